@@ -71,7 +71,8 @@ func (p *labelled) exact(t *testing.T, c *classes.Classes, gamma float64, interc
 		}
 		class, row := c.Of(p.y[i]), make([]float64, c.Targets())
 		for k := range row {
-			if row[k] = -1; c.Targets() == 1 && class == 1 || c.Targets() > 1 && class == k {
+			row[k] = -1
+			if c.Targets() == 1 && class == 1 || c.Targets() > 1 && class == k {
 				row[k] = 1
 			}
 		}
@@ -279,7 +280,8 @@ func TestClassesProved(t *testing.T) {
 			class := classes.Decide(y)
 			decisions++
 			if classes.Proves(within, class) {
-				if proved++; decide(exact, x) != class {
+				proved++
+				if decide(exact, x) != class {
 					t.Fatalf("seed %d: %v is decided as %d by %v, but the exact solution differs", seed, x, class, y)
 				}
 			}

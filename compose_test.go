@@ -492,14 +492,16 @@ func TestCompose(t *testing.T) {
 	}
 	if text := os.Getenv("FDRIDGE_COMPOSE"); text != "" {
 		var err error
-		if fits, err = strconv.Atoi(text); err != nil {
+		fits, err = strconv.Atoi(text)
+		if err != nil {
 			t.Fatal(err)
 		}
 	}
 	first := uint64(0)
 	if text := os.Getenv("FDRIDGE_COMPOSE_SEED"); text != "" {
 		var err error
-		if first, err = strconv.ParseUint(text, 10, 64); err != nil {
+		first, err = strconv.ParseUint(text, 10, 64)
+		if err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -97,7 +97,8 @@ func TestRowsCounted(t *testing.T) {
 				src, opts := openSparse(t, file, features), c.opts
 				if opts.Classes != nil {
 					var err error
-					if opts.Classes, err = classes.Learn(t.Context(), openSparse(t, file, c.d), nil); err != nil {
+					opts.Classes, err = classes.Learn(t.Context(), openSparse(t, file, c.d), nil)
+					if err != nil {
 						t.Fatal(err)
 					}
 				}
@@ -111,7 +112,8 @@ func TestRowsCounted(t *testing.T) {
 					passes++
 				}
 				var err error
-				if found[i], err = fdridge.Fit(t.Context(), src, opts); err != nil {
+				found[i], err = fdridge.Fit(t.Context(), src, opts)
+				if err != nil {
 					t.Fatal(err)
 				}
 				for _, s := range found[i].Trace {
@@ -218,7 +220,8 @@ func TestRowsCountedEnds(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		seen := 0
 		opts.Progress = func(fdridge.Stage, ridge.Progress) {
-			if seen++; seen > begun {
+			seen++
+			if seen > begun {
 				cancel()
 			}
 		}
@@ -280,7 +283,8 @@ func TestRowsCountedFilled(t *testing.T) {
 	x, y, missing := make([]float64, n*d), make([]float64, n), int64(0)
 	for i := range n {
 		x[2*i] = float64(i % 12000) // a level
-		if x[2*i+1] = float64(i * i % 7); i%13 == 0 {
+		x[2*i+1] = float64(i * i % 7)
+		if i%13 == 0 {
 			x[2*i+1] = math.NaN()
 			missing++
 		}
@@ -334,10 +338,12 @@ func TestDependsOnRows(t *testing.T) {
 		if depends != (!method.IsDirect() || plan.Choose(square).Method != method) {
 			t.Fatalf("%+v: %v, depends on the rows: %v", p, method, depends)
 		}
-		if p.Rows = int64(p.Dim) / 2; depends && plan.Choose(p).Method != method {
+		p.Rows = int64(p.Dim) / 2
+		if depends && plan.Choose(p).Method != method {
 			open++
 		}
-		if p.Rows, p.Once = -1, true; plan.DependsOnRows(p) {
+		p.Rows, p.Once = -1, true
+		if plan.DependsOnRows(p) {
 			t.Fatal("rows that can be read once are counted")
 		}
 	}
@@ -355,7 +361,8 @@ func TestDependsOnRows(t *testing.T) {
 		"least squares": func(p *plan.Problem) { p.Gammas = []float64{0} },
 	} {
 		q := p
-		if change(&q); plan.DependsOnRows(q) {
+		change(&q)
+		if plan.DependsOnRows(q) {
 			t.Errorf("%s: the rows are counted", name)
 		}
 	}

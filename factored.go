@@ -30,10 +30,11 @@ func (j *job) factorise(ctx context.Context, steps plan.Steps) (*factored, error
 		return nil, err
 	}
 	var err error
-	if f.factors, err = ridge.Factorize(ctx, j.src, j.Gammas, ridge.ExactOptions{
+	f.factors, err = ridge.Factorize(ctx, j.src, j.Gammas, ridge.ExactOptions{
 		Method: steps.Method, Intercept: !j.NoIntercept, Backend: j.Backend, MaxBytes: j.MaxBytes, Tol: j.Tol, Projected: j.rounding(), Rounding: j.entryRounding(), Progress: j.progress(Reading, 1),
 		LeaveOneOut: j.choosesGamma() && j.Select.LeavesOut(),
-	}); err != nil {
+	})
+	if err != nil {
 		return nil, err
 	}
 	j.record(Step{Stage: Reading, Method: f.factors.Method(), Passes: f.factors.Passes(), Reason: steps.Reason})
@@ -59,7 +60,8 @@ func (f *factored) chooseGamma(ctx context.Context) ([]float64, error) {
 	if err != nil {
 		return nil, err
 	}
-	if f.choice = byGCV; f.Select.LeavesOut() {
+	f.choice = byGCV
+	if f.Select.LeavesOut() {
 		if err := f.chooseByLeaveOneOut(ctx, byGCV); err != nil {
 			return nil, err
 		}
@@ -75,7 +77,8 @@ func (f *factored) chooseGamma(ctx context.Context) ([]float64, error) {
 func (f *factored) chooseByTrials(ctx context.Context) ([]float64, error) {
 	passes := 0
 	var err error
-	if f.choice, err = choose.Among(f.Candidates, choose.AroundMean(f.factors.MeanEigenvalue()), f.leftOutBy(ctx, f.factors, &passes)); err != nil {
+	f.choice, err = choose.Among(f.Candidates, choose.AroundMean(f.factors.MeanEigenvalue()), f.leftOutBy(ctx, f.factors, &passes))
+	if err != nil {
 		return nil, err
 	}
 	f.choice.By, f.choice.Whole = f.Select, true
@@ -173,7 +176,8 @@ func (f *factored) chooseByQR(ctx context.Context, passes *int) error {
 	if err != nil {
 		return err
 	}
-	if f.choice, err = f.choice.Merge(byQR, f.Candidates != nil); err != nil {
+	f.choice, err = f.choice.Merge(byQR, f.Candidates != nil)
+	if err != nil {
 		return err
 	}
 	if f.choice.Path[f.choice.Index].Method == ridge.QR {
@@ -217,7 +221,8 @@ func (f *factored) solveAll(ctx context.Context, gammas []float64) ([]*ridge.Sol
 		}
 	}
 	if again := f.needQR(gammas, fits); len(again) > 0 {
-		if fits, err = f.retryWithQR(ctx, gammas, fits, again); err != nil {
+		fits, err = f.retryWithQR(ctx, gammas, fits, again)
+		if err != nil {
 			return nil, 0, err
 		}
 	}

@@ -87,7 +87,8 @@ func FitSummary(ctx context.Context, src dataset.Source, sum *ridge.Summary, opt
 		sum.Rounded(opts.Rounding)
 	}
 	if j.penalty != nil {
-		if sum, err = sum.Penalize(j.penalty); err != nil {
+		sum, err = sum.Penalize(j.penalty)
+		if err != nil {
 			return nil, err
 		}
 	}
@@ -210,7 +211,8 @@ func fitBlocks(ctx context.Context, src dataset.Source, opts Options, width int)
 			}
 		}
 		if all == nil {
-			if all = part; part.Each != nil {
+			all = part
+			if part.Each != nil {
 				opts.firstGrid = part.Each.Candidates
 			}
 			continue

@@ -175,7 +175,8 @@ func (j *job) countRows(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if j.sparse = b.Sparse != nil; j.n >= 0 {
+		j.sparse = b.Sparse != nil
+		if j.n >= 0 {
 			return nil
 		}
 		rows += int64(b.N)

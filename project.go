@@ -36,7 +36,8 @@ func (j *job) findUnpenalized() error {
 			j.free = append(j.free, i)
 		}
 	}
-	if j.free = append(j.free, j.Unpenalized...); j.free == nil {
+	j.free = append(j.free, j.Unpenalized...)
+	if j.free == nil {
 		return nil
 	}
 	slices.Sort(j.free)
@@ -56,7 +57,8 @@ func (j *job) findUnpenalized() error {
 		if _, found := slices.BinarySearch(j.free, i); found {
 			continue
 		}
-		if place[i] = kept; i < len(j.Penalty) {
+		place[i] = kept
+		if i < len(j.Penalty) {
 			penalty = append(penalty, j.Penalty[i])
 		}
 		kept++
@@ -72,7 +74,8 @@ func (j *job) findUnpenalized() error {
 			if c < 0 || c >= len(place) {
 				continue // choose.Penalties returns the error
 			}
-			if columns[k] = place[c]; columns[k] < 0 {
+			columns[k] = place[c]
+			if columns[k] < 0 {
 				return &OptionError{
 					[]string{"Unpenalized", "Bands"},
 					fmt.Sprintf("column %d has no penalty, and is in a band", c+1),

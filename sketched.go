@@ -157,10 +157,12 @@ func (s *sketched) chooseGamma(ctx context.Context) ([]float64, error) {
 
 // chooseByGCV chooses γ by GCV; chooseGamma lists the steps.
 func (s *sketched) chooseByGCV(ctx context.Context) (err error) {
-	if s.choice, err = choose.Gamma(s.current, s.Candidates); err != nil {
+	s.choice, err = choose.Gamma(s.current, s.Candidates)
+	if err != nil {
 		return err
 	}
-	if s.choice.Whole = s.current != s.sum; s.isDecided() || s.method == ridge.OneShot {
+	s.choice.Whole = s.current != s.sum
+	if s.isDecided() || s.method == ridge.OneShot {
 		return nil
 	}
 	why, err := s.computeGram(ctx, s.choice.RelativeExcess(), 0)
@@ -169,7 +171,8 @@ func (s *sketched) chooseByGCV(ctx context.Context) (err error) {
 	}
 	spent := []reason.Reason{why}
 	if s.current != s.sum {
-		if s.choice, err = choose.Gamma(s.current, s.Candidates); err != nil {
+		s.choice, err = choose.Gamma(s.current, s.Candidates)
+		if err != nil {
 			return err
 		}
 	}
@@ -350,7 +353,8 @@ func (s *sketched) chooseBands(ctx context.Context) error {
 			return err
 		}
 		if s.current != s.sum {
-			if choice, err = choose.Bands(ctx, s.current, opts); err != nil {
+			choice, err = choose.Bands(ctx, s.current, opts)
+			if err != nil {
 				return err
 			}
 		}
@@ -365,7 +369,8 @@ func (s *sketched) chooseBands(ctx context.Context) error {
 		return err
 	}
 	sum := s.sum
-	if s.sum, err = sum.Penalize(s.penalty); err != nil {
+	s.sum, err = sum.Penalize(s.penalty)
+	if err != nil {
 		return err
 	}
 	if s.current == sum {

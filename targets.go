@@ -35,11 +35,13 @@ func (s *sketched) chooseEach(ctx context.Context) (gammas []float64, err error)
 func (s *sketched) chooseEachByGCV(ctx context.Context) (err error) {
 	candidates := s.eachCandidates()
 	if candidates == nil {
-		if candidates, err = choose.EachGrid(s.current); err != nil {
+		candidates, err = choose.EachGrid(s.current)
+		if err != nil {
 			return err
 		}
 	}
-	if s.each, err = choose.EachGCV(s.current, candidates); err != nil {
+	s.each, err = choose.EachGCV(s.current, candidates)
+	if err != nil {
 		return err
 	}
 	excess := s.each.WorstExcess()
@@ -51,7 +53,8 @@ func (s *sketched) chooseEachByGCV(ctx context.Context) (err error) {
 		return err
 	}
 	if s.current != s.sum {
-		if s.each, err = choose.EachGCV(s.current, candidates); err != nil {
+		s.each, err = choose.EachGCV(s.current, candidates)
+		if err != nil {
 			return err
 		}
 	}
@@ -75,7 +78,8 @@ func (s *sketched) chooseEachByLeaveOneOut(ctx context.Context) error {
 	}
 	why := reason.Reason{Rule: reason.LeverageTakesPass}
 	s.record(Step{Stage: Choosing, Method: s.method, Passes: 1, Reason: why})
-	if s.each, err = choose.EachLeftOut(gammas, scores); err != nil {
+	s.each, err = choose.EachLeftOut(gammas, scores)
+	if err != nil {
 		return err
 	}
 	s.each.Spent = []reason.Reason{why}

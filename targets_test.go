@@ -70,7 +70,8 @@ func TestPerTarget(t *testing.T) {
 				t.Fatal(err)
 			}
 			o := c.opts
-			if o.Candidates = candidates; o.Select == choose.Auto && o.Folds == 0 {
+			o.Candidates = candidates
+			if o.Select == choose.Auto && o.Folds == 0 {
 				o.Select = choose.GCV
 			}
 			if o.Method != ridge.OneShot && o.Folds == 0 && o.Size == 0 {

@@ -46,7 +46,8 @@ func newFreeProblem(rng *rand.Rand, large bool) *freeProblem {
 		penalty:   make([]float64, d),
 	}
 	for j := range p.penalty {
-		if p.penalty[j] = 1; rng.IntN(3) == 0 {
+		p.penalty[j] = 1
+		if rng.IntN(3) == 0 {
 			p.penalty[j] = math.Pow(10, 4*rng.Float64()-2)
 		}
 	}
@@ -56,7 +57,8 @@ func newFreeProblem(rng *rand.Rand, large bool) *freeProblem {
 	}
 	scale, offset := make([]float64, d), make([]float64, d)
 	for j := range scale {
-		if scale[j] = 1; rng.IntN(3) == 0 {
+		scale[j] = 1
+		if rng.IntN(3) == 0 {
 			scale[j] = math.Pow(10, float64(rng.IntN(17)-8))
 		}
 		if rng.IntN(3) == 0 {
@@ -70,7 +72,8 @@ func newFreeProblem(rng *rand.Rand, large bool) *freeProblem {
 	for range n {
 		row, y := make([]float64, d), make([]float64, t)
 		for j := range row {
-			if row[j] = rng.NormFloat64(); p.sparse && rng.IntN(2) == 0 {
+			row[j] = rng.NormFloat64()
+			if p.sparse && rng.IntN(2) == 0 {
 				row[j] = 0
 			}
 		}
@@ -84,7 +87,8 @@ func newFreeProblem(rng *rand.Rand, large bool) *freeProblem {
 			for k := range y {
 				y[k] += row[j] * float64(j-k)
 			}
-			if row[j] *= scale[j]; !p.sparse {
+			row[j] *= scale[j]
+			if !p.sparse {
 				row[j] += offset[j]
 			}
 		}
@@ -321,7 +325,8 @@ func TestUnpenalized(t *testing.T) {
 		}
 		found, err := fdridge.Fit(t.Context(), p.source(t), opts)
 		short := false
-		if _, short = errors.AsType[*ridge.NotConvergedError](err); short {
+		_, short = errors.AsType[*ridge.NotConvergedError](err)
+		if short {
 			missed++
 		} else if _, ok := errors.AsType[*project.DependentError](err); ok {
 			refused++
@@ -359,7 +364,8 @@ func TestUnpenalizedChoice(t *testing.T) {
 		}
 		var opts fdridge.Options
 		opts.Penalty, opts.NoIntercept, opts.Size, opts.Tol = p.penalty, !p.intercept, 4, 1e-4
-		if opts.Method = ridge.Exact; seed%2 == 0 {
+		opts.Method = ridge.Exact
+		if seed%2 == 0 {
 			opts.Method = ridge.CG
 		}
 		opts.Candidates, opts.Select = []float64{0.01, 0.1, 1, 10, 100, 1000}, choose.GCV
@@ -414,7 +420,8 @@ func TestUnpenalizedLeaveOneOut(t *testing.T) {
 			Tol:         1e-4,
 			Candidates:  []float64{0.1, 1, 30},
 		}
-		if opts.Method = ridge.Exact; seed%2 == 0 {
+		opts.Method = ridge.Exact
+		if seed%2 == 0 {
 			opts.Method = ridge.CG
 		}
 		found, err := fdridge.Fit(t.Context(), p.source(t), opts)
@@ -501,7 +508,8 @@ func TestUnpenalizedRefused(t *testing.T) {
 	} {
 		rows := src
 		if name == "rows" {
-			if rows, err = dataset.Rows(src, 0, 2); err != nil {
+			rows, err = dataset.Rows(src, 0, 2)
+			if err != nil {
 				t.Fatal(err)
 			}
 		}

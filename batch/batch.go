@@ -62,7 +62,8 @@ type Options struct {
 func Fit(ctx context.Context, src dataset.Source, opts fdridge.Options, o Options) (*fdridge.Result, error) {
 	ctx = background.IfNil(ctx)
 	var err error
-	if opts.Backend, err = engine.OrDefault(opts.Backend); err != nil {
+	opts.Backend, err = engine.OrDefault(opts.Backend)
+	if err != nil {
 		return nil, err
 	}
 	backend, err := BackendSetting(opts.Backend)

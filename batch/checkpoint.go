@@ -143,7 +143,8 @@ func (j *Job) due() bool { return j.file != nil && !time.Now().Before(j.next) }
 func (j *Job) postpone(took time.Duration) { j.next = time.Now().Add(max(j.opts.Every, 10*took)) }
 
 func (j *Job) saveIfDue() {
-	if j.dirty = true; j.due() {
+	j.dirty = true
+	if j.due() {
 		j.trySave()
 	}
 }

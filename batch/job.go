@@ -93,7 +93,8 @@ func (j *Job) Scaling(learn func() (*dataset.Scaling, error)) (*dataset.Scaling,
 // Count sets c to the count in the checkpoint. Later checkpoints contain the count of c. The source passed to [Job.Fit]
 // must read its rows from c.
 func (j *Job) Count(c *Counter) {
-	if j.count = c; j.file != nil {
+	j.count = c
+	if j.file != nil {
 		c.resume(j.header.Nonzeros)
 	}
 }
@@ -145,7 +146,8 @@ func (j *Job) readRows(ctx context.Context, src dataset.Source, cfg ridge.Summar
 		if err != nil {
 			return err
 		}
-		if j.sum, err = ridge.NewSummary(cfg); err != nil {
+		j.sum, err = ridge.NewSummary(cfg)
+		if err != nil {
 			return err
 		}
 	}

@@ -41,7 +41,8 @@ func read(t *testing.T, c *Counter, first int64, blocks int) (rows int64) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if rows = b.First + int64(b.N); blocks == 1 {
+		rows = b.First + int64(b.N)
+		if blocks == 1 {
 			return rows
 		}
 		blocks--

@@ -119,7 +119,8 @@ func (j *Job) mergeAll(ctx context.Context, sum *ridge.Summary) (*ridge.Summary,
 	var b []byte
 	if t.Rank() == j.merged {
 		var err error
-		if b, err = sum.MarshalBinary(); err != nil {
+		b, err = sum.MarshalBinary()
+		if err != nil {
 			return nil, err
 		}
 	}

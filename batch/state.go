@@ -71,7 +71,8 @@ func (s *state) read(be engine.Backend) error {
 	at := 8 + size
 	if n := s.header.Summary; n > 0 {
 		var err error
-		if s.sum, err = ridge.ReadSummary(io.NewSectionReader(s.last, at, n), be); err != nil {
+		s.sum, err = ridge.ReadSummary(io.NewSectionReader(s.last, at, n), be)
+		if err != nil {
 			return err
 		}
 		at += n

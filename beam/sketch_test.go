@@ -102,7 +102,8 @@ func TestOrder(t *testing.T) {
 		for _, part := range r.Perm(9) {
 			i := r.IntN(len(all))
 			var err error
-			if all[i], err = s.AddInput(all[i], rowsOf(int64(part), 40)); err != nil {
+			all[i], err = s.AddInput(all[i], rowsOf(int64(part), 40))
+			if err != nil {
 				t.Fatal(err)
 			}
 		}

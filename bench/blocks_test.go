@@ -51,7 +51,8 @@ func sweep(b *testing.B, n int, configs []purego.Config) {
 	engines := make([]*purego.Backend, len(configs))
 	for i, cfg := range configs {
 		var err error
-		if engines[i], err = purego.New(cfg); err != nil {
+		engines[i], err = purego.New(cfg)
+		if err != nil {
 			b.Fatal(err)
 		}
 	}

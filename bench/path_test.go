@@ -47,7 +47,8 @@ func BenchmarkPath(b *testing.B) {
 					gammas := choose.Grid(sum, 50)
 					times[0] += time.Since(start)
 					start = time.Now()
-					if _, err = sum.Path(gammas); err != nil {
+					_, err = sum.Path(gammas)
+					if err != nil {
 						b.Fatal(err)
 					}
 					times[1] += time.Since(start)
@@ -99,7 +100,8 @@ func BenchmarkManyGammas(b *testing.B) {
 			onEachBackend(b, func(b *testing.B, be engine.Backend) {
 				var fits []*ridge.Solution
 				for b.Loop() {
-					if fits, err = ridge.SolveExact(context.Background(), src, choose.Grid(sum, 50), ridge.ExactOptions{Method: ridge.Tridiagonal, Tol: 1e-8, Backend: be}); err != nil {
+					fits, err = ridge.SolveExact(context.Background(), src, choose.Grid(sum, 50), ridge.ExactOptions{Method: ridge.Tridiagonal, Tol: 1e-8, Backend: be})
+					if err != nil {
 						b.Fatal(err)
 					}
 				}

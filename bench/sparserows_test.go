@@ -39,7 +39,8 @@ func BenchmarkSparseRows(b *testing.B) {
 						bound, err = sketchDense(ctx, c.law, c.m)
 					} else {
 						var sum *ridge.Summary
-						if sum, err = ridge.Summarize(ctx, c.source(), ridge.SummaryConfig{Size: c.m, Lanes: 1, Intercept: how != "sparse"}, nil); err == nil {
+						sum, err = ridge.Summarize(ctx, c.source(), ridge.SummaryConfig{Size: c.m, Lanes: 1, Intercept: how != "sparse"}, nil)
+						if err == nil {
 							bound = sum.Sketch().Bound()
 						}
 					}

@@ -137,7 +137,8 @@ func unpack(b *testing.B, path string, size int64) {
 			text, err = gzip.NewReader(f)
 		} else {
 			var z *zstd.Decoder
-			if z, err = zstd.NewReader(f, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true)); err == nil {
+			z, err = zstd.NewReader(f, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true))
+			if err == nil {
 				defer z.Close()
 				text = z
 			}

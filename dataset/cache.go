@@ -126,7 +126,8 @@ func (c *Cache) Close() error {
 		err = c.columns.Close()
 	}
 	name := c.file
-	if c.file = ""; name == "" || c.opts.Key != "" {
+	c.file = ""
+	if name == "" || c.opts.Key != "" {
 		return err
 	}
 	return errors.Join(err, os.Remove(name))
@@ -146,7 +147,8 @@ func (c *Cache) ByColumns() Columns {
 			o.Key += " by columns"
 		}
 		var err error
-		if c.columns, err = Cached(features, o); err != nil { // the directory is gone
+		c.columns, err = Cached(features, o)
+		if err != nil { // the directory is gone
 			c.columns, c.err = nil, err
 			return Columns{Features: features}
 		}
@@ -203,7 +205,8 @@ func (c *Cache) record(ctx context.Context, yield func(Block, error) bool) {
 	n, d, t := c.src.Dims()
 	for b, failed := range c.src.Blocks(ctx) {
 		if failed == nil && err == nil {
-			if err = w.block(b, n, d, t); err != nil { // remove the file at once, so that the disk does not stay full
+			err = w.block(b, n, d, t)
+			if err != nil { // remove the file at once, so that the disk does not stay full
 				err = errors.Join(err, w.drop())
 			}
 		}
@@ -239,7 +242,8 @@ func (c *Cache) adopt(w *cacheWriter) error {
 	name := w.file.Name()
 	err := w.finish()
 	if err == nil && c.opts.Key != "" {
-		if err = os.Rename(name, c.keptName()); err == nil {
+		err = os.Rename(name, c.keptName())
+		if err == nil {
 			name = c.keptName()
 		}
 	}
@@ -263,7 +267,8 @@ func (c *Cache) replay(ctx context.Context, name string, firstRow int64, yield f
 		at = r.rows
 		for b, failed := range readAhead(ctx, "reading", d, r.fill) {
 			if failed != nil {
-				if err = failed; ctx.Err() != nil {
+				err = failed
+				if ctx.Err() != nil {
 					yield(Block{}, failed)
 					return
 				}

@@ -36,7 +36,8 @@ func openCache(name string, h cacheHeader) (r *cacheReader, rows int64, err erro
 		return nil, 0, err
 	}
 	r = &cacheReader{file: f, d: int(h.Features), t: int(h.Targets), at: cacheHeaderSize}
-	if rows, err = r.begin(h); err != nil {
+	rows, err = r.begin(h)
+	if err != nil {
 		return nil, 0, errors.Join(fmt.Errorf("%s: %w", name, err), f.Close())
 	}
 	return r, rows, nil
@@ -49,7 +50,8 @@ func (r *cacheReader) begin(want cacheHeader) (rows int64, err error) {
 		return 0, err
 	}
 	const last = cacheFrameSize + cacheSumSize
-	if r.left = info.Size() - cacheHeaderSize - last; r.left < 0 {
+	r.left = info.Size() - cacheHeaderSize - last
+	if r.left < 0 {
 		return 0, errDamaged
 	}
 	var is cacheHeader

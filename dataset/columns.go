@@ -112,7 +112,8 @@ func (z *zip) ByColumns() Columns {
 }
 
 func (z *zip) Samples(ctx context.Context) (y, w []float64, err error) {
-	if y, w, err = Samples(ctx, z.x); err != nil {
+	y, w, err = Samples(ctx, z.x)
+	if err != nil {
 		return nil, nil, err
 	}
 	n, _, _ := z.x.Dims()

@@ -52,7 +52,8 @@ func (c concat) BlocksFrom(ctx context.Context, firstRow int64) iter.Seq2[Block,
 			for b, err := range From(ctx, s, from) {
 				if err == nil {
 					b.First += at
-					if end = b.First + int64(b.N); end <= firstRow {
+					end = b.First + int64(b.N)
+					if end <= firstRow {
 						continue
 					}
 				}

@@ -156,7 +156,8 @@ func TestCancel(t *testing.T) {
 		rows, last := 0, error(nil)
 		for b, err := range src.Blocks(ctx) {
 			rows += b.N
-			if last = err; rows > 20 {
+			last = err
+			if rows > 20 {
 				cancel()
 			}
 		}

@@ -123,7 +123,8 @@ func TestBrokenSum(t *testing.T) {
 	for good := range 6 {
 		sums := 0
 		_, _, err := dataset.StandardizeShare(t.Context(), x, dataset.Share{Size: 1}, func(context.Context, []float64) error {
-			if sums++; sums == good+1 {
+			sums++
+			if sums == good+1 {
 				return errOutage
 			}
 			return nil

@@ -137,7 +137,8 @@ func ExampleParseFeatures() {
 	}
 	var features dataset.Features
 	for _, text := range []string{"poly:2", "rff:3,gamma=0.1,seed=7"} {
-		if features, err = dataset.ParseFeatures(text); err != nil {
+		features, err = dataset.ParseFeatures(text)
+		if err != nil {
 			log.Fatal(err)
 		}
 		made, err := features.Apply(src, nil)
@@ -244,7 +245,8 @@ func ExamplePenalty() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	if src, err = scaling.Apply(src); err != nil {
+	src, err = scaling.Apply(src)
+	if err != nil {
 		log.Fatal(err)
 	}
 	for b, err := range src.Blocks(context.Background()) {

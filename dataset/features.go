@@ -75,11 +75,13 @@ func parseFourier(text string) (Features, error) {
 		seen[key] = true
 		switch key {
 		case "gamma":
-			if f.Gamma, err = strconv.ParseFloat(value, 64); err != nil || !(f.Gamma > 0) || math.IsInf(f.Gamma, 0) {
+			f.Gamma, err = strconv.ParseFloat(value, 64)
+			if err != nil || !(f.Gamma > 0) || math.IsInf(f.Gamma, 0) {
 				return nil, badinput.Errorf("dataset: features rff:%s: gamma is %q; it must be a positive number", excerpt.Of(text), excerpt.Of(value))
 			}
 		case "seed":
-			if f.Seed, err = strconv.ParseUint(value, 10, 64); err != nil {
+			f.Seed, err = strconv.ParseUint(value, 10, 64)
+			if err != nil {
 				return nil, badinput.Errorf("dataset: features rff:%s: seed is %q; it must be an integer >= 0", excerpt.Of(text), excerpt.Of(value))
 			}
 		default:

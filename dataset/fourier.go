@@ -38,7 +38,8 @@ func (f Fourier) Apply(src Source, be engine.Backend) (Source, error) {
 	if err != nil {
 		return nil, err
 	}
-	if be, err = engine.OrDefault(be); err != nil {
+	be, err = engine.OrDefault(be)
+	if err != nil {
 		return nil, err
 	}
 	rows, err := denseRows(f.Components)

@@ -49,7 +49,8 @@ func TestHoldout(t *testing.T) {
 		}
 	}
 	all := append(slices.Clone(a), b...)
-	if slices.Sort(all); !slices.Equal(all, x) {
+	slices.Sort(all)
+	if !slices.Equal(all, x) {
 		t.Error("the two parts are not all rows")
 	}
 	part, err := dataset.Rows(src, 1000, 2000)

@@ -39,7 +39,8 @@ func (m *moments) add(b Block) {
 	total, rows := 0.0, int64(0)
 	for i := range b.N {
 		w := b.Weight(i)
-		if total += w; w > 0 {
+		total += w
+		if w > 0 {
 			rows++
 		}
 	}
@@ -159,7 +160,8 @@ func (m *moments) pool(ctx context.Context, s Share, allreduce func(context.Cont
 	}
 	total, firstShare := 0.0, -1
 	for rank, w := range weights {
-		if total += w; firstShare < 0 && w > 0 {
+		total += w
+		if firstShare < 0 && w > 0 {
 			firstShare = rank
 		}
 	}

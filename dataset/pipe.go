@@ -156,7 +156,8 @@ func (p *pump) run() {
 			empty = 0
 			p.full <- b[:n] // never blocks: there are as many places as buffers
 		} else if p.free <- b; err == nil {
-			if empty++; empty == mostEmpty {
+			empty++
+			if empty == mostEmpty {
 				err = io.ErrNoProgress
 			}
 		}

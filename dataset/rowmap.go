@@ -38,7 +38,8 @@ func NewRowMap(d int, steps ...func(Source) (Source, error)) (*RowMap, error) {
 	var src Source = input
 	for _, step := range steps {
 		var err error
-		if src, err = step(src); err != nil {
+		src, err = step(src)
+		if err != nil {
 			return nil, err
 		}
 	}

@@ -58,7 +58,8 @@ func (r *rows) BlocksFrom(ctx context.Context, firstRow int64) iter.Seq2[Block, 
 				}
 			}
 			// Behind the last row, another block would be an error, such as targets without features.
-			if at = b.First + int64(b.N); at >= r.hi && at != n {
+			at = b.First + int64(b.N)
+			if at >= r.hi && at != n {
 				return
 			}
 		}

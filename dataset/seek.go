@@ -34,7 +34,8 @@ func dropBefore(blocks iter.Seq2[Block, error], firstRow int64) iter.Seq2[Block,
 		var at int64
 		for b, err := range blocks {
 			b.First = at
-			if at += int64(b.N); err == nil && at <= firstRow {
+			at += int64(b.N)
+			if err == nil && at <= firstRow {
 				continue
 			}
 			if !yield(b, err) || err != nil {

@@ -25,7 +25,8 @@ func sums(shares int) func(context.Context, []float64) error {
 			total[i] += v
 		}
 		sum, full := total, next
-		if came++; came == shares {
+		came++
+		if came == shares {
 			came, next = 0, make(chan struct{})
 			close(full)
 		}
@@ -61,7 +62,8 @@ func TestStandardizeShare(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if src, err = dataset.Weigh(src, ws); err != nil {
+		src, err = dataset.Weigh(src, ws)
+		if err != nil {
 			t.Fatal(err)
 		}
 		return src
@@ -78,7 +80,8 @@ func TestStandardizeShare(t *testing.T) {
 			for i := range shares {
 				all.Go(func() {
 					var err error
-					if _, got[i], err = dataset.StandardizeShare(t.Context(), dense(cuts[i], cuts[i+1], weighted), dataset.Share{Rank: i, Size: shares}, sum); err != nil {
+					_, got[i], err = dataset.StandardizeShare(t.Context(), dense(cuts[i], cuts[i+1], weighted), dataset.Share{Rank: i, Size: shares}, sum)
+					if err != nil {
 						t.Error(err)
 					}
 				})

@@ -166,7 +166,8 @@ func (s *Scaling) Apply(src Source) (Source, error) {
 	rows := 0
 	if centred { // dense rows need smaller blocks than sparse rows
 		var err error
-		if rows, err = denseRows(d); err != nil {
+		rows, err = denseRows(d)
+		if err != nil {
 			return nil, err
 		}
 	}

@@ -26,7 +26,8 @@ type subset struct {
 
 func (s *subset) Dims() (n int64, d, t int) {
 	all, d, t := s.src.Dims()
-	if n = s.n.Load(); n > 0 || all < 0 || s.keepRow == nil {
+	n = s.n.Load()
+	if n > 0 || all < 0 || s.keepRow == nil {
 		return n - 1, d, t
 	}
 	for i := range all {
@@ -72,12 +73,14 @@ func (s *subset) Blocks(ctx context.Context) iter.Seq2[Block, error] {
 					rows = append(rows, i)
 				}
 			}
-			if seen += int64(b.N); len(rows) == 0 {
+			seen += int64(b.N)
+			if len(rows) == 0 {
 				continue
 			}
 			if len(rows) < b.N {
 				out.Reset()
-				if out.Sparse = b.Sparse != nil; out.Sparse {
+				out.Sparse = b.Sparse != nil
+				if out.Sparse {
 					for _, i := range rows {
 						out.AppendRow(b, i, d, t)
 					}
@@ -90,7 +93,8 @@ func (s *subset) Blocks(ctx context.Context) iter.Seq2[Block, error] {
 				b = out.Block(given, d)
 			}
 			b.First = given
-			if given += int64(b.N); !yield(b, nil) {
+			given += int64(b.N)
+			if !yield(b, nil) {
 				return
 			}
 		}

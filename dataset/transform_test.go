@@ -51,7 +51,8 @@ func TestCloseAfterRead(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if left--; left < 0 {
+			left--
+			if left < 0 {
 				break
 			}
 		}

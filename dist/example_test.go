@@ -23,7 +23,8 @@ func worker(ctx context.Context, t dist.Transport, share dataset.Source) (*ridge
 	if err != nil {
 		return nil, err
 	}
-	if sum, err = dist.Merge(ctx, t, sum); err != nil {
+	sum, err = dist.Merge(ctx, t, sum)
+	if err != nil {
 		return nil, err
 	}
 	return ridge.Solve(ctx, share, sum, 1, ridge.SolveOptions{Reducer: t})

@@ -77,7 +77,8 @@ func share(ctx context.Context, t Transport, sum *ridge.Summary) (*ridge.Summary
 	var b []byte
 	if t.Size() > 1 {
 		var err error
-		if b, err = sum.MarshalBinary(); err != nil {
+		b, err = sum.MarshalBinary()
+		if err != nil {
 			return nil, err
 		}
 	}

@@ -140,7 +140,8 @@ func (s *CSR) TimesDense(b, c Matrix, work *SparseWork) {
 	work.reset(s)
 	for lo := 0; lo < s.Cols; lo += width {
 		hi := min(lo+width, s.Cols)
-		if work.nextStrip(s, hi); len(work.runs) == 0 || k == 0 {
+		work.nextStrip(s, hi)
+		if len(work.runs) == 0 || k == 0 {
 			continue
 		}
 		transpose(b, lo, hi, work.tile)
@@ -186,7 +187,8 @@ func (s *CSR) AddLeftMul(w, b Matrix, work *SparseWork) {
 	work.reset(s)
 	for lo := 0; lo < s.Cols; lo += width {
 		hi := min(lo+width, s.Cols)
-		if work.nextStrip(s, hi); len(work.runs) == 0 || k == 0 {
+		work.nextStrip(s, hi)
+		if len(work.runs) == 0 || k == 0 {
 			continue
 		}
 		clear(work.tile[:(hi-lo)*k])

@@ -53,7 +53,8 @@ func guarded(rng *rand.Rand, rows, cols int, blank bool) engine.Matrix {
 	ld := cols + 3
 	m := engine.Strided(rows, cols, make([]float64, rows*ld), ld)
 	for i := range m.Data {
-		if m.Data[i] = math.NaN(); i%ld < cols && !blank {
+		m.Data[i] = math.NaN()
+		if i%ld < cols && !blank {
 			m.Data[i] = rng.NormFloat64()
 		}
 	}

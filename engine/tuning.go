@@ -217,7 +217,8 @@ func (t Tuning) LanesFor(n int64, d, buffer int) (lanes int, firstLaneRows int64
 	if n >= 0 {
 		return max(int(min(most, float64(n)/least)), 1), 0
 	}
-	if lanes = max(int(most), 1); lanes > 1 {
+	lanes = max(int(most), 1)
+	if lanes > 1 {
 		firstLaneRows = int64(least)
 	}
 	return lanes, firstLaneRows

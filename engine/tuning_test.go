@@ -109,11 +109,13 @@ func TestRows(t *testing.T) {
 		d, m, setting int
 		want          bool
 	}{{113, 50, 0, false}, {61, 50, 0, true}, {62, 50, 0, false}, {50, math.MaxInt, 0, true}, {math.MaxInt, 1, 0, false}, {7, 1, 7, true}, {8, 100, 7, false}} {
-		if tuning.Scatter.Value = c.setting; tuning.KeepsScatter(c.d, c.m) != c.want {
+		tuning.Scatter.Value = c.setting
+		if tuning.KeepsScatter(c.d, c.m) != c.want {
 			t.Errorf("d = %d, m = %d, set to %d: AᵀA is kept: %v", c.d, c.m, c.setting, !c.want)
 		}
 	}
-	if tuning = (Tuning{}); !tuning.KeepsScatter(113, 50) || tuning.KeepsScatter(114, 50) {
+	tuning = (Tuning{})
+	if !tuning.KeepsScatter(113, 50) || tuning.KeepsScatter(114, 50) {
 		t.Error("m + p = 113 rows, and AᵀA of as many features, are not equal")
 	}
 }

@@ -206,7 +206,8 @@ func ReadSketch(r io.Reader, be engine.Backend) (*Sketch, error) {
 
 func readSketch(r io.Reader, be engine.Backend) (*Sketch, int64, error) {
 	var err error
-	if be, err = engine.OrDefault(be); err != nil {
+	be, err = engine.OrDefault(be)
+	if err != nil {
 		return nil, 0, err
 	}
 	m := wire.NewReader(r)

@@ -47,7 +47,8 @@ func (p *Spectrum) fromMatrix(w []float64, a, part engine.Matrix, be engine.Back
 	p.V = p.V[:len(p.Sigma2)*d]
 	p.sort()
 	p.orthonormalise(be) // residual includes this change
-	if pad, err = p.measureSkew(be); err != nil {
+	pad, err = p.measureSkew(be)
+	if err != nil {
 		return 0, err
 	}
 	for _, s2 := range p.Sigma2 {

@@ -42,7 +42,8 @@ func (s *Sketch) Merge(o *Sketch) error {
 	switch {
 	case o.keepsScatter && !s.keepsScatter:
 		var err error
-		if rows, pad, err = o.rowsOfScatter(); err != nil {
+		rows, pad, err = o.rowsOfScatter()
+		if err != nil {
 			return err
 		}
 		n, ld = len(rows)/o.cfg.Dim, o.cfg.Dim

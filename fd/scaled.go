@@ -44,7 +44,8 @@ func (p *Spectrum) Scaled(scale []float64, be engine.Backend) (*Spectrum, error)
 		return nil, &RangeError{}
 	}
 	var err error
-	if be, err = engine.OrDefault(be); err != nil {
+	be, err = engine.OrDefault(be)
+	if err != nil {
 		return nil, err
 	}
 	pad, err := out.decompose(r, b, be)
@@ -79,7 +80,8 @@ func (p *Spectrum) decompose(r int, b []float64, be engine.Backend) (pad float64
 	x.kept, x.scale = x.cut(w, make([]float64, r), make([]float64, r))
 	live := len(x.kept)
 	x.u = u.Slice(0, live, 0, r)
-	if pad, _ = x.measure(be, g, make([]float64, measureWork(live, r))); math.IsInf(pad, 1) {
+	pad, _ = x.measure(be, g, make([]float64, measureWork(live, r)))
+	if math.IsInf(pad, 1) {
 		return 0, errNoConvergence
 	}
 	p.Sigma2 = slices.Repeat([]float64{1}, live)

@@ -169,7 +169,8 @@ func TestScaledLost(t *testing.T) {
 		small := math.Ldexp(1, -30-rng.IntN(30))
 		for j := range d {
 			size := 1.0
-			if scale[j] = 0x1p40; j > 0 {
+			scale[j] = 0x1p40
+			if j > 0 {
 				size, scale[j] = small, small*math.Ldexp(1, -rng.IntN(8))
 			}
 			for i := range n {

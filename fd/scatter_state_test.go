@@ -133,7 +133,8 @@ func TestScatterDecayBooks(t *testing.T) {
 	}
 	high, low := s.sums[0].Parts()
 	off, _ := exact.Sub(exact, new(big.Float).Add(refbig.Float(high), refbig.Float(low))).Float64()
-	if off = math.Abs(off); !(off > 0 && off <= s.roundOff) {
+	off = math.Abs(off)
+	if !(off > 0 && off <= s.roundOff) {
 		t.Errorf("K is off by %g, booked are %g", off, s.roundOff)
 	}
 }

@@ -144,14 +144,16 @@ func New(cfg Config) (*Sketch, error) {
 		return nil, badinput.Errorf("fd: unknown storage %d", int(cfg.Store))
 	}
 	var err error
-	if cfg.Backend, err = engine.OrDefault(cfg.Backend); err != nil {
+	cfg.Backend, err = engine.OrDefault(cfg.Backend)
+	if err != nil {
 		return nil, err
 	}
 	keeps, err := cfg.Scatter()
 	if err != nil {
 		return nil, err
 	}
-	if cfg.Store = StoreRows; keeps {
+	cfg.Store = StoreRows
+	if keeps {
 		cfg.Store = StoreScatter
 	}
 	m, p, err := cfg.Buffer()
@@ -159,7 +161,8 @@ func New(cfg Config) (*Sketch, error) {
 		return nil, err
 	}
 	cfg.ShrinkRows = p
-	if cfg.SparseRows, err = cfg.sparseRows(m, p); err != nil {
+	cfg.SparseRows, err = cfg.sparseRows(m, p)
+	if err != nil {
 		return nil, err
 	}
 	if !addressable(m, p, cfg.Dim) {

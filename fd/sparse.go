@@ -117,7 +117,8 @@ func (s *Sketch) keepSparse(idx []int32, val []float64, c *centre, f float64) er
 	most, w := s.maxEntries(), &s.sparse
 	slot, more := 0, 0
 	if c != nil {
-		if slot = c.slotIn(s); slot == 0 {
+		slot = c.slotIn(s)
+		if slot == 0 {
 			more = 1
 		}
 	}

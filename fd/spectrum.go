@@ -96,7 +96,8 @@ func (s *Sketch) readGram(p *Spectrum) (delta, pad float64, err error) {
 	x.kept, x.scale = x.cut(w[:r], make([]float64, r), make([]float64, r))
 	live := len(x.kept)
 	x.u = u.Slice(0, live, 0, n)
-	if pad, _ = x.measure(be, g, make([]float64, measureWork(live, n))); math.IsInf(pad, 1) {
+	pad, _ = x.measure(be, g, make([]float64, measureWork(live, n)))
+	if math.IsInf(pad, 1) {
 		return 0, 0, errNoConvergence
 	}
 	p.V = make([]float64, live*d)

@@ -116,7 +116,8 @@ func (s script) Blocks(ctx context.Context) iter.Seq2[dataset.Block, error] {
 			if s.before != nil {
 				s.before(rows)
 			}
-			if rows += int64(b.N); !yield(b, nil) {
+			rows += int64(b.N)
+			if !yield(b, nil) {
 				return
 			}
 		}

@@ -89,7 +89,8 @@ func TestIntervalsLeaveTime(t *testing.T) {
 			count := 0
 			s.run.Tell = func(i live.Interval) error {
 				began := time.Now()
-				if count++; count > 1 && i.End == "" {
+				count++
+				if count > 1 && i.End == "" {
 					if got, want := began.Sub(ended), max(time.Minute, 10*takes); got != want {
 						t.Errorf("an interval that takes %v: the next ends %v later, want %v", takes, got, want)
 					}
@@ -98,7 +99,8 @@ func TestIntervalsLeaveTime(t *testing.T) {
 					return nil // the reader waits for the sketch's lock here, and a bubble's clock stops meanwhile
 				}
 				time.Sleep(takes)
-				if ended = time.Now(); count == 4 {
+				ended = time.Now()
+				if count == 4 {
 					cancel()
 				}
 				return nil

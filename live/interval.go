@@ -162,7 +162,8 @@ func fitOf(s window.Stream, gamma float64) (*ridge.Solution, *Fit, window.Span, 
 		if err != nil {
 			return nil, nil, span, err
 		}
-		if gamma = choice.Gamma(); math.IsNaN(gamma) {
+		gamma = choice.Gamma()
+		if math.IsNaN(gamma) {
 			return nil, nil, span, errors.New("live: no gamma could be chosen")
 		}
 	}

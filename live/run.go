@@ -233,7 +233,8 @@ func (s *running) interval(sketch window.Stream, end string) error {
 	}
 	if rows > s.written || rows > 0 && (byTime || s.File.damaged) {
 		var err error
-		if i.Written, err = s.File.Write(sketch); err != nil {
+		i.Written, err = s.File.Write(sketch)
+		if err != nil {
 			return err
 		}
 		s.written = rows

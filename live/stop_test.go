@@ -55,7 +55,8 @@ func TestStopsWhileRowsCome(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		calls := 0
 		s.run.Clock = func() time.Time { // called when the run begins, and for each block
-			if calls++; calls == 2+blocks {
+			calls++
+			if calls == 2+blocks {
 				cancel()
 				time.Sleep(100 * time.Microsecond) // the source hears of it first
 			}

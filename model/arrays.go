@@ -102,7 +102,8 @@ func (m *Model) WriteArrays(w io.Writer) error {
 		if len(r.R2Bracket) == 0 { // the record does not have it
 			r.R2Bracket = slices.Repeat(PerTarget[ridge.Interval]{{Lo: math.Inf(-1), Hi: math.Inf(1)}}, t)
 		}
-		if records[i] = r; m.Folded != nil && (f.Fitted != nil) != fitted {
+		records[i] = r
+		if m.Folded != nil && (f.Fitted != nil) != fitted {
 			return fmt.Errorf("%w: only some fits have fitted coefficients", errShape)
 		}
 		bounded = bounded && len(r.CoefError) == t && len(r.CoefRelative) == t
@@ -129,7 +130,8 @@ func (m *Model) WriteArrays(w io.Writer) error {
 			return err
 		}
 		var to io.Writer
-		if to, err = z.CreateHeader(&zip.FileHeader{Name: a.name + ".npy", Method: zip.Store}); err != nil {
+		to, err = z.CreateHeader(&zip.FileHeader{Name: a.name + ".npy", Method: zip.Store})
+		if err != nil {
 			return err
 		}
 		cols := a.columns
@@ -189,11 +191,13 @@ func (z *archive) fill(fits []Fit) error {
 			return err
 		}
 		if a.name == "coef" {
-			if t = rows / len(fits); t < 1 || rows%len(fits) != 0 {
+			t = rows / len(fits)
+			if t < 1 || rows%len(fits) != 0 {
 				return fmt.Errorf("coef has %d rows for %d gammas", rows, len(fits))
 			}
 			for i := range fits {
-				if records[i], err = allocate(&fits[i], t, fitted, bounded); err != nil {
+				records[i], err = allocate(&fits[i], t, fitted, bounded)
+				if err != nil {
 					return err
 				}
 			}

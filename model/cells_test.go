@@ -55,11 +55,14 @@ func encodedModel(t *testing.T, name string, missing prepare.Missing, features d
 	if err != nil {
 		t.Fatal(err)
 	}
-	if rows, prep.Scaling, err = dataset.Standardize(ctx, rows); err != nil {
+	rows, prep.Scaling, err = dataset.Standardize(ctx, rows)
+	if err != nil {
 		t.Fatal(err)
 	}
-	if prep.Expand(features); features != nil {
-		if rows, err = features.Apply(rows, nil); err != nil {
+	prep.Expand(features)
+	if features != nil {
+		rows, err = features.Apply(rows, nil)
+		if err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -161,14 +164,16 @@ func TestPredictRowEncoded(t *testing.T) {
 	whole := *e
 	whole.Missing, whole.Means = prepare.RefuseMissing, nil
 	m.Preparation.Encode(&whole)
-	if p, err = m.Predictor(nil); err != nil {
+	p, err = m.Predictor(nil)
+	if err != nil {
 		t.Fatal(err)
 	}
 	if err := p.PredictRow(yhat, nil, []float64{math.NaN(), 7}); !errors.Is(err, model.ErrInput) {
 		t.Errorf("NaN where nothing may be missing: %v, %v", yhat[0], err)
 	}
 	m.Preparation.Encode(e)
-	if p, err = m.Predictor(nil); err != nil {
+	p, err = m.Predictor(nil)
+	if err != nil {
 		t.Fatal(err)
 	}
 	p.Encode = prepare.EncodeOptions{IgnoreUnknown: true, Tally: new(prepare.Tally)}

@@ -35,7 +35,8 @@ func TestCoefficientError(t *testing.T) {
 		prep := model.Preparation{Inputs: d}
 		rows := dataset.Source(src)
 		if seed%2 == 1 {
-			if rows, prep.Scaling, err = dataset.Standardize(t.Context(), src); err != nil {
+			rows, prep.Scaling, err = dataset.Standardize(t.Context(), src)
+			if err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -103,7 +104,8 @@ func TestCoefficientError(t *testing.T) {
 			if bound, relative := back.CoefficientError(&back.Fits[0], 0); !(far <= bound) || !(far <= relative*(vec.Norm(w)+slack)) {
 				t.Errorf("seed %d, %s: ‖w − w*‖ = %v, computed bound %v; relative %v, bound %v", seed, name, far, bound, far/vec.Norm(w), relative)
 			}
-			if tight = math.Min(tight, bound/far); far > record.Certificates[0].ErrorBound {
+			tight = math.Min(tight, bound/far)
+			if far > record.Certificates[0].ErrorBound {
 				exceeded++
 			}
 		}

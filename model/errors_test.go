@@ -228,7 +228,8 @@ func TestPredictStops(t *testing.T) {
 		if one.Row != int64(n) || len(one.Observed) != 1 || one.Observed[0] != float64(7+n) || one.Intervals != nil {
 			t.Errorf("%+v", one)
 		}
-		if n++; n == 2 {
+		n++
+		if n == 2 {
 			break
 		}
 	}

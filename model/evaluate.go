@@ -88,7 +88,8 @@ func predictRow(s *ridge.Solution, yhat []float64, b dataset.Block, i, d int) er
 
 // keep counts a row, and keeps every e.every-th row as a point.
 func (e *Evaluation) keep(observed, yhat []float64) {
-	if e.rows++; (e.rows-1)%e.every != 0 || len(yhat) > maxNumbers {
+	e.rows++
+	if (e.rows-1)%e.every != 0 || len(yhat) > maxNumbers {
 		return
 	}
 	e.Points = append(e.Points, Point{append([]float64(nil), observed...), append([]float64(nil), yhat...)})

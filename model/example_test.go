@@ -134,7 +134,8 @@ func ExampleModel_Predictor() {
 	}
 	for _, by := range []model.Intervals{{ByModel: true}, {Summary: sum}} {
 		var p *model.Predictor
-		if p, err = one.Predictor(&by); err != nil {
+		p, err = one.Predictor(&by)
+		if err != nil {
 			log.Fatal(err)
 		}
 		for row, err := range p.Predict(context.Background(), src) {

@@ -22,7 +22,8 @@ func (r *rowNumbers) has(row int64) bool {
 	if len(r.rows) == 0 || r.rows[0] != row {
 		return false
 	}
-	if r.rows = r.rows[1:]; len(r.rows) == 0 {
+	r.rows = r.rows[1:]
+	if len(r.rows) == 0 {
 		r.rows = nil
 	}
 	return true

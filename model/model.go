@@ -151,7 +151,8 @@ func New(prep Preparation, solutions []*ridge.Solution, about Details) (*Model, 
 	if err != nil {
 		return nil, err
 	}
-	if prep, err = prep.Penalize(penalty); err != nil {
+	prep, err = prep.Penalize(penalty)
+	if err != nil {
 		return nil, err
 	}
 	t, d := solutions[0].Dims()
@@ -306,7 +307,8 @@ func Read(r io.Reader) (*Model, error) {
 	}
 	var arrays *archive
 	if isArchive(text) {
-		if arrays, text, err = openArchive(text); err != nil {
+		arrays, text, err = openArchive(text)
+		if err != nil {
 			return nil, &FormatError{err}
 		}
 	}

@@ -55,7 +55,8 @@ func TestModelIsExact(t *testing.T) {
 			if err := m.Write(&text); err != nil {
 				t.Fatal(err)
 			}
-			if m, err = Read(bytes.NewReader(text.Bytes())); err != nil {
+			m, err = Read(bytes.NewReader(text.Bytes()))
+			if err != nil {
 				t.Fatal(err)
 			}
 			if err := m.Write(&again); err != nil || again.String() != text.String() {

@@ -73,7 +73,8 @@ func TestPenalty(t *testing.T) {
 		t.Fatal(err)
 	}
 	text := file.String()
-	if m, err = model.Read(&file); err != nil {
+	m, err = model.Read(&file)
+	if err != nil {
 		t.Fatal(err)
 	}
 	if !slices.Equal(m.Penalty.After, p) || !slices.Equal(m.Penalty.Before, before) || !slices.Equal(m.Penalty.Bands, bands) {
@@ -118,7 +119,8 @@ func TestPenalty(t *testing.T) {
 				t.Fatal(err)
 			}
 			v := one.Intervals[0]
-			if wider = max(wider, v.Hi-v.Lo); !(yhat[0] >= v.Lo-1e-11 && yhat[0] <= v.Hi+1e-11) {
+			wider = max(wider, v.Hi-v.Lo)
+			if !(yhat[0] >= v.Lo-1e-11 && yhat[0] <= v.Hi+1e-11) {
 				t.Fatalf("%s: an exact fit predicts %v, not in %v", name, yhat[0], v)
 			}
 		}
@@ -127,7 +129,8 @@ func TestPenalty(t *testing.T) {
 		}
 	}
 	other := prep
-	if other.Scaling, err = scaling.Penalize([]float64{1, 1, 1, 1, 2}); err != nil {
+	other.Scaling, err = scaling.Penalize([]float64{1, 1, 1, 1, 2})
+	if err != nil {
 		t.Fatal(err)
 	}
 	if _, err := m.Predictor(&model.Intervals{Summary: sum, Preparation: &other}); !errors.Is(err, model.ErrPreparation) {

@@ -169,10 +169,12 @@ func (p *Predictor) useSummary(m *Model, by *Intervals) error {
 	if gammas == nil {
 		gammas = []float64{p.fit.Gamma}
 	}
-	if p.intervals, err = sum.Predictor(gammas...); err != nil {
+	p.intervals, err = sum.Predictor(gammas...)
+	if err != nil {
 		return err
 	}
-	if p.basis = BySummary; w.Fitted == nil {
+	p.basis = BySummary
+	if w.Fitted == nil {
 		return nil
 	}
 	p.basis = ByBoth

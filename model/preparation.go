@@ -87,7 +87,8 @@ func (p *Preparation) Columns() (d int, names []string) {
 // Encode sets the encoding, or removes it if e is nil, and sets Inputs and Names to its features. For an encoding
 // made by [prepare.Look], Encode also sets Scaling.
 func (p *Preparation) Encode(e *prepare.Encoding) {
-	if p.Encoding = e; e != nil {
+	p.Encoding = e
+	if e != nil {
 		p.Inputs, p.Names = e.Width(), e.MadeNames()
 	}
 	if e != nil && e.Columns != nil {
@@ -164,12 +165,14 @@ func (p *Preparation) ApplyEncoded(src dataset.Source, be engine.Backend, o prep
 		return nil, &PreparationError{err}
 	}
 	if p.Scaling != nil {
-		if src, err = p.Scaling.Apply(src); err != nil {
+		src, err = p.Scaling.Apply(src)
+		if err != nil {
 			return nil, &PreparationError{err}
 		}
 	}
 	if f := p.Expansion(); f != nil {
-		if src, err = f.Apply(src, be); err != nil {
+		src, err = f.Apply(src, be)
+		if err != nil {
 			return nil, &PreparationError{err}
 		}
 	}

@@ -79,7 +79,8 @@ func (r Record) MarshalWithout(without ...string) ([]byte, error) {
 func (r *Record) UnmarshalJSON(text []byte) error {
 	var out Record
 	var err error
-	if out.counts, err = jsonfields.UnmarshalEach(text, &out, &out.Certificates); err == nil {
+	out.counts, err = jsonfields.UnmarshalEach(text, &out, &out.Certificates)
+	if err == nil {
 		*r = out
 	}
 	return err

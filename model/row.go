@@ -111,7 +111,8 @@ func (w *rowWork) encodeBy(e *prepare.Encoding, o prepare.EncodeOptions, text *p
 	if text != nil && o.Text.IsZero() {
 		o.Text = *text
 	}
-	if w.encode, err = e.RowEncoder(o); err != nil {
+	w.encode, err = e.RowEncoder(o)
+	if err != nil {
 		return &PreparationError{err}
 	}
 	w.columns = make([]float64, e.Width())

@@ -70,7 +70,8 @@ func TestScoreBrackets(t *testing.T) {
 		}
 		var rows dataset.Source = src
 		if seed%2 == 1 {
-			if rows, err = dataset.FromCSR(&engine.CSR{Rows: n, Cols: d, RowPtr: ptr, ColIdx: idx, Val: x}, 1, y); err != nil {
+			rows, err = dataset.FromCSR(&engine.CSR{Rows: n, Cols: d, RowPtr: ptr, ColIdx: idx, Val: x}, 1, y)
+			if err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -79,7 +80,8 @@ func TestScoreBrackets(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if rows, err = dataset.Weigh(rows, of); err != nil {
+			rows, err = dataset.Weigh(rows, of)
+			if err != nil {
 				t.Fatal(err)
 			}
 		}

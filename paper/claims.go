@@ -131,7 +131,8 @@ func (t tally) where() string {
 		names[place] = append(names[place], t.series[i])
 	}
 	for i, place := range places {
-		if places[i] = "true " + place; len(t.series) > 1 {
+		places[i] = "true " + place
+		if len(t.series) > 1 {
 			places[i] = strings.Join(names[place], ", ") + " " + places[i]
 		}
 	}

@@ -74,7 +74,8 @@ func (c *convergence) rate(method string, gamma float64) float64 {
 // conjugate gradients. They show errors and certified error bounds.
 func (r *run) convergence(ctx context.Context) error {
 	for i, name := range datasets {
-		if r.figure = 3 + i; !r.wants(r.figure) {
+		r.figure = 3 + i
+		if !r.wants(r.figure) {
 			continue
 		}
 		c, err := r.converge(ctx, name)

@@ -41,13 +41,16 @@ func (r *run) open(ctx context.Context, name string) (*realRows, error) {
 	if err != nil {
 		return nil, err
 	}
-	if x, _, err = dataset.Standardize(ctx, x); err != nil {
+	x, _, err = dataset.Standardize(ctx, x)
+	if err != nil {
 		return nil, err
 	}
-	if y, _, err = dataset.Standardize(ctx, y); err != nil {
+	y, _, err = dataset.Standardize(ctx, y)
+	if err != nil {
 		return nil, err
 	}
-	if x, err = features.Apply(x, r.Backend); err != nil {
+	x, err = features.Apply(x, r.Backend)
+	if err != nil {
 		return nil, &SettingError{err.Error()}
 	}
 	src, err := dataset.Zip(x, y)
@@ -59,7 +62,8 @@ func (r *run) open(ctx context.Context, name string) (*realRows, error) {
 	const gibibyte = 1 << 30
 	if bytes := 8 * n * int64(d); bytes <= gibibyte {
 		from += fmt.Sprintf(", %d MiB in memory", bytes>>20)
-		if src, err = inMemory(ctx, src); err != nil {
+		src, err = inMemory(ctx, src)
+		if err != nil {
 			return nil, err
 		}
 	}
@@ -144,7 +148,8 @@ read:
 			}
 		}
 	}
-	if x, err = dataset.FromDense(len(ys), s.features, 0, xs, nil); err != nil {
+	x, err = dataset.FromDense(len(ys), s.features, 0, xs, nil)
+	if err != nil {
 		return nil, nil, err
 	}
 	y, err = dataset.FromDense(len(ys), 1, 0, ys, nil)

@@ -83,7 +83,8 @@ func TestRealData(t *testing.T) {
 		}
 	}
 
-	if _, y = read("YearPredictionMSD"); len(y) != 8162 || y[0] != 2001 {
+	_, y = read("YearPredictionMSD")
+	if len(y) != 8162 || y[0] != 2001 {
 		t.Errorf("YearPredictionMSD: %d rows, the first of the year %v; want 8162, 2001", len(y), y[0])
 	}
 }

@@ -46,7 +46,8 @@ func NewLinearModel(ctx context.Context, src dataset.Source, x0 []float64, noise
 		return nil, fmt.Errorf("paper: noise variance %v, must be finite and not negative", noise)
 	}
 	var err error
-	if be, err = engine.OrDefault(be); err != nil {
+	be, err = engine.OrDefault(be)
+	if err != nil {
 		return nil, err
 	}
 	_, d, _ := src.Dims()
@@ -62,7 +63,8 @@ func NewLinearModel(ctx context.Context, src dataset.Source, x0 []float64, noise
 	}
 	m := &LinearModel{be: be, d: d, noise: noise, x0: slices.Clone(x0), r: r, rx0: make([]float64, d), trace: vec.Dot(r, r)}
 	m.be.Gemv(false, 1, engine.View(d, d, m.r), x0, 0, m.rx0)
-	if m.exact, err = m.oneShot("exact", d, m.r); err != nil {
+	m.exact, err = m.oneShot("exact", d, m.r)
+	if err != nil {
 		return nil, err
 	}
 	clear(m.exact.excess)
@@ -123,11 +125,13 @@ func factor(ctx context.Context, src dataset.Source, be engine.Backend) ([]float
 			if b.W != nil {
 				floats.Scale(math.Sqrt(b.W[i]), row)
 			}
-			if squares, err = addSquares(squares, number, row); err != nil {
+			squares, err = addSquares(squares, number, row)
+			if err != nil {
 				return nil, err
 			}
 			number++
-			if fill++; fill == rows {
+			fill++
+			if fill == rows {
 				fold()
 			}
 		}
@@ -149,7 +153,8 @@ func addSquares(sum float64, number int, row []float64) (float64, error) {
 	if err != nil {
 		return 0, err
 	}
-	if sum += q; !(sum <= maxSquares) {
+	sum += q
+	if !(sum <= maxSquares) {
 		return 0, &fd.RangeError{Row: number}
 	}
 	return sum, nil
@@ -159,7 +164,8 @@ func addSquares(sum float64, number int, row []float64) (float64, error) {
 func checkRows(n int, x []float64) (err error) {
 	c, sum := len(x)/n, 0.0
 	for i := range n {
-		if sum, err = addSquares(sum, i, x[i*c:(i+1)*c]); err != nil {
+		sum, err = addSquares(sum, i, x[i*c:(i+1)*c])
+		if err != nil {
 			return err
 		}
 	}

@@ -44,10 +44,12 @@ func newDesign(t *testing.T, r *rand.Rand, a *mat.Dense, x0 []float64, noise flo
 	if err := sketch.AppendRows(n, a.RawMatrix().Data, d); err != nil {
 		t.Fatal(err)
 	}
-	if g.spec, err = sketch.Spectrum(); err != nil {
+	g.spec, err = sketch.Spectrum()
+	if err != nil {
 		t.Fatal(err)
 	}
-	if g.model, err = paper.NewLinearModel(context.Background(), src, x0, noise, be); err != nil {
+	g.model, err = paper.NewLinearModel(context.Background(), src, x0, noise, be)
+	if err != nil {
 		t.Fatal(err)
 	}
 	return g
@@ -96,7 +98,8 @@ func (g *design) linear(t *testing.T, method string, gamma float64) *mat.Dense {
 	s := gamma
 	switch method {
 	case "fd", "rfd":
-		if b = g.spec.Matrix(); b == nil {
+		b = g.spec.Matrix()
+		if b == nil {
 			b = mat.NewDense(1, d, nil)
 		}
 		if method == "rfd" {

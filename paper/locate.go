@@ -141,7 +141,8 @@ func sumOfText(r io.Reader) (string, error) {
 	buffered := bufio.NewReader(r)
 	var text io.Reader = buffered
 	if magic, err := buffered.Peek(2); err == nil && magic[0] == 0x1f && magic[1] == 0x8b {
-		if text, err = gzip.NewReader(buffered); err != nil {
+		text, err = gzip.NewReader(buffered)
+		if err != nil {
 			return "", err
 		}
 	}

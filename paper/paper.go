@@ -133,10 +133,12 @@ func (r *run) start() error {
 		return err
 	}
 	var err error
-	if r.Backend, err = engine.OrDefault(r.Backend); err != nil {
+	r.Backend, err = engine.OrDefault(r.Backend)
+	if err != nil {
 		return err
 	}
-	if r.env, err = newEnvironment(r.Backend, r.Seed); err != nil {
+	r.env, err = newEnvironment(r.Backend, r.Seed)
+	if err != nil {
 		return err
 	}
 	figures := filepath.Join(r.Out, "figures")

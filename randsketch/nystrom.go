@@ -71,7 +71,8 @@ func NewNystrom(cfg NystromConfig) (*Nystrom, error) {
 		return nil, fmt.Errorf("%w: m·d = %d·%d", fd.ErrSize, m, d)
 	}
 	var err error
-	if cfg.Backend, err = engine.OrDefault(cfg.Backend); err != nil {
+	cfg.Backend, err = engine.OrDefault(cfg.Backend)
+	if err != nil {
 		return nil, err
 	}
 	a := &Nystrom{
@@ -119,7 +120,8 @@ func (a *Nystrom) AppendRows(n int, x []float64, ldx int) error {
 	d := a.cfg.Dim
 	for i := range n {
 		copy(a.waiting[a.held*d:(a.held+1)*d], x[i*ldx:])
-		if a.held++; a.held == panelRows {
+		a.held++
+		if a.held == panelRows {
 			a.multiply(a.share, a.r)
 			a.held = 0
 			a.team.do(a.m, a.m*d*addCost, a.add)

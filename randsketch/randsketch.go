@@ -132,7 +132,8 @@ func New(cfg Config) (*Sketch, error) {
 		cfg.Sparsity = min(defaultSparsity, cfg.Rows)
 	}
 	var err error
-	if cfg.Backend, err = engine.OrDefault(cfg.Backend); err != nil {
+	cfg.Backend, err = engine.OrDefault(cfg.Backend)
+	if err != nil {
 		return nil, err
 	}
 	b := base{m: cfg.Rows, d: cfg.Dim, t: cfg.Targets, seed: cfg.Seed, team: new(team)}

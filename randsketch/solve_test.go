@@ -214,7 +214,8 @@ type broken struct {
 
 func (h *broken) Solve(q int, gamma []float64, g, dst []float64) {
 	h.Identity.Solve(q, gamma, g, dst)
-	if h.after--; h.after < 0 {
+	h.after--
+	if h.after < 0 {
 		for i := range dst {
 			dst[i] *= h.factor
 		}

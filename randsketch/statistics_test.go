@@ -137,7 +137,8 @@ func TestSparseColumns(t *testing.T) {
 				if !(math.Abs(math.Abs(v)*math.Sqrt(float64(c.want))-1) <= 1e-15) {
 					t.Fatalf("m = %d: entry %g, want ±1/√%d", c.m, v, c.want)
 				}
-				if total++; v > 0 {
+				total++
+				if v > 0 {
 					plus++
 				}
 			}

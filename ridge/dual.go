@@ -194,7 +194,8 @@ func (e *dualExact) storeRows(ctx context.Context, src dataset.Source) (*dual.Ro
 		if err != nil {
 			return nil, err
 		}
-		if raw, err = rows.CheckBlock(b, e.d, e.t, kept.N(), raw); err != nil {
+		raw, err = rows.CheckBlock(b, e.d, e.t, kept.N(), raw)
+		if err != nil {
 			return nil, err
 		}
 		if b.Sparse == nil && b.N > 0 && e.method == DualCG {
@@ -275,7 +276,8 @@ func (e *dualExact) unround() {
 func (e *dualExact) multiply(ctx context.Context) (err error) {
 	n := e.data.N()
 	e.work = make([]float64, n*n)
-	if e.gram, err = e.data.Gram(ctx, e.opts.Backend, make([]float64, n*n), e.work); err != nil {
+	e.gram, err = e.data.Gram(ctx, e.opts.Backend, make([]float64, n*n), e.work)
+	if err != nil {
 		return err
 	}
 	e.known.Off, e.known.Shift = e.gram.Off, e.gram.Shift

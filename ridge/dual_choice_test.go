@@ -186,7 +186,8 @@ func TestDualSaysWhatIsUnknown(t *testing.T) {
 		t.Errorf("%s knows %v of the effective dimension", r.Solutions[0].Method, df)
 	}
 	r = fit(ridge.Dual)
-	if df = r.Solutions[0].EffectiveDimension; !(df.Hi-df.Lo < 1e-6) {
+	df = r.Solutions[0].EffectiveDimension
+	if !(df.Hi-df.Lo < 1e-6) {
 		t.Errorf("%s knows %v of the effective dimension", r.Solutions[0].Method, df)
 	}
 }

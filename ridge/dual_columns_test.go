@@ -38,7 +38,8 @@ func turned(t *testing.T, s table) dataset.Source {
 	}
 	if err == nil && s.w != nil {
 		var weights dataset.Source
-		if weights, err = dataset.FromDense(len(s.w), 1, 0, s.w, nil); err == nil {
+		weights, err = dataset.FromDense(len(s.w), 1, 0, s.w, nil)
+		if err == nil {
 			rows, err = dataset.Weigh(rows, weights)
 		}
 	}
@@ -103,7 +104,8 @@ func TestDualColumnsAreRows(t *testing.T) {
 		// Dense rows that do not fit are read several times.
 		s.block = 7
 		opts.MaxBytes = 60_000
-		if got = mustExact(t, s, opts, 0.3)[0]; got.Passes < 4 || !(got.Targets[1].RelativeErrorBound <= 1e-14) {
+		got = mustExact(t, s, opts, 0.3)[0]
+		if got.Passes < 4 || !(got.Targets[1].RelativeErrorBound <= 1e-14) {
 			t.Errorf("in little memory: %d reads, certified to %.3g", got.Passes, got.Targets[1].RelativeErrorBound)
 		}
 		ridgetest.Near(t, "in little memory", want, got, 1e-13)

@@ -26,7 +26,8 @@ func (e *dualExact) leaveOneOut(ctx context.Context, gammas []float64, receive f
 	}
 	fits, err := e.solve(ctx, gammas, block, false, func(i int, f *dualFit) {
 		bounds, levers := e.leftOutErrors(f)
-		if scores.Bounds[i] = append(scores.Bounds[i], bounds...); receive != nil {
+		scores.Bounds[i] = append(scores.Bounds[i], bounds...)
+		if receive != nil {
 			b, brackets, estimates := e.leftOutPredictions(f, levers)
 			receive(i, b, brackets, estimates)
 		}

@@ -145,7 +145,8 @@ func TestScoresOfTinyTarget(t *testing.T) {
 		x[i] = r.NormFloat64()
 	}
 	for i := range y {
-		if y[i] = r.NormFloat64(); i%k == 0 {
+		y[i] = r.NormFloat64()
+		if i%k == 0 {
 			y[i] *= 3e-312
 		}
 	}

@@ -147,7 +147,8 @@ func (e *dualExact) prepare(gammas []float64, targets targetRange) (fits []*dual
 func (e *dualExact) reduce() {
 	if e.reduction == nil && e.method != DualCG && e.plan.shouldReduce() {
 		n := e.data.N()
-		if e.reduction, e.columns = e.gram.Reduce(e.opts.Backend, make([]float64, n*n)); !e.plan.leverage {
+		e.reduction, e.columns = e.gram.Reduce(e.opts.Backend, make([]float64, n*n))
+		if !e.plan.leverage {
 			e.columns = nil
 		}
 	}

@@ -40,7 +40,8 @@ func (e *dualExact) leaveOneOutByTrials(
 ) ([]*Solution, *LeftOutScores, bool, error) {
 	kept := e.data.(*dual.Rows)
 	if e.trials == nil {
-		if e.trials = kept.NewLeverages(e.opts.Backend, dual.SharedTrials); e.trials == nil {
+		e.trials = kept.NewLeverages(e.opts.Backend, dual.SharedTrials)
+		if e.trials == nil {
 			return nil, nil, false, nil
 		}
 		e.rowNorms = e.trials.RowNorms()
@@ -60,7 +61,8 @@ func (e *dualExact) leaveOneOutByTrials(
 	found := make([]*dualFit, len(gammas))
 	for g, gamma := range gammas {
 		var err error
-		if found[g], err = e.solveForChoice(ctx, gamma); err != nil {
+		found[g], err = e.solveForChoice(ctx, gamma)
+		if err != nil {
 			return nil, nil, true, err
 		}
 	}

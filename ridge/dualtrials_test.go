@@ -160,7 +160,8 @@ func TestTrialsRule(t *testing.T) {
 	if !plan.DependsOnRows(p) {
 		t.Error("an unknown number of rows is not counted")
 	}
-	if p.Dim = 54; plan.DependsOnRows(p) {
+	p.Dim = 54
+	if plan.DependsOnRows(p) {
 		t.Error("the rows of few features are counted")
 	}
 }

@@ -187,7 +187,8 @@ func newPrimal(src dataset.Source, opts ExactOptions) (*primal, error) {
 // read makes the pass over src and returns the accumulated system.
 func (e *primal) read(ctx context.Context, src dataset.Source) (*direct.System, error) {
 	var err error
-	if e.sparse, err = e.stream.Read(ctx, src, e.stage, e.opts.Progress); err != nil {
+	e.sparse, err = e.stream.Read(ctx, src, e.stage, e.opts.Progress)
+	if err != nil {
 		return nil, err
 	}
 	if err := checkRows(e.stage.Rows, e.stage.Weight.Value()); err != nil {

@@ -21,7 +21,8 @@ func ExampleSummary_Merge() {
 		if err != nil {
 			log.Fatal(err)
 		}
-		if halves[i], err = ridge.Summarize(context.Background(), half, ridge.SummaryConfig{Size: 2, Intercept: true}, nil); err != nil {
+		halves[i], err = ridge.Summarize(context.Background(), half, ridge.SummaryConfig{Size: 2, Intercept: true}, nil)
+		if err != nil {
 			log.Fatal(err)
 		}
 	}
@@ -85,7 +86,8 @@ func ExampleReducer() {
 			if err != nil {
 				log.Fatal(err)
 			}
-			if fits[i], err = ridge.Solve(ctx, half, own, 100, ridge.SolveOptions{Reducer: reducer}); err != nil {
+			fits[i], err = ridge.Solve(ctx, half, own, 100, ridge.SolveOptions{Reducer: reducer})
+			if err != nil {
 				log.Fatal(err)
 			}
 		})

@@ -140,7 +140,8 @@ func ExampleRefresher() {
 		log.Fatal(err)
 	}
 	var fresh ridge.Refresher
-	if fresh, err = randsketch.NewFresh(src, randsketch.Config{Rows: 300, Dim: 20}); err != nil {
+	fresh, err = randsketch.NewFresh(src, randsketch.Config{Rows: 300, Dim: 20})
+	if err != nil {
 		log.Fatal(err)
 	}
 	fit, err := ridge.Solve(ctx, src, sum, 100, ridge.SolveOptions{Method: ridge.Newton, Hessian: fresh, Tol: 1e-4})

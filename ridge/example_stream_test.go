@@ -30,7 +30,8 @@ func learn(in io.Reader, sum *ridge.Summary) error {
 		row := make([]float64, len(fields))
 		for i, s := range fields {
 			var err error
-			if row[i], err = strconv.ParseFloat(s, 64); err != nil {
+			row[i], err = strconv.ParseFloat(s, 64)
+			if err != nil {
 				return err
 			}
 		}

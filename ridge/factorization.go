@@ -45,12 +45,14 @@ func Factorize(ctx context.Context, src dataset.Source, gammas []float64, opts E
 		if gammas == nil {
 			plan.gammas = fewGammas
 		}
-		if f.dual, err = newDual(src, opts, plan); err != nil {
+		f.dual, err = newDual(src, opts, plan)
+		if err != nil {
 			return nil, err
 		}
 		return f, f.dual.read(ctx, src)
 	}
-	if f.primal, err = newPrimal(src, opts); err != nil {
+	f.primal, err = newPrimal(src, opts)
+	if err != nil {
 		return nil, err
 	}
 	f.system, err = f.primal.read(ctx, src)

@@ -43,7 +43,8 @@ func (m *memory) Recorded(pass int) ([]byte, error) {
 func (m *memory) Due() bool { return !m.never && m.rng.IntN(3) == 0 }
 
 func (m *memory) Record(pass int, state []byte) error {
-	if m.left--; m.left < 0 {
+	m.left--
+	if m.left < 0 {
 		m.end()
 		if m.kill {
 			return nil
@@ -61,7 +62,8 @@ func sources(t *testing.T) map[string]dataset.Source {
 	x, y, w := make([]float64, n*d), make([]float64, n*targets), make([]float64, n)
 	csr := &engine.CSR{Rows: n, Cols: d, RowPtr: []int{0}}
 	for i := range x {
-		if x[i] = 100 + float64(1+i%d)*rng.NormFloat64(); i%3 == 0 {
+		x[i] = 100 + float64(1+i%d)*rng.NormFloat64()
+		if i%3 == 0 {
 			csr.ColIdx, csr.Val = append(csr.ColIdx, int32(i%d)), append(csr.Val, x[i])
 		}
 		if i%d == d-1 {
@@ -321,7 +323,8 @@ func TestContinue(t *testing.T) {
 				}
 				told := 0
 				err := sum.Continue(ctx, src, func(int64) {
-					if told++; told == 2 {
+					told++
+					if told == 2 {
 						cancel()
 					}
 				})

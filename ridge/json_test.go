@@ -178,7 +178,8 @@ func TestProves(t *testing.T) {
 		if o.Proves() != want {
 			t.Errorf("a relative error of at most %v proves something: %v", bound, !want)
 		}
-		if o.Coef[1] = 0; !o.Proves() {
+		o.Coef[1] = 0
+		if !o.Proves() {
 			t.Errorf("zeros with a bound of %v", bound)
 		}
 	}

@@ -193,7 +193,8 @@ func (l *leaveOneOut) read(ctx context.Context, src dataset.Source, progress fun
 		if err != nil {
 			return err
 		}
-		if raw, err = rows.CheckBlock(b, l.d, l.width, int(l.rows), raw); err != nil {
+		raw, err = rows.CheckBlock(b, l.d, l.width, int(l.rows), raw)
+		if err != nil {
 			return err
 		}
 		l.now = b

@@ -192,7 +192,8 @@ func TestChoosingTogether(t *testing.T) {
 						return sum, nil
 					}
 					var err error
-					if found[rank], err = fdridge.Fit(t.Context(), share, opts); err != nil {
+					found[rank], err = fdridge.Fit(t.Context(), share, opts)
+					if err != nil {
 						worker{g, rank}.leave(err)
 						t.Error(err)
 					}

@@ -73,7 +73,8 @@ func TestChoosingPass(t *testing.T) {
 				t.Fatal(err)
 			}
 			drawn++
-			if spent += r.Choice.Passes; r.Choice.Passes > 10 || src.passes != r.Passes {
+			spent += r.Choice.Passes
+			if r.Choice.Passes > 10 || src.passes != r.Passes {
 				t.Errorf("%d passes, of which %d for the choice; %d are told", src.passes, r.Choice.Passes, r.Passes)
 			}
 			for _, f := range r.Choice.Path {

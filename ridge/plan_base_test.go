@@ -35,7 +35,8 @@ func TestPlanBase(t *testing.T) {
 				t.Errorf("%s: %v s where memory is had a byte a second, want %v", o.Method, o.Seconds, slow)
 			}
 		}
-		if cfg.MaxBytes = 1 << 20; must(plan.New(p.sum, cfg))(t).Best >= 0 {
+		cfg.MaxBytes = 1 << 20
+		if must(plan.New(p.sum, cfg))(t).Best >= 0 {
 			t.Error("something fits into the base's own memory")
 		}
 		cfg.BaseSeconds = math.NaN()

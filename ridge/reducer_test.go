@@ -55,7 +55,8 @@ func (w worker) Allreduce(ctx context.Context, x []float64) error {
 	defer w.mu.Unlock()
 	w.parts[w.rank] = x
 	round := w.round
-	if w.came++; w.came == len(w.parts) {
+	w.came++
+	if w.came == len(w.parts) {
 		w.add()
 	}
 	for w.round == round {
@@ -377,7 +378,8 @@ type broken struct {
 }
 
 func (b *broken) Allreduce(ctx context.Context, x []float64) error {
-	if b.after--; b.after < 0 {
+	b.after--
+	if b.after < 0 {
 		for i := range x { // as it may later, too
 			x[i] = math.NaN()
 		}
@@ -407,7 +409,8 @@ func TestReducerRefused(t *testing.T) {
 		"another weight":     {[]dataset.Source{all["weighted"], empty}, nil, ridge.ErrShape, "weigh"},
 		"too many rows":      {[]dataset.Source{must(dataset.Concat(src, src))(t), empty}, nil, ridge.ErrShape, "the source has 18000 rows"},
 		"another start": {shares, func(rank int, o *ridge.SolveOptions) {
-			if o.Start = mat.NewDense(2, 5, nil); rank == 1 {
+			o.Start = mat.NewDense(2, 5, nil)
+			if rank == 1 {
 				o.Start.Set(1, 1, 1)
 			}
 		}, nil, "differ in pass 1"},

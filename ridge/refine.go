@@ -53,7 +53,8 @@ func (e *primal) refine(ctx context.Context, src dataset.Source, system *direct.
 		if err != nil {
 			return err
 		}
-		if open, err = e.correct(system, open, found, pass); err != nil {
+		open, err = e.correct(system, open, found, pass)
+		if err != nil {
 			return err
 		}
 	}

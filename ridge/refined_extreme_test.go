@@ -31,7 +31,8 @@ func extremeSource(t *testing.T, n, d int, x, y, w []float64) dataset.Source {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if src, err = dataset.Weigh(src, ws); err != nil {
+	src, err = dataset.Weigh(src, ws)
+	if err != nil {
 		t.Fatal(err)
 	}
 	return src
@@ -125,7 +126,8 @@ func TestRefinedStepsUnderflow(t *testing.T) {
 		e.Sub(bigOf(fits[0].Targets[0].Coef[j]), e.Quo(e, den))
 		sum.Add(sum, e.Mul(e, e))
 	}
-	if sum.Sqrt(sum); sum.Cmp(bigOf(fits[0].Targets[0].ErrorBound)) > 0 {
+	sum.Sqrt(sum)
+	if sum.Cmp(bigOf(fits[0].Targets[0].ErrorBound)) > 0 {
 		t.Errorf("‖x̂ − x*‖ is %.4g, certified %.4g", sum, fits[0].Targets[0].ErrorBound)
 	}
 }

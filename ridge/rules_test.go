@@ -68,7 +68,8 @@ func TestRulesOfMethods(t *testing.T) {
 		}
 		// The vectors of galerkin for one system may take no more than 200 MiB.
 		wide := large
-		if wide.Dim = 55000; plan.Choose(wide).Method != ridge.CG {
+		wide.Dim = 55000
+		if plan.Choose(wide).Method != ridge.CG {
 			t.Errorf("%v of 55,000 features", plan.Choose(wide).Method)
 		}
 	})

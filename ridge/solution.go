@@ -157,7 +157,8 @@ func (t *Target) R2() Interval {
 func (t *Target) CoefficientBounds(penalty []float64) []float64 {
 	out, free := make([]float64, len(t.Coef)), t.UnpenalizedBounds
 	for j := range out {
-		if out[j] = t.ErrorBound; j < len(penalty) && penalty[j] == 0 && len(free) > 0 {
+		out[j] = t.ErrorBound
+		if j < len(penalty) && penalty[j] == 0 && len(free) > 0 {
 			out[j], free = free[0], free[1:]
 		}
 	}

@@ -201,7 +201,8 @@ func newProblem(src dataset.Source, sum *Summary, gammas []float64, opts *SolveO
 	p := krylov.Problem{
 		Known: k, Operator: operator, Tol: opts.Tol, MaxPasses: opts.MaxPasses,
 	}
-	if p.Hessian = (&givenHessian{opts.Hessian, sum.cfg.Dim}); opts.Hessian == nil {
+	p.Hessian = (&givenHessian{opts.Hessian, sum.cfg.Dim})
+	if opts.Hessian == nil {
 		p.Deflate = true
 		p.Hessian = krylov.NewSketch(k.Sketch.Bound, k.Eigen(), !opts.PlainFD, sum.cfg.Backend)
 	}

@@ -99,11 +99,13 @@ func TestShortOfSeveral(t *testing.T) {
 			continue
 		}
 		opts.Tol = 1e-12
-		if res, err = fdridge.Fit(t.Context(), src, opts); err != nil || res.Status.Err() != nil || res.Solutions[0].Status.Err() != nil {
+		res, err = fdridge.Fit(t.Context(), src, opts)
+		if err != nil || res.Status.Err() != nil || res.Solutions[0].Status.Err() != nil {
 			t.Errorf("%s to 1e-12: %v", opts.Method, err)
 		}
 		opts.Tol = 0
-		if res, err = fdridge.Fit(t.Context(), src, opts); err != nil || res.Status != ridge.ZeroSolution {
+		res, err = fdridge.Fit(t.Context(), src, opts)
+		if err != nil || res.Status != ridge.ZeroSolution {
 			t.Errorf("%s to the default tolerance: %v, %v", opts.Method, err, res.Status)
 		}
 	}

@@ -214,7 +214,8 @@ func TestDeafSource(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	blocks := 0
 	src := changing{p, 2, func(*dataset.Block) {
-		if blocks++; blocks == 2 {
+		blocks++
+		if blocks == 2 {
 			cancel()
 		}
 	}, new(int)}

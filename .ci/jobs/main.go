@@ -72,7 +72,8 @@ func read(name string) (*batchv1.Job, error) {
 	}
 	var names []string
 	for _, c := range slices.Concat(pod.InitContainers, pod.Containers) {
-		if names = append(names, c.Name); c.Name == "" || c.Image == "" {
+		names = append(names, c.Name)
+		if c.Name == "" || c.Image == "" {
 			return nil, fmt.Errorf("container %q has no name or no image", c.Name)
 		}
 		for _, m := range c.VolumeMounts {

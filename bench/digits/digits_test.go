@@ -128,7 +128,8 @@ func TestShifted(t *testing.T) {
 	if err := p.solve(); err != nil {
 		t.Fatal(err)
 	}
-	if a, err = fit(p, "qr", 1e-15); err != nil {
+	a, err = fit(p, "qr", 1e-15)
+	if err != nil {
 		t.Fatal(err)
 	}
 	if g := p.grade(a); !math.IsInf(g.weights, 1) || !(g.certified >= 15) {

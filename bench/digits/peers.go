@@ -68,7 +68,8 @@ func ask(py *python.Process, solver, dir string, p *problem) (answer, error) {
 		var data []byte
 		for _, part := range [][][]float64{p.x, p.y} {
 			for _, row := range part {
-				if data, err = binary.Append(data, binary.LittleEndian, row); err != nil {
+				data, err = binary.Append(data, binary.LittleEndian, row)
+				if err != nil {
 					return answer{}, err
 				}
 			}

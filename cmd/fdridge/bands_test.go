@@ -22,7 +22,8 @@ func bandedCSV(n int) string {
 		y := 3 + rng.NormFloat64()
 		for j := range 12 {
 			x := rng.NormFloat64()
-			if y += 0.05 * x; j < 3 {
+			y += 0.05 * x
+			if j < 3 {
 				y += x
 			}
 			fmt.Fprintf(&b, "%.6f,", x)

@@ -265,7 +265,8 @@ func interfere(t *testing.T, c *child, rng *rand.Rand, kill bool, last line) (at
 			t.Fatalf("it had a checkpoint at %+v and is at %+v", at.last, l)
 		}
 		at.last = l
-		if states--; kill && (states == 0 || early && l.Pass == 0 && l.Rows > 0) {
+		states--
+		if kill && (states == 0 || early && l.Pass == 0 && l.Rows > 0) {
 			early, states = false, 0
 			time.Sleep(time.Duration(rng.IntN(int(3 * time.Millisecond))))
 			c.Process.Signal(signal)

@@ -260,11 +260,13 @@ func TestCheckpointUnwritable(t *testing.T) {
 			last = c.stderr.Text()
 			switch {
 			case strings.Contains(last, `"msg":"checkpoint"`):
-				if states++; states == 1 {
+				states++
+				if states == 1 {
 					block()
 				}
 			case strings.Contains(last, "no checkpoint could be written, the last is of row"):
-				if warned++; warned == 2 && interrupt {
+				warned++
+				if warned == 2 && interrupt {
 					c.Process.Signal(syscall.SIGINT)
 				}
 			}

@@ -124,7 +124,8 @@ func TestClasses(t *testing.T) {
 		if right < 50 && k == 2 || right < 30 {
 			t.Errorf("%d classes: %d of 60 are right", k, right)
 		}
-		if code, text, errs = call("predict", "--model", out, "--data", data, "--json"); code != 0 {
+		code, text, errs = call("predict", "--model", out, "--data", data, "--json")
+		if code != 0 {
 			t.Errorf("exit %d, %s", code, errs)
 		}
 		var found struct {

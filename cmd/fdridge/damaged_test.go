@@ -45,7 +45,8 @@ func TestDamaged(t *testing.T) {
 	if text := os.Getenv("FDRIDGE_DAMAGED"); text != "" {
 		numbers := strings.Split(text, ":")
 		var err error
-		if n, err = strconv.Atoi(numbers[len(numbers)-1]); err != nil {
+		n, err = strconv.Atoi(numbers[len(numbers)-1])
+		if err != nil {
 			t.Fatal(err)
 		}
 		if len(numbers) == 2 { // one case again

@@ -35,7 +35,8 @@ func newDecider(labels []string, texts *prepare.Lexicon) *decider {
 // decide predicts the class of a row. If the row has a true label, decide also counts whether the prediction is
 // right.
 func (d *decider) decide(row *model.Prediction) {
-	if d.class, d.margin, d.isProved = -1, math.NaN(), false; math.IsNaN(row.Y[0]) {
+	d.class, d.margin, d.isProved = -1, math.NaN(), false
+	if math.IsNaN(row.Y[0]) {
 		return
 	}
 	d.class, d.margin = classes.Decide(row.Y), classes.Margin(row.Y)

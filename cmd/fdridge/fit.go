@@ -367,7 +367,8 @@ func (o *fitOptions) fitRows(
 		}
 	}
 	opts.Bands = d.ToChoose() // the preparation has all penalties that are given
-	if opts.Classes = d.Classes; d.Classes != nil {
+	opts.Classes = d.Classes
+	if d.Classes != nil {
 		opts.Classes.Balanced = o.classWeight != ""
 	}
 	opts.Summarized = func(made *ridge.Summary) error {

@@ -32,7 +32,8 @@ func (o *sketchFlags) register(f *pflag.FlagSet) {
 
 func (o *sketchFlags) check() error {
 	var err error
-	if o.size, err = strconv.Atoi(o.sizeText); err != nil {
+	o.size, err = strconv.Atoi(o.sizeText)
+	if err != nil {
 		return cli.BadInput("--size: %q is not a number of rows; plan --error E finds the size for a relative error E", excerpt.Of(o.sizeText))
 	} else if o.size < 1 {
 		return cli.BadInput("--size: %d, the sketch needs at least one row", o.size)

@@ -41,9 +41,11 @@ func (o *gammaFlags) check(zero bool) error {
 		return cli.BadInput("--gamma-tol: %v, must be positive", o.gammaTol)
 	}
 	list, auto := strings.CutPrefix(o.gamma.Value, "auto:")
-	if o.auto = auto || o.gamma.Value == "auto"; o.gamma.Value != "auto" {
+	o.auto = auto || o.gamma.Value == "auto"
+	if o.gamma.Value != "auto" {
 		var err error
-		if o.gammas, err = cli.ParseGammas(list, zero && !o.auto); o.auto {
+		o.gammas, err = cli.ParseGammas(list, zero && !o.auto)
+		if o.auto {
 			slices.Sort(o.gammas) // reports name the ends of the list
 		}
 		if err != nil {

@@ -77,7 +77,8 @@ func completions(t *testing.T, args ...string) []string {
 	t.Helper()
 	var words []string
 	for line := range strings.Lines(must(t, append([]string{"__completeNoDesc"}, args...)...)) {
-		if line = strings.TrimSpace(line); !strings.HasPrefix(line, ":") {
+		line = strings.TrimSpace(line)
+		if !strings.HasPrefix(line, ":") {
 			words = append(words, line)
 		}
 	}

@@ -36,7 +36,8 @@ func TestPredictKey(t *testing.T) {
 		var keys []string
 		for _, line := range got[1:] {
 			key, rest, _ := strings.Cut(line, ",")
-			if keys = append(keys, key); strings.Count(rest, ",") != strings.Count(c.header, ",")-1 {
+			keys = append(keys, key)
+			if strings.Count(rest, ",") != strings.Count(c.header, ",")-1 {
 				t.Errorf("%s: %q", c.args, line)
 			}
 		}

@@ -40,7 +40,8 @@ func TestHostileLanes(t *testing.T) {
 	if sum.Joined() {
 		t.Fatal("the rows are in one lane")
 	}
-	if b, err = sum.MarshalBinary(); err != nil {
+	b, err = sum.MarshalBinary()
+	if err != nil {
 		t.Fatal(err)
 	}
 	must(t, "solve", write(t, "good", string(b)), "--gamma", "1e12")

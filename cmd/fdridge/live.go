@@ -90,7 +90,8 @@ func (o *liveFlags) check() error {
 		}
 		return err
 	}
-	if o.at, err = cli.ParseNumber(o.gamma); err != nil || !(o.at > 0) {
+	o.at, err = cli.ParseNumber(o.gamma)
+	if err != nil || !(o.at > 0) {
 		return cli.BadInput("--gamma: %q is neither a positive number nor auto", excerpt.Of(o.gamma))
 	}
 	return nil
@@ -108,10 +109,12 @@ func (o *liveFlags) outputs(out string) (files []cli.Output) {
 
 // parseSpan parses a number of rows, such as 1000, or a time, such as 90m. The other result is 0.
 func parseSpan(flag, text string) (rows int64, over time.Duration, err error) {
-	if rows, err = strconv.ParseInt(text, 10, 64); err == nil && rows > 0 {
+	rows, err = strconv.ParseInt(text, 10, 64)
+	if err == nil && rows > 0 {
 		return rows, 0, nil
 	}
-	if over, err = time.ParseDuration(text); err == nil && over > 0 {
+	over, err = time.ParseDuration(text)
+	if err == nil && over > 0 {
 		return 0, over, nil
 	}
 	return 0, 0, cli.BadInput("--%s: %q is neither a number of rows nor a time; examples: 1000, 90m, 48h", flag, excerpt.Of(text))
@@ -187,7 +190,8 @@ func (o *liveRun) run(ctx context.Context, be engine.Backend, bar *cli.Progress)
 		run.Blocks = live.FixedPrompt
 	}
 	if sketch == nil {
-		if sketch, err = window.NewStream(cfg); err != nil {
+		sketch, err = window.NewStream(cfg)
+		if err != nil {
 			return err
 		}
 		sketch.SetMeta(meta)

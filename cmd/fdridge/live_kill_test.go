@@ -50,7 +50,8 @@ func startLive(t *testing.T, args ...string) *liveChild {
 	c := &liveChild{Cmd: exec.Command(exe, slices.Concat([]string{"sketch"}, streamFlags, args)...)}
 	c.Env = append(os.Environ(), "FDRIDGE_TEST_COMMAND=1")
 	c.Stderr = &c.stderr
-	if c.in, err = c.StdinPipe(); err != nil {
+	c.in, err = c.StdinPipe()
+	if err != nil {
 		t.Fatal(err)
 	}
 	out, err := c.StdoutPipe()
@@ -230,7 +231,8 @@ func (c *liveChild) kill(t *testing.T, rng *rand.Rand, kill bool) (told int64, e
 			break
 		}
 		told = i.Rows
-		if after--; kill && after < 0 {
+		after--
+		if kill && after < 0 {
 			time.Sleep(time.Duration(rng.IntN(int(3 * time.Millisecond))))
 			c.Process.Kill()
 		}

@@ -103,7 +103,8 @@ func (o *paperOptions) check() error {
 	case o.rows == "all":
 		o.cfg.Rows = -1
 	case o.rows != "":
-		if o.cfg.Rows, err = strconv.ParseInt(o.rows, 10, 64); err != nil || o.cfg.Rows < 1 {
+		o.cfg.Rows, err = strconv.ParseInt(o.rows, 10, 64)
+		if err != nil || o.cfg.Rows < 1 {
 			return cli.BadInput("--rows: %q must be a number >= 1 or all", o.rows)
 		}
 	}
@@ -115,7 +116,8 @@ func (o *paperOptions) check() error {
 		o.cfg.Figures = append(o.cfg.Figures, f)
 	}
 	if o.gamma.Given {
-		if o.cfg.Gammas, err = cli.ParseGammas(o.gamma.Value, false); err != nil {
+		o.cfg.Gammas, err = cli.ParseGammas(o.gamma.Value, false)
+		if err != nil {
 			return err
 		}
 		slices.Sort(o.cfg.Gammas)

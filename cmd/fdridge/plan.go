@@ -104,7 +104,8 @@ func (o *planOptions) check() (cfg plan.Config, err error) {
 		return cfg, cli.BadInput("--gamma: %s: plan needs numbers; without --gamma it uses the mean eigenvalue of AᵀA", excerpt.Of(o.gamma.Value))
 	}
 	if o.gamma.Given {
-		if cfg.Gammas, err = cli.ParseGammas(o.gamma.Value, false); err != nil {
+		cfg.Gammas, err = cli.ParseGammas(o.gamma.Value, false)
+		if err != nil {
 			return cfg, err
 		}
 	}
@@ -212,7 +213,8 @@ func (o *planOptions) makePilot(ctx context.Context, be engine.Backend, stderr i
 	d.Warn(bar, stderr)
 	p := &pilot{}
 	took := time.Since(begin).Seconds()
-	if p.reading, err = timeReading(ctx, d.Source, 1); err != nil {
+	p.reading, err = timeReading(ctx, d.Source, 1)
+	if err != nil {
 		return nil, err
 	}
 	n, _, _ := d.Source.Dims()
@@ -227,7 +229,8 @@ func (o *planOptions) makePilot(ctx context.Context, be engine.Backend, stderr i
 	if err := o.pilot.checkMemory(o.pilot.size, dim, t); err != nil {
 		return nil, err
 	}
-	if p.sum, err = ridge.Summarize(ctx, src, o.pilot.config(be), bar.Rows("sketching", src)); err != nil {
+	p.sum, err = ridge.Summarize(ctx, src, o.pilot.config(be), bar.Rows("sketching", src))
+	if err != nil {
 		return nil, err
 	}
 	again, err := timeReading(ctx, d.Source, 100)
@@ -235,12 +238,14 @@ func (o *planOptions) makePilot(ctx context.Context, be engine.Backend, stderr i
 		return nil, err
 	}
 	p.rate = again.rate // second reading: the files are in the page cache, as during a fit
-	if p.rows, _, _ = d.Source.Dims(); p.rows < 0 {
+	p.rows, _, _ = d.Source.Dims()
+	if p.rows < 0 {
 		p.rows = p.sum.Rows() * o.every
 	}
 	// Opening the rows may require passes that count the features of svmlight files or compute the scaling. The time
 	// of these passes is scaled to o.n rows.
-	if p.opening = took; o.n > 0 {
+	p.opening = took
+	if o.n > 0 {
 		p.opening *= float64(o.n) / float64(p.sum.Rows()*o.every)
 	}
 	return p, nil

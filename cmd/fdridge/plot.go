@@ -69,7 +69,8 @@ func (o *plotOptions) run(names []string, stdout io.Writer) error {
 	all := make([]*report.Drawable, len(names))
 	for i, name := range names {
 		var err error
-		if all[i], err = readDrawable(name); err != nil {
+		all[i], err = readDrawable(name)
+		if err != nil {
 			return err
 		}
 	}

@@ -80,7 +80,8 @@ func (o *predictOptions) run(ctx context.Context, stdout, stderr io.Writer) erro
 		return cli.BadInput("--digits: it excludes --json")
 	}
 	form, err := o.form()
-	if err = cli.FirstError(err, cli.OneOf("unknown", o.unknown, unknownActions...)); err != nil {
+	err = cli.FirstError(err, cli.OneOf("unknown", o.unknown, unknownActions...))
+	if err != nil {
 		return err
 	}
 	if err := cli.FirstError(o.in.Check(), o.in.CheckSamples(), o.in.CheckKey(), cli.CheckOut(o.out), cli.Distinct(append(o.in.Files(), o.model, o.interval), cli.Output{Flag: "out", Path: o.out})); err != nil {
@@ -90,7 +91,8 @@ func (o *predictOptions) run(ctx context.Context, stdout, stderr io.Writer) erro
 	if err != nil {
 		return err
 	}
-	if m, err = chooseFit(m, o.gamma); err != nil {
+	m, err = chooseFit(m, o.gamma)
+	if err != nil {
 		return err
 	}
 	if e, ok := errors.AsType[*model.ShortfallError](m.Err()); ok && e.Status != ridge.Unproved &&
@@ -190,7 +192,8 @@ func describeShortfall(e *model.ShortfallError) string {
 func (o *predictOptions) open(m *model.Model, targets int) (dataset.Source, *prepare.Cells, error) {
 	in := o.in
 	if in.Target.Given {
-		if in.Targets = targets; m.Classes != nil {
+		in.Targets = targets
+		if m.Classes != nil {
 			in.Targets = 1
 		}
 	}

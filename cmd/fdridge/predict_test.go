@@ -48,7 +48,8 @@ func truthOf(t *testing.T, model string, gamma float64, in func(*input.RowFlags)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if src, err = input.PrepareEncoded(&prep, src, be, prepare.EncodeOptions{}); err != nil {
+	src, err = input.PrepareEncoded(&prep, src, be, prepare.EncodeOptions{})
+	if err != nil {
 		t.Fatal(err)
 	}
 	fits, err := ridge.SolveExact(t.Context(), src, []float64{gamma}, ridge.ExactOptions{Method: ridge.QR, Intercept: m.Intercept})
@@ -251,7 +252,8 @@ func TestIntervalsNarrow(t *testing.T) {
 					t.Errorf("the sketch's intervals are but %.3g times as wide", least)
 				}
 				alone, from, _ := intervalsOf(t, predict, model, "--interval", model)
-				if holds("alone", alone); from != "model" {
+				holds("alone", alone)
+				if from != "model" {
 					t.Errorf("alone: from %q", from)
 				}
 				for i, v := range alone {

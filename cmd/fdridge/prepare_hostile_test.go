@@ -210,7 +210,8 @@ func TestPrepareHostile(t *testing.T) {
 		t.Errorf("%d of %d tables were decided", decided, n)
 	}
 	var memory runtime.MemStats
-	if runtime.ReadMemStats(&memory); memory.Sys > before.Sys+3<<30 {
+	runtime.ReadMemStats(&memory)
+	if memory.Sys > before.Sys+3<<30 {
 		t.Errorf("%d MiB of memory, %d before", memory.Sys>>20, before.Sys>>20)
 	}
 }

@@ -16,7 +16,8 @@ func TestPrepareRanks(t *testing.T) {
 	dir := t.TempDir()
 	first, second := homes(301, homesHeader), homesHeader
 	for i, line := range strings.SplitAfter(homes(400, "")[len(homes(301, "")):], "\n") {
-		if second += line; i == 50 {
+		second += line
+		if i == 50 {
 			second += "352,40,Lyon,1999-01-01,EUR,k,True,500\n"
 		}
 	}
@@ -44,7 +45,8 @@ func TestPrepareRanks(t *testing.T) {
 			want := one.Columns[j]
 			c.Why = strings.Replace(c.Why, "row 8", "line 9", 1) // ranks count rows
 			off := math.Abs(c.Mean-want.Mean) + math.Abs(c.Scale-want.Scale) + math.Abs(c.Fill-want.Fill)
-			if c.Mean, c.Scale, c.Fill = want.Mean, want.Scale, want.Fill; fmt.Sprint(c) != fmt.Sprint(want) || !(off <= 1e-12*math.Abs(want.Mean)) {
+			c.Mean, c.Scale, c.Fill = want.Mean, want.Scale, want.Fill
+			if fmt.Sprint(c) != fmt.Sprint(want) || !(off <= 1e-12*math.Abs(want.Mean)) {
 				t.Errorf("%d ranks: %v, want %v", n, c, want)
 			}
 		}

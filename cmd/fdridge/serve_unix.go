@@ -77,7 +77,8 @@ func serve(
 		}
 		var stdout, stderr bytes.Buffer
 		code, err := r.execute(ctx, run, &stdout, &stderr)
-		if err = errors.Join(err, ctx.Err()); err != nil {
+		err = errors.Join(err, ctx.Err())
+		if err != nil {
 			return err // a process that ends gives no answer, so that it gets no other request
 		}
 		if err := answer(socket, code, stdout.Bytes(), stderr.Bytes()); err != nil {
@@ -116,7 +117,8 @@ func receive(socket *net.UnixConn) (*request, error) {
 		return nil, io.EOF
 	}
 	r := &request{}
-	if r.received, err = descriptors(rights[:used]); err != nil {
+	r.received, err = descriptors(rights[:used])
+	if err != nil {
 		return nil, err
 	}
 	if _, err := io.ReadFull(socket, head[n:]); err != nil {

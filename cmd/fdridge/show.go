@@ -32,7 +32,8 @@ func showCommand() *cobra.Command {
 				return err
 			}
 			if gamma.Given {
-				if m, err = chooseFit(m, gamma); err != nil {
+				m, err = chooseFit(m, gamma)
+				if err != nil {
 					return err
 				}
 			}

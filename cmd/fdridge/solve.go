@@ -122,15 +122,18 @@ func (o *solveOptions) run(ctx context.Context, name string, stdout, stderr io.W
 	var src dataset.Source
 	if o.in.Data.Given {
 		var rows dataset.Source
-		if opened, rows, err = o.reopen(d, cfg); err != nil {
+		opened, rows, err = o.reopen(d, cfg)
+		if err != nil {
 			return err
 		}
 		if d.HeldOut > 0 {
-			if rows, _, err = (dataset.Holdout{Share: d.HeldOut, First: o.firstRow()}).Split(rows); err != nil {
+			rows, _, err = (dataset.Holdout{Share: d.HeldOut, First: o.firstRow()}).Split(rows)
+			if err != nil {
 				return err
 			}
 		}
-		if src, err = input.PrepareEncoded(&d.Preparation, rows, be, prepare.EncodeOptions{Cells: opened.Cells}); err != nil {
+		src, err = input.PrepareEncoded(&d.Preparation, rows, be, prepare.EncodeOptions{Cells: opened.Cells})
+		if err != nil {
 			return err
 		}
 		opts.Progress = bar.Fit(src, sum.Rows)

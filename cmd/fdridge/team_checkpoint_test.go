@@ -67,7 +67,8 @@ func TestRanksInterrupted(t *testing.T) {
 		for ended := false; !ended; {
 			ctx, cancel := context.WithCancel(t.Context())
 			// On a machine at work interrupts may come before any state, all of a few.
-			if ended = interrupted >= kills(t)/4 && resumed > 0 || interrupted >= 20*kills(t); !ended {
+			ended = interrupted >= kills(t)/4 && resumed > 0 || interrupted >= 20*kills(t)
+			if !ended {
 				time.AfterFunc(time.Duration(rng.Int64N(int64(took))), cancel)
 			}
 			out := ranks(t, ctx, n, func(int) []string { return args })

@@ -205,7 +205,8 @@ func TestRanks(t *testing.T) {
 			}
 			rows := int64(0)
 			for rank, k := range rep.Ranks {
-				if rows += k.Rows; k.Rank != rank || !(k.Share >= 0 && k.Share <= 1) || (n > 1 && k.Sent == 0) {
+				rows += k.Rows
+				if k.Rank != rank || !(k.Share >= 0 && k.Share <= 1) || (n > 1 && k.Sent == 0) {
 					t.Errorf("%s: rank %d of %d: %+v", c, rank, n, k)
 				}
 			}

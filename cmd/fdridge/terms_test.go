@@ -64,7 +64,8 @@ func TestTerms(t *testing.T) {
 		}
 		// A model of the file's own columns names them once, in its preparation.
 		must(t, "fit", "--data", data, "--target", "last", "--gamma", "1", "--out", model)
-		if text, err = os.ReadFile(model); err != nil || strings.Contains(string(text), "feature_names") {
+		text, err = os.ReadFile(model)
+		if err != nil || strings.Contains(string(text), "feature_names") {
 			t.Errorf("%s: %v, feature_names without features", name, err)
 		}
 	}

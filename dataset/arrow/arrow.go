@@ -78,7 +78,8 @@ func Open(name string, opts Options) (*dataset.Stream, error) {
 	}
 	n := int64(-1)
 	if t.index != nil {
-		if n = t.index.rows; n == 0 {
+		n = t.index.rows
+		if n == 0 {
 			return nil, &dataset.InputError{File: f.Name, Msg: "has no rows"}
 		}
 	}
@@ -149,12 +150,14 @@ type place struct {
 func read(f *rawfile.File) (t *layout, err error) {
 	t = &layout{}
 	if f.At() != nil {
-		if t.index, err = indexOf(f); err != nil {
+		t.index, err = indexOf(f)
+		if err != nil {
 			return nil, err
 		}
 	}
 	m := &messages{file: f, index: t.index}
-	if t.schema, err = m.schema(); err != nil {
+	t.schema, err = m.schema()
+	if err != nil {
 		return nil, err
 	}
 	for i := range t.schema {

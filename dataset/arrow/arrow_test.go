@@ -139,7 +139,8 @@ func written(t testing.TB, schema *lib.Schema, stream bool, batches []lib.Record
 		Close() error
 	}
 	opts = append(opts, ipc.WithSchema(schema))
-	if w = ipc.NewWriter(&out, opts...); !stream {
+	w = ipc.NewWriter(&out, opts...)
+	if !stream {
 		w = must(ipc.NewFileWriter(&out, opts...))(t)
 	}
 	for _, b := range batches {
@@ -224,7 +225,8 @@ func appended(rng *rand.Rand, b array.Builder, row []float64) []float64 {
 		v += 1 << 31
 	case *array.BooleanBuilder:
 		b.Append(v > 50)
-		if v = float64(int(v) / 51); v > 0 {
+		v = float64(int(v) / 51)
+		if v > 0 {
 			v = 1
 		}
 	case *array.FixedSizeListBuilder:

@@ -82,7 +82,8 @@ func newDecoder(h *head, body []byte, room *allocator) *decoder {
 	d.buffers, _, _ = h.of.vector(2, 16)
 	d.views, _, _ = h.of.vector(4, 8)
 	var packing table
-	if packing, d.packed = h.of.table(3); d.packed {
+	packing, d.packed = h.of.table(3)
+	if d.packed {
 		d.zstd = packing.byte(0) == 1
 	}
 	return d
@@ -207,7 +208,8 @@ func (d *decoder) buffer(wanted bool) []byte {
 	if length == -1 {
 		return b
 	}
-	if d.whole += length; length < 0 || length > maxDecompressed || d.whole > maxDecompressed {
+	d.whole += length
+	if length < 0 || length > maxDecompressed || d.whole > maxDecompressed {
 		d.err = fmt.Errorf("it has more than %d MiB after decompression; write smaller record batches", maxDecompressed>>20)
 		return nil
 	}
@@ -215,7 +217,8 @@ func (d *decoder) buffer(wanted bool) []byte {
 	if err == nil {
 		d.memory, d.jobs = append(d.memory, out), append(d.jobs, job{out, b})
 	}
-	if d.err = err; bigEndian { // the caller swaps the bytes
+	d.err = err
+	if bigEndian { // the caller swaps the bytes
 		d.run()
 	}
 	return out

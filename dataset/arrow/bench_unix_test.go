@@ -35,7 +35,8 @@ func BenchmarkRead(b *testing.B) {
 					begin, passes := processors(b), 0
 					for b.Loop() {
 						opts := arrow.Options{}
-						if passes++; way == "pipe" {
+						passes++
+						if way == "pipe" {
 							opts.Pipe = through(b, path)
 						}
 						src, err := arrow.Open(path, opts)

@@ -31,7 +31,8 @@ func (r *reader) putCodes(p *part, x, y []float64, n int) bool {
 			}
 		default:
 			if s := bytes.TrimSpace(a.text(r.at + i)); len(s) > 0 {
-				if code, ok = p.lexicon.Code(s); !ok {
+				code, ok = p.lexicon.Code(s)
+				if !ok {
 					why = p.lexicon.Refusal(string(s))
 				}
 			}

@@ -55,19 +55,23 @@ func (x *index) byFooter(f *rawfile.File) (err error) {
 	if n, err := f.At().ReadAt(footer, f.Plain-int64(fileEnd)-size); n < len(footer) {
 		return err
 	}
-	if x.schema, err = schemaIn(footer); err != nil {
+	x.schema, err = schemaIn(footer)
+	if err != nil {
 		return err
 	}
-	if x.before, err = blocksOf(footer, 2); err != nil {
+	x.before, err = blocksOf(footer, 2)
+	if err != nil {
 		return err
 	}
-	if x.batches, err = blocksOf(footer, 3); err != nil {
+	x.batches, err = blocksOf(footer, 3)
+	if err != nil {
 		return err
 	}
 	var memory []byte
 	for i := range x.batches {
 		b := &x.batches[i]
-		if memory, err = metaAt(f, *b, memory[:cap(memory)]); err != nil {
+		memory, err = metaAt(f, *b, memory[:cap(memory)])
+		if err != nil {
 			return fmt.Errorf("record batch %d: %w", i+1, err)
 		}
 		h, err := headOf(memory)
@@ -85,7 +89,8 @@ func (x *index) byFooter(f *rawfile.File) (err error) {
 }
 
 func (x *index) addRows(b *block, rows int64) error {
-	if b.rows = rows; rows > math.MaxInt64/8-x.rows {
+	b.rows = rows
+	if rows > math.MaxInt64/8-x.rows {
 		return fmt.Errorf("it has more than %d rows", x.rows)
 	}
 	x.rows += rows
@@ -121,7 +126,8 @@ func messageAt(f *rawfile.File, at int64, memory []byte) (b block, h head, err e
 	if err != nil {
 		return b, h, err
 	}
-	if h, err = headOf(meta); err != nil {
+	h, err = headOf(meta)
+	if err != nil {
 		return b, h, err
 	}
 	if h.kind == 0 {
@@ -145,7 +151,8 @@ func (x *index) walk(f *rawfile.File) error {
 		if h.kind == 0 {
 			return nil
 		}
-		if at += b.meta; b.body > f.Plain-at {
+		at += b.meta
+		if b.body > f.Plain-at {
 			return &dataset.InputError{File: f.Name, Msg: fmt.Sprintf("is truncated: record batch %d of %d bytes at byte %d is incomplete", len(x.batches)+1, b.body, b.at)}
 		}
 		at += b.body

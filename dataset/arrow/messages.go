@@ -73,7 +73,8 @@ func (m *messages) read() (h head, body []byte, err error) {
 	if _, err := io.ReadFull(m.file, m.meta); err != nil {
 		return h, nil, m.truncatedError(err)
 	}
-	if h, err = m.head(); err != nil {
+	h, err = m.head()
+	if err != nil {
 		return h, nil, err
 	}
 	if first && m.asFile && h.kind != kindSchema {
@@ -124,7 +125,8 @@ func (m *messages) end() error {
 		n, err := m.file.Read(b[:])
 		tail = append(tail, b[:n]...)
 		tail = tail[max(0, len(tail)-fileEnd):]
-		if all += n; all > maxMeta {
+		all += n
+		if all > maxMeta {
 			return m.fail("the footer has more than %d MiB", maxMeta>>20)
 		}
 		if err == io.EOF {
@@ -161,7 +163,8 @@ func (m *messages) body(size int64) ([]byte, error) {
 	for err == nil {
 		var n int
 		n, err = io.ReadFull(m.file, b[have:])
-		if have += n; err != nil {
+		have += n
+		if err != nil {
 			err = m.truncatedError(err)
 			break
 		}
@@ -170,7 +173,8 @@ func (m *messages) body(size int64) ([]byte, error) {
 			return b, nil
 		}
 		var more []byte
-		if more, err = m.room.take(int(min(size, 4*int64(have)))); err == nil {
+		more, err = m.room.take(int(min(size, 4*int64(have))))
+		if err == nil {
 			copy(more, b)
 			m.room.free(b)
 			b = more
@@ -206,16 +210,19 @@ func (m *messages) readPlace() (h head, body []byte, err error) {
 	p := m.places[m.next]
 	m.next++
 	m.batch++
-	if m.meta, err = metaAt(m.file, p, m.meta); err != nil {
+	m.meta, err = metaAt(m.file, p, m.meta)
+	if err != nil {
 		return h, nil, m.fail("%v", err)
 	}
-	if h, err = m.head(); err != nil {
+	h, err = m.head()
+	if err != nil {
 		return h, nil, err
 	}
 	if h.body > p.body {
 		return h, nil, m.fail("a body has %d bytes, the footer gives it %d", h.body, p.body)
 	}
-	if body, err = m.room.take(int(h.body)); err != nil {
+	body, err = m.room.take(int(h.body))
+	if err != nil {
 		return h, nil, m.fail("%v", err)
 	}
 	const piece = 1 << 20

@@ -143,7 +143,8 @@ func headOf(meta []byte) (h head, err error) {
 			return err
 		case h.kind == kindDictionary:
 			h.id, h.delta = h.of.int64(0), h.of.byte(2) != 0
-			if h.of, ok = h.of.table(1); !ok {
+			h.of, ok = h.of.table(1)
+			if !ok {
 				return errors.New("a dictionary has no values")
 			}
 		case h.kind == kindBatch:

@@ -121,7 +121,8 @@ func (r *reader) makeParts() {
 		p := &r.parts[i]
 		p.lent = p.plain && len(p.js) == r.Features && r.Cells.OnlyNumbers() // NaN replaces missing values, so it needs a copy
 		p.plain = p.plain && (p.width > 0 || len(p.js) == columns.Tile || p.lent && len(p.js) == 1)
-		if p.lent = p.lent && (p.width > 0 || len(p.js) == 1); p.lent {
+		p.lent = p.lent && (p.width > 0 || len(p.js) == 1)
+		if p.lent {
 			r.parts[0], r.parts[i] = r.parts[i], r.parts[0]
 		}
 	}
@@ -276,7 +277,8 @@ func (r *reader) advance() (bool, error) {
 	}
 	for i, a := range r.batch.columns {
 		if a != nil && a.of.index != nil {
-			if a.dict = r.dicts[a.of.dictionary]; a.dict == nil {
+			a.dict = r.dicts[a.of.dictionary]
+			if a.dict == nil {
 				return false, r.from.fail("column %s has no dictionary", excerpt.Of(r.schema[i].name))
 			}
 		}
@@ -294,7 +296,8 @@ func (r *reader) addDictionary(h *head, d *decoder) error {
 		}
 		of.index = nil
 		values := d.array(&of, true)
-		if d.run(); d.err != nil {
+		d.run()
+		if d.err != nil {
 			return d.err
 		}
 		known := r.dicts[h.id]

@@ -152,11 +152,13 @@ func (t *dataType) setType(id byte, of table) {
 		t.bits = 1
 	case typeDecimal:
 		t.scale = of.int32(1)
-		if t.bits = int(of.int32(2)); of.place(2) == 0 { // older versions of the format have only one width
+		t.bits = int(of.int32(2))
+		if of.place(2) == 0 { // older versions of the format have only one width
 			t.bits = 128
 		}
 	case typeDate:
-		if t.bits, t.perSecond = 64, 1e3; of.place(0) > 0 && of.int16(0) == 0 {
+		t.bits, t.perSecond = 64, 1e3
+		if of.place(0) > 0 && of.int16(0) == 0 {
 			t.bits, t.perSecond = 32, -86400
 		}
 	case typeTimestamp:

@@ -81,13 +81,15 @@ func fill(dst []float64, a *array, at int) {
 		convert[uint32](dst, a, at)
 	case [3]int{typeInt, 64, 1}:
 		for i, v := range view[int64](a.data, a.n)[at:][:len(dst)] {
-			if dst[i] = float64(v); v < -maxExact || v > maxExact {
+			dst[i] = float64(v)
+			if v < -maxExact || v > maxExact {
 				dst[i] = math.Inf(1)
 			}
 		}
 	case [3]int{typeInt, 64, 0}:
 		for i, v := range view[uint64](a.data, a.n)[at:][:len(dst)] {
-			if dst[i] = float64(v); v > maxExact {
+			dst[i] = float64(v)
+			if v > maxExact {
 				dst[i] = math.Inf(1)
 			}
 		}

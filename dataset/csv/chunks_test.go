@@ -115,7 +115,8 @@ func agree(t interface {
 		if err := os.WriteFile(trimmed, text, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if f, err = l.begun(trimmed, part); err != nil {
+		f, err = l.begun(trimmed, part)
+		if err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -127,7 +128,8 @@ func agree(t interface {
 		rows,
 	)
 	want = strings.ReplaceAll(want, ".trimmed", "")
-	if f, err = l.begun(path, opts.Range); err != nil {
+	f, err = l.begun(path, opts.Range)
+	if err != nil {
 		t.Fatal(err)
 	}
 	got := blocks(t, chunk.New(f, newFormat(l), chunk.Options{Size: size, EmptyRows: l.hasOneColumn()}), rows)
@@ -279,7 +281,8 @@ func TestManyChunks(t *testing.T) {
 			s.BlockRows = 1000
 			n := 0
 			for b, failed := range s.Blocks(t.Context()) {
-				if err = failed; failed != nil {
+				err = failed
+				if failed != nil {
 					break
 				}
 				if b.N != 1000 || b.First != int64(n) {
@@ -319,7 +322,8 @@ func TestNoGoroutineStays(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if n++; n > most {
+			n++
+			if n > most {
 				break
 			}
 		}

@@ -99,7 +99,8 @@ func texts(name string, opts Options, column string, yield func(string, error) b
 	if err != nil {
 		return err
 	}
-	if l.Choice, err = columns.Choose(l.Names, l.header, nil, opts.Columns); err != nil {
+	l.Choice, err = columns.Choose(l.Names, l.header, nil, opts.Columns)
+	if err != nil {
 		return &dataset.InputError{File: name, Line: l.skip + 1, Msg: err.Error()}
 	}
 	f, r, err := l.records(name, &opts)

@@ -152,7 +152,8 @@ func Text(name string, opts Options) (prepare.Text, error) {
 		return prepare.Text{}, err
 	}
 	out := opts.Text
-	if out.Decimal = ""; l.Notation.Comma {
+	out.Decimal = ""
+	if l.Notation.Comma {
 		out.Decimal = ","
 	}
 	return out, nil
@@ -193,7 +194,8 @@ func choose(name string, opts Options) (*layout, error) {
 		return nil, err
 	}
 	line := l.skip + 1
-	if l.Choice, err = columns.Choose(l.Names, l.header, opts.Targets, opts.Columns); err != nil {
+	l.Choice, err = columns.Choose(l.Names, l.header, opts.Targets, opts.Columns)
+	if err != nil {
 		return nil, &dataset.InputError{File: opts.name(name), Line: line, Msg: err.Error()}
 	}
 	if err := l.Read(opts.Cells, l.Names, l.header); err != nil {

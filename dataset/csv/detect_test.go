@@ -26,7 +26,8 @@ func readAll(t *testing.T, text string, opts Options) (names []string, rows [][]
 	for _, r := range s.Remarks {
 		remarks += strings.TrimPrefix(r.String(), path) + "\n"
 	}
-	if names, _, err = Names(path, opts); err != nil {
+	names, _, err = Names(path, opts)
+	if err != nil {
 		return nil, nil, "", err
 	}
 	_, d, _ := s.Dims()

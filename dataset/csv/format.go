@@ -155,7 +155,8 @@ func (f *format) quoted(text []byte, p int) (field []byte, end int) {
 		}
 	}
 	field = text[p:end]
-	if end++; text[end] == '\r' && text[end+1] == '\n' {
+	end++
+	if text[end] == '\r' && text[end+1] == '\n' {
 		end++
 	}
 	if c := text[end]; c != f.delimiter && c != '\n' {

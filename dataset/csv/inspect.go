@@ -109,7 +109,8 @@ func (l *layout) findTop(f *rawfile.File, opts *Options) {
 			}
 			return
 		}
-		if previous = nil; begins && !opts.skips(n+1) {
+		previous = nil
+		if begins && !opts.skips(n+1) {
 			previous = bytes.Clone(line)
 			comments++
 		}
@@ -152,7 +153,8 @@ func lineAt(f *rawfile.File, n int) (line []byte, ok bool) {
 	head := f.Head(func(head []byte) bool { return bytes.Count(head, []byte{'\n'}) > n })
 	for range n {
 		var more bool
-		if _, head, more = bytes.Cut(head, []byte{'\n'}); !more {
+		_, head, more = bytes.Cut(head, []byte{'\n'})
+		if !more {
 			return nil, false
 		}
 	}
@@ -277,7 +279,8 @@ func (s *sample) see(fields [][]byte) {
 		case cell.Point:
 			s.points++
 		case cell.Comma:
-			if s.commas++; s.comma == "" {
+			s.commas++
+			if s.comma == "" {
 				s.comma = string(f)
 			}
 		case cell.EitherDot:

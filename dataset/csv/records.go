@@ -177,7 +177,8 @@ func sameLength(quoted []bool, fields [][]byte) []bool {
 // split divides the line at the delimiters. A run of blanks is one delimiter.
 func (r *records) split() error {
 	rest := bytes.TrimSuffix(bytes.TrimSuffix(r.text, []byte("\n")), []byte("\r"))
-	if r.fields = r.fields[:0]; cap(r.fields) == 0 {
+	r.fields = r.fields[:0]
+	if cap(r.fields) == 0 {
 		r.fields = make([][]byte, 0, min(bytes.Count(rest, []byte{r.delimiter}), maxFields)+1)
 	}
 	if r.delimiter == ' ' {
@@ -278,7 +279,8 @@ func (f *feed) begin(text []byte) error {
 }
 
 func (f *feed) take(text []byte) error {
-	if f.fields += bytes.Count(text, []byte{f.delimiter}); f.fields > maxFields {
+	f.fields += bytes.Count(text, []byte{f.delimiter})
+	if f.fields > maxFields {
 		return f.tooManyFieldsError()
 	}
 	f.rest = text

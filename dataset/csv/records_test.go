@@ -59,7 +59,8 @@ func reference(text string, delimiter byte) (out [][]string, places [][2]int, er
 		if quoted {
 			r := csv.NewReader(strings.NewReader(rest))
 			r.Comma, r.FieldsPerRecord, r.TrimLeadingSpace = rune(delimiter), -1, delimiter != '\t'
-			if fields, err = r.Read(); err != nil {
+			fields, err = r.Read()
+			if err != nil {
 				return out, places, err
 			}
 			line, column = r.FieldPos(len(fields) - 1)

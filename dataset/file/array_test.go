@@ -307,7 +307,8 @@ func TestTruncatedWhileRead(t *testing.T) {
 		o := opened(t, []string{path}, file.Options{})
 		var last error
 		for b, err := range o.Blocks(context.Background()) {
-			if last = err; err == nil && b.First == 0 {
+			last = err
+			if err == nil && b.First == 0 {
 				if err := os.Truncate(path, int64(len(text)/4)); err != nil {
 					t.Fatal(err)
 				}

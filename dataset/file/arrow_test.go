@@ -28,9 +28,11 @@ func arrowOf(t testing.TB, stream bool, n int, opts ...ipc.Option) string {
 		Close() error
 	}
 	opts = append(opts, ipc.WithSchema(schema))
-	if w = ipc.NewWriter(&out, opts...); !stream {
+	w = ipc.NewWriter(&out, opts...)
+	if !stream {
 		var err error
-		if w, err = ipc.NewFileWriter(&out, opts...); err != nil {
+		w, err = ipc.NewFileWriter(&out, opts...)
+		if err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -131,7 +131,8 @@ func TestChangedInPass(t *testing.T) {
 		}
 		var err error
 		for b, failed := range o.Blocks(t.Context()) {
-			if err = failed; failed != nil || b.First > 0 {
+			err = failed
+			if failed != nil || b.First > 0 {
 				continue
 			}
 			f, err := os.OpenFile(c.change, os.O_WRONLY, 0)

@@ -151,7 +151,8 @@ func detect(path string, pipe *dataset.Pipe) (string, error) {
 	}
 	defer f.Close() // opened for reading, so an error of Close does no harm
 	if _, err := f.Peek(1); err != nil {
-		if err = f.Wrap(err, 1); err != io.EOF {
+		err = f.Wrap(err, 1)
+		if err != io.EOF {
 			return "", err
 		}
 		return "", &dataset.InputError{File: f.Name, Msg: "is empty"}

@@ -24,7 +24,8 @@ func ExampleOpen() {
 		log.Fatal(err)
 	}
 	var opened *file.Opened
-	if opened, err = file.Open([]string{name}, file.Options{Target: []string{"y"}, Targets: 1}); err != nil {
+	opened, err = file.Open([]string{name}, file.Options{Target: []string{"y"}, Targets: 1})
+	if err != nil {
 		log.Fatal(err)
 	}
 	for b, err := range opened.Blocks(context.Background()) {

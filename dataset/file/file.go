@@ -175,7 +175,8 @@ func Open(paths []string, opts Options) (*Opened, error) {
 	}
 	inner := opts
 	if opts.Transposed {
-		if inner.Cells, err = transposedCells(opts.Cells); err != nil {
+		inner.Cells, err = transposedCells(opts.Cells)
+		if err != nil {
 			return nil, &dataset.InputError{File: paths[0], Err: err, Msg: "has samples in its columns"}
 		}
 	}
@@ -188,7 +189,8 @@ func Open(paths []string, opts Options) (*Opened, error) {
 		if err := others.settleHeaders(opts.Pipe, opts.IsPart || !opts.Share.Whole()); err != nil {
 			return nil, err
 		}
-		if inner, err = others.featureOptions(inner); err != nil {
+		inner, err = others.featureOptions(inner)
+		if err != nil {
 			return nil, err
 		}
 		name, err := Format(paths[0], inner)
@@ -222,7 +224,8 @@ func Open(paths []string, opts Options) (*Opened, error) {
 		return nil, err
 	}
 	if opts.Transposed {
-		if x, err = out.transpose(x); err != nil {
+		x, err = out.transpose(x)
+		if err != nil {
 			return nil, err
 		}
 	}
@@ -232,7 +235,8 @@ func Open(paths []string, opts Options) (*Opened, error) {
 		out.TargetsFile = from
 	}
 	if others != nil {
-		if x, err = others.joinShare(x, files, opts, byNumber); err != nil {
+		x, err = others.joinShare(x, files, opts, byNumber)
+		if err != nil {
 			return nil, err
 		}
 	}
@@ -282,7 +286,8 @@ func (o *Opened) findFirstIndex(paths []string, opts Options) (Options, error) {
 			}
 		}
 	}
-	if o.Text.FirstIndex = opts.Text.FirstIndex; o.Text.FirstIndex == "1" {
+	o.Text.FirstIndex = opts.Text.FirstIndex
+	if o.Text.FirstIndex == "1" {
 		o.Text.FirstIndex = "" // the default of models
 	}
 	return opts, nil
@@ -397,7 +402,8 @@ func (o *Opened) follow(p part, s dataset.Source, f format, opts Options) error 
 	l := Layout{File: p.path, Number: p.number, Format: f.name}
 	_, l.Features, l.Targets = s.Dims()
 	var err error
-	if l.Names, l.TargetNames, err = f.names(p.path, opts); err != nil {
+	l.Names, l.TargetNames, err = f.names(p.path, opts)
+	if err != nil {
 		return err
 	}
 	if o.Number > 0 {
@@ -424,7 +430,8 @@ func (o *Opened) widenAll(files []part, sources []dataset.Source, opts Options) 
 	}
 	if opts.Widest != nil && opts.Features == 0 {
 		var err error
-		if widest, err = opts.Widest(widest); err != nil {
+		widest, err = opts.Widest(widest)
+		if err != nil {
 			return err
 		}
 	}

@@ -66,7 +66,8 @@ func lineOfText(p part, row int64) (int, error) {
 			continue
 		}
 		f.EndRow()
-		if row--; row < 0 {
+		row--
+		if row < 0 {
 			return f.Line, nil
 		}
 	}

@@ -170,7 +170,8 @@ func (g *gapTable) write(t *testing.T, name, format string) string {
 	text := ""
 	switch format {
 	case "csv", "csv.gz":
-		if text = g.csv(); format == "csv.gz" {
+		text = g.csv()
+		if format == "csv.gz" {
 			text = zipped(t, text)
 		}
 	case "jsonl":
@@ -201,7 +202,8 @@ func encodedRows(ctx context.Context, src dataset.Source, policy prepare.Missing
 			return nil, err
 		}
 	}
-	if src, err = e.Apply(src, prepare.EncodeOptions{Cells: cells}); err != nil {
+	src, err = e.Apply(src, prepare.EncodeOptions{Cells: cells})
+	if err != nil {
 		return nil, err
 	}
 	return numbersOf(ctx, src, d, t)

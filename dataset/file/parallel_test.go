@@ -39,7 +39,8 @@ func newRandomTable(rng *rand.Rand) *randomTable {
 	t.n = 1 + rng.IntN(1+40000/t.d)
 	t.x = make([]float64, t.n*t.d)
 	for i := range t.x {
-		if t.x[i] = float64(rng.IntN(64)) / 8; i%3 == 0 {
+		t.x[i] = float64(rng.IntN(64)) / 8
+		if i%3 == 0 {
 			t.x[i] = float64(rng.IntN(1<<20)) / 1024
 		}
 	}
@@ -107,9 +108,11 @@ func (t *randomTable) arrow(tb testing.TB, stream bool) string {
 		Close() error
 	}
 	opts = append(opts, ipc.WithSchema(schema))
-	if w = ipc.NewWriter(&out, opts...); !stream {
+	w = ipc.NewWriter(&out, opts...)
+	if !stream {
 		var err error
-		if w, err = ipc.NewFileWriter(&out, opts...); err != nil {
+		w, err = ipc.NewFileWriter(&out, opts...)
+		if err != nil {
 			tb.Fatal(err)
 		}
 	}
@@ -211,7 +214,8 @@ func (t *randomTable) randomFile(tb *testing.T) (format, text string, opts file.
 	case "jsonl":
 		text = t.lines()
 	}
-	if opts.Targets = t.rng.IntN(2); opts.Targets > 0 && t.d > 1 && opts.Features == 0 {
+	opts.Targets = t.rng.IntN(2)
+	if opts.Targets > 0 && t.d > 1 && opts.Features == 0 {
 		opts.Target = []string{[]string{"first", "last"}[t.rng.IntN(2)]}
 	} else if opts.Features == 0 {
 		opts.Targets = 0
@@ -298,7 +302,8 @@ func TestRandomParallel(t *testing.T) {
 			t.Fatal(err)
 		}
 		for range 2 { // the first pass writes the file
-			if got, err = blockBits(t, cache, 0, cores); err != nil || first == 0 && !slices.Equal(got, want) {
+			got, err = blockBits(t, cache, 0, cores)
+			if err != nil || first == 0 && !slices.Equal(got, want) {
 				t.Errorf("seed %d, %s, %d cores, cache: other blocks, %v", seed, format, cores, err)
 			}
 		}
@@ -398,7 +403,8 @@ func TestRandomEncoded(t *testing.T) {
 				opts := opts
 				opts.Cells = e.Cells()
 				src, openErr := file.Open([]string{path}, opts)
-				if err = openErr; err != nil {
+				err = openErr
+				if err != nil {
 					return nil, nil
 				}
 				return src, src.Cells
@@ -411,10 +417,12 @@ func TestRandomEncoded(t *testing.T) {
 			if err != nil {
 				return nil, tally, err
 			}
-			if _, err = e.Learn(t.Context(), first, prepare.LearnOptions{Cells: cells}); err != nil {
+			_, err = e.Learn(t.Context(), first, prepare.LearnOptions{Cells: cells})
+			if err != nil {
 				return nil, tally, err
 			}
-			if src, cells = open(); err != nil {
+			src, cells = open()
+			if err != nil {
 				return nil, tally, err
 			}
 			apply.Cells = cells

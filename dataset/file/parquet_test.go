@@ -144,7 +144,8 @@ func encodeGroups(tb testing.TB, groups [][]column, l layout) []byte {
 // pages returns the dictionary page, if there is one, and the data pages together.
 func (c column) pages(tb testing.TB, l layout) (typ, n int, pages [][]byte) {
 	typ, values := plainValues(c.values)
-	if n = len(values); c.valid != nil {
+	n = len(values)
+	if c.valid != nil {
 		n = len(c.valid)
 	}
 	encoding := l.encoding
@@ -182,7 +183,8 @@ func (c column) pages(tb testing.TB, l layout) (typ, n int, pages [][]byte) {
 					here++
 				}
 			}
-			if levels = packedBits(present, 1); here == rows {
+			levels = packedBits(present, 1)
+			if here == rows {
 				levels = append(binary.AppendUvarint(nil, uint64(rows)<<1), 1)
 			}
 		}

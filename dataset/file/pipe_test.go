@@ -195,7 +195,8 @@ func TestPrompt(t *testing.T) {
 					t.Error(err)
 				}
 			}
-			if next++; next > len(c.parts)+1 {
+			next++
+			if next > len(c.parts)+1 {
 				t.Fatalf("%s: more blocks than parts", name)
 			}
 		}
@@ -309,7 +310,8 @@ func TestPipeLeft(t *testing.T) {
 			src := opened(t, []string{"-"}, file.Options{Origin: file.Origin{Pipe: p}, Features: 2})
 			blocks := 0
 			for _, err := range src.Blocks(ctx) {
-				if blocks++; err != nil && !errors.Is(err, context.Canceled) {
+				blocks++
+				if err != nil && !errors.Is(err, context.Canceled) {
 					t.Errorf("%s: %v", name, err)
 				}
 				if blocks == 1 { // the pass waits for another row by then

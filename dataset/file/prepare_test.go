@@ -107,7 +107,8 @@ func parquetOf(t *testing.T, batch arrow.RecordBatch) []byte {
 	for j := range cols {
 		c := &cols[j]
 		for i := range int(batch.NumRows()) {
-			if c.valid = append(c.valid, !batch.Column(j).IsNull(i)); batch.Column(j).IsNull(i) {
+			c.valid = append(c.valid, !batch.Column(j).IsNull(i))
+			if batch.Column(j).IsNull(i) {
 				continue
 			}
 			switch a := batch.Column(j).(type) {

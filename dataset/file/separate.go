@@ -148,7 +148,8 @@ func (s *separate) join(x dataset.Source) (dataset.Source, error) {
 			return nil, err
 		}
 		s.o.TargetNames = names
-		if x, err = dataset.ZipNamed(x, y, from, excerpt.Of(s.targets)); err != nil {
+		x, err = dataset.ZipNamed(x, y, from, excerpt.Of(s.targets))
+		if err != nil {
 			return nil, err
 		}
 	}
@@ -178,7 +179,8 @@ func (s *separate) joinShare(x dataset.Source, files []part, opts Options, byNum
 	var err error
 	switch {
 	case isDivided:
-		if at, err = s.place(x, files, opts); err != nil {
+		at, err = s.place(x, files, opts)
+		if err != nil {
 			return nil, err
 		}
 		x = &placed{x, at}
@@ -187,7 +189,8 @@ func (s *separate) joinShare(x dataset.Source, files []part, opts Options, byNum
 			return nil, err
 		}
 	}
-	if x, err = s.join(x); err != nil {
+	x, err = s.join(x)
+	if err != nil {
 		return nil, err
 	}
 	if s.isScanned {
@@ -222,8 +225,10 @@ type place struct{ first, rows int64 }
 func (s *separate) place(x dataset.Source, files []part, opts Options) (place, error) {
 	var at place
 	var err error
-	if at.rows, _, _ = x.Dims(); at.rows < 0 {
-		if at.rows, err = s.count(files); err != nil {
+	at.rows, _, _ = x.Dims()
+	if at.rows < 0 {
+		at.rows, err = s.count(files)
+		if err != nil {
 			return at, err
 		}
 	}
@@ -246,7 +251,8 @@ func (s *separate) place(x dataset.Source, files []part, opts Options) (place, e
 			continue
 		}
 		if !isLast {
-			if end, err = s.countAll(s.x); err != nil {
+			end, err = s.countAll(s.x)
+			if err != nil {
 				return at, err
 			}
 		}
@@ -308,7 +314,8 @@ func (s *separate) countAll(paths []string) (int64, error) {
 		n, ok := s.counts[p.path]
 		if !ok {
 			var err error
-			if n, err = s.count([]part{p}); err != nil {
+			n, err = s.count([]part{p})
+			if err != nil {
 				return 0, err
 			}
 			s.counts[p.path] = n
@@ -376,7 +383,8 @@ func (s *separate) settleHeaders(pipe *dataset.Pipe, isPart bool) error {
 	for _, path := range append(s.others(), s.x[0]) {
 		of, err := s.textOptions(path, prepare.NotSeparate)
 		if path == s.x[0] {
-			if of = s.opts; pipe != nil {
+			of = s.opts
+			if pipe != nil {
 				continue
 			}
 		}
@@ -429,7 +437,8 @@ func (s *separate) settleHeaders(pipe *dataset.Pipe, isPart bool) error {
 			return s.settleHeaders(pipe, isPart) // compare the other files again
 		default:
 			failed := s.rowCountError(of, nx, n)
-			if failed.Hint = hintAtHeader(of, guesses, nx-n); failed.Hint == "" {
+			failed.Hint = hintAtHeader(of, guesses, nx-n)
+			if failed.Hint == "" {
 				failed.Hint = hintAtHeader(s.x, guesses, n-nx)
 			}
 			return failed

@@ -123,7 +123,8 @@ func split(all []part, total int64, opts Options) ([]part, error) {
 		}
 		// An empty file belongs to exactly one share, whose reader reports an error.
 		empty := p.size == 0 && lo <= at && (at < hi || hi == total)
-		if p.lo, p.hi = from, to; from < to || empty {
+		p.lo, p.hi = from, to
+		if from < to || empty {
 			mine = append(mine, p)
 		}
 		at += p.size

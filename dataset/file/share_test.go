@@ -27,7 +27,8 @@ func shares(paths []string, opts file.Options, ranks int) (string, error) {
 		for rank := range ranks {
 			opts.Share = dataset.Share{Rank: rank, Size: ranks}
 			opts.Widest = func(d int) (int, error) {
-				if widest = max(widest, d); !told {
+				widest = max(widest, d)
+				if !told {
 					d = max(d, 1)
 				} else {
 					d = widest

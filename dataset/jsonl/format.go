@@ -143,7 +143,8 @@ func (f *format) values(row []float64, s *scanner) *dataset.InputError {
 				break
 			}
 			var known bool
-			if j, known = f.index[string(s.key)]; !known && !f.ignores {
+			j, known = f.index[string(s.key)]
+			if !known && !f.ignores {
 				bad := s.errorAt(s.keyAt, "the key %s does not occur in %s", s.excerpt(s.keyAt), f.examined())
 				return s.hint(bad, "list the features (--columns)")
 			} else if !known {
@@ -172,7 +173,8 @@ func (f *format) values(row []float64, s *scanner) *dataset.InputError {
 			continue
 		}
 		var bad *dataset.InputError
-		if row[k], bad = f.value(j, s); bad != nil {
+		row[k], bad = f.value(j, s)
+		if bad != nil {
 			return bad
 		}
 	}
@@ -192,7 +194,8 @@ func (f *format) value(j int, s *scanner) (float64, *dataset.InputError) {
 		f.NoNumber(j, bad)
 		bad.Others = []string{f.Names[j]}
 		bad.IsLabel = false
-		if bad.Hint = "make columns of its parts"; bad.Omittable {
+		bad.Hint = "make columns of its parts"
+		if bad.Omittable {
 			bad.Hint += ", or leave it out"
 		}
 		return 0, bad

@@ -125,7 +125,8 @@ func choose(name string, opts Options) (*layout, error) {
 	fail := func(err error) (*layout, error) {
 		return nil, &dataset.InputError{File: l.file, Line: 1, Msg: err.Error()}
 	}
-	if l.Choice, err = columns.Choose(l.Names, true, opts.Targets, opts.Columns); err != nil {
+	l.Choice, err = columns.Choose(l.Names, true, opts.Targets, opts.Columns)
+	if err != nil {
 		return fail(err)
 	}
 	if err := l.Read(opts.Cells, l.Names, true); err != nil {
@@ -200,7 +201,8 @@ func (l *layout) examine(line []byte) *dataset.InputError {
 		j, known := l.index[string(s.key)]
 		if !known {
 			key := string(s.key)
-			if j = len(l.Names); j == maxColumns {
+			j = len(l.Names)
+			if j == maxColumns {
 				return s.errorAt(s.keyAt, "the objects have more than %d keys", maxColumns)
 			}
 			l.index[key] = j

@@ -228,7 +228,8 @@ func pass(t interface{ Fatal(...any) }, path string, opts Options, size int, byR
 	var b dataset.Buffer
 	for {
 		b.Reset()
-		if err = r.Read(&b, 3); err != nil {
+		err = r.Read(&b, 3)
+		if err != nil {
 			break
 		}
 		fmt.Fprintf(&out, "%d: %x %x\n", b.N, b.X, b.Y)

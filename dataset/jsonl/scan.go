@@ -78,7 +78,8 @@ func (s *scanner) readKey() bool {
 		return s.fail(s.keyAt, "the text does not end on its line")
 	}
 	var ok bool
-	if s.key, ok = decode(s.text[s.keyAt:end], escaped); !ok {
+	s.key, ok = decode(s.text[s.keyAt:end], escaped)
+	if !ok {
 		return s.fail(s.keyAt, "the key is no valid JSON text: %s", s.excerpt(s.keyAt))
 	}
 	if !utf8.Valid(s.key) {
@@ -150,7 +151,8 @@ func (s *scanner) nextValue() bool {
 		}
 		s.kind = aText
 		var ok bool
-		if s.value, ok = decode(s.text[s.at:end], escaped); !ok {
+		s.value, ok = decode(s.text[s.at:end], escaped)
+		if !ok {
 			return s.fail(s.at, "not a valid JSON text: %s", s.excerpt(s.at))
 		}
 		s.at = end
@@ -219,7 +221,8 @@ func isJSONNumber(s []byte) bool {
 		}
 	}
 	if len(s) > 0 && s[0]|0x20 == 'e' {
-		if s = s[1:]; len(s) > 0 && (s[0] == '+' || s[0] == '-') {
+		s = s[1:]
+		if len(s) > 0 && (s[0] == '+' || s[0] == '-') {
 			s = s[1:]
 		}
 		if !digits() {
@@ -240,7 +243,8 @@ func textEnd(text []byte, p int) (end int, escaped bool) {
 			return 0, escaped
 		case c == '\\':
 			escaped = true
-			if p++; text[p] < ' ' {
+			p++
+			if text[p] < ' ' {
 				return 0, escaped
 			}
 		}
@@ -271,7 +275,8 @@ func nestedEnd(text []byte, p int) int {
 		case '{', '[':
 			depth++
 		case '}', ']':
-			if depth--; depth == 0 {
+			depth--
+			if depth == 0 {
 				return p + 1
 			}
 		case '"':

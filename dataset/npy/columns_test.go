@@ -74,7 +74,8 @@ func TestByColumns(t *testing.T) {
 	}
 	set(2, 199, math.NaN())
 	write()
-	if s, err = Open(path, Options{}); err != nil {
+	s, err = Open(path, Options{})
+	if err != nil {
 		t.Fatal(err)
 	}
 	features, _ = dataset.ByColumns(s)
@@ -89,7 +90,8 @@ func TestByColumns(t *testing.T) {
 	}
 	whole = text(1, "False", fmt.Sprintf("(%d, %d)", n, d), n*d)
 	write()
-	if s, err = Open(path, Options{}); err != nil {
+	s, err = Open(path, Options{})
+	if err != nil {
 		t.Fatal(err)
 	}
 	if _, ok := dataset.ByColumns(s); ok {

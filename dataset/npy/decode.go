@@ -48,7 +48,8 @@ func kindOf(descr string) (k kind, ok bool) {
 		}
 		descr = descr[1:]
 	}
-	if k, ok = kinds[descr]; ok && big {
+	k, ok = kinds[descr]
+	if ok && big {
 		k.decode, k.asIs = swapped(k), false
 	}
 	return k, ok

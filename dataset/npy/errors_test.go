@@ -49,7 +49,8 @@ func opened(text []byte, k int, seekable bool) (*input, error) {
 	in := &input{name: "x.npy", close: func() error { return nil }, unchanged: func() error { return nil }}
 	in.wrap = func(err error, row int) error { return wrapMember(in.name, err, row) }
 	section := io.NewSectionReader(at, 0, int64(len(text)))
-	if in.data = section; seekable {
+	in.data = section
+	if seekable {
 		in.at = section
 	}
 	return in.begin(int64(len(text)), describe)

@@ -40,10 +40,12 @@ func cutList(text string) (rest, list string) {
 		if i < 0 {
 			return text, ""
 		}
-		if depth++; text[at+i] == ']' {
+		depth++
+		if text[at+i] == ']' {
 			depth -= 2
 		}
-		if at += i + 1; depth == 0 {
+		at += i + 1
+		if depth == 0 {
 			return text[:lo] + "[]" + text[at:], text[lo:at]
 		}
 	}
@@ -92,7 +94,8 @@ func parseLiteral(text string, depth int) (l literal, rest string, err error) {
 				return l, text[1:], nil
 			}
 			var item literal
-			if item, text, err = parseLiteral(text, depth+1); err != nil {
+			item, text, err = parseLiteral(text, depth+1)
+			if err != nil {
 				return l, "", err
 			}
 			l.items = append(l.items, item)

@@ -106,7 +106,8 @@ func TestFieldLists(t *testing.T) {
 		got := ""
 		if err == nil {
 			var rows [][]float64
-			if rows, err = table(t, src, 0); err == nil {
+			rows, err = table(t, src, 0)
+			if err == nil {
 				got = fmt.Sprint(rows[0])
 			}
 		}

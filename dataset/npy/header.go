@@ -78,7 +78,8 @@ func (in *input) readHeader(size int64, describe func(description) (header, erro
 	if err != nil {
 		return err
 	}
-	if in.header, err = describe(d); err != nil {
+	in.header, err = describe(d)
+	if err != nil {
 		return err
 	}
 	in.start, in.sum = int64(len(text)), crc32.ChecksumIEEE(text)
@@ -141,13 +142,15 @@ func parse(text string) (d description, err error) {
 		rest, seen[m[1]] = rest[len(m[0]):], true
 		switch m[1] {
 		case "descr":
-			if d.descr = m[2]; m[3] != "" {
+			d.descr = m[2]
+			if m[3] != "" {
 				d.descr = fields
 			}
 		case "fortran_order":
 			d.fortran = m[4] == "True"
 		case "shape":
-			if d.shape, err = parseShape(m[5]); err != nil {
+			d.shape, err = parseShape(m[5])
+			if err != nil {
 				return d, err
 			}
 		}
@@ -161,7 +164,8 @@ func parse(text string) (d description, err error) {
 // parseShape parses a tuple. Python 2 appends L to long integers.
 func parseShape(text string) (shape []int64, err error) {
 	for part := range strings.SplitSeq(strings.TrimSuffix(strings.TrimSpace(text), ","), ",") {
-		if part = strings.TrimSpace(part); part == "" && text == "" {
+		part = strings.TrimSpace(part)
+		if part == "" && text == "" {
 			break
 		}
 		n, err := strconv.ParseInt(strings.TrimSuffix(part, "L"), 10, 64)
@@ -179,7 +183,8 @@ func describe(d description) (header, error) {
 	}
 	out := header{cols: 1}
 	var ok bool
-	if out.kind, ok = kindOf(d.descr); !ok {
+	out.kind, ok = kindOf(d.descr)
+	if !ok {
 		return out, fmt.Errorf("holds entries of type %q; readable types are floats of 16, 32 and 64 bits, integers and booleans", excerpt.Of(d.descr))
 	}
 	if len(d.shape) != 1 && len(d.shape) != 2 {

@@ -177,7 +177,8 @@ type extended struct {
 // ReadAt implements [io.ReaderAt].
 func (e *extended) ReadAt(p []byte, at int64) (n int, err error) {
 	if at < e.size {
-		if n, err = e.header.ReadAt(p[:min(int64(len(p)), e.size-at)], at); n == len(p) || int64(n) < e.size-at {
+		n, err = e.header.ReadAt(p[:min(int64(len(p)), e.size-at)], at)
+		if n == len(p) || int64(n) < e.size-at {
 			return n, err
 		}
 	}

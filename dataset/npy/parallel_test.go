@@ -66,7 +66,8 @@ func TestSideBySide(t *testing.T) {
 		t.Fatal(err)
 	}
 	if s, err := Open(path, Options{}); err == nil {
-		if _, err = read(s); err == nil {
+		_, err = read(s)
+		if err == nil {
 			t.Error("a byte behind the last row is not told")
 		}
 	}

@@ -84,7 +84,8 @@ func (m *sparse) choose(opts Options) (choice columns.Choice, err error) {
 		return choice, fmt.Errorf("has %d columns; to select columns, they must be at most %d", m.cols, maxColumns)
 	}
 	names := columns.Numbers(m.cols)
-	if choice, err = columns.Choose(names, false, opts.Targets, opts.Columns); err != nil {
+	choice, err = columns.Choose(names, false, opts.Targets, opts.Columns)
+	if err != nil {
 		return choice, err
 	}
 	return choice, choice.Read(opts.Cells, names, false)

@@ -321,7 +321,8 @@ func TestSparseHostile(t *testing.T) {
 			src, err := npy.OpenMember(path, "", npy.Options{})
 			if err == nil {
 				for b, errBlock := range src.Blocks(t.Context()) {
-					if err = errBlock; b.First > 1<<20 {
+					err = errBlock
+					if b.First > 1<<20 {
 						break
 					}
 				}

@@ -202,7 +202,8 @@ func (r *scanReader) scan(visit func(rows []int64, cols []int32, values []float6
 				return r.fail("is damaged: value %d is in row %d of %d", r.count-left-int64(n-k)+1, i+1, r.rows)
 			}
 		}
-		if visit(rows[:n], cols, values[:n]); n < maxPiece {
+		visit(rows[:n], cols, values[:n])
+		if n < maxPiece {
 			break
 		}
 	}

@@ -82,7 +82,8 @@ func TestSketchesAgree(t *testing.T) {
 		r := rand.New(rand.NewPCG(5, 6))
 		x := make([]float64, n*d)
 		for i := range x {
-			if x[i] = r.NormFloat64() * math.Pow(10, float64(r.IntN(20)-10)); size == 4 {
+			x[i] = r.NormFloat64() * math.Pow(10, float64(r.IntN(20)-10))
+			if size == 4 {
 				x[i] = float64(float32(x[i]))
 			}
 		}

@@ -33,22 +33,26 @@ func decompress(codec int32, dst, src []byte) (err error) {
 	n := len(dst)
 	switch codec {
 	case codecNone:
-		if n = len(src); n == len(dst) {
+		n = len(src)
+		if n == len(dst) {
 			copy(dst, src)
 		}
 	case codecSnappy:
-		if n, err = snappy.DecodedLen(src); err == nil && n == len(dst) {
+		n, err = snappy.DecodedLen(src)
+		if err == nil && n == len(dst) {
 			_, err = snappy.Decode(dst, src)
 		}
 	case codecGzip:
 		var r gzip.Reader
-		if err = r.Reset(bytes.NewReader(src)); err == nil {
+		err = r.Reset(bytes.NewReader(src))
+		if err == nil {
 			err = readAll(&r, dst)
 		}
 	case codecBrotli:
 		err = readAll(brotli.NewReader(bytes.NewReader(src)), dst)
 	case codecZstd:
-		if err = errUnpacker; err == nil {
+		err = errUnpacker
+		if err == nil {
 			var out []byte
 			out, err = unpacker.DecodeAll(src, dst[:0:len(dst)])
 			n = len(out)
@@ -73,7 +77,8 @@ func decompress(codec int32, dst, src []byte) (err error) {
 //
 // Older versions of Arrow wrote one block, or the frame format, with the same codec number.
 func unHadoop(dst, src []byte) (n int, err error) {
-	if n, err = unHadoopBlocks(dst, src); err == nil && n == len(dst) {
+	n, err = unHadoopBlocks(dst, src)
+	if err == nil && n == len(dst) {
 		return n, nil
 	}
 	if len(src) >= 4 && binary.LittleEndian.Uint32(src) == 0x184D2204 { // a frame begins with these bytes

@@ -40,7 +40,8 @@ func (f *opened) column(j int, choice *columns.Choice) (column, *dataset.InputEr
 	leaf, means := &f.columns[j], f.columns[j].annotation()
 	c := column{index: j, name: excerpt.Of(f.names[j]), leaf: f.leaf[j], optional: leaf.Repetition == 1, missing: choice.Allows(j), lexicon: choice.Lexicon(j)}
 	refuse := func(holds, hint string) (column, *dataset.InputError) {
-		if c.left = c.lexicon.LeaveOut("holds " + holds); c.left {
+		c.left = c.lexicon.LeaveOut("holds " + holds)
+		if c.left {
 			return c, nil
 		}
 		return c, &dataset.InputError{File: f.name, Msg: fmt.Sprintf("column %s holds %s", c.name, holds), Omittable: true, Hint: hint + ", or leave it out"}
@@ -108,7 +109,8 @@ func (f *opened) column(j int, choice *columns.Choice) (column, *dataset.InputEr
 			c.wide = number.NewDecimal(means.scale).Big
 			return c, nil
 		}
-		if c.text = true; c.lexicon != nil {
+		c.text = true
+		if c.lexicon != nil {
 			return c, nil
 		}
 		return refuse("text or categories", encode)

@@ -60,7 +60,8 @@ func (h *hybrid) run() (int, error) {
 			h.left, h.value, h.packed = 8*groups, 0, nil
 			continue
 		}
-		if size = min(size, len(h.b)); size == 0 { // the last group may be shorter
+		size = min(size, len(h.b))
+		if size == 0 { // the last group may be shorter
 			return 0, errShort
 		}
 		h.left, h.packed, h.bit = min(8*groups, size*8/h.width), h.b[:size:size], 0

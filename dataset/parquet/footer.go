@@ -143,7 +143,8 @@ func newFooter(schema []element, groups []group) (*footer, error) {
 				return nil, errors.New("its schema is damaged")
 			}
 			if kind := schema[i].Kind; kind != nil {
-				if leaves++; *kind < 0 || *kind > lastType {
+				leaves++
+				if *kind < 0 || *kind > lastType {
 					return nil, fmt.Errorf("its schema has the unknown type number %d", *kind)
 				}
 			}

@@ -116,7 +116,8 @@ func (p *pages) load(h *header, levelBytes int, codec int32, memory *[]byte) err
 	}
 	packed := &p.shared.packed
 	if codec == codecNone {
-		if packed = memory; h.Packed != h.Size {
+		packed = memory
+		if h.Packed != h.Size {
 			return fmt.Errorf("a page has %d bytes, its header states %d", h.Packed, h.Size)
 		}
 	}
@@ -250,7 +251,8 @@ func (p *pages) skip(rows int64, s *scratch) error {
 	for rows > 0 {
 		if p.inPage == 0 {
 			skipped, ok, err := p.advance(rows)
-			if rows -= skipped; err != nil || !ok {
+			rows -= skipped
+			if err != nil || !ok {
 				return err
 			}
 			continue
@@ -289,7 +291,8 @@ func (p *pages) read(dst []float64, missing bool, text func([]byte) (float64, er
 		if err != nil {
 			return rows, false, err
 		}
-		if null = values < n && !missing; null {
+		null = values < n && !missing
+		if null {
 			n = slices.Index(levels, 0)
 			values = n
 		}
@@ -303,7 +306,8 @@ func (p *pages) read(dst []float64, missing bool, text func([]byte) (float64, er
 			}
 		}
 		for i := 0; p.decoder.isText && i < n; i++ {
-			if part[i] = math.NaN(); levels != nil && levels[i] == 0 {
+			part[i] = math.NaN()
+			if levels != nil && levels[i] == 0 {
 				continue
 			}
 			value, err := p.decoder.text()
@@ -314,7 +318,8 @@ func (p *pages) read(dst []float64, missing bool, text func([]byte) (float64, er
 				return rows + i, false, err
 			}
 		}
-		if rows += n; null {
+		rows += n
+		if null {
 			return rows, true, nil
 		}
 		p.inPage -= n

@@ -131,7 +131,8 @@ func open(name string, was dataset.Stamp) (out *opened, err error) {
 	if at == nil {
 		return nil, f.fail("is a %s stream; Parquet compresses its pages itself, so decompress the file", raw.Packed())
 	}
-	if f.footer, err = readFooter(at, raw.Plain); err != nil {
+	f.footer, err = readFooter(at, raw.Plain)
+	if err != nil {
 		return nil, f.damaged(err)
 	}
 	for _, c := range f.columns {

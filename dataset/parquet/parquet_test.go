@@ -235,7 +235,8 @@ func TestWide(t *testing.T) {
 						k = i*len(targets) + k - len(features)
 					}
 					var j int
-					if fmt.Sscanf(name, "x%d", &j); got[k] != float64(100*(at%n)+j-1) {
+					fmt.Sscanf(name, "x%d", &j)
+					if got[k] != float64(100*(at%n)+j-1) {
 						t.Fatalf("%+v: row %d, %s is %v", c, at+1, name, got[k])
 					}
 				}
@@ -259,7 +260,8 @@ func byColumns(t *testing.T, s *dataset.Stream, features, targets []string, n in
 	columns.(*dataset.Stream).BlockRows = 4
 	is := func(name string, row int, v float64) {
 		var j int
-		if fmt.Sscanf(name, "x%d", &j); v != float64(100*(row%n)+j-1) {
+		fmt.Sscanf(name, "x%d", &j)
+		if v != float64(100*(row%n)+j-1) {
 			t.Fatalf("by columns: row %d, %s is %v", row+1, name, v)
 		}
 	}

@@ -132,7 +132,8 @@ func (r *reader) rowsOfGroup(b *dataset.Buffer, n int) error {
 	err := parallel.Do(len(r.strips), n*len(r.used), func(i int) error { return r.decode(&r.strips[i], x, y, n) })
 	rows, accepted := n, true
 	for _, t := range r.strips {
-		if accepted = accepted && t.accepted; t.err != nil && t.rows < rows {
+		accepted = accepted && t.accepted
+		if t.err != nil && t.rows < rows {
 			rows, err = t.rows, t.err
 		}
 	}
@@ -156,7 +157,8 @@ func (r *reader) decode(t *strip, x, y []float64, n int) error {
 		height := min(n-t.rows, rowsPerTile)
 		for k := t.lo; k < t.hi; k++ {
 			to := s.tile[(k-t.lo)*height:][:height]
-			if t.err = r.fill(to, r.row+int64(t.rows), &r.used[k], r.pages[k], s); t.err != nil {
+			t.err = r.fill(to, r.row+int64(t.rows), &r.used[k], r.pages[k], s)
+			if t.err != nil {
 				return t.err
 			}
 		}
@@ -216,7 +218,8 @@ func (r *reader) fill(values []float64, row int64, c *column, p *pages, s *scrat
 				continue
 			}
 			var ok bool
-			if values[i], ok = c.lexicon.Number(v); !ok {
+			values[i], ok = c.lexicon.Number(v)
+			if !ok {
 				return at(prepare.TooManyLevels, nil)
 			}
 		}

@@ -34,7 +34,8 @@ const (
 // It returns the number of bytes of the struct, or 0 if damaged.
 func unmarshal(b []byte, v any) int {
 	t := &thrift{rest: b, elementsLeft: len(b)/8 + 1} // the structs in a footer have at least 8 bytes
-	if t.value(thriftStruct, reflect.ValueOf(v).Elem(), 0, false); t.bad {
+	t.value(thriftStruct, reflect.ValueOf(v).Elem(), 0, false)
+	if t.bad {
 		return 0
 	}
 	return len(b) - len(t.rest)
@@ -76,7 +77,8 @@ func (t *thrift) value(kind byte, v reflect.Value, depth int, element bool) {
 		t.bad = t.bad || v.IsValid() && v.Kind() != want
 		return v.IsValid() && !t.bad
 	}
-	if t.bad = t.bad || depth > 64; t.bad {
+	t.bad = t.bad || depth > 64
+	if t.bad {
 		return
 	}
 	switch {
@@ -92,7 +94,8 @@ func (t *thrift) value(kind byte, v reflect.Value, depth int, element bool) {
 		t.bad = t.bad || v.IsValid() // no field to be read has this type
 	case kind > thriftByte && kind <= thriftInt64:
 		n := unzigzag(t.uvarint())
-		if t.bad = t.bad || v.IsValid() && (!v.CanInt() || v.OverflowInt(n)); v.IsValid() && !t.bad {
+		t.bad = t.bad || v.IsValid() && (!v.CanInt() || v.OverflowInt(n))
+		if v.IsValid() && !t.bad {
 			v.SetInt(n)
 		}
 	case kind == thriftDouble:
@@ -102,7 +105,8 @@ func (t *thrift) value(kind byte, v reflect.Value, depth int, element bool) {
 			v.SetString(string(b))
 		}
 	case kind == thriftList || kind == thriftSet:
-		if is(reflect.Slice); !t.bad {
+		is(reflect.Slice)
+		if !t.bad {
 			t.list(v, depth)
 		}
 	case kind == thriftMap:
@@ -113,7 +117,8 @@ func (t *thrift) value(kind byte, v reflect.Value, depth int, element bool) {
 			}
 		}
 	case kind == thriftStruct:
-		if is(reflect.Struct); !t.bad {
+		is(reflect.Struct)
+		if !t.bad {
 			t.fields(v, depth)
 		}
 	case kind == thriftUUID:
@@ -132,7 +137,8 @@ func (t *thrift) list(v reflect.Value, depth int) {
 	for ; n > 0 && !t.bad; n-- {
 		var element reflect.Value
 		if v.IsValid() {
-			if t.elementsLeft--; t.elementsLeft < 0 {
+			t.elementsLeft--
+			if t.elementsLeft < 0 {
 				t.bad = true
 				return
 			}

@@ -60,23 +60,29 @@ func (d *decoder) begin(encoding int32, data []byte) (err error) {
 			d.indices = hybrid{b: data[1:], width: int(data[0])}
 		}
 	case encodingRuns:
-		if known = d.kind == typeBool; known && len(data) > 0 {
+		known = d.kind == typeBool
+		if known && len(data) > 0 {
 			data, err = textAt(data) // the length precedes the data, as in a text
 			d.indices = hybrid{b: data, width: 1}
 		}
 	case encodingDelta:
-		if known = d.kind == typeInt32 || d.kind == typeInt64; known {
+		known = d.kind == typeInt32 || d.kind == typeInt64
+		if known {
 			d.ints, err = newDelta(data)
 		}
 	case encodingDeltaLength:
-		if known = d.kind == typeBytes; known {
+		known = d.kind == typeBytes
+		if known {
 			err = d.lengths(data)
 		}
 	case encodingDeltaText:
-		if known = d.kind == typeBytes || d.kind == typeFixed; known {
+		known = d.kind == typeBytes || d.kind == typeFixed
+		if known {
 			d.last = d.last[:0]
-			if d.prefixes, err = newDelta(data); err == nil {
-				if data, err = d.prefixes.rest(); err == nil {
+			d.prefixes, err = newDelta(data)
+			if err == nil {
+				data, err = d.prefixes.rest()
+				if err == nil {
 					err = d.lengths(data)
 				}
 			}
@@ -94,7 +100,8 @@ func (d *decoder) begin(encoding int32, data []byte) (err error) {
 
 // lengths reads a page that stores all lengths before the texts.
 func (d *decoder) lengths(data []byte) (err error) {
-	if d.ints, err = newDelta(data); err == nil {
+	d.ints, err = newDelta(data)
+	if err == nil {
 		d.data, err = d.ints.rest()
 	}
 	return err

@@ -80,7 +80,8 @@ func (c *Column) Width() int {
 	case UseNumber:
 		w = 1
 	case UseLevels:
-		if w = len(c.Levels); c.Other {
+		w = len(c.Levels)
+		if c.Other {
 			w++
 		}
 	case UseDate:

@@ -29,7 +29,8 @@ func parseDate(s []byte) (seconds int64, ok bool) {
 	}
 	date := string(s)
 	if at := strings.IndexByte(date, ':'); at >= 0 { // the hour before the colon follows T or a blank
-		if at = strings.LastIndexAny(date[:at], "T "); at < 0 {
+		at = strings.LastIndexAny(date[:at], "T ")
+		if at < 0 {
 			return 0, false
 		}
 		date, clock = date[:at], date[at+1:]

@@ -66,7 +66,8 @@ func (e *Encoding) Apply(src dataset.Source, o EncodeOptions) (dataset.Source, e
 	return dataset.Transform(src, UnnamedRows, width, rows, func() func(dataset.Block, *dataset.Buffer) error {
 		c, again := newEncoder(e, lexicons, o, sparse), new(Tally)
 		return func(b dataset.Block, out *dataset.Buffer) error {
-			if c.o.Tally = again; b.First >= counted.Load() {
+			c.o.Tally = again
+			if b.First >= counted.Load() {
 				c.o.Tally = o.Tally
 				counted.Store(b.First + int64(b.N))
 			}
@@ -122,7 +123,8 @@ func (c *encoder) apply(b dataset.Block, out *dataset.Buffer) error {
 	if b.Sparse != nil {
 		return newSourceError("sparse rows have neither missing values nor categories")
 	}
-	if out.Sparse = c.sparse; !c.sparse {
+	out.Sparse = c.sparse
+	if !c.sparse {
 		out.X = slices.Grow(out.X, b.N*c.made)[:b.N*c.made]
 	}
 	for j := range c.columns {
@@ -191,10 +193,12 @@ func (c *encoder) row(row []float64, to *encodedRow, number int64) error {
 		if k.Use == UseLevels {
 			level := c.level(j, x)
 			if level < 0 {
-				if to.unknown++; !c.o.IgnoreUnknown && !c.Lenient && !k.Other {
+				to.unknown++
+				if !c.o.IgnoreUnknown && !c.Lenient && !k.Other {
 					return c.unknownLevelError(j, x, number)
 				}
-				if c.tallyUnknown(j, x); !k.Other {
+				c.tallyUnknown(j, x)
+				if !k.Other {
 					continue
 				}
 				level = len(k.Levels)
@@ -209,7 +213,8 @@ func (c *encoder) row(row []float64, to *encodedRow, number int64) error {
 			if !k.Missing.fills() {
 				return newNonFiniteError(UnnamedRows, number, j, x)
 			}
-			if to.filled++; isForeign(x) {
+			to.filled++
+			if isForeign(x) {
 				to.foreign++
 			}
 		}

@@ -22,7 +22,8 @@ func (s given) Blocks(context.Context) iter.Seq2[dataset.Block, error] {
 		first := int64(0)
 		for _, b := range s.blocks {
 			b.First = first
-			if first += int64(b.N); !yield(b, nil) {
+			first += int64(b.N)
+			if !yield(b, nil) {
 				return
 			}
 		}
@@ -136,7 +137,8 @@ func TestEncodedSparse(t *testing.T) {
 				t.Fatalf("%d levels: sparse %v", levels, sparse)
 			}
 			if s := b.Sparse; s != nil {
-				if got = make([]float64, len(want)); s.NNZ() != 4 {
+				got = make([]float64, len(want))
+				if s.NNZ() != 4 {
 					t.Errorf("%d entries, want 4", s.NNZ())
 				}
 				for i := range s.Rows {

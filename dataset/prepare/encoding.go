@@ -73,7 +73,8 @@ func (e *Encoding) Cells() *Cells {
 			l.reads = readNumbers
 		}
 		if of.Use == UseNumber {
-			if l.unit = of.Unit; l.unit != (cell.Unit{}) {
+			l.unit = of.Unit
+			if l.unit != (cell.Unit{}) {
 				l.reads = readNumbers
 			}
 		}

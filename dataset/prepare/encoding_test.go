@@ -100,7 +100,8 @@ func TestEncoding(t *testing.T) {
 						sums[j], counts[j] = sums[j]+v, counts[j]+1
 					}
 				}
-				if gap = gap || math.IsNaN(row[1]); !math.IsNaN(row[1]) {
+				gap = gap || math.IsNaN(row[1])
+				if !math.IsNaN(row[1]) {
 					seen[row[1]] = true
 				}
 			}
@@ -252,7 +253,8 @@ func TestEncodingFaults(t *testing.T) {
 		}
 	}
 	var tally prepare.Tally
-	if out, err = e.Apply(rows, prepare.EncodeOptions{IgnoreUnknown: true, Tally: &tally}); err != nil {
+	out, err = e.Apply(rows, prepare.EncodeOptions{IgnoreUnknown: true, Tally: &tally})
+	if err != nil {
 		t.Fatal(err)
 	}
 	if x, _ := encoded(t, out); !slices.Equal(x, []float64{0, 1, 0, 1, 0, 0, 0, 0, 7}) || tally.Unknown.Load() != 1 {
@@ -262,10 +264,12 @@ func TestEncodingFaults(t *testing.T) {
 	if tally.Unknown.Load() != 1 || tally.UnknownLevels() != 1 { // the first pass is counted
 		t.Errorf("in two passes %d unknown values of %d levels", tally.Unknown.Load(), tally.UnknownLevels())
 	}
-	if out, err = e.Apply(gappy(t, 2, []float64{3, 0, 4, 0, 3, 7, 1, 1, nan, 2, 4, 2, nan, 1}, nil), prepare.EncodeOptions{IgnoreUnknown: true, Tally: &tally}); err != nil {
+	out, err = e.Apply(gappy(t, 2, []float64{3, 0, 4, 0, 3, 7, 1, 1, nan, 2, 4, 2, nan, 1}, nil), prepare.EncodeOptions{IgnoreUnknown: true, Tally: &tally})
+	if err != nil {
 		t.Fatal(err)
 	}
-	if encoded(t, out); tally.Unknown.Load() != 7 || tally.UnknownLevels() != 3 {
+	encoded(t, out)
+	if tally.Unknown.Load() != 7 || tally.UnknownLevels() != 3 {
 		t.Errorf("with a missing one %d unknown values of %d levels", tally.Unknown.Load(), tally.UnknownLevels())
 	}
 	for _, bad := range []prepare.Encoding{
@@ -357,7 +361,8 @@ func TestEncodingShares(t *testing.T) {
 				x[lo*d:hi*d],
 				prepare.LearnOptions{Share: dataset.Share{Rank: rank, Size: size}, Link: &broadcast{rank, channels, size}},
 			)
-			if all[rank] = e; learnt.Rows != counted.Rows || !slices.Equal(learnt.Missing, counted.Missing) {
+			all[rank] = e
+			if learnt.Rows != counted.Rows || !slices.Equal(learnt.Missing, counted.Missing) {
 				t.Errorf("share %d counts %+v, one process %+v", rank, learnt, counted)
 			}
 		})
@@ -409,7 +414,8 @@ func TestKeepIncomplete(t *testing.T) {
 	if !slices.Equal(kept, []int64{1, 2}) || tally.Unknown.Load() != 0 {
 		t.Errorf("rows %v have a missing value, %d levels are unknown", kept, tally.Unknown.Load())
 	}
-	if out, err = e.Apply(gappy(t, 2, []float64{3, 4}, nil), o); err != nil {
+	out, err = e.Apply(gappy(t, 2, []float64{3, 4}, nil), o)
+	if err != nil {
 		t.Fatal(err)
 	}
 	for _, err := range out.Blocks(t.Context()) {

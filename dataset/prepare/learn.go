@@ -106,7 +106,8 @@ func (e *Encoding) complete(s *tableStats) (*Learnt, error) {
 		if c.Missing > 0 {
 			levels = append(levels, "")
 		}
-		if e.Categories[i].Levels = sortLevels(levels); len(levels) > maxLevels || !c.Numbers.Kept {
+		e.Categories[i].Levels = sortLevels(levels)
+		if len(levels) > maxLevels || !c.Numbers.Kept {
 			return nil, e.columnError(e.Categories[i].Column, "it has more than %d levels", maxLevels)
 		}
 	}

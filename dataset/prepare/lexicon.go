@@ -207,7 +207,8 @@ func (l *Lexicon) Date(v, perSecond int64) float64 {
 	if perSecond < 0 && v < maxSeconds && v > -maxSeconds {
 		seconds = v * -perSecond
 	} else if perSecond > 0 {
-		if seconds = v / perSecond; v%perSecond < 0 {
+		seconds = v / perSecond
+		if v%perSecond < 0 {
 			seconds--
 		}
 	}
@@ -287,7 +288,8 @@ func (l *Lexicon) lookUp(text string) (code float64, ok bool) {
 		l.size += len(text)
 	}
 	// Copy the map when misses exceed texts, so that copying costs no more than the lookups.
-	if l.misses++; l.misses > len(l.texts) {
+	l.misses++
+	if l.misses > len(l.texts) {
 		l.known.Store(copyMap(l.codes))
 		l.misses = 0
 	}
@@ -308,7 +310,8 @@ func (l *Lexicon) Number(v float64) (code float64, ok bool) {
 			return float64(c), true
 		}
 	}
-	if code, ok = l.CodeOf(numberText(v)); !ok || code != code {
+	code, ok = l.CodeOf(numberText(v))
+	if !ok || code != code {
 		return code, ok
 	}
 	l.mu.Lock()
@@ -317,7 +320,8 @@ func (l *Lexicon) Number(v float64) (code float64, ok bool) {
 		l.numberCodes = map[float64]int32{}
 	}
 	l.numberCodes[v] = int32(code)
-	if l.numberMisses++; l.numberMisses > len(l.numberCodes) {
+	l.numberMisses++
+	if l.numberMisses > len(l.numberCodes) {
 		l.numbers.Store(copyMap(l.numberCodes))
 		l.numberMisses = 0
 	}

@@ -33,7 +33,8 @@ func TestLexicon(t *testing.T) {
 	wait.Wait()
 	seen := map[float64]bool{}
 	for i, code := range codes[0] {
-		if seen[code] = true; code != codes[1][i] || code < 0 || code >= 1000 {
+		seen[code] = true
+		if code != codes[1][i] || code < 0 || code >= 1000 {
 			t.Errorf("text %d has the codes %v and %v", i, code, codes[1][i])
 		}
 	}

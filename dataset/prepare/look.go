@@ -55,7 +55,8 @@ func Look(ctx context.Context, src dataset.Source, o LookOptions) (*Encoding, *L
 	if l.useUnits(stats) {
 		l = newCollector(d, &o)
 		l.useRules()
-		if stats, err = l.read(ctx, src); err != nil {
+		stats, err = l.read(ctx, src)
+		if err != nil {
 			return nil, nil, err
 		}
 	}
@@ -202,7 +203,8 @@ func newCollector(d int, o *LookOptions) *collector {
 // useRules chooses the values to count and rows to leave out.
 func (l *collector) useRules() {
 	d := len(l.all.Columns)
-	if l.numbers = min(256, max(maxAllValues/d/4, 2)); l.o.needsValues() {
+	l.numbers = min(256, max(maxAllValues/d/4, 2))
+	if l.o.needsValues() {
 		l.numbers = lookLimit(d)
 	}
 	l.drops = &dropper{target: l.o.Auto || l.o.Targets == MissingDrop}
@@ -251,7 +253,8 @@ func (l *collector) add(b dataset.Block) {
 			}
 			kind, v := uint64(boxText), int64(x)
 			if x != x {
-				if kind, v = unbox(x); w > 0 {
+				kind, v = unbox(x)
+				if w > 0 {
 					c.Unfilled += w
 				}
 			}
@@ -261,7 +264,8 @@ func (l *collector) add(b dataset.Block) {
 			case kind == boxText:
 				l.text(j, int(v), w)
 			case kind == boxDate:
-				if c.Dates.Stored = true; w > 0 {
+				c.Dates.Stored = true
+				if w > 0 {
 					c.Texts.Count++
 					c.Dates.add(float64(v), w)
 				}

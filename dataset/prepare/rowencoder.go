@@ -115,7 +115,8 @@ func (r *RowEncoder) text(to *encodedRow, j int, s []byte) (known bool, err erro
 			to.unknown++
 			to.put(k.at+len(k.Levels), 1)
 		default:
-			if to.unknown++; !r.by.o.IgnoreUnknown && !r.by.Lenient {
+			to.unknown++
+			if !r.by.o.IgnoreUnknown && !r.by.Lenient {
 				return true, r.unknownTextError(j, s)
 			}
 		}

@@ -86,7 +86,8 @@ func (r *Rules) decide(s *tableStats, names []string) (*Encoding, error) {
 			columns[j] = r.autoColumn(&s.Columns[j], s)
 		} else {
 			var err *dataset.InputError
-			if columns[j], err = r.ruleColumn(&s.Columns[j], s, name); err != nil && !err.Omittable {
+			columns[j], err = r.ruleColumn(&s.Columns[j], s, name)
+			if err != nil && !err.Omittable {
 				return nil, err
 			} else if err != nil && texts == nil {
 				texts = err
@@ -251,7 +252,8 @@ func (r *Rules) ruleColumn(c *columnStats, s *tableStats, name string) (Column, 
 	case date && c.Dates.Count == 0:
 		return fail("it is named as a column of dates and has none in the training rows")
 	case date:
-		if out.Use, out.Parts = UseDate, c.dateParts(); len(out.Parts) == 0 {
+		out.Use, out.Parts = UseDate, c.dateParts()
+		if len(out.Parts) == 0 {
 			return fail("all its dates are the same; leave it out")
 		}
 		if f.Missing.fills() && f.Missing != MissingMean && c.Gaps > 0 {
@@ -295,7 +297,8 @@ func (r *Rules) ruleColumn(c *columnStats, s *tableStats, name string) (Column, 
 		switch {
 		case f.Missing == MissingConstant:
 			var err error
-			if fill, err = strconv.ParseFloat(f.Constant, 64); err != nil || !isFinite(fill) {
+			fill, err = strconv.ParseFloat(f.Constant, 64)
+			if err != nil || !isFinite(fill) {
 				return fail("%q is no number to put in place of missing ones", f.Constant)
 			}
 		case c.Numbers.Count == 0 && (f.Missing.fills() || r.Standardize):

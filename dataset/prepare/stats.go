@@ -91,7 +91,8 @@ func (c *numberStats) count(x float64, n int64, limit int, mayRound bool) {
 	if c.Rounded {
 		x = rounded(x)
 	}
-	if c.Values[x] += n; len(c.Values) <= limit || c.Rounded && len(c.Values) <= maxLevels {
+	c.Values[x] += n
+	if len(c.Values) <= limit || c.Rounded && len(c.Values) <= maxLevels {
 		return
 	}
 	if !mayRound || c.Rounded {
@@ -201,7 +202,8 @@ func (c *numberStats) merge(o *numberStats, before, rows int64, limit int, round
 	if o.Rounded && !c.Rounded {
 		c.round()
 	}
-	if c.Kept = c.Kept && o.Kept; !c.Kept {
+	c.Kept = c.Kept && o.Kept
+	if !c.Kept {
 		c.Values = nil
 	}
 	for x, n := range o.Values {

@@ -36,7 +36,8 @@ func (f *format) Rows(b *dataset.Buffer, text []byte, at, size int) int {
 func (f *format) plain(b *dataset.Buffer, text []byte, p int) int {
 	p = skipBlanks(text, p)
 	y, n := decimal.Prefix(text[p:])
-	if p += n; n == 0 || !ends(text[p]) {
+	p += n
+	if n == 0 || !ends(text[p]) {
 		return 0
 	}
 	idx, val := b.CSR.ColIdx, b.CSR.Val
@@ -44,7 +45,8 @@ func (f *format) plain(b *dataset.Buffer, text []byte, p int) int {
 	for p = skipBlanks(text, p); text[p] != '\n' && text[p] != '#'; p = skipBlanks(text, p) {
 		w, n := decimal.Whole(text[p:])
 		if n == 0 || text[p+n] != ':' {
-			if p = query(text, p); p > 0 {
+			p = query(text, p)
+			if p > 0 {
 				continue
 			}
 			return 0
@@ -54,7 +56,8 @@ func (f *format) plain(b *dataset.Buffer, text []byte, p int) int {
 		}
 		last, p = int(w), p+n+1
 		v, n := decimal.Prefix(text[p:])
-		if p += n; n == 0 || !ends(text[p]) {
+		p += n
+		if n == 0 || !ends(text[p]) {
 			return 0
 		}
 		if v != 0 || f.keepZeros {

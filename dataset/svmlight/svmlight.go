@@ -67,7 +67,8 @@ func Open(name string, opts Options) (*dataset.Stream, error) {
 		return nil, ErrWidth
 	case d == 0:
 		var err error
-		if n, d, stamp, err = scan(name, &opts, stamp); err != nil {
+		n, d, stamp, err = scan(name, &opts, stamp)
+		if err != nil {
 			return nil, err
 		}
 		if d == 0 && opts.Range.Whole() {

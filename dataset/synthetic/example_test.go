@@ -15,7 +15,8 @@ func ExampleGenerate() {
 		log.Fatal(err)
 	}
 	var again *synthetic.Data
-	if again, err = synthetic.Generate(cfg); err != nil {
+	again, err = synthetic.Generate(cfg)
+	if err != nil {
 		log.Fatal(err)
 	}
 	src, err := data.Source()

@@ -131,11 +131,13 @@ func TestReproducible(t *testing.T) {
 		t.Error("the same seed gave other data")
 	}
 	c.Rows = 20
-	if b = generate(t, c); !slices.Equal(a.X[:20*12], b.X) || !slices.Equal(a.Y[:20], b.Y) || !slices.Equal(a.X0, b.X0) {
+	b = generate(t, c)
+	if !slices.Equal(a.X[:20*12], b.X) || !slices.Equal(a.Y[:20], b.Y) || !slices.Equal(a.X0, b.X0) {
 		t.Error("fewer rows are not the first of more")
 	}
 	c.Seed++
-	if b = generate(t, c); b.X[0] == a.X[0] || b.X0[0] == a.X0[0] || b.Y[0] == a.Y[0] {
+	b = generate(t, c)
+	if b.X[0] == a.X[0] || b.X0[0] == a.X0[0] || b.Y[0] == a.Y[0] {
 		t.Error("another seed gave the same data")
 	}
 }

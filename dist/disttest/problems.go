@@ -119,7 +119,8 @@ func (p problem) merged(ctx context.Context, t *testing.T, r dist.Transport) err
 		return err
 	}
 	before := r.Traffic()
-	if sum, err = dist.Merge(ctx, r, sum); err != nil {
+	sum, err = dist.Merge(ctx, r, sum)
+	if err != nil {
 		return err
 	}
 	model, err := p.mergeTraffic(r, int64(len(want)))
@@ -297,7 +298,8 @@ func table(ctx context.Context, _ *testing.T, r dist.Transport) error {
 			return fmt.Errorf("row %d is %v, should be %v", rank, got, row(rank))
 		}
 	}
-	if rows, err = dist.Table(ctx, r, nil); err == nil && len(rows) != r.Size() {
+	rows, err = dist.Table(ctx, r, nil)
+	if err == nil && len(rows) != r.Size() {
 		err = fmt.Errorf("%d empty rows of %d ranks", len(rows), r.Size())
 	}
 	return err

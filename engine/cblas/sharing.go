@@ -21,7 +21,8 @@ func (b *Backend) Share() {
 	s := &b.sharing
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.callers++; s.callers > 1 {
+	s.callers++
+	if s.callers > 1 {
 		return
 	}
 	for range cap(b.slots) {
@@ -36,7 +37,8 @@ func (b *Backend) Unshare() {
 	s := &b.sharing
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.callers--; s.callers > 0 {
+	s.callers--
+	if s.callers > 0 {
 		return
 	}
 	for range cap(s.places) {

@@ -12,7 +12,8 @@ func gradient(t *testing.T, be engine.Backend, fewer bool) {
 	for _, n := range []int{0, 1, 2, 7, 33, 64, 130} {
 		for _, d := range []int{0, 1, 2, 9, 24, 65} {
 			for _, q := range []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 23, 24, 33} {
-				if trial++; fewer && trial%3 > 0 {
+				trial++
+				if fewer && trial%3 > 0 {
 					continue
 				}
 				gradientOnce(t, be, n, d, q, trial%2 == 0, uint64(trial))
@@ -21,7 +22,8 @@ func gradient(t *testing.T, be engine.Backend, fewer bool) {
 	}
 	for q := range 71 { // more than the blocks of rows and columns in a backend
 		for _, c := range [][2]int{{3, 2}, {9, 23}, {31, 265}, {257, 25}} {
-			if trial++; fewer && trial%5 > 0 {
+			trial++
+			if fewer && trial%5 > 0 {
 				continue
 			}
 			gradientOnce(t, be, c[0], c[1], q, trial%2 == 0, uint64(trial))

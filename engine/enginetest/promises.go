@@ -298,7 +298,8 @@ func (a *attacker) gradients() {
 			}
 			var done []int
 			for _, n := range rows {
-				if n = tuning.GradientCall(n, d, q); !slices.Contains(done, n) {
+				n = tuning.GradientCall(n, d, q)
+				if !slices.Contains(done, n) {
 					a.gradientsOf(n, d, q)
 					done = append(done, n)
 				}

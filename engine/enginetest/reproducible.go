@@ -29,7 +29,8 @@ func reproducible(t *testing.T, be engine.Backend) {
 			}
 			for _, n := range threads {
 				runtime.GOMAXPROCS(n)
-				if o.run(); !slices.Equal(slices.Concat(o.out...), want) {
+				o.run()
+				if !slices.Equal(slices.Concat(o.out...), want) {
 					t.Fatalf("GOMAXPROCS %d: other bits", n)
 				}
 			}

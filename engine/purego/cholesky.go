@@ -26,7 +26,8 @@ func (b *Backend) Cholesky(a matrix.Matrix) (pivot int, ok bool) {
 	}
 	h := halfOrder(n)
 	first, below, rest := a.Slice(0, h, 0, h), a.Slice(h, n, 0, h), a.Slice(h, n, h, n)
-	if pivot, ok = b.Cholesky(first); !ok {
+	pivot, ok = b.Cholesky(first)
+	if !ok {
 		return pivot, false
 	}
 	b.solve(true, first, below)

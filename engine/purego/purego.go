@@ -50,7 +50,8 @@ type Backend struct {
 func New(cfg Config) (*Backend, error) {
 	k := kernel.All()[0]
 	if cfg.Kernel != "" {
-		if k = kernel.Find(cfg.Kernel); k == nil {
+		k = kernel.Find(cfg.Kernel)
+		if k == nil {
 			return nil, fmt.Errorf("purego: no kernel %q on this machine, which has %v", cfg.Kernel, KernelNames())
 		}
 	}

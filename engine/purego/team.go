@@ -139,7 +139,8 @@ func (b *board) join() *team {
 	t := b.teams[0]
 	t.wg.Add(1)
 	t.busy.Add(1)
-	if t.room--; t.room == 0 {
+	t.room--
+	if t.room == 0 {
 		b.delete(0)
 	}
 	return t

@@ -137,7 +137,8 @@ const maxRatio = 8
 func (p *twofoldStrip) isEven() bool {
 	lo, hi := math.Inf(1), 0.
 	for _, s := range p.s[:p.hi-p.lo] {
-		if hi = max(hi, s); s > 0 {
+		hi = max(hi, s)
+		if s > 0 {
 			lo = min(lo, s)
 		}
 	}

@@ -57,7 +57,8 @@ func Destination(name string) (string, error) {
 		}
 		folder := ""
 		if !filepath.IsAbs(link) { // relative to the folder of the link, which may be a link itself
-			if folder, err = filepath.EvalSymlinks(filepath.Dir(to)); err != nil {
+			folder, err = filepath.EvalSymlinks(filepath.Dir(to))
+			if err != nil {
 				return "", err
 			}
 		}

@@ -56,7 +56,8 @@ func TestEveryFunction(t *testing.T) {
 				!takesContext(f) {
 				continue
 			}
-			if found++; !guards(f.Body.List[0]) && !handsOn(f.Body) {
+			found++
+			if !guards(f.Body.List[0]) && !handsOn(f.Body) {
 				t.Errorf("%s: %s does not begin with ctx = background.IfNil(ctx)", name, f.Name.Name)
 			}
 		}

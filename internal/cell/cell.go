@@ -28,7 +28,8 @@ func Missing(s []byte) bool {
 	}
 	var lower [longest]byte
 	for i, c := range s {
-		if lower[i] = c; 'A' <= c && c <= 'Z' {
+		lower[i] = c
+		if 'A' <= c && c <= 'Z' {
 			lower[i] = c | 0x20
 		}
 	}

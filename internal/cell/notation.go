@@ -193,7 +193,8 @@ func (n Notation) UnitOf(s []byte) (u Unit, number []byte, ok bool) {
 	if !ok {
 		return u, nil, false
 	}
-	if _, ok = n.Number(number); !ok && !n.Comma && Evidence(number) == Point {
+	_, ok = n.Number(number)
+	if !ok && !n.Comma && Evidence(number) == Point {
 		_, ok = Notation{Grouped: true}.Number(number)
 	}
 	return u, number, ok
@@ -261,7 +262,8 @@ func (u Unit) Number(n Notation, s []byte) (v float64, ok bool) {
 	if !ok || of != u {
 		return 0, false
 	}
-	if v, ok = n.Number(number); !ok {
+	v, ok = n.Number(number)
+	if !ok {
 		return Notation{Grouped: true}.Number(number)
 	}
 	return v, true

@@ -46,7 +46,8 @@ func (t logTicks) narrow(lo, hi float64) []plot.Tick {
 			ticks = append(ticks, plot.Tick{Value: x, Label: decimal(i, k)})
 		}
 	}
-	if ticks = within(lo, hi, ticks); len(ticks) < 2 {
+	ticks = within(lo, hi, ticks)
+	if len(ticks) < 2 {
 		return within(lo, hi, linearTicks{}.Ticks(lo, hi))
 	}
 	return ticks
@@ -64,7 +65,8 @@ func (linearTicks) Ticks(lo, hi float64) []plot.Tick {
 	}
 	var ticks []plot.Tick
 	for _, t := range (plot.DefaultTicks{}).Ticks(lo/unit, hi/unit) {
-		if t.Value *= unit; t.Value-t.Value != 0 { // overflow
+		t.Value *= unit
+		if t.Value-t.Value != 0 { // overflow
 			continue
 		}
 		if t.Label != "" {
@@ -86,7 +88,8 @@ func (wholeTicks) Ticks(lo, hi float64) []plot.Tick {
 	step := 1.0
 	for power := 1.0; (hi-lo)/step > 7; power *= 10 {
 		for _, i := range []float64{1, 2, 5, 10} {
-			if step = i * power; (hi-lo)/step <= 7 {
+			step = i * power
+			if (hi-lo)/step <= 7 {
 				break
 			}
 		}

@@ -303,7 +303,8 @@ func spread(lo, hi float64, log bool) (from, to float64, flat bool) {
 	if log {
 		size := math.Log2(hi) - math.Log2(lo)
 		factor := math.Exp2(room * size)
-		if flat = !(size > leastSpread) || math.IsInf(size, 0); flat {
+		flat = !(size > leastSpread) || math.IsInf(size, 0)
+		if flat {
 			factor = 2
 		}
 		return max(lo/factor, math.SmallestNonzeroFloat64), min(hi*factor, math.MaxFloat64), flat
@@ -311,7 +312,8 @@ func spread(lo, hi float64, log bool) (from, to float64, flat bool) {
 	size := hi/2 - lo/2 // half of the range, because the whole range may overflow
 	largest := max(math.Abs(lo), math.Abs(hi))
 	more := 2 * room * size
-	if flat = !(size > leastSpread*largest && size > leastRange) || math.IsInf(size, 0); flat {
+	flat = !(size > leastSpread*largest && size > leastRange) || math.IsInf(size, 0)
+	if flat {
 		more = max(1, leastSpread*1e3*largest)
 	}
 	return max(lo-more, -math.MaxFloat64), min(hi+more, math.MaxFloat64), flat

@@ -393,7 +393,8 @@ func TestLocked(t *testing.T) {
 	if err := f.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if f, err = Open(name); err != nil {
+	f, err = Open(name)
+	if err != nil {
 		t.Fatalf("a lock that was left: %v", err)
 	}
 	// Whoever waits for the lock of a run that ends gets one of its own.
@@ -407,7 +408,8 @@ func TestLocked(t *testing.T) {
 	if ok, err := take(gone, name+".lock"); ok || err != nil {
 		t.Errorf("a lock that was removed: %v, %v", ok, err)
 	}
-	if f, err = Open(name); err != nil {
+	f, err = Open(name)
+	if err != nil {
 		t.Fatal(err)
 	}
 	if ok, err := take(gone, name+".lock"); ok || err != nil {

@@ -37,7 +37,8 @@ func acquire(name string) (*os.File, error) {
 			time.Sleep(patience / 30)
 			err = nil
 		}
-		if err = errors.Join(err, closed); err != nil {
+		err = errors.Join(err, closed)
+		if err != nil {
 			return nil, err
 		}
 	}

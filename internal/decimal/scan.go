@@ -62,7 +62,8 @@ func large(text []byte, sign int) (v float64, n int) {
 	if text[i] == '.' {
 		i++
 		f, k := eight(text, i)
-		if w, q = w*tens[k]+f, k; k == 8 {
+		w, q = w*tens[k]+f, k
+		if k == 8 {
 			w, k = more(text, i+8, w)
 			q = 8 + k
 		}
@@ -154,7 +155,8 @@ func exponent(text []byte) (e, n int) {
 	if k == 0 || k == 8 {
 		return 0, 0
 	}
-	if e = int(w); text[1] == '-' {
+	e = int(w)
+	if text[1] == '-' {
 		e = -e
 	}
 	return e, i + k
@@ -173,7 +175,8 @@ var pow10 = [...]float64{
 // is nearer.
 func rounded(w uint64, q int) (v float64, ok bool) {
 	if w <= maxExact {
-		if v = float64(int64(w)); uint(-q) < uint(len(pow10)) {
+		v = float64(int64(w))
+		if uint(-q) < uint(len(pow10)) {
 			return v / pow10[-q], true
 		} else if uint(q) < uint(len(pow10)) {
 			return v * pow10[q], true
@@ -207,7 +210,8 @@ func product(w uint64, q int) (v float64, ok bool) {
 		second, _ := bits.Mul64(w, t.lo)
 		var carry uint64
 		lo, carry = bits.Add64(lo, second, 0)
-		if hi += carry; lo == math.MaxUint64 && (q < exactDown || q > exactUp) {
+		hi += carry
+		if lo == math.MaxUint64 && (q < exactDown || q > exactUp) {
 			return 0, false
 		}
 	}
@@ -222,7 +226,8 @@ func product(w uint64, q int) (v float64, ok bool) {
 		m-- // exactly in the middle: round to the even number, which is below
 	}
 	m += m & 1
-	if m >>= 1; m == 1<<53 {
+	m >>= 1
+	if m == 1<<53 {
 		m = 1 << 52
 		e++
 	}
@@ -242,9 +247,11 @@ func Whole(text []byte) (w uint64, n int) {
 	if len(text) < Slack {
 		return 0, 0
 	}
-	if w, n = eight(text, 0); n == 8 {
+	w, n = eight(text, 0)
+	if n == 8 {
 		var k int
-		if w, k = more(text, 8, w); k >= 8 {
+		w, k = more(text, 8, w)
+		if k >= 8 {
 			return 0, 0
 		}
 		n += k

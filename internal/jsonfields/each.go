@@ -49,7 +49,8 @@ func list(items [][]field, name string) ([]byte, error) {
 	values := make([]json.RawMessage, len(items))
 	for j, fields := range items {
 		var err error
-		if values[j], err = fields[named(fields, name)].marshal(); err != nil {
+		values[j], err = fields[named(fields, name)].marshal()
+		if err != nil {
 			return nil, err
 		}
 	}

@@ -125,7 +125,8 @@ func (e encoder) appendList(out []byte, v reflect.Value) (_ []byte, err error) {
 		if i > 0 {
 			out = append(out, ',')
 		}
-		if out, err = e.appendValue(out, v.Index(i)); err != nil {
+		out, err = e.appendValue(out, v.Index(i))
+		if err != nil {
 			return nil, err
 		}
 	}
@@ -145,7 +146,8 @@ func (e encoder) appendMap(out []byte, v reflect.Value) (_ []byte, err error) {
 	slices.SortFunc(members, func(a, b member) int { return cmp.Compare(a.name, b.name) })
 	out = append(out, '{')
 	for i, m := range members {
-		if out, err = e.appendMember(out, i, m.name, m.value); err != nil {
+		out, err = e.appendMember(out, i, m.name, m.value)
+		if err != nil {
 			return nil, err
 		}
 	}
@@ -159,7 +161,8 @@ func (e encoder) appendStruct(out []byte, v reflect.Value) (_ []byte, err error)
 		if m.isLeftOut() {
 			continue
 		}
-		if out, err = e.appendMember(out, written, m.name, m.value); err != nil {
+		out, err = e.appendMember(out, written, m.name, m.value)
+		if err != nil {
 			return nil, err
 		}
 		written++

@@ -69,7 +69,8 @@ func Parse(file []byte) (rows, cols int, data []float64, ok bool) {
 	if n, _ := fmt.Sscanf(string(file[prefix:start]), Header, &rows, &cols); n != 2 || len(file[start:])%8 != 0 {
 		return 0, 0, nil, false
 	}
-	if file = file[start:]; rows < 1 || cols < 1 || !shape.IsProduct(len(file)/8, rows, cols) {
+	file = file[start:]
+	if rows < 1 || cols < 1 || !shape.IsProduct(len(file)/8, rows, cols) {
 		return 0, 0, nil, false
 	}
 	data = make([]float64, len(file)/8)

@@ -144,7 +144,8 @@ func (b *bandSearch) try(exponents, gammas []float64) (better bool, err error) {
 	}
 	view := b.sum
 	if slices.ContainsFunc(p, func(v float64) bool { return v != 1 }) {
-		if view, err = b.sum.Penalize(p); err != nil {
+		view, err = b.sum.Penalize(p)
+		if err != nil {
 			return false, err
 		}
 	}
@@ -155,7 +156,8 @@ func (b *bandSearch) try(exponents, gammas []float64) (better bool, err error) {
 	trial := BandTrial{Least: math.Inf(1)}
 	for i, f := range choice.Path {
 		v := ridge.Interval(sumBrackets(choice.Scores[i]))
-		if trial.Least = math.Min(trial.Least, v.Lo); i == 0 || v.Hi < trial.GCV.Hi {
+		trial.Least = math.Min(trial.Least, v.Lo)
+		if i == 0 || v.Hi < trial.GCV.Hi {
 			trial.Gamma, trial.GCV = f.Gamma, v
 		}
 	}
@@ -163,7 +165,8 @@ func (b *bandSearch) try(exponents, gammas []float64) (better bool, err error) {
 		trial.Penalties = append(trial.Penalties, band.Penalty)
 	}
 	b.tried, b.triedExponents = append(b.tried, trial), append(b.triedExponents, slices.Clone(exponents))
-	if better = len(b.tried) == 1 || trial.GCV.Hi < b.tried[b.best].GCV.Hi; better {
+	better = len(b.tried) == 1 || trial.GCV.Hi < b.tried[b.best].GCV.Hi
+	if better {
 		b.best = len(b.tried) - 1
 		b.exponents = slices.Clone(exponents)
 	}
@@ -219,7 +222,8 @@ func (b *bandSearch) choice() (*BandChoice, error) {
 	scores, most := make([]ridge.Interval, len(b.tried)), make([]float64, len(b.tried))
 	for i, t := range b.tried {
 		most[i] = t.GCV.Hi
-		if scores[i] = t.GCV; i != b.best {
+		scores[i] = t.GCV
+		if i != b.best {
 			scores[i].Lo = t.Least
 		}
 	}

@@ -137,7 +137,8 @@ func CrossValidate(ctx context.Context, src dataset.Source, cfg ridge.SummaryCon
 	}
 	grid := GammaGrid{Gammas: cv.Gammas}
 	if cv.Gammas == nil {
-		if grid, err = gridOf(all, gridCV); err != nil {
+		grid, err = gridOf(all, gridCV)
+		if err != nil {
 			return nil, err
 		}
 		if cv.FixedGrid {
@@ -162,7 +163,8 @@ func CrossValidate(ctx context.Context, src dataset.Source, cfg ridge.SummaryCon
 		s = cvScores{s.gammas[first:], s.fitted[first:], s.ridge[first:]}
 	}
 	if extend && !cv.Exact {
-		if s, err = v.extendGrid(ctx, s, all); err != nil {
+		s, err = v.extendGrid(ctx, s, all)
+		if err != nil {
 			return nil, err
 		}
 	}
@@ -239,7 +241,8 @@ func (v *validation) summarize(ctx context.Context, src dataset.Source) error {
 		if v.cv.Merge == nil {
 			break
 		}
-		if v.held[k], err = v.cv.Merge(ctx, v.held[k]); err != nil {
+		v.held[k], err = v.cv.Merge(ctx, v.held[k])
+		if err != nil {
 			return err
 		}
 		v.held[k].Rounded(v.cv.Rounding)

@@ -61,7 +61,8 @@ func (v *validation) extendGrid(ctx context.Context, s cvScores, all *ridge.Summ
 		if !(nextFitted.Score.Hi < fitted.Score.Hi) && !(nextRidge.Score.Hi < ridge.Score.Hi) {
 			break
 		}
-		if s = next; !shouldExtendGrid(fitted, nextFitted) && !shouldExtendGrid(ridge, nextRidge) {
+		s = next
+		if !shouldExtendGrid(fitted, nextFitted) && !shouldExtendGrid(ridge, nextRidge) {
 			break
 		}
 	}
@@ -70,7 +71,8 @@ func (v *validation) extendGrid(ctx context.Context, s cvScores, all *ridge.Summ
 
 // best chooses γ by s.fitted and by s.ridge.
 func (s cvScores) best() (fitted, ridge Choice, err error) {
-	if fitted, err = chooseTarget(s.fitted, nil, -1); err == nil {
+	fitted, err = chooseTarget(s.fitted, nil, -1)
+	if err == nil {
 		ridge, err = chooseTarget(s.ridge, midpoints(s.fitted), -1)
 	}
 	return fitted, ridge, err

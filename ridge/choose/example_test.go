@@ -132,7 +132,8 @@ func ExampleBand() {
 		y[i] = rng.NormFloat64()
 		for j := range d {
 			v := rng.NormFloat64()
-			if x = append(x, v); j < few {
+			x = append(x, v)
+			if j < few {
 				y[i] += v
 			} else {
 				y[i] += 0.1 * v

@@ -42,7 +42,8 @@ func (v *validation) deal(ctx context.Context, src dataset.Source, pass int, rec
 			return err
 		}
 		// Errors must number the rows of the source, not of folds.
-		if raw, err = rows.CheckBlock(b, v.cfg.Dim, v.cfg.Targets, int(seen), raw); err != nil {
+		raw, err = rows.CheckBlock(b, v.cfg.Dim, v.cfg.Targets, int(seen), raw)
+		if err != nil {
 			return err
 		}
 		folds, block = folds[:0], b

@@ -250,14 +250,16 @@ func Among(gammas []float64, grid GammaGrid, find func(gammas []float64) ([]Cand
 			break
 		}
 		on := shouldExtendGrid(best.Choice, next.Choice)
-		if best = next; !on {
+		best = next
+		if !on {
 			break
 		}
 	}
 	if err != nil {
 		return nil, err
 	}
-	if best.Unknown = unsolved; !extend {
+	best.Unknown = unsolved
+	if !extend {
 		return best, nil
 	}
 	best.Unknown = grid.Gammas
@@ -330,7 +332,8 @@ func gammasBelow(grid []float64, least float64) []float64 {
 // findSolvable returns the candidates with nonsingular systems, and the other γ in ascending order. A γ below a
 // singular γ counts as singular.
 func findSolvable(gammas []float64, find func(gammas []float64) ([]Candidate, error)) (all []Candidate, unsolved []float64, err error) {
-	if all, err = find(gammas); err == nil {
+	all, err = find(gammas)
+	if err == nil {
 		return all, nil, nil
 	}
 	order := make([]int, len(gammas)) // in descending order of γ, to find the largest singular γ first

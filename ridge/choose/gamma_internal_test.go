@@ -149,7 +149,8 @@ func TestGCVExcessOfEqualEstimates(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if c.By = LOO; c.Index != 0 || c.GCVExcess() != 0 {
+		c.By = LOO
+		if c.Index != 0 || c.GCVExcess() != 0 {
 			t.Errorf("estimates %g: candidate %d, excess %g", at, c.Index, c.GCVExcess())
 		}
 	}

@@ -139,7 +139,8 @@ func extendDown(grid, squares []float64) []float64 {
 	var below []float64
 	step := grid[0] / grid[1]
 	for at := grid[0]; at > least && len(below) < maxExtensions*len(grid)/2; {
-		if at *= step; at == 0 {
+		at *= step
+		if at == 0 {
 			break
 		}
 		below = append(below, at)

@@ -68,7 +68,8 @@ func (h *HeldOut) Add(ctx context.Context, src dataset.Source, fits []*ridge.Sol
 		if err != nil {
 			return err
 		}
-		if raw, err = rows.CheckBlock(b, d, t, int(h.rows), raw); err != nil {
+		raw, err = rows.CheckBlock(b, d, t, int(h.rows), raw)
+		if err != nil {
 			return err
 		}
 		intervals = append(intervals[:0], make([]ridge.Interval, b.N*t)...)

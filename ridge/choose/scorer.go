@@ -47,7 +47,8 @@ func (s *scorer) add(b dataset.Block, firstRow int) error {
 		for i := range part.N {
 			for l := range q {
 				r := part.Y[i*s.t+l%s.t] - s.intercept[l] - s.product[i*q+l]
-				if r *= r * part.Weight(i); !(r <= math.MaxFloat64) {
+				r *= r * part.Weight(i)
+				if !(r <= math.MaxFloat64) {
 					return &fd.RangeError{Row: firstRow + lo + i}
 				}
 				s.rss[l].Add(r)

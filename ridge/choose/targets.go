@@ -91,7 +91,8 @@ func EachGCV(sum *ridge.Summary, candidates []float64) (*TargetChoice, error) {
 	gammas := Ascending(candidates)
 	if candidates == nil {
 		var err error
-		if gammas, err = EachGrid(sum); err != nil {
+		gammas, err = EachGrid(sum)
+		if err != nil {
 			return nil, err
 		}
 	}

@@ -77,7 +77,8 @@ func TestEachGCV(t *testing.T) {
 		gammas := []float64{}
 		for i := range 8 {
 			g := math.Pow(10, float64(i)-5+r.Float64())
-			if gammas = append(gammas, g); seed%2 == 1 {
+			gammas = append(gammas, g)
+			if seed%2 == 1 {
 				gammas = append(gammas, math.Nextafter(g, 1)) // ties
 			}
 		}
@@ -126,7 +127,8 @@ func TestEachGCV(t *testing.T) {
 				if !math.IsInf(choice.Excess[j], 1) && refbig.Float(choice.Excess[j]).Cmp(excess) < 0 {
 					t.Errorf("problem %d, %d rows, target %d: the score of γ = %v exceeds the smallest by %v, not by at most %v", seed, size, j, g, excess, choice.Excess[j])
 				}
-				if all++; choice.Excess[j] == 0 {
+				all++
+				if choice.Excess[j] == 0 {
 					proved++
 				}
 				if choice.Excess[j] <= 1e-9*choice.Scores[j].Hi {

@@ -26,7 +26,8 @@ func source(t *testing.T, n, d, targets int, x, y, w []float64) dataset.Source {
 	}
 	src, err := dataset.FromDense(n, d, targets, x, y)
 	if w != nil {
-		if src, err = dataset.FromDense(n, d, targets+1, x, both); err == nil {
+		src, err = dataset.FromDense(n, d, targets+1, x, both)
+		if err == nil {
 			src, err = dataset.TargetAsWeight(src)
 		}
 	}
@@ -171,7 +172,8 @@ func TestDecisions(t *testing.T) {
 			for corner := range 1 << n {
 				values := make([]float64, n)
 				for j, v := range within {
-					if values[j] = v.Lo; corner>>j&1 == 1 {
+					values[j] = v.Lo
+					if corner>>j&1 == 1 {
 						values[j] = v.Hi
 					}
 				}
@@ -270,7 +272,8 @@ func TestEvaluate(t *testing.T) {
 		n, k := 12+r.IntN(8), 2+r.IntN(2)
 		x, y := make([]float64, n), make([]float64, n)
 		for i := range n {
-			if y[i] = float64(r.IntN(k)); i < k { // every class has a row
+			y[i] = float64(r.IntN(k))
+			if i < k { // every class has a row
 				y[i] = float64(i)
 			}
 			x[i] = float64(r.IntN(7) - 3)

@@ -119,7 +119,8 @@ func (o *forecast) sketchCost(n int64, size, lanes int) (cost, error) {
 	k, live := m+p, kept+taken
 	if o.sparse {
 		// Sparse rows stay sparse until a shrink, so the buffer holds more rows.
-		if live, err = (fd.Config{Dim: o.d, Size: size, Store: store}).Order(); err != nil {
+		live, err = (fd.Config{Dim: o.d, Size: size, Store: store}).Order()
+		if err != nil {
 			return cost{}, err
 		}
 	}

@@ -186,10 +186,12 @@ func (p *Plan) choose(cfg Config, o *forecast) {
 	if p.Soonest < 0 {
 		return
 	}
-	if p.Best = 0; !direct.IsDirect() || !p.Options[0].Reaches {
+	p.Best = 0
+	if !direct.IsDirect() || !p.Options[0].Reaches {
 		p.Best = p.soonest(func(c Option) bool { return !c.Method.IsDirect() && c.Method == run(c.Size, room) })
 	}
-	if p.IsDefault = p.Best >= 0; !p.IsDefault {
+	p.IsDefault = p.Best >= 0
+	if !p.IsDefault {
 		p.Best = p.Soonest
 	}
 }

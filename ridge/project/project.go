@@ -115,7 +115,8 @@ func New(ctx context.Context, src dataset.Source, columns []int, opts Options) (
 		opts.MaxBytes = ridge.DefaultMaxBytes
 	}
 	var err error
-	if opts.Backend, err = engine.OrDefault(opts.Backend); err != nil {
+	opts.Backend, err = engine.OrDefault(opts.Backend)
+	if err != nil {
 		return nil, err
 	}
 	_, d, t := src.Dims()
@@ -467,7 +468,8 @@ func (p *Projection) Restore(fits []*ridge.Solution, penalty []float64, tol floa
 		f.Passes++
 		f.Penalty = make([]float64, p.d)
 		for i, j := range p.others {
-			if f.Penalty[j] = 1; penalty != nil {
+			f.Penalty[j] = 1
+			if penalty != nil {
 				f.Penalty[j] = penalty[i]
 			}
 		}
@@ -505,7 +507,8 @@ func (p *Projection) restore(
 		o.UnpenalizedBounds, w.Error, w.Relative = nil, math.Inf(1), math.Inf(1)
 	}
 	for i, column := range p.others {
-		if o.Scaled[column], o.Coef[column] = z[i], z[i]; scale != nil {
+		o.Scaled[column], o.Coef[column] = z[i], z[i]
+		if scale != nil {
 			o.Coef[column] = z[i] / scale[i]
 		}
 	}

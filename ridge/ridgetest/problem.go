@@ -153,7 +153,8 @@ func (p problem) source() (dataset.Source, error) {
 		if err != nil {
 			return nil, err
 		}
-		if src, err = dataset.Weigh(src, w); err != nil {
+		src, err = dataset.Weigh(src, w)
+		if err != nil {
 			return nil, err
 		}
 	}

@@ -132,7 +132,8 @@ func ihs(be engine.Backend) solve {
 		sketched := src
 		if intercept {
 			var err error
-			if sketched, err = centre(src); err != nil {
+			sketched, err = centre(src)
+			if err != nil {
 				return nil, err
 			}
 		}

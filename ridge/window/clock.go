@@ -82,7 +82,8 @@ func appendTimes(s timedStream, times []time.Time, b dataset.Block) error {
 	last := s.theClock().now
 	for i, t := range times {
 		var err error
-		if last, err = nanosAfter(last, t, i); err != nil {
+		last, err = nanosAfter(last, t, i)
+		if err != nil {
 			return err
 		}
 	}

@@ -108,7 +108,8 @@ func TestFading(t *testing.T) {
 			if r.IntN(6) == 0 {
 				f = rereadFading(t, f)
 			}
-			if lo = hi; lo != next && lo != n {
+			lo = hi
+			if lo != next && lo != n {
 				continue
 			}
 			if r.IntN(2) == 0 && lo == n {

@@ -59,7 +59,8 @@ func (c *chunk) parse(f Format) {
 			break
 		}
 		l.size = 0 // count the blank lines of this chunk only, which are not too many
-		if c.err = f.Record(&c.rows, l); c.err == nil {
+		c.err = f.Record(&c.rows, l)
+		if c.err == nil {
 			end = l.at
 		}
 	}

@@ -50,7 +50,8 @@ func (k *cutter) fill(c *chunk) bool {
 			want = nextSize(want)
 		}
 		before := len(text)
-		if text, err = k.read(text, want); err != nil {
+		text, err = k.read(text, want)
+		if err != nil {
 			break
 		}
 		if k.file.Prompt() && bytes.IndexByte(text[before:], '\n') < 0 && len(text) <= rawfile.MaxRow {
@@ -108,7 +109,8 @@ func withoutEmptyLines(text []byte) int {
 // nextSize returns the number of bytes to read after size bytes were too few. It multiplies a small size by 4. For a
 // large size it returns the maximum, because each increase copies the text.
 func nextSize(size int) int {
-	if size *= 4; size > maxText {
+	size *= 4
+	if size > maxText {
 		size = rawfile.MaxRow + chunkSize
 	}
 	return size

@@ -54,7 +54,8 @@ func (l *Lines) ReadLine() ([]byte, error) {
 	}
 	l.line++
 	l.at += len(text)
-	if l.size += len(text); l.size > rawfile.MaxRow {
+	l.size += len(text)
+	if l.size > rawfile.MaxRow {
 		return nil, l.file.TooLong(l.line)
 	}
 	return text, nil

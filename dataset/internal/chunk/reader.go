@@ -93,7 +93,8 @@ func (r *Reader) Read(b *dataset.Buffer, rows int) error {
 		if r.now.err != nil {
 			return r.place(r.now.err)
 		}
-		if r.drop(); b.N > 0 && r.file.Prompt() {
+		r.drop()
+		if b.N > 0 && r.file.Prompt() {
 			return nil
 		}
 	}
@@ -104,7 +105,8 @@ func (r *Reader) Read(b *dataset.Buffer, rows int) error {
 func (r *Reader) place(err error) error {
 	if e, ok := errors.AsType[*dataset.InputError](err); ok && e.Line > 0 {
 		moved := *e
-		if moved.Line += r.line; r.begun {
+		moved.Line += r.line
+		if r.begun {
 			moved.Texts = nil // columns that hold only texts are listed at the first row
 		}
 		err = &moved
@@ -114,7 +116,8 @@ func (r *Reader) place(err error) error {
 
 // advance moves to the next chunk, and returns false at the end.
 func (r *Reader) advance() bool {
-	if r.now = r.parsed(); r.now == nil {
+	r.now = r.parsed()
+	if r.now == nil {
 		return false
 	}
 	r.next = 0
@@ -153,7 +156,8 @@ func (r *Reader) drop() {
 		r.tail = 0
 	}
 	r.tail += c.tail
-	if r.now = nil; r.team != nil {
+	r.now = nil
+	if r.team != nil {
 		r.team.free <- c
 	} else {
 		r.spare = c

@@ -85,7 +85,8 @@ func (c *Choice) Read(cells *prepare.Cells, names []string, named bool) error {
 	if cells != nil && c.Targets > 0 {
 		c.labels = cells.Labels
 	}
-	if c.Cells = cells.WithoutLabels(); c.Cells == nil {
+	c.Cells = cells.WithoutLabels()
+	if c.Cells == nil {
 		return nil
 	}
 	if cells.Features == nil {
@@ -96,7 +97,8 @@ func (c *Choice) Read(cells *prepare.Cells, names []string, named bool) error {
 		}
 		places := make([]int, len(found))
 		for i, j := range found {
-			if places[i] = c.To[j]; places[i] < 0 || places[i] >= c.Features {
+			places[i] = c.To[j]
+			if places[i] < 0 || places[i] >= c.Features {
 				return fmt.Errorf("column %q is not a feature and cannot be categorical", excerpt.Of(cells.OneHot[i]))
 			}
 		}
@@ -113,7 +115,8 @@ func (c *Choice) Read(cells *prepare.Cells, names []string, named bool) error {
 	c.Category = make([]int, len(c.To))
 	for j := range c.Category {
 		i, is := place[c.To[j]]
-		if c.Category[j] = -1; is {
+		c.Category[j] = -1
+		if is {
 			c.Category[j] = i
 		}
 	}
@@ -193,7 +196,8 @@ func (c *Choice) isFirstTarget(j int) bool {
 // Gap completes the error for a missing value in column j of the file.
 func (c *Choice) Gap(j int, err *dataset.InputError) error {
 	err.Missing, err.Omittable = true, c.isFeature(j)
-	if err.Hint = "fill in what is missing, or leave the row out"; err.Omittable {
+	err.Hint = "fill in what is missing, or leave the row out"
+	if err.Omittable {
 		err.Hint = "fill in what is missing, or leave the column out"
 	}
 	return err
@@ -203,7 +207,8 @@ func (c *Choice) Gap(j int, err *dataset.InputError) error {
 func (c *Choice) NoNumber(j int, err *dataset.InputError) error {
 	err.Omittable = c.isFeature(j)
 	err.IsLabel = c.isFirstTarget(j)
-	if err.Hint = "encode the column as numbers"; err.Omittable {
+	err.Hint = "encode the column as numbers"
+	if err.Omittable {
 		err.Hint += ", or leave it out"
 	}
 	return err
@@ -286,7 +291,8 @@ func (t *table) place(name string) (i int, ok bool) {
 		i, ok = t.places[name]
 		return i, ok
 	}
-	if i = slices.Index(t.names, name); i < 0 {
+	i = slices.Index(t.names, name)
+	if i < 0 {
 		return 0, false
 	}
 	if slices.Contains(t.names[i+1:], name) {
@@ -322,7 +328,8 @@ func (t *table) features(specs []string) (out []int, listed bool, err error) {
 	if len(left) < len(specs) {
 		return nil, false, fmt.Errorf("either all columns begin with \"-\" (left out) or none does, unlike in %q", excerpt.Of(strings.Join(specs, ",")))
 	}
-	if out, err = t.list(left); err != nil {
+	out, err = t.list(left)
+	if err != nil {
 		return nil, false, err
 	}
 	return without(all, out, len(t.names)), false, nil

@@ -43,7 +43,8 @@ func TestChooseMany(t *testing.T) {
 	for _, s := range names[10:] {
 		left = append(left, "-"+s)
 	}
-	if c = quickly(t, func() (Choice, error) { return Choose(names, true, nil, left) }); c.Features != 10 || c.To[9] != 9 || c.To[10] != -1 {
+	c = quickly(t, func() (Choice, error) { return Choose(names, true, nil, left) })
+	if c.Features != 10 || c.To[9] != 9 || c.To[10] != -1 {
 		t.Errorf("%d features", c.Features)
 	}
 	for _, more := range []int{0, 40} { // looked through, or by an index

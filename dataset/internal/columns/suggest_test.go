@@ -41,7 +41,8 @@ func TestNearOfMany(t *testing.T) {
 	if err == nil || !strings.HasSuffix(err.Error(), `there is no column "Price"; did you mean "price"? the 300000 columns are `+strings.Join(names[:12], ", ")+", …") {
 		t.Errorf("%v", err)
 	}
-	if _, err = Choose(names, true, []string{"a column 1234567"}, nil); err == nil || strings.Contains(err.Error(), "mean") {
+	_, err = Choose(names, true, []string{"a column 1234567"}, nil)
+	if err == nil || strings.Contains(err.Error(), "mean") {
 		t.Errorf("%v", err)
 	}
 }

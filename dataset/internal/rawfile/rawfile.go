@@ -377,7 +377,8 @@ func (f *File) ReadLine() ([]byte, error) {
 	f.Line++
 	f.share.next += int64(len(text) + f.share.mark)
 	f.share.mark = 0
-	if f.size += len(text); f.size > f.MaxRow {
+	f.size += len(text)
+	if f.size > f.MaxRow {
 		return nil, f.TooLong(f.Line)
 	}
 	return text, nil

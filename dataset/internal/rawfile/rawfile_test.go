@@ -122,7 +122,8 @@ func TestLimitRefuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	err := f.Limit(part)
-	if holds(t, "a closed file", f, err, ": cannot be read: seek "+f.Name+": file already closed"); !errors.Is(err, os.ErrClosed) {
+	holds(t, "a closed file", f, err, ": cannot be read: seek "+f.Name+": file already closed")
+	if !errors.Is(err, os.ErrClosed) {
 		t.Error(err)
 	}
 }

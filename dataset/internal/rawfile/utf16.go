@@ -36,7 +36,8 @@ func (u *utf16Reader) Read(p []byte) (int, error) {
 		u.fill()
 	}
 	n := copy(p, u.text)
-	if u.text = u.text[n:]; n > 0 {
+	u.text = u.text[n:]
+	if n > 0 {
 		return n, nil
 	}
 	return 0, u.err
@@ -48,7 +49,8 @@ func (u *utf16Reader) fill() {
 	u.buf = u.buf[:0]
 	for len(u.buf) < most && (len(u.buf) == 0 || u.from.Buffered() >= 4) {
 		var r rune
-		if r, u.err = u.next(); u.err != nil {
+		r, u.err = u.next()
+		if u.err != nil {
 			break
 		}
 		u.buf = utf8.AppendRune(u.buf, r)
@@ -69,7 +71,8 @@ func (u *utf16Reader) next() (rune, error) {
 	if err != nil {
 		return 0, err
 	}
-	if r = utf16.DecodeRune(r, low); r == utf8.RuneError {
+	r = utf16.DecodeRune(r, low)
+	if r == utf8.RuneError {
 		return 0, errSurrogate
 	}
 	return r, nil

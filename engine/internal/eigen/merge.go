@@ -214,7 +214,8 @@ func (s *divider) solveSecular(nStored int) bool {
 			delta = s.vectors[at*kept : (at+1)*kept]
 		}
 		var ok bool
-		if s.lambda[j], ok = s.eq.root(j, delta); !ok {
+		s.lambda[j], ok = s.eq.root(j, delta)
+		if !ok {
 			return false
 		}
 		zhat := s.zhat[:len(delta)]

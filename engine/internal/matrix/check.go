@@ -117,7 +117,8 @@ func CheckSVD(a *Matrix, s []float64, vt *Matrix) int {
 func CheckSymEig(a *Matrix, w []float64, v *Matrix) (n, k int) {
 	n = CheckSquare(a)
 	Check(v)
-	if k = v.Rows; k > 0 {
+	k = v.Rows
+	if k > 0 {
 		CheckShape(v, k, n)
 	}
 	CheckCount(k, n)

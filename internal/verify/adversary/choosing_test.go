@@ -63,7 +63,8 @@ func (e *evaluation) choosing() {
 			score := zeros(g.Targets)
 			if by == choose.LOO {
 				var scale []*big.Float
-				if score, scale = e.leftOut(gamma); score == nil {
+				score, scale = e.leftOut(gamma)
+				if score == nil {
 					return
 				}
 				for j := range score {

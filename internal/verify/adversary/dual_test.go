@@ -92,7 +92,8 @@ func (p *problem) turned() (dataset.Source, error) {
 	if err != nil {
 		return nil, err
 	}
-	if rows, err = dataset.Zip(rows, targets); err != nil || w == nil {
+	rows, err = dataset.Zip(rows, targets)
+	if err != nil || w == nil {
 		return rows, err
 	}
 	weights, err := dataset.FromDense(n, 1, 0, w, nil)

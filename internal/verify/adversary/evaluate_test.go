@@ -30,7 +30,8 @@ func evaluate(p *problem) (r *Report) {
 		return r
 	}
 	var err error
-	if e.sum, err = p.summary(p.g.Size); e.refused("summary", err) {
+	e.sum, err = p.summary(p.g.Size)
+	if e.refused("summary", err) {
 		return r
 	}
 	e.sketch()

@@ -43,7 +43,8 @@ func (e *evaluation) random() {
 	if e.refused("random sketch", err) || e.refused("random sketch", sk.AppendSource(context.Background(), e.p)) {
 		return
 	}
-	if spec, err = sk.Spectrum(); !e.refused("random sketch", err) {
+	spec, err = sk.Spectrum()
+	if !e.refused("random sketch", err) {
 		e.hessian("random sketch", raw, spec)
 	}
 }

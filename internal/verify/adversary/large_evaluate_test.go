@@ -46,7 +46,8 @@ func EvaluateLarge(g Large) (r *Report) {
 		return r
 	}
 	var err error
-	if e.sum, err = p.summary(g.Size); e.refused("summary", err) {
+	e.sum, err = p.summary(g.Size)
+	if e.refused("summary", err) {
 		return r
 	}
 	e.oneShot()

@@ -118,7 +118,8 @@ func TestRefusalLeavesNoTrace(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err = s.AppendBlock(bad); err == nil {
+			err = s.AppendBlock(bad)
+			if err == nil {
 				continue
 			}
 			after, other := s.MarshalBinary()

@@ -137,7 +137,8 @@ func (b *builder) change(k int, f func(*ridge.Summary) error) error {
 	if err != nil {
 		return err
 	}
-	if err = f(b.parts[k]); err == nil {
+	err = f(b.parts[k])
+	if err == nil {
 		return nil
 	}
 	after, _ := b.parts[k].MarshalBinary()

@@ -21,7 +21,8 @@ func (e *evaluation) penalties() {
 	pen := e.p.penalty(r)
 	var view *evaluation
 	e.aside("penalised ", func(to *Report) {
-		if view = e.penalised(to, pen); view == nil {
+		view = e.penalised(to, pen)
+		if view == nil {
 			return
 		}
 		view.scaledSketch()
@@ -110,7 +111,8 @@ func (e *evaluation) penalised(to *Report, pen []float64) *evaluation {
 	}
 	made.source = &made
 	out.p = &made
-	if out.sum, err = e.sum.Penalize(pen); out.refused("view", err) || !out.solved() {
+	out.sum, err = e.sum.Penalize(pen)
+	if out.refused("view", err) || !out.solved() {
 		return nil
 	}
 	return out
@@ -235,7 +237,8 @@ func (e *evaluation) penalisedAt(to *Report, pen []float64, gamma float64) *eval
 		return nil
 	}
 	view.p.gamma = gamma
-	if view.truth = view.solve(gamma); view.truth == nil {
+	view.truth = view.solve(gamma)
+	if view.truth == nil {
 		return nil
 	}
 	return view

@@ -19,7 +19,8 @@ func (p *problem) prepare() error {
 	var src dataset.Source = &base
 	var err error
 	if g.Preparation == Standardised || g.Preparation == StandardisedMonomials || g.Preparation == StandardisedWaves {
-		if src, _, err = dataset.Standardize(context.Background(), src); err != nil {
+		src, _, err = dataset.Standardize(context.Background(), src)
+		if err != nil {
 			return err
 		}
 	}
@@ -31,7 +32,8 @@ func (p *problem) prepare() error {
 		f = dataset.Fourier{Components: g.Components, Gamma: waveGamma(g), Seed: g.Seed}
 	}
 	if f != nil {
-		if src, err = f.Apply(src, nil); err != nil {
+		src, err = f.Apply(src, nil)
+		if err != nil {
 			return err
 		}
 	}

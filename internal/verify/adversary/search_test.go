@@ -25,19 +25,22 @@ func readBudget(t *testing.T, cases int) budget {
 	b := budget{cases: cases, seed: 1}
 	var err error
 	if v := os.Getenv("FDRIDGE_ADVERSARY"); v != "" {
-		if b.limit, err = time.ParseDuration(v); err != nil {
+		b.limit, err = time.ParseDuration(v)
+		if err != nil {
 			t.Fatal(err)
 		}
 		b.seed = uint64(time.Now().UnixNano())
 	}
 	if v := os.Getenv("FDRIDGE_ADVERSARY_CASES"); v != "" {
-		if b.cases, err = strconv.Atoi(v); err != nil {
+		b.cases, err = strconv.Atoi(v)
+		if err != nil {
 			t.Fatal(err)
 		}
 		b.seed = uint64(time.Now().UnixNano())
 	}
 	if v := os.Getenv("FDRIDGE_ADVERSARY_SEED"); v != "" {
-		if b.seed, err = strconv.ParseUint(v, 0, 64); err != nil {
+		b.seed, err = strconv.ParseUint(v, 0, 64)
+		if err != nil {
 			t.Fatal(err)
 		}
 	}

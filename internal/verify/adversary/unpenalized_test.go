@@ -192,7 +192,8 @@ func newFreeProblem(g Free) (*freeProblem, error) {
 			for j, v := range row {
 				y[k] += weights[k][j] * v
 			}
-			if y[k] *= size; g.Noise > -20 {
+			y[k] *= size
+			if g.Noise > -20 {
 				y[k] += math.Pow(10, g.Noise) * size * r.NormFloat64()
 			}
 		}
@@ -312,12 +313,14 @@ func (p *freeProblem) scores(e *evaluation, name string, c *choose.GammaChoice, 
 	for i, gamma := range gammas {
 		score, scale := truths[i].GCV, make([]*big.Float, len(p.y[0]))
 		for k := range scale {
-			if scale[k] = p.whole.YY[k]; truths[i].RSS[k].Sign() > 0 && score[k] != nil {
+			scale[k] = p.whole.YY[k]
+			if truths[i].RSS[k].Sign() > 0 && score[k] != nil {
 				scale[k] = quo(mul(scale[k], score[k]), truths[i].RSS[k])
 			}
 		}
 		if c.By == choose.LOO {
-			if score, scale = p.leftOut(gamma); score == nil {
+			score, scale = p.leftOut(gamma)
+			if score == nil {
 				return
 			}
 		}

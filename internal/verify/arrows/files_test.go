@@ -185,12 +185,14 @@ func (g graph) improve(order []string) (better bool) {
 	for i, name := range order {
 		least, place := 0, i
 		for j, change := i-1, 0; j >= 0; j-- {
-			if change += cost(name, order[j]); change < least {
+			change += cost(name, order[j])
+			if change < least {
 				least, place = change, j
 			}
 		}
 		for j, change := i+1, 0; j < len(order); j++ {
-			if change += cost(order[j], name); change < least {
+			change += cost(order[j], name)
+			if change < least {
 				least, place = change, j
 			}
 		}

@@ -71,7 +71,8 @@ func (e *entry) compare(t *testing.T, data string) {
 	var outcomes [2]outcome
 	for i, build := range []string{*oldBuild, *newBuild} {
 		var err error
-		if outcomes[i], err = play(context.Background(), e, build, data, dir); err != nil {
+		outcomes[i], err = play(context.Background(), e, build, data, dir)
+		if err != nil {
 			t.Fatalf("%s: %v", build, err)
 		}
 		if err := os.RemoveAll(dir); err != nil {

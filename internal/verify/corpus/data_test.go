@@ -52,7 +52,8 @@ func fetch(from, to string, unzip bool) error {
 		if err != nil {
 			return fmt.Errorf("%s: %w", from, err)
 		}
-		if b, err = io.ReadAll(z); err != nil {
+		b, err = io.ReadAll(z)
+		if err != nil {
 			return fmt.Errorf("%s: %w", from, err)
 		}
 	}

@@ -64,7 +64,8 @@ func TestForgotten(t *testing.T) {
 		garbage := make([]byte, 1<<20)
 		runtime.KeepAlive(garbage)
 	}
-	if r.end(); !r.failed {
+	r.end()
+	if !r.failed {
 		t.Error("not found")
 	}
 }

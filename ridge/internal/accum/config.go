@@ -65,7 +65,8 @@ func (c Config) complete() (Config, error) {
 		c.LaneRows = laneRows(max(c.Dim, 1), c.Lanes)
 	}
 	var err error
-	if c.Backend, err = engine.OrDefault(c.Backend); err != nil {
+	c.Backend, err = engine.OrDefault(c.Backend)
+	if err != nil {
 		return c, err
 	}
 	if !shape.Addressable(uint64(c.Targets)+1, uint64(max(c.Dim, 1))) {

@@ -91,7 +91,8 @@ func (c *feeder) gather(h *laneFeed, b dataset.Block) error {
 func (c *feeder) eachGroup(h *laneFeed, visit func(*feeder, *laneFeed, dataset.Block) error) error {
 	end := c.row + int64(c.block.N)
 	cut := func(lo, hi int64) error {
-		if lo, hi = max(lo, c.row), min(hi, end); lo >= hi {
+		lo, hi = max(lo, c.row), min(hi, end)
+		if lo >= hi {
 			return nil
 		}
 		h.from = int(lo - c.row)

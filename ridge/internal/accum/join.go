@@ -43,7 +43,8 @@ func join(cfg Config, lanes []*Lane) (*Lane, error) {
 	into := left
 	if half == 1 { // left is one of the given lanes and must not be modified
 		var err error
-		if into, err = newLane(cfg); err != nil {
+		into, err = newLane(cfg)
+		if err != nil {
 			return left, err
 		}
 		if err := into.merge(left); err != nil {

@@ -47,7 +47,8 @@ func pivot(a, e, p float64) float64 { return a - float64(e/p*e) }
 // is positive definite.
 func (t *Tridiagonal) pivots(s float64, p []float64) (positive bool) {
 	for i, a := range t.Diagonal {
-		if p[i] = a + s; i > 0 {
+		p[i] = a + s
+		if i > 0 {
 			p[i] = pivot(p[i], t.Beside[i-1], p[i-1])
 		}
 		if !(p[i] > 0) {

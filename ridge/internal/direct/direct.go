@@ -85,7 +85,8 @@ func (s *Stream) Append(st rows.Staged) {
 		for j, v := range row[q-s.t:] {
 			s.tss[j].Add(v * v)
 		}
-		if s.fill++; (s.fill+1)*q > len(buf) {
+		s.fill++
+		if (s.fill+1)*q > len(buf) {
 			s.f.fold(s.fill)
 			s.fill, buf = 0, s.f.buffer()
 		}
@@ -119,7 +120,8 @@ func (s *Stream) Read(
 		sparse = sparse || b.Sparse != nil
 		for lo := 0; lo < b.N; lo += roundoff.StageRows { // Check brings a cut into the cache, for Load and Append
 			cut := b.Cut(lo, min(lo+roundoff.StageRows, b.N), s.d, s.t, &view)
-			if raw, err = stage.Check(cut, int(stage.Rows), raw); err != nil {
+			raw, err = stage.Check(cut, int(stage.Rows), raw)
+			if err != nil {
 				return sparse, err
 			}
 			s.Append(stage.Load(cut, false))

@@ -81,7 +81,8 @@ func TestGroups(t *testing.T) {
 				for j := range q {
 					e.buffer()[fill*q+j] = rng.NormFloat64()
 				}
-				if fill++; (fill+1)*q > len(e.buffer()) || i == rows-1 {
+				fill++
+				if (fill+1)*q > len(e.buffer()) || i == rows-1 {
 					e.fold(fill)
 					fill = 0
 				}

@@ -158,7 +158,8 @@ func (r *Reduction) Solve(gammas []float64) []*certify.Factored {
 	r.Turn(true, h)
 	x, definite := make([]float64, len(gammas)*rows), make([]bool, len(gammas))
 	for i, gamma := range gammas {
-		if definite[i] = r.factor(gamma); !definite[i] {
+		definite[i] = r.factor(gamma)
+		if !definite[i] {
 			continue
 		}
 		z := x[i*rows : (i+1)*rows]

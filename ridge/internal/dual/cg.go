@@ -63,7 +63,8 @@ func (r *Rows) NewCG(be engine.Backend, gamma float64) *CG {
 		c.scale[i] = 1 / (r.Weight(i)*sum + gamma)
 	}
 	if len(list) > 0 {
-		if c.heavy = r.newHeavy(be, list, c.scale); c.heavy == nil {
+		c.heavy = r.newHeavy(be, list, c.scale)
+		if c.heavy == nil {
 			return nil
 		}
 	}

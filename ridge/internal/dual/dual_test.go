@@ -188,7 +188,8 @@ func TestColumnSums(t *testing.T) {
 			const n, d = 700, 24
 			x, w := draw(r, n, d, 1e6, same), make([]float64, n)
 			for i := range w {
-				if w[i] = 1.0 / 3; !same {
+				w[i] = 1.0 / 3
+				if !same {
 					w[i] = r.Float64()
 				}
 			}
@@ -204,7 +205,8 @@ func TestColumnSums(t *testing.T) {
 					want.Add(want, new(big.Float).Mul(refbig.Float(w[i]), refbig.Float(x[i][j])))
 				}
 				wrong, _ := new(big.Float).Sub(new(big.Float).Sub(want, refbig.Float(sums[j].Hi)), refbig.Float(sums[j].Lo)).Float64()
-				if off = math.Max(off, math.Abs(wrong)); !(math.Abs(wrong) <= sums[j].Err) {
+				off = math.Max(off, math.Abs(wrong))
+				if !(math.Abs(wrong) <= sums[j].Err) {
 					t.Errorf("same=%v, sparse=%v: column %d is off by %g, %g is said", same, sparse, j, wrong, sums[j].Err)
 				}
 				want.Quo(want, total)
@@ -284,7 +286,8 @@ func TestCombineThreads(t *testing.T) {
 			t.Errorf("GOMAXPROCS = %d: other sums", procs)
 		}
 		got := slices.Clone(right)
-		if rows.NewCG(be, 1).Solve(got, 5, never); !slices.Equal(got, solved) {
+		rows.NewCG(be, 1).Solve(got, 5, never)
+		if !slices.Equal(got, solved) {
 			t.Errorf("GOMAXPROCS = %d: another solution", procs)
 		}
 	}

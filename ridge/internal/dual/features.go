@@ -49,10 +49,12 @@ func (f *Features) read(ctx context.Context, visit func(b dataset.Block) error) 
 		if err != nil {
 			return 0, err
 		}
-		if raw, err = rows.CheckBlock(b, f.n, 0, seen, raw); err != nil {
+		raw, err = rows.CheckBlock(b, f.n, 0, seen, raw)
+		if err != nil {
 			return 0, f.transposeError(err)
 		}
-		if seen += b.N; seen > f.d {
+		seen += b.N
+		if seen > f.d {
 			break
 		}
 		if err := visit(b); err != nil {
@@ -99,7 +101,8 @@ func (f *Features) Gram(ctx context.Context, be engine.Backend, g, work []float6
 			own := f.centre(row)
 			squares += own
 			f.reach = append(f.reach, math.Sqrt(own)*roundoff.Inflate)
-			if held++; held == width {
+			held++
+			if held == width {
 				sum.addRows(engine.View(held, f.n, panel))
 				held = 0
 			}
@@ -285,10 +288,12 @@ func Targets(ctx context.Context, src dataset.Source) (y, w []float64, err error
 		if err != nil {
 			return nil, nil, err
 		}
-		if raw, err = rows.CheckBlock(b, d, t, seen, raw); err != nil {
+		raw, err = rows.CheckBlock(b, d, t, seen, raw)
+		if err != nil {
 			return nil, nil, err
 		}
-		if seen += b.N; int64(seen) > n {
+		seen += b.N
+		if int64(seen) > n {
 			break
 		}
 		y, weighted = append(y, b.Y...), weighted || b.W != nil

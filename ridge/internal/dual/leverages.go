@@ -155,13 +155,15 @@ func (l *Leverages) findSubspace() bool {
 	}
 	v := l.toFeatures(x)
 	for range subspaceSteps {
-		if v = l.orthonormal(v); v.Rows == 0 {
+		v = l.orthonormal(v)
+		if v.Rows == 0 {
 			return false
 		}
 		v = l.toFeatures(l.toSamples(v))
 	}
 	for range 2 {
-		if v = l.orthonormal(v); v.Rows == 0 {
+		v = l.orthonormal(v)
+		if v.Rows == 0 {
 			return false
 		}
 	}
@@ -171,7 +173,8 @@ func (l *Leverages) findSubspace() bool {
 		return false
 	}
 	z = z.Slice(0, countAbove(values, 1e-10), 0, z.Cols)
-	if l.m = z.Rows; l.m == 0 {
+	l.m = z.Rows
+	if l.m == 0 {
 		return false
 	}
 	v = l.multiply(z, v)
@@ -190,7 +193,8 @@ func (l *Leverages) findSubspace() bool {
 		copy(u.Row(i), l.w.Row(i))
 		vec.Scale(1/math.Sqrt(l.features.Values[i]), u.Row(i))
 	}
-	if l.turn, _, ok = l.eigen(l.toFeatures(u)); !ok {
+	l.turn, _, ok = l.eigen(l.toFeatures(u))
+	if !ok {
 		return false
 	}
 	l.r = l.multiply(l.turn, u)

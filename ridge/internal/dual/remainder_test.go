@@ -69,7 +69,8 @@ func TestRemainders(t *testing.T) {
 					}
 					mean = plus(mean, times(wide(b.Weight(k)), wide(w)))
 				}
-				if mean.Quo(mean, total); !intercept {
+				mean.Quo(mean, total)
+				if !intercept {
 					mean = wide(0)
 				}
 				a[i] = append(a[i], times(root(i), minus(wide(v), mean)))

@@ -53,13 +53,15 @@ func newMeasuredRows(t *testing.T, rng *rand.Rand, weighted, sparse bool) *measu
 		r.mean[j] /= r.weight
 	}
 	var err error
-	if r.source, err = dataset.FromDense(n, d, 1, x, y); sparse && err == nil {
+	r.source, err = dataset.FromDense(n, d, 1, x, y)
+	if sparse && err == nil {
 		r.sparse = csr
 		r.source, err = dataset.FromCSR(csr, 1, y)
 	}
 	if err == nil && weighted {
 		var weights dataset.Source
-		if weights, err = dataset.FromDense(n, 1, 0, r.w, nil); err == nil {
+		weights, err = dataset.FromDense(n, 1, 0, r.w, nil)
+		if err == nil {
 			r.source, err = dataset.Weigh(r.source, weights)
 		}
 	}

@@ -172,7 +172,8 @@ func (o *Operator) total(out, rss []float64) error {
 
 // block processes a block of the current pass. If it returns false, the pass ends.
 func (r *run) block(b dataset.Block, err error) bool {
-	if r.err = err; err == nil {
+	r.err = err
+	if err == nil {
 		r.err = r.take(b)
 	}
 	return r.err == nil

@@ -118,7 +118,8 @@ func (m *separate) Absorb() error {
 	for i, s := range m.Active {
 		v, kv := r.V[i*d:(i+1)*d], r.Out[i*d:(i+1)*d]
 		s.complete(kv, v, r.at(i))
-		if s.Measured = m.iterations[s.index].absorb(kv); s.Measured {
+		s.Measured = m.iterations[s.index].absorb(kv)
+		if s.Measured {
 			s.measured(r.RSS[i], r.at(i))
 		}
 	}

@@ -113,7 +113,8 @@ func (s *System) judge(g *Projection, tol float64, observe func(*System)) {
 	reached := s.Relative <= tol
 	exhausted := round > (s.bound-rounding)/2 || s.bound < roundedAway*rounding
 	if s.Measured && s.checking {
-		if s.best.failedChecks++; s.bound < s.best.found.Error/2 || !s.best.known {
+		s.best.failedChecks++
+		if s.bound < s.best.found.Error/2 || !s.best.known {
 			s.best.failedChecks = 0
 		}
 	}

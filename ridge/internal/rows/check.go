@@ -40,7 +40,8 @@ func CheckBlock(b dataset.Block, d, t int, firstRow int, raw float64) (float64, 
 	}
 	for i := 0; i < b.N; i += checkedRows {
 		var err error
-		if raw, err = checkRows(b, i, min(i+checkedRows, b.N), d, t, firstRow, raw); err != nil {
+		raw, err = checkRows(b, i, min(i+checkedRows, b.N), d, t, firstRow, raw)
+		if err != nil {
 			return 0, err
 		}
 	}
@@ -67,7 +68,8 @@ func checkRows(b dataset.Block, lo, hi, d, t, firstRow int, raw float64) (float6
 		}
 		if math.IsNaN(qy) || math.IsInf(qy, 0) {
 			var err error
-			if qy, err = fd.SquaredNorm(row, d, nil, b.Y[i*t:(i+1)*t]); err != nil {
+			qy, err = fd.SquaredNorm(row, d, nil, b.Y[i*t:(i+1)*t])
+			if err != nil {
 				return 0, err
 			}
 		}
@@ -76,11 +78,13 @@ func checkRows(b dataset.Block, lo, hi, d, t, firstRow int, raw float64) (float6
 			if err != nil {
 				return 0, err
 			}
-			if q, err = fd.SquaredNorm(row, 0, idx, val); err != nil {
+			q, err = fd.SquaredNorm(row, 0, idx, val)
+			if err != nil {
 				return 0, err
 			}
 		}
-		if raw += b.Weight(i) * (q + qy); !(raw <= MaxSquares) || !(q+qy <= MaxSquares) {
+		raw += b.Weight(i) * (q + qy)
+		if !(raw <= MaxSquares) || !(q+qy <= MaxSquares) {
 			return 0, &fd.RangeError{Row: row}
 		}
 	}
@@ -127,7 +131,8 @@ func Features(b dataset.Block, i, d int) (idx []int32, val []float64, err error)
 	if b.Sparse == nil {
 		return nil, b.X[i*d : (i+1)*d], nil
 	}
-	if idx, val, err = fd.CheckRow(i, b.Sparse); err != nil {
+	idx, val, err = fd.CheckRow(i, b.Sparse)
+	if err != nil {
 		return nil, nil, fmt.Errorf("%w: %w", ErrShape, err)
 	}
 	return idx, val, nil

@@ -65,7 +65,8 @@ func (s *Stage) Check(b dataset.Block, firstRow int, raw float64) (float64, erro
 	most := RowsPerStage(s.d, b.Sparse != nil)
 	for lo := 0; lo < b.N; lo += most {
 		var err error
-		if raw, err = s.checkCut(b, lo, min(lo+most, b.N), firstRow, raw, sums); err != nil {
+		raw, err = s.checkCut(b, lo, min(lo+most, b.N), firstRow, raw, sums)
+		if err != nil {
 			s.added.used = 0
 			return 0, err
 		}
@@ -86,7 +87,8 @@ func (s *Stage) checkCut(b dataset.Block, lo, hi, firstRow int, raw float64, sum
 	for i := lo; i < hi; i += checkedRows {
 		end := min(i+checkedRows, hi)
 		var err error
-		if raw, err = checkRows(b, i, end, s.d, s.t, firstRow, raw); err != nil {
+		raw, err = checkRows(b, i, end, s.d, s.t, firstRow, raw)
+		if err != nil {
 			return 0, err
 		}
 		if sums {

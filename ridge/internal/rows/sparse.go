@@ -45,7 +45,8 @@ func (s *Stage) chooseExplicit(b dataset.Block) bool {
 	var total float64
 	for i := range b.N {
 		w := b.Weight(i)
-		if total += w; w > 0 {
+		total += w
+		if w > 0 {
 			idx, _ := b.Sparse.Row(i)
 			for _, j := range idx {
 				k.held[j] += w

@@ -195,7 +195,8 @@ func (s *tracked) holds(t *testing.T, worst map[string]float64) {
 	p := refbig.New(s.x, s.y, s.w, true)
 	held := func(what string, off *big.Float, bound float64) {
 		ratio, _ := new(big.Float).Quo(new(big.Float).Abs(off), refbig.Float(bound)).Float64()
-		if worst[what] = math.Max(worst[what], ratio); !(ratio <= 1) {
+		worst[what] = math.Max(worst[what], ratio)
+		if !(ratio <= 1) {
 			t.Errorf("%s: off by %.3g, bound %.3g", what, off, bound)
 		}
 	}
@@ -243,7 +244,8 @@ func TestStageWeight(t *testing.T) {
 		w := s.Weight.Value()
 		off, _ := new(big.Float).Sub(refbig.Float(w), truth).Float64()
 		bound := s.RelativeWeight(w) * w
-		if worst = math.Max(worst, math.Abs(off)/bound); !(math.Abs(off) <= bound) {
+		worst = math.Max(worst, math.Abs(off)/bound)
+		if !(math.Abs(off) <= bound) {
 			t.Fatalf("the weight %g is off by %g, bound %g", w, off, bound)
 		}
 	}

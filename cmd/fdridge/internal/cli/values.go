@@ -64,7 +64,8 @@ type List struct {
 
 // Set parses the list.
 func (o *List) Set(s string) error {
-	if o.Items = SplitList(s); len(o.Items) == 0 {
+	o.Items = SplitList(s)
+	if len(o.Items) == 0 {
 		return errors.New("the list is empty")
 	}
 	o.Hint = "; several are one list, A,B"
@@ -140,7 +141,8 @@ func SplitList(text string) []string {
 	}
 	var out []string
 	for _, s := range items {
-		if s = strings.TrimSpace(s); s != "" {
+		s = strings.TrimSpace(s)
+		if s != "" {
 			out = append(out, s)
 		}
 	}

@@ -54,11 +54,13 @@ func (c *RowCache) wrap(src dataset.Source, key func() (string, error)) (dataset
 	o := dataset.CacheOptions{Dir: c.dir, MaxBytes: int64(c.gib * (1 << 30))}
 	var err error
 	if c.keep {
-		if o.Key, err = key(); err != nil {
+		o.Key, err = key()
+		if err != nil {
 			return nil, err
 		}
 	}
-	if c.kept, err = dataset.Cached(src, o); err != nil {
+	c.kept, err = dataset.Cached(src, o)
+	if err != nil {
 		return nil, cli.BadInput("--cache: %w", err)
 	}
 	return c.kept, nil

@@ -51,7 +51,8 @@ func unique(names []string) []string {
 // scaling from a checkpoint.
 func Open(ctx context.Context, o *Flags, run Session, be engine.Backend, bar *cli.Progress) (*Data, error) {
 	parts, seen := o.partsOf()
-	if run.part = o.Part.Share; run.Seen == nil {
+	run.part = o.Part.Share
+	if run.Seen == nil {
 		run.Seen = seen
 	}
 	looked, err := o.findEncoding(ctx, run, bar)
@@ -76,7 +77,8 @@ func Open(ctx context.Context, o *Flags, run Session, be engine.Backend, bar *cl
 			return nil, err
 		}
 	}
-	if src, err = run.Cache.wrap(src, func() (string, error) { return o.rowKey(run.Share(), be) }); err != nil {
+	src, err = run.Cache.wrap(src, func() (string, error) { return o.rowKey(run.Share(), be) })
+	if err != nil {
 		return nil, err
 	}
 	d := &Data{Opened: opened, Parts: parts, Encoded: looked}
@@ -86,7 +88,8 @@ func Open(ctx context.Context, o *Flags, run Session, be engine.Backend, bar *cl
 	if err := d.encode(ctx, o, run, src, bar); err != nil {
 		return nil, err
 	}
-	if d.Penalised, err = o.PenaltyFlags.Read(ctx, run.Seen, &d.Prep); err != nil {
+	d.Penalised, err = o.PenaltyFlags.Read(ctx, run.Seen, &d.Prep)
+	if err != nil {
 		return nil, err
 	}
 	if o.Standardize == ScaleAll {
@@ -99,7 +102,8 @@ func Open(ctx context.Context, o *Flags, run Session, be engine.Backend, bar *cl
 	if run.Job == nil {
 		run.Job = new(batch.Job)
 	}
-	if d.Prep.Scaling, err = run.Job.Scaling(learn); err != nil {
+	d.Prep.Scaling, err = run.Job.Scaling(learn)
+	if err != nil {
 		return nil, err
 	}
 	if o.Labels != nil {
@@ -114,7 +118,8 @@ func Open(ctx context.Context, o *Flags, run Session, be engine.Backend, bar *cl
 	d.Prep.Expand(o.expansion)
 	encoded := d.Prep
 	encoded.Encoding = nil // the rows of d.Counted are already encoded
-	if d.Source, err = PrepareEncoded(&encoded, d.Counted, be, prepare.EncodeOptions{}); err != nil {
+	d.Source, err = PrepareEncoded(&encoded, d.Counted, be, prepare.EncodeOptions{})
+	if err != nil {
 		return nil, err
 	}
 	if d.Held != nil {
@@ -122,7 +127,8 @@ func Open(ctx context.Context, o *Flags, run Session, be engine.Backend, bar *cl
 		if !d.HeldAsFitted() {
 			prep.Scaling = nil
 		}
-		if d.Held, err = PrepareEncoded(&prep, d.Held, be, prepare.EncodeOptions{Cells: opened.Cells}); err != nil {
+		d.Held, err = PrepareEncoded(&prep, d.Held, be, prepare.EncodeOptions{Cells: opened.Cells})
+		if err != nil {
 			return nil, err
 		}
 	}
@@ -180,7 +186,8 @@ func (d *Data) learnScaling(ctx context.Context, o *Flags, run Session, bar *cli
 		if run.Ranks != nil {
 			share, reduce = run.Share(), run.Ranks.Allreduce
 		}
-		if _, d.Prep.Scaling, err = dataset.StandardizeShare(ctx, d.Counted, share, reduce); err != nil {
+		_, d.Prep.Scaling, err = dataset.StandardizeShare(ctx, d.Counted, share, reduce)
+		if err != nil {
 			return err
 		}
 		d.Counted.Progress = nil
@@ -280,7 +287,8 @@ func (d *Data) encode(ctx context.Context, o *Flags, run Session, src dataset.So
 		return err
 	}
 	if held.Share > 0 {
-		if fitted, d.Held, err = held.Split(src); err != nil {
+		fitted, d.Held, err = held.Split(src)
+		if err != nil {
 			return err
 		}
 		d.Holdout = held
@@ -303,7 +311,8 @@ func (d *Data) encode(ctx context.Context, o *Flags, run Session, src dataset.So
 			if run.Ranks != nil {
 				options.Share, options.Link = run.Share(), run.Ranks
 			}
-			if d.Encoded.Learnt, err = e.Learn(ctx, counted, options); err != nil {
+			d.Encoded.Learnt, err = e.Learn(ctx, counted, options)
+			if err != nil {
 				return NameRows(o.Data.Value, err)
 			}
 		}
@@ -311,7 +320,8 @@ func (d *Data) encode(ctx context.Context, o *Flags, run Session, src dataset.So
 	}
 	if d.Encoded != nil {
 		d.Prep.Names = unique(d.Prep.Names)
-		if fitted, err = d.Encoded.Encoding.Apply(fitted, prepare.EncodeOptions{Cells: cells, Tally: d.Encoded.Tally}); err != nil {
+		fitted, err = d.Encoded.Encoding.Apply(fitted, prepare.EncodeOptions{Cells: cells, Tally: d.Encoded.Tally})
+		if err != nil {
 			return err
 		}
 	}

@@ -108,7 +108,8 @@ func (o *encodingFlags) checkPrepare(standardize string) error {
 			return cli.BadInput("--prepare: %w", err)
 		}
 		defer f.Close() // nothing was written, so Close cannot lose data
-		if o.plan, err = prepare.ReadPlan(f); err != nil {
+		o.plan, err = prepare.ReadPlan(f)
+		if err != nil {
 			return cli.BadInput("--prepare: %s: %w", o.prepare, err)
 		}
 	case byHand && standardize == ScaleAll:

@@ -84,7 +84,8 @@ func (o *Flags) Check() error {
 	}
 	if o.features != "" {
 		var err error
-		if o.expansion, err = dataset.ParseFeatures(o.features); err != nil {
+		o.expansion, err = dataset.ParseFeatures(o.features)
+		if err != nil {
 			return cli.BadInput("--features: %w", err)
 		}
 	}

@@ -46,7 +46,8 @@ var fillings = map[string]prepare.Missing{
 func parseFilling(text string) (f prepare.Filling, ok bool) {
 	name, value, given := strings.Cut(text, ":")
 	f.Missing, ok = fillings[name]
-	if f.Constant = value; f.Missing == prepare.MissingConstant && !given {
+	f.Constant = value
+	if f.Missing == prepare.MissingConstant && !given {
 		f.Constant = "0"
 	}
 	return f, ok && (!given || f.Missing == prepare.MissingConstant)

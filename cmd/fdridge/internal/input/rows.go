@@ -90,11 +90,13 @@ func (o *RowFlags) options(run Session, like expected) (opts file.Options, weigh
 	if !o.Weights.Given {
 		return opts, nil, nil
 	}
-	if weights, err = o.weightsFiles(opts); weights != nil || err != nil {
+	weights, err = o.weightsFiles(opts)
+	if weights != nil || err != nil {
 		return opts, weights, err
 	}
 	opts.Target = append(opts.Target, o.Weights.Value)
-	if opts.Targets++; o.Targets < 0 {
+	opts.Targets++
+	if o.Targets < 0 {
 		opts.Targets = o.Targets - 1
 	}
 	return opts, nil, nil
@@ -113,7 +115,8 @@ func (o *RowFlags) weightsFiles(opts file.Options) ([]string, error) {
 		case where == "":
 			return nil, cli.BadInput("--weights: %s has no array %q, but %s has one", path, excerpt.Of(o.Weights.Value), out[0])
 		}
-		if out = append(out, where); where == o.Weights.Value {
+		out = append(out, where)
+		if where == o.Weights.Value {
 			break
 		}
 	}
@@ -163,7 +166,8 @@ func (o *RowFlags) open(ctx context.Context, run Session, like expected) (*file.
 		return nil, nil, err
 	}
 	if len(opts.Columns) == 0 || like.planned && like.names != nil {
-		if opts.Columns, err = o.wantedNames(opts, like.names); err != nil {
+		opts.Columns, err = o.wantedNames(opts, like.names)
+		if err != nil {
 			return nil, nil, err
 		}
 	}
@@ -181,7 +185,8 @@ func (o *RowFlags) open(ctx context.Context, run Session, like expected) (*file.
 	}
 	src := opened.Source
 	if o.Weights.Given && weights == nil {
-		if src, err = dataset.TargetAsWeight(src); err != nil {
+		src, err = dataset.TargetAsWeight(src)
+		if err != nil {
 			return nil, nil, err
 		}
 		if n := len(opened.TargetNames); n > 0 {
@@ -282,14 +287,16 @@ func (o *RowFlags) Keys(ctx context.Context) (iter.Seq2[string, error], error) {
 	}
 	lo, hi := int64(0), int64(math.MaxInt64)
 	if o.Rows != "" {
-		if lo, hi, err = ParseRows(o.Rows); err != nil {
+		lo, hi, err = ParseRows(o.Rows)
+		if err != nil {
 			return nil, err
 		}
 	}
 	return func(yield func(string, error) bool) {
 		row := int64(0)
 		for text, err := range file.Texts(ctx, o.DataFiles(), opts, o.Key) {
-			if row++; err == nil && row <= lo {
+			row++
+			if err == nil && row <= lo {
 				continue
 			}
 			if row > hi || !yield(text, err) || err != nil {
@@ -318,7 +325,8 @@ func (o *RowFlags) Locate(opened *file.Opened, err error) error {
 		return errors.Join(err, unreadable)
 	}
 	placed := *e
-	if placed.Row = row + 1; line > 0 {
+	placed.Row = row + 1
+	if line > 0 {
 		placed.File, placed.Line = path, line
 	}
 	return &placed

@@ -195,7 +195,8 @@ func TestFigure(t *testing.T) {
 			return
 		}
 		scale := ""
-		if bound, scale, known = strings.Cut(bound, ")"); known {
+		bound, scale, known = strings.Cut(bound, ")")
+		if known {
 			value = strings.TrimPrefix(value, "(")
 		}
 		by := rational(t, reporttest.Plain("1"+scale))

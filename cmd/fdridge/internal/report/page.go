@@ -94,16 +94,20 @@ func (f *Fit) WritePage(w io.Writer) error {
 	if rec.Encoding != nil && rec.Encoding.Prepared != nil {
 		p.Prepared, p.NotShown = preparedTable(rec.Encoding.Prepared, 1000, math.MaxInt)
 	}
-	if p.HeldOut, err = f.heldOutInPage(rec); err != nil {
+	p.HeldOut, err = f.heldOutInPage(rec)
+	if err != nil {
 		return err
 	}
-	if p.Path, err = f.path(rec); err != nil {
+	p.Path, err = f.path(rec)
+	if err != nil {
 		return err
 	}
-	if p.Spectrum, err = f.spectrum(); err != nil {
+	p.Spectrum, err = f.spectrum()
+	if err != nil {
 		return err
 	}
-	if p.Convergence, err = f.convergence(); err != nil {
+	p.Convergence, err = f.convergence()
+	if err != nil {
 		return err
 	}
 	return pageTemplate().Execute(printable.Writer(w), p)

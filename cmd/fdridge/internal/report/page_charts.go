@@ -96,7 +96,8 @@ func (f *Fit) path(rec *fitRecord) (pathSection, error) {
 	if err != nil || path == nil {
 		return out, err
 	}
-	if out.Pictures, err = drawSideBySide(path.panels()...); err != nil {
+	out.Pictures, err = drawSideBySide(path.panels()...)
+	if err != nil {
 		return out, err
 	}
 	scores := path.gcv

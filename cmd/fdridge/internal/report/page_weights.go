@@ -54,7 +54,8 @@ func (f *Fit) weights() weightsSection {
 			t := weightsTable{f.coefficientsTable(s, j, true), f.nameOf(s, j), len(out.Tables) == 0, max(0, len(s.Targets[j].Coef)-mostWeights)}
 			if b, e, ok := f.intercept(&s.Targets[j]); ok {
 				value, within := formatAround(b, e)
-				if t.Title += ", intercept " + value; within != noBound {
+				t.Title += ", intercept " + value
+				if within != noBound {
 					t.Title += " ± " + within
 				}
 			}

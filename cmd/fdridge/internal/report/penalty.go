@@ -106,7 +106,8 @@ func (p *penalties) String() string {
 	none := ""
 	if p.None != nil {
 		named := min(len(p.None), 8)
-		if none = "no penalty: " + strings.Join(p.None[:named], ", "); named < len(p.None) {
+		none = "no penalty: " + strings.Join(p.None[:named], ", ")
+		if named < len(p.None) {
 			none += fmt.Sprintf(" and %d more", len(p.None)-named)
 		}
 		if p.Bands == nil && p.Least == 1 && p.Largest == 1 {

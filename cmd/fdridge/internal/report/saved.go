@@ -117,7 +117,8 @@ func (s *Saved) fit(f *model.Fit, j int) savedFit {
 		}
 		_, bound := divide(fitted[i], within, scale)
 		if m.Unpenalized(i) {
-			if bound = math.Inf(1); f.UnpenalizedBounds != nil {
+			bound = math.Inf(1)
+			if f.UnpenalizedBounds != nil {
 				bound = f.UnpenalizedBounds[j][free]
 			}
 			free++

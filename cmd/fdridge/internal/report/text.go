@@ -207,7 +207,8 @@ func (f *Fit) fitsTable(rec *fitRecord, page bool) *table {
 		at := 0
 		for i, s := range rec.Fits {
 			for _, j := range targetsToShow(s.CoefRelative) {
-				if at++; at == len(t.rows) {
+				at++
+				if at == len(t.rows) {
 					t.add()
 				}
 				t.rows[at] = append(t.rows[at], c.cell(i, j))

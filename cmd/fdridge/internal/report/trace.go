@@ -66,7 +66,8 @@ func (t *Traces) Of(found *fdridge.Result) ([]*Trace, error) {
 			continue
 		}
 		var err error
-		if one.Predicted, err = plan.PredictedPasses(found.Summary, float64(one.Gamma), t.tol/first, found.Method); err != nil {
+		one.Predicted, err = plan.PredictedPasses(found.Summary, float64(one.Gamma), t.tol/first, found.Method)
+		if err != nil {
 			return nil, err
 		}
 	}

@@ -116,7 +116,8 @@ func readParquet(path string) (lines []string, err error) {
 				if c.Err() != nil {
 					return append(lines, fmt.Sprint(f.MetaData().Schema.ColumnIndexByName(d.Name())+1, " 0 error")), nil
 				}
-				if isNumber = ok; len(more) == 0 {
+				isNumber = ok
+				if len(more) == 0 {
 					break
 				}
 				values = append(values, more...)
@@ -278,7 +279,8 @@ func readArrow(path string) (lines []string, err error) {
 	add := func(batch arrow.RecordBatch) {
 		for j, c := range batch.Columns() {
 			values, ok := numbersOf(c)
-			if text[j] = text[j] || !ok; ok {
+			text[j] = text[j] || !ok
+			if ok {
 				columns[j] = append(columns[j], values...)
 			}
 		}

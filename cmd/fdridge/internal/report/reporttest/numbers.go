@@ -13,7 +13,8 @@ import (
 func Plain(text string) string {
 	mantissa, power, ok := strings.Cut(text, "·10")
 	if !ok {
-		if power, ok = strings.CutPrefix(text, "10"); !ok || strings.Trim(power, "⁻⁰¹²³⁴⁵⁶⁷⁸⁹") != "" || power == "" {
+		power, ok = strings.CutPrefix(text, "10")
+		if !ok || strings.Trim(power, "⁻⁰¹²³⁴⁵⁶⁷⁸⁹") != "" || power == "" {
 			return text
 		}
 		mantissa = "1"
