@@ -314,7 +314,8 @@ func TestClassesRefused(t *testing.T) {
 	}
 	for _, by := range []choose.Criterion{choose.Accuracy, choose.BalancedAccuracy} {
 		_, err := fdridge.Fit(t.Context(), src, fdridge.Options{Select: by})
-		if wrong, ok := errors.AsType[*fdridge.OptionError](err); !ok || !slices.Equal(wrong.Fields, []string{"Select", "Classes"}) {
+		wrong, ok := errors.AsType[*fdridge.OptionError](err)
+		if !ok || !slices.Equal(wrong.Fields, []string{"Select", "Classes"}) {
 			t.Errorf("%v without classes: %v", by, err)
 		}
 	}

@@ -181,7 +181,8 @@ func TestRowsCountedDense(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if a, b := want.Best(), got.Best(); a.Method != ridge.Dual || b.Method != ridge.Dual || !reflect.DeepEqual(a.Coef(), b.Coef()) || got.Passes != want.Passes {
+		a, b := want.Best(), got.Best()
+		if a.Method != ridge.Dual || b.Method != ridge.Dual || !reflect.DeepEqual(a.Coef(), b.Coef()) || got.Passes != want.Passes {
 			t.Errorf("%s: %v in %d passes, %v in %d passes if the number of rows is known", name, b.Method, got.Passes, a.Method, want.Passes)
 		}
 	}
@@ -263,7 +264,8 @@ func TestRowsCountedOfCache(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if a, b := want.Best(), got.Best(); a.Method != b.Method || !reflect.DeepEqual(a.Coef(), b.Coef()) || once.Passes() != 1 {
+		a, b := want.Best(), got.Best()
+		if a.Method != b.Method || !reflect.DeepEqual(a.Coef(), b.Coef()) || once.Passes() != 1 {
 			t.Errorf("%d rows: %v from a pipe, %v from a file", n, b.Method, a.Method)
 		}
 		if err := errors.Join(cached.Err(), cached.Close()); err != nil {
@@ -397,7 +399,8 @@ func TestRowsCountedLarge(t *testing.T) {
 		if p.Best < 0 {
 			t.Fatalf("in %d bytes: %+v", maxBytes, p.Options)
 		}
-		if got := p.Options[p.Best].Method; p.Options[0].Method != ridge.DualCG || got != want || !p.IsDefault || !p.Exact {
+		got := p.Options[p.Best].Method
+		if p.Options[0].Method != ridge.DualCG || got != want || !p.IsDefault || !p.Exact {
 			t.Errorf("in %d bytes the plan marks %v of %+v, want %v", maxBytes, got, p.Options, want)
 		}
 	}

@@ -148,7 +148,8 @@ func (j *job) summarise(ctx context.Context, steps plan.Steps) (firstPass, error
 		return j.stage(ctx, steps)
 	}
 	f, err := j.factorise(ctx, steps)
-	if _, large := errors.AsType[*ridge.SizeError](err); large && (steps.Reason.Rule == reason.SparseRows || steps.Reason.Rule == reason.SparseLeverages) {
+	_, large := errors.AsType[*ridge.SizeError](err)
+	if large && (steps.Reason.Rule == reason.SparseRows || steps.Reason.Rule == reason.SparseLeverages) {
 		j.sparse = false // excludes DualCG
 		return j.summarise(ctx, plan.Choose(j.problem()))
 	}

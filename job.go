@@ -167,7 +167,8 @@ func (j *job) scaled(src dataset.Source) (dataset.Source, error) {
 // countRows counts the rows if the choice of the method needs their number, and sets j.n. It sets j.sparse if the choice
 // depends on it.
 func (j *job) countRows(ctx context.Context) error {
-	if _, isColumnar := dataset.ByColumns(j.src); j.free != nil || isColumnar || !plan.DependsOnRows(j.problem()) { // projected rows and columns are dense
+	_, isColumnar := dataset.ByColumns(j.src)
+	if j.free != nil || isColumnar || !plan.DependsOnRows(j.problem()) { // projected rows and columns are dense
 		return nil
 	}
 	rows := int64(0)

@@ -81,7 +81,8 @@ func TestPerTarget(t *testing.T) {
 			if err != nil {
 				t.Fatal(name, err)
 			}
-			if g := want.Choice.Gamma(); s.GammaOf(j) != g || found.Each.Gammas[j] != g || (found.Each.Excess[j] == 0) != want.Choice.Certain {
+			g := want.Choice.Gamma()
+			if s.GammaOf(j) != g || found.Each.Gammas[j] != g || (found.Each.Excess[j] == 0) != want.Choice.Certain {
 				t.Errorf("%s: target %d: γ = %v with excess %v, alone %v, %v", name, j, s.GammaOf(j), found.Each.Excess[j], g, want.Choice.Certain)
 			}
 			w := &want.Solutions[0].Targets[0]
@@ -204,7 +205,8 @@ func TestBlocksOfTargets(t *testing.T) {
 		if !slices.Equal(a.Gammas, b.Gammas) || a.Gamma != b.Gamma {
 			t.Errorf("%s: other γ than the whole", name)
 		}
-		if c, e := whole.Each, parts.Each; c != nil && (!slices.Equal(c.Gammas, e.Gammas) || c.AtEnd != e.AtEnd || len(e.Excess) != targets) {
+		c, e := whole.Each, parts.Each
+		if c != nil && (!slices.Equal(c.Gammas, e.Gammas) || c.AtEnd != e.AtEnd || len(e.Excess) != targets) {
 			t.Errorf("%s: another choice than of the whole", name)
 		}
 		for j := range a.Targets {

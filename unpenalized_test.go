@@ -254,7 +254,8 @@ func (p *freeProblem) checkFree(t *testing.T, what string, f *ridge.Solution) (b
 				continue
 			}
 			if o.UnpenalizedBounds != nil {
-				if e := new(big.Float).Sub(refbig.Float(o.Coef[j]), want.Coef[k][j]); bigger(e.Abs(e), o.UnpenalizedBounds[at]) {
+				e := new(big.Float).Sub(refbig.Float(o.Coef[j]), want.Coef[k][j])
+				if bigger(e.Abs(e), o.UnpenalizedBounds[at]) {
 					t.Errorf("%s: unpenalised coefficient %d is off by %g, the bound is %g", name, j, e, o.UnpenalizedBounds[at])
 				}
 			}
@@ -459,7 +460,8 @@ func TestUnpenalizedLeaveOneOut(t *testing.T) {
 						v,
 					)
 				}
-				if e := found.Choice.Estimates[i][k]; opts.Method == ridge.Exact && !(math.Abs(e/want[i][k]-1) < 1e-6) &&
+				e := found.Choice.Estimates[i][k]
+				if opts.Method == ridge.Exact && !(math.Abs(e/want[i][k]-1) < 1e-6) &&
 					!math.IsInf(want[i][k], 1) {
 					t.Errorf(
 						"problem %d, %v, γ = %g, target %d: the leave-one-out error is %g, the estimate %g",

@@ -110,7 +110,8 @@ func TestOther(t *testing.T) {
 		`rows was "1", is "2"`:               func() error { _, err := batch.Fit(t.Context(), src, options, others); return err },
 	} {
 		err := refused()
-		if _, ok := errors.AsType[*batch.CheckpointError](err); !ok || !errors.Is(err, engine.ErrInput) || !strings.Contains(err.Error(), want) {
+		_, ok := errors.AsType[*batch.CheckpointError](err)
+		if !ok || !errors.Is(err, engine.ErrInput) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %s", err, want)
 		}
 		if is, err := os.ReadFile(job.Checkpoint); err != nil || string(is) != string(was) {
@@ -201,7 +202,8 @@ func TestRanks(t *testing.T) {
 		return batch.Fit(ctx, src, opts, o)
 	})
 	for rank, err := range errs {
-		if stop, ok := errors.AsType[*batch.InterruptedError](err); !ok || !strings.HasSuffix(stop.Checkpoint, ".rank"+string(rune('0'+rank))+"-of-3") {
+		stop, ok := errors.AsType[*batch.InterruptedError](err)
+		if !ok || !strings.HasSuffix(stop.Checkpoint, ".rank"+string(rune('0'+rank))+"-of-3") {
 			t.Errorf("rank %d: %v", rank, err)
 		}
 	}

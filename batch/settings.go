@@ -98,7 +98,8 @@ func optionSettings(opts fdridge.Options) []Setting {
 	v := reflect.ValueOf(opts)
 	for i := range v.NumField() {
 		field := v.Type().Field(i)
-		if k := field.Type.Kind(); k != reflect.Func && k != reflect.Interface && !slices.Contains(freeOptions, field.Name) {
+		k := field.Type.Kind()
+		if k != reflect.Func && k != reflect.Interface && !slices.Contains(freeOptions, field.Name) {
 			out = append(out, Setting{"Options." + field.Name, fmt.Sprint(v.Field(i))})
 		}
 	}

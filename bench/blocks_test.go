@@ -19,7 +19,8 @@ func BenchmarkBlocks(b *testing.B) {
 		b.Fatal(err)
 	}
 	for _, k := range purego.Kernels() {
-		if err := tuning.Override(func(name string) (string, bool) { return k.Name, name == "FDRIDGE_KERNEL" }); err != nil {
+		err := tuning.Override(func(name string) (string, bool) { return k.Name, name == "FDRIDGE_KERNEL" })
+		if err != nil {
 			b.Fatal(err)
 		}
 		model := purego.Config{Kernel: k.Name, MC: tuning.MC.Value, KC: tuning.KC.Value, NC: tuning.NC.Value}

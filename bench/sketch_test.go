@@ -111,7 +111,8 @@ func BenchmarkSummarize(b *testing.B) {
 			b.Run(fmt.Sprintf("n=%d,d=%d,m=%d,intercept=%v", c.n, c.d, c.m, intercept), func(b *testing.B) {
 				onEachBackend(b, func(b *testing.B, be engine.Backend) {
 					for b.Loop() {
-						if _, err := ridge.Summarize(context.Background(), src, ridge.SummaryConfig{Size: c.m, Intercept: intercept, Backend: be}, nil); err != nil {
+						_, err := ridge.Summarize(context.Background(), src, ridge.SummaryConfig{Size: c.m, Intercept: intercept, Backend: be}, nil)
+						if err != nil {
 							b.Fatal(err)
 						}
 					}

@@ -259,7 +259,8 @@ func TestCombine(t *testing.T) {
 					t.Fatal(err)
 				}
 				got := mustRead(t, part)
-				if n, _, _ := part.Dims(); n != hi-lo || len(got.x) != int(n) || got.x[0][0] != all.x[lo][0] || got.x[n-1][1] != all.x[hi-1][1] {
+				n, _, _ := part.Dims()
+				if n != hi-lo || len(got.x) != int(n) || got.x[0][0] != all.x[lo][0] || got.x[n-1][1] != all.x[hi-1][1] {
 					t.Errorf("rows %d to %d: %v", lo, hi, got.x)
 				}
 			}

@@ -58,7 +58,8 @@ func TestRowMap(t *testing.T) {
 		}
 		got := make([]float64, out)
 		for i := range n {
-			if err := m.Row(got, x.RawRowView(i)); err != nil || !slices.Equal(got, want.x[i]) || !slices.Equal(all.RawRowView(i), want.x[i]) {
+			err := m.Row(got, x.RawRowView(i))
+			if err != nil || !slices.Equal(got, want.x[i]) || !slices.Equal(all.RawRowView(i), want.x[i]) {
 				t.Fatalf("%s: row %d is %v and %v, of a source %v: %v", name, i, got, all.RawRowView(i), want.x[i], err)
 			}
 		}

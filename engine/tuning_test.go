@@ -102,7 +102,8 @@ func TestRows(t *testing.T) {
 		}
 	}
 	tuning.Gradient.Value, tuning.Shrink.Value = 9, 11
-	if g, s, l := tuning.GradientRows(128), tuning.ShrinkRows(50), tuning.LosslessRows(50, 0); g != 9 || s != 11 || l != 11 {
+	g, s, l := tuning.GradientRows(128), tuning.ShrinkRows(50), tuning.LosslessRows(50, 0)
+	if g != 9 || s != 11 || l != 11 {
 		t.Errorf("%d, %d and %d rows, want the settings 9, 11 and 11", g, s, l)
 	}
 	for _, c := range []struct {

@@ -269,7 +269,8 @@ func TestMergeCounts(t *testing.T) {
 	wiretest.Put(b, 72, 1<<62)
 	many := must(fd.ReadSketch(bytes.NewReader(wiretest.Seal(b)), nil))(t)
 	before := marshal(t, s)
-	if err := s.Merge(many); !errors.Is(err, engine.ErrInput) || !strings.Contains(err.Error(), "more than 4611686018427387904 in total") {
+	err := s.Merge(many)
+	if !errors.Is(err, engine.ErrInput) || !strings.Contains(err.Error(), "more than 4611686018427387904 in total") {
 		t.Errorf("merged: %v", err)
 	}
 	if !bytes.Equal(marshal(t, s), before) {
@@ -450,7 +451,8 @@ func TestCodecBackends(t *testing.T) {
 				check(t, r.Append(a.Slice(60, 90, 0, 20)))
 				holds(t, r, a)
 				got := must(r.Spectrum())(t).Bound
-				if scale := 1e-12 * want.Frobenius2; !(math.Abs(got.FD()-want.FD()) <= scale) || !(math.Abs(got.Tail-want.Tail) <= scale) {
+				scale := 1e-12 * want.Frobenius2
+				if !(math.Abs(got.FD()-want.FD()) <= scale) || !(math.Abs(got.Tail-want.Tail) <= scale) {
 					t.Errorf("%v: %+v, on the backend that wrote it %+v", driver, got, want)
 				}
 			})

@@ -131,7 +131,8 @@ func TestScaledFar(t *testing.T) {
 			f *= size
 			q := must(p.Scaled([]float64{f, f, f}, be))(t)
 			want := (size / f) * (size / f) // an eigenvalue of AᵀA, of which BᵀB has one at most
-			if b := q.Bound; !(b.FD() >= want) || !(b.FD() <= want*(1+1e-9)) || !(math.Abs(b.Tail-3*want) <= 1e-9*want) || !(b.Frobenius2 >= 3*want) {
+			b := q.Bound
+			if !(b.FD() >= want) || !(b.FD() <= want*(1+1e-9)) || !(math.Abs(b.Tail-3*want) <= 1e-9*want) || !(b.Frobenius2 >= 3*want) {
 				t.Errorf("rows of %g divided by %g: %+v, want %g", size, f, b, want)
 			}
 		}

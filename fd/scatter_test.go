@@ -34,7 +34,8 @@ func TestScatterRule(t *testing.T) {
 	} {
 		s := must(fd.New(c.cfg))(t)
 		in := s.Config()
-		if got := must(c.cfg.Scatter())(t); got != c.want || s.Scatter() != c.want || (in.Store == fd.StoreScatter) != c.want || in.Store == fd.StoreSmaller {
+		got := must(c.cfg.Scatter())(t)
+		if got != c.want || s.Scatter() != c.want || (in.Store == fd.StoreScatter) != c.want || in.Store == fd.StoreSmaller {
 			t.Errorf("%+v keeps AᵀA: %v, in force %+v", c.cfg, got, in)
 		}
 		m, rows, err := c.cfg.Buffer()
@@ -188,7 +189,8 @@ func TestScatterMergesKeepBooks(t *testing.T) {
 			if !(b.Shrinkage >= before.Shrinkage+other.Shrinkage) || !(b.RoundOff >= before.RoundOff+other.RoundOff-reading/2) || !(read.RoundOff >= b.RoundOff-reading) {
 				t.Errorf("%v into %v: %+v and %+v make %+v, read %+v", from, into, before, other, b, read)
 			}
-			if both := into == fd.StoreScatter && from == fd.StoreScatter; both != (b.Shrinkage == 0) || s.Scatter() != (into == fd.StoreScatter) {
+			both := into == fd.StoreScatter && from == fd.StoreScatter
+			if both != (b.Shrinkage == 0) || s.Scatter() != (into == fd.StoreScatter) {
 				t.Errorf("%v into %v: η is %g", from, into, b.Shrinkage)
 			}
 			holds(t, s, a)

@@ -131,7 +131,8 @@ func TestSparseHostile(t *testing.T) {
 	} {
 		bad := slices.Clone(b)
 		wiretest.Put(bad, c.offset, c.value)
-		if e := refuses(t, c.what, wiretest.Seal(bad), receiver); e.Offset != int64(c.at) && math.MaxInt == math.MaxInt64 {
+		e := refuses(t, c.what, wiretest.Seal(bad), receiver)
+		if e.Offset != int64(c.at) && math.MaxInt == math.MaxInt64 {
 			t.Errorf("%s: %v", c.what, e)
 		}
 	}

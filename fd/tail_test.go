@@ -30,7 +30,8 @@ func TestTailOfLiveRows(t *testing.T) {
 				b, eta := textbook(before, m)
 				lost := math.Pow(mat.Norm(before, 2), 2) - math.Pow(mat.Norm(b, 2), 2)
 				got := s.Bound()
-				if slack := 1e-12 * got.Frobenius2; !(math.Abs(got.Tail-lost) <= slack) || !(math.Abs(got.Shrinkage-eta) <= slack) {
+				slack := 1e-12 * got.Frobenius2
+				if !(math.Abs(got.Tail-lost) <= slack) || !(math.Abs(got.Shrinkage-eta) <= slack) {
 					t.Fatalf("%v, %d rows: tail %g and η %g, want %g and %g", driver, i+1, got.Tail, got.Shrinkage, lost, eta)
 				}
 			}

@@ -32,7 +32,8 @@ func TestHeals(t *testing.T) {
 			none := make(feed)
 			close(none)
 			check(t, s.run.Do(t.Context(), none))
-			if i := s.told[len(s.told)-1]; i.Rows != before.Rows() || (i.Written > 0) != (wrote == 0 || f.Duration+f.HalfLife > 0) {
+			i := s.told[len(s.told)-1]
+			if i.Rows != before.Rows() || (i.Written > 0) != (wrote == 0 || f.Duration+f.HalfLife > 0) {
 				t.Errorf("%v: %+v", f, i)
 			}
 			if !bytes.Equal(message(t, s.read(t)), message(t, before)) {

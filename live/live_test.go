@@ -360,7 +360,8 @@ func TestEnds(t *testing.T) {
 				}
 				return
 			}
-			if n, last := s.read(t).Rows(), s.told[len(s.told)-1]; n != int64(c.rows) || last.End != c.why || last.Rows != n {
+			n, last := s.read(t).Rows(), s.told[len(s.told)-1]
+			if n != int64(c.rows) || last.End != c.why || last.Rows != n {
 				t.Errorf("the file has %d rows, told was %+v", n, s.told)
 			}
 		})
@@ -483,7 +484,8 @@ func TestRefuses(t *testing.T) {
 func TestJSON(t *testing.T) {
 	i := live.Interval{Time: start, Rows: 3, Next: &live.Prequential{R2: []live.Number{live.Number(math.NaN())}, RMSE: []live.Number{1}}, Fit: &live.Fit{Gamma: 1}}
 	text := string(must(json.Marshal(i))(t))
-	if want := `{"time":"2026-01-02T03:04:05Z","rows":3,"new_rows":0,"seconds":0.0,"rows_per_second":0.0,"next":{"r2":[null],"rmse":[1.0]},"covered_rows":0,"fit":{"gamma":1.0,"weight":0.0,"eta":0.0,"effective_dimension":[0.0,0.0]},"written_bytes":0}`; text != want {
+	want := `{"time":"2026-01-02T03:04:05Z","rows":3,"new_rows":0,"seconds":0.0,"rows_per_second":0.0,"next":{"r2":[null],"rmse":[1.0]},"covered_rows":0,"fit":{"gamma":1.0,"weight":0.0,"eta":0.0,"effective_dimension":[0.0,0.0]},"written_bytes":0}`
+	if text != want {
 		t.Errorf("%s", text)
 	}
 }

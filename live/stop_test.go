@@ -64,7 +64,8 @@ func TestStopsWhileRowsCome(t *testing.T) {
 		}
 		check(t, s.ends(t, ctx, src))
 		last := s.told[len(s.told)-1]
-		if rows := s.read(t).Rows(); last.End != live.Stopped || last.Rows != rows || rows != s.run.Sketch.Rows() || rows < int64(5*(1+blocks)) {
+		rows := s.read(t).Rows()
+		if last.End != live.Stopped || last.Rows != rows || rows != s.run.Sketch.Rows() || rows < int64(5*(1+blocks)) {
 			t.Errorf("told %+v, the file has %d rows", last, rows)
 		}
 	}

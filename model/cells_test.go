@@ -129,7 +129,8 @@ func TestPredictCells(t *testing.T) {
 					"an infinity":     {"inf", "True", "Nord", "s1"},
 					"too few columns": {"50", "True", "Nord"},
 				} {
-					if err := p.PredictCells(yhat, nil, wrong); !errors.Is(err, model.ErrInput) || errors.Is(err, dataset.ErrUnknownLevel) != (what == "a level") {
+					err := p.PredictCells(yhat, nil, wrong)
+					if !errors.Is(err, model.ErrInput) || errors.Is(err, dataset.ErrUnknownLevel) != (what == "a level") {
 						t.Errorf("%s: %v", what, err)
 					}
 				}

@@ -89,7 +89,8 @@ func TestEvaluate(t *testing.T) {
 			}
 		}
 	}
-	if m := len(e.Points); m < 1000 || m > 2000 || e.Points[0].Observed[1] != y[1] || len(e.Points[0].Predicted) != 3*k {
+	m := len(e.Points)
+	if m < 1000 || m > 2000 || e.Points[0].Observed[1] != y[1] || len(e.Points[0].Predicted) != 3*k {
 		t.Errorf("%d points, the first %+v", m, e.Points[0])
 	}
 	var all sync.WaitGroup
@@ -104,7 +105,8 @@ func TestEvaluate(t *testing.T) {
 				return
 			}
 			for g := range solutions {
-				if a, b := part.Scores[g][1], e.Scores[g][1]; !(math.Abs(a.R2()-b.R2()) <= 1e-12) || a.Rows() != n || len(part.Points) > 2000 {
+				a, b := part.Scores[g][1], e.Scores[g][1]
+				if !(math.Abs(a.R2()-b.R2()) <= 1e-12) || a.Rows() != n || len(part.Points) > 2000 {
 					t.Errorf("rank %d: R² %v of %d rows, %d points; alone %v", rank, a.R2(), a.Rows(), len(part.Points), b.R2())
 				}
 			}

@@ -177,7 +177,8 @@ func New(prep Preparation, solutions []*ridge.Solution, about Details) (*Model, 
 		if f.Rows != m.Rows && f.Rows != 0 && m.Rows != 0 { // 0 means unknown
 			return nil, fmt.Errorf("%w: solutions of %d rows and of %d", errShape, m.Rows, f.Rows)
 		}
-		if k, _ := f.Dims(); k != t || slices.ContainsFunc(f.Targets, func(o ridge.Target) bool { return len(o.Coef) != d }) {
+		k, _ := f.Dims()
+		if k != t || slices.ContainsFunc(f.Targets, func(o ridge.Target) bool { return len(o.Coef) != d }) {
 			return nil, fmt.Errorf("%w: solutions of other dimensions than %d targets and %d features", errShape, t, d)
 		}
 		fit := newFit(prep, f, about.Passes)

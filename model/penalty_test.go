@@ -82,7 +82,8 @@ func TestPenalty(t *testing.T) {
 	}
 	o := r.Best().Targets[0]
 	for j, x := range m.Fits[0].Coef[0] {
-		if want := o.Coef[j] / scaling.Scale[j]; !(math.Abs(x-want) <= 1e-14*math.Abs(want)) || m.Fits[0].Fitted.Coef[0][j] != o.Scaled[j] {
+		want := o.Coef[j] / scaling.Scale[j]
+		if !(math.Abs(x-want) <= 1e-14*math.Abs(want)) || m.Fits[0].Fitted.Coef[0][j] != o.Scaled[j] {
 			t.Errorf("weight %d is %v, want %v", j, x, want)
 		}
 	}

@@ -313,7 +313,8 @@ func (p *Predictor) Dims() (t, d int) {
 func (p *Predictor) Predict(ctx context.Context, src dataset.Source) iter.Seq2[Prediction, error] {
 	ctx = background.IfNil(ctx)
 	return func(yield func(Prediction, error) bool) {
-		if err := p.predict(ctx, src, func(one Prediction) bool { return yield(one, nil) }); err != nil && !errors.Is(err, errEnough) {
+		err := p.predict(ctx, src, func(one Prediction) bool { return yield(one, nil) })
+		if err != nil && !errors.Is(err, errEnough) {
 			yield(Prediction{}, err)
 		}
 	}

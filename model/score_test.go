@@ -81,7 +81,8 @@ func TestScoreJSON(t *testing.T) {
 		}
 		score.Add(3, 4)
 		back.Add(3, 4)
-		if bits := math.Float64bits; back.Rows() != score.Rows() || bits(back.R2()) != bits(score.R2()) && !math.IsNaN(score.R2()) {
+		bits := math.Float64bits
+		if back.Rows() != score.Rows() || bits(back.R2()) != bits(score.R2()) && !math.IsNaN(score.R2()) {
 			t.Errorf("%s goes on to %d rows and %v, not %d and %v", text, back.Rows(), back.R2(), score.Rows(), score.R2())
 		}
 	}

@@ -160,7 +160,8 @@ func TestScoreBrackets(t *testing.T) {
 // TestOldScore: a score of an earlier program has no proved brackets.
 func TestOldScore(t *testing.T) {
 	var s model.Score
-	if err := json.Unmarshal([]byte(`{"n":3,"r2":0.5,"rmse":1,"weight":3,"rss":3,"mean":2,"squares":6}`), &s); err != nil {
+	err := json.Unmarshal([]byte(`{"n":3,"r2":0.5,"rmse":1,"weight":3,"rss":3,"mean":2,"squares":6}`), &s)
+	if err != nil {
 		t.Fatal(err)
 	}
 	if s.R2() != 0.5 || s.RMSE() != 1 || s.R2Bracket().Lo > -1e300 || s.RMSEBracket().Hi < 1e300 {

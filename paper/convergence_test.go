@@ -57,7 +57,8 @@ func TestConvergence(t *testing.T) {
 		t.Errorf("%d curves", len(c.curves))
 	}
 	for _, suffix := range []string{".png", ".svg", ".csv", ".json"} {
-		if found, err := filepath.Glob(filepath.Join(r.Out, "figures", "figure*"+suffix)); err != nil || len(found) != 1 {
+		found, err := filepath.Glob(filepath.Join(r.Out, "figures", "figure*"+suffix))
+		if err != nil || len(found) != 1 {
 			t.Errorf("%s files: %v, %v", suffix, found, err)
 		}
 	}

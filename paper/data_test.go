@@ -219,7 +219,8 @@ func TestCompleteYears(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n, _, _ := src.Dims(); n != 3 || !strings.Contains(src.from, "unknown checksum") || !strings.Contains(src.from, sumOf(text.String())) {
+	n, _, _ := src.Dims()
+	if n != 3 || !strings.Contains(src.from, "unknown checksum") || !strings.Contains(src.from, sumOf(text.String())) {
 		t.Errorf("%d rows from %s", n, src.from)
 	}
 	put(t, folder, "YearPredictionMSD.txt", "2000,1,2\n")

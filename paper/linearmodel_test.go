@@ -265,7 +265,8 @@ func TestLinearModelCancel(t *testing.T) {
 			}
 			reads++
 		}
-		if m, err := paper.NewLinearModel(ctx, s, []float64{1}, 1, nil); m != nil || !errors.Is(err, context.Canceled) || reads > stop+1 {
+		m, err := paper.NewLinearModel(ctx, s, []float64{1}, 1, nil)
+		if m != nil || !errors.Is(err, context.Canceled) || reads > stop+1 {
 			t.Errorf("cancelled at read %d of %d: %v, %v", stop, reads, m, err)
 		}
 		cancel()

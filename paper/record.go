@@ -74,7 +74,8 @@ func (r *run) save(f *figure) error {
 		{"json", func(w io.Writer) error { return r.writeJSON(w, f, leftOut) }},
 	}
 	for _, x := range writers {
-		if err := r.write(filepath.Join("figures", fmt.Sprintf("figure%d.%s", f.Number, x.extension)), x.write); err != nil {
+		err := r.write(filepath.Join("figures", fmt.Sprintf("figure%d.%s", f.Number, x.extension)), x.write)
+		if err != nil {
 			return fmt.Errorf("paper: figure %d: %w", f.Number, err)
 		}
 	}

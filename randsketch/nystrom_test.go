@@ -206,7 +206,8 @@ func TestSpectrum(t *testing.T) {
 			check(t, s.AppendRows(n, a.RawMatrix().Data, d, nil))
 			p := must(s.Spectrum())(t)
 			isSpectrum(t, p, k, frob)
-			if off := distance(approximation(p), gram(s.Matrix())); !(off <= 64*eps*float64(d)*mat.Norm(s.Matrix(), 2)*mat.Norm(s.Matrix(), 2)) {
+			off := distance(approximation(p), gram(s.Matrix()))
+			if !(off <= 64*eps*float64(d)*mat.Norm(s.Matrix(), 2)*mat.Norm(s.Matrix(), 2)) {
 				t.Fatalf("VᵀΛV is off from (SA)ᵀSA by %g", off)
 			}
 		})
@@ -429,7 +430,8 @@ func TestSolve(t *testing.T) {
 			if off := distance(g, x); off != 0 {
 				t.Errorf("m = %d: in place differs by %g", m, off)
 			}
-			if got := testing.AllocsPerRun(10, func() { s.Solve(3, gamma, g.RawMatrix().Data, x.RawMatrix().Data) }); got != 0 {
+			got := testing.AllocsPerRun(10, func() { s.Solve(3, gamma, g.RawMatrix().Data, x.RawMatrix().Data) })
+			if got != 0 {
 				t.Errorf("Solve allocates %v times", got)
 			}
 		}

@@ -243,7 +243,8 @@ func TestBrokenHessian(t *testing.T) {
 					t.Errorf("%v, factor %v after %d: no error", m, factor, after)
 				} else if errors.As(err, &short) {
 					f := short.Solutions[0]
-					if off := distance(f.Coef(), exact); !(f.Targets[0].ErrorBound <= math.MaxFloat64) || !(off <= f.Targets[0].ErrorBound+1e-12) {
+					off := distance(f.Coef(), exact)
+					if !(f.Targets[0].ErrorBound <= math.MaxFloat64) || !(off <= f.Targets[0].ErrorBound+1e-12) {
 						t.Errorf("%v, factor %v after %d: error %v, bound %v", m, factor, after, off, f.Targets[0].ErrorBound)
 					}
 				}

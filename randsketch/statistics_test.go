@@ -60,7 +60,8 @@ func TestIdentity(t *testing.T) {
 					t.Errorf("%v: E[SᵀS − I] has %g at (%d, %d)", kind, mean, i, j)
 				}
 				// The fourth moment of such a number is below 4 times its variance squared.
-				if got := squares.At(i, j) / trials; !(math.Abs(got-variance) <= 5*variance*math.Sqrt(3.0/trials)+1e-28) {
+				got := squares.At(i, j) / trials
+				if !(math.Abs(got-variance) <= 5*variance*math.Sqrt(3.0/trials)+1e-28) {
 					t.Errorf("%v: SᵀS has variance %g at (%d, %d), want %g", kind, got, i, j, variance)
 				}
 			}

@@ -61,11 +61,13 @@ func TestChooseMethod(t *testing.T) {
 	// What a direct method may take decides, too, and no more is taken.
 	var short *ridge.SizeError
 	src := problem(rand.New(rand.NewPCG(1, 12)), "gaussian", 50, 12, 1, 1)
-	if _, err := fdridge.Fit(t.Context(), src, fdridge.Options{NoIntercept: true, Gammas: one, Method: ridge.Exact, MaxBytes: 1}); !errors.As(err, &short) {
+	_, err := fdridge.Fit(t.Context(), src, fdridge.Options{NoIntercept: true, Gammas: one, Method: ridge.Exact, MaxBytes: 1})
+	if !errors.As(err, &short) {
 		t.Fatalf("exact in a byte: %v", err)
 	}
 	for room, want := range map[uint64]ridge.Method{0: ridge.Exact, short.Bytes: ridge.Exact, short.Bytes - 1: ridge.Galerkin} {
-		if f := must(fdridge.Fit(t.Context(), src, fdridge.Options{NoIntercept: true, Gammas: one, Size: 4, MaxBytes: room}))(t); f.Method != want {
+		f := must(fdridge.Fit(t.Context(), src, fdridge.Options{NoIntercept: true, Gammas: one, Size: 4, MaxBytes: room}))(t)
+		if f.Method != want {
 			t.Errorf("Fit in %d bytes runs %s (%v), want %s", room, f.Method, f.Reason(), want)
 		}
 	}

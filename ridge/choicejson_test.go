@@ -138,7 +138,8 @@ func TestChoiceJSONRefused(t *testing.T) {
 		`{"index":"one"}`:                  nil,
 	} {
 		c := choose.GammaChoice{Passes: 7}
-		if err := json.Unmarshal([]byte(text), &c); err == nil || want != nil && !errors.Is(err, want) || c.Passes != 7 {
+		err := json.Unmarshal([]byte(text), &c)
+		if err == nil || want != nil && !errors.Is(err, want) || c.Passes != 7 {
 			t.Errorf("%s: %v, must be %v, and leaves %+v", text, err, want, c)
 		}
 	}

@@ -121,7 +121,8 @@ func TestChooseGCV(t *testing.T) {
 				if c.Certain && !tie(score(c.Index), score(best)) {
 					t.Errorf("γ[%d] is best, γ[%d] was certain", best, c.Index)
 				}
-				if excess := score(c.Index) - score(best); !math.IsInf(score(best), 1) && !(excess <= c.Excess+1e-12*score(best)) {
+				excess := score(c.Index) - score(best)
+				if !math.IsInf(score(best), 1) && !(excess <= c.Excess+1e-12*score(best)) {
 					t.Errorf("%g above the best, at most %g were promised", excess, c.Excess)
 				}
 			}

@@ -52,7 +52,8 @@ func TestFoldsBounded(t *testing.T) {
 	read := false
 	unknown := uncounted{src, func() { read = true }}
 	for _, folds := range []int{41, 1 << 30, math.MaxInt} {
-		if _, err := choose.CrossValidate(t.Context(), src, cfg, choose.CrossValidation{Folds: folds}); !errors.Is(err, ridge.ErrShape) {
+		_, err := choose.CrossValidate(t.Context(), src, cfg, choose.CrossValidation{Folds: folds})
+		if !errors.Is(err, ridge.ErrShape) {
 			t.Errorf("%d folds of 40 rows: %v", folds, err)
 		}
 	}
@@ -64,7 +65,8 @@ func TestFoldsBounded(t *testing.T) {
 			if limit == 0 {
 				limit = 8 << 30
 			}
-			if e, ok := errors.AsType[*choose.FoldsError](err); !ok || e.Folds != cv.Folds || e.Limit != limit || e.Bytes <= limit || read {
+			e, ok := errors.AsType[*choose.FoldsError](err)
+			if !ok || e.Folds != cv.Folds || e.Limit != limit || e.Bytes <= limit || read {
 				t.Errorf("%d folds: %v", cv.Folds, err)
 			}
 		}

@@ -199,7 +199,8 @@ func TestCrossValidateRefuses(t *testing.T) {
 	s := problem(rand.New(rand.NewPCG(1, 1)), "gaussian", 4, 3, 1, 1)
 	ctx, cfg := context.Background(), ridge.SummaryConfig{Size: 2}
 	for _, folds := range []int{-1, 1, 5} {
-		if _, err := choose.CrossValidate(ctx, s, cfg, choose.CrossValidation{Folds: folds}); !errors.Is(err, ridge.ErrShape) {
+		_, err := choose.CrossValidate(ctx, s, cfg, choose.CrossValidation{Folds: folds})
+		if !errors.Is(err, ridge.ErrShape) {
 			t.Errorf("%d folds of 4 rows: %v", folds, err)
 		}
 	}

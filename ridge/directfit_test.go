@@ -140,7 +140,8 @@ func TestUnproved(t *testing.T) {
 	if a, b := r.Solutions[0], r.Solutions[1]; a.Status != ridge.Unproved || b.Status != ridge.OnePass {
 		t.Errorf("%v (%g) and %v (%g)", a.Status, a.Targets[0].RelativeErrorBound, b.Status, b.Targets[0].RelativeErrorBound)
 	}
-	if found := must(r.Remedies())(t); len(found) != 2 || found[0].Kind != plan.FactorDirectly || found[1].Kind != plan.ChangeToCG {
+	found := must(r.Remedies())(t)
+	if len(found) != 2 || found[0].Kind != plan.FactorDirectly || found[1].Kind != plan.ChangeToCG {
 		t.Errorf("what would help: %v", found)
 	}
 }

@@ -204,7 +204,8 @@ func (e *dualExact) storeRows(ctx context.Context, src dataset.Source) (*dual.Ro
 				return nil, err
 			}
 		}
-		if need := dualBytes(n, e.d, e.t, Dual, e.plan); !inMemory && b.Sparse == nil && n > 0 && need+8*float64(n)*float64(e.d) > float64(e.opts.MaxBytes) && need <= float64(e.opts.MaxBytes) {
+		need := dualBytes(n, e.d, e.t, Dual, e.plan)
+		if !inMemory && b.Sparse == nil && n > 0 && need+8*float64(n)*float64(e.d) > float64(e.opts.MaxBytes) && need <= float64(e.opts.MaxBytes) {
 			return nil, nil
 		}
 		kept.Add(b, !inMemory)

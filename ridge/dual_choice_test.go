@@ -62,7 +62,8 @@ func TestDualChoice(t *testing.T) {
 							}
 						}
 					}
-					if got := f.Solutions[0]; got.Method != ridge.Dual || got.Gamma != f.Choice.Gamma() || f.Passes != 1 || !(got.Targets[0].RelativeErrorBound <= 1e-12) {
+					got := f.Solutions[0]
+					if got.Method != ridge.Dual || got.Gamma != f.Choice.Gamma() || f.Passes != 1 || !(got.Targets[0].RelativeErrorBound <= 1e-12) {
 						t.Errorf("%s, %d passes, γ = %g of %g, certified to %.3g", got.Method, f.Passes, got.Gamma, f.Choice.Gamma(), got.Targets[0].RelativeErrorBound)
 					}
 				}
@@ -210,7 +211,8 @@ func TestDualCGLeavesOut(t *testing.T) {
 		scores[m] = found.Bounds
 	}
 	for i := range gammas {
-		if a, b := scores[ridge.Dual][i][0], scores[ridge.DualCG][i][0]; !(a.Lo <= b.Hi && b.Lo <= a.Hi && b.Hi < 1.001*b.Lo) {
+		a, b := scores[ridge.Dual][i][0], scores[ridge.DualCG][i][0]
+		if !(a.Lo <= b.Hi && b.Lo <= a.Hi && b.Hi < 1.001*b.Lo) {
 			t.Errorf("γ = %v: %v by dual-cg, %v by dual", gammas[i], b, a)
 		}
 	}

@@ -15,7 +15,8 @@ import (
 // TestErrorsAreOne: what one package returns the others' names tell.
 func TestErrorsAreOne(t *testing.T) {
 	_, err := dataset.FromDense(2, 2, 1, nil, nil)
-	if got := fmt.Sprint(err); got != "dataset: dimensions disagree: x has 0 numbers for 2×2 features, y has 0 for 2×1 targets" {
+	got := fmt.Sprint(err)
+	if got != "dataset: dimensions disagree: x has 0 numbers for 2×2 features, y has 0 for 2×1 targets" {
 		t.Error(got)
 	}
 	for name, is := range map[string]error{"fd": fd.ErrShape, "ridge": ridge.ErrShape, "dataset": dataset.ErrShape, "randsketch": randsketch.ErrShape} {

@@ -300,7 +300,8 @@ func TestDualErrors(t *testing.T) {
 	for _, factor := range duals {
 		opts := ridge.ExactOptions{Method: factor}
 		for _, g := range []float64{0, -1, math.NaN(), math.Inf(1)} {
-			if _, err := ridge.SolveExact(context.Background(), s, []float64{g}, opts); !errors.Is(err, ridge.ErrInput) {
+			_, err := ridge.SolveExact(context.Background(), s, []float64{g}, opts)
+			if !errors.Is(err, ridge.ErrInput) {
 				t.Errorf("γ = %g: %v", g, err)
 			}
 		}

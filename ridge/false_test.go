@@ -398,7 +398,8 @@ func TestEachTargetAtTinyGamma(t *testing.T) {
 		}
 		for _, gamma := range []float64{6e-73, 1e-50, 1e-20, 1} {
 			f := must(sum.FitEach([]float64{gamma}))(t).Targets[0]
-			if rss, _ := p.truth(false).RSS(0, f.Coef).Float64(); !(f.RSS.Lo <= rss*(1+1e-15) && rss*(1-1e-15) <= f.RSS.Hi) {
+			rss, _ := p.truth(false).RSS(0, f.Coef).Float64()
+			if !(f.RSS.Lo <= rss*(1+1e-15) && rss*(1-1e-15) <= f.RSS.Hi) {
 				t.Errorf("store %v, γ = %v: the residual is %v, not in %v", store, gamma, rss, f.RSS)
 			}
 		}

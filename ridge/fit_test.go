@@ -384,7 +384,8 @@ func TestFitWorkers(t *testing.T) {
 		return sum, nil
 	}}} {
 		opts.Reducer = alone{}
-		if got, err := fdridge.Fit(t.Context(), src, opts); got != nil || err == nil || !strings.Contains(err.Error(), name) {
+		got, err := fdridge.Fit(t.Context(), src, opts)
+		if got != nil || err == nil || !strings.Contains(err.Error(), name) {
 			t.Errorf("%s: %v, %v", name, got, err)
 		}
 	}

@@ -64,7 +64,8 @@ func TestFitSummaryOtherRows(t *testing.T) {
 		} {
 			other := table{x: slices.Clone(s.x), y: slices.Clone(s.y), block: s.block}
 			change(&other)
-			if r, err := fdridge.FitSummary(context.Background(), other, sum, opts); r != nil || !errors.Is(err, ridge.ErrShape) {
+			r, err := fdridge.FitSummary(context.Background(), other, sum, opts)
+			if r != nil || !errors.Is(err, ridge.ErrShape) {
 				t.Errorf("%s: rows that are not those of the summary: %v", what, err)
 			}
 		}

@@ -130,7 +130,8 @@ func TestGalerkinRank(t *testing.T) {
 		}
 		sum := summarize(t, s, ridge.SummaryConfig{Size: 1 + n/3, Intercept: true, Store: fd.StoreRows})
 		for _, m := range []ridge.Method{ridge.CG, ridge.Galerkin} {
-			if _, err := ridge.SolvePath(context.Background(), s, sum, []float64{1e7, 1e-4, 1, 1e-3, 100}, ridge.SolveOptions{Method: m, MaxPasses: 200}); err != nil {
+			_, err := ridge.SolvePath(context.Background(), s, sum, []float64{1e7, 1e-4, 1, 1e-3, 100}, ridge.SolveOptions{Method: m, MaxPasses: 200})
+			if err != nil {
 				t.Errorf("seed %d, %v: %v", seed, m, err)
 			}
 		}
@@ -188,7 +189,8 @@ func TestGalerkinOrthogonal(t *testing.T) {
 		sum := summarize(t, s, ridge.SummaryConfig{Size: n, Intercept: true, Store: fd.StoreRows})
 		gammas := []float64{1e-5, 2e-5, 1e-4, 1e-3, 0.01, 0.1, 0.3, 1}
 		for _, m := range []ridge.Method{ridge.CG, ridge.Galerkin} {
-			if _, err := ridge.SolvePath(context.Background(), s, sum, gammas, ridge.SolveOptions{Method: m, MaxPasses: 100}); err != nil {
+			_, err := ridge.SolvePath(context.Background(), s, sum, gammas, ridge.SolveOptions{Method: m, MaxPasses: 100})
+			if err != nil {
 				t.Errorf("seed %d, %v: %v", seed, m, err)
 			}
 		}

@@ -270,7 +270,8 @@ func testDamaged(t *testing.T, src dataset.Source, sum *ridge.Summary, gammas []
 				}
 				opts.Journal = m
 				_, err := ridge.SolvePath(t.Context(), src, sum, gammas, opts)
-				if e, ok := errors.AsType[*fd.FormatError](err); !ok && !(len(bad) == 0 && errors.Is(err, io.ErrUnexpectedEOF)) {
+				e, ok := errors.AsType[*fd.FormatError](err)
+				if !ok && !(len(bad) == 0 && errors.Is(err, io.ErrUnexpectedEOF)) {
 					t.Fatalf("byte %d of %d of pass %d: %v, %v", i, len(good), pass, e, err)
 				}
 			}
@@ -299,7 +300,8 @@ func TestJournalMixed(t *testing.T) {
 	if older == 0 {
 		t.Fatal("no pass was precise")
 	}
-	if got := must(ridge.Solve(t.Context(), src, sum, gamma, opts))(t); !reflect.DeepEqual(got, want) || m.states[older][state]&precise == 0 {
+	got := must(ridge.Solve(t.Context(), src, sum, gamma, opts))(t)
+	if !reflect.DeepEqual(got, want) || m.states[older][state]&precise == 0 {
 		t.Errorf("with a pass of an earlier version %+v, want %+v", got, want)
 	}
 }

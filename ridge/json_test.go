@@ -111,7 +111,8 @@ func TestJSONOfFits(t *testing.T) {
 			p, q := must(f.Predictor())(t), must(res.Solutions[i].Predictor())(t)
 			got, want := make([]ridge.Interval, 2), make([]ridge.Interval, 2)
 			row := dataset.Block{N: 1, X: src.x[0]}
-			if err := errors.Join(p.Predict(got, row), q.Predict(want, row)); err != nil || got[0] != want[0] || got[1] != want[1] {
+			err := errors.Join(p.Predict(got, row), q.Predict(want, row))
+			if err != nil || got[0] != want[0] || got[1] != want[1] {
 				t.Errorf("%s: what was read predicts %v, the fit %v: %v", method, got, want, err)
 			}
 		}
@@ -157,7 +158,8 @@ func TestJSONRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	o := f.Targets[0]
-	if c := o.Certificate; !math.IsInf(c.ErrorBound, 1) || !math.IsInf(c.RelativeErrorBound, 1) || !math.IsInf(c.EnergyBound, 1) || !math.IsInf(c.InterceptBound, 1) ||
+	c := o.Certificate
+	if !math.IsInf(c.ErrorBound, 1) || !math.IsInf(c.RelativeErrorBound, 1) || !math.IsInf(c.EnergyBound, 1) || !math.IsInf(c.InterceptBound, 1) ||
 		c.Objective != unknown || c.TSS != unknown || c.RSS != unknown || c.GCV != unknown || f.EffectiveDimension != unknown || !math.IsInf(f.Shrinkage, 1) || !math.IsInf(f.Contraction, 1) {
 		t.Errorf("without a certificate there is %+v", f)
 	}

@@ -108,7 +108,8 @@ func TestForgedSumOfNothing(t *testing.T) {
 	reread(t, s, "file")
 	wiretest.Put(b, 112+8*3, math.Float64bits(1e300))
 	_, err := ridge.ReadSummary(bytes.NewReader(wiretest.Seal(b)), nil)
-	if want := "byte 136 of the message: the sums of the means: number 0 is 1e+300"; err == nil || !strings.Contains(err.Error(), want) {
+	want := "byte 136 of the message: the sums of the means: number 0 is 1e+300"
+	if err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("%v, want %q", err, want)
 	}
 }
@@ -120,7 +121,8 @@ func TestLanesForgedBeginning(t *testing.T) {
 	b := marshal(t, s)
 	wiretest.Put(b, 40, 5)
 	_, err := ridge.ReadSummary(bytes.NewReader(wiretest.Seal(b)), nil)
-	if want := "byte 40 of the message: LanesAfter is 5, but all 3 lanes are in use after 5 rows"; err == nil || !strings.Contains(err.Error(), want) {
+	want := "byte 40 of the message: LanesAfter is 5, but all 3 lanes are in use after 5 rows"
+	if err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("%v, want %q", err, want)
 	}
 }
@@ -139,7 +141,8 @@ func TestLanesFade(t *testing.T) {
 	_, want := fit(1)
 	s, got := fit(2)
 	a, b := got.Targets[0], want.Targets[0]
-	if apart := math.Abs(a.Coef[0] - b.Coef[0]); !(apart <= a.ErrorBound+b.ErrorBound) || !(a.RelativeErrorBound < 1e-10) {
+	apart := math.Abs(a.Coef[0] - b.Coef[0])
+	if !(apart <= a.ErrorBound+b.ErrorBound) || !(a.RelativeErrorBound < 1e-10) {
 		t.Errorf("the weights are %v within %g, without lanes %v within %g", a.Coef, a.ErrorBound, b.Coef, b.ErrorBound)
 	}
 	if a.TSS.Lo > b.TSS.Hi || b.TSS.Lo > a.TSS.Hi || got.EffectiveDimension.Lo > want.EffectiveDimension.Hi || want.EffectiveDimension.Lo > got.EffectiveDimension.Hi {

@@ -301,7 +301,8 @@ func TestLanesMessage(t *testing.T) {
 		bad := slices.Clone(b)
 		bad[c.offset] = c.value
 		_, err := ridge.ReadSummary(bytes.NewReader(wiretest.Seal(bad)), nil)
-		if format, ok := errors.AsType[*fd.FormatError](err); !ok || !bytes.Contains([]byte(format.Error()), []byte(c.want)) {
+		format, ok := errors.AsType[*fd.FormatError](err)
+		if !ok || !bytes.Contains([]byte(format.Error()), []byte(c.want)) {
 			t.Errorf("%d at byte %d: %v, want %q", c.value, c.offset, err, c.want)
 		}
 	}

@@ -318,7 +318,8 @@ func (l *leaveOneOut) sums() []float64 {
 
 // scores computes the leave-one-out errors from the sums over all workers.
 func (l *leaveOneOut) scores(found []float64, workers int) (*LeftOutScores, error) {
-	if rows, weight := found[0], found[1]; rows != float64(l.known.Rows) || !(math.Abs(weight-l.known.Weight) <= roundoff.SameRows*l.known.Weight) {
+	rows, weight := found[0], found[1]
+	if rows != float64(l.known.Rows) || !(math.Abs(weight-l.known.Weight) <= roundoff.SameRows*l.known.Weight) {
 		return nil, unfit("this pass read %g rows of weight %g, the summary has %d of %g", rows, weight, l.known.Rows, l.known.Weight)
 	}
 	n := float64(l.known.Rows)

@@ -167,7 +167,8 @@ func TestLeaveOneOutRefuses(t *testing.T) {
 		"nil for a fit":    {p, sum, []*ridge.Solution{nil}},
 		"fit without rows": {p, sum, []*ridge.Solution{{Outcome: ridge.Outcome{Gamma: 1}}}},
 	} {
-		if _, err := ridge.LeaveOneOut(t.Context(), c.src, c.sum, c.fits, ridge.LeaveOneOutOptions{}); !errors.Is(err, ridge.ErrInput) {
+		_, err := ridge.LeaveOneOut(t.Context(), c.src, c.sum, c.fits, ridge.LeaveOneOutOptions{})
+		if !errors.Is(err, ridge.ErrInput) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -42,14 +42,16 @@ func TestManyTargets(t *testing.T) {
 			if away := refbig.Distance(o.Coef, want.Coef[0]); !(away <= o.ErrorBound && o.RelativeErrorBound <= 1e-9) {
 				t.Errorf("target %d: the error is %v, the bound %v", j, away, o.ErrorBound)
 			}
-			if rss, _ := want.RSS[0].Float64(); !(o.RSS.Lo <= rss*(1+1e-9) && o.RSS.Hi >= rss*(1-1e-9) && o.RSS.Hi-o.RSS.Lo <= 1e-6*rss) {
+			rss, _ := want.RSS[0].Float64()
+			if !(o.RSS.Lo <= rss*(1+1e-9) && o.RSS.Hi >= rss*(1-1e-9) && o.RSS.Hi-o.RSS.Lo <= 1e-6*rss) {
 				t.Errorf("target %d: RSS is %v, not in %v", j, rss, o.RSS)
 			}
 		}
 		if err := sum.AppendBlock(dataset.Block{N: 1, X: x[:d], Y: y[:targets]}); err != nil {
 			t.Fatal(err)
 		}
-		if again := must(sum.FitEach(gammas))(t); again.Rows != n+1 || again.Targets[0].Coef[0] == s.Targets[0].Coef[0] {
+		again := must(sum.FitEach(gammas))(t)
+		if again.Rows != n+1 || again.Targets[0].Coef[0] == s.Targets[0].Coef[0] {
 			t.Errorf("after another row the solution of %d rows is the old one", again.Rows)
 		}
 		if _, err := ridge.SolveEach(t.Context(), must(dataset.FromDense(n, d, targets, x, y))(t), sum, gammas, ridge.SolveOptions{}); err == nil {

@@ -89,7 +89,8 @@ func TestFarLanesMerge(t *testing.T) {
 			"by Merge":             {merged, func() error { return merged.Merge(other) }, want},
 			"without an intercept": {plain, func() error { return plain.AppendBlock(heavy) }, true},
 		} {
-			if got := admits(t, c.s, func() error { _, err := c.s.Spectrum(); return err }, new(ridge.Summary), c.add); got != c.want {
+			got := admits(t, c.s, func() error { _, err := c.s.Spectrum(); return err }, new(ridge.Summary), c.add)
+			if got != c.want {
 				t.Errorf("%g of the weight that can be merged, %s: taken is %v", f, what, got)
 			}
 		}

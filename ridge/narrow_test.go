@@ -124,7 +124,8 @@ func TestChoiceIsWhatItSays(t *testing.T) {
 				t.Errorf("the choice may be off by %g after a pass", e)
 			}
 			// η is that of the summary it was refined with: AᵀA has none but round-off.
-			if f, eta := r.Best(), must(r.Summary.Fit(r.Best().Gamma))(t).Shrinkage; (f.Shrinkage == eta) != (c.passes == 0) || c.passes > 0 && !(f.Shrinkage <= 1e-6*eta) || f.Passes != r.Passes {
+			f, eta := r.Best(), must(r.Summary.Fit(r.Best().Gamma))(t).Shrinkage
+			if (f.Shrinkage == eta) != (c.passes == 0) || c.passes > 0 && !(f.Shrinkage <= 1e-6*eta) || f.Passes != r.Passes {
 				t.Errorf("η is said to be %g, %d passes of %d", f.Shrinkage, f.Passes, r.Passes)
 			}
 		})

@@ -44,7 +44,8 @@ func TestNoWeight(t *testing.T) {
 				}
 			}
 			for name, call := range calls {
-				if err := call(); !errors.Is(err, ridge.ErrEmpty) || !strings.Contains(err.Error(), "all 3 have weight 0") {
+				err := call()
+				if !errors.Is(err, ridge.ErrEmpty) || !strings.Contains(err.Error(), "all 3 have weight 0") {
 					t.Errorf("%s, intercept %v: %v", name, intercept, err)
 				}
 			}

@@ -91,7 +91,8 @@ func TestFitOnce(t *testing.T) {
 		src := &pipedRows{Source: rows}
 		r, err := fdridge.Fit(t.Context(), src, c.opts)
 		if c.method == ridge.Auto {
-			if e, ok := errors.AsType[*dataset.OnceError](err); !ok || !strings.Contains(e.What, c.what) || !errors.Is(err, ridge.ErrInput) || src.passes > 0 {
+			e, ok := errors.AsType[*dataset.OnceError](err)
+			if !ok || !strings.Contains(e.What, c.what) || !errors.Is(err, ridge.ErrInput) || src.passes > 0 {
 				t.Errorf("%s: %v after %d passes", name, err, src.passes)
 			}
 			continue

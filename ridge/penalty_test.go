@@ -348,14 +348,16 @@ func TestPenalizedPredictsAlone(t *testing.T) {
 	for i := range 4 { // along each column
 		row := make([]float64, 4)
 		row[i] = 1
-		if err := errors.Join(pr.Predict(got, dataset.Block{N: 1, X: row}), exact.Best().PredictRow(yhat, row)); err != nil {
+		err := errors.Join(pr.Predict(got, dataset.Block{N: 1, X: row}), exact.Best().PredictRow(yhat, row))
+		if err != nil {
 			t.Fatal(err)
 		}
 		for j, y := range yhat {
 			if !(y >= got[j].Lo && y <= got[j].Hi) {
 				t.Errorf("column %d, target %d: %v is not in %v", i, j, y, got[j])
 			}
-			if e := r.Best().Targets[j].ErrorBound; !(got[j].Hi-got[j].Lo >= 2*100*e) { // as the weights of the first column may be off
+			e := r.Best().Targets[j].ErrorBound
+			if !(got[j].Hi-got[j].Lo >= 2*100*e) { // as the weights of the first column may be off
 				t.Errorf("column %d, target %d: %v, and ‖ẑ − z*‖ ≤ %v", i, j, got[j], e)
 			}
 		}

@@ -44,7 +44,8 @@ func TestEachTarget(t *testing.T) {
 			if name == "AᵀA" && s.Passes != 1 {
 				t.Errorf("%s: %d passes from AᵀA", by, s.Passes)
 			}
-			if worst := s.WorstError(); !(worst <= 1e-10) && s.Status != ridge.ZeroSolution || s.Status.Err() != nil || s.Method != by {
+			worst := s.WorstError()
+			if !(worst <= 1e-10) && s.Status != ridge.ZeroSolution || s.Status.Err() != nil || s.Method != by {
 				t.Errorf("%s, %s: the bound is %v, %v by %v", name, by, worst, s.Status, s.Method)
 			}
 			fits[by.String()] = s
@@ -60,7 +61,8 @@ func TestEachTarget(t *testing.T) {
 						t.Errorf("%s, %s, target %d: %s is %v, not in %v", name, by, j, what, w, v)
 					}
 				}
-				if away := refbig.Distance(o.Coef, want.Coef[j]); !(away <= o.ErrorBound*(1+1e-15)) || s.GammaOf(j) != g {
+				away := refbig.Distance(o.Coef, want.Coef[j])
+				if !(away <= o.ErrorBound*(1+1e-15)) || s.GammaOf(j) != g {
 					t.Errorf("%s, %s, target %d at %v: the error is %v, the bound %v", name, by, j, s.GammaOf(j), away, o.ErrorBound)
 				}
 				gcv, _ := want.GCV[j].Float64()
@@ -71,7 +73,8 @@ func TestEachTarget(t *testing.T) {
 				inside("the effective dimension", s.EffectiveDimension, df)
 			}
 			var again ridge.Solution
-			if err := again.UnmarshalJSON(must(s.MarshalJSON())(t)); err != nil || again.GammaOf(1) != gammas[1] || again.GammaOf(0) != gammas[0] {
+			err := again.UnmarshalJSON(must(s.MarshalJSON())(t))
+			if err != nil || again.GammaOf(1) != gammas[1] || again.GammaOf(0) != gammas[0] {
 				t.Errorf("%s, %s: JSON: %v, %v", name, by, again.Gammas, err)
 			}
 		}
@@ -131,7 +134,8 @@ func TestEachTargetPredicted(t *testing.T) {
 	}
 	for i, v := range both {
 		yhat := make([]float64, 2)
-		if err := fit.PredictRow(yhat, rows.X[i/2*d:i/2*d+d]); err != nil || !(v.Lo <= yhat[i%2] && yhat[i%2] <= v.Hi && v.Hi-v.Lo <= 1e-6) {
+		err := fit.PredictRow(yhat, rows.X[i/2*d:i/2*d+d])
+		if err != nil || !(v.Lo <= yhat[i%2] && yhat[i%2] <= v.Hi && v.Hi-v.Lo <= 1e-6) {
 			t.Errorf("%v is not close around %v: %v", v, yhat[i%2], err)
 		}
 	}

@@ -79,7 +79,8 @@ func TestRowsAsPromised(t *testing.T) {
 	for name, opts := range ways {
 		for _, n := range []int64{2, 5} {
 			_, err := fdridge.Fit(t.Context(), promising{p, n}, opts)
-			if want := fmt.Sprintf("ridge: the source's Dims returned %d rows, but it yielded 3", n); err == nil || err.Error() != want || !errors.Is(err, ridge.ErrShape) {
+			want := fmt.Sprintf("ridge: the source's Dims returned %d rows, but it yielded 3", n)
+			if err == nil || err.Error() != want || !errors.Is(err, ridge.ErrShape) {
 				t.Errorf("%s: %v", name, err)
 			}
 		}

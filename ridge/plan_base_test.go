@@ -31,7 +31,8 @@ func TestPlanBase(t *testing.T) {
 		}
 		cfg.FreshRate = 1
 		for i, o := range must(plan.New(p.sum, cfg))(t).Options {
-			if slow := with.Options[i].Seconds + float64(o.Bytes-cfg.BaseBytes); !(math.Abs(o.Seconds-slow) <= 1e-6*slow) {
+			slow := with.Options[i].Seconds + float64(o.Bytes-cfg.BaseBytes)
+			if !(math.Abs(o.Seconds-slow) <= 1e-6*slow) {
 				t.Errorf("%s: %v s where memory is had a byte a second, want %v", o.Method, o.Seconds, slow)
 			}
 		}

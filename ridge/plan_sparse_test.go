@@ -72,7 +72,8 @@ func compareBytes(t *testing.T, o plan.Option, run func()) {
 	runtime.ReadMemStats(&before)
 	run()
 	runtime.ReadMemStats(&after)
-	if taken := float64(after.TotalAlloc - before.TotalAlloc); !(float64(o.Bytes) > taken/2 && float64(o.Bytes) < 2*taken) {
+	taken := float64(after.TotalAlloc - before.TotalAlloc)
+	if !(float64(o.Bytes) > taken/2 && float64(o.Bytes) < 2*taken) {
 		t.Errorf("%s for %d γ: %d bytes planned, %g are taken", o.Method, len(o.Passes), o.Bytes, taken)
 	}
 }

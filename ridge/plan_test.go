@@ -281,7 +281,8 @@ func TestPlanRule(t *testing.T) {
 						case ridge.CG:
 							cg[o.Size] = o
 						case ridge.Galerkin:
-							if c := cg[o.Size]; o.Passes[0] > c.Passes[0] || 2*o.Passes[0] < c.Passes[0] || o.Bytes <= c.Bytes {
+							c := cg[o.Size]
+							if o.Passes[0] > c.Passes[0] || 2*o.Passes[0] < c.Passes[0] || o.Bytes <= c.Bytes {
 								t.Errorf("galerkin %+v, cg %+v", o, c)
 							}
 						}

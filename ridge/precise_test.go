@@ -139,7 +139,8 @@ func TestLeastTol(t *testing.T) {
 			if method == ridge.Newton { // which needs many passes where η is far above γ
 				gammas[1] = 1e3
 			}
-			if _, err := ridge.SolvePath(t.Context(), src, sum, gammas, ridge.SolveOptions{Method: method, Tol: ridge.LeastTol}); err != nil {
+			_, err := ridge.SolvePath(t.Context(), src, sum, gammas, ridge.SolveOptions{Method: method, Tol: ridge.LeastTol})
+			if err != nil {
 				t.Errorf("%s, %v, m = %d, γ = %v: %v", kind, method, 3+i, gammas, err)
 			}
 		}

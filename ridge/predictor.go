@@ -250,7 +250,8 @@ func (f *Solution) Predictor() (*Predictor, error) {
 //   - *[fd.RangeError] for rows whose squares sum to more than 2⁹⁹⁸.
 //   - [ErrOtherRows] if the intervals from the summary and from the fit of [Predictor.Narrow] are disjoint.
 func (p *Predictor) Predict(dst []Interval, b dataset.Block) error {
-	if s := b.Sparse; b.N < 0 || !shape.IsProduct(len(dst), b.N, p.t) || (s == nil && !shape.IsProduct(len(b.X), b.N, p.d)) || (s != nil && (s.Rows != b.N || s.Cols != p.d || len(s.RowPtr) != b.N+1)) {
+	s := b.Sparse
+	if b.N < 0 || !shape.IsProduct(len(dst), b.N, p.t) || (s == nil && !shape.IsProduct(len(b.X), b.N, p.d)) || (s != nil && (s.Rows != b.N || s.Cols != p.d || len(s.RowPtr) != b.N+1)) {
 		given := fmt.Sprintf("%d numbers", len(b.X))
 		if s != nil {
 			given = fmt.Sprintf("a sparse matrix of %d×%d", s.Rows, s.Cols)

@@ -18,7 +18,8 @@ func TestPredictorZeroIntercept(t *testing.T) {
 		ErrorBound: 1e-15, EnergyBound: 1e-15, InterceptBound: 1e-3, Objective: ridge.Interval{Lo: 1, Hi: 2},
 	}}}}
 	dst := make([]ridge.Interval, 1)
-	if err := must(f.Predictor())(t).Predict(dst, dataset.Block{N: 1, X: []float64{2}}); err != nil || !(dst[0].Lo <= 2-1e-3 && dst[0].Hi >= 2+1e-3 && dst[0].Hi < 2+2e-3) {
+	err := must(f.Predictor())(t).Predict(dst, dataset.Block{N: 1, X: []float64{2}})
+	if err != nil || !(dst[0].Lo <= 2-1e-3 && dst[0].Hi >= 2+1e-3 && dst[0].Hi < 2+2e-3) {
 		t.Errorf("%v, %v", dst, err)
 	}
 }

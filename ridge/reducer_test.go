@@ -187,10 +187,12 @@ func TestReducer(t *testing.T) {
 						for i, f := range found {
 							near(t, f, want[i])
 						}
-						if passes := max(want[0].Iterations, want[1].Iterations); method != ridge.Galerkin && len(g.lengths) != passes && workers == 1 {
+						passes := max(want[0].Iterations, want[1].Iterations)
+						if method != ridge.Galerkin && len(g.lengths) != passes && workers == 1 {
 							t.Errorf("%d sums for %d passes", len(g.lengths), passes)
 						}
-						if first := len(gammas)*targets + targets; method != ridge.Galerkin && g.lengths[0] != first*(d+2)+11 {
+						first := len(gammas)*targets + targets
+						if method != ridge.Galerkin && g.lengths[0] != first*(d+2)+11 {
 							t.Errorf("the first sum is of %d numbers, must be %d·(%d+2)+11", g.lengths[0], first, d)
 						}
 					})

@@ -138,7 +138,8 @@ func TestRefinedGammaNearTheEnd(t *testing.T) {
 	if err != nil {
 		t.Skip(err)
 	}
-	if o := fits[0].Targets[0]; math.IsNaN(o.ErrorBound) || math.IsNaN(o.EnergyBound) || math.IsNaN(o.RSS.Hi) || math.IsNaN(o.GCV.Hi) {
+	o := fits[0].Targets[0]
+	if math.IsNaN(o.ErrorBound) || math.IsNaN(o.EnergyBound) || math.IsNaN(o.RSS.Hi) || math.IsNaN(o.GCV.Hi) {
 		t.Errorf("%+v", o.Certificate)
 	}
 }

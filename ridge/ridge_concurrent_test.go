@@ -449,7 +449,8 @@ func TestCancelStream(t *testing.T) {
 			t.Fatal("no eigenvalues")
 		}
 		slack := 100 * 0x1p-52 * p.Bound.Frobenius2
-		if e := es.Values(nil); !(-slack <= slices.Min(e) && slices.Max(e) <= p.Bound.FD()+slack) || p.Bound.Rows != int64(n) || math.IsNaN(slack) {
+		e := es.Values(nil)
+		if !(-slack <= slices.Min(e) && slices.Max(e) <= p.Bound.FD()+slack) || p.Bound.Rows != int64(n) || math.IsNaN(slack) {
 			t.Errorf("after %d rows: K − BᵀB has eigenvalues from %g to %g, the bound is %+v", n, slices.Min(e), slices.Max(e), p.Bound)
 		}
 		if err := sum.Continue(context.Background(), s.source(), nil); err != nil {

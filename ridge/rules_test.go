@@ -77,7 +77,8 @@ func TestRulesOfMethods(t *testing.T) {
 		sparse := plan.Problem{Rows: 20_000, Dim: 100_000, Targets: 1, Gammas: []float64{1}, Size: 256, MaxBytes: ridge.DefaultMaxBytes, Sparse: true}
 		dense := sparse
 		dense.Sparse = false
-		if got, other := plan.Choose(sparse).Method, plan.Choose(dense).Method; got != ridge.DualCG || !other.Iterates() {
+		got, other := plan.Choose(sparse).Method, plan.Choose(dense).Method
+		if got != ridge.DualCG || !other.Iterates() {
 			t.Errorf("%v, of dense rows %v", got, other)
 		}
 		x, y := sparseRows(rand.New(rand.NewPCG(3, 4)), 12_000, 13_000, 10)
@@ -139,7 +140,8 @@ func TestRulesOfGamma(t *testing.T) {
 		// An estimate inside a wide bracket proves nothing.
 		scores := []ridge.Interval{{Lo: 1, Hi: 1.2}, {Lo: 0.5, Hi: 2}}
 		for _, estimates := range [][]float64{nil, {1.1, 0.6}} {
-			if c := choose.Least(scores, estimates); c.Index != 0 || c.Certain || !(c.Excess >= 0.7) || !(c.Excess <= 0.7*(1+1e-15)) {
+			c := choose.Least(scores, estimates)
+			if c.Index != 0 || c.Certain || !(c.Excess >= 0.7) || !(c.Excess <= 0.7*(1+1e-15)) {
 				t.Errorf("%v: %+v", estimates, c)
 			}
 		}
@@ -157,7 +159,8 @@ func TestRulesOfGamma(t *testing.T) {
 		}
 		// For penalties of bands each trial is an eigenproblem: fifty take longer than the passes of the refinement.
 		p := plan.Problem{Rows: 10_000, Dim: 2000, Targets: 1, Grid: choose.GridSize, Size: 32, MaxBytes: ridge.DefaultMaxBytes}
-		if one, fifty := plan.GramPass(p, 1).Rule, plan.GramPass(p, 50).Rule; one != reason.Asked || fifty != reason.GramCostsTooMuch {
+		one, fifty := plan.GramPass(p, 1).Rule, plan.GramPass(p, 50).Rule
+		if one != reason.Asked || fifty != reason.GramCostsTooMuch {
 			t.Errorf("one eigenproblem: %v, fifty: %v", one, fifty)
 		}
 	})

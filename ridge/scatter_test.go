@@ -29,12 +29,14 @@ func TestFewFeatures(t *testing.T) {
 			t.Fatalf("%+v", one.Summary.Sketch().Bound())
 		}
 		for _, o := range one.Solutions[0].Targets {
-			if v := o.R2(); !(o.RelativeErrorBound <= 1e-9) || !(v.Hi-v.Lo <= 1e-9) || !(o.GCV.Hi-o.GCV.Lo <= 1e-9*o.GCV.Hi) {
+			v := o.R2()
+			if !(o.RelativeErrorBound <= 1e-9) || !(v.Hi-v.Lo <= 1e-9) || !(o.GCV.Hi-o.GCV.Lo <= 1e-9*o.GCV.Hi) {
 				t.Errorf("intercept %v: certified to %g, R² %v, GCV %v", intercept, o.RelativeErrorBound, v, o.GCV)
 			}
 		}
 		exact := mustExact(t, src, ridge.ExactOptions{Intercept: intercept}, gamma)[0]
-		if d := norm(minus(one.Solutions[0].Targets[0].Coef, exact.Targets[0].Coef)); !(d <= one.Solutions[0].Targets[0].ErrorBound+exact.Targets[0].ErrorBound) {
+		d := norm(minus(one.Solutions[0].Targets[0].Coef, exact.Targets[0].Coef))
+		if !(d <= one.Solutions[0].Targets[0].ErrorBound+exact.Targets[0].ErrorBound) {
 			t.Errorf("off by %g", d)
 		}
 		for _, method := range []ridge.Method{ridge.CG, ridge.Galerkin, ridge.Newton} {
@@ -47,10 +49,12 @@ func TestFewFeatures(t *testing.T) {
 		if choice.Passes != 2 || choice.Choice.Passes != 0 {
 			t.Errorf("γ was chosen in %d passes, %v", choice.Passes, choice.Choice.Spent)
 		}
-		if unasked := must(fdridge.Fit(t.Context(), src, fdridge.Options{Select: choose.GCV, NoIntercept: !intercept}))(t); unasked.Method != ridge.Exact || unasked.Passes != 1 {
+		unasked := must(fdridge.Fit(t.Context(), src, fdridge.Options{Select: choose.GCV, NoIntercept: !intercept}))(t)
+		if unasked.Method != ridge.Exact || unasked.Passes != 1 {
 			t.Errorf("γ was chosen by %s in %d passes", unasked.Method, unasked.Passes)
 		}
-		if cv := must(fdridge.Fit(t.Context(), src, fdridge.Options{NoIntercept: !intercept, Folds: 4}))(t); cv.Choice.Passes != 0 || len(cv.Choice.Spent) != 0 {
+		cv := must(fdridge.Fit(t.Context(), src, fdridge.Options{NoIntercept: !intercept, Folds: 4}))(t)
+		if cv.Choice.Passes != 0 || len(cv.Choice.Spent) != 0 {
 			t.Errorf("cross-validation: %d passes, %v", cv.Passes, cv.Choice.Spent)
 		}
 	}
@@ -103,7 +107,8 @@ func TestPlanKeepsScatter(t *testing.T) {
 		if (o.WorstShrinkage == 0) != keeps || (o.Shrinkage == 0) != keeps || keeps && o.Passes[0] > 3 {
 			t.Errorf("%s, m = %d: η %g, at most %g, %v passes", o.Method, o.Size, o.Shrinkage, o.WorstShrinkage, o.Passes)
 		}
-		if square := 8.0 * d * (d + 256); keeps && !(float64(o.Bytes) > square && float64(o.Bytes) < 30*square && !math.IsInf(o.Seconds, 0)) {
+		square := 8.0 * d * (d + 256)
+		if keeps && !(float64(o.Bytes) > square && float64(o.Bytes) < 30*square && !math.IsInf(o.Seconds, 0)) {
 			t.Errorf("%s, m = %d: %d bytes, of which AᵀA and the rows that wait take %.0f", o.Method, o.Size, o.Bytes, square)
 		}
 	}

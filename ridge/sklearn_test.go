@@ -195,7 +195,8 @@ var publicData = []struct {
 	{"abalone", false, func(t *testing.T, dir string) dataset.Source {
 		text := string(must(os.ReadFile(filepath.Join(dir, "abalone.data")))(t))
 		coded := filepath.Join(t.TempDir(), "abalone.csv")
-		if err := os.WriteFile(coded, []byte(strings.NewReplacer("M,", "0,", "F,", "1,", "I,", "2,").Replace(text)), 0o600); err != nil {
+		err := os.WriteFile(coded, []byte(strings.NewReplacer("M,", "0,", "F,", "1,", "I,", "2,").Replace(text)), 0o600)
+		if err != nil {
 			t.Fatal(err)
 		}
 		return must(csv.Open(coded, csv.Options{Targets: []string{"last"}}))(t)

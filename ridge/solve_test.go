@@ -184,7 +184,8 @@ func checkGradient(t rapid.TB, p drawn, f *ridge.Solution) {
 	for j := range p.ref.T {
 		x := f.Targets[j].Coef
 		if begun := must(p.sum.Path([]float64{f.Gamma}))(t)[0]; math.IsNaN(f.Targets[j].GradientNorm) {
-			if plain := must(p.sum.FitFD(f.Gamma))(t); !slices.Equal(x, begun.Targets[j].Coef) && !slices.Equal(x, plain.Targets[j].Coef) {
+			plain := must(p.sum.FitFD(f.Gamma))(t)
+			if !slices.Equal(x, begun.Targets[j].Coef) && !slices.Equal(x, plain.Targets[j].Coef) {
 				t.Errorf("no gradient of weights that are not those of one pass")
 			}
 			continue
@@ -581,7 +582,8 @@ func TestFitAccessors(t *testing.T) {
 		}
 	}
 	for j := range rss {
-		if r2, want := f.Targets[j].R2(), 1-rss[j]/f.Targets[j].ComputedTSS; !(r2.Lo <= want+1e-9) || !(r2.Hi >= want-1e-9) {
+		r2, want := f.Targets[j].R2(), 1-rss[j]/f.Targets[j].ComputedTSS
+		if !(r2.Lo <= want+1e-9) || !(r2.Hi >= want-1e-9) {
 			t.Errorf("R² %v, %g by prediction", r2, want)
 		}
 	}

@@ -42,7 +42,8 @@ func TestStatus(t *testing.T) {
 	for status := ridge.NotTerminated; status <= ridge.Diverged; status++ {
 		name := must(status.MarshalText())(t)
 		var back ridge.Status = -1
-		if err := back.UnmarshalText(name); err != nil || back != status || (len(name) == 0) != (status == ridge.NotTerminated) {
+		err := back.UnmarshalText(name)
+		if err != nil || back != status || (len(name) == 0) != (status == ridge.NotTerminated) {
 			t.Errorf("%v is named %q, which is read as %v: %v", status, name, back, err)
 		}
 	}
@@ -73,7 +74,8 @@ func TestStatusOfMethods(t *testing.T) {
 		if f := must(ridge.Solve(t.Context(), s, sum, 100, ridge.SolveOptions{Method: m, Tol: 1e-3, MaxPasses: 3000}))(t); f.Status != ridge.Converged {
 			t.Errorf("%v: %v", m, f.Status)
 		}
-		if _, err := ridge.Solve(t.Context(), s, sum, 1e-3, ridge.SolveOptions{Method: m, MaxPasses: 1}); !errors.Is(err, ridge.ErrPassLimit) {
+		_, err := ridge.Solve(t.Context(), s, sum, 1e-3, ridge.SolveOptions{Method: m, MaxPasses: 1})
+		if !errors.Is(err, ridge.ErrPassLimit) {
 			t.Errorf("%v, one pass: %v", m, err)
 		}
 		if f := must(ridge.Solve(t.Context(), zero, none, 1, ridge.SolveOptions{Method: m}))(t); f.Status != ridge.ZeroSolution {
@@ -92,7 +94,8 @@ func TestShortOfSeveral(t *testing.T) {
 		{NoIntercept: true, Method: ridge.Newton, Size: 1, Summarize: storing(fd.StoreRows), MaxPasses: 1, Gammas: []float64{0.1, 1e9}}, {NoIntercept: true, Method: ridge.Cholesky, Tol: 1e-40, Gammas: []float64{0.1, 1e9}}, {NoIntercept: true, Method: ridge.QR, Tol: 1e-40, Gammas: []float64{0.1, 1e9}},
 	} {
 		res, err := fdridge.Fit(t.Context(), src, opts)
-		if short, ok := errors.AsType[*ridge.NotConvergedError](err); !ok || res == nil || res.Status.Err() == nil || short.Status != res.Status || res.Solutions[0].Status.Err() == nil {
+		short, ok := errors.AsType[*ridge.NotConvergedError](err)
+		if !ok || res == nil || res.Status.Err() == nil || short.Status != res.Status || res.Solutions[0].Status.Err() == nil {
 			t.Fatalf("%s: %v, %+v", opts.Method, err, res)
 		}
 		if opts.Tol == 0 {

@@ -158,10 +158,12 @@ func TestFitReduces(t *testing.T) {
 		x[3] = x[2]
 	}
 	r, err := fdridge.Fit(t.Context(), s, fdridge.Options{NoIntercept: true, Method: ridge.Exact, Gammas: []float64{1e-40, 2, 3, 4}})
-	if proved := r.Solutions[0].Targets[0].Proves(); errors.Is(err, ridge.ErrRoundOff) == proved || proved != (err == nil) {
+	proved := r.Solutions[0].Targets[0].Proves()
+	if errors.Is(err, ridge.ErrRoundOff) == proved || proved != (err == nil) {
 		t.Errorf("something is proved: %v, %v", proved, err)
 	}
-	if got, left := r.Solutions[0].Method, givenUp(r); len(left) == 1 && (left[0].Method != ridge.Tridiagonal || got != ridge.QR) || len(left) == 0 && got != ridge.Cholesky {
+	got, left := r.Solutions[0].Method, givenUp(r)
+	if len(left) == 1 && (left[0].Method != ridge.Tridiagonal || got != ridge.QR) || len(left) == 0 && got != ridge.Cholesky {
 		t.Errorf("%s after %v", got, left)
 	}
 	p := refbig.New(s.x, s.y, nil, false)

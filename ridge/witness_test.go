@@ -101,7 +101,8 @@ func TestTargetsChange(t *testing.T) {
 	sum := must(ridge.Summarize(t.Context(), p, ridge.SummaryConfig{Size: 3}, nil))(t)
 	for _, method := range []ridge.Method{ridge.CG, ridge.Newton, ridge.Galerkin} {
 		src := changing{p, 2, func(b *dataset.Block) { b.Y[0] += 0.1 }, new(int)}
-		if _, err := ridge.Solve(t.Context(), src, sum, 0.01, ridge.SolveOptions{Method: method, Tol: 1e-10}); !errors.Is(err, ridge.ErrShape) {
+		_, err := ridge.Solve(t.Context(), src, sum, 0.01, ridge.SolveOptions{Method: method, Tol: 1e-10})
+		if !errors.Is(err, ridge.ErrShape) {
 			t.Errorf("%v: %v", method, err)
 		}
 	}
@@ -120,7 +121,8 @@ func TestLoneTargetChanges(t *testing.T) {
 					b.Y[0] += 20
 				}
 			}, new(int)}
-			if _, err := ridge.Solve(t.Context(), src, sum, 0.01, ridge.SolveOptions{Method: method, Tol: 1e-10}); !errors.Is(err, ridge.ErrShape) {
+			_, err := ridge.Solve(t.Context(), src, sum, 0.01, ridge.SolveOptions{Method: method, Tol: 1e-10})
+			if !errors.Is(err, ridge.ErrShape) {
 				t.Errorf("%v, intercept %v: %v", method, intercept, err)
 			}
 		}
@@ -141,7 +143,8 @@ func TestFoldsChange(t *testing.T) {
 				change(b)
 			}
 		}, new(int)}
-		if _, err := choose.CrossValidate(t.Context(), src, ridge.SummaryConfig{Size: 12}, cv); !errors.Is(err, ridge.ErrShape) || *src.passes != 2 {
+		_, err := choose.CrossValidate(t.Context(), src, ridge.SummaryConfig{Size: 12}, cv)
+		if !errors.Is(err, ridge.ErrShape) || *src.passes != 2 {
 			t.Errorf("%s, after %d passes: %v", name, *src.passes, err)
 		}
 	}

@@ -19,7 +19,8 @@ func TestZeroValues(t *testing.T) {
 	if err := read.UnmarshalBinary(marshal(t, sum)); err != nil || read.Rows() != sum.Rows() {
 		t.Errorf("a zero Summary reads %d rows of %d: %v", read.Rows(), sum.Rows(), err)
 	}
-	if none := new(ridge.Summary); none.Sketch() != nil || none.Rows() != 0 || none.Config() != (ridge.SummaryConfig{}) {
+	none := new(ridge.Summary)
+	if none.Sketch() != nil || none.Rows() != 0 || none.Config() != (ridge.SummaryConfig{}) {
 		t.Errorf("the zero Summary has %d rows and the configuration %+v", none.Rows(), none.Config())
 	}
 }

@@ -81,7 +81,8 @@ func read(name string) (*batchv1.Job, error) {
 				return nil, fmt.Errorf("container %s: %w", c.Name, err)
 			}
 		}
-		if v := slices.IndexFunc(c.Env, func(v corev1.EnvVar) bool { return v.Name == "PARTS" }); indexed && (v < 0 || c.Env[v].Value != strconv.Itoa(int(*spec.Completions))) {
+		v := slices.IndexFunc(c.Env, func(v corev1.EnvVar) bool { return v.Name == "PARTS" })
+		if indexed && (v < 0 || c.Env[v].Value != strconv.Itoa(int(*spec.Completions))) {
 			return nil, fmt.Errorf("container %s: PARTS differs from completions", c.Name)
 		}
 	}

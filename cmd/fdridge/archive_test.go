@@ -68,7 +68,8 @@ func TestArchive(t *testing.T) {
 	weighted := archive(t, "X", "y")
 	want = fit("--data", weighted, "--target", "y", "--weights", "y")["objective"]
 	for _, name := range []string{weighted + ":y", archive(t, "x", "w") + ":w"} {
-		if got := fit("--data", weighted, "--target", "y", "--weights", name)["objective"]; !reflect.DeepEqual(got, want) {
+		got := fit("--data", weighted, "--target", "y", "--weights", name)["objective"]
+		if !reflect.DeepEqual(got, want) {
 			t.Errorf("weights %s: objective %v, want %v", name, got, want)
 		}
 	}
@@ -90,7 +91,8 @@ func TestArchive(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"w.zip:w", "y"} {
-		if got := fit("--data", "rows.npz", "--target", "y", "--weights", name)["objective"]; !reflect.DeepEqual(got, want) {
+		got := fit("--data", "rows.npz", "--target", "y", "--weights", name)["objective"]
+		if !reflect.DeepEqual(got, want) {
 			t.Errorf("weights %s: objective %v, want %v", name, got, want)
 		}
 	}

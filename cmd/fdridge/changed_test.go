@@ -110,7 +110,8 @@ func TestCheckpointVersions(t *testing.T) {
 	_, args := unfinished(t)
 	for _, version := range []int{0, 2} {
 		rewrite(t, "ck", func(k map[string]any) { k["version"] = version })
-		if code, _, errs := call(args...); code != usage || !strings.Contains(errs, fmt.Sprintf("ck: is a checkpoint of version %d, but this program reads version 1", version)) {
+		code, _, errs := call(args...)
+		if code != usage || !strings.Contains(errs, fmt.Sprintf("ck: is a checkpoint of version %d, but this program reads version 1", version)) {
 			t.Errorf("exit %d: %s", code, errs)
 		}
 	}

@@ -96,7 +96,8 @@ func TestCheckpointLargerTol(t *testing.T) {
 	tables(t, dir)
 	t.Chdir(dir)
 	args := strings.Fields("fit --data rows.npy --target 13 --columns -14 --method cg --gamma 3 --size 12 --json --out model.json --checkpoint ck --tol 1e-40")
-	if code, _, errs := call(args...); code != short || !strings.Contains(errs, "the same command with a larger --tol resumes from checkpoint ck") {
+	code, _, errs := call(args...)
+	if code != short || !strings.Contains(errs, "the same command with a larger --tol resumes from checkpoint ck") {
 		t.Fatalf("exit %d: %s", code, errs)
 	}
 	args[len(args)-1] = "1e-9"
@@ -206,7 +207,8 @@ func TestCheckpointDamaged(t *testing.T) {
 func TestCheckpointNothing(t *testing.T) {
 	rows := write(t, "rows.csv", rowsCSV(40))
 	t.Chdir(t.TempDir())
-	if code, _, errs := call("fit", "--data", rows, "--target", "none", "--gamma", "1", "--checkpoint", "ck"); code != usage {
+	code, _, errs := call("fit", "--data", rows, "--target", "none", "--gamma", "1", "--checkpoint", "ck")
+	if code != usage {
 		t.Fatalf("exit %d: %s", code, errs)
 	}
 	if left, _ := filepath.Glob("*"); len(left) > 0 {
@@ -292,7 +294,8 @@ func TestCheckpointUnwritable(t *testing.T) {
 			}
 			continue
 		}
-		if err := c.Wait(); c.ProcessState.ExitCode() != failed || !strings.HasPrefix(last, "fdridge: interrupted; the same command resumes from checkpoint ck, row ") || !strings.Contains(last, "a later checkpoint could not be written: ") {
+		err := c.Wait()
+		if c.ProcessState.ExitCode() != failed || !strings.HasPrefix(last, "fdridge: interrupted; the same command resumes from checkpoint ck, row ") || !strings.Contains(last, "a later checkpoint could not be written: ") {
 			t.Errorf("%v: %s", err, last)
 		}
 	}

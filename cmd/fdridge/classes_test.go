@@ -96,7 +96,8 @@ func TestClasses(t *testing.T) {
 			n, _ := strconv.Atoi(cell[1])
 			counted += n
 		}
-		if held := reported(t, fit...)["classes"].(map[string]any)["holdout"].([]any)[0].(map[string]any)["rows"].(float64); err != nil ||
+		held := reported(t, fit...)["classes"].(map[string]any)["holdout"].([]any)[0].(map[string]any)["rows"].(float64)
+		if err != nil ||
 			counted != int(held) {
 			t.Errorf("%v, the page's confusion matrix counts %d rows of %g\n%s", err, counted, held, matrix)
 		}
@@ -137,7 +138,8 @@ func TestClasses(t *testing.T) {
 			t.Errorf("%v, %q", err, found.Labels)
 		}
 		for _, as := range []string{"npy", "arrow"} {
-			if code, _, errs := call("predict", "--model", out, "--data", data, "--out", filepath.Join(t.TempDir(), "p."+as)); code != 0 {
+			code, _, errs := call("predict", "--model", out, "--data", data, "--out", filepath.Join(t.TempDir(), "p."+as))
+			if code != 0 {
 				t.Errorf("%s: exit %d, %s", as, code, errs)
 			}
 		}

@@ -324,7 +324,8 @@ func TestSelect(t *testing.T) {
 			t.Errorf("--select %s chose %v, the least is at %v", by, c["gamma"], at)
 		}
 		page, err := os.ReadFile(file)
-		if want := map[string]string{"gcv": "smallest GCV of", "loo": "Leave-one-out error", "cv": "Cross-validated error"}[by]; err != nil ||
+		want := map[string]string{"gcv": "smallest GCV of", "loo": "Leave-one-out error", "cv": "Cross-validated error"}[by]
+		if err != nil ||
 			!strings.Contains(string(page), want) {
 			t.Errorf("the page does not say %q (%v)", want, err)
 		}
@@ -494,7 +495,8 @@ func TestInterval(t *testing.T) {
 			t.Errorf("%s: %d lines of %d", name, len(written), len(lines))
 		}
 		var p map[string]any
-		if err := json.Unmarshal([]byte(must(t, append(predict, "--model", in("one-shot"), "--interval", in("sketch"), "--json")...)), &p); err != nil {
+		err := json.Unmarshal([]byte(must(t, append(predict, "--model", in("one-shot"), "--interval", in("sketch"), "--json")...)), &p)
+		if err != nil {
 			t.Fatal(err)
 		}
 		if b := p["intervals"].([]any); len(b) != 300 || len(b[0].([]any)) != 1 || len(b[0].([]any)[0].([]any)) != 2 {
@@ -502,7 +504,8 @@ func TestInterval(t *testing.T) {
 		}
 	}
 	for _, flags := range [][]string{{"--digits"}, {"--digits", "--json", "--interval", in("sketch")}} {
-		if code, out, errs := call(append([]string{"predict", "--model", in("one-shot"), "--data", housing}, flags...)...); code != usage ||
+		code, out, errs := call(append([]string{"predict", "--model", in("one-shot"), "--data", housing}, flags...)...)
+		if code != usage ||
 			out != "" ||
 			!strings.Contains(errs, "--digits: ") {
 			t.Errorf("%v: exit %d, %s", flags, code, errs)
@@ -802,7 +805,8 @@ func TestPlan(t *testing.T) {
 		"--every 0": "--every: 0", "--every 100000": "of 3000 rows is one row", "--n -1": "--n: -1", "--tol 2": "--tol: 2", "--error 1": "--error: 1", "--memory 0": "--memory: 0",
 		"--sizes 8,x": "--sizes: \"x\"", "--gamma 0": "--gamma: 0", "--sketch " + sketch: "it excludes --data", "--size 0": "--size: 0",
 	} {
-		if code, _, errs := call(append(append([]string{"plan"}, data...), strings.Fields(args)...)...); code != usage ||
+		code, _, errs := call(append(append([]string{"plan"}, data...), strings.Fields(args)...)...)
+		if code != usage ||
 			!strings.Contains(errs, want) {
 			t.Errorf("%s: exit %d, %s", args, code, errs)
 		}
@@ -910,7 +914,8 @@ func TestOtherRows(t *testing.T) {
 	must(t, "sketch", "--data", data, "--target", "y", "--standardize", "-o", in("scaled"))
 	must(t, "sketch", "--data", data, "--target", "x2", "--columns", "x1,y", "-o", in("target"))
 	for _, name := range []string{"weighted", "plain", "part", "scaled", "target"} {
-		if code, out, errs := call("predict", "--model", model, "--data", data, "--target", "y", "--interval", in(name)); code != usage ||
+		code, out, errs := call("predict", "--model", model, "--data", data, "--target", "y", "--interval", in(name))
+		if code != usage ||
 			out != "" ||
 			!strings.Contains(errs, "--interval: ") {
 			t.Errorf("%s: exit %d, %s", name, code, errs)
@@ -1022,7 +1027,8 @@ func TestRoom(t *testing.T) {
 	}
 	wide := write(t, "wide.svm", "1 2000000000:3\n2 1:1\n")
 	for _, args := range [][]string{{"fit", "--gamma", "1"}, {"sketch", "-o", filepath.Join(t.TempDir(), "s")}, {"plan"}} {
-		if code, _, errs := call(append(args, "--data", wide)...); code != usage || !strings.Contains(errs, "takes about") ||
+		code, _, errs := call(append(args, "--data", wide)...)
+		if code != usage || !strings.Contains(errs, "takes about") ||
 			strings.Count(errs, "\n") != 1 {
 			t.Errorf("%v: exit %d, %.300s", args, code, errs)
 		}
@@ -1047,7 +1053,8 @@ func TestGammaList(t *testing.T) {
 			"--size",
 			"8",
 		)
-		if path := v["choice"].(map[string]any)["path"].([]any); len(path) != 3 || path[1].(map[string]any)["gamma"] != 30.0 {
+		path := v["choice"].(map[string]any)["path"].([]any)
+		if len(path) != 3 || path[1].(map[string]any)["gamma"] != 30.0 {
 			t.Errorf("--cv %s: %v", cv, path)
 		}
 	}
@@ -1095,7 +1102,8 @@ func TestTextFlags(t *testing.T) {
 	// Years for names: only --header can tell them from a row.
 	years := write(t, "years.csv", strings.Replace(rowsCSV(40), "x1,x2,y", "2001,2002,2003", 1))
 	for header, n := range map[string]float64{"yes": 40, "no": 41} {
-		if v := reported(t, "fit", "--data", years, "--header", header, "--target", "last", "--gamma", "1"); v["n"] != n {
+		v := reported(t, "fit", "--data", years, "--header", header, "--target", "last", "--gamma", "1")
+		if v["n"] != n {
 			t.Errorf("--header %s: %v rows, want %v", header, v["n"], n)
 		}
 	}

@@ -122,7 +122,8 @@ func (o *solveFlags) deliver(f *report.Fit, columns []string, target string, std
 	}
 	if o.coef != "" && isWritten { // a row for each target and γ: the intercept and the coefficients
 		all := m.Weights().RawMatrix()
-		if err := atomicfile.Write(o.coef, func(w io.Writer) error { return npy.Write(w, all.Rows, all.Cols, all.Data) }); err != nil {
+		err := atomicfile.Write(o.coef, func(w io.Writer) error { return npy.Write(w, all.Rows, all.Cols, all.Data) })
+		if err != nil {
 			return fmt.Errorf("--coef: %w", err)
 		}
 	}

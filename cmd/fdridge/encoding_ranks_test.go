@@ -45,7 +45,8 @@ func TestEncodedRanks(t *testing.T) {
 	args := []string{"fit", "--data", data, "--target", "rent", "--onehot", "district,heating", "--missing", "mean", "--standardize", "--gamma", "2", "--method", "cg", "--size", "2", "--out", "m.json", "--lanes", "1"}
 	must(t, args...)
 	whole := weights(t, "m.json")
-	if code, _, _ := call(append(args, "--checkpoint", "ck", "--checkpoint-every", "1ns", "--max-passes", "1")...); code != short {
+	code, _, _ := call(append(args, "--checkpoint", "ck", "--checkpoint-every", "1ns", "--max-passes", "1")...)
+	if code != short {
 		t.Fatalf("exit %d, of a run that is to be gone on with", code)
 	}
 	must(t, append(args, "--checkpoint", "ck", "--checkpoint-every", "1ns")...)

@@ -387,7 +387,8 @@ func TestEncodedRefusals(t *testing.T) {
 	}
 	more := write(t, "more.csv", "a,b\n"+strings.Repeat("1,x\n2,y\n3,u\n", 7))
 	for _, rows := range []struct{ some, want string }{{"1:21", "14 values of 2 levels"}, {"1:1", "1 value of 1 level"}, {"4:9", "4 values of 2 levels"}} {
-		if _, _, errs := call("predict", "--model", "m.json", "--data", more, "--unknown", "ignore", "--rows", rows.some); errs != rows.want+" unknown to the model: they count as (other), or the columns of these levels are zero\n" {
+		_, _, errs := call("predict", "--model", "m.json", "--data", more, "--unknown", "ignore", "--rows", rows.some)
+		if errs != rows.want+" unknown to the model: they count as (other), or the columns of these levels are zero\n" {
 			t.Errorf("rows %s: %q, want %s", rows.some, errs, rows.want)
 		}
 	}

@@ -49,7 +49,8 @@ func TestLists(t *testing.T) {
 				for _, v := range c.args {
 					args = append(args, "--"+f.Name+"="+v)
 				}
-				if code, out, errs := call(args...); code != usage || out != "" || !strings.Contains(errs, "--"+f.Name) || !strings.Contains(errs, c.want) {
+				code, out, errs := call(args...)
+				if code != usage || out != "" || !strings.Contains(errs, "--"+f.Name) || !strings.Contains(errs, c.want) {
 					t.Errorf("%q: exit %d, %q, %q", args, code, out, errs)
 				}
 			}

@@ -88,7 +88,8 @@ func completions(t *testing.T, args ...string) []string {
 // TestCompletion: flags complete after other flags, and flags with a fixed set of values complete these.
 func TestCompletion(t *testing.T) {
 	for _, before := range [][]string{nil, {"--data", "x"}, {"--data", "x", "--target", "y", "--gamma", "1,2", "--standardize"}} {
-		if got := completions(t, slices.Concat([]string{"fit"}, before, []string{"--m"})...); !slices.Equal(got, []string{"--max-passes", "--method", "--min-share", "--missing", "--missing-indicator", "--missing-marks", "--missing-target", "--mpi"}) {
+		got := completions(t, slices.Concat([]string{"fit"}, before, []string{"--m"})...)
+		if !slices.Equal(got, []string{"--max-passes", "--method", "--min-share", "--missing", "--missing-indicator", "--missing-marks", "--missing-target", "--mpi"}) {
 			t.Errorf("after %v: %v", before, got)
 		}
 	}

@@ -227,7 +227,8 @@ func TestReportPage(t *testing.T) {
 			}
 			// Spectrum and convergence are as wide as the page, drawn once for wide and once for narrow ones.
 			wide := strings.Count(p.text, `<figure class="across">`)
-			if n := strings.Count(p.text, `<svg class="wide" `); n != wide || n != strings.Count(p.text, `<svg class="narrow" `) || p.elements["svg"] != c.pictures+wide {
+			n := strings.Count(p.text, `<svg class="wide" `)
+			if n != wide || n != strings.Count(p.text, `<svg class="narrow" `) || p.elements["svg"] != c.pictures+wide {
 				t.Errorf("%d svg, %d of them wide, for %d pictures, %d of them across the page", p.elements["svg"], n, c.pictures, wide)
 			}
 			verdict := regexp.MustCompile(`class="verdict( good)?">([^<]*)<`).FindStringSubmatch(p.text)
@@ -261,7 +262,8 @@ func TestReportBounds(t *testing.T) {
 			t.Errorf("weight %s is %v, the page says %v ± %v", row[1], w, x, b)
 		}
 		// Bounds are rounded up, to one or two digits.
-		if e := first(v["error_bound"]); !(e <= whole && whole <= 1.45*e) || !(math.Abs(b/whole-x/scaled) <= 0.45*x/scaled) {
+		e := first(v["error_bound"])
+		if !(e <= whole && whole <= 1.45*e) || !(math.Abs(b/whole-x/scaled) <= 0.45*x/scaled) {
 			t.Errorf("weight %s: %v ± %v, scaled %v ± %v, of a fit with a bound of %v", row[1], x, b, scaled, whole, e)
 		}
 		if (row[6] == "proved") != (math.Abs(x) > b) {

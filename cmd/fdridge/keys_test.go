@@ -56,7 +56,8 @@ func TestPredictKey(t *testing.T) {
 		Keys        []string
 		Predictions []any
 	}
-	if err := json.Unmarshal([]byte(must(t, "predict", "--model", "m.json", "--data", "new.csv", "--key", "id", "--json")), &found); err != nil {
+	err := json.Unmarshal([]byte(must(t, "predict", "--model", "m.json", "--data", "new.csv", "--key", "id", "--json")), &found)
+	if err != nil {
 		t.Fatal(err)
 	}
 	if found.Key != "id" || !slices.Equal(found.Keys, []string{"007", "8", ""}) || len(found.Predictions) != 3 {
@@ -76,7 +77,8 @@ func TestPredictKey(t *testing.T) {
 		"--data - --key id":                                  "--key: the column is read apart, and standard input can be read only once",
 		"--data new.csv --key id --transposed --columns 1,2": "--key: with --transposed a sample has no column",
 	} {
-		if code, _, stderr := call(append(strings.Fields("predict --model m.json"), strings.Fields(args)...)...); code != usage ||
+		code, _, stderr := call(append(strings.Fields("predict --model m.json"), strings.Fields(args)...)...)
+		if code != usage ||
 			!strings.Contains(stderr, want) {
 			t.Errorf("%s: exit %d, %s", args, code, stderr)
 		}

@@ -33,7 +33,8 @@ func TestHostileLanes(t *testing.T) {
 	cfg := sum.Config()
 	n := 3 * cfg.LaneRows
 	for range 2 { // beyond the rows that were merged, into all lanes
-		if err := sum.AppendBlock(dataset.Block{N: n, X: make([]float64, n*cfg.Dim), Y: make([]float64, n)}); err != nil {
+		err := sum.AppendBlock(dataset.Block{N: n, X: make([]float64, n*cfg.Dim), Y: make([]float64, n)})
+		if err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -50,7 +50,8 @@ func TestLiveAnew(t *testing.T) {
 		}
 	}
 	for _, left := range []string{"live.fds and live.fds.previous", "live.fds.previous"} {
-		if code, errs := sketch("2"); code != usage || !strings.Contains(errs, "use another --out, or remove "+left+"\n") {
+		code, errs := sketch("2")
+		if code != usage || !strings.Contains(errs, "use another --out, or remove "+left+"\n") {
 			t.Fatalf("exit %d: %s", code, errs)
 		}
 		name, _, _ := strings.Cut(left, " ")
@@ -93,7 +94,8 @@ func TestLiveCommands(t *testing.T) {
 			if code != done || strings.HasPrefix(errs, says) != (k > 0) || lastTold(t, out).End != live.EndOfRows {
 				t.Fatalf("%s: exit %d, %s%s", c.args, code, out, errs)
 			}
-			if told := lastTold(t, out); k > 0 && (told.Rows != 900 || told.New_rows > 500 || told.Next == nil || !(told.Fit.Weight > 0.99*c.weight && told.Fit.Weight < 1.01*c.weight)) {
+			told := lastTold(t, out)
+			if k > 0 && (told.Rows != 900 || told.New_rows > 500 || told.Next == nil || !(told.Fit.Weight > 0.99*c.weight && told.Fit.Weight < 1.01*c.weight)) {
 				t.Errorf("%s: %s", c.args, out)
 			}
 		}
@@ -261,7 +263,8 @@ func TestLiveAlone(t *testing.T) {
 	other := filepath.Join(t.TempDir(), "other.fds")
 	must(t, "sketch", "--data", table, "--target", "y", "--out", other)
 	for _, args := range []string{"sketch --data " + table + " --target y --out ", "merge " + name + " " + other + " --out ", "fit --data " + table + " --target y --gamma 1 --save-sketch ", "fit --data " + table + " --target y --gamma 1 --out "} {
-		if code, _, errs := call(append(strings.Fields(args), name)...); code == done || !strings.Contains(errs, name+".lock is locked by process") || contents(t, name) != before {
+		code, _, errs := call(append(strings.Fields(args), name)...)
+		if code == done || !strings.Contains(errs, name+".lock is locked by process") || contents(t, name) != before {
 			t.Errorf("%s: exit %d, %s", args, code, errs)
 		}
 	}
@@ -290,7 +293,8 @@ func TestLivePipedAsFile(t *testing.T) {
 			}
 			feed.Close()
 		}()
-		if code, _, errs := piped(t.Context(), in, append(args, pipe, "--every", "1ms", "--data", "-")...); code != done {
+		code, _, errs := piped(t.Context(), in, append(args, pipe, "--every", "1ms", "--data", "-")...)
+		if code != done {
 			t.Fatalf("exit %d, %s", code, errs)
 		}
 		if contents(t, file) != contents(t, pipe) {

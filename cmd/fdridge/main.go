@@ -104,7 +104,8 @@ func execute(ctx context.Context, args []string, mpi joiner, stdin io.Reader, st
 		return errorCode(err)
 	}
 	fmt.Fprintln(stderr, "fdridge: "+message(err)+suggestCommands(root, args))
-	if _, unwritten := errors.AsType[*fs.PathError](err); !begun && !unwritten { // the command line has an unknown command or flag
+	_, unwritten := errors.AsType[*fs.PathError](err)
+	if !begun && !unwritten { // the command line has an unknown command or flag
 		return usage
 	}
 	return exitCode(err)

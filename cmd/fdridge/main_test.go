@@ -475,7 +475,8 @@ func TestFourierModel(t *testing.T) {
 		t.Errorf("%v", v)
 	}
 	var p map[string]any
-	if err := json.Unmarshal([]byte(must(t, "predict", "--model", model, "--data", w8a, "--rows", "1:3000", "--json")), &p); err != nil {
+	err := json.Unmarshal([]byte(must(t, "predict", "--model", model, "--data", w8a, "--rows", "1:3000", "--json")), &p)
+	if err != nil {
 		t.Fatal(err)
 	}
 	if r2, want := first(p["r2"]), first(v["r2"]); !(math.Abs(r2-want) <= 1e-6) {
@@ -496,7 +497,8 @@ func TestSeveralGammas(t *testing.T) {
 			t.Errorf("%q: exit %d, %s", args, code, errs)
 		}
 	}
-	if got := must(t, "predict", "--model", model, "--data", data, "--target", "y", "--gamma", "10", "--out", out); got != "" {
+	got := must(t, "predict", "--model", model, "--data", data, "--target", "y", "--gamma", "10", "--out", out)
+	if got != "" {
 		t.Errorf("printed %q", got)
 	}
 	if b, err := os.ReadFile(out); err != nil || bytes.Count(b, []byte("\n")) != 50 {
@@ -568,7 +570,8 @@ func TestInterrupt(t *testing.T) {
 	cancel()
 	for _, method := range []string{"cg", "exact", "one-shot"} {
 		var out, errs bytes.Buffer
-		if code := run(ctx, []string{"fit", "--data", housing, "--target", "last", "--gamma", "1", "--method", method, "--out", model}, &out, &errs); code != failed || errs.String() != "fdridge: interrupted\n" || out.Len() > 0 {
+		code := run(ctx, []string{"fit", "--data", housing, "--target", "last", "--gamma", "1", "--method", method, "--out", model}, &out, &errs)
+		if code != failed || errs.String() != "fdridge: interrupted\n" || out.Len() > 0 {
 			t.Errorf("%s: exit %d, %q, %q", method, code, out.String(), errs.String())
 		}
 	}

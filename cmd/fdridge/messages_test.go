@@ -117,7 +117,8 @@ func TestComma(t *testing.T) {
 	if err := os.Rename(rows, filepath.Join(filepath.Dir(rows), "b.csv")); err != nil {
 		t.Fatal(err)
 	}
-	if code, _, errs := call("fit", "--data", rows, "--target", "y", "--gamma", "1"); code != usage || !strings.Contains(errs, "/a: no such file") {
+	code, _, errs := call("fit", "--data", rows, "--target", "y", "--gamma", "1")
+	if code != usage || !strings.Contains(errs, "/a: no such file") {
 		t.Errorf("exit %d, %q", code, errs)
 	}
 }
@@ -151,7 +152,8 @@ func TestSolveNamesWeights(t *testing.T) {
 		if flags == nil {
 			continue
 		}
-		if code, out, errs := call(solve...); code != usage || out != "" || !strings.Contains(errs, "--weights: the sketch in "+sketch+" has weighted rows (40 rows, total weight 30)") {
+		code, out, errs := call(solve...)
+		if code != usage || out != "" || !strings.Contains(errs, "--weights: the sketch in "+sketch+" has weighted rows (40 rows, total weight 30)") {
 			t.Errorf("exit %d, %q, %q", code, out, errs)
 		}
 	}
@@ -167,7 +169,8 @@ func TestAdviceNamesFlags(t *testing.T) {
 		{usage, []string{"--data", wide, "--gamma", "1", "--method", "exact"}},
 		{short, []string{"--data", housing, "--target", "last", "--rows", "1:500", "--gamma", "1e-6", "--size", "2", "--method", "one-shot"}},
 	} {
-		if code, _, errs := call(append([]string{"fit"}, c.args...)...); code != c.code || !strings.Contains(errs, "--method cg") {
+		code, _, errs := call(append([]string{"fit"}, c.args...)...)
+		if code != c.code || !strings.Contains(errs, "--method cg") {
 			t.Errorf("%v: exit %d, %q", c.args, code, errs)
 		}
 	}
@@ -176,7 +179,8 @@ func TestAdviceNamesFlags(t *testing.T) {
 // TestStandardisingNamesData: a column that cannot be standardised is one of a file.
 func TestStandardisingNamesData(t *testing.T) {
 	huge := write(t, "huge.csv", "a,y\n1e200,1\n-1e200,2\n1,3\n")
-	if code, _, errs := call("fit", "--data", huge, "--target", "y", "--gamma", "1", "--standardize"); code != usage || !strings.Contains(errs, huge+": standardisation: the variance of feature 1") {
+	code, _, errs := call("fit", "--data", huge, "--target", "y", "--gamma", "1", "--standardize")
+	if code != usage || !strings.Contains(errs, huge+": standardisation: the variance of feature 1") {
 		t.Errorf("exit %d, %q", code, errs)
 	}
 }
@@ -203,7 +207,8 @@ func TestOnlyDimensionsDisagree(t *testing.T) {
 		"fold 41 of 41":           append(fit, "--gamma", "auto", "--cv", "41"),
 		"other rows than the sum": {"solve", sketch, "--data", other, "--gamma", "1"},
 	} {
-		if code, _, errs := call(args...); code != usage || !strings.Contains(errs, want) || strings.Contains(errs, "dimensions") {
+		code, _, errs := call(args...)
+		if code != usage || !strings.Contains(errs, want) || strings.Contains(errs, "dimensions") {
 			t.Errorf("%v: exit %d, %q", args, code, errs)
 		}
 	}

@@ -38,7 +38,8 @@ func TestOutFormat(t *testing.T) {
 		"--out-format xml --out o": `--out-format: "xml" must be one of`,
 		"--out-format npz --out o --predict " + rows + " --per-target": "--predict",
 	} {
-		if code, _, errs := call(append(in, strings.Fields(args)...)...); code != usage || !strings.Contains(errs, want) {
+		code, _, errs := call(append(in, strings.Fields(args)...)...)
+		if code != usage || !strings.Contains(errs, want) {
 			t.Errorf("%s: %d, %s, want %s", args, code, errs, want)
 		}
 	}

@@ -127,7 +127,8 @@ func TestPaperInterrupted(t *testing.T) {
 // TestPaperZero: a zero that is given is no default, and a list of nothing not all.
 func TestPaperZero(t *testing.T) {
 	for _, args := range []string{"--size 0", "--dim 0", "--noise 0", "--trials 0", "--iterations 0", "--figures ,"} {
-		if code, _, errs := call(append([]string{"paper", "--out", t.TempDir()}, strings.Fields(args)...)...); code != usage || strings.Count(errs, "\n") != 1 {
+		code, _, errs := call(append([]string{"paper", "--out", t.TempDir()}, strings.Fields(args)...)...)
+		if code != usage || strings.Count(errs, "\n") != 1 {
 			t.Errorf("%s: exit %d, %s", args, code, errs)
 		}
 	}

@@ -79,7 +79,8 @@ func TestPerTarget(t *testing.T) {
 		t.Errorf("the model has %v", m.Fits[0].Gammas)
 	}
 	for j, g := range auto.Gammas {
-		if want := fmt.Sprintf("\n%-9.6g  y%d ", g, j+1); !strings.Contains(must(t, "show", in("m.json")), strings.TrimRight(want, " ")) {
+		want := fmt.Sprintf("\n%-9.6g  y%d ", g, j+1)
+		if !strings.Contains(must(t, "show", in("m.json")), strings.TrimRight(want, " ")) {
 			t.Errorf("show has no line %q", want)
 		}
 	}
@@ -115,13 +116,15 @@ func TestPerTarget(t *testing.T) {
 	predicted := strings.Fields(text)
 	for b, err := range src.Blocks(t.Context()) {
 		for i := range b.N {
-			if got := strings.Trim(strings.Join(strings.Fields(fmt.Sprint(b.X[3*i:3*i+3])), ","), "[]"); err != nil || got != predicted[i] {
+			got := strings.Trim(strings.Join(strings.Fields(fmt.Sprint(b.X[3*i:3*i+3])), ","), "[]")
+			if err != nil || got != predicted[i] {
 				t.Errorf("row %d of the array is %s, %v, want %s", i, got, err, predicted[i])
 			}
 		}
 	}
 	for why, more := range map[string][]string{"2 gammas for 3 targets": {"--gamma", "1,2"}} {
-		if code, _, errs := call(append(append([]string{"fit", "--per-target"}, of...), more...)...); code != usage || !strings.Contains(errs, why) {
+		code, _, errs := call(append(append([]string{"fit", "--per-target"}, of...), more...)...)
+		if code != usage || !strings.Contains(errs, why) {
 			t.Errorf("%v: exit %d, %s", more, code, errs)
 		}
 	}
@@ -223,7 +226,8 @@ func TestPredictInFitRefuses(t *testing.T) {
 		"is an input":                     {"--per-target", "--predict", out, "--out", out},
 		"no predictions were written (--": {"--per-target", "--predict", rows, "--out", out, "--tol", "1e-18", "--max-passes", "1", "--strict"},
 	} {
-		if code, _, errs := call(append(fit, args...)...); code == done || code == short || !strings.Contains(errs, want) {
+		code, _, errs := call(append(fit, args...)...)
+		if code == done || code == short || !strings.Contains(errs, want) {
 			t.Errorf("%v: exit %d, %s, want %s", args, code, errs, want)
 		}
 	}

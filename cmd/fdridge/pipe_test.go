@@ -39,7 +39,8 @@ func TestPipedCommands(t *testing.T) {
 		t.Helper()
 		a, b := filepath.Join(dir, "a"), filepath.Join(dir, "b")
 		must(t, append(args, "--data", data, "--out", a)...)
-		if code, _, errs := piped(t.Context(), strings.NewReader(text), append(args, "--data", "-", "--out", b)...); code != done {
+		code, _, errs := piped(t.Context(), strings.NewReader(text), append(args, "--data", "-", "--out", b)...)
+		if code != done {
 			t.Fatalf("%v: exit %d, %s", args, code, errs)
 		}
 		if contents(t, a) != contents(t, b) {
@@ -231,7 +232,8 @@ func TestArrowPredictions(t *testing.T) {
 		{"--out-format csv --json", "--out-format: csv excludes --json and --digits"},
 		{"--out-format arrows --json", "--out-format: arrows excludes --json and --digits"},
 	} {
-		if code, _, errs := call(append([]string{"predict", "--model", model, "--data", rows, "--target", "y"}, strings.Fields(c.flags)...)...); code != usage || !strings.Contains(errs, c.want) {
+		code, _, errs := call(append([]string{"predict", "--model", model, "--data", rows, "--target", "y"}, strings.Fields(c.flags)...)...)
+		if code != usage || !strings.Contains(errs, c.want) {
 			t.Errorf("%s: exit %d, %s", c.flags, code, errs)
 		}
 	}

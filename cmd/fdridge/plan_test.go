@@ -26,7 +26,8 @@ func TestPlanReads(t *testing.T) {
 		}
 	}
 	// A hundred thousand times the rows take so many times as long to open: more, however busy the machine.
-	if more := reported(t, append(args, "--n", "2064000000")...); more["n"] != 2064000000.0 || !(more["open_seconds"].(float64) > opening) {
+	more := reported(t, append(args, "--n", "2064000000")...)
+	if more["n"] != 2064000000.0 || !(more["open_seconds"].(float64) > opening) {
 		t.Errorf("%v rows are opened in %v s, a tenth of them in %v", more["n"], more["open_seconds"], opening)
 	}
 	sketch := t.TempDir() + "/sketch"
@@ -39,7 +40,8 @@ func TestPlanReads(t *testing.T) {
 // TestPlanOfAuto: that fit chooses γ, and plan does not, is said before any data are read.
 func TestPlanOfAuto(t *testing.T) {
 	for _, gamma := range []string{"auto", "auto:1,10"} {
-		if code, _, errs := call("plan", "--data", "none.csv", "--gamma", gamma); code != usage || !strings.Contains(errs, "--gamma: "+gamma+": plan needs numbers") {
+		code, _, errs := call("plan", "--data", "none.csv", "--gamma", gamma)
+		if code != usage || !strings.Contains(errs, "--gamma: "+gamma+": plan needs numbers") {
 			t.Errorf("exit %d, %q", code, errs)
 		}
 	}

@@ -244,7 +244,8 @@ func TestIntervalsNarrow(t *testing.T) {
 				for i, v := range narrow {
 					half, sketched := (v.Hi-v.Lo)/2, (wide[i].Hi-wide[i].Lo)/2
 					least = math.Min(least, sketched/half)
-					if says := exact.norm[i/k] * certificates[i%k].ErrorBound; !(half <= says*(1+1e-9)+round(i)) || !(half <= sketched*(1+1e-9)) {
+					says := exact.norm[i/k] * certificates[i%k].ErrorBound
+					if !(half <= says*(1+1e-9)+round(i)) || !(half <= sketched*(1+1e-9)) {
 						t.Fatalf("row %d, target %d: half width %.3g, the certificate says %.3g, the sketch %.3g", i/k+1, i%k+1, half, says, sketched)
 					}
 				}
@@ -260,11 +261,13 @@ func TestIntervalsNarrow(t *testing.T) {
 					if m.Intercept { // the rows are not centred, so the interval is wider
 						break
 					}
-					if half, says := (v.Hi-v.Lo)/2, exact.norm[i/k]*certificates[i%k].ErrorBound; !(math.Abs(half-says) <= 1e-9*says+round(i)) {
+					half, says := (v.Hi-v.Lo)/2, exact.norm[i/k]*certificates[i%k].ErrorBound
+					if !(math.Abs(half-says) <= 1e-9*says+round(i)) {
 						t.Fatalf("alone: row %d: half width %.3g, the certificate says %.3g", i+1, half, says)
 					}
 				}
-				if code, _, errs := call(slices.Concat([]string{"predict"}, predict, []string{old, "--interval", old})...); code != usage || !strings.Contains(errs, "an older version") {
+				code, _, errs := call(slices.Concat([]string{"predict"}, predict, []string{old, "--interval", old})...)
+				if code != usage || !strings.Contains(errs, "an older version") {
 					t.Errorf("by an old model alone: exit %d, %s", code, errs)
 				}
 			})
@@ -317,7 +320,8 @@ func TestIntervalModels(t *testing.T) {
 		"another ‖b‖²":           {func(w map[string]any) { w["tss"] = 1.0000001 * number1(t, w["tss"].([]any)[0]) }, "is not of the rows"},
 		"another intercept":      {func(w map[string]any) { w["intercept"] = 1.0000001 * number1(t, w["intercept"].([]any)[0]) }, "is not of the rows"},
 	} {
-		if code, out, errs := call(append([]string{"predict"}, predict(change(t, model, c.edit))...)...); code != usage || out != "" || !strings.Contains(errs, c.want) {
+		code, out, errs := call(append([]string{"predict"}, predict(change(t, model, c.edit))...)...)
+		if code != usage || out != "" || !strings.Contains(errs, c.want) {
 			t.Errorf("%s: exit %d, %s", name, code, errs)
 		}
 	}
@@ -364,7 +368,8 @@ func TestIntervalModels(t *testing.T) {
 	must(t, "sketch", "--data", svm, "--size", "1", "-o", plain)
 	bare := write(t, "bare.csv", text[strings.Index(text, "\n")+1:])
 	must(t, "solve", plain, "--data", bare, "--target", "last", "--gamma", "1", "--method", "cg", "--out", solved)
-	if _, with, _ := intervalsOf(t, []string{"--data", svm, "--model", solved, "--interval", plain}); with != "sketch and model" {
+	_, with, _ := intervalsOf(t, []string{"--data", svm, "--model", solved, "--interval", plain})
+	if with != "sketch and model" {
 		t.Errorf("from %q", with)
 	}
 }

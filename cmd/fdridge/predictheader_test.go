@@ -38,7 +38,8 @@ func TestPredictHeader(t *testing.T) {
 			if got != c.want+"\n"+plain {
 				t.Errorf("%v, %s: %.80s", c, name, got)
 			}
-			if columns := strings.Count(c.want, ",") + 1; c.model != "labels" && strings.Count(strings.Split(got, "\n")[1], ",")+1 != columns {
+			columns := strings.Count(c.want, ",") + 1
+			if c.model != "labels" && strings.Count(strings.Split(got, "\n")[1], ",")+1 != columns {
 				t.Errorf("%v: %d names for %s", c, columns, strings.Split(got, "\n")[1])
 			}
 		}

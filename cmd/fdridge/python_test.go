@@ -69,7 +69,8 @@ for model, rows in zip(pairs[::2], pairs[1::2]):
 func writePrograms(t *testing.T, dir string) {
 	t.Helper()
 	for _, name := range []string{"evaluate.py", "columns.py", "fourier.py"} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(contents(t, "../../docs/programs/"+name)), 0o600); err != nil {
+		err := os.WriteFile(filepath.Join(dir, name), []byte(contents(t, "../../docs/programs/"+name)), 0o600)
+		if err != nil {
 			t.Fatal(err)
 		}
 	}

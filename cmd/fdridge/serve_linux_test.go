@@ -259,7 +259,8 @@ func TestServeEnds(t *testing.T) {
 		},
 	} {
 		s := startServed(t, t.TempDir())
-		if code, out, said := s.ask(t, request{Args: []string{"--version"}}); code != 0 || !strings.Contains(out, "version") {
+		code, out, said := s.ask(t, request{Args: []string{"--version"}})
+		if code != 0 || !strings.Contains(out, "version") {
 			t.Fatal(name, code, out, said)
 		}
 		if err := end(s); err != nil {

@@ -66,7 +66,8 @@ func TestNotConverged(t *testing.T) {
 			if err := json.Unmarshal([]byte(out), &v); err != nil || v.Converged || v.Model != in("m") || v.Status != string(name) || v.Fits[0].Status != v.Status || v.Fits[0].Converged || !(v.Tol > 0) {
 				t.Errorf("%v: %+v", err, v)
 			}
-			if said := regexp.MustCompile(`bound on the relative error[a-z ]* is ([^ ,]+), `).FindStringSubmatch(errs); said == nil || (said[1] == "none") != (v.RelativeErrorBound[0] == nil) {
+			said := regexp.MustCompile(`bound on the relative error[a-z ]* is ([^ ,]+), `).FindStringSubmatch(errs)
+			if said == nil || (said[1] == "none") != (v.RelativeErrorBound[0] == nil) {
 				t.Errorf("%s, of %v", errs, v.RelativeErrorBound)
 			} else if said[1] != "none" {
 				holdsBound(t, "warning", said[1], *v.RelativeErrorBound[0], 1e-2)
@@ -84,7 +85,8 @@ func TestNotConverged(t *testing.T) {
 					t.Errorf("%s: %v", file, err)
 				}
 			}
-			if page := parsePage(t, in("p")); !strings.Contains(page.text, "Not converged: ") || !strings.Contains(page.text, "the tolerance is") {
+			page := parsePage(t, in("p"))
+			if !strings.Contains(page.text, "Not converged: ") || !strings.Contains(page.text, "the tolerance is") {
 				t.Error("the page does not say what was asked for")
 			}
 			predict := []string{"predict", "--model", in("m"), "--data", housing, "--target", "last", "--rows", "1:3"}
@@ -116,7 +118,8 @@ func TestStrictNeedsTolerance(t *testing.T) {
 	for _, args := range [][]string{
 		{"fit", "--data", rows, "--target", "y", "--gamma", "1", "--method", "one-shot"}, {"solve", sketch, "--gamma", "1"}, {"solve", sketch, "--gamma", "1", "--method", "one-shot"},
 	} {
-		if code, out, errs := call(append(args, "--strict")...); code != usage || out != "" || !strings.Contains(errs, "--strict: --method one-shot") {
+		code, out, errs := call(append(args, "--strict")...)
+		if code != usage || out != "" || !strings.Contains(errs, "--strict: --method one-shot") {
 			t.Errorf("%v: exit %d, %s", args, code, errs)
 		}
 	}

@@ -70,7 +70,8 @@ func TestShow(t *testing.T) {
 	for args, want := range map[string]string{
 		"": "show needs one model", several + " --gamma 7": "--gamma: 7 is not among", several + " --top -1": "--top: -1", housing: "is a csv table, not a model", "none.json": "no such file",
 	} {
-		if code, out, errs := call(append([]string{"show"}, strings.Fields(args)...)...); code != usage || out != "" || !strings.Contains(errs, want) {
+		code, out, errs := call(append([]string{"show"}, strings.Fields(args)...)...)
+		if code != usage || out != "" || !strings.Contains(errs, want) {
 			t.Errorf("%s: exit %d, %q, %q", args, code, out, errs)
 		}
 	}

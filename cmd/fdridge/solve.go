@@ -39,7 +39,8 @@ func solveCommand() *cobra.Command {
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := cli.FirstError(o.check(), cli.Distinct(slices.Concat(o.in.Files(), o.PenaltyFlags.Files(), args), o.outputs()...)); err != nil {
+			err := cli.FirstError(o.check(), cli.Distinct(slices.Concat(o.in.Files(), o.PenaltyFlags.Files(), args), o.outputs()...))
+			if err != nil {
 				return err
 			}
 			o.command = invocation(cmd, args)

@@ -119,7 +119,8 @@ func TestRanksUnable(t *testing.T) {
 		t.Errorf("%+v", out)
 	}
 	for _, rank := range []int{0, 2} {
-		if left, err := filepath.Glob(rankName("ck", rank, 3) + "*"); err != nil || len(left) > 0 || out[rank].code == done {
+		left, err := filepath.Glob(rankName("ck", rank, 3) + "*")
+		if err != nil || len(left) > 0 || out[rank].code == done {
 			t.Errorf("rank %d leaves %v, %v: %+v", rank, left, err, out[rank])
 		}
 	}

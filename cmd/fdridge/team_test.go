@@ -378,7 +378,8 @@ func TestRanksTraffic(t *testing.T) {
 			passes,
 		)
 		var rep struct{ Ranks []report.Rank }
-		if err := json.Unmarshal([]byte(ranks(t, t.Context(), n, func(int) []string { return strings.Fields(args) })[0].stdout), &rep); err != nil {
+		err := json.Unmarshal([]byte(ranks(t, t.Context(), n, func(int) []string { return strings.Fields(args) })[0].stdout), &rep)
+		if err != nil {
 			t.Fatal(err)
 		}
 		for _, k := range rep.Ranks {

@@ -32,7 +32,8 @@ func TestUnpenalizedFlag(t *testing.T) {
 	must(t, with("--unpenalized", "1-3", "--bands", "b1-b9=1", "--standardize", "--out", in("scaled"))...)
 	near(t, "range", in("range"), in("names"), 1e-7)
 	near(t, "file", in("file"), in("names"), 1e-9)
-	if page, err := os.ReadFile(in("page.html")); err != nil || !strings.Contains(string(page), "no penalty: a1, a2, a3") {
+	page, err := os.ReadFile(in("page.html"))
+	if err != nil || !strings.Contains(string(page), "no penalty: a1, a2, a3") {
 		t.Errorf("the page does not name the columns without penalty: %v", err)
 	}
 	if text := must(t, "show", in("names")); strings.Contains(text, "inf") {

@@ -124,7 +124,8 @@ func TestRefused(t *testing.T) {
 		b := array.NewRecordBuilder(memory.DefaultAllocator, schema)
 		c.of(b)
 		path := written(t, schema, true, []lib.RecordBatch{b.NewRecordBatch()})
-		if _, _, err := rowsOf(must(arrow.Open(path, arrow.Options{}))(t), 0); err == nil || !strings.Contains(err.Error(), c.want) {
+		_, _, err := rowsOf(must(arrow.Open(path, arrow.Options{}))(t), 0)
+		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -282,7 +283,8 @@ func TestAgree(t *testing.T) {
 				}
 				for _, first := range []int64{1, 700, 701, 2500, 4999, 5000, 6000} {
 					got, ends, err := rowsOf(src, first)
-					if from := min(first/700*700, 4900); err != nil || first < 5000 && !same(got, want[from:]) || first >= 5000 && len(ends) > 1 {
+					from := min(first/700*700, 4900)
+					if err != nil || first < 5000 && !same(got, want[from:]) || first >= 5000 && len(ends) > 1 {
 						t.Errorf("%s, %s, %s from row %d: %d rows, %v", kind, c.name, way, first, len(got), err)
 					}
 				}
@@ -352,7 +354,8 @@ func TestDamaged(t *testing.T) {
 						_, _, err = rowsOf(src, 0)
 					}
 					if err != nil {
-						if e, ok := err.(*dataset.InputError); !ok || e.File == "" || strings.Contains(err.Error(), "runtime error") || strings.Contains(err.Error(), "unknown error") {
+						e, ok := err.(*dataset.InputError)
+						if !ok || e.File == "" || strings.Contains(err.Error(), "runtime error") || strings.Contains(err.Error(), "unknown error") {
 							t.Fatalf("%s, piped %v: %T %v", what, piped, err, err)
 						}
 					} else if !whole {
@@ -458,7 +461,8 @@ func TestRefusesAll(t *testing.T) {
 	if !ok || !slices.Equal(e.Texts, []string{"a", "b"}) || !slices.Equal(e.Others, []string{"when"}) {
 		t.Fatalf("%+v", err)
 	}
-	if want := path + ": column a holds text or bytes; 3 columns are not numeric: a, b, when; encode it as numbers, or leave it out"; e.Error() != want {
+	want := path + ": column a holds text or bytes; 3 columns are not numeric: a, b, when; encode it as numbers, or leave it out"
+	if e.Error() != want {
 		t.Errorf("%v, want %s", e, want)
 	}
 	if _, err := arrow.Open(path, arrow.Options{Targets: []string{"x"}, Columns: []string{"b", "x"}}); err == nil || !strings.Contains(err.Error(), `column "x" is named as a feature and as a target`) {

@@ -41,7 +41,8 @@ func TestErrors(t *testing.T) {
 		}
 		err := pass(t, path, c.opts)
 		if c.want == "" {
-			if e, ok := errors.AsType[*dataset.InputError](err); !ok || e.Line != 1 || e.Column != 1 || !strings.HasPrefix(e.Msg, "column 1 is empty") {
+			e, ok := errors.AsType[*dataset.InputError](err)
+			if !ok || e.Line != 1 || e.Column != 1 || !strings.HasPrefix(e.Msg, "column 1 is empty") {
 				t.Errorf("%s: %v", c.name, err)
 			}
 			continue

@@ -231,7 +231,8 @@ func TestFortranWindows(t *testing.T) {
 			t.Fatal(err)
 		}
 		for i := range b.N {
-			if r := at + i; b.X[2*i] != float64(r%251) || b.Y[i] != float64((n+r)%251) || b.X[2*i+1] != float64((2*n+r)%251) {
+			r := at + i
+			if b.X[2*i] != float64(r%251) || b.Y[i] != float64((n+r)%251) || b.X[2*i+1] != float64((2*n+r)%251) {
 				t.Fatalf("row %d is %v, %v", r, b.X[2*i:2*i+2], b.Y[i])
 			}
 		}
@@ -279,7 +280,8 @@ func TestWideFortran(t *testing.T) {
 			if err != nil || err2 != nil || got != want {
 				t.Errorf("%s, %+v: the orders differ, or %v, %v", descr, opts, err, err2)
 			}
-			if first := fmt.Sprint("[", value(0, 0), value(0, 1)); opts.Targets+len(opts.Columns) == 0 && !strings.HasPrefix(got, first) {
+			first := fmt.Sprint("[", value(0, 0), value(0, 1))
+			if opts.Targets+len(opts.Columns) == 0 && !strings.HasPrefix(got, first) {
 				t.Errorf("%s begins with %.20s, not %s", descr, got, first)
 			}
 		}

@@ -286,14 +286,16 @@ func checkCells(t *testing.T, path string, rows []tableRow, missing prepare.Miss
 			if r.x != nil {
 				x = *r.x
 			}
-			if d := row[0] - x; !(d*d <= 1e-24) || row[1+slices.Index(want, text)] != 1 || row[width-5+slices.Index([]int64{-5, 0, 5, 70}, *r.code)] != 1 || b.Y[i] != r.y {
+			d := row[0] - x
+			if !(d*d <= 1e-24) || row[1+slices.Index(want, text)] != 1 || row[width-5+slices.Index([]int64{-5, 0, 5, 70}, *r.code)] != 1 || b.Y[i] != r.y {
 				t.Fatalf("row %d: %v of %+v", at, row, r)
 			}
 			ones := 0.0
 			for _, v := range row[1 : width-1] {
 				ones += v
 			}
-			if flag := row[width-1]; ones != 2 || r.flag != nil && flag != map[bool]float64{true: 1}[*r.flag] || r.flag == nil && !(flag > 0.4 && flag < 0.6) {
+			flag := row[width-1]
+			if ones != 2 || r.flag != nil && flag != map[bool]float64{true: 1}[*r.flag] || r.flag == nil && !(flag > 0.4 && flag < 0.6) {
 				t.Fatalf("row %d: %v levels, truth %v of %+v", at, ones, row[width-1], r)
 			}
 			at++

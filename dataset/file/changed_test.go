@@ -169,7 +169,8 @@ func TestReplacedInPass(t *testing.T) {
 		}
 		if b.First == 0 {
 			other := path + ".new"
-			if err := errors.Join(os.WriteFile(other, []byte(strings.Repeat("3,4\n", changingRows)), 0o600), os.Rename(other, path)); err != nil {
+			err := errors.Join(os.WriteFile(other, []byte(strings.Repeat("3,4\n", changingRows)), 0o600), os.Rename(other, path))
+			if err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -95,7 +95,8 @@ func TestFloat16(t *testing.T) {
 			t.Errorf("%s: %s, %v", descr, got, err)
 		}
 		for _, b := range []uint16{0x7c00, 0xfc00, 0x7e00} {
-			if _, err := open(named(t, "data", npy(descr, "False", "(1, 1)", order.AppendUint16(nil, b))), file.Options{}); err == nil || !strings.Contains(err.Error(), "is not finite") {
+			_, err := open(named(t, "data", npy(descr, "False", "(1, 1)", order.AppendUint16(nil, b))), file.Options{})
+			if err == nil || !strings.Contains(err.Error(), "is not finite") {
 				t.Errorf("%s, %x: %v", descr, b, err)
 			}
 		}
@@ -129,7 +130,8 @@ func TestTexts(t *testing.T) {
 	all := tableRows(20, 3)
 	for name, text := range map[string][]byte{"Arrow": asArrow(t, all, false), "dictionaries": asArrow(t, all, true), "Parquet": asParquet(t, all, false)} {
 		_, err := open(named(t, "data", string(text)), file.Options{Target: []string{"y"}, Targets: 1})
-		if e, ok := errors.AsType[*dataset.InputError](err); !ok || !slices.Equal(e.Texts, []string{"text"}) || e.Others != nil {
+		e, ok := errors.AsType[*dataset.InputError](err)
+		if !ok || !slices.Equal(e.Texts, []string{"text"}) || e.Others != nil {
 			t.Errorf("%s: %+v", name, err)
 		}
 	}

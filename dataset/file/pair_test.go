@@ -420,7 +420,8 @@ func (p *pairing) checkWays(t *testing.T, want []float64) {
 			text = table.npy("False")
 		}
 		pipe := dribble(t, text, p.all.rng.Uint64())
-		if got := must(numbersOf(ctx, open(file.Options{Origin: file.Origin{Pipe: pipe}}), p.d, p.t))(t); !sameNumbers(got, want) {
+		got := must(numbersOf(ctx, open(file.Options{Origin: file.Origin{Pipe: pipe}}), p.d, p.t))(t)
+		if !sameNumbers(got, want) {
 			t.Fatalf("a pipe: %v, want %v", got, want)
 		}
 	}

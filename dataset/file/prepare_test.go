@@ -174,7 +174,8 @@ func TestPrepare(t *testing.T) {
 			t.Errorf("%s has other rows", format)
 		}
 	}
-	if _, twice := prepared(t, []string{tables["csv"], tables["csv"]}, opts); !reflect.DeepEqual(len(twice), 2*len(rows)) {
+	_, twice := prepared(t, []string{tables["csv"], tables["csv"]}, opts)
+	if !reflect.DeepEqual(len(twice), 2*len(rows)) {
 		t.Errorf("%d numbers in two files, %d in one", len(twice), len(rows))
 	}
 	opts.Pipe = dataset.NewPipe(t.Context(), "a pipe", strings.NewReader("a,y\n1,2\n"))

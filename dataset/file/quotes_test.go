@@ -31,7 +31,8 @@ func TestAlone(t *testing.T) {
 	// Of these no reader of one share finds anything amiss in it.
 	inside := record{"0,\"" + strings.Repeat("\n1,2,3", 60) + "\",4\n", "[0] [4]"}
 	for n := 2; n < 12; n++ {
-		if read, refused := checkAlone(t, path, []record{{"1,a,2\n", "[1] [2]"}, inside, {"3,b,4\n", "[3] [4]"}}, n); read == n ||
+		read, refused := checkAlone(t, path, []record{{"1,a,2\n", "[1] [2]"}, inside, {"3,b,4\n", "[3] [4]"}}, n)
+		if read == n ||
 			n > 3 && refused < n-3 {
 			t.Errorf("%d shares: %d read, %d refused", n, read, refused)
 		}

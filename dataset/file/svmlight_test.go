@@ -29,7 +29,8 @@ func TestIndices(t *testing.T) {
 		if err == nil {
 			got, err = contents(s)
 		}
-		if part, bad := strings.CutPrefix(c.want, "!"); bad && (err == nil || !strings.Contains(err.Error(), part)) || !bad && (err != nil || got != c.want) {
+		part, bad := strings.CutPrefix(c.want, "!")
+		if bad && (err == nil || !strings.Contains(err.Error(), part)) || !bad && (err != nil || got != c.want) {
 			t.Errorf("%q: %s, %v, want %s", c.texts, got, err, c.want)
 		}
 	}

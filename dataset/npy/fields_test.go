@@ -21,7 +21,8 @@ func TestFields(t *testing.T) {
 	for _, name := range []string{"records.npy", "records-aligned.npy"} {
 		path := filepath.Join("testdata", name)
 		names, err := npy.Columns(path, npy.Options{})
-		if all := []string{"a", "name", "b c", "v[1]", "v[2]", "v[3]", "when", "flag", "big"}; err != nil || !slices.Equal(names, all) {
+		all := []string{"a", "name", "b c", "v[1]", "v[2]", "v[3]", "when", "flag", "big"}
+		if err != nil || !slices.Equal(names, all) {
 			t.Errorf("%s: %q, %v", name, names, err)
 		}
 		opts := npy.Options{Columns: []string{"-name", "-when"}}
@@ -61,7 +62,8 @@ func TestFieldsRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, c := range e.Columns {
-		if want := map[string]string{"name": "holds text", "when": "holds times"}[c.Name]; want != "" && (c.Use != prepare.UseOmit || c.Why != want) {
+		want := map[string]string{"name": "holds text", "when": "holds times"}[c.Name]
+		if want != "" && (c.Use != prepare.UseOmit || c.Why != want) {
 			t.Errorf("%s: %v, %q", c.Name, c.Use, c.Why)
 		}
 	}
@@ -111,7 +113,8 @@ func TestFieldLists(t *testing.T) {
 				got = fmt.Sprint(rows[0])
 			}
 		}
-		if part, bad := strings.CutPrefix(want, "!"); bad && (err == nil || !strings.Contains(err.Error(), part)) || !bad && got != want {
+		part, bad := strings.CutPrefix(want, "!")
+		if bad && (err == nil || !strings.Contains(err.Error(), part)) || !bad && got != want {
 			t.Errorf("%s: %s, %v, want %s", list, got, err, want)
 		}
 	}

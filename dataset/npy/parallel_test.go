@@ -52,7 +52,8 @@ func TestSideBySide(t *testing.T) {
 		binary.LittleEndian.PutUint64(bad[start+8*entry:], math.Float64bits(math.NaN()))
 	}
 	_, err := read(open(bad))
-	if wrong, ok := errors.AsType[*dataset.InputError](err); !ok || wrong.Line != 7001 || wrong.Column != 4 || !wrong.NonFinite {
+	wrong, ok := errors.AsType[*dataset.InputError](err)
+	if !ok || wrong.Line != 7001 || wrong.Column != 4 || !wrong.NonFinite {
 		t.Errorf("entries that are not finite: %v", err)
 	}
 	s := open(whole)

@@ -191,7 +191,8 @@ func (m *sparse) shape() ([]int64, error) {
 func memberText(name, member string) (string, error) {
 	in, err := openMemberAs(name, member, dataset.Stamp{}, func(d description) (header, error) {
 		letter, size := strings.TrimLeft(d.descr, "<>|=")+" ", 0
-		if _, err := fmt.Sscanf(letter[1:], "%d", &size); err != nil || letter[0] != 'S' && letter[0] != 'U' || size > 100 || len(d.shape) > 0 {
+		_, err := fmt.Sscanf(letter[1:], "%d", &size)
+		if err != nil || letter[0] != 'S' && letter[0] != 'U' || size > 100 || len(d.shape) > 0 {
 			return header{}, fmt.Errorf("is no text, but %q", excerpt.Of(d.descr))
 		}
 		if letter[0] == 'U' {

@@ -339,7 +339,8 @@ func TestDamaged(t *testing.T) {
 		try(fmt.Sprintf("byte %d", i), bent)
 	}
 	for _, n := range []int{0, 3, 4, 11, 12, len(whole) / 2, len(whole) - 1} {
-		if _, err := open(write(t, whole[:n]), parquet.Options{}); err == nil || !strings.Contains(err.Error(), "is not a readable Parquet file") {
+		_, err := open(write(t, whole[:n]), parquet.Options{})
+		if err == nil || !strings.Contains(err.Error(), "is not a readable Parquet file") {
 			t.Errorf("cut to %d bytes: %v", n, err)
 		}
 	}

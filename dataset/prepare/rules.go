@@ -172,7 +172,8 @@ func (r *Rules) autoColumn(c *columnStats, s *tableStats) Column {
 	default:
 		return r.autoLevels(c, s, out, omit)
 	}
-	if share := float64(c.Gaps+values-c.Numbers.Count) / float64(s.Trained); out.Use == UseNumber && share >= indicatorShare || out.Use == UseDate && float64(c.Gaps) >= indicatorShare*float64(s.Trained) {
+	share := float64(c.Gaps+values-c.Numbers.Count) / float64(s.Trained)
+	if out.Use == UseNumber && share >= indicatorShare || out.Use == UseDate && float64(c.Gaps) >= indicatorShare*float64(s.Trained) {
 		out.Indicator = true
 	}
 	if c.Gaps > 0 {

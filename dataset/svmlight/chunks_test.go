@@ -133,7 +133,8 @@ func TestManyChunks(t *testing.T) {
 		func() {
 			defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(cores))
 			leaktest.Check(t)
-			if got := blocks(t, path, dataset.Range{}, f, chunk.Options{Entries: blockEntries}, dataset.SparseRows); got != want {
+			got := blocks(t, path, dataset.Range{}, f, chunk.Options{Entries: blockEntries}, dataset.SparseRows)
+			if got != want {
 				t.Errorf("%d cores: other blocks, or another error: %s", cores, got[max(0, len(got)-200):])
 			}
 		}()

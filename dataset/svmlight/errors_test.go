@@ -46,7 +46,8 @@ func TestErrors(t *testing.T) {
 			for _, err = range s.Blocks(t.Context()) {
 			}
 		}
-		if e, ok := errors.AsType[*dataset.InputError](err); !ok || e.Error() != path+c.want || e.NonFinite != c.nonFinite {
+		e, ok := errors.AsType[*dataset.InputError](err)
+		if !ok || e.Error() != path+c.want || e.NonFinite != c.nonFinite {
 			t.Errorf("%s: %v, want %q", c.name, err, c.want)
 		}
 	}

@@ -66,7 +66,8 @@ func (c *Comm) Allreduce(ctx context.Context, x []float64) error {
 			return err
 		}
 		for part := range pieces(x, c.maxCallBytes/8) {
-			if err := check("MPI_Allreduce", C.fdr_sum(c.link, unsafe.Pointer(&part[0]), C.int(len(part)))); err != nil {
+			err := check("MPI_Allreduce", C.fdr_sum(c.link, unsafe.Pointer(&part[0]), C.int(len(part))))
+			if err != nil {
 				return err
 			}
 		}
@@ -104,7 +105,8 @@ func (c *Comm) broadcast(ctx context.Context, root int, b *[]byte) error {
 		*b = make([]byte, c.link.all[4])
 	}
 	for part := range pieces(*b, c.maxCallBytes) {
-		if err := check("MPI_Bcast", C.fdr_bcast(c.link, unsafe.Pointer(&part[0]), C.int(len(part)), C.int(root))); err != nil {
+		err := check("MPI_Bcast", C.fdr_bcast(c.link, unsafe.Pointer(&part[0]), C.int(len(part)), C.int(root)))
+		if err != nil {
 			return err
 		}
 	}

@@ -36,7 +36,8 @@ func (c *Comm) send(ctx context.Context, to int, b []byte) error {
 		return err
 	}
 	for part := range pieces(b, c.maxCallBytes) {
-		if err := check("MPI_Send", C.fdr_send(c.link, unsafe.Pointer(&part[0]), C.int(len(part)), C.int(to))); err != nil {
+		err := check("MPI_Send", C.fdr_send(c.link, unsafe.Pointer(&part[0]), C.int(len(part)), C.int(to)))
+		if err != nil {
 			return err
 		}
 	}
@@ -69,7 +70,8 @@ func (c *Comm) recv(ctx context.Context, from int, b *[]byte) error {
 	}
 	*b = make([]byte, c.link.all[0])
 	for part := range pieces(*b, c.maxCallBytes) {
-		if err := check("MPI_Recv", C.fdr_recv(c.link, unsafe.Pointer(&part[0]), C.int(len(part)), C.int(from))); err != nil {
+		err := check("MPI_Recv", C.fdr_recv(c.link, unsafe.Pointer(&part[0]), C.int(len(part)), C.int(from)))
+		if err != nil {
 			return err
 		}
 	}

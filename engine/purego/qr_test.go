@@ -130,7 +130,8 @@ func TestQRSpecial(t *testing.T) {
 		for _, bad := range []float64{math.NaN(), math.Inf(1)} {
 			a := normals(m * n)
 			a[(m/2)*n+n/2] = bad
-			if finite := !slices.ContainsFunc(upper(t, m, n, a), func(x float64) bool { return !(math.Abs(x) <= math.MaxFloat64) }); finite {
+			finite := !slices.ContainsFunc(upper(t, m, n, a), func(x float64) bool { return !(math.Abs(x) <= math.MaxFloat64) })
+			if finite {
 				t.Errorf("%d×%d: %g went unnoticed", m, n, bad)
 			}
 		}

@@ -73,7 +73,8 @@ func TestSave(t *testing.T) {
 		t.Fatal(err)
 	}
 	parseXML(t, svg.String())
-	if n := strings.Count(svg.String(), "<text "); n < 30 || n != strings.Count(svg.String(), ` textLength="`) || n != strings.Count(svg.String(), ",sans-serif")+strings.Count(svg.String(), ",serif") {
+	n := strings.Count(svg.String(), "<text ")
+	if n < 30 || n != strings.Count(svg.String(), ` textLength="`) || n != strings.Count(svg.String(), ",sans-serif")+strings.Count(svg.String(), ",serif") {
 		t.Errorf("%d texts, some without a width or a font that every viewer has", n)
 	}
 	for _, want := range []string{"an example", "predicted", "bracket", "outside", "fill-opacity"} {
@@ -169,7 +170,8 @@ func TestLayout(t *testing.T) {
 	}
 	axes := d.axes(t)
 	for i, a := range axes {
-		if dx, dy := a.Size().X-axes[0].Size().X, a.Size().Y-axes[0].Size().Y; math.Abs(float64(dx)) > 0.5 || math.Abs(float64(dy)) > 0.5 {
+		dx, dy := a.Size().X-axes[0].Size().X, a.Size().Y-axes[0].Size().Y
+		if math.Abs(float64(dx)) > 0.5 || math.Abs(float64(dy)) > 0.5 {
 			t.Errorf("axes %d are %v larger", i, []any{dx, dy})
 		}
 		if a.Min.X < 0 || a.Min.Y < d.legendHeight() || a.Max.X > d.width || a.Max.Y > d.height {

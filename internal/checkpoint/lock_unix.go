@@ -33,7 +33,8 @@ func acquire(name string) (*os.File, error) {
 		}
 		closed := f.Close()
 		// Waiting does not help if this process itself has the lock.
-		if locked, ok := errors.AsType[*LockedError](err); ok && locked.Holder != holder() && time.Since(start) < patience {
+		locked, ok := errors.AsType[*LockedError](err)
+		if ok && locked.Holder != holder() && time.Since(start) < patience {
 			time.Sleep(patience / 30)
 			err = nil
 		}

@@ -168,7 +168,8 @@ func TestLinked(t *testing.T) {
 	if to, err := os.Readlink(link); err != nil || to != "run" {
 		t.Errorf("the link leads to %q, %v", to, err)
 	}
-	if kept := Kept(link); !slices.Equal(kept, []string{name, name + ".previous"}) || !slices.Equal(kept, Names(link)[:2]) {
+	kept := Kept(link)
+	if !slices.Equal(kept, []string{name, name + ".previous"}) || !slices.Equal(kept, Names(link)[:2]) {
 		t.Errorf("there are %v", kept)
 	}
 	if err := f.Remove(); err != nil {

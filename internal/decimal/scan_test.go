@@ -149,7 +149,8 @@ func TestPowers(t *testing.T) {
 			want.Mul(want, new(big.Rat).SetFrac(new(big.Int).Lsh(big.NewInt(1), 128), new(big.Int).Lsh(big.NewInt(1), n)))
 		}
 		off, _ := want.Sub(want, new(big.Rat).SetInt(got)).Float64()
-		if down := q >= 0 || q < exactDown; down && !(off >= 0 && off < 1) || !down && !(off <= 0 && off > -1) || q >= 0 && q <= exactUp && off != 0 {
+		down := q >= 0 || q < exactDown
+		if down && !(off >= 0 && off < 1) || !down && !(off <= 0 && off > -1) || q >= 0 && q <= exactUp && off != 0 {
 			t.Errorf("10^%d: off by %v", q, off)
 		}
 	}

@@ -261,7 +261,8 @@ func TestLooks(t *testing.T) {
 		}
 	}
 	k, _ := digits.Within(0.9995e-30, 1.0005e-30)
-	if got := k.Text(raised) + ", " + k.Value(raised) + ", " + k.Bound(raised); got != "(1.0000 ± 0.0005)·10^-30, 1.0000·10^-30, 5·10^-34" {
+	got := k.Text(raised) + ", " + k.Value(raised) + ", " + k.Bound(raised)
+	if got != "(1.0000 ± 0.0005)·10^-30, 1.0000·10^-30, 5·10^-34" {
 		t.Error(got)
 	}
 }

@@ -40,7 +40,8 @@ func (w *whole) UnmarshalJSON(text []byte) error { return jsonfields.Unmarshal(t
 func TestFields(t *testing.T) {
 	v := whole{base: base{3, math.Inf(1)}, Value: math.NaN(), Bracket: bracket{1, 2}, List: []float64{0.1}, Private: 7}
 	text, err := json.Marshal(v)
-	if want := `{"index":3,"bound":null,"value":null,"bracket":{"lo":1.0,"hi":2.0},"list":[0.1],"exact":0.0}`; err != nil || string(text) != want {
+	want := `{"index":3,"bound":null,"value":null,"bracket":{"lo":1.0,"hi":2.0},"list":[0.1],"exact":0.0}`
+	if err != nil || string(text) != want {
 		t.Fatalf("%s, %v; want %s", text, err, want)
 	}
 	var back whole

@@ -51,7 +51,8 @@ type writer struct{ to io.Writer }
 
 // Write implements [io.Writer].
 func (w writer) Write(p []byte) (int, error) {
-	if _, err := io.WriteString(w.to, escape(string(p), func(r rune) bool { return r == '\n' || r == '\t' || unicode.IsGraphic(r) })); err != nil {
+	_, err := io.WriteString(w.to, escape(string(p), func(r rune) bool { return r == '\n' || r == '\t' || unicode.IsGraphic(r) }))
+	if err != nil {
 		return 0, err
 	}
 	return len(p), nil

@@ -65,7 +65,8 @@ func limits(root string) (least Limit, left int64) {
 		top, at := mounted(root, kind, parts[2])
 		for ; top != ""; at = path.Dir(at) {
 			dir := path.Join(top, at)
-			if bytes := number(strings.TrimSpace(read(root, path.Join(dir, limit)))); bytes > 0 && bytes < 1<<60 { // more is no limit
+			bytes := number(strings.TrimSpace(read(root, path.Join(dir, limit))))
+			if bytes > 0 && bytes < 1<<60 { // more is no limit
 				free := bytes - number(strings.TrimSpace(read(root, path.Join(dir, usage))))
 				for line := range strings.Lines(read(root, path.Join(dir, "memory.stat"))) {
 					if fields := strings.Fields(line); len(fields) == 2 && fields[0] == idle {

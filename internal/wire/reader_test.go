@@ -68,7 +68,8 @@ func TestPreamble(t *testing.T) {
 				}
 				continue
 			}
-			if e, ok := errors.AsType[*wire.Error](m.Err()); !ok || e.Offset != c.at || errors.Is(e, wire.ErrVersion) != c.newer {
+			e, ok := errors.AsType[*wire.Error](m.Err())
+			if !ok || e.Offset != c.at || errors.Is(e, wire.ErrVersion) != c.newer {
 				t.Errorf("%v, %s: %v", kind, what, m.Err())
 			}
 		}

@@ -56,7 +56,8 @@ func TestGridKeeps(t *testing.T) {
 	at := func(g float64) *ridge.Solution { return &ridge.Solution{Outcome: ridge.Outcome{Gamma: g}} }
 	for top, want := range map[float64]float64{3: 3e6, 2e8: 3e6, 4e9: 3e8} {
 		grid := AroundGCV(&GammaChoice{Path: []*ridge.Solution{at(3), at(top)}})
-		if n := len(grid.Gammas); grid.Keep != 0 || grid.Gammas[2] != 3 || !slices.IsSorted(grid.Gammas) || math.Abs(grid.Gammas[n-1]/want-1) > 1e-12 {
+		n := len(grid.Gammas)
+		if grid.Keep != 0 || grid.Gammas[2] != 3 || !slices.IsSorted(grid.Gammas) || math.Abs(grid.Gammas[n-1]/want-1) > 1e-12 {
 			t.Errorf("around γ = 3 below %g: %+v", top, grid)
 		}
 	}

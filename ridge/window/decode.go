@@ -198,7 +198,8 @@ func (w *Window) setRowNumbers(room int64) (why string) {
 			return fmt.Sprintf("the times of sketch %d decrease", i+1)
 		}
 		last = c.from
-		if full := float64(w.cfg.BlockRows) * float64(uint64(1)<<c.level); float64(n) > full || n == 0 || (i > 0 && float64(n) < full) {
+		full := float64(w.cfg.BlockRows) * float64(uint64(1)<<c.level)
+		if float64(n) > full || n == 0 || (i > 0 && float64(n) < full) {
 			return fmt.Sprintf("sketch %d has %d rows, one of its level has %g", i+1, n, full)
 		}
 		all.Merge(c.extent)

@@ -72,7 +72,8 @@ func TestFadingRowsGolden(t *testing.T) {
 	}{{32, 5}, {40, 4}, {56, 1}, {64, 2}} { // rows appended, now, the first and the last row
 		bad := bytes.Clone(b)
 		wiretest.Put(bad, c.at, c.v)
-		if err := wiretest.Refuses[*fd.FormatError](t, "numbers", wiretest.Seal(bad), goldenFadingRows(t)); !strings.Contains(err.Error(), "the numbers of the rows") {
+		err := wiretest.Refuses[*fd.FormatError](t, "numbers", wiretest.Seal(bad), goldenFadingRows(t))
+		if !strings.Contains(err.Error(), "the numbers of the rows") {
 			t.Errorf("byte %d: %v", c.at, err)
 		}
 	}

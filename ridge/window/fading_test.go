@@ -300,7 +300,8 @@ func goldenFading(t testing.TB) *window.Fading {
 func TestFadingGolden(t *testing.T) {
 	_, read := golden(t, "fading-v1.bin", goldenFading(t), readAs[*window.Fading])
 	want := window.Span{Rows: 4, From: start, To: start.Add(6 * time.Second)}
-	if sum, span, err := read.Summary(); err != nil || span != want || string(sum.Meta) != "meta" || sum.Weight() != 0.5+0.125+0x1p-5+0x1p-7 {
+	sum, span, err := read.Summary()
+	if err != nil || span != want || string(sum.Meta) != "meta" || sum.Weight() != 0.5+0.125+0x1p-5+0x1p-7 {
 		t.Errorf("%+v, want %+v: %v", span, want, err)
 	}
 }

@@ -127,7 +127,8 @@ func TestFadingRange(t *testing.T) {
 		s := must(window.NewFading(cfg))(t)
 		check(t, s.AppendAt(start, weighted(1, 1)))
 		b := weighted(1, 1, math.Sqrt(f*fd.MaxSquares/4/2))
-		if got := admits(t, s, read(s), new(window.Fading), func() error { return s.AppendTimes(late, b) }); got != want {
+		got := admits(t, s, read(s), new(window.Fading), func() error { return s.AppendTimes(late, b) })
+		if got != want {
 			t.Errorf("%g of the squares that can be summed: taken is %v", f, got)
 		}
 	}
@@ -137,7 +138,8 @@ func TestFadingRange(t *testing.T) {
 		check(t, s.AppendAt(start, weighted(faint, far, -far)))
 		b := weighted(f*heaviest/2, 0, 0)
 		b.W[0] = 1
-		if got := admits(t, s, read(s), new(window.Fading), func() error { return s.AppendTimes(late, b) }); got != want {
+		got := admits(t, s, read(s), new(window.Fading), func() error { return s.AppendTimes(late, b) })
+		if got != want {
 			t.Errorf("%g of the weight that can be merged: taken is %v", f, got)
 		}
 	}
@@ -148,7 +150,8 @@ func TestFadingRange(t *testing.T) {
 		b.W[0], b.W[1], b.W[2] = 1, faint, faint
 		times := []time.Time{late[0], late[1], late[1], late[1]}
 		check(t, s.AppendAt(start, weighted(1, 1)))
-		if got := admits(t, s, read(s), new(window.Fading), func() error { return s.AppendTimes(times, b) }); got != (f < 1) {
+		got := admits(t, s, read(s), new(window.Fading), func() error { return s.AppendTimes(times, b) })
+		if got != (f < 1) {
 			t.Errorf("%g of the weight that can be merged, far rows among those that come: taken is %v", f, got)
 		}
 	}

@@ -172,7 +172,8 @@ func (s stream) holdSpan(t rapid.TB, w *window.Window, n int) {
 	case float64(span.Edge) > cfg.Share*float64(whole):
 		t.Fatalf("the sketch at the edge has %d rows, the others %d: more than a share of %g", span.Edge, whole, cfg.Share)
 	}
-	if k := math.Ceil(1 / cfg.Share); float64(w.Sketches()) > (k+1)*(1+max(0, math.Log2(float64(int64(n)-cut)/(k*float64(cfg.BlockRows))))) {
+	k := math.Ceil(1 / cfg.Share)
+	if float64(w.Sketches()) > (k+1)*(1+max(0, math.Log2(float64(int64(n)-cut)/(k*float64(cfg.BlockRows))))) {
 		t.Fatalf("%d sketches for %d rows in blocks of %d, share %g", w.Sketches(), int64(n)-cut, cfg.BlockRows, cfg.Share)
 	}
 }

@@ -32,7 +32,8 @@ func TestFields(t *testing.T) {
 		case err != nil:
 			return err
 		case entry.IsDir():
-			if name := entry.Name(); name == "testdata" || name == "verify" || strings.HasPrefix(name, ".") && name != ".." {
+			name := entry.Name()
+			if name == "testdata" || name == "verify" || strings.HasPrefix(name, ".") && name != ".." {
 				return filepath.SkipDir
 			}
 			return nil

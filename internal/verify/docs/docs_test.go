@@ -282,7 +282,8 @@ func TestPages(t *testing.T) {
 		t.Errorf("only %d flags were found", len(w.flags))
 	}
 	for _, page := range w.files {
-		if dir := path.Dir(page); !strings.HasSuffix(page, ".md") || dir != "." && dir != "docs" || page == "CHANGELOG.md" { // which names flags that were removed
+		dir := path.Dir(page)
+		if !strings.HasSuffix(page, ".md") || dir != "." && dir != "docs" || page == "CHANGELOG.md" { // which names flags that were removed
 			continue
 		}
 		text, err := os.ReadFile(filepath.Join(root, page))

@@ -24,11 +24,13 @@ func parsed(t *testing.T) []mutant {
 func TestParse(t *testing.T) {
 	const record = "name: a: b\nfile: x/y.go\n-old\n-\n+\n+\tnew\ntest: x ^TestA$|^TestB$\n"
 	got, err := parse("# a comment\n\n# another\n" + record)
-	if want := (mutant{"a: b", "x/y.go", "old\n", "\n\tnew", "x", "^TestA$|^TestB$"}); err != nil || len(got) != 1 || got[0] != want {
+	want := (mutant{"a: b", "x/y.go", "old\n", "\n\tnew", "x", "^TestA$|^TestB$"})
+	if err != nil || len(got) != 1 || got[0] != want {
 		t.Errorf("%q, %v; want %q", got, err, want)
 	}
 	for _, line := range strings.SplitAfter(strings.Replace(record, "-\n+\n", "", 1), "\n") {
-		if _, err := parse(strings.Replace(record, line, "", 1)); err == nil && line != "" && line[0] != '-' && line[0] != '+' {
+		_, err := parse(strings.Replace(record, line, "", 1))
+		if err == nil && line != "" && line[0] != '-' && line[0] != '+' {
 			t.Errorf("without %q: no error", line)
 		}
 	}
@@ -89,7 +91,8 @@ func TestTestsAreThere(t *testing.T) {
 		}
 		for _, test := range strings.Split(m.test, "|") {
 			name, _, _ := strings.Cut(test, "/") // without subtests
-			if pattern, err := regexp.Compile(name); err != nil || !slices.ContainsFunc(tests[m.pkg], pattern.MatchString) {
+			pattern, err := regexp.Compile(name)
+			if err != nil || !slices.ContainsFunc(tests[m.pkg], pattern.MatchString) {
 				t.Errorf("%s: %s has no test %s (%v)", m.name, m.pkg, test, err)
 			}
 		}

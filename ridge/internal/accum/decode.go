@@ -178,7 +178,8 @@ const (
 // checkWeight records an error in m if the weight sum, or its error bound, is impossible.
 func (l *Lane) checkWeight(m *wire.Reader) {
 	w, low := l.Stage.Weight.Parts()
-	if off := l.Stage.WeightError; !(math.Abs(low) <= 1e-6*w) || !(off >= 0 && off <= math.MaxFloat64) || (!l.Stage.Weighted && (low != 0 || off != 0)) {
+	off := l.Stage.WeightError
+	if !(math.Abs(low) <= 1e-6*w) || !(off >= 0 && off <= math.MaxFloat64) || (!l.Stage.Weighted && (low != 0 || off != 0)) {
 		m.Fail(24+headerSize, nil, "the weight %v has the correction %v and the error bound %v", w, low, off)
 	}
 }

@@ -226,7 +226,8 @@ func (l *LeftOut) Leverage(i int, o *LeftRow, below, above, estimate float64) Le
 		free.Hi = 1
 	}
 	if !(free.Lo > 0.5) { // otherwise the other bound is hardly better
-		if v := o.others * (a.Gamma / (a.Gamma + o.most*o.far*o.far)) * (1 - few*eps); v > free.Lo { // false if v is NaN
+		v := o.others * (a.Gamma / (a.Gamma + o.most*o.far*o.far)) * (1 - few*eps)
+		if v > free.Lo { // false if v is NaN
 			free.Lo = v
 		}
 	}

@@ -44,7 +44,8 @@ func TestRSSHolds(t *testing.T) {
 				t.Fatalf("%+v: c is off by %g, ‖b‖² by %g", c, k.CrossError(0), k.SquaresError(0))
 			}
 			lo, hi := math.Max(0, base-off), math.Max(0, base+off+k.bound.Shrinkage*xn*xn)
-			if slack := 1e-12 * (1 + xn*xn); !(got.Lo <= lo && hi <= got.Hi && got.Lo >= lo-slack && got.Hi <= hi+slack) {
+			slack := 1e-12 * (1 + xn*xn)
+			if !(got.Lo <= lo && hi <= got.Hi && got.Lo >= lo-slack && got.Hi <= hi+slack) {
 				t.Errorf("%+v at %v: [%g, %g], want [%g, %g]", c, x, got.Lo, got.Hi, lo, hi)
 			}
 		}
@@ -152,7 +153,8 @@ func TestLeverageOfTinyRow(t *testing.T) {
 			l := k.LeftOut([]float64{gamma})
 			row := l.Row(1, size*size, 0, size, -1)
 			v := l.Leverage(0, &row, 0, size*size/gamma, 0)
-			if least := size / math.Sqrt(1+gamma); !(v.root >= least*(1-1e-15)) || !(v.Free.Lo <= 1-least*least) || !(v.Free.Hi >= 1-least*least) {
+			least := size / math.Sqrt(1+gamma)
+			if !(v.root >= least*(1-1e-15)) || !(v.Free.Lo <= 1-least*least) || !(v.Free.Hi >= 1-least*least) {
 				t.Errorf("‖a‖ = %g, γ = %g: √(aᵀH⁻¹a) is at most %g, and at least %g; 1 − h is in %v", size, gamma, v.root, least, v.Free)
 			}
 		}
@@ -171,7 +173,8 @@ func TestLeverageAlone(t *testing.T) {
 		v := l.Leverage(0, &row, l.at[0].below(0), l.at[0].above(0), l.at[0].estimate(0))
 		const norm2 = (1 + meanOff) * (1 + meanOff)
 		kappa := weight / (weight - 1)
-		if want := 1 - norm2/(gamma+kappa*norm2) - 1/weight; !(v.Free.Lo <= want && want <= v.Free.Hi) || !(v.Free.Lo >= 0.99*want) {
+		want := 1 - norm2/(gamma+kappa*norm2) - 1/weight
+		if !(v.Free.Lo <= want && want <= v.Free.Hi) || !(v.Free.Lo >= 0.99*want) {
 			t.Errorf("of weight %g, 1 − h is %g, bracket [%g, %g]", weight, want, v.Free.Lo, v.Free.Hi)
 		}
 	}

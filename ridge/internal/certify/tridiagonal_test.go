@@ -226,14 +226,16 @@ func (c stepCase) check(t *testing.T, byT bool) {
 	if is := math.Abs(next.X[0] - want); !(next.Weights.Error >= is*(1-1e-15)) || next.X[0]+next.Low[0] != next.X[0] || math.Abs(next.X[0]-(c.x+c.low-step)) > 1e-15*(1+c.x) {
 		t.Errorf("%+v, T %v: x is %g and %g, off by %g, bound %g", c, byT, next.X[0], next.Low[0], is, next.Weights.Error)
 	}
-	if before := math.Sqrt(h) * math.Abs(c.x-want); !(next.Before <= before*(1+1e-12)) || !(next.Before >= 0.8*before-2.1*math.Sqrt(h)*c.low-1e-12) {
+	before := math.Sqrt(h) * math.Abs(c.x-want)
+	if !(next.Before <= before*(1+1e-12)) || !(next.Before >= 0.8*before-2.1*math.Sqrt(h)*c.low-1e-12) {
 		t.Errorf("%+v, T %v: at least %g before, it was %g", c, byT, next.Before, before)
 	}
 	objective := (1 - 1/h) / 2
 	if o := next.Weights.Objective; !(o.Lo <= objective*(1+1e-12)) || !(o.Hi >= objective*(1-1e-12)) {
 		t.Errorf("%+v, T %v: objective in %v, is %g", c, byT, o, objective)
 	}
-	if rss := math.Pow(next.X[0]-1, 2); !(next.Weights.RSS.Lo <= rss*(1+1e-12)) || !(next.Weights.RSS.Hi >= rss*(1-1e-12)) {
+	rss := math.Pow(next.X[0]-1, 2)
+	if !(next.Weights.RSS.Lo <= rss*(1+1e-12)) || !(next.Weights.RSS.Hi >= rss*(1-1e-12)) {
 		t.Errorf("%+v, T %v: residual in %v, is %g", c, byT, next.Weights.RSS, rss)
 	}
 	if !(next.Error <= (0.1*math.Abs(step)+3*math.Abs(g*c.off/h))+1e-12) {
@@ -256,7 +258,8 @@ func TestCorrectedParts(t *testing.T) {
 		return next.Error
 	}
 	const part = 1e9
-	if alone, both := bound(0), bound(part); !(alone <= 1e-14) || !(both-alone >= 2*part*eps) || !(both <= 40*part*eps) {
+	alone, both := bound(0), bound(part)
+	if !(alone <= 1e-14) || !(both-alone >= 2*part*eps) || !(both <= 40*part*eps) {
 		t.Errorf("bound %g for one part, %g for two that cancel", alone, both)
 	}
 }

@@ -160,7 +160,8 @@ func (e *normalEquations) solve(gamma float64) (*certify.Factored, int) {
 	if gamma == 0 {
 		// A pivot below the round-off of AᵀA may belong to a dependent column.
 		for i := range d {
-			if l := e.work[i*q+i]; !(l*l > roundoff.Unit*roundoff.CholeskyPivot(e.chain, n)*e.sum[i*q+i]+roundoff.LostSquares) {
+			l := e.work[i*q+i]
+			if !(l*l > roundoff.Unit*roundoff.CholeskyPivot(e.chain, n)*e.sum[i*q+i]+roundoff.LostSquares) {
 				return nil, i
 			}
 		}

@@ -215,7 +215,8 @@ func TestColumnSums(t *testing.T) {
 			if sparse && off == 0 {
 				t.Errorf("same=%v: nothing was rounded", same)
 			}
-			if v, _ := norm.Sqrt(norm).Float64(); !(rows.normOfMeans(sums) >= v) || !(rows.normOfMeans(sums) <= v*(1+1e-9)) {
+			v, _ := norm.Sqrt(norm).Float64()
+			if !(rows.normOfMeans(sums) >= v) || !(rows.normOfMeans(sums) <= v*(1+1e-9)) {
 				t.Errorf("same=%v, sparse=%v: the norm of the means is %g, %g is said", same, sparse, v, rows.normOfMeans(sums))
 			}
 		}

@@ -80,7 +80,8 @@ func TestMeasure(t *testing.T) {
 			t.Fatal(err)
 		}
 		f := found[0]
-		if finite := func(v float64) bool { return v-v == 0 }; !finite(f.RSS.Hi + f.RSS.Lo + floats.Sum(f.X) + floats.Sum(f.Low) + floats.Sum(f.Missed)) {
+		finite := func(v float64) bool { return v-v == 0 }
+		if !finite(f.RSS.Hi + f.RSS.Lo + floats.Sum(f.X) + floats.Sum(f.Low) + floats.Sum(f.Missed)) {
 			beyond++
 			continue // beyond the range, which is told
 		}

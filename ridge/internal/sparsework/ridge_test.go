@@ -56,7 +56,8 @@ func TestLeaveOneOutSparseWork(t *testing.T) {
 			t.Fatal(err)
 		}
 		return func() int {
-			if _, err := ridge.LeaveOneOut(t.Context(), src, sum, []*ridge.Solution{fit}, ridge.LeaveOneOutOptions{}); err != nil {
+			_, err := ridge.LeaveOneOut(t.Context(), src, sum, []*ridge.Solution{fit}, ridge.LeaveOneOutOptions{})
+			if err != nil {
 				t.Fatal(err)
 			}
 			return 1

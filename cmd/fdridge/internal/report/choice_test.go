@@ -16,7 +16,8 @@ func TestMoreOfThoseLeftOut(t *testing.T) {
 		"hardly known": {},
 	} {
 		c := choice{By: "loo", reserve: reserve{LeftOut: &leftOut{3, [2]number{1, 2}}}, wording: words}
-		if got := c.warnings(); len(got) != 1 || !strings.HasSuffix(got[0], want) || !strings.Contains(got[0], "3 smaller candidates, 2 and below, were left out") {
+		got := c.warnings()
+		if len(got) != 1 || !strings.HasSuffix(got[0], want) || !strings.Contains(got[0], "3 smaller candidates, 2 and below, were left out") {
 			t.Errorf("%q, not %q", got, want)
 		}
 	}

@@ -182,7 +182,8 @@ func TestFigure(t *testing.T) {
 			if err != nil || !(lo <= v.Lo && v.Hi <= hi) {
 				t.Fatalf("%s does not hold %v: %v", text, v, err)
 			}
-			if width := v.Hi - v.Lo; width <= 1e-3*math.Abs(v.Mid()) && !math.IsInf(width, 0) && math.Abs(v.Lo) < 1e308 && math.Abs(v.Lo) > 1e-300 && strings.HasPrefix(text, "[") {
+			width := v.Hi - v.Lo
+			if width <= 1e-3*math.Abs(v.Mid()) && !math.IsInf(width, 0) && math.Abs(v.Lo) < 1e308 && math.Abs(v.Lo) > 1e-300 && strings.HasPrefix(text, "[") {
 				t.Fatalf("%v is printed as %s", v, text)
 			}
 		}

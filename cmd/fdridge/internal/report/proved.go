@@ -52,7 +52,8 @@ func formatFigure(v ridge.Interval) string {
 		unit, ok := new(big.Rat).SetString("1e" + strconv.Itoa(d.exp-n+1))
 		if ok && new(big.Rat).Sub(x, unit).Cmp(lo) <= 0 && new(big.Rat).Add(x, unit).Cmp(hi) >= 0 {
 			text := plainNumber(d, n)
-			if fixed := !strings.Contains(text, "e"); !fixed || d.exp < n { // otherwise trailing zeros would look like proved digits
+			fixed := !strings.Contains(text, "e")
+			if !fixed || d.exp < n { // otherwise trailing zeros would look like proved digits
 				return text
 			}
 		}

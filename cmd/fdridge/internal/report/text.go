@@ -117,7 +117,8 @@ func (f *Fit) size(rec *fitRecord) string {
 // facts describes the fit. The caller must skip empty values.
 func (f *Fit) facts(rec *fitRecord) []fact {
 	method := "method " + rec.Method.String()
-	if used := f.Found.Solutions[0].Method; used != rec.Method && !f.differ(func(s *ridge.Solution) any { return s.Method }) {
+	used := f.Found.Solutions[0].Method
+	if used != rec.Method && !f.differ(func(s *ridge.Solution) any { return s.Method }) {
 		method += fmt.Sprintf(" (%s)", used)
 	}
 	if rec.MethodReason != "" {
