@@ -14,8 +14,9 @@ import (
 	"github.com/fdridge/fdridge/ridge/choose"
 )
 
-// TestBlockCandidates: with one target a block, all targets are compared at the same candidates as in one block. No listed
-// candidate is better than a γ that is called proved. The columns have different units, so that small γ are candidates.
+// TestBlockCandidates: with one target a block, all targets are compared at the same candidates as in one block. No
+// listed candidate is better than a γ that is called proved. The columns have different units, so that small γ are
+// candidates.
 func TestBlockCandidates(t *testing.T) {
 	const n, d, targets = 40, 3, 2
 	missed := 0
@@ -42,8 +43,16 @@ func TestBlockCandidates(t *testing.T) {
 			whole := fitAnyway(t, src, opts)
 			opts.MaxBytes = 960
 			parts := fitAnyway(t, src, opts)
-			if !slices.Equal(whole.Each.Candidates, parts.Each.Candidates) || !slices.Equal(whole.Each.Gammas, parts.Each.Gammas) {
-				t.Fatalf("%s: %d candidates, γ %v; in one block %d, %v", name, len(parts.Each.Candidates), parts.Each.Gammas, len(whole.Each.Candidates), whole.Each.Gammas)
+			if !slices.Equal(whole.Each.Candidates, parts.Each.Candidates) ||
+				!slices.Equal(whole.Each.Gammas, parts.Each.Gammas) {
+				t.Fatalf(
+					"%s: %d candidates, γ %v; in one block %d, %v",
+					name,
+					len(parts.Each.Candidates),
+					parts.Each.Gammas,
+					len(whole.Each.Candidates),
+					whole.Each.Gammas,
+				)
 			}
 			if opts.Select != choose.Auto {
 				continue
@@ -57,7 +66,15 @@ func TestBlockCandidates(t *testing.T) {
 				}
 				for k, other := range exact.Solutions {
 					if k != at && other.Targets[j].GCV.Hi < exact.Solutions[at].Targets[j].GCV.Lo {
-						t.Errorf("%s: target %d: γ = %v is called proved, %v; %v has %v", name, j, g, exact.Solutions[at].Targets[j].GCV, other.Gamma, other.Targets[j].GCV)
+						t.Errorf(
+							"%s: target %d: γ = %v is called proved, %v; %v has %v",
+							name,
+							j,
+							g,
+							exact.Solutions[at].Targets[j].GCV,
+							other.Gamma,
+							other.Targets[j].GCV,
+						)
 					}
 				}
 			}
@@ -68,8 +85,8 @@ func TestBlockCandidates(t *testing.T) {
 	}
 }
 
-// TestFoldCandidates: the default candidates of cross-validation for each target do not depend on the targets. The γ of the
-// first target lies beyond the grid, so that a grid for this target alone would be extended.
+// TestFoldCandidates: the default candidates of cross-validation for each target do not depend on the targets. The γ
+// of the first target lies beyond the grid, so that a grid for this target alone would be extended.
 func TestFoldCandidates(t *testing.T) {
 	const n, d = 60, 3
 	r := rand.New(rand.NewPCG(44, 2))

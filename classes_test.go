@@ -167,8 +167,8 @@ func TestRepeatedCandidates(t *testing.T) {
 	}
 }
 
-// TestClassesChoice: γ chosen by accuracy is the γ that exact fits without each row choose: the most accurate one, and
-// the largest of several.
+// TestClassesChoice: γ chosen by accuracy is the γ that exact fits without each row choose: the most accurate one,
+// and the largest of several.
 func TestClassesChoice(t *testing.T) {
 	certain, differs := 0, 0
 	for seed := range uint64(8) {
@@ -215,7 +215,14 @@ func TestClassesChoice(t *testing.T) {
 				}
 				exact, _ := v.Float64()
 				if s := c.Scores[i]; len(s) != 1 || !(s[0].Lo <= 1-exact && 1-exact <= s[0].Hi) {
-					t.Errorf("seed %d, %v, gamma %v: the exact error rate is %v, brackets %v", seed, by, c.Path[i].Gamma, 1-exact, s)
+					t.Errorf(
+						"seed %d, %v, gamma %v: the exact error rate is %v, brackets %v",
+						seed,
+						by,
+						c.Path[i].Gamma,
+						1-exact,
+						s,
+					)
 				}
 			}
 			if c.By != by || len(c.Path) != len(candidates) || found.Classes.LeftOut == nil {
@@ -224,11 +231,24 @@ func TestClassesChoice(t *testing.T) {
 			if c.Certain {
 				certain++
 				if rates[by][c.Index].Cmp(rates[by][best]) != 0 {
-					t.Errorf("seed %d, %v: gamma %v is called the best, but %v is", seed, by, c.Gamma(), c.Path[best].Gamma)
+					t.Errorf(
+						"seed %d, %v: gamma %v is called the best, but %v is",
+						seed,
+						by,
+						c.Gamma(),
+						c.Path[best].Gamma,
+					)
 				}
 			}
 			if seed != 4 && (c.Index != best || !c.Certain) {
-				t.Errorf("seed %d, %v: gamma %v, certain %v, want %v", seed, by, c.Gamma(), c.Certain, c.Path[best].Gamma)
+				t.Errorf(
+					"seed %d, %v: gamma %v, certain %v, want %v",
+					seed,
+					by,
+					c.Gamma(),
+					c.Certain,
+					c.Path[best].Gamma,
+				)
 			}
 			opts.Select = choose.LOO
 			if _, other := p.fit(t, seed%2 == 1, opts); other.Choice.Gamma() != c.Gamma() {

@@ -37,7 +37,15 @@ func writeSparse(t *testing.T, n, d int, zip bool) string {
 		if i > 0 {
 			third = 2*d/3 + 1 + r.IntN(d/3)
 		}
-		fmt.Fprintf(&text, "%d %d:%.3f %d:1 %d:-2.5\n", 1-2*r.IntN(2), 1+r.IntN(d/3), r.NormFloat64(), d/3+1+r.IntN(d/3), third)
+		fmt.Fprintf(
+			&text,
+			"%d %d:%.3f %d:1 %d:-2.5\n",
+			1-2*r.IntN(2),
+			1+r.IntN(d/3),
+			r.NormFloat64(),
+			d/3+1+r.IntN(d/3),
+			third,
+		)
 	}
 	content := text.Bytes()
 	if zip {
@@ -67,8 +75,8 @@ func openSparse(t *testing.T, name string, d int) *dataset.Stream {
 	return s
 }
 
-// TestRowsCounted: a fit of rows whose number is unknown runs the method of a fit that knows the number. It has the same
-// solution and makes the same passes, besides the reading that counts the rows.
+// TestRowsCounted: a fit of rows whose number is unknown runs the method of a fit that knows the number. It has the
+// same solution and makes the same passes, besides the reading that counts the rows.
 func TestRowsCounted(t *testing.T) {
 	leaktest.Check(t)
 	several := []float64{1, 2, 3, 4}
@@ -119,16 +127,33 @@ func TestRowsCounted(t *testing.T) {
 				for _, s := range found[i].Trace {
 					passes += s.Passes
 				}
-				if found[i].Method != c.method || before != c.method || found[i].Best().Method != c.solved || src.Passes() > passes+1 {
-					t.Errorf("%d features given: %v (%v), before the first pass %v, solved by %v; %d passes of %d", features, found[i].Method, found[i].Reason(), before, found[i].Best().Method, passes, src.Passes())
+				if found[i].Method != c.method || before != c.method || found[i].Best().Method != c.solved ||
+					src.Passes() > passes+1 {
+					t.Errorf(
+						"%d features given: %v (%v), before the first pass %v, solved by %v; %d passes of %d",
+						features,
+						found[i].Method,
+						found[i].Reason(),
+						before,
+						found[i].Best().Method,
+						passes,
+						src.Passes(),
+					)
 				}
 			}
 			a, b := found[0], found[1]
 			if c.n < c.d && !reflect.DeepEqual(a.Reason(), b.Reason()) {
 				t.Errorf("%v, without the number of rows %v", a.Reason(), b.Reason())
 			}
-			if !reflect.DeepEqual(a.Best().Coef(), b.Best().Coef()) || a.Best().Gamma != b.Best().Gamma || a.Passes != b.Passes {
-				t.Errorf("other coefficients, γ = %v and %v, %d and %d passes", a.Best().Gamma, b.Best().Gamma, a.Passes, b.Passes)
+			if !reflect.DeepEqual(a.Best().Coef(), b.Best().Coef()) || a.Best().Gamma != b.Best().Gamma ||
+				a.Passes != b.Passes {
+				t.Errorf(
+					"other coefficients, γ = %v and %v, %d and %d passes",
+					a.Best().Gamma,
+					b.Best().Gamma,
+					a.Passes,
+					b.Passes,
+				)
 			}
 		})
 	}
@@ -142,8 +167,8 @@ func (s countless) Dims() (n int64, d, t int) {
 	return -1, d, t
 }
 
-// TestRowsCountedDense: dense rows of a csv file, fewer than the features, are solved by AAᵀ. The same holds for a source
-// that never knows its number of rows.
+// TestRowsCountedDense: dense rows of a csv file, fewer than the features, are solved by AAᵀ. The same holds for a
+// source that never knows its number of rows.
 func TestRowsCountedDense(t *testing.T) {
 	leaktest.Check(t)
 	const n, d = 24, 12000
@@ -182,8 +207,16 @@ func TestRowsCountedDense(t *testing.T) {
 			t.Fatal(err)
 		}
 		a, b := want.Best(), got.Best()
-		if a.Method != ridge.Dual || b.Method != ridge.Dual || !reflect.DeepEqual(a.Coef(), b.Coef()) || got.Passes != want.Passes {
-			t.Errorf("%s: %v in %d passes, %v in %d passes if the number of rows is known", name, b.Method, got.Passes, a.Method, want.Passes)
+		if a.Method != ridge.Dual || b.Method != ridge.Dual || !reflect.DeepEqual(a.Coef(), b.Coef()) ||
+			got.Passes != want.Passes {
+			t.Errorf(
+				"%s: %v in %d passes, %v in %d passes if the number of rows is known",
+				name,
+				b.Method,
+				got.Passes,
+				a.Method,
+				want.Passes,
+			)
 		}
 	}
 	narrow, err := dataset.FromDense(n, 2000, 1, x[:n*2000], y)
@@ -274,7 +307,9 @@ func TestRowsCountedOfCache(t *testing.T) {
 	}
 	once := openSparse(t, writeSparse(t, 40, 12000, false), 12000)
 	once.Single = true
-	if r, err := fdridge.Fit(t.Context(), once, fdridge.Options{Gammas: []float64{1}}); err != nil || r.Method != ridge.OneShot || once.Passes() != 1 {
+	if r, err := fdridge.Fit(t.Context(), once, fdridge.Options{Gammas: []float64{1}}); err != nil ||
+		r.Method != ridge.OneShot ||
+		once.Passes() != 1 {
 		t.Errorf("rows that can be read once: %v, %v", r, err)
 	}
 }
@@ -352,7 +387,14 @@ func TestDependsOnRows(t *testing.T) {
 	if open == 0 {
 		t.Error("the number of rows never decided")
 	}
-	p := plan.Problem{Rows: 11600, Dim: 13000, Targets: 1, Gammas: []float64{1}, Size: 256, MaxBytes: ridge.DefaultMaxBytes}
+	p := plan.Problem{
+		Rows:     11600,
+		Dim:      13000,
+		Targets:  1,
+		Gammas:   []float64{1},
+		Size:     256,
+		MaxBytes: ridge.DefaultMaxBytes,
+	}
 	if !plan.DependsOnRows(p) {
 		t.Error("nobody asks whether rows are sparse")
 	}
@@ -377,12 +419,20 @@ func TestRowsCountedLarge(t *testing.T) {
 	name := writeSparse(t, n, d, false)
 	for _, features := range []int{0, d} {
 		for _, maxBytes := range []uint64{100 << 10, 600 << 10} {
-			r, err := fdridge.Fit(t.Context(), openSparse(t, name, features), fdridge.Options{Gammas: []float64{100}, Size: 2, Tol: 0.1, MaxBytes: maxBytes})
+			r, err := fdridge.Fit(
+				t.Context(),
+				openSparse(t, name, features),
+				fdridge.Options{Gammas: []float64{100}, Size: 2, Tol: 0.1, MaxBytes: maxBytes},
+			)
 			if err != nil || r.Method.IsDirect() || r.Summary == nil {
 				t.Errorf("%d features given, %d bytes: %v, %v", features, maxBytes, r, err)
 			}
 		}
-		r, err := fdridge.Fit(t.Context(), openSparse(t, name, features), fdridge.Options{Gammas: []float64{100}, Method: ridge.DualCG, MaxBytes: 100 << 10})
+		r, err := fdridge.Fit(
+			t.Context(),
+			openSparse(t, name, features),
+			fdridge.Options{Gammas: []float64{100}, Method: ridge.DualCG, MaxBytes: 100 << 10},
+		)
 		if _, large := errors.AsType[*ridge.SizeError](err); !large {
 			t.Errorf("dual-cg in 100 KiB: %v, %v", r, err)
 		}
@@ -392,7 +442,10 @@ func TestRowsCountedLarge(t *testing.T) {
 		t.Fatal(err)
 	}
 	for maxBytes, want := range map[uint64]ridge.Method{1 << 30: ridge.DualCG, 32 << 20: ridge.Galerkin} {
-		p, err := plan.New(sum, plan.Config{Gammas: []float64{100}, Sizes: []int{2}, Tol: 0.1, Entries: 100, MaxBytes: maxBytes})
+		p, err := plan.New(
+			sum,
+			plan.Config{Gammas: []float64{100}, Sizes: []int{2}, Tol: 0.1, Entries: 100, MaxBytes: maxBytes},
+		)
 		if err != nil {
 			t.Fatal(err)
 		}

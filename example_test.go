@@ -108,7 +108,13 @@ func ExampleFit() {
 
 // What Cholesky finds singular is solved by QR.
 func ExampleResult() {
-	src, err := dataset.FromDense(4, 2, 1, []float64{1e9, 1e9, 1e9, 1e9, -1e9, -1e9, 1e9, 1e9}, []float64{1, 1.2, -1, 0.9})
+	src, err := dataset.FromDense(
+		4,
+		2,
+		1,
+		[]float64{1e9, 1e9, 1e9, 1e9, -1e9, -1e9, 1e9, 1e9},
+		[]float64{1, 1.2, -1, 0.9},
+	)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -145,7 +151,11 @@ func ExampleResult_Remedies() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	res, err := fdridge.Fit(context.Background(), src, fdridge.Options{NoIntercept: true, Gammas: []float64{1}, Method: ridge.CG, Size: 2, MaxPasses: 2})
+	res, err := fdridge.Fit(
+		context.Background(),
+		src,
+		fdridge.Options{NoIntercept: true, Gammas: []float64{1}, Method: ridge.CG, Size: 2, MaxPasses: 2},
+	)
 	if _, short := errors.AsType[*ridge.NotConvergedError](err); !short {
 		log.Fatal(err)
 	}
@@ -172,7 +182,11 @@ func ExampleResult_Remedies() {
 // Where the tolerance is not reached Fit returns what it has found, and says so: whoever can do with
 // less goes on.
 func ExampleResult_Err() {
-	res, err := fdridge.Fit(context.Background(), wide(500, 40), fdridge.Options{NoIntercept: true, Gammas: []float64{100}, Method: ridge.CG, Size: 10, MaxPasses: 6})
+	res, err := fdridge.Fit(
+		context.Background(),
+		wide(500, 40),
+		fdridge.Options{NoIntercept: true, Gammas: []float64{100}, Method: ridge.CG, Size: 10, MaxPasses: 6},
+	)
 	var short *ridge.NotConvergedError
 	if err != nil && !errors.As(err, &short) {
 		log.Fatal(err) // there is no result
@@ -225,7 +239,11 @@ func ExampleFit_errors() {
 // known is in the way, and the status has its name.
 func ExampleResult_MarshalJSON() {
 	src := lineSource(1000)
-	res, err := fdridge.Fit(context.Background(), src, fdridge.Options{Gammas: []float64{0.1, 1000}, Size: 1, Method: ridge.OneShot})
+	res, err := fdridge.Fit(
+		context.Background(),
+		src,
+		fdridge.Options{Gammas: []float64{0.1, 1000}, Size: 1, Method: ridge.OneShot},
+	)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -238,8 +256,14 @@ func ExampleResult_MarshalJSON() {
 		log.Fatal(err)
 	}
 	for i, f := range read.Solutions {
-		fmt.Printf("gamma %g: x = %.2f, %q, the same bound: %v, which proves something: %v\n",
-			f.Gamma, f.Targets[0].Coef, f.Status, f.Targets[0].ErrorBound == res.Solutions[i].Targets[0].ErrorBound, f.Targets[0].Proves())
+		fmt.Printf(
+			"gamma %g: x = %.2f, %q, the same bound: %v, which proves something: %v\n",
+			f.Gamma,
+			f.Targets[0].Coef,
+			f.Status,
+			f.Targets[0].ErrorBound == res.Solutions[i].Targets[0].ErrorBound,
+			f.Targets[0].Proves(),
+		)
 	}
 	var fields struct {
 		Solutions []struct{ Status string }

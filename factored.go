@@ -77,7 +77,11 @@ func (f *factored) chooseGamma(ctx context.Context) ([]float64, error) {
 func (f *factored) chooseByTrials(ctx context.Context) ([]float64, error) {
 	passes := 0
 	var err error
-	f.choice, err = choose.Among(f.Candidates, choose.AroundMean(f.factors.MeanEigenvalue()), f.leftOutBy(ctx, f.factors, &passes))
+	f.choice, err = choose.Among(
+		f.Candidates,
+		choose.AroundMean(f.factors.MeanEigenvalue()),
+		f.leftOutBy(ctx, f.factors, &passes),
+	)
 	if err != nil {
 		return nil, err
 	}
@@ -110,8 +114,8 @@ func (f *factored) chooseByLeaveOneOut(ctx context.Context, byGCV *choose.GammaC
 	return nil
 }
 
-// leftOutBy returns a function that computes leave-one-out errors with the given factors. Each call adds to passes, except
-// for dual methods.
+// leftOutBy returns a function that computes leave-one-out errors with the given factors. Each call adds to passes,
+// except for dual methods.
 func (f *factored) leftOutBy(
 	ctx context.Context,
 	factors *ridge.Factorization,
@@ -128,14 +132,21 @@ func (f *factored) leftOutBy(
 		}
 		if !factors.Method().IsDual() {
 			*passes++
-			f.record(Step{Stage: Choosing, Method: f.method, Passes: 1, Reason: reason.Reason{Rule: reason.LeverageTakesPass}})
+			f.record(
+				Step{
+					Stage:  Choosing,
+					Method: f.method,
+					Passes: 1,
+					Reason: reason.Reason{Rule: reason.LeverageTakesPass},
+				},
+			)
 		}
 		return choose.ByScore(fits, scores.Bounds, scores.Estimates), nil
 	}
 }
 
-// chooseByQR tries the γ that were left out, with a QR factorisation of the rows. If columns are nearly dependent, AᵀA
-// loses the digits that decide about small γ. The method must be Exact, and the factorisations must be cheap.
+// chooseByQR tries the γ that were left out, with a QR factorisation of the rows. If columns are nearly dependent,
+// AᵀA loses the digits that decide about small γ. The method must be Exact, and the factorisations must be cheap.
 func (f *factored) chooseByQR(ctx context.Context, passes *int) error {
 	gammas := f.choice.BelowChoice()
 	if f.Candidates != nil {
@@ -152,7 +163,10 @@ func (f *factored) chooseByQR(ctx context.Context, passes *int) error {
 				Stage:  Reading,
 				Method: ridge.QR,
 				Err:    err,
-				Reason: reason.Reason{Rule: reason.TooLarge, Numbers: []float64{float64(large.Bytes), float64(large.Limit)}},
+				Reason: reason.Reason{
+					Rule:    reason.TooLarge,
+					Numbers: []float64{float64(large.Bytes), float64(large.Limit)},
+				},
 			},
 		)
 		return nil
@@ -248,9 +262,9 @@ func (f *factored) solveAll(ctx context.Context, gammas []float64) ([]*ridge.Sol
 // mostBisected is the largest number of features with which findLeastGamma factors at several γ, each in O(d³) time.
 const mostBisected = 1000
 
-// findLeastGamma returns the smallest power of ten that reaches Tol as γ, or 0 if there is none. It
-// bisects the exponents between 10⁻²⁰ and 10² times the sum of squares of the columns. With more than mostBisected
-// features it returns 0.
+// findLeastGamma returns the smallest power of ten that reaches Tol as γ, or 0 if there is none. It bisects the
+// exponents between 10⁻²⁰ and 10² times the sum of squares of the columns. With more than mostBisected features
+// it returns 0.
 func (f *factored) findLeastGamma(ctx context.Context) (float64, error) {
 	if f.d > mostBisected {
 		return 0, nil
@@ -282,8 +296,8 @@ func (f *factored) findLeastGamma(ctx context.Context) (float64, error) {
 	return least, nil
 }
 
-// certified solves the systems at gammas and computes error bounds. It omits a γ with a singular system and all smaller
-// γ.
+// certified solves the systems at gammas and computes error bounds. It omits a γ with a singular system and all
+// smaller γ.
 func (f *factored) certified(
 	ctx context.Context,
 	factors *ridge.Factorization,
@@ -393,7 +407,10 @@ func (f *factored) retryWithQR(
 				Stage:  Reading,
 				Method: ridge.QR,
 				Err:    err,
-				Reason: reason.Reason{Rule: reason.TooLarge, Numbers: []float64{float64(large.Bytes), float64(large.Limit)}},
+				Reason: reason.Reason{
+					Rule:    reason.TooLarge,
+					Numbers: []float64{float64(large.Bytes), float64(large.Limit)},
+				},
 			},
 		)
 		return fits, nil

@@ -118,7 +118,15 @@ func (j *job) finish(ctx context.Context, first firstPass) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &Result{Solutions: solutions, Status: status, Choice: j.choice, Each: j.each, Bands: j.bands, Trace: j.trace, asked: j.Gammas}
+	r := &Result{
+		Solutions: solutions,
+		Status:    status,
+		Choice:    j.choice,
+		Each:      j.each,
+		Bands:     j.bands,
+		Trace:     j.trace,
+		asked:     j.Gammas,
+	}
 	for _, s := range r.Trace {
 		r.Passes += s.Passes
 	}

@@ -23,7 +23,8 @@ func TestWrongGamma(t *testing.T) {
 			for _, opts := range []fdridge.Options{{Gammas: []float64{gamma}}, {Candidates: []float64{1, gamma}}} {
 				opts.Method = method
 				_, err := fdridge.Fit(context.Background(), src, opts)
-				if !errors.Is(err, ridge.ErrInput) || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "must be finite and not negative") {
+				if !errors.Is(err, ridge.ErrInput) || !strings.Contains(err.Error(), want) ||
+					!strings.Contains(err.Error(), "must be finite and not negative") {
 					t.Errorf("method %v: %v, want %q", method, err, want)
 				}
 			}

@@ -57,7 +57,10 @@ func resolve(src dataset.Source, opts Options) (*job, error) {
 	var labelled dataset.Source
 	if opts.Classes != nil {
 		if _, _, t := src.Dims(); t != 1 {
-			return nil, &OptionError{[]string{"Classes"}, fmt.Sprintf("%d targets; the labels must be in one column", t)}
+			return nil, &OptionError{
+				[]string{"Classes"},
+				fmt.Sprintf("%d targets; the labels must be in one column", t),
+			}
 		}
 		labelled, src = src, opts.Classes.Encode(src)
 	}
@@ -105,13 +108,19 @@ func resolveSummary(src dataset.Source, sum *ridge.Summary, opts Options) (*job,
 	case opts.Block != nil:
 		return nil, &OptionError{[]string{"Block"}, "a summary has all targets together"}
 	case opts.projects():
-		return nil, &OptionError{[]string{"Unpenalized"}, "a summary has no rows from which columns can be projected out"}
+		return nil, &OptionError{
+			[]string{"Unpenalized"},
+			"a summary has no rows from which columns can be projected out",
+		}
 	case opts.Method.IsDirect():
 		return nil, &OptionError{[]string{"Method"}, "a summary has no rows to factor"}
 	case opts.crossValidates():
 		return nil, &OptionError{[]string{"Folds"}, "a summary has no rows to deal into folds"}
 	case src == nil && opts.Select.LeavesOut():
-		return nil, &OptionError{[]string{"Select"}, "leave-one-out errors need a pass over the rows, and there is no source"}
+		return nil, &OptionError{
+			[]string{"Select"},
+			"leave-one-out errors need a pass over the rows, and there is no source",
+		}
 	case src == nil && opts.Method != ridge.OneShot && opts.Method != ridge.Auto:
 		return nil, &OptionError{[]string{"Method"}, opts.Method.String() + " needs the rows, and there is no source"}
 	}
@@ -126,7 +135,10 @@ func resolveSummary(src dataset.Source, sum *ridge.Summary, opts Options) (*job,
 func (j *job) resolvePenalty() error {
 	switch {
 	case j.PerTarget && len(j.Gammas) != j.t && !j.choosesGamma():
-		return &OptionError{[]string{"PerTarget", "Gammas"}, fmt.Sprintf("%d gammas for %d targets", len(j.Gammas), j.t)}
+		return &OptionError{
+			[]string{"PerTarget", "Gammas"},
+			fmt.Sprintf("%d gammas for %d targets", len(j.Gammas), j.t),
+		}
 	case j.Penalty != nil && len(j.Penalty) != j.d:
 		return &OptionError{[]string{"Penalty"}, "there must be one penalty for each feature"}
 	case j.Bands != nil:
@@ -164,8 +176,8 @@ func (j *job) scaled(src dataset.Source) (dataset.Source, error) {
 	return scaling.Apply(src)
 }
 
-// countRows counts the rows if the choice of the method needs their number, and sets j.n. It sets j.sparse if the choice
-// depends on it.
+// countRows counts the rows if the choice of the method needs their number, and sets j.n. It sets j.sparse if the
+// choice depends on it.
 func (j *job) countRows(ctx context.Context) error {
 	_, isColumnar := dataset.ByColumns(j.src)
 	if j.free != nil || isColumnar || !plan.DependsOnRows(j.problem()) { // projected rows and columns are dense

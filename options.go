@@ -19,8 +19,8 @@ import (
 type Options struct {
 	// Gammas are the values of γ to solve for. If there are none, Fit chooses γ.
 	Gammas []float64
-	// Candidates are the values among which γ is chosen. Repeated values count once. The default grid depends on Select, see [choose.Gamma],
-	// [choose.AroundGCV] and [choose.CrossValidate].
+	// Candidates are the values among which γ is chosen. Repeated values count once. The default grid depends on
+	// Select, see [choose.Gamma], [choose.AroundGCV] and [choose.CrossValidate].
 	Candidates []float64
 	// Select is the criterion that chooses γ. The default is the first criterion in this list that applies:
 	//   - cross-validation, if Folds is given
@@ -69,8 +69,9 @@ type Options struct {
 	// Observe and Summarized see the projected rows, but the summary of KeepSummary is of all columns.
 	Unpenalized []int
 	// Bands are groups of columns with a common penalty. Columns outside all bands have penalty 1. If a band has no
-	// given penalty, Fit chooses the penalty by GCV, together with γ or at the given Gammas; see [choose.Bands]. If Select
-	// is another criterion, γ is then chosen again, with the chosen penalties. Penalty multiplies the penalties of Bands.
+	// given penalty, Fit chooses the penalty by GCV, together with γ or at the given Gammas; see [choose.Bands]. If
+	// Select is another criterion, γ is then chosen again, with the chosen penalties. Penalty multiplies the penalties
+	// of Bands.
 	Bands []choose.Band
 
 	// Classes requests a classification. The rows must then have one target, with the labels that [classes.Learn] has
@@ -204,8 +205,8 @@ func (o *Options) fill(canReread bool) error {
 	return err
 }
 
-// distinct returns values without repetitions, in the same order. A repeated candidate would count rows twice, and would
-// never be proved to be the only best one.
+// distinct returns values without repetitions, in the same order. A repeated candidate would count rows twice, and
+// would never be proved to be the only best one.
 func distinct(values []float64) []float64 {
 	if len(values) == 0 {
 		return values
@@ -273,13 +274,21 @@ var optionRules = []optionRule{
 		func(o *Options) bool { return o.Lanes < 0 || o.Lanes > ridge.MaxLanes },
 	},
 	{[]string{"GammaTol"}, "must be positive", func(o *Options) bool { return !(o.GammaTol >= 0) }},
-	{[]string{"Method"}, "unknown method", func(o *Options) bool { return !slices.Contains(ridge.Methods(), o.Method) }},
+	{
+		[]string{"Method"},
+		"unknown method",
+		func(o *Options) bool { return !slices.Contains(ridge.Methods(), o.Method) },
+	},
 	{
 		[]string{"Select"},
 		"unknown criterion",
 		func(o *Options) bool { return o.Select < choose.Auto || o.Select > choose.BalancedAccuracy },
 	},
-	{[]string{"Folds"}, "there must be at least two folds", func(o *Options) bool { return o.Folds != 0 && o.Folds < 2 }},
+	{
+		[]string{"Folds"},
+		"there must be at least two folds",
+		func(o *Options) bool { return o.Folds != 0 && o.Folds < 2 },
+	},
 	{
 		[]string{"Gammas", "Candidates", "Folds", "Select"},
 		"gammas are given, so that there is nothing to choose",
@@ -304,9 +313,13 @@ var optionRules = []optionRule{
 			return o.Reducer != nil && o.Merge == nil && (o.Summarize == nil || o.projects())
 		},
 	},
-	{[]string{"Reducer", "Method"}, "a direct method, which gamma = 0 needs, runs on one machine", func(o *Options) bool {
-		return o.Reducer != nil && (o.Method.IsDirect() || o.solvesZero())
-	}},
+	{
+		[]string{"Reducer", "Method"},
+		"a direct method, which gamma = 0 needs, runs on one machine",
+		func(o *Options) bool {
+			return o.Reducer != nil && (o.Method.IsDirect() || o.solvesZero())
+		},
+	},
 	{
 		[]string{"PerTarget", "Select"},
 		"an accuracy scores the decision between all classes, at one gamma",

@@ -134,7 +134,8 @@ func (j *job) leaveOneOut(gammas []float64, pass int) (dataset.Source, ridge.Lea
 	return src, opts, err
 }
 
-// checkLeverages replaces leave-one-out errors by GCV, because dual methods have no leverages for columns without penalty.
+// checkLeverages replaces leave-one-out errors by GCV, because dual methods have no leverages for columns without
+// penalty.
 func (j *job) checkLeverages(m ridge.Method) error {
 	switch {
 	case j.projection == nil || !j.choosesGamma() || !j.Select.LeavesOut() || !m.For(j.n, j.d, nil).IsDual():

@@ -12,22 +12,26 @@ import (
 
 // A Result is the outcome of a [Fit].
 type Result struct {
-	Solutions []*ridge.Solution    // one for each γ of Options.Gammas, in the same order; one if γ was chosen, or with Options.PerTarget
-	Method    ridge.Method         // the method that ran
-	Status    ridge.Status         // why the fit stopped; if the tolerance was missed, the reason for the last γ and target that missed it
-	Choice    *choose.GammaChoice  // how γ was chosen; nil if γ was given, or with Options.PerTarget
-	Each      *choose.TargetChoice // how the γ of each target was chosen; nil without Options.PerTarget, or if γ was given
-	Bands     *choose.BandChoice   // the penalties of Options.Bands and how they were chosen; nil without bands
-	Classes   *Decisions           // the decisions about the training rows; nil without Options.Classes
-	Summary   *ridge.Summary       // nil for a direct method; of the projected rows if some columns have no penalty
-	Passes    int                  // number of passes over the data
-	Trace     []Step               // the steps of the fit, in order
+	// one for each γ of Options.Gammas, in the same order; one if γ was chosen, or with Options.PerTarget
+	Solutions []*ridge.Solution
+	Method    ridge.Method // the method that ran
+	// why the fit stopped; if the tolerance was missed, the reason for the last γ and target that missed it
+	Status ridge.Status
+	Choice *choose.GammaChoice // how γ was chosen; nil if γ was given, or with Options.PerTarget
+	// how the γ of each target was chosen; nil without Options.PerTarget, or if γ was given
+	Each    *choose.TargetChoice
+	Bands   *choose.BandChoice // the penalties of Options.Bands and how they were chosen; nil without bands
+	Classes *Decisions         // the decisions about the training rows; nil without Options.Classes
+	Summary *ridge.Summary     // nil for a direct method; of the projected rows if some columns have no penalty
+	Passes  int                // number of passes over the data
+	Trace   []Step             // the steps of the fit, in order
 	// ColumnSpread is the largest norm of a feature column divided by the smallest nonzero norm. The columns are first
 	// divided by the roots of their penalties. A sketching method computes a lower bound instead. 0 means unknown.
 	ColumnSpread float64
 
 	outcome plan.Outcome
-	// leastGamma is the smallest power of ten that reaches the tolerance as γ, if columns are dependent at γ = 0; else 0.
+	// leastGamma is the smallest power of ten that reaches the tolerance as γ, if columns are dependent at γ = 0; else
+	// 0.
 	leastGamma float64
 	asked      []float64 // Options.Gammas
 }
@@ -59,8 +63,8 @@ func (r *Result) Best() *ridge.Solution {
 	return r.Solutions[c.Index]
 }
 
-// Reason returns why the method was chosen. If QR had to read the rows again, it returns the reason for this. The result
-// is zero if the user requested the method and no pass was repeated.
+// Reason returns why the method was chosen. If QR had to read the rows again, it returns the reason for this. The
+// result is zero if the user requested the method and no pass was repeated.
 func (r *Result) Reason() reason.Reason {
 	if len(r.Trace) == 0 {
 		return reason.Reason{}

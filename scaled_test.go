@@ -118,7 +118,13 @@ func (p *freeProblem) checkReturned(t *testing.T, what string, f *ridge.Solution
 			rss.Add(rss, r)
 		}
 		if rss.Cmp(refbig.Float(o.RSS.Lo)) < 0 || rss.Cmp(refbig.Float(o.RSS.Hi)) > 0 {
-			t.Errorf("%s, target %d: the RSS of the returned coefficients is %.20g, the bracket %v", what, k, rss, o.RSS)
+			t.Errorf(
+				"%s, target %d: the RSS of the returned coefficients is %.20g, the bracket %v",
+				what,
+				k,
+				rss,
+				o.RSS,
+			)
 		}
 	}
 }
@@ -161,7 +167,8 @@ func TestScaledChoices(t *testing.T) {
 }
 
 func holds(v ridge.Interval, want *big.Float) bool {
-	return want == nil || refbig.Float(v.Lo).Cmp(want) <= 0 && (math.IsInf(v.Hi, 1) || refbig.Float(v.Hi).Cmp(want) >= 0)
+	return want == nil ||
+		refbig.Float(v.Lo).Cmp(want) <= 0 && (math.IsInf(v.Hi, 1) || refbig.Float(v.Hi).Cmp(want) >= 0)
 }
 
 // leftOut returns the leave-one-out error of target k at gamma, or nil if a row determines a coefficient alone.

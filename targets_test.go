@@ -83,13 +83,29 @@ func TestPerTarget(t *testing.T) {
 			}
 			g := want.Choice.Gamma()
 			if s.GammaOf(j) != g || found.Each.Gammas[j] != g || (found.Each.Excess[j] == 0) != want.Choice.Certain {
-				t.Errorf("%s: target %d: γ = %v with excess %v, alone %v, %v", name, j, s.GammaOf(j), found.Each.Excess[j], g, want.Choice.Certain)
+				t.Errorf(
+					"%s: target %d: γ = %v with excess %v, alone %v, %v",
+					name,
+					j,
+					s.GammaOf(j),
+					found.Each.Excess[j],
+					g,
+					want.Choice.Certain,
+				)
 			}
 			w := &want.Solutions[0].Targets[0]
 			far := s.Targets[j].ErrorBound + w.ErrorBound
 			for i, v := range w.Coef {
 				if !(math.Abs(s.Targets[j].Coef[i]-v) <= far*(1+1e-9)) {
-					t.Errorf("%s: target %d: coefficient %d is %v, alone %v, bound %v", name, j, i, s.Targets[j].Coef[i], v, far)
+					t.Errorf(
+						"%s: target %d: coefficient %d is %v, alone %v, bound %v",
+						name,
+						j,
+						i,
+						s.Targets[j].Coef[i],
+						v,
+						far,
+					)
 				}
 			}
 		}
@@ -103,7 +119,13 @@ func TestPerTarget(t *testing.T) {
 
 // TestPerTargetOptions: options that contradict a γ for each target are an error.
 func TestPerTargetOptions(t *testing.T) {
-	src, err := dataset.FromDense(6, 2, 2, []float64{1, 2, 3, 5, 8, 1, 4, 4, 2, 1, 0, 7}, []float64{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 13})
+	src, err := dataset.FromDense(
+		6,
+		2,
+		2,
+		[]float64{1, 2, 3, 5, 8, 1, 4, 4, 2, 1, 0, 7},
+		[]float64{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 13},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -140,7 +162,11 @@ func TestPerTargetBands(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	again, err := fdridge.Fit(t.Context(), src, fdridge.Options{PerTarget: true, Bands: found.Bands.Bands, Gammas: found.Each.Gammas})
+	again, err := fdridge.Fit(
+		t.Context(),
+		src,
+		fdridge.Options{PerTarget: true, Bands: found.Bands.Bands, Gammas: found.Each.Gammas},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -196,7 +222,14 @@ func TestBlocksOfTargets(t *testing.T) {
 			t.Fatalf("%s: %v, whole %v", name, again, err)
 		}
 		if parts.Passes <= whole.Passes || len(parts.Solutions) != 1 || parts.Status != whole.Status {
-			t.Errorf("%s: %d passes, whole %d; status %v, whole %v", name, parts.Passes, whole.Passes, parts.Status, whole.Status)
+			t.Errorf(
+				"%s: %d passes, whole %d; status %v, whole %v",
+				name,
+				parts.Passes,
+				whole.Passes,
+				parts.Status,
+				whole.Status,
+			)
 		}
 		if len(spectra) < 3 || len(slices.Compact(spectra)) != 1 {
 			t.Errorf("%s: %d blocks do not share the spectrum", name, len(spectra))

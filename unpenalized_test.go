@@ -256,7 +256,13 @@ func (p *freeProblem) checkFree(t *testing.T, what string, f *ridge.Solution) (b
 			if o.UnpenalizedBounds != nil {
 				e := new(big.Float).Sub(refbig.Float(o.Coef[j]), want.Coef[k][j])
 				if bigger(e.Abs(e), o.UnpenalizedBounds[at]) {
-					t.Errorf("%s: unpenalised coefficient %d is off by %g, the bound is %g", name, j, e, o.UnpenalizedBounds[at])
+					t.Errorf(
+						"%s: unpenalised coefficient %d is off by %g, the bound is %g",
+						name,
+						j,
+						e,
+						o.UnpenalizedBounds[at],
+					)
 				}
 			}
 			at++
@@ -529,8 +535,8 @@ func TestUnpenalizedRefused(t *testing.T) {
 	}
 }
 
-// TestUnpenalizedTolerance: a fit goes on until all coefficients together reach the tolerance, not only the coefficients
-// with a penalty.
+// TestUnpenalizedTolerance: a fit goes on until all coefficients together reach the tolerance, not only the
+// coefficients with a penalty.
 func TestUnpenalizedTolerance(t *testing.T) {
 	const n, d = 400, 40
 	rng := rand.New(rand.NewPCG(5, 39))
@@ -559,14 +565,27 @@ func TestUnpenalizedTolerance(t *testing.T) {
 			found, err := fdridge.Fit(
 				t.Context(),
 				src,
-				fdridge.Options{Gammas: []float64{1}, Unpenalized: []int{0}, Method: m, Size: 2, Tol: tol, Summarize: lossy},
+				fdridge.Options{
+					Gammas:      []float64{1},
+					Unpenalized: []int{0},
+					Method:      m,
+					Size:        2,
+					Tol:         tol,
+					Summarize:   lossy,
+				},
 			)
 			if err != nil {
 				t.Errorf("%v, tolerance %g: %v", m, tol, err)
 				continue
 			}
 			if o := found.Solutions[0].Targets[0]; !(o.RelativeErrorBound <= tol) || found.Status.Err() != nil {
-				t.Errorf("%v, tolerance %g: the relative error is at most %g, %v", m, tol, o.RelativeErrorBound, found.Status)
+				t.Errorf(
+					"%v, tolerance %g: the relative error is at most %g, %v",
+					m,
+					tol,
+					o.RelativeErrorBound,
+					found.Status,
+				)
 			}
 		}
 	}

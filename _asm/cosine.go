@@ -43,8 +43,11 @@ func (w width) everywhere(m Mem) reg.VecVirtual {
 
 func (v isa) chain() {
 	most := v.registers() / 2 // accumulators
-	v.function("chain", "(n, k int, x *float64, columns *int32, w, from, z *float64)",
-		"computes z = f + Σ x_l·w_l with k terms, added one after the other; w_l is row columns[l] of W (row length n).")
+	v.function(
+		"chain",
+		"(n, k int, x *float64, columns *int32, w, from, z *float64)",
+		"computes z = f + Σ x_l·w_l with k terms, added one after the other; w_l is row columns[l] of W (row length n).",
+	)
 	v.blocks(most, func(offset, stride reg.GPVirtual, w width, vectors int, label string) {
 		from := pointer("from")
 		acc := make([]reg.VecVirtual, vectors)
@@ -74,8 +77,11 @@ func (v isa) chain() {
 
 func (v isa) chain4() {
 	most := v.registers() / 8 // four rows of accumulators fill half of the registers
-	v.function("chain4", "(n, k int, x *float64, ldx int, w, from *float64, ldf int, z *float64, ldz int)",
-		"computes Z = F + X·W for X (4×k), W (k×n), F and Z (4×n). The k terms of an element are added one after the other.")
+	v.function(
+		"chain4",
+		"(n, k int, x *float64, ldx int, w, from *float64, ldf int, z *float64, ldz int)",
+		"computes Z = F + X·W for X (4×k), W (k×n), F and Z (4×n). The k terms of an element are added one after the other.",
+	)
 	v.blocks(most, func(offset, stride reg.GPVirtual, w width, vectors int, label string) {
 		from := rowsOf("from", "ldf", 4)
 		ADDQ(offset, from.base)

@@ -99,7 +99,12 @@ func (v isa) transpose(in []reg.VecVirtual) []reg.VecVirtual {
 	// and j+6 in the same way.
 	out := make([]reg.VecVirtual, 8)
 	for j := range 2 {
-		u := []reg.VecVirtual{pairs(even, t, j, 2+j), pairs(even, t, 4+j, 6+j), pairs(odd, t, j, 2+j), pairs(odd, t, 4+j, 6+j)}
+		u := []reg.VecVirtual{
+			pairs(even, t, j, 2+j),
+			pairs(even, t, 4+j, 6+j),
+			pairs(odd, t, j, 2+j),
+			pairs(odd, t, 4+j, 6+j),
+		}
 		out[j], out[4+j] = pairs(even, u, 0, 1), pairs(odd, u, 0, 1)
 		out[2+j], out[6+j] = pairs(even, u, 2, 3), pairs(odd, u, 2, 3)
 	}

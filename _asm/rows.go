@@ -11,8 +11,16 @@ import (
 func (v isa) rowLoops() {
 	v.centre()
 	v.spread()
-	v.norms("norms4", "computes s_i = Σ x_ij² for the rows of X (4×n), each from four partial sums, added as (s₀ + s₂) + (s₁ + s₃).", false)
-	v.norms("squares4", "computes s_i = Σ x_ij² for the rows of X (4×n), each from four partial sums, added as (s₀ + s₁) + (s₂ + s₃).", true)
+	v.norms(
+		"norms4",
+		"computes s_i = Σ x_ij² for the rows of X (4×n), each from four partial sums, added as (s₀ + s₂) + (s₁ + s₃).",
+		false,
+	)
+	v.norms(
+		"squares4",
+		"computes s_i = Σ x_ij² for the rows of X (4×n), each from four partial sums, added as (s₀ + s₁) + (s₂ + s₃).",
+		true,
+	)
 }
 
 func (v isa) centre() {
@@ -56,9 +64,9 @@ func (v isa) spread() {
 	ret()
 }
 
-// norms writes a function that computes the sum of the squares of each row. All instruction sets use four partial sums
-// per row, so that they give the same bits. If neighbours is true, the partial sums are added as (s₀ + s₁) + (s₂ + s₃),
-// otherwise as (s₀ + s₂) + (s₁ + s₃).
+// norms writes a function that computes the sum of the squares of each row. All instruction sets use four partial
+// sums per row, so that they give the same bits. If neighbours is true, the partial sums are added as (s₀ + s₁) +
+// (s₂ + s₃), otherwise as (s₀ + s₂) + (s₁ + s₃).
 func (v isa) norms(name, doc string, neighbours bool) {
 	v.function(name, "(n int, x *float64, ldx int) (s0, s1, s2, s3 float64)", doc)
 	n := pointer("n")

@@ -25,9 +25,12 @@ func (v isa) tile(u int) {
 // tileRowsB writes the micro-kernel for packed A and a B that is not packed, with rows of leading dimension ldb. It
 // is 2 % slower than tile, because it computes the addresses of rows.
 func (v isa) tileRowsB(u int) {
-	v.function(fmt.Sprintf("tileRowsB%d", u), "(k int, alpha float64, a, b *float64, ldb int, c *float64, ldc int, add bool)",
+	v.function(
+		fmt.Sprintf("tileRowsB%d", u),
+		"(k int, alpha float64, a, b *float64, ldb int, c *float64, ldc int, add bool)",
 		fmt.Sprintf("computes C = alpha·AᵀB, plus C if add is set, for packed A (k×%d), B (k×%d)", v.lanes, u*v.lanes),
-		fmt.Sprintf("and the %d×%d matrix C.", v.lanes, u*v.lanes))
+		fmt.Sprintf("and the %d×%d matrix C.", v.lanes, u*v.lanes),
+	)
 	b := rowsOf("b", "ldb", 4)
 	v.packedA(u,
 		func(i, q int) Mem { return b.at(i, q*v.bytes()) },
@@ -69,9 +72,12 @@ func (v isa) packedA(u int, b func(i, q int) Mem, next func(n int)) {
 // tileRowsA writes the micro-kernel for packed B and an A that is not packed, with rows of leading dimension lda.
 func (v isa) tileRowsA(u int) {
 	width := u * v.bytes()
-	v.function(fmt.Sprintf("tileRowsA%d", u), "(k int, alpha float64, a *float64, lda int, b, c *float64, ldc int, add bool)",
+	v.function(
+		fmt.Sprintf("tileRowsA%d", u),
+		"(k int, alpha float64, a *float64, lda int, b, c *float64, ldc int, add bool)",
 		fmt.Sprintf("computes C = alpha·A·B, plus C if add is set, for A (%d×k), packed B (k×%d)", v.lanes, u*v.lanes),
-		fmt.Sprintf("and the %d×%d matrix C.", v.lanes, u*v.lanes))
+		fmt.Sprintf("and the %d×%d matrix C.", v.lanes, u*v.lanes),
+	)
 	k := pointer("k")
 	a := v.rowsOf("a", "lda")
 	b := pointer("b")

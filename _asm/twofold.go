@@ -74,9 +74,14 @@ func (v isa) each(n reg.GPVirtual, body func(w width)) {
 	countdown(n, 1, "one", func() { body(width{v, true}) })
 }
 
-// loops calls body for all n elements: first for maxVectors vectors at a time, then for one vector, then for one element.
-// The loops have the labels many, vector and one, followed by suffix.
-func (v isa) loops(n reg.GPVirtual, maxVectors int, many, suffix string, body func(vectors int, w width, label string)) {
+// loops calls body for all n elements: first for maxVectors vectors at a time, then for one vector, then for one
+// element. The loops have the labels many, vector and one, followed by suffix.
+func (v isa) loops(
+	n reg.GPVirtual,
+	maxVectors int,
+	many, suffix string,
+	body func(vectors int, w width, label string),
+) {
 	for _, l := range []struct {
 		label   string
 		vectors int
@@ -139,7 +144,11 @@ func (v isa) across(x reg.VecVirtual, combine func(a, b, to reg.VecVirtual)) {
 }
 
 func (v isa) maxima(c twofoldConstants) {
-	v.function("maxima", "(n int, a *float64, lda int, m, c *float64)", "writes the largest magnitude in each row of A (4×n) to m, and sets c_j = max(c_j, |a_ij|) for all rows i.")
+	v.function(
+		"maxima",
+		"(n int, a *float64, lda int, m, c *float64)",
+		"writes the largest magnitude in each row of A (4×n) to m, and sets c_j = max(c_j, |a_ij|) for all rows i.",
+	)
 	n := pointer("n")
 	a := rowsOf("a", "lda", 4)
 	out := pointer("c")
@@ -170,7 +179,11 @@ func (v isa) maxima(c twofoldConstants) {
 }
 
 func (v isa) colMax(c twofoldConstants) {
-	v.function("colMax", "(n int, f, a *float64, lda int, c *float64)", "computes c_j = max(c_j, f_i·|a_ij|) for A (4×n).")
+	v.function(
+		"colMax",
+		"(n int, f, a *float64, lda int, c *float64)",
+		"computes c_j = max(c_j, f_i·|a_ij|) for A (4×n).",
+	)
 	n := pointer("n")
 	a := rowsOf("a", "lda", 4)
 	f := pointer("f")
@@ -282,7 +295,11 @@ func (v isa) broadcast(name string) reg.VecVirtual {
 }
 
 func (v isa) open(c twofoldConstants) {
-	v.function("open", "(n int, sigma float64, c, h, l *float64)", "starts n sums h + l: h_j = Base(sigma·c_j), l_j = 0.")
+	v.function(
+		"open",
+		"(n int, sigma float64, c, h, l *float64)",
+		"starts n sums h + l: h_j = Base(sigma·c_j), l_j = 0.",
+	)
 	n := pointer("n")
 	sigma := v.broadcast("sigma")
 	cp, h, l := pointer("c"), pointer("h"), pointer("l")
@@ -382,7 +399,11 @@ func (v isa) closeSums(c twofoldConstants) {
 }
 
 func (v isa) addSums(c twofoldConstants) {
-	v.function("addSums", "(n int, h, l, e, gh, gl, ge *float64)", "adds n sums h + l to gh + gl, and their error bounds e to ge.")
+	v.function(
+		"addSums",
+		"(n int, h, l, e, gh, gl, ge *float64)",
+		"adds n sums h + l to gh + gl, and their error bounds e to ge.",
+	)
 	n := pointer("n")
 	h, g := loadSums("h", "l", "e"), loadSums("gh", "gl", "ge")
 	v.each(n, func(w width) {

@@ -50,15 +50,19 @@ func TestFit(t *testing.T) {
 	}
 	var last batch.Position
 	resumed, again := 0, false
-	job := batch.Options{Checkpoint: filepath.Join(t.TempDir(), "ck"), Every: time.Nanosecond, Notify: func(e batch.Event) {
-		if e.Err != nil || e.At.Pass < last.Pass || e.At.Pass == last.Pass && e.At.Rows < last.Rows && !again {
-			t.Errorf("%v after %v", e, last)
-		}
-		if e.Kind == batch.Resumed {
-			resumed++
-		}
-		last = e.At
-	}}
+	job := batch.Options{
+		Checkpoint: filepath.Join(t.TempDir(), "ck"),
+		Every:      time.Nanosecond,
+		Notify: func(e batch.Event) {
+			if e.Err != nil || e.At.Pass < last.Pass || e.At.Pass == last.Pass && e.At.Rows < last.Rows && !again {
+				t.Errorf("%v after %v", e, last)
+			}
+			if e.Kind == batch.Resumed {
+				resumed++
+			}
+			last = e.At
+		},
+	}
 	stops := []struct {
 		stage fdridge.Stage
 		pass  int
@@ -68,7 +72,8 @@ func TestFit(t *testing.T) {
 		ctx, opts := stopAt(t, at.stage, at.pass, at.rows)
 		_, err := batch.Fit(ctx, src, opts, job)
 		stop, ok := errors.AsType[*batch.InterruptedError](err)
-		if !ok || stop.Unsaved != nil || stop.At != last || !errors.Is(err, context.Canceled) || errors.Is(err, engine.ErrInput) {
+		if !ok || stop.Unsaved != nil || stop.At != last || !errors.Is(err, context.Canceled) ||
+			errors.Is(err, engine.ErrInput) {
 			t.Fatalf("%+v: %v", at, err)
 		}
 	}

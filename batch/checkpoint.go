@@ -94,11 +94,22 @@ func refuseOthers(name string, ranks int) error {
 			continue
 		}
 		if ranks > 0 && (rest == "" || rest == ".previous") {
-			return badinput.Errorf("%s belongs to a run of one process, this is a run of %d ranks; %s", filepath.Join(dir, e.Name()), ranks, beginAnew(filepath.Join(dir, base)))
+			return badinput.Errorf(
+				"%s belongs to a run of one process, this is a run of %d ranks; %s",
+				filepath.Join(dir, e.Name()),
+				ranks,
+				beginAnew(filepath.Join(dir, base)),
+			)
 		}
 		if m := rankSuffix.FindStringSubmatch(rest); m != nil && m[1] != fmt.Sprint(ranks) {
-			return badinput.Errorf("%s belongs to a run of %s ranks, this one has %d; use as many ranks, or remove %s.rank*-of-%s* to begin anew",
-				filepath.Join(dir, e.Name()), m[1], max(ranks, 1), filepath.Join(dir, base), m[1])
+			return badinput.Errorf(
+				"%s belongs to a run of %s ranks, this one has %d; use as many ranks, or remove %s.rank*-of-%s* to begin anew",
+				filepath.Join(dir, e.Name()),
+				m[1],
+				max(ranks, 1),
+				filepath.Join(dir, base),
+				m[1],
+			)
 		}
 	}
 	return nil

@@ -110,7 +110,15 @@ func (c *Counter) BlocksFrom(ctx context.Context, firstRow int64) iter.Seq2[data
 		c.mark(at)
 		for b, err := range dataset.From(ctx, c.Source, firstRow) {
 			if err == nil && b.First != at.Row {
-				yield(dataset.Block{}, fmt.Errorf("the block of row %d begins with row %d, before it began with row %d", firstRow+1, b.First+1, at.Row+1))
+				yield(
+					dataset.Block{},
+					fmt.Errorf(
+						"the block of row %d begins with row %d, before it began with row %d",
+						firstRow+1,
+						b.First+1,
+						at.Row+1,
+					),
+				)
 				return
 			}
 			at.Count += nonzerosOf(b)

@@ -121,7 +121,11 @@ func ExampleRun() {
 			if err != nil {
 				return err
 			}
-			found, err := j.Fit(context.Background(), scaled, fdridge.Options{NoIntercept: true, Gammas: []float64{1}, Method: ridge.CG, Size: 4})
+			found, err := j.Fit(
+				context.Background(),
+				scaled,
+				fdridge.Options{NoIntercept: true, Gammas: []float64{1}, Method: ridge.CG, Size: 4},
+			)
 			if err != nil {
 				return err
 			}

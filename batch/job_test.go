@@ -121,7 +121,8 @@ func TestRefuseOthers(t *testing.T) {
 			t.Fatal(err)
 		}
 		err := refuseOthers("ck", c.ranks)
-		if c.want == "" && err != nil || c.want != "" && (!errors.Is(err, engine.ErrInput) || !strings.Contains(err.Error(), c.want)) {
+		if c.want == "" && err != nil ||
+			c.want != "" && (!errors.Is(err, engine.ErrInput) || !strings.Contains(err.Error(), c.want)) {
 			t.Errorf("%s, %d ranks: %v", c.left, c.ranks, err)
 		}
 		if err := os.Remove(c.left); err != nil {

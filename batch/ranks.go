@@ -153,7 +153,18 @@ func (j *Job) Work(ctx context.Context) ([]Work, error) {
 		nonzeros = j.count.Nonzeros()
 	}
 	traffic := t.Traffic()
-	all, err := dist.Table(ctx, t, []float64{float64(j.header.Rows), float64(nonzeros), time.Since(j.start).Seconds(), (traffic.Time - j.before).Seconds(), float64(traffic.Sent()), float64(traffic.Received())})
+	all, err := dist.Table(
+		ctx,
+		t,
+		[]float64{
+			float64(j.header.Rows),
+			float64(nonzeros),
+			time.Since(j.start).Seconds(),
+			(traffic.Time - j.before).Seconds(),
+			float64(traffic.Sent()),
+			float64(traffic.Received()),
+		},
+	)
 	var out []Work
 	for _, v := range all {
 		out = append(out, Work{int64(v[0]), int64(v[1]), v[2], v[3], int64(v[4]), int64(v[5])})

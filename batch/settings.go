@@ -79,7 +79,14 @@ func BackendSetting(be engine.Backend) (Setting, error) {
 		return Setting{}, err
 	}
 	c := be.Capabilities()
-	machine := fmt.Sprintf("%s, %s, kc %d, %d rows per shrink, %d per block", be.Name(), c["kernel"], t.KC.Value, t.Shrink.Value, t.GradientRows(1))
+	machine := fmt.Sprintf(
+		"%s, %s, kc %d, %d rows per shrink, %d per block",
+		be.Name(),
+		c["kernel"],
+		t.KC.Value,
+		t.Shrink.Value,
+		t.GradientRows(1),
+	)
 	if t.Scatter.Value > 0 {
 		machine += fmt.Sprintf(", AᵀA up to %d", t.Scatter.Value)
 	}

@@ -66,7 +66,11 @@ func (s *state) read(be engine.Backend) error {
 		return fmt.Errorf("has a header that cannot be read: %w", jsonfields.Explain(err))
 	}
 	if v := s.header.Version; v != version {
-		return fmt.Errorf("is a checkpoint of version %d, but this program reads version %d: resume with the program that wrote it", v, version)
+		return fmt.Errorf(
+			"is a checkpoint of version %d, but this program reads version %d: resume with the program that wrote it",
+			v,
+			version,
+		)
 	}
 	at := 8 + size
 	if n := s.header.Summary; n > 0 {

@@ -54,7 +54,8 @@ func TestState(t *testing.T) {
 	noError(t, err)
 	again, err := got.sum.MarshalBinary()
 	noError(t, err)
-	if !bytes.Equal(again, message) || got.header.At != made.header.At || !got.header.Sketched || len(got.passes) != len(passes) {
+	if !bytes.Equal(again, message) || got.header.At != made.header.At || !got.header.Sketched ||
+		len(got.passes) != len(passes) {
 		t.Errorf("%+v, %d passes", got.header, len(got.passes))
 	}
 	for i, p := range got.passes {
@@ -132,7 +133,10 @@ func TestGolden(t *testing.T) {
 	s := &state{last: last}
 	noError(t, s.read(nil))
 	h := s.header
-	if h.Version != 1 || !h.Sketched || h.At != (Position{3, 20000}) || len(h.Scaling.Mean) != 12 || h.Nonzeros != (nonzeros{All: true, Count: 240000}) || s.sum.Rows() != 20000 || len(s.passes) != 3 {
+	if h.Version != 1 || !h.Sketched || h.At != (Position{3, 20000}) || len(h.Scaling.Mean) != 12 ||
+		h.Nonzeros != (nonzeros{All: true, Count: 240000}) ||
+		s.sum.Rows() != 20000 ||
+		len(s.passes) != 3 {
 		t.Errorf("%+v, %d passes", h, len(s.passes))
 	}
 	noError(t, s.save(file))

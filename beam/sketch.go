@@ -64,8 +64,15 @@ func (s *Sketch) AddInput(a Accumulator, r Rows) (Accumulator, error) {
 	}
 	t := cmp.Or(s.Targets, 1)
 	if n*s.Features != len(r.Features) || n*t != len(r.Targets) || len(r.Weights) != 0 && len(r.Weights) != n {
-		return a, fmt.Errorf("beam: part %d has %d numbers of features, %d of targets and %d weights, for d = %d and t = %d",
-			r.Part, len(r.Features), len(r.Targets), len(r.Weights), s.Features, t)
+		return a, fmt.Errorf(
+			"beam: part %d has %d numbers of features, %d of targets and %d weights, for d = %d and t = %d",
+			r.Part,
+			len(r.Features),
+			len(r.Targets),
+			len(r.Weights),
+			s.Features,
+			t,
+		)
 	}
 	// One lane does not depend on the number of cores.
 	sum, err := ridge.NewSummary(ridge.SummaryConfig{

@@ -55,7 +55,9 @@ func onOneMachine(t *testing.T, parts, n int64) []byte {
 	t.Helper()
 	var all *ridge.Summary
 	for part := range parts {
-		sum, err := ridge.NewSummary(ridge.SummaryConfig{Dim: features, Targets: 1, Size: 256, Intercept: true, Lanes: 1})
+		sum, err := ridge.NewSummary(
+			ridge.SummaryConfig{Dim: features, Targets: 1, Size: 256, Intercept: true, Lanes: 1},
+		)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -81,7 +83,10 @@ func TestPrism(t *testing.T) {
 	p, s := sdk.NewPipelineWithRoot()
 	var parts []sdk.PCollection
 	for part := range int64(40) { // a bundle for each
-		parts = append(parts, sdk.ParDo(s, rowsOf, sdk.Create(s, part), sdk.SideInput{Input: sdk.Create(s, *rowsOfPart)}))
+		parts = append(
+			parts,
+			sdk.ParDo(s, rowsOf, sdk.Create(s, part), sdk.SideInput{Input: sdk.Create(s, *rowsOfPart)}),
+		)
 	}
 	rows := sdk.Flatten(s, parts...)
 	sdk.ParDo0(s, collect, sdk.Combine(s, &Sketch{Features: features}, rows))

@@ -73,7 +73,13 @@ func BenchmarkGradient(b *testing.B) {
 			x, y, g, r := Numbers(t*d), Numbers(n*t), make([]float64, t*d), make([]float64, n*t)
 			onEachBackend(b, func(b *testing.B, be engine.Backend) {
 				for b.Loop() {
-					be.Gradient(engine.View(n, d, a), engine.View(t, d, x), engine.View(n, t, y), engine.View(t, d, g), engine.View(n, t, r))
+					be.Gradient(
+						engine.View(n, d, a),
+						engine.View(t, d, x),
+						engine.View(n, t, y),
+						engine.View(t, d, g),
+						engine.View(n, t, r),
+					)
 				}
 				readRate(b, 8*n*d)
 				flopRate(b, 4*n*d*float64(t))
@@ -97,7 +103,15 @@ func BenchmarkGradientTwofold(b *testing.B) {
 			for b.Loop() {
 				for lo := 0; lo < n; lo += engine.MaxGradientRows {
 					hi := min(n, lo+engine.MaxGradientRows)
-					call(a.Slice(lo, hi, 0, d), y.Slice(lo, hi, 0, t), engine.Twofold{Hi: r.Hi.Slice(lo, hi, 0, t), Lo: r.Lo.Slice(lo, hi, 0, t), Err: r.Err.Slice(lo, hi, 0, t)})
+					call(
+						a.Slice(lo, hi, 0, d),
+						y.Slice(lo, hi, 0, t),
+						engine.Twofold{
+							Hi:  r.Hi.Slice(lo, hi, 0, t),
+							Lo:  r.Lo.Slice(lo, hi, 0, t),
+							Err: r.Err.Slice(lo, hi, 0, t),
+						},
+					)
 				}
 			}
 			readRate(b, 8*float64(n)*float64(d))

@@ -12,8 +12,8 @@ import (
 	"github.com/fdridge/fdridge/ridge/choose"
 )
 
-// BenchmarkPath sketches n rows, evaluates 50 γ over [10⁻³, 10³]·‖A‖²_F/d with certificates, and refines all of them
-// to 10⁻⁸. It reports the time of each of these three steps.
+// BenchmarkPath sketches n rows, evaluates 50 γ over [10⁻³, 10³]·‖A‖²_F/d with certificates, and refines
+// all of them to 10⁻⁸. It reports the time of each of these three steps.
 func BenchmarkPath(b *testing.B) {
 	for _, c := range []struct {
 		name    string
@@ -100,7 +100,12 @@ func BenchmarkManyGammas(b *testing.B) {
 			onEachBackend(b, func(b *testing.B, be engine.Backend) {
 				var fits []*ridge.Solution
 				for b.Loop() {
-					fits, err = ridge.SolveExact(context.Background(), src, choose.Grid(sum, 50), ridge.ExactOptions{Method: ridge.Tridiagonal, Tol: 1e-8, Backend: be})
+					fits, err = ridge.SolveExact(
+						context.Background(),
+						src,
+						choose.Grid(sum, 50),
+						ridge.ExactOptions{Method: ridge.Tridiagonal, Tol: 1e-8, Backend: be},
+					)
 					if err != nil {
 						b.Fatal(err)
 					}

@@ -19,8 +19,8 @@ func Rows(n, d int) []float64 {
 	return rows(n, d, func(j int) float64 { return math.Exp(-float64(j*j) / (r * r)) })
 }
 
-// Slow is like Rows with the standard deviation (j+1)^−½. The eigenvalues of K = AᵀA fall like 1/j, so that no sketch
-// captures nearly all of them.
+// Slow is like Rows with the standard deviation (j+1)^−½. The eigenvalues of K = AᵀA fall like 1/j, so that no
+// sketch captures nearly all of them.
 func Slow(n, d int) []float64 {
 	return rows(n, d, func(j int) float64 { return 1 / math.Sqrt(float64(j+1)) })
 }
@@ -49,8 +49,8 @@ func rows(n, d int, deviation func(j int) float64) []float64 {
 	return a
 }
 
-// Targets returns targets b = A·x₀ + ε for the n rows of a, with normal x₀ and ε. The norm of ε is a tenth of the
-// norm of A·x₀.
+// Targets returns targets b = A·x₀ + ε for the n rows of a, with normal x₀ and ε. The norm of ε is a tenth of
+// the norm of A·x₀.
 func Targets(n, d int, a []float64) []float64 {
 	rng := rand.New(rand.NewPCG(2, 2))
 	x0, b, noise := make([]float64, d), make([]float64, n), make([]float64, n)

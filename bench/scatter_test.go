@@ -38,8 +38,8 @@ func BenchmarkScatter(b *testing.B) {
 	}
 }
 
-// BenchmarkFewFeatures measures Fit with few features and the default sketch size: with γ given, with γ chosen, and by
-// the direct solution.
+// BenchmarkFewFeatures measures Fit with few features and the default sketch size: with γ given, with γ chosen, and
+// by the direct solution.
 func BenchmarkFewFeatures(b *testing.B) {
 	const n, d = 52397, 280
 	src, err := dataset.FromDense(n, d, 1, Rows(n, d), Numbers(n))

@@ -111,7 +111,12 @@ func BenchmarkSummarize(b *testing.B) {
 			b.Run(fmt.Sprintf("n=%d,d=%d,m=%d,intercept=%v", c.n, c.d, c.m, intercept), func(b *testing.B) {
 				onEachBackend(b, func(b *testing.B, be engine.Backend) {
 					for b.Loop() {
-						_, err := ridge.Summarize(context.Background(), src, ridge.SummaryConfig{Size: c.m, Intercept: intercept, Backend: be}, nil)
+						_, err := ridge.Summarize(
+							context.Background(),
+							src,
+							ridge.SummaryConfig{Size: c.m, Intercept: intercept, Backend: be},
+							nil,
+						)
 						if err != nil {
 							b.Fatal(err)
 						}
@@ -144,7 +149,13 @@ func BenchmarkPass(b *testing.B) {
 				}
 				const passes = 4
 				for b.Loop() {
-					_, err := ridge.SolvePath(context.Background(), src, sum, gammas, ridge.SolveOptions{Tol: 1e-15, MaxPasses: passes})
+					_, err := ridge.SolvePath(
+						context.Background(),
+						src,
+						sum,
+						gammas,
+						ridge.SolveOptions{Tol: 1e-15, MaxPasses: passes},
+					)
 					if _, ok := err.(*ridge.NotConvergedError); !ok {
 						b.Fatal(err)
 					}
@@ -208,7 +219,12 @@ func BenchmarkLanes(b *testing.B) {
 				onEachBackend(b, func(b *testing.B, be engine.Backend) {
 					var lost float64
 					for b.Loop() {
-						s, err := ridge.Summarize(context.Background(), src, ridge.SummaryConfig{Size: c.m, Lanes: lanes, Backend: be}, nil)
+						s, err := ridge.Summarize(
+							context.Background(),
+							src,
+							ridge.SummaryConfig{Size: c.m, Lanes: lanes, Backend: be},
+							nil,
+						)
 						if err != nil {
 							b.Fatal(err)
 						}

@@ -25,7 +25,12 @@ func BenchmarkSparse(b *testing.B) {
 				onEachBackend(b, func(b *testing.B, be engine.Backend) {
 					ctx, passes := context.Background(), 0
 					for b.Loop() {
-						sum, err := ridge.Summarize(ctx, src, ridge.SummaryConfig{Size: 100, Intercept: intercept, Backend: be}, nil)
+						sum, err := ridge.Summarize(
+							ctx,
+							src,
+							ridge.SummaryConfig{Size: 100, Intercept: intercept, Backend: be},
+							nil,
+						)
 						if err != nil {
 							b.Fatal(err)
 						}

@@ -28,28 +28,31 @@ func BenchmarkSparseRows(b *testing.B) {
 		{law{847000, 359000, 359, 1}, 64, true},
 	} {
 		for _, how := range []string{"sparse", "sparse,intercept", "dense"} {
-			b.Run(fmt.Sprintf("n=%d,d=%d,entries=%d,m=%d/%s", c.rows, c.columns, c.entries, c.m, how), func(b *testing.B) {
-				if c.large || how == "dense" {
-					large(b)
-				}
-				ctx, bound := context.Background(), fd.Bound{}
-				for b.Loop() {
-					var err error
-					if how == "dense" {
-						bound, err = sketchDense(ctx, c.law, c.m)
-					} else {
-						var sum *ridge.Summary
-						sum, err = ridge.Summarize(ctx, c.source(), ridge.SummaryConfig{Size: c.m, Lanes: 1, Intercept: how != "sparse"}, nil)
-						if err == nil {
-							bound = sum.Sketch().Bound()
+			b.Run(
+				fmt.Sprintf("n=%d,d=%d,entries=%d,m=%d/%s", c.rows, c.columns, c.entries, c.m, how),
+				func(b *testing.B) {
+					if c.large || how == "dense" {
+						large(b)
+					}
+					ctx, bound := context.Background(), fd.Bound{}
+					for b.Loop() {
+						var err error
+						if how == "dense" {
+							bound, err = sketchDense(ctx, c.law, c.m)
+						} else {
+							var sum *ridge.Summary
+							sum, err = ridge.Summarize(ctx, c.source(), ridge.SummaryConfig{Size: c.m, Lanes: 1, Intercept: how != "sparse"}, nil)
+							if err == nil {
+								bound = sum.Sketch().Bound()
+							}
+						}
+						if err != nil {
+							b.Fatal(err)
 						}
 					}
-					if err != nil {
-						b.Fatal(err)
-					}
-				}
-				b.ReportMetric(bound.FD()/bound.Frobenius2, "eta/trace")
-			})
+					b.ReportMetric(bound.FD()/bound.Frobenius2, "eta/trace")
+				},
+			)
 		}
 	}
 }
@@ -87,7 +90,13 @@ func (l law) source() dataset.Source {
 		weights[j] = rng.NormFloat64()
 	}
 	return dataset.NewStream(int64(l.rows), l.columns, 1, true, func() (dataset.Reader, error) {
-		return &reader{law: l, weights: weights, rng: rand.New(rand.NewPCG(l.seed, 2)), drawn: make([]int32, l.columns), left: l.rows}, nil
+		return &reader{
+			law:     l,
+			weights: weights,
+			rng:     rand.New(rand.NewPCG(l.seed, 2)),
+			drawn:   make([]int32, l.columns),
+			left:    l.rows,
+		}, nil
 	})
 }
 

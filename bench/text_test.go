@@ -102,8 +102,18 @@ func BenchmarkTextRead(b *testing.B) {
 		table, sparse := filepath.Join(dir, fmt.Sprintf("%d.csv", digits)), filepath.Join(dir, fmt.Sprintf("%d.svm", digits))
 		size := textRows(b, table, digits, false)
 		packed := map[string]string{
-			"gzip": compressed(b, table, ".gz", func(w io.Writer) (io.WriteCloser, error) { return gzip.NewWriter(w), nil }),
-			"zstd": compressed(b, table, ".zst", func(w io.Writer) (io.WriteCloser, error) { return zstd.NewWriter(w) }),
+			"gzip": compressed(
+				b,
+				table,
+				".gz",
+				func(w io.Writer) (io.WriteCloser, error) { return gzip.NewWriter(w), nil },
+			),
+			"zstd": compressed(
+				b,
+				table,
+				".zst",
+				func(w io.Writer) (io.WriteCloser, error) { return zstd.NewWriter(w) },
+			),
 		}
 		for how, path := range map[string]string{"plain": table, "gzip": packed["gzip"], "zstd": packed["zstd"]} {
 			s, err := csv.Open(path, csv.Options{Targets: []string{"last"}, Header: csv.Absent})
@@ -200,16 +210,33 @@ func BenchmarkTextRivals(b *testing.B) {
 				return csv.Open(table, csv.Options{Targets: []string{"last"}, Header: csv.Absent})
 			})
 			rival(b, fmt.Sprintf("csv/%s/cores=%d/duckdb", name, cores), table, size, func() (*python.Process, error) {
-				return python.Command("node", "-e", fmt.Sprintf("const COLUMNS = %d;", textColumns)+duckdb, strconv.Itoa(cores))
+				return python.Command(
+					"node",
+					"-e",
+					fmt.Sprintf("const COLUMNS = %d;", textColumns)+duckdb,
+					strconv.Itoa(cores),
+				)
 			})
 		}
-		rival(b, "csv/"+name+"/cores=1/numpy.loadtxt", table, size, func() (*python.Process, error) { return python.Start(loadtxt, "numpy", 1) })
+		rival(
+			b,
+			"csv/"+name+"/cores=1/numpy.loadtxt",
+			table,
+			size,
+			func() (*python.Process, error) { return python.Start(loadtxt, "numpy", 1) },
+		)
 
 		size = textRows(b, sparse, digits, true)
 		ours(b, "svmlight/"+name+"/cores=1/fdridge", size, 1, func() (*dataset.Stream, error) {
 			return svmlight.Open(sparse, svmlight.Options{Features: 50 * textColumns, Targets: 1})
 		})
-		rival(b, "svmlight/"+name+"/cores=1/scikit-learn", sparse, size, func() (*python.Process, error) { return python.Start(loadSvmlight, "sklearn", 1) })
+		rival(
+			b,
+			"svmlight/"+name+"/cores=1/scikit-learn",
+			sparse,
+			size,
+			func() (*python.Process, error) { return python.Start(loadSvmlight, "sklearn", 1) },
+		)
 	}
 }
 

@@ -41,7 +41,12 @@ func blocksOf(t testing.TB, blocks iter.Seq2[dataset.Block, error]) (out []datas
 		b.X, b.Y, b.W = slices.Clone(b.X), slices.Clone(b.Y), slices.Clone(b.W)
 		if s := b.Sparse; s != nil {
 			lo, hi := s.RowPtr[0], s.RowPtr[b.N]
-			c := &engine.CSR{Rows: s.Rows, Cols: s.Cols, ColIdx: slices.Clone(s.ColIdx[lo:hi]), Val: slices.Clone(s.Val[lo:hi])}
+			c := &engine.CSR{
+				Rows:   s.Rows,
+				Cols:   s.Cols,
+				ColIdx: slices.Clone(s.ColIdx[lo:hi]),
+				Val:    slices.Clone(s.Val[lo:hi]),
+			}
 			for _, p := range s.RowPtr[:b.N+1] {
 				c.RowPtr = append(c.RowPtr, p-lo)
 			}
@@ -95,7 +100,18 @@ func cacheable(t testing.TB) map[string]dataset.Source {
 		"dense": dense, "sparse": sparse,
 		"weighted": must(dataset.Weigh(dense, weights)), "sparse, weighted": must(dataset.Weigh(sparse, weights)),
 		"no targets": must(dataset.FromDense(n, 3, 0, numbers(n*3), nil)),
-		"mixed":      must(dataset.Concat(must(dataset.FromCSR(&engine.CSR{Rows: 2, Cols: 7, RowPtr: []int{0, 0, 1}, ColIdx: []int32{6}, Val: []float64{2}}, 2, numbers(4))), dense)),
+		"mixed": must(
+			dataset.Concat(
+				must(
+					dataset.FromCSR(
+						&engine.CSR{Rows: 2, Cols: 7, RowPtr: []int{0, 0, 1}, ColIdx: []int32{6}, Val: []float64{2}},
+						2,
+						numbers(4),
+					),
+				),
+				dense,
+			),
+		),
 	}
 }
 

@@ -76,7 +76,11 @@ func (s *Stream) Samples(ctx context.Context) (y, w []float64, err error) {
 		return nil, nil, err
 	}
 	if rows != int64(t) || int64(len(columns)) != n*int64(t) {
-		return nil, nil, newDimensionError("targets by columns have %d rows, the features %d", len(columns)/max(t, 1), n)
+		return nil, nil, newDimensionError(
+			"targets by columns have %d rows, the features %d",
+			len(columns)/max(t, 1),
+			n,
+		)
 	}
 	y = make([]float64, len(columns))
 	for j := range t {
@@ -153,7 +157,10 @@ func Transpose(ctx context.Context, x Source, bytes int) (Source, error) {
 	}
 	d, n, t := x.Dims()
 	if t != 0 {
-		return nil, newSourceError("cannot transpose a source with %d targets; zip the targets to the result of Transpose instead", t)
+		return nil, newSourceError(
+			"cannot transpose a source with %d targets; zip the targets to the result of Transpose instead",
+			t,
+		)
 	}
 	if d < 0 {
 		d = 0

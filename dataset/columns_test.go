@@ -94,8 +94,16 @@ func TestTranspose(t *testing.T) {
 			byColumns, _, _ := rowsOf(t, columns)
 			for i := range n {
 				for j := range d {
-					if byRows[i*d+j] != byColumns[j*n+i] || byRows[i*d+j] != (x[i*d+j]-scaling.Mean[j])/scaling.Scale[j] {
-						t.Fatalf("%s: row %d, column %d is %v by rows, %v by columns", what, i, j, byRows[i*d+j], byColumns[j*n+i])
+					if byRows[i*d+j] != byColumns[j*n+i] ||
+						byRows[i*d+j] != (x[i*d+j]-scaling.Mean[j])/scaling.Scale[j] {
+						t.Fatalf(
+							"%s: row %d, column %d is %v by rows, %v by columns",
+							what,
+							i,
+							j,
+							byRows[i*d+j],
+							byColumns[j*n+i],
+						)
 					}
 				}
 			}

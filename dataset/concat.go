@@ -17,7 +17,14 @@ func Concat(sources ...Source) (Source, error) {
 	_, d, t := sources[0].Dims()
 	for i, s := range sources {
 		if _, di, ti := s.Dims(); di != d || ti != t {
-			return nil, newDimensionError("the first source has %d features and %d targets, source %d has %d and %d", d, t, i+1, di, ti)
+			return nil, newDimensionError(
+				"the first source has %d features and %d targets, source %d has %d and %d",
+				d,
+				t,
+				i+1,
+				di,
+				ti,
+			)
 		}
 	}
 	if len(sources) == 1 {

@@ -260,7 +260,8 @@ func TestCombine(t *testing.T) {
 				}
 				got := mustRead(t, part)
 				n, _, _ := part.Dims()
-				if n != hi-lo || len(got.x) != int(n) || got.x[0][0] != all.x[lo][0] || got.x[n-1][1] != all.x[hi-1][1] {
+				if n != hi-lo || len(got.x) != int(n) || got.x[0][0] != all.x[lo][0] ||
+					got.x[n-1][1] != all.x[hi-1][1] {
 					t.Errorf("rows %d to %d: %v", lo, hi, got.x)
 				}
 			}
@@ -273,7 +274,8 @@ func TestCombine(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := read(t, beyond); !errors.Is(err, dataset.ErrShape) || !strings.Contains(err.Error(), "there are only 5") {
+	if _, err := read(t, beyond); !errors.Is(err, dataset.ErrShape) ||
+		!strings.Contains(err.Error(), "there are only 5") {
 		t.Errorf("rows beyond the end of a stream: %v", err)
 	}
 	if _, err := dataset.Concat(a, dense(t, []float64{1})); !errors.Is(err, dataset.ErrShape) {

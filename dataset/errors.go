@@ -141,7 +141,13 @@ func allFinite(x []float64) bool {
 }
 
 func newNonFiniteError(name string, row int64, col int, v float64) error {
-	return &InputError{File: name, Line: int(row) + 1, Column: col + 1, Msg: fmt.Sprintf("%v is not finite", v), NonFinite: true}
+	return &InputError{
+		File:      name,
+		Line:      int(row) + 1,
+		Column:    col + 1,
+		Msg:       fmt.Sprintf("%v is not finite", v),
+		NonFinite: true,
+	}
 }
 
 func isFinite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }

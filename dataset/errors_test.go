@@ -122,13 +122,18 @@ func TestBrokenSum(t *testing.T) {
 	}
 	for good := range 6 {
 		sums := 0
-		_, _, err := dataset.StandardizeShare(t.Context(), x, dataset.Share{Size: 1}, func(context.Context, []float64) error {
-			sums++
-			if sums == good+1 {
-				return errOutage
-			}
-			return nil
-		})
+		_, _, err := dataset.StandardizeShare(
+			t.Context(),
+			x,
+			dataset.Share{Size: 1},
+			func(context.Context, []float64) error {
+				sums++
+				if sums == good+1 {
+					return errOutage
+				}
+				return nil
+			},
+		)
 		if want := good < 5; errors.Is(err, errOutage) != want || !want && err != nil {
 			t.Errorf("after %d sums: %v", good, err)
 		}

@@ -14,7 +14,11 @@ import (
 func ExampleRowMap() {
 	scaling := &dataset.Scaling{Mean: []float64{1, 2}, Scale: []float64{1, 4}}
 	squares := dataset.Polynomial{Degree: 2}
-	m, err := dataset.NewRowMap(2, scaling.Apply, func(src dataset.Source) (dataset.Source, error) { return squares.Apply(src, nil) })
+	m, err := dataset.NewRowMap(
+		2,
+		scaling.Apply,
+		func(src dataset.Source) (dataset.Source, error) { return squares.Apply(src, nil) },
+	)
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -49,7 +49,11 @@ func ParseFeatures(text string) (Features, error) {
 	case "poly":
 		degree, err := strconv.Atoi(rest)
 		if err != nil || degree < 1 {
-			return nil, badinput.Errorf("dataset: features %q: the degree is %q; it must be a positive integer", excerpt.Of(text), excerpt.Of(rest))
+			return nil, badinput.Errorf(
+				"dataset: features %q: the degree is %q; it must be a positive integer",
+				excerpt.Of(text),
+				excerpt.Of(rest),
+			)
 		}
 		return Polynomial{Degree: degree}, nil
 	}
@@ -61,7 +65,11 @@ func parseFourier(text string) (Features, error) {
 	components, rest, more := strings.Cut(text, ",")
 	d, err := strconv.Atoi(components)
 	if err != nil || d < 1 || d > 1<<24 {
-		return nil, badinput.Errorf("dataset: the number of Fourier features is %q; it must be 1 to %d", excerpt.Of(components), 1<<24)
+		return nil, badinput.Errorf(
+			"dataset: the number of Fourier features is %q; it must be 1 to %d",
+			excerpt.Of(components),
+			1<<24,
+		)
 	}
 	f := Fourier{Components: d, Gamma: 1}
 	seen := map[string]bool{}
@@ -77,15 +85,27 @@ func parseFourier(text string) (Features, error) {
 		case "gamma":
 			f.Gamma, err = strconv.ParseFloat(value, 64)
 			if err != nil || !(f.Gamma > 0) || math.IsInf(f.Gamma, 0) {
-				return nil, badinput.Errorf("dataset: features rff:%s: gamma is %q; it must be a positive number", excerpt.Of(text), excerpt.Of(value))
+				return nil, badinput.Errorf(
+					"dataset: features rff:%s: gamma is %q; it must be a positive number",
+					excerpt.Of(text),
+					excerpt.Of(value),
+				)
 			}
 		case "seed":
 			f.Seed, err = strconv.ParseUint(value, 10, 64)
 			if err != nil {
-				return nil, badinput.Errorf("dataset: features rff:%s: seed is %q; it must be an integer >= 0", excerpt.Of(text), excerpt.Of(value))
+				return nil, badinput.Errorf(
+					"dataset: features rff:%s: seed is %q; it must be an integer >= 0",
+					excerpt.Of(text),
+					excerpt.Of(value),
+				)
 			}
 		default:
-			return nil, badinput.Errorf("dataset: features rff:%s: unknown setting %q; the settings are gamma=G and seed=S", excerpt.Of(text), excerpt.Of(part))
+			return nil, badinput.Errorf(
+				"dataset: features rff:%s: unknown setting %q; the settings are gamma=G and seed=S",
+				excerpt.Of(text),
+				excerpt.Of(part),
+			)
 		}
 	}
 	return f, nil

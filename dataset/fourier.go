@@ -13,10 +13,10 @@ import (
 //
 //	z(x) = √(2/D)·cos(Wx + u),  W_ij ~ N(0, 2γ),  u_i uniform on [0, 2π).
 //
-// The inner product z(x)ᵀz(y) approximates the kernel exp(−γ‖x − y‖²). W and u depend only on the seed and the sizes
-// of W. However, math.Log may be rounded differently on another processor architecture, and then about one in 2000
-// elements of W differs in its last bit. docs/model.md describes the computation for other languages. Fourier can be
-// saved with a model as JSON.
+// The inner product z(x)ᵀz(y) approximates the kernel exp(−γ‖x − y‖²). W and u depend only on the seed
+// and the sizes of W. However, math.Log may be rounded differently on another processor architecture, and then about
+// one in 2000 elements of W differs in its last bit. docs/model.md describes the computation for other languages.
+// Fourier can be saved with a model as JSON.
 type Fourier struct {
 	Components int     `json:"components"` // D
 	Gamma      float64 `json:"gamma"`
@@ -55,7 +55,13 @@ func (f Fourier) Apply(src Source, be engine.Backend) (Source, error) {
 		}
 		return be.Cosines(m, engine.View(b.N, d, b.X), z), nil
 	}
-	return &transformed{src: src, name: "Fourier features", d: f.Components, rows: rows, start: func() applier { return features }}, nil
+	return &transformed{
+		src:   src,
+		name:  "Fourier features",
+		d:     f.Components,
+		rows:  rows,
+		start: func() applier { return features },
+	}, nil
 }
 
 // check returns an error if f cannot be computed from d columns.

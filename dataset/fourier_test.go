@@ -92,8 +92,16 @@ func TestFourierBits(t *testing.T) {
 		equal(name+", dense", 0, mustRead(t, apply(dense(t, rows...), be)).x)
 		equal(name+", sparse", 0, mustRead(t, apply(sparse(t, rows...), be)).x)
 		for _, first := range []int{1, 333, 699} {
-			equal(name+", the last rows", first, mustRead(t, part(t, apply(sparse(t, rows...), be), int64(first), int64(len(rows)))).x)
-			equal(name+", of the last rows", first, mustRead(t, apply(part(t, dense(t, rows...), int64(first), int64(len(rows))), be)).x)
+			equal(
+				name+", the last rows",
+				first,
+				mustRead(t, part(t, apply(sparse(t, rows...), be), int64(first), int64(len(rows)))).x,
+			)
+			equal(
+				name+", of the last rows",
+				first,
+				mustRead(t, apply(part(t, dense(t, rows...), int64(first), int64(len(rows))), be)).x,
+			)
 		}
 	}
 }

@@ -24,7 +24,15 @@ type memory struct {
 // is not finite, the error is an *[InputError] with File "x" or "y".
 func FromDense(n, d, t int, x, y []float64) (Source, error) {
 	if n < 0 || d < 1 || t < 0 || !isProduct(len(x), n, d) || !isProduct(len(y), n, t) {
-		return nil, newDimensionError("x has %d numbers for %d×%d features, y has %d for %d×%d targets", len(x), n, d, len(y), n, t)
+		return nil, newDimensionError(
+			"x has %d numbers for %d×%d features, y has %d for %d×%d targets",
+			len(x),
+			n,
+			d,
+			len(y),
+			n,
+			t,
+		)
 	}
 	if err := checkFinite("x", x, 0, d); err != nil {
 		return nil, err
@@ -57,7 +65,15 @@ func FromMatrix(x, y mat.Matrix) (Source, error) {
 // prepare. An infinite entry is an *[InputError].
 func FromTable(n, d, t int, x, y []float64) (Source, error) {
 	if n < 0 || d < 1 || t < 0 || !isProduct(len(x), n, d) || !isProduct(len(y), n, t) {
-		return nil, newDimensionError("x has %d numbers for %d×%d columns, y has %d for %d×%d targets", len(x), n, d, len(y), n, t)
+		return nil, newDimensionError(
+			"x has %d numbers for %d×%d columns, y has %d for %d×%d targets",
+			len(x),
+			n,
+			d,
+			len(y),
+			n,
+			t,
+		)
 	}
 	for i, v := range x {
 		if math.IsInf(v, 0) {
@@ -81,9 +97,18 @@ func FromCSR(x *engine.CSR, t int, y []float64) (Source, error) {
 	if x == nil {
 		return nil, newSourceError("the sparse features are nil")
 	}
-	if x.Rows < 0 || x.Cols < 1 || t < 0 || len(x.RowPtr)-1 != x.Rows || !isProduct(len(y), x.Rows, t) || len(x.Val) != len(x.ColIdx) {
-		return nil, newDimensionError("%d×%d sparse features with %d row pointers, %d indices and %d values; %d numbers for %d targets",
-			x.Rows, x.Cols, len(x.RowPtr), len(x.ColIdx), len(x.Val), len(y), t)
+	if x.Rows < 0 || x.Cols < 1 || t < 0 || len(x.RowPtr)-1 != x.Rows || !isProduct(len(y), x.Rows, t) ||
+		len(x.Val) != len(x.ColIdx) {
+		return nil, newDimensionError(
+			"%d×%d sparse features with %d row pointers, %d indices and %d values; %d numbers for %d targets",
+			x.Rows,
+			x.Cols,
+			len(x.RowPtr),
+			len(x.ColIdx),
+			len(x.Val),
+			len(y),
+			t,
+		)
 	}
 	for i := range x.Rows {
 		if err := checkRow(x, i); err != nil {

@@ -85,7 +85,9 @@ func TestFromMatrix(t *testing.T) {
 		}
 	}
 	var e *dataset.InputError
-	if _, err := dataset.FromMatrix(x, mat.NewVecDense(3, []float64{1, math.NaN(), 2})); !errors.As(err, &e) || !e.NonFinite || e.Line != 2 {
+	if _, err := dataset.FromMatrix(x, mat.NewVecDense(3, []float64{1, math.NaN(), 2})); !errors.As(err, &e) ||
+		!e.NonFinite ||
+		e.Line != 2 {
 		t.Errorf("a target that is NaN: %v", err)
 	}
 }

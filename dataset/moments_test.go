@@ -61,8 +61,17 @@ func TestMomentsByHand(t *testing.T) {
 func TestMomentsNotNegative(t *testing.T) {
 	const x = 0.40063319733339786
 	m := newMoments(1)
-	m.add(column([]float64{1.2458169214957109, x, x, x, x, x}, // the first next to no weight
-		[]float64{4.2015557466537154e-57, 0.11291762269695194, 0.07139197778411444, 0.8613736330861734, 0.06605610188668376, 0.03518541409206544}))
+	m.add(column(
+		[]float64{1.2458169214957109, x, x, x, x, x}, // the first next to no weight
+		[]float64{
+			4.2015557466537154e-57,
+			0.11291762269695194,
+			0.07139197778411444,
+			0.8613736330861734,
+			0.06605610188668376,
+			0.03518541409206544,
+		},
+	))
 	m.complete()
 	if !(m.m2[0] >= 0) || !(m.m2[0] <= 1e-40) || !(math.Abs(m.mean[0]-x) <= 1e-16) {
 		t.Errorf("the mean is %v, the squares are %v", m.mean[0], m.m2[0])

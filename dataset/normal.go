@@ -25,7 +25,8 @@ var ziggurat = makeLayers()
 func makeLayers() *layers {
 	density := func(x float64) float64 { return math.Exp(-0.5 * x * x) }
 	var z layers
-	var edge [129]float64 // right ends of the layers from the top; for the lowest layer, the right end of a box of equal area
+	// right ends of the layers from the top; for the lowest layer, the right end of a box of equal area
+	var edge [129]float64
 	edge[127], edge[128] = tailBegins, layerArea/density(tailBegins)
 	for i := 126; i > 0; i-- {
 		edge[i] = math.Sqrt(-2 * math.Log(layerArea/edge[i+1]+density(edge[i+1])))

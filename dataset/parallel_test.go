@@ -11,8 +11,8 @@ import (
 	"github.com/fdridge/fdridge/dataset"
 )
 
-// TestParallelTransforms transforms random rows on one core and on several. Scalings, features and errors must be equal,
-// bit for bit.
+// TestParallelTransforms transforms random rows on one core and on several. Scalings, features and errors must be
+// equal, bit for bit.
 func TestParallelTransforms(t *testing.T) {
 	transformed := func(x []float64, n, d, cores int) (out []uint64, err error) {
 		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(cores))
@@ -58,7 +58,13 @@ func TestParallelTransforms(t *testing.T) {
 		want, wantErr := transformed(x, n, d, 1)
 		got, err := transformed(x, n, d, 2+rng.IntN(7))
 		if fmt.Sprint(err) != fmt.Sprint(wantErr) || !slices.Equal(got, want) {
-			t.Errorf("table %d: error %v, on one core %v; equal numbers: %v", seed, err, wantErr, slices.Equal(got, want))
+			t.Errorf(
+				"table %d: error %v, on one core %v; equal numbers: %v",
+				seed,
+				err,
+				wantErr,
+				slices.Equal(got, want),
+			)
 		}
 		if wantErr != nil {
 			failed++

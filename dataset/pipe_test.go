@@ -141,7 +141,11 @@ func (s *single) Once() bool { return true }
 // TestOnce: sources made of others pass it on; a cache can be read again, or says why not.
 func TestOnce(t *testing.T) {
 	ctx := t.Context()
-	plain := must(dataset.FromDense(6, 2, 1, []float64{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}, []float64{1, 2, 3, 4, 5, 6}))(t)
+	plain := must(
+		dataset.FromDense(6, 2, 1, []float64{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}, []float64{1, 2, 3, 4, 5, 6}),
+	)(
+		t,
+	)
 	y := must(dataset.FromDense(6, 1, 0, []float64{1, 2, 3, 4, 5, 6}, nil))(t)
 	scaling := &dataset.Scaling{Mean: []float64{1, 2}, Scale: []float64{2, 4}}
 	for _, src := range []dataset.Source{plain, &single{plain}} {

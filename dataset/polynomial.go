@@ -52,13 +52,23 @@ func (p Polynomial) columns(d int) (int, error) {
 		return 0, badinput.Errorf("dataset: the degree of the polynomial features is %d; it must be positive", p.Degree)
 	}
 	if d > maxMonomials { // products overflow below
-		return 0, badinput.Errorf("dataset: degree %d of %d columns makes more than %d polynomial features", p.Degree, d, maxMonomials)
+		return 0, badinput.Errorf(
+			"dataset: degree %d of %d columns makes more than %d polynomial features",
+			p.Degree,
+			d,
+			maxMonomials,
+		)
 	}
 	n := int64(1)
 	for k := range int64(p.Degree) {
 		n = n * (int64(d) + k + 1) / (k + 1)
 		if n > maxMonomials {
-			return 0, badinput.Errorf("dataset: degree %d of %d columns makes more than %d polynomial features", p.Degree, d, maxMonomials)
+			return 0, badinput.Errorf(
+				"dataset: degree %d of %d columns makes more than %d polynomial features",
+				p.Degree,
+				d,
+				maxMonomials,
+			)
 		}
 	}
 	return int(n - 1), nil

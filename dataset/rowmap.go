@@ -68,7 +68,13 @@ func (m *RowMap) Row(dst, x []float64) error { return m.row(0, dst, x) }
 
 func (m *RowMap) row(i int64, dst, x []float64) error {
 	if len(x) != m.in || len(dst) != m.out {
-		return newDimensionError("the row has %d columns and dst %d, the map goes from %d to %d", len(x), len(dst), m.in, m.out)
+		return newDimensionError(
+			"the row has %d columns and dst %d, the map goes from %d to %d",
+			len(x),
+			len(dst),
+			m.in,
+			m.out,
+		)
 	}
 	if err := checkFinite("x", x, i, max(m.in, 1)); err != nil {
 		return err

@@ -80,7 +80,12 @@ func TestStandardizeShare(t *testing.T) {
 			for i := range shares {
 				all.Go(func() {
 					var err error
-					_, got[i], err = dataset.StandardizeShare(t.Context(), dense(cuts[i], cuts[i+1], weighted), dataset.Share{Rank: i, Size: shares}, sum)
+					_, got[i], err = dataset.StandardizeShare(
+						t.Context(),
+						dense(cuts[i], cuts[i+1], weighted),
+						dataset.Share{Rank: i, Size: shares},
+						sum,
+					)
 					if err != nil {
 						t.Error(err)
 					}
@@ -95,7 +100,15 @@ func TestStandardizeShare(t *testing.T) {
 			for j := range d {
 				mean, sd := math.Abs(got[0].Mean[j]-want.Mean[j]), math.Abs(got[0].Scale[j]-want.Scale[j])
 				if !(mean <= 1e-14*math.Abs(want.Mean[j])+1e-13*want.Scale[j]) || !(sd <= 1e-12*want.Scale[j]) {
-					t.Errorf("%d shares, column %d: %v ± %v, want %v ± %v", shares, j, got[0].Mean[j], got[0].Scale[j], want.Mean[j], want.Scale[j])
+					t.Errorf(
+						"%d shares, column %d: %v ± %v, want %v ± %v",
+						shares,
+						j,
+						got[0].Mean[j],
+						got[0].Scale[j],
+						want.Mean[j],
+						want.Scale[j],
+					)
 				}
 			}
 			if got[0].Mean[2] != 0.1 || got[0].Scale[2] != 1 {

@@ -34,7 +34,12 @@ type ChangedError struct {
 }
 
 func (e *ChangedError) Error() string {
-	return fmt.Sprintf("%s: changed while it was in use: it is %v, was %v; the result would mix both versions, run again", e.File, e.Is, e.Was)
+	return fmt.Sprintf(
+		"%s: changed while it was in use: it is %v, was %v; the result would mix both versions, run again",
+		e.File,
+		e.Is,
+		e.Was,
+	)
 }
 
 // Unwrap returns [ErrInput].

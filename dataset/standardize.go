@@ -21,8 +21,8 @@ type Scaling struct {
 // scikit-learn's StandardScaler. If any row is sparse, columns are scaled but not shifted, and the means in the
 // scaling are zero.
 //
-// A column with a standard deviation of at most 10·2⁻⁵²·|mean| counts as constant and gets the scale 1. If a variance
-// overflows, the error is an *[InputError] that names the column.
+// A column with a standard deviation of at most 10·2⁻⁵²·|mean| counts as constant and gets the scale 1. If a
+// variance overflows, the error is an *[InputError] that names the column.
 func Standardize(ctx context.Context, src Source) (Source, *Scaling, error) {
 	ctx = background.IfNil(ctx)
 	return StandardizeShare(ctx, src, Share{Size: 1}, func(context.Context, []float64) error { return nil })
@@ -98,10 +98,10 @@ func (m *moments) scaling() (*Scaling, error) {
 // product with a deviation, the difference from a mean, and the quotient.
 const scaledUnits = 4
 
-// Rounding returns bounds on the relative error of an entry in each scaled column, in unit round-offs (2⁻⁵³), for
-// [ridge.ExactOptions.Rounding] and fdridge.Options.Rounding. The exact entry is (x − mean)/scale. The scale may be the
-// exact product of a deviation and the root of a penalty instead of its rounded value. If s changes no column, Rounding
-// returns nil.
+// Rounding returns bounds on the relative error of an entry in each scaled column, in unit round-offs (2⁻⁵³),
+// for [ridge.ExactOptions.Rounding] and fdridge.Options.Rounding. The exact entry is (x − mean)/scale. The scale
+// may be the exact product of a deviation and the root of a penalty instead of its rounded value. If s changes no
+// column, Rounding returns nil.
 func (s *Scaling) Rounding() []float64 {
 	if s == nil {
 		return nil
@@ -159,7 +159,12 @@ func (s *Scaling) Apply(src Source) (Source, error) {
 	centred := false
 	for j, mean := range s.Mean {
 		if scale := s.Scale[j]; !isFinite(mean) || !isFinite(scale) || !(scale > 0) {
-			return nil, badinput.Errorf("dataset: feature %d cannot be scaled by mean %v and scale %v", j+1, mean, scale)
+			return nil, badinput.Errorf(
+				"dataset: feature %d cannot be scaled by mean %v and scale %v",
+				j+1,
+				mean,
+				scale,
+			)
 		}
 		centred = centred || mean != 0
 	}

@@ -66,7 +66,13 @@ func TestFilter(t *testing.T) {
 			}
 			for i := range b.N {
 				if x := b.X[2*i]; b.X[2*i+1] != 1 || b.Y[i] != x || b.W[i] != 2*x {
-					t.Fatalf("row %v has the feature %v, the target %v and the weight %v", x, b.X[2*i+1], b.Y[i], b.W[i])
+					t.Fatalf(
+						"row %v has the feature %v, the target %v and the weight %v",
+						x,
+						b.X[2*i+1],
+						b.Y[i],
+						b.W[i],
+					)
 				}
 				got = append(got, b.X[2*i])
 			}

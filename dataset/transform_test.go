@@ -244,7 +244,8 @@ func TestNothingInfiniteComesOut(t *testing.T) {
 		}
 	}
 	// W·x = ±Inf or Inf − Inf, whose cosine is no number.
-	if _, err := read(t, fourier(t, dense(t, []float64{1.7e308, -1.7e308, 1.7e308}), 50)); !errors.As(err, &e) || !e.NonFinite {
+	if _, err := read(t, fourier(t, dense(t, []float64{1.7e308, -1.7e308, 1.7e308}), 50)); !errors.As(err, &e) ||
+		!e.NonFinite {
 		t.Errorf("features of 1.7e308: %v", err)
 	}
 	for _, bad := range []float64{0, -1, math.NaN(), math.Inf(1)} {
@@ -299,7 +300,11 @@ func TestFourierThreads(t *testing.T) {
 
 // TestScaledSparse: sparse rows are scaled by the scales of their columns, and filled where a mean is not zero.
 func TestScaledSparse(t *testing.T) {
-	src, err := dataset.FromCSR(&engine.CSR{Rows: 2, Cols: 4, RowPtr: []int{0, 2, 3}, ColIdx: []int32{1, 3, 0}, Val: []float64{6, 10, -8}}, 1, make([]float64, 2))
+	src, err := dataset.FromCSR(
+		&engine.CSR{Rows: 2, Cols: 4, RowPtr: []int{0, 2, 3}, ColIdx: []int32{1, 3, 0}, Val: []float64{6, 10, -8}},
+		1,
+		make([]float64, 2),
+	)
 	if err != nil {
 		t.Fatal(err)
 	}

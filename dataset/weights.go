@@ -35,7 +35,11 @@ func checkWeights(w []float64, firstRow int64) error {
 	for i, v := range w {
 		if v < 0 {
 			row := int(firstRow) + i + 1
-			return &InputError{File: "weights", Line: row, Msg: fmt.Sprintf("row %d has the weight %v; a weight must not be negative", row, v)}
+			return &InputError{
+				File: "weights",
+				Line: row,
+				Msg:  fmt.Sprintf("row %d has the weight %v; a weight must not be negative", row, v),
+			}
 		}
 	}
 	return nil

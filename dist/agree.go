@@ -16,8 +16,15 @@ type DisagreeError struct {
 }
 
 func (e *DisagreeError) Error() string {
-	return fmt.Sprintf("%s is not the same on all ranks: rank 0 has %q, rank %d has %q; %d of the ranks differ from rank 0: %v",
-		e.What, e.Root, e.Ranks[0], e.Value, len(e.Ranks), e.Ranks)
+	return fmt.Sprintf(
+		"%s is not the same on all ranks: rank 0 has %q, rank %d has %q; %d of the ranks differ from rank 0: %v",
+		e.What,
+		e.Root,
+		e.Ranks[0],
+		e.Value,
+		len(e.Ranks),
+		e.Ranks,
+	)
 }
 
 // Agree returns nil if value is the same on all ranks. Otherwise every rank returns the same *[DisagreeError], whose

@@ -63,8 +63,16 @@ func Example() {
 	}
 	wg.Wait()
 	f := fits[0]
-	fmt.Printf("%d rows, x₉ = %.2f, error certified: %v\n", f.Rows, f.Targets[0].Coef[9], f.Targets[0].RelativeErrorBound <= 1e-8)
-	fmt.Println("the same on every rank:", f.Targets[0].Coef[3] == fits[1].Targets[0].Coef[3] && f.Targets[0].Coef[3] == fits[2].Targets[0].Coef[3])
+	fmt.Printf(
+		"%d rows, x₉ = %.2f, error certified: %v\n",
+		f.Rows,
+		f.Targets[0].Coef[9],
+		f.Targets[0].RelativeErrorBound <= 1e-8,
+	)
+	fmt.Println(
+		"the same on every rank:",
+		f.Targets[0].Coef[3] == fits[1].Targets[0].Coef[3] && f.Targets[0].Coef[3] == fits[2].Targets[0].Coef[3],
+	)
 	// Output:
 	// 300 rows, x₉ = 8.97, error certified: true
 	// the same on every rank: true

@@ -14,8 +14,8 @@ import (
 //
 // Summaries are sent up a binary tree. For s = 1, 2, 4, … < P, every rank r that is a multiple of 2s receives the
 // summary of rank r+s, if that rank exists, and merges it by [ridge.Summary.Merge]. Rank 0 then broadcasts the
-// result, which has the Meta of rank 0. A summary is merged at most ⌈log₂P⌉ times, in an order that depends only on
-// P. The error bound η of the result is the total shrinkage.
+// result, which has the Meta of rank 0. A summary is merged at most ⌈log₂P⌉ times, in an order that depends
+// only on P. The error bound η of the result is the total shrinkage.
 //
 // Let |S| be the size of a summary in bytes ([ridge.Summary.BinarySize]). Every rank except 0 sends |S| bytes once,
 // and every rank receives |S| bytes for each of its merges. Finally the result is broadcast.

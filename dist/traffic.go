@@ -23,7 +23,8 @@ type Volume struct {
 //	Barrier
 //
 // These are the bytes of arguments and results. The number of bytes on the wire is at least as large, and depends on
-// the algorithm of the transport, such as a tree or a ring. If there is only one rank, its calls are counted, with no bytes.
+// the algorithm of the transport, such as a tree or a ring. If there is only one rank, its calls are counted, with no
+// bytes.
 type Traffic struct {
 	Send      Volume `json:"send"`
 	Recv      Volume `json:"recv"`

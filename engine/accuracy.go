@@ -17,8 +17,8 @@ import "github.com/fdridge/fdridge/engine/internal/accuracy"
 // G has at most Gradient additions in sequence. Reproducible means that the same numbers give the same bits, for any
 // number of threads.
 //
-// Let z be a computed element of a result, and z* = alpha·Σxᵢyᵢ + beta·c its exact value, with k products. Let T =
-// |alpha|·Σ|xᵢyᵢ| + |beta·c|. If nothing overflows or underflows, and k is less than 2²⁴,
+// Let z be a computed element of a result, and z* = alpha·Σxᵢyᵢ + beta·c its exact value, with k products. Let
+// T = |alpha|·Σ|xᵢyᵢ| + |beta·c|. If nothing overflows or underflows, and k is less than 2²⁴,
 //
 //	|z − z*| ≤ (bound + [Roundings])·eps·T,   eps = 2⁻⁵²,
 //
@@ -56,8 +56,8 @@ import "github.com/fdridge/fdridge/engine/internal/accuracy"
 // Accuracy has no bounds for Cholesky, QR, Tridiagonal, SymEig and SVD. Package enginetest measures their residuals.
 type Accuracy = accuracy.Accuracy
 
-// Roundings is the constant term in every bound of an [Accuracy], in units of 2⁻⁵². For alpha·A·B + beta·C, it covers
-// the multiplication by alpha, the addition of beta·C, and second-order terms.
+// Roundings is the constant term in every bound of an [Accuracy], in units of 2⁻⁵². For alpha·A·B + beta·C,
+// it covers the multiplication by alpha, the addition of beta·C, and second-order terms.
 const Roundings = accuracy.Roundings
 
 // Orders is the largest number of different orders in which the elements of one matrix product are summed.

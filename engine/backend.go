@@ -89,8 +89,8 @@ type Backend interface {
 	// writes the diagonal of T to d (length n) and the subdiagonal to e (length n−1). Only the lower triangle
 	// of A is read. A and tau (length n) are overwritten with the representation of Q for [Backend.ApplyQ].
 	//
-	// ‖A − Q·T·Qᵀ‖ is at most a small multiple of eps·n·‖A‖. work must have at least TridiagonalWork(n) elements. If A
-	// is not finite or T overflows, Tridiagonal returns false, and all outputs are unspecified.
+	// ‖A − Q·T·Qᵀ‖ is at most a small multiple of eps·n·‖A‖. work must have at least TridiagonalWork(n)
+	// elements. If A is not finite or T overflows, Tridiagonal returns false, and all outputs are unspecified.
 	Tridiagonal(a Matrix, d, e, tau, work []float64) (ok bool)
 	TridiagonalWork(n int) int
 

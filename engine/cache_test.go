@@ -226,7 +226,8 @@ func TestModelOrigins(t *testing.T) {
 	} {
 		tuning := Tuning{MR: 4, NR: 4, L1: told, L2: told, L3: c.l3}
 		tuning.setBlocks()
-		if tuning.NC.Origin != c.want || tuning.KC.Origin != "BLIS model, L1 told" || tuning.MC.Origin != "BLIS model, L2 told" {
+		if tuning.NC.Origin != c.want || tuning.KC.Origin != "BLIS model, L1 told" ||
+			tuning.MC.Origin != "BLIS model, L2 told" {
 			t.Errorf("origins %q, %q, %q, want %q", tuning.KC.Origin, tuning.MC.Origin, tuning.NC.Origin, c.want)
 		}
 	}

@@ -36,8 +36,8 @@ func (s *CSR) Slice(lo, hi int) CSR {
 	return CSR{Rows: hi - lo, Cols: s.Cols, RowPtr: s.RowPtr[lo : hi+1], ColIdx: s.ColIdx, Val: s.Val}
 }
 
-// Gradient is like [Backend.Gradient] for sparse rows: R = S·Xᵀ − B (n×t, overwritten) and G += Rᵀ·S (t×d). It takes
-// O(t·nnz) time for nnz stored entries. A matrix b without Data means B = 0.
+// Gradient is like [Backend.Gradient] for sparse rows: R = S·Xᵀ − B (n×t, overwritten) and G += Rᵀ·S (t×d).
+// It takes O(t·nnz) time for nnz stored entries. A matrix b without Data means B = 0.
 //
 // An element of R is computed as a sum of products in the order of the stored entries of the row, minus the element of
 // B. An element of G is a sum over the stored entries of its column.

@@ -99,7 +99,12 @@ func TestCSRGradient(t *testing.T) {
 				size[p*ldg+j] = math.Abs(g[p*ldg+j])
 			}
 		}
-		s.Gradient(engine.Strided(q, s.Cols, x, ldx), engine.Strided(s.Rows, q, b, ldb), engine.Strided(q, s.Cols, g, ldg), engine.Strided(s.Rows, q, r, ldr))
+		s.Gradient(
+			engine.Strided(q, s.Cols, x, ldx),
+			engine.Strided(s.Rows, q, b, ldb),
+			engine.Strided(q, s.Cols, g, ldg),
+			engine.Strided(s.Rows, q, r, ldr),
+		)
 		for i := range n {
 			for p := range q {
 				var sum, abs float64

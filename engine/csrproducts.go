@@ -31,8 +31,8 @@ type SparseWork struct {
 // A sparseRun is a range of entries of a row, lo to hi−1, which lie in one strip of columns.
 type sparseRun struct{ row, lo, hi int }
 
-// A columnEntry is a stored entry of a column, in a linked list. The previous entry is SparseWork.share[before−1]. The
-// first entry has before = 0.
+// A columnEntry is a stored entry of a column, in a linked list. The previous entry is SparseWork.share[before−1].
+// The first entry has before = 0.
 type columnEntry struct {
 	row, before int32
 	value       float64
@@ -175,8 +175,8 @@ func (s *CSR) Times(b, c Matrix) {
 	}
 }
 
-// AddLeftMul computes B = B + W·S, where S is n×d, W is k×n and B is k×d. For each column j it sums S_ij·(column i of
-// W) over the stored entries S_ij in the order of i, and adds the sum to column j of B.
+// AddLeftMul computes B = B + W·S, where S is n×d, W is k×n and B is k×d. For each column j it sums S_ij·(column
+// i of W) over the stored entries S_ij in the order of i, and adds the sum to column j of B.
 func (s *CSR) AddLeftMul(w, b Matrix, work *SparseWork) {
 	k := b.Rows
 	matrix.CheckShape(&b, k, s.Cols)

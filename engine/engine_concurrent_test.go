@@ -80,7 +80,13 @@ func (s *shop) work() uint64 {
 	digest(c)
 	y, g, r := make([]float64, m), make([]float64, 3*k), make([]float64, 3*m)
 	be.Gemv(false, 1, engine.View(m, k, s.a), s.b, 0, y)
-	be.Gradient(engine.View(m, k, s.a), engine.View(3, k, s.b[:3*k]), engine.Matrix{}, engine.View(3, k, g), engine.View(m, 3, r))
+	be.Gradient(
+		engine.View(m, k, s.a),
+		engine.View(3, k, s.b[:3*k]),
+		engine.Matrix{},
+		engine.View(3, k, g),
+		engine.View(m, 3, r),
+	)
 	digest(y)
 	digest(g)
 	digest(r)

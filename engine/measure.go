@@ -33,7 +33,11 @@ func Measure(ctx context.Context, be Backend, d time.Duration) (Measurement, err
 	for i := range a {
 		a[i], b[i] = float64(i%7), float64(i%5)
 	}
-	seconds, runs, err := repeat(ctx, d/3, func() { be.Gemm(false, false, 1, View(n, n, a), View(n, n, b), 0, View(n, n, c)) })
+	seconds, runs, err := repeat(
+		ctx,
+		d/3,
+		func() { be.Gemm(false, false, 1, View(n, n, a), View(n, n, b), 0, View(n, n, c)) },
+	)
 	if err != nil {
 		return m, err
 	}

@@ -3,8 +3,8 @@ package engine
 import "fmt"
 
 // The block sizes of packed products follow T. Low, F. Igual, T. Smith and E. Quintana-Ortí, "Analytical Modeling Is
-// Enough for High-Performance BLIS" (ACM TOMS 43, 2016). Cache level i has Wᵢ ways and Nᵢ sets; each way of a set is
-// a line. Half of the ways hold data that are used again, the other half data that are used once:
+// Enough for High-Performance BLIS" (ACM TOMS 43, 2016). Cache level i has Wᵢ ways and Nᵢ sets; each way of a set
+// is a line. Half of the ways hold data that are used again, the other half data that are used once:
 //
 //	L1: the micro-panel of A, MR×kc:  kc = ⌊W₁/2⌋·N₁·line/(8·MR)
 //	L2: the block of A, mc×kc:        mc = ⌊W₂/2⌋·N₂·line/(8·kc)

@@ -16,8 +16,8 @@ var rowLoops = sync.OnceValue(func() purego.RowLoops {
 	return purego.RowLoopsOf(t.ISA)
 })
 
-// Centre overwrites z with (x − origin) − mean. Each element is rounded twice. All vectors must have at least len(z)
-// elements. z may be one of the other vectors. The bits are the same for every kernel.
+// Centre overwrites z with (x − origin) − mean. Each element is rounded twice. All vectors must have at least
+// len(z) elements. z may be one of the other vectors. The bits are the same for every kernel.
 func Centre(x, origin, mean, z []float64) { rowLoops().Centre(x, origin, mean, z) }
 
 // Spread computes, for each row x of X (n×d) in turn,
@@ -28,9 +28,9 @@ func Centre(x, origin, mean, z []float64) { rowLoops().Centre(x, origin, mean, z
 // bits are the same for every kernel and for every division of the rows into calls.
 func Spread(x Matrix, origin, sum, squares []float64) { rowLoops().Spread(x, origin, sum, squares) }
 
-// SquaredNorms returns the squared norms of the rows of X (n×d, n ≤ 4). Each is computed as four partial sums, with a
-// relative error of at most d/4 + 6 roundings of 2⁻⁵³ each. If an element is not finite, the norm is not finite. The
-// bits are the same for every kernel. On amd64, gonum's floats.Dot gives the same bits.
+// SquaredNorms returns the squared norms of the rows of X (n×d, n ≤ 4). Each is computed as four partial sums,
+// with a relative error of at most d/4 + 6 roundings of 2⁻⁵³ each. If an element is not finite, the norm is not
+// finite. The bits are the same for every kernel. On amd64, gonum's floats.Dot gives the same bits.
 func SquaredNorms(x Matrix) [4]float64 { return rowLoops().SquaredNorms(x) }
 
 // BlockSquares writes the sum of the squares of each block of x to an element of sums. A block has [BlockOfSquares]

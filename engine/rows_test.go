@@ -84,7 +84,8 @@ func TestRowLoops(t *testing.T) {
 		}
 	}
 	x := []float64{1, math.Inf(1), 3, math.NaN()}
-	if s := engine.SquaredNorms(engine.View(4, 1, x)); !math.IsInf(s[1], 1) || !math.IsNaN(s[3]) || s[0] != 1 || s[2] != 9 {
+	if s := engine.SquaredNorms(engine.View(4, 1, x)); !math.IsInf(s[1], 1) || !math.IsNaN(s[3]) || s[0] != 1 ||
+		s[2] != 9 {
 		t.Errorf("norms² %v of %v", s, x)
 	}
 }

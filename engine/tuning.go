@@ -52,7 +52,10 @@ type Tuning struct {
 func Detect() Tuning {
 	var t Tuning
 	best := purego.Kernels()[0]
-	t.ISA, t.MR, t.NR, t.Origin = best.Name, best.MR, best.NR, "the fastest of "+strings.Join(purego.KernelNames(), ", ")
+	t.ISA, t.MR, t.NR, t.Origin = best.Name, best.MR, best.NR, "the fastest of "+strings.Join(
+		purego.KernelNames(),
+		", ",
+	)
 	c := detectCaches(os.DirFS("/sys/devices/system/cpu/cpu0/cache"))
 	t.L1, t.L2, t.L3 = c[0], c[1], c[2]
 	t.setBlocks()
@@ -130,15 +133,19 @@ func (t *Tuning) setKernel(name string) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("engine: FDRIDGE_KERNEL=%q must be one of the kernels of this machine: %s", name, strings.Join(purego.KernelNames(), ", "))
+	return fmt.Errorf(
+		"engine: FDRIDGE_KERNEL=%q must be one of the kernels of this machine: %s",
+		name,
+		strings.Join(purego.KernelNames(), ", "),
+	)
 }
 
 // ShrinkRows returns p = 5m/4, the number of rows that a sketch of m rows appends between two shrinks.
 //
-// For a row of d numbers, products take (4m + p + 2m²/p)·d flops, which is smallest at p = √2·m. A row also costs a
-// share of an eigenproblem of order m+p, and this share grows for p > m. BenchmarkSketch measured four shapes and both
-// backends. Its times for p from m to 3m/2 differ by at most 4 %, and other p take longer. Fewer shrinks also lose
-// less.
+// For a row of d numbers, products take (4m + p + 2m²/p)·d flops, which is smallest at p = √2·m. A row also
+// costs a share of an eigenproblem of order m+p, and this share grows for p > m. BenchmarkSketch measured four shapes
+// and both backends. Its times for p from m to 3m/2 differ by at most 4 %, and other p take longer. Fewer shrinks
+// also lose less.
 func (t Tuning) ShrinkRows(m int) int {
 	if t.Shrink.Value > 0 {
 		return t.Shrink.Value
@@ -162,8 +169,8 @@ func (t Tuning) LosslessRows(d, bytes int) int {
 //	4mz + 2m²d/r + 7(m+r)³/r
 //
 // for its products with the m rows of the sketch, and for its part of a shrink with an eigenproblem of order m+r. For
-// every z the cost is smallest at the r with 7(m+r)²(2r−m) = 2m²d, which is near (m²d/7)^⅓ for many features. r is at
-// least p, because fewer shrinks lose less. If p is not t.ShrinkRows(m), the user has set p, and r = p.
+// every z the cost is smallest at the r with 7(m+r)²(2r−m) = 2m²d, which is near (m²d/7)^⅓ for many features.
+// r is at least p, because fewer shrinks lose less. If p is not t.ShrinkRows(m), the user has set p, and r = p.
 func (t Tuning) SparseRows(d, m, p int) int {
 	if t.Sparse.Value > 0 {
 		return t.Sparse.Value
@@ -179,10 +186,10 @@ func (t Tuning) SparseRows(d, m, p int) int {
 	}))
 }
 
-// KeepsScatter reports whether a sketch of size m for d features should keep AᵀA instead of rows. It returns true if
-// the d² numbers of AᵀA are at most (m+p)·d, the size of the buffer of rows, with p = t.ShrinkRows(m). Then AᵀA also
-// takes less time, because adding a row to AᵀA costs d² flops. A sketch of rows takes (4m + p + 2m²/p)·d flops for
-// each row, by default 6.85·m·d.
+// KeepsScatter reports whether a sketch of size m for d features should keep AᵀA instead of rows. It returns true
+// if the d² numbers of AᵀA are at most (m+p)·d, the size of the buffer of rows, with p = t.ShrinkRows(m). Then
+// AᵀA also takes less time, because adding a row to AᵀA costs d² flops. A sketch of rows takes (4m + p +
+// 2m²/p)·d flops for each row, by default 6.85·m·d.
 func (t Tuning) KeepsScatter(d, m int) bool {
 	if t.Scatter.Value > 0 {
 		return d <= t.Scatter.Value

@@ -45,7 +45,8 @@ func TestOverride(t *testing.T) {
 		for _, text := range []string{"", "0", "-1", "1.5", "four", "0x10", " 8", "8 ", "99999999999999999999", fmt.Sprint(s.most + 1)} {
 			got := before
 			err := got.Override(only(text))
-			if err == nil || !strings.Contains(err.Error(), name) || !strings.Contains(err.Error(), fmt.Sprintf("%q", text)) {
+			if err == nil || !strings.Contains(err.Error(), name) ||
+				!strings.Contains(err.Error(), fmt.Sprintf("%q", text)) {
 				t.Errorf("%s=%q: error %v", name, text, err)
 			}
 			if got != before {
@@ -57,7 +58,8 @@ func TestOverride(t *testing.T) {
 	for _, k := range purego.Kernels() {
 		got := before
 		err := got.Override(func(name string) (string, bool) { return k.Name, name == "FDRIDGE_KERNEL" })
-		if err != nil || got.ISA != k.Name || got.MR != k.MR || got.NR != k.NR || got.Origin != "FDRIDGE_KERNEL" || got.MC.Value%k.MR != 0 {
+		if err != nil || got.ISA != k.Name || got.MR != k.MR || got.NR != k.NR || got.Origin != "FDRIDGE_KERNEL" ||
+			got.MC.Value%k.MR != 0 {
 			t.Errorf("FDRIDGE_KERNEL=%s: %v\n%v", k.Name, err, got)
 		}
 	}
@@ -151,7 +153,10 @@ func TestString(t *testing.T) {
 		L1: Cache{Size: 48 << 10, Ways: 12, Sets: 64, Line: 64, Origin: "origin2"},
 		L2: Cache{Size: 2 << 20, Origin: "origin3"}, L3: Cache{Origin: "origin4"},
 		MC: Setting{101, "origin5"}, KC: Setting{102, "origin6"}, NC: Setting{103, "origin7"},
-		Shrink: Setting{0, "origin8"}, Scatter: Setting{106, "origin11"}, Sparse: Setting{107, "origin12"}, Gradient: Setting{104, "origin9"}, Threads: Setting{105, "origin10"},
+		Shrink: Setting{
+			0,
+			"origin8",
+		}, Scatter: Setting{106, "origin11"}, Sparse: Setting{107, "origin12"}, Gradient: Setting{104, "origin9"}, Threads: Setting{105, "origin10"},
 	}
 	text := tuning.String()
 	for _, part := range []string{

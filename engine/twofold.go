@@ -9,9 +9,9 @@ import "github.com/fdridge/fdridge/engine/internal/matrix"
 // The exact value of an element differs from Hi + Lo by at most Err, and |Lo| is at most half an ulp of Hi. If a sum
 // overflows or is NaN, Err is not finite.
 //
-// [Backend.GradientTwofold] adds (W·R)ᵀ·A to G, for the computed R = Hi + Lo. The Err of G does not include the error
-// of R, which is at most the Err of R. The caller must add its effect. For columns far from zero, this effect on the
-// solution is less than Σ|w_i·a_ij|·Err_i.
+// [Backend.GradientTwofold] adds (W·R)ᵀ·A to G, for the computed R = Hi + Lo. The Err of G does not include the
+// error of R, which is at most the Err of R. The caller must add its effect. For columns far from zero, this effect
+// on the solution is less than Σ|w_i·a_ij|·Err_i.
 //
 // The Err of [Backend.GradientTwofold] is computed from scales s_i of rows and c_j of columns, |a_ij| ≤ s_i·c_j, for
 // up to 32 rows at a time. Let u = 2⁻⁵³. Products along rows are summed in strips of at most 512 columns:
@@ -26,7 +26,7 @@ import "github.com/fdridge/fdridge/engine/internal/matrix"
 //     lose (R + 4R²)u²·4M, and multiplying by the weights loses 2⁻¹⁰³·M. Adding strips and parts loses four roundings
 //     of the low parts, which are included in Err as computed.
 //
-// Magnitudes that underflow count as 2⁻¹⁰⁶⁴ before they are multiplied by a scale. Err is twice these bounds: 2⁻⁸⁷
-// times the magnitudes for 512 columns, 2⁻⁹⁵ for ten. The actual error is of this order if the entries are near the
-// products of the scales. A sparse row has its own scales.
+// Magnitudes that underflow count as 2⁻¹⁰⁶⁴ before they are multiplied by a scale. Err is twice these
+// bounds: 2⁻⁸⁷ times the magnitudes for 512 columns, 2⁻⁹⁵ for ten. The actual error is of this order if
+// the entries are near the products of the scales. A sparse row has its own scales.
 type Twofold = matrix.Twofold

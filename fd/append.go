@@ -28,7 +28,14 @@ func (s *Sketch) AppendRows(n int, x []float64, ldx int) error {
 	}
 	d := s.cfg.Dim
 	if n < 0 || ldx < d || (n > 0 && len(x) < d) || (n > 1 && (len(x)-d)/ldx < n-1) {
-		return fmt.Errorf("%w: %d rows of leading dimension %d in a slice of %d, sketch of dimension %d", errShape, n, ldx, len(x), d)
+		return fmt.Errorf(
+			"%w: %d rows of leading dimension %d in a slice of %d, sketch of dimension %d",
+			errShape,
+			n,
+			ldx,
+			len(x),
+			d,
+		)
 	}
 	s.allocate()
 	// Copy as many rows as fit into the buffer. s.rows counts them only after all n rows were checked.
@@ -183,8 +190,8 @@ func (s *Sketch) checkBlock(x *engine.CSR) error {
 // sums. The blocks are then added pairwise. SquaresError bounds the error.
 const sumBlock = engine.BlockOfSquares
 
-// SquaresError bounds the relative error of the squared norm of a row of n numbers, in units of 2⁻⁵². A sketch adds the
-// squared norm of each row to [Bound].Frobenius2. A term of the squared norm is rounded
+// SquaresError bounds the relative error of the squared norm of a row of n numbers, in units of 2⁻⁵². A sketch
+// adds the squared norm of each row to [Bound].Frobenius2. A term of the squared norm is rounded
 //
 //   - once in its product
 //   - at most min(n, engine.BlockOfSquares)/4 + 2 times in its partial sum

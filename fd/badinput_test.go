@@ -94,10 +94,30 @@ func badCalls(t *testing.T) []badCall {
 		{"sparse", "negative rows", block(-1, []int{0}, nil), isShape},
 		{"sparse", "rows beyond all int", block(math.MaxInt, []int{0, 1}, []int32{0}, 1), isShape},
 		{"range", "1e200", func(s *fd.Sketch) error { return s.AppendRows(9, with(1e200), badDim) }, tooLarge(7)},
-		{"range", "1e200 sparse", func(s *fd.Sketch) error { return s.AppendSparse(sparse(badDim, []int32{1}, -1e200)) }, tooLarge(0)},
-		{"range", "1e200 in a row", func(s *fd.Sketch) error { return s.AppendRow([]float64{0, 1e200, 0, 0}) }, tooLarge(0)},
-		{"range", "1e200 in a matrix", func(s *fd.Sketch) error { return s.Append(mat.NewDense(9, badDim, with(1e200))) }, tooLarge(7)},
-		{"range", "the largest number", func(s *fd.Sketch) error { return s.AppendRows(9, with(math.MaxFloat64), badDim) }, tooLarge(7)},
+		{
+			"range",
+			"1e200 sparse",
+			func(s *fd.Sketch) error { return s.AppendSparse(sparse(badDim, []int32{1}, -1e200)) },
+			tooLarge(0),
+		},
+		{
+			"range",
+			"1e200 in a row",
+			func(s *fd.Sketch) error { return s.AppendRow([]float64{0, 1e200, 0, 0}) },
+			tooLarge(0),
+		},
+		{
+			"range",
+			"1e200 in a matrix",
+			func(s *fd.Sketch) error { return s.Append(mat.NewDense(9, badDim, with(1e200))) },
+			tooLarge(7),
+		},
+		{
+			"range",
+			"the largest number",
+			func(s *fd.Sketch) error { return s.AppendRows(9, with(math.MaxFloat64), badDim) },
+			tooLarge(7),
+		},
 		{"range", "only their sum overflows", func(s *fd.Sketch) error {
 			x := make([]float64, 16*badDim)
 			for i := range x {
@@ -123,52 +143,198 @@ func badCalls(t *testing.T) []badCall {
 		{"shapes", "a short row", func(s *fd.Sketch) error { return s.AppendRow(make([]float64, badDim-1)) }, isShape},
 		{"shapes", "a long row", func(s *fd.Sketch) error { return s.AppendRow(make([]float64, badDim+1)) }, isShape},
 		{"shapes", "no row", func(s *fd.Sketch) error { return s.AppendRow(nil) }, isShape},
-		{"shapes", "a wide matrix", func(s *fd.Sketch) error { return s.Append(mat.NewDense(3, badDim+1, nil)) }, isShape},
-		{"shapes", "a narrow matrix", func(s *fd.Sketch) error { return s.Append(mat.NewVecDense(badDim, nil)) }, isShape},
-		{"shapes", "a slice that ends early", func(s *fd.Sketch) error { return s.AppendRows(3, make([]float64, 3*badDim-1), badDim) }, isShape},
-		{"shapes", "a stride below d", func(s *fd.Sketch) error { return s.AppendRows(3, make([]float64, 3*badDim), badDim-1) }, isShape},
-		{"shapes", "a stride of zero", func(s *fd.Sketch) error { return s.AppendRows(3, make([]float64, 3*badDim), 0) }, isShape},
-		{"shapes", "a negative stride", func(s *fd.Sketch) error { return s.AppendRows(3, make([]float64, 3*badDim), -badDim) }, isShape},
-		{"shapes", "a stride that overflows", func(s *fd.Sketch) error { return s.AppendRows(3, make([]float64, 3*badDim), math.MaxInt/2) }, isShape},
-		{"shapes", "a negative number of rows", func(s *fd.Sketch) error { return s.AppendRows(-1, make([]float64, badDim), badDim) }, isShape},
-		{"shapes", "rows that overflow", func(s *fd.Sketch) error { return s.AppendRows(math.MaxInt, make([]float64, badDim), badDim) }, isShape},
-		{"shapes", "sparse, other d", func(s *fd.Sketch) error { return s.AppendSparse(sparse(badDim+1, []int32{0}, 1)) }, isShape},
-		{"shapes", "sparse, indices out of order", func(s *fd.Sketch) error { return s.AppendSparse(sparse(badDim, []int32{2, 1}, 1, 1)) }, isShape},
-		{"shapes", "sparse, an index twice", func(s *fd.Sketch) error { return s.AppendSparse(sparse(badDim, []int32{1, 1}, 1, 1)) }, isShape},
-		{"shapes", "sparse, index d", func(s *fd.Sketch) error { return s.AppendSparse(sparse(badDim, []int32{badDim}, 1)) }, isShape},
-		{"shapes", "sparse, a negative index", func(s *fd.Sketch) error { return s.AppendSparse(sparse(badDim, []int32{-1}, 1)) }, isShape},
-		{"shapes", "sparse, fewer values than indices", func(s *fd.Sketch) error { return s.AppendSparse(sparse(badDim, []int32{0, 1}, 1)) }, isShape},
-		{"shapes", "sparse, no row pointers", func(s *fd.Sketch) error { return s.AppendSparse(&engine.CSR{Rows: 1, Cols: badDim}) }, isShape},
+		{
+			"shapes",
+			"a wide matrix",
+			func(s *fd.Sketch) error { return s.Append(mat.NewDense(3, badDim+1, nil)) },
+			isShape,
+		},
+		{
+			"shapes",
+			"a narrow matrix",
+			func(s *fd.Sketch) error { return s.Append(mat.NewVecDense(badDim, nil)) },
+			isShape,
+		},
+		{
+			"shapes",
+			"a slice that ends early",
+			func(s *fd.Sketch) error { return s.AppendRows(3, make([]float64, 3*badDim-1), badDim) },
+			isShape,
+		},
+		{
+			"shapes",
+			"a stride below d",
+			func(s *fd.Sketch) error { return s.AppendRows(3, make([]float64, 3*badDim), badDim-1) },
+			isShape,
+		},
+		{
+			"shapes",
+			"a stride of zero",
+			func(s *fd.Sketch) error { return s.AppendRows(3, make([]float64, 3*badDim), 0) },
+			isShape,
+		},
+		{
+			"shapes",
+			"a negative stride",
+			func(s *fd.Sketch) error { return s.AppendRows(3, make([]float64, 3*badDim), -badDim) },
+			isShape,
+		},
+		{
+			"shapes",
+			"a stride that overflows",
+			func(s *fd.Sketch) error { return s.AppendRows(3, make([]float64, 3*badDim), math.MaxInt/2) },
+			isShape,
+		},
+		{
+			"shapes",
+			"a negative number of rows",
+			func(s *fd.Sketch) error { return s.AppendRows(-1, make([]float64, badDim), badDim) },
+			isShape,
+		},
+		{
+			"shapes",
+			"rows that overflow",
+			func(s *fd.Sketch) error { return s.AppendRows(math.MaxInt, make([]float64, badDim), badDim) },
+			isShape,
+		},
+		{
+			"shapes",
+			"sparse, other d",
+			func(s *fd.Sketch) error { return s.AppendSparse(sparse(badDim+1, []int32{0}, 1)) },
+			isShape,
+		},
+		{
+			"shapes",
+			"sparse, indices out of order",
+			func(s *fd.Sketch) error { return s.AppendSparse(sparse(badDim, []int32{2, 1}, 1, 1)) },
+			isShape,
+		},
+		{
+			"shapes",
+			"sparse, an index twice",
+			func(s *fd.Sketch) error { return s.AppendSparse(sparse(badDim, []int32{1, 1}, 1, 1)) },
+			isShape,
+		},
+		{
+			"shapes",
+			"sparse, index d",
+			func(s *fd.Sketch) error { return s.AppendSparse(sparse(badDim, []int32{badDim}, 1)) },
+			isShape,
+		},
+		{
+			"shapes",
+			"sparse, a negative index",
+			func(s *fd.Sketch) error { return s.AppendSparse(sparse(badDim, []int32{-1}, 1)) },
+			isShape,
+		},
+		{
+			"shapes",
+			"sparse, fewer values than indices",
+			func(s *fd.Sketch) error { return s.AppendSparse(sparse(badDim, []int32{0, 1}, 1)) },
+			isShape,
+		},
+		{
+			"shapes",
+			"sparse, no row pointers",
+			func(s *fd.Sketch) error { return s.AppendSparse(&engine.CSR{Rows: 1, Cols: badDim}) },
+			isShape,
+		},
 		{"shapes", "sparse, row pointers that fall", func(s *fd.Sketch) error {
-			return s.AppendSparse(&engine.CSR{Rows: 2, Cols: badDim, RowPtr: []int{0, 1, 0}, ColIdx: []int32{0}, Val: []float64{1}})
+			return s.AppendSparse(
+				&engine.CSR{Rows: 2, Cols: badDim, RowPtr: []int{0, 1, 0}, ColIdx: []int32{0}, Val: []float64{1}},
+			)
 		}, isShape},
-		{"shapes", "sparse, negative rows", func(s *fd.Sketch) error { return s.AppendSparse(&engine.CSR{Rows: -1, Cols: badDim}) }, isShape},
+		{
+			"shapes",
+			"sparse, negative rows",
+			func(s *fd.Sketch) error { return s.AppendSparse(&engine.CSR{Rows: -1, Cols: badDim}) },
+			isShape,
+		},
 		{"shapes", "merged with itself", func(s *fd.Sketch) error { return s.Merge(s) }, isShape},
-		{"shapes", "merged with another d", func(s *fd.Sketch) error { return s.Merge(newSketch(t, fd.Config{Dim: badDim + 1, Size: badSize})) }, isShape},
-		{"shapes", "merged with another m", func(s *fd.Sketch) error { return s.Merge(newSketch(t, fd.Config{Dim: badDim, Size: badSize - 1})) }, isShape},
+		{
+			"shapes",
+			"merged with another d",
+			func(s *fd.Sketch) error { return s.Merge(newSketch(t, fd.Config{Dim: badDim + 1, Size: badSize})) },
+			isShape,
+		},
+		{
+			"shapes",
+			"merged with another m",
+			func(s *fd.Sketch) error { return s.Merge(newSketch(t, fd.Config{Dim: badDim, Size: badSize - 1})) },
+			isShape,
+		},
 
 		{"wire", "nothing", func(s *fd.Sketch) error { return s.UnmarshalBinary(nil) }, format},
 		{"wire", "cut", func(s *fd.Sketch) error { return s.UnmarshalBinary(message[:len(message)-1]) }, format},
 		{"wire", "a bit", func(s *fd.Sketch) error { return s.UnmarshalBinary(flipped) }, format},
-		{"wire", "more behind it", func(s *fd.Sketch) error { return s.UnmarshalBinary(append(bytes.Clone(message), 0)) }, format},
-		{"wire", "a cut stream", func(s *fd.Sketch) error { _, err := s.ReadFrom(bytes.NewReader(message[:40])); return err }, format},
-		{"wire", "a bit in a stream", func(s *fd.Sketch) error { _, err := s.ReadFrom(bytes.NewReader(flipped)); return err }, format},
-		{"wire", "another stream", func(s *fd.Sketch) error { _, err := s.ReadFrom(strings.NewReader("x1,x2,y\n1,2,3\n")); return err }, format},
+		{
+			"wire",
+			"more behind it",
+			func(s *fd.Sketch) error { return s.UnmarshalBinary(append(bytes.Clone(message), 0)) },
+			format,
+		},
+		{
+			"wire",
+			"a cut stream",
+			func(s *fd.Sketch) error { _, err := s.ReadFrom(bytes.NewReader(message[:40])); return err },
+			format,
+		},
+		{
+			"wire",
+			"a bit in a stream",
+			func(s *fd.Sketch) error { _, err := s.ReadFrom(bytes.NewReader(flipped)); return err },
+			format,
+		},
+		{
+			"wire",
+			"another stream",
+			func(s *fd.Sketch) error { _, err := s.ReadFrom(strings.NewReader("x1,x2,y\n1,2,3\n")); return err },
+			format,
+		},
 	}
 	for _, v := range []float64{nan, inf, -inf} {
-		calls = append(calls,
-			badCall{"not finite", fmt.Sprint(v, " in a slice"), func(s *fd.Sketch) error { return s.AppendRows(9, with(v), badDim) }, at(7, 2)},
-			badCall{"not finite", fmt.Sprint(v, " in a row"), func(s *fd.Sketch) error { return s.AppendRow([]float64{1, 2, 3, v}) }, at(0, 3)},
-			badCall{"not finite", fmt.Sprint(v, " in a matrix"), func(s *fd.Sketch) error { return s.Append(mat.NewDense(9, badDim, with(v))) }, at(7, 2)},
+		calls = append(
+			calls,
+			badCall{
+				"not finite",
+				fmt.Sprint(v, " in a slice"),
+				func(s *fd.Sketch) error { return s.AppendRows(9, with(v), badDim) },
+				at(7, 2),
+			},
+			badCall{
+				"not finite",
+				fmt.Sprint(v, " in a row"),
+				func(s *fd.Sketch) error { return s.AppendRow([]float64{1, 2, 3, v}) },
+				at(0, 3),
+			},
+			badCall{
+				"not finite",
+				fmt.Sprint(v, " in a matrix"),
+				func(s *fd.Sketch) error { return s.Append(mat.NewDense(9, badDim, with(v))) },
+				at(7, 2),
+			},
 			badCall{"not finite", fmt.Sprint(v, " in a transpose"), func(s *fd.Sketch) error {
 				return s.Append(mat.DenseCopyOf(mat.NewDense(9, badDim, with(v)).T()).T())
 			}, at(7, 2)},
-			badCall{"not finite", fmt.Sprint(v, " in a sparse row"), func(s *fd.Sketch) error { return s.AppendSparse(sparse(badDim, []int32{0, 3}, 1, v)) }, at(0, 3)},
+			badCall{
+				"not finite",
+				fmt.Sprint(v, " in a sparse row"),
+				func(s *fd.Sketch) error { return s.AppendSparse(sparse(badDim, []int32{0, 3}, 1, v)) },
+				at(0, 3),
+			},
 			badCall{"not finite", fmt.Sprint(v, " as decay"), func(s *fd.Sketch) error { return s.Decay(v) }, anything},
 		)
 	}
 	for _, beta := range []float64{0, -1, 1.0000001} {
-		calls = append(calls, badCall{"not finite", fmt.Sprint("decay ", beta), func(s *fd.Sketch) error { return s.Decay(beta) }, anything})
+		calls = append(
+			calls,
+			badCall{
+				"not finite",
+				fmt.Sprint("decay ", beta),
+				func(s *fd.Sketch) error { return s.Decay(beta) },
+				anything,
+			},
+		)
 	}
 	return calls
 }
@@ -246,7 +412,10 @@ func TestOddInput(t *testing.T) {
 		for name, f := range oddInput {
 			for _, shape := range []struct{ n, d, m int }{{0, 3, 2}, {1, 1, 1}, {1, 5, 2}, {3, 5, 4}, {3, 9, 2}, {40, 1, 3}, {40, 5, 5}, {40, 5, 9}, {60, 6, 3}} {
 				for _, driver := range []fd.Driver{fd.Gram, fd.SVD} {
-					s := newSketch(t, fd.Config{Dim: shape.d, Size: shape.m, ShrinkRows: 2, Shrink: driver, Backend: be})
+					s := newSketch(
+						t,
+						fd.Config{Dim: shape.d, Size: shape.m, ShrinkRows: 2, Shrink: driver, Backend: be},
+					)
 					var a *mat.Dense
 					if shape.n > 0 {
 						a = mat.NewDense(shape.n, shape.d, nil)
@@ -262,7 +431,14 @@ func TestOddInput(t *testing.T) {
 					if len(p.Sigma2) > 0 {
 						orthonormal(t, p)
 						if _, hi := extremes(gap(a, p.Matrix())); !(hi <= p.Bound.FD()) {
-							t.Errorf("%s, %+v, %v: λmax(AᵀA − BᵀB) is %g, bounded by %g", name, shape, driver, hi, p.Bound.FD())
+							t.Errorf(
+								"%s, %+v, %v: λmax(AᵀA − BᵀB) is %g, bounded by %g",
+								name,
+								shape,
+								driver,
+								hi,
+								p.Bound.FD(),
+							)
 						}
 					}
 				}

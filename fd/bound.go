@@ -8,8 +8,8 @@ import (
 
 const eps = 0x1p-52
 
-// padDecay·eps·‖B‖²_F bounds the round-off when a decay multiplies the buffered rows B. Rounding each entry twice
-// contributes 2·eps·‖B‖²_F. The remaining 2·eps cover the rounding of the squared norms.
+// padDecay·eps·‖B‖²_F bounds the round-off when a decay multiplies the buffered rows B. Rounding each entry
+// twice contributes 2·eps·‖B‖²_F. The remaining 2·eps cover the rounding of the squared norms.
 const padDecay = 4
 
 // A Bound is a guarantee about the matrix A of all appended rows and a smaller matrix B:
@@ -21,7 +21,8 @@ const padDecay = 4
 // with ‖A‖²_F = 1e7 had Shrinkage = 1e-13 and ‖AᵀA − BᵀB‖ = 1e-8.
 //
 // RoundOff includes the measured error of the eigenvectors of every shrink and of [Sketch.Spectrum]. Proofs are in
-// docs/math.md §14. For rows appended by [Sketch.AppendCentred], RoundOff is relative to ‖xᵢ‖ and |timesᵢ|·‖centre‖.
+// docs/math.md §14. For rows appended by [Sketch.AppendCentred], RoundOff is relative to ‖xᵢ‖ and
+// |timesᵢ|·‖centre‖.
 //
 // Frobenius2 and Tail are computed values with round-off, not bounds. After [Spectrum.Scaled] they are upper
 // bounds, again up to round-off.
@@ -29,7 +30,8 @@ type Bound struct {
 	Shrinkage  float64 // η = Σδ
 	RoundOff   float64 // bounds the effect of round-off
 	Frobenius2 float64 // ‖A‖²_F; after [Spectrum.Scaled], an upper bound on ‖A‖²_F
-	Tail       float64 // tr(AᵀA − BᵀB) = ‖A‖²_F − ‖B‖²_F, at least 0; after [Spectrum.Scaled], an upper bound on it
+	// tr(AᵀA − BᵀB) = ‖A‖²_F − ‖B‖²_F, at least 0; after [Spectrum.Scaled], an upper bound on it
+	Tail float64
 	// TailSlack bounds how much Tail exceeds tr(AᵀA − BᵀB). It is 0 unless [Spectrum.Scaled] was used.
 	TailSlack float64
 	Rows      int64 // n, the number of rows appended
@@ -88,12 +90,12 @@ func (s *Sketch) bound(delta, pad, norm2 float64) Bound {
 	}
 }
 
-// underflow bounds the error from numbers below 2⁻¹⁰²², the smallest normal number. The square of each of the n·d
-// entries of A loses less than 2⁻¹⁰²².
+// underflow bounds the error from numbers below 2⁻¹⁰²², the smallest normal number. The square of each of the
+// n·d entries of A loses less than 2⁻¹⁰²².
 //
-// The bound also covers the rounding of denormal numbers in a shrink or a decay. Each rounding has an error of at most
-// 2⁻¹⁰⁷⁵, and there are far fewer than 2⁵³ for each entry of A. A decay that makes entries of B denormal adds less than
-// eps·‖B‖²_F.
+// The bound also covers the rounding of denormal numbers in a shrink or a decay. Each rounding has an error of at
+// most 2⁻¹⁰⁷⁵, and there are far fewer than 2⁵³ for each entry of A. A decay that makes entries of B
+// denormal adds less than eps·‖B‖²_F.
 func (s *Sketch) underflow() float64 {
 	return float64(s.count) * float64(s.cfg.Dim) * 0x1p-1022
 }

@@ -14,9 +14,10 @@ import (
 //
 //	r = s − κμ,
 //
-// where s is sparse. Many rows share the dense centre μ. The sketch stores s and κ until the next shrink, and μ once,
-// as a dense row. Let X = [B; μ…; S] be the stored rows. The appended rows are R = LX. L is the identity, except that a
-// sparse row has −κ in the column of its centre, and that the row of a centre is zero. The shrink of R is
+// where s is sparse. Many rows share the dense centre μ. The sketch stores s and κ until the next shrink, and μ
+// once, as a dense row. Let X = [B; μ…; S] be the stored rows. The appended rows are R = LX. L is the identity,
+// except that a sparse row has −κ in the column of its centre, and that the row of a centre is zero. The shrink of
+// R is
 //
 //	G = L·XXᵀ·Lᵀ,   B ← diag(√(1 − δ/λ))·(UL)·X,
 //
@@ -65,8 +66,8 @@ func (c *centre) length(f float64) float64 {
 // of one dense row, so many rows should share it. If the squares of the centre's entries could underflow, the
 // differences are stored as dense rows.
 //
-// The round-off is relative to ‖xᵢ‖ and |timesᵢ|·‖centre‖, and [Bound.RoundOff] includes it. If these norms
-// are far larger than ‖xᵢ − timesᵢ·centre‖, append the differences instead.
+// The round-off is relative to ‖xᵢ‖ and |timesᵢ|·‖centre‖, and [Bound.RoundOff] includes it. If these
+// norms are far larger than ‖xᵢ − timesᵢ·centre‖, append the differences instead.
 //
 // A *[NonFiniteError] has Row 0 for a value of centre, and Col = Dim for a value of times.
 func (s *Sketch) AppendCentred(x *engine.CSR, times, centre []float64) error {
@@ -74,7 +75,14 @@ func (s *Sketch) AppendCentred(x *engine.CSR, times, centre []float64) error {
 		return err
 	}
 	if d := s.cfg.Dim; len(centre) != d || times != nil && len(times) != x.Rows {
-		return fmt.Errorf("%w: centre of length %d and %d times for %d rows, sketch of dimension %d", errShape, len(centre), len(times), x.Rows, d)
+		return fmt.Errorf(
+			"%w: centre of length %d and %d times for %d rows, sketch of dimension %d",
+			errShape,
+			len(centre),
+			len(times),
+			x.Rows,
+			d,
+		)
 	}
 	c := newCentre(centre)
 	if err := admit(0, centre, c.norm2, new(neumaier.Sum)); err != nil {
@@ -128,9 +136,9 @@ func (c *centre) admit(i int, x *engine.CSR, f float64, total *neumaier.Sum) err
 // timesSquares returns f²‖μ‖², even if f² underflows.
 func (c *centre) timesSquares(f float64) float64 { return float64(float64(f*c.norm2) * f) }
 
-// squares returns ‖s − f·μ‖² for a sparse row s and the centre μ. The columns in which s has an entry are summed
-// directly. The other columns contribute f²·(‖μ‖² − Σμⱼ²), where j runs over the columns in which s has an entry. The
-// error is at most 3·eps times the direct sum plus 12·eps·f²‖μ‖².
+// squares returns ‖s − f·μ‖² for a sparse row s and the centre μ. The columns in which s has an entry are
+// summed directly. The other columns contribute f²·(‖μ‖² − Σμⱼ²), where j runs over the columns in
+// which s has an entry. The error is at most 3·eps times the direct sum plus 12·eps·f²‖μ‖².
 func (c *centre) squares(idx []int32, val []float64, f float64) float64 {
 	if c.vanishes(f) {
 		return squares(val)
@@ -172,8 +180,8 @@ func (s *Sketch) placeCentre(c *centre) int {
 	return c.slot
 }
 
-// writeOut overwrites dst with r = s − f·μ for a sparse row s and the centre μ, or with s if c is nil. The result pad
-// bounds the effect of the round-off of r on BᵀB: 3·eps·(‖s‖ + |f|‖μ‖)² (docs/math.md §14).
+// writeOut overwrites dst with r = s − f·μ for a sparse row s and the centre μ, or with s if c is nil. The
+// result pad bounds the effect of the round-off of r on BᵀB: 3·eps·(‖s‖ + |f|‖μ‖)² (docs/math.md §14).
 func (c *centre) writeOut(dst []float64, idx []int32, val []float64, f float64) (pad float64) {
 	clear(dst)
 	if c == nil {
@@ -237,9 +245,9 @@ func (s *Sketch) centreOf(i int, c *centre) *centre {
 	return c
 }
 
-// subtractCentres overwrites g with the lower triangle of L·XXᵀ·Lᵀ (n×n). On entry g holds the lower triangle of XXᵀ
-// for the stored rows X. The rows of L·X are the rows of X, but each centre is replaced by zeros, and multiples of the
-// centres are subtracted from the sparse rows.
+// subtractCentres overwrites g with the lower triangle of L·XXᵀ·Lᵀ (n×n). On entry g holds the lower triangle
+// of XXᵀ for the stored rows X. The rows of L·X are the rows of X, but each centre is replaced by zeros, and
+// multiples of the centres are subtracted from the sparse rows.
 func (s *Sketch) subtractCentres(g engine.Matrix) {
 	k, w := s.rows, &s.sparse
 	for i, slot := range w.centre {

@@ -64,7 +64,10 @@ func TestCentredFaint(t *testing.T) {
 		for _, r := range []int{-1, 60} {
 			for _, faint := range []float64{1e-140, 1e-162, 1e-300} {
 				x, times, centre := faintRows(faint, 1e145)
-				s := newSketch(t, fd.Config{Dim: 16, Size: 3, ShrinkRows: 4, SparseRows: r, Store: fd.StoreRows, Backend: be})
+				s := newSketch(
+					t,
+					fd.Config{Dim: 16, Size: 3, ShrinkRows: 4, SparseRows: r, Store: fd.StoreRows, Backend: be},
+				)
 				check(t, s.AppendCentred(x, times, centre))
 				k := bigGram(mat.NewDense(1, 16, nil))
 				addCentred(k, x, times, centre)
@@ -106,7 +109,10 @@ func TestCentredFade(t *testing.T) {
 		for _, far := range []float64{1, 1e140} {
 			for _, beta := range []float64{1e-290, 1e-73} {
 				x, times, centre := faintRows(1e-16, far)
-				s := newSketch(t, fd.Config{Dim: 16, Size: 3, ShrinkRows: 4, SparseRows: 60, Backend: be, Store: fd.StoreRows})
+				s := newSketch(
+					t,
+					fd.Config{Dim: 16, Size: 3, ShrinkRows: 4, SparseRows: 60, Backend: be, Store: fd.StoreRows},
+				)
 				check(t, s.AppendCentred(x, times, centre))
 				k := bigGram(mat.NewDense(1, 16, nil))
 				addCentred(k, x, times, centre)
@@ -168,7 +174,13 @@ func TestCentredFewRows(t *testing.T) {
 			row[j], centre[j] = rng.NormFloat64(), rng.NormFloat64()
 		}
 		check(t, s.AppendRow(row))
-		x := &engine.CSR{Rows: 2, Cols: 11, RowPtr: []int{0, 1, 2}, ColIdx: []int32{0, 2}, Val: []float64{rng.NormFloat64(), 0}}
+		x := &engine.CSR{
+			Rows:   2,
+			Cols:   11,
+			RowPtr: []int{0, 1, 2},
+			ColIdx: []int32{0, 2},
+			Val:    []float64{rng.NormFloat64(), 0},
+		}
 		check(t, s.AppendCentred(x, []float64{1e-8, 1e-8}, centre))
 		check(t, s.Decay(1e-290))
 		same(t, fmt.Sprint(seed), reread(t, s, "bytes"), s)

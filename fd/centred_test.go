@@ -170,7 +170,10 @@ func TestRoundOffOfCentredRows(t *testing.T) {
 			for seed := range uint64(16) {
 				rng := rand.New(rand.NewPCG(seed, 13))
 				d, m := 16+rng.IntN(40), 1+rng.IntN(15)
-				s := newSketch(t, fd.Config{Dim: d, Size: m, ShrinkRows: 1 + rng.IntN(20), SparseRows: 2 + rng.IntN(60), Backend: be})
+				s := newSketch(
+					t,
+					fd.Config{Dim: d, Size: m, ShrinkRows: 1 + rng.IntN(20), SparseRows: 2 + rng.IntN(60), Backend: be},
+				)
 				var a *mat.Dense
 				for range 1 + rng.IntN(6) {
 					b := centredRows(rng, stream(rng, 2+rng.IntN(90), d, name), d/8, math.Pow(10, 6*rng.Float64()-1))
@@ -273,7 +276,12 @@ func TestCentredDecay(t *testing.T) {
 			b.a.Scale(f, b.a)
 		}
 		if after := s.Bound(); !(after.RoundOff-before.RoundOff >= 1e9*eps*before.Frobenius2) {
-			t.Errorf("the pad is %g after decays and %g before, of ‖A‖² = %g", after.RoundOff, before.RoundOff, before.Frobenius2)
+			t.Errorf(
+				"the pad is %g after decays and %g before, of ‖A‖² = %g",
+				after.RoundOff,
+				before.RoundOff,
+				before.Frobenius2,
+			)
 		}
 		p := must(s.Spectrum())(t)
 		e := gap(b.a, p.Matrix())
@@ -290,13 +298,23 @@ func TestCentredBound(t *testing.T) {
 	s := newSketch(t, fd.Config{Dim: 64, Size: 3, SparseRows: 30})
 	b.append(t, s)
 	norm := mat.Norm(b.a, 2)
-	if got := s.Bound(); !(got.Tail <= 100*eps*got.Frobenius2) || !(math.Abs(got.Frobenius2-norm*norm) <= 100*eps*norm*norm) || got.Shrinkage != 0 || s.Shrinks() != 0 {
+	if got := s.Bound(); !(got.Tail <= 100*eps*got.Frobenius2) ||
+		!(math.Abs(got.Frobenius2-norm*norm) <= 100*eps*norm*norm) ||
+		got.Shrinkage != 0 ||
+		s.Shrinks() != 0 {
 		t.Errorf("nothing has been shrunk, and ‖A‖² is %g: %+v", norm*norm, got)
 	}
 	for s.Shrinks() == 0 { // of rows that have nothing in common, so that each shrink takes much
 		check(t, s.AppendSparse(csrOf(emptied(rng, stream(rng, 5, 64, "flat"), 8))))
 	}
-	check(t, s.AppendCentred(&engine.CSR{Rows: 1, Cols: 64, RowPtr: []int{0, 0}}, []float64{0x1p-30}, append(x60(1e4), 0, 0, 0, 1)))
+	check(
+		t,
+		s.AppendCentred(
+			&engine.CSR{Rows: 1, Cols: 64, RowPtr: []int{0, 0}},
+			[]float64{0x1p-30},
+			append(x60(1e4), 0, 0, 0, 1),
+		),
+	)
 	if got := s.Bound(); !(got.Tail >= 4*got.Shrinkage) || got.Shrinkage == 0 {
 		t.Errorf("the tail is less than (m+1)·η: %+v", got)
 	}

@@ -21,7 +21,13 @@ import (
 func centredGolden(t testing.TB, be engine.Backend) map[string]*fd.Sketch {
 	cfg := fd.Config{Dim: 17, Size: 2, ShrinkRows: 6, SparseRows: 12, Backend: be}
 	one, mixed := newSketch(t, cfg), newSketch(t, cfg)
-	x := &engine.CSR{Rows: 3, Cols: 17, RowPtr: []int{0, 2, 2, 3}, ColIdx: []int32{3, 16, 0}, Val: []float64{1, -0.5, 0x1p-20}}
+	x := &engine.CSR{
+		Rows:   3,
+		Cols:   17,
+		RowPtr: []int{0, 2, 2, 3},
+		ColIdx: []int32{3, 16, 0},
+		Val:    []float64{1, -0.5, 0x1p-20},
+	}
 	centre, row := make([]float64, 17), make([]float64, 17)
 	for j := range centre {
 		centre[j] = 0.25 * float64(j)

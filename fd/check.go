@@ -22,13 +22,25 @@ const MaxSquares = 0x1p1000
 func CheckRow(i int, x *engine.CSR) (idx []int32, val []float64, err error) {
 	lo, hi := x.RowPtr[i], x.RowPtr[i+1]
 	if lo < 0 || hi < lo || hi > len(x.Val) || hi > len(x.ColIdx) {
-		return nil, nil, fmt.Errorf("sparse row %d spans entries %d to %d of %d", i+1, lo, hi, min(len(x.Val), len(x.ColIdx)))
+		return nil, nil, fmt.Errorf(
+			"sparse row %d spans entries %d to %d of %d",
+			i+1,
+			lo,
+			hi,
+			min(len(x.Val), len(x.ColIdx)),
+		)
 	}
 	idx, val = x.Row(i)
 	last := int32(-1)
 	for k, j := range idx {
 		if j <= last || int(j) >= x.Cols {
-			return idx[:k], val[:k], fmt.Errorf("sparse row %d has column %d after column %d, of %d", i+1, j, last, x.Cols)
+			return idx[:k], val[:k], fmt.Errorf(
+				"sparse row %d has column %d after column %d, of %d",
+				i+1,
+				j,
+				last,
+				x.Cols,
+			)
 		}
 		last = j
 	}

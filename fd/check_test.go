@@ -35,7 +35,9 @@ func TestCheckRow(t *testing.T) {
 		// The row is the second; the first is not looked at.
 		x := &engine.CSR{Rows: 2, Cols: 5, RowPtr: append([]int{-7}, c.ptr...), ColIdx: c.idx, Val: val}
 		idx, v, err := fd.CheckRow(1, x)
-		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.HasSuffix(err.Error(), c.want) || !strings.HasPrefix(err.Error(), "sparse row 2 ")) {
+		if c.want == "" && err != nil ||
+			c.want != "" &&
+				(err == nil || !strings.HasSuffix(err.Error(), c.want) || !strings.HasPrefix(err.Error(), "sparse row 2 ")) {
 			t.Errorf("%s: %v", name, err)
 		}
 		lo := max(0, c.ptr[0])
@@ -58,7 +60,8 @@ func TestSquaredNorm(t *testing.T) {
 		for want, idx := range map[int][]int32{11: nil, 17: {0, 7, 9}} {
 			_, err := fd.SquaredNorm(3, 10, idx, val)
 			var e *fd.NonFiniteError
-			if !errors.As(err, &e) || e.Row != 3 || e.Col != want || math.Float64bits(e.Value) != math.Float64bits(bad) {
+			if !errors.As(err, &e) || e.Row != 3 || e.Col != want ||
+				math.Float64bits(e.Value) != math.Float64bits(bad) {
 				t.Errorf("columns %v: %v, want entry (3, %d)", idx, err, want)
 			}
 		}

@@ -237,8 +237,15 @@ func decode(m *wire.Reader, be engine.Backend) *Sketch {
 		return nil
 	}
 	s := &Sketch{
-		cfg: Config{Dim: int(h.Dim), Size: int(h.Size), Shrink: Driver(h.Driver), ShrinkRows: int(h.ShrinkRows), Backend: be, Store: StoreRows},
-		m:   int(min(h.Size, h.Dim)), p: int(h.ShrinkRows),
+		cfg: Config{
+			Dim:        int(h.Dim),
+			Size:       int(h.Size),
+			Shrink:     Driver(h.Driver),
+			ShrinkRows: int(h.ShrinkRows),
+			Backend:    be,
+			Store:      StoreRows,
+		},
+		m: int(min(h.Size, h.Dim)), p: int(h.ShrinkRows),
 		matrix: matrix{ld: int(h.Dim), rows: int(h.Rows), kept: int(h.Kept)},
 		account: account{
 			eta: h.Eta, roundOff: h.RoundOff, frob: neumaier.FromParts(h.Frob, h.FrobLow),

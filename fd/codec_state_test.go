@@ -49,7 +49,13 @@ func TestSparseState(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i := range 14 {
-		x := engine.CSR{Rows: 1, Cols: 24, RowPtr: []int{0, 2}, ColIdx: []int32{int32(i), int32(i + 3)}, Val: []float64{math.Sin(float64(i)), 2}}
+		x := engine.CSR{
+			Rows:   1,
+			Cols:   24,
+			RowPtr: []int{0, 2},
+			ColIdx: []int32{int32(i), int32(i + 3)},
+			Val:    []float64{math.Sin(float64(i)), 2},
+		}
 		if err := s.AppendSparse(&x); err != nil {
 			t.Fatal(err)
 		}

@@ -57,7 +57,8 @@ func same(t rapid.TB, what string, got, want *fd.Sketch) {
 		t.Fatalf("%s: the messages differ", what)
 	}
 	p, q := must(got.Spectrum())(t), must(want.Spectrum())(t)
-	if !slices.Equal(p.Sigma2, q.Sigma2) || !slices.Equal(p.V, q.V) || p.Bound != q.Bound || got.Bound() != want.Bound() {
+	if !slices.Equal(p.Sigma2, q.Sigma2) || !slices.Equal(p.V, q.V) || p.Bound != q.Bound ||
+		got.Bound() != want.Bound() {
 		t.Fatalf("%s: the spectra or bounds differ", what)
 	}
 }
@@ -467,7 +468,11 @@ func goldenSketches(t testing.TB) map[string]*fd.Sketch {
 	check(t, exact.Append(mat.NewDense(4, 3, []float64{1, -2, 0.5, 0, 0, 0, 0x1p-40, 3, -0x1p30, 7, 0, 1})))
 	shrunk := newSketch(t, fd.Config{Dim: 4, Size: 2, ShrinkRows: 3, Shrink: fd.SVD})
 	check(t, shrunk.Append(goldenRows()))
-	return map[string]*fd.Sketch{"empty": newSketch(t, fd.Config{Dim: 5, Size: 1 << 20, ShrinkRows: 4}), "exact": exact, "shrunk": shrunk}
+	return map[string]*fd.Sketch{
+		"empty":  newSketch(t, fd.Config{Dim: 5, Size: 1 << 20, ShrinkRows: 4}),
+		"exact":  exact,
+		"shrunk": shrunk,
+	}
 }
 
 func goldenRows() *mat.Dense {
@@ -548,7 +553,11 @@ func fuzzed(t *testing.T, b []byte) {
 	}
 	for range c.SparseRows {
 		check(t, s.AppendSparse(&engine.CSR{Rows: 1, Cols: c.Dim, RowPtr: []int{0, 0}}))
-		err := s.AppendCentred(&engine.CSR{Rows: 1, Cols: c.Dim, RowPtr: []int{0, 0}}, nil, append(make([]float64, c.Dim-1), 0x1p-600))
+		err := s.AppendCentred(
+			&engine.CSR{Rows: 1, Cols: c.Dim, RowPtr: []int{0, 0}},
+			nil,
+			append(make([]float64, c.Dim-1), 0x1p-600),
+		)
 		if _, ok := errors.AsType[*fd.RangeError](err); err != nil && !ok {
 			t.Fatal(err)
 		}

@@ -8,8 +8,9 @@ import (
 	"github.com/fdridge/fdridge/internal/badinput"
 )
 
-// Decay multiplies AᵀA by beta, 0 < beta <= 1. It multiplies the rows of the sketch by √beta and the shrinkage by beta.
-// A row that was appended before k calls of Decay thus has weight betaᵏ. The Bound remains valid for the decayed AᵀA.
+// Decay multiplies AᵀA by beta, 0 < beta <= 1. It multiplies the rows of the sketch by √beta and the shrinkage by
+// beta. A row that was appended before k calls of Decay thus has weight betaᵏ. The Bound remains valid for the
+// decayed AᵀA.
 //
 // If the decay would make the norm of a stored centre almost zero (see [Sketch.AppendCentred]), Decay first shrinks
 // the sketch.
@@ -43,7 +44,8 @@ func (s *Sketch) Decay(beta float64) error {
 		s.sums[i].Scale(beta)
 	}
 	// Each entry is rounded twice, which changes its square by at most 2·eps of the square. A compensated sum of AᵀA
-	// has two roundings, too. The method underflow covers numbers that become denormal: each loses less than 2⁻¹⁰⁷⁴.
+	// has two roundings, too. The method underflow covers numbers that become denormal: each loses less than
+	// 2⁻¹⁰⁷⁴.
 	pad := padDecay * eps * norm2
 	if s.kept > 0 {
 		pad *= renewal // once for each shrink that assumes orthogonal kept rows

@@ -58,9 +58,24 @@ func TestRoundOffOfEqualEntries(t *testing.T) {
 				off /= float64(d)
 				b := p.Bound
 				unit := eps * b.Frobenius2
-				t.Logf("d = %d, %v: off by %.4g, bounded by %.4g·eps·‖A‖²_F, η %.3g, skew %.3g eps", d, cfg.Size, off/unit, b.RoundOff/unit, b.Shrinkage/unit, p.Skew/eps)
+				t.Logf(
+					"d = %d, %v: off by %.4g, bounded by %.4g·eps·‖A‖²_F, η %.3g, skew %.3g eps",
+					d,
+					cfg.Size,
+					off/unit,
+					b.RoundOff/unit,
+					b.Shrinkage/unit,
+					p.Skew/eps,
+				)
 				if !(off >= -b.RoundOff) || !(off <= b.FD()) {
-					t.Errorf("d = %d, %+v: uᵀ(AᵀA − BᵀB)u is %.4g·eps·‖A‖²_F, bounded by %.4g and %.4g", d, cfg, off/unit, -b.RoundOff/unit, b.FD()/unit)
+					t.Errorf(
+						"d = %d, %+v: uᵀ(AᵀA − BᵀB)u is %.4g·eps·‖A‖²_F, bounded by %.4g and %.4g",
+						d,
+						cfg,
+						off/unit,
+						-b.RoundOff/unit,
+						b.FD()/unit,
+					)
 				}
 			}
 		}

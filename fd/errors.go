@@ -56,7 +56,10 @@ func (e *NonFiniteError) Is(target error) bool { return target == ErrInput }
 type RangeError struct{ Row int }
 
 func (e *RangeError) Error() string {
-	return fmt.Sprintf("fd: the squared norm of row %d and of the rows before it exceeds 2^1000; divide the data by a power of two", e.Row+1)
+	return fmt.Sprintf(
+		"fd: the squared norm of row %d and of the rows before it exceeds 2^1000; divide the data by a power of two",
+		e.Row+1,
+	)
 }
 
 // Is reports whether target is [ErrInput].

@@ -94,7 +94,10 @@ func TestReaders(t *testing.T) {
 				must(s.WriteTo(&w))(t)
 				other := newSketch(t, cfg)
 				check(t, other.Merge(s))
-				if b.Rows != s.Rows() || p.Bound.Rows != 53 || w.Len() != int(s.BinarySize()) || s.Config().Size != s.Size() || s.Shrinks() == 0 || s.Dim() != 60 {
+				if b.Rows != s.Rows() || p.Bound.Rows != 53 || w.Len() != int(s.BinarySize()) ||
+					s.Config().Size != s.Size() ||
+					s.Shrinks() == 0 ||
+					s.Dim() != 60 {
 					t.Errorf("%+v of %d rows", b, s.Rows())
 				}
 				p.V[0], p.Sigma2[0] = 0, 0 // the reader's own

@@ -9,14 +9,15 @@ import (
 	"github.com/fdridge/fdridge/internal/neumaier"
 )
 
-// A sketch of size m = d loses nothing: δ = 0, and a shrink replaces the rows R by at most d rows R' with
-// R'ᵀR' = RᵀR. The Gram driver computes the eigenvalues λᵢ and eigenvectors vᵢ of RᵀR and sets row i of R' to
+// A sketch of size m = d loses nothing: δ = 0, and a shrink replaces the rows R by at most d rows R' with R'ᵀR' =
+// RᵀR. The Gram driver computes the eigenvalues λᵢ and eigenvectors vᵢ of RᵀR and sets row i of R' to
 // √λᵢ·vᵢ. For k rows this takes k·d² flops and an eigenproblem of order d.
 //
-// The round-off of a shrink is proportional to the ‖R‖²_F of the rows that it rewrites. If each of N shrinks rewrote
-// all rows, the sum of the round-off bounds would be proportional to N/2·‖A‖²_F. Therefore a shrink rewrites only the
-// rows appended since the last rewriting. Once the sum of squares of these rows exceeds 1/√(N/2) of the sum of squares
-// of the rows before them, it rewrites all rows. The sum of the round-off bounds is then proportional to √N·‖A‖²_F.
+// The round-off of a shrink is proportional to the ‖R‖²_F of the rows that it rewrites. If each of N shrinks
+// rewrote all rows, the sum of the round-off bounds would be proportional to N/2·‖A‖²_F. Therefore a shrink
+// rewrites only the rows appended since the last rewriting. Once the sum of squares of these rows exceeds 1/√(N/2)
+// of the sum of squares of the rows before them, it rewrites all rows. The sum of the round-off bounds is then
+// proportional to √N·‖A‖²_F.
 
 // losslessBytes is the default size in bytes of the rows that a lossless sketch collects between two shrinks.
 // [engine.Tuning.LosslessRows] limits the number of these rows. The SVD driver always collects 4d rows, because the

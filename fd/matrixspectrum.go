@@ -10,8 +10,9 @@ import (
 // WholeSpectrum returns the spectrum of K = AᵀA. The argument a holds the computed lower triangle of K (d×d) and is
 // overwritten. The shrinkage of the spectrum is 0.
 //
-// known.RoundOff must bound ‖a − K‖₂. The Bound of the result gets Frobenius2 and Rows from known. Its RoundOff is
-// known.RoundOff plus the measured errors ‖a − VᵀΛV‖ and ‖VVᵀ − I‖ of the computed eigenvalues Λ and eigenvectors V.
+// known.RoundOff must bound ‖a − K‖₂. The Bound of the result gets Frobenius2 and Rows from known. Its
+// RoundOff is known.RoundOff plus the measured errors ‖a − VᵀΛV‖ and ‖VVᵀ − I‖ of the computed
+// eigenvalues Λ and eigenvectors V.
 //
 // The error is [engine.ErrNoConvergence] if the eigenvalue iteration failed.
 func WholeSpectrum(a engine.Matrix, known Bound, be engine.Backend) (*Spectrum, error) {
@@ -34,8 +35,8 @@ func WholeSpectrum(a engine.Matrix, known Bound, be engine.Backend) (*Spectrum, 
 }
 
 // fromMatrix sets p to the spectrum of a symmetric d×d matrix with the lower triangle a. w and p.V hold its computed
-// eigenvalues and eigenvectors. The result pad bounds ‖a − VᵀΛV‖ for Λ = diag(w). The matrix a is overwritten, and part
-// is a d×d workspace.
+// eigenvalues and eigenvectors. The result pad bounds ‖a − VᵀΛV‖ for Λ = diag(w). The matrix a is
+// overwritten, and part is a d×d workspace.
 func (p *Spectrum) fromMatrix(w []float64, a, part engine.Matrix, be engine.Backend) (pad float64, err error) {
 	d := p.Dim
 	before := frobenius(a)

@@ -81,10 +81,16 @@ func (x *reduction) measure(be engine.Backend, factor engine.Matrix, work []floa
 // inflate covers the round-off in the computed bounds, which are sums and products of nonnegative numbers.
 const inflate = 1.01
 
-// boundAbove returns a number b with G̃ ⪯ UᵀSU + b·I, for G̃ = x.gram, U = x.u and S = diag(x.kept). It tries b =
-// x.delta + slack, and increases slack until M = b·I − (G̃ − UᵀSU) has a Cholesky factorisation. M is then positive
-// definite up to round-off (S. Rump, BIT 46, 2006), and b includes this round-off. total is tr G̃ and kept is tr S.
-func (x *reduction) boundAbove(be engine.Backend, factor engine.Matrix, work []float64, total, kept, slack float64) float64 {
+// boundAbove returns a number b with G̃ ⪯ UᵀSU + b·I, for G̃ = x.gram, U = x.u and S = diag(x.kept). It tries
+// b = x.delta + slack, and increases slack until M = b·I − (G̃ − UᵀSU) has a Cholesky factorisation. M is
+// then positive definite up to round-off (S. Rump, BIT 46, 2006), and b includes this round-off. total is tr G̃ and
+// kept is tr S.
+func (x *reduction) boundAbove(
+	be engine.Backend,
+	factor engine.Matrix,
+	work []float64,
+	total, kept, slack float64,
+) float64 {
 	n, r := x.gram.Rows, x.u.Rows
 	scaled := engine.View(r, n, work[:r*n])
 	for i, s := range x.kept {
@@ -94,8 +100,8 @@ func (x *reduction) boundAbove(be engine.Backend, factor engine.Matrix, work []f
 		}
 	}
 	be.Syrk(true, -1, scaled, 1, x.gram)
-	// The products √s·v are rounded, and so are the roots. This changes an entry of UᵀSU by at most 4·eps times the sum
-	// of the magnitudes of its terms.
+	// The products √s·v are rounded, and so are the roots. This changes an entry of UᵀSU by at most 4·eps times
+	// the sum of the magnitudes of its terms.
 	product := (be.Accuracy().Sum(r) + engine.Roundings + 4) * eps * (total + kept) * inflate
 	slack = math.Max(slack, 8*eps*total+float64(n)*0x1p-1022)
 	for {
@@ -118,8 +124,8 @@ func (x *reduction) boundAbove(be engine.Backend, factor engine.Matrix, work []f
 	}
 }
 
-// weighted returns ‖Y^½·|Ω|·Y^½‖_F, where Ω = UUᵀ − I for U = x.u, and Y = diag(x.kept) + shift·I. omega holds the
-// lower triangle of Ω.
+// weighted returns ‖Y^½·|Ω|·Y^½‖_F, where Ω = UUᵀ − I for U = x.u, and Y = diag(x.kept) + shift·I.
+// omega holds the lower triangle of Ω.
 func (x *reduction) weighted(omega engine.Matrix, shift float64) float64 {
 	var largest, norm2 float64
 	for _, s := range x.kept {
@@ -166,11 +172,15 @@ func (x *reduction) rounding(above, skew, size float64) roundedProduct {
 		norm = math.Hypot(norm, off)
 	}
 	all := math.Sqrt(size * (1 + 3*skew))
-	return roundedProduct{squares: (2*math.Min(sum, all*norm) + norm*norm) * inflate, gram: (2*all*norm + norm*norm) * inflate}
+	return roundedProduct{
+		squares: (2*math.Min(sum, all*norm) + norm*norm) * inflate,
+		gram:    (2*all*norm + norm*norm) * inflate,
+	}
 }
 
-// residual bounds ‖A − XᵀX‖, including the round-off of its own products. The argument a holds the lower triangle of A
-// (d×d) and is overwritten with A − XᵀX. The argument norm bounds ‖A‖_F, and part is a d×d workspace.
+// residual bounds ‖A − XᵀX‖, including the round-off of its own products. The argument a holds the lower
+// triangle of A (d×d) and is overwritten with A − XᵀX. The argument norm bounds ‖A‖_F, and part is a d×d
+// workspace.
 func residual(be engine.Backend, a, x, part engine.Matrix, norm float64) float64 {
 	var squares, sums float64
 	for lo := 0; lo < x.Rows; lo += residualRows {

@@ -27,7 +27,12 @@ func (s *Sketch) Merge(o *Sketch) error {
 		return fmt.Errorf("%w: merging a sketch of dimension %d and size %d into one of dimension %d and size %d",
 			errShape, o.cfg.Dim, o.cfg.Size, s.cfg.Dim, s.cfg.Size)
 	case s.count > maxRows-o.count || s.shrinks > maxRows-o.shrinks:
-		return badinput.Errorf("fd: merging sketches of %d and %d rows, more than %d in total", s.count, o.count, int64(maxRows))
+		return badinput.Errorf(
+			"fd: merging sketches of %d and %d rows, more than %d in total",
+			s.count,
+			o.count,
+			int64(maxRows),
+		)
 	case s.checkReady() != nil:
 		return s.checkReady()
 	case o.bad != nil:

@@ -57,7 +57,10 @@ func TestRoundOff(t *testing.T) {
 					rng := rand.New(rand.NewPCG(seed, 11))
 					d, m := 6+rng.IntN(40), 1+rng.IntN(20)
 					a := stream(rng, 20+rng.IntN(700), d, name)
-					s := newSketch(t, fd.Config{Dim: d, Size: m, ShrinkRows: 1 + rng.IntN(20), Shrink: driver, Backend: be})
+					s := newSketch(
+						t,
+						fd.Config{Dim: d, Size: m, ShrinkRows: 1 + rng.IntN(20), Shrink: driver, Backend: be},
+					)
 					check(t, s.Append(a))
 					p := must(s.Spectrum())(t)
 					c.add(gap(a, p.Matrix()), p.Bound, name+" "+driver.String())
@@ -120,10 +123,28 @@ func TestRoundOffOfRepeatedRows(t *testing.T) {
 		d, m, p, n int
 		driver     fd.Driver
 	}{
-		{1, 1, 0, 200000, fd.Gram}, {1, 1, 1, 4000, fd.Gram}, {2, 2, 0, 100000, fd.Gram}, {3, 3, 2, 8000, fd.Gram}, {3, 2, 1, 4000, fd.Gram}, {2, 2, 1, 2000, fd.SVD}, {12, 12, 12, 8000, fd.Gram}, {12, 10, 10, 8000, fd.Gram}, {8, 8, 0, 50000, fd.Gram}, {8, 8, 0, 1000000, fd.Gram}, {8, 8, 1, 8000, fd.Gram}, {8, 8, 10, 20000, fd.Gram},
-		{20, 20, 0, 60000, fd.Gram}, {32, 32, 1, 600, fd.Gram}, {64, 64, 0, 1300, fd.Gram}, {64, 64, 5, 800, fd.Gram}, {130, 130, 0, 2000, fd.Gram}, {130, 130, 10, 700, fd.Gram},
+		{
+			1,
+			1,
+			0,
+			200000,
+			fd.Gram,
+		}, {1, 1, 1, 4000, fd.Gram}, {2, 2, 0, 100000, fd.Gram}, {3, 3, 2, 8000, fd.Gram}, {3, 2, 1, 4000, fd.Gram}, {2, 2, 1, 2000, fd.SVD}, {12, 12, 12, 8000, fd.Gram}, {12, 10, 10, 8000, fd.Gram}, {8, 8, 0, 50000, fd.Gram}, {8, 8, 0, 1000000, fd.Gram}, {8, 8, 1, 8000, fd.Gram}, {8, 8, 10, 20000, fd.Gram},
+		{
+			20,
+			20,
+			0,
+			60000,
+			fd.Gram,
+		}, {32, 32, 1, 600, fd.Gram}, {64, 64, 0, 1300, fd.Gram}, {64, 64, 5, 800, fd.Gram}, {130, 130, 0, 2000, fd.Gram}, {130, 130, 10, 700, fd.Gram},
 		{8, 8, 0, 5000, fd.SVD}, {20, 20, 0, 2500, fd.SVD}, {64, 64, 0, 300, fd.SVD}, {20, 20, 400, 2500, fd.SVD},
-		{30, 20, 0, 1500, fd.Gram}, {30, 20, 200, 20000, fd.Gram}, {100, 60, 0, 1500, fd.Gram}, {150, 16, 0, 400, fd.Gram},
+		{
+			30,
+			20,
+			0,
+			1500,
+			fd.Gram,
+		}, {30, 20, 200, 20000, fd.Gram}, {100, 60, 0, 1500, fd.Gram}, {150, 16, 0, 400, fd.Gram},
 		{30, 20, 0, 1500, fd.SVD}, {30, 20, 200, 5000, fd.SVD}, {100, 20, 0, 300, fd.SVD},
 	}
 	enginetest.Each(t, func(t *testing.T, be engine.Backend) {
@@ -148,13 +169,20 @@ func TestRoundOffOfRepeatedRows(t *testing.T) {
 				}
 				for seed := range seeds {
 					a := repeated[name](rand.New(rand.NewPCG(uint64(s.d), uint64(seed))), s.d)
-					sketch := newSketch(t, fd.Config{Dim: s.d, Size: s.m, ShrinkRows: s.p, Shrink: s.driver, Backend: be})
+					sketch := newSketch(
+						t,
+						fd.Config{Dim: s.d, Size: s.m, ShrinkRows: s.p, Shrink: s.driver, Backend: be},
+					)
 					times := s.n/16 + 1
 					for range times {
 						check(t, sketch.Append(a))
 					}
 					p := must(sketch.Spectrum())(t)
-					c.add(gapTimes(times, a, p.Matrix()), p.Bound, fmt.Sprintf("%s, d = %d, m = %d, p = %d, %s", name, s.d, s.m, s.p, s.driver))
+					c.add(
+						gapTimes(times, a, p.Matrix()),
+						p.Bound,
+						fmt.Sprintf("%s, d = %d, m = %d, p = %d, %s", name, s.d, s.m, s.p, s.driver),
+					)
 				}
 			}
 		}

@@ -67,7 +67,11 @@ func (p *Spectrum) decompose(r int, b []float64, be engine.Backend) (pad float64
 	}
 	g, u, w := engine.View(r, r, make([]float64, r*r)), engine.View(r, r, make([]float64, r*r)), make([]float64, r)
 	be.Syrk(false, 1, engine.View(r, d, b), 0, g)
-	x := reduction{gram: engine.View(r, r, make([]float64, r*r)), lengths: make([]float64, r), chain: be.Accuracy().Sum(r) + engine.Roundings}
+	x := reduction{
+		gram:    engine.View(r, r, make([]float64, r*r)),
+		lengths: make([]float64, r),
+		chain:   be.Accuracy().Sum(r) + engine.Roundings,
+	}
 	copyLower(x.gram, g)
 	norm2 := traceOf(g)
 	x.gramError = (be.Accuracy().Dot(d) + engine.Roundings + 1) * eps * norm2 * inflate
@@ -100,18 +104,22 @@ func (b Bound) scaled(scale []float64) Bound {
 	ascending := slices.Sorted(slices.Values(scale))
 	least := ascending[0]
 	// RoundOff includes 2⁻¹⁰²², because its quotients may underflow.
-	out := Bound{Shrinkage: b.Shrinkage / least / least * (1 + 8*eps), RoundOff: b.RoundOff/least/least*(1+8*eps) + 0x1p-1022, Rows: b.Rows}
+	out := Bound{
+		Shrinkage: b.Shrinkage / least / least * (1 + 8*eps),
+		RoundOff:  b.RoundOff/least/least*(1+8*eps) + 0x1p-1022,
+		Rows:      b.Rows,
+	}
 	out.Tail = spread(b.Tail, b.Shrinkage, ascending)
-	// Each diagonal entry of AᵀA − BᵀB is at most Shrinkage + RoundOff. The positive entries of d columns sum to at most
-	// Tail + 2d·RoundOff.
+	// Each diagonal entry of AᵀA − BᵀB is at most Shrinkage + RoundOff. The positive entries of d columns sum to
+	// at most Tail + 2d·RoundOff.
 	out.Frobenius2 = spread(b.Tail+2*float64(len(scale))*b.RoundOff, b.FD(), ascending) * (1 + 8*eps)
 	slices.Reverse(ascending)
 	out.TailSlack = math.Max(0, out.Tail-spread(b.Tail-b.TailSlack, b.Shrinkage, ascending))
 	return out
 }
 
-// spread returns the largest Σ eⱼ/scaleⱼ² over all eⱼ with 0 ≤ eⱼ ≤ eta and Σ eⱼ ≤ tail. scale must be ascending.
-// spread divides twice by scaleⱼ, because scaleⱼ² may overflow or underflow.
+// spread returns the largest Σ eⱼ/scaleⱼ² over all eⱼ with 0 ≤ eⱼ ≤ eta and Σ eⱼ ≤ tail. scale
+// must be ascending. spread divides twice by scaleⱼ, because scaleⱼ² may overflow or underflow.
 func spread(tail, eta float64, scale []float64) float64 {
 	var sum float64
 	for _, v := range scale {

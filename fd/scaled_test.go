@@ -132,7 +132,8 @@ func TestScaledFar(t *testing.T) {
 			q := must(p.Scaled([]float64{f, f, f}, be))(t)
 			want := (size / f) * (size / f) // an eigenvalue of AᵀA, of which BᵀB has one at most
 			b := q.Bound
-			if !(b.FD() >= want) || !(b.FD() <= want*(1+1e-9)) || !(math.Abs(b.Tail-3*want) <= 1e-9*want) || !(b.Frobenius2 >= 3*want) {
+			if !(b.FD() >= want) || !(b.FD() <= want*(1+1e-9)) || !(math.Abs(b.Tail-3*want) <= 1e-9*want) ||
+				!(b.Frobenius2 >= 3*want) {
 				t.Errorf("rows of %g divided by %g: %+v, want %g", size, f, b, want)
 			}
 		}
@@ -178,7 +179,17 @@ func TestScaledLost(t *testing.T) {
 				a.Set(i, j, size*rng.NormFloat64())
 			}
 		}
-		s := must(fd.New(fd.Config{Dim: d, Size: 1 + rng.IntN(d), Store: []fd.Storage{fd.StoreRows, fd.StoreScatter}[rng.IntN(2)]}))(t)
+		s := must(
+			fd.New(
+				fd.Config{
+					Dim:   d,
+					Size:  1 + rng.IntN(d),
+					Store: []fd.Storage{fd.StoreRows, fd.StoreScatter}[rng.IntN(2)],
+				},
+			),
+		)(
+			t,
+		)
 		check(t, s.Append(a))
 		p := must(must(s.Spectrum())(t).Scaled(scale, be))(t)
 		a.Apply(func(_, j int, v float64) float64 { return v / scale[j] }, a)
@@ -202,7 +213,12 @@ func TestScaledLost(t *testing.T) {
 // the column that is divided by the least, or with as much trace in such columns as they can have.
 func TestScaledBound(t *testing.T) {
 	be := must(engine.Default())(t)
-	p := &fd.Spectrum{Dim: 3, Sigma2: []float64{4}, V: []float64{1, 0, 0}, Bound: fd.Bound{Shrinkage: 2, RoundOff: 1, Frobenius2: 7, Tail: 3, Rows: 5}}
+	p := &fd.Spectrum{
+		Dim:    3,
+		Sigma2: []float64{4},
+		V:      []float64{1, 0, 0},
+		Bound:  fd.Bound{Shrinkage: 2, RoundOff: 1, Frobenius2: 7, Tail: 3, Rows: 5},
+	}
 	b := must(p.Scaled([]float64{1, 0.5, 2}, be))(t).Bound
 	for _, c := range []struct {
 		what      string

@@ -25,8 +25,8 @@ const (
 	StoreScatter
 )
 
-// scatterRows is the largest number of rows R in a product RᵀR that is added to AᵀA. More rows mean more round-off in
-// RᵀR; fewer rows mean more passes over AᵀA.
+// scatterRows is the largest number of rows R in a product RᵀR that is added to AᵀA. More rows mean more
+// round-off in RᵀR; fewer rows mean more passes over AᵀA.
 const scatterRows = 256
 
 // A scatter holds K = AᵀA in a sketch that keeps K.

@@ -35,7 +35,8 @@ func TestScatterRule(t *testing.T) {
 		s := must(fd.New(c.cfg))(t)
 		in := s.Config()
 		got := must(c.cfg.Scatter())(t)
-		if got != c.want || s.Scatter() != c.want || (in.Store == fd.StoreScatter) != c.want || in.Store == fd.StoreSmaller {
+		if got != c.want || s.Scatter() != c.want || (in.Store == fd.StoreScatter) != c.want ||
+			in.Store == fd.StoreSmaller {
 			t.Errorf("%+v keeps AᵀA: %v, in force %+v", c.cfg, got, in)
 		}
 		m, rows, err := c.cfg.Buffer()
@@ -50,7 +51,13 @@ func TestScatterRule(t *testing.T) {
 func scatterOf(t *rapid.T, be engine.Backend) (*fd.Sketch, *mat.Dense) {
 	d, rng := rapid.IntRange(1, 20).Draw(t, "d"), draw(t)
 	cfg := func() fd.Config {
-		return fd.Config{Dim: d, Size: 3, ShrinkRows: rapid.IntRange(0, 12).Draw(t, "p"), Store: fd.StoreScatter, Backend: be}
+		return fd.Config{
+			Dim:        d,
+			Size:       3,
+			ShrinkRows: rapid.IntRange(0, 12).Draw(t, "p"),
+			Store:      fd.StoreScatter,
+			Backend:    be,
+		}
 	}
 	s, name := newSketch(t, cfg()), rapid.SampledFrom(spectrumNames).Draw(t, "spectrum")
 	var all mat.Dense
@@ -97,10 +104,13 @@ func TestScatterLosesNothing(t *testing.T) {
 			}
 			holds(t, s, a)
 			p := must(s.Spectrum())(t)
-			if b := s.Bound(); b.Shrinkage != 0 || p.Bound.Shrinkage != 0 || !(b.Tail <= b.RoundOff+16*eps*b.Frobenius2) || !(p.Bound.Tail <= p.Bound.RoundOff) {
+			if b := s.Bound(); b.Shrinkage != 0 || p.Bound.Shrinkage != 0 ||
+				!(b.Tail <= b.RoundOff+16*eps*b.Frobenius2) ||
+				!(p.Bound.Tail <= p.Bound.RoundOff) {
 				t.Errorf("%+v, read %+v", b, p.Bound)
 			}
-			if b := s.Bound(); !(p.Bound.RoundOff >= b.RoundOff+2*eps*b.Frobenius2) { // of the product that measures the eigenproblem
+			// of the product that measures the eigenproblem
+			if b := s.Bound(); !(p.Bound.RoundOff >= b.RoundOff+2*eps*b.Frobenius2) {
 				t.Errorf("reading adds to the round-off of %+v, and makes it %+v", b, p.Bound)
 			}
 			c.add(gap(a, p.Matrix()), p.Bound, "a stream")
@@ -120,7 +130,10 @@ func TestScatterOfRepeatedRows(t *testing.T) {
 			for name, draw := range repeated {
 				for seed := range max(drawn(8), 1) {
 					a := draw(rand.New(rand.NewPCG(uint64(s.d), uint64(seed))), s.d)
-					sketch := newSketch(t, fd.Config{Dim: s.d, Size: 1, ShrinkRows: s.p, Store: fd.StoreScatter, Backend: be})
+					sketch := newSketch(
+						t,
+						fd.Config{Dim: s.d, Size: 1, ShrinkRows: s.p, Store: fd.StoreScatter, Backend: be},
+					)
 					times := s.n/16 + 1
 					for range times {
 						check(t, sketch.Append(a))
@@ -186,7 +199,9 @@ func TestScatterMergesKeepBooks(t *testing.T) {
 			check(t, s.Merge(o))
 			read, b := must(s.Spectrum())(t).Bound, s.Bound()
 			reading := 10 * eps * b.Frobenius2 // which Bound counts once for each of them, and once for both
-			if !(b.Shrinkage >= before.Shrinkage+other.Shrinkage) || !(b.RoundOff >= before.RoundOff+other.RoundOff-reading/2) || !(read.RoundOff >= b.RoundOff-reading) {
+			if !(b.Shrinkage >= before.Shrinkage+other.Shrinkage) ||
+				!(b.RoundOff >= before.RoundOff+other.RoundOff-reading/2) ||
+				!(read.RoundOff >= b.RoundOff-reading) {
 				t.Errorf("%v into %v: %+v and %+v make %+v, read %+v", from, into, before, other, b, read)
 			}
 			both := into == fd.StoreScatter && from == fd.StoreScatter

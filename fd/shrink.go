@@ -24,7 +24,8 @@ type workspace struct {
 
 // measuring is the memory that a shrink needs to measure the error of its eigenvectors.
 type measuring struct {
-	first   []float64      // Gram: a copy of BBᵀ, (m+p)×(m+p). If m = d: a copy of BᵀB and a partial product, both d×d
+	// Gram: a copy of BBᵀ, (m+p)×(m+p). If m = d: a copy of BᵀB and a partial product, both d×d
+	first   []float64
 	sums    []neumaier.Sum // for m = d: sums of BᵀB, lower triangle
 	lengths []float64      // Gram, m < d: m+p
 	kept    []float64      // Gram, m < d: m
@@ -73,8 +74,9 @@ func (ws *workspace) allocGram(cfg Config, m, order int) {
 //
 //	δ = λ_{m+1},   B ← diag(√max(1 − δ/λᵢ, 0))·UₘᵀB.
 //
-// This is Algorithm A1 of C. Dickens (2020) with λ_{m+1} instead of λ_m (docs/math.md §2, §16). If m is the number of
-// columns, δ is 0; see lossless.go. If the sketch keeps AᵀA, shrink adds the rows to AᵀA; see scatter.go.
+// This is Algorithm A1 of C. Dickens (2020) with λ_{m+1} instead of λ_m (docs/math.md §2, §16). If m is the
+// number of columns, δ is 0; see lossless.go. If the sketch keeps AᵀA, shrink adds the rows to AᵀA; see
+// scatter.go.
 func (s *Sketch) shrink() error {
 	switch {
 	case s.keepsScatter:
@@ -162,8 +164,8 @@ func (s *Sketch) reduction(g engine.Matrix, lengths []float64, work *engine.Spar
 	return x
 }
 
-// cut computes the squared norms λᵢ − δ of the new rows, and their factors √(1 − δ/λᵢ). The λᵢ are the eigenvalues in w
-// that exceed δ = x.delta. The arguments kept and scale are the memory for the results.
+// cut computes the squared norms λᵢ − δ of the new rows, and their factors √(1 − δ/λᵢ). The λᵢ are
+// the eigenvalues in w that exceed δ = x.delta. The arguments kept and scale are the memory for the results.
 func (x *reduction) cut(w, kept, scale []float64) (norm2, factors []float64) {
 	live := 0
 	for ; live < len(w) && w[live] > x.delta; live++ {

@@ -27,9 +27,14 @@ func measureSVDWork(k, d int) int {
 //
 //	−pad·I ⪯ RᵀR − Σ(σᵢ² − τ²)vᵢvᵢᵀ ⪯ (τ² + pad)·I.
 //
-// pad is measured with the products C = RVᵀ and R − CV (docs/math.md §14). The workspaces scratch (k×d), work and check
-// are overwritten.
-func (x *singular) factor(be engine.Backend, m int, scratch engine.Matrix, work, check []float64) (pad float64, err error) {
+// pad is measured with the products C = RVᵀ and R − CV (docs/math.md §14). The workspaces scratch (k×d), work
+// and check are overwritten.
+func (x *singular) factor(
+	be engine.Backend,
+	m int,
+	scratch engine.Matrix,
+	work, check []float64,
+) (pad float64, err error) {
 	k, d, q := x.rows.Rows, x.rows.Cols, len(x.sigma)
 	for i := range k {
 		copy(scratch.Row(i), x.rows.Row(i))

@@ -8,8 +8,9 @@
 // Sources: E. Liberty, "Simple and Deterministic Matrix Sketching" (KDD 2013); M. Ghashami, E. Liberty, J.
 // Phillips, D. Woodruff, "Frequent Directions" (SIAM J. Comput. 2016).
 //
-// Robust Frequent Directions (L. Luo et al., JMLR 2019) uses the same B with the shift ρ = η/2, which halves
-// the error: ‖AᵀA − (BᵀB + ρI)‖₂ ≤ ρ. The user of a sketch chooses between the two; the sketch is the same.
+// Robust Frequent Directions (L. Luo et al., JMLR 2019) uses the same B with the shift ρ = η/2, which halves the
+// error: ‖AᵀA − (BᵀB + ρI)‖₂ ≤ ρ. The user of a sketch chooses between the two; the sketch is the
+// same.
 //
 // Algorithm A1 of C. Dickens (2020) shrinks by λ_m. This package shrinks by λ_{m+1}, which keeps m rows
 // instead of m−1 and has the better bound. [Sketch.Spectrum] makes a last shrink, which A1 lacks.
@@ -186,8 +187,8 @@ func (s *Sketch) checkReady() error {
 }
 
 // Buffer returns m, the number of rows that a sketch keeps, and p, the number of rows appended between two shrinks. m
-// is at most Dim. If AᵀA is kept, m is Dim and p is the number of rows collected before they are added to AᵀA. Errors come
-// from [engine.DefaultTuning], which sets the defaults.
+// is at most Dim. If AᵀA is kept, m is Dim and p is the number of rows collected before they are added to AᵀA.
+// Errors come from [engine.DefaultTuning], which sets the defaults.
 func (c Config) Buffer() (m, p int, err error) {
 	keeps, err := c.Scatter()
 	if err != nil {

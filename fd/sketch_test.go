@@ -160,7 +160,16 @@ func TestMergeTrees(t *testing.T) {
 			var forest []*fd.Sketch
 			row := 0
 			for i, k := range parts {
-				s := newSketch(t, fd.Config{Dim: d, Size: m, ShrinkRows: rapid.IntRange(1, 9).Draw(t, "p"), Store: drawStore(t), Backend: be})
+				s := newSketch(
+					t,
+					fd.Config{
+						Dim:        d,
+						Size:       m,
+						ShrinkRows: rapid.IntRange(1, 9).Draw(t, "p"),
+						Store:      drawStore(t),
+						Backend:    be,
+					},
+				)
 				if i == 0 {
 					k++
 				}
@@ -268,7 +277,8 @@ func TestAppendForms(t *testing.T) {
 		}
 		// The squares of a sparse row are summed in another order.
 		g, w := got.Bound, want.Bound
-		if !(math.Abs(g.Frobenius2-w.Frobenius2) <= 4*eps*w.Frobenius2) || g.Shrinkage != w.Shrinkage || g.Rows != w.Rows {
+		if !(math.Abs(g.Frobenius2-w.Frobenius2) <= 4*eps*w.Frobenius2) || g.Shrinkage != w.Shrinkage ||
+			g.Rows != w.Rows {
 			t.Errorf("%s: bound %+v, want %+v", name, g, w)
 		}
 	}
@@ -303,7 +313,8 @@ func TestBatches(t *testing.T) {
 				i += k
 			}
 			got, want := must(parts.Spectrum())(t), must(whole.Spectrum())(t)
-			if !slices.Equal(got.Sigma2, want.Sigma2) || !slices.Equal(got.V, want.V) || got.Bound != want.Bound || parts.Bound() != whole.Bound() {
+			if !slices.Equal(got.Sigma2, want.Sigma2) || !slices.Equal(got.V, want.V) || got.Bound != want.Bound ||
+				parts.Bound() != whole.Bound() {
 				t.Errorf("in batches %+v, at once %+v", got.Bound, want.Bound)
 			}
 		})

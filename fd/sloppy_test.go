@@ -104,11 +104,27 @@ func TestMeasured(t *testing.T) {
 					s := newSketch(t, c)
 					check(t, s.Append(a))
 					p := must(s.Spectrum())(t)
-					what := fmt.Sprintf("%s, %s off by %g, %d of %d, p = %d, %v", name, how, off, c.Size, c.Dim, c.ShrinkRows, c.Shrink)
+					what := fmt.Sprintf(
+						"%s, %s off by %g, %d of %d, p = %d, %v",
+						name,
+						how,
+						off,
+						c.Size,
+						c.Dim,
+						c.ShrinkRows,
+						c.Shrink,
+					)
 					e := gap(a, p.Matrix())
 					lo, hi := extremes(e)
 					if !(lo >= -p.Bound.RoundOff) || !(hi <= p.Bound.FD()) {
-						t.Errorf("%s: AᵀA − BᵀB is from %g to %g, bounded by %g and %g", what, lo, hi, -p.Bound.RoundOff, p.Bound.FD())
+						t.Errorf(
+							"%s: AᵀA − BᵀB is from %g to %g, bounded by %g and %g",
+							what,
+							lo,
+							hi,
+							-p.Bound.RoundOff,
+							p.Bound.FD(),
+						)
 					}
 					if skew := skewOf(p); !(skew <= p.Skew) {
 						t.Errorf("%s: ‖VVᵀ − I‖_F is %g, bounded by %g", what, skew, p.Skew)
@@ -172,7 +188,10 @@ func TestMeasuredOrthonormal(t *testing.T) {
 			rng := rand.New(rand.NewPCG(seed, 5))
 			const d = 8
 			a := stream(rng, 30, d, "two levels")
-			s := newSketch(t, fd.Config{Dim: d, Size: 4, Store: fd.StoreScatter, Backend: &sloppy{be, rng, 1e-7, "vectors"}})
+			s := newSketch(
+				t,
+				fd.Config{Dim: d, Size: 4, Store: fd.StoreScatter, Backend: &sloppy{be, rng, 1e-7, "vectors"}},
+			)
 			check(t, s.Append(a))
 			p := must(s.Spectrum())(t)
 			r := len(p.Sigma2)
@@ -190,7 +209,14 @@ func TestMeasuredOrthonormal(t *testing.T) {
 				}
 			}
 			if lo, hi := extremes(gap(a, &near)); !(lo >= -p.Bound.RoundOff) || !(hi <= p.Bound.FD()) {
-				t.Errorf("seed %d: AᵀA − BᵀB is from %g to %g, bounded by %g and %g", seed, lo, hi, -p.Bound.RoundOff, p.Bound.FD())
+				t.Errorf(
+					"seed %d: AᵀA − BᵀB is from %g to %g, bounded by %g and %g",
+					seed,
+					lo,
+					hi,
+					-p.Bound.RoundOff,
+					p.Bound.FD(),
+				)
 			}
 			// And RoundOff has room for what V is off by.
 			if least := p.Skew * p.Sigma2[0]; !(p.Bound.RoundOff >= least) {
@@ -218,7 +244,11 @@ func TestShrinkBooks(t *testing.T) {
 	}
 	s := ones(500, 600, fd.Config{Size: 300, ShrinkRows: 300})
 	acc := s.Config().Backend.Accuracy()
-	holds("products of rows, and of eigenvectors with rows", must(s.Spectrum())(t).Bound, acc.Dot(500)+2*0.99*acc.Sum(600))
+	holds(
+		"products of rows, and of eigenvectors with rows",
+		must(s.Spectrum())(t).Bound,
+		acc.Dot(500)+2*0.99*acc.Sum(600),
+	)
 
 	s = ones(3000, 17, fd.Config{Size: 8, ShrinkRows: 8}) // the first shrink of four
 	if s.Shrinks() != 1 {

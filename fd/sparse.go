@@ -17,8 +17,8 @@ import (
 // large and shrinks are few. Usually η is smaller than with dense rows. It may be larger, because other rows
 // are shrunk together (docs/math.md §2).
 
-// sparseRows are the sparse rows in the buffer, in the order of appending. If a sparse row s has a centre μ, the sketch
-// contains the row s − κμ.
+// sparseRows are the sparse rows in the buffer, in the order of appending. If a sparse row s has a centre μ, the
+// sketch contains the row s − κμ.
 type sparseRows struct {
 	engine.CSR           // RowPtr begins with 0
 	times      []float64 // the factor κ of each row
@@ -92,8 +92,8 @@ func (s *Sketch) maxEntries() int {
 	return max(s.p, SparseShare) * (s.cfg.Dim / perEntry)
 }
 
-// placeSparse appends the sparse row x = (idx, val), or x − f·μ if c is a centre μ. The row must have been checked. It
-// is stored as a sparse row if possible, otherwise as a dense row.
+// placeSparse appends the sparse row x = (idx, val), or x − f·μ if c is a centre μ. The row must have been
+// checked. It is stored as a sparse row if possible, otherwise as a dense row.
 func (s *Sketch) placeSparse(idx []int32, val []float64, c *centre, f float64) error {
 	if c != nil && c.vanishes(f) {
 		c = nil
@@ -109,8 +109,8 @@ func (s *Sketch) placeSparse(idx []int32, val []float64, c *centre, f float64) e
 	return nil
 }
 
-// keepSparse stores the row x = (idx, val), or x − f·μ if c is a centre μ, as a sparse row. It also stores the centre
-// if the buffer does not contain it yet.
+// keepSparse stores the row x = (idx, val), or x − f·μ if c is a centre μ, as a sparse row. It also stores the
+// centre if the buffer does not contain it yet.
 func (s *Sketch) keepSparse(idx []int32, val []float64, c *centre, f float64) error {
 	s.allocate()
 	s.allocateSparse()
@@ -236,9 +236,9 @@ func (s *Sketch) combine(u engine.Matrix) {
 	s.sparse.AddLeftMul(u.Slice(0, live, k, u.Cols), engine.Strided(live, s.cfg.Dim, s.buf, s.ld), &s.sparse.work)
 }
 
-// errorOfSparse bounds the norm of the round-off in the products SSᵀ and SBᵀ of the sparse rows S and the dense rows
-// B. The arguments dense and sparse are the computed ‖B‖²_F and ‖S‖²_F. No row of S has more than z entries. The bound
-// is proved in docs/math.md §14.
+// errorOfSparse bounds the norm of the round-off in the products SSᵀ and SBᵀ of the sparse rows S and the dense
+// rows B. The arguments dense and sparse are the computed ‖B‖²_F and ‖S‖²_F. No row of S has more than z
+// entries. The bound is proved in docs/math.md §14.
 func errorOfSparse(z int, dense, sparse float64) float64 {
 	return (float64(z)/2 + engine.Roundings + 1) * eps * math.Sqrt(sparse) * math.Sqrt(2*dense+sparse)
 }

@@ -175,10 +175,22 @@ func TestSparseLosesLess(t *testing.T) {
 		b[i], shrinks[i] = must(s.Spectrum())(t).Bound, s.Shrinks()
 	}
 	if !(math.Abs(b[2].Shrinkage-b[1].Shrinkage) <= 1e-12*b[1].Shrinkage) || shrinks[2] != shrinks[1] {
-		t.Errorf("where r is p η is %g by %d shrinks; of rows that are written out %g by %d", b[2].Shrinkage, shrinks[2], b[1].Shrinkage, shrinks[1])
+		t.Errorf(
+			"where r is p η is %g by %d shrinks; of rows that are written out %g by %d",
+			b[2].Shrinkage,
+			shrinks[2],
+			b[1].Shrinkage,
+			shrinks[1],
+		)
 	}
 	if !(b[0].FD() < b[1].FD()) || shrinks[0] >= shrinks[1] {
-		t.Errorf("η is %g by %d shrinks; of rows that are written out %g by %d", b[0].FD(), shrinks[0], b[1].FD(), shrinks[1])
+		t.Errorf(
+			"η is %g by %d shrinks; of rows that are written out %g by %d",
+			b[0].FD(),
+			shrinks[0],
+			b[1].FD(),
+			shrinks[1],
+		)
 	}
 }
 
@@ -294,7 +306,10 @@ func TestRoundOffOfSparseRows(t *testing.T) {
 				rng := rand.New(rand.NewPCG(seed, 12))
 				d, m := 16+rng.IntN(40), 1+rng.IntN(15)
 				a := emptied(rng, stream(rng, 20+rng.IntN(500), d, name), d/8)
-				s := newSketch(t, fd.Config{Dim: d, Size: m, ShrinkRows: 1 + rng.IntN(20), SparseRows: 1 + rng.IntN(60), Backend: be})
+				s := newSketch(
+					t,
+					fd.Config{Dim: d, Size: m, ShrinkRows: 1 + rng.IntN(20), SparseRows: 1 + rng.IntN(60), Backend: be},
+				)
 				check(t, s.AppendSparse(csrOf(a)))
 				if seed%2 == 0 {
 					x := stream(rng, 7, d, name)
@@ -328,7 +343,11 @@ func TestRoundOffOfRepeatedSparseRows(t *testing.T) {
 					check(t, s.AppendSparse(x))
 				}
 				b := must(s.Spectrum())(t).Matrix().Slice(0, len(must(s.Spectrum())(t).Sigma2), 0, shape.d)
-				c.add(gapTimes(times, a, mat.DenseCopyOf(b)), must(s.Spectrum())(t).Bound, fmt.Sprintf("%s, %+v", name, shape))
+				c.add(
+					gapTimes(times, a, mat.DenseCopyOf(b)),
+					must(s.Spectrum())(t).Bound,
+					fmt.Sprintf("%s, %+v", name, shape),
+				)
 			}
 		}
 		c.holds(t)

@@ -111,7 +111,14 @@ func (s *Sketch) checkSparse(m *wire.Reader, version uint32) {
 		return
 	}
 	if w.RowPtr[0] != 0 || w.RowPtr[w.Rows] != len(w.Val) {
-		m.Fail(at, nil, "the entries of sparse rows are from %d to %d, not from 0 to %d", w.RowPtr[0], w.RowPtr[w.Rows], len(w.Val))
+		m.Fail(
+			at,
+			nil,
+			"the entries of sparse rows are from %d to %d, not from 0 to %d",
+			w.RowPtr[0],
+			w.RowPtr[w.Rows],
+			len(w.Val),
+		)
 		return
 	}
 	s.checkCentres(m, values+8*int64(len(w.Val)), version)
@@ -122,7 +129,14 @@ func (s *Sketch) checkSparse(m *wire.Reader, version uint32) {
 	for i := range w.Rows {
 		idx, val, err := CheckRow(i, &w.CSR)
 		if err != nil || len(idx) > s.cfg.Dim/SparseShare {
-			m.Fail(at+8*int64(i), err, "sparse row %d must have at most %d entries, in increasing columns below %d", i, s.cfg.Dim/SparseShare, s.cfg.Dim)
+			m.Fail(
+				at+8*int64(i),
+				err,
+				"sparse row %d must have at most %d entries, in increasing columns below %d",
+				i,
+				s.cfg.Dim/SparseShare,
+				s.cfg.Dim,
+			)
 			return
 		}
 		norm2 := squares(val)
@@ -152,10 +166,24 @@ func (s *Sketch) checkCentres(m *wire.Reader, at int64, version uint32) {
 		f := w.times[i]
 		switch {
 		case slot > 0 && slot < last:
-			m.Fail(at+8*int64(w.Rows+i), nil, "the centre of sparse row %d is row %d, less than the centre of an earlier row", i, slot)
+			m.Fail(
+				at+8*int64(w.Rows+i),
+				nil,
+				"the centre of sparse row %d is row %d, less than the centre of an earlier row",
+				i,
+				slot,
+			)
 			return
 		case slot != 0 && (slot <= s.kept || slot > s.rows):
-			m.Fail(at+8*int64(w.Rows+i), nil, "the centre of sparse row %d is row %d, not 0 and not between %d and %d", i, slot, s.kept+1, s.rows)
+			m.Fail(
+				at+8*int64(w.Rows+i),
+				nil,
+				"the centre of sparse row %d is row %d, not 0 and not between %d and %d",
+				i,
+				slot,
+				s.kept+1,
+				s.rows,
+			)
 			return
 		case slot == 0 && f != 0 || slot > 0 && f == 0:
 			m.Fail(at+8*int64(i), nil, "sparse row %d has the multiple %v of centre %d", i, f, slot)
@@ -164,7 +192,14 @@ func (s *Sketch) checkCentres(m *wire.Reader, at int64, version uint32) {
 		if slot > 0 {
 			last = slot
 			if v := s.centreOf(i, &c).timesSquares(f); c.isFaint() || !(v <= largest && f*f <= largest) {
-				m.Fail(at+8*int64(i), &RangeError{Row: i}, "sparse row %d has the multiple %v of a centre of squared norm %v", i, f, c.norm2)
+				m.Fail(
+					at+8*int64(i),
+					&RangeError{Row: i},
+					"sparse row %d has the multiple %v of a centre of squared norm %v",
+					i,
+					f,
+					c.norm2,
+				)
 				return
 			}
 		}

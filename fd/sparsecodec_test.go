@@ -23,7 +23,13 @@ import (
 func sparseGolden(t testing.TB) map[string]*fd.Sketch {
 	cfg := fd.Config{Dim: 17, Size: 2, ShrinkRows: 3, SparseRows: 4}
 	empty, waiting, mixed := newSketch(t, cfg), newSketch(t, cfg), newSketch(t, cfg)
-	x := &engine.CSR{Rows: 3, Cols: 17, RowPtr: []int{0, 2, 2, 3}, ColIdx: []int32{3, 16, 0}, Val: []float64{1, -0.5, 0x1p-20}}
+	x := &engine.CSR{
+		Rows:   3,
+		Cols:   17,
+		RowPtr: []int{0, 2, 2, 3},
+		ColIdx: []int32{3, 16, 0},
+		Val:    []float64{1, -0.5, 0x1p-20},
+	}
 	check(t, waiting.AppendSparse(x))
 	row := make([]float64, 17)
 	row[2], row[16] = 7, -0x1p10

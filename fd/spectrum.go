@@ -134,7 +134,11 @@ func (s *Sketch) readCross(p *Spectrum) (pad float64, err error) {
 func (s *Sketch) readSVD(p *Spectrum) (delta, pad float64, err error) {
 	k, d, be := s.rows, s.cfg.Dim, s.cfg.Backend
 	q := min(k, d)
-	x := singular{rows: engine.Strided(k, d, s.buf, s.ld), sigma: make([]float64, q), vt: engine.View(q, d, make([]float64, q*d))}
+	x := singular{
+		rows:  engine.Strided(k, d, s.buf, s.ld),
+		sigma: make([]float64, q),
+		vt:    engine.View(q, d, make([]float64, q*d)),
+	}
 	scratch := engine.View(k, d, make([]float64, k*d))
 	pad, err = x.factor(be, s.m, scratch, make([]float64, be.SVDWork(k, d)), make([]float64, measureSVDWork(k, d)))
 	if err != nil {
@@ -164,8 +168,8 @@ func (p *Spectrum) fromRows(be engine.Backend) (pad float64, err error) {
 	return pad + more, err
 }
 
-// measureSkew measures Skew. The result pad bounds ‖VᵀΣ²V − V̄ᵀΣ²V̄‖ with Σ² = diag(Sigma2). V̄ is the matrix nearest
-// to V among all matrices with exactly orthonormal rows.
+// measureSkew measures Skew. The result pad bounds ‖VᵀΣ²V − V̄ᵀΣ²V̄‖ with Σ² = diag(Sigma2). V̄ is
+// the matrix nearest to V among all matrices with exactly orthonormal rows.
 func (p *Spectrum) measureSkew(be engine.Backend) (pad float64, err error) {
 	d, r := p.Dim, len(p.Sigma2)
 	if r == 0 {
@@ -198,9 +202,9 @@ func (p *Spectrum) sort() {
 	p.Sigma2, p.V = p.Sigma2[:live], p.V[:live*d]
 }
 
-// orthonormalise makes the rows of V orthonormal. It orthogonalises each row that is not orthogonal to the rows before
-// it, which have larger σ². Only rows whose σ² is below √eps times the largest σ² may need this. A row that becomes
-// zero was only round-off and is removed.
+// orthonormalise makes the rows of V orthonormal. It orthogonalises each row that is not orthogonal to the rows
+// before it, which have larger σ². Only rows whose σ² is below √eps times the largest σ² may need this. A row
+// that becomes zero was only round-off and is removed.
 //
 // The result moved bounds the norm of the change of Σ σᵢ²·vᵢvᵢᵀ.
 func (p *Spectrum) orthonormalise(be engine.Backend) (moved float64) {
@@ -286,8 +290,8 @@ func normalise(v []float64) bool {
 	return true
 }
 
-// ColumnNorms returns upper bounds on the norms of the columns of A. The squared norm of column j is at most (BᵀB)ⱼⱼ
-// plus [Bound.FD].
+// ColumnNorms returns upper bounds on the norms of the columns of A. The squared norm of column j is at most
+// (BᵀB)ⱼⱼ plus [Bound.FD].
 func (p *Spectrum) ColumnNorms() []float64 {
 	out := slices.Repeat([]float64{p.Bound.FD()}, p.Dim)
 	for i, s2 := range p.Sigma2 {

@@ -32,7 +32,15 @@ func TestTailOfLiveRows(t *testing.T) {
 				got := s.Bound()
 				slack := 1e-12 * got.Frobenius2
 				if !(math.Abs(got.Tail-lost) <= slack) || !(math.Abs(got.Shrinkage-eta) <= slack) {
-					t.Fatalf("%v, %d rows: tail %g and η %g, want %g and %g", driver, i+1, got.Tail, got.Shrinkage, lost, eta)
+					t.Fatalf(
+						"%v, %d rows: tail %g and η %g, want %g and %g",
+						driver,
+						i+1,
+						got.Tail,
+						got.Shrinkage,
+						lost,
+						eta,
+					)
 				}
 			}
 		}
@@ -89,8 +97,8 @@ func TestShrinkOfLongSparseRows(t *testing.T) {
 	})
 }
 
-// lossAlong returns uᵀ(AᵀA − BᵀB)u for n equal rows with z entries x, where u is the direction of the rows. It computes in
-// extended precision.
+// lossAlong returns uᵀ(AᵀA − BᵀB)u for n equal rows with z entries x, where u is the direction of the rows.
+// It computes in extended precision.
 func lossAlong(p *fd.Spectrum, n, z int, x float64) float64 {
 	norm2 := mul(mul(number(x), number(x)), number(float64(z)))
 	e := mul(number(float64(n)), norm2)

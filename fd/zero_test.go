@@ -37,7 +37,8 @@ func TestZeroValues(t *testing.T) {
 	}
 	// Reading makes it one like any other.
 	text, err := made.MarshalBinary()
-	if err := errors.Join(err, none.UnmarshalBinary(text), none.AppendRow([]float64{1, 2})); err != nil || none.Rows() != 1 {
+	if err := errors.Join(err, none.UnmarshalBinary(text), none.AppendRow([]float64{1, 2})); err != nil ||
+		none.Rows() != 1 {
 		t.Errorf("a zero Sketch reads one of %d rows: %v", none.Rows(), err)
 	}
 }

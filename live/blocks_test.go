@@ -173,8 +173,8 @@ func TestFixedBlocks(t *testing.T) {
 	}
 }
 
-// TestFixedStops: a run in fixed blocks that is stopped has whole blocks, and goes on to the bits of a run that was not;
-// one that is prompt has all rows that came.
+// TestFixedStops: a run in fixed blocks that is stopped has whole blocks, and goes on to the bits of a run that was
+// not; one that is prompt has all rows that came.
 func TestFixedStops(t *testing.T) {
 	f := window.Policy{}
 	all := table(rand.New(rand.NewPCG(31, 8)), 1500, false)
@@ -202,7 +202,8 @@ func TestFixedStops(t *testing.T) {
 	}
 }
 
-// TestPromptRefuses: of a row that is refused all rows before it are kept, those too that a file had from the middle of a block.
+// TestPromptRefuses: of a row that is refused all rows before it are kept, those too that a file had from the middle
+// of a block.
 func TestPromptRefuses(t *testing.T) {
 	f := window.Policy{}
 	for bad, at := range map[int][]int{300: {100, 200, 400}, 900: {800, 850, 890}, 3: {2}} {
@@ -212,7 +213,8 @@ func TestPromptRefuses(t *testing.T) {
 		s.run.Blocks = live.FixedPrompt
 		err := s.ends(t, t.Context(), script{blocks: pieces(all, at...), before: s.waitAt(at[len(at)-1])})
 		last := s.told[len(s.told)-1]
-		if !errors.Is(err, engine.ErrInput) || last.End != live.Failed || last.Rows != int64(bad) || s.read(t).Rows() != int64(bad) {
+		if !errors.Is(err, engine.ErrInput) || last.End != live.Failed || last.Rows != int64(bad) ||
+			s.read(t).Rows() != int64(bad) {
 			t.Errorf("row %d is refused: %v, told %+v", bad, err, last)
 		}
 	}

@@ -10,8 +10,8 @@ import (
 	"github.com/fdridge/fdridge/live"
 )
 
-// TestHeals: a run that goes on from the file before, as the last is damaged, makes the file whole again though no row comes,
-// and once.
+// TestHeals: a run that goes on from the file before, as the last is damaged, makes the file whole again though no
+// row comes, and once.
 func TestHeals(t *testing.T) {
 	for _, f := range kinds {
 		s := newTester(t, f)

@@ -171,5 +171,10 @@ func fitOf(s window.Stream, gamma float64) (*ridge.Solution, *Fit, window.Span, 
 	if err != nil {
 		return nil, nil, span, err
 	}
-	return fit, &Fit{Gamma: Number(gamma), Weight: Number(sum.Weight()), Eta: Number(fit.Shrinkage), EffectiveDimension: fit.EffectiveDimension}, span, nil
+	return fit, &Fit{
+		Gamma:              Number(gamma),
+		Weight:             Number(sum.Weight()),
+		Eta:                Number(fit.Shrinkage),
+		EffectiveDimension: fit.EffectiveDimension,
+	}, span, nil
 }

@@ -112,7 +112,13 @@ func blocks(r *rand.Rand, count int) []dataset.Block {
 }
 
 // kinds are all that can be forgotten.
-var kinds = []window.Policy{{}, {Rows: 150}, {Duration: 3 * time.Second}, {HalfLife: 2 * time.Second}, {HalfLifeRows: 90}}
+var kinds = []window.Policy{
+	{},
+	{Rows: 150},
+	{Duration: 3 * time.Second},
+	{HalfLife: 2 * time.Second},
+	{HalfLifeRows: 90},
+}
 
 func configOf(f window.Policy) window.Settings {
 	return window.Settings{Summary: ridge.SummaryConfig{Dim: dim, Size: size, Intercept: true}, Policy: f}
@@ -161,8 +167,8 @@ func message(t testing.TB, s window.Stream) []byte {
 	return b.Bytes()
 }
 
-// TestRun: at the end of each interval the file holds, to the bit, what appending the rows that had come makes, and what
-// is told is what is found in the file, and by predicting the rows of the interval by the fit before.
+// TestRun: at the end of each interval the file holds, to the bit, what appending the rows that had come makes, and
+// what is told is what is found in the file, and by predicting the rows of the interval by the fit before.
 func TestRun(t *testing.T) {
 	for _, f := range kinds {
 		t.Run(f.String(), func(t *testing.T) {
@@ -189,7 +195,9 @@ func TestRun(t *testing.T) {
 					sum, span, err := twin.Summary()
 					check(t, err)
 					before = must(sum.Fit(2))(t)
-					if i.Covered != span.Rows || float64(i.Fit.Weight) != sum.Weight() || float64(i.Fit.Eta) != before.Shrinkage || i.Fit.EffectiveDimension != before.EffectiveDimension {
+					if i.Covered != span.Rows || float64(i.Fit.Weight) != sum.Weight() ||
+						float64(i.Fit.Eta) != before.Shrinkage ||
+						i.Fit.EffectiveDimension != before.EffectiveDimension {
 						t.Errorf("told %+v, %+v; the sketch has %+v, weight %v", i, i.Fit, span, sum.Weight())
 					}
 				}
@@ -246,7 +254,8 @@ func compare(t *testing.T, i live.Interval, fit *ridge.Solution, rows []dataset.
 		}
 	}
 	want, rmse := 1-rss/(wyy-wy*wy/w), math.Sqrt(rss/w)
-	if i.Next == nil || !(math.Abs(float64(i.Next.R2[0])-want) <= 1e-9*(1+math.Abs(want))) || !(math.Abs(float64(i.Next.RMSE[0])-rmse) <= 1e-9*rmse) {
+	if i.Next == nil || !(math.Abs(float64(i.Next.R2[0])-want) <= 1e-9*(1+math.Abs(want))) ||
+		!(math.Abs(float64(i.Next.RMSE[0])-rmse) <= 1e-9*rmse) {
 		t.Errorf("told %+v, R² is %v, RMSE %v", i.Next, want, rmse)
 	}
 }
@@ -293,7 +302,8 @@ func TestGoesOn(t *testing.T) {
 			few <- all[0]
 			close(few)
 			s.run.Skip = want.Rows()
-			if err := s.do(t, t.Context(), few); !errors.Is(err, engine.ErrInput) || !strings.Contains(err.Error(), fmt.Sprintf("the source has %d rows", all[0].N)) {
+			if err := s.do(t, t.Context(), few); !errors.Is(err, engine.ErrInput) ||
+				!strings.Contains(err.Error(), fmt.Sprintf("the source has %d rows", all[0].N)) {
 				t.Errorf("%v: other rows: %v", f, err)
 			}
 			one := make(feed, 1)
@@ -453,7 +463,8 @@ func TestRefuses(t *testing.T) {
 	}
 	s := newTester(t, window.Policy{HalfLifeRows: 5})
 	s.run.Gamma = 0
-	if err := s.do(t, t.Context(), make(feed)); !errors.Is(err, engine.ErrInput) || !strings.Contains(err.Error(), "GCV counts rows") {
+	if err := s.do(t, t.Context(), make(feed)); !errors.Is(err, engine.ErrInput) ||
+		!strings.Contains(err.Error(), "GCV counts rows") {
 		t.Error(err)
 	}
 	s.run.Gamma, s.run.Every = 1, 0
@@ -482,7 +493,12 @@ func TestRefuses(t *testing.T) {
 
 // TestJSON: an interval is a line that others can read, also where there are no numbers.
 func TestJSON(t *testing.T) {
-	i := live.Interval{Time: start, Rows: 3, Next: &live.Prequential{R2: []live.Number{live.Number(math.NaN())}, RMSE: []live.Number{1}}, Fit: &live.Fit{Gamma: 1}}
+	i := live.Interval{
+		Time: start,
+		Rows: 3,
+		Next: &live.Prequential{R2: []live.Number{live.Number(math.NaN())}, RMSE: []live.Number{1}},
+		Fit:  &live.Fit{Gamma: 1},
+	}
 	text := string(must(json.Marshal(i))(t))
 	want := `{"time":"2026-01-02T03:04:05Z","rows":3,"new_rows":0,"seconds":0.0,"rows_per_second":0.0,"next":{"r2":[null],"rmse":[1.0]},"covered_rows":0,"fit":{"gamma":1.0,"weight":0.0,"eta":0.0,"effective_dimension":[0.0,0.0]},"written_bytes":0}`
 	if text != want {

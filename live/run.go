@@ -86,7 +86,9 @@ func (r Run) Do(ctx context.Context, src dataset.Source) error {
 }
 
 // errFading reports a Run whose weights fade although Gamma is 0.
-var errFading = badinput.Errorf("live: gamma cannot be chosen for rows that fade, because GCV counts rows whatever they weigh: give a gamma")
+var errFading = badinput.Errorf(
+	"live: gamma cannot be chosen for rows that fade, because GCV counts rows whatever they weigh: give a gamma",
+)
 
 // now returns Clock's time, but never before the sketch's time.
 func (s *running) now() time.Time {
@@ -116,7 +118,14 @@ func (s *running) follow(src dataset.Source) error {
 	case s.ctx.Err() != nil:
 		s.finish(Stopped, nil)
 	case s.skipped < s.Skip:
-		s.finish(Failed, badinput.Errorf("live: the source has %d rows, but the sketch has %d: these are other rows, or the source does not start again with the first row", s.skipped, s.Skip))
+		s.finish(
+			Failed,
+			badinput.Errorf(
+				"live: the source has %d rows, but the sketch has %d: these are other rows, or the source does not start again with the first row",
+				s.skipped,
+				s.Skip,
+			),
+		)
 	default:
 		s.finish(EndOfRows, nil)
 	}
@@ -227,7 +236,14 @@ func (s *running) interval(sketch window.Stream, end string) error {
 		}
 	}
 	rows := sketch.Rows()
-	i := Interval{Time: now.UTC().Truncate(time.Millisecond), Rows: rows, NewRows: rows - s.startRows, Seconds: now.Sub(s.startTime).Seconds(), Next: s.scorer.predictionError(), End: end}
+	i := Interval{
+		Time:    now.UTC().Truncate(time.Millisecond),
+		Rows:    rows,
+		NewRows: rows - s.startRows,
+		Seconds: now.Sub(s.startTime).Seconds(),
+		Next:    s.scorer.predictionError(),
+		End:     end,
+	}
 	if i.Seconds > 0 {
 		i.Rate = float64(i.NewRows) / i.Seconds
 	}

@@ -11,8 +11,17 @@ func CheckSettings(s window.Stream, c window.Settings) error {
 	is := s.Settings()
 	a, b := is.Summary, c.Summary
 	if a.Dim != b.Dim || a.Targets != max(b.Targets, 1) || a.Size != b.Size || a.Intercept != b.Intercept {
-		return badinput.Errorf("live: it has %d features and %d target(s), size %d and intercept %v; requested are %d and %d, %d and %v",
-			a.Dim, a.Targets, a.Size, a.Intercept, b.Dim, max(b.Targets, 1), b.Size, b.Intercept)
+		return badinput.Errorf(
+			"live: it has %d features and %d target(s), size %d and intercept %v; requested are %d and %d, %d and %v",
+			a.Dim,
+			a.Targets,
+			a.Size,
+			a.Intercept,
+			b.Dim,
+			max(b.Targets, 1),
+			b.Size,
+			b.Intercept,
+		)
 	}
 	if is.Policy != c.Policy {
 		return badinput.Errorf("live: it is of %v; requested are %v", is.Policy, c.Policy)

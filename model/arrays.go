@@ -44,12 +44,20 @@ func bracket(name string, at func(w *Fit, r *Record, j int) *ridge.Interval) arr
 
 // The last two arrays are written only if [Fit].Fitted has coefficients.
 var arrays = []array{
-	{"coef", 0, func(w *Fit, _ *Record, j int) []float64 { return w.Coef[j] }, func(w *Fit, _ *Record, j int, v []float64) { w.Coef[j] = v }},
+	{
+		"coef",
+		0,
+		func(w *Fit, _ *Record, j int) []float64 { return w.Coef[j] },
+		func(w *Fit, _ *Record, j int, v []float64) { w.Coef[j] = v },
+	},
 	number("intercept", func(w *Fit, _ *Record, j int) *float64 { return &w.Intercept[j] }),
 	number("gamma", func(w *Fit, _ *Record, j int) *float64 { return &w.Gammas[j] }),
 	number("tss", func(w *Fit, _ *Record, j int) *float64 { return &w.TSS[j] }),
 	number("error_bound", func(_ *Fit, r *Record, j int) *float64 { return &r.Certificates[j].ErrorBound }),
-	number("relative_error_bound", func(_ *Fit, r *Record, j int) *float64 { return &r.Certificates[j].RelativeErrorBound }),
+	number(
+		"relative_error_bound",
+		func(_ *Fit, r *Record, j int) *float64 { return &r.Certificates[j].RelativeErrorBound },
+	),
 	number("energy_bound", func(_ *Fit, r *Record, j int) *float64 { return &r.Certificates[j].EnergyBound }),
 	number("intercept_bound", func(_ *Fit, r *Record, j int) *float64 { return &r.Certificates[j].InterceptBound }),
 	bracket("objective", func(_ *Fit, r *Record, j int) *ridge.Interval { return &r.Certificates[j].Objective }),
@@ -57,17 +65,25 @@ var arrays = []array{
 	bracket("gcv", func(_ *Fit, r *Record, j int) *ridge.Interval { return &r.Certificates[j].GCV }),
 	bracket("r2_bracket", func(_ *Fit, r *Record, j int) *ridge.Interval { return &r.R2Bracket[j] }),
 	number("fitted_intercept", func(w *Fit, _ *Record, j int) *float64 { return &w.Fitted.Intercept[j] }),
-	{"fitted_coef", 0, func(w *Fit, _ *Record, j int) []float64 { return w.Fitted.Coef[j] }, func(w *Fit, _ *Record, j int, v []float64) { w.Fitted.Coef[j] = v }},
+	{
+		"fitted_coef",
+		0,
+		func(w *Fit, _ *Record, j int) []float64 { return w.Fitted.Coef[j] },
+		func(w *Fit, _ *Record, j int, v []float64) { w.Fitted.Coef[j] = v },
+	},
 }
 
 // coefArrays are written only if the records have these bounds.
 var coefArrays = []array{
 	number("coef_error_bound", func(_ *Fit, r *Record, j int) *float64 { return (*float64)(&r.CoefError[j]) }),
-	number("coef_relative_error_bound", func(_ *Fit, r *Record, j int) *float64 { return (*float64)(&r.CoefRelative[j]) }),
+	number(
+		"coef_relative_error_bound",
+		func(_ *Fit, r *Record, j int) *float64 { return (*float64)(&r.CoefRelative[j]) },
+	),
 }
 
-// arraysOf returns the arrays. fitted means that [Fit].Fitted has coefficients, and bounded that the records have bounds on
-// the error of the coefficients in the units of the file.
+// arraysOf returns the arrays. fitted means that [Fit].Fitted has coefficients, and bounded that the records have
+// bounds on the error of the coefficients in the units of the file.
 func arraysOf(fitted, bounded bool) []array {
 	out := arrays[:len(arrays)-2]
 	if fitted {
@@ -110,7 +126,13 @@ func (m *Model) WriteArrays(w io.Writer) error {
 		short := *r
 		short.CoefError, short.CoefRelative = nil, nil
 		short.Gammas, short.Certificates, short.R2, short.R2Bracket = nil, nil, PerTarget[Number]{}, PerTarget[ridge.Interval]{}
-		one := Fit{Gamma: f.Gamma, Coef: PerTarget[[]float64]{}, Intercept: PerTarget[float64]{}, UnpenalizedBounds: f.UnpenalizedBounds, Certificate: Certificate{record: &short}}
+		one := Fit{
+			Gamma:             f.Gamma,
+			Coef:              PerTarget[[]float64]{},
+			Intercept:         PerTarget[float64]{},
+			UnpenalizedBounds: f.UnpenalizedBounds,
+			Certificate:       Certificate{record: &short},
+		}
 		if f.Fitted != nil {
 			one.Fitted = &Fitted{}
 		}
@@ -138,7 +160,12 @@ func (m *Model) WriteArrays(w io.Writer) error {
 		if cols == 0 {
 			cols = len(a.at(&fits[0], records[0], 0))
 		}
-		err = numpy.Write(to, len(fits)*t, cols, func(row int) []float64 { return a.at(&fits[row/t], records[row/t], row%t) })
+		err = numpy.Write(
+			to,
+			len(fits)*t,
+			cols,
+			func(row int) []float64 { return a.at(&fits[row/t], records[row/t], row%t) },
+		)
 	}
 	if err != nil {
 		return err

@@ -14,7 +14,8 @@ import (
 	"github.com/fdridge/fdridge/model"
 )
 
-// TestArrays: models of all versions are the same after they were written as arrays, apart from what the arrays do not keep.
+// TestArrays: models of all versions are the same after they were written as arrays, apart from what the arrays do
+// not keep.
 func TestArrays(t *testing.T) {
 	files, err := filepath.Glob("testdata/*-v*.json")
 	if err != nil || len(files) < 10 {

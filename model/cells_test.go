@@ -97,7 +97,10 @@ func TestPredictCells(t *testing.T) {
 					t.Fatal(err)
 				}
 				p.Encode.Cells = m.Preparation.Encoding.Cells()
-				src, err := csvfile.Open(name, csvfile.Options{Columns: []string{"area", "balcony", "district", "street"}, Cells: p.Encode.Cells})
+				src, err := csvfile.Open(
+					name,
+					csvfile.Options{Columns: []string{"area", "balcony", "district", "street"}, Cells: p.Encode.Cells},
+				)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -112,7 +115,8 @@ func TestPredictCells(t *testing.T) {
 					if math.IsNaN(one.Y[0]) {
 						gaps++
 					}
-					if !(math.Abs(yhat[0]-one.Y[0]) <= 1e-9*math.Abs(one.Y[0])) && !(math.IsNaN(yhat[0]) && math.IsNaN(one.Y[0])) {
+					if !(math.Abs(yhat[0]-one.Y[0]) <= 1e-9*math.Abs(one.Y[0])) &&
+						!(math.IsNaN(yhat[0]) && math.IsNaN(one.Y[0])) {
 						t.Errorf("row %d is predicted as %v, in a file as %v", one.Row, yhat[0], one.Y[0])
 					}
 				}
@@ -130,7 +134,8 @@ func TestPredictCells(t *testing.T) {
 					"too few columns": {"50", "True", "Nord"},
 				} {
 					err := p.PredictCells(yhat, nil, wrong)
-					if !errors.Is(err, model.ErrInput) || errors.Is(err, dataset.ErrUnknownLevel) != (what == "a level") {
+					if !errors.Is(err, model.ErrInput) ||
+						errors.Is(err, dataset.ErrUnknownLevel) != (what == "a level") {
 						t.Errorf("%s: %v", what, err)
 					}
 				}
@@ -142,10 +147,21 @@ func TestPredictCells(t *testing.T) {
 // TestPredictRowEncoded: in a row of numbers NaN is a missing value and a number a level; unknown ones
 // are ignored where that is asked for.
 func TestPredictRowEncoded(t *testing.T) {
-	e := &prepare.Encoding{Inputs: 2, Missing: prepare.MissingMean, Means: []float64{5, 0}, Categories: []prepare.Category{{Column: 1, Levels: []string{"7", "9.5"}}}}
+	e := &prepare.Encoding{
+		Inputs:     2,
+		Missing:    prepare.MissingMean,
+		Means:      []float64{5, 0},
+		Categories: []prepare.Category{{Column: 1, Levels: []string{"7", "9.5"}}},
+	}
 	prep := model.Preparation{}
 	prep.Encode(e)
-	m := &model.Model{Preparation: prep, Features: 3, Fits: []model.Fit{{Gamma: 1, Coef: model.PerTarget[[]float64]{{1, 10, 100}}, Intercept: model.PerTarget[float64]{1000}}}}
+	m := &model.Model{
+		Preparation: prep,
+		Features:    3,
+		Fits: []model.Fit{
+			{Gamma: 1, Coef: model.PerTarget[[]float64]{{1, 10, 100}}, Intercept: model.PerTarget[float64]{1000}},
+		},
+	}
 	p, err := m.Predictor(nil)
 	if err != nil {
 		t.Fatal(err)
@@ -181,7 +197,8 @@ func TestPredictRowEncoded(t *testing.T) {
 	if err := p.PredictRow(yhat, nil, []float64{2, 8}); err != nil || yhat[0] != 1002 {
 		t.Errorf("an unknown level that is ignored: %v, %v", yhat[0], err)
 	}
-	if err := p.PredictCells(yhat, nil, []string{"2", "x"}); err != nil || yhat[0] != 1002 || p.Encode.Tally.Unknown.Load() != 2 {
+	if err := p.PredictCells(yhat, nil, []string{"2", "x"}); err != nil || yhat[0] != 1002 ||
+		p.Encode.Tally.Unknown.Load() != 2 {
 		t.Errorf("two unknown levels that are ignored: %v, %v", yhat[0], err)
 	}
 }

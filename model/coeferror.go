@@ -7,9 +7,9 @@ import (
 	"github.com/fdridge/fdridge/ridge"
 )
 
-// CoefficientError returns bounds on ‖w − w*‖ and ‖w − w*‖/‖w*‖ for the coefficients w that [Preparation.Unscale] returns,
-// and for the exact coefficients w*. o is a target of the fit of the prepared rows. Its certificate is about scaled columns.
-// Scaling divides column j by sⱼ, so that wⱼ = x̂ⱼ/sⱼ and
+// CoefficientError returns bounds on ‖w − w*‖ and ‖w − w*‖/‖w*‖ for the coefficients w that
+// [Preparation.Unscale] returns, and for the exact coefficients w*. o is a target of the fit of the prepared rows.
+// Its certificate is about scaled columns. Scaling divides column j by sⱼ, so that wⱼ = x̂ⱼ/sⱼ and
 //
 //	‖w − w*‖ ≤ ‖x̂ − x*‖/min sⱼ + round-off of the quotients.
 //
@@ -39,7 +39,8 @@ func (p *Preparation) CoefficientError(o *ridge.Target) (bound, relative float64
 	return bound, relativeTo(w, bound)
 }
 
-// relativeTo returns a bound on ‖w − w*‖/‖w*‖ if ‖w − w*‖ ≤ bound. The norm of w* is at least ‖w‖ − bound.
+// relativeTo returns a bound on ‖w − w*‖/‖w*‖ if ‖w − w*‖ ≤ bound. The norm of w* is at least
+// ‖w‖ − bound.
 func relativeTo(w []float64, bound float64) float64 {
 	if bound == 0 {
 		return 0
@@ -51,9 +52,9 @@ func relativeTo(w []float64, bound float64) float64 {
 	return bound / least * (1 + 0x1p-50)
 }
 
-// CoefficientError returns bounds on ‖w − w*‖ and ‖w − w*‖/‖w*‖ for the coefficients of target j in f, a fit of m. The
-// record of the certificate has these bounds. If an earlier program wrote the record, they are computed. They are +Inf if
-// the certificate cannot be read, or if it may belong to other coefficients.
+// CoefficientError returns bounds on ‖w − w*‖ and ‖w − w*‖/‖w*‖ for the coefficients of target j in
+// f, a fit of m. The record of the certificate has these bounds. If an earlier program wrote the record, they are
+// computed. They are +Inf if the certificate cannot be read, or if it may belong to other coefficients.
 func (m *Model) CoefficientError(f *Fit, j int) (bound, relative float64) {
 	if m == nil || f == nil {
 		return math.Inf(1), math.Inf(1)

@@ -14,8 +14,9 @@ import (
 	"github.com/fdridge/fdridge/ridge"
 )
 
-// TestCoefficientError: the bounds hold for the coefficients in the units of the file, with scaled columns, penalties and
-// columns without penalty. They also hold in a model that was written and read. The bound for scaled columns does not hold.
+// TestCoefficientError: the bounds hold for the coefficients in the units of the file, with scaled columns, penalties
+// and columns without penalty. They also hold in a model that was written and read. The bound for scaled columns does
+// not hold.
 func TestCoefficientError(t *testing.T) {
 	const n, d = 150, 120
 	exceeded, tight := 0, math.Inf(1)
@@ -88,10 +89,27 @@ func TestCoefficientError(t *testing.T) {
 			}
 			bound, relative := back.CoefficientError(&back.Fits[0], 0)
 			if !(far <= bound) || !(far <= relative*(vec.Norm(w)+slack)) {
-				t.Errorf("seed %d, %s: ‖w − w*‖ = %v, bound %v; relative %v, bound %v", seed, name, far, bound, far/vec.Norm(w), relative)
+				t.Errorf(
+					"seed %d, %s: ‖w − w*‖ = %v, bound %v; relative %v, bound %v",
+					seed,
+					name,
+					far,
+					bound,
+					far/vec.Norm(w),
+					relative,
+				)
 			}
-			if len(record.CoefError) != 1 || float64(record.CoefError[0]) != bound || float64(record.CoefRelative[0]) != relative {
-				t.Errorf("seed %d, %s: the record has %v and %v, the model %v and %v", seed, name, record.CoefError, record.CoefRelative, bound, relative)
+			if len(record.CoefError) != 1 || float64(record.CoefError[0]) != bound ||
+				float64(record.CoefRelative[0]) != relative {
+				t.Errorf(
+					"seed %d, %s: the record has %v and %v, the model %v and %v",
+					seed,
+					name,
+					record.CoefError,
+					record.CoefRelative,
+					bound,
+					relative,
+				)
 			}
 			record.CoefError, record.CoefRelative = nil, nil // as an earlier program wrote it
 			text, err := json.Marshal(record)
@@ -101,8 +119,17 @@ func TestCoefficientError(t *testing.T) {
 			if err := json.Unmarshal(text, &back.Fits[0].Certificate); err != nil {
 				t.Fatal(err)
 			}
-			if bound, relative := back.CoefficientError(&back.Fits[0], 0); !(far <= bound) || !(far <= relative*(vec.Norm(w)+slack)) {
-				t.Errorf("seed %d, %s: ‖w − w*‖ = %v, computed bound %v; relative %v, bound %v", seed, name, far, bound, far/vec.Norm(w), relative)
+			if bound, relative := back.CoefficientError(&back.Fits[0], 0); !(far <= bound) ||
+				!(far <= relative*(vec.Norm(w)+slack)) {
+				t.Errorf(
+					"seed %d, %s: ‖w − w*‖ = %v, computed bound %v; relative %v, bound %v",
+					seed,
+					name,
+					far,
+					bound,
+					far/vec.Norm(w),
+					relative,
+				)
 			}
 			tight = math.Min(tight, bound/far)
 			if far > record.Certificates[0].ErrorBound {
@@ -112,14 +139,20 @@ func TestCoefficientError(t *testing.T) {
 		if prep.Scaling != nil {
 			continue
 		}
-		if bound, relative := found.Solutions[0].CoefficientError(0); !(far <= bound) || !(far <= relative*(vec.Norm(w)+slack)) {
+		if bound, relative := found.Solutions[0].CoefficientError(0); !(far <= bound) ||
+			!(far <= relative*(vec.Norm(w)+slack)) {
 			t.Errorf("seed %d: ‖w − w*‖ = %v, bound %v, relative %v", seed, far, bound, relative)
 		}
 	}
 	if exceeded < 5 || tight > 30 {
 		t.Errorf("the bound for scaled columns fails %d times; bounds are at least %v times the error", exceeded, tight)
 	}
-	penalised := ridge.Solution{Penalty: []float64{1, 1e-4}, Targets: []ridge.Target{{Coef: []float64{1, 1e4}, Scaled: []float64{1, 100}, Certificate: ridge.Certificate{ErrorBound: 1}}}}
+	penalised := ridge.Solution{
+		Penalty: []float64{1, 1e-4},
+		Targets: []ridge.Target{
+			{Coef: []float64{1, 1e4}, Scaled: []float64{1, 100}, Certificate: ridge.Certificate{ErrorBound: 1}},
+		},
+	}
 	if bound, relative := penalised.CoefficientError(0); !(bound >= 100 && bound < 100.001 && relative >= 0.01 && relative < 0.0102) {
 		t.Errorf("with an error of 1 in the scaled columns: %v, relative %v", bound, relative)
 	}

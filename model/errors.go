@@ -61,7 +61,11 @@ func (e *FormatError) Is(target error) bool { return target == ErrInput }
 type VersionError struct{ Version int }
 
 func (e *VersionError) Error() string {
-	return fmt.Sprintf("version %d of the model format is not supported; this program reads 1 to %d", e.Version, version)
+	return fmt.Sprintf(
+		"version %d of the model format is not supported; this program reads 1 to %d",
+		e.Version,
+		version,
+	)
 }
 
 // Is reports whether target is [ErrInput].
@@ -154,7 +158,12 @@ type ShortfallError struct {
 
 func (e *ShortfallError) Error() string {
 	if e.Status == ridge.Unproved || e.Status == ridge.MinimumNorm {
-		return fmt.Sprintf("model: at gamma = %v no error bound is proved for target %d: %v", e.Gamma, e.Target+1, e.Status)
+		return fmt.Sprintf(
+			"model: at gamma = %v no error bound is proved for target %d: %v",
+			e.Gamma,
+			e.Target+1,
+			e.Status,
+		)
 	}
 	return fmt.Sprintf(
 		"model: at gamma = %v a relative error of %v is certified for target %d, but %v was requested: %v",

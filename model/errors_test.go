@@ -19,7 +19,14 @@ func small(t *testing.T, gamma float64, intercept bool) (*ridge.Summary, *model.
 	t.Helper()
 	sum, err := ridge.NewSummary(ridge.SummaryConfig{Dim: 2, Size: 2, Intercept: intercept})
 	check(t, err)
-	check(t, sum.Append(mat.NewDense(4, 2, []float64{1, 2, 3, 4, 5, 7, 6, 9}), mat.NewDense(4, 1, []float64{1, 2, 3, 5}), nil))
+	check(
+		t,
+		sum.Append(
+			mat.NewDense(4, 2, []float64{1, 2, 3, 4, 5, 7, 6, 9}),
+			mat.NewDense(4, 1, []float64{1, 2, 3, 5}),
+			nil,
+		),
+	)
 	fit, err := sum.Fit(gamma)
 	check(t, err)
 	m, err := model.New(model.Preparation{}, []*ridge.Solution{fit}, model.Details{Intercept: intercept, Size: 2})
@@ -111,21 +118,37 @@ func TestErrors(t *testing.T) {
 			t.Errorf("other rows: %v", err)
 		}
 	}
-	huge, err := model.Read(strings.NewReader(`{"fdridge_model":1,"coef":[0,1e308],"intercept":0,"preparation":{"inputs":2}}`))
+	huge, err := model.Read(
+		strings.NewReader(`{"fdridge_model":1,"coef":[0,1e308],"intercept":0,"preparation":{"inputs":2}}`),
+	)
 	check(t, err)
 	if _, err := huge.PredictMatrix(mat.NewDense(2, 2, []float64{0, 0, 0, 2})); !as[*model.OverflowError](err) {
 		t.Errorf("an overflow: %v", err)
 	}
-	nan := &ridge.Solution{Outcome: ridge.Outcome{Gamma: 1}, Targets: []ridge.Target{{Coef: []float64{1, 2}, Intercept: math.NaN()}}}
-	if _, err := model.New(model.Preparation{}, []*ridge.Solution{nan}, model.Details{}); err == nil || errors.Is(err, model.ErrShape) {
+	nan := &ridge.Solution{
+		Outcome: ridge.Outcome{Gamma: 1},
+		Targets: []ridge.Target{{Coef: []float64{1, 2}, Intercept: math.NaN()}},
+	}
+	if _, err := model.New(model.Preparation{}, []*ridge.Solution{nan}, model.Details{}); err == nil ||
+		errors.Is(err, model.ErrShape) {
 		t.Errorf("an unknown intercept: %v", err)
 	}
-	unknown := &ridge.Solution{Outcome: ridge.Outcome{Gamma: 1}, Targets: []ridge.Target{{Coef: []float64{1, 2}, ComputedTSS: math.NaN(), Certificate: ridge.Certificate{ErrorBound: math.Inf(1)}}}}
-	if u, err := model.New(model.Preparation{}, []*ridge.Solution{unknown}, model.Details{}); err != nil || u.Fits[0].TSS != nil || u.Write(new(bytes.Buffer)) != nil {
+	unknown := &ridge.Solution{
+		Outcome: ridge.Outcome{Gamma: 1},
+		Targets: []ridge.Target{
+			{Coef: []float64{1, 2}, ComputedTSS: math.NaN(), Certificate: ridge.Certificate{ErrorBound: math.Inf(1)}},
+		},
+	}
+	if u, err := model.New(model.Preparation{}, []*ridge.Solution{unknown}, model.Details{}); err != nil ||
+		u.Fits[0].TSS != nil ||
+		u.Write(new(bytes.Buffer)) != nil {
 		t.Errorf("an unknown ‖b‖²: %v", err)
 	}
 	plainFit := func(gamma, intercept float64, rows int64) *ridge.Solution {
-		return &ridge.Solution{Outcome: ridge.Outcome{Gamma: gamma, Rows: rows}, Targets: []ridge.Target{{Coef: []float64{1, 2}, Intercept: intercept}}}
+		return &ridge.Solution{
+			Outcome: ridge.Outcome{Gamma: gamma, Rows: rows},
+			Targets: []ridge.Target{{Coef: []float64{1, 2}, Intercept: intercept}},
+		}
 	}
 	for name, c := range map[string]struct {
 		prep model.Preparation
@@ -211,7 +234,8 @@ func TestCertificates(t *testing.T) {
 		}
 		record, err := m.Fits[0].Certificate.Record()
 		check(t, err)
-		if record.Stop != fit.Status.String() || record.Certificates[0].ErrorBound != want.ErrorBound || !record.Converged {
+		if record.Stop != fit.Status.String() || record.Certificates[0].ErrorBound != want.ErrorBound ||
+			!record.Converged {
 			t.Errorf("%+v", record)
 		}
 	}

@@ -44,7 +44,14 @@ func Evaluate(ctx context.Context, src dataset.Source, solutions []*ridge.Soluti
 	_, d, t := src.Dims()
 	for _, s := range solutions {
 		if k, want := s.Dims(); k != t || want != d {
-			return nil, fmt.Errorf("%w: rows of %d features and %d targets, a solution of %d and %d", errShape, d, t, want, k)
+			return nil, fmt.Errorf(
+				"%w: rows of %d features and %d targets, a solution of %d and %d",
+				errShape,
+				d,
+				t,
+				want,
+				k,
+			)
 		}
 	}
 	e := &Evaluation{Scores: make([][]Score, len(solutions)), every: 1}

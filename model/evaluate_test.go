@@ -42,7 +42,15 @@ func TestScoreWeighted(t *testing.T) {
 	first.Join(model.Score{})
 	for name, s := range map[string]model.Score{"weighted": weighted, "joined": first} {
 		if !(math.Abs(s.R2()-once.R2()) <= 1e-9) || !(math.Abs(s.RMSE()-once.RMSE()) <= 1e-9) || s.Rows() != 225 {
-			t.Errorf("%s: R² %v, RMSE %v of %d rows; row by row %v, %v", name, s.R2(), s.RMSE(), s.Rows(), once.R2(), once.RMSE())
+			t.Errorf(
+				"%s: R² %v, RMSE %v of %d rows; row by row %v, %v",
+				name,
+				s.R2(),
+				s.RMSE(),
+				s.Rows(),
+				once.R2(),
+				once.RMSE(),
+			)
 		}
 	}
 }
@@ -107,7 +115,14 @@ func TestEvaluate(t *testing.T) {
 			for g := range solutions {
 				a, b := part.Scores[g][1], e.Scores[g][1]
 				if !(math.Abs(a.R2()-b.R2()) <= 1e-12) || a.Rows() != n || len(part.Points) > 2000 {
-					t.Errorf("rank %d: R² %v of %d rows, %d points; alone %v", rank, a.R2(), a.Rows(), len(part.Points), b.R2())
+					t.Errorf(
+						"rank %d: R² %v of %d rows, %d points; alone %v",
+						rank,
+						a.R2(),
+						a.Rows(),
+						len(part.Points),
+						b.R2(),
+					)
 				}
 			}
 		})

@@ -80,7 +80,9 @@ func Example() {
 // A model of one γ predicts for any source of rows.
 func ExampleModel_Predict() {
 	ctx := context.Background()
-	file := bytes.NewBufferString(`{"fdridge_model": 1, "preparation": {"inputs": 2}, "coef": [[2, 0.5], [0, 1]], "intercept": [1, -1]}`)
+	file := bytes.NewBufferString(
+		`{"fdridge_model": 1, "preparation": {"inputs": 2}, "coef": [[2, 0.5], [0, 1]], "intercept": [1, -1]}`,
+	)
 	m, err := model.Read(file)
 	if err != nil {
 		log.Fatal(err)
@@ -143,7 +145,13 @@ func ExampleModel_Predictor() {
 				log.Fatal(err)
 			}
 			var prediction model.Prediction = row
-			fmt.Printf("by %s: row %d, %.4f, known to 1e-6: %v\n", p.Basis(), prediction.Row, prediction.Y[0], prediction.Intervals[0].Hi-prediction.Intervals[0].Lo < 1e-6)
+			fmt.Printf(
+				"by %s: row %d, %.4f, known to 1e-6: %v\n",
+				p.Basis(),
+				prediction.Row,
+				prediction.Y[0],
+				prediction.Intervals[0].Hi-prediction.Intervals[0].Lo < 1e-6,
+			)
 		}
 	}
 	// Output:
@@ -189,7 +197,13 @@ func ExampleModel_Err() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	solutions, err := ridge.SolvePath(ctx, src, sum, []float64{1}, ridge.SolveOptions{Method: ridge.Newton, MaxPasses: 2})
+	solutions, err := ridge.SolvePath(
+		ctx,
+		src,
+		sum,
+		[]float64{1},
+		ridge.SolveOptions{Method: ridge.Newton, MaxPasses: 2},
+	)
 	var missed *ridge.NotConvergedError
 	if errors.As(err, &missed) {
 		solutions = missed.Solutions
@@ -300,7 +314,15 @@ func ExamplePenalty() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	r, err := fdridge.Fit(context.Background(), src, fdridge.Options{NoIntercept: true, Gammas: []float64{1}, Bands: []choose.Band{{Name: "second", Columns: []int{1}, Penalty: 4}}})
+	r, err := fdridge.Fit(
+		context.Background(),
+		src,
+		fdridge.Options{
+			NoIntercept: true,
+			Gammas:      []float64{1},
+			Bands:       []choose.Band{{Name: "second", Columns: []int{1}, Penalty: 4}},
+		},
+	)
 	if err != nil {
 		log.Fatal(err)
 	}

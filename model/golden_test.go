@@ -17,8 +17,9 @@ import (
 	"github.com/fdridge/fdridge/model"
 )
 
-// golden names models in testdata: NAME-v1.json, NAME-v2.json and NAME-v5.json. Its values are the γ of the predictions in
-// NAME.txt, for the first two columns of rows.csv. The last program that wrote version 1 made the predictions.
+// golden names models in testdata: NAME-v1.json, NAME-v2.json and NAME-v5.json. Its values are the γ of the
+// predictions in NAME.txt, for the first two columns of rows.csv. The last program that wrote version 1 made the
+// predictions.
 var golden = map[string]float64{"one": 0.5, "several": 2, "targets": 0.5, "fourier": 0.01, "polynomial": 0.1}
 
 // numbers reads lines of numbers with commas between them, of each the first so many.
@@ -60,7 +61,8 @@ func readModel(t *testing.T, name string) (*model.Model, []byte) {
 	return m, text
 }
 
-// TestGolden: models of all versions predict as when they were written. All are written as version 5, in the same bytes.
+// TestGolden: models of all versions predict as when they were written. All are written as version 5, in the same
+// bytes.
 func TestGolden(t *testing.T) {
 	x := numbers(t, "testdata/rows.csv", true, 2)
 	for name, gamma := range golden {
@@ -122,12 +124,24 @@ func TestOneShape(t *testing.T) {
 	}
 }
 
-// TestTargetsShape: values for each target are lists in version 5, for one target and for several. A float64 is no integer.
+// TestTargetsShape: values for each target are lists in version 5, for one target and for several. A float64 is no
+// integer.
 func TestTargetsShape(t *testing.T) {
 	const list = `(?s)"(coef|intercept|tss|error_bound|relative_error_bound|energy_bound|intercept_bound|r2)": ([^\[]|\[\s*\])`
 	const pairs = `(?s)"(coef|objective|rss|gcv|r2_bracket)": ([^\[]|\[\s*[^\[\s])`
 	const number = `(?m)^ *("(\w+)": )?-?[0-9]+,?$`
-	integers := map[string]bool{"fdridge_model": true, "n": true, "d": true, "size": true, "inputs": true, "passes": true, "iterations": true, "components": true, "seed": true, "degree": true}
+	integers := map[string]bool{
+		"fdridge_model": true,
+		"n":             true,
+		"d":             true,
+		"size":          true,
+		"inputs":        true,
+		"passes":        true,
+		"iterations":    true,
+		"components":    true,
+		"seed":          true,
+		"degree":        true,
+	}
 	for name := range golden {
 		_, text := readModel(t, name+"-v5.json")
 		for _, of := range []string{list, pairs} {
@@ -157,7 +171,11 @@ func TestProves(t *testing.T) {
 		`{"error_bound": 1, "energy_bound": 1, "objective": [0, 1]}`:                               false,
 		`"none"`: false,
 	} {
-		m, err := model.Read(strings.NewReader(`{"fdridge_model": 2, "preparation": {"inputs": 1}, "models": [{"gamma": 1, "coef": [2], "intercept": 0, "certificate": ` + certificate + `}]}`))
+		m, err := model.Read(
+			strings.NewReader(
+				`{"fdridge_model": 2, "preparation": {"inputs": 1}, "models": [{"gamma": 1, "coef": [2], "intercept": 0, "certificate": ` + certificate + `}]}`,
+			),
+		)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -100,8 +100,8 @@ func (x *Number) UnmarshalJSON(text []byte) error {
 	return json.Unmarshal(text, (*float64)(x))
 }
 
-// PerTarget is a list with a value for each target. Its JSON is the list. Up to version 4 of the model, the JSON for one
-// target was the bare value.
+// PerTarget is a list with a value for each target. Its JSON is the list. Up to version 4 of the model, the JSON for
+// one target was the bare value.
 type PerTarget[T any] []T
 
 // MarshalJSON writes the list.

@@ -64,8 +64,8 @@ func TestLengths(t *testing.T) {
 	}
 }
 
-// TestLengthsOfCertificates: a certificate with other numbers of values than there are targets is an error of everything
-// that needs it.
+// TestLengthsOfCertificates: a certificate with other numbers of values than there are targets is an error of
+// everything that needs it.
 func TestLengthsOfCertificates(t *testing.T) {
 	const head = `{"fdridge_model": 2, "preparation": {"inputs": 1}, "models": [{"gamma": 1, "coef": [2], "intercept": 0, "certificate": {"error_bound": 1, "energy_bound": 1, "objective": [0, 1]`
 	for more, want := range map[string]bool{``: true, `, "rss": [[1, 2], [3, 4]]`: false, `, "r2_bracket": [[0, 1], [0, 1]]`: false, `, "r2_bracket": [0, 1]`: true} {

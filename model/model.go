@@ -5,7 +5,8 @@
 //
 // # The file
 //
-// A model is a JSON object of version 5. Versions 1 to 4 are still read. docs/model.md describes it in full and evaluates one in Python.
+// A model is a JSON object of version 5. Versions 1 to 4 are still read. docs/model.md describes it in full and
+// evaluates one in Python.
 //
 //	fdridge_model     5, the version of the format
 //	n, d              number of rows and of features of the fit, computed features included
@@ -45,8 +46,8 @@
 //	one target      "coef": [[1.0, 2.0]],               "intercept": [3.0],      "error_bound": [1e-9]
 //	two targets     "coef": [[1.0, 2.0], [4.0, 5.0]],   "intercept": [3.0, 6.0], "error_bound": [1e-9, 2e-9]
 //
-// Versions 2 to 4 have the bare value for one target. From version 5 on, a float64 has a point or an exponent. A bracket
-// is [lo, hi]. Numbers of the certificate that are not finite are null.
+// Versions 2 to 4 have the bare value for one target. From version 5 on, a float64 has a point or an exponent. A
+// bracket is [lo, hi]. Numbers of the certificate that are not finite are null.
 package model
 
 import (
@@ -94,13 +95,15 @@ type Header struct {
 // A Fit holds the coefficients and the certificate for one γ. The coefficients are for the columns of the file, unless
 // the fit had computed features.
 type Fit struct {
-	Gamma       float64              `json:"gamma"`
-	Gammas      []float64            `json:"gammas,omitempty"` // the γ of each target, if they differ; Gamma is then the smallest of them
-	Coef        PerTarget[[]float64] `json:"coef"`             // t×d
-	Intercept   PerTarget[float64]   `json:"intercept"`        // t
-	TSS         PerTarget[float64]   `json:"tss,omitempty"`    // t, ‖b‖², centred if an intercept was fitted; nil if unknown
-	Certificate Certificate          `json:"certificate,omitzero"`
-	Fitted      *Fitted              `json:"fitted,omitempty"`
+	Gamma float64 `json:"gamma"`
+	// the γ of each target, if they differ; Gamma is then the smallest of them
+	Gammas    []float64            `json:"gammas,omitempty"`
+	Coef      PerTarget[[]float64] `json:"coef"`      // t×d
+	Intercept PerTarget[float64]   `json:"intercept"` // t
+	// t, ‖b‖², centred if an intercept was fitted; nil if unknown
+	TSS         PerTarget[float64] `json:"tss,omitempty"`
+	Certificate Certificate        `json:"certificate,omitzero"`
+	Fitted      *Fitted            `json:"fitted,omitempty"`
 	// UnpenalizedBounds holds bounds on the errors of the coefficients without penalty: a list for each target, in
 	// the order of the columns. It is nil if there are no such coefficients or no proved bounds.
 	UnpenalizedBounds PerTarget[[]float64] `json:"unpenalized_bounds,omitempty"`
@@ -216,7 +219,12 @@ func (w *Fit) GammaOf(j int) float64 {
 // newFit converts the coefficients to unscaled columns if prep only scales.
 func newFit(prep Preparation, f *ridge.Solution, passes int) Fit {
 	record := NewRecord(f, &prep, passes)
-	out := Fit{Gamma: f.Gamma, Gammas: slices.Clone(f.Gammas), Certificate: Certificate{record: &record}, Fitted: &Fitted{}}
+	out := Fit{
+		Gamma:       f.Gamma,
+		Gammas:      slices.Clone(f.Gammas),
+		Certificate: Certificate{record: &record},
+		Fitted:      &Fitted{},
+	}
 	known := true // whether ‖b‖² of every target is known
 	for j := range f.Targets {
 		o := &f.Targets[j]
@@ -415,8 +423,14 @@ func (m *Model) check(w *Fit) error {
 	if i := slices.IndexFunc(w.TSS, func(v float64) bool { return !isFinite(v) }); i >= 0 {
 		return fmt.Errorf("a sum of squares is %v", w.TSS[i])
 	}
-	if w.Gammas != nil && (len(w.Gammas) != len(w.Coef) || w.Gamma != slices.Min(w.Gammas) || !isGamma(slices.Max(w.Gammas))) {
-		return fmt.Errorf("%d gammas contradict %d targets or the smallest gamma %v", len(w.Gammas), len(w.Coef), w.Gamma)
+	if w.Gammas != nil &&
+		(len(w.Gammas) != len(w.Coef) || w.Gamma != slices.Min(w.Gammas) || !isGamma(slices.Max(w.Gammas))) {
+		return fmt.Errorf(
+			"%d gammas contradict %d targets or the smallest gamma %v",
+			len(w.Gammas),
+			len(w.Coef),
+			w.Gamma,
+		)
 	}
 	made, err := m.Preparation.features()
 	if err != nil {
@@ -491,7 +505,12 @@ func (f *Fitted) check(d, t int, folded bool) error {
 		scaled = t
 	}
 	if len(f.Coef) != scaled || len(f.Intercept) != scaled {
-		return fmt.Errorf("the fitted coefficients have %d lists of weights and %d intercepts for %d targets", len(f.Coef), len(f.Intercept), t)
+		return fmt.Errorf(
+			"the fitted coefficients have %d lists of weights and %d intercepts for %d targets",
+			len(f.Coef),
+			len(f.Intercept),
+			t,
+		)
 	}
 	for _, c := range f.Coef {
 		if len(c) != d {

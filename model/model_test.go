@@ -39,7 +39,14 @@ func TestModelIsExact(t *testing.T) {
 				v := draw(5)
 				f.Targets = append(f.Targets, ridge.Target{
 					Coef: coef[j*d : (j+1)*d], Intercept: v[0], ComputedTSS: v[1],
-					Certificate: ridge.Certificate{ErrorBound: v[2], RelativeErrorBound: v[3], EnergyBound: v[4], Objective: bracket(), RSS: bracket(), GCV: bracket()},
+					Certificate: ridge.Certificate{
+						ErrorBound:         v[2],
+						RelativeErrorBound: v[3],
+						EnergyBound:        v[4],
+						Objective:          bracket(),
+						RSS:                bracket(),
+						GCV:                bracket(),
+					},
 				})
 			}
 			f.Targets[targets-1].EnergyBound, f.Targets[targets-1].ErrorBound = math.Inf(1), math.NaN()
@@ -94,7 +101,11 @@ func TestModelIsExact(t *testing.T) {
 				same("‖b‖²", []float64{got.ComputedTSS}, []float64{want.ComputedTSS})
 				same("energy", []float64{got.EnergyBound}, []float64{want.EnergyBound})
 				same("bound", []float64{got.ErrorBound}, []float64{want.ErrorBound})
-				same("objective", []float64{got.Objective.Lo, got.Objective.Hi}, []float64{want.Objective.Lo, want.Objective.Hi})
+				same(
+					"objective",
+					[]float64{got.Objective.Lo, got.Objective.Hi},
+					[]float64{want.Objective.Lo, want.Objective.Hi},
+				)
 			}
 			same("γ and n", []float64{p.fit.Gamma, float64(p.fit.Rows)}, []float64{f.Gamma, 9})
 		}

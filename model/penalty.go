@@ -10,9 +10,9 @@ import (
 	"github.com/fdridge/fdridge/ridge/choose"
 )
 
-// A Penalty holds a penalty pⱼ = Before[j]·After[j] for each column j. The objective of the fit has γ·Σ pⱼxⱼ² instead
-// of γ‖x‖², where x are the coefficients. The scaling in the [Preparation] of the rows includes both factors. If pⱼ =
-// 0, column j has no penalty and is not scaled.
+// A Penalty holds a penalty pⱼ = Before[j]·After[j] for each column j. The objective of the fit has γ·Σ
+// pⱼxⱼ² instead of γ‖x‖², where x are the coefficients. The scaling in the [Preparation] of the rows
+// includes both factors. If pⱼ = 0, column j has no penalty and is not scaled.
 type Penalty struct {
 	// Before scaled the rows that were sketched. After scaled the sketch, see [ridge.Summary.Penalize]. nil means 1 for
 	// each column.
@@ -64,7 +64,9 @@ func (p *Penalty) check(d int) error {
 }
 
 // errExpanded reports penalties together with computed features.
-var errExpanded = errors.New("penalties apply to columns, and features are computed from them: fit without features, or without a penalty")
+var errExpanded = errors.New(
+	"penalties apply to columns, and features are computed from them: fit without features, or without a penalty",
+)
 
 // Penalize returns a preparation that applies p and then divides each column j by √penalty[j], see [dataset.Penalty].
 // Columns with penalty 0 are not changed. If penalty is nil, the result is p. If p computes features, or if the

@@ -77,7 +77,8 @@ func TestPenalty(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !slices.Equal(m.Penalty.After, p) || !slices.Equal(m.Penalty.Before, before) || !slices.Equal(m.Penalty.Bands, bands) {
+	if !slices.Equal(m.Penalty.After, p) || !slices.Equal(m.Penalty.Before, before) ||
+		!slices.Equal(m.Penalty.Bands, bands) {
 		t.Errorf("the penalty on record is %+v", m.Penalty)
 	}
 	o := r.Best().Targets[0]

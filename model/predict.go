@@ -92,7 +92,9 @@ func (p *Preparation) applyForWeights(src dataset.Source, d int, o prepare.Encod
 		return nil, err
 	}
 	if _, made, _ := src.Dims(); made != d {
-		return nil, &PreparationError{fmt.Errorf("%w: the model makes %d features, and has %d weights", errShape, made, d)}
+		return nil, &PreparationError{
+			fmt.Errorf("%w: the model makes %d features, and has %d weights", errShape, made, d),
+		}
 	}
 	return src, nil
 }
@@ -122,7 +124,9 @@ func (m *Model) Predictor(by *Intervals) (*Predictor, error) {
 	case by.ByModel:
 		err = p.useCertificate(m)
 	default:
-		err = badinput.Errorf("model: intervals need a summary or the model's certificate, and neither is given; pass nil for no intervals")
+		err = badinput.Errorf(
+			"model: intervals need a summary or the model's certificate, and neither is given; pass nil for no intervals",
+		)
 	}
 	if err != nil {
 		return nil, err
@@ -132,9 +136,17 @@ func (m *Model) Predictor(by *Intervals) (*Predictor, error) {
 
 // solution returns the solution of a fit with the given coefficients.
 func solution(w *Fit, coef [][]float64, intercept []float64) *ridge.Solution {
-	f := &ridge.Solution{Outcome: ridge.Outcome{Gamma: w.Gamma, Gammas: w.Gammas}, Targets: make([]ridge.Target, len(coef))}
+	f := &ridge.Solution{
+		Outcome: ridge.Outcome{Gamma: w.Gamma, Gammas: w.Gammas},
+		Targets: make([]ridge.Target, len(coef)),
+	}
 	for j, c := range coef {
-		f.Targets[j] = ridge.Target{Coef: slices.Clone(c), Intercept: intercept[j], ComputedTSS: math.NaN(), GradientNorm: math.NaN()}
+		f.Targets[j] = ridge.Target{
+			Coef:         slices.Clone(c),
+			Intercept:    intercept[j],
+			ComputedTSS:  math.NaN(),
+			GradientNorm: math.NaN(),
+		}
 	}
 	return f
 }
@@ -148,7 +160,16 @@ func (p *Predictor) useSummary(m *Model, by *Intervals) error {
 	t, _ := p.fit.Dims()
 	sum, w := by.Summary, &m.Fits[0]
 	if cfg := sum.Config(); cfg.Dim != m.Features || cfg.Targets != t {
-		return &SummaryError{fmt.Errorf("%w: the summary has %d features and %d targets, the model has %d and %d", ErrShape, cfg.Dim, cfg.Targets, m.Features, t)}
+		return &SummaryError{
+			fmt.Errorf(
+				"%w: the summary has %d features and %d targets, the model has %d and %d",
+				ErrShape,
+				cfg.Dim,
+				cfg.Targets,
+				m.Features,
+				t,
+			),
+		}
 	}
 	sum, alike, err := m.asPrepared(sum, by.Preparation)
 	switch {
@@ -251,8 +272,8 @@ func (p *Predictor) useFitted(m *Model) {
 	}
 }
 
-// certify copies the certificates of the model to p.fit. The model stores only the computed ‖b‖² of a target, so the
-// bracket TSS contains only this number.
+// certify copies the certificates of the model to p.fit. The model stores only the computed ‖b‖² of a target, so
+// the bracket TSS contains only this number.
 func (p *Predictor) certify(m *Model) error {
 	w := &m.Fits[0]
 	certificates, err := w.Certificates()
@@ -277,7 +298,14 @@ func (p *Predictor) certify(m *Model) error {
 // sameRows returns an error unless the number of rows, the intercept and the sums of squares agree.
 func sameRows(sum *ridge.Summary, m *Model, tss []float64) error {
 	if sum.Rows() != m.Rows || sum.Config().Intercept != m.Intercept {
-		return fmt.Errorf("%w: it has %d rows with intercept %v, the model %d with intercept %v", ridge.ErrOtherRows, sum.Rows(), sum.Config().Intercept, m.Rows, m.Intercept)
+		return fmt.Errorf(
+			"%w: it has %d rows with intercept %v, the model %d with intercept %v",
+			ridge.ErrOtherRows,
+			sum.Rows(),
+			sum.Config().Intercept,
+			m.Rows,
+			m.Intercept,
+		)
 	}
 	f, err := sum.Fit(1)
 	if err != nil {
@@ -286,7 +314,13 @@ func sameRows(sum *ridge.Summary, m *Model, tss []float64) error {
 	for j, want := range tss {
 		if got := f.Targets[j].ComputedTSS; !(math.Abs(got-want) <= 1e-6*want) {
 			its, fitted := digits.Apart(got, want)
-			return fmt.Errorf("%w: its ‖b‖² of target %d is %s, but the model was fitted to %s", ridge.ErrOtherRows, j+1, its, fitted)
+			return fmt.Errorf(
+				"%w: its ‖b‖² of target %d is %s, but the model was fitted to %s",
+				ridge.ErrOtherRows,
+				j+1,
+				its,
+				fitted,
+			)
 		}
 	}
 	return nil

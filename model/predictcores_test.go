@@ -9,7 +9,8 @@ import (
 	"github.com/fdridge/fdridge/model"
 )
 
-// TestPredictCores: predictions are the same bits for every number of cores, also of blocks that are predicted in parts.
+// TestPredictCores: predictions are the same bits for every number of cores, also of blocks that are predicted in
+// parts.
 func TestPredictCores(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
 	r := rand.New(rand.NewPCG(37, 2))

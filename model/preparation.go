@@ -149,13 +149,19 @@ func (p *Preparation) Apply(src dataset.Source, be engine.Backend) (dataset.Sour
 
 // ApplyEncoded is Apply with options for the encoding. For rows from files, o.Cells must be the [prepare.Cells] with
 // which they were read.
-func (p *Preparation) ApplyEncoded(src dataset.Source, be engine.Backend, o prepare.EncodeOptions) (dataset.Source, error) {
+func (p *Preparation) ApplyEncoded(
+	src dataset.Source,
+	be engine.Backend,
+	o prepare.EncodeOptions,
+) (dataset.Source, error) {
 	if src == nil {
 		return nil, &PreparationError{errNoSource}
 	}
 	want, _ := p.Columns()
 	if _, d, _ := src.Dims(); d != want {
-		return nil, &PreparationError{fmt.Errorf("%w: rows of %d features, the preparation is of %d", errShape, d, want)}
+		return nil, &PreparationError{
+			fmt.Errorf("%w: rows of %d features, the preparation is of %d", errShape, d, want),
+		}
 	}
 	err := p.check()
 	if err == nil && p.Encoding != nil {
@@ -223,9 +229,9 @@ func (p *Preparation) interceptRounding(o *ridge.Target) float64 {
 	return rounding
 }
 
-// InterceptBound returns a bound on the error of the intercept returned by Unscale. Let Δxⱼ and Δb be the errors of the
-// coefficients and of the intercept in o, which the certificate in o bounds. Then the error is Δb − Σⱼ Δxⱼ·meanⱼ/scaleⱼ
-// plus round-off. The bound is +Inf if o is nil or has a wrong number of coefficients.
+// InterceptBound returns a bound on the error of the intercept returned by Unscale. Let Δxⱼ and Δb be the errors
+// of the coefficients and of the intercept in o, which the certificate in o bounds. Then the error is Δb − Σⱼ
+// Δxⱼ·meanⱼ/scaleⱼ plus round-off. The bound is +Inf if o is nil or has a wrong number of coefficients.
 func (p *Preparation) InterceptBound(o *ridge.Target) float64 {
 	if o == nil || p.unscales() && len(o.Coef) != len(p.Scaling.Mean) {
 		return math.Inf(1)
@@ -241,7 +247,8 @@ func (p *Preparation) InterceptBound(o *ridge.Target) float64 {
 		size += math.Abs(o.Coef[i] * v)
 	}
 	if far > 0 {
-		bound += math.Hypot(o.ErrorBound, vec.Norm(o.UnpenalizedBounds))*far + float64(len(o.Coef)+4)*0x1p-1074 // underflow of products
+		// underflow of products
+		bound += math.Hypot(o.ErrorBound, vec.Norm(o.UnpenalizedBounds))*far + float64(len(o.Coef)+4)*0x1p-1074
 	}
 	rounded := float64(len(o.Coef)+4) * 0x1p-52 * (math.Abs(o.Intercept) + size)
 	return (bound + rounded) * 1.01 // round-off of this bound

@@ -12,18 +12,17 @@ import (
 	"github.com/fdridge/fdridge/ridge"
 )
 
-// A Record holds the outcome of the fit for one γ, and the certificate of each target. If the columns were scaled, the
-// certificates bound the errors of the coefficients of scaled columns. InterceptBound, CoefError and CoefRelative are for
-// unscaled columns.
-// TSS, the bracket of ‖b‖², is not saved.
+// A Record holds the outcome of the fit for one γ, and the certificate of each target. If the columns were scaled,
+// the certificates bound the errors of the coefficients of scaled columns. InterceptBound, CoefError and CoefRelative
+// are for unscaled columns. TSS, the bracket of ‖b‖², is not saved.
 //
 // In JSON, a field of the certificates is a list with a value for each target. Status is absent if
 // Converged is true.
 type Record struct {
 	ridge.Outcome
 	Certificates []ridge.Certificate
-	// CoefError and CoefRelative bound ‖w − w*‖ and ‖w − w*‖/‖w*‖ for the coefficients w in the units of the file, see
-	// [Preparation.CoefficientError]. They are nil in records of earlier programs.
+	// CoefError and CoefRelative bound ‖w − w*‖ and ‖w − w*‖/‖w*‖ for the coefficients w in the units of
+	// the file, see [Preparation.CoefficientError]. They are nil in records of earlier programs.
 	CoefError    PerTarget[Number]         `json:"coef_error_bound,omitempty"`
 	CoefRelative PerTarget[Number]         `json:"coef_relative_error_bound,omitempty"`
 	R2           PerTarget[Number]         `json:"r2"` // the midpoint of R2Bracket
@@ -71,7 +70,10 @@ func (r Record) MarshalWithout(without ...string) ([]byte, error) {
 	if r.Converged {
 		without = append(without, "status")
 	}
-	names := slices.DeleteFunc(slices.Clone(recordNames), func(name string) bool { return slices.Contains(without, name) })
+	names := slices.DeleteFunc(
+		slices.Clone(recordNames),
+		func(name string) bool { return slices.Contains(without, name) },
+	)
 	return jsonfields.MarshalEach(names, r, r.Certificates)
 }
 
@@ -161,11 +163,20 @@ func (f *Fit) Certificates() ([]ridge.Certificate, error) {
 			n = r.counts[name]
 		}
 		if n != t {
-			return nil, &CertificateError{fmt.Errorf("%d values of %s for %d targets cannot narrow intervals", n, name, t)}
+			return nil, &CertificateError{
+				fmt.Errorf("%d values of %s for %d targets cannot narrow intervals", n, name, t),
+			}
 		}
 	}
 	if len(r.Certificates) != t || len(r.R2Bracket) != 0 && len(r.R2Bracket) != t {
-		return nil, &CertificateError{fmt.Errorf("it is about %d targets and has %d brackets of R², but the model has %d targets", len(r.Certificates), len(r.R2Bracket), t)}
+		return nil, &CertificateError{
+			fmt.Errorf(
+				"it is about %d targets and has %d brackets of R², but the model has %d targets",
+				len(r.Certificates),
+				len(r.R2Bracket),
+				t,
+			),
+		}
 	}
 	return r.Certificates, nil
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/fdridge/fdridge/ridge"
 )
 
-// addRow adds row i of b to the score of the solution o for the target y. predicted is the rounded prediction. The residual
-// is y − b − xᵀw for the intercept b and the coefficients w of o, with a bound on its error:
+// addRow adds row i of b to the score of the solution o for the target y. predicted is the rounded prediction. The
+// residual is y − b − xᵀw for the intercept b and the coefficients w of o, with a bound on its error:
 //
 //   - y − predicted, if the bound on the round-off of predicted is small compared with the residuals so far
 //   - otherwise a sum with twice the digits of a float64
@@ -26,8 +26,8 @@ func (s *Score) addRow(o *ridge.Target, b dataset.Block, i int, y, predicted flo
 }
 
 // roundOff returns a bound on the error of a prediction by [ridge.Solution.PredictRow]. A sum of k products and the
-// intercept, in any order and with or without fused products, has an error of at most (k + 2)·2⁻⁵²·(Σ|xw| + |b|), and each
-// underflow adds at most 2⁻¹⁰⁷⁴. See docs/math.md §19.
+// intercept, in any order and with or without fused products, has an error of at most (k + 2)·2⁻⁵²·(Σ|xw| +
+// |b|), and each underflow adds at most 2⁻¹⁰⁷⁴. See docs/math.md §19.
 func roundOff(o *ridge.Target, b dataset.Block, i int) float64 {
 	size, terms := math.Abs(o.Intercept), 0
 	if b.Sparse != nil {

@@ -15,7 +15,11 @@ import (
 // encoding: encode single rows with a [prepare.RowEncoder] first.
 func (p *Preparation) RowMap() (*dataset.RowMap, error) {
 	if p.Encoding != nil {
-		return nil, &PreparationError{badinput.Errorf("model: missing values and categories are encoded by a prepare.RowEncoder, not by a map of rows")}
+		return nil, &PreparationError{
+			badinput.Errorf(
+				"model: missing values and categories are encoded by a prepare.RowEncoder, not by a map of rows",
+			),
+		}
 	}
 	return dataset.NewRowMap(p.Inputs, func(src dataset.Source) (dataset.Source, error) { return p.Apply(src, nil) })
 }
@@ -85,7 +89,15 @@ func (p *Predictor) readyRow(yhat, x int, intervals []ridge.Interval) error {
 	case p.fit == nil:
 		return errZeroPredictor
 	case x != d || yhat != t || intervals != nil && len(intervals) != t:
-		return fmt.Errorf("%w: a row of %d columns, %d predictions and %d intervals, of %d columns and %d targets", errShape, x, yhat, len(intervals), d, t)
+		return fmt.Errorf(
+			"%w: a row of %d columns, %d predictions and %d intervals, of %d columns and %d targets",
+			errShape,
+			x,
+			yhat,
+			len(intervals),
+			d,
+			t,
+		)
 	case intervals != nil && p.intervals == nil:
 		return fmt.Errorf("%w: intervals of a predictor that was made without", errShape)
 	case p.row.prepare != nil:

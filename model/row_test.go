@@ -46,7 +46,8 @@ func TestPredictRow(t *testing.T) {
 					t.Errorf("%s: row %d is predicted as %v, in a matrix as %v", name, i, v, want.At(i, j))
 				}
 				// Of intervals only what they hold is the same however rows are taken together.
-				if by != nil && !(math.Abs(within[j].Mid()-bounds[i*k+j].Mid()) <= 1e-9 && within[j].Hi-within[j].Lo < 1e-6) {
+				if by != nil &&
+					!(math.Abs(within[j].Mid()-bounds[i*k+j].Mid()) <= 1e-9 && within[j].Hi-within[j].Lo < 1e-6) {
 					t.Errorf("%s: row %d is in %v, in a matrix in %v", name, i, within[j], bounds[i*k+j])
 				}
 			}
@@ -73,7 +74,12 @@ func TestPredictRow(t *testing.T) {
 			t.Errorf("%s: a NaN: %v", name, err)
 		}
 	}
-	huge := &model.Model{Preparation: model.Preparation{Inputs: 1}, Fits: []model.Fit{{Gamma: 1, Coef: model.PerTarget[[]float64]{{1e308}}, Intercept: model.PerTarget[float64]{0}}}}
+	huge := &model.Model{
+		Preparation: model.Preparation{Inputs: 1},
+		Fits: []model.Fit{
+			{Gamma: 1, Coef: model.PerTarget[[]float64]{{1e308}}, Intercept: model.PerTarget[float64]{0}},
+		},
+	}
 	p, err := huge.Predictor(nil)
 	if err != nil {
 		t.Fatal(err)

@@ -11,8 +11,9 @@ import (
 )
 
 // A Score measures the errors of the predictions of one target. Add adds a row, AddWeighted a row with a sample
-// weight. The zero value has no rows. Sums have twice the digits of a float64 and a bound on their error, so that R2Bracket
-// and RMSEBracket are proved; see docs/math.md §19. For training rows, [ridge.Target.R2] returns a proved bracket of R².
+// weight. The zero value has no rows. Sums have twice the digits of a float64 and a bound on their error, so that
+// R2Bracket and RMSEBracket are proved; see docs/math.md §19. For training rows, [ridge.Target.R2] returns a proved
+// bracket of R².
 type Score struct {
 	rows int64
 	sums
@@ -106,8 +107,8 @@ func (s *Score) isConstant() bool {
 	return !(v.Hi > 0) || math.IsInf(v.Hi, 1)
 }
 
-// R2 returns 1 − Σw(y − ŷ)²/Σw(y − ȳ)², like scikit-learn's r2_score. It returns NaN if y is constant, if there are
-// no rows, or if Σw(y − ȳ)² overflows.
+// R2 returns 1 − Σw(y − ŷ)²/Σw(y − ȳ)², like scikit-learn's r2_score. It returns NaN if y is constant, if
+// there are no rows, or if Σw(y − ȳ)² overflows.
 func (s *Score) R2() float64 {
 	if s.isConstant() {
 		return math.NaN()
@@ -185,8 +186,9 @@ func sumsOf(v []float64) sums {
 // sumsLength is the length of the output of numbers.
 const sumsLength = 13
 
-// MarshalJSON writes the number of rows n, r2 and rmse with their brackets, and the sums weight = Σw, rss = Σw(y − ŷ)²,
-// mean = ȳ and squares = Σw(y − ȳ)². Values that are not finite are null. The member sums restores the Score.
+// MarshalJSON writes the number of rows n, r2 and rmse with their brackets, and the sums weight = Σw, rss = Σw(y
+// − ŷ)², mean = ȳ and squares = Σw(y − ȳ)². Values that are not finite are null. The member sums restores
+// the Score.
 func (s Score) MarshalJSON() ([]byte, error) {
 	squares, _ := s.squares().Round()
 	return jsonfields.Value(scoreJSON{
@@ -196,14 +198,15 @@ func (s Score) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON reads the output of MarshalJSON. It restores the sums exactly, so that more rows or scores can be
-// added. A null sum becomes NaN. Earlier programs wrote no member sums. The brackets of such a Score are infinite. If n or
-// a sum is missing or inconsistent, the error is [ErrInput] and s is unchanged.
+// added. A null sum becomes NaN. Earlier programs wrote no member sums. The brackets of such a Score are infinite. If
+// n or a sum is missing or inconsistent, the error is [ErrInput] and s is unchanged.
 func (s *Score) UnmarshalJSON(text []byte) error {
 	in := scoreJSON{Rows: -1, Weight: -1, RSS: -1, Mean: Number(math.NaN()), Squares: -1} // marks missing fields
 	if err := json.Unmarshal(text, &in); err != nil {
 		return badinput.Errorf("model: this is not a score: %w", err)
 	}
-	if in.Rows < 0 || in.Weight < 0 || in.RSS < 0 || math.IsNaN(float64(in.Mean)) || in.Squares < 0 || in.Sums != nil && len(in.Sums) != sumsLength {
+	if in.Rows < 0 || in.Weight < 0 || in.RSS < 0 || math.IsNaN(float64(in.Mean)) || in.Squares < 0 ||
+		in.Sums != nil && len(in.Sums) != sumsLength {
 		return badinput.Errorf("model: a score without its rows, or with a sum missing or negative")
 	}
 	if (in.Rows == 0) != (in.Weight == 0) {
@@ -222,7 +225,8 @@ func (s *Score) UnmarshalJSON(text []byte) error {
 			list[i] = known(v)
 		}
 		out.sums = sumsOf(list)
-		if !(out.weight.Hi == known(in.Weight)) && !math.IsNaN(known(in.Weight)) || !(out.rss.Hi == known(in.RSS)) && !math.IsNaN(known(in.RSS)) {
+		if !(out.weight.Hi == known(in.Weight)) && !math.IsNaN(known(in.Weight)) ||
+			!(out.rss.Hi == known(in.RSS)) && !math.IsNaN(known(in.RSS)) {
 			return badinput.Errorf("model: a score with sums that differ from each other")
 		}
 	} else if in.Rows > 0 {

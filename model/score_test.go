@@ -39,7 +39,13 @@ func TestScore(t *testing.T) {
 	constant.Add(2, 1)
 	constant.Add(2, 3)
 	if !math.IsNaN(none.R2()) || !math.IsNaN(none.RMSE()) || !math.IsNaN(constant.R2()) || constant.RMSE() != 1 {
-		t.Errorf("of no rows %v and %v, of a constant target %v and %v", none.R2(), none.RMSE(), constant.R2(), constant.RMSE())
+		t.Errorf(
+			"of no rows %v and %v, of a constant target %v and %v",
+			none.R2(),
+			none.RMSE(),
+			constant.R2(),
+			constant.RMSE(),
+		)
 	}
 }
 
@@ -83,7 +89,14 @@ func TestScoreJSON(t *testing.T) {
 		back.Add(3, 4)
 		bits := math.Float64bits
 		if back.Rows() != score.Rows() || bits(back.R2()) != bits(score.R2()) && !math.IsNaN(score.R2()) {
-			t.Errorf("%s goes on to %d rows and %v, not %d and %v", text, back.Rows(), back.R2(), score.Rows(), score.R2())
+			t.Errorf(
+				"%s goes on to %d rows and %v, not %d and %v",
+				text,
+				back.Rows(),
+				back.R2(),
+				score.Rows(),
+				score.R2(),
+			)
 		}
 	}
 	if !math.IsNaN(huge.R2()) {

@@ -27,7 +27,19 @@ func TestErr(t *testing.T) {
 		cfg.Store = fd.StoreRows // AᵀA of two features would fit in the sketch
 		return ridge.Summarize(ctx, src, cfg, progress)
 	}
-	res, err := fdridge.Fit(t.Context(), src, fdridge.Options{NoIntercept: true, Gammas: []float64{1e9, 0.1, 10}, Method: ridge.Newton, Size: 1, Summarize: lossy, MaxPasses: 4, Tol: tol})
+	res, err := fdridge.Fit(
+		t.Context(),
+		src,
+		fdridge.Options{
+			NoIntercept: true,
+			Gammas:      []float64{1e9, 0.1, 10},
+			Method:      ridge.Newton,
+			Size:        1,
+			Summarize:   lossy,
+			MaxPasses:   4,
+			Tol:         tol,
+		},
+	)
 	if !errors.Is(err, ridge.ErrPassLimit) || res.Solutions[0].Status != ridge.Converged {
 		t.Fatalf("%v: %v at γ = 1e9", err, res.Solutions[0].Status)
 	}
@@ -63,7 +75,12 @@ func TestErr(t *testing.T) {
 			}
 			most := max(s.Targets[0].RelativeErrorBound, s.Targets[1].RelativeErrorBound)
 			worst = max(worst, most)
-			if short.Gamma != s.Gamma || short.Certified != most || s.Targets[short.Target].RelativeErrorBound != most || short.Tol != tol || short.Status != s.Status || !errors.Is(short, s.Status.Err()) || errors.Is(short, model.ErrInput) {
+			if short.Gamma != s.Gamma || short.Certified != most ||
+				s.Targets[short.Target].RelativeErrorBound != most ||
+				short.Tol != tol ||
+				short.Status != s.Status ||
+				!errors.Is(short, s.Status.Err()) ||
+				errors.Is(short, model.ErrInput) {
 				t.Errorf("γ = %v: %+v of %v", s.Gamma, short, most)
 			}
 		}

@@ -43,13 +43,23 @@ type section struct {
 	claims  []claim
 }
 
-var sections = []section{findingsR1, findingsR2, statisticsSummary, statisticsBounds, findingsIterative, findingsCertificates}
+var sections = []section{
+	findingsR1,
+	findingsR2,
+	statisticsSummary,
+	statisticsBounds,
+	findingsIterative,
+	findingsCertificates,
+}
 
 // parts judges a claim that consists of two named parts. The claim holds if both parts hold.
 func parts[T any](nameA string, judgeA func(T) finding, nameB string, judgeB func(T) finding) func(T) finding {
 	return func(x T) finding {
 		a, b := judgeA(x), judgeB(x)
-		f := finding{numbers: nameA + ": " + a.numbers + "; " + nameB + ": " + b.numbers, verdict: a.verdict.and(b.verdict)}
+		f := finding{
+			numbers: nameA + ": " + a.numbers + "; " + nameB + ": " + b.numbers,
+			verdict: a.verdict.and(b.verdict),
+		}
 		if f.verdict != holds {
 			f.why = nameA + ": " + a.reason() + "; " + nameB + ": " + b.reason()
 		}
@@ -174,8 +184,14 @@ func ranges(gammas []float64, ok []bool) string {
 func (r *run) markdown() string {
 	var b strings.Builder
 	b.WriteString("# The paper's claims, by our numbers\n\n")
-	b.WriteString("C. Dickens, \"Ridge Regression with Frequent Directions: Statistical and Optimization Perspectives\" (2020).\n")
-	fmt.Fprintf(&b, "This file is generated; every verdict follows from the numbers by a rule in the package paper. It was made by\n\n```sh\n%s\n```\n\n", r.Command)
+	b.WriteString(
+		"C. Dickens, \"Ridge Regression with Frequent Directions: Statistical and Optimization Perspectives\" (2020).\n",
+	)
+	fmt.Fprintf(
+		&b,
+		"This file is generated; every verdict follows from the numbers by a rule in the package paper. It was made by\n\n```sh\n%s\n```\n\n",
+		r.Command,
+	)
 	b.WriteString("| | |\n|---|---|\n")
 	for _, fact := range r.env.summary() {
 		fmt.Fprintf(&b, "| %s | %s |\n", fact[0], fact[1])
@@ -183,8 +199,10 @@ func (r *run) markdown() string {
 	if r.Quick {
 		b.WriteString("\n**A quick run, at small sizes:** it shows that all works, and says little about the paper.\n")
 	}
-	b.WriteString("\nA claim about all methods, metrics or γ *holds* where every number agrees and *holds with a condition*, named under why, where at least half of them do.\n" +
-		"A claim of several parts holds where all parts do, and with a condition where some do. The rule states how the words of the paper are interpreted.\nEvery number is in figures/figureN.csv and .json.\n")
+	b.WriteString(
+		"\nA claim about all methods, metrics or γ *holds* where every number agrees and *holds with a condition*, named under why, where at least half of them do.\n" +
+			"A claim of several parts holds where all parts do, and with a condition where some do. The rule states how the words of the paper are interpreted.\nEvery number is in figures/figureN.csv and .json.\n",
+	)
 	for _, s := range sections {
 		fmt.Fprintf(&b, "\n## %s\n\n", s.title)
 		r.show(&b, s.figures)
@@ -224,7 +242,14 @@ func (r *run) show(b *strings.Builder, figures []int) {
 		for _, k := range slices.Sorted(maps.Keys(f.Settings)) {
 			settings = append(settings, fmt.Sprintf("%s = %v", k, f.Settings[k]))
 		}
-		fmt.Fprintf(b, "![Figure %d: %s](figures/figure%d.png)\n\nSettings: %s.\n\n", number, f.Title, number, strings.Join(settings, ", "))
+		fmt.Fprintf(
+			b,
+			"![Figure %d: %s](figures/figure%d.png)\n\nSettings: %s.\n\n",
+			number,
+			f.Title,
+			number,
+			strings.Join(settings, ", "),
+		)
 	}
 }
 

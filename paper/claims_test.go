@@ -43,7 +43,12 @@ func TestParts(t *testing.T) {
 // made is a result in which each method has the relative errors given, of values
 // above the optimal ones, which are 1.
 func made(gammas []float64, errors map[string]func(m metric, gamma float64) float64) *risks {
-	x := &risks{gammas: gammas, absolute: map[string][metrics][]float64{}, relative: map[string][metrics][]float64{}, seconds: map[string]float64{}}
+	x := &risks{
+		gammas:   gammas,
+		absolute: map[string][metrics][]float64{},
+		relative: map[string][metrics][]float64{},
+		seconds:  map[string]float64{},
+	}
 	for method, e := range errors {
 		var absolute, relative [metrics][]float64
 		for m := range metrics {

@@ -60,8 +60,8 @@ func (c *convergence) find(method string, gamma float64) *curve {
 	return c.curves[i]
 }
 
-// rate returns the proved bound on the factor by which an iteration multiplies the error: η/γ for FD, and ρ/(γ+ρ) for
-// RFD. η is the error bound of the sketch, and ρ = η/2.
+// rate returns the proved bound on the factor by which an iteration multiplies the error: η/γ for FD, and
+// ρ/(γ+ρ) for RFD. η is the error bound of the sketch, and ρ = η/2.
 func (c *convergence) rate(method string, gamma float64) float64 {
 	if method == "FD" {
 		return c.shrinkage / gamma
@@ -136,10 +136,19 @@ func (r *run) converge(ctx context.Context, name string) (*convergence, error) {
 		c.floor = math.Max(c.floor, f.Targets[0].RelativeErrorBound)
 	}
 	if !(c.floor < 1e-6) {
-		return nil, fmt.Errorf("the exact solution is known only to %.3g: too inexact to measure relative errors; is the target constant in these %d rows?", c.floor, exact[0].Rows)
+		return nil, fmt.Errorf(
+			"the exact solution is known only to %.3g: too inexact to measure relative errors; is the target constant in these %d rows?",
+			c.floor,
+			exact[0].Rows,
+		)
 	}
 	r.tell(name+", sketch", 0.2)
-	sum, err := ridge.Summarize(ctx, src, ridge.SummaryConfig{Size: c.size, Backend: r.Backend, Store: fd.StoreRows}, nil)
+	sum, err := ridge.Summarize(
+		ctx,
+		src,
+		ridge.SummaryConfig{Size: c.size, Backend: r.Backend, Store: fd.StoreRows},
+		nil,
+	)
 	if err != nil {
 		return nil, err
 	}
@@ -149,10 +158,20 @@ func (r *run) converge(ctx context.Context, name string) (*convergence, error) {
 		return nil, err
 	}
 	c.shrinkage = spectrum.Bound.FD()
-	methods := []iterative{{"RFD", ridge.SolveOptions{Method: ridge.Newton}}, {"FD", ridge.SolveOptions{Method: ridge.Newton, PlainFD: true}}}
+	methods := []iterative{
+		{"RFD", ridge.SolveOptions{Method: ridge.Newton}},
+		{"FD", ridge.SolveOptions{Method: ridge.Newton, PlainFD: true}},
+	}
 	var classical []*curve // the one-shot classical sketches, which have one iterate
 	for _, kind := range kinds {
-		cfg := randsketch.Config{Kind: kind.Kind, Rows: c.size, Dim: c.dim, Targets: 1, Seed: r.Seed, Backend: r.Backend}
+		cfg := randsketch.Config{
+			Kind:    kind.Kind,
+			Rows:    c.size,
+			Dim:     c.dim,
+			Targets: 1,
+			Seed:    r.Seed,
+			Backend: r.Backend,
+		}
 		fresh, err := randsketch.NewFresh(src, cfg)
 		if err != nil {
 			return nil, err
@@ -165,14 +184,25 @@ func (r *run) converge(ctx context.Context, name string) (*convergence, error) {
 		if err != nil {
 			return nil, err
 		}
-		methods = append(methods, iterative{"IHS:" + kind.name, ridge.SolveOptions{Method: ridge.Newton, Hessian: fresh}},
-			iterative{"Single:" + kind.name, ridge.SolveOptions{Method: ridge.Newton, Hessian: single}})
+		methods = append(
+			methods,
+			iterative{"IHS:" + kind.name, ridge.SolveOptions{Method: ridge.Newton, Hessian: fresh}},
+			iterative{"Single:" + kind.name, ridge.SolveOptions{Method: ridge.Newton, Hessian: single}},
+		)
 		for _, f := range exact {
 			x, err := s.Classical(f.Gamma)
 			if err != nil {
 				return nil, err
 			}
-			classical = append(classical, &curve{"Classical:" + kind.name, f.Gamma, []float64{1, relativeError(x.RawRowView(0), f)}, []float64{1, math.Inf(1)}})
+			classical = append(
+				classical,
+				&curve{
+					"Classical:" + kind.name,
+					f.Gamma,
+					[]float64{1, relativeError(x.RawRowView(0), f)},
+					[]float64{1, math.Inf(1)},
+				},
+			)
 		}
 	}
 	methods = append(methods, iterative{"CG:RFD", ridge.SolveOptions{Method: ridge.CG}})
@@ -196,7 +226,13 @@ func relativeError(x []float64, exact *ridge.Solution) float64 {
 
 // trace runs one method and returns its curve for each γ. An iteration ends early if it diverges or reaches
 // round-off.
-func (m *iterative) trace(ctx context.Context, src dataset.Source, sum *ridge.Summary, exact []*ridge.Solution, iterations int) ([]*curve, error) {
+func (m *iterative) trace(
+	ctx context.Context,
+	src dataset.Source,
+	sum *ridge.Summary,
+	exact []*ridge.Solution,
+	iterations int,
+) ([]*curve, error) {
 	var gammas []float64
 	var curves []*curve
 	for _, f := range exact {
@@ -224,9 +260,19 @@ func (m *iterative) trace(ctx context.Context, src dataset.Source, sum *ridge.Su
 func (c *convergence) draw(number int) *figure {
 	f := &figure{
 		Number: number, Columns: len(c.gammas),
-		Title:    fmt.Sprintf("%s, n = %d, d = %d, m = %d", c.dataset, c.rows, c.dim, c.size),
-		Settings: map[string]any{"dataset": c.dataset, "rows": c.rows, "dim": c.dim, "size": c.size, "shrinkage": c.shrinkage, "reference_relative_error": c.floor, "from": c.from},
-		Table:    table{Columns: []string{"dataset", "gamma", "method", "iteration", "relative_error", "certified", "predicted"}},
+		Title: fmt.Sprintf("%s, n = %d, d = %d, m = %d", c.dataset, c.rows, c.dim, c.size),
+		Settings: map[string]any{
+			"dataset":                  c.dataset,
+			"rows":                     c.rows,
+			"dim":                      c.dim,
+			"size":                     c.size,
+			"shrinkage":                c.shrinkage,
+			"reference_relative_error": c.floor,
+			"from":                     c.from,
+		},
+		Table: table{
+			Columns: []string{"dataset", "gamma", "method", "iteration", "relative_error", "certified", "predicted"},
+		},
 	}
 	for _, gamma := range c.gammas {
 		p := chart.Panel{
@@ -237,7 +283,13 @@ func (c *convergence) draw(number int) *figure {
 			if k.gamma != gamma {
 				continue
 			}
-			line, predicted := chart.Line{Method: k.method}, chart.Line{Method: k.method, Label: k.method + " predicted", Dashed: true}
+			line, predicted := chart.Line{
+				Method: k.method,
+			}, chart.Line{
+				Method: k.method,
+				Label:  k.method + " predicted",
+				Dashed: true,
+			}
 			for t, e := range k.errors {
 				line.X, line.Y = append(line.X, float64(t)), append(line.Y, e)
 				rate := math.NaN()

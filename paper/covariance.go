@@ -35,8 +35,8 @@ type covariancePoint struct {
 	rate   float64   // appended rows per second, the best of the trials
 }
 
-// covariance draws figure 7. It shows how well sketches of m rows of real data approximate AᵀA, and how many rows each
-// sketch appends per second.
+// covariance draws figure 7. It shows how well sketches of m rows of real data approximate AᵀA, and how many rows
+// each sketch appends per second.
 func (r *run) covariance(ctx context.Context) error {
 	r.figure = 7
 	var found []*covariance
@@ -53,7 +53,11 @@ func (r *run) covariance(ctx context.Context) error {
 }
 
 // covarianceOf makes every sketch of one data set.
-func (r *run) covarianceOf(ctx context.Context, name string, tell func(what string, done float64)) (*covariance, error) {
+func (r *run) covarianceOf(
+	ctx context.Context,
+	name string,
+	tell func(what string, done float64),
+) (*covariance, error) {
 	tell("reading", 0)
 	src, err := r.open(ctx, name)
 	if err != nil {
@@ -67,7 +71,9 @@ func (r *run) covarianceOf(ctx context.Context, name string, tell func(what stri
 	// A sketch of d rows or more is useless.
 	sizes = slices.DeleteFunc(sizes, func(m int) bool { return m >= k.d })
 	if len(sizes) == 0 {
-		return nil, &SettingError{fmt.Sprintf("figure 7 makes sketches of 16 rows and more, which %d features don't need", k.d)}
+		return nil, &SettingError{
+			fmt.Sprintf("figure 7 makes sketches of 16 rows and more, which %d features don't need", k.d),
+		}
 	}
 	n, d, _ := src.Dims()
 	c := &covariance{dataset: name, from: src.from, title: fmt.Sprintf("%s (n = %d, d = %d)", name, n, d)}
@@ -213,7 +219,18 @@ func drawCovariances(found []*covariance) *figure {
 	f := &figure{
 		Number: 7, Columns: len(found), Title: "Covariance error and rows per second against m",
 		Settings: map[string]any{"trials": sketchTrials},
-		Table:    table{Columns: []string{"dataset", "method", "m", "error", "error_least", "error_most", "bound", "rows_per_second"}},
+		Table: table{
+			Columns: []string{
+				"dataset",
+				"method",
+				"m",
+				"error",
+				"error_least",
+				"error_most",
+				"bound",
+				"rows_per_second",
+			},
+		},
 	}
 	var rates []chart.Panel
 	for _, c := range found {

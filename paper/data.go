@@ -58,7 +58,13 @@ func (r *run) open(ctx context.Context, name string) (*realRows, error) {
 		return nil, err
 	}
 	n, d, _ := src.Dims()
-	from := fmt.Sprintf("%d rows of %s; %d columns and target standardised, then %s", n, joined(found), s.features, described)
+	from := fmt.Sprintf(
+		"%d rows of %s; %d columns and target standardised, then %s",
+		n,
+		joined(found),
+		s.features,
+		described,
+	)
 	const gibibyte = 1 << 30
 	if bytes := 8 * n * int64(d); bytes <= gibibyte {
 		from += fmt.Sprintf(", %d MiB in memory", bytes>>20)

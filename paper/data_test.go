@@ -215,7 +215,10 @@ func TestCompleteYears(t *testing.T) {
 	folder := t.TempDir()
 	put(t, folder, "YearPredictionMSD.txt", text.String())
 	put(t, folder, "YearPredictionMSD.head1176.txt.gz", "not looked at")
-	src, err := (&run{Config: Config{Data: folder, Rows: -1, Features: "none"}}).open(context.Background(), "YearPredictionMSD")
+	src, err := (&run{Config: Config{Data: folder, Rows: -1, Features: "none"}}).open(
+		context.Background(),
+		"YearPredictionMSD",
+	)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -21,14 +21,15 @@ const (
 	roundFactor = 8
 )
 
-// An Estimator is one method applied to the targets b = Ax₀ + ε of a [LinearModel], where the noise ε has variance τ².
-// It is a linear function of b, and can be evaluated at every γ:
+// An Estimator is one method applied to the targets b = Ax₀ + ε of a [LinearModel], where the noise ε has
+// variance τ². It is a linear function of b, and can be evaluated at every γ:
 //
 //	x̂ = Ĥ⁻¹Fb,   Ĥ = BᵀB + (γ + shift)I,
 //	E x̂ − x₀ = Ĥ⁻¹(FA − Ĥ)x₀,   Var x̂ = τ²·Ĥ⁻¹FFᵀĤ⁻¹.
 //
-// B is the sketch. F is Aᵀ, or AᵀSᵀS for the classical sketch SA with the random matrix S. With the eigendecomposition
-// BᵀB = Vᵀdiag(σ²)V, bias and variance are sums of d terms. The rows vᵢ of V are eigenvectors.
+// B is the sketch. F is Aᵀ, or AᵀSᵀS for the classical sketch SA with the random matrix S. With the
+// eigendecomposition BᵀB = Vᵀdiag(σ²)V, bias and variance are sums of d terms. The rows vᵢ of V are
+// eigenvectors.
 type Estimator struct {
 	Method string // "exact", "fd", "rfd", "classical" or "hessian"
 
@@ -41,8 +42,8 @@ type Estimator struct {
 	bound  *fd.Bound // on K − BᵀB; nil if there is none
 }
 
-// estimator returns an Estimator for the sketch b, an r×d matrix, and the eigenvectors of bᵀb as rows of v. The caller
-// must set the fields excess and noise2.
+// estimator returns an Estimator for the sketch b, an r×d matrix, and the eigenvectors of bᵀb as rows of v. The
+// caller must set the fields excess and noise2.
 func (m *LinearModel) estimator(method string, r int, b []float64) (e *Estimator, v []float64, err error) {
 	d := m.d
 	e = &Estimator{Method: method, model: m, s2: make([]float64, d), x0: make([]float64, d), excess: make([]float64, d)}
@@ -59,9 +60,9 @@ func (m *LinearModel) estimator(method string, r int, b []float64) (e *Estimator
 	return e, v, nil
 }
 
-// oneShot returns the estimator x̂ = Ĥ⁻¹Aᵀy of the targets y, with Ĥ from the sketch b, an r×d matrix. It computes
-// with the factor R of A = QR instead of K = AᵀA. The round-off of R·vᵢ, for an eigenvector vᵢ of bᵀb, is then
-// relative to ‖A‖, and the round-off of the variance to ‖A‖/γ.
+// oneShot returns the estimator x̂ = Ĥ⁻¹Aᵀy of the targets y, with Ĥ from the sketch b, an r×d matrix. It
+// computes with the factor R of A = QR instead of K = AᵀA. The round-off of R·vᵢ, for an eigenvector vᵢ of
+// bᵀb, is then relative to ‖A‖, and the round-off of the variance to ‖A‖/γ.
 func (m *LinearModel) oneShot(method string, r int, b []float64) (*Estimator, error) {
 	e, v, err := m.estimator(method, r, b)
 	if err != nil {
@@ -87,13 +88,14 @@ func rowDots(n int, a, b []float64) []float64 {
 	return out
 }
 
-// Exact returns the estimator x* = H⁻¹Aᵀb of exact ridge regression, with H = K + γI and K = AᵀA. It has bias −γH⁻¹x₀
-// and variance τ²H⁻¹KH⁻¹ (lemma 1 of the paper).
+// Exact returns the estimator x* = H⁻¹Aᵀb of exact ridge regression, with H = K + γI and K = AᵀA. It has bias
+// −γH⁻¹x₀ and variance τ²H⁻¹KH⁻¹ (lemma 1 of the paper).
 func (m *LinearModel) Exact() *Estimator { return m.exact }
 
 // FD returns the estimator x̂ = Ĥ⁻¹Aᵀb with Ĥ = BᵀB + γI for a sketch B of A. The paper calls it FDRR, and
-// [ridge.Summary.FitFD] computes it. With K = AᵀA, it has bias (Ĥ⁻¹K − I)x₀ and variance τ²Ĥ⁻¹KĤ⁻¹ (lemma 2 of the
-// paper). The cost is O(d³). Errors: [ridge.ErrShape] for other dimensions, [ridge.ErrNoConvergence].
+// [ridge.Summary.FitFD] computes it. With K = AᵀA, it has bias (Ĥ⁻¹K − I)x₀ and variance
+// τ²Ĥ⁻¹KĤ⁻¹ (lemma 2 of the paper). The cost is O(d³). Errors: [ridge.ErrShape] for other dimensions,
+// [ridge.ErrNoConvergence].
 func (m *LinearModel) FD(sketch *fd.Spectrum) (*Estimator, error) {
 	r := len(sketch.Sigma2)
 	if sketch.Dim != m.d || len(sketch.V) != r*m.d {
@@ -112,8 +114,8 @@ func (m *LinearModel) FD(sketch *fd.Spectrum) (*Estimator, error) {
 	return e, nil
 }
 
-// RFD is like [LinearModel.FD] with Ĥ = BᵀB + (γ + ρ)I. Here ρ = η/2, and η is the error bound of the sketch. The
-// paper calls this estimator RFDRR, and [ridge.Summary.Fit] computes it.
+// RFD is like [LinearModel.FD] with Ĥ = BᵀB + (γ + ρ)I. Here ρ = η/2, and η is the error bound of the sketch.
+// The paper calls this estimator RFDRR, and [ridge.Summary.Fit] computes it.
 func (m *LinearModel) RFD(sketch *fd.Spectrum) (*Estimator, error) {
 	e, err := m.FD(sketch)
 	if err != nil {
@@ -123,10 +125,10 @@ func (m *LinearModel) RFD(sketch *fd.Spectrum) (*Estimator, error) {
 	return e, nil
 }
 
-// Hessian returns the estimator x^H = Ĥ⁻¹Aᵀb with Ĥ = AᵀSᵀSA + γI, given the Hessian sketch SA (m×d) with the random
-// matrix S. For this one S, it has bias (Ĥ⁻¹K − I)x₀ and variance τ²Ĥ⁻¹KĤ⁻¹ with K = AᵀA. Only the noise of b is
-// random. The cost is O(d³). Errors: [ridge.ErrShape], *[fd.NonFiniteError], *[fd.RangeError],
-// [ridge.ErrNoConvergence].
+// Hessian returns the estimator x^H = Ĥ⁻¹Aᵀb with Ĥ = AᵀSᵀSA + γI, given the Hessian sketch SA (m×d)
+// with the random matrix S. For this one S, it has bias (Ĥ⁻¹K − I)x₀ and variance τ²Ĥ⁻¹KĤ⁻¹ with K
+// = AᵀA. Only the noise of b is random. The cost is O(d³). Errors: [ridge.ErrShape], *[fd.NonFiniteError],
+// *[fd.RangeError], [ridge.ErrNoConvergence].
 //
 // M. Pilanci, M. Wainwright, "Iterative Hessian Sketch" (2016).
 func (m *LinearModel) Hessian(sa mat.Matrix) (*Estimator, error) {
@@ -137,8 +139,8 @@ func (m *LinearModel) Hessian(sa mat.Matrix) (*Estimator, error) {
 	return m.oneShot("hessian", r, b)
 }
 
-// Classical returns the estimator x^C = Ĥ⁻¹AᵀSᵀSb with Ĥ = AᵀSᵀSA + γI, given the classical sketch SA (m×d) and SSᵀ
-// (m×m, positive semidefinite). It has
+// Classical returns the estimator x^C = Ĥ⁻¹AᵀSᵀSb with Ĥ = AᵀSᵀSA + γI, given the classical sketch SA
+// (m×d) and SSᵀ (m×m, positive semidefinite). It has
 //
 //	bias −γĤ⁻¹x₀,   variance τ²·Ĥ⁻¹(SA)ᵀSSᵀ(SA)Ĥ⁻¹
 //
@@ -190,8 +192,8 @@ type Risk struct {
 	MSE      float64 // E‖x̂ − x₀‖², their sum
 }
 
-// Risk computes the bias and the variance as sums over the eigenvectors vᵢ of BᵀB. With s = γ + shift and the notation
-// of [Estimator],
+// Risk computes the bias and the variance as sums over the eigenvectors vᵢ of BᵀB. With s = γ + shift and the
+// notation of [Estimator],
 //
 //	‖bias‖² = Σᵢ (vᵢᵀ((FA − BᵀB)x₀ − s·x₀)/(σᵢ² + s))²,   tr var = τ²·Σᵢ ‖Fᵀvᵢ‖²/(σᵢ² + s)².
 //
@@ -217,20 +219,20 @@ func (e *Estimator) Risk(gamma float64) (Risk, error) {
 type RiskBounds struct{ Bias2, Variance, MSE ridge.Interval }
 
 // Bounds returns bounds on the risk of FDRR (shift 0) and RFDRR (shift ρ), relative to the risk of x*. They follow
-// from the guarantee −pad ⪯ K − BᵀB ⪯ η + pad of a Frequent Directions sketch, where pad bounds the round-off. With q
-// = (max(shift, η − shift) + pad)/(γ + shift),
+// from the guarantee −pad ⪯ K − BᵀB ⪯ η + pad of a Frequent Directions sketch, where pad bounds the
+// round-off. With q = (max(shift, η − shift) + pad)/(γ + shift),
 //
 //	‖bias(x̂) − bias(x*)‖ ≤ q·‖E x*‖,
 //	γ/(γ + shift + pad) ≤ √(tr var(x̂)/tr var(x*)) ≤ 1 + q,
 //
-// widened by the round-off of both sides. So tr var(x̂) >= tr var(x*) for FD, and tr var(x̂) >= (1 − ρ/(γ+ρ))²·tr
-// var(x*) for RFD. For the exact estimator q and pad are zero. The bounds of the classical and Hessian sketches are
-// [0, ∞), because nothing is known without a bound on the distortion of S.
+// widened by the round-off of both sides. So tr var(x̂) >= tr var(x*) for FD, and tr var(x̂) >= (1 −
+// ρ/(γ+ρ))²·tr var(x*) for RFD. For the exact estimator q and pad are zero. The bounds of the classical and
+// Hessian sketches are [0, ∞), because nothing is known without a bound on the distortion of S.
 //
-// These bounds replace theorems 1 to 3 of the paper. The paper bounds the bias by multiples 1 − θ and 1/(1 − θ) of
-// the bias of x*. This is false: M = (Ĥ⁻¹K − I)H is not symmetric, and its eigenvalues do not bound ‖Mu‖. The paper's
-// var(x*) ⪯ var(x̂) is false too. Only the traces are ordered in this way: with P = KH⁻¹ ⪰ 0 and Ĥ ⪯ H + aI ⪯ (1 +
-// a/γ)H,
+// These bounds replace theorems 1 to 3 of the paper. The paper bounds the bias by multiples 1 − θ and 1/(1 − θ)
+// of the bias of x*. This is false: M = (Ĥ⁻¹K − I)H is not symmetric, and its eigenvalues do not bound
+// ‖Mu‖. The paper's var(x*) ⪯ var(x̂) is false too. Only the traces are ordered in this way: with P = KH⁻¹
+// ⪰ 0 and Ĥ ⪯ H + aI ⪯ (1 + a/γ)H,
 //
 //	‖K^½Ĥ⁻¹‖_F·‖K^½H⁻¹‖_F ≥ tr(PĤ⁻¹) ≥ γ/(γ+a)·tr(PH⁻¹) = γ/(γ+a)·‖K^½H⁻¹‖_F².
 //

@@ -32,8 +32,18 @@ func TestRiskDense(t *testing.T) {
 					risk, bounds := mustRisk(t, e, gamma)
 					bias2, variance := g.dense(g.linear(t, e.Method, gamma))
 					tol := 64 * eps * float64(c.d) * (1 + g.spec.Bound.Frobenius2/gamma)
-					if !(math.Abs(risk.Bias2-bias2) <= tol*bias2) || !(math.Abs(risk.Variance-variance) <= tol*variance) {
-						t.Errorf("%v %s γ=%v: ‖bias‖² %v, trace of the variance %v; want %v, %v", c, e.Method, gamma, risk.Bias2, risk.Variance, bias2, variance)
+					if !(math.Abs(risk.Bias2-bias2) <= tol*bias2) ||
+						!(math.Abs(risk.Variance-variance) <= tol*variance) {
+						t.Errorf(
+							"%v %s γ=%v: ‖bias‖² %v, trace of the variance %v; want %v, %v",
+							c,
+							e.Method,
+							gamma,
+							risk.Bias2,
+							risk.Variance,
+							bias2,
+							variance,
+						)
 					}
 					if risk.Gamma != gamma || risk.MSE != risk.Bias2+risk.Variance {
 						t.Errorf("%v %s γ=%v: %+v", c, e.Method, gamma, risk)
@@ -70,7 +80,9 @@ func TestRiskSimulation(t *testing.T) {
 	y := mat.NewDense(n, trials, normals(r, n*trials))
 	y.Apply(func(i, _ int, v float64) float64 { return ax.AtVec(i) + math.Sqrt(g.noise)*v }, y)
 
-	sum, err := ridge.NewSummary(ridge.SummaryConfig{Dim: d, Targets: trials, Size: m, ShrinkRows: m, Store: fd.StoreRows})
+	sum, err := ridge.NewSummary(
+		ridge.SummaryConfig{Dim: d, Targets: trials, Size: m, ShrinkRows: m, Store: fd.StoreRows},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -160,7 +172,15 @@ func simulated(t *testing.T, method string, coef *mat.Dense, x0 []float64, risk 
 		{"MSE", mse, risk.MSE, mseSD / math.Sqrt(n)},
 	} {
 		if !(math.Abs(c.seen-c.want) <= 5*c.error) || !(c.error <= 0.05*c.want) {
-			t.Errorf("%s: %s %v in %d trials, standard error %v; want %v", method, c.name, c.seen, trials, c.error, c.want)
+			t.Errorf(
+				"%s: %s %v in %d trials, standard error %v; want %v",
+				method,
+				c.name,
+				c.seen,
+				trials,
+				c.error,
+				c.want,
+			)
 		}
 	}
 }
@@ -206,7 +226,13 @@ func TestBiasTheoremIsFalse(t *testing.T) {
 				holds(t, method, bounds, risk)
 				bias, mse := risk.Bias2/optimal.Bias2, risk.MSE/optimal.MSE
 				if !(math.Abs(bias-want) <= 1e-4) || !(mse >= 0.99*want) {
-					t.Errorf("%s: squared bias %v and MSE %v times those of ridge regression, want %v", method, bias, mse, want)
+					t.Errorf(
+						"%s: squared bias %v and MSE %v times those of ridge regression, want %v",
+						method,
+						bias,
+						mse,
+						want,
+					)
 				}
 			}
 		}
@@ -253,7 +279,12 @@ func TestRiskBounds(t *testing.T) {
 				risk, bounds := mustRisk(t, e, gamma)
 				holds(t, fmt.Sprint(trial, e.Method), bounds, risk)
 				if e.Method == "fd" && !(risk.Variance >= optimal.Variance*(1-1e-10)) {
-					t.Errorf("%d: the variance of FDRR is %v, less than the %v of x*", trial, risk.Variance, optimal.Variance)
+					t.Errorf(
+						"%d: the variance of FDRR is %v, less than the %v of x*",
+						trial,
+						risk.Variance,
+						optimal.Variance,
+					)
 				}
 			}
 		}

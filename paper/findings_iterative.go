@@ -32,24 +32,56 @@ var (
 
 var findingsIterative = section{"Section 4, findings", []int{3, 4, 5}, hasConverged, []claim{
 	{"Convergence was easier for all methods when γ was increased.", onSets(easier), ""},
-	{"When γ = 10, all methods except for RFD diverged.", onSets(at(10, converging(func(m string) bool { return m == "RFD" }, ""))), ""},
-	{"When γ = 100, all methods began to descend towards the optimum.", onSets(at(100, converging(func(string) bool { return true }, " diverges"))), ""},
+	{
+		"When γ = 10, all methods except for RFD diverged.",
+		onSets(at(10, converging(func(m string) bool { return m == "RFD" }, ""))),
+		"",
+	},
+	{
+		"When γ = 100, all methods began to descend towards the optimum.",
+		onSets(at(100, converging(func(string) bool { return true }, " diverges"))),
+		"",
+	},
 	{"At any fixed number of iterations RFD performed best, at every γ.", onSets(robustBest), ""},
-	{"At γ = 100, after 10 iterations RFD achieved an error better than 10⁻¹⁰.", onSets(at(100, func(c *convergence, gamma float64) finding {
-		return check(c.final("RFD", gamma) < 1e-10, chart.Short(c.final("RFD", gamma)), "")
-	})), ""},
+	{
+		"At γ = 100, after 10 iterations RFD achieved an error better than 10⁻¹⁰.",
+		onSets(at(100, func(c *convergence, gamma float64) finding {
+			return check(c.final("RFD", gamma) < 1e-10, chart.Short(c.final("RFD", gamma)), "")
+		})),
+		"",
+	},
 	{"At γ = 100, FD achieved approximately 10⁻⁷.", onSets(at(100, plainReaches)), ""},
-	{"The deterministic methods performed better than all randomised methods (at γ = 100 and 1000).", onLarger(deterministicFirst), ""},
+	{
+		"The deterministic methods performed better than all randomised methods (at γ = 100 and 1000).",
+		onLarger(deterministicFirst),
+		"",
+	},
 	{"Next best was IHS:SJLT (at γ = 100 and 1000).", onLarger(sjltNext), sjltIsGaussian},
-	{"There is roughly a 1–2 order of magnitude difference between FD and IHS:SJLT (at γ = 100).", onSets(at(100, plainToSJLT)), sjltIsGaussian},
-	{"That is slightly less than the difference between RFD and FD (at γ = 100).", onSets(at(100, lessThanRobust)), sjltIsGaussian},
-	{"Single:Gaussian, Single:SJLT and IHS:Gaussian all perform poorly (at γ = 100).", onSets(at(100, poor)), sjltIsGaussian},
+	{
+		"There is roughly a 1–2 order of magnitude difference between FD and IHS:SJLT (at γ = 100).",
+		onSets(at(100, plainToSJLT)),
+		sjltIsGaussian,
+	},
+	{
+		"That is slightly less than the difference between RFD and FD (at γ = 100).",
+		onSets(at(100, lessThanRobust)),
+		sjltIsGaussian,
+	},
+	{
+		"Single:Gaussian, Single:SJLT and IHS:Gaussian all perform poorly (at γ = 100).",
+		onSets(at(100, poor)),
+		sjltIsGaussian,
+	},
 	{"The ordering of the methods at γ = 100 is repeated at γ = 1000.", onSets(sameOrder), ""},
 	{"The behaviour is reflected on all the data sets: the same ordering at γ = 100.", sameEverywhere, ""},
 }}
 
 var findingsCertificates = section{"Section 4, theorems 4 and 5, as corrected", nil, hasConverged, []claim{
-	{"RFD contracts the error by no more than ρ/(γ+ρ) in any iteration, at every γ. (The paper has b/(2−b), for b < 1 alone.)", onSets(withinRate("RFD")), ""},
+	{
+		"RFD contracts the error by no more than ρ/(γ+ρ) in any iteration, at every γ. (The paper has b/(2−b), for b < 1 alone.)",
+		onSets(withinRate("RFD")),
+		"",
+	},
 	{"FD contracts the error by no more than η/γ. (The paper has b/(1−b).)", onSets(withinRate("FD")), ""},
 	{"The contraction seen is the promised one to within a few percent.", onSets(sharpRate), ""},
 	{"Every certified error bound was at least the error.", onSets(certified), ""},
@@ -165,10 +197,22 @@ func robustBest(c *convergence) finding {
 		methods = slices.DeleteFunc(methods, func(m string) bool { return m == "RFD" })
 		for t := 1; t <= last; t++ {
 			for _, m := range iterated {
-				n.unless(m == "RFD" || c.at("RFD", gamma, t) <= c.at(m, gamma, t), "%s is better at γ = %g, t = %d", m, gamma, t)
+				n.unless(
+					m == "RFD" || c.at("RFD", gamma, t) <= c.at(m, gamma, t),
+					"%s is better at γ = %g, t = %d",
+					m,
+					gamma,
+					t,
+				)
 			}
 		}
-		n.number("γ = %g, t = %d: %s, next %s", gamma, last, c.listed(gamma, last, "RFD"), c.listed(gamma, last, methods[0]))
+		n.number(
+			"γ = %g, t = %d: %s, next %s",
+			gamma,
+			last,
+			c.listed(gamma, last, "RFD"),
+			c.listed(gamma, last, methods[0]),
+		)
 	}
 	return n.finding()
 }
@@ -186,7 +230,11 @@ func deterministicFirst(c *convergence, gamma float64) finding {
 	var n notes
 	methods, t := c.order(gamma)
 	n.number("t = %d: %s, best randomised %s", t, c.listed(gamma, t, "FD"), c.bestRandom(gamma, t))
-	n.unless(slices.Contains(sketchOnce, methods[0]) && slices.Contains(sketchOnce, methods[1]), "the order is %s", strings.Join(methods, ", "))
+	n.unless(
+		slices.Contains(sketchOnce, methods[0]) && slices.Contains(sketchOnce, methods[1]),
+		"the order is %s",
+		strings.Join(methods, ", "),
+	)
 	return n.finding()
 }
 
@@ -299,7 +347,11 @@ func sharpRate(c *convergence) finding {
 		}
 	}
 	ok := !slices.ContainsFunc(ratios, func(q float64) bool { return q < 1-fewPercent })
-	return check(ok, "seen over promised "+span(ratios...), "the promise is the worst case of the sketch's own bound η; the data do better")
+	return check(
+		ok,
+		"seen over promised "+span(ratios...),
+		"the promise is the worst case of the sketch's own bound η; the data do better",
+	)
 }
 
 func certified(c *convergence) finding {

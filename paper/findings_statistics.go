@@ -54,12 +54,18 @@ const (
 
 // The numbers that several claims are about.
 var (
-	gain = quantity{"error of the best randomised relative to the worse deterministic method", over(least(randomised...), most(deterministic...))}
+	gain = quantity{
+		"error of the best randomised relative to the worse deterministic method",
+		over(least(randomised...), most(deterministic...)),
+	}
 
 	plainToRobust = quantity{"error of FDRR relative to RFDRR", over(least(fdrr), least(rfdrr))}
 
 	// sketched without RFDRR
-	othersToRobust = quantity{"error of the best other method relative to RFDRR", over(least(slices.Concat([]string{fdrr}, randomised)...), least(rfdrr))}
+	othersToRobust = quantity{
+		"error of the best other method relative to RFDRR",
+		over(least(slices.Concat([]string{fdrr}, randomised)...), least(rfdrr)),
+	}
 
 	classical = []string{classicalGaussian, classicalSJLT}
 	hessian   = []string{hessianGaussian, hessianSJLT}
@@ -72,36 +78,120 @@ var (
 	}}, atMost(negligible))
 
 	// gaussianFirst and sjltBias judge whether a classical sketch is the best randomised method.
-	gaussianFirst = allMetrics.judge(quantity{"error of Classical:Gaussian over the least of the randomised", over(least(classicalGaussian), least(randomised...))}, atMost(near))
-	sjltBias      = biasOnly.judge(quantity{"error of Classical:SJLT over the least of the randomised", over(least(classicalSJLT), least(randomised...))}, atMost(near))
+	gaussianFirst = allMetrics.judge(
+		quantity{
+			"error of Classical:Gaussian over the least of the randomised",
+			over(least(classicalGaussian), least(randomised...)),
+		},
+		atMost(near),
+	)
+	sjltBias = biasOnly.judge(
+		quantity{
+			"error of Classical:SJLT over the least of the randomised",
+			over(least(classicalSJLT), least(randomised...)),
+		},
+		atMost(near),
+	)
 
 	robustFirst = allMetrics.judge(othersToRobust, atLeast(1))
-	hessianBias = biasOnly.judge(quantity{"smaller bias of the two over the optimal one", over(leastValue(hessian...), leastValue(exact))}, atLeast(overmuch))
+	hessianBias = biasOnly.judge(
+		quantity{"smaller bias of the two over the optimal one", over(leastValue(hessian...), leastValue(exact))},
+		atLeast(overmuch),
+	)
 )
 
 var findingsR1 = section{"Section 3, findings for R₁", []int{1}, hasR1, []claim{
-	{"Across all 3 metrics, both deterministic methods dominate the randomised methods.", on(1, allMetrics.judge(gain, atLeast(1))), ""},
-	{"RFDRR is marginally better than FDRR, but the difference is negligible.", on(1, parts("better", allMetrics.judge(plainToRobust, atLeast(1)), "negligible", negligibly)), ""},
-	{"The relative error of all three metrics is consistently many orders of magnitude better than for randomised methods.", on(1, allMetrics.judge(gain, atLeast(manyOrders))), ""},
-	{"For the bias, both Classical methods are the most competitive of the randomised.", on(1, biasOnly.judge(quantity{"error of the better Hessian relative to the worse Classical method", over(least(hessian...), most(classical...))}, atLeast(1))), ""},
-	{"Their bias is in absolute terms not too far from the optimal one, yet its relative error is much weaker than for the deterministic methods.", on(1, parts(
-		"not far", biasOnly.judge(quantity{"larger value over the optimal one", over(mostValue(classical...), mostValue(exact))}, aboutOne(near)),
-		"weaker", biasOnly.judge(quantity{"smaller error relative to the worse deterministic method", over(least(classical...), most(deterministic...))}, atLeast(muchWeaker)))), ""},
+	{
+		"Across all 3 metrics, both deterministic methods dominate the randomised methods.",
+		on(1, allMetrics.judge(gain, atLeast(1))),
+		"",
+	},
+	{
+		"RFDRR is marginally better than FDRR, but the difference is negligible.",
+		on(1, parts("better", allMetrics.judge(plainToRobust, atLeast(1)), "negligible", negligibly)),
+		"",
+	},
+	{
+		"The relative error of all three metrics is consistently many orders of magnitude better than for randomised methods.",
+		on(1, allMetrics.judge(gain, atLeast(manyOrders))),
+		"",
+	},
+	{
+		"For the bias, both Classical methods are the most competitive of the randomised.",
+		on(
+			1,
+			biasOnly.judge(
+				quantity{
+					"error of the better Hessian relative to the worse Classical method",
+					over(least(hessian...), most(classical...)),
+				},
+				atLeast(1),
+			),
+		),
+		"",
+	},
+	{
+		"Their bias is in absolute terms not too far from the optimal one, yet its relative error is much weaker than for the deterministic methods.",
+		on(1, parts(
+			"not far",
+			biasOnly.judge(
+				quantity{"larger value over the optimal one", over(mostValue(classical...), mostValue(exact))},
+				aboutOne(near),
+			),
+			"weaker",
+			biasOnly.judge(
+				quantity{
+					"smaller error relative to the worse deterministic method",
+					over(least(classical...), most(deterministic...)),
+				},
+				atLeast(muchWeaker),
+			),
+		)),
+		"",
+	},
 	{"Classical:Gaussian appears most consistently competitive.", on(1, gaussianFirst), hessianIsRight},
 	{"Classical:SJLT appears competitive for bias.", on(1, sjltBias), ""},
 	{"Classical:SJLT has the worst variance.", on(1, sjltVariance), sjltIsGaussian},
 	{"Both Hessian sketches substantially overestimate the bias.", on(1, hessianBias), allBias},
-	{"Their variance is sandwiched between the variances of Classical:Gaussian and Classical:SJLT.", on(1, sandwiched), sjltIsGaussian},
-	{"In the Hessian model there is little change between Gaussian and SJLT.", on(1, allMetrics.judge(quantity{"value of Hessian:SJLT over Hessian:Gaussian", over(mostValue(hessianSJLT), mostValue(hessianGaussian))}, aboutOne(littleMore))), ""},
+	{
+		"Their variance is sandwiched between the variances of Classical:Gaussian and Classical:SJLT.",
+		on(1, sandwiched),
+		sjltIsGaussian,
+	},
+	{
+		"In the Hessian model there is little change between Gaussian and SJLT.",
+		on(
+			1,
+			allMetrics.judge(
+				quantity{
+					"value of Hessian:SJLT over Hessian:Gaussian",
+					over(mostValue(hessianSJLT), mostValue(hessianGaussian)),
+				},
+				aboutOne(littleMore),
+			),
+		),
+		"",
+	},
 }}
 
 var findingsR2 = section{"Section 3, findings for R₂", []int{2}, hasR2, []claim{
 	{"The relative errors (of the deterministic methods) are higher than for R₁.", higherThanR1, ""},
 	{"RFDRR remains consistently the best performing sketch across all 3 metrics.", on(2, robustFirst), robustShrinks},
 	{"FDRR performs up to roughly 2 orders of magnitude worse than RFDRR up to γ ≤ 2⁻⁴.", on(2, twoOrders), ""},
-	{"FDRR performs roughly 1 order worse than Classical:Gaussian in bias and variance up to γ ≤ 2⁻⁴.", on(2, domain{[]metric{bias, variance}, small}.judge(
-		quantity{"error of FDRR relative to Classical:Gaussian for γ ≤ 2⁻⁴", over(least(fdrr), least(classicalGaussian))},
-		rule{"10 to a factor of √10", func(q float64) bool { return math.Abs(math.Log10(q)-1) <= 0.5 }})), crossingOptimal},
+	{
+		"FDRR performs roughly 1 order worse than Classical:Gaussian in bias and variance up to γ ≤ 2⁻⁴.",
+		on(2, domain{[]metric{bias, variance}, small}.judge(
+			quantity{
+				"error of FDRR relative to Classical:Gaussian for γ ≤ 2⁻⁴",
+				over(least(fdrr), least(classicalGaussian)),
+			},
+			rule{
+				"10 to a factor of √10",
+				func(q float64) bool { return math.Abs(math.Log10(q)-1) <= 0.5 },
+			},
+		)),
+		crossingOptimal,
+	},
 	{"For γ > 2⁻⁴ FDRR begins to perform similarly to RFDRR in bias and variance.", on(2, alikeAbove), crossingOptimal},
 	{"Classical:Gaussian looks competitive for small γ.", on(2, domain{allMetrics.of, small}.judge(
 		quantity{"error of Classical:Gaussian relative to RFDRR for γ ≤ 2⁻⁴", over(least(classicalGaussian), least(rfdrr))}, atMost(similar))), ""},
@@ -111,24 +201,52 @@ var findingsR2 = section{"Section 3, findings for R₂", []int{2}, hasR2, []clai
 }}
 
 var statisticsSummary = section{"Section 3, summary", nil, hasBoth, []claim{
-	{"Across all 3 metrics and for R₁ and R₂, RFDRR is the standout sketch method.", onBoth(robustFirst), robustShrinks},
+	{
+		"Across all 3 metrics and for R₁ and R₂, RFDRR is the standout sketch method.",
+		onBoth(robustFirst),
+		robustShrinks,
+	},
 	{"For R₁ FDRR is competitive with RFDRR; for R₂ this depends on the regularisation.", dependsOnGamma, ""},
 	{"Of the randomised methods Classical:Gaussian is the most competitive.", onBoth(gaussianFirst), hessianIsRight},
 	{"It is fraught with scalability issues: generating SA takes too long.", onBoth(gaussianCost), fdCostsMore},
 	{"With SJLT instead of Gaussian there is noticeable degradation.", onBoth(degrades(classicalSJLT)), sjltIsGaussian},
-	{"With the Hessian sketch instead there is noticeable degradation.", onBoth(degrades(hessianGaussian, hessianSJLT)), hessianIsRight},
+	{
+		"With the Hessian sketch instead there is noticeable degradation.",
+		onBoth(degrades(hessianGaussian, hessianSJLT)),
+		hessianIsRight,
+	},
 }}
 
 var statisticsBounds = section{"Section 3, theorems 1 to 3", nil, hasBoth, []claim{
-	{"Bias, variance and MSE of FDRR and RFDRR are bounded by their values for ridge regression. (The paper's bounds on bias and MSE are false, see paper.Estimator.Bounds; judged here are the corrected ones.)", onBoth(bounded), ""},
+	{
+		"Bias, variance and MSE of FDRR and RFDRR are bounded by their values for ridge regression. (The paper's bounds on bias and MSE are false, see paper.Estimator.Bounds; judged here are the corrected ones.)",
+		onBoth(bounded),
+		"",
+	},
 }}
 
 // alikeAbove judges whether FDRR and RFDRR have similar errors for γ > 2⁻⁴.
-var alikeAbove = domain{[]metric{bias, variance}, large}.judge(quantity{plainToRobust.name + " for γ > 2⁻⁴", plainToRobust.of}, aboutOne(similar))
+var alikeAbove = domain{
+	[]metric{bias, variance},
+	large,
+}.judge(
+	quantity{plainToRobust.name + " for γ > 2⁻⁴", plainToRobust.of},
+	aboutOne(similar),
+)
 
 func sjltVariance(x *risks) finding {
 	others := slices.DeleteFunc(slices.Clone(sketched), func(method string) bool { return method == classicalSJLT })
-	f := domain{of: []metric{variance}}.judge(quantity{"variance of Classical:SJLT over the largest of the others", over(mostValue(classicalSJLT), mostValue(others...))}, atLeast(noticeable))(x)
+	f := domain{
+		of: []metric{variance},
+	}.judge(
+		quantity{
+			"variance of Classical:SJLT over the largest of the others",
+			over(mostValue(classicalSJLT), mostValue(others...)),
+		},
+		atLeast(noticeable),
+	)(
+		x,
+	)
 	f.numbers += "; relative to Classical:Gaussian: " + x.over(classicalSJLT)
 	return f
 }
@@ -139,12 +257,17 @@ func sandwiched(x *risks) finding {
 		var row []bool
 		for i := range x.gammas {
 			u := x.value(method, variance, i)
-			row = append(row, leastValue(classical...)(x, variance, i) <= u && u <= mostValue(classical...)(x, variance, i))
+			row = append(
+				row,
+				leastValue(classical...)(x, variance, i) <= u && u <= mostValue(classical...)(x, variance, i),
+			)
 		}
 		t.add(method, row...)
 	}
-	return t.finding(fmt.Sprintf("variance relative to Classical:Gaussian: Hessian:Gaussian %s, Hessian:SJLT %s, Classical:SJLT %s",
-		x.over(hessianGaussian), x.over(hessianSJLT), x.over(classicalSJLT)))
+	return t.finding(
+		fmt.Sprintf("variance relative to Classical:Gaussian: Hessian:Gaussian %s, Hessian:SJLT %s, Classical:SJLT %s",
+			x.over(hessianGaussian), x.over(hessianSJLT), x.over(classicalSJLT)),
+	)
 }
 
 func higherThanR1(r *results) finding {
@@ -152,9 +275,17 @@ func higherThanR1(r *results) finding {
 	if a == nil || !slices.Equal(a.gammas, b.gammas) {
 		return finding{verdict: unknown, why: "figure 1 was not run"}
 	}
-	return allMetrics.judge(quantity{"smaller ratio of the errors for R₂ and R₁, of FDRR and RFDRR", func(b *risks, m metric, i int) float64 {
-		return math.Min(b.err(fdrr, m, i)/a.err(fdrr, m, i), b.err(rfdrr, m, i)/a.err(rfdrr, m, i))
-	}}, atLeast(1))(b)
+	return allMetrics.judge(
+		quantity{
+			"smaller ratio of the errors for R₂ and R₁, of FDRR and RFDRR",
+			func(b *risks, m metric, i int) float64 {
+				return math.Min(b.err(fdrr, m, i)/a.err(fdrr, m, i), b.err(rfdrr, m, i)/a.err(rfdrr, m, i))
+			},
+		},
+		atLeast(1),
+	)(
+		b,
+	)
 }
 
 func twoOrders(x *risks) finding {
@@ -169,8 +300,15 @@ func twoOrders(x *risks) finding {
 		shown = append(shown, m.String()+" "+chart.Short(worst[m]))
 	}
 	orders := math.Log10(slices.Max(worst))
-	return check(math.Abs(orders-2) <= 0.5, fmt.Sprintf("largest %s for γ ≤ 2⁻⁴: %s (rule: 100 to a factor of √10 for the largest)", plainToRobust.name, strings.Join(shown, ", ")),
-		fmt.Sprintf("%.1f orders of magnitude", orders))
+	return check(
+		math.Abs(orders-2) <= 0.5,
+		fmt.Sprintf(
+			"largest %s for γ ≤ 2⁻⁴: %s (rule: 100 to a factor of √10 for the largest)",
+			plainToRobust.name,
+			strings.Join(shown, ", "),
+		),
+		fmt.Sprintf("%.1f orders of magnitude", orders),
+	)
 }
 
 // largest returns the largest f(x, m, i) over the given indices i of γ.
@@ -195,14 +333,23 @@ func noImprovement(x *risks) finding {
 		drop := func(method string) float64 { return x.largest(least(method), m, at) / x.err(method, m, last) }
 		random, plain, robust := drop(classicalGaussian), drop(fdrr), drop(rfdrr)
 		t.add(m.String(), random <= noFurther && math.Min(plain, robust) >= improvement)
-		shown = append(shown, fmt.Sprintf("%s Classical:Gaussian %s, FDRR %s, RFDRR %s", m, chart.Short(random), chart.Short(plain), chart.Short(robust)))
+		shown = append(
+			shown,
+			fmt.Sprintf(
+				"%s Classical:Gaussian %s, FDRR %s, RFDRR %s",
+				m,
+				chart.Short(random),
+				chart.Short(plain),
+				chart.Short(robust),
+			),
+		)
 	}
 	return t.finding(fmt.Sprintf("largest error for γ > 2⁻⁴ over that at γ = %s: %s (rule: ≤ %v, ≥ %v, ≥ %v)",
 		power(x.gammas[last]), strings.Join(shown, "; "), noFurther, improvement, improvement))
 }
 
-// dependsOnGamma judges two data sets. For R₁, FDRR must be about as good as RFDRR. For R₂, it must be much worse at
-// the smallest γ and similar at the largest γ.
+// dependsOnGamma judges two data sets. For R₁, FDRR must be about as good as RFDRR. For R₂, it must be much worse
+// at the smallest γ and similar at the largest γ.
 var dependsOnGamma = parts("R₁", on(1, negligibly), "R₂", on(2, func(x *risks) finding {
 	last := len(x.gammas) - 1
 	t := tally{gammas: []float64{x.gammas[0], x.gammas[last]}}
@@ -212,17 +359,41 @@ var dependsOnGamma = parts("R₁", on(1, negligibly), "R₂", on(2, func(x *risk
 		t.add(m.String(), p > muchWeaker, q <= similar)
 		shown = append(shown, fmt.Sprintf("%s %s and %s", m, chart.Short(p), chart.Short(q)))
 	}
-	return t.finding(fmt.Sprintf("%s at γ = %s and %s: %s (rule: ≥ %v, ≤ %v)", plainToRobust.name, power(x.gammas[0]), power(x.gammas[last]), strings.Join(shown, ", "), muchWeaker, similar))
+	return t.finding(
+		fmt.Sprintf(
+			"%s at γ = %s and %s: %s (rule: ≥ %v, ≤ %v)",
+			plainToRobust.name,
+			power(x.gammas[0]),
+			power(x.gammas[last]),
+			strings.Join(shown, ", "),
+			muchWeaker,
+			similar,
+		),
+	)
 }))
 
 func gaussianCost(x *risks) finding {
 	gaussian, sjlt := x.seconds[classicalGaussian]/x.seconds[fdrr], x.seconds[classicalSJLT]/x.seconds[fdrr]
-	return check(gaussian > 1, fmt.Sprintf("time to sketch A relative to FD: Gaussian %s, SJLT %s (rule: > 1 for Gaussian)", chart.Short(gaussian), chart.Short(sjlt)), "Gaussian sketches are faster to make")
+	return check(
+		gaussian > 1,
+		fmt.Sprintf(
+			"time to sketch A relative to FD: Gaussian %s, SJLT %s (rule: > 1 for Gaussian)",
+			chart.Short(gaussian),
+			chart.Short(sjlt),
+		),
+		"Gaussian sketches are faster to make",
+	)
 }
 
 // degrades judges that methods are worse than Classical:Gaussian.
 func degrades(methods ...string) func(*risks) finding {
-	return allMetrics.judge(quantity{"least error of " + strings.Join(methods, ", ") + " relative to Classical:Gaussian", over(least(methods...), least(classicalGaussian))}, atLeast(near))
+	return allMetrics.judge(
+		quantity{
+			"least error of " + strings.Join(methods, ", ") + " relative to Classical:Gaussian",
+			over(least(methods...), least(classicalGaussian)),
+		},
+		atLeast(near),
+	)
 }
 
 // bounded judges that each value lies within its bounds.
@@ -269,7 +440,11 @@ func leastValue(methods ...string) evaluation { return extreme((*risks).value, m
 
 func mostValue(methods ...string) evaluation { return extreme((*risks).value, math.Max, methods) }
 
-func extreme(number func(*risks, string, metric, int) float64, of func(a, b float64) float64, methods []string) evaluation {
+func extreme(
+	number func(*risks, string, metric, int) float64,
+	of func(a, b float64) float64,
+	methods []string,
+) evaluation {
 	return func(x *risks, m metric, i int) float64 {
 		e := number(x, methods[0], m, i)
 		for _, method := range methods[1:] {
@@ -364,5 +539,8 @@ func atMost(limit float64) rule {
 }
 
 func aboutOne(factor float64) rule {
-	return rule{fmt.Sprintf("1 to a factor of %v", factor), func(q float64) bool { return 1/factor <= q && q <= factor }}
+	return rule{
+		fmt.Sprintf("1 to a factor of %v", factor),
+		func(q float64) bool { return 1/factor <= q && q <= factor },
+	}
 }

@@ -20,9 +20,9 @@ import (
 //
 //	b = A·x₀ + ε,   E ε = 0,   Var ε = τ²·I,   A n×d (each row is a sample).
 //
-// A method computes coefficients x̂ from A and b. They have a bias E x̂ − x₀, a variance and a mean squared error
-// E‖x̂ − x₀‖² (section 3 of the paper). The model stores the triangular factor of A and the eigenvalues of K = AᵀA.
-// It is for experiments with d up to a few thousand. Several goroutines may use it at once.
+// A method computes coefficients x̂ from A and b. They have a bias E x̂ − x₀, a variance and a mean squared
+// error E‖x̂ − x₀‖² (section 3 of the paper). The model stores the triangular factor of A and the
+// eigenvalues of K = AᵀA. It is for experiments with d up to a few thousand. Several goroutines may use it at once.
 type LinearModel struct {
 	be    engine.Backend
 	d     int
@@ -35,12 +35,18 @@ type LinearModel struct {
 }
 
 // NewLinearModel returns the model of the features of src. x0 contains the d true coefficients, and noise >= 0 is the
-// noise variance τ². src must have targets, but they are ignored. NewLinearModel makes one pass, and takes O(nd² + d³)
-// time and O(d²) memory. If be is nil, it uses engine.Default(). It keeps no reference to its arguments.
+// noise variance τ². src must have targets, but they are ignored. NewLinearModel makes one pass, and takes O(nd² +
+// d³) time and O(d²) memory. If be is nil, it uses engine.Default(). It keeps no reference to its arguments.
 //
 // Errors: errors of src; [ridge.ErrEmpty]; [ridge.ErrShape]; *[ridge.SizeError]; [ridge.ErrNoConvergence].
 // *[fd.NonFiniteError] and *[fd.RangeError] name an invalid row of src, or row 0 if x0 is invalid.
-func NewLinearModel(ctx context.Context, src dataset.Source, x0 []float64, noise float64, be engine.Backend) (*LinearModel, error) {
+func NewLinearModel(
+	ctx context.Context,
+	src dataset.Source,
+	x0 []float64,
+	noise float64,
+	be engine.Backend,
+) (*LinearModel, error) {
 	ctx = background.IfNil(ctx)
 	if !(noise >= 0) || math.IsInf(noise, 0) {
 		return nil, fmt.Errorf("paper: noise variance %v, must be finite and not negative", noise)
@@ -61,7 +67,15 @@ func NewLinearModel(ctx context.Context, src dataset.Source, x0 []float64, noise
 	if err != nil {
 		return nil, err
 	}
-	m := &LinearModel{be: be, d: d, noise: noise, x0: slices.Clone(x0), r: r, rx0: make([]float64, d), trace: vec.Dot(r, r)}
+	m := &LinearModel{
+		be:    be,
+		d:     d,
+		noise: noise,
+		x0:    slices.Clone(x0),
+		r:     r,
+		rx0:   make([]float64, d),
+		trace: vec.Dot(r, r),
+	}
 	m.be.Gemv(false, 1, engine.View(d, d, m.r), x0, 0, m.rx0)
 	m.exact, err = m.oneShot("exact", d, m.r)
 	if err != nil {

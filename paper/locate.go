@@ -63,8 +63,15 @@ func (s *realData) missing(folders []string) error {
 	if len(folders) > 0 {
 		looked = "looked in " + strings.Join(folders, ", ")
 	}
-	return &dataset.InputError{File: s.name, Msg: fmt.Sprintf("data set not found: %s. Its public home is %s. Put %s into a folder and name that (--data, FDRIDGE_DATA), or work in a clone of the repository",
-		looked, s.home, s.editions[0][0].names[0])}
+	return &dataset.InputError{
+		File: s.name,
+		Msg: fmt.Sprintf(
+			"data set not found: %s. Its public home is %s. Put %s into a folder and name that (--data, FDRIDGE_DATA), or work in a clone of the repository",
+			looked,
+			s.home,
+			s.editions[0][0].names[0],
+		),
+	}
 }
 
 // repository returns the root folder of this module if the working directory is inside it, otherwise "".
@@ -133,7 +140,11 @@ func (t textFile) check(path string) (located, error) {
 }
 
 func mismatch(sum string, known ...string) string {
-	return fmt.Sprintf("is not the public data: the sha256 of its text is %s, it must be %s", sum, strings.Join(known, " or "))
+	return fmt.Sprintf(
+		"is not the public data: the sha256 of its text is %s, it must be %s",
+		sum,
+		strings.Join(known, " or "),
+	)
 }
 
 // sumOfText returns the sha256 of the text in r, which may be compressed by gzip.

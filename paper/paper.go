@@ -163,8 +163,10 @@ func (r *run) check() error {
 		}
 	}
 	if r.Rows < -1 || min(r.Size, r.Dim, r.Trials, r.Iterations) < 0 {
-		return &SettingError{fmt.Sprintf("rows %d, size %d, dim %d, trials %d, iterations %d: none may be negative (rows but for -1)",
-			r.Rows, r.Size, r.Dim, r.Trials, r.Iterations)}
+		return &SettingError{
+			fmt.Sprintf("rows %d, size %d, dim %d, trials %d, iterations %d: none may be negative (rows but for -1)",
+				r.Rows, r.Size, r.Dim, r.Trials, r.Iterations),
+		}
 	}
 	if len(r.Ratios) > 2 {
 		return &SettingError{fmt.Sprintf("%d ratios, for figures 1 and 2", len(r.Ratios))}

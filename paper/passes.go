@@ -55,7 +55,11 @@ func (r *run) passes(ctx context.Context) error {
 }
 
 // effortsOn measures all methods on one data set. from describes the source of its rows.
-func (r *run) effortsOn(ctx context.Context, name string, tell func(what string, done float64)) (efforts []effort, from string, err error) {
+func (r *run) effortsOn(
+	ctx context.Context,
+	name string,
+	tell func(what string, done float64),
+) (efforts []effort, from string, err error) {
 	tell("reading", 0)
 	src, err := r.open(ctx, name)
 	if err != nil {
@@ -69,7 +73,9 @@ func (r *run) effortsOn(ctx context.Context, name string, tell func(what string,
 	}
 	sketched := time.Since(start).Seconds()
 	start = time.Now()
-	approximation, err := randsketch.NewNystrom(randsketch.NystromConfig{Rank: size, Dim: sum.Config().Dim, Seed: r.Seed, Backend: r.Backend})
+	approximation, err := randsketch.NewNystrom(
+		randsketch.NystromConfig{Rank: size, Dim: sum.Config().Dim, Seed: r.Seed, Backend: r.Backend},
+	)
 	if err != nil {
 		return nil, "", err
 	}
@@ -108,7 +114,10 @@ func (r *run) effortsOn(ctx context.Context, name string, tell func(what string,
 	}
 	for i, f := range exact {
 		for j, m := range methods {
-			tell(fmt.Sprintf("γ/η = %.3g, %s", f.Gamma/eta, m.name), (float64(i)+float64(j)/float64(len(methods)))/float64(len(exact)))
+			tell(
+				fmt.Sprintf("γ/η = %.3g, %s", f.Gamma/eta, m.name),
+				(float64(i)+float64(j)/float64(len(methods)))/float64(len(exact)),
+			)
 			e := effort{dataset: name, method: m.name, gamma: f.Gamma, ratio: f.Gamma / eta}
 			e.passes, e.seconds, err = reach(ctx, src, sum, f, m.opts)
 			if err != nil {
@@ -126,7 +135,13 @@ var errReached = errors.New("reached")
 
 // reach iterates until the distance from the exact solution is below accuracy. It returns the number of passes and
 // the seconds, or 0 passes if the iteration diverges or takes too many passes.
-func reach(ctx context.Context, src dataset.Source, sum *ridge.Summary, exact *ridge.Solution, opts ridge.SolveOptions) (passes int, seconds float64, err error) {
+func reach(
+	ctx context.Context,
+	src dataset.Source,
+	sum *ridge.Summary,
+	exact *ridge.Solution,
+	opts ridge.SolveOptions,
+) (passes int, seconds float64, err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	start, x := time.Now(), exact.Targets[0].Coef
@@ -152,9 +167,14 @@ var iterationNames = map[string]string{"FD": "Newton:FD", "RFD": "Newton:RFD", "
 func (r *run) drawEfforts(all []effort, from []string) *figure {
 	f := &figure{
 		Number: 6, Columns: len(datasets),
-		Title:    fmt.Sprintf("Passes and time to a relative error of %g", accuracy),
-		Settings: map[string]any{"accuracy": accuracy, "passes_at_most": mostPasses, "size": setting(r, r.Size, 256, 64), "from": strings.Join(from, "; ")},
-		Table:    table{Columns: []string{"dataset", "method", "gamma", "gamma_over_eta", "passes", "seconds"}},
+		Title: fmt.Sprintf("Passes and time to a relative error of %g", accuracy),
+		Settings: map[string]any{
+			"accuracy":       accuracy,
+			"passes_at_most": mostPasses,
+			"size":           setting(r, r.Size, 256, 64),
+			"from":           strings.Join(from, "; "),
+		},
+		Table: table{Columns: []string{"dataset", "method", "gamma", "gamma_over_eta", "passes", "seconds"}},
 	}
 	for _, e := range all {
 		f.Table.Rows = append(f.Table.Rows, []any{e.dataset, e.method, e.gamma, e.ratio, e.passes, e.seconds})

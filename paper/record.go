@@ -62,7 +62,12 @@ func (e environment) summary() [][2]string {
 
 // save writes DIR/figures/figureN.png, .svg, .csv and .json.
 func (r *run) save(f *figure) error {
-	drawn := &chart.Figure{Title: fmt.Sprintf("Figure %d. %s", f.Number, f.Title), Columns: f.Columns, Looks: styles, Panels: f.Panels}
+	drawn := &chart.Figure{
+		Title:   fmt.Sprintf("Figure %d. %s", f.Number, f.Title),
+		Columns: f.Columns,
+		Looks:   styles,
+		Panels:  f.Panels,
+	}
 	leftOut := drawn.LeftOut()
 	writers := []struct {
 		extension string
@@ -110,7 +115,12 @@ func (r *run) writeCSV(w io.Writer, f *figure, leftOut []chart.Point) error {
 	records := [][]string{f.Table.Columns}
 	for _, row := range f.Table.Rows {
 		if len(row) != len(f.Table.Columns) {
-			return fmt.Errorf("paper: figure %d: a row has %d values, the table %d columns", f.Number, len(row), len(f.Table.Columns))
+			return fmt.Errorf(
+				"paper: figure %d: a row has %d values, the table %d columns",
+				f.Number,
+				len(row),
+				len(f.Table.Columns),
+			)
 		}
 		var text []string
 		for _, v := range row {

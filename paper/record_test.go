@@ -41,12 +41,24 @@ func example() *figure {
 				{Method: "FD", X: x, Y: []float64{1, 1e-2, 1e-4, 1e-6, 1e-8}, Label: "predicted", Dashed: true},
 				{Method: "RFD", X: x, Y: []float64{1, math.NaN(), -1, 1e-5, 1e-7}},
 			}},
-			{Title: "right", X: "t", Lines: []chart.Line{{Method: "Nyström", X: []float64{0, 1, 2, 3, 4}, Y: []float64{0, -1, 5, 2, 2}}}},
+			{
+				Title: "right",
+				X:     "t",
+				Lines: []chart.Line{{Method: "Nyström", X: []float64{0, 1, 2, 3, 4}, Y: []float64{0, -1, 5, 2, 2}}},
+			},
 			{Title: "no numbers", LogY: true, Lines: []chart.Line{{Method: "CG", X: []float64{1}, Y: []float64{0}}}},
-			{Title: "one number", LogX: 10, LogY: true, Lines: []chart.Line{{Method: "CG", X: []float64{1}, Y: []float64{2}}}},
+			{
+				Title: "one number",
+				LogX:  10,
+				LogY:  true,
+				Lines: []chart.Line{{Method: "CG", X: []float64{1}, Y: []float64{2}}},
+			},
 			{Title: "given range", LogY: true, YMin: 1e-8, YMax: 1, Lines: []chart.Line{{Method: "CG", X: x, Y: x}}},
 		},
-		Table: table{Columns: []string{"x", "method", "y"}, Rows: [][]any{{1, "FD, of \"rows\"", 0.1}, {2, "FD", math.Inf(1)}}},
+		Table: table{
+			Columns: []string{"x", "method", "y"},
+			Rows:    [][]any{{1, "FD, of \"rows\"", 0.1}, {2, "FD", math.Inf(1)}},
+		},
 	}
 }
 
@@ -111,13 +123,16 @@ func TestSave(t *testing.T) {
 		t.Fatal(err)
 	}
 	e := record.Environment
-	if e.Seed != 42 || e.Backend != be.Name() || e.Kernel == "" || e.CPU == "" || e.Go == "" || e.Threads < 1 || e.Version == "" {
+	if e.Seed != 42 || e.Backend != be.Name() || e.Kernel == "" || e.CPU == "" || e.Go == "" || e.Threads < 1 ||
+		e.Version == "" {
 		t.Errorf("environment %+v", e)
 	}
 	if record.Settings["m"] != 7 || len(record.Rows) != 2 || record.Rows[1][2] != nil {
 		t.Errorf("settings %v, rows %v", record.Settings, record.Rows)
 	}
-	if len(record.Undrawn) != 5 || record.Undrawn[0].Panel != "left" || record.Undrawn[0].X != 2 || *record.Undrawn[0].Y != 0 || record.Undrawn[1].Y != nil {
+	if len(record.Undrawn) != 5 || record.Undrawn[0].Panel != "left" || record.Undrawn[0].X != 2 ||
+		*record.Undrawn[0].Y != 0 ||
+		record.Undrawn[1].Y != nil {
 		t.Errorf("left out %+v", record.Undrawn)
 	}
 }

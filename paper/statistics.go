@@ -120,8 +120,17 @@ func (r *run) risks(ctx context.Context, data synthetic.Config) (*risks, error) 
 		var trials []*Estimator
 		var seconds []float64
 		for trial := range r.trials() {
-			r.tell(fmt.Sprintf("%s, trial %d", method, trial+1), (float64(i)+float64(trial)/float64(r.trials()))/float64(len(randomised)))
-			cfg := randsketch.Config{Kind: randsketch.Gaussian, Rows: x.size, Dim: d.Dim, Seed: r.Seed + uint64(trial), Backend: r.Backend}
+			r.tell(
+				fmt.Sprintf("%s, trial %d", method, trial+1),
+				(float64(i)+float64(trial)/float64(r.trials()))/float64(len(randomised)),
+			)
+			cfg := randsketch.Config{
+				Kind:    randsketch.Gaussian,
+				Rows:    x.size,
+				Dim:     d.Dim,
+				Seed:    r.Seed + uint64(trial),
+				Backend: r.Backend,
+			}
 			if method == classicalSJLT || method == hessianSJLT {
 				cfg.Kind = randsketch.SJLT
 			}
@@ -233,7 +242,13 @@ func median(x []float64) float64 {
 func (x *risks) figure(number int, data synthetic.Config, trials int) *figure {
 	f := &figure{
 		Number: number, Columns: int(metrics),
-		Title: fmt.Sprintf("Bias, variance and MSE against γ, effective dimension R = %d (n = %d, d = %d, m = %d)", x.rank, data.Rows, data.Dim, x.size),
+		Title: fmt.Sprintf(
+			"Bias, variance and MSE against γ, effective dimension R = %d (n = %d, d = %d, m = %d)",
+			x.rank,
+			data.Rows,
+			data.Dim,
+			x.size,
+		),
 		Settings: map[string]any{
 			"n": data.Rows, "d": data.Dim, "m": x.size, "ratio": data.Ratio, "R": x.rank, "noise": data.Noise, "trials": trials,
 		},

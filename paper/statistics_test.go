@@ -40,7 +40,13 @@ func TestRisks(t *testing.T) {
 				u := x.absolute[method]
 				for m := range metrics {
 					if u[m][i] != again.results.risks[k].absolute[method][m][i] {
-						t.Fatalf("figure %d, %s: %v is %v the second time", k+1, method, m, again.results.risks[k].absolute[method][m][i])
+						t.Fatalf(
+							"figure %d, %s: %v is %v the second time",
+							k+1,
+							method,
+							m,
+							again.results.risks[k].absolute[method][m][i],
+						)
 					}
 					if u[m][i] == other.results.risks[k].absolute[method][m][i] {
 						t.Errorf("figure %d, %s: %v does not depend on the seed", k+1, method, m)
@@ -50,7 +56,14 @@ func TestRisks(t *testing.T) {
 					continue // the median of sums is not the sum of medians
 				}
 				if !(math.Abs(u[bias][i]+u[variance][i]-u[mse][i]) <= 1e-12*u[mse][i]) {
-					t.Errorf("figure %d, %s: bias %v and variance %v make %v", k+1, method, u[bias][i], u[variance][i], u[mse][i])
+					t.Errorf(
+						"figure %d, %s: bias %v and variance %v make %v",
+						k+1,
+						method,
+						u[bias][i],
+						u[variance][i],
+						u[mse][i],
+					)
 				}
 				if method == exact {
 					continue
@@ -72,12 +85,31 @@ func TestRisks(t *testing.T) {
 // TestSettings: every setting of figures 1 and 2 that is given is in force, and in
 // the record.
 func TestSettings(t *testing.T) {
-	r, err := quick(t, Config{Rows: 90, Dim: 40, Size: 10, Trials: 1, Noise: 0.5, Ratios: []float64{0.2, 0.5}, Gammas: []float64{0.5, 3}})
+	r, err := quick(
+		t,
+		Config{
+			Rows:   90,
+			Dim:    40,
+			Size:   10,
+			Trials: 1,
+			Noise:  0.5,
+			Ratios: []float64{0.2, 0.5},
+			Gammas: []float64{0.5, 3},
+		},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for i, rank := range []float64{8, 20} {
-		want := map[string]float64{"n": 90, "d": 40, "m": 10, "trials": 1, "noise": 0.5, "ratio": r.Ratios[i], "R": rank}
+		want := map[string]float64{
+			"n":      90,
+			"d":      40,
+			"m":      10,
+			"trials": 1,
+			"noise":  0.5,
+			"ratio":  r.Ratios[i],
+			"R":      rank,
+		}
 		b, err := os.ReadFile(filepath.Join(r.Out, "figures", []string{"figure1.json", "figure2.json"}[i]))
 		if err != nil {
 			t.Fatal(err)

@@ -71,7 +71,15 @@ func (g *gaussian) rows(firstRow int64, n int, x []float64, ldx int, y []float64
 // multiply adds √m·S times the buffered rows to out.
 func (g *gaussian) multiply(out []float64) {
 	w := g.width()
-	g.be.Gemm(true, false, 1, engine.View(g.held, g.m, g.s), engine.View(g.held, w, g.waiting), 1, engine.View(g.m, w, out))
+	g.be.Gemm(
+		true,
+		false,
+		1,
+		engine.View(g.held, g.m, g.s),
+		engine.View(g.held, w, g.waiting),
+		1,
+		engine.View(g.m, w, out),
+	)
 }
 
 func (g *gaussian) sparse(firstRow int64, x *engine.CSR, y []float64) {

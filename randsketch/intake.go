@@ -20,8 +20,16 @@ type intake struct {
 func (in *intake) admit(n int, x []float64, ldx int, y []float64) error {
 	d, t := in.dim, in.targets
 	if n < 0 || ldx < d || (n > 0 && len(x) < d) || (n > 1 && (len(x)-d)/ldx < n-1) || (t > 0 && len(y)/t < n) {
-		return fmt.Errorf("%w: %d rows of leading dimension %d in slices of %d and %d; the sketch has %d features and %d targets",
-			errShape, n, ldx, len(x), len(y), d, t)
+		return fmt.Errorf(
+			"%w: %d rows of leading dimension %d in slices of %d and %d; the sketch has %d features and %d targets",
+			errShape,
+			n,
+			ldx,
+			len(x),
+			len(y),
+			d,
+			t,
+		)
 	}
 	next := *in
 	for i := range n {
@@ -37,8 +45,15 @@ func (in *intake) admit(n int, x []float64, ldx int, y []float64) error {
 func (in *intake) admitSparse(x *engine.CSR, y []float64) error {
 	d, t := in.dim, in.targets
 	if x.Cols != d || x.Rows < 0 || (x.Rows > 0 && len(x.RowPtr) <= x.Rows) || (t > 0 && len(y)/t < x.Rows) {
-		return fmt.Errorf("%w: sparse block of %d rows and %d columns with %d targets; the sketch has %d features and %d targets",
-			errShape, x.Rows, x.Cols, len(y), d, t)
+		return fmt.Errorf(
+			"%w: sparse block of %d rows and %d columns with %d targets; the sketch has %d features and %d targets",
+			errShape,
+			x.Rows,
+			x.Cols,
+			len(y),
+			d,
+			t,
+		)
 	}
 	next := *in
 	for i := range x.Rows {

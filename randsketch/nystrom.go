@@ -134,7 +134,13 @@ func (a *Nystrom) AppendRows(n int, x []float64, ldx int) error {
 func (a *Nystrom) multiply(share, r []float64) {
 	d := a.cfg.Dim
 	clear(share)
-	a.cfg.Backend.Gradient(engine.View(a.held, d, a.waiting), engine.View(a.m, d, a.omega), engine.Matrix{}, engine.View(a.m, d, share), engine.View(a.held, a.m, r))
+	a.cfg.Backend.Gradient(
+		engine.View(a.held, d, a.waiting),
+		engine.View(a.m, d, a.omega),
+		engine.Matrix{},
+		engine.View(a.m, d, share),
+		engine.View(a.held, a.m, r),
+	)
 }
 
 // AppendSparse appends the rows of x in O(m·nnz) time, for nnz entries. Column indices must be below Dim.
@@ -150,9 +156,9 @@ func (a *Nystrom) AppendSparse(x *engine.CSR) error {
 	return nil
 }
 
-// sparseGradient adds ΩᵀAᵀA, for the current sparse rows A, to rows lo to hi−1 of Yᵀ. It forms a plain sum over these
-// rows before it adds to the compensated sums. If they have fewer than d entries together, it adds each product
-// directly.
+// sparseGradient adds ΩᵀAᵀA, for the current sparse rows A, to rows lo to hi−1 of Yᵀ. It forms a plain sum
+// over these rows before it adds to the compensated sums. If they have fewer than d entries together, it adds each
+// product directly.
 func (a *Nystrom) sparseGradient(s *stream, lo, hi int) {
 	d := a.cfg.Dim
 	if a.csr.NNZ() < d {
@@ -166,7 +172,12 @@ func (a *Nystrom) sparseGradient(s *stream, lo, hi int) {
 		return
 	}
 	clear(a.share[lo*d : hi*d])
-	a.csr.Gradient(engine.View(hi-lo, d, a.omega[lo*d:]), engine.Matrix{}, engine.View(hi-lo, d, a.share[lo*d:]), engine.Strided(a.csr.Rows, hi-lo, a.r[lo:], a.m))
+	a.csr.Gradient(
+		engine.View(hi-lo, d, a.omega[lo*d:]),
+		engine.Matrix{},
+		engine.View(hi-lo, d, a.share[lo*d:]),
+		engine.Strided(a.csr.Rows, hi-lo, a.r[lo:], a.m),
+	)
 	a.addRows(s, lo, hi)
 }
 
@@ -180,8 +191,8 @@ func (a *Nystrom) addRows(_ *stream, lo, hi int) {
 	}
 }
 
-// Spectrum computes the eigendecomposition K̂ = U·diag(Λ)·Uᵀ. More rows may be appended afterwards. With Y and Ω of
-// [Nystrom], the eigendecomposition ΩᵀY = QWQᵀ and a singular value decomposition of B,
+// Spectrum computes the eigendecomposition K̂ = U·diag(Λ)·Uᵀ. More rows may be appended afterwards. With Y and
+// Ω of [Nystrom], the eigendecomposition ΩᵀY = QWQᵀ and a singular value decomposition of B,
 //
 //	B = Y·Q·W^(−1/2) = UΣRᵀ,  Λ = Σ²,  V = Uᵀ.
 //
@@ -231,11 +242,11 @@ func (a *Nystrom) Spectrum() (*Spectrum, error) {
 // rows repeat. For other rows, TestNystromRange measures less than 4 units.
 const roundOff = panelRows/2 + 16
 
-// bound sets the bounds of p on K − K̂, for K = AᵀA and its approximation K̂ = YC⁻¹Yᵀ with C = ΩᵀY. Up to round-off, K
-// − K̂ is positive semidefinite, so that its trace bounds its norm.
+// bound sets the bounds of p on K − K̂, for K = AᵀA and its approximation K̂ = YC⁻¹Yᵀ with C = ΩᵀY. Up
+// to round-off, K − K̂ is positive semidefinite, so that its trace bounds its norm.
 //
-// Errors δ of Y and of C change K̂ by (2α + α²)·δ, with α = ‖YC⁻¹‖. The argument alpha2 is at least α². α is large if,
-// by chance, Ω is almost orthogonal to a direction of K.
+// Errors δ of Y and of C change K̂ by (2α + α²)·δ, with α = ‖YC⁻¹‖. The argument alpha2 is at least
+// α². α is large if, by chance, Ω is almost orthogonal to a direction of K.
 func (a *Nystrom) bound(p *Spectrum, alpha2 float64) {
 	if r := len(p.Lambda); r == a.m && r < p.Dim {
 		p.Floor = p.Lambda[r-1]

@@ -193,7 +193,11 @@ func TestSpectrum(t *testing.T) {
 			d := rapid.IntRange(1, 25).Draw(t, "d")
 			n, m := d+rapid.IntRange(0, 300).Draw(t, "n"), rapid.IntRange(1, 30).Draw(t, "m")
 			seed := rapid.Uint64().Draw(t, "seed")
-			a := withSpectrum(rand.New(rand.NewPCG(seed, 1)), n, profile(rapid.SampledFrom(profiles).Draw(t, "profile"), d))
+			a := withSpectrum(
+				rand.New(rand.NewPCG(seed, 1)),
+				n,
+				profile(rapid.SampledFrom(profiles).Draw(t, "profile"), d),
+			)
 			a.Scale(math.Ldexp(1, rapid.IntRange(-200, 200).Draw(t, "scale")), a)
 			k, frob := gram(a), mat.Norm(a, 2)*mat.Norm(a, 2)
 			if rapid.Bool().Draw(t, "Nyström") {
@@ -315,7 +319,14 @@ func TestNystromError(t *testing.T) {
 		e = relative(t, s, k, gamma)
 		condition += e[d-1] / e[0] / trials
 	}
-	t.Logf("mean ‖K − K̂‖ %.3g, bound %.3g, λ_m+1 %.3g; mean condition %.3g with m = %d", loss, bound, lambda[m], condition, enough)
+	t.Logf(
+		"mean ‖K − K̂‖ %.3g, bound %.3g, λ_m+1 %.3g; mean condition %.3g with m = %d",
+		loss,
+		bound,
+		lambda[m],
+		condition,
+		enough,
+	)
 	if !(loss <= bound && loss >= lambda[m]) {
 		t.Errorf("mean ‖K − K̂‖ is %g, must be in [%g, %g]", loss, lambda[m], bound)
 	}

@@ -30,7 +30,11 @@ func numbers(t testing.TB, s *randsketch.Sketch) []float64 {
 func life(t testing.TB, be engine.Backend, r *rows) (out []float64) {
 	x := r.csr.Slice(0, 70)
 	for _, kind := range kinds {
-		s := must(randsketch.New(randsketch.Config{Kind: kind, Rows: 20, Dim: r.d, Targets: r.t, Seed: 5, Backend: be}))(t)
+		s := must(
+			randsketch.New(randsketch.Config{Kind: kind, Rows: 20, Dim: r.d, Targets: r.t, Seed: 5, Backend: be}),
+		)(
+			t,
+		)
 		check(t, s.AppendRows(r.n, r.x, r.ldx, r.y))
 		check(t, s.AppendSparse(&x, r.y[:70*r.t]))
 		out = append(out, numbers(t, s)...)
@@ -111,13 +115,22 @@ func TestReaders(t *testing.T) {
 	r := draw(300, 30, 1, 0.5)
 	enginetest.EachKernel(t, func(t *testing.T, be engine.Backend) {
 		for _, kind := range kinds {
-			s := must(randsketch.New(randsketch.Config{Kind: kind, Rows: 20, Dim: r.d, Targets: r.t, Seed: 5, Backend: be}))(t)
+			s := must(
+				randsketch.New(randsketch.Config{Kind: kind, Rows: 20, Dim: r.d, Targets: r.t, Seed: 5, Backend: be}),
+			)(
+				t,
+			)
 			r.feed(t, s, 100, false)
 			a := must(randsketch.NewNystrom(randsketch.NystromConfig{Rank: 12, Dim: r.d, Seed: 6, Backend: be}))(t)
 			check(t, a.AppendRows(r.n, r.x, r.ldx))
 			read := func(t *testing.T) []float64 {
 				p := must(a.Spectrum())(t)
-				return slices.Concat(numbers(t, s), p.Lambda, p.V, []float64{float64(s.Rows()), float64(a.Rows()), float64(s.Config().Rows), float64(a.Config().Rank)})
+				return slices.Concat(
+					numbers(t, s),
+					p.Lambda,
+					p.V,
+					[]float64{float64(s.Rows()), float64(a.Rows()), float64(s.Config().Rows), float64(a.Config().Rank)},
+				)
 			}
 			want := read(t)
 			var wg sync.WaitGroup
@@ -167,7 +180,13 @@ func TestCancel(t *testing.T) {
 	r := draw(1000, 12, 1, 0.5)
 	const block = 30
 	source := func(stop int, cancel func()) *dataset.Stream {
-		s := dataset.NewStream(int64(r.n), r.d, r.t, false, func() (dataset.Reader, error) { return &reader{r, 0, stop, cancel}, nil })
+		s := dataset.NewStream(
+			int64(r.n),
+			r.d,
+			r.t,
+			false,
+			func() (dataset.Reader, error) { return &reader{r, 0, stop, cancel}, nil },
+		)
 		s.BlockRows = block
 		return s
 	}
@@ -211,7 +230,13 @@ func TestCancelRefresh(t *testing.T) {
 	leaktest.Check(t)
 	r := draw(500, 6, 1, 1)
 	stop, cancel := math.MaxInt, func() {}
-	src := dataset.NewStream(int64(r.n), r.d, r.t, false, func() (dataset.Reader, error) { return &reader{r, 0, stop, cancel}, nil })
+	src := dataset.NewStream(
+		int64(r.n),
+		r.d,
+		r.t,
+		false,
+		func() (dataset.Reader, error) { return &reader{r, 0, stop, cancel}, nil },
+	)
 	src.BlockRows = 30
 	f := must(randsketch.NewFresh(src, randsketch.Config{Rows: 20, Dim: r.d, Seed: 5}))(t)
 	check(t, f.Refresh(context.Background()))

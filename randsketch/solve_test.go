@@ -30,7 +30,11 @@ func newProblem(t rapid.TB, seed uint64, n, d, targets int) *problem {
 	p := &problem{a: withSpectrum(rng, n, profile("polynomial", d)), y: mat.NewDense(n, targets, nil)}
 	p.y.Apply(func(int, int, float64) float64 { return rng.NormFloat64() }, p.y)
 	p.src = must(dataset.FromDense(n, d, targets, p.a.RawMatrix().Data, p.y.RawMatrix().Data))(t)
-	p.sum = must(ridge.Summarize(context.Background(), p.src, ridge.SummaryConfig{Size: 3, Store: fd.StoreRows}, nil))(t)
+	p.sum = must(
+		ridge.Summarize(context.Background(), p.src, ridge.SummaryConfig{Size: 3, Store: fd.StoreRows}, nil),
+	)(
+		t,
+	)
 	return p
 }
 

@@ -20,7 +20,14 @@ import (
 func (s *Sketch) AppendSource(ctx context.Context, src dataset.Source) error {
 	ctx = background.IfNil(ctx)
 	if _, d, t := src.Dims(); d != s.cfg.Dim || (s.cfg.Targets != 0 && t != s.cfg.Targets) {
-		return fmt.Errorf("%w: the source has %d features and %d targets, the sketch %d and %d", errShape, d, t, s.cfg.Dim, s.cfg.Targets)
+		return fmt.Errorf(
+			"%w: the source has %d features and %d targets, the sketch %d and %d",
+			errShape,
+			d,
+			t,
+			s.cfg.Dim,
+			s.cfg.Targets,
+		)
 	}
 	for b, err := range src.Blocks(ctx) {
 		if err != nil {

@@ -19,10 +19,11 @@ import (
 //
 // A Spectrum does not share memory with its sketch. Only one goroutine may call Solve at a time.
 type Spectrum struct {
-	Dim         int
-	Lambda      []float64 // λᵢ > 0, in descending order; r of them
-	V           []float64 // r×Dim, row-major; rows orthonormal up to round-off
-	Floor       float64   // approximation of K in directions orthogonal to V: λ_m for a Nyström approximation, otherwise 0
+	Dim    int
+	Lambda []float64 // λᵢ > 0, in descending order; r of them
+	V      []float64 // r×Dim, row-major; rows orthonormal up to round-off
+	// approximation of K in directions orthogonal to V: λ_m for a Nyström approximation, otherwise 0
+	Floor       float64
 	Over, Under float64
 
 	be    engine.Backend
@@ -31,14 +32,14 @@ type Spectrum struct {
 	along []float64 // Vg for q vectors g, q×r
 }
 
-// Range returns bounds on the spectrum of Ĥ(γ)⁻¹H(γ), for H and Ĥ of [Spectrum]. A lo that is not positive means that
-// there is no lower bound.
+// Range returns bounds on the spectrum of Ĥ(γ)⁻¹H(γ), for H and Ĥ of [Spectrum]. A lo that is not positive
+// means that there is no lower bound.
 func (s *Spectrum) Range(gamma float64) (lo, hi float64) {
 	return (gamma - s.Under) / (gamma + s.Floor) * (1 - 4*eps), (1 + s.Over/gamma) * (1 + 4*eps)
 }
 
-// Solve overwrites row i of dst with Ĥ(γᵢ)⁻¹gᵢ, where gᵢ is row i of g. Both have q contiguous rows of length
-// Dim, and dst may be g. The result for a row g is
+// Solve overwrites row i of dst with Ĥ(γᵢ)⁻¹gᵢ, where gᵢ is row i of g. Both have q contiguous rows of
+// length Dim, and dst may be g. The result for a row g is
 //
 //	Vᵀ(Vg/(λ + γ)) + (g − VᵀVg)/(γ + Floor).
 //

@@ -163,7 +163,15 @@ func TestSparseColumns(t *testing.T) {
 					p *= float64(c.want-1) / float64(c.m-1)
 				}
 				if off := math.Abs(taken.At(r, q) - n*p); !(off <= 5.5*math.Sqrt(n*p*(1-p))+1e-9) {
-					t.Errorf("m = %d: rows %d and %d are taken %g times of %d, want %g", c.m, r, q, taken.At(r, q), n, n*p)
+					t.Errorf(
+						"m = %d: rows %d and %d are taken %g times of %d, want %g",
+						c.m,
+						r,
+						q,
+						taken.At(r, q),
+						n,
+						n*p,
+					)
 				}
 			}
 		}
@@ -238,7 +246,14 @@ func TestSubspace(t *testing.T) {
 					t.Fatal("no singular values")
 				}
 				sigma := svd.Values(nil)
-				what := fmt.Sprintf("%v, %s, seed %d: singular values %.3f to %.3f", kind, name, seed, sigma[k-1], sigma[0])
+				what := fmt.Sprintf(
+					"%v, %s, seed %d: singular values %.3f to %.3f",
+					kind,
+					name,
+					seed,
+					sigma[k-1],
+					sigma[0],
+				)
 				edge := math.Sqrt(float64(k) / m)
 				if far := edge + x/math.Sqrt(m); !(sigma[0] <= 1+far && sigma[k-1] >= 1-far) {
 					t.Errorf("%s, beyond 1 ± %.3f", what, far)

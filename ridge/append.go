@@ -14,7 +14,12 @@ import (
 
 // Summarize makes one pass over src and returns the summary of its rows. The dimensions of src replace cfg.Dim and
 // cfg.Targets. If progress is not nil, Summarize calls it with the number of rows read so far.
-func Summarize(ctx context.Context, src dataset.Source, cfg SummaryConfig, progress func(rows int64)) (*Summary, error) {
+func Summarize(
+	ctx context.Context,
+	src dataset.Source,
+	cfg SummaryConfig,
+	progress func(rows int64),
+) (*Summary, error) {
 	ctx = background.IfNil(ctx)
 	if src == nil {
 		return nil, errNoSource
@@ -55,7 +60,14 @@ func (s *Summary) Continue(ctx context.Context, src dataset.Source, progress fun
 	}
 	n, d, t := src.Dims()
 	if d != s.cfg.Dim || t != s.cfg.Targets {
-		return fmt.Errorf("%w: the source has %d features and %d targets, but the summary has %d and %d", errShape, d, t, s.cfg.Dim, s.cfg.Targets)
+		return fmt.Errorf(
+			"%w: the source has %d features and %d targets, but the summary has %d and %d",
+			errShape,
+			d,
+			t,
+			s.cfg.Dim,
+			s.cfg.Targets,
+		)
 	}
 	from := s.Rows()
 	if n >= 0 && n < from {
@@ -82,8 +94,8 @@ func (s *Summary) Continue(ctx context.Context, src dataset.Source, progress fun
 	return rows.CheckCount(n, s.Rows())
 }
 
-// Append adds the n rows of x (n×d) with targets y (n×t). weights is nil or holds n sample weights ≥ 0. A row of weight
-// w is multiplied by √w, and so are its targets.
+// Append adds the n rows of x (n×d) with targets y (n×t). weights is nil or holds n sample weights ≥ 0. A row of
+// weight w is multiplied by √w, and so are its targets.
 //
 // Append checks all input before it changes the summary. It neither modifies nor keeps its arguments. In
 // errors, rows are numbered from the first row of the call:
@@ -126,8 +138,9 @@ func (s *Summary) invalidate() {
 // All later results are for the weighted rows. The number of rows does not change, not even in the GCV score. A decayed
 // summary cannot be refined by passes, because no source has these weights.
 //
-// Decay returns an error if beta is out of range, and a *[ScaleError] if the sum of the weights would fall below 2⁻⁹⁰⁰.
-// After an error s is unchanged. After a *[ScaleError] the rows have almost no weight, so start a new summary.
+// Decay returns an error if beta is out of range, and a *[ScaleError] if the sum of the weights would fall below
+// 2⁻⁹⁰⁰. After an error s is unchanged. After a *[ScaleError] the rows have almost no weight, so start a new
+// summary.
 func (s *Summary) Decay(beta float64) error {
 	if !s.isValid() {
 		return errZeroValue

@@ -53,7 +53,15 @@ func TestChooseMethod(t *testing.T) {
 		"the same, n unknown":               {-1, 100, 256, nil, ridge.Exact},
 		"γ = 0":                             {1000, 3000, 256, []float64{0}, ridge.Exact},
 	} {
-		p := plan.Problem{Rows: c.n, Dim: c.d, Targets: 1, Gammas: c.gammas, Grid: choose.GridSize, Size: c.m, MaxBytes: ridge.DefaultMaxBytes}
+		p := plan.Problem{
+			Rows:     c.n,
+			Dim:      c.d,
+			Targets:  1,
+			Gammas:   c.gammas,
+			Grid:     choose.GridSize,
+			Size:     c.m,
+			MaxBytes: ridge.DefaultMaxBytes,
+		}
 		if got := plan.Choose(p); got.Method != c.want || got.Reason.Rule == reason.Asked {
 			t.Errorf("%s: %s (%v), want %s", name, got.Method, got.Reason, c.want)
 		}
@@ -61,20 +69,30 @@ func TestChooseMethod(t *testing.T) {
 	// What a direct method may take decides, too, and no more is taken.
 	var short *ridge.SizeError
 	src := problem(rand.New(rand.NewPCG(1, 12)), "gaussian", 50, 12, 1, 1)
-	_, err := fdridge.Fit(t.Context(), src, fdridge.Options{NoIntercept: true, Gammas: one, Method: ridge.Exact, MaxBytes: 1})
+	_, err := fdridge.Fit(
+		t.Context(),
+		src,
+		fdridge.Options{NoIntercept: true, Gammas: one, Method: ridge.Exact, MaxBytes: 1},
+	)
 	if !errors.As(err, &short) {
 		t.Fatalf("exact in a byte: %v", err)
 	}
 	for room, want := range map[uint64]ridge.Method{0: ridge.Exact, short.Bytes: ridge.Exact, short.Bytes - 1: ridge.Galerkin} {
-		f := must(fdridge.Fit(t.Context(), src, fdridge.Options{NoIntercept: true, Gammas: one, Size: 4, MaxBytes: room}))(t)
+		f := must(
+			fdridge.Fit(t.Context(), src, fdridge.Options{NoIntercept: true, Gammas: one, Size: 4, MaxBytes: room}),
+		)(
+			t,
+		)
 		if f.Method != want {
 			t.Errorf("Fit in %d bytes runs %s (%v), want %s", room, f.Method, f.Reason(), want)
 		}
 	}
-	if got := plan.Choose(plan.Problem{Rows: 1e6, Dim: 5000, Targets: 1, Gammas: one, Size: 256, MaxBytes: 64 << 20}); got.Method == ridge.Exact || got.Reason.Rule != reason.MemoryTooSmall {
+	if got := plan.Choose(plan.Problem{Rows: 1e6, Dim: 5000, Targets: 1, Gammas: one, Size: 256, MaxBytes: 64 << 20}); got.Method == ridge.Exact ||
+		got.Reason.Rule != reason.MemoryTooSmall {
 		t.Errorf("in 64 MiB: %s (%v)", got.Method, got.Reason)
 	}
-	if got := plan.Choose(plan.Problem{Method: ridge.Newton, Rows: 1e6, Dim: 10, Targets: 1, Size: 256, MaxBytes: ridge.DefaultMaxBytes}); got.Method != ridge.Newton || got.Reason.Rule != reason.Asked {
+	if got := plan.Choose(plan.Problem{Method: ridge.Newton, Rows: 1e6, Dim: 10, Targets: 1, Size: 256, MaxBytes: ridge.DefaultMaxBytes}); got.Method != ridge.Newton ||
+		got.Reason.Rule != reason.Asked {
 		t.Errorf("asked for newton: %s (%v)", got.Method, got.Reason)
 	}
 }

@@ -90,12 +90,37 @@ func badCalls(t *testing.T, cfg ridge.SummaryConfig) []badCall {
 	check(t, large.Append(with(badDim, 1, 1, 1.6e150), ones(2), nil))
 
 	calls := []badCall{
-		{"not finite", "a negative weight", func(s *ridge.Summary) error { return s.Append(ones(badDim), ones(2), weight(-1e-300)) }, nonFinite(2, badDim+2)},
+		{
+			"not finite",
+			"a negative weight",
+			func(s *ridge.Summary) error { return s.Append(ones(badDim), ones(2), weight(-1e-300)) },
+			nonFinite(2, badDim+2),
+		},
 
-		{"range", "1e200 in x", func(s *ridge.Summary) error { return s.Append(with(badDim, 5, 1, 1e200), ones(2), nil) }, isRange},
-		{"range", "1e200 in y", func(s *ridge.Summary) error { return s.Append(ones(badDim), with(2, 5, 1, -1e200), nil) }, isRange},
-		{"range", "1e200 in a sparse row", func(s *ridge.Summary) error { return s.AppendBlock(sparse(1e200, 0, 2)) }, isRange},
-		{"range", "the largest weight", func(s *ridge.Summary) error { return s.Append(ones(badDim), ones(2), weight(math.MaxFloat64)) }, isRange},
+		{
+			"range",
+			"1e200 in x",
+			func(s *ridge.Summary) error { return s.Append(with(badDim, 5, 1, 1e200), ones(2), nil) },
+			isRange,
+		},
+		{
+			"range",
+			"1e200 in y",
+			func(s *ridge.Summary) error { return s.Append(ones(badDim), with(2, 5, 1, -1e200), nil) },
+			isRange,
+		},
+		{
+			"range",
+			"1e200 in a sparse row",
+			func(s *ridge.Summary) error { return s.AppendBlock(sparse(1e200, 0, 2)) },
+			isRange,
+		},
+		{
+			"range",
+			"the largest weight",
+			func(s *ridge.Summary) error { return s.Append(ones(badDim), ones(2), weight(math.MaxFloat64)) },
+			isRange,
+		},
 		{"range", "1e200, weighted to nothing", func(s *ridge.Summary) error {
 			return s.Append(with(badDim, 2, 1, 1e200), ones(2), weight(1e-200))
 		}, isRange},
@@ -112,12 +137,37 @@ func badCalls(t *testing.T, cfg ridge.SummaryConfig) []badCall {
 		}, isRange},
 
 		{"shapes", "a merge with nothing", func(s *ridge.Summary) error { return s.Merge(nil) }, isShape},
-		{"shapes", "a merge with the zero value", func(s *ridge.Summary) error { return s.Merge(new(ridge.Summary)) }, isShape},
-		{"shapes", "more targets than rows", func(s *ridge.Summary) error { return s.Append(mat.NewDense(n-1, badDim, nil), ones(2), nil) }, isShape},
-		{"shapes", "another d", func(s *ridge.Summary) error { return s.Append(ones(badDim+1), ones(2), nil) }, isShape},
+		{
+			"shapes",
+			"a merge with the zero value",
+			func(s *ridge.Summary) error { return s.Merge(new(ridge.Summary)) },
+			isShape,
+		},
+		{
+			"shapes",
+			"more targets than rows",
+			func(s *ridge.Summary) error { return s.Append(mat.NewDense(n-1, badDim, nil), ones(2), nil) },
+			isShape,
+		},
+		{
+			"shapes",
+			"another d",
+			func(s *ridge.Summary) error { return s.Append(ones(badDim+1), ones(2), nil) },
+			isShape,
+		},
 		{"shapes", "another t", func(s *ridge.Summary) error { return s.Append(ones(badDim), ones(1), nil) }, isShape},
-		{"shapes", "empty matrices", func(s *ridge.Summary) error { return s.Append(&mat.Dense{}, &mat.Dense{}, nil) }, isShape},
-		{"shapes", "too few weights", func(s *ridge.Summary) error { return s.Append(ones(badDim), ones(2), weight(1)[1:]) }, isShape},
+		{
+			"shapes",
+			"empty matrices",
+			func(s *ridge.Summary) error { return s.Append(&mat.Dense{}, &mat.Dense{}, nil) },
+			isShape,
+		},
+		{
+			"shapes",
+			"too few weights",
+			func(s *ridge.Summary) error { return s.Append(ones(badDim), ones(2), weight(1)[1:]) },
+			isShape,
+		},
 		{"shapes", "a block that is short of x", dense(func(b *dataset.Block) { b.X = b.X[1:] }), isShape},
 		{"shapes", "a block with too much x", dense(func(b *dataset.Block) { b.X = append(b.X, 1) }), isShape},
 		{"shapes", "a block short of y", dense(func(b *dataset.Block) { b.Y = nil }), isShape},
@@ -126,11 +176,36 @@ func badCalls(t *testing.T, cfg ridge.SummaryConfig) []badCall {
 		{"shapes", "a block of too many rows", dense(func(b *dataset.Block) { b.N = math.MaxInt }), isShape},
 		{"shapes", "sparse index d", func(s *ridge.Summary) error { return s.AppendBlock(sparse(1, badDim)) }, isShape},
 		{"shapes", "sparse index -1", func(s *ridge.Summary) error { return s.AppendBlock(sparse(1, -1)) }, isShape},
-		{"shapes", "a sparse index twice", func(s *ridge.Summary) error { return s.AppendBlock(sparse(1, 1, 1)) }, isShape},
-		{"shapes", "sparse indices out of order", func(s *ridge.Summary) error { return s.AppendBlock(sparse(1, 2, 1)) }, isShape},
-		{"shapes", "row pointers beyond the entries", func(s *ridge.Summary) error { return s.AppendBlock(sparseRow(badDim, 1, []int{0, 7}, 1)) }, isShape},
-		{"shapes", "row pointers that fall", func(s *ridge.Summary) error { return s.AppendBlock(sparseRow(badDim, 2, []int{0, 1, 0}, 1)) }, isShape},
-		{"shapes", "sparse rows of another d", func(s *ridge.Summary) error { return s.AppendBlock(sparseRow(badDim+1, 1, []int{0, 1}, 1)) }, isShape},
+		{
+			"shapes",
+			"a sparse index twice",
+			func(s *ridge.Summary) error { return s.AppendBlock(sparse(1, 1, 1)) },
+			isShape,
+		},
+		{
+			"shapes",
+			"sparse indices out of order",
+			func(s *ridge.Summary) error { return s.AppendBlock(sparse(1, 2, 1)) },
+			isShape,
+		},
+		{
+			"shapes",
+			"row pointers beyond the entries",
+			func(s *ridge.Summary) error { return s.AppendBlock(sparseRow(badDim, 1, []int{0, 7}, 1)) },
+			isShape,
+		},
+		{
+			"shapes",
+			"row pointers that fall",
+			func(s *ridge.Summary) error { return s.AppendBlock(sparseRow(badDim, 2, []int{0, 1, 0}, 1)) },
+			isShape,
+		},
+		{
+			"shapes",
+			"sparse rows of another d",
+			func(s *ridge.Summary) error { return s.AppendBlock(sparseRow(badDim+1, 1, []int{0, 1}, 1)) },
+			isShape,
+		},
 		{"shapes", "sparse rows, another number", func(s *ridge.Summary) error {
 			b := sparseRow(badDim, 2, []int{0, 1, 1}, 1)
 			b.N = 1
@@ -154,25 +229,59 @@ func badCalls(t *testing.T, cfg ridge.SummaryConfig) []badCall {
 		{"wire", "nothing", func(s *ridge.Summary) error { return s.UnmarshalBinary(nil) }, isFormat},
 		{"wire", "cut", func(s *ridge.Summary) error { return s.UnmarshalBinary(message[:len(message)-1]) }, isFormat},
 		{"wire", "a bit", func(s *ridge.Summary) error { return s.UnmarshalBinary(flipped) }, isFormat},
-		{"wire", "a cut stream", func(s *ridge.Summary) error { _, err := s.ReadFrom(bytes.NewReader(message[:50])); return err }, isFormat},
-		{"wire", "another stream", func(s *ridge.Summary) error { _, err := s.ReadFrom(strings.NewReader("1 1:2\n")); return err }, isFormat},
+		{
+			"wire",
+			"a cut stream",
+			func(s *ridge.Summary) error { _, err := s.ReadFrom(bytes.NewReader(message[:50])); return err },
+			isFormat,
+		},
+		{
+			"wire",
+			"another stream",
+			func(s *ridge.Summary) error { _, err := s.ReadFrom(strings.NewReader("1 1:2\n")); return err },
+			isFormat,
+		},
 	}
 	for _, v := range []float64{math.NaN(), math.Inf(1), math.Inf(-1)} {
 		named := func(what string, call func(s *ridge.Summary) error, ok func(error) bool) {
 			calls = append(calls, badCall{"not finite", fmt.Sprint(v, " ", what), call, ok})
 		}
-		named("in x", func(s *ridge.Summary) error { return s.Append(with(badDim, 5, 1, v), ones(2), nil) }, nonFinite(5, 1))
-		named("in y", func(s *ridge.Summary) error { return s.Append(ones(badDim), with(2, 6, 1, v), nil) }, nonFinite(6, badDim+1))
-		named("as a weight", func(s *ridge.Summary) error { return s.Append(ones(badDim), ones(2), weight(v)) }, nonFinite(2, badDim+2))
-		named("in a sparse row", func(s *ridge.Summary) error { return s.AppendBlock(sparse(v, 0, 2)) }, nonFinite(0, 0))
-		named("in a row of weight zero", func(s *ridge.Summary) error { return s.Append(with(badDim, 1, 1, v), ones(2), weight(1)) }, nonFinite(1, 1))
+		named(
+			"in x",
+			func(s *ridge.Summary) error { return s.Append(with(badDim, 5, 1, v), ones(2), nil) },
+			nonFinite(5, 1),
+		)
+		named(
+			"in y",
+			func(s *ridge.Summary) error { return s.Append(ones(badDim), with(2, 6, 1, v), nil) },
+			nonFinite(6, badDim+1),
+		)
+		named(
+			"as a weight",
+			func(s *ridge.Summary) error { return s.Append(ones(badDim), ones(2), weight(v)) },
+			nonFinite(2, badDim+2),
+		)
+		named(
+			"in a sparse row",
+			func(s *ridge.Summary) error { return s.AppendBlock(sparse(v, 0, 2)) },
+			nonFinite(0, 0),
+		)
+		named(
+			"in a row of weight zero",
+			func(s *ridge.Summary) error { return s.Append(with(badDim, 1, 1, v), ones(2), weight(1)) },
+			nonFinite(1, 1),
+		)
 		named("in a late block", func(s *ridge.Summary) error {
 			const n = 5000 // more rows than are staged at once
 			x := mat.NewDense(n, badDim, nil)
 			x.Set(n-1, 2, v)
 			return s.Append(x, mat.NewDense(n, 2, nil), nil)
 		}, nonFinite(4999, 2))
-		named("as decay", func(s *ridge.Summary) error { return s.Decay(v) }, func(err error) bool { return err != nil })
+		named(
+			"as decay",
+			func(s *ridge.Summary) error { return s.Decay(v) },
+			func(err error) bool { return err != nil },
+		)
 	}
 	for _, gamma := range []float64{0, -1, math.NaN(), math.Inf(1), math.Inf(-1)} {
 		for what, call := range map[string]func(s *ridge.Summary) error{
@@ -208,7 +317,14 @@ func TestBadInput(t *testing.T) {
 				s := must(ridge.NewSummary(cfg))(t)
 				s.Meta = []byte("the caller's")
 				if rows > 0 {
-					check(t, s.Append(mat.NewDense(rows, badDim, flat(p.x[:rows])), mat.NewDense(rows, 2, flat(p.y[:rows])), nil))
+					check(
+						t,
+						s.Append(
+							mat.NewDense(rows, badDim, flat(p.x[:rows])),
+							mat.NewDense(rows, 2, flat(p.y[:rows])),
+							nil,
+						),
+					)
 				}
 				before := marshal(t, s)
 				if err := c.call(s); err == nil || !c.ok(err) && !(rows == 0 && errors.Is(err, ridge.ErrEmpty)) {
@@ -273,7 +389,11 @@ func TestOddInput(t *testing.T) {
 						src.x, src.y = append(src.x, row), append(src.y, []float64{math.Cos(float64(3 * i))})
 					}
 					what := fmt.Sprintf("%s, %+v, intercept %v", name, shape, intercept)
-					sum := summarize(t, src, ridge.SummaryConfig{Size: shape.m, ShrinkRows: 2, Intercept: intercept, Backend: be})
+					sum := summarize(
+						t,
+						src,
+						ridge.SummaryConfig{Size: shape.m, ShrinkRows: 2, Intercept: intercept, Backend: be},
+					)
 					gamma := choose.Grid(sum, 1)[0]
 					if !(gamma > 0 && gamma <= math.MaxFloat64) {
 						t.Fatalf("%s: γ = %v of the grid", what, gamma)
@@ -288,7 +408,12 @@ func TestOddInput(t *testing.T) {
 					}
 					fits := []*ridge.Solution{must(sum.Fit(gamma))(t), must(sum.FitFD(gamma))(t)}
 					for _, factor := range []ridge.Method{ridge.Cholesky, ridge.QR, ridge.Tridiagonal} {
-						exact, err := ridge.SolveExact(ctx, src, []float64{gamma}, ridge.ExactOptions{Method: factor, Intercept: intercept, Backend: be})
+						exact, err := ridge.SolveExact(
+							ctx,
+							src,
+							[]float64{gamma},
+							ridge.ExactOptions{Method: factor, Intercept: intercept, Backend: be},
+						)
 						var singular *ridge.SingularError
 						if err != nil && !errors.As(err, &singular) {
 							t.Errorf("%s: %v: %v", what, factor, err)

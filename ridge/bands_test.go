@@ -236,7 +236,11 @@ func TestFitBands(t *testing.T) {
 	}
 	given := slices.Clone(bands)
 	given[0].Penalty, given[1].Penalty = 2, 3
-	r, err := fdridge.Fit(context.Background(), s, fdridge.Options{NoIntercept: true, Gammas: []float64{1}, Bands: given})
+	r, err := fdridge.Fit(
+		context.Background(),
+		s,
+		fdridge.Options{NoIntercept: true, Gammas: []float64{1}, Bands: given},
+	)
 	if err != nil || r.Bands == nil || r.Bands.Choice.Index != -1 || r.Best().Penalty[0] != 2 ||
 		r.Best().Penalty[d-1] != 3 {
 		t.Errorf("bands that are given: %+v, %v", r, err)
@@ -254,7 +258,8 @@ func TestBandsRefuse(t *testing.T) {
 		if r, err := fdridge.Fit(context.Background(), s, opts); r != nil || !errors.Is(err, ridge.ErrInput) {
 			t.Errorf("Fit, %s: %v", name, err)
 		}
-		if r, err := fdridge.FitSummary(context.Background(), s, sum, opts); r != nil || !errors.Is(err, ridge.ErrInput) {
+		if r, err := fdridge.FitSummary(context.Background(), s, sum, opts); r != nil ||
+			!errors.Is(err, ridge.ErrInput) {
 			t.Errorf("FitSummary, %s: %v", name, err)
 		}
 	}

@@ -8,9 +8,9 @@ import (
 // A Certificate holds bounds on the error of the computed solution x̂ for one target. x* is the exact solution: the
 // result of exact arithmetic for the data as read. All bounds include round-off.
 //
-// Other code that fills in a [Target] must set unknown bounds to +Inf and unknown intervals to (−Inf, +Inf). A bound of
-// 0 means that the error is 0. A [Predictor] requires only ErrorBound, EnergyBound, InterceptBound and Objective. If
-// TSS is zero, the Predictor assumes that ComputedTSS is exact.
+// Other code that fills in a [Target] must set unknown bounds to +Inf and unknown intervals to (−Inf, +Inf). A
+// bound of 0 means that the error is 0. A [Predictor] requires only ErrorBound, EnergyBound, InterceptBound and
+// Objective. If TSS is zero, the Predictor assumes that ComputedTSS is exact.
 //
 // The round-off of sums over rows and of products over features is bounded a priori, from the number of additions. This
 // covers AᵀY, ‖Y‖², gradients, residuals, means, centring, Cholesky and QR. The errors of eigenproblems and of
@@ -18,12 +18,12 @@ import (
 // (docs/math.md §14).
 type Certificate struct {
 	ErrorBound float64 `json:"error_bound" null:"+Inf"` // bounds ‖x̂ − x*‖₂
-	// RelativeErrorBound is a bound on ‖x̂ − x*‖₂/‖x*‖₂. If some columns have no penalty, it bounds this number for the
-	// coefficients with a penalty, and also for all coefficients together.
+	// RelativeErrorBound is a bound on ‖x̂ − x*‖₂/‖x*‖₂. If some columns have no penalty, it bounds this
+	// number for the coefficients with a penalty, and also for all coefficients together.
 	RelativeErrorBound float64 `json:"relative_error_bound" null:"+Inf"`
-	// EnergyBound is a bound on ‖H^{½}(x̂ − x*)‖₂, where H is AᵀA + γI, x̂ the solution and x* the exact solution. The
-	// objective at x̂ exceeds its minimum by at most half the square of EnergyBound. The prediction for a row a has an
-	// error of at most √(aᵀH⁻¹a)·EnergyBound.
+	// EnergyBound is a bound on ‖H^{½}(x̂ − x*)‖₂, where H is AᵀA + γI, x̂ the solution and x* the exact
+	// solution. The objective at x̂ exceeds its minimum by at most half the square of EnergyBound. The prediction for a
+	// row a has an error of at most √(aᵀH⁻¹a)·EnergyBound.
 	EnergyBound float64 `json:"energy_bound" null:"+Inf"`
 	// InterceptBound is a bound on the absolute error of the intercept. It is zero if no intercept is fitted.
 	InterceptBound float64 `json:"intercept_bound" null:"+Inf"`
@@ -31,9 +31,9 @@ type Certificate struct {
 	Objective Interval `json:"objective"`
 	// TSS is a bracket of ‖b‖². With an intercept, b is the centred target.
 	TSS Interval `json:"tss"`
-	// RSS is a bracket of ‖Ax̂ − b‖² for the computed x̂. If some columns have no penalty, the bracket contains this
-	// number for their returned coefficients and for their best coefficients at x̂, with the returned and with the best
-	// intercept.
+	// RSS is a bracket of ‖Ax̂ − b‖² for the computed x̂. If some columns have no penalty, the bracket contains
+	// this number for their returned coefficients and for their best coefficients at x̂, with the returned and with the
+	// best intercept.
 	RSS Interval `json:"rss"`
 	// GCV is a bracket of n·RSS(x*)/(n − df)², the generalised cross-validation score of the exact solution. df is the
 	// effective dimension of x*, plus one if there is an intercept.

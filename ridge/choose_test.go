@@ -37,7 +37,8 @@ func TestChoose(t *testing.T) {
 		"none":          {nil, -1, false, nil, 0},
 	} {
 		got := choose.Least(c.scores, nil)
-		if got.Index != c.index || got.Certain != c.certain || !slices.Equal(got.Possible, c.possible) || got.Excess != c.excess {
+		if got.Index != c.index || got.Certain != c.certain || !slices.Equal(got.Possible, c.possible) ||
+			got.Excess != c.excess {
 			t.Errorf("%s: %+v", name, got)
 		}
 	}
@@ -137,7 +138,14 @@ func TestChooseGCVRealData(t *testing.T) {
 	sum := summarize(t, src, ridge.SummaryConfig{Size: 8, Intercept: true})
 	gammas := choose.Grid(sum, 25)
 	got := must(choose.LeastGCV(must(sum.Path(gammas))(t), -1))(t)
-	want := must(choose.LeastGCV(must(ridge.SolveExact(context.Background(), src, gammas, ridge.ExactOptions{Intercept: true}))(t), -1))(t)
+	want := must(
+		choose.LeastGCV(
+			must(ridge.SolveExact(context.Background(), src, gammas, ridge.ExactOptions{Intercept: true}))(t),
+			-1,
+		),
+	)(
+		t,
+	)
 	t.Logf("sketch: γ[%d], possible %v, excess %g; exact: γ[%d]", got.Index, got.Possible, got.Excess, want.Index)
 	if !slices.Contains(got.Possible, want.Index) || got.Index != want.Index {
 		t.Errorf("sketch %+v, exact %+v", got, want)

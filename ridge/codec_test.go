@@ -162,7 +162,14 @@ func TestCodecGoesOn(t *testing.T) {
 			way := rapid.SampledFrom([]string{"bytes", "hidden", "halves", "unmarshal"})
 			r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1))
 			draw := func() dataset.Block {
-				return rows(r, rapid.IntRange(0, 20).Draw(t, "n"), c.Dim, c.Targets, rapid.Bool().Draw(t, "sparse"), rapid.Bool().Draw(t, "weighted"))
+				return rows(
+					r,
+					rapid.IntRange(0, 20).Draw(t, "n"),
+					c.Dim,
+					c.Targets,
+					rapid.Bool().Draw(t, "sparse"),
+					rapid.Bool().Draw(t, "weighted"),
+				)
 			}
 			want, got := must(ridge.NewSummary(c))(t), must(ridge.NewSummary(c))(t)
 			for range rapid.IntRange(1, 10).Draw(t, "steps") {
@@ -192,7 +199,13 @@ func TestCodecGoesOn(t *testing.T) {
 // small is a summary with all there is to one, and its message.
 func small(t rapid.TB) (*ridge.Summary, []byte) {
 	t.Helper()
-	s := must(ridge.NewSummary(ridge.SummaryConfig{Dim: 3, Targets: 2, Size: 2, ShrinkRows: 2, Intercept: true, Store: fd.StoreRows}))(t)
+	s := must(
+		ridge.NewSummary(
+			ridge.SummaryConfig{Dim: 3, Targets: 2, Size: 2, ShrinkRows: 2, Intercept: true, Store: fd.StoreRows},
+		),
+	)(
+		t,
+	)
 	s.Meta = []byte("meta")
 	r := rand.New(rand.NewPCG(1, 2))
 	check(t, s.AppendBlock(rows(r, 7, 3, 2, false, true)))
@@ -302,7 +315,8 @@ func TestCodecHostile(t *testing.T) {
 	}
 	newer := slices.Clone(b)
 	newer[sketch+8] = 5
-	if e := refuses(t, "newer sketch", seal(newer), receiver); !errors.Is(e, fd.ErrVersion) || e.Offset != int64(sketch+8) {
+	if e := refuses(t, "newer sketch", seal(newer), receiver); !errors.Is(e, fd.ErrVersion) ||
+		e.Offset != int64(sketch+8) {
 		t.Errorf("a sketch of a newer version: %v", e)
 	}
 	for i := range 2 { // t·d is 2⁸⁶, which 64 bits would take for 0
@@ -471,9 +485,28 @@ func goldenSummaries(t testing.TB, version int) map[string]*ridge.Summary {
 	plain := must(ridge.NewSummary(ridge.SummaryConfig{Dim: 3, Size: 2, ShrinkRows: 3, Store: fd.StoreRows}))(t)
 	plain.Meta = []byte(`{"columns":["a","b","c"]}`)
 	check(t, plain.Append(
-		mat.NewDense(2, 3, []float64{1, -2, 0.5, 0, 0x1p-20, 3}), mat.NewDense(2, 1, []float64{-0x1p30, 7}), []float64{4, 0.25}))
-	empty := must(ridge.NewSummary(ridge.SummaryConfig{Dim: 2, Targets: 3, Size: 1 << 20, ShrinkRows: 4, Shrink: fd.SVD, Intercept: true}))(t)
-	shrunk := must(ridge.NewSummary(ridge.SummaryConfig{Dim: 4, Targets: 2, Size: 3, ShrinkRows: 2, Intercept: true, Store: fd.StoreRows}))(t)
+		mat.NewDense(
+			2,
+			3,
+			[]float64{1, -2, 0.5, 0, 0x1p-20, 3},
+		),
+		mat.NewDense(2, 1, []float64{-0x1p30, 7}),
+		[]float64{4, 0.25},
+	))
+	empty := must(
+		ridge.NewSummary(
+			ridge.SummaryConfig{Dim: 2, Targets: 3, Size: 1 << 20, ShrinkRows: 4, Shrink: fd.SVD, Intercept: true},
+		),
+	)(
+		t,
+	)
+	shrunk := must(
+		ridge.NewSummary(
+			ridge.SummaryConfig{Dim: 4, Targets: 2, Size: 3, ShrinkRows: 2, Intercept: true, Store: fd.StoreRows},
+		),
+	)(
+		t,
+	)
 	src := goldenTable(version)
 	src.block = 5
 	for b, err := range src.Blocks(t.Context()) {
@@ -483,11 +516,31 @@ func goldenSummaries(t testing.TB, version int) map[string]*ridge.Summary {
 	all := map[string]*ridge.Summary{"empty": empty, "plain": plain, "shrunk": shrunk}
 	if version > 1 {
 		kept := must(ridge.NewSummary(ridge.SummaryConfig{Dim: 3, Size: 2, ShrinkRows: 2}))(t) // AᵀA
-		check(t, kept.Append(mat.NewDense(3, 3, []float64{1, -2, 0.5, 0, 0x1p-10, 3, 4, 0, 8}), mat.NewDense(3, 1, []float64{-0x1p10, 7, 1}), []float64{4, 0.25, 1}))
+		check(
+			t,
+			kept.Append(
+				mat.NewDense(3, 3, []float64{1, -2, 0.5, 0, 0x1p-10, 3, 4, 0, 8}),
+				mat.NewDense(3, 1, []float64{-0x1p10, 7, 1}),
+				[]float64{4, 0.25, 1},
+			),
+		)
 		all["scatter"] = kept
-		lanes := must(ridge.NewSummary(ridge.SummaryConfig{Dim: 3, Size: 2, ShrinkRows: 3, Lanes: 2, LaneRows: 1, Store: fd.StoreRows}))(t)
+		lanes := must(
+			ridge.NewSummary(
+				ridge.SummaryConfig{Dim: 3, Size: 2, ShrinkRows: 3, Lanes: 2, LaneRows: 1, Store: fd.StoreRows},
+			),
+		)(
+			t,
+		)
 		lanes.Meta = []byte(`{"columns":["a","b","c"]}`)
-		check(t, lanes.Append(mat.NewDense(3, 3, []float64{1, -2, 0.5, 0, 0x1p-20, 3, 4, 0, 8}), mat.NewDense(3, 1, []float64{-0x1p30, 7, 1}), []float64{4, 0.25, 1}))
+		check(
+			t,
+			lanes.Append(
+				mat.NewDense(3, 3, []float64{1, -2, 0.5, 0, 0x1p-20, 3, 4, 0, 8}),
+				mat.NewDense(3, 1, []float64{-0x1p30, 7, 1}),
+				[]float64{4, 0.25, 1},
+			),
+		)
 		all["lanes"] = lanes
 	}
 	return all
@@ -550,7 +603,14 @@ func TestCodecOld(t *testing.T) {
 // TestCodecOldWeighted: of weighted rows with an intercept version 1 proves nothing, and
 // what is merged with it neither.
 func TestCodecOldWeighted(t *testing.T) {
-	old := must(ridge.ReadSummary(bytes.NewReader(must(os.ReadFile(filepath.Join("testdata", "summary-v1-weighted.bin")))(t)), nil))(t)
+	old := must(
+		ridge.ReadSummary(
+			bytes.NewReader(must(os.ReadFile(filepath.Join("testdata", "summary-v1-weighted.bin")))(t)),
+			nil,
+		),
+	)(
+		t,
+	)
 	if _, err := old.Fit(1); !errors.Is(err, ridge.ErrUnproven) {
 		t.Errorf("Fit: %v", err)
 	}

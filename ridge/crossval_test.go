@@ -76,7 +76,14 @@ func TestCrossValidate(t *testing.T) {
 			}
 			folds := rapid.IntRange(2, 6).Draw(t, "folds")
 			n, d := rapid.IntRange(folds, 50).Draw(t, "n"), rapid.IntRange(1, 9).Draw(t, "d")
-			s := problem(r, kind, n, d, rapid.IntRange(1, 2).Draw(t, "t"), rapid.SampledFrom([]float64{0, 1, 100}).Draw(t, "noise"))
+			s := problem(
+				r,
+				kind,
+				n,
+				d,
+				rapid.IntRange(1, 2).Draw(t, "t"),
+				rapid.SampledFrom([]float64{0, 1, 100}).Draw(t, "noise"),
+			)
 			s.block, s.sparse = rapid.IntRange(1, 30).Draw(t, "block"), rapid.Bool().Draw(t, "sparse")
 			for range n {
 				s.w = append(s.w, 1)
@@ -96,7 +103,13 @@ func TestCrossValidate(t *testing.T) {
 			if !ok {
 				t.Skip("singular")
 			}
-			cfg := ridge.SummaryConfig{Size: rapid.IntRange(1, 10).Draw(t, "m"), ShrinkRows: rapid.IntRange(1, 9).Draw(t, "p"), Intercept: intercept, Store: drawStore(t), Backend: be}
+			cfg := ridge.SummaryConfig{
+				Size:       rapid.IntRange(1, 10).Draw(t, "m"),
+				ShrinkRows: rapid.IntRange(1, 9).Draw(t, "p"),
+				Intercept:  intercept,
+				Store:      drawStore(t),
+				Backend:    be,
+			}
 			cv := choose.CrossValidation{Folds: folds, Gammas: gammas}
 			one := must(choose.CrossValidate(context.Background(), s, cfg, cv))(t)
 			cv.Exact = true
@@ -116,7 +129,8 @@ func TestCrossValidate(t *testing.T) {
 					cases++
 				}
 			}
-			if one.Passes != 1 || two.Passes != 2 || one.Summary.Rows() != int64(n) || !slices.Equal(one.Gammas, gammas) {
+			if one.Passes != 1 || two.Passes != 2 || one.Summary.Rows() != int64(n) ||
+				!slices.Equal(one.Gammas, gammas) {
 				t.Errorf("%d and %d passes, %d rows, γ %v", one.Passes, two.Passes, one.Summary.Rows(), one.Gammas)
 			}
 			ridgetest.Certificate(t, refbig.New(s.x, s.y, s.w, intercept), must(one.Summary.Fit(gammas[0]))(t))
@@ -175,9 +189,18 @@ func TestCrossValidateRealData(t *testing.T) {
 	one := must(choose.CrossValidate(context.Background(), src, cfg, choose.CrossValidation{Seed: 3}))(t)
 	two := must(choose.CrossValidate(context.Background(), src, cfg, choose.CrossValidation{Seed: 3, Exact: true}))(t)
 	for i := 0; i < len(one.Gammas); i += 3 {
-		t.Logf("γ %-9.3g one pass: fitted [%.4f, %.4f] ridge [%.4f, %.4f]  two: fitted [%.6f, %.6f] ridge [%.4f, %.4f]", one.Gammas[i],
-			one.Fitted[i][0].Lo, one.Fitted[i][0].Hi, one.Ridge[i][0].Lo, one.Ridge[i][0].Hi,
-			two.Fitted[i][0].Lo, two.Fitted[i][0].Hi, two.Ridge[i][0].Lo, two.Ridge[i][0].Hi)
+		t.Logf(
+			"γ %-9.3g one pass: fitted [%.4f, %.4f] ridge [%.4f, %.4f]  two: fitted [%.6f, %.6f] ridge [%.4f, %.4f]",
+			one.Gammas[i],
+			one.Fitted[i][0].Lo,
+			one.Fitted[i][0].Hi,
+			one.Ridge[i][0].Lo,
+			one.Ridge[i][0].Hi,
+			two.Fitted[i][0].Lo,
+			two.Fitted[i][0].Hi,
+			two.Ridge[i][0].Lo,
+			two.Ridge[i][0].Hi,
+		)
 		if !(two.Fitted[i][0].Hi-two.Fitted[i][0].Lo <= 1e-9) {
 			t.Errorf("two passes leave %v", two.Fitted[i][0])
 		}
@@ -228,7 +251,13 @@ func TestCrossValidateProgress(t *testing.T) {
 	s := problem(rand.New(rand.NewPCG(1, 1)), "gaussian", 100, 3, 1, 1)
 	ctx, cfg := context.Background(), ridge.SummaryConfig{Size: 3}
 	last := map[int]int64{}
-	cv := choose.CrossValidation{Folds: 4, Gammas: []float64{1}, Seed: 9, Exact: true, Progress: func(pass int, rows int64) { last[pass] = rows }}
+	cv := choose.CrossValidation{
+		Folds:    4,
+		Gammas:   []float64{1},
+		Seed:     9,
+		Exact:    true,
+		Progress: func(pass int, rows int64) { last[pass] = rows },
+	}
 	hashed := must(choose.CrossValidate(ctx, s, cfg, cv))(t)
 	if last[1] != 100 || last[2] != 100 || len(last) != 2 {
 		t.Errorf("progress %v", last)

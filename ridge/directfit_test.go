@@ -46,7 +46,13 @@ func TestDirectGoesOnByQR(t *testing.T) {
 		for _, f := range r.Solutions {
 			ridgetest.Certificate(t, ref, f)
 			if !(f.Targets[0].RelativeErrorBound <= 1e-8) || f.Gamma >= 1 && f.Method == ridge.QR {
-				t.Errorf("%s: γ = %g is certified to %g by %s", name, f.Gamma, f.Targets[0].RelativeErrorBound, f.Method)
+				t.Errorf(
+					"%s: γ = %g is certified to %g by %s",
+					name,
+					f.Gamma,
+					f.Targets[0].RelativeErrorBound,
+					f.Method,
+				)
 			}
 		}
 	}
@@ -56,11 +62,17 @@ func TestDirectGoesOnByQR(t *testing.T) {
 // where nothing that may run in its place does better.
 func TestDirectProvesNothing(t *testing.T) {
 	s := nearly(200, 5, 1e-7)
-	if r := must(fdridge.Fit(t.Context(), s, fdridge.Options{NoIntercept: true, Method: ridge.Exact, Gammas: []float64{1e-12}}))(t); r.Solutions[0].Method != ridge.QR || !r.Solutions[0].Targets[0].Proves() {
+	if r := must(fdridge.Fit(t.Context(), s, fdridge.Options{NoIntercept: true, Method: ridge.Exact, Gammas: []float64{1e-12}}))(t); r.Solutions[0].Method != ridge.QR ||
+		!r.Solutions[0].Targets[0].Proves() {
 		t.Errorf("%s certifies %g", r.Solutions[0].Method, r.Solutions[0].Targets[0].RelativeErrorBound)
 	}
-	r, err := fdridge.Fit(t.Context(), s, fdridge.Options{NoIntercept: true, Method: ridge.Tridiagonal, Gammas: []float64{1e-12, 1}})
-	if !errors.Is(err, ridge.ErrRoundOff) || r.Solutions[0].Status != ridge.RoundOff || r.Solutions[1].Status != ridge.Factorized {
+	r, err := fdridge.Fit(
+		t.Context(),
+		s,
+		fdridge.Options{NoIntercept: true, Method: ridge.Tridiagonal, Gammas: []float64{1e-12, 1}},
+	)
+	if !errors.Is(err, ridge.ErrRoundOff) || r.Solutions[0].Status != ridge.RoundOff ||
+		r.Solutions[1].Status != ridge.Factorized {
 		t.Errorf("%v: %v and %v", err, r.Solutions[0].Targets[0].RelativeErrorBound, r.Solutions[1].Status)
 	}
 }
@@ -68,8 +80,13 @@ func TestDirectProvesNothing(t *testing.T) {
 // TestDependentAmongOthers checks that dependent columns at γ = 0 leave the solutions at other γ as they are.
 func TestDependentAmongOthers(t *testing.T) {
 	s := nearly(60, 3, 0)
-	r, err := fdridge.Fit(t.Context(), s, fdridge.Options{NoIntercept: true, Method: ridge.Exact, Gammas: []float64{0, 1, 10}, Tol: 1e-8})
-	if !errors.Is(err, ridge.ErrDependent) || len(r.Solutions) != 3 || r.Status != ridge.MinimumNorm || r.Unsolved() != nil {
+	r, err := fdridge.Fit(
+		t.Context(),
+		s,
+		fdridge.Options{NoIntercept: true, Method: ridge.Exact, Gammas: []float64{0, 1, 10}, Tol: 1e-8},
+	)
+	if !errors.Is(err, ridge.ErrDependent) || len(r.Solutions) != 3 || r.Status != ridge.MinimumNorm ||
+		r.Unsolved() != nil {
 		t.Fatalf("%v, %+v", err, r)
 	}
 	if got := r.Solutions[0].Status; got != ridge.MinimumNorm {
@@ -85,7 +102,11 @@ func TestDependentAmongOthers(t *testing.T) {
 // TestUnsolved checks that a γ without a solution leaves the solutions at other γ as they are.
 func TestUnsolved(t *testing.T) {
 	s := nearly(60, 3, 0)
-	r, err := fdridge.Fit(t.Context(), s, fdridge.Options{NoIntercept: true, Method: ridge.Dual, Gammas: []float64{1e-200, 1}})
+	r, err := fdridge.Fit(
+		t.Context(),
+		s,
+		fdridge.Options{NoIntercept: true, Method: ridge.Dual, Gammas: []float64{1e-200, 1}},
+	)
 	if !errors.Is(err, ridge.ErrUnsolved) || len(r.Solutions) != 1 || r.Status != ridge.Unsolved {
 		t.Fatalf("dual: %v", err)
 	}
@@ -110,14 +131,26 @@ func TestNoWorseThanOnePass(t *testing.T) {
 		gamma := share * must(sum.Fit(1))(t).Shrinkage
 		once := must(sum.Fit(gamma))(t)
 		for _, method := range methods {
-			_, err := ridge.Solve(context.Background(), s, sum, gamma, ridge.SolveOptions{Method: method, MaxPasses: 1, Tol: 1e-12})
+			_, err := ridge.Solve(
+				context.Background(),
+				s,
+				sum,
+				gamma,
+				ridge.SolveOptions{Method: method, MaxPasses: 1, Tol: 1e-12},
+			)
 			short, ok := errors.AsType[*ridge.NotConvergedError](err)
 			if !ok {
 				t.Fatal(err)
 			}
 			for j, o := range short.Solutions[0].Targets {
 				if !(o.RelativeErrorBound <= once.Targets[j].RelativeErrorBound) {
-					t.Errorf("%v, γ = %g: one pass certifies %g, with one more %g", method, gamma, once.Targets[j].RelativeErrorBound, o.RelativeErrorBound)
+					t.Errorf(
+						"%v, γ = %g: one pass certifies %g, with one more %g",
+						method,
+						gamma,
+						once.Targets[j].RelativeErrorBound,
+						o.RelativeErrorBound,
+					)
 				}
 				if math.IsNaN(o.GradientNorm) {
 					better++
@@ -133,12 +166,22 @@ func TestNoWorseThanOnePass(t *testing.T) {
 // TestUnproved: of one-shot solutions those of which nothing is proved fall short, the others do not.
 func TestUnproved(t *testing.T) {
 	s := problem(rand.New(rand.NewPCG(21, 4)), "gaussian", 100, 12, 1, 0.1)
-	r, err := fdridge.Fit(t.Context(), s, fdridge.Options{NoIntercept: true, Method: ridge.OneShot, Size: 2, Gammas: []float64{1e-6, 1e6}})
+	r, err := fdridge.Fit(
+		t.Context(),
+		s,
+		fdridge.Options{NoIntercept: true, Method: ridge.OneShot, Size: 2, Gammas: []float64{1e-6, 1e6}},
+	)
 	if !errors.Is(err, ridge.ErrUnproved) || r.Status != ridge.Unproved {
 		t.Fatalf("%v: %g", err, r.Solutions[0].Targets[0].RelativeErrorBound)
 	}
 	if a, b := r.Solutions[0], r.Solutions[1]; a.Status != ridge.Unproved || b.Status != ridge.OnePass {
-		t.Errorf("%v (%g) and %v (%g)", a.Status, a.Targets[0].RelativeErrorBound, b.Status, b.Targets[0].RelativeErrorBound)
+		t.Errorf(
+			"%v (%g) and %v (%g)",
+			a.Status,
+			a.Targets[0].RelativeErrorBound,
+			b.Status,
+			b.Targets[0].RelativeErrorBound,
+		)
 	}
 	found := must(r.Remedies())(t)
 	if len(found) != 2 || found[0].Kind != plan.FactorDirectly || found[1].Kind != plan.ChangeToCG {
@@ -157,8 +200,17 @@ func TestRowsKnownLate(t *testing.T) {
 		passes := 0
 		late := must(fdridge.Fit(t.Context(), uncounted{src, func() { passes++ }}, opts))(t)
 		a, b := known.Best(), late.Best()
-		if late.Method != ridge.Exact || late.Summary != nil || a.Gamma != b.Gamma || a.Method != b.Method || !(b.Targets[0].RelativeErrorBound <= 1e-10) {
-			t.Errorf("%s at γ = %g by %s: %g; known beforehand at %g by %s", late.Method, b.Gamma, b.Method, b.Targets[0].RelativeErrorBound, a.Gamma, a.Method)
+		if late.Method != ridge.Exact || late.Summary != nil || a.Gamma != b.Gamma || a.Method != b.Method ||
+			!(b.Targets[0].RelativeErrorBound <= 1e-10) {
+			t.Errorf(
+				"%s at γ = %g by %s: %g; known beforehand at %g by %s",
+				late.Method,
+				b.Gamma,
+				b.Method,
+				b.Targets[0].RelativeErrorBound,
+				a.Gamma,
+				a.Method,
+			)
 		}
 		if late.Reason().Rule != known.Reason().Rule || late.Passes != known.Passes || passes != late.Passes+1 {
 			t.Errorf("%v; %d passes of %d begun, %d known beforehand", late.Reason(), late.Passes, passes, known.Passes)

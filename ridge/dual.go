@@ -66,7 +66,14 @@ func newDual(src dataset.Source, opts ExactOptions, plan dualPlan) (*dualExact, 
 	if opts.Rounding != nil && len(opts.Rounding) != d {
 		return nil, fmt.Errorf("%w: the rounding of %d features, the rows have %d", errShape, len(opts.Rounding), d)
 	}
-	e := &dualExact{d: d, t: t, opts: opts, method: opts.Method, plan: plan, dimensions: map[float64]interval.Interval{}}
+	e := &dualExact{
+		d:          d,
+		t:          t,
+		opts:       opts,
+		method:     opts.Method,
+		plan:       plan,
+		dimensions: map[float64]interval.Interval{},
+	}
 	if plan.preferFaster {
 		e.method = DualCG
 	}
@@ -205,7 +212,8 @@ func (e *dualExact) storeRows(ctx context.Context, src dataset.Source) (*dual.Ro
 			}
 		}
 		need := dualBytes(n, e.d, e.t, Dual, e.plan)
-		if !inMemory && b.Sparse == nil && n > 0 && need+8*float64(n)*float64(e.d) > float64(e.opts.MaxBytes) && need <= float64(e.opts.MaxBytes) {
+		if !inMemory && b.Sparse == nil && n > 0 && need+8*float64(n)*float64(e.d) > float64(e.opts.MaxBytes) &&
+			need <= float64(e.opts.MaxBytes) {
 			return nil, nil
 		}
 		kept.Add(b, !inMemory)
@@ -233,7 +241,14 @@ func (e *dualExact) storeRows(ctx context.Context, src dataset.Source) (*dual.Ro
 // learn stores data and computes the quantities independent of γ.
 func (e *dualExact) learn(ctx context.Context, data dual.Operator) error {
 	e.data = data
-	e.known = certify.Dual{Backend: e.opts.Backend, Rows: int64(data.N()), Dim: e.d, Intercept: e.opts.Intercept, Projected: e.opts.Projected, Size: data.Size()}
+	e.known = certify.Dual{
+		Backend:   e.opts.Backend,
+		Rows:      int64(data.N()),
+		Dim:       e.d,
+		Intercept: e.opts.Intercept,
+		Projected: e.opts.Projected,
+		Size:      data.Size(),
+	}
 	for j := range e.t {
 		e.known.TSS = append(e.known.TSS, data.Squares(j))
 		e.start = append(e.start, data.Centred(j))

@@ -50,7 +50,17 @@ func TestDualChoice(t *testing.T) {
 			for _, by := range []choose.Criterion{choose.GCV, choose.LOO} {
 				wants := byHand(t, s, candidates, intercept, by)
 				for _, method := range []ridge.Method{ridge.Exact, ridge.Dual, ridge.Auto} {
-					f, err := fdridge.Fit(context.Background(), s, fdridge.Options{Candidates: candidates, Method: method, Select: by, Tol: 1e-12, NoIntercept: !intercept})
+					f, err := fdridge.Fit(
+						context.Background(),
+						s,
+						fdridge.Options{
+							Candidates:  candidates,
+							Method:      method,
+							Select:      by,
+							Tol:         1e-12,
+							NoIntercept: !intercept,
+						},
+					)
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -58,13 +68,29 @@ func TestDualChoice(t *testing.T) {
 						for j, v := range scores {
 							want := wants[i][j]
 							if !(v.Lo <= want*(1+1e-13) && want <= v.Hi*(1+1e-13)) || !(v.Hi-v.Lo <= 1e-6*want) {
-								t.Errorf("%v, intercept = %v, weights = %v, γ = %g: %v, by hand %g", by, intercept, weighted, candidates[i], v, want)
+								t.Errorf(
+									"%v, intercept = %v, weights = %v, γ = %g: %v, by hand %g",
+									by,
+									intercept,
+									weighted,
+									candidates[i],
+									v,
+									want,
+								)
 							}
 						}
 					}
 					got := f.Solutions[0]
-					if got.Method != ridge.Dual || got.Gamma != f.Choice.Gamma() || f.Passes != 1 || !(got.Targets[0].RelativeErrorBound <= 1e-12) {
-						t.Errorf("%s, %d passes, γ = %g of %g, certified to %.3g", got.Method, f.Passes, got.Gamma, f.Choice.Gamma(), got.Targets[0].RelativeErrorBound)
+					if got.Method != ridge.Dual || got.Gamma != f.Choice.Gamma() || f.Passes != 1 ||
+						!(got.Targets[0].RelativeErrorBound <= 1e-12) {
+						t.Errorf(
+							"%s, %d passes, γ = %g of %g, certified to %.3g",
+							got.Method,
+							f.Passes,
+							got.Gamma,
+							f.Choice.Gamma(),
+							got.Targets[0].RelativeErrorBound,
+						)
 					}
 				}
 			}
@@ -142,7 +168,11 @@ func TestDualFit(t *testing.T) {
 		if c.want == ridge.QR {
 			s.x[3] = s.x[2]
 		}
-		f, err := fdridge.Fit(context.Background(), s, fdridge.Options{NoIntercept: true, Method: c.method, Gammas: []float64{c.gamma}})
+		f, err := fdridge.Fit(
+			context.Background(),
+			s,
+			fdridge.Options{NoIntercept: true, Method: c.method, Gammas: []float64{c.gamma}},
+		)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -159,8 +189,14 @@ func TestDualFit(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f, err := fdridge.Fit(context.Background(), src, fdridge.Options{Method: ridge.Exact, Gammas: []float64{1}, Tol: 1e-12})
-	if err != nil || f.Solutions[0].Method != ridge.DualCG || !(f.Solutions[0].Targets[0].RelativeErrorBound <= 1e-12) || math.IsNaN(f.Solutions[0].EffectiveDimension.Hi) {
+	f, err := fdridge.Fit(
+		context.Background(),
+		src,
+		fdridge.Options{Method: ridge.Exact, Gammas: []float64{1}, Tol: 1e-12},
+	)
+	if err != nil || f.Solutions[0].Method != ridge.DualCG ||
+		!(f.Solutions[0].Targets[0].RelativeErrorBound <= 1e-12) ||
+		math.IsNaN(f.Solutions[0].EffectiveDimension.Hi) {
 		t.Errorf("many sparse rows: %v, %v", f, err)
 	}
 }
@@ -175,7 +211,11 @@ func TestDualSaysWhatIsUnknown(t *testing.T) {
 		t.Fatal(err)
 	}
 	fit := func(method ridge.Method) *fdridge.Result {
-		r, err := fdridge.Fit(t.Context(), src, fdridge.Options{NoIntercept: true, Method: method, Gammas: []float64{1}})
+		r, err := fdridge.Fit(
+			t.Context(),
+			src,
+			fdridge.Options{NoIntercept: true, Method: method, Gammas: []float64{1}},
+		)
 		if err != nil {
 			t.Fatal(err)
 		}

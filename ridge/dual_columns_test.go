@@ -98,7 +98,8 @@ func TestDualColumnsAreRows(t *testing.T) {
 		opts := ridge.ExactOptions{Method: ridge.Dual, Intercept: intercept, Tol: 1e-14}
 		want, got := mustExact(t, s, opts, 0.3)[0], mustExact(t, turned(t, s), opts, 0.3)[0]
 		ridgetest.Near(t, "by columns", want, got, 1e-13)
-		if got.Method != ridge.Dual || got.Passes < 2 || got.Passes > 3 || !(got.Targets[1].RelativeErrorBound <= 1e-14) {
+		if got.Method != ridge.Dual || got.Passes < 2 || got.Passes > 3 ||
+			!(got.Targets[1].RelativeErrorBound <= 1e-14) {
 			t.Errorf("%s in %d reads, certified to %.3g", got.Method, got.Passes, got.Targets[1].RelativeErrorBound)
 		}
 		// Dense rows that do not fit are read several times.
@@ -113,7 +114,11 @@ func TestDualColumnsAreRows(t *testing.T) {
 	// A transposed source is rows as well.
 	rows := table{x: s.x, y: s.y}
 	sum := func(src dataset.Source) float64 {
-		f, err := fdridge.Fit(context.Background(), src, fdridge.Options{NoIntercept: true, Gammas: []float64{1}, Method: ridge.CG, Size: 8, Tol: 1e-9})
+		f, err := fdridge.Fit(
+			context.Background(),
+			src,
+			fdridge.Options{NoIntercept: true, Gammas: []float64{1}, Method: ridge.CG, Size: 8, Tol: 1e-9},
+		)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -140,7 +145,11 @@ func TestDualTiny(t *testing.T) {
 				p := refbig.New(s.x, s.y, nil, intercept)
 				for name, src := range map[string]dataset.Source{"rows": s, "columns": turned(t, s)} {
 					for _, gamma := range []float64{1e-9, 1, 1e12, 1e18} {
-						ridgetest.Certificate(t, p, mustExact(t, src, ridge.ExactOptions{Method: ridge.Dual, Intercept: intercept}, gamma)[0])
+						ridgetest.Certificate(
+							t,
+							p,
+							mustExact(t, src, ridge.ExactOptions{Method: ridge.Dual, Intercept: intercept}, gamma)[0],
+						)
 						if t.Failed() {
 							t.Fatalf("%s of size %g at γ = %g", name, scale, gamma)
 						}

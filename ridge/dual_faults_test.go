@@ -75,7 +75,12 @@ func TestDualFaults(t *testing.T) {
 	}
 	// Dense rows are Dual: that n² numbers are too many is told before any row is kept.
 	seen := 0
-	_, err := ridge.SolveExact(context.Background(), faulty{40000, 2, func(*dataset.Block) { seen++ }}, []float64{1}, ridge.ExactOptions{Method: ridge.DualCG})
+	_, err := ridge.SolveExact(
+		context.Background(),
+		faulty{40000, 2, func(*dataset.Block) { seen++ }},
+		[]float64{1},
+		ridge.ExactOptions{Method: ridge.DualCG},
+	)
 	if _, ok := errors.AsType[*ridge.SizeError](err); !ok || seen > 1 {
 		t.Errorf("after %d blocks: %v", seen, err)
 	}

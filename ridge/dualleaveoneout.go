@@ -10,7 +10,11 @@ import (
 )
 
 // leaveOneOut solves and computes leave-one-out errors, by AAᵀ or, for many sparse rows, by trial vectors.
-func (e *dualExact) leaveOneOut(ctx context.Context, gammas []float64, receive func(int, dataset.Block, []Interval, []float64)) ([]*Solution, *LeftOutScores, error) {
+func (e *dualExact) leaveOneOut(
+	ctx context.Context,
+	gammas []float64,
+	receive func(int, dataset.Block, []Interval, []float64),
+) ([]*Solution, *LeftOutScores, error) {
 	if e.usesTrials() {
 		if fits, scores, ok, err := e.leaveOneOutByTrials(ctx, gammas, receive); ok || err != nil {
 			return fits, scores, err
@@ -39,7 +43,10 @@ func (e *dualExact) leaveOneOut(ctx context.Context, gammas []float64, receive f
 }
 
 // leftOutPredictions returns the arguments of LeaveOneOutOptions.Left for all rows.
-func (e *dualExact) leftOutPredictions(found *dualFit, levers []certify.Leverage) (b dataset.Block, brackets []Interval, estimates []float64) {
+func (e *dualExact) leftOutPredictions(
+	found *dualFit,
+	levers []certify.Leverage,
+) (b dataset.Block, brackets []Interval, estimates []float64) {
 	b.N = e.data.N()
 	for i := range b.N {
 		root := e.data.Root(i)

@@ -8,10 +8,16 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/dual"
 )
 
-// solve solves for batches of γ and for blocks of targets. A block of 0 means dual.TargetBlock(n, d). If form is false,
-// coefficients are formed only where scores need them. If visit is not nil, it is called for each γ and each block of
-// targets.
-func (e *dualExact) solve(ctx context.Context, gammas []float64, block int, form bool, visit func(i int, found *dualFit)) ([]*Solution, error) {
+// solve solves for batches of γ and for blocks of targets. A block of 0 means dual.TargetBlock(n, d). If form is
+// false, coefficients are formed only where scores need them. If visit is not nil, it is called for each γ and each
+// block of targets.
+func (e *dualExact) solve(
+	ctx context.Context,
+	gammas []float64,
+	block int,
+	form bool,
+	visit func(i int, found *dualFit),
+) ([]*Solution, error) {
 	fits, batch := make([]*Solution, len(gammas)), e.batch()
 	block = cmp.Or(block, dual.TargetBlock(e.data.N(), e.d))
 	for from := 0; from < len(gammas); from += batch {
@@ -45,7 +51,12 @@ func (e *dualExact) solve(ctx context.Context, gammas []float64, block int, form
 }
 
 // solveBlock returns a fit for each γ.
-func (e *dualExact) solveBlock(ctx context.Context, gammas []float64, targets targetRange, form bool) ([]*dualFit, error) {
+func (e *dualExact) solveBlock(
+	ctx context.Context,
+	gammas []float64,
+	targets targetRange,
+	form bool,
+) ([]*dualFit, error) {
 	if form {
 		return e.solveSystems(ctx, gammas, targets)
 	}

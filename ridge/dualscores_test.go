@@ -71,8 +71,18 @@ func TestScoresWithoutCoefficients(t *testing.T) {
 						{"GCV", o.GCV, w.GCV, 1e-4}, {"RSS", o.RSS, w.RSS, 1e-4}, {"objective", o.Objective, w.Objective, 1e-3},
 						{"leave-one-out error", errors.Bounds[i][j], left.Bounds[i][j], 1e-2},
 					} {
-						if !(c.got.Lo <= c.want.Hi && c.want.Lo <= c.got.Hi) || !(c.got.Hi-c.got.Lo <= 10*(c.want.Hi-c.want.Lo)+c.width*c.want.Hi) {
-							t.Errorf("%s, intercept %v, γ = %g, target %d: %s in %v, want %v", kind, intercept, gammas[i], j, c.what, c.got, c.want)
+						if !(c.got.Lo <= c.want.Hi && c.want.Lo <= c.got.Hi) ||
+							!(c.got.Hi-c.got.Lo <= 10*(c.want.Hi-c.want.Lo)+c.width*c.want.Hi) {
+							t.Errorf(
+								"%s, intercept %v, γ = %g, target %d: %s in %v, want %v",
+								kind,
+								intercept,
+								gammas[i],
+								j,
+								c.what,
+								c.got,
+								c.want,
+							)
 						}
 					}
 					if !formed && j != 1 && !(o.RelativeErrorBound < 1e-2) {
@@ -113,7 +123,11 @@ func TestChoiceWithoutCoefficients(t *testing.T) {
 				t.Errorf("γ = %g: the path has coefficients", f.Gamma)
 			}
 		}
-		given, err := fdridge.Fit(ctx, s, fdridge.Options{Gammas: []float64{r.Choice.Gamma()}, Penalty: opts.Penalty, Method: ridge.Dual})
+		given, err := fdridge.Fit(
+			ctx,
+			s,
+			fdridge.Options{Gammas: []float64{r.Choice.Gamma()}, Penalty: opts.Penalty, Method: ridge.Dual},
+		)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -135,7 +149,8 @@ func sameCoefficients(t *testing.T, what string, a, b ridge.Target) {
 	}
 }
 
-// TestScoresOfTinyTarget: a choice forms the coefficients of all targets if one target of the first block proves nothing.
+// TestScoresOfTinyTarget: a choice forms the coefficients of all targets if one target of the first block proves
+// nothing.
 func TestScoresOfTinyTarget(t *testing.T) {
 	t.Parallel()
 	const n, d, k = 4, 60000, 50
@@ -154,7 +169,11 @@ func TestScoresOfTinyTarget(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f, err := fdridge.Fit(t.Context(), src, fdridge.Options{Method: ridge.Dual, Select: choose.GCV, Candidates: []float64{1, 1.1, 1.2, 1.3}})
+	f, err := fdridge.Fit(
+		t.Context(),
+		src,
+		fdridge.Options{Method: ridge.Dual, Select: choose.GCV, Candidates: []float64{1, 1.1, 1.2, 1.3}},
+	)
 	if _, short := errors.AsType[*ridge.NotConvergedError](err); err != nil && !short {
 		t.Fatal(err)
 	}

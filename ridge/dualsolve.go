@@ -129,8 +129,8 @@ func (e *dualExact) solveSystems(ctx context.Context, gammas []float64, targets 
 	return fits, nil
 }
 
-// prepare returns a fit with α = 0 for each γ, or nil if the tridiagonal form does not serve γ. systems lists the systems
-// of all fits.
+// prepare returns a fit with α = 0 for each γ, or nil if the tridiagonal form does not serve γ. systems lists the
+// systems of all fits.
 func (e *dualExact) prepare(gammas []float64, targets targetRange) (fits []*dualFit, systems []*dualSystem) {
 	e.reduce()
 	fits = make([]*dualFit, len(gammas))

@@ -61,7 +61,12 @@ func TestTrialsLeaveOut(t *testing.T) {
 			scores, fits := map[ridge.Method][][]ridge.Interval{}, map[ridge.Method][]*ridge.Solution{}
 			for _, m := range []ridge.Method{ridge.Dual, ridge.DualCG} {
 				f := must(
-					ridge.Factorize(t.Context(), src, gammas, ridge.ExactOptions{Method: m, LeaveOneOut: true, Intercept: intercept}),
+					ridge.Factorize(
+						t.Context(),
+						src,
+						gammas,
+						ridge.ExactOptions{Method: m, LeaveOneOut: true, Intercept: intercept},
+					),
 				)(
 					t,
 				)

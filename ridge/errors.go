@@ -53,9 +53,9 @@ func (e *GammaError) Error() string {
 // Is reports whether target is [ErrInput].
 func (e *GammaError) Is(target error) bool { return target == ErrInput }
 
-// A ScaleError reports that data, weights or a γ are so large or small that certificates would overflow or underflow.
-// Certificates use numbers up to ‖A‖²‖b‖²/γ². To avoid the error, multiply the data by a power of two. A nonzero row
-// whose square underflows to 0 is too small; a row of zeros is not.
+// A ScaleError reports that data, weights or a γ are so large or small that certificates would overflow or
+// underflow. Certificates use numbers up to ‖A‖²‖b‖²/γ². To avoid the error, multiply the data by a power
+// of two. A nonzero row whose square underflows to 0 is too small; a row of zeros is not.
 //
 // A ScaleError is not an [ErrInput], because each row alone is in range.
 type ScaleError struct {
@@ -65,15 +65,24 @@ type ScaleError struct {
 
 func (e *ScaleError) Error() string {
 	if e.What == "Σw" {
-		return fmt.Sprintf("ridge: after this decay the weights would sum to %g, which is too small: start a new summary", e.Value)
+		return fmt.Sprintf(
+			"ridge: after this decay the weights would sum to %g, which is too small: start a new summary",
+			e.Value,
+		)
 	}
-	return fmt.Sprintf("ridge: %s is %g, too large or too small to certify anything; scale the data so that it is within 1e-72 to 1e72", e.What, e.Value)
+	return fmt.Sprintf(
+		"ridge: %s is %g, too large or too small to certify anything; scale the data so that it is within 1e-72 to 1e72",
+		e.What,
+		e.Value,
+	)
 }
 
 // ErrUnproven reports a summary of weighted rows with an intercept, written by an old version of this package. That
 // version did not record a bound on the round-off of centring. Nothing can be certified without this bound; summarise
 // the rows again.
-var ErrUnproven = errors.New("ridge: nothing can be certified: the summary was written by a version that did not record the round-off of centring weighted rows; summarise the rows again")
+var ErrUnproven = errors.New(
+	"ridge: nothing can be certified: the summary was written by a version that did not record the round-off of centring weighted rows; summarise the rows again",
+)
 
 // ErrOtherRows reports that a solution and a summary were computed from different rows.
 var ErrOtherRows = badinput.Errorf("ridge: the fit is not of the rows of the summary")

@@ -8,8 +8,8 @@ import (
 	"github.com/fdridge/fdridge/ridge"
 )
 
-// TestEstimates: the estimates of leave-one-out errors from a lossy sketch lie in their brackets, and are much nearer to the errors
-// of exact solutions than the midpoints.
+// TestEstimates: the estimates of leave-one-out errors from a lossy sketch lie in their brackets, and are much nearer
+// to the errors of exact solutions than the midpoints.
 func TestEstimates(t *testing.T) {
 	const n, d = 1500, 200
 	p := problem(rand.New(rand.NewPCG(34, 6)), "gaussian", n, d, 1, 1)

@@ -36,7 +36,12 @@ func (s *Summary) Known(method string, workers int, gammas ...float64) (*certify
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.rounding != nil && len(s.rounding) != s.cfg.Dim {
-		return nil, fmt.Errorf("%w: the rounding of %d features, the rows have %d", errShape, len(s.rounding), s.cfg.Dim)
+		return nil, fmt.Errorf(
+			"%w: the rounding of %d features, the rows have %d",
+			errShape,
+			len(s.rounding),
+			s.cfg.Dim,
+		)
 	}
 	k := s.known
 	if k == nil || workers != 1 {

@@ -33,8 +33,8 @@ type ExactOptions struct {
 	// include the errors of the projection.
 	Projected *ProjectionBounds
 	// Rounding describes features whose entries were rounded before they were read, for example by [dataset.Scaling]. In
-	// column j, an entry differs from the exact one by at most Rounding[j] unit round-offs (2⁻⁵³) of its magnitude. All
-	// bounds are then about the exact entries. nil means that the entries are exact. See [dataset.Scaling.Rounding].
+	// column j, an entry differs from the exact one by at most Rounding[j] unit round-offs (2⁻⁵³) of its magnitude.
+	// All bounds are then about the exact entries. nil means that the entries are exact. See [dataset.Scaling.Rounding].
 	Rounding []float64
 	Progress func(rows int64) // if not nil, called with the number of rows read so far
 }
@@ -110,8 +110,8 @@ func (e *SingularError) Error() string {
 func (e *SingularError) Is(target error) bool { return target == ErrInput }
 
 // SolveExact solves ridge regression directly for every γ of gammas, after one pass over src. It calls [Factorize],
-// [Factorization.Solve] and [Factorization.Certify]. With a factorisation of AᵀA, it takes O((d+t)²) memory and O(nd²)
-// time, plus O(d³) time for each γ. With [Tridiagonal] the O(d³) time is spent once.
+// [Factorization.Solve] and [Factorization.Certify]. With a factorisation of AᵀA, it takes O((d+t)²) memory and
+// O(nd²) time, plus O(d³) time for each γ. With [Tridiagonal] the O(d³) time is spent once.
 //
 // For an intercept, the rows are centred as they are read. γ = 0 is the least-squares problem; use [QR] for it. If
 // columns depend on others, up to round-off, or if there are fewer rows than columns, QR returns the least-squares
@@ -253,7 +253,11 @@ func (e *primal) minimumNorm(system *direct.System) *Solution {
 // fit factors the system for one γ.
 func (e *primal) fit(system *direct.System, gamma float64, factor Method) (*Solution, error) {
 	if e.isUnderdetermined(gamma) {
-		return nil, &SingularError{gamma, e.opts.Method, int(e.rankBound())} // the first rankBound()+1 features are dependent
+		return nil, &SingularError{
+			gamma,
+			e.opts.Method,
+			int(e.rankBound()),
+		} // the first rankBound()+1 features are dependent
 	}
 	found, column := system.Solve(gamma)
 	if found == nil {

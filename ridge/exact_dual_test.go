@@ -156,7 +156,13 @@ func TestDualIsCertified(t *testing.T) {
 					f := mustExact(t, s, opts, gamma)[0]
 					for j, target := range f.Targets {
 						if !(target.RelativeErrorBound <= 1e-14) {
-							t.Errorf("%s, γ = %g, target %d: certified to %.3g", kind, gamma, j, target.RelativeErrorBound)
+							t.Errorf(
+								"%s, γ = %g, target %d: certified to %.3g",
+								kind,
+								gamma,
+								j,
+								target.RelativeErrorBound,
+							)
 						}
 					}
 					if f.Method == ridge.DualCG {
@@ -213,8 +219,17 @@ func TestDualCGStatus(t *testing.T) {
 	for factor, want := range map[ridge.Method]ridge.Status{ridge.DualCG: ridge.Converged, ridge.Dual: ridge.Factorized} {
 		for _, tol := range []float64{0, 1e-8} {
 			f := mustExact(t, s, ridge.ExactOptions{Method: factor, Tol: tol}, 1)[0]
-			r := must(fdridge.Fit(t.Context(), s, fdridge.Options{NoIntercept: true, Method: factor, Gammas: []float64{1}, Tol: tol}))(t)
-			if f.Method != factor || f.Status != want || r.Solutions[0].Status != want || r.Status != want || !(f.Targets[0].RelativeErrorBound <= max(tol, 1e-12)) {
+			r := must(
+				fdridge.Fit(
+					t.Context(),
+					s,
+					fdridge.Options{NoIntercept: true, Method: factor, Gammas: []float64{1}, Tol: tol},
+				),
+			)(
+				t,
+			)
+			if f.Method != factor || f.Status != want || r.Solutions[0].Status != want || r.Status != want ||
+				!(f.Targets[0].RelativeErrorBound <= max(tol, 1e-12)) {
 				t.Errorf("%v to %g: %q by %s, by Fit %q", factor, tol, f.Status, f.Method, r.Status)
 			}
 		}
@@ -309,13 +324,20 @@ func TestDualErrors(t *testing.T) {
 			t.Errorf("no rows: %v", err)
 		}
 		opts.MaxBytes = 4000
-		e, ok := errors.AsType[*ridge.SizeError](func() error { _, err := ridge.SolveExact(context.Background(), s, []float64{1}, opts); return err }())
+		e, ok := errors.AsType[*ridge.SizeError](
+			func() error { _, err := ridge.SolveExact(context.Background(), s, []float64{1}, opts); return err }(),
+		)
 		if !ok || e.Rows == 0 || e.Dim != 30 || e.Bytes <= e.Limit || e.Limit != 4000 {
 			t.Errorf("in 4000 bytes: %v", e)
 		}
 	}
 	// n² numbers are told before a row is read.
-	_, err := ridge.SolveExact(context.Background(), unread{100_000, 1_000_000}, []float64{1}, ridge.ExactOptions{Method: ridge.Dual})
+	_, err := ridge.SolveExact(
+		context.Background(),
+		unread{100_000, 1_000_000},
+		[]float64{1},
+		ridge.ExactOptions{Method: ridge.Dual},
+	)
 	if e, ok := errors.AsType[*ridge.SizeError](err); !ok || e.Rows != 100_000 {
 		t.Errorf("n² numbers beyond memory: %v", err)
 	}
@@ -366,10 +388,24 @@ func TestDualTargetBlocks(t *testing.T) {
 				for j, o := range f.Targets {
 					all := whole[i].Targets[lo+j]
 					if all.ComputedTSS != o.ComputedTSS || !(all.RelativeErrorBound <= 1e-12) {
-						t.Errorf("γ = %v, target %d: ‖b‖² = %v, alone %v; error %v", gammas[i], lo+j, all.ComputedTSS, o.ComputedTSS, all.RelativeErrorBound)
+						t.Errorf(
+							"γ = %v, target %d: ‖b‖² = %v, alone %v; error %v",
+							gammas[i],
+							lo+j,
+							all.ComputedTSS,
+							o.ComputedTSS,
+							all.RelativeErrorBound,
+						)
 					}
 					if far := floats.Distance(all.Coef, o.Coef, 2); !(far <= (all.ErrorBound+o.ErrorBound)*(1+1e-9)) {
-						t.Errorf("γ = %v, target %d: coefficients differ by %v, the bounds are %v and %v", gammas[i], lo+j, far, all.ErrorBound, o.ErrorBound)
+						t.Errorf(
+							"γ = %v, target %d: coefficients differ by %v, the bounds are %v and %v",
+							gammas[i],
+							lo+j,
+							far,
+							all.ErrorBound,
+							o.ErrorBound,
+						)
 					}
 				}
 			}

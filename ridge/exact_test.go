@@ -108,7 +108,18 @@ func eachFactor(t *testing.T, f func(t *testing.T, opts ridge.ExactOptions)) {
 }
 
 // kinds are the sorts of data that problem makes.
-var kinds = []string{"gaussian", "decaying", "graded", "dependent", "constant", "offset", "integers", "tiny", "zero", "same"}
+var kinds = []string{
+	"gaussian",
+	"decaying",
+	"graded",
+	"dependent",
+	"constant",
+	"offset",
+	"integers",
+	"tiny",
+	"zero",
+	"same",
+}
 
 // problem makes n rows of d features of one kind, and t targets y = Xw + noise.
 func problem(r *rand.Rand, kind string, n, d, t int, noise float64) table {
@@ -291,7 +302,9 @@ func TestExactProgress(t *testing.T) {
 	if fmt.Sprint(seen) != "[100 200 250]" {
 		t.Errorf("progress %v", seen)
 	}
-	if f[1].Rows != 250 || f[1].Passes != 1 || f[1].Method != ridge.Cholesky || f[1].Backend != engine.Names()[0] || f[1].Gamma != 2 || f[1].Status != ridge.Factorized {
+	if f[1].Rows != 250 || f[1].Passes != 1 || f[1].Method != ridge.Cholesky || f[1].Backend != engine.Names()[0] ||
+		f[1].Gamma != 2 ||
+		f[1].Status != ridge.Factorized {
 		t.Errorf("fit says %+v", f[1])
 	}
 	yhat := make([]float64, 1)
@@ -333,7 +346,8 @@ func TestExactErrors(t *testing.T) {
 			}
 		}
 		var size *ridge.SizeError
-		if err := call(s, ridge.ExactOptions{Method: factor, MaxBytes: 100}, 1); !errors.As(err, &size) || size.Dim != 3 {
+		if err := call(s, ridge.ExactOptions{Method: factor, MaxBytes: 100}, 1); !errors.As(err, &size) ||
+			size.Dim != 3 {
 			t.Errorf("MaxBytes: %v", err)
 		}
 		wide := problem(rand.New(rand.NewPCG(10, 2)), "gaussian", 3, 5, 1, 1)
@@ -386,7 +400,8 @@ func TestExactErrors(t *testing.T) {
 		for _, factor := range []ridge.Method{ridge.Cholesky, ridge.Tridiagonal} {
 			var e *ridge.SingularError
 			err := call(dep, ridge.ExactOptions{Method: factor}, 0)
-			if !errors.As(err, &e) || e.Column != 2 || !strings.Contains(err.Error(), "feature 3 depends on those before it") {
+			if !errors.As(err, &e) || e.Column != 2 ||
+				!strings.Contains(err.Error(), "feature 3 depends on those before it") {
 				t.Errorf("%v, seed %d, dependent feature: %v", factor, seed, err)
 			}
 		}

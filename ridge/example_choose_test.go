@@ -40,7 +40,11 @@ func ExampleLeaveOneOut() {
 		fmt.Printf("gamma %g: leave-one-out error %.2g\n", f.Gamma, scores.Estimates[i][0])
 	}
 	// From end to end, passes on the choice included where the sketch leaves it open.
-	res, err := fdridge.Fit(context.Background(), src, fdridge.Options{Select: choose.LOO, Candidates: []float64{0.01, 1, 100}})
+	res, err := fdridge.Fit(
+		context.Background(),
+		src,
+		fdridge.Options{Select: choose.LOO, Candidates: []float64{0.01, 1, 100}},
+	)
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -28,7 +28,12 @@ func ExampleSummary_Penalize() {
 	z := fit.Targets[0].Coef
 	fmt.Printf("x = %.2f, %.2f, to %.0e\n", z[0]/1, z[1]/10, fit.Targets[0].ErrorBound)
 	// The same, with weights of the columns as they are.
-	res, err := fdridge.FitSummary(ctx, src, sum, fdridge.Options{NoIntercept: true, Gammas: []float64{10}, Penalty: p, Tol: 1e-12})
+	res, err := fdridge.FitSummary(
+		ctx,
+		src,
+		sum,
+		fdridge.Options{NoIntercept: true, Gammas: []float64{10}, Penalty: p, Tol: 1e-12},
+	)
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -40,7 +40,11 @@ func ExamplePredictor_PredictMatrix() {
 		log.Fatal(err)
 	}
 	for i, v := range within { // of row i/t and target i mod t
-		fmt.Printf("%.2f, of the exact solution to 1e-6: %v\n", yhat.At(i, 0), v.Lo <= yhat.At(i, 0)+1e-6 && v.Hi >= yhat.At(i, 0)-1e-6 && v.Hi-v.Lo < 1e-6)
+		fmt.Printf(
+			"%.2f, of the exact solution to 1e-6: %v\n",
+			yhat.At(i, 0),
+			v.Lo <= yhat.At(i, 0)+1e-6 && v.Hi >= yhat.At(i, 0)-1e-6 && v.Hi-v.Lo < 1e-6,
+		)
 	}
 	// Output:
 	// 7.00, of the exact solution to 1e-6: true

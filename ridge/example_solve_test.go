@@ -64,11 +64,17 @@ func ExampleJournal() {
 	fmt.Println(err)
 
 	first := 0 // pass that reads rows
-	fit, err := ridge.Solve(context.Background(), src, sum, 100, ridge.SolveOptions{Journal: kept, Progress: func(p ridge.Progress) {
-		if first == 0 {
-			first = p.Pass
-		}
-	}})
+	fit, err := ridge.Solve(
+		context.Background(),
+		src,
+		sum,
+		100,
+		ridge.SolveOptions{Journal: kept, Progress: func(p ridge.Progress) {
+			if first == 0 {
+				first = p.Pass
+			}
+		}},
+	)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -174,12 +180,22 @@ func ExampleNotConvergedError() {
 
 // Least squares, γ = 0, is for QR.
 func ExampleExact() {
-	fits, err := ridge.SolveExact(context.Background(), lineSource(1000), []float64{0}, ridge.ExactOptions{Method: ridge.QR, Intercept: true})
+	fits, err := ridge.SolveExact(
+		context.Background(),
+		lineSource(1000),
+		[]float64{0},
+		ridge.ExactOptions{Method: ridge.QR, Intercept: true},
+	)
 	if err != nil {
 		log.Fatal(err)
 	}
 	var found ridge.Certificate = fits[0].Targets[0].Certificate
-	fmt.Printf("%s: x = %.2f, ‖x̂ − x*‖ ≤ 1e-12: %v\n", fits[0].Method, fits[0].Targets[0].Coef, found.ErrorBound <= 1e-12)
+	fmt.Printf(
+		"%s: x = %.2f, ‖x̂ − x*‖ ≤ 1e-12: %v\n",
+		fits[0].Method,
+		fits[0].Targets[0].Coef,
+		found.ErrorBound <= 1e-12,
+	)
 	// Output:
 	// qr: x = [2.00 -1.00], ‖x̂ − x*‖ ≤ 1e-12: true
 }

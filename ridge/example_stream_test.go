@@ -24,7 +24,13 @@ func learn(in io.Reader, sum *ridge.Summary) error {
 			if err != nil {
 				return err
 			}
-			fmt.Printf("after %d rows: y = %.1f + %.1f·x₁ + %.1f·x₂\n", sum.Rows(), f.Targets[0].Intercept, f.Targets[0].Coef[0], f.Targets[0].Coef[1])
+			fmt.Printf(
+				"after %d rows: y = %.1f + %.1f·x₁ + %.1f·x₂\n",
+				sum.Rows(),
+				f.Targets[0].Intercept,
+				f.Targets[0].Coef[0],
+				f.Targets[0].Coef[1],
+			)
 			continue
 		}
 		row := make([]float64, len(fields))

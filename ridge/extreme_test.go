@@ -154,7 +154,13 @@ func (e *extremes) block(d, t, level, shift int) dataset.Block {
 	}
 	if e.IntN(3) > 0 {
 		for range n {
-			b.W = append(b.W, min(math.Abs(e.size(1000, 0, 1, 0x1p-1074, 0x1p-1073, 0x1p-1022, 0x1p500, 0x1p-500, 0x1p-996)), math.MaxFloat64))
+			b.W = append(
+				b.W,
+				min(
+					math.Abs(e.size(1000, 0, 1, 0x1p-1074, 0x1p-1073, 0x1p-1022, 0x1p500, 0x1p-500, 0x1p-996)),
+					math.MaxFloat64,
+				),
+			)
 		}
 		if e.IntN(2) == 0 { // as heavy as may be, or nearly
 			for i, w := range b.W {
@@ -201,7 +207,10 @@ func finiteState(s *Summary) error {
 		total = append(total, v.Value())
 	}
 	numbers := map[string][]float64{
-		"the weight": {st.Weight.Value(), st.WeightError}, "the origin": st.Origin, "the means": st.RelativeMeans(), "their round-off": st.SumError,
+		"the weight": {
+			st.Weight.Value(),
+			st.WeightError,
+		}, "the origin": st.Origin, "the means": st.RelativeMeans(), "their round-off": st.SumError,
 		"what centring moved": st.Moved, "the sum of squares": {s.sum.Extent().Squares}, "c": sums.Cross, "the witness": sums.Product, "‖b‖²": sums.TSS, "the sums": total,
 		"the round-off of the means": st.MeanErrors(),
 	}

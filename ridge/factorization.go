@@ -9,8 +9,8 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/direct"
 )
 
-// A Factorization is the result of the pass of a direct method: AᵀA, a QR factor of A, or AAᵀ with the rows. It gives
-// the solution at any γ. Only one goroutine may use it at a time.
+// A Factorization is the result of the pass of a direct method: AᵀA, a QR factor of A, or AAᵀ with the rows. It
+// gives the solution at any γ. Only one goroutine may use it at a time.
 type Factorization struct {
 	opts ExactOptions
 	once bool
@@ -20,8 +20,8 @@ type Factorization struct {
 	dual   *dualExact
 }
 
-// Factorize makes the pass of a direct method over src. gammas lists the γ to solve for. A nil gammas means many values
-// that are not known yet. Errors are the same as for [SolveExact], except *[SingularError].
+// Factorize makes the pass of a direct method over src. gammas lists the γ to solve for. A nil gammas means many
+// values that are not known yet. Errors are the same as for [SolveExact], except *[SingularError].
 func Factorize(ctx context.Context, src dataset.Source, gammas []float64, opts ExactOptions) (*Factorization, error) {
 	ctx = background.IfNil(ctx)
 	if src == nil {
@@ -41,7 +41,11 @@ func Factorize(ctx context.Context, src dataset.Source, gammas []float64, opts E
 	f := &Factorization{opts: opts, once: dataset.Once(src)}
 	var err error
 	if opts.Method.IsDual() {
-		plan := dualPlan{gammas: len(gammas), leverage: opts.LeaveOneOut, preferFaster: asked == Exact && len(gammas) == 1}
+		plan := dualPlan{
+			gammas:       len(gammas),
+			leverage:     opts.LeaveOneOut,
+			preferFaster: asked == Exact && len(gammas) == 1,
+		}
 		if gammas == nil {
 			plan.gammas = fewGammas
 		}
@@ -59,19 +63,19 @@ func Factorize(ctx context.Context, src dataset.Source, gammas []float64, opts E
 	return f, err
 }
 
-// Solve returns the solution at every γ of gammas, in order, with certificates. It reads no rows, with one exception: a
-// dual method whose rows do not fit in memory makes another pass for the certificates.
+// Solve returns the solution at every γ of gammas, in order, with certificates. It reads no rows, with one
+// exception: a dual method whose rows do not fit in memory makes another pass for the certificates.
 //
-// At γ = 0, [QR] returns the minimum-norm solution if columns depend on others; see [SolveExact]. In all other cases, a
-// system that is singular to working precision causes a *[SingularError].
+// At γ = 0, [QR] returns the minimum-norm solution if columns depend on others; see [SolveExact]. In all other
+// cases, a system that is singular to working precision causes a *[SingularError].
 func (f *Factorization) Solve(ctx context.Context, gammas []float64) ([]*Solution, error) {
 	ctx = background.IfNil(ctx)
 	return f.solve(ctx, gammas, wanted{coefficients: true, minimum: true})
 }
 
-// Scores is like Solve, but the solutions of a dual method have no coefficients: every Target.Coef is nil, and the error
-// bounds are for Aᵀα with the dual solution α. A solution keeps its coefficients if its certificate proves nothing, or if
-// columns were projected out. A singular system is always a *[SingularError].
+// Scores is like Solve, but the solutions of a dual method have no coefficients: every Target.Coef is nil, and the
+// error bounds are for Aᵀα with the dual solution α. A solution keeps its coefficients if its certificate proves
+// nothing, or if columns were projected out. A singular system is always a *[SingularError].
 //
 // Without coefficients, a solution takes O(n²) time for each target. See docs/math.md, Proposition 8.8.
 func (f *Factorization) Scores(ctx context.Context, gammas []float64) ([]*Solution, error) {
@@ -100,8 +104,8 @@ func (f *Factorization) solve(ctx context.Context, gammas []float64, w wanted) (
 	return f.primal.fits(ctx, f.system, gammas, w.minimum)
 }
 
-// Certify sets the Status of solutions from [Factorization.Solve]. Solutions that miss ExactOptions.Tol are corrected in
-// place by further passes over src, if AᵀA was factored. A source that can be read only once is not read again.
+// Certify sets the Status of solutions from [Factorization.Solve]. Solutions that miss ExactOptions.Tol are corrected
+// in place by further passes over src, if AᵀA was factored. A source that can be read only once is not read again.
 func (f *Factorization) Certify(ctx context.Context, src dataset.Source, fits []*Solution) error {
 	ctx = background.IfNil(ctx)
 	if f.opts.Tol == 0 {
@@ -135,7 +139,12 @@ func (f *Factorization) SetTol(tol float64) { f.opts.Tol = tol }
 // The factorisation must have been made with ExactOptions.LeaveOneOut. A dual method does not support
 // ExactOptions.Projected. In both cases the error is [ErrShape]. Other errors are as for [Factorization.Solve]
 // and [LeaveOneOut].
-func (f *Factorization) LeaveOneOut(ctx context.Context, src dataset.Source, gammas []float64, opts LeaveOneOutOptions) ([]*Solution, *LeftOutScores, error) {
+func (f *Factorization) LeaveOneOut(
+	ctx context.Context,
+	src dataset.Source,
+	gammas []float64,
+	opts LeaveOneOutOptions,
+) ([]*Solution, *LeftOutScores, error) {
 	ctx = background.IfNil(ctx)
 	switch {
 	case !f.opts.LeaveOneOut:
@@ -171,8 +180,8 @@ func (f *Factorization) Passes() int {
 	return 1
 }
 
-// MeanEigenvalue returns the mean eigenvalue ‖A‖²_F/d of AᵀA. For [DualCG] the result is an upper bound. For the zero
-// Factorization it is 1.
+// MeanEigenvalue returns the mean eigenvalue ‖A‖²_F/d of AᵀA. For [DualCG] the result is an upper bound. For
+// the zero Factorization it is 1.
 func (f *Factorization) MeanEigenvalue() float64 {
 	switch {
 	case f.dual != nil:

@@ -70,7 +70,11 @@ func TestFirstRowFar(t *testing.T) {
 func farAway(t *testing.T, name string, p table, gamma float64) {
 	truth := p.truth(true)
 	for _, factor := range []ridge.Method{ridge.Cholesky, ridge.QR, ridge.Tridiagonal} {
-		fits := must(ridge.SolveExact(t.Context(), p, []float64{gamma}, ridge.ExactOptions{Method: factor, Intercept: true}))(t)
+		fits := must(
+			ridge.SolveExact(t.Context(), p, []float64{gamma}, ridge.ExactOptions{Method: factor, Intercept: true}),
+		)(
+			t,
+		)
 		t.Run(name+" "+factor.String(), func(t *testing.T) { ridgetest.Certificate(t, truth, fits[0]) })
 	}
 	sum := must(ridge.Summarize(t.Context(), p, ridge.SummaryConfig{Size: 1, Intercept: true}, nil))(t)
@@ -152,7 +156,12 @@ func TestNarrowByFirstRowFar(t *testing.T) {
 	for _, p := range [][2]table{{one, each}, {each, one}} {
 		sum := must(ridge.Summarize(t.Context(), p[0], ridge.SummaryConfig{Size: 1, Intercept: true}, nil))(t)
 		predictor := must(sum.Predictor(2))(t)
-		check(t, predictor.Narrow(must(ridge.SolveExact(t.Context(), p[1], []float64{2}, ridge.ExactOptions{Intercept: true}))(t)[0]))
+		check(
+			t,
+			predictor.Narrow(
+				must(ridge.SolveExact(t.Context(), p[1], []float64{2}, ridge.ExactOptions{Intercept: true}))(t)[0],
+			),
+		)
 		v := make([]ridge.Interval, 1)
 		check(t, predictor.Predict(v, dataset.Block{N: 1, X: []float64{0.5}}))
 		want := refbig.Float(0.5)
@@ -194,8 +203,8 @@ func TestNarrowByLostProducts(t *testing.T) {
 	}
 }
 
-// TestDimensionOfTinyShrinkage: a shrinkage that is tiny beside the round-off of ‖A‖²_F makes no NaN of the effective
-// dimension. All terms of the trace, divided by such a shrinkage, are infinite.
+// TestDimensionOfTinyShrinkage: a shrinkage that is tiny beside the round-off of ‖A‖²_F makes no NaN of the
+// effective dimension. All terms of the trace, divided by such a shrinkage, are infinite.
 func TestDimensionOfTinyShrinkage(t *testing.T) {
 	const gamma = 0x1p200
 	r := rand.New(rand.NewPCG(31, 6))
@@ -223,7 +232,13 @@ func TestDimensionOfTinyShrinkage(t *testing.T) {
 		if !(v.Lo <= v.Hi) {
 			t.Fatalf("the effective dimension is in %v", v)
 		}
-		ridgetest.Inside(t, "effective dimension", v, must(both.truth(false).Solve(gamma))(t).EffectiveDimension, refbig.Float(1))
+		ridgetest.Inside(
+			t,
+			"effective dimension",
+			v,
+			must(both.truth(false).Solve(gamma))(t).EffectiveDimension,
+			refbig.Float(1),
+		)
 	}
 }
 
@@ -238,7 +253,11 @@ func TestInterceptBound(t *testing.T) {
 	sum := must(ridge.Summarize(t.Context(), p, ridge.SummaryConfig{Size: 1, Intercept: true}, nil))(t)
 	f := must(sum.Fit(2))(t)
 	ridgetest.Certificate(t, truth, f)
-	ridgetest.Certificate(t, truth, must(ridge.SolveExact(t.Context(), p, []float64{2}, ridge.ExactOptions{Intercept: true}))(t)[0])
+	ridgetest.Certificate(
+		t,
+		truth,
+		must(ridge.SolveExact(t.Context(), p, []float64{2}, ridge.ExactOptions{Intercept: true}))(t)[0],
+	)
 	if v := f.Targets[0].InterceptBound; !(v > 1e-4 && v < 1) {
 		t.Errorf("the intercept is off by %g at most", v)
 	}
@@ -247,7 +266,10 @@ func TestInterceptBound(t *testing.T) {
 // TestLargeScales: where squares of squares overflow, brackets are wide and not NaN.
 func TestLargeScales(t *testing.T) {
 	const large = 0x1p119
-	p := table{x: [][]float64{{large, 0.3 * large}, {0.9 * large, -0.4 * large}, {0.1 * large, 0.3 * large}}, y: [][]float64{{0.7 * large}, {0.5 * large}, {-0.4 * large}}}
+	p := table{
+		x: [][]float64{{large, 0.3 * large}, {0.9 * large, -0.4 * large}, {0.1 * large, 0.3 * large}},
+		y: [][]float64{{0.7 * large}, {0.5 * large}, {-0.4 * large}},
+	}
 	truth := p.truth(false)
 	for size := 1; size <= 2; size++ {
 		sum := must(ridge.Summarize(t.Context(), p, ridge.SummaryConfig{Size: size}, nil))(t)
@@ -255,7 +277,13 @@ func TestLargeScales(t *testing.T) {
 			ridgetest.Certificate(t, truth, must(sum.FitFD(gamma))(t))
 			for _, method := range []ridge.Method{ridge.CG, ridge.Newton, ridge.Galerkin} {
 				for _, start := range []*mat.Dense{nil, mat.NewDense(1, 2, []float64{1e60, -1e60})} {
-					f, err := ridge.Solve(t.Context(), p, sum, gamma, ridge.SolveOptions{Method: method, MaxPasses: 3, Start: start})
+					f, err := ridge.Solve(
+						t.Context(),
+						p,
+						sum,
+						gamma,
+						ridge.SolveOptions{Method: method, MaxPasses: 3, Start: start},
+					)
 					if short, ok := errors.AsType[*ridge.NotConvergedError](err); ok {
 						f, err = short.Solutions[0], nil
 					}
@@ -288,7 +316,11 @@ func TestSecondOrder(t *testing.T) {
 func TestUnderflow(t *testing.T) {
 	tiny := table{x: [][]float64{{1e-170}, {1e-170}, {1e-170}}, y: [][]float64{{1e30}, {1}, {-1e30}}}
 	target := table{x: [][]float64{{1}, {2}, {3}}, y: [][]float64{{1e-170}, {0}, {-1e-170}}}
-	weights := table{x: [][]float64{{1e-20}, {2e-20}, {3e-20}}, y: [][]float64{{1}, {1}, {1}}, w: []float64{1e-305, 1e-305, 1e-305}}
+	weights := table{
+		x: [][]float64{{1e-20}, {2e-20}, {3e-20}},
+		y: [][]float64{{1}, {1}, {1}},
+		w: []float64{1e-305, 1e-305, 1e-305},
+	}
 	for name, p := range map[string]table{"features": tiny, "target": target, "weights": weights} {
 		sum := must(ridge.Summarize(t.Context(), p, ridge.SummaryConfig{Size: 1}, nil))(t)
 		var scale *ridge.ScaleError
@@ -378,8 +410,8 @@ func TestHeavyFarWeights(t *testing.T) {
 	}
 }
 
-// TestEachTargetAtTinyGamma: at a tiny γ the coefficients of FitEach are only round-off, which is not orthogonal to the
-// rows of the sketch. The brackets of the residual must contain the residual of these coefficients.
+// TestEachTargetAtTinyGamma: at a tiny γ the coefficients of FitEach are only round-off, which is not orthogonal to
+// the rows of the sketch. The brackets of the residual must contain the residual of these coefficients.
 func TestEachTargetAtTinyGamma(t *testing.T) {
 	const n, d = 7, 8
 	var p table

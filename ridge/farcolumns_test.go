@@ -25,7 +25,14 @@ func TestChoiceFarColumns(t *testing.T) {
 	} {
 		r := must(fdridge.Fit(t.Context(), src, opts))(t)
 		if v := r.Best().Targets[0].R2(); !(v.Lo >= 0.98) || opts.Folds == 0 && !(r.Choice.RelativeExcess() < 0.01) {
-			t.Errorf("%s: γ = %g of %d, R² %v, may be better by %g", name, r.Choice.Gamma(), len(r.Choice.Path), v, r.Choice.RelativeExcess())
+			t.Errorf(
+				"%s: γ = %g of %d, R² %v, may be better by %g",
+				name,
+				r.Choice.Gamma(),
+				len(r.Choice.Path),
+				v,
+				r.Choice.RelativeExcess(),
+			)
 		}
 	}
 }

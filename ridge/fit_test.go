@@ -48,7 +48,11 @@ func TestFit(t *testing.T) {
 	ctx := context.Background()
 	cal := must(
 		dataset.Rows(
-			must(csv.Open(filepath.Join("..", "testdata", "cal_housing.csv.gz"), csv.Options{Targets: []string{"last"}}))(t),
+			must(
+				csv.Open(filepath.Join("..", "testdata", "cal_housing.csv.gz"), csv.Options{Targets: []string{"last"}}),
+			)(
+				t,
+			),
 			0,
 			8000,
 		),
@@ -61,7 +65,14 @@ func TestFit(t *testing.T) {
 	}
 	w8a := must(
 		dataset.Rows(
-			must(svmlight.Open(filepath.Join("..", "testdata", "w8a.svm.gz"), svmlight.Options{Features: 300, Targets: 1}))(t),
+			must(
+				svmlight.Open(
+					filepath.Join("..", "testdata", "w8a.svm.gz"),
+					svmlight.Options{Features: 300, Targets: 1},
+				),
+			)(
+				t,
+			),
 			0,
 			4000,
 		),
@@ -229,7 +240,11 @@ func TestFitSingular(t *testing.T) {
 		t.Fatalf("γ = 0: remedies %v", remedies)
 	}
 	larger := must(
-		fdridge.Fit(ctx, src, fdridge.Options{NoIntercept: true, Gammas: []float64{remedies[0].Value}, Method: ridge.QR}),
+		fdridge.Fit(
+			ctx,
+			src,
+			fdridge.Options{NoIntercept: true, Gammas: []float64{remedies[0].Value}, Method: ridge.QR},
+		),
 	)(
 		t,
 	)
@@ -375,7 +390,14 @@ func TestFitWorkers(t *testing.T) {
 			}
 			if got.Method != ridge.Galerkin || got.Reason().Rule != reason.RanksShareRows ||
 				fmt.Sprint(*got.Solutions[1]) != fmt.Sprint(*want[rank].fits[1]) {
-				t.Errorf("worker %d: %s, %v: %+v, want %+v", rank, got.Method, got.Reason(), got.Solutions[1], want[rank].fits[1])
+				t.Errorf(
+					"worker %d: %s, %v: %+v, want %+v",
+					rank,
+					got.Method,
+					got.Reason(),
+					got.Solutions[1],
+					want[rank].fits[1],
+				)
 			}
 		})
 	}

@@ -11,7 +11,9 @@ import (
 )
 
 // storing is fdridge.Options.Summarize with a storage of the sketch.
-func storing(store fd.Storage) func(context.Context, dataset.Source, ridge.SummaryConfig, func(int64)) (*ridge.Summary, error) {
+func storing(
+	store fd.Storage,
+) func(context.Context, dataset.Source, ridge.SummaryConfig, func(int64)) (*ridge.Summary, error) {
 	return func(ctx context.Context, src dataset.Source, cfg ridge.SummaryConfig, progress func(int64)) (*ridge.Summary, error) {
 		cfg.Store = store
 		return ridge.Summarize(ctx, src, cfg, progress)

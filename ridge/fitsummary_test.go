@@ -30,8 +30,8 @@ func fallingProblem(n, d int) table {
 	return s
 }
 
-// TestFitSummaryOtherRows: a fit to a summary has the intercept of the summary, whatever its options are. Rows that are not the rows
-// of the summary are refused.
+// TestFitSummaryOtherRows: a fit to a summary has the intercept of the summary, whatever its options are. Rows that
+// are not the rows of the summary are refused.
 func TestFitSummaryOtherRows(t *testing.T) {
 	const n, d = 400, 200
 	s := fallingProblem(n, d)
@@ -39,13 +39,23 @@ func TestFitSummaryOtherRows(t *testing.T) {
 	p[0] = 4
 	sum := summarize(t, s, ridge.SummaryConfig{Size: 8, Intercept: true, Store: fd.StoreRows})
 	for _, penalty := range [][]float64{nil, p} {
-		opts := fdridge.Options{NoIntercept: true, Candidates: []float64{0.3, 1, 3}, Method: ridge.Galerkin, Penalty: penalty, MaxBytes: 64*d*(d+1) - 1}
+		opts := fdridge.Options{
+			NoIntercept: true,
+			Candidates:  []float64{0.3, 1, 3},
+			Method:      ridge.Galerkin,
+			Penalty:     penalty,
+			MaxBytes:    64*d*(d+1) - 1,
+		}
 		got, err := fdridge.FitSummary(context.Background(), s, sum, opts)
 		if err != nil {
 			t.Fatal(err)
 		}
 		best := got.Best()
-		want, err := fdridge.Fit(context.Background(), s, fdridge.Options{Gammas: []float64{best.Gamma}, Penalty: penalty, Method: ridge.Exact})
+		want, err := fdridge.Fit(
+			context.Background(),
+			s,
+			fdridge.Options{Gammas: []float64{best.Gamma}, Penalty: penalty, Method: ridge.Exact},
+		)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -54,8 +64,15 @@ func TestFitSummaryOtherRows(t *testing.T) {
 		for j, v := range a.Coef {
 			off = math.Hypot(off, v-b.Coef[j])
 		}
-		if !(off <= a.ErrorBound+b.ErrorBound) || !(math.Abs(a.Intercept-b.Intercept) <= a.InterceptBound+b.InterceptBound) {
-			t.Errorf("weights are off by %g, bound %g; the intercept is %v, not %v", off, a.ErrorBound, a.Intercept, b.Intercept)
+		if !(off <= a.ErrorBound+b.ErrorBound) ||
+			!(math.Abs(a.Intercept-b.Intercept) <= a.InterceptBound+b.InterceptBound) {
+			t.Errorf(
+				"weights are off by %g, bound %g; the intercept is %v, not %v",
+				off,
+				a.ErrorBound,
+				a.Intercept,
+				b.Intercept,
+			)
 		}
 		for what, change := range map[string]func(o *table){
 			"a target": func(o *table) { o.y[5] = []float64{o.y[5][0] + 0.1} },

@@ -55,7 +55,11 @@ func TestGalerkinBlocks(t *testing.T) {
 	ref := refbig.New(s.x, s.y, nil, false)
 	passes := map[ridge.Method]int{}
 	for _, m := range []ridge.Method{ridge.CG, ridge.Galerkin} {
-		f := must(ridge.Solve(context.Background(), s, sum, 1e-2*choose.Grid(sum, 1)[0], ridge.SolveOptions{Method: m}))(t)
+		f := must(
+			ridge.Solve(context.Background(), s, sum, 1e-2*choose.Grid(sum, 1)[0], ridge.SolveOptions{Method: m}),
+		)(
+			t,
+		)
 		passes[m] = f.Passes
 		ridgetest.Certificate(t, ref, f)
 	}
@@ -71,7 +75,17 @@ func TestGalerkinNoRoom(t *testing.T) {
 		const d = 40
 		s := problem(rand.New(rand.NewPCG(4, 9)), "gaussian", 150, d, 1, 1)
 		sum := summarize(t, s, ridge.SummaryConfig{Size: 2, Backend: be, Store: fd.StoreRows})
-		f := must(ridge.Solve(context.Background(), s, sum, 1e-4*choose.Grid(sum, 1)[0], ridge.SolveOptions{Method: ridge.Galerkin}))(t)
+		f := must(
+			ridge.Solve(
+				context.Background(),
+				s,
+				sum,
+				1e-4*choose.Grid(sum, 1)[0],
+				ridge.SolveOptions{Method: ridge.Galerkin},
+			),
+		)(
+			t,
+		)
 		ridgetest.Certificate(t, refbig.New(s.x, s.y, nil, false), f)
 		if room := 6 * (2 + 1); f.Iterations <= room {
 			t.Errorf("%d passes: there was room", f.Iterations)
@@ -130,7 +144,13 @@ func TestGalerkinRank(t *testing.T) {
 		}
 		sum := summarize(t, s, ridge.SummaryConfig{Size: 1 + n/3, Intercept: true, Store: fd.StoreRows})
 		for _, m := range []ridge.Method{ridge.CG, ridge.Galerkin} {
-			_, err := ridge.SolvePath(context.Background(), s, sum, []float64{1e7, 1e-4, 1, 1e-3, 100}, ridge.SolveOptions{Method: m, MaxPasses: 200})
+			_, err := ridge.SolvePath(
+				context.Background(),
+				s,
+				sum,
+				[]float64{1e7, 1e-4, 1, 1e-3, 100},
+				ridge.SolveOptions{Method: m, MaxPasses: 200},
+			)
 			if err != nil {
 				t.Errorf("seed %d, %v: %v", seed, m, err)
 			}
@@ -189,7 +209,13 @@ func TestGalerkinOrthogonal(t *testing.T) {
 		sum := summarize(t, s, ridge.SummaryConfig{Size: n, Intercept: true, Store: fd.StoreRows})
 		gammas := []float64{1e-5, 2e-5, 1e-4, 1e-3, 0.01, 0.1, 0.3, 1}
 		for _, m := range []ridge.Method{ridge.CG, ridge.Galerkin} {
-			_, err := ridge.SolvePath(context.Background(), s, sum, gammas, ridge.SolveOptions{Method: m, MaxPasses: 100})
+			_, err := ridge.SolvePath(
+				context.Background(),
+				s,
+				sum,
+				gammas,
+				ridge.SolveOptions{Method: m, MaxPasses: 100},
+			)
 			if err != nil {
 				t.Errorf("seed %d, %v: %v", seed, m, err)
 			}

@@ -11,8 +11,9 @@ import (
 	"github.com/fdridge/fdridge/ridge"
 )
 
-// TestInterceptRSS checks that the bracket of RSS holds the sum of squares of the returned coefficients and the returned
-// intercept, in rational arithmetic. The targets are 10⁸ plus small numbers, so that rounding the intercept matters.
+// TestInterceptRSS checks that the bracket of RSS holds the sum of squares of the returned coefficients and the
+// returned intercept, in rational arithmetic. The targets are 10⁸ plus small numbers, so that rounding the
+// intercept matters.
 func TestInterceptRSS(t *testing.T) {
 	rng := rand.New(rand.NewPCG(44, 2))
 	outside := 0 // cases in which the rounding of the intercept is larger than the bracket without it
@@ -56,7 +57,14 @@ func TestInterceptRSS(t *testing.T) {
 			}
 			f, _ := exact.Float64()
 			if rational(o.RSS.Lo).Cmp(exact) > 0 || rational(o.RSS.Hi).Cmp(exact) < 0 {
-				t.Errorf("trial %d, %v, weights %v: RSS is %v, outside of %v", trial, method, src.w != nil, fmt.Sprint(f), o.RSS)
+				t.Errorf(
+					"trial %d, %v, weights %v: RSS is %v, outside of %v",
+					trial,
+					method,
+					src.w != nil,
+					fmt.Sprint(f),
+					o.RSS,
+				)
 			}
 			if o.RSS.Hi-o.RSS.Lo < f {
 				outside++

@@ -100,7 +100,13 @@ func TestPredictIntervals(t *testing.T) {
 				hold(name+", alone", must(f.Predictor())(t))
 			}
 			narrow("one-shot", oneShot)
-			f, err := ridge.Solve(context.Background(), p.table, p.sum, gamma, ridge.SolveOptions{Tol: rapid.SampledFrom([]float64{1e-1, 1e-6, 1e-12}).Draw(t, "tol"), MaxPasses: 50})
+			f, err := ridge.Solve(
+				context.Background(),
+				p.table,
+				p.sum,
+				gamma,
+				ridge.SolveOptions{Tol: rapid.SampledFrom([]float64{1e-1, 1e-6, 1e-12}).Draw(t, "tol"), MaxPasses: 50},
+			)
 			var short *ridge.NotConvergedError
 			if errors.As(err, &short) {
 				f = short.Solutions[0]
@@ -112,7 +118,11 @@ func TestPredictIntervals(t *testing.T) {
 				narrow("exact", fits[0])
 			}
 		})
-		t.Logf("%d cases; of intervals that are round-off alone the worst error is %.3g of the half-width", cases, worst)
+		t.Logf(
+			"%d cases; of intervals that are round-off alone the worst error is %.3g of the half-width",
+			cases,
+			worst,
+		)
 		if !(worst <= 0.5) {
 			t.Errorf("round-off reached %.3g of what is allowed for", worst)
 		}
@@ -154,8 +164,14 @@ func TestPredictIntervalRealData(t *testing.T) {
 		if err := predictor.Narrow(refined); err != nil {
 			t.Fatal(err)
 		}
-		t.Logf("γ %-5g mean width %.3g from the sketch, %.3g with a fit refined to 1e-3 in %d passes (targets have standard deviation %.3g)",
-			gamma, alone, mean(), refined.Passes, math.Sqrt(refined.Targets[0].ComputedTSS/4000))
+		t.Logf(
+			"γ %-5g mean width %.3g from the sketch, %.3g with a fit refined to 1e-3 in %d passes (targets have standard deviation %.3g)",
+			gamma,
+			alone,
+			mean(),
+			refined.Passes,
+			math.Sqrt(refined.Targets[0].ComputedTSS/4000),
+		)
 	}
 }
 
@@ -381,7 +397,8 @@ func TestPredictorRefuses(t *testing.T) {
 	var bad *fd.NonFiniteError
 	x := flat(s.x[:2])
 	x[4] = math.NaN()
-	if err := p.Predict(make([]ridge.Interval, 2), dataset.Block{N: 2, X: x}); !errors.As(err, &bad) || bad.Row != 1 || bad.Col != 1 {
+	if err := p.Predict(make([]ridge.Interval, 2), dataset.Block{N: 2, X: x}); !errors.As(err, &bad) || bad.Row != 1 ||
+		bad.Col != 1 {
 		t.Errorf("NaN: %v", err)
 	}
 	var big *fd.RangeError

@@ -96,7 +96,15 @@ func sources(t *testing.T) map[string]dataset.Source {
 		"sparse":          sparse,
 		"weighted":        with(dataset.Weigh(dense, weights)),
 		"weighted sparse": with(dataset.Weigh(sparse, weights)),
-		"prepared":        with(dataset.Fourier{Components: 7, Gamma: 1e-3}.Apply(with(scaling.Apply(with(dataset.Rows(dense, 10, 8000)))), nil)),
+		"prepared": with(
+			dataset.Fourier{
+				Components: 7,
+				Gamma:      1e-3,
+			}.Apply(
+				with(scaling.Apply(with(dataset.Rows(dense, 10, 8000)))),
+				nil,
+			),
+		),
 	}
 }
 
@@ -164,11 +172,17 @@ func TestJournalCancelled(t *testing.T) {
 		t.Fatalf("%v, %d passes are recorded", err, len(m.states))
 	}
 	var first ridge.Progress
-	_, err = ridge.Solve(t.Context(), src, sum, 1, ridge.SolveOptions{Tol: 1e-4, Journal: m, Progress: func(p ridge.Progress) {
-		if first.Pass == 0 {
-			first = p
-		}
-	}})
+	_, err = ridge.Solve(
+		t.Context(),
+		src,
+		sum,
+		1,
+		ridge.SolveOptions{Tol: 1e-4, Journal: m, Progress: func(p ridge.Progress) {
+			if first.Pass == 0 {
+				first = p
+			}
+		}},
+	)
 	if err != nil || first.Pass != 2 || first.Rows != stopped+700 {
 		t.Errorf("cancelled after row %d of pass 2, it goes on with %+v: %v", stopped, first, err)
 	}
@@ -187,14 +201,29 @@ func TestJournal(t *testing.T) {
 	for i, name := range slices.Sorted(maps.Keys(all)) {
 		src := all[name]
 		for _, intercept := range []bool{false, true} {
-			sum := must(ridge.Summarize(t.Context(), src, ridge.SummaryConfig{Size: 3, Intercept: intercept, Store: fd.StoreRows}, nil))(t)
+			sum := must(
+				ridge.Summarize(
+					t.Context(),
+					src,
+					ridge.SummaryConfig{Size: 3, Intercept: intercept, Store: fd.StoreRows},
+					nil,
+				),
+			)(
+				t,
+			)
 			for k, method := range []ridge.Method{ridge.CG, ridge.Newton, ridge.Galerkin} {
 				if !isTried(i+k, intercept) {
 					continue
 				}
 				t.Run(fmt.Sprintf("%s/%v/%v", name, intercept, method), func(t *testing.T) {
 					eta := sum.Sketch().Bound().FD()
-					testJournal(t, src, sum, []float64{eta, 3 * eta}, ridge.SolveOptions{Method: method, Tol: 1e-9, MaxPasses: 12})
+					testJournal(
+						t,
+						src,
+						sum,
+						[]float64{eta, 3 * eta},
+						ridge.SolveOptions{Method: method, Tol: 1e-9, MaxPasses: 12},
+					)
 				})
 			}
 		}
@@ -242,7 +271,14 @@ func testJournal(t *testing.T, src dataset.Source, sum *ridge.Summary, gammas []
 
 // testChanged: with other options the answers of the journal are used as far as the
 // same questions are asked, and no further.
-func testChanged(t *testing.T, src dataset.Source, sum *ridge.Summary, gammas []float64, opts ridge.SolveOptions, states map[int][]byte) {
+func testChanged(
+	t *testing.T,
+	src dataset.Source,
+	sum *ridge.Summary,
+	gammas []float64,
+	opts ridge.SolveOptions,
+	states map[int][]byte,
+) {
 	opts.MaxPasses, opts.Tol = 40, 1e-10
 	opts.Journal = nil
 	fits, err := ridge.SolvePath(t.Context(), src, sum, gammas, opts)
@@ -256,7 +292,14 @@ func testChanged(t *testing.T, src dataset.Source, sum *ridge.Summary, gammas []
 }
 
 // testDamaged: a state that was cut short or changed is an error.
-func testDamaged(t *testing.T, src dataset.Source, sum *ridge.Summary, gammas []float64, opts ridge.SolveOptions, states map[int][]byte) {
+func testDamaged(
+	t *testing.T,
+	src dataset.Source,
+	sum *ridge.Summary,
+	gammas []float64,
+	opts ridge.SolveOptions,
+	states map[int][]byte,
+) {
 	for pass := 1; pass <= 2; pass++ {
 		good := states[pass]
 		for i := 0; i < len(good); i += 1 + len(good)/40 {
@@ -284,7 +327,11 @@ func testDamaged(t *testing.T, src dataset.Source, sum *ridge.Summary, gammas []
 func TestJournalMixed(t *testing.T) {
 	const state, precise, mixed = 24, 8, 4 // where the bits are, and which
 	src := sources(t)["weighted"]
-	sum := must(ridge.Summarize(t.Context(), src, ridge.SummaryConfig{Size: 3, Intercept: true, Store: fd.StoreRows}, nil))(t)
+	sum := must(
+		ridge.Summarize(t.Context(), src, ridge.SummaryConfig{Size: 3, Intercept: true, Store: fd.StoreRows}, nil),
+	)(
+		t,
+	)
 	gamma, opts := sum.Sketch().Bound().FD(), ridge.SolveOptions{Tol: 1e-15}
 	m := &memory{rng: rand.New(rand.NewPCG(1, 4)), states: map[int][]byte{}, left: 1000}
 	opts.Journal = m
@@ -403,7 +450,13 @@ func FuzzJournal(f *testing.F) {
 		f.Fatal(err)
 	}
 	solve := func(j ridge.Journal) error {
-		_, err := ridge.Solve(context.Background(), blocks{src, 2}, sum, 1, ridge.SolveOptions{Journal: j, MaxPasses: 5})
+		_, err := ridge.Solve(
+			context.Background(),
+			blocks{src, 2},
+			sum,
+			1,
+			ridge.SolveOptions{Journal: j, MaxPasses: 5},
+		)
 		return err
 	}
 	for _, left := range []int{1, 1000} { // in its midst, and ended

@@ -11,8 +11,8 @@ import (
 // end of an interval.
 func (c Certificate) MarshalJSON() ([]byte, error) { return jsonfields.Marshal(c) }
 
-// UnmarshalJSON reads the output of MarshalJSON. A null or absent bound becomes +Inf. An absent interval becomes (−Inf,
-// +Inf).
+// UnmarshalJSON reads the output of MarshalJSON. A null or absent bound becomes +Inf. An absent interval becomes
+// (−Inf, +Inf).
 func (c *Certificate) UnmarshalJSON(text []byte) error { return jsonfields.Unmarshal(text, c) }
 
 // MarshalJSON writes the fields under the names in their tags. It writes null for an Intercept, ComputedTSS or
@@ -32,8 +32,8 @@ func (t *Target) UnmarshalJSON(text []byte) error { return jsonfields.Unmarshal(
 func (s Solution) MarshalJSON() ([]byte, error) { return jsonfields.Marshal(s) }
 
 // UnmarshalJSON reads the output of MarshalJSON. Absent bounds become +Inf, and absent intervals (−Inf, +Inf). The
-// error is [ErrShape] if the targets or the penalty differ in length. It is [ErrInput] if the status is unknown or γ is
-// negative. After an error s is unchanged.
+// error is [ErrShape] if the targets or the penalty differ in length. It is [ErrInput] if the status is unknown or γ
+// is negative. After an error s is unchanged.
 func (s *Solution) UnmarshalJSON(text []byte) error {
 	var out Solution
 	if err := jsonfields.Unmarshal(text, &out); err != nil {
@@ -51,7 +51,12 @@ func (s *Solution) UnmarshalJSON(text []byte) error {
 	}
 	for _, o := range out.Targets {
 		if (o.Scaled != nil) != (out.Penalty != nil && d > 0) || o.Scaled != nil && len(o.Scaled) != d {
-			return unfit("a target has %d scaled coefficients, but the solution has %d penalties for %d features", len(o.Scaled), len(out.Penalty), d)
+			return unfit(
+				"a target has %d scaled coefficients, but the solution has %d penalties for %d features",
+				len(o.Scaled),
+				len(out.Penalty),
+				d,
+			)
 		}
 	}
 	*s = out

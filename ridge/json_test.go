@@ -25,7 +25,10 @@ func everyField(status ridge.Status) *ridge.Solution {
 	}
 	some := ridge.Certificate{
 		ErrorBound: 0x1p-1074, RelativeErrorBound: 0.1, EnergyBound: 1e308, InterceptBound: 0,
-		Objective: ridge.Interval{Lo: 1, Hi: 2}, TSS: ridge.Interval{Lo: 3, Hi: 3}, RSS: ridge.Interval{Lo: -0.1, Hi: 0.2}, GCV: ridge.Interval{Lo: 1e-300, Hi: 1e300},
+		Objective: ridge.Interval{
+			Lo: 1,
+			Hi: 2,
+		}, TSS: ridge.Interval{Lo: 3, Hi: 3}, RSS: ridge.Interval{Lo: -0.1, Hi: 0.2}, GCV: ridge.Interval{Lo: 1e-300, Hi: 1e300},
 	}
 	return &ridge.Solution{
 		Outcome: ridge.Outcome{
@@ -34,8 +37,22 @@ func everyField(status ridge.Status) *ridge.Solution {
 		},
 		Penalty: []float64{4, 1},
 		Targets: []ridge.Target{
-			{Coef: []float64{1.0 / 3, math.Copysign(0, -1)}, Intercept: math.NaN(), ComputedTSS: math.NaN(), GradientNorm: math.NaN(), Scaled: []float64{2.0 / 3, 0}, Certificate: nothing},
-			{Coef: []float64{-1e-310, 5}, Intercept: 0.3, ComputedTSS: 2, GradientNorm: 1e-9, Scaled: []float64{-2e-310, 5}, Certificate: some},
+			{
+				Coef:         []float64{1.0 / 3, math.Copysign(0, -1)},
+				Intercept:    math.NaN(),
+				ComputedTSS:  math.NaN(),
+				GradientNorm: math.NaN(),
+				Scaled:       []float64{2.0 / 3, 0},
+				Certificate:  nothing,
+			},
+			{
+				Coef:         []float64{-1e-310, 5},
+				Intercept:    0.3,
+				ComputedTSS:  2,
+				GradientNorm: 1e-9,
+				Scaled:       []float64{-2e-310, 5},
+				Certificate:  some,
+			},
 		},
 	}
 }
@@ -60,7 +77,8 @@ func TestJSON(t *testing.T) {
 	for status := ridge.NotTerminated; status <= ridge.Diverged; status++ {
 		f := everyField(status)
 		back, text := again(t, f)
-		if got, want := fmt.Sprintf("%+v", *back), fmt.Sprintf("%+v", *f); got != want { // of floats the shortest text that is theirs alone
+		// of floats the shortest text that is theirs alone
+		if got, want := fmt.Sprintf("%+v", *back), fmt.Sprintf("%+v", *f); got != want {
 			t.Errorf("%v comes back as\n%s, was\n%s", status, got, want)
 		}
 		name, err := status.MarshalText()
@@ -68,17 +86,33 @@ func TestJSON(t *testing.T) {
 			t.Errorf("%s does not name %v: %v", text, status, err)
 		}
 		r := &fdridge.Result{
-			Solutions: []*ridge.Solution{f, everyField(ridge.Converged)}, Method: ridge.CG, Status: status, Passes: 9, Summary: new(ridge.Summary),
+			Solutions: []*ridge.Solution{
+				f,
+				everyField(ridge.Converged),
+			}, Method: ridge.CG, Status: status, Passes: 9, Summary: new(ridge.Summary),
 			Trace: []fdridge.Step{
-				{Stage: fdridge.Reading, Method: ridge.Cholesky, Passes: 2, Reason: reason.Reason{Rule: reason.DirectIsCheaper, Numbers: []float64{0.1}, Method: ridge.CG}, Err: errors.New("not positive")},
-				{Stage: fdridge.Choosing, Reason: reason.Reason{Rule: reason.GramIsHeld, Numbers: []float64{math.Inf(1)}}},
+				{
+					Stage:  fdridge.Reading,
+					Method: ridge.Cholesky,
+					Passes: 2,
+					Reason: reason.Reason{Rule: reason.DirectIsCheaper, Numbers: []float64{0.1}, Method: ridge.CG},
+					Err:    errors.New("not positive"),
+				},
+				{
+					Stage:  fdridge.Choosing,
+					Reason: reason.Reason{Rule: reason.GramIsHeld, Numbers: []float64{math.Inf(1)}},
+				},
 			},
 		}
 		res, text := again(t, r)
-		if got, want := fmt.Sprintf("%+v", *res.Solutions[0]), fmt.Sprintf("%+v", *f); got != want || len(res.Solutions) != 2 {
+		if got, want := fmt.Sprintf("%+v", *res.Solutions[0]), fmt.Sprintf("%+v", *f); got != want ||
+			len(res.Solutions) != 2 {
 			t.Errorf("the solution of a result comes back as\n%s, was\n%s", got, want)
 		}
-		if res.Method != r.Method || fmt.Sprint(res.Reason()) != fmt.Sprint(r.Reason()) || res.Status != status || res.Passes != 9 || fmt.Sprint(res.Trace) != fmt.Sprint(r.Trace) || res.Summary != nil {
+		if res.Method != r.Method || fmt.Sprint(res.Reason()) != fmt.Sprint(r.Reason()) || res.Status != status ||
+			res.Passes != 9 ||
+			fmt.Sprint(res.Trace) != fmt.Sprint(r.Trace) ||
+			res.Summary != nil {
 			t.Errorf("%s comes back as %+v", text, res)
 		}
 		if (res.Err() == nil) != (r.Err() == nil) || res.Err() != nil && !errors.Is(res.Err(), status.Err()) {
@@ -102,7 +136,15 @@ func TestJSON(t *testing.T) {
 func TestJSONOfFits(t *testing.T) {
 	src := table{x: [][]float64{{1, 2}, {3, 5}, {4, 4}, {7, 1}}, y: [][]float64{{1, 0}, {2, 1}, {3, 5}, {9, 2}}}
 	for _, method := range []ridge.Method{ridge.OneShot, ridge.CG, ridge.Cholesky, ridge.QR} {
-		res := must(fdridge.Fit(t.Context(), src, fdridge.Options{NoIntercept: true, Gammas: []float64{0.5, 2}, Size: 1, Method: method}))(t)
+		res := must(
+			fdridge.Fit(
+				t.Context(),
+				src,
+				fdridge.Options{NoIntercept: true, Gammas: []float64{0.5, 2}, Size: 1, Method: method},
+			),
+		)(
+			t,
+		)
 		back, _ := again(t, res)
 		for i, f := range back.Solutions {
 			if got, want := fmt.Sprintf("%+v", *f), fmt.Sprintf("%+v", *res.Solutions[i]); got != want {
@@ -160,7 +202,10 @@ func TestJSONRefused(t *testing.T) {
 	o := f.Targets[0]
 	c := o.Certificate
 	if !math.IsInf(c.ErrorBound, 1) || !math.IsInf(c.RelativeErrorBound, 1) || !math.IsInf(c.EnergyBound, 1) || !math.IsInf(c.InterceptBound, 1) ||
-		c.Objective != unknown || c.TSS != unknown || c.RSS != unknown || c.GCV != unknown || f.EffectiveDimension != unknown || !math.IsInf(f.Shrinkage, 1) || !math.IsInf(f.Contraction, 1) {
+		c.Objective != unknown || c.TSS != unknown || c.RSS != unknown || c.GCV != unknown ||
+		f.EffectiveDimension != unknown ||
+		!math.IsInf(f.Shrinkage, 1) ||
+		!math.IsInf(f.Contraction, 1) {
 		t.Errorf("without a certificate there is %+v", f)
 	}
 	if !math.IsNaN(o.Intercept) || !math.IsNaN(o.ComputedTSS) || !math.IsNaN(o.GradientNorm) {

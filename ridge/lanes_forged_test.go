@@ -65,7 +65,20 @@ func TestLanesForged(t *testing.T) {
 		{"squared norms", "the squares of the targets", func(lane []byte) { number(lane, 112+40*(d+1)+2, 4*squares) }, false, false},
 		{"products", "or their products", func(lane []byte) { number(lane, 112+40*(d+1)+2+16, -4*squares) }, false, false},
 	} {
-		s := must(ridge.NewSummary(ridge.SummaryConfig{Dim: d, Size: 1, Intercept: c.intercept, Lanes: lanes, LaneRows: 1, Store: fd.StoreRows}))(t)
+		s := must(
+			ridge.NewSummary(
+				ridge.SummaryConfig{
+					Dim:       d,
+					Size:      1,
+					Intercept: c.intercept,
+					Lanes:     lanes,
+					LaneRows:  1,
+					Store:     fd.StoreRows,
+				},
+			),
+		)(
+			t,
+		)
 		check(t, s.AppendBlock(rows(rand.New(rand.NewPCG(1, 1)), 9, d, 1, false, false)))
 		good := marshal(t, s)
 		forged := func(most int) []byte {
@@ -145,8 +158,15 @@ func TestLanesFade(t *testing.T) {
 	if !(apart <= a.ErrorBound+b.ErrorBound) || !(a.RelativeErrorBound < 1e-10) {
 		t.Errorf("the weights are %v within %g, without lanes %v within %g", a.Coef, a.ErrorBound, b.Coef, b.ErrorBound)
 	}
-	if a.TSS.Lo > b.TSS.Hi || b.TSS.Lo > a.TSS.Hi || got.EffectiveDimension.Lo > want.EffectiveDimension.Hi || want.EffectiveDimension.Lo > got.EffectiveDimension.Hi {
-		t.Errorf("‖b‖² %v and df %v, without lanes %v and %v", a.TSS, got.EffectiveDimension, b.TSS, want.EffectiveDimension)
+	if a.TSS.Lo > b.TSS.Hi || b.TSS.Lo > a.TSS.Hi || got.EffectiveDimension.Lo > want.EffectiveDimension.Hi ||
+		want.EffectiveDimension.Lo > got.EffectiveDimension.Hi {
+		t.Errorf(
+			"‖b‖² %v and df %v, without lanes %v and %v",
+			a.TSS,
+			got.EffectiveDimension,
+			b.TSS,
+			want.EffectiveDimension,
+		)
 	}
 	before := marshal(t, s)
 	for _, beta := range []float64{0, -1, 2, math.NaN(), math.Inf(1), 0x1p-1000} {

@@ -25,7 +25,17 @@ func eachLanes(t *testing.T, test func(t *testing.T, cfg ridge.SummaryConfig, bl
 	for kind := range 16 {
 		intercept, weighted, sparse, kept := kind&1 != 0, kind&2 != 0, kind&4 != 0, kind&8 != 0
 		for _, c := range []struct{ lanes, rows, after int }{{2, 1, 0}, {3, 4, 13}, {5, 7, 0}, {7, 2, 31}} {
-			cfg := ridge.SummaryConfig{Dim: d, Targets: 2, Size: 3, ShrinkRows: 4, Intercept: intercept, Lanes: c.lanes, LaneRows: c.rows, LanesAfter: int64(c.after), Store: fd.StoreRows}
+			cfg := ridge.SummaryConfig{
+				Dim:        d,
+				Targets:    2,
+				Size:       3,
+				ShrinkRows: 4,
+				Intercept:  intercept,
+				Lanes:      c.lanes,
+				LaneRows:   c.rows,
+				LanesAfter: int64(c.after),
+				Store:      fd.StoreRows,
+			}
 			if kept {
 				cfg.Store = fd.StoreSmaller
 			}
@@ -34,7 +44,10 @@ func eachLanes(t *testing.T, test func(t *testing.T, cfg ridge.SummaryConfig, bl
 			for range blocks {
 				given = append(given, rows(r, 1+r.IntN(30), d, 2, sparse, weighted))
 			}
-			t.Run(fmt.Sprintf("lanes=%d,rows=%d,kind=%d", c.lanes, c.rows, kind), func(t *testing.T) { test(t, cfg, given) })
+			t.Run(
+				fmt.Sprintf("lanes=%d,rows=%d,kind=%d", c.lanes, c.rows, kind),
+				func(t *testing.T) { test(t, cfg, given) },
+			)
 		}
 	}
 }
@@ -249,11 +262,19 @@ func TestLanesRefuse(t *testing.T) {
 // they come, not when they are read.
 func TestLanesApart(t *testing.T) {
 	for _, intercept := range []bool{false, true} {
-		s := must(ridge.NewSummary(ridge.SummaryConfig{Dim: 1, Size: 1, Intercept: intercept, Lanes: 4, LaneRows: 1, Store: fd.StoreRows}))(t)
+		s := must(
+			ridge.NewSummary(
+				ridge.SummaryConfig{Dim: 1, Size: 1, Intercept: intercept, Lanes: 4, LaneRows: 1, Store: fd.StoreRows},
+			),
+		)(
+			t,
+		)
 		var refused error
 		seen := int64(0)
 		for ; refused == nil && seen < 9; seen++ { // the squares of all eight are just in range
-			refused = s.AppendBlock(dataset.Block{N: 1, X: []float64{math.Sqrt(fd.MaxSquares / 4 / 8.1)}, Y: []float64{1}})
+			refused = s.AppendBlock(
+				dataset.Block{N: 1, X: []float64{math.Sqrt(fd.MaxSquares / 4 / 8.1)}, Y: []float64{1}},
+			)
 			reread(t, s, "file")
 		}
 		var scale *fd.RangeError
@@ -270,7 +291,13 @@ func TestLanesApart(t *testing.T) {
 func TestLanesAllocateNothing(t *testing.T) {
 	enginetest.Each(t, func(t *testing.T, be engine.Backend) {
 		for _, intercept := range []bool{false, true} {
-			s := must(ridge.NewSummary(ridge.SummaryConfig{Dim: 16, Size: 4, Intercept: intercept, Lanes: 3, LaneRows: 8, Backend: be}))(t)
+			s := must(
+				ridge.NewSummary(
+					ridge.SummaryConfig{Dim: 16, Size: 4, Intercept: intercept, Lanes: 3, LaneRows: 8, Backend: be},
+				),
+			)(
+				t,
+			)
 			b := rows(rand.New(rand.NewPCG(1, 1)), 100, 16, 1, false, true)
 			add := func() { check(t, s.AppendBlock(b)) }
 			add()

@@ -35,17 +35,17 @@ type LeftOutScores struct {
 	Estimates [][]float64  // estimates inside the brackets; nil stands for the midpoints
 }
 
-// LeaveOneOut makes a pass over src, the n rows of sum. For each fit and target, it brackets the leave-one-out error of
-// the exact solution x* at the γ of the fit. The leave-one-out error is the mean squared error if each row is predicted
-// by the exact solution of all other rows. With sample weights w and H = AᵀA + γI it is
+// LeaveOneOut makes a pass over src, the n rows of sum. For each fit and target, it brackets the leave-one-out error
+// of the exact solution x* at the γ of the fit. The leave-one-out error is the mean squared error if each row is
+// predicted by the exact solution of all other rows. With sample weights w and H = AᵀA + γI it is
 //
 //	Σ w·(r/(1 − h))²/n,   h = w·aᵀH⁻¹a + w/Σw,   r = b − aᵀx*.
 //
 // The row a and its target b are centred if there is an intercept. Without an intercept, h has no term w/Σw.
 // Scikit-learn's RidgeCV uses the same score, weights included.
 //
-// No system is solved for a subset of the rows. LeaveOneOut brackets aᵀH⁻¹a like a [Predictor], and it bounds the error
-// of r by the certificate of the fit x̂:
+// No system is solved for a subset of the rows. LeaveOneOut brackets aᵀH⁻¹a like a [Predictor], and it bounds
+// the error of r by the certificate of the fit x̂:
 //
 //	|r − (b − aᵀx̂)| ≤ √(aᵀH⁻¹a)·‖H^{½}(x̂ − x*)‖.
 //
@@ -54,10 +54,17 @@ type LeftOutScores struct {
 // fits are solutions for the rows of sum, from [Summary.Path] or any other method.
 //
 // If sum is a summary of projected rows ([Summary.Projected]), src must be the result of
-// project.Projection.ApplyWithLeverages. The leave-one-out errors are then the errors of the rows before the projection.
+// project.Projection.ApplyWithLeverages. The leave-one-out errors are then the errors of the rows before the
+// projection.
 //
 // Errors are the same as for [SolvePath]. The error is also [ErrShape] for fits of another shape.
-func LeaveOneOut(ctx context.Context, src dataset.Source, sum *Summary, fits []*Solution, opts LeaveOneOutOptions) (*LeftOutScores, error) {
+func LeaveOneOut(
+	ctx context.Context,
+	src dataset.Source,
+	sum *Summary,
+	fits []*Solution,
+	opts LeaveOneOutOptions,
+) (*LeftOutScores, error) {
 	ctx = background.IfNil(ctx)
 	if src == nil {
 		return nil, errNoSource
@@ -86,7 +93,13 @@ func LeaveOneOut(ctx context.Context, src dataset.Source, sum *Summary, fits []*
 }
 
 // leaveOneOutOf uses the bounds k from the summary of the rows.
-func leaveOneOutOf(ctx context.Context, src dataset.Source, k *certify.Known, fits []*Solution, opts LeaveOneOutOptions) (*LeftOutScores, error) {
+func leaveOneOutOf(
+	ctx context.Context,
+	src dataset.Source,
+	k *certify.Known,
+	fits []*Solution,
+	opts LeaveOneOutOptions,
+) (*LeftOutScores, error) {
 	l, err := newLeaveOneOut(src, k, fits, opts)
 	if err != nil {
 		return nil, err
@@ -143,13 +156,25 @@ type leftSum struct {
 	off              neumaier.Sum // Σw·off², where off bounds the error of r
 }
 
-func newLeaveOneOut(src dataset.Source, k *certify.Known, fits []*Solution, opts LeaveOneOutOptions) (*leaveOneOut, error) {
+func newLeaveOneOut(
+	src dataset.Source,
+	k *certify.Known,
+	fits []*Solution,
+	opts LeaveOneOutOptions,
+) (*leaveOneOut, error) {
 	l := &leaveOneOut{d: k.Sketch.Dim, t: len(k.TSS), width: len(k.TSS), opts: opts}
 	if k.Projected != nil {
 		l.width += 2 + l.t
 	}
 	if _, d, t := src.Dims(); d != l.d || t != l.width {
-		return nil, fmt.Errorf("%w: the source has %d features and %d targets, must have %d and %d", errShape, d, t, l.d, l.width)
+		return nil, fmt.Errorf(
+			"%w: the source has %d features and %d targets, must have %d and %d",
+			errShape,
+			d,
+			t,
+			l.d,
+			l.width,
+		)
 	}
 	var gammas []float64
 	for _, f := range fits {
@@ -238,7 +263,15 @@ func (l *leaveOneOut) add(s *leftTask, b dataset.Block, first int) {
 		}
 		s.inBasis[i] = sum
 	}
-	l.whole.be.Gemm(false, true, 1, engine.View(l.known.Forms()*k, r, l.functions), engine.View(n, r, along), 0, engine.View(l.known.Forms()*k, n, s.forms))
+	l.whole.be.Gemm(
+		false,
+		true,
+		1,
+		engine.View(l.known.Forms()*k, r, l.functions),
+		engine.View(n, r, along),
+		0,
+		engine.View(l.known.Forms()*k, n, s.forms),
+	)
 	s.rows, s.levers = s.rows[:0], slices.Grow(s.levers[:0], n)[:n]
 	for i := range n {
 		nnz := -1
@@ -320,7 +353,13 @@ func (l *leaveOneOut) sums() []float64 {
 func (l *leaveOneOut) scores(found []float64, workers int) (*LeftOutScores, error) {
 	rows, weight := found[0], found[1]
 	if rows != float64(l.known.Rows) || !(math.Abs(weight-l.known.Weight) <= roundoff.SameRows*l.known.Weight) {
-		return nil, unfit("this pass read %g rows of weight %g, the summary has %d of %g", rows, weight, l.known.Rows, l.known.Weight)
+		return nil, unfit(
+			"this pass read %g rows of weight %g, the summary has %d of %g",
+			rows,
+			weight,
+			l.known.Rows,
+			l.known.Weight,
+		)
 	}
 	n := float64(l.known.Rows)
 	// round is a bound on the relative round-off of the sums. Sums over tasks, over workers and within a stage of rows
@@ -341,9 +380,19 @@ func (l *leaveOneOut) scores(found []float64, workers int) (*LeftOutScores, erro
 		last := len(out.Bounds) - 1
 		out.Bounds[last] = append(out.Bounds[last], Interval(v))
 		out.Estimates[last] = append(out.Estimates[last], v.Estimate(estimate/n))
-		seen := interval.WidenRoot(interval.Interval{Lo: rss * (1 - round), Hi: rss * (1 + round)}, math.Sqrt(off)*(1+round)+lost)
+		seen := interval.WidenRoot(
+			interval.Interval{Lo: rss * (1 - round), Hi: rss * (1 + round)},
+			math.Sqrt(off)*(1+round)+lost,
+		)
 		if interval.Apart(seen, interval.Interval(l.rss[at])) {
-			return nil, unfit("the rows of this pass are not the rows of the fits: for target %d, ‖Ax − b‖² is between %g and %g, but the fit proves %g to %g", at%l.t+1, seen.Lo, seen.Hi, l.rss[at].Lo, l.rss[at].Hi)
+			return nil, unfit(
+				"the rows of this pass are not the rows of the fits: for target %d, ‖Ax − b‖² is between %g and %g, but the fit proves %g to %g",
+				at%l.t+1,
+				seen.Lo,
+				seen.Hi,
+				l.rss[at].Lo,
+				l.rss[at].Hi,
+			)
 		}
 	}
 	return out, nil

@@ -90,7 +90,14 @@ func TestLeaveOneOut(t *testing.T) {
 			}
 			one := must(ridge.LeaveOneOut(t.Context(), p.table, p.sum, path, ridge.LeaveOneOutOptions{}))(t)
 			two := must(ridge.LeaveOneOut(t.Context(), p.table, p.sum, refined, ridge.LeaveOneOutOptions{}))(t)
-			opts := fdridge.Options{Candidates: gammas, Select: choose.LOO, GammaTol: 1e-300, Size: p.sum.Config().Size, NoIntercept: !intercept, Backend: be}
+			opts := fdridge.Options{
+				Candidates:  gammas,
+				Select:      choose.LOO,
+				GammaTol:    1e-300,
+				Size:        p.sum.Config().Size,
+				NoIntercept: !intercept,
+				Backend:     be,
+			}
 			src := &reads{Source: p.table}
 			r, err := fdridge.Fit(t.Context(), src, opts)
 			if _, short := errors.AsType[*ridge.NotConvergedError](err); err != nil && !short {
@@ -141,7 +148,13 @@ func TestLeaveOneOutNarrow(t *testing.T) {
 				widest = max(widest, (v.Hi-v.Lo)/v.Lo)
 			}
 		}
-		t.Logf("%d×%d: leave-one-out errors to %.2g at worst, %d passes on the choice", c.n, c.d, widest, got.Choice.Passes)
+		t.Logf(
+			"%d×%d: leave-one-out errors to %.2g at worst, %d passes on the choice",
+			c.n,
+			c.d,
+			widest,
+			got.Choice.Passes,
+		)
 		if !(widest <= 1e-3) {
 			t.Errorf("%d×%d: as wide as %g", c.n, c.d, widest)
 		}
@@ -251,32 +264,74 @@ func TestSklearnLeaveOneOut(t *testing.T) {
 		}
 	}
 	readFixture(t, "loo.json", &fixture)
-	eachPublic(t, []string{"housing", "diabetes", "abalone", "covtype", "w8a"}, func(t *testing.T, name string, all dataset.Source) {
-		for _, c := range fixture.Cases {
-			if c.Data != name {
-				continue
-			}
-			data := readEvery(t, all, c.Stride)
-			src, _ := prepare(t, data.source(t, 1, false), data.sparse == nil)
-			if c.Weights {
-				src = must(dataset.Weigh(src, must(dataset.FromDense(data.n, 1, 0, weights(data.n), nil))(t)))(t)
-			}
-			for _, method := range []ridge.Method{ridge.Auto, ridge.Exact} {
-				r := must(fdridge.Fit(t.Context(), src, fdridge.Options{Method: method, Candidates: c.Alphas, Select: choose.LOO, Size: data.d / 4, NoIntercept: !c.Intercept}))(t)
-				const rounding = 1e-9 // of scikit-learn's
-				widest := 0.0
-				for i, want := range c.LOO {
-					v := r.Choice.Scores[i][0]
-					if !(v.Lo <= want*(1+rounding) && want*(1-rounding) <= v.Hi) {
-						t.Errorf("%s, intercept %v, weights %v, alpha %g: RidgeCV has %.17g, here it is %v", method, c.Intercept, c.Weights, c.Alphas[i], want, v)
+	eachPublic(
+		t,
+		[]string{"housing", "diabetes", "abalone", "covtype", "w8a"},
+		func(t *testing.T, name string, all dataset.Source) {
+			for _, c := range fixture.Cases {
+				if c.Data != name {
+					continue
+				}
+				data := readEvery(t, all, c.Stride)
+				src, _ := prepare(t, data.source(t, 1, false), data.sparse == nil)
+				if c.Weights {
+					src = must(dataset.Weigh(src, must(dataset.FromDense(data.n, 1, 0, weights(data.n), nil))(t)))(t)
+				}
+				for _, method := range []ridge.Method{ridge.Auto, ridge.Exact} {
+					r := must(
+						fdridge.Fit(
+							t.Context(),
+							src,
+							fdridge.Options{
+								Method:      method,
+								Candidates:  c.Alphas,
+								Select:      choose.LOO,
+								Size:        data.d / 4,
+								NoIntercept: !c.Intercept,
+							},
+						),
+					)(
+						t,
+					)
+					const rounding = 1e-9 // of scikit-learn's
+					widest := 0.0
+					for i, want := range c.LOO {
+						v := r.Choice.Scores[i][0]
+						if !(v.Lo <= want*(1+rounding) && want*(1-rounding) <= v.Hi) {
+							t.Errorf(
+								"%s, intercept %v, weights %v, alpha %g: RidgeCV has %.17g, here it is %v",
+								method,
+								c.Intercept,
+								c.Weights,
+								c.Alphas[i],
+								want,
+								v,
+							)
+						}
+						widest = max(widest, (v.Hi-v.Lo)/want)
 					}
-					widest = max(widest, (v.Hi-v.Lo)/want)
-				}
-				t.Logf("%s, intercept %v, weights %v: %.3g, RidgeCV %.3g; brackets to %.1e", method, c.Intercept, c.Weights, r.Choice.Gamma(), c.RidgeCV, widest)
-				if r.Choice.Gamma() != c.RidgeCV || !(widest <= 0.01) {
-					t.Errorf("%s, intercept %v, weights %v: chose %g, RidgeCV %g; brackets to %g", method, c.Intercept, c.Weights, r.Choice.Gamma(), c.RidgeCV, widest)
+					t.Logf(
+						"%s, intercept %v, weights %v: %.3g, RidgeCV %.3g; brackets to %.1e",
+						method,
+						c.Intercept,
+						c.Weights,
+						r.Choice.Gamma(),
+						c.RidgeCV,
+						widest,
+					)
+					if r.Choice.Gamma() != c.RidgeCV || !(widest <= 0.01) {
+						t.Errorf(
+							"%s, intercept %v, weights %v: chose %g, RidgeCV %g; brackets to %g",
+							method,
+							c.Intercept,
+							c.Weights,
+							r.Choice.Gamma(),
+							c.RidgeCV,
+							widest,
+						)
+					}
 				}
 			}
-		}
-	})
+		},
+	)
 }

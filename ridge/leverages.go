@@ -14,10 +14,16 @@ import (
 
 // leaveOneOut makes a pass over src for the leave-one-out errors of fits.
 //
-// Leverages are computed with the eigenvectors of AᵀA, whose error is relative to ‖AᵀA‖. If this error is not far
-// below the smallest γ, pencils are used, because the units of the columns do not affect their error. Rows are then
-// divided by powers of two, which is exact. Pencils have no bounds for projected rows.
-func (e *primal) leaveOneOut(ctx context.Context, src dataset.Source, system *direct.System, fits []*Solution, opts LeaveOneOutOptions) (*LeftOutScores, error) {
+// Leverages are computed with the eigenvectors of AᵀA, whose error is relative to ‖AᵀA‖. If this error is not
+// far below the smallest γ, pencils are used, because the units of the columns do not affect their error. Rows are
+// then divided by powers of two, which is exact. Pencils have no bounds for projected rows.
+func (e *primal) leaveOneOut(
+	ctx context.Context,
+	src dataset.Source,
+	system *direct.System,
+	fits []*Solution,
+	opts LeaveOneOutOptions,
+) (*LeftOutScores, error) {
 	var gammas []float64
 	for _, f := range fits {
 		if err := checkGamma(f.Gamma, "leave-one-out"); err != nil {
@@ -109,7 +115,11 @@ func (e *primal) leverages(system *direct.System) (*certify.Known, error) {
 	k, c, rounding := system.Gram()
 	rows := system.Evidence()
 	squares := rows.Size * rows.Size * roundoff.Inflate // bounds ‖A‖²_F
-	spec, err := fd.WholeSpectrum(k, fd.Bound{RoundOff: gramRoundOff(system), Frobenius2: squares, Rows: rows.Rows}, rows.Backend)
+	spec, err := fd.WholeSpectrum(
+		k,
+		fd.Bound{RoundOff: gramRoundOff(system), Frobenius2: squares, Rows: rows.Rows},
+		rows.Backend,
+	)
 	if err != nil {
 		return nil, fmt.Errorf("ridge: %w", err)
 	}

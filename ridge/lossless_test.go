@@ -69,7 +69,11 @@ func TestOffset(t *testing.T) {
 		if v := f.Targets[0].RelativeErrorBound; !(v <= c.tol) {
 			t.Errorf("offset %g: a relative error of %g is certified", c.offset, v)
 		}
-		ridgetest.Certificate(t, truth, must(ridge.SolveExact(t.Context(), p, []float64{1}, ridge.ExactOptions{Intercept: true}))(t)[0])
+		ridgetest.Certificate(
+			t,
+			truth,
+			must(ridge.SolveExact(t.Context(), p, []float64{1}, ridge.ExactOptions{Intercept: true}))(t)[0],
+		)
 	}
 }
 
@@ -113,7 +117,13 @@ func TestSparseFar(t *testing.T) {
 		for _, gamma := range []float64{1, 1e4} {
 			for _, method := range []ridge.Method{ridge.CG, ridge.Galerkin} {
 				for tol := 1.0; tol >= 1e-14; tol /= 10 { // plain gradients first, then those of twice the digits
-					f, err := ridge.Solve(t.Context(), p, sum, gamma, ridge.SolveOptions{Tol: tol, Method: method, MaxPasses: 40})
+					f, err := ridge.Solve(
+						t.Context(),
+						p,
+						sum,
+						gamma,
+						ridge.SolveOptions{Tol: tol, Method: method, MaxPasses: 40},
+					)
 					if short, ok := errors.AsType[*ridge.NotConvergedError](err); ok {
 						f, err = short.Solutions[0], nil
 					}

@@ -11,8 +11,8 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
 
-// TestManyTargets: sums of many targets, which are added in larger groups, and the solutions from them are within their bounds of
-// the exact ones. More rows replace what is known.
+// TestManyTargets: sums of many targets, which are added in larger groups, and the solutions from them are within
+// their bounds of the exact ones. More rows replace what is known.
 func TestManyTargets(t *testing.T) {
 	const n, d, targets = 300, 5, roundoff.ManyTargets + 70
 	r := rand.New(rand.NewPCG(1, 4))

@@ -16,7 +16,16 @@ func blockOf(cfg SummaryConfig, x, y mat.Matrix, weights []float64) (dataset.Blo
 	n, d := x.Dims()
 	ny, t := y.Dims()
 	if n != ny || d != cfg.Dim || t != cfg.Targets {
-		return dataset.Block{}, fmt.Errorf("%w: x is %d×%d and y is %d×%d, but the summary has %d features and %d targets", errShape, n, d, ny, t, cfg.Dim, cfg.Targets)
+		return dataset.Block{}, fmt.Errorf(
+			"%w: x is %d×%d and y is %d×%d, but the summary has %d features and %d targets",
+			errShape,
+			n,
+			d,
+			ny,
+			t,
+			cfg.Dim,
+			cfg.Targets,
+		)
 	}
 	return dataset.Block{N: n, X: rowmajor.Of(x), Y: rowmajor.Of(y), W: weights}, nil
 }

@@ -28,19 +28,20 @@ const (
 	// For a sketch of m rows, k values of γ and t targets, Galerkin stores at most 12·(m + k·t) vectors of length d. If
 	// it needs more, it continues as CG. If the summary holds AᵀA itself, Galerkin runs as CG from the start.
 	Galerkin
-	// Newton is Algorithm 1 of the paper (iFDRR, iRFDRR): x ← x − Ĥ⁻¹g, with the coefficients x, the gradient g and the
-	// [Hessian] Ĥ.
+	// Newton is Algorithm 1 of the paper (iFDRR, iRFDRR): x ← x − Ĥ⁻¹g, with the coefficients x, the gradient g
+	// and the [Hessian] Ĥ.
 	Newton
 
 	// Exact selects a direct method (Cholesky, QR, Tridiagonal or Dual) by the shape of the problem, see
 	// [Method.For].
 	Exact
-	// Cholesky accumulates AᵀA and AᵀY and factors AᵀA + γI = LLᵀ. The error is proportional to the condition number of
-	// AᵀA + γI.
+	// Cholesky accumulates AᵀA and AᵀY and factors AᵀA + γI = LLᵀ. The error is proportional to the condition
+	// number of AᵀA + γI.
 	Cholesky
-	// QR accumulates the triangular factor R of [A Y]. For each γ it factors R stacked on √γ·I. One part of the error
-	// is proportional to the condition number of A. The other part is proportional to the residual and to the condition
-	// number of AᵀA + γI. QR takes about four times as long as Cholesky. Use it for γ = 0 and for ill-conditioned data.
+	// QR accumulates the triangular factor R of [A Y]. For each γ it factors R stacked on √γ·I. One part of the
+	// error is proportional to the condition number of A. The other part is proportional to the residual and to the
+	// condition number of AᵀA + γI. QR takes about four times as long as Cholesky. Use it for γ = 0 and for
+	// ill-conditioned data.
 	QR
 	// Tridiagonal accumulates K = AᵀA and AᵀY and reduces K to a tridiagonal matrix T once, K = QTQᵀ. The reduction
 	// takes as long as a few Cholesky factorisations; each γ is then cheap. The error is proportional to the condition

@@ -30,7 +30,12 @@ func TestIterations(t *testing.T) {
 		if m, err := ridge.ParseMethod(name.String()); err != nil || m != name {
 			t.Errorf("%s is %v: %v", name, m, err)
 		}
-		found, err := fdridge.FitSummary(t.Context(), src, sum, fdridge.Options{NoIntercept: true, Method: name, Gammas: []float64{1}})
+		found, err := fdridge.FitSummary(
+			t.Context(),
+			src,
+			sum,
+			fdridge.Options{NoIntercept: true, Method: name, Gammas: []float64{1}},
+		)
 		if err != nil || found.Method != name || found.Best().Method != name {
 			t.Errorf("%s: %v", name, err)
 		}

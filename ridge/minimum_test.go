@@ -15,8 +15,8 @@ import (
 // rational returns v as a fraction.
 func rational(v float64) *big.Rat { return new(big.Rat).SetFloat64(v) }
 
-// nullSpace returns the rank of the rows, and a basis of the vectors v with row·v = 0 for each row. It reduces the rows to
-// echelon form in rational arithmetic.
+// nullSpace returns the rank of the rows, and a basis of the vectors v with row·v = 0 for each row. It reduces the
+// rows to echelon form in rational arithmetic.
 func nullSpace(rows [][]*big.Rat, d int) (rank int, null [][]*big.Rat) {
 	var pivots []int
 	for j := range d {
@@ -92,9 +92,9 @@ func centredExactly(x, y [][]float64, intercept bool) (a, b [][]*big.Rat) {
 	return subtract(x), subtract(y)
 }
 
-// TestMinimumNorm compares QR at γ = 0 with rational arithmetic, on tables of integers with dependent columns or few rows.
-// The rank is the exact rank. The solution is orthogonal to the null space, and its residual to the columns. The bracket
-// of RSS holds the exact RSS of the returned coefficients, and the reported combinations hold.
+// TestMinimumNorm compares QR at γ = 0 with rational arithmetic, on tables of integers with dependent columns or few
+// rows. The rank is the exact rank. The solution is orthogonal to the null space, and its residual to the columns.
+// The bracket of RSS holds the exact RSS of the returned coefficients, and the reported combinations hold.
 func TestMinimumNorm(t *testing.T) {
 	rng := rand.New(rand.NewPCG(45, 2))
 	dependent, wide := 0, 0
@@ -131,7 +131,12 @@ func TestMinimumNorm(t *testing.T) {
 			x[i][unit] *= scale
 		}
 
-		fits, err := ridge.SolveExact(t.Context(), table{x: x, y: y}, []float64{0}, ridge.ExactOptions{Method: ridge.QR, Intercept: intercept})
+		fits, err := ridge.SolveExact(
+			t.Context(),
+			table{x: x, y: y},
+			[]float64{0},
+			ridge.ExactOptions{Method: ridge.QR, Intercept: intercept},
+		)
 		name := fmt.Sprintf("trial %d: %d×%d, intercept %v", trial, n, d, intercept)
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
@@ -151,7 +156,14 @@ func TestMinimumNorm(t *testing.T) {
 			wide++
 		}
 		if f.Status != ridge.MinimumNorm || f.Rank != rank || len(f.Dependent) != d-rank {
-			t.Errorf("%s: status %v, rank %d and %d dependent columns, want rank %d", name, f.Status, f.Rank, len(f.Dependent), rank)
+			t.Errorf(
+				"%s: status %v, rank %d and %d dependent columns, want rank %d",
+				name,
+				f.Status,
+				f.Rank,
+				len(f.Dependent),
+				rank,
+			)
 			continue
 		}
 		for _, c := range f.Dependent {
@@ -178,7 +190,15 @@ func checkCombination(t *testing.T, name string, a [][]*big.Rat, c ridge.Depende
 			size += math.Abs(c.Factors[k] * x)
 		}
 		if !(math.Abs(v) <= 1e-9*size+1e-12) {
-			t.Errorf("%s: column %d is not the combination %v of %v: %v is left in row %d", name, c.Column, c.Factors, c.On, v, i)
+			t.Errorf(
+				"%s: column %d is not the combination %v of %v: %v is left in row %d",
+				name,
+				c.Column,
+				c.Factors,
+				c.On,
+				v,
+				i,
+			)
 			return
 		}
 	}

@@ -47,8 +47,16 @@ func chosenWell(t rapid.TB, c *choose.GammaChoice, scores []float64) {
 		return
 	}
 	const tie = 1e-12 // broken by the last bits
-	if !(got-best <= best*(math.Min(c.RelativeExcess(), 1e300)+tie)) || !(got-best <= c.Excess+tie*best) || (c.Certain && got > best*(1+tie)) {
-		t.Errorf("the score is %g, the best is %g; promised were %g, relatively %g, certain %v", got, best, c.Excess, c.RelativeExcess(), c.Certain)
+	if !(got-best <= best*(math.Min(c.RelativeExcess(), 1e300)+tie)) || !(got-best <= c.Excess+tie*best) ||
+		(c.Certain && got > best*(1+tie)) {
+		t.Errorf(
+			"the score is %g, the best is %g; promised were %g, relatively %g, certain %v",
+			got,
+			best,
+			c.Excess,
+			c.RelativeExcess(),
+			c.Certain,
+		)
 	}
 }
 
@@ -117,7 +125,8 @@ func TestChoiceIsWhatItSays(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			c.opts.NoIntercept, c.opts.Select = false, choose.GCV
 			r := must(fdridge.Fit(t.Context(), src, c.opts))(t)
-			if r.Choice.Passes != c.passes || (c.spent == reason.Asked) != (len(r.Choice.Spent) == 0) || c.spent != reason.Asked && !spentOn(r.Choice.Spent, c.spent) {
+			if r.Choice.Passes != c.passes || (c.spent == reason.Asked) != (len(r.Choice.Spent) == 0) ||
+				c.spent != reason.Asked && !spentOn(r.Choice.Spent, c.spent) {
 				t.Errorf("%d passes on the choice: %v", r.Choice.Passes, r.Choice.Spent)
 			}
 			if e := r.Choice.RelativeExcess(); c.passes > 0 && !(e <= 0.01) || c.passes == 1 && !(e <= 1e-6) {
@@ -125,15 +134,16 @@ func TestChoiceIsWhatItSays(t *testing.T) {
 			}
 			// η is that of the summary it was refined with: AᵀA has none but round-off.
 			f, eta := r.Best(), must(r.Summary.Fit(r.Best().Gamma))(t).Shrinkage
-			if (f.Shrinkage == eta) != (c.passes == 0) || c.passes > 0 && !(f.Shrinkage <= 1e-6*eta) || f.Passes != r.Passes {
+			if (f.Shrinkage == eta) != (c.passes == 0) || c.passes > 0 && !(f.Shrinkage <= 1e-6*eta) ||
+				f.Passes != r.Passes {
 				t.Errorf("η is said to be %g, %d passes of %d", f.Shrinkage, f.Passes, r.Passes)
 			}
 		})
 	}
 }
 
-// TestCandidatesAreSolved: if AᵀA does not fit, passes solve for the candidates that may be the best. Of many rows they settle the
-// choice, and all bounds hold.
+// TestCandidatesAreSolved: if AᵀA does not fit, passes solve for the candidates that may be the best. Of many rows
+// they settle the choice, and all bounds hold.
 func TestCandidatesAreSolved(t *testing.T) {
 	t.Parallel()
 	const n, d, limit = 1500, 40, 80_000 // bytes, of which K would take more
@@ -141,7 +151,15 @@ func TestCandidatesAreSolved(t *testing.T) {
 	ref := refbig.New(p.x, p.y, nil, true)
 	gammas := []float64{6000, 10_000, 20_000}
 	truth := gcvOf(t, ref, gammas)
-	r := must(fdridge.Fit(t.Context(), p, fdridge.Options{Select: choose.GCV, Candidates: gammas, Size: 2, MaxBytes: limit, Method: ridge.Galerkin}))(t)
+	r := must(
+		fdridge.Fit(
+			t.Context(),
+			p,
+			fdridge.Options{Select: choose.GCV, Candidates: gammas, Size: 2, MaxBytes: limit, Method: ridge.Galerkin},
+		),
+	)(
+		t,
+	)
 	c := r.Choice
 	if c.Whole || !spentOn(c.Spent, reason.CandidatesWereSolved) || !(c.RelativeExcess() <= 0.01) {
 		t.Errorf("%d passes, off by %g at most: %v", c.Passes, c.RelativeExcess(), c.Spent)
@@ -212,7 +230,11 @@ func housingStandardised(t *testing.T) dataset.Source {
 // chooseOnRealData has Fit choose γ of every public set, as it is and standardised, by sketches of
 // d/8 and d/4 rows, and hands on what it found and how often it read the rows. w8a takes seconds
 // and is fitted only if FDRIDGE_THOROUGH is set.
-func chooseOnRealData(t *testing.T, by choose.Criterion, check func(t *testing.T, what string, all dataset.Source, c *choose.GammaChoice, passes int)) {
+func chooseOnRealData(
+	t *testing.T,
+	by choose.Criterion,
+	check func(t *testing.T, what string, all dataset.Source, c *choose.GammaChoice, passes int),
+) {
 	var names []string
 	for _, p := range publicData {
 		names = append(names, p.name)
@@ -226,7 +248,11 @@ func chooseOnRealData(t *testing.T, by choose.Criterion, check func(t *testing.T
 					continue
 				}
 				src := &reads{Source: all}
-				r := must(fdridge.Fit(t.Context(), src, fdridge.Options{Size: max(1, d/part), Select: by, KeepSummary: true}))(t)
+				r := must(
+					fdridge.Fit(t.Context(), src, fdridge.Options{Size: max(1, d/part), Select: by, KeepSummary: true}),
+				)(
+					t,
+				)
 				check(t, fmt.Sprintf("standardised %v, d/%d", standardise, part), all, r.Choice, src.passes)
 			}
 		}
@@ -237,21 +263,34 @@ func chooseOnRealData(t *testing.T, by choose.Criterion, check func(t *testing.T
 // grid, by a reference that has no sketch.
 func TestChoiceOnRealData(t *testing.T) {
 	t.Parallel()
-	chooseOnRealData(t, choose.GCV, func(t *testing.T, what string, all dataset.Source, c *choose.GammaChoice, passes int) {
-		fits := must(ridge.SolveExact(t.Context(), all, pathOf(c), ridge.ExactOptions{Intercept: true}))(t)
-		least, chosen := math.Inf(1), fits[c.Index].Targets[0].GCV.Hi
-		for i, f := range fits {
-			v := f.Targets[0].GCV
-			if w := c.Scores[i][0]; w.Lo > v.Hi || v.Lo > w.Hi {
-				t.Errorf("GCV at %g is %v by the passes, %v by Cholesky", f.Gamma, w, v)
+	chooseOnRealData(
+		t,
+		choose.GCV,
+		func(t *testing.T, what string, all dataset.Source, c *choose.GammaChoice, passes int) {
+			fits := must(ridge.SolveExact(t.Context(), all, pathOf(c), ridge.ExactOptions{Intercept: true}))(t)
+			least, chosen := math.Inf(1), fits[c.Index].Targets[0].GCV.Hi
+			for i, f := range fits {
+				v := f.Targets[0].GCV
+				if w := c.Scores[i][0]; w.Lo > v.Hi || v.Lo > w.Hi {
+					t.Errorf("GCV at %g is %v by the passes, %v by Cholesky", f.Gamma, w, v)
+				}
+				least = math.Min(least, v.Lo)
 			}
-			least = math.Min(least, v.Lo)
-		}
-		t.Logf("%s: γ = %.4g of %d, GCV %.2g above the least at most, %.2g by itself; %d passes, %d of them for the choice", what, c.Gamma(), len(c.Path), chosen/least-1, c.RelativeExcess(), passes, c.Passes)
-		if !(chosen <= 1.01*least) || !(c.RelativeExcess() <= 0.01) {
-			t.Errorf("%s: GCV is %g, the least is %g; %g are promised", what, chosen, least, c.RelativeExcess())
-		}
-	})
+			t.Logf(
+				"%s: γ = %.4g of %d, GCV %.2g above the least at most, %.2g by itself; %d passes, %d of them for the choice",
+				what,
+				c.Gamma(),
+				len(c.Path),
+				chosen/least-1,
+				c.RelativeExcess(),
+				passes,
+				c.Passes,
+			)
+			if !(chosen <= 1.01*least) || !(c.RelativeExcess() <= 0.01) {
+				t.Errorf("%s: GCV is %g, the least is %g; %g are promised", what, chosen, least, c.RelativeExcess())
+			}
+		},
+	)
 }
 
 func pathOf(c *choose.GammaChoice) (gammas []float64) {
@@ -266,17 +305,35 @@ func pathOf(c *choose.GammaChoice) (gammas []float64) {
 // factors of thousands. That the proofs are right is for TestLeaveOneOut and TestSklearnRidgeCV.
 func TestLeaveOneOutOnRealData(t *testing.T) {
 	t.Parallel()
-	chooseOnRealData(t, choose.LOO, func(t *testing.T, what string, _ dataset.Source, c *choose.GammaChoice, passes int) {
-		t.Logf("%s: γ = %.4g of %d, leave-one-out error %.2g above the least at most; %d passes, %d of them for the choice", what, c.Gamma(), len(c.Path), c.RelativeExcess(), passes, c.Passes)
-		most, least := 0.01, math.Inf(1)
-		if strings.HasPrefix(what, "standardised false") {
-			most = 0.06
-		}
-		for _, e := range c.Estimates {
-			least = math.Min(least, e[0])
-		}
-		if chosen := c.Estimates[c.Index][0]; !(c.RelativeExcess() <= most) || !(chosen <= 1.01*least) {
-			t.Errorf("%s: leave-one-out error is up to %g above the least; the estimates are %g and %g", what, c.RelativeExcess(), chosen, least)
-		}
-	})
+	chooseOnRealData(
+		t,
+		choose.LOO,
+		func(t *testing.T, what string, _ dataset.Source, c *choose.GammaChoice, passes int) {
+			t.Logf(
+				"%s: γ = %.4g of %d, leave-one-out error %.2g above the least at most; %d passes, %d of them for the choice",
+				what,
+				c.Gamma(),
+				len(c.Path),
+				c.RelativeExcess(),
+				passes,
+				c.Passes,
+			)
+			most, least := 0.01, math.Inf(1)
+			if strings.HasPrefix(what, "standardised false") {
+				most = 0.06
+			}
+			for _, e := range c.Estimates {
+				least = math.Min(least, e[0])
+			}
+			if chosen := c.Estimates[c.Index][0]; !(c.RelativeExcess() <= most) || !(chosen <= 1.01*least) {
+				t.Errorf(
+					"%s: leave-one-out error is up to %g above the least; the estimates are %g and %g",
+					what,
+					c.RelativeExcess(),
+					chosen,
+					least,
+				)
+			}
+		},
+	)
 }

@@ -64,9 +64,21 @@ func nistDigits(t *testing.T, be engine.Backend) {
 				} else if !(rss <= 1e-20*fit.Targets[0].ComputedTSS) {
 					t.Errorf("blocks of %d: RSS %g of %g where all is fitted", s.block, rss, fit.Targets[0].ComputedTSS)
 				}
-				t.Logf("blocks of %d: %.1f digits, %.1f of the residual, certified relative error %.2g", s.block, least, ofRSS, fit.Targets[0].RelativeErrorBound)
+				t.Logf(
+					"blocks of %d: %.1f digits, %.1f of the residual, certified relative error %.2g",
+					s.block,
+					least,
+					ofRSS,
+					fit.Targets[0].RelativeErrorBound,
+				)
 				if !(least >= c.digits) || !(ofRSS >= c.digits) {
-					t.Errorf("blocks of %d: %.2f correct digits, %.2f of the residual, want %g", s.block, least, ofRSS, c.digits)
+					t.Errorf(
+						"blocks of %d: %.2f correct digits, %.2f of the residual, want %g",
+						s.block,
+						least,
+						ofRSS,
+						c.digits,
+					)
 				}
 				ridgetest.Certificate(t, ref, fit)
 			}
@@ -99,14 +111,27 @@ func TestNISTRefined(t *testing.T) {
 				least = min(least, digits(target.Intercept, v))
 			}
 		}
-		t.Logf("%s: %.1f digits in each coefficient, certified %.2g and %.2g after %d passes", name, least, target.RelativeErrorBound, constant, fit.Passes)
+		t.Logf(
+			"%s: %.1f digits in each coefficient, certified %.2g and %.2g after %d passes",
+			name,
+			least,
+			target.RelativeErrorBound,
+			constant,
+			fit.Passes,
+		)
 		digits, bound, ofIntercept := 16.9, 0x1p-53, 1e-15
 		switch name {
 		case "Wampler5", "Filip":
 			ofIntercept = 1e-13
 		}
 		if !(least >= digits) || !(target.RelativeErrorBound <= bound) || !(constant <= ofIntercept) {
-			t.Errorf("%s: %.1f digits in each coefficient, certified %.2g and %.2g", name, least, target.RelativeErrorBound, constant)
+			t.Errorf(
+				"%s: %.1f digits in each coefficient, certified %.2g and %.2g",
+				name,
+				least,
+				target.RelativeErrorBound,
+				constant,
+			)
 		}
 	}
 }

@@ -39,7 +39,11 @@ func TestNoWeight(t *testing.T) {
 			}
 			for _, method := range []ridge.Method{ridge.Auto, ridge.OneShot, ridge.CG, ridge.Galerkin, ridge.Newton, ridge.Cholesky, ridge.QR} {
 				calls["Fit by "+method.String()] = func() error {
-					_, err := fdridge.Fit(ctx, p, fdridge.Options{Gammas: []float64{1}, Size: 2, NoIntercept: !intercept, Method: method})
+					_, err := fdridge.Fit(
+						ctx,
+						p,
+						fdridge.Options{Gammas: []float64{1}, Size: 2, NoIntercept: !intercept, Method: method},
+					)
 					return err
 				}
 			}

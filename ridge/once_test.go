@@ -101,13 +101,26 @@ func TestFitOnce(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
-		if r.Method != c.method || r.Reason().Rule != c.why || r.Status != c.status || src.passes != 1 || r.Passes != 1 {
-			t.Errorf("%s: %s (%v), %v, %d passes, said to be %d", name, r.Method, r.Reason(), r.Status, src.passes, r.Passes)
+		if r.Method != c.method || r.Reason().Rule != c.why || r.Status != c.status || src.passes != 1 ||
+			r.Passes != 1 {
+			t.Errorf(
+				"%s: %s (%v), %v, %d passes, said to be %d",
+				name,
+				r.Method,
+				r.Reason(),
+				r.Status,
+				src.passes,
+				r.Passes,
+			)
 		}
 		if c.opts.Bands != nil {
 			continue
 		}
-		again, err := fdridge.Fit(t.Context(), rows, fdridge.Options{Gammas: []float64{r.Best().Gamma}, NoIntercept: c.opts.NoIntercept, Method: ridge.Exact})
+		again, err := fdridge.Fit(
+			t.Context(),
+			rows,
+			fdridge.Options{Gammas: []float64{r.Best().Gamma}, NoIntercept: c.opts.NoIntercept, Method: ridge.Exact},
+		)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -120,7 +133,8 @@ func TestFitOnce(t *testing.T) {
 	}
 	src := &pipedRows{Source: singular}
 	_, err = fdridge.Fit(t.Context(), src, fdridge.Options{NoIntercept: true, Gammas: []float64{1e-300}})
-	if e, ok := errors.AsType[*dataset.OnceError](err); !ok || !strings.Contains(e.What, "QR, which solves") || src.passes != 1 {
+	if e, ok := errors.AsType[*dataset.OnceError](err); !ok || !strings.Contains(e.What, "QR, which solves") ||
+		src.passes != 1 {
 		t.Errorf("singular: %v after %d passes", err, src.passes)
 	}
 }

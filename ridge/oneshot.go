@@ -1,7 +1,7 @@
 package ridge
 
-// Fit returns the solution x̂ at γ from the sketch B alone, by Robust Frequent Directions (RFDRR), for the rows so far.
-// With c = AᵀY and the shrinkage η of the sketch,
+// Fit returns the solution x̂ at γ from the sketch B alone, by Robust Frequent Directions (RFDRR), for the rows so
+// far. With c = AᵀY and the shrinkage η of the sketch,
 //
 //	x̂ = (BᵀB + (γ+ρ)I)⁻¹c,  ρ = η/2,  ‖x̂ − x*‖ ≤ ρ/(γ+ρ)·‖x*‖.
 //

@@ -5,16 +5,16 @@ import "github.com/fdridge/fdridge/ridge/internal/certify"
 // Path returns the solution from the sketch by Robust Frequent Directions for every γ of gammas. Each solution and
 // certificate is the result of [Summary.Fit], up to round-off.
 //
-// All γ share the singular values σ and right singular vectors V of the sketch, and the projection h = Vc of c = AᵀY.
-// With half the shrinkage ρ,
+// All γ share the singular values σ and right singular vectors V of the sketch, and the projection h = Vc of c =
+// AᵀY. With half the shrinkage ρ,
 //
 //	x̂(γ) = Vᵀ(h/(σ² + γ+ρ)) + (c − Vᵀh)/(γ+ρ).
 //
 // For each γ, Path takes O(md) time for the coefficients and O(m) time for the brackets. The coefficients of k values
 // of γ take k·t·d numbers.
 //
-// Errors: *[GammaError] if a γ is not positive; [ErrEmpty] if there are no rows; *[ScaleError] if a γ or the squares of
-// rows or targets are out of range.
+// Errors: *[GammaError] if a γ is not positive; [ErrEmpty] if there are no rows; *[ScaleError] if a γ or the
+// squares of rows or targets are out of range.
 func (s *Summary) Path(gammas []float64) ([]*Solution, error) { return s.path(gammas, true) }
 
 // path uses Robust Frequent Directions if robust is true.

@@ -32,7 +32,14 @@ func drawWide(t *rapid.T, be engine.Backend) (d drawn, gammas []float64) {
 		kind = "decaying"
 	}
 	n, dim := rapid.IntRange(1, 50).Draw(t, "n"), rapid.IntRange(1, 12).Draw(t, "d")
-	s := problem(r, kind, n, dim, rapid.IntRange(1, 3).Draw(t, "t"), rapid.SampledFrom([]float64{0, 1, 100}).Draw(t, "noise"))
+	s := problem(
+		r,
+		kind,
+		n,
+		dim,
+		rapid.IntRange(1, 3).Draw(t, "t"),
+		rapid.SampledFrom([]float64{0, 1, 100}).Draw(t, "noise"),
+	)
 	s.block = rapid.IntRange(1, 30).Draw(t, "block")
 	s.sparse = rapid.Bool().Draw(t, "sparse")
 	intercept := rapid.Bool().Draw(t, "intercept")
@@ -95,7 +102,8 @@ func TestPath(t *testing.T) {
 // own certificates know how much that is.
 func samePathPoint(t rapid.TB, a, b *ridge.Solution) {
 	t.Helper()
-	if a.Gamma != b.Gamma || a.Method != b.Method || a.Passes != b.Passes || a.Rows != b.Rows || a.Status != b.Status || len(a.Targets) != len(b.Targets) {
+	if a.Gamma != b.Gamma || a.Method != b.Method || a.Passes != b.Passes || a.Rows != b.Rows || a.Status != b.Status ||
+		len(a.Targets) != len(b.Targets) {
 		t.Fatalf("%+v is not %+v", a, b)
 	}
 	for j, ca := range a.Targets {
@@ -215,8 +223,18 @@ func TestPathRealData(t *testing.T) {
 	exact := must(ridge.SolveExact(context.Background(), src, gammas, ridge.ExactOptions{Intercept: true}))(t)
 	for i, f := range must(sum.Path(gammas))(t) {
 		c, e := f.Targets[0], exact[i].Targets[0]
-		t.Logf("γ %-9.3g η/γ %-9.3g error ≤ %-9.3g df %.1f of [%.1f, %.1f]  GCV %.5g of [%.5g, %.5g]", f.Gamma, f.Shrinkage/f.Gamma, c.RelativeErrorBound,
-			exact[i].EffectiveDimension.Mid(), f.EffectiveDimension.Lo, f.EffectiveDimension.Hi, e.GCV.Mid(), c.GCV.Lo, c.GCV.Hi)
+		t.Logf(
+			"γ %-9.3g η/γ %-9.3g error ≤ %-9.3g df %.1f of [%.1f, %.1f]  GCV %.5g of [%.5g, %.5g]",
+			f.Gamma,
+			f.Shrinkage/f.Gamma,
+			c.RelativeErrorBound,
+			exact[i].EffectiveDimension.Mid(),
+			f.EffectiveDimension.Lo,
+			f.EffectiveDimension.Hi,
+			e.GCV.Mid(),
+			c.GCV.Lo,
+			c.GCV.Hi,
+		)
 		for what, v := range map[string][2]ridge.Interval{
 			"effective dimension": {f.EffectiveDimension, exact[i].EffectiveDimension}, "GCV": {c.GCV, e.GCV}, "objective": {c.Objective, e.Objective},
 		} {

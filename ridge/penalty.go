@@ -12,9 +12,10 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
 
-// Penalize returns a view of s in which column j is divided by √pⱼ, with pⱼ > 0. Ridge regression of the scaled columns
-// has the penalty γ‖z‖². With xⱼ = zⱼ/√pⱼ, this is ridge regression of the original columns with the penalty γ·Σ pⱼxⱼ².
-// One sketch B, with the shrinkage η, therefore serves every penalty. With P = diag(p), 0 ⪯ AᵀA − BᵀB ⪯ ηI implies
+// Penalize returns a view of s in which column j is divided by √pⱼ, with pⱼ > 0. Ridge regression of the scaled
+// columns has the penalty γ‖z‖². With xⱼ = zⱼ/√pⱼ, this is ridge regression of the original columns
+// with the penalty γ·Σ pⱼxⱼ². One sketch B, with the shrinkage η, therefore serves every penalty. With P =
+// diag(p), 0 ⪯ AᵀA − BᵀB ⪯ ηI implies
 //
 //	0 ⪯ P^{-½}(AᵀA − BᵀB)P^{-½} ⪯ ηP⁻¹ ⪯ (η/min p)·I.
 //
@@ -109,7 +110,8 @@ func (s *Summary) checkWritable() error {
 // The result must not be modified.
 func (s *Summary) Spectrum() (*fd.Spectrum, error) { return s.spectrum() }
 
-// Bound returns the bound on ‖AᵀA − BᵀB‖ for the sketch B. If s has a penalty p, column j of A and B is divided by √pⱼ.
+// Bound returns the bound on ‖AᵀA − BᵀB‖ for the sketch B. If s has a penalty p, column j of A and B is
+// divided by √pⱼ.
 func (s *Summary) Bound() fd.Bound {
 	if !s.isValid() {
 		return fd.Bound{}
@@ -120,8 +122,8 @@ func (s *Summary) Bound() fd.Bound {
 	return s.Sketch().Bound()
 }
 
-// Unscale converts s from columns that were divided by √pⱼ to the original columns. It divides coefficient j by √pⱼ and
-// sets Penalty to p. If s already has a Penalty, Unscale does nothing.
+// Unscale converts s from columns that were divided by √pⱼ to the original columns. It divides coefficient j by
+// √pⱼ and sets Penalty to p. If s already has a Penalty, Unscale does nothing.
 func (s *Solution) Unscale(p []float64) {
 	if s.Penalty != nil {
 		return
@@ -140,8 +142,9 @@ func (s *Solution) Unscale(p []float64) {
 	}
 }
 
-// Fitted returns s with the coefficients of the columns that were fitted. If s has a Penalty p, column j was divided by
-// √pⱼ. Otherwise Fitted returns s. For a penalised summary, [Predictor.Narrow] and [LeaveOneOut] need this solution.
+// Fitted returns s with the coefficients of the columns that were fitted. If s has a Penalty p, column j was divided
+// by √pⱼ. Otherwise Fitted returns s. For a penalised summary, [Predictor.Narrow] and [LeaveOneOut] need this
+// solution.
 func (s *Solution) Fitted() *Solution {
 	if s == nil || s.Penalty == nil {
 		return s
@@ -162,9 +165,9 @@ func (s *Summary) inColumns(f *Solution) (*Solution, error) {
 	return f.Fitted(), nil
 }
 
-// CoefficientError returns bounds on ‖x̂ − x*‖ and ‖x̂ − x*‖/‖x*‖ for the coefficients in Targets[j].Coef. They include
-// columns without penalty. They are +Inf if there is no target j. The Certificate of a solution with a Penalty bounds
-// the error of Scaled instead.
+// CoefficientError returns bounds on ‖x̂ − x*‖ and ‖x̂ − x*‖/‖x*‖ for the coefficients in
+// Targets[j].Coef. They include columns without penalty. They are +Inf if there is no target j. The Certificate of a
+// solution with a Penalty bounds the error of Scaled instead.
 func (s *Solution) CoefficientError(j int) (bound, relative float64) {
 	if s == nil || j < 0 || j >= len(s.Targets) {
 		return math.Inf(1), math.Inf(1)

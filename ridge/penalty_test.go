@@ -63,7 +63,13 @@ func TestPenalizeCertificates(t *testing.T) {
 			ridgetest.Certificate(t, ref, robust)
 			ridgetest.Certificate(t, ref, plain)
 			method := rapid.SampledFrom(methods).Draw(t, "method")
-			f, err := ridge.Solve(context.Background(), scaled, view, gamma, ridge.SolveOptions{Method: method, MaxPasses: rapid.IntRange(1, 40).Draw(t, "passes")})
+			f, err := ridge.Solve(
+				context.Background(),
+				scaled,
+				view,
+				gamma,
+				ridge.SolveOptions{Method: method, MaxPasses: rapid.IntRange(1, 40).Draw(t, "passes")},
+			)
 			var short *ridge.NotConvergedError
 			if errors.As(err, &short) {
 				f = short.Solutions[0]
@@ -165,7 +171,8 @@ func TestFitPenalty(t *testing.T) {
 					}
 				}
 				fitted := f.Fitted()
-				if fitted.Penalty != nil || !slices.Equal(fitted.Targets[1].Coef, want.Solutions[i].Targets[1].Coef) || fitted.Targets[1].Scaled != nil {
+				if fitted.Penalty != nil || !slices.Equal(fitted.Targets[1].Coef, want.Solutions[i].Targets[1].Coef) ||
+					fitted.Targets[1].Scaled != nil {
 					t.Errorf("%s: Fitted is %+v", method, fitted)
 				}
 			}
@@ -204,7 +211,12 @@ func TestFitSummaryPenalty(t *testing.T) {
 				t.Error("solutions of the path have no penalty")
 			}
 		}
-		one, err := fdridge.FitSummary(context.Background(), nil, sum, fdridge.Options{NoIntercept: true, Gammas: []float64{2}, Penalty: p})
+		one, err := fdridge.FitSummary(
+			context.Background(),
+			nil,
+			sum,
+			fdridge.Options{NoIntercept: true, Gammas: []float64{2}, Penalty: p},
+		)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -299,10 +311,12 @@ func TestPenaltyRefuses(t *testing.T) {
 		if name == "out of range" { // rows are in range still
 			continue
 		}
-		if r, err := fdridge.Fit(context.Background(), s, fdridge.Options{NoIntercept: true, Gammas: []float64{1}, Penalty: p}); (r != nil || !errors.Is(err, ridge.ErrInput)) && name != "zero" { // a column without penalty
+		if r, err := fdridge.Fit(context.Background(), s, fdridge.Options{NoIntercept: true, Gammas: []float64{1}, Penalty: p}); (r != nil || !errors.Is(err, ridge.ErrInput)) &&
+			name != "zero" { // a column without penalty
 			t.Errorf("Fit, %s: %v", name, err)
 		}
-		if r, err := fdridge.FitSummary(context.Background(), s, sum, fdridge.Options{NoIntercept: true, Gammas: []float64{1}, Penalty: p}); r != nil || !errors.Is(err, ridge.ErrInput) {
+		if r, err := fdridge.FitSummary(context.Background(), s, sum, fdridge.Options{NoIntercept: true, Gammas: []float64{1}, Penalty: p}); r != nil ||
+			!errors.Is(err, ridge.ErrInput) {
 			t.Errorf("FitSummary, %s: %v", name, err)
 		}
 	}
@@ -312,7 +326,12 @@ func TestPenaltyRefuses(t *testing.T) {
 	if _, err := must(ridge.NewSummary(ridge.SummaryConfig{Dim: 1, Size: 1}))(t).Penalize([]float64{2}); err != nil {
 		t.Errorf("of no rows: %v", err)
 	}
-	r, err := fdridge.FitSummary(context.Background(), nil, sum, fdridge.Options{NoIntercept: true, Gammas: []float64{1}, Penalty: []float64{1, 2, 3, 4}})
+	r, err := fdridge.FitSummary(
+		context.Background(),
+		nil,
+		sum,
+		fdridge.Options{NoIntercept: true, Gammas: []float64{1}, Penalty: []float64{1, 2, 3, 4}},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -335,11 +354,26 @@ func TestPenaltyRefuses(t *testing.T) {
 func TestPenalizedPredictsAlone(t *testing.T) {
 	s := penalisedProblem(100, 4)
 	p := []float64{1e-4, 1, 100, 0.01}
-	r, err := fdridge.Fit(context.Background(), s, fdridge.Options{NoIntercept: true, Gammas: []float64{5}, Penalty: p, Method: ridge.OneShot, Size: 2, Summarize: storing(fd.StoreRows)})
+	r, err := fdridge.Fit(
+		context.Background(),
+		s,
+		fdridge.Options{
+			NoIntercept: true,
+			Gammas:      []float64{5},
+			Penalty:     p,
+			Method:      ridge.OneShot,
+			Size:        2,
+			Summarize:   storing(fd.StoreRows),
+		},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
-	exact, err := fdridge.Fit(context.Background(), s, fdridge.Options{NoIntercept: true, Gammas: []float64{5}, Penalty: p, Method: ridge.Exact})
+	exact, err := fdridge.Fit(
+		context.Background(),
+		s,
+		fdridge.Options{NoIntercept: true, Gammas: []float64{5}, Penalty: p, Method: ridge.Exact},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -375,7 +409,12 @@ func TestFitPenaltyChoosing(t *testing.T) {
 			p[j] = float64(1 + 3*j)
 		}
 		for _, by := range []choose.Criterion{choose.GCV, choose.LOO} {
-			opts := fdridge.Options{NoIntercept: true, Candidates: []float64{1, 10, 100}, Select: by, Method: ridge.Exact}
+			opts := fdridge.Options{
+				NoIntercept: true,
+				Candidates:  []float64{1, 10, 100},
+				Select:      by,
+				Method:      ridge.Exact,
+			}
 			want, err := fdridge.Fit(context.Background(), scaledTable(s, p), opts)
 			if err != nil {
 				t.Fatal(err)
@@ -397,7 +436,8 @@ func TestFitPenaltyChoosing(t *testing.T) {
 						}
 						continue
 					}
-					if !slices.Equal(o.Scaled, w.Targets[j].Coef) || o.Coef[1] != o.Scaled[1]/2 || !slices.Equal(f.Penalty, p) {
+					if !slices.Equal(o.Scaled, w.Targets[j].Coef) || o.Coef[1] != o.Scaled[1]/2 ||
+						!slices.Equal(f.Penalty, p) {
 						t.Errorf("%d rows, by %v, fit %d: %v of %v", n, by, i, o.Coef, o.Scaled)
 					}
 				}

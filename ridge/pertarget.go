@@ -13,7 +13,8 @@ import (
 // eachBlock is the number of targets that FitEach solves together.
 const eachBlock = 512
 
-// FitEach is like [Summary.Fit], but target j has its own γ, gammas[j]. In scikit-learn's Ridge this is an array alpha.
+// FitEach is like [Summary.Fit], but target j has its own γ, gammas[j]. In scikit-learn's Ridge this is an array
+// alpha.
 //
 // The errors are the errors of [Summary.Path], and [ErrShape] if the number of γ is not the number of targets.
 func (s *Summary) FitEach(gammas []float64) (*Solution, error) {
@@ -65,7 +66,13 @@ const eachBytes = 1 << 28
 //
 // A non-nil opts.Start is an error. The other errors are the errors of [SolvePath], and [ErrShape] if the number of γ
 // is not the number of targets.
-func SolveEach(ctx context.Context, src dataset.Source, sum *Summary, gammas []float64, opts SolveOptions) (*Solution, error) {
+func SolveEach(
+	ctx context.Context,
+	src dataset.Source,
+	sum *Summary,
+	gammas []float64,
+	opts SolveOptions,
+) (*Solution, error) {
 	ctx = background.IfNil(ctx)
 	opts.fill()
 	if err := checkSolve(src, sum, gammas, opts); err != nil {
@@ -97,7 +104,13 @@ func SolveEach(ctx context.Context, src dataset.Source, sum *Summary, gammas []f
 }
 
 // solvePairs replaces targets of f whose error bounds do not grow.
-func (s *Summary) solvePairs(ctx context.Context, src dataset.Source, f *Solution, pairs []krylov.Pair, opts SolveOptions) error {
+func (s *Summary) solvePairs(
+	ctx context.Context,
+	src dataset.Source,
+	f *Solution,
+	pairs []krylov.Pair,
+	opts SolveOptions,
+) error {
 	var gammas []float64
 	for _, p := range pairs {
 		gammas = append(gammas, p.Gamma)

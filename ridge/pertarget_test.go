@@ -12,8 +12,8 @@ import (
 	"github.com/fdridge/fdridge/ridge"
 )
 
-// TestEachTarget: the solution of each target at its own γ, from a lossless summary, from a sketch and after passes, is within
-// its bounds of the exact solution, and so are its certificate and its JSON.
+// TestEachTarget: the solution of each target at its own γ, from a lossless summary, from a sketch and after passes,
+// is within its bounds of the exact solution, and so are its certificate and its JSON.
 func TestEachTarget(t *testing.T) {
 	const n, d, targets = 60, 9, 4
 	r := rand.New(rand.NewPCG(3, 4))
@@ -36,7 +36,21 @@ func TestEachTarget(t *testing.T) {
 	exact := refbig.New(split(x, d), split(y, targets), nil, true)
 	gammas := []float64{20, 1e-4, 20, 3}
 	for name, size := range map[string]int{"AᵀA": d, "sketch": 3} {
-		sum := must(ridge.Summarize(t.Context(), src, ridge.SummaryConfig{Size: size, ShrinkRows: 1, Store: map[string]fd.Storage{"sketch": fd.StoreRows}[name], Intercept: true}, nil))(t)
+		sum := must(
+			ridge.Summarize(
+				t.Context(),
+				src,
+				ridge.SummaryConfig{
+					Size:       size,
+					ShrinkRows: 1,
+					Store:      map[string]fd.Storage{"sketch": fd.StoreRows}[name],
+					Intercept:  true,
+				},
+				nil,
+			),
+		)(
+			t,
+		)
 		once := must(sum.FitEach(gammas))(t)
 		fits := map[string]*ridge.Solution{"one pass": once}
 		for _, by := range []ridge.Method{ridge.CG, ridge.Galerkin} {
@@ -63,7 +77,15 @@ func TestEachTarget(t *testing.T) {
 				}
 				away := refbig.Distance(o.Coef, want.Coef[j])
 				if !(away <= o.ErrorBound*(1+1e-15)) || s.GammaOf(j) != g {
-					t.Errorf("%s, %s, target %d at %v: the error is %v, the bound %v", name, by, j, s.GammaOf(j), away, o.ErrorBound)
+					t.Errorf(
+						"%s, %s, target %d at %v: the error is %v, the bound %v",
+						name,
+						by,
+						j,
+						s.GammaOf(j),
+						away,
+						o.ErrorBound,
+					)
 				}
 				gcv, _ := want.GCV[j].Float64()
 				objective, _ := want.Objective[j].Float64()
@@ -94,7 +116,8 @@ func TestEachTarget(t *testing.T) {
 	}
 }
 
-// TestEachTargetPredicted: the intervals of targets with a γ each are the intervals of each target at its γ, and narrow by the fit.
+// TestEachTargetPredicted: the intervals of targets with a γ each are the intervals of each target at its γ, and
+// narrow by the fit.
 func TestEachTargetPredicted(t *testing.T) {
 	const n, d = 50, 6
 	r := rand.New(rand.NewPCG(8, 9))
@@ -106,7 +129,16 @@ func TestEachTargetPredicted(t *testing.T) {
 		y[i] = x[i/2*d+i%2] + r.NormFloat64()
 	}
 	src := must(dataset.FromDense(n, d, 2, x, y))(t)
-	sum := must(ridge.Summarize(t.Context(), src, ridge.SummaryConfig{Size: 3, ShrinkRows: 1, Store: fd.StoreRows, Intercept: true}, nil))(t)
+	sum := must(
+		ridge.Summarize(
+			t.Context(),
+			src,
+			ridge.SummaryConfig{Size: 3, ShrinkRows: 1, Store: fd.StoreRows, Intercept: true},
+			nil,
+		),
+	)(
+		t,
+	)
 	gammas, rows := []float64{0.5, 40}, dataset.Block{N: 5, X: x[:5*d]}
 	p := must(sum.Predictor(gammas...))(t)
 	both := make([]ridge.Interval, 10)

@@ -51,7 +51,11 @@ func TestPlanBase(t *testing.T) {
 // planned with the memory of these, and no matrices of their order.
 func TestPlanLossless(t *testing.T) {
 	const d = 8
-	sum := must(ridge.Summarize(t.Context(), waves(t, 60, d, 1), ridge.SummaryConfig{Size: d, Store: fd.StoreRows}, nil))(t)
+	sum := must(
+		ridge.Summarize(t.Context(), waves(t, 60, d, 1), ridge.SummaryConfig{Size: d, Store: fd.StoreRows}, nil),
+	)(
+		t,
+	)
 	buffer := 8 * float64(d+sum.Sketch().Config().ShrinkRows) * d
 	for _, o := range must(plan.New(sum, plan.Config{Sizes: []int{d}}))(t).Options {
 		if said := float64(o.Bytes); o.Size == d && !(said >= buffer && said <= 1.5*buffer) {

@@ -47,11 +47,23 @@ func TestPlanSparse(t *testing.T) {
 		untold := must(plan.New(sum, plan.Config{Gammas: gammas, Sizes: []int{64}, Lanes: 1}))(t)
 		for i, o := range told.Options {
 			if dense := untold.Options[i]; !(o.Seconds < dense.Seconds/2) || !(o.Seconds > 0) {
-				t.Errorf("%s for %d γ: %v s planned, of rows of %d entries in %d columns, dense ones take %v", o.Method, len(gammas), o.Seconds, entries, d, dense.Seconds)
+				t.Errorf(
+					"%s for %d γ: %v s planned, of rows of %d entries in %d columns, dense ones take %v",
+					o.Method,
+					len(gammas),
+					o.Seconds,
+					entries,
+					d,
+					dense.Seconds,
+				)
 			}
 		}
 		compareBytes(t, told.Options[0], func() {
-			must(fdridge.Fit(t.Context(), src, fdridge.Options{NoIntercept: true, Method: ridge.Exact, Gammas: gammas}))(t)
+			must(
+				fdridge.Fit(t.Context(), src, fdridge.Options{NoIntercept: true, Method: ridge.Exact, Gammas: gammas}),
+			)(
+				t,
+			)
 		})
 		compareBytes(t, told.Options[1], func() {
 			s := must(ridge.Summarize(t.Context(), src, ridge.SummaryConfig{Size: 64, Lanes: 1}, nil))(t)

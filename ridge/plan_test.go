@@ -78,7 +78,12 @@ func TestPlanRealData(t *testing.T) {
 	src := fourier(t, rows, d)
 	all := summarize(t, src, ridge.SummaryConfig{Size: 64, Intercept: true, Store: fd.StoreRows})
 	pilot := summarize(t, quarter(t, src), ridge.SummaryConfig{Size: 64, Intercept: true, Store: fd.StoreRows})
-	cfg := plan.Config{Rows: rows, Gammas: []float64{choose.Grid(all, 1)[0]}, Sizes: []int{16, 32, 64, 128, 192}, Tol: 1e-6}
+	cfg := plan.Config{
+		Rows:   rows,
+		Gammas: []float64{choose.Grid(all, 1)[0]},
+		Sizes:  []int{16, 32, 64, 128, 192},
+		Tol:    1e-6,
+	}
 	etas, passes := map[int]float64{}, map[int]int{}
 	for _, m := range cfg.Sizes {
 		sum := summarize(t, src, ridge.SummaryConfig{Size: m, Intercept: true, Store: fd.StoreRows})
@@ -92,7 +97,16 @@ func TestPlanRealData(t *testing.T) {
 				continue
 			}
 			eta, took := etas[o.Size], passes[o.Size]
-			t.Logf("%s, m = %d: η %.3g, expected %.3g, at most %.3g; cg took %d passes, expected at most %d", name, o.Size, eta, o.Shrinkage, o.WorstShrinkage, took, o.Passes[0])
+			t.Logf(
+				"%s, m = %d: η %.3g, expected %.3g, at most %.3g; cg took %d passes, expected at most %d",
+				name,
+				o.Size,
+				eta,
+				o.Shrinkage,
+				o.WorstShrinkage,
+				took,
+				o.Passes[0],
+			)
 			if name == "sketch of all" && !(eta <= o.WorstShrinkage*(1+1e-9)) {
 				t.Errorf("η = %g, at worst %g", eta, o.WorstShrinkage)
 			}
@@ -110,7 +124,13 @@ func TestPlanRealData(t *testing.T) {
 	}
 	sum := summarize(t, src, ridge.SummaryConfig{Size: expected, Intercept: true, Store: fd.StoreRows})
 	q := must(sum.Fit(cfg.Gammas[0]))(t).Contraction
-	t.Logf("contraction 0.05 at γ = %.3g: m = %d at worst, %d expected, which has %.3g", cfg.Gammas[0], worst, expected, q)
+	t.Logf(
+		"contraction 0.05 at γ = %.3g: m = %d at worst, %d expected, which has %.3g",
+		cfg.Gammas[0],
+		worst,
+		expected,
+		q,
+	)
 }
 
 // TestPlanRecommends: exact where d² fits and is cheap; where not, the iteration that Fit then
@@ -160,7 +180,12 @@ func TestPlanMemory(t *testing.T) {
 	for _, lanes := range []int{1, 5} {
 		for _, o := range must(plan.New(small, plan.Config{Sizes: []int{32, 128}, Lanes: lanes}))(t).Options {
 			if o.Method == ridge.OneShot {
-				planned(t, o, rows, ridge.SummaryConfig{Dim: d, Size: o.Size, Intercept: true, Lanes: lanes, LaneRows: 1})
+				planned(
+					t,
+					o,
+					rows,
+					ridge.SummaryConfig{Dim: d, Size: o.Size, Intercept: true, Lanes: lanes, LaneRows: 1},
+				)
 			}
 		}
 	}
@@ -234,23 +259,59 @@ func TestPlanIsFit(t *testing.T) {
 			for _, n := range []int64{rows, 1000, 1e5, 1e9} {
 				for _, k := range []int{1, 20} {
 					for _, room := range []uint64{0, 1 << 16, 200_000, 1 << 20, 1 << 40} {
-						cfg := plan.Config{Rows: n, Sizes: []int{2, 16, 300}, Tol: 1e-2, MaxBytes: room, Gammas: choose.Grid(sum, k)}
+						cfg := plan.Config{
+							Rows:     n,
+							Sizes:    []int{2, 16, 300},
+							Tol:      1e-2,
+							MaxBytes: room,
+							Gammas:   choose.Grid(sum, k),
+						}
 						for i := range cfg.Gammas {
 							cfg.Gammas[i] *= float64(n)
 						}
 						p := must(plan.New(sum, cfg))(t)
 						want := itself(p, d, targets, room)
 						if want >= 0 && p.Best != want {
-							t.Errorf("%d×%d, %d targets, %d γ: option %d is marked, %d is what runs", n, d, targets, k, p.Best, want)
+							t.Errorf(
+								"%d×%d, %d targets, %d γ: option %d is marked, %d is what runs",
+								n,
+								d,
+								targets,
+								k,
+								p.Best,
+								want,
+							)
 						}
 						if want < 0 || n != rows || d*targets > 3000 {
 							continue
 						}
 						best := p.Options[want]
 						marked[best.Method]++
-						f := must(fdridge.Fit(t.Context(), src, fdridge.Options{NoIntercept: true, Gammas: cfg.Gammas, Size: best.Size, Tol: 0.1, MaxBytes: room}))(t)
+						f := must(
+							fdridge.Fit(
+								t.Context(),
+								src,
+								fdridge.Options{
+									NoIntercept: true,
+									Gammas:      cfg.Gammas,
+									Size:        best.Size,
+									Tol:         0.1,
+									MaxBytes:    room,
+								},
+							),
+						)(
+							t,
+						)
 						if f.Method != best.Method {
-							t.Errorf("%d×%d, %d targets, %d γ: %s is marked, Fit runs %s", n, d, targets, k, best.Method, f.Method)
+							t.Errorf(
+								"%d×%d, %d targets, %d γ: %s is marked, Fit runs %s",
+								n,
+								d,
+								targets,
+								k,
+								best.Method,
+								f.Method,
+							)
 						}
 					}
 				}
@@ -272,7 +333,14 @@ func TestPlanRule(t *testing.T) {
 		for _, tol := range []float64{0.9, 1e-2, 1e-8} {
 			for _, share := range []float64{0.01, 1, 100} {
 				for _, room := range []uint64{28e3, 53e3, 34e4, 41e4, 1 << 30} {
-					cfg := plan.Config{Rows: 1e5, Sizes: []int{2, 4, 16, 64}, Tol: tol, ReadRate: read, MaxBytes: room, Gammas: []float64{share * 100 * choose.Grid(sum, 1)[0]}}
+					cfg := plan.Config{
+						Rows:     1e5,
+						Sizes:    []int{2, 4, 16, 64},
+						Tol:      tol,
+						ReadRate: read,
+						MaxBytes: room,
+						Gammas:   []float64{share * 100 * choose.Grid(sum, 1)[0]},
+					}
 					p := must(plan.New(sum, cfg))(t)
 					cg := map[int]plan.Option{}
 					least := math.Inf(1)
@@ -307,7 +375,8 @@ func TestPlanRule(t *testing.T) {
 					if o := p.Options[p.Soonest]; o.Seconds != least || !o.Reaches {
 						t.Errorf("%s is called the soonest, with %g s, which is %g", o.Method, o.Seconds, least)
 					}
-					if c := cg[best.Size]; best.Method == ridge.Galerkin && want < 0 && c.Reaches && c.Seconds < best.Seconds {
+					if c := cg[best.Size]; best.Method == ridge.Galerkin && want < 0 && c.Reaches &&
+						c.Seconds < best.Seconds {
 						t.Errorf("galerkin %+v is better than cg %+v", best, c)
 					}
 					if best.Method != ridge.Exact && best.Seconds > least*(1+1e-12) && want < 0 {

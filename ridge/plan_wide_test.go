@@ -47,7 +47,16 @@ func TestPlanWide(t *testing.T) {
 			}
 			fit := must(ridge.Solve(context.Background(), src, sum, c.gamma, ridge.SolveOptions{Method: method}))(t)
 			if took, want := fit.Passes, o.Passes[0]; 2*want < took || want > 2*took || proved < 10*took {
-				t.Errorf("%d×%d, m = %d: %s took %d passes, planned were %d, proved are %d", c.n, c.d, c.m, o.Method, took, want, proved)
+				t.Errorf(
+					"%d×%d, m = %d: %s took %d passes, planned were %d, proved are %d",
+					c.n,
+					c.d,
+					c.m,
+					o.Method,
+					took,
+					want,
+					proved,
+				)
 			}
 		}
 	}

@@ -100,7 +100,14 @@ func TestPreciseLeast(t *testing.T) {
 				for j, c := range f.Targets {
 					off := refbig.Distance(c.Coef, want.Coef[j])
 					if !(c.RelativeErrorBound <= 0x1p-53) || !(c.ErrorBound <= 1.25*off) {
-						t.Errorf("%s, %v, γ = %g: certified %.3g relative, %.3g of the error", name, method, gamma, c.RelativeErrorBound, c.ErrorBound/off)
+						t.Errorf(
+							"%s, %v, γ = %g: certified %.3g relative, %.3g of the error",
+							name,
+							method,
+							gamma,
+							c.RelativeErrorBound,
+							c.ErrorBound/off,
+						)
 					}
 				}
 			}
@@ -139,7 +146,13 @@ func TestLeastTol(t *testing.T) {
 			if method == ridge.Newton { // which needs many passes where η is far above γ
 				gammas[1] = 1e3
 			}
-			_, err := ridge.SolvePath(t.Context(), src, sum, gammas, ridge.SolveOptions{Method: method, Tol: ridge.LeastTol})
+			_, err := ridge.SolvePath(
+				t.Context(),
+				src,
+				sum,
+				gammas,
+				ridge.SolveOptions{Method: method, Tol: ridge.LeastTol},
+			)
 			if err != nil {
 				t.Errorf("%s, %v, m = %d, γ = %v: %v", kind, method, 3+i, gammas, err)
 			}

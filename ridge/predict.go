@@ -18,7 +18,13 @@ func (s *Solution) Predict(x mat.Matrix) (*mat.Dense, error) {
 	}
 	n, cols := x.Dims()
 	if cols != d || d == 0 || !s.hasShape(t, d) {
-		return nil, fmt.Errorf("%w: the samples have %d features, but the solution has %d features and %d targets", errShape, cols, d, t)
+		return nil, fmt.Errorf(
+			"%w: the samples have %d features, but the solution has %d features and %d targets",
+			errShape,
+			cols,
+			d,
+			t,
+		)
 	}
 	if n == 0 {
 		return &mat.Dense{}, nil

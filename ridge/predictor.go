@@ -17,9 +17,9 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/rows"
 )
 
-// A Predictor computes brackets of the predictions aᵀx* of the exact ridge solution x* at one γ, from the sketch B alone.
-// Here a is a row, minus the means of the features if there is an intercept. With c = AᵀY and the shrinkage η of the
-// sketch,
+// A Predictor computes brackets of the predictions aᵀx* of the exact ridge solution x* at one γ, from the sketch B
+// alone. Here a is a row, minus the means of the features if there is an intercept. With c = AᵀY and the shrinkage
+// η of the sketch,
 //
 //	Ĥ_F = BᵀB + γI,  Ĥ_u = Ĥ_F + ηI,  D = Ĥ_F⁻¹ − Ĥ_u⁻¹,  x_mid = ½(Ĥ_F⁻¹ + Ĥ_u⁻¹)c,
 //	aᵀx* ∈ aᵀx_mid ± ½√(aᵀDa · cᵀDc),
@@ -59,14 +59,15 @@ type predictorWork struct {
 	size           []float64       // for each row ‖a‖², and the norm of the row before centring
 	forms          []certify.Forms // workspace for one row, at each distinct γ
 	view           engine.CSR
-	dense          dataset.Block  // the block to centre
-	centred        engine.Matrix  // its rows, centred if there is a mean
-	loop           *parallel.Loop // centres the rows of dense and computes their norms; shared by copies, so they take sparse rows only
+	dense          dataset.Block // the block to centre
+	centred        engine.Matrix // its rows, centred if there is a mean
+	// centres the rows of dense and computes their norms; shared by copies, so they take sparse rows only
+	loop *parallel.Loop
 }
 
-// Predictor returns the [Predictor] of the summary, in O(md) time for a sketch of m rows and d features. gammas has one
-// γ for all targets, or one for each target. The error is [ErrShape] for another number of γ, a *[GammaError] if a γ is
-// not positive, and [ErrEmpty] if there are no rows.
+// Predictor returns the [Predictor] of the summary, in O(md) time for a sketch of m rows and d features. gammas has
+// one γ for all targets, or one for each target. The error is [ErrShape] for another number of γ, a *[GammaError]
+// if a γ is not positive, and [ErrEmpty] if there are no rows.
 func (s *Summary) Predictor(gammas ...float64) (*Predictor, error) {
 	k, err := s.Known(OneShot.String(), 1, gammas...)
 	if err != nil {
@@ -109,7 +110,14 @@ func projector(k *certify.Known) (*Predictor, error) {
 		p.basis.mean = k.Means[:p.d]
 		p.basis.origin = make([]float64, p.d)
 		p.basis.meanAlong = make([]float64, len(k.Sketch.Sigma2))
-		k.Backend.Gemv(false, 1, engine.View(len(p.basis.meanAlong), p.d, p.basis.v), p.basis.mean, 0, p.basis.meanAlong)
+		k.Backend.Gemv(
+			false,
+			1,
+			engine.View(len(p.basis.meanAlong), p.d, p.basis.v),
+			p.basis.mean,
+			0,
+			p.basis.meanAlong,
+		)
 	}
 	return p, nil
 }
@@ -119,7 +127,14 @@ func newPredictor(d, t int, be engine.Backend, forms ...*certify.Prediction) (*P
 	if err != nil {
 		return nil, err
 	}
-	p := &Predictor{d: d, t: t, be: be, forms: forms, gammaOf: make([]int, t), block: min(tuning.GradientRows(d), roundoff.StageRows)}
+	p := &Predictor{
+		d:       d,
+		t:       t,
+		be:      be,
+		forms:   forms,
+		gammaOf: make([]int, t),
+		block:   min(tuning.GradientRows(d), roundoff.StageRows),
+	}
 	p.work.loop = parallel.New(be, 8, func(part int) error {
 		b, w := p.work.dense, &p.work
 		for i := b.N * part / 8; i < b.N*(part+1)/8; i++ {
@@ -135,16 +150,17 @@ func newPredictor(d, t int, be engine.Backend, forms ...*certify.Prediction) (*P
 	return p, nil
 }
 
-// Narrow makes p also use f, a fit x̂ of the same rows at the same γ by any method. Its certificate bounds the norms in
+// Narrow makes p also use f, a fit x̂ of the same rows at the same γ by any method. Its certificate bounds the
+// norms in
 //
 //	|aᵀ(x̂ − x*)| ≤ min(‖a‖·‖x̂ − x*‖, √(aᵀĤ_F⁻¹a)·‖H^{½}(x̂ − x*)‖),   H = AᵀA + γI,
 //
 // for the matrix Ĥ_F of [Predictor]. Predict returns the intersection of these intervals and the intervals from the
 // sketch. A second call replaces the first fit.
 //
-// The error is [ErrShape] if f has another γ, dimensions or penalty than p, or if p comes from [Solution.Predictor]. It is
-// [ErrOtherRows] if f differs in the number of rows, ‖b‖², the intercept or bᵀAx̂. Other rows that agree in all of these
-// are not recognised; the intervals may then be wrong.
+// The error is [ErrShape] if f has another γ, dimensions or penalty than p, or if p comes from [Solution.Predictor].
+// It is [ErrOtherRows] if f differs in the number of rows, ‖b‖², the intercept or bᵀAx̂. Other rows that
+// agree in all of these are not recognised; the intervals may then be wrong.
 func (p *Predictor) Narrow(f *Solution) error {
 	if p.ats == nil {
 		return fmt.Errorf("%w: a predictor without a summary cannot be narrowed", errShape)
@@ -159,7 +175,14 @@ func (p *Predictor) Narrow(f *Solution) error {
 	t, d := f.Dims()
 	switch {
 	case !f.hasShape(p.t, p.d):
-		return fmt.Errorf("%w: a fit of %d targets and %d features cannot narrow predictions of %d and %d", errShape, t, d, p.t, p.d)
+		return fmt.Errorf(
+			"%w: a fit of %d targets and %d features cannot narrow predictions of %d and %d",
+			errShape,
+			t,
+			d,
+			p.t,
+			p.d,
+		)
 	case !f.isCertified():
 		return fmt.Errorf("%w: a fit without a certificate for each target cannot narrow predictions", errShape)
 	}
@@ -199,23 +222,42 @@ func (p *Predictor) checkSameRows(f *Solution, j int) error {
 	}
 	if tss := o.ComputedTSS; !math.IsNaN(tss) {
 		if want, ok := at.SameSquares(&c, tss, j); !ok {
-			return fmt.Errorf("%w: target %d has ‖b‖² = %.9g in the fit and %.9g in the summary", ErrOtherRows, j, tss, want)
+			return fmt.Errorf(
+				"%w: target %d has ‖b‖² = %.9g in the fit and %.9g in the summary",
+				ErrOtherRows,
+				j,
+				tss,
+				want,
+			)
 		}
 	}
 	if b := o.Intercept; !math.IsNaN(b) {
 		if want, ok := at.SameIntercept(&c, b, j); !ok {
-			return fmt.Errorf("%w: target %d has the intercept %.9g, but the summary's means give %.9g", ErrOtherRows, j, b, want)
+			return fmt.Errorf(
+				"%w: target %d has the intercept %.9g, but the summary's means give %.9g",
+				ErrOtherRows,
+				j,
+				b,
+				want,
+			)
 		}
 	}
 	if got, want, ok := at.SameProducts(&c, j); !ok {
-		return fmt.Errorf("%w: target %d has cᵀx̂ = %.9g in the summary, but its certificate gives %.9g to %.9g", ErrOtherRows, j, got, want.Lo, want.Hi)
+		return fmt.Errorf(
+			"%w: target %d has cᵀx̂ = %.9g in the summary, but its certificate gives %.9g to %.9g",
+			ErrOtherRows,
+			j,
+			got,
+			want.Lo,
+			want.Hi,
+		)
 	}
 	return nil
 }
 
 // Predictor returns intervals like [Summary.Predictor], but without a summary. It uses only the ErrorBound and
-// InterceptBound of each target. Let a be a row before centring. Let x̂ be the coefficients and b̂ the intercept, with
-// the exact values x* and b*. Then
+// InterceptBound of each target. Let a be a row before centring. Let x̂ be the coefficients and b̂ the intercept,
+// with the exact values x* and b*. Then
 //
 //	aᵀx* + b* ∈ aᵀx̂ + b̂ ± (‖a‖·‖x̂ − x*‖ + |b̂ − b*|).
 //
@@ -234,7 +276,10 @@ func (f *Solution) Predictor() (*Predictor, error) {
 		return nil, err
 	}
 	for _, o := range f.Targets {
-		p.anchors = append(p.anchors, certify.Alone(o.Coef, f.unscaledError(&o), o.Intercept, boundOrInf(o.InterceptBound)))
+		p.anchors = append(
+			p.anchors,
+			certify.Alone(o.Coef, f.unscaledError(&o), o.Intercept, boundOrInf(o.InterceptBound)),
+		)
 		p.weights = append(p.weights, o.Coef...)
 	}
 	return p, nil
@@ -251,12 +296,21 @@ func (f *Solution) Predictor() (*Predictor, error) {
 //   - [ErrOtherRows] if the intervals from the summary and from the fit of [Predictor.Narrow] are disjoint.
 func (p *Predictor) Predict(dst []Interval, b dataset.Block) error {
 	s := b.Sparse
-	if b.N < 0 || !shape.IsProduct(len(dst), b.N, p.t) || (s == nil && !shape.IsProduct(len(b.X), b.N, p.d)) || (s != nil && (s.Rows != b.N || s.Cols != p.d || len(s.RowPtr) != b.N+1)) {
+	if b.N < 0 || !shape.IsProduct(len(dst), b.N, p.t) || (s == nil && !shape.IsProduct(len(b.X), b.N, p.d)) ||
+		(s != nil && (s.Rows != b.N || s.Cols != p.d || len(s.RowPtr) != b.N+1)) {
 		given := fmt.Sprintf("%d numbers", len(b.X))
 		if s != nil {
 			given = fmt.Sprintf("a sparse matrix of %d×%d", s.Rows, s.Cols)
 		}
-		return fmt.Errorf("%w: %s and %d intervals for a block of %d rows, but the summary has %d features and %d targets", errShape, given, len(dst), b.N, p.d, p.t)
+		return fmt.Errorf(
+			"%w: %s and %d intervals for a block of %d rows, but the summary has %d features and %d targets",
+			errShape,
+			given,
+			len(dst),
+			b.N,
+			p.d,
+			p.t,
+		)
 	}
 	for lo := 0; lo < b.N; lo += p.block {
 		hi := min(lo+p.block, b.N)
@@ -275,7 +329,12 @@ func (s *Summary) PredictInterval(gamma float64, x []float64) ([]Interval, error
 		return nil, err
 	}
 	if len(x) != s.cfg.Dim {
-		return nil, fmt.Errorf("%w: the row has %d entries, but the summary has %d features", errShape, len(x), s.cfg.Dim)
+		return nil, fmt.Errorf(
+			"%w: the row has %d entries, but the summary has %d features",
+			errShape,
+			len(x),
+			s.cfg.Dim,
+		)
 	}
 	dst := make([]Interval, s.cfg.Targets)
 	if err := p.Predict(dst, dataset.Block{N: 1, X: x}); err != nil {
@@ -307,7 +366,13 @@ func (p *Predictor) predict(dst []Interval, b dataset.Block, firstRow int) error
 			if q > t {
 				fitted := p.anchors[t+j].Interval(w.product[(t+j)*b.N+i], f)
 				if interval.Apart(v, fitted) {
-					return fmt.Errorf("%w: for row %d the fit proves %v and the summary %v", ErrOtherRows, firstRow+i+1, fitted, v)
+					return fmt.Errorf(
+						"%w: for row %d the fit proves %v and the summary %v",
+						ErrOtherRows,
+						firstRow+i+1,
+						fitted,
+						v,
+					)
 				}
 				v = interval.Intersect(v, fitted)
 			}

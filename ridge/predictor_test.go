@@ -14,9 +14,12 @@ import (
 
 // TestPredictorZeroIntercept: the interval includes the error of an intercept, also if the intercept is 0.
 func TestPredictorZeroIntercept(t *testing.T) {
-	f := &ridge.Solution{Outcome: ridge.Outcome{Gamma: 1}, Targets: []ridge.Target{{Coef: []float64{1}, Certificate: ridge.Certificate{
-		ErrorBound: 1e-15, EnergyBound: 1e-15, InterceptBound: 1e-3, Objective: ridge.Interval{Lo: 1, Hi: 2},
-	}}}}
+	f := &ridge.Solution{
+		Outcome: ridge.Outcome{Gamma: 1},
+		Targets: []ridge.Target{{Coef: []float64{1}, Certificate: ridge.Certificate{
+			ErrorBound: 1e-15, EnergyBound: 1e-15, InterceptBound: 1e-3, Objective: ridge.Interval{Lo: 1, Hi: 2},
+		}}},
+	}
 	dst := make([]ridge.Interval, 1)
 	err := must(f.Predictor())(t).Predict(dst, dataset.Block{N: 1, X: []float64{2}})
 	if err != nil || !(dst[0].Lo <= 2-1e-3 && dst[0].Hi >= 2+1e-3 && dst[0].Hi < 2+2e-3) {
@@ -57,7 +60,8 @@ func TestNarrowZeroTargets(t *testing.T) {
 			for j := range f.Targets {
 				f.Targets[j].Certificate = ridge.Certificate{}
 			}
-			if err := p.Narrow(f); !errors.Is(err, ridge.ErrShape) || !strings.Contains(err.Error(), "without a certificate") {
+			if err := p.Narrow(f); !errors.Is(err, ridge.ErrShape) ||
+				!strings.Contains(err.Error(), "without a certificate") {
 				t.Errorf("size %d: a fit without a certificate: %v", size, err)
 			}
 		}

@@ -6,9 +6,9 @@ import (
 
 // A Reducer adds up the results of several workers. Each worker has a part of the rows. A dist.Transport is a Reducer.
 //
-// Each worker calls [SolvePath] with its own part of the rows, which may be empty. The summary must be a summary of all
-// rows. The summary, the γ and the options must be the same on all workers, bit for bit. All workers then take the same
-// steps and stop together, and their solutions and certificates are for all rows.
+// Each worker calls [SolvePath] with its own part of the rows, which may be empty. The summary must be a summary of
+// all rows. The summary, the γ and the options must be the same on all workers, bit for bit. All workers then take
+// the same steps and stop together, and their solutions and certificates are for all rows.
 //
 // After a pass that multiplies q vectors v by AᵀA, a worker calls Allreduce once with q·(d + 2) + 11 numbers:
 //

@@ -96,7 +96,14 @@ type answer struct {
 }
 
 // together solves with a worker for each share; change may differ from one to another.
-func together(ctx context.Context, shares []dataset.Source, sum *ridge.Summary, gammas []float64, opts ridge.SolveOptions, change func(rank int, o *ridge.SolveOptions)) ([]answer, *gang) {
+func together(
+	ctx context.Context,
+	shares []dataset.Source,
+	sum *ridge.Summary,
+	gammas []float64,
+	opts ridge.SolveOptions,
+	change func(rank int, o *ridge.SolveOptions),
+) ([]answer, *gang) {
 	g, out := newGang(len(shares)), make([]answer, len(shares))
 	var all sync.WaitGroup
 	for rank, src := range shares {
@@ -118,7 +125,14 @@ func together(ctx context.Context, shares []dataset.Source, sum *ridge.Summary, 
 
 // divide cuts a source of n rows into uneven shares, of which some are empty where
 // there are more than two, and makes the summary of each and of all.
-func divide(t *testing.T, rng *rand.Rand, src dataset.Source, n int64, parts int, cfg ridge.SummaryConfig) ([]dataset.Source, *ridge.Summary) {
+func divide(
+	t *testing.T,
+	rng *rand.Rand,
+	src dataset.Source,
+	n int64,
+	parts int,
+	cfg ridge.SummaryConfig,
+) ([]dataset.Source, *ridge.Summary) {
 	t.Helper()
 	_, cfg.Dim, cfg.Targets = src.Dims()
 	sum := must(ridge.NewSummary(cfg))(t)
@@ -163,7 +177,14 @@ func TestReducer(t *testing.T) {
 		for _, intercept := range []bool{false, true} {
 			for j, workers := range numbers {
 				rng := rand.New(rand.NewPCG(3, uint64(workers)))
-				shares, sum := divide(t, rng, src, n, workers, ridge.SummaryConfig{Size: 3, Intercept: intercept, Store: fd.StoreRows})
+				shares, sum := divide(
+					t,
+					rng,
+					src,
+					n,
+					workers,
+					ridge.SummaryConfig{Size: 3, Intercept: intercept, Store: fd.StoreRows},
+				)
 				for k, method := range methods {
 					if !isTried(i+j+k, intercept) {
 						continue
@@ -225,18 +246,31 @@ func near(t *testing.T, got, want *ridge.Solution) {
 
 // TestReducerSolver holds five workers to what every solver promises.
 func TestReducerSolver(t *testing.T) {
-	ridgetest.Run(t, ridgetest.Solver{Tol: 1e-9, Solve: func(src dataset.Source, gammas []float64, intercept bool) ([]*ridge.Solution, error) {
-		n := int64(0)
-		for b, err := range src.Blocks(t.Context()) {
-			if err != nil {
-				return nil, err
-			}
-			n += int64(b.N)
-		}
-		shares, sum := divide(t, rand.New(rand.NewPCG(4, uint64(n))), src, n, 5, ridge.SummaryConfig{Size: 4, Intercept: intercept, Store: fd.StoreRows})
-		answers, _ := together(t.Context(), shares, sum, gammas, ridge.SolveOptions{Tol: 1e-9}, nil)
-		return answers[3].fits, answers[3].err
-	}})
+	ridgetest.Run(
+		t,
+		ridgetest.Solver{
+			Tol: 1e-9,
+			Solve: func(src dataset.Source, gammas []float64, intercept bool) ([]*ridge.Solution, error) {
+				n := int64(0)
+				for b, err := range src.Blocks(t.Context()) {
+					if err != nil {
+						return nil, err
+					}
+					n += int64(b.N)
+				}
+				shares, sum := divide(
+					t,
+					rand.New(rand.NewPCG(4, uint64(n))),
+					src,
+					n,
+					5,
+					ridge.SummaryConfig{Size: 4, Intercept: intercept, Store: fd.StoreRows},
+				)
+				answers, _ := together(t.Context(), shares, sum, gammas, ridge.SolveOptions{Tol: 1e-9}, nil)
+				return answers[3].fits, answers[3].err
+			},
+		},
+	)
 }
 
 // TestReducerCertificate: the bounds hold of the union where the sum over the workers
@@ -263,7 +297,14 @@ func TestReducerCertificate(t *testing.T) {
 		// From zero, to a loose tolerance, it is plain gradients that were added up which lead to the
 		// weights; the last tolerance asks for gradients of twice the digits.
 		for _, tol := range []float64{1e-9, 1e-11, 1e-15} {
-			answers, _ := together(t.Context(), shares, sum, []float64{1}, ridge.SolveOptions{Tol: tol, Start: mat.NewDense(1, 1, nil)}, nil)
+			answers, _ := together(
+				t.Context(),
+				shares,
+				sum,
+				[]float64{1},
+				ridge.SolveOptions{Tol: tol, Start: mat.NewDense(1, 1, nil)},
+				nil,
+			)
 			last := answers[workers-1]
 			ridgetest.Certificate(t, refbig.New(x, y, nil, false), solved(t, last.fits, last.err)[0])
 		}
@@ -283,7 +324,14 @@ func TestReducerJournal(t *testing.T) {
 		for _, method := range methods {
 			t.Run(fmt.Sprintf("%s/%v", name, method), func(t *testing.T) {
 				rng := rand.New(rand.NewPCG(5, 5))
-				shares, sum := divide(t, rng, src, n, workers, ridge.SummaryConfig{Size: 3, Intercept: true, Store: fd.StoreRows})
+				shares, sum := divide(
+					t,
+					rng,
+					src,
+					n,
+					workers,
+					ridge.SummaryConfig{Size: 3, Intercept: true, Store: fd.StoreRows},
+				)
 				eta := sum.Sketch().Bound().FD()
 				gammas, opts := []float64{eta, 3 * eta}, ridge.SolveOptions{Method: method, Tol: 1e-9, MaxPasses: 12}
 				answers, _ := together(t.Context(), shares, sum, gammas, opts, nil)
@@ -296,7 +344,13 @@ func TestReducerJournal(t *testing.T) {
 					ctx, cancel := context.WithCancel(t.Context())
 					answers, _ := together(ctx, shares, sum, gammas, opts, func(rank int, o *ridge.SolveOptions) {
 						own := rand.New(rand.NewPCG(uint64(round), uint64(rank)))
-						o.Journal = &memory{rng: own, states: states[rank], left: own.IntN(5), kill: own.IntN(2) == 0, end: cancel}
+						o.Journal = &memory{
+							rng:    own,
+							states: states[rank],
+							left:   own.IntN(5),
+							kill:   own.IntN(2) == 0,
+							end:    cancel,
+						}
 					})
 					cancel()
 					if errors.Is(errors.Join(answers[0].err, answers[1].err, answers[2].err), context.Canceled) {
@@ -304,7 +358,13 @@ func TestReducerJournal(t *testing.T) {
 					}
 					for rank, a := range answers {
 						if got := solved(t, a.fits, a.err); !reflect.DeepEqual(got, want) {
-							t.Fatalf("worker %d: after %d interruptions %+v, without any %+v", rank, round, got[0], want[0])
+							t.Fatalf(
+								"worker %d: after %d interruptions %+v, without any %+v",
+								rank,
+								round,
+								got[0],
+								want[0],
+							)
 						}
 					}
 					if round < 2 {
@@ -322,11 +382,21 @@ func TestReducerJournal(t *testing.T) {
 // read again.
 func TestReducerBehind(t *testing.T) {
 	src := sources(t)["dense"]
-	shares, sum := divide(t, rand.New(rand.NewPCG(1, 1)), src, 9000, 2, ridge.SummaryConfig{Size: 3, Store: fd.StoreRows})
+	shares, sum := divide(
+		t,
+		rand.New(rand.NewPCG(1, 1)),
+		src,
+		9000,
+		2,
+		ridge.SummaryConfig{Size: 3, Store: fd.StoreRows},
+	)
 	opts := ridge.SolveOptions{Tol: 1e-9}
 	journals := []*memory{}
 	for range 2 {
-		journals = append(journals, &memory{states: map[int][]byte{}, left: 1000, never: true, rng: rand.New(rand.NewPCG(1, 1))})
+		journals = append(
+			journals,
+			&memory{states: map[int][]byte{}, left: 1000, never: true, rng: rand.New(rand.NewPCG(1, 1))},
+		)
 	}
 	gammas := []float64{sum.Sketch().Bound().FD()}
 	with := func(rank int, o *ridge.SolveOptions) {
@@ -395,7 +465,14 @@ func (b *broken) Allreduce(ctx context.Context, x []float64) error {
 func TestReducerRefused(t *testing.T) {
 	all := sources(t)
 	src := all["dense"]
-	shares, sum := divide(t, rand.New(rand.NewPCG(1, 1)), src, 9000, 3, ridge.SummaryConfig{Size: 3, Store: fd.StoreRows})
+	shares, sum := divide(
+		t,
+		rand.New(rand.NewPCG(1, 1)),
+		src,
+		9000,
+		3,
+		ridge.SummaryConfig{Size: 3, Store: fd.StoreRows},
+	)
 	other := must(dataset.Rows(src, 0, 8999))(t)
 	empty := must(dataset.FromDense(0, 5, 2, nil, nil))(t)
 	reversed := []dataset.Source{shares[2], shares[1], shares[0]} // the same rows
@@ -424,7 +501,8 @@ func TestReducerRefused(t *testing.T) {
 		answers, _ := together(t.Context(), c.shares, sum, []float64{1e5}, ridge.SolveOptions{Tol: 1e-6}, c.change)
 		for rank, a := range answers {
 			switch {
-			case c.says == "" && a.err != nil, c.says != "" && (a.err == nil || !strings.Contains(a.err.Error(), c.says)):
+			case c.says == "" && a.err != nil,
+				c.says != "" && (a.err == nil || !strings.Contains(a.err.Error(), c.says)):
 				t.Errorf("%s: worker %d: %v, must say %q", name, rank, a.err, c.says)
 			case c.is != nil && !errors.Is(a.err, c.is):
 				t.Errorf("%s: worker %d: %v is not %v", name, rank, a.err, c.is)
@@ -451,7 +529,13 @@ func TestReducerAllocatesNothing(t *testing.T) {
 	for _, m := range methods {
 		count := func(passes int, r ridge.Reducer) float64 {
 			return testing.AllocsPerRun(5, func() {
-				_, err := ridge.SolvePath(context.Background(), src, sum, []float64{1e-3, 1e-2}, ridge.SolveOptions{Method: m, Tol: 1e-13, MaxPasses: passes, Reducer: r})
+				_, err := ridge.SolvePath(
+					context.Background(),
+					src,
+					sum,
+					[]float64{1e-3, 1e-2},
+					ridge.SolveOptions{Method: m, Tol: 1e-13, MaxPasses: passes, Reducer: r},
+				)
 				if _, short := errors.AsType[*ridge.NotConvergedError](err); !short {
 					t.Fatal(err)
 				}

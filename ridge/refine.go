@@ -75,7 +75,14 @@ func (e *primal) measure(ctx context.Context, operator *gram.Operator, open []co
 			queries = append(queries, gram.Query{Target: c.target, Precise: true, Gamma: c.fit.Gamma})
 		}
 	}
-	found, err := operator.Apply(ctx, queries, v, make([]float64, len(v)), make([]float64, len(queries)), e.opts.Progress)
+	found, err := operator.Apply(
+		ctx,
+		queries,
+		v,
+		make([]float64, len(v)),
+		make([]float64, len(queries)),
+		e.opts.Progress,
+	)
 	if err != nil {
 		return nil, err
 	}
@@ -90,7 +97,12 @@ func (e *primal) measure(ctx context.Context, operator *gram.Operator, open []co
 }
 
 // correct returns the corrected targets that need another pass.
-func (e *primal) correct(system *direct.System, open []correction, found []*gram.Measurement, pass int) (next []correction, err error) {
+func (e *primal) correct(
+	system *direct.System,
+	open []correction,
+	found []*gram.Measurement,
+	pass int,
+) (next []correction, err error) {
 	var factored *certify.Factored
 	var refiner *certify.Refiner
 	at := make([]certify.Corrected, len(open))

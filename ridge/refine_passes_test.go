@@ -25,7 +25,11 @@ func TestPassesOfHopelessCorrections(t *testing.T) {
 		for _, gamma := range []float64{1e-70, 1e-30, 1e-12, 1e-6, 1e-3} {
 			for _, intercept := range []bool{true, false} {
 				src := &reads{Source: p}
-				got, err := fdridge.Fit(t.Context(), src, fdridge.Options{Method: m, Gammas: []float64{gamma}, NoIntercept: !intercept})
+				got, err := fdridge.Fit(
+					t.Context(),
+					src,
+					fdridge.Options{Method: m, Gammas: []float64{gamma}, NoIntercept: !intercept},
+				)
 				if got == nil {
 					if _, ok := errors.AsType[*ridge.SingularError](err); !ok {
 						t.Error(err)

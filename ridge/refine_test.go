@@ -19,7 +19,12 @@ func TestExactRefined(t *testing.T) {
 		for _, factor := range []ridge.Method{ridge.Cholesky, ridge.QR, ridge.Tridiagonal} {
 			for _, gamma := range []float64{p.gamma, 1e-6 * p.gamma, 0} {
 				want := must(ref.Solve(gamma))(t)
-				fits, err := ridge.SolveExact(t.Context(), p, []float64{gamma}, ridge.ExactOptions{Method: factor, Intercept: p.intercept, Tol: 1e-14})
+				fits, err := ridge.SolveExact(
+					t.Context(),
+					p,
+					[]float64{gamma},
+					ridge.ExactOptions{Method: factor, Intercept: p.intercept, Tol: 1e-14},
+				)
 				if err != nil {
 					t.Fatalf("%s, %v, γ = %g: %v", name, factor, gamma, err)
 				}
@@ -27,7 +32,14 @@ func TestExactRefined(t *testing.T) {
 				for j, c := range fits[0].Targets {
 					looseness = append(looseness, c.ErrorBound/refbig.Distance(c.Coef, want.Coef[j]))
 					if !(c.RelativeErrorBound <= 1e-14) || fits[0].Passes > 4 {
-						t.Errorf("%s, %v, γ = %g: certified %.3g after %d passes", name, factor, gamma, c.RelativeErrorBound, fits[0].Passes)
+						t.Errorf(
+							"%s, %v, γ = %g: certified %.3g after %d passes",
+							name,
+							factor,
+							gamma,
+							c.RelativeErrorBound,
+							fits[0].Passes,
+						)
 					}
 				}
 			}
@@ -73,7 +85,14 @@ func TestExactRefinedFar(t *testing.T) {
 				fit := mustExact(t, p, ridge.ExactOptions{Method: factor, Intercept: true, Tol: 1e-15}, c.gamma)[0]
 				ridgetest.Certificate(t, ref, fit)
 				if o := fit.Targets[0]; !(o.RelativeErrorBound <= 1e-15) || fit.Passes > c.passes {
-					t.Errorf("%s, sparse %v, %v: certified %.3g after %d passes", c.name, sparse, factor, o.RelativeErrorBound, fit.Passes)
+					t.Errorf(
+						"%s, sparse %v, %v: certified %.3g after %d passes",
+						c.name,
+						sparse,
+						factor,
+						o.RelativeErrorBound,
+						fit.Passes,
+					)
 				}
 			}
 			for _, method := range []ridge.Method{ridge.CG, ridge.Galerkin} {
@@ -81,7 +100,11 @@ func TestExactRefinedFar(t *testing.T) {
 					break
 				}
 				sum := summarize(t, p, ridge.SummaryConfig{Size: 2, Intercept: true})
-				fit := must(ridge.Solve(t.Context(), p, sum, c.gamma, ridge.SolveOptions{Method: method, Tol: 1e-15}))(t)
+				fit := must(
+					ridge.Solve(t.Context(), p, sum, c.gamma, ridge.SolveOptions{Method: method, Tol: 1e-15}),
+				)(
+					t,
+				)
 				ridgetest.Certificate(t, ref, fit)
 				if fit.Passes > c.iter {
 					t.Errorf("%s, sparse %v, %v: %d passes", c.name, sparse, method, fit.Passes)

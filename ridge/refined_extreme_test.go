@@ -58,10 +58,48 @@ func extremeSolve(t *testing.T, src dataset.Source, cfg ridge.SummaryConfig, gam
 // The best iterate keeps a pointer to what was measured at the origin, which settle overwrites
 // when the origin is renewed: RSS, energy and objective are then those of other weights.
 func TestRefinedRenewedOrigin(t *testing.T) {
-	x := []float64{1000, 0, 1, 1e+15, 1, 1001, 1.003003001e+09, 1.004006004001e+12, 1.005010010005001e+15, 1.006015020015006e+18, 1003, 0, 1.012054108081e+12, 1.015090270405243e+15, 1.0181355412164588e+18, 1004, 1, 1.016096256256e+12, 1.020160641281024e+15, 1.0242412838461481e+18, 1006, 1.018108216e+09, 1.024216865296e+12, 1.030362166487776e+15, 1.0365443394867026e+18}
+	x := []float64{
+		1000,
+		0,
+		1,
+		1e+15,
+		1,
+		1001,
+		1.003003001e+09,
+		1.004006004001e+12,
+		1.005010010005001e+15,
+		1.006015020015006e+18,
+		1003,
+		0,
+		1.012054108081e+12,
+		1.015090270405243e+15,
+		1.0181355412164588e+18,
+		1004,
+		1,
+		1.016096256256e+12,
+		1.020160641281024e+15,
+		1.0242412838461481e+18,
+		1006,
+		1.018108216e+09,
+		1.024216865296e+12,
+		1.030362166487776e+15,
+		1.0365443394867026e+18,
+	}
 	y := []float64{1, 0, 0, 1, 0}
-	w := []float64{1.120673223057829e+16, 1.120673223057829e+16, 2.241346446115658e+16, 2.241346446115658e+16, 2.241346446115658e+16}
-	f := extremeSolve(t, extremeSource(t, 5, 5, x, y, w), ridge.SummaryConfig{Size: 1}, 1, ridge.SolveOptions{Method: ridge.Galerkin, Tol: 1e-12})
+	w := []float64{
+		1.120673223057829e+16,
+		1.120673223057829e+16,
+		2.241346446115658e+16,
+		2.241346446115658e+16,
+		2.241346446115658e+16,
+	}
+	f := extremeSolve(
+		t,
+		extremeSource(t, 5, 5, x, y, w),
+		ridge.SummaryConfig{Size: 1},
+		1,
+		ridge.SolveOptions{Method: ridge.Galerkin, Tol: 1e-12},
+	)
 	rss := bigOf(0)
 	for i := range y {
 		r := bigOf(-y[i])
@@ -79,9 +117,21 @@ func TestRefinedRenewedOrigin(t *testing.T) {
 func TestRefinedSquaresOfSteps(t *testing.T) {
 	src := extremeSource(t, 1, 1, []float64{3.1901201339002456e+16}, []float64{0}, []float64{7.1087893171324305e+19})
 	start := mat.NewDense(1, 1, []float64{rand.New(rand.NewPCG(0x68f0, 5)).NormFloat64() * 1e12})
-	f := extremeSolve(t, src, ridge.SummaryConfig{Size: 1}, 5.441135402282135e+41, ridge.SolveOptions{Method: ridge.Newton, Tol: 1e-15, Start: start})
+	f := extremeSolve(
+		t,
+		src,
+		ridge.SummaryConfig{Size: 1},
+		5.441135402282135e+41,
+		ridge.SolveOptions{Method: ridge.Newton, Tol: 1e-15, Start: start},
+	)
 	if o := f.Targets[0]; !(math.Abs(o.Coef[0]) <= o.ErrorBound) {
-		t.Errorf("x* is 0, x̂ %g, its bound %g (relative %g), %v", o.Coef[0], o.ErrorBound, o.RelativeErrorBound, f.Status)
+		t.Errorf(
+			"x* is 0, x̂ %g, its bound %g (relative %g), %v",
+			o.Coef[0],
+			o.ErrorBound,
+			o.RelativeErrorBound,
+			f.Status,
+		)
 	}
 }
 
@@ -94,7 +144,12 @@ func TestRefinedStepsUnderflow(t *testing.T) {
 		{-1.0619739203824282e-300, 4.792970578939868e+20, ridge.QR},
 		{-1.2842829034939e-310, 2.5770100501924704e+16, ridge.Cholesky},
 	} {
-		fits, err := ridge.SolveExact(context.Background(), extremeSource(t, 1, 1, []float64{1}, []float64{c.y}, nil), []float64{c.gamma}, ridge.ExactOptions{Method: c.factor, Tol: 1e-15})
+		fits, err := ridge.SolveExact(
+			context.Background(),
+			extremeSource(t, 1, 1, []float64{1}, []float64{c.y}, nil),
+			[]float64{c.gamma},
+			ridge.ExactOptions{Method: c.factor, Tol: 1e-15},
+		)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -109,7 +164,12 @@ func TestRefinedStepsUnderflow(t *testing.T) {
 	// weights: X is a permutation of a diagonal, no intercept needed for the reference but for means of y
 	x, y := []float64{0, 1.4411518807585587e+17, 8.796093022208e+12, 0}, []float64{0, -8.622632189750732e-301}
 	const gamma = 3.081779665462871e+22
-	fits, err := ridge.SolveExact(context.Background(), extremeSource(t, 2, 2, x, y, nil), []float64{gamma}, ridge.ExactOptions{Method: ridge.QR, Tol: 1e-15, Intercept: true})
+	fits, err := ridge.SolveExact(
+		context.Background(),
+		extremeSource(t, 2, 2, x, y, nil),
+		[]float64{gamma},
+		ridge.ExactOptions{Method: ridge.QR, Tol: 1e-15, Intercept: true},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -134,7 +194,12 @@ func TestRefinedStepsUnderflow(t *testing.T) {
 
 // A bound is never NaN.
 func TestRefinedGammaNearTheEnd(t *testing.T) {
-	fits, err := ridge.SolveExact(context.Background(), extremeSource(t, 1, 1, []float64{0}, []float64{0}, nil), []float64{4e307}, ridge.ExactOptions{})
+	fits, err := ridge.SolveExact(
+		context.Background(),
+		extremeSource(t, 1, 1, []float64{0}, []float64{0}, nil),
+		[]float64{4e307},
+		ridge.ExactOptions{},
+	)
 	if err != nil {
 		t.Skip(err)
 	}
@@ -175,14 +240,24 @@ func TestRefinedOffsets(t *testing.T) {
 	for _, f := range []ridge.Method{ridge.Cholesky, ridge.QR, ridge.Tridiagonal} {
 		var width [2]float64
 		for i, tol := range []float64{0, 1e-15} {
-			fits, err := ridge.SolveExact(context.Background(), offsetRows(t, 0, 1e10), []float64{1}, ridge.ExactOptions{Method: f, Tol: tol, Intercept: true})
+			fits, err := ridge.SolveExact(
+				context.Background(),
+				offsetRows(t, 0, 1e10),
+				[]float64{1},
+				ridge.ExactOptions{Method: f, Tol: tol, Intercept: true},
+			)
 			if err != nil {
 				t.Fatal(err)
 			}
 			width[i] = fits[0].Targets[0].RSS.Hi - fits[0].Targets[0].RSS.Lo
 		}
 		if width[1] > 2*width[0] {
-			t.Errorf("%v: targets about 1e10: the bracket of the residual is %.3g wide, refined %.3g", f, width[0], width[1])
+			t.Errorf(
+				"%v: targets about 1e10: the bracket of the residual is %.3g wide, refined %.3g",
+				f,
+				width[0],
+				width[1],
+			)
 		}
 	}
 }
@@ -208,7 +283,13 @@ func TestRefinedZeroTarget(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, m := range []ridge.Method{ridge.CG, ridge.Galerkin, ridge.Newton} {
-		f, err := ridge.Solve(context.Background(), src, sum, 1, ridge.SolveOptions{Method: m, MaxPasses: 3000, Start: mat.NewDense(2, d, []float64{1, 2, 3, 1, 2, 3})})
+		f, err := ridge.Solve(
+			context.Background(),
+			src,
+			sum,
+			1,
+			ridge.SolveOptions{Method: m, MaxPasses: 3000, Start: mat.NewDense(2, d, []float64{1, 2, 3, 1, 2, 3})},
+		)
 		if err != nil {
 			t.Errorf("%v: %.120v", m, err)
 			continue
@@ -239,15 +320,34 @@ func TestRefinedNearlyZeroTarget(t *testing.T) {
 // A gradient γx that underflows says nothing of x: a bound of zero promises that there is no error.
 func TestRefinedGradientUnderflows(t *testing.T) {
 	start := mat.NewDense(1, 1, []float64{rand.New(rand.NewPCG(0x6b61eb, 5)).NormFloat64()})
-	f := extremeSolve(t, extremeSource(t, 1, 1, []float64{0}, []float64{0}, nil), ridge.SummaryConfig{Size: 1}, 7.159842647962735e-09, ridge.SolveOptions{Method: ridge.Galerkin, Tol: 1e-17, Start: start})
+	f := extremeSolve(
+		t,
+		extremeSource(t, 1, 1, []float64{0}, []float64{0}, nil),
+		ridge.SummaryConfig{Size: 1},
+		7.159842647962735e-09,
+		ridge.SolveOptions{Method: ridge.Galerkin, Tol: 1e-17, Start: start},
+	)
 	if o := f.Targets[0]; !(math.Abs(o.Coef[0]) <= o.ErrorBound) {
-		t.Errorf("x* is 0, x̂ %g, its bound %g (relative %g), %v", o.Coef[0], o.ErrorBound, o.RelativeErrorBound, f.Status)
+		t.Errorf(
+			"x* is 0, x̂ %g, its bound %g (relative %g), %v",
+			o.Coef[0],
+			o.ErrorBound,
+			o.RelativeErrorBound,
+			f.Status,
+		)
 	}
 }
 
 // What is lost where rows of two blocks are joined is lost in ‖b‖².
 func TestRefinedJoinedTargets(t *testing.T) {
-	rows := extremeSource(t, 2, 1, []float64{0, 0}, []float64{0, 1.7815200681897e-310}, []float64{1.1517741445500304e-40, 1})
+	rows := extremeSource(
+		t,
+		2,
+		1,
+		[]float64{0, 0},
+		[]float64{0, 1.7815200681897e-310},
+		[]float64{1.1517741445500304e-40, 1},
+	)
 	first, err := dataset.Rows(rows, 0, 1)
 	if err != nil {
 		t.Fatal(err)

@@ -93,7 +93,12 @@ func TestRemediesOfNoHelp(t *testing.T) {
 			}
 			for _, a := range must(r.Remedies())(t) {
 				if slices.Contains(c.not, a.Kind) {
-					t.Errorf("certified to %g, columns %.3g apart: advised to %v", r.Solutions[0].Targets[0].RelativeErrorBound, r.ColumnSpread, a)
+					t.Errorf(
+						"certified to %g, columns %.3g apart: advised to %v",
+						r.Solutions[0].Targets[0].RelativeErrorBound,
+						r.ColumnSpread,
+						a,
+					)
 				}
 			}
 		})

@@ -61,7 +61,13 @@ func newStored(seed uint64, n, d int) *stored {
 }
 
 func (s *stored) source() dataset.Source {
-	src := dataset.NewStream(int64(s.n), s.d, storedTargets, false, func() (dataset.Reader, error) { return &storedReader{s, 0}, nil })
+	src := dataset.NewStream(
+		int64(s.n),
+		s.d,
+		storedTargets,
+		false,
+		func() (dataset.Reader, error) { return &storedReader{s, 0}, nil },
+	)
 	src.BlockRows = s.block
 	return src
 }
@@ -124,7 +130,11 @@ func pipeline(t testing.TB, be engine.Backend, s *stored) string {
 		fmt.Fprintln(&b, said(must(fits, err)(t)...))
 	}
 	for _, factor := range []ridge.Method{ridge.Cholesky, ridge.QR, ridge.Tridiagonal} {
-		fits := must(ridge.SolveExact(ctx, src, gammas, ridge.ExactOptions{Method: factor, Intercept: true, Backend: be}))(t)
+		fits := must(
+			ridge.SolveExact(ctx, src, gammas, ridge.ExactOptions{Method: factor, Intercept: true, Backend: be}),
+		)(
+			t,
+		)
 		fmt.Fprintln(&b, said(fits...))
 	}
 	cv := must(choose.CrossValidate(ctx, src, cfg, choose.CrossValidation{Folds: 3, Gammas: gammas, Exact: true}))(t)
@@ -243,9 +253,17 @@ func TestReaders(t *testing.T) {
 					}
 					out = must(other.MarshalBinary())(t)
 				case 6:
-					out = fmt.Sprint(*must(plan.New(sum, plan.Config{}))(t), must(plan.PredictedPasses(sum, gamma, 1e-8, ridge.CG))(t))
+					out = fmt.Sprint(
+						*must(plan.New(sum, plan.Config{}))(t),
+						must(plan.PredictedPasses(sum, gamma, 1e-8, ridge.CG))(t),
+					)
 				case 7:
-					out = fmt.Sprint(sum.Rows(), sum.BinarySize(), sum.Sketch().Bound(), *must(sum.Sketch().Spectrum())(t))
+					out = fmt.Sprint(
+						sum.Rows(),
+						sum.BinarySize(),
+						sum.Sketch().Bound(),
+						*must(sum.Sketch().Spectrum())(t),
+					)
 				case 8:
 					out = said(must(ridge.Solve(ctx, s.source(), sum, gamma, ridge.SolveOptions{}))(t))
 				}
@@ -450,8 +468,15 @@ func TestCancelStream(t *testing.T) {
 		}
 		slack := 100 * 0x1p-52 * p.Bound.Frobenius2
 		e := es.Values(nil)
-		if !(-slack <= slices.Min(e) && slices.Max(e) <= p.Bound.FD()+slack) || p.Bound.Rows != int64(n) || math.IsNaN(slack) {
-			t.Errorf("after %d rows: K − BᵀB has eigenvalues from %g to %g, the bound is %+v", n, slices.Min(e), slices.Max(e), p.Bound)
+		if !(-slack <= slices.Min(e) && slices.Max(e) <= p.Bound.FD()+slack) || p.Bound.Rows != int64(n) ||
+			math.IsNaN(slack) {
+			t.Errorf(
+				"after %d rows: K − BᵀB has eigenvalues from %g to %g, the bound is %+v",
+				n,
+				slices.Min(e),
+				slices.Max(e),
+				p.Bound,
+			)
 		}
 		if err := sum.Continue(context.Background(), s.source(), nil); err != nil {
 			t.Fatal(err)

@@ -17,7 +17,14 @@ import (
 // TestRulesOfMethods: each rule of [plan.Choose] has a case that is worse without it.
 func TestRulesOfMethods(t *testing.T) {
 	src := housingStandardised(t)
-	large := plan.Problem{Rows: 1e6, Dim: 12000, Targets: 1, Gammas: []float64{1}, Size: 256, MaxBytes: ridge.DefaultMaxBytes}
+	large := plan.Problem{
+		Rows:     1e6,
+		Dim:      12000,
+		Targets:  1,
+		Gammas:   []float64{1},
+		Size:     256,
+		MaxBytes: ridge.DefaultMaxBytes,
+	}
 	fit := func(src dataset.Source, opts fdridge.Options) *fdridge.Result {
 		t.Helper()
 		return must(fdridge.Fit(t.Context(), src, opts))(t)
@@ -74,7 +81,15 @@ func TestRulesOfMethods(t *testing.T) {
 		}
 	})
 	t.Run("4: sparse rows, fewer than features", func(t *testing.T) {
-		sparse := plan.Problem{Rows: 20_000, Dim: 100_000, Targets: 1, Gammas: []float64{1}, Size: 256, MaxBytes: ridge.DefaultMaxBytes, Sparse: true}
+		sparse := plan.Problem{
+			Rows:     20_000,
+			Dim:      100_000,
+			Targets:  1,
+			Gammas:   []float64{1},
+			Size:     256,
+			MaxBytes: ridge.DefaultMaxBytes,
+			Sparse:   true,
+		}
 		dense := sparse
 		dense.Sparse = false
 		got, other := plan.Choose(sparse).Method, plan.Choose(dense).Method
@@ -100,10 +115,18 @@ func TestRulesOfMethods(t *testing.T) {
 		exact := fit(once(), opts)
 		opts.MaxBytes = 1
 		short, _ := fdridge.Fit(t.Context(), once(), opts)
-		if exact.Method != ridge.Exact || short == nil || short.Method != ridge.OneShot || !(exact.Best().WorstError() < short.Best().WorstError()) {
+		if exact.Method != ridge.Exact || short == nil || short.Method != ridge.OneShot ||
+			!(exact.Best().WorstError() < short.Best().WorstError()) {
 			t.Errorf("%v, and in a byte %v", exact, short)
 		}
-		costly := plan.Problem{Rows: 9100, Dim: 9000, Targets: 1, Gammas: []float64{1}, Size: 32, MaxBytes: ridge.DefaultMaxBytes}
+		costly := plan.Problem{
+			Rows:     9100,
+			Dim:      9000,
+			Targets:  1,
+			Gammas:   []float64{1},
+			Size:     32,
+			MaxBytes: ridge.DefaultMaxBytes,
+		}
 		before := plan.Choose(costly).Method
 		costly.Once = true
 		if got := plan.Choose(costly).Method; !before.Iterates() || got != ridge.Exact {
@@ -112,8 +135,8 @@ func TestRulesOfMethods(t *testing.T) {
 	})
 }
 
-// TestRulesOfGamma: each rule of the choice of γ by GCV has a case that is worse without it. The singular candidates of rule 3 are in
-// TestSingularCandidates.
+// TestRulesOfGamma: each rule of the choice of γ by GCV has a case that is worse without it. The singular candidates
+// of rule 3 are in TestSingularCandidates.
 func TestRulesOfGamma(t *testing.T) {
 	src := housingStandardised(t)
 	fit := func(src dataset.Source, opts fdridge.Options) *fdridge.Result {
@@ -127,7 +150,13 @@ func TestRulesOfGamma(t *testing.T) {
 		own := fit(src, fdridge.Options{Size: 8, Method: ridge.CG})
 		given := fit(src, fdridge.Options{Size: 8, Method: ridge.CG, Candidates: []float64{1e4, 1e5}})
 		if !(own.Choice.Score.Hi < given.Choice.Score.Lo) || given.Best().Gamma != 1e4 || len(given.Choice.Path) != 2 {
-			t.Errorf("γ = %g scores %v, of those given %g, %v", own.Best().Gamma, own.Choice.Score, given.Best().Gamma, given.Choice.Score)
+			t.Errorf(
+				"γ = %g scores %v, of those given %g, %v",
+				own.Best().Gamma,
+				own.Choice.Score,
+				given.Best().Gamma,
+				given.Choice.Score,
+			)
 		}
 	})
 	t.Run("2: the grid is extended", func(t *testing.T) {
@@ -154,11 +183,25 @@ func TestRulesOfGamma(t *testing.T) {
 		with := fit(src, opts).Choice
 		opts.GammaTol = math.Inf(1)
 		without := fit(src, opts).Choice
-		if with.Passes != 1 || without.Passes != 0 || !(with.RelativeExcess() <= 1e-6) || !(without.RelativeExcess() > 0.01) {
-			t.Errorf("%d passes leave %g open, %d leave %g", with.Passes, with.RelativeExcess(), without.Passes, without.RelativeExcess())
+		if with.Passes != 1 || without.Passes != 0 || !(with.RelativeExcess() <= 1e-6) ||
+			!(without.RelativeExcess() > 0.01) {
+			t.Errorf(
+				"%d passes leave %g open, %d leave %g",
+				with.Passes,
+				with.RelativeExcess(),
+				without.Passes,
+				without.RelativeExcess(),
+			)
 		}
 		// For penalties of bands each trial is an eigenproblem: fifty take longer than the passes of the refinement.
-		p := plan.Problem{Rows: 10_000, Dim: 2000, Targets: 1, Grid: choose.GridSize, Size: 32, MaxBytes: ridge.DefaultMaxBytes}
+		p := plan.Problem{
+			Rows:     10_000,
+			Dim:      2000,
+			Targets:  1,
+			Grid:     choose.GridSize,
+			Size:     32,
+			MaxBytes: ridge.DefaultMaxBytes,
+		}
 		one, fifty := plan.GramPass(p, 1).Rule, plan.GramPass(p, 50).Rule
 		if one != reason.Asked || fifty != reason.GramCostsTooMuch {
 			t.Errorf("one eigenproblem: %v, fifty: %v", one, fifty)
@@ -166,12 +209,23 @@ func TestRulesOfGamma(t *testing.T) {
 	})
 	many := problem(rand.New(rand.NewPCG(4, 5)), "gaussian", 1500, 40, 1, 1)
 	t.Run("5: passes solve for the candidates", func(t *testing.T) {
-		opts := fdridge.Options{Candidates: []float64{6000, 10_000, 20_000}, Size: 2, MaxBytes: 80_000, Method: ridge.Galerkin}
+		opts := fdridge.Options{
+			Candidates: []float64{6000, 10_000, 20_000},
+			Size:       2,
+			MaxBytes:   80_000,
+			Method:     ridge.Galerkin,
+		}
 		with := fit(many, opts).Choice
 		opts.GammaTol = math.Inf(1)
 		without := fit(many, opts).Choice
 		if with.Whole || with.Passes == 0 || !(with.RelativeExcess() <= 0.01) || !(without.RelativeExcess() > 0.01) {
-			t.Errorf("%d passes leave %g open, %d leave %g", with.Passes, with.RelativeExcess(), without.Passes, without.RelativeExcess())
+			t.Errorf(
+				"%d passes leave %g open, %d leave %g",
+				with.Passes,
+				with.RelativeExcess(),
+				without.Passes,
+				without.RelativeExcess(),
+			)
 		}
 		// Passes tell nothing of degrees of freedom: if these leave the choice open, none is made.
 		opts.GammaTol, opts.Candidates = 0, []float64{1, 10, 100}

@@ -45,7 +45,15 @@ func TestFewFeatures(t *testing.T) {
 				t.Errorf("%s: %d passes, %v", method, r.Passes, r.Status)
 			}
 		}
-		choice := must(fdridge.Fit(t.Context(), src, fdridge.Options{Select: choose.GCV, Method: ridge.Galerkin, NoIntercept: !intercept}))(t)
+		choice := must(
+			fdridge.Fit(
+				t.Context(),
+				src,
+				fdridge.Options{Select: choose.GCV, Method: ridge.Galerkin, NoIntercept: !intercept},
+			),
+		)(
+			t,
+		)
 		if choice.Passes != 2 || choice.Choice.Passes != 0 {
 			t.Errorf("γ was chosen in %d passes, %v", choice.Passes, choice.Choice.Spent)
 		}
@@ -89,7 +97,11 @@ func TestFewFeaturesOld(t *testing.T) {
 		ref := refbig.New(src.x, src.y, nil, true)
 		for _, gamma := range []float64{0.1, 10, 1000} {
 			ridgetest.Certificate(t, ref, must(all.Fit(gamma))(t))
-			ridgetest.Certificate(t, ref, must(ridge.Solve(t.Context(), src, all, gamma, ridge.SolveOptions{Method: ridge.Galerkin}))(t))
+			ridgetest.Certificate(
+				t,
+				ref,
+				must(ridge.Solve(t.Context(), src, all, gamma, ridge.SolveOptions{Method: ridge.Galerkin}))(t),
+			)
 		}
 	}
 }
@@ -105,11 +117,24 @@ func TestPlanKeepsScatter(t *testing.T) {
 			continue
 		}
 		if (o.WorstShrinkage == 0) != keeps || (o.Shrinkage == 0) != keeps || keeps && o.Passes[0] > 3 {
-			t.Errorf("%s, m = %d: η %g, at most %g, %v passes", o.Method, o.Size, o.Shrinkage, o.WorstShrinkage, o.Passes)
+			t.Errorf(
+				"%s, m = %d: η %g, at most %g, %v passes",
+				o.Method,
+				o.Size,
+				o.Shrinkage,
+				o.WorstShrinkage,
+				o.Passes,
+			)
 		}
 		square := 8.0 * d * (d + 256)
 		if keeps && !(float64(o.Bytes) > square && float64(o.Bytes) < 30*square && !math.IsInf(o.Seconds, 0)) {
-			t.Errorf("%s, m = %d: %d bytes, of which AᵀA and the rows that wait take %.0f", o.Method, o.Size, o.Bytes, square)
+			t.Errorf(
+				"%s, m = %d: %d bytes, of which AᵀA and the rows that wait take %.0f",
+				o.Method,
+				o.Size,
+				o.Bytes,
+				square,
+			)
 		}
 	}
 }

@@ -37,7 +37,12 @@ func TestSingularCandidates(t *testing.T) {
 	for _, method := range []ridge.Method{ridge.Auto, ridge.Exact, ridge.Tridiagonal, ridge.Dual} {
 		for _, by := range []choose.Criterion{choose.GCV, choose.LOO} {
 			t.Run(fmt.Sprint(method, " ", by), func(t *testing.T) {
-				opts := fdridge.Options{Method: method, Select: by, Tol: 1e-8, Candidates: []float64{1e7, 1e-5, 1e5, 1e-4, 1e6}}
+				opts := fdridge.Options{
+					Method:     method,
+					Select:     by,
+					Tol:        1e-8,
+					Candidates: []float64{1e7, 1e-5, 1e5, 1e-4, 1e6},
+				}
 				r := must(fdridge.Fit(t.Context(), src, opts))(t)
 				opts.Candidates = []float64{1e7, 1e5, 1e6}
 				alone := must(fdridge.Fit(t.Context(), src, opts))(t)
@@ -45,14 +50,30 @@ func TestSingularCandidates(t *testing.T) {
 				for _, s := range r.Choice.Path {
 					tried = append(tried, s.Gamma)
 				}
-				if !slices.Equal(tried, opts.Candidates) || !slices.Equal(r.Choice.Unknown, []float64{1e-5, 1e-4}) || alone.Choice.Unknown != nil {
-					t.Errorf("tried %g, left out %g; of the others alone %g", tried, r.Choice.Unknown, alone.Choice.Unknown)
+				if !slices.Equal(tried, opts.Candidates) || !slices.Equal(r.Choice.Unknown, []float64{1e-5, 1e-4}) ||
+					alone.Choice.Unknown != nil {
+					t.Errorf(
+						"tried %g, left out %g; of the others alone %g",
+						tried,
+						r.Choice.Unknown,
+						alone.Choice.Unknown,
+					)
 				}
-				if r.Choice.Gamma() != alone.Choice.Gamma() || r.Choice.Score != alone.Choice.Score || r.Status != alone.Status {
-					t.Errorf("γ = %g of %v, %v; of the others alone %g of %v, %v", r.Choice.Gamma(), r.Choice.Score, r.Status, alone.Choice.Gamma(), alone.Choice.Score, alone.Status)
+				if r.Choice.Gamma() != alone.Choice.Gamma() || r.Choice.Score != alone.Choice.Score ||
+					r.Status != alone.Status {
+					t.Errorf(
+						"γ = %g of %v, %v; of the others alone %g of %v, %v",
+						r.Choice.Gamma(),
+						r.Choice.Score,
+						r.Status,
+						alone.Choice.Gamma(),
+						alone.Choice.Score,
+						alone.Status,
+					)
 				}
 				var read choose.GammaChoice
-				if err := json.Unmarshal(must(json.Marshal(r.Choice))(t), &read); err != nil || !slices.Equal(read.Unknown, r.Choice.Unknown) {
+				if err := json.Unmarshal(must(json.Marshal(r.Choice))(t), &read); err != nil ||
+					!slices.Equal(read.Unknown, r.Choice.Unknown) {
 					t.Errorf("read back: %g, %v", read.Unknown, err)
 				}
 

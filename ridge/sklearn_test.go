@@ -184,10 +184,18 @@ var publicData = []struct {
 	open func(t *testing.T, dir string) dataset.Source
 }{
 	{"housing", true, func(t *testing.T, _ string) dataset.Source {
-		return must(csv.Open(filepath.Join("..", "testdata", "cal_housing.csv.gz"), csv.Options{Targets: []string{"last"}}))(t)
+		return must(
+			csv.Open(filepath.Join("..", "testdata", "cal_housing.csv.gz"), csv.Options{Targets: []string{"last"}}),
+		)(
+			t,
+		)
 	}},
 	{"w8a", true, func(t *testing.T, _ string) dataset.Source {
-		return must(svmlight.Open(filepath.Join("..", "testdata", "w8a.svm.gz"), svmlight.Options{Features: 300, Targets: 1}))(t)
+		return must(
+			svmlight.Open(filepath.Join("..", "testdata", "w8a.svm.gz"), svmlight.Options{Features: 300, Targets: 1}),
+		)(
+			t,
+		)
 	}},
 	{"diabetes", false, func(t *testing.T, dir string) dataset.Source {
 		return must(csv.Open(filepath.Join(dir, "diabetes.tab.txt"), csv.Options{Targets: []string{"Y"}}))(t)
@@ -205,10 +213,21 @@ var publicData = []struct {
 		return must(csv.Open(filepath.Join(dir, "covtype.data.gz"), csv.Options{Targets: []string{"last"}}))(t)
 	}},
 	{"year, the first rows", false, func(t *testing.T, dir string) dataset.Source {
-		return must(csv.Open(filepath.Join(dir, "YearPredictionMSD.head1176.txt.gz"), csv.Options{Targets: []string{"first"}}))(t)
+		return must(
+			csv.Open(filepath.Join(dir, "YearPredictionMSD.head1176.txt.gz"), csv.Options{Targets: []string{"first"}}),
+		)(
+			t,
+		)
 	}},
 	{"year, a sample", false, func(t *testing.T, dir string) dataset.Source {
-		return must(csv.Open(filepath.Join(dir, "YearPredictionMSD.sample7000.txt.gz"), csv.Options{Targets: []string{"first"}}))(t)
+		return must(
+			csv.Open(
+				filepath.Join(dir, "YearPredictionMSD.sample7000.txt.gz"),
+				csv.Options{Targets: []string{"first"}},
+			),
+		)(
+			t,
+		)
 	}},
 }
 
@@ -234,29 +253,40 @@ func eachPublic(t *testing.T, names []string, f func(t *testing.T, name string, 
 // targets and standardisation. On standardised columns CG certifies 1e-8 as well.
 func TestSklearnRidge(t *testing.T) {
 	t.Parallel()
-	eachPublic(t, []string{"housing", "w8a", "diabetes", "abalone", "covtype"}, func(t *testing.T, name string, src dataset.Source) {
-		var fixture sklearnRidge
-		readFixture(t, name+".json", &fixture)
-		data := readEvery(t, src, fixture.Stride)
-		if data.n != fixture.Rows || data.d != fixture.Features || len(fixture.Cases) != 8 {
-			t.Fatalf("%d×%d rows and %d cases, the fixture has %d×%d and must have 8", data.n, data.d, len(fixture.Cases), fixture.Rows, fixture.Features)
-		}
-		enginetest.Each(t, func(t *testing.T, be engine.Backend) {
-			seen := figures{}
-			for _, c := range fixture.Cases {
-				for _, targets := range []int{1, 2} {
-					if targets == 1 && name == "w8a" && os.Getenv("FDRIDGE_THOROUGH") == "" {
-						continue // half of the time of the test
-					}
-					src, scaling := prepare(t, data.source(t, targets, c.Weights), c.Standardise)
-					for _, f := range fitsOf(t, src, fixture.Alpha, c.Intercept, be) {
-						compare(t, f, scaling, c, seen)
+	eachPublic(
+		t,
+		[]string{"housing", "w8a", "diabetes", "abalone", "covtype"},
+		func(t *testing.T, name string, src dataset.Source) {
+			var fixture sklearnRidge
+			readFixture(t, name+".json", &fixture)
+			data := readEvery(t, src, fixture.Stride)
+			if data.n != fixture.Rows || data.d != fixture.Features || len(fixture.Cases) != 8 {
+				t.Fatalf(
+					"%d×%d rows and %d cases, the fixture has %d×%d and must have 8",
+					data.n,
+					data.d,
+					len(fixture.Cases),
+					fixture.Rows,
+					fixture.Features,
+				)
+			}
+			enginetest.Each(t, func(t *testing.T, be engine.Backend) {
+				seen := figures{}
+				for _, c := range fixture.Cases {
+					for _, targets := range []int{1, 2} {
+						if targets == 1 && name == "w8a" && os.Getenv("FDRIDGE_THOROUGH") == "" {
+							continue // half of the time of the test
+						}
+						src, scaling := prepare(t, data.source(t, targets, c.Weights), c.Standardise)
+						for _, f := range fitsOf(t, src, fixture.Alpha, c.Intercept, be) {
+							compare(t, f, scaling, c, seen)
+						}
 					}
 				}
-			}
-			seen.log(t)
-		})
-	})
+				seen.log(t)
+			})
+		},
+	)
 }
 
 // figures are the worst of what was seen, by method and in words.
@@ -286,7 +316,9 @@ func fitsOf(t *testing.T, src dataset.Source, gamma float64, intercept bool, be 
 	t.Helper()
 	var out []*ridge.Solution
 	for _, factor := range []ridge.Method{ridge.Cholesky, ridge.QR, ridge.Tridiagonal} {
-		out = append(out, mustExact(t, src, ridge.ExactOptions{Method: factor, Intercept: intercept, Backend: be}, gamma)...)
+		out = append(
+			out,
+			mustExact(t, src, ridge.ExactOptions{Method: factor, Intercept: intercept, Backend: be}, gamma)...)
 	}
 	_, d, _ := src.Dims()
 	sum := summarize(t, src, ridge.SummaryConfig{Size: d / 2, Intercept: intercept, Backend: be, Store: fd.StoreRows})
@@ -428,16 +460,37 @@ func TestSklearnRBFSampler(t *testing.T) {
 			}, kernel)
 			var mean, largest float64
 			for seed := range c.Seeds {
-				z := features(t, must(dataset.Fourier{Components: c.Components, Gamma: c.Gamma, Seed: uint64(seed)}.Apply(src, nil))(t))
+				z := features(
+					t,
+					must(
+						dataset.Fourier{Components: c.Components, Gamma: c.Gamma, Seed: uint64(seed)}.Apply(src, nil),
+					)(
+						t,
+					),
+				)
 				var e mat.Dense
 				e.Mul(z, z.T())
 				e.Sub(&e, kernel)
 				mean += floats.Norm(e.RawMatrix().Data, 1) / float64(n*n) / float64(c.Seeds)
 				largest += floats.Norm(e.RawMatrix().Data, math.Inf(1)) / float64(c.Seeds)
 			}
-			t.Logf("%d features: mean error %.4f, scikit-learn %.4f; largest %.4f, scikit-learn %.4f", c.Components, mean, c.Mean, largest, c.Max)
+			t.Logf(
+				"%d features: mean error %.4f, scikit-learn %.4f; largest %.4f, scikit-learn %.4f",
+				c.Components,
+				mean,
+				c.Mean,
+				largest,
+				c.Max,
+			)
 			if !(mean <= 1.2*c.Mean) || !(largest <= 1.2*c.Max) {
-				t.Errorf("%d features: the kernel is off by %g on average, %g at most; scikit-learn's by %g and %g", c.Components, mean, largest, c.Mean, c.Max)
+				t.Errorf(
+					"%d features: the kernel is off by %g on average, %g at most; scikit-learn's by %g and %g",
+					c.Components,
+					mean,
+					largest,
+					c.Mean,
+					c.Max,
+				)
 			}
 		}
 	})
@@ -465,7 +518,11 @@ func TestSklearnFloat32(t *testing.T) {
 	open := func(name string, weighted bool) dataset.Source {
 		var src dataset.Source = must(npy.Open(filepath.Join("testdata", "sklearn", name), npy.Options{Targets: []string{"last"}}))(t)
 		if weighted {
-			src = must(dataset.Weigh(src, must(dataset.FromDense(fixture.Rows, 1, 0, weights(fixture.Rows), nil))(t)))(t)
+			src = must(
+				dataset.Weigh(src, must(dataset.FromDense(fixture.Rows, 1, 0, weights(fixture.Rows), nil))(t)),
+			)(
+				t,
+			)
 		}
 		return src
 	}

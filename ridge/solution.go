@@ -16,24 +16,27 @@ type Outcome struct {
 	Gamma float64 `json:"gamma"`
 	// Gammas holds the γ of each target if they differ ([Summary.FitEach]), otherwise it is nil. If it is not nil,
 	// Gamma is the smallest γ, and Contraction and EffectiveDimension hold for all γ in Gammas.
-	Gammas     []float64 `json:"gammas,omitempty"`
-	Method     Method    `json:"method"`  // the method that ran: "one-shot", "cg", "galerkin", "chebyshev", "newton", "cholesky", "qr", "tridiagonal", "dual", "dual-cg"
-	Status     Status    `json:"status"`  // why the method stopped; if targets missed the tolerance, the reason for the last of them
-	Backend    string    `json:"backend"` // the backend that was used
-	Rows       int64     `json:"n"`       // n; 0 if unknown
-	Passes     int       `json:"passes"`  // number of passes over the data
-	Iterations int       `json:"iterations"`
+	Gammas []float64 `json:"gammas,omitempty"`
+	// the method that ran: "one-shot", "cg", "galerkin", "chebyshev", "newton", "cholesky", "qr", "tridiagonal", "dual",
+	// "dual-cg"
+	Method Method `json:"method"`
+	// why the method stopped; if targets missed the tolerance, the reason for the last of them
+	Status     Status `json:"status"`
+	Backend    string `json:"backend"` // the backend that was used
+	Rows       int64  `json:"n"`       // n; 0 if unknown
+	Passes     int    `json:"passes"`  // number of passes over the data
+	Iterations int    `json:"iterations"`
 
 	// Rank and Dependent describe the columns if Status is [MinimumNorm]. Rank is the number of independent columns, and
 	// Dependent has the other columns. Both are decided up to round-off, and are not proved.
 	Rank      int          `json:"rank,omitempty"`
 	Dependent []Dependence `json:"dependent,omitempty"`
 
-	// Shrinkage is a bound on ‖AᵀA − BᵀB‖₂ for the sketch B: its shrinkage η plus round-off. It is 0 for an exact
-	// method.
+	// Shrinkage is a bound on ‖AᵀA − BᵀB‖₂ for the sketch B: its shrinkage η plus round-off. It is 0 for an
+	// exact method.
 	Shrinkage float64 `json:"shrinkage" null:"+Inf"`
-	// Contraction is a bound on ‖x̂ − x*‖/‖x*‖ for the exact solution x* and the solution x̂ from the sketch alone,
-	// before rounding. It is 0 for an exact method. A Newton step multiplies the error by at most Contraction.
+	// Contraction is a bound on ‖x̂ − x*‖/‖x*‖ for the exact solution x* and the solution x̂ from the sketch
+	// alone, before rounding. It is 0 for an exact method. A Newton step multiplies the error by at most Contraction.
 	Contraction float64 `json:"contraction" null:"+Inf"`
 	// EffectiveDimension is a bracket of tr((AᵀA + γI)⁻¹AᵀA). The bracket is wide for [DualCG].
 	EffectiveDimension Interval `json:"effective_dimension"`
@@ -41,9 +44,9 @@ type Outcome struct {
 	EffectiveDimensions []Interval `json:"effective_dimensions,omitempty"`
 }
 
-// A Dependence is a column of A that equals Σ Factors[i]·A_On[i] up to round-off. If On is empty, the column is zero. With
-// an intercept, columns are centred, so that a column is a combination of the others and a constant. With a Penalty p, the
-// factors are for columns divided by √pⱼ.
+// A Dependence is a column of A that equals Σ Factors[i]·A_On[i] up to round-off. If On is empty, the column is
+// zero. With an intercept, columns are centred, so that a column is a combination of the others and a constant. With
+// a Penalty p, the factors are for columns divided by √pⱼ.
 type Dependence struct {
 	Column  int       `json:"column"`  // counted from 0
 	On      []int     `json:"on"`      // columns before Column
@@ -55,8 +58,8 @@ type Dependence struct {
 // A Solution is the ridge solution for one γ.
 type Solution struct {
 	Outcome
-	// Penalty holds a factor pⱼ for each column: the penalty is γ·Σ pⱼxⱼ². It is nil if all factors are 1. A column
-	// without penalty has pⱼ = 0; see package ridge/project.
+	// Penalty holds a factor pⱼ for each column: the penalty is γ·Σ pⱼxⱼ². It is nil if all factors are 1. A
+	// column without penalty has pⱼ = 0; see package ridge/project.
 	Penalty []float64 `json:"penalty,omitempty"`
 	Targets []Target  `json:"targets"` // in the order of the source, at least one
 }
@@ -64,17 +67,17 @@ type Solution struct {
 // A Target is the solution x̂ for one target, with its certificate.
 type Target struct {
 	Coef []float64 `json:"coef"` // x̂, length d
-	// Intercept is ȳ − x̂ᵀx̄, where x̄ and ȳ are the means of features and target. It is 0 without an intercept, and
-	// NaN if unknown.
+	// Intercept is ȳ − x̂ᵀx̄, where x̄ and ȳ are the means of features and target. It is 0 without an
+	// intercept, and NaN if unknown.
 	Intercept float64 `json:"intercept" null:"NaN"`
-	// Scaled holds the coefficients √pⱼ·x̂ⱼ for a Penalty p; otherwise it is nil. Certificate, GradientNorm and all norms
-	// then refer to Scaled; [Solution.CoefficientError] refers to Coef. For a column without penalty, the element is x̂ⱼ.
-	// Norms leave it out, except in RelativeErrorBound.
+	// Scaled holds the coefficients √pⱼ·x̂ⱼ for a Penalty p; otherwise it is nil. Certificate, GradientNorm and
+	// all norms then refer to Scaled; [Solution.CoefficientError] refers to Coef. For a column without penalty, the
+	// element is x̂ⱼ. Norms leave it out, except in RelativeErrorBound.
 	Scaled []float64 `json:"scaled_coef,omitempty"`
 	// ComputedTSS is ‖b‖² as computed, with b centred if there is an intercept. It is NaN if unknown.
 	ComputedTSS float64 `json:"computed_tss" null:"NaN"`
-	// GradientNorm is ‖Aᵀ(Ax̂ − b) + γx̂‖₂ as computed in the last pass, before any rounding of x̂. It is NaN for a method
-	// without a pass at x̂.
+	// GradientNorm is ‖Aᵀ(Ax̂ − b) + γx̂‖₂ as computed in the last pass, before any rounding of x̂. It is
+	// NaN for a method without a pass at x̂.
 	GradientNorm float64 `json:"gradient_norm" null:"NaN"`
 
 	Certificate `json:"certificate"`
@@ -89,9 +92,9 @@ type Target struct {
 	InterceptRounding float64 `json:"-"`
 }
 
-// RSSAfter returns RSS if the intercept is rounded again, by at most rounding. With the total weight W of the rows, the
-// sum of squares of the best intercept is less by W·ι² for an intercept at the distance ι. Without a fitted intercept,
-// the norm of the residuals changes by at most √W·ι.
+// RSSAfter returns RSS if the intercept is rounded again, by at most rounding. With the total weight W of the rows,
+// the sum of squares of the best intercept is less by W·ι² for an intercept at the distance ι. Without a fitted
+// intercept, the norm of the residuals changes by at most √W·ι.
 func (t *Target) RSSAfter(rounding float64) Interval {
 	out := t.RSS
 	if rounding == 0 {
@@ -165,8 +168,8 @@ func (t *Target) CoefficientBounds(penalty []float64) []float64 {
 	return out
 }
 
-// Proves reports whether the certificate proves ‖x̂ − x*‖ < ‖x*‖. Then x̂ is closer to the exact solution x* than the
-// zero vector is. If x̂ itself is zero, there is nothing to prove and Proves returns true.
+// Proves reports whether the certificate proves ‖x̂ − x*‖ < ‖x*‖. Then x̂ is closer to the exact solution
+// x* than the zero vector is. If x̂ itself is zero, there is nothing to prove and Proves returns true.
 func (t *Target) Proves() bool {
 	return t.RelativeErrorBound < 1 || !slices.ContainsFunc(t.Coef, func(v float64) bool { return v != 0 })
 }

@@ -21,13 +21,13 @@ import (
 // SolveOptions are the options of [Solve] and [SolvePath]. The zero value is the default.
 type SolveOptions struct {
 	Method Method // CG (the default), Galerkin or Newton
-	// Tol is the relative error ‖x̂ − x*‖/‖x*‖ to certify for every γ and target. Default 1e-8. The error includes
-	// rounding the coefficients to float64, at most 1.1e-16.
+	// Tol is the relative error ‖x̂ − x*‖/‖x*‖ to certify for every γ and target. Default 1e-8. The error
+	// includes rounding the coefficients to float64, at most 1.1e-16.
 	Tol float64
 	// MaxPasses limits the number of passes over the data, besides the pass of the summary. Default 500.
 	MaxPasses int
-	// PlainFD uses the Hessian Ĥ = BᵀB + γI (FD) instead of BᵀB + (γ+η/2)I (RFD). B is the sketch and η its shrinkage.
-	// Newton then diverges if η > 2γ.
+	// PlainFD uses the Hessian Ĥ = BᵀB + γI (FD) instead of BᵀB + (γ+η/2)I (RFD). B is the sketch and η its
+	// shrinkage. Newton then diverges if η > 2γ.
 	PlainFD bool
 	// Hessian, if not nil, replaces the Hessian of the sketch in the iteration. Examples are a randomised sketch, a
 	// Nyström approximation and [Identity]. The certificates still come from the summary.
@@ -89,12 +89,12 @@ func Solve(ctx context.Context, src dataset.Source, sum *Summary, gamma float64,
 	return fits[0], nil
 }
 
-// SolvePath solves for several γ together. Each pass serves all γ and targets. The iteration for one γ and target stops
-// when its error is certified to be at most opts.Tol.
+// SolvePath solves for several γ together. Each pass serves all γ and targets. The iteration for one γ and target
+// stops when its error is certified to be at most opts.Tol.
 //
-// The error at x is bounded from the gradient Aᵀ(Ax − b) + γx that a pass measures, see [Certificate]. If AᵀY is zero
-// up to round-off, no relative error can be certified, but this is not an error; see [ZeroSolution]. The order of the
-// rows does not matter. With a [Reducer], all statements refer to the rows of all workers together.
+// The error at x is bounded from the gradient Aᵀ(Ax − b) + γx that a pass measures, see [Certificate]. If AᵀY
+// is zero up to round-off, no relative error can be certified, but this is not an error; see [ZeroSolution]. The
+// order of the rows does not matter. With a [Reducer], all statements refer to the rows of all workers together.
 //
 // Errors:
 //
@@ -103,7 +103,13 @@ func Solve(ctx context.Context, src dataset.Source, sum *Summary, gamma float64,
 //   - [ErrShape] if src has other dimensions or rows than the summary, by number, weight, ‖Y‖² and AᵀY of the rows.
 //   - *[ScaleError] if a γ or the squares of rows or targets are out of range.
 //   - The error of ctx. If ctx is cancelled, the pass ends.
-func SolvePath(ctx context.Context, src dataset.Source, sum *Summary, gammas []float64, opts SolveOptions) ([]*Solution, error) {
+func SolvePath(
+	ctx context.Context,
+	src dataset.Source,
+	sum *Summary,
+	gammas []float64,
+	opts SolveOptions,
+) ([]*Solution, error) {
 	ctx = background.IfNil(ctx)
 	opts.fill()
 	if err := checkSolve(src, sum, gammas, opts); err != nil {
@@ -151,13 +157,25 @@ func checkSolve(src dataset.Source, sum *Summary, gammas []float64, opts SolveOp
 	_, fresh := opts.Hessian.(Refresher)
 	switch {
 	case fresh && opts.Reducer != nil:
-		return badinput.Errorf("ridge: a Refresher cannot be combined with a Reducer: each worker would see only its share of the rows")
+		return badinput.Errorf(
+			"ridge: a Refresher cannot be combined with a Reducer: each worker would see only its share of the rows",
+		)
 	case fresh && opts.Method != Newton:
-		return badinput.Errorf("ridge: %v needs the same Hessian in every step, but a Refresher changes it; use Newton", opts.Method)
+		return badinput.Errorf(
+			"ridge: %v needs the same Hessian in every step, but a Refresher changes it; use Newton",
+			opts.Method,
+		)
 	}
 	if opts.Start != nil {
 		if t, d := opts.Start.Dims(); t != sum.cfg.Targets || d != sum.cfg.Dim {
-			return fmt.Errorf("%w: Start is %d×%d, but the summary has %d targets and %d features", errShape, t, d, sum.cfg.Targets, sum.cfg.Dim)
+			return fmt.Errorf(
+				"%w: Start is %d×%d, but the summary has %d targets and %d features",
+				errShape,
+				t,
+				d,
+				sum.cfg.Targets,
+				sum.cfg.Dim,
+			)
 		}
 	}
 	if opts.Start != nil && slices.ContainsFunc(rowmajor.Of(opts.Start), func(v float64) bool { return v-v != 0 }) {
@@ -169,7 +187,8 @@ func checkSolve(src dataset.Source, sum *Summary, gammas []float64, opts SolveOp
 		}
 	}
 	n, d, t := src.Dims()
-	if d != sum.cfg.Dim || t != sum.cfg.Targets || n > sum.Rows() || (n >= 0 && n != sum.Rows() && opts.Reducer == nil) {
+	if d != sum.cfg.Dim || t != sum.cfg.Targets || n > sum.Rows() ||
+		(n >= 0 && n != sum.Rows() && opts.Reducer == nil) {
 		return fmt.Errorf("%w: the source has %d rows, %d features and %d targets, but the summary has %d, %d and %d",
 			errShape, n, d, t, sum.Rows(), sum.cfg.Dim, sum.cfg.Targets)
 	}
@@ -211,7 +230,16 @@ func newProblem(src dataset.Source, sum *Summary, gammas []float64, opts *SolveO
 	}
 	if observe := opts.Observe; observe != nil {
 		p.Observe = func(s *krylov.System) {
-			observe(Iterate{Gamma: s.Gamma(), Target: s.Target, Pass: s.Passes(), Coef: s.Coef(), RelativeError: s.Relative, Measured: s.Measured})
+			observe(
+				Iterate{
+					Gamma:         s.Gamma(),
+					Target:        s.Target,
+					Pass:          s.Passes(),
+					Coef:          s.Coef(),
+					RelativeError: s.Relative,
+					Measured:      s.Measured,
+				},
+			)
 		}
 	}
 	if progress := opts.Progress; progress != nil {
@@ -283,8 +311,8 @@ func (s *Summary) improve(f *Solution, stopped []Status, opts *SolveOptions) err
 	return nil
 }
 
-// contraction returns a bound on ‖I − Ĥ⁻¹(AᵀA + γI)‖ in the norm of the Hessian Ĥ. A Newton step multiplies the error by
-// this factor.
+// contraction returns a bound on ‖I − Ĥ⁻¹(AᵀA + γI)‖ in the norm of the Hessian Ĥ. A Newton step
+// multiplies the error by this factor.
 func (o *SolveOptions) contraction(k *certify.Known, gamma float64) float64 {
 	switch {
 	case o.Hessian != nil:

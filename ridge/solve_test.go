@@ -83,7 +83,14 @@ func drawProblem(t *rapid.T, be engine.Backend) drawn {
 		kind = "gaussian"
 	}
 	n, d := rapid.IntRange(1, 60).Draw(t, "n"), rapid.IntRange(1, 12).Draw(t, "d")
-	s := problem(r, kind, n, d, rapid.IntRange(1, 3).Draw(t, "t"), rapid.SampledFrom([]float64{0, 1, 100}).Draw(t, "noise"))
+	s := problem(
+		r,
+		kind,
+		n,
+		d,
+		rapid.IntRange(1, 3).Draw(t, "t"),
+		rapid.SampledFrom([]float64{0, 1, 100}).Draw(t, "noise"),
+	)
 	s.block = rapid.IntRange(1, 30).Draw(t, "block")
 	s.sparse = rapid.Bool().Draw(t, "sparse")
 	if rapid.Bool().Draw(t, "weighted") {
@@ -134,7 +141,8 @@ func TestSolveCertificates(t *testing.T) {
 			fits, err := ridge.SolvePath(context.Background(), p.table, p.sum, []float64{p.gamma, 3 * p.gamma}, opts)
 			var short *ridge.NotConvergedError
 			if errors.As(err, &short) {
-				if fits != nil || len(short.Solutions) != 2 || short.Status.Err() == nil || !errors.Is(err, short.Status.Err()) {
+				if fits != nil || len(short.Solutions) != 2 || short.Status.Err() == nil ||
+					!errors.Is(err, short.Status.Err()) {
 					t.Fatalf("%d fits and %d best fits: %v", len(fits), len(short.Solutions), err)
 				}
 				fits = short.Solutions
@@ -209,7 +217,13 @@ func TestContraction(t *testing.T) {
 		want := must(ref.Solve(gamma))(t).Coef[0]
 		for _, plain := range []bool{false, true} {
 			for passes := 1; passes <= 9; passes += 2 {
-				_, err := ridge.Solve(context.Background(), s, sum, gamma, ridge.SolveOptions{Method: ridge.Newton, PlainFD: plain, Tol: 1e-15, MaxPasses: passes})
+				_, err := ridge.Solve(
+					context.Background(),
+					s,
+					sum,
+					gamma,
+					ridge.SolveOptions{Method: ridge.Newton, PlainFD: plain, Tol: 1e-15, MaxPasses: passes},
+				)
 				var short *ridge.NotConvergedError
 				if !errors.As(err, &short) {
 					t.Fatal(err)
@@ -218,7 +232,14 @@ func TestContraction(t *testing.T) {
 				q := f.Contraction
 				limit := math.Pow(q, float64(passes)) * refbig.Norm(want)
 				if q < 1 && !(refbig.Distance(f.Targets[0].Coef, want) <= limit*(1+1e-10)+1e-12*refbig.Norm(want)) {
-					t.Errorf("γ/η = %g, plain %v: after %d steps the error is %g, qᵗ‖x*‖ = %g", ratio, plain, passes, refbig.Distance(f.Targets[0].Coef, want), limit)
+					t.Errorf(
+						"γ/η = %g, plain %v: after %d steps the error is %g, qᵗ‖x*‖ = %g",
+						ratio,
+						plain,
+						passes,
+						refbig.Distance(f.Targets[0].Coef, want),
+						limit,
+					)
 				}
 				rate := f.Shrinkage / gamma
 				if !plain {
@@ -269,7 +290,17 @@ func TestCGTerminates(t *testing.T) {
 		s.x, s.y = append(s.x, x), append(s.y, normals(r, 1))
 	}
 	sum := summarize(t, s, ridge.SummaryConfig{Size: d})
-	f := must(ridge.Solve(context.Background(), s, sum, 1, ridge.SolveOptions{Hessian: ridge.Identity{Largest: 1e6}, Tol: 1e-9}))(t)
+	f := must(
+		ridge.Solve(
+			context.Background(),
+			s,
+			sum,
+			1,
+			ridge.SolveOptions{Hessian: ridge.Identity{Largest: 1e6}, Tol: 1e-9},
+		),
+	)(
+		t,
+	)
 	if f.Passes-1 > 3*different {
 		t.Errorf("%d passes for %d eigenvalues", f.Passes-1, different)
 	}
@@ -282,9 +313,23 @@ func TestSummaryMerge(t *testing.T) {
 		rapid.Check(t, func(t *rapid.T) {
 			r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 5))
 			n, d := rapid.IntRange(1, 60).Draw(t, "n"), rapid.IntRange(1, 10).Draw(t, "d")
-			s := problem(r, rapid.SampledFrom([]string{"gaussian", "offset", "dependent", "constant"}).Draw(t, "kind"), n, d, 2, 1)
+			s := problem(
+				r,
+				rapid.SampledFrom([]string{"gaussian", "offset", "dependent", "constant"}).Draw(t, "kind"),
+				n,
+				d,
+				2,
+				1,
+			)
 			intercept := rapid.Bool().Draw(t, "intercept")
-			cfg := ridge.SummaryConfig{Dim: d, Targets: 2, Size: rapid.IntRange(1, 11).Draw(t, "m"), Intercept: intercept, Store: drawStore(t), Backend: be}
+			cfg := ridge.SummaryConfig{
+				Dim:       d,
+				Targets:   2,
+				Size:      rapid.IntRange(1, 11).Draw(t, "m"),
+				Intercept: intercept,
+				Store:     drawStore(t),
+				Backend:   be,
+			}
 			var w []float64
 			if rapid.Bool().Draw(t, "weighted") {
 				for range n {
@@ -314,7 +359,11 @@ func TestSummaryMerge(t *testing.T) {
 				sums = append(sums[:i], sums[i+1:]...)
 			}
 			ref := refbig.New(s.x, s.y, w, intercept)
-			ridgetest.Certificate(t, ref, must(sums[0].Fit(scaleOf(ref)*math.Pow(10, rapid.Float64Range(-6, 1).Draw(t, "log γ"))))(t))
+			ridgetest.Certificate(
+				t,
+				ref,
+				must(sums[0].Fit(scaleOf(ref)*math.Pow(10, rapid.Float64Range(-6, 1).Draw(t, "log γ"))))(t),
+			)
 		})
 	})
 }
@@ -328,7 +377,15 @@ func TestDecay(t *testing.T) {
 			kind := rapid.SampledFrom([]string{"gaussian", "decaying", "offset", "dependent", "integers"}).Draw(t, "kind")
 			n, d, k := rapid.IntRange(2, 50).Draw(t, "n"), rapid.IntRange(1, 8).Draw(t, "d"), rapid.IntRange(1, 2).Draw(t, "t")
 			intercept := rapid.Bool().Draw(t, "intercept")
-			cfg := ridge.SummaryConfig{Dim: d, Targets: k, Size: rapid.IntRange(1, 9).Draw(t, "m"), ShrinkRows: rapid.IntRange(1, 9).Draw(t, "p"), Intercept: intercept, Store: drawStore(t), Backend: be}
+			cfg := ridge.SummaryConfig{
+				Dim:        d,
+				Targets:    k,
+				Size:       rapid.IntRange(1, 9).Draw(t, "m"),
+				ShrinkRows: rapid.IntRange(1, 9).Draw(t, "p"),
+				Intercept:  intercept,
+				Store:      drawStore(t),
+				Backend:    be,
+			}
 			s := problem(r, kind, n, d, k, 1)
 			sums := []*ridge.Summary{must(ridge.NewSummary(cfg))(t), must(ridge.NewSummary(cfg))(t)}
 			w, seen := make([]float64, n), make([][]int, 2)
@@ -374,7 +431,11 @@ func TestDecay(t *testing.T) {
 // sparseRow is a block of n rows with two targets and the columns given, good or bad.
 func sparseRow(d, n int, pointers []int, columns ...int32) dataset.Block {
 	val := make([]float64, len(columns))
-	return dataset.Block{N: n, Y: make([]float64, 2*n), Sparse: &engine.CSR{Rows: n, Cols: d, RowPtr: pointers, ColIdx: columns, Val: val}}
+	return dataset.Block{
+		N:      n,
+		Y:      make([]float64, 2*n),
+		Sparse: &engine.CSR{Rows: n, Cols: d, RowPtr: pointers, ColIdx: columns, Val: val},
+	}
 }
 
 func TestSummaryRefuses(t *testing.T) {
@@ -527,7 +588,13 @@ func TestIterationsAllocateNothing(t *testing.T) {
 			for _, m := range methods {
 				count := func(passes int) float64 {
 					return testing.AllocsPerRun(5, func() {
-						_, err := ridge.SolvePath(context.Background(), src, sum, []float64{1e-3, 1e-2}, ridge.SolveOptions{Method: m, Tol: 1e-13, MaxPasses: passes})
+						_, err := ridge.SolvePath(
+							context.Background(),
+							src,
+							sum,
+							[]float64{1e-3, 1e-2},
+							ridge.SolveOptions{Method: m, Tol: 1e-13, MaxPasses: passes},
+						)
 						var short *ridge.NotConvergedError
 						if !errors.As(err, &short) {
 							t.Fatal(err)
@@ -552,7 +619,11 @@ func TestSummaryAppendAllocatesNothing(t *testing.T) {
 		s := problem(rand.New(rand.NewPCG(2, 8)), "gaussian", 200, 40, 2, 1)
 		b := dataset.Block{N: 200, X: flat(s.x), Y: flat(s.y)}
 		for _, intercept := range []bool{false, true} {
-			sum := must(ridge.NewSummary(ridge.SummaryConfig{Dim: 40, Targets: 2, Size: 8, Intercept: intercept, Backend: be}))(t)
+			sum := must(
+				ridge.NewSummary(ridge.SummaryConfig{Dim: 40, Targets: 2, Size: 8, Intercept: intercept, Backend: be}),
+			)(
+				t,
+			)
 			if err := sum.AppendBlock(b); err != nil {
 				t.Fatal(err)
 			}
@@ -662,7 +733,13 @@ func TestDotChain(t *testing.T) {
 			for _, q := range []int{1, 7, 16, 33} {
 				gammas := slices.Repeat([]float64{gamma}, q)
 				for _, m := range []ridge.Method{ridge.CG, ridge.Galerkin} {
-					fits, err := ridge.SolvePath(context.Background(), s, sum, gammas, ridge.SolveOptions{Method: m, MaxPasses: 1, Start: mat.NewDense(1, d, row)})
+					fits, err := ridge.SolvePath(
+						context.Background(),
+						s,
+						sum,
+						gammas,
+						ridge.SolveOptions{Method: m, MaxPasses: 1, Start: mat.NewDense(1, d, row)},
+					)
 					var missed *ridge.NotConvergedError
 					if errors.As(err, &missed) {
 						fits = missed.Solutions

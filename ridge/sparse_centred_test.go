@@ -57,7 +57,16 @@ func TestSparseCentred(t *testing.T) {
 				if c.weighted {
 					all = weighted
 				}
-				cfg := ridge.SummaryConfig{Dim: d, Size: c.size, Intercept: true, Backend: be, Lanes: c.lanes, LaneRows: 3, ShrinkRows: 9, Store: fd.StoreRows}
+				cfg := ridge.SummaryConfig{
+					Dim:        d,
+					Size:       c.size,
+					Intercept:  true,
+					Backend:    be,
+					Lanes:      c.lanes,
+					LaneRows:   3,
+					ShrinkRows: 9,
+					Store:      fd.StoreRows,
+				}
 				parts := []*ridge.Summary{must(ridge.NewSummary(cfg))(t), must(ridge.NewSummary(cfg))(t)}
 				for lo := 0; lo < n; lo += c.step {
 					b := all.Cut(lo, min(lo+c.step, n), d, 1, new(engine.CSR))
@@ -128,7 +137,11 @@ func TestSparseCentredSameBits(t *testing.T) {
 	}
 	for _, lanes := range []int{1, 3} {
 		made := func(again bool) *ridge.Summary {
-			s := must(ridge.NewSummary(ridge.SummaryConfig{Dim: d, Size: 8, Intercept: true, Lanes: lanes, LaneRows: 7}))(t)
+			s := must(
+				ridge.NewSummary(ridge.SummaryConfig{Dim: d, Size: 8, Intercept: true, Lanes: lanes, LaneRows: 7}),
+			)(
+				t,
+			)
 			for _, b := range blocks {
 				check(t, s.AppendBlock(b))
 				check(t, s.Decay(0.75))
@@ -153,7 +166,13 @@ func TestSparseCentredAllocatesNothing(t *testing.T) {
 			b.W = append(b.W, float64(i%3))
 		}
 		for _, lanes := range []int{1, 3} {
-			s := must(ridge.NewSummary(ridge.SummaryConfig{Dim: 200, Size: 6, Intercept: true, Lanes: lanes, LaneRows: 7, Backend: be}))(t)
+			s := must(
+				ridge.NewSummary(
+					ridge.SummaryConfig{Dim: 200, Size: 6, Intercept: true, Lanes: lanes, LaneRows: 7, Backend: be},
+				),
+			)(
+				t,
+			)
 			add := func() { check(t, s.AppendBlock(b)) }
 			for range 8 {
 				add()

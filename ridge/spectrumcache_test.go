@@ -52,7 +52,9 @@ func TestSpectrumCache(t *testing.T) {
 					t.Fatal(name, err)
 				}
 			}
-			if !slices.Equal(own.V, shared.V) || !slices.Equal(own.Sigma2, shared.Sigma2) || own.Bound != shared.Bound || own.Skew != shared.Skew {
+			if !slices.Equal(own.V, shared.V) || !slices.Equal(own.Sigma2, shared.Sigma2) ||
+				own.Bound != shared.Bound ||
+				own.Skew != shared.Skew {
 				t.Errorf("%s: the shared spectrum differs", name)
 			}
 			return shared

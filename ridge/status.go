@@ -58,12 +58,20 @@ var statuses = [...]struct {
 	ZeroSolution:  {"zero-solution", "the solution is zero, to round-off", nil},
 	OnePass:       {"one-pass", "one pass", nil},
 	Factorized:    {"factorized", "direct factorisation", nil},
-	RoundOff:      {"round-off", "round-off: float64 certifies no smaller error for these data by this method", ErrRoundOff},
-	PassLimit:     {"pass-limit", "the limit on passes", ErrPassLimit},
-	Diverged:      {"diverged", "the iteration diverged: gamma is too small for this sketch", ErrDiverged},
-	Unsolved:      {"unsolved", "there is no solution at some gamma", ErrUnsolved},
-	Unproved:      {"unproved", "one pass, which proves nothing of these weights", ErrUnproved},
-	MinimumNorm:   {"minimum-norm", "columns depend on each other within round-off: the minimum-norm solution", ErrDependent},
+	RoundOff: {
+		"round-off",
+		"round-off: float64 certifies no smaller error for these data by this method",
+		ErrRoundOff,
+	},
+	PassLimit: {"pass-limit", "the limit on passes", ErrPassLimit},
+	Diverged:  {"diverged", "the iteration diverged: gamma is too small for this sketch", ErrDiverged},
+	Unsolved:  {"unsolved", "there is no solution at some gamma", ErrUnsolved},
+	Unproved:  {"unproved", "one pass, which proves nothing of these weights", ErrUnproved},
+	MinimumNorm: {
+		"minimum-norm",
+		"columns depend on each other within round-off: the minimum-norm solution",
+		ErrDependent,
+	},
 }
 
 // String returns a description of the status, or "" for [NotTerminated]. fdridge.Result.Remedies suggests remedies.
@@ -84,8 +92,8 @@ func (s Status) Err() error {
 }
 
 // MarshalText returns the name of the status: "converged", "zero-solution", "one-pass", "factorized", "round-off",
-// "pass-limit", "diverged", "unsolved", "unproved", "minimum-norm", or "" for [NotTerminated]. The names never change, unlike the texts
-// of String.
+// "pass-limit", "diverged", "unsolved", "unproved", "minimum-norm", or "" for [NotTerminated]. The names never
+// change, unlike the texts of String.
 func (s Status) MarshalText() ([]byte, error) {
 	if s < 0 || int(s) >= len(statuses) {
 		return nil, badinput.Errorf("ridge: %v is no status", s)

@@ -95,7 +95,8 @@ func TestShortOfSeveral(t *testing.T) {
 	} {
 		res, err := fdridge.Fit(t.Context(), src, opts)
 		short, ok := errors.AsType[*ridge.NotConvergedError](err)
-		if !ok || res == nil || res.Status.Err() == nil || short.Status != res.Status || res.Solutions[0].Status.Err() == nil {
+		if !ok || res == nil || res.Status.Err() == nil || short.Status != res.Status ||
+			res.Solutions[0].Status.Err() == nil {
 			t.Fatalf("%s: %v, %+v", opts.Method, err, res)
 		}
 		if opts.Tol == 0 {
@@ -134,10 +135,18 @@ func TestWrongIsNotZero(t *testing.T) {
 		-99999999.130831882, -4.1671150957635357, -100000003.29794697,
 		100000000.07154186, 4.1671150957635348, 100000004.23865695,
 	}
-	src := must(dataset.FromDense(3, 3, 1, x, []float64{0.77535633598498854, -0.22519476277274325, -0.92567828439096256}))(t)
+	src := must(
+		dataset.FromDense(3, 3, 1, x, []float64{0.77535633598498854, -0.22519476277274325, -0.92567828439096256}),
+	)(
+		t,
+	)
 	for _, method := range []ridge.Method{ridge.Dual, ridge.Exact, ridge.Cholesky, ridge.Tridiagonal, ridge.QR} {
 		for _, gamma := range []float64{1.1888833589937913e-19, 6.291983175097129e-16, 1e-14} {
-			res, err := fdridge.Fit(t.Context(), src, fdridge.Options{Method: method, Tol: 1e-15, Gammas: []float64{gamma, 1, 2, 3}})
+			res, err := fdridge.Fit(
+				t.Context(),
+				src,
+				fdridge.Options{Method: method, Tol: 1e-15, Gammas: []float64{gamma, 1, 2, 3}},
+			)
 			if errors.Is(err, ridge.ErrInput) { // singular
 				continue
 			}
@@ -151,7 +160,11 @@ func TestWrongIsNotZero(t *testing.T) {
 // TestCertifiedBefore: a target that one pass has certified to the tolerance, and the passes that there
 // were have not, has what was asked for; here one that is constant, beside another.
 func TestCertifiedBefore(t *testing.T) {
-	src := must(dataset.FromDense(6, 1, 2, []float64{1, 2, 4, 7, 11, 13}, []float64{3, 1, 3, 2, 3, 2, 3, 5, 3, 1, 3, 9}))(t)
+	src := must(
+		dataset.FromDense(6, 1, 2, []float64{1, 2, 4, 7, 11, 13}, []float64{3, 1, 3, 2, 3, 2, 3, 5, 3, 1, 3, 9}),
+	)(
+		t,
+	)
 	for _, m := range methods {
 		opts := fdridge.Options{Method: m, MaxPasses: 1, Gammas: []float64{1}}
 		res, err := fdridge.Fit(t.Context(), src, opts)

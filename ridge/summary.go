@@ -22,8 +22,8 @@ type SummaryConfig struct {
 	Backend    engine.Backend // nil is engine.Default()
 	Store      fd.Storage     // what the sketch stores; default AᵀA if that is no larger than the buffer of rows
 
-	// Lanes is the number of sketches, called lanes, that are computed in parallel. Each lane gets a fixed part of the rows.
-	// Results therefore depend on Lanes and LaneRows, but not on the number of cores.
+	// Lanes is the number of sketches, called lanes, that are computed in parallel. Each lane gets a fixed part of the
+	// rows. Results therefore depend on Lanes and LaneRows, but not on the number of cores.
 	//
 	// Each lane needs the memory of a summary. Merging needs half of this memory in addition. To keep all cores busy, a
 	// call must append at least Lanes·LaneRows rows. If Lanes is 0, [Summarize] and fdridge.Fit use
@@ -48,8 +48,8 @@ func (c SummaryConfig) WithLanes(n int64) (SummaryConfig, error) {
 }
 
 // A Summary holds what ridge regression of the rows so far needs, for every γ: the Frequent Directions sketch of A,
-// c = AᵀY, ‖Y‖² and, with an intercept, the means. With an intercept, A and Y are centred exactly, row by row and
-// across merges. For sketches of m rows, p rows between two shrinks, d features and t targets, a Summary takes
+// c = AᵀY, ‖Y‖² and, with an intercept, the means. With an intercept, A and Y are centred exactly, row by row
+// and across merges. For sketches of m rows, p rows between two shrinks, d features and t targets, a Summary takes
 // O((m+p+t)·d) numbers. If d ≤ m+p, the sketch is AᵀA itself, without loss, see [fd.Storage].
 //
 // Only one goroutine may write at a time. Any number may read while none writes.
@@ -100,8 +100,8 @@ func (s *Summary) view(l *accum.Lane, spec *fd.Spectrum) *Summary {
 }
 
 // Projected declares that columns without penalty were projected out of the rows (project.Projection.Apply). p is the
-// result of project.Projection.Rounding; nil means that no columns were projected out. GCV and leave-one-out errors then
-// count each of these columns as a degree of freedom, and their brackets include the errors of the projection.
+// result of project.Projection.Rounding; nil means that no columns were projected out. GCV and leave-one-out errors
+// then count each of these columns as a degree of freedom, and their brackets include the errors of the projection.
 // Projected returns s. The binary format does not contain p.
 func (s *Summary) Projected(p *ProjectionBounds) *Summary {
 	if s.projected != p {
@@ -142,8 +142,8 @@ func (s *Summary) Weight() float64 {
 func (s *Summary) Config() SummaryConfig { return s.cfg }
 
 // Sketch returns the sketch of A, centred if there is an intercept. It must not be modified. If merging parallel
-// sketches failed, all methods of the sketch return the error. A view ([Summary.Penalize]) has the sketch of the original
-// columns.
+// sketches failed, all methods of the sketch return the error. A view ([Summary.Penalize]) has the sketch of the
+// original columns.
 func (s *Summary) Sketch() *fd.Sketch {
 	if !s.isValid() {
 		return nil

@@ -96,13 +96,31 @@ func TestTridiagonalUseful(t *testing.T) {
 	gammas := []float64{1e-6, 1e-3, 1, 1e3, 1e6}
 	for _, f := range mustExact(t, s, ridge.ExactOptions{Method: ridge.Tridiagonal}, gammas...) {
 		df := f.EffectiveDimension
-		if f.Method != ridge.Tridiagonal || f.Passes != 1 || f.Status != ridge.Factorized || !(f.Targets[1].RelativeErrorBound <= 1e-10) || !(df.Hi-df.Lo <= 1e-9*df.Hi) {
-			t.Errorf("γ = %g: %s, %d passes, %v, certified to %g, effective dimension %v", f.Gamma, f.Method, f.Passes, f.Status, f.Targets[1].RelativeErrorBound, df)
+		if f.Method != ridge.Tridiagonal || f.Passes != 1 || f.Status != ridge.Factorized ||
+			!(f.Targets[1].RelativeErrorBound <= 1e-10) ||
+			!(df.Hi-df.Lo <= 1e-9*df.Hi) {
+			t.Errorf(
+				"γ = %g: %s, %d passes, %v, certified to %g, effective dimension %v",
+				f.Gamma,
+				f.Method,
+				f.Passes,
+				f.Status,
+				f.Targets[1].RelativeErrorBound,
+				df,
+			)
 		}
 	}
 	for _, f := range mustExact(t, s, ridge.ExactOptions{Method: ridge.Tridiagonal, Tol: 2e-16}, gammas...) {
-		if f.Method != ridge.Tridiagonal || f.Passes != 2 || f.Status != ridge.Factorized || !(f.Targets[1].RelativeErrorBound <= 2e-16) {
-			t.Errorf("γ = %g: %s, %d passes, %v, certified to %g", f.Gamma, f.Method, f.Passes, f.Status, f.Targets[1].RelativeErrorBound)
+		if f.Method != ridge.Tridiagonal || f.Passes != 2 || f.Status != ridge.Factorized ||
+			!(f.Targets[1].RelativeErrorBound <= 2e-16) {
+			t.Errorf(
+				"γ = %g: %s, %d passes, %v, certified to %g",
+				f.Gamma,
+				f.Method,
+				f.Passes,
+				f.Status,
+				f.Targets[1].RelativeErrorBound,
+			)
 		}
 	}
 }
@@ -123,7 +141,9 @@ func TestTridiagonalThreads(t *testing.T) {
 			want = got
 		}
 		for i, f := range got {
-			if !slices.Equal(f.Targets[0].Coef, want[i].Targets[0].Coef) || f.Targets[0].Certificate != want[i].Targets[0].Certificate || f.EffectiveDimension != want[i].EffectiveDimension {
+			if !slices.Equal(f.Targets[0].Coef, want[i].Targets[0].Coef) ||
+				f.Targets[0].Certificate != want[i].Targets[0].Certificate ||
+				f.EffectiveDimension != want[i].EffectiveDimension {
 				t.Errorf("other bits on %d threads", threads)
 			}
 		}
@@ -144,7 +164,11 @@ func TestFitReduces(t *testing.T) {
 		{ridge.Tridiagonal, ridge.Tridiagonal, []float64{1}},
 		{ridge.Auto, ridge.Tridiagonal, []float64{1, 2, 3, 4}},
 	} {
-		r := must(fdridge.Fit(t.Context(), s, fdridge.Options{NoIntercept: true, Method: c.method, Gammas: c.gammas}))(t)
+		r := must(
+			fdridge.Fit(t.Context(), s, fdridge.Options{NoIntercept: true, Method: c.method, Gammas: c.gammas}),
+		)(
+			t,
+		)
 		want := c.method
 		if want == ridge.Auto {
 			want = ridge.Exact
@@ -157,13 +181,18 @@ func TestFitReduces(t *testing.T) {
 	for _, x := range s.x {
 		x[3] = x[2]
 	}
-	r, err := fdridge.Fit(t.Context(), s, fdridge.Options{NoIntercept: true, Method: ridge.Exact, Gammas: []float64{1e-40, 2, 3, 4}})
+	r, err := fdridge.Fit(
+		t.Context(),
+		s,
+		fdridge.Options{NoIntercept: true, Method: ridge.Exact, Gammas: []float64{1e-40, 2, 3, 4}},
+	)
 	proved := r.Solutions[0].Targets[0].Proves()
 	if errors.Is(err, ridge.ErrRoundOff) == proved || proved != (err == nil) {
 		t.Errorf("something is proved: %v, %v", proved, err)
 	}
 	got, left := r.Solutions[0].Method, givenUp(r)
-	if len(left) == 1 && (left[0].Method != ridge.Tridiagonal || got != ridge.QR) || len(left) == 0 && got != ridge.Cholesky {
+	if len(left) == 1 && (left[0].Method != ridge.Tridiagonal || got != ridge.QR) ||
+		len(left) == 0 && got != ridge.Cholesky {
 		t.Errorf("%s after %v", got, left)
 	}
 	p := refbig.New(s.x, s.y, nil, false)
@@ -192,18 +221,46 @@ func TestExactChoice(t *testing.T) {
 	for _, intercept := range []bool{false, true} {
 		s := problem(rand.New(rand.NewPCG(7, 9)), "gaussian", 200, 20, 2, 30)
 		p := refbig.New(s.x, s.y, nil, intercept)
-		want := must(fdridge.Fit(t.Context(), s, fdridge.Options{Method: ridge.CG, Select: choose.GCV, NoIntercept: !intercept, Size: 20}))(t)
+		want := must(
+			fdridge.Fit(
+				t.Context(),
+				s,
+				fdridge.Options{Method: ridge.CG, Select: choose.GCV, NoIntercept: !intercept, Size: 20},
+			),
+		)(
+			t,
+		)
 		for _, method := range []ridge.Method{ridge.Exact, ridge.Tridiagonal} {
 			for _, tol := range []float64{0, 2e-16} {
-				r := must(fdridge.Fit(t.Context(), s, fdridge.Options{Method: method, Select: choose.GCV, NoIntercept: !intercept, Tol: tol}))(t)
+				r := must(
+					fdridge.Fit(
+						t.Context(),
+						s,
+						fdridge.Options{Method: method, Select: choose.GCV, NoIntercept: !intercept, Tol: tol},
+					),
+				)(
+					t,
+				)
 				f, passes := r.Solutions[0], 1
 				if tol > 0 {
 					passes = 2
 				}
-				if r.Choice.Index != want.Choice.Index || !r.Choice.Certain || !r.Choice.Whole || r.Choice.By != choose.GCV || math.Abs(r.Choice.Gamma()/want.Choice.Gamma()-1) > 1e-12 {
-					t.Errorf("%s chooses %v of %d, cg %v", method, r.Choice.Gamma(), len(r.Choice.Path), want.Choice.Gamma())
+				if r.Choice.Index != want.Choice.Index || !r.Choice.Certain || !r.Choice.Whole ||
+					r.Choice.By != choose.GCV ||
+					math.Abs(r.Choice.Gamma()/want.Choice.Gamma()-1) > 1e-12 {
+					t.Errorf(
+						"%s chooses %v of %d, cg %v",
+						method,
+						r.Choice.Gamma(),
+						len(r.Choice.Path),
+						want.Choice.Gamma(),
+					)
 				}
-				if len(r.Solutions) != 1 || f.Gamma != r.Choice.Gamma() || f.Method != ridge.Tridiagonal || r.Passes != passes || f.Passes != passes || r.Summary != nil || r.Status != ridge.Factorized {
+				if len(r.Solutions) != 1 || f.Gamma != r.Choice.Gamma() || f.Method != ridge.Tridiagonal ||
+					r.Passes != passes ||
+					f.Passes != passes ||
+					r.Summary != nil ||
+					r.Status != ridge.Factorized {
 					t.Errorf("%s, tol = %g: %d passes, %v: %+v", method, tol, r.Passes, r.Status, f)
 				}
 				if tol > 0 && !(f.Targets[1].RelativeErrorBound <= tol) {
@@ -220,12 +277,28 @@ func TestExactChoice(t *testing.T) {
 			}
 		}
 		for _, method := range []ridge.Method{ridge.Cholesky, ridge.QR} { // which factor once for each γ
-			r := must(fdridge.Fit(t.Context(), s, fdridge.Options{Method: method, Select: choose.GCV, NoIntercept: !intercept}))(t)
+			r := must(
+				fdridge.Fit(
+					t.Context(),
+					s,
+					fdridge.Options{Method: method, Select: choose.GCV, NoIntercept: !intercept},
+				),
+			)(
+				t,
+			)
 			if r.Choice.Index != want.Choice.Index || r.Passes != 1 || r.Best().Method != method {
 				t.Errorf("%s chooses %v, cg %v, in %d passes", method, r.Choice.Gamma(), want.Choice.Gamma(), r.Passes)
 			}
 		}
-		r := must(fdridge.Fit(t.Context(), s, fdridge.Options{Method: ridge.Exact, Candidates: []float64{5, 1, 0}, NoIntercept: !intercept}))(t)
+		r := must(
+			fdridge.Fit(
+				t.Context(),
+				s,
+				fdridge.Options{Method: ridge.Exact, Candidates: []float64{5, 1, 0}, NoIntercept: !intercept},
+			),
+		)(
+			t,
+		)
 		if len(r.Choice.Path) != 3 || r.Choice.Path[2].Gamma != 0 || r.Choice.Path[2].Method != ridge.Tridiagonal {
 			t.Errorf("of three candidates: %+v", r.Choice)
 		}
@@ -252,19 +325,52 @@ func TestExactChoiceByLOO(t *testing.T) {
 			}
 			p := refbig.New(s.x, s.y, s.w, intercept)
 			gammas := []float64{1e-3, 1, 10, 30, 100, 300, 1e3, 1e5}
-			want := must(fdridge.Fit(t.Context(), s, fdridge.Options{Method: ridge.CG, NoIntercept: !intercept, Size: 20, Candidates: gammas, Select: choose.LOO}))(t)
+			want := must(
+				fdridge.Fit(
+					t.Context(),
+					s,
+					fdridge.Options{
+						Method:      ridge.CG,
+						NoIntercept: !intercept,
+						Size:        20,
+						Candidates:  gammas,
+						Select:      choose.LOO,
+					},
+				),
+			)(
+				t,
+			)
 			for _, tol := range []float64{0, 2e-16} {
 				src := &reads{Source: s}
-				r := must(fdridge.Fit(t.Context(), src, fdridge.Options{Method: ridge.Exact, NoIntercept: !intercept, Tol: tol, Candidates: gammas, Select: choose.LOO}))(t)
+				r := must(
+					fdridge.Fit(
+						t.Context(),
+						src,
+						fdridge.Options{
+							Method:      ridge.Exact,
+							NoIntercept: !intercept,
+							Tol:         tol,
+							Candidates:  gammas,
+							Select:      choose.LOO,
+						},
+					),
+				)(
+					t,
+				)
 				f, c := r.Solutions[0], r.Choice
-				if c.Index != want.Choice.Index || !c.Certain || !c.Whole || c.By != choose.LOO || c.Passes != 1 || len(c.Spent) == 0 || r.Summary != nil {
+				if c.Index != want.Choice.Index || !c.Certain || !c.Whole || c.By != choose.LOO || c.Passes != 1 ||
+					len(c.Spent) == 0 ||
+					r.Summary != nil {
 					t.Errorf("chose %v, cg %v: %+v", c.Gamma(), want.Choice.Gamma(), c.Choice)
 				}
 				passes := 2
 				if tol > 0 {
 					passes = 3
 				}
-				if src.passes != passes || r.Passes != passes || f.Gamma != c.Gamma() || f.Method != ridge.Tridiagonal || r.Status != ridge.Factorized || tol > 0 && !(f.Targets[1].RelativeErrorBound <= tol) {
+				if src.passes != passes || r.Passes != passes || f.Gamma != c.Gamma() ||
+					f.Method != ridge.Tridiagonal ||
+					r.Status != ridge.Factorized ||
+					tol > 0 && !(f.Targets[1].RelativeErrorBound <= tol) {
 					t.Errorf("tol = %g: %d passes, told are %d, %v: %+v", tol, src.passes, r.Passes, r.Status, f)
 				}
 				ridgetest.Certificate(t, p, f)
@@ -283,7 +389,11 @@ func TestExactChoiceByLOO(t *testing.T) {
 	if e, ok := errors.AsType[*ridge.SizeError](fail(fdridge.Fit(t.Context(), s, fdridge.Options{NoIntercept: true, Method: ridge.Exact, Select: choose.GCV, MaxBytes: 1}))); ok {
 		least = e.Bytes
 	}
-	_, err := fdridge.Fit(t.Context(), s, fdridge.Options{NoIntercept: true, Method: ridge.Exact, Select: choose.LOO, MaxBytes: least})
+	_, err := fdridge.Fit(
+		t.Context(),
+		s,
+		fdridge.Options{NoIntercept: true, Method: ridge.Exact, Select: choose.LOO, MaxBytes: least},
+	)
 	if e, ok := errors.AsType[*ridge.SizeError](err); !ok || !(e.Bytes > least) || e.Limit != least || least == 0 {
 		t.Errorf("in %d bytes, which GCV takes: %v", least, err)
 	}
@@ -298,7 +408,11 @@ func fail[T any](_ T, err error) error { return err }
 // TestExactChoiceBeyond: a grid of which the least γ is the best goes on, to where round-off ends it.
 func TestExactChoiceBeyond(t *testing.T) {
 	s := problem(rand.New(rand.NewPCG(7, 9)), "dependent", 60, 6, 1, 0)
-	r := must(fdridge.Fit(t.Context(), s, fdridge.Options{NoIntercept: true, Method: ridge.Exact, Select: choose.GCV}))(t)
+	r := must(
+		fdridge.Fit(t.Context(), s, fdridge.Options{NoIntercept: true, Method: ridge.Exact, Select: choose.GCV}),
+	)(
+		t,
+	)
 	if len(r.Choice.Path) <= 50 || !(r.Choice.Gamma() < r.Choice.Path[len(r.Choice.Path)-50].Gamma) {
 		t.Errorf("%d γ, of which %g is chosen", len(r.Choice.Path), r.Choice.Gamma())
 	}
@@ -314,13 +428,28 @@ func TestTridiagonalGivesWay(t *testing.T) {
 	}
 	p := refbig.New(s.x, s.y, nil, true)
 	gammas := []float64{10, 100, 1e3, 1e4}
-	loose := must(ridge.SolveExact(t.Context(), s, gammas, ridge.ExactOptions{Method: ridge.Tridiagonal, Intercept: true, Tol: 1}))(t)
+	loose := must(
+		ridge.SolveExact(
+			t.Context(),
+			s,
+			gammas,
+			ridge.ExactOptions{Method: ridge.Tridiagonal, Intercept: true, Tol: 1},
+		),
+	)(
+		t,
+	)
 	for i, f := range must(ridge.SolveExact(t.Context(), s, gammas, ridge.ExactOptions{Method: ridge.Tridiagonal, Intercept: true, Tol: 1e-9}))(t) {
 		if before := loose[i]; before.Method != ridge.Tridiagonal || !(before.Targets[0].RelativeErrorBound > 1e-9) {
 			t.Errorf("γ = %g: %v is certified to %g", f.Gamma, before.Method, before.Targets[0].RelativeErrorBound)
 		}
 		if f.Method != ridge.Cholesky || f.Passes != 1 || !(f.Targets[0].RelativeErrorBound <= 1e-9) {
-			t.Errorf("γ = %g: %v in %d passes, certified to %g", f.Gamma, f.Method, f.Passes, f.Targets[0].RelativeErrorBound)
+			t.Errorf(
+				"γ = %g: %v in %d passes, certified to %g",
+				f.Gamma,
+				f.Method,
+				f.Passes,
+				f.Targets[0].RelativeErrorBound,
+			)
 		}
 		ridgetest.Certificate(t, p, f)
 	}

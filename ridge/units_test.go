@@ -72,7 +72,16 @@ func TestLeaveOneOutUnits(t *testing.T) {
 			src := must(dataset.FromDense(n, d, 1, rows, targets))(t)
 			gammas := []float64{1e-4, 1e-2, 1, 1e3, 1e6, 1e10}
 			for _, m := range []ridge.Method{ridge.Cholesky, ridge.Tridiagonal, ridge.QR} {
-				f := must(ridge.Factorize(t.Context(), src, nil, ridge.ExactOptions{Method: m, Intercept: intercept, Backend: be, LeaveOneOut: true}))(t)
+				f := must(
+					ridge.Factorize(
+						t.Context(),
+						src,
+						nil,
+						ridge.ExactOptions{Method: m, Intercept: intercept, Backend: be, LeaveOneOut: true},
+					),
+				)(
+					t,
+				)
 				_, found, err := f.LeaveOneOut(t.Context(), src, gammas, ridge.LeaveOneOutOptions{})
 				if err != nil {
 					t.Fatal(err)
@@ -111,13 +120,20 @@ func sensors(t *testing.T) dataset.Source {
 	return must(dataset.FromDense(n, count*readings, 1, x, y))(t)
 }
 
-// TestSensors: a table in raw units gets a γ that is proved to be best, and predicts as well as the standardised table.
+// TestSensors: a table in raw units gets a γ that is proved to be best, and predicts as well as the standardised
+// table.
 func TestSensors(t *testing.T) {
 	src := sensors(t)
 	raw := must(fdridge.Fit(t.Context(), src, fdridge.Options{}))(t)
 	c := raw.Choice
 	if c.By != choose.LOO || !(c.Score.Hi <= 1.001*c.Score.Lo) || !(c.RelativeExcess() <= 0.01) || c.LittleKnown() {
-		t.Errorf("γ = %g scores %v, another may be better by %g, left out are %v", c.Gamma(), c.Score, c.RelativeExcess(), c.Unknown)
+		t.Errorf(
+			"γ = %g scores %v, another may be better by %g, left out are %v",
+			c.Gamma(),
+			c.Score,
+			c.RelativeExcess(),
+			c.Unknown,
+		)
 	}
 	scaled, _, err := dataset.Standardize(t.Context(), src)
 	if err != nil {

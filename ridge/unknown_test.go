@@ -12,9 +12,9 @@ import (
 	"github.com/fdridge/fdridge/ridge/choose"
 )
 
-// TestChoiceSaysWhatIsUnknown: for monomials of large numbers, errors by a sketch or by folds are not known at small γ.
-// The choice lists these γ. GCV is known there, and its least is far below. Direct methods know the leave-one-out errors
-// at all γ. Nothing is left out if γ are given, or if all columns have about the same size.
+// TestChoiceSaysWhatIsUnknown: for monomials of large numbers, errors by a sketch or by folds are not known at small
+// γ. The choice lists these γ. GCV is known there, and its least is far below. Direct methods know the
+// leave-one-out errors at all γ. Nothing is left out if γ are given, or if all columns have about the same size.
 func TestChoiceSaysWhatIsUnknown(t *testing.T) {
 	for name, c := range map[string]struct {
 		unit   float64
@@ -41,12 +41,17 @@ func TestChoiceSaysWhatIsUnknown(t *testing.T) {
 			if !c.left {
 				return
 			}
-			if !slices.IsSorted(choice.Unknown) || !(choice.Unknown[len(choice.Unknown)-1] < choice.Path[0].Gamma) || !(choice.Unknown[0] > 0) {
+			if !slices.IsSorted(choice.Unknown) || !(choice.Unknown[len(choice.Unknown)-1] < choice.Path[0].Gamma) ||
+				!(choice.Unknown[0] > 0) {
 				t.Errorf("unknown are %g, tried are those from %g on", choice.Unknown, choice.Path[0].Gamma)
 			}
 			gcv := must(fdridge.Fit(t.Context(), src, fdridge.Options{Select: choose.GCV}))(t)
 			if !(gcv.Best().Targets[0].R2().Lo > r.Best().Targets[0].R2().Hi+0.3) {
-				t.Errorf("R² of %v by GCV, of %v here: nothing worth a word is left out", gcv.Best().Targets[0].R2(), r.Best().Targets[0].R2())
+				t.Errorf(
+					"R² of %v by GCV, of %v here: nothing worth a word is left out",
+					gcv.Best().Targets[0].R2(),
+					r.Best().Targets[0].R2(),
+				)
 			}
 			if !(r.ColumnSpread > 1e4) {
 				t.Errorf("columns are %g apart", r.ColumnSpread)
@@ -83,7 +88,16 @@ func monomials(t *testing.T, unit float64, degree int) dataset.Source {
 // squares are fitted.
 func TestLittleKnown(t *testing.T) {
 	fit := func(rss float64) *ridge.Solution {
-		return &ridge.Solution{Targets: []ridge.Target{{Certificate: ridge.Certificate{RSS: ridge.Interval{Lo: 0, Hi: rss}, TSS: ridge.Interval{Lo: 1, Hi: 1}}}}}
+		return &ridge.Solution{
+			Targets: []ridge.Target{
+				{
+					Certificate: ridge.Certificate{
+						RSS: ridge.Interval{Lo: 0, Hi: rss},
+						TSS: ridge.Interval{Lo: 1, Hi: 1},
+					},
+				},
+			},
+		}
 	}
 	for _, c := range []struct {
 		lo, hi, rss float64

@@ -125,7 +125,13 @@ func (p alignment) certified(t *testing.T, driver fd.Driver) {
 		optimum.Sub(yy, optimum).Mul(optimum, refbig.Float(0.5))
 		fits := []*ridge.Solution{must(sum.Fit(gamma))(t)}
 		for _, method := range []ridge.Method{ridge.CG, ridge.Galerkin} {
-			f, err := ridge.Solve(t.Context(), p, sum, gamma, ridge.SolveOptions{Method: method, Tol: 1e-14, MaxPasses: 8})
+			f, err := ridge.Solve(
+				t.Context(),
+				p,
+				sum,
+				gamma,
+				ridge.SolveOptions{Method: method, Tol: 1e-14, MaxPasses: 8},
+			)
 			if short, ok := errors.AsType[*ridge.NotConvergedError](err); ok {
 				f, err = short.Solutions[0], nil
 			}
@@ -158,7 +164,11 @@ func (p alignment) certified(t *testing.T, driver fd.Driver) {
 func (p alignment) crossValidated(t *testing.T, cfg ridge.SummaryConfig, gammas []float64, norm2 *big.Float) {
 	fitted := p.fitted(t, cfg, gammas)
 	for _, exact := range []bool{false, true} {
-		r := must(choose.CrossValidate(t.Context(), p, cfg, choose.CrossValidation{Folds: 2, Gammas: gammas, Exact: exact}))(t)
+		r := must(
+			choose.CrossValidate(t.Context(), p, cfg, choose.CrossValidation{Folds: 2, Gammas: gammas, Exact: exact}),
+		)(
+			t,
+		)
 		for g, gamma := range gammas {
 			score := refbig.Float(0)
 			for i, s := range p.s {

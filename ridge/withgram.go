@@ -29,7 +29,11 @@ func (s *Summary) WithGram(ctx context.Context, src dataset.Source, opts SolveOp
 		return nil, err
 	}
 	d, b := s.cfg.Dim, s.Bound()
-	spec, err := fd.WholeSpectrum(engine.View(d, d, a), fd.Bound{RoundOff: k.MatrixError(), Frobenius2: b.Frobenius2, Rows: b.Rows}, s.cfg.Backend)
+	spec, err := fd.WholeSpectrum(
+		engine.View(d, d, a),
+		fd.Bound{RoundOff: k.MatrixError(), Frobenius2: b.Frobenius2, Rows: b.Rows},
+		s.cfg.Backend,
+	)
 	if err != nil {
 		return nil, fmt.Errorf("ridge: %w", err)
 	}

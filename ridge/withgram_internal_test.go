@@ -53,7 +53,14 @@ func TestWholeRounds(t *testing.T) {
 	}
 	largest, bound := whole.spec.Sigma2[0], whole.spec.Bound.RoundOff
 	e := math.Abs(math.FMA(times*v, -v, largest))
-	t.Logf("%d squares of %v are off by %.0f eps, K by %.0f, bound %.0f", times, v, off/0x1p-52, e/largest/0x1p-52, bound/largest/0x1p-52)
+	t.Logf(
+		"%d squares of %v are off by %.0f eps, K by %.0f, bound %.0f",
+		times,
+		v,
+		off/0x1p-52,
+		e/largest/0x1p-52,
+		bound/largest/0x1p-52,
+	)
 	if !(e <= bound) || whole.spec.Bound.Shrinkage != 0 {
 		t.Errorf("K is off by %g, the bound is %g", e, bound)
 	}

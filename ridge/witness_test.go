@@ -70,7 +70,11 @@ func TestRowsChange(t *testing.T) {
 				for _, zero := range []bool{false, true} {
 					for from := 1; from <= 3; from++ {
 						p := hard(zero, sparse)
-						sum := must(ridge.Summarize(t.Context(), p, ridge.SummaryConfig{Size: 3, Intercept: intercept}, nil))(t)
+						sum := must(
+							ridge.Summarize(t.Context(), p, ridge.SummaryConfig{Size: 3, Intercept: intercept}, nil),
+						)(
+							t,
+						)
 						src := changing{p, from, func(b *dataset.Block) {
 							if b.First == 40 { // one entry
 								if b.Sparse != nil {
@@ -85,8 +89,19 @@ func TestRowsChange(t *testing.T) {
 							opts.Start = mat.NewDense(1, 12, slices.Repeat([]float64{1}, 12))
 						}
 						_, err := ridge.Solve(t.Context(), src, sum, 0.01, opts)
-						if !errors.Is(err, ridge.ErrShape) || !strings.Contains(err.Error(), "other rows than the summary") || *src.passes != from {
-							t.Errorf("%v, sparse %v, intercept %v, zero %v: changed in pass %d, after %d: %v", method, sparse, intercept, zero, from, *src.passes, err)
+						if !errors.Is(err, ridge.ErrShape) ||
+							!strings.Contains(err.Error(), "other rows than the summary") ||
+							*src.passes != from {
+							t.Errorf(
+								"%v, sparse %v, intercept %v, zero %v: changed in pass %d, after %d: %v",
+								method,
+								sparse,
+								intercept,
+								zero,
+								from,
+								*src.passes,
+								err,
+							)
 						}
 					}
 				}
@@ -157,7 +172,10 @@ func TestConstantRows(t *testing.T) {
 		for _, jitter := range []float64{0, 1e-16, 3e-16, 1e-15} {
 			p := table{sparse: sparse}
 			for range 50 {
-				p.x = append(p.x, []float64{0.3 * (1 + jitter*float64(r.IntN(3))), 1e7 * (1 + jitter*float64(r.IntN(3)))})
+				p.x = append(
+					p.x,
+					[]float64{0.3 * (1 + jitter*float64(r.IntN(3))), 1e7 * (1 + jitter*float64(r.IntN(3)))},
+				)
 				p.y = append(p.y, []float64{0.7 * (1 + jitter*float64(r.IntN(3)))})
 			}
 			sum := must(ridge.Summarize(t.Context(), p, ridge.SummaryConfig{Size: 2, Intercept: true}, nil))(t)
@@ -222,7 +240,8 @@ func TestDeafSource(t *testing.T) {
 			cancel()
 		}
 	}, new(int)}
-	if _, err := ridge.Solve(ctx, src, sum, 0.01, ridge.SolveOptions{Tol: 1e-12}); !errors.Is(err, context.Canceled) || blocks > 2 {
+	if _, err := ridge.Solve(ctx, src, sum, 0.01, ridge.SolveOptions{Tol: 1e-12}); !errors.Is(err, context.Canceled) ||
+		blocks > 2 {
 		t.Errorf("%v after %d blocks", err, blocks)
 	}
 	cancelled, stop := context.WithCancel(t.Context())

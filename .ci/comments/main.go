@@ -56,7 +56,8 @@ var (
 	indented  = regexp.MustCompile(`^(?:\t|  )`)
 )
 
-// markdown returns the comments of a file, each in the line in which it stands. A comment after code becomes an item of a list.
+// markdown returns the comments of a file, each in the line in which it stands. A comment after code becomes an item
+// of a list.
 func markdown(fset *token.FileSet, f *ast.File, src []byte) string {
 	code := strings.Split(string(src), "\n")
 	lines := make([]string, len(code))

@@ -20,7 +20,17 @@ import (
 )
 
 // allowed lists licences that require at most attribution.
-var allowed = []string{"Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "CC0-1.0", "ISC", "MIT", "MIT-0", "Unlicense", "Zlib"}
+var allowed = []string{
+	"Apache-2.0",
+	"BSD-2-Clause",
+	"BSD-3-Clause",
+	"CC0-1.0",
+	"ISC",
+	"MIT",
+	"MIT-0",
+	"Unlicense",
+	"Zlib",
+}
 
 // exceptions lists modules that may have other licences, and only these.
 var exceptions = map[string][]string{

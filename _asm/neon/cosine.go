@@ -11,8 +11,8 @@ func (p *program) cosines() {
 	p.near()
 }
 
-// blocks calls body for all R0 columns of W: first for maxVectors vectors of columns at a time, then for one vector, then
-// for one column. R1 is the position of the columns in a row in bytes, and R2 the length of a row of W in bytes.
+// blocks calls body for all R0 columns of W: first for maxVectors vectors of columns at a time, then for one vector,
+// then for one column. R1 is the position of the columns in a row in bytes, and R2 the length of a row of W in bytes.
 func (p *program) blocks(maxVectors int, body func(w width, vectors int, label string)) {
 	p.op("LSL", "$3, R0, R2")
 	p.op("MOVD", "ZR, R1")
@@ -39,8 +39,12 @@ func (p *program) times(r int, label string, body func()) {
 
 func (p *program) chain() {
 	const most, acc, weights, x = 16, 0, 16, 31
-	p.function("chain", "n, k int, x *float64, columns *int32, w, from, z *float64", "",
-		"computes z = f + Σ x_l·w_l with k terms, added one after the other; w_l is row columns[l] of W (row length n).")
+	p.function(
+		"chain",
+		"n, k int, x *float64, columns *int32, w, from, z *float64",
+		"",
+		"computes z = f + Σ x_l·w_l with k terms, added one after the other; w_l is row columns[l] of W (row length n).",
+	)
 	p.params(0, "n")
 	p.blocks(most, func(w width, vectors int, label string) {
 		p.params(3, "from")
@@ -69,8 +73,12 @@ func (p *program) chain() {
 
 func (p *program) chain4() {
 	const most, acc, weights, x = 4, 0, 16, 20
-	p.function("chain4", "n, k int, x *float64, ldx int, w, from *float64, ldf int, z *float64, ldz int", "",
-		"computes Z = F + X·W for X (4×k), W (k×n), F and Z (4×n). The k terms of an element are added one after the other.")
+	p.function(
+		"chain4",
+		"n, k int, x *float64, ldx int, w, from *float64, ldf int, z *float64, ldz int",
+		"",
+		"computes Z = F + X·W for X (4×k), W (k×n), F and Z (4×n). The k terms of an element are added one after the other.",
+	)
 	p.params(0, "n")
 	p.blocks(most, func(w width, vectors int, label string) {
 		for r, row := range p.matrix(10, 4, "from", "ldf") {
@@ -110,7 +118,8 @@ const (
 // fms subtracts x·y from d, element by element.
 func (p *program) fms(d, x, y int) { p.op("VFMLS", "V%d.D2, V%d.D2, V%d.D2", y, x, d) }
 
-// polynomial writes Σ c_i·zⁱ with six coefficients to register dst, by Horner's rule. It overwrites register scratch.
+// polynomial writes Σ c_i·zⁱ with six coefficients to register dst, by Horner's rule. It overwrites register
+// scratch.
 func (p *program) polynomial(dst, scratch, c, z int) {
 	p.move(scratch, c+5)
 	for i := 4; i >= 0; i-- {

@@ -11,8 +11,8 @@ const several = 3
 // A function for several vectors loads each vector of a row of A only once. So it needs fewer loads per multiply-add
 // than a function for one vector, and reads A less often.
 
-// dots writes a function that computes S = A·Xᵀ for four rows and u vectors. A sum has the same bits as in dot4. If the
-// sums of four rows do not fit into the registers, it processes two rows at a time.
+// dots writes a function that computes S = A·Xᵀ for four rows and u vectors. A sum has the same bits as in dot4.
+// If the sums of four rows do not fit into the registers, it processes two rows at a time.
 func (p *program) dots(u int) {
 	p.function(fmt.Sprint("dot4x", u), "n int, a *float64, lda int, x *float64, ldx int, s *float64, lds int", "",
 		fmt.Sprintf("computes S = A·Xᵀ for A (4×n), X (%d×n) and S (4×%d).", u, u))

@@ -55,9 +55,13 @@ func (p *program) tile(u int, apart bool) {
 func (p *program) tileRowsA(u int) {
 	const aPtr, bPtr, cPtr = 1, 6, 7
 	cols := u * unit
-	p.function(fmt.Sprint("tileRowsA", u), "k int, alpha float64, a *float64, lda int, b, c *float64, ldc int, add bool", "",
+	p.function(
+		fmt.Sprint("tileRowsA", u),
+		"k int, alpha float64, a *float64, lda int, b, c *float64, ldc int, add bool",
+		"",
 		fmt.Sprintf("computes C = alpha·A·B, plus C if add is set, for A (%d×k), packed B (k×%d)", unit, cols),
-		fmt.Sprintf("and the %d×%d matrix C.", unit, cols))
+		fmt.Sprintf("and the %d×%d matrix C.", unit, cols),
+	)
 	p.params(0, "k")
 	rows := p.matrix(aPtr, unit, "a", "lda")
 	p.params(bPtr, "b")

@@ -126,7 +126,12 @@ func (p *program) twofold() {
 
 func (p *program) maxima() {
 	const most, a, c = 0, 4, 5
-	p.function("maxima", "n int, a *float64, lda int, m, c *float64", "", "writes the largest magnitude in each row of A (4×n) to m, and sets c_j = max(c_j, |a_ij|) for all rows i.")
+	p.function(
+		"maxima",
+		"n int, a *float64, lda int, m, c *float64",
+		"",
+		"writes the largest magnitude in each row of A (4×n) to m, and sets c_j = max(c_j, |a_ij|) for all rows i.",
+	)
 	p.params(0, "n")
 	as := p.matrix(1, 4, "a", "lda")
 	p.params(10, "m", "c")
@@ -150,7 +155,12 @@ func (p *program) maxima() {
 
 func (p *program) colMax() {
 	const c, a, f = 0, 1, 4
-	p.function("colMax", "n int, f, a *float64, lda int, c *float64", "", "computes c_j = max(c_j, f_i·|a_ij|) for A (4×n).")
+	p.function(
+		"colMax",
+		"n int, f, a *float64, lda int, c *float64",
+		"",
+		"computes c_j = max(c_j, f_i·|a_ij|) for A (4×n).",
+	)
 	p.params(0, "n")
 	as := p.matrix(1, 4, "a", "lda")
 	p.params(10, "f", "c")
@@ -247,7 +257,12 @@ func (p *program) base(b, sigma, c int) {
 
 func (p *program) open() {
 	const sigma, c, none = 0, 1, 2
-	p.function("open", "n int, sigma float64, c, h, l *float64", "", "starts n sums h + l: h_j = Base(sigma·c_j), l_j = 0.")
+	p.function(
+		"open",
+		"n int, sigma float64, c, h, l *float64",
+		"",
+		"starts n sums h + l: h_j = Base(sigma·c_j), l_j = 0.",
+	)
 	p.params(0, "n")
 	p.parameter(sigma, "sigma")
 	p.params(1, "c", "h", "l")
@@ -347,7 +362,12 @@ func (p *program) closeSums() {
 
 func (p *program) addSums() {
 	const h, l, e = 0, 1, 2
-	p.function("addSums", "n int, h, l, e, gh, gl, ge *float64", "", "adds n sums h + l to gh + gl, and their error bounds e to ge.")
+	p.function(
+		"addSums",
+		"n int, h, l, e, gh, gl, ge *float64",
+		"",
+		"adds n sums h + l to gh + gl, and their error bounds e to ge.",
+	)
 	p.params(0, "n")
 	p.params(1, "h", "l", "e", "gh", "gl", "ge")
 	p.constant(lost, 20, math.Float64bits(0x1p-51))

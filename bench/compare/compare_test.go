@@ -22,7 +22,8 @@ func TestCompete(t *testing.T) {
 	if order != "ababbaab" {
 		t.Errorf("order %s", order)
 	}
-	if row.Rates["a"] != 3 || row.Rates["b"] != 1.5 || row.Seconds["a"] != 2 || row.Job != "work" || row.Unit != "things/s" {
+	if row.Rates["a"] != 3 || row.Rates["b"] != 1.5 || row.Seconds["a"] != 2 || row.Job != "work" ||
+		row.Unit != "things/s" {
 		t.Errorf("%+v", row)
 	}
 }

@@ -52,7 +52,10 @@ func paths(names []string, engines []engine.Backend, py *python.Process, dir str
 				j.rivals = append(j.rivals, rival{names[i], func() time.Duration { return solvePath(src, p.m, be) }})
 				if p.d <= 8192 {
 					grid := gridOf(p.d, a)
-					j.rivals = append(j.rivals, rival{names[i] + " tridiagonal", func() time.Duration { return solveReduced(src, grid, be) }})
+					j.rivals = append(
+						j.rivals,
+						rival{names[i] + " tridiagonal", func() time.Duration { return solveReduced(src, grid, be) }},
+					)
 				}
 			}
 			if py == nil {
@@ -88,7 +91,12 @@ func gridOf(d int, a []float64) []float64 {
 // solveReduced certifies every γ to 10⁻⁸, too.
 func solveReduced(src dataset.Source, grid []float64, be engine.Backend) time.Duration {
 	begin := time.Now()
-	fits, err := ridge.SolveExact(context.Background(), src, grid, ridge.ExactOptions{Method: ridge.Tridiagonal, Tol: 1e-8, Backend: be})
+	fits, err := ridge.SolveExact(
+		context.Background(),
+		src,
+		grid,
+		ridge.ExactOptions{Method: ridge.Tridiagonal, Tol: 1e-8, Backend: be},
+	)
 	if err != nil {
 		log.Fatal(err)
 	}

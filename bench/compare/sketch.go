@@ -82,7 +82,12 @@ func (s stream) lanes(be engine.Backend, a []float64, lanes int) {
 	if err != nil {
 		log.Fatal(err)
 	}
-	sum, err := ridge.Summarize(context.Background(), src, ridge.SummaryConfig{Size: s.m, Store: fd.StoreRows, Lanes: lanes, Backend: be}, nil)
+	sum, err := ridge.Summarize(
+		context.Background(),
+		src,
+		ridge.SummaryConfig{Size: s.m, Store: fd.StoreRows, Lanes: lanes, Backend: be},
+		nil,
+	)
 	if err != nil {
 		log.Fatal(err)
 	}

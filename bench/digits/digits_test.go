@@ -247,7 +247,9 @@ func TestTables(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := string(text)
-	if !strings.HasPrefix(got, "Before\n<!-- digits -->\n\nhead\n\nDigits:\n\n|  | Longley |\n| --- | --- |\n") || !strings.HasSuffix(got, "\n\n<!-- end of digits -->\nAfter\n") || strings.Contains(got, "old") {
+	if !strings.HasPrefix(got, "Before\n<!-- digits -->\n\nhead\n\nDigits:\n\n|  | Longley |\n| --- | --- |\n") ||
+		!strings.HasSuffix(got, "\n\n<!-- end of digits -->\nAfter\n") ||
+		strings.Contains(got, "old") {
 		t.Errorf("page:\n%s", got)
 	}
 	if err := os.WriteFile(page, []byte("no marks"), 0o600); err != nil {

@@ -82,9 +82,17 @@ func (p *problem) holds(t ridge.Target) error {
 	const rounding = 1 + 1e-12 // of these comparisons
 	distance, norm := refbig.Distance(t.Coef, p.coef), refbig.Norm(p.coef)
 	off := refbig.Distance([]float64{t.Intercept}, []*big.Float{p.offset})
-	if distance <= t.ErrorBound*rounding && distance <= t.RelativeErrorBound*norm*rounding && off <= t.InterceptBound*rounding {
+	if distance <= t.ErrorBound*rounding && distance <= t.RelativeErrorBound*norm*rounding &&
+		off <= t.InterceptBound*rounding {
 		return nil
 	}
-	return fmt.Errorf("a false certificate: the weights are off by %g, relatively %g, and the intercept by %g where %g, %g and %g are certified",
-		distance, distance/norm, off, t.ErrorBound, t.RelativeErrorBound, t.InterceptBound)
+	return fmt.Errorf(
+		"a false certificate: the weights are off by %g, relatively %g, and the intercept by %g where %g, %g and %g are certified",
+		distance,
+		distance/norm,
+		off,
+		t.ErrorBound,
+		t.RelativeErrorBound,
+		t.InterceptBound,
+	)
 }

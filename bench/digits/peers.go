@@ -96,7 +96,13 @@ func ask(py *python.Process, solver, dir string, p *problem) (answer, error) {
 		a.coef = append(a.coef, v)
 	}
 	if len(a.coef) != d+1 {
-		return answer{}, fmt.Errorf("%s by %s: %d numbers for %d weights and the intercept", p.name, solver, len(a.coef), d)
+		return answer{}, fmt.Errorf(
+			"%s by %s: %d numbers for %d weights and the intercept",
+			p.name,
+			solver,
+			len(a.coef),
+			d,
+		)
 	}
 	a.coef, a.intercept = a.coef[:d], a.coef[d]
 	return a, nil

@@ -92,13 +92,31 @@ type recipe struct {
 
 var recipes = []recipe{
 	{about: "well-conditioned", n: 200, d: 20, cond: 1e1, gamma: 1, noise: 1},
-	{about: "centred, means near 1000", n: 200, d: 20, cond: 1e2, gamma: 1e-2, noise: 0.1, intercept: true, offset: 1e3},
+	{
+		about:     "centred, means near 1000",
+		n:         200,
+		d:         20,
+		cond:      1e2,
+		gamma:     1e-2,
+		noise:     0.1,
+		intercept: true,
+		offset:    1e3,
+	},
 	{about: "sparse", n: 400, d: 30, cond: 1e3, gamma: 1e-3, noise: 0.1, density: 0.1},
 	{about: "more features than rows", n: 20, d: 40, cond: 1e2, gamma: 1e-4, noise: 0.1},
 	{about: "a γ that tames it", n: 200, d: 20, cond: 1e8, gamma: 1e-2, noise: 0.1},
 	{about: "tiny γ", n: 200, d: 20, cond: 1e5, gamma: 1e-8, noise: 1e-3},
 	{about: "columns in units from 1 to 1e6", n: 200, d: 20, cond: 1e2, gamma: 1e-4, noise: 0.1, units: 1e6},
-	{about: "centred, means near 1e6", n: 200, d: 20, cond: 1e4, gamma: 1e-6, noise: 1e-2, intercept: true, offset: 1e6},
+	{
+		about:     "centred, means near 1e6",
+		n:         200,
+		d:         20,
+		cond:      1e4,
+		gamma:     1e-6,
+		noise:     1e-2,
+		intercept: true,
+		offset:    1e6,
+	},
 	{about: "tiny γ", n: 200, d: 20, cond: 1e7, gamma: 1e-12, noise: 1e-6},
 	{about: "tiny γ", n: 200, d: 20, cond: 1e10, gamma: 1e-14, noise: 1e-6},
 }

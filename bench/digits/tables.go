@@ -93,7 +93,10 @@ func least(g grade) string { return text(g.least) }
 
 // describe returns a table that describes the problems.
 func describe(problems []*problem) table {
-	t := table{caption: "The graded problems, by number:", rows: [][]string{{"", "rows × features", "", "γ", "condition number of AᵀA + γI"}}}
+	t := table{
+		caption: "The graded problems, by number:",
+		rows:    [][]string{{"", "rows × features", "", "γ", "condition number of AᵀA + γI"}},
+	}
 	for _, p := range problems {
 		size := fmt.Sprintf("%d × %d", len(p.x), len(p.x[0]))
 		t.rows = append(t.rows, []string{p.name, size, p.about, power(p.gamma), power(p.kappaOfH)})

@@ -85,7 +85,10 @@ func (o *options) run(w io.Writer, shapes []shape, seconds float64) error {
 	if _, err := io.WriteString(w, table(all)); err != nil {
 		return err
 	}
-	return atomicfile.Write(filepath.Join(o.out, "scaling.svg"), func(w io.Writer) error { return figure(all).Save(w, "svg") })
+	return atomicfile.Write(
+		filepath.Join(o.out, "scaling.svg"),
+		func(w io.Writer) error { return figure(all).Save(w, "svg") },
+	)
 }
 
 // A curve holds the times of a sketch on 1, 2, 4, … cores or ranks (MPI processes).
@@ -115,7 +118,11 @@ func (o *options) curves() []curve {
 		for src, name := range sources {
 			add(name, mostCores, func(p int) parts { return o.sketch(s, n, p, source(src)) })
 		}
-		add(fmt.Sprintf("ranks of %d cores", o.cores), mostRanks, func(p int) parts { return o.ranks(s, n, p, o.cores) })
+		add(
+			fmt.Sprintf("ranks of %d cores", o.cores),
+			mostRanks,
+			func(p int) parts { return o.ranks(s, n, p, o.cores) },
+		)
 	}
 	return out
 }
@@ -155,11 +162,33 @@ func table(all []curve) string {
 // figure draws the speed-ups, one panel for each shape.
 func figure(all []curve) *chart.Figure {
 	f := &chart.Figure{Columns: 4, Looks: map[string]chart.Look{"ideal": {Color: chart.Grey}}}
-	looks := []chart.Look{{Color: chart.Vermilion, Marker: chart.Square}, {Color: chart.Blue, Marker: chart.Disc}, {Color: chart.Black, Marker: chart.Diamond}, {Color: chart.Green, Marker: chart.Triangle}, {Color: chart.Purple, Marker: chart.Cross}}
+	looks := []chart.Look{
+		{Color: chart.Vermilion, Marker: chart.Square},
+		{Color: chart.Blue, Marker: chart.Disc},
+		{Color: chart.Black, Marker: chart.Diamond},
+		{Color: chart.Green, Marker: chart.Triangle},
+		{Color: chart.Purple, Marker: chart.Cross},
+	}
 	for _, c := range all {
 		if n := len(f.Panels); n == 0 || f.Panels[n-1].Title != c.shape {
-			ideal := chart.Line{Method: "ideal", X: []float64{1, mostCores}, Y: []float64{1, mostCores}, Plain: true, Dashed: true}
-			f.Panels = append(f.Panels, chart.Panel{Title: c.shape, X: "cores or ranks", Y: "speed-up", LogX: 2, LogY: true, Lines: []chart.Line{ideal}})
+			ideal := chart.Line{
+				Method: "ideal",
+				X:      []float64{1, mostCores},
+				Y:      []float64{1, mostCores},
+				Plain:  true,
+				Dashed: true,
+			}
+			f.Panels = append(
+				f.Panels,
+				chart.Panel{
+					Title: c.shape,
+					X:     "cores or ranks",
+					Y:     "speed-up",
+					LogX:  2,
+					LogY:  true,
+					Lines: []chart.Line{ideal},
+				},
+			)
 		}
 		panel := &f.Panels[len(f.Panels)-1]
 		f.Looks[c.rows] = looks[(len(panel.Lines)-1)%len(looks)]

@@ -71,7 +71,8 @@ func TestMeasure(t *testing.T) {
 	if strings.Contains(table.String(), "NaN") || strings.Count(table.String(), "\n") != 2+5 {
 		t.Errorf("the table is\n%s", table.String())
 	}
-	if err := flags(t, "-out", t.TempDir()).run(&table, nil, 0); err == nil || !strings.Contains(err.Error(), "-measure") {
+	if err := flags(t, "-out", t.TempDir()).run(&table, nil, 0); err == nil ||
+		!strings.Contains(err.Error(), "-measure") {
 		t.Errorf("without costs: %v", err)
 	}
 }
@@ -93,7 +94,8 @@ func TestLimits(t *testing.T) {
 	if got := m.sketch(testShape, n, 1, inMemory); !near(got.total(), work+0.5) || got.limit() != "merging" {
 		t.Errorf("one core takes %g s, not %g: %+v", got.total(), work+0.5, got)
 	}
-	if got := m.sketch(testShape, n, 16, inMemory); !near(got.merging, 4*0.2+0.5) || !(got.total() >= work/16) || !(got.total() <= 2*work/16+1.3) {
+	if got := m.sketch(testShape, n, 16, inMemory); !near(got.merging, 4*0.2+0.5) || !(got.total() >= work/16) ||
+		!(got.total() <= 2*work/16+1.3) {
 		t.Errorf("16 cores: %+v", got)
 	}
 	slow := m
@@ -104,7 +106,8 @@ func TestLimits(t *testing.T) {
 	if got := slow.sketch(testShape, n, 16, ownReaders); !(got.total() <= 2.1*work/16+1.3) || got.limit() != "reading" {
 		t.Errorf("own slow readers: %+v of %g s", got, work)
 	}
-	if got, one := slow.sketch(testShape, n, 16, manyReaders), slow.sketch(testShape, n, 16, oneReader); !(got.total() >= 2*work/16) || !(got.total() <= one.total()/4) {
+	if got, one := slow.sketch(testShape, n, 16, manyReaders), slow.sketch(testShape, n, 16, oneReader); !(got.total() >= 2*work/16) ||
+		!(got.total() <= one.total()/4) {
 		t.Errorf("16 slow readers: %+v of %g s", got, work)
 	}
 	narrow := m

@@ -69,7 +69,14 @@ func measure(ctx context.Context, shapes []shape, seconds float64) (*costs, erro
 	if err != nil {
 		return nil, err
 	}
-	c, timed := &costs{CPU: report.CPU, Cores: report.GoMaxProcs, Go: report.Go, Kernel: be.Capabilities()["kernel"]}, newClock(seconds)
+	c, timed := &costs{
+		CPU:    report.CPU,
+		Cores:  report.GoMaxProcs,
+		Go:     report.Go,
+		Kernel: be.Capabilities()["kernel"],
+	}, newClock(
+		seconds,
+	)
 	if err := c.reading(ctx, be, timed); err != nil {
 		return nil, err
 	}
@@ -118,7 +125,13 @@ func (c *costs) reading(ctx context.Context, be engine.Backend, timed clock) err
 	}
 	x, g, b, r := make([]float64, d), make([]float64, d), make([]float64, n), make([]float64, n)
 	pass, err := timed(func() error {
-		be.Gradient(engine.View(n, d, a), engine.View(1, d, x), engine.View(n, 1, b), engine.View(1, d, g), engine.View(n, 1, r))
+		be.Gradient(
+			engine.View(n, d, a),
+			engine.View(1, d, x),
+			engine.View(n, 1, b),
+			engine.View(1, d, g),
+			engine.View(n, 1, r),
+		)
 		return nil
 	})
 	c.Read, c.Pass = float64(8*n*d)/read, float64(8*n*d)/pass

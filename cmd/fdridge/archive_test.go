@@ -74,7 +74,20 @@ func TestArchive(t *testing.T) {
 		}
 	}
 	// Of several archives each has its own.
-	twice := reported(t, "fit", "--gamma", "0.2", "--method", "exact", "--data", weighted+","+weighted, "--target", "y", "--weights", "y")
+	twice := reported(
+		t,
+		"fit",
+		"--gamma",
+		"0.2",
+		"--method",
+		"exact",
+		"--data",
+		weighted+","+weighted,
+		"--target",
+		"y",
+		"--weights",
+		"y",
+	)
 	got, once := twice["objective"].([]any)[0].([]any)[0].(float64), want.([]any)[0].([]any)[0].(float64)
 	if twice["n"] != 80.0 || !(math.Abs(got-2*once) <= 1e-9*once) {
 		t.Errorf("two archives: %v rows, objective %v, want twice %v", twice["n"], got, once)

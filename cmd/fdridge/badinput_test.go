@@ -71,7 +71,24 @@ func TestBadData(t *testing.T) {
 	dir := t.TempDir()
 	in := func(name string) string { return filepath.Join(dir, name) }
 	good := write(t, "good.csv", rowsCSV(30))
-	must(t, "fit", "--data", good, "--target", "y", "--gamma", "1", "--size", "2", "--method", "cg", "--out", in("model"), "--save-sketch", in("sketch"))
+	must(
+		t,
+		"fit",
+		"--data",
+		good,
+		"--target",
+		"y",
+		"--gamma",
+		"1",
+		"--size",
+		"2",
+		"--method",
+		"cg",
+		"--out",
+		in("model"),
+		"--save-sketch",
+		in("sketch"),
+	)
 	f8 := func(order, shape string, x ...float64) string { return npyFile("<f8", order, shape, x...) }
 	cut := gzipped(t, rowsCSV(3000))
 	for _, c := range []struct{ row, file, text, want string }{
@@ -127,18 +144,79 @@ func TestBadData(t *testing.T) {
 		{"shapes", "x1,y\n1,2\n", "there is no column \"x2\""},
 	} {
 		data := write(t, "data.csv", c.text)
-		refused(t, c.row+", predict", dir, c.want, "predict", "--model", in("model"), "--data", data, "--target", "y", "--out", in("p"))
+		refused(
+			t,
+			c.row+", predict",
+			dir,
+			c.want,
+			"predict",
+			"--model",
+			in("model"),
+			"--data",
+			data,
+			"--target",
+			"y",
+			"--out",
+			in("p"),
+		)
 		if c.row != "range" {
-			refused(t, c.row+", solve", dir, "", "solve", in("sketch"), "--gamma", "1", "--data", data, "--out", in("o"))
+			refused(
+				t,
+				c.row+", solve",
+				dir,
+				"",
+				"solve",
+				in("sketch"),
+				"--gamma",
+				"1",
+				"--data",
+				data,
+				"--out",
+				in("o"),
+			)
 		}
 	}
 	for _, gamma := range []string{"-1", "nan", "inf", "-inf", "1e999", "0", "", "1,,2"} {
-		refused(t, "γ "+gamma, dir, "--gamma: ", "fit", "--data", good, "--target", "y", "--method", "cg", "--gamma", gamma, "--out", in("o"))
+		refused(
+			t,
+			"γ "+gamma,
+			dir,
+			"--gamma: ",
+			"fit",
+			"--data",
+			good,
+			"--target",
+			"y",
+			"--method",
+			"cg",
+			"--gamma",
+			gamma,
+			"--out",
+			in("o"),
+		)
 		refused(t, "γ "+gamma, dir, "--gamma: ", "solve", in("sketch"), "--gamma", gamma, "--out", in("o"))
 	}
 	for _, weights := range []struct{ text, want string }{{"nan", ":30:1: "}, {"-1", "weights:30: row 30 has the weight -1; a weight must not be negative"}, {"inf", ":30:1: "}, {"1\n1", "row 31 of "}} {
 		file := write(t, "w.csv", strings.Repeat("1\n", 29)+weights.text+"\n")
-		refused(t, "weights "+weights.text, dir, weights.want, "fit", "--data", good, "--target", "y", "--method", "cg", "--gamma", "1", "--weights", file, "--out", in("o"))
+		refused(
+			t,
+			"weights "+weights.text,
+			dir,
+			weights.want,
+			"fit",
+			"--data",
+			good,
+			"--target",
+			"y",
+			"--method",
+			"cg",
+			"--gamma",
+			"1",
+			"--weights",
+			file,
+			"--out",
+			in("o"),
+		)
 	}
 }
 
@@ -147,12 +225,39 @@ func TestBadData(t *testing.T) {
 func TestTooSmall(t *testing.T) {
 	file := write(t, "a.csv", "5e-324,1e-310,1\n0,5e-324,2\n")
 	for _, method := range []string{"one-shot", "cg", "galerkin"} {
-		code, _, stderr := call("fit", "--data", file, "--target", "last", "--gamma", "0.5", "--method", method, "--out", filepath.Join(t.TempDir(), "m"))
+		code, _, stderr := call(
+			"fit",
+			"--data",
+			file,
+			"--target",
+			"last",
+			"--gamma",
+			"0.5",
+			"--method",
+			method,
+			"--out",
+			filepath.Join(t.TempDir(), "m"),
+		)
 		if code != 1 || !strings.Contains(stderr, "‖A‖² is 0, too large or too small") {
 			t.Errorf("%s: exit %d, %s", method, code, stderr)
 		}
 	}
-	reported(t, "fit", "--data", file, "--target", "last", "--gamma", "0.5", "--method", "exact", "--tol", "1e-7", "--out", filepath.Join(t.TempDir(), "m"))
+	reported(
+		t,
+		"fit",
+		"--data",
+		file,
+		"--target",
+		"last",
+		"--gamma",
+		"0.5",
+		"--method",
+		"exact",
+		"--tol",
+		"1e-7",
+		"--out",
+		filepath.Join(t.TempDir(), "m"),
+	)
 }
 
 // TestRightData: what is odd and not wrong is read, fitted, sketched and predicted:
@@ -182,7 +287,9 @@ func TestRightData(t *testing.T) {
 			data = append(data, "--target", "last")
 		}
 		for _, method := range []string{"auto", "one-shot", "cg", "newton", "exact", "dual"} {
-			v := reported(t, append([]string{"fit", "--gamma", "0.5", "--method", method, "--out", in("m")}, data...)...)
+			v := reported(
+				t,
+				append([]string{"fit", "--gamma", "0.5", "--method", method, "--out", in("m")}, data...)...)
 			if v["n"] != c.n || v["d"] != c.d {
 				t.Errorf("%s, %s: %v×%v, want %v×%v", name, method, v["n"], v["d"], c.n, c.d)
 			}
@@ -280,14 +387,48 @@ func TestHostileModels(t *testing.T) {
 	// A sketch of a few bytes with room for two million rows more, whose products would
 	// take 32 TiB, or that says it holds them.
 	const shrinkRows, live, count = 40, 56, 72
-	refused(t, "rows to come", dir, "takes about", "merge", sealed(t, in("a"), map[int]uint64{shrinkRows: 1 << 21}), in("b"), "-o", in("o"))
-	refused(t, "rows there", dir, "the length is", "solve", sealed(t, in("a"), map[int]uint64{live: 1 << 20, shrinkRows: 1 << 21, count: 1 << 21}), "--gamma", "1", "--out", in("o"))
+	refused(
+		t,
+		"rows to come",
+		dir,
+		"takes about",
+		"merge",
+		sealed(t, in("a"), map[int]uint64{shrinkRows: 1 << 21}),
+		in("b"),
+		"-o",
+		in("o"),
+	)
+	refused(
+		t,
+		"rows there",
+		dir,
+		"the length is",
+		"solve",
+		sealed(t, in("a"), map[int]uint64{live: 1 << 20, shrinkRows: 1 << 21, count: 1 << 21}),
+		"--gamma",
+		"1",
+		"--out",
+		in("o"),
+	)
 
 	// A sketch whose target is a file is solved with that file only where the user names
 	// it.
 	x, y := write(t, "x.csv", "1,2\n3,4\n5,7\n"), write(t, "y.csv", "1\n2\n4\n")
 	must(t, "sketch", "--data", x, "--target", y, "-o", in("c"))
-	refused(t, "a file of its own", dir, "has no target column "+fmt.Sprintf("%q", y), "solve", in("c"), "--gamma", "1", "--data", x, "--out", in("o"))
+	refused(
+		t,
+		"a file of its own",
+		dir,
+		"has no target column "+fmt.Sprintf("%q", y),
+		"solve",
+		in("c"),
+		"--gamma",
+		"1",
+		"--data",
+		x,
+		"--out",
+		in("o"),
+	)
 	must(t, "solve", in("c"), "--gamma", "1", "--data", x, "--target", y)
 
 	// Names in files are not commands to the terminal.

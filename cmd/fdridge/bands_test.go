@@ -140,7 +140,17 @@ func TestBands(t *testing.T) {
 	if p := modelAt(t, in("twice")).Penalty; p.Before[0] != 0.5 || p.After[0] != 0.5 || p.After[11] != 9 {
 		t.Errorf("twice: %+v", p)
 	}
-	code, _, errs := call("predict", "--model", in("twice"), "--data", data, "--target", "y", "--interval", in("sketch"))
+	code, _, errs := call(
+		"predict",
+		"--model",
+		in("twice"),
+		"--data",
+		data,
+		"--target",
+		"y",
+		"--interval",
+		in("sketch"),
+	)
 	if code != usage || !strings.Contains(errs, "prepared differently") {
 		t.Errorf("a sketch of other rows: exit %d, %s", code, errs)
 	}

@@ -52,7 +52,25 @@ func TestCacheFlags(t *testing.T) {
 			t.Errorf("%v: %v reads and files %v, want %v and %d", c.flags, reads, left, c.reads, c.files)
 		}
 	}
-	code, _, errs := call("fit", "--data", housing, "--target", "last", "--gamma", "1", "--size", "6", "--method", "cg", "--out", filepath.Join(t.TempDir(), "m"), "--cache", dir, "--cache-gib", "1e-6")
+	code, _, errs := call(
+		"fit",
+		"--data",
+		housing,
+		"--target",
+		"last",
+		"--gamma",
+		"1",
+		"--size",
+		"6",
+		"--method",
+		"cg",
+		"--out",
+		filepath.Join(t.TempDir(), "m"),
+		"--cache",
+		dir,
+		"--cache-gib",
+		"1e-6",
+	)
 	if code != 0 || !strings.Contains(errs, "warning: --cache: ") || !strings.Contains(errs, "more than 1073 bytes") {
 		t.Errorf("full: exit %d, %s", code, errs)
 	}
@@ -62,7 +80,8 @@ func TestCacheFlags(t *testing.T) {
 		{[]string{"--cache", housing}, []string{"--cache", housing}},
 		{[]string{"--cache", filepath.Join(dir, "none")}, []string{"--cache", "none"}},
 	} {
-		code, _, errs := call(append([]string{"fit", "--data", housing, "--target", "last", "--gamma", "1"}, c.args...)...)
+		code, _, errs := call(
+			append([]string{"fit", "--data", housing, "--target", "last", "--gamma", "1"}, c.args...)...)
 		if code != 2 {
 			t.Errorf("%v: exit %d", c.args, code)
 		}

@@ -19,7 +19,10 @@ import (
 
 // TestChangedExit: data that change under a run are bad input.
 func TestChangedExit(t *testing.T) {
-	err := fmt.Errorf("reading: %w", &dataset.ChangedError{File: "rows.csv", Was: dataset.Stamp{Size: 1}, Is: dataset.Stamp{Size: 2}})
+	err := fmt.Errorf(
+		"reading: %w",
+		&dataset.ChangedError{File: "rows.csv", Was: dataset.Stamp{Size: 1}, Is: dataset.Stamp{Size: 2}},
+	)
 	if code := exitCode(err); code != usage {
 		t.Errorf("exit %d", code)
 	}
@@ -60,7 +63,8 @@ func TestCheckpointDigest(t *testing.T) {
 	for _, at := range []int64{1 << 15, -1, -1 << 16} {
 		edit(t, "rows.npy", at)
 		code, out, errs := call(args...)
-		if code != usage || out != "" || !strings.Contains(errs, "ck is of another run: rows.npy, its first and last 64 KiB was ") {
+		if code != usage || out != "" ||
+			!strings.Contains(errs, "ck is of another run: rows.npy, its first and last 64 KiB was ") {
 			t.Errorf("byte %d: exit %d, %q, %q", at, code, out, errs)
 		}
 		edit(t, "rows.npy", at)
@@ -111,7 +115,11 @@ func TestCheckpointVersions(t *testing.T) {
 	for _, version := range []int{0, 2} {
 		rewrite(t, "ck", func(k map[string]any) { k["version"] = version })
 		code, _, errs := call(args...)
-		if code != usage || !strings.Contains(errs, fmt.Sprintf("ck: is a checkpoint of version %d, but this program reads version 1", version)) {
+		if code != usage ||
+			!strings.Contains(
+				errs,
+				fmt.Sprintf("ck: is a checkpoint of version %d, but this program reads version 1", version),
+			) {
 			t.Errorf("exit %d: %s", code, errs)
 		}
 	}

@@ -178,7 +178,14 @@ func TestKilled(t *testing.T) {
 	each := (kills(t) + len(runs) - 1) / len(runs)
 	for i, args := range runs {
 		t.Run(strings.Join(strings.Fields(args)[2:], " "), func(t *testing.T) {
-			args := append(append([]string{"fit"}, strings.Fields(args)...), "--log-format", "json", "--json", "--out", "model.json")
+			args := append(
+				append([]string{"fit"}, strings.Fields(args)...),
+				"--log-format",
+				"json",
+				"--json",
+				"--out",
+				"model.json",
+			)
 			if !strings.Contains(strings.Join(args, " "), "--size") {
 				args = append(args, "--size", "4")
 			}
@@ -223,7 +230,13 @@ func TestKilled(t *testing.T) {
 			ended += finished
 		})
 	}
-	t.Logf("%d kills; runs that went on with the sketch: %d, with the iterations: %d; that ended: %d", each*len(runs), sketching, refining, ended)
+	t.Logf(
+		"%d kills; runs that went on with the sketch: %d, with the iterations: %d; that ended: %d",
+		each*len(runs),
+		sketching,
+		refining,
+		ended,
+	)
 	if sketching == 0 || refining == 0 {
 		t.Error("no run went on from a checkpoint")
 	}

@@ -55,9 +55,12 @@ func unfinished(t *testing.T) (dir string, args []string) {
 	dir = t.TempDir()
 	tables(t, dir)
 	t.Chdir(dir)
-	args = strings.Fields("fit --data rows.npy --target 13 --columns -14 --method cg --gamma 3 --size 2 --tol 1e-9 --standardize --json --out model.json --checkpoint ck")
+	args = strings.Fields(
+		"fit --data rows.npy --target 13 --columns -14 --method cg --gamma 3 --size 2 --tol 1e-9 --standardize --json --out model.json --checkpoint ck",
+	)
 	code, _, errs := call(append(args, "--max-passes", "2")...)
-	if code != short || !strings.Contains(errs, "tolerance not reached") || !strings.Contains(errs, "resumes from checkpoint ck") {
+	if code != short || !strings.Contains(errs, "tolerance not reached") ||
+		!strings.Contains(errs, "resumes from checkpoint ck") {
 		t.Fatalf("exit %d: %s", code, errs)
 	}
 	if _, err := os.Stat("ck"); err != nil {
@@ -95,7 +98,9 @@ func TestCheckpointLargerTol(t *testing.T) {
 	dir := t.TempDir()
 	tables(t, dir)
 	t.Chdir(dir)
-	args := strings.Fields("fit --data rows.npy --target 13 --columns -14 --method cg --gamma 3 --size 12 --json --out model.json --checkpoint ck --tol 1e-40")
+	args := strings.Fields(
+		"fit --data rows.npy --target 13 --columns -14 --method cg --gamma 3 --size 12 --json --out model.json --checkpoint ck --tol 1e-40",
+	)
 	code, _, errs := call(args...)
 	if code != short || !strings.Contains(errs, "the same command with a larger --tol resumes from checkpoint ck") {
 		t.Fatalf("exit %d: %s", code, errs)
@@ -139,12 +144,27 @@ func TestCheckpointOtherRun(t *testing.T) {
 			t.Fatalf("%v: the checkpoint was overwritten", args)
 		}
 	}
-	refused(append(args, "--size", "3"), usage, "ck is of another run", `--size was "2", is "3"; remove ck and ck.previous to begin anew`)
-	refused(append(args, "--features", "poly:2", "--intercept=false"), usage, `--features was "", is "poly:2"`, `--intercept was "true", is "false"`)
+	refused(
+		append(args, "--size", "3"),
+		usage,
+		"ck is of another run",
+		`--size was "2", is "3"; remove ck and ck.previous to begin anew`,
+	)
+	refused(
+		append(args, "--features", "poly:2", "--intercept=false"),
+		usage,
+		`--features was "", is "poly:2"`,
+		`--intercept was "true", is "false"`,
+	)
 	if err := os.WriteFile("weights.csv", []byte("1\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	refused(append(args, "--weights", "weights.csv"), usage, `--weights was "", is "weights.csv"`, `weights.csv was not set, is "2 bytes of `)
+	refused(
+		append(args, "--weights", "weights.csv"),
+		usage,
+		`--weights was "", is "weights.csv"`,
+		`weights.csv was not set, is "2 bytes of `,
+	)
 	if err := os.Rename(archive(t, "x", "w"), "weights.zip"); err != nil {
 		t.Fatal(err)
 	}
@@ -167,7 +187,8 @@ func TestCheckpointOtherRun(t *testing.T) {
 // TestCheckpointAnew: what is said to be removed for a run to begin anew is all that has to go.
 func TestCheckpointAnew(t *testing.T) {
 	_, args := unfinished(t)
-	if code, _, errs := call(append(args, "--max-passes", "3")...); code != short { // a second state: the first is the one before
+	// a second state: the first is the one before
+	if code, _, errs := call(append(args, "--max-passes", "3")...); code != short {
 		t.Fatalf("exit %d: %s", code, errs)
 	}
 	other := append(args, "--size", "3")
@@ -175,7 +196,11 @@ func TestCheckpointAnew(t *testing.T) {
 		t.Fatal(err)
 	}
 	code, _, errs := call(other...)
-	if code != usage || !strings.Contains(errs, `ck.previous is of another run: --size was "2", is "3"; remove ck.previous to begin anew`) {
+	if code != usage ||
+		!strings.Contains(
+			errs,
+			`ck.previous is of another run: --size was "2", is "3"; remove ck.previous to begin anew`,
+		) {
 		t.Fatalf("exit %d: %s", code, errs)
 	}
 	if err := os.Remove("ck.previous"); err != nil {
@@ -194,7 +219,9 @@ func TestCheckpointDamaged(t *testing.T) {
 		t.Fatal(err)
 	}
 	code, out, errs := call(args...)
-	if code != usage || out != "" || !strings.Contains(errs, "ck: byte 1000: the message ends early") || !strings.Contains(errs, "ck.previous: ") || !strings.Contains(errs, "remove ck and ck.previous to begin anew") {
+	if code != usage || out != "" || !strings.Contains(errs, "ck: byte 1000: the message ends early") ||
+		!strings.Contains(errs, "ck.previous: ") ||
+		!strings.Contains(errs, "remove ck and ck.previous to begin anew") {
 		t.Errorf("exit %d, %q, %q", code, out, errs)
 	}
 	if contents(t, "ck.previous") != "not one" {
@@ -236,7 +263,9 @@ func TestCheckpointUnwritable(t *testing.T) {
 	dir := t.TempDir()
 	tables(t, dir)
 	// Many passes, so that there is time to get in the way of them.
-	args := strings.Fields("fit --data rows.csv.gz --target 13 --columns -14 --method newton --gamma 30 --size 2 --tol 1e-6 --out model.json --log-format json --json")
+	args := strings.Fields(
+		"fit --data rows.csv.gz --target 13 --columns -14 --method newton --gamma 30 --size 2 --tol 1e-6 --out model.json --log-format json --json",
+	)
 	want := finish(t, dir, args, start(t, dir, args...))
 	args = append(args, "--checkpoint", "ck", "--checkpoint-every", "1ms")
 	block := func() {
@@ -295,7 +324,9 @@ func TestCheckpointUnwritable(t *testing.T) {
 			continue
 		}
 		err := c.Wait()
-		if c.ProcessState.ExitCode() != failed || !strings.HasPrefix(last, "fdridge: interrupted; the same command resumes from checkpoint ck, row ") || !strings.Contains(last, "a later checkpoint could not be written: ") {
+		if c.ProcessState.ExitCode() != failed ||
+			!strings.HasPrefix(last, "fdridge: interrupted; the same command resumes from checkpoint ck, row ") ||
+			!strings.Contains(last, "a later checkpoint could not be written: ") {
 			t.Errorf("%v: %s", err, last)
 		}
 	}

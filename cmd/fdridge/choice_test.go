@@ -61,7 +61,9 @@ func TestChoiceWarns(t *testing.T) {
 			}
 			for i, want := range c.want {
 				out := strings.ReplaceAll(out, "\n  ", " ")
-				if !strings.Contains(out, "; this gamma ") || !strings.Contains(out, want) || !strings.Contains(shown, want) || !strings.Contains(warnings[i].(string), want) {
+				if !strings.Contains(out, "; this gamma ") || !strings.Contains(out, want) ||
+					!strings.Contains(shown, want) ||
+					!strings.Contains(warnings[i].(string), want) {
 					t.Errorf("not said to be %q: %v\n%s\n%s", want, warnings, out, shown)
 				}
 			}
@@ -71,7 +73,8 @@ func TestChoiceWarns(t *testing.T) {
 			}
 			if there {
 				g, first := left["gamma"].([]any), choice["path"].([]any)[0].(map[string]any)
-				if !(left["count"].(float64) >= 1) || !(0 < g[0].(float64)) || !(g[0].(float64) <= g[1].(float64)) || !(g[1].(float64) < first["gamma"].(float64)) {
+				if !(left["count"].(float64) >= 1) || !(0 < g[0].(float64)) || !(g[0].(float64) <= g[1].(float64)) ||
+					!(g[1].(float64) < first["gamma"].(float64)) {
 					t.Errorf("left out are %v, tried those from %v on", left, first["gamma"])
 				}
 			}
@@ -94,7 +97,11 @@ func TestSingularCandidates(t *testing.T) {
 	for _, by := range []string{"gcv", "loo"} {
 		args := []string{"fit", "--data", data, "--target", "last", "--gamma", "auto:1e6,1e-4,1e5", "--select", by}
 		code, out, errs := call(args...)
-		if code != done || !strings.Contains(strings.ReplaceAll(out, "\n  ", " "), "a smaller candidate, 0.0001, was left out, because the system is singular there") {
+		if code != done ||
+			!strings.Contains(
+				strings.ReplaceAll(out, "\n  ", " "),
+				"a smaller candidate, 0.0001, was left out, because the system is singular there",
+			) {
 			t.Fatalf("exit %d: %s%s", code, errs, out)
 		}
 		choice := reported(t, args...)["choice"].(map[string]any)
@@ -106,13 +113,14 @@ func TestSingularCandidates(t *testing.T) {
 			t.Errorf("%s: %v tried, left out are %v", by, choice["path"], left)
 		}
 	}
-	if code, _, errs := call("fit", "--data", data, "--target", "last", "--gamma", "auto:1e-4,1e-5"); code != usage || !strings.Contains(errs, "singular at 0.0001") {
+	if code, _, errs := call("fit", "--data", data, "--target", "last", "--gamma", "auto:1e-4,1e-5"); code != usage ||
+		!strings.Contains(errs, "singular at 0.0001") {
 		t.Errorf("all are singular: exit %d: %s", code, errs)
 	}
 }
 
-// TestRoundOffChoice: a choice among scores that are only round-off, or of a constant target, gives no warnings. A choice
-// of which nothing useful is proved ends with exit code 3 and names the next option.
+// TestRoundOffChoice: a choice among scores that are only round-off, or of a constant target, gives no warnings. A
+// choice of which nothing useful is proved ends with exit code 3 and names the next option.
 func TestRoundOffChoice(t *testing.T) {
 	for name, c := range map[string]struct{ text, args, says, not string }{
 		"linear":           {"x,y\n1,2\n2,4\n3,6\n4,8\n5,10\n6,12\n", "", "the targets are fitted exactly", "much influence"},
@@ -121,17 +129,36 @@ func TestRoundOffChoice(t *testing.T) {
 		"constant feature": {"x,y\n3,1\n3,2\n3,3\n3,4\n", "", "2.2222", "little more than a guess"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			code, out, errs := call(append([]string{"fit", "--data", write(t, "rows.csv", c.text), "--target", "y"}, strings.Fields(c.args)...)...)
+			code, out, errs := call(
+				append(
+					[]string{"fit", "--data", write(t, "rows.csv", c.text), "--target", "y"},
+					strings.Fields(c.args)...)...)
 			out = strings.ReplaceAll(out, "\n  ", " ")
 			if code != done || !strings.Contains(out, c.says) || strings.Contains(out, c.not) {
 				t.Errorf("exit %d: %s%s", code, errs, out)
 			}
 		})
 	}
-	args := []string{"fit", "--data", housing, "--target", "last", "--size", "1", "--method", "galerkin", "--select", "gcv", "--gamma-tol", "inf"}
+	args := []string{
+		"fit",
+		"--data",
+		housing,
+		"--target",
+		"last",
+		"--size",
+		"1",
+		"--method",
+		"galerkin",
+		"--select",
+		"gcv",
+		"--gamma-tol",
+		"inf",
+	}
 	file := write(t, "model.json", "")
 	code, _, errs := call(append(args, "--gamma", "auto:1e-9", "--out", file)...)
-	if code != short || !strings.Contains(errs, "gamma = 1e-09 is little more than a guess: the GCV is only known to lie in [") || !strings.Contains(errs, "; try a larger --size") {
+	if code != short ||
+		!strings.Contains(errs, "gamma = 1e-09 is little more than a guess: the GCV is only known to lie in [") ||
+		!strings.Contains(errs, "; try a larger --size") {
 		t.Errorf("exit %d: %s", code, errs)
 	}
 }
@@ -146,7 +173,11 @@ func TestRawUnits(t *testing.T) {
 	}
 	args := []string{"fit", "--data", write(t, "raw.csv", text.String()), "--target", "last"}
 	code, out, errs := call(args...)
-	if code != done || !strings.Contains(strings.ReplaceAll(out, "\n  ", " "), "QR read the rows once more, because AᵀA does not determine the scores of") {
+	if code != done ||
+		!strings.Contains(
+			strings.ReplaceAll(out, "\n  ", " "),
+			"QR read the rows once more, because AᵀA does not determine the scores of",
+		) {
 		t.Errorf("exit %d: %s%s", code, errs, out)
 	}
 	score := reported(t, args...)["choice"].(map[string]any)["score"].([]any)
@@ -155,8 +186,8 @@ func TestRawUnits(t *testing.T) {
 	}
 }
 
-// TestGuessAmongFitted checks that a choice is a guess if the leave-one-out error of the chosen γ is unknown, even if the
-// solution fits almost up to round-off.
+// TestGuessAmongFitted checks that a choice is a guess if the leave-one-out error of the chosen γ is unknown, even
+// if the solution fits almost up to round-off.
 func TestGuessAmongFitted(t *testing.T) {
 	data := write(t, "offset.csv", `x0,x1,x2,x3,x4,y
 1e+08,9.9999998e+07,1.00000004e+08,1e+08,1e+08,2.00000021998e+08
@@ -167,7 +198,18 @@ func TestGuessAmongFitted(t *testing.T) {
 9.9999995e+07,9.9999998e+07,9.9999997e+07,1.00000001e+08,9.9999995e+07,2.00000012e+08
 1.00000002e+08,9.9999998e+07,9.9999998e+07,1.00000004e+08,1.00000002e+08,2.00000008e+08
 `)
-	code, out, errs := call("fit", "--data", data, "--target", "y", "--gamma", "auto:1e-6,0.3,100,1e-10", "--method", "exact", "--intercept=false")
+	code, out, errs := call(
+		"fit",
+		"--data",
+		data,
+		"--target",
+		"y",
+		"--gamma",
+		"auto:1e-6,0.3,100,1e-10",
+		"--method",
+		"exact",
+		"--intercept=false",
+	)
 	if code != short || !strings.Contains(errs, "little more than a guess") {
 		t.Errorf("exit %d: %s\n%s", code, errs, out)
 	}

@@ -32,7 +32,10 @@ func writeLabels(t *testing.T, name string, labels []string, of func(i int) int,
 	rows := [][]string{{"x", "z", "kind"}}
 	for i := range n {
 		k := of(i)
-		rows = append(rows, []string{fmt.Sprint(float64(k) + 0.2*r.NormFloat64()), fmt.Sprint(r.NormFloat64()), labels[k]})
+		rows = append(
+			rows,
+			[]string{fmt.Sprint(float64(k) + 0.2*r.NormFloat64()), fmt.Sprint(r.NormFloat64()), labels[k]},
+		)
 	}
 	if err := w.WriteAll(rows); err != nil {
 		t.Fatal(err)
@@ -138,7 +141,15 @@ func TestClasses(t *testing.T) {
 			t.Errorf("%v, %q", err, found.Labels)
 		}
 		for _, as := range []string{"npy", "arrow"} {
-			code, _, errs := call("predict", "--model", out, "--data", data, "--out", filepath.Join(t.TempDir(), "p."+as))
+			code, _, errs := call(
+				"predict",
+				"--model",
+				out,
+				"--data",
+				data,
+				"--out",
+				filepath.Join(t.TempDir(), "p."+as),
+			)
 			if code != 0 {
 				t.Errorf("%s: exit %d, %s", as, code, errs)
 			}
@@ -172,7 +183,8 @@ func TestClassesSelect(t *testing.T) {
 				t.Errorf("%s", text)
 			}
 			text, err := os.ReadFile(page)
-			if err != nil || !strings.Contains(string(text), score) || strings.Contains(string(text), score+", sum of") {
+			if err != nil || !strings.Contains(string(text), score) ||
+				strings.Contains(string(text), score+", sum of") {
 				t.Errorf("%v, no %s in the page", err, score)
 			}
 			_, json, _ := call(append(fit, "--json")...)
@@ -217,8 +229,8 @@ func TestClassesTrivial(t *testing.T) {
 	}
 }
 
-// TestClassesHostileLabels: the terminal and the page show labels with control characters, markup and any length without
-// harm, and predict writes the labels back as they are.
+// TestClassesHostileLabels: the terminal and the page show labels with control characters, markup and any length
+// without harm, and predict writes the labels back as they are.
 func TestClassesHostileLabels(t *testing.T) {
 	labels := []string{"<b>&amp;\x1b[31m", strings.Repeat("L", 5000), "\u202eright", "tab\there", "it's; rm -rf"}
 	data, out := writeLabels(

@@ -135,12 +135,24 @@ func TestPipeline(t *testing.T) {
 	}
 	weights, model := write(t, "w.csv", w.String()), filepath.Join(t.TempDir(), "m")
 	predictions := func(model string) []string {
-		return strings.Fields(must(t, "predict", "--model", model, "--data", housing, "--target", "last", "--rows", "1:500"))
+		return strings.Fields(
+			must(t, "predict", "--model", model, "--data", housing, "--target", "last", "--rows", "1:500"),
+		)
 	}
 	for _, c := range fixture.Cases {
 		name := fmt.Sprintf("--intercept=%v --standardize=%v", c.Intercept, c.Standardise)
 		args := append(
-			[]string{"fit", "--data", housing, "--target", "last", "--gamma", fmt.Sprint(fixture.Alpha), "--out", model},
+			[]string{
+				"fit",
+				"--data",
+				housing,
+				"--target",
+				"last",
+				"--gamma",
+				fmt.Sprint(fixture.Alpha),
+				"--out",
+				model,
+			},
 			strings.Fields(name)...)
 		if c.Weights {
 			args = append(args, "--weights", weights)
@@ -154,7 +166,11 @@ func TestPipeline(t *testing.T) {
 			write(
 				t,
 				"m",
-				fmt.Sprintf(`{"fdridge_model":1,"preparation":{"inputs":8},"coef":%s,"intercept":%v}`, coef, c.Exact.Intercept[0]),
+				fmt.Sprintf(
+					`{"fdridge_model":1,"preparation":{"inputs":8},"coef":%s,"intercept":%v}`,
+					coef,
+					c.Exact.Intercept[0],
+				),
 			),
 		)
 		for i, line := range predictions(model) {
@@ -458,7 +474,9 @@ func TestInterval(t *testing.T) {
 		args := append([]string{"--data", housing, "--target", "last", "--gamma", "1000", "--size", "6"}, flags...)
 		must(
 			t,
-			append([]string{"fit", "--method", "one-shot", "--save-sketch", in("sketch"), "--out", in("one-shot")}, args...)...)
+			append(
+				[]string{"fit", "--method", "one-shot", "--save-sketch", in("sketch"), "--out", in("one-shot")},
+				args...)...)
 		must(t, append([]string{"fit", "--method", "exact", "--out", in("exact")}, args...)...)
 		predict := []string{"predict", "--data", housing, "--target", "last", "--rows", "1:300"}
 		lines := strings.Fields(must(t, append(predict, "--model", in("one-shot"), "--interval", in("sketch"))...))
@@ -481,13 +499,16 @@ func TestInterval(t *testing.T) {
 			t.Errorf("%d lines", len(lines))
 		}
 		written := strings.Split(
-			strings.TrimSpace(must(t, append(predict, "--model", in("one-shot"), "--interval", in("sketch"), "--digits")...)),
+			strings.TrimSpace(
+				must(t, append(predict, "--model", in("one-shot"), "--interval", in("sketch"), "--digits")...),
+			),
 			"\n",
 		)
 		for i, text := range written {
 			all := strings.Split(lines[i], ",")
 			lo, hi := plusMinus(t, text)
-			if lo.Cmp(new(big.Rat).SetFloat64(parse(t, all[1]))) > 0 || hi.Cmp(new(big.Rat).SetFloat64(parse(t, all[2]))) < 0 {
+			if lo.Cmp(new(big.Rat).SetFloat64(parse(t, all[1]))) > 0 ||
+				hi.Cmp(new(big.Rat).SetFloat64(parse(t, all[2]))) < 0 {
 				t.Errorf("%s, row %d: %s does not hold %v", name, i+1, text, all[1:])
 			}
 		}
@@ -495,7 +516,10 @@ func TestInterval(t *testing.T) {
 			t.Errorf("%s: %d lines of %d", name, len(written), len(lines))
 		}
 		var p map[string]any
-		err := json.Unmarshal([]byte(must(t, append(predict, "--model", in("one-shot"), "--interval", in("sketch"), "--json")...)), &p)
+		err := json.Unmarshal(
+			[]byte(must(t, append(predict, "--model", in("one-shot"), "--interval", in("sketch"), "--json")...)),
+			&p,
+		)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -677,7 +701,18 @@ func TestPenalty(t *testing.T) {
 		"--out",
 		in("penalty"),
 	)
-	must(t, "fit", "--data", write(t, "b.csv", divided.String()), "--target", "y", "--gamma", "2", "--out", in("divided"))
+	must(
+		t,
+		"fit",
+		"--data",
+		write(t, "b.csv", divided.String()),
+		"--target",
+		"y",
+		"--gamma",
+		"2",
+		"--out",
+		in("divided"),
+	)
 	a, ia := weightsOf(t, in("penalty"))
 	b, ib := weightsOf(t, in("divided"))
 	if !(math.Abs(a[0]-b[0]/3) <= 1e-10) || !(math.Abs(a[1]-b[1]/0.5) <= 1e-10) || !(math.Abs(ia-ib) <= 1e-8) {

@@ -70,7 +70,10 @@ func TestDamaged(t *testing.T) {
 		if err := os.WriteFile(name, text, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		watch := time.AfterFunc(longestDamaged, func() { panic(fmt.Sprintf("case %d, %s: a command hangs", i, f.name)) })
+		watch := time.AfterFunc(
+			longestDamaged,
+			func() { panic(fmt.Sprintf("case %d, %s: a command hangs", i, f.name)) },
+		)
 		for _, args := range f.reads(name) {
 			commands++
 			if readDamaged(t, i, f.name, args) {
@@ -204,7 +207,10 @@ func damageables(t *testing.T) []damageable {
 				predict = append(predict, "--gamma", gamma)
 			}
 			return [][]string{
-				{"show", name}, {"show", "--json", name}, {"show", "--top", "0", name}, predict, append(slices.Clone(predict), "--interval", name, "--json"),
+				{
+					"show",
+					name,
+				}, {"show", "--json", name}, {"show", "--top", "0", name}, predict, append(slices.Clone(predict), "--interval", name, "--json"),
 				append(slices.Clone(predict), "--out", in("p.npy")),
 			}
 		}}
@@ -233,16 +239,93 @@ func damageables(t *testing.T) []damageable {
 	fit("plain", plain, "plain.json", "", "--target", "y", "--gamma", "1")
 	fit("scaled", plain, "scaled.json", "2", "--target", "y", "--gamma", "0.5,2", "--standardize")
 	fit("classes", labels, "classes.json", "", "--target", "kind", "--classes", "--gamma", "1")
-	fit("free", banded, "free.json", "", "--target", "y", "--gamma", "4", "--unpenalized", "a1,a2", "--bands", "b1-b9=3", "--standardize")
-	fit("free arrays", banded, "free.npz", "", "--target", "y", "--gamma", "4", "--unpenalized", "a1,a2", "--bands", "b1-b9=3")
+	fit(
+		"free",
+		banded,
+		"free.json",
+		"",
+		"--target",
+		"y",
+		"--gamma",
+		"4",
+		"--unpenalized",
+		"a1,a2",
+		"--bands",
+		"b1-b9=3",
+		"--standardize",
+	)
+	fit(
+		"free arrays",
+		banded,
+		"free.npz",
+		"",
+		"--target",
+		"y",
+		"--gamma",
+		"4",
+		"--unpenalized",
+		"a1,a2",
+		"--bands",
+		"b1-b9=3",
+	)
 	fit("per target", targets, "each.json", "", "--target", "y1,y2,y3", "--per-target", "--gamma", "1,2,3")
-	fit("per target arrays", targets, "each.npz", "", "--target", "y1,y2,y3", "--per-target", "--gamma", "1,2,3", "--standardize")
+	fit(
+		"per target arrays",
+		targets,
+		"each.npz",
+		"",
+		"--target",
+		"y1,y2,y3",
+		"--per-target",
+		"--gamma",
+		"1,2,3",
+		"--standardize",
+	)
 	fit("arrays", targets, "targets.npz", "2", "--target", "y1,y2,y3", "--gamma", "1,2")
 	fit("targets", targets, "targets.json", "2", "--target", "y1,y2,y3", "--gamma", "1,2", "--standardize")
-	fit("prepared", table, "prepared.json", "", "--target", "rent", "--prepare", "auto", "--prepare-out", in("plan.json"), "--gamma", "1")
-	fit("encoded", flats, "encoded.json", "", "--target", "rent", "--onehot", "district", "--missing", "mean", "--gamma", "1", "--standardize")
+	fit(
+		"prepared",
+		table,
+		"prepared.json",
+		"",
+		"--target",
+		"rent",
+		"--prepare",
+		"auto",
+		"--prepare-out",
+		in("plan.json"),
+		"--gamma",
+		"1",
+	)
+	fit(
+		"encoded",
+		flats,
+		"encoded.json",
+		"",
+		"--target",
+		"rent",
+		"--onehot",
+		"district",
+		"--missing",
+		"mean",
+		"--gamma",
+		"1",
+		"--standardize",
+	)
 	fit("fourier", plain, "fourier.json", "", "--target", "y", "--features", "rff:5,gamma=0.1,seed=1", "--gamma", "1")
-	fit("polynomial", plain, "polynomial.json", "", "--target", "y", "--features", "poly:2", "--gamma", "1", "--standardize")
+	fit(
+		"polynomial",
+		plain,
+		"polynomial.json",
+		"",
+		"--target",
+		"y",
+		"--features",
+		"poly:2",
+		"--gamma",
+		"1",
+		"--standardize",
+	)
 	golden := func(name string) string { return filepath.Join("..", "..", "model", "testdata", name) }
 	rows := write(t, "rows.csv", "floors,area\n1,40\n2,55\n1,60\n")
 	for name, gamma := range map[string]string{"one-v1": "", "several-v1": "2", "targets-v1": "", "one-v2": "", "several-v2": "2", "targets-v2": ""} {
@@ -252,7 +335,10 @@ func damageables(t *testing.T) []damageable {
 	slices.SortFunc(out, func(a, b damageable) int { return strings.Compare(a.name, b.name) })
 
 	out = append(out, damageable{"plan", read(in("plan.json")), either, func(name string) [][]string {
-		return [][]string{{"fit", "--data", table, "--target", "rent", "--prepare", name, "--gamma", "1", "--out", in("m")}, {"sketch", "--data", table, "--target", "rent", "--prepare", name, "--out", in("s")}}
+		return [][]string{
+			{"fit", "--data", table, "--target", "rent", "--prepare", name, "--gamma", "1", "--out", in("m")},
+			{"sketch", "--data", table, "--target", "rent", "--prepare", name, "--out", in("s")},
+		}
 	}})
 	report := func(name string, kinds []string, args ...string) {
 		text := must(t, append([]string{"fit", "--json"}, args...)...)
@@ -264,18 +350,66 @@ func damageables(t *testing.T) []damageable {
 		}})
 	}
 	report("choice", []string{"path"}, "--data", plain, "--target", "y", "--gamma", "auto")
-	report("passes", []string{"path", "convergence"}, "--data", banded, "--target", "y", "--gamma", "1,2", "--method", "cg", "--size", "3", "--tol", "1e-6")
-	report("classes", []string{"path"}, "--data", labels, "--target", "kind", "--classes", "--select", "accuracy", "--gamma", "auto:1,2,3")
+	report(
+		"passes",
+		[]string{"path", "convergence"},
+		"--data",
+		banded,
+		"--target",
+		"y",
+		"--gamma",
+		"1,2",
+		"--method",
+		"cg",
+		"--size",
+		"3",
+		"--tol",
+		"1e-6",
+	)
+	report(
+		"classes",
+		[]string{"path"},
+		"--data",
+		labels,
+		"--target",
+		"kind",
+		"--classes",
+		"--select",
+		"accuracy",
+		"--gamma",
+		"auto:1,2,3",
+	)
 	sketch := func(name, data string, args ...string) {
 		must(t, append([]string{"sketch", "--data", data, "--out", in(name)}, args...)...)
 		whole := in(name)
-		out = append(out, damageable{"sketch " + name, read(whole), func(r *rand.Rand, text []byte) []byte { return damageSketch(t, r, text) }, func(name string) [][]string {
-			return [][]string{
-				{"solve", name, "--gamma", "1", "--out", in("m")}, {"solve", name, "--gamma", "auto", "--json"}, {"solve", name, "--gamma", "1", "--data", data},
-				{"merge", whole, name, "-o", in("both")}, {"plan", "--sketch", name}, {"plot", name, "--kind", "spectrum", "--out", in("p.svg")},
-				{"plot", name, "--kind", "path", "--out", in("p.svg")},
-			}
-		}})
+		out = append(
+			out,
+			damageable{
+				"sketch " + name,
+				read(whole),
+				func(r *rand.Rand, text []byte) []byte { return damageSketch(t, r, text) },
+				func(name string) [][]string {
+					return [][]string{
+						{
+							"solve",
+							name,
+							"--gamma",
+							"1",
+							"--out",
+							in("m"),
+						}, {"solve", name, "--gamma", "auto", "--json"}, {"solve", name, "--gamma", "1", "--data", data},
+						{
+							"merge",
+							whole,
+							name,
+							"-o",
+							in("both"),
+						}, {"plan", "--sketch", name}, {"plot", name, "--kind", "spectrum", "--out", in("p.svg")},
+						{"plot", name, "--kind", "path", "--out", in("p.svg")},
+					}
+				},
+			},
+		)
 	}
 	sketch("targets", targets, "--target", "y1,y2", "--size", "3")
 	sketch("banded", banded, "--target", "y", "--size", "3")

@@ -29,7 +29,14 @@ type decider struct {
 
 func newDecider(labels []string, texts *prepare.Lexicon) *decider {
 	c := &classes.Classes{Labels: labels}
-	return &decider{Classes: c, texts: texts, score: c.NewScore(), labels: []string{}, margins: []model.Number{}, proved: []bool{}}
+	return &decider{
+		Classes: c,
+		texts:   texts,
+		score:   c.NewScore(),
+		labels:  []string{},
+		margins: []model.Number{},
+		proved:  []bool{},
+	}
 }
 
 // decide predicts the class of a row. If the row has a true label, decide also counts whether the prediction is

@@ -19,7 +19,14 @@ import (
 
 // options returns the options of the library.
 func (o *solveFlags) options() fdridge.Options {
-	opts := fdridge.Options{Gammas: o.gammas, Select: o.criterion(), Method: o.method, Tol: o.tol, MaxPasses: o.maxPasses, PerTarget: o.each}
+	opts := fdridge.Options{
+		Gammas:    o.gammas,
+		Select:    o.criterion(),
+		Method:    o.method,
+		Tol:       o.tol,
+		MaxPasses: o.maxPasses,
+		PerTarget: o.each,
+	}
 	if o.auto {
 		opts.Gammas, opts.Candidates, opts.GammaTol = nil, o.gammas, o.gammaTol
 	}
@@ -28,7 +35,11 @@ func (o *solveFlags) options() fdridge.Options {
 
 // begin returns an empty report, an empty list of error bounds, and a copy of opts. The copy has the backend be, and
 // its Observe adds each pass's error bound to the list.
-func (o *solveFlags) begin(be engine.Backend, intercept bool, opts fdridge.Options) (*report.Fit, *report.Traces, fdridge.Options) {
+func (o *solveFlags) begin(
+	be engine.Backend,
+	intercept bool,
+	opts fdridge.Options,
+) (*report.Fit, *report.Traces, fdridge.Options) {
 	f := &report.Fit{
 		Asked: report.Asked{Command: o.command, Program: version(), Tol: o.tol, Intercept: intercept},
 		Cost:  report.Cost{Backend: be.Name(), Kernel: be.Capabilities()["kernel"]},
@@ -53,11 +64,19 @@ func (o *solveFlags) end(f *report.Fit, traces *report.Traces, found *fdridge.Re
 	return err
 }
 
-// nameFlags rewrites errors of the library so that they name command-line flags instead of option fields. advice is for a
-// fit that needs too much memory.
+// nameFlags rewrites errors of the library so that they name command-line flags instead of option fields. advice is
+// for a fit that needs too much memory.
 func nameFlags(err error, advice string) error {
 	if e, ok := errors.AsType[*ridge.SizeError](err); ok && e.Rows > 0 {
-		return cli.BadInput("--method: an exact fit of %d rows × %d features needs %.3g GiB for the rows and n×n matrices, the limit is %.3g GiB%s; %s", e.Rows, e.Dim, float64(e.Bytes)/(1<<30), float64(e.Limit)/(1<<30), cli.MemoryLimit(), advice)
+		return cli.BadInput(
+			"--method: an exact fit of %d rows × %d features needs %.3g GiB for the rows and n×n matrices, the limit is %.3g GiB%s; %s",
+			e.Rows,
+			e.Dim,
+			float64(e.Bytes)/(1<<30),
+			float64(e.Limit)/(1<<30),
+			cli.MemoryLimit(),
+			advice,
+		)
 	} else if ok {
 		return cli.BadInput("--method: an exact fit of %d features needs %.3g GiB for d×d matrices, the limit is %.3g GiB%s; %s", e.Dim, float64(e.Bytes)/(1<<30), float64(e.Limit)/(1<<30), cli.MemoryLimit(), advice)
 	}
@@ -66,7 +85,12 @@ func nameFlags(err error, advice string) error {
 		if e.Method == ridge.Dual {
 			other = " or --method exact"
 		}
-		return cli.BadInput("--gamma: the system is numerically singular at %v (method %s); use a larger gamma%s", e.Gamma, e.Method, other)
+		return cli.BadInput(
+			"--gamma: the system is numerically singular at %v (method %s); use a larger gamma%s",
+			e.Gamma,
+			e.Method,
+			other,
+		)
 	}
 	return nameOptions(err)
 }
@@ -156,7 +180,13 @@ func (e *shortError) Unwrap() error { return e.err }
 // warnTolerance prints a warning if the tolerance is below the precision of float64.
 func (o *solveFlags) warnTolerance(bar *cli.Progress, stderr io.Writer) {
 	if o.tol < ridge.LeastTol && o.method != ridge.OneShot {
-		bar.Warn(stderr, fmt.Sprintf("--tol %g may not be reached: rounding the coefficients to float64 causes a relative error of up to 1.1e-16", o.tol))
+		bar.Warn(
+			stderr,
+			fmt.Sprintf(
+				"--tol %g may not be reached: rounding the coefficients to float64 causes a relative error of up to 1.1e-16",
+				o.tol,
+			),
+		)
 	}
 }
 

@@ -19,7 +19,26 @@ func TestEncodedRanks(t *testing.T) {
 	}
 	t.Chdir(t.TempDir())
 	for _, missing := range []string{"mean", "drop"} {
-		args := []string{"fit", "--data", data, "--target", "rent", "--onehot", "district,heating", "--missing", missing, "--holdout", "0.25", "--gamma", "2", "--method", "cg", "--tol", "1e-10", "--json"}
+		args := []string{
+			"fit",
+			"--data",
+			data,
+			"--target",
+			"rent",
+			"--onehot",
+			"district,heating",
+			"--missing",
+			missing,
+			"--holdout",
+			"0.25",
+			"--gamma",
+			"2",
+			"--method",
+			"cg",
+			"--tol",
+			"1e-10",
+			"--json",
+		}
 		alone := reported(t, append(args, "--out", "alone.json", "--lanes", "3")...)
 		want := alone["holdout"].(map[string]any)
 		for _, n := range []int{2, 3} {
@@ -42,7 +61,28 @@ func TestEncodedRanks(t *testing.T) {
 			}
 		}
 	}
-	args := []string{"fit", "--data", data, "--target", "rent", "--onehot", "district,heating", "--missing", "mean", "--standardize", "--gamma", "2", "--method", "cg", "--size", "2", "--out", "m.json", "--lanes", "1"}
+	args := []string{
+		"fit",
+		"--data",
+		data,
+		"--target",
+		"rent",
+		"--onehot",
+		"district,heating",
+		"--missing",
+		"mean",
+		"--standardize",
+		"--gamma",
+		"2",
+		"--method",
+		"cg",
+		"--size",
+		"2",
+		"--out",
+		"m.json",
+		"--lanes",
+		"1",
+	}
 	must(t, args...)
 	whole := weights(t, "m.json")
 	code, _, _ := call(append(args, "--checkpoint", "ck", "--checkpoint-every", "1ns", "--max-passes", "1")...)

@@ -242,7 +242,9 @@ func TestEncodedDrop(t *testing.T) {
 		fit := func(data, model string) map[string]any {
 			return reported(
 				t,
-				append([]string{"fit", "--data", data, "--target", "y", "--gamma", "1", "--out", model, "--json"}, flags...)...)
+				append(
+					[]string{"fit", "--data", data, "--target", "y", "--gamma", "1", "--out", model, "--json"},
+					flags...)...)
 		}
 		got := fit(data, "a.json")
 		fit(whole, "b.json")
@@ -283,7 +285,8 @@ func TestEncodedDrop(t *testing.T) {
 		"one-shot",
 	)
 	_, out, _ = call("predict", "--model", "c.json", "--data", data, "--interval", "c.fds")
-	if lines := strings.Fields(out); len(lines) != 7 || lines[3] != "NaN,-Inf,+Inf" || strings.Contains(lines[0], "Inf") {
+	if lines := strings.Fields(out); len(lines) != 7 || lines[3] != "NaN,-Inf,+Inf" ||
+		strings.Contains(lines[0], "Inf") {
 		t.Errorf("%q", lines)
 	}
 	_, out, _ = call("predict", "--model", "c.json", "--data", data, "--json")

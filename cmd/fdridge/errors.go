@@ -20,7 +20,8 @@ const (
 	done   = 0
 	failed = 1 // computation failed, diverged or was interrupted; with --strict also a missed tolerance
 	usage  = 2 // bad usage or bad input
-	short  = 3 // tolerance missed, or little proved of the choice of γ; the best result was written with its proved error bound
+	// tolerance missed, or little proved of the choice of γ; the best result was written with its proved error bound
+	short = 3
 )
 
 // exitCodes is the table of exit codes in the help of fit and solve.

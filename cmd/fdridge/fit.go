@@ -88,7 +88,12 @@ func fitCommand(mpi joiner) *cobra.Command {
 	c.Flags().BoolVar(&o.mpi, "mpi", false, "run as one rank of mpirun or srun (needs a build with -tags mpi)")
 	o.held.Register(c.Flags())
 	c.Flags().BoolVar(&o.classes, "classes", false, "the target is a column of labels: predict classes")
-	c.Flags().StringVar(&o.classWeight, "class-weight", "", "with --classes: balanced gives all classes the same weight")
+	c.Flags().StringVar(
+		&o.classWeight,
+		"class-weight",
+		"",
+		"with --classes: balanced gives all classes the same weight",
+	)
 	cli.SetValues(c.Flags(), "class-weight", "balanced")
 	o.RegisterUnpenalized(c.Flags())
 	c.Flags().StringVar(&o.predict, "predict", "", "with --per-target: write predictions for FILE to --out, no model")
@@ -156,7 +161,9 @@ func (o *fitOptions) check() error {
 	rows := o.Others(o.predict)
 	return cli.Distinct(
 		append(o.Files(), rows.Files()...),
-		append(append(o.solveFlags.outputs(), cli.Output{Flag: "save-sketch", Path: o.save}), o.checkpoint.outputs()...)...)
+		append(
+			append(o.solveFlags.outputs(), cli.Output{Flag: "save-sketch", Path: o.save}),
+			o.checkpoint.outputs()...)...)
 }
 
 // options returns the options of the library.
@@ -312,7 +319,10 @@ func (o *fitOptions) fit(
 	}
 	for rank, w := range work {
 		nonzeros += w.Nonzeros
-		f.Cost.Ranks = append(f.Cost.Ranks, report.NewRank(rank, w.Rows, w.Seconds, w.Communicating, w.Sent, w.Received))
+		f.Cost.Ranks = append(
+			f.Cost.Ranks,
+			report.NewRank(rank, w.Rows, w.Seconds, w.Communicating, w.Sent, w.Received),
+		)
 	}
 	f.Data = report.Data{
 		Name:        o.Name(),

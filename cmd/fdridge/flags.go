@@ -34,7 +34,10 @@ func (o *sketchFlags) check() error {
 	var err error
 	o.size, err = strconv.Atoi(o.sizeText)
 	if err != nil {
-		return cli.BadInput("--size: %q is not a number of rows; plan --error E finds the size for a relative error E", excerpt.Of(o.sizeText))
+		return cli.BadInput(
+			"--size: %q is not a number of rows; plan --error E finds the size for a relative error E",
+			excerpt.Of(o.sizeText),
+		)
 	} else if o.size < 1 {
 		return cli.BadInput("--size: %d, the sketch needs at least one row", o.size)
 	}
@@ -122,7 +125,12 @@ func (o *solveFlags) check(allowDirect bool) error {
 	if err := cli.OneOf("out-format", o.outFormat, modelFormats...); err != nil {
 		return err
 	}
-	return cli.FirstError(o.gammaFlags.check(o.method.Takes(0) == nil || allowDirect && o.method == ridge.Auto), cli.CheckOut(o.out), cli.CheckOutput("report", o.report), cli.CheckOutput("coef", o.coef))
+	return cli.FirstError(
+		o.gammaFlags.check(o.method.Takes(0) == nil || allowDirect && o.method == ridge.Auto),
+		cli.CheckOut(o.out),
+		cli.CheckOutput("report", o.report),
+		cli.CheckOutput("coef", o.coef),
+	)
 }
 
 // errNoTolerance is the error for --strict with a method that has no tolerance.
@@ -183,9 +191,20 @@ func (o *sketchFlags) checkMemory(size, d, t int) error {
 	}
 	m := min(float64(size), float64(d))
 	if keeps, err := (fd.Config{Dim: d, Size: size}).Scatter(); err == nil && keeps {
-		return cli.CheckMemory(8*lanes*float64(d)*(6*float64(d)+4*float64(t)), cli.ManyFeatures, "--size: AᵀA of %d features", d)
+		return cli.CheckMemory(
+			8*lanes*float64(d)*(6*float64(d)+4*float64(t)),
+			cli.ManyFeatures,
+			"--size: AᵀA of %d features",
+			d,
+		)
 	}
-	return cli.CheckMemory(8*lanes*float64(d)*(3.25*m+4*float64(t)), cli.ManyFeatures, "--size: a sketch of %.0f rows of %d features", m, d)
+	return cli.CheckMemory(
+		8*lanes*float64(d)*(3.25*m+4*float64(t)),
+		cli.ManyFeatures,
+		"--size: a sketch of %.0f rows of %d features",
+		m,
+		d,
+	)
 }
 
 // methodNames returns the names of the methods. Methods that need no sketch are included only if allowDirect is true.

@@ -50,7 +50,8 @@ func TestLists(t *testing.T) {
 					args = append(args, "--"+f.Name+"="+v)
 				}
 				code, out, errs := call(args...)
-				if code != usage || out != "" || !strings.Contains(errs, "--"+f.Name) || !strings.Contains(errs, c.want) {
+				if code != usage || out != "" || !strings.Contains(errs, "--"+f.Name) ||
+					!strings.Contains(errs, c.want) {
 					t.Errorf("%q: exit %d, %q, %q", args, code, out, errs)
 				}
 			}
@@ -88,7 +89,9 @@ func TestFlagsOfFiles(t *testing.T) {
 		}
 		flag := []string{"--" + c.flag, c.value}
 		data := []string{"--data", c.flag}
-		must(t, slices.Concat([]string{"fit", "--gamma", "1", "--out", "m", "--save-sketch", "s"}, data, target, flag)...)
+		must(
+			t,
+			slices.Concat([]string{"fit", "--gamma", "1", "--out", "m", "--save-sketch", "s"}, data, target, flag)...)
 		for _, command := range [][]string{
 			slices.Concat([]string{"fit", "--gamma", "1"}, data, target),
 			slices.Concat([]string{"sketch", "-o", "out"}, data, target),
@@ -204,8 +207,28 @@ func TestFlagsOfSketches(t *testing.T) {
 // TestFlagsOfPlan: what is asked of a plan arrives there.
 func TestFlagsOfPlan(t *testing.T) {
 	rows := write(t, "rows.csv", rowsCSV(60))
-	c, _, errs := planned(t, "--data", rows, "--target", "y", "--n", "1000", "--gamma", "3,4", "--sizes", "1,2", "--tol", "0.01", "--memory", "77", "--log-format", "json")
-	if c.Rows != 1000 || !slices.Equal(c.Gammas, []float64{3, 4}) || !slices.Equal(c.Sizes, []int{1, 2}) || c.Tol != 0.01 || c.MaxBytes != 77<<20 {
+	c, _, errs := planned(
+		t,
+		"--data",
+		rows,
+		"--target",
+		"y",
+		"--n",
+		"1000",
+		"--gamma",
+		"3,4",
+		"--sizes",
+		"1,2",
+		"--tol",
+		"0.01",
+		"--memory",
+		"77",
+		"--log-format",
+		"json",
+	)
+	if c.Rows != 1000 || !slices.Equal(c.Gammas, []float64{3, 4}) || !slices.Equal(c.Sizes, []int{1, 2}) ||
+		c.Tol != 0.01 ||
+		c.MaxBytes != 77<<20 {
 		t.Errorf("%+v", c)
 	}
 	if !strings.Contains(errs, `"stage":"sketching"`) {
@@ -246,23 +269,36 @@ func TestFlagsOfSolvers(t *testing.T) {
 	} {
 		with := func(more ...string) map[string]any { return reported(t, slices.Concat(command, more)...) }
 		coarse, fine := with("--method", "cg", "--tol", "0.1"), with("--method", "cg", "--tol", "1e-9")
-		if coarse["method"] != "cg" || !(first(coarse["relative_error_bound"]) <= 0.1) || !(first(fine["relative_error_bound"]) <= 1e-9) || !(coarse["passes"].(float64) < fine["passes"].(float64)) {
-			t.Errorf("%s: %v passes to %v, %v to %v", name, coarse["passes"], coarse["relative_error_bound"], fine["passes"], fine["relative_error_bound"])
+		if coarse["method"] != "cg" || !(first(coarse["relative_error_bound"]) <= 0.1) ||
+			!(first(fine["relative_error_bound"]) <= 1e-9) ||
+			!(coarse["passes"].(float64) < fine["passes"].(float64)) {
+			t.Errorf(
+				"%s: %v passes to %v, %v to %v",
+				name,
+				coarse["passes"],
+				coarse["relative_error_bound"],
+				fine["passes"],
+				fine["relative_error_bound"],
+			)
 		}
-		if code, _, errs := call(slices.Concat(command, []string{"--method", "cg", "--max-passes", "1"})...); code != short || !strings.Contains(errs, "tolerance not reached") {
+		if code, _, errs := call(slices.Concat(command, []string{"--method", "cg", "--max-passes", "1"})...); code != short ||
+			!strings.Contains(errs, "tolerance not reached") {
 			t.Errorf("%s in one pass: exit %d, %s", name, code, errs)
 		}
 		coef := filepath.Join(dir, name+".npy")
-		code, _, errs := call(slices.Concat(command, []string{"--method", "cg", "--log-format", "json", "--coef", coef})...)
+		code, _, errs := call(
+			slices.Concat(command, []string{"--method", "cg", "--log-format", "json", "--coef", coef})...)
 		var line struct{ Stage string }
-		if err := json.Unmarshal([]byte(strings.SplitN(errs, "\n", 2)[0]), &line); code != done || err != nil || line.Stage == "" {
+		if err := json.Unmarshal([]byte(strings.SplitN(errs, "\n", 2)[0]), &line); code != done || err != nil ||
+			line.Stage == "" {
 			t.Errorf("%s: exit %d, log %q", name, code, errs)
 		}
 		if info, err := os.Stat(coef); err != nil || info.Size() < 41*8 {
 			t.Errorf("%s: the weights: %v, %v", name, info, err)
 		}
 	}
-	if code, _, errs := call("solve", sketch, "--gamma", "1", "--data", houses); code != usage || !strings.Contains(errs, "4000 rows") {
+	if code, _, errs := call("solve", sketch, "--gamma", "1", "--data", houses); code != usage ||
+		!strings.Contains(errs, "4000 rows") {
 		t.Errorf("solve without --rows: exit %d, %s", code, errs)
 	}
 	// The shift is η/2: the contraction is half of η against γ + η/2.

@@ -56,7 +56,10 @@ func (o *gammaFlags) check(zero bool) error {
 		return nil
 	}
 	if _, err := choose.ParseCriterion(o.selectBy); err != nil {
-		return cli.BadInput("--select: %q must be one of auto, gcv, loo, cv, accuracy, balanced-accuracy", excerpt.Of(o.selectBy))
+		return cli.BadInput(
+			"--select: %q must be one of auto, gcv, loo, cv, accuracy, balanced-accuracy",
+			excerpt.Of(o.selectBy),
+		)
 	}
 	if !o.auto {
 		return cli.BadInput("--select: it needs --gamma auto")

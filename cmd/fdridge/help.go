@@ -34,7 +34,10 @@ var flagGroups = []struct{ title, flags string }{
 		"Output",
 		"kind=NAME top=N key=COLUMN out=FILE man:out=DIR paper:out=DIR report=FILE coef=FILE save-sketch=FILE out-format=NAME digits json",
 	},
-	{"Running", "threads=N memory=MIB checkpoint=FILE checkpoint-every=TIME cache=DIR log-format=NAME mpi help version"},
+	{
+		"Running",
+		"threads=N memory=MIB checkpoint=FILE checkpoint-every=TIME cache=DIR log-format=NAME mpi help version",
+	},
 	{"Advanced", "transposed n-features=D predict=FILE part=I/N lanes=N cache-keep cache-gib=GIB"},
 }
 

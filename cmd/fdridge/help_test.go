@@ -129,9 +129,16 @@ func TestCompletionInBash(t *testing.T) {
 	if err := os.Symlink(program, filepath.Join(dir, "fdridge")); err != nil {
 		t.Fatal(err)
 	}
-	c := exec.Command(bash, "--norc", "-c", `. "$1"; compopt() { :; }; _get_comp_words_by_ref() { words=("${COMP_WORDS[@]}"); cword=$COMP_CWORD; cur=${words[cword]}; prev=${words[cword-1]}; }
+	c := exec.Command(
+		bash,
+		"--norc",
+		"-c",
+		`. "$1"; compopt() { :; }; _get_comp_words_by_ref() { words=("${COMP_WORDS[@]}"); cword=$COMP_CWORD; cur=${words[cword]}; prev=${words[cword-1]}; }
 COMP_WORDS=(fdridge fit --data x.csv --target y --method g); COMP_CWORD=7; COMP_LINE="${COMP_WORDS[*]}"; COMP_POINT=${#COMP_LINE}; COMP_TYPE=9
-__start_fdridge; printf '%s\n' "${COMPREPLY[@]}"`, "bash", script)
+__start_fdridge; printf '%s\n' "${COMPREPLY[@]}"`,
+		"bash",
+		script,
+	)
 	c.Env = append(os.Environ(), "FDRIDGE_TEST_COMMAND=1", "PATH="+dir+":"+os.Getenv("PATH"))
 	if out, err := c.CombinedOutput(); err != nil || strings.TrimSpace(string(out)) != "galerkin" {
 		t.Errorf("%v: %s", err, out)

@@ -101,7 +101,8 @@ func parsePage(t *testing.T, file string) parsedPage {
 	if found := regexp.MustCompile(`(https?:)?//[a-z]|@import|url\(`).FindString(p.text); found != "" {
 		t.Errorf("the page refers to something outside: %q", found)
 	}
-	if p.elements["h1"] != 1 || p.elements["main"] != 1 || !strings.Contains(p.text, `<html lang="en">`) || !strings.Contains(p.text, "prefers-color-scheme: dark") {
+	if p.elements["h1"] != 1 || p.elements["main"] != 1 || !strings.Contains(p.text, `<html lang="en">`) ||
+		!strings.Contains(p.text, "prefers-color-scheme: dark") {
 		t.Errorf("elements %v", p.elements)
 	}
 	return p
@@ -115,7 +116,18 @@ func namedCSV(n int) string {
 	for _, line := range strings.Split(rowsCSV(n), "\n")[1:] {
 		if f := strings.Split(line, ","); len(f) == 3 {
 			i := b.Len()
-			fmt.Fprintf(&b, "%s,%s,%d,%d,%d,%d,%s,%s\n", f[0], f[1], len(line)*len(line)%17, i%13, i%29, i%7, f[2], f[0])
+			fmt.Fprintf(
+				&b,
+				"%s,%s,%d,%d,%d,%d,%s,%s\n",
+				f[0],
+				f[1],
+				len(line)*len(line)%17,
+				i%13,
+				i%29,
+				i%7,
+				f[2],
+				f[0],
+			)
 		}
 	}
 	return b.String()
@@ -219,17 +231,29 @@ func TestReportPage(t *testing.T) {
 				}
 			}
 			const beyond = "one may be better"
-			if !slices.Contains(c.args, "--json") && strings.Contains(out, beyond) != strings.Contains(p.sections["path"], beyond) {
+			if !slices.Contains(c.args, "--json") &&
+				strings.Contains(out, beyond) != strings.Contains(p.sections["path"], beyond) {
 				t.Errorf("the page warns of what the command doesn't, or the other way: %s", out)
 			}
 			if p.elements["figure"] != c.pictures || p.elements["figcaption"] != c.pictures {
-				t.Errorf("%d pictures, %d captions, want %d", p.elements["figure"], p.elements["figcaption"], c.pictures)
+				t.Errorf(
+					"%d pictures, %d captions, want %d",
+					p.elements["figure"],
+					p.elements["figcaption"],
+					c.pictures,
+				)
 			}
 			// Spectrum and convergence are as wide as the page, drawn once for wide and once for narrow ones.
 			wide := strings.Count(p.text, `<figure class="across">`)
 			n := strings.Count(p.text, `<svg class="wide" `)
 			if n != wide || n != strings.Count(p.text, `<svg class="narrow" `) || p.elements["svg"] != c.pictures+wide {
-				t.Errorf("%d svg, %d of them wide, for %d pictures, %d of them across the page", p.elements["svg"], n, c.pictures, wide)
+				t.Errorf(
+					"%d svg, %d of them wide, for %d pictures, %d of them across the page",
+					p.elements["svg"],
+					n,
+					c.pictures,
+					wide,
+				)
 			}
 			verdict := regexp.MustCompile(`class="verdict( good)?">([^<]*)<`).FindStringSubmatch(p.text)
 			if verdict == nil || (code != done) != regexp.MustCompile("^Not converged: |^Nothing is proved about these coefficients|little more than a guess").MatchString(verdict[2]) {

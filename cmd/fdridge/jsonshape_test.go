@@ -12,11 +12,13 @@ import (
 )
 
 // integers are the fields of JSON output with integers. All other numbers are floats.
-var integers = strings.Fields("fdridge_report n d targets size nnz reads peak_rss_bytes passes iterations rows lanes rows_left_out levels columns pass " +
-	"stage_passes inputs count at_end proved target predicted_passes components seed degree threads workers bytes rows_seen best")
+var integers = strings.Fields(
+	"fdridge_report n d targets size nnz reads peak_rss_bytes passes iterations rows lanes rows_left_out levels columns pass " +
+		"stage_passes inputs count at_end proved target predicted_passes components seed degree threads workers bytes rows_seen best",
+)
 
-// shapeOf lists the paths of the numbers in a JSON value, and whether they are integers. Elements of a list have the same
-// path. It reports numbers that are integers although they are no counts.
+// shapeOf lists the paths of the numbers in a JSON value, and whether they are integers. Elements of a list have the
+// same path. It reports numbers that are integers although they are no counts.
 func shapeOf(t *testing.T, text string) []string {
 	t.Helper()
 	var v any
@@ -46,12 +48,13 @@ func shapeOf(t *testing.T, text string) []string {
 		}
 	}
 	walk("", "", v)
-	maps.DeleteFunc(seen, func(path string, _ bool) bool { return strings.HasPrefix(path, ".trace") }) // depends on the passes
+	// depends on the passes
+	maps.DeleteFunc(seen, func(path string, _ bool) bool { return strings.HasPrefix(path, ".trace") })
 	return slices.Sorted(maps.Keys(seen))
 }
 
-// TestShapeOfJSON: the JSON has the same shape for one target and for two, and floats are never written as integers. The
-// rows have only whole numbers.
+// TestShapeOfJSON: the JSON has the same shape for one target and for two, and floats are never written as integers.
+// The rows have only whole numbers.
 func TestShapeOfJSON(t *testing.T) {
 	dir := t.TempDir()
 	var one, two strings.Builder
@@ -76,7 +79,10 @@ func TestShapeOfJSON(t *testing.T) {
 		var shapes, models, shown, predicted [2][]string
 		for k := range files {
 			model := filepath.Join(dir, fmt.Sprint(name, k, ".json"))
-			fit := slices.Concat([]string{"fit", "--data", files[k], "--target", targets[k], "--json", "--out", model}, flags)
+			fit := slices.Concat(
+				[]string{"fit", "--data", files[k], "--target", targets[k], "--json", "--out", model},
+				flags,
+			)
 			shapes[k] = shapeOf(t, must(t, fit...))
 			models[k] = shapeOf(t, strings.Replace(contents(t, model), `"fdridge_model": 5`, `"fdridge_report": 5`, 1))
 			shown[k] = shapeOf(t, must(t, "show", "--json", model))
@@ -88,7 +94,13 @@ func TestShapeOfJSON(t *testing.T) {
 		}
 		for what, of := range map[string][2][]string{"fit": shapes, "model": models, "show": shown, "predict": predicted} {
 			if !slices.Equal(of[0], of[1]) {
-				t.Errorf("%s, %s: one target\n%s\ntwo targets\n%s", name, what, strings.Join(of[0], "\n"), strings.Join(of[1], "\n"))
+				t.Errorf(
+					"%s, %s: one target\n%s\ntwo targets\n%s",
+					name,
+					what,
+					strings.Join(of[0], "\n"),
+					strings.Join(of[1], "\n"),
+				)
 			}
 		}
 	}

@@ -30,7 +30,10 @@ func TestPredictKey(t *testing.T) {
 		{"--model kinds.json --data new.csv --key id", "id,class,margin,proved", []string{"007", "8", ""}},
 	} {
 		got := strings.Split(
-			strings.TrimSuffix(must(t, append(strings.Fields("predict --out-format csv"), strings.Fields(c.args)...)...), "\n"),
+			strings.TrimSuffix(
+				must(t, append(strings.Fields("predict --out-format csv"), strings.Fields(c.args)...)...),
+				"\n",
+			),
 			"\n",
 		)
 		var keys []string
@@ -56,7 +59,10 @@ func TestPredictKey(t *testing.T) {
 		Keys        []string
 		Predictions []any
 	}
-	err := json.Unmarshal([]byte(must(t, "predict", "--model", "m.json", "--data", "new.csv", "--key", "id", "--json")), &found)
+	err := json.Unmarshal(
+		[]byte(must(t, "predict", "--model", "m.json", "--data", "new.csv", "--key", "id", "--json")),
+		&found,
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,7 +72,20 @@ func TestPredictKey(t *testing.T) {
 	must(t, "predict", "--model", "m.json", "--data", "new.csv", "--key", "id", "--out", "p.npy")
 	must(t, "predict", "--model", "m.json", "--data", "p.npy", "--key", "1", "--out", "again.csv")
 	must(t, "predict", "--model", "m.json", "--data", "new.csv", "--key", "id", "--out", "p.arrow")
-	got := must(t, "fit", "--data", "p.arrow", "--target", "prediction", "--columns", "id", "--missing", "drop", "--gamma", "1")
+	got := must(
+		t,
+		"fit",
+		"--data",
+		"p.arrow",
+		"--target",
+		"prediction",
+		"--columns",
+		"id",
+		"--missing",
+		"drop",
+		"--gamma",
+		"1",
+	)
 	if !strings.Contains(got, "2 rows × 1 features, 1 target: prediction") {
 		t.Errorf("Arrow: %s", got)
 	}

@@ -13,14 +13,49 @@ func TestWrongKind(t *testing.T) {
 	dir := t.TempDir()
 	in := func(name string) string { return filepath.Join(dir, name) }
 	rows := write(t, "rows.csv", rowsCSV(30))
-	fitted := must(t, "fit", "--data", rows, "--target", "y", "--gamma", "1,2", "--json", "--out", in("m.json"), "--save-sketch", in("s.fds"), "--size", "2", "--report", in("page.html"))
+	fitted := must(
+		t,
+		"fit",
+		"--data",
+		rows,
+		"--target",
+		"y",
+		"--gamma",
+		"1,2",
+		"--json",
+		"--out",
+		in("m.json"),
+		"--save-sketch",
+		in("s.fds"),
+		"--size",
+		"2",
+		"--report",
+		in("page.html"),
+	)
 	if err := os.WriteFile(in("r.json"), []byte(fitted), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	npy := write(t, "rows.npy", npyFile("<f8", "False", "(1, 2)", 1, 2))
 	packed := write(t, "rows.csv.gz", gzipped(t, rowsCSV(3)))
 	sparse := write(t, "rows.svm", "1 1:2\n")
-	sketch, fit, chart := []string{"solve", "--gamma", "1", "--out", in("o")}, []string{"fit", "--gamma", "1", "--out", in("o"), "--data"}, []string{"plot", "-o", in("o.svg")}
+	sketch, fit, chart := []string{
+		"solve",
+		"--gamma",
+		"1",
+		"--out",
+		in("o"),
+	}, []string{
+		"fit",
+		"--gamma",
+		"1",
+		"--out",
+		in("o"),
+		"--data",
+	}, []string{
+		"plot",
+		"-o",
+		in("o.svg"),
+	}
 	predict := []string{"predict", "--data", rows, "--gamma", "1", "--model"}
 	for _, c := range []struct {
 		args []string
@@ -62,7 +97,11 @@ func TestWrongKind(t *testing.T) {
 // do.
 func TestNameTexts(t *testing.T) {
 	dir := t.TempDir()
-	table := write(t, "flats.csv", "city,area,heating,rent\nRome,30,gas,300\nOslo,40,oil,500\nRome,50,gas,600\nOslo,45,gas,550\n")
+	table := write(
+		t,
+		"flats.csv",
+		"city,area,heating,rent\nRome,30,gas,300\nOslo,40,oil,500\nRome,50,gas,600\nOslo,45,gas,550\n",
+	)
 	fit := []string{"fit", "--data", table, "--target", "rent", "--gamma", "1", "--out", filepath.Join(dir, "m")}
 	const said = `column city: "Rome" is not a number; `
 	for _, c := range []struct {
@@ -86,7 +125,19 @@ func TestNameTexts(t *testing.T) {
 		}
 	}
 	odd := write(t, "odd.csv", "\"a b\",c,y\nx,1,2\n")
-	refused(t, "a name with a blank", dir, "(--prepare auto, or --onehot text; or see --columns)\n", "fit", "--data", odd, "--target", "y", "--gamma", "1")
+	refused(
+		t,
+		"a name with a blank",
+		dir,
+		"(--prepare auto, or --onehot text; or see --columns)\n",
+		"fit",
+		"--data",
+		odd,
+		"--target",
+		"y",
+		"--gamma",
+		"1",
+	)
 }
 
 // TestContradictions: flags that contradict each other, or the file, are refused.
@@ -94,9 +145,24 @@ func TestContradictions(t *testing.T) {
 	dir := t.TempDir()
 	rows, sparse := write(t, "rows.csv", rowsCSV(30)), write(t, "rows.svm", "1 1:2\n2 2:1\n")
 	fit := []string{"fit", "--gamma", "1", "--data"}
-	refused(t, "a target is a feature", dir, `column "y" is named as a feature and as a target or weight`, append(fit, rows, "--target", "y", "--columns", "y,x1")...)
-	refused(t, "weights are a feature", dir, `column "x2" is named as a feature and as a target or weight`, append(fit, rows, "--target", "y", "--weights", "x2", "--columns", "x1,x2")...)
-	refused(t, "features of csv", dir, "--n-features: it needs svmlight, and "+rows+" is csv", append(fit, rows, "--target", "y", "--n-features", "2")...)
+	refused(
+		t,
+		"a target is a feature",
+		dir,
+		`column "y" is named as a feature and as a target or weight`,
+		append(fit, rows, "--target", "y", "--columns", "y,x1")...)
+	refused(
+		t,
+		"weights are a feature",
+		dir,
+		`column "x2" is named as a feature and as a target or weight`,
+		append(fit, rows, "--target", "y", "--weights", "x2", "--columns", "x1,x2")...)
+	refused(
+		t,
+		"features of csv",
+		dir,
+		"--n-features: it needs svmlight, and "+rows+" is csv",
+		append(fit, rows, "--target", "y", "--n-features", "2")...)
 	must(t, append(fit, sparse, "--n-features", "3")...)
 }
 
@@ -104,7 +170,22 @@ func TestContradictions(t *testing.T) {
 func TestControlCharacters(t *testing.T) {
 	page := filepath.Join(t.TempDir(), "page.html")
 	table := write(t, "t.csv", "\x1b]0;x\x07a,b\u202ec,y\u009b\nr\x1b[2J,1,2\ns,,4\nr,3,5\n")
-	out := must(t, "fit", "--data", table, "--target", "3", "--onehot", "1", "--missing", "mean", "--gamma", "1", "--report", page)
+	out := must(
+		t,
+		"fit",
+		"--data",
+		table,
+		"--target",
+		"3",
+		"--onehot",
+		"1",
+		"--missing",
+		"mean",
+		"--gamma",
+		"1",
+		"--report",
+		page,
+	)
 	text, err := os.ReadFile(page)
 	if err != nil {
 		t.Fatal(err)

@@ -21,7 +21,22 @@ func TestHostileLanes(t *testing.T) {
 	}
 	dir := t.TempDir()
 	in := func(name string) string { return filepath.Join(dir, name) }
-	must(t, "sketch", "--data", write(t, "data.csv", rowsCSV(30)), "--target", "y", "--features", "poly:3", "--size", "2", "--lanes", "3", "-o", in("a"))
+	must(
+		t,
+		"sketch",
+		"--data",
+		write(t, "data.csv", rowsCSV(30)),
+		"--target",
+		"y",
+		"--features",
+		"poly:3",
+		"--size",
+		"2",
+		"--lanes",
+		"3",
+		"-o",
+		in("a"),
+	)
 	b, err := os.ReadFile(in("a"))
 	if err != nil {
 		t.Fatal(err)

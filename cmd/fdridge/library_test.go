@@ -210,7 +210,13 @@ func TestAsCommand(t *testing.T) {
 		sum, err := ridge.Summarize(ctx, scaled, ridge.SummaryConfig{Size: 16}, nil)
 		noError(t, err)
 		sum.Rounded(scaling.Rounding())
-		fits, err := ridge.SolvePath(ctx, scaled, sum, []float64{30}, ridge.SolveOptions{Method: ridge.Galerkin, Tol: 1e-8})
+		fits, err := ridge.SolvePath(
+			ctx,
+			scaled,
+			sum,
+			[]float64{30},
+			ridge.SolveOptions{Method: ridge.Galerkin, Tol: 1e-8},
+		)
 		noError(t, err)
 		m, err := model.New(
 			model.Preparation{Inputs: d, Scaling: scaling},
@@ -221,7 +227,8 @@ func TestAsCommand(t *testing.T) {
 		m = sameModel(t, m, in("sparse.json"))
 		p, err := m.Predictor(&model.Intervals{ByModel: true})
 		noError(t, err)
-		want := run(append([]string{"predict", "--model", in("sparse.json"), "--interval", in("sparse.json")}, args...)...)
+		want := run(
+			append([]string{"predict", "--model", in("sparse.json"), "--interval", in("sparse.json")}, args...)...)
 		if predicted(t, p, src) != want {
 			t.Error("the predictions are not those of the command")
 		}

@@ -32,7 +32,9 @@ func limited(t *testing.T, bytes int) func(env []string, args ...string) (string
 			continue
 		}
 		return func(env []string, args ...string) (string, error) {
-			c := exec.Command("sh", append([]string{"-c", `echo $$ > "$0/cgroup.procs" && exec "$@"`, group, exe}, args...)...)
+			c := exec.Command(
+				"sh",
+				append([]string{"-c", `echo $$ > "$0/cgroup.procs" && exec "$@"`, group, exe}, args...)...)
 			c.Env = append(append(os.Environ(), "FDRIDGE_TEST_COMMAND=1"), env...)
 			out, err := c.CombinedOutput()
 			return string(out), err
@@ -46,14 +48,31 @@ func limited(t *testing.T, bytes int) func(env []string, args ...string) (string
 func TestMemoryLimit(t *testing.T) {
 	within := limited(t, 1<<30)
 	const n, d = 20000, 12000
-	path := write(t, "rows.npy", fmt.Sprintf("\x93NUMPY\x01\x00\x76\x00%-117s\n", fmt.Sprintf("{'descr': '<f4', 'fortran_order': False, 'shape': (%d, %d), }", n, d)))
+	path := write(
+		t,
+		"rows.npy",
+		fmt.Sprintf(
+			"\x93NUMPY\x01\x00\x76\x00%-117s\n",
+			fmt.Sprintf("{'descr': '<f4', 'fortran_order': False, 'shape': (%d, %d), }", n, d),
+		),
+	)
 	if err := os.Truncate(path, 128+4*n*d); err != nil { // zeros that take no room
 		t.Fatal(err)
 	}
 	for _, flags := range []string{"fit --method qr --gamma 1", "fit --method cg --size 6000 --gamma 1", "fit --cv 3 --gamma auto --size 6000", "sketch --size 6000"} {
-		args := append(strings.Fields(flags), "--data", path, "--target", "last", "--out", filepath.Join(t.TempDir(), "out"))
+		args := append(
+			strings.Fields(flags),
+			"--data",
+			path,
+			"--target",
+			"last",
+			"--out",
+			filepath.Join(t.TempDir(), "out"),
+		)
 		out, err := within(nil, args...)
-		if e, ok := err.(*exec.ExitError); !ok || e.ExitCode() != usage || !strings.Contains(out, "(limit of 1.00 GiB in /sys/fs/cgroup/") || strings.Count(out, "\n") != 1 {
+		if e, ok := err.(*exec.ExitError); !ok || e.ExitCode() != usage ||
+			!strings.Contains(out, "(limit of 1.00 GiB in /sys/fs/cgroup/") ||
+			strings.Count(out, "\n") != 1 {
 			t.Errorf("%s: %v: %s", flags, err, out)
 		}
 		if e, ok := err.(*exec.ExitError); ok && e.UserTime().Seconds() > 5 {

@@ -86,7 +86,9 @@ func (o *liveFlags) check() error {
 	}
 	if err != nil || o.gamma == "auto" {
 		if err == nil && o.halfLife != "" {
-			err = cli.BadInput("--gamma: with --half-life give a number, because GCV counts rows regardless of their weights")
+			err = cli.BadInput(
+				"--gamma: with --half-life give a number, because GCV counts rows regardless of their weights",
+			)
 		}
 		return err
 	}
@@ -117,7 +119,11 @@ func parseSpan(flag, text string) (rows int64, over time.Duration, err error) {
 	if err == nil && over > 0 {
 		return 0, over, nil
 	}
-	return 0, 0, cli.BadInput("--%s: %q is neither a number of rows nor a time; examples: 1000, 90m, 48h", flag, excerpt.Of(text))
+	return 0, 0, cli.BadInput(
+		"--%s: %q is neither a number of rows nor a time; examples: 1000, 90m, 48h",
+		flag,
+		excerpt.Of(text),
+	)
 }
 
 // A liveRun holds the flags and the outputs of sketch --every.
@@ -185,7 +191,13 @@ func (o *liveRun) run(ctx context.Context, be engine.Backend, bar *cli.Progress)
 	}
 	cfg := window.Settings{Summary: o.size.config(be), Policy: o.forgets}
 	cfg.Summary.Dim, cfg.Summary.Targets = dim, t
-	run := live.Run{File: file, Every: o.every, Gamma: o.at, Blocks: live.Fixed, Tell: func(i live.Interval) error { return jsonfields.Encode(o.stdout, i, "") }}
+	run := live.Run{
+		File:   file,
+		Every:  o.every,
+		Gamma:  o.at,
+		Blocks: live.Fixed,
+		Tell:   func(i live.Interval) error { return jsonfields.Encode(o.stdout, i, "") },
+	}
 	if o.in.Piped() {
 		run.Blocks = live.FixedPrompt
 	}
@@ -220,13 +232,30 @@ func (o *liveRun) resume(s window.Stream, cfg window.Settings, meta []byte) (ski
 		err = live.CheckSettings(s, cfg)
 	}
 	if err != nil {
-		return 0, cli.BadInput("--out: %s cannot be continued as a live sketch: %w; use another --out, or remove %s", o.out, err, strings.Join(live.Kept(o.out), " and "))
+		return 0, cli.BadInput(
+			"--out: %s cannot be continued as a live sketch: %w; use another --out, or remove %s",
+			o.out,
+			err,
+			strings.Join(live.Kept(o.out), " and "),
+		)
 	}
 	n := s.Rows()
 	if o.replay || !o.in.Piped() {
-		fmt.Fprintf(o.stderr, "fdridge: continuing from %s: the first %d rows of %s are in it already and are skipped\n", o.out, n, input.Name(o.in.Data.Value))
+		fmt.Fprintf(
+			o.stderr,
+			"fdridge: continuing from %s: the first %d rows of %s are in it already and are skipped\n",
+			o.out,
+			n,
+			input.Name(o.in.Data.Value),
+		)
 		return n, nil
 	}
-	fmt.Fprintf(o.stderr, "fdridge: continuing from %s with %d rows: the next row is row %d; use --replay if the rows start again\n", o.out, n, n+1)
+	fmt.Fprintf(
+		o.stderr,
+		"fdridge: continuing from %s with %d rows: the next row is row %d; use --replay if the rows start again\n",
+		o.out,
+		n,
+		n+1,
+	)
 	return 0, nil
 }

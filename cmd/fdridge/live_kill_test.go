@@ -31,7 +31,9 @@ import (
 func streamRow(i int64) string   { return fmt.Sprintf("1,%d,%d\n", i, i*i%1009) }
 func streamTarget(i int64) []int { return []int{int(i), int(i * i % 1009)} }
 
-var streamFlags = strings.Fields("--data - --format csv --header no --columns 1 --target 2,3 --intercept=false --size 1")
+var streamFlags = strings.Fields(
+	"--data - --format csv --header no --columns 1 --target 2,3 --intercept=false --size 1",
+)
 
 // A liveChild is a live sketch in a process of its own.
 type liveChild struct {
@@ -157,7 +159,10 @@ func TestLiveKilled(t *testing.T) {
 		args     string
 		halfLife int64
 	}{
-		{"--lanes 2", 0}, {"--replay", 0}, {"--window 300", 0}, {"--half-life 200 --gamma 1 --replay", 200}, {"--window 10m --replay", 0},
+		{
+			"--lanes 2",
+			0,
+		}, {"--replay", 0}, {"--window 300", 0}, {"--half-life 200 --gamma 1 --replay", 200}, {"--window 10m --replay", 0},
 	}
 	each := (kills(t) + len(modes) - 1) / len(modes)
 	for m, mode := range modes {
@@ -192,14 +197,23 @@ func TestLiveKilled(t *testing.T) {
 					t.Fatalf("after %d kills: %v", killed, err)
 				}
 				if rows < max(told, had) || rows > max(sent.Load(), had) {
-					t.Fatalf("after %d kills the file has %d rows; it had %d, %d were told of, %d sent", killed, rows, had, told, sent.Load())
+					t.Fatalf(
+						"after %d kills the file has %d rows; it had %d, %d were told of, %d sent",
+						killed,
+						rows,
+						had,
+						told,
+						sent.Load(),
+					)
 				}
-				if before, err := readLive(t, name+".previous", mode.halfLife); err != nil && !os.IsNotExist(err) || before > rows {
+				if before, err := readLive(t, name+".previous", mode.halfLife); err != nil && !os.IsNotExist(err) ||
+					before > rows {
 					t.Fatalf("after %d kills, %d rows before: %v", killed, before, err)
 				}
 				if says := fmt.Sprintf("continuing from %s", name); had > 0 && told > 0 {
 					resumed++
-					if !strings.Contains(c.stderr.String(), says) || !strings.Contains(c.stderr.String(), fmt.Sprintf(" %d rows", had)) {
+					if !strings.Contains(c.stderr.String(), says) ||
+						!strings.Contains(c.stderr.String(), fmt.Sprintf(" %d rows", had)) {
 						t.Fatalf("it had %d rows and says %q", had, c.stderr.String())
 					}
 				}
@@ -217,7 +231,8 @@ func TestLiveKilled(t *testing.T) {
 	}
 }
 
-// kill kills a child after some intervals, or at any time, or lets it end; it returns the rows that were told to be in the file.
+// kill kills a child after some intervals, or at any time, or lets it end; it returns the rows that were told to be
+// in the file.
 func (c *liveChild) kill(t *testing.T, rng *rand.Rand, kill bool) (told int64, ended bool) {
 	t.Helper()
 	after := rng.IntN(6)
@@ -344,8 +359,15 @@ func TestLiveSignals(t *testing.T) {
 			}
 			c.Wait()
 			code := c.ProcessState.ExitCode()
-			if there && (code != done || contents(t, name) != before) || !there && (code != failed || !strings.Contains(c.stderr.String(), "interrupted")) {
-				t.Errorf("%v, no row has come, the file is there: %v: exit %d, %s", signal, there, code, c.stderr.String())
+			if there && (code != done || contents(t, name) != before) ||
+				!there && (code != failed || !strings.Contains(c.stderr.String(), "interrupted")) {
+				t.Errorf(
+					"%v, no row has come, the file is there: %v: exit %d, %s",
+					signal,
+					there,
+					code,
+					c.stderr.String(),
+				)
 			}
 		}
 		if left, err := filepath.Glob(name + "*"); err != nil || len(left) > 0 {

@@ -41,7 +41,21 @@ func linesOf(text string, lo, hi int) string {
 func TestLiveAnew(t *testing.T) {
 	t.Chdir(t.TempDir())
 	sketch := func(size string) (code int, errs string) {
-		code, _, errs = piped(t.Context(), strings.NewReader(rowsCSV(90)), "sketch", "--target", "y", "--every", "1h", "--data", "-", "-o", "live.fds", "--size", size)
+		code, _, errs = piped(
+			t.Context(),
+			strings.NewReader(rowsCSV(90)),
+			"sketch",
+			"--target",
+			"y",
+			"--every",
+			"1h",
+			"--data",
+			"-",
+			"-o",
+			"live.fds",
+			"--size",
+			size,
+		)
 		return code, errs
 	}
 	for range 2 {
@@ -84,7 +98,9 @@ func TestLiveCommands(t *testing.T) {
 		{"--half-life 1000h --gamma 3", "900 rows", 900},
 	} {
 		name := file(fmt.Sprint("live", i))
-		sketch := append([]string{"sketch", "--target", "y", "--size", "2", "--every", "1h", "-o", name}, strings.Fields(c.args)...)
+		sketch := append(
+			[]string{"sketch", "--target", "y", "--size", "2", "--every", "1h", "-o", name},
+			strings.Fields(c.args)...)
 		if strings.Contains(c.args, "--penalty") {
 			sketch[len(sketch)-1] = write(t, "penalty", "2\n3\n")
 		}
@@ -95,14 +111,16 @@ func TestLiveCommands(t *testing.T) {
 				t.Fatalf("%s: exit %d, %s%s", c.args, code, out, errs)
 			}
 			told := lastTold(t, out)
-			if k > 0 && (told.Rows != 900 || told.New_rows > 500 || told.Next == nil || !(told.Fit.Weight > 0.99*c.weight && told.Fit.Weight < 1.01*c.weight)) {
+			if k > 0 &&
+				(told.Rows != 900 || told.New_rows > 500 || told.Next == nil || !(told.Fit.Weight > 0.99*c.weight && told.Fit.Weight < 1.01*c.weight)) {
 				t.Errorf("%s: %s", c.args, out)
 			}
 		}
 		// All rows again: they are there.
 		before := contents(t, name)
 		code, out, errs := piped(t.Context(), strings.NewReader(table), append(sketch, "--data", "-", "--replay")...)
-		if code != done || lastTold(t, out).New_rows != 0 || !strings.Contains(errs, "the first 900 rows of standard input are in it already and are skipped") {
+		if code != done || lastTold(t, out).New_rows != 0 ||
+			!strings.Contains(errs, "the first 900 rows of standard input are in it already and are skipped") {
 			t.Fatalf("%s: exit %d, %s%s", c.args, code, out, errs)
 		}
 		if !strings.ContainsAny(c.args, "h") && contents(t, name) != before {
@@ -147,13 +165,27 @@ func TestLiveCommands(t *testing.T) {
 			t.Error(out)
 		}
 	}
-	code, out, errs := call("sketch", "--target", "y", "--size", "2", "--data", write(t, "few.csv", header+"\n"+linesOf(table, 1, 5)), "--every", "1s", "-o", name)
-	if code != usage || !strings.Contains(errs, "the source has 5 rows, but the sketch has 900") || lastTold(t, out).End != live.Failed {
+	code, out, errs := call(
+		"sketch",
+		"--target",
+		"y",
+		"--size",
+		"2",
+		"--data",
+		write(t, "few.csv", header+"\n"+linesOf(table, 1, 5)),
+		"--every",
+		"1s",
+		"-o",
+		name,
+	)
+	if code != usage || !strings.Contains(errs, "the source has 5 rows, but the sketch has 900") ||
+		lastTold(t, out).End != live.Failed {
 		t.Errorf("exit %d, %s", code, errs)
 	}
 }
 
-// TestLiveRefused: what a live sketch cannot do is refused before a row is read, and files that are not its own are left as they are.
+// TestLiveRefused: what a live sketch cannot do is refused before a row is read, and files that are not its own are
+// left as they are.
 func TestLiveRefused(t *testing.T) {
 	dir, table := t.TempDir(), rowsCSV(20)
 	name, notes := filepath.Join(dir, "live.fds"), write(t, "notes.txt", "notes of mine, which are no sketch")
@@ -176,27 +208,36 @@ func TestLiveRefused(t *testing.T) {
 		{"--every 1s --gamma 1,2", `--gamma: "1,2" is neither a positive number nor auto`},
 		{"--every 1s -o " + notes, "--out: " + notes + " is not a sketch"},
 	} {
-		code, out, errs := piped(t.Context(), unread{t}, append([]string{"sketch", "-o", name, "--data", "-"}, strings.Fields(c.args)...)...)
+		code, out, errs := piped(
+			t.Context(),
+			unread{t},
+			append([]string{"sketch", "-o", name, "--data", "-"}, strings.Fields(c.args)...)...)
 		if code != usage || out != "" || !strings.Contains(errs, c.want) {
 			t.Errorf("%s: exit %d, %s%s", c.args, code, out, errs)
 		}
 	}
-	if code, _, errs := call("sketch", "--data", rows, "--every", "1s", "-o", strings.TrimSuffix(rows, ".previous")); code != usage || !strings.Contains(errs, "is an input and would be overwritten") {
+	if code, _, errs := call("sketch", "--data", rows, "--every", "1s", "-o", strings.TrimSuffix(rows, ".previous")); code != usage ||
+		!strings.Contains(errs, "is an input and would be overwritten") {
 		t.Errorf("it would overwrite its rows: exit %d, %s", code, errs)
 	}
-	if code, _, errs := call("sketch", "--data", rows, "--every", "1s", "--part", "0/2", "-o", name); code != usage || !strings.Contains(errs, "--part: it excludes --every") {
+	if code, _, errs := call("sketch", "--data", rows, "--every", "1s", "--part", "0/2", "-o", name); code != usage ||
+		!strings.Contains(errs, "--part: it excludes --every") {
 		t.Errorf("a part: exit %d, %s", code, errs)
 	}
 	part := filepath.Join(dir, "part.fds")
 	must(t, "sketch", "--data", rows, "--target", "y", "--part", "0/2", "-o", part)
-	if code, _, errs := call("sketch", "--data", rows, "--target", "y", "--every", "1s", "-o", part); code != usage || !strings.Contains(errs, "it has parts of files") {
+	if code, _, errs := call("sketch", "--data", rows, "--target", "y", "--every", "1s", "-o", part); code != usage ||
+		!strings.Contains(errs, "it has parts of files") {
 		t.Errorf("going on from a part: exit %d, %s", code, errs)
 	}
 	if contents(t, notes) != "notes of mine, which are no sketch" {
 		t.Error("they are other notes")
 	}
 	sketch := func(args string) (int, string) {
-		code, _, errs := piped(t.Context(), strings.NewReader(table), append([]string{"sketch", "--data", "-", "--every", "1s", "-o", name}, strings.Fields(args)...)...)
+		code, _, errs := piped(
+			t.Context(),
+			strings.NewReader(table),
+			append([]string{"sketch", "--data", "-", "--every", "1s", "-o", name}, strings.Fields(args)...)...)
 		return code, errs
 	}
 	if code, errs := sketch("--target y --size 2 --window 10"); code != done {
@@ -218,10 +259,12 @@ func TestLiveRefused(t *testing.T) {
 	headed, headless := write(t, "headed.csv", table), write(t, "headless.csv", table[strings.Index(table, "\n")+1:])
 	last := []string{"sketch", "--target", "last", "--every", "1s", "-o", filepath.Join(dir, "last.fds"), "--data"}
 	must(t, append(last, headed)...)
-	if code, _, errs := call(append(last, headless)...); code != usage || !strings.Contains(errs, "without names in the other") {
+	if code, _, errs := call(append(last, headless)...); code != usage ||
+		!strings.Contains(errs, "without names in the other") {
 		t.Errorf("rows without the header that the first had: exit %d, %s", code, errs)
 	}
-	if code, _, errs := piped(t.Context(), strings.NewReader("1 1:2\n"), "sketch", "--data", "-", "--every", "1s", "-o", name+"2"); code != usage || !strings.Contains(errs, "by --n-features") {
+	if code, _, errs := piped(t.Context(), strings.NewReader("1 1:2\n"), "sketch", "--data", "-", "--every", "1s", "-o", name+"2"); code != usage ||
+		!strings.Contains(errs, "by --n-features") {
 		t.Errorf("svmlight: exit %d, %s", code, errs)
 	}
 	if code, _, errs := piped(t.Context(), strings.NewReader("x,y\n"), "sketch", "--data", "-", "--every", "1s", "-o", name+"2"); code != usage {
@@ -232,9 +275,8 @@ func TestLiveRefused(t *testing.T) {
 	}
 }
 
-// TestLiveAlone: while one run writes a file another is refused, before it has read a row, and so is whatever else would
-// replace the file; and a run whose pipe hangs lets itself be
-// interrupted, with what came in the file.
+// TestLiveAlone: while one run writes a file another is refused, before it has read a row, and so is whatever else
+// would replace the file; and a run whose pipe hangs lets itself be interrupted, with what came in the file.
 func TestLiveAlone(t *testing.T) {
 	leaktest.Check(t)
 	name := filepath.Join(t.TempDir(), "live.fds")
@@ -256,7 +298,8 @@ func TestLiveAlone(t *testing.T) {
 		}
 		time.Sleep(time.Millisecond)
 	}
-	if code, _, errs := piped(t.Context(), unread{t}, args...); code == done || !strings.Contains(errs, name+".lock is locked by process") {
+	if code, _, errs := piped(t.Context(), unread{t}, args...); code == done ||
+		!strings.Contains(errs, name+".lock is locked by process") {
 		t.Errorf("exit %d, %s", code, errs)
 	}
 	before, table := contents(t, name), write(t, "rows.csv", rowsCSV(60))
@@ -277,13 +320,23 @@ func TestLiveAlone(t *testing.T) {
 	}
 }
 
-// TestLivePipedAsFile: a live sketch of a pipe has the bits of one of a file, however the rows arrive and however often the
-// file is written meanwhile.
+// TestLivePipedAsFile: a live sketch of a pipe has the bits of one of a file, however the rows arrive and however
+// often the file is written meanwhile.
 func TestLivePipedAsFile(t *testing.T) {
 	dir, table := t.TempDir(), rowsCSV(3000)
 	rows := write(t, "rows.csv", table)
 	for _, more := range []string{"", "--rows 5:2900", "--half-life 700 --gamma 1"} {
-		args := append(strings.Fields(more), "sketch", "--target", "y", "--size", "20", "--features", "rff:1000,gamma=0.5,seed=1", "-o")
+		args := append(
+			strings.Fields(more),
+			"sketch",
+			"--target",
+			"y",
+			"--size",
+			"20",
+			"--features",
+			"rff:1000,gamma=0.5,seed=1",
+			"-o",
+		)
 		file, pipe := filepath.Join(dir, "file"+more), filepath.Join(dir, "pipe"+more)
 		must(t, append(args, file, "--every", "1h", "--data", rows)...)
 		in, feed := io.Pipe()

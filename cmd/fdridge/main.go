@@ -67,7 +67,19 @@ func newRoot(mpi joiner) *cobra.Command {
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
-	root.AddCommand(fitCommand(mpi), sketchCommand(), mergeCommand(), solveCommand(), planCommand(), predictCommand(), showCommand(), plotCommand(), paperCommand(), doctorCommand(mpi), manCommand())
+	root.AddCommand(
+		fitCommand(mpi),
+		sketchCommand(),
+		mergeCommand(),
+		solveCommand(),
+		planCommand(),
+		predictCommand(),
+		showCommand(),
+		plotCommand(),
+		paperCommand(),
+		doctorCommand(mpi),
+		manCommand(),
+	)
 	root.SetVersionTemplate("fdridge version {{.Version}}, " + builtBy() + "\n")
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error {
 		if unknown, ok := errors.AsType[*pflag.NotExistError](err); ok && unknown.GetSpecifiedName() == "alpha" {

@@ -180,7 +180,15 @@ func TestBadInput(t *testing.T) {
 	header := write(t, "header.csv", "x1,x2,y\n")
 	large := write(t, "large.csv", "x1,x2,y\n1e200,1,2\n")
 	model := func(text string) []string {
-		return []string{"predict", "--model", write(t, "m", `{"fdridge_model":1,`+text), "--data", good, "--target", "y"}
+		return []string{
+			"predict",
+			"--model",
+			write(t, "m", `{"fdridge_model":1,`+text),
+			"--data",
+			good,
+			"--target",
+			"y",
+		}
 	}
 	var z bytes.Buffer
 	w := gzip.NewWriter(&z)
@@ -283,7 +291,21 @@ func reported(t *testing.T, args ...string) map[string]any {
 }
 
 func TestJSON(t *testing.T) {
-	v := reported(t, "fit", "--data", housing, "--target", "last", "--standardize", "--gamma", "10", "--size", "4", "--method", "cg")
+	v := reported(
+		t,
+		"fit",
+		"--data",
+		housing,
+		"--target",
+		"last",
+		"--standardize",
+		"--gamma",
+		"10",
+		"--size",
+		"4",
+		"--method",
+		"cg",
+	)
 	for _, key := range strings.Fields("n d targets size nnz passes sketch_seconds total_seconds peak_rss_bytes gamma shrinkage contraction") {
 		if _, ok := v[key].(float64); !ok {
 			t.Errorf("%s is %v, want a number", key, v[key])
@@ -303,13 +325,28 @@ func TestJSON(t *testing.T) {
 			t.Errorf("%s is %v, want a bracket", key, v[key])
 		}
 	}
-	if v["method"] != "cg" || v["converged"] != true || v["backend"] == "" || v["kernel"] == "" || v["n"] != 20640.0 || v["d"] != 8.0 || v["size"] != 4.0 || v["nnz"] != 165120.0 {
+	if v["method"] != "cg" || v["converged"] != true || v["backend"] == "" || v["kernel"] == "" || v["n"] != 20640.0 ||
+		v["d"] != 8.0 ||
+		v["size"] != 4.0 ||
+		v["nnz"] != 165120.0 {
 		t.Errorf("%v", v)
 	}
 	if v["passes"] != v["reads"] {
 		t.Errorf("%v passes, the file was read %v times", v["passes"], v["reads"])
 	}
-	several := reported(t, "fit", "--data", housing, "--target", "1,last", "--standardize", "--gamma", "1,10", "--method", "exact")
+	several := reported(
+		t,
+		"fit",
+		"--data",
+		housing,
+		"--target",
+		"1,last",
+		"--standardize",
+		"--gamma",
+		"1,10",
+		"--method",
+		"exact",
+	)
 	fits := several["fits"].([]any)
 	if _, top := several["gamma"]; top || len(fits) != 2 || len(fits[1].(map[string]any)["r2"].([]any)) != 2 {
 		t.Errorf("%v", several)
@@ -392,7 +429,23 @@ func methodsAgree(t *testing.T, size, data, target string, methods ...string) {
 	rows := asNpy(t, data, target)
 	for _, m := range methods {
 		model := filepath.Join(t.TempDir(), m)
-		v := reported(t, "fit", "--data", rows, "--target", "last", "--standardize", "--gamma", "100", "--size", size, "--method", m, "--out", model)
+		v := reported(
+			t,
+			"fit",
+			"--data",
+			rows,
+			"--target",
+			"last",
+			"--standardize",
+			"--gamma",
+			"100",
+			"--size",
+			size,
+			"--method",
+			m,
+			"--out",
+			model,
+		)
 		coef, _ := weightsOf(t, model)
 		answers[m] = answer{coef, first(v["error_bound"])}
 		scale = scalesOf(t, model)
@@ -403,7 +456,8 @@ func methodsAgree(t *testing.T, size, data, target string, methods ...string) {
 			t.Error("auto does not say why")
 		}
 	}
-	if v := reported(t, "fit", "--data", data, "--target", target, "--rows", "1:2000", "--gamma", "100", "--size", size, "--method", "one-shot"); v["passes"] != 1.0 || v["reads"] != 1.0 {
+	if v := reported(t, "fit", "--data", data, "--target", target, "--rows", "1:2000", "--gamma", "100", "--size", size, "--method", "one-shot"); v["passes"] != 1.0 ||
+		v["reads"] != 1.0 {
 		t.Errorf("one-shot read the file %v times", v["reads"])
 	}
 	// The certificates are about the weights of the standardised columns.
@@ -439,7 +493,9 @@ func TestRoundTrip(t *testing.T) {
 		"cg": {"--method", "cg"}, "one-shot": {"--method", "one-shot"},
 	} {
 		model := filepath.Join(t.TempDir(), "m")
-		must(t, append([]string{"fit", "--data", data, "--target", "y", "--gamma", "1e-3", "--out", model}, flags...)...)
+		must(
+			t,
+			append([]string{"fit", "--data", data, "--target", "y", "--gamma", "1e-3", "--out", model}, flags...)...)
 		coef, b := weightsOf(t, model)
 		code, out, score := call("predict", "--model", model, "--data", data, "--target", "y")
 		if code != done {
@@ -470,7 +526,24 @@ func TestRoundTrip(t *testing.T) {
 
 func TestFourierModel(t *testing.T) {
 	model := filepath.Join(t.TempDir(), "m")
-	v := reported(t, "fit", "--data", w8a, "--rows", "1:3000", "--features", "rff:64,gamma=0.05,seed=3", "--size", "16", "--gamma", "1", "--method", "cg", "--out", model)
+	v := reported(
+		t,
+		"fit",
+		"--data",
+		w8a,
+		"--rows",
+		"1:3000",
+		"--features",
+		"rff:64,gamma=0.05,seed=3",
+		"--size",
+		"16",
+		"--gamma",
+		"1",
+		"--method",
+		"cg",
+		"--out",
+		model,
+	)
 	if v["n"] != 3000.0 || v["d"] != 64.0 {
 		t.Errorf("%v", v)
 	}
@@ -505,7 +578,11 @@ func TestSeveralGammas(t *testing.T) {
 		t.Errorf("%d lines, %v", bytes.Count(b, []byte("\n")), err)
 	}
 	narrow := write(t, "narrow.csv", "1\n2\n")
-	if code, _, errs := call("predict", "--model", model, "--gamma", "1", "--data", narrow); code != usage || !strings.HasSuffix(errs, "has 1 features, the model has 2; the file has no header with the names of the model: x1, x2\n") {
+	if code, _, errs := call("predict", "--model", model, "--gamma", "1", "--data", narrow); code != usage ||
+		!strings.HasSuffix(
+			errs,
+			"has 1 features, the model has 2; the file has no header with the names of the model: x1, x2\n",
+		) {
 		t.Errorf("exit %d, %s", code, errs)
 	}
 }
@@ -525,17 +602,34 @@ func TestModelNamesColumns(t *testing.T) {
 func TestSingular(t *testing.T) {
 	data := write(t, "twins.csv", "a,b,y\n1e9,1e9,1\n1e9,1e9,1.2\n-1e9,-1e9,-1\n1e9,1e9,0.9\n")
 	for _, method := range []string{"auto", "exact"} {
-		v := reported(t, "fit", "--data", data, "--target", "y", "--gamma", "1", "--intercept=false", "--method", method)
-		if v["method"] != "qr" && v["method"] != "exact" || v["reads"] != 3.0 || !strings.Contains(fmt.Sprint(v["method_reason"]), "singular at gamma = 1, so QR") {
+		v := reported(
+			t,
+			"fit",
+			"--data",
+			data,
+			"--target",
+			"y",
+			"--gamma",
+			"1",
+			"--intercept=false",
+			"--method",
+			method,
+		)
+		if v["method"] != "qr" && v["method"] != "exact" || v["reads"] != 3.0 ||
+			!strings.Contains(fmt.Sprint(v["method_reason"]), "singular at gamma = 1, so QR") {
 			t.Errorf("--method %s: %v in %v reads: %v", method, v["method"], v["reads"], v["method_reason"])
 		}
 	}
 }
 
-// TestDependentColumns checks that a fit at γ = 0 names dependent columns in the units of the file, names a γ that works,
-// and writes the minimum-norm solution with exit code 3.
+// TestDependentColumns checks that a fit at γ = 0 names dependent columns in the units of the file, names a γ that
+// works, and writes the minimum-norm solution with exit code 3.
 func TestDependentColumns(t *testing.T) {
-	data := write(t, "dependent.csv", "a,b,c,d,y\n1,2,4,7,1\n2,1,5,7,2\n3,5,11,7,2\n4,4,12,7,5\n5,9,19,7,4.5\n6,1,13,7,7\n")
+	data := write(
+		t,
+		"dependent.csv",
+		"a,b,c,d,y\n1,2,4,7,1\n2,1,5,7,2\n3,5,11,7,2\n4,4,12,7,5\n5,9,19,7,4.5\n6,1,13,7,7\n",
+	)
 	wide := write(t, "wide.csv", "a,b,c,d,y\n1,2,4,7,1\n2,1,5,8,2\n")
 	for _, c := range []struct {
 		data, gamma, want string
@@ -547,10 +641,14 @@ func TestDependentColumns(t *testing.T) {
 		{wide, "0", "2 rows are too few for the coefficients of 4 columns", nil},
 	} {
 		model := filepath.Join(t.TempDir(), "m.json")
-		args := slices.Concat([]string{"fit", "--data", c.data, "--target", "y", "--gamma", c.gamma, "--out", model}, c.flags)
+		args := slices.Concat(
+			[]string{"fit", "--data", c.data, "--target", "y", "--gamma", c.gamma, "--out", model},
+			c.flags,
+		)
 		code, out, errs := call(args...)
 		text := strings.ReplaceAll(out, "\n  ", " ")
-		if code != short || !strings.Contains(text, c.want) || !strings.Contains(errs, c.want) || !strings.Contains(text, "minimum-norm") {
+		if code != short || !strings.Contains(text, c.want) || !strings.Contains(errs, c.want) ||
+			!strings.Contains(text, "minimum-norm") {
 			t.Errorf("%v: exit %d\n%s\n%s", args, code, out, errs)
 		}
 		_, after, found := strings.Cut(errs, "--gamma ")
@@ -559,7 +657,9 @@ func TestDependentColumns(t *testing.T) {
 			t.Errorf("%v: no gamma is named: %s", args, errs)
 			continue
 		}
-		must(t, slices.Concat([]string{"fit", "--data", c.data, "--target", "y"}, c.flags, []string{"--gamma", gamma})...)
+		must(
+			t,
+			slices.Concat([]string{"fit", "--data", c.data, "--target", "y"}, c.flags, []string{"--gamma", gamma})...)
 		must(t, "predict", "--model", model, "--gamma", "0", "--data", c.data, "--target", "y")
 	}
 }
@@ -570,7 +670,12 @@ func TestInterrupt(t *testing.T) {
 	cancel()
 	for _, method := range []string{"cg", "exact", "one-shot"} {
 		var out, errs bytes.Buffer
-		code := run(ctx, []string{"fit", "--data", housing, "--target", "last", "--gamma", "1", "--method", method, "--out", model}, &out, &errs)
+		code := run(
+			ctx,
+			[]string{"fit", "--data", housing, "--target", "last", "--gamma", "1", "--method", method, "--out", model},
+			&out,
+			&errs,
+		)
 		if code != failed || errs.String() != "fdridge: interrupted\n" || out.Len() > 0 {
 			t.Errorf("%s: exit %d, %q, %q", method, code, out.String(), errs.String())
 		}

@@ -43,8 +43,27 @@ func TestLentMemory(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer memory.Close()
-		c := exec.Command(exe, "fit", "--data", data, "--target", "last", "--gamma", "auto:0.1,1,10", "--select", "loo", "--log-format", "none", "--out", "out.json")
-		c.Dir, c.Env, c.ExtraFiles = dir, append(append(os.Environ(), "FDRIDGE_TEST_COMMAND=1"), env...), []*os.File{memory}
+		c := exec.Command(
+			exe,
+			"fit",
+			"--data",
+			data,
+			"--target",
+			"last",
+			"--gamma",
+			"auto:0.1,1,10",
+			"--select",
+			"loo",
+			"--log-format",
+			"none",
+			"--out",
+			"out.json",
+		)
+		c.Dir, c.Env, c.ExtraFiles = dir, append(
+			append(os.Environ(), "FDRIDGE_TEST_COMMAND=1"),
+			env...), []*os.File{
+			memory,
+		}
 		if said, err := c.CombinedOutput(); err != nil {
 			return string(said), err
 		}

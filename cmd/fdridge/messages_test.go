@@ -153,7 +153,11 @@ func TestSolveNamesWeights(t *testing.T) {
 			continue
 		}
 		code, out, errs := call(solve...)
-		if code != usage || out != "" || !strings.Contains(errs, "--weights: the sketch in "+sketch+" has weighted rows (40 rows, total weight 30)") {
+		if code != usage || out != "" ||
+			!strings.Contains(
+				errs,
+				"--weights: the sketch in "+sketch+" has weighted rows (40 rows, total weight 30)",
+			) {
 			t.Errorf("exit %d, %q, %q", code, out, errs)
 		}
 	}

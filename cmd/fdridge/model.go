@@ -47,7 +47,11 @@ func chooseFit(m *model.Model, gamma cli.Single) (*model.Model, error) {
 			return one, nil
 		}
 	}
-	return nil, cli.BadInput("--gamma: %s is not among the gammas of the model, %s", gamma.Value, listGammas(m.Gammas()))
+	return nil, cli.BadInput(
+		"--gamma: %s is not among the gammas of the model, %s",
+		gamma.Value,
+		listGammas(m.Gammas()),
+	)
 }
 
 // listGammas formats gammas as a comma-separated list.

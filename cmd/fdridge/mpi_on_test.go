@@ -32,9 +32,17 @@ func mpirun(t *testing.T, n int, args ...string) (*exec.Cmd, *bytes.Buffer) {
 	launcher = append(append(launcher, "-n", fmt.Sprint(n), exe, "fit", "--mpi"), args...)
 	c, out := exec.Command(launcher[0], launcher[1:]...), new(bytes.Buffer)
 	c.Stdout, c.Stderr = out, out
-	c.Env = append(os.Environ(), "FDRIDGE_TEST_COMMAND=1", "FDRIDGE_GRADIENT_ROWS=50",
-		"OMPI_MCA_rmaps_base_oversubscribe=1", "OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1",
-		"PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe", "PRTE_ALLOW_RUN_AS_ROOT=1", "PRTE_ALLOW_RUN_AS_ROOT_CONFIRM=1")
+	c.Env = append(
+		os.Environ(),
+		"FDRIDGE_TEST_COMMAND=1",
+		"FDRIDGE_GRADIENT_ROWS=50",
+		"OMPI_MCA_rmaps_base_oversubscribe=1",
+		"OMPI_ALLOW_RUN_AS_ROOT=1",
+		"OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1",
+		"PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe",
+		"PRTE_ALLOW_RUN_AS_ROOT=1",
+		"PRTE_ALLOW_RUN_AS_ROOT_CONFIRM=1",
+	)
 	if err := c.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -68,7 +76,9 @@ func TestMPIKilled(t *testing.T) {
 	const n = 3
 	t.Chdir(t.TempDir())
 	shared(t, 6000)
-	args := strings.Fields("--data rows.csv,rows.csv --target 13 --columns -14 --size 3 --method cg --gamma 3,10 --tol 1e-9 --out model.json")
+	args := strings.Fields(
+		"--data rows.csv,rows.csv --target 13 --columns -14 --size 3 --method cg --gamma 3,10 --tol 1e-9 --out model.json",
+	)
 	c, out := mpirun(t, n, args...)
 	if err := c.Wait(); err != nil {
 		t.Fatalf("%v\n%s", err, out)

@@ -13,8 +13,8 @@ import (
 	"github.com/fdridge/fdridge/internal/verify/leaktest"
 )
 
-// sparseText returns n rows with three of d features, with labels ±1, in the format of svmlight. The last feature is not
-// zero in row 1.
+// sparseText returns n rows with three of d features, with labels ±1, in the format of svmlight. The last feature is
+// not zero in row 1.
 func sparseText(n, d int) string {
 	r := rand.New(rand.NewPCG(38, 4))
 	var text strings.Builder
@@ -23,13 +23,21 @@ func sparseText(n, d int) string {
 		if i > 0 {
 			third = 2*d/3 + 1 + r.IntN(d/3)
 		}
-		fmt.Fprintf(&text, "%d %d:%.3f %d:1 %d:-2.5\n", 1-2*r.IntN(2), 1+r.IntN(d/3), r.NormFloat64(), d/3+1+r.IntN(d/3), third)
+		fmt.Fprintf(
+			&text,
+			"%d %d:%.3f %d:1 %d:-2.5\n",
+			1-2*r.IntN(2),
+			1+r.IntN(d/3),
+			r.NormFloat64(),
+			d/3+1+r.IntN(d/3),
+			third,
+		)
 	}
 	return text.String()
 }
 
-// TestNumberOfFeatures: fit runs the same method with and without --n-features, for the same coefficients, and plan marks
-// this method. With the flag, fit reads the rows not more often.
+// TestNumberOfFeatures: fit runs the same method with and without --n-features, for the same coefficients, and plan
+// marks this method. With the flag, fit reads the rows not more often.
 func TestNumberOfFeatures(t *testing.T) {
 	leaktest.Check(t)
 	dir := t.TempDir()
@@ -85,13 +93,19 @@ func TestNumberOfFeatures(t *testing.T) {
 			}
 		}
 		if !slices.Equal(coefs[0], coefs[1]) || reads[1] > reads[0] {
-			t.Errorf("%s %s: other coefficients, or %v reads with --n-features and %v without", c.data, c.flags, reads[1], reads[0])
+			t.Errorf(
+				"%s %s: other coefficients, or %v reads with --n-features and %v without",
+				c.data,
+				c.flags,
+				reads[1],
+				reads[0],
+			)
 		}
 	}
 }
 
-// TestPipedFeatures: rows from a pipe are read once, whatever their number. A cache makes them readable again, and fit then
-// runs the method of a file.
+// TestPipedFeatures: rows from a pipe are read once, whatever their number. A cache makes them readable again, and
+// fit then runs the method of a file.
 func TestPipedFeatures(t *testing.T) {
 	leaktest.Check(t)
 	dir, text := t.TempDir(), sparseText(60, 12000)
@@ -99,12 +113,27 @@ func TestPipedFeatures(t *testing.T) {
 		{"", "method one-shot: the rows can be read only once"},
 		{"--cache " + dir, "method exact (dual-cg): "},
 	} {
-		code, out, errs := piped(t.Context(), strings.NewReader(text), append(strings.Fields(c.flags), "fit", "--data", "-", "--n-features", "12000", "--gamma", "1")...)
+		code, out, errs := piped(
+			t.Context(),
+			strings.NewReader(text),
+			append(strings.Fields(c.flags), "fit", "--data", "-", "--n-features", "12000", "--gamma", "1")...)
 		if code != done || !strings.Contains(out, c.want) || !strings.Contains(out, "\n1 pass over the data") {
 			t.Errorf("%s: exit %d, %s%s", c.flags, code, errs, out)
 		}
 	}
-	code, out, errs := piped(t.Context(), strings.NewReader(sparseText(200, 13000)), "fit", "--data", "-", "--n-features", "13000", "--gamma", "100", "--size", "8")
+	code, out, errs := piped(
+		t.Context(),
+		strings.NewReader(sparseText(200, 13000)),
+		"fit",
+		"--data",
+		"-",
+		"--n-features",
+		"13000",
+		"--gamma",
+		"100",
+		"--size",
+		"8",
+	)
 	if code != done && code != short || !strings.Contains(out, "method one-shot: the rows can be read only once") {
 		t.Errorf("many features: exit %d, %s%s", code, errs, out)
 	}

@@ -10,8 +10,9 @@ import (
 	"testing"
 )
 
-// TestOutputsByLinks: what an output's link leads to is replaced, and keeps its permissions; links in a circle are refused
-// before a row is read. So it is for a live sketch, whose other files are beside the file that the link leads to.
+// TestOutputsByLinks: what an output's link leads to is replaced, and keeps its permissions; links in a circle are
+// refused before a row is read. So it is for a live sketch, whose other files are beside the file that the link leads
+// to.
 func TestOutputsByLinks(t *testing.T) {
 	rows := write(t, "rows.csv", rowsCSV(60))
 	for _, args := range []string{"fit --gamma 1", "sketch", "sketch --every 1h"} {
@@ -40,7 +41,8 @@ func TestOutputsByLinks(t *testing.T) {
 		}
 		must(t, append(in, at("link"))...)
 		after, err := os.Stat(at("real"))
-		if to, e := os.Readlink(at("link")); err != nil || e != nil || to != "real" || after.Mode() != 0o600 || os.SameFile(before, after) {
+		if to, e := os.Readlink(at("link")); err != nil || e != nil || to != "real" || after.Mode() != 0o600 ||
+			os.SameFile(before, after) {
 			t.Errorf("%s: the link leads to %q, %v, of mode %v", args, to, e, after.Mode())
 		}
 		if code, _, errs := call(append(in, at("round"))...); code != usage || !strings.Contains(errs, "too many") {
@@ -62,7 +64,15 @@ func TestSlurmSolves(t *testing.T) {
 		"--method one-shot --gamma 1": false, "--method=one-shot --gamma 1": false, "--gamma 1 --method one-shot": false, "--gamma 1 --method=one-shot": false,
 	} {
 		c := exec.Command("bash", "../../deploy/slurm/solve.sbatch")
-		c.Env = append(os.Environ(), "FDRIDGE=echo", "DATA=rows.csv", "PARTS=1", "WORK=run", "SLURM_CPUS_PER_TASK=1", "SOLVE="+solve)
+		c.Env = append(
+			os.Environ(),
+			"FDRIDGE=echo",
+			"DATA=rows.csv",
+			"PARTS=1",
+			"WORK=run",
+			"SLURM_CPUS_PER_TASK=1",
+			"SOLVE="+solve,
+		)
 		out, err := c.CombinedOutput()
 		if err != nil {
 			t.Fatalf("%v: %s", err, out)

@@ -30,7 +30,9 @@ func TestPairedByRow(t *testing.T) {
 		fit := func(columns ...string) string {
 			must(
 				t,
-				append(append([]string{"fit", "--gamma", "0.5", "--out", "m.json"}, strings.Fields(flags)...), columns...)...)
+				append(
+					append([]string{"fit", "--gamma", "0.5", "--out", "m.json"}, strings.Fields(flags)...),
+					columns...)...)
 			_, model, _ := strings.Cut(contents(t, "m.json"), `"preparation"`) // behind the names of the columns
 			return model
 		}
@@ -82,7 +84,10 @@ func TestTransposedMissing(t *testing.T) {
 			t.Errorf("%s: features in columns give\n%s\nfeatures in rows give\n%s", flags, plain, transposed)
 		}
 	}
-	lines := strings.Split(must(t, "predict", "--model", "t.json", "--data", "new.csv", "--header", "no", "--transposed"), "\n")
+	lines := strings.Split(
+		must(t, "predict", "--model", "t.json", "--data", "new.csv", "--header", "no", "--transposed"),
+		"\n",
+	)
 	if len(lines) != 3 ||
 		lines[0] != "NaN" ||
 		lines[1] == "NaN" {
@@ -133,7 +138,8 @@ func TestPairsRefused(t *testing.T) {
 	}
 }
 
-// TestPredictsEachLine checks that predict writes a line for each row of a file of one column, or refuses with the line.
+// TestPredictsEachLine checks that predict writes a line for each row of a file of one column, or refuses with the
+// line.
 func TestPredictsEachLine(t *testing.T) {
 	writeAll(t, map[string]string{
 		"x.csv": "a\n1\n2\n3\n4\n", "y.csv": "y\n2\n3\n5\n7\n", "gaps.csv": "a\n1\n\n\"\"\n4\n \n6\n\n", "b.csv": "a,b\n1,u\n2,v\n3,u\n4,v\n",

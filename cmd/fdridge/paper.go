@@ -43,7 +43,8 @@ figure.`,
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			o.threadsGiven = cmd.Flags().Changed("threads")
-			for _, flag := range []string{"size", "dim", "noise", "trials", "iterations"} { // 0 means the default, so it cannot be given
+			// 0 means the default, so it cannot be given
+			for _, flag := range []string{"size", "dim", "noise", "trials", "iterations"} {
 				if f := cmd.Flags().Lookup(flag); f.Changed && f.Value.String() == "0" {
 					return cli.BadInput("--%s: 0, must be positive", flag)
 				}
@@ -67,7 +68,12 @@ figure.`,
 	f.Var(&o.ratio, "ratio", "effective dimension / d, figures 1 and 2 (default: 0.15,0.25)")
 	f.Float64Var(&o.cfg.Noise, "noise", 0, "standard deviation of the noise, figures 1 and 2 (default: 2)")
 	f.IntVar(&o.cfg.Trials, "trials", 0, "number of trials of random methods, figures 1 and 2 (default: 10)")
-	f.StringVar(&o.cfg.Data, "data", os.Getenv("FDRIDGE_DATA"), "folder of the real data, figures 3 to 7; or set FDRIDGE_DATA")
+	f.StringVar(
+		&o.cfg.Data,
+		"data",
+		os.Getenv("FDRIDGE_DATA"),
+		"folder of the real data, figures 3 to 7; or set FDRIDGE_DATA",
+	)
 	f.StringVar(&o.cfg.Features, "features", "", "rff:D,gamma=G,seed=S, poly:K or none (default: rff:1024,gamma=1)")
 	f.IntVar(&o.cfg.Iterations, "iterations", 0, "number of iterations, figures 3 to 5 (default: 10)")
 	f.IntVar(&o.threads, "threads", 0, "number of threads (default: all cores)")
@@ -165,6 +171,13 @@ func (o *paperOptions) run(ctx context.Context, stdout, stderr io.Writer) error 
 	if o.asJSON {
 		return report.WriteJSON(stdout, rep)
 	}
-	_, err = fmt.Fprintf(stdout, "figures %v in %.1f s; %d files written, verdicts in %s\n", rep.Figures, rep.TotalTime, len(rep.Files), rep.Results)
+	_, err = fmt.Fprintf(
+		stdout,
+		"figures %v in %.1f s; %d files written, verdicts in %s\n",
+		rep.Figures,
+		rep.TotalTime,
+		len(rep.Files),
+		rep.Results,
+	)
 	return err
 }

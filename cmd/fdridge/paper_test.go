@@ -51,13 +51,38 @@ func TestPaperBadInput(t *testing.T) {
 // are there.
 func TestPaper(t *testing.T) {
 	out := filepath.Join(t.TempDir(), "made")
-	text := must(t, "paper", "--figures", "2", "--quick", "--json", "--out", out, "--seed", "7", "--rows", "90", "--dim", "40", "--size", "10",
-		"--gamma", "2,0.5,2", "--ratio", "0.1,0.5", "--noise", "0.25", "--trials", "2")
+	text := must(
+		t,
+		"paper",
+		"--figures",
+		"2",
+		"--quick",
+		"--json",
+		"--out",
+		out,
+		"--seed",
+		"7",
+		"--rows",
+		"90",
+		"--dim",
+		"40",
+		"--size",
+		"10",
+		"--gamma",
+		"2,0.5,2",
+		"--ratio",
+		"0.1,0.5",
+		"--noise",
+		"0.25",
+		"--trials",
+		"2",
+	)
 	var rep paperReport
 	if err := json.Unmarshal([]byte(text), &rep); err != nil {
 		t.Fatal(err)
 	}
-	if !slices.Equal(rep.Figures, []int{2}) || rep.Results != filepath.Join(out, "RESULTS.md") || len(rep.Files) != 5 || rep.TotalTime <= 0 {
+	if !slices.Equal(rep.Figures, []int{2}) || rep.Results != filepath.Join(out, "RESULTS.md") || len(rep.Files) != 5 ||
+		rep.TotalTime <= 0 {
 		t.Errorf("report %+v", rep)
 	}
 	for _, name := range rep.Files {
@@ -142,7 +167,19 @@ func TestPaperData(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Chdir(t.TempDir()) // no clone, where data are found by themselves
-	must(t, "paper", "--figures", "3", "--quick", "--data", folder, "--features", "rff:128,gamma=0.5", "--iterations", "3")
+	must(
+		t,
+		"paper",
+		"--figures",
+		"3",
+		"--quick",
+		"--data",
+		folder,
+		"--features",
+		"rff:128,gamma=0.5",
+		"--iterations",
+		"3",
+	)
 	var record struct {
 		Settings struct {
 			Dim  int

@@ -31,7 +31,13 @@ func TestParent(t *testing.T) {
 		if watched {
 			variable = "FDRIDGE_PARENT=$$"
 		}
-		script := fmt.Sprintf("FDRIDGE_TEST_COMMAND=1 %s %s sketch --data %s --target last --out %s/out & echo $!; sleep 60", variable, exe, fifo, dir)
+		script := fmt.Sprintf(
+			"FDRIDGE_TEST_COMMAND=1 %s %s sketch --data %s --target last --out %s/out & echo $!; sleep 60",
+			variable,
+			exe,
+			fifo,
+			dir,
+		)
 		shell := exec.Command("sh", "-c", script)
 		shell.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // the sleep ends with its group, below
 		out, err := shell.StdoutPipe()

@@ -106,7 +106,15 @@ func TestFitPart(t *testing.T) {
 	for i := range 3 {
 		lo, hi := 100*i/3, 100*(i+1)/3
 		must(t, strings.Fields(fit+fmt.Sprintf("rows.json --rows %d:%d", lo+1, hi))...)
-		must(t, strings.Fields(fit+fmt.Sprintf("part.json --part %d/3 --standardize=false --report part.html --save-sketch part%d.fds --method cg", i, i))...)
+		must(
+			t,
+			strings.Fields(
+				fit+fmt.Sprintf(
+					"part.json --part %d/3 --standardize=false --report part.html --save-sketch part%d.fds --method cg",
+					i,
+					i,
+				),
+			)...)
 		if e := apart(weights(t, "part.json"), weights(t, "rows.json")); !(e <= 1e-7) {
 			t.Errorf("part %d: %g away", i, e)
 		}
@@ -120,7 +128,8 @@ func TestFitPart(t *testing.T) {
 	}
 	// Every part is empty but one, of a file that is not divided.
 	told = must(t, strings.Fields("sketch --data rows.csv.gz --target 13 --part 0/3 --out empty.fds")...)
-	if !strings.Contains(told, "empty.fds: 0 rows") || !strings.Contains(told, "part 0 of 3; still missing: parts 1-2; it has no rows") {
+	if !strings.Contains(told, "empty.fds: 0 rows") ||
+		!strings.Contains(told, "part 0 of 3; still missing: parts 1-2; it has no rows") {
 		t.Errorf("%s", told)
 	}
 }
@@ -187,7 +196,8 @@ func TestPartsRefused(t *testing.T) {
 	late := sketchParts(t, 4, strings.Fields(data)...)
 	must(t, "sketch", "--data", "rows.npy", "--target", "13", "--out", "x") // p[1] is overwritten
 	must(t, "merge", "ends.fds", late[1], late[2], "--out", "grown.fds")
-	if code, _, errs := call("solve", "grown.fds", "--gamma", "1"); code != usage || !strings.Contains(errs, "grown.fds has only parts 0, 3 of 4: merge parts 1-2") {
+	if code, _, errs := call("solve", "grown.fds", "--gamma", "1"); code != usage ||
+		!strings.Contains(errs, "grown.fds has only parts 0, 3 of 4: merge parts 1-2") {
 		t.Errorf("exit %d, %s", code, errs)
 	}
 }

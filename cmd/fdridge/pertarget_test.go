@@ -15,7 +15,8 @@ import (
 	"github.com/fdridge/fdridge/dataset/npy"
 )
 
-// targetsCSV has rows of features a to d and of targets y1, y2, … The odd targets depend on a, the even ones are noise.
+// targetsCSV has rows of features a to d and of targets y1, y2, … The odd targets depend on a, the even ones are
+// noise.
 func targetsCSV(n, targets int) string {
 	r := rand.New(rand.NewPCG(5, 6))
 	var b strings.Builder
@@ -61,17 +62,26 @@ func TestPerTarget(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := auto.PerTarget
-	if g := auto.Gammas; len(g) != 3 || g[0] >= g[1] || g[2] >= g[1] || auto.Gamma != min(g[0], g[2]) || p.By != "gcv" || p.Proved != 3 || len(p.Scores) != 3 {
+	if g := auto.Gammas; len(g) != 3 || g[0] >= g[1] || g[2] >= g[1] || auto.Gamma != min(g[0], g[2]) ||
+		p.By != "gcv" ||
+		p.Proved != 3 ||
+		len(p.Scores) != 3 {
 		t.Errorf("%+v", auto)
 	}
-	if p.AtEnd[1] > 0 && !strings.Contains(strings.ReplaceAll(text, "\n ", ""), "the largest candidate, and a larger one may be better") {
+	if p.AtEnd[1] > 0 &&
+		!strings.Contains(
+			strings.ReplaceAll(text, "\n ", ""),
+			"the largest candidate, and a larger one may be better",
+		) {
 		t.Errorf("%d targets have the largest candidate: %s", p.AtEnd[1], text)
 	}
 	list := strings.Trim(strings.Join(strings.Fields(fmt.Sprint(auto.Gammas)), ","), "[]")
-	if err := json.Unmarshal([]byte(fit("--json", "--gamma", list)), &given); err != nil || fmt.Sprint(given.Gammas) != fmt.Sprint(auto.Gammas) {
+	if err := json.Unmarshal([]byte(fit("--json", "--gamma", list)), &given); err != nil ||
+		fmt.Sprint(given.Gammas) != fmt.Sprint(auto.Gammas) {
 		t.Errorf("%v: %v", given.Gammas, err)
 	}
-	if page, err := os.ReadFile(in("page.html")); err != nil || !strings.Contains(string(page), "Gamma for each target: smallest GCV of 50 candidates") {
+	if page, err := os.ReadFile(in("page.html")); err != nil ||
+		!strings.Contains(string(page), "Gamma for each target: smallest GCV of 50 candidates") {
 		t.Errorf("the page does not describe the choice: %v", err)
 	}
 	m := modelAt(t, in("m.json"))
@@ -85,7 +95,23 @@ func TestPerTarget(t *testing.T) {
 		}
 	}
 	// The intervals contain the predictions, and are narrow for each γ.
-	lines := strings.Split(strings.TrimSpace(must(t, "predict", "--model", in("m.json"), "--data", data, "--target", "y1,y2,y3", "--interval", in("sketch"))), "\n")
+	lines := strings.Split(
+		strings.TrimSpace(
+			must(
+				t,
+				"predict",
+				"--model",
+				in("m.json"),
+				"--data",
+				data,
+				"--target",
+				"y1,y2,y3",
+				"--interval",
+				in("sketch"),
+			),
+		),
+		"\n",
+	)
 	for _, line := range lines[1:] {
 		var v [9]float64
 		for i, text := range strings.Split(line, ",")[:9] {
@@ -130,7 +156,8 @@ func TestPerTarget(t *testing.T) {
 	}
 }
 
-// TestManyTargets: with more than 100 targets the text and the page have quantiles and the targets with the largest bounds.
+// TestManyTargets: with more than 100 targets the text and the page have quantiles and the targets with the largest
+// bounds.
 func TestManyTargets(t *testing.T) {
 	dir := t.TempDir()
 	data, names := write(t, "targets.csv", targetsCSV(60, 120)), "y1"
@@ -150,7 +177,8 @@ func TestManyTargets(t *testing.T) {
 			}
 		}
 		html, err := os.ReadFile(page)
-		if err != nil || !strings.Contains(string(html), "median") || strings.Count(string(html), "converged")+strings.Count(string(html), "factorized") != n {
+		if err != nil || !strings.Contains(string(html), "median") ||
+			strings.Count(string(html), "converged")+strings.Count(string(html), "factorized") != n {
 			t.Errorf("%v: the page does not show the quantiles and the same targets: %v", more, err)
 		}
 	}
@@ -178,14 +206,19 @@ func normalArray(t *testing.T, seed uint64, rows, cols int) string {
 // and for prepared rows.
 func TestPredictInFit(t *testing.T) {
 	in := func(name string) string { return filepath.Join(t.TempDir(), name) }
-	csv := write(t, "rows.csv", "k,u,v,y1,y2"+strings.Repeat("\na,1,2,3,4\nb,2,5,1,1\na,,7,2,9\nc,0,1,6,2\nb,4,4,4,3\nc,9,,1,0", 5)+"\n")
+	csv := write(
+		t,
+		"rows.csv",
+		"k,u,v,y1,y2"+strings.Repeat("\na,1,2,3,4\nb,2,5,1,1\na,,7,2,9\nc,0,1,6,2\nb,4,4,4,3\nc,9,,1,0", 5)+"\n",
+	)
 	rows := write(t, "new.csv", "v,k,u\n1,a,3\n,b,2\n7,c,\n")
 	penalty := write(t, "penalty.csv", "2,3\n")
 	for name, c := range map[string]struct {
 		rows string
 		fit  []string
 	}{
-		"blocks":    {normalArray(t, 1, 2, 14000), []string{"--data", normalArray(t, 2, 4, 14000), "--target", normalArray(t, 3, 4, 1000)}}, // 958 targets fit together
+		// 958 targets fit together
+		"blocks":    {normalArray(t, 1, 2, 14000), []string{"--data", normalArray(t, 2, 4, 14000), "--target", normalArray(t, 3, 4, 1000)}},
 		"means":     {rows, []string{"--data", csv, "--target", "y1,y2", "--missing", "mean", "--onehot", "k", "--standardize"}},
 		"left out":  {rows, []string{"--data", csv, "--target", "y1,y2", "--missing", "drop", "--onehot", "k"}},
 		"products":  {rows, []string{"--data", csv, "--target", "y1,y2", "--missing", "mean", "--onehot", "k", "--features", "poly:2", "--intercept=false"}},
@@ -197,7 +230,9 @@ func TestPredictInFit(t *testing.T) {
 		must(t, append(fit, "--out", m)...)
 		_, _, said := call("predict", "--model", m, "--data", c.rows, "--out", one)
 		code, text, errs := call(append(fit, "--predict", c.rows, "--out", two)...)
-		if code != done || !strings.Contains(text, "predictions written to "+two) || strings.Contains(text, "model written") || errs != said {
+		if code != done || !strings.Contains(text, "predictions written to "+two) ||
+			strings.Contains(text, "model written") ||
+			errs != said {
 			t.Fatalf("%s: exit %d, %s, %s; predict says %s", name, code, text, errs, said)
 		}
 		want, err := os.ReadFile(one)
@@ -234,7 +269,18 @@ func TestPredictInFitRefuses(t *testing.T) {
 	if left, err := filepath.Glob(filepath.Join(filepath.Dir(out), "*")); err != nil || left != nil {
 		t.Errorf("there are %v, %v", left, err)
 	}
-	slow := []string{"fit", "--per-target", "--data", normalArray(t, 2, 12, 14000), "--target", normalArray(t, 3, 12, 1000), "--predict", normalArray(t, 1, 5, 14000), "--out", out}
+	slow := []string{
+		"fit",
+		"--per-target",
+		"--data",
+		normalArray(t, 2, 12, 14000),
+		"--target",
+		normalArray(t, 3, 12, 1000),
+		"--predict",
+		normalArray(t, 1, 5, 14000),
+		"--out",
+		out,
+	}
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
 	var text, errs bytes.Buffer
@@ -245,7 +291,8 @@ func TestPredictInFitRefuses(t *testing.T) {
 		t.Errorf("interrupted: there are %v, %v", left, err)
 	}
 	must(t, append(fit, "--per-target", "--predict", rows, "--out", out)...)
-	if code, _, errs := call(append(fit, "--per-target", "--predict", rows, "--out", out, "--tol", "1e-18", "--max-passes", "1")...); code != short || !strings.Contains(errs, "the predictions of the best coefficients were written") {
+	if code, _, errs := call(append(fit, "--per-target", "--predict", rows, "--out", out, "--tol", "1e-18", "--max-passes", "1")...); code != short ||
+		!strings.Contains(errs, "the predictions of the best coefficients were written") {
 		t.Errorf("a tolerance missed: exit %d, %s", code, errs)
 	}
 }

@@ -50,7 +50,19 @@ func TestPipedCommands(t *testing.T) {
 	same(table, rows, "sketch", "--target", "y")
 	same(table, rows, "sketch", "--target", "y", "--standardize", "--cache", dir)
 	same(sparse.String(), sparseRows, "sketch", "--n-features", "4")
-	same(table, rows, "fit", "--target", "y", "--gamma", "1,10", "--method", "one-shot", "--features", "rff:20,gamma=0.5,seed=1")
+	same(
+		table,
+		rows,
+		"fit",
+		"--target",
+		"y",
+		"--gamma",
+		"1,10",
+		"--method",
+		"one-shot",
+		"--features",
+		"rff:20,gamma=0.5,seed=1",
+	)
 	same(table, rows, "fit", "--target", "y", "--gamma", "1", "--method", "cg", "--standardize", "--cache", dir)
 	same(table, rows, "fit", "--target", "y", "--gamma", "1", "--rows", "5:900", "--method", "exact")
 	model, sketch := filepath.Join(dir, "m"), filepath.Join(dir, "s")
@@ -58,12 +70,36 @@ func TestPipedCommands(t *testing.T) {
 	must(t, "sketch", "--data", rows, "--target", "y", "--rows", "5:900", "-o", sketch)
 	same(table, rows, "predict", "--model", model, "--target", "y", "--interval", sketch)
 
-	code, out, errs := piped(t.Context(), strings.NewReader(table), "fit", "--data", "-", "--target", "y", "--gamma", "auto")
-	if code != done || !strings.Contains(out, "method exact (tridiagonal): the rows can be read only once, and d² numbers fit") {
+	code, out, errs := piped(
+		t.Context(),
+		strings.NewReader(table),
+		"fit",
+		"--data",
+		"-",
+		"--target",
+		"y",
+		"--gamma",
+		"auto",
+	)
+	if code != done ||
+		!strings.Contains(out, "method exact (tridiagonal): the rows can be read only once, and d² numbers fit") {
 		t.Errorf("auto: exit %d, %s%s", code, out, errs)
 	}
-	code, out, errs = piped(t.Context(), strings.NewReader(table), "fit", "--data", "-", "--target", "y", "--gamma", "1", "--save-sketch", filepath.Join(dir, "s"))
-	if code != done || !strings.Contains(out, "method one-shot: the rows can be read only once, and --save-sketch writes a sketch") {
+	code, out, errs = piped(
+		t.Context(),
+		strings.NewReader(table),
+		"fit",
+		"--data",
+		"-",
+		"--target",
+		"y",
+		"--gamma",
+		"1",
+		"--save-sketch",
+		filepath.Join(dir, "s"),
+	)
+	if code != done ||
+		!strings.Contains(out, "method one-shot: the rows can be read only once, and --save-sketch writes a sketch") {
 		t.Errorf("auto, kept: exit %d, %s%s", code, out, errs)
 	}
 }
@@ -112,7 +148,10 @@ func TestPipedRefused(t *testing.T) {
 		{"predict --model " + model, "a,b\n1,2,3\n", "standard input"},
 		{"sketch --target y -o " + out, table + "1,2", "standard input:62:"},
 	} {
-		code, printed, errs := piped(t.Context(), strings.NewReader(c.text), append(strings.Fields(c.command), "--data", "-")...)
+		code, printed, errs := piped(
+			t.Context(),
+			strings.NewReader(c.text),
+			append(strings.Fields(c.command), "--data", "-")...)
 		if code != usage || printed != "" || !strings.Contains(errs, c.want) {
 			t.Errorf("%s: exit %d, %s", c.command, code, errs)
 		}
@@ -136,7 +175,14 @@ func TestPipedPredictions(t *testing.T) {
 	code := make(chan int)
 	go func() {
 		var errs bytes.Buffer
-		c := execute(t.Context(), []string{"predict", "--model", model, "--data", "-", "--target", "y"}, byMPI, in, out, &errs)
+		c := execute(
+			t.Context(),
+			[]string{"predict", "--model", model, "--data", "-", "--target", "y"},
+			byMPI,
+			in,
+			out,
+			&errs,
+		)
 		_ = out.Close()
 		code <- c
 	}()
@@ -215,7 +261,11 @@ func TestArrowPredictions(t *testing.T) {
 					t.Fatal(err)
 				}
 				for i, v := range b.X {
-					fmt.Fprint(&got, strconv.FormatFloat(v, 'g', -1, 64), map[bool]string{true: "\n", false: ","}[(i+1)%opened.Features == 0])
+					fmt.Fprint(
+						&got,
+						strconv.FormatFloat(v, 'g', -1, 64),
+						map[bool]string{true: "\n", false: ","}[(i+1)%opened.Features == 0],
+					)
 				}
 			}
 			if got.String() != lines {
@@ -232,7 +282,10 @@ func TestArrowPredictions(t *testing.T) {
 		{"--out-format csv --json", "--out-format: csv excludes --json and --digits"},
 		{"--out-format arrows --json", "--out-format: arrows excludes --json and --digits"},
 	} {
-		code, _, errs := call(append([]string{"predict", "--model", model, "--data", rows, "--target", "y"}, strings.Fields(c.flags)...)...)
+		code, _, errs := call(
+			append(
+				[]string{"predict", "--model", model, "--data", rows, "--target", "y"},
+				strings.Fields(c.flags)...)...)
 		if code != usage || !strings.Contains(errs, c.want) {
 			t.Errorf("%s: exit %d, %s", c.flags, code, errs)
 		}

@@ -32,7 +32,8 @@ func TestFIFO(t *testing.T) {
 	if contents(t, model) != contents(t, other) {
 		t.Error("other bits")
 	}
-	if code, _, errs := call("plan", "--data", name); code != usage || !strings.Contains(errs, name+" can be read only once, and plan reads rows several times") {
+	if code, _, errs := call("plan", "--data", name); code != usage ||
+		!strings.Contains(errs, name+" can be read only once, and plan reads rows several times") {
 		t.Errorf("plan: exit %d, %s", code, errs)
 	}
 	ctx, interrupt := context.WithCancel(t.Context())
@@ -42,7 +43,8 @@ func TestFIFO(t *testing.T) {
 			time.Sleep(time.Millisecond)
 		}
 	}()
-	if code, _, errs := piped(ctx, strings.NewReader(""), "fit", "--data", name, "--target", "y", "--gamma", "1"); code != failed || !strings.Contains(errs, "interrupted") {
+	if code, _, errs := piped(ctx, strings.NewReader(""), "fit", "--data", name, "--target", "y", "--gamma", "1"); code != failed ||
+		!strings.Contains(errs, "interrupted") {
 		t.Errorf("hanging: exit %d, %s", code, errs)
 	}
 	// Whoever waits for a writer is let go.

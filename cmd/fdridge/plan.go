@@ -62,7 +62,10 @@ fit --method auto would run.`,
 			if err != nil {
 				return err
 			}
-			return nameData(o.in.Data.Value+o.sketch, o.in.NameColumns(o.run(cmd.Context(), cfg, cmd.OutOrStdout(), cmd.ErrOrStderr())))
+			return nameData(
+				o.in.Data.Value+o.sketch,
+				o.in.NameColumns(o.run(cmd.Context(), cfg, cmd.OutOrStdout(), cmd.ErrOrStderr())),
+			)
 		},
 	}
 	o.in.Unpiped = "plan reads rows several times to measure the speed: make a sketch (sketch --data -) and use plan --sketch"
@@ -101,7 +104,10 @@ func (o *planOptions) check() (cfg plan.Config, err error) {
 	}
 	cfg = plan.Config{Rows: o.n, Tol: o.tol, MaxBytes: uint64(o.memory) << 20, Lanes: o.pilot.lanes}
 	if text, _, _ := strings.Cut(o.gamma.Value, ":"); text == "auto" {
-		return cfg, cli.BadInput("--gamma: %s: plan needs numbers; without --gamma it uses the mean eigenvalue of AᵀA", excerpt.Of(o.gamma.Value))
+		return cfg, cli.BadInput(
+			"--gamma: %s: plan needs numbers; without --gamma it uses the mean eigenvalue of AᵀA",
+			excerpt.Of(o.gamma.Value),
+		)
 	}
 	if o.gamma.Given {
 		cfg.Gammas, err = cli.ParseGammas(o.gamma.Value, false)
@@ -162,14 +168,24 @@ func (o *planOptions) run(ctx context.Context, cfg plan.Config, stdout, stderr i
 	if err != nil {
 		return err
 	}
-	r := report.Plan{Plan: found, Seen: p.sum.Rows(), Dim: p.sum.Config().Dim, Gigaflops: measured.Gemm, Bandwidth: cfg.ReadRate / 1e9, Opening: p.opening}
+	r := report.Plan{
+		Plan:      found,
+		Seen:      p.sum.Rows(),
+		Dim:       p.sum.Config().Dim,
+		Gigaflops: measured.Gemm,
+		Bandwidth: cfg.ReadRate / 1e9,
+		Opening:   p.opening,
+	}
 	if o.oneShotError > 0 {
 		for _, gamma := range found.Gammas {
 			worst, estimated, err := plan.SizeFor(p.sum, o.oneShotError, gamma)
 			if err != nil {
 				return err
 			}
-			r.Sizes = append(r.Sizes, report.SizeFor{Gamma: gamma, Error: o.oneShotError, Worst: worst, Estimated: estimated})
+			r.Sizes = append(
+				r.Sizes,
+				report.SizeFor{Gamma: gamma, Error: o.oneShotError, Worst: worst, Estimated: estimated},
+			)
 		}
 	}
 	r.Explain(cfg.Tol, cfg.MaxBytes)
@@ -273,5 +289,9 @@ func timeReading(ctx context.Context, src dataset.Source, maxPasses int) (readin
 			}
 		}
 	}
-	return reading{rate: bytes / time.Since(begin).Seconds(), entries: float64(entries) / float64(max(sparse, 1)), memory: uint64(rss.Peak())}, nil
+	return reading{
+		rate:    bytes / time.Since(begin).Seconds(),
+		entries: float64(entries) / float64(max(sparse, 1)),
+		memory:  uint64(rss.Peak()),
+	}, nil
 }

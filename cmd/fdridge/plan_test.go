@@ -8,7 +8,20 @@ import (
 // TestPlanReads: the times are from what these files give, not from what memory does,
 // and the passes that opening takes are in all of them, as is the program's memory.
 func TestPlanReads(t *testing.T) {
-	args := []string{"plan", "--data", housing, "--target", "last", "--standardize", "--gamma", "10", "--size", "4", "--sizes", "4"}
+	args := []string{
+		"plan",
+		"--data",
+		housing,
+		"--target",
+		"last",
+		"--standardize",
+		"--gamma",
+		"10",
+		"--size",
+		"4",
+		"--sizes",
+		"4",
+	}
 	rate := func(v map[string]any) float64 { return v["read_gigabytes_per_second"].(float64) }
 	v := reported(t, args...)
 	const rows, d = 20640, 8
@@ -33,7 +46,12 @@ func TestPlanReads(t *testing.T) {
 	sketch := t.TempDir() + "/sketch"
 	must(t, "sketch", "--data", housing, "--target", "last", "--size", "4", "-o", sketch)
 	if s := reported(t, "plan", "--sketch", sketch); s["open_seconds"] != 0.0 || !(rate(s) > 3*rate(v)) {
-		t.Errorf("a sketch is read by no reader: opened in %v s, %v GB/s; text has %v", s["open_seconds"], rate(s), rate(v))
+		t.Errorf(
+			"a sketch is read by no reader: opened in %v s, %v GB/s; text has %v",
+			s["open_seconds"],
+			rate(s),
+			rate(v),
+		)
 	}
 }
 

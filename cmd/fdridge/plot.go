@@ -45,7 +45,12 @@ files are drawn side by side.
 		},
 	}
 	c.Flags().StringVarP(&o.out, "out", "o", "", "write the picture to FILE, .png or .svg")
-	c.Flags().StringVar(&o.kind, "kind", "", "what to draw: "+strings.Join(report.Kinds, ", ")+" (default: the only one in the files)")
+	c.Flags().StringVar(
+		&o.kind,
+		"kind",
+		"",
+		"what to draw: "+strings.Join(report.Kinds, ", ")+" (default: the only one in the files)",
+	)
 	cli.SetValues(c.Flags(), "kind", report.Kinds...)
 	return c
 }

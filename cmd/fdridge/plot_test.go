@@ -145,7 +145,22 @@ func TestPlotBadInput(t *testing.T) {
 // TestTrace: the trace ends at the tolerance, within what was predicted, and rises by
 // a pass.
 func TestTrace(t *testing.T) {
-	text := must(t, "fit", "--data", housing, "--target", "last", "--standardize", "--size", "6", "--gamma", "1e4,1e5", "--method", "newton", "--json")
+	text := must(
+		t,
+		"fit",
+		"--data",
+		housing,
+		"--target",
+		"last",
+		"--standardize",
+		"--size",
+		"6",
+		"--gamma",
+		"1e4,1e5",
+		"--method",
+		"newton",
+		"--json",
+	)
 	var v struct{ Trace []*report.Trace }
 	if err := json.Unmarshal([]byte(text), &v); err != nil {
 		t.Fatal(err)
@@ -172,7 +187,21 @@ func TestTrace(t *testing.T) {
 // TestTraceTargets: each target has a trace of its own, and an error without a bound
 // is read back as infinite.
 func TestTraceTargets(t *testing.T) {
-	text := must(t, "fit", "--data", housing, "--target", "1,last", "--size", "2", "--gamma", "1e3,1e6", "--method", "cg", "--json")
+	text := must(
+		t,
+		"fit",
+		"--data",
+		housing,
+		"--target",
+		"1,last",
+		"--size",
+		"2",
+		"--gamma",
+		"1e3,1e6",
+		"--method",
+		"cg",
+		"--json",
+	)
 	var v struct{ Trace []*report.Trace }
 	if err := json.Unmarshal([]byte(text), &v); err != nil {
 		t.Fatal(err)
@@ -202,7 +231,18 @@ func TestPlotExtremes(t *testing.T) {
 	in := func(name string) string { return filepath.Join(dir, name) }
 	data := write(t, "data.csv", rowsCSV(30))
 	for _, gammas := range []string{"1e-200,1e200", "1,1e307", "5e-324,1", "5e-324,1.7976931348623157e308", "1,1.0000000000000002"} {
-		code, text, errs := call("fit", "--data", data, "--target", "y", "--gamma", gammas, "--json", "--report", in("page.html"))
+		code, text, errs := call(
+			"fit",
+			"--data",
+			data,
+			"--target",
+			"y",
+			"--gamma",
+			gammas,
+			"--json",
+			"--report",
+			in("page.html"),
+		)
 		if code != done && code != short {
 			t.Errorf("gamma %s: exit %d, %s", gammas, code, errs)
 			continue

@@ -245,7 +245,10 @@ func (o *predictOptions) predictor(m *model.Model) (*model.Predictor, error) {
 	if e, ok := errors.AsType[*model.SummaryError](err); ok {
 		switch {
 		case errors.Is(e, model.ErrPreparation):
-			return nil, cli.BadInput("--interval: the rows of %s were prepared differently from those of the model", o.interval)
+			return nil, cli.BadInput(
+				"--interval: the rows of %s were prepared differently from those of the model",
+				o.interval,
+			)
 		case errors.Is(e, model.ErrShape):
 			its, d := by.Summary.Config(), m.Features
 			return nil, cli.BadInput(

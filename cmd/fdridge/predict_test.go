@@ -52,7 +52,12 @@ func truthOf(t *testing.T, model string, gamma float64, in func(*input.RowFlags)
 	if err != nil {
 		t.Fatal(err)
 	}
-	fits, err := ridge.SolveExact(t.Context(), src, []float64{gamma}, ridge.ExactOptions{Method: ridge.QR, Intercept: m.Intercept})
+	fits, err := ridge.SolveExact(
+		t.Context(),
+		src,
+		[]float64{gamma},
+		ridge.ExactOptions{Method: ridge.QR, Intercept: m.Intercept},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -161,7 +166,12 @@ func TestIntervalsNarrow(t *testing.T) {
 	const features = "rff:64,gamma=0.05,seed=1"
 	web, houses := firstRows(t, w8a, 1000), firstRows(t, packed, 1000)
 	methods := map[string][]string{
-		"one-shot": {"--method", "one-shot", "--gamma", "2"}, "cg": {"--method", "cg", "--gamma", "2"}, "galerkin": {"--method", "galerkin", "--gamma", "2,20"},
+		"one-shot": {
+			"--method",
+			"one-shot",
+			"--gamma",
+			"2",
+		}, "cg": {"--method", "cg", "--gamma", "2"}, "galerkin": {"--method", "galerkin", "--gamma", "2,20"},
 		"cholesky": {"--method", "exact", "--gamma", "2"}, "qr": {"--method", "exact", "--gamma", "0,2"},
 	}
 	for name, c := range map[string]struct {
@@ -183,7 +193,13 @@ func TestIntervalsNarrow(t *testing.T) {
 		if c.target != "" {
 			args = append(args, "--target", c.target)
 		}
-		must(t, slices.Concat([]string{"sketch", "-o", in("sketch")}, args, c.prepared[:len(c.prepared):len(c.prepared)])...)
+		must(
+			t,
+			slices.Concat(
+				[]string{"sketch", "-o", in("sketch")},
+				args,
+				c.prepared[:len(c.prepared):len(c.prepared)],
+			)...)
 		var exact truth
 		for method, flags := range methods {
 			t.Run(name+", "+method, func(t *testing.T) {
@@ -217,7 +233,8 @@ func TestIntervalsNarrow(t *testing.T) {
 				}
 				old := change(t, model, func(w map[string]any) { delete(w, "fitted") })
 				wide, from, stderr := intervalsOf(t, predict, old, "--interval", in("sketch"))
-				if from != "sketch" || !strings.Contains(stderr, "intervals use only the sketch: "+old+" comes from an older version") {
+				if from != "sketch" ||
+					!strings.Contains(stderr, "intervals use only the sketch: "+old+" comes from an older version") {
 					t.Errorf("old: from %q, %q", from, stderr)
 				}
 				if len(narrow) != len(exact.y) || len(wide) != len(exact.y) {
@@ -246,7 +263,14 @@ func TestIntervalsNarrow(t *testing.T) {
 					least = math.Min(least, sketched/half)
 					says := exact.norm[i/k] * certificates[i%k].ErrorBound
 					if !(half <= says*(1+1e-9)+round(i)) || !(half <= sketched*(1+1e-9)) {
-						t.Fatalf("row %d, target %d: half width %.3g, the certificate says %.3g, the sketch %.3g", i/k+1, i%k+1, half, says, sketched)
+						t.Fatalf(
+							"row %d, target %d: half width %.3g, the certificate says %.3g, the sketch %.3g",
+							i/k+1,
+							i%k+1,
+							half,
+							says,
+							sketched,
+						)
 					}
 				}
 				if method != "one-shot" && !(least > 100) {
@@ -288,7 +312,12 @@ func TestIntervalModels(t *testing.T) {
 	data := write(t, "data.csv", text)
 	args := []string{"--data", data, "--target", "y"}
 	model, sketch := in("m"), in("s")
-	must(t, slices.Concat([]string{"fit", "--gamma", "1", "--method", "cg", "--size", "1", "--out", model, "--save-sketch", sketch}, args)...)
+	must(
+		t,
+		slices.Concat(
+			[]string{"fit", "--gamma", "1", "--method", "cg", "--size", "1", "--out", model, "--save-sketch", sketch},
+			args,
+		)...)
 	predict := func(model string) []string {
 		return slices.Concat(args, []string{"--interval", sketch, "--model", model})
 	}
@@ -333,8 +362,21 @@ func TestIntervalModels(t *testing.T) {
 		}
 		fmt.Fprintln(&other, line)
 	}
-	must(t, "sketch", "--data", write(t, "other.csv", other.String()), "--target", "y", "--size", "1", "-o", in("other"))
-	if code, out, errs := call("predict", "--data", data, "--target", "y", "--model", model, "--interval", in("other")); code != usage || out != "" || !strings.Contains(errs, in("other")+": the fit is not of the rows of the summary") {
+	must(
+		t,
+		"sketch",
+		"--data",
+		write(t, "other.csv", other.String()),
+		"--target",
+		"y",
+		"--size",
+		"1",
+		"-o",
+		in("other"),
+	)
+	if code, out, errs := call("predict", "--data", data, "--target", "y", "--model", model, "--interval", in("other")); code != usage ||
+		out != "" ||
+		!strings.Contains(errs, in("other")+": the fit is not of the rows of the summary") {
 		t.Errorf("of another feature: exit %d, %s", code, errs)
 	}
 	// Weights off along what cᵀx̂ says nothing of: the intervals of a row don't meet.
@@ -342,7 +384,23 @@ func TestIntervalModels(t *testing.T) {
 	text = rowsCSV(40)
 	data = write(t, "narrow.csv", text)
 	args = []string{"--data", data, "--target", "y"}
-	must(t, slices.Concat([]string{"fit", "--intercept=false", "--gamma", "1", "--method", "cg", "--out", free, "--save-sketch", lossless}, args)...)
+	must(
+		t,
+		slices.Concat(
+			[]string{
+				"fit",
+				"--intercept=false",
+				"--gamma",
+				"1",
+				"--method",
+				"cg",
+				"--out",
+				free,
+				"--save-sketch",
+				lossless,
+			},
+			args,
+		)...)
 	var cross [2]float64
 	for line := range strings.Lines(text[strings.Index(text, "\n")+1:]) {
 		v := strings.Split(strings.TrimSpace(line), ",")
@@ -354,7 +412,9 @@ func TestIntervalModels(t *testing.T) {
 		coef := w["coef"].([]any)[0].([]any)
 		w["coef"] = []float64{number1(t, coef[0]) - 1e-3, number1(t, coef[1]) + 1e-3*cross[0]/cross[1]}
 	})
-	if code, out, errs := call("predict", "--data", data, "--target", "y", "--model", off, "--interval", lossless); code != usage || out != "" || !strings.Contains(errs, "--interval: the fit is not of the rows of the summary: for row 1 the fit proves") {
+	if code, out, errs := call("predict", "--data", data, "--target", "y", "--model", off, "--interval", lossless); code != usage ||
+		out != "" ||
+		!strings.Contains(errs, "--interval: the fit is not of the rows of the summary: for row 1 the fit proves") {
 		t.Errorf("intervals apart: exit %d, %s", code, errs)
 	}
 	// A model fitted to sparse rows, or from several ranks, says itself what its rounding is.

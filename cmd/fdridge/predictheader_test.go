@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestPredictHeader: a file of csv has a header with a name for each column, and the lines of the plain text. Other files
-// and standard output have no header.
+// TestPredictHeader: a file of csv has a header with a name for each column, and the lines of the plain text. Other
+// files and standard output have no header.
 func TestPredictHeader(t *testing.T) {
 	dir := t.TempDir()
 	in := func(name string) string { return filepath.Join(dir, name) }

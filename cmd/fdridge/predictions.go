@@ -218,7 +218,12 @@ func (o *jsonPredictions) write(row *model.Prediction) error {
 }
 
 func (o *jsonPredictions) end() error {
-	record := map[string]any{"fdridge_report": report.ReportVersion, "gamma": o.gamma, "n": len(o.all), "predictions": o.all}
+	record := map[string]any{
+		"fdridge_report": report.ReportVersion,
+		"gamma":          o.gamma,
+		"n":              len(o.all),
+		"predictions":    o.all,
+	}
 	if o.decider != nil {
 		record["classes"], record["labels"], record["margins"], record["proved"] = o.decider.Labels, o.decider.labels, o.decider.margins, o.decider.proved
 	}

@@ -9,8 +9,10 @@ import (
 )
 
 // packagePrefix matches the name of a Go package at the beginning of an error or of a wrapped error.
-var packagePrefix = regexp.MustCompile(`(^|: |; |\n)(accum|arrow|batch|cblas|certify|chart|checkpoint|choose|classes|csv|dataset|direct|dist|dual|engine|fd|file|gob|json|krylov|live|` +
-	`model|npy|numpy|parquet|plan|prepare|project|purego|randsketch|reason|report|ridge|strconv|svmlight|window|wire|zip): |fdridge: fdridge|Go struct|Go value`)
+var packagePrefix = regexp.MustCompile(
+	`(^|: |; |\n)(accum|arrow|batch|cblas|certify|chart|checkpoint|choose|classes|csv|dataset|direct|dist|dual|engine|fd|file|gob|json|krylov|live|` +
+		`model|npy|numpy|parquet|plan|prepare|project|purego|randsketch|reason|report|ridge|strconv|svmlight|window|wire|zip): |fdridge: fdridge|Go struct|Go value`,
+)
 
 // prefixed collects the messages with names of Go packages that the tests of this package see. TestMain reports them.
 var prefixed struct {
@@ -34,7 +36,20 @@ func TestNoPackageNames(t *testing.T) {
 	good, table := write(t, "good.csv", rowsCSV(30)), write(t, "homes.csv", homes(60, homesHeader))
 	must(t, "fit", "--data", good, "--target", "y", "--gamma", "1", "--out", in("model"), "--save-sketch", in("sketch"))
 	must(t, "fit", "--data", good, "--target", "y", "--gamma", "1,2", "--out", in("two.npz"))
-	must(t, "sketch", "--data", table, "--target", "rent", "--columns", "row", "--missing-target", "drop", "-o", in("other"))
+	must(
+		t,
+		"sketch",
+		"--data",
+		table,
+		"--target",
+		"rent",
+		"--columns",
+		"row",
+		"--missing-target",
+		"drop",
+		"-o",
+		in("other"),
+	)
 	fit := func(args ...string) []string {
 		return append([]string{"fit", "--data", good, "--target", "y", "--out", in("m")}, args...)
 	}

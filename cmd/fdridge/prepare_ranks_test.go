@@ -11,7 +11,8 @@ import (
 	"testing"
 )
 
-// TestPrepareRanks: ranks decide together as a process alone does, and a run that resumes from a checkpoint decides again.
+// TestPrepareRanks: ranks decide together as a process alone does, and a run that resumes from a checkpoint decides
+// again.
 func TestPrepareRanks(t *testing.T) {
 	dir := t.TempDir()
 	first, second := homes(301, homesHeader), homesHeader

@@ -49,7 +49,18 @@ func TestConsecutiveKey(t *testing.T) {
 		}
 		fmt.Fprintf(&b, "%d,%d,%d,%g,%d,%d,%d\n", 100001+i, i-7, 1947+i, float64(i)+0.5, gap, i*i%17, i*i%23)
 	}
-	out := must(t, "fit", "--data", write(t, "keys.csv", b.String()), "--target", "y", "--gamma", "1", "--prepare", "auto")
+	out := must(
+		t,
+		"fit",
+		"--data",
+		write(t, "keys.csv", b.String()),
+		"--target",
+		"y",
+		"--gamma",
+		"1",
+		"--prepare",
+		"auto",
+	)
 	for _, want := range []string{
 		`customer_id +number +left out +counts the rows from 100001`, `below +number +left out +counts the rows from -7`,
 		`year +number +standardised`, `half +number +standardised`, `gap +number +standardised`, `x +number +standardised`,
@@ -60,14 +71,16 @@ func TestConsecutiveKey(t *testing.T) {
 	}
 }
 
-// TestPrepareAuto: the rules apply to a table of csv, the output has a table of at most 100 columns, and a stored plan gives the same
-// model to the last bit, from a pipe, too.
+// TestPrepareAuto: the rules apply to a table of csv, the output has a table of at most 100 columns, and a stored
+// plan gives the same model to the last bit, from a pipe, too.
 func TestPrepareAuto(t *testing.T) {
 	dir := t.TempDir()
 	data := write(t, "homes.csv", homes(400, homesHeader))
 	at := func(name string) string { return filepath.Join(dir, name) }
 	fit := []string{"fit", "--target", "rent", "--gamma", "1", "--method", "exact"}
-	out := must(t, append(fit, "--data", data, "--prepare", "auto", "--prepare-out", at("plan.json"), "--out", at("a.json"))...)
+	out := must(
+		t,
+		append(fit, "--data", data, "--prepare", "auto", "--prepare-out", at("plan.json"), "--out", at("a.json"))...)
 	for _, want := range []string{
 		"row       number  left out", "counts the rows from 0",
 		"size      number  standardised, indicator", "1 text: missing (line 9: ",
@@ -88,13 +101,35 @@ func TestPrepareAuto(t *testing.T) {
 			t.Errorf("a line is longer than 100 characters: %s", line)
 		}
 	}
-	must(t, append(fit, "--data", data, "--prepare", at("plan.json"), "--prepare-out", at("plan2.json"), "--out", at("b.json"))...)
-	if contents(t, at("a.json")) != contents(t, at("b.json")) || contents(t, at("plan.json")) != contents(t, at("plan2.json")) {
+	must(
+		t,
+		append(
+			fit,
+			"--data",
+			data,
+			"--prepare",
+			at("plan.json"),
+			"--prepare-out",
+			at("plan2.json"),
+			"--out",
+			at("b.json"),
+		)...)
+	if contents(t, at("a.json")) != contents(t, at("b.json")) ||
+		contents(t, at("plan.json")) != contents(t, at("plan2.json")) {
 		t.Error("a stored plan gives another model or plan")
 	}
-	refused(t, "pipe", dir, "--prepare: it looks at all rows first, and standard input can be read once", append(fit, "--data", "-", "--prepare", "auto")...)
+	refused(
+		t,
+		"pipe",
+		dir,
+		"--prepare: it looks at all rows first, and standard input can be read once",
+		append(fit, "--data", "-", "--prepare", "auto")...)
 
-	rows := write(t, "new.csv", homesHeader+"0,40,Rome,1999-05-01,EUR,a,True,\n1,40,Paris,1999-05-01,EUR,a,True,5\n2,big,Rome,soon,USD,b,1,5\n3,,,,,,,5\n")
+	rows := write(
+		t,
+		"new.csv",
+		homesHeader+"0,40,Rome,1999-05-01,EUR,a,True,\n1,40,Paris,1999-05-01,EUR,a,True,5\n2,big,Rome,soon,USD,b,1,5\n3,,,,,,,5\n",
+	)
 	code, made, errs := call("predict", "--model", at("a.json"), "--data", rows, "--target", "rent")
 	if code != done || len(strings.Fields(made)) != 4 || strings.Contains(made, "NaN") {
 		t.Fatalf("exit %d, %s%s", code, made, errs)
@@ -104,7 +139,13 @@ func TestPrepareAuto(t *testing.T) {
 			t.Errorf("no %q in %s", want, errs)
 		}
 	}
-	code, _, errs = call("predict", "--model", at("a.json"), "--data", write(t, "few.csv", "town,built,garden,size\nRome,1999-05-01,True,40\n"))
+	code, _, errs = call(
+		"predict",
+		"--model",
+		at("a.json"),
+		"--data",
+		write(t, "few.csv", "town,built,garden,size\nRome,1999-05-01,True,40\n"),
+	)
 	if code != done || errs != "" {
 		t.Errorf("columns in another order, without those left out: exit %d, %s", code, errs)
 	}
@@ -113,11 +154,19 @@ func TestPrepareAuto(t *testing.T) {
 // TestPrepareByHand: the flags do what the rules do, one by one.
 func TestPrepareByHand(t *testing.T) {
 	dir := t.TempDir()
-	data := write(t, "t.csv", "a,\"b, c\",town,when,y\n1,4,Rome,1 Jan 2020,1\n,,Oslo,\"Feb 3, 2020\",2\n3,4,,2020/03/05,3\n9,5,Rome,05.04.2020,2\n7,4,Rome,2020-05-06T07:08:09Z,\n")
+	data := write(
+		t,
+		"t.csv",
+		"a,\"b, c\",town,when,y\n1,4,Rome,1 Jan 2020,1\n,,Oslo,\"Feb 3, 2020\",2\n3,4,,2020/03/05,3\n9,5,Rome,05.04.2020,2\n7,4,Rome,2020-05-06T07:08:09Z,\n",
+	)
 	model := func(flags ...string) (names []string, columns []map[string]any, n float64) {
 		t.Helper()
 		out := filepath.Join(dir, "m.json")
-		must(t, append([]string{"fit", "--data", data, "--target", "y", "--gamma", "1", "--method", "exact", "--out", out}, flags...)...)
+		must(
+			t,
+			append(
+				[]string{"fit", "--data", data, "--target", "y", "--gamma", "1", "--method", "exact", "--out", out},
+				flags...)...)
 		var m struct {
 			N           float64
 			Preparation struct {
@@ -130,7 +179,19 @@ func TestPrepareByHand(t *testing.T) {
 		}
 		return m.Preparation.Names, m.Preparation.Encoding.Columns, m.N
 	}
-	names, columns, n := model("--missing", `median,"b, c=most-frequent",town=constant:Bern`, "--missing-indicator", "--missing-target", "drop", "--onehot", "text", "--dates", "when", "--standardize", "numeric")
+	names, columns, n := model(
+		"--missing",
+		`median,"b, c=most-frequent",town=constant:Bern`,
+		"--missing-indicator",
+		"--missing-target",
+		"drop",
+		"--onehot",
+		"text",
+		"--dates",
+		"when",
+		"--standardize",
+		"numeric",
+	)
 	want := "a a=missing b, c b, c=missing town=Bern town=Oslo town=Rome town=missing when.elapsed when.month=1 when.month=2 when.month=3 when.month=4 when.weekday=1 when.weekday=3 when.weekday=4 when.weekday=7"
 	if got := strings.Join(names, " "); got != want || n != 4 {
 		t.Errorf("%v rows, columns %s, want 4 and %s", n, got, want)
@@ -159,6 +220,11 @@ func TestPrepareByHand(t *testing.T) {
 		{"it is not a plan", "--prepare " + data},
 		{"\"many\" is no number", "--missing constant:many --missing-target drop --columns a"},
 	} {
-		refused(t, c.flags, dir, c.want, append([]string{"fit", "--data", data, "--target", "y", "--gamma", "1"}, strings.Fields(c.flags)...)...)
+		refused(
+			t,
+			c.flags,
+			dir,
+			c.want,
+			append([]string{"fit", "--data", data, "--target", "y", "--gamma", "1"}, strings.Fields(c.flags)...)...)
 	}
 }

@@ -50,7 +50,16 @@ func TestPrograms(t *testing.T) {
 		d, r2 := fit(f.Name())
 		if d == wide && math.Abs(r2-wideR2) > 1e-9 || d == narrow && math.Abs(r2-narrowR2) > 1e-7 ||
 			d != wide && d != narrow {
-			t.Errorf("%s: %d features, R² %v; want %d and %v, or %d and %v", f.Name(), d, r2, wide, wideR2, narrow, narrowR2)
+			t.Errorf(
+				"%s: %d features, R² %v; want %d and %v, or %d and %v",
+				f.Name(),
+				d,
+				r2,
+				wide,
+				wideR2,
+				narrow,
+				narrowR2,
+			)
 		}
 	}
 	if n < 40 {

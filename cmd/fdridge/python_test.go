@@ -54,7 +54,9 @@ for model, rows in zip(pairs[::2], pairs[1::2]):
         print("error:", e)
     print(end="\f")
 `
-	out, err := exec.Command(python, append([]string{"-c", all, filepath.Join(dir, "evaluate.py")}, pairs...)...).CombinedOutput()
+	out, err := exec.Command(
+		python,
+		append([]string{"-c", all, filepath.Join(dir, "evaluate.py")}, pairs...)...).CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
@@ -90,8 +92,16 @@ func table() string {
 	}
 	streets, heatings := []string{`"Am Tor, ""3"""`, "Nord", ` " Süd "`, "1.0", "1"}, []string{"gas", "oil", "True"}
 	for i := range 120 {
-		fmt.Fprintf(&rows, "%s,%s,%v,%s,%s,%s\n", gap(fmt.Sprint(30+70*r.Float64())), gap(streets[r.IntN(5)]), 100+10*r.NormFloat64(),
-			gap([]string{"True", "FALSE", "true"}[i%3]), gap(heatings[r.IntN(3)]), gap(fmt.Sprint(i%6, "e-1")))
+		fmt.Fprintf(
+			&rows,
+			"%s,%s,%v,%s,%s,%s\n",
+			gap(fmt.Sprint(30+70*r.Float64())),
+			gap(streets[r.IntN(5)]),
+			100+10*r.NormFloat64(),
+			gap([]string{"True", "FALSE", "true"}[i%3]),
+			gap(heatings[r.IntN(3)]),
+			gap(fmt.Sprint(i%6, "e-1")),
+		)
 	}
 	return rows.String()
 }
@@ -136,7 +146,11 @@ func TestPython(t *testing.T) {
 		if flags[0] == "--data" {
 			data, flags = flags[1], flags[2:]
 		}
-		must(t, append([]string{"fit", "--data", data, "--gamma", "0.5,2", "--method", "exact", "--out", model}, flags...)...)
+		must(
+			t,
+			append(
+				[]string{"fit", "--data", data, "--gamma", "0.5,2", "--method", "exact", "--out", model},
+				flags...)...)
 		must(t, "predict", "--model", model, "--data", data, "--gamma", "0.5", "--out", model+".txt")
 		names, pairs = append(names, name), append(pairs, model, data)
 	}
@@ -150,7 +164,8 @@ func TestPython(t *testing.T) {
 			for i := range want {
 				a, err1 := strconv.ParseFloat(got[i], 64)
 				b, err2 := strconv.ParseFloat(want[i], 64)
-				if err1 != nil || err2 != nil || !(math.Abs(a-b) <= 1e-12*math.Abs(b)) && !(math.IsNaN(a) && math.IsNaN(b) && name == "drop") {
+				if err1 != nil || err2 != nil ||
+					!(math.Abs(a-b) <= 1e-12*math.Abs(b)) && !(math.IsNaN(a) && math.IsNaN(b) && name == "drop") {
 					t.Errorf("prediction %d is %s, fdridge has %s", i+1, got[i], want[i])
 				}
 			}
@@ -166,7 +181,11 @@ func TestPythonRefuses(t *testing.T) {
 	must(t, "fit", "--data", rows, "--target", "y", "--onehot", "b", "--gamma", "1", "--out", model)
 	bare := filepath.Join(dir, "bare.json")
 	must(t, "fit", "--data", write(t, "bare.csv", "1,1\n2,2\n3,4\n"), "--target", "2", "--gamma", "1", "--out", bare)
-	newer := write(t, "newer.json", strings.Replace(contents(t, model), `"preparation":`, `"preparation": {"whitening": 1},"was":`, 1))
+	newer := write(
+		t,
+		"newer.json",
+		strings.Replace(contents(t, model), `"preparation":`, `"preparation": {"whitening": 1},"was":`, 1),
+	)
 	cases := []struct{ model, rows, want string }{
 		{model, "a,b\n1,w\n", "column b: 'w' is an unknown level"},
 		{model, "a,b\nNA,u\n", "column a: 'NA' is missing, and the model does not fill missing values"},
@@ -185,7 +204,8 @@ func TestPythonRefuses(t *testing.T) {
 	}
 }
 
-// TestPythonSketch: fds.py of docs/format.md computes the coefficients of fdridge for each version of a sketch, and refuses a damaged file.
+// TestPythonSketch: fds.py of docs/format.md computes the coefficients of fdridge for each version of a sketch, and
+// refuses a damaged file.
 func TestPythonSketch(t *testing.T) {
 	python, dir := withNumpy(t), t.TempDir()
 	sketch, ours, theirs := filepath.Join(dir, "a.fds"), filepath.Join(dir, "ours.npy"), filepath.Join(dir, "theirs.npy")
@@ -193,7 +213,8 @@ func TestPythonSketch(t *testing.T) {
 		return exec.Command(python, "../../docs/programs/fds.py", sketch, "10", ours).CombinedOutput()
 	}
 	for _, flags := range [][]string{
-		{housing, "--target", "last,3", "--features", "rff:300,gamma=1e-7,seed=1", "--size", "40", "--rows", "1:3000"}, // version 1
+		// version 1
+		{housing, "--target", "last,3", "--features", "rff:300,gamma=1e-7,seed=1", "--size", "40", "--rows", "1:3000"},
 		{w8a, "--rows", "1:4000", "--size", "200"},                     // 2
 		{w8a, "--rows", "1:4000", "--size", "64", "--intercept=false"}, // 3
 		{w8a, "--rows", "1:4000", "--size", "64"},                      // 4

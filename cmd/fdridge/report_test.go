@@ -41,7 +41,13 @@ func TestReportHolds(t *testing.T) {
 					t.Error("the page has no verdict")
 				}
 				holdsBound(t, "η", η[1], want[0].shrinkage, 1e-3)
-				holdsBound(t, "η in the page", regexp.MustCompile(`η = (\S+) of`).FindStringSubmatch(parsePage(t, page).text)[1], want[0].shrinkage, 1e-2)
+				holdsBound(
+					t,
+					"η in the page",
+					regexp.MustCompile(`η = (\S+) of`).FindStringSubmatch(parsePage(t, page).text)[1],
+					want[0].shrinkage,
+					1e-2,
+				)
 			}
 			const number = `(\[.*?\]|\S+)`
 			onTerminal := regexp.MustCompile(`(?m)^[\d.e+-]+ +[yz] +(\S+)`+strings.Repeat(` +`+number, 3)).FindAllStringSubmatch(text, -1)
@@ -109,7 +115,17 @@ func fitsOf(t *testing.T, report string) []figures {
 	var out []figures
 	for _, f := range v.Fits {
 		for j := range f.Error {
-			out = append(out, figures{float64(f.Shrinkage), float64(f.Relative[j]), float64(f.Error[j]), f.R2[j], f.Dimension[0], f.GCV[j]})
+			out = append(
+				out,
+				figures{
+					float64(f.Shrinkage),
+					float64(f.Relative[j]),
+					float64(f.Error[j]),
+					f.R2[j],
+					f.Dimension[0],
+					f.GCV[j],
+				},
+			)
 		}
 	}
 	return out
@@ -152,7 +168,10 @@ func TestSketchHolds(t *testing.T) {
 		t.Fatal("the plan has no line of one-shot")
 	}
 	for _, row := range rows {
-		i := slices.IndexFunc(v.Options, func(o plan.Option) bool { return o.Method == ridge.OneShot && fmt.Sprint(o.Size) == row[1] })
+		i := slices.IndexFunc(
+			v.Options,
+			func(o plan.Option) bool { return o.Method == ridge.OneShot && fmt.Sprint(o.Size) == row[1] },
+		)
 		holdsBound(t, "η of the plan", row[2], v.Options[i].WorstShrinkage, 1e-2)
 		holdsBound(t, "error of the plan", row[3], v.Options[i].Contraction[0], 1e-1)
 	}
@@ -168,7 +187,11 @@ func TestSolved(t *testing.T) {
 		"--standardize --features poly:2": {"solve the ridge problem of the features of these data to that accuracy.", "of the features of these data, as rounded to float64"},
 	} {
 		page := filepath.Join(t.TempDir(), "page.html")
-		must(t, append([]string{"fit", "--data", rows, "--target", "y", "--gamma", "1", "--report", page}, strings.Fields(flags)...)...)
+		must(
+			t,
+			append(
+				[]string{"fit", "--data", rows, "--target", "y", "--gamma", "1", "--report", page},
+				strings.Fields(flags)...)...)
 		for _, sentence := range want {
 			if !strings.Contains(contents(t, page), sentence) {
 				t.Errorf("%q: the page does not say %q", flags, sentence)

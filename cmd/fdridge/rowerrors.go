@@ -10,8 +10,8 @@ import (
 	"github.com/fdridge/fdridge/ridge"
 )
 
-// hintAtModel adds a hint to an error about a row to predict: a missing value, a text instead of a number, or an unknown
-// level of a category.
+// hintAtModel adds a hint to an error about a row to predict: a missing value, a text instead of a number, or an
+// unknown level of a category.
 func hintAtModel(err error) error {
 	if errors.Is(err, dataset.ErrUnknownLevel) {
 		return fmt.Errorf("%w; --unknown ignore sets the columns of such a level to zero", err)

@@ -15,8 +15,28 @@ func TestSavedSketchBound(t *testing.T) {
 	data := firstRows(t, packed, 400)
 	bound := `‖AᵀA − BᵀB‖ ≤ (\S+?)`
 	for name, more := range map[string][]string{"loo": {"--gamma", "auto"}, "given": {"--gamma", "1"}} {
-		fit := append([]string{"fit", "--data", data, "--target", "last", "--standardize", "--features", "rff:60,gamma=0.3,seed=1", "--size", "12", "--method", "cg",
-			"--out", in("m"), "--save-sketch", in("s"), "--report", in("page.html")}, more...)
+		fit := append(
+			[]string{
+				"fit",
+				"--data",
+				data,
+				"--target",
+				"last",
+				"--standardize",
+				"--features",
+				"rff:60,gamma=0.3,seed=1",
+				"--size",
+				"12",
+				"--method",
+				"cg",
+				"--out",
+				in("m"),
+				"--save-sketch",
+				in("s"),
+				"--report",
+				in("page.html"),
+			},
+			more...)
 		text := must(t, fit...)
 		saved := regexp.MustCompile(`sketch written to ` + regexp.QuoteMeta(in("s")) + `: ` + bound + `\n`).FindStringSubmatch(text)
 		first := regexp.MustCompile(`sketch of 12 rows; ` + bound + `[;\n]`).FindStringSubmatch(text)

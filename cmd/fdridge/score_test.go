@@ -12,7 +12,18 @@ import (
 func TestScoreColumn(t *testing.T) {
 	for by, name := range map[string][2]string{"gcv": {"GCV", "GCV"}, "loo": {"leave-one-out", "leave-one-out error"}, "cv": {"cross-validated", "cross-validated error"}} {
 		page := filepath.Join(t.TempDir(), "page.html")
-		args := []string{"fit", "--data", housing, "--target", "last", "--standardize", "--select", by, "--report", page}
+		args := []string{
+			"fit",
+			"--data",
+			housing,
+			"--target",
+			"last",
+			"--standardize",
+			"--select",
+			by,
+			"--report",
+			page,
+		}
 		out := must(t, args...)
 		v := reported(t, args...)
 		var want []any

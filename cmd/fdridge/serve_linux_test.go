@@ -117,7 +117,9 @@ func TestServe(t *testing.T) {
 	s := startServed(t, dir)
 	for range 2 {
 		for _, line := range lines {
-			args := strings.Fields(strings.NewReplacer("HOUSING", housing, "OUT", filepath.Join(dir, "out")).Replace(line))
+			args := strings.Fields(
+				strings.NewReplacer("HOUSING", housing, "OUT", filepath.Join(dir, "out")).Replace(line),
+			)
 			once := exec.Command(exe, args...)
 			once.Dir, once.Env = dir, append(os.Environ(), "FDRIDGE_TEST_COMMAND=1")
 			var stdout, stderr bytes.Buffer

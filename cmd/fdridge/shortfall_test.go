@@ -23,7 +23,8 @@ var shortfalls = map[ridge.Status][]string{
 // be known of it before the passes is said in a line before.
 func misses(t *testing.T, code int, args ...string) (out, said string) {
 	t.Helper()
-	got, out, errs := call(append([]string{"fit", "--data", housing, "--target", "last", "--standardize", "--rows", "1:3000"}, args...)...)
+	got, out, errs := call(
+		append([]string{"fit", "--data", housing, "--target", "last", "--standardize", "--rows", "1:3000"}, args...)...)
 	lines := strings.Split(strings.TrimSuffix(errs, "\n"), "\n")
 	if slices.Contains(args, "1e-40") {
 		if !strings.HasPrefix(lines[0], "fdridge: warning: --tol 1e-40 may not be reached") {
@@ -49,8 +50,23 @@ func TestNotConverged(t *testing.T) {
 			dir, args := t.TempDir(), shortfalls[c.status]
 			in := func(name string) string { return filepath.Join(dir, name) }
 			name := must1(c.status.MarshalText())
-			out, errs := misses(t, short, append(args, "--json", "--out", in("m"), "--coef", in("c"), "--report", in("p"), "--save-sketch", in("s"))...)
-			if !strings.HasPrefix(errs, "fdridge: warning: ") || !strings.Contains(errs, c.advice) || !strings.Contains(errs, "the best coefficients were written") {
+			out, errs := misses(
+				t,
+				short,
+				append(
+					args,
+					"--json",
+					"--out",
+					in("m"),
+					"--coef",
+					in("c"),
+					"--report",
+					in("p"),
+					"--save-sketch",
+					in("s"),
+				)...)
+			if !strings.HasPrefix(errs, "fdridge: warning: ") || !strings.Contains(errs, c.advice) ||
+				!strings.Contains(errs, "the best coefficients were written") {
 				t.Error(errs)
 			}
 			var v struct {
@@ -63,7 +79,11 @@ func TestNotConverged(t *testing.T) {
 					Status    string
 				}
 			}
-			if err := json.Unmarshal([]byte(out), &v); err != nil || v.Converged || v.Model != in("m") || v.Status != string(name) || v.Fits[0].Status != v.Status || v.Fits[0].Converged || !(v.Tol > 0) {
+			if err := json.Unmarshal([]byte(out), &v); err != nil || v.Converged || v.Model != in("m") ||
+				v.Status != string(name) ||
+				v.Fits[0].Status != v.Status ||
+				v.Fits[0].Converged ||
+				!(v.Tol > 0) {
 				t.Errorf("%v: %+v", err, v)
 			}
 			said := regexp.MustCompile(`bound on the relative error[a-z ]* is ([^ ,]+), `).FindStringSubmatch(errs)
@@ -92,7 +112,8 @@ func TestNotConverged(t *testing.T) {
 			predict := []string{"predict", "--model", in("m"), "--data", housing, "--target", "last", "--rows", "1:3"}
 			for _, more := range [][]string{nil, {"--interval", in("s")}, {"--json"}} {
 				code, _, warned := call(append(predict, more...)...)
-				if code != done || strings.Count(warned, "warning: ") != 1 || !strings.Contains(warned, in("m")) || !strings.Contains(warned, "the tolerance is "+strconv.FormatFloat(v.Tol, 'g', -1, 64)) {
+				if code != done || strings.Count(warned, "warning: ") != 1 || !strings.Contains(warned, in("m")) ||
+					!strings.Contains(warned, "the tolerance is "+strconv.FormatFloat(v.Tol, 'g', -1, 64)) {
 					t.Errorf("predict %v: exit %d, %s", more, code, warned)
 				}
 			}
@@ -150,7 +171,24 @@ func TestNothingProved(t *testing.T) {
 	data := write(t, "rows.csv", rowsCSV(40))
 	for gamma, proved := range map[string]bool{"1e-9": false, "1e9": true} {
 		out := filepath.Join(t.TempDir(), "model.json")
-		code, text, _ := call("fit", "--data", data, "--target", "y", "--gamma", gamma, "--method", "one-shot", "--features", "poly:2", "--size", "1", "--intercept=false", "--out", out)
+		code, text, _ := call(
+			"fit",
+			"--data",
+			data,
+			"--target",
+			"y",
+			"--gamma",
+			gamma,
+			"--method",
+			"one-shot",
+			"--features",
+			"poly:2",
+			"--size",
+			"1",
+			"--intercept=false",
+			"--out",
+			out,
+		)
 		if want := map[bool]int{false: short, true: done}[proved]; code != want {
 			t.Errorf("gamma %s: exit %d", gamma, code)
 		}

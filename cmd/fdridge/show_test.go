@@ -64,7 +64,8 @@ func TestShow(t *testing.T) {
 		}
 	}
 	several := "../../model/testdata/several-v2.json"
-	if out := must(t, "show", several, "--gamma", "2", "--top", "1"); strings.Contains(out, "0.5 ") || !strings.Contains(out, "1 smaller coefficients are not shown") {
+	if out := must(t, "show", several, "--gamma", "2", "--top", "1"); strings.Contains(out, "0.5 ") ||
+		!strings.Contains(out, "1 smaller coefficients are not shown") {
 		t.Error(out)
 	}
 	for args, want := range map[string]string{
@@ -109,7 +110,21 @@ func TestTextWidth(t *testing.T) {
 	long := strings.Repeat("long_name_", 9)
 	rows := write(t, "rows.csv", strings.Replace(rowsCSV(60), "y\n", long+"\n", 1))
 	for _, method := range []string{"one-shot", "cg", "exact"} {
-		_, out, _ := call("fit", "--data", rows, "--target", "x1,"+long, "--gamma", "1e-7,1,1234567", "--method", method, "--size", "1", "--holdout", "0.2")
+		_, out, _ := call(
+			"fit",
+			"--data",
+			rows,
+			"--target",
+			"x1,"+long,
+			"--gamma",
+			"1e-7,1,1234567",
+			"--method",
+			method,
+			"--size",
+			"1",
+			"--holdout",
+			"0.2",
+		)
 		if !strings.Contains(out, "long_name_") {
 			t.Error(out)
 		}

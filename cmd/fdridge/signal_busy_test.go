@@ -30,21 +30,29 @@ var (
 	busyRows = "--format csv --header no --columns 1 --target 2,3 --data "
 
 	busyCommands = map[string]busy{
-		"live pipe":           {args: liveBusy + busyRows + "-"},
-		"live file":           {args: liveBusy + busyRows + "rows.csv"},
-		"live window, pipe":   {args: liveBusy + "--window 300 " + busyRows + "-"},
-		"live window, file":   {args: liveBusy + "--window 10m " + busyRows + "rows.csv"},
-		"live fading, pipe":   {args: liveBusy + "--half-life 200 --gamma 1 " + busyRows + "-"},
-		"sketch, pipe":        {"sketch --log-format json --out s.fds " + busyRows + "-", true},
-		"one-shot, pipe":      {"fit --log-format json --gamma 1 --method one-shot --out m.json " + busyRows + "-", true},
-		"passes of cg":        {"fit --log-format json --gamma 1e-9 --method cg --size 1 --features poly:2 --out m.json " + busyRows + "rows.csv", true},
+		"live pipe":         {args: liveBusy + busyRows + "-"},
+		"live file":         {args: liveBusy + busyRows + "rows.csv"},
+		"live window, pipe": {args: liveBusy + "--window 300 " + busyRows + "-"},
+		"live window, file": {args: liveBusy + "--window 10m " + busyRows + "rows.csv"},
+		"live fading, pipe": {args: liveBusy + "--half-life 200 --gamma 1 " + busyRows + "-"},
+		"sketch, pipe":      {"sketch --log-format json --out s.fds " + busyRows + "-", true},
+		"one-shot, pipe": {
+			"fit --log-format json --gamma 1 --method one-shot --out m.json " + busyRows + "-",
+			true,
+		},
+		"passes of cg": {
+			"fit --log-format json --gamma 1e-9 --method cg --size 1 --features poly:2 --out m.json " + busyRows + "rows.csv",
+			true,
+		},
 		"predictions of pipe": {args: "predict --model model.json --target 2,3 --format csv --header no --data -"},
-		"predictions of file": {args: "predict --model model.json --target 2,3 --format csv --header no --data rows.csv"},
+		"predictions of file": {
+			args: "predict --model model.json --target 2,3 --format csv --header no --data rows.csv",
+		},
 	}
 )
 
-// TestSignalsUnderLoad: SIGTERM and SIGINT end a command in the middle of its rows. A live sketch leaves a file of as many
-// rows as its last line says; others write nothing and say that they were interrupted.
+// TestSignalsUnderLoad: SIGTERM and SIGINT end a command in the middle of its rows. A live sketch leaves a file of as
+// many rows as its last line says; others write nothing and say that they were interrupted.
 func TestSignalsUnderLoad(t *testing.T) {
 	dir, each := t.TempDir(), 1
 	if os.Getenv("FDRIDGE_THOROUGH") != "" {
@@ -61,7 +69,24 @@ func TestSignalsUnderLoad(t *testing.T) {
 		t.Fatal(err)
 	}
 	head := write(t, "head.csv", string(text[:bytes.IndexByte(text[1000:], '\n')+1001]))
-	must(t, "fit", "--data", head, "--format", "csv", "--header", "no", "--columns", "1", "--target", "2,3", "--gamma", "1", "--out", filepath.Join(dir, "model.json"))
+	must(
+		t,
+		"fit",
+		"--data",
+		head,
+		"--format",
+		"csv",
+		"--header",
+		"no",
+		"--columns",
+		"1",
+		"--target",
+		"2,3",
+		"--gamma",
+		"1",
+		"--out",
+		filepath.Join(dir, "model.json"),
+	)
 	number := 0
 	for name, c := range busyCommands {
 		t.Run(name, func(t *testing.T) {

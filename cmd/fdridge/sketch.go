@@ -35,11 +35,17 @@ sketches of other rows, because their means and deviations differ.`,
 			case out == "":
 				return cli.BadInput("--out: it needs a file")
 			case in.Rules != nil && !in.Part.Share.Whole():
-				return cli.BadInput("--prepare: each part would be decided by its own rows, and the sketches could not be merged; use --prepare PLAN")
+				return cli.BadInput(
+					"--prepare: each part would be decided by its own rows, and the sketches could not be merged; use --prepare PLAN",
+				)
 			case in.Missing == "mean" && !in.Part.Share.Whole():
-				return cli.BadInput("--missing mean: each part would have means of its own, and the sketches could not be merged; use --missing drop")
+				return cli.BadInput(
+					"--missing mean: each part would have means of its own, and the sketches could not be merged; use --missing drop",
+				)
 			case in.Standardize == input.ScaleAll && !in.Part.Share.Whole():
-				return cli.BadInput("--standardize: each part would have means and deviations of its own, and the sketches could not be merged; leave it out, or use fit --mpi")
+				return cli.BadInput(
+					"--standardize: each part would have means and deviations of its own, and the sketches could not be merged; leave it out, or use fit --mpi",
+				)
 			}
 			if err := cli.Distinct(in.Files(), append(keep.outputs(out), cli.Output{Flag: "out", Path: out})...); err != nil {
 				return err
@@ -60,7 +66,12 @@ sketches of other rows, because their means and deviations differ.`,
 				return input.ExplainOnce(nameData(in.Data.Value, in.NameColumns(err)), in.Data.Value, input.WaysOfLive)
 			}
 			cache := &input.RowCache{CacheFlags: &rows}
-			err := nameData(in.Data.Value, in.NameColumns(runSketch(cmd.Context(), &in, &size, &runs, cache, out, cmd.OutOrStdout(), cmd.ErrOrStderr())))
+			err := nameData(
+				in.Data.Value,
+				in.NameColumns(
+					runSketch(cmd.Context(), &in, &size, &runs, cache, out, cmd.OutOrStdout(), cmd.ErrOrStderr()),
+				),
+			)
 			return input.ExplainOnce(err, in.Data.Value, input.WaysOfSketch)
 		},
 	}
@@ -74,7 +85,15 @@ sketches of other rows, because their means and deviations differ.`,
 	return c
 }
 
-func runSketch(ctx context.Context, in *input.Flags, size *sketchFlags, runs *runFlags, cache *input.RowCache, out string, stdout, stderr io.Writer) error {
+func runSketch(
+	ctx context.Context,
+	in *input.Flags,
+	size *sketchFlags,
+	runs *runFlags,
+	cache *input.RowCache,
+	out string,
+	stdout, stderr io.Writer,
+) error {
 	be, err := runs.backend()
 	if err != nil {
 		return err
@@ -104,9 +123,13 @@ func runSketch(ctx context.Context, in *input.Flags, size *sketchFlags, runs *ru
 	if err := described.save("out", out, sum); err != nil {
 		return err
 	}
-	if err := cli.FirstError(printSketch(stdout, out, sum), described.printParts(stdout, out, sum.Rows() == 0)); err != nil || in.Standardize != input.ScaleAll {
+	if err := cli.FirstError(printSketch(stdout, out, sum), described.printParts(stdout, out, sum.Rows() == 0)); err != nil ||
+		in.Standardize != input.ScaleAll {
 		return err
 	}
-	_, err = fmt.Fprintln(stdout, "the sketch has the means and deviations of these rows (--standardize): solve it, but do not merge it")
+	_, err = fmt.Fprintln(
+		stdout,
+		"the sketch has the means and deviations of these rows (--standardize): solve it, but do not merge it",
+	)
 	return err
 }

@@ -29,10 +29,11 @@ type description struct {
 	Columns     []string          `json:"columns,omitempty"`
 	NNZ         int64             `json:"nnz"`
 	Preparation model.Preparation `json:"preparation"`
-	Penalty     []float64         `json:"penalty,omitempty"`  // penalties that Preparation includes
-	Parts       []input.Parts     `json:"parts,omitempty"`    // parts of the data, as selected by --part; nil: all rows
-	Fades       bool              `json:"fades,omitempty"`    // older rows have less weight (--half-life)
-	HeldOut     float64           `json:"held_out,omitempty"` // fraction of the rows that were held out, see [dataset.Holdout]
+	Penalty     []float64         `json:"penalty,omitempty"` // penalties that Preparation includes
+	Parts       []input.Parts     `json:"parts,omitempty"`   // parts of the data, as selected by --part; nil: all rows
+	Fades       bool              `json:"fades,omitempty"`   // older rows have less weight (--half-life)
+	// fraction of the rows that were held out, see [dataset.Holdout]
+	HeldOut float64 `json:"held_out,omitempty"`
 }
 
 // describe returns the description of the rows of a sketch.
@@ -133,8 +134,18 @@ func printSketch(w io.Writer, name string, sum *ridge.Summary) error {
 	if cfg.Lanes > 1 {
 		kept += fmt.Sprintf(", in %d lanes", cfg.Lanes)
 	}
-	_, err = fmt.Fprintf(w, "%s: %d rows × %d features, %s, m = %d%s, ‖AᵀA − BᵀB‖ ≤ %s, %d bytes\n",
-		name, sum.Rows(), cfg.Dim, count(int64(cfg.Targets), "target"), cfg.Size, kept, report.AtMost(spectrum.Bound.FD(), 4), sum.BinarySize())
+	_, err = fmt.Fprintf(
+		w,
+		"%s: %d rows × %d features, %s, m = %d%s, ‖AᵀA − BᵀB‖ ≤ %s, %d bytes\n",
+		name,
+		sum.Rows(),
+		cfg.Dim,
+		count(int64(cfg.Targets), "target"),
+		cfg.Size,
+		kept,
+		report.AtMost(spectrum.Bound.FD(), 4),
+		sum.BinarySize(),
+	)
 	return err
 }
 
@@ -167,13 +178,21 @@ func (d *description) checkSame(o *description) error {
 	case d.Target != o.Target:
 		return fmt.Errorf("the target is %q in one and %q in the other", excerpt.Of(d.Target), excerpt.Of(o.Target))
 	case !reflect.DeepEqual(d.Preparation.Encoding, o.Preparation.Encoding):
-		return errors.New("the means for missing values or the levels of categorical columns differ, because each sketch learned them from its own rows; make one sketch of all rows, or encode the columns before")
+		return errors.New(
+			"the means for missing values or the levels of categorical columns differ, because each sketch learned them from its own rows; make one sketch of all rows, or encode the columns before",
+		)
 	case d.HeldOut != o.HeldOut:
 		return errors.New("the held-out rows differ")
 	case !reflect.DeepEqual(d.Preparation.Scaling, o.Preparation.Scaling):
-		return errors.New("the means and deviations of --standardize, or the penalties, differ; sketch without --standardize and with equal penalties")
+		return errors.New(
+			"the means and deviations of --standardize, or the penalties, differ; sketch without --standardize and with equal penalties",
+		)
 	case !slices.Equal(d.Preparation.Names, o.Preparation.Names):
-		return fmt.Errorf("the columns are %s in one and %s in the other", listNames(&d.Preparation), listNames(&o.Preparation))
+		return fmt.Errorf(
+			"the columns are %s in one and %s in the other",
+			listNames(&d.Preparation),
+			listNames(&o.Preparation),
+		)
 	case !d.Preparation.Equals(o.Preparation):
 		return errors.New("the columns or features differ")
 	}
@@ -183,7 +202,14 @@ func (d *description) checkSame(o *description) error {
 // checkLoadMemory returns an error if a sketch with the given number of rows of d features does not fit into memory,
 // together with the inner products of its rows. name is its file.
 func checkLoadMemory(name string, d, rows float64) error {
-	return cli.CheckMemory(8*rows*(2*d+3*rows), "was it made by this program?", "%s: a sketch of %.0f rows of %.0f features", name, rows, d)
+	return cli.CheckMemory(
+		8*rows*(2*d+3*rows),
+		"was it made by this program?",
+		"%s: a sketch of %.0f rows of %.0f features",
+		name,
+		rows,
+		d,
+	)
 }
 
 // checkSketchMemory returns an error if there is not enough memory to read a sketch. Reading merges lanes, which are
@@ -195,7 +221,15 @@ func checkSketchMemory(name string, s window.Stream) error {
 		return err
 	}
 	d := float64(cfg.Dim)
-	return cli.CheckMemory(copies*8*rows*(2*d+3*rows), "was it made by this program?", "%s: merging %.0f lanes, each a sketch of %.0f rows of %.0f features,", name, float64(cfg.Lanes), rows, d)
+	return cli.CheckMemory(
+		copies*8*rows*(2*d+3*rows),
+		"was it made by this program?",
+		"%s: merging %.0f lanes, each a sketch of %.0f rows of %.0f features,",
+		name,
+		float64(cfg.Lanes),
+		rows,
+		d,
+	)
 }
 
 // rowsOf returns the maximum number of rows that a sketch stores. AᵀA counts as d rows if it is stored instead of a
@@ -214,7 +248,12 @@ func (d *description) printParts(w io.Writer, name string, empty bool) error {
 	for _, p := range d.Parts {
 		text := fmt.Sprintf("all %d parts", p.Of)
 		if !p.IsComplete() {
-			text = fmt.Sprintf("%s of %d; still missing: %s", input.DescribeSpans(p.Have), p.Of, input.DescribeSpans(p.Missing()))
+			text = fmt.Sprintf(
+				"%s of %d; still missing: %s",
+				input.DescribeSpans(p.Have),
+				p.Of,
+				input.DescribeSpans(p.Missing()),
+			)
 		}
 		if empty {
 			text += "; it has no rows: there are fewer rows than parts, or compressed text, which is not divided"
@@ -224,7 +263,12 @@ func (d *description) printParts(w io.Writer, name string, empty bool) error {
 		}
 	}
 	if len(d.Parts) > 1 {
-		_, err := fmt.Fprintf(w, "%s: the parts belong to %d different divisions: the files, their content or the flags differ\n", name, len(d.Parts))
+		_, err := fmt.Fprintf(
+			w,
+			"%s: the parts belong to %d different divisions: the files, their content or the flags differ\n",
+			name,
+			len(d.Parts),
+		)
 		return err
 	}
 	return nil
@@ -234,7 +278,13 @@ func (d *description) printParts(w io.Writer, name string, empty bool) error {
 func (d *description) checkComplete(name string) error {
 	for _, p := range d.Parts {
 		if !p.IsComplete() {
-			return cli.BadInput("%s has only %s of %d: merge %s with it first; fit --part fits a single part", name, input.DescribeSpans(p.Have), p.Of, input.DescribeSpans(p.Missing()))
+			return cli.BadInput(
+				"%s has only %s of %d: merge %s with it first; fit --part fits a single part",
+				name,
+				input.DescribeSpans(p.Have),
+				p.Of,
+				input.DescribeSpans(p.Missing()),
+			)
 		}
 	}
 	return nil

@@ -39,7 +39,10 @@ func solveCommand() *cobra.Command {
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			err := cli.FirstError(o.check(), cli.Distinct(slices.Concat(o.in.Files(), o.PenaltyFlags.Files(), args), o.outputs()...))
+			err := cli.FirstError(
+				o.check(),
+				cli.Distinct(slices.Concat(o.in.Files(), o.PenaltyFlags.Files(), args), o.outputs()...),
+			)
 			if err != nil {
 				return err
 			}
@@ -118,7 +121,14 @@ func (o *solveOptions) run(ctx context.Context, name string, stdout, stderr io.W
 		return err
 	}
 	opts.Penalty, opts.Bands = after.P, after.ToChoose()
-	f.Data = report.Data{Name: name, Format: d.Format, Nonzeros: d.NNZ, Preparation: d.Preparation, Before: d.Penalty, Bands: after.Bands}
+	f.Data = report.Data{
+		Name:        name,
+		Format:      d.Format,
+		Nonzeros:    d.NNZ,
+		Preparation: d.Preparation,
+		Before:      d.Penalty,
+		Bands:       after.Bands,
+	}
 	var opened *file.Opened
 	var src dataset.Source
 	if o.in.Data.Given {
@@ -141,7 +151,12 @@ func (o *solveOptions) run(ctx context.Context, name string, stdout, stderr io.W
 		o.warnTolerance(bar, stderr)
 	}
 	if sum.Weight() != float64(sum.Rows()) && opened != nil && !o.in.Weights.Given {
-		return cli.BadInput("--weights: the sketch in %s has weighted rows (%d rows, total weight %g): give their sample weights, as for the sketch", name, sum.Rows(), sum.Weight())
+		return cli.BadInput(
+			"--weights: the sketch in %s has weighted rows (%d rows, total weight %g): give their sample weights, as for the sketch",
+			name,
+			sum.Rows(),
+			sum.Weight(),
+		)
 	}
 	if d.Preparation.Expansion() == nil {
 		opts.Rounding = d.Preparation.Scaling.Rounding()
@@ -168,9 +183,15 @@ func (o *solveOptions) checkFaded(name string, d *description) error {
 	case !d.Fades:
 		return nil
 	case o.in.Data.Given:
-		return cli.BadInput("--data: older rows of %s have a decreased weight, which the rows of a file do not have: leave out --data", name)
+		return cli.BadInput(
+			"--data: older rows of %s have a decreased weight, which the rows of a file do not have: leave out --data",
+			name,
+		)
 	case o.gamma.Value == "auto":
-		return cli.BadInput("--gamma: GCV counts rows regardless of their weight, and older rows of %s weigh less: give a number", name)
+		return cli.BadInput(
+			"--gamma: GCV counts rows regardless of their weight, and older rows of %s weigh less: give a number",
+			name,
+		)
 	}
 	return nil
 }
@@ -204,7 +225,10 @@ func (o *solveOptions) penalise(ctx context.Context, d *description) (input.Pena
 		flag = "--bands"
 	}
 	if d.Preparation.Expansion() != nil && (o.Penalty != "" || o.Bands.Given) {
-		return input.Penalised{}, cli.BadInput("%s: penalties apply to input columns, and the sketch has computed features", flag)
+		return input.Penalised{}, cli.BadInput(
+			"%s: penalties apply to input columns, and the sketch has computed features",
+			flag,
+		)
 	}
 	return o.PenaltyFlags.Read(ctx, nil, &d.Preparation)
 }

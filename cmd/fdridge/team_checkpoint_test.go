@@ -89,7 +89,8 @@ func TestRanksInterrupted(t *testing.T) {
 			had, left := 0, 0
 			for rank, e := range out {
 				alone := fmt.Sprintf("rank %d: interrupted", rank) // as far as it can tell
-				if e.code != failed || (rank > 0 && e.stderr != "" && !strings.Contains(e.stderr, alone)) || !strings.Contains(out[0].stderr, "interrupted") {
+				if e.code != failed || (rank > 0 && e.stderr != "" && !strings.Contains(e.stderr, alone)) ||
+					!strings.Contains(out[0].stderr, "interrupted") {
 					t.Fatalf("%s: rank %d: %+v", c, rank, e)
 				}
 				name := rankName("ck", rank, n)
@@ -101,7 +102,13 @@ func TestRanksInterrupted(t *testing.T) {
 		}
 		t.Logf("%d interruptions, %d runs that went on, %d that some rank began anew", interrupted, resumed, lost)
 		if interrupted == 0 || resumed == 0 || (lost == 0 && kills(t) >= 100) {
-			t.Errorf("%s: %d interruptions, %d runs that went on, %d that some rank began anew", c, interrupted, resumed, lost)
+			t.Errorf(
+				"%s: %d interruptions, %d runs that went on, %d that some rank began anew",
+				c,
+				interrupted,
+				resumed,
+				lost,
+			)
 		}
 	}
 }
@@ -131,26 +138,33 @@ func TestRanksUnable(t *testing.T) {
 func TestRanksOfAnother(t *testing.T) {
 	t.Chdir(t.TempDir())
 	shared(t, 300)
-	args := strings.Fields("fit --data rows.npy --target 13 --columns -14 --method cg --gamma 3 --size 2 --tol 1e-9 --checkpoint ck --max-passes 2")
+	args := strings.Fields(
+		"fit --data rows.npy --target 13 --columns -14 --method cg --gamma 3 --size 2 --tol 1e-9 --checkpoint ck --max-passes 2",
+	)
 	together := slices.Concat(args, []string{"--mpi"})
 	three := func(n int) []ended { return ranks(t, t.Context(), n, func(int) []string { return together }) }
-	if out := three(3); out[0].code != short || out[1].code != short || out[2].code != short || !strings.Contains(out[0].stderr, "tolerance not reached") {
+	if out := three(3); out[0].code != short || out[1].code != short || out[2].code != short ||
+		!strings.Contains(out[0].stderr, "tolerance not reached") {
 		t.Fatalf("%+v", out)
 	}
-	if out := three(2); out[0].code == done || !strings.Contains(fmt.Sprint(out), "belongs to a run of 3 ranks, this one has 2") {
+	if out := three(2); out[0].code == done ||
+		!strings.Contains(fmt.Sprint(out), "belongs to a run of 3 ranks, this one has 2") {
 		t.Errorf("%+v", out)
 	}
-	if code, _, errs := call(args...); code != usage || !strings.Contains(errs, "belongs to a run of 3 ranks, this one has 1") {
+	if code, _, errs := call(args...); code != usage ||
+		!strings.Contains(errs, "belongs to a run of 3 ranks, this one has 1") {
 		t.Errorf("exit %d, %s", code, errs)
 	}
 	together[len(args)-1] = "90"
-	if out := three(3); out[0].code != done || !strings.Contains(out[0].stderr, "going on from checkpoint ck.rank0-of-3") {
+	if out := three(3); out[0].code != done ||
+		!strings.Contains(out[0].stderr, "going on from checkpoint ck.rank0-of-3") {
 		t.Errorf("%+v", out)
 	}
 	if code, _, errs := call(args...); code != short {
 		t.Fatalf("exit %d, %s", code, errs)
 	}
-	if out := three(3); out[0].code == done || !strings.Contains(fmt.Sprint(out), "ck belongs to a run of one process") {
+	if out := three(3); out[0].code == done ||
+		!strings.Contains(fmt.Sprint(out), "ck belongs to a run of one process") {
 		t.Errorf("%+v", out)
 	}
 }

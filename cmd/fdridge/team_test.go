@@ -50,7 +50,10 @@ func ranks(t *testing.T, ctx context.Context, n int, args func(rank int) []strin
 		t.Fatal(err)
 	}
 	if !be.Accuracy().Reproducible {
-		t.Skipf("the ranks of one process would share the threads of %s; see TestMPI, with -tags openblas,mpi", be.Name())
+		t.Skipf(
+			"the ranks of one process would share the threads of %s; see TestMPI, with -tags openblas,mpi",
+			be.Name(),
+		)
 	}
 	out := make([]ended, n)
 	var all sync.WaitGroup
@@ -211,7 +214,15 @@ func TestRanks(t *testing.T) {
 				}
 			}
 			if len(rep.Ranks) != n || rows != rep.N || rep.NNZ == 0 {
-				t.Errorf("%s: %d ranks report %d, %d rows of %d, %d nonzeros", c, n, len(rep.Ranks), rows, rep.N, rep.NNZ)
+				t.Errorf(
+					"%s: %d ranks report %d, %d rows of %d, %d nonzeros",
+					c,
+					n,
+					len(rep.Ranks),
+					rows,
+					rep.N,
+					rep.NNZ,
+				)
 			}
 		}
 	}
@@ -378,7 +389,10 @@ func TestRanksTraffic(t *testing.T) {
 			passes,
 		)
 		var rep struct{ Ranks []report.Rank }
-		err := json.Unmarshal([]byte(ranks(t, t.Context(), n, func(int) []string { return strings.Fields(args) })[0].stdout), &rep)
+		err := json.Unmarshal(
+			[]byte(ranks(t, t.Context(), n, func(int) []string { return strings.Fields(args) })[0].stdout),
+			&rep,
+		)
 		if err != nil {
 			t.Fatal(err)
 		}

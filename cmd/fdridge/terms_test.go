@@ -31,7 +31,24 @@ func TestTerms(t *testing.T) {
 		if err := os.WriteFile(data, []byte(rows), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		must(t, "fit", "--data", data, "--target", "last", "--features", "poly:2", "--gamma", "1e-6", "--method", "exact", "--out", model, "--report", page)
+		must(
+			t,
+			"fit",
+			"--data",
+			data,
+			"--target",
+			"last",
+			"--features",
+			"poly:2",
+			"--gamma",
+			"1e-6",
+			"--method",
+			"exact",
+			"--out",
+			model,
+			"--report",
+			page,
+		)
 		text, err := os.ReadFile(model)
 		if err != nil {
 			t.Fatal(err)

@@ -21,7 +21,9 @@ func TestTransposed(t *testing.T) {
 		predicted := [2][]string{}
 		for k, data := range [][]string{byRows, append(byColumns, "--target", y)} {
 			out := filepath.Join(dir, "model")
-			must(t, append(append([]string{"fit", "--gamma", "2", "--tol", "1e-12", "--out", out}, data...), flags...)...)
+			must(
+				t,
+				append(append([]string{"fit", "--gamma", "2", "--tol", "1e-12", "--out", out}, data...), flags...)...)
 			if k == 1 {
 				data = byColumns
 			}
@@ -74,7 +76,9 @@ func TestTransposedCache(t *testing.T) {
 	const n, d = 12, 200
 	_, columns, y := turnedFiles(t, n, d)
 	dir := t.TempDir()
-	args := append([]string{"fit", "--gamma", "2", "--method", "exact", "--target", y, "--out", filepath.Join(dir, "model")}, columns...)
+	args := append(
+		[]string{"fit", "--gamma", "2", "--method", "exact", "--target", y, "--out", filepath.Join(dir, "model")},
+		columns...)
 	plain := reported(t, args...)
 	want, _ := weightsOf(t, filepath.Join(dir, "model"))
 	kept := reported(t, append(args, "--cache", dir, "--cache-keep")...)
@@ -112,6 +116,14 @@ func turnedFiles(t *testing.T, n, d int) (byRows, byColumns []string, targets st
 		columns.WriteString("\n")
 	}
 	return []string{"--data", write(t, "rows.csv", rows.String()), "--header", "no", "--target", "last"},
-		[]string{"--data", write(t, "columns.csv", columns.String()), "--transposed", "--header", "no", "--columns", "-1"},
+		[]string{
+			"--data",
+			write(t, "columns.csv", columns.String()),
+			"--transposed",
+			"--header",
+			"no",
+			"--columns",
+			"-1",
+		},
 		write(t, "y.csv", y.String())
 }

@@ -20,7 +20,8 @@ func TestUnderflowAtZero(t *testing.T) {
 		"dependent.csv": "at gamma = 0 the solution is not unique (b equals 0.5·a + a constant)",
 	} {
 		code, out, stderr := call("fit", "--data", data, "--target", "y", "--gamma", "0")
-		if code != short || !strings.Contains(stderr, want) || strings.Contains(out, "underflow") != (data == "tiny.csv") {
+		if code != short || !strings.Contains(stderr, want) ||
+			strings.Contains(out, "underflow") != (data == "tiny.csv") {
 			t.Errorf("%s: exit %d, %s\n%s", data, code, stderr, out)
 		}
 	}

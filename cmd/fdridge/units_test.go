@@ -52,10 +52,23 @@ func TestInterceptUnits(t *testing.T) {
 		rough := model(append(units, "--method", "one-shot", "--size", "1")...)
 		off := math.Abs(exact.Intercept[0] - rough.Intercept[0])
 		if !(off <= exact.Certificate.Bound[0]+rough.Certificate.Bound[0]) {
-			t.Errorf("%v: the intercepts %g and %g are %g apart, bounded by %g and %g", units, exact.Intercept[0], rough.Intercept[0], off, exact.Certificate.Bound[0], rough.Certificate.Bound[0])
+			t.Errorf(
+				"%v: the intercepts %g and %g are %g apart, bounded by %g and %g",
+				units,
+				exact.Intercept[0],
+				rough.Intercept[0],
+				off,
+				exact.Certificate.Bound[0],
+				rough.Certificate.Bound[0],
+			)
 		}
 		if !(exact.Certificate.Bound[0] <= 1e-6*(1+math.Abs(exact.Intercept[0]))) {
-			t.Errorf("%v: the exact intercept %g is bounded by %g", units, exact.Intercept[0], exact.Certificate.Bound[0])
+			t.Errorf(
+				"%v: the exact intercept %g is bounded by %g",
+				units,
+				exact.Intercept[0],
+				exact.Certificate.Bound[0],
+			)
 		}
 		t.Logf("%v: %g apart, bounds %g and %g", units, off, exact.Certificate.Bound[0], rough.Certificate.Bound[0])
 	}

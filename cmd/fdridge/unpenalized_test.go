@@ -23,8 +23,21 @@ func TestUnpenalizedFlag(t *testing.T) {
 	}
 	must(
 		t,
-		with("--unpenalized", "a1-a3", "--method", "cg", "--size", "3", "--checkpoint", in("job"), "--out", in("range"))...)
-	must(t, with("--penalty", penalty, "--out", in("file"), "--report", in("page.html"), "--save-sketch", in("kept"))...)
+		with(
+			"--unpenalized",
+			"a1-a3",
+			"--method",
+			"cg",
+			"--size",
+			"3",
+			"--checkpoint",
+			in("job"),
+			"--out",
+			in("range"),
+		)...)
+	must(
+		t,
+		with("--penalty", penalty, "--out", in("file"), "--report", in("page.html"), "--save-sketch", in("kept"))...)
 	must(t, "solve", in("kept"), "--gamma", "40") // of all columns, with the penalty 1
 	ones := write(t, "ones.csv", strings.Repeat("1\n", 12))
 	must(t, with("--unpenalized", "a1-a3", "--penalty", ones, "--out", in("both"))...)
@@ -58,7 +71,11 @@ func TestUnpenalizedFlag(t *testing.T) {
 			t.Errorf("%s: exit %d, %s", name, code, errs)
 		}
 	}
-	dummies := write(t, "dummies.csv", "w,x,c=1,c=2,y\n1,2,1,0,1\n4,1,0,1,0\n2,2,1,0,3\n0,7,0,1,2\n5,0,1,0,9\n3,2,0,1,1\n")
+	dummies := write(
+		t,
+		"dummies.csv",
+		"w,x,c=1,c=2,y\n1,2,1,0,1\n4,1,0,1,0\n2,2,1,0,3\n0,7,0,1,2\n5,0,1,0,9\n3,2,0,1,1\n",
+	)
 	code, _, errs := call("fit", "--data", dummies, "--target", "y", "--gamma", "1", "--unpenalized", "c=1,c=2")
 	if code != usage || !strings.Contains(errs, "column c=2 is a linear combination of c=1") {
 		t.Errorf("two columns that sum to 1: exit %d, %s", code, errs)

@@ -23,7 +23,23 @@ func TestWideSketch(t *testing.T) {
 		text.WriteString("\n")
 	}
 	rows := write(t, "a.svm", text.String())
-	reported(t, "fit", "--data", rows, "--standardize", "--gamma", "1", "--size", "2", "--method", "one-shot", "--out", in("model"), "--save-sketch", in("sketch"))
+	reported(
+		t,
+		"fit",
+		"--data",
+		rows,
+		"--standardize",
+		"--gamma",
+		"1",
+		"--size",
+		"2",
+		"--method",
+		"one-shot",
+		"--out",
+		in("model"),
+		"--save-sketch",
+		in("sketch"),
+	)
 	reported(t, "solve", in("sketch"), "--gamma", "1", "--out", in("again"))
 	if diff, norm := distance(t, in("again"), in("model")); !(diff <= 1e-12*norm) {
 		t.Errorf("weights of the sketch are %g away", diff)

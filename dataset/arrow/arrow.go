@@ -201,7 +201,8 @@ func (t *layout) expand(specs []string) []string {
 		}
 		named := func(f field) bool { return f.name == rest }
 		at := slices.IndexFunc(t.schema, named)
-		if at < 0 || slices.ContainsFunc(t.schema[at+1:], named) || slices.Contains(t.names, spec) || t.schema[at].item() == &t.schema[at].dataType {
+		if at < 0 || slices.ContainsFunc(t.schema[at+1:], named) || slices.Contains(t.names, spec) ||
+			t.schema[at].item() == &t.schema[at].dataType {
 			out = append(out, spec)
 			continue
 		}
@@ -215,13 +216,24 @@ func (t *layout) expand(specs []string) []string {
 // checkColumn checks the type of column j. l is nil for numeric columns.
 func (t *layout) checkColumn(f *rawfile.File, j int, l *prepare.Lexicon) *dataset.InputError {
 	if t.fields[j].item >= 0 && l != nil && l.IsLevels() {
-		return &dataset.InputError{File: f.Name, Msg: fmt.Sprintf("column %s is part of a list and cannot be categorical; store it as a column", excerpt.Of(t.names[j]))}
+		return &dataset.InputError{
+			File: f.Name,
+			Msg: fmt.Sprintf(
+				"column %s is part of a list and cannot be categorical; store it as a column",
+				excerpt.Of(t.names[j]),
+			),
+		}
 	}
 	holds, hint := t.refusal(j, l)
 	if holds == "" || l.LeaveOut("holds "+holds) {
 		return nil
 	}
-	return &dataset.InputError{File: f.Name, Msg: fmt.Sprintf("column %s holds %s", excerpt.Of(t.names[j]), holds), Omittable: true, Hint: hint + ", or leave it out"}
+	return &dataset.InputError{
+		File:      f.Name,
+		Msg:       fmt.Sprintf("column %s holds %s", excerpt.Of(t.names[j]), holds),
+		Omittable: true,
+		Hint:      hint + ", or leave it out",
+	}
 }
 
 // refusal returns what column j holds and how to change the column, if the column cannot be read. Otherwise holds is

@@ -79,7 +79,8 @@ func TestForeign(t *testing.T) {
 			t.Errorf("lists, target %s: %v, %v", target, rows, err)
 		}
 	}
-	if _, err := arrow.Open(golden("lists.arrow"), arrow.Options{Targets: []string{"y"}, Columns: []string{"-x"}}); err == nil || !strings.Contains(err.Error(), "no column is left") {
+	if _, err := arrow.Open(golden("lists.arrow"), arrow.Options{Targets: []string{"y"}, Columns: []string{"-x"}}); err == nil ||
+		!strings.Contains(err.Error(), "no column is left") {
 		t.Errorf("without its list: %v", err)
 	}
 }
@@ -100,7 +101,11 @@ func TestRefused(t *testing.T) {
 		t.Errorf("beside categories: %v, %v", rows, err)
 	}
 	_, _, err = rowsOf(must(arrow.Open(golden("null.arrows"), arrow.Options{}))(t), 0)
-	if err == nil || !strings.HasSuffix(err.Error(), "null.arrows:2:2: column b has a missing value (null); fill in what is missing, or leave the column out") {
+	if err == nil ||
+		!strings.HasSuffix(
+			err.Error(),
+			"null.arrows:2:2: column b has a missing value (null); fill in what is missing, or leave the column out",
+		) {
 		t.Errorf("a missing value: %v", err)
 	}
 	for name, c := range map[string]struct {
@@ -120,7 +125,13 @@ func TestRefused(t *testing.T) {
 			b.Field(1).(*array.Int64Builder).AppendValues([]int64{1, 2}, []bool{false, true})
 		}, ":1:2: column b has a missing value (null)"},
 	} {
-		schema := lib.NewSchema([]lib.Field{{Name: "a", Type: lib.PrimitiveTypes.Float64}, {Name: "b", Type: lib.PrimitiveTypes.Int64, Nullable: true}}, nil)
+		schema := lib.NewSchema(
+			[]lib.Field{
+				{Name: "a", Type: lib.PrimitiveTypes.Float64},
+				{Name: "b", Type: lib.PrimitiveTypes.Int64, Nullable: true},
+			},
+			nil,
+		)
 		b := array.NewRecordBuilder(memory.DefaultAllocator, schema)
 		c.of(b)
 		path := written(t, schema, true, []lib.RecordBatch{b.NewRecordBatch()})
@@ -177,7 +188,9 @@ func table(rng *rand.Rand, kind string, n int) (schema *lib.Schema, batches []li
 		}
 	case "mixed":
 		for i := range 23 {
-			field([]lib.DataType{lib.PrimitiveTypes.Float64, lib.PrimitiveTypes.Float32, lib.FixedWidthTypes.Float16, lib.PrimitiveTypes.Int8, lib.PrimitiveTypes.Uint32, lib.FixedWidthTypes.Boolean}[i*i%6])
+			field(
+				[]lib.DataType{lib.PrimitiveTypes.Float64, lib.PrimitiveTypes.Float32, lib.FixedWidthTypes.Float16, lib.PrimitiveTypes.Int8, lib.PrimitiveTypes.Uint32, lib.FixedWidthTypes.Boolean}[i*i%6],
+			)
 		}
 	case "lists":
 		field(lib.PrimitiveTypes.Float64)
@@ -355,7 +368,8 @@ func TestDamaged(t *testing.T) {
 					}
 					if err != nil {
 						e, ok := err.(*dataset.InputError)
-						if !ok || e.File == "" || strings.Contains(err.Error(), "runtime error") || strings.Contains(err.Error(), "unknown error") {
+						if !ok || e.File == "" || strings.Contains(err.Error(), "runtime error") ||
+							strings.Contains(err.Error(), "unknown error") {
 							t.Fatalf("%s, piped %v: %T %v", what, piped, err, err)
 						}
 					} else if !whole {
@@ -368,7 +382,8 @@ func TestDamaged(t *testing.T) {
 				step = 7
 			}
 			for i := rng.IntN(step); i < len(text); i += step {
-				ends := stream && bytes.HasPrefix(text[i:], []byte("\xff\xff\xff\xff")) // as a stream may, between messages
+				ends := stream &&
+					bytes.HasPrefix(text[i:], []byte("\xff\xff\xff\xff")) // as a stream may, between messages
 				try(fmt.Sprintf("cut off at byte %d of %d", i, len(text)), text[:i], ends)
 				changed := slices.Clone(text)
 				changed[i] ^= 1 << (i % 8)
@@ -430,7 +445,9 @@ func TestNode(t *testing.T) {
 		if err := json.Unmarshal(must(cmd.Output())(t), &got); err != nil {
 			t.Fatal(err)
 		}
-		if fmt.Sprint(got.Names) != "[prediction low]" || got.Notes["gamma"] != "3" || got.Batches != 4 || !slices.Equal(got.Columns[0], want[0]) || !slices.Equal(got.Columns[1], want[1]) {
+		if fmt.Sprint(got.Names) != "[prediction low]" || got.Notes["gamma"] != "3" || got.Batches != 4 ||
+			!slices.Equal(got.Columns[0], want[0]) ||
+			!slices.Equal(got.Columns[1], want[1]) {
 			t.Errorf("stream %v: node reads %v, %v, %d batches", stream, got.Names, got.Notes, got.Batches)
 		}
 	}
@@ -465,7 +482,8 @@ func TestRefusesAll(t *testing.T) {
 	if e.Error() != want {
 		t.Errorf("%v, want %s", e, want)
 	}
-	if _, err := arrow.Open(path, arrow.Options{Targets: []string{"x"}, Columns: []string{"b", "x"}}); err == nil || !strings.Contains(err.Error(), `column "x" is named as a feature and as a target`) {
+	if _, err := arrow.Open(path, arrow.Options{Targets: []string{"x"}, Columns: []string{"b", "x"}}); err == nil ||
+		!strings.Contains(err.Error(), `column "x" is named as a feature and as a target`) {
 		t.Error(err)
 	}
 }
@@ -486,7 +504,13 @@ func TestBeside(t *testing.T) {
 	for i, of := range others {
 		fields = append(fields, lib.Field{Name: fmt.Sprint("other", i), Type: of, Nullable: true})
 	}
-	texts := []lib.DataType{lib.BinaryTypes.String, lib.BinaryTypes.LargeString, lib.BinaryTypes.StringView, &lib.DictionaryType{IndexType: lib.PrimitiveTypes.Uint8, ValueType: lib.BinaryTypes.String}, &lib.DictionaryType{IndexType: lib.PrimitiveTypes.Int64, ValueType: lib.BinaryTypes.String}}
+	texts := []lib.DataType{
+		lib.BinaryTypes.String,
+		lib.BinaryTypes.LargeString,
+		lib.BinaryTypes.StringView,
+		&lib.DictionaryType{IndexType: lib.PrimitiveTypes.Uint8, ValueType: lib.BinaryTypes.String},
+		&lib.DictionaryType{IndexType: lib.PrimitiveTypes.Int64, ValueType: lib.BinaryTypes.String},
+	}
 	names := []string{"x"}
 	for i, of := range texts {
 		names = append(names, fmt.Sprint("text", i))
@@ -511,7 +535,8 @@ func TestBeside(t *testing.T) {
 			}
 			text := fmt.Sprint("a text ", strings.Repeat("long ", i%5), i%7)
 			if !c.stream || c.name == "lz4" {
-				text = fmt.Sprint("a text ", strings.Repeat("long ", i%5)) // in a file, and without deltas, dictionaries do not change
+				// in a file, and without deltas, dictionaries do not change
+				text = fmt.Sprint("a text ", strings.Repeat("long ", i%5))
 			}
 			for k := range texts {
 				if err := b.Field(1 + len(others) + k).AppendValueFromString(text); err != nil {
@@ -523,7 +548,11 @@ func TestBeside(t *testing.T) {
 			}
 		}
 		path := written(t, schema, c.stream, batches, c.opts...)
-		opts := arrow.Options{Columns: names, Cells: &prepare.Cells{OneHot: names[1:]}, Pipe: dataset.NewPipe(ctx, "the pipe", bytes.NewReader(must(os.ReadFile(path))(t)))}
+		opts := arrow.Options{
+			Columns: names,
+			Cells:   &prepare.Cells{OneHot: names[1:]},
+			Pipe:    dataset.NewPipe(ctx, "the pipe", bytes.NewReader(must(os.ReadFile(path))(t))),
+		}
 		rows, _, err := rowsOf(must(arrow.Open(path, opts))(t), 0)
 		if err != nil || len(rows) != 30 {
 			t.Fatalf("%s: %d rows, %v", c.name, len(rows), err)

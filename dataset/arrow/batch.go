@@ -54,7 +54,12 @@ func (b *batch) release() {
 }
 
 // unzstd decompresses buffers. Several goroutines may use it at once.
-var unzstd, errUnzstd = zstd.NewReader(nil, zstd.WithDecodeAllCapLimit(true), zstd.WithDecoderConcurrency(0), zstd.WithDecoderMaxWindow(maxWindow))
+var unzstd, errUnzstd = zstd.NewReader(
+	nil,
+	zstd.WithDecodeAllCapLimit(true),
+	zstd.WithDecoderConcurrency(0),
+	zstd.WithDecoderMaxWindow(maxWindow),
+)
 
 // A decoder decodes the columns of a record batch in depth-first order. It panics at an offset outside the data. Its
 // callers convert the panic to an error with recoverBounds.
@@ -210,7 +215,10 @@ func (d *decoder) buffer(wanted bool) []byte {
 	}
 	d.whole += length
 	if length < 0 || length > maxDecompressed || d.whole > maxDecompressed {
-		d.err = fmt.Errorf("it has more than %d MiB after decompression; write smaller record batches", maxDecompressed>>20)
+		d.err = fmt.Errorf(
+			"it has more than %d MiB after decompression; write smaller record batches",
+			maxDecompressed>>20,
+		)
 		return nil
 	}
 	out, err := d.room.take(int(length))

@@ -84,7 +84,10 @@ func large(b *testing.B, kind string, d int) string {
 	var fields []lib.Field
 	switch kind {
 	case "list":
-		fields = append(fields, lib.Field{Name: "x", Type: lib.FixedSizeListOfNonNullable(int32(d), lib.PrimitiveTypes.Float64)})
+		fields = append(
+			fields,
+			lib.Field{Name: "x", Type: lib.FixedSizeListOfNonNullable(int32(d), lib.PrimitiveTypes.Float64)},
+		)
 	case "columns":
 		for j := range d {
 			fields = append(fields, lib.Field{Name: fmt.Sprint("c", j), Type: lib.PrimitiveTypes.Float64})

@@ -53,7 +53,15 @@ func TestDecimals(t *testing.T) {
 	var want [][]float64
 	for i := range n {
 		isNull := i%9 == 0
-		row := []float64{quotient(unscaled(i, 20), 3), quotient(unscaled(i, 55), -2), quotient(unscaled(i, 115), 10), quotient(unscaled(i, 30), 10), quotient(unscaled(i, 240), 30), quotient(unscaled(i, 70), 10), quotient(unscaled(i, 3), 10)}
+		row := []float64{
+			quotient(unscaled(i, 20), 3),
+			quotient(unscaled(i, 55), -2),
+			quotient(unscaled(i, 115), 10),
+			quotient(unscaled(i, 30), 10),
+			quotient(unscaled(i, 240), 30),
+			quotient(unscaled(i, 70), 10),
+			quotient(unscaled(i, 3), 10),
+		}
 		d128, items := b.Field(2).(*array.Decimal128Builder), b.Field(5).(*array.FixedSizeListBuilder)
 		if isNull {
 			b.Field(0).AppendNull()
@@ -75,7 +83,10 @@ func TestDecimals(t *testing.T) {
 	}
 	batch := b.NewRecordBatch()
 	for name, opts := range map[string][]ipc.Option{"plain": nil, "lz4": {ipc.WithLZ4()}, "zstd": {ipc.WithZstd()}} {
-		s, err := arrow.Open(written(t, schema, name == "zstd", []lib.RecordBatch{batch}, opts...), arrow.Options{Cells: &prepare.Cells{Missing: prepare.MissingMean}})
+		s, err := arrow.Open(
+			written(t, schema, name == "zstd", []lib.RecordBatch{batch}, opts...),
+			arrow.Options{Cells: &prepare.Cells{Missing: prepare.MissingMean}},
+		)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -161,11 +172,24 @@ func TestLeftOut(t *testing.T) {
 		t.Fatal(err)
 	}
 	names := []string{"a", "time", "bytes", "pairs[1]", "pairs[2]", "when"}
-	e, _, err := prepare.Look(t.Context(), s, prepare.LookOptions{LearnOptions: prepare.LearnOptions{Cells: cells}, Names: names, Rules: prepare.Rules{Auto: true}})
+	e, _, err := prepare.Look(
+		t.Context(),
+		s,
+		prepare.LookOptions{
+			LearnOptions: prepare.LearnOptions{Cells: cells},
+			Names:        names,
+			Rules:        prepare.Rules{Auto: true},
+		},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := map[string]string{"time": "holds values of type time", "bytes": "holds text or bytes", "pairs[1]": "holds text or bytes", "pairs[2]": "holds text or bytes"}
+	want := map[string]string{
+		"time":     "holds values of type time",
+		"bytes":    "holds text or bytes",
+		"pairs[1]": "holds text or bytes",
+		"pairs[2]": "holds text or bytes",
+	}
 	for _, c := range e.Columns {
 		if why := want[c.Name]; (c.Use == prepare.UseOmit) != (why != "") || c.Why != why {
 			t.Errorf("%s: %v, %q, want %q", c.Name, c.Use, c.Why, why)

@@ -153,7 +153,15 @@ func (x *index) walk(f *rawfile.File) error {
 		}
 		at += b.meta
 		if b.body > f.Plain-at {
-			return &dataset.InputError{File: f.Name, Msg: fmt.Sprintf("is truncated: record batch %d of %d bytes at byte %d is incomplete", len(x.batches)+1, b.body, b.at)}
+			return &dataset.InputError{
+				File: f.Name,
+				Msg: fmt.Sprintf(
+					"is truncated: record batch %d of %d bytes at byte %d is incomplete",
+					len(x.batches)+1,
+					b.body,
+					b.at,
+				),
+			}
 		}
 		at += b.body
 		switch {
@@ -169,7 +177,11 @@ func (x *index) walk(f *rawfile.File) error {
 		case h.kind == kindDictionary && len(x.batches) == 0:
 			x.before = append(x.before, b)
 		default:
-			return fmt.Errorf("a message of kind %d follows record batches at byte %d, for instance a changed dictionary; write the categories as numbers", h.kind, b.at)
+			return fmt.Errorf(
+				"a message of kind %d follows record batches at byte %d, for instance a changed dictionary; write the categories as numbers",
+				h.kind,
+				b.at,
+			)
 		}
 	}
 }

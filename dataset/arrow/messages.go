@@ -78,7 +78,10 @@ func (m *messages) read() (h head, body []byte, err error) {
 		return h, nil, err
 	}
 	if first && m.asFile && h.kind != kindSchema {
-		return h, nil, &dataset.InputError{File: m.file.Name, Msg: "has its schema only at the end, so it cannot be read in order; write an Arrow stream, or a file that is not compressed"}
+		return h, nil, &dataset.InputError{
+			File: m.file.Name,
+			Msg:  "has its schema only at the end, so it cannot be read in order; write an Arrow stream, or a file that is not compressed",
+		}
 	}
 	body, err = m.body(h.body)
 	return h, body, err
@@ -245,7 +248,12 @@ const oldFormat = "; before version 0.15, Arrow wrote another format, which must
 // metaAt returns the metadata of message p. It reads them into buf if buf is large enough.
 func metaAt(f *rawfile.File, p block, buf []byte) ([]byte, error) {
 	if p.meta > maxMeta+8 || p.at > f.Plain-p.meta || p.body > f.Plain-p.meta-p.at {
-		return nil, fmt.Errorf("the message at byte %d, with %d and %d bytes, lies outside the file", p.at, p.meta, p.body)
+		return nil, fmt.Errorf(
+			"the message at byte %d, with %d and %d bytes, lies outside the file",
+			p.at,
+			p.meta,
+			p.body,
+		)
 	}
 	b := grown(buf, int(p.meta))
 	if n, err := f.At().ReadAt(b, p.at); n < len(b) {

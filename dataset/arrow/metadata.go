@@ -137,7 +137,11 @@ func headOf(meta []byte) (h head, err error) {
 		case !ok:
 			return errors.New("a message has no header")
 		case h.body < 0 || h.body > maxBody:
-			return fmt.Errorf("a message has %d bytes, more than %d MiB; write smaller record batches", h.body, maxBody>>20)
+			return fmt.Errorf(
+				"a message has %d bytes, more than %d MiB; write smaller record batches",
+				h.body,
+				maxBody>>20,
+			)
 		case h.kind == kindSchema:
 			h.schema, err = schemaOf(h.of)
 			return err
@@ -182,7 +186,11 @@ func blocksOf(footer []byte, i int) (out []block, err error) {
 		elements, n, _ := root(footer).vector(i, 24)
 		for k := range n {
 			e := elements[24*k:]
-			b := block{at: int64(binary.LittleEndian.Uint64(e)), meta: int64(int32(binary.LittleEndian.Uint32(e[8:]))), body: int64(binary.LittleEndian.Uint64(e[16:]))}
+			b := block{
+				at:   int64(binary.LittleEndian.Uint64(e)),
+				meta: int64(int32(binary.LittleEndian.Uint32(e[8:]))),
+				body: int64(binary.LittleEndian.Uint64(e[16:])),
+			}
 			if b.at < 0 || b.meta < 8 || b.body < 0 || b.at > math.MaxInt64/4 || b.body > math.MaxInt64/4 {
 				return fmt.Errorf("the footer has batch %d at byte %d, with %d and %d bytes", k+1, b.at, b.meta, b.body)
 			}

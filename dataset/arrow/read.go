@@ -74,7 +74,15 @@ func newReader(f *rawfile.File, t *layout, choice columns.Choice) (*reader, erro
 	if !reflect.DeepEqual(schema, t.schema) {
 		return nil, &dataset.InputError{File: f.Name, Msg: "its schema differs from when it was opened"}
 	}
-	r := &reader{layout: t, Choice: choice, file: f, from: m, wanted: make([]bool, len(schema)), dicts: map[int64]*dictionary{}, failed: -1}
+	r := &reader{
+		layout: t,
+		Choice: choice,
+		file:   f,
+		from:   m,
+		wanted: make([]bool, len(schema)),
+		dicts:  map[int64]*dictionary{},
+		failed: -1,
+	}
 	r.makeParts()
 	for _, p := range r.parts {
 		for _, f := range p.fields {
@@ -110,7 +118,8 @@ func (r *reader) makeParts() {
 		}
 		plain := r.schema[at.field].isFloat64()
 		last := len(r.parts) - 1
-		if last < 0 || r.parts[last].width > 0 || r.parts[last].lexicon != nil || len(r.parts[last].js) == columns.Tile {
+		if last < 0 || r.parts[last].width > 0 || r.parts[last].lexicon != nil ||
+			len(r.parts[last].js) == columns.Tile {
 			r.parts, last = append(r.parts, part{plain: true}), last+1
 		}
 		p := &r.parts[last]
@@ -119,7 +128,8 @@ func (r *reader) makeParts() {
 	}
 	for i := range r.parts {
 		p := &r.parts[i]
-		p.lent = p.plain && len(p.js) == r.Features && r.Cells.OnlyNumbers() // NaN replaces missing values, so it needs a copy
+		p.lent = p.plain && len(p.js) == r.Features &&
+			r.Cells.OnlyNumbers() // NaN replaces missing values, so it needs a copy
 		p.plain = p.plain && (p.width > 0 || len(p.js) == columns.Tile || p.lent && len(p.js) == 1)
 		p.lent = p.lent && (p.width > 0 || len(p.js) == 1)
 		if p.lent {
@@ -370,7 +380,11 @@ func (r *reader) convert(x, y []float64, n int, lends bool) error {
 		finite = r.put(&parts[i], x, y, n) && finite
 	}
 	if r.failed >= 0 {
-		return &dataset.InputError{File: r.file.Name, Column: r.failed + 1, Msg: "column " + excerpt.Of(r.names[r.failed]) + " " + r.why}
+		return &dataset.InputError{
+			File:   r.file.Name,
+			Column: r.failed + 1,
+			Msg:    "column " + excerpt.Of(r.names[r.failed]) + " " + r.why,
+		}
 	}
 	if !r.Cells.OnlyNumbers() {
 		finite = r.fillNulls(x, y, n) && finite
@@ -492,14 +506,24 @@ func (r *reader) nullError(batchRow, j int) error {
 
 // notFinite returns the error for v in column j. row counts from 0.
 func (r *reader) notFinite(row int64, j int, v float64) error {
-	out := &dataset.InputError{File: r.file.Name, Line: int(row) + 1, Column: j + 1, Msg: fmt.Sprintf("column %s: %v is not finite", excerpt.Of(r.names[j]), v), NonFinite: true, Missing: v != v}
+	out := &dataset.InputError{
+		File:      r.file.Name,
+		Line:      int(row) + 1,
+		Column:    j + 1,
+		Msg:       fmt.Sprintf("column %s: %v is not finite", excerpt.Of(r.names[j]), v),
+		NonFinite: true,
+		Missing:   v != v,
+	}
 	dt := r.schema[r.fields[j].field].item()
 	if r.Lexicon(j) != nil && dt.isText() {
 		out.NonFinite, out.Msg = false, "column "+excerpt.Of(r.names[j])+" has an empty text, which is a missing value"
 		return r.Gap(j, out)
 	}
 	if dt.id == typeInt {
-		out.NonFinite, out.Missing, out.Msg = false, false, fmt.Sprintf("column %s: an integer beyond 2⁵³, which float64 cannot represent", excerpt.Of(r.names[j]))
+		out.NonFinite, out.Missing, out.Msg = false, false, fmt.Sprintf(
+			"column %s: an integer beyond 2⁵³, which float64 cannot represent",
+			excerpt.Of(r.names[j]),
+		)
 	}
 	return out
 }

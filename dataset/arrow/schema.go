@@ -37,7 +37,14 @@ const (
 )
 
 // typeNames are the names of types in error messages.
-var typeNames = map[byte]string{typeDate: "date", typeTime: "time", typeTimestamp: "timestamp", typeInterval: "interval", typeDuration: "duration", typeRuns: "runs"}
+var typeNames = map[byte]string{
+	typeDate:      "date",
+	typeTime:      "time",
+	typeTimestamp: "timestamp",
+	typeInterval:  "interval",
+	typeDuration:  "duration",
+	typeRuns:      "runs",
+}
 
 // A dataType is the type of a column.
 type dataType struct {
@@ -112,7 +119,12 @@ func (d *schemaDecoder) field(t table, depth int) (f field, err error) {
 	name, _, _ := t.vector(0, 1)
 	d.fields, d.names = d.fields+1, d.names+len(name)
 	if d.fields > maxColumns || depth > maxDepth || d.names > maxMeta {
-		return f, fmt.Errorf("there are more than %d columns, more than %d levels of nesting, or names of more than %d MiB", maxColumns, maxDepth, maxMeta>>20)
+		return f, fmt.Errorf(
+			"there are more than %d columns, more than %d levels of nesting, or names of more than %d MiB",
+			maxColumns,
+			maxDepth,
+			maxMeta>>20,
+		)
 	}
 	f.name = string(name)
 	of, ok := t.table(3)

@@ -1,10 +1,10 @@
 // Package csv reads rows of numbers from text separated by commas, semicolons, tabs or blanks. The text may be
 // compressed by gzip or zstd.
 //
-// The delimiter is the most frequent of ',', ';', '|' and tab in the first line, quoted text excluded. If the line has
-// several of them, the delimiter divides the first lines into equally many fields, most of them numbers.
-// If the line has none, and blanks and tabs divide the first lines into the same number of fields, each run of blanks is
-// one delimiter.
+// The delimiter is the most frequent of ',', ';', '|' and tab in the first line, quoted text excluded. If the line
+// has several of them, the delimiter divides the first lines into equally many fields, most of them numbers. If the
+// line has none, and blanks and tabs divide the first lines into the same number of fields, each run of blanks is one
+// delimiter.
 //
 // The first line is a header if one of its fields is text that is not repeated below, and if not all lines have text in
 // the same columns. A first line of numbers is a header if its numbers are names: in quotes above numbers without
@@ -139,7 +139,13 @@ func Open(name string, opts Options) (*dataset.Stream, error) {
 		return nil, err
 	}
 	var s *dataset.Stream
-	s = dataset.NewStream(-1, l.Features, l.Targets, false, func() (dataset.Reader, error) { return l.open(name, &opts, s.Stamp) })
+	s = dataset.NewStream(
+		-1,
+		l.Features,
+		l.Targets,
+		false,
+		func() (dataset.Reader, error) { return l.open(name, &opts, s.Stamp) },
+	)
 	s.Stamp, s.Single = l.stamp, opts.Pipe != nil
 	s.Remarks = l.remarks
 	return s, nil
@@ -232,9 +238,18 @@ func (r *records) checkNames() error {
 			continue
 		}
 		line, column := r.position(i)
-		err := &dataset.InputError{File: r.Name(), Line: line, Column: column, Msg: fmt.Sprintf("the name of column %d is not UTF-8: %q", i+1, excerpt.Of(s))}
+		err := &dataset.InputError{
+			File:   r.Name(),
+			Line:   line,
+			Column: column,
+			Msg:    fmt.Sprintf("the name of column %d is not UTF-8: %q", i+1, excerpt.Of(s)),
+		}
 		if bytes.IndexByte(s, 0) >= 0 {
-			err.Msg = fmt.Sprintf("the name of column %d has a zero byte, as in UTF-16 without a byte order mark: %q", i+1, excerpt.Of(s))
+			err.Msg = fmt.Sprintf(
+				"the name of column %d has a zero byte, as in UTF-16 without a byte order mark: %q",
+				i+1,
+				excerpt.Of(s),
+			)
 		}
 		return rawfile.NotUTF8(err)
 	}
@@ -250,7 +265,12 @@ func checkLineEnd(f *rawfile.File) error {
 	if bytes.IndexByte(bytes.TrimRight(line, "\r"), '\r') < 0 {
 		return nil
 	}
-	return &dataset.InputError{File: f.Name, Line: 1, Msg: "the line ends with CR only; lines must end with LF or CRLF", Hint: "convert the file, for instance by tr '\\r' '\\n'"}
+	return &dataset.InputError{
+		File: f.Name,
+		Line: 1,
+		Msg:  "the line ends with CR only; lines must end with LF or CRLF",
+		Hint: "convert the file, for instance by tr '\\r' '\\n'",
+	}
 }
 
 // trimmed returns the fields without blanks, in one allocation for all.

@@ -35,7 +35,8 @@ func sniff(f *rawfile.File, skip int, hasCommas bool) byte {
 		}
 	}
 	fields := countFields(first, blanks)
-	if len(found) == 1 && found[0] != '\t' && (found[0] != ',' || fields < 2 || !hasDecimalCommas(first)) || len(found) == 0 && fields < 2 && f.Piped() {
+	if len(found) == 1 && found[0] != '\t' && (found[0] != ',' || fields < 2 || !hasDecimalCommas(first)) ||
+		len(found) == 0 && fields < 2 && f.Piped() {
 		return best
 	}
 	lines, _ := unquotedLines(f, skip, sampleLines(f))

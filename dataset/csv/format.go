@@ -40,7 +40,11 @@ func (f *format) record(l *chunk.Lines, read func(*reader) error) error {
 	f.mutex.Lock()
 	defer f.mutex.Unlock()
 	if f.reader == nil {
-		f.reader = &reader{layout: f.layout, records: newRecords(nil, f.delimiter), row: make([]float64, f.Features+f.Targets)}
+		f.reader = &reader{
+			layout:  f.layout,
+			records: newRecords(nil, f.delimiter),
+			row:     make([]float64, f.Features+f.Targets),
+		}
 		f.reader.single = f.hasOneColumn()
 		f.reader.records.comment = f.comment
 	}

@@ -45,7 +45,21 @@ type below struct {
 }
 
 // otherMarks are marks that count as missing only in the search for a header. Name them by [prepare.Text].Marks.
-var otherMarks = []string{"-", "--", "---", "#n/a", "#na", "#null!", "#value!", "#div/0!", "#ref!", "#num!", "-nan", "n.a.", "\\n"}
+var otherMarks = []string{
+	"-",
+	"--",
+	"---",
+	"#n/a",
+	"#na",
+	"#null!",
+	"#value!",
+	"#div/0!",
+	"#ref!",
+	"#num!",
+	"-nan",
+	"n.a.",
+	"\\n",
+}
 
 func (l *layout) kindOf(s []byte) kind {
 	switch {
@@ -435,7 +449,10 @@ func (h *search) guess(header bool, wanted []string) Guess {
 
 // doubtful returns the warning about a first line that may be a header.
 func doubtful(names string) string {
-	return fmt.Sprintf("the first line (%s) is read as a row; if it has the names of the columns, use --header yes, otherwise --header no", names)
+	return fmt.Sprintf(
+		"the first line (%s) is read as a row; if it has the names of the columns, use --header yes, otherwise --header no",
+		names,
+	)
 }
 
 // isText reports whether s is neither empty nor a number.

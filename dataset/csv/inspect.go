@@ -451,7 +451,13 @@ func (l *layout) remarkNames(name string, line int, s *sample) {
 		seen[n] = true
 	}
 	if len(twice) > 0 {
-		l.remark(name, line, true, "several columns have the same name: %s; select them by number", strings.Join(twice, ", "))
+		l.remark(
+			name,
+			line,
+			true,
+			"several columns have the same name: %s; select them by number",
+			strings.Join(twice, ", "),
+		)
 	}
 	first := l.Names[0]
 	counts := s.index.isRegular() && s.index.step == 1 && s.index.start == float64(int(s.index.start)) &&
@@ -492,7 +498,10 @@ func (l *layout) findUnits(name string, s *sample) {
 		l.units = &dataset.InputError{
 			File: name,
 			Line: s.secondLine,
-			Msg:  fmt.Sprintf("the line has texts such as %q above columns of numbers, like units", excerpt.Of(example)),
+			Msg: fmt.Sprintf(
+				"the line has texts such as %q above columns of numbers, like units",
+				excerpt.Of(example),
+			),
 			Hint: fmt.Sprintf("leave it out (--skip-rows %d:%d)", s.secondLine, s.secondLine),
 		}
 	}

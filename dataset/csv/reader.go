@@ -113,7 +113,8 @@ func (r *reader) number(i int) (float64, error) {
 	return 0, r.NoNumber(i, err)
 }
 
-// readings returns the readings of a number with commas, and the options that choose one. It returns "" for other texts.
+// readings returns the readings of a number with commas, and the options that choose one. It returns "" for other
+// texts.
 func readings(s []byte) string {
 	const comma, point = "--decimal , (decimal comma)", "--decimal . (decimal point)"
 	asComma, isComma := cell.Notation{Comma: true, Grouped: true}.Number(s)
@@ -130,7 +131,11 @@ func readings(s []byte) string {
 	case isComma:
 		return fmt.Sprintf("it is %v with a decimal comma: use %s if all numbers are written so", asComma, comma)
 	case isPoint:
-		return fmt.Sprintf("it is %v with separators of thousands: use %s if all numbers are written so", asPoint, point)
+		return fmt.Sprintf(
+			"it is %v with separators of thousands: use %s if all numbers are written so",
+			asPoint,
+			point,
+		)
 	}
 	return ""
 }

@@ -131,8 +131,8 @@ func replaceTabs(text []byte) {
 	}
 }
 
-// quotedFields reports which fields of the current record are in quotes. It returns nil if none is, or if the record has
-// more than one line.
+// quotedFields reports which fields of the current record are in quotes. It returns nil if none is, or if the record
+// has more than one line.
 func (r *records) quotedFields() []bool {
 	if bytes.IndexByte(r.text, '"') < 0 {
 		return nil
@@ -211,7 +211,8 @@ func (r *records) unquote() error {
 	if r.quoted == nil {
 		r.quoted = csv.NewReader(&r.feed)
 		r.quoted.Comma, r.quoted.ReuseRecord, r.quoted.FieldsPerRecord = rune(r.delimiter), true, -1
-		r.quoted.TrimLeadingSpace = r.delimiter != '\t' // with a tab as delimiter, encoding/csv would drop empty fields as leading blanks
+		// with a tab as delimiter, encoding/csv would drop empty fields as leading blanks
+		r.quoted.TrimLeadingSpace = r.delimiter != '\t'
 	}
 	if err := r.feed.begin(r.text); err != nil {
 		return err

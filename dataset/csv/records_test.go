@@ -114,7 +114,8 @@ func TestBlanks(t *testing.T) {
 		t.Fatal(err)
 	}
 	got, at, err := all(t, path, ' ')
-	if want := [][]string{{"1", "2", "3"}, {"4", "5", "6"}, {"7", "8", "9"}}; err != nil || !slices.EqualFunc(got, want, slices.Equal) {
+	if want := [][]string{{"1", "2", "3"}, {"4", "5", "6"}, {"7", "8", "9"}}; err != nil ||
+		!slices.EqualFunc(got, want, slices.Equal) {
 		t.Errorf("%q, %v", got, err)
 	}
 	if want := [][2]int{{1, 9}, {2, 8}, {5, 5}}; !slices.Equal(at, want) {

@@ -24,7 +24,8 @@ func TestAbsent(t *testing.T) {
 	absent := filepath.Join(t.TempDir(), "absent")
 	check := func(name string, err error) {
 		t.Helper()
-		if !errors.Is(err, fs.ErrNotExist) || !errors.Is(err, dataset.ErrInput) || !strings.HasSuffix(err.Error(), ": no such file") {
+		if !errors.Is(err, fs.ErrNotExist) || !errors.Is(err, dataset.ErrInput) ||
+			!strings.HasSuffix(err.Error(), ": no such file") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -45,7 +45,13 @@ func npz(t *testing.T, method uint16, members ...string) string {
 // lying is an archive with one stored member x.npy, whose header is changed.
 func lying(t *testing.T, text string, change func(h *zip.FileHeader)) string {
 	t.Helper()
-	h := &zip.FileHeader{Name: "x.npy", Method: zip.Store, CRC32: crc32.ChecksumIEEE([]byte(text)), CompressedSize64: uint64(len(text)), UncompressedSize64: uint64(len(text))}
+	h := &zip.FileHeader{
+		Name:               "x.npy",
+		Method:             zip.Store,
+		CRC32:              crc32.ChecksumIEEE([]byte(text)),
+		CompressedSize64:   uint64(len(text)),
+		UncompressedSize64: uint64(len(text)),
+	}
 	change(h)
 	var b bytes.Buffer
 	w := zip.NewWriter(&b)
@@ -126,27 +132,35 @@ func TestNpz(t *testing.T) {
 		}
 		part, bad := strings.CutPrefix(c.want, "!")
 		var e *dataset.InputError
-		if !bad && (err != nil || got != c.want) || bad && (!errors.As(err, &e) || !strings.HasPrefix(err.Error(), path+part)) {
+		if !bad && (err != nil || got != c.want) ||
+			bad && (!errors.As(err, &e) || !strings.HasPrefix(err.Error(), path+part)) {
 			t.Errorf("%s: %q, %v; want %q", name, got, err, c.want)
 		}
 	}
 	path := named(t, "data.csv", "1,2\n")
-	if _, err := open(path+":x", file.Options{}); err == nil || err.Error() != path+": is csv, which has no arrays such as \"x\"" {
+	if _, err := open(path+":x", file.Options{}); err == nil ||
+		err.Error() != path+": is csv, which has no arrays such as \"x\"" {
 		t.Errorf("an array of a csv file: %v", err)
 	}
-	if _, err := open(filepath.Join(t.TempDir(), "absent.npz:x"), file.Options{}); err == nil || !strings.HasSuffix(err.Error(), "absent.npz: no such file") {
+	if _, err := open(filepath.Join(t.TempDir(), "absent.npz:x"), file.Options{}); err == nil ||
+		!strings.HasSuffix(err.Error(), "absent.npz: no such file") {
 		t.Errorf("an absent archive: %v", err)
 	}
-	paths := []string{named(t, "a.npz", npz(t, s, "x.npy", x, "y.npy", y)), named(t, "b.npz", npz(t, d, "x.npy", x, "y.npy", y))}
+	paths := []string{
+		named(t, "a.npz", npz(t, s, "x.npy", x, "y.npy", y)),
+		named(t, "b.npz", npz(t, d, "x.npy", x, "y.npy", y)),
+	}
 	o := opened(t, paths, file.Options{Target: []string{"y"}, Targets: 1})
 	if got, err := contents(o); err != nil || got != "[1 2] [5] [3 4] [6] [1 2] [5] [3 4] [6]" || o.Passes() != 1 {
 		t.Errorf("two archives: %q, %v, %d passes", got, err, o.Passes())
 	}
 	own := []string{named(t, "y.npz", npz(t, s, "a.npy", x, "b.npy", y)) + ":b"}
-	if got, err := open(named(t, "x.npy", x), file.Options{Target: own, Targets: 1}); err != nil || got != "[1 2] [5] [3 4] [6]" {
+	if got, err := open(named(t, "x.npy", x), file.Options{Target: own, Targets: 1}); err != nil ||
+		got != "[1 2] [5] [3 4] [6]" {
 		t.Errorf("targets in an archive of their own: %q, %v", got, err)
 	}
-	if _, err := open(named(t, "z", zipped(t, npz(t, s, "x.npy", x))), file.Options{Format: "npz"}); err == nil || !strings.HasSuffix(err.Error(), ": is a gzip stream, not a .npz archive") {
+	if _, err := open(named(t, "z", zipped(t, npz(t, s, "x.npy", x))), file.Options{Format: "npz"}); err == nil ||
+		!strings.HasSuffix(err.Error(), ": is a gzip stream, not a .npz archive") {
 		t.Errorf("an archive within gzip: %v", err)
 	}
 }
@@ -179,7 +193,8 @@ func TestIntegers(t *testing.T) {
 		got, err := open(path, file.Options{})
 		part, bad := strings.CutPrefix(c.want, "!")
 		var e *dataset.InputError
-		if !bad && (err != nil || got != c.want) || bad && (!errors.As(err, &e) || e.NonFinite || !strings.HasPrefix(err.Error(), path+part)) {
+		if !bad && (err != nil || got != c.want) ||
+			bad && (!errors.As(err, &e) || e.NonFinite || !strings.HasPrefix(err.Error(), path+part)) {
 			t.Errorf("%s: %q, %v; want %q", name, got, err, c.want)
 		}
 	}
@@ -290,7 +305,8 @@ func TestWideFortran(t *testing.T) {
 	x[13*n+257] = math.Inf(1)
 	x[2*n+258] = math.NaN()
 	path := named(t, "x.npy", npy("<f8", "True", fmt.Sprintf("(%d, %d)", n, d), floats(le, x...)))
-	if _, err := open(path, file.Options{}); err == nil || !strings.HasPrefix(err.Error(), path+":258:14: row 258, column 14 is +Inf") {
+	if _, err := open(path, file.Options{}); err == nil ||
+		!strings.HasPrefix(err.Error(), path+":258:14: row 258, column 14 is +Inf") {
 		t.Error(err)
 	}
 }
@@ -442,8 +458,15 @@ func TestFortranLabels(t *testing.T) {
 		x[n+i] = float64(7 - 4*(i%2))
 	}
 	labels := prepare.NewLabels()
-	opts := file.Options{Target: []string{"last"}, Targets: 1, Origin: file.Origin{Cells: &prepare.Cells{Missing: prepare.MissingMean, Labels: labels}}}
-	src, err := file.Open([]string{named(t, "x.npy", npy("<f8", "True", fmt.Sprintf("(%d, 2)", n), floats(le, x...)))}, opts)
+	opts := file.Options{
+		Target:  []string{"last"},
+		Targets: 1,
+		Origin:  file.Origin{Cells: &prepare.Cells{Missing: prepare.MissingMean, Labels: labels}},
+	}
+	src, err := file.Open(
+		[]string{named(t, "x.npy", npy("<f8", "True", fmt.Sprintf("(%d, 2)", n), floats(le, x...)))},
+		opts,
+	)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,12 +15,21 @@ import (
 // arrowOf is a file or a stream of n rows of two columns.
 func arrowOf(t testing.TB, stream bool, n int, opts ...ipc.Option) string {
 	t.Helper()
-	schema := lib.NewSchema([]lib.Field{{Name: "a", Type: lib.PrimitiveTypes.Float64}, {Name: "b", Type: lib.FixedSizeListOf(2, lib.PrimitiveTypes.Int32), Nullable: true}}, nil)
+	schema := lib.NewSchema(
+		[]lib.Field{
+			{Name: "a", Type: lib.PrimitiveTypes.Float64},
+			{Name: "b", Type: lib.FixedSizeListOf(2, lib.PrimitiveTypes.Int32), Nullable: true},
+		},
+		nil,
+	)
 	b := libarray.NewRecordBuilder(memory.DefaultAllocator, schema)
 	for i := range n {
 		b.Field(0).(*libarray.Float64Builder).Append(float64(i))
 		b.Field(1).(*libarray.FixedSizeListBuilder).Append(true)
-		b.Field(1).(*libarray.FixedSizeListBuilder).ValueBuilder().(*libarray.Int32Builder).AppendValues([]int32{int32(i), 7}, nil)
+		b.Field(1).(*libarray.FixedSizeListBuilder).ValueBuilder().(*libarray.Int32Builder).AppendValues(
+			[]int32{int32(i), 7},
+			nil,
+		)
 	}
 	var out bytes.Buffer
 	var w interface {

@@ -40,7 +40,12 @@ func badFiles(t *testing.T) []badFile {
 		{"not finite", "npy", f8("False", "(2, 2)", 1, 2, 3, nan), "!:2:2: row 2, column 2 is NaN"},
 		{"not finite", "npy, infinite", f8("False", "(1, 2)", inf...), "!:1:2: row 1, column 2 is +Inf"},
 		{"not finite", "npz", archive(f8("False", "(2, 2)", 1, 2, 3, nan)), "!:x:2:2: row 2, column 2 is NaN"},
-		{"not finite", "parquet", columnsOf(t, [][]float64{{1, 2}, {3, nan}}, uncompressed), "!:2:2: column b: NaN is not finite"},
+		{
+			"not finite",
+			"parquet",
+			columnsOf(t, [][]float64{{1, 2}, {3, nan}}, uncompressed),
+			"!:2:2: column b: NaN is not finite",
+		},
 
 		{"denormals", "csv", "5e-324,2\n1e-400,4\n", "[5e-324] [2] [0] [4]"},
 		{"denormals", "svmlight", "2 1:5e-324\n", "[5e-324] [2]"},
@@ -85,22 +90,52 @@ func badFiles(t *testing.T) []badFile {
 		{"dtype", "object", npy("|O", "False", "(2, 2)", make([]byte, 32)), "!: holds entries of type \"|O\""},
 		{"dtype", "complex", npy("<c16", "False", "(1, 2)", make([]byte, 32)), "!: holds entries of type"},
 		{"dtype", "structured", npy("[('a', '<f8')]", "False", "(2,)", make([]byte, 16)), "!: "},
-		{"dtype", "object in npz", archive(npy("|O", "False", "(2, 2)", make([]byte, 32))), "!:x: holds entries of type"},
+		{
+			"dtype",
+			"object in npz",
+			archive(npy("|O", "False", "(2, 2)", make([]byte, 32))),
+			"!:x: holds entries of type",
+		},
 		{"Fortran", "npy", f8("True", "(2, 2)", 1, 3, 2, 4), rows},
 		{"Fortran", "npz, stored", npz(t, zip.Store, "x.npy", f8("True", "(2, 2)", 1, 3, 2, 4)), rows},
-		{"Fortran", "npz, deflated", archive(f8("True", "(2, 2)", 1, 3, 2, 4)), "!:x: is in Fortran order and compressed"},
+		{
+			"Fortran",
+			"npz, deflated",
+			archive(f8("True", "(2, 2)", 1, 3, 2, 4)),
+			"!:x: is in Fortran order and compressed",
+		},
 		{"Fortran", "gzip", zipped(t, f8("True", "(2, 2)", 1, 3, 2, 4)), "!: is in Fortran order and compressed"},
 		{"truncated", "gzip", zipped(t, strings.Repeat("1,2\n", 9000))[:60], "!:"},
-		{"truncated", "gzip, all but the checksum", zipped(t, "1,2\n3,4\n")[:len(zipped(t, "1,2\n3,4\n"))-1], "!:3: the gzip stream is truncated"},
-		{"truncated", "gzip, bad checksum", bend(zipped(t, "1,2\n3,4\n"), "", len(zipped(t, "1,2\n3,4\n"))-8, 0), "!:3: the gzip stream is damaged"},
+		{
+			"truncated",
+			"gzip, all but the checksum",
+			zipped(t, "1,2\n3,4\n")[:len(zipped(t, "1,2\n3,4\n"))-1],
+			"!:3: the gzip stream is truncated",
+		},
+		{
+			"truncated",
+			"gzip, bad checksum",
+			bend(zipped(t, "1,2\n3,4\n"), "", len(zipped(t, "1,2\n3,4\n"))-8, 0),
+			"!:3: the gzip stream is damaged",
+		},
 		{"truncated", "zstd", zstandard(t, strings.Repeat("1,2\n", 9000))[:20], "!"},
 		{"other", "xz", "\xfd7zXZ\x00\x00\x04", "!: is compressed by xz, which is not supported"},
-		{"other", "bzip2", "BZh91AY&SY\x01", "!: is compressed by bzip2, which is not supported: decompress it, or let bzip2 -dc write to a pipe"},
+		{
+			"other",
+			"bzip2",
+			"BZh91AY&SY\x01",
+			"!: is compressed by bzip2, which is not supported: decompress it, or let bzip2 -dc write to a pipe",
+		},
 		{"other", "lz4", "\x04\x22\x4d\x18d", "!: is compressed by lz4, which is not supported"},
 		{"truncated", "svmlight", "1 1:1\n1 1:", "!:2:5: value \"\" is not a number"},
 		{"truncated", "npy", f8("False", "(2, 2)", 1, 2, 3), "!: is truncated: 2×2 entries"},
 		{"truncated", "npz", archive(f8("False", "(2, 2)", 1, 2, 3)), "!:x: is truncated"},
-		{"truncated", "parquet", columnsOf(t, [][]float64{{1, 2}, {3, 4}}, uncompressed)[:60], "!: is not a readable Parquet file"},
+		{
+			"truncated",
+			"parquet",
+			columnsOf(t, [][]float64{{1, 2}, {3, 4}}, uncompressed)[:60],
+			"!: is not a readable Parquet file",
+		},
 		{"shape overflow", "2⁶³", npy("<f8", "False", "(9223372036854775808, 2)", nil), "!: has a malformed header"},
 		{"shape overflow", "2⁶³ − 1", npy("<f8", "False", "(9223372036854775807, 2)", nil), "!: has shape"},
 		{"shape overflow", "columns", npy("<f8", "False", "(1, 16777217)", nil), "!: has shape"},
@@ -143,7 +178,8 @@ func TestOnlyNamed(t *testing.T) {
 			t.Errorf("%s: %v", target, err)
 		}
 	}
-	if got, err := open(data, file.Options{Target: list("2"), Targets: 1, OnlyNamed: true}); err != nil || got != "[1] [2] [3] [4]" {
+	if got, err := open(data, file.Options{Target: list("2"), Targets: 1, OnlyNamed: true}); err != nil ||
+		got != "[1] [2] [3] [4]" {
 		t.Errorf("a column: %q, %v", got, err)
 	}
 }

@@ -88,7 +88,11 @@ func batches(t *testing.T, rows []tableRow, dictionary bool) (*arrow.Schema, []a
 	}
 	schema := arrow.NewSchema([]arrow.Field{
 		{Name: "x", Type: arrow.PrimitiveTypes.Float64, Nullable: true}, {Name: "text", Type: text, Nullable: true},
-		{Name: "code", Type: arrow.PrimitiveTypes.Int64, Nullable: true}, {Name: "flag", Type: arrow.FixedWidthTypes.Boolean, Nullable: true},
+		{
+			Name:     "code",
+			Type:     arrow.PrimitiveTypes.Int64,
+			Nullable: true,
+		}, {Name: "flag", Type: arrow.FixedWidthTypes.Boolean, Nullable: true},
 		{Name: "y", Type: arrow.PrimitiveTypes.Float64},
 	}, nil)
 	var out []arrow.RecordBatch
@@ -191,7 +195,8 @@ func TestCells(t *testing.T) {
 			for _, missing := range []prepare.Missing{prepare.MissingMean, prepare.MissingDrop} {
 				t.Run(fmt.Sprint(levels, name, missing), func(t *testing.T) { checkCells(t, path, rows, missing) })
 			}
-			if _, err := passCells(path, &prepare.Cells{OneHot: []string{"text", "code"}}); err == nil || !errors.Is(err, dataset.ErrInput) {
+			if _, err := passCells(path, &prepare.Cells{OneHot: []string{"text", "code"}}); err == nil ||
+				!errors.Is(err, dataset.ErrInput) {
 				t.Errorf("%s: missing values that are not asked for: %v", name, err)
 			}
 		}
@@ -200,7 +205,10 @@ func TestCells(t *testing.T) {
 
 // passCells reads a file.
 func passCells(path string, cells *prepare.Cells) (*file.Opened, error) {
-	opened, err := file.Open([]string{path}, file.Options{Target: []string{"y"}, Targets: 1, Origin: file.Origin{Cells: cells}})
+	opened, err := file.Open(
+		[]string{path},
+		file.Options{Target: []string{"y"}, Targets: 1, Origin: file.Origin{Cells: cells}},
+	)
 	if err != nil {
 		return nil, err
 	}
@@ -287,7 +295,9 @@ func checkCells(t *testing.T, path string, rows []tableRow, missing prepare.Miss
 				x = *r.x
 			}
 			d := row[0] - x
-			if !(d*d <= 1e-24) || row[1+slices.Index(want, text)] != 1 || row[width-5+slices.Index([]int64{-5, 0, 5, 70}, *r.code)] != 1 || b.Y[i] != r.y {
+			if !(d*d <= 1e-24) || row[1+slices.Index(want, text)] != 1 ||
+				row[width-5+slices.Index([]int64{-5, 0, 5, 70}, *r.code)] != 1 ||
+				b.Y[i] != r.y {
 				t.Fatalf("row %d: %v of %+v", at, row, r)
 			}
 			ones := 0.0
@@ -295,7 +305,8 @@ func checkCells(t *testing.T, path string, rows []tableRow, missing prepare.Miss
 				ones += v
 			}
 			flag := row[width-1]
-			if ones != 2 || r.flag != nil && flag != map[bool]float64{true: 1}[*r.flag] || r.flag == nil && !(flag > 0.4 && flag < 0.6) {
+			if ones != 2 || r.flag != nil && flag != map[bool]float64{true: 1}[*r.flag] ||
+				r.flag == nil && !(flag > 0.4 && flag < 0.6) {
 				t.Fatalf("row %d: %v levels, truth %v of %+v", at, ones, row[width-1], r)
 			}
 			at++
@@ -331,7 +342,10 @@ func TestCellsRefused(t *testing.T) {
 		if c.target != "" {
 			target = []string{c.target}
 		}
-		opened, err := file.Open([]string{path}, file.Options{Target: target, Targets: 1, Origin: file.Origin{Cells: &c.cells}})
+		opened, err := file.Open(
+			[]string{path},
+			file.Options{Target: target, Targets: 1, Origin: file.Origin{Cells: &c.cells}},
+		)
 		if err == nil {
 			for _, err = range opened.Blocks(context.Background()) {
 				if err != nil {
@@ -354,11 +368,15 @@ func TestCellsNPY(t *testing.T) {
 		return append([]byte{0x93, 'N', 'U', 'M', 'P', 'Y', 1, 0, byte(len(text)), byte(len(text) >> 8)}, text...)
 	}
 	path := filepath.Join(t.TempDir(), "a.npy")
-	content := append(header("<f4", 2, 2), 0, 0, 0x80, 0x3f, 0, 0, 0xc0, 0x7f, 0, 0, 0, 0x40, 0, 0, 0x80, 0x3f) // 1 NaN, 2 1
+	// 1 NaN, 2 1
+	content := append(header("<f4", 2, 2), 0, 0, 0x80, 0x3f, 0, 0, 0xc0, 0x7f, 0, 0, 0, 0x40, 0, 0, 0x80, 0x3f)
 	if err := os.WriteFile(path, content, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	opened, err := file.Open([]string{path}, file.Options{Origin: file.Origin{Cells: &prepare.Cells{Missing: prepare.MissingMean, OneHot: []string{"1"}}}})
+	opened, err := file.Open(
+		[]string{path},
+		file.Options{Origin: file.Origin{Cells: &prepare.Cells{Missing: prepare.MissingMean, OneHot: []string{"1"}}}},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -369,14 +387,18 @@ func TestCellsNPY(t *testing.T) {
 	if _, err := e.Learn(context.Background(), opened, prepare.LearnOptions{Cells: opened.Cells}); err != nil {
 		t.Fatal(err)
 	}
-	if !slices.Equal(e.Categories[0].Levels, []string{"1", "2"}) || e.Means[1] != 1 || !slices.Equal(e.MadeNames(), []string{"x1=1", "x1=2", "x2"}) {
+	if !slices.Equal(e.Categories[0].Levels, []string{"1", "2"}) || e.Means[1] != 1 ||
+		!slices.Equal(e.MadeNames(), []string{"x1=1", "x1=2", "x2"}) {
 		t.Errorf("%+v", e)
 	}
 	content = append(header("<i8", 1, 1), 1, 0, 0, 0, 0, 0, 0, 0x7f)
 	if err := os.WriteFile(path, content, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	opened, err = file.Open([]string{path}, file.Options{Origin: file.Origin{Cells: &prepare.Cells{Missing: prepare.MissingDrop}}})
+	opened, err = file.Open(
+		[]string{path},
+		file.Options{Origin: file.Origin{Cells: &prepare.Cells{Missing: prepare.MissingDrop}}},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -55,7 +55,11 @@ func changingFiles(t *testing.T) map[string]changing {
 		return changing{[]string{path}, opts, path}
 	}
 	beside := one("x.npy", array, file.Options{Targets: 1})
-	beside.change = aged(t, "y.npy", npy("<f8", "False", fmt.Sprintf("(%d, 1)", changingRows), floats(le, x[:changingRows]...)))
+	beside.change = aged(
+		t,
+		"y.npy",
+		npy("<f8", "False", fmt.Sprintf("(%d, 1)", changingRows), floats(le, x[:changingRows]...)),
+	)
 	beside.opts.Target = []string{beside.change}
 	second := one("first.csv", csv.String(), last)
 	second.change = aged(t, "second.csv", csv.String())
@@ -109,7 +113,8 @@ func TestChangedBetweenPasses(t *testing.T) {
 			}
 			_, err := contents(o)
 			e, ok := errors.AsType[*dataset.ChangedError](err)
-			if !ok || e.File != c.change || e.Was.Same(e.Is) || !strings.HasPrefix(err.Error(), c.change+": changed while it was in use: it is ") {
+			if !ok || e.File != c.change || e.Was.Same(e.Is) ||
+				!strings.HasPrefix(err.Error(), c.change+": changed while it was in use: it is ") {
 				t.Errorf("%s, %s: %v", name, how, err)
 			}
 		}
@@ -169,7 +174,10 @@ func TestReplacedInPass(t *testing.T) {
 		}
 		if b.First == 0 {
 			other := path + ".new"
-			err := errors.Join(os.WriteFile(other, []byte(strings.Repeat("3,4\n", changingRows)), 0o600), os.Rename(other, path))
+			err := errors.Join(
+				os.WriteFile(other, []byte(strings.Repeat("3,4\n", changingRows)), 0o600),
+				os.Rename(other, path),
+			)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -82,12 +82,18 @@ func TestColumns(t *testing.T) {
 		"svmlight, no columns":  {"1 1:2\n", "1", "", 0, "!: a svmlight file has no columns to select, such as \"1\""},
 		"svmlight, a delimiter": {"1 1:2\n", "", "", ' ', "!: is svmlight, which has no delimiter; only csv has one"},
 	} {
-		opts := file.Options{Columns: list(c.columns), Target: list(c.target), Targets: len(list(c.target)), Delimiter: c.delimiter}
+		opts := file.Options{
+			Columns:   list(c.columns),
+			Target:    list(c.target),
+			Targets:   len(list(c.target)),
+			Delimiter: c.delimiter,
+		}
 		path := named(t, "data", c.text)
 		got, err := open(path, opts)
 		part, bad := strings.CutPrefix(c.want, "!")
 		var e *dataset.InputError
-		if !bad && (err != nil || got != c.want) || bad && (!errors.As(err, &e) || !strings.HasPrefix(err.Error(), path+part)) {
+		if !bad && (err != nil || got != c.want) ||
+			bad && (!errors.As(err, &e) || !strings.HasPrefix(err.Error(), path+part)) {
 			t.Errorf("%s: %q, %v; want %q", name, got, err, c.want)
 		}
 	}
@@ -105,7 +111,11 @@ func TestNames(t *testing.T) {
 	if s := opened(t, []string{named(t, "c", "1,2\n")}, file.Options{}); s.Names != nil {
 		t.Errorf("%q without a header", s.Names)
 	}
-	s = opened(t, []string{named(t, "x", "p,q\n1,2\n")}, file.Options{Target: []string{named(t, "y.csv", "z\n3\n")}, Targets: 1})
+	s = opened(
+		t,
+		[]string{named(t, "x", "p,q\n1,2\n")},
+		file.Options{Target: []string{named(t, "y.csv", "z\n3\n")}, Targets: 1},
+	)
 	if !slices.Equal(s.Names, []string{"p", "q"}) || !slices.Equal(s.TargetNames, []string{"z"}) {
 		t.Errorf("%q, %q with a file of targets", s.Names, s.TargetNames)
 	}
@@ -118,7 +128,8 @@ func TestHeaderSaid(t *testing.T) {
 	if got, err := open(path, opts); err != nil || got != "[3] [4]" {
 		t.Errorf("%q, %v", got, err)
 	}
-	if _, err := open(named(t, "data", "1 1:2\n"), file.Options{Header: csv.Absent}); err == nil || !strings.HasSuffix(err.Error(), ": is svmlight, which has no header line; only csv has one") {
+	if _, err := open(named(t, "data", "1 1:2\n"), file.Options{Header: csv.Absent}); err == nil ||
+		!strings.HasSuffix(err.Error(), ": is svmlight, which has no header line; only csv has one") {
 		t.Error(err)
 	}
 }
@@ -158,11 +169,13 @@ func TestZstd(t *testing.T) {
 		got, err := open(path, file.Options{Target: []string{"last"}, Targets: 1})
 		part, bad := strings.CutPrefix(c.want, "!")
 		var e *dataset.InputError
-		if !bad && (err != nil || got != c.want) || bad && (!errors.As(err, &e) || !strings.HasPrefix(err.Error(), path+part)) {
+		if !bad && (err != nil || got != c.want) ||
+			bad && (!errors.As(err, &e) || !strings.HasPrefix(err.Error(), path+part)) {
 			t.Errorf("%s: %.80q, %v; want %q", name, got, err, c.want)
 		}
 	}
-	if got, err := open(named(t, "data", zstandard(t, "1 1:2\n")), file.Options{Targets: 1}); err != nil || got != "[2] [1]" {
+	if got, err := open(named(t, "data", zstandard(t, "1 1:2\n")), file.Options{Targets: 1}); err != nil ||
+		got != "[2] [1]" {
 		t.Errorf("svmlight: %q, %v", got, err)
 	}
 }

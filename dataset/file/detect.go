@@ -239,8 +239,8 @@ func formatOfLines(head []byte) string {
 	return ""
 }
 
-// isRatio reports whether an entry index:value may be a time such as 10:30, or a ratio such as 16:9: two whole numbers of
-// one or two digits. The second has two digits, or is more than 1 and less than the first.
+// isRatio reports whether an entry index:value may be a time such as 10:30, or a ratio such as 16:9: two whole
+// numbers of one or two digits. The second has two digits, or is more than 1 and less than the first.
 func isRatio(entry []byte) bool {
 	left, right, _ := bytes.Cut(entry, []byte{':'})
 	a, err1 := strconv.Atoi(string(left))

@@ -35,7 +35,15 @@ func ExampleOpen() {
 		fmt.Println(b.X, "->", b.Y)
 	}
 	fmt.Println(opened.Format, opened.Names, opened.TargetNames, opened.Passes(), "pass")
-	other := file.Layout{File: "other", Number: 2, Format: "csv", Names: []string{"x1", "x3"}, TargetNames: []string{"y"}, Features: 2, Targets: 1}
+	other := file.Layout{
+		File:        "other",
+		Number:      2,
+		Format:      "csv",
+		Names:       []string{"x1", "x3"},
+		TargetNames: []string{"y"},
+		Features:    2,
+		Targets:     1,
+	}
 	first := opened.Layout
 	first.File = "rows"
 	fmt.Println(other.Agrees(first))
@@ -61,7 +69,12 @@ func ExamplePrepare() {
 		log.Fatal(err)
 	}
 	look := prepare.LookOptions{Rules: prepare.Rules{Auto: true}}
-	opened, e, err := file.Prepare(context.Background(), []string{name}, file.Options{Target: []string{"rent"}, Targets: 1}, look)
+	opened, e, err := file.Prepare(
+		context.Background(),
+		[]string{name},
+		file.Options{Target: []string{"rent"}, Targets: 1},
+		look,
+	)
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -171,7 +171,10 @@ func Open(paths []string, opts Options) (*Opened, error) {
 		return nil, err
 	}
 	if opts.Transposed && (len(opts.Target) > 0 && !ownFile || !opts.Share.Whole()) {
-		return nil, &dataset.InputError{File: paths[0], Msg: "has samples in its columns: targets and weights must come from separate files, and the rows cannot be divided"}
+		return nil, &dataset.InputError{
+			File: paths[0],
+			Msg:  "has samples in its columns: targets and weights must come from separate files, and the rows cannot be divided",
+		}
 	}
 	inner := opts
 	if opts.Transposed {
@@ -249,7 +252,8 @@ func Open(paths []string, opts Options) (*Opened, error) {
 }
 
 // transposedCells returns how to read files with samples in their columns, whose features are encoded by cells. Every
-// number may be missing, unless cells allows no missing value. The policy of each feature applies to the transposed rows.
+// number may be missing, unless cells allows no missing value. The policy of each feature applies to the transposed
+// rows.
 func transposedCells(cells *prepare.Cells) (*prepare.Cells, error) {
 	switch {
 	case cells == nil:
@@ -265,8 +269,8 @@ func transposedCells(cells *prepare.Cells) (*prepare.Cells, error) {
 	return &prepare.Cells{Missing: prepare.MissingDrop, Features: []int{}}, nil
 }
 
-// findFirstIndex sets opts.Text.FirstIndex for svmlight files, unless it is set. If the rows of any file count from 0, so
-// do the rows of all.
+// findFirstIndex sets opts.Text.FirstIndex for svmlight files, unless it is set. If the rows of any file count from
+// 0, so do the rows of all.
 func (o *Opened) findFirstIndex(paths []string, opts Options) (Options, error) {
 	if opts.Text.FirstIndex == "" {
 		name, err := Format(paths[0], opts)
@@ -281,7 +285,14 @@ func (o *Opened) findFirstIndex(paths []string, opts Options) (Options, error) {
 			}
 			if first == 0 {
 				opts.Text.FirstIndex = "0"
-				o.remarks = append(o.remarks, dataset.Remark{File: path, Line: line, Msg: "the indices count from 0 (--first-index 1 overrides this)"})
+				o.remarks = append(
+					o.remarks,
+					dataset.Remark{
+						File: path,
+						Line: line,
+						Msg:  "the indices count from 0 (--first-index 1 overrides this)",
+					},
+				)
 				break
 			}
 		}
@@ -330,7 +341,8 @@ func (o *Opened) transpose(x dataset.Source) (dataset.Source, error) {
 		o.Scans++ // count the passes that the transposition needs
 	}
 	o.Names, o.TargetNames = nil, nil
-	if _, n, _ := x.Dims(); n > 1<<16 && !formatByName(o.Format).labelled { // the default blocks, 16 dense rows, exceed 8 MiB
+	if _, n, _ := x.Dims(); n > 1<<16 &&
+		!formatByName(o.Format).labelled { // the default blocks, 16 dense rows, exceed 8 MiB
 		for _, s := range o.streams {
 			s.BlockRows = max(2, 1<<20/n)
 		}
@@ -458,7 +470,10 @@ func (o *Opened) countTargets(path string, opts Options) error {
 	case t == opts.Targets, least > 0 && t >= least:
 		return nil
 	case t == 0 || least > 0:
-		return &dataset.InputError{File: path, Msg: "no target is selected; give the target (--target) as the name of a column, a number, first or last"}
+		return &dataset.InputError{
+			File: path,
+			Msg:  "no target is selected; give the target (--target) as the name of a column, a number, first or last",
+		}
 	}
 	return &dataset.InputError{File: path, Msg: fmt.Sprintf("gives %d targets, but %d is required", t, opts.Targets)}
 }

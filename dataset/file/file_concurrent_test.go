@@ -70,12 +70,20 @@ func sources(t *testing.T) map[string]dataset.Source {
 	add("npz", plain, npz(t, zip.Store, "x.npy", rows))
 	add("npz deflated", plain, npz(t, zip.Deflate, "x.npy", rows))
 	add("npz Fortran", plain, npz(t, zip.Store, "x.npy", fortran))
-	add("npz, two arrays", file.Options{Target: []string{"y"}, Targets: 1}, npz(t, zip.Deflate, "x.npy", rows, "y.npy", alone))
+	add(
+		"npz, two arrays",
+		file.Options{Target: []string{"y"}, Targets: 1},
+		npz(t, zip.Deflate, "x.npy", rows, "y.npy", alone),
+	)
 	add("parquet", plain, parquetFile(t, []string{"a", "b", "c", "y"}, n, x))
 	sparse := add("svmlight", label, svm.String())
 	add("svmlight.gz", label, zipped(t, svm.String()))
 	add("target file", file.Options{Target: []string{named(t, "y", alone)}, Targets: 1}, rows)
-	w := opened(t, []string{named(t, "weights", npy("<f8", "False", fmt.Sprintf("(%d,)", n), floats(le, weights...)))}, file.Options{})
+	w := opened(
+		t,
+		[]string{named(t, "weights", npy("<f8", "False", fmt.Sprintf("(%d,)", n), floats(le, weights...)))},
+		file.Options{},
+	)
 
 	transform := func(name string, src dataset.Source, err error) {
 		if err != nil {
@@ -190,7 +198,8 @@ func endPasses(t *testing.T, src dataset.Source, want []uint64, blocks int) {
 	if rows, _, err := take(expired, src, always); len(rows) > 0 || err != context.DeadlineExceeded {
 		t.Errorf("after the deadline: %d rows, %v", len(rows), err)
 	}
-	if out, scaling, err := dataset.Standardize(expired, src); err != context.DeadlineExceeded || out != nil || scaling != nil {
+	if out, scaling, err := dataset.Standardize(expired, src); err != context.DeadlineExceeded || out != nil ||
+		scaling != nil {
 		t.Errorf("standardising after the deadline: %v, %v, %v", out, scaling, err)
 	}
 	for at := 1; at < blocks; at += 1 + blocks/4 {

@@ -197,7 +197,8 @@ func TestRead(t *testing.T) {
 			if !errors.As(err, &e) || e.File != path || !strings.HasPrefix(err.Error(), path+part) {
 				t.Errorf("%s: %q, %v; want %q", name, got, err, part)
 			}
-			finite := strings.Contains(part, "finite") || strings.Contains(part, "exceeds the") || strings.Contains(part, "is NaN")
+			finite := strings.Contains(part, "finite") || strings.Contains(part, "exceeds the") ||
+				strings.Contains(part, "is NaN")
 			if e != nil &&
 				finite != e.NonFinite &&
 				part != ":2:3: column 2: 1e999 exceeds" {

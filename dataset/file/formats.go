@@ -112,12 +112,31 @@ func formats() []format {
 				o.Scans = 1
 			}
 			first := firstOf(opts)
-			s, err := svmlight.Open(p.path, svmlight.Options{Features: opts.Features, Targets: labels(opts), Range: p.bytes(), Pipe: opts.Pipe, First: &first})
+			s, err := svmlight.Open(
+				p.path,
+				svmlight.Options{
+					Features: opts.Features,
+					Targets:  labels(opts),
+					Range:    p.bytes(),
+					Pipe:     opts.Pipe,
+					First:    &first,
+				},
+			)
 			return o.keep(p, s, err)
 		},
 		widen: func(p part, opts Options, rows int64, stamp dataset.Stamp) (*dataset.Stream, error) {
 			first := firstOf(opts)
-			return svmlight.Open(p.path, svmlight.Options{First: &first, Features: opts.Features, Targets: labels(opts), Rows: max(rows, 0), Range: p.bytes(), Stamp: stamp})
+			return svmlight.Open(
+				p.path,
+				svmlight.Options{
+					First:    &first,
+					Features: opts.Features,
+					Targets:  labels(opts),
+					Rows:     max(rows, 0),
+					Range:    p.bytes(),
+					Stamp:    stamp,
+				},
+			)
 		},
 	}}
 }
@@ -167,7 +186,13 @@ func Columns(path string, opts Options) ([]string, error) {
 }
 
 func npyOptions(opts Options) npy.Options {
-	return npy.Options{Targets: opts.Target, Columns: opts.Columns, Cells: opts.Cells, Pipe: opts.Pipe, Entries: opts.Entries}
+	return npy.Options{
+		Targets: opts.Target,
+		Columns: opts.Columns,
+		Cells:   opts.Cells,
+		Pipe:    opts.Pipe,
+		Entries: opts.Entries,
+	}
 }
 
 func csvOptions(opts Options) csv.Options {
@@ -178,7 +203,13 @@ func csvOptions(opts Options) csv.Options {
 }
 
 func jsonlOptions(opts Options) jsonl.Options {
-	return jsonl.Options{Targets: opts.Target, Columns: opts.Columns, Cells: opts.Cells, Pipe: opts.Pipe, Text: opts.Text}
+	return jsonl.Options{
+		Targets: opts.Target,
+		Columns: opts.Columns,
+		Cells:   opts.Cells,
+		Pipe:    opts.Pipe,
+		Text:    opts.Text,
+	}
 }
 
 // check rejects options that the format does not support.
@@ -186,11 +217,18 @@ func (f format) check(path string, opts Options) error {
 	var msg string
 	switch {
 	case f.labelled && len(opts.Target) > 0:
-		msg = fmt.Sprintf("the target of a %s file is its label; there is no column %q", f.name, excerpt.Of(opts.Target[0]))
+		msg = fmt.Sprintf(
+			"the target of a %s file is its label; there is no column %q",
+			f.name,
+			excerpt.Of(opts.Target[0]),
+		)
 	case f.labelled && len(opts.Columns) > 0:
 		msg = fmt.Sprintf("a %s file has no columns to select, such as %q", f.name, excerpt.Of(opts.Columns[0]))
 	case f.labelled && !opts.Cells.WithoutLabels().OnlyNumbers():
-		msg = fmt.Sprintf("is %s, whose rows have no missing values (absent entries are zero) and no categories", f.name)
+		msg = fmt.Sprintf(
+			"is %s, whose rows have no missing values (absent entries are zero) and no categories",
+			f.name,
+		)
 	case !f.fields && opts.Delimiter != 0:
 		msg = fmt.Sprintf("is %s, which has no delimiter; only csv has one", f.name)
 	case !f.fields && opts.Header != csv.Auto:
@@ -198,7 +236,11 @@ func (f format) check(path string, opts Options) error {
 	case !f.fields && (len(opts.Skip) > 0 || opts.Comment != 0):
 		msg = fmt.Sprintf("is %s, whose lines cannot be skipped; only lines of csv can", f.name)
 	case !f.texts && len(opts.Text.Marks) > 0 && !opts.Text.IsDefault:
-		msg = fmt.Sprintf("is %s, where only null and NaN are missing; marks such as %q are for text files", f.name, excerpt.Of(opts.Text.Marks[0]))
+		msg = fmt.Sprintf(
+			"is %s, where only null and NaN are missing; marks such as %q are for text files",
+			f.name,
+			excerpt.Of(opts.Text.Marks[0]),
+		)
 	default:
 		return nil
 	}
@@ -234,5 +276,9 @@ func (f format) targetCandidates(path string, opts Options) ([]string, error) {
 }
 
 func errUnknown(name string) error {
-	return fmt.Errorf("dataset: unknown format %q; it must be one of %s", excerpt.Of(name), strings.Join(formatNames(), ", "))
+	return fmt.Errorf(
+		"dataset: unknown format %q; it must be one of %s",
+		excerpt.Of(name),
+		strings.Join(formatNames(), ", "),
+	)
 }

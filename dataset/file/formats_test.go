@@ -15,7 +15,9 @@ import (
 func TestFormats(t *testing.T) {
 	seen := map[string]string{}
 	for _, f := range formats() {
-		if f.open == nil || len(f.suffixes) == 0 || (f.columns == nil) != (f.chosen == nil) && f.arrays == nil || (f.widen != nil) != f.labelled || f.columns != nil && f.arrays != nil {
+		if f.open == nil || len(f.suffixes) == 0 || (f.columns == nil) != (f.chosen == nil) && f.arrays == nil ||
+			(f.widen != nil) != f.labelled ||
+			f.columns != nil && f.arrays != nil {
 			t.Errorf("%s is not complete", f.name)
 		}
 		if !slices.Contains(Formats, f.name) || Numbered(f.name) != f.numbered || Labelled(f.name) != f.labelled {
@@ -42,7 +44,8 @@ func TestFormats(t *testing.T) {
 			}
 		}
 	}
-	if _, _, err := (&Opened{}).openPart(part{path: "nowhere"}, Options{Format: "arff"}); err == nil || err.Error() != errUnknown("arff").Error() {
+	if _, _, err := (&Opened{}).openPart(part{path: "nowhere"}, Options{Format: "arff"}); err == nil ||
+		err.Error() != errUnknown("arff").Error() {
 		t.Errorf("a format that there is not: %v", err)
 	}
 }

@@ -164,7 +164,13 @@ func TestFrom(t *testing.T) {
 				for _, first := range []int64{b.First, b.First + 1, b.First + int64(b.N) - 1} {
 					if b.N > 1 || first == b.First {
 						if got := whole(t, s, first); !reflect.DeepEqual(got, all[i:]) {
-							t.Fatalf("from row %d there are %d blocks, not the last %d of %d", first, len(got), len(all)-i, len(all))
+							t.Fatalf(
+								"from row %d there are %d blocks, not the last %d of %d",
+								first,
+								len(got),
+								len(all)-i,
+								len(all),
+							)
 						}
 					}
 				}

@@ -314,7 +314,13 @@ func TestHostile(t *testing.T) {
 			last,
 			":2: the row and the blank lines before it are longer than 64 MiB",
 		},
-		{"jsonl", "keys without number", keys(t, 1<<20+1, 1), last, ":1:12520380: the objects have more than 1048576 keys"},
+		{
+			"jsonl",
+			"keys without number",
+			keys(t, 1<<20+1, 1),
+			last,
+			":1:12520380: the objects have more than 1048576 keys",
+		},
 		{"jsonl", "as many keys as there may be", keys(t, 1<<20, 2), last, ""},
 		{
 			"jsonl",
@@ -323,7 +329,13 @@ func TestHostile(t *testing.T) {
 			file.Options{Target: list("b"), Targets: 1, Columns: list("a")},
 			":2:",
 		},
-		{"jsonl", "brackets in the first line", zstdBomb(t, "{\"a\":1,\"b\":", text("{\"b\":", mib/5), 60), last, ":1:"},
+		{
+			"jsonl",
+			"brackets in the first line",
+			zstdBomb(t, "{\"a\":1,\"b\":", text("{\"b\":", mib/5), 60),
+			last,
+			":1:",
+		},
 		{
 			"jsonl",
 			"a text of escapes",
@@ -352,7 +364,11 @@ func TestHostile(t *testing.T) {
 		{
 			"npy",
 			"a million columns in Fortran order",
-			sparseFile(t, npy("|u1", "True", "(2, 1048576)", nil), int64(len(npy("|u1", "True", "(2, 1048576)", nil)))+2<<20),
+			sparseFile(
+				t,
+				npy("|u1", "True", "(2, 1048576)", nil),
+				int64(len(npy("|u1", "True", "(2, 1048576)", nil)))+2<<20,
+			),
 			last,
 			"",
 		},
@@ -401,7 +417,11 @@ func TestHostile(t *testing.T) {
 			named(
 				t,
 				"l.npz",
-				lying(t, npy("<f8", "False", "(99999999999, 1)", nil), func(h *zip.FileHeader) { h.UncompressedSize64 = 1 << 40 }),
+				lying(
+					t,
+					npy("<f8", "False", "(99999999999, 1)", nil),
+					func(h *zip.FileHeader) { h.UncompressedSize64 = 1 << 40 },
+				),
 			),
 			file.Options{},
 			":x",
@@ -424,14 +444,24 @@ func TestHostile(t *testing.T) {
 		{
 			"parquet",
 			"a zstd page of 60 GiB",
-			forged(t, zst, "\x28\xb5\x2f\xfd", "\x28\xb5\x2f\xfd\xc0\x00"+"\x00\x00\x00\x00\x0f\x00\x00\x00"+"\x01\x00\x00"),
+			forged(
+				t,
+				zst,
+				"\x28\xb5\x2f\xfd",
+				"\x28\xb5\x2f\xfd\xc0\x00"+"\x00\x00\x00\x00\x0f\x00\x00\x00"+"\x01\x00\x00",
+			),
 			last,
 			"column a cannot be read",
 		},
 		{
 			"parquet",
 			"a zstd page of one segment",
-			forged(t, zst, "\x28\xb5\x2f\xfd", "\x28\xb5\x2f\xfd\xe0"+"\x00\x00\x00\x00\x0f\x00\x00\x00"+"\x01\x00\x00"),
+			forged(
+				t,
+				zst,
+				"\x28\xb5\x2f\xfd",
+				"\x28\xb5\x2f\xfd\xe0"+"\x00\x00\x00\x00\x0f\x00\x00\x00"+"\x01\x00\x00",
+			),
 			last,
 			"column a cannot be read",
 		},
@@ -495,7 +525,13 @@ func TestHostile(t *testing.T) {
 				}
 				return err
 			}), labels, ""},
-			{"csv", "60 MiB of commas", bomb(t, "", text(",", mib), 60, "\n"), last, ":1: the row has more than 1048576 fields"},
+			{
+				"csv",
+				"60 MiB of commas",
+				bomb(t, "", text(",", mib), 60, "\n"),
+				last,
+				":1: the row has more than 1048576 fields",
+			},
 			{"csv", "blanks without end", bomb(t, "1,2\n", text(" ", mib), 70, ""), last, "are longer than 64 MiB"},
 			{"csv", "zero bytes", bomb(t, "", text("\x00", mib), 70, ""), last, ":1: the row"},
 			{
@@ -537,7 +573,13 @@ func TestHostile(t *testing.T) {
 			},
 			{"svmlight", "blanks within a row", bomb(t, "1 1:1", text(" ", mib), 60, " 2:1\n"), labels, ""},
 			{"svmlight", "rows of 70 MiB", bomb(t, "1 1:1\n", text("1"+text(" ", 8190)+"\n", 128), 70, ""), labels, ""},
-			{"npy", "a row of 32 MiB", bomb(t, npy("<f8", "False", "(2, 4194304)", nil), text("\x00", mib), 64, ""), last, ""},
+			{
+				"npy",
+				"a row of 32 MiB",
+				bomb(t, npy("<f8", "False", "(2, 4194304)", nil), text("\x00", mib), 64, ""),
+				last,
+				"",
+			},
 		}...)
 	}
 	for name, text := range forgedArrow(t) {

@@ -27,7 +27,14 @@ func (l Layout) Agrees(other Layout) error {
 	case l.Format != other.Format:
 		msg = fmt.Sprintf("is %s, but %s is %s", l.Format, other.File, other.Format)
 	case l.Targets != other.Targets, l.Features != other.Features && !Labelled(l.Format):
-		msg = fmt.Sprintf("has %d features and %d targets, %s has %d and %d", l.Features, l.Targets, other.File, other.Features, other.Targets)
+		msg = fmt.Sprintf(
+			"has %d features and %d targets, %s has %d and %d",
+			l.Features,
+			l.Targets,
+			other.File,
+			other.Features,
+			other.Targets,
+		)
 	case l.Names == nil || other.Names == nil:
 		return nil
 	default:
@@ -40,7 +47,10 @@ func (l Layout) Agrees(other Layout) error {
 		}
 		msg = fmt.Sprintf("its columns differ from those of %s: %s", other.File, differ)
 	}
-	return &dataset.InputError{File: l.File, Msg: fmt.Sprintf("%s (files %d and %d of the list)", msg, l.Number, other.Number)}
+	return &dataset.InputError{
+		File: l.File,
+		Msg:  fmt.Sprintf("%s (files %d and %d of the list)", msg, l.Number, other.Number),
+	}
 }
 
 // difference describes the first difference of the lists, or returns "".

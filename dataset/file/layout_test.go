@@ -56,7 +56,9 @@ func TestLayout(t *testing.T) {
 	}
 	// The names are those of the first file that has any.
 	opened, err := file.Open([]string{"bare.csv", "a.csv"}, file.Options{Target: []string{"last"}, Targets: 1})
-	if err != nil || strings.Join(opened.Names, " ") != "a b" || strings.Join(opened.TargetNames, " ") != "y" || opened.File != "a.csv" || opened.Number != 2 {
+	if err != nil || strings.Join(opened.Names, " ") != "a b" || strings.Join(opened.TargetNames, " ") != "y" ||
+		opened.File != "a.csv" ||
+		opened.Number != 2 {
 		t.Errorf("%+v, %v", opened.Layout, err)
 	}
 }

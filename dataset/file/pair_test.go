@@ -190,8 +190,14 @@ func (g *gapTable) write(t *testing.T, name, format string) string {
 	return named(t, name+"."+format, text)
 }
 
-// encodedRows returns the numbers of all rows of src after encoding: the features, the targets and the weight of each row.
-func encodedRows(ctx context.Context, src dataset.Source, policy prepare.Missing, cells *prepare.Cells) ([]float64, error) {
+// encodedRows returns the numbers of all rows of src after encoding: the features, the targets and the weight of each
+// row.
+func encodedRows(
+	ctx context.Context,
+	src dataset.Source,
+	policy prepare.Missing,
+	cells *prepare.Cells,
+) ([]float64, error) {
 	_, d, t := src.Dims()
 	e, err := prepare.NewEncoding(d, nil, policy, nil)
 	if err != nil {
@@ -434,7 +440,13 @@ func TestRowCounts(t *testing.T) {
 	for _, xFormat := range gapFormats {
 		for _, yFormat := range gapFormats {
 			for _, rows := range []int{1, 19, 21, 40} {
-				p := &pairing{all: all, d: 2, t: 1, x: all.columns(0, 2).write(t, "x", xFormat), y: all.columns(2, 3).rows(rows).write(t, "y", yFormat)}
+				p := &pairing{
+					all: all,
+					d:   2,
+					t:   1,
+					x:   all.columns(0, 2).write(t, "x", xFormat),
+					y:   all.columns(2, 3).rows(rows).write(t, "y", yFormat),
+				}
 				read := func(opts file.Options) error {
 					src, err := p.separate(opts)
 					if err == nil {
@@ -461,7 +473,8 @@ func TestRowCounts(t *testing.T) {
 				}
 				for way, err := range errs {
 					var e *dataset.RowCountError
-					if !errors.As(err, &e) || e.Features != 20 || e.Others != int64(rows) || e.What != "targets" || !errors.Is(err, dataset.ErrShape) {
+					if !errors.As(err, &e) || e.Features != 20 || e.Others != int64(rows) || e.What != "targets" ||
+						!errors.Is(err, dataset.ErrShape) {
 						t.Errorf("%s, %s and %s: %v, want 20 and %d rows", way, p.x, p.y, err, rows)
 					} else if !strings.HasSuffix(err.Error(), fmt.Sprintf(": row %d of %s has no partner", min(20, rows)+1, longer)) {
 						t.Errorf("%s: %v", way, err)

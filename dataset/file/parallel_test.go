@@ -239,10 +239,9 @@ func (t *randomTable) randomFile(tb *testing.T) (format, text string, opts file.
 	return format, text, opts
 }
 
-// TestRandomParallel reads random files on one core and on several: formats × codecs × encodings × damage. Blocks and
-// errors must be equal, bit for bit. So must be blocks from a cache, blocks from the middle of the file on, columns,
-// transposed rows and a share of the rows.
-// FDRIDGE_THOROUGH reads 300 files.
+// TestRandomParallel reads random files on one core and on several: formats × codecs × encodings × damage. Blocks
+// and errors must be equal, bit for bit. So must be blocks from a cache, blocks from the middle of the file on,
+// columns, transposed rows and a share of the rows. FDRIDGE_THOROUGH reads 300 files.
 func TestRandomParallel(t *testing.T) {
 	files := 50
 	if os.Getenv("FDRIDGE_THOROUGH") != "" {
@@ -451,15 +450,34 @@ func TestRandomEncoded(t *testing.T) {
 			continue
 		}
 		counts := func(c *prepare.Tally) [5]int64 {
-			return [5]int64{c.Filled.Load(), c.Foreign.Load(), c.Dropped.Load(), c.Unknown.Load(), int64(c.UnknownLevels())}
+			return [5]int64{
+				c.Filled.Load(),
+				c.Foreign.Load(),
+				c.Dropped.Load(),
+				c.Unknown.Load(),
+				int64(c.UnknownLevels()),
+			}
 		}
 		if counts(tally) != counts(wantTally) {
-			t.Errorf("seed %d, %s, %q: counts %v, on one core %v", seed, format, policy, counts(tally), counts(wantTally))
+			t.Errorf(
+				"seed %d, %s, %q: counts %v, on one core %v",
+				seed,
+				format,
+				policy,
+				counts(tally),
+				counts(wantTally),
+			)
 		}
 		missing += int(min(tally.Filled.Load()+tally.Dropped.Load(), 1))
 		unknown += int(min(tally.Unknown.Load(), 1))
 	}
-	t.Logf("%d files: %d had errors, %d missing values, %d levels that were not learnt", files, failed, missing, unknown)
+	t.Logf(
+		"%d files: %d had errors, %d missing values, %d levels that were not learnt",
+		files,
+		failed,
+		missing,
+		unknown,
+	)
 	if failed < files/10 || failed > files*9/10 || missing < files/10 || unknown < 2 {
 		t.Errorf(
 			"of %d files, %d had errors, %d missing values, %d levels that were not learnt",

@@ -129,7 +129,27 @@ func encodeGroups(tb testing.TB, groups [][]column, l layout) []byte {
 				dictionary, data = start, start+len(pages[0])
 			}
 			out = append(out, bytes.Join(pages, nil)...)
-			meta := fields(nil, 1, int32(typ), 2, listOf{}, 3, listOf{}, 4, int32(l.codec), 5, n, 6, len(out)-start, 7, len(out)-start, 9, data, 11, dictionary)
+			meta := fields(
+				nil,
+				1,
+				int32(typ),
+				2,
+				listOf{},
+				3,
+				listOf{},
+				4,
+				int32(l.codec),
+				5,
+				n,
+				6,
+				len(out)-start,
+				7,
+				len(out)-start,
+				9,
+				data,
+				11,
+				dictionary,
+			)
 			chunks = append(chunks, fields(nil, 2, start, 3, structOf(meta)))
 			rows = n
 		}
@@ -202,7 +222,25 @@ func page(tb testing.TB, l layout, encoding, rows, nulls int, levels []byte, opt
 		statistics = fields(nil, 3, nulls, 5, "least", 6, "most")
 	}
 	if l.version2 {
-		head := fields(nil, 1, int32(rows), 2, int32(nulls), 3, int32(rows), 4, int32(encoding), 5, int32(len(levels)), 6, int32(l.repeats), 7, true, 8, statistics)
+		head := fields(
+			nil,
+			1,
+			int32(rows),
+			2,
+			int32(nulls),
+			3,
+			int32(rows),
+			4,
+			int32(encoding),
+			5,
+			int32(len(levels)),
+			6,
+			int32(l.repeats),
+			7,
+			true,
+			8,
+			statistics,
+		)
 		levels = append(make([]byte, l.repeats), levels...)
 		packed := append(bytes.Clone(levels), compressed(tb, l.codec, body)...)
 		return append(l.header(3, len(levels)+len(body), packed, 8, head), packed...)

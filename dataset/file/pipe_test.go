@@ -91,7 +91,15 @@ func TestPiped(t *testing.T) {
 				got.ends = want.ends
 			}
 			if !slices.Equal(got.numbers, want.numbers) || !slices.Equal(got.ends, want.ends) {
-				t.Errorf("%s, seed %d: %d numbers, blocks end at %v; want %d and %v", name, seed, len(got.numbers), got.ends, len(want.numbers), want.ends)
+				t.Errorf(
+					"%s, seed %d: %d numbers, blocks end at %v; want %d and %v",
+					name,
+					seed,
+					len(got.numbers),
+					got.ends,
+					len(want.numbers),
+					want.ends,
+				)
 			}
 			for _, err := range src.Blocks(t.Context()) {
 				if _, once := errors.AsType[*dataset.OnceError](err); !once {

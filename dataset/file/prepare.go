@@ -14,7 +14,12 @@ import (
 //
 // Pass the returned encoding to model.Preparation.Encode. To prepare the rows, call ApplyEncoded with the Cells of the
 // returned Opened. For a pipe, which can be read only once, the error is a *[dataset.OnceError].
-func Prepare(ctx context.Context, paths []string, opts Options, look prepare.LookOptions) (*Opened, *prepare.Encoding, error) {
+func Prepare(
+	ctx context.Context,
+	paths []string,
+	opts Options,
+	look prepare.LookOptions,
+) (*Opened, *prepare.Encoding, error) {
 	ctx = background.IfNil(ctx)
 	if opts.Pipe != nil {
 		return nil, nil, &dataset.OnceError{What: "a look at all columns"}

@@ -94,7 +94,10 @@ func parquetOf(t *testing.T, batch arrow.RecordBatch) []byte {
 	t.Helper()
 	micros := as(8, 1, true, 2, structOf(fields(nil, 2, structOf(fields(nil)))))
 	cols := []column{
-		{node: node("day", true, word, as(6)), values: []int32{}}, {node: node("at", true, long, micros), values: []int64{}},
+		{
+			node:   node("day", true, word, as(6)),
+			values: []int32{},
+		}, {node: node("at", true, long, micros), values: []int64{}},
 		{
 			node:   node("town", true, bytesType, as(1)),
 			values: []string{},

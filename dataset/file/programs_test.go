@@ -111,7 +111,13 @@ var inShape = map[string]struct {
 	"spark.csv": {
 		dialect{comma: ',', exact: true},
 		func(rows [][]string) string { // header=true; Spark quotes where it must, and writes exponents as Java does
-			return joined(rows, ",", "\n", excelQuoted, func(s string) string { return strings.ReplaceAll(s, "e-05", "E-5") })
+			return joined(
+				rows,
+				",",
+				"\n",
+				excelQuoted,
+				func(s string) string { return strings.ReplaceAll(s, "e-05", "E-5") },
+			)
 		},
 	},
 	"spark.json": {dialect{exact: true}, func(rows [][]string) string { // ignoreNullFields=true
@@ -320,7 +326,14 @@ func TestPrograms(t *testing.T) {
 					continue
 				}
 				if d.exact && v != near || !(math.Abs(v-near) <= 1e-9*math.Abs(near)) {
-					t.Errorf("%s: row %d, number %d is %v by the independent parse, and %v was written", path, i+1, j+1, v, near)
+					t.Errorf(
+						"%s: row %d, number %d is %v by the independent parse, and %v was written",
+						path,
+						i+1,
+						j+1,
+						v,
+						near,
+					)
 				}
 			}
 		}

@@ -25,7 +25,10 @@ func TestAlone(t *testing.T) {
 				"1,a,2\n",
 				"[1] [2]",
 			}, {"2,5\" pipe,3\n", "[2] [3]"}, {"3,\"b \"\"c\"\"\",4\n", "[3] [4]"}, {"\"5\n\",c,6\n", "[5] [6]"}, {"7,\"\n\r\n\",8\r\n", "[7] [8]"},
-			{"9,\",1\n2,d,3\n4,\",5\n", "[9] [5]"}, {"6,\",7\n8,\",9\n", "[6] [9]"}, // in which there are what look like rows
+			{
+				"9,\",1\n2,d,3\n4,\",5\n",
+				"[9] [5]",
+			}, {"6,\",7\n8,\",9\n", "[6] [9]"}, // in which there are what look like rows
 		}), 1, 16).Draw(t, "records"), rapid.IntRange(2, 9).Draw(t, "shares"))
 	})
 	// Of these no reader of one share finds anything amiss in it.

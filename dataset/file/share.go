@@ -40,7 +40,10 @@ func (p part) rows(src dataset.Source) (dataset.Source, error) {
 	}
 	n, _, _ := src.Dims()
 	if n < 0 {
-		return nil, &dataset.InputError{File: p.path, Msg: "is compressed, so its rows cannot be divided; decompress it"}
+		return nil, &dataset.InputError{
+			File: p.path,
+			Msg:  "is compressed, so its rows cannot be divided; decompress it",
+		}
 	}
 	return dataset.Cut(src, proportion.Of(n, p.lo, p.size), proportion.Of(n, p.hi, p.size))
 }

@@ -160,7 +160,11 @@ func TestSharesOfFiles(t *testing.T) {
 	}
 	heavy := append([]string{named(t, "large", strings.Repeat("1,2\n", 10000))}, paths[:3]...)
 	for rank := range 4 {
-		o := opened(t, heavy, file.Options{Target: []string{"last"}, Targets: 1, Share: dataset.Share{Rank: rank, Size: 4}})
+		o := opened(
+			t,
+			heavy,
+			file.Options{Target: []string{"last"}, Targets: 1, Share: dataset.Share{Rank: rank, Size: 4}},
+		)
 		if rows, err := contents(o); err != nil || rows == "" {
 			t.Errorf("rank %d has no file beside one that is large: %v", rank, err)
 		}
@@ -170,7 +174,11 @@ func TestSharesOfFiles(t *testing.T) {
 		uneven = append(uneven, named(t, fmt.Sprint("uneven", i), strings.Repeat("1,2\n", lines)))
 	}
 	for rank := range 3 {
-		o := opened(t, uneven, file.Options{Target: []string{"last"}, Targets: 1, Share: dataset.Share{Rank: rank, Size: 3}})
+		o := opened(
+			t,
+			uneven,
+			file.Options{Target: []string{"last"}, Targets: 1, Share: dataset.Share{Rank: rank, Size: 3}},
+		)
 		if rows, err := contents(o); err != nil || rows == "" {
 			t.Errorf("rank %d has no file between two that are large: %v", rank, err)
 		}
@@ -183,7 +191,12 @@ func TestSharesOfFiles(t *testing.T) {
 			for rank := range ranks {
 				_, err := file.Open(
 					list,
-					file.Options{Format: "csv", Target: []string{"last"}, Targets: 1, Share: dataset.Share{Rank: rank, Size: ranks}},
+					file.Options{
+						Format:  "csv",
+						Target:  []string{"last"},
+						Targets: 1,
+						Share:   dataset.Share{Rank: rank, Size: ranks},
+					},
 				)
 				all = errors.Join(all, err)
 			}

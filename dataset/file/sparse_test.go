@@ -43,7 +43,10 @@ func TestSparseFiles(t *testing.T) {
 		y[i] = float64(i*i) - 7
 	}
 	target := named(t, "y.npy", npy("<f8", "False", "(24,)", floats(le, y...)))
-	all, err := file.Open([]string{filepath.Join(folder, "dense.npy")}, file.Options{Target: []string{target}, Targets: 1})
+	all, err := file.Open(
+		[]string{filepath.Join(folder, "dense.npy")},
+		file.Options{Target: []string{target}, Targets: 1},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,7 +55,10 @@ func TestSparseFiles(t *testing.T) {
 		path := filepath.Join(folder, "sparse-"+format+".npz")
 		var got [][]float64
 		for rank := range 3 {
-			s, err := file.Open([]string{path}, file.Options{Target: []string{target}, Targets: 1, Share: dataset.Share{Rank: rank, Size: 3}})
+			s, err := file.Open(
+				[]string{path},
+				file.Options{Target: []string{target}, Targets: 1, Share: dataset.Share{Rank: rank, Size: 3}},
+			)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -77,7 +83,10 @@ func TestSparseFiles(t *testing.T) {
 			t.Errorf("%s, transposed: %d rows", format, len(rows))
 		}
 	}
-	_, err = file.Open([]string{filepath.Join(folder, "sparse-csr.npz")}, file.Options{Origin: file.Origin{Cells: &prepare.Cells{Look: true}}})
+	_, err = file.Open(
+		[]string{filepath.Join(folder, "sparse-csr.npz")},
+		file.Options{Origin: file.Origin{Cells: &prepare.Cells{Look: true}}},
+	)
 	if err == nil || !strings.Contains(err.Error(), "is a sparse matrix, whose rows have no missing values") {
 		t.Error(err)
 	}

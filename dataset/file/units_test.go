@@ -23,7 +23,12 @@ func column(t *testing.T, cells []string, opts Options) (c prepare.Column, rows 
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	opened, e, err := Prepare(context.Background(), []string{path}, opts, prepare.LookOptions{Rules: prepare.Rules{Auto: true}})
+	opened, e, err := Prepare(
+		context.Background(),
+		[]string{path},
+		opts,
+		prepare.LookOptions{Rules: prepare.Rules{Auto: true}},
+	)
 	if err != nil {
 		return c, nil, err
 	}
@@ -65,7 +70,8 @@ func TestWrittenDifferently(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), "f.csv:23:") || !strings.Contains(err.Error(), text) {
 			t.Errorf("%s: %v", text, err)
 		}
-		if _, rows, err := column(t, among("7", text), Options{Text: prepare.Text{Marks: []string{text}}}); err != nil || rows[21] == rows[21] {
+		if _, rows, err := column(t, among("7", text), Options{Text: prepare.Text{Marks: []string{text}}}); err != nil ||
+			rows[21] == rows[21] {
 			t.Errorf("%s as a mark: %v", text, err)
 		}
 	}
@@ -73,7 +79,8 @@ func TestWrittenDifferently(t *testing.T) {
 	if err != nil || !strings.Contains(c.Why, `2 texts: missing (line 22: "closed")`) {
 		t.Errorf("%+v, %v", c, err)
 	}
-	if _, rows, err := column(t, among("-999.0"), Options{Text: prepare.Text{Marks: []string{"-999"}}}); err != nil || rows[20] == rows[20] {
+	if _, rows, err := column(t, among("-999.0"), Options{Text: prepare.Text{Marks: []string{"-999"}}}); err != nil ||
+		rows[20] == rows[20] {
 		t.Errorf("-999: %v", err)
 	}
 }
@@ -110,14 +117,16 @@ func TestUnits(t *testing.T) {
 	if c, _, err := column(t, cells, Options{}); err == nil && c.Use == prepare.UseNumber {
 		t.Errorf("a cell without unit: %+v", c)
 	}
-	if c, _, err := column(t, all("Q%d"), Options{}); err != nil || c.Unit != (prepare.Unit{}) || c.Kind != prepare.KindText {
+	if c, _, err := column(t, all("Q%d"), Options{}); err != nil || c.Unit != (prepare.Unit{}) ||
+		c.Kind != prepare.KindText {
 		t.Errorf("Q: %+v, %v", c, err)
 	}
 	limits := all("%d")
 	for i := range 20 {
 		limits[i] = "<0.5"
 	}
-	if c, _, err := column(t, limits, Options{}); err != nil || c.Use != prepare.UseLevels || !strings.Contains(c.Why, `"<0.5" is a limit`) {
+	if c, _, err := column(t, limits, Options{}); err != nil || c.Use != prepare.UseLevels ||
+		!strings.Contains(c.Why, `"<0.5" is a limit`) {
 		t.Errorf("limits: %+v, %v", c, err)
 	}
 	var pairs []string
@@ -131,7 +140,11 @@ func TestUnits(t *testing.T) {
 
 // TestUnitsOfModels: a row encoder strips the unit, and refuses a cell without it.
 func TestUnitsOfModels(t *testing.T) {
-	e, err := prepare.FromColumns([]prepare.Column{{Name: "a", Use: prepare.UseNumber, Unit: prepare.Unit{After: "%"}}}, "", true)
+	e, err := prepare.FromColumns(
+		[]prepare.Column{{Name: "a", Use: prepare.UseNumber, Unit: prepare.Unit{After: "%"}}},
+		"",
+		true,
+	)
 	if err != nil {
 		t.Fatal(err)
 	}

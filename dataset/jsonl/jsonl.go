@@ -9,8 +9,8 @@
 // number, and "NA" is missing. true is 1, and false is 0. The value null, the value NaN, which Python writes, and a
 // missing key are missing values. Arrays and objects as values are errors, but columns that are not used may hold them.
 //
-// Text is UTF-8, or UTF-16 that begins with a byte order mark. Empty lines are skipped. A row has at most 2²⁰ columns.
-// A row and the empty lines before it have at most 64 MiB of text.
+// Text is UTF-8, or UTF-16 that begins with a byte order mark. Empty lines are skipped. A row has at most 2²⁰
+// columns. A row and the empty lines before it have at most 64 MiB of text.
 //
 // One core reads or decompresses a file while up to 16 cores parse it. The rows, the blocks and the first error do
 // not depend on the number of cores.
@@ -207,7 +207,10 @@ func (l *layout) examine(line []byte) *dataset.InputError {
 			}
 			l.index[key] = j
 			l.Names = append(l.Names, key)
-			l.kinds = append(l.kinds, seen{isPlain: strings.IndexByte(key, '"') < 0 && strings.IndexByte(key, '\\') < 0})
+			l.kinds = append(
+				l.kinds,
+				seen{isPlain: strings.IndexByte(key, '"') < 0 && strings.IndexByte(key, '\\') < 0},
+			)
 		}
 		k := &l.kinds[j]
 		if int(k.line) == l.lines+1 {

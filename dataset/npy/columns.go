@@ -26,7 +26,16 @@ func byColumns(open opening, h header, choice columns.Choice, stamp dataset.Stam
 			}
 			if in.rows != h.rows || in.cols != h.cols || !in.fortran {
 				in.close() // only the header was read
-				return nil, &dataset.InputError{File: in.name, Msg: fmt.Sprintf("is now %d×%d, but was %d×%d when it was opened", in.rows, in.cols, h.rows, h.cols)}
+				return nil, &dataset.InputError{
+					File: in.name,
+					Msg: fmt.Sprintf(
+						"is now %d×%d, but was %d×%d when it was opened",
+						in.rows,
+						in.cols,
+						h.rows,
+						h.cols,
+					),
+				}
 			}
 			return &transposedReader{input: in, order: order}, nil
 		})

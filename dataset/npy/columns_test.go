@@ -79,7 +79,8 @@ func TestByColumns(t *testing.T) {
 		t.Fatal(err)
 	}
 	features, _ = dataset.ByColumns(s)
-	if err := last(features); err == nil || err.Error() != path+":3:200: row 3, column 200 is NaN, which is not finite" {
+	if err := last(features); err == nil ||
+		err.Error() != path+":3:200: row 3, column 200 is NaN, which is not finite" {
 		t.Error(err)
 	}
 	if err := os.WriteFile(path, whole[:len(whole)-8], 0o600); err != nil {

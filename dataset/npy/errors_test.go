@@ -110,7 +110,8 @@ func TestFailingDisk(t *testing.T) {
 		}
 	}
 	long := append(text(1, "False", "(1,)", 1), "more"...)
-	if _, err := opened(long, len(long)-4, true); err == nil || err.Error() != "x.npy: the archive cannot be read: the disk fails" {
+	if _, err := opened(long, len(long)-4, true); err == nil ||
+		err.Error() != "x.npy: the archive cannot be read: the disk fails" {
 		t.Errorf("behind the array: %v", err)
 	}
 	cut := text(2, "False", "(1,)", 1)[:11]
@@ -118,7 +119,8 @@ func TestFailingDisk(t *testing.T) {
 		t.Errorf("amid the length: %v", err)
 	}
 	huge := []byte("\x93NUMPY\x02\x00\x01\x00\x01\x00")
-	if _, err := opened(huge, len(huge), false); err == nil || err.Error() != "x.npy: has a header of 65537 bytes, more than 65536" {
+	if _, err := opened(huge, len(huge), false); err == nil ||
+		err.Error() != "x.npy: has a header of 65537 bytes, more than 65536" {
 		t.Errorf("a long header: %v", err)
 	}
 }
@@ -134,7 +136,8 @@ func TestSkipToFailure(t *testing.T) {
 	if ok, err := r.Skip(2); !ok || err != nil {
 		t.Fatalf("%v, %v", ok, err)
 	}
-	if err := r.Read(new(dataset.Buffer), 2); err == nil || err.Error() != "x.npy:3: the archive cannot be read: the disk fails" {
+	if err := r.Read(new(dataset.Buffer), 2); err == nil ||
+		err.Error() != "x.npy:3: the archive cannot be read: the disk fails" {
 		t.Error(err)
 	}
 }
@@ -207,7 +210,8 @@ func TestManyMembers(t *testing.T) {
 		t.Fatal(err)
 	}
 	const names = "a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, …"
-	if _, err := OpenMember(path, "", Options{}); err == nil || !strings.HasPrefix(err.Error(), path+": holds the arrays "+names+"; select one") {
+	if _, err := OpenMember(path, "", Options{}); err == nil ||
+		!strings.HasPrefix(err.Error(), path+": holds the arrays "+names+"; select one") {
 		t.Error(err)
 	}
 }

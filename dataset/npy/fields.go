@@ -168,7 +168,11 @@ func (h *header) addField(item literal) error {
 	}
 	k, size, err := fieldKind(kinds.text)
 	if err != nil {
-		return fmt.Errorf("has the field %q of type %q, which cannot be read", excerpt.Of(name.text), excerpt.Of(kinds.text))
+		return fmt.Errorf(
+			"has the field %q of type %q, which cannot be read",
+			excerpt.Of(name.text),
+			excerpt.Of(kinds.text),
+		)
 	}
 	count, isList := 1, len(item.items) == 3
 	if isList {
@@ -179,7 +183,8 @@ func (h *header) addField(item literal) error {
 			count *= n
 		}
 	}
-	if len(h.fields)+count > maxFields || size > math.MaxInt32-h.record || count > 0 && size > (math.MaxInt32-h.record)/count {
+	if len(h.fields)+count > maxFields || size > math.MaxInt32-h.record ||
+		count > 0 && size > (math.MaxInt32-h.record)/count {
 		return fmt.Errorf("has more than %d columns, or rows of more than 2 GiB", maxFields)
 	}
 	for i := range count {

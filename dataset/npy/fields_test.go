@@ -49,7 +49,8 @@ func TestFields(t *testing.T) {
 func TestFieldsRefused(t *testing.T) {
 	path := filepath.Join("testdata", "records.npy")
 	_, err := npy.Open(path, npy.Options{})
-	if want := path + ": column name holds text; 2 columns are not numeric: name, when; encode it as numbers, or leave it out"; err == nil || err.Error() != want {
+	if want := path + ": column name holds text; 2 columns are not numeric: name, when; encode it as numbers, or leave it out"; err == nil ||
+		err.Error() != want {
 		t.Errorf("%v, want %s", err, want)
 	}
 	cells := &prepare.Cells{Look: true}
@@ -57,7 +58,15 @@ func TestFieldsRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e, _, err := prepare.Look(t.Context(), src, prepare.LookOptions{LearnOptions: prepare.LearnOptions{Cells: cells}, Names: []string{"a", "name", "b c", "v1", "v2", "v3", "when", "flag", "big"}, Rules: prepare.Rules{Auto: true}})
+	e, _, err := prepare.Look(
+		t.Context(),
+		src,
+		prepare.LookOptions{
+			LearnOptions: prepare.LearnOptions{Cells: cells},
+			Names:        []string{"a", "name", "b c", "v1", "v2", "v3", "when", "flag", "big"},
+			Rules:        prepare.Rules{Auto: true},
+		},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}

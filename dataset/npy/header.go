@@ -121,7 +121,9 @@ type description struct {
 
 // entry matches a key, its value, and a comma or the end. The value is a string, an empty list that stands for the
 // list of fields, a boolean or a tuple.
-var entry = regexp.MustCompile(`^\s*['"](descr|fortran_order|shape)['"]\s*:\s*(?:['"]([^'"]*)['"]|(\[\])|(True|False)|\(([-0-9L,\s]*)\))\s*(,|$)`)
+var entry = regexp.MustCompile(
+	`^\s*['"](descr|fortran_order|shape)['"]\s*:\s*(?:['"]([^'"]*)['"]|(\[\])|(True|False)|\(([-0-9L,\s]*)\))\s*(,|$)`,
+)
 
 // parse parses a dictionary of descr, fortran_order and shape.
 func parse(text string) (d description, err error) {
@@ -185,7 +187,10 @@ func describe(d description) (header, error) {
 	var ok bool
 	out.kind, ok = kindOf(d.descr)
 	if !ok {
-		return out, fmt.Errorf("holds entries of type %q; readable types are floats of 16, 32 and 64 bits, integers and booleans", excerpt.Of(d.descr))
+		return out, fmt.Errorf(
+			"holds entries of type %q; readable types are floats of 16, 32 and 64 bits, integers and booleans",
+			excerpt.Of(d.descr),
+		)
 	}
 	if len(d.shape) != 1 && len(d.shape) != 2 {
 		return out, fmt.Errorf("has %d dimensions instead of 1 or 2", len(d.shape))

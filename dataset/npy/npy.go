@@ -135,7 +135,12 @@ func (in *input) checkFields(choice *columns.Choice) error {
 			continue
 		}
 		msg := fmt.Sprintf("%s holds %s", in.label(j), holds)
-		err := &dataset.InputError{File: in.name, Msg: msg, Omittable: k < choice.Features, Hint: "encode it as numbers, or leave it out"}
+		err := &dataset.InputError{
+			File:      in.name,
+			Msg:       msg,
+			Omittable: k < choice.Features,
+			Hint:      "encode it as numbers, or leave it out",
+		}
 		refused = choice.Refuse(refused, err, j, excerpt.Of(in.fields[j].name), false)
 	}
 	if refused != nil {
@@ -190,7 +195,16 @@ func openFile(f *rawfile.File, entries *io.SectionReader, err error) (*input, er
 	if err != nil {
 		return nil, err
 	}
-	in := &input{name: f.Name, data: f, wrap: f.Wrap, close: f.Close, stamp: f.Stamp(), unchanged: f.Unchanged, stop: f.Stop, piped: f.Piped()}
+	in := &input{
+		name:      f.Name,
+		data:      f,
+		wrap:      f.Wrap,
+		close:     f.Close,
+		stamp:     f.Stamp(),
+		unchanged: f.Unchanged,
+		stop:      f.Stop,
+		piped:     f.Piped(),
+	}
 	if f.Prompt() {
 		in.available = f.Available
 	}
@@ -262,7 +276,10 @@ func source(look, pass opening, opts Options) (*dataset.Stream, error) {
 		}
 		if in.rows != h.rows || in.cols != h.cols || !slices.Equal(in.names(), h.names()) {
 			in.close() // only its header was read
-			return nil, &dataset.InputError{File: in.name, Msg: fmt.Sprintf("is now %d×%d, but was %d×%d when it was opened", in.rows, in.cols, h.rows, h.cols)}
+			return nil, &dataset.InputError{
+				File: in.name,
+				Msg:  fmt.Sprintf("is now %d×%d, but was %d×%d when it was opened", in.rows, in.cols, h.rows, h.cols),
+			}
 		}
 		if in.fortran {
 			return newColumnReader(in, choice), nil

@@ -72,7 +72,10 @@ func memberOfFeatures(name string, names []string) (string, error) {
 	case len(names) == 0:
 		return "", &dataset.InputError{File: name, Msg: "holds no arrays"}
 	}
-	return "", &dataset.InputError{File: name, Msg: fmt.Sprintf("holds the arrays %s; select one, as in %s:%s", joinNames(names), name, excerpt.Of(names[0]))}
+	return "", &dataset.InputError{
+		File: name,
+		Msg:  fmt.Sprintf("holds the arrays %s; select one, as in %s:%s", joinNames(names), name, excerpt.Of(names[0])),
+	}
 }
 
 // joinNames joins at most the first 12 names by commas.
@@ -103,7 +106,10 @@ func openArchive(name string, was dataset.Stamp) (*rawfile.File, *zip.Reader, er
 	for _, m := range z.File {
 		if seen[m.Name] {
 			f.Close() // only the directory of the archive was read
-			return nil, nil, &dataset.InputError{File: name, Msg: fmt.Sprintf("has two members called %q: the choice is ambiguous", excerpt.Of(m.Name))}
+			return nil, nil, &dataset.InputError{
+				File: name,
+				Msg:  fmt.Sprintf("has two members called %q: the choice is ambiguous", excerpt.Of(m.Name)),
+			}
 		}
 		seen[m.Name] = true
 	}
@@ -124,7 +130,10 @@ func openMemberAs(name, member string, was dataset.Stamp, describe func(descript
 	i := slices.IndexFunc(z.File, func(f *zip.File) bool { return f.Name == member+".npy" })
 	if i < 0 {
 		f.Close() // only the directory of the archive was read
-		return nil, &dataset.InputError{File: name, Msg: fmt.Sprintf("has no array %q; it holds %s", excerpt.Of(member), joinNames(members(z)))}
+		return nil, &dataset.InputError{
+			File: name,
+			Msg:  fmt.Sprintf("has no array %q; it holds %s", excerpt.Of(member), joinNames(members(z))),
+		}
 	}
 	in := &input{name: name + ":" + member, stamp: f.Stamp(), unchanged: f.Unchanged}
 	in.wrap = func(err error, row int) error { return wrapMember(in.name, err, row) }

@@ -44,7 +44,12 @@ type rowReader struct {
 }
 
 func newRowReader(in *input, c columns.Choice) *rowReader {
-	return &rowReader{input: in, Choice: c, chunk: int(min(int64(max(1, chunkBytes/in.width())), in.rows)), parts: make([]part, 1)}
+	return &rowReader{
+		input:  in,
+		Choice: c,
+		chunk:  int(min(int64(max(1, chunkBytes/in.width())), in.rows)),
+		parts:  make([]part, 1),
+	}
 }
 
 func (r *rowReader) Close() error { return r.close() }
@@ -116,13 +121,19 @@ func (in *input) excessError(next []byte) error {
 	if string(next) == magic {
 		what = ", another array; save each array to its own file, or all with np.savez"
 	}
-	return &dataset.InputError{File: in.name, Msg: fmt.Sprintf("has more bytes than its %d rows, from byte %d on%s", in.rows, in.length(), what)}
+	return &dataset.InputError{
+		File: in.name,
+		Msg:  fmt.Sprintf("has more bytes than its %d rows, from byte %d on%s", in.rows, in.length(), what),
+	}
 }
 
 // truncatedError describes a truncated array, and adds the row to other errors.
 func (in *input) truncatedError(err error, rows int64) error {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		return &dataset.InputError{File: in.name, Msg: fmt.Sprintf("is truncated: row %d of %d is incomplete", rows+1, in.rows)}
+		return &dataset.InputError{
+			File: in.name,
+			Msg:  fmt.Sprintf("is truncated: row %d of %d is incomplete", rows+1, in.rows),
+		}
 	}
 	return in.wrap(err, int(rows+1))
 }
@@ -148,7 +159,14 @@ func (in *input) notFinite(row int64, j int, v float64) error {
 	if integers {
 		msg = fmt.Sprintf("row %d, %s is an integer beyond 2⁵³, which float64 cannot represent", row+1, in.label(j))
 	}
-	return &dataset.InputError{File: in.name, Line: int(row) + 1, Column: j + 1, Msg: msg, NonFinite: !integers, Missing: v != v && !integers}
+	return &dataset.InputError{
+		File:      in.name,
+		Line:      int(row) + 1,
+		Column:    j + 1,
+		Msg:       msg,
+		NonFinite: !integers,
+		Missing:   v != v && !integers,
+	}
 }
 
 // A columnReader reads an array in Fortran order.

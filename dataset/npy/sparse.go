@@ -57,7 +57,9 @@ func openSparse(name string, opts Options) (*dataset.Stream, error) {
 		return nil, err
 	}
 	if !opts.Cells.WithoutLabels().OnlyNumbers() {
-		return nil, m.fail("is a sparse matrix, whose rows have no missing values (absent entries are zero) and no categories")
+		return nil, m.fail(
+			"is a sparse matrix, whose rows have no missing values (absent entries are zero) and no categories",
+		)
 	}
 	choice, err := m.choose(opts)
 	if err != nil {
@@ -100,7 +102,10 @@ func describeSparse(name string) (*sparse, error) {
 	}
 	m.format = text
 	if !slices.Contains([]string{"csr", "csc", "bsr", "coo"}, m.format) {
-		return nil, m.fail("holds a sparse matrix of scipy in the format %q; convert it to csr: scipy.sparse.save_npz(file, x.tocsr())", excerpt.Of(m.format))
+		return nil, m.fail(
+			"holds a sparse matrix of scipy in the format %q; convert it to csr: scipy.sparse.save_npz(file, x.tocsr())",
+			excerpt.Of(m.format),
+		)
 	}
 	shape, err := m.shape()
 	if err != nil {
@@ -233,7 +238,15 @@ func (m *sparse) open(choice columns.Choice, was dataset.Stamp) (dataset.Reader,
 		was = now.stamp
 	}
 	if now.rows != m.rows || now.cols != m.cols || now.format != m.format {
-		return nil, m.fail("is now a %s matrix of %d×%d, but was %s of %d×%d when it was opened", now.format, now.rows, now.cols, m.format, m.rows, m.cols)
+		return nil, m.fail(
+			"is now a %s matrix of %d×%d, but was %s of %d×%d when it was opened",
+			now.format,
+			now.rows,
+			now.cols,
+			m.format,
+			m.rows,
+			m.cols,
+		)
 	}
 	rows := &sparseRows{sparse: now, Choice: choice}
 	if m.format == "csr" || m.format == "bsr" {
@@ -255,7 +268,10 @@ func openVector(name, member string, was dataset.Stamp) (*vector, error) {
 	in, err := openMemberAs(name, member, was, func(d description) (header, error) {
 		k, ok := kindOf(d.descr)
 		if !ok {
-			return header{}, fmt.Errorf("holds entries of type %q; readable types are floats of 16, 32 and 64 bits, integers and booleans", excerpt.Of(d.descr))
+			return header{}, fmt.Errorf(
+				"holds entries of type %q; readable types are floats of 16, 32 and 64 bits, integers and booleans",
+				excerpt.Of(d.descr),
+			)
 		}
 		count := int64(1)
 		for _, n := range d.shape {
@@ -265,7 +281,10 @@ func openVector(name, member string, was dataset.Stamp) (*vector, error) {
 			count *= n
 		}
 		if d.fortran && len(d.shape) > 1 && count > 0 {
-			return header{}, fmt.Errorf("has %d dimensions in Fortran order; save it with np.ascontiguousarray", len(d.shape))
+			return header{}, fmt.Errorf(
+				"has %d dimensions in Fortran order; save it with np.ascontiguousarray",
+				len(d.shape),
+			)
 		}
 		return header{rows: count, cols: 1, kind: k, descr: d.descr, shape: d.shape}, nil
 	})
@@ -320,7 +339,10 @@ func (v *vector) floats(dst []float64, n int) ([]float64, error) {
 // ints reads len(dst) integers.
 func (v *vector) ints(dst []int64) error {
 	if !v.integers || v.descr == "|b1" {
-		return &dataset.InputError{File: v.name, Msg: fmt.Sprintf("is damaged: its entries have the type %q instead of integers", excerpt.Of(v.descr))}
+		return &dataset.InputError{
+			File: v.name,
+			Msg:  fmt.Sprintf("is damaged: its entries have the type %q instead of integers", excerpt.Of(v.descr)),
+		}
 	}
 	for len(dst) > 0 {
 		k := min(len(dst), maxPiece)

@@ -94,7 +94,15 @@ func TestSparse(t *testing.T) {
 			for _, first := range []int64{0, 1, 6, 10, 23} {
 				got, err := table(t, src, first)
 				if err != nil || !equal(got, want[first:]) {
-					t.Errorf("%s, blocks of %d rows, from row %d: %v\n%v\nwant %v", path, blockRows, first, err, got, want[first:])
+					t.Errorf(
+						"%s, blocks of %d rows, from row %d: %v\n%v\nwant %v",
+						path,
+						blockRows,
+						first,
+						err,
+						got,
+						want[first:],
+					)
 					break
 				}
 			}
@@ -173,22 +181,46 @@ func longs(values ...int64) entries { return entries{"<i8", fmt.Sprint(len(value
 // TestSparseDamaged: arrays that contradict each other, or values that cannot be read, are errors.
 func TestSparseDamaged(t *testing.T) {
 	csr := func(changes archive) archive {
-		out := archive{"format": format("csr"), "shape": longs(2, 3), "data": numbers(1, 2, 3), "indices": integers(0, 2, 1), "indptr": integers(0, 2, 3)}
+		out := archive{
+			"format":  format("csr"),
+			"shape":   longs(2, 3),
+			"data":    numbers(1, 2, 3),
+			"indices": integers(0, 2, 1),
+			"indptr":  integers(0, 2, 3),
+		}
 		for name, e := range changes {
 			out[name] = e
 		}
 		return out
 	}
-	csc := archive{"format": format("csc"), "shape": longs(3, 2), "data": numbers(1, 2, 3), "indices": integers(0, 2, 1), "indptr": integers(0, 2, 3)}
+	csc := archive{
+		"format":  format("csc"),
+		"shape":   longs(3, 2),
+		"data":    numbers(1, 2, 3),
+		"indices": integers(0, 2, 1),
+		"indptr":  integers(0, 2, 3),
+	}
 	coo := func(changes archive) archive {
-		out := archive{"format": format("coo"), "shape": longs(2, 3), "data": numbers(1, 2), "row": integers(0, 1), "col": integers(2, 0)}
+		out := archive{
+			"format": format("coo"),
+			"shape":  longs(2, 3),
+			"data":   numbers(1, 2),
+			"row":    integers(0, 1),
+			"col":    integers(2, 0),
+		}
 		for name, e := range changes {
 			out[name] = e
 		}
 		return out
 	}
 	bsr := func(changes archive) archive {
-		out := archive{"format": format("bsr"), "shape": longs(2, 4), "data": {"<f8", "1, 2, 2", []float64{1, 2, 3, 4}}, "indices": integers(1), "indptr": integers(0, 1)}
+		out := archive{
+			"format":  format("bsr"),
+			"shape":   longs(2, 4),
+			"data":    {"<f8", "1, 2, 2", []float64{1, 2, 3, 4}},
+			"indices": integers(1),
+			"indptr":  integers(0, 1),
+		}
 		for name, e := range changes {
 			out[name] = e
 		}
@@ -199,48 +231,126 @@ func TestSparseDamaged(t *testing.T) {
 		in   archive
 		want string
 	}{
-		"csr":                  {csr(nil), ""},
-		"csr, no values":       {csr(archive{"data": numbers(), "indices": integers(), "indptr": integers(0, 0, 0)}), ""},
-		"csr, more values":     {csr(archive{"indptr": integers(0, 1, 2)}), ""},
-		"integers":             {csr(archive{"data": longs(1, -2, 1<<53)}), ""},
-		"format dia":           {csr(archive{"format": format("dia")}), `: holds a sparse matrix of scipy in the format "dia"; convert it to csr`},
-		"a number as format":   {csr(archive{"format": integers(1)}), `:format: is no text, but "<i4"`},
-		"no rows":              {csr(archive{"shape": longs(0, 3)}), ": has no rows"},
-		"no columns":           {csr(archive{"shape": longs(2, 0)}), ": has shape [2 0]; the columns must be 1 to 2147483647"},
-		"too many columns":     {csr(archive{"shape": longs(2, 1<<31)}), ": has shape [2 2147483648]"},
-		"one dimension":        {csr(archive{"shape": longs(3)}), ": holds a sparse array of 1 dimensions instead of 2"},
-		"data of 2 dimensions": {csr(archive{"data": {"<f8", "1, 3", []float64{1, 2, 3}}}), ": is damaged: the array data has 2 dimensions"},
-		"complex":              {csr(archive{"data": {"<c8", "1,", []float32{1, 2}}}), `:data: holds entries of type "<c8"`},
-		"short indptr":         {csr(archive{"indptr": integers(0, 3)}), ": is damaged: indptr has 2 entries instead of 3"},
-		"short indices":        {csr(archive{"indices": integers(0, 1)}), "indices has 2 and data 3"},
-		"indptr from 1":        {csr(archive{"indptr": integers(1, 2, 3)}), ": is damaged: indptr begins with 1 instead of 0"},
-		"indptr decreases":     {csr(archive{"indptr": integers(0, 2, 1)}), ": is damaged: entry 3 of indptr is 1"},
-		"indptr beyond":        {csr(archive{"indptr": integers(0, 2, 4)}), ": is damaged: entry 3 of indptr is 4"},
-		"indptr of floats":     {csr(archive{"indptr": numbers(0, 2, 3)}), `:indptr: is damaged: its entries have the type "<f8" instead of integers`},
-		"column beyond":        {csr(archive{"indices": integers(0, 2, 3)}), ":2: is damaged: row 2 has a value in column 4 of 3"},
-		"column below":         {csr(archive{"indices": integers(0, -1, 1)}), ":1: is damaged: row 1 has a value in column 0 of 3"},
-		"column of 64 bits":    {csr(archive{"indices": longs(0, 1<<40, 1)}), ":1: is damaged: row 1 has a value in column 0 of 3"},
-		"NaN":                  {csr(archive{"data": numbers(1, 2, nan)}), ":2:2: row 2, column 2 is NaN, which is not finite"},
-		"infinity":             {csr(archive{"data": numbers(1, inf, 3)}), ":1:3: row 1, column 3 is +Inf"},
-		"integer beyond 2^53":  {csr(archive{"data": longs(1, 1<<53+1, 3)}), ":1:3: row 1, column 3 is an integer beyond 2⁵³"},
-		"a sum overflows":      {csr(archive{"data": numbers(1.7e308, 1.7e308, 3), "indices": integers(1, 1, 1)}), ":1:2: row 1, column 2 is +Inf"},
-		"csc":                  {csc, ""},
-		"csc, indptr":          {archive{"format": format("csc"), "shape": longs(3, 2), "data": numbers(1, 2, 3), "indices": integers(0, 2, 1), "indptr": integers(0, 2, 1)}, ":indptr: is damaged: its entries decrease"},
-		"csc, many rows":       {archive{"format": format("csc"), "shape": longs(1<<40, 1), "data": numbers(1), "indices": integers(0), "indptr": integers(0, 1)}, ": has shape [1099511627776 1]; the rows of csc must be at most"},
-		"coo":                  {coo(nil), ""},
-		"coo, row beyond":      {coo(archive{"row": integers(0, 2)}), ": is damaged: value 2 is in row 3 of 2"},
-		"coo, row below":       {coo(archive{"row": integers(-1, 0)}), ": is damaged: value 1 is in row 0 of 2"},
-		"coo, column beyond":   {coo(archive{"col": integers(3, 0)}), ":1: is damaged: row 1 has a value in column"},
-		"coo, short rows":      {coo(archive{"row": integers(0)}), ": is damaged: row has 1 entries, data 2 and col 2"},
-		"coords":               {coo(archive{"coords": {"<i4", "2, 2", []int32{0, 1, 2, 0}}}), ""},
-		"short coords":         {coo(archive{"coords": integers(0, 1)}), ": is damaged: coords has 2 entries, data 2 and coords 2"},
-		"fill value":           {coo(archive{"fill_value": {"<f8", "", []float64{1}}}), ": is a sparse array whose absent entries are [1] instead of 0"},
-		"bsr":                  {bsr(nil), ""},
-		"bsr, rows":            {bsr(archive{"shape": longs(3, 4)}), ": is damaged: a matrix of 3×4 cannot have blocks of 2×2"},
-		"bsr, flat":            {bsr(archive{"data": numbers(1, 2, 3, 4)}), ": is damaged: the array data has shape [4]"},
-		"bsr, empty blocks":    {bsr(archive{"data": {"<f8", "1, 0, 2", []float64{}}}), ": is damaged: the array data has shape [1 0 2]"},
-		"bsr, column beyond":   {bsr(archive{"indices": integers(2)}), ":1: is damaged: row 1 has a value in column"},
-		"bsr, column below":    {bsr(archive{"indices": integers(-1)}), ":1: is damaged: row 1 has a value in column"},
+		"csr": {csr(nil), ""},
+		"csr, no values": {
+			csr(archive{"data": numbers(), "indices": integers(), "indptr": integers(0, 0, 0)}),
+			"",
+		},
+		"csr, more values": {csr(archive{"indptr": integers(0, 1, 2)}), ""},
+		"integers":         {csr(archive{"data": longs(1, -2, 1<<53)}), ""},
+		"format dia": {
+			csr(archive{"format": format("dia")}),
+			`: holds a sparse matrix of scipy in the format "dia"; convert it to csr`,
+		},
+		"a number as format": {csr(archive{"format": integers(1)}), `:format: is no text, but "<i4"`},
+		"no rows":            {csr(archive{"shape": longs(0, 3)}), ": has no rows"},
+		"no columns": {
+			csr(archive{"shape": longs(2, 0)}),
+			": has shape [2 0]; the columns must be 1 to 2147483647",
+		},
+		"too many columns": {csr(archive{"shape": longs(2, 1<<31)}), ": has shape [2 2147483648]"},
+		"one dimension": {
+			csr(archive{"shape": longs(3)}),
+			": holds a sparse array of 1 dimensions instead of 2",
+		},
+		"data of 2 dimensions": {
+			csr(archive{"data": {"<f8", "1, 3", []float64{1, 2, 3}}}),
+			": is damaged: the array data has 2 dimensions",
+		},
+		"complex": {
+			csr(archive{"data": {"<c8", "1,", []float32{1, 2}}}),
+			`:data: holds entries of type "<c8"`,
+		},
+		"short indptr": {
+			csr(archive{"indptr": integers(0, 3)}),
+			": is damaged: indptr has 2 entries instead of 3",
+		},
+		"short indices": {csr(archive{"indices": integers(0, 1)}), "indices has 2 and data 3"},
+		"indptr from 1": {
+			csr(archive{"indptr": integers(1, 2, 3)}),
+			": is damaged: indptr begins with 1 instead of 0",
+		},
+		"indptr decreases": {csr(archive{"indptr": integers(0, 2, 1)}), ": is damaged: entry 3 of indptr is 1"},
+		"indptr beyond":    {csr(archive{"indptr": integers(0, 2, 4)}), ": is damaged: entry 3 of indptr is 4"},
+		"indptr of floats": {
+			csr(archive{"indptr": numbers(0, 2, 3)}),
+			`:indptr: is damaged: its entries have the type "<f8" instead of integers`,
+		},
+		"column beyond": {
+			csr(archive{"indices": integers(0, 2, 3)}),
+			":2: is damaged: row 2 has a value in column 4 of 3",
+		},
+		"column below": {
+			csr(archive{"indices": integers(0, -1, 1)}),
+			":1: is damaged: row 1 has a value in column 0 of 3",
+		},
+		"column of 64 bits": {
+			csr(archive{"indices": longs(0, 1<<40, 1)}),
+			":1: is damaged: row 1 has a value in column 0 of 3",
+		},
+		"NaN": {
+			csr(archive{"data": numbers(1, 2, nan)}),
+			":2:2: row 2, column 2 is NaN, which is not finite",
+		},
+		"infinity": {csr(archive{"data": numbers(1, inf, 3)}), ":1:3: row 1, column 3 is +Inf"},
+		"integer beyond 2^53": {
+			csr(archive{"data": longs(1, 1<<53+1, 3)}),
+			":1:3: row 1, column 3 is an integer beyond 2⁵³",
+		},
+		"a sum overflows": {
+			csr(archive{"data": numbers(1.7e308, 1.7e308, 3), "indices": integers(1, 1, 1)}),
+			":1:2: row 1, column 2 is +Inf",
+		},
+		"csc": {csc, ""},
+		"csc, indptr": {
+			archive{
+				"format":  format("csc"),
+				"shape":   longs(3, 2),
+				"data":    numbers(1, 2, 3),
+				"indices": integers(0, 2, 1),
+				"indptr":  integers(0, 2, 1),
+			},
+			":indptr: is damaged: its entries decrease",
+		},
+		"csc, many rows": {
+			archive{
+				"format":  format("csc"),
+				"shape":   longs(1<<40, 1),
+				"data":    numbers(1),
+				"indices": integers(0),
+				"indptr":  integers(0, 1),
+			},
+			": has shape [1099511627776 1]; the rows of csc must be at most",
+		},
+		"coo":                {coo(nil), ""},
+		"coo, row beyond":    {coo(archive{"row": integers(0, 2)}), ": is damaged: value 2 is in row 3 of 2"},
+		"coo, row below":     {coo(archive{"row": integers(-1, 0)}), ": is damaged: value 1 is in row 0 of 2"},
+		"coo, column beyond": {coo(archive{"col": integers(3, 0)}), ":1: is damaged: row 1 has a value in column"},
+		"coo, short rows":    {coo(archive{"row": integers(0)}), ": is damaged: row has 1 entries, data 2 and col 2"},
+		"coords":             {coo(archive{"coords": {"<i4", "2, 2", []int32{0, 1, 2, 0}}}), ""},
+		"short coords": {
+			coo(archive{"coords": integers(0, 1)}),
+			": is damaged: coords has 2 entries, data 2 and coords 2",
+		},
+		"fill value": {
+			coo(archive{"fill_value": {"<f8", "", []float64{1}}}),
+			": is a sparse array whose absent entries are [1] instead of 0",
+		},
+		"bsr": {bsr(nil), ""},
+		"bsr, rows": {
+			bsr(archive{"shape": longs(3, 4)}),
+			": is damaged: a matrix of 3×4 cannot have blocks of 2×2",
+		},
+		"bsr, flat": {
+			bsr(archive{"data": numbers(1, 2, 3, 4)}),
+			": is damaged: the array data has shape [4]",
+		},
+		"bsr, empty blocks": {
+			bsr(archive{"data": {"<f8", "1, 0, 2", []float64{}}}),
+			": is damaged: the array data has shape [1 0 2]",
+		},
+		"bsr, column beyond": {bsr(archive{"indices": integers(2)}), ":1: is damaged: row 1 has a value in column"},
+		"bsr, column below":  {bsr(archive{"indices": integers(-1)}), ":1: is damaged: row 1 has a value in column"},
 	}
 	path := filepath.Join(t.TempDir(), "x.npz")
 	for name, c := range cases {
@@ -263,7 +373,17 @@ func TestSparseDamaged(t *testing.T) {
 // TestSparseTwice: values of the same column are added, also if the columns are in order.
 func TestSparseTwice(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.npz")
-	archive{"format": format("csr"), "shape": longs(1, 3), "data": numbers(1, 2, 4), "indices": integers(0, 0, 1), "indptr": integers(0, 3)}.write(t, path, zip.Store)
+	archive{
+		"format":  format("csr"),
+		"shape":   longs(1, 3),
+		"data":    numbers(1, 2, 4),
+		"indices": integers(0, 0, 1),
+		"indptr":  integers(0, 3),
+	}.write(
+		t,
+		path,
+		zip.Store,
+	)
 	src, err := npy.OpenMember(path, "", npy.Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -300,7 +420,11 @@ func TestSparseChecksum(t *testing.T) {
 
 // TestSparseCells: a sparse matrix has neither missing values nor categories.
 func TestSparseCells(t *testing.T) {
-	_, err := npy.OpenMember(filepath.Join("testdata", "sparse-csr.npz"), "", npy.Options{Cells: &prepare.Cells{Missing: prepare.MissingMean}})
+	_, err := npy.OpenMember(
+		filepath.Join("testdata", "sparse-csr.npz"),
+		"",
+		npy.Options{Cells: &prepare.Cells{Missing: prepare.MissingMean}},
+	)
 	if err == nil || !strings.Contains(err.Error(), "is a sparse matrix, whose rows have no missing values") {
 		t.Error(err)
 	}
@@ -404,7 +528,15 @@ func damaged(z *zip.Reader, at int, change byte) []byte {
 			text[at] ^= change
 		}
 		at -= len(text)
-		to, err := w.CreateRaw(&zip.FileHeader{Name: m.Name, Method: zip.Store, CRC32: crc32.ChecksumIEEE(text), CompressedSize64: uint64(len(text)), UncompressedSize64: uint64(len(text))})
+		to, err := w.CreateRaw(
+			&zip.FileHeader{
+				Name:               m.Name,
+				Method:             zip.Store,
+				CRC32:              crc32.ChecksumIEEE(text),
+				CompressedSize64:   uint64(len(text)),
+				UncompressedSize64: uint64(len(text)),
+			},
+		)
 		if err == nil {
 			_, err = to.Write(text)
 		}

@@ -61,7 +61,11 @@ func (s *sparseRows) add(b *dataset.Buffer, idx []int32, val []float64, integers
 	last, isPlain := int32(-1), s.To == nil
 	for k, j := range idx {
 		if j < 0 || int(j) >= s.cols {
-			return &dataset.InputError{File: s.name, Line: int(row) + 1, Msg: fmt.Sprintf("is damaged: row %d has a value in column %d of %d", row+1, int(j)+1, s.cols)}
+			return &dataset.InputError{
+				File: s.name,
+				Line: int(row) + 1,
+				Msg:  fmt.Sprintf("is damaged: row %d has a value in column %d of %d", row+1, int(j)+1, s.cols),
+			}
 		}
 		v := val[k]
 		if v-v != 0 {
@@ -113,7 +117,12 @@ func (s *sparseRows) addSorted(b *dataset.Buffer, idx []int32, val []float64) er
 	}
 	b.EndRow()
 	if j := s.Encode(nil, b.Y[at:]); j >= 0 {
-		return &dataset.InputError{File: s.name, Line: int(s.done), Column: j + 1, Msg: fmt.Sprintf("row %d, column %d is not a label", s.done, j+1)}
+		return &dataset.InputError{
+			File:   s.name,
+			Line:   int(s.done),
+			Column: j + 1,
+			Msg:    fmt.Sprintf("row %d, column %d is not a label", s.done, j+1),
+		}
 	}
 	return nil
 }
@@ -143,7 +152,13 @@ func newPointerReader(rows *sparseRows, was dataset.Stamp) (dataset.Reader, erro
 	}
 	r := &pointerReader{sparseRows: rows, pointers: rows.files[0], indices: rows.files[1], data: rows.files[2]}
 	if want := r.rows/int64(r.height) + 1; r.pointers.rows != want || r.indices.rows != r.count {
-		err := r.fail("is damaged: indptr has %d entries instead of %d, indices has %d and data %d", r.pointers.rows, want, r.indices.rows, r.count)
+		err := r.fail(
+			"is damaged: indptr has %d entries instead of %d, indices has %d and data %d",
+			r.pointers.rows,
+			want,
+			r.indices.rows,
+			r.count,
+		)
 		return nil, errors.Join(err, r.Close())
 	}
 	var first [1]int64

@@ -102,7 +102,12 @@ func (r *scanReader) load() error {
 		k := r.lo >> r.shift
 		values := r.buckets[k]
 		if values > maxRowValues {
-			return r.fail("has %d values in the rows from %d on, more than %d; convert it to csr: scipy.sparse.save_npz(file, x.tocsr())", values, r.lo+1, maxRowValues)
+			return r.fail(
+				"has %d values in the rows from %d on, more than %d; convert it to csr: scipy.sparse.save_npz(file, x.tocsr())",
+				values,
+				r.lo+1,
+				maxRowValues,
+			)
 		}
 		for k++; k < int64(len(r.buckets)) && values+r.buckets[k] <= mostValues && k<<r.shift-r.lo < mostRows; k++ {
 			values += r.buckets[k]
@@ -168,7 +173,14 @@ func (r *scanReader) scan(visit func(rows []int64, cols []int32, values []float6
 		rowCount, want = 2*r.count, 2*r.count
 	}
 	if index.rows != rowCount || data.rows != r.count || columns.rows != want {
-		return r.fail("is damaged: %s has %d entries, data %d and %s %d", first, index.rows, data.rows, second, columns.rows)
+		return r.fail(
+			"is damaged: %s has %d entries, data %d and %s %d",
+			first,
+			index.rows,
+			data.rows,
+			second,
+			columns.rows,
+		)
 	}
 	if r.coords { // the rows precede the columns
 		if err := columns.skip(r.count); err != nil {

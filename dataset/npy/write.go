@@ -9,11 +9,17 @@ import (
 )
 
 // Write writes the rows×cols matrix data, stored row by row, as a .npy file of version 1.0. The entries begin at a
-// multiple of 64 bytes, so that programs can map them. If len(data) ≠ rows·cols, Write returns [dataset.ErrShape] and
-// writes nothing. Other errors are errors of w.
+// multiple of 64 bytes, so that programs can map them. If len(data) ≠ rows·cols, Write returns [dataset.ErrShape]
+// and writes nothing. Other errors are errors of w.
 func Write(w io.Writer, rows, cols int, data []float64) error {
 	if rows < 0 || cols < 0 || len(data) != rows*cols {
-		return fmt.Errorf("dataset: %w: there are %d numbers for an array of %d×%d", dataset.ErrShape, len(data), rows, cols)
+		return fmt.Errorf(
+			"dataset: %w: there are %d numbers for an array of %d×%d",
+			dataset.ErrShape,
+			len(data),
+			rows,
+			cols,
+		)
 	}
 	return numpy.Write(w, rows, cols, func(i int) []float64 { return data[i*cols : (i+1)*cols] })
 }

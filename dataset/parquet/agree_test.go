@@ -136,9 +136,17 @@ func TestSketchesAgree(t *testing.T) {
 		openNpy := func(path string) (*dataset.Stream, error) { return npy.Open(path, npy.Options{}) }
 		for _, by := range []string{"plain", "gzip", "zstd"} {
 			add("npy, "+by, packed(t, by, array("False")), openNpy)
-			add("csv, "+by, packed(t, by, []byte(text.String())), func(path string) (*dataset.Stream, error) { return csv.Open(path, csv.Options{}) })
+			add(
+				"csv, "+by,
+				packed(t, by, []byte(text.String())),
+				func(path string) (*dataset.Stream, error) { return csv.Open(path, csv.Options{}) },
+			)
 			codec := map[string]int{"plain": uncompressed, "gzip": gz, "zstd": zst}[by]
-			add("Parquet, "+by, encode(t, 1, cols, layout{codec: codec}), func(path string) (*dataset.Stream, error) { return parquet.Open(path, parquet.Options{}) })
+			add(
+				"Parquet, "+by,
+				encode(t, 1, cols, layout{codec: codec}),
+				func(path string) (*dataset.Stream, error) { return parquet.Open(path, parquet.Options{}) },
+			)
 		}
 		add("npy, Fortran", array("True"), openNpy)
 		want := sketched(t, sources["npy, plain"], 0)

@@ -18,7 +18,10 @@ func TestApache(t *testing.T) {
 		IsInput: func(path string) bool { return strings.HasSuffix(path, ".parquet") },
 		Columns: parquet.Columns,
 		Open: func(path, column string) (dataset.Source, error) {
-			return parquet.Open(path, parquet.Options{Columns: []string{column}, Cells: &prepare.Cells{Missing: prepare.MissingMean}})
+			return parquet.Open(
+				path,
+				parquet.Options{Columns: []string{column}, Cells: &prepare.Cells{Missing: prepare.MissingMean}},
+			)
 		},
 		// arrow-go cannot read these files, or reads no value although there is one null, or reads compressed bytes.
 		More: []string{

@@ -26,7 +26,8 @@ func TestChecksum(t *testing.T) {
 			if !sums && err != nil {
 				t.Errorf("%+v: %v", l, err)
 			}
-			if sums && (err == nil || !strings.Contains(err.Error(), ":1:1: column a cannot be read: the page at byte ") || !strings.Contains(err.Error(), "its header states")) {
+			if sums &&
+				(err == nil || !strings.Contains(err.Error(), ":1:1: column a cannot be read: the page at byte ") || !strings.Contains(err.Error(), "its header states")) {
 				t.Errorf("%+v: %v", l, err)
 			}
 		}
@@ -75,7 +76,25 @@ func onePage(t *testing.T, c column, packed []byte, size int) []byte {
 	head := structOf(fields(nil, 1, int32(n), 2, int32(plain), 3, int32(runs), 4, int32(runs)))
 	out := append([]byte("PAR1"), layout{}.header(0, size, packed, 5, head)...)
 	out = append(out, packed...)
-	meta := fields(nil, 1, int32(double), 2, listOf{}, 3, listOf{}, 4, int32(hadoop), 5, n, 6, size, 7, len(packed), 9, 4)
+	meta := fields(
+		nil,
+		1,
+		int32(double),
+		2,
+		listOf{},
+		3,
+		listOf{},
+		4,
+		int32(hadoop),
+		5,
+		n,
+		6,
+		size,
+		7,
+		len(packed),
+		9,
+		4,
+	)
 	groups := listOf{fields(nil, 1, listOf{fields(nil, 2, 4, 3, structOf(meta))}, 2, size, 3, n)}
 	schema := append(listOf{fields(nil, 4, "schema", 5, int32(1))}, c.node...)
 	footer := fields(nil, 1, int32(1), 2, schema, 3, n, 4, groups, 6, "a test")

@@ -26,7 +26,12 @@ const (
 )
 
 // unpacker may run on several goroutines at once.
-var unpacker, errUnpacker = zstd.NewReader(nil, zstd.WithDecodeAllCapLimit(true), zstd.WithDecoderConcurrency(0), zstd.WithDecoderMaxWindow(maxPage))
+var unpacker, errUnpacker = zstd.NewReader(
+	nil,
+	zstd.WithDecodeAllCapLimit(true),
+	zstd.WithDecoderConcurrency(0),
+	zstd.WithDecoderMaxWindow(maxPage),
+)
 
 // decompress fills dst exactly, because few bytes can stand for gigabytes.
 func decompress(codec int32, dst, src []byte) (err error) {

@@ -38,13 +38,25 @@ type column struct {
 // column describes column j, or returns why it cannot be read.
 func (f *opened) column(j int, choice *columns.Choice) (column, *dataset.InputError) {
 	leaf, means := &f.columns[j], f.columns[j].annotation()
-	c := column{index: j, name: excerpt.Of(f.names[j]), leaf: f.leaf[j], optional: leaf.Repetition == 1, missing: choice.Allows(j), lexicon: choice.Lexicon(j)}
+	c := column{
+		index:    j,
+		name:     excerpt.Of(f.names[j]),
+		leaf:     f.leaf[j],
+		optional: leaf.Repetition == 1,
+		missing:  choice.Allows(j),
+		lexicon:  choice.Lexicon(j),
+	}
 	refuse := func(holds, hint string) (column, *dataset.InputError) {
 		c.left = c.lexicon.LeaveOut("holds " + holds)
 		if c.left {
 			return c, nil
 		}
-		return c, &dataset.InputError{File: f.name, Msg: fmt.Sprintf("column %s holds %s", c.name, holds), Omittable: true, Hint: hint + ", or leave it out"}
+		return c, &dataset.InputError{
+			File:      f.name,
+			Msg:       fmt.Sprintf("column %s holds %s", c.name, holds),
+			Omittable: true,
+			Hint:      hint + ", or leave it out",
+		}
 	}
 	if leaf.Kind == nil || leaf.Repetition > 1 {
 		return refuse("nested values", "make columns of its fields")

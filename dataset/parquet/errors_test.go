@@ -16,7 +16,15 @@ import (
 // TestErrors: what is refused when a file is opened, behind its name.
 func TestErrors(t *testing.T) {
 	one := []float64{1}
-	plain := write(t, encode(t, 1, []column{{node("a", false, double, nil), one, nil}, {node("b", false, double, nil), one, nil}}, layout{}))
+	plain := write(
+		t,
+		encode(
+			t,
+			1,
+			[]column{{node("a", false, double, nil), one, nil}, {node("b", false, double, nil), one, nil}},
+			layout{},
+		),
+	)
 	absent := filepath.Join(t.TempDir(), "absent")
 	for _, c := range []struct {
 		name, path string
@@ -68,8 +76,15 @@ func TestChangedColumn(t *testing.T) {
 // error with the file, or numbers, but no panic, and it ends. Of the bytes every third is
 // damaged, and every one where FDRIDGE_THOROUGH is set.
 func TestDamagedBeyond(t *testing.T) {
-	whole := encode(t, 2, []column{{node("a", true, double, nil), sequence(50), slicesOf(50)}, {node("b", false, long, nil), make([]int64, 50), nil}},
-		layout{codec: snap, encoding: indices, pageRows: 12})
+	whole := encode(
+		t,
+		2,
+		[]column{
+			{node("a", true, double, nil), sequence(50), slicesOf(50)},
+			{node("b", false, long, nil), make([]int64, 50), nil},
+		},
+		layout{codec: snap, encoding: indices, pageRows: 12},
+	)
 	failed, path, step := 0, write(t, whole), 3
 	if os.Getenv("FDRIDGE_THOROUGH") != "" {
 		step = 1

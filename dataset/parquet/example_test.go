@@ -11,7 +11,10 @@ import (
 
 // Two columns by their names, of the first rows.
 func ExampleOpen() {
-	src, err := parquet.Open("testdata/duckdb-v2-zstd.parquet", parquet.Options{Targets: []string{"double"}, Columns: []string{"int32", "bool"}})
+	src, err := parquet.Open(
+		"testdata/duckdb-v2-zstd.parquet",
+		parquet.Options{Targets: []string{"double"}, Columns: []string{"int32", "bool"}},
+	)
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -140,7 +140,10 @@ func TestForeignNulls(t *testing.T) {
 func TestForeignTexts(t *testing.T) {
 	names := []string{"plain", "dictionary", "length", "prefix"}
 	for _, first := range []int64{0, 333, 777} {
-		s, err := parquet.Open(filepath.Join("testdata", "arrow-texts.parquet"), parquet.Options{Cells: &prepare.Cells{OneHot: names, Missing: prepare.MissingMean}})
+		s, err := parquet.Open(
+			filepath.Join("testdata", "arrow-texts.parquet"),
+			parquet.Options{Cells: &prepare.Cells{OneHot: names, Missing: prepare.MissingMean}},
+		)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -168,7 +171,8 @@ func TestForeignTexts(t *testing.T) {
 			t.Errorf("from row %d: %d rows, %d texts", first, row, len(codes))
 		}
 	}
-	if _, err := open(filepath.Join("testdata", "arrow-texts.parquet"), parquet.Options{Columns: []string{"plain"}, Cells: &prepare.Cells{OneHot: []string{"plain"}}}); err == nil || !strings.Contains(err.Error(), ":1:1: column plain has a missing value") {
+	if _, err := open(filepath.Join("testdata", "arrow-texts.parquet"), parquet.Options{Columns: []string{"plain"}, Cells: &prepare.Cells{OneHot: []string{"plain"}}}); err == nil ||
+		!strings.Contains(err.Error(), ":1:1: column plain has a missing value") {
 		t.Error(err)
 	}
 }

@@ -126,7 +126,12 @@ func (p *pages) load(h *header, levelBytes int, codec int32, memory *[]byte) err
 		return err
 	}
 	if h.Sum != nil && crc32.ChecksumIEEE(src) != uint32(*h.Sum) {
-		return fmt.Errorf("the page at byte %d of the file has the CRC-32 %08x, its header states %08x", p.at, crc32.ChecksumIEEE(src), uint32(*h.Sum))
+		return fmt.Errorf(
+			"the page at byte %d of the file has the CRC-32 %08x, its header states %08x",
+			p.at,
+			crc32.ChecksumIEEE(src),
+			uint32(*h.Sum),
+		)
 	}
 	p.at += int64(h.Packed)
 	if codec == codecNone {
@@ -278,7 +283,12 @@ func (p *pages) skip(rows int64, s *scratch) error {
 
 // read reads up to len(dst) ≤ rowsPerTile values.
 // It stops at the end of the column, an error, or a null that is not allowed.
-func (p *pages) read(dst []float64, missing bool, text func([]byte) (float64, error), s *scratch) (rows int, null bool, err error) {
+func (p *pages) read(
+	dst []float64,
+	missing bool,
+	text func([]byte) (float64, error),
+	s *scratch,
+) (rows int, null bool, err error) {
 	p.shared = s
 	for rows < len(dst) {
 		if p.inPage == 0 {

@@ -63,7 +63,13 @@ func Open(name string, opts Options) (*dataset.Stream, error) {
 		return nil, f.fail("has no rows")
 	}
 	var s *dataset.Stream
-	s = dataset.NewStream(n, choice.Features, choice.Targets, false, func() (dataset.Reader, error) { return newReader(name, choice, n, s.Stamp) })
+	s = dataset.NewStream(
+		n,
+		choice.Features,
+		choice.Targets,
+		false,
+		func() (dataset.Reader, error) { return newReader(name, choice, n, s.Stamp) },
+	)
 	s.Stamp = f.raw.Stamp()
 	if opts.Cells.OnlyNumbers() {
 		s.Columns = byColumns(name, choice, n, s.Stamp)
@@ -158,7 +164,14 @@ func (f *opened) limitPages(n int) {
 // newPages returns a reader, whose method open selects a row group.
 func (f *opened) newPages(c *column) *pages {
 	d := decoder{kind: c.kind, number: c.convert, isText: c.text, wide: c.wide, length: c.length}
-	return &pages{file: f.raw.At(), end: f.raw.Plain - footerEnd, limit: f.limit, optional: c.optional, packed: f.packed, decoder: d}
+	return &pages{
+		file:     f.raw.At(),
+		end:      f.raw.Plain - footerEnd,
+		limit:    f.limit,
+		optional: c.optional,
+		packed:   f.packed,
+		decoder:  d,
+	}
 }
 
 func (f *opened) fail(format string, args ...any) error {

@@ -64,7 +64,11 @@ func TestRead(t *testing.T) {
 	integer := func(t, bits int, signed bool, v any) column {
 		return column{node("i", false, t, as(10, 2, signed)), v, nil}
 	}
-	group := column{append(listOf{fields(nil, 3, int32(0), 4, "g", 5, int32(1))}, node("b", false, double, nil)...), []float64{1, 2}, nil}
+	group := column{
+		append(listOf{fields(nil, 3, int32(0), 4, "g", 5, int32(1))}, node("b", false, double, nil)...),
+		[]float64{1, 2},
+		nil,
+	}
 	list := column{element("l", 2, bytesType, nil), []string{"", ""}, []bool{true, true}}
 	for name, c := range map[string]struct {
 		cols []column
@@ -205,7 +209,14 @@ func TestWide(t *testing.T) {
 		for i := range v {
 			v[i] = float64(100*i + j)
 		}
-		cols = append(cols, column{node: node(fmt.Sprint("x", j+1), j%2 == 0, double, nil), values: v, valid: map[bool][]bool{true: slicesOf(n)}[j%2 == 0]})
+		cols = append(
+			cols,
+			column{
+				node:   node(fmt.Sprint("x", j+1), j%2 == 0, double, nil),
+				values: v,
+				valid:  map[bool][]bool{true: slicesOf(n)}[j%2 == 0],
+			},
+		)
 	}
 	path := write(t, encode(t, 2, cols, layout{}))
 	for _, c := range []struct {
@@ -296,14 +307,18 @@ func TestNullFarIn(t *testing.T) {
 	for i := range valid {
 		valid[i] = i != 777
 	}
-	cols := []column{{node("a", true, double, nil), sequence(n - 1), valid}, {node("b", false, double, nil), sequence(n), nil}}
+	cols := []column{
+		{node("a", true, double, nil), sequence(n - 1), valid},
+		{node("b", false, double, nil), sequence(n), nil},
+	}
 	path := write(t, encode(t, 1, cols, layout{pageRows: 50}))
 	s, err := parquet.Open(path, parquet.Options{Targets: []string{"b"}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	s.BlockRows = 100
-	if _, err := contents(s); err == nil || !strings.HasPrefix(err.Error(), path+":778:1: column a has a missing value") {
+	if _, err := contents(s); err == nil ||
+		!strings.HasPrefix(err.Error(), path+":778:1: column a has a missing value") {
 		t.Error(err)
 	}
 	columns, _ := dataset.ByColumns(s)
@@ -318,8 +333,15 @@ func TestNullFarIn(t *testing.T) {
 // each, there is an error with a file, or
 // numbers, but no panic.
 func TestDamaged(t *testing.T) {
-	whole := encode(t, 2, []column{{node("a", true, double, nil), sequence(50), slicesOf(50)}, {node("b", false, long, nil), make([]int64, 50), nil}},
-		layout{codec: snap, encoding: indices})
+	whole := encode(
+		t,
+		2,
+		[]column{
+			{node("a", true, double, nil), sequence(50), slicesOf(50)},
+			{node("b", false, long, nil), make([]int64, 50), nil},
+		},
+		layout{codec: snap, encoding: indices},
+	)
 	path := write(t, whole)
 	try := func(what string, content []byte) {
 		rewrite(t, path, content)
@@ -344,7 +366,8 @@ func TestDamaged(t *testing.T) {
 			t.Errorf("cut to %d bytes: %v", n, err)
 		}
 	}
-	if _, err := open(write(t, append([]byte{0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0}, whole...)), parquet.Options{}); err == nil || !strings.Contains(err.Error(), "is a gzip stream") {
+	if _, err := open(write(t, append([]byte{0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0}, whole...)), parquet.Options{}); err == nil ||
+		!strings.Contains(err.Error(), "is a gzip stream") {
 		t.Errorf("gzip: %v", err)
 	}
 }
@@ -359,7 +382,10 @@ func slicesOf(n int) []bool {
 
 // TestLeavingEarly: a pass that is left or cancelled closes the file and ends.
 func TestLeavingEarly(t *testing.T) {
-	s, err := parquet.Open(write(t, encode(t, 3, []column{{node("a", false, double, nil), sequence(1000), nil}}, layout{})), parquet.Options{})
+	s, err := parquet.Open(
+		write(t, encode(t, 3, []column{{node("a", false, double, nil), sequence(1000), nil}}, layout{})),
+		parquet.Options{},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}

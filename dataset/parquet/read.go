@@ -194,7 +194,13 @@ func (r *reader) fill(values []float64, row int64, c *column, p *pages, s *scrat
 	}
 	got, null, err := p.read(values, c.missing, c.code, s)
 	at := func(msg string, cause error) *dataset.InputError {
-		return &dataset.InputError{File: r.name, Line: int(row) + got + 1, Column: c.index + 1, Msg: "column " + c.name + " " + msg, Err: cause}
+		return &dataset.InputError{
+			File:   r.name,
+			Line:   int(row) + got + 1,
+			Column: c.index + 1,
+			Msg:    "column " + c.name + " " + msg,
+			Err:    cause,
+		}
 	}
 	level, noLevel := errors.AsType[levelError](err)
 	switch {
@@ -229,10 +235,20 @@ func (r *reader) fill(values []float64, row int64, c *column, p *pages, s *scrat
 
 // notFinite returns the error for v in column j. row counts from 0.
 func (r *reader) notFinite(row int64, j int, v float64) error {
-	out := &dataset.InputError{File: r.name, Line: int(row) + 1, Column: j + 1, Msg: fmt.Sprintf("column %s: %v is not finite", excerpt.Of(r.names[j]), v), NonFinite: true, Missing: v != v}
+	out := &dataset.InputError{
+		File:      r.name,
+		Line:      int(row) + 1,
+		Column:    j + 1,
+		Msg:       fmt.Sprintf("column %s: %v is not finite", excerpt.Of(r.names[j]), v),
+		NonFinite: true,
+		Missing:   v != v,
+	}
 	for _, c := range r.used {
 		if c.index == j && c.integers {
-			out.NonFinite, out.Missing, out.Msg = false, false, fmt.Sprintf("column %s: an integer beyond 2⁵³, which float64 cannot represent", c.name)
+			out.NonFinite, out.Missing, out.Msg = false, false, fmt.Sprintf(
+				"column %s: an integer beyond 2⁵³, which float64 cannot represent",
+				c.name,
+			)
 		}
 	}
 	return out

@@ -35,7 +35,10 @@ func TestSkip(t *testing.T) {
 	for i := range valid {
 		valid[i] = true
 	}
-	cols := []column{{node("a", false, double, nil), sequence(n), nil}, {node("c", true, double, nil), sequence(n), valid}}
+	cols := []column{
+		{node("a", false, double, nil), sequence(n), nil},
+		{node("c", true, double, nil), sequence(n), valid},
+	}
 	paths := []string{}
 	for _, l := range []layout{{}, {encoding: indices}, {codec: snap, version2: true, encoding: indices}, {encoding: split}} {
 		l.pageRows = 125

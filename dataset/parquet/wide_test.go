@@ -24,7 +24,8 @@ func unscaled(i int, column string) *big.Int {
 
 var wideScales = map[string]int64{"decimal32": 2, "decimal64": 7, "fixed9": 5, "fixed38": 10, "bytes": 12}
 
-// wide returns the number in row i of the files arrow-wide-*.parquet. Every seventh value of an optional column is missing.
+// wide returns the number in row i of the files arrow-wide-*.parquet. Every seventh value of an optional column is
+// missing.
 func wide(i int, column string) float64 {
 	optional := slices.Contains([]string{"decimal64", "fixed38", "half"}, column)
 	switch {
@@ -48,7 +49,10 @@ func TestWideNumbers(t *testing.T) {
 		path := filepath.Join("testdata", "arrow-wide-"+file+".parquet")
 		for _, blockRows := range []int{1, 300} {
 			for _, first := range []int64{0, 333, 777} {
-				s, err := parquet.Open(path, parquet.Options{Columns: []string{"-int96"}, Cells: &prepare.Cells{Missing: prepare.MissingMean}})
+				s, err := parquet.Open(
+					path,
+					parquet.Options{Columns: []string{"-int96"}, Cells: &prepare.Cells{Missing: prepare.MissingMean}},
+				)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -89,7 +93,15 @@ func TestInt96(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			e, _, err := prepare.Look(t.Context(), s, prepare.LookOptions{LearnOptions: prepare.LearnOptions{Cells: cells}, Names: []string{"int96"}, Rules: rules})
+			e, _, err := prepare.Look(
+				t.Context(),
+				s,
+				prepare.LookOptions{
+					LearnOptions: prepare.LearnOptions{Cells: cells},
+					Names:        []string{"int96"},
+					Rules:        rules,
+				},
+			)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -127,7 +139,11 @@ func TestLeftOut(t *testing.T) {
 	for i := range words {
 		words[i] = int32(i * i)
 	}
-	group := column{append(listOf{fields(nil, 3, int32(0), 4, "g", 5, int32(1))}, node("b", false, double, nil)...), sequence(n), nil}
+	group := column{
+		append(listOf{fields(nil, 3, int32(0), 4, "g", 5, int32(1))}, node("b", false, double, nil)...),
+		sequence(n),
+		nil,
+	}
 	cols := []column{
 		{node("a", false, double, nil), sequence(n), nil},
 		group,
@@ -143,14 +159,22 @@ func TestLeftOut(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		e, _, err := prepare.Look(t.Context(), s, prepare.LookOptions{LearnOptions: prepare.LearnOptions{Cells: cells}, Names: names, Rules: rules})
+		e, _, err := prepare.Look(
+			t.Context(),
+			s,
+			prepare.LookOptions{LearnOptions: prepare.LearnOptions{Cells: cells}, Names: names, Rules: rules},
+		)
 		return e, err
 	}
 	e, err := look(prepare.Rules{Auto: true})
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := map[string]string{"g": "holds nested values", "time": "holds values of type Time", "uuid": "holds values of type fixed-length bytes"}
+	want := map[string]string{
+		"g":    "holds nested values",
+		"time": "holds values of type Time",
+		"uuid": "holds values of type fixed-length bytes",
+	}
 	for _, c := range e.Columns {
 		if why := want[c.Name]; (c.Use == prepare.UseOmit) != (why != "") || c.Why != why {
 			t.Errorf("%s: %v, %q, want %q", c.Name, c.Use, c.Why, why)
@@ -158,10 +182,12 @@ func TestLeftOut(t *testing.T) {
 	}
 	_, err = look(prepare.Rules{OneHotText: true})
 	refused, ok := errors.AsType[*dataset.InputError](err)
-	if !ok || !refused.Omittable || !slices.Equal(refused.Others, []string{"g", "time", "uuid"}) || !strings.Contains(err.Error(), "column g: it holds nested values") {
+	if !ok || !refused.Omittable || !slices.Equal(refused.Others, []string{"g", "time", "uuid"}) ||
+		!strings.Contains(err.Error(), "column g: it holds nested values") {
 		t.Error(err)
 	}
-	if _, err := parquet.Open(path, parquet.Options{Targets: []string{"time"}, Cells: &prepare.Cells{Look: true}}); err == nil || !strings.Contains(err.Error(), "column time holds values of type Time") {
+	if _, err := parquet.Open(path, parquet.Options{Targets: []string{"time"}, Cells: &prepare.Cells{Look: true}}); err == nil ||
+		!strings.Contains(err.Error(), "column time holds values of type Time") {
 		t.Error(err)
 	}
 }

@@ -7,9 +7,11 @@ import "math"
 type Missing string
 
 const (
-	RefuseMissing Missing = ""     // a missing value is an error
-	MissingMean   Missing = "mean" // a missing number becomes the mean of the training rows; a missing category becomes the level ""; a missing target is an error
-	MissingDrop   Missing = "drop" // rows with a missing feature, target or weight are left out
+	RefuseMissing Missing = "" // a missing value is an error
+	// a missing number becomes the mean of the training rows; a missing category becomes the level ""; a missing target
+	// is an error
+	MissingMean Missing = "mean"
+	MissingDrop Missing = "drop" // rows with a missing feature, target or weight are left out
 )
 
 // Policies that only a [Column] can have. They replace a missing value by the median, the most frequent value or a
@@ -30,8 +32,9 @@ type Cells struct {
 	Missing Missing
 	// OneHot selects the categorical columns by name, "first", "last" or 1-based number. It is ignored if Features is
 	// not nil.
-	OneHot   []string
-	Features []int // 0-based positions of the categorical columns among the features; a reader sets them from OneHot if nil
+	OneHot []string
+	// 0-based positions of the categorical columns among the features; a reader sets them from OneHot if nil
+	Features []int
 	// Lexicons maps the texts of each categorical column to codes.
 	Lexicons []*Lexicon
 	// Look makes readers accept numbers, texts and dates in every column, as the function [Look] requires. The
@@ -55,8 +58,9 @@ const (
 	SeparateWeights                 // the column is the sample weight
 )
 
-// ForSeparate returns how to read a separate file of targets or weights, beside rows that are read by c. A missing value
-// is allowed if c allows a missing target, so that the policy for missing values decides about whole rows. c may be nil.
+// ForSeparate returns how to read a separate file of targets or weights, beside rows that are read by c. A missing
+// value is allowed if c allows a missing target, so that the policy for missing values decides about whole rows. c
+// may be nil.
 func (c *Cells) ForSeparate(holds Separate) *Cells {
 	out := &Cells{separate: holds, Features: []int{}}
 	if c.Allows(0, 0) { // column 0 of rows without features is a target
@@ -125,7 +129,15 @@ func (c *Cells) Begin(d int) {
 	for k := range d {
 		if !listed[k] {
 			c.Features = append(c.Features, k)
-			c.Lexicons = append(c.Lexicons, &Lexicon{reads: readAny, checks: checks{lenient: true}, limit: lookLimit(d), byteLimit: max(maxAllBytes/d, 1<<10)})
+			c.Lexicons = append(
+				c.Lexicons,
+				&Lexicon{
+					reads:     readAny,
+					checks:    checks{lenient: true},
+					limit:     lookLimit(d),
+					byteLimit: max(maxAllBytes/d, 1<<10),
+				},
+			)
 		}
 	}
 }

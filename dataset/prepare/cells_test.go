@@ -24,7 +24,8 @@ func TestSeparateCells(t *testing.T) {
 		for _, holds := range []Separate{SeparateTargets, SeparateWeights} {
 			got := c.cells.ForSeparate(holds)
 			hasLabels := c.cells != nil && c.cells.Labels != nil && holds == SeparateTargets
-			if got.Allows(0, 1) != c.allows || got.Holds() != holds || (len(got.Lexicons) == 1) != hasLabels || got.OnlyNumbers() != (!c.allows && !hasLabels) {
+			if got.Allows(0, 1) != c.allows || got.Holds() != holds || (len(got.Lexicons) == 1) != hasLabels ||
+				got.OnlyNumbers() != (!c.allows && !hasLabels) {
 				t.Errorf("%s, %v: %+v", name, holds, got)
 			}
 		}

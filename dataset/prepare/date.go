@@ -57,7 +57,16 @@ var (
 	yearFirst  = []string{"2006-1-2", "2006/1/2", "2006-1"}
 	monthFirst = []string{"Jan 2, 2006", "January 2, 2006", "Jan 2 2006", "January 2 2006"}
 	dayFirst   = []string{"2.1.2006", "2 Jan 2006", "2-Jan-2006", "2 January 2006", "2-January-2006"}
-	clocks     = []string{"15:04:05", "15:04:05Z07:00", "15:04", "15:04:05Z0700", "15:04:05Z07", "15:04Z07:00", "15:04Z0700", "15:04Z07"}
+	clocks     = []string{
+		"15:04:05",
+		"15:04:05Z07:00",
+		"15:04",
+		"15:04:05Z0700",
+		"15:04:05Z07",
+		"15:04Z07:00",
+		"15:04Z0700",
+		"15:04Z07",
+	}
 )
 
 // midnight is the result of parsing only the time 00:00.

@@ -36,7 +36,8 @@ func FuzzParseDate(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		seconds, ok := parseDate([]byte(text))
 		again, is := parseDate([]byte(time.Unix(seconds, 0).UTC().Format("2006-01-02T15:04:05Z")))
-		if ok && (!is || again != seconds) && time.Unix(seconds, 0).UTC().Year() < 10000 && time.Unix(seconds, 0).UTC().Year() >= 0 {
+		if ok && (!is || again != seconds) && time.Unix(seconds, 0).UTC().Year() < 10000 &&
+			time.Unix(seconds, 0).UTC().Year() >= 0 {
 			t.Errorf("%q is %d, then %d", text, seconds, again)
 		}
 	})

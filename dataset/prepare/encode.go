@@ -50,7 +50,8 @@ func (e *Encoding) Apply(src dataset.Source, o EncodeOptions) (dataset.Source, e
 		keep := func(b *dataset.Block, i int) bool { return !drop.drops(*b, i, e.Inputs, true) }
 		src = dataset.Filter(src, keep, func(leftOut int64) { o.Tally.Dropped.Add(leftOut) })
 	}
-	if e.Columns == nil && len(e.Categories) == 0 && (e.Missing == RefuseMissing || e.Missing == MissingDrop && !o.KeepIncomplete) {
+	if e.Columns == nil && len(e.Categories) == 0 &&
+		(e.Missing == RefuseMissing || e.Missing == MissingDrop && !o.KeepIncomplete) {
 		return src, nil
 	}
 	width, rows := e.Width(), dataset.SparseRows
@@ -265,7 +266,8 @@ func (c *encoder) level(j int, x float64) int {
 		level, ok := k.byNumber[x]
 		if !ok {
 			level = k.find(numberText(x))
-			if level >= 0 || len(k.byNumber) < c.most { // the number of unknown levels is unlimited, so they are stored only up to a limit
+			// the number of unknown levels is unlimited, so they are stored only up to a limit
+			if level >= 0 || len(k.byNumber) < c.most {
 				k.byNumber[x] = level
 			}
 		}
@@ -311,7 +313,12 @@ func (c *encoder) unknownLevelError(j int, x float64, row int64) error {
 	default:
 		what = fmt.Sprintf("the level %q", excerpt.Of(c.lexicons[j].textsFrom(int(x))[0]))
 	}
-	msg := fmt.Sprintf("column %s has %s, which is not among the %d levels learnt from the training rows", excerpt.Of(c.name(j)), what, len(c.columns[j].Levels))
+	msg := fmt.Sprintf(
+		"column %s has %s, which is not among the %d levels learnt from the training rows",
+		excerpt.Of(c.name(j)),
+		what,
+		len(c.columns[j].Levels),
+	)
 	err := &dataset.InputError{File: UnnamedRows, Row: row + 1, Msg: msg, UnknownLevel: true}
 	return err
 }

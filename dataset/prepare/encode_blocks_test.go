@@ -125,7 +125,10 @@ func TestEncodedSparse(t *testing.T) {
 			category.Levels = append(category.Levels, numberText(float64(i)))
 		}
 		e := &Encoding{Inputs: 2, Categories: []Category{category}}
-		encoded, err := e.Apply(given{2, []dataset.Block{{N: 3, X: []float64{0, 3, 5, 29, 0, 0}, Y: make([]float64, 3)}}}, EncodeOptions{})
+		encoded, err := e.Apply(
+			given{2, []dataset.Block{{N: 3, X: []float64{0, 3, 5, 29, 0, 0}, Y: make([]float64, 3)}}},
+			EncodeOptions{},
+		)
 		if err != nil {
 			t.Fatal(err)
 		}

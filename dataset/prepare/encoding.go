@@ -29,13 +29,15 @@ import (
 // An unknown level belongs to the feature [OtherLevels], or is encoded as zeros if there is no such feature. A
 // [Tally] counts these cells and levels.
 type Encoding struct {
-	Inputs     int        `json:"inputs"`            // number of columns before the encoding
-	Names      []string   `json:"names,omitempty"`   // names of these columns, or nil
-	Columns    []Column   `json:"columns,omitempty"` // in the order of the table
-	Targets    Missing    `json:"targets,omitempty"` // policy for targets and weights if Columns is not nil: RefuseMissing or MissingDrop
-	Lenient    bool       `json:"lenient,omitempty"`
-	Missing    Missing    `json:"missing,omitempty"`    // policy for missing values
-	Means      []float64  `json:"means,omitempty"`      // the mean of each column for MissingMean; 0 if the column is categorical
+	Inputs  int      `json:"inputs"`            // number of columns before the encoding
+	Names   []string `json:"names,omitempty"`   // names of these columns, or nil
+	Columns []Column `json:"columns,omitempty"` // in the order of the table
+	// policy for targets and weights if Columns is not nil: RefuseMissing or MissingDrop
+	Targets Missing `json:"targets,omitempty"`
+	Lenient bool    `json:"lenient,omitempty"`
+	Missing Missing `json:"missing,omitempty"` // policy for missing values
+	// the mean of each column for MissingMean; 0 if the column is categorical
+	Means      []float64  `json:"means,omitempty"`
 	Categories []Category `json:"categories,omitempty"` // categorical columns in ascending order
 }
 
@@ -189,7 +191,12 @@ func (e *Encoding) checkColumns() error {
 	last := -1
 	for _, c := range e.Categories {
 		if c.Column <= last || c.Column >= e.Inputs {
-			return newSourceError("categorical column %d of %d columns must not follow column %d", c.Column+1, e.Inputs, last+1)
+			return newSourceError(
+				"categorical column %d of %d columns must not follow column %d",
+				c.Column+1,
+				e.Inputs,
+				last+1,
+			)
 		}
 		last = c.Column
 	}
@@ -268,7 +275,8 @@ func (e *Encoding) Scaling() *dataset.Scaling {
 	for _, c := range e.read() {
 		c.scaling(&s)
 	}
-	if !slices.ContainsFunc(s.Scale, func(v float64) bool { return v != 1 }) && !slices.ContainsFunc(s.Mean, func(v float64) bool { return v != 0 }) {
+	if !slices.ContainsFunc(s.Scale, func(v float64) bool { return v != 1 }) &&
+		!slices.ContainsFunc(s.Mean, func(v float64) bool { return v != 0 }) {
 		return nil
 	}
 	if e.usesSparse() {

@@ -118,7 +118,15 @@ func TestEncoding(t *testing.T) {
 				want = append(want, "")
 			}
 			if got := e.Categories[0].Levels; !slices.Equal(got, want) {
-				t.Fatalf("%d levels, %q: %d levels %.20q, want %d %.20q", levels, missing, len(got), got, len(want), want)
+				t.Fatalf(
+					"%d levels, %q: %d levels %.20q, want %d %.20q",
+					levels,
+					missing,
+					len(got),
+					got,
+					len(want),
+					want,
+				)
 			}
 			if got := learnt.Dropped; got != int64(n-len(stay)) {
 				t.Errorf("%q: %d rows left out of %d, want %d", missing, got, n, n-len(stay))
@@ -264,7 +272,10 @@ func TestEncodingFaults(t *testing.T) {
 	if tally.Unknown.Load() != 1 || tally.UnknownLevels() != 1 { // the first pass is counted
 		t.Errorf("in two passes %d unknown values of %d levels", tally.Unknown.Load(), tally.UnknownLevels())
 	}
-	out, err = e.Apply(gappy(t, 2, []float64{3, 0, 4, 0, 3, 7, 1, 1, nan, 2, 4, 2, nan, 1}, nil), prepare.EncodeOptions{IgnoreUnknown: true, Tally: &tally})
+	out, err = e.Apply(
+		gappy(t, 2, []float64{3, 0, 4, 0, 3, 7, 1, 1, nan, 2, 4, 2, nan, 1}, nil),
+		prepare.EncodeOptions{IgnoreUnknown: true, Tally: &tally},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -359,7 +370,10 @@ func TestEncodingShares(t *testing.T) {
 			lo, hi := n*rank/size, n*(rank+1)/size
 			e, learnt := learn(
 				x[lo*d:hi*d],
-				prepare.LearnOptions{Share: dataset.Share{Rank: rank, Size: size}, Link: &broadcast{rank, channels, size}},
+				prepare.LearnOptions{
+					Share: dataset.Share{Rank: rank, Size: size},
+					Link:  &broadcast{rank, channels, size},
+				},
 			)
 			all[rank] = e
 			if learnt.Rows != counted.Rows || !slices.Equal(learnt.Missing, counted.Missing) {

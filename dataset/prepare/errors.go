@@ -15,7 +15,13 @@ func newDimensionError(format string, args ...any) error {
 }
 
 func newNonFiniteError(name string, row int64, col int, v float64) error {
-	return &dataset.InputError{File: name, Line: int(row) + 1, Column: col + 1, Msg: fmt.Sprintf("%v is not finite", v), NonFinite: true}
+	return &dataset.InputError{
+		File:      name,
+		Line:      int(row) + 1,
+		Column:    col + 1,
+		Msg:       fmt.Sprintf("%v is not finite", v),
+		NonFinite: true,
+	}
 }
 
 func isFinite(v float64) bool { return v-v == 0 }

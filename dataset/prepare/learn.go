@@ -81,7 +81,10 @@ func (e *Encoding) checkWidth(src dataset.Source) error {
 }
 
 func (e *Encoding) columnError(j int, format string, args ...any) *dataset.InputError {
-	return &dataset.InputError{File: UnnamedRows, Msg: "column " + excerpt.Of(e.name(j)) + ": " + fmt.Sprintf(format, args...)}
+	return &dataset.InputError{
+		File: UnnamedRows,
+		Msg:  "column " + excerpt.Of(e.name(j)) + ": " + fmt.Sprintf(format, args...),
+	}
 }
 
 // UnnamedRows is the file name in errors about rows whose file is not known.
@@ -95,7 +98,10 @@ func (e *Encoding) complete(s *tableStats) (*Learnt, error) {
 	case s.Rows == s.Dropped:
 		return nil, newSourceError("all %d rows have missing values; no row is left to learn an encoding from", s.Rows)
 	case s.Trained == 0 && e.Missing == MissingMean:
-		return nil, newSourceError("none of the %d rows can be used for means: all are held out or have weight 0", s.Rows)
+		return nil, newSourceError(
+			"none of the %d rows can be used for means: all are held out or have weight 0",
+			s.Rows,
+		)
 	}
 	for i := range e.Categories {
 		c := &s.Columns[e.Categories[i].Column]
@@ -119,9 +125,21 @@ func (e *Encoding) complete(s *tableStats) (*Learnt, error) {
 		switch {
 		case e.Missing != MissingMean || c.IsLevels:
 		case c.Numbers.Count == 0:
-			return nil, &dataset.InputError{File: UnnamedRows, Omittable: true, Hint: "leave the column out", Msg: fmt.Sprintf("column %s has no value in any training row, so its mean is undefined", excerpt.Of(e.name(j)))}
+			return nil, &dataset.InputError{
+				File:      UnnamedRows,
+				Omittable: true,
+				Hint:      "leave the column out",
+				Msg: fmt.Sprintf(
+					"column %s has no value in any training row, so its mean is undefined",
+					excerpt.Of(e.name(j)),
+				),
+			}
 		case !isFinite(c.Numbers.Moments.Mean):
-			return nil, &dataset.InputError{File: UnnamedRows, NonFinite: true, Msg: fmt.Sprintf("the mean of column %s exceeds the range of float64", excerpt.Of(e.name(j)))}
+			return nil, &dataset.InputError{
+				File:      UnnamedRows,
+				NonFinite: true,
+				Msg:       fmt.Sprintf("the mean of column %s exceeds the range of float64", excerpt.Of(e.name(j))),
+			}
 		}
 	}
 	if e.Missing == MissingMean {

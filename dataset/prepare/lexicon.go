@@ -236,12 +236,18 @@ func (l *Lexicon) Refusal(text string) string {
 	case l.unit != cell.Unit{}:
 		return fmt.Sprintf("has numbers with the unit %q, but also %q", l.unit.Before+l.unit.After, excerpt.Of(text))
 	case !l.IsLevels() && cell.IsLikeNumber([]byte(text)):
-		return fmt.Sprintf("has numbers, but also %q, a number that is written differently: change it, name it as missing (--missing-marks), or leave the column out (--columns)", excerpt.Of(text))
+		return fmt.Sprintf(
+			"has numbers, but also %q, a number that is written differently: change it, name it as missing (--missing-marks), or leave the column out (--columns)",
+			excerpt.Of(text),
+		)
 	case !l.IsLevels():
 		return fmt.Sprintf("has a text that is no number: %q", excerpt.Of(text))
 	}
 	if _, ok := cell.Number([]byte(text)); ok && l.reads == readLabels {
-		return fmt.Sprintf("has the label %q: numbers from 2⁵³ on are not exact, so change the labels to text", excerpt.Of(text))
+		return fmt.Sprintf(
+			"has the label %q: numbers from 2⁵³ on are not exact, so change the labels to text",
+			excerpt.Of(text),
+		)
 	}
 	if why := cell.Why([]byte(text)); why == cell.NotFinite || why == cell.TooLarge {
 		return fmt.Sprintf("has a number that is not finite: %q", excerpt.Of(text))

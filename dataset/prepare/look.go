@@ -81,7 +81,8 @@ func (l *collector) useUnits(s *tableStats) bool {
 	found := false
 	for j := range s.Columns {
 		c := &s.Columns[j]
-		if !l.o.Auto || l.lexicons[j] == nil || c.IsLevels || c.Numbers.Any || !c.Texts.Forms.Seen || c.Texts.Forms.Mixed {
+		if !l.o.Auto || l.lexicons[j] == nil || c.IsLevels || c.Numbers.Any || !c.Texts.Forms.Seen ||
+			c.Texts.Forms.Mixed {
 			continue
 		}
 		l.lexicons[j].unit, l.lexicons[j].forms = c.Texts.Forms.Unit, forms{}
@@ -107,7 +108,14 @@ func (l *collector) findTexts(ctx context.Context, src dataset.Source, s *tableS
 		switch {
 		case c.isOdd() && err == nil: // another process has the text
 			name := excerpt.Of(l.name(j))
-			return &dataset.InputError{File: UnnamedRows, Msg: fmt.Sprintf("column %s has numbers, but also %q, a number that is written differently", name, excerpt.Of(c.Texts.Odd.Text))}
+			return &dataset.InputError{
+				File: UnnamedRows,
+				Msg: fmt.Sprintf(
+					"column %s has numbers, but also %q, a number that is written differently",
+					name,
+					excerpt.Of(c.Texts.Odd.Text),
+				),
+			}
 		case err == nil:
 		case c.isOdd() || !ok:
 			return err
@@ -134,8 +142,8 @@ func (c *columnStats) isForeign() bool {
 	return c.kind() == KindMixed && !c.IsLevels && float64(c.Texts.Count) <= foreignShare*values
 }
 
-// isOdd reports whether a text of the column is a number that is written differently: among numbers, or if all texts are
-// numbers with commas or points.
+// isOdd reports whether a text of the column is a number that is written differently: among numbers, or if all texts
+// are numbers with commas or points.
 func (c *columnStats) isOdd() bool {
 	return c.isForeign() && c.Texts.Odd.Row > 0 || !c.IsLevels && c.Texts.Forms.Seen && c.Texts.Forms.Numbers
 }
@@ -184,7 +192,14 @@ type collector struct {
 }
 
 func newCollector(d int, o *LookOptions) *collector {
-	l := &collector{o: o, lexicons: make([]*Lexicon, d), counts: make([][]int64, d), dates: make([][]float64, d), last: make([]float64, d), repeats: make([]int64, d)}
+	l := &collector{
+		o:        o,
+		lexicons: make([]*Lexicon, d),
+		counts:   make([][]int64, d),
+		dates:    make([][]float64, d),
+		last:     make([]float64, d),
+		repeats:  make([]int64, d),
+	}
 	l.all.Columns = make([]columnStats, d)
 	for j := range l.all.Columns {
 		c := &l.all.Columns[j]
@@ -239,7 +254,8 @@ func (l *collector) add(b dataset.Block) {
 				}
 				c.Numbers.Counts = x == c.Numbers.First+float64(number) && !c.IsLevels
 			}
-			if dropped && l.drops.all { // skip the row; otherwise its levels are learnt, like the levels of held-out rows
+			if dropped &&
+				l.drops.all { // skip the row; otherwise its levels are learnt, like the levels of held-out rows
 				continue
 			}
 			if x == x && !c.IsLevels {
@@ -305,7 +321,12 @@ func (l *collector) number(j int, x float64) {
 // flush adds the last number and its repetitions to Values.
 func (l *collector) flush(j int) {
 	if l.repeats[j] > 0 {
-		l.all.Columns[j].Numbers.count(l.last[j], l.repeats[j], l.numbers, l.o.Rules.policy(l.name(j)).Missing == MissingMedian)
+		l.all.Columns[j].Numbers.count(
+			l.last[j],
+			l.repeats[j],
+			l.numbers,
+			l.o.Rules.policy(l.name(j)).Missing == MissingMedian,
+		)
 		l.repeats[j] = 0
 	}
 }
@@ -389,10 +410,22 @@ func (l *collector) pool(ctx context.Context, s *tableStats, share dataset.Share
 			continue
 		}
 		if len(of.Columns) != len(all.Columns) {
-			return nil, newDimensionError("share %d has %d columns, another %d", root, len(of.Columns), len(all.Columns))
+			return nil, newDimensionError(
+				"share %d has %d columns, another %d",
+				root,
+				len(of.Columns),
+				len(all.Columns),
+			)
 		}
 		for j := range all.Columns {
-			all.Columns[j].merge(&of.Columns[j], all.Rows, of.Rows, l.numbers, lookLimit(len(all.Columns)), l.o.Rules.policy(l.name(j)).Missing == MissingMedian)
+			all.Columns[j].merge(
+				&of.Columns[j],
+				all.Rows,
+				of.Rows,
+				l.numbers,
+				lookLimit(len(all.Columns)),
+				l.o.Rules.policy(l.name(j)).Missing == MissingMedian,
+			)
 		}
 		all.Rows += of.Rows
 		all.Trained += of.Trained

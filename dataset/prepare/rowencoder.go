@@ -34,7 +34,11 @@ func (e *Encoding) RowEncoder(o EncodeOptions) (*RowEncoder, error) {
 		o.Tally = new(Tally)
 	}
 	o.KeepIncomplete, o.Incomplete = true, nil
-	return &RowEncoder{by: newEncoder(e, nil, o, false), notation: o.Text.Notation(), marks: cell.NewMarks(o.Text.Marks)}, nil
+	return &RowEncoder{
+		by:       newEncoder(e, nil, o, false),
+		notation: o.Text.Notation(),
+		marks:    cell.NewMarks(o.Text.Marks),
+	}, nil
 }
 
 // Numbers encodes the row x (length Inputs) to dst (length Width). NaN is a missing value, and a number in a
@@ -156,7 +160,12 @@ func (r *RowEncoder) text(to *encodedRow, j int, s []byte) (known bool, err erro
 
 // unknownTextError returns the error for the unknown level s.
 func (r *RowEncoder) unknownTextError(j int, s []byte) error {
-	err := r.by.columnError(j, "%q is not among the %d levels learnt from the training rows", excerpt.Of(string(s)), len(r.by.columns[j].Levels))
+	err := r.by.columnError(
+		j,
+		"%q is not among the %d levels learnt from the training rows",
+		excerpt.Of(string(s)),
+		len(r.by.columns[j].Levels),
+	)
 	err.UnknownLevel = true
 	return err
 }
@@ -166,7 +175,13 @@ func (r *RowEncoder) lengths(dst, x int) error {
 		return newSourceError("a row encoder without an encoding; create it with Encoding.RowEncoder")
 	}
 	if x != r.by.Inputs || dst != r.by.made {
-		return newDimensionError("the row has %d columns and dst %d, the encoding maps %d to %d", x, dst, r.by.Inputs, r.by.made)
+		return newDimensionError(
+			"the row has %d columns and dst %d, the encoding maps %d to %d",
+			x,
+			dst,
+			r.by.Inputs,
+			r.by.made,
+		)
 	}
 	return nil
 }

@@ -52,7 +52,10 @@ func (r *Rules) policy(name string) Filling {
 func (r *Rules) checkNames(names []string) error {
 	for _, name := range slices.Concat(r.Dates, slices.Sorted(maps.Keys(r.MissingOf))) {
 		if !slices.Contains(names, name) {
-			return &dataset.InputError{File: UnnamedRows, Msg: fmt.Sprintf("there is no feature %q, or two columns have the same name", excerpt.Of(name))}
+			return &dataset.InputError{
+				File: UnnamedRows,
+				Msg:  fmt.Sprintf("there is no feature %q, or two columns have the same name", excerpt.Of(name)),
+			}
 		}
 	}
 	return nil
@@ -61,7 +64,10 @@ func (r *Rules) checkNames(names []string) error {
 // needsValues reports whether a rule, such as median, needs all numbers.
 func (r *Rules) needsValues() bool {
 	all := append(slices.Collect(maps.Values(r.MissingOf)), r.Missing)
-	return slices.ContainsFunc(all, func(f Filling) bool { return f.Missing == MissingMedian || f.Missing == MissingMode })
+	return slices.ContainsFunc(
+		all,
+		func(f Filling) bool { return f.Missing == MissingMedian || f.Missing == MissingMode },
+	)
 }
 
 // decide returns the encoding for a table with statistics s.
@@ -70,9 +76,18 @@ func (r *Rules) decide(s *tableStats, names []string) (*Encoding, error) {
 	case s.Rows == 0:
 		return nil, newSourceError("there are no rows to decide from")
 	case s.Rows == s.Dropped:
-		return nil, &dataset.InputError{File: UnnamedRows, Msg: fmt.Sprintf("all %d rows are left out: each lacks its target, or another value without which it is left out", s.Rows)}
+		return nil, &dataset.InputError{
+			File: UnnamedRows,
+			Msg: fmt.Sprintf(
+				"all %d rows are left out: each lacks its target, or another value without which it is left out",
+				s.Rows,
+			),
+		}
 	case s.Trained == 0:
-		return nil, newSourceError("none of the %d rows can be used for decisions: all are held out, left out or have weight 0", s.Rows)
+		return nil, newSourceError(
+			"none of the %d rows can be used for decisions: all are held out, left out or have weight 0",
+			s.Rows,
+		)
 	}
 	targets, lenient := r.Targets, r.Auto
 	if r.Auto {
@@ -173,7 +188,8 @@ func (r *Rules) autoColumn(c *columnStats, s *tableStats) Column {
 		return r.autoLevels(c, s, out, omit)
 	}
 	share := float64(c.Gaps+values-c.Numbers.Count) / float64(s.Trained)
-	if out.Use == UseNumber && share >= indicatorShare || out.Use == UseDate && float64(c.Gaps) >= indicatorShare*float64(s.Trained) {
+	if out.Use == UseNumber && share >= indicatorShare ||
+		out.Use == UseDate && float64(c.Gaps) >= indicatorShare*float64(s.Trained) {
 		out.Indicator = true
 	}
 	if c.Gaps > 0 {
@@ -238,7 +254,10 @@ func (r *Rules) autoLevels(c *columnStats, s *tableStats, out Column, omit func(
 // the error has Omittable set.
 func (r *Rules) ruleColumn(c *columnStats, s *tableStats, name string) (Column, *dataset.InputError) {
 	fail := func(format string, args ...any) (Column, *dataset.InputError) {
-		return Column{}, &dataset.InputError{File: UnnamedRows, Msg: "column " + excerpt.Of(name) + ": " + fmt.Sprintf(format, args...)}
+		return Column{}, &dataset.InputError{
+			File: UnnamedRows,
+			Msg:  "column " + excerpt.Of(name) + ": " + fmt.Sprintf(format, args...),
+		}
 	}
 	f := r.policy(name)
 	out := Column{Kind: c.kind(), Missing: f.Missing}
@@ -249,7 +268,11 @@ func (r *Rules) ruleColumn(c *columnStats, s *tableStats, name string) (Column, 
 		err.Omittable = true
 		return Column{}, err
 	case date && c.Numbers.Count+c.Texts.Count > c.Dates.Count:
-		return fail("it is named as a column of dates, and %d of its values are no dates%s", c.Numbers.Count+c.Texts.Count-c.Dates.Count, c.example(name))
+		return fail(
+			"it is named as a column of dates, and %d of its values are no dates%s",
+			c.Numbers.Count+c.Texts.Count-c.Dates.Count,
+			c.example(name),
+		)
 	case date && c.Dates.Count == 0:
 		return fail("it is named as a column of dates and has none in the training rows")
 	case date:
@@ -270,7 +293,8 @@ func (r *Rules) ruleColumn(c *columnStats, s *tableStats, name string) (Column, 
 			return fail("it has too many different values for levels; leave it out")
 		}
 		gaps := c.Missing
-		if f.Missing == MissingDrop || f.Missing == RefuseMissing || f.Missing == MissingMode || f.Missing == MissingConstant {
+		if f.Missing == MissingDrop || f.Missing == RefuseMissing || f.Missing == MissingMode ||
+			f.Missing == MissingConstant {
 			gaps = 0
 		}
 		c.levels(&out, int64(math.Ceil(r.MinShare*float64(s.Trained))), gaps)

@@ -24,7 +24,14 @@ type byLine struct{ *format }
 func (byLine) Rows(_ *dataset.Buffer, _ []byte, at, _ int) int { return at }
 
 // blocks are those of a pass, and its error, in words.
-func blocks(t interface{ Fatal(...any) }, path string, part dataset.Range, f chunk.Format, opts chunk.Options, rows int) string {
+func blocks(
+	t interface{ Fatal(...any) },
+	path string,
+	part dataset.Range,
+	f chunk.Format,
+	opts chunk.Options,
+	rows int,
+) string {
 	var out strings.Builder
 	file, err := rawfile.Open(path)
 	if err != nil {
@@ -87,7 +94,15 @@ func TestChunks(t *testing.T) {
 				lo := rapid.IntRange(0, len(text)).Draw(t, "lo")
 				part = dataset.Range{Lo: int64(lo), Hi: int64(rapid.IntRange(lo, len(text)).Draw(t, "hi"))}
 			}
-			agree(t, path, part, f, rapid.IntRange(1, 40).Draw(t, "size"), rapid.IntRange(1, 5).Draw(t, "block"), rapid.IntRange(1, 9).Draw(t, "entries"))
+			agree(
+				t,
+				path,
+				part,
+				f,
+				rapid.IntRange(1, 40).Draw(t, "size"),
+				rapid.IntRange(1, 5).Draw(t, "block"),
+				rapid.IntRange(1, 9).Draw(t, "entries"),
+			)
 		})
 	}
 }
@@ -125,7 +140,14 @@ func TestManyChunks(t *testing.T) {
 		t.Fatal(err)
 	}
 	f := &format{d: 6000, targets: 1}
-	want := blocks(t, path, dataset.Range{}, byLine{f}, chunk.Options{Entries: blockEntries, Size: 1 << 26}, dataset.SparseRows)
+	want := blocks(
+		t,
+		path,
+		dataset.Range{},
+		byLine{f},
+		chunk.Options{Entries: blockEntries, Size: 1 << 26},
+		dataset.SparseRows,
+	)
 	if !strings.Contains(want, ":200001:7: index 5 after index 5") {
 		t.Fatal(want[max(0, len(want)-200):])
 	}

@@ -65,7 +65,8 @@ func TestShareOfGzip(t *testing.T) {
 	if err := errors.Join(err, w.Close(), f.Close()); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Open(path, Options{Range: dataset.Range{Lo: 2, Hi: 9}}); err == nil || err.Error() != path+": is a gzip stream, which cannot be read in parts; decompress it" {
+	if _, err := Open(path, Options{Range: dataset.Range{Lo: 2, Hi: 9}}); err == nil ||
+		err.Error() != path+": is a gzip stream, which cannot be read in parts; decompress it" {
 		t.Error(err)
 	}
 }

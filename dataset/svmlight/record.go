@@ -67,7 +67,12 @@ func (r *record) row(b *dataset.Buffer, text []byte) error {
 		case err != nil:
 			return r.errorAt(full, f, fmt.Sprintf("%q is not an index", excerpt.Of(f[:colon])), false)
 		case index == 0 && first == 1:
-			return r.errorAt(full, f, "index 0, but the first rows count from 1; if all rows count from 0, say so (--first-index 0)", false)
+			return r.errorAt(
+				full,
+				f,
+				"index 0, but the first rows count from 1; if all rows count from 0, say so (--first-index 0)",
+				false,
+			)
 		case index < first:
 			return r.errorAt(full, f, fmt.Sprintf("index %d is less than %d", index, first), false)
 		case index >= r.format.d+first:
@@ -127,5 +132,11 @@ func (r *record) number(line, f []byte, what string) (float64, error) {
 // the position of f.
 func (r *record) errorAt(line, f []byte, msg string, nonFinite bool) error {
 	column := cap(line) - cap(f) + 1
-	return &dataset.InputError{File: r.lines.Name(), Line: r.lines.Line(), Column: column, Msg: msg, NonFinite: nonFinite}
+	return &dataset.InputError{
+		File:      r.lines.Name(),
+		Line:      r.lines.Line(),
+		Column:    column,
+		Msg:       msg,
+		NonFinite: nonFinite,
+	}
 }

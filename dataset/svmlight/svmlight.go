@@ -3,10 +3,10 @@
 //
 //	label index:value index:value … # comment
 //
-// The indices are strictly increasing. They count from 1, or from 0 if index 0 is in the first 256 KiB of the text, or if
-// a comment there says "zero-based". Numbers are decimal; 1_000 and 0x1p4 are errors. Empty lines,
-// comment lines and fields qid:n are skipped. The label is the target. A row and the empty and comment lines before
-// it have at most 64 MiB of text.
+// The indices are strictly increasing. They count from 1, or from 0 if index 0 is in the first 256 KiB of the text,
+// or if a comment there says "zero-based". Numbers are decimal; 1_000 and 0x1p4 are errors. Empty lines, comment
+// lines and fields qid:n are skipped. The label is the target. A row and the empty and comment lines before it have
+// at most 64 MiB of text.
 //
 // One core reads or decompresses a file while up to 16 cores parse it. The rows, the blocks and the first error do
 // not depend on the number of cores.
@@ -52,7 +52,10 @@ var ErrWidth = &dataset.OnceError{What: "finding the number of features of svmli
 // Open returns a source of sparse rows. Errors are *[dataset.InputError] and *[dataset.ChangedError].
 func Open(name string, opts Options) (*dataset.Stream, error) {
 	if opts.Targets != 0 && opts.Targets != 1 {
-		return nil, &dataset.InputError{File: name, Msg: fmt.Sprintf("a svmlight file has one target, its label; %d were requested", opts.Targets)}
+		return nil, &dataset.InputError{
+			File: name,
+			Msg:  fmt.Sprintf("a svmlight file has one target, its label; %d were requested", opts.Targets),
+		}
 	}
 	n, d, stamp := opts.Rows, opts.Features, opts.Stamp
 	if opts.First == nil {
@@ -89,7 +92,13 @@ func Open(name string, opts Options) (*dataset.Stream, error) {
 		}
 	}
 	var s *dataset.Stream
-	s = dataset.NewStream(n, d, opts.Targets, true, func() (dataset.Reader, error) { return open(name, d, &opts, s.Stamp) })
+	s = dataset.NewStream(
+		n,
+		d,
+		opts.Targets,
+		true,
+		func() (dataset.Reader, error) { return open(name, d, &opts, s.Stamp) },
+	)
 	s.Stamp, s.Single = stamp, opts.Pipe != nil
 	return s, nil
 }

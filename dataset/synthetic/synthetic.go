@@ -72,9 +72,18 @@ func Generate(c Config) (*Data, error) {
 	case c.Rows < 1 || c.Dim < 1 || hi != 0 || lo > maxNumbers:
 		return nil, fmt.Errorf("synthetic: cannot make %d×%d numbers", c.Rows, c.Dim)
 	case !(c.Ratio >= 0 && c.Ratio <= 1) || r < 1:
-		return nil, fmt.Errorf("synthetic: ratio %v of %d features gives an effective dimension of %d; it must be 1 to %d", c.Ratio, c.Dim, r, c.Dim)
+		return nil, fmt.Errorf(
+			"synthetic: ratio %v of %d features gives an effective dimension of %d; it must be 1 to %d",
+			c.Ratio,
+			c.Dim,
+			r,
+			c.Dim,
+		)
 	case !(c.Noise > 0) || math.IsInf(c.Noise, 0):
-		return nil, fmt.Errorf("synthetic: the standard deviation of the noise is %v; it must be positive and finite", c.Noise)
+		return nil, fmt.Errorf(
+			"synthetic: the standard deviation of the noise is %v; it must be positive and finite",
+			c.Noise,
+		)
 	}
 	rng := rand.New(rand.NewPCG(c.Seed, 0x73796e7468)) // "synth"
 	n, d := c.Rows, c.Dim

@@ -71,7 +71,14 @@ func TestColumns(t *testing.T) {
 					want, spread = 1, math.Sqrt(2.0/n)
 				}
 				if sd[q] >= 1e-7 && !(math.Abs(gram[p*d+q]-want) <= 5*spread) {
-					t.Errorf("ratio %v: covariance of columns %d and %d is %v of their standard deviations, want %v", ratio, p, q, gram[p*d+q], want)
+					t.Errorf(
+						"ratio %v: covariance of columns %d and %d is %v of their standard deviations, want %v",
+						ratio,
+						p,
+						q,
+						gram[p*d+q],
+						want,
+					)
 				}
 			}
 		}
@@ -104,7 +111,8 @@ func TestTargets(t *testing.T) {
 			e := (s.Y[i] - fit) / want
 			sum, sum2, cross = sum+e, sum2+e*e, cross+e*fit
 		}
-		if !(math.Abs(sum) <= 5*math.Sqrt(n)) || !(math.Abs(sum2-n) <= 5*math.Sqrt(2*n)) || !(math.Abs(cross) <= 5*math.Sqrt(n)) {
+		if !(math.Abs(sum) <= 5*math.Sqrt(n)) || !(math.Abs(sum2-n) <= 5*math.Sqrt(2*n)) ||
+			!(math.Abs(cross) <= 5*math.Sqrt(n)) {
 			t.Errorf("noise of mean %v and variance %v, covariance %v with the data", sum/n, sum2/n, cross/n)
 		}
 	}

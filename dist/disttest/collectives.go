@@ -21,8 +21,8 @@ func lengths(size int) []int {
 	return []int{0, 1, 2, size - 1, size, size + 1, 1000, 10007}
 }
 
-// terms returns n numbers of both signs, whose sizes differ by up to a factor of about 2⁴⁰. Every fourth number is an
-// integer.
+// terms returns n numbers of both signs, whose sizes differ by up to a factor of about 2⁴⁰. Every fourth number
+// is an integer.
 func terms(rank, trial, n int) []float64 {
 	rnd := random(rank, trial)
 	x := make([]float64, n)

@@ -31,7 +31,15 @@ type problem struct {
 var problems = []problem{
 	{trial: 100, dim: 6, targets: 1, m: 3, rows: func(int) int { return 9 }},
 	{trial: 101, dim: 5, targets: 2, m: 5, intercept: true, rows: func(rank int) int { return 7 * (rank % 3) }},
-	{trial: 102, dim: 7, targets: 1, m: 2, intercept: true, weighted: true, rows: func(rank int) int { return 20 - 20*(rank%2) }},
+	{
+		trial:     102,
+		dim:       7,
+		targets:   1,
+		m:         2,
+		intercept: true,
+		weighted:  true,
+		rows:      func(rank int) int { return 20 - 20*(rank%2) },
+	},
 	{trial: 103, dim: 4, targets: 3, m: 4, weighted: true, rows: func(rank int) int { return 1 + rank*rank%11 }},
 	{trial: 104, dim: 6, targets: 1, m: 3, rows: func(rank int) int {
 		if rank > 0 {
@@ -71,7 +79,11 @@ func (p problem) summary(rank int) (*ridge.Summary, error) {
 	if len(x) == 0 {
 		return s, nil
 	}
-	return s, s.Append(mat.NewDense(len(x), p.dim, slices.Concat(x...)), mat.NewDense(len(y), p.targets, slices.Concat(y...)), w)
+	return s, s.Append(
+		mat.NewDense(len(x), p.dim, slices.Concat(x...)),
+		mat.NewDense(len(y), p.targets, slices.Concat(y...)),
+		w,
+	)
 }
 
 // union merges the summaries of ranks firstRank to firstRank+span−1, without ranks from size on. span is a power of
@@ -226,7 +238,8 @@ func mergeRefused(ctx context.Context, _ *testing.T, r dist.Transport) error {
 		return r.Barrier(ctx)
 	}
 	_, err = dist.Merge(ctx, r, sum)
-	if !errors.Is(err, ridge.ErrShape) || !bytes.Contains([]byte(err.Error()), []byte("rank 1 into the summary of rank 0")) {
+	if !errors.Is(err, ridge.ErrShape) ||
+		!bytes.Contains([]byte(err.Error()), []byte("rank 1 into the summary of rank 0")) {
 		return fmt.Errorf("merging %d and %d features: %w", p.dim, p.dim+1, err)
 	}
 	return r.Barrier(ctx)

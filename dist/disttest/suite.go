@@ -53,7 +53,11 @@ func Run(t *testing.T, open func() []dist.Transport) {
 }
 
 // onEveryRank runs check on every rank. One failure ends all ranks.
-func onEveryRank(t *testing.T, ranks []dist.Transport, check func(ctx context.Context, t *testing.T, r dist.Transport) error) {
+func onEveryRank(
+	t *testing.T,
+	ranks []dist.Transport,
+	check func(ctx context.Context, t *testing.T, r dist.Transport) error,
+) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()

@@ -24,7 +24,8 @@ func (b *Backend) Gemm(transA, transB bool, alpha float64, a, bm matrix.Matrix, 
 	(*inside)(b).Gemm(transA, transB, alpha, a, bm, beta, c)
 }
 
-// Syrk computes the lower triangle of C = alpha·A·Aᵀ + beta·C, or of C = alpha·Aᵀ·A + beta·C if trans is true.
+// Syrk computes the lower triangle of C = alpha·A·Aᵀ + beta·C, or of C = alpha·Aᵀ·A + beta·C if trans is
+// true.
 func (b *Backend) Syrk(trans bool, alpha float64, a matrix.Matrix, beta float64, c matrix.Matrix) {
 	n, _, k := matrix.CheckProduct(trans, !trans, &a, &a, &c)
 	checkInt32(a, c)

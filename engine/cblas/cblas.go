@@ -49,7 +49,11 @@ func New(n int) (*Backend, error) {
 	defer mu.Unlock()
 	if inUse != nil {
 		if inUse.requested != n {
-			return nil, fmt.Errorf("cblas: OpenBLAS is already set to %d threads in this process, cannot change to %d", inUse.requested, n)
+			return nil, fmt.Errorf(
+				"cblas: OpenBLAS is already set to %d threads in this process, cannot change to %d",
+				inUse.requested,
+				n,
+			)
 		}
 		return inUse, nil
 	}
@@ -74,8 +78,16 @@ func start(n int) (*Backend, error) {
 	}
 	setThreads(min(n, math.MaxInt32))
 	have := threads()
-	return &Backend{core: c, version: version(), requested: n, threads: have, current: have, slots: make(chan struct{}, max(1, runtime.GOMAXPROCS(0)/have)), fallback: own,
-		sharing: sharing{places: make(chan struct{}, runtime.GOMAXPROCS(0))}}, nil
+	return &Backend{
+		core:      c,
+		version:   version(),
+		requested: n,
+		threads:   have,
+		current:   have,
+		slots:     make(chan struct{}, max(1, runtime.GOMAXPROCS(0)/have)),
+		fallback:  own,
+		sharing:   sharing{places: make(chan struct{}, runtime.GOMAXPROCS(0))},
+	}, nil
 }
 
 // Name returns "openblas".

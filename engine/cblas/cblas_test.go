@@ -125,7 +125,12 @@ func TestMistakenCore(t *testing.T) {
 		inProcess(t, "^(TestCore|TestConcurrent|TestLarge)$", "Prescott", "repaired: no need")
 		return
 	}
-	inProcess(t, "^(TestCore|TestConcurrent|TestLarge)$", "Prescott", fmt.Sprintf("found Prescott, runs %s; repaired: yes: %[1]s taken for Prescott", want))
+	inProcess(
+		t,
+		"^(TestCore|TestConcurrent|TestLarge)$",
+		"Prescott",
+		fmt.Sprintf("found Prescott, runs %s; repaired: yes: %[1]s taken for Prescott", want),
+	)
 }
 
 // TestRepair makes OpenBLAS run the slow kernels and repairs it, in this process.
@@ -259,14 +264,27 @@ func TestGradientOfWholeNumbers(t *testing.T) {
 			for _, n := range []int{1, maxBlockRows + 1, 5*partRows + 7, 8*maxBlockRows + 3} {
 				for _, q := range []int{1, 3, 9, manyVectors + 1} {
 					be.core, be.threads = c, threads
-					what := fmt.Sprintf("%s, %d threads, n=%d, t=%d, %d parts", c.used, threads, n, q, be.countParts(n, d, q))
+					what := fmt.Sprintf(
+						"%s, %d threads, n=%d, t=%d, %d parts",
+						c.used,
+						threads,
+						n,
+						q,
+						be.countParts(n, d, q),
+					)
 					lda, ldx, ldb, ldg, ldr := d+pad, d+1, q+pad, d+2, q+1
 					a, x, b, g := whole(n*lda, 7, 11), whole(q*ldx, 5, 13), whole(n*ldb, 3, 7), whole(q*ldg, 2, 5)
 					r, before := make([]float64, n*ldr), append([]float64(nil), g...)
 					for i := range r {
 						r[i] = math.NaN()
 					}
-					be.Gradient(matrix.Strided(n, d, a, lda), matrix.Strided(q, d, x, ldx), matrix.Strided(n, q, b, ldb), matrix.Strided(q, d, g, ldg), matrix.Strided(n, q, r, ldr))
+					be.Gradient(
+						matrix.Strided(n, d, a, lda),
+						matrix.Strided(q, d, x, ldx),
+						matrix.Strided(n, q, b, ldb),
+						matrix.Strided(q, d, g, ldg),
+						matrix.Strided(n, q, r, ldr),
+					)
 					for i := range n {
 						for j := range q {
 							want := -b[i*ldb+j]
@@ -311,10 +329,22 @@ func TestGradientOnThreads(t *testing.T) {
 		t.Fatalf("%d parts", parts)
 	}
 	first, g, r := make([]float64, q*d), make([]float64, q*d), make([]float64, n*q)
-	be.Gradient(matrix.View(n, d, a), matrix.View(q, d, x), matrix.Matrix{}, matrix.View(q, d, first), matrix.View(n, q, r))
+	be.Gradient(
+		matrix.View(n, d, a),
+		matrix.View(q, d, x),
+		matrix.Matrix{},
+		matrix.View(q, d, first),
+		matrix.View(n, q, r),
+	)
 	gradient := func() {
 		clear(g)
-		be.Gradient(matrix.View(n, d, a), matrix.View(q, d, x), matrix.Matrix{}, matrix.View(q, d, g), matrix.View(n, q, r))
+		be.Gradient(
+			matrix.View(n, d, a),
+			matrix.View(q, d, x),
+			matrix.Matrix{},
+			matrix.View(q, d, g),
+			matrix.View(n, q, r),
+		)
 	}
 	for range 200 {
 		gradient()
@@ -350,7 +380,13 @@ func calls(be *Backend) map[string]func() {
 		"Syrk": func() { be.Syrk(true, 1, matrix.View(n, n, fill()), 0, matrix.View(n, n, fill())) },
 		"Gemv": func() { be.Gemv(false, 1, matrix.View(n, n, fill()), make([]float64, n), 0, make([]float64, n)) },
 		"Gradient": func() {
-			be.Gradient(matrix.View(n, n, fill()), matrix.View(n, n, fill()), matrix.Matrix{}, matrix.View(n, n, fill()), matrix.View(n, n, fill()))
+			be.Gradient(
+				matrix.View(n, n, fill()),
+				matrix.View(n, n, fill()),
+				matrix.Matrix{},
+				matrix.View(n, n, fill()),
+				matrix.View(n, n, fill()),
+			)
 		},
 		"SymEig":        func() { be.SymEig(matrix.View(n, n, fill()), make([]float64, n), matrix.View(n, n, fill()), work) },
 		"SymEig, k = 0": func() { be.SymEig(matrix.View(n, n, fill()), make([]float64, n), matrix.Matrix{}, work) },

@@ -10,6 +10,12 @@ func (b *Backend) Cosines(m *matrix.CosineMap, x, z matrix.Matrix) (finite bool)
 }
 
 // SparseCosines calls package purego.
-func (b *Backend) SparseCosines(m *matrix.CosineMap, rowPtr []int, colIdx []int32, val []float64, z matrix.Matrix) (finite bool) {
+func (b *Backend) SparseCosines(
+	m *matrix.CosineMap,
+	rowPtr []int,
+	colIdx []int32,
+	val []float64,
+	z matrix.Matrix,
+) (finite bool) {
 	return b.fallback.SparseCosines(m, rowPtr, colIdx, val, z)
 }

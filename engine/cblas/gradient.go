@@ -11,8 +11,8 @@ void cblas_dgemv(int order, int trans, int m, int n, double alpha, const double 
 void cblas_dgemm(int order, int transa, int transb, int m, int n, int k, double alpha, const double *a, int lda, const double *b, int ldb, double beta, double *c, int ldc);
 void cblas_daxpy(int n, double alpha, const double *x, int incx, double *y, int incy);
 
-// gradient computes R += A·Xᵀ and then G += Rᵀ·A, for one block of rows of A after the other. A block has at most step
-// rows. If vectors is not 0, gradient calls dgemv for each right-hand side, otherwise dgemm.
+// gradient computes R += A·Xᵀ and then G += Rᵀ·A, for one block of rows of A after the other. A block has at
+// most step rows. If vectors is not 0, gradient calls dgemv for each right-hand side, otherwise dgemm.
 static void gradient(int n, int d, int t, int step, int vectors, const double *a, int lda, const double *x, int ldx, double *g, int ldg, double *r, int ldr) {
 	for (ptrdiff_t i = 0; i < n; i += step) {
 		const int m = n - i < step ? n - i : step;
@@ -50,9 +50,9 @@ type gradient struct {
 	a, x, b, g, r matrix.Matrix
 }
 
-// Gradient computes R = A·Xᵀ − B and G += Rᵀ·A, one block of rows after the other. A block stays in the cache for
-// both products, so that A is read from memory once. Each thread processes fixed parts of the rows, so that the sums
-// do not depend on timing.
+// Gradient computes R = A·Xᵀ − B and G += Rᵀ·A, one block of rows after the other. A block stays in the cache
+// for both products, so that A is read from memory once. Each thread processes fixed parts of the rows, so that the
+// sums do not depend on timing.
 func (b *Backend) Gradient(a, x, rhs, g, r matrix.Matrix) {
 	matrix.CheckGradient(&a, &x, &rhs, &g, &r)
 	checkInt32(a, x, g, r)
@@ -101,7 +101,21 @@ func (v *gradient) computeRows(c core, lo, hi int, g matrix.Matrix) {
 	if v.t < c.minGemmVectors() {
 		vectors = 1
 	}
-	C.gradient(C.int(hi-lo), C.int(v.d), C.int(v.t), C.int(blockRows(v.d, v.t)), vectors, pointer(v.a.Data[lo*v.a.Stride:]), C.int(v.a.Stride), pointer(v.x.Data), C.int(v.x.Stride), pointer(g.Data), C.int(g.Stride), pointer(v.r.Data[lo*v.r.Stride:]), C.int(v.r.Stride))
+	C.gradient(
+		C.int(hi-lo),
+		C.int(v.d),
+		C.int(v.t),
+		C.int(blockRows(v.d, v.t)),
+		vectors,
+		pointer(v.a.Data[lo*v.a.Stride:]),
+		C.int(v.a.Stride),
+		pointer(v.x.Data),
+		C.int(v.x.Stride),
+		pointer(g.Data),
+		C.int(g.Stride),
+		pointer(v.r.Data[lo*v.r.Stride:]),
+		C.int(v.r.Stride),
+	)
 }
 
 // negate sets rows lo to hi of R to −B.

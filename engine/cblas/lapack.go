@@ -38,9 +38,9 @@ func (b *Backend) threadsFor(n int) int {
 	return b.threads
 }
 
-// Cholesky overwrites the lower triangle of A with L, for A = L·Lᵀ. It returns the number of leading positive pivots,
-// and whether all pivots are positive. LAPACK reads a row-major matrix as its transpose, so it computes the upper
-// triangle U = Lᵀ.
+// Cholesky overwrites the lower triangle of A with L, for A = L·Lᵀ. It returns the number of leading positive
+// pivots, and whether all pivots are positive. LAPACK reads a row-major matrix as its transpose, so it computes the
+// upper triangle U = Lᵀ.
 func (b *Backend) Cholesky(a matrix.Matrix) (pivot int, ok bool) {
 	n := matrix.CheckSquare(&a)
 	checkInt32(a)

@@ -4,8 +4,8 @@ package cblas
 
 import "github.com/fdridge/fdridge/engine/internal/matrix"
 
-// Gram computes rows firstRow to n−1 of the lower triangle of C = A·Aᵀ. It multiplies these rows of A by the earlier
-// rows and by each other.
+// Gram computes rows firstRow to n−1 of the lower triangle of C = A·Aᵀ. It multiplies these rows of A by the
+// earlier rows and by each other.
 func (b *Backend) Gram(firstRow int, a, c matrix.Matrix) {
 	n, _, k := matrix.CheckProduct(false, true, &a, &a, &c)
 	matrix.CheckCount(firstRow, n)

@@ -40,7 +40,21 @@ func (i *inside) Gemm(transA, transB bool, alpha float64, a, b matrix.Matrix, be
 		}
 		return
 	}
-	i.blas.Dgemm(op(transA), op(transB), m, c.Cols, k, alpha, a.Data, a.Stride, b.Data, b.Stride, beta, c.Data, c.Stride)
+	i.blas.Dgemm(
+		op(transA),
+		op(transB),
+		m,
+		c.Cols,
+		k,
+		alpha,
+		a.Data,
+		a.Stride,
+		b.Data,
+		b.Stride,
+		beta,
+		c.Data,
+		c.Stride,
+	)
 }
 
 // bandRows is the number of rows of a lower triangle that Gemmt computes by one product. The product also computes
@@ -50,7 +64,15 @@ const bandRows = 64
 func (i *inside) Gemmt(transA, transB bool, alpha float64, a, b matrix.Matrix, beta float64, c matrix.Matrix) {
 	for r := 0; r < c.Rows; r += bandRows {
 		end := min(r+bandRows, c.Rows)
-		i.Gemm(transA, transB, alpha, matrix.Span(transA, a, r, end), matrix.Span(!transB, b, 0, end), beta, c.Slice(r, end, 0, end))
+		i.Gemm(
+			transA,
+			transB,
+			alpha,
+			matrix.Span(transA, a, r, end),
+			matrix.Span(!transB, b, 0, end),
+			beta,
+			c.Slice(r, end, 0, end),
+		)
 	}
 }
 

@@ -40,7 +40,13 @@ type cosineCase struct {
 }
 
 func newCosineCase(rng *rand.Rand, n, d, components int) *cosineCase {
-	c := &cosineCase{name: fmt.Sprintf("n = %d, d = %d, D = %d", n, d, components), n: n, d: d, D: components, scale: 0.3}
+	c := &cosineCase{
+		name:  fmt.Sprintf("n = %d, d = %d, D = %d", n, d, components),
+		n:     n,
+		d:     d,
+		D:     components,
+		scale: 0.3,
+	}
 	c.x = newMatrix(n, d, func(int, int) float64 {
 		switch rng.IntN(6) {
 		case 0:

@@ -56,7 +56,15 @@ func gemm(t *testing.T, be engine.Backend, shapes sweep) {
 			a.checkUnchanged(t, what)
 			b.checkUnchanged(t, what)
 			c.checkGuards(t, what, anywhere)
-			c.checkProduct(t, what, anywhere, s, k, promisedBound(be, !ta && tb, k), func(i, j, l int) (x, y float64) { return entry(a, ta, i, l), entry(b, tb, l, j) })
+			c.checkProduct(
+				t,
+				what,
+				anywhere,
+				s,
+				k,
+				promisedBound(be, !ta && tb, k),
+				func(i, j, l int) (x, y float64) { return entry(a, ta, i, l), entry(b, tb, l, j) },
+			)
 		}
 	})
 }
@@ -102,10 +110,18 @@ func entry(a *matrix, trans bool, i, j int) float64 {
 	return a.was(i, j)
 }
 
-// checkProduct checks that C = alpha·P + beta·C for the elements that isChecked selects. An element of P is a sum of k
-// products x·y. The function xy returns the factors x and y of product l of element (i, j). scalars holds alpha and
-// beta.
-func (c *matrix) checkProduct(t *testing.T, what string, isChecked func(i, j int) bool, scalars [2]float64, k int, bound float64, xy func(i, j, l int) (x, y float64)) {
+// checkProduct checks that C = alpha·P + beta·C for the elements that isChecked selects. An element of P is a sum
+// of k products x·y. The function xy returns the factors x and y of product l of element (i, j). scalars holds alpha
+// and beta.
+func (c *matrix) checkProduct(
+	t *testing.T,
+	what string,
+	isChecked func(i, j int) bool,
+	scalars [2]float64,
+	k int,
+	bound float64,
+	xy func(i, j, l int) (x, y float64),
+) {
 	for i := range c.r {
 		for j := range c.c {
 			if !isChecked(i, j) {
@@ -150,7 +166,15 @@ func syrk(t *testing.T, be engine.Backend, shapes sweep) {
 			what := fmt.Sprintf("Syrk(%v, %d, %d, %v)", trans, n, k, s)
 			a.checkUnchanged(t, what)
 			c.checkGuards(t, what, lower)
-			c.checkProduct(t, what, lower, s, k, promisedBound(be, !trans, k), func(i, j, l int) (x, y float64) { return entry(a, trans, i, l), entry(a, trans, j, l) })
+			c.checkProduct(
+				t,
+				what,
+				lower,
+				s,
+				k,
+				promisedBound(be, !trans, k),
+				func(i, j, l int) (x, y float64) { return entry(a, trans, i, l), entry(a, trans, j, l) },
+			)
 		}
 	})
 }
@@ -171,7 +195,15 @@ func gram(t *testing.T, be engine.Backend, shapes sweep) {
 		what := fmt.Sprintf("Gram(%d, %d, %d)", first, n, k)
 		a.checkUnchanged(t, what)
 		c.checkGuards(t, what, asked)
-		c.checkProduct(t, what, asked, [2]float64{1, 0}, k, promisedBound(be, true, k), func(i, j, l int) (x, y float64) { return a.was(i, l), a.was(j, l) })
+		c.checkProduct(
+			t,
+			what,
+			asked,
+			[2]float64{1, 0},
+			k,
+			promisedBound(be, true, k),
+			func(i, j, l int) (x, y float64) { return a.was(i, l), a.was(j, l) },
+		)
 	})
 }
 
@@ -184,7 +216,15 @@ func leftMul(t *testing.T, be engine.Backend, shapes sweep) {
 		what := fmt.Sprintf("LeftMul(%d, %d, %d)", m, n, k)
 		w.checkUnchanged(t, what)
 		b.checkGuards(t, what, anywhere)
-		b.checkProduct(t, what, func(i, _ int) bool { return i < m }, [2]float64{1, 0}, k, promisedBound(be, false, k), func(i, j, l int) (x, y float64) { return w.was(i, l), b.was(l, j) })
+		b.checkProduct(
+			t,
+			what,
+			func(i, _ int) bool { return i < m },
+			[2]float64{1, 0},
+			k,
+			promisedBound(be, false, k),
+			func(i, j, l int) (x, y float64) { return w.was(i, l), b.was(l, j) },
+		)
 	})
 }
 
@@ -209,7 +249,15 @@ func gemv(t *testing.T, be engine.Backend, shapes sweep) {
 			a.checkUnchanged(t, what)
 			x.checkUnchanged(t, what)
 			y.checkGuards(t, what, anywhere)
-			y.checkProduct(t, what, anywhere, s, k, promisedBound(be, !trans, k), func(_, i, l int) (float64, float64) { return entry(a, trans, i, l), x.was(0, l) })
+			y.checkProduct(
+				t,
+				what,
+				anywhere,
+				s,
+				k,
+				promisedBound(be, !trans, k),
+				func(_, i, l int) (float64, float64) { return entry(a, trans, i, l), x.was(0, l) },
+			)
 		}
 	})
 }

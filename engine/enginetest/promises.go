@@ -14,7 +14,14 @@ import (
 // Promises tests the error bounds that the backend's Accuracy promises, with sums that have large round-off errors. It
 // logs the largest error as a percentage of each bound.
 func Promises(t *testing.T, be engine.Backend) {
-	a := &attacker{T: t, be: be, acc: be.Accuracy(), operations: map[string]*operation{}, patterns: map[int][]pattern{}, sums: map[int][][]sum{}}
+	a := &attacker{
+		T:          t,
+		be:         be,
+		acc:        be.Accuracy(),
+		operations: map[string]*operation{},
+		patterns:   map[int][]pattern{},
+		sums:       map[int][][]sum{},
+	}
 	alongRows, along := []int{1, 5, 33, 264, 384, 512, 1000, 5000}, []int{1, 5, 33, 264, 700}
 	if testing.Short() {
 		alongRows, along = []int{5, 512, 1000}, []int{33, 264}
@@ -53,7 +60,11 @@ func (a *attacker) representable(k int) {
 		first int
 	}
 	ps := []product{
-		{"Syrk along rows", newOutput(n, n, nan), 0}, {"Syrk along columns", newOutput(n, n, nan), 0}, {"Gram", newOutput(n, n, nan), 4},
+		{
+			"Syrk along rows",
+			newOutput(n, n, nan),
+			0,
+		}, {"Syrk along columns", newOutput(n, n, nan), 0}, {"Gram", newOutput(n, n, nan), 4},
 		{"Gemm along rows", newOutput(n, n, nan), 0}, {"Gemm along columns", newOutput(n, n, nan), 0},
 	}
 	a.be.Syrk(false, 1, x.view(), 0, ps[0].c.view())
@@ -71,7 +82,13 @@ func (a *attacker) representable(k int) {
 			}
 			for _, p := range ps {
 				if got := p.c.at(i, j); i >= p.first && got != math.Ldexp(float64(want), -52) {
-					a.Errorf("%s of %d terms with representable sums: %v, want %v", p.name, k, got, math.Ldexp(float64(want), -52))
+					a.Errorf(
+						"%s of %d terms with representable sums: %v, want %v",
+						p.name,
+						k,
+						got,
+						math.Ldexp(float64(want), -52),
+					)
 				}
 			}
 		}
@@ -283,8 +300,8 @@ func (a *attacker) inCalls(k, m int, want [][]sum, f, xt *matrix, ps []pattern) 
 	}
 }
 
-// gradients tests the result G of Gradient with X = 0, so that R = −B is exact. Most calls have the number of rows that
-// GradientCall returns, at most MaxGradientRows. Some calls have more.
+// gradients tests the result G of Gradient with X = 0, so that R = −B is exact. Most calls have the number of rows
+// that GradientCall returns, at most MaxGradientRows. Some calls have more.
 func (a *attacker) gradients() {
 	tuning, rows := engine.Detect(), []int{7, 64, 200, engine.MaxGradientRows}
 	if testing.Short() {

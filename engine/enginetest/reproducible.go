@@ -101,28 +101,51 @@ func operations(t *testing.T, be engine.Backend, m, n, k, largeOrder int) map[st
 		"Gemm of few rows":   gemm(false, view(9, k, a), cols, 9, n),
 		"Gemm T of few rows": gemm(true, view(9, k, a), rows, 9, m),
 		"Syrk":               on(func(c [][]float64) { be.Syrk(false, 0.7, rows, -1, view(m, m, c[0])) }, x[:m*m]),
-		"Syrk T":             on(func(c [][]float64) { be.Syrk(true, 1, rows, 0, engine.Strided(k, k, c[0], m)) }, x[:m*k]),
-		"Gram":               on(func(c [][]float64) { be.Gram(m/3, rows, view(m, m, c[0])) }, x[:m*m]),
-		"LeftMul":            on(func(c [][]float64) { be.LeftMul(view(k/2, k, a), view(k, n, c[0]), left) }, b),
-		"Gemv":               on(func(c [][]float64) { be.Gemv(false, 1, large, tall, 0, c[0]) }, workspace(largeOrder)),
-		"Gemv T":             on(func(c [][]float64) { be.Gemv(true, 1, large, tall, 0, c[0]) }, workspace(largeOrder)),
-		"Gradient":           gradient(3),
-		"Gradient of many":   gradient(16),
+		"Syrk T": on(
+			func(c [][]float64) { be.Syrk(true, 1, rows, 0, engine.Strided(k, k, c[0], m)) },
+			x[:m*k],
+		),
+		"Gram":    on(func(c [][]float64) { be.Gram(m/3, rows, view(m, m, c[0])) }, x[:m*m]),
+		"LeftMul": on(func(c [][]float64) { be.LeftMul(view(k/2, k, a), view(k, n, c[0]), left) }, b),
+		"Gemv": on(
+			func(c [][]float64) { be.Gemv(false, 1, large, tall, 0, c[0]) },
+			workspace(largeOrder),
+		),
+		"Gemv T":           on(func(c [][]float64) { be.Gemv(true, 1, large, tall, 0, c[0]) }, workspace(largeOrder)),
+		"Gradient":         gradient(3),
+		"Gradient of many": gradient(16),
 		"GradientTwofold": on(func(c [][]float64) {
-			be.GradientTwofold(engine.Strided(largeOrder, half, tall, largeOrder), engine.Strided(3, half, tall, largeOrder), engine.Strided(largeOrder, 3, tall, largeOrder), nil, nil,
-				twofold(3, half, c[:3]), twofold(largeOrder, 3, c[3:]))
+			be.GradientTwofold(
+				engine.Strided(largeOrder, half, tall, largeOrder),
+				engine.Strided(3, half, tall, largeOrder),
+				engine.Strided(largeOrder, 3, tall, largeOrder),
+				nil,
+				nil,
+				twofold(3, half, c[:3]),
+				twofold(largeOrder, 3, c[3:]),
+			)
 		}, zeros(3*half), zeros(3*half), zeros(3*half), zeros(3*largeOrder), zeros(3*largeOrder), zeros(3*largeOrder)),
 		"Cosines": on(func(c [][]float64) { must(be.Cosines(cos.m, cos.x.view(), view(m, k, c[0]))) }, workspace(m*k)),
 		"SparseCosines": on(func(c [][]float64) {
 			must(be.SparseCosines(cos.m, sparse.RowPtr, sparse.ColIdx, sparse.Val, view(m, k, c[0])))
 		}, workspace(m*k)),
-		"SymEig": on(func(c [][]float64) { must(be.SymEig(view(m, m, c[0]), c[1], view(n, m, c[2]), eig)) }, spd, workspace(m), workspace(n*m)),
+		"SymEig": on(
+			func(c [][]float64) { must(be.SymEig(view(m, m, c[0]), c[1], view(n, m, c[2]), eig)) },
+			spd,
+			workspace(m),
+			workspace(n*m),
+		),
 		"Tridiagonal": on(func(c [][]float64) {
 			must(be.Tridiagonal(view(order, order, c[0]), c[1], c[2], c[3], tri))
 			be.ApplyQ(true, view(order, order, c[0]), c[3], view(2, order, c[4]), turned)
 		}, tall[:order*order], workspace(order), workspace(order-1), workspace(order), tall[:2*order]),
-		"SVD": on(func(c [][]float64) { must(be.SVD(view(k, n, c[0]), c[1], view(min(k, n), n, c[2]), sv)) }, b, workspace(min(k, n)), workspace(min(k, n)*n)),
-		"QR":  on(func(c [][]float64) { be.QR(view(m, k, c[0]), q) }, a),
+		"SVD": on(
+			func(c [][]float64) { must(be.SVD(view(k, n, c[0]), c[1], view(min(k, n), n, c[2]), sv)) },
+			b,
+			workspace(min(k, n)),
+			workspace(min(k, n)*n),
+		),
+		"QR": on(func(c [][]float64) { be.QR(view(m, k, c[0]), q) }, a),
 		"Cholesky": on(func(c [][]float64) {
 			_, ok := be.Cholesky(view(m, m, c[0]))
 			must(ok)

@@ -14,7 +14,10 @@ var spectra = []struct {
 	}},
 	{"zero", func(int) func(i, j int) float64 { return func(i, j int) float64 { return 0 } }},
 	{"identity", func(int) func(i, j int) float64 { return diagonal(func(int) float64 { return 1 }) }},
-	{"rank one", func(int) func(i, j int) float64 { return func(i, j int) float64 { return float64(i+1) * float64(j+1) } }},
+	{
+		"rank one",
+		func(int) func(i, j int) float64 { return func(i, j int) float64 { return float64(i+1) * float64(j+1) } },
+	},
 	{"all equal", func(int) func(i, j int) float64 { return func(i, j int) float64 { return 1 } }},
 	{"clustered", func(n int) func(i, j int) float64 {
 		return reflected(n, func(i int) float64 { return 1 + 1e-14*float64(i) })
@@ -29,7 +32,10 @@ var spectra = []struct {
 		return reflected(n, func(i int) float64 { return float64(i) - float64(n)/2 })
 	}},
 	{"Wilkinson", func(n int) func(i, j int) float64 {
-		return tridiagonal(func(i int) float64 { return math.Abs(float64(i) - float64(n-1)/2) }, func(int) float64 { return 1 })
+		return tridiagonal(
+			func(i int) float64 { return math.Abs(float64(i) - float64(n-1)/2) },
+			func(int) float64 { return 1 },
+		)
 	}},
 	{"glued Wilkinson", func(int) func(i, j int) float64 {
 		return tridiagonal(func(i int) float64 { return math.Abs(float64(i%21) - 10) }, func(i int) float64 {
@@ -95,7 +101,8 @@ func tridiagonal(d, e func(i int) float64) func(i, j int) float64 {
 	}
 }
 
-// reflected returns the matrix H·diag(d)·H with eigenvalues d, where H = I − 2vvᵀ and all elements of v are 1/√n.
+// reflected returns the matrix H·diag(d)·H with eigenvalues d, where H = I − 2vvᵀ and all elements of v are
+// 1/√n.
 func reflected(n int, d func(i int) float64) func(i, j int) float64 {
 	total := 0.0
 	for i := range n {

@@ -16,8 +16,9 @@ type twofoldCase struct {
 	a, x, b, w func(i, j int) float64 // b and w may be nil; w is a column
 	shift      func(q, _ int) float64 // c of GradientTwofold; may be nil
 	g          func(i, j int) float64 // initial value of G
-	rough      bool                   // the magnitudes of entries are far from any product of a row scale and a column scale
-	want       *twofoldSums
+	// the magnitudes of entries are far from any product of a row scale and a column scale
+	rough bool
+	want  *twofoldSums
 }
 
 // twofoldSums holds exact results of GradientTwofold: R and G. rSize and gSize hold the sums of the magnitudes of their
@@ -112,7 +113,10 @@ func toCSR(a engine.Matrix, storesZero func() bool) engine.CSR {
 }
 
 // verify checks a case and returns the largest ratio of an error to its bound.
-func (c twofoldCase) verify(t *testing.T, compute func(a, x, b engine.Matrix, c, w []float64, g, r engine.Twofold)) float64 {
+func (c twofoldCase) verify(
+	t *testing.T,
+	compute func(a, x, b engine.Matrix, c, w []float64, g, r engine.Twofold),
+) float64 {
 	t.Helper()
 	if c.g == nil {
 		c.g = func(int, int) float64 { return 0 }
@@ -133,7 +137,15 @@ func (c twofoldCase) verify(t *testing.T, compute func(a, x, b engine.Matrix, c,
 	zero := func(int, int) float64 { return 0 }
 	gh, gl, ge := newOutput(c.t, c.d, c.g), newOutput(c.t, c.d, zero), newOutput(c.t, c.d, zero)
 	rh, rl, re := newOutput(c.n, c.t, nan), newOutput(c.n, c.t, nan), newOutput(c.n, c.t, nan)
-	compute(a.view(), x.view(), b, shift, w, engine.Twofold{Hi: gh.view(), Lo: gl.view(), Err: ge.view()}, engine.Twofold{Hi: rh.view(), Lo: rl.view(), Err: re.view()})
+	compute(
+		a.view(),
+		x.view(),
+		b,
+		shift,
+		w,
+		engine.Twofold{Hi: gh.view(), Lo: gl.view(), Err: ge.view()},
+		engine.Twofold{Hi: rh.view(), Lo: rl.view(), Err: re.view()},
+	)
 	for i, m := range []*matrix{gh, gl, ge, rh, rl, re} {
 		m.checkGuards(t, fmt.Sprint(c.name, ", output ", i), anywhere)
 	}
@@ -151,7 +163,15 @@ func (c twofoldCase) verify(t *testing.T, compute func(a, x, b engine.Matrix, c,
 			worst = max(worst, math.Abs(off)/bound)
 		}
 		if !c.rough && !(bound <= 0x1p-70*size+0x1p-1000) {
-			t.Fatalf("%s: the bound of %s of (%d, %d) is %.3g for terms that add up to %.3g", c.name, what, i, j, bound, size)
+			t.Fatalf(
+				"%s: the bound of %s of (%d, %d) is %.3g for terms that add up to %.3g",
+				c.name,
+				what,
+				i,
+				j,
+				bound,
+				size,
+			)
 		}
 		if !(math.Abs(lo.at(i, j)) <= 0x1p-53*math.Abs(hi.at(i, j))) {
 			t.Fatalf("%s: %s of (%d, %d) has the parts %.17g and %g", c.name, what, i, j, hi.at(i, j), lo.at(i, j))

@@ -10,7 +10,20 @@ import (
 // twofoldCases returns test cases of every kind, with shapes near the sizes of blocks.
 func twofoldCases() []twofoldCase {
 	var cases []twofoldCase
-	shapes := [][3]int{{3, 0, 1}, {1, 1, 1}, {3, 2, 1}, {4, 7, 2}, {5, 8, 1}, {7, 17, 3}, {33, 5, 1}, {64, 31, 2}, {130, 70, 1}, {40, 520, 1}, {9, 1100, 2}, {300, 12, 5}}
+	shapes := [][3]int{
+		{3, 0, 1},
+		{1, 1, 1},
+		{3, 2, 1},
+		{4, 7, 2},
+		{5, 8, 1},
+		{7, 17, 3},
+		{33, 5, 1},
+		{64, 31, 2},
+		{130, 70, 1},
+		{40, 520, 1},
+		{9, 1100, 2},
+		{300, 12, 5},
+	}
 	for i, s := range shapes {
 		for _, kind := range []func(rng *rand.Rand, c *twofoldCase){ordinary, scaled, cancelling, shifted, outliers, graded, small, large, faint, faintX} {
 			c := twofoldCase{n: s[0], d: s[1], t: s[2]}

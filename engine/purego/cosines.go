@@ -16,7 +16,13 @@ func (b *Backend) Cosines(m *matrix.CosineMap, x, z matrix.Matrix) (finite bool)
 }
 
 // SparseCosines computes the same bits as Cosines for sparse rows.
-func (b *Backend) SparseCosines(m *matrix.CosineMap, rowPtr []int, colIdx []int32, val []float64, z matrix.Matrix) (finite bool) {
+func (b *Backend) SparseCosines(
+	m *matrix.CosineMap,
+	rowPtr []int,
+	colIdx []int32,
+	val []float64,
+	z matrix.Matrix,
+) (finite bool) {
 	rows, _ := matrix.CheckSparseCosines(m, rowPtr, colIdx, val, &z)
 	return b.cosines(cosines{m: m, rowPtr: rowPtr, colIdx: colIdx, val: val, z: z}, rows)
 }
@@ -107,7 +113,15 @@ func (c *cosines) sparse(lo, hi, panel int, sums []float64) (finite bool) {
 	finite = true
 	for i := lo; i < hi; i++ {
 		first, end := c.rowPtr[i], c.rowPtr[i+1]
-		c.k.Cosines.Chain(n, end-first, unsafe.SliceData(c.val[first:end]), unsafe.SliceData(c.colIdx[first:end]), unsafe.SliceData(w), &u[0], &sums[0])
+		c.k.Cosines.Chain(
+			n,
+			end-first,
+			unsafe.SliceData(c.val[first:end]),
+			unsafe.SliceData(c.colIdx[first:end]),
+			unsafe.SliceData(w),
+			&u[0],
+			&sums[0],
+		)
 		finite = c.k.Cos(n, c.m.Scale(), &sums[0], c.at(i, panel)) && finite
 	}
 	return finite

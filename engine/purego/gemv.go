@@ -30,7 +30,19 @@ func (b *Backend) Gemv(trans bool, alpha float64, a matrix.Matrix, x []float64, 
 		scaleRow(beta, y[:ny])
 		return
 	}
-	v := matvec{be: b, trans: trans, m: a.Rows, n: a.Cols, alpha: alpha, beta: beta, a: a.Data, lda: a.Stride, x: x, y: y, parts: 1}
+	v := matvec{
+		be:    b,
+		trans: trans,
+		m:     a.Rows,
+		n:     a.Cols,
+		alpha: alpha,
+		beta:  beta,
+		a:     a.Data,
+		lda:   a.Stride,
+		x:     x,
+		y:     y,
+		parts: 1,
+	}
 	if a.Rows*a.Cols >= minParallel/2 {
 		v.parts = min(free(), ny/64+1)
 	}

@@ -7,8 +7,8 @@ import (
 	"github.com/fdridge/fdridge/engine/internal/matrix"
 )
 
-// A gradient holds the operands of Gradient: R = A·Xᵀ − B and G += Rᵀ·A. The division of the rows into parts depends
-// only on the shape of A and X.
+// A gradient holds the operands of Gradient: R = A·Xᵀ − B and G += Rᵀ·A. The division of the rows into parts
+// depends only on the shape of A and X.
 type gradient struct {
 	be         *Backend
 	n, d, t    int
@@ -47,8 +47,8 @@ const (
 // cache while they are added to all rows of G.
 const gradientStrip = 512
 
-// Gradient computes R = A·Xᵀ − B and G += Rᵀ·A. Both are computed for a row of A while the row is in the cache, so
-// that A is read from memory once. For many right-hand sides Gradient uses tiles, see [tiledGradient].
+// Gradient computes R = A·Xᵀ − B and G += Rᵀ·A. Both are computed for a row of A while the row is in the
+// cache, so that A is read from memory once. For many right-hand sides Gradient uses tiles, see [tiledGradient].
 func (b *Backend) Gradient(a, x, rhs, g, r matrix.Matrix) {
 	matrix.CheckGradient(&a, &x, &rhs, &g, &r)
 	n, d, t := a.Rows, a.Cols, x.Rows

@@ -39,7 +39,13 @@ func TestGradientGroups(t *testing.T) {
 			r := make([]float64, n*all)
 			for q := range most {
 				h := slices.Clone(g0[q*ld:])
-				be.Gradient(matrix.Strided(n, d, a, ld), matrix.Strided(w, d, x[q*ld:], ld), matrix.Strided(n, w, b[q:], all), matrix.Strided(w, d, h, ld), matrix.Strided(n, w, r, all))
+				be.Gradient(
+					matrix.Strided(n, d, a, ld),
+					matrix.Strided(w, d, x[q*ld:], ld),
+					matrix.Strided(n, w, b[q:], all),
+					matrix.Strided(w, d, h, ld),
+					matrix.Strided(n, w, r, all),
+				)
 				copy(s.g[q*ld:], h[:ld])
 				for i := range n {
 					s.r[i*all+q] = r[i*all]
@@ -61,7 +67,13 @@ func TestGradientGroups(t *testing.T) {
 						want = several
 					}
 					r, g := make([]float64, n*all), slices.Clone(g0)
-					be.Gradient(matrix.Strided(n, d, a, ld), matrix.Strided(q, d, x, ld), matrix.Strided(n, q, b, all), matrix.Strided(q, d, g, ld), matrix.Strided(n, q, r, all))
+					be.Gradient(
+						matrix.Strided(n, d, a, ld),
+						matrix.Strided(q, d, x, ld),
+						matrix.Strided(n, q, b, all),
+						matrix.Strided(q, d, g, ld),
+						matrix.Strided(n, q, r, all),
+					)
 					for i := range n {
 						if what := differ(r[i*all:i*all+q], want.r[i*all:i*all+q]); what != "" {
 							t.Fatalf("R, row %d: %s", i, what)
@@ -77,7 +89,16 @@ func TestGradientGroups(t *testing.T) {
 }
 
 // gemvGradient compares the first row of G with g₀ + Aᵀr, r being R's first column.
-func gemvGradient(t *testing.T, be *purego.Backend, n, d int, a []float64, lda int, r []float64, ldr int, g0, g []float64) {
+func gemvGradient(
+	t *testing.T,
+	be *purego.Backend,
+	n, d int,
+	a []float64,
+	lda int,
+	r []float64,
+	ldr int,
+	g0, g []float64,
+) {
 	t.Helper()
 	c, want := make([]float64, n), slices.Clone(g0[:d])
 	for i := range c {

@@ -4,8 +4,8 @@ import (
 	"github.com/fdridge/fdridge/engine/internal/matrix"
 )
 
-// A leftMul holds the operands of B ← W·B. Columns of B are processed in panels: all rows of a panel are packed before
-// the panel is overwritten.
+// A leftMul holds the operands of B ← W·B. Columns of B are processed in panels: all rows of a panel are packed
+// before the panel is overwritten.
 type leftMul struct {
 	product
 	shares int // number of parts into which the columns are divided

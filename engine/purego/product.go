@@ -36,8 +36,8 @@ type triangle struct {
 	firstRow int // 0 if lower is false
 }
 
-// A productTeam divides C into rows×cols parts. If packs is not zero, all parts share each packed block of B, and packs
-// more parts pack the block.
+// A productTeam divides C into rows×cols parts. If packs is not zero, all parts share each packed block of B, and
+// packs more parts pack the block.
 type productTeam struct {
 	team
 	product
@@ -171,7 +171,17 @@ func (p *product) multiplyRows(s *scratch, packed []float64, i0, i1 int, b block
 		if p.lower && i+mb <= b.j {
 			continue
 		}
-		x := be.pack(grow(&s.a, b.kb*roundUp(mb, be.kernel.Unit)), be.kernel.MR(), p.a.trans, p.a.Data, p.a.Stride, b.l, i, b.kb, mb)
+		x := be.pack(
+			grow(&s.a, b.kb*roundUp(mb, be.kernel.Unit)),
+			be.kernel.MR(),
+			p.a.trans,
+			p.a.Data,
+			p.a.Stride,
+			b.l,
+			i,
+			b.kb,
+			mb,
+		)
 		p.tiles(s, x, packed, 0, i, b.j, mb, b.nb, b.kb, p.beta != 0 || b.l > 0)
 	}
 }
@@ -272,7 +282,8 @@ func (p *product) tiles(s *scratch, a, b []float64, ldb, i, j, mb, nb, kb int, a
 	}
 }
 
-// exchange calls move for each row of an h×w block of C and the same row of the tile t. The block begins at (row, col).
+// exchange calls move for each row of an h×w block of C and the same row of the tile t. The block begins at (row,
+// col).
 func (p *product) exchange(t []float64, row, col, h, w int, move func(c, t []float64)) {
 	nr := p.be.kernel.NR()
 	for r := range h {

@@ -15,10 +15,10 @@ const (
 	qrRows = 1024
 )
 
-// QR overwrites the upper trapezoid of A with R of A = Q·R, by Householder reflections H = I − τ·vᵀv. Because only R
-// is needed, a tall A is reduced in blocks of rows, each together with the R of the rows above. So A is read from
-// memory once. A block is reduced in panels of w columns. The reflections of a panel are applied to the columns to
-// its right in compact WY form,
+// QR overwrites the upper trapezoid of A with R of A = Q·R, by Householder reflections H = I − τ·vᵀv. Because
+// only R is needed, a tall A is reduced in blocks of rows, each together with the R of the rows above. So A is read
+// from memory once. A block is reduced in panels of w columns. The reflections of a panel are applied to the columns
+// to its right in compact WY form,
 //
 //	H₍w₎·…·H₁ = I − Vᵀ·T·V,   T lower triangular.
 //
@@ -108,8 +108,8 @@ func (p *panel) reduce() {
 }
 
 // columns reduces columns lo to hi of the panel, and computes their part of the factor T. Row c of v holds column c.
-// The reflections before lo must have been applied. More than qrLeaf columns are split in half. If V₁ and V₂ hold the
-// reflections of the halves as rows, then
+// The reflections before lo must have been applied. More than qrLeaf columns are split in half. If V₁ and V₂ hold
+// the reflections of the halves as rows, then
 //
 //	T = [ T₁            ]
 //	    [−T₂·V₂·V₁ᵀ·T₁ T₂].
@@ -215,8 +215,8 @@ func (b *Backend) reflector(x []float64) (beta, tau float64) {
 	return math.Ldexp(beta, exp), (beta - alpha) / beta
 }
 
-// normalise multiplies x by 2⁻ᵉˣᵖ so that the largest magnitude is in [½, 1). It does not change an x that is zero or
-// not finite.
+// normalise multiplies x by 2⁻ᵉˣᵖ so that the largest magnitude is in [½, 1). It does not change an x that is
+// zero or not finite.
 func normalise(x []float64) (exp int) {
 	var top float64
 	for _, v := range x {

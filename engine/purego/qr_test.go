@@ -39,7 +39,17 @@ func upper(t *testing.T, m, n int, a []float64) []float64 {
 }
 
 // Shapes with one and several panels and blocks of rows.
-var qrShapes = [][2]int{{1, 1}, {5, 5}, {40, 200}, {200, 40}, {150, 150}, {1024, 65}, {1025, 64}, {2700, 130}, {3000, 17}}
+var qrShapes = [][2]int{
+	{1, 1},
+	{5, 5},
+	{40, 200},
+	{200, 40},
+	{150, 150},
+	{1024, 65},
+	{1025, 64},
+	{2700, 130},
+	{3000, 17},
+}
 
 // TestQRGram checks RᵀR = AᵀA column by column. Every seventh column is zero.
 func TestQRGram(t *testing.T) {
@@ -130,7 +140,10 @@ func TestQRSpecial(t *testing.T) {
 		for _, bad := range []float64{math.NaN(), math.Inf(1)} {
 			a := normals(m * n)
 			a[(m/2)*n+n/2] = bad
-			finite := !slices.ContainsFunc(upper(t, m, n, a), func(x float64) bool { return !(math.Abs(x) <= math.MaxFloat64) })
+			finite := !slices.ContainsFunc(
+				upper(t, m, n, a),
+				func(x float64) bool { return !(math.Abs(x) <= math.MaxFloat64) },
+			)
 			if finite {
 				t.Errorf("%d×%d: %g went unnoticed", m, n, bad)
 			}

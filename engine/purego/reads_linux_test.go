@@ -17,7 +17,13 @@ import (
 func TestReads(t *testing.T) {
 	page := syscall.Getpagesize()
 	const pages = 4
-	mem, err := syscall.Mmap(-1, 0, (pages+1)*page, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_ANON|syscall.MAP_PRIVATE)
+	mem, err := syscall.Mmap(
+		-1,
+		0,
+		(pages+1)*page,
+		syscall.PROT_READ|syscall.PROT_WRITE,
+		syscall.MAP_ANON|syscall.MAP_PRIVATE,
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -47,9 +53,23 @@ func TestReads(t *testing.T) {
 				for _, q := range []int{3, 8, 9} {
 					at = fmt.Sprintf("%s: Gradient(%d, %d, %d)", k.Name, n, d, q)
 					a, x, r := all[len(all)-n*d:], make([]float64, q*d), make([]float64, n*q)
-					be.Gradient(matrix.View(n, d, a), matrix.View(q, d, x), matrix.Matrix{}, matrix.View(q, d, make([]float64, q*d)), matrix.View(n, q, r))
+					be.Gradient(
+						matrix.View(n, d, a),
+						matrix.View(q, d, x),
+						matrix.Matrix{},
+						matrix.View(q, d, make([]float64, q*d)),
+						matrix.View(n, q, r),
+					)
 					at = fmt.Sprintf("%s: Gemm of %d rows and B %d×%d", k.Name, q, n, d)
-					be.Gemm(false, true, 1, matrix.View(q, d, x), matrix.View(n, d, a), 0, matrix.View(q, n, make([]float64, q*n)))
+					be.Gemm(
+						false,
+						true,
+						1,
+						matrix.View(q, d, x),
+						matrix.View(n, d, a),
+						0,
+						matrix.View(q, n, make([]float64, q*n)),
+					)
 					be.Gemm(false, false, 1, matrix.View(q, n, r), matrix.View(n, d, a), 0, matrix.View(q, d, x))
 				}
 			}

@@ -93,8 +93,8 @@ func (t *thinProduct) columns(lo, hi int, s *scratch) {
 	}
 }
 
-// rows adds alpha·A·Bᵀ to columns lo to hi of C. It computes tiles of the transpose, B·Aᵀ, from rows of B and packed
-// Aᵀ.
+// rows adds alpha·A·Bᵀ to columns lo to hi of C. It computes tiles of the transpose, B·Aᵀ, from rows of B and
+// packed Aᵀ.
 func (t *thinProduct) rows(lo, hi int, s *scratch) {
 	unit, n := t.be.kernel.Unit, hi-lo
 	m, size := roundUp(t.m, unit), roundUp(n, unit)*roundUp(t.m, unit)

@@ -17,7 +17,10 @@ func TestThin(t *testing.T) {
 	for _, k := range kernel.All() {
 		for _, transB := range []bool{false, true} {
 			for _, c := range [][3]int{{1, 1, 1}, {1, 700, 5}, {2, 513, 130}, {3, 3, 4099}, {5, 70, 4101}, {8, 65, 33}, {9, 77, 300}, {13, 1030, 66}, {23, 300, 5000}, {24, 521, 64}, {41, 530, 531}, {47, 7, 9}} {
-				t.Run(fmt.Sprint(k.Name, transB, c), func(t *testing.T) { testThin(t, k.Name, transB, c[0], c[1], c[2]) })
+				t.Run(
+					fmt.Sprint(k.Name, transB, c),
+					func(t *testing.T) { testThin(t, k.Name, transB, c[0], c[1], c[2]) },
+				)
 			}
 		}
 	}
@@ -45,7 +48,19 @@ func testThin(t *testing.T, kernel string, transB bool, m, n, k int) {
 	a, before := normal(m*lda), normal(m*ldc)
 	for _, beta := range []float64{0, 1, -0.5} {
 		want := append([]float64(nil), before...)
-		multiply(&product{be: be, m: m, n: n, k: k, a: operand{matrix.Strided(m, k, a, lda), false}, b: operand{bm, transB}, c: matrix.Strided(m, n, want, ldc), alpha: 1.5, beta: beta})
+		multiply(
+			&product{
+				be:    be,
+				m:     m,
+				n:     n,
+				k:     k,
+				a:     operand{matrix.Strided(m, k, a, lda), false},
+				b:     operand{bm, transB},
+				c:     matrix.Strided(m, n, want, ldc),
+				alpha: 1.5,
+				beta:  beta,
+			},
+		)
 		var first []float64
 		for _, threads := range []int{1, 2, 7} {
 			defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(threads))
@@ -61,10 +76,26 @@ func testThin(t *testing.T, kernel string, transB bool, m, n, k int) {
 			}
 			for i, v := range c {
 				if off := math.Abs(v - want[i]); !(off <= 1e-14*float64(k)+1e-14*math.Abs(want[i])) {
-					t.Fatalf("beta %v, %d threads: element (%d, %d) is %v, want %v", beta, threads, i/ldc, i%ldc, v, want[i])
+					t.Fatalf(
+						"beta %v, %d threads: element (%d, %d) is %v, want %v",
+						beta,
+						threads,
+						i/ldc,
+						i%ldc,
+						v,
+						want[i],
+					)
 				}
 				if v != first[i] {
-					t.Fatalf("beta %v: element (%d, %d) is %v on %d threads, %v on one", beta, i/ldc, i%ldc, v, threads, first[i])
+					t.Fatalf(
+						"beta %v: element (%d, %d) is %v on %d threads, %v on one",
+						beta,
+						i/ldc,
+						i%ldc,
+						v,
+						threads,
+						first[i],
+					)
 				}
 			}
 		}

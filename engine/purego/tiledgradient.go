@@ -125,7 +125,19 @@ func (v *tiledGradient) chunks(s *scratch, lo, hi int, sums []float64) {
 	for i := lo; i < hi; i += wideChunk {
 		n := min(wideChunk, hi-i)
 		for j := 0; j < v.d; j += wideStrip {
-			v.be.timesRows(s, n, v.padded, min(wideStrip, v.d-j), v.a.Data[i*v.a.Stride+j:], v.a.Stride, v.packed[j*v.padded:], v.width, r, v.padded, j > 0)
+			v.be.timesRows(
+				s,
+				n,
+				v.padded,
+				min(wideStrip, v.d-j),
+				v.a.Data[i*v.a.Stride+j:],
+				v.a.Stride,
+				v.packed[j*v.padded:],
+				v.width,
+				r,
+				v.padded,
+				j > 0,
+			)
 		}
 		for row := range n {
 			for q := range v.t {
@@ -137,8 +149,8 @@ func (v *tiledGradient) chunks(s *scratch, lo, hi int, sums []float64) {
 	}
 }
 
-// addChunk computes Rᵀ·A for n rows of R, packed in r, and rows i to i+n−1 of A. It overwrites sums with the result. If
-// add is true, it adds the result to sums instead.
+// addChunk computes Rᵀ·A for n rows of R, packed in r, and rows i to i+n−1 of A. It overwrites sums with the
+// result. If add is true, it adds the result to sums instead.
 func (v *tiledGradient) addChunk(s *scratch, i, n int, r, sums []float64, add bool) {
 	k := v.be.kernel
 	for j := 0; j < v.d; j += k.NR() {
@@ -158,10 +170,20 @@ func (v *tiledGradient) addChunk(s *scratch, i, n int, r, sums []float64, add bo
 	}
 }
 
-// timesRows computes C = A·B, or adds A·B to C if add is true. A (n×k) is not packed; B (k×m) is packed in panels of
-// the given width. C must have room for n and m rounded up to multiples of the kernel's Unit. Rows of C beyond n are
-// unspecified.
-func (b *Backend) timesRows(s *scratch, n, m, k int, a []float64, lda int, packed []float64, width int, c []float64, ldc int, add bool) {
+// timesRows computes C = A·B, or adds A·B to C if add is true. A (n×k) is not packed; B (k×m) is packed in panels
+// of the given width. C must have room for n and m rounded up to multiples of the kernel's Unit. Rows of C beyond n
+// are unspecified.
+func (b *Backend) timesRows(
+	s *scratch,
+	n, m, k int,
+	a []float64,
+	lda int,
+	packed []float64,
+	width int,
+	c []float64,
+	ldc int,
+	add bool,
+) {
 	unit := b.kernel.Unit
 	whole := n / unit * unit
 	var rest []float64

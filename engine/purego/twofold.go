@@ -7,9 +7,9 @@ import (
 	"github.com/fdridge/fdridge/engine/purego/internal/kernel"
 )
 
-// GradientTwofold computes R = A·Xᵀ − B + 1cᵀ and G += (W·R)ᵀ·A with twice the precision, see engine.Backend. The
-// division of the rows into parts depends only on the shape. Each part processes at most 32 rows at a time, which
-// stay in the second-level cache.
+// GradientTwofold computes R = A·Xᵀ − B + 1cᵀ and G += (W·R)ᵀ·A with twice the precision, see
+// engine.Backend. The division of the rows into parts depends only on the shape. Each part processes at most 32 rows
+// at a time, which stay in the second-level cache.
 func (b *Backend) GradientTwofold(a, x, rhs matrix.Matrix, c, w []float64, g, r matrix.Twofold) {
 	matrix.CheckGradientTwofold(&a, &x, &rhs, c, w, &g, &r)
 	n, d, t := a.Rows, a.Cols, x.Rows
@@ -17,7 +17,17 @@ func (b *Backend) GradientTwofold(a, x, rhs matrix.Matrix, c, w []float64, g, r 
 		return
 	}
 	team := twofolds.get()
-	v := twofoldGradient{k: b.kernel, a: a, x: x, b: rhs, shift: c, w: w, r: r, parts: twofoldParts(n, d, t), area: b.mc * b.kc}
+	v := twofoldGradient{
+		k:     b.kernel,
+		a:     a,
+		x:     x,
+		b:     rhs,
+		shift: c,
+		w:     w,
+		r:     r,
+		parts: twofoldParts(n, d, t),
+		area:  b.mc * b.kc,
+	}
 	if x.Data != nil {
 		v.absX = matrix.View(t, d, grow(&team.absX, t*d))
 		for q := range t {
@@ -94,7 +104,15 @@ func (v *twofoldGradient) add(h, g matrix.Twofold) {
 	d := g.Hi.Cols
 	for q := range g.Hi.Rows {
 		if d > 0 {
-			v.k.Twofold.Add(d, &h.Hi.Row(q)[0], &h.Lo.Row(q)[0], &h.Err.Row(q)[0], &g.Hi.Row(q)[0], &g.Lo.Row(q)[0], &g.Err.Row(q)[0])
+			v.k.Twofold.Add(
+				d,
+				&h.Hi.Row(q)[0],
+				&h.Lo.Row(q)[0],
+				&h.Err.Row(q)[0],
+				&g.Hi.Row(q)[0],
+				&g.Lo.Row(q)[0],
+				&g.Err.Row(q)[0],
+			)
 		}
 	}
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/fdridge/fdridge/internal/twofold"
 )
 
-// A twofoldStrip holds at most 32 consecutive rows of the matrix a: rows lo to hi−1. The scales s of the rows and c of
-// the columns satisfy
+// A twofoldStrip holds at most 32 consecutive rows of the matrix a: rows lo to hi−1. The scales s of the rows and c
+// of the columns satisfy
 //
 //	|a_ij| ≤ s_i·c_j,
 //
@@ -146,8 +146,8 @@ func (p *twofoldStrip) isEven() bool {
 }
 
 // scaleRows computes scales s_i of the rows from their largest entries in p.s, and stores the scales in p.s. It also
-// adapts the scales c_j of the columns. If scales of columns alone give smaller bounds, as for columns x, x², x³, …,
-// scaleRows returns false and does not change p.c.
+// adapts the scales c_j of the columns. If scales of columns alone give smaller bounds, as for columns x, x², x³,
+// …, scaleRows returns false and does not change p.c.
 //
 // Let C_j be the scales of columns alone. Scales of rows multiply the bounds for row i of R by s_i·c_j/C_j, and the
 // bounds for G by max s_i·c_j/C_j. scaleRows compares the averages of the exponents of these two factors.
@@ -244,8 +244,8 @@ const tiny = 0x1p-1060
 // matters if the sum is multiplied by large scales.
 const lostMagnitude = 0x1p-1064
 
-// residual stores r = a·x − b + c for row i and right-hand side q, and returns w·r = ch + cl. The argument hi + lo is
-// a·x, and size is the sum of the magnitudes of the terms of a·x.
+// residual stores r = a·x − b + c for row i and right-hand side q, and returns w·r = ch + cl. The argument hi +
+// lo is a·x, and size is the sum of the magnitudes of the terms of a·x.
 func (p *twofoldStrip) residual(i, q int, hi, lo, size float64) (ch, cl float64) {
 	if p.b.Data != nil {
 		b := p.b.Data[i*p.b.Stride+q]
@@ -274,8 +274,8 @@ func (p *twofoldStrip) residual(i, q int, hi, lo, size float64) (ch, cl float64)
 	return ch, math.FMA(w, lo, math.FMA(w, hi, -ch))
 }
 
-// magnitude returns sigma = Σ s_i·|w_i·r_i| for right-hand side q, with the scale s_i, weight w_i and residual r_i of
-// row i. It also returns a bound on the error of Σ s_i·w_i·r_i for the computed R. sigma is 0 if R is 0.
+// magnitude returns sigma = Σ s_i·|w_i·r_i| for right-hand side q, with the scale s_i, weight w_i and residual r_i
+// of row i. It also returns a bound on the error of Σ s_i·w_i·r_i for the computed R. sigma is 0 if R is 0.
 func (p *twofoldStrip) magnitude(q int) (sigma, errBound float64) {
 	var some bool
 	for i := range p.hi - p.lo {
@@ -304,7 +304,17 @@ func (p *twofoldStrip) gradient(g matrix.Twofold) {
 				a, lda := p.groupRows(group, j)
 				p.k.Twofold.Axpys(n, &p.coefficients(group, q)[0], a, lda, &p.h[0], &p.l[0])
 			}
-			p.k.Twofold.Close(n, sigma, off, &p.c[j], &p.h[0], &p.l[0], &g.Hi.Row(q)[j], &g.Lo.Row(q)[j], &g.Err.Row(q)[j])
+			p.k.Twofold.Close(
+				n,
+				sigma,
+				off,
+				&p.c[j],
+				&p.h[0],
+				&p.l[0],
+				&g.Hi.Row(q)[j],
+				&g.Lo.Row(q)[j],
+				&g.Err.Row(q)[j],
+			)
 		}
 	}
 }

@@ -114,7 +114,12 @@ func Publish(d Operations, temporary, name, previous string, write func(w io.Wri
 }
 
 // replaceKeeping creates the file temporary and calls [replace], without keep if previous is "".
-func replaceKeeping(d Operations, temporary, name, previous string, keep func() error, write func(w io.Writer) error) error {
+func replaceKeeping(
+	d Operations,
+	temporary, name, previous string,
+	keep func() error,
+	write func(w io.Writer) error,
+) error {
 	f, err := d.Create(temporary, name, previous)
 	if err != nil {
 		return err

@@ -37,7 +37,10 @@ func TestEveryFunction(t *testing.T) {
 		}
 		base := entry.Name()
 		if entry.IsDir() {
-			skipped := slices.Contains([]string{"internal", "cmd", "bench", "testdata", "disttest", "ridgetest", "_asm"}, base)
+			skipped := slices.Contains(
+				[]string{"internal", "cmd", "bench", "testdata", "disttest", "ridgetest", "_asm"},
+				base,
+			)
 			if skipped || len(base) > 2 && base[0] == '.' {
 				return fs.SkipDir
 			}
@@ -180,7 +183,11 @@ func TestNilContext(t *testing.T) {
 	must(ridge.LeaveOneOut(none, src, sum, fits, ridge.LeaveOneOutOptions{}))(t)
 	must(choose.CrossValidate(none, src, ridge.SummaryConfig{Size: 2}, choose.CrossValidation{Folds: 2}))(t)
 	must(
-		choose.Bands(none, sum, choose.BandOptions{Bands: []choose.Band{{Columns: []int{0}}}, Candidates: []float64{1}}),
+		choose.Bands(
+			none,
+			sum,
+			choose.BandOptions{Bands: []choose.Band{{Columns: []int{0}}}, Candidates: []float64{1}},
+		),
 	)(
 		t,
 	)
@@ -192,7 +199,13 @@ func TestNilContext(t *testing.T) {
 			fdridge.Fit(
 				none,
 				src,
-				fdridge.Options{NoIntercept: true, Method: method, Candidates: []float64{1, 2}, Tol: 1e-3, GammaTol: 10},
+				fdridge.Options{
+					NoIntercept: true,
+					Method:      method,
+					Candidates:  []float64{1, 2},
+					Tol:         1e-3,
+					GammaTol:    10,
+				},
 			),
 		)(
 			t,

@@ -175,7 +175,32 @@ func before(s []byte) (symbols, rest []byte) {
 }
 
 // leading lists what may stand before the digits of a number.
-var leading = []string{"+", "-", "<", ">", "=", "~", "≈", "≤", "≥", "±", "−", "(", "'", "#", "*", " ", ".", ",", "$", "€", "£", "¥", "₹", "\u00a0"}
+var leading = []string{
+	"+",
+	"-",
+	"<",
+	">",
+	"=",
+	"~",
+	"≈",
+	"≤",
+	"≥",
+	"±",
+	"−",
+	"(",
+	"'",
+	"#",
+	"*",
+	" ",
+	".",
+	",",
+	"$",
+	"€",
+	"£",
+	"¥",
+	"₹",
+	"\u00a0",
+}
 
 // A Unit is the text before and after the numbers of a column, such as $ and %.
 type Unit struct {
@@ -186,8 +211,9 @@ type Unit struct {
 // currencies are the units that may stand before a number.
 var currencies = []string{"US$", "$", "€", "£", "¥", "₹", "USD", "EUR", "GBP", "CHF", "JPY", "INR", "CAD", "AUD"}
 
-// UnitOf splits a cell into a number and a unit. A unit is a currency before the number, or up to eight characters after
-// it. These characters begin with a letter, a percent sign or a currency sign. ok is false if s is a plain number or has another form.
+// UnitOf splits a cell into a number and a unit. A unit is a currency before the number, or up to eight characters
+// after it. These characters begin with a letter, a percent sign or a currency sign. ok is false if s is a plain
+// number or has another form.
 func (n Notation) UnitOf(s []byte) (u Unit, number []byte, ok bool) {
 	u, number, ok = split(s)
 	if !ok {

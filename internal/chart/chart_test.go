@@ -33,12 +33,22 @@ func example() *Figure {
 				{Method: "a", X: x, Y: []float64{1, 1e-2, 1e-4, 1e-6, 1e-8}, Label: "predicted", Dashed: true},
 				{Method: "b", X: x, Y: []float64{1, math.NaN(), -1, 1e-5, 1e-7}},
 			}},
-			{Title: "right", X: "t", Lines: []Line{{Method: "b", X: []float64{0, 1, 2, 3, 4}, Y: []float64{0, -1, 5, 2, 2}}}},
+			{
+				Title: "right",
+				X:     "t",
+				Lines: []Line{{Method: "b", X: []float64{0, 1, 2, 3, 4}, Y: []float64{0, -1, 5, 2, 2}}},
+			},
 			{Title: "no numbers", LogY: true, Lines: []Line{{Method: "b", X: []float64{1}, Y: []float64{0}}}},
 			{
 				Title: "bracket", LogX: 2, LogY: true,
-				Lines: []Line{{Method: "c", X: x, Y: []float64{1, 2, 3, 0, 5}, High: []float64{2, 3, math.Inf(1), 5, 6}}},
-				Marks: []Mark{{Method: "a", Lo: 2, Hi: 100, Label: "range"}, {Method: "a", Lo: 4, Hi: 4, Label: "at"}, {Method: "a", Lo: 64, Hi: 64, Label: "outside"}},
+				Lines: []Line{
+					{Method: "c", X: x, Y: []float64{1, 2, 3, 0, 5}, High: []float64{2, 3, math.Inf(1), 5, 6}},
+				},
+				Marks: []Mark{
+					{Method: "a", Lo: 2, Hi: 100, Label: "range"},
+					{Method: "a", Lo: 4, Hi: 4, Label: "at"},
+					{Method: "a", Lo: 64, Hi: 64, Label: "outside"},
+				},
 			},
 			{Title: "given range", LogY: true, YMin: 1e-8, YMax: 1, Lines: []Line{{Method: "b", X: x, Y: x}}},
 		},
@@ -74,7 +84,8 @@ func TestSave(t *testing.T) {
 	}
 	parseXML(t, svg.String())
 	n := strings.Count(svg.String(), "<text ")
-	if n < 30 || n != strings.Count(svg.String(), ` textLength="`) || n != strings.Count(svg.String(), ",sans-serif")+strings.Count(svg.String(), ",serif") {
+	if n < 30 || n != strings.Count(svg.String(), ` textLength="`) ||
+		n != strings.Count(svg.String(), ",sans-serif")+strings.Count(svg.String(), ",serif") {
 		t.Errorf("%d texts, some without a width or a font that every viewer has", n)
 	}
 	for _, want := range []string{"an example", "predicted", "bracket", "outside", "fill-opacity"} {
@@ -105,7 +116,8 @@ func TestInline(t *testing.T) {
 // TestLeftOut: every point that cannot be drawn is told.
 func TestLeftOut(t *testing.T) {
 	left := example().LeftOut()
-	if len(left) != 7 || left[0] != (Point{"left", "a", 2, 0}) || left[6].Panel != "bracket" || !math.IsInf(left[6].Y, 1) {
+	if len(left) != 7 || left[0] != (Point{"left", "a", 2, 0}) || left[6].Panel != "bracket" ||
+		!math.IsInf(left[6].Y, 1) {
 		t.Errorf("%+v", left)
 	}
 }
@@ -114,7 +126,8 @@ func TestLeftOut(t *testing.T) {
 func TestAreas(t *testing.T) {
 	p := &example().Panels[3]
 	a := areas(p, &p.Lines[0])
-	if len(a) != 2 || len(a[0]) != 4 || len(a[1]) != 2 || a[0][1].Y != 2 || a[0][2].Y != 3 || a[0][3].Y != 2 || a[1][1].Y != 6 {
+	if len(a) != 2 || len(a[0]) != 4 || len(a[1]) != 2 || a[0][1].Y != 2 || a[0][2].Y != 3 || a[0][3].Y != 2 ||
+		a[1][1].Y != 6 {
 		t.Errorf("%v", a)
 	}
 }
@@ -178,7 +191,8 @@ func TestLayout(t *testing.T) {
 			t.Errorf("axes %d, %v, outside of %v×%v", i, a, d.width, d.height)
 		}
 	}
-	if !(math.Abs(float64(axes[0].Min.Y-axes[1].Min.Y)) <= 0.5) || !(math.Abs(float64(axes[0].Min.X-axes[2].Min.X)) <= 0.5) {
+	if !(math.Abs(float64(axes[0].Min.Y-axes[1].Min.Y)) <= 0.5) ||
+		!(math.Abs(float64(axes[0].Min.X-axes[2].Min.X)) <= 0.5) {
 		t.Errorf("axes out of line: %v", axes)
 	}
 }

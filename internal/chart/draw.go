@@ -133,7 +133,10 @@ func (d *drawing) line(p *plot.Plot, panel *Panel, line *Line) error {
 	if !ok {
 		return fmt.Errorf("method %q has no look", line.Method)
 	}
-	e := entry{label: cmp.Or(line.Label, line.Method), line: draw.LineStyle{Color: look.Color, Width: lineWidth, Dashes: look.Dashes}}
+	e := entry{
+		label: cmp.Or(line.Label, line.Method),
+		line:  draw.LineStyle{Color: look.Color, Width: lineWidth, Dashes: look.Dashes},
+	}
 	if line.Dashed {
 		e.line.Width, e.line.Dashes = 0.9, []vg.Length{1, 1.6}
 	} else if look.Marker != nil && !line.Plain {
@@ -204,7 +207,10 @@ func (u upright) Plot(c draw.Canvas, p *plot.Plot) {
 	}
 	left, right := x(lo), x(hi)
 	if u.area != nil {
-		c.FillPolygon(u.area, []vg.Point{{X: left, Y: c.Min.Y}, {X: right, Y: c.Min.Y}, {X: right, Y: c.Max.Y}, {X: left, Y: c.Max.Y}})
+		c.FillPolygon(
+			u.area,
+			[]vg.Point{{X: left, Y: c.Min.Y}, {X: right, Y: c.Min.Y}, {X: right, Y: c.Max.Y}, {X: left, Y: c.Max.Y}},
+		)
 		return
 	}
 	c.StrokeLine2(u.line, left, c.Min.Y, left, c.Max.Y)
@@ -427,7 +433,15 @@ func (d *drawing) drawLegend(c draw.Canvas) {
 		x := left + vg.Length(i%columns)*width
 		y := c.Min.Y + d.legendHeight() - (vg.Length(i/columns)+0.5)*legendLine
 		if e.area != nil {
-			c.FillPolygon(e.area, []vg.Point{{X: x, Y: y - glyph}, {X: x + legendIcon, Y: y - glyph}, {X: x + legendIcon, Y: y + glyph}, {X: x, Y: y + glyph}})
+			c.FillPolygon(
+				e.area,
+				[]vg.Point{
+					{X: x, Y: y - glyph},
+					{X: x + legendIcon, Y: y - glyph},
+					{X: x + legendIcon, Y: y + glyph},
+					{X: x, Y: y + glyph},
+				},
+			)
 		}
 		c.StrokeLine2(e.line, x, y, x+legendIcon, y)
 		c.DrawGlyph(e.glyph, vg.Point{X: x + legendIcon/2, Y: y})

@@ -23,7 +23,10 @@ func pointsOf(x0, x1, y0, y1 float64, kind uint8) *Figure {
 		p.LogX = 10
 	}
 	x := []float64{x0, x1}
-	p.Lines = []Line{{Method: "a", X: x, Y: []float64{y0, y1}}, {Method: "c", X: x, Y: []float64{y0, y0}, High: []float64{y1, y1}}}
+	p.Lines = []Line{
+		{Method: "a", X: x, Y: []float64{y0, y1}},
+		{Method: "c", X: x, Y: []float64{y0, y0}, High: []float64{y1, y1}},
+	}
 	p.Marks = []Mark{{Method: "b", Lo: x0, Hi: x0}, {Method: "b", Lo: x0, Hi: x1}}
 	if kind&8 != 0 {
 		p.YMin, p.YMax = y0, y1
@@ -79,7 +82,8 @@ func TestExtremeTicks(t *testing.T) {
 				if kind == 2 {
 					a.Tick.Marker = wholeTicks{}
 				}
-				if !(a.Min < a.Max) || !(a.Min <= lo) || !(hi <= a.Max) || math.IsInf(a.Min, 0) || math.IsInf(a.Max, 0) {
+				if !(a.Min < a.Max) || !(a.Min <= lo) || !(hi <= a.Max) || math.IsInf(a.Min, 0) ||
+					math.IsInf(a.Max, 0) {
 					t.Errorf("%v to %v, base %v: axis from %v to %v", lo, hi, base, a.Min, a.Max)
 					continue
 				}

@@ -310,7 +310,15 @@ func TestFaults(t *testing.T) {
 					want = next
 				}
 				if text, damage := loaded(t, f); !bytes.Equal(text, want) || damage != nil {
-					t.Fatalf("%s failed, kind %d, after %d states: there are %d bytes, to be %d; %v", did, kind, states, len(text), len(want), damage)
+					t.Fatalf(
+						"%s failed, kind %d, after %d states: there are %d bytes, to be %d; %v",
+						did,
+						kind,
+						states,
+						len(text),
+						len(want),
+						damage,
+					)
 				}
 				d.at = -1
 				if err := save(f, content(9, 50)); err != nil {
@@ -384,7 +392,8 @@ func TestLocked(t *testing.T) {
 	child := exec.Command(os.Args[0], "-test.run=^TestLocked$")
 	child.Env = append(os.Environ(), "FDRIDGE_TEST_LOCK="+name)
 	out, err := child.CombinedOutput()
-	if err != nil || !strings.Contains(string(out), fmt.Sprintf("child: %s.lock is locked by process %d", name, os.Getpid())) {
+	if err != nil ||
+		!strings.Contains(string(out), fmt.Sprintf("child: %s.lock is locked by process %d", name, os.Getpid())) {
 		t.Errorf("another process: %v, %s", err, out)
 	}
 	if _, err := Open(name); !errors.As(err, new(*LockedError)) {

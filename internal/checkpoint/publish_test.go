@@ -78,7 +78,8 @@ func TestPublishFaults(t *testing.T) {
 				seen[did]++
 				// What a short write left is written by another, or it is an error.
 				made := did == "sync of the folder" || did == "write" && kind == short && err == nil
-				if err == nil != (made && did == "write") || err != nil && !errors.Is(err, errFault) && !errors.Is(err, io.ErrShortWrite) {
+				if err == nil != (made && did == "write") ||
+					err != nil && !errors.Is(err, errFault) && !errors.Is(err, io.ErrShortWrite) {
 					t.Fatalf("%s failed, kind %d, and Publish returned %v", did, kind, err)
 				}
 				d.at = -1
@@ -102,7 +103,8 @@ func TestPublishFaults(t *testing.T) {
 				if states == 0 && !made {
 					before, err = want, nil // there was none
 				}
-				if text, damage := published(t, f); damage != nil || !bytes.Equal(text, last) || err != nil || !bytes.Equal(before, want) {
+				if text, damage := published(t, f); damage != nil || !bytes.Equal(text, last) || err != nil ||
+					!bytes.Equal(before, want) {
 					t.Fatalf("after %s: %d bytes, %v; before %d, %v", did, len(text), damage, len(before), err)
 				}
 				f.Close()
@@ -116,7 +118,8 @@ func TestPublishFaults(t *testing.T) {
 	}
 }
 
-// TestPublished: of a damaged file the one before is taken and kept, of a newer version nothing; the lock goes with Release.
+// TestPublished: of a damaged file the one before is taken and kept, of a newer version nothing; the lock goes with
+// Release.
 func TestPublished(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "live")
 	f := opened(t, name, atomicfile.Disk)

@@ -1,10 +1,10 @@
 // Package decimal parses decimal numbers to the nearest float64. The results have the same bits as
 // strconv.ParseFloat, but parsing is several times faster.
 //
-// Eight digits are read at a time. If they form an integer w ≤ 2⁵³ and the power of ten is at most 10²², a single
-// multiplication or division is correctly rounded (W. D. Clinger, "How to read floating point numbers accurately",
-// PLDI 1990). Otherwise w·10^q is rounded from the product of w and the first 128 bits of 10^q (D. Lemire, "Number
-// parsing at a gigabyte per second", Software: Practice and Experience 51, 2021).
+// Eight digits are read at a time. If they form an integer w ≤ 2⁵³ and the power of ten is at most 10²², a
+// single multiplication or division is correctly rounded (W. D. Clinger, "How to read floating point numbers
+// accurately", PLDI 1990). Otherwise w·10^q is rounded from the product of w and the first 128 bits of 10^q (D.
+// Lemire, "Number parsing at a gigabyte per second", Software: Practice and Experience 51, 2021).
 //
 // A few numbers are left to strconv: more than 19 digits, subnormal numbers, and some numbers near the middle between
 // two float64.

@@ -191,9 +191,9 @@ const minPower, maxPower = -342, 308
 // product returns w·10^q rounded to the nearest float64, from a product of 64 by 128 bits. ok is false if these bits
 // do not determine the rounding, and for subnormal or infinite results.
 //
-// Let w be shifted to 64 bits, and 10^q ≈ T·2^p with 2¹²⁷ ≤ T < 2¹²⁸. The result comes from the upper bits of w·T: 53
-// bits, a rounding bit, and whether any later bit is set. Lemire proves that the upper half of T is enough, except if
-// the next bits are all ones. Then the whole T is enough, except if these bits are all ones again.
+// Let w be shifted to 64 bits, and 10^q ≈ T·2^p with 2¹²⁷ ≤ T < 2¹²⁸. The result comes from the upper
+// bits of w·T: 53 bits, a rounding bit, and whether any later bit is set. Lemire proves that the upper half of T is
+// enough, except if the next bits are all ones. Then the whole T is enough, except if these bits are all ones again.
 func product(w uint64, q int) (v float64, ok bool) {
 	if w == 0 {
 		return 0, true

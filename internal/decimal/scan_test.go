@@ -28,7 +28,16 @@ func checkPrefix(t *testing.T, s string) (n int) {
 	}
 	want, err := strconv.ParseFloat(s[:n], 64)
 	if err != nil || math.Float64bits(v) != math.Float64bits(want) {
-		t.Errorf("%q: %v (%x) of %q, want %v (%x), %v", s, v, math.Float64bits(v), s[:n], want, math.Float64bits(want), err)
+		t.Errorf(
+			"%q: %v (%x) of %q, want %v (%x), %v",
+			s,
+			v,
+			math.Float64bits(v),
+			s[:n],
+			want,
+			math.Float64bits(want),
+			err,
+		)
 	}
 	return n
 }

@@ -188,7 +188,19 @@ func anyFloat() *rapid.Generator[float64] {
 			x := math.Pow10(rapid.IntRange(-323, 308).Draw(t, "power")) * rapid.SampledFrom([]float64{1, 2.9, 2.95, 3, 9.5, 9.95, -1}).Draw(t, "times")
 			return []float64{x, math.Nextafter(x, 0), math.Nextafter(x, math.MaxFloat64)}[rapid.IntRange(0, 2).Draw(t, "beside")]
 		}),
-		rapid.SampledFrom([]float64{0, 5e-324, -5e-324, math.MaxFloat64, -math.MaxFloat64, math.Inf(1), math.Inf(-1), math.NaN(), 0.1}),
+		rapid.SampledFrom(
+			[]float64{
+				0,
+				5e-324,
+				-5e-324,
+				math.MaxFloat64,
+				-math.MaxFloat64,
+				math.Inf(1),
+				math.Inf(-1),
+				math.NaN(),
+				0.1,
+			},
+		),
 	)
 }
 

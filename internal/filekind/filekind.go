@@ -54,24 +54,54 @@ var kinds = [...]struct{ name, use string }{
 	Page:       {"a page of HTML", "a browser shows it"},
 	Picture:    {"a picture", ""},
 
-	XML:          {"XML, perhaps the error page of a server", "download the table again, and look at the first lines"},
-	JSONArray:    {"a JSON array", "jq -r '(.[0]|keys_unsorted) as $k | $k, (.[]|[.[$k[]]]) | @csv' FILE > rows.csv writes csv"},
-	Excel:        {"an Excel workbook", "save it as csv, or python -c \"import pandas; pandas.read_excel('FILE').to_csv('rows.csv', index=False)\""},
+	XML: {"XML, perhaps the error page of a server", "download the table again, and look at the first lines"},
+	JSONArray: {
+		"a JSON array",
+		"jq -r '(.[0]|keys_unsorted) as $k | $k, (.[]|[.[$k[]]]) | @csv' FILE > rows.csv writes csv",
+	},
+	Excel: {
+		"an Excel workbook",
+		"save it as csv, or python -c \"import pandas; pandas.read_excel('FILE').to_csv('rows.csv', index=False)\"",
+	},
 	OldExcel:     {"an old Excel workbook or another Office file", "save it as csv"},
 	OpenDocument: {"an OpenDocument file", "save it as csv, or soffice --convert-to csv FILE"},
 	Archive:      {"a zip archive without arrays", "unzip it, and name the file inside"},
-	HDF5:         {"HDF5", "python -c \"import h5py, numpy; numpy.save('x.npy', h5py.File('FILE')['NAME'][:])\" writes npy"},
-	Matlab:       {"a MATLAB file", "python -c \"import scipy.io, numpy; numpy.save('x.npy', scipy.io.loadmat('FILE')['NAME'])\" writes npy"},
-	SQLite:       {"an SQLite database", "sqlite3 -header -csv FILE 'select * from TABLE' > rows.csv writes csv"},
-	LFS:          {"a pointer of Git LFS, not the file itself", "git lfs pull brings the file"},
-	MatrixMarket: {"MatrixMarket", "python -c \"import scipy.io, scipy.sparse as s; s.save_npz('x.npz', s.csr_matrix(scipy.io.mmread('FILE')))\" writes npz"},
-	ARFF:         {"ARFF", "python -c \"import scipy.io.arff as a, pandas; pandas.DataFrame(a.loadarff('FILE')[0]).to_csv('rows.csv', index=False)\" writes csv"},
-	Avro:         {"Avro", "python -c \"import fastavro, pandas; pandas.DataFrame(fastavro.reader(open('FILE','rb'))).to_parquet('rows.parquet')\" writes Parquet"},
-	ORC:          {"ORC", "python -c \"import pandas; pandas.read_orc('FILE').to_parquet('rows.parquet')\" writes Parquet"},
-	Pickle:       {"a Python pickle", "load it in Python, and write it by to_parquet or numpy.save"},
-	Stata:        {"a Stata file", "python -c \"import pandas; pandas.read_stata('FILE').to_parquet('rows.parquet')\" writes Parquet"},
-	SPSS:         {"an SPSS file", "python -c \"import pandas; pandas.read_spss('FILE').to_parquet('rows.parquet')\" writes Parquet"},
-	PDF:          {"a PDF document", ""},
+	HDF5: {
+		"HDF5",
+		"python -c \"import h5py, numpy; numpy.save('x.npy', h5py.File('FILE')['NAME'][:])\" writes npy",
+	},
+	Matlab: {
+		"a MATLAB file",
+		"python -c \"import scipy.io, numpy; numpy.save('x.npy', scipy.io.loadmat('FILE')['NAME'])\" writes npy",
+	},
+	SQLite: {"an SQLite database", "sqlite3 -header -csv FILE 'select * from TABLE' > rows.csv writes csv"},
+	LFS:    {"a pointer of Git LFS, not the file itself", "git lfs pull brings the file"},
+	MatrixMarket: {
+		"MatrixMarket",
+		"python -c \"import scipy.io, scipy.sparse as s; s.save_npz('x.npz', s.csr_matrix(scipy.io.mmread('FILE')))\" writes npz",
+	},
+	ARFF: {
+		"ARFF",
+		"python -c \"import scipy.io.arff as a, pandas; pandas.DataFrame(a.loadarff('FILE')[0]).to_csv('rows.csv', index=False)\" writes csv",
+	},
+	Avro: {
+		"Avro",
+		"python -c \"import fastavro, pandas; pandas.DataFrame(fastavro.reader(open('FILE','rb'))).to_parquet('rows.parquet')\" writes Parquet",
+	},
+	ORC: {
+		"ORC",
+		"python -c \"import pandas; pandas.read_orc('FILE').to_parquet('rows.parquet')\" writes Parquet",
+	},
+	Pickle: {"a Python pickle", "load it in Python, and write it by to_parquet or numpy.save"},
+	Stata: {
+		"a Stata file",
+		"python -c \"import pandas; pandas.read_stata('FILE').to_parquet('rows.parquet')\" writes Parquet",
+	},
+	SPSS: {
+		"an SPSS file",
+		"python -c \"import pandas; pandas.read_spss('FILE').to_parquet('rows.parquet')\" writes Parquet",
+	},
+	PDF: {"a PDF document", ""},
 }
 
 // magics holds the first bytes of the kinds that these tell.
@@ -79,9 +109,18 @@ var magics = []struct {
 	text string
 	kind Kind
 }{
-	{"\x89HDF\r\n\x1a\n", HDF5}, {"MATLAB 5.0 MAT-file", Matlab}, {"MATLAB 7.3 MAT-file", HDF5}, {"SQLite format 3\x00", SQLite},
-	{"version https://git-lfs.github.com/spec/", LFS}, {"%%MatrixMarket", MatrixMarket}, {"Obj\x01", Avro}, {"ORC", ORC},
-	{"\x80\x02", Pickle}, {"\x80\x03", Pickle}, {"\x80\x04\x95", Pickle}, {"\x80\x05\x95", Pickle}, {"<stata_dta>", Stata}, {"$FL2", SPSS}, {"%PDF-", PDF},
+	{
+		"\x89HDF\r\n\x1a\n",
+		HDF5,
+	}, {"MATLAB 5.0 MAT-file", Matlab}, {"MATLAB 7.3 MAT-file", HDF5}, {"SQLite format 3\x00", SQLite},
+	{
+		"version https://git-lfs.github.com/spec/",
+		LFS,
+	}, {"%%MatrixMarket", MatrixMarket}, {"Obj\x01", Avro}, {"ORC", ORC},
+	{
+		"\x80\x02",
+		Pickle,
+	}, {"\x80\x03", Pickle}, {"\x80\x04\x95", Pickle}, {"\x80\x05\x95", Pickle}, {"<stata_dta>", Stata}, {"$FL2", SPSS}, {"%PDF-", PDF},
 	{"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", OldExcel},
 }
 
@@ -142,7 +181,8 @@ func Of(head []byte) Kind {
 		return ofZip(head)
 	}
 	for _, m := range magics {
-		if bytes.HasPrefix(head, []byte(m.text)) && (m.kind != ORC || bytes.IndexByte(head, 0) >= 0 || len(head) == len(m.text)) {
+		if bytes.HasPrefix(head, []byte(m.text)) &&
+			(m.kind != ORC || bytes.IndexByte(head, 0) >= 0 || len(head) == len(m.text)) {
 			return m.kind
 		}
 	}
@@ -151,7 +191,9 @@ func Of(head []byte) Kind {
 	}
 	text := bytes.TrimLeft(bytes.TrimPrefix(head, []byte("\ufeff")), " \t\r\n")
 	switch start := bytes.ToLower(text[:min(len(text), 16)]); {
-	case bytes.HasPrefix(head, []byte("\x89PNG\r\n")), bytes.HasPrefix(start, []byte("<svg")), bytes.HasPrefix(start, []byte("<?xml")) && bytes.Contains(text, []byte("<svg")):
+	case bytes.HasPrefix(head, []byte("\x89PNG\r\n")),
+		bytes.HasPrefix(start, []byte("<svg")),
+		bytes.HasPrefix(start, []byte("<?xml")) && bytes.Contains(text, []byte("<svg")):
 		return Picture
 	case bytes.HasPrefix(start, []byte("<?xml")), bytes.HasPrefix(start, []byte("<error>")):
 		return XML

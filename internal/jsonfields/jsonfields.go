@@ -1,6 +1,6 @@
-// Package jsonfields writes structs as JSON and reads them. [Value] and [Encode] write any value, with every float64 as a
-// float. The other functions use the json tags of encoding/json, and a tag null
-// with the number that the JSON value null stands for:
+// Package jsonfields writes structs as JSON and reads them. [Value] and [Encode] write any value, with every float64
+// as a float. The other functions use the json tags of encoding/json, and a tag null with the number that the JSON
+// value null stands for:
 //
 //	ErrorBound float64 `json:"error_bound" null:"+Inf"`
 //

@@ -45,7 +45,10 @@ func TestFields(t *testing.T) {
 		t.Fatalf("%s, %v; want %s", text, err, want)
 	}
 	var back whole
-	if err := json.Unmarshal(text, &back); err != nil || back.base != v.base || !math.IsNaN(back.Value) || back.Bracket != v.Bracket || back.List[0] != 0.1 || back.Private != 0 {
+	if err := json.Unmarshal(text, &back); err != nil || back.base != v.base || !math.IsNaN(back.Value) ||
+		back.Bracket != v.Bracket ||
+		back.List[0] != 0.1 ||
+		back.Private != 0 {
 		t.Errorf("%+v, %v", back, err)
 	}
 	if _, err := json.Marshal(whole{Exact: math.NaN()}); err == nil {
@@ -98,7 +101,8 @@ func TestEach(t *testing.T) {
 		var single one
 		var back []target
 		counts, err := jsonfields.UnmarshalEach(text, &single, &back)
-		if err != nil || single != (one{Gamma: 2}) || len(back) != len(each) || !reflect.DeepEqual(counts, map[string]int{"bound": len(each), "gamma": 1, "pair": len(each)}) {
+		if err != nil || single != (one{Gamma: 2}) || len(back) != len(each) ||
+			!reflect.DeepEqual(counts, map[string]int{"bound": len(each), "gamma": 1, "pair": len(each)}) {
 			t.Fatalf("%s: %+v, %+v, %v, %v", text, single, back, counts, err)
 		}
 		for j, v := range back {
@@ -110,7 +114,9 @@ func TestEach(t *testing.T) {
 	var single one
 	var back []target
 	counts, err := jsonfields.UnmarshalEach([]byte(`{"bound":7,"pair":[[1,2],[3,4]]}`), &single, &back)
-	if err != nil || len(back) != 2 || !math.IsInf(back[0].Bound, 1) || back[1].Pair[1] != 4 || counts["bound"] != 1 || counts["pair"] != 2 || counts["gamma"] != 0 {
+	if err != nil || len(back) != 2 || !math.IsInf(back[0].Bound, 1) || back[1].Pair[1] != 4 || counts["bound"] != 1 ||
+		counts["pair"] != 2 ||
+		counts["gamma"] != 0 {
 		t.Errorf("%+v, %v, %v", back, counts, err)
 	}
 	for _, text := range []string{`{"bound":"x"}`, `{"gamma":"x"}`, `{"bound":[1,"x"]}`, `7`} {

@@ -37,8 +37,8 @@ func Write(w io.Writer, text []byte, indent string) error {
 	return err
 }
 
-// Value returns v as JSON like [json.Marshal], except that a float64 is always written with a point or an exponent. JSON
-// has one kind of number, but Python and other languages parse 1 and 477300523269698200000 as integers. 1.0 and
+// Value returns v as JSON like [json.Marshal], except that a float64 is always written with a point or an exponent.
+// JSON has one kind of number, but Python and other languages parse 1 and 477300523269698200000 as integers. 1.0 and
 // 4.773005232696982e+20 are floats everywhere. The text of a float64 restores every bit.
 //
 // The tag option string of encoding/json is not supported. The null tags of this package have no effect.
@@ -209,8 +209,8 @@ func (m member) isLeftOut() bool {
 	return m.value.IsZero()
 }
 
-// membersOf returns the fields of a struct and of its embedded structs, in order. Of fields with the same name, only the
-// least deep is kept.
+// membersOf returns the fields of a struct and of its embedded structs, in order. Of fields with the same name, only
+// the least deep is kept.
 func membersOf(v reflect.Value, depth int) []member {
 	var all []member
 	for i := range v.NumField() {

@@ -42,8 +42,14 @@ type everything struct {
 func TestValue(t *testing.T) {
 	one := 1.0
 	v := everything{
-		inner: inner{"<b>", 7}, base: &base{2, 3}, Value: 4, Float: 5, Whole: 477300523269698200000, Any: []any{1, 2.0, "x", nil, true}, Map: map[string]float64{"b": 1, "a": 0.5},
-		Pair: [2]*float64{&one, nil}, Bytes: []byte("ab"), Raw: json.RawMessage("[1,2]"), hidden: 1, Pointer: &inner{"p", -0.25},
+		inner: inner{
+			"<b>",
+			7,
+		}, base: &base{2, 3}, Value: 4, Float: 5, Whole: 477300523269698200000, Any: []any{1, 2.0, "x", nil, true}, Map: map[string]float64{"b": 1, "a": 0.5},
+		Pair: [2]*float64{
+			&one,
+			nil,
+		}, Bytes: []byte("ab"), Raw: json.RawMessage("[1,2]"), hidden: 1, Pointer: &inner{"p", -0.25},
 	}
 	text, err := jsonfields.Value(v)
 	if err != nil {
@@ -65,7 +71,9 @@ func TestValue(t *testing.T) {
 	if plain, err := jsonfields.Text(v); err != nil || !strings.Contains(string(plain), `"<b>"`) {
 		t.Errorf("%s, %v", plain, err)
 	}
-	if text, err := jsonfields.Value(everything{}); err != nil || strings.Contains(string(text), "zero") || strings.Contains(string(text), "empty") || strings.Contains(string(text), "whole") {
+	if text, err := jsonfields.Value(everything{}); err != nil || strings.Contains(string(text), "zero") ||
+		strings.Contains(string(text), "empty") ||
+		strings.Contains(string(text), "whole") {
 		t.Errorf("%s, %v", text, err)
 	}
 	if _, err := jsonfields.Value([]float64{math.NaN()}); err == nil {
@@ -82,7 +90,8 @@ func TestAppendFloat(t *testing.T) {
 	for _, x := range []float64{0, math.Copysign(0, -1), 1, -3, 0.1, 1e15, 1e16, 1e17, 1e21, 477300523269698200000, 1 << 53, 1e-4, 1e-5, 9.9e-6, 1e-300, math.MaxFloat64, math.SmallestNonzeroFloat64} {
 		text := string(jsonfields.AppendFloat(nil, x))
 		back, err := strconv.ParseFloat(text, 64)
-		if err != nil || math.Float64bits(back) != math.Float64bits(x) || !strings.ContainsAny(text, ".e") || !json.Valid([]byte(text)) {
+		if err != nil || math.Float64bits(back) != math.Float64bits(x) || !strings.ContainsAny(text, ".e") ||
+			!json.Valid([]byte(text)) {
 			t.Errorf("%v is written as %s", x, text)
 		}
 	}

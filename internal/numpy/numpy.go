@@ -62,7 +62,8 @@ func Write(w io.Writer, rows, cols int, row func(i int) []float64) error {
 // write it. ok is false for any other file.
 func Parse(file []byte) (rows, cols int, data []float64, ok bool) {
 	const prefix = len(Magic) + 4
-	if len(file) < prefix || len(file) < prefix+int(binary.LittleEndian.Uint16(file[prefix-2:])) || string(file[:len(Magic)]) != Magic {
+	if len(file) < prefix || len(file) < prefix+int(binary.LittleEndian.Uint16(file[prefix-2:])) ||
+		string(file[:len(Magic)]) != Magic {
 		return 0, 0, nil, false
 	}
 	start := prefix + int(binary.LittleEndian.Uint16(file[prefix-2:]))

@@ -27,12 +27,13 @@ func Work(r, k int) int {
 	return 4*nb*kb + 2*nb*nb
 }
 
-// Loss returns a bound on ‖Ω‖_F for Ω = VVᵀ − I and an r×k matrix V. The bound includes the round-off of Loss itself.
-// It is +Inf if a row is much longer than 1. If omega (r×r) has data, Loss overwrites its lower triangle with Ω.
+// Loss returns a bound on ‖Ω‖_F for Ω = VVᵀ − I and an r×k matrix V. The bound includes the round-off of
+// Loss itself. It is +Inf if a row is much longer than 1. If omega (r×r) has data, Loss overwrites its lower
+// triangle with Ω.
 //
-// Let V = H + L, where the entries of H are multiples of 2⁻²⁶. The product HHᵀ is exact, because its partial sums are
-// multiples of 2⁻⁵² and less than 2 (K. Ozaki, T. Ogita, S. Oishi, S. Rump, Numer. Algorithms 59, 2012). The rest of
-// VVᵀ is (V − L/2)Lᵀ + L(V − L/2)ᵀ. It is smaller by a factor 2⁻²⁷√k.
+// Let V = H + L, where the entries of H are multiples of 2⁻²⁶. The product HHᵀ is exact, because its partial
+// sums are multiples of 2⁻⁵² and less than 2 (K. Ozaki, T. Ogita, S. Oishi, S. Rump, Numer. Algorithms 59,
+// 2012). The rest of VVᵀ is (V − L/2)Lᵀ + L(V − L/2)ᵀ. It is smaller by a factor 2⁻²⁷√k.
 func Loss(be engine.Backend, v, omega engine.Matrix, work []float64) float64 {
 	r := v.Rows
 	o := newMultiplier(be, min(r, blockRows), min(v.Cols, blockColumns), work)

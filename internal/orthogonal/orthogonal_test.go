@@ -40,7 +40,8 @@ func TestLoss(t *testing.T) {
 					}
 				}
 				want = math.Sqrt(want)
-				if !(got >= want) || !(got <= 1.02*want+0x1p-60*float64(r)*math.Sqrt(float64(k))) || !(apart <= 0x1p-60*float64(k)+1e-9*want) {
+				if !(got >= want) || !(got <= 1.02*want+0x1p-60*float64(r)*math.Sqrt(float64(k))) ||
+					!(apart <= 0x1p-60*float64(k)+1e-9*want) {
 					t.Errorf("%d×%d, off by %g: %g, with entries off by %g, want %g", r, k, off, got, apart, want)
 				}
 				if again := orthogonal.Loss(be, engine.View(r, k, v), engine.Matrix{}, work); again != got {

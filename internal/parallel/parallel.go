@@ -38,8 +38,8 @@ func New(be engine.Backend, n int, do func(i int) error) *Loop {
 // long as copying some thousand numbers.
 const leastNumbers = 1 << 14
 
-// Do runs the tasks 0 to n−1 once, and returns the error of the first task that has one. All tasks together handle the
-// given number of float64. If they are few, Do uses fewer cores.
+// Do runs the tasks 0 to n−1 once, and returns the error of the first task that has one. All tasks together handle
+// the given number of float64. If they are few, Do uses fewer cores.
 func Do(n, numbers int, do func(i int) error) error {
 	if n == 1 {
 		return do(0)

@@ -51,7 +51,10 @@ type writer struct{ to io.Writer }
 
 // Write implements [io.Writer].
 func (w writer) Write(p []byte) (int, error) {
-	_, err := io.WriteString(w.to, escape(string(p), func(r rune) bool { return r == '\n' || r == '\t' || unicode.IsGraphic(r) }))
+	_, err := io.WriteString(
+		w.to,
+		escape(string(p), func(r rune) bool { return r == '\n' || r == '\t' || unicode.IsGraphic(r) }),
+	)
 	if err != nil {
 		return 0, err
 	}

@@ -1,5 +1,5 @@
-// Package resolvent applies (BᵀB + sI)⁻¹ to vectors g, for many values of s. Let λ be the nonzero eigenvalues of BᵀB,
-// V their eigenvectors as rows, and λ_rest the value of all other eigenvalues. Then
+// Package resolvent applies (BᵀB + sI)⁻¹ to vectors g, for many values of s. Let λ be the nonzero eigenvalues
+// of BᵀB, V their eigenvectors as rows, and λ_rest the value of all other eigenvalues. Then
 //
 //	(BᵀB + sI)⁻¹g = Vᵀ(Vg/(λ + s)) + (g − VᵀVg)/(λ_rest + s).
 //
@@ -56,12 +56,12 @@ type Resolvent struct {
 // New returns the Resolvent of e. It keeps e.
 func New(e *Eigen, be engine.Backend) *Resolvent { return &Resolvent{Eigen: e, be: be} }
 
-// Project computes two results for each of the q rows of g: Vg, written to along (q×r), and g − VᵀVg, written to off
-// (q×d). off may be the same slice as g.
+// Project computes two results for each of the q rows of g: Vg, written to along (q×r), and g − VᵀVg, written to
+// off (q×d). off may be the same slice as g.
 //
-// Because of round-off, g − VᵀVg still has a component of about eps·‖g‖ in the span of V. Division by s would amplify
-// this component. If it is not small compared with g − VᵀVg, Project projects a second time. Twice is enough (B.
-// Parlett, The Symmetric Eigenvalue Problem, 1980, §6.9).
+// Because of round-off, g − VᵀVg still has a component of about eps·‖g‖ in the span of V. Division by s
+// would amplify this component. If it is not small compared with g − VᵀVg, Project projects a second time. Twice
+// is enough (B. Parlett, The Symmetric Eigenvalue Problem, 1980, §6.9).
 func (m *Resolvent) Project(q int, g, along, off []float64) {
 	d, r := m.Dim, len(m.Values)
 	ld := max(r, 1)
@@ -91,8 +91,8 @@ func (m *Resolvent) cancelled(q int, along, off []float64) bool {
 // ProjectAll computes g.Along and g.Off for the first q vectors of g.
 func (m *Resolvent) ProjectAll(q int, g *Gradients) { m.Project(q, g.G, g.Along, g.Off) }
 
-// Invert overwrites row i of off with (BᵀB + sᵢI)⁻¹gᵢ, for each value sᵢ in s. On entry, along and off must hold the
-// results of Project for the vectors gᵢ. Invert also overwrites along.
+// Invert overwrites row i of off with (BᵀB + sᵢI)⁻¹gᵢ, for each value sᵢ in s. On entry, along and off
+// must hold the results of Project for the vectors gᵢ. Invert also overwrites along.
 func (m *Resolvent) Invert(s, along, off []float64) {
 	d, r, q := m.Dim, len(m.Values), len(s)
 	for i, s := range s {
@@ -115,12 +115,16 @@ type Projection struct {
 // Of returns the Projection of vector i. It shares memory with g.
 func (g *Gradients) Of(i int, e *Eigen) Projection {
 	d, r := e.Dim, len(e.Values)
-	return Projection{Along: g.Along[i*r : (i+1)*r], Off: vec.Norm(g.Off[i*d : (i+1)*d]), Norm: vec.Norm(g.G[i*d : (i+1)*d])}
+	return Projection{
+		Along: g.Along[i*r : (i+1)*r],
+		Off:   vec.Norm(g.Off[i*d : (i+1)*d]),
+		Norm:  vec.Norm(g.G[i*d : (i+1)*d]),
+	}
 }
 
-// Norm returns ‖φ(BᵀB)·g‖. phi computes φ(λ) for an eigenvalue λ of BᵀB. The relative error is at most (r+8)·2⁻⁵²,
-// unless products of φ and components of g underflow. Squares do not underflow, because all terms are divided by the
-// largest one.
+// Norm returns ‖φ(BᵀB)·g‖. phi computes φ(λ) for an eigenvalue λ of BᵀB. The relative error is at most
+// (r+8)·2⁻⁵², unless products of φ and components of g underflow. Squares do not underflow, because all terms
+// are divided by the largest one.
 func (e *Eigen) Norm(p *Projection, phi func(lambda float64) float64) float64 {
 	largest, sum := math.Abs(p.Off*phi(e.Rest)), 1.0
 	for i, h := range p.Along {

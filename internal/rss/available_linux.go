@@ -94,7 +94,8 @@ func mounted(root, kind, group string) (top, at string) {
 	for line := range strings.Lines(read(root, "/proc/self/mountinfo")) {
 		before, after, ok := strings.Cut(line, " - ")
 		fields, super := strings.Fields(before), strings.Fields(after)
-		if !ok || len(fields) < 5 || len(super) < 3 || super[0] != kind || kind == "cgroup" && !strings.Contains(","+super[2]+",", ",memory,") {
+		if !ok || len(fields) < 5 || len(super) < 3 || super[0] != kind ||
+			kind == "cgroup" && !strings.Contains(","+super[2]+",", ",memory,") {
 			continue
 		}
 		at, inside := strings.CutPrefix(group, strings.TrimSuffix(fields[3], "/"))

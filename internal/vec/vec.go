@@ -20,8 +20,8 @@ func Scale(a float64, x []float64) { floats.Scale(a, x) }
 // blocks in a compensated sum.
 const dotBlock = 32
 
-// Dot returns xᵀy with an error of at most 8·eps·Σ|xᵢyᵢ|, for vectors of any length. A plain sum can be much less
-// accurate: for many equal terms, all roundings may have the same sign.
+// Dot returns xᵀy with an error of at most 8·eps·Σ|xᵢyᵢ|, for vectors of any length. A plain sum can be much
+// less accurate: for many equal terms, all roundings may have the same sign.
 func Dot(x, y []float64) float64 {
 	y = y[:len(x)]
 	var total neumaier.Sum
@@ -59,7 +59,8 @@ func SparseDot(idx []int32, val, y []float64) float64 {
 	return s
 }
 
-// AbsDot returns Σ wⱼ|xⱼ| for a nonnegative w. If wⱼ is the norm of column j of a matrix A, the result bounds ‖Ax‖.
+// AbsDot returns Σ wⱼ|xⱼ| for a nonnegative w. If wⱼ is the norm of column j of a matrix A, the result bounds
+// ‖Ax‖.
 func AbsDot(w, x []float64) float64 {
 	var s float64
 	for j, v := range x {
@@ -68,7 +69,8 @@ func AbsDot(w, x []float64) float64 {
 	return s
 }
 
-// Norm returns ‖x‖ with a relative error of at most 8·eps. Large and small elements cause no overflow or underflow.
+// Norm returns ‖x‖ with a relative error of at most 8·eps. Large and small elements cause no overflow or
+// underflow.
 func Norm(x []float64) float64 {
 	if s := Dot(x, x); s >= 0x1p-900 && s <= 0x1p900 {
 		return math.Sqrt(s)
@@ -83,7 +85,8 @@ func Norm(x []float64) float64 {
 	_, exponent := math.Frexp(largest)
 	var total neumaier.Sum
 	for len(x) > 0 {
-		var scaled [8 * dotBlock]float64 // divided by a power of two, so that entries are at most 1; the division is exact for entries that matter
+		// divided by a power of two, so that entries are at most 1; the division is exact for entries that matter
+		var scaled [8 * dotBlock]float64
 		n := min(len(x), len(scaled))
 		for i, v := range x[:n] {
 			scaled[i] = math.Ldexp(v, -exponent)

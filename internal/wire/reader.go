@@ -105,7 +105,13 @@ func (r *Reader) PreambleOf(kind Kind, others ...Kind) (of Kind, version uint32,
 	case p.Version == 0:
 		r.Fail(8, nil, "the format version is 0")
 	case p.Version > kind.Version() && (p.Kind == kind || p.Version > p.Kind.Version()):
-		r.Fail(8, ErrVersion, "format version %d is newer than %d, the newest that this program reads", p.Version, kind.Version())
+		r.Fail(
+			8,
+			ErrVersion,
+			"format version %d is newer than %d, the newest that this program reads",
+			p.Version,
+			kind.Version(),
+		)
 	case p.Kind != kind:
 		r.Fail(12, nil, "holds %v, not %v", p.Kind, kind)
 	case p.Length < Frame || p.Length > math.MaxInt64:

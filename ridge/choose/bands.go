@@ -45,7 +45,12 @@ func Penalties(d int, factor []float64, bands []Band) ([]float64, error) {
 			case in[j] == i+1:
 				return nil, badinput.Errorf("ridge: %s has column %d twice", b.name(i), j+1)
 			case in[j] != 0:
-				return nil, badinput.Errorf("ridge: column %d is in %s and in %s", j+1, bands[in[j]-1].name(in[j]-1), b.name(i))
+				return nil, badinput.Errorf(
+					"ridge: column %d is in %s and in %s",
+					j+1,
+					bands[in[j]-1].name(in[j]-1),
+					b.name(i),
+				)
 			}
 			in[j] = i + 1
 			if b.Penalty != 0 {

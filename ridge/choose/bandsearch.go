@@ -13,14 +13,15 @@ import (
 // A BandChoice holds the chosen γ and penalties of groups of columns ([Band]), and how they were chosen.
 type BandChoice struct {
 	Bands []Band `json:"bands"` // with the chosen penalties
-	// Choice is the choice among Tried, by the smallest upper bound on GCV. Untried penalties may be better, even if Choice is
-	// Certain. Index is −1 if all penalties were given.
-	Choice Choice          `json:"choice"`
-	Tried  []BandTrial     `json:"tried"`           // the trials, in order
-	AtEnd  bool            `json:"at_end"`          // a penalty is 10⁸ or 10⁻⁸, the ends of the search
-	Passes int             `json:"passes"`          // number of passes for the choice, besides the pass of the summary
-	Whole  bool            `json:"whole"`           // these passes computed AᵀA, so only round-off widens the brackets
-	Spent  []reason.Reason `json:"spent,omitempty"` // why each pass was made, or why none was; empty if the summary was enough
+	// Choice is the choice among Tried, by the smallest upper bound on GCV. Untried penalties may be better, even if
+	// Choice is Certain. Index is −1 if all penalties were given.
+	Choice Choice      `json:"choice"`
+	Tried  []BandTrial `json:"tried"`  // the trials, in order
+	AtEnd  bool        `json:"at_end"` // a penalty is 10⁸ or 10⁻⁸, the ends of the search
+	Passes int         `json:"passes"` // number of passes for the choice, besides the pass of the summary
+	Whole  bool        `json:"whole"`  // these passes computed AᵀA, so only round-off widens the brackets
+	// why each pass was made, or why none was; empty if the summary was enough
+	Spent []reason.Reason `json:"spent,omitempty"`
 }
 
 // A BandTrial is the result for one set of penalties.
@@ -45,8 +46,8 @@ type BandOptions struct {
 	Penalty []float64
 	// Candidates are the γ to compare. The default is the grid of [Gamma].
 	Candidates []float64
-	// GivenGamma means that Candidates are the γ to solve for. Bands then chooses the penalties of all bands, because γ is no
-	// common factor that can be chosen instead of one of them.
+	// GivenGamma means that Candidates are the γ to solve for. Bands then chooses the penalties of all bands, because
+	// γ is no common factor that can be chosen instead of one of them.
 	GivenGamma bool
 }
 
@@ -59,8 +60,8 @@ type BandOptions struct {
 //
 // If γ and the penalties of all columns are chosen, the first band keeps penalty 1, because γ is a common factor.
 //
-// Trials use the sketch, or AᵀA if the summary keeps it, see [ridge.Summary.Penalize]. A trial takes O(m²d) time, or O(d³) with
-// AᵀA.
+// Trials use the sketch, or AᵀA if the summary keeps it, see [ridge.Summary.Penalize]. A trial takes O(m²d) time,
+// or O(d³) with AᵀA.
 //
 // Errors are the errors of [Penalties], [ridge.Summary.Penalize] and [ridge.Summary.Path], and the error of ctx.
 func Bands(ctx context.Context, sum *ridge.Summary, opts BandOptions) (*BandChoice, error) {
@@ -185,7 +186,8 @@ func (b *bandSearch) gammas() []float64 {
 	return out
 }
 
-// searchLine adds step to the exponent of band i while the score improves. If the first step fails, it subtracts step instead.
+// searchLine adds step to the exponent of band i while the score improves. If the first step fails, it subtracts step
+// instead.
 func (b *bandSearch) searchLine(ctx context.Context, i int, step float64) (moved bool, err error) {
 	for _, change := range []float64{step, -step} {
 		for {

@@ -28,8 +28,8 @@ type Choice struct {
 	Excess float64 `json:"excess" null:"+Inf"`
 }
 
-// RelativeExcess returns an upper bound on Excess divided by the smallest score; 0.01 is one per cent. It is 0 if the choice is
-// certain and +Inf if there is no bound.
+// RelativeExcess returns an upper bound on Excess divided by the smallest score; 0.01 is one per cent. It is 0 if the
+// choice is certain and +Inf if there is no bound.
 func (c *Choice) RelativeExcess() float64 {
 	least := c.Score.Hi - c.Excess
 	switch {
@@ -83,18 +83,18 @@ func Least(scores []ridge.Interval, estimates []float64) Choice {
 	return c
 }
 
-// LeastGCV chooses the γ of a path with the smallest score of target j by generalised cross-validation (G. Golub, M. Heath, G.
-// Wahba, Technometrics 21, 1979):
+// LeastGCV chooses the γ of a path with the smallest score of target j by generalised cross-validation (G. Golub, M.
+// Heath, G. Wahba, Technometrics 21, 1979):
 //
 //	GCV = n·RSS(x*)/(n − df)²
 //
-// RSS(x*) is the squared residual of the exact solution, and df its degrees of freedom. If j is negative, LeastGCV uses the sum
-// over all targets. fits is a result of [ridge.Summary.Path], [ridge.SolvePath] or [ridge.SolveExact]. The brackets come from the
-// certificates. If the choice is Certain, exact solutions would give the same choice.
+// RSS(x*) is the squared residual of the exact solution, and df its degrees of freedom. If j is negative, LeastGCV
+// uses the sum over all targets. fits is a result of [ridge.Summary.Path], [ridge.SolvePath] or [ridge.SolveExact].
+// The brackets come from the certificates. If the choice is Certain, exact solutions would give the same choice.
 //
-// scikit-learn's RidgeCV without cv uses the leave-one-out error Σ(rᵢ/(1−hᵢᵢ))²/n instead, see [ridge.LeaveOneOut]. GCV replaces
-// the leverages hᵢᵢ of the rows by their mean df/n. The two scores are equal if all leverages are equal, and similar if all are
-// small.
+// scikit-learn's RidgeCV without cv uses the leave-one-out error Σ(rᵢ/(1−hᵢᵢ))²/n instead, see
+// [ridge.LeaveOneOut]. GCV replaces the leverages hᵢᵢ of the rows by their mean df/n. The two scores are equal if
+// all leverages are equal, and similar if all are small.
 //
 // The error is [ridge.ErrShape] if there are no fits, if a fit is nil, or if target j does not exist.
 func LeastGCV(fits []*ridge.Solution, j int) (Choice, error) {

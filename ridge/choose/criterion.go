@@ -14,13 +14,14 @@ const (
 	Auto Criterion = iota
 	// GCV is generalised cross-validation, n·RSS(x*)/(n − df)², see [LeastGCV].
 	GCV
-	// LOO is the mean squared leave-one-out error of the exact solution, see [ridge.LeaveOneOut]. scikit-learn's RidgeCV uses LOO
-	// by default.
+	// LOO is the mean squared leave-one-out error of the exact solution, see [ridge.LeaveOneOut]. scikit-learn's RidgeCV
+	// uses LOO by default.
 	LOO
 	// CV is cross-validation with folds, see [CrossValidate].
 	CV
-	// Accuracy and BalancedAccuracy are scores of a classification. Each row is classified by the exact solution of all other
-	// rows. The score is 1 minus the accuracy or balanced accuracy, rounded to float64. See [GammaChoice.ByErrorRate].
+	// Accuracy and BalancedAccuracy are scores of a classification. Each row is classified by the exact solution of all
+	// other rows. The score is 1 minus the accuracy or balanced accuracy, rounded to float64. See
+	// [GammaChoice.ByErrorRate].
 	Accuracy
 	BalancedAccuracy
 )
@@ -47,7 +48,10 @@ func ParseCriterion(name string) (Criterion, error) {
 			return Criterion(i), nil
 		}
 	}
-	return 0, badinput.Errorf("ridge: %q is not a criterion; use auto, gcv, loo, cv, accuracy or balanced-accuracy", name)
+	return 0, badinput.Errorf(
+		"ridge: %q is not a criterion; use auto, gcv, loo, cv, accuracy or balanced-accuracy",
+		name,
+	)
 }
 
 // MarshalText returns the name, as String does. If the criterion is unknown, the error is [ridge.ErrInput].

@@ -30,8 +30,8 @@ type CrossValidation struct {
 	// Seed determines the folds. Seed 0 assigns row i to fold i mod K. Any other seed assigns rows by a hash of the
 	// seed and i; use such a seed if the order of the rows is periodic.
 	Seed uint64
-	// Exact makes a second pass, which computes the errors of the fits on the held-out rows. Otherwise only brackets of these
-	// errors are known. Exact needs memory for K·k·t·d coefficients, for k values of γ.
+	// Exact makes a second pass, which computes the errors of the fits on the held-out rows. Otherwise only brackets of
+	// these errors are known. Exact needs memory for K·k·t·d coefficients, for k values of γ.
 	Exact bool
 	// Rounding describes scaled features, as in [ridge.ExactOptions].
 	Rounding []float64
@@ -51,19 +51,24 @@ type FoldsError struct {
 }
 
 func (e *FoldsError) Error() string {
-	return fmt.Sprintf("ridge: the sketches of %d folds need about %d bytes, the limit is %d: use fewer folds or a smaller sketch, or raise MaxBytes", e.Folds, e.Bytes, e.Limit)
+	return fmt.Sprintf(
+		"ridge: the sketches of %d folds need about %d bytes, the limit is %d: use fewer folds or a smaller sketch, or raise MaxBytes",
+		e.Folds,
+		e.Bytes,
+		e.Limit,
+	)
 }
 
 // Is reports whether target is [ridge.ErrInput].
 func (e *FoldsError) Is(target error) bool { return target == ridge.ErrInput }
 
-// A CVResult is the result of K-fold cross-validation. The score of a γ and a target is the mean squared error over all
-// rows, with sample weights. Each row is predicted by the fit to the folds that do not contain the row. Scikit-learn
-// averages the errors of the folds instead. For folds of equal size both scores are equal.
+// A CVResult is the result of K-fold cross-validation. The score of a γ and a target is the mean squared error over
+// all rows, with sample weights. Each row is predicted by the fit to the folds that do not contain the row.
+// Scikit-learn averages the errors of the folds instead. For folds of equal size both scores are equal.
 type CVResult struct {
 	Gammas []float64 `json:"gammas"`
-	// Fitted[i][j] brackets the score of γ number i and target j for fits from sketches ([ridge.Summary.Fit]). There is one
-	// sketch per fold. The rows of a fold are predicted by the fit from the other K − 1 sketches, merged.
+	// Fitted[i][j] brackets the score of γ number i and target j for fits from sketches ([ridge.Summary.Fit]). There is
+	// one sketch per fold. The rows of a fold are predicted by the fit from the other K − 1 sketches, merged.
 	Fitted [][]ridge.Interval `json:"fitted"`
 	// Ridge[i][j] brackets the score of γ number i and target j for exact ridge solutions.
 	Ridge [][]ridge.Interval `json:"ridge"`
@@ -74,7 +79,8 @@ type CVResult struct {
 	Passes  int `json:"passes"` // number of passes over the data
 }
 
-// ChooseFitted chooses the γ with the smallest score in Fitted for target j. If j is negative, it uses the sum over all targets.
+// ChooseFitted chooses the γ with the smallest score in Fitted for target j. If j is negative, it uses the sum over
+// all targets.
 func (r *CVResult) ChooseFitted(j int) (Choice, error) { return chooseTarget(r.Fitted, nil, j) }
 
 // ChooseRidge is like ChooseFitted for the scores of exact solutions, in Ridge.
@@ -82,20 +88,20 @@ func (r *CVResult) ChooseRidge(j int) (Choice, error) {
 	return chooseTarget(r.Ridge, midpoints(r.Fitted), j)
 }
 
-// CrossValidate does K-fold cross-validation in one pass. It keeps a summary of each fold, which takes O((m+p+t)d) numbers. For
-// each fold it merges the K − 1 other summaries and fits every γ to the merged sketch. The squared error of coefficients x on the
-// rows of the fold is
+// CrossValidate does K-fold cross-validation in one pass. It keeps a summary of each fold, which takes O((m+p+t)d)
+// numbers. For each fold it merges the K − 1 other summaries and fits every γ to the merged sketch. The squared
+// error of coefficients x on the rows of the fold is
 //
 //	‖b‖² − 2cᵀx + xᵀKx + n(ȳ − ν − (x̄ − μ)ᵀx)²,   xᵀKx ∈ ‖Bx‖² + [0, η]‖x‖².
 //
-// Here the sketch B with its shrinkage η, K = AᵀA, c = Aᵀb, ‖b‖², n and the means x̄, ȳ belong to the fold. μ and ν are the means
-// of the other rows. The last term is absent without an intercept. If the exact solution x* replaces the fit x̂, the residuals
-// change by at most
+// Here the sketch B with its shrinkage η, K = AᵀA, c = Aᵀb, ‖b‖², n and the means x̄, ȳ belong to the
+// fold. μ and ν are the means of the other rows. The last term is absent without an intercept. If the exact
+// solution x* replaces the fit x̂, the residuals change by at most
 //
 //	‖A(x̂ − x*)‖ ≤ ‖AH⁻¹Aᵀ‖^{½}·‖H^{½}(x̂ − x*)‖,
 //
-// where A is the rows of the fold minus μ, and H = AᵀA + γI is for the other rows. The last norm is at most ρ‖x̂‖/√γ with ρ =
-// η/2, and at most √(2(f(x̂) − f*)) for the objective f and its minimum f*.
+// where A is the rows of the fold minus μ, and H = AᵀA + γI is for the other rows. The last norm is at most
+// ρ‖x̂‖/√γ with ρ = η/2, and at most √(2(f(x̂) − f*)) for the objective f and its minimum f*.
 //
 // The dimensions of src replace cfg.Dim and cfg.Targets. cfg.Lanes is ignored, because the folds run in parallel.
 //
@@ -104,7 +110,12 @@ func (r *CVResult) ChooseRidge(j int) (Choice, error) {
 //   - the errors of src and of [ridge.NewSummary]; *[ridge.GammaError]
 //   - [ridge.ErrShape] for fewer than two folds, more folds than rows, or a fold without rows of positive weight
 //   - *[FoldsError], before anything is allocated
-func CrossValidate(ctx context.Context, src dataset.Source, cfg ridge.SummaryConfig, cv CrossValidation) (*CVResult, error) {
+func CrossValidate(
+	ctx context.Context,
+	src dataset.Source,
+	cfg ridge.SummaryConfig,
+	cv CrossValidation,
+) (*CVResult, error) {
 	ctx = background.IfNil(ctx)
 	if cv.Folds == 0 {
 		cv.Folds = DefaultFolds
@@ -159,7 +170,10 @@ func CrossValidate(ctx context.Context, src dataset.Source, cfg ridge.SummaryCon
 	}
 	s := scores(grid.Gammas, folds, all)
 	if extend {
-		first := grid.start(len(grid.Gammas), func(i int) ridge.Interval { return ridge.Interval(sumBrackets(s.ridge[i])) })
+		first := grid.start(
+			len(grid.Gammas),
+			func(i int) ridge.Interval { return ridge.Interval(sumBrackets(s.ridge[i])) },
+		)
 		s = cvScores{s.gammas[first:], s.fitted[first:], s.ridge[first:]}
 	}
 	if extend && !cv.Exact {
@@ -200,7 +214,13 @@ func (v *validation) checkMemory(n int64) error {
 	if limit == 0 {
 		limit = ridge.DefaultMaxBytes
 	}
-	m, p, err := fd.Config{Dim: v.cfg.Dim, Size: v.cfg.Size, Shrink: v.cfg.Shrink, ShrinkRows: v.cfg.ShrinkRows, Store: v.cfg.Store}.Buffer()
+	m, p, err := fd.Config{
+		Dim:        v.cfg.Dim,
+		Size:       v.cfg.Size,
+		Shrink:     v.cfg.Shrink,
+		ShrinkRows: v.cfg.ShrinkRows,
+		Store:      v.cfg.Store,
+	}.Buffer()
 	if err != nil {
 		return err
 	}
@@ -350,7 +370,14 @@ func (v *validation) evaluate(ctx context.Context, src dataset.Source, folds []f
 	}
 	for k, h := range v.held {
 		if w := h.Weight(); count[k] != h.Rows() || !(math.Abs(weight[k].Value()-w) <= roundoff.SameRows*w) {
-			return rows.Unfit("fold %d has %d rows of weight %g in the second pass, in the first it had %d of %g", k+1, count[k], weight[k].Value(), h.Rows(), w)
+			return rows.Unfit(
+				"fold %d has %d rows of weight %g in the second pass, in the first it had %d of %g",
+				k+1,
+				count[k],
+				weight[k].Value(),
+				h.Rows(),
+				w,
+			)
 		}
 	}
 	for k, f := range folds {
@@ -359,7 +386,13 @@ func (v *validation) evaluate(ctx context.Context, src dataset.Source, folds []f
 			r := math.Sqrt(f.scorer.rss[i].Value()) * (1 + 4*roundoff.Eps)
 			seen := interval.WidenRoot(interval.Interval{Lo: r * r, Hi: r * r}, pad+4*roundoff.Eps*r+lost)
 			if interval.Apart(seen, f.errors[i]) {
-				return rows.Unfit("the rows of the second pass differ from the first: the squared error of fold %d is %.6g, but the first pass proved %.6g to %.6g", k+1, r*r, f.errors[i].Lo, f.errors[i].Hi)
+				return rows.Unfit(
+					"the rows of the second pass differ from the first: the squared error of fold %d is %.6g, but the first pass proved %.6g to %.6g",
+					k+1,
+					r*r,
+					f.errors[i].Lo,
+					f.errors[i].Hi,
+				)
 			}
 			f.errors[i] = interval.Intersect(f.errors[i], seen)
 		}

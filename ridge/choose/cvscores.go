@@ -94,7 +94,11 @@ func (s cvScores) merged(o cvScores) cvScores {
 	for i := range order {
 		order[i] = i
 	}
-	both := cvScores{slices.Concat(s.gammas, o.gammas), slices.Concat(s.fitted, o.fitted), slices.Concat(s.ridge, o.ridge)}
+	both := cvScores{
+		slices.Concat(s.gammas, o.gammas),
+		slices.Concat(s.fitted, o.fitted),
+		slices.Concat(s.ridge, o.ridge),
+	}
 	sort.Slice(order, func(i, j int) bool { return both.gammas[order[i]] < both.gammas[order[j]] })
 	var out cvScores
 	for _, i := range order {

@@ -47,7 +47,16 @@ func TestByErrorRate(t *testing.T) {
 			}
 		}
 		if c.Certain != isProved || c.Excess != worst || c.Score != rates[best] || c.Estimate != estimates[best] {
-			t.Errorf("seed %d: certain %v, excess %v, score %v for %v; want %v, %v", seed, c.Certain, c.Excess, c.Score, rates, isProved, worst)
+			t.Errorf(
+				"seed %d: certain %v, excess %v, score %v for %v; want %v, %v",
+				seed,
+				c.Certain,
+				c.Excess,
+				c.Score,
+				rates,
+				isProved,
+				worst,
+			)
 		}
 		if isProved {
 			proved++

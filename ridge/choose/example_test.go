@@ -38,7 +38,12 @@ func lineSource(n int) dataset.Source {
 // The γ of the least GCV, from the sketch alone. The scores are proved brackets, so that
 // the choice can be certain.
 func ExampleGamma() {
-	sum, err := ridge.Summarize(context.Background(), lineSource(1000), ridge.SummaryConfig{Size: 2, Intercept: true}, nil)
+	sum, err := ridge.Summarize(
+		context.Background(),
+		lineSource(1000),
+		ridge.SummaryConfig{Size: 2, Intercept: true},
+		nil,
+	)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -167,7 +172,12 @@ func ExampleBand() {
 
 // How penalties were chosen: what was tried, and whether another set of those is better.
 func ExampleBandChoice() {
-	sum, err := ridge.Summarize(context.Background(), lineSource(1000), ridge.SummaryConfig{Size: 2, Intercept: true}, nil)
+	sum, err := ridge.Summarize(
+		context.Background(),
+		lineSource(1000),
+		ridge.SummaryConfig{Size: 2, Intercept: true},
+		nil,
+	)
 	if err != nil {
 		log.Fatal(err)
 	}

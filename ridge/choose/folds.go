@@ -12,12 +12,23 @@ import (
 )
 
 // deal distributes rows to folds. Different folds run receive in parallel.
-func (v *validation) deal(ctx context.Context, src dataset.Source, pass int, receive func(k int, b dataset.Block) error) error {
+func (v *validation) deal(
+	ctx context.Context,
+	src dataset.Source,
+	pass int,
+	receive func(k int, b dataset.Block) error,
+) error {
 	tuning, err := engine.DefaultTuning()
 	if err != nil {
 		return err
 	}
-	hand := dealer{d: v.cfg.Dim, t: v.cfg.Targets, rows: dealtRows(tuning, v.cfg.Dim), receive: receive, buffers: make([]dataset.Buffer, v.cv.Folds)}
+	hand := dealer{
+		d:       v.cfg.Dim,
+		t:       v.cfg.Targets,
+		rows:    dealtRows(tuning, v.cfg.Dim),
+		receive: receive,
+		buffers: make([]dataset.Buffer, v.cv.Folds),
+	}
 	n, _, _ := src.Dims()
 	var seen int64
 	var raw float64
@@ -83,7 +94,8 @@ type dealer struct {
 
 func (h *dealer) add(k int, b dataset.Block, i int) error {
 	buf := &h.buffers[k]
-	if buf.N == h.capacity(buf) || (buf.N > 0 && (buf.Sparse != (b.Sparse != nil) || (len(buf.W) > 0) != (b.W != nil))) {
+	if buf.N == h.capacity(buf) ||
+		(buf.N > 0 && (buf.Sparse != (b.Sparse != nil) || (len(buf.W) > 0) != (b.W != nil))) {
 		if err := h.flush(k); err != nil {
 			return err
 		}

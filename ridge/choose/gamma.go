@@ -14,16 +14,21 @@ import (
 
 // A GammaChoice is a choice of γ by the smallest upper bound on the score, summed over all targets.
 type GammaChoice struct {
-	Choice                    // Index is an index of Path
-	By     Criterion          `json:"by"`     // the criterion of the scores
-	Path   []*ridge.Solution  `json:"path"`   // solution at each γ that was tried, by the sketch or a direct method, in the order of the candidates; without coefficients for a dual method, see [ridge.Factorization.Scores]
-	Scores [][]ridge.Interval `json:"scores"` // bracket of the score of each solution and target; an error rate has one for all targets
+	Choice           // Index is an index of Path
+	By     Criterion `json:"by"` // the criterion of the scores
+	// solution at each γ that was tried, by the sketch or a direct method, in the order of the candidates; without
+	// coefficients for a dual method, see [ridge.Factorization.Scores]
+	Path []*ridge.Solution `json:"path"`
+	// bracket of the score of each solution and target; an error rate has one for all targets
+	Scores [][]ridge.Interval `json:"scores"`
 	// Estimates holds an estimate of each score. nil means the midpoints of the brackets.
-	Estimates [][]float64     `json:"estimates,omitempty"`
-	CV        *CVResult       `json:"cv,omitempty"`    // the cross-validation, if By is CV
-	Passes    int             `json:"passes"`          // number of passes for the choice, besides the pass of the summary
-	Whole     bool            `json:"whole"`           // AᵀA was computed or the solutions are exact, so only round-off widens the brackets
-	Spent     []reason.Reason `json:"spent,omitempty"` // why each pass was made, or why none was; empty if the summary was enough
+	Estimates [][]float64 `json:"estimates,omitempty"`
+	CV        *CVResult   `json:"cv,omitempty"` // the cross-validation, if By is CV
+	Passes    int         `json:"passes"`       // number of passes for the choice, besides the pass of the summary
+	// AᵀA was computed or the solutions are exact, so only round-off widens the brackets
+	Whole bool `json:"whole"`
+	// why each pass was made, or why none was; empty if the summary was enough
+	Spent []reason.Reason `json:"spent,omitempty"`
 	// Unknown lists the γ that were left out, in ascending order. A γ is left out if the system is singular. A γ of a
 	// default grid is also left out if its score is not known to one per cent. These γ may be better than the chosen γ,
 	// even if the choice is Certain.
@@ -38,9 +43,9 @@ func (c *GammaChoice) Gamma() float64 {
 	return c.Path[c.Index].Gamma
 }
 
-// GCVExcess returns a lower bound on e/e₀ − 1, where e is the leave-one-out error at the γ that GCV would choose, and e₀
-// the error at the chosen γ. It is 0 if the scores are not leave-one-out errors, or if e is not proved to be larger.
-// Errors that are only round-off of the targets count as equal.
+// GCVExcess returns a lower bound on e/e₀ − 1, where e is the leave-one-out error at the γ that GCV would
+// choose, and e₀ the error at the chosen γ. It is 0 if the scores are not leave-one-out errors, or if e is not
+// proved to be larger. Errors that are only round-off of the targets count as equal.
 func (c *GammaChoice) GCVExcess() float64 {
 	if c == nil || c.By != LOO || c.Index < 0 || len(c.Estimates) != len(c.Path) {
 		return 0
@@ -61,13 +66,17 @@ func (c *GammaChoice) GCVExcess() float64 {
 // tiny is as good as 0 for a choice.
 const fitted, tiny = 1e-12, 1e-9
 
-// ByErrorRate chooses again, by the error rates of the solutions in Path. rates[i] brackets the error rate of Path[i], and
-// estimates[i] estimates it. ByErrorRate chooses the bracket with the smallest upper end, and the largest γ among equal upper
-// ends. The choice is Certain if no other bracket begins below this upper end. The error is [ridge.ErrShape] if Path is empty,
-// or if the numbers of rates, estimates and solutions differ.
+// ByErrorRate chooses again, by the error rates of the solutions in Path. rates[i] brackets the error rate of
+// Path[i], and estimates[i] estimates it. ByErrorRate chooses the bracket with the smallest upper end, and the
+// largest γ among equal upper ends. The choice is Certain if no other bracket begins below this upper end. The error
+// is [ridge.ErrShape] if Path is empty, or if the numbers of rates, estimates and solutions differ.
 func (c *GammaChoice) ByErrorRate(rates []ridge.Interval, estimates []float64) error {
 	if c == nil || len(c.Path) == 0 || len(rates) != len(c.Path) || len(estimates) != len(c.Path) {
-		return rows.Unfit("a choice with %d error rates and %d estimates, not one for each solution", len(rates), len(estimates))
+		return rows.Unfit(
+			"a choice with %d error rates and %d estimates, not one for each solution",
+			len(rates),
+			len(estimates),
+		)
 	}
 	best := 0
 	c.Scores, c.Estimates = nil, nil
@@ -101,8 +110,9 @@ func (c *GammaChoice) AddUnknown(gammas []float64) {
 	c.Unknown = slices.Compact(c.Unknown)
 }
 
-// LittleKnown reports whether the choice is little more than a guess: [GammaChoice.ProvesNothing] returns true, or another
-// γ may have less than half the score. It returns false if the score is tiny or if [GammaChoice.IsFitted] returns true.
+// LittleKnown reports whether the choice is little more than a guess: [GammaChoice.ProvesNothing] returns true, or
+// another γ may have less than half the score. It returns false if the score is tiny or if [GammaChoice.IsFitted]
+// returns true.
 func (c *GammaChoice) LittleKnown() bool {
 	const worse = 1
 	if c == nil || c.Index < 0 || c.Index >= len(c.Path) {
@@ -111,8 +121,8 @@ func (c *GammaChoice) LittleKnown() bool {
 	return c.ProvesNothing() || !(c.RelativeExcess() <= worse) && !c.isTiny()
 }
 
-// ProvesNothing reports whether nothing useful is proved of the choice: the score of the chosen γ is not known within a
-// factor of two. It returns false if the score is tiny or if [GammaChoice.IsFitted] returns true.
+// ProvesNothing reports whether nothing useful is proved of the choice: the score of the chosen γ is not known
+// within a factor of two. It returns false if the score is tiny or if [GammaChoice.IsFitted] returns true.
 func (c *GammaChoice) ProvesNothing() bool {
 	const wide = 2
 	if c == nil || c.Index < 0 || c.Index >= len(c.Path) {
@@ -159,9 +169,9 @@ const (
 	gridCV   = 25
 )
 
-// maxExtensions limits the number of extensions of a grid. An extension must lower the score by the fraction minGain. The limit
-// is large, because the best γ can be far below the mean eigenvalue: by a factor of 10³⁰ for monomials of degree three in
-// columns with values up to 10⁵.
+// maxExtensions limits the number of extensions of a grid. An extension must lower the score by the fraction minGain.
+// The limit is large, because the best γ can be far below the mean eigenvalue: by a factor of 10³⁰ for monomials
+// of degree three in columns with values up to 10⁵.
 const (
 	maxExtensions = 20
 	minGain       = 1e-3
@@ -199,7 +209,8 @@ type Candidate struct {
 	Estimates []float64
 }
 
-// ByScore returns candidates with the given solutions, scores and estimates. A nil estimates stands for the midpoints of scores.
+// ByScore returns candidates with the given solutions, scores and estimates. A nil estimates stands for the midpoints
+// of scores.
 func ByScore(fits []*ridge.Solution, scores [][]ridge.Interval, estimates [][]float64) []Candidate {
 	out := make([]Candidate, len(fits))
 	for i, f := range fits {
@@ -218,9 +229,9 @@ func ByScore(fits []*ridge.Solution, scores [][]ridge.Interval, estimates [][]fl
 // ByGCV returns candidates with the given solutions and with GCV as their scores.
 func ByGCV(fits []*ridge.Solution) []Candidate { return ByScore(fits, gcvOf(fits), nil) }
 
-// Among chooses from the candidates that find returns for gammas. If gammas is nil, Among uses the γ of grid, except small γ
-// whose scores are not known well, see [GammaGrid]. It extends the grid as [Gamma] does. Candidates with a singular system are
-// left out.
+// Among chooses from the candidates that find returns for gammas. If gammas is nil, Among uses the γ of grid, except
+// small γ whose scores are not known well, see [GammaGrid]. It extends the grid as [Gamma] does. Candidates with a
+// singular system are left out.
 func Among(gammas []float64, grid GammaGrid, find func(gammas []float64) ([]Candidate, error)) (*GammaChoice, error) {
 	extend := gammas == nil
 	if extend {
@@ -268,7 +279,11 @@ func Among(gammas []float64, grid GammaGrid, find func(gammas []float64) ([]Cand
 
 // leaveOut removes the γ that grid leaves out, and adds them to Unknown.
 func (c *GammaChoice) leaveOut(grid GammaGrid) (*GammaChoice, error) {
-	from := grid.startAt(gammasOf(c.Path), c.Index, func(i int) ridge.Interval { return ridge.Interval(sumBrackets(c.Scores[i])) })
+	from := grid.startAt(
+		gammasOf(c.Path),
+		c.Index,
+		func(i int) ridge.Interval { return ridge.Interval(sumBrackets(c.Scores[i])) },
+	)
 	next, err := c.Again(candidatesOf(c)[from:])
 	if err != nil {
 		return nil, err
@@ -277,8 +292,8 @@ func (c *GammaChoice) leaveOut(grid GammaGrid) (*GammaChoice, error) {
 	return next, nil
 }
 
-// Merge returns the choice among the γ of c and o, which have the same criterion. o may have γ of c.Unknown. If given is
-// false, small γ are left out as in [Gamma].
+// Merge returns the choice among the γ of c and o, which have the same criterion. o may have γ of c.Unknown. If
+// given is false, small γ are left out as in [Gamma].
 func (c *GammaChoice) Merge(o *GammaChoice, given bool) (*GammaChoice, error) {
 	if c == nil || o == nil {
 		return nil, rows.Unfit("a choice of nothing")
@@ -297,8 +312,8 @@ func (c *GammaChoice) Merge(o *GammaChoice, given bool) (*GammaChoice, error) {
 	return next.leaveOut(GammaGrid{})
 }
 
-// BelowChoice returns γ to try instead of c.Unknown, at most 41 in ascending order: from the smallest of Unknown to the
-// chosen γ in steps of √10, but not below 10⁻²⁰ times the chosen γ.
+// BelowChoice returns γ to try instead of c.Unknown, at most 41 in ascending order: from the smallest of Unknown to
+// the chosen γ in steps of √10, but not below 10⁻²⁰ times the chosen γ.
 func (c *GammaChoice) BelowChoice() []float64 {
 	if c == nil || len(c.Unknown) == 0 || !(c.Gamma() > 0) {
 		return nil
@@ -331,7 +346,10 @@ func gammasBelow(grid []float64, least float64) []float64 {
 
 // findSolvable returns the candidates with nonsingular systems, and the other γ in ascending order. A γ below a
 // singular γ counts as singular.
-func findSolvable(gammas []float64, find func(gammas []float64) ([]Candidate, error)) (all []Candidate, unsolved []float64, err error) {
+func findSolvable(
+	gammas []float64,
+	find func(gammas []float64) ([]Candidate, error),
+) (all []Candidate, unsolved []float64, err error) {
 	all, err = find(gammas)
 	if err == nil {
 		return all, nil, nil

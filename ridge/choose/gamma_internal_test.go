@@ -48,7 +48,12 @@ func TestGridKeeps(t *testing.T) {
 		{[]float64{0.02, 0, 0.02, 0}, 1, 3},
 		{[]float64{0.02}, 2, 0},
 	} {
-		got := GammaGrid{Keep: c.keep}.start(len(c.widths), func(i int) ridge.Interval { return ridge.Interval{Lo: 1, Hi: 1 + c.widths[i]} })
+		got := GammaGrid{
+			Keep: c.keep,
+		}.start(
+			len(c.widths),
+			func(i int) ridge.Interval { return ridge.Interval{Lo: 1, Hi: 1 + c.widths[i]} },
+		)
 		if got != c.start {
 			t.Errorf("%+v: starts at %d", c, got)
 		}
@@ -57,14 +62,15 @@ func TestGridKeeps(t *testing.T) {
 	for top, want := range map[float64]float64{3: 3e6, 2e8: 3e6, 4e9: 3e8} {
 		grid := AroundGCV(&GammaChoice{Path: []*ridge.Solution{at(3), at(top)}})
 		n := len(grid.Gammas)
-		if grid.Keep != 0 || grid.Gammas[2] != 3 || !slices.IsSorted(grid.Gammas) || math.Abs(grid.Gammas[n-1]/want-1) > 1e-12 {
+		if grid.Keep != 0 || grid.Gammas[2] != 3 || !slices.IsSorted(grid.Gammas) ||
+			math.Abs(grid.Gammas[n-1]/want-1) > 1e-12 {
 			t.Errorf("around γ = 3 below %g: %+v", top, grid)
 		}
 	}
 }
 
-// TestUnknownIsLeftOut: a smaller γ whose score is not known to 1 % is left out of a default grid. The chosen γ, larger
-// γ and candidates that the caller gave stay.
+// TestUnknownIsLeftOut: a smaller γ whose score is not known to 1 % is left out of a default grid. The chosen γ,
+// larger γ and candidates that the caller gave stay.
 func TestUnknownIsLeftOut(t *testing.T) {
 	widths := []float64{0, 5, 0.005, 0.5, 5}
 	find := func(gammas []float64) ([]Candidate, error) {
@@ -74,13 +80,21 @@ func TestUnknownIsLeftOut(t *testing.T) {
 			if g == 4 {
 				lo = 1
 			}
-			out = append(out, Candidate{&ridge.Solution{Outcome: ridge.Outcome{Gamma: g}}, []ridge.Interval{{Lo: lo, Hi: lo * (1 + widths[int(g)-1])}}, []float64{lo}})
+			out = append(
+				out,
+				Candidate{
+					&ridge.Solution{Outcome: ridge.Outcome{Gamma: g}},
+					[]ridge.Interval{{Lo: lo, Hi: lo * (1 + widths[int(g)-1])}},
+					[]float64{lo},
+				},
+			)
 		}
 		return out, nil
 	}
 	gammas := []float64{1, 2, 3, 4, 5}
 	byDefault, err := Among(nil, GammaGrid{Gammas: gammas}, find)
-	if err != nil || byDefault.Gamma() != 4 || !slices.Equal(gammasOf(byDefault.Path), []float64{3, 4, 5}) || !slices.Equal(byDefault.Unknown, []float64{1, 2}) {
+	if err != nil || byDefault.Gamma() != 4 || !slices.Equal(gammasOf(byDefault.Path), []float64{3, 4, 5}) ||
+		!slices.Equal(byDefault.Unknown, []float64{1, 2}) {
 		t.Errorf("%+v, %v", byDefault, err)
 	}
 	kept, err := Among(nil, GammaGrid{Gammas: gammas, Keep: 4}, find)
@@ -98,7 +112,14 @@ func TestMerge(t *testing.T) {
 	of := func(gammas, hi []float64) *GammaChoice {
 		var all []Candidate
 		for i, g := range gammas {
-			all = append(all, Candidate{&ridge.Solution{Outcome: ridge.Outcome{Gamma: g}}, []ridge.Interval{{Lo: 1, Hi: hi[i]}}, []float64{1}})
+			all = append(
+				all,
+				Candidate{
+					&ridge.Solution{Outcome: ridge.Outcome{Gamma: g}},
+					[]ridge.Interval{{Lo: 1, Hi: hi[i]}},
+					[]float64{1},
+				},
+			)
 		}
 		c, err := chooseCandidate(all)
 		if err != nil {
@@ -112,7 +133,9 @@ func TestMerge(t *testing.T) {
 		t.Errorf("below the choice: %v", below)
 	}
 	next, err := first.Merge(of([]float64{1, 10, 50}, []float64{7, 1.001, 1.5}), false)
-	if err != nil || next.Gamma() != 10 || next.By != LOO || !slices.Equal(gammasOf(next.Path), []float64{10, 50, 100, 1000}) || !slices.Equal(next.Unknown, []float64{0.5, 1}) {
+	if err != nil || next.Gamma() != 10 || next.By != LOO ||
+		!slices.Equal(gammasOf(next.Path), []float64{10, 50, 100, 1000}) ||
+		!slices.Equal(next.Unknown, []float64{0.5, 1}) {
 		t.Errorf("%+v, %v", next, err)
 	}
 	next, err = first.Merge(of([]float64{1, 10}, []float64{7, 1.001}), true)
@@ -125,7 +148,10 @@ func TestMerge(t *testing.T) {
 func TestChooseAgain(t *testing.T) {
 	of := func(hi float64) []Candidate {
 		one, two := &ridge.Solution{Outcome: ridge.Outcome{Gamma: 1}}, &ridge.Solution{Outcome: ridge.Outcome{Gamma: 2}}
-		return []Candidate{{one, []ridge.Interval{{Lo: 1, Hi: hi}}, []float64{1}}, {two, []ridge.Interval{{Lo: 3, Hi: 4}}, []float64{3}}}
+		return []Candidate{
+			{one, []ridge.Interval{{Lo: 1, Hi: hi}}, []float64{1}},
+			{two, []ridge.Interval{{Lo: 3, Hi: 4}}, []float64{3}},
+		}
 	}
 	first, err := chooseCandidate(of(4))
 	if err != nil {

@@ -9,9 +9,10 @@ import (
 
 // Grid returns k values of γ in ascending order, evenly spaced in log γ from 10⁻³ to 10³ times ‖A‖²_F/d.
 //
-// ‖A‖²_F/d is the mean eigenvalue of AᵀA, so that the grid does not depend on units. At the upper end the effective dimension
-// Σλ/(λ+γ) is at most d/1000: almost nothing is fitted. At the lower end an average direction is shrunk by at most 0.1 %. For k =
-// 1, Grid returns the mean eigenvalue. If sum has no rows or all rows are zero, 1 replaces the mean eigenvalue.
+// ‖A‖²_F/d is the mean eigenvalue of AᵀA, so that the grid does not depend on units. At the upper end the
+// effective dimension Σλ/(λ+γ) is at most d/1000: almost nothing is fitted. At the lower end an average direction
+// is shrunk by at most 0.1 %. For k = 1, Grid returns the mean eigenvalue. If sum has no rows or all rows are zero, 1
+// replaces the mean eigenvalue.
 func Grid(sum *ridge.Summary, k int) []float64 {
 	return gridAround(sum.MeanEigenvalue(), k)
 }
@@ -45,19 +46,20 @@ func gridOf(sum *ridge.Summary, k int) (GammaGrid, error) {
 	return GammaGrid{Gammas: extendDown(Grid(sum, k), squares), Keep: k}, nil
 }
 
-// A GammaGrid holds default candidates, ascending. The chosen γ, all larger γ, and Gammas[len(Gammas)−Keep:] are always
-// candidates. A smaller γ is left out if its score is not known to one per cent, or if the next larger γ is left out.
+// A GammaGrid holds default candidates, ascending. The chosen γ, all larger γ, and Gammas[len(Gammas)−Keep:] are
+// always candidates. A smaller γ is left out if its score is not known to one per cent, or if the next larger γ is
+// left out.
 type GammaGrid struct {
 	Gammas []float64
 	Keep   int
 }
 
-// AroundGCV returns the grid for leave-one-out errors: 11 γ from a tenth to 10⁶ times the γ that GCV chooses. The factor between
-// neighbours is √10 up to 100 times this γ, and 10 above. If the columns differ much in size, the grid continues to a tenth of
-// the largest γ that GCV tried.
+// AroundGCV returns the grid for leave-one-out errors: 11 γ from a tenth to 10⁶ times the γ that GCV chooses. The
+// factor between neighbours is √10 up to 100 times this γ, and 10 above. If the columns differ much in size, the
+// grid continues to a tenth of the largest γ that GCV tried.
 //
-// The best γ for leave-one-out errors is rarely smaller than the choice of GCV. It may be far larger if a few rows have large
-// leverages. The grid is small because each γ costs as much as a product with all rows.
+// The best γ for leave-one-out errors is rarely smaller than the choice of GCV. It may be far larger if a few rows
+// have large leverages. The grid is small because each γ costs as much as a product with all rows.
 func AroundGCV(byGCV *GammaChoice) GammaGrid {
 	powers := [...]float64{-1, -0.5, 0, 0.5, 1, 1.5, 2, 3, 4, 5, 6}
 	out := GammaGrid{}
@@ -73,8 +75,8 @@ func AroundGCV(byGCV *GammaChoice) GammaGrid {
 	return out
 }
 
-// AroundMean returns a small grid for leave-one-out errors: 9 γ from a tenth to 10⁴ times the mean eigenvalue of AᵀA.
-// The factor between neighbours is √10 up to 100 times this eigenvalue, and 10 above.
+// AroundMean returns a small grid for leave-one-out errors: 9 γ from a tenth to 10⁴ times the mean eigenvalue of
+// AᵀA. The factor between neighbours is √10 up to 100 times this eigenvalue, and 10 above.
 func AroundMean(mean float64) GammaGrid {
 	if !(mean > 0x1p-1000) { // the smallest γ would underflow
 		mean = 1
@@ -88,19 +90,20 @@ func AroundMean(mean float64) GammaGrid {
 	return out
 }
 
-// GridFor returns the default γ to compare. mean is the mean eigenvalue of AᵀA. squares holds the sum of squares of each
-// column, or is nil.
+// GridFor returns the default γ to compare. mean is the mean eigenvalue of AᵀA. squares holds the sum of squares
+// of each column, or is nil.
 func GridFor(mean float64, squares []float64) GammaGrid {
 	return GammaGrid{Gammas: extendDown(gridAround(mean, GridSize), squares), Keep: GridSize}
 }
 
-// start returns the index of the first of n γ to keep. It keeps the g.Keep largest γ, and smaller γ as long as scores are
-// known within 1 %.
+// start returns the index of the first of n γ to keep. It keeps the g.Keep largest γ, and smaller γ as long as
+// scores are known within 1 %.
 func (g GammaGrid) start(n int, score func(i int) ridge.Interval) int {
 	return knownFrom(max(n-g.Keep, 0), score)
 }
 
-// startAt is like start for a choice from the ascending γ that were tried. It also keeps the chosen γ and all larger γ.
+// startAt is like start for a choice from the ascending γ that were tried. It also keeps the chosen γ and all
+// larger γ.
 func (g GammaGrid) startAt(gammas []float64, chosen int, score func(i int) ridge.Interval) int {
 	from := chosen
 	if g.Keep > 0 {
@@ -121,8 +124,9 @@ func knownFrom(from int, score func(i int) ridge.Interval) int {
 	return from
 }
 
-// extendDown extends a grid downwards to the smallest sum of squares of a column, because small columns may need a small γ. Sums
-// below 2⁻¹⁰⁴ of the largest are ignored: they may be round-off of a constant column minus its mean.
+// extendDown extends a grid downwards to the smallest sum of squares of a column, because small columns may need a
+// small γ. Sums below 2⁻¹⁰⁴ of the largest are ignored: they may be round-off of a constant column minus its
+// mean.
 func extendDown(grid, squares []float64) []float64 {
 	if len(squares) == 0 {
 		return grid

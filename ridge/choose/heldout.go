@@ -33,8 +33,8 @@ type heldSum struct{ lo, hi, estimate neumaier.Sum }
 // number of γ.
 //
 // Let [lo, hi] be the interval that [ridge.Solution.Predictor] proves for the prediction of a row with target y. The
-// squared error of the exact solution is then between the smallest and the largest square of the numbers from y − hi to
-// y − lo.
+// squared error of the exact solution is then between the smallest and the largest square of the numbers from y −
+// hi to y − lo.
 //
 // Errors are the errors of src and of [ridge.Predictor.Predict].
 func (h *HeldOut) Add(ctx context.Context, src dataset.Source, fits []*ridge.Solution) error {
@@ -93,8 +93,8 @@ func (h *HeldOut) Add(ctx context.Context, src dataset.Source, fits []*ridge.Sol
 	return nil
 }
 
-// widen adds to intervals the effect of rounding the entries of a row a. Let ρⱼ bound the relative error of aⱼ, and e the
-// error of the coefficients x̂. The effect is at most Σ ρⱼ|aⱼ|(|x̂ⱼ| + e).
+// widen adds to intervals the effect of rounding the entries of a row a. Let ρⱼ bound the relative error of aⱼ,
+// and e the error of the coefficients x̂. The effect is at most Σ ρⱼ|aⱼ|(|x̂ⱼ| + e).
 func (h *HeldOut) widen(intervals []ridge.Interval, b dataset.Block, f *ridge.Solution) {
 	d := len(h.Rounding)
 	for j := range h.targets {
@@ -177,7 +177,11 @@ func (h *HeldOut) Candidates(ctx context.Context, path []*ridge.Solution, reduce
 		one := Candidate{Fit: f}
 		for j := range h.targets {
 			at := 2 + heldNumbers*(g*h.targets+j)
-			v := interval.PerWeight(interval.Interval{Lo: found[at] * (1 - round), Hi: found[at+1] * (1 + round)}, weight, round)
+			v := interval.PerWeight(
+				interval.Interval{Lo: found[at] * (1 - round), Hi: found[at+1] * (1 + round)},
+				weight,
+				round,
+			)
 			if !(v.Hi <= math.MaxFloat64/2) || math.IsNaN(v.Lo) {
 				v = interval.Nonnegative()
 			}

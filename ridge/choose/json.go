@@ -12,15 +12,15 @@ import (
 // MarshalJSON writes the fields under the names in their tags. An Excess of +Inf is written as null.
 func (c Choice) MarshalJSON() ([]byte, error) { return jsonfields.Marshal(c) }
 
-// UnmarshalJSON reads the output of MarshalJSON. A missing Index becomes −1 (no candidate), a missing Excess +Inf, and a missing
-// Score [−Inf, +Inf].
+// UnmarshalJSON reads the output of MarshalJSON. A missing Index becomes −1 (no candidate), a missing Excess +Inf,
+// and a missing Score [−Inf, +Inf].
 func (c *Choice) UnmarshalJSON(text []byte) error { return jsonfields.Unmarshal(text, c) }
 
 // MarshalJSON writes the fields under the names in their tags, the fields of the [Choice] first.
 func (c GammaChoice) MarshalJSON() ([]byte, error) { return jsonfields.Marshal(c) }
 
-// UnmarshalJSON reads the output of MarshalJSON. The error is [ridge.ErrShape] if a solution is null, or if the numbers of scores
-// and solutions differ.
+// UnmarshalJSON reads the output of MarshalJSON. The error is [ridge.ErrShape] if a solution is null, or if the
+// numbers of scores and solutions differ.
 func (c *GammaChoice) UnmarshalJSON(text []byte) error {
 	var out GammaChoice
 	if err := jsonfields.Unmarshal(text, &out); err != nil {
@@ -47,8 +47,8 @@ func (c *BandChoice) UnmarshalJSON(text []byte) error { return jsonfields.Unmars
 // MarshalJSON writes the fields under the names in their tags. A Gamma or Least that is not finite is written as null.
 func (b BandTrial) MarshalJSON() ([]byte, error) { return jsonfields.Marshal(b) }
 
-// UnmarshalJSON reads the output of MarshalJSON. A null or missing Gamma becomes NaN. A null or missing Least becomes −Inf. The
-// error is [ridge.ErrInput] if a penalty is null.
+// UnmarshalJSON reads the output of MarshalJSON. A null or missing Gamma becomes NaN. A null or missing Least becomes
+// −Inf. The error is [ridge.ErrInput] if a penalty is null.
 func (b *BandTrial) UnmarshalJSON(text []byte) error { return jsonfields.Unmarshal(text, b) }
 
 // targetChoiceJSON is the JSON form of a [TargetChoice]. A null excess is +Inf.
@@ -94,8 +94,8 @@ func (c *TargetChoice) UnmarshalJSON(text []byte) error {
 // ([ridge.Summary.WriteTo]).
 func (r CVResult) MarshalJSON() ([]byte, error) { return jsonfields.Marshal(r) }
 
-// UnmarshalJSON reads the output of MarshalJSON. Summary becomes nil. A null γ gives the error [ridge.ErrInput]. If the
-// number of brackets is not the number of γ, the error is [ridge.ErrShape].
+// UnmarshalJSON reads the output of MarshalJSON. Summary becomes nil. A null γ gives the error [ridge.ErrInput]. If
+// the number of brackets is not the number of γ, the error is [ridge.ErrShape].
 func (r *CVResult) UnmarshalJSON(text []byte) error {
 	var out CVResult
 	if err := jsonfields.Unmarshal(text, &out); err != nil {

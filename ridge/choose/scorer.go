@@ -35,7 +35,15 @@ func (s *scorer) add(b dataset.Block, firstRow int) error {
 		part := b.Cut(lo, min(lo+roundoff.StageRows, b.N), s.d, s.t, &s.view)
 		s.product = vec.Grow(s.product, part.N*q)
 		if part.Sparse == nil {
-			s.be.Gemm(false, true, 1, engine.View(part.N, s.d, part.X), engine.View(q, s.d, s.x), 0, engine.View(part.N, q, s.product))
+			s.be.Gemm(
+				false,
+				true,
+				1,
+				engine.View(part.N, s.d, part.X),
+				engine.View(q, s.d, s.x),
+				0,
+				engine.View(part.N, q, s.product),
+			)
 		} else {
 			for i := range part.N {
 				idx, val := part.Sparse.Row(i)

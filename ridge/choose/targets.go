@@ -10,15 +10,15 @@ import (
 	"github.com/fdridge/fdridge/ridge/reason"
 )
 
-// A TargetChoice is the result of choosing γ for each target separately, by the smallest upper bound on the score; see [Least]. Gammas,
-// Scores and Excess have one element for each target.
+// A TargetChoice is the result of choosing γ for each target separately, by the smallest upper bound on the score;
+// see [Least]. Gammas, Scores and Excess have one element for each target.
 type TargetChoice struct {
 	By         Criterion        `json:"by"`         // the criterion of the scores
 	Candidates []float64        `json:"candidates"` // the γ that were tried, ascending
 	Gammas     []float64        `json:"gammas"`     // the chosen γ
 	Scores     []ridge.Interval `json:"scores"`     // brackets of the scores of the chosen γ
-	// Excess is an upper bound on the score of the chosen γ minus the smallest score of the target. If it is 0, the chosen γ
-	// is proved to have the smallest score.
+	// Excess is an upper bound on the score of the chosen γ minus the smallest score of the target. If it is 0, the
+	// chosen γ is proved to have the smallest score.
 	Excess []float64 `json:"excess"`
 	// AtEnd[0] counts the targets whose γ is the smallest candidate, and AtEnd[1] the targets whose γ is the largest
 	// candidate. For a target that is pure noise, the best γ is +Inf.
@@ -49,11 +49,12 @@ func (c *TargetChoice) WorstExcess() float64 {
 	return worst
 }
 
-// EachScore returns brackets of the GCV of the exact solution for every target and γ, as defined at [LeastGCV]. The bracket of
-// target j at gammas[i] is element j·len(gammas) + i.
+// EachScore returns brackets of the GCV of the exact solution for every target and γ, as defined at [LeastGCV]. The
+// bracket of target j at gammas[i] is element j·len(gammas) + i.
 //
-// No coefficients are computed. One matrix product gives all brackets, in O(r) time per γ and target for r eigenvalues.
-// The brackets are narrow if the summary holds AᵀA or all rows. Errors are the errors of [ridge.Summary.Path].
+// No coefficients are computed. One matrix product gives all brackets, in O(r) time per γ and target for r
+// eigenvalues. The brackets are narrow if the summary holds AᵀA or all rows. Errors are the errors of
+// [ridge.Summary.Path].
 func EachScore(sum *ridge.Summary, gammas []float64) ([]ridge.Interval, error) {
 	k, err := sum.Known(ridge.OneShot.String(), 1, gammas...)
 	if err != nil {
@@ -66,10 +67,10 @@ func EachScore(sum *ridge.Summary, gammas []float64) ([]ridge.Interval, error) {
 	return out, nil
 }
 
-// EachGrid returns the default candidates for [EachGCV]: the [Grid] of 50 γ, extended downwards to the smallest sum of
-// squares of a column. A smaller γ is left out if the GCV of noise is not known to one per cent there. The candidates do
-// not depend on the targets. Blocks of targets of the same rows thus have the same candidates. Errors are the errors of
-// [ridge.Summary.Path].
+// EachGrid returns the default candidates for [EachGCV]: the [Grid] of 50 γ, extended downwards to the smallest sum
+// of squares of a column. A smaller γ is left out if the GCV of noise is not known to one per cent there. The
+// candidates do not depend on the targets. Blocks of targets of the same rows thus have the same candidates. Errors
+// are the errors of [ridge.Summary.Path].
 func EachGrid(sum *ridge.Summary) ([]float64, error) {
 	grid, err := gridOf(sum, GridSize)
 	if err != nil {
@@ -84,9 +85,9 @@ func EachGrid(sum *ridge.Summary) ([]float64, error) {
 	return grid.Gammas[first:], nil
 }
 
-// EachGCV chooses γ for each target by GCV; see [EachScore]. If candidates is nil, [EachGrid] returns the candidates.
-// Every target is compared at all candidates. TargetChoice.AtEnd counts the targets at the ends of the grid. Errors are the
-// errors of [ridge.Summary.Path].
+// EachGCV chooses γ for each target by GCV; see [EachScore]. If candidates is nil, [EachGrid] returns the
+// candidates. Every target is compared at all candidates. TargetChoice.AtEnd counts the targets at the ends of the
+// grid. Errors are the errors of [ridge.Summary.Path].
 func EachGCV(sum *ridge.Summary, candidates []float64) (*TargetChoice, error) {
 	gammas := Ascending(candidates)
 	if candidates == nil {

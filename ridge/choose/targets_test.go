@@ -92,7 +92,12 @@ func TestEachGCV(t *testing.T) {
 			exact = append(exact, s)
 		}
 		for _, size := range []int{min(n, d), max(1, min(n, d)/2)} {
-			sum, err := ridge.Summarize(ctx, src, ridge.SummaryConfig{Size: size, ShrinkRows: 1, Store: fd.StoreRows, Intercept: intercept}, nil)
+			sum, err := ridge.Summarize(
+				ctx,
+				src,
+				ridge.SummaryConfig{Size: size, ShrinkRows: 1, Store: fd.StoreRows, Intercept: intercept},
+				nil,
+			)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -106,7 +111,15 @@ func TestEachGCV(t *testing.T) {
 					continue
 				}
 				if refbig.Float(v.Lo).Cmp(want) > 0 || !math.IsInf(v.Hi, 1) && refbig.Float(v.Hi).Cmp(want) < 0 {
-					t.Errorf("problem %d, %d rows: GCV of target %d at γ = %v is %v, not in %v", seed, size, at/len(gammas), gammas[at%len(gammas)], want, v)
+					t.Errorf(
+						"problem %d, %d rows: GCV of target %d at γ = %v is %v, not in %v",
+						seed,
+						size,
+						at/len(gammas),
+						gammas[at%len(gammas)],
+						want,
+						v,
+					)
 				}
 			}
 			choice, err := choose.EachGCV(sum, gammas)
@@ -125,7 +138,15 @@ func TestEachGCV(t *testing.T) {
 				}
 				excess := new(big.Float).Sub(own, least)
 				if !math.IsInf(choice.Excess[j], 1) && refbig.Float(choice.Excess[j]).Cmp(excess) < 0 {
-					t.Errorf("problem %d, %d rows, target %d: the score of γ = %v exceeds the smallest by %v, not by at most %v", seed, size, j, g, excess, choice.Excess[j])
+					t.Errorf(
+						"problem %d, %d rows, target %d: the score of γ = %v exceeds the smallest by %v, not by at most %v",
+						seed,
+						size,
+						j,
+						g,
+						excess,
+						choice.Excess[j],
+					)
 				}
 				all++
 				if choice.Excess[j] == 0 {
@@ -145,7 +166,13 @@ func TestEachGCV(t *testing.T) {
 
 // TestTargetChoiceJSON: an unbounded excess is null in JSON, and remains unbounded.
 func TestTargetChoiceJSON(t *testing.T) {
-	c := choose.TargetChoice{By: choose.GCV, Candidates: []float64{1, 2}, Gammas: []float64{1, 2}, Scores: []ridge.Interval{{Lo: 1, Hi: 1}, {Lo: 0, Hi: 4}}, Excess: []float64{0, math.Inf(1)}}
+	c := choose.TargetChoice{
+		By:         choose.GCV,
+		Candidates: []float64{1, 2},
+		Gammas:     []float64{1, 2},
+		Scores:     []ridge.Interval{{Lo: 1, Hi: 1}, {Lo: 0, Hi: 4}},
+		Excess:     []float64{0, math.Inf(1)},
+	}
 	text, err := json.Marshal(c)
 	if err != nil || !strings.Contains(string(text), `"excess":[0.0,null]`) {
 		t.Fatalf("%s, %v", text, err)

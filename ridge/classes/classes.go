@@ -95,7 +95,11 @@ func LearnShared(
 	case k > Most:
 		return nil, unfit("the target has more than %d labels: is it a number?", Most)
 	case k == 1:
-		return nil, unfit("all %d rows have the label %q; a classification needs two classes", n, excerpt.Of(c.Labels[0]))
+		return nil, unfit(
+			"all %d rows have the label %q; a classification needs two classes",
+			n,
+			excerpt.Of(c.Labels[0]),
+		)
 	case k == n && n > 2:
 		return nil, unfit("each of the %d rows has a label of its own: is the target a number?", n)
 	}
@@ -235,7 +239,15 @@ func (e *encoded) BlocksFrom(ctx context.Context, firstRow int64) iter.Seq2[data
 			for i, v := range b.Y[:b.N] {
 				class := e.Of(v)
 				if class < 0 {
-					yield(dataset.Block{}, &dataset.SourceError{Reason: fmt.Sprintf("row %d has a label that no row had in the pass before", b.First+int64(i)+1)})
+					yield(
+						dataset.Block{},
+						&dataset.SourceError{
+							Reason: fmt.Sprintf(
+								"row %d has a label that no row had in the pass before",
+								b.First+int64(i)+1,
+							),
+						},
+					)
 					return
 				}
 				for k := range t {

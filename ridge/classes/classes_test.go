@@ -63,7 +63,8 @@ func TestLearn(t *testing.T) {
 		},
 	} {
 		got := learn(t, y, c.text)
-		if !slices.Equal(got.Labels, c.labels) || !slices.Equal(got.Counts, c.counts) || got.Targets() != 3 || got.Of(3) != -1 {
+		if !slices.Equal(got.Labels, c.labels) || !slices.Equal(got.Counts, c.counts) || got.Targets() != 3 ||
+			got.Of(3) != -1 {
 			t.Errorf("%s: %+v", name, got)
 		}
 		for k, v := range c.order {
@@ -91,7 +92,11 @@ func TestLearnRefuses(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	rows, _, err := dataset.Holdout{Share: 0.999999}.Split(source(t, 2, 1, 1, make([]float64, 2), make([]float64, 2), nil))
+	rows, _, err := dataset.Holdout{
+		Share: 0.999999,
+	}.Split(
+		source(t, 2, 1, 1, make([]float64, 2), make([]float64, 2), nil),
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -103,7 +108,8 @@ func TestLearnRefuses(t *testing.T) {
 	}
 }
 
-// TestEncode: the targets are ±1, and the weights of balanced classes are w·n/(K·nₖ), also from the middle of the rows.
+// TestEncode: the targets are ±1, and the weights of balanced classes are w·n/(K·nₖ), also from the middle of
+// the rows.
 func TestEncode(t *testing.T) {
 	for _, labels := range [][]float64{{5, 2, 5, 5, 5}, {5, 2, 7, 5, 5, 7, 5}} { // label 2 has one row
 		n := len(labels)
@@ -133,7 +139,9 @@ func TestEncode(t *testing.T) {
 							t.Errorf("%v, row %d: weight %v, want %v", labels, row, got, exact)
 						}
 						y := b.Y[i*c.Targets() : (i+1)*c.Targets()]
-						if classes.Decide(y) != k || slices.ContainsFunc(y, func(v float64) bool { return math.Abs(v) != 1 }) || c.Targets() > 1 && classes.Margin(y) != 2 {
+						if classes.Decide(y) != k ||
+							slices.ContainsFunc(y, func(v float64) bool { return math.Abs(v) != 1 }) ||
+							c.Targets() > 1 && classes.Margin(y) != 2 {
 							t.Errorf("%v, row %d of class %d: targets %v", labels, row, k, y)
 						}
 					}
@@ -189,7 +197,10 @@ func TestDecisions(t *testing.T) {
 						first, tie = false, tie || of(j) == of(k)
 					}
 				}
-				largest := !slices.ContainsFunc([]int{0, 1, 2, 3}[:max(n, 2)], func(j int) bool { return of(j) > of(k) })
+				largest := !slices.ContainsFunc(
+					[]int{0, 1, 2, 3}[:max(n, 2)],
+					func(j int) bool { return of(j) > of(k) },
+				)
 				always, some = always && first, some || largest
 				if tie && largest {
 					ties++
@@ -199,7 +210,15 @@ func TestDecisions(t *testing.T) {
 				}
 			}
 			if classes.Proves(within, k) != always || classes.Allows(within, k) != some {
-				t.Fatalf("%v, class %d: proved %v, want %v; possible %v, want %v", within, k, classes.Proves(within, k), always, classes.Allows(within, k), some)
+				t.Fatalf(
+					"%v, class %d: proved %v, want %v; possible %v, want %v",
+					within,
+					k,
+					classes.Proves(within, k),
+					always,
+					classes.Allows(within, k),
+					some,
+				)
 			}
 			if always {
 				proved++
@@ -210,10 +229,13 @@ func TestDecisions(t *testing.T) {
 		t.Errorf("only %d proved decisions and %d ties", proved, ties)
 	}
 	nan := ridge.Interval{Lo: math.NaN(), Hi: math.NaN()}
-	if within := []ridge.Interval{{Lo: 1, Hi: 1}, nan}; classes.Proves(within, 0) || classes.Proves(nil, 0) || !classes.Allows(within, 1) || !classes.Allows(nil, 1) {
+	if within := []ridge.Interval{{Lo: 1, Hi: 1}, nan}; classes.Proves(within, 0) || classes.Proves(nil, 0) ||
+		!classes.Allows(within, 1) ||
+		!classes.Allows(nil, 1) {
 		t.Error("an unknown prediction proves a decision")
 	}
-	if classes.Decide([]float64{0}) != 0 || classes.Decide([]float64{1, 3, 3}) != 1 || classes.Margin([]float64{1, 3, 3}) != 0 {
+	if classes.Decide([]float64{0}) != 0 || classes.Decide([]float64{1, 3, 3}) != 1 ||
+		classes.Margin([]float64{1, 3, 3}) != 0 {
 		t.Error("a tie is not decided for the first class")
 	}
 }
@@ -259,13 +281,15 @@ func TestScore(t *testing.T) {
 		v, _ := new(big.Rat).Quo(new(big.Rat).Add(big.NewRat(a, b), big.NewRat(c, d)), big.NewRat(2, 1)).Float64()
 		return v
 	}
-	if v, exact := s.Balanced(); v != fraction(3, 4, 2, 3) || exact.Lo != fraction(1, 4, 1, 3) || exact.Hi != fraction(3, 4, 3, 3) {
+	if v, exact := s.Balanced(); v != fraction(3, 4, 2, 3) || exact.Lo != fraction(1, 4, 1, 3) ||
+		exact.Hi != fraction(3, 4, 3, 3) {
 		t.Errorf("balanced accuracy %v in %v", v, exact)
 	}
 }
 
-// TestEvaluate: the counts agree with the decisions of the exact solution in fractions. There is one feature a, and no
-// intercept: the prediction of class k at a is a·Σ waᵢyᵢₖ/(Σ waᵢ² + γ). The sign of a thus decides, and a = 0 is a tie.
+// TestEvaluate: the counts agree with the decisions of the exact solution in fractions. There is one feature a, and
+// no intercept: the prediction of class k at a is a·Σ waᵢyᵢₖ/(Σ waᵢ² + γ). The sign of a thus decides,
+// and a = 0 is a tie.
 func TestEvaluate(t *testing.T) {
 	r := rand.New(rand.NewPCG(4, 1))
 	for trial := range 40 {
@@ -335,13 +359,23 @@ func TestEvaluate(t *testing.T) {
 		s := scores[0]
 		for j := range k {
 			if s.Right[j] > right[j] || s.Possible[j] < possible[j] {
-				t.Errorf("trial %d, class %d: %d to %d right, exactly %d to %d", trial, j, s.Right[j], s.Possible[j], right[j], possible[j])
+				t.Errorf(
+					"trial %d, class %d: %d to %d right, exactly %d to %d",
+					trial,
+					j,
+					s.Right[j],
+					s.Possible[j],
+					right[j],
+					possible[j],
+				)
 			}
 		}
-		if s.Rows != int64(n) || s.Proved > s.Rows-tied || k == 2 && sums[0].Cmp(sums[1]) != 0 && s.Proved < s.Rows-tied {
+		if s.Rows != int64(n) || s.Proved > s.Rows-tied ||
+			k == 2 && sums[0].Cmp(sums[1]) != 0 && s.Proved < s.Rows-tied {
 			t.Errorf("trial %d: %d of %d decisions are proved, %d tied", trial, s.Proved, s.Rows, tied)
 		}
-		if bare := scores[1]; bare.Proved != 0 || fmt.Sprint(bare.Confusion) != fmt.Sprint(s.Confusion) || slices.Max(bare.Right) != 0 {
+		if bare := scores[1]; bare.Proved != 0 || fmt.Sprint(bare.Confusion) != fmt.Sprint(s.Confusion) ||
+			slices.Max(bare.Right) != 0 {
 			t.Errorf("trial %d: without a certificate %+v", trial, bare)
 		}
 	}

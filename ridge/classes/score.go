@@ -103,8 +103,8 @@ func (c *Classes) NewScore() *Score {
 	return s
 }
 
-// Add adds a row of class truth, which is −1 for an unknown label. y holds the predictions. intervals is nil, or holds
-// intervals that contain the predictions of the exact solution.
+// Add adds a row of class truth, which is −1 for an unknown label. y holds the predictions. intervals is nil, or
+// holds intervals that contain the predictions of the exact solution.
 func (s *Score) Add(truth int, y []float64, intervals []ridge.Interval) {
 	s.Rows++
 	at := Decide(y)
@@ -194,7 +194,10 @@ func (s *Score) Balanced() (value float64, bracket ridge.Interval) {
 		return v
 	}
 	value = mean(func(k int) int64 { return s.Confusion[k][k] })
-	return value, ridge.Interval{Lo: mean(func(k int) int64 { return s.Right[k] }), Hi: mean(func(k int) int64 { return s.Possible[k] })}
+	return value, ridge.Interval{
+		Lo: mean(func(k int) int64 { return s.Right[k] }),
+		Hi: mean(func(k int) int64 { return s.Possible[k] }),
+	}
 }
 
 // Evaluate makes a pass over src and returns the score of each solution. src must be prepared as for the fit, with the

@@ -9,27 +9,28 @@ import (
 	"github.com/fdridge/fdridge/ridge/reason"
 )
 
-// A Problem describes the rows and the wanted solutions, as input of [Choose]. Every field except Gammas must be set; there are
-// no defaults.
+// A Problem describes the rows and the wanted solutions, as input of [Choose]. Every field except Gammas must be set;
+// there are no defaults.
 type Problem struct {
 	Method       ridge.Method // the requested method, or Auto
 	Rows         int64        // n, the number of rows; -1 if unknown
 	Dim, Targets int
-	Gammas       []float64     // nil if γ will be chosen
-	Grid         int           // number of candidates if γ will be chosen
-	LeaveOneOut  bool          // γ is chosen by leave-one-out errors
-	Size         int           // m, the number of rows of the sketch
-	MaxBytes     uint64        // memory that a direct method may use
-	Once         bool          // the rows can be read only once
-	Sparse       bool          // the rows are sparse
-	NeedsSketch  reason.Reason // why a sketch is needed, for example to choose γ by folds; the zero Reason if none is needed
+	Gammas       []float64 // nil if γ will be chosen
+	Grid         int       // number of candidates if γ will be chosen
+	LeaveOneOut  bool      // γ is chosen by leave-one-out errors
+	Size         int       // m, the number of rows of the sketch
+	MaxBytes     uint64    // memory that a direct method may use
+	Once         bool      // the rows can be read only once
+	Sparse       bool      // the rows are sparse
+	// why a sketch is needed, for example to choose γ by folds; the zero Reason if none is needed
+	NeedsSketch reason.Reason
 }
 
 // DefaultSize is the default number of rows of a sketch.
 const DefaultSize = 256
 
-// LosslessSize returns the number of rows of a sketch that loses no information about n×d rows. n is −1 if unknown. The
-// size depends on the memory:
+// LosslessSize returns the number of rows of a sketch that loses no information about n×d rows. n is −1 if
+// unknown. The size depends on the memory:
 //
 //   - n, if n < d and the rows fit in [ridge.MaxGramBytes]
 //   - otherwise d, if AᵀA fits in [ridge.MaxGramBytes]
@@ -54,8 +55,9 @@ type Steps struct {
 	Reason reason.Reason
 }
 
-// Choose chooses the method. If p.Method is not Auto, Choose returns it unchanged. In these rules, an iteration is CG or
-// Galerkin, whichever costs less in a dozen passes. If the rows can be read only once, OneShot replaces the iteration.
+// Choose chooses the method. If p.Method is not Auto, Choose returns it unchanged. In these rules, an iteration is CG
+// or Galerkin, whichever costs less in a dozen passes. If the rows can be read only once, OneShot replaces the
+// iteration.
 //
 //  1. If γ = 0, use Exact.
 //  2. If p.NeedsSketch gives a reason, use an iteration.
@@ -99,19 +101,24 @@ func Choose(p Problem) Steps {
 	case ratio > maxCostRatio:
 		return Steps{iterated, reason.Reason{Rule: reason.IterationIsCheaper, Numbers: []float64{1 / ratio}}}
 	case dual:
-		return Steps{ridge.Exact, reason.Reason{Rule: reason.DualIsCheaper, Numbers: []float64{ratio}, Method: iterated}}
+		return Steps{
+			ridge.Exact,
+			reason.Reason{Rule: reason.DualIsCheaper, Numbers: []float64{ratio}, Method: iterated},
+		}
 	}
 	return Steps{ridge.Exact, reason.Reason{Rule: reason.DirectIsCheaper, Numbers: []float64{ratio}, Method: iterated}}
 }
 
-// Choose prefers a direct method that costs at most maxCostRatio times as much as 12 passes of an iteration. The ratio is
-// above 1, because an iteration may need more passes than estimated.
+// Choose prefers a direct method that costs at most maxCostRatio times as much as 12 passes of an iteration. The
+// ratio is above 1, because an iteration may need more passes than estimated.
 const maxCostRatio = 2
 
 // DependsOnRows reports whether the choice depends on the rows. It may depend on their number, if this is unknown, or
 // on whether they are sparse. The result is false if the rows can be read only once.
 func DependsOnRows(p Problem) bool {
-	if p.Method != ridge.Auto && p.Method != ridge.Exact || p.NeedsSketch.Rule != reason.Asked || slices.Contains(p.Gammas, 0) || p.Once {
+	if p.Method != ridge.Auto && p.Method != ridge.Exact || p.NeedsSketch.Rule != reason.Asked ||
+		slices.Contains(p.Gammas, 0) ||
+		p.Once {
 		return false
 	}
 	p.Sparse = p.Rows >= 0
@@ -124,8 +131,8 @@ func DependsOnRows(p Problem) bool {
 	return p.Sparse && m == ridge.DualCG || p.Rows < 0
 }
 
-// Fits reports whether a direct method has enough memory. AᵀA (or AAᵀ, if n < d) must fit in [ridge.MaxGramBytes], and
-// the method must need at most MaxBytes.
+// Fits reports whether a direct method has enough memory. AᵀA (or AAᵀ, if n < d) must fit in
+// [ridge.MaxGramBytes], and the method must need at most MaxBytes.
 func Fits(p Problem) bool { return misfit(p).Rule == reason.Asked }
 
 // misfit returns the zero Reason if a direct method fits.
@@ -167,8 +174,9 @@ func exactWork(p Problem) float64 {
 	return readFlops + exactFlops(p.Rows, p.Dim, p.numGammas())
 }
 
-// GramPass returns the zero Reason if a pass that computes AᵀA is worthwhile, otherwise the reason why not. AᵀA must fit in
-// MaxBytes and in [ridge.MaxGramBytes]. The pass and its eigenproblems may cost at most five times as much as an iteration.
+// GramPass returns the zero Reason if a pass that computes AᵀA is worthwhile, otherwise the reason why not. AᵀA
+// must fit in MaxBytes and in [ridge.MaxGramBytes]. The pass and its eigenproblems may cost at most five times as
+// much as an iteration.
 func GramPass(p Problem, eigenproblems int) reason.Reason {
 	d := float64(p.Dim)
 	if need := 8 * 8 * d * (d + float64(p.Targets)); need > ridge.MaxGramBytes || need > float64(p.MaxBytes) {

@@ -42,9 +42,9 @@ func exactFlops(n int64, d, k int) float64 {
 	return flops
 }
 
-// sketchFlops returns the cost of computing a sketch, in flops per element of A, without the eigenproblems. The sketch has m
-// rows and shrinks after every p rows. A shrink takes (2mp + p²)·d flops for the new part of BBᵀ, and 2m(m+p)·d for the new
-// sketch B of m rows.
+// sketchFlops returns the cost of computing a sketch, in flops per element of A, without the eigenproblems. The
+// sketch has m rows and shrinks after every p rows. A shrink takes (2mp + p²)·d flops for the new part of BBᵀ,
+// and 2m(m+p)·d for the new sketch B of m rows.
 func sketchFlops(m, p float64) float64 { return 2*m + p + 2*m*(m+p)/p }
 
 // prefersGalerkin reports whether Galerkin costs no more than CG. For a single system, Galerkin's vectors must also fit
@@ -71,7 +71,11 @@ func (o *forecast) exactCost(n int64, k int, maxBytes float64) cost {
 		return o.dualCost(n, k, maxBytes)
 	}
 	numbers := float64(n) * float64(o.d)
-	return cost{flops: numbers * (prepareFlops + exactFlops(n, o.d, k)), read: o.rowBytes() * float64(n), memory: ridge.DirectBytes(factorFor(k), n, o.d, o.t, k, false)}
+	return cost{
+		flops:  numbers * (prepareFlops + exactFlops(n, o.d, k)),
+		read:   o.rowBytes() * float64(n),
+		memory: ridge.DirectBytes(factorFor(k), n, o.d, o.t, k, false),
+	}
 }
 
 // eigenFlops·n³ is the measured cost of an eigenproblem of order n.
@@ -124,7 +128,8 @@ func (o *forecast) sketchCost(n int64, size, lanes int) (cost, error) {
 			return cost{}, err
 		}
 	}
-	products, order := sketchFlops(m, p)*d, k // products is the cost per row; order is the order of the eigenproblem of a shrink
+	// products is the cost per row; order is the order of the eigenproblem of a shrink
+	products, order := sketchFlops(m, p)*d, k
 	shrink := eigenFlops * order * order * order / p
 	if r := o.keepsSparse(live - kept); r > taken {
 		products, shrink = o.sparseSketchFlops(m, float64(r)), 0

@@ -10,20 +10,20 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/certify"
 )
 
-// SizeFor estimates the smallest sketch size such that the one-pass fit at γ ([ridge.Summary.Fit]) has a relative error of at
-// most relErr. For a sketch with the shrinkage η,
+// SizeFor estimates the smallest sketch size such that the one-pass fit at γ ([ridge.Summary.Fit]) has a relative
+// error of at most relErr. For a sketch with the shrinkage η,
 //
 //	ρ/(γ+ρ) ≤ relErr,   ρ = η/2.
 //
-// worst is the size for the largest possible η in exact arithmetic, and likely is the size for the expected η, see [New]. The fit
-// uses the rows of the summary. To estimate a fit of n rows that are similar to the r rows of the summary, pass γ·r/n instead of
-// γ.
+// worst is the size for the largest possible η in exact arithmetic, and likely is the size for the expected η, see
+// [New]. The fit uses the rows of the summary. To estimate a fit of n rows that are similar to the r rows of the
+// summary, pass γ·r/n instead of γ.
 //
-// A result is at most d, and at most the smallest size at which AᵀA itself is kept ([fd.Storage]), because nothing is shrunk
-// then.
+// A result is at most d, and at most the smallest size at which AᵀA itself is kept ([fd.Storage]), because nothing
+// is shrunk then.
 //
-// Both sizes are estimates, because they assume the round-off of the given sketch. The certificate of the fit is proved. relErr
-// must be larger than the effect of round-off at this γ, including the round-off of AᵀY.
+// Both sizes are estimates, because they assume the round-off of the given sketch. The certificate of the fit is
+// proved. relErr must be larger than the effect of round-off at this γ, including the round-off of AᵀY.
 func SizeFor(sum *ridge.Summary, relErr, gamma float64) (worst, likely int, err error) {
 	if err := ridge.OneShot.Takes(gamma); err != nil {
 		return 0, 0, err
@@ -34,7 +34,12 @@ func SizeFor(sum *ridge.Summary, relErr, gamma float64) (worst, likely int, err 
 	}
 	lost := o.known.LostCross(gamma)
 	if !(relErr > o.roundOff/gamma+lost) {
-		return 0, 0, fmt.Errorf("ridge: a relative error of %g is below round-off, %g at gamma = %g", relErr, o.roundOff/gamma+lost, gamma)
+		return 0, 0, fmt.Errorf(
+			"ridge: a relative error of %g is below round-off, %g at gamma = %g",
+			relErr,
+			o.roundOff/gamma+lost,
+			gamma,
+		)
 	}
 	relErr -= lost // the round-off of AᵀY
 	least := func(eta func(m int) float64) int {
@@ -69,7 +74,8 @@ type etaForecast struct {
 	likely    []float64        // expected values of λ₁ + … + λ_k, for k = 0 … d
 	share     float64          // η of the given sketch, divided by the bound on η for the eigenvalues in likely
 	floor     float64          // expected smallest nonzero eigenvalue
-	noisy     bool             // floor was extrapolated, because the given sketch does not contain the smallest eigenvalues
+	// floor was extrapolated, because the given sketch does not contain the smallest eigenvalues
+	noisy bool
 }
 
 func newForecast(sum *ridge.Summary) (*forecast, error) {
@@ -135,12 +141,12 @@ func lastEigenvalue(lambda, tail float64, r, rank int) float64 {
 	return math.Sqrt(lambda * math.Pow(float64(rank)/float64(r), -high) * tail / float64(rank-r))
 }
 
-// floorOf estimates the smallest nonzero eigenvalue of AᵀA for n rows. It multiplies an extrapolated estimate by 1 − √q
-// with q = min(n,d)/max(n,d).
+// floorOf estimates the smallest nonzero eigenvalue of AᵀA for n rows. It multiplies an extrapolated estimate by 1
+// − √q with q = min(n,d)/max(n,d).
 //
-// Noise of n×d entries with variance v has eigenvalues down to (1 − √q)²·v·max(n,d) (V. Marchenko, L. Pastur, Math.
-// USSR-Sbornik 1, 1967). lastEigenvalue returns the geometric mean of two estimates, and only one of them is for noise.
-// So floorOf multiplies by the root of (1 − √q)².
+// Noise of n×d entries with variance v has eigenvalues down to (1 − √q)²·v·max(n,d) (V. Marchenko, L. Pastur,
+// Math. USSR-Sbornik 1, 1967). lastEigenvalue returns the geometric mean of two estimates, and only one of them is
+// for noise. So floorOf multiplies by the root of (1 − √q)².
 func (o *forecast) floorOf(n int64) float64 {
 	floor := o.eta.floor * float64(n) / float64(o.rows)
 	if o.eta.noisy {
@@ -150,8 +156,8 @@ func (o *forecast) floorOf(n int64) float64 {
 	return floor
 }
 
-// least returns the minimum of (‖A‖²_F − sums[k])/(m+1−k) over k ≤ m. sums[k] must bound the sum of the k largest
-// eigenvalues of AᵀA. Then the result bounds the shrinkage of a sketch of m rows.
+// least returns the minimum of (‖A‖²_F − sums[k])/(m+1−k) over k ≤ m. sums[k] must bound the sum of the k
+// largest eigenvalues of AᵀA. Then the result bounds the shrinkage of a sketch of m rows.
 func (s *etaForecast) least(sums []float64, m int) float64 {
 	best := math.Inf(1)
 	for k := 0; k < len(sums) && k <= m; k++ {

@@ -53,9 +53,9 @@ func passesWithin(lo, hi, tol float64, rateOf func(lo, hi float64) rate) int {
 	}
 }
 
-// PredictedPasses returns a bound on the number of passes in which an iterative method reduces the error by the factor tol, in
-// exact arithmetic. The error is in the norm of AᵀA + γI. The pass of the summary is not counted. The bound is 0 if the method
-// may not converge.
+// PredictedPasses returns a bound on the number of passes in which an iterative method reduces the error by the
+// factor tol, in exact arithmetic. The error is in the norm of AᵀA + γI. The pass of the summary is not counted.
+// The bound is 0 if the method may not converge.
 func PredictedPasses(sum *ridge.Summary, gamma, tol float64, m ridge.Method) (int, error) {
 	if err := m.Takes(gamma); err != nil {
 		return 0, err

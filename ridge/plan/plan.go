@@ -21,12 +21,14 @@ type Config struct {
 	Entries float64
 
 	// The following rates describe the machine. [engine.Measure] measures them.
-	FlopRate  float64 // floating-point operations per second in matrix products; default 5e10
-	ReadRate  float64 // bytes of rows per second, from the reader or from memory; a number has 8 bytes, an entry of a sparse row 12; default 1e10
+	FlopRate float64 // floating-point operations per second in matrix products; default 5e10
+	// bytes of rows per second, from the reader or from memory; a number has 8 bytes, an entry of a sparse row 12;
+	// default 1e10
+	ReadRate  float64
 	FreshRate float64 // bytes per second of memory that is written for the first time; default 2e9
 
-	// BaseBytes and BaseSeconds are the memory and time of everything else: the program, the blocks of the reader and earlier
-	// steps. They are added to every option.
+	// BaseBytes and BaseSeconds are the memory and time of everything else: the program, the blocks of the reader and
+	// earlier steps. They are added to every option.
 	BaseBytes   uint64
 	BaseSeconds float64
 }
@@ -35,16 +37,18 @@ type Config struct {
 type Option struct {
 	Method ridge.Method `json:"method"`
 	Size   int          `json:"size"` // m; 0 for a direct method
-	// WorstShrinkage is the largest possible shrinkage η of a sketch of this size in exact arithmetic, scaled to n rows. It is 0
-	// for a sketch that keeps AᵀA itself.
-	WorstShrinkage float64   `json:"worst_shrinkage"`
-	Shrinkage      float64   `json:"shrinkage"`   // expected η
-	Contraction    []float64 `json:"contraction"` // expected relative error of the one-pass fit for each γ: η/(2γ+η) for the expected η
-	Passes         []int     `json:"passes"`      // expected number of passes for each γ; 0: may not converge
-	Bytes          uint64    `json:"bytes"`       // memory in bytes, including BaseBytes
-	Seconds        float64   `json:"seconds"`     // time in seconds, including BaseSeconds
-	Reaches        bool      `json:"reaches"`     // whether Tol is expected to be reached with MaxBytes; false if Tol is below [ridge.LeastTol]
-	ByName         bool      `json:"-"`           // runs only if the caller names the method; never Best
+	// WorstShrinkage is the largest possible shrinkage η of a sketch of this size in exact arithmetic, scaled to n
+	// rows. It is 0 for a sketch that keeps AᵀA itself.
+	WorstShrinkage float64 `json:"worst_shrinkage"`
+	Shrinkage      float64 `json:"shrinkage"` // expected η
+	// expected relative error of the one-pass fit for each γ: η/(2γ+η) for the expected η
+	Contraction []float64 `json:"contraction"`
+	Passes      []int     `json:"passes"`  // expected number of passes for each γ; 0: may not converge
+	Bytes       uint64    `json:"bytes"`   // memory in bytes, including BaseBytes
+	Seconds     float64   `json:"seconds"` // time in seconds, including BaseSeconds
+	// whether Tol is expected to be reached with MaxBytes; false if Tol is below [ridge.LeastTol]
+	Reaches bool `json:"reaches"`
+	ByName  bool `json:"-"` // runs only if the caller names the method; never Best
 }
 
 // A Plan lists the ways to solve a problem.
@@ -58,26 +62,29 @@ type Plan struct {
 	Exact     bool      `json:"-"`    // Exact or DualCG runs if the caller names no method and memory suffices
 }
 
-// New predicts the cost of solving for n rows by each method, with sketches of several sizes. sum is a summary of all rows or of
-// a sample.
+// New predicts the cost of solving for n rows by each method, with sketches of several sizes. sum is a summary of all
+// rows or of a sample.
 //
-// All numbers are estimates. Let σ be the singular values of the sketch. For the rows of the summary, ‖A − A_k‖²_F ≤ ‖A‖²_F −
-// Σ_{i≤k}σᵢ², where A_k is the best approximation of A of rank k. In exact arithmetic, the shrinkage of a sketch of size m is
+// All numbers are estimates. Let σ be the singular values of the sketch. For the rows of the summary, ‖A −
+// A_k‖²_F ≤ ‖A‖²_F − Σ_{i≤k}σᵢ², where A_k is the best approximation of A of rank k. In exact
+// arithmetic, the shrinkage of a sketch of size m is
 //
 //	η ≤ min_{k≤m} (‖A‖²_F − Σ_{i≤k}σᵢ²)/(m+1−k).
 //
-// This is the largest possible η. A sketch that keeps AᵀA itself has η = 0. The expected values depend on these assumptions:
+// This is the largest possible η. A sketch that keeps AᵀA itself has η = 0. The expected values depend on these
+// assumptions:
 //
 //   - The eigenvalues of AᵀA are σᵢ² + η. The rest of the trace is spread evenly over the other directions.
 //   - At every size, η is the same fraction of its bound for these eigenvalues.
 //   - The eigenvalues are proportional to n. This is wrong for the first rows of a sorted file.
 //
-// The number of passes follows from η and from an estimate of the smallest nonzero eigenvalue of AᵀA, see [PredictedPasses]. It
-// is at most d+2 for CG, and two thirds of this for Galerkin. The numbers of passes are accurate to a factor of about two. If all
-// eigenvalues are similar and the sketch is small, they may be up to three times too large.
+// The number of passes follows from η and from an estimate of the smallest nonzero eigenvalue of AᵀA, see
+// [PredictedPasses]. It is at most d+2 for CG, and two thirds of this for Galerkin. The numbers of passes are
+// accurate to a factor of about two. If all eigenvalues are similar and the sketch is small, they may be up to three
+// times too large.
 //
-// The time is the sum of the times for matrix products at FlopRate, for reading at ReadRate and for writing new memory at
-// FreshRate, plus BaseSeconds. It is accurate to a factor of about two if the rates are right.
+// The time is the sum of the times for matrix products at FlopRate, for reading at ReadRate and for writing new
+// memory at FreshRate, plus BaseSeconds. It is accurate to a factor of about two if the rates are right.
 //
 // Best predicts the choice of fdridge.Fit for these rows and γ, with MaxBytes − BaseBytes of memory, see [Choose]:
 //
@@ -86,10 +93,11 @@ type Plan struct {
 //  3. If none of these reaches Tol within MaxBytes, Best equals Soonest. fdridge.Fit runs this option only if the caller names
 //     its method.
 //
-// Soonest may be faster than Best, because Fit must choose before its first pass. To run an option, set Size in the options of
-// Fit and, unless it is Best, Method.
+// Soonest may be faster than Best, because Fit must choose before its first pass. To run an option, set Size in the
+// options of Fit and, unless it is Best, Method.
 //
-// Errors are [ridge.ErrEmpty], *[ridge.GammaError], and [ridge.ErrShape] for a size or a number of rows that is not positive.
+// Errors are [ridge.ErrEmpty], *[ridge.GammaError], and [ridge.ErrShape] for a size or a number of rows that is not
+// positive.
 func New(sum *ridge.Summary, cfg Config) (*Plan, error) {
 	o, err := newForecast(sum)
 	if err != nil {
@@ -165,12 +173,20 @@ func (c *Config) complete(o *forecast) error {
 		return badinput.Errorf("ridge: Entries is %v, must not be negative", c.Entries)
 	}
 	if !(c.Tol > 0) || !(c.BaseSeconds >= 0) || !(c.FlopRate > 0) || !(c.ReadRate > 0) || !(c.FreshRate > 0) {
-		return badinput.Errorf("ridge: a plan with Tol = %v, %v flops, %v bytes read and %v of memory a second, and %v s before; they must be positive", c.Tol, c.FlopRate, c.ReadRate, c.FreshRate, c.BaseSeconds)
+		return badinput.Errorf(
+			"ridge: a plan with Tol = %v, %v flops, %v bytes read and %v of memory a second, and %v s before; they must be positive",
+			c.Tol,
+			c.FlopRate,
+			c.ReadRate,
+			c.FreshRate,
+			c.BaseSeconds,
+		)
 	}
 	return nil
 }
 
-// choose sets the fields Best, Soonest, IsDefault and Exact. If Choose chooses DualCG, the direct option becomes DualCG.
+// choose sets the fields Best, Soonest, IsDefault and Exact. If Choose chooses DualCG, the direct option becomes
+// DualCG.
 func (p *Plan) choose(cfg Config, o *forecast) {
 	sparse, room := o.countsEntries(), cfg.MaxBytes-cfg.BaseBytes
 	run := func(size int, maxBytes uint64) ridge.Method {

@@ -12,8 +12,8 @@ import (
 // A Remedy is a change of options that may help a fit reach its tolerance.
 type Remedy struct {
 	Kind RemedyKind
-	// Value is the number that Kind needs: a tolerance, a γ, a sketch size, a number of passes or a ratio. It is 0 if Kind needs
-	// no number.
+	// Value is the number that Kind needs: a tolerance, a γ, a sketch size, a number of passes or a ratio. It is 0 if
+	// Kind needs no number.
 	Value float64
 }
 
@@ -24,8 +24,8 @@ const (
 	// FactorDirectly: use method Exact, because AᵀA (or AAᵀ) fits in memory. Gradients with twice the digits then
 	// correct the solution.
 	FactorDirectly RemedyKind = iota
-	// ScaleColumns: scale the features to similar norms, as [dataset.Standardize] does. Value is the ratio of the largest norm of a
-	// feature to the smallest. This changes the problem: γ then penalises all features equally.
+	// ScaleColumns: scale the features to similar norms, as [dataset.Standardize] does. Value is the ratio of the
+	// largest norm of a feature to the smallest. This changes the problem: γ then penalises all features equally.
 	ScaleColumns
 	// AllowPasses: set MaxPasses to Value.
 	AllowPasses
@@ -41,12 +41,13 @@ const (
 
 // An Outcome describes a completed fit, as input of [Remedies].
 type Outcome struct {
-	Problem      Problem
-	Method       ridge.Method // the method that ran
-	Status       ridge.Status
-	Solutions    []*ridge.Solution
-	Summary      *ridge.Summary // nil for a direct method
-	ColumnSpread float64        // ratio of the largest norm of a feature to the smallest nonzero norm, see [Spread]; 0 if unknown
+	Problem   Problem
+	Method    ridge.Method // the method that ran
+	Status    ridge.Status
+	Solutions []*ridge.Solution
+	Summary   *ridge.Summary // nil for a direct method
+	// ratio of the largest norm of a feature to the smallest nonzero norm, see [Spread]; 0 if unknown
+	ColumnSpread float64
 	Tol          float64
 	MaxPasses    int
 	// LeastGamma is the smallest power of ten that reaches Tol as γ of a fit with dependent columns; 0 if unknown.
@@ -68,8 +69,8 @@ const (
 	doubledTol    = 1e-10
 )
 
-// Remedies returns changes of options that may help a fit that missed its tolerance, the most reliable first. It omits changes that
-// cannot help or need more than MaxBytes. Its errors are the errors of [New].
+// Remedies returns changes of options that may help a fit that missed its tolerance, the most reliable first. It
+// omits changes that cannot help or need more than MaxBytes. Its errors are the errors of [New].
 func Remedies(o Outcome) ([]Remedy, error) {
 	r := &o
 	var out []Remedy
@@ -132,8 +133,8 @@ func (r *Outcome) worstMiss() (worst, gamma float64) {
 	return worst, gamma
 }
 
-// canScale reports whether scaling the columns may reduce the error bound to the tolerance. Scaling divides the condition number
-// of AᵀA by at most the square of ColumnSpread.
+// canScale reports whether scaling the columns may reduce the error bound to the tolerance. Scaling divides the
+// condition number of AᵀA by at most the square of ColumnSpread.
 func (r *Outcome) canScale() bool {
 	if r.ColumnSpread <= unevenSpread || r.Summary != nil && !r.Summary.HoldsGram() {
 		return r.ColumnSpread > unevenSpread
@@ -189,7 +190,8 @@ func (r *Outcome) morePasses(gamma float64) ([]Remedy, error) {
 	if plan.Tol < doubledTol {
 		more = doubledPasses
 	}
-	suffices := false // MaxPasses should be enough for the present size, so a larger sketch does not help against round-off
+	// MaxPasses should be enough for the present size, so a larger sketch does not help against round-off
+	suffices := false
 	for _, o := range p.Options {
 		passes, allowed := o.Passes[0]-1, r.MaxPasses // without the pass of the summary
 		switch {
@@ -233,8 +235,8 @@ func roundUp(v float64) float64 {
 	return up
 }
 
-// Spread returns a lower bound on the ratio of the largest norm of a column to the smallest nonzero norm. The sum of squares of
-// column j is between squares[j] and squares[j]+slack. Spread returns 0 if all squares are 0.
+// Spread returns a lower bound on the ratio of the largest norm of a column to the smallest nonzero norm. The sum of
+// squares of column j is between squares[j] and squares[j]+slack. Spread returns 0 if all squares are 0.
 func Spread(squares []float64, slack float64) float64 {
 	least, largest := math.Inf(1), 0.0
 	for _, v := range squares {

@@ -44,14 +44,15 @@ func (o *forecast) gradientFlops() float64 {
 	return dense
 }
 
-// sparseSketchFlops returns the cost per row of a sketch of m rows that shrinks after every r rows, see docs/math.md §2.
+// sparseSketchFlops returns the cost per row of a sketch of m rows that shrinks after every r rows, see docs/math.md
+// §2.
 func (o *forecast) sparseSketchFlops(m, r float64) float64 {
 	d, order := float64(o.d), m+r
 	return 4*gathered*m*o.entries + (2*m*m*d+eigenFlops*order*order*order)/r
 }
 
-// dualCost returns the cost of a direct solution by AAᵀ. If dense rows do not fit, half of the remaining memory is used for
-// rows.
+// dualCost returns the cost of a direct solution by AAᵀ. If dense rows do not fit, half of the remaining memory is
+// used for rows.
 func (o *forecast) dualCost(n int64, k int, maxBytes float64) cost {
 	rows := float64(n)
 	all := rows * o.entries

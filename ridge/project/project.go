@@ -38,13 +38,13 @@ type Options struct {
 	Gather func(ctx context.Context, own []byte) ([][]byte, error)
 }
 
-// A Projection removes the columns Z without penalty from rows [A Z Y]. For a target b, let M = (ZᵀZ)⁻¹ZᵀA and N =
-// (ZᵀZ)⁻¹Zᵀb. The ridge problem
+// A Projection removes the columns Z without penalty from rows [A Z Y]. For a target b, let M = (ZᵀZ)⁻¹ZᵀA and
+// N = (ZᵀZ)⁻¹Zᵀb. The ridge problem
 //
 //	min ½‖Ax + Zu − b‖² + γ/2·‖x‖²
 //
-// has the same solution x* as the problem with A − ZM and b − ZN instead of A and b, without Zu. Then u* = N − Mx*.
-// Rows and targets are weighted, and centred if there is an intercept.
+// has the same solution x* as the problem with A − ZM and b − ZN instead of A and b, without Zu. Then u* = N −
+// Mx*. Rows and targets are weighted, and centred if there is an intercept.
 //
 // M, N and A − ZM have rounding errors, by which [Projection.Restore] widens all bounds. The option Unpenalized of
 // fdridge.Fit does all of this.
@@ -226,8 +226,8 @@ func (p *Projection) units(columns []int) []float64 {
 	return out
 }
 
-// dependent returns the error that column k, which has no penalty, depends on other columns. If k is −1, it chooses the
-// column closest to linear dependence.
+// dependent returns the error that column k, which has no penalty, depends on other columns. If k is −1, it chooses
+// the column closest to linear dependence.
 func (p *Projection) dependent(system *direct.System, k int) error {
 	column, on := system.Dependent(k)
 	e := &DependentError{Column: p.columns[column]}
@@ -247,8 +247,8 @@ func (p *Projection) Apply(src dataset.Source) dataset.Source {
 }
 
 // ApplyWithLeverages is like Apply, with more targets at the end. For a row z of the columns Z without penalty, with
-// weight w, the first is the leverage w·zᵀ(ZᵀZ)⁻¹z. With an intercept, z is centred. The second is the row's share in the
-// rounding errors of the projection. The targets of src follow. ridge.LeaveOneOut needs all of these.
+// weight w, the first is the leverage w·zᵀ(ZᵀZ)⁻¹z. With an intercept, z is centred. The second is the row's
+// share in the rounding errors of the projection. The targets of src follow. ridge.LeaveOneOut needs all of these.
 func (p *Projection) ApplyWithLeverages(src dataset.Source) dataset.Source {
 	return &projected{src: src, p: p, subtract: true, leverages: true}
 }
@@ -390,12 +390,12 @@ func (p *Projection) leverage(z []float64) float64 {
 // precise reports whether sums have twice the digits, which is slower.
 func (p *Projection) precise() bool { return len(p.columns)*(len(p.others)+p.t) <= 1<<10 }
 
-// subtract replaces a row [z a y] of [Z A Y] by [z − ν, [a y] − μ − (z − ν)B]. p.shift holds the means ν and μ of the
-// columns, and p.coefs is B.
+// subtract replaces a row [z a y] of [Z A Y] by [z − ν, [a y] − μ − (z − ν)B]. p.shift holds the means ν
+// and μ of the columns, and p.coefs is B.
 //
-// If low is nil, the error of an element is at most q + 4 unit round-offs times the sum of the magnitudes of its terms.
-// Otherwise low is workspace, and sums have twice the digits: an element is rounded once, and its other errors are at most
-// 4q + 16 squares of the unit round-off times this sum.
+// If low is nil, the error of an element is at most q + 4 unit round-offs times the sum of the magnitudes of its
+// terms. Otherwise low is workspace, and sums have twice the digits: an element is rounded once, and its other errors
+// are at most 4q + 16 squares of the unit round-off times this sum.
 func (p *Projection) subtract(row, low []float64) {
 	q := len(p.columns)
 	rest := row[q:]
@@ -424,13 +424,13 @@ func (p *Projection) subtract(row, low []float64) {
 	}
 }
 
-// Restore converts solutions for the rows of [Projection.Apply] to solutions for all columns, in place. Solutions with
-// a Penalty are left unchanged. penalty holds the penalties by whose roots the columns of A were divided after Apply, or is
-// nil.
+// Restore converts solutions for the rows of [Projection.Apply] to solutions for all columns, in place. Solutions
+// with a Penalty are left unchanged. penalty holds the penalties by whose roots the columns of A were divided after
+// Apply, or is nil.
 //
 // Afterwards, Coef and Scaled have the coefficients of all columns. Penalty is 0 at the columns of Z, and
-// UnpenalizedBounds has a bound for each of them. If only the errors of the projection raise the relative error of a target
-// above tol, the status becomes [ridge.RoundOff]. A tol of 0 means no tolerance.
+// UnpenalizedBounds has a bound for each of them. If only the errors of the projection raise the relative error of a
+// target above tol, the status becomes [ridge.RoundOff]. A tol of 0 means no tolerance.
 func (p *Projection) Restore(fits []*ridge.Solution, penalty []float64, tol float64) error {
 	if p.found == nil {
 		return rows.Unfit("a zero Projection; use New")

@@ -46,17 +46,19 @@ const (
 	DualTooLarge
 	// MemoryTooSmall: a direct method needs more than MaxBytes. Numbers holds the bytes needed and MaxBytes.
 	MemoryTooSmall
-	// DirectIsCheaper: factoring AᵀA costs at most twice as much as 12 passes of Method. The rule allows twice the cost, because an
-	// iteration may need more than 12 passes. Numbers holds the cost of factoring divided by the cost of the passes.
+	// DirectIsCheaper: factoring AᵀA costs at most twice as much as 12 passes of Method. The rule allows twice the
+	// cost, because an iteration may need more than 12 passes. Numbers holds the cost of factoring divided by the cost
+	// of the passes.
 	DirectIsCheaper
-	// DualIsCheaper: factoring AAᵀ costs at most twice as much as 12 passes of Method. The rule allows twice the cost, because an
-	// iteration may need more than 12 passes. Numbers holds the cost of factoring divided by the cost of the passes.
+	// DualIsCheaper: factoring AAᵀ costs at most twice as much as 12 passes of Method. The rule allows twice the cost,
+	// because an iteration may need more than 12 passes. Numbers holds the cost of factoring divided by the cost of the
+	// passes.
 	DualIsCheaper
 	// IterationIsCheaper: 12 passes of an iteration cost less than half as much as factoring. Numbers holds the cost of
 	// the passes divided by the cost of factoring.
 	IterationIsCheaper
-	// SparseRows: DualCG was chosen, because the rows are sparse and fewer than the features, and the n×n matrix AAᵀ is too
-	// large.
+	// SparseRows: DualCG was chosen, because the rows are sparse and fewer than the features, and the n×n matrix AAᵀ
+	// is too large.
 	SparseRows
 	// SparseLeverages: DualCG was chosen, because leave-one-out errors of sparse rows need leverages, and trial vectors
 	// bracket them without AAᵀ.
@@ -88,11 +90,11 @@ const (
 	GramIsHeld
 	// GramWasComputed: one more pass computed AᵀA. Numbers[0] is choose.Choice.RelativeExcess.
 	GramWasComputed
-	// GramCostsTooMuch: a pass that computes AᵀA costs too much. Numbers[0] is choose.Choice.RelativeExcess, and Numbers[1]
-	// is the cost divided by the limit.
+	// GramCostsTooMuch: a pass that computes AᵀA costs too much. Numbers[0] is choose.Choice.RelativeExcess, and
+	// Numbers[1] is the cost divided by the limit.
 	GramCostsTooMuch
-	// GramDoesNotFit: a pass that computes AᵀA needs too much memory. Numbers[0] is choose.Choice.RelativeExcess, Numbers[1]
-	// is d, and Numbers[2] is the number of bytes needed.
+	// GramDoesNotFit: a pass that computes AᵀA needs too much memory. Numbers[0] is choose.Choice.RelativeExcess,
+	// Numbers[1] is d, and Numbers[2] is the number of bytes needed.
 	GramDoesNotFit
 	// CandidatesWereSolved: further passes solved for the γ that could still be best. Numbers holds the number of passes.
 	CandidatesWereSolved

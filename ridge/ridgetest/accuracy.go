@@ -46,7 +46,12 @@ var references = sync.OnceValue(func() (out []refProblem) {
 			// Sparse rows far from zero lose digits: they are not centred.
 			p.sparse = i%2 == 1 && kind != "offset"
 			for _, intercept := range []bool{false, true} {
-				k := refProblem{problem: p, name: fmt.Sprintf("%s, %v, intercept %v", kind, p, intercept), intercept: intercept, solved: make(map[float64]*refbig.Solution)}
+				k := refProblem{
+					problem:   p,
+					name:      fmt.Sprintf("%s, %v, intercept %v", kind, p, intercept),
+					intercept: intercept,
+					solved:    make(map[float64]*refbig.Solution),
+				}
 				k.ref = refbig.New(rows(p.x), rows(p.y), nil, intercept)
 				k.least, k.most, k.mean = p.eigenvalues(intercept)
 				if k.most > 0 { // a single row minus its mean is zero; then there is no scale for γ
@@ -110,7 +115,12 @@ func (s Solver) accuracy(t *testing.T) {
 					g := refbig.Norm(k.ref.Gradient(gamma, j, x)) / (((k.most+gamma)*norm(x) + refbig.Norm(k.ref.C[j])) * eps * float64(max(n, d)))
 					backward = math.Max(backward, g)
 					if !(g <= 1) {
-						t.Errorf("%s, γ = %g: the residual of the normal equations is %.3g of what it may be", k.name, gamma, g)
+						t.Errorf(
+							"%s, γ = %g: the residual of the normal equations is %.3g of what it may be",
+							k.name,
+							gamma,
+							g,
+						)
 					}
 				}
 				residual = math.Max(residual, s.residual(t, k, f, j))
@@ -123,7 +133,14 @@ func (s Solver) accuracy(t *testing.T) {
 			}
 		}
 	}
-	t.Logf("worst relative error %.3g of %s, backward error %.3g of its bar, error %.3g of the certified, residual off by %.3g", forward, s.bar(), backward, bound, residual)
+	t.Logf(
+		"worst relative error %.3g of %s, backward error %.3g of its bar, error %.3g of the certified, residual off by %.3g",
+		forward,
+		s.bar(),
+		backward,
+		bound,
+		residual,
+	)
 }
 
 // residual returns the relative error of RSS, with 10⁻⁴ TSS as the smallest denominator.

@@ -136,7 +136,8 @@ func Inside(t rapid.TB, what string, v ridge.Interval, x, scale *big.Float) {
 	t.Helper()
 	slack := new(big.Float).SetMantExp(scale, -400)
 	lo, hi := new(big.Float).Add(x, slack), new(big.Float).Sub(x, slack)
-	if math.IsNaN(v.Lo) || math.IsNaN(v.Hi) || !(refbig.Float(v.Lo).Cmp(lo) <= 0) || !(refbig.Float(v.Hi).Cmp(hi) >= 0) {
+	if math.IsNaN(v.Lo) || math.IsNaN(v.Hi) || !(refbig.Float(v.Lo).Cmp(lo) <= 0) ||
+		!(refbig.Float(v.Hi).Cmp(hi) >= 0) {
 		t.Errorf("%s %.17g is outside [%.17g, %.17g]", what, x, v.Lo, v.Hi)
 	}
 }

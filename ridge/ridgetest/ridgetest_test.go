@@ -41,19 +41,34 @@ type solve = func(src dataset.Source, gammas []float64, intercept bool) ([]*ridg
 
 func exact(be engine.Backend, factor ridge.Method) solve {
 	return func(src dataset.Source, gammas []float64, intercept bool) ([]*ridge.Solution, error) {
-		return ridge.SolveExact(context.Background(), src, gammas, ridge.ExactOptions{Method: factor, Intercept: intercept, Backend: be})
+		return ridge.SolveExact(
+			context.Background(),
+			src,
+			gammas,
+			ridge.ExactOptions{Method: factor, Intercept: intercept, Backend: be},
+		)
 	}
 }
 
 // summarize makes a sketch of size m of the rows.
 func summarize(be engine.Backend, src dataset.Source, m int, intercept bool) (*ridge.Summary, error) {
-	return ridge.Summarize(context.Background(), src, ridge.SummaryConfig{Size: m, Intercept: intercept, Backend: be, Store: fd.StoreRows}, nil)
+	return ridge.Summarize(
+		context.Background(),
+		src,
+		ridge.SummaryConfig{Size: m, Intercept: intercept, Backend: be, Store: fd.StoreRows},
+		nil,
+	)
 }
 
 // kept refines the solutions of a summary that keeps AᵀA itself.
 func kept(be engine.Backend, m ridge.Method) solve {
 	return func(src dataset.Source, gammas []float64, intercept bool) ([]*ridge.Solution, error) {
-		sum, err := ridge.Summarize(context.Background(), src, ridge.SummaryConfig{Size: 1, Intercept: intercept, Backend: be, Store: fd.StoreScatter}, nil)
+		sum, err := ridge.Summarize(
+			context.Background(),
+			src,
+			ridge.SummaryConfig{Size: 1, Intercept: intercept, Backend: be, Store: fd.StoreScatter},
+			nil,
+		)
 		if err != nil {
 			return nil, err
 		}

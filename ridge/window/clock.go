@@ -28,9 +28,18 @@ type TimeError struct {
 func (e *TimeError) Error() string {
 	const layout = time.RFC3339Nano
 	if e.Row < 0 {
-		return fmt.Sprintf("ridge: the time cannot be set to %s: it is already %s", e.Time.Format(layout), e.Before.Format(layout))
+		return fmt.Sprintf(
+			"ridge: the time cannot be set to %s: it is already %s",
+			e.Time.Format(layout),
+			e.Before.Format(layout),
+		)
 	}
-	return fmt.Sprintf("ridge: row %d has time %s, after a row at %s: times must not decrease", e.Row+1, e.Time.Format(layout), e.Before.Format(layout))
+	return fmt.Sprintf(
+		"ridge: row %d has time %s, after a row at %s: times must not decrease",
+		e.Row+1,
+		e.Time.Format(layout),
+		e.Before.Format(layout),
+	)
 }
 
 // Is reports whether target is [ridge.ErrInput].
@@ -93,7 +102,10 @@ func appendTimes(s timedStream, times []time.Time, b dataset.Block) error {
 // nanosAfter converts t to nanoseconds, unless t is earlier than last.
 func nanosAfter(last int64, t time.Time, row int) (int64, error) {
 	if t.Before(time.Unix(0, noTime+1)) || t.After(time.Unix(0, math.MaxInt64)) {
-		return 0, badinput.Errorf("ridge: the time %v cannot be counted in nanoseconds: it must be in the years 1678 to 2261", t)
+		return 0, badinput.Errorf(
+			"ridge: the time %v cannot be counted in nanoseconds: it must be in the years 1678 to 2261",
+			t,
+		)
 	}
 	nanos := t.UnixNano()
 	if nanos < last {

@@ -12,8 +12,8 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/accum"
 )
 
-// Config holds the options of [New]. Summary.Dim, Summary.Size and either Rows or Duration are required. The zero value of every
-// other field is the documented default.
+// Config holds the options of [New]. Summary.Dim, Summary.Size and either Rows or Duration are required. The zero
+// value of every other field is the documented default.
 type Config struct {
 	Summary ridge.SummaryConfig // configuration of the summaries; must have one lane
 
@@ -24,8 +24,8 @@ type Config struct {
 	// window. It has at most Share·k rows, if k rows are newer than the sketch. 1/Share is rounded up to a whole
 	// number, at most [MaxParts]. The default is 1/4. Half the share takes about twice the memory.
 	Share float64
-	// Inside leaves out the oldest sketch if some of its rows are outside the window. By default the summary contains all rows in
-	// the window, and some older rows.
+	// Inside leaves out the oldest sketch if some of its rows are outside the window. By default the summary contains
+	// all rows in the window, and some older rows.
 	Inside bool
 	// BlockRows is the number of rows of the smallest sketches. 0 means the number of rows that a sketch holds before
 	// it shrinks. The newest rows are stored without a sketch, at least BlockRows/[Config.Share] of them.
@@ -42,7 +42,11 @@ func (cfg Config) complete() (Config, error) {
 	}
 	switch {
 	case cfg.Rows < 0 || cfg.Duration < 0 || (cfg.Rows > 0) == (cfg.Duration > 0):
-		return cfg, badinput.Errorf("ridge: a window has either Rows or Duration: of these, %d and %v, one must be positive and the other 0", cfg.Rows, cfg.Duration)
+		return cfg, badinput.Errorf(
+			"ridge: a window has either Rows or Duration: of these, %d and %v, one must be positive and the other 0",
+			cfg.Rows,
+			cfg.Duration,
+		)
 	case !(cfg.Share >= 1.0/MaxParts && cfg.Share <= 1):
 		return cfg, badinput.Errorf("ridge: Share is %v, must be at least 1/%d and at most 1", cfg.Share, MaxParts)
 	case cfg.BlockRows < 0 || cfg.BlockRows > math.MaxInt32:
@@ -61,7 +65,13 @@ func (cfg Config) complete() (Config, error) {
 		cfg.BlockRows = m + p
 	}
 	if !shape.Addressable(uint64(cfg.BlockRows), uint64(cfg.Summary.Dim)+uint64(cfg.Summary.Targets)) {
-		return cfg, fmt.Errorf("%w: BlockRows·(d+t) = %d·(%d+%d)", fd.ErrSize, cfg.BlockRows, cfg.Summary.Dim, cfg.Summary.Targets)
+		return cfg, fmt.Errorf(
+			"%w: BlockRows·(d+t) = %d·(%d+%d)",
+			fd.ErrSize,
+			cfg.BlockRows,
+			cfg.Summary.Dim,
+			cfg.Summary.Targets,
+		)
 	}
 	return cfg, nil
 }

@@ -44,7 +44,8 @@ func TestWindowMemory(t *testing.T) {
 		runtime.GC()
 		runtime.ReadMemStats(&after)
 		k := math.Ceil(1 / share)
-		if limit := int((k + 1) * (1 + max(0, math.Log2(float64(n)*(1+share)/(k*block))))); most > limit || (n == block && most > 0) {
+		if limit := int((k + 1) * (1 + max(0, math.Log2(float64(n)*(1+share)/(k*block))))); most > limit ||
+			(n == block && most > 0) {
 			t.Errorf("N = %d: %d sketches, more than %d", n, most, limit)
 		}
 		// A sketch has (m+p)·d numbers, (m+p)² a few times, and its share of sums, of O(d); rows that are kept
@@ -71,14 +72,34 @@ func TestWindowAllocations(t *testing.T) {
 	s := streamOf(rand.New(rand.NewPCG(20, 5)), 1, 8, 1)
 	s.sparse = false
 	b := s.cut(0, 1)
-	w := must(window.New(window.Config{Summary: ridge.SummaryConfig{Dim: 8, Size: 2, Store: fd.StoreRows}, Rows: 3 * block, Share: 1, BlockRows: block}))(t)
+	w := must(
+		window.New(
+			window.Config{
+				Summary:   ridge.SummaryConfig{Dim: 8, Size: 2, Store: fd.StoreRows},
+				Rows:      3 * block,
+				Share:     1,
+				BlockRows: block,
+			},
+		),
+	)(
+		t,
+	)
 	for range 10*block + 1 {
 		check(t, w.AppendAt(start, b))
 	}
 	if n := testing.AllocsPerRun(block-10, func() { check(t, w.AppendAt(start, b)) }); n > 0 {
 		t.Errorf("a window: %g allocations a row", n)
 	}
-	f := must(window.NewFading(window.FadingConfig{Summary: ridge.SummaryConfig{Dim: 8, Size: 2, Store: fd.StoreRows}, HalfLife: time.Second}))(t)
+	f := must(
+		window.NewFading(
+			window.FadingConfig{
+				Summary:  ridge.SummaryConfig{Dim: 8, Size: 2, Store: fd.StoreRows},
+				HalfLife: time.Second,
+			},
+		),
+	)(
+		t,
+	)
 	at := start
 	appendLater := func() {
 		at = at.Add(time.Second / 5)

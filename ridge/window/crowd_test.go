@@ -45,7 +45,13 @@ func TestWindowCrowd(t *testing.T) {
 					want = got
 				}
 				if w.Sketches() < 5 || !bytes.Equal(got, want) {
-					t.Errorf("%+v: on %d cores, %d rows at a time: other bits; %d sketches", cfg, procs, most, w.Sketches())
+					t.Errorf(
+						"%+v: on %d cores, %d rows at a time: other bits; %d sketches",
+						cfg,
+						procs,
+						most,
+						w.Sketches(),
+					)
 				}
 			}
 		}
@@ -54,7 +60,11 @@ func TestWindowCrowd(t *testing.T) {
 
 // TestWindowSketchesInRange: rows that have become sketches count where it is asked whether all can be merged.
 func TestWindowSketchesInRange(t *testing.T) {
-	w := must(window.New(window.Config{Summary: ridge.SummaryConfig{Dim: 1, Size: 1}, Rows: 1000, Share: 1, BlockRows: 1}))(t)
+	w := must(
+		window.New(window.Config{Summary: ridge.SummaryConfig{Dim: 1, Size: 1}, Rows: 1000, Share: 1, BlockRows: 1}),
+	)(
+		t,
+	)
 	b := dataset.Block{N: 1, X: []float64{math.Sqrt(fd.MaxSquares / 4 / 6.5)}, Y: []float64{0}}
 	for range 6 {
 		check(t, w.Append(b))

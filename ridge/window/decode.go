@@ -13,7 +13,8 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/rows"
 )
 
-// UnmarshalBinary replaces w by the window in data, which must be one message of [Window.MarshalBinary]. See [Window.ReadFrom].
+// UnmarshalBinary replaces w by the window in data, which must be one message of [Window.MarshalBinary]. See
+// [Window.ReadFrom].
 func (w *Window) UnmarshalBinary(data []byte) error {
 	read, err := accum.ReadOnly(data, w.cfg.Summary.Backend, decodeWindow)
 	if err == nil {
@@ -22,9 +23,9 @@ func (w *Window) UnmarshalBinary(data []byte) error {
 	return err
 }
 
-// ReadFrom replaces w by the next window in r, written by [Window.WriteTo]. It reads exactly one message. w may be the zero
-// value. The backend of w is unchanged. After an error w is unchanged. ReadFrom allocates at most twice the size of the message,
-// plus 64 KiB for each sketch.
+// ReadFrom replaces w by the next window in r, written by [Window.WriteTo]. It reads exactly one message. w may be
+// the zero value. The backend of w is unchanged. After an error w is unchanged. ReadFrom allocates at most twice the
+// size of the message, plus 64 KiB for each sketch.
 func (w *Window) ReadFrom(r io.Reader) (int64, error) {
 	read, n, err := accum.Read(r, w.cfg.Summary.Backend, decodeWindow)
 	if err == nil {
@@ -132,7 +133,13 @@ func (w *Window) readChunk(m *wire.Reader, size int64) {
 		c.rows.W = m.Float64s(n)
 	}
 	if sparse {
-		c.rows.CSR = engine.CSR{Rows: n, Cols: d, RowPtr: m.Ints(n + 1), ColIdx: m.Int32s(int(h.Entries)), Val: m.Float64s(int(h.Entries))}
+		c.rows.CSR = engine.CSR{
+			Rows:   n,
+			Cols:   d,
+			RowPtr: m.Ints(n + 1),
+			ColIdx: m.Int32s(int(h.Entries)),
+			Val:    m.Float64s(int(h.Entries)),
+		}
 	} else {
 		c.rows.X = m.Float64s(n * d)
 	}
@@ -243,7 +250,8 @@ func (w *Window) checkAges() (why string) {
 		}
 	}
 	appended, cells, recent := w.appended, len(w.cells), len(w.recent)
-	if cells > 0 && w.hasLeft(w.cells[0].end-1, w.cells[0].to) || cells == 0 && recent > 0 && w.hasLeft(w.recent[0].firstRow(appended), w.recent[0].times[0]) {
+	if cells > 0 && w.hasLeft(w.cells[0].end-1, w.cells[0].to) ||
+		cells == 0 && recent > 0 && w.hasLeft(w.recent[0].firstRow(appended), w.recent[0].times[0]) {
 		return "the first rows have left the window"
 	}
 	return ""

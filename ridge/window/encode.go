@@ -105,8 +105,8 @@ func (w *Window) BinarySize() int64 {
 	return wire.Frame + w.content(template)
 }
 
-// MarshalBinary returns the complete state of the window. A decoded window gives the same bits as w in all further operations.
-// Format version 1, little-endian:
+// MarshalBinary returns the complete state of the window. A decoded window gives the same bits as w in all further
+// operations. Format version 1, little-endian:
 //
 //	offset  bytes
 //	0       8         magic: 89 'F' 'D' 'R' 0D 0A 1A 0A

@@ -47,7 +47,13 @@ func ExampleWindow() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Printf("rows %d to %d, from %s to %s\n", span.First, span.First+span.Rows-1, span.From.Format(time.TimeOnly), span.To.Format(time.TimeOnly))
+	fmt.Printf(
+		"rows %d to %d, from %s to %s\n",
+		span.First,
+		span.First+span.Rows-1,
+		span.From.Format(time.TimeOnly),
+		span.To.Format(time.TimeOnly),
+	)
 	fmt.Printf("%d sketches; the edge is in the first %d rows\n", w.Sketches(), span.Edge)
 	fmt.Printf("y = %.1f + %.1f·x\n", fit.Targets[0].Intercept, fit.Targets[0].Coef[0])
 

@@ -29,20 +29,20 @@ func (c FadingConfig) halfLife() int64 { return max(int64(c.HalfLife), c.HalfLif
 // countsRows reports whether the half-life is a number of rows.
 func (c FadingConfig) countsRows() bool { return c.HalfLifeRows > 0 }
 
-// A Fading is a summary of all rows of a stream in which the weight of each row halves after each half-life h. At time t, a row
-// of weight w that arrived at time t₀ has the weight
+// A Fading is a summary of all rows of a stream in which the weight of each row halves after each half-life h. At
+// time t, a row of weight w that arrived at time t₀ has the weight
 //
 //	w·2^(−(t−t₀)/h).
 //
-// A Fading takes the memory of one [ridge.Summary]. The caller sets the time, as in a [Window]. With [FadingConfig.HalfLifeRows],
-// rows are counted instead, and times are ignored.
+// A Fading takes the memory of one [ridge.Summary]. The caller sets the time, as in a [Window]. With
+// [FadingConfig.HalfLifeRows], rows are counted instead, and times are ignored.
 //
 // Within a half-life, new rows are added with increased weights, and old rows stay unchanged. After a half-life,
-// [ridge.Summary.Decay] halves all weights. Fading therefore costs almost nothing. The relative error of a weight is at most 2⁻⁴⁹
-// at any age. Certificates are for the rounded weights; see [ridge.Summary.Decay].
+// [ridge.Summary.Decay] halves all weights. Fading therefore costs almost nothing. The relative error of a weight is
+// at most 2⁻⁴⁹ at any age. Certificates are for the rounded weights; see [ridge.Summary.Decay].
 //
-// If the total weight falls below 2⁻⁹⁰⁰, all rows are dropped when the next rows arrive. [Fading.Span] returns the rows that
-// remain.
+// If the total weight falls below 2⁻⁹⁰⁰, all rows are dropped when the next rows arrive. [Fading.Span]
+// returns the rows that remain.
 //
 // One goroutine may write at a time; any number may read while none writes.
 type Fading struct {
@@ -63,7 +63,11 @@ type Fading struct {
 // exactly one of HalfLife and HalfLifeRows is positive and the other is 0.
 func NewFading(cfg FadingConfig) (*Fading, error) {
 	if cfg.HalfLife < 0 || cfg.HalfLifeRows < 0 || (cfg.HalfLife > 0) == (cfg.HalfLifeRows > 0) {
-		return nil, badinput.Errorf("ridge: of HalfLife and HalfLifeRows, %v and %d, one must be positive and the other 0", cfg.HalfLife, cfg.HalfLifeRows)
+		return nil, badinput.Errorf(
+			"ridge: of HalfLife and HalfLifeRows, %v and %d, one must be positive and the other 0",
+			cfg.HalfLife,
+			cfg.HalfLifeRows,
+		)
 	}
 	sum, err := accum.New(accum.Config(cfg.Summary))
 	if err != nil {
@@ -181,7 +185,10 @@ func (f *Fading) check(b dataset.Block, times rowTimes) error {
 		return err
 	}
 	if b.N > 0 && times.at(0) == noTime {
-		return badinput.Errorf("ridge: rows without a time for a half-life of %v: set the time by AppendAt or Advance", f.cfg.HalfLife)
+		return badinput.Errorf(
+			"ridge: rows without a time for a half-life of %v: set the time by AppendAt or Advance",
+			f.cfg.HalfLife,
+		)
 	}
 	var these accum.Extent
 	all := f.sum.Extent()
@@ -257,8 +264,8 @@ func (f *Fading) Copies() int {
 	return 1 + mergedLanes(f.cfg.Summary)
 }
 
-// Summary returns a new summary of the rows with their current weights, and their span. f is unchanged. Summary copies the sketch.
-// The error is [ridge.ErrEmpty] if there are no rows or if their total weight is negligible.
+// Summary returns a new summary of the rows with their current weights, and their span. f is unchanged. Summary
+// copies the sketch. The error is [ridge.ErrEmpty] if there are no rows or if their total weight is negligible.
 func (f *Fading) Summary() (*ridge.Summary, Span, error) {
 	span := f.Span()
 	switch {

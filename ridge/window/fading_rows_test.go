@@ -45,7 +45,9 @@ func TestFadingRows(t *testing.T) {
 		if !bytes.Equal(wiretest.Marshal(t, got), wiretest.Marshal(t, want)) {
 			t.Fatalf("seed %d: other bits than by time", seed)
 		}
-		if (span != window.Span{First: timed.First, Rows: timed.Rows}) || !byRows.Now().IsZero() || byRows.Rows() != int64(n) || byRows.Config().HalfLifeRows != h {
+		if (span != window.Span{First: timed.First, Rows: timed.Rows}) || !byRows.Now().IsZero() ||
+			byRows.Rows() != int64(n) ||
+			byRows.Config().HalfLifeRows != h {
 			t.Fatalf("seed %d: %+v, now %v, by time %+v", seed, span, byRows.Now(), timed)
 		}
 	}
@@ -53,7 +55,16 @@ func TestFadingRows(t *testing.T) {
 
 // goldenFadingRows is that of the golden file, in which nothing is rounded.
 func goldenFadingRows(t testing.TB) *window.Fading {
-	f := must(window.NewFading(window.FadingConfig{Summary: ridge.SummaryConfig{Dim: 2, Size: 1, ShrinkRows: 9, Store: fd.StoreRows}, HalfLifeRows: 1}))(t)
+	f := must(
+		window.NewFading(
+			window.FadingConfig{
+				Summary:      ridge.SummaryConfig{Dim: 2, Size: 1, ShrinkRows: 9, Store: fd.StoreRows},
+				HalfLifeRows: 1,
+			},
+		),
+	)(
+		t,
+	)
 	for i := range 4 {
 		check(t, f.Append(dataset.Block{N: 1, X: []float64{float64(i), 0.5}, Y: []float64{float64(i)}}))
 	}
@@ -63,7 +74,8 @@ func goldenFadingRows(t testing.TB) *window.Fading {
 // TestFadingRowsGolden: the message is what it was when half-lives of rows were made.
 func TestFadingRowsGolden(t *testing.T) {
 	b, read := golden(t, "fading-rows-v1.bin", goldenFadingRows(t), readAs[*window.Fading])
-	if sum, span, err := read.Summary(); err != nil || (span != window.Span{Rows: 4}) || sum.Weight() != 1+0.5+0.25+0.125 {
+	if sum, span, err := read.Summary(); err != nil || (span != window.Span{Rows: 4}) ||
+		sum.Weight() != 1+0.5+0.25+0.125 {
 		t.Errorf("%+v, weight %v: %v", span, sum.Weight(), err)
 	}
 	for _, c := range []struct {

@@ -128,7 +128,8 @@ func TestFading(t *testing.T) {
 				}
 			}
 			held++
-			if first+int(span.Rows) != lo || sum.Rows() != span.Rows || !span.From.Equal(s.times[first]) || !span.To.Equal(s.times[lo-1]) {
+			if first+int(span.Rows) != lo || sum.Rows() != span.Rows || !span.From.Equal(s.times[first]) ||
+				!span.To.Equal(s.times[lo-1]) {
 				t.Fatalf("after %d rows %+v", lo, span)
 			}
 			p := refbig.NewWeighted(s.x[first:lo], s.y[first:lo], s.faded(t, first, lo, f.Now(), h), cfg.Intercept)
@@ -152,7 +153,8 @@ func rereadFading(t rapid.TB, f *window.Fading) *window.Fading {
 	b := wiretest.Marshal(t, f)
 	for _, open := range wiretest.Readers {
 		read := must(readAs[*window.Fading](open(b), nil))(t)
-		if !bytes.Equal(wiretest.Marshal(t, read), b) || read.Span() != f.Span() || read.Now() != f.Now() || read.Rows() != f.Rows() {
+		if !bytes.Equal(wiretest.Marshal(t, read), b) || read.Span() != f.Span() || read.Now() != f.Now() ||
+			read.Rows() != f.Rows() {
 			t.Fatalf("read %+v, written %+v", read.Span(), f.Span())
 		}
 		f = read
@@ -183,7 +185,8 @@ func TestFadingAway(t *testing.T) {
 	}
 	f = rereadFading(t, f)
 	check(t, f.AppendAt(f.Now(), one))
-	if sum, span, err := f.Summary(); err != nil || span.First != 2 || span.Rows != 1 || sum.Rows() != 1 || sum.Weight() != 1 {
+	if sum, span, err := f.Summary(); err != nil || span.First != 2 || span.Rows != 1 || sum.Rows() != 1 ||
+		sum.Weight() != 1 {
 		t.Errorf("a row after these: %+v, %v", span, err)
 	}
 	for _, h := range []time.Duration{1, math.MaxInt64} {
@@ -220,7 +223,13 @@ func TestFadingBits(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r := rand.New(rand.NewPCG(22, rapid.Uint64().Draw(t, "seed")))
 		s, cfg := streamOf(r, 60, 3, 1), windowConfig(r, 3, 1).Summary
-		f := must(window.NewFading(window.FadingConfig{Summary: cfg, HalfLife: time.Duration(1 + r.Int64N(int64(time.Minute)))}))(t)
+		f := must(
+			window.NewFading(
+				window.FadingConfig{Summary: cfg, HalfLife: time.Duration(1 + r.Int64N(int64(time.Minute)))},
+			),
+		)(
+			t,
+		)
 		g := must(window.NewFading(f.Config()))(t)
 		for lo := 0; lo < 60; {
 			hi := min(lo+rapid.IntRange(1, 20).Draw(t, "rows"), 60)
@@ -287,10 +296,25 @@ func TestFadingRefuses(t *testing.T) {
 
 // goldenFading is that of the golden file, in which nothing is rounded.
 func goldenFading(t testing.TB) *window.Fading {
-	f := must(window.NewFading(window.FadingConfig{Summary: ridge.SummaryConfig{Dim: 2, Size: 1, ShrinkRows: 9, Store: fd.StoreRows}, HalfLife: time.Second}))(t)
+	f := must(
+		window.NewFading(
+			window.FadingConfig{
+				Summary:  ridge.SummaryConfig{Dim: 2, Size: 1, ShrinkRows: 9, Store: fd.StoreRows},
+				HalfLife: time.Second,
+			},
+		),
+	)(
+		t,
+	)
 	f.SetMeta([]byte("meta"))
 	for i := range 4 {
-		check(t, f.AppendAt(start.Add(time.Duration(2*i)*time.Second), dataset.Block{N: 1, X: []float64{float64(i), 0.5}, Y: []float64{float64(i)}}))
+		check(
+			t,
+			f.AppendAt(
+				start.Add(time.Duration(2*i)*time.Second),
+				dataset.Block{N: 1, X: []float64{float64(i), 0.5}, Y: []float64{float64(i)}},
+			),
+		)
 	}
 	check(t, f.Advance(start.Add(7*time.Second)))
 	return f
@@ -381,7 +405,8 @@ func FuzzFading(f *testing.F) {
 			if c.Dim > 100 || c.Targets > 100 || (min(c.Size, c.Dim)+c.ShrinkRows)*c.Lanes > 200 {
 				continue // its memory is more than a fuzzer should take
 			}
-			if err := s.AppendAt(start.AddDate(200, 0, 0), rows(rand.New(rand.NewPCG(1, 1)), 3, c.Dim, c.Targets, false, false)); err != nil && !errors.Is(err, ridge.ErrInput) {
+			if err := s.AppendAt(start.AddDate(200, 0, 0), rows(rand.New(rand.NewPCG(1, 1)), 3, c.Dim, c.Targets, false, false)); err != nil &&
+				!errors.Is(err, ridge.ErrInput) {
 				t.Fatal(err)
 			}
 			if sum, span, err := s.Summary(); err != nil {

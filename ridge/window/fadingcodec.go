@@ -24,8 +24,8 @@ const fadingHeaderSize = 8 * 9
 // flagByRows is set if the half-life is a number of rows.
 const flagByRows = 1
 
-// BinarySize returns the number of bytes that [Fading.MarshalBinary] and [Fading.WriteTo] write. It returns 0 for the zero value,
-// which cannot be written.
+// BinarySize returns the number of bytes that [Fading.MarshalBinary] and [Fading.WriteTo] write. It returns 0 for the
+// zero value, which cannot be written.
 func (f *Fading) BinarySize() int64 {
 	if f.sum == nil {
 		return 0
@@ -37,8 +37,8 @@ func (f *Fading) content() int64 {
 	return fadingHeaderSize + int64(len(f.meta)) + f.sum.BinarySize(nil)
 }
 
-// MarshalBinary returns the complete state of f. A decoded Fading gives the same bits as f in all further operations. Format
-// version 1, little-endian:
+// MarshalBinary returns the complete state of f. A decoded Fading gives the same bits as f in all further operations.
+// Format version 1, little-endian:
 //
 //	offset  bytes
 //	0       8         magic: 89 'F' 'D' 'R' 0D 0A 1A 0A
@@ -93,7 +93,8 @@ func (f *Fading) WriteTo(to io.Writer) (int64, error) {
 	return m.Close()
 }
 
-// UnmarshalBinary replaces f by the Fading in data, which must be one message of [Fading.MarshalBinary]. See [Fading.ReadFrom].
+// UnmarshalBinary replaces f by the Fading in data, which must be one message of [Fading.MarshalBinary]. See
+// [Fading.ReadFrom].
 func (f *Fading) UnmarshalBinary(data []byte) error {
 	read, err := accum.ReadOnly(data, f.cfg.Summary.Backend, decodeFading)
 	if err == nil {
@@ -102,8 +103,8 @@ func (f *Fading) UnmarshalBinary(data []byte) error {
 	return err
 }
 
-// ReadFrom replaces f by the next Fading in r, written by [Fading.WriteTo]. f may be the zero value. The backend of f is unchanged.
-// See also [ridge.Summary.ReadFrom].
+// ReadFrom replaces f by the next Fading in r, written by [Fading.WriteTo]. f may be the zero value. The backend of f
+// is unchanged. See also [ridge.Summary.ReadFrom].
 func (f *Fading) ReadFrom(r io.Reader) (int64, error) {
 	read, n, err := accum.Read(r, f.cfg.Summary.Backend, decodeFading)
 	if err == nil {

@@ -68,7 +68,18 @@ var nearLimit = map[float64]bool{0.5: true, 0.99: true, 1.01: false, 1.9: false,
 // TestFarSketchesMerge: a window takes rows while their sketches can be merged, and no others.
 func TestFarSketchesMerge(t *testing.T) {
 	for f, want := range nearLimit {
-		w := must(window.New(window.Config{Summary: ridge.SummaryConfig{Dim: 1, Size: 1, Intercept: true, Store: fd.StoreRows}, Rows: 100, Share: 1, BlockRows: 2}))(t)
+		w := must(
+			window.New(
+				window.Config{
+					Summary:   ridge.SummaryConfig{Dim: 1, Size: 1, Intercept: true, Store: fd.StoreRows},
+					Rows:      100,
+					Share:     1,
+					BlockRows: 2,
+				},
+			),
+		)(
+			t,
+		)
 		all := true
 		for _, b := range []dataset.Block{
 			weighted(faint, far), weighted(f*heaviest/2, 0), // a sketch
@@ -80,7 +91,18 @@ func TestFarSketchesMerge(t *testing.T) {
 		if all != want {
 			t.Errorf("%g of the weight that can be merged: all taken is %v", f, all)
 		}
-		plain := must(window.New(window.Config{Summary: ridge.SummaryConfig{Dim: 1, Size: 1, Store: fd.StoreRows}, Rows: 100, Share: 1, BlockRows: 2}))(t)
+		plain := must(
+			window.New(
+				window.Config{
+					Summary:   ridge.SummaryConfig{Dim: 1, Size: 1, Store: fd.StoreRows},
+					Rows:      100,
+					Share:     1,
+					BlockRows: 2,
+				},
+			),
+		)(
+			t,
+		)
 		check(t, plain.Append(weighted(faint, far, -far)))
 		check(t, plain.Append(weighted(f*heaviest, 0, 0))) // means that are not used can be anywhere
 	}
@@ -96,7 +118,18 @@ func TestWindowSumsRound(t *testing.T) {
 	}
 	for _, f := range []float64{1, 1 - 0x1p-53, 1 - 1e-6} {
 		// Weights, which are added up likewise.
-		v := must(window.New(window.Config{Summary: ridge.SummaryConfig{Dim: 1, Size: 1, Intercept: true, Store: fd.StoreRows}, Rows: 1000, Share: 1, BlockRows: 1}))(t)
+		v := must(
+			window.New(
+				window.Config{
+					Summary:   ridge.SummaryConfig{Dim: 1, Size: 1, Intercept: true, Store: fd.StoreRows},
+					Rows:      1000,
+					Share:     1,
+					BlockRows: 1,
+				},
+			),
+		)(
+			t,
+		)
 		taken := true
 		for _, b := range []dataset.Block{weighted(faint, far), weighted(faint, -far), weighted(f*heaviest, 0), weighted(heaviest*0x1p-54, make([]float64, 64)...), weighted(faint, 0)} {
 			taken = admits(t, v, func() error { _, _, err := v.Summary(); return err }, new(window.Window), func() error { return v.Append(b) }) && taken
@@ -104,7 +137,18 @@ func TestWindowSumsRound(t *testing.T) {
 		if f == 1-1e-6 && !taken {
 			t.Error("weights are refused far from the limit")
 		}
-		w := must(window.New(window.Config{Summary: ridge.SummaryConfig{Dim: 1, Size: 1, Store: fd.StoreRows}, Rows: 1000, Share: 1, BlockRows: 1}))(t)
+		w := must(
+			window.New(
+				window.Config{
+					Summary:   ridge.SummaryConfig{Dim: 1, Size: 1, Store: fd.StoreRows},
+					Rows:      1000,
+					Share:     1,
+					BlockRows: 1,
+				},
+			),
+		)(
+			t,
+		)
 		all := true
 		for _, x := range [][]float64{{f * limit}, small, {0}, {0}} {
 			all = admits(t, w, func() error { _, _, err := w.Summary(); return err }, new(window.Window), func() error { return w.Append(weighted(1, x...)) }) && all
@@ -119,7 +163,10 @@ func TestWindowSumsRound(t *testing.T) {
 // a half-life, before any row of the block is added.
 func TestFadingRange(t *testing.T) {
 	late := []time.Time{start.Add(time.Second / 2), start.Add(1990 * time.Millisecond)}
-	cfg := window.FadingConfig{Summary: ridge.SummaryConfig{Dim: 1, Size: 1, Store: fd.StoreRows}, HalfLife: time.Second}
+	cfg := window.FadingConfig{
+		Summary:  ridge.SummaryConfig{Dim: 1, Size: 1, Store: fd.StoreRows},
+		HalfLife: time.Second,
+	}
 	read := func(f *window.Fading) func() error {
 		return func() error { _, _, err := f.Summary(); return err }
 	}
@@ -162,7 +209,18 @@ func TestFadingRange(t *testing.T) {
 func TestWindowLongerThanTime(t *testing.T) {
 	const duration = 250 * 365 * 24 * time.Hour
 	first := time.Date(1700, 1, 1, 0, 0, 0, 0, time.UTC)
-	w := must(window.New(window.Config{Summary: ridge.SummaryConfig{Dim: 1, Size: 1, Store: fd.StoreRows}, Duration: duration, Share: 1, BlockRows: 2}))(t)
+	w := must(
+		window.New(
+			window.Config{
+				Summary:   ridge.SummaryConfig{Dim: 1, Size: 1, Store: fd.StoreRows},
+				Duration:  duration,
+				Share:     1,
+				BlockRows: 2,
+			},
+		),
+	)(
+		t,
+	)
 	times := []time.Time{first, first.AddDate(0, 0, 1), first.AddDate(200, 0, 0)}
 	for i, at := range times {
 		check(t, w.AppendAt(at, weighted(1, float64(i))))

@@ -10,8 +10,8 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/accum"
 )
 
-// NewStream returns an empty [Window], [Fading] or [Whole], as c.Policy selects. Errors are the errors of [ridge.NewSummary],
-// [New] and [NewFading].
+// NewStream returns an empty [Window], [Fading] or [Whole], as c.Policy selects. Errors are the errors of
+// [ridge.NewSummary], [New] and [NewFading].
 func NewStream(c Settings) (Stream, error) {
 	set := 0
 	for _, isSet := range []bool{c.Rows != 0, c.Duration != 0, c.HalfLife != 0, c.HalfLifeRows != 0} {
@@ -20,7 +20,9 @@ func NewStream(c Settings) (Stream, error) {
 		}
 	}
 	if set > 1 {
-		return nil, badinput.Errorf("ridge: a stream can have only one of a window and a half-life, by time or by rows; several are set")
+		return nil, badinput.Errorf(
+			"ridge: a stream can have only one of a window and a half-life, by time or by rows; several are set",
+		)
 	}
 	if c.Rows != 0 || c.Duration != 0 {
 		return nilOnError(New(Config{Summary: c.Summary, Rows: c.Rows, Duration: c.Duration}))
@@ -44,8 +46,8 @@ func nilOnError(s Stream, err error) (Stream, error) {
 	return s, nil
 }
 
-// Read reads the next [Window], [Fading] or summary of all rows ([Whole]) from r, see [ridge.Summary.ReadFrom]. A nil be means
-// engine.Default().
+// Read reads the next [Window], [Fading] or summary of all rows ([Whole]) from r, see [ridge.Summary.ReadFrom]. A nil
+// be means engine.Default().
 func Read(r io.Reader, be engine.Backend) (Stream, error) {
 	s, _, err := accum.Read(r, be, decodeStream)
 	return s, err

@@ -56,8 +56,19 @@ func TestWindowRefuses(t *testing.T) {
 	s.w, s.sparse = nil, false
 	at := s.times[39]
 	for _, intercept := range []bool{false, true} {
-		w := must(window.New(window.Config{Summary: ridge.SummaryConfig{Dim: 3, Size: 2, Intercept: intercept, ShrinkRows: 1}, Duration: 1000 * time.Hour, Share: 1}))(t)
-		if err := w.Append(s.cut(0, 1)); !errors.Is(err, ridge.ErrInput) || !strings.Contains(err.Error(), "without a time") {
+		w := must(
+			window.New(
+				window.Config{
+					Summary:  ridge.SummaryConfig{Dim: 3, Size: 2, Intercept: intercept, ShrinkRows: 1},
+					Duration: 1000 * time.Hour,
+					Share:    1,
+				},
+			),
+		)(
+			t,
+		)
+		if err := w.Append(s.cut(0, 1)); !errors.Is(err, ridge.ErrInput) ||
+			!strings.Contains(err.Error(), "without a time") {
 			t.Errorf("rows of no time: %v", err)
 		}
 		s.feed(t, w, 0, 40)
@@ -121,7 +132,18 @@ func TestWindowRefuses(t *testing.T) {
 // and taken when the others have left the window.
 func TestWindowRange(t *testing.T) {
 	for _, intercept := range []bool{false, true} {
-		w := must(window.New(window.Config{Summary: ridge.SummaryConfig{Dim: 1, Size: 1, Intercept: intercept, Store: fd.StoreRows}, Rows: 8, Share: 1, BlockRows: 2}))(t)
+		w := must(
+			window.New(
+				window.Config{
+					Summary:   ridge.SummaryConfig{Dim: 1, Size: 1, Intercept: intercept, Store: fd.StoreRows},
+					Rows:      8,
+					Share:     1,
+					BlockRows: 2,
+				},
+			),
+		)(
+			t,
+		)
 		large := math.Sqrt(fd.MaxSquares / 4 / 3)
 		one := func(x, weight float64) error {
 			return w.Append(dataset.Block{N: 1, X: []float64{x}, Y: []float64{0}, W: []float64{weight}})
@@ -160,7 +182,18 @@ func TestWindowRange(t *testing.T) {
 // goldenWindow is the window of the golden file, in three sketches and two blocks: of powers of two, of which
 // no product is rounded, so that its bits are those of any kernel.
 func goldenWindow(t testing.TB) *window.Window {
-	w := must(window.New(window.Config{Summary: ridge.SummaryConfig{Dim: 2, Size: 1, ShrinkRows: 9, Store: fd.StoreRows}, Duration: time.Minute, Share: 1, BlockRows: 2}))(t)
+	w := must(
+		window.New(
+			window.Config{
+				Summary:   ridge.SummaryConfig{Dim: 2, Size: 1, ShrinkRows: 9, Store: fd.StoreRows},
+				Duration:  time.Minute,
+				Share:     1,
+				BlockRows: 2,
+			},
+		),
+	)(
+		t,
+	)
 	w.SetMeta([]byte("meta"))
 	for i := range 11 {
 		b := dataset.Block{N: 1, Y: []float64{float64(i)}}
@@ -178,7 +211,12 @@ func goldenWindow(t testing.TB) *window.Window {
 }
 
 // golden holds the message of made to that of a golden file, and to what is written once that is read.
-func golden[M wiretest.Message](t *testing.T, name string, made M, readFrom func(io.Reader, engine.Backend) (M, error)) (message []byte, read M) {
+func golden[M wiretest.Message](
+	t *testing.T,
+	name string,
+	made M,
+	readFrom func(io.Reader, engine.Backend) (M, error),
+) (message []byte, read M) {
 	t.Helper()
 	path := filepath.Join("testdata", name)
 	if *update {
@@ -305,7 +343,17 @@ func TestWindowAllocation(t *testing.T) {
 	s := streamOf(rand.New(rand.NewPCG(20, 3)), 700, 200, 1)
 	for _, sparse := range []bool{false, true} {
 		s.sparse = sparse
-		w := must(window.New(window.Config{Summary: ridge.SummaryConfig{Dim: 200, Size: 20, Store: fd.StoreRows}, Rows: 600, Share: 1}))(t)
+		w := must(
+			window.New(
+				window.Config{
+					Summary: ridge.SummaryConfig{Dim: 200, Size: 20, Store: fd.StoreRows},
+					Rows:    600,
+					Share:   1,
+				},
+			),
+		)(
+			t,
+		)
 		s.feed(t, w, 0, 700)
 		b := wiretest.Marshal(t, w)
 		for way, open := range wiretest.Readers {
@@ -345,7 +393,8 @@ func FuzzWindow(f *testing.F) {
 				t.Fatal("written again it differs")
 			}
 			c := w.Config()
-			if c.Summary.Dim > 100 || c.Summary.Targets > 100 || c.Summary.Size+c.Summary.ShrinkRows > 200 || c.BlockRows > 100 {
+			if c.Summary.Dim > 100 || c.Summary.Targets > 100 || c.Summary.Size+c.Summary.ShrinkRows > 200 ||
+				c.BlockRows > 100 {
 				continue // its memory is more than a fuzzer should take
 			}
 			block := rows(rand.New(rand.NewPCG(1, 1)), 3*c.BlockRows, c.Summary.Dim, c.Summary.Targets, false, false)

@@ -17,8 +17,8 @@ import (
 //   - Each level has at most k+1 sketches. When a level has k+2 sketches, its two oldest are merged into a sketch of the next
 //     level.
 //
-// A sketch of level l has at most B·2ˡ rows. If it exists, every lower level i has at least k sketches of exactly B·2ⁱ rows.
-// At least
+// A sketch of level l has at most B·2ˡ rows. If it exists, every lower level i has at least k sketches of exactly
+// B·2ⁱ rows. At least
 //
 //	k·B + Σ_{i<l} k·B·2ⁱ = k·B·2ˡ
 //
@@ -73,7 +73,10 @@ func (w *ring) append(b dataset.Block, times rowTimes) error {
 	}
 	for i := range b.N {
 		if w.cfg.Duration > 0 && times.at(i) == noTime {
-			return badinput.Errorf("ridge: rows without a time for a window of %v: set the time by AppendAt or Advance", w.cfg.Duration)
+			return badinput.Errorf(
+				"ridge: rows without a time for a window of %v: set the time by AppendAt or Advance",
+				w.cfg.Duration,
+			)
 		}
 		all.Add(b, i, d, t)
 		if !all.InRange(w.cfg.Summary.Intercept) {
@@ -129,7 +132,15 @@ func (w *ring) release() {
 func (w *ring) compact() error {
 	oldest := w.recent[0]
 	w.recent = slices.Delete(w.recent, 0, 1)
-	w.cells = append(w.cells, &cell{recipe: w.queue(oldest), end: oldest.end, from: oldest.times[oldest.gone], to: oldest.times[len(oldest.times)-1]})
+	w.cells = append(
+		w.cells,
+		&cell{
+			recipe: w.queue(oldest),
+			end:    oldest.end,
+			from:   oldest.times[oldest.gone],
+			to:     oldest.times[len(oldest.times)-1],
+		},
+	)
 	for level, last := 0, len(w.cells); ; level++ { // last is the index after the last cell of this level
 		first := last
 		for first > 0 && w.cells[first-1].level == level {
@@ -139,7 +150,13 @@ func (w *ring) compact() error {
 			break
 		}
 		older, newer := w.cells[first], w.cells[first+1]
-		w.cells[first] = &cell{recipe: &recipe{older: older, newer: newer}, level: level + 1, end: newer.end, from: older.from, to: newer.to}
+		w.cells[first] = &cell{
+			recipe: &recipe{older: older, newer: newer},
+			level:  level + 1,
+			end:    newer.end,
+			from:   older.from,
+			to:     newer.to,
+		}
 		w.cells = slices.Delete(w.cells, first+1, first+2)
 		last = first + 1
 	}

@@ -9,8 +9,8 @@ import (
 	"github.com/fdridge/fdridge/ridge"
 )
 
-// A Stream is a summary of rows that are appended as they arrive: [Whole], a [Window] or a [Fading]. One goroutine may write at a
-// time; any number may read while none writes.
+// A Stream is a summary of rows that are appended as they arrive: [Whole], a [Window] or a [Fading]. One goroutine
+// may write at a time; any number may read while none writes.
 type Stream interface {
 	// Settings returns the configuration with all defaults filled in.
 	Settings() Settings
@@ -26,8 +26,8 @@ type Stream interface {
 
 	// Span describes the rows that a summary would contain now.
 	Span() Span
-	// Summary returns a summary of the current rows and their Span. The summary must not be modified. For [Whole] it is the
-	// summary passed to Whole.
+	// Summary returns a summary of the current rows and their Span. The summary must not be modified. For [Whole] it is
+	// the summary passed to Whole.
 	Summary() (*ridge.Summary, Span, error)
 	// Copies returns the number of sketches that Summary allocates.
 	Copies() int
@@ -49,8 +49,8 @@ func (n *notes) Meta() []byte { return n.meta }
 // SetMeta sets the bytes of the caller.
 func (n *notes) SetMeta(meta []byte) { n.meta = meta }
 
-// A Policy selects the rows that a stream keeps, or how their weights change. The zero value keeps all rows. At most one field may
-// be set.
+// A Policy selects the rows that a stream keeps, or how their weights change. The zero value keeps all rows. At most
+// one field may be set.
 type Policy struct {
 	Rows         int64         // keep the last Rows rows
 	Duration     time.Duration // keep the rows of the last Duration

@@ -1,6 +1,6 @@
-// Package window implements summaries of streams that forget old rows. A [Window] keeps the newest rows: the last N rows, or the
-// rows of the last duration T. A [Fading] halves the weight of each row after each half-life. Both are a [Stream], like the summary
-// of all rows ([Whole]).
+// Package window implements summaries of streams that forget old rows. A [Window] keeps the newest rows: the last N
+// rows, or the rows of the last duration T. A [Fading] halves the weight of each row after each half-life. Both are a
+// [Stream], like the summary of all rows ([Whole]).
 package window
 
 import (
@@ -13,16 +13,16 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/accum"
 )
 
-// A Window is a summary of the newest rows of a stream: the last N rows, or the rows of the last duration T. It stores
-// O(log(N/m)/Share) sketches of m rows, and the newest rows themselves. Pairs of sketches are merged into sketches of twice as
-// many rows. This is the exponential histogram of M. Datar, A. Gionis, P. Indyk and R. Motwani, SIAM J. Comput. 2002, with
-// mergeable sketches.
+// A Window is a summary of the newest rows of a stream: the last N rows, or the rows of the last duration T. It
+// stores O(log(N/m)/Share) sketches of m rows, and the newest rows themselves. Pairs of sketches are merged into
+// sketches of twice as many rows. This is the exponential histogram of M. Datar, A. Gionis, P. Indyk and R. Motwani,
+// SIAM J. Comput. 2002, with mergeable sketches.
 //
-// [Window.Summary] returns an ordinary [ridge.Summary] of consecutive rows. Its [Span] states which rows these are, and all
-// certificates are for these rows (docs/math.md §2).
+// [Window.Summary] returns an ordinary [ridge.Summary] of consecutive rows. Its [Span] states which rows these are,
+// and all certificates are for these rows (docs/math.md §2).
 //
-// The caller sets the time, with the rows or by [Window.Advance]. The same rows at the same times give the same bits, however
-// they are divided into blocks.
+// The caller sets the time, with the rows or by [Window.Advance]. The same rows at the same times give the same bits,
+// however they are divided into blocks.
 //
 // One goroutine may write at a time; any number may read while none writes.
 type Window struct {
@@ -30,7 +30,8 @@ type Window struct {
 	notes
 }
 
-// New returns an empty window. The errors are the errors of [ridge.NewSummary], and [ridge.ErrInput] for an invalid cfg.
+// New returns an empty window. The errors are the errors of [ridge.NewSummary], and [ridge.ErrInput] for an invalid
+// cfg.
 func New(cfg Config) (*Window, error) {
 	cfg, err := cfg.complete()
 	if err != nil {
@@ -50,7 +51,8 @@ func (w *Window) Settings() Settings {
 // Rows returns the number of rows appended, including rows that have left the window.
 func (w *Window) Rows() int64 { return w.appended }
 
-// Sketches returns the number of sketches that the window stores. For a window of N rows and k = ⌈1/Share⌉, it is at most
+// Sketches returns the number of sketches that the window stores. For a window of N rows and k = ⌈1/Share⌉, it is
+// at most
 //
 //	(k+1)·(1 + log₂(N·(1+Share)/(k·BlockRows))),
 //
@@ -60,8 +62,8 @@ func (w *Window) Sketches() int { return len(w.cells) }
 // Now returns the last time that was set, or the zero time.
 func (w *Window) Now() time.Time { return timeOf(w.now) }
 
-// Advance sets the time to t, which is also the time of rows appended later without a time. Rows older than Config.Duration leave
-// the window. The error is a *[TimeError] if t is earlier than the current time.
+// Advance sets the time to t, which is also the time of rows appended later without a time. Rows older than
+// Config.Duration leave the window. The error is a *[TimeError] if t is earlier than the current time.
 func (w *Window) Advance(t time.Time) error {
 	if err := w.checkUsable(); err != nil {
 		return err
@@ -75,8 +77,8 @@ func (w *Window) Advance(t time.Time) error {
 	return nil
 }
 
-// Append is like [Window.AppendTimes] with the current time for all rows. If the window has a Duration, the time must have been
-// set.
+// Append is like [Window.AppendTimes] with the current time for all rows. If the window has a Duration, the time must
+// have been set.
 func (w *Window) Append(b dataset.Block) error { return w.append(b, rowTimes{first: w.now}) }
 
 // AppendAt is like [Window.AppendTimes] with time t for all rows.
@@ -127,7 +129,8 @@ func (w *Window) Span() Span {
 func (w *Window) Copies() int { return 1 }
 
 // Summary returns a new summary of the rows in the window, and their span. The window is unchanged. Summary merges
-// [Window.Sketches] sketches and appends the rows that are stored as rows. The error is [ridge.ErrEmpty] if there are no rows.
+// [Window.Sketches] sketches and appends the rows that are stored as rows. The error is [ridge.ErrEmpty] if there are
+// no rows.
 func (w *Window) Summary() (*ridge.Summary, Span, error) {
 	if err := w.checkUsable(); err != nil {
 		return nil, Span{}, err

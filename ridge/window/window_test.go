@@ -120,8 +120,16 @@ func (s stream) reference(of window.Span, intercept bool) *refbig.Problem {
 // windowConfig draws what a window is of. Blocks are small, so that there are many levels of sketches.
 func windowConfig(r *rand.Rand, d, t int) window.Config {
 	cfg := window.Config{
-		Summary: ridge.SummaryConfig{Dim: d, Targets: t, Size: 1 + r.IntN(4), ShrinkRows: 1 + r.IntN(3), Intercept: r.IntN(2) == 0, Shrink: fd.Driver(r.IntN(2)), Store: fd.StoreRows},
-		Share:   []float64{1, 0.5, 0.4, 0.25, 0.125}[r.IntN(5)], Inside: r.IntN(3) == 0, BlockRows: 1 + r.IntN(4),
+		Summary: ridge.SummaryConfig{
+			Dim:        d,
+			Targets:    t,
+			Size:       1 + r.IntN(4),
+			ShrinkRows: 1 + r.IntN(3),
+			Intercept:  r.IntN(2) == 0,
+			Shrink:     fd.Driver(r.IntN(2)),
+			Store:      fd.StoreRows,
+		},
+		Share: []float64{1, 0.5, 0.4, 0.25, 0.125}[r.IntN(5)], Inside: r.IntN(3) == 0, BlockRows: 1 + r.IntN(4),
 	}
 	if r.IntN(4) == 0 {
 		cfg.Summary.Store = fd.StoreScatter
@@ -170,11 +178,22 @@ func (s stream) holdSpan(t rapid.TB, w *window.Window, n int) {
 	case span.Edge > 0 && !(cut < asked && asked < cut+span.Edge):
 		t.Fatalf("%+v, and the edge goes through row %d", span, asked)
 	case float64(span.Edge) > cfg.Share*float64(whole):
-		t.Fatalf("the sketch at the edge has %d rows, the others %d: more than a share of %g", span.Edge, whole, cfg.Share)
+		t.Fatalf(
+			"the sketch at the edge has %d rows, the others %d: more than a share of %g",
+			span.Edge,
+			whole,
+			cfg.Share,
+		)
 	}
 	k := math.Ceil(1 / cfg.Share)
 	if float64(w.Sketches()) > (k+1)*(1+max(0, math.Log2(float64(int64(n)-cut)/(k*float64(cfg.BlockRows))))) {
-		t.Fatalf("%d sketches for %d rows in blocks of %d, share %g", w.Sketches(), int64(n)-cut, cfg.BlockRows, cfg.Share)
+		t.Fatalf(
+			"%d sketches for %d rows in blocks of %d, share %g",
+			w.Sketches(),
+			int64(n)-cut,
+			cfg.BlockRows,
+			cfg.Share,
+		)
 	}
 }
 
@@ -222,7 +241,13 @@ func (s stream) certify(t rapid.TB, sum *ridge.Summary, p *refbig.Problem, gamma
 	}
 	values := refbig.Float64s(refbig.Eigenvalues(gap))
 	if most := values[len(values)-1]; !(most <= sp.Bound.FD()) || !(-values[0] <= sp.Bound.RoundOff) {
-		t.Fatalf("AᵀA − BᵀB is between %g and %g; promised −%g and %g", values[0], most, sp.Bound.RoundOff, sp.Bound.FD())
+		t.Fatalf(
+			"AᵀA − BᵀB is between %g and %g; promised −%g and %g",
+			values[0],
+			most,
+			sp.Bound.RoundOff,
+			sp.Bound.FD(),
+		)
 	}
 }
 
@@ -308,7 +333,13 @@ func TestWindowSpans(t *testing.T) {
 		for block := 1; block <= 3; block++ {
 			for rows := 1; rows <= n; rows += step {
 				for _, inside := range []bool{false, true} {
-					cfg := window.Config{Summary: ridge.SummaryConfig{Dim: 1, Size: 1}, Rows: int64(rows), Share: share, BlockRows: block, Inside: inside}
+					cfg := window.Config{
+						Summary:   ridge.SummaryConfig{Dim: 1, Size: 1},
+						Rows:      int64(rows),
+						Share:     share,
+						BlockRows: block,
+						Inside:    inside,
+					}
 					w := must(window.New(cfg))(t)
 					cfg.Rows, cfg.Duration = 0, time.Duration(rows)*time.Second
 					timed := must(window.New(cfg))(t)
@@ -384,7 +415,13 @@ func rereadWindow(t rapid.TB, w *window.Window) *window.Window {
 // TestWindowMixed: blocks with weights and without, dense and sparse, in one block of the window.
 func TestWindowMixed(t *testing.T) {
 	w := must(window.New(window.Config{Summary: ridge.SummaryConfig{Dim: 2, Size: 2}, Rows: 100, BlockRows: 8}))(t)
-	s := stream{table: table{x: [][]float64{{1, 2}, {3, 0}, {5, 6}, {0, 7}, {1, 1}}, y: [][]float64{{1}, {0}, {2}, {4}, {9}}, w: []float64{1, 1, 3, 1, 0}}}
+	s := stream{
+		table: table{
+			x: [][]float64{{1, 2}, {3, 0}, {5, 6}, {0, 7}, {1, 1}},
+			y: [][]float64{{1}, {0}, {2}, {4}, {9}},
+			w: []float64{1, 1, 3, 1, 0},
+		},
+	}
 	for i := range s.x {
 		b := s.cut(i, i+1)
 		if i%2 == 1 {
@@ -408,7 +445,18 @@ func TestWindowReaders(t *testing.T) {
 	for _, sparse := range []bool{false, true} {
 		s := streamOf(r, 100, 5, 1)
 		s.sparse = sparse
-		w := must(window.New(window.Config{Summary: ridge.SummaryConfig{Dim: 5, Size: 2, Intercept: true}, Rows: 60, Share: 1, BlockRows: 4}))(t)
+		w := must(
+			window.New(
+				window.Config{
+					Summary:   ridge.SummaryConfig{Dim: 5, Size: 2, Intercept: true},
+					Rows:      60,
+					Share:     1,
+					BlockRows: 4,
+				},
+			),
+		)(
+			t,
+		)
 		s.feed(t, w, 0, 100)
 		f := must(window.NewFading(window.FadingConfig{Summary: w.Config().Summary, HalfLife: time.Minute}))(t)
 		check(t, f.AppendTimes(s.times, s.cut(0, 100)))
@@ -448,7 +496,13 @@ func TestWindowSilence(t *testing.T) {
 		}
 	}
 	made := func() *window.Window {
-		return must(window.New(window.Config{Summary: ridge.SummaryConfig{Dim: 2, Size: 1}, Duration: time.Minute, BlockRows: 8}))(t)
+		return must(
+			window.New(
+				window.Config{Summary: ridge.SummaryConfig{Dim: 2, Size: 1}, Duration: time.Minute, BlockRows: 8},
+			),
+		)(
+			t,
+		)
 	}
 	together, apart, told := made(), made(), made()
 	s.feed(t, together, 0, 11)

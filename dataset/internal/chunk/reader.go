@@ -192,7 +192,8 @@ func (r *Reader) deliver(b *dataset.Buffer, rows int) {
 	r.next, r.begun = hi, true
 }
 
-// sparseRows appends rows from lo to hi−1 until b is full. It returns the index of the first row that was not appended.
+// sparseRows appends rows from lo to hi−1 until b is full. It returns the index of the first row that was not
+// appended.
 func (r *Reader) sparseRows(b *dataset.Buffer, lo, hi int) int {
 	ptr := r.now.rows.CSR.RowPtr
 	shift := len(b.CSR.Val) - ptr[lo]

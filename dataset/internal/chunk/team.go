@@ -25,7 +25,12 @@ type team struct {
 func newTeam(cutter *cutter, format Format, workers int, sparse bool) *team {
 	n := workers + 2
 	// Each channel has space for these n chunks and a chunk from the caller, so no send blocks.
-	t := &team{free: make(chan *chunk, n+1), order: make(chan *chunk, n+1), work: make(chan *chunk, n+1), stop: make(chan struct{})}
+	t := &team{
+		free:  make(chan *chunk, n+1),
+		order: make(chan *chunk, n+1),
+		work:  make(chan *chunk, n+1),
+		stop:  make(chan struct{}),
+	}
 	for range n {
 		t.free <- newChunk(sparse)
 	}

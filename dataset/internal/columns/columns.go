@@ -326,7 +326,10 @@ func (t *table) features(specs []string) (out []int, listed bool, err error) {
 		return out, true, err
 	}
 	if len(left) < len(specs) {
-		return nil, false, fmt.Errorf("either all columns begin with \"-\" (left out) or none does, unlike in %q", excerpt.Of(strings.Join(specs, ",")))
+		return nil, false, fmt.Errorf(
+			"either all columns begin with \"-\" (left out) or none does, unlike in %q",
+			excerpt.Of(strings.Join(specs, ",")),
+		)
 	}
 	out, err = t.list(left)
 	if err != nil {
@@ -367,7 +370,13 @@ func (t *table) find(spec string) (int, error) {
 	case spec == "last":
 		n = len(t.names)
 	case err != nil || n < 1 || n > len(t.names):
-		return 0, fmt.Errorf("there is no column %q; %sthe %d columns %s", excerpt.Of(spec), t.suggest(spec), len(t.names), t)
+		return 0, fmt.Errorf(
+			"there is no column %q; %sthe %d columns %s",
+			excerpt.Of(spec),
+			t.suggest(spec),
+			len(t.names),
+			t,
+		)
 	}
 	return n - 1, nil
 }

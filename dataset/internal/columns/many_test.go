@@ -64,7 +64,8 @@ func TestChooseMany(t *testing.T) {
 		} {
 			choice, err := Choose(twins, true, nil, append(slices.Clone(specs), c.spec...))
 			if c.want == "" {
-				if err != nil || choice.Features != more+4 || choice.To[203] != more || choice.To[205] != more+2 || choice.To[0] != more+3 {
+				if err != nil || choice.Features != more+4 || choice.To[203] != more || choice.To[205] != more+2 ||
+					choice.To[0] != more+3 {
 					t.Errorf("%d and %q: %d features, %v", more, c.spec, choice.Features, err)
 				}
 				continue

@@ -37,10 +37,16 @@ func (f *File) Limit(r dataset.Range) error {
 		return &dataset.InputError{File: f.Name, Msg: "is a pipe, which cannot be read in parts"}
 	}
 	if f.decoder.name == "UTF-16" {
-		return &dataset.InputError{File: f.Name, Msg: "is UTF-16 text, which cannot be read in parts; convert it to UTF-8"}
+		return &dataset.InputError{
+			File: f.Name,
+			Msg:  "is UTF-16 text, which cannot be read in parts; convert it to UTF-8",
+		}
 	}
 	if f.decoder.name != "" {
-		return &dataset.InputError{File: f.Name, Msg: "is a " + f.decoder.name + " stream, which cannot be read in parts; decompress it"}
+		return &dataset.InputError{
+			File: f.Name,
+			Msg:  "is a " + f.decoder.name + " stream, which cannot be read in parts; decompress it",
+		}
 	}
 	f.share.end = r.Hi
 	if r.Lo <= f.share.next {
@@ -129,7 +135,11 @@ func (f *File) Beyond(line int) error {
 	if f.share.nextErr != nil {
 		return f.Wrap(f.share.nextErr, line+1)
 	}
-	return &dataset.InputError{File: f.Name, Line: line, Msg: "the file is divided at a quoted line break; use another number of ranks or parts, or one file for each"}
+	return &dataset.InputError{
+		File: f.Name,
+		Line: line,
+		Msg:  "the file is divided at a quoted line break; use another number of ranks or parts, or one file for each",
+	}
 }
 
 // Place adds the number of lines before the share to the line number of err.

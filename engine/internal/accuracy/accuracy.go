@@ -11,8 +11,8 @@ type Accuracy struct {
 	Reproducible bool
 }
 
-// Dot bounds the round-off of a sum of k products along rows, as in A·Bᵀ or A·x. The unit is eps times the sum of the
-// magnitudes of the products.
+// Dot bounds the round-off of a sum of k products along rows, as in A·Bᵀ or A·x. The unit is eps times the sum of
+// the magnitudes of the products.
 func (a Accuracy) Dot(k int) float64 {
 	return float64(min(k, a.Strip))/2 + float64(k)/float64(2*a.Sums)
 }
@@ -23,8 +23,8 @@ func (a Accuracy) Sum(k int) float64 { return float64(k) / 2 }
 // Gradients bounds the round-off that one call of Gradient adds to its result G, in the same unit as Dot.
 func (a Accuracy) Gradients() float64 { return float64((a.Gradient + 1) / 2) }
 
-// Roundings is the constant term in every bound, in units of eps. For alpha·A·B + beta·C, it covers the multiplication
-// by alpha, the addition of beta·C, and second-order terms.
+// Roundings is the constant term in every bound, in units of eps. For alpha·A·B + beta·C, it covers the
+// multiplication by alpha, the addition of beta·C, and second-order terms.
 const Roundings = 2
 
 // Orders is the largest number of different orders in which the elements of one matrix product are summed. OpenBLAS

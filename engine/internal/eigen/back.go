@@ -23,19 +23,29 @@ func completeVectors(n int, a []float64, lda int) {
 	}
 }
 
-// backTransform multiplies the rows of X (k×n) by Qᵀ, or by Q if trans is true. Q is represented by the outputs A and
-// tau of tridiagonalise, after completeVectors. If the rows of X are eigenvectors of T, the rows of X·Qᵀ are
+// backTransform multiplies the rows of X (k×n) by Qᵀ, or by Q if trans is true. Q is represented by the outputs A
+// and tau of tridiagonalise, after completeVectors. If the rows of X are eigenvectors of T, the rows of X·Qᵀ are
 // eigenvectors of A.
 //
-// wyRows reflections are applied together, in the compact WY form H₍ᵦ₎·…·H₁ = I − Vᵀ·T·V with T lower triangular. For
-// Qᵀ the reflections in the first rows of A are applied first, and
+// wyRows reflections are applied together, in the compact WY form H₍ᵦ₎·…·H₁ = I − Vᵀ·T·V with T
+// lower triangular. For Qᵀ the reflections in the first rows of A are applied first, and
 //
 //	X ← X − (X·Vᵀ)·Tᵀ·V.
 //
 // For Q the reflections in the last rows are applied first, and X ← X − (X·Vᵀ)·T·V.
 //
 // Source: Schreiber, Van Loan (1989).
-func backTransform(kr Kernels, trans bool, n, k int, a []float64, lda int, tau []float64, x []float64, ldx int, work []float64) {
+func backTransform(
+	kr Kernels,
+	trans bool,
+	n, k int,
+	a []float64,
+	lda int,
+	tau []float64,
+	x []float64,
+	ldx int,
+	work []float64,
+) {
 	if k == 0 || n < 2 {
 		return
 	}
@@ -50,21 +60,45 @@ func backTransform(kr Kernels, trans bool, n, k int, a []float64, lda int, tau [
 		cols := begin + nb - 1 // length of the last vector
 		v := a[begin*lda:]
 		wyFactor(kr, nb, cols, v, lda, tau[begin:], t)
-		kr.Gemm(false, true, 1, matrix.Strided(k, cols, x, ldx), matrix.Strided(nb, cols, v, lda), 0, matrix.View(k, nb, xv))
+		kr.Gemm(
+			false,
+			true,
+			1,
+			matrix.Strided(k, cols, x, ldx),
+			matrix.Strided(nb, cols, v, lda),
+			0,
+			matrix.View(k, nb, xv),
+		)
 		kr.Gemm(false, !trans, 1, matrix.View(k, nb, xv), matrix.View(nb, nb, t), 0, matrix.View(k, nb, xvt))
-		kr.Gemm(false, false, -1, matrix.View(k, nb, xvt), matrix.Strided(nb, cols, v, lda), 1, matrix.Strided(k, cols, x, ldx))
+		kr.Gemm(
+			false,
+			false,
+			-1,
+			matrix.View(k, nb, xvt),
+			matrix.Strided(nb, cols, v, lda),
+			1,
+			matrix.Strided(k, cols, x, ldx),
+		)
 		if begin == end {
 			return
 		}
 	}
 }
 
-// wyFactor computes the lower triangular nb×nb matrix T of the compact WY form I − Vᵀ·T·V of nb reflections I −
-// tauᵢ·vᵢᵀvᵢ. The vᵢ are the rows of V (nb×cols):
+// wyFactor computes the lower triangular nb×nb matrix T of the compact WY form I − Vᵀ·T·V of nb reflections I
+// − tauᵢ·vᵢᵀvᵢ. The vᵢ are the rows of V (nb×cols):
 //
 //	T[i, 0:i] = −tauᵢ·(vᵢ·Vᵀ)·T[0:i, 0:i],   T[i, i] = tauᵢ.
 func wyFactor(kr Kernels, nb, cols int, v []float64, ldv int, tau, t []float64) {
-	kr.Gemm(false, true, 1, matrix.Strided(nb, cols, v, ldv), matrix.Strided(nb, cols, v, ldv), 0, matrix.View(nb, nb, t))
+	kr.Gemm(
+		false,
+		true,
+		1,
+		matrix.Strided(nb, cols, v, ldv),
+		matrix.Strided(nb, cols, v, ldv),
+		0,
+		matrix.View(nb, nb, t),
+	)
 	for i := range nb {
 		row := t[i*nb : (i+1)*nb]
 		for j := range i {

@@ -46,9 +46,9 @@ func divideWork(n, k int) int {
 	return 13*n + n*n + packedWork(n) + vectorsWork(n, k)
 }
 
-// packedWork returns the length of divider.packed: n₁² + n₂², where n₁ and n₂ are the orders of the two halves. At
-// first, n₁ eigenvectors have the length n₁, and n₂ have the length n₂. A rotation combines two of them and drops one,
-// so the total does not grow.
+// packedWork returns the length of divider.packed: n₁² + n₂², where n₁ and n₂ are the orders of the two
+// halves. At first, n₁ eigenvectors have the length n₁, and n₂ have the length n₂. A rotation combines two of
+// them and drops one, so the total does not grow.
 func packedWork(n int) int {
 	return (n/2)*(n/2) + (n-n/2)*(n-n/2)
 }

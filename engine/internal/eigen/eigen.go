@@ -47,11 +47,13 @@ func Work(n, k int) int {
 }
 
 // Sym computes all eigenvalues of the symmetric n×n matrix A and writes them to w (length n) in descending order. It
-// writes orthonormal eigenvectors of the k = v.Rows largest eigenvalues, 0 <= k <= n, to the rows of v (k×n): A·vᵢᵀ =
-// wᵢ·vᵢᵀ. Only the lower triangle of A is read; all of A is overwritten. work must have at least Work(n, k) elements.
+// writes orthonormal eigenvectors of the k = v.Rows largest eigenvalues, 0 <= k <= n, to the rows of v (k×n):
+// A·vᵢᵀ = wᵢ·vᵢᵀ. Only the lower triangle of A is read; all of A is overwritten. work must have at least
+// Work(n, k) elements.
 //
-// The residual ‖A·vᵢᵀ − wᵢ·vᵢᵀ‖ is a small multiple of eps·n·‖A‖, and ‖V·Vᵀ − I‖ is a small multiple of eps·n, for
-// every A. If A is multiplied by a power of two, the bits of V do not change, unless entries overflow or underflow.
+// The residual ‖A·vᵢᵀ − wᵢ·vᵢᵀ‖ is a small multiple of eps·n·‖A‖, and ‖V·Vᵀ − I‖ is
+// a small multiple of eps·n, for every A. If A is multiplied by a power of two, the bits of V do not change, unless
+// entries overflow or underflow.
 //
 // Sym returns false if the lower triangle of A is not finite, if an eigenvalue overflows, or if an iteration
 // does not converge; w and v are then unspecified. It panics if slices are too short.

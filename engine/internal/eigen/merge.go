@@ -192,9 +192,9 @@ func (s *divider) makeRoom(n int, d, q []float64) {
 	}
 }
 
-// solveSecular computes all roots λⱼ of the secular equation. For the nStored largest roots, it writes the differences
-// dᵢ − λⱼ to the rows of s.vectors. It sets s.zhat to a vector ẑ near z that makes the computed roots exact, by
-// Löwner's formula
+// solveSecular computes all roots λⱼ of the secular equation. For the nStored largest roots, it writes the
+// differences dᵢ − λⱼ to the rows of s.vectors. It sets s.zhat to a vector ẑ near z that makes the computed
+// roots exact, by Löwner's formula
 //
 //	ẑᵢ² = Πⱼ(λⱼ − dᵢ) / Π_{j≠i}(dⱼ − dᵢ).
 //
@@ -252,9 +252,9 @@ func (s *deflation) sortSlots(n, k int, d []float64, perm []int) (wanted int) {
 	return wanted
 }
 
-// eigenvectors computes the eigenvectors of the nWanted largest roots λ: ẑᵢ/(dᵢ − λ), scaled to length 1. solveSecular
-// has written dᵢ − λ to s.vectors for the nStored ≥ nWanted largest roots. The eigenvectors replace the first nWanted
-// rows of s.vectors, with columns in the order of s.packed.
+// eigenvectors computes the eigenvectors of the nWanted largest roots λ: ẑᵢ/(dᵢ − λ), scaled to length 1.
+// solveSecular has written dᵢ − λ to s.vectors for the nStored ≥ nWanted largest roots. The eigenvectors
+// replace the first nWanted rows of s.vectors, with columns in the order of s.packed.
 func (s *divider) eigenvectors(nStored, nWanted int) {
 	kept := len(s.kept)
 	zhat, group, row := s.zhat[:kept], s.group[:kept], s.row[:kept]
@@ -284,6 +284,22 @@ func (s *divider) multiply(n1, n, nWanted int, groups [3]int, q []float64) {
 	left := groups[firstHalf] + groups[bothHalves]
 	right := groups[bothHalves] + groups[secondHalf]
 	out := q[(kept-nWanted)*s.n:]
-	s.kr.Gemm(false, false, 1, matrix.Strided(nWanted, left, s.vectors, kept), matrix.View(left, n1, s.packed), 0, matrix.Strided(nWanted, n1, out, s.n))
-	s.kr.Gemm(false, false, 1, matrix.Strided(nWanted, right, s.vectors[groups[firstHalf]:], kept), matrix.View(right, n2, s.packed[left*n1:]), 0, matrix.Strided(nWanted, n2, out[n1:], s.n))
+	s.kr.Gemm(
+		false,
+		false,
+		1,
+		matrix.Strided(nWanted, left, s.vectors, kept),
+		matrix.View(left, n1, s.packed),
+		0,
+		matrix.Strided(nWanted, n1, out, s.n),
+	)
+	s.kr.Gemm(
+		false,
+		false,
+		1,
+		matrix.Strided(nWanted, right, s.vectors[groups[firstHalf]:], kept),
+		matrix.View(right, n2, s.packed[left*n1:]),
+		0,
+		matrix.Strided(nWanted, n2, out[n1:], s.n),
+	)
 }

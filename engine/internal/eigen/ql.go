@@ -49,8 +49,8 @@ func ql(d, e, z []float64, ldz, cols int) bool {
 }
 
 // negligible reports whether the off-diagonal entry e between the diagonal entries p and q may be set to zero. The
-// limit is eps·(|p| + |q|), but at least eps/16. The largest entry of A is at least ½, so eps/16 is less than the error
-// of the reduction to T. Without this minimum, the entries of a steeply graded T may not converge.
+// limit is eps·(|p| + |q|), but at least eps/16. The largest entry of A is at least ½, so eps/16 is less than the
+// error of the reduction to T. Without this minimum, the entries of a steeply graded T may not converge.
 func negligible(e, p, q float64) bool {
 	return math.Abs(e) <= eps*max(math.Abs(p)+math.Abs(q), 1.0/16)
 }

@@ -10,8 +10,9 @@ func ReduceWork(n int) int { return tridiagonalWork(n) }
 // tau (length n) are overwritten with the vectors and factors of the reflections whose product is Q, see [ApplyQ].
 // work must have at least ReduceWork(n) elements.
 //
-// ‖A − Q·T·Qᵀ‖ is a small multiple of eps·n·‖A‖ for an orthogonal Q and any scale of A. Reduce returns false if the
-// lower triangle of A is not finite or an entry of T overflows; all outputs are then unspecified.
+// ‖A − Q·T·Qᵀ‖ is a small multiple of eps·n·‖A‖ for an orthogonal Q and any scale of A. Reduce
+// returns false if the lower triangle of A is not finite or an entry of T overflows; all outputs are then
+// unspecified.
 func Reduce(kr Kernels, sym matrix.Matrix, d, e, tau, work []float64) (ok bool) {
 	n := matrix.CheckTridiagonal(&sym, d, e, tau)
 	matrix.CheckWork(ReduceWork(n), len(work))

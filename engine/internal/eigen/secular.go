@@ -9,34 +9,36 @@ const secularSteps = 120
 // make |f| ten times smaller.
 const patience = 8
 
-// The iteration for a root ends after a step η of at most lastStep·r, where r is the distance to the nearest pole. The
-// remaining error is at most 4η²/r ≤ eps/4·r: f and its approximation have the same value and slope. For both, |f″| is at
-// most 2/r·f′.
+// The iteration for a root ends after a step η of at most lastStep·r, where r is the distance to the nearest pole.
+// The remaining error is at most 4η²/r ≤ eps/4·r: f and its approximation have the same value and slope. For
+// both, |f″| is at most 2/r·f′.
 const lastStep = 0x1p-28
 
 // secular is the equation
 //
 //	f(λ) = 1/rho + Σᵢ zᵢ²/(dᵢ − λ) = 0,   d₀ < d₁ < … ,   rho > 0,
 //
-// for the eigenvalues λ of D + rho·zᵀz, where D is the diagonal matrix of the poles dᵢ. Root j lies between dⱼ and
-// dⱼ₊₁. The last root lies between the last pole and this pole plus rho·‖z‖². zz holds the squares of z.
+// for the eigenvalues λ of D + rho·zᵀz, where D is the diagonal matrix of the poles dᵢ. Root j lies between
+// dⱼ and dⱼ₊₁. The last root lies between the last pole and this pole plus rho·‖z‖². zz holds the
+// squares of z.
 //
-// The methods write λ = d_o + τ, where d_o is the pole nearest to the root. They write f = 1/rho + ψ + φ. The sum ψ
-// has the terms of the poles d₀ to d_p, and φ has the terms of the other poles. The poles around the root are d_p and
-// d_{p+1}. For the last root, d_p and d_{p+1} are the last two poles.
+// The methods write λ = d_o + τ, where d_o is the pole nearest to the root. They write f = 1/rho + ψ + φ. The sum
+// ψ has the terms of the poles d₀ to d_p, and φ has the terms of the other poles. The poles around the root are
+// d_p and d_{p+1}. For the last root, d_p and d_{p+1} are the last two poles.
 type secular struct {
 	rho      float64
 	d, z, zz []float64
 }
 
-// A value holds f = 1/rho + ψ + φ at a point, the derivatives of ψ and φ, and a bound on the round-off of f in units
-// of eps.
+// A value holds f = 1/rho + ψ + φ at a point, the derivatives of ψ and φ, and a bound on the round-off of f in
+// units of eps.
 type value struct {
 	f, dpsi, dphi, bound float64
 }
 
-// eval evaluates f = 1/rho + ψ + φ at λ = d_o + τ, where ψ has the terms of the poles d₀ to d_p. It sets delta[i] to dᵢ
-// − λ = (dᵢ − d_o) − τ. It adds the small terms of far poles before the terms of near poles.
+// eval evaluates f = 1/rho + ψ + φ at λ = d_o + τ, where ψ has the terms of the poles d₀ to d_p. It sets
+// delta[i] to dᵢ − λ = (dᵢ − d_o) − τ. It adds the small terms of far poles before the terms of near
+// poles.
 func (s *secular) eval(p, o int, tau float64, delta []float64) value {
 	d, zz, origin := s.d[:len(delta)], s.zz[:len(delta)], s.d[o]
 	var psi, dpsi, phi, dphi, partials float64
@@ -63,11 +65,11 @@ func (s *secular) eval(p, o int, tau float64, delta []float64) value {
 	return value{1/s.rho + psi + phi, dpsi, dphi, bound}
 }
 
-// root computes root j as λ = d_o + τ, where d_o is the nearer of the poles next to the root. It sets delta[i] to dᵢ
-// − λ = (dᵢ − d_o) − τ, which is accurate to a few eps for every i.
+// root computes root j as λ = d_o + τ, where d_o is the nearer of the poles next to the root. It sets delta[i] to
+// dᵢ − λ = (dᵢ − d_o) − τ, which is accurate to a few eps for every i.
 //
-// The next iterate is the root of the approximation c + s/(d_p − λ) + t/(d_{p+1} − λ) of f. Here p and p+1 are the
-// poles around the root, or the last two poles for the last root. Two methods determine s and t: the fixed weight
+// The next iterate is the root of the approximation c + s/(d_p − λ) + t/(d_{p+1} − λ) of f. Here p and p+1 are
+// the poles around the root, or the last two poles for the last root. Two methods determine s and t: the fixed weight
 // method and the middle way, see [secular.correction]. root changes the method if f keeps its sign and most of its
 // size. Bisection replaces a step that leaves the bracket, and a late step that changes f little.
 //
@@ -201,8 +203,8 @@ func (s *secular) sumPoles(lo, hi int, origin, tau float64) (sum, slope float64)
 	return sum, slope
 }
 
-// correction approximates f by c + s/(d_p − λ) + t/(d_{p+1} − λ), with the same value and slope at the current λ. It
-// returns the step to the root of this approximation. A further condition determines s and t:
+// correction approximates f by c + s/(d_p − λ) + t/(d_{p+1} − λ), with the same value and slope at the current
+// λ. It returns the step to the root of this approximation. A further condition determines s and t:
 //
 //   - fixed weight: the term of the nearer pole o is the same as in f
 //   - middle way: the term of pole p has the slope of ψ, and the term of pole p+1 has the slope of φ
@@ -229,8 +231,8 @@ func (s *secular) correction(v value, p, o int, last, middleWay bool, delta []fl
 	return eta
 }
 
-// rootOfQuadratic returns the root (a − √(a²−4bc))/2c of c·x² − a·x + b = 0 without cancellation. If plus is true, it
-// returns the other root, with + before the square root.
+// rootOfQuadratic returns the root (a − √(a²−4bc))/2c of c·x² − a·x + b = 0 without cancellation. If plus
+// is true, it returns the other root, with + before the square root.
 func rootOfQuadratic(a, b, c float64, plus bool) float64 {
 	root := math.Sqrt(math.Abs(a*a - 4*b*c))
 	if plus {

@@ -22,7 +22,21 @@ func trans(t bool) blas.Transpose {
 
 func (gonumKernels) Gemm(transA, transB bool, alpha float64, a, b matrix.Matrix, beta float64, c matrix.Matrix) {
 	m, n, k := matrix.CheckProduct(transA, transB, &a, &b, &c)
-	gonum.Implementation{}.Dgemm(trans(transA), trans(transB), m, n, k, alpha, a.Data, a.Stride, b.Data, b.Stride, beta, c.Data, c.Stride)
+	gonum.Implementation{}.Dgemm(
+		trans(transA),
+		trans(transB),
+		m,
+		n,
+		k,
+		alpha,
+		a.Data,
+		a.Stride,
+		b.Data,
+		b.Stride,
+		beta,
+		c.Data,
+		c.Stride,
+	)
 }
 
 func (gonumKernels) Gemmt(transA, transB bool, alpha float64, a, b matrix.Matrix, beta float64, c matrix.Matrix) {
@@ -32,7 +46,15 @@ func (gonumKernels) Gemmt(transA, transB bool, alpha float64, a, b matrix.Matrix
 // lower computes a lower triangle row by row.
 func lower(kr Kernels, transA, transB bool, alpha float64, a, b matrix.Matrix, beta float64, c matrix.Matrix) {
 	for i := range c.Rows {
-		kr.Gemm(transA, transB, alpha, matrix.Span(transA, a, i, i+1), matrix.Span(!transB, b, 0, i+1), beta, c.Slice(i, i+1, 0, i+1))
+		kr.Gemm(
+			transA,
+			transB,
+			alpha,
+			matrix.Span(transA, a, i, i+1),
+			matrix.Span(!transB, b, 0, i+1),
+			beta,
+			c.Slice(i, i+1, 0, i+1),
+		)
 	}
 }
 
@@ -117,7 +139,11 @@ var families = []family{
 		return banded(n, func(int) float64 { return 0 }, func(int) float64 { return 1 })
 	}},
 	{"Wilkinson", func(_ *rand.Rand, n int) []float64 {
-		return banded(n, func(i int) float64 { return math.Abs(float64(n-1)/2 - float64(i)) }, func(int) float64 { return 1 })
+		return banded(
+			n,
+			func(i int) float64 { return math.Abs(float64(n-1)/2 - float64(i)) },
+			func(int) float64 { return 1 },
+		)
 	}},
 	{"glued Wilkinson", func(_ *rand.Rand, n int) []float64 {
 		return banded(n, func(i int) float64 { return math.Abs(float64(10 - i%21)) }, func(i int) float64 {
@@ -137,7 +163,11 @@ var families = []family{
 			}
 			return 1e-310
 		}
-		return banded(n, func(i int) float64 { return size(i) * rnd.NormFloat64() }, func(i int) float64 { return size(i) * rnd.NormFloat64() })
+		return banded(
+			n,
+			func(i int) float64 { return size(i) * rnd.NormFloat64() },
+			func(i int) float64 { return size(i) * rnd.NormFloat64() },
+		)
 	}},
 	{"blocks", func(rnd *rand.Rand, n int) []float64 {
 		return symmetric(n, func(i, j int) float64 {

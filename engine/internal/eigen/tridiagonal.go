@@ -17,12 +17,12 @@ func tridiagonalWork(n int) int {
 //
 //	Q = H₍ₙ₋₁₎·…·H₂·H₁,   Hᵢ = I − tauᵢ·vᵢᵀvᵢ,
 //
-// for the rows from the last to the first. vᵢ has length i and ends in a one, and Hᵢ annihilates a[i][0:i−1]. On return
-// d holds the diagonal of T, e[0:n−1] the subdiagonal, and row i of A, left of the diagonal, vᵢ.
+// for the rows from the last to the first. vᵢ has length i and ends in a one, and Hᵢ annihilates a[i][0:i−1].
+// On return d holds the diagonal of T, e[0:n−1] the subdiagonal, and row i of A, left of the diagonal, vᵢ.
 //
-// The rows are processed in panels. Within a panel the matrix is kept as A − VᵀW − WᵀV with the vectors V and W of the
-// panel as rows. After each panel the difference is multiplied out. Half the flops are in the products A·vᵢ, half in
-// this update.
+// The rows are processed in panels. Within a panel the matrix is kept as A − VᵀW − WᵀV with the vectors V and
+// W of the panel as rows. After each panel the difference is multiplied out. Half the flops are in the products
+// A·vᵢ, half in this update.
 //
 // Source: Dongarra, Sorensen, Hammarling (1989), reversed from bottom to top so that the vectors lie along rows.
 func tridiagonalise(kr Kernels, n int, a []float64, lda int, d, e, tau, work []float64) {
@@ -88,7 +88,15 @@ func reducePanel(kr Kernels, begin, end int, a []float64, lda int, d, e, tau, wo
 func updateLeading(kr Kernels, begin, end int, a []float64, lda int, work []float64) {
 	nb, ld := end-begin, end
 	vw, wv := work[:2*nb*ld], work[nb*ld:3*nb*ld]
-	kr.Gemmt(true, false, -1, matrix.Strided(2*nb, begin, vw, ld), matrix.Strided(2*nb, begin, wv, ld), 1, matrix.Strided(begin, begin, a, lda))
+	kr.Gemmt(
+		true,
+		false,
+		-1,
+		matrix.Strided(2*nb, begin, vw, ld),
+		matrix.Strided(2*nb, begin, wv, ld),
+		1,
+		matrix.Strided(begin, begin, a, lda),
+	)
 }
 
 // reflector overwrites x with the vector v of the reflection H = I − tau·vᵀv that maps x to (0, …, 0, beta).

@@ -32,9 +32,10 @@ const (
 // SVD computes the singular values and right singular vectors by one-sided Jacobi rotations of the rows (Hestenes
 // 1958; J. Demmel, K. Veselić, "Jacobi's Method is More Accurate than QR", SIAM J. Matrix Anal. Appl. 13, 1992).
 //
-// The rotations make A·Aᵀ diagonal without computing it, so that small singular values have small relative errors. At
-// the end the rows are Σ·Vᵀ. Before the rotations, a tall A is replaced by the factor R of its QR factorisation. The
-// rows are then multiplied by the eigenvectors of A·Aᵀ, after which only rows below √eps·‖A‖ need rotations.
+// The rotations make A·Aᵀ diagonal without computing it, so that small singular values have small relative errors.
+// At the end the rows are Σ·Vᵀ. Before the rotations, a tall A is replaced by the factor R of its QR
+// factorisation. The rows are then multiplied by the eigenvectors of A·Aᵀ, after which only rows below
+// √eps·‖A‖ need rotations.
 //
 // LAPACK's dgesdd and gonum's Dgesvd are less accurate. After a hundred shrinks of a sketch their errors would exceed
 // the tolerances of our tests.

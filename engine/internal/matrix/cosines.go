@@ -21,7 +21,13 @@ func NewCosineMap(inputs int, u []float64, scale float64) *CosineMap {
 	if inputs < 0 || inputs > math.MaxInt32 {
 		panic("engine: number of inputs not between 0 and 2³¹−1")
 	}
-	m := &CosineMap{inputs: inputs, scale: scale, u: u, w: make([]float64, inputs*len(u)), columns: make([]int32, inputs)}
+	m := &CosineMap{
+		inputs:  inputs,
+		scale:   scale,
+		u:       u,
+		w:       make([]float64, inputs*len(u)),
+		columns: make([]int32, inputs),
+	}
 	for j := range m.columns {
 		m.columns[j] = int32(j)
 	}

@@ -2,9 +2,9 @@ package matrix
 
 import "math"
 
-// Normalise multiplies A by 2⁻ᵉˣᵖ so that the largest magnitude is in [½, 1). Then no square overflows, and only
-// entries below 1e-140·‖A‖ have squares that underflow. A zero matrix is not changed. If lower is true, Normalise
-// reads and changes only the lower triangle. It returns false if an entry is NaN or infinite.
+// Normalise multiplies A by 2⁻ᵉˣᵖ so that the largest magnitude is in [½, 1). Then no square overflows, and
+// only entries below 1e-140·‖A‖ have squares that underflow. A zero matrix is not changed. If lower is true,
+// Normalise reads and changes only the lower triangle. It returns false if an entry is NaN or infinite.
 func Normalise(a Matrix, lower bool) (exp int, ok bool) {
 	row := func(i int) []float64 {
 		if lower {
@@ -42,8 +42,8 @@ func Rescale(w []float64, exp int) bool {
 	return true
 }
 
-// Scale multiplies x by 2ᵉˣᵖ. It multiplies by two factors, because 2ᵉˣᵖ itself may overflow, for example 2¹⁰⁷³ for a
-// matrix of denormals.
+// Scale multiplies x by 2ᵉˣᵖ. It multiplies by two factors, because 2ᵉˣᵖ itself may overflow, for example
+// 2¹⁰⁷³ for a matrix of denormals.
 func Scale(x []float64, exp int) {
 	f := math.Ldexp(1, exp/2)
 	g := math.Ldexp(1, exp-exp/2)

@@ -10,8 +10,8 @@ func CheckTwofold(m *Twofold, rows, cols int) {
 	CheckShape(&m.Err, rows, cols)
 }
 
-// CheckGradientTwofold checks the operands of R = A·Xᵀ − B + 1cᵀ, G = G + (W·R)ᵀ·A. X, B and G without Data and empty
-// c and w are valid.
+// CheckGradientTwofold checks the operands of R = A·Xᵀ − B + 1cᵀ, G = G + (W·R)ᵀ·A. X, B and G without
+// Data and empty c and w are valid.
 func CheckGradientTwofold(a, x, b *Matrix, c, w []float64, g, r *Twofold) {
 	Check(a)
 	if x.Data != nil {

@@ -36,7 +36,11 @@ func (e *evaluation) choosing() {
 		{choose.LOO, ridge.Exact, "choosing exactly by loo"},
 	}
 	if n, _, _ := e.p.source.Dims(); n >= 0 && n <= dualRows {
-		ways = append(ways, way{choose.GCV, ridge.Dual, "choosing by gcv, dual"}, way{choose.LOO, ridge.Dual, "choosing by loo, dual"})
+		ways = append(
+			ways,
+			way{choose.GCV, ridge.Dual, "choosing by gcv, dual"},
+			way{choose.LOO, ridge.Dual, "choosing by loo, dual"},
+		)
 	}
 	for _, way := range ways {
 		by, name, g := way.by, way.name, e.p.g
@@ -134,7 +138,11 @@ func (e *evaluation) leftOut(gamma float64) (scores, scale []*big.Float) {
 
 // remaining returns the gammas of a path, and their solutions: a candidate at which the system is
 // singular was left out.
-func remaining(path []*ridge.Solution, gammas []float64, truths []*refbig.Solution) (in []float64, exact []*refbig.Solution) {
+func remaining(
+	path []*ridge.Solution,
+	gammas []float64,
+	truths []*refbig.Solution,
+) (in []float64, exact []*refbig.Solution) {
 	for i, gamma := range gammas {
 		if slices.ContainsFunc(path, func(f *ridge.Solution) bool { return f.Gamma == gamma }) {
 			in, exact = append(in, gamma), append(exact, truths[i])

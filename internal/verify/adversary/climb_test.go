@@ -36,7 +36,12 @@ type Search struct {
 
 // NewSearch begins with the seeds given.
 func NewSearch[G mutable[G]](seed uint64, random func(*rand.Rand) G, evaluate func(G) *Report, seeds ...G) *Search {
-	s := &Search{Worst: map[string]Find{}, Drawn: map[string][]float64{}, Refined: map[string][]Refined{}, Refused: map[string]int{}}
+	s := &Search{
+		Worst:   map[string]Find{},
+		Drawn:   map[string][]float64{},
+		Refined: map[string][]Refined{},
+		Refused: map[string]int{},
+	}
 	rng := rand.New(rand.NewPCG(seed, 2))
 	next := 0
 	s.step = func() {

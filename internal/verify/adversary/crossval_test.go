@@ -20,7 +20,13 @@ func (e *evaluation) crossValidate() {
 		return
 	}
 	gammas := []float64{p.gamma}
-	cfg := ridge.SummaryConfig{Size: g.Size, ShrinkRows: g.Shrink, Shrink: p.driver(), Store: p.store(0), Intercept: g.Intercept}
+	cfg := ridge.SummaryConfig{
+		Size:       g.Size,
+		ShrinkRows: g.Shrink,
+		Shrink:     p.driver(),
+		Store:      p.store(0),
+		Intercept:  g.Intercept,
+	}
 	cv := choose.CrossValidation{Folds: folds, Gammas: gammas}
 	one, err := choose.CrossValidate(context.Background(), p, cfg, cv)
 	if e.refused("cross-validation", err) {

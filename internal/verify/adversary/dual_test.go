@@ -23,7 +23,12 @@ func (e *evaluation) dual() {
 		}
 	}
 	g := e.p.gamma
-	fits, err := ridge.SolveExact(context.Background(), e.p.source, []float64{g, g * 3, g * 1e3, g * 1e-3}, ridge.ExactOptions{Method: ridge.Dual, Intercept: e.p.g.Intercept})
+	fits, err := ridge.SolveExact(
+		context.Background(),
+		e.p.source,
+		[]float64{g, g * 3, g * 1e3, g * 1e-3},
+		ridge.ExactOptions{Method: ridge.Dual, Intercept: e.p.g.Intercept},
+	)
 	if e.refused("dual, many γ", err) {
 		return
 	}
@@ -38,7 +43,12 @@ func (e *evaluation) dualTo(name string, src dataset.Source, factor ridge.Method
 	if tol > 0 {
 		name += ", refined"
 	}
-	fits, err := ridge.SolveExact(context.Background(), src, []float64{e.p.gamma}, ridge.ExactOptions{Method: factor, Intercept: e.p.g.Intercept, Tol: tol})
+	fits, err := ridge.SolveExact(
+		context.Background(),
+		src,
+		[]float64{e.p.gamma},
+		ridge.ExactOptions{Method: factor, Intercept: e.p.g.Intercept, Tol: tol},
+	)
 	if e.refused(name, err) {
 		return
 	}

@@ -106,7 +106,11 @@ func (e *evaluation) refused(what string, err error) bool {
 	var gamma *ridge.GammaError
 	var scale *ridge.ScaleError
 	switch {
-	case badInput(err), errors.As(err, &outOfRange), errors.As(err, &singular), errors.As(err, &gamma), errors.As(err, &scale),
+	case badInput(err),
+		errors.As(err, &outOfRange),
+		errors.As(err, &singular),
+		errors.As(err, &gamma),
+		errors.As(err, &scale),
 		errors.Is(err, ridge.ErrEmpty):
 		e.Refused[what]++
 	default:
@@ -148,7 +152,14 @@ func (e *evaluation) certificate(name string, f *ridge.Solution, truth *refbig.S
 	if p.Intercept {
 		rank = float64(min(p.D, p.N-1))
 	}
-	e.within(name+"effective dimension", f.EffectiveDimension, truth.EffectiveDimension, refbig.Float(float64(p.D)), 0, rank)
+	e.within(
+		name+"effective dimension",
+		f.EffectiveDimension,
+		truth.EffectiveDimension,
+		refbig.Float(float64(p.D)),
+		0,
+		rank,
+	)
 	for j := range p.T {
 		c := f.Targets[j]
 		e.within(name+"TSS", c.TSS, p.YY[j], p.YY[j], 0, math.Inf(1))
@@ -165,8 +176,16 @@ func (e *evaluation) certificate(name string, f *ridge.Solution, truth *refbig.S
 				relative := new(big.Float).Quo(off, size)
 				e.atMost(name+"relative", relative, c.RelativeErrorBound)
 			}
-			e.atMost(name+"intercept", new(big.Float).Abs(new(big.Float).Sub(refbig.Float(c.Intercept), truth.Intercept[j])), c.InterceptBound)
-			e.atMost(name+"energy", beyond(p.Energy(f.Gamma, x, truth.Coef[j]), p.Energy(f.Gamma, make([]float64, p.D), truth.Coef[j])), c.EnergyBound)
+			e.atMost(
+				name+"intercept",
+				new(big.Float).Abs(new(big.Float).Sub(refbig.Float(c.Intercept), truth.Intercept[j])),
+				c.InterceptBound,
+			)
+			e.atMost(
+				name+"energy",
+				beyond(p.Energy(f.Gamma, x, truth.Coef[j]), p.Energy(f.Gamma, make([]float64, p.D), truth.Coef[j])),
+				c.EnergyBound,
+			)
 			e.within(name+"RSS", c.RSS, p.RSS(j, x), p.YY[j], 0, math.Inf(1))
 		}
 		if truth.GCV[j] == nil {

@@ -70,12 +70,16 @@ func (e *evaluation) hessian(name string, raw *refbig.Problem, s *randsketch.Spe
 		}
 	}
 	spectrum, err := pencil(h, hhat)
-	if err != nil || spectrum[len(spectrum)-1].Cmp(refbig.Float(0x1p100)) > 0 { // the reference is off by 2⁻¹⁹⁰ of the largest
+	if err != nil ||
+		spectrum[len(spectrum)-1].Cmp(refbig.Float(0x1p100)) > 0 { // the reference is off by 2⁻¹⁹⁰ of the largest
 		return
 	}
 	lo, hi := s.Range(e.p.gamma)
 	e.atMost(name+": Range above", spectrum[len(spectrum)-1], hi)
 	if lo > 0 {
-		e.worst(name+": Range below", oneSided(refbig.Float(lo), spectrum[0], new(big.Float).Sub(refbig.Float(lo), spectrum[0]), refbig.Float(0)))
+		e.worst(
+			name+": Range below",
+			oneSided(refbig.Float(lo), spectrum[0], new(big.Float).Sub(refbig.Float(lo), spectrum[0]), refbig.Float(0)),
+		)
 	}
 }

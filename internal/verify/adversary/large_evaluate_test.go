@@ -126,7 +126,14 @@ func (e *wide) certificate(name string, f *ridge.Solution, truth *TwofoldSolutio
 		rank = min(ref.D, ref.N-1)
 	}
 	unit := twofoldUnit * (n + d) * (ref.Trace/truth.Gamma + 1)
-	e.within(name+"effective dimension", f.EffectiveDimension, truth.EffectiveDimension.Big(), scaled(d*unit), 0, float64(rank))
+	e.within(
+		name+"effective dimension",
+		f.EffectiveDimension,
+		truth.EffectiveDimension.Big(),
+		scaled(d*unit),
+		0,
+		float64(rank),
+	)
 	for j := range ref.T {
 		c := f.Targets[j]
 		x := c.Coef
@@ -153,7 +160,14 @@ func (e *wide) certificate(name string, f *ridge.Solution, truth *TwofoldSolutio
 			continue // n = df, as far as pairs can tell
 		}
 		gcv := truth.RSS[j].Mul(Pair{Hi: n}).Quo(free.Mul(free))
-		e.within(name+"GCV", c.GCV, gcv.Big(), scaled(gcv.Hi*2*d*unit/free.Hi+unit*yy*n/free.Hi/free.Hi), 0, math.Inf(1))
+		e.within(
+			name+"GCV",
+			c.GCV,
+			gcv.Big(),
+			scaled(gcv.Hi*2*d*unit/free.Hi+unit*yy*n/free.Hi/free.Hi),
+			0,
+			math.Inf(1),
+		)
 	}
 }
 
@@ -221,7 +235,12 @@ func (e *wide) exact() {
 		if factor == ridge.QR && e.p.g.Cols > 200 && e.p.g.Seed%4 > 0 {
 			continue
 		}
-		fits, err := ridge.SolveExact(context.Background(), e.p.source, e.gammas, ridge.ExactOptions{Method: factor, Intercept: e.p.g.Intercept})
+		fits, err := ridge.SolveExact(
+			context.Background(),
+			e.p.source,
+			e.gammas,
+			ridge.ExactOptions{Method: factor, Intercept: e.p.g.Intercept},
+		)
 		if e.refused(factor.String(), err) {
 			continue
 		}
@@ -261,7 +280,14 @@ func (e *wide) predict(name string, f *ridge.Solution) {
 				term := truth.Coef[j][k].Mul(Pair{Hi: v})
 				y, size = y.Add(term), size+math.Abs(term.Hi)
 			}
-			e.within(name, dst[i*t+j], y.Big(), scaled(unit*(math.Abs(truth.Intercept[j].Hi)+size)), math.Inf(-1), math.Inf(1))
+			e.within(
+				name,
+				dst[i*t+j],
+				y.Big(),
+				scaled(unit*(math.Abs(truth.Intercept[j].Hi)+size)),
+				math.Inf(-1),
+				math.Inf(1),
+			)
 		}
 	}
 }

@@ -87,7 +87,20 @@ func TestMergedLevel(t *testing.T) {
 				}
 				x, y = append(x, []float64{a}), append(y, []float64{a + r.NormFloat64()})
 			}
-			g := Genome{Block: 10, Size: 2, Shrink: 2, Intercept: true, Decays: 100, Beta: 0.5, Parts: 2, Deal: Lopsided, Merging: order, Tol: -8, Passes: 60, Folds: 2}
+			g := Genome{
+				Block:     10,
+				Size:      2,
+				Shrink:    2,
+				Intercept: true,
+				Decays:    100,
+				Beta:      0.5,
+				Parts:     2,
+				Deal:      Lopsided,
+				Merging:   order,
+				Tol:       -8,
+				Passes:    60,
+				Folds:     2,
+			}
 			rep := evaluate(literalProblem(g, x, y, nil))
 			for _, name := range rep.Names() {
 				if !(rep.Ratios[name] <= 1) {
@@ -124,7 +137,14 @@ func TestRefusalLeavesNoTrace(t *testing.T) {
 			}
 			after, other := s.MarshalBinary()
 			if other != nil || string(after) != string(before) {
-				t.Errorf("intercept %v: rows %v of weights %v are refused (%v) and leave a trace (%v)", intercept, bad.X, bad.W, err, errors.Join(other))
+				t.Errorf(
+					"intercept %v: rows %v of weights %v are refused (%v) and leave a trace (%v)",
+					intercept,
+					bad.X,
+					bad.W,
+					err,
+					errors.Join(other),
+				)
 			}
 		}
 	}

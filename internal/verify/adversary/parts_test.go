@@ -240,7 +240,12 @@ func (p *problem) store(part int) fd.Storage {
 }
 
 // summarize is a [fdridge.Options.Summarize] with the genome's driver and storage.
-func (p *problem) summarize(ctx context.Context, src dataset.Source, cfg ridge.SummaryConfig, progress func(int64)) (*ridge.Summary, error) {
+func (p *problem) summarize(
+	ctx context.Context,
+	src dataset.Source,
+	cfg ridge.SummaryConfig,
+	progress func(int64),
+) (*ridge.Summary, error) {
 	cfg.Shrink, cfg.Store = p.driver(), p.store(0)
 	return ridge.Summarize(ctx, src, cfg, progress)
 }

@@ -36,7 +36,11 @@ func (e *evaluation) sketch() {
 	// repeated rows all the same way. Squares that underflow are lost whatever their sum.
 	promised, _ := frob.Float64()
 	promised *= math.Max(1, float64(e.p.rows())/float64(10*g.Shrink)) * float64(1+g.Decays/10)
-	e.atMost("fd: λmin ≥ −100·eps·‖A‖²", new(big.Float).Neg(least), 100*eps*promised+float64(e.p.rows()*s.Dim)*0x1p-1022)
+	e.atMost(
+		"fd: λmin ≥ −100·eps·‖A‖²",
+		new(big.Float).Neg(least),
+		100*eps*promised+float64(e.p.rows()*s.Dim)*0x1p-1022,
+	)
 	rho := refbig.Float(b.Shift())
 	robust := new(big.Float).Sub(most, rho)
 	if other := new(big.Float).Sub(rho, least); other.Cmp(robust) > 0 {
@@ -70,7 +74,16 @@ func (e *evaluation) contraction(name string, robust bool, f *ridge.Solution) {
 		return
 	}
 	m := e.p.moments
-	own := &refbig.Problem{N: m.N, D: m.D, T: m.T, K: gram(s.Dim, s.Sigma2, s.V), C: m.C, YY: m.YY, MeanX: m.MeanX, MeanY: m.MeanY}
+	own := &refbig.Problem{
+		N:     m.N,
+		D:     m.D,
+		T:     m.T,
+		K:     gram(s.Dim, s.Sigma2, s.V),
+		C:     m.C,
+		YY:    m.YY,
+		MeanX: m.MeanX,
+		MeanY: m.MeanY,
+	}
 	if robust {
 		for i := range own.K {
 			own.K[i][i] = sum(own.K[i][i], refbig.Float(s.Bound.Shift()))
@@ -119,7 +132,12 @@ func (e *evaluation) eta(k [][]*big.Float, b fd.Bound, frob *big.Float) {
 func (e *evaluation) passes() {
 	const tol, fewest, most = 1e-3, 1, 40
 	g := e.p.g
-	if g.levelled() || g.Forget > 0 || g.Decays > 0 || g.WeightTop != 0 || g.Absolute || g.Preparation != Raw || g.Gamma < -5 || g.Mean > -1 || g.Near < 0 || math.Abs(g.Top) > 30 || math.Abs(g.Scale) > 30 {
+	if g.levelled() || g.Forget > 0 || g.Decays > 0 || g.WeightTop != 0 || g.Absolute || g.Preparation != Raw ||
+		g.Gamma < -5 ||
+		g.Mean > -1 ||
+		g.Near < 0 ||
+		math.Abs(g.Top) > 30 ||
+		math.Abs(g.Scale) > 30 {
 		return
 	}
 	predicted, err := plan.PredictedPasses(e.sum, e.p.gamma, tol, g.Method)

@@ -308,7 +308,13 @@ func EvaluateFree(g Free) (r *Report) {
 }
 
 // scores checks the scores of all candidates, and the choice.
-func (p *freeProblem) scores(e *evaluation, name string, c *choose.GammaChoice, gammas []float64, truths []*refbig.Solution) {
+func (p *freeProblem) scores(
+	e *evaluation,
+	name string,
+	c *choose.GammaChoice,
+	gammas []float64,
+	truths []*refbig.Solution,
+) {
 	var totals []*big.Float
 	for i, gamma := range gammas {
 		score, scale := truths[i].GCV, make([]*big.Float, len(p.y[0]))

@@ -37,9 +37,9 @@ type column struct {
 	hash             string
 }
 
-// Run reads all files. The file expected has one line for each column of numbers. The line has the file, the number of
-// the column, the numbers of values and of infinite values, and a hash of their bits. A line with the word error marks a file that
-// the other reader cannot read.
+// Run reads all files. The file expected has one line for each column of numbers. The line has the file, the number
+// of the column, the numbers of values and of infinite values, and a hash of their bits. A line with the word error
+// marks a file that the other reader cannot read.
 //
 // The folder FDRIDGE_APACHE has the checkouts parquet-testing and arrow-testing. By default, Run looks for them in the
 // folder FDRIDGE_DATA. If there are none, the test is skipped.
@@ -49,7 +49,9 @@ func Run(t *testing.T, expected string, r Reader) {
 		folder = os.Getenv("FDRIDGE_DATA")
 	}
 	if _, err := os.Stat(filepath.Join(folder, "parquet-testing")); folder == "" || err != nil {
-		t.Skip("SKIPPED: Apache's test files are not read, because FDRIDGE_APACHE names no folder with checkouts of apache/parquet-testing and apache/arrow-testing")
+		t.Skip(
+			"SKIPPED: Apache's test files are not read, because FDRIDGE_APACHE names no folder with checkouts of apache/parquet-testing and apache/arrow-testing",
+		)
 	}
 	want, failed := load(t, expected)
 	files, read, extra, refused := 0, 0, 0, 0
@@ -107,7 +109,13 @@ func Run(t *testing.T, expected string, r Reader) {
 			t.Errorf("%s was not read", key)
 		}
 	}
-	t.Logf("%d files: %d columns have the same bits, %d columns only this reader reads, %d are refused", files, read, extra, refused)
+	t.Logf(
+		"%d files: %d columns have the same bits, %d columns only this reader reads, %d are refused",
+		files,
+		read,
+		extra,
+		refused,
+	)
 }
 
 func (r *Reader) refuses(name string) bool {

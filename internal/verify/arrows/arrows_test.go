@@ -31,41 +31,98 @@ func library(packages ...string) []string {
 // pattern x/... covers x and all below it; a package's own name holds for it before
 // any pattern, and a longer pattern before a shorter.
 var arrows = map[string][]string{
-	"internal/...":                {"internal/..."},
-	"internal/resolvent":          above(),
-	"internal/orthogonal":         above(),
-	"internal/parallel":           above(),
-	"internal/verify/...":         library("internal/verify/..."),
-	"engine/internal/...":         {"engine/internal/...", "internal/..."},
-	"engine/purego/...":           {"engine/purego/...", "engine/internal/...", "internal/..."},
-	"engine/cblas":                {"engine/purego/...", "engine/internal/...", "internal/..."},
-	"engine":                      above(),
-	"engine/enginetest":           above("internal/verify/..."),
-	"fd":                          above(),
-	"randsketch":                  above("dataset", "fd"),
-	"dataset":                     above(),
-	"dataset/...":                 above("dataset/..."),
-	"ridge":                       above("dataset", "fd", "ridge/internal/..."),
-	"ridge/reason":                above("dataset", "fd", "ridge", "ridge/internal/..."),
-	"ridge/choose":                above("dataset", "fd", "ridge", "ridge/reason", "ridge/internal/..."),
-	"ridge/plan":                  above("dataset", "fd", "ridge", "ridge/reason", "ridge/internal/..."),
-	"ridge/project":               above("dataset", "fd", "ridge", "ridge/internal/..."),
-	"ridge/classes":               above("dataset", "fd", "ridge", "ridge/internal/..."),
-	".":                           above("dataset", "fd", "ridge", "ridge/choose", "ridge/classes", "ridge/plan", "ridge/project", "ridge/reason", "ridge/internal/..."),
-	"ridge/window":                above("dataset", "fd", "ridge", "ridge/internal/..."),
-	"ridge/internal/roundoff":     {},
-	"ridge/internal/interval":     {"ridge/internal/roundoff"},
-	"ridge/internal/rows":         above("dataset", "fd", "ridge/internal/roundoff"),
-	"ridge/internal/gram":         above("dataset", "fd", "ridge/internal/roundoff", "ridge/internal/rows"),
-	"ridge/internal/accum":        above("dataset", "fd", "ridge/internal/certify", "ridge/internal/interval", "ridge/internal/roundoff", "ridge/internal/rows"),
-	"ridge/internal/certify":      above("fd", "ridge/internal/interval", "ridge/internal/roundoff"),
-	"ridge/internal/krylov":       above("dataset", "fd", "ridge/internal/certify", "ridge/internal/gram", "ridge/internal/interval", "ridge/internal/roundoff", "ridge/internal/rows"),
-	"ridge/internal/direct":       above("dataset", "fd", "ridge/internal/certify", "ridge/internal/interval", "ridge/internal/roundoff", "ridge/internal/rows"),
-	"ridge/internal/dual":         above("dataset", "fd", "ridge/internal/certify", "ridge/internal/direct", "ridge/internal/interval", "ridge/internal/roundoff", "ridge/internal/rows"),
-	"ridge/internal/sparsework":   {}, // tests only
-	"ridge/ridgetest":             above("dataset", "fd", "ridge/...", "internal/verify/..."),
-	"model":                       above("dataset", "dataset/prepare", "fd", "ridge/internal/...", "ridge", "ridge/choose", "ridge/classes", "ridge/reason"),
-	"live":                        above("dataset", "fd", "ridge/internal/...", "ridge", "ridge/choose", "ridge/reason", "ridge/window"),
+	"internal/...":        {"internal/..."},
+	"internal/resolvent":  above(),
+	"internal/orthogonal": above(),
+	"internal/parallel":   above(),
+	"internal/verify/...": library("internal/verify/..."),
+	"engine/internal/...": {"engine/internal/...", "internal/..."},
+	"engine/purego/...":   {"engine/purego/...", "engine/internal/...", "internal/..."},
+	"engine/cblas":        {"engine/purego/...", "engine/internal/...", "internal/..."},
+	"engine":              above(),
+	"engine/enginetest":   above("internal/verify/..."),
+	"fd":                  above(),
+	"randsketch":          above("dataset", "fd"),
+	"dataset":             above(),
+	"dataset/...":         above("dataset/..."),
+	"ridge":               above("dataset", "fd", "ridge/internal/..."),
+	"ridge/reason":        above("dataset", "fd", "ridge", "ridge/internal/..."),
+	"ridge/choose":        above("dataset", "fd", "ridge", "ridge/reason", "ridge/internal/..."),
+	"ridge/plan":          above("dataset", "fd", "ridge", "ridge/reason", "ridge/internal/..."),
+	"ridge/project":       above("dataset", "fd", "ridge", "ridge/internal/..."),
+	"ridge/classes":       above("dataset", "fd", "ridge", "ridge/internal/..."),
+	".": above(
+		"dataset",
+		"fd",
+		"ridge",
+		"ridge/choose",
+		"ridge/classes",
+		"ridge/plan",
+		"ridge/project",
+		"ridge/reason",
+		"ridge/internal/...",
+	),
+	"ridge/window":            above("dataset", "fd", "ridge", "ridge/internal/..."),
+	"ridge/internal/roundoff": {},
+	"ridge/internal/interval": {"ridge/internal/roundoff"},
+	"ridge/internal/rows":     above("dataset", "fd", "ridge/internal/roundoff"),
+	"ridge/internal/gram":     above("dataset", "fd", "ridge/internal/roundoff", "ridge/internal/rows"),
+	"ridge/internal/accum": above(
+		"dataset",
+		"fd",
+		"ridge/internal/certify",
+		"ridge/internal/interval",
+		"ridge/internal/roundoff",
+		"ridge/internal/rows",
+	),
+	"ridge/internal/certify": above("fd", "ridge/internal/interval", "ridge/internal/roundoff"),
+	"ridge/internal/krylov": above(
+		"dataset",
+		"fd",
+		"ridge/internal/certify",
+		"ridge/internal/gram",
+		"ridge/internal/interval",
+		"ridge/internal/roundoff",
+		"ridge/internal/rows",
+	),
+	"ridge/internal/direct": above(
+		"dataset",
+		"fd",
+		"ridge/internal/certify",
+		"ridge/internal/interval",
+		"ridge/internal/roundoff",
+		"ridge/internal/rows",
+	),
+	"ridge/internal/dual": above(
+		"dataset",
+		"fd",
+		"ridge/internal/certify",
+		"ridge/internal/direct",
+		"ridge/internal/interval",
+		"ridge/internal/roundoff",
+		"ridge/internal/rows",
+	),
+	"ridge/internal/sparsework": {}, // tests only
+	"ridge/ridgetest":           above("dataset", "fd", "ridge/...", "internal/verify/..."),
+	"model": above(
+		"dataset",
+		"dataset/prepare",
+		"fd",
+		"ridge/internal/...",
+		"ridge",
+		"ridge/choose",
+		"ridge/classes",
+		"ridge/reason",
+	),
+	"live": above(
+		"dataset",
+		"fd",
+		"ridge/internal/...",
+		"ridge",
+		"ridge/choose",
+		"ridge/reason",
+		"ridge/window",
+	),
 	"dist/...":                    above("dataset", "dist/...", "fd", "randsketch", "ridge/..."),
 	"dist/disttest":               above("dataset", "dist/...", "fd", "randsketch", "ridge/...", "internal/verify/..."),
 	"paper":                       library(),
@@ -80,7 +137,14 @@ var arrows = map[string][]string{
 
 // forTests are packages that only tests may import, and packages that are in this list
 // themselves: what a pattern allows beyond is not meant for them.
-var forTests = []string{"internal/verify/...", "bench/digits", "engine/enginetest", "ridge/ridgetest", "dist/disttest", "cmd/fdridge/internal/report/reporttest"}
+var forTests = []string{
+	"internal/verify/...",
+	"bench/digits",
+	"engine/enginetest",
+	"ridge/ridgetest",
+	"dist/disttest",
+	"cmd/fdridge/internal/report/reporttest",
+}
 
 // covers reports whether a pattern covers a package.
 func covers(pattern, pkg string) bool {
@@ -138,7 +202,8 @@ var heavy = map[string][]string{
 // nothing.
 func burden(pkg, dep string) string {
 	for prefix, allowed := range heavy {
-		if strings.HasPrefix(dep, prefix) && !slices.ContainsFunc(allowed, func(pattern string) bool { return covers(pattern, pkg) }) {
+		if strings.HasPrefix(dep, prefix) &&
+			!slices.ContainsFunc(allowed, func(pattern string) bool { return covers(pattern, pkg) }) {
 			return pkg + " must not depend on " + dep
 		}
 	}

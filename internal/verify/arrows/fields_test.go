@@ -22,8 +22,8 @@ var tooLarge = map[string]string{
 	"cmd/fdridge/internal/report: type fitRecord": "the record that --json prints",
 }
 
-// TestFields checks the number of fields of each struct, except in tests, in packages for tests and in generated files. It
-// also checks that each exception is needed.
+// TestFields checks the number of fields of each struct, except in tests, in packages for tests and in generated
+// files. It also checks that each exception is needed.
 func TestFields(t *testing.T) {
 	read(t, "../../..")
 	found := map[string]string{}

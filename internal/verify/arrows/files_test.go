@@ -19,13 +19,23 @@ import (
 	"testing"
 )
 
-// maxUpward is the largest share of the arrows between a package's files that run upward. A file has an arrow to another one if it
-// uses a name that the other one defines: a constant, variable, function, type, field or method. The files stand in the order with the fewest
-// arrows upward.
+// maxUpward is the largest share of the arrows between a package's files that run upward. A file has an arrow to
+// another one if it uses a name that the other one defines: a constant, variable, function, type, field or method.
+// The files stand in the order with the fewest arrows upward.
 const maxUpward = 0.10
 
 // ordered are the packages that are held to maxUpward.
-var ordered = []string{".", "ridge", "ridge/window", "ridge/internal/accum", "dataset", "dataset/prepare", "cmd/fdridge", "cmd/fdridge/internal/input", "cmd/fdridge/internal/cli"}
+var ordered = []string{
+	".",
+	"ridge",
+	"ridge/window",
+	"ridge/internal/accum",
+	"dataset",
+	"dataset/prepare",
+	"cmd/fdridge",
+	"cmd/fdridge/internal/input",
+	"cmd/fdridge/internal/cli",
+}
 
 // TestFileArrows holds packages to maxUpward.
 func TestFileArrows(t *testing.T) {
@@ -59,7 +69,14 @@ func TestOrder(t *testing.T) {
 		}
 		order, upward := g.order()
 		if lines := strings.Count(g.describe(order), "\n"); upward != c.upward || lines != upward || len(order) != 5 {
-			t.Errorf("%s: %d arrows run upward in %v, want %d:\n%s", c.arrows, upward, order, c.upward, g.describe(order))
+			t.Errorf(
+				"%s: %d arrows run upward in %v, want %d:\n%s",
+				c.arrows,
+				upward,
+				order,
+				c.upward,
+				g.describe(order),
+			)
 		}
 	}
 }
@@ -148,8 +165,8 @@ func graphOf(path, dir string, names []string, open importer.Lookup) (graph, err
 	return g, nil
 }
 
-// order returns the files in an order with few arrows upward, and the number of these. From several orders drawn at random it moves one file
-// at a time to its best place, until no move helps.
+// order returns the files in an order with few arrows upward, and the number of these. From several orders drawn at
+// random it moves one file at a time to its best place, until no move helps.
 func (g graph) order() (best []string, upward int) {
 	const draws = 100
 	names := make([]string, 0, len(g.uses))

@@ -16,7 +16,16 @@ func TestCommands(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	there := []string{"in/cal.csv", "in/cal.csv.gz", "in/w8a.svm", "in/rows.parquet", "in/flats.csv", "in/rows.arrows", "in/rows.arrow", "in/none.csv"}
+	there := []string{
+		"in/cal.csv",
+		"in/cal.csv.gz",
+		"in/w8a.svm",
+		"in/rows.parquet",
+		"in/flats.csv",
+		"in/rows.arrows",
+		"in/rows.arrow",
+		"in/none.csv",
+	}
 	for name := range made() {
 		there = append(there, "in/"+name)
 	}
@@ -45,12 +54,16 @@ func TestCommands(t *testing.T) {
 
 // TestParse: what words before a command line say.
 func TestParse(t *testing.T) {
-	all, err := parse("# a comment\nname of it\n\texit=2 ranks=3 stdin=E stdout=F until=G timed=H,I fit --gamma auto:1=2\n")
+	all, err := parse(
+		"# a comment\nname of it\n\texit=2 ranks=3 stdin=E stdout=F until=G timed=H,I fit --gamma auto:1=2\n",
+	)
 	if err != nil || len(all) != 1 || all[0].name != "name of it" || !all[0].byRanks() {
 		t.Fatalf("%+v, %v", all, err)
 	}
 	c := all[0].commands[0]
-	if c.exit != 2 || c.ranks != 3 || c.stdin != "E" || !slices.Equal(c.timed, []string{"H", "I"}) || c.stdout != "F" || c.until != "G" || strings.Join(c.args, " ") != "fit --gamma auto:1=2" {
+	if c.exit != 2 || c.ranks != 3 || c.stdin != "E" || !slices.Equal(c.timed, []string{"H", "I"}) || c.stdout != "F" ||
+		c.until != "G" ||
+		strings.Join(c.args, " ") != "fit --gamma auto:1=2" {
 		t.Errorf("%+v", c)
 	}
 	for _, text := range []string{"\tfit\n", "a\n\tspeed=1 fit\n", "a\n\texit=x fit\n", "a\n\texit=1\n"} {

@@ -98,11 +98,13 @@ func made() map[string][]byte {
 		"cells.npy":     matrix(6, 600, 8, falling).columns(0, 7).npy(),
 		"semicolon.csv": bytes.ReplaceAll(drift(900).csv(driftNames), []byte(","), []byte(";")),
 		"turnedy.npy":   matrix(6, 600, 8, falling).columns(7, 8).npy(),
-		"levels.csv":    []byte("area,rooms,district,heating,balcony,floor\n50,2,Nord,gas,True,1\n60,3,Mond,gas,False,2\n"),
-		"pzero.csv":     []byte("1\n2\n0\n1\n10\n0.125\n3\n4\n"),
-		"word.csv":      []byte("1,2,3\n4,5,6\n7,eight,9\n"),
-		"short.csv":     []byte("1,2,3\n4,5,6\n7,8\n"),
-		"empty.csv":     nil,
+		"levels.csv": []byte(
+			"area,rooms,district,heating,balcony,floor\n50,2,Nord,gas,True,1\n60,3,Mond,gas,False,2\n",
+		),
+		"pzero.csv": []byte("1\n2\n0\n1\n10\n0.125\n3\n4\n"),
+		"word.csv":  []byte("1,2,3\n4,5,6\n7,eight,9\n"),
+		"short.csv": []byte("1,2,3\n4,5,6\n7,8\n"),
+		"empty.csv": nil,
 	}
 }
 

@@ -28,7 +28,10 @@ type rule struct {
 func replace(pattern, with string) rule { return rule{regexp.MustCompile(pattern), with} }
 
 // The value of a JSON field is a number, a word, a string or an object without nested objects.
-var fields = replace(`"(`+strings.Join(ignored, "|")+`)":\s*(-?[\d.]+(?:e[+-]?\d+)?|null|true|false|"(?:[^"\\]|\\.)*"|\{[^{}]*\})`, `"$1": ~`)
+var fields = replace(
+	`"(`+strings.Join(ignored, "|")+`)":\s*(-?[\d.]+(?:e[+-]?\d+)?|null|true|false|"(?:[^"\\]|\\.)*"|\{[^{}]*\})`,
+	`"$1": ~`,
+)
 
 // words are rules for the texts of fit and solve, and for the text of the paper.
 var words = []rule{
@@ -36,7 +39,10 @@ var words = []rule{
 	replace(`\d+ MiB at most`, "~ MiB at most"),
 	replace(`(over the data(?: \([^)]*\))?), \d+\.\d+ s, \d+ MiB of memory`, "$1, ~ s, ~ MiB of memory"),
 	replace(`^process \d+ on .*`, "process ~"), // a lock left by a checkpoint
-	replace(`rank +rows +seconds +(?:of which )?communicating +sent +received`, "rank rows seconds communicating sent received"),
+	replace(
+		`rank +rows +seconds +(?:of which )?communicating +sent +received`,
+		"rank rows seconds communicating sent received",
+	),
 	replace(`(?m)^(\d+) +(\d+) +\d+\.\d\d +\d+\.\d\d (?:s )?\([^)]*\) +`, "$1 $2 ~ ~ "),
 }
 

@@ -162,7 +162,13 @@ func (e *entry) asExpected(o outcome) error {
 		name := fmt.Sprintf("line %d, exit code", i+1)
 		got, ok := o[name]
 		if want := strconv.Itoa(c.exit); ok && strings.TrimSpace(string(got)) != want {
-			return fmt.Errorf("%s is %s, not %s: %.300s", name, bytes.TrimSpace(got), want, o[fmt.Sprintf("line %d, stderr", i+1)])
+			return fmt.Errorf(
+				"%s is %s, not %s: %.300s",
+				name,
+				bytes.TrimSpace(got),
+				want,
+				o[fmt.Sprintf("line %d, stderr", i+1)],
+			)
 		}
 	}
 	return nil

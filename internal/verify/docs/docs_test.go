@@ -18,7 +18,8 @@ import (
 
 const root = "../../.."
 
-// foreign are words that look like identifiers of this module but come from elsewhere: data, Python, Go's tools and other programs.
+// foreign are words that look like identifiers of this module but come from elsewhere: data, Python, Go's tools and
+// other programs.
 var foreign = strings.Fields(`
 	True False None NaN Nord March Ridge RidgeClassifier RidgeCV Sketch.load Sketch.frombytes ValueError ConvergenceWarning UserWarning FutureWarning RidgeClassifierCV RidgeClassifier.partial_fit AggregateFnV2 CombineFn FdridgeError MemoryError distributed.Client fdridge.dask fdridge.dask.fit fdridge.dask.sketch KeyboardInterrupt StandardScaler OneHotEncoder SimpleImputer RBFSampler --array --tmpfs --help --version
 `)
@@ -36,7 +37,13 @@ type tree struct {
 
 func load(t *testing.T) *tree {
 	t.Helper()
-	w := &tree{exported: map[string]map[string]bool{}, members: map[string]map[string]bool{"": {}}, embedded: map[string][]string{}, tests: map[string]bool{}, flags: map[string]bool{}}
+	w := &tree{
+		exported: map[string]map[string]bool{},
+		members:  map[string]map[string]bool{"": {}},
+		embedded: map[string][]string{},
+		tests:    map[string]bool{},
+		flags:    map[string]bool{},
+	}
 	fset := token.NewFileSet()
 	err := filepath.WalkDir(root, func(file string, d fs.DirEntry, err error) error {
 		if err != nil {
@@ -187,8 +194,10 @@ var (
 	capital    = regexp.MustCompile(`^[A-Z][A-Z0-9]*[a-z][A-Za-z0-9_]*$`)
 	flagName   = regexp.MustCompile(`(?:^|[\s(])--([a-z][a-z0-9-]*)`)
 	variable   = regexp.MustCompile(`FDRIDGE_[A-Z_]+`)
-	ours       = regexp.MustCompile(`^(-|fdridge |go run (-tags \S+ )?\./cmd/fdridge|fit |sketch |merge |solve |predict |plan |plot |doctor |paper |show )`)
-	goFile     = regexp.MustCompile(`^[\w./-]+\.go$`)
+	ours       = regexp.MustCompile(
+		`^(-|fdridge |go run (-tags \S+ )?\./cmd/fdridge|fit |sketch |merge |solve |predict |plan |plot |doctor |paper |show )`,
+	)
+	goFile = regexp.MustCompile(`^[\w./-]+\.go$`)
 )
 
 // faults returns what the code of one page names and the tree does not have.
@@ -283,7 +292,8 @@ func TestPages(t *testing.T) {
 	}
 	for _, page := range w.files {
 		dir := path.Dir(page)
-		if !strings.HasSuffix(page, ".md") || dir != "." && dir != "docs" || page == "CHANGELOG.md" { // which names flags that were removed
+		if !strings.HasSuffix(page, ".md") || dir != "." && dir != "docs" ||
+			page == "CHANGELOG.md" { // which names flags that were removed
 			continue
 		}
 		text, err := os.ReadFile(filepath.Join(root, page))

@@ -101,7 +101,8 @@ func openFiles() map[string]int {
 	}
 	for _, e := range entries {
 		name, err := os.Readlink("/proc/self/fd/" + e.Name())
-		if err == nil && strings.HasPrefix(name, "/") && !strings.HasPrefix(name, "/proc/") && !strings.HasPrefix(name, "/dev/") {
+		if err == nil && strings.HasPrefix(name, "/") && !strings.HasPrefix(name, "/proc/") &&
+			!strings.HasPrefix(name, "/dev/") {
 			out[name]++
 		}
 	}

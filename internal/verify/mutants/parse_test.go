@@ -48,7 +48,10 @@ func parse(table string) ([]mutant, error) {
 		switch {
 		case m == mutant{}: // a comment
 		case m.name == "" || m.file == "" || m.test == "" || old == nil || fresh == nil:
-			return nil, fmt.Errorf("mutants.txt: the record needs a name, a file, lines - and + and a test:\n%s", record)
+			return nil, fmt.Errorf(
+				"mutants.txt: the record needs a name, a file, lines - and + and a test:\n%s",
+				record,
+			)
 		default:
 			all = append(all, m)
 		}

@@ -14,7 +14,19 @@ import (
 var files embed.FS
 
 // Names lists the problems in NIST's order, from lower to higher difficulty.
-var Names = []string{"Norris", "Pontius", "NoInt1", "NoInt2", "Filip", "Longley", "Wampler1", "Wampler2", "Wampler3", "Wampler4", "Wampler5"}
+var Names = []string{
+	"Norris",
+	"Pontius",
+	"NoInt1",
+	"NoInt2",
+	"Filip",
+	"Longley",
+	"Wampler1",
+	"Wampler2",
+	"Wampler3",
+	"Wampler4",
+	"Wampler5",
+}
 
 // A Set is a problem: to fit Y by a linear combination of the columns of X. NIST certifies the solution for the
 // decimal numbers in the file, before rounding.

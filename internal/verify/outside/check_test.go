@@ -506,8 +506,8 @@ func (c *checker) fit(i int) {
 	}
 }
 
-// residual returns Σ w·(y − xᵀv − b)² of the coefficients v and the intercept b in a model. Without an intercept in the
-// fit, b comes from the means of --standardize.
+// residual returns Σ w·(y − xᵀv − b)² of the coefficients v and the intercept b in a model. Without an
+// intercept in the fit, b comes from the means of --standardize.
 func (c *checker) residual(p *problem, coef []float64, intercept float64, k int) *big.Rat {
 	shifted := *p
 
@@ -1159,8 +1159,17 @@ func (c *checker) oneClassRecord(kind string, r *classRecord, predictions matrix
 
 	for k := range right {
 		if k < len(r.Right) {
-			c.count(kind+" right", r.Right[k] <= right[k]+tied[k] && right[k] <= r.Possible[k],
-				"%s class %d: exact %d (%d tied), right %d, possible %d", kind, k, right[k], tied[k], r.Right[k], r.Possible[k])
+			c.count(
+				kind+" right",
+				r.Right[k] <= right[k]+tied[k] && right[k] <= r.Possible[k],
+				"%s class %d: exact %d (%d tied), right %d, possible %d",
+				kind,
+				k,
+				right[k],
+				tied[k],
+				r.Right[k],
+				r.Possible[k],
+			)
 		}
 
 		sum += right[k]

@@ -62,7 +62,16 @@ func TestRidge(t *testing.T) {
 					}
 				}
 				for _, factor := range []ridge.Method{ridge.Cholesky, ridge.QR, ridge.Tridiagonal} {
-					must(ridge.SolveExact(ctx, src, []float64{10}, ridge.ExactOptions{Method: factor, Intercept: intercept, Backend: be}))(t)
+					must(
+						ridge.SolveExact(
+							ctx,
+							src,
+							[]float64{10},
+							ridge.ExactOptions{Method: factor, Intercept: intercept, Backend: be},
+						),
+					)(
+						t,
+					)
 				}
 				must(choose.CrossValidate(ctx, src, cfg, choose.CrossValidation{Folds: 3, Exact: true}))(t)
 				predictor := must(sum.Predictor(10))(t)
@@ -76,6 +85,9 @@ func TestRidge(t *testing.T) {
 		sum := must(ridge.NewSummary(ridge.SummaryConfig{Dim: d - 1, Size: 2, Backend: be}))(t)
 		part := mat.NewDense(n, d, x).Slice(0, n, 1, d)
 		check(t, sum.Append(part, mat.NewDense(n, k, y).Slice(0, n, 0, 1), w))
-		check(t, sum.Append(mat.NewDense(d, n, x).Slice(1, d, 0, n).T(), mat.NewDense(k, n, y).Slice(0, 1, 0, n).T(), w))
+		check(
+			t,
+			sum.Append(mat.NewDense(d, n, x).Slice(1, d, 0, n).T(), mat.NewDense(k, n, y).Slice(0, 1, 0, n).T(), w),
+		)
 	})
 }

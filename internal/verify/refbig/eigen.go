@@ -9,8 +9,8 @@ import (
 const eigenPrec = 256
 
 // Eigenvalues returns the eigenvalues of the symmetric matrix a in ascending order, by cyclic Jacobi rotations (G.
-// Golub, C. Van Loan, Matrix Computations, section 8.5). The error of each is at most 2⁻¹⁹⁰‖a‖_F. Only the lower
-// triangle of a is read, and a is not changed.
+// Golub, C. Van Loan, Matrix Computations, section 8.5). The error of each is at most 2⁻¹⁹⁰‖a‖_F. Only the
+// lower triangle of a is read, and a is not changed.
 func Eigenvalues(a [][]*big.Float) []*big.Float {
 	n := len(a)
 	s := matrix(n, n)

@@ -15,8 +15,8 @@ const Prec = 512
 // ErrSingular reports that γ = 0 and the columns are linearly dependent.
 var ErrSingular = errors.New("refbig: singular")
 
-// A Problem minimises ½‖W^{½}(AX + 1·intercept − Y)‖² + γ/2·‖X‖². It holds only the moments AᵀWA, AᵀWY and YᵀWY. With
-// an intercept, the columns are centred by their weighted means first.
+// A Problem minimises ½‖W^{½}(AX + 1·intercept − Y)‖² + γ/2·‖X‖². It holds only the moments AᵀWA,
+// AᵀWY and YᵀWY. With an intercept, the columns are centred by their weighted means first.
 type Problem struct {
 	N, D, T   int
 	Intercept bool

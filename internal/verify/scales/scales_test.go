@@ -21,10 +21,10 @@ import (
 	"github.com/fdridge/fdridge/ridge/choose"
 )
 
-// TestScales solves small problems whose numbers are of any size that is accepted. Entries and rows to
-// predict are from 2⁻¹⁰⁷⁴ to 2⁴⁹⁹, γ from 2⁻¹⁰⁰⁰ to 2¹⁰⁰⁰ for direct methods and from 2⁻²⁴⁰ to 2²⁴⁰ for
-// sketches, weights from 2⁻¹⁰⁷⁴ to 2⁴⁸⁰. It compares every bound with the truth, which is computed in
-// 4,000 bits.
+// TestScales solves small problems whose numbers are of any size that is accepted. Entries and rows to predict are
+// from 2⁻¹⁰⁷⁴ to 2⁴⁹⁹, γ from 2⁻¹⁰⁰⁰ to 2¹⁰⁰⁰ for direct methods and from
+// 2⁻²⁴⁰ to 2²⁴⁰ for sketches, weights from 2⁻¹⁰⁷⁴ to 2⁴⁸⁰. It compares every bound with
+// the truth, which is computed in 4,000 bits.
 func TestScales(t *testing.T) {
 	problems := 60
 	if os.Getenv("FDRIDGE_THOROUGH") != "" {
@@ -67,8 +67,19 @@ type scaled struct {
 }
 
 func (p *scaled) String() string {
-	return fmt.Sprintf("x = %v\ny = %v\nw = %v\nγ = %v, intercept %v, sparse %v, blocks of %d, size %d, shrink rows %d, store %v",
-		p.x, p.y, p.w, p.gamma, p.intercept, p.sparse, p.block, p.cfg.Size, p.cfg.ShrinkRows, p.cfg.Store)
+	return fmt.Sprintf(
+		"x = %v\ny = %v\nw = %v\nγ = %v, intercept %v, sparse %v, blocks of %d, size %d, shrink rows %d, store %v",
+		p.x,
+		p.y,
+		p.w,
+		p.gamma,
+		p.intercept,
+		p.sparse,
+		p.block,
+		p.cfg.Size,
+		p.cfg.ShrinkRows,
+		p.cfg.Store,
+	)
 }
 
 // power is 2ᵏ for a k from lo to hi.
@@ -144,7 +155,13 @@ func newScaled(seed uint64) *scaled {
 		p.gamma = math.Max(0x1p-239, math.Min(0x1p239, size/scale*size/scale*p.power(-70, 20)))
 	}
 	p.intercept, p.sparse, p.block = p.IntN(3) == 0, p.IntN(3) == 0, 1+p.IntN(4)
-	p.cfg = ridge.SummaryConfig{Dim: d, Targets: t, Size: 1 + p.IntN(d), ShrinkRows: 1 + p.IntN(3), Intercept: p.intercept}
+	p.cfg = ridge.SummaryConfig{
+		Dim:        d,
+		Targets:    t,
+		Size:       1 + p.IntN(d),
+		ShrinkRows: 1 + p.IntN(3),
+		Intercept:  p.intercept,
+	}
 	if p.IntN(4) > 0 {
 		p.cfg.Store = fd.StoreRows
 	}
@@ -248,7 +265,13 @@ func (p *scaled) attack(t *testing.T) {
 	plain, err := sum.FitFD(p.gamma)
 	add("FD", plain, err)
 	for _, method := range []ridge.Method{ridge.CG, ridge.Galerkin} {
-		f, err := ridge.Solve(t.Context(), p, sum, p.gamma, ridge.SolveOptions{Tol: []float64{1e-3, 1e-9, 1e-15}[p.IntN(3)], Method: method, MaxPasses: 8})
+		f, err := ridge.Solve(
+			t.Context(),
+			p,
+			sum,
+			p.gamma,
+			ridge.SolveOptions{Tol: []float64{1e-3, 1e-9, 1e-15}[p.IntN(3)], Method: method, MaxPasses: 8},
+		)
 		add(method.String(), f, err)
 	}
 	for _, f := range fits {
@@ -314,7 +337,11 @@ func (p *scaled) predictions(name string, pr *ridge.Predictor) {
 				continue
 			}
 			for j, v := range dst {
-				p.within(fmt.Sprintf("%s: prediction of %v (row %d, sparse %v)", name, row, i, b.Sparse != nil), p.truth.predict(j, row), v)
+				p.within(
+					fmt.Sprintf("%s: prediction of %v (row %d, sparse %v)", name, row, i, b.Sparse != nil),
+					p.truth.predict(j, row),
+					v,
+				)
 			}
 		}
 	}
@@ -371,7 +398,12 @@ func (p *scaled) crossValidate(t *testing.T) {
 		return s.Quo(s, p.truth.weight)
 	}
 	for _, exact := range []bool{false, true} {
-		cv, err := choose.CrossValidate(t.Context(), p, p.cfg, choose.CrossValidation{Folds: folds, Gammas: []float64{p.gamma}, Exact: exact})
+		cv, err := choose.CrossValidate(
+			t.Context(),
+			p,
+			p.cfg,
+			choose.CrossValidation{Folds: folds, Gammas: []float64{p.gamma}, Exact: exact},
+		)
 		if p.refused("cross-validation", err) {
 			return
 		}

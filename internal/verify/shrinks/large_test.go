@@ -23,7 +23,19 @@ type Large struct {
 
 func (l Large) String() string {
 	c := l.Config
-	return fmt.Sprintf("%d×%d %s·%g m=%d p=%d %v store=%d decay=%g halves=%v", l.Rows, c.Dim, l.Kind, l.Size, c.Size, c.ShrinkRows, c.Shrink, c.Store, l.Decay, l.Halves)
+	return fmt.Sprintf(
+		"%d×%d %s·%g m=%d p=%d %v store=%d decay=%g halves=%v",
+		l.Rows,
+		c.Dim,
+		l.Kind,
+		l.Size,
+		c.Size,
+		c.ShrinkRows,
+		c.Shrink,
+		c.Store,
+		l.Decay,
+		l.Halves,
+	)
 }
 
 // Run makes the sketch and checks it.

@@ -103,7 +103,17 @@ func run(r *rand.Rand, seed uint64, be *spoiled, out *Report) {
 
 func (p *problem) String() string {
 	c := p.s.Config()
-	return fmt.Sprintf("%s d=%d m=%d p=%d r=%d %v store=%d:%s", p.name, c.Dim, c.Size, c.ShrinkRows, c.SparseRows, c.Shrink, c.Store, p.moves)
+	return fmt.Sprintf(
+		"%s d=%d m=%d p=%d r=%d %v store=%d:%s",
+		p.name,
+		c.Dim,
+		c.Size,
+		c.ShrinkRows,
+		c.SparseRows,
+		c.Shrink,
+		c.Store,
+		p.moves,
+	)
 }
 
 func randomConfig(r *rand.Rand, d int) fd.Config {
@@ -454,7 +464,12 @@ func checkSpectrum(out *Report, store, at string, k symmetric, sp *fd.Spectrum) 
 	out.check("Skew, "+store, at, math.Sqrt(norm), sp.Skew)
 	checkSides(out, store+", orthonormal", at, trailing2(k, sp, omega), sp.Bound)
 	if sp.Bound.TailSlack == 0 && store != "scaled" {
-		out.check("tail, "+store, at, math.Abs(math.Max(0, e.trace().value())-sp.Bound.Tail), 2*float64(sp.Dim)*sp.Bound.RoundOff)
+		out.check(
+			"tail, "+store,
+			at,
+			math.Abs(math.Max(0, e.trace().value())-sp.Bound.Tail),
+			2*float64(sp.Dim)*sp.Bound.RoundOff,
+		)
 	}
 }
 

@@ -149,7 +149,12 @@ func Reduced(factor ridge.Method, n, d, kind int, intercept, wrong bool, seed ui
 		if !(e.Hi-e.Lo <= 1e-3*float64(d)) {
 			what += ", wide"
 		}
-		out.check(what, fmt.Sprintf("γ=%g: [%v, %v], %v: %s", f.Gamma, e.Lo, e.Hi, df, at), math.Abs(df-(e.Lo+e.Hi)/2)-lost/f.Gamma, (e.Hi-e.Lo)/2)
+		out.check(
+			what,
+			fmt.Sprintf("γ=%g: [%v, %v], %v: %s", f.Gamma, e.Lo, e.Hi, df, at),
+			math.Abs(df-(e.Lo+e.Hi)/2)-lost/f.Gamma,
+			(e.Hi-e.Lo)/2,
+		)
 		want := l.solve(cross)
 		var off, length float64
 		for j, v := range want {
@@ -157,6 +162,11 @@ func Reduced(factor ridge.Method, n, d, kind int, intercept, wrong bool, seed ui
 			length = math.Hypot(length, v.value())
 		}
 		known := 1e-2 * lost / f.Gamma * length
-		out.check("‖x̂ − x*‖, "+f.Method.String(), fmt.Sprintf("γ=%g, less %g: %s", f.Gamma, known, at), off-known, f.Targets[0].ErrorBound+1e-300)
+		out.check(
+			"‖x̂ − x*‖, "+f.Method.String(),
+			fmt.Sprintf("γ=%g, less %g: %s", f.Gamma, known, at),
+			off-known,
+			f.Targets[0].ErrorBound+1e-300,
+		)
 	}
 }

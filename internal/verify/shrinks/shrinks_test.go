@@ -72,9 +72,36 @@ func tell(t *testing.T, out *Report) {
 func TestLarge(t *testing.T) {
 	out := NewReport()
 	if !thorough() {
-		Large{Kind: "equal then diagonal", Rows: 200, Size: 0.11155, Config: fd.Config{Dim: 128, Size: 8, ShrinkRows: 1, Store: fd.StoreRows}, Iterations: 3}.Run(1, out)
-		Large{Kind: "hadamard", Rows: 128, Size: 1, Config: fd.Config{Dim: 128, Size: 8, ShrinkRows: 8, Store: fd.StoreRows, Shrink: fd.SVD}, Iterations: 3}.Run(1, out)
-		Large{Kind: "equal then diagonal", Rows: 200, Size: 0.11155, Config: fd.Config{Dim: 128, Size: 8, ShrinkRows: 8, Store: fd.StoreScatter}, Iterations: 3}.Run(1, out)
+		Large{
+			Kind:       "equal then diagonal",
+			Rows:       200,
+			Size:       0.11155,
+			Config:     fd.Config{Dim: 128, Size: 8, ShrinkRows: 1, Store: fd.StoreRows},
+			Iterations: 3,
+		}.Run(
+			1,
+			out,
+		)
+		Large{
+			Kind:       "hadamard",
+			Rows:       128,
+			Size:       1,
+			Config:     fd.Config{Dim: 128, Size: 8, ShrinkRows: 8, Store: fd.StoreRows, Shrink: fd.SVD},
+			Iterations: 3,
+		}.Run(
+			1,
+			out,
+		)
+		Large{
+			Kind:       "equal then diagonal",
+			Rows:       200,
+			Size:       0.11155,
+			Config:     fd.Config{Dim: 128, Size: 8, ShrinkRows: 8, Store: fd.StoreScatter},
+			Iterations: 3,
+		}.Run(
+			1,
+			out,
+		)
 		tell(t, out)
 		return
 	}
@@ -118,11 +145,19 @@ func configurations(d int) (out []fd.Config) {
 		}
 	}
 	if d <= 640 {
-		out = append(out, fd.Config{Dim: d, Size: d, ShrinkRows: 8, Store: fd.StoreScatter}, fd.Config{Dim: d, Size: d, Store: fd.StoreScatter})
+		out = append(
+			out,
+			fd.Config{Dim: d, Size: d, ShrinkRows: 8, Store: fd.StoreScatter},
+			fd.Config{Dim: d, Size: d, Store: fd.StoreScatter},
+		)
 	}
 	if d <= 128 {
-		out = append(out, fd.Config{Dim: d, Size: d, ShrinkRows: 8, Store: fd.StoreRows}, fd.Config{Dim: d, Size: d, ShrinkRows: 4 * d, Store: fd.StoreRows},
-			fd.Config{Dim: d, Size: d, ShrinkRows: 8, Store: fd.StoreRows, Shrink: fd.SVD})
+		out = append(
+			out,
+			fd.Config{Dim: d, Size: d, ShrinkRows: 8, Store: fd.StoreRows},
+			fd.Config{Dim: d, Size: d, ShrinkRows: 4 * d, Store: fd.StoreRows},
+			fd.Config{Dim: d, Size: d, ShrinkRows: 8, Store: fd.StoreRows, Shrink: fd.SVD},
+		)
 	}
 	return out
 }
@@ -199,7 +234,9 @@ func TestLoss(t *testing.T) {
 	out := NewReport()
 	shapes := [][2]int{{1, 1}, {1, 1000}, {2, 64}, {40, 513}}
 	if thorough() {
-		shapes = append(shapes, [][2]int{{1, 4096}, {2, 4096}, {257, 512}, {300, 1025}, {20, 4096}, {520, 600}, {256, 2049}}...)
+		shapes = append(
+			shapes,
+			[][2]int{{1, 4096}, {2, 4096}, {257, 512}, {300, 1025}, {20, 4096}, {520, 600}, {256, 2049}}...)
 	}
 	for _, s := range shapes {
 		for kind := range 7 {

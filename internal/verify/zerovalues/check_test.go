@@ -127,7 +127,8 @@ func (p Package) arguments(m reflect.Method, zeros bool) (in []reflect.Value, er
 	}
 	for i := 1; i < n; i++ {
 		of := m.Type.In(i)
-		always := of == reflect.TypeFor[context.Context]() || of == reflect.TypeFor[io.Reader]() || of == reflect.TypeFor[io.Writer]()
+		always := of == reflect.TypeFor[context.Context]() || of == reflect.TypeFor[io.Reader]() ||
+			of == reflect.TypeFor[io.Writer]()
 		if zeros && !always {
 			in = append(in, reflect.Zero(of))
 			continue

@@ -94,8 +94,9 @@ func (a *Accumulator) Decay(beta float64) error {
 
 // fades reports whether a decay by beta would make a lane's mean underflow.
 func (a *Accumulator) fades(beta float64) bool {
-	return a.cfg.Intercept && len(a.lanes) > 1 && beta > 0 && beta <= 1 && slices.ContainsFunc(a.lanes, func(l *Lane) bool {
-		w := l.Stage.Weight.Value()
-		return w > 0 && !(beta*w >= LeastWeight)
-	})
+	return a.cfg.Intercept && len(a.lanes) > 1 && beta > 0 && beta <= 1 &&
+		slices.ContainsFunc(a.lanes, func(l *Lane) bool {
+			w := l.Stage.Weight.Value()
+			return w > 0 && !(beta*w >= LeastWeight)
+		})
 }

@@ -22,12 +22,22 @@ func TestCodecState(t *testing.T) {
 		}
 		for i := range 12 {
 			x := float64(i)
-			b := dataset.Block{N: 1, X: []float64{math.Sin(x), math.Cos(x) / 3, math.Sqrt(x)}, Y: []float64{x / 7, math.Exp(-x)}}
+			b := dataset.Block{
+				N: 1,
+				X: []float64{math.Sin(x), math.Cos(x) / 3, math.Sqrt(x)},
+				Y: []float64{x / 7, math.Exp(-x)},
+			}
 			if weighted {
 				b.W = []float64{math.Sqrt(x)}
 			}
 			if sparse {
-				b.Sparse, b.X = &engine.CSR{Rows: 1, Cols: 3, RowPtr: []int{0, 3}, ColIdx: []int32{0, 1, 2}, Val: b.X}, nil
+				b.Sparse, b.X = &engine.CSR{
+					Rows:   1,
+					Cols:   3,
+					RowPtr: []int{0, 3},
+					ColIdx: []int32{0, 1, 2},
+					Val:    b.X,
+				}, nil
 			}
 			if err := s.Append(0, b); err != nil {
 				t.Fatal(err)

@@ -57,7 +57,11 @@ func (c Config) complete() (Config, error) {
 		return c, badinput.Errorf("ridge: Lanes is %d, must be at least 1 and at most %d", c.Lanes, MaxLanes)
 	}
 	if c.LaneRows < 0 || c.LaneRows > math.MaxInt32 || c.LanesAfter < 0 {
-		return c, badinput.Errorf("ridge: LaneRows is %d and LanesAfter %d: both must be at least 0, and LaneRows below 2³¹", c.LaneRows, c.LanesAfter)
+		return c, badinput.Errorf(
+			"ridge: LaneRows is %d and LanesAfter %d: both must be at least 0, and LaneRows below 2³¹",
+			c.LaneRows,
+			c.LanesAfter,
+		)
 	}
 	if c.Lanes == 1 {
 		c.LaneRows, c.LanesAfter = 0, 0
@@ -103,5 +107,11 @@ func (c Config) WithLanes(n int64) (Config, error) {
 
 // Buffer returns m and p of the sketch, see [fd.Config.Buffer].
 func (c Config) Buffer() (m, p int, err error) {
-	return fd.Config{Dim: c.Dim, Size: c.Size, Shrink: c.Shrink, ShrinkRows: max(c.ShrinkRows, 0), Store: c.Store}.Buffer()
+	return fd.Config{
+		Dim:        c.Dim,
+		Size:       c.Size,
+		Shrink:     c.Shrink,
+		ShrinkRows: max(c.ShrinkRows, 0),
+		Store:      c.Store,
+	}.Buffer()
 }

@@ -95,8 +95,8 @@ func (l *Lane) assumeWorst() {
 	if !l.cfg.Intercept || n == 0 {
 		return
 	}
-	// far bounds √Σ‖row − origin‖², because ‖row − origin‖² ≤ 2‖row‖² + 2‖origin‖² and the origin is one of the n
-	// rows. Each of at most n merges has an error proportional to far.
+	// far bounds √Σ‖row − origin‖², because ‖row − origin‖² ≤ 2‖row‖² + 2‖origin‖² and the
+	// origin is one of the n rows. Each of at most n merges has an error proportional to far.
 	far := math.Sqrt(2*(1+n)*l.raw) * roundoff.Inflate
 	off := 4 * roundoff.RowOfBlock * roundoff.Unit * n * far
 	if st.Weighted { // the origin may be a row of almost zero weight
@@ -179,7 +179,8 @@ const (
 func (l *Lane) checkWeight(m *wire.Reader) {
 	w, low := l.Stage.Weight.Parts()
 	off := l.Stage.WeightError
-	if !(math.Abs(low) <= 1e-6*w) || !(off >= 0 && off <= math.MaxFloat64) || (!l.Stage.Weighted && (low != 0 || off != 0)) {
+	if !(math.Abs(low) <= 1e-6*w) || !(off >= 0 && off <= math.MaxFloat64) ||
+		(!l.Stage.Weighted && (low != 0 || off != 0)) {
 		m.Fail(24+headerSize, nil, "the weight %v has the correction %v and the error bound %v", w, low, off)
 	}
 }
@@ -234,7 +235,15 @@ func (l *Lane) checkSums(m *wire.Reader, offset int64) {
 	offset += 16 * int64(len(l.sums.cross))
 	n := l.Sketch.Rows()
 	if l.Sketch.Dim() != l.cfg.Dim || n < st.Rows || (n > st.Rows && !l.cfg.Intercept) {
-		m.Fail(offset, nil, "the sketch has %d rows of dimension %d, the summary %d of %d", n, l.Sketch.Dim(), st.Rows, l.cfg.Dim)
+		m.Fail(
+			offset,
+			nil,
+			"the sketch has %d rows of dimension %d, the summary %d of %d",
+			n,
+			l.Sketch.Dim(),
+			st.Rows,
+			l.cfg.Dim,
+		)
 	}
 	if v := l.squares(); m.Err() == nil && !(v <= 2*rows.MaxSquares) {
 		m.Fail(offset, nil, "the squares of the sketch and the means sum to %v", v)

@@ -134,7 +134,13 @@ type lanesHeader struct{ Lanes, LaneRows, After, Parts, Meta uint64 }
 const lanesHeaderSize = 8 * 5
 
 func (a *Accumulator) lanesHeader(meta []byte) lanesHeader {
-	return lanesHeader{uint64(a.cfg.Lanes), uint64(a.cfg.LaneRows), uint64(a.cfg.LanesAfter), uint64(len(a.lanes)), uint64(len(meta))}
+	return lanesHeader{
+		uint64(a.cfg.Lanes),
+		uint64(a.cfg.LaneRows),
+		uint64(a.cfg.LanesAfter),
+		uint64(len(a.lanes)),
+		uint64(len(meta)),
+	}
 }
 
 // content returns the number of bytes after the preamble and before the checksum.

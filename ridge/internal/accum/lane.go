@@ -19,7 +19,16 @@ type Lane struct {
 }
 
 func newLane(cfg Config) (*Lane, error) {
-	sketch, err := fd.New(fd.Config{Dim: cfg.Dim, Size: cfg.Size, Shrink: cfg.Shrink, ShrinkRows: cfg.ShrinkRows, Backend: cfg.Backend, Store: cfg.Store})
+	sketch, err := fd.New(
+		fd.Config{
+			Dim:        cfg.Dim,
+			Size:       cfg.Size,
+			Shrink:     cfg.Shrink,
+			ShrinkRows: cfg.ShrinkRows,
+			Backend:    cfg.Backend,
+			Store:      cfg.Store,
+		},
+	)
 	if err != nil {
 		return nil, err
 	}

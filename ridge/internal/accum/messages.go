@@ -16,7 +16,11 @@ import (
 
 // Read decodes the next message in r. n is the number of bytes read. err is *[fd.FormatError] for a damaged
 // message, and io.EOF at the end of r.
-func Read[T any](r io.Reader, be engine.Backend, decode func(*wire.Reader, engine.Backend) T) (found T, n int64, err error) {
+func Read[T any](
+	r io.Reader,
+	be engine.Backend,
+	decode func(*wire.Reader, engine.Backend) T,
+) (found T, n int64, err error) {
 	m := wire.NewReader(r)
 	read := decode(m, be)
 	switch e, ok := errors.AsType[*wire.Error](m.Err()); {
@@ -50,7 +54,13 @@ func Decode(m *wire.Reader, be engine.Backend) (a *Accumulator, meta []byte) {
 }
 
 // DecodeContent is like [Decode] for a message whose preamble was already read.
-func DecodeContent(m *wire.Reader, be engine.Backend, kind wire.Kind, version uint32, size int64) (a *Accumulator, meta []byte) {
+func DecodeContent(
+	m *wire.Reader,
+	be engine.Backend,
+	kind wire.Kind,
+	version uint32,
+	size int64,
+) (a *Accumulator, meta []byte) {
 	if kind == wire.Lanes {
 		return decodeLanes(m, be, size)
 	}
@@ -167,7 +177,14 @@ func (a *Accumulator) checkTogether(m *wire.Reader, meta []byte) {
 	case reason != "":
 		m.Fail(at, nil, "%s", reason)
 	case all.Stage.Rows <= a.cfg.LanesAfter:
-		m.Fail(40, nil, "LanesAfter is %d, but all %d lanes are in use after %d rows", a.cfg.LanesAfter, len(a.lanes), all.Stage.Rows)
+		m.Fail(
+			40,
+			nil,
+			"LanesAfter is %d, but all %d lanes are in use after %d rows",
+			a.cfg.LanesAfter,
+			len(a.lanes),
+			all.Stage.Rows,
+		)
 	case !a.feeder.canMerge():
 		m.Fail(at, nil, "the lanes, of total weight %v, are too far apart to be merged", all.Stage.Weight.Value())
 	}
@@ -176,7 +193,11 @@ func (a *Accumulator) checkTogether(m *wire.Reader, meta []byte) {
 // addUp adds up the counts and sums of the lanes, without their sketches. If the lanes cannot be merged, reason
 // says why. noun is the word that reason uses for lanes.
 func addUp(cfg Config, lanes []*Lane, noun string) (all *Lane, reason string) {
-	all = &Lane{cfg: cfg, Stage: rows.NewStage(cfg.Dim, cfg.Targets, cfg.Intercept), sums: newSums(cfg.Dim, cfg.Targets)}
+	all = &Lane{
+		cfg:   cfg,
+		Stage: rows.NewStage(cfg.Dim, cfg.Targets, cfg.Intercept),
+		sums:  newSums(cfg.Dim, cfg.Targets),
+	}
 	var sketched, shrinks, squares float64
 	for _, l := range lanes {
 		if l.Stage.Rows > MaxRows-all.Stage.Rows {
@@ -195,7 +216,12 @@ func addUp(cfg Config, lanes []*Lane, noun string) (all *Lane, reason string) {
 	for _, sums := range [][]neumaier.Sum{all.sums.yy, all.sums.cross} {
 		for i, v := range sums {
 			if !(math.Abs(v.Value()) <= maxSum) {
-				return nil, fmt.Sprintf("the squares of the targets, or their products, of all %s: number %d is %v", noun, i, v.Value())
+				return nil, fmt.Sprintf(
+					"the squares of the targets, or their products, of all %s: number %d is %v",
+					noun,
+					i,
+					v.Value(),
+				)
 			}
 		}
 	}

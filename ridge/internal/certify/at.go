@@ -82,7 +82,8 @@ func (k *Known) lostNorm() float64 {
 // inverse returns a bound on ‖H⁻¹‖.
 func (a At) inverse() float64 { return 1 / (a.Gamma + a.norm.least) }
 
-// timesInverse returns a bound on ‖A(AᵀA + γI)⁻¹‖, the largest √λ/(λ+γ) over the eigenvalues λ of AᵀA.
+// timesInverse returns a bound on ‖A(AᵀA + γI)⁻¹‖, the largest √λ/(λ+γ) over the eigenvalues λ of
+// AᵀA.
 func (a At) timesInverse() float64 {
 	if least := a.norm.least; least > a.Gamma {
 		return math.Sqrt(least) / (least + a.Gamma)

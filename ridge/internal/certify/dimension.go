@@ -18,9 +18,11 @@ func (a At) EffectiveDimension() interval.Interval { return a.dimension() }
 
 func (a At) effectiveDimension() interval.Interval {
 	rank, most := float64(a.Rank()), a.inverse()
-	slope := a.Gamma * most * most                                        // the largest slope of λ/(λ+γ)
-	tail := (a.factor.squares + a.factor.skew) * eps * a.bound.Frobenius2 // error of ‖A‖²_F and of the lengths of the rows of V
-	moved := a.unseen() * slope                                           // the sum of the slopes at λᵢ, at most RoundOff below σᵢ²
+	slope := a.Gamma * most * most // the largest slope of λ/(λ+γ)
+	// error of ‖A‖²_F and of the lengths of the rows of V
+	tail := (a.factor.squares + a.factor.skew) * eps * a.bound.Frobenius2
+	// the sum of the slopes at λᵢ, at most RoundOff below σᵢ²
+	moved := a.unseen() * slope
 	for _, s2 := range a.eigen.Values {
 		far := a.Gamma + math.Max(a.norm.least, s2*(1-few*eps)-a.bound.RoundOff)
 		moved += a.Gamma / far / far

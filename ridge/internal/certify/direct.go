@@ -24,8 +24,8 @@ type Streamed struct {
 	Columns
 }
 
-// share returns the bound ‖A‖_F/√(‖A‖²_F + γ) on ‖(AᵀA + γI)^{-½}Aᵀ‖. off[j] bounds the norm of the error of
-// column j of A.
+// share returns the bound ‖A‖_F/√(‖A‖²_F + γ) on ‖(AᵀA + γI)^{-½}Aᵀ‖. off[j] bounds the norm of
+// the error of column j of A.
 func (e *Streamed) share(gamma float64, off []float64) float64 {
 	size := (e.Size + vec.Norm(off[:e.Dim])) * inflate
 	if share := size / math.Hypot(size, math.Sqrt(gamma)) * (1 + few*eps); share < 1 {
@@ -67,8 +67,9 @@ type Triangle struct {
 //	‖H^{½}(x̂ − x*)‖ ≤ Σ Eⱼ|x̂ⱼ| + E_b + min(‖v‖/σ, Σ vⱼ√(H⁻¹)ⱼⱼ),   vⱼ = Eⱼ‖r‖ + gⱼ.
 //
 // Here σ² ≤ λ_min(H), and r is the residual of the perturbed problem. Eⱼ and E_b bound the norms of the
-// perturbations of the columns of [A; √γI] and of b. gⱼ bounds |Hx̂ − c|ⱼ for the perturbed matrix. ‖x̂ − x*‖
-// is at most 1/σ times this bound. If √γI is not perturbed, ‖H^{-½}Aᵀ‖ multiplies the first two terms.
+// perturbations of the columns of [A; √γI] and of b. gⱼ bounds |Hx̂ − c|ⱼ for the perturbed matrix. ‖x̂
+// − x*‖ is at most 1/σ times this bound. If √γI is not perturbed, ‖H^{-½}Aᵀ‖ multiplies the first two
+// terms.
 func Direct(e *Streamed, f *Factored) (weights []Weights, df interval.Interval) {
 	off, s := e.columnErrors(f)
 	for j := range e.TSS {
@@ -143,17 +144,17 @@ func (e *Streamed) weights(f *Factored, s spectrum, off []float64, lost float64,
 	}
 }
 
-// residualSquares returns a bracket of ‖Ax̂ − b‖², and an upper bound on its root. computed is its value for perturbed A
-// and b, with an error of at most round. moved bounds the norm of the perturbation of Ax̂ − b.
+// residualSquares returns a bracket of ‖Ax̂ − b‖², and an upper bound on its root. computed is its value for
+// perturbed A and b, with an error of at most round. moved bounds the norm of the perturbation of Ax̂ − b.
 func residualSquares(computed, round, moved float64) (rss interval.Interval, root float64) {
 	low := math.Max(0, math.Sqrt(math.Max(0, computed-round))-moved)
 	high := math.Sqrt(math.Max(0, computed)+round) + moved
 	return interval.Squared(low, high), high
 }
 
-// Dependent returns the bounds for each target of a least-squares solution (γ = 0), if nothing is known of the smallest
-// singular value of A. The error of the coefficients then has no bound. RSS is a bracket of ‖Ax̂ − b‖², because this
-// bracket needs no factor. The effective dimension is the rank of A, and df is a bracket of it.
+// Dependent returns the bounds for each target of a least-squares solution (γ = 0), if nothing is known of the
+// smallest singular value of A. The error of the coefficients then has no bound. RSS is a bracket of ‖Ax̂ −
+// b‖², because this bracket needs no factor. The effective dimension is the rank of A, and df is a bracket of it.
 func Dependent(e *Streamed, f *Factored) (weights []Weights, df interval.Interval) {
 	d, lost := e.Dim, e.lost()
 	df = interval.Interval{Lo: 0, Hi: float64(rank(e.Rows, d, e.Intercept))}
@@ -203,13 +204,13 @@ type nearness struct {
 	columns      []float64 // norms of the columns of R
 }
 
-// spectrum returns bounds on H, computed from norms of R⁻¹. The smallest singular value of R is 1/‖R⁻¹‖₂. Row j
-// of R⁻¹ has the norm √((RᵀR)⁻¹)ⱼⱼ, and ‖R⁻¹‖²_F = tr (RᵀR)⁻¹.
+// spectrum returns bounds on H, computed from norms of R⁻¹. The smallest singular value of R is 1/‖R⁻¹‖₂.
+// Row j of R⁻¹ has the norm √((RᵀR)⁻¹)ⱼⱼ, and ‖R⁻¹‖²_F = tr (RᵀR)⁻¹.
 //
-// Bounds on H follow by (1−ω)RᵀR ⪯ H ⪯ (1+ω)RᵀR. Let hⱼ be the norm of row j of R⁻¹, and rⱼ the norm of column
-// j of R. A perturbation of RᵀR by ε·rᵢrⱼ in element i, j adds at most ε(Σ rⱼhⱼ)² to ω. A perturbation of the
-// columns of R by off adds Σ offⱼhⱼ, relative to R. Both are independent of the units of the columns (J.
-// Demmel, "On floating point errors in Cholesky", LAPACK Working Note 14, 1989).
+// Bounds on H follow by (1−ω)RᵀR ⪯ H ⪯ (1+ω)RᵀR. Let hⱼ be the norm of row j of R⁻¹, and rⱼ the
+// norm of column j of R. A perturbation of RᵀR by ε·rᵢrⱼ in element i, j adds at most ε(Σ rⱼhⱼ)² to
+// ω. A perturbation of the columns of R by off adds Σ offⱼhⱼ, relative to R. Both are independent of the units
+// of the columns (J. Demmel, "On floating point errors in Cholesky", LAPACK Working Note 14, 1989).
 func (e *Streamed) spectrum(f *Factored, off []float64) spectrum {
 	d, root := float64(e.Dim), math.Sqrt(f.Gamma)
 	frobenius, two, rows := inverseNorms(e.Backend, e.Dim, f.R, f.Ld)
@@ -254,9 +255,9 @@ func (e *Streamed) spectrum(f *Factored, off []float64) spectrum {
 	return s
 }
 
-// objectiveNear returns a bracket of the minimum f* of the objective f, from computed coefficients x̂ with
-// ‖x̂‖ = xn. It uses f* = f(x̂) − ½·‖H^{½}(x̂ − x*)‖² for the exact solution x* and H = AᵀA + γI. energy brackets
-// this norm, and rss brackets ‖Ax̂ − b‖². The round-off of xn depends on d, the length of x̂.
+// objectiveNear returns a bracket of the minimum f* of the objective f, from computed coefficients x̂ with ‖x̂‖
+// = xn. It uses f* = f(x̂) − ½·‖H^{½}(x̂ − x*)‖² for the exact solution x* and H = AᵀA + γI. energy
+// brackets this norm, and rss brackets ‖Ax̂ − b‖². The round-off of xn depends on d, the length of x̂.
 func objectiveNear(gamma, xn float64, energy interval.Interval, d float64, rss interval.Interval) interval.Interval {
 	lost := lostSquares(xn)
 	f := gamma * xn * xn
@@ -271,9 +272,9 @@ func objectiveNear(gamma, xn float64, energy interval.Interval, d float64, rss i
 	return out
 }
 
-// rssAbove returns a bracket of ‖Ax − b‖² for coefficients x with ‖x‖ = xn. objective brackets f*, the minimum
-// of f(x) = ½‖Ax − b‖² + ½γ‖x‖². energy bounds √(2(f(x) − f*)). The round-off of xn depends on d, the length of
-// x.
+// rssAbove returns a bracket of ‖Ax − b‖² for coefficients x with ‖x‖ = xn. objective brackets f*, the
+// minimum of f(x) = ½‖Ax − b‖² + ½γ‖x‖². energy bounds √(2(f(x) − f*)). The round-off of xn
+// depends on d, the length of x.
 func rssAbove(objective interval.Interval, gamma, xn, energy, d float64) interval.Interval {
 	lost := lostSquares(xn)
 	f := gamma * xn * xn
@@ -289,8 +290,8 @@ func rssAbove(objective interval.Interval, gamma, xn, energy, d float64) interva
 }
 
 // rssNear returns a bracket of ‖Ax* − b‖² for the exact coefficients x*, given computed coefficients x̂. rss
-// brackets ‖Ax̂ − b‖². energy bounds ‖A(x̂ − x*)‖, and so the difference of the two norms. For γ = 0, ‖Ax* − b‖
-// is at most ‖Ax̂ − b‖.
+// brackets ‖Ax̂ − b‖². energy bounds ‖A(x̂ − x*)‖, and so the difference of the two norms. For γ = 0,
+// ‖Ax* − b‖ is at most ‖Ax̂ − b‖.
 func rssNear(gamma, energy float64, rss interval.Interval) interval.Interval {
 	lo := math.Max(0, math.Sqrt(rss.Lo)-energy)
 	hi := math.Sqrt(rss.Hi) + energy

@@ -21,8 +21,9 @@ type Dual struct {
 	Size      float64          // bounds ‖A‖_F
 	Off       []float64        // off[j] bounds the norm of the error of row j of A in G
 	Shift     float64          // with an intercept, G has an eigenvalue Shift instead of 0; otherwise Shift is 0
-	Scaled    []float64        // bounds on the norm of the rounding in each column, as in [Columns]; nil if entries are exact
-	Root      float64          // a lower bound on √Σw
+	// bounds on the norm of the rounding in each column, as in [Columns]; nil if entries are exact
+	Scaled []float64
+	Root   float64 // a lower bound on √Σw
 }
 
 // Scattered returns a bound on ‖Fx‖ for the rounding F of scaled features, as [Columns.Scattered].
@@ -118,8 +119,9 @@ func (e *Dual) Weights(j int, p *DualPoint, df interval.Interval) Weights {
 	return w
 }
 
-// Unformed returns bounds for the coefficients x = Aᵀα of target j, which are not computed. b is the target, and remainder
-// bounds ‖b − (AAᵀ + γI)α‖. docs/math.md, Proposition 8.8, has the bounds. The intercept is unknown.
+// Unformed returns bounds for the coefficients x = Aᵀα of target j, which are not computed. b is the target, and
+// remainder bounds ‖b − (AAᵀ + γI)α‖. docs/math.md, Proposition 8.8, has the bounds. The intercept is
+// unknown.
 func (e *Dual) Unformed(j int, gamma float64, alpha, b []float64, remainder float64, df interval.Interval) Weights {
 	round, least := (float64(len(alpha))+few)*eps, math.Sqrt(gamma)*(1-few*eps)
 	size, bn := vec.Norm(alpha), vec.Norm(b)
@@ -236,9 +238,9 @@ func (e *Dual) LeftOut(f *Factored, l *DualLeft) interval.Interval {
 	return e.LeftOutOf(f.Gamma, frees, l)
 }
 
-// LeftOutOf returns a bracket of the leave-one-out error Σ w·(r/(1 − h))²/n of the exact solution at γ, for weights w,
-// residuals r and leverages h. free holds a bracket of 1 − h for each row. LeftOutOf narrows these brackets by the
-// norms of the rows.
+// LeftOutOf returns a bracket of the leave-one-out error Σ w·(r/(1 − h))²/n of the exact solution at γ, for
+// weights w, residuals r and leverages h. free holds a bracket of 1 − h for each row. LeftOutOf narrows these
+// brackets by the norms of the rows.
 func (e *Dual) LeftOutOf(gamma float64, free []interval.Interval, l *DualLeft) interval.Interval {
 	if gamma > largest {
 		return interval.Nonnegative()
@@ -292,7 +294,8 @@ func (l *DualLeft) squared(i int, free interval.Interval) interval.Interval {
 	return interval.Interval{Lo: lo * lo * (1 - few*eps), Hi: hi*hi*(1+few*eps) + roundoff.Underflow}
 }
 
-// Spread returns the width of the bracket of w·(r/(1 − h))² for each row, as a measure of what is not known of 1 − h.
+// Spread returns the width of the bracket of w·(r/(1 − h))² for each row, as a measure of what is not known of 1
+// − h.
 func (l *DualLeft) Spread(gamma float64, free []interval.Interval, widths []float64) {
 	for i, free := range free {
 		v := l.squared(i, l.narrow(gamma, i, free))
@@ -300,8 +303,8 @@ func (l *DualLeft) Spread(gamma float64, free []interval.Interval, widths []floa
 	}
 }
 
-// DimensionOf returns a bracket of the effective dimension Σ h, less 1 with an intercept. free holds a bracket of 1 − h
-// for each row.
+// DimensionOf returns a bracket of the effective dimension Σ h, less 1 with an intercept. free holds a bracket of 1
+// − h for each row.
 func (e *Dual) DimensionOf(gamma float64, free []interval.Interval) interval.Interval {
 	total := interval.Total(free)
 	n := float64(len(free))

@@ -42,7 +42,13 @@ func TestDualWeights(t *testing.T) {
 		}
 		apart[2] = off[1] * r.NormFloat64()
 		x[2] = apart[2]
-		e := &Dual{Rows: 2, Dim: 3, Intercept: true, Size: math.Hypot(a[0], a[1]), TSS: []twofold.Number{twofold.Of(b[0]*b[0] + b[1]*b[1])}}
+		e := &Dual{
+			Rows:      2,
+			Dim:       3,
+			Intercept: true,
+			Size:      math.Hypot(a[0], a[1]),
+			TSS:       []twofold.Number{twofold.Of(b[0]*b[0] + b[1]*b[1])},
+		}
 		w := e.Weights(0, &DualPoint{
 			Gamma: gamma, X: x[:], Low: low[:], Apart: norm3(apart), Norm: math.Hypot(left[0], left[1]),
 			MeanNorm: 1, RSS: twofold.Number{Hi: rss, Err: 1e-15 * (1 + rss)},
@@ -59,8 +65,19 @@ func TestDualWeights(t *testing.T) {
 			objective += ((aj*exact[j]-bj)*(aj*exact[j]-bj) + gamma*exact[j]*exact[j]) / 2
 		}
 		const slack = 1 + 1e-9
-		if !(error <= w.Error*slack+1e-13) || !(energy <= w.Energy*slack+1e-13) || !(unrounded <= w.Intercept.Error*slack+1e-13) {
-			t.Fatalf("γ = %g, off %v: errors %g, %g, %g; bounds %g, %g, %g", gamma, off, error, energy, unrounded, w.Error, w.Energy, w.Intercept.Error)
+		if !(error <= w.Error*slack+1e-13) || !(energy <= w.Energy*slack+1e-13) ||
+			!(unrounded <= w.Intercept.Error*slack+1e-13) {
+			t.Fatalf(
+				"γ = %g, off %v: errors %g, %g, %g; bounds %g, %g, %g",
+				gamma,
+				off,
+				error,
+				energy,
+				unrounded,
+				w.Error,
+				w.Energy,
+				w.Intercept.Error,
+			)
 		}
 		if !(objective >= w.Objective.Lo*(1-1e-9) && objective <= w.Objective.Hi*slack) {
 			t.Fatalf("f* = %g is not in %v", objective, w.Objective)
@@ -102,8 +119,12 @@ func TestDualLeftOut(t *testing.T) {
 		tri := NewTridiagonal(g, []float64{0}, norms, streamed)
 		tri.Reduced = 1e-14 * size2
 		e := &Dual{Rows: 2, Dim: 2, Size: math.Sqrt(size2), Off: []float64{0, 0}}
-		v := e.LeftOut(&Factored{Gamma: gamma, T: tri}, &DualLeft{Diagonal: diagonal, Norms: []float64{math.Inf(1), math.Inf(1)}, Missed: missed, Energy: energy})
-		if !(v.Lo <= want*(1+1e-12) && want <= v.Hi*(1+1e-12)) || !(v.Hi <= 1.1*v.Lo+20*energy*(1+want)+1e-9) && energy == 0 {
+		v := e.LeftOut(
+			&Factored{Gamma: gamma, T: tri},
+			&DualLeft{Diagonal: diagonal, Norms: []float64{math.Inf(1), math.Inf(1)}, Missed: missed, Energy: energy},
+		)
+		if !(v.Lo <= want*(1+1e-12) && want <= v.Hi*(1+1e-12)) ||
+			!(v.Hi <= 1.1*v.Lo+20*energy*(1+want)+1e-9) && energy == 0 {
 			t.Fatalf("γ = %g, a = %v: %v, is %g", gamma, a, v, want)
 		}
 	}
@@ -115,7 +136,14 @@ func TestDualLeftOutTiny(t *testing.T) {
 	tri := NewTridiagonal([]float64{gamma, gamma}, []float64{0}, []float64{1e-155, 1e-155}, 0)
 	e := &Dual{Rows: 2, Dim: 2, Off: []float64{0, 0}}
 	one := 1.0
-	v := e.LeftOut(&Factored{Gamma: gamma, T: tri}, &DualLeft{Diagonal: []float64{one / gamma, one / gamma}, Norms: []float64{1e-155, 1e-155}, Missed: []float64{1e-150, 1e-150}})
+	v := e.LeftOut(
+		&Factored{Gamma: gamma, T: tri},
+		&DualLeft{
+			Diagonal: []float64{one / gamma, one / gamma},
+			Norms:    []float64{1e-155, 1e-155},
+			Missed:   []float64{1e-150, 1e-150},
+		},
+	)
 	if !(v.Lo <= 4e-300 && v.Hi >= 4e-300) {
 		t.Errorf("%v, is 4e-300", v)
 	}
@@ -125,7 +153,17 @@ func TestDualLeftOutTiny(t *testing.T) {
 // would be below all numbers is not 0.
 func TestDualBeyondRange(t *testing.T) {
 	e := &Dual{Rows: 2, Dim: 3, Intercept: true, Size: 0x1p-530, TSS: []twofold.Number{twofold.Of(1)}}
-	w := e.Weights(0, &DualPoint{Gamma: 1e-300, X: []float64{0}, Low: []float64{0}, Norm: math.NaN(), RSS: twofold.Number{Err: math.NaN()}}, interval.Interval{Hi: 1})
+	w := e.Weights(
+		0,
+		&DualPoint{
+			Gamma: 1e-300,
+			X:     []float64{0},
+			Low:   []float64{0},
+			Norm:  math.NaN(),
+			RSS:   twofold.Number{Err: math.NaN()},
+		},
+		interval.Interval{Hi: 1},
+	)
 	for what, v := range map[string]float64{"error": w.Error, "relative error": w.Relative, "energy": w.Energy, "intercept": w.Intercept.Error} {
 		if !math.IsInf(v, 1) {
 			t.Errorf("the bound of the %s is %g", what, v)
@@ -137,7 +175,11 @@ func TestDualBeyondRange(t *testing.T) {
 		}
 	}
 	e.Size = 1e-161 // ‖A‖/γ is 0, and ‖A‖·‖r‖/γ is not
-	w = e.Weights(0, &DualPoint{Gamma: 1e219, X: []float64{1e-231}, Low: []float64{0}, Norm: 1e133}, interval.Interval{Hi: 1})
+	w = e.Weights(
+		0,
+		&DualPoint{Gamma: 1e219, X: []float64{1e-231}, Low: []float64{0}, Norm: 1e133},
+		interval.Interval{Hi: 1},
+	)
 	if !(w.Error >= 1e-247 && w.Error <= 1.1e-247) {
 		t.Errorf("a bound that is 1e-247 is %g", w.Error)
 	}
@@ -168,7 +210,14 @@ func TestDualLargest(t *testing.T) {
 		t.Errorf("the effective dimension %g is not in %v", 2*(a/gamma), v)
 	}
 	one := 1.0
-	v := e.LeftOut(f, &DualLeft{Diagonal: []float64{one / gamma, one / gamma}, Norms: []float64{0x1p495, 0x1p495}, Missed: []float64{1, 1}})
+	v := e.LeftOut(
+		f,
+		&DualLeft{
+			Diagonal: []float64{one / gamma, one / gamma},
+			Norms:    []float64{0x1p495, 0x1p495},
+			Missed:   []float64{1, 1},
+		},
+	)
 	if !(v.Lo <= 1 && v.Hi >= 1+2*(a/gamma)) {
 		t.Errorf("the leave-one-out error %g is not in %v", 1+2*(a/gamma), v)
 	}

@@ -19,8 +19,8 @@ type Exact struct {
 }
 
 // Exact returns the bounds at a point x whose gradient was computed in double-double arithmetic, for the features as
-// read. [Columns.Unround] adds the errors of these features. The gradient has the error e + Aᵀδ, where δ is the error
-// of Ax − b. bounds[i] bounds |eᵢ|, and residual bounds ‖δ‖. With H = AᵀA + γI,
+// read. [Columns.Unround] adds the errors of these features. The gradient has the error e + Aᵀδ, where δ is the
+// error of Ax − b. bounds[i] bounds |eᵢ|, and residual bounds ‖δ‖. With H = AᵀA + γI,
 //
 //	‖H⁻¹Aᵀδ‖ ≤ min(‖AH⁻¹‖, ‖A‖‖H⁻¹‖)·‖δ‖,   ‖H^{-½}Aᵀδ‖ ≤ min(1, ‖A‖‖H⁻¹‖^{½})·‖δ‖.
 func (g *Judge) Exact(x []float64, rss interval.Interval, bounds []float64, residual float64) Exact {
@@ -96,10 +96,14 @@ func (g *Judge) exactWeights(j int, x []float64, m *Measured) Weights {
 	}
 	w.RSS.Lo, w.RSS.Hi = w.RSS.Lo*(1-few*eps), w.RSS.Hi*(1+few*eps)
 	off := g.energies(&m.Gradient, m.Exact.Energy/math.Sqrt(g.inverse())) // ‖H^{½}(x + low − x*)‖ = ‖H^{-½}g‖
-	rss := m.Exact.RSS                                                    // adjusted below, because γ‖x + low‖² replaces γ‖x‖²
+	// adjusted below, because γ‖x + low‖² replaces γ‖x‖²
+	rss := m.Exact.RSS
 	apart := g.Gamma * low * (2*xn + low) * (1 + few*eps)
 	rss.Lo, rss.Hi = math.Max(0, rss.Lo-apart), rss.Hi+apart
-	w.Objective = interval.Intersect(g.Objective(j), objectiveMeasured(g.Gamma, xn, rss, interval.Squared(off.Lo, off.Hi)))
+	w.Objective = interval.Intersect(
+		g.Objective(j),
+		objectiveMeasured(g.Gamma, xn, rss, interval.Squared(off.Lo, off.Hi)),
+	)
 	energy := (off.Hi + math.Hypot(lowA, math.Sqrt(g.Gamma)*low)) * (1 + few*eps)
 	w.RSS = interval.Intersect(w.RSS, rssAbove(w.Objective, g.Gamma, xn, energy, few))
 	w = g.complete(w, j, x, xn, energy, math.Inf(1))

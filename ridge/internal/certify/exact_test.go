@@ -27,8 +27,13 @@ func repeated(t *testing.T, n int, a []float64) *Known {
 	spec := &fd.Spectrum{Dim: len(a), Sigma2: values, V: v, Skew: 32 * eps}
 	spec.Bound.RoundOff = 64 * eps * values[0]
 	k := &Known{
-		Evidence: Evidence{Sketch: spec, Backend: be, Rows: int64(n), Sums: Sums{TSS: []float64{0}, NonZero: []bool{true, false}}},
-		eigen:    resolvent.Eigen{Dim: len(a), Values: values, V: v}, bound: spec.Bound, targets: make([]target, 1),
+		Evidence: Evidence{
+			Sketch:  spec,
+			Backend: be,
+			Rows:    int64(n),
+			Sums:    Sums{TSS: []float64{0}, NonZero: []bool{true, false}},
+		},
+		eigen: resolvent.Eigen{Dim: len(a), Values: values, V: v}, bound: spec.Bound, targets: make([]target, 1),
 	}
 	k.factor, k.norm.largest2, k.norm.read = newFactors(&k.Evidence), values[0]*(1+64*eps), math.Sqrt(values[0])*(1+64*eps)
 	k.norm.columns = k.columnNorms()
@@ -71,7 +76,13 @@ func TestMoved(t *testing.T) {
 			rows = append(rows, a...)
 		}
 		he, ae := make([]float64, d), make([]float64, n)
-		k.Backend.Gradient(engine.View(n, d, rows), engine.View(1, d, e), engine.View(0, 0, nil), engine.View(1, d, he), engine.View(n, 1, ae))
+		k.Backend.Gradient(
+			engine.View(n, d, rows),
+			engine.View(1, d, e),
+			engine.View(0, 0, nil),
+			engine.View(1, d, he),
+			engine.View(n, 1, ae),
+		)
 		vec.Axpy(gamma, e, he)
 		at := make([]float64, d)
 		copy(at, he)
@@ -79,7 +90,8 @@ func TestMoved(t *testing.T) {
 		from := g.Exact(x, interval.Outward(n*r*r, 4*eps*n*r*r), bounds, residual)
 		found := g.Moved(&Move{From: &from, X: x, Gradient: g0, E: e, AE: vec.Norm(ae), Norm: vec.Norm(at)})
 
-		// ‖H⁻¹δ‖ with H⁻¹ = (I − n·aaᵀ/(γ + n‖a‖²))/γ, of δ = at − He − g₀, but for what g₀ is off by.
+		// ‖H⁻¹δ‖ with H⁻¹ = (I − n·aaᵀ/(γ + n‖a‖²))/γ, of δ = at − He − g₀, but for what g₀
+		// is off by.
 		wrong := make([]*big.Float, d)
 		dot := sum(a, e)
 		for j := range wrong {

@@ -39,9 +39,10 @@ func (h *HeldOut) RoundOff(j int, xn, intercept float64) float64 {
 	return eps*((h.held.factor.dot+h.held.entry())*g.rawX*xn+few*g.rawY[j]) + g.root*own
 }
 
-// Energy returns a bound on ‖H^{½}(x̂ − x*)‖ for coefficients x̂ from B, the sketch of the rows that were not
-// held out. The exact solution for these rows is x*, and H = AᵀA + γI. The arguments xn and bx are ‖x̂‖ and ‖Bx̂‖².
-// docs/math.md §10, "K-fold cross-validation in one pass", has the two bounds. Energy returns the smaller one.
+// Energy returns a bound on ‖H^{½}(x̂ − x*)‖ for coefficients x̂ from B, the sketch of the rows that were
+// not held out. The exact solution for these rows is x*, and H = AᵀA + γI. The arguments xn and bx are ‖x̂‖
+// and ‖Bx̂‖². docs/math.md §10, "K-fold cross-validation in one pass", has the two bounds. Energy returns the
+// smaller one.
 func (h *HeldOut) Energy(o OneShot, j int, x []float64, xn, bx float64) float64 {
 	return math.Min(2*o.ResidualShift(j, xn), o.excess(xn, h.rest.RSS(j, x, xn, bx), o.Objective(j)))
 }

@@ -63,13 +63,30 @@ func TestOneShotHolds(t *testing.T) {
 								{"‖A(x̂ − x*)‖", math.Hypot(d[0]*math.Sqrt(kk[0]), d[1]*math.Sqrt(kk[1])), o.ResidualShift(0, xn)},
 							} {
 								if !(v.is <= v.bound*(1+slack)+1e-14) {
-									t.Errorf("%+v, γ = %g, shift %g, H = diag%v: %s = %g, bound %g", e, gamma, shift, h, v.what, v.is, v.bound)
+									t.Errorf(
+										"%+v, γ = %g, shift %g, H = diag%v: %s = %g, bound %g",
+										e,
+										gamma,
+										shift,
+										h,
+										v.what,
+										v.is,
+										v.bound,
+									)
 								}
 							}
 							for _, tss := range []float64{3 - k.SquaresError(0), 3 + k.SquaresError(0)} {
 								f := math.Max(0, (tss-c[0]*exact[0]-c[1]*exact[1])/2)
 								if !(objective.Lo <= f*(1+slack)+1e-14 && f*(1-slack) <= objective.Hi) {
-									t.Errorf("%+v, γ = %g, H = diag%v: f* = %g, bracket [%g, %g]", e, gamma, h, f, objective.Lo, objective.Hi)
+									t.Errorf(
+										"%+v, γ = %g, H = diag%v: f* = %g, bracket [%g, %g]",
+										e,
+										gamma,
+										h,
+										f,
+										objective.Lo,
+										objective.Hi,
+									)
 								}
 							}
 						}
@@ -108,8 +125,8 @@ func TestNormsHold(t *testing.T) {
 	}
 }
 
-// TestComponentsHold: perEnergy and perWeights bound ‖H^{-½}δ‖ and ‖H⁻¹δ‖ for an error δ of a gradient whose
-// components are as large as the norms of their columns.
+// TestComponentsHold: perEnergy and perWeights bound ‖H^{-½}δ‖ and ‖H⁻¹δ‖ for an error δ of a gradient
+// whose components are as large as the norms of their columns.
 func TestComponentsHold(t *testing.T) {
 	for _, gamma := range []float64{0.01, 0.1, 1} {
 		for _, c := range []struct {
@@ -129,15 +146,23 @@ func TestComponentsHold(t *testing.T) {
 				energy := math.Sqrt(k[0]/(k[0]+gamma) + k[1]/(k[1]+gamma))
 				weights := math.Hypot(math.Sqrt(k[0])/(k[0]+gamma), math.Sqrt(k[1])/(k[1]+gamma))
 				if !(j.perEnergy >= energy) || !(j.perWeights >= weights) {
-					t.Errorf("γ = %g, K = diag%v: %g and %g, bounds %g and %g", gamma, k, energy, weights, j.perEnergy, j.perWeights)
+					t.Errorf(
+						"γ = %g, K = diag%v: %g and %g, bounds %g and %g",
+						gamma,
+						k,
+						energy,
+						weights,
+						j.perEnergy,
+						j.perWeights,
+					)
 				}
 			}
 		}
 	}
 }
 
-// TestMeasuredHolds: what rounding does to a gradient, to a residual and to the objective is within its bounds, where each
-// alone is most of it.
+// TestMeasuredHolds: what rounding does to a gradient, to a residual and to the objective is within its bounds, where
+// each alone is most of it.
 func TestMeasuredHolds(t *testing.T) {
 	j := full(t, 0, 1e-20, 1e-20).Judge(1) // features next to nothing: γx is rounded alone
 	if weights, energy := j.RoundOff(0, []float64{3, 4}, 0); !(weights >= 5*0x1p-53) || !(energy >= 5*0x1p-53) {
@@ -145,7 +170,8 @@ func TestMeasuredHolds(t *testing.T) {
 	}
 	j = full(t, 0, 4, 1).Judge(0.5)
 	sums := j.factor.pass * eps * 10 // Aᵀr is summed alone
-	if weights, energy := j.RoundOff(0, []float64{0, 0}, 10); !(weights >= j.perWeights*sums) || !(energy >= j.perEnergy*sums) {
+	if weights, energy := j.RoundOff(0, []float64{0, 0}, 10); !(weights >= j.perWeights*sums) ||
+		!(energy >= j.perEnergy*sums) {
 		t.Errorf("Aᵀr is off by %g and %g, bounds %g and %g", j.perWeights*sums, j.perEnergy*sums, weights, energy)
 	}
 
@@ -158,7 +184,8 @@ func TestMeasuredHolds(t *testing.T) {
 	if !(shift >= 10*(0.5+1e-3*1e3)*(1-1e-12)) || !(pad > 0) {
 		t.Fatalf("the means move ‖Ax − b‖ by %g, rounding by %g", shift, pad)
 	}
-	if got := k.squares(b, x, 1000); !(got.Lo <= (1000-pad)*(1000-pad)-shift*shift) || !(got.Hi >= (1000+pad)*(1000+pad)) {
+	if got := k.squares(b, x, 1000); !(got.Lo <= (1000-pad)*(1000-pad)-shift*shift) ||
+		!(got.Hi >= (1000+pad)*(1000+pad)) {
 		t.Errorf("‖Ax − b‖ of 1000 ± %g, moved by %g: %v", pad, shift, got)
 	}
 
@@ -174,7 +201,8 @@ func TestMeasuredHolds(t *testing.T) {
 		rss := interval.Interval{Lo: 3 + rng.Float64(), Hi: 4 + rng.Float64()}
 		gap := interval.Interval{Lo: rng.Float64(), Hi: 1 + rng.Float64()}
 		got := objectiveMeasured(gamma, x, rss, gap)
-		if half(gamma, x, rss.Lo, gap.Hi).Cmp(number(got.Lo)) < 0 || half(gamma, x, rss.Hi, gap.Lo).Cmp(number(got.Hi)) > 0 {
+		if half(gamma, x, rss.Lo, gap.Hi).Cmp(number(got.Lo)) < 0 ||
+			half(gamma, x, rss.Hi, gap.Lo).Cmp(number(got.Hi)) > 0 {
 			t.Fatalf("γ = %g, ‖x‖ = %g, ‖Ax − b‖² in %v, gap in %v: %v", gamma, x, rss, gap, got)
 		}
 	}

@@ -11,13 +11,13 @@ import (
 type Intercept struct {
 	Value float64
 	Error float64 // bounds the distance from the intercept of the exact solution
-	// Own bounds the distance from the intercept with the smallest ‖Ax̂ − b‖². With the total weight W of the rows, rounding
-	// the intercept adds at most W·Own² to this sum of squares.
+	// Own bounds the distance from the intercept with the smallest ‖Ax̂ − b‖². With the total weight W of the
+	// rows, rounding the intercept adds at most W·Own² to this sum of squares.
 	Own float64
 }
 
-// intercept returns the intercept ȳ − x̂ᵀx̄ of target j, with the means x̄ of the features and ȳ of the target.
-// xn is ‖x̂‖. xError bounds the distance of x̂ from the exact solution.
+// intercept returns the intercept ȳ − x̂ᵀx̄ of target j, with the means x̄ of the features and ȳ of the
+// target. xn is ‖x̂‖. xError bounds the distance of x̂ from the exact solution.
 func (c *Columns) intercept(j int, x []float64, xn, xError float64) Intercept {
 	d := len(x)
 	if c.Means == nil {
@@ -47,8 +47,8 @@ type Landing struct {
 }
 
 // interceptAfter returns the intercept for the coefficients x − Step. With the means x̄ of the features, it is
-// Stepᵀx̄ − Shift, because Shift is the mean of Xx − y. xError bounds ‖e‖ for the error e of x − Step. dotError
-// bounds |x̄|ᵀ|e|.
+// Stepᵀx̄ − Shift, because Shift is the mean of Xx − y. xError bounds ‖e‖ for the error e of x − Step.
+// dotError bounds |x̄|ᵀ|e|.
 func (c *Columns) interceptAfter(l *Landing, xError, dotError float64) Intercept {
 	if c.Means == nil {
 		return Intercept{}

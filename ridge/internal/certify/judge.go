@@ -81,8 +81,8 @@ func (k *Known) Judge(gamma float64) *Judge {
 	return out
 }
 
-// RoundOff returns bounds on ‖H⁻¹δ‖ and ‖H^{-½}δ‖. δ is the round-off of the gradient at coefficients x of
-// target j, and H = AᵀA + γI. r is the computed ‖Ax − b‖. docs/math.md §14 has the proof.
+// RoundOff returns bounds on ‖H⁻¹δ‖ and ‖H^{-½}δ‖. δ is the round-off of the gradient at coefficients
+// x of target j, and H = AᵀA + γI. r is the computed ‖Ax − b‖. docs/math.md §14 has the proof.
 func (g *Judge) RoundOff(j int, x []float64, r float64) (weights, energy float64) {
 	return g.roundOff(g.rhs(j), x, r)
 }

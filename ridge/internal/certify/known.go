@@ -123,7 +123,15 @@ func New(e Evidence) *Known {
 	r := len(k.eigen.Values)
 	if r == d && t >= roundoff.ManyTargets {
 		along := make([]float64, t*d)
-		e.Backend.Gemm(false, true, 1, engine.View(t, d, e.Cross), engine.View(d, d, k.eigen.V), 0, engine.View(t, d, along))
+		e.Backend.Gemm(
+			false,
+			true,
+			1,
+			engine.View(t, d, e.Cross),
+			engine.View(d, d, k.eigen.V),
+			0,
+			engine.View(t, d, along),
+		)
 		for j := range k.targets {
 			k.targets[j].c = resolvent.Projection{Along: along[j*d : (j+1)*d], Norm: vec.Norm(k.C(j))}
 		}
@@ -268,9 +276,9 @@ func (k *Known) targetNorm(j int) float64 {
 // Unproven reports whether there is no bound on the round-off of the rows.
 func (k *Known) Unproven() bool { return math.IsInf(k.norm.displaced, 1) }
 
-// OutOfRange looks for a quantity outside 2⁻²⁴⁰ to 2²⁴⁰, and returns its name and value. Beyond this range a
-// bound could overflow or underflow. A nonzero square that underflowed to 0 is out of range. Rows that are all
-// zero are allowed.
+// OutOfRange looks for a quantity outside 2⁻²⁴⁰ to 2²⁴⁰, and returns its name and value. Beyond this
+// range a bound could overflow or underflow. A nonzero square that underflowed to 0 is out of range. Rows that are
+// all zero are allowed.
 func (k *Known) OutOfRange(gammas ...float64) (what string, value float64, found bool) {
 	const most = 0x1p240
 	outside := func(v, bound float64, some bool) bool {

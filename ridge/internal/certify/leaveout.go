@@ -303,7 +303,8 @@ func (o *LeftRow) Squared(v *Leverage, f *LeftFit, r, rError float64) (bracket i
 	inverse := 1 / v.Estimate
 	up, down := (v.Free.Hi-v.Estimate)*inverse, (v.Estimate-v.Free.Lo)*inverse
 	var lo, at, hi float64
-	if up+down <= 0x1p-20 { // one division for all three, by 1/(1 + up) ≥ 1 − up and 1/(1 − down) ≤ 1 + down·(1 + 2⁻¹⁹)
+	// one division for all three, by 1/(1 + up) ≥ 1 − up and 1/(1 − down) ≤ 1 + down·(1 + 2⁻¹⁹)
+	if up+down <= 0x1p-20 {
 		inverse *= o.root
 		lo, at, hi = least*inverse*(1-up), size*inverse, (size+rError)*inverse*(1+down*(1+0x1p-19))
 	} else {
@@ -351,8 +352,8 @@ func (v *Leverage) Unweighted(y, root, product, productError float64) (bracket i
 	return v.Prediction(y, r, productError/root*(1+few*eps)+few*eps*math.Abs(r))
 }
 
-// Predictions writes the results of [Leverage.Prediction] for one fit. In brackets and estimates, row i has the
-// index i·t + target. y holds the targets (n×width). If columns were projected out, the last t of them are the targets
+// Predictions writes the results of [Leverage.Prediction] for one fit. In brackets and estimates, row i has the index
+// i·t + target. y holds the targets (n×width). If columns were projected out, the last t of them are the targets
 // before the projection, which the predictions are for. [LeftOut.Sum] describes the other arguments.
 func (l *LeftOut) Predictions(
 	rows []LeftRow,

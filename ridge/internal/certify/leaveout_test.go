@@ -33,7 +33,12 @@ func hadamard(t *testing.T, d int, values []float64, weight, meanOff float64) *K
 	}
 	k := &Known{
 		Evidence: Evidence{
-			Sketch: &fd.Spectrum{Dim: d, Sigma2: values, V: e.V, Skew: 32 * eps}, Backend: be, Rows: 100, Weight: weight, Intercept: meanOff > 0,
+			Sketch: &fd.Spectrum{
+				Dim:    d,
+				Sigma2: values,
+				V:      e.V,
+				Skew:   32 * eps,
+			}, Backend: be, Rows: 100, Weight: weight, Intercept: meanOff > 0,
 			Columns: Columns{Means: make([]float64, d+1)},
 		},
 		eigen: e, norm: norms{largest2: values[0], meanOff: meanOff, least: e.Rest}, targets: []target{{meanOff: meanOff}},
@@ -112,7 +117,15 @@ func TestLeftOut(t *testing.T) {
 			free.Sub(free, new(big.Float).Quo(big.NewFloat(w), big.NewFloat(weight)))
 		}
 		along := make([]float64, len(values))
-		k.Backend.Gemm(false, true, 1, engine.View(1, d, a), engine.View(len(values), d, k.eigen.V), 0, engine.View(1, len(values), along))
+		k.Backend.Gemm(
+			false,
+			true,
+			1,
+			engine.View(1, d, a),
+			engine.View(len(values), d, k.eigen.V),
+			0,
+			engine.View(1, len(values), along),
+		)
 		n, squares := vec.Norm(a), vec.Norm(along)
 		row := l.Row(w, n*n, squares*squares, n, -1)
 		functions, forms := l.Functions(), [2]float64{}
@@ -137,7 +150,12 @@ func TestLightRow(t *testing.T) {
 	r := rand.New(rand.NewPCG(31, 1))
 	for range 200 {
 		weight, miss := float64(1+r.IntN(9))*0x1p-1074, math.Ldexp(1+r.Float64(), r.IntN(490))
-		v, _ := (&LeftRow{weight: weight, root: math.Sqrt(weight)}).Squared(&Leverage{Free: interval.Interval{Lo: 1, Hi: 1}, Estimate: 1}, &LeftFit{}, miss, 0)
+		v, _ := (&LeftRow{weight: weight, root: math.Sqrt(weight)}).Squared(
+			&Leverage{Free: interval.Interval{Lo: 1, Hi: 1}, Estimate: 1},
+			&LeftFit{},
+			miss,
+			0,
+		)
 		exact := exactOf([]float64{miss})
 		want := dotBig(exact, exact)
 		want.Mul(want, big.NewFloat(weight))

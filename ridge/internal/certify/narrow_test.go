@@ -10,8 +10,8 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/interval"
 )
 
-// TestNarrow: brackets of Σ γ²h²/(λ+γ)² that are narrowed by their neighbours contain the exact sum, and a bracket of
-// which nothing was known becomes narrow.
+// TestNarrow: brackets of Σ γ²h²/(λ+γ)² that are narrowed by their neighbours contain the exact sum, and a
+// bracket of which nothing was known becomes narrow.
 func TestNarrow(t *testing.T) {
 	for seed := range uint64(200) {
 		r := rand.New(rand.NewPCG(seed, 9))
@@ -40,7 +40,8 @@ func TestNarrow(t *testing.T) {
 		rss[0] = interval.Nonnegative()
 		narrow(gammas, rss)
 		for i, v := range rss {
-			if !(refbig.Float(v.Lo).Cmp(exact[i]) <= 0) || !(math.IsInf(v.Hi, 1) || refbig.Float(v.Hi).Cmp(exact[i]) >= 0) {
+			if !(refbig.Float(v.Lo).Cmp(exact[i]) <= 0) ||
+				!(math.IsInf(v.Hi, 1) || refbig.Float(v.Hi).Cmp(exact[i]) >= 0) {
 				t.Fatalf("seed %d: the sum at γ = %v is %v, not in %v", seed, gammas[i], exact[i], v)
 			}
 		}

@@ -23,8 +23,8 @@ func (k *Known) OneShot(gamma, shift float64) OneShot {
 	return OneShot{k.At(gamma), shift, math.Max(shift, b.Shrinkage-shift) + b.RoundOff}
 }
 
-// Contraction returns a factor q with ‖x̂ − x*‖ ≤ q‖x*‖. x* is the exact solution, and x̂ are the one-shot
-// coefficients before rounding.
+// Contraction returns a factor q with ‖x̂ − x*‖ ≤ q‖x*‖. x* is the exact solution, and x̂ are the
+// one-shot coefficients before rounding.
 func (o OneShot) Contraction() float64 { return quotient(o.apart, o.Gamma+o.shift+o.eigen.Rest) }
 
 // Weights returns the bounds for the coefficients x of target j, after rounding. bx is ‖Bx‖², for the sketch B.
@@ -35,9 +35,9 @@ func (o OneShot) Weights(j int, x []float64, bx float64) Weights {
 	return o.complete(w, j, x, xn, o.energy(j, xn), o.ResidualShift(j, xn))
 }
 
-// errors returns a bound abs on ‖x̂ − x*‖ and a bound rel on ‖x̂ − x*‖/‖x*‖, for the one-shot coefficients x̂
-// of target j and the exact solution x*. xn is ‖x̂‖. With K = AᵀA, H = K + γI and the sketch B, abs is the
-// smaller of
+// errors returns a bound abs on ‖x̂ − x*‖ and a bound rel on ‖x̂ − x*‖/‖x*‖, for the one-shot
+// coefficients x̂ of target j and the exact solution x*. xn is ‖x̂‖. With K = AᵀA, H = K + γI and the sketch
+// B, abs is the smaller of
 //
 //	‖H⁻¹‖·‖K − BᵀB − o.shift·I‖·‖x̂‖,   ‖x̂ − Mc‖ + ‖Mc − x*‖.
 //
@@ -62,8 +62,8 @@ func (o OneShot) errors(j int, xn float64) (abs, rel float64) {
 	return abs, rel
 }
 
-// gradient returns a bound on the norm of the gradient at x̂. The gradient is (AᵀA − BᵀB − shift·I)x̂, because
-// x̂ solves (BᵀB + (γ + shift)I)x̂ = c with the sketch B. xn is ‖x̂‖.
+// gradient returns a bound on the norm of the gradient at x̂. The gradient is (AᵀA − BᵀB − shift·I)x̂,
+// because x̂ solves (BᵀB + (γ + shift)I)x̂ = c with the sketch B. xn is ‖x̂‖.
 func (o OneShot) gradient(j int, xn float64) float64 {
 	return o.apart*xn + o.CrossError(j) + o.factor.onto*eps*o.CNorm(j) + o.factor.back*eps*(o.norm.largest2+o.Gamma+o.shift)*xn
 }
@@ -79,13 +79,15 @@ func (o OneShot) energy(j int, xn float64) float64 {
 	return o.gradient(j, xn) * math.Sqrt(o.inverse()) * (1 + 16*eps)
 }
 
-// RSS returns a bracket of ‖Ax − b‖² = ‖b‖² − 2cᵀx + ‖Ax‖² for any coefficients x, where c = Aᵀb. xn is ‖x‖,
-// and bx is ‖Bx‖² for the sketch B. The bracket uses ‖Bx‖² ≤ ‖Ax‖² ≤ ‖Bx‖² + η‖x‖², with the shrinkage η.
+// RSS returns a bracket of ‖Ax − b‖² = ‖b‖² − 2cᵀx + ‖Ax‖² for any coefficients x, where c =
+// Aᵀb. xn is ‖x‖, and bx is ‖Bx‖² for the sketch B. The bracket uses ‖Bx‖² ≤ ‖Ax‖² ≤
+// ‖Bx‖² + η‖x‖², with the shrinkage η.
 func (k *Known) RSS(j int, x []float64, xn, bx float64) interval.Interval {
 	b, tss := k.bound, k.TSS[j]
 	cx := vec.Dot(k.C(j), x)
 	base := tss - 2*cx + bx
-	own := math.Sqrt(k.norm.largest2) * (k.factor.onto*eps*xn + float64(k.eigen.Dim)*roundoff.Underflow) // bounds the error of ‖Bx‖
+	// bounds the error of ‖Bx‖
+	own := math.Sqrt(k.norm.largest2) * (k.factor.onto*eps*xn + float64(k.eigen.Dim)*roundoff.Underflow)
 	pad := k.SquaresError(j) + 2*few*eps*(k.CNorm(j)*xn+tss) + own*(2*math.Sqrt(bx)+own) + 2*k.factor.along*eps*bx
 	pad += 2*k.CrossError(j)*xn + b.RoundOff*xn*xn + float64(2*k.eigen.Dim)*lostSquares(xn)
 	if !(pad <= math.MaxFloat64) || !(bx <= math.MaxFloat64) {

@@ -9,13 +9,14 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
 
-// A Pencil nearly diagonalises H = AᵀA + γI for every γ ≥ γ₀. The units of the columns of A do not affect its
-// accuracy. Let S be a diagonal matrix of powers of two, Â = AS⁻¹ and Ĥ(γ) = ÂᵀÂ + γS⁻². The columns wᵢ of a
-// matrix W satisfy
+// A Pencil nearly diagonalises H = AᵀA + γI for every γ ≥ γ₀. The units of the columns of A do not affect
+// its accuracy. Let S be a diagonal matrix of powers of two, Â = AS⁻¹ and Ĥ(γ) = ÂᵀÂ + γS⁻². The
+// columns wᵢ of a matrix W satisfy
 //
 //	WᵀĤ(γ)W = D^{½}(I + E)D^{½},   D = I + (γ − γ₀)Θ,   ‖E‖ ≤ ω(γ).
 //
-// Hence Ĥ(γ)⁻¹ lies between WD⁻¹Wᵀ/(1 + ω) and WD⁻¹Wᵀ/(1 − ω). docs/math.md, Theorem 10.7, has the proof.
+// Hence Ĥ(γ)⁻¹ lies between WD⁻¹Wᵀ/(1 + ω) and WD⁻¹Wᵀ/(1 − ω). docs/math.md, Theorem 10.7, has the
+// proof.
 type Pencil struct {
 	Gamma float64   // γ₀
 	Basis []float64 // Wᵀ, d×d
@@ -26,7 +27,8 @@ type Pencil struct {
 	Base  float64   // bounds ‖WᵀĤ(γ₀)W − I‖_F
 }
 
-// A pencil is used up to γ/γ₀ = pencilRange, because the error ω grows with this quotient, and up to ω = mostError.
+// A pencil is used up to γ/γ₀ = pencilRange, because the error ω grows with this quotient, and up to ω =
+// mostError.
 const (
 	pencilRange = 3e7
 	mostError   = 0.25
@@ -60,8 +62,9 @@ func (p *Pencil) error(gamma float64) float64 {
 	return (p.Base+math.Sqrt(sum)+p.Round*round)*inflate + few*eps
 }
 
-// bounds returns the factors of D⁻¹ that bound Ĥ(γ)⁻¹ from below and above, and D. If the pencil does not serve γ,
-// D is I, and bounds uses that H(γ)⁻¹ lies between H(γ₀)⁻¹ and (γ₀/γ)·H(γ₀)⁻¹, in either order.
+// bounds returns the factors of D⁻¹ that bound Ĥ(γ)⁻¹ from below and above, and D. If the pencil does not
+// serve γ, D is I, and bounds uses that H(γ)⁻¹ lies between H(γ₀)⁻¹ and (γ₀/γ)·H(γ₀)⁻¹, in
+// either order.
 func (p *Pencil) bounds(gamma float64) (below, above float64, diagonal []float64) {
 	at, quotient := gamma, 1.0
 	if !p.Serves(gamma) {
@@ -161,7 +164,14 @@ func (k *Known) leftOut(gammas []float64) *LeftOut {
 	l.meanSize = k.meanSize()
 	for _, gamma := range gammas {
 		at := k.pencilOf(gamma)
-		l.at = append(l.at, leftAt{At: At{Known: k, Gamma: gamma / k.widest / k.widest * (1 - few*eps)}, rootAbove: at.root, pencil: at})
+		l.at = append(
+			l.at,
+			leftAt{
+				At:        At{Known: k, Gamma: gamma / k.widest / k.widest * (1 - few*eps)},
+				rootAbove: at.root,
+				pencil:    at,
+			},
+		)
 	}
 	return l
 }

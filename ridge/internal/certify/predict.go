@@ -59,7 +59,13 @@ func (a At) Prediction() *Prediction {
 // Plain returns the Prediction for a fit without a sketch, for rows with d entries. Its bounds depend only on
 // the norm of the row. They include four roundings of each entry, because the rows may have been scaled.
 func Plain(accuracy engine.Accuracy, d int) *Prediction {
-	return &Prediction{inverseOff: 1, most: 1, dot: roundoff.DenseDot(accuracy.Dot(d)), lost: lostProduct(d), entry: 2 * inflate}
+	return &Prediction{
+		inverseOff: 1,
+		most:       1,
+		dot:        roundoff.DenseDot(accuracy.Dot(d)),
+		lost:       lostProduct(d),
+		entry:      2 * inflate,
+	}
 }
 
 // lostProduct returns a bound on the underflow error of a product of two vectors of length d, and of a few more
@@ -138,7 +144,12 @@ func (p *Prediction) Forms(along []float64, norm2, size float64, nnz int) Forms 
 	if nnz >= 0 { // one sum over the entries, and the product with the means
 		chain += float64(nnz) / 2
 	}
-	out := Forms{norm: size*(1+16*eps) + roundoff.Underflow, chain: chain, lost: p.lost, moved: p.entry * eps * (size + p.meanSize) * inflate}
+	out := Forms{
+		norm:  size*(1+16*eps) + roundoff.Underflow,
+		chain: chain,
+		lost:  p.lost,
+		moved: p.entry * eps * (size + p.meanSize) * inflate,
+	}
 	if size < 0x1p-450 { // squares may underflow, so the largest eigenvalue is used
 		out.gap, out.inverse = math.Sqrt(p.gapMost), math.Sqrt(p.most)
 		return out

@@ -213,7 +213,11 @@ type moves struct {
 // moves returns the bounds at γ for d features. df brackets the effective dimension for the rows as computed.
 func (p *Projection) moves(gamma float64, d int, df interval.Interval) moves {
 	root, dim := math.Sqrt(gamma), float64(d)
-	m := moves{round: vec.Norm(p.Round[:d]) * inflate, left: vec.Norm(p.Left[:d]) * inflate, sigma: root * (1 - few*eps)}
+	m := moves{
+		round: vec.Norm(p.Round[:d]) * inflate,
+		left:  vec.Norm(p.Left[:d]) * inflate,
+		sigma: root * (1 - few*eps),
+	}
 	least := m.sigma                                                 // least² ≤ λ_min(Ĥ)
 	if free := (dim - df.Lo) * (1 + few*eps); 0 < free && free < 1 { // 1/λ_min(Ĥ) ≤ tr Ĥ⁻¹ = (d − df)/γ
 		least = math.Max(least, root/math.Sqrt(free)*(1-few*eps))
@@ -244,9 +248,9 @@ func (p *Projection) moves(gamma float64, d int, df interval.Interval) moves {
 	return m
 }
 
-// original turns the effective dimension and ‖Ax* − b‖² for the rows as computed into brackets for exact rows. Let r be
-// the residual of the computed rows at their exact solution x̂*, and r* the residual of the exact rows at x*.
-// docs/math.md §17 proves
+// original turns the effective dimension and ‖Ax* − b‖² for the rows as computed into brackets for exact rows.
+// Let r be the residual of the computed rows at their exact solution x̂*, and r* the residual of the exact rows at
+// x*. docs/math.md §17 proves
 //
 //	|‖r*‖ − ‖Pr‖| ≤ ‖f − Fx̂*‖ + min(1/(2√γ), 1/σ)·(‖F‖‖r‖ + ‖E‖‖Qᵀr‖),   ‖Pr‖² = ‖r‖² − ‖Qᵀr‖².
 func (p *Projection) original(o *optimum) (df, rss interval.Interval) {
@@ -337,8 +341,8 @@ func (p *Projection) near(x []float64, j int) Moved {
 type Restored struct {
 	Coef, Bounds []float64 // the coefficients of the columns without penalty, and bounds on their errors
 	Intercept    Intercept
-	// RSS brackets ‖Ax + Zu + βv − b‖² for the exact columns, the given x and every u and β from the best ones for
-	// this x to the returned ones. v has the roots of the weights.
+	// RSS brackets ‖Ax + Zu + βv − b‖² for the exact columns, the given x and every u and β from the best ones
+	// for this x to the returned ones. v has the roots of the weights.
 	RSS interval.Interval
 }
 
@@ -374,7 +378,8 @@ func (p *Projection) Unpenalized(x []float64, j int, w Weights, m Moved, interce
 	if s := p.columns.scaled; s != nil { // dividing x and u by deviations rounds them, too
 		divided += 2 * (vec.AbsDot(s[:q], u) + vec.AbsDot(s[q:], x)) * inflate
 	}
-	within := (m.span + vec.AbsDot(p.columns.before[:q], ownError) + divided) * inflate // bounds ‖Zu − Zv‖ for the best coefficients v
+	// bounds ‖Zu − Zv‖ for the best coefficients v
+	within := (m.span + vec.AbsDot(p.columns.before[:q], ownError) + divided) * inflate
 	out := Restored{Coef: u, Bounds: bounds, RSS: interval.Interval{Lo: w.RSS.Lo, Hi: w.RSS.Hi}}
 	if divided > 0 {
 		out.RSS = interval.WidenRoot(out.RSS, divided)
@@ -409,7 +414,8 @@ func (p *Projection) Unpenalized(x []float64, j int, w Weights, m Moved, interce
 	out.Intercept = Intercept{
 		Value: value, Error: (intercept.Error + off + drift*m.near + away*w.Error + along + m.residual/p.Root) * inflate,
 	}
-	own = p.Root * (own + intercept.Error + off + (m.rounding+divided)/p.Root) * inflate // ‖v‖ times the distance from the best intercept
+	// ‖v‖ times the distance from the best intercept
+	own = p.Root * (own + intercept.Error + off + (m.rounding+divided)/p.Root) * inflate
 	out.Intercept.Own = own / p.Root * inflate
 	out.RSS.Hi = (out.RSS.Hi + within*within + own*own) * (1 + few*eps)
 	return out

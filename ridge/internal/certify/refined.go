@@ -167,7 +167,8 @@ func (r *Refiner) solved(c *Corrected) (a afterStep) {
 	round, tiny := 1+(d+8)*eps, (d+8)*roundoff.Underflow
 	under := 2 * (d*math.Sqrt(d) + vec.Norm(n.columns)) * roundoff.Underflow // underflow in R⁻ᵀg and in the step
 	transposed, half, step := n.transposed+eps, vec.Norm(c.Half)*round, vec.Norm(c.Step)*round
-	halves, steps := half+2*vec.Norm(c.HalfLow)*round, step+2*vec.Norm(c.StepLow)*round // bounds on the sum of the norms of both vectors
+	// bounds on the sum of the norms of both vectors
+	halves, steps := half+2*vec.Norm(c.HalfLow)*round, step+2*vec.Norm(c.StepLow)*round
 	lost := math.Min(vec.Norm(c.Bounds)/s.sigma, vec.AbsDot(s.inverse, c.Bounds))*round + r.share*c.Residual
 	off := halves * transposed
 	exact := half + off + n.inverse*under // bounds ‖R⁻ᵀg‖
@@ -181,6 +182,9 @@ func (r *Refiner) solved(c *Corrected) (a afterStep) {
 	a.error = (r.omega/(1-r.omega)*n.inverse*exact+n.inverse*off+math.Min(steps*(n.solved+eps)+n.inverse*(1+n.inverse)*under, n.inverse*backward)+lost/s.sigma)*round + tiny
 	a.inner = (r.omega/n.lower*exact+n.upper*solved+lost)*round + tiny
 	a.step = exact + solved
-	a.before = interval.Interval{Lo: math.Max(0, (half-off)/n.upper/round/round-lost), Hi: (exact/n.lower+lost)*round + tiny}
+	a.before = interval.Interval{
+		Lo: math.Max(0, (half-off)/n.upper/round/round-lost),
+		Hi: (exact/n.lower+lost)*round + tiny,
+	}
 	return a
 }

@@ -42,8 +42,8 @@ func (k *Known) SameIntercept(c *Claim, intercept float64, j int) (want float64,
 	return want, n.root*math.Abs(intercept-want) <= roundoff.SameRows*size+off
 }
 
-// SameProducts compares got = c̃ᵀx̂ with want, a bracket of ‖b‖² − 2f*. The fit gives the coefficients x̂ and
-// the minimum f* of the objective. The summary gives c̃ = c + δ, the computed c = Aᵀb. Without errors, both
+// SameProducts compares got = c̃ᵀx̂ with want, a bracket of ‖b‖² − 2f*. The fit gives the coefficients x̂
+// and the minimum f* of the objective. The summary gives c̃ = c + δ, the computed c = Aᵀb. Without errors, both
 // numbers are cᵀx*. With errors,
 //
 //	|c̃ᵀx̂ − (‖b‖² − 2f*)| ≤ (‖c̃‖ + ‖δ‖)·‖x̂ − x*‖ + ‖δ‖·‖x̂‖.

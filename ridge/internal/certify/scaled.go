@@ -9,10 +9,10 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
 
-// Rounded returns the Columns of the features before their entries were rounded. Every entry that was read differs from
-// the exact entry by at most units[j]·roundoff.Unit times its magnitude, in column j, plus an underflow. norms has
-// bounds on the norms of the columns after centring, and root is √Σw. If units is nil, or Scaled is known already, the
-// result is c. docs/math.md §14, "Scaled columns", has the bounds.
+// Rounded returns the Columns of the features before their entries were rounded. Every entry that was read differs
+// from the exact entry by at most units[j]·roundoff.Unit times its magnitude, in column j, plus an underflow. norms
+// has bounds on the norms of the columns after centring, and root is √Σw. If units is nil, or Scaled is known
+// already, the result is c. docs/math.md §14, "Scaled columns", has the bounds.
 func (c Columns) Rounded(units, norms []float64, root float64) Columns {
 	if units == nil || c.Scaled != nil {
 		return c
@@ -94,8 +94,8 @@ func (c *Columns) meanSize() float64 {
 	return (vec.Norm(c.Means[:d]) + vec.Norm(c.MeanErrors[:d])) * inflate
 }
 
-// Scattered returns a bound on ‖Fx‖, where F has the errors of the features that Rounded describes. The norm of column
-// j of F is at most Scaled[j].
+// Scattered returns a bound on ‖Fx‖, where F has the errors of the features that Rounded describes. The norm of
+// column j of F is at most Scaled[j].
 func (c *Columns) Scattered(x []float64) float64 {
 	if c.Scaled == nil {
 		return 0
@@ -103,7 +103,8 @@ func (c *Columns) Scattered(x []float64) float64 {
 	return vec.AbsDot(c.Scaled, x) * inflate
 }
 
-// ofMean returns a bound on the mean of Fx, if scattered bounds ‖Fx‖ and root is √Σw. Without an intercept it is 0.
+// ofMean returns a bound on the mean of Fx, if scattered bounds ‖Fx‖ and root is √Σw. Without an intercept it
+// is 0.
 func (c *Columns) ofMean(scattered, root float64) float64 {
 	if c.Means == nil || scattered == 0 {
 		return 0

@@ -17,7 +17,8 @@ const scoredTargets = 256
 // Element j·len(gammas) + i belongs to target j and gammas[i].
 func (k *Known) GCV(gammas []float64) []interval.Interval {
 	const functions = 3
-	g, t, q := len(gammas), len(k.targets), len(k.eigen.Values)+1 // the last value of each function is for the complement of V
+	// the last value of each function is for the complement of V
+	g, t, q := len(gammas), len(k.targets), len(k.eigen.Values)+1
 	ats, table, lost := make([]At, g), make([]float64, functions*g*q), make([]float64, functions*g)
 	df := make([]interval.Interval, g)
 	for i, gamma := range gammas {
@@ -54,7 +55,15 @@ func (k *Known) GCV(gammas []float64) []interval.Interval {
 			row[q-1] = c.Off * c.Off
 		}
 		// The squared norms in rssFromEnvelope are sums of functions of eigenvalues times squared components of c.
-		k.Backend.Gemm(false, true, 1, engine.View(functions*g, q, table), engine.View(n, q, squares), 0, engine.View(functions*g, n, sums))
+		k.Backend.Gemm(
+			false,
+			true,
+			1,
+			engine.View(functions*g, q, table),
+			engine.View(n, q, squares),
+			0,
+			engine.View(functions*g, n, sums),
+		)
 		norm := func(i, f, j int) float64 { return math.Sqrt(sums[(functions*i+f)*n+j]) }
 		for j := range n {
 			rss := out[(lo+j)*g : (lo+j+1)*g]
@@ -77,8 +86,8 @@ func (k *Known) GCV(gammas []float64) []interval.Interval {
 
 // NoiseGCV returns brackets of the GCV for one target that is typical noise, for each γ. It does not depend on the
 // targets, so that a choice of candidates by these brackets is the same for every block of targets. The target has
-// ‖b‖² = 1, and c = Σ σvₗ/√n for the singular values σ and the right singular vectors vₗ of the sketch. These are the root
-// mean squares of the components of c for b with independent components.
+// ‖b‖² = 1, and c = Σ σvₗ/√n for the singular values σ and the right singular vectors vₗ of the sketch.
+// These are the root mean squares of the components of c for b with independent components.
 func (k *Known) NoiseGCV(gammas []float64) []interval.Interval {
 	d := k.eigen.Dim
 	e := k.Evidence

@@ -29,7 +29,8 @@ func lossy(t *testing.T, eta, roundOff, displaced float64) *Known {
 	})
 }
 
-// TestRSSHolds: the bracket on ‖Ax − b‖² holds at both ends of what K, c and ‖b‖² may be, and is hardly wider.
+// TestRSSHolds: the bracket on ‖Ax − b‖² holds at both ends of what K, c and ‖b‖² may be, and is hardly
+// wider.
 func TestRSSHolds(t *testing.T) {
 	for _, c := range []struct{ eta, roundOff, displaced float64 }{
 		{0, 0, 0}, {0.3, 0, 0}, {0, 0.1, 0}, {0, 0, 0.01}, {0.3, 0.1, 0.01}, {0.3, 1e-9, 1e-8},
@@ -67,7 +68,16 @@ func TestErrorHolds(t *testing.T) {
 						// K is positive semidefinite, whatever the sketch admits.
 						k0, k1 := math.Max(0, 4+loss[0]+off), math.Max(0, loss[1]+off)
 						if want := math.Hypot(g[0]/(k0+gamma), g[1]/(k1+gamma)); !(got >= want*(1-1e-14)) {
-							t.Errorf("%+v, γ = %g, angle %.3g, K = diag(%g, %g): error %g, bound %g", c, gamma, angle, k0, k1, want, got)
+							t.Errorf(
+								"%+v, γ = %g, angle %.3g, K = diag(%g, %g): error %g, bound %g",
+								c,
+								gamma,
+								angle,
+								k0,
+								k1,
+								want,
+								got,
+							)
 						}
 					}
 				}
@@ -121,7 +131,13 @@ func TestExactUnderflow(t *testing.T) {
 	g := hadamard(t, 4, []float64{1, 1, 1, 1}, 100, 0).Judge(0x1p200)
 	for _, c := range [][2]float64{{1e-300, 0}, {0, 1e-300}} {
 		if e := g.Exact(nil, interval.Interval{}, []float64{c[0], 0, 0, 0}, c[1]); !(e.Weights > 0) || !(e.Energy > 0) {
-			t.Errorf("a gradient off by %g and residuals by %g: weights off by %g, energy by %g", c[0], c[1], e.Weights, e.Energy)
+			t.Errorf(
+				"a gradient off by %g and residuals by %g: weights off by %g, energy by %g",
+				c[0],
+				c[1],
+				e.Weights,
+				e.Energy,
+			)
 		}
 	}
 	// ‖A‖·‖H⁻¹‖ = 2⁻¹⁰⁸⁰ underflows, and the errors of the residuals are large.
@@ -144,8 +160,8 @@ func TestRelativeOfTinyError(t *testing.T) {
 	}
 }
 
-// TestLeverageOfTinyRow: the bound on √(aᵀH⁻¹a) holds for a row whose square is below the smallest number, and whose
-// square divided by γ is zero.
+// TestLeverageOfTinyRow: the bound on √(aᵀH⁻¹a) holds for a row whose square is below the smallest number, and
+// whose square divided by γ is zero.
 func TestLeverageOfTinyRow(t *testing.T) {
 	for _, size := range []float64{1e-154, 1e-160, 1e-163, 1e-300} {
 		for _, gamma := range []float64{0x1p-240, 1, 1e4, 0x1p240} {
@@ -155,14 +171,21 @@ func TestLeverageOfTinyRow(t *testing.T) {
 			v := l.Leverage(0, &row, 0, size*size/gamma, 0)
 			least := size / math.Sqrt(1+gamma)
 			if !(v.root >= least*(1-1e-15)) || !(v.Free.Lo <= 1-least*least) || !(v.Free.Hi >= 1-least*least) {
-				t.Errorf("‖a‖ = %g, γ = %g: √(aᵀH⁻¹a) is at most %g, and at least %g; 1 − h is in %v", size, gamma, v.root, least, v.Free)
+				t.Errorf(
+					"‖a‖ = %g, γ = %g: √(aᵀH⁻¹a) is at most %g, and at least %g; 1 − h is in %v",
+					size,
+					gamma,
+					v.root,
+					least,
+					v.Free,
+				)
 			}
 		}
 	}
 }
 
-// TestLeverageAlone: a row that no other has anything along has the leverage w‖a‖²/(γ + κ‖a‖²) + w/W, κ = wW/(W − w). The mean
-// by which it was centred is off, so that the row is longer than it seems.
+// TestLeverageAlone: a row that no other has anything along has the leverage w‖a‖²/(γ + κ‖a‖²) + w/W, κ
+// = wW/(W − w). The mean by which it was centred is off, so that the row is longer than it seems.
 func TestLeverageAlone(t *testing.T) {
 	const d, gamma, meanOff = 4, 1.0, 1e-3
 	for _, weight := range []float64{2, 4, 1e12} {
@@ -191,7 +214,8 @@ func TestLeftSquared(t *testing.T) {
 	}{
 		{1, 3, 0.01, interval.Interval{Lo: 0.4, Hi: 0.6}, interval.Interval{Lo: 2.79 * 2.79 / 0.36, Hi: 3.21 * 3.21 / 0.16}},
 		{5, -3, 0.01, interval.Interval{Lo: 0.4, Hi: 0.6}, interval.Interval{Lo: 5 * 2.79 * 2.79 / 0.36, Hi: 5 * 3.21 * 3.21 / 0.16}},
-		{1, 3, 0.01, interval.Interval{Lo: 0.5, Hi: 0.5 + 0x1p-28}, interval.Interval{Lo: 2.79 * 2.79 / ((0.5 + 0x1p-28) * (0.5 + 0x1p-28)), Hi: 3.21 * 3.21 / 0.25}}, // narrow
+		// narrow
+		{1, 3, 0.01, interval.Interval{Lo: 0.5, Hi: 0.5 + 0x1p-28}, interval.Interval{Lo: 2.79 * 2.79 / ((0.5 + 0x1p-28) * (0.5 + 0x1p-28)), Hi: 3.21 * 3.21 / 0.25}},
 		{1, 0.1, 0, interval.Interval{Lo: 1, Hi: 1}, interval.Interval{Lo: 0, Hi: 0.09}},
 		{0, 3, 1, interval.Interval{Lo: 0, Hi: 1}, interval.Interval{}},
 		{1, 3, 0, interval.Interval{Lo: 0, Hi: 1}, interval.Nonnegative()},
@@ -200,7 +224,8 @@ func TestLeftSquared(t *testing.T) {
 		row := LeftRow{weight: c.weight, root: math.Sqrt(c.weight)}
 		got, estimate := row.Squared(&Leverage{c.free, (c.free.Lo + c.free.Hi) / 2, 2}, f, c.r, c.off)
 		const pad = 1e-13
-		if !(got.Lo <= c.want.Lo*(1+pad) && got.Hi >= c.want.Hi*(1-pad)) || !(got.Lo >= c.want.Lo*(1-pad) && got.Hi <= c.want.Hi*(1+pad)) {
+		if !(got.Lo <= c.want.Lo*(1+pad) && got.Hi >= c.want.Hi*(1-pad)) ||
+			!(got.Lo >= c.want.Lo*(1-pad) && got.Hi <= c.want.Hi*(1+pad)) {
 			t.Errorf("%+v: %v", c, got)
 		}
 		if !(got.Lo <= estimate && estimate <= got.Hi) {
@@ -221,8 +246,8 @@ func TestLeftResidual(t *testing.T) {
 	}
 }
 
-// TestFormsHold: gᵀH⁻¹g is in its bracket, x* within its distance of Mc, and ‖H⁻¹‖ and ‖AH⁻¹‖ are bounded, for every K that a
-// sketch admits: at any γ, larger or smaller than its round-off.
+// TestFormsHold: gᵀH⁻¹g is in its bracket, x* within its distance of Mc, and ‖H⁻¹‖ and ‖AH⁻¹‖ are
+// bounded, for every K that a sketch admits: at any γ, larger or smaller than its round-off.
 func TestFormsHold(t *testing.T) {
 	const slack = 1e-12
 	for _, gamma := range []float64{1e-3, 0.05, 0.15, 0.3, 2} {
@@ -250,7 +275,14 @@ func TestFormsHold(t *testing.T) {
 					}
 					for _, v := range h {
 						if got := math.Sqrt(v-gamma) / v; !(got <= a.timesInverse()*(1+slack)) {
-							t.Errorf("%+v, γ = %g, H = diag%v: ‖AH⁻¹‖ = %g, bound %g", c, gamma, h, got, a.timesInverse())
+							t.Errorf(
+								"%+v, γ = %g, H = diag%v: ‖AH⁻¹‖ = %g, bound %g",
+								c,
+								gamma,
+								h,
+								got,
+								a.timesInverse(),
+							)
 						}
 					}
 				}

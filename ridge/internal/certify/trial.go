@@ -24,7 +24,8 @@ type Trial struct {
 	Own            []float64 // products of f with the own vectors, k
 	CrossP, CrossV []float64 // products of the own vectors with the shared ones in P and in V, k×m
 	P, V           []float64 // products of the own vectors with each other in P and in V, k×k
-	Before         []float64 // ‖x‖ for an own vector Aᵀx, k; nil if the own vectors were not computed as such products
+	// ‖x‖ for an own vector Aᵀx, k; nil if the own vectors were not computed as such products
+	Before []float64
 }
 
 // A TrialWork is a workspace of [TrialSpace.Below] for one γ.

@@ -8,9 +8,10 @@ import (
 	"github.com/fdridge/fdridge/internal/vec"
 )
 
-// inverseNorms returns norms of R⁻¹ for an upper triangular d×d matrix R, given in r. frobenius is ‖R⁻¹‖_F, and
-// rows holds the norms of the rows. spectral bounds ‖R⁻¹‖₂ by the smaller of ‖R⁻¹‖_F and √(‖R⁻¹‖₁‖R⁻¹‖_∞). If R
-// is too close to singular, frobenius and spectral are +Inf.
+// inverseNorms returns norms of R⁻¹ for an upper triangular d×d matrix R, given in r. frobenius is
+// ‖R⁻¹‖_F, and rows holds the norms of the rows. spectral bounds ‖R⁻¹‖₂ by the smaller of
+// ‖R⁻¹‖_F and √(‖R⁻¹‖₁‖R⁻¹‖_∞). If R is too close to singular, frobenius and spectral are
+// +Inf.
 func inverseNorms(be engine.Backend, d int, r []float64, ldr int) (frobenius, spectral float64, rows []float64) {
 	const kb = 64
 	nb := min(256, max(kb, d/16)) // the panel takes a sixteenth of the memory of R
@@ -25,7 +26,15 @@ func inverseNorms(be engine.Backend, d int, r []float64, ldr int) (frobenius, sp
 		}
 		// subtract subtracts columns lo to hi−1 of the panel, times R, from columns hi to end−1.
 		subtract := func(lo, hi, end int) {
-			be.Gemm(false, false, -1, engine.Strided(m, hi-lo, panel[lo:], d), engine.Strided(hi-lo, end-hi, r[lo*ldr+hi:], ldr), 1, engine.Strided(m, end-hi, panel[hi:], d))
+			be.Gemm(
+				false,
+				false,
+				-1,
+				engine.Strided(m, hi-lo, panel[lo:], d),
+				engine.Strided(hi-lo, end-hi, r[lo*ldr+hi:], ldr),
+				1,
+				engine.Strided(m, end-hi, panel[hi:], d),
+			)
 		}
 		for j0 := i0; j0 < d; j0 += nb {
 			j1 := min(j0+nb, d)

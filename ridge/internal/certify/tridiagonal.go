@@ -111,8 +111,8 @@ func (t *Tridiagonal) inverseTrace(gamma, s float64) (trace float64, ok bool) {
 	return sum.Value(), true
 }
 
-// dimension returns a bracket of d − γ·tr H⁻¹ for H = AᵀA + γI. The eigenvalues of H and of T + γI must differ
-// by at most distance. limit is an upper bound on the result.
+// dimension returns a bracket of d − γ·tr H⁻¹ for H = AᵀA + γI. The eigenvalues of H and of T + γI must
+// differ by at most distance. limit is an upper bound on the result.
 func (t *Tridiagonal) dimension(gamma, distance, limit float64) interval.Interval {
 	d := float64(len(t.Diagonal))
 	out := interval.Interval{Hi: limit}

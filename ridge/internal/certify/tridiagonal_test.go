@@ -83,7 +83,8 @@ func TestTridiagonal(t *testing.T) {
 				continue
 			}
 			for _, off := range []float64{0, gamma / 100} {
-				lo, hi := new(big.Float).SetPrec(refbig.Prec), new(big.Float).SetPrec(refbig.Prec) // df where all eigenvalues are off by that
+				// df where all eigenvalues are off by that
+				lo, hi := new(big.Float).SetPrec(refbig.Prec), new(big.Float).SetPrec(refbig.Prec)
 				for _, v := range lambda {
 					for sign, sum := range map[float64]*big.Float{-1: lo, 1: hi} {
 						h := new(big.Float).Add(v, refbig.Float(gamma+sign*off))
@@ -123,7 +124,8 @@ func TestTridiagonalIndefinite(t *testing.T) {
 	}
 }
 
-// TestTridiagonalLargestGammas: almost nothing is fitted at the largest γ, where two pivots add up to more than any number.
+// TestTridiagonalLargestGammas: almost nothing is fitted at the largest γ, where two pivots add up to more than any
+// number.
 func TestTridiagonalLargestGammas(t *testing.T) {
 	m := NewTridiagonal([]float64{1, 2, 1}, []float64{0.5, 0.5}, make([]float64, 3), 0)
 	for _, gamma := range []float64{0x1p1020, 0x1p1022, 0x1p1023, 1.7e308, math.MaxFloat64} {
@@ -156,7 +158,8 @@ func TestTridiagonalOff(t *testing.T) {
 	e.Displaced[0] = 0.1 // ‖A‖ is in [√0.98 − 0.1, √1.04 + 0.1]
 	_, s = e.columnErrors(f)
 	least, most := math.Pow(math.Sqrt(0.98)-0.1, 2), math.Pow(math.Sqrt(1.04)+0.1, 2)
-	if s2 := s.sigma * s.sigma; !(s2 <= 0.5+least) || !(s.df.Lo <= least/(0.5+least)) || !(s.df.Hi >= math.Min(1, most/(0.5+most))) {
+	if s2 := s.sigma * s.sigma; !(s2 <= 0.5+least) || !(s.df.Lo <= least/(0.5+least)) ||
+		!(s.df.Hi >= math.Min(1, most/(0.5+most))) {
 		t.Errorf("σ² is %g and the effective dimension in %v, the column is moved by 0.1", s2, s.df)
 	}
 }
@@ -197,7 +200,11 @@ func (c stepCase) check(t *testing.T, byT bool) {
 	e, f := one(c.gamma)
 	root := math.Sqrt(summed)
 	if !byT {
-		f = &Factored{Gamma: c.gamma, Data: make([]float64, 2), Triangle: Triangle{R: []float64{root}, Ld: 1, Gram: 0.01 / h}}
+		f = &Factored{
+			Gamma:    c.gamma,
+			Data:     make([]float64, 2),
+			Triangle: Triangle{R: []float64{root}, Ld: 1, Gram: 0.01 / h},
+		}
 	}
 	r := NewRefiner(e, f)
 	if r == nil {
@@ -207,8 +214,12 @@ func (c stepCase) check(t *testing.T, byT bool) {
 	measured := g * (1 + c.off)
 	step := measured / summed * (1 + c.miss)
 	at := &Corrected{
-		X: []float64{c.x}, Bounds: []float64{0}, RSS: interval.Interval{Lo: (c.x - 1) * (c.x - 1), Hi: (c.x - 1) * (c.x - 1)},
-		Gradient: []float64{measured}, Step: []float64{step}, Left: []float64{measured - summed*step}, Half: []float64{measured / root},
+		X: []float64{
+			c.x,
+		}, Bounds: []float64{0}, RSS: interval.Interval{Lo: (c.x - 1) * (c.x - 1), Hi: (c.x - 1) * (c.x - 1)},
+		Gradient: []float64{
+			measured,
+		}, Step: []float64{step}, Left: []float64{measured - summed*step}, Half: []float64{measured / root},
 	}
 	if c.low != 0 {
 		at.Low = []float64{c.low}
@@ -223,8 +234,17 @@ func (c stepCase) check(t *testing.T, byT bool) {
 	if !known || !(next.Error >= is) || !(next.Weights.Energy >= math.Sqrt(h)*is) {
 		t.Errorf("%+v, T %v: error %g, bound %g, in the norm of H %g", c, byT, is, next.Error, next.Weights.Energy)
 	}
-	if is := math.Abs(next.X[0] - want); !(next.Weights.Error >= is*(1-1e-15)) || next.X[0]+next.Low[0] != next.X[0] || math.Abs(next.X[0]-(c.x+c.low-step)) > 1e-15*(1+c.x) {
-		t.Errorf("%+v, T %v: x is %g and %g, off by %g, bound %g", c, byT, next.X[0], next.Low[0], is, next.Weights.Error)
+	if is := math.Abs(next.X[0] - want); !(next.Weights.Error >= is*(1-1e-15)) || next.X[0]+next.Low[0] != next.X[0] ||
+		math.Abs(next.X[0]-(c.x+c.low-step)) > 1e-15*(1+c.x) {
+		t.Errorf(
+			"%+v, T %v: x is %g and %g, off by %g, bound %g",
+			c,
+			byT,
+			next.X[0],
+			next.Low[0],
+			is,
+			next.Weights.Error,
+		)
 	}
 	before := math.Sqrt(h) * math.Abs(c.x-want)
 	if !(next.Before <= before*(1+1e-12)) || !(next.Before >= 0.8*before-2.1*math.Sqrt(h)*c.low-1e-12) {

@@ -36,21 +36,24 @@ func (a At) complete(w Weights, j int, x []float64, xn, energy, move float64) We
 // lostSquares returns a bound on the underflow error of a few products such as γ‖x‖². xn is ‖x‖.
 func lostSquares(xn float64) float64 { return few * roundoff.Underflow * (1 + xn) }
 
-// excess returns a bound on √(2(f(x) − f*)) for coefficients x, where f* is the minimum of the objective f.
-// This root is the norm ‖H^{½}(x − x*)‖ of the error of x. xn is ‖x‖, rss brackets ‖Ax − b‖², and objective
-// brackets f*.
+// excess returns a bound on √(2(f(x) − f*)) for coefficients x, where f* is the minimum of the objective f. This
+// root is the norm ‖H^{½}(x − x*)‖ of the error of x. xn is ‖x‖, rss brackets ‖Ax − b‖², and
+// objective brackets f*.
 func (a At) excess(xn float64, rss, objective interval.Interval) float64 {
 	return math.Sqrt(math.Max(0, rss.Hi+a.Gamma*xn*xn*(1+few*eps)-2*objective.Lo)+4*eps*rss.Hi+lostSquares(xn)) * (1 + 16*eps)
 }
 
 // rssAtOptimum returns a bracket of ‖Ax* − b‖² for the exact solution x*, given bounds at coefficients x. e
-// bounds ‖x − x*‖, and move bounds ‖A(x − x*)‖. f brackets the smallest objective, and rss brackets ‖Ax − b‖².
-// The result is the intersection of the brackets in docs/math.md §5.
+// bounds ‖x − x*‖, and move bounds ‖A(x − x*)‖. f brackets the smallest objective, and rss brackets ‖Ax
+// − b‖². The result is the intersection of the brackets in docs/math.md §5.
 func (a At) rssAtOptimum(j int, xn, e, move float64, f, rss interval.Interval) interval.Interval {
 	far, near := xn+e, math.Max(0, xn-e)
 	lost := lostSquares(far)
 	most := math.Min(a.Gamma*far*far+lost, math.Max(0, a.TSS[j]+a.SquaresError(j)-2*f.Lo))
-	byObjective := interval.Interval{Lo: math.Max(0, 2*f.Lo*(1-4*eps)-most*(1+4*eps)), Hi: 2*f.Hi*(1+4*eps) - a.Gamma*near*near*(1-4*eps) + lost}
+	byObjective := interval.Interval{
+		Lo: math.Max(0, 2*f.Lo*(1-4*eps)-most*(1+4*eps)),
+		Hi: 2*f.Hi*(1+4*eps) - a.Gamma*near*near*(1-4*eps) + lost,
+	}
 	move = math.Min(move, math.Sqrt(a.norm.largest2)*e)
 	byMove := interval.Squared(math.Sqrt(rss.Lo)-move, math.Sqrt(rss.Hi)+move)
 	byMove.Lo, byMove.Hi = byMove.Lo*(1-8*eps), byMove.Hi*(1+8*eps)
@@ -69,8 +72,8 @@ func (a At) rssFromEnvelope(j int) interval.Interval {
 	})
 }
 
-// An envelope holds the norms in the bracket of ‖Ax* − b‖² from docs/math.md §5. H⁻¹ lies between M − ½D and
-// M + ½D. The vectors are z = D^{½}c and y = D^{½}Mc.
+// An envelope holds the norms in the bracket of ‖Ax* − b‖² from docs/math.md §5. H⁻¹ lies between M −
+// ½D and M + ½D. The vectors are z = D^{½}c and y = D^{½}Mc.
 //
 //   - form is √(cᵀMc + γ‖Mc‖²), and lost bounds its underflow error
 //   - z bounds ‖z‖, and zy bounds ‖z + 2γy‖

@@ -39,7 +39,8 @@ func (k *Known) ProductDiffers(j int, affine bool, x, out []float64) (difference
 		return 0, false
 	}
 	n := &k.norm
-	witness := k.factor.sum*eps*n.size*n.size + n.displaced*(2*math.Sqrt(n.staged2)+n.displaced)*inflate // bounds the error of Kh
+	// bounds the error of Kh
+	witness := k.factor.sum*eps*n.size*n.size + n.displaced*(2*math.Sqrt(n.staged2)+n.displaced)*inflate
 	got, want := vec.Dot(k.Probe, out), vec.Dot(k.Product, x)
 	slack := (roundoff.SameRows*n.read*n.read + witness + n.root*n.meanOff*n.root*n.meanOff) * vec.Norm(x)
 	if affine {

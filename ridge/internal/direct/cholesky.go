@@ -45,7 +45,15 @@ func NewCholesky(be engine.Backend, d, t int, gram bool) Factorization {
 // newNormalEquations is NewCholesky for groups of the given number of rows.
 func newNormalEquations(be engine.Backend, d, t, group int, gram bool) *normalEquations {
 	q := d + t
-	e := &normalEquations{be: be, d: d, t: t, group: group, col: make([]float64, q), sum: make([]float64, q*q), work: make([]float64, q*q)}
+	e := &normalEquations{
+		be:    be,
+		d:     d,
+		t:     t,
+		group: group,
+		col:   make([]float64, q),
+		sum:   make([]float64, q*q),
+		work:  make([]float64, q*q),
+	}
 	size := group * q
 	if runtime.GOMAXPROCS(0) > 1 {
 		size *= (1<<17 + size - 1) / size // multiplying fewer numbers takes no longer than starting a goroutine
@@ -208,9 +216,13 @@ func (e *normalEquations) found(gamma float64, x, r []float64) *certify.Factored
 			left += math.Abs(xj[i] * v)
 			s.Residual = append(s.Residual, math.Abs(v)+roundoff.Unit*(roundoff.CholeskyResidual(e.chain, n)*e.col[i]*size+roundoff.GammaResidual(n)*(gamma*math.Abs(xj[i]))))
 		}
-		// ‖Ax − b‖² is ‖b‖² − 2cᵀx + xᵀKx, with Kx = c − γx − r. docs/math.md §14 bounds the round-off.
+		// ‖Ax − b‖² is ‖b‖² − 2cᵀx + xᵀKx, with Kx = c − γx − r. docs/math.md §14 bounds the
+		// round-off.
 		s.RSS = append(s.RSS, e.sum[(d+j)*q+d+j]-vec.Dot(c, xj)-gamma*xn*xn-vec.Dot(xj, rj))
-		s.RSSRound = append(s.RSSRound, roundoff.Unit*(roundoff.CholeskyRSS(e.chain, n)*size*size+roundoff.GammaRSS(n)*(gamma*xn*xn)+2*n*left))
+		s.RSSRound = append(
+			s.RSSRound,
+			roundoff.Unit*(roundoff.CholeskyRSS(e.chain, n)*size*size+roundoff.GammaRSS(n)*(gamma*xn*xn)+2*n*left),
+		)
 	}
 	return s
 }

@@ -243,8 +243,8 @@ func (s *System) Solve(gamma float64) (f *certify.Factored, column int) {
 	return f, -1
 }
 
-// Factor returns the result of Solve at γ, without solving again if its factor is still in memory. The result is nil if
-// the system is too close to singular.
+// Factor returns the result of Solve at γ, without solving again if its factor is still in memory. The result is nil
+// if the system is too close to singular.
 func (s *System) Factor(gamma float64) *certify.Factored {
 	if s.held == nil || s.held.Gamma != gamma {
 		s.Solve(gamma)

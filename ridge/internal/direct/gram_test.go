@@ -54,7 +54,15 @@ func TestGram(t *testing.T) {
 					for j := range i + 1 {
 						off, _ := new(big.Float).Sub(exact[i*q+j], big.NewFloat(sums[i*q+j])).Float64()
 						if !(math.Abs(off) <= rounding*roundoff.Unit*col[i]*col[j]+roundoff.LostSquares) {
-							t.Errorf("%s, %s: entry %d, %d is off by %g, bound %g", k.name, name, i, j, off, rounding*roundoff.Unit*col[i]*col[j])
+							t.Errorf(
+								"%s, %s: entry %d, %d is off by %g, bound %g",
+								k.name,
+								name,
+								i,
+								j,
+								off,
+								rounding*roundoff.Unit*col[i]*col[j],
+							)
 						}
 					}
 				}

@@ -27,9 +27,10 @@ const leastShare = 1e-6
 // MinimumNorm returns the least-squares solution (γ = 0) of smallest norm, and the columns that depend on earlier
 // columns. Without such a column, the result is nil. s must come from [NewQR].
 //
-// Columns are examined in order. Column k depends on the earlier independent columns aⱼ if its distance from
-// Σ cⱼaⱼ is at most the bound on the round-off of aₖ − Σ cⱼaⱼ. Hence the rank is a decision within round-off, and is
-// not proved. The independent columns give a least-squares solution, and the combinations give all others; see shortest.
+// Columns are examined in order. Column k depends on the earlier independent columns aⱼ if its distance from Σ
+// cⱼaⱼ is at most the bound on the round-off of aₖ − Σ cⱼaⱼ. Hence the rank is a decision within
+// round-off, and is not proved. The independent columns give a least-squares solution, and the combinations give all
+// others; see shortest.
 //
 // Source: G. Golub and C. Van Loan, Matrix Computations, 4th ed. (2013), sections 5.2 and 5.5.
 func (s *System) MinimumNorm() (*certify.Factored, []Dependence) {
@@ -100,11 +101,11 @@ func (s *System) MinimumNorm() (*certify.Factored, []Dependence) {
 	return out, dependent
 }
 
-// shortest returns a function that overwrites x (length d) with the solution of smallest norm, for the coefficients w of
-// the kept columns. combinations holds the factors C of the kept columns for every other column.
+// shortest returns a function that overwrites x (length d) with the solution of smallest norm, for the coefficients w
+// of the kept columns. combinations holds the factors C of the kept columns for every other column.
 //
-// All solutions x have W·x = w with W = [I C]. The smallest is x = Wᵀ(WWᵀ)⁻¹w, and an orthonormal basis of the rows of W
-// gives it without the loss of digits of a subtraction, whatever the units of the columns are.
+// All solutions x have W·x = w with W = [I C]. The smallest is x = Wᵀ(WWᵀ)⁻¹w, and an orthonormal basis of
+// the rows of W gives it without the loss of digits of a subtraction, whatever the units of the columns are.
 func shortest(d int, kept []int, combinations [][]float64) func(w, x []float64) {
 	rows := newBasis(d)
 	for i, j := range kept {

@@ -22,8 +22,8 @@ func (s *System) Equilibration(gamma float64) []float64 {
 // Pencil returns a [certify.Pencil] of AᵀA + γI for γ ≥ gamma, with the diagonal matrix scale as S. It needs a
 // factorisation with Gram. If AᵀA + gamma·I is singular to working precision, the result is nil.
 //
-// With a triangular factor ÂᵀÂ + γ₀S⁻² = LLᵀ and the eigenvectors Q of L⁻¹S⁻²L⁻ᵀ = QΘQᵀ, W is L⁻ᵀQ. The errors
-// of all steps are measured at the end. docs/math.md, Theorem 10.7, has the proof.
+// With a triangular factor ÂᵀÂ + γ₀S⁻² = LLᵀ and the eigenvectors Q of L⁻¹S⁻²L⁻ᵀ = QΘQᵀ, W
+// is L⁻ᵀQ. The errors of all steps are measured at the end. docs/math.md, Theorem 10.7, has the proof.
 func (s *System) Pencil(gamma float64, scale []float64) *certify.Pencil {
 	d := s.evidence.Dim
 	if f, ok := s.f.(*tsqr); ok {
@@ -58,8 +58,9 @@ func (s *System) Pencil(gamma float64, scale []float64) *certify.Pencil {
 	})
 }
 
-// pencil returns the pencil for the lower triangular factor L, which it overwrites. measure returns two bounds for
-// a basis Wᵀ: ‖WᵀĤW − I‖_F for rows Ã near the rows A, and ‖(Ã − A)S⁻¹W‖_F. It may overwrite work and rest.
+// pencil returns the pencil for the lower triangular factor L, which it overwrites. measure returns two bounds for a
+// basis Wᵀ: ‖WᵀĤW − I‖_F for rows Ã near the rows A, and ‖(Ã − A)S⁻¹W‖_F. It may overwrite work
+// and rest.
 func (s *System) pencil(gamma float64, scale []float64, factor engine.Matrix, measure func(basis, work, rest engine.Matrix) (off, moved float64)) *certify.Pencil {
 	be, d := s.evidence.Backend, s.evidence.Dim
 	inverse := invertLower(be, factor)
@@ -125,8 +126,14 @@ func identityError(x engine.Matrix) (norm float64) {
 	return norm
 }
 
-// measureGram is the measurement of [System.pencil] for the computed k = ÂᵀÂ + γ₀S⁻². rounding is the result of Gram.
-func (s *System) measureGram(scale []float64, k engine.Matrix, rounding float64, basis, work, rest engine.Matrix) (off, moved float64) {
+// measureGram is the measurement of [System.pencil] for the computed k = ÂᵀÂ + γ₀S⁻². rounding is the
+// result of Gram.
+func (s *System) measureGram(
+	scale []float64,
+	k engine.Matrix,
+	rounding float64,
+	basis, work, rest engine.Matrix,
+) (off, moved float64) {
 	be, d := s.evidence.Backend, s.evidence.Dim
 	be.Gemm(false, true, 1, basis, k, 0, work)
 	be.Gemm(false, true, 1, work, basis, 0, rest)
@@ -142,7 +149,11 @@ func (s *System) measureGram(scale []float64, k engine.Matrix, rounding float64,
 
 // measure is the measurement of [System.pencil] for the triangular factor of the rows. The bounds are for
 // ‖R̂W‖ ≤ √2, which holds if off is at most ½.
-func (e *tsqr) measure(gamma float64, scale, displaced []float64, basis, work, rest engine.Matrix) (off, moved float64) {
+func (e *tsqr) measure(
+	gamma float64,
+	scale, displaced []float64,
+	basis, work, rest engine.Matrix,
+) (off, moved float64) {
 	d, q := e.d, e.d+e.t
 	r := engine.View(d, d, make([]float64, d*d))
 	for i := range d {

@@ -199,8 +199,8 @@ func (e *tsqr) gradient(g, v, x []float64, j int, gamma float64) {
 	}
 }
 
-// refine makes one step x += H⁻¹(c − Hx) for each target b. H is AᵀA + γI, c is Aᵀb, and the factor in s solves
-// the system. The method is called corrected seminormal equations (Å. Björck, Linear Algebra Appl. 88/89,
+// refine makes one step x += H⁻¹(c − Hx) for each target b. H is AᵀA + γI, c is Aᵀb, and the factor in s
+// solves the system. The method is called corrected seminormal equations (Å. Björck, Linear Algebra Appl. 88/89,
 // 1987). refine records bounds on the gradient after the step.
 func (e *tsqr) refine(s *certify.Factored) {
 	d, q := e.d, e.d+e.t

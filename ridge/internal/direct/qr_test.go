@@ -22,7 +22,10 @@ var stacks = []struct {
 	{"equal entries", func(*rand.Rand, int, int) float64 { return 0.1 }},
 	{"repeated rows", func(_ *rand.Rand, i, j int) float64 { return math.Sin(float64((i%3 + 1) * (j + 1))) }},
 	{"graded columns", func(rng *rand.Rand, _, j int) float64 { return rng.NormFloat64() * math.Exp2(-40*float64(j)) }},
-	{"rising columns", func(rng *rand.Rand, _, j int) float64 { return rng.NormFloat64() * math.Exp2(20*float64(j)-500) }},
+	{
+		"rising columns",
+		func(rng *rand.Rand, _, j int) float64 { return rng.NormFloat64() * math.Exp2(20*float64(j)-500) },
+	},
 	{"falling rows", func(rng *rand.Rand, i, _ int) float64 { return rng.NormFloat64() * math.Exp2(-float64(i)) }},
 	{"rising rows", func(rng *rand.Rand, i, _ int) float64 { return rng.NormFloat64() * math.Exp2(float64(i)-100) }},
 	{"nearly dependent", func(rng *rand.Rand, i, j int) float64 {

@@ -44,10 +44,15 @@ type TridiagonalForm struct {
 	work []float64
 }
 
-// NewTridiagonalForm reduces k (d×d, lower triangle) to QTQᵀ, and stores Q in the slice a, of length d². It also returns
-// the columns of Q, one after the other. The matrix k is a computed AᵀA, and streamed bounds the norm of its error. The
-// norms of the columns of A are in norms. If T overflows, the result is nil.
-func NewTridiagonalForm(be engine.Backend, k engine.Matrix, a, norms []float64, streamed float64) (r *TridiagonalForm, columns []float64) {
+// NewTridiagonalForm reduces k (d×d, lower triangle) to QTQᵀ, and stores Q in the slice a, of length d². It also
+// returns the columns of Q, one after the other. The matrix k is a computed AᵀA, and streamed bounds the norm of
+// its error. The norms of the columns of A are in norms. If T overflows, the result is nil.
+func NewTridiagonalForm(
+	be engine.Backend,
+	k engine.Matrix,
+	a, norms []float64,
+	streamed float64,
+) (r *TridiagonalForm, columns []float64) {
 	d := k.Rows
 	for i := range d {
 		copy(a[i*d:i*d+i+1], k.Row(i))

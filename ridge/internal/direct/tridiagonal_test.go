@@ -96,7 +96,12 @@ func TestReduction(t *testing.T) {
 				if family.rankOne {
 					got := [...]int{r.below(-pad), r.below(pad), r.below(trace - pad), r.below(trace + pad)}
 					if got != [...]int{0, d - 1, d - 1, d} {
-						t.Errorf("%s, d = %d: %v eigenvalues are below -δ, δ, ‖A‖² - δ and ‖A‖² + δ", family.name, d, got)
+						t.Errorf(
+							"%s, d = %d: %v eigenvalues are below -δ, δ, ‖A‖² - δ and ‖A‖² + δ",
+							family.name,
+							d,
+							got,
+						)
 					}
 					continue
 				}

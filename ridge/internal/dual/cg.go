@@ -71,9 +71,9 @@ func (r *Rows) NewCG(be engine.Backend, gamma float64) *CG {
 	return c
 }
 
-// Solve solves (G + γI)e = r for G = AAᵀ, and overwrites r (n) with e. After each step it calls done with
-// ‖r − (G + γI)e‖ and ‖Aᵀe‖. Solve returns true once done returns true. It returns false after maxSteps steps,
-// or if the iteration breaks down.
+// Solve solves (G + γI)e = r for G = AAᵀ, and overwrites r (n) with e. After each step it calls done with ‖r −
+// (G + γI)e‖ and ‖Aᵀe‖. Solve returns true once done returns true. It returns false after maxSteps steps, or
+// if the iteration breaks down.
 func (c *CG) Solve(r []float64, maxSteps int, done func(residual, weights float64) bool) (converged bool) {
 	n := len(r)
 	e := make([]float64, n)
@@ -156,8 +156,8 @@ func (c *CG) apply() {
 // workers returns the number of goroutines that share the rows.
 func (c *CG) workers() int { return len(c.parts) }
 
-// scatter overwrites u with the sum of c.times[i] times row i of L over rows lo to hi−1. L holds the sparse columns of
-// [CG].
+// scatter overwrites u with the sum of c.times[i] times row i of L over rows lo to hi−1. L holds the sparse columns
+// of [CG].
 func (c *CG) scatter(u []float64, lo, hi int) {
 	clear(u)
 	for i := lo; i < hi; i++ {

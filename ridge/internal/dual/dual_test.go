@@ -207,7 +207,14 @@ func TestColumnSums(t *testing.T) {
 				wrong, _ := new(big.Float).Sub(new(big.Float).Sub(want, refbig.Float(sums[j].Hi)), refbig.Float(sums[j].Lo)).Float64()
 				off = math.Max(off, math.Abs(wrong))
 				if !(math.Abs(wrong) <= sums[j].Err) {
-					t.Errorf("same=%v, sparse=%v: column %d is off by %g, %g is said", same, sparse, j, wrong, sums[j].Err)
+					t.Errorf(
+						"same=%v, sparse=%v: column %d is off by %g, %g is said",
+						same,
+						sparse,
+						j,
+						wrong,
+						sums[j].Err,
+					)
 				}
 				want.Quo(want, total)
 				norm.Add(norm, want.Mul(want, want))
@@ -217,7 +224,13 @@ func TestColumnSums(t *testing.T) {
 			}
 			v, _ := norm.Sqrt(norm).Float64()
 			if !(rows.normOfMeans(sums) >= v) || !(rows.normOfMeans(sums) <= v*(1+1e-9)) {
-				t.Errorf("same=%v, sparse=%v: the norm of the means is %g, %g is said", same, sparse, v, rows.normOfMeans(sums))
+				t.Errorf(
+					"same=%v, sparse=%v: the norm of the means is %g, %g is said",
+					same,
+					sparse,
+					v,
+					rows.normOfMeans(sums),
+				)
 			}
 		}
 	}

@@ -38,8 +38,8 @@ func (g *Gram) Reduce(be engine.Backend, a []float64) (t *direct.TridiagonalForm
 }
 
 // InverseDiagonal returns the diagonal of (G + γI)⁻¹, for the reduction G = QTQᵀ in t. q holds the columns of
-// Q. Let T + γI = LDLᵀ and y = L⁻¹Qᵀeᵢ for a unit vector eᵢ. Element i of the result is Σ yₖ²/Dₖ. If T + γI is
-// not positive definite, the result is nil.
+// Q. Let T + γI = LDLᵀ and y = L⁻¹Qᵀeᵢ for a unit vector eᵢ. Element i of the result is Σ yₖ²/Dₖ.
+// If T + γI is not positive definite, the result is nil.
 func InverseDiagonal(t *direct.TridiagonalForm, q []float64, gamma float64) []float64 {
 	pivots, factors, ok := t.Factor(gamma)
 	if !ok {

@@ -19,7 +19,8 @@ type Gram struct {
 	N     int
 	G     []float64 // n×n
 	Norms []float64 // √Gᵢᵢ, the norms of the rows of A
-	Units float64   // |G − G̃|ᵢⱼ is at most Units·roundoff.Unit·‖aᵢ‖‖aⱼ‖, apart from a matrix of norm at most Lost
+	// |G − G̃|ᵢⱼ is at most Units·roundoff.Unit·‖aᵢ‖‖aⱼ‖, apart from a matrix of norm at most Lost
+	Units float64
 	Lost  float64   // see Units
 	Off   []float64 // bounds the norm of the perturbation of each row of A in G̃
 	Shift float64   // 0 without an intercept
@@ -74,8 +75,8 @@ func (s *gramSum) addProduct(trans bool, p engine.Matrix) {
 	}
 }
 
-// units returns a bound on the round-off of element i, j in units of roundoff.Unit·‖aᵢ‖‖aⱼ‖, for rows aᵢ and
-// aⱼ.
+// units returns a bound on the round-off of element i, j in units of roundoff.Unit·‖aᵢ‖‖aⱼ‖, for rows
+// aᵢ and aⱼ.
 func (s *gramSum) units() float64 {
 	if s.panels == 0 {
 		return 0

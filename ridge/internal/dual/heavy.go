@@ -58,7 +58,13 @@ func (r *Rows) without(list []int, entries int) light {
 		left[j] = true
 	}
 	kept := int(r.NNZ()) - entries
-	own := &engine.CSR{Rows: r.n, Cols: r.d, RowPtr: append(make([]int, 0, r.n+1), 0), ColIdx: make([]int32, 0, kept), Val: make([]float64, 0, kept)}
+	own := &engine.CSR{
+		Rows:   r.n,
+		Cols:   r.d,
+		RowPtr: append(make([]int, 0, r.n+1), 0),
+		ColIdx: make([]int32, 0, kept),
+		Val:    make([]float64, 0, kept),
+	}
 	for _, p := range r.parts {
 		for i := range p.n {
 			idx, val := p.sparse.Row(i)
@@ -100,8 +106,14 @@ const leastShare = 1e-3
 // where D violates leastShare. It returns nil on overflow.
 func (r *Rows) newHeavy(be engine.Backend, list []int, scale []float64) *heavy {
 	k := len(list)
-	out := &heavy{be: be, h: engine.View(r.n, k, make([]float64, r.n*k)), factor: engine.View(k, k, make([]float64, k*k)), product: make([]float64, k),
-		ht: make([]float64, r.n), hhp: make([]float64, r.n)}
+	out := &heavy{
+		be:      be,
+		h:       engine.View(r.n, k, make([]float64, r.n*k)),
+		factor:  engine.View(k, k, make([]float64, k*k)),
+		product: make([]float64, k),
+		ht:      make([]float64, r.n),
+		hhp:     make([]float64, r.n),
+	}
 	r.gather(list, out.h)
 	r.centre(out.h)
 	scaled := engine.View(r.n, k, make([]float64, r.n*k))

@@ -321,7 +321,8 @@ func (l *Leverages) inBlocks(k int, do func(lo, hi int, work *engine.SparseWork)
 	}).Run()
 }
 
-// multiplyT overwrites u (k×d) with the products Aᵀx of the rows of x (k×n). centred is a workspace of k×n numbers.
+// multiplyT overwrites u (k×d) with the products Aᵀx of the rows of x (k×n). centred is a workspace of k×n
+// numbers.
 func (l *Leverages) multiplyT(x, u, centred engine.Matrix, work *engine.SparseWork) {
 	for i := range x.Rows {
 		copy(centred.Row(i), x.Row(i))
@@ -362,8 +363,8 @@ func (l *Leverages) inQ(x []float64) float64 {
 	return vec.Dot(l.share, x)
 }
 
-// along returns the product of x with e, the unit vector i minus its component along q. element is xᵢ, and inQ is qᵀx.
-// The products with G are orthogonal to q only up to round-off, which may be most of a small vector.
+// along returns the product of x with e, the unit vector i minus its component along q. element is xᵢ, and inQ is
+// qᵀx. The products with G are orthogonal to q only up to round-off, which may be most of a small vector.
 func (l *Leverages) along(element float64, i int, inQ float64) float64 {
 	if l.share == nil {
 		return element

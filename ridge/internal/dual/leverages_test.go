@@ -127,7 +127,16 @@ func TestLeverages(t *testing.T) {
 				for g, gamma := range gammas {
 					for i, want := range exactFree(t, x, w, intercept, gamma) {
 						v := free[g][i]
-						what := fmt.Sprintf("seed %d (%d×%d, %d shared), depth %d, γ = %v, row %d", seed, n, d, l.m, depth, gamma, i)
+						what := fmt.Sprintf(
+							"seed %d (%d×%d, %d shared), depth %d, γ = %v, row %d",
+							seed,
+							n,
+							d,
+							l.m,
+							depth,
+							gamma,
+							i,
+						)
 						if want.Cmp(refbig.Float(v.Lo)) < 0 || want.Cmp(refbig.Float(v.Hi)) > 0 {
 							t.Fatalf("%s: 1 − h = %v is outside of %v", what, want, v)
 						}

@@ -75,7 +75,11 @@ func TestMeasure(t *testing.T) {
 			p.Lo[i] = p.Hi[i] * 0x1p-54 * rng.Float64()
 		}
 		theta := func(i int) *big.Float { return plus(wide(p.Hi[i]), wide(p.Lo[i])) }
-		found, err := rows.Measure(context.Background(), be, []Point{{Gamma: p.Gamma, Hi: slices.Clone(p.Hi), Lo: slices.Clone(p.Lo)}})
+		found, err := rows.Measure(
+			context.Background(),
+			be,
+			[]Point{{Gamma: p.Gamma, Hi: slices.Clone(p.Hi), Lo: slices.Clone(p.Lo)}},
+		)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -143,8 +147,22 @@ func TestMeasure(t *testing.T) {
 			t.Helper()
 			if bound < math.Inf(1) && wrong.Cmp(wide(bound+float64(d)*0x1p-1074)) > 0 {
 				ratio, _ := wide(0).Quo(wrong, wide(bound+0x1p-1074)).Float64()
-				t.Errorf("seed %d: %s: %.4g of its bound %g (n %d, d %d, sparse %v, intercept %v, weighted %v, rows %g, targets %g, γ %g, θ %g)",
-					seed, what, ratio, bound, n, d, sparse, intercept, weighted, near, about, p.Gamma, small)
+				t.Errorf(
+					"seed %d: %s: %.4g of its bound %g (n %d, d %d, sparse %v, intercept %v, weighted %v, rows %g, targets %g, γ %g, θ %g)",
+					seed,
+					what,
+					ratio,
+					bound,
+					n,
+					d,
+					sparse,
+					intercept,
+					weighted,
+					near,
+					about,
+					p.Gamma,
+					small,
+				)
 			}
 		}
 		holds("x − Aᵀα", norm(apart), f.Apart+f.Slack)

@@ -15,8 +15,8 @@ import (
 // small excludes numbers whose products may underflow.
 const small = 0x1p-150
 
-// maxRemainder returns the largest accepted bound on ‖b − (AAᵀ + γI)α‖ relative to γ‖α‖. A larger one makes brackets wider,
-// but many coefficients take long to measure.
+// maxRemainder returns the largest accepted bound on ‖b − (AAᵀ + γI)α‖ relative to γ‖α‖. A larger one
+// makes brackets wider, but many coefficients take long to measure.
 func maxRemainder(known *certify.Dual) float64 {
 	if len(known.TSS) > 1<<20/known.Dim {
 		return 1e-5
@@ -53,7 +53,8 @@ func (g *Gram) Unformed(known *certify.Dual, t *direct.TridiagonalForm, systems 
 		}
 		w := known.Unformed(s.Target, s.Gamma, a, s.B, r, s.Dimension)
 		total, off := known.TSS[s.Target].Round()
-		if (total != 0 || off != 0) && !(total > small*small && r <= maxRemainder(known)*math.Sqrt(w.RSS.Hi) && w.Relative < 1) {
+		if (total != 0 || off != 0) &&
+			!(total > small*small && r <= maxRemainder(known)*math.Sqrt(w.RSS.Hi) && w.Relative < 1) {
 			continue
 		}
 		vec.Scale(s.Gamma, a)
@@ -61,9 +62,9 @@ func (g *Gram) Unformed(known *certify.Dual, t *direct.TridiagonalForm, systems 
 	}
 }
 
-// Remainders returns a bound on ‖b − (AAᵀ + γI)α‖ for each γ and each row α of alpha and b of targets (k×n), computed with G.
-// [Samples.Centred] returns the rows of targets. A includes the column of [Gram] for an intercept.
-// docs/math.md, Proposition 8.8, has the bound.
+// Remainders returns a bound on ‖b − (AAᵀ + γI)α‖ for each γ and each row α of alpha and b of targets
+// (k×n), computed with G. [Samples.Centred] returns the rows of targets. A includes the column of [Gram] for an
+// intercept. docs/math.md, Proposition 8.8, has the bound.
 func (g *Gram) Remainders(be engine.Backend, gammas, alpha, targets []float64) []float64 {
 	n := g.N
 	rest, out := slices.Clone(targets), make([]float64, len(targets)/n)

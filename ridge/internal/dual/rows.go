@@ -145,7 +145,12 @@ const leastPart = 1 << 16
 func (r *Rows) begin(sparse bool, numbers int) {
 	p, room := part{first: r.n}, max(numbers, leastPart, int(r.numbers/spareShare))
 	if sparse {
-		p.sparse = &engine.CSR{Cols: r.d, RowPtr: []int{0}, ColIdx: make([]int32, 0, room), Val: make([]float64, 0, room)}
+		p.sparse = &engine.CSR{
+			Cols:   r.d,
+			RowPtr: []int{0},
+			ColIdx: make([]int32, 0, room),
+			Val:    make([]float64, 0, room),
+		}
 		r.bytes += 12 * uint64(room)
 	} else {
 		p.x = make([]float64, 0, room)

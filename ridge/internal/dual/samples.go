@@ -124,8 +124,8 @@ const sumRows = 32
 // Size returns a bound on ‖A‖_F, computed from the norms of the rows.
 func (s *Samples) Size() float64 { return math.Sqrt(s.squares) * roundoff.Inflate }
 
-// Squares returns ‖b‖² for a target: Σwy², or Σw(y − ȳ)² with an intercept. The target of the sample with the
-// largest weight is subtracted first, so that a large mean ȳ causes no cancellation.
+// Squares returns ‖b‖² for a target: Σwy², or Σw(y − ȳ)² with an intercept. The target of the sample with
+// the largest weight is subtracted first, so that a large mean ȳ causes no cancellation.
 func (s *Samples) Squares(target int) twofold.Number {
 	var sum, squares, first twofold.Number
 	if s.intercept {

@@ -73,8 +73,8 @@ func columnsOf(d int, forEach func(visit func(i int, idx []int32, val []float64)
 // of sparse entries takes about forty times as long as one in a matrix product.
 const heavyShare = 1.0 / 6
 
-// light overwrites G with the contribution of the columns with few entries. It returns the list of the other
-// columns. With an intercept, it centres the contribution: (I − qqᵀ)G(I − qqᵀ) with qᵢ = √(wᵢ/Σw). A column
+// light overwrites G with the contribution of the columns with few entries. It returns the list of the other columns.
+// With an intercept, it centres the contribution: (I − qqᵀ)G(I − qqᵀ) with qᵢ = √(wᵢ/Σw). A column
 // that is zero in most rows has a mean much smaller than its spread, so that centring causes no cancellation.
 func (r *Rows) light(out *Gram) (heavy []int) {
 	c := r.index()

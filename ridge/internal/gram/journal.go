@@ -148,7 +148,14 @@ func (o *Operator) write(state uint64, measured []twofold.Number, content func(m
 		return nil
 	}
 	s := &o.sums
-	h := passHeader{State: state, Vectors: uint64(len(o.run.queries)), Dim: uint64(o.d), Question: o.shared.question, Rows: uint64(s.rows), Plain: uint64(s.chain)}
+	h := passHeader{
+		State:    state,
+		Vectors:  uint64(len(o.run.queries)),
+		Dim:      uint64(o.d),
+		Question: o.shared.question,
+		Rows:     uint64(s.rows),
+		Plain:    uint64(s.chain),
+	}
 	h.Weight, h.WeightLow = s.weight.Parts()
 	if s.sparse {
 		h.State |= passSparse
@@ -252,8 +259,22 @@ func (o *Operator) readHeader(m *wire.Reader) (h passHeader, answered bool) {
 	}
 	q := len(o.run.queries)
 	precise := h.State&passPrecise != 0
-	if h.State > passEnded|passSparse|passPrecise || precise != (o.precise != nil) || h.Vectors != uint64(q) || h.Dim != uint64(o.d) || h.content(o.precise.count()) != size || h.Rows > uint64(o.rows.Count) || h.Plain > h.Rows {
-		m.Fail(wire.Start, nil, "the message has %d vectors of length %d after %d rows, the pass has %d of length %d and %d rows", h.Vectors, h.Dim, h.Rows, q, o.d, o.rows.Count)
+	if h.State > passEnded|passSparse|passPrecise || precise != (o.precise != nil) || h.Vectors != uint64(q) ||
+		h.Dim != uint64(o.d) ||
+		h.content(o.precise.count()) != size ||
+		h.Rows > uint64(o.rows.Count) ||
+		h.Plain > h.Rows {
+		m.Fail(
+			wire.Start,
+			nil,
+			"the message has %d vectors of length %d after %d rows, the pass has %d of length %d and %d rows",
+			h.Vectors,
+			h.Dim,
+			h.Rows,
+			q,
+			o.d,
+			o.rows.Count,
+		)
 	}
 	return h, true
 }

@@ -64,7 +64,8 @@ func (m *Measurement) Rounded() []float64 {
 type measuring struct {
 	o      *Operator
 	points []point
-	x      []float64      // the coefficients of all points; with an intercept a row of zeros follows, whose residuals are 1
+	// the coefficients of all points; with an intercept a row of zeros follows, whose residuals are 1
+	x      []float64
 	rhs    []float64      // right-hand sides for the current rows
 	shift  []float64      // constant added to the residuals of each point; nil without an intercept
 	r      engine.Twofold // residuals of the current rows
@@ -97,7 +98,13 @@ func newMeasuring(o *Operator, qs []Query, v []float64) *measuring {
 	if o.product.reader.Mean() != nil {
 		q++
 	}
-	m := &measuring{o: o, points: points, sums: make([]measured, len(points)), x: make([]float64, q*o.d), rhs: make([]float64, q*engine.MaxGradientRows)}
+	m := &measuring{
+		o:      o,
+		points: points,
+		sums:   make([]measured, len(points)),
+		x:      make([]float64, q*o.d),
+		rhs:    make([]float64, q*engine.MaxGradientRows),
+	}
 	for i, p := range points {
 		copy(m.x[i*o.d:], p.x)
 	}
@@ -243,7 +250,13 @@ func (m *measuring) results(queries int, sums []twofold.Number) []*Measurement {
 	weight, g := sums[0], sums[1+ofPoint*q:]
 	for i, p := range m.points {
 		of := sums[1+ofPoint*i:]
-		ones, found := of[0], &Measurement{Gradient: make([]float64, o.d), Low: make([]float64, o.d), Bounds: make([]float64, o.d), Residual: residual(of[2]), RSS: of[1]}
+		ones, found := of[0], &Measurement{
+			Gradient: make([]float64, o.d),
+			Low:      make([]float64, o.d),
+			Bounds:   make([]float64, o.d),
+			Residual: residual(of[2]),
+			RSS:      of[1],
+		}
 		var mean twofold.Number // s/Σw
 		if centred {
 			mean = ones.Over(weight)

@@ -82,67 +82,83 @@ func TestMeasurement(t *testing.T) {
 	for _, intercept := range []bool{false, true} {
 		for _, weighted := range []bool{false, true} {
 			for _, sparse := range []bool{false, true} {
-				t.Run(fmt.Sprintf("intercept %v, weighted %v, sparse %v", intercept, weighted, sparse), func(t *testing.T) {
-					rng := rand.New(rand.NewPCG(8, 17))
-					r := newMeasuredRows(t, rng, weighted, sparse)
-					of := Rows{Source: r.source, Count: int64(len(r.x)), Weight: r.weight}
-					if intercept {
-						of.Mean = r.mean
-					}
-					o, err := New(of, be, nil, nil)
-					if err != nil {
-						t.Fatal(err)
-					}
-					d := len(r.x[0])
-					v, rss := make([]float64, 2*d), make([]float64, 2)
-					for j := range d {
-						v[j], v[d+j] = rng.NormFloat64(), 0x1p-54*rng.NormFloat64()
-					}
-					found, err := o.Apply(t.Context(), []Query{{Affine: true, Precise: true, Gamma: gamma}, {Precise: true, Gamma: gamma}}, v, make([]float64, 2*d), rss, nil)
-					if err != nil {
-						t.Fatal(err)
-					}
-					ref := refbig.New(r.x, r.y, r.w, intercept)
-					at := found[0]
-					squares, off := at.RSS.Round()
-					hold(t, "RSS", squares, off, ref.RSS(0, v[:d]))
-					var shift []float64
-					if intercept {
-						shift = []float64{r.mean[d]}
-						mean := new(big.Float).Neg(ref.MeanY[0])
-						for j, x := range v[:d] {
-							shift[0] -= r.mean[j] * x
-							mean.Add(mean, new(big.Float).Mul(ref.MeanX[j], refbig.Float(x)))
+				t.Run(
+					fmt.Sprintf("intercept %v, weighted %v, sparse %v", intercept, weighted, sparse),
+					func(t *testing.T) {
+						rng := rand.New(rand.NewPCG(8, 17))
+						r := newMeasuredRows(t, rng, weighted, sparse)
+						of := Rows{Source: r.source, Count: int64(len(r.x)), Weight: r.weight}
+						if intercept {
+							of.Mean = r.mean
 						}
-						hold(t, "Shift", at.Shift.Hi, at.Shift.Err+math.Abs(at.Shift.Lo), mean)
-					}
-					columns := make([]float64, d) // ‖aⱼ‖
-					for j := range columns {
-						k, _ := ref.K[j][j].Float64()
-						columns[j] = math.Sqrt(k)
-					}
-					g, low := ref.Gradient(gamma, 0, v[:d]), ref.Gradient(gamma, 0, v[d:])
-					for j := range d {
-						hold(t, "gradient, rounded", at.Gradient[j], at.Rounded()[j]+columns[j]*at.Residual, g[j])
-						both := new(big.Float).Sub(g[j], refbig.Float(at.Low[j]))
-						hold(t, "gradient", at.Gradient[j], at.Bounds[j]+columns[j]*at.Residual, both)
-						if !(at.Bounds[j] <= 0x1p-60*math.Abs(at.Gradient[j])) {
-							t.Errorf("a gradient of %g and %g beside is off by %g at most", at.Gradient[j], at.Low[j], at.Bounds[j])
+						o, err := New(of, be, nil, nil)
+						if err != nil {
+							t.Fatal(err)
 						}
-					}
-					if lost := r.lost(be, v[:d], shift); !(at.Residual >= 0.9*lost) || !(at.Residual <= 1.1*lost) {
-						t.Errorf("‖δ‖ is %g at most by the backend, %g is said", lost, at.Residual)
-					}
-					if intercept && !(vec.Norm(columns)*at.Residual < 1e-2*r.mean[0]*math.Sqrt(r.weight)*at.Residual) {
-						t.Errorf("columns %v are not far from zero", columns)
-					}
-					at.Add(found[1])
-					for j := range d {
-						low[j].Add(low[j], ref.C[0][j]) // of the product with l alone
-						both := new(big.Float).Sub(new(big.Float).Add(g[j], low[j]), refbig.Float(at.Low[j]))
-						hold(t, "gradient at x + l", at.Gradient[j], at.Bounds[j]+columns[j]*at.Residual, both)
-					}
-				})
+						d := len(r.x[0])
+						v, rss := make([]float64, 2*d), make([]float64, 2)
+						for j := range d {
+							v[j], v[d+j] = rng.NormFloat64(), 0x1p-54*rng.NormFloat64()
+						}
+						found, err := o.Apply(
+							t.Context(),
+							[]Query{{Affine: true, Precise: true, Gamma: gamma}, {Precise: true, Gamma: gamma}},
+							v,
+							make([]float64, 2*d),
+							rss,
+							nil,
+						)
+						if err != nil {
+							t.Fatal(err)
+						}
+						ref := refbig.New(r.x, r.y, r.w, intercept)
+						at := found[0]
+						squares, off := at.RSS.Round()
+						hold(t, "RSS", squares, off, ref.RSS(0, v[:d]))
+						var shift []float64
+						if intercept {
+							shift = []float64{r.mean[d]}
+							mean := new(big.Float).Neg(ref.MeanY[0])
+							for j, x := range v[:d] {
+								shift[0] -= r.mean[j] * x
+								mean.Add(mean, new(big.Float).Mul(ref.MeanX[j], refbig.Float(x)))
+							}
+							hold(t, "Shift", at.Shift.Hi, at.Shift.Err+math.Abs(at.Shift.Lo), mean)
+						}
+						columns := make([]float64, d) // ‖aⱼ‖
+						for j := range columns {
+							k, _ := ref.K[j][j].Float64()
+							columns[j] = math.Sqrt(k)
+						}
+						g, low := ref.Gradient(gamma, 0, v[:d]), ref.Gradient(gamma, 0, v[d:])
+						for j := range d {
+							hold(t, "gradient, rounded", at.Gradient[j], at.Rounded()[j]+columns[j]*at.Residual, g[j])
+							both := new(big.Float).Sub(g[j], refbig.Float(at.Low[j]))
+							hold(t, "gradient", at.Gradient[j], at.Bounds[j]+columns[j]*at.Residual, both)
+							if !(at.Bounds[j] <= 0x1p-60*math.Abs(at.Gradient[j])) {
+								t.Errorf(
+									"a gradient of %g and %g beside is off by %g at most",
+									at.Gradient[j],
+									at.Low[j],
+									at.Bounds[j],
+								)
+							}
+						}
+						if lost := r.lost(be, v[:d], shift); !(at.Residual >= 0.9*lost) || !(at.Residual <= 1.1*lost) {
+							t.Errorf("‖δ‖ is %g at most by the backend, %g is said", lost, at.Residual)
+						}
+						if intercept &&
+							!(vec.Norm(columns)*at.Residual < 1e-2*r.mean[0]*math.Sqrt(r.weight)*at.Residual) {
+							t.Errorf("columns %v are not far from zero", columns)
+						}
+						at.Add(found[1])
+						for j := range d {
+							low[j].Add(low[j], ref.C[0][j]) // of the product with l alone
+							both := new(big.Float).Sub(new(big.Float).Add(g[j], low[j]), refbig.Float(at.Low[j]))
+							hold(t, "gradient at x + l", at.Gradient[j], at.Bounds[j]+columns[j]*at.Residual, both)
+						}
+					},
+				)
 			}
 		}
 	}

@@ -77,7 +77,13 @@ func New(r Rows, be engine.Backend, journal Journal, reducer Reducer) (*Operator
 		return nil, err
 	}
 	_, d, t := r.Source.Dims()
-	o := &Operator{rows: r, d: d, t: t, journal: journal, product: product{be: be, d: d, t: t, tuning: tuning, reader: rows.NewReader(d, t, r.Mean)}}
+	o := &Operator{
+		rows:    r,
+		d:       d,
+		t:       t,
+		journal: journal,
+		product: product{be: be, d: d, t: t, tuning: tuning, reader: rows.NewReader(d, t, r.Mean)},
+	}
 	o.sums.d = d
 	o.shared.reducer, o.shared.recalling = reducer, journal != nil
 	o.run.o = o
@@ -89,9 +95,15 @@ func New(r Rows, be engine.Backend, journal Journal, reducer Reducer) (*Operator
 func (o *Operator) Sparse() bool { return o.sums.sparse }
 
 // Apply makes a pass. Let vᵢ be row i of v (q×d). For query i, Apply writes AᵀAvᵢ to row i of out (q×d), and
-// ‖Avᵢ‖² to rss[i]. If the query is affine, it writes Aᵀ(Avᵢ − b) and ‖Avᵢ − b‖². If it is precise, found[i] is
-// its Measurement. If progress is not nil, Apply calls it after every block with the number of rows read.
-func (o *Operator) Apply(ctx context.Context, qs []Query, v, out, rss []float64, progress func(rows int64)) (found []*Measurement, err error) {
+// ‖Avᵢ‖² to rss[i]. If the query is affine, it writes Aᵀ(Avᵢ − b) and ‖Avᵢ − b‖². If it is
+// precise, found[i] is its Measurement. If progress is not nil, Apply calls it after every block with the number of
+// rows read.
+func (o *Operator) Apply(
+	ctx context.Context,
+	qs []Query,
+	v, out, rss []float64,
+	progress func(rows int64),
+) (found []*Measurement, err error) {
 	o.number++
 	o.sums.reset(len(qs))
 	o.product.prepare(qs, v)

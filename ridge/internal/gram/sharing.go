@@ -112,7 +112,11 @@ func (s *sharing) agreed(pass int) error {
 	workers, asked := s.reducer.Size(), s.found[len(s.found)-questionWords:]
 	for i, v := range asked {
 		if v != float64(workers)*s.word(i) {
-			return fmt.Errorf("ridge: the %d workers differ in pass %d: their summaries, gammas or options are not the same", workers, pass)
+			return fmt.Errorf(
+				"ridge: the %d workers differ in pass %d: their summaries, gammas or options are not the same",
+				workers,
+				pass,
+			)
 		}
 	}
 	return nil

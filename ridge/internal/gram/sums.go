@@ -77,8 +77,8 @@ func (s *sums) weigh(b dataset.Block) {
 	}
 }
 
-// put appends the sums to dst: for all vectors Aᵀr, then ‖r‖², then 1ᵀr, where r is the residual. Then come the
-// number of rows, their weight, and a 1 if some rows were sparse, otherwise a 0.
+// put appends the sums to dst: for all vectors Aᵀr, then ‖r‖², then 1ᵀr, where r is the residual. Then come
+// the number of rows, their weight, and a 1 if some rows were sparse, otherwise a 0.
 func (s *sums) put(dst []float64) []float64 {
 	dst = slices.Grow(dst, len(s.products)+2*len(s.rss)+3+questionWords)
 	for _, list := range [][]neumaier.Sum{s.products, s.rss, s.ones} {

@@ -31,8 +31,8 @@ func (b *base) advance(s *System, v, kv []float64) {
 }
 
 // carriedResidual returns ‖Ax − b‖ at the iterate x of s, computed from the updated gradient g of s:
-// √(‖b‖² − cᵀx + xᵀ(g − γx)), with c = Aᵀb. tss is ‖b‖². If s has an [origin], it returns the last measured
-// residual instead.
+// √(‖b‖² − cᵀx + xᵀ(g − γx)), with c = Aᵀb. tss is ‖b‖². If s has an [origin], it returns the
+// last measured residual instead.
 func carriedResidual(s *System, tss float64, c []float64) float64 {
 	if s.origin != nil {
 		return s.Residual

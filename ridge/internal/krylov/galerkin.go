@@ -61,7 +61,12 @@ func newGalerkin(b *Batch) *galerkin {
 	e, q, t, d := b.Known.Eigen(), len(b.Systems), b.targets(), b.Dim()
 	rank := max(b.Known.Rank(), len(e.Values), 1)
 	most := SubspaceRows(rank, len(e.Values), q)
-	m := &galerkin{Batch: b, rankBound: rank, space: newSubspace(b.Known.Backend, d, most, q+t), request: b.newRequest(most + q)}
+	m := &galerkin{
+		Batch:     b,
+		rankBound: rank,
+		space:     newSubspace(b.Known.Backend, d, most, q+t),
+		request:   b.newRequest(most + q),
+	}
 	m.work = galerkinWork{
 		g0: make([]float64, q*d), u: make([]float64, q*most), rhs: make([]float64, q*most), y: make([]float64, q*most),
 		v: make([]float64, q*d), kv: make([]float64, q*d), zeroAlong: make([]float64, len(e.Values)), workspace: newWorkspace(b),
@@ -159,7 +164,15 @@ func (m *galerkin) Absorb() error {
 func (m *galerkin) coefficients(firstNew int) {
 	s, w := m.space, &m.work
 	if n := s.k - firstNew; n > 0 {
-		s.be.Gemm(false, true, 1, engine.View(len(m.Systems), s.d, w.g0), engine.View(n, s.d, s.q[firstNew*s.d:]), 0, engine.Strided(len(m.Systems), n, w.u[firstNew:], s.most))
+		s.be.Gemm(
+			false,
+			true,
+			1,
+			engine.View(len(m.Systems), s.d, w.g0),
+			engine.View(n, s.d, s.q[firstNew*s.d:]),
+			0,
+			engine.Strided(len(m.Systems), n, w.u[firstNew:], s.most),
+		)
 	}
 	for i := range m.bases {
 		if b := &m.bases[i]; b.moved {
@@ -183,8 +196,24 @@ func (m *galerkin) move() error {
 	if err := s.solve(n, w.gammas, w.rhs, w.y); err != nil {
 		return err
 	}
-	s.be.Gemm(false, false, 1, engine.Strided(n, s.k, w.y, s.most), engine.View(s.k, s.d, s.q), 0, engine.View(n, s.d, w.v))
-	s.be.Gemm(false, false, 1, engine.Strided(n, s.k, w.y, s.most), engine.View(s.k, s.d, s.kq), 0, engine.View(n, s.d, w.kv))
+	s.be.Gemm(
+		false,
+		false,
+		1,
+		engine.Strided(n, s.k, w.y, s.most),
+		engine.View(s.k, s.d, s.q),
+		0,
+		engine.View(n, s.d, w.v),
+	)
+	s.be.Gemm(
+		false,
+		false,
+		1,
+		engine.Strided(n, s.k, w.y, s.most),
+		engine.View(s.k, s.d, s.kq),
+		0,
+		engine.View(n, s.d, w.kv),
+	)
 	n = 0
 	for i, sys := range m.Systems {
 		if sys.Status == Iterating && !sys.Measured {

@@ -114,7 +114,8 @@ func newMethod(kind Kind, b *Batch) (Method, error) {
 type Batch struct {
 	*Problem
 	Systems []*System // one for each of Pairs
-	checked []int     // the targets whose c is checked in the first pass: those with a system, or all if there are no systems
+	// the targets whose c is checked in the first pass: those with a system, or all if there are no systems
+	checked []int
 	Active  []*System // the systems that have not stopped
 }
 
@@ -173,7 +174,11 @@ func (b *Batch) pass(ctx context.Context, m Method, pass int) error {
 			s.Status = PassLimit
 		}
 		if s.Measured && !s.best.known {
-			return fmt.Errorf("ridge: the first gradient of target %d at gamma = %g is not finite: gamma is too small for these data, or the Hessian or Start is unusable", s.Target+1, s.Gamma())
+			return fmt.Errorf(
+				"ridge: the first gradient of target %d at gamma = %g is not finite: gamma is too small for these data, or the Hessian or Start is unusable",
+				s.Target+1,
+				s.Gamma(),
+			)
 		}
 	}
 	b.Active = slices.DeleteFunc(b.Active, func(s *System) bool { return s.Status != Iterating })
@@ -245,7 +250,13 @@ func (b *Batch) compare(qs []gram.Query, q int, r Request) error {
 		// The other queries ask for gradients at zero, which are −Aᵀb.
 		if off, differs := k.CrossDiffers(s.Target, out, r.RSS[i]); differs {
 			is, was := digits.Apart(r.RSS[i], k.TSS[s.Target])
-			return rows.Unfit(other+": target %d has ‖Y‖² = %s, expected %s, and AᵀY differs by %.3g", s.Target+1, is, was, off)
+			return rows.Unfit(
+				other+": target %d has ‖Y‖² = %s, expected %s, and AᵀY differs by %.3g",
+				s.Target+1,
+				is,
+				was,
+				off,
+			)
 		}
 	}
 	return nil

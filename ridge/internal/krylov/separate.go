@@ -55,7 +55,13 @@ func newSeparate(b *Batch, kind Kind) (*separate, error) {
 
 // newSeparateIn is newSeparate with given memory. r must have room for all systems.
 func newSeparateIn(b *Batch, kind Kind, w *workspace, r Request) (*separate, error) {
-	m := &separate{Batch: b, request: r, workspace: w, gradientRow: make([]int, len(b.Systems)), iterations: make([]iteration, len(b.Systems))}
+	m := &separate{
+		Batch:       b,
+		request:     r,
+		workspace:   w,
+		gradientRow: make([]int, len(b.Systems)),
+		iterations:  make([]iteration, len(b.Systems)),
+	}
 	for _, s := range b.Active {
 		it, err := newIteration(kind, s)
 		if err != nil {

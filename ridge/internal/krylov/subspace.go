@@ -68,7 +68,15 @@ func (s *subspace) grow(b int) error {
 		return nil
 	}
 	k, n := s.k, s.k+b
-	s.be.Gemm(false, true, 1, engine.View(b, s.d, s.kq[k*s.d:]), engine.View(n, s.d, s.q), 0, engine.Strided(b, n, s.t[k*s.most:], s.most))
+	s.be.Gemm(
+		false,
+		true,
+		1,
+		engine.View(b, s.d, s.kq[k*s.d:]),
+		engine.View(n, s.d, s.q),
+		0,
+		engine.Strided(b, n, s.t[k*s.most:], s.most),
+	)
 	for i := k; i < n; i++ {
 		for j := range i {
 			s.t[j*s.most+i] = s.t[i*s.most+j]
@@ -113,8 +121,24 @@ func (s *subspace) solve(q int, gamma, u, y []float64) error {
 func (s *subspace) eliminate(q int, gamma, u, y []float64) bool {
 	n, w, ld := s.eigenRows, s.k-s.eigenRows, max(s.eigenRows, 1)
 	f, scaled := s.work.f[:w*ld], s.work.f[w*ld:2*w*ld]
-	s.be.Gemm(false, true, 1, engine.Strided(q, n, u, s.most), engine.Strided(n, n, s.s, ld), 0, engine.Strided(q, n, s.work.h, ld))
-	s.be.Gemm(false, true, 1, engine.Strided(w, n, s.t[n*s.most:], s.most), engine.Strided(n, n, s.s, ld), 0, engine.Strided(w, n, f, ld))
+	s.be.Gemm(
+		false,
+		true,
+		1,
+		engine.Strided(q, n, u, s.most),
+		engine.Strided(n, n, s.s, ld),
+		0,
+		engine.Strided(q, n, s.work.h, ld),
+	)
+	s.be.Gemm(
+		false,
+		true,
+		1,
+		engine.Strided(w, n, s.t[n*s.most:], s.most),
+		engine.Strided(n, n, s.s, ld),
+		0,
+		engine.Strided(w, n, f, ld),
+	)
 	for i := range q {
 		h, z := s.work.h[i*ld:i*ld+n], y[i*s.most+n:i*s.most+s.k]
 		copy(z, u[i*s.most+n:])
@@ -140,7 +164,15 @@ func (s *subspace) eliminate(q int, gamma, u, y []float64) bool {
 			}
 		}
 	}
-	s.be.Gemm(false, false, 1, engine.Strided(q, n, s.work.h, ld), engine.Strided(n, n, s.s, ld), 0, engine.Strided(q, n, y, s.most))
+	s.be.Gemm(
+		false,
+		false,
+		1,
+		engine.Strided(q, n, s.work.h, ld),
+		engine.Strided(n, n, s.s, ld),
+		0,
+		engine.Strided(q, n, y, s.most),
+	)
 	return true
 }
 
@@ -281,7 +313,13 @@ func (s *subspace) subtractProjections(n int, z []float64) {
 	ld := max(n, 1)
 	along := s.work.projection[:n*s.d]
 	clear(along)
-	s.be.Gradient(engine.View(s.k, s.d, s.q), engine.View(n, s.d, z), engine.Matrix{}, engine.View(n, s.d, along), engine.Strided(s.k, n, s.work.h, ld))
+	s.be.Gradient(
+		engine.View(s.k, s.d, s.q),
+		engine.View(n, s.d, z),
+		engine.Matrix{},
+		engine.View(n, s.d, along),
+		engine.Strided(s.k, n, s.work.h, ld),
+	)
 	vec.Axpy(-1, along, z[:n*s.d])
 }
 

@@ -48,9 +48,10 @@ type System struct {
 type precision int
 
 const (
-	plain        precision = iota
-	doubleDouble           // round-off of plain gradients limits the bound; the next pass computes the gradient in double-double arithmetic
-	plainAgain             // a gradient in double-double arithmetic had no less round-off
+	plain precision = iota
+	// round-off of plain gradients limits the bound; the next pass computes the gradient in double-double arithmetic
+	doubleDouble
+	plainAgain // a gradient in double-double arithmetic had no less round-off
 )
 
 // An Iterate is the current iterate of a system. A pass over the rows measures its gradient, or a recursion
@@ -137,7 +138,8 @@ func (s *System) judge(g *Projection, tol float64, observe func(*System)) {
 	if s.best.first == 0 {
 		s.best.first = s.bound
 	}
-	if finite && (!s.best.known || s.Relative < s.best.relative || (s.Relative == s.best.relative && s.bound < s.best.found.Error)) {
+	if finite &&
+		(!s.best.known || s.Relative < s.best.relative || (s.Relative == s.best.relative && s.bound < s.best.found.Error)) {
 		s.record(g)
 	}
 	switch {
@@ -279,6 +281,8 @@ func (s *System) measured(rss float64, found *gram.Measurement) {
 	s.Measured, s.Residual = true, math.Sqrt(rss)
 	if o := s.origin; o != nil && found == nil { // the pass computed AᵀAX, and rss is ‖AX‖²
 		o.asked = false
-		o.here = s.judged.Moved(&certify.Move{From: &o.exact, X: o.x, Gradient: o.g, E: s.X, AE: s.Residual, Norm: vec.Norm(s.G)})
+		o.here = s.judged.Moved(
+			&certify.Move{From: &o.exact, X: o.x, Gradient: o.g, E: s.X, AE: s.Residual, Norm: vec.Norm(s.G)},
+		)
 	}
 }

@@ -111,12 +111,12 @@ func Pass(gradient int, sparse bool) float64 {
 //
 //	chain = rows of the longest fold + number of folds
 //
-// additions. With the columns aᵢ of A, its error is at most chain·Unit·‖aᵢ‖‖aⱼ‖, for any order of additions in
-// the backend.
+// additions. With the columns aᵢ of A, its error is at most chain·Unit·‖aᵢ‖‖aⱼ‖, for any order of
+// additions in the backend.
 
-// GramSum returns a bound on the error of the computed Kᵢⱼ = aᵢᵀaⱼ, in units of Unit·‖aᵢ‖‖aⱼ‖ for columns aᵢ
-// and aⱼ of A. chain is the number of additions in sequence for an entry of K. One is added for second-order
-// terms.
+// GramSum returns a bound on the error of the computed Kᵢⱼ = aᵢᵀaⱼ, in units of Unit·‖aᵢ‖‖aⱼ‖
+// for columns aᵢ and aⱼ of A. chain is the number of additions in sequence for an entry of K. One is added for
+// second-order terms.
 func GramSum(chain float64) float64 { return chain + 1 }
 
 // LostSquares is a bound on the underflow error of an entry of AᵀA, which is a sum over fewer than 2³⁴ rows.
@@ -124,9 +124,9 @@ func GramSum(chain float64) float64 { return chain + 1 }
 const LostSquares = 0x1p-1040
 
 // CholeskyFactor returns a bound on element i, j of LLᵀ − H for the exact H = AᵀA + γI, in units of
-// Unit·√(HᵢᵢHⱼⱼ). chain is the number of additions in sequence for an entry of AᵀA. The factorisation adds d+1
-// (N. Higham, Accuracy and Stability of Numerical Algorithms, 2nd ed., theorem 10.3). γ and second-order terms
-// add three.
+// Unit·√(HᵢᵢHⱼⱼ). chain is the number of additions in sequence for an entry of AᵀA. The factorisation
+// adds d+1 (N. Higham, Accuracy and Stability of Numerical Algorithms, 2nd ed., theorem 10.3). γ and second-order
+// terms add three.
 func CholeskyFactor(chain, d float64) float64 { return chain + d + 4 }
 
 // CholeskyPivot returns a bound on the square of a pivot that would be 0 without round-off. The bound on pivot
@@ -134,16 +134,16 @@ func CholeskyFactor(chain, d float64) float64 { return chain + d + 4 }
 func CholeskyPivot(chain, d float64) float64 { return chain + d + 3 }
 
 // CholeskyResidual returns a bound on the error of component i of the computed c − Kx − γx, except for the error
-// of γx. The bound is in units of Unit·‖aᵢ‖·(‖b‖ + Σ‖aⱼ‖|xⱼ|), for K = AᵀA, c = Aᵀb and columns aⱼ of A. chain
-// is the number of additions in sequence for an entry of K.
+// of γx. The bound is in units of Unit·‖aᵢ‖·(‖b‖ + Σ‖aⱼ‖|xⱼ|), for K = AᵀA, c = Aᵀb and
+// columns aⱼ of A. chain is the number of additions in sequence for an entry of K.
 func CholeskyResidual(chain, d float64) float64 { return chain + d + 3 }
 
 // GammaResidual returns a bound on the error of γx in [CholeskyResidual], in units of Unit·γ|xᵢ| for d columns.
 func GammaResidual(d float64) float64 { return d + 3 }
 
 // CholeskyRSS returns a bound on the error of the computed ‖b‖² − 2cᵀx + xᵀKx. The bound is in units of
-// Unit·(‖b‖ + Σ‖aⱼ‖|xⱼ|)², for K = AᵀA, c = Aᵀb and columns aⱼ of A. chain is the number of additions in
-// sequence for an entry of K. The proof is in docs/math.md §14 ("Residuals of a direct method").
+// Unit·(‖b‖ + Σ‖aⱼ‖|xⱼ|)², for K = AᵀA, c = Aᵀb and columns aⱼ of A. chain is the number of
+// additions in sequence for an entry of K. The proof is in docs/math.md §14 ("Residuals of a direct method").
 func CholeskyRSS(chain, d float64) float64 { return 2*chain + 2*d + 12 }
 
 // GammaRSS returns a bound on the error that γxᵀx adds to the sum in [CholeskyRSS], in units of Unit·γ‖x‖².
@@ -184,6 +184,6 @@ func QRSolve(q float64) float64 { return 2 * (q + 4) }
 func QRPivot(q, longestFold, folds float64) float64 { return 4*(q+4) + longestFold*folds }
 
 // SeminormalResidual returns a bound on the error of component i of Rᵀ(z − Rx) − γx. This is the negative
-// gradient, computed with the triangular factor R. The bound is in units of Unit·(‖aᵢ‖‖z − Rx‖ + γ|xᵢ|), where
-// aᵢ is a column of A. It covers an inner product of length d and a few operations.
+// gradient, computed with the triangular factor R. The bound is in units of Unit·(‖aᵢ‖‖z − Rx‖ +
+// γ|xᵢ|), where aᵢ is a column of A. It covers an inner product of length d and a few operations.
 func SeminormalResidual(d float64) float64 { return d + 3 }

@@ -42,8 +42,8 @@ func (s *Stage) Reach(b dataset.Block) float64 {
 	return far
 }
 
-// Spreads reports whether Σw‖origin‖² is at most maxSpread, so that Σw‖row − origin‖² cannot overflow. The
-// argument far is ‖origin‖², and weight is Σw.
+// Spreads reports whether Σw‖origin‖² is at most maxSpread, so that Σw‖row − origin‖² cannot overflow.
+// The argument far is ‖origin‖², and weight is Σw.
 func Spreads(far, weight float64) bool { return weight*far <= maxSpread }
 
 // rowNorm2 returns the squared norm of row i, targets included.

@@ -98,7 +98,15 @@ func CheckShape(b dataset.Block, d, t, firstRow int) error {
 	if b.N < 0 || !shape.IsProduct(len(b.Y), b.N, t) || (b.W != nil && len(b.W) != b.N) ||
 		(dense && !shape.IsProduct(len(b.X), b.N, d)) ||
 		(!dense && (sparse.Rows != b.N || sparse.Cols != d || len(sparse.RowPtr) != b.N+1)) {
-		return fmt.Errorf("%w: block of %d rows at row %d, with %d weights, is not of %d features and %d targets", ErrShape, b.N, firstRow+1, len(b.W), d, t)
+		return fmt.Errorf(
+			"%w: block of %d rows at row %d, with %d weights, is not of %d features and %d targets",
+			ErrShape,
+			b.N,
+			firstRow+1,
+			len(b.W),
+			d,
+			t,
+		)
 	}
 	return nil
 }
@@ -108,7 +116,11 @@ func CheckShape(b dataset.Block, d, t, firstRow int) error {
 type weightError struct{ at fd.NonFiniteError }
 
 func (e *weightError) Error() string {
-	return fmt.Sprintf("ridge: row %d has the weight %v; a weight must be finite and not negative", e.at.Row+1, e.at.Value)
+	return fmt.Sprintf(
+		"ridge: row %d has the weight %v; a weight must be finite and not negative",
+		e.at.Row+1,
+		e.at.Value,
+	)
 }
 func (e *weightError) Unwrap() error { return &e.at }
 

@@ -39,7 +39,8 @@ func TestCheckedBlocks(t *testing.T) {
 			bad.X[4*d+7] = math.NaN()
 			var notFinite *fd.NonFiniteError
 			before := checked.State
-			if _, err := checked.Check(bad, 100, 0); !errors.As(err, &notFinite) || notFinite.Row != 104 || notFinite.Col != 7 {
+			if _, err := checked.Check(bad, 100, 0); !errors.As(err, &notFinite) || notFinite.Row != 104 ||
+				notFinite.Col != 7 {
 				t.Fatalf("a number that isn't one: %v", err)
 			}
 			raw, err := checked.Check(b, 0, 1)

@@ -53,14 +53,26 @@ func TestScaled(t *testing.T) {
 					}
 					off, _ := off2.Sqrt(off2).Float64()
 					if !(off <= scaled.Displaced(j, 0)) {
-						t.Errorf("level %g, column %d: rounding moves rows by %g, bound %g", level, j, off, scaled.Displaced(j, 0))
+						t.Errorf(
+							"level %g, column %d: rounding moves rows by %g, bound %g",
+							level,
+							j,
+							off,
+							scaled.Displaced(j, 0),
+						)
 					}
 					if !intercept {
 						continue
 					}
 					wrong, _ := mean.Sub(mean.Quo(mean, big64(n)), big64(scaled.Means()[j])).Float64()
 					if !(math.Abs(wrong) <= scaled.MeanErrors()[j]) {
-						t.Errorf("level %g, column %d: the mean is off by %g, bound %g", level, j, wrong, scaled.MeanErrors()[j])
+						t.Errorf(
+							"level %g, column %d: the mean is off by %g, bound %g",
+							level,
+							j,
+							wrong,
+							scaled.MeanErrors()[j],
+						)
 					}
 				}
 			}

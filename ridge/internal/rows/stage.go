@@ -15,8 +15,8 @@ import (
 //
 //	√(w₁w₂/(w₁+w₂))·(μ₁ − μ₂),
 //
-// where w₁ and μ₁ are the weight and mean of all rows before the block, and w₂ and μ₂ belong to the block. The
-// sum of the outer products of all staged rows is then the weighted, centred scatter.
+// where w₁ and μ₁ are the weight and mean of all rows before the block, and w₂ and μ₂ belong to the block.
+// The sum of the outer products of all staged rows is then the weighted, centred scatter.
 //
 // Means are stored relative to an origin, the heaviest row of the first block. (For rows that stay sparse, see
 // sparse.go.) The round-off of the joining row is then proportional to the spread of the data, not to their

@@ -159,7 +159,11 @@ func TestStageErrors(t *testing.T) {
 			if s == far {
 				at = 1e9 * r.NormFloat64()
 			}
-			s.append([][]float64{{at, 1}, {at + r.NormFloat64(), 2}, {at, 3}}, [][]float64{{at}, {at + r.NormFloat64()}, {1 - at}}, nil)
+			s.append(
+				[][]float64{{at, 1}, {at + r.NormFloat64(), 2}, {at, 3}},
+				[][]float64{{at}, {at + r.NormFloat64()}, {1 - at}},
+				nil,
+			)
 		}
 		near.join(far)
 		near.holds(t, worst)

@@ -145,7 +145,15 @@ func (s *Stage) loadDense(b dataset.Block) Staged {
 		}
 		added = s.centre(n, w)
 	}
-	out := Staged{N: n + added, Y: s.y[:(n+added)*s.t], stage: s, own: n, source: b.X, written: b.Sparse, centred: first >= 0}
+	out := Staged{
+		N:       n + added,
+		Y:       s.y[:(n+added)*s.t],
+		stage:   s,
+		own:     n,
+		source:  b.X,
+		written: b.Sparse,
+		centred: first >= 0,
+	}
 	s.noteNonZero(out, w)
 	s.weighTargets()
 	return out

@@ -35,7 +35,14 @@ func TestGramSparseWork(t *testing.T) {
 						v[j] = 1
 					}
 					return func() int {
-						_, err := o.Apply(t.Context(), []gram.Query{{Affine: true, Precise: precise, Gamma: 1}}, v, out, rss, nil)
+						_, err := o.Apply(
+							t.Context(),
+							[]gram.Query{{Affine: true, Precise: precise, Gamma: 1}},
+							v,
+							out,
+							rss,
+							nil,
+						)
 						if err != nil {
 							t.Fatal(err)
 						}

@@ -36,7 +36,13 @@ func TestSolveSparseWork(t *testing.T) {
 	Hold(t, func(t *testing.T, src dataset.Source) func() int {
 		sum := summarised(t, src)
 		return func() int {
-			fits, err := ridge.SolvePath(t.Context(), src, sum, []float64{0.1}, ridge.SolveOptions{Tol: 1e-12, MaxPasses: 2})
+			fits, err := ridge.SolvePath(
+				t.Context(),
+				src,
+				sum,
+				[]float64{0.1},
+				ridge.SolveOptions{Tol: 1e-12, MaxPasses: 2},
+			)
 			if short, ok := errors.AsType[*ridge.NotConvergedError](err); ok {
 				fits = short.Solutions
 			} else if err != nil {

@@ -75,7 +75,14 @@ func Hold(t *testing.T, begin func(t *testing.T, src dataset.Source) func() (pas
 	time1, bytes1 := least(little)
 	time2, bytes2 := least(much)
 	if more, most := time2-time1, mostSweeps*sweep(); more > most {
-		t.Errorf("a pass over %d rows takes %v longer than one over %d, with %d entries a row it should be less than %v", many, more, few, Entries, most)
+		t.Errorf(
+			"a pass over %d rows takes %v longer than one over %d, with %d entries a row it should be less than %v",
+			many,
+			more,
+			few,
+			Entries,
+			most,
+		)
 	}
 	if more := bytes2 - bytes1; more > 8*Dim/2 {
 		t.Errorf("a pass over %d rows allocates %.3g bytes more than one over %d", many, more, few)

@@ -14,7 +14,11 @@ import (
 var (
 	WantSketch = wanted{"a sketch", "fdridge sketch and fit --save-sketch write one", []filekind.Kind{filekind.Sketch}}
 	WantModel  = wanted{"a model", "fdridge fit --out and solve --out write one", []filekind.Kind{filekind.Model}}
-	WantChart  = wanted{"a report, a model or a sketch", "fdridge fit --json prints a report", []filekind.Kind{filekind.Report, filekind.Model, filekind.Sketch}}
+	WantChart  = wanted{
+		"a report, a model or a sketch",
+		"fdridge fit --json prints a report",
+		[]filekind.Kind{filekind.Report, filekind.Model, filekind.Sketch},
+	}
 )
 
 type wanted struct {

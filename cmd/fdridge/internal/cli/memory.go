@@ -13,7 +13,14 @@ func CheckMemory(bytes float64, hint, format string, args ...any) error {
 	if there == 0 || bytes <= there {
 		return nil
 	}
-	return BadInput("%s takes about %.1f GiB, %.1f GiB are available%s; %s", fmt.Sprintf(format, args...), bytes/(1<<30), there/(1<<30), MemoryLimit(), hint)
+	return BadInput(
+		"%s takes about %.1f GiB, %.1f GiB are available%s; %s",
+		fmt.Sprintf(format, args...),
+		bytes/(1<<30),
+		there/(1<<30),
+		MemoryLimit(),
+		hint,
+	)
 }
 
 // MemoryLimit returns a text in parentheses that states the memory limit of the process. It returns "" without a

@@ -130,14 +130,40 @@ func (p *Progress) show(title string, rows, total int64, d int) {
 		if now.Sub(p.logged) >= time.Second {
 			p.logged = now
 			waited, _ := p.waited(r.seconds)
-			p.log.Info("progress", "stage", title, "rows", rows, "rows_total", total, "seconds", r.seconds,
-				"bytes_per_second", r.bytes, "seconds_left", r.left, "waited_seconds", waited, "peak_rss_bytes", rss.Peak())
+			p.log.Info(
+				"progress",
+				"stage",
+				title,
+				"rows",
+				rows,
+				"rows_total",
+				total,
+				"seconds",
+				r.seconds,
+				"bytes_per_second",
+				r.bytes,
+				"seconds_left",
+				r.left,
+				"waited_seconds",
+				waited,
+				"peak_rss_bytes",
+				rss.Peak(),
+			)
 		}
 		return
 	}
 	if p.bar == nil {
-		p.bar = progressbar.NewOptions64(total, progressbar.OptionSetWriter(p.w), progressbar.OptionShowIts(), progressbar.OptionSetItsString("rows"),
-			progressbar.OptionThrottle(100*time.Millisecond), progressbar.OptionClearOnFinish(), progressbar.OptionSetPredictTime(total > 0))
+		p.bar = progressbar.NewOptions64(
+			total,
+			progressbar.OptionSetWriter(p.w),
+			progressbar.OptionShowIts(),
+			progressbar.OptionSetItsString("rows"),
+			progressbar.OptionThrottle(
+				100*time.Millisecond,
+			),
+			progressbar.OptionClearOnFinish(),
+			progressbar.OptionSetPredictTime(total > 0),
+		)
 	}
 	_, waits := p.waited(r.seconds)
 	p.bar.Describe(fmt.Sprintf("%s, %.2f GB/s, %d MiB%s", title, r.bytes/1e9, rss.Peak()>>20, waits))
@@ -201,8 +227,14 @@ func (p *Progress) Fraction(title string, done float64) {
 	}
 	const whole = 1000
 	if p.bar == nil {
-		p.bar = progressbar.NewOptions(whole, progressbar.OptionSetWriter(p.w), progressbar.OptionThrottle(100*time.Millisecond),
-			progressbar.OptionClearOnFinish(), progressbar.OptionSetPredictTime(false), progressbar.OptionSetElapsedTime(true))
+		p.bar = progressbar.NewOptions(
+			whole,
+			progressbar.OptionSetWriter(p.w),
+			progressbar.OptionThrottle(100*time.Millisecond),
+			progressbar.OptionClearOnFinish(),
+			progressbar.OptionSetPredictTime(false),
+			progressbar.OptionSetElapsedTime(true),
+		)
 	}
 	p.bar.Describe(title)
 	_ = p.bar.Set(int(whole * min(done, 0.999))) // the bar would finish if it were full
@@ -235,8 +267,8 @@ func (p *Progress) Warn(stderr io.Writer, message string) {
 	fmt.Fprintln(stderr, "fdridge: warning: "+message)
 }
 
-// Remark writes a remark about a text file to the log. Without a log it is a line on stderr, and a warning if the remark
-// is a doubt.
+// Remark writes a remark about a text file to the log. Without a log it is a line on stderr, and a warning if the
+// remark is a doubt.
 func (p *Progress) Remark(stderr io.Writer, r dataset.Remark) {
 	if r.Doubt {
 		p.Warn(stderr, r.String())

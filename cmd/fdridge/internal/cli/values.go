@@ -82,7 +82,10 @@ func ParseGammas(text string, allowZero bool) ([]float64, error) {
 			return nil, BadInput("--gamma: %q is not a number", excerpt.Of(s))
 		case g == 0 && allowZero:
 		case !(g > 0) || math.IsInf(g, 0):
-			return nil, BadInput("--gamma: %v must be positive and finite (0 only as fit --gamma 0, not as a candidate of auto)", excerpt.Of(s))
+			return nil, BadInput(
+				"--gamma: %v must be positive and finite (0 only as fit --gamma 0, not as a candidate of auto)",
+				excerpt.Of(s),
+			)
 		}
 		out = append(out, g)
 	}

@@ -205,7 +205,10 @@ func (o *Flags) findEncoding(ctx context.Context, run Session, bar *cli.Progress
 	if o.Rules == nil {
 		return nil, nil
 	}
-	cells := &prepare.Cells{Look: true, OneHot: slices.DeleteFunc(slices.Clone(o.oneHot.Items), func(s string) bool { return s == allText })}
+	cells := &prepare.Cells{
+		Look:   true,
+		OneHot: slices.DeleteFunc(slices.Clone(o.oneHot.Items), func(s string) bool { return s == allText }),
+	}
 	opened, src, err := o.open(ctx, run, expected{cells: cells})
 	if err != nil {
 		return nil, err
@@ -222,7 +225,11 @@ func (o *Flags) findEncoding(ctx context.Context, run Session, bar *cli.Progress
 	if run.Ranks != nil {
 		options.Share, options.Link = run.Share(), run.Ranks
 	}
-	e, learnt, err := prepare.Look(ctx, &batch.Counter{Source: src, Progress: bar.Rows("looking at columns", src)}, options)
+	e, learnt, err := prepare.Look(
+		ctx,
+		&batch.Counter{Source: src, Progress: bar.Rows("looking at columns", src)},
+		options,
+	)
 	if err != nil {
 		return nil, NameRows(o.Data.Value, err)
 	}
@@ -271,7 +278,16 @@ func (d *Data) Warn(bar *cli.Progress, stderr io.Writer) {
 				omit += "=-" + name
 			}
 		}
-		bar.Warn(stderr, fmt.Sprintf("--onehot: %s has %d levels in %d rows, each with a column of its own; leave the column out (%s), or remove it from --onehot if it is a number", column, len(e.Categories[c].Levels), learnt.Rows-learnt.Dropped, omit))
+		bar.Warn(
+			stderr,
+			fmt.Sprintf(
+				"--onehot: %s has %d levels in %d rows, each with a column of its own; leave the column out (%s), or remove it from --onehot if it is a number",
+				column,
+				len(e.Categories[c].Levels),
+				learnt.Rows-learnt.Dropped,
+				omit,
+			),
+		)
 	}
 }
 
@@ -337,8 +353,20 @@ func (o *Flags) rowKey(share dataset.Share, be engine.Backend) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	key := o.textFlags.key() + fmt.Sprintf("%q %q %q %d %q %q %q %q %q %v %q",
-		o.Data.Value, o.Target.Value, o.Weights.Value, o.targetCount(), o.Format, o.delimiter, o.header, o.columns.Value, o.Rows, share, append(settings, backend))
+	key := o.textFlags.key() + fmt.Sprintf(
+		"%q %q %q %d %q %q %q %q %q %v %q",
+		o.Data.Value,
+		o.Target.Value,
+		o.Weights.Value,
+		o.targetCount(),
+		o.Format,
+		o.delimiter,
+		o.header,
+		o.columns.Value,
+		o.Rows,
+		share,
+		append(settings, backend),
+	)
 	if o.transposed {
 		key += " transposed"
 	}

@@ -69,7 +69,9 @@ func (o *encodingFlags) Learns() string {
 // interpret these codes.
 func (o *encodingFlags) CheckKept(rows *CacheFlags) error {
 	if rows.keep && (o.oneHot.Given || o.Rules != nil || o.plan != nil) {
-		return cli.BadInput("--cache-keep: a later run does not know the codes that this run gives to the levels of --onehot and --prepare; leave out one of the two")
+		return cli.BadInput(
+			"--cache-keep: a later run does not know the codes that this run gives to the levels of --onehot and --prepare; leave out one of the two",
+		)
 	}
 	return nil
 }
@@ -88,14 +90,20 @@ func (o *encodingFlags) checkPrepare(standardize string) error {
 		return err
 	}
 	text := slices.Contains(o.oneHot.Items, allText)
-	byHand := o.dates.Given || o.indicators || o.missingTarget == "drop" || text || standardize == scaleNumeric || len(of) > 0 || o.oneHot.Given && o.minShare > 0 || !slices.Contains(plainPolicies, o.Missing)
+	byHand := o.dates.Given || o.indicators || o.missingTarget == "drop" || text || standardize == scaleNumeric ||
+		len(of) > 0 ||
+		o.oneHot.Given && o.minShare > 0 ||
+		!slices.Contains(plainPolicies, o.Missing)
 	if o.prepare != "" {
 		for _, flag := range []struct {
 			name  string
 			given bool
 		}{{"onehot", o.oneHot.Given}, {"missing", o.Missing != "refuse"}, {"dates", o.dates.Given}, {"missing-indicator", o.indicators}, {"missing-target", o.missingTarget != ""}, {"standardize", standardize != scaleNone}, {"min-share", o.minShare > 0 && o.prepare != "auto"}} {
 			if flag.given {
-				return cli.BadInput("--%s: --prepare decides it for each column; leave it out, or edit a plan that --prepare-out wrote", flag.name)
+				return cli.BadInput(
+					"--%s: --prepare decides it for each column; leave it out, or edit a plan that --prepare-out wrote",
+					flag.name,
+				)
 			}
 		}
 	}
@@ -113,7 +121,9 @@ func (o *encodingFlags) checkPrepare(standardize string) error {
 			return cli.BadInput("--prepare: %s: %w", o.prepare, err)
 		}
 	case byHand && standardize == ScaleAll:
-		return cli.BadInput("--standardize: with --missing by column, --dates, --onehot text and the like say --standardize numeric, which leaves columns of levels as they are")
+		return cli.BadInput(
+			"--standardize: with --missing by column, --dates, --onehot text and the like say --standardize numeric, which leaves columns of levels as they are",
+		)
 	case byHand:
 		o.Rules = &prepare.Rules{
 			OneHotText: text, Dates: o.dates.Items, Missing: all, MissingOf: of, Indicators: o.indicators,
@@ -126,7 +136,10 @@ func (o *encodingFlags) checkPrepare(standardize string) error {
 		return cli.BadInput("--min-share: it groups levels, and there is no --onehot")
 	}
 	if o.prepareOut != "" && o.Rules == nil && o.plan == nil {
-		return cli.BadInput("--prepare-out: nothing is decided by --missing %s and --onehot alone; say --prepare auto", o.Missing)
+		return cli.BadInput(
+			"--prepare-out: nothing is decided by --missing %s and --onehot alone; say --prepare auto",
+			o.Missing,
+		)
 	}
 	return cli.CheckOutput("prepare-out", o.prepareOut)
 }

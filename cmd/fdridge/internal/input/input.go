@@ -41,7 +41,12 @@ func (o *Flags) Register(f *pflag.FlagSet) {
 	f.IntVar(&o.width, "n-features", 0, "number of features of svmlight rows (default: found by a pass)")
 	f.StringVar(&o.Rows, "rows", "", "use only rows A:B, counted from 1")
 	o.RowFlags.registerTransposed(f)
-	f.StringVar(&o.Standardize, "standardize", scaleNone, "scale columns to mean 0 and deviation 1; numeric: not the levels")
+	f.StringVar(
+		&o.Standardize,
+		"standardize",
+		scaleNone,
+		"scale columns to mean 0 and deviation 1; numeric: not the levels",
+	)
 	f.Lookup("standardize").NoOptDefVal = ScaleAll
 	o.encodingFlags.register(f)
 	o.PenaltyFlags.Register(f)
@@ -77,7 +82,10 @@ func (o *Flags) Check() error {
 		return cli.BadInput("--transposed: --onehot, --dates and --prepare need features as columns")
 	}
 	if o.Rules != nil && o.Piped() {
-		return cli.BadInput("--prepare: it looks at all rows first, and %s can be read once; write a plan by --prepare-out from a file, and use --prepare PLAN", Name(o.Data.Value))
+		return cli.BadInput(
+			"--prepare: it looks at all rows first, and %s can be read once; write a plan by --prepare-out from a file, and use --prepare PLAN",
+			Name(o.Data.Value),
+		)
 	}
 	if err := cli.FirstError(o.RowFlags.Check(), o.Part.check(), o.checkDivisible()); err != nil {
 		return err
@@ -114,9 +122,14 @@ func (o *Flags) checkDivisible() error {
 	case !o.Part.Given:
 		return nil
 	case o.Piped():
-		return cli.BadInput("--part: %s is a pipe, which cannot be divided; let its writer send each task its own rows", Name(o.Data.Value))
+		return cli.BadInput(
+			"--part: %s is a pipe, which cannot be divided; let its writer send each task its own rows",
+			Name(o.Data.Value),
+		)
 	case o.transposed:
-		return cli.BadInput("--part: with --transposed a row of the file has values of all samples; divide the files, or leave out --transposed")
+		return cli.BadInput(
+			"--part: with --transposed a row of the file has values of all samples; divide the files, or leave out --transposed",
+		)
 	}
 	return nil
 }
@@ -134,8 +147,20 @@ func (o *Flags) partsOf() ([]Parts, map[string]dataset.Stamp) {
 			contents = append(contents, fmt.Sprintf("%d %s", f.Stamp.Size, f.Digest))
 		}
 	}
-	key := sha256.Sum256(fmt.Appendf([]byte(o.textFlags.key()), "%q %q %q %d %q %q %q %q %q %d",
-		contents, o.Target.Value, o.Weights.Value, o.targetCount(), o.Format, o.delimiter, o.header, o.columns.Value, o.Rows, o.width))
+	key := sha256.Sum256(fmt.Appendf(
+		[]byte(o.textFlags.key()),
+		"%q %q %q %d %q %q %q %q %q %d",
+		contents,
+		o.Target.Value,
+		o.Weights.Value,
+		o.targetCount(),
+		o.Format,
+		o.delimiter,
+		o.header,
+		o.columns.Value,
+		o.Rows,
+		o.width,
+	))
 	i := int64(o.Part.Share.Rank)
 	return []Parts{{fmt.Sprintf("%x", key[:16]), int64(o.Part.Share.Size), []span{{i, i}}}}, StampsOf(files)
 }

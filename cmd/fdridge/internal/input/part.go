@@ -37,7 +37,12 @@ func (o *partFlag) check() error {
 	case !ok || err1 != nil || err2 != nil || n < 1 || n > math.MaxInt32:
 		return cli.BadInput("--part: %q must be I/N, part I of N, with 0 <= I < N < 2³¹", excerpt.Of(o.text))
 	case i >= n:
-		return cli.BadInput("--part: there is no part %d of %d: parts are counted from 0 to %d; if the array counts from 1, subtract 1", i, n, n-1)
+		return cli.BadInput(
+			"--part: there is no part %d of %d: parts are counted from 0 to %d; if the array counts from 1, subtract 1",
+			i,
+			n,
+			n-1,
+		)
 	}
 	o.Given, o.Share = true, dataset.Share{Rank: int(i), Size: int(n)}
 	return nil

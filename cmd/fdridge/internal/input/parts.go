@@ -49,7 +49,11 @@ func JoinParts(a, b []Parts) ([]Parts, error) {
 			continue
 		}
 		if out[at].Of != p.Of {
-			return nil, fmt.Errorf("the rows were divided into %d parts for one sketch and %d parts for the other", out[at].Of, p.Of)
+			return nil, fmt.Errorf(
+				"the rows were divided into %d parts for one sketch and %d parts for the other",
+				out[at].Of,
+				p.Of,
+			)
 		}
 		have, twice := joinSpans(out[at].Have, p.Have)
 		if twice >= 0 {

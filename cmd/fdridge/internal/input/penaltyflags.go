@@ -65,7 +65,10 @@ func (o *PenaltyFlags) split() ([]namedBand, error) {
 		if i := strings.LastIndexByte(part, '='); i >= 0 {
 			p, err := cli.ParseNumber(part[i+1:])
 			if err != nil || !(p > 0) || math.IsInf(p, 0) {
-				return nil, cli.BadInput("--bands: the penalty of %q must be a number > 0; for none, see fit --unpenalized", excerpt.Of(part))
+				return nil, cli.BadInput(
+					"--bands: the penalty of %q must be a number > 0; for none, see fit --unpenalized",
+					excerpt.Of(part),
+				)
 			}
 			b.columns, b.penalty = part[:i], p
 		}
@@ -123,7 +126,11 @@ func (p *Penalised) ToChoose() []choose.Band {
 }
 
 // Read returns the penalties that the flags define, for the columns of prep.
-func (o *PenaltyFlags) Read(ctx context.Context, seen map[string]dataset.Stamp, prep *model.Preparation) (Penalised, error) {
+func (o *PenaltyFlags) Read(
+	ctx context.Context,
+	seen map[string]dataset.Stamp,
+	prep *model.Preparation,
+) (Penalised, error) {
 	var out Penalised
 	if o.Penalty != "" {
 		var err error
@@ -213,7 +220,12 @@ func rangeOf(flag, text string, prep *model.Preparation) (lo, hi int, err error)
 		}
 		return lo, hi, nil
 	}
-	return 0, 0, cli.BadInput("--%s: %q is neither one of the %d columns nor a range: use numbers from 1 or header names", flag, excerpt.Of(text), prep.Inputs)
+	return 0, 0, cli.BadInput(
+		"--%s: %q is neither one of the %d columns nor a range: use numbers from 1 or header names",
+		flag,
+		excerpt.Of(text),
+		prep.Inputs,
+	)
 }
 
 // columnOf returns the index of a column, counted from 0. text is the name of the column, or its number counted from

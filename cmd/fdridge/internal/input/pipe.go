@@ -36,11 +36,19 @@ func ExplainOnce(err error, data, advice string) error {
 	case !ok:
 		return err
 	case errors.Is(err, svmlight.ErrWidth):
-		return cli.BadInput("--data: %s is svmlight and can be read only once: give the number of features by --n-features", Name(data))
+		return cli.BadInput(
+			"--data: %s is svmlight and can be read only once: give the number of features by --n-features",
+			Name(data),
+		)
 	case e.Err != nil:
 		return cli.BadInput("--cache: %s can be read only once, and its rows cannot be kept: %w", Name(data), e.Err)
 	}
-	return cli.BadInput("%s needs another pass over the rows, and %s can be read only once: %s", e.What, Name(data), advice)
+	return cli.BadInput(
+		"%s needs another pass over the rows, and %s can be read only once: %s",
+		e.What,
+		Name(data),
+		advice,
+	)
 }
 
 // WaysOfFit, WaysOfSketch and WaysOfLive are hints for error messages. They tell the user what to do if the rows can
@@ -59,7 +67,11 @@ func (o *CacheFlags) CheckPipe(data string, needPass ...string) error {
 	}
 	for _, flag := range needPass {
 		if flag != "" && o.dir == "" {
-			return cli.BadInput("--%s: it needs another pass over the rows, and %s can be read only once: use --cache DIR", flag, data)
+			return cli.BadInput(
+				"--%s: it needs another pass over the rows, and %s can be read only once: use --cache DIR",
+				flag,
+				data,
+			)
 		}
 	}
 	return nil

@@ -15,12 +15,23 @@ func CheckPreparationMemory(p *model.Preparation) error {
 	if p.Features == nil {
 		return nil
 	}
-	return cli.CheckMemory(8*float64(p.Inputs)*float64(p.Features.Components), cli.ManyFeatures, "--features: rff:%d of %d columns", p.Features.Components, p.Inputs)
+	return cli.CheckMemory(
+		8*float64(p.Inputs)*float64(p.Features.Components),
+		cli.ManyFeatures,
+		"--features: rff:%d of %d columns",
+		p.Features.Components,
+		p.Inputs,
+	)
 }
 
 // PrepareEncoded applies the preparation p to the rows of src: encoding, scaling and computed features. The options o
 // concern the encoding.
-func PrepareEncoded(p *model.Preparation, src dataset.Source, be engine.Backend, o prepare.EncodeOptions) (dataset.Source, error) {
+func PrepareEncoded(
+	p *model.Preparation,
+	src dataset.Source,
+	be engine.Backend,
+	o prepare.EncodeOptions,
+) (dataset.Source, error) {
 	if err := CheckPreparationMemory(p); err != nil {
 		return nil, err
 	}

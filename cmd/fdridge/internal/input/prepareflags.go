@@ -68,7 +68,11 @@ func parseMissing(text string) (all prepare.Filling, byColumn map[string]prepare
 			f, ok = parseFilling(item[at+1:])
 		}
 		if at <= 0 || !ok {
-			return all, nil, cli.BadInput("--missing: %q must be one of %s, or COLUMN=POLICY", excerpt.Of(item), strings.Join(missingPolicies, ", "))
+			return all, nil, cli.BadInput(
+				"--missing: %q must be one of %s, or COLUMN=POLICY",
+				excerpt.Of(item),
+				strings.Join(missingPolicies, ", "),
+			)
 		}
 		byColumn[item[:at]] = f
 	}

@@ -187,7 +187,10 @@ func parseDelimiter(text string) (rune, error) {
 	case text == "":
 		return 0, nil
 	case size != len(text) || r == utf8.RuneError || strings.ContainsRune("\"\r\n.+-eE0123456789", r):
-		return 0, cli.BadInput("--delimiter: %q must be one character that is not part of a number, or tab", excerpt.Of(text))
+		return 0, cli.BadInput(
+			"--delimiter: %q must be one character that is not part of a number, or tab",
+			excerpt.Of(text),
+		)
 	}
 	return r, nil
 }
@@ -214,7 +217,10 @@ func (o *RowFlags) checkPipe() error {
 	case o.Unpiped != "":
 		return cli.BadInput("--data: %s can be read only once, and %s", Name(files[i]), o.Unpiped)
 	case len(files) > 1:
-		return cli.BadInput("--data: %s cannot be combined with other files; let its writer send all rows", Name(files[i]))
+		return cli.BadInput(
+			"--data: %s cannot be combined with other files; let its writer send all rows",
+			Name(files[i]),
+		)
 	case o.transposed:
 		return cli.BadInput(
 			"--transposed: it reads the rows several times, and %s can be read only once; write the rows to a file",

@@ -113,7 +113,12 @@ func (o *RowFlags) weightsFiles(opts file.Options) ([]string, error) {
 		case err != nil || where == "" && out == nil:
 			return nil, err
 		case where == "":
-			return nil, cli.BadInput("--weights: %s has no array %q, but %s has one", path, excerpt.Of(o.Weights.Value), out[0])
+			return nil, cli.BadInput(
+				"--weights: %s has no array %q, but %s has one",
+				path,
+				excerpt.Of(o.Weights.Value),
+				out[0],
+			)
 		}
 		out = append(out, where)
 		if where == o.Weights.Value {

@@ -32,7 +32,8 @@ func (o *textFlags) register(f *pflag.FlagSet) {
 
 // key returns a text that differs if the flags read rows differently. It is empty for the defaults.
 func (o *textFlags) key() string {
-	if !o.marks.Given && o.decimal == "" && o.skipRows == "" && o.comment == "" && (o.firstIndex == "auto" || o.firstIndex == "") {
+	if !o.marks.Given && o.decimal == "" && o.skipRows == "" && o.comment == "" &&
+		(o.firstIndex == "auto" || o.firstIndex == "") {
 		return ""
 	}
 	return fmt.Sprintf(" text %q %q %q %q %q", o.decimal, o.marks.Items, o.skipRows, o.comment, o.firstIndex)
@@ -74,5 +75,9 @@ func parseLines(text string) (csv.Lines, bool) {
 	}
 	first, err1 := strconv.Atoi(a)
 	last, err2 := strconv.Atoi(b)
-	return csv.Lines{First: first, Last: last}, err1 == nil && err2 == nil && 1 <= first && first <= last && last < math.MaxInt32
+	return csv.Lines{
+			First: first,
+			Last:  last,
+		}, err1 == nil && err2 == nil && 1 <= first && first <= last &&
+			last < math.MaxInt32
 }

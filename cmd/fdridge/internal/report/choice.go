@@ -70,7 +70,16 @@ type point struct {
 }
 
 // pointNames are the JSON names of the fields of a point, in order of output.
-var pointNames = []string{"gamma", "effective_dimension", "rss", "gcv", "cv", "loo", "error_rate", "relative_error_bound"}
+var pointNames = []string{
+	"gamma",
+	"effective_dimension",
+	"rss",
+	"gcv",
+	"cv",
+	"loo",
+	"error_rate",
+	"relative_error_bound",
+}
 
 // A criterion holds the texts about one criterion for choosing γ, such as GCV.
 type criterion struct {
@@ -127,7 +136,8 @@ func (p *point) UnmarshalJSON(text []byte) error {
 func (p *point) isLike(q *point) bool {
 	n := len(p.Certificates)
 	alike := func(a, b brackets, n int) bool { return (a != nil) == (b != nil) && (a == nil || len(a) == n) }
-	return n > 0 && n == len(q.Certificates) && alike(p.CV, q.CV, n) && alike(p.LOO, q.LOO, n) && alike(p.ErrorRate, q.ErrorRate, 1)
+	return n > 0 && n == len(q.Certificates) && alike(p.CV, q.CV, n) && alike(p.LOO, q.LOO, n) &&
+		alike(p.ErrorRate, q.ErrorRate, 1)
 }
 
 // describe converts the choice p for the report.
@@ -216,23 +226,63 @@ func (c *choice) sentence() string {
 	gamma := fmt.Sprintf("gamma = %.4g", float64(c.Gamma))
 	switch {
 	case c.constant:
-		return fmt.Sprintf("%s: the %s is only round-off, %s, because the targets are constant", gamma, c.score(), bracket(c.Score))
+		return fmt.Sprintf(
+			"%s: the %s is only round-off, %s, because the targets are constant",
+			gamma,
+			c.score(),
+			bracket(c.Score),
+		)
 	case c.Certain && c.tied > 0 && c.open > 0:
-		return fmt.Sprintf("%s: smallest %s of %d candidates (proved), and the largest gamma of %d that are proved to have this %s; %d larger %s may have it, too",
-			gamma, c.score(), len(c.Path), c.tied+1, c.score(), c.open, plural(c.open, "candidate", "candidates"))
+		return fmt.Sprintf(
+			"%s: smallest %s of %d candidates (proved), and the largest gamma of %d that are proved to have this %s; %d larger %s may have it, too",
+			gamma,
+			c.score(),
+			len(c.Path),
+			c.tied+1,
+			c.score(),
+			c.open,
+			plural(c.open, "candidate", "candidates"),
+		)
 	case c.Certain && c.tied > 0:
-		return fmt.Sprintf("%s: smallest %s of %d candidates (proved), and the largest gamma of %d with this %s", gamma, c.score(), len(c.Path), c.tied+1, c.score())
+		return fmt.Sprintf(
+			"%s: smallest %s of %d candidates (proved), and the largest gamma of %d with this %s",
+			gamma,
+			c.score(),
+			len(c.Path),
+			c.tied+1,
+			c.score(),
+		)
 	case c.Certain:
 		return fmt.Sprintf("%s: smallest %s of %d candidates (proved)", gamma, c.score(), len(c.Path))
 	case c.fitted:
-		return fmt.Sprintf("%s: the %s is only round-off, %s, because the targets are fitted exactly", gamma, c.score(), bracket(c.Score))
+		return fmt.Sprintf(
+			"%s: the %s is only round-off, %s, because the targets are fitted exactly",
+			gamma,
+			c.score(),
+			bracket(c.Score),
+		)
 	case c.isArbitrary():
 		return fmt.Sprintf("%s: arbitrary, because the %s is not known for any candidate", gamma, c.score())
 	case float64(c.Excess) <= 1e-9*c.Score.Hi:
-		return fmt.Sprintf("%s: smallest %s of %d candidates, %s; others are equal up to round-off", gamma, c.score(), len(c.Path), bracket(c.Score))
+		return fmt.Sprintf(
+			"%s: smallest %s of %d candidates, %s; others are equal up to round-off",
+			gamma,
+			c.score(),
+			len(c.Path),
+			bracket(c.Score),
+		)
 	}
-	return fmt.Sprintf("%s: smallest proved bound on the %s of %d candidates, which lies in %s; any gamma from %s to %s %s; %s",
-		gamma, c.score(), len(c.Path), bracket(c.Score), formatGamma(float64(c.Possible[0]), false), formatGamma(float64(c.Possible[1]), true), describeGain(float64(c.Relative)), c.advice())
+	return fmt.Sprintf(
+		"%s: smallest proved bound on the %s of %d candidates, which lies in %s; any gamma from %s to %s %s; %s",
+		gamma,
+		c.score(),
+		len(c.Path),
+		bracket(c.Score),
+		formatGamma(float64(c.Possible[0]), false),
+		formatGamma(float64(c.Possible[1]), true),
+		describeGain(float64(c.Relative)),
+		c.advice(),
+	)
 }
 
 // describeGain returns a text such as "may be better by up to 3 %". excess is an upper bound on (s − s')/s', for the
@@ -267,8 +317,8 @@ func (f *Fit) narrower() string {
 	return ""
 }
 
-// Doubt returns a sentence that names the next option to try, if nothing useful is proved of the choice of γ. Otherwise
-// it returns "".
+// Doubt returns a sentence that names the next option to try, if nothing useful is proved of the choice of γ.
+// Otherwise it returns "".
 func (f *Fit) Doubt() string {
 	p := f.Found.Choice
 	if p == nil || !p.ProvesNothing() {
@@ -282,7 +332,13 @@ func (f *Fit) Doubt() string {
 			next = fmt.Sprintf("--gamma auto:%.4g,%.4g,%.4g", 10*p.Gamma(), 100*p.Gamma(), 1000*p.Gamma())
 		}
 	}
-	return fmt.Sprintf("gamma = %.4g is little more than a guess: the %s is only known to lie in %s; try %s", p.Gamma(), c.score(), bracket(c.Score), next)
+	return fmt.Sprintf(
+		"gamma = %.4g is little more than a guess: the %s is only known to lie in %s; try %s",
+		p.Gamma(),
+		c.score(),
+		bracket(c.Score),
+		next,
+	)
 }
 
 // advice states which option would narrow the range of γ that may have the smallest score.
@@ -309,7 +365,11 @@ func (c *choice) warnings() []string {
 		if l.Count == 1 {
 			left = fmt.Sprintf("a smaller candidate, %s, was", largest)
 		}
-		text := fmt.Sprintf("may not be the best: %s left out, because the system is singular there or the %s is hardly known", left, c.score())
+		text := fmt.Sprintf(
+			"may not be the best: %s left out, because the system is singular there or the %s is hardly known",
+			left,
+			c.score(),
+		)
 		if c.narrower != "" {
 			text += "; " + c.narrower + " would help"
 		}
@@ -320,7 +380,13 @@ func (c *choice) warnings() []string {
 		if v > 1000 {
 			more = "more than ten times as large"
 		}
-		out = append(out, fmt.Sprintf("differs from GCV's choice, where the leave-one-out error is %s: a few rows have much influence", more))
+		out = append(
+			out,
+			fmt.Sprintf(
+				"differs from GCV's choice, where the leave-one-out error is %s: a few rows have much influence",
+				more,
+			),
+		)
 	}
 	if c.little {
 		text := fmt.Sprintf("another candidate %s", describeGain(float64(c.Relative)))

@@ -17,7 +17,8 @@ func TestMoreOfThoseLeftOut(t *testing.T) {
 	} {
 		c := choice{By: "loo", reserve: reserve{LeftOut: &leftOut{3, [2]number{1, 2}}}, wording: words}
 		got := c.warnings()
-		if len(got) != 1 || !strings.HasSuffix(got[0], want) || !strings.Contains(got[0], "3 smaller candidates, 2 and below, were left out") {
+		if len(got) != 1 || !strings.HasSuffix(got[0], want) ||
+			!strings.Contains(got[0], "3 smaller candidates, 2 and below, were left out") {
 			t.Errorf("%q, not %q", got, want)
 		}
 	}
@@ -28,7 +29,11 @@ func TestMoreOfThoseLeftOut(t *testing.T) {
 func TestFlatEnd(t *testing.T) {
 	for next, says := range map[float64]bool{2: true, 1.0005: false} {
 		p := &choose.GammaChoice{
-			Choice: choose.Choice{Index: 0, Possible: []int{0}, Certain: true}, Path: []*ridge.Solution{{Outcome: ridge.Outcome{Gamma: 1}}, {Outcome: ridge.Outcome{Gamma: 2}}},
+			Choice: choose.Choice{
+				Index:    0,
+				Possible: []int{0},
+				Certain:  true,
+			}, Path: []*ridge.Solution{{Outcome: ridge.Outcome{Gamma: 1}}, {Outcome: ridge.Outcome{Gamma: 2}}},
 			Scores: [][]ridge.Interval{{{Lo: 1, Hi: 1}}, {{Lo: next, Hi: next}}},
 		}
 		c := describe(p, wording{})
@@ -98,7 +103,12 @@ func TestDisagreement(t *testing.T) {
 
 // TestSpentWords: the passes of a choice are counted by purpose.
 func TestSpentWords(t *testing.T) {
-	lever, gram := reason.Reason{Rule: reason.LeverageTakesPass}, reason.Reason{Rule: reason.GramWasComputed, Numbers: []float64{-1}}
+	lever, gram := reason.Reason{
+		Rule: reason.LeverageTakesPass,
+	}, reason.Reason{
+		Rule:    reason.GramWasComputed,
+		Numbers: []float64{-1},
+	}
 	for want, c := range map[string]*choose.GammaChoice{
 		"it computed leave-one-out errors":                                                                                   {By: choose.LOO, Passes: 1, Spent: []reason.Reason{lever}},
 		"they computed leave-one-out errors, for the grid and its extensions":                                                {By: choose.LOO, Passes: 2, Spent: []reason.Reason{lever}},

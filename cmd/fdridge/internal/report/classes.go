@@ -147,12 +147,24 @@ func labelName(label string) string {
 func accuracy(which string, s *classes.Score) string {
 	value, exact := s.Accuracy()
 	balanced, _ := s.Balanced()
-	text := fmt.Sprintf("accuracy on %s: %.4g, balanced %.4g, of %d; %d %s proved", which, value, balanced, s.Rows, s.Proved, plural(int(s.Proved), "decision is", "decisions are"))
+	text := fmt.Sprintf(
+		"accuracy on %s: %.4g, balanced %.4g, of %d; %d %s proved",
+		which,
+		value,
+		balanced,
+		s.Rows,
+		s.Proved,
+		plural(int(s.Proved), "decision is", "decisions are"),
+	)
 	if s.Proved < s.Rows {
 		text += "; the exact solution's accuracy lies in " + bracket(exact)
 	}
 	if s.Unknown > 0 {
-		text += fmt.Sprintf("; %d %s a label that no training row has, and count as wrong", s.Unknown, plural(int(s.Unknown), "row has", "rows have"))
+		text += fmt.Sprintf(
+			"; %d %s a label that no training row has, and count as wrong",
+			s.Unknown,
+			plural(int(s.Unknown), "row has", "rows have"),
+		)
 	}
 	return text
 }

@@ -94,7 +94,11 @@ func OfReport(name string, text []byte) (*Drawable, error) {
 		Trace  []*Trace       `json:"trace"`
 	}
 	if err := json.Unmarshal(text, &file); err != nil {
-		return nil, badinput.Errorf("%s is not a report of fit --json or solve --json, nor a model: %w", name, jsonfields.Explain(err))
+		return nil, badinput.Errorf(
+			"%s is not a report of fit --json or solve --json, nor a model: %w",
+			name,
+			jsonfields.Explain(err),
+		)
 	}
 	if file.Choice == nil && file.Fits == nil {
 		return nil, badinput.Errorf("%s is not a report of fit --json or solve --json, nor a model", name)
@@ -188,7 +192,10 @@ func ChooseKind(requested string, all []*Drawable) (string, error) {
 			return "", badinput.Errorf("--kind: %s has no %s%s", d.Name, requested, hints[requested])
 		}
 		if len(d.charts) == 0 {
-			return "", badinput.Errorf("%s has nothing to draw: neither a path of several gammas, nor refining passes, nor a sketch", d.Name)
+			return "", badinput.Errorf(
+				"%s has nothing to draw: neither a path of several gammas, nor refining passes, nor a sketch",
+				d.Name,
+			)
 		}
 		possible = slices.DeleteFunc(possible, func(k string) bool { return d.charts[k] == nil })
 	}

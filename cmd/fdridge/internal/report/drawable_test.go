@@ -51,7 +51,8 @@ func TestWindow(t *testing.T) {
 		{[]ridge.Interval{{Lo: inf, Hi: inf}}, 0, 0},
 	} {
 		lo, hi := window(c.values)
-		if c.lo < c.hi && !(math.Abs(lo*1.1-c.lo) <= 1e-9*c.lo && math.Abs(hi/1.1-c.hi) <= 1e-9*c.hi) || c.lo == 0 && (lo != 0 || hi != 0) {
+		if c.lo < c.hi && !(math.Abs(lo*1.1-c.lo) <= 1e-9*c.lo && math.Abs(hi/1.1-c.hi) <= 1e-9*c.hi) ||
+			c.lo == 0 && (lo != 0 || hi != 0) {
 			t.Errorf("%v: %v to %v, want %v to %v", c.values, lo, hi, c.lo, c.hi)
 		}
 		if lo != 0 && !(lo < hi) || math.IsInf(hi, 1) {

@@ -25,8 +25,9 @@ type encodingRecord struct {
 	Categories []categoryRecord `json:"categories,omitempty"`
 	Columns    int              `json:"columns"` // number of columns after the encoding
 	Prepared   []columnRecord   `json:"prepared,omitempty"`
-	Foreign    int64            `json:"foreign,omitempty"` // cells whose type does not fit the column; they count as missing
-	Unknown    int64            `json:"unknown,omitempty"` // values that are not among the levels in the plan
+	// cells whose type does not fit the column; they count as missing
+	Foreign int64 `json:"foreign,omitempty"`
+	Unknown int64 `json:"unknown,omitempty"` // values that are not among the levels in the plan
 
 	rows int64 // number of rows in which Filled was counted, including held-out rows
 }
@@ -42,7 +43,13 @@ func (e *Encoded) record() *encodingRecord {
 	if e == nil {
 		return nil
 	}
-	out := &encodingRecord{Missing: string(e.Encoding.Missing), LeftOut: e.Tally.Dropped.Load(), Columns: e.Encoding.Width(), Prepared: e.prepared(), Foreign: e.Tally.Foreign.Load()}
+	out := &encodingRecord{
+		Missing:  string(e.Encoding.Missing),
+		LeftOut:  e.Tally.Dropped.Load(),
+		Columns:  e.Encoding.Width(),
+		Prepared: e.prepared(),
+		Foreign:  e.Tally.Foreign.Load(),
+	}
 	if e.Learnt == nil {
 		out.Unknown = e.Tally.Unknown.Load()
 	}
@@ -75,7 +82,11 @@ func (e *Encoded) name(j int) string {
 func (r *encodingRecord) describeMissing() string {
 	switch prepare.Missing(r.Missing) {
 	case prepare.MissingDrop:
-		return fmt.Sprintf("%d %s left out because of missing values", r.LeftOut, plural(int(r.LeftOut), "row was", "rows were"))
+		return fmt.Sprintf(
+			"%d %s left out because of missing values",
+			r.LeftOut,
+			plural(int(r.LeftOut), "row was", "rows were"),
+		)
 	case prepare.MissingMean:
 		if len(r.Filled) == 0 {
 			return "no missing values"
@@ -99,7 +110,14 @@ func (r *encodingRecord) describeMissing() string {
 		if len(names) > most {
 			words = append(words, fmt.Sprintf("%d more columns", len(names)-most))
 		}
-		return fmt.Sprintf("%d missing %s in all %d rows %s filled with the mean of the training rows (in categorical columns, with a level of its own): %s", total, plural(int(total), "value", "values"), r.rows, plural(int(total), "was", "were"), strings.Join(words, ", "))
+		return fmt.Sprintf(
+			"%d missing %s in all %d rows %s filled with the mean of the training rows (in categorical columns, with a level of its own): %s",
+			total,
+			plural(int(total), "value", "values"),
+			r.rows,
+			plural(int(total), "was", "were"),
+			strings.Join(words, ", "),
+		)
 	}
 	return ""
 }
@@ -109,17 +127,36 @@ func (r *encodingRecord) describeLeftOut() string {
 	if r.Prepared == nil || r.LeftOut == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%d %s left out: the target, or another required value, is missing", r.LeftOut, plural(int(r.LeftOut), "row is", "rows are"))
+	return fmt.Sprintf(
+		"%d %s left out: the target, or another required value, is missing",
+		r.LeftOut,
+		plural(int(r.LeftOut), "row is", "rows are"),
+	)
 }
 
 // describeSurprises states how many cells have a wrong type or an unknown category. It returns "" if there are none.
 func (r *encodingRecord) describeSurprises() string {
 	var words []string
 	if r.Foreign > 0 {
-		words = append(words, fmt.Sprintf("%d %s of a wrong type and %s as missing", r.Foreign, plural(int(r.Foreign), "cell is", "cells are"), plural(int(r.Foreign), "counts", "count")))
+		words = append(
+			words,
+			fmt.Sprintf(
+				"%d %s of a wrong type and %s as missing",
+				r.Foreign,
+				plural(int(r.Foreign), "cell is", "cells are"),
+				plural(int(r.Foreign), "counts", "count"),
+			),
+		)
 	}
 	if r.Unknown > 0 {
-		words = append(words, fmt.Sprintf("%d %s a level that the plan does not know", r.Unknown, plural(int(r.Unknown), "value has", "values have")))
+		words = append(
+			words,
+			fmt.Sprintf(
+				"%d %s a level that the plan does not know",
+				r.Unknown,
+				plural(int(r.Unknown), "value has", "values have"),
+			),
+		)
 	}
 	return strings.Join(words, "; ")
 }

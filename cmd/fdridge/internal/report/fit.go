@@ -72,8 +72,8 @@ func (f *Fit) Size() int {
 	return min(cfg.Size, cfg.Dim)
 }
 
-// sketchBound returns the bound on ‖AᵀA − BᵀB‖ of the sketch B, which --save-sketch writes. The bound of a solution can
-// be smaller, because a later pass may compute AᵀA.
+// sketchBound returns the bound on ‖AᵀA − BᵀB‖ of the sketch B, which --save-sketch writes. The bound of a
+// solution can be smaller, because a later pass may compute AᵀA.
 func (f *Fit) sketchBound() float64 {
 	s, err := f.Found.Summary.Spectrum()
 	if err != nil { // an error here would already have ended the fit
@@ -103,7 +103,8 @@ func (f *Fit) describeGram() string {
 // bound.
 func (f *Fit) Lost() bool {
 	return !slices.ContainsFunc(f.Found.Solutions, func(s *ridge.Solution) bool {
-		return s.Status != ridge.Diverged || slices.ContainsFunc(s.Targets, func(o ridge.Target) bool { return o.Proves() })
+		return s.Status != ridge.Diverged ||
+			slices.ContainsFunc(s.Targets, func(o ridge.Target) bool { return o.Proves() })
 	})
 }
 

@@ -54,5 +54,9 @@ func (r *heldOutRecord) sentence() string {
 	if r.Rows == 0 {
 		return "no row was held out: the share is too small for these rows"
 	}
-	return fmt.Sprintf("%d %s kept out of the fit for the held-out scores", r.Rows, plural(int(r.Rows), "row was", "rows were"))
+	return fmt.Sprintf(
+		"%d %s kept out of the fit for the held-out scores",
+		r.Rows,
+		plural(int(r.Rows), "row was", "rows were"),
+	)
 }

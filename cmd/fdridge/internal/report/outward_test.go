@@ -29,7 +29,22 @@ func anyFloat(t *rapid.T, label string) float64 {
 			x := math.Pow10(rapid.IntRange(-323, 308).Draw(t, "power"))
 			return []float64{x, math.Nextafter(x, 0), math.Nextafter(x, math.MaxFloat64), 0.9995 * x, -x}[rapid.IntRange(0, 4).Draw(t, "beside")]
 		}),
-		rapid.SampledFrom([]float64{0, math.Copysign(0, -1), 5e-324, -5e-324, math.MaxFloat64, -math.MaxFloat64, math.Inf(1), math.Inf(-1), math.NaN(), 9.995, 99.95, 0.1}),
+		rapid.SampledFrom(
+			[]float64{
+				0,
+				math.Copysign(0, -1),
+				5e-324,
+				-5e-324,
+				math.MaxFloat64,
+				-math.MaxFloat64,
+				math.Inf(1),
+				math.Inf(-1),
+				math.NaN(),
+				9.995,
+				99.95,
+				0.1,
+			},
+		),
 	).Draw(t, label)
 }
 
@@ -71,7 +86,8 @@ func TestOutward(t *testing.T) {
 		if off.Cmp(unit) >= 0 || !new(big.Rat).Quo(got, unit).IsInt() {
 			t.Fatalf("%v to %d digits, up %v: %s is not the nearest on its side", x, n, up, text)
 		}
-		if v, err := strconv.ParseFloat(text, 64); err == nil && math.Abs(v) >= 0x1p-1022 && text != fmt.Sprintf("%.*g", n, v) {
+		if v, err := strconv.ParseFloat(text, 64); err == nil && math.Abs(v) >= 0x1p-1022 &&
+			text != fmt.Sprintf("%.*g", n, v) {
 			t.Fatalf("%v to %d digits: %s looks unlike %.*g", x, n, text, n, v)
 		}
 		if p := reporttest.Plain(typeset(text)); rational(t, p).Cmp(got) != 0 {
@@ -106,7 +122,8 @@ func TestBracket(t *testing.T) {
 				if v.Lo <= v.Hi && ok && i == 0 && number.Cmp(new(big.Rat).SetFloat64(v.Lo)) > 0 {
 					t.Fatalf("%s begins above %v", text, v.Lo)
 				}
-				if v.Lo <= v.Hi && ok && (i == 1 || !strings.Contains(text, ",")) && number.Cmp(new(big.Rat).SetFloat64(v.Hi)) < 0 {
+				if v.Lo <= v.Hi && ok && (i == 1 || !strings.Contains(text, ",")) &&
+					number.Cmp(new(big.Rat).SetFloat64(v.Hi)) < 0 {
 					t.Fatalf("%s ends below %v", text, v.Hi)
 				}
 			}
@@ -137,7 +154,8 @@ func TestBracket(t *testing.T) {
 func TestWeight(t *testing.T) {
 	exact := func(v float64) *big.Rat { return new(big.Rat).SetFloat64(v) }
 	rapid.Check(t, func(t *rapid.T) {
-		x := rapid.OneOf(rapid.Float64Range(-1e6, 1e6), rapid.SampledFrom([]float64{0.1, -0.001, 0.3})).Filter(func(x float64) bool { return x == 0 || math.Abs(x) > 1e-280 }).Draw(t, "x") // or e underflows
+		// or e underflows
+		x := rapid.OneOf(rapid.Float64Range(-1e6, 1e6), rapid.SampledFrom([]float64{0.1, -0.001, 0.3})).Filter(func(x float64) bool { return x == 0 || math.Abs(x) > 1e-280 }).Draw(t, "x")
 		e := math.Abs(x) * math.Pow(10, rapid.Float64Range(-18, 1).Draw(t, "log10 e"))
 		scale := rapid.OneOf(rapid.Just(1.0), rapid.Float64Range(1e-3, 1e3)).Draw(t, "scale")
 		value, within := aroundDivided(x, e, scale)
@@ -183,7 +201,9 @@ func TestFigure(t *testing.T) {
 				t.Fatalf("%s does not hold %v: %v", text, v, err)
 			}
 			width := v.Hi - v.Lo
-			if width <= 1e-3*math.Abs(v.Mid()) && !math.IsInf(width, 0) && math.Abs(v.Lo) < 1e308 && math.Abs(v.Lo) > 1e-300 && strings.HasPrefix(text, "[") {
+			if width <= 1e-3*math.Abs(v.Mid()) && !math.IsInf(width, 0) && math.Abs(v.Lo) < 1e308 &&
+				math.Abs(v.Lo) > 1e-300 &&
+				strings.HasPrefix(text, "[") {
 				t.Fatalf("%v is printed as %s", v, text)
 			}
 		}
@@ -203,7 +223,8 @@ func TestFigure(t *testing.T) {
 		by := rational(t, reporttest.Plain("1"+scale))
 		middle, off := rational(t, reporttest.Plain(value)), rational(t, reporttest.Plain(bound))
 		lo, hi := new(big.Rat).Sub(middle, off), new(big.Rat).Add(middle, off)
-		if lo.Mul(lo, by).Cmp(new(big.Rat).SetFloat64(v.Lo)) > 0 || hi.Mul(hi, by).Cmp(new(big.Rat).SetFloat64(v.Hi)) < 0 {
+		if lo.Mul(lo, by).Cmp(new(big.Rat).SetFloat64(v.Lo)) > 0 ||
+			hi.Mul(hi, by).Cmp(new(big.Rat).SetFloat64(v.Hi)) < 0 {
 			t.Fatalf("%s does not hold %v", text, v)
 		}
 	})
@@ -233,7 +254,14 @@ func TestChoiceHolds(t *testing.T) {
 			t.Errorf("from γ = %v to γ = %v", lo, hi)
 		}
 	}
-	c := &choice{By: "gcv", Gamma: 5, Score: ridge.Interval{Lo: 0.12388, Hi: 0.98712}, Possible: [2]number{1.23488, 9.87612}, Excess: 1, Path: make([]point, 3)}
+	c := &choice{
+		By:       "gcv",
+		Gamma:    5,
+		Score:    ridge.Interval{Lo: 0.12388, Hi: 0.98712},
+		Possible: [2]number{1.23488, 9.87612},
+		Excess:   1,
+		Path:     make([]point, 3),
+	}
 	for text, words := range map[string]string{
 		c.String(): "lies in [0.1238, 0.9872]; any gamma from 1.234 to 9.877 may", typeset(c.sentence()): "γ = 5: smallest proved bound on the GCV of 3 candidates, which lies in [0.1238, 0.9872]; any γ from",
 	} {

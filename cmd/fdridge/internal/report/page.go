@@ -89,7 +89,18 @@ func (f *Fit) WritePage(w io.Writer) error {
 		for _, k := range rec.Ranks {
 			most, bytes = max(most, float64(k.Share)), max(bytes, k.Sent)
 		}
-		p.Ran = append(p.Ran, fact{"Ranks", fmt.Sprintf("%d, each with a share of the rows; each rank spent at most %s of its time on communication and sent at most %s", n, percent(most), megabytes(bytes))})
+		p.Ran = append(
+			p.Ran,
+			fact{
+				"Ranks",
+				fmt.Sprintf(
+					"%d, each with a share of the rows; each rank spent at most %s of its time on communication and sent at most %s",
+					n,
+					percent(most),
+					megabytes(bytes),
+				),
+			},
+		)
 	}
 	if rec.Encoding != nil && rec.Encoding.Prepared != nil {
 		p.Prepared, p.NotShown = preparedTable(rec.Encoding.Prepared, 1000, math.MaxInt)

@@ -47,11 +47,20 @@ func (f *Fit) verdict() verdict {
 	case f.Short() == ridge.Unproved:
 		v.Text = "Nothing is proved about these coefficients: no relative error below 1."
 	case f.Found.Err() != nil:
-		v.Text = fmt.Sprintf("Not converged: the proved bound on the relative error is %s, the tolerance is %s (%s).", bound(worst), chart.Digits(f.Asked.Tol, 3), f.Short())
+		v.Text = fmt.Sprintf(
+			"Not converged: the proved bound on the relative error is %s, the tolerance is %s (%s).",
+			bound(worst),
+			chart.Digits(f.Asked.Tol, 3),
+			f.Short(),
+		)
 	case worst == 0:
 		v.Text = "The coefficients are proved to be the exact ridge solution of " + f.solved() + "."
 	case worst < useless:
-		v.Text = fmt.Sprintf("The coefficients are proved to have a relative error of at most %s: they solve the ridge problem of %s to that accuracy.", AtMost(worst, 2), f.solved())
+		v.Text = fmt.Sprintf(
+			"The coefficients are proved to have a relative error of at most %s: they solve the ridge problem of %s to that accuracy.",
+			AtMost(worst, 2),
+			f.solved(),
+		)
 		if prep := &f.Data.Preparation; prep.Scaling != nil && prep.Expansion() == nil {
 			v.Text = strings.Replace(v.Text, "The coefficients", "The coefficients of the scaled columns", 1)
 		}
@@ -88,10 +97,17 @@ func (f *Fit) certificate(rec *fitRecord) certificateSection {
 	case math.IsInf(worst, 1):
 		say("There is no bound on the relative error, because the exact coefficients may be zero.")
 	case !(worst < useless):
-		say("The bound on the relative error ‖x̂ − x*‖/‖x*‖ is %s. The error may be as large as the exact coefficients x* themselves.", bound(worst))
+		say(
+			"The bound on the relative error ‖x̂ − x*‖/‖x*‖ is %s. The error may be as large as the exact coefficients x* themselves.",
+			bound(worst),
+		)
 	}
 	if f.hasSeveralFits() {
-		say("The bound is largest for %s.%s", f.nameOf(at, target), map[bool]string{true: " The table has a row for each fit."}[rec.Targets <= mostTargets])
+		say(
+			"The bound is largest for %s.%s",
+			f.nameOf(at, target),
+			map[bool]string{true: " The table has a row for each fit."}[rec.Targets <= mostTargets],
+		)
 	}
 	if first := f.Found.Solutions[0]; f.Found.Summary == nil {
 		say("A direct factorisation solved the problem without a sketch. The bound comes from round-off alone.")
@@ -110,7 +126,10 @@ func (f *Fit) certificate(rec *fitRecord) certificateSection {
 	if prep := &f.Data.Preparation; prep.Scaling != nil || prep.Expansion() != nil {
 		data = f.solved() + ", as rounded to float64"
 	}
-	say("All bounds hold for the exact solution x* of %s, round-off included. They tell how well the ridge problem was solved, not how well the model predicts.", data)
+	say(
+		"All bounds hold for the exact solution x* of %s, round-off included. They tell how well the ridge problem was solved, not how well the model predicts.",
+		data,
+	)
 	if rec.Targets > mostTargets {
 		for i := range rec.Fits {
 			c.Tables = append(c.Tables, f.quantilesTable(rec, i))
@@ -124,8 +143,8 @@ func (f *Fit) certificate(rec *fitRecord) certificateSection {
 	return c
 }
 
-// describeShare states the error bound η of the sketch as a percentage of ‖A‖², the sum of squares of the rows. It
-// returns "" if A is zero. η bounds the part of ‖A‖² that shrinking the sketch loses in any direction.
+// describeShare states the error bound η of the sketch as a percentage of ‖A‖², the sum of squares of the rows.
+// It returns "" if A is zero. η bounds the part of ‖A‖² that shrinking the sketch loses in any direction.
 func (f *Fit) describeShare(eta float64) string {
 	s, err := f.Found.Summary.Spectrum()
 	if err != nil || s.Bound.Frobenius2 == 0 { // an error here would already have ended the fit
@@ -141,7 +160,10 @@ func (f *Fit) advice() []string {
 	worst, at, _ := f.worst()
 	switch {
 	case f.Found.Err() != nil && f.Short() != ridge.Unproved:
-		out = append(out, "These coefficients are the best ones found, and all bounds of this page hold. They may be accurate enough.")
+		out = append(
+			out,
+			"These coefficients are the best ones found, and all bounds of this page hold. They may be accurate enough.",
+		)
 		for _, r := range f.Remedies {
 			out = append(out, "This may help: "+r+".")
 		}
@@ -154,12 +176,23 @@ func (f *Fit) advice() []string {
 		return []string{"The problem is close to singular. A larger γ improves its condition number."}
 	}
 	if f.Found.Method == ridge.OneShot {
-		out = append(out, "Refine the solution by passes over the rows: fdridge fit --method cg, or fdridge solve with the sketch and --data.")
+		out = append(
+			out,
+			"Refine the solution by passes over the rows: fdridge fit --method cg, or fdridge solve with the sketch and --data.",
+		)
 	}
 	largest, estimated, err := plan.SizeFor(f.Found.Summary, poor, at.Gamma)
 	if err != nil { // at this γ round-off alone exceeds the bound
 		return append(out, "No sketch size proves more in one pass: "+printable.Error(err)+".")
 	}
-	return append(out, fmt.Sprintf("Or use a larger sketch: about --size %d (at worst %d) reaches a bound of %s for γ = %s. fdridge plan compares this with other methods.",
-		estimated, largest, percent(poor), chart.Digits(at.Gamma, 4)))
+	return append(
+		out,
+		fmt.Sprintf(
+			"Or use a larger sketch: about --size %d (at worst %d) reaches a bound of %s for γ = %s. fdridge plan compares this with other methods.",
+			estimated,
+			largest,
+			percent(poor),
+			chart.Digits(at.Gamma, 4),
+		),
+	)
 }

@@ -71,7 +71,12 @@ type pathSection struct {
 }
 
 func (f *Fit) path(rec *fitRecord) (pathSection, error) {
-	out := pathSection{Choice: fmt.Sprintf("γ = %s was given; --gamma auto would choose one.", chart.Digits(f.Found.Solutions[0].Gamma, 4))}
+	out := pathSection{
+		Choice: fmt.Sprintf(
+			"γ = %s was given; --gamma auto would choose one.",
+			chart.Digits(f.Found.Solutions[0].Gamma, 4),
+		),
+	}
 	if rec.Choice != nil {
 		out.Choice = rec.Choice.sentence() + ". GCV is generalised cross-validation, n·RSS/(n − df)², which estimates the squared error on new rows."
 		if why := describePasses(rec.Choice.Passes, rec.Choice.Spent); why != "" {
@@ -142,7 +147,13 @@ func (f *Fit) spectrum() (spectrumSection, error) {
 			above++
 		}
 	}
-	out := spectrumSection{Text: fmt.Sprintf("The sketch has %d directions, %d of them with σ² above η. Directions well above η are known. If γ is well above η, the others do not matter.", len(s.Sigma2), above)}
+	out := spectrumSection{
+		Text: fmt.Sprintf(
+			"The sketch has %d directions, %d of them with σ² above η. Directions well above η are known. If γ is well above η, the others do not matter.",
+			len(s.Sigma2),
+			above,
+		),
+	}
 	out.Pictures, err = drawFullWidth(captioned{Panel: spectrumPanel(s, gammas)})
 	return out, err
 }
@@ -155,10 +166,17 @@ type convergenceSection struct {
 
 func (f *Fit) convergence() (convergenceSection, error) {
 	if f.Traces == nil {
-		return convergenceSection{Text: "The method does not iterate, so there is no error that decreases from pass to pass."}, nil
+		return convergenceSection{
+			Text: "The method does not iterate, so there is no error that decreases from pass to pass.",
+		}, nil
 	}
 	slowest := slices.MaxFunc(f.Traces, func(a, b *Trace) int { return len(a.Points) - len(b.Points) })
-	text := fmt.Sprintf("The slowest fit, γ = %s, needed %d %s.", chart.Digits(float64(slowest.Gamma), 4), len(slowest.Points), plural(len(slowest.Points), "pass", "passes"))
+	text := fmt.Sprintf(
+		"The slowest fit, γ = %s, needed %d %s.",
+		chart.Digits(float64(slowest.Gamma), 4),
+		len(slowest.Points),
+		plural(len(slowest.Points), "pass", "passes"),
+	)
 	if slowest.Predicted > 0 {
 		text += fmt.Sprintf(" The sketch's bound predicted at most %d, and one more to verify.", slowest.Predicted)
 	} else {
@@ -168,6 +186,11 @@ func (f *Fit) convergence() (convergenceSection, error) {
 	if !slices.ContainsFunc(f.Traces, func(t *Trace) bool { return slices.ContainsFunc(t.Points, bounded) }) {
 		return convergenceSection{Text: text + " No pass gave a finite bound on the relative error."}, nil
 	}
-	pictures, err := drawFullWidth(captioned{convergencePanel(f.Traces, f.targetName), "Proved after each pass over the rows. The first passes may have no finite bound."})
+	pictures, err := drawFullWidth(
+		captioned{
+			convergencePanel(f.Traces, f.targetName),
+			"Proved after each pass over the rows. The first passes may have no finite bound.",
+		},
+	)
 	return convergenceSection{text, pictures}, err
 }

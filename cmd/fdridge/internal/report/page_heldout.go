@@ -24,7 +24,13 @@ func (f *Fit) heldOutInPage(rec *fitRecord) (*heldOutSection, error) {
 	if rec.HeldOut == nil {
 		return nil, nil
 	}
-	out := &heldOutSection{Text: fmt.Sprintf("%d rows (%g of all, chosen by a hash of the row number) were kept out of the fit. R² and RMSE on these rows estimate how well the model predicts new rows. With few rows these estimates vary. The table of fits has them.", rec.HeldOut.Rows, float64(rec.HeldOut.Share))}
+	out := &heldOutSection{
+		Text: fmt.Sprintf(
+			"%d rows (%g of all, chosen by a hash of the row number) were kept out of the fit. R² and RMSE on these rows estimate how well the model predicts new rows. With few rows these estimates vary. The table of fits has them.",
+			rec.HeldOut.Rows,
+			float64(rec.HeldOut.Share),
+		),
+	}
 	if rec.HeldOut.Rows == 0 {
 		return out, nil
 	}
@@ -69,7 +75,29 @@ func (f *Fit) heldOutPanels(rec *heldOutRecord, j int) []captioned {
 	}
 	caption := fmt.Sprintf("γ = %s, %d rows.", chart.Digits(f.Found.Solutions[best].Gamma, 4), len(drawn.X))
 	return []captioned{
-		{chart.Panel{Title: "predicted against actual" + of, X: "actual", Y: "predicted", Lines: []chart.Line{drawn, {Method: "exactly", Label: "exact prediction", X: []float64{lo, hi}, Y: []float64{lo, hi}}}}, caption + " Rows on the line are predicted exactly."},
-		{chart.Panel{Title: "residuals" + of, X: "predicted", Y: "actual − predicted", Lines: []chart.Line{residual, {Method: "exactly", Label: "exact prediction", X: []float64{least, most}, Y: []float64{0, 0}}}}, caption + " A bend or a growing spread shows what the model misses."},
+		{
+			chart.Panel{
+				Title: "predicted against actual" + of,
+				X:     "actual",
+				Y:     "predicted",
+				Lines: []chart.Line{
+					drawn,
+					{Method: "exactly", Label: "exact prediction", X: []float64{lo, hi}, Y: []float64{lo, hi}},
+				},
+			},
+			caption + " Rows on the line are predicted exactly.",
+		},
+		{
+			chart.Panel{
+				Title: "residuals" + of,
+				X:     "predicted",
+				Y:     "actual − predicted",
+				Lines: []chart.Line{
+					residual,
+					{Method: "exactly", Label: "exact prediction", X: []float64{least, most}, Y: []float64{0, 0}},
+				},
+			},
+			caption + " A bend or a growing spread shows what the model misses.",
+		},
 	}
 }

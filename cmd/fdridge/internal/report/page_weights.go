@@ -43,7 +43,11 @@ func (f *Fit) weights() weightsSection {
 		out.Units = "The order depends on the units of the columns; with --standardize it does not."
 	}
 	if features := prep.Expansion(); features != nil {
-		out.Features = fmt.Sprintf("The coefficients belong to the features that %s computes from the %d columns.", features, prep.Inputs)
+		out.Features = fmt.Sprintf(
+			"The coefficients belong to the features that %s computes from the %d columns.",
+			features,
+			prep.Inputs,
+		)
 	}
 	for _, s := range f.Found.Solutions {
 		for j := range s.Targets {
@@ -51,7 +55,12 @@ func (f *Fit) weights() weightsSection {
 				out.More++
 				continue
 			}
-			t := weightsTable{f.coefficientsTable(s, j, true), f.nameOf(s, j), len(out.Tables) == 0, max(0, len(s.Targets[j].Coef)-mostWeights)}
+			t := weightsTable{
+				f.coefficientsTable(s, j, true),
+				f.nameOf(s, j),
+				len(out.Tables) == 0,
+				max(0, len(s.Targets[j].Coef)-mostWeights),
+			}
 			if b, e, ok := f.intercept(&s.Targets[j]); ok {
 				value, within := formatAround(b, e)
 				t.Title += ", intercept " + value

@@ -59,9 +59,21 @@ func (p *gammaPath) panels() []captioned {
 		}
 		add(p.scores, words.score+ofScores, words.axis, !words.isRate, words.caption)
 	}
-	add(p.gcv, "GCV"+of, "n·RSS / (n − df)²", true, "The band is the proved bracket at each γ. It continues beyond the picture.")
+	add(
+		p.gcv,
+		"GCV"+of,
+		"n·RSS / (n − df)²",
+		true,
+		"The band is the proved bracket at each γ. It continues beyond the picture.",
+	)
 	add(p.rss, "training error"+of, "RSS, sum of squared residuals", true, "On the training rows.")
-	add(p.dim, "effective dimension", "df, degrees of freedom", false, "The number of free parameters under the penalty.")
+	add(
+		p.dim,
+		"effective dimension",
+		"df, degrees of freedom",
+		false,
+		"The number of free parameters under the penalty.",
+	)
 	return out
 }
 
@@ -126,7 +138,13 @@ func clampToAxis(v float64, p *chart.Panel) float64 {
 
 // spectrumPanel shows the squared singular values of a sketch, the error bound η of the sketch, and the values of γ.
 func spectrumPanel(s *fd.Spectrum, gammas []float64) chart.Panel {
-	p := chart.Panel{Title: "spectrum of the sketch", X: "direction", WholeX: true, Y: "sum of squares along it", LogY: true}
+	p := chart.Panel{
+		Title:  "spectrum of the sketch",
+		X:      "direction",
+		WholeX: true,
+		Y:      "sum of squares along it",
+		LogY:   true,
+	}
 	sigma := chart.Line{Method: "spectrum", Label: "σ² of the sketch", Y: s.Sigma2, Plain: len(s.Sigma2) > fewPoints}
 	for i := range s.Sigma2 {
 		sigma.X = append(sigma.X, float64(i+1))
@@ -152,7 +170,13 @@ func spectrumPanel(s *fd.Spectrum, gammas []float64) chart.Panel {
 // of their own.
 func convergencePanel(traces []*Trace, nameTarget func(j int) string) chart.Panel {
 	const most = 6
-	p := chart.Panel{Title: "convergence", X: "pass over the rows after the first", WholeX: true, Y: "bound on ‖x − x*‖ / ‖x*‖", LogY: true}
+	p := chart.Panel{
+		Title:  "convergence",
+		X:      "pass over the rows after the first",
+		WholeX: true,
+		Y:      "bound on ‖x − x*‖ / ‖x*‖",
+		LogY:   true,
+	}
 	targets, last := 1, 0
 	for _, t := range traces {
 		targets, last = max(targets, t.Target), max(last, t.Points[len(t.Points)-1].Pass)
@@ -183,7 +207,15 @@ func convergencePanel(traces []*Trace, nameTarget func(j int) string) chart.Pane
 	}
 	first := float64(traces[0].Points[0].Pass)
 	tol := float64(traces[0].Tol)
-	p.Lines = append(p.Lines, chart.Line{Method: "tolerance", Label: "tolerance", X: []float64{first, max(float64(last), first+1)}, Y: []float64{tol, tol}})
+	p.Lines = append(
+		p.Lines,
+		chart.Line{
+			Method: "tolerance",
+			Label:  "tolerance",
+			X:      []float64{first, max(float64(last), first+1)},
+			Y:      []float64{tol, tol},
+		},
+	)
 	return p
 }
 

@@ -116,7 +116,11 @@ func (p *penalties) String() string {
 		none += "; "
 	}
 	if p.Bands == nil {
-		return none + fmt.Sprintf("penalties of the columns: %s to %s", chart.Digits(float64(p.Least), 4), chart.Digits(float64(p.Largest), 4))
+		return none + fmt.Sprintf(
+			"penalties of the columns: %s to %s",
+			chart.Digits(float64(p.Least), 4),
+			chart.Digits(float64(p.Largest), 4),
+		)
 	}
 	var parts []string
 	for _, b := range p.Bands {
@@ -143,7 +147,12 @@ func (p *penalties) String() string {
 		text += "; one is the last candidate on its side: leave its columns out, or do not penalise them"
 	}
 	if c.Passes > 0 {
-		text += fmt.Sprintf("; %d %s made for this choice: %s", c.Passes, plural(c.Passes, "pass was", "passes were"), c.Spent)
+		text += fmt.Sprintf(
+			"; %d %s made for this choice: %s",
+			c.Passes,
+			plural(c.Passes, "pass was", "passes were"),
+			c.Spent,
+		)
 	}
 	return text
 }

@@ -13,13 +13,14 @@ import (
 // A Plan is the JSON object of plan --json: the plan, and the measurements on which the plan is based.
 type Plan struct {
 	*plan.Plan
-	Reason    string    `json:"reason"` // why the option Best was chosen, in words
-	Seen      int64     `json:"rows_seen"`
-	Dim       int       `json:"d"`
-	Gigaflops float64   `json:"gemm_gflops"`
-	Bandwidth float64   `json:"read_gigabytes_per_second"` // speed of reading rows, at 8 bytes a number
-	Opening   float64   `json:"open_seconds"`              // time of the passes that find widths and scales, included in all times
-	Sizes     []SizeFor `json:"size_for,omitempty"`
+	Reason    string  `json:"reason"` // why the option Best was chosen, in words
+	Seen      int64   `json:"rows_seen"`
+	Dim       int     `json:"d"`
+	Gigaflops float64 `json:"gemm_gflops"`
+	Bandwidth float64 `json:"read_gigabytes_per_second"` // speed of reading rows, at 8 bytes a number
+	// time of the passes that find widths and scales, included in all times
+	Opening float64   `json:"open_seconds"`
+	Sizes   []SizeFor `json:"size_for,omitempty"`
 }
 
 // A SizeFor is a sketch size with which a fit in one pass reaches a given error at a given γ.
@@ -32,7 +33,16 @@ type SizeFor struct {
 
 // WriteText writes the plan as text.
 func (p *Plan) WriteText(w io.Writer) error {
-	fmt.Fprintf(w, "%d rows × %d features, planned from %d rows\nmeasured: %.0f GFLOP/s, %.2g GB/s of rows, %.2g s to open them\n\n", p.Rows, p.Dim, p.Seen, p.Gigaflops, p.Bandwidth, p.Opening)
+	fmt.Fprintf(
+		w,
+		"%d rows × %d features, planned from %d rows\nmeasured: %.0f GFLOP/s, %.2g GB/s of rows, %.2g s to open them\n\n",
+		p.Rows,
+		p.Dim,
+		p.Seen,
+		p.Gigaflops,
+		p.Bandwidth,
+		p.Opening,
+	)
 	tab := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(tab, "\tmethod\tm\tη about\tη at worst\tpasses\tone-shot error\tmemory\ttime\treaches --tol")
 	for i, o := range p.Options {
@@ -55,14 +65,34 @@ func (p *Plan) WriteText(w io.Writer) error {
 		if o.Size > 0 {
 			size = strconv.Itoa(o.Size)
 		}
-		fmt.Fprintf(tab, "%s\t%s\t%s\t%.3g\t%s\t%d\t%s\t%s\t%s\t%v\n", mark, o.Method, size, o.Shrinkage, AtMost(o.WorstShrinkage, 3), passes, AtMost(worst, 2), bytesOf(o.Bytes), secondsOf(o.Seconds), yes(o.Reaches))
+		fmt.Fprintf(
+			tab,
+			"%s\t%s\t%s\t%.3g\t%s\t%d\t%s\t%s\t%s\t%v\n",
+			mark,
+			o.Method,
+			size,
+			o.Shrinkage,
+			AtMost(o.WorstShrinkage, 3),
+			passes,
+			AtMost(worst, 2),
+			bytesOf(o.Bytes),
+			secondsOf(o.Seconds),
+			yes(o.Reaches),
+		)
 	}
 	if err := tab.Flush(); err != nil {
 		return err
 	}
 	fmt.Fprintf(w, "\n%s\n", wrapText(p.Reason))
 	for _, s := range p.Sizes {
-		fmt.Fprintf(w, "gamma %g: a one-shot fit reaches a relative error of %g with about --size %d (at worst %d)\n", s.Gamma, s.Error, s.Estimated, s.Worst)
+		fmt.Fprintf(
+			w,
+			"gamma %g: a one-shot fit reaches a relative error of %g with about --size %d (at worst %d)\n",
+			s.Gamma,
+			s.Error,
+			s.Estimated,
+			s.Worst,
+		)
 	}
 	return nil
 }

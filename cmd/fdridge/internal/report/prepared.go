@@ -66,7 +66,12 @@ func preparedTable(columns []columnRecord, maxRows, width int) (t *table, more i
 	t = &table{keys: 1, rows: [][]string{{"column", "kind", "what was done", "why"}}}
 	shown := columns[:min(len(columns), maxRows)]
 	for _, c := range shown {
-		t.add(shorten(printable.Text(c.Column), max(20, width-10)), string(c.Kind), shorten(c.Done, max(37, width)), shorten(printable.Text(c.Why), width))
+		t.add(
+			shorten(printable.Text(c.Column), max(20, width-10)),
+			string(c.Kind),
+			shorten(c.Done, max(37, width)),
+			shorten(printable.Text(c.Why), width),
+		)
 	}
 	return t, len(columns) - len(shown)
 }

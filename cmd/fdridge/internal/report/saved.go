@@ -126,7 +126,10 @@ func (s *Saved) fit(f *model.Fit, j int) savedFit {
 		out.Coefficients = append(out.Coefficients, savedCoefficient{featureName(m.Terms, i), number(x), number(bound)})
 		out.order = append(out.order, i)
 	}
-	slices.SortStableFunc(out.order, func(a, b int) int { return cmp.Compare(math.Abs(fitted[b]), math.Abs(fitted[a])) })
+	slices.SortStableFunc(
+		out.order,
+		func(a, b int) int { return cmp.Compare(math.Abs(fitted[b]), math.Abs(fitted[a])) },
+	)
 	return out
 }
 
@@ -164,9 +167,22 @@ func (s *Saved) WriteText(w io.Writer) error {
 			return err
 		}
 	}
-	t := &table{keys: 2, rows: [][]string{{"gamma", "target", "error ≤", "R²", "eff. dim.", "GCV", "method", "passes", "status"}}}
+	t := &table{
+		keys: 2,
+		rows: [][]string{{"gamma", "target", "error ≤", "R²", "eff. dim.", "GCV", "method", "passes", "status"}},
+	}
 	for _, f := range rec.Fits {
-		t.add(fmt.Sprintf("%.6g", float64(f.Gamma)), shorten(f.Target, 24), bound(float64(f.CoefError)), orNone(f.R2), orNone(f.Dimension), orNone(f.GCV), f.Method, fmt.Sprint(f.Passes), statusName(f.Status))
+		t.add(
+			fmt.Sprintf("%.6g", float64(f.Gamma)),
+			shorten(f.Target, 24),
+			bound(float64(f.CoefError)),
+			orNone(f.R2),
+			orNone(f.Dimension),
+			orNone(f.GCV),
+			f.Method,
+			fmt.Sprint(f.Passes),
+			statusName(f.Status),
+		)
 	}
 	fmt.Fprintln(w)
 	t.write(w)
@@ -247,7 +263,14 @@ func (s *Saved) summary(rec *savedRecord) []string {
 		intercept = "intercept fitted"
 	}
 	out := []string{
-		fmt.Sprintf("%s: fitted to %d rows × %d features, %d %s", rec.Model, rec.N, rec.D, t, plural(t, "target", "targets")),
+		fmt.Sprintf(
+			"%s: fitted to %d rows × %d features, %d %s",
+			rec.Model,
+			rec.N,
+			rec.D,
+			t,
+			plural(t, "target", "targets"),
+		),
 		fmt.Sprintf("%s, %s, tolerance %g", origin, intercept, m.Tol),
 	}
 	if m.Classes != nil {
@@ -269,7 +292,10 @@ func (s *Saved) summary(rec *savedRecord) []string {
 	}
 	switch {
 	case m.Folded != nil:
-		out = append(out, "preparation: the columns were scaled for the fit; the coefficients are in the units of the file")
+		out = append(
+			out,
+			"preparation: the columns were scaled for the fit; the coefficients are in the units of the file",
+		)
 	case prep.Scaling != nil:
 		out = append(out, "preparation: the columns are scaled")
 	}
@@ -279,7 +305,11 @@ func (s *Saved) summary(rec *savedRecord) []string {
 	if m.Penalty != nil {
 		text := "preparation: the columns have penalties"
 		for i, b := range m.Penalty.Bands {
-			text += map[bool]string{true: ": ", false: ", "}[i == 0] + fmt.Sprintf("%s = %s", b.Columns, chart.Digits(b.Penalty, 4))
+			text += map[bool]string{true: ": ", false: ", "}[i == 0] + fmt.Sprintf(
+				"%s = %s",
+				b.Columns,
+				chart.Digits(b.Penalty, 4),
+			)
 		}
 		out = append(out, text)
 	}

@@ -80,7 +80,17 @@ func (t *table) Cells() [][]cell {
 }
 
 // headingsOfWords are the headings of columns that contain words instead of numbers.
-var headingsOfWords = []string{"target", "status", "method", "coefficient", "sign", "column", "kind", "what was done", "why"}
+var headingsOfWords = []string{
+	"target",
+	"status",
+	"method",
+	"coefficient",
+	"sign",
+	"column",
+	"kind",
+	"what was done",
+	"why",
+}
 
 // wrapText breaks a text into lines of at most textWidth characters. All lines but the first are indented.
 func wrapText(text string) string {

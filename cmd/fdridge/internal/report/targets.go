@@ -24,13 +24,14 @@ type eachChoice struct {
 	By         string           `json:"by"`
 	Candidates []float64        `json:"candidates"`
 	Scores     []ridge.Interval `json:"scores"`
-	Excess     []number         `json:"excess"` // amount by which another candidate's score may be smaller; 0: the choice is proved
-	Proved     int              `json:"proved"` // number of targets with excess 0
-	Relative   number           `json:"worst_relative_excess"`
-	AtEnd      [2]int           `json:"at_end"` // number of targets with the smallest candidate, and with the largest
-	Passes     int              `json:"passes"`
-	Spent      string           `json:"passes_reason,omitempty"`
-	Warnings   []string         `json:"warnings,omitempty"`
+	// amount by which another candidate's score may be smaller; 0: the choice is proved
+	Excess   []number `json:"excess"`
+	Proved   int      `json:"proved"` // number of targets with excess 0
+	Relative number   `json:"worst_relative_excess"`
+	AtEnd    [2]int   `json:"at_end"` // number of targets with the smallest candidate, and with the largest
+	Passes   int      `json:"passes"`
+	Spent    string   `json:"passes_reason,omitempty"`
+	Warnings []string `json:"warnings,omitempty"`
 }
 
 func describeEach(c *choose.TargetChoice) *eachChoice {
@@ -46,7 +47,13 @@ func describeEach(c *choose.TargetChoice) *eachChoice {
 			continue
 		}
 		end := [2]string{"the smallest candidate, and a smaller one", "the largest candidate, and a larger one"}[i]
-		warning := fmt.Sprintf("%d of %d targets (%s) have %s may be better", n, len(c.Gammas), percent(float64(n)/float64(len(c.Gammas))), end)
+		warning := fmt.Sprintf(
+			"%d of %d targets (%s) have %s may be better",
+			n,
+			len(c.Gammas),
+			percent(float64(n)/float64(len(c.Gammas))),
+			end,
+		)
 		if i == 1 {
 			warning += "; the best gamma of a target that does not depend on the features is infinite"
 		}
@@ -57,7 +64,13 @@ func describeEach(c *choose.TargetChoice) *eachChoice {
 
 // lines describes the choice in the lines of the text report.
 func (c *eachChoice) lines() []string {
-	text := fmt.Sprintf("gamma for each target: smallest %s of %d candidates, proved for %d of %d targets", criteria[c.By].score, len(c.Candidates), c.Proved, len(c.Scores))
+	text := fmt.Sprintf(
+		"gamma for each target: smallest %s of %d candidates, proved for %d of %d targets",
+		criteria[c.By].score,
+		len(c.Candidates),
+		c.Proved,
+		len(c.Scores),
+	)
 	if c.Proved < len(c.Scores) {
 		text += "; for the others another candidate " + describeGain(float64(c.Relative))
 	}
@@ -110,8 +123,16 @@ func (f *Fit) quantilesTable(rec *fitRecord, i int) *table {
 		}
 		t.add(cells...)
 	}
-	add("gamma", func(j int) ridge.Interval { return ridge.Interval{Lo: s.GammaOf(j), Hi: s.GammaOf(j)} }, func(v ridge.Interval) string { return fmt.Sprintf("%.4g", v.Lo) })
-	add("error ≤", func(j int) ridge.Interval { return ridge.Interval{Hi: float64(s.CoefRelative[j])} }, func(v ridge.Interval) string { return bound(v.Hi) })
+	add(
+		"gamma",
+		func(j int) ridge.Interval { return ridge.Interval{Lo: s.GammaOf(j), Hi: s.GammaOf(j)} },
+		func(v ridge.Interval) string { return fmt.Sprintf("%.4g", v.Lo) },
+	)
+	add(
+		"error ≤",
+		func(j int) ridge.Interval { return ridge.Interval{Hi: float64(s.CoefRelative[j])} },
+		func(v ridge.Interval) string { return bound(v.Hi) },
+	)
 	add("R²", func(j int) ridge.Interval { return s.R2Bracket[j] }, formatFigure)
 	add(rec.scoreHeading(), func(j int) ridge.Interval { return scores[j] }, formatFigure)
 	return t

@@ -65,14 +65,25 @@ func (f *Fit) WriteText(w io.Writer) error {
 	if rec.Ranks != nil {
 		t := &table{keys: 1, rows: [][]string{{"rank", "rows", "seconds", "communicating", "sent", "received"}}}
 		for _, k := range rec.Ranks {
-			t.add(fmt.Sprint(k.Rank), fmt.Sprint(k.Rows), fmt.Sprintf("%.2f", float64(k.Seconds)), fmt.Sprintf("%.2f s (%s)", float64(k.Waiting), percent(float64(k.Share))), megabytes(k.Sent), megabytes(k.Received))
+			t.add(
+				fmt.Sprint(k.Rank),
+				fmt.Sprint(k.Rows),
+				fmt.Sprintf("%.2f", float64(k.Seconds)),
+				fmt.Sprintf("%.2f s (%s)", float64(k.Waiting), percent(float64(k.Share))),
+				megabytes(k.Sent),
+				megabytes(k.Received),
+			)
 		}
 		fmt.Fprintln(w)
 		t.write(w)
 	}
 	isShown := f.printsCoefficients()
 	if !isShown && rec.Model == "" && f.Written.Predictions == "" {
-		fmt.Fprintf(w, "\nmore than %d coefficients are not printed; fdridge show prints them from a model that --out writes\n", mostPrinted)
+		fmt.Fprintf(
+			w,
+			"\nmore than %d coefficients are not printed; fdridge show prints them from a model that --out writes\n",
+			mostPrinted,
+		)
 	}
 	for _, written := range [][2]string{{"model", rec.Model}, {"report", f.Written.Page}, {"predictions", f.Written.Predictions}, {"sketch", f.Written.Sketch}} {
 		if written[1] == "" {
@@ -107,7 +118,13 @@ func (f *Fit) describeSketchBound() string {
 
 // size states the numbers of rows, features and targets.
 func (f *Fit) size(rec *fitRecord) string {
-	size := fmt.Sprintf("%d rows × %d features, %d %s", rec.N, rec.D, rec.Targets, plural(rec.Targets, "target", "targets"))
+	size := fmt.Sprintf(
+		"%d rows × %d features, %d %s",
+		rec.N,
+		rec.D,
+		rec.Targets,
+		plural(rec.Targets, "target", "targets"),
+	)
 	if len(f.Data.Targets) > 0 {
 		size += ": " + excerpt.List(f.Data.Targets, mostNamed)
 	}
@@ -148,10 +165,24 @@ func (f *Fit) facts(rec *fitRecord) []fact {
 	if rec.HeldOut != nil {
 		scoring = " (1 for held-out scores)"
 	}
-	add("Cost", fmt.Sprintf("%d %s over the data%s, %.2f s, %d MiB of memory, %s (%s)",
-		rec.Reads, plural(rec.Reads, "pass", "passes"), scoring, float64(rec.TotalTime), (rec.PeakRSS+1<<20-1)>>20, rec.Backend, rec.Kernel))
+	add("Cost", fmt.Sprintf(
+		"%d %s over the data%s, %.2f s, %d MiB of memory, %s (%s)",
+		rec.Reads,
+		plural(rec.Reads, "pass", "passes"),
+		scoring,
+		float64(rec.TotalTime),
+		(rec.PeakRSS+1<<20-1)>>20,
+		rec.Backend,
+		rec.Kernel,
+	))
 	if rec.Encoding != nil {
-		add("Columns", rec.Encoding.describeMissing(), rec.Encoding.describeLeftOut(), rec.Encoding.describeSurprises(), rec.Encoding.describeCategories())
+		add(
+			"Columns",
+			rec.Encoding.describeMissing(),
+			rec.Encoding.describeLeftOut(),
+			rec.Encoding.describeSurprises(),
+			rec.Encoding.describeCategories(),
+		)
 	}
 	if rec.HeldOut != nil {
 		add("Held out", rec.HeldOut.sentence())
@@ -192,13 +223,29 @@ func (f *Fit) fitsTable(rec *fitRecord, page bool) *table {
 		{"error ≤", true, func(i, j int) string { return bound(float64(rec.Fits[i].CoefRelative[j])) }},
 		{"‖x̂ − x*‖ ≤", page, func(i, j int) string { return bound(float64(rec.Fits[i].CoefError[j])) }},
 		{"R²", true, func(i, j int) string { return formatFigure(rec.Fits[i].R2Bracket[j]) }},
-		{"held-out R²", rec.HeldOut != nil, func(i, j int) string { return formatFigure(rec.HeldOut.Fits[i].R2Bracket[j]) }},
-		{"held-out RMSE", rec.HeldOut != nil, func(i, j int) string { return formatFigure(rec.HeldOut.Fits[i].RMSEBracket[j]) }},
+		{
+			"held-out R²",
+			rec.HeldOut != nil,
+			func(i, j int) string { return formatFigure(rec.HeldOut.Fits[i].R2Bracket[j]) },
+		},
+		{
+			"held-out RMSE",
+			rec.HeldOut != nil,
+			func(i, j int) string { return formatFigure(rec.HeldOut.Fits[i].RMSEBracket[j]) },
+		},
 		{"eff. dim.", true, func(i, _ int) string { return formatFigure(rec.Fits[i].EffectiveDimension) }},
 		{rec.scoreHeading(), true, func(i, j int) string { return formatFigure(rec.scores(&rec.Fits[i])[j]) }},
 		{"status", true, func(i, _ int) string { return nameStatus(rec.Fits[i].Status) }},
-		{"method", f.differ(func(s *ridge.Solution) any { return s.Method }), func(i, _ int) string { return rec.Fits[i].Method.String() }},
-		{"passes", page || f.differ(func(s *ridge.Solution) any { return s.Passes }), func(i, _ int) string { return fmt.Sprint(rec.Fits[i].Passes) }},
+		{
+			"method",
+			f.differ(func(s *ridge.Solution) any { return s.Method }),
+			func(i, _ int) string { return rec.Fits[i].Method.String() },
+		},
+		{
+			"passes",
+			page || f.differ(func(s *ridge.Solution) any { return s.Passes }),
+			func(i, _ int) string { return fmt.Sprint(rec.Fits[i].Passes) },
+		},
 	}
 	t := &table{keys: min(rec.Targets, 2), rows: [][]string{nil}}
 	for _, c := range columns {
@@ -233,8 +280,8 @@ func nameStatus(s ridge.Status) string {
 const legend = `error: proved bound on ‖x̂ − x*‖/‖x*‖, the relative error of the coefficients; R²: training rows.
 All digits shown are proved (± 1 in the last one); [a, b] is a proved bracket.`
 
-// scaledLegend states the error of the coefficients of scaled columns, which --tol is about. It returns "" if the columns
-// were not scaled.
+// scaledLegend states the error of the coefficients of scaled columns, which --tol is about. It returns "" if the
+// columns were not scaled.
 func (f *Fit) scaledLegend(rec *fitRecord) string {
 	if prep := &f.Data.Preparation; prep.Scaling == nil || prep.Expansion() != nil {
 		return ""
@@ -301,8 +348,8 @@ func (f *Fit) coefficientsTable(s *ridge.Solution, j int, page bool) *table {
 // nameWidth is the maximum width of a column of names.
 const nameWidth = 48
 
-// listUnproved lists the fits whose relative error bound is 1 or more, except minimum-norm solutions. It returns "" if there
-// are none.
+// listUnproved lists the fits whose relative error bound is 1 or more, except minimum-norm solutions. It returns ""
+// if there are none.
 func (f *Fit) listUnproved() string {
 	var fits []string
 	for _, s := range f.Found.Solutions {

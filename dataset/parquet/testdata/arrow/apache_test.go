@@ -20,17 +20,24 @@ import (
 	"github.com/apache/arrow-go/v18/parquet/schema"
 )
 
-// TestApache reads all columns of numbers in Apache's test files with arrow-go, and writes one line for each column to
-// apache.txt: the file, the column, the numbers of values and of infinite values, and a hash of their bits. The folder FDRIDGE_APACHE must hold
-// checkouts of apache/parquet-testing and apache/arrow-testing.
+// TestApache reads all columns of numbers in Apache's test files with arrow-go, and writes one line for each column
+// to apache.txt: the file, the column, the numbers of values and of infinite values, and a hash of their bits. The
+// folder FDRIDGE_APACHE must hold checkouts of apache/parquet-testing and apache/arrow-testing.
 func TestApache(t *testing.T) {
 	folder := os.Getenv("FDRIDGE_APACHE")
 	if folder == "" {
 		t.Skip("FDRIDGE_APACHE is not set")
 	}
-	record(t, folder, "../apache.txt", func(path string) bool { return strings.HasSuffix(path, ".parquet") }, readParquet)
+	record(
+		t,
+		folder,
+		"../apache.txt",
+		func(path string) bool { return strings.HasSuffix(path, ".parquet") },
+		readParquet,
+	)
 	record(t, folder, "../../../arrow/testdata/apache.txt", func(path string) bool {
-		return strings.Contains(path, "/data/arrow-ipc-") && !strings.HasSuffix(path, ".gz") && !strings.HasSuffix(path, ".md")
+		return strings.Contains(path, "/data/arrow-ipc-") && !strings.HasSuffix(path, ".gz") &&
+			!strings.HasSuffix(path, ".md")
 	}, readArrow)
 }
 
@@ -142,7 +149,8 @@ func readChunk(c file.ColumnChunkReader, d *schema.Column) (values []float64, ok
 		scale, isDecimal = int(t.Scale()), true
 	}
 	_, isInt := logical.(schema.IntLogicalType)
-	plainInt := isInt || logical.IsNone() || logical.String() == "Unknown" && d.ConvertedType() == schema.ConvertedTypes.None
+	plainInt := isInt || logical.IsNone() ||
+		logical.String() == "Unknown" && d.ConvertedType() == schema.ConvertedTypes.None
 	isSigned := true
 	if t, is := logical.(schema.IntLogicalType); is {
 		isSigned = t.IsSigned()

@@ -21,8 +21,21 @@ const rows, groups = 500, 2
 func TestWrite(*testing.T) {
 	enc := pq.Encodings
 	v2, plain := pq.WithDataPageVersion(pq.DataPageV2), pq.WithDictionaryDefault(false)
-	delta := []pq.WriterProperty{plain, pq.WithEncodingFor("int64", enc.DeltaBinaryPacked), pq.WithEncodingFor("int32", enc.DeltaBinaryPacked), pq.WithEncodingFor("int16", enc.DeltaBinaryPacked), pq.WithEncodingFor("uint32", enc.DeltaBinaryPacked), pq.WithEncodingFor("bool", enc.RLE)}
-	split := []pq.WriterProperty{plain, pq.WithEncodingFor("double", enc.ByteStreamSplit), pq.WithEncodingFor("float", enc.ByteStreamSplit), pq.WithEncodingFor("int64", enc.ByteStreamSplit), pq.WithEncodingFor("int32", enc.ByteStreamSplit)}
+	delta := []pq.WriterProperty{
+		plain,
+		pq.WithEncodingFor("int64", enc.DeltaBinaryPacked),
+		pq.WithEncodingFor("int32", enc.DeltaBinaryPacked),
+		pq.WithEncodingFor("int16", enc.DeltaBinaryPacked),
+		pq.WithEncodingFor("uint32", enc.DeltaBinaryPacked),
+		pq.WithEncodingFor("bool", enc.RLE),
+	}
+	split := []pq.WriterProperty{
+		plain,
+		pq.WithEncodingFor("double", enc.ByteStreamSplit),
+		pq.WithEncodingFor("float", enc.ByteStreamSplit),
+		pq.WithEncodingFor("int64", enc.ByteStreamSplit),
+		pq.WithEncodingFor("int32", enc.ByteStreamSplit),
+	}
 	codec := func(c compress.Compression, more ...pq.WriterProperty) []pq.WriterProperty {
 		return append(more, pq.WithCompression(c))
 	}
@@ -38,8 +51,18 @@ func TestWrite(*testing.T) {
 		write(name, numbers(), numberOf, opts)
 	}
 	texts := schema.FieldList{text("plain"), text("dictionary"), text("length"), text("prefix")}
-	write("texts", texts, nil, []pq.WriterProperty{pq.WithDictionaryFor("plain", false), pq.WithDictionaryFor("length", false), pq.WithDictionaryFor("prefix", false),
-		pq.WithEncodingFor("length", enc.DeltaLengthByteArray), pq.WithEncodingFor("prefix", enc.DeltaByteArray)})
+	write(
+		"texts",
+		texts,
+		nil,
+		[]pq.WriterProperty{
+			pq.WithDictionaryFor("plain", false),
+			pq.WithDictionaryFor("length", false),
+			pq.WithDictionaryFor("prefix", false),
+			pq.WithEncodingFor("length", enc.DeltaLengthByteArray),
+			pq.WithEncodingFor("prefix", enc.DeltaByteArray),
+		},
+	)
 }
 
 func numbers() (out schema.FieldList) {
@@ -60,7 +83,16 @@ func numbers() (out schema.FieldList) {
 }
 
 func text(name string) schema.Node {
-	return schema.Must(schema.NewPrimitiveNodeLogical(name, pq.Repetitions.Optional, schema.StringLogicalType{}, pq.Types.ByteArray, -1, -1))
+	return schema.Must(
+		schema.NewPrimitiveNodeLogical(
+			name,
+			pq.Repetitions.Optional,
+			schema.StringLogicalType{},
+			pq.Types.ByteArray,
+			-1,
+			-1,
+		),
+	)
 }
 
 // numberOf is foreign of foreign_test.go.
@@ -80,7 +112,12 @@ func write(name string, fields schema.FieldList, number func(i, column int) floa
 }
 
 // create writes a file. The function put writes one column of a row group, whose first row is given.
-func create(name string, fields schema.FieldList, opts []pq.WriterProperty, put func(c file.ColumnChunkWriter, first int) error) {
+func create(
+	name string,
+	fields schema.FieldList,
+	opts []pq.WriterProperty,
+	put func(c file.ColumnChunkWriter, first int) error,
+) {
 	out, err := os.Create("../arrow-" + name + ".parquet")
 	check(err)
 	root := schema.MustGroup(schema.NewGroupNode("schema", pq.Repetitions.Required, fields, -1))

@@ -80,8 +80,18 @@ func BenchmarkCosines(b *testing.B) {
 	}
 	for _, k := range All() {
 		measure(k.Name+"/Cos", len(v), "Gcos/s", func() { k.Cos(len(v), 1, &v[0], &y[0]) })
-		measure(k.Name+"/Chain", 2*n*entries, "GFLOP/s", func() { k.Cosines.Chain(n, entries, &x[0], &columns[0], &w[0], &u[0], &z[0]) })
-		measure(k.Name+"/Chain4", 8*n*inputs, "GFLOP/s", func() { k.Cosines.Chain4(n, inputs, &x[0], inputs, &w[0], &u[0], 0, &z[0], n) })
+		measure(
+			k.Name+"/Chain",
+			2*n*entries,
+			"GFLOP/s",
+			func() { k.Cosines.Chain(n, entries, &x[0], &columns[0], &w[0], &u[0], &z[0]) },
+		)
+		measure(
+			k.Name+"/Chain4",
+			8*n*inputs,
+			"GFLOP/s",
+			func() { k.Cosines.Chain4(n, inputs, &x[0], inputs, &w[0], &u[0], 0, &z[0], n) },
+		)
 	}
 	measure("math.Cos", len(v), "Gcos/s", func() {
 		for j, x := range v {

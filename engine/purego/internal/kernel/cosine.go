@@ -27,8 +27,9 @@ type Cosines struct {
 // nearLimit is the largest |x| of the fast method for cos x. The method subtracts a multiple of π/2 in three parts.
 const nearLimit = 1 << 20
 
-// Cos computes y_j = scale·cos(x_j) for j < n, and reports whether all x_j are finite. For a finite number the computed
-// cosine has an error of less than one ulp; otherwise it is NaN. The product with scale is rounded once more.
+// Cos computes y_j = scale·cos(x_j) for j < n, and reports whether all x_j are finite. For a finite number the
+// computed cosine has an error of less than one ulp; otherwise it is NaN. The product with scale is rounded once
+// more.
 func (k *Kernel) Cos(n int, scale float64, x, y *float64) (finite bool) {
 	finite = true
 	for done := 0; done < n; {
@@ -43,8 +44,8 @@ func (k *Kernel) Cos(n int, scale float64, x, y *float64) (finite bool) {
 	return finite
 }
 
-// halfPi1 + halfPi2 + halfPi3 is π/2 with an error of at most 2⁻¹⁴¹. halfPi1 has 53 bits. halfPi2 has 33 bits, so
-// that its product with an integer below 2²⁰ is exact.
+// halfPi1 + halfPi2 + halfPi3 is π/2 with an error of at most 2⁻¹⁴¹. halfPi1 has 53 bits. halfPi2 has 33 bits,
+// so that its product with an integer below 2²⁰ is exact.
 const (
 	halfPi1 = 0x1.921fb54442d18p+0
 	halfPi2 = 0x1.1a626331p-54
@@ -59,8 +60,8 @@ const (
 )
 
 // sinCoefficients are the coefficients of r³, r⁵, … in a polynomial close to sin r. cosCoefficients are the
-// coefficients of r⁴, r⁶, … in a polynomial close to cos r. They were computed by the Remez algorithm. For |r| <= π/4
-// the relative errors are at most 2⁻⁵⁶ and 2⁻⁵⁹.
+// coefficients of r⁴, r⁶, … in a polynomial close to cos r. They were computed by the Remez algorithm. For |r|
+// <= π/4 the relative errors are at most 2⁻⁵⁶ and 2⁻⁵⁹.
 var (
 	sinCoefficients = [6]float64{-0x1.5555555555548p-3, 0x1.111111110f7dp-7, -0x1.a01a019bfde86p-13,
 		0x1.71de3567cde2p-19, -0x1.ae5e5a8d5ea4cp-26, 0x1.5d8fd078426b1p-33}

@@ -16,10 +16,10 @@ var twoOverPiBits = [...]uint64{0,
 // farCosine returns cos x for |x| > nearLimit, by exact reduction to |r| <= π/4 (M. Payne, R. Hanek, "Radian
 // reduction for trigonometric functions", ACM SIGNUM Newsletter 18, 1983).
 //
-// Let x = m·2ᵉ, where m has 53 bits. The bits of 2/π with weights of at least 4·2⁻ᵉ contribute multiples of four to
-// x·2/π. These are whole turns and are skipped. The product of m and the next 256 bits, modulo 2²⁵⁶, has the quadrant
-// in the first two bits. The fraction of the quadrant follows, with an error of 2⁻²⁰⁰. For a float64 this fraction
-// exceeds 2⁻⁶⁴, so that more than the 106 bits of r + l are correct.
+// Let x = m·2ᵉ, where m has 53 bits. The bits of 2/π with weights of at least 4·2⁻ᵉ contribute multiples of
+// four to x·2/π. These are whole turns and are skipped. The product of m and the next 256 bits, modulo 2²⁵⁶,
+// has the quadrant in the first two bits. The fraction of the quadrant follows, with an error of 2⁻²⁰⁰. For a
+// float64 this fraction exceeds 2⁻⁶⁴, so that more than the 106 bits of r + l are correct.
 func farCosine(x float64) float64 {
 	if math.IsNaN(x) || math.IsInf(x, 0) {
 		return math.NaN()

@@ -73,8 +73,22 @@ func ulps(got float64, want *big.Float) float64 {
 // hardArguments are numbers of every kind, so many random ones among them.
 func hardArguments(random int) []float64 {
 	rng := rand.New(rand.NewPCG(3, 4))
-	x := []float64{0, math.Copysign(0, -1), math.SmallestNonzeroFloat64, 0x1p-1022, 0x1p-1030, 0x1p-27, 0x1p-26, 1, math.MaxFloat64,
-		math.Pi, math.Pi / 2, math.Pi / 4, 3 * math.Pi / 4, 0x1.6ac5b262ca1ffp+849} // the last is nearest of all to a multiple of π/2
+	x := []float64{
+		0,
+		math.Copysign(0, -1),
+		math.SmallestNonzeroFloat64,
+		0x1p-1022,
+		0x1p-1030,
+		0x1p-27,
+		0x1p-26,
+		1,
+		math.MaxFloat64,
+		math.Pi,
+		math.Pi / 2,
+		math.Pi / 4,
+		3 * math.Pi / 4,
+		0x1.6ac5b262ca1ffp+849,
+	} // the last is nearest of all to a multiple of π/2
 	for _, v := range []float64{nearLimit, math.Pi / 4, 3 * math.Pi / 4, 0x1p52, 0x1p53, 0x1p63, 0x1p64} {
 		for range 3 {
 			x = append(x, v, -v)
@@ -234,7 +248,15 @@ func TestChain(t *testing.T) {
 				}
 				g.begin("n %d, k %d", n, k)
 				pw, pf, z := g.put(0, w), g.put(1, from), g.blank(2, n)
-				g.kernel.Cosines.Chain(n, k, unsafe.SliceData(x), unsafe.SliceData(columns), unsafe.SliceData(pw), unsafe.SliceData(pf), unsafe.SliceData(z))
+				g.kernel.Cosines.Chain(
+					n,
+					k,
+					unsafe.SliceData(x),
+					unsafe.SliceData(columns),
+					unsafe.SliceData(pw),
+					unsafe.SliceData(pf),
+					unsafe.SliceData(z),
+				)
 				g.written(1, n, n+1, z)
 				for c := range n {
 					column := make([]float64, k)
@@ -258,7 +280,17 @@ func TestChain4(t *testing.T) {
 					from := g.normal(3*ldf + n)
 					g.begin("n %d, k %d, ldx %d, ldf %d, ldz %d", n, k, ldx, ldf, ldz)
 					z := g.blank(2, extent(4, n, ldz))
-					g.kernel.Cosines.Chain4(n, k, unsafe.SliceData(x), ldx, unsafe.SliceData(w), unsafe.SliceData(from), ldf, unsafe.SliceData(z), ldz)
+					g.kernel.Cosines.Chain4(
+						n,
+						k,
+						unsafe.SliceData(x),
+						ldx,
+						unsafe.SliceData(w),
+						unsafe.SliceData(from),
+						ldf,
+						unsafe.SliceData(z),
+						ldz,
+					)
 					g.written(4, n, ldz, z)
 					for i := range 4 * n {
 						r, c := i/n, i%n
@@ -266,7 +298,11 @@ func TestChain4(t *testing.T) {
 						for j := range column {
 							column[j] = w[j*n+c]
 						}
-						g.equal(fmt.Sprintf("row %d, element %d", r, c), z[r*ldz+c:][:1], []float64{chained(from[r*ldf+c], row(x, r, k, ldx), column)})
+						g.equal(
+							fmt.Sprintf("row %d, element %d", r, c),
+							z[r*ldz+c:][:1],
+							[]float64{chained(from[r*ldf+c], row(x, r, k, ldx), column)},
+						)
 					}
 				}
 			}

@@ -33,8 +33,8 @@ func tileRowsBGo(k int, alpha float64, a, b *float64, ldb int, c *float64, ldc i
 	tileOf(k, alpha, a, 1, 4, b, ldb, c, ldc, add)
 }
 
-// tileOf computes C = alpha·A·B for 4×4 matrices C, or adds to C if add is true. Element l of row r of A is a[r·row +
-// l·step]. tileOf processes two rows at a time, whose eight sums fit into registers.
+// tileOf computes C = alpha·A·B for 4×4 matrices C, or adds to C if add is true. Element l of row r of A is
+// a[r·row + l·step]. tileOf processes two rows at a time, whose eight sums fit into registers.
 func tileOf(k int, alpha float64, a *float64, row, step int, b *float64, ldb int, c *float64, ldc int, add bool) {
 	for r := 0; r < 4; r += 2 {
 		var s00, s01, s02, s03, s10, s11, s12, s13 float64

@@ -13,7 +13,13 @@ const guardsWatched = false
 func newArea(t testing.TB, n int) area {
 	page := syscall.Getpagesize()
 	size := (8*n + page - 1) / page * page
-	mem, err := syscall.Mmap(-1, 0, page+size+page, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_ANON|syscall.MAP_PRIVATE)
+	mem, err := syscall.Mmap(
+		-1,
+		0,
+		page+size+page,
+		syscall.PROT_READ|syscall.PROT_WRITE,
+		syscall.MAP_ANON|syscall.MAP_PRIVATE,
+	)
 	if err != nil {
 		t.Fatal(err)
 	}

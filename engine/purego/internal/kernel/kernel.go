@@ -18,12 +18,12 @@ type Kernel struct {
 	// Unit is the number of rows of a tile of C. A tile has Unit to len(Tile)·Unit columns.
 	Unit int
 
-	// Tile[u−1] computes the Unit×(u·Unit) matrix C = alpha·AᵀB for packed A (k×Unit) and B (k×u·Unit). If add is
-	// true, the product is added to C.
+	// Tile[u−1] computes the Unit×(u·Unit) matrix C = alpha·AᵀB for packed A (k×Unit) and B (k×u·Unit). If add
+	// is true, the product is added to C.
 	Tile []tile
 
-	// TileRowsA[u−1] and TileRowsB[u−1] give the same bits as Tile[u−1]. TileRowsA reads rows of Aᵀ instead of packed A.
-	// TileRowsB reads rows of B instead of packed B.
+	// TileRowsA[u−1] and TileRowsB[u−1] give the same bits as Tile[u−1]. TileRowsA reads rows of Aᵀ instead of
+	// packed A. TileRowsB reads rows of B instead of packed B.
 	TileRowsA []tileRowsA
 	TileRowsB []tileRowsB
 
@@ -44,8 +44,8 @@ type Kernel struct {
 	// Symv4 computes s = A·x and y += cᵀ·A like Dot4 and Axpy4, but reads A once.
 	Symv4 func(n int, c0, c1, c2, c3 float64, a *float64, lda int, x, y *float64) (s0, s1, s2, s3 float64)
 
-	// Dots[u−1] computes S = A·Xᵀ, and Axpys[u−1] computes Y += Cᵀ·A, with the same bits as Dot4 and Axpy4. A is 4×n, X
-	// and Y are u×n, and S and C are 4×u. Dots and Axpys have the same length.
+	// Dots[u−1] computes S = A·Xᵀ, and Axpys[u−1] computes Y += Cᵀ·A, with the same bits as Dot4 and Axpy4. A
+	// is 4×n, X and Y are u×n, and S and C are 4×u. Dots and Axpys have the same length.
 	Dots  []dots
 	Axpys []axpys
 

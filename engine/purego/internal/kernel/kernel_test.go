@@ -195,7 +195,12 @@ type multiplication func(k int, alpha float64, a, b, c []float64, ldc int, add b
 // B (k×cols), for every way that they can lie in memory.
 func (g *guarded) tiles(test func(rows, cols int, name string, multiply multiplication)) {
 	if n := len(g.kernel.Tile); n != len(g.kernel.TileRowsA) || n != len(g.kernel.TileRowsB) {
-		g.Fatalf("Tile for up to %d units of columns, TileRowsA for %d, TileRowsB for %d", n, len(g.kernel.TileRowsA), len(g.kernel.TileRowsB))
+		g.Fatalf(
+			"Tile for up to %d units of columns, TileRowsA for %d, TileRowsB for %d",
+			n,
+			len(g.kernel.TileRowsA),
+			len(g.kernel.TileRowsB),
+		)
 	}
 	rows := g.kernel.Unit
 	transposed := func(k int, a []float64) *float64 {
@@ -207,18 +212,42 @@ func (g *guarded) tiles(test func(rows, cols int, name string, multiply multipli
 	}
 	for u, tile := range g.kernel.Tile {
 		cols := (u + 1) * rows
-		test(rows, cols, fmt.Sprintf("Tile %d×%d", rows, cols), func(k int, alpha float64, a, b, c []float64, ldc int, add bool) {
-			tile(k, alpha, transposed(k, a), unsafe.SliceData(g.put(1, b)), &c[0], ldc, add)
-		})
+		test(
+			rows,
+			cols,
+			fmt.Sprintf("Tile %d×%d", rows, cols),
+			func(k int, alpha float64, a, b, c []float64, ldc int, add bool) {
+				tile(k, alpha, transposed(k, a), unsafe.SliceData(g.put(1, b)), &c[0], ldc, add)
+			},
+		)
 		for _, apart := range []int{0, 1, 5} {
-			test(rows, cols, fmt.Sprintf("TileRowsA %d×%d, lda +%d", rows, cols, apart), func(k int, alpha float64, a, b, c []float64, ldc int, add bool) {
-				pa := g.matrix(0, rows, k, k+apart, a)
-				g.kernel.TileRowsA[u](k, alpha, unsafe.SliceData(pa), k+apart, unsafe.SliceData(g.put(1, b)), &c[0], ldc, add)
-			})
-			test(rows, cols, fmt.Sprintf("TileRowsB %d×%d, ldb +%d", rows, cols, apart), func(k int, alpha float64, a, b, c []float64, ldc int, add bool) {
-				pb := g.matrix(1, k, cols, cols+apart, b)
-				g.kernel.TileRowsB[u](k, alpha, transposed(k, a), unsafe.SliceData(pb), cols+apart, &c[0], ldc, add)
-			})
+			test(
+				rows,
+				cols,
+				fmt.Sprintf("TileRowsA %d×%d, lda +%d", rows, cols, apart),
+				func(k int, alpha float64, a, b, c []float64, ldc int, add bool) {
+					pa := g.matrix(0, rows, k, k+apart, a)
+					g.kernel.TileRowsA[u](
+						k,
+						alpha,
+						unsafe.SliceData(pa),
+						k+apart,
+						unsafe.SliceData(g.put(1, b)),
+						&c[0],
+						ldc,
+						add,
+					)
+				},
+			)
+			test(
+				rows,
+				cols,
+				fmt.Sprintf("TileRowsB %d×%d, ldb +%d", rows, cols, apart),
+				func(k int, alpha float64, a, b, c []float64, ldc int, add bool) {
+					pb := g.matrix(1, k, cols, cols+apart, b)
+					g.kernel.TileRowsB[u](k, alpha, transposed(k, a), unsafe.SliceData(pb), cols+apart, &c[0], ldc, add)
+				},
+			)
 		}
 	}
 }
@@ -274,7 +303,15 @@ func TestTileBits(t *testing.T) {
 				for i := range pa {
 					pa[i] = a[i%rows*k+i/rows]
 				}
-				g.kernel.Tile[len(g.kernel.Tile)-1](k, 0.7, unsafe.SliceData(pa), unsafe.SliceData(pb), &want[0], most, add)
+				g.kernel.Tile[len(g.kernel.Tile)-1](
+					k,
+					0.7,
+					unsafe.SliceData(pa),
+					unsafe.SliceData(pb),
+					&want[0],
+					most,
+					add,
+				)
 				want = slices.Clone(want)
 				g.tiles(func(rows, cols int, name string, multiply multiplication) {
 					for shift := range most {
@@ -439,7 +476,11 @@ func TestDots(t *testing.T) {
 			g.written(4, u, lds, s)
 			for q := range u {
 				s0, s1, s2, s3 := g.kernel.Dot4(n, unsafe.SliceData(a), lda, unsafe.SliceData(row(x, q, n, ldx)))
-				g.equal(fmt.Sprint("Dots against Dot4: vector ", q), []float64{s[q], s[lds+q], s[2*lds+q], s[3*lds+q]}, []float64{s0, s1, s2, s3})
+				g.equal(
+					fmt.Sprint("Dots against Dot4: vector ", q),
+					[]float64{s[q], s[lds+q], s[2*lds+q], s[3*lds+q]},
+					[]float64{s0, s1, s2, s3},
+				)
 			}
 		})
 	})
@@ -455,7 +496,16 @@ func TestAxpys(t *testing.T) {
 			got := slices.Clone(y)
 			for q := range u {
 				want := g.put(2, row(y0, q, n, n))
-				g.kernel.Axpy4(n, c[q], c[ldc+q], c[2*ldc+q], c[3*ldc+q], unsafe.SliceData(a), lda, unsafe.SliceData(want))
+				g.kernel.Axpy4(
+					n,
+					c[q],
+					c[ldc+q],
+					c[2*ldc+q],
+					c[3*ldc+q],
+					unsafe.SliceData(a),
+					lda,
+					unsafe.SliceData(want),
+				)
 				g.equal(fmt.Sprint("Axpys against Axpy4: vector ", q), row(got, q, n, ldy), want)
 			}
 		})

@@ -158,12 +158,14 @@ func closeSumsNEON(n int, sigma, eps float64, c, h, l, gh, gl, ge *float64)
 //go:noescape
 func addSumsNEON(n int, h, l, e, gh, gl, ge *float64)
 
-// chainNEON computes z = f + Σ x_l·w_l with k terms, added one after the other; w_l is row columns[l] of W (row length n).
+// chainNEON computes z = f + Σ x_l·w_l with k terms, added one after the other; w_l is row columns[l] of W (row
+// length n).
 //
 //go:noescape
 func chainNEON(n, k int, x *float64, columns *int32, w, from, z *float64)
 
-// chain4NEON computes Z = F + X·W for X (4×k), W (k×n), F and Z (4×n). The k terms of an element are added one after the other.
+// chain4NEON computes Z = F + X·W for X (4×k), W (k×n), F and Z (4×n). The k terms of an element are added one
+// after the other.
 //
 //go:noescape
 func chain4NEON(n, k int, x *float64, ldx int, w, from *float64, ldf int, z *float64, ldz int)
@@ -184,12 +186,14 @@ func centreNEON(n int, x, origin, mean, z *float64)
 //go:noescape
 func spread4NEON(n int, x *float64, ldx int, origin, sum, squares *float64)
 
-// norms4NEON computes s_i = Σ x_ij² for the rows of X (4×n), each from four partial sums, added as (s₀ + s₂) + (s₁ + s₃).
+// norms4NEON computes s_i = Σ x_ij² for the rows of X (4×n), each from four partial sums, added as (s₀ + s₂) +
+// (s₁ + s₃).
 //
 //go:noescape
 func norms4NEON(n int, x *float64, ldx int) (s0, s1, s2, s3 float64)
 
-// squares4NEON computes s_i = Σ x_ij² for the rows of X (4×n), each from four partial sums, added as (s₀ + s₁) + (s₂ + s₃).
+// squares4NEON computes s_i = Σ x_ij² for the rows of X (4×n), each from four partial sums, added as (s₀ + s₁)
+// + (s₂ + s₃).
 //
 //go:noescape
 func squares4NEON(n int, x *float64, ldx int) (s0, s1, s2, s3 float64)

@@ -9,8 +9,8 @@ type Rows struct {
 	// Spread4 adds z_ij = x_ij − origin_j to sum_j, and z_ij² to squares_j, for the four rows i of X (4×n) in order.
 	Spread4 func(n int, x *float64, ldx int, origin, sum, squares *float64)
 
-	// Norms4 computes s_i = Σ x_ij² for the rows of X (4×n), as (p₀ + p₂) + (p₁ + p₃). The partial sum p_q adds the
-	// squares of elements q, q+4, … of a row. If n is not a multiple of four, the squares of the last n mod 4
+	// Norms4 computes s_i = Σ x_ij² for the rows of X (4×n), as (p₀ + p₂) + (p₁ + p₃). The partial sum p_q
+	// adds the squares of elements q, q+4, … of a row. If n is not a multiple of four, the squares of the last n mod 4
 	// elements are added to p₀.
 	Norms4 func(n int, x *float64, ldx int) (s0, s1, s2, s3 float64)
 

@@ -58,8 +58,16 @@ func TestTwofoldMax(t *testing.T) {
 				for j := range c {
 					c[j] = math.Abs(c[j])
 				}
-				g.twins("Maxima", [][]float64{slices.Clone(a), g.normal(4), slices.Clone(c)}, func(k *Twofold, p []*float64) { k.Maxima(n, p[0], lda, p[1], p[2]) })
-				g.twins("ColMax", [][]float64{a, {0.5, 1, 0, 0x1p90}, c}, func(k *Twofold, p []*float64) { k.ColMax(n, p[1], p[0], lda, p[2]) })
+				g.twins(
+					"Maxima",
+					[][]float64{slices.Clone(a), g.normal(4), slices.Clone(c)},
+					func(k *Twofold, p []*float64) { k.Maxima(n, p[0], lda, p[1], p[2]) },
+				)
+				g.twins(
+					"ColMax",
+					[][]float64{a, {0.5, 1, 0, 0x1p90}, c},
+					func(k *Twofold, p []*float64) { k.ColMax(n, p[1], p[0], lda, p[2]) },
+				)
 			}
 		}
 	})
@@ -79,10 +87,18 @@ func TestTwofoldSums(t *testing.T) {
 				coef[4+i] = coef[i] * 0x1p-55
 			}
 			const sigma, eps = 10, 0x1p-80
-			g.twins("Open", [][]float64{slices.Clone(c), g.normal(n), g.normal(n)}, func(k *Twofold, p []*float64) { k.Open(n, sigma, p[0], p[1], p[2]) })
+			g.twins(
+				"Open",
+				[][]float64{slices.Clone(c), g.normal(n), g.normal(n)},
+				func(k *Twofold, p []*float64) { k.Open(n, sigma, p[0], p[1], p[2]) },
+			)
 			h, l := make([]float64, n), make([]float64, n)
 			openGo(n, sigma, unsafe.SliceData(c), unsafe.SliceData(h), unsafe.SliceData(l))
-			g.twins("Axpys", [][]float64{h, l, a[:4*n], coef}, func(k *Twofold, p []*float64) { k.Axpys(n, p[3], p[2], n, p[0], p[1]) })
+			g.twins(
+				"Axpys",
+				[][]float64{h, l, a[:4*n], coef},
+				func(k *Twofold, p []*float64) { k.Axpys(n, p[3], p[2], n, p[0], p[1]) },
+			)
 			axpysTwofoldGo(n, unsafe.SliceData(coef), unsafe.SliceData(a), n, unsafe.SliceData(h), unsafe.SliceData(l))
 			gh, gl := g.normal(n), make([]float64, n)
 			bounds := [2][]float64{make([]float64, n), make([]float64, n)}
@@ -91,10 +107,14 @@ func TestTwofoldSums(t *testing.T) {
 				k.Close(n, sigma, eps, p[2], p[3], p[4], p[0], p[1], unsafe.SliceData(bounds[at]))
 				at++
 			})
-			g.twins("Add", [][]float64{g.normal(n), make([]float64, n), slices.Clone(gh), slices.Clone(gl), slices.Clone(c)}, func(k *Twofold, p []*float64) {
-				at = (at + 1) % 2
-				k.Add(n, p[2], p[3], p[4], p[0], p[1], unsafe.SliceData(bounds[1-at]))
-			})
+			g.twins(
+				"Add",
+				[][]float64{g.normal(n), make([]float64, n), slices.Clone(gh), slices.Clone(gl), slices.Clone(c)},
+				func(k *Twofold, p []*float64) {
+					at = (at + 1) % 2
+					k.Add(n, p[2], p[3], p[4], p[0], p[1], unsafe.SliceData(bounds[1-at]))
+				},
+			)
 			for j := range bounds[0] {
 				g.near("bound", j, bounds[0][j], bounds[1][j], bounds[1][j], 8)
 			}
