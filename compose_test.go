@@ -21,7 +21,7 @@ import (
 	"github.com/fdridge/fdridge/ridge"
 	"github.com/fdridge/fdridge/ridge/choose"
 	"github.com/fdridge/fdridge/ridge/classes"
-	"github.com/fdridge/fdridge/ridge/project"
+	"github.com/fdridge/fdridge/ridge/columns"
 	"github.com/fdridge/fdridge/ridge/ridgetest"
 )
 
@@ -541,7 +541,7 @@ func reasonToRefuse(err error) string {
 	if e, ok := errors.AsType[*fdridge.OptionError](err); ok {
 		return e.Error()
 	}
-	if _, ok := errors.AsType[*project.DependentError](err); ok {
+	if _, ok := errors.AsType[*columns.DependentError](err); ok {
 		return "dependent columns"
 	}
 	if _, ok := errors.AsType[*ridge.SingularError](err); ok {

@@ -31,7 +31,13 @@ func (j *job) factorise(ctx context.Context, steps plan.Steps) (*factored, error
 	}
 	var err error
 	f.factors, err = ridge.Factorize(ctx, j.src, j.Gammas, ridge.ExactOptions{
-		Method: steps.Method, Intercept: !j.NoIntercept, Backend: j.Backend, MaxBytes: j.MaxBytes, Tol: j.Tol, Projected: j.rounding(), Rounding: j.entryRounding(), Progress: j.progress(Reading, 1),
+		Method:      steps.Method,
+		Intercept:   !j.NoIntercept,
+		Backend:     j.Backend,
+		MaxBytes:    j.MaxBytes,
+		Tol:         j.goal,
+		RowErrors:   j.columns.Errors(),
+		Progress:    j.progress(Reading, 1),
 		LeaveOneOut: j.choosesGamma() && j.Select.LeavesOut(),
 	})
 	if err != nil {
@@ -210,7 +216,14 @@ func (f *factored) isCheapByQR() bool {
 // factoriseQR reads the rows for a QR factorisation.
 func (f *factored) factoriseQR(ctx context.Context, gammas []float64, leaveOneOut bool) (*ridge.Factorization, error) {
 	return ridge.Factorize(ctx, f.src, gammas, ridge.ExactOptions{
-		Method: ridge.QR, Intercept: !f.NoIntercept, Backend: f.Backend, MaxBytes: f.MaxBytes, Tol: f.Tol, Projected: f.rounding(), Rounding: f.entryRounding(), Progress: f.progress(Reading, 1), LeaveOneOut: leaveOneOut,
+		Method:      ridge.QR,
+		Intercept:   !f.NoIntercept,
+		Backend:     f.Backend,
+		MaxBytes:    f.MaxBytes,
+		Tol:         f.goal,
+		RowErrors:   f.columns.Errors(),
+		Progress:    f.progress(Reading, 1),
+		LeaveOneOut: leaveOneOut,
 	})
 }
 
@@ -285,7 +298,7 @@ func (f *factored) findLeastGamma(ctx context.Context) (float64, error) {
 			if err != nil {
 				return 0, err
 			}
-			reached = fits[0].WorstError() <= f.Tol
+			reached = fits[0].WorstError() <= f.goal
 		}
 		if reached {
 			above, least = exponent, gamma
@@ -359,7 +372,7 @@ func (f *factored) certifyAgain(ctx context.Context, fits []*ridge.Solution) err
 	for _, s := range fits {
 		before = max(before, s.Passes)
 	}
-	f.factors.SetTol(f.Tol)
+	f.factors.SetTol(f.goal)
 	if err := f.factors.Certify(ctx, f.src, fits); err != nil {
 		return err
 	}

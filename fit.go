@@ -17,7 +17,7 @@ import (
 //  1. Every option without a value gets its default. Contradictory options cause an *[OptionError].
 //  2. [plan.Choose] chooses the method.
 //  3. If the caller wants a summary that the fit does not build, a pass builds it. If some columns
-//     have no penalty, a pass computes how to project them out; see [project.New].
+//     have no penalty, a pass computes how to project them out; see [columns.Map].
 //  4. One pass reads the rows. A sketching method builds a summary by [ridge.Summarize], or by [choose.CrossValidate] if
 //     there are folds. A direct method factors a matrix by [ridge.Factorize]. If γ or penalties are chosen from a sketch,
 //     another pass before it builds the sketch.
@@ -59,11 +59,11 @@ func Fit(ctx context.Context, src dataset.Source, opts Options) (*Result, error)
 			return nil, err
 		}
 	}
-	if j.free != nil {
-		if err := j.project(ctx); err != nil {
+	if j.columns.DependsOnRows() {
+		if err := j.learn(ctx); err != nil {
 			return nil, err
 		}
-		steps = plan.Choose(j.problem()) // the sketching pass has counted the rows
+		steps = plan.Choose(j.problem()) // the pass has counted the rows
 	}
 	first, err := j.summarise(ctx, steps)
 	if err != nil {
@@ -84,10 +84,10 @@ func FitSummary(ctx context.Context, src dataset.Source, sum *ridge.Summary, opt
 		return nil, err
 	}
 	if opts.Rounding != nil {
-		sum.Rounded(opts.Rounding)
+		sum.WithErrors(ridge.RowErrors{Rounding: opts.Rounding})
 	}
-	if j.penalty != nil {
-		sum, err = sum.Penalize(j.penalty)
+	if penalty := j.columns.Penalty(); penalty != nil {
+		sum, err = sum.Penalize(penalty)
 		if err != nil {
 			return nil, err
 		}

@@ -21,18 +21,17 @@ var (
 // A job is the state of a running fit.
 type job struct {
 	Options
-	src    dataset.Source // the rows after projection and division by the roots of the penalties; nil without rows
-	n      int64          // number of rows, -1 if it is unknown
-	d, t   int
-	once   bool // the rows can be read only once
-	sparse bool // the first rows are sparse; set only by countRows
+	asksLOO bool  // the caller asked for leave-one-out errors
+	n       int64 // number of rows, -1 if it is unknown
+	d, t    int   // numbers of columns after the change of columns, and of targets
+	once    bool  // the rows can be read only once
+	sparse  bool  // the first rows are sparse; set only by countRows
 
-	decided     // state of a classification
-	unpenalized // describes the columns without penalty; d and penalty do not include these columns
+	mapping // the change of columns
+	decided // state of a classification
 
-	kept    *ridge.Summary // the summary for the caller, if the fit builds none of all columns
-	penalty []float64      // the penalty of each column; nil means 1
-	trace   []Step
+	kept  *ridge.Summary // the summary for the caller, if the fit builds none of all columns
+	trace []Step
 	chosen
 	bands *choose.BandChoice
 }
@@ -46,7 +45,7 @@ type chosen struct {
 // manyTargets or more targets keep all cores busy without parallel sketches.
 const manyTargets = 512
 
-// resolve returns a job with completed options and scaled rows.
+// resolve returns a job with completed options and changed columns.
 func resolve(src dataset.Source, opts Options) (*job, error) {
 	if err := opts.Check(); err != nil {
 		return nil, err
@@ -68,23 +67,19 @@ func resolve(src dataset.Source, opts Options) (*job, error) {
 	if err := opts.fill(!once); err != nil {
 		return nil, err
 	}
-	j := &job{Options: opts, src: src, decided: decided{labelled: labelled}, once: once, unpenalized: unpenalized{
-		bands: opts.Bands, penalty: opts.Penalty, method: opts.Method, tol: opts.Tol, given: opts.Rounding, asksLOO: asksLOO,
-	}}
+	j := &job{Options: opts, asksLOO: asksLOO, once: once}
+	j.rows, j.labelled = src, labelled
 	j.n, j.d, j.t = src.Dims()
-	if j.Rounding != nil && len(j.Rounding) != j.d {
-		return nil, &OptionError{[]string{"Rounding"}, "there must be one number for each feature"}
-	}
 	if j.PerTarget && j.Lanes == 0 && j.t >= manyTargets {
 		j.Lanes = 1
 	}
 	if j.Size == 0 {
 		j.Size = plan.LosslessSize(j.n, j.d)
 	}
-	if err := j.findUnpenalized(); err != nil {
+	if err := j.checkPerTarget(); err != nil {
 		return nil, err
 	}
-	return j, j.resolvePenalty()
+	return j, j.resolveColumns()
 }
 
 // resolveSummary returns the job of a fit to a summary.
@@ -127,60 +122,30 @@ func resolveSummary(src dataset.Source, sum *ridge.Summary, opts Options) (*job,
 	if err := opts.fill(src != nil && !dataset.Once(src)); err != nil {
 		return nil, err
 	}
-	j := &job{Options: opts, src: src, n: sum.Rows(), d: cfg.Dim, t: cfg.Targets}
-	return j, j.resolvePenalty()
-}
-
-// resolvePenalty sets the penalties, scales the rows, and checks PerTarget.
-func (j *job) resolvePenalty() error {
-	switch {
-	case j.PerTarget && len(j.Gammas) != j.t && !j.choosesGamma():
-		return &OptionError{
-			[]string{"PerTarget", "Gammas"},
-			fmt.Sprintf("%d gammas for %d targets", len(j.Gammas), j.t),
-		}
-	case j.Penalty != nil && len(j.Penalty) != j.d:
-		return &OptionError{[]string{"Penalty"}, "there must be one penalty for each feature"}
-	case j.Bands != nil:
-		p, err := choose.Penalties(j.d, j.Penalty, j.Bands)
-		if err != nil {
-			return err
-		}
-		if !j.choosesBands() {
-			j.penalty, j.bands = p, &choose.BandChoice{Bands: j.Bands, Choice: choose.Least(nil, nil)}
-		}
-	default:
-		j.penalty = j.Penalty
-	}
-	if j.free != nil {
-		return nil // project scales the projected rows
-	}
-	return j.scale()
-}
-
-// scale divides the columns by the roots of their penalties.
-func (j *job) scale() (err error) {
-	j.src, err = j.scaled(j.src)
-	return err
-}
-
-// scaled divides the columns by the roots of their penalties.
-func (j *job) scaled(src dataset.Source) (dataset.Source, error) {
-	if j.penalty == nil || src == nil {
-		return src, nil
-	}
-	scaling, err := dataset.Penalty(j.penalty)
-	if err != nil {
+	j := &job{Options: opts, n: sum.Rows(), d: cfg.Dim, t: cfg.Targets}
+	j.rows = src
+	if err := j.checkPerTarget(); err != nil {
 		return nil, err
 	}
-	return scaling.Apply(src)
+	return j, j.resolveColumns()
+}
+
+// checkPerTarget returns an error unless there is a γ for each target, or for none.
+func (j *job) checkPerTarget() error {
+	if !j.PerTarget || j.choosesGamma() || len(j.Gammas) == j.t {
+		return nil
+	}
+	return &OptionError{
+		[]string{"PerTarget", "Gammas"},
+		fmt.Sprintf("%d gammas for %d targets", len(j.Gammas), j.t),
+	}
 }
 
 // countRows counts the rows if the choice of the method needs their number, and sets j.n. It sets j.sparse if the
 // choice depends on it.
 func (j *job) countRows(ctx context.Context) error {
 	_, isColumnar := dataset.ByColumns(j.src)
-	if j.free != nil || isColumnar || !plan.DependsOnRows(j.problem()) { // projected rows and columns are dense
+	if j.columns.DependsOnRows() || isColumnar || !plan.DependsOnRows(j.problem()) { // projected rows and columns are dense
 		return nil
 	}
 	rows := int64(0)
@@ -194,8 +159,8 @@ func (j *job) countRows(ctx context.Context) error {
 		}
 		rows += int64(b.N)
 	}
-	j.n, j.src = rows, counted{j.src, rows}
-	return nil
+	j.n, j.rows = rows, counted{j.rows, rows}
+	return j.changeRows()
 }
 
 // A counted source is a source with n rows.
@@ -250,12 +215,12 @@ func (j *job) choosesFromSketch(m ridge.Method) bool {
 
 // choosesByTrials reports whether DualCG chooses γ.
 func (j *job) choosesByTrials() bool {
-	return j.Select.LeavesOut() && !j.PerTarget && j.free == nil && j.n >= 0 && j.n <= plan.MaxTrialRows
+	return j.Select.LeavesOut() && !j.PerTarget && !j.columns.DependsOnRows() && j.n >= 0 && j.n <= plan.MaxTrialRows
 }
 
 // keepsApart reports whether the caller wants a summary that a fit by method m does not build.
 func (j *job) keepsApart(m ridge.Method) bool {
-	return j.KeepSummary && (j.free != nil || m.IsDirect())
+	return j.KeepSummary && (j.columns.DependsOnRows() || m.IsDirect())
 }
 
 // checkMethod returns an error if method m cannot run.

@@ -60,9 +60,9 @@ type Options struct {
 	// Penalty holds a factor pⱼ ≥ 0 for each feature j: the penalty term is γ·Σ pⱼxⱼ². Observe, Summarized and
 	// Result.Summary refer to columns divided by √pⱼ. pⱼ = 0 has the same effect as listing j in Unpenalized.
 	Penalty []float64
-	// Unpenalized lists columns without penalty, counted from 0. There may be at most [project.MaxColumns]. Their
+	// Unpenalized lists columns without penalty, counted from 0. There may be at most [columns.MaxColumns]. Their
 	// coefficients are fitted by least squares, like an intercept. Fit first projects the other columns and the
-	// targets onto the orthogonal complement of these columns; see [project.New].
+	// targets onto the orthogonal complement of these columns; see [columns.Map].
 	//
 	// The projection needs one more pass, and all later passes read dense rows. The other columns must have a positive
 	// penalty. With a dual method, γ is chosen by GCV only. With Folds, the rows outside of each fold are fitted anew.

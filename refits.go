@@ -48,11 +48,11 @@ func (s *sketched) chooseByRefits(ctx context.Context) (err error) {
 // refitFolds fits the rows outside of each fold at all gammas, and sums the squared errors on the rows of the fold. Row
 // i is in fold i mod Folds.
 func (j *job) refitFolds(ctx context.Context, gammas []float64) (found *choose.HeldOut, passes int, err error) {
-	found = &choose.HeldOut{Rounding: j.unpenalized.given}
+	found = &choose.HeldOut{Rounding: j.Rounding}
 	folds := int64(j.Folds)
 	for k := range folds {
 		isHeld := func(row int64) bool { return row%folds == k }
-		rest, err := dataset.Where(j.source, func(row int64) bool { return !isHeld(row) })
+		rest, err := dataset.Where(j.rows, func(row int64) bool { return !isHeld(row) })
 		if err != nil {
 			return nil, 0, err
 		}
@@ -67,7 +67,7 @@ func (j *job) refitFolds(ctx context.Context, gammas []float64) (found *choose.H
 				fits[i] = r.Solutions[at]
 			}
 		}
-		held, err := dataset.Where(j.source, isHeld)
+		held, err := dataset.Where(j.rows, isHeld)
 		if err != nil {
 			return nil, 0, err
 		}
@@ -81,7 +81,7 @@ func (j *job) refitFolds(ctx context.Context, gammas []float64) (found *choose.H
 
 // refit returns the options of the fit of a fold. Penalties of bands are those that were chosen for all rows.
 func (j *job) refit(gammas []float64) Options {
-	bands := j.unpenalized.bands
+	bands := j.Bands
 	if j.bands != nil {
 		bands = slices.Clone(bands)
 		for i := range bands {
@@ -89,9 +89,21 @@ func (j *job) refit(gammas []float64) Options {
 		}
 	}
 	return Options{
-		Gammas: gammas, Penalty: j.unpenalized.penalty, Unpenalized: j.free, Bands: bands, Rounding: j.unpenalized.given,
-		Method: j.unpenalized.method, NoIntercept: j.NoIntercept, Tol: j.unpenalized.tol, MaxPasses: j.MaxPasses,
-		Size: j.Size, Lanes: j.Lanes, Backend: j.Backend, MaxBytes: j.MaxBytes,
-		Reducer: j.Reducer, Merge: j.Merge, Gather: j.Gather,
+		Gammas:      gammas,
+		Penalty:     j.Penalty,
+		Unpenalized: j.Unpenalized,
+		Bands:       bands,
+		Rounding:    j.Rounding,
+		Method:      j.Method,
+		NoIntercept: j.NoIntercept,
+		Tol:         j.Tol,
+		MaxPasses:   j.MaxPasses,
+		Size:        j.Size,
+		Lanes:       j.Lanes,
+		Backend:     j.Backend,
+		MaxBytes:    j.MaxBytes,
+		Reducer:     j.Reducer,
+		Merge:       j.Merge,
+		Gather:      j.Gather,
 	}
 }

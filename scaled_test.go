@@ -14,7 +14,7 @@ import (
 	"github.com/fdridge/fdridge/internal/verify/refbig"
 	"github.com/fdridge/fdridge/ridge"
 	"github.com/fdridge/fdridge/ridge/choose"
-	"github.com/fdridge/fdridge/ridge/project"
+	"github.com/fdridge/fdridge/ridge/columns"
 )
 
 // newFarProblem returns a problem whose columns are far from zero beside their spread. No penalty is a power of four,
@@ -227,7 +227,7 @@ func TestRoundedEntries(t *testing.T) {
 		for _, method := range methods {
 			opts.Method = method
 			found, err := fdridge.Fit(t.Context(), read.source(t), opts)
-			if _, dependent := errors.AsType[*project.DependentError](err); dependent {
+			if _, dependent := errors.AsType[*columns.DependentError](err); dependent {
 				continue
 			}
 			if _, singular := errors.AsType[*ridge.SingularError](err); singular {

@@ -31,7 +31,7 @@ func (j *job) sketch(ctx context.Context, steps plan.Steps) (*sketched, error) {
 	s := &sketched{job: j, method: steps.Method}
 	tell := j.progress(Sketching, 1)
 	var err error
-	if j.crossValidates() && j.projection == nil {
+	if j.crossValidates() && !j.columns.DependsOnRows() {
 		s.cv, err = j.crossValidate(ctx, tell)
 		if err == nil {
 			s.sum = s.cv.Summary
@@ -43,9 +43,6 @@ func (j *job) sketch(ctx context.Context, steps plan.Steps) (*sketched, error) {
 		return nil, err
 	}
 	s.current = s.sum
-	if j.projection != nil {
-		s.current = s.sum.Projected(j.projection.Rounding(j.penalty))
-	}
 	j.record(Step{Stage: Sketching, Method: steps.Method, Passes: 1, Reason: steps.Reason})
 	if j.Summarized != nil {
 		err = j.Summarized(s.sum)
@@ -75,7 +72,7 @@ func (j *job) sketchRows(ctx context.Context, tell func(rows int64)) (sum *ridge
 	if sum.Rows() == 0 {
 		return nil, ridge.ErrEmpty
 	}
-	return sum.Rounded(j.entryRounding()), nil
+	return sum.WithErrors(j.columns.Errors()), nil
 }
 
 // crossValidate makes a pass that sketches each fold.
@@ -85,7 +82,7 @@ func (j *job) crossValidate(ctx context.Context, tell func(rows int64)) (*choose
 		Gammas:    j.eachCandidates(),
 		MaxBytes:  j.MaxBytes,
 		FixedGrid: j.PerTarget,
-		Rounding:  j.entryRounding(),
+		Rounding:  j.columns.Errors().Rounding,
 		Merge:     j.Merge,
 	}
 	if tell != nil {
@@ -139,7 +136,7 @@ func (s *sketched) chooseGamma(ctx context.Context) ([]float64, error) {
 	var err error
 	switch s.Select {
 	case choose.CV:
-		if s.projection != nil {
+		if s.columns.DependsOnRows() {
 			err = s.chooseByRefits(ctx)
 			break
 		}
@@ -247,7 +244,7 @@ func (s *sketched) isDecided() bool {
 
 // dependsOnResiduals reports whether exact training errors would decide the choice.
 func (s *sketched) dependsOnResiduals() bool {
-	n := float64(s.sum.Rows()) - float64(len(s.free))
+	n := float64(s.sum.Rows()) - float64(len(s.columns.Unpenalized()))
 	if !s.NoIntercept {
 		n--
 	}
@@ -339,7 +336,11 @@ func (s *sketched) solveCandidates(ctx context.Context) error {
 // chooseBands chooses penalties by GCV and scales the rows. If the error bounds leave the choice uncertain, a pass
 // computes AᵀA, and chooseBands chooses again.
 func (s *sketched) chooseBands(ctx context.Context) error {
-	opts := choose.BandOptions{Bands: s.Bands, Penalty: s.Penalty, Candidates: s.Candidates}
+	bands, err := s.keptBands()
+	if err != nil {
+		return err
+	}
+	opts := choose.BandOptions{Bands: bands, Penalty: s.factors, Candidates: s.Candidates}
 	if !s.choosesGamma() {
 		opts.Candidates, opts.GivenGamma = s.Gammas, true
 	}
@@ -360,16 +361,23 @@ func (s *sketched) chooseBands(ctx context.Context) error {
 		}
 		choice.Passes, choice.Whole, choice.Spent = s.passes, s.current != s.sum, []reason.Reason{why}
 	}
-	s.penalty, err = choose.Penalties(s.d, s.Penalty, choice.Bands)
+	penalty, err := choose.Penalties(s.d, s.factors, choice.Bands)
 	if err != nil {
 		return err
 	}
+	for i := range choice.Bands {
+		choice.Bands[i].Columns = s.Bands[i].Columns
+	}
 	s.bands = choice
-	if err := s.scale(); err != nil {
+	s.columns, err = s.columns.Penalize(penalty)
+	if err != nil {
+		return err
+	}
+	if err := s.changeRows(); err != nil {
 		return err
 	}
 	sum := s.sum
-	s.sum, err = sum.Penalize(s.penalty)
+	s.sum, err = sum.Penalize(penalty)
 	if err != nil {
 		return err
 	}
@@ -377,7 +385,7 @@ func (s *sketched) chooseBands(ctx context.Context) error {
 		s.current = s.sum
 		return nil
 	}
-	s.current, err = s.current.Penalize(s.penalty)
+	s.current, err = s.current.Penalize(penalty)
 	return err
 }
 
@@ -401,7 +409,7 @@ func (s *sketched) solve(ctx context.Context, gammas []float64) ([]*ridge.Soluti
 		return s.oneShot(gammas)
 	}
 	opts := ridge.SolveOptions{
-		Method: s.method, Tol: s.Tol, MaxPasses: s.MaxPasses, Start: s.start(),
+		Method: s.method, Tol: s.goal, MaxPasses: s.MaxPasses, Start: s.start(),
 		Observe: s.Observe, Journal: ridge.After(s.Journal, s.journal), Reducer: s.Reducer,
 	}
 	if tell := s.Progress; tell != nil {

@@ -78,7 +78,7 @@ func (s *staged) solve(ctx context.Context, gammas []float64) ([]*ridge.Solution
 	if err != nil {
 		return nil, 0, err
 	}
-	s.trace, s.Tol, s.tightened = s.direct.trace, s.direct.Tol, s.direct.tightened
+	s.trace = s.direct.trace
 	for _, f := range fits {
 		f.Passes += 1 + s.sketch.passes
 	}

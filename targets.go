@@ -14,7 +14,7 @@ import (
 func (s *sketched) chooseEach(ctx context.Context) (gammas []float64, err error) {
 	switch s.Select {
 	case choose.CV:
-		if s.projection != nil {
+		if s.columns.DependsOnRows() {
 			err = s.chooseByRefits(ctx)
 			break
 		}
@@ -125,23 +125,12 @@ func (j *job) blockOfTargets() int {
 // join appends the targets of o to the targets of r. Both have the same candidates.
 func (r *Result) join(o *Result) {
 	f, g := r.Solutions[0], o.Solutions[0]
-	f.Targets, f.Gammas, f.Gamma = append(
-		f.Targets,
-		g.Targets...), append(
-		f.Gammas,
-		g.Gammas...), math.Min(
-		f.Gamma,
-		g.Gamma,
-	)
-	f.Contraction, f.Shrinkage, f.Status = math.Max(
-		f.Contraction,
-		g.Contraction,
-	), math.Max(
-		f.Shrinkage,
-		g.Shrinkage,
-	), f.Status.Worse(
-		g.Status,
-	)
+	f.Targets = append(f.Targets, g.Targets...)
+	f.Gammas = append(f.Gammas, g.Gammas...)
+	f.Gamma = math.Min(f.Gamma, g.Gamma)
+	f.Contraction = math.Max(f.Contraction, g.Contraction)
+	f.Shrinkage = math.Max(f.Shrinkage, g.Shrinkage)
+	f.Status = f.Status.Worse(g.Status)
 	f.EffectiveDimension.Lo = math.Min(f.EffectiveDimension.Lo, g.EffectiveDimension.Lo)
 	f.EffectiveDimension.Hi = math.Max(f.EffectiveDimension.Hi, g.EffectiveDimension.Hi)
 	f.EffectiveDimensions = append(f.EffectiveDimensions, g.EffectiveDimensions...)
@@ -152,15 +141,13 @@ func (r *Result) join(o *Result) {
 	if c == nil {
 		return
 	}
-	c.Gammas, c.Scores, c.Excess = append(
-		c.Gammas,
-		e.Gammas...), append(
-		c.Scores,
-		e.Scores...), append(
-		c.Excess,
-		e.Excess...)
-	c.AtEnd[0], c.AtEnd[1], c.Passes, c.Whole = c.AtEnd[0]+e.AtEnd[0], c.AtEnd[1]+e.AtEnd[1], c.Passes+e.Passes, c.Whole &&
-		e.Whole
+	c.Gammas = append(c.Gammas, e.Gammas...)
+	c.Scores = append(c.Scores, e.Scores...)
+	c.Excess = append(c.Excess, e.Excess...)
+	c.AtEnd[0] += e.AtEnd[0]
+	c.AtEnd[1] += e.AtEnd[1]
+	c.Passes += e.Passes
+	c.Whole = c.Whole && e.Whole
 	for _, why := range e.Spent {
 		if !slices.ContainsFunc(c.Spent, func(r reason.Reason) bool { return r.Rule == why.Rule }) {
 			c.Spent = append(c.Spent, why)

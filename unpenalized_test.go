@@ -17,7 +17,7 @@ import (
 	"github.com/fdridge/fdridge/internal/verify/refbig"
 	"github.com/fdridge/fdridge/ridge"
 	"github.com/fdridge/fdridge/ridge/choose"
-	"github.com/fdridge/fdridge/ridge/project"
+	"github.com/fdridge/fdridge/ridge/columns"
 	"github.com/fdridge/fdridge/ridge/ridgetest"
 )
 
@@ -335,7 +335,7 @@ func TestUnpenalized(t *testing.T) {
 		_, short = errors.AsType[*ridge.NotConvergedError](err)
 		if short {
 			missed++
-		} else if _, ok := errors.AsType[*project.DependentError](err); ok {
+		} else if _, ok := errors.AsType[*columns.DependentError](err); ok {
 			refused++
 			continue
 		} else if _, ok := errors.AsType[*ridge.SingularError](err); ok || errors.Is(err, ridge.ErrShape) { // too few rows with a weight
@@ -432,7 +432,7 @@ func TestUnpenalizedLeaveOneOut(t *testing.T) {
 			opts.Method = ridge.CG
 		}
 		found, err := fdridge.Fit(t.Context(), p.source(t), opts)
-		if _, ok := errors.AsType[*project.DependentError](err); ok {
+		if _, ok := errors.AsType[*columns.DependentError](err); ok {
 			continue
 		}
 		if _, short := errors.AsType[*ridge.NotConvergedError](err); err != nil && !short {
@@ -502,7 +502,7 @@ func TestUnpenalizedRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = fdridge.Fit(t.Context(), src, fdridge.Options{Gammas: []float64{1}, Unpenalized: []int{2, 0, 1}})
-	dependent, ok := errors.AsType[*project.DependentError](err)
+	dependent, ok := errors.AsType[*columns.DependentError](err)
 	if !ok || dependent.Column != 2 || len(dependent.On) != 2 || !errors.Is(err, ridge.ErrInput) {
 		t.Errorf("column 3 is the sum of columns 1 and 2: %v", err)
 	}

@@ -183,7 +183,7 @@ func (p *Predictor) useSummary(m *Model, by *Intervals) error {
 	}
 	fitted := m.FittedPreparation()
 	if fitted.unscales() {
-		sum.Rounded(fitted.Scaling.Rounding())
+		sum.WithErrors(ridge.RowErrors{Rounding: fitted.Scaling.Rounding()})
 	}
 	p.useFitted(m)
 	gammas := p.fit.Gammas

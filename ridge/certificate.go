@@ -41,8 +41,21 @@ type Certificate struct {
 }
 
 // ProjectionBounds holds bounds on the errors of rows from which columns without penalty were projected out. See
-// project.Projection.Rounding.
+// columns.Projection.Rounding.
 type ProjectionBounds = certify.Projection
+
+// RowErrors has bounds on the errors that the rows of a fit got before the fit reads them. All bounds of the fit are then
+// about the exact rows. The zero value means that the rows are exact. columns.Map.Errors returns the bounds of a change
+// of columns.
+type RowErrors struct {
+	// Rounding describes features whose entries were rounded, for example by [dataset.Scaling]. In column j, an entry
+	// differs from the exact one by at most Rounding[j] unit round-offs (2⁻⁵³) of its magnitude. nil means that the
+	// entries are exact. See [dataset.Scaling.Rounding].
+	Rounding []float64
+	// Projected is not nil if columns without penalty were projected out of the rows. GCV and leave-one-out errors then
+	// count each of these columns as a degree of freedom, and their brackets include the errors of the projection.
+	Projected *ProjectionBounds
+}
 
 // bounds returns the bounds of the certificate. Unknown bounds are +Inf.
 func (c *Certificate) bounds() certify.Weights {

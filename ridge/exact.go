@@ -28,14 +28,7 @@ type ExactOptions struct {
 	Tol float64
 	// LeaveOneOut allows a call of [Factorization.LeaveOneOut].
 	LeaveOneOut bool
-	// Projected is the result of project.Projection.Rounding if columns without penalty were projected out of the rows.
-	// GCV and leave-one-out errors then count each of these columns as a degree of freedom, and their brackets
-	// include the errors of the projection.
-	Projected *ProjectionBounds
-	// Rounding describes features whose entries were rounded before they were read, for example by [dataset.Scaling]. In
-	// column j, an entry differs from the exact one by at most Rounding[j] unit round-offs (2⁻⁵³) of its magnitude.
-	// All bounds are then about the exact entries. nil means that the entries are exact. See [dataset.Scaling.Rounding].
-	Rounding []float64
+	RowErrors
 	Progress func(rows int64) // if not nil, called with the number of rows read so far
 }
 

@@ -54,7 +54,7 @@ type LeftOutScores struct {
 // fits are solutions for the rows of sum, from [Summary.Path] or any other method.
 //
 // If sum is a summary of projected rows ([Summary.Projected]), src must be the result of
-// project.Projection.ApplyWithLeverages. The leave-one-out errors are then the errors of the rows before the
+// columns.Projection.ApplyWithLeverages. The leave-one-out errors are then the errors of the rows before the
 // projection.
 //
 // Errors are the same as for [SolvePath]. The error is also [ErrShape] for fits of another shape.
@@ -123,7 +123,7 @@ const leftTasks = 8
 // leaveOneOut is the state of the pass of [LeaveOneOut].
 type leaveOneOut struct {
 	d, t      int
-	width     int // number of targets of the source: t, or 2t+2 of project.Projection.ApplyWithLeverages
+	width     int // number of targets of the source: t, or 2t+2 of columns.Projection.ApplyWithLeverages
 	opts      LeaveOneOutOptions
 	known     *certify.LeftOut
 	functions []float64         // for aᵀH⁻¹a: values at the r eigenvalues, Forms()·k×r

@@ -59,7 +59,7 @@ type Dependence struct {
 type Solution struct {
 	Outcome
 	// Penalty holds a factor pⱼ for each column: the penalty is γ·Σ pⱼxⱼ². It is nil if all factors are 1. A
-	// column without penalty has pⱼ = 0; see package ridge/project.
+	// column without penalty has pⱼ = 0; see package ridge/columns.
 	Penalty []float64 `json:"penalty,omitempty"`
 	Targets []Target  `json:"targets"` // in the order of the source, at least one
 }

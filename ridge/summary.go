@@ -66,8 +66,8 @@ type Summary struct {
 	spec      *fd.Spectrum      // spectrum of the sketch; nil until computed
 	holdsGram bool              // spec is the spectrum of AᵀA itself, see WithGram
 	penalty   []float64         // the p of Penalize, if s is a view; spec is then in the scaled columns
-	projected *ProjectionBounds // set by Projected; nil if no columns were projected out
-	rounding  []float64         // set by Rounded; nil if the entries of the rows are exact
+	projected *ProjectionBounds // set by WithErrors; nil if no columns were projected out
+	rounding  []float64         // set by WithErrors; nil if the entries of the rows are exact
 	known     *certify.Known    // cached result of Known for many targets; nil until computed
 }
 
@@ -99,25 +99,13 @@ func (s *Summary) view(l *accum.Lane, spec *fd.Spectrum) *Summary {
 	}
 }
 
-// Projected declares that columns without penalty were projected out of the rows (project.Projection.Apply). p is the
-// result of project.Projection.Rounding; nil means that no columns were projected out. GCV and leave-one-out errors
-// then count each of these columns as a degree of freedom, and their brackets include the errors of the projection.
-// Projected returns s. The binary format does not contain p.
-func (s *Summary) Projected(p *ProjectionBounds) *Summary {
-	if s.projected != p {
-		s.projected = p
-	}
-	return s
-}
-
-// Rounded declares that the entries of the rows were rounded before they were read, as [ExactOptions.Rounding]
-// describes. All bounds are then about the exact entries. A units of nil means that the entries are exact. Rounded
-// returns s. The binary format does not contain units. If units has a wrong length, all methods that need bounds return
-// [ErrShape].
-func (s *Summary) Rounded(units []float64) *Summary {
+// WithErrors declares errors of the rows that were summarised. All bounds are then about the exact rows. WithErrors
+// changes s and returns it. The binary format does not contain e. If e.Rounding has a wrong length, all methods that need
+// bounds return [ErrShape].
+func (s *Summary) WithErrors(e RowErrors) *Summary {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.rounding, s.known = units, nil
+	s.rounding, s.projected, s.known = e.Rounding, e.Projected, nil
 	return s
 }
 

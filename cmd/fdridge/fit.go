@@ -27,7 +27,7 @@ import (
 	"github.com/fdridge/fdridge/ridge"
 	"github.com/fdridge/fdridge/ridge/choose"
 	"github.com/fdridge/fdridge/ridge/classes"
-	"github.com/fdridge/fdridge/ridge/project"
+	"github.com/fdridge/fdridge/ridge/columns"
 )
 
 // fitOptions has the flags of fit.
@@ -415,7 +415,7 @@ func (o *fitOptions) fitRows(
 		opts.Block = use
 	}
 	found, err := run.Job.Fit(ctx, d.Source, opts)
-	if e, ok := errors.AsType[*project.DependentError](err); ok {
+	if e, ok := errors.AsType[*columns.DependentError](err); ok {
 		name := func(j int) string { return report.ColumnName(&d.Prep, j) }
 		return nil, cli.BadInput("--unpenalized: column %s is %s", name(e.Column), e.Reason(name))
 	}

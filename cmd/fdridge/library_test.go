@@ -114,7 +114,7 @@ func TestAsCommand(t *testing.T) {
 			ctx,
 			scaled,
 			[]float64{1, 10},
-			ridge.ExactOptions{Intercept: true, Rounding: scaling.Rounding()},
+			ridge.ExactOptions{Intercept: true, RowErrors: ridge.RowErrors{Rounding: scaling.Rounding()}},
 		)
 		noError(t, err)
 		m, err := model.New(
@@ -209,7 +209,7 @@ func TestAsCommand(t *testing.T) {
 		noError(t, err)
 		sum, err := ridge.Summarize(ctx, scaled, ridge.SummaryConfig{Size: 16}, nil)
 		noError(t, err)
-		sum.Rounded(scaling.Rounding())
+		sum.WithErrors(ridge.RowErrors{Rounding: scaling.Rounding()})
 		fits, err := ridge.SolvePath(
 			ctx,
 			scaled,

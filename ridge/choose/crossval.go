@@ -250,7 +250,7 @@ func (v *validation) summarize(ctx context.Context, src dataset.Source) error {
 		if err != nil {
 			return err
 		}
-		v.held = append(v.held, s.Rounded(v.cv.Rounding))
+		v.held = append(v.held, s.WithErrors(ridge.RowErrors{Rounding: v.cv.Rounding}))
 	}
 	v.cfg = v.held[0].Config()
 	err := v.deal(ctx, src, 1, func(k int, b dataset.Block) error { return v.held[k].AppendBlock(b) })
@@ -265,7 +265,7 @@ func (v *validation) summarize(ctx context.Context, src dataset.Source) error {
 		if err != nil {
 			return err
 		}
-		v.held[k].Rounded(v.cv.Rounding)
+		v.held[k].WithErrors(ridge.RowErrors{Rounding: v.cv.Rounding})
 	}
 	for k, s := range v.held {
 		if !(s.Weight() > 0) {
@@ -291,7 +291,7 @@ func (v *validation) mergeWithout(ctx context.Context, k int) (*ridge.Summary, e
 			}
 		}
 	}
-	return s.Rounded(v.cv.Rounding), nil
+	return s.WithErrors(ridge.RowErrors{Rounding: v.cv.Rounding}), nil
 }
 
 // fit returns the results of fitWithout for each fold.

@@ -16,7 +16,7 @@ import (
 	"github.com/fdridge/fdridge/internal/verify/refbig"
 	"github.com/fdridge/fdridge/ridge"
 	"github.com/fdridge/fdridge/ridge/choose"
-	"github.com/fdridge/fdridge/ridge/project"
+	"github.com/fdridge/fdridge/ridge/columns"
 )
 
 // Free is the genome of a problem with columns without penalty.
@@ -283,7 +283,7 @@ func EvaluateFree(g Free) (r *Report) {
 	}
 	found, err := fdridge.Fit(context.Background(), src, opts)
 	_, short := errors.AsType[*ridge.NotConvergedError](err)
-	if _, dependent := errors.AsType[*project.DependentError](err); dependent {
+	if _, dependent := errors.AsType[*columns.DependentError](err); dependent {
 		r.Refused["dependent"]++
 		return r
 	}

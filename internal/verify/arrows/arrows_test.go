@@ -49,7 +49,7 @@ var arrows = map[string][]string{
 	"ridge/reason":        above("dataset", "fd", "ridge", "ridge/internal/..."),
 	"ridge/choose":        above("dataset", "fd", "ridge", "ridge/reason", "ridge/internal/..."),
 	"ridge/plan":          above("dataset", "fd", "ridge", "ridge/reason", "ridge/internal/..."),
-	"ridge/project":       above("dataset", "fd", "ridge", "ridge/internal/..."),
+	"ridge/columns":       above("dataset", "fd", "ridge", "ridge/internal/..."),
 	"ridge/classes":       above("dataset", "fd", "ridge", "ridge/internal/..."),
 	".": above(
 		"dataset",
@@ -58,7 +58,7 @@ var arrows = map[string][]string{
 		"ridge/choose",
 		"ridge/classes",
 		"ridge/plan",
-		"ridge/project",
+		"ridge/columns",
 		"ridge/reason",
 		"ridge/internal/...",
 	),

@@ -18,7 +18,7 @@ import (
 	"github.com/fdridge/fdridge/ridge"
 	"github.com/fdridge/fdridge/ridge/choose"
 	"github.com/fdridge/fdridge/ridge/plan"
-	"github.com/fdridge/fdridge/ridge/project"
+	"github.com/fdridge/fdridge/ridge/columns"
 	"github.com/fdridge/fdridge/ridge/reason"
 	"github.com/fdridge/fdridge/ridge/window"
 )
@@ -87,13 +87,13 @@ func TestZeroValues(t *testing.T) {
 			MayPass: []string{"Valid"},
 		},
 		{
-			Dirs: []string{"ridge", ".", "ridge/choose", "ridge/plan", "ridge/project", "ridge/reason"},
+			Dirs: []string{"ridge", ".", "ridge/choose", "ridge/plan", "ridge/columns", "ridge/reason"},
 			Types: []any{
 				new(ridge.Summary), new(ridge.Solution), new(ridge.Target), new(fdridge.Result), new(ridge.Predictor), new(choose.CVResult), new(choose.GammaChoice), new(choose.TargetChoice), new(ridge.Outcome),
 				new(choose.Choice), new(choose.BandChoice), new(choose.BandTrial), new(choose.Criterion), new(ridge.Certificate),
 				new(ridge.Interval), new(plan.Plan), new(ridge.NotConvergedError), new(ridge.SizeError),
 				new(choose.FoldsError), new(choose.HeldOut), new(ridge.GammaError), new(ridge.ScaleError), new(ridge.SingularError), new(ridge.SummaryConfig), new(ridge.Factorization), new(ridge.SpectrumCache),
-				new(ridge.Method), new(ridge.Identity), new(fdridge.Stage), new(fdridge.Options), new(fdridge.OptionError), new(plan.Remedy), new(ridge.Status), new(reason.Rule), new(reason.Reason), new(project.Projection), new(project.DependentError),
+				new(ridge.Method), new(ridge.Identity), new(fdridge.Stage), new(fdridge.Options), new(fdridge.OptionError), new(plan.Remedy), new(ridge.Status), new(reason.Rule), new(reason.Reason), new(columns.Projection), new(columns.DependentError),
 			},
 			Arguments: func() []any {
 				return []any{

@@ -1,6 +1,4 @@
-// Package project fits columns without penalty by projecting them out of the other columns and the targets. It converts
-// the solutions of the projected problem back, with bounds that include the errors of the projection.
-package project
+package columns
 
 import (
 	"context"
@@ -26,7 +24,7 @@ import (
 // MaxColumns is the largest number of columns without penalty.
 const MaxColumns = 1000
 
-// Options are the options of [New]. A field that is zero has its default.
+// Options are the options of [NewProjection]. A field that is zero has its default.
 type Options struct {
 	Intercept bool             // fit an intercept for each target, unpenalised
 	Backend   engine.Backend   // nil is engine.Default()
@@ -71,7 +69,7 @@ type DependentError struct {
 
 func (e *DependentError) Error() string {
 	return fmt.Sprintf(
-		"project: column %d without penalty is %s",
+		"columns: column %d without penalty is %s",
 		e.Column+1,
 		e.Reason(func(j int) string { return fmt.Sprint("column ", j+1) }),
 	)
@@ -98,7 +96,7 @@ func (e *DependentError) Reason(name func(column int) string) string {
 // Is reports whether target is [ridge.ErrInput].
 func (e *DependentError) Is(target error) bool { return target == ridge.ErrInput }
 
-// New makes a pass over src and returns the Projection for the given columns, counted from 0. With d features and t
+// NewProjection makes a pass over src and returns the Projection for the given columns, counted from 0. With d features and t
 // targets, the QR factorization of q columns takes O(q(d+t)) memory and O(nq(d+t)) time.
 //
 // Errors:
@@ -106,7 +104,7 @@ func (e *DependentError) Is(target error) bool { return target == ridge.ErrInput
 //   - [ridge.ErrInput], if a column is given twice or does not exist
 //   - [ridge.ErrInput], if columns has all columns or more than [MaxColumns]
 //   - *[DependentError], *[ridge.SizeError] and the errors of [ridge.SolveExact]
-func New(ctx context.Context, src dataset.Source, columns []int, opts Options) (*Projection, error) {
+func NewProjection(ctx context.Context, src dataset.Source, columns []int, opts Options) (*Projection, error) {
 	ctx = background.IfNil(ctx)
 	if src == nil {
 		return nil, rows.ErrNoSource
@@ -197,15 +195,15 @@ func (p *Projection) check() error {
 	q := len(p.columns)
 	switch {
 	case q == 0:
-		return badinput.Errorf("project: no column without penalty")
+		return badinput.Errorf("columns: no column without penalty")
 	case q > MaxColumns:
-		return badinput.Errorf("project: %d columns without penalty, at most %d are possible", q, MaxColumns)
+		return badinput.Errorf("columns: %d columns without penalty, at most %d are possible", q, MaxColumns)
 	case p.columns[0] < 0 || p.columns[q-1] >= p.d:
-		return badinput.Errorf("project: columns without penalty must be from 0 to %d", p.d-1)
+		return badinput.Errorf("columns: columns without penalty must be from 0 to %d", p.d-1)
 	case len(slices.Compact(slices.Clone(p.columns))) < q:
-		return badinput.Errorf("project: a column without penalty is given twice")
+		return badinput.Errorf("columns: a column without penalty is given twice")
 	case q == p.d:
-		return badinput.Errorf("project: every column is without penalty: use gamma = 0 for least squares")
+		return badinput.Errorf("columns: every column is without penalty: use gamma = 0 for least squares")
 	}
 	w := uint64(p.d - q + p.t)
 	if need := 8 * (3*uint64(q) + 2*roundoff.StageRows) * (uint64(q) + w); need > p.opts.MaxBytes {
@@ -241,7 +239,7 @@ func (p *Projection) dependent(system *direct.System, k int) error {
 func (p *Projection) Columns() []int { return slices.Clone(p.columns) }
 
 // Apply returns src without the columns Z that have no penalty. From the other features and the targets, it subtracts
-// their projections onto the span of Z. The rows are dense. src must have the same rows that New has read.
+// their projections onto the span of Z. The rows are dense. src must have the same rows that NewProjection has read.
 func (p *Projection) Apply(src dataset.Source) dataset.Source {
 	return &projected{src: src, p: p, subtract: true}
 }
@@ -433,7 +431,7 @@ func (p *Projection) subtract(row, low []float64) {
 // target above tol, the status becomes [ridge.RoundOff]. A tol of 0 means no tolerance.
 func (p *Projection) Restore(fits []*ridge.Solution, penalty []float64, tol float64) error {
 	if p.found == nil {
-		return rows.Unfit("a zero Projection; use New")
+		return rows.Unfit("a zero Projection; use NewProjection")
 	}
 	scale := roots(penalty)
 	found := p.found.Penalized(scale)
@@ -487,18 +485,14 @@ func (p *Projection) restore(
 	scale []float64,
 ) ridge.Interval {
 	before := certify.Weights{
-		Error: boundOrInf(
-			o.ErrorBound,
-		), Energy: boundOrInf(o.EnergyBound), Objective: interval.Interval(o.Objective), RSS: interval.Interval(o.RSS),
+		Error:     boundOrInf(o.ErrorBound),
+		Energy:    boundOrInf(o.EnergyBound),
+		Objective: interval.Interval(o.Objective),
+		RSS:       interval.Interval(o.RSS),
 	}
 	w, dimension, moved := found.Weights(gamma, o.Coef, j, before, interval.Interval(df))
-	rest := found.Unpenalized(
-		o.Coef,
-		j,
-		w,
-		moved,
-		certify.Intercept{Value: o.Intercept, Error: boundOrInf(o.InterceptBound)},
-	)
+	intercept := certify.Intercept{Value: o.Intercept, Error: boundOrInf(o.InterceptBound)}
+	rest := found.Unpenalized(o.Coef, j, w, moved, intercept)
 	w.Intercept, w.RSS, w.TSS = rest.Intercept, rest.RSS, p.tss[j]
 	z := o.Coef
 	o.Coef, o.Scaled = make([]float64, p.d), make([]float64, p.d)
@@ -531,9 +525,13 @@ func boundOrInf(v float64) float64 {
 
 func certificate(w certify.Weights) ridge.Certificate {
 	return ridge.Certificate{
-		ErrorBound: w.Error, RelativeErrorBound: w.Relative, EnergyBound: w.Energy, InterceptBound: w.Intercept.Error,
-		Objective: ridge.Interval(
-			w.Objective,
-		), TSS: ridge.Interval(w.TSS), RSS: ridge.Interval(w.RSS), GCV: ridge.Interval(w.GCV),
+		ErrorBound:         w.Error,
+		RelativeErrorBound: w.Relative,
+		EnergyBound:        w.Energy,
+		InterceptBound:     w.Intercept.Error,
+		Objective:          ridge.Interval(w.Objective),
+		TSS:                ridge.Interval(w.TSS),
+		RSS:                ridge.Interval(w.RSS),
+		GCV:                ridge.Interval(w.GCV),
 	}
 }

@@ -1,0 +1,190 @@
+// Package columns changes the columns of a fit. A [Map] changes the rows that the fit reads. Later it converts the
+// solutions back to the original columns, with all their bounds.
+package columns
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/fdridge/fdridge/dataset"
+	"github.com/fdridge/fdridge/internal/badinput"
+	"github.com/fdridge/fdridge/ridge"
+)
+
+// A Map turns the problem with the penalty γ·Σ pⱼxⱼ² into a problem with the penalty γ‖z‖². Each column j has a
+// penalty pⱼ ≥ 0:
+//
+//   - A column with pⱼ > 0 is divided by √pⱼ. Then xⱼ = zⱼ/√pⱼ.
+//   - Columns with pⱼ = 0 are projected out of the other columns and of the targets; see [Projection]. One pass over the
+//     rows computes the projection.
+//
+// A Map is a value: Learn and Penalize return a new Map.
+type Map struct {
+	d          int
+	free       []int       // the columns with pⱼ = 0, ascending
+	kept       []int       // the other columns, ascending
+	penalty    []float64   // pⱼ of the columns in kept; nil means 1
+	rounding   []float64   // describes all d columns as in ridge.RowErrors; nil means that they are exact
+	projection *Projection // nil before Learn, and without columns in free
+}
+
+// New returns the Map of d columns with the given penalties, which may be nil (pⱼ = 1 for each column). The columns in
+// unpenalized have pⱼ = 0, in addition to those with a penalty of 0. rounding describes entries that were rounded, as
+// [ridge.RowErrors.Rounding] does; nil means that they are exact.
+//
+// The error is [ridge.ErrInput] if a list has a wrong length, if a penalty is negative or not finite, if a column does
+// not exist, or if all columns have no penalty.
+func New(d int, penalty []float64, unpenalized []int, rounding []float64) (*Map, error) {
+	switch {
+	case penalty != nil && len(penalty) != d:
+		return nil, badinput.Errorf("columns: there must be one penalty for each feature")
+	case rounding != nil && len(rounding) != d:
+		return nil, badinput.Errorf("columns: the rounding of %d features, the rows have %d", len(rounding), d)
+	}
+	isFree := make([]bool, d)
+	for _, j := range unpenalized {
+		if j < 0 || j >= d {
+			return nil, badinput.Errorf("columns: a column must be from 0 to %d", d-1)
+		}
+		isFree[j] = true
+	}
+	m := &Map{d: d, rounding: rounding}
+	for j := range d {
+		if isFree[j] || penalty != nil && penalty[j] == 0 {
+			m.free = append(m.free, j)
+			continue
+		}
+		m.kept = append(m.kept, j)
+		if penalty != nil {
+			m.penalty = append(m.penalty, penalty[j])
+		}
+	}
+	if len(m.kept) == 0 {
+		return nil, badinput.Errorf(
+			"columns: every column is without penalty: leave the penalty out and use gamma = 0",
+		)
+	}
+	_, err := m.scaling()
+	return m, err
+}
+
+// scaling returns the division by the roots of the penalties, or nil if all penalties are 1.
+func (m *Map) scaling() (*dataset.Scaling, error) {
+	if m.penalty == nil {
+		return nil, nil
+	}
+	return dataset.Penalty(m.penalty)
+}
+
+// Dim returns the number of columns after the change.
+func (m *Map) Dim() int { return len(m.kept) }
+
+// Unpenalized returns the columns with pⱼ = 0, ascending.
+func (m *Map) Unpenalized() []int { return slices.Clone(m.free) }
+
+// DependsOnRows reports whether the Map has to be learned from the rows. Other rows then have another Map.
+func (m *Map) DependsOnRows() bool { return len(m.free) > 0 }
+
+// Penalty returns the penalties of the columns after the change, for ridge.Summary.Penalize. nil means 1.
+func (m *Map) Penalty() []float64 { return slices.Clone(m.penalty) }
+
+// Place returns the number after the change of column j, or −1 if j has no penalty or does not exist.
+func (m *Map) Place(j int) int {
+	at, found := slices.BinarySearch(m.kept, j)
+	if !found {
+		return -1
+	}
+	return at
+}
+
+// Penalize returns the Map with other penalties of the columns after the change. penalty has [Map.Dim] positive numbers.
+// The projection stays the same, because it precedes the division.
+func (m *Map) Penalize(penalty []float64) (*Map, error) {
+	if len(penalty) != len(m.kept) {
+		return nil, badinput.Errorf("columns: %d penalties for %d columns", len(penalty), len(m.kept))
+	}
+	out := *m
+	out.penalty = slices.Clone(penalty)
+	_, err := out.scaling()
+	return &out, err
+}
+
+// Learn makes a pass over src if the Map depends on the rows, and returns the learned Map. Otherwise it returns m.
+// Options.Rounding is ignored. The errors are those of [NewProjection].
+func (m *Map) Learn(ctx context.Context, src dataset.Source, opts Options) (*Map, error) {
+	if !m.DependsOnRows() {
+		return m, nil
+	}
+	opts.Rounding = m.rounding
+	projection, err := NewProjection(ctx, src, m.free, opts)
+	if err != nil {
+		return nil, err
+	}
+	out := *m
+	out.projection = projection
+	return &out, nil
+}
+
+// errUnlearned is the error of a Map that depends on the rows, before Learn.
+var errUnlearned = fmt.Errorf("%w: a Map with columns without penalty, before Learn", ridge.ErrShape)
+
+// Apply returns src with the changed columns. src must have the rows that Learn has read.
+func (m *Map) Apply(src dataset.Source) (dataset.Source, error) {
+	if m.projection == nil && m.DependsOnRows() {
+		return nil, errUnlearned
+	}
+	if m.projection != nil {
+		src = m.projection.Apply(src)
+	}
+	return m.divide(src)
+}
+
+// ApplyWithLeverages is like Apply, for [ridge.LeaveOneOut]. If columns were projected out, the rows have more targets;
+// see [Projection.ApplyWithLeverages].
+func (m *Map) ApplyWithLeverages(src dataset.Source) (dataset.Source, error) {
+	if m.projection == nil {
+		return m.Apply(src)
+	}
+	return m.divide(m.projection.ApplyWithLeverages(src))
+}
+
+// divide divides the columns by the roots of their penalties.
+func (m *Map) divide(src dataset.Source) (dataset.Source, error) {
+	scaling, err := m.scaling()
+	if scaling == nil || err != nil {
+		return src, err
+	}
+	return scaling.Apply(src)
+}
+
+// Errors returns bounds on the errors of the rows of Apply. Before Learn, it returns bounds on the errors of the rows
+// before the change.
+func (m *Map) Errors() ridge.RowErrors {
+	switch {
+	case m.projection != nil: // its bounds include the division
+		return ridge.RowErrors{Projected: m.projection.Rounding(m.penalty)}
+	case m.DependsOnRows():
+		return ridge.RowErrors{Rounding: m.rounding}
+	}
+	return ridge.RowErrors{Rounding: ridge.AddRounding(m.rounding, dataset.PenaltyRounding(m.penalty))}
+}
+
+// Restore converts solutions for the rows of Apply to solutions for the original columns, in place. Coef has the
+// coefficients of all d columns, Penalty their penalties. The bounds include the errors of the change. If only these
+// errors raise the relative error of a target above tol, the status becomes [ridge.RoundOff]. A tol of 0 means no
+// tolerance. Solutions with a Penalty, and all solutions of a Map that changes nothing, stay as they are.
+func (m *Map) Restore(fits []*ridge.Solution, tol float64) error {
+	switch {
+	case m.projection != nil:
+		return m.projection.Restore(fits, m.penalty, tol)
+	case m.DependsOnRows():
+		return errUnlearned
+	case m.penalty == nil:
+		return nil
+	}
+	for _, s := range fits {
+		s.Unscale(m.penalty)
+	}
+	return nil
+}
