@@ -49,7 +49,8 @@ func (j *job) resolveColumns() error {
 		}
 	}
 	if m.DependsOnRows() {
-		return nil // learn changes the rows
+		j.src = j.rows // learn changes the rows
+		return nil
 	}
 	return j.changeRows()
 }

@@ -98,10 +98,10 @@ func (m *Map) Place(j int) int {
 	return at
 }
 
-// Penalize returns the Map with other penalties of the columns after the change. penalty has [Map.Dim] positive numbers.
-// The projection stays the same, because it precedes the division.
+// Penalize returns the Map with other penalties of the columns after the change. penalty has [Map.Dim] positive numbers,
+// or is nil, which means 1 for each column. The projection stays the same, because it precedes the division.
 func (m *Map) Penalize(penalty []float64) (*Map, error) {
-	if len(penalty) != len(m.kept) {
+	if penalty != nil && len(penalty) != len(m.kept) {
 		return nil, badinput.Errorf("columns: %d penalties for %d columns", len(penalty), len(m.kept))
 	}
 	out := *m
