@@ -53,8 +53,11 @@ func main() {
 		v.tileRowsA(u)
 		v.tileRowsB(u)
 	}
-	v.pack()
+	for u := 1; u <= wide; u++ {
+		v.pack(u)
+	}
 	v.packT()
+	v.prefetch()
 	v.dot(1)
 	v.dot(4)
 	v.axpy(1)

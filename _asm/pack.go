@@ -8,20 +8,20 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// pack writes a function that copies a panel whose rows are contiguous in memory.
-func (v isa) pack() {
-	v.function("pack", "(k int, src *float64, ld int, dst *float64, stride int)",
-		fmt.Sprintf("copies %d columns of k rows: dst[l·stride+r] = src[l·ld+r].", v.lanes))
+// pack writes a function that copies a panel with u vectors in a row. The rows are contiguous in memory.
+func (v isa) pack(u int) {
+	v.function(fmt.Sprint("pack", u), "(k int, src *float64, ld int, dst *float64, stride int)",
+		fmt.Sprintf("copies %d columns of k rows: dst[l·stride+r] = src[l·ld+r].", u*v.lanes))
 	k := pointer("k")
 	src, dst := rowsOf("src", "ld", 4), rowsOf("dst", "stride", 4)
 	rows := func(n int) func() {
 		return func() {
-			x := v.vectors(n)
-			for i := range n {
-				VMOVUPD(src.at(i, 0), x[i])
+			x := v.vectors(n * u)
+			for i := range x {
+				VMOVUPD(src.at(i/u, i%u*v.bytes()), x[i])
 			}
-			for i := range n {
-				VMOVUPD(x[i], dst.at(i, 0))
+			for i := range x {
+				VMOVUPD(x[i], dst.at(i/u, i%u*v.bytes()))
 			}
 			if n == 4 {
 				LEAQ(Mem{Base: src.base, Index: src.ld, Scale: 4}, src.base)
@@ -35,6 +35,17 @@ func (v isa) pack() {
 	countdown(k, 4, "four", rows(4))
 	countdown(k, 1, "one", rows(1))
 	ret()
+}
+
+// prefetch writes a function that fetches cache lines into the second-level cache.
+func (v isa) prefetch() {
+	v.function("prefetch", "(lines int, p *float64)", "fetches the given number of cache lines from p on.")
+	lines, p := pointer("lines"), pointer("p")
+	countdown(lines, 1, "line", func() {
+		PREFETCHT1(Mem{Base: p})
+		ADDQ(U8(64), p)
+	})
+	RET()
 }
 
 // packT writes a function that copies a panel whose columns are contiguous in memory. It transposes blocks of

@@ -131,6 +131,8 @@ func sensible(t Tuning) string {
 		return "nc out of its bounds"
 	case t.L1.Size >= fallbackL1 && kc*t.MR*word > t.L1.Size:
 		return "a panel of A exceeds L1"
+	case t.ISA != "avx512" && t.L1.Size >= fallbackL1 && kc*(t.MR+t.NR)*word > t.L1.Size:
+		return "a panel of A and a panel of B exceed L1"
 	case t.L2.Size >= fallbackL2 && mc*kc*word > t.L2.Size:
 		return "the block of A exceeds L2"
 	case t.L3.Size >= fallbackL3 && kc*nc*word > min(t.L3.Size, largestL3):
@@ -152,7 +154,7 @@ func TestModel(t *testing.T) {
 			return c
 		}
 		k := rapid.SampledFrom(purego.Kernels()).Draw(t, "kernel")
-		tuning := Tuning{MR: k.MR, NR: k.NR, L1: cache("L1"), L2: cache("L2"), L3: cache("L3")}
+		tuning := Tuning{ISA: k.Name, MR: k.MR, NR: k.NR, L1: cache("L1"), L2: cache("L2"), L3: cache("L3")}
 		tuning.setBlocks()
 		if err := sensible(tuning); err != "" {
 			t.Fatalf("%s\n%v", err, tuning)
@@ -176,15 +178,25 @@ func TestModelByHand(t *testing.T) {
 		// kc = 4·4096/64 = 256, mc = 8·65536/2048 = 256,
 		// nc = 5·2 MiB/2048 = 5120, in whole tiles 5112.
 		{"Skylake-X", Tuning{
-			MR: 8, NR: 24, L1: Cache{Size: 32 << 10, Ways: 8},
+			ISA: "avx512", MR: 8, NR: 24, L1: Cache{Size: 32 << 10, Ways: 8},
 			L2: Cache{Size: 1 << 20, Ways: 16}, L3: Cache{Size: 22 << 20, Ways: 11},
 		}, 256, 256, 5112},
-		// kc = 4·4096/32 = 512, at most 384; mc = 4·32768/3072 = 42, in whole tiles 40;
-		// nc = 8·524288/3072 = 1365, in whole tiles 1356.
+		// kc = 32768/(8·16) = 256; mc = 4·32768/2048 = 64; nc = 8·524288/2048 = 2048, in whole tiles 2040.
 		{"Haswell", Tuning{
-			MR: 4, NR: 12, L1: Cache{Size: 32 << 10, Ways: 8},
+			ISA: "avx2", MR: 4, NR: 12, L1: Cache{Size: 32 << 10, Ways: 8},
 			L2: Cache{Size: 256 << 10, Ways: 8}, L3: Cache{Size: 8 << 20, Ways: 16},
-		}, 40, 384, 1356},
+		}, 64, 256, 2040},
+		// kc = 256; mc = 4·65536/2048 = 128; nc = 8·2 MiB/2048 = 8192, in whole tiles 8184.
+		{"Zen 3", Tuning{
+			ISA: "avx2", MR: 4, NR: 12, L1: Cache{Size: 32 << 10, Ways: 8},
+			L2: Cache{Size: 512 << 10, Ways: 8}, L3: Cache{Size: 32 << 20, Ways: 16},
+		}, 128, 256, 8184},
+		// kc = 65536/128 = 512, at most 384; mc = 4·131072/3072 = 170, in whole tiles 168; L3 as assumed:
+		// nc = 8·524288/3072 = 1365, in whole tiles 1356.
+		{"Neoverse N1", Tuning{
+			ISA: "neon", MR: 4, NR: 12, L1: Cache{Size: 64 << 10, Ways: 4},
+			L2: Cache{Size: 1 << 20, Ways: 8}, L3: Cache{},
+		}, 168, 384, 1356},
 	} {
 		c.tuning.setBlocks()
 		if got := [3]int{c.tuning.MC.Value, c.tuning.KC.Value, c.tuning.NC.Value}; got != [3]int{c.mc, c.kc, c.nc} {
@@ -220,7 +232,7 @@ func TestModelOrigins(t *testing.T) {
 		{told, "BLIS model, L3 told"},
 		{Cache{Size: 1 << 20, Origin: "told"}, "BLIS model, L3 told, 16 ways assumed"},
 		{Cache{Size: 1 << 20, Ways: 1 << 20, Origin: "told"}, "BLIS model, L3 told, 16 ways assumed"},
-		{Cache{Origin: "unknown"}, "BLIS model, L3 unknown, 4096 KiB assumed"},
+		{Cache{Origin: "unknown"}, "BLIS model, L3 unknown, 8192 KiB assumed"},
 		{Cache{Size: 480 << 20, Ways: 16, Origin: "told"}, "BLIS model, L3 told, 32768 KiB of it"},
 		{Cache{Size: 480 << 20, Origin: "told"}, "BLIS model, L3 told, 16 ways assumed, 32768 KiB of it"},
 	} {

@@ -6,23 +6,29 @@ import "fmt"
 // Enough for High-Performance BLIS" (ACM TOMS 43, 2016). Cache level i has Wᵢ ways and Nᵢ sets; each way of a set
 // is a line. Half of the ways hold data that are used again, the other half data that are used once:
 //
-//	L1: the micro-panel of A, MR×kc:  kc = ⌊W₁/2⌋·N₁·line/(8·MR)
 //	L2: the block of A, mc×kc:        mc = ⌊W₂/2⌋·N₂·line/(8·kc)
 //	L3: the panel of B, kc×nc:        nc = ⌊W₃/2⌋·N₃·line/(8·kc)
 //
-// The paper also keeps the micro-panel of B, kc×NR, in L1. Here the tiles of C are three times as wide as high, so kc
-// would have to be three times smaller. BenchmarkBlocks in package bench shows that the L2 supplies B fast enough,
-// and that the larger kc is 7 % faster.
+// Between two uses of a line in the micro-panel of B (kc×NR), a tile reads the rest of this panel and a micro-panel of
+// A (kc×MR). So the L1 keeps the micro-panel of B if both fit:
+//
+//	L1: both micro-panels:            kc = size/(8·(MR+NR))
+//
+// AVX-512 is different. Its micro-panels of B are twice as wide, and its processors read 64 bytes a cycle from the L2,
+// where others read 32. B comes from the L2, and the L1 keeps the micro-panel of A. BenchmarkBlocks in package bench
+// shows that this larger kc is 7 % faster:
+//
+//	L1, AVX-512: the micro-panel of A:  kc = ⌊W₁/2⌋·N₁·line/(8·MR)
 //
 // kc is rounded down to a multiple of 8 from 64 to 384. mc and nc are rounded to whole tiles, and are at most 1024
-// and 8192. So the packed A takes at most 3 MiB and the packed B at most 24 MiB.
+// and 8192. So the packed A takes at most 3 MiB and the packed B at most 24 MiB. docs/kernels.md has the measurements.
 
 // The fallback sizes are assumed for caches of unknown size. largestL3 bounds the size that one core may use,
 // because a virtual machine may report an L3 of hundreds of MiB that it shares with others.
 const (
 	fallbackL1 = 32 << 10
 	fallbackL2 = 512 << 10
-	fallbackL3 = 4 << 20
+	fallbackL3 = 8 << 20
 	largestL3  = 32 << 20
 	word       = 8 // bytes of a float64
 )
@@ -33,7 +39,11 @@ func (t *Tuning) setBlocks() {
 	l2 := completeCache(t.L2, fallbackL2, 8)
 	l3 := completeCache(t.L3, fallbackL3, 16)
 
-	t.KC = Setting{clampTo(halfBytes(l1)/(word*t.MR), 64, 384, 8), "BLIS model, L1 " + l1.Origin}
+	kc := l1.Size / (word * (t.MR + t.NR))
+	if t.ISA == "avx512" {
+		kc = halfBytes(l1) / (word * t.MR)
+	}
+	t.KC = Setting{clampTo(kc, 64, 384, 8), "BLIS model, L1 " + l1.Origin}
 	t.MC = Setting{clampTo(halfBytes(l2)/(word*t.KC.Value), t.MR, 1024, t.MR), "BLIS model, L2 " + l2.Origin}
 
 	if l3.Size > largestL3 {

@@ -43,7 +43,8 @@ func (p *program) chain() {
 		"chain",
 		"n, k int, x *float64, columns *int32, w, from, z *float64",
 		"",
-		"computes z = f + Σ x_l·w_l with k terms, added one after the other; w_l is row columns[l] of W (row length n).",
+		"computes z = f + Σ x_l·w_l with k terms, added one after the other; w_l is row columns[l] of W (row",
+		"length n).",
 	)
 	p.params(0, "n")
 	p.blocks(most, func(w width, vectors int, label string) {
@@ -77,7 +78,8 @@ func (p *program) chain4() {
 		"chain4",
 		"n, k int, x *float64, ldx int, w, from *float64, ldf int, z *float64, ldz int",
 		"",
-		"computes Z = F + X·W for X (4×k), W (k×n), F and Z (4×n). The k terms of an element are added one after the other.",
+		"computes Z = F + X·W for X (4×k), W (k×n), F and Z (4×n). The k terms of an element are added one",
+		"after the other.",
 	)
 	p.params(0, "n")
 	p.blocks(most, func(w width, vectors int, label string) {

@@ -9,12 +9,14 @@ func (p *program) rowLoops() {
 	p.spread()
 	p.norms(
 		"norms4",
-		"computes s_i = Σ x_ij² for the rows of X (4×n), each from four partial sums, added as (s₀ + s₂) + (s₁ + s₃).",
+		"computes s_i = Σ x_ij² for the rows of X (4×n), each from four partial sums, added as (s₀ + s₂) +",
+		"(s₁ + s₃).",
 		false,
 	)
 	p.norms(
 		"squares4",
-		"computes s_i = Σ x_ij² for the rows of X (4×n), each from four partial sums, added as (s₀ + s₁) + (s₂ + s₃).",
+		"computes s_i = Σ x_ij² for the rows of X (4×n), each from four partial sums, added as (s₀ + s₁) +",
+		"(s₂ + s₃).",
 		true,
 	)
 }

@@ -1,5 +1,5 @@
 // Command compare times the same jobs for fdridge and its rivals in turn, and prints a table of medians and ratios.
-// The jobs are sketches, and solutions for many γ:
+// The jobs are sketches, solutions for many γ, and kernels: products, gradients and factorisations:
 //
 //	go run -tags openblas ./bench/compare [-run REGEXP] [-rivals REGEXP] [-rounds 5] [-threads 1] [-json]
 //
@@ -127,6 +127,7 @@ func main() {
 	}
 	defer os.RemoveAll(dir)
 	jobs := append(sketches(names, engines, py, dir), paths(names, engines, py, dir)...)
+	jobs = append(jobs, kernels(names, engines)...)
 	var rows []Row
 	for _, j := range jobs {
 		if !pattern.MatchString(j.name) {

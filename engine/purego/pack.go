@@ -29,11 +29,14 @@ func (b *Backend) pack(dst []float64, width int, isRowMajor bool, x []float64, l
 func (b *Backend) packPanel(dst []float64, i, width int, isRowMajor bool, x []float64, ldx, l, j, k, n int) {
 	unit := b.kernel.Unit
 	w := roundUp(min(width, n), unit)
-	for u := 0; u < w; u += unit {
+	units := 1
+	for u := 0; u < w; u += units * unit {
 		d := dst[i*w+u:]
+		units = 1
 		switch whole := n-u >= unit; {
 		case whole && isRowMajor:
-			b.kernel.Pack(k, &x[l*ldx+j+u], ldx, &d[0], w)
+			units = min((n-u)/unit, len(b.kernel.Pack))
+			b.kernel.Pack[units-1](k, &x[l*ldx+j+u], ldx, &d[0], w)
 		case whole:
 			b.kernel.PackT(k, &x[(j+u)*ldx+l], ldx, &d[0], w)
 		default:

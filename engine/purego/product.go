@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 
 	"github.com/fdridge/fdridge/engine/internal/matrix"
+	"github.com/fdridge/fdridge/engine/purego/internal/kernel"
 )
 
 // A product holds the operands of C = alpha·op(A)·op(B) + beta·C, or of the lower triangle of C. The algorithm
@@ -258,12 +259,17 @@ func (p *product) tiles(s *scratch, a, b []float64, ldb, i, j, mb, nb, kb int, a
 				k.TileRowsB[units-1](kb, p.alpha, &a[0], &panel[0], apart, &c[0], ldc, add)
 			}
 		}
+		var next ahead
+		if ldb == 0 && y+nr < nb {
+			next = newAhead(b[(y+nr)*kb:], kb*roundUp(min(nr, nb-y-nr), k.Unit), (mb+mr-1)/mr)
+		}
 		for x := 0; x < mb; x += mr {
 			h := min(mr, mb-x)
 			row, col := i+x, j+y
 			if p.lower && row+h <= col {
 				continue
 			}
+			next.fetch(k)
 			if h == mr && w == padded && !(p.lower && row < col+w-1) {
 				tile(units, a[x*kb:], p.c.Data[row*p.c.Stride+col:], p.c.Stride)
 				continue
@@ -280,6 +286,32 @@ func (p *product) tiles(s *scratch, a, b []float64, ldb, i, j, mb, nb, kb int, a
 			p.exchange(t, row, col, h, w, func(c, t []float64) { copy(c, t) })
 		}
 	}
+}
+
+// An ahead is the part of the next panel of B that is not yet fetched from the third-level cache. Before each tile of
+// the current panel a share is fetched, so that the first tile of the next panel need not wait.
+type ahead struct {
+	panel []float64
+	share int // cache lines for each tile
+}
+
+// lineNumbers is the number of float64 in a cache line of 64 bytes.
+const lineNumbers = 8
+
+// newAhead divides the next panel, the first size numbers of b, into a share for each of the given number of tiles.
+func newAhead(b []float64, size, tiles int) ahead {
+	lines := (size + lineNumbers - 1) / lineNumbers
+	return ahead{b[:size], (lines + tiles - 1) / tiles}
+}
+
+// fetch fetches the next share.
+func (a *ahead) fetch(k *kernel.Kernel) {
+	if len(a.panel) == 0 {
+		return
+	}
+	n := min(a.share*lineNumbers, len(a.panel))
+	k.Prefetch((n+lineNumbers-1)/lineNumbers, &a.panel[0])
+	a.panel = a.panel[n:]
 }
 
 // exchange calls move for each row of an h×w block of C and the same row of the tile t. The block begins at (row,

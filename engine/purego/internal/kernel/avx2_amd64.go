@@ -58,15 +58,30 @@ func tileRowsA3AVX2(k int, alpha float64, a *float64, lda int, b *float64, c *fl
 //go:noescape
 func tileRowsB3AVX2(k int, alpha float64, a *float64, b *float64, ldb int, c *float64, ldc int, add bool)
 
-// packAVX2 copies 4 columns of k rows: dst[l·stride+r] = src[l·ld+r].
+// pack1AVX2 copies 4 columns of k rows: dst[l·stride+r] = src[l·ld+r].
 //
 //go:noescape
-func packAVX2(k int, src *float64, ld int, dst *float64, stride int)
+func pack1AVX2(k int, src *float64, ld int, dst *float64, stride int)
+
+// pack2AVX2 copies 8 columns of k rows: dst[l·stride+r] = src[l·ld+r].
+//
+//go:noescape
+func pack2AVX2(k int, src *float64, ld int, dst *float64, stride int)
+
+// pack3AVX2 copies 12 columns of k rows: dst[l·stride+r] = src[l·ld+r].
+//
+//go:noescape
+func pack3AVX2(k int, src *float64, ld int, dst *float64, stride int)
 
 // packTAVX2 copies k columns of 4 rows: dst[l·stride+r] = src[r·ld+l].
 //
 //go:noescape
 func packTAVX2(k int, src *float64, ld int, dst *float64, stride int)
+
+// prefetchAVX2 fetches the given number of cache lines from p on.
+//
+//go:noescape
+func prefetchAVX2(lines int, p *float64)
 
 // dot1AVX2 computes s = A·x for A (1×n).
 //

@@ -1609,9 +1609,9 @@ store:
 	VZEROUPPER
 	RET
 
-// func packAVX2(k int, src *float64, ld int, dst *float64, stride int)
+// func pack1AVX2(k int, src *float64, ld int, dst *float64, stride int)
 // Requires: AVX
-TEXT ·packAVX2(SB), NOSPLIT, $0-40
+TEXT ·pack1AVX2(SB), NOSPLIT, $0-40
 	MOVQ k+0(FP), AX
 	MOVQ src+8(FP), CX
 	MOVQ ld+16(FP), DX
@@ -1646,6 +1646,130 @@ fourDone:
 one:
 	VMOVUPD (CX), Y0
 	VMOVUPD Y0, (SI)
+	ADDQ    DX, CX
+	ADDQ    DI, SI
+	SUBQ    $0x00000001, AX
+	CMPQ    AX, $0x00000001
+	JGE     one
+
+oneDone:
+	VZEROUPPER
+	RET
+
+// func pack2AVX2(k int, src *float64, ld int, dst *float64, stride int)
+// Requires: AVX
+TEXT ·pack2AVX2(SB), NOSPLIT, $0-40
+	MOVQ k+0(FP), AX
+	MOVQ src+8(FP), CX
+	MOVQ ld+16(FP), DX
+	SHLQ $0x03, DX
+	LEAQ (DX)(DX*2), BX
+	MOVQ dst+24(FP), SI
+	MOVQ stride+32(FP), DI
+	SHLQ $0x03, DI
+	LEAQ (DI)(DI*2), R8
+	CMPQ AX, $0x00000004
+	JLT  fourDone
+
+four:
+	VMOVUPD (CX), Y0
+	VMOVUPD 32(CX), Y1
+	VMOVUPD (CX)(DX*1), Y2
+	VMOVUPD 32(CX)(DX*1), Y3
+	VMOVUPD (CX)(DX*2), Y4
+	VMOVUPD 32(CX)(DX*2), Y5
+	VMOVUPD (CX)(BX*1), Y6
+	VMOVUPD 32(CX)(BX*1), Y7
+	VMOVUPD Y0, (SI)
+	VMOVUPD Y1, 32(SI)
+	VMOVUPD Y2, (SI)(DI*1)
+	VMOVUPD Y3, 32(SI)(DI*1)
+	VMOVUPD Y4, (SI)(DI*2)
+	VMOVUPD Y5, 32(SI)(DI*2)
+	VMOVUPD Y6, (SI)(R8*1)
+	VMOVUPD Y7, 32(SI)(R8*1)
+	LEAQ    (CX)(DX*4), CX
+	LEAQ    (SI)(DI*4), SI
+	SUBQ    $0x00000004, AX
+	CMPQ    AX, $0x00000004
+	JGE     four
+
+fourDone:
+	CMPQ AX, $0x00000001
+	JLT  oneDone
+
+one:
+	VMOVUPD (CX), Y0
+	VMOVUPD 32(CX), Y1
+	VMOVUPD Y0, (SI)
+	VMOVUPD Y1, 32(SI)
+	ADDQ    DX, CX
+	ADDQ    DI, SI
+	SUBQ    $0x00000001, AX
+	CMPQ    AX, $0x00000001
+	JGE     one
+
+oneDone:
+	VZEROUPPER
+	RET
+
+// func pack3AVX2(k int, src *float64, ld int, dst *float64, stride int)
+// Requires: AVX
+TEXT ·pack3AVX2(SB), NOSPLIT, $0-40
+	MOVQ k+0(FP), AX
+	MOVQ src+8(FP), CX
+	MOVQ ld+16(FP), DX
+	SHLQ $0x03, DX
+	LEAQ (DX)(DX*2), BX
+	MOVQ dst+24(FP), SI
+	MOVQ stride+32(FP), DI
+	SHLQ $0x03, DI
+	LEAQ (DI)(DI*2), R8
+	CMPQ AX, $0x00000004
+	JLT  fourDone
+
+four:
+	VMOVUPD (CX), Y0
+	VMOVUPD 32(CX), Y1
+	VMOVUPD 64(CX), Y2
+	VMOVUPD (CX)(DX*1), Y3
+	VMOVUPD 32(CX)(DX*1), Y4
+	VMOVUPD 64(CX)(DX*1), Y5
+	VMOVUPD (CX)(DX*2), Y6
+	VMOVUPD 32(CX)(DX*2), Y7
+	VMOVUPD 64(CX)(DX*2), Y8
+	VMOVUPD (CX)(BX*1), Y9
+	VMOVUPD 32(CX)(BX*1), Y10
+	VMOVUPD 64(CX)(BX*1), Y11
+	VMOVUPD Y0, (SI)
+	VMOVUPD Y1, 32(SI)
+	VMOVUPD Y2, 64(SI)
+	VMOVUPD Y3, (SI)(DI*1)
+	VMOVUPD Y4, 32(SI)(DI*1)
+	VMOVUPD Y5, 64(SI)(DI*1)
+	VMOVUPD Y6, (SI)(DI*2)
+	VMOVUPD Y7, 32(SI)(DI*2)
+	VMOVUPD Y8, 64(SI)(DI*2)
+	VMOVUPD Y9, (SI)(R8*1)
+	VMOVUPD Y10, 32(SI)(R8*1)
+	VMOVUPD Y11, 64(SI)(R8*1)
+	LEAQ    (CX)(DX*4), CX
+	LEAQ    (SI)(DI*4), SI
+	SUBQ    $0x00000004, AX
+	CMPQ    AX, $0x00000004
+	JGE     four
+
+fourDone:
+	CMPQ AX, $0x00000001
+	JLT  oneDone
+
+one:
+	VMOVUPD (CX), Y0
+	VMOVUPD 32(CX), Y1
+	VMOVUPD 64(CX), Y2
+	VMOVUPD Y0, (SI)
+	VMOVUPD Y1, 32(SI)
+	VMOVUPD Y2, 64(SI)
 	ADDQ    DX, CX
 	ADDQ    DI, SI
 	SUBQ    $0x00000001, AX
@@ -1715,6 +1839,24 @@ one:
 
 oneDone:
 	VZEROUPPER
+	RET
+
+// func prefetchAVX2(lines int, p *float64)
+// Requires: MMX+
+TEXT ·prefetchAVX2(SB), NOSPLIT, $0-16
+	MOVQ lines+0(FP), AX
+	MOVQ p+8(FP), CX
+	CMPQ AX, $0x00000001
+	JLT  lineDone
+
+line:
+	PREFETCHT1 (CX)
+	ADDQ       $0x40, CX
+	SUBQ       $0x00000001, AX
+	CMPQ       AX, $0x00000001
+	JGE        line
+
+lineDone:
 	RET
 
 // func dot1AVX2(n int, a *float64, x *float64) (s0 float64)

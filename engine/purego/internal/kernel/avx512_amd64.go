@@ -58,15 +58,30 @@ func tileRowsA3AVX512(k int, alpha float64, a *float64, lda int, b *float64, c *
 //go:noescape
 func tileRowsB3AVX512(k int, alpha float64, a *float64, b *float64, ldb int, c *float64, ldc int, add bool)
 
-// packAVX512 copies 8 columns of k rows: dst[l·stride+r] = src[l·ld+r].
+// pack1AVX512 copies 8 columns of k rows: dst[l·stride+r] = src[l·ld+r].
 //
 //go:noescape
-func packAVX512(k int, src *float64, ld int, dst *float64, stride int)
+func pack1AVX512(k int, src *float64, ld int, dst *float64, stride int)
+
+// pack2AVX512 copies 16 columns of k rows: dst[l·stride+r] = src[l·ld+r].
+//
+//go:noescape
+func pack2AVX512(k int, src *float64, ld int, dst *float64, stride int)
+
+// pack3AVX512 copies 24 columns of k rows: dst[l·stride+r] = src[l·ld+r].
+//
+//go:noescape
+func pack3AVX512(k int, src *float64, ld int, dst *float64, stride int)
 
 // packTAVX512 copies k columns of 8 rows: dst[l·stride+r] = src[r·ld+l].
 //
 //go:noescape
 func packTAVX512(k int, src *float64, ld int, dst *float64, stride int)
+
+// prefetchAVX512 fetches the given number of cache lines from p on.
+//
+//go:noescape
+func prefetchAVX512(lines int, p *float64)
 
 // dot1AVX512 computes s = A·x for A (1×n).
 //

@@ -2770,9 +2770,9 @@ store:
 	VZEROUPPER
 	RET
 
-// func packAVX512(k int, src *float64, ld int, dst *float64, stride int)
+// func pack1AVX512(k int, src *float64, ld int, dst *float64, stride int)
 // Requires: AVX, AVX512F
-TEXT ·packAVX512(SB), NOSPLIT, $0-40
+TEXT ·pack1AVX512(SB), NOSPLIT, $0-40
 	MOVQ k+0(FP), AX
 	MOVQ src+8(FP), CX
 	MOVQ ld+16(FP), DX
@@ -2807,6 +2807,130 @@ fourDone:
 one:
 	VMOVUPD (CX), Z0
 	VMOVUPD Z0, (SI)
+	ADDQ    DX, CX
+	ADDQ    DI, SI
+	SUBQ    $0x00000001, AX
+	CMPQ    AX, $0x00000001
+	JGE     one
+
+oneDone:
+	VZEROUPPER
+	RET
+
+// func pack2AVX512(k int, src *float64, ld int, dst *float64, stride int)
+// Requires: AVX, AVX512F
+TEXT ·pack2AVX512(SB), NOSPLIT, $0-40
+	MOVQ k+0(FP), AX
+	MOVQ src+8(FP), CX
+	MOVQ ld+16(FP), DX
+	SHLQ $0x03, DX
+	LEAQ (DX)(DX*2), BX
+	MOVQ dst+24(FP), SI
+	MOVQ stride+32(FP), DI
+	SHLQ $0x03, DI
+	LEAQ (DI)(DI*2), R8
+	CMPQ AX, $0x00000004
+	JLT  fourDone
+
+four:
+	VMOVUPD (CX), Z0
+	VMOVUPD 64(CX), Z1
+	VMOVUPD (CX)(DX*1), Z2
+	VMOVUPD 64(CX)(DX*1), Z3
+	VMOVUPD (CX)(DX*2), Z4
+	VMOVUPD 64(CX)(DX*2), Z5
+	VMOVUPD (CX)(BX*1), Z6
+	VMOVUPD 64(CX)(BX*1), Z7
+	VMOVUPD Z0, (SI)
+	VMOVUPD Z1, 64(SI)
+	VMOVUPD Z2, (SI)(DI*1)
+	VMOVUPD Z3, 64(SI)(DI*1)
+	VMOVUPD Z4, (SI)(DI*2)
+	VMOVUPD Z5, 64(SI)(DI*2)
+	VMOVUPD Z6, (SI)(R8*1)
+	VMOVUPD Z7, 64(SI)(R8*1)
+	LEAQ    (CX)(DX*4), CX
+	LEAQ    (SI)(DI*4), SI
+	SUBQ    $0x00000004, AX
+	CMPQ    AX, $0x00000004
+	JGE     four
+
+fourDone:
+	CMPQ AX, $0x00000001
+	JLT  oneDone
+
+one:
+	VMOVUPD (CX), Z0
+	VMOVUPD 64(CX), Z1
+	VMOVUPD Z0, (SI)
+	VMOVUPD Z1, 64(SI)
+	ADDQ    DX, CX
+	ADDQ    DI, SI
+	SUBQ    $0x00000001, AX
+	CMPQ    AX, $0x00000001
+	JGE     one
+
+oneDone:
+	VZEROUPPER
+	RET
+
+// func pack3AVX512(k int, src *float64, ld int, dst *float64, stride int)
+// Requires: AVX, AVX512F
+TEXT ·pack3AVX512(SB), NOSPLIT, $0-40
+	MOVQ k+0(FP), AX
+	MOVQ src+8(FP), CX
+	MOVQ ld+16(FP), DX
+	SHLQ $0x03, DX
+	LEAQ (DX)(DX*2), BX
+	MOVQ dst+24(FP), SI
+	MOVQ stride+32(FP), DI
+	SHLQ $0x03, DI
+	LEAQ (DI)(DI*2), R8
+	CMPQ AX, $0x00000004
+	JLT  fourDone
+
+four:
+	VMOVUPD (CX), Z0
+	VMOVUPD 64(CX), Z1
+	VMOVUPD 128(CX), Z2
+	VMOVUPD (CX)(DX*1), Z3
+	VMOVUPD 64(CX)(DX*1), Z4
+	VMOVUPD 128(CX)(DX*1), Z5
+	VMOVUPD (CX)(DX*2), Z6
+	VMOVUPD 64(CX)(DX*2), Z7
+	VMOVUPD 128(CX)(DX*2), Z8
+	VMOVUPD (CX)(BX*1), Z9
+	VMOVUPD 64(CX)(BX*1), Z10
+	VMOVUPD 128(CX)(BX*1), Z11
+	VMOVUPD Z0, (SI)
+	VMOVUPD Z1, 64(SI)
+	VMOVUPD Z2, 128(SI)
+	VMOVUPD Z3, (SI)(DI*1)
+	VMOVUPD Z4, 64(SI)(DI*1)
+	VMOVUPD Z5, 128(SI)(DI*1)
+	VMOVUPD Z6, (SI)(DI*2)
+	VMOVUPD Z7, 64(SI)(DI*2)
+	VMOVUPD Z8, 128(SI)(DI*2)
+	VMOVUPD Z9, (SI)(R8*1)
+	VMOVUPD Z10, 64(SI)(R8*1)
+	VMOVUPD Z11, 128(SI)(R8*1)
+	LEAQ    (CX)(DX*4), CX
+	LEAQ    (SI)(DI*4), SI
+	SUBQ    $0x00000004, AX
+	CMPQ    AX, $0x00000004
+	JGE     four
+
+fourDone:
+	CMPQ AX, $0x00000001
+	JLT  oneDone
+
+one:
+	VMOVUPD (CX), Z0
+	VMOVUPD 64(CX), Z1
+	VMOVUPD 128(CX), Z2
+	VMOVUPD Z0, (SI)
+	VMOVUPD Z1, 64(SI)
+	VMOVUPD Z2, 128(SI)
 	ADDQ    DX, CX
 	ADDQ    DI, SI
 	SUBQ    $0x00000001, AX
@@ -2912,6 +3036,24 @@ one:
 
 oneDone:
 	VZEROUPPER
+	RET
+
+// func prefetchAVX512(lines int, p *float64)
+// Requires: MMX+
+TEXT ·prefetchAVX512(SB), NOSPLIT, $0-16
+	MOVQ lines+0(FP), AX
+	MOVQ p+8(FP), CX
+	CMPQ AX, $0x00000001
+	JLT  lineDone
+
+line:
+	PREFETCHT1 (CX)
+	ADDQ       $0x40, CX
+	SUBQ       $0x00000001, AX
+	CMPQ       AX, $0x00000001
+	JGE        line
+
+lineDone:
 	RET
 
 // func dot1AVX512(n int, a *float64, x *float64) (s0 float64)

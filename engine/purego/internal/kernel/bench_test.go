@@ -39,7 +39,10 @@ func BenchmarkKernels(b *testing.B) {
 				k.TileRowsB[u](steps, 1, &a[0], &p[0], cols, &c[0], nr, true)
 			})
 		}
-		run("Pack", "GB/s", 2*8*steps*unit, func() { k.Pack(steps, &a[0], unit, &p[0], nr) })
+		for u, pack := range k.Pack {
+			cols := (u + 1) * unit
+			run(fmt.Sprint("Pack", cols), "GB/s", 2*8*steps*cols, func() { pack(steps, &a[0], unit, &p[0], nr) })
+		}
 		run("PackT", "GB/s", 2*8*steps*unit, func() { k.PackT(steps, &a[0], steps, &p[0], nr) })
 		run("Dot1", "GFLOP/s", 2*n, func() { k.Dot1(n, &a[0], &x[0]) })
 		run("Dot4", "GFLOP/s", 8*n, func() { k.Dot4(n, &a[0], n, &x[0]) })

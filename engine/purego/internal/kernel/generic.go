@@ -7,7 +7,7 @@ var generic = Kernel{
 	Tile:      []tile{tileGo},
 	TileRowsA: []tileRowsA{tileRowsAGo},
 	TileRowsB: []tileRowsB{tileRowsBGo},
-	Pack:      packGo, PackT: packTGo,
+	Pack:      []pack{packGo}, PackT: packTGo, Prefetch: prefetchGo,
 	Dot1: dot1Go, Dot4: dot4Go, Axpy1: axpy1Go, Axpy4: axpy4Go, Symv4: symv4Go,
 	Dots:    []dots{dotsGo},
 	Axpys:   []axpys{axpysGo},
@@ -79,6 +79,9 @@ func packTGo(k int, src *float64, ld int, dst *float64, stride int) {
 		}
 	}
 }
+
+// prefetchGo does nothing, because Go has no prefetch instruction.
+func prefetchGo(int, *float64) {}
 
 func dot1Go(n int, a, x *float64) float64 { return dot(slice(a, 0, n), slice(x, 0, n)) }
 

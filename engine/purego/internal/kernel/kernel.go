@@ -27,11 +27,14 @@ type Kernel struct {
 	TileRowsA []tileRowsA
 	TileRowsB []tileRowsB
 
-	// Pack copies Unit columns of k rows: dst[l·stride+r] = src[l·ld+r].
-	Pack func(k int, src *float64, ld int, dst *float64, stride int)
+	// Pack[u−1] copies u·Unit columns of k rows: dst[l·stride+r] = src[l·ld+r].
+	Pack []pack
 
 	// PackT copies k columns of Unit rows: dst[l·stride+r] = src[r·ld+l].
 	PackT func(k int, src *float64, ld int, dst *float64, stride int)
+
+	// Prefetch fetches cache lines, from p on, into the second-level cache. It may do nothing.
+	Prefetch func(lines int, p *float64)
 
 	// Dot1 and Dot4 compute s = A·x for one and four rows of length n.
 	Dot1 func(n int, a, x *float64) (s0 float64)
@@ -60,6 +63,7 @@ type (
 )
 
 type (
+	pack      = func(k int, src *float64, ld int, dst *float64, stride int)
 	tile      = func(k int, alpha float64, a, b, c *float64, ldc int, add bool)
 	tileRowsA = func(k int, alpha float64, a *float64, lda int, b, c *float64, ldc int, add bool)
 	tileRowsB = func(k int, alpha float64, a, b *float64, ldb int, c *float64, ldc int, add bool)

@@ -7,7 +7,7 @@ var neon = Kernel{
 	Tile:      []tile{tile1NEON, tile2NEON, tile3NEON},
 	TileRowsA: []tileRowsA{tileRowsA1NEON, tileRowsA2NEON, tileRowsA3NEON},
 	TileRowsB: []tileRowsB{tileRowsB1NEON, tileRowsB2NEON, tileRowsB3NEON},
-	Pack:      packNEON, PackT: packTNEON,
+	Pack:      []pack{packNEON}, PackT: packTNEON, Prefetch: prefetchGo,
 	Dot1: dot1NEON, Dot4: dot4NEON, Axpy1: axpy1NEON, Axpy4: axpy4NEON, Symv4: symv4NEON,
 	Dots:    []dots{dot4x1NEON, dot4x2NEON, dot4x3NEON},
 	Axpys:   []axpys{axpy4x1NEON, axpy4x2NEON, axpy4x3NEON},

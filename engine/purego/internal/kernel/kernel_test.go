@@ -344,20 +344,35 @@ func TestTileBits(t *testing.T) {
 
 func TestPack(t *testing.T) {
 	onEach(t, func(g *guarded) {
-		unit := g.kernel.Unit
-		for _, k := range sizes {
-			x := g.normal(k * unit)
-			for _, ld := range []int{unit, unit + 1, 3*unit + 3} {
-				for _, stride := range []int{unit, unit + 1, 3 * unit} {
-					g.begin("k %d, ld %d, stride %d", k, ld, stride)
-					src, dst := g.matrix(0, k, unit, ld, x), g.blank(1, extent(k, unit, stride))
-					g.kernel.Pack(k, unsafe.SliceData(src), ld, unsafe.SliceData(dst), stride)
-					g.written(k, unit, stride, dst)
-					for l := range k {
-						g.equal(fmt.Sprint("row ", l), dst[l*stride:], x[l*unit:(l+1)*unit])
+		for u, pack := range g.kernel.Pack {
+			cols := (u + 1) * g.kernel.Unit
+			for _, k := range sizes {
+				x := g.normal(k * cols)
+				for _, ld := range []int{cols, cols + 1, cols + g.kernel.Unit} {
+					for _, stride := range []int{cols, cols + 1, cols + g.kernel.Unit} {
+						g.begin("%d columns, k %d, ld %d, stride %d", cols, k, ld, stride)
+						src, dst := g.matrix(0, k, cols, ld, x), g.blank(1, extent(k, cols, stride))
+						pack(k, unsafe.SliceData(src), ld, unsafe.SliceData(dst), stride)
+						g.written(k, cols, stride, dst)
+						for l := range k {
+							g.equal(fmt.Sprint("row ", l), dst[l*stride:], x[l*cols:(l+1)*cols])
+						}
 					}
 				}
 			}
+		}
+	})
+}
+
+// TestPrefetch: no operand is changed, and addresses that cannot be read do no harm.
+func TestPrefetch(t *testing.T) {
+	onEach(t, func(g *guarded) {
+		for _, lines := range []int{0, 1, 7, 1000} {
+			g.begin("%d lines", lines)
+			x := g.put(0, g.normal(8))
+			before := slices.Clone(x)
+			g.kernel.Prefetch(lines, unsafe.SliceData(x))
+			g.equal("x", x, before)
 		}
 	})
 }
