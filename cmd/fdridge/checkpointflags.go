@@ -8,10 +8,10 @@ import (
 
 	"github.com/fdridge/fdridge/batch"
 	"github.com/fdridge/fdridge/cmd/fdridge/internal/cli"
-	"github.com/fdridge/fdridge/cmd/fdridge/internal/input"
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/internal/checkpoint"
+	"github.com/fdridge/fdridge/table"
 )
 
 // checkpointFlags are two flags. --checkpoint names the file for the state of a fit. --checkpoint-every is the time
@@ -85,5 +85,5 @@ func (o *fitOptions) settings(be engine.Backend) ([]batch.Setting, map[string]da
 	if err != nil {
 		return nil, nil, cli.BadInput("%w", err) // an environment variable has a wrong value
 	}
-	return append(append(out, batch.FileSettings(files)...), backend), input.StampsOf(files), nil
+	return append(append(out, batch.FileSettings(files)...), backend), table.Stamps(files), nil
 }

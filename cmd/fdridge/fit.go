@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -28,6 +27,7 @@ import (
 	"github.com/fdridge/fdridge/ridge/choose"
 	"github.com/fdridge/fdridge/ridge/classes"
 	"github.com/fdridge/fdridge/ridge/columns"
+	"github.com/fdridge/fdridge/table"
 )
 
 // fitOptions has the flags of fit.
@@ -41,10 +41,6 @@ type fitOptions struct {
 	save       string
 	cv         int
 	mpi        bool
-	held       input.HoldoutFlags
-
-	classes     bool
-	classWeight string
 }
 
 func fitCommand(mpi joiner) *cobra.Command {
@@ -71,7 +67,7 @@ func fitCommand(mpi joiner) *cobra.Command {
 		},
 	}
 	o.Flags.Register(c.Flags())
-	o.Part.RegisterPart(c.Flags())
+	o.RegisterPart(c.Flags())
 	o.sketchFlags.register(c.Flags())
 	o.solveFlags.register(
 		c.Flags(),
@@ -86,15 +82,8 @@ func fitCommand(mpi joiner) *cobra.Command {
 	c.Flags().StringVar(&o.save, "save-sketch", "", "write the sketch to FILE, for solve, merge and predict --interval")
 	c.Flags().IntVar(&o.cv, "cv", 0, "choose by cross-validation with K folds (default 5 with --select cv)")
 	c.Flags().BoolVar(&o.mpi, "mpi", false, "run as one rank of mpirun or srun (needs a build with -tags mpi)")
-	o.held.Register(c.Flags())
-	c.Flags().BoolVar(&o.classes, "classes", false, "the target is a column of labels: predict classes")
-	c.Flags().StringVar(
-		&o.classWeight,
-		"class-weight",
-		"",
-		"with --classes: balanced gives all classes the same weight",
-	)
-	cli.SetValues(c.Flags(), "class-weight", "balanced")
+	o.RegisterHoldout(c.Flags())
+	o.RegisterClasses(c.Flags())
 	o.RegisterUnpenalized(c.Flags())
 	c.Flags().StringVar(&o.predict, "predict", "", "with --per-target: write predictions for FILE to --out, no model")
 	o.checkpoint.register(c.Flags())
@@ -116,46 +105,28 @@ func (o *fitOptions) check() error {
 		cli.CheckOutput("save-sketch", o.save),
 		o.checkpoint.check(),
 		o.rows.Check(),
-		o.held.Check(),
 		o.CheckKept(&o.rows),
 		o.checkPipe(),
 	)
 	if err == nil && !o.mpi {
 		err = refuseUnusedMPI()
 	}
+	s := o.Spec()
 	switch {
 	case err != nil:
 		return err
-	case o.held.Share > 0 && !o.Part.Share.Whole():
-		return cli.BadInput("--holdout: it needs row numbers, which --part does not know; use --rows instead of --part")
 	case o.cv != 0 && o.selectBy == "gcv":
 		return cli.BadInput("--cv: --select gcv has no folds; leave out one of the two")
-	case o.classWeight != "" && !o.classes:
-		return cli.BadInput("--class-weight: it needs --classes")
-	case o.classes && o.Piped():
-		return cli.BadInput(
-			"--classes: a pass reads the labels first, and %s can be read only once; write the rows to a file",
-			input.Name(o.Data.Value),
-		)
-	case o.classes && o.Part.Given:
-		return cli.BadInput("--classes: a part of the rows does not know all classes; leave out --part")
-	case o.classes && o.rows.Keeps():
-		return cli.BadInput(
-			"--cache-keep: a later run does not know the codes that this run gives to the labels of --classes",
-		)
-	case o.mpi && o.Part.Given:
+	case o.mpi && s.Part != "":
 		return cli.BadInput("--part: with --mpi each rank already reads a part")
 	case o.predict != "" && filepath.Ext(o.out) != ".npy":
 		return cli.BadInput("--predict: it needs --out FILE.npy for the predictions")
 	case o.predict != "" && !o.each:
 		return cli.BadInput("--predict, --per-target: only targets with a gamma of their own are predicted in blocks")
-	case o.predict != "" && (o.coef != "" || o.report != "" || o.held.Share > 0 || o.mpi):
+	case o.predict != "" && (o.coef != "" || o.report != "" || s.Holdout > 0 || o.mpi):
 		return cli.BadInput("--predict: the coefficients are not kept; leave out --coef, --report, --holdout and --mpi")
 	}
-	if o.classes {
-		o.Labels = prepare.NewLabels()
-	}
-	if err := cli.FirstError(cli.OneOf("class-weight", cmp.Or(o.classWeight, "balanced"), "balanced"), o.checkOptions()); err != nil {
+	if err := o.checkOptions(); err != nil {
 		return err
 	}
 	rows := o.Others(o.predict)
@@ -181,14 +152,15 @@ func (o *fitOptions) options() fdridge.Options {
 // rows have dummy values here.
 func (o *fitOptions) checkOptions() error {
 	opts := o.options()
-	opts.Bands = o.NamedBands()
+	s := o.Spec()
+	opts.Bands = s.NamedBands()
 	if o.predict != "" {
 		opts.Block = func(int, *ridge.Solution) error { return nil }
 	}
 	if o.Unpenalized.Given {
 		opts.Unpenalized = []int{0}
 	}
-	if o.classes {
+	if s.Classes {
 		opts.Classes = &classes.Classes{}
 	}
 	if o.checkpoint.name != "" {
@@ -251,68 +223,65 @@ func (o *fitOptions) run(ctx context.Context, ranks dist.Transport, stdout, stde
 	if err != nil {
 		return err
 	}
-	cache := &input.RowCache{CacheFlags: &o.rows}
-	run := input.Session{Ranks: ranks, Seen: seen, Cache: cache, Alone: true, Holdout: o.held.Holdout()}
+	env := table.Env{Ranks: ranks, Seen: seen, Cache: o.rows.Cache(), Alone: true}
 	err = batch.Run(ctx, batch.Options{
 		Checkpoint: o.checkpoint.name, Every: o.checkpoint.every, Settings: settings, Transport: ranks, Backend: be, Room: o.checkMemory,
-		Notify: func(e batch.Event) { bar.Checkpoint(e, run.Leads(), stderr) },
+		Notify: func(e batch.Event) { bar.Checkpoint(e, env.Leads(), stderr) },
 	}, func(j *batch.Job) error {
-		run.Job = j
-		err := o.NameColumns(o.fit(ctx, run, be, bar, stdout, stderr))
-		if errors.Is(err, ridge.ErrEmpty) && o.held.Share > 0 {
-			err = cli.BadInput("--holdout: %v leaves no row for the fit; use a smaller fraction", o.held.Share)
+		env.Job = j
+		err := o.NameColumns(o.fit(ctx, env, be, bar, stdout, stderr))
+		if share := o.Spec().Holdout; errors.Is(err, ridge.ErrEmpty) && share > 0 {
+			err = cli.BadInput("--holdout: %v leaves no row for the fit; use a smaller fraction", share)
 		}
 		return nameData(o.Data.Value, err)
 	})
-	cache.End(bar, stderr)
+	input.EndCache(env.Cache, bar, stderr)
 	return err
 }
 
 // fit reads the rows, fits and delivers the result.
 func (o *fitOptions) fit(
 	ctx context.Context,
-	run input.Session,
+	env table.Env,
 	be engine.Backend,
 	bar *cli.Progress,
 	stdout, stderr io.Writer,
 ) error {
 	start := time.Now()
-	d, err := input.Open(ctx, &o.Flags, run, be, bar)
+	d, err := o.Open(ctx, env, be, bar)
 	if err != nil {
 		return err
 	}
-	if run.Leads() {
-		d.Warn(bar, stderr)
+	if env.Leads() {
+		input.Warn(d, bar, stderr)
 		o.warnTolerance(bar, stderr)
 	}
-	f, err := o.fitRows(ctx, run, d, be, bar)
+	f, err := o.fitRows(ctx, env, d, be, bar)
 	if err != nil {
 		return err
 	}
-	columns, err := d.Columns(&o.RowFlags)
+	columns, err := d.AllColumns()
 	if err != nil {
 		return err
 	}
 	if d.Classes != nil {
 		f.Classes = &report.Classes{Classes: d.Classes, Decisions: f.Found.Classes}
-		if d.Held != nil {
-			f.Classes.HeldOut, err = evaluateClasses(ctx, d, run, f.Found.Solutions)
-		}
+		f.Classes.HeldOut, err = d.EvaluateClasses(ctx, f.Found.Solutions)
 	} else {
-		f.HeldOut, err = evaluate(ctx, d, run, f.Found.Solutions, o.intercept)
+		f.HeldOut, err = o.evaluate(ctx, d, f.Found.Solutions)
 	}
 	if err != nil {
 		return err
 	}
-	work, err := run.Job.Work(ctx)
+	work, err := env.Job.Work(ctx)
 	if err != nil {
 		return err
 	}
 	nonzeros := d.Counted.Nonzeros()
-	if run.Ranks != nil {
+	if env.Ranks != nil {
 		nonzeros = 0 // summed over the ranks below
 		if d.Encoded != nil {
-			if err := d.Encoded.Tally.Pool(ctx, run.Ranks.Allreduce); err != nil {
+			if err := d.Encoded.Tally.Pool(ctx, env.Ranks.Allreduce); err != nil {
 				return err
 			}
 		}
@@ -326,18 +295,18 @@ func (o *fitOptions) fit(
 	}
 	f.Data = report.Data{
 		Name:        o.Name(),
-		Format:      d.Opened.Format,
-		Targets:     d.Opened.TargetNames,
+		Format:      d.Format,
+		Targets:     d.TargetNames,
 		Nonzeros:    nonzeros,
-		Preparation: d.Prep,
+		Preparation: d.Preparation,
 		Before:      d.P,
 		Bands:       d.Bands,
-		Encoded:     d.Encoded,
+		Encoded:     (*report.Encoded)(d.Encoded),
 	}
 	if d.Classes != nil && d.Classes.Targets() > 1 {
 		f.Data.Targets = d.Classes.Labels
 	}
-	f.Cost.PreparingReads, f.Cost.Reads = d.Opened.Scans+d.Scans, d.Opened.Passes()
+	f.Cost.PreparingReads, f.Cost.Reads = d.Scans+d.Passes, d.Opened.Passes()
 	if d.Encoded != nil && d.Encoded.Encoding.Columns != nil && d.Encoded.Learnt != nil {
 		f.Cost.Reads++ // the pass over the columns, which the model does not count
 	}
@@ -354,8 +323,8 @@ func (o *fitOptions) fit(
 // fitRows fits the opened rows and returns the report.
 func (o *fitOptions) fitRows(
 	ctx context.Context,
-	run input.Session,
-	d *input.Data,
+	env table.Env,
+	d *table.Table,
 	be engine.Backend,
 	bar *cli.Progress,
 ) (*report.Fit, error) {
@@ -363,30 +332,19 @@ func (o *fitOptions) fitRows(
 	f, traces, opts := o.begin(be, o.intercept, o.options())
 	var sum *ridge.Summary
 	opts.Progress = bar.Fit(d.Source, func() int64 { // rows of a refining pass
-		if run.Ranks != nil {
+		if env.Ranks != nil {
 			n, _, _ := d.Source.Dims()
 			return n
 		}
 		return sum.Rows()
 	})
-	opts.Rounding = d.Rounding(o.Standardize == input.ScaleAll)
-	opts.Unpenalized = d.Free
-	for j, p := range d.P {
-		if p == 0 {
-			opts.Unpenalized = append(opts.Unpenalized, j)
-		}
-	}
-	opts.Bands = d.ToChoose() // the preparation has all penalties that are given
-	opts.Classes = d.Classes
-	if d.Classes != nil {
-		opts.Classes.Balanced = o.classWeight != ""
-	}
+	opts = d.Options(opts)
 	opts.Summarized = func(made *ridge.Summary) error {
 		sum, f.Cost.Sketched = made, time.Since(begin)
 		if o.save == "" {
 			return nil
 		}
-		described, err := describe(d, &o.RowFlags)
+		described, err := describe(d, o.Target.Value)
 		if err != nil {
 			return err
 		}
@@ -414,9 +372,9 @@ func (o *fitOptions) fitRows(
 		}
 		opts.Block = use
 	}
-	found, err := run.Job.Fit(ctx, d.Source, opts)
+	found, err := env.Job.Fit(ctx, d.Source, opts)
 	if e, ok := errors.AsType[*columns.DependentError](err); ok {
-		name := func(j int) string { return report.ColumnName(&d.Prep, j) }
+		name := func(j int) string { return report.ColumnName(&d.Preparation, j) }
 		return nil, cli.BadInput("--unpenalized: column %s is %s", name(e.Column), e.Reason(name))
 	}
 	if e, ok := errors.AsType[*choose.FoldsError](err); ok {
@@ -434,24 +392,24 @@ func (o *fitOptions) fitRows(
 // predictBlocks opens the rows of --predict. It returns a function that predicts a block of targets for these rows.
 func (o *fitOptions) predictBlocks(
 	ctx context.Context,
-	d *input.Data,
+	d *table.Table,
 ) (func(first int, s *ridge.Solution) error, error) {
 	in := predictOptions{in: o.Others(o.predict)}
 	if err := in.in.Check(); err != nil {
 		return nil, fmt.Errorf("--predict: %w", err)
 	}
-	src, cells, err := in.open(&model.Model{Preparation: d.Prep}, 0)
+	rows, err := in.open(ctx, &model.Model{Preparation: d.Preparation})
 	if err != nil {
 		return nil, fmt.Errorf("--predict: %w", err)
 	}
-	n, _, _ := src.Dims()
+	n, _, _ := rows.Source.Dims()
 	_, _, t := d.Source.Dims()
 	if err := cli.CheckMemory(8*float64(n)*float64(t), "predict fewer rows at a time", "--predict: the predictions of %d targets for %d rows", t, n); err != nil {
 		return nil, err
 	}
 	all := &blockPredictions{targets: t}
 	return func(first int, s *ridge.Solution) error {
-		m, err := model.New(d.Prep, []*ridge.Solution{s}, model.Details{Intercept: o.intercept, Before: d.P})
+		m, err := model.New(d.Preparation, []*ridge.Solution{s}, model.Details{Intercept: o.intercept, Before: d.P})
 		if err != nil {
 			return err
 		}
@@ -459,58 +417,19 @@ func (o *fitOptions) predictBlocks(
 		if err != nil {
 			return err
 		}
-		all.first, of.Encode = first, prepare.EncodeOptions{Cells: cells, Tally: new(prepare.Tally)}
+		all.first, of.Encode = first, prepare.EncodeOptions{Cells: rows.Cells, Tally: new(prepare.Tally)}
 		o.predicted = &predictionRun{of: of, block: all}
-		return nameData(o.predict, in.in.Locate(in.opened, o.predicted.run(ctx, src, nil)))
+		return nameData(o.predict, rows.Locate(o.predicted.run(ctx, rows.Source, nil)))
 	}, nil
 }
 
-// evaluate computes the scores of all solutions on the held-out rows. It returns nil if no rows are held out. Scores
-// are about the coefficients in the units of the file, as the model has them.
-func evaluate(
-	ctx context.Context,
-	d *input.Data,
-	run input.Session,
-	solutions []*ridge.Solution,
-	intercept bool,
-) (*report.HeldOut, error) {
-	if d.Held == nil {
-		return nil, nil
-	}
-	if !d.HeldAsFitted() {
-		m, err := model.New(d.Prep, solutions, model.Details{Intercept: intercept, Before: d.P})
-		if err != nil {
-			return nil, err
-		}
-		solutions = nil
-		for i := range m.Fits {
-			solutions = append(solutions, m.Fits[i].Solution())
-		}
-	}
-	found, err := model.Evaluate(ctx, d.Held, solutions)
-	if err != nil {
+// evaluate compares the predictions of all solutions with the held-out rows. It returns nil if no rows are held out.
+func (o *fitOptions) evaluate(ctx context.Context, d *table.Table, solutions []*ridge.Solution) (*report.HeldOut, error) {
+	found, err := d.Evaluate(ctx, solutions, o.intercept)
+	if found == nil || err != nil {
 		return nil, predictionError(err)
 	}
-	if run.Ranks != nil {
-		if err := found.Pool(ctx, run.Share(), run.Ranks); err != nil {
-			return nil, err
-		}
-	}
 	return &report.HeldOut{Share: d.Holdout.Share, Evaluation: found}, nil
-}
-
-// evaluateClasses scores the decisions of all solutions about the held-out rows.
-func evaluateClasses(
-	ctx context.Context,
-	d *input.Data,
-	run input.Session,
-	solutions []*ridge.Solution,
-) ([]*classes.Score, error) {
-	scores, err := d.Classes.Evaluate(ctx, d.Held, solutions)
-	if err != nil || run.Ranks == nil {
-		return scores, err
-	}
-	return scores, classes.Pool(ctx, run.Ranks.Allreduce, scores...)
 }
 
 // checkPipe returns an error if --data is a pipe and the flags need a second pass over the rows, or include --mpi or
@@ -525,7 +444,7 @@ func (o *fitOptions) checkPipe() error {
 	case o.checkpoint.name != "":
 		why = "--checkpoint: a resumed run reads the rows again, and %s can be read only once; write the rows to a file"
 	default:
-		return o.rows.CheckPipe(data, o.Scales(), o.Learns(), o.held.Flag())
+		return o.rows.CheckPipe(data, o.Scales(), o.Learns(), o.HoldsOut())
 	}
 	return cli.BadInput(why, input.Name(o.Data.Value))
 }

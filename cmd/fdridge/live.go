@@ -23,6 +23,7 @@ import (
 	"github.com/fdridge/fdridge/internal/printable"
 	"github.com/fdridge/fdridge/live"
 	"github.com/fdridge/fdridge/ridge/window"
+	"github.com/fdridge/fdridge/table"
 )
 
 // liveFlags configure a live sketch, a sketch whose file is rewritten at intervals while rows arrive.
@@ -168,15 +169,15 @@ func (o *liveRun) run(ctx context.Context, be engine.Backend, bar *cli.Progress)
 	case damage != nil:
 		bar.Warn(o.stderr, fmt.Sprintf("%s; continuing from %s", printable.Error(damage), live.Names(o.out)[1]))
 	}
-	d, err := input.Open(ctx, o.in, input.Session{}, be, bar)
+	d, err := o.in.Open(ctx, table.Env{}, be, bar)
 	if err != nil {
 		if sketch != nil && ctx.Err() != nil {
 			return nil // no new rows have arrived, so the file is complete
 		}
 		return err
 	}
-	d.Warn(bar, o.stderr)
-	described, err := describe(d, &o.in.RowFlags)
+	input.Warn(d, bar, o.stderr)
+	described, err := describe(d, o.in.Target.Value)
 	if err != nil {
 		return err
 	}

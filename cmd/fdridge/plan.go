@@ -18,6 +18,7 @@ import (
 	"github.com/fdridge/fdridge/internal/rss"
 	"github.com/fdridge/fdridge/ridge"
 	"github.com/fdridge/fdridge/ridge/plan"
+	"github.com/fdridge/fdridge/table"
 )
 
 // measuring is the time that the command plan spends on measuring the speed of the machine. The command doctor takes
@@ -222,11 +223,11 @@ func (o *planOptions) makePilot(ctx context.Context, be engine.Backend, stderr i
 	defer bar.Finish()
 	ctx = bar.Watch(ctx)
 	begin := time.Now()
-	d, err := input.Open(ctx, &o.in, input.Session{}, be, bar)
+	d, err := o.in.Open(ctx, table.Env{}, be, bar)
 	if err != nil {
 		return nil, err
 	}
-	d.Warn(bar, stderr)
+	input.Warn(d, bar, stderr)
 	p := &pilot{}
 	took := time.Since(begin).Seconds()
 	p.reading, err = timeReading(ctx, d.Source, 1)

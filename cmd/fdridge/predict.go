@@ -14,12 +14,12 @@ import (
 	"github.com/fdridge/fdridge/cmd/fdridge/internal/input"
 	"github.com/fdridge/fdridge/cmd/fdridge/internal/report"
 	"github.com/fdridge/fdridge/dataset"
-	"github.com/fdridge/fdridge/dataset/file"
 	"github.com/fdridge/fdridge/dataset/prepare"
 	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/internal/atomicfile"
 	"github.com/fdridge/fdridge/model"
 	"github.com/fdridge/fdridge/ridge"
+	"github.com/fdridge/fdridge/table"
 )
 
 // predictOptions holds the flags of the command predict.
@@ -32,7 +32,6 @@ type predictOptions struct {
 	json, digits    bool
 	unknown         string
 	stderr          io.Writer // for remarks on the files; nil: none
-	opened          *file.Opened
 }
 
 // unknownActions are the values of --unknown.
@@ -55,8 +54,8 @@ func predictCommand() *cobra.Command {
 	o.in.RegisterText(f)
 	f.Var(&o.gamma, "gamma", "use the fit at gamma G, if the model has several")
 	f.Var(&o.in.Target, "target", "target column, if the files have it: R² and RMSE are reported")
-	f.StringVar(&o.in.Key, "key", "", "write this column of the data before each prediction")
-	f.StringVar(&o.in.Rows, "rows", "", "use only rows A:B, counted from 1")
+	o.in.RegisterKey(f)
+	o.in.RegisterRows(f)
 	o.in.RegisterSamples(f)
 	f.StringVar(&o.interval, "interval", "", "add proved intervals by the sketch in FILE (or by the model itself)")
 	f.StringVar(&o.out, "out", "", "write the predictions to FILE (default: standard output)")
@@ -105,7 +104,6 @@ func (o *predictOptions) run(ctx context.Context, stdout, stderr io.Writer) erro
 		if o.digits {
 			return cli.BadInput("--digits: the model predicts classes")
 		}
-		o.in.Labels = prepare.NewLabels()
 	}
 	of, err := o.predictor(m)
 	if err != nil {
@@ -118,13 +116,12 @@ func (o *predictOptions) run(ctx context.Context, stdout, stderr io.Writer) erro
 			o.model,
 		)
 	}
-	targets, _ := of.Dims()
 	o.stderr = stderr
-	src, cells, err := o.open(m, targets)
+	rows, err := o.open(ctx, m)
 	if err != nil {
 		return err
 	}
-	of.Encode = prepare.EncodeOptions{Cells: cells, IgnoreUnknown: o.unknown == "ignore", Tally: new(prepare.Tally)}
+	of.Encode = prepare.EncodeOptions{Cells: rows.Cells, IgnoreUnknown: o.unknown == "ignore", Tally: new(prepare.Tally)}
 	p := &predictionRun{
 		of:       of,
 		gamma:    m.Fits[0].Gamma,
@@ -133,25 +130,25 @@ func (o *predictOptions) run(ctx context.Context, stdout, stderr io.Writer) erro
 		asDigits: o.digits,
 		form:     form,
 	}
-	if o.in.Key != "" {
+	if o.in.Key() != "" {
 		keys, err := o.in.Keys(ctx)
 		if err != nil {
 			return err
 		}
 		next, stop := iter.Pull2(keys)
 		defer stop()
-		p.keys = &keyReader{name: o.in.Key, next: next}
+		p.keys = &keyReader{name: o.in.Key(), next: next}
 	}
 	if m.Classes != nil {
-		p.decider = newDecider(m.Classes, o.in.Labels)
+		p.decider = newDecider(m.Classes, rows.Labels)
 	}
 	if o.out == "" {
-		err = p.run(ctx, src, stdout)
+		err = p.run(ctx, rows.Source, stdout)
 	} else {
-		err = atomicfile.Write(o.out, func(f io.Writer) error { return p.run(ctx, src, f) })
+		err = atomicfile.Write(o.out, func(f io.Writer) error { return p.run(ctx, rows.Source, f) })
 	}
 	if err != nil {
-		return o.in.Locate(o.opened, err)
+		return rows.Locate(err)
 	}
 	p.printTally(stderr)
 	if p.decider != nil && p.decider.score.Rows > 0 {
@@ -189,32 +186,17 @@ func describeShortfall(e *model.ShortfallError) string {
 }
 
 // open opens rows with the features of the model. If the rows contain the targets, the targets are read too.
-func (o *predictOptions) open(m *model.Model, targets int) (dataset.Source, *prepare.Cells, error) {
-	in := o.in
-	if in.Target.Given {
-		in.Targets = targets
-		if m.Classes != nil {
-			in.Targets = 1
-		}
-	}
-	format, err := file.Format(in.DataFiles()[0], file.Options{Format: in.Format, Origin: file.Origin{Pipe: in.Pipe}})
+func (o *predictOptions) open(ctx context.Context, m *model.Model) (*table.Rows, error) {
+	rows, err := o.in.OpenFor(ctx, m)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	if file.Labelled(format) {
-		in.Targets = 1
-	}
-	opened, src, err := in.OpenLike(&m.Preparation, "model", targets, false)
-	if err != nil {
-		return nil, nil, err
-	}
-	for _, r := range opened.Remarks() {
+	for _, r := range rows.Remarks() {
 		if o.stderr != nil {
 			new(cli.Progress).Remark(o.stderr, r)
 		}
 	}
-	o.opened = opened
-	return src, opened.Cells, input.CheckPreparationMemory(&m.Preparation)
+	return rows, nil
 }
 
 // predictor returns the predictor of the model. The prediction intervals come from the sketch that --interval names,
@@ -364,10 +346,14 @@ func count(n int64, thing string) string {
 	return fmt.Sprint(n, " ", thing)
 }
 
-// predictionError puts --interval before the error message if the sketch and the model have different rows.
+// predictionError puts --interval before the error message if the sketch and the model have different rows. It removes
+// the name of the preparation from an error.
 func predictionError(err error) error {
 	if errors.Is(err, ridge.ErrOtherRows) {
 		return cli.BadInput("--interval: %w", err)
 	}
-	return input.UnwrapPreparation(err)
+	if e, ok := errors.AsType[*model.PreparationError](err); ok {
+		return cli.BadInput("%w", e.Err)
+	}
+	return err
 }

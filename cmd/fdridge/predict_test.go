@@ -20,6 +20,7 @@ import (
 	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/model"
 	"github.com/fdridge/fdridge/ridge"
+	"github.com/fdridge/fdridge/table"
 )
 
 // A truth is what the exact solution predicts for the rows that a model was fitted to.
@@ -44,11 +45,11 @@ func truthOf(t *testing.T, model string, gamma float64, in func(*input.RowFlags)
 	if err != nil {
 		t.Fatal(err)
 	}
-	src, _, err := o.open(m, len(m.Fits[0].Coef))
+	opened, err := o.open(t.Context(), m)
 	if err != nil {
 		t.Fatal(err)
 	}
-	src, err = input.PrepareEncoded(&prep, src, be, prepare.EncodeOptions{})
+	src, err := table.Prepare(&prep, opened.Source, be, prepare.EncodeOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

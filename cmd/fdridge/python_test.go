@@ -78,9 +78,9 @@ func writePrograms(t *testing.T, dir string) {
 	}
 }
 
-// table is rows of numbers, truth values and two categories, one of them with quoted cells, with gaps
+// mixedTable is rows of numbers, truth values and two categories, one of them with quoted cells, with gaps
 // in all of these.
-func table() string {
+func mixedTable() string {
 	var rows strings.Builder
 	rows.WriteString("\ufeff area ,\"the, street\",y,balcony,heating,floor\n")
 	r := rand.New(rand.NewPCG(3, 4))
@@ -123,7 +123,7 @@ func TestPython(t *testing.T) {
 		x[4] = 100 + 10*math.Sin(x[0].(float64)) + x[1].(float64)
 		fmt.Fprintln(&rows, strings.Trim(strings.ReplaceAll(fmt.Sprint(x), " ", ","), "[]"))
 	}
-	for name, text := range map[string]string{"rows.csv": rows.String(), "table.csv": table(), "homes.csv": homes(400, homesHeader)} {
+	for name, text := range map[string]string{"rows.csv": rows.String(), "table.csv": mixedTable(), "homes.csv": homes(400, homesHeader)} {
 		if err := os.WriteFile(in(name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}

@@ -4,12 +4,14 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/spf13/cobra"
 
 	"github.com/fdridge/fdridge/cmd/fdridge/internal/cli"
 	"github.com/fdridge/fdridge/cmd/fdridge/internal/input"
 	"github.com/fdridge/fdridge/ridge"
+	"github.com/fdridge/fdridge/table"
 )
 
 func sketchCommand() *cobra.Command {
@@ -31,18 +33,20 @@ sketches of other rows, because their means and deviations differ.`,
 			if err := cli.FirstError(in.Check(), size.check(), runs.check(), rows.Check(), keep.check(), in.CheckGiven("sketch"), in.CheckKept(&rows), cli.CheckWritable("out", out)); err != nil {
 				return err
 			}
+			spec := in.Spec()
+			isPart := !spec.Share().Whole()
 			switch {
 			case out == "":
 				return cli.BadInput("--out: it needs a file")
-			case in.Rules != nil && !in.Part.Share.Whole():
+			case spec.Decision() == table.DecidedByPass && isPart:
 				return cli.BadInput(
 					"--prepare: each part would be decided by its own rows, and the sketches could not be merged; use --prepare PLAN",
 				)
-			case in.Missing == "mean" && !in.Part.Share.Whole():
+			case slices.Equal(spec.Missing, []string{"mean"}) && isPart:
 				return cli.BadInput(
 					"--missing mean: each part would have means of its own, and the sketches could not be merged; use --missing drop",
 				)
-			case in.Standardize == input.ScaleAll && !in.Part.Share.Whole():
+			case in.Scales() != "" && isPart:
 				return cli.BadInput(
 					"--standardize: each part would have means and deviations of its own, and the sketches could not be merged; leave it out, or use fit --mpi",
 				)
@@ -65,7 +69,7 @@ sketches of other rows, because their means and deviations differ.`,
 				err := runLive(cmd, &liveRun{liveFlags: &keep, in: &in, size: &size, out: out}, &runs)
 				return input.ExplainOnce(nameData(in.Data.Value, in.NameColumns(err)), in.Data.Value, input.WaysOfLive)
 			}
-			cache := &input.RowCache{CacheFlags: &rows}
+			cache := rows.Cache()
 			err := nameData(
 				in.Data.Value,
 				in.NameColumns(
@@ -76,7 +80,7 @@ sketches of other rows, because their means and deviations differ.`,
 		},
 	}
 	in.Register(c.Flags())
-	in.Part.RegisterPart(c.Flags())
+	in.RegisterPart(c.Flags())
 	size.register(c.Flags())
 	rows.Register(c.Flags())
 	keep.register(c.Flags())
@@ -90,7 +94,7 @@ func runSketch(
 	in *input.Flags,
 	size *sketchFlags,
 	runs *runFlags,
-	cache *input.RowCache,
+	cache *table.Cache,
 	out string,
 	stdout, stderr io.Writer,
 ) error {
@@ -101,12 +105,12 @@ func runSketch(
 	bar := cli.NewProgress(stderr, runs.logFormat)
 	defer bar.Finish()
 	ctx = bar.Watch(ctx)
-	defer cache.End(bar, stderr)
-	d, err := input.Open(ctx, in, input.Session{Cache: cache}, be, bar)
+	defer input.EndCache(cache, bar, stderr)
+	d, err := in.Open(ctx, table.Env{Cache: cache}, be, bar)
 	if err != nil {
 		return err
 	}
-	d.Warn(bar, stderr)
+	input.Warn(d, bar, stderr)
 	_, dim, t := d.Source.Dims()
 	if err := size.checkMemory(size.size, dim, t); err != nil {
 		return err
@@ -116,7 +120,7 @@ func runSketch(
 		return err
 	}
 	bar.Finish()
-	described, err := describe(d, &in.RowFlags)
+	described, err := describe(d, in.Target.Value)
 	if err != nil {
 		return err
 	}
@@ -124,7 +128,7 @@ func runSketch(
 		return err
 	}
 	if err := cli.FirstError(printSketch(stdout, out, sum), described.printParts(stdout, out, sum.Rows() == 0)); err != nil ||
-		in.Standardize != input.ScaleAll {
+		in.Scales() == "" {
 		return err
 	}
 	_, err = fmt.Fprintln(

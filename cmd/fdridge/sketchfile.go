@@ -9,7 +9,6 @@ import (
 	"slices"
 
 	"github.com/fdridge/fdridge/cmd/fdridge/internal/cli"
-	"github.com/fdridge/fdridge/cmd/fdridge/internal/input"
 	"github.com/fdridge/fdridge/cmd/fdridge/internal/report"
 	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/fd"
@@ -20,6 +19,7 @@ import (
 	"github.com/fdridge/fdridge/model"
 	"github.com/fdridge/fdridge/ridge"
 	"github.com/fdridge/fdridge/ridge/window"
+	"github.com/fdridge/fdridge/table"
 )
 
 // A description is stored in a sketch file. It records which rows the sketch contains and how they were prepared.
@@ -30,18 +30,18 @@ type description struct {
 	NNZ         int64             `json:"nnz"`
 	Preparation model.Preparation `json:"preparation"`
 	Penalty     []float64         `json:"penalty,omitempty"` // penalties that Preparation includes
-	Parts       []input.Parts     `json:"parts,omitempty"`   // parts of the data, as selected by --part; nil: all rows
+	Parts       []table.Parts     `json:"parts,omitempty"`   // parts of the data, as selected by --part; nil: all rows
 	Fades       bool              `json:"fades,omitempty"`   // older rows have less weight (--half-life)
 	// fraction of the rows that were held out, see [dataset.Holdout]
 	HeldOut float64 `json:"held_out,omitempty"`
 }
 
-// describe returns the description of the rows of a sketch.
-func describe(d *input.Data, o *input.RowFlags) (*description, error) {
-	columns, err := d.Columns(o)
+// describe returns the description of the rows of a sketch. target is the value of --target.
+func describe(d *table.Table, target string) (*description, error) {
+	columns, err := d.AllColumns()
 	out := &description{
-		Format: d.Opened.Format, Target: o.Target.Value, Columns: columns, NNZ: d.Counted.Nonzeros(),
-		Preparation: d.Prep, Penalty: slices.Clone(d.P), Parts: d.Parts, HeldOut: d.Holdout.Share,
+		Format: d.Format, Target: target, Columns: columns, NNZ: d.Counted.Nonzeros(),
+		Preparation: d.Preparation, Penalty: slices.Clone(d.P), Parts: d.Parts, HeldOut: d.Holdout.Share,
 	}
 	for j, p := range out.Penalty {
 		if p == 0 { // the sketch has the column like any other
@@ -155,7 +155,7 @@ func (d *description) join(o *description) error {
 	if err := d.checkSame(o); err != nil {
 		return err
 	}
-	parts, err := input.JoinParts(d.Parts, o.Parts)
+	parts, err := table.JoinParts(d.Parts, o.Parts)
 	if err != nil {
 		return err
 	}
@@ -250,9 +250,9 @@ func (d *description) printParts(w io.Writer, name string, empty bool) error {
 		if !p.IsComplete() {
 			text = fmt.Sprintf(
 				"%s of %d; still missing: %s",
-				input.DescribeSpans(p.Have),
+				table.DescribeSpans(p.Have),
 				p.Of,
-				input.DescribeSpans(p.Missing()),
+				table.DescribeSpans(p.Missing()),
 			)
 		}
 		if empty {
@@ -281,9 +281,9 @@ func (d *description) checkComplete(name string) error {
 			return cli.BadInput(
 				"%s has only %s of %d: merge %s with it first; fit --part fits a single part",
 				name,
-				input.DescribeSpans(p.Have),
+				table.DescribeSpans(p.Have),
 				p.Of,
-				input.DescribeSpans(p.Missing()),
+				table.DescribeSpans(p.Missing()),
 			)
 		}
 	}

@@ -13,9 +13,9 @@ import (
 	"github.com/fdridge/fdridge/cmd/fdridge/internal/input"
 	"github.com/fdridge/fdridge/cmd/fdridge/internal/report"
 	"github.com/fdridge/fdridge/dataset"
-	"github.com/fdridge/fdridge/dataset/file"
 	"github.com/fdridge/fdridge/dataset/prepare"
 	"github.com/fdridge/fdridge/ridge"
+	"github.com/fdridge/fdridge/table"
 )
 
 // solveOptions holds the flags of the command solve.
@@ -39,9 +39,10 @@ func solveCommand() *cobra.Command {
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
+			penalties := o.Penalties()
 			err := cli.FirstError(
 				o.check(),
-				cli.Distinct(slices.Concat(o.in.Files(), o.PenaltyFlags.Files(), args), o.outputs()...),
+				cli.Distinct(slices.Concat(o.in.Files(), penalties.Files(), args), o.outputs()...),
 			)
 			if err != nil {
 				return err
@@ -57,7 +58,7 @@ func solveCommand() *cobra.Command {
 	o.in.RegisterText(f)
 	f.Var(&o.in.Target, "target", "file of the targets, if they have one (default: column of the sketch)")
 	f.Var(&o.in.Weights, "weights", "sample weights: a column, or a file")
-	f.StringVar(&o.in.Rows, "rows", "", "use only rows A:B, counted from 1")
+	o.in.RegisterRows(f)
 	o.in.RegisterSamples(f)
 	o.PenaltyFlags.Register(f)
 	o.runs.register(c)
@@ -65,11 +66,12 @@ func solveCommand() *cobra.Command {
 }
 
 func (o *solveOptions) check() error {
-	if err := cli.FirstError(o.runs.check(), o.solveFlags.check(false), o.PenaltyFlags.Check(false)); err != nil {
+	if err := cli.FirstError(o.runs.check(), o.solveFlags.check(false), input.NameFields(o.Penalties().CheckPenalties())); err != nil {
 		return err
 	}
 	opts := o.options()
-	opts.Bands = o.NamedBands()
+	penalties := o.Penalties()
+	opts.Bands = penalties.NamedBands()
 	if err := nameOptions(opts.Check()); err != nil {
 		return err
 	}
@@ -129,21 +131,23 @@ func (o *solveOptions) run(ctx context.Context, name string, stdout, stderr io.W
 		Before:      d.Penalty,
 		Bands:       after.Bands,
 	}
-	var opened *file.Opened
+	var opened *table.Rows
 	var src dataset.Source
 	if o.in.Data.Given {
-		var rows dataset.Source
-		opened, rows, err = o.reopen(d, cfg)
+		opened, err = o.reopen(ctx, d, cfg)
 		if err != nil {
 			return err
 		}
+		rows := opened.Source
 		if d.HeldOut > 0 {
-			rows, _, err = (dataset.Holdout{Share: d.HeldOut, First: o.firstRow()}).Split(rows)
+			s := o.in.Spec()
+			rows, _, err = (dataset.Holdout{Share: d.HeldOut, First: s.FirstRow()}).Split(rows)
 			if err != nil {
 				return err
 			}
 		}
-		src, err = input.PrepareEncoded(&d.Preparation, rows, be, prepare.EncodeOptions{Cells: opened.Cells})
+		src, err = table.Prepare(&d.Preparation, rows, be, prepare.EncodeOptions{Cells: opened.Cells})
+		err = input.NameFields(err)
 		if err != nil {
 			return err
 		}
@@ -164,7 +168,7 @@ func (o *solveOptions) run(ctx context.Context, name string, stdout, stderr io.W
 	found, err := fdridge.FitSummary(ctx, src, sum, opts)
 	if err := o.end(f, traces, found, err); err != nil {
 		if d.HeldOut == 0 { // otherwise the number of the row does not count held-out rows
-			err = o.in.Locate(opened, err)
+			err = opened.Locate(err)
 		}
 		return nameData(o.in.Data.Value, err)
 	}
@@ -197,38 +201,24 @@ func (o *solveOptions) checkFaded(name string, d *description) error {
 }
 
 // reopen opens the rows of --data with the target and the preparation of the sketch.
-func (o *solveOptions) reopen(d *description, cfg ridge.SummaryConfig) (*file.Opened, dataset.Source, error) {
-	in, ownTarget := o.in, false
-	in.Targets = cfg.Targets
-	if d.Target != "" && !in.Target.Given {
-		in.Target.Value, in.Target.Given, ownTarget = d.Target, true, true
-	}
-	return in.OpenLike(&d.Preparation, "sketch", 0, ownTarget)
-}
-
-// firstRow returns the index, counted from 0, of the first row that --rows selects.
-func (o *solveOptions) firstRow() int64 {
-	if o.in.Rows == "" {
-		return 0
-	}
-	lo, _, err := input.ParseRows(o.in.Rows)
-	if err != nil { // impossible: the flag was validated
-		return 0
-	}
-	return lo
+func (o *solveOptions) reopen(ctx context.Context, d *description, cfg ridge.SummaryConfig) (*table.Rows, error) {
+	like := table.Like{Preparation: &d.Preparation, Owner: "sketch", Targets: cfg.Targets}
+	like.OwnTarget = d.Target != "" && !o.in.Target.Given
+	return o.in.OpenLike(ctx, like, d.Target)
 }
 
 // penalise reads the penalties that are added to an existing sketch.
-func (o *solveOptions) penalise(ctx context.Context, d *description) (input.Penalised, error) {
+func (o *solveOptions) penalise(ctx context.Context, d *description) (table.Penalised, error) {
 	flag := "--penalty"
 	if o.Bands.Given {
 		flag = "--bands"
 	}
 	if d.Preparation.Expansion() != nil && (o.Penalty != "" || o.Bands.Given) {
-		return input.Penalised{}, cli.BadInput(
+		return table.Penalised{}, cli.BadInput(
 			"%s: penalties apply to input columns, and the sketch has computed features",
 			flag,
 		)
 	}
-	return o.PenaltyFlags.Read(ctx, nil, &d.Preparation)
+	found, err := o.Penalties().Penalties(ctx, &d.Preparation, nil, true)
+	return found, input.NameFields(err)
 }

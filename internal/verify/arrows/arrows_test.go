@@ -128,7 +128,8 @@ var arrows = map[string][]string{
 	"paper":                       library(),
 	"bench/...":                   library("bench/...", "paper", "internal/verify/..."),
 	"batch":                       above(".", "dataset", "dist", "fd", "ridge/..."),
-	"cmd/...":                     library("cmd/...", "batch", "live", "model", "paper"),
+	"table":                       library("batch", "model"),
+	"cmd/...":                     library("cmd/...", "batch", "live", "model", "paper", "table"),
 	"cmd/fdridge/internal/cli":    library("batch", "model", "cmd/fdridge/internal/report"),
 	"cmd/fdridge/internal/report": above(".", "dataset", "dataset/prepare", "fd", "model", "ridge/..."),
 

@@ -18,6 +18,7 @@ const maxFields = 16
 var tooLarge = map[string]string{
 	"engine/purego/internal/kernel: type Kernel": "a table of the loops of an instruction set",
 	".: type Options":                             "options",
+	"table: type Spec":                            "options, one for each flag about rows",
 	"paper: type Config":                          "options",
 	"cmd/fdridge/internal/report: type fitRecord": "the record that --json prints",
 }

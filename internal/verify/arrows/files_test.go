@@ -34,6 +34,7 @@ var ordered = []string{
 	"dataset/prepare",
 	"cmd/fdridge",
 	"cmd/fdridge/internal/input",
+	"table",
 	"cmd/fdridge/internal/cli",
 }
 

@@ -1,35 +1,31 @@
-// Package input opens the rows that the flags of a command describe. It selects files and columns, encodes missing
-// values and categories, and scales the columns.
+// Package input has the flags that describe rows. They fill a [table.Spec]; package table opens the rows.
 package input
 
 import (
-	"crypto/sha256"
+	"context"
 	"fmt"
+	"io"
 	"slices"
 
 	"github.com/spf13/pflag"
 
-	"github.com/fdridge/fdridge/batch"
 	"github.com/fdridge/fdridge/cmd/fdridge/internal/cli"
-	"github.com/fdridge/fdridge/dataset"
+	"github.com/fdridge/fdridge/dataset/prepare"
+	"github.com/fdridge/fdridge/engine"
+	"github.com/fdridge/fdridge/internal/atomicfile"
+	"github.com/fdridge/fdridge/table"
 )
 
 // Flags describe which rows to read and how to prepare them.
 type Flags struct {
 	RowFlags
-	Part partFlag // only for commands with --part
-	encodingFlags
-	Standardize string
 	PenaltyFlags
-	features  string
-	expansion dataset.Features // parsed from the text features; nil: none
+	dates, oneHot cli.List
+	missing       string
+	prepareOut    string
 }
 
-func NewFlags() Flags {
-	o := Flags{RowFlags: NewRowFlags(), Standardize: scaleNone}
-	o.Targets = -1 // any number from 1
-	return o
-}
+func NewFlags() Flags { return Flags{RowFlags: NewRowFlags()} }
 
 func (o *Flags) Register(f *pflag.FlagSet) {
 	f.Var(&o.Data, "data", "csv, jsonl, svmlight, npy, npz, parquet, arrow; .gz, .zst; - for a pipe")
@@ -38,129 +34,175 @@ func (o *Flags) Register(f *pflag.FlagSet) {
 	f.Var(&o.Target, "target", "target column: name, number, first or last; several: A,B; or a file")
 	cli.SetValues(f, "target", "first", "last")
 	f.Var(&o.Weights, "weights", "sample weights: a column, or a file")
-	f.IntVar(&o.width, "n-features", 0, "number of features of svmlight rows (default: found by a pass)")
-	f.StringVar(&o.Rows, "rows", "", "use only rows A:B, counted from 1")
+	f.IntVar(&o.spec.NFeatures, "n-features", 0, "number of features of svmlight rows (default: found by a pass)")
+	o.RegisterRows(f)
 	o.RowFlags.registerTransposed(f)
 	f.StringVar(
-		&o.Standardize,
+		&o.spec.Standardize,
 		"standardize",
-		scaleNone,
+		table.ScaleNone,
 		"scale columns to mean 0 and deviation 1; numeric: not the levels",
 	)
-	f.Lookup("standardize").NoOptDefVal = ScaleAll
-	o.encodingFlags.register(f)
+	f.Lookup("standardize").NoOptDefVal = table.ScaleAll
+	o.registerEncoding(f)
 	o.PenaltyFlags.Register(f)
-	f.StringVar(&o.features, "features", "", "computed features: rff:D,gamma=G,seed=S (Fourier) or poly:K")
+	f.StringVar(&o.spec.Features, "features", "", "computed features: rff:D,gamma=G,seed=S (Fourier) or poly:K")
+}
+
+// registerEncoding adds the flags that make numbers of missing values, categories and dates.
+func (o *Flags) registerEncoding(f *pflag.FlagSet) {
+	s := &o.spec
+	f.StringVar(&o.missing, "missing", "refuse", "missing values: a policy; or by column A=mean,B=drop")
+	cli.SetValues(f, "missing", table.Policies...)
+	f.StringVar(&s.Prepare, "prepare", "", "auto: decide what becomes of each column; or a plan of --prepare-out")
+	f.StringVar(&o.prepareOut, "prepare-out", "", "write what was decided for each column, as JSON")
+	f.Var(&o.dates, "dates", "columns of dates A,B: elapsed days, year, month, weekday, hour")
+	f.BoolVar(&s.MissingIndicator, "missing-indicator", false, "add a 0/1 column where missing values are replaced")
+	f.StringVar(&s.MissingTarget, "missing-target", "", "rows without a target or weight: drop or refuse")
+	f.Float64Var(&s.MinShare, "min-share", 0, "group levels in less than this share of the rows as (other)")
+	cli.SetValues(f, "prepare", "auto")
+	cli.SetValues(f, "missing-target", "drop", "refuse")
+	f.Var(&o.oneHot, "onehot", "0/1 columns for the levels of A,B, or of all columns with text")
+}
+
+// RegisterPart adds --part.
+func (o *Flags) RegisterPart(f *pflag.FlagSet) {
+	f.StringVar(&o.spec.Part, "part", "", "use only part I of N of the rows, with I from 0 to N-1")
+}
+
+// RegisterHoldout adds --holdout.
+func (o *Flags) RegisterHoldout(f *pflag.FlagSet) {
+	const help = "keep this fraction of the rows out of the fit and score the fit on them"
+	f.Float64Var(&o.spec.Holdout, "holdout", 0, help)
+}
+
+// RegisterClasses adds --classes and --class-weight.
+func (o *Flags) RegisterClasses(f *pflag.FlagSet) {
+	f.BoolVar(&o.spec.Classes, "classes", false, "the target is a column of labels: predict classes")
+	const help = "with --classes: balanced gives all classes the same weight"
+	f.StringVar(&o.spec.ClassWeight, "class-weight", "", help)
+	cli.SetValues(f, "class-weight", "balanced")
 }
 
 // JoinStandardize returns args with "--standardize numeric" changed to "--standardize=numeric", and likewise for true
 // and false. The flag parser accepts the value of --standardize only after =.
 func JoinStandardize(args []string) []string {
 	args = slices.Clone(args)
+	values := []string{table.ScaleAll, table.ScaleNone, table.ScaleNumeric}
 	for i := len(args) - 1; i > 0; i-- {
-		if args[i-1] == "--standardize" && slices.Contains([]string{ScaleAll, scaleNone, scaleNumeric}, args[i]) {
+		if args[i-1] == "--standardize" && slices.Contains(values, args[i]) {
 			args = slices.Replace(args, i-1, i+1, "--standardize="+args[i])
 		}
 	}
 	return args
 }
 
+// Spec returns the rows that the flags describe.
+func (o *Flags) Spec() table.Spec {
+	s := o.RowFlags.Spec()
+	o.PenaltyFlags.fill(&s)
+	s.Missing, s.Dates, s.OneHot = cli.SplitList(o.missing), o.dates.Items, o.oneHot.Items
+	return s
+}
+
 // Scales returns the flag that scales columns, such as "standardize", or "" if no such flag is given.
 func (o *Flags) Scales() string {
-	if o.Standardize == ScaleAll {
+	if o.spec.Standardize == table.ScaleAll {
 		return "standardize"
 	}
 	return ""
 }
 
-// Check validates the flags before any data are read.
-func (o *Flags) Check() error {
-	if err := cli.FirstError(o.PenaltyFlags.Check(o.features != ""), o.checkPrepare(o.Standardize)); err != nil {
-		return err
+// HoldsOut returns "holdout" if the flag is given, otherwise "".
+func (o *Flags) HoldsOut() string {
+	if o.spec.Holdout > 0 {
+		return "holdout"
 	}
-	if o.transposed && (o.oneHot.Given || o.dates.Given || o.prepare != "") {
-		return cli.BadInput("--transposed: --onehot, --dates and --prepare need features as columns")
-	}
-	if o.Rules != nil && o.Piped() {
-		return cli.BadInput(
-			"--prepare: it looks at all rows first, and %s can be read once; write a plan by --prepare-out from a file, and use --prepare PLAN",
-			Name(o.Data.Value),
-		)
-	}
-	if err := cli.FirstError(o.RowFlags.Check(), o.Part.check(), o.checkDivisible()); err != nil {
-		return err
-	}
-	if o.features != "" {
-		var err error
-		o.expansion, err = dataset.ParseFeatures(o.features)
-		if err != nil {
-			return cli.BadInput("--features: %w", err)
-		}
-	}
-	return nil
+	return ""
 }
 
-func (o *Flags) Files() []string {
-	files := append(o.RowFlags.Files(), o.PenaltyFlags.Files()...)
-	if o.plan != nil {
-		files = append(files, o.prepare)
+// Learns returns the name of a flag that needs a pass over the rows before the fit, such as "onehot". It returns "" if
+// no such flag is given.
+func (o *Flags) Learns() string {
+	s := o.Spec()
+	switch field := s.Learns(); field {
+	case "Prepare", "Missing":
+		return field.Flag() + " " + map[table.Field]string{"Prepare": s.Prepare, "Missing": o.missing}[field]
+	default:
+		return field.Flag()
 	}
-	return files
+}
+
+// Check validates the flags before any data are read.
+func (o *Flags) Check() error {
+	s := o.Spec()
+	err := cli.FirstError(NameFields(s.Check()), o.checkUnpiped())
+	switch {
+	case err != nil:
+		return err
+	case o.prepareOut != "" && s.Decision() == table.Undecided:
+		return cli.BadInput(
+			"--prepare-out: nothing is decided by --missing %s and --onehot alone; say --prepare auto",
+			o.missing,
+		)
+	}
+	return cli.CheckOutput("prepare-out", o.prepareOut)
 }
 
 // Name returns the name of the rows in reports.
 func (o *Flags) Name() string {
-	if !o.Part.Given {
+	if o.spec.Part == "" {
 		return o.Data.Value
 	}
-	return fmt.Sprintf("%s, part %d of %d", o.Data.Value, o.Part.Share.Rank, o.Part.Share.Size)
+	share := o.spec.Share()
+	return fmt.Sprintf("%s, part %d of %d", o.Data.Value, share.Rank, share.Size)
 }
 
-// checkDivisible returns an error if --part is given and the rows cannot be divided into parts.
-func (o *Flags) checkDivisible() error {
+// Files returns all input files.
+func (o *Flags) Files() []string {
+	s := o.Spec()
+	return s.Files()
+}
+
+// CheckKept returns an error if --cache-keep would store the codes of categorical levels or of labels. A later run could
+// not interpret these codes.
+func (o *Flags) CheckKept(rows *CacheFlags) error {
 	switch {
-	case !o.Part.Given:
+	case !rows.keep:
 		return nil
-	case o.Piped():
+	case o.oneHot.Given || o.Spec().Decision() != table.Undecided:
 		return cli.BadInput(
-			"--part: %s is a pipe, which cannot be divided; let its writer send each task its own rows",
-			Name(o.Data.Value),
+			"--cache-keep: a later run does not know the codes that this run gives to the levels of --onehot and --prepare; leave out one of the two",
 		)
-	case o.transposed:
+	case o.spec.Classes:
 		return cli.BadInput(
-			"--part: with --transposed a row of the file has values of all samples; divide the files, or leave out --transposed",
+			"--cache-keep: a later run does not know the codes that this run gives to the labels of --classes",
 		)
 	}
 	return nil
 }
 
-// partsOf returns the part of the data that --part selects, and the size and modification time of each file. Both
-// results are nil without --part.
-func (o *Flags) partsOf() ([]Parts, map[string]dataset.Stamp) {
-	if !o.Part.Given {
-		return nil, nil
+// Open opens and prepares the rows. It completes env: the backend, the pipe, the progress bar, and the file of
+// --prepare-out.
+func (o *Flags) Open(ctx context.Context, env table.Env, be engine.Backend, bar *cli.Progress) (*table.Table, error) {
+	entries, err := lentArray()
+	if err != nil {
+		return nil, err
 	}
-	files := batch.Files(o.RowFlags.Files())
-	var contents []string // equal for copies of a file with another name or time
-	for _, f := range files {
-		if f.Digest != "" {
-			contents = append(contents, fmt.Sprintf("%d %s", f.Stamp.Size, f.Digest))
-		}
+	env.Backend, env.Pipe, env.Entries, env.Progress = be, o.Pipe, entries, bar.Rows
+	env.NeedsPenalty = !o.fits
+	if o.prepareOut != "" {
+		env.PlanOut = o.writePlan
 	}
-	key := sha256.Sum256(fmt.Appendf(
-		[]byte(o.textFlags.key()),
-		"%q %q %q %d %q %q %q %q %q %d",
-		contents,
-		o.Target.Value,
-		o.Weights.Value,
-		o.targetCount(),
-		o.Format,
-		o.delimiter,
-		o.header,
-		o.columns.Value,
-		o.Rows,
-		o.width,
-	))
-	i := int64(o.Part.Share.Rank)
-	return []Parts{{fmt.Sprintf("%x", key[:16]), int64(o.Part.Share.Size), []span{{i, i}}}}, StampsOf(files)
+	t, err := table.Open(ctx, o.Spec(), env)
+	return t, NameFields(err)
+}
+
+// writePlan writes the encoding of each column to the file that --prepare-out names.
+func (o *Flags) writePlan(e *prepare.Encoding) error {
+	err := atomicfile.Write(o.prepareOut, func(w io.Writer) error { return e.WritePlan(w) })
+	if err != nil {
+		return fmt.Errorf("--prepare-out: %w", err)
+	}
+	return nil
 }

@@ -2,7 +2,6 @@ package input
 
 import (
 	"errors"
-	"os"
 
 	"github.com/fdridge/fdridge/cmd/fdridge/internal/cli"
 	"github.com/fdridge/fdridge/dataset"
@@ -11,15 +10,6 @@ import (
 
 // stdinName is the name of standard input (--data -) in messages.
 const stdinName = "standard input"
-
-// isPipe reports whether a file name in --data is standard input (-) or a FIFO.
-func isPipe(name string) bool {
-	if name == "-" {
-		return true
-	}
-	info, err := os.Stat(name)
-	return err == nil && info.Mode()&os.ModeNamedPipe != 0
-}
 
 // Name returns the name of the data in messages.
 func Name(data string) string {

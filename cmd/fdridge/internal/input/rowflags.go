@@ -1,44 +1,29 @@
 package input
 
 import (
-	"math"
+	"context"
+	"iter"
 	"os"
-	"slices"
-	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/fdridge/fdridge/cmd/fdridge/internal/cli"
 	"github.com/fdridge/fdridge/dataset"
-	"github.com/fdridge/fdridge/dataset/csv"
 	"github.com/fdridge/fdridge/dataset/file"
-	"github.com/fdridge/fdridge/dataset/prepare"
-	"github.com/fdridge/fdridge/internal/excerpt"
+	"github.com/fdridge/fdridge/model"
+	"github.com/fdridge/fdridge/table"
 )
 
 // RowFlags tell which rows to read.
 type RowFlags struct {
 	Data, Target, Weights cli.Single
-	Targets               int // as file.Options.Targets
-	Format                string
-	delimiter, header     string
-	textFlags
-	columns    cli.List
-	Rows       string
-	Key        string // column whose texts name the rows; "": none. It is no feature
-	transposed bool
-	width      int              // of svmlight rows; 0: found by a pass
-	Labels     *prepare.Lexicon // of the target, a column of class labels; nil: targets are numbers
-	piping
-}
-
-// piping tells whether and how rows come through a pipe.
-type piping struct {
-	Unpiped string        // reason why the command accepts no pipe; "": it accepts one
-	Pipe    *dataset.Pipe // nil: --data names files
+	columns, marks        cli.List
+	skipRows              string
+	spec                  table.Spec    // the fields that flags set directly
+	Unpiped               string        // reason why the command accepts no pipe; "": it accepts one
+	Pipe                  *dataset.Pipe // nil: --data names files
 }
 
 func NewRowFlags() RowFlags {
@@ -50,26 +35,47 @@ func NewRowFlags() RowFlags {
 
 // Others returns the flags of rows in other files of the same text format.
 func (o *RowFlags) Others(files string) RowFlags {
-	out := NewRowFlags()
+	out, s := NewRowFlags(), o.spec
 	out.Data.Value, out.Unpiped = files, "the rows are read for each block of targets"
-	out.Format, out.delimiter, out.header, out.transposed = o.Format, o.delimiter, o.header, o.transposed
-	out.textFlags = o.textFlags
+	out.marks, out.skipRows = o.marks, o.skipRows
+	out.spec = table.Spec{
+		Format: s.Format, Delimiter: s.Delimiter, Header: s.Header, Decimal: s.Decimal, Comment: s.Comment,
+		FirstIndex: s.FirstIndex, Transposed: s.Transposed,
+	}
 	return out
 }
 
 // RegisterText adds the flags that describe the format of the files.
 func (o *RowFlags) RegisterText(f *pflag.FlagSet) {
-	f.StringVar(&o.Format, "format", "auto", "format: "+strings.Join(file.Formats[1:], ", "))
-	f.StringVar(&o.delimiter, "delimiter", "", "field delimiter of csv files, or tab (default: detected)")
-	f.StringVar(&o.header, "header", "auto", "first line of csv files has names: auto, yes or no")
+	s := &o.spec
+	f.StringVar(&s.Format, "format", "auto", "format: "+strings.Join(file.Formats[1:], ", "))
+	f.StringVar(&s.Delimiter, "delimiter", "", "field delimiter of csv files, or tab (default: detected)")
+	f.StringVar(&s.Header, "header", "auto", "first line of csv files has names: auto, yes or no")
 	cli.SetValues(f, "format", file.Formats...)
 	cli.SetValues(f, "header", "auto", "yes", "no")
-	o.textFlags.register(f)
+	f.StringVar(&s.Decimal, "decimal", "", "decimal mark of numbers in text: . or , (default: detected)")
+	f.Var(&o.marks, "missing-marks", "further texts or numbers A,B that stand for a missing value")
+	f.StringVar(&o.skipRows, "skip-rows", "", "skip the first N lines of csv files, or lines A:B before the rows")
+	f.StringVar(&s.Comment, "comment", "", "skip lines of csv files that begin with this character")
+	f.StringVar(&s.FirstIndex, "first-index", "auto", "smallest index of svmlight rows: auto, 0 or 1")
+	cli.SetValues(f, "decimal", ".", ",")
+	cli.SetValues(f, "first-index", "auto", "0", "1")
+}
+
+// RegisterRows adds --rows.
+func (o *RowFlags) RegisterRows(f *pflag.FlagSet) {
+	f.StringVar(&o.spec.Rows, "rows", "", "use only rows A:B, counted from 1")
+}
+
+// RegisterKey adds --key.
+func (o *RowFlags) RegisterKey(f *pflag.FlagSet) {
+	f.StringVar(&o.spec.Key, "key", "", "write this column of the data before each prediction")
 }
 
 // registerTransposed adds --transposed.
 func (o *RowFlags) registerTransposed(f *pflag.FlagSet) {
-	f.BoolVar(&o.transposed, "transposed", false, "the files have one feature a row and one sample a column")
+	const help = "the files have one feature a row and one sample a column"
+	f.BoolVar(&o.spec.Transposed, "transposed", false, help)
 }
 
 // RegisterSamples adds the flags --transposed and --columns. With --transposed a column of the file is a sample, and
@@ -79,41 +85,17 @@ func (o *RowFlags) RegisterSamples(f *pflag.FlagSet) {
 	f.Var(&o.columns, "columns", "samples to use, with --transposed")
 }
 
-// CheckKey returns an error if the column --key cannot be read beside the features.
-func (o *RowFlags) CheckKey() error {
-	switch {
-	case o.Key == "":
-		return nil
-	case o.Piped():
-		return cli.BadInput(
-			"--key: the column is read apart, and %s can be read only once; write the rows to a file",
-			Name(o.Data.Value),
-		)
-	case o.transposed:
-		return cli.BadInput("--key: with --transposed a sample has no column")
-	}
-	format, err := file.Format(o.DataFiles()[0], file.Options{Format: o.Format})
-	if err == nil && file.Labelled(format) {
-		err = cli.BadInput("--key: %s is %s, which has no columns", o.Data.Value, format)
-	}
-	return err
+// Spec returns the rows that the flags describe.
+func (o *RowFlags) Spec() table.Spec {
+	s := o.spec
+	s.Data, s.Target, s.Weights = o.dataFiles(), cli.SplitList(o.Target.Value), o.Weights.Value
+	s.Columns, s.MissingMarks, s.SkipRows = o.columns.Items, o.marks.Items, cli.SplitList(o.skipRows)
+	return s
 }
 
-// CheckSamples returns an error for --columns without --transposed.
-func (o *RowFlags) CheckSamples() error {
-	if o.columns.Given && !o.transposed {
-		return cli.BadInput("--columns: it selects samples and needs --transposed; features are found by their names")
-	}
-	return nil
-}
-
-// targetCount returns the number of targets in --target. A file, an array, or the label column of a labelled format
-// counts as one target.
-func (o *RowFlags) targetCount() int { return max(1, len(cli.SplitList(o.Target.Value))) }
-
-// DataFiles returns the file names in --data, which commas separate. A text that is itself the name of a file is not
+// dataFiles returns the file names in --data, which commas separate. A text that is itself the name of a file is not
 // split.
-func (o *RowFlags) DataFiles() []string {
+func (o *RowFlags) dataFiles() []string {
 	if strings.Contains(o.Data.Value, ",") {
 		if _, err := os.Stat(o.Data.Value); err == nil {
 			return []string{o.Data.Value}
@@ -124,127 +106,132 @@ func (o *RowFlags) DataFiles() []string {
 
 // Check validates the flags.
 func (o *RowFlags) Check() error {
-	files := o.DataFiles()
-	switch {
-	case len(files) == 0:
-		return cli.BadInput("--data: no file is named")
-	case o.width < 0 || o.width > math.MaxInt32:
-		return cli.BadInput("--n-features: %d, must be 1 to %d", o.width, math.MaxInt32)
-	}
-	if err := o.checkPipe(); err != nil {
-		return err
-	}
-	if err := cli.OneOf("format", o.Format, file.Formats...); err != nil {
-		return err
-	}
-	if _, err := o.csvOptions(); err != nil {
-		return err
-	}
-	if o.Rows != "" {
-		_, _, err := ParseRows(o.Rows)
-		return err
+	s := o.Spec()
+	return cli.FirstError(NameFields(s.Check()), o.checkUnpiped())
+}
+
+// CheckKey returns an error if the column --key cannot be read beside the features.
+func (o *RowFlags) CheckKey() error {
+	s := o.Spec()
+	return NameFields(s.CheckKey())
+}
+
+// Key returns the column --key, or "".
+func (o *RowFlags) Key() string { return o.spec.Key }
+
+// CheckSamples returns an error for --columns without --transposed.
+func (o *RowFlags) CheckSamples() error {
+	if o.columns.Given && !o.spec.Transposed {
+		return cli.BadInput("--columns: it selects samples and needs --transposed; features are found by their names")
 	}
 	return nil
 }
 
-// headers maps the values of --header to csv options. The default is auto.
-var headers = map[string]csv.Header{"": csv.Auto, "auto": csv.Auto, "yes": csv.Present, "no": csv.Absent}
-
-// csvOptions returns the options for csv files.
-func (o *RowFlags) csvOptions() (csv.Options, error) {
-	header, ok := headers[o.header]
-	if !ok {
-		return csv.Options{}, cli.BadInput("--header: %q must be one of auto, yes, no", excerpt.Of(o.header))
-	}
-	delimiter, err := parseDelimiter(o.delimiter)
-	if err != nil {
-		return csv.Options{}, err
-	}
-	out := csv.Options{Delimiter: delimiter, Header: header, Pipe: o.Pipe}
-	return out, o.textFlags.apply(&out)
-}
-
-// Files returns all input files, without the names of arrays inside .npz archives and without standard input.
-func (o *RowFlags) Files() []string {
-	data := slices.DeleteFunc(o.DataFiles(), func(name string) bool { return name == "-" })
-	return withoutArrays(slices.Concat(data, cli.SplitList(o.Target.Value), []string{o.Weights.Value}))
-}
-
-func withoutArrays(paths []string) []string {
-	for i, path := range paths {
-		paths[i], _ = file.SplitArray(path)
-	}
-	return paths
-}
-
-// parseDelimiter parses a delimiter: one character, or "tab". It returns 0 for an empty text.
-func parseDelimiter(text string) (rune, error) {
-	if text == "tab" || text == `\t` {
-		return '\t', nil
-	}
-	r, size := utf8.DecodeRuneInString(text)
-	switch {
-	case text == "":
-		return 0, nil
-	case size != len(text) || r == utf8.RuneError || strings.ContainsRune("\"\r\n.+-eE0123456789", r):
-		return 0, cli.BadInput(
-			"--delimiter: %q must be one character that is not part of a number, or tab",
-			excerpt.Of(text),
-		)
-	}
-	return r, nil
-}
-
-// ParseRows parses a range A:B of rows, counted from 1 and including row B. It returns the range lo ≤ row < hi,
-// counted from 0.
-func ParseRows(text string) (lo, hi int64, err error) {
-	a, b, ok := strings.Cut(text, ":")
-	lo, err1 := strconv.ParseInt(a, 10, 64)
-	hi, err2 := strconv.ParseInt(b, 10, 64)
-	if !ok || err1 != nil || err2 != nil || lo < 1 || hi < lo {
-		return 0, 0, cli.BadInput("--rows: %q must be A:B with 1 <= A <= B", excerpt.Of(text))
-	}
-	return lo - 1, hi, nil
-}
-
-// checkPipe returns an error if --data contains a pipe and the command or a flag needs files.
-func (o *RowFlags) checkPipe() error {
-	files := o.DataFiles()
-	i := slices.IndexFunc(files, isPipe)
-	switch {
-	case i < 0:
+// checkUnpiped returns an error if --data is a pipe and the command needs files.
+func (o *RowFlags) checkUnpiped() error {
+	if o.Unpiped == "" || !o.Piped() {
 		return nil
-	case o.Unpiped != "":
-		return cli.BadInput("--data: %s can be read only once, and %s", Name(files[i]), o.Unpiped)
-	case len(files) > 1:
-		return cli.BadInput(
-			"--data: %s cannot be combined with other files; let its writer send all rows",
-			Name(files[i]),
-		)
-	case o.transposed:
-		return cli.BadInput(
-			"--transposed: it reads the rows several times, and %s can be read only once; write the rows to a file",
-			Name(files[i]),
-		)
 	}
-	return nil
+	return cli.BadInput("--data: %s can be read only once, and %s", Name(o.Data.Value), o.Unpiped)
+}
+
+// Files returns all input files.
+func (o *RowFlags) Files() []string {
+	s := o.Spec()
+	return s.RowFiles()
 }
 
 // Piped reports whether the rows come from a pipe.
 func (o *RowFlags) Piped() bool {
-	files := o.DataFiles()
-	return len(files) == 1 && isPipe(files[0])
+	s := o.Spec()
+	return s.Piped()
 }
 
 // Listen opens the pipe if --data names one. If prompt is true, the pipe delivers each row as soon as it arrives.
 func (o *RowFlags) Listen(cmd *cobra.Command, prompt bool) {
-	if !o.Piped() {
-		return
+	s := o.Spec()
+	o.Pipe = s.Listen(cmd.Context(), cmd.InOrStdin())
+	if o.Pipe != nil {
+		o.Pipe.Prompt = prompt
 	}
-	if o.Data.Value == "-" {
-		o.Pipe = dataset.NewPipe(cmd.Context(), stdinName, cmd.InOrStdin())
-	} else {
-		o.Pipe = dataset.OpenPipe(cmd.Context(), o.Data.Value)
+}
+
+// env returns the environment of commands that open rows for a model or a sketch.
+func (o *RowFlags) env() (table.Env, error) {
+	entries, err := lentArray()
+	return table.Env{Pipe: o.Pipe, Entries: entries}, err
+}
+
+// OpenLike opens rows for an existing model or sketch; see [table.OpenLike]. If like.OwnTarget is true, target names the
+// target columns.
+func (o *RowFlags) OpenLike(ctx context.Context, like table.Like, target string) (*table.Rows, error) {
+	env, err := o.env()
+	if err != nil {
+		return nil, err
 	}
-	o.Pipe.Prompt = prompt
+	s := o.Spec()
+	if like.OwnTarget {
+		s.Target = cli.SplitList(target)
+	}
+	rows, err := table.OpenLike(ctx, s, like, env)
+	return rows, NameFields(err)
+}
+
+// OpenFor opens rows for the model m; see [table.OpenFor].
+func (o *RowFlags) OpenFor(ctx context.Context, m *model.Model) (*table.Rows, error) {
+	env, err := o.env()
+	if err != nil {
+		return nil, err
+	}
+	rows, err := table.OpenFor(ctx, m, o.Spec(), env)
+	return rows, NameFields(err)
+}
+
+// Keys returns the text of the column --key in each row that --rows selects.
+func (o *RowFlags) Keys(ctx context.Context) (iter.Seq2[string, error], error) {
+	env, err := o.env()
+	if err != nil {
+		return nil, err
+	}
+	keys, err := table.Keys(ctx, o.Spec(), env)
+	return keys, NameFields(err)
+}
+
+// PenaltyFlags are the flags for penalties of single columns or of groups of columns.
+type PenaltyFlags struct {
+	Penalty     string // a file
+	Bands       cli.List
+	Unpenalized cli.List
+	fits        bool // the command computes a fit, so columns may have no penalty
+}
+
+func (o *PenaltyFlags) Register(f *pflag.FlagSet) {
+	f.StringVar(&o.Penalty, "penalty", "", "file with one number for each input column, which multiplies gamma")
+	f.Var(&o.Bands, "bands", "penalty of groups of columns: 1-10=1,11-20=100; without =P: chosen")
+}
+
+// RegisterUnpenalized adds --unpenalized. Only commands that fit rows have this flag.
+func (o *PenaltyFlags) RegisterUnpenalized(f *pflag.FlagSet) {
+	o.fits = true
+	f.Var(&o.Unpenalized, "unpenalized", "columns without penalty, fitted like the intercept: names, numbers, A-C")
+}
+
+func (o *PenaltyFlags) fill(s *table.Spec) {
+	s.Penalty, s.Bands, s.Unpenalized = o.Penalty, o.Bands.Items, o.Unpenalized.Items
+}
+
+// Penalties returns a Spec with only the penalties.
+func (o *PenaltyFlags) Penalties() (s table.Spec) {
+	o.fill(&s)
+	return s
+}
+
+// CheckGiven returns an error if --bands contains a group without a penalty, because the given command cannot choose
+// penalties.
+func (o *PenaltyFlags) CheckGiven(command string) error {
+	s := o.Penalties()
+	if s.ChoosesPenalty() {
+		return cli.BadInput("--bands: %s cannot choose penalties; use fit or solve with --gamma auto", command)
+	}
+	return nil
 }

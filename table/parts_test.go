@@ -1,4 +1,4 @@
-package input
+package table
 
 import (
 	"math/rand/v2"

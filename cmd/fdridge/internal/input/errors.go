@@ -1,0 +1,61 @@
+package input
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/fdridge/fdridge/cmd/fdridge/internal/cli"
+	"github.com/fdridge/fdridge/internal/badinput"
+	"github.com/fdridge/fdridge/table"
+)
+
+// NameFields replaces the names of fields of [table.Spec] in an error by the names of flags.
+func NameFields(err error) error {
+	e, ok := err.(*table.SpecError)
+	if !ok {
+		return err
+	}
+	return &flagError{e.Words(flagOf), e}
+}
+
+// flagOf returns the flag that sets a field of a Spec or of an Env.
+func flagOf(field table.Field) string {
+	if flag := field.Flag(); flag != "" {
+		return "--" + flag
+	}
+	return map[table.Field]string{"Cache": "--cache", "PlanOut": "--prepare-out", "Ranks": "--mpi"}[field]
+}
+
+// A flagError is a *[table.SpecError] with a message that names flags.
+type flagError struct {
+	text string
+	err  *table.SpecError
+}
+
+func (e *flagError) Error() string        { return e.text }
+func (e *flagError) Unwrap() error        { return e.err.Unwrap() }
+func (e *flagError) Is(target error) bool { return target == badinput.Err }
+
+// Warn tells how the text of the files was read, and warns of categorical columns with too many levels. It is called
+// before the pass of the fit.
+func Warn(t *table.Table, bar *cli.Progress, stderr io.Writer) {
+	for _, r := range t.Remarks() {
+		bar.Remark(stderr, r)
+	}
+	for _, d := range t.Doubts() {
+		omit := "--columns"
+		if columns := d.LeavesOut(); columns != "" {
+			omit += "=" + columns
+		}
+		bar.Warn(
+			stderr,
+			fmt.Sprintf(
+				"--onehot: %s has %d levels in %d rows, each with a column of its own; leave the column out (%s), or remove it from --onehot if it is a number",
+				d.Column,
+				d.Levels,
+				d.Rows,
+				omit,
+			),
+		)
+	}
+}

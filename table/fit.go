@@ -1,0 +1,168 @@
+package table
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"strings"
+
+	"github.com/fdridge/fdridge"
+	"github.com/fdridge/fdridge/batch"
+	"github.com/fdridge/fdridge/engine"
+	"github.com/fdridge/fdridge/model"
+	"github.com/fdridge/fdridge/ridge"
+	"github.com/fdridge/fdridge/ridge/classes"
+)
+
+// A Fitted is the result of [Fit]: a model, and what was found on the way.
+type Fitted struct {
+	*model.Model
+	Table  *Table
+	Result *fdridge.Result
+	// HeldOut compares the predictions of each solution with the held-out rows. It is nil without held-out rows and for a
+	// classification.
+	HeldOut *model.Evaluation
+	// HeldOutClasses scores the decisions of each solution about the held-out rows; nil if there are none.
+	HeldOutClasses []*classes.Score
+}
+
+// Fit opens the rows of s, runs [fdridge.Fit] and makes a model with the preparation of the rows. Fit sets the fields of
+// opts that the rows determine, see [Table.Options]. opts.Block must be nil.
+//
+// If env.Job is nil, Fit runs the fit as a job of its own, with the ranks of env; see [batch.Run].
+//
+// Errors: the errors of [Open], [fdridge.Fit], [model.New] and [model.Evaluate]. After a *[ridge.NotConvergedError],
+// Fit also returns the result; the certificates of its model hold.
+func Fit(ctx context.Context, s Spec, opts fdridge.Options, env Env) (*Fitted, error) {
+	if opts.Block != nil {
+		return nil, &fdridge.OptionError{Fields: []string{"Block"}, Rule: "a model needs all coefficients"}
+	}
+	var err error
+	env.Backend, err = engine.OrDefault(cmp.Or(env.Backend, opts.Backend))
+	if err != nil {
+		return nil, err
+	}
+	if env.Job != nil {
+		return openAndFit(ctx, s, opts, env)
+	}
+	var out *Fitted
+	job := batch.Options{Transport: env.Ranks, Backend: env.Backend}
+	err = batch.Run(ctx, job, func(j *batch.Job) error {
+		env.Job = j
+		var err error
+		out, err = openAndFit(ctx, s, opts, env)
+		return err
+	})
+	return out, err
+}
+
+func openAndFit(ctx context.Context, s Spec, opts fdridge.Options, env Env) (*Fitted, error) {
+	t, err := Open(ctx, s, env)
+	if err != nil {
+		return nil, err
+	}
+	return t.Fit(ctx, opts)
+}
+
+// Fit fits the rows of t, as the function [Fit] does.
+func (t *Table) Fit(ctx context.Context, opts fdridge.Options) (*Fitted, error) {
+	out := &Fitted{Table: t}
+	opts = t.Options(opts)
+	var short error
+	var err error
+	out.Result, err = t.env.Job.Fit(ctx, t.Source, opts)
+	if _, missed := errors.AsType[*ridge.NotConvergedError](err); missed {
+		short, err = err, nil
+	}
+	if err != nil {
+		return nil, t.Locate(err)
+	}
+	solutions := out.Result.Solutions
+	if t.Classes != nil {
+		out.HeldOutClasses, err = t.EvaluateClasses(ctx, solutions)
+	} else {
+		out.HeldOut, err = t.Evaluate(ctx, solutions, !opts.NoIntercept)
+	}
+	if err != nil {
+		return nil, err
+	}
+	details, err := t.details(out.Result, opts)
+	if err != nil {
+		return nil, err
+	}
+	out.Model, err = model.New(t.Preparation, solutions, details)
+	if err != nil {
+		return nil, err
+	}
+	return out, short
+}
+
+// details returns what a model stores besides its solutions.
+func (t *Table) details(found *fdridge.Result, opts fdridge.Options) (model.Details, error) {
+	columns, err := t.AllColumns()
+	if err != nil {
+		return model.Details{}, err
+	}
+	out := model.Details{
+		Intercept: !opts.NoIntercept,
+		Tol:       cmp.Or(opts.Tol, ridge.DefaultTol),
+		Passes:    t.Scans + t.Passes,
+		Columns:   columns,
+		Target:    strings.Join(t.asked.spec.Target, ","),
+		Before:    t.P,
+		Bands:     model.Bands(t.Bands),
+	}
+	if found.Bands != nil {
+		out.Bands = model.Bands(found.Bands.Bands)
+	}
+	if found.Summary != nil {
+		cfg := found.Summary.Config()
+		out.Size = min(cfg.Size, cfg.Dim)
+	}
+	if t.Classes != nil {
+		out.Classes = t.Classes.Labels
+	}
+	return out, nil
+}
+
+// Evaluate compares the predictions of the solutions with the held-out rows, on all ranks. It returns nil if no rows are
+// held out. Scores are about the coefficients in the units of the file, as the model has them. intercept tells whether an
+// intercept was fitted.
+func (t *Table) Evaluate(ctx context.Context, solutions []*ridge.Solution, intercept bool) (*model.Evaluation, error) {
+	if t.Held == nil {
+		return nil, nil
+	}
+	if !t.HeldAsFitted() {
+		m, err := model.New(t.Preparation, solutions, model.Details{Intercept: intercept, Before: t.P})
+		if err != nil {
+			return nil, err
+		}
+		solutions = nil
+		for i := range m.Fits {
+			solutions = append(solutions, m.Fits[i].Solution())
+		}
+	}
+	found, err := model.Evaluate(ctx, t.Held, solutions)
+	if err != nil {
+		return nil, unwrapPreparation(err)
+	}
+	if t.env.Ranks != nil {
+		if err := found.Pool(ctx, t.env.shareOf(t.asked.share), t.env.Ranks); err != nil {
+			return nil, err
+		}
+	}
+	return found, nil
+}
+
+// EvaluateClasses scores the decisions of the solutions about the held-out rows, on all ranks. It returns nil if no rows
+// are held out.
+func (t *Table) EvaluateClasses(ctx context.Context, solutions []*ridge.Solution) ([]*classes.Score, error) {
+	if t.Held == nil {
+		return nil, nil
+	}
+	scores, err := t.Classes.Evaluate(ctx, t.Held, solutions)
+	if err != nil || t.env.Ranks == nil {
+		return scores, err
+	}
+	return scores, classes.Pool(ctx, t.env.Ranks.Allreduce, scores...)
+}

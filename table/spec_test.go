@@ -1,0 +1,188 @@
+package table_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/fdridge/fdridge"
+	"github.com/fdridge/fdridge/engine"
+	"github.com/fdridge/fdridge/model"
+	"github.com/fdridge/fdridge/table"
+)
+
+// write writes a file into a folder of the test.
+func write(t *testing.T, name, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// TestSpecErrors checks that wrong fields are refused, with their names as fields and never as flags.
+func TestSpecErrors(t *testing.T) {
+	rows := write(t, "rows.csv", "a,b,y\n1,2,3\n4,5,7\n2,2,9\n")
+	plan := write(t, "plan.json", "{")
+	for _, c := range []struct {
+		field table.Field
+		wrong func(*table.Spec)
+	}{
+		{"Data", func(s *table.Spec) { s.Data = nil }},
+		{"Data", func(s *table.Spec) { s.Data = []string{rows, "-"} }},
+		{"Format", func(s *table.Spec) { s.Format = "pdf" }},
+		{"Delimiter", func(s *table.Spec) { s.Delimiter = "1" }},
+		{"Header", func(s *table.Spec) { s.Header = "perhaps" }},
+		{"Decimal", func(s *table.Spec) { s.Decimal = ";" }},
+		{"SkipRows", func(s *table.Spec) { s.SkipRows = []string{"3:2"} }},
+		{"Comment", func(s *table.Spec) { s.Comment = "//" }},
+		{"FirstIndex", func(s *table.Spec) { s.FirstIndex = "2" }},
+		{"NFeatures", func(s *table.Spec) { s.NFeatures = -1 }},
+		{"NFeatures", func(s *table.Spec) { s.NFeatures = 2 }},
+		{"Rows", func(s *table.Spec) { s.Rows = "0:2" }},
+		{"Rows", func(s *table.Spec) { s.Part, s.Rows = "0/2", "1:2" }},
+		{"Transposed", func(s *table.Spec) { s.Transposed, s.Dates = true, []string{"a"} }},
+		{"Transposed", func(s *table.Spec) { s.Transposed, s.Data = true, []string{"-"} }},
+		{"Part", func(s *table.Spec) { s.Part = "2/2" }},
+		{"Part", func(s *table.Spec) { s.Part, s.Transposed = "0/2", true }},
+		{"Prepare", func(s *table.Spec) { s.Prepare = plan }},
+		{"Prepare", func(s *table.Spec) { s.Prepare, s.Data = "auto", []string{"-"} }},
+		{"OneHot", func(s *table.Spec) { s.Prepare, s.OneHot = "auto", []string{"a"} }},
+		{"Missing", func(s *table.Spec) { s.Missing = []string{"mode"} }},
+		{"MissingTarget", func(s *table.Spec) { s.MissingTarget = "fill" }},
+		{"MinShare", func(s *table.Spec) { s.MinShare = 1 }},
+		{"MinShare", func(s *table.Spec) { s.MinShare = 0.1 }},
+		{"Standardize", func(s *table.Spec) { s.Standardize = "yes" }},
+		{"Standardize", func(s *table.Spec) { s.Standardize, s.Missing = table.ScaleAll, []string{"median"} }},
+		{"Features", func(s *table.Spec) { s.Features = "rbf:3" }},
+		{"Penalty", func(s *table.Spec) { s.Penalty, s.Features = rows, "poly:2" }},
+		{"Bands", func(s *table.Spec) { s.Bands = []string{"1=0"} }},
+		{"Bands", func(s *table.Spec) { s.Bands = []string{"c=1"} }},
+		{"Unpenalized", func(s *table.Spec) { s.Unpenalized = []string{"c"} }},
+		{"Unpenalized", func(s *table.Spec) { s.Unpenalized, s.Bands = []string{"a"}, []string{"1=2"} }},
+		{"Holdout", func(s *table.Spec) { s.Holdout = 1 }},
+		{"Holdout", func(s *table.Spec) { s.Holdout, s.Part = 0.5, "0/2" }},
+		{"Classes", func(s *table.Spec) { s.Classes, s.Part = true, "0/2" }},
+		{"ClassWeight", func(s *table.Spec) { s.ClassWeight = "balanced" }},
+		{"ClassWeight", func(s *table.Spec) { s.Classes, s.ClassWeight = true, "equal" }},
+	} {
+		s := table.Spec{Data: []string{rows}, Target: []string{"y"}}
+		c.wrong(&s)
+		_, err := table.Open(t.Context(), s, table.Env{})
+		e, ok := errors.AsType[*table.SpecError](err)
+		switch {
+		case !ok || e.Field != c.field || !errors.Is(err, engine.ErrInput):
+			t.Errorf("%s: %v", c.field, err)
+		case strings.Contains(err.Error(), "--") || strings.Contains(err.Error(), "%!"):
+			t.Errorf("%s: %q does not name fields", c.field, err)
+		}
+	}
+}
+
+// TestIdentity checks that each field is part of the identity, and that a default written out is not.
+func TestIdentity(t *testing.T) {
+	seen := map[string]string{table.Spec{}.Identity(): "no field"}
+	fields := reflect.TypeFor[table.Spec]()
+	for i := range fields.NumField() {
+		var s table.Spec
+		switch f := reflect.ValueOf(&s).Elem().Field(i); f.Kind() {
+		case reflect.String:
+			f.SetString("x")
+		case reflect.Slice:
+			f.Set(reflect.ValueOf([]string{"x"}))
+		case reflect.Bool:
+			f.SetBool(true)
+		case reflect.Int:
+			f.SetInt(1)
+		default:
+			f.SetFloat(0.5)
+		}
+		name := fields.Field(i).Name
+		if other := seen[s.Identity()]; other != "" {
+			t.Errorf("%s has the identity of %s, %s", name, other, s.Identity())
+		}
+		seen[s.Identity()] = name
+	}
+	same := table.Spec{
+		Format: "auto", Header: "auto", FirstIndex: "auto", Standardize: table.ScaleNone, Missing: []string{"refuse"},
+	}
+	if same.Identity() != (table.Spec{}).Identity() {
+		t.Errorf("defaults are part of the identity: %s", same.Identity())
+	}
+}
+
+// TestHoldOut checks that each row is either fitted or held out, and that the held-out rows are scored.
+func TestHoldOut(t *testing.T) {
+	rows := write(t, "rows.csv", "a,b,y\n1,2,3\n4,5,7\n2,2,9\n8,1,2\n3,3,5\n")
+	s := table.Spec{Data: []string{rows}, Target: []string{"y"}, Holdout: 0.4}
+	open, err := table.Open(t.Context(), s, table.Env{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	n, d, k := open.Source.Dims()
+	held, _, _ := open.Held.Dims()
+	if n+held != 5 && n >= 0 || d != 2 || k != 1 {
+		t.Errorf("%d and %d rows of %d features, %d targets", n, held, d, k)
+	}
+	fit, err := open.Fit(t.Context(), fdridge.Options{Gammas: []float64{1}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if fit.HeldOut == nil || fit.Rows+fit.HeldOut.Scores[0][0].Rows() != 5 {
+		t.Errorf("%d rows were fitted, %v held out", fit.Rows, fit.HeldOut)
+	}
+}
+
+// TestPredictWrong checks the errors about rows that do not belong to the model.
+func TestPredictWrong(t *testing.T) {
+	rows := write(t, "rows.csv", "a,b,y\n1,2,3\n4,5,7\n2,2,9\n8,1,2\n3,3,5\n")
+	wide := write(t, "wide.csv", "1,2,3\n4,5,6\n")
+	text := write(t, "text.csv", "a,b\n1,2\n4,x\n")
+	s := table.Spec{Data: []string{rows}, Target: []string{"y"}}
+	fit, err := table.Fit(t.Context(), s, fdridge.Options{Gammas: []float64{1}}, table.Env{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]string{
+		wide: "has 3 features, the model has 2; if the target is among them, use Target; the file has no header with the names of the model: a, b",
+		text: "text.csv:3:3",
+	} {
+		var found error
+		for _, err := range table.Predict(t.Context(), fit.Model, table.Spec{Data: []string{path}}, nil, table.Env{}) {
+			found = err
+		}
+		if found == nil || !strings.Contains(found.Error(), want) || !errors.Is(found, engine.ErrInput) {
+			t.Errorf("%v, want %q", found, want)
+		}
+	}
+}
+
+// TestSave checks that a saved model is read again, in both forms.
+func TestSave(t *testing.T) {
+	rows := write(t, "rows.csv", "a,b,y\n1,2,3\n4,5,7\n2,2,9\n8,1,2\n3,3,5\n")
+	s := table.Spec{Data: []string{rows}, Target: []string{"y"}, Standardize: table.ScaleAll}
+	fit, err := table.Fit(t.Context(), s, fdridge.Options{Gammas: []float64{1}}, table.Env{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"m.json", "m.npz"} {
+		path := filepath.Join(t.TempDir(), name)
+		if err := fit.Save(path); err != nil {
+			t.Fatal(err)
+		}
+		m, err := model.Load(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !reflect.DeepEqual(m.Fits[0].Coef, fit.Fits[0].Coef) || !m.Preparation.Equals(fit.Preparation) {
+			t.Errorf("%s: %v, saved %v", name, m.Fits, fit.Fits)
+		}
+	}
+	if _, err := model.Load(rows); err == nil || !strings.Contains(err.Error(), "rows.csv") {
+		t.Errorf("a csv file is a model: %v", err)
+	}
+}
