@@ -5,10 +5,12 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/fdridge/fdridge"
+	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/model"
 	"github.com/fdridge/fdridge/table"
@@ -132,9 +134,30 @@ func TestHoldOut(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	s.Rows = "2:5"
+	some, err := table.Open(t.Context(), s, table.Env{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if all, part := targets(t, open.Held), targets(t, some.Held); !slices.Equal(all[len(all)-len(part):], part) ||
+		len(all)-len(part) > 1 || len(part) == 0 {
+		t.Errorf("of all rows %v are held out, of all but the first %v", all, part)
+	}
 	if fit.HeldOut == nil || fit.Rows+fit.HeldOut.Scores[0][0].Rows() != 5 {
 		t.Errorf("%d rows were fitted, %v held out", fit.Rows, fit.HeldOut)
 	}
+}
+
+// targets returns the targets of all rows.
+func targets(t *testing.T, src dataset.Source) (out []float64) {
+	t.Helper()
+	for b, err := range src.Blocks(t.Context()) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, b.Y...)
+	}
+	return out
 }
 
 // TestPredictWrong checks the errors about rows that do not belong to the model.
