@@ -71,7 +71,7 @@ func Fit(ctx context.Context, src dataset.Source, opts fdridge.Options, o Option
 		return nil, err
 	}
 	o.Backend = opts.Backend
-	o.Settings = append(append(slices.Clone(o.Settings), optionSettings(opts)...), backend)
+	o.Settings = append(append(slices.Clone(o.Settings), OptionSettings(opts)...), backend)
 	var found *fdridge.Result
 	err = Run(ctx, o, func(j *Job) (err error) {
 		found, err = j.Fit(ctx, src, opts)

@@ -99,8 +99,9 @@ func BackendSetting(be engine.Backend) (Setting, error) {
 // freeOptions may change between runs of a job.
 var freeOptions = []string{"Tol", "MaxPasses"}
 
-// optionSettings omits functions, interfaces and freeOptions.
-func optionSettings(opts fdridge.Options) []Setting {
+// OptionSettings returns settings with the fields of opts that affect the result. It omits functions, interfaces and the
+// fields that may change between runs of a job, Tol and MaxPasses.
+func OptionSettings(opts fdridge.Options) []Setting {
 	var out []Setting
 	v := reflect.ValueOf(opts)
 	for i := range v.NumField() {
@@ -113,7 +114,8 @@ func optionSettings(opts fdridge.Options) []Setting {
 	return out
 }
 
-// differences describes the differences between the settings of two runs.
+// differences describes the differences between the settings of two runs. A setting with the value "" is equal to one
+// that is not set, so that a checkpoint of an earlier version stays valid when a setting is added.
 func differences(was, is []Setting) []string {
 	value := func(in []Setting, name string) *string {
 		i := slices.IndexFunc(in, func(s Setting) bool { return s.Name == name })
@@ -125,6 +127,7 @@ func differences(was, is []Setting) []string {
 	var out []string
 	for _, s := range is {
 		switch before := value(was, s.Name); {
+		case before == nil && s.Value == "":
 		case before == nil:
 			out = append(out, fmt.Sprintf("%s was not set, is %q", s.Name, excerpt.Of(s.Value)))
 		case *before != s.Value:
@@ -132,7 +135,7 @@ func differences(was, is []Setting) []string {
 		}
 	}
 	for _, s := range was {
-		if value(is, s.Name) == nil {
+		if value(is, s.Name) == nil && s.Value != "" {
 			out = append(out, fmt.Sprintf("%s was %q, is not set", s.Name, excerpt.Of(s.Value)))
 		}
 	}

@@ -18,12 +18,16 @@ import (
 type Env struct {
 	// Backend computes features; nil means [engine.Default].
 	Backend engine.Backend
-	// Ranks connects the processes of a job, each of which reads a part of the rows. nil means a single process.
+	// Ranks connects the processes of a job. Each process reads a part of the rows. nil means a single process.
 	Ranks dist.Transport
 	// Seen holds the size and modification time of each file at the start of the run. Opening a file that has changed
 	// since returns an error.
 	Seen map[string]dataset.Stamp
-	// Job stores the scaling and the number of nonzeros in a checkpoint. nil means no checkpoint.
+	// Checkpoint is the file in which [Fit] stores its state, see [batch.Options]. The same call of Fit continues from
+	// there. "" means that no state is stored.
+	Checkpoint string
+	// Job is a job that the caller runs by [batch.Run]. It stores the scaling and the number of nonzeros in its checkpoint.
+	// nil means that Fit runs a job of its own, with Checkpoint and Ranks.
 	Job *batch.Job
 	// Cache keeps the rows that were read; nil means no cache.
 	Cache *Cache

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/fdridge/fdridge"
@@ -29,7 +30,8 @@ type Fitted struct {
 // Fit opens the rows of s, runs [fdridge.Fit] and makes a model with the preparation of the rows. Fit sets the fields of
 // opts that the rows determine, see [Table.Options]. opts.Block must be nil.
 //
-// If env.Job is nil, Fit runs the fit as a job of its own, with the ranks of env; see [batch.Run].
+// If env.Job is nil, Fit runs the fit as a job of its own, with the checkpoint and the ranks of env; see [batch.Run]. The
+// job is identified by s, the content of its files, opts and the backend. The checkpoint is removed after the fit.
 //
 // Errors: the errors of [Open], [fdridge.Fit], [model.New] and [model.Evaluate]. After a *[ridge.NotConvergedError],
 // Fit also returns the result; the certificates of its model hold.
@@ -46,7 +48,20 @@ func Fit(ctx context.Context, s Spec, opts fdridge.Options, env Env) (*Fitted, e
 		return openAndFit(ctx, s, opts, env)
 	}
 	var out *Fitted
-	job := batch.Options{Transport: env.Ranks, Backend: env.Backend}
+	backend, err := batch.BackendSetting(env.Backend)
+	if err != nil {
+		return nil, err
+	}
+	files := batch.Files(s.Files())
+	if env.Seen == nil {
+		env.Seen = Stamps(files)
+	}
+	job := batch.Options{
+		Checkpoint: env.Checkpoint,
+		Settings:   slices.Concat(s.Settings(), batch.OptionSettings(opts), batch.FileSettings(files), []batch.Setting{backend}),
+		Transport:  env.Ranks,
+		Backend:    env.Backend,
+	}
 	err = batch.Run(ctx, job, func(j *batch.Job) error {
 		env.Job = j
 		var err error

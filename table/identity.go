@@ -3,6 +3,8 @@ package table
 import (
 	"crypto/sha256"
 	"fmt"
+	"reflect"
+	"strings"
 
 	"github.com/fdridge/fdridge/batch"
 	"github.com/fdridge/fdridge/dataset"
@@ -36,13 +38,37 @@ func (r *resolved) parts() ([]Parts, map[string]dataset.Stamp) {
 	whole := s.canonical().reading()
 	whole.Data, whole.Part, whole.Missing = nil, "", nil
 	key := sha256.Sum256(fmt.Appendf(nil, "%q %s", contents, encode(whole)))
+	digest := (digestPrefix + fmt.Sprintf("%x", key))[:digestLength]
 	i := int64(r.share.Rank)
-	return []Parts{{digestPrefix + fmt.Sprintf("%x", key[:16]), int64(r.share.Size), []span{{i, i}}}}, Stamps(files)
+	return []Parts{{digest, int64(r.share.Size), []span{{i, i}}}}, Stamps(files)
 }
 
 // digestPrefix begins the digests of Parts.Data that are computed from a Spec. Earlier versions had digests without a
-// prefix, of the same length otherwise.
-const digestPrefix = "spec-"
+// prefix, of the same length.
+const (
+	digestPrefix = "spec-"
+	digestLength = 32
+)
+
+// Settings returns each field of s as a setting of a job, so that a changed field is named if the job cannot continue. The
+// name is the name of the field. The value is the text of the command's flag: defaults are written out, and lists are
+// joined by commas.
+func (s Spec) Settings() []batch.Setting {
+	v := reflect.ValueOf(s.canonical())
+	out := make([]batch.Setting, v.NumField())
+	for i := range out {
+		name := v.Type().Field(i).Name
+		value := fmt.Sprint(v.Field(i))
+		if list, ok := v.Field(i).Interface().([]string); ok {
+			value = strings.Join(list, ",")
+		}
+		if value == "" {
+			value = defaults[name]
+		}
+		out[i] = batch.Setting{Name: name, Value: value}
+	}
+	return out
+}
 
 // Stamps returns the sizes and times of files by name, for [Env].Seen.
 func Stamps(files []batch.File) map[string]dataset.Stamp {

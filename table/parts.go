@@ -1,6 +1,7 @@
 package table
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -8,9 +9,9 @@ import (
 	"strings"
 )
 
-// A Parts lists the parts I of N (--part I/N) whose rows a sketch contains.
+// A Parts lists the parts I of N (Spec.Part) whose rows a sketch contains.
 type Parts struct {
-	// Data is a digest of the contents of the files and of the flags that affect the rows. All parts of the same
+	// Data is a digest of the contents of the files and of the fields of [Spec] that affect the rows. All parts of the same
 	// data have the same digest, regardless of file names and times.
 	Data string `json:"data"`
 	Of   int64  `json:"of"`
@@ -44,6 +45,11 @@ func JoinParts(a, b []Parts) ([]Parts, error) {
 	out := slices.Clone(a)
 	for _, p := range b {
 		at := slices.IndexFunc(out, func(q Parts) bool { return q.Data == p.Data })
+		if slices.ContainsFunc(a, p.isOtherVersion) {
+			return nil, errors.New(
+				"the parts of one sketch come from an older version, which identified rows otherwise; sketch these parts again",
+			)
+		}
 		if at < 0 {
 			out = append(out, p)
 			continue
@@ -62,6 +68,13 @@ func JoinParts(a, b []Parts) ([]Parts, error) {
 		out[at].Have = have
 	}
 	return out, nil
+}
+
+// isOtherVersion reports whether p and q are incomplete, and one of the two comes from a version whose digests cannot be
+// compared with the digests of the other. It is then unknown whether they are parts of the same rows.
+func (p *Parts) isOtherVersion(q Parts) bool {
+	return strings.HasPrefix(p.Data, digestPrefix) != strings.HasPrefix(q.Data, digestPrefix) &&
+		!p.IsComplete() && !q.IsComplete()
 }
 
 // joinSpans merges two sorted lists of ranges. duplicate is the smallest number that is in both lists, or −1 if there

@@ -46,3 +46,19 @@ func TestPartSets(t *testing.T) {
 		}
 	}
 }
+
+// TestPartsOfOlderVersion: parts whose digests cannot be compared are not joined, unless one of them is all rows.
+func TestPartsOfOlderVersion(t *testing.T) {
+	old := []Parts{{"0123456789abcdef0123456789abcdef", 3, []span{{0, 1}}}}
+	whole := []Parts{{"0123456789abcdef0123456789abcdef", 3, []span{{0, 2}}}}
+	now := []Parts{{digestPrefix + "0123456789abcdef0123456789abcdef", 3, []span{{2, 2}}}}
+	for _, c := range []struct {
+		a, b []Parts
+		want int // number of divisions; 0: an error
+	}{{old, now, 0}, {now, old, 0}, {whole, now, 2}, {now, whole, 2}, {nil, old, 1}, {old, nil, 1}} {
+		joined, err := JoinParts(c.a, c.b)
+		if (err != nil) != (c.want == 0) || len(joined) != c.want {
+			t.Errorf("%v and %v: %v, %v", c.a, c.b, joined, err)
+		}
+	}
+}

@@ -118,18 +118,20 @@ const (
 // allText is the element of Spec.OneHot that selects all columns with text.
 const allText = "text"
 
-// defaults maps fields to a text that means the same as "".
-var defaults = map[string]string{"Format": "auto", "Header": "auto", "FirstIndex": "auto", "Standardize": ScaleNone}
+// defaults maps fields to a text that means the same as "" or an empty list.
+var defaults = map[string]string{
+	"Format": auto, "Header": auto, "FirstIndex": auto, "Standardize": ScaleNone, "Missing": refuse,
+}
 
 // canonical returns a Spec that is equal for all ways to write the same rows: defaults are zero values.
 func (s Spec) canonical() Spec {
 	v := reflect.ValueOf(&s).Elem()
 	for name, value := range defaults {
-		if f := v.FieldByName(name); f.String() == value {
+		if f := v.FieldByName(name); f.Kind() == reflect.String && f.String() == value {
 			f.SetString("")
 		}
 	}
-	if len(s.Missing) == 1 && s.Missing[0] == refuse {
+	if isRefused(s.Missing) {
 		s.Missing = nil
 	}
 	return s

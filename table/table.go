@@ -28,7 +28,7 @@ type Table struct {
 	Classes     *classes.Classes  // the labels of a classification; nil: a regression
 	Penalised                     // the penalties of the columns
 	Parts       []Parts           // the part of the data that Spec.Part selects; nil: all
-	Passes      int               // number of passes that the preparation took, without those of the files' readers
+	Passes      int               // number of passes that the preparation took, besides Opened.Scans
 
 	env Env
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"maps"
 	"slices"
 	"time"
 
@@ -8,6 +9,7 @@ import (
 
 	"github.com/fdridge/fdridge/batch"
 	"github.com/fdridge/fdridge/cmd/fdridge/internal/cli"
+	"github.com/fdridge/fdridge/cmd/fdridge/internal/input"
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/internal/checkpoint"
@@ -49,37 +51,18 @@ func (o *checkpointFlags) outputs() []cli.Output {
 	return out
 }
 
-// freeFlags are the flags whose values may change when a run resumes from a checkpoint: outputs, progress and
-// limits.
-var freeFlags = []string{
-	"out",
-	"out-format",
-	"coef",
-	"report",
-	"json",
-	"save-sketch",
-	"log-format",
-	"threads",
-	"checkpoint",
-	"checkpoint-every",
-	"tol",
-	"max-passes",
-	"strict",
-	"cache",
-	"cache-keep",
-	"cache-gib",
-	"help",
-}
-
-// settings returns everything that must be unchanged when a run resumes from a checkpoint: flags, input files and
-// backend. The map contains the size and modification time of each input file.
+// settings returns everything that must be unchanged when a run resumes from a checkpoint: the rows, the flags of the
+// library's options, input files and backend. The map contains the size and modification time of each input file.
 func (o *fitOptions) settings(be engine.Backend) ([]batch.Setting, map[string]dataset.Stamp, error) {
-	var out []batch.Setting
-	o.runs.cmd.Flags().VisitAll(func(f *pflag.Flag) {
-		if !slices.Contains(freeFlags, f.Name) {
-			out = append(out, batch.Setting{Name: "--" + f.Name, Value: f.Value.String()})
+	out := input.Settings(o.Spec())
+	for _, field := range slices.Sorted(maps.Keys(optionFlags)) {
+		name := optionFlags[field]
+		isKnown := slices.ContainsFunc(out, func(s batch.Setting) bool { return s.Name == name })
+		if !isKnown && !slices.Contains(freeOptions, field) {
+			value := o.runs.cmd.Flags().Lookup(name[len("--"):]).Value.String()
+			out = append(out, batch.Setting{Name: name, Value: value})
 		}
-	})
+	}
 	files := batch.Files(o.Files())
 	backend, err := batch.BackendSetting(be)
 	if err != nil {

@@ -108,3 +108,15 @@ func TestSpec(t *testing.T) {
 		}
 	}
 }
+
+// TestNoWeights: a flag whose value is empty, as by a variable of a shell that is not set, is not left out.
+func TestNoWeights(t *testing.T) {
+	rows := write(t, "rows.csv", rowsCSV(40))
+	for _, command := range []string{"fit", "sketch --out s.fds"} {
+		args := append(strings.Fields(command), "--data", rows, "--target", "y", "--weights", "")
+		code, _, errs := call(args...)
+		if code != usage || !strings.Contains(errs, "--weights: no column or file is named") {
+			t.Errorf("%v: exit %d, %q", args, code, errs)
+		}
+	}
+}

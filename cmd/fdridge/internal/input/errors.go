@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/fdridge/fdridge/batch"
 	"github.com/fdridge/fdridge/cmd/fdridge/internal/cli"
 	"github.com/fdridge/fdridge/internal/badinput"
 	"github.com/fdridge/fdridge/table"
@@ -24,6 +25,15 @@ func flagOf(field table.Field) string {
 		return "--" + flag
 	}
 	return map[table.Field]string{"Cache": "--cache", "PlanOut": "--prepare-out", "Ranks": "--mpi"}[field]
+}
+
+// Settings returns the settings of a job on the rows of s, with the names of flags.
+func Settings(s table.Spec) []batch.Setting {
+	out := s.Settings()
+	for i := range out {
+		out[i].Name = flagOf(table.Field(out[i].Name))
+	}
+	return out
 }
 
 // A flagError is a *[table.SpecError] with a message that names flags.

@@ -107,7 +107,15 @@ func (o *RowFlags) dataFiles() []string {
 // Check validates the flags.
 func (o *RowFlags) Check() error {
 	s := o.Spec()
-	return cli.FirstError(NameFields(s.Check()), o.checkUnpiped())
+	return cli.FirstError(NameFields(s.Check()), o.checkUnpiped(), o.checkWeights())
+}
+
+// checkWeights returns an error if --weights is given without a value, as by an empty variable of a shell.
+func (o *RowFlags) checkWeights() error {
+	if o.Weights.Given && o.Weights.Value == "" {
+		return cli.BadInput("--weights: no column or file is named")
+	}
+	return nil
 }
 
 // CheckKey returns an error if the column --key cannot be read beside the features.
