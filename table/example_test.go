@@ -35,7 +35,7 @@ func Example() {
 	must(err)
 
 	// Save the model, with the preparation of its rows.
-	must(fit.Save(filepath.Join(dir, "rent.json")))
+	must(fit.Model.Save(filepath.Join(dir, "rent.json")))
 
 	// Predict the rents of the first three flats. Bounds are proved by the model's certificate.
 	flats := table.Spec{Data: []string{"../testdata/flats.csv"}, Rows: "1:3"}

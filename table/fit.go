@@ -17,7 +17,7 @@ import (
 
 // A Fitted is the result of [Fit]: a model, and what was found on the way.
 type Fitted struct {
-	*model.Model
+	Model  *model.Model
 	Table  *Table
 	Result *fdridge.Result
 	// HeldOut compares the predictions of each solution with the held-out rows. It is nil without held-out rows and for a
@@ -81,6 +81,9 @@ func openAndFit(ctx context.Context, s Spec, opts fdridge.Options, env Env) (*Fi
 
 // Fit fits the rows of t, as the function [Fit] does.
 func (t *Table) Fit(ctx context.Context, opts fdridge.Options) (*Fitted, error) {
+	if t.Source == nil || t.env.Job == nil {
+		return nil, specError("", "the rows were not opened by Open")
+	}
 	out := &Fitted{Table: t}
 	opts = t.Options(opts)
 	var short error
@@ -90,7 +93,7 @@ func (t *Table) Fit(ctx context.Context, opts fdridge.Options) (*Fitted, error) 
 		short, err = err, nil
 	}
 	if err != nil {
-		return nil, t.Locate(err)
+		return nil, t.Rows.Locate(err)
 	}
 	solutions := out.Result.Solutions
 	if t.Classes != nil {
@@ -114,16 +117,16 @@ func (t *Table) Fit(ctx context.Context, opts fdridge.Options) (*Fitted, error) 
 
 // details returns what a model stores besides its solutions.
 func (t *Table) details(found *fdridge.Result, opts fdridge.Options) (model.Details, error) {
-	columns, err := t.AllColumns()
+	columns, err := t.Rows.AllColumns()
 	if err != nil {
 		return model.Details{}, err
 	}
 	out := model.Details{
 		Intercept: !opts.NoIntercept,
 		Tol:       cmp.Or(opts.Tol, ridge.DefaultTol),
-		Passes:    t.Scans + t.Passes,
+		Passes:    t.Rows.Opened.Scans + t.Passes,
 		Columns:   columns,
-		Target:    strings.Join(t.asked.spec.Target, ","),
+		Target:    strings.Join(t.Rows.asked.spec.Target, ","),
 		Before:    t.P,
 		Bands:     model.Bands(t.Bands),
 	}
@@ -162,7 +165,7 @@ func (t *Table) Evaluate(ctx context.Context, solutions []*ridge.Solution, inter
 		return nil, unwrapPreparation(err)
 	}
 	if t.env.Ranks != nil {
-		if err := found.Pool(ctx, t.env.shareOf(t.asked.share), t.env.Ranks); err != nil {
+		if err := found.Pool(ctx, t.env.shareOf(t.Rows.asked.share), t.env.Ranks); err != nil {
 			return nil, err
 		}
 	}

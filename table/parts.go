@@ -37,7 +37,7 @@ func (p *Parts) Check() error {
 }
 
 // IsComplete reports whether no part is missing.
-func (p *Parts) IsComplete() bool { return p.Have[0] == span{0, p.Of - 1} }
+func (p *Parts) IsComplete() bool { return len(p.Have) == 1 && p.Have[0] == span{0, p.Of - 1} }
 
 // JoinParts returns the union of two lists of parts. It returns an error if a part is in both lists, or if the same
 // rows were divided into different numbers of parts.

@@ -68,7 +68,7 @@ func Predict(
 			yield(model.Prediction{}, err)
 			return
 		}
-		p.Encode = prepare.EncodeOptions{Cells: rows.Cells, Tally: new(prepare.Tally)}
+		p.Encode = prepare.EncodeOptions{Cells: rows.Opened.Cells, Tally: new(prepare.Tally)}
 		for row, err := range p.Predict(ctx, rows.Source) {
 			if err != nil {
 				err = rows.Locate(nameRows(s.Name(), unwrapPreparation(err)))

@@ -16,7 +16,7 @@ import (
 
 // Rows are rows as they are read from files, before they are prepared.
 type Rows struct {
-	*file.Opened
+	Opened *file.Opened   // the files
 	Source dataset.Source // the selected rows, with their sample weights
 
 	// Labels has the labels of the target, if OpenFor read a column of labels; nil: the targets are numbers.
@@ -320,7 +320,7 @@ func OpenLike(ctx context.Context, s Spec, like Like, env Env) (*Rows, error) {
 	if like.Own > 0 && len(s.Target) == 0 && d == inputs+like.Own {
 		hint, target = "; if the target is among them, use %v", []any{Field("Target")}
 	}
-	if len(names) > 0 && rows.Names == nil && rows.Format == "csv" && !s.Transposed {
+	if len(names) > 0 && rows.Opened.Names == nil && rows.Opened.Format == "csv" && !s.Transposed {
 		hint += "; the file has no header with the names of the %s: %s"
 		target = append(target, like.Owner, excerpt.List(names, 5))
 	}
@@ -331,7 +331,7 @@ func OpenLike(ctx context.Context, s Spec, like Like, env Env) (*Rows, error) {
 // Locate names the file and the line in an error about a row.
 func (r *Rows) Locate(err error) error {
 	e, ok := errors.AsType[*dataset.InputError](err)
-	if !ok || e.Row == 0 || r == nil {
+	if !ok || e.Row == 0 || r == nil || r.Opened == nil {
 		return err
 	}
 	row := e.Row - 1 + r.asked.lo
@@ -350,7 +350,7 @@ func (r *Rows) Locate(err error) error {
 // AllColumns returns the names of all columns of a csv file, including the targets. It returns nil if the file is not csv
 // or has no header.
 func (r *Rows) AllColumns() ([]string, error) {
-	if r.Format != "csv" {
+	if r == nil || r.Opened == nil || r.Opened.Format != "csv" {
 		return nil, nil
 	}
 	text := r.asked.text

@@ -13,6 +13,7 @@ import (
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/model"
+	"github.com/fdridge/fdridge/ridge"
 	"github.com/fdridge/fdridge/table"
 )
 
@@ -91,14 +92,14 @@ func TestIdentity(t *testing.T) {
 	fields := reflect.TypeFor[table.Spec]()
 	for i := range fields.NumField() {
 		var s table.Spec
-		switch f := reflect.ValueOf(&s).Elem().Field(i); f.Kind() {
-		case reflect.String:
+		switch f := reflect.ValueOf(&s).Elem().Field(i); {
+		case f.Kind() == reflect.String:
 			f.SetString("x")
-		case reflect.Slice:
+		case f.Kind() == reflect.Slice:
 			f.Set(reflect.ValueOf([]string{"x"}))
-		case reflect.Bool:
+		case f.Kind() == reflect.Bool:
 			f.SetBool(true)
-		case reflect.Int:
+		case f.CanInt():
 			f.SetInt(1)
 		default:
 			f.SetFloat(0.5)
@@ -143,8 +144,8 @@ func TestHoldOut(t *testing.T) {
 		len(all)-len(part) > 1 || len(part) == 0 {
 		t.Errorf("of all rows %v are held out, of all but the first %v", all, part)
 	}
-	if fit.HeldOut == nil || fit.Rows+fit.HeldOut.Scores[0][0].Rows() != 5 {
-		t.Errorf("%d rows were fitted, %v held out", fit.Rows, fit.HeldOut)
+	if fit.HeldOut == nil || fit.Model.Rows+fit.HeldOut.Scores[0][0].Rows() != 5 {
+		t.Errorf("%d rows were fitted, %v held out", fit.Model.Rows, fit.HeldOut)
 	}
 }
 
@@ -194,18 +195,54 @@ func TestSave(t *testing.T) {
 	}
 	for _, name := range []string{"m.json", "m.npz"} {
 		path := filepath.Join(t.TempDir(), name)
-		if err := fit.Save(path); err != nil {
+		if err := fit.Model.Save(path); err != nil {
 			t.Fatal(err)
 		}
 		m, err := model.Load(path)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !reflect.DeepEqual(m.Fits[0].Coef, fit.Fits[0].Coef) || !m.Preparation.Equals(fit.Preparation) {
-			t.Errorf("%s: %v, saved %v", name, m.Fits, fit.Fits)
+		if !reflect.DeepEqual(m.Fits[0].Coef, fit.Model.Fits[0].Coef) || !m.Preparation.Equals(fit.Model.Preparation) {
+			t.Errorf("%s: %v, saved %v", name, m.Fits, fit.Model.Fits)
 		}
 	}
 	if _, err := model.Load(rows); err == nil || !strings.Contains(err.Error(), "rows.csv") {
 		t.Errorf("a csv file is a model: %v", err)
+	}
+}
+
+// TestCheckpoint checks that an interrupted Fit continues from its checkpoint, and refuses another Spec.
+func TestCheckpoint(t *testing.T) {
+	flats, err := filepath.Abs(filepath.Join("..", "testdata", "flats.csv"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := table.Spec{Data: []string{flats}, Target: []string{"rent"}, Prepare: "auto", Holdout: 0.2}
+	opts := fdridge.Options{Gammas: []float64{3}, Size: 2, Lanes: 1, Method: ridge.CG, Tol: 1e-11}
+	whole, err := table.Fit(t.Context(), s, opts, table.Env{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	env := table.Env{Checkpoint: filepath.Join(t.TempDir(), "ck")}
+	short := opts
+	short.MaxPasses = 2
+	first, err := table.Fit(t.Context(), s, short, env)
+	if _, missed := errors.AsType[*ridge.NotConvergedError](err); !missed || first == nil || first.Model.Err() == nil {
+		t.Fatalf("after two passes: %v, %v", first, err)
+	}
+	other := s
+	other.Columns = []string{"-floor"}
+	if _, err := table.Fit(t.Context(), other, opts, env); err == nil || !strings.Contains(err.Error(), `Columns was "", is "-floor"`) {
+		t.Errorf("other rows: %v", err)
+	}
+	resumed, err := table.Fit(t.Context(), s, opts, env)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !reflect.DeepEqual(resumed.Model.Fits, whole.Model.Fits) {
+		t.Errorf("resumed %v, at once %v", resumed.Model.Fits, whole.Model.Fits)
+	}
+	if left, err := filepath.Glob(env.Checkpoint + "*"); err != nil || len(left) > 0 {
+		t.Errorf("left: %v, %v", left, err)
 	}
 }

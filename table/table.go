@@ -18,7 +18,7 @@ import (
 
 // A Table holds opened and prepared rows for a fit.
 type Table struct {
-	Rows                          // as they are read from the files
+	Rows        *Rows             // as they are read from the files
 	Source      dataset.Source    // the rows of the fit, prepared
 	Counted     *batch.Counter    // counts nonzeros in the encoded rows, which Source reads
 	Preparation model.Preparation // how the rows were prepared, for the model
@@ -28,7 +28,7 @@ type Table struct {
 	Classes     *classes.Classes  // the labels of a classification; nil: a regression
 	Penalised                     // the penalties of the columns
 	Parts       []Parts           // the part of the data that Spec.Part selects; nil: all
-	Passes      int               // number of passes that the preparation took, besides Opened.Scans
+	Passes      int               // number of passes that the preparation took, besides Rows.Opened.Scans
 
 	env Env
 }
@@ -95,7 +95,7 @@ func Open(ctx context.Context, s Spec, env Env) (*Table, error) {
 	}
 	env.Job.Count(coded.rows)
 	t := &Table{
-		Rows: *rows, Counted: coded.rows, Preparation: coded.prep, Encoded: coded.encoded,
+		Rows: rows, Counted: coded.rows, Preparation: coded.prep, Encoded: coded.encoded,
 		Holdout: split.rule, Classes: labels, Penalised: penalised, Parts: parts, env: env,
 		Passes: coded.passes,
 	}
@@ -125,8 +125,8 @@ func (r *reading) decide(ctx context.Context) (*Encoded, error) {
 	if err != nil {
 		return nil, err
 	}
-	options := prepare.LookOptions{Names: rows.Names, Rules: *r.rules}
-	options.Cells, options.Share = rows.Cells, dataset.Share{Size: 1}
+	options := prepare.LookOptions{Names: rows.Opened.Names, Rules: *r.rules}
+	options.Cells, options.Share = rows.Opened.Cells, dataset.Share{Size: 1}
 	held, err := r.heldOut(ctx, rows.Source)
 	if err != nil {
 		return nil, err
@@ -217,12 +217,12 @@ type coded struct {
 func (r *reading) encode(ctx context.Context, rows *Rows, s *split, decided *Encoded) (*coded, error) {
 	out := &coded{encoded: decided}
 	prep := &out.prep
-	if !rows.Text.IsZero() {
-		prep.Text = &rows.Text
+	if !rows.Opened.Text.IsZero() {
+		prep.Text = &rows.Opened.Text
 	}
 	_, prep.Inputs, _ = rows.Source.Dims()
-	prep.Names = unique(rows.Names)
-	cells := rows.Cells.WithoutLabels()
+	prep.Names = unique(rows.Opened.Names)
+	cells := rows.Opened.Cells.WithoutLabels()
 	if decided == nil && cells != nil {
 		e, err := prepare.NewEncoding(prep.Inputs, prep.Names, cells.Missing, cells.Features)
 		if err != nil {
@@ -337,7 +337,7 @@ func (t *Table) prepare(held dataset.Source) error {
 	if !t.HeldAsFitted() {
 		prep.Scaling = nil
 	}
-	t.Held, err = Prepare(&prep, held, t.env.Backend, prepare.EncodeOptions{Cells: t.Cells})
+	t.Held, err = Prepare(&prep, held, t.env.Backend, prepare.EncodeOptions{Cells: t.Rows.Opened.Cells})
 	return err
 }
 
@@ -372,7 +372,7 @@ func (t *Table) rounding() []float64 {
 	if !t.scales() {
 		return nil
 	}
-	if t.asked.spec.Standardize == ScaleAll || t.P == nil || t.Encoded != nil {
+	if t.Rows.asked.spec.Standardize == ScaleAll || t.P == nil || t.Encoded != nil {
 		return t.Preparation.Scaling.Rounding()
 	}
 	p := slices.Clone(t.P)

@@ -260,7 +260,7 @@ func (o *fitOptions) fit(
 	if err != nil {
 		return err
 	}
-	columns, err := d.AllColumns()
+	columns, err := d.Rows.AllColumns()
 	if err != nil {
 		return err
 	}
@@ -295,8 +295,8 @@ func (o *fitOptions) fit(
 	}
 	f.Data = report.Data{
 		Name:        o.Name(),
-		Format:      d.Format,
-		Targets:     d.TargetNames,
+		Format:      d.Rows.Opened.Format,
+		Targets:     d.Rows.Opened.TargetNames,
 		Nonzeros:    nonzeros,
 		Preparation: d.Preparation,
 		Before:      d.P,
@@ -306,7 +306,7 @@ func (o *fitOptions) fit(
 	if d.Classes != nil && d.Classes.Targets() > 1 {
 		f.Data.Targets = d.Classes.Labels
 	}
-	f.Cost.PreparingReads, f.Cost.Reads = d.Scans+d.Passes, d.Opened.Passes()
+	f.Cost.PreparingReads, f.Cost.Reads = d.Rows.Opened.Scans+d.Passes, d.Rows.Opened.Passes()
 	if d.Encoded != nil && d.Encoded.Encoding.Columns != nil && d.Encoded.Learnt != nil {
 		f.Cost.Reads++ // the pass over the columns, which the model does not count
 	}
@@ -417,7 +417,7 @@ func (o *fitOptions) predictBlocks(
 		if err != nil {
 			return err
 		}
-		all.first, of.Encode = first, prepare.EncodeOptions{Cells: rows.Cells, Tally: new(prepare.Tally)}
+		all.first, of.Encode = first, prepare.EncodeOptions{Cells: rows.Opened.Cells, Tally: new(prepare.Tally)}
 		o.predicted = &predictionRun{of: of, block: all}
 		return nameData(o.predict, rows.Locate(o.predicted.run(ctx, rows.Source, nil)))
 	}, nil

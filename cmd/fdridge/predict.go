@@ -121,7 +121,7 @@ func (o *predictOptions) run(ctx context.Context, stdout, stderr io.Writer) erro
 	if err != nil {
 		return err
 	}
-	of.Encode = prepare.EncodeOptions{Cells: rows.Cells, IgnoreUnknown: o.unknown == "ignore", Tally: new(prepare.Tally)}
+	of.Encode = prepare.EncodeOptions{Cells: rows.Opened.Cells, IgnoreUnknown: o.unknown == "ignore", Tally: new(prepare.Tally)}
 	p := &predictionRun{
 		of:       of,
 		gamma:    m.Fits[0].Gamma,
@@ -191,7 +191,7 @@ func (o *predictOptions) open(ctx context.Context, m *model.Model) (*table.Rows,
 	if err != nil {
 		return nil, err
 	}
-	for _, r := range rows.Remarks() {
+	for _, r := range rows.Opened.Remarks() {
 		if o.stderr != nil {
 			new(cli.Progress).Remark(o.stderr, r)
 		}

@@ -38,9 +38,9 @@ type description struct {
 
 // describe returns the description of the rows of a sketch. target is the value of --target.
 func describe(d *table.Table, target string) (*description, error) {
-	columns, err := d.AllColumns()
+	columns, err := d.Rows.AllColumns()
 	out := &description{
-		Format: d.Format, Target: target, Columns: columns, NNZ: d.Counted.Nonzeros(),
+		Format: d.Rows.Opened.Format, Target: target, Columns: columns, NNZ: d.Counted.Nonzeros(),
 		Preparation: d.Preparation, Penalty: slices.Clone(d.P), Parts: d.Parts, HeldOut: d.Holdout.Share,
 	}
 	for j, p := range out.Penalty {

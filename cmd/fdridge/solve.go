@@ -146,7 +146,7 @@ func (o *solveOptions) run(ctx context.Context, name string, stdout, stderr io.W
 				return err
 			}
 		}
-		src, err = table.Prepare(&d.Preparation, rows, be, prepare.EncodeOptions{Cells: opened.Cells})
+		src, err = table.Prepare(&d.Preparation, rows, be, prepare.EncodeOptions{Cells: opened.Opened.Cells})
 		err = input.NameFields(err)
 		if err != nil {
 			return err
@@ -173,7 +173,7 @@ func (o *solveOptions) run(ctx context.Context, name string, stdout, stderr io.W
 		return nameData(o.in.Data.Value, err)
 	}
 	if opened != nil {
-		f.Cost.PreparingReads, f.Cost.Reads = opened.Scans, opened.Passes()
+		f.Cost.PreparingReads, f.Cost.Reads = opened.Opened.Scans, opened.Opened.Passes()
 	}
 	f.Cost.Total = time.Since(start)
 	bar.Finish()

@@ -77,7 +77,7 @@ func TestSpec(t *testing.T) {
 			t.Errorf("%s: %v", c.flags, err)
 			continue
 		}
-		if err := fit.Save("library.json"); err != nil {
+		if err := fit.Model.Save("library.json"); err != nil {
 			t.Fatal(err)
 		}
 		byCommand, err := model.Load("command.json")

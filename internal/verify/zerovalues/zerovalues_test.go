@@ -21,6 +21,7 @@ import (
 	"github.com/fdridge/fdridge/ridge/plan"
 	"github.com/fdridge/fdridge/ridge/reason"
 	"github.com/fdridge/fdridge/ridge/window"
+	"github.com/fdridge/fdridge/table"
 )
 
 func must[T any](v T, err error) func(*testing.T) T {
@@ -73,6 +74,20 @@ func TestZeroValues(t *testing.T) {
 			},
 			Refuse: []any{new(dataset.Cache), new(dataset.Stream), new(dataset.Taken)}, Input: dataset.ErrInput,
 			MayPass: []string{"Err", "Close", "Valid"},
+		},
+		{
+			Dirs: []string{"table"},
+			Types: []any{
+				new(table.Cache), new(table.Doubt), new(table.Env), new(table.Field), new(table.Parts), new(table.Penalised),
+				new(table.Rows), new(table.Spec), new(table.SpecError), new(table.Table),
+			},
+			Arguments: func() []any {
+				return []any{
+					true, new(model.Preparation), map[string]dataset.Stamp{}, []*ridge.Solution{}, fdridge.Options{},
+					func(table.Field) string { return "" }, reader(""), engine.ErrInput,
+				}
+			},
+			Refuse: []any{new(table.Table)}, Input: engine.ErrInput, MayPass: []string{"Evaluate", "EvaluateClasses"},
 		},
 		{
 			Dirs:  []string{"dataset/prepare"},

@@ -49,7 +49,7 @@ func (e *flagError) Is(target error) bool { return target == badinput.Err }
 // Warn tells how the text of the files was read, and warns of categorical columns with too many levels. It is called
 // before the pass of the fit.
 func Warn(t *table.Table, bar *cli.Progress, stderr io.Writer) {
-	for _, r := range t.Remarks() {
+	for _, r := range t.Rows.Opened.Remarks() {
 		bar.Remark(stderr, r)
 	}
 	for _, d := range t.Doubts() {
