@@ -7,6 +7,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"runtime"
+	"runtime/debug"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -183,6 +185,52 @@ func TestNoGarbagePerBlock(t *testing.T) {
 		t.Errorf("%v allocations for 300 rows, %v for 3000", few, many)
 	}
 }
+
+// TestBuffersReused: a pass uses the buffers of the pass before.
+func TestBuffersReused(t *testing.T) {
+	if raceDetector {
+		t.Skip("the race detector drops buffers of a sync.Pool")
+	}
+	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // a collection can empty the pool
+	const size, passes = 1 << 17, 20
+	s := dataset.NewStream(-1, size, 0, false, func() (dataset.Reader, error) { return &wideReader{left: 4}, nil })
+	pass := func() {
+		for _, err := range s.Blocks(context.Background()) {
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	var before, after runtime.MemStats
+	pass()
+	runtime.ReadMemStats(&before)
+	for range passes {
+		pass()
+	}
+	runtime.ReadMemStats(&after)
+	const buffer = 8 * size
+	if got := after.TotalAlloc - before.TotalAlloc; got > passes*buffer/2 {
+		t.Errorf("%d passes allocated %d buffers", passes, got/buffer)
+	}
+}
+
+// raceDetector reports whether the race detector is on.
+var raceDetector bool
+
+// A wideReader reads rows of many features, one at a time.
+type wideReader struct{ left int }
+
+func (r *wideReader) Read(b *dataset.Buffer, _ int) error {
+	if r.left == 0 {
+		return io.EOF
+	}
+	r.left--
+	b.X = slices.Grow(b.X, 1<<17)[:1<<17]
+	b.EndRow()
+	return nil
+}
+
+func (r *wideReader) Close() error { return nil }
 
 func dense(t *testing.T, rows ...[]float64) dataset.Source {
 	t.Helper()

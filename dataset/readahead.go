@@ -137,10 +137,12 @@ func readAhead(ctx context.Context, name string, d int, fill func(b *Buffer) err
 					return
 				case b := <-free:
 					b.Reset()
-					if err := fill(b); err != nil {
+					err := fill(b)
+					if err != nil {
 						if err != io.EOF {
 							failed = err
 						}
+						free <- b // never blocks, as below
 						return
 					}
 					full <- b // never blocks: the channel has room for all buffers

@@ -240,6 +240,28 @@ func TestServeFiles(t *testing.T) {
 	}
 }
 
+// TestServeCollects: small requests do not make the garbage collector run each time.
+func TestServeCollects(t *testing.T) {
+	s := startServed(t, t.TempDir(), "GODEBUG=gctrace=1", "GOGC=100")
+	const requests = 12
+	args := []string{"fit", "--data", housing, "--target", "last", "--gamma", "1", "--log-format", "none"}
+	for range requests {
+		code, _, said := s.ask(t, request{Args: args})
+		if code != done {
+			t.Fatal(said)
+		}
+	}
+	s.socket.Close()
+	err := s.Wait()
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Count(s.stderr.String(), "gc ")
+	if lines == 0 || lines >= requests {
+		t.Errorf("the collector ran %d times in %d requests", lines, requests)
+	}
+}
+
 // TestServeEnds: a process that stays ends when the socket is closed, at a signal, and at a request that it cannot
 // read.
 func TestServeEnds(t *testing.T) {

@@ -64,6 +64,8 @@ func serve(
 		return err
 	}
 	defer socket.Close()
+	spare := make([]byte, spareBytes)
+	defer runtime.KeepAlive(spare)
 	defer context.AfterFunc(ctx, func() { socket.CloseRead() })() // ends the wait for a request
 	for ctx.Err() == nil {
 		r, err := receive(socket)
@@ -209,6 +211,11 @@ func answer(socket *net.UnixConn, code int, stdout, stderr []byte) error {
 	return err
 }
 
+// spareBytes is the size of an array that is never written and therefore occupies no memory. The collector lets the
+// heap grow to twice the memory in use. The array raises this limit, so that the collector does not run in each small
+// request.
+const spareBytes = 32 << 20
+
 // idleBytes is the memory that an idle process may keep.
 const idleBytes = 64 << 20
 
@@ -216,7 +223,7 @@ const idleBytes = 64 << 20
 func freeMemory() {
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
-	if m.HeapSys-m.HeapReleased > idleBytes {
+	if m.HeapSys-m.HeapReleased > spareBytes+idleBytes {
 		runtime.GC() // a sync.Pool keeps its memory during one collection
 		debug.FreeOSMemory()
 	}

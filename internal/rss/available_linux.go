@@ -5,6 +5,7 @@ import (
 	"path"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // Available returns the number of bytes that can be allocated without swapping. This is MemAvailable of Linux, or
@@ -91,7 +92,7 @@ func limits(root string) (least Limit, left int64) {
 // mounted returns the folder where the hierarchy of a control group is mounted, and the path of the group in this
 // folder. In a container the hierarchy may begin at the group.
 func mounted(root, kind, group string) (top, at string) {
-	for line := range strings.Lines(read(root, "/proc/self/mountinfo")) {
+	for line := range strings.Lines(mounts(root)) {
 		before, after, ok := strings.Cut(line, " - ")
 		fields, super := strings.Fields(before), strings.Fields(after)
 		if !ok || len(fields) < 5 || len(super) < 3 || super[0] != kind ||
@@ -106,6 +107,18 @@ func mounted(root, kind, group string) (top, at string) {
 	}
 	return "", ""
 }
+
+// mounts returns the list of mounts. That of the process itself is read once, because it is long.
+func mounts(root string) string {
+	if root == "/" {
+		return ownMounts()
+	}
+	return read(root, mountInfo)
+}
+
+const mountInfo = "/proc/self/mountinfo"
+
+var ownMounts = sync.OnceValue(func() string { return read("/", mountInfo) })
 
 // read returns the contents of a file, or "" if it cannot be read.
 func read(root, name string) string {
