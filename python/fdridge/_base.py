@@ -9,11 +9,12 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import assert_all_finite
 
-from . import _rows
+from . import _rows, _text
 from ._compat import check_sample_weight, validate_data
 from ._program import Files, call, contents, depth, threads
 from ._sketch import Sketch
 from ._solution import Arrays, as_columns, draw, flags_of, solve
+from ._text import quoted
 
 # The names of scikit-learn's solvers. All minimise the same function, and so do all methods of the program.
 _SOLVERS = ("auto", "svd", "cholesky", "lsqr", "sparse_cg", "sag", "saga", "lbfgs")
@@ -28,6 +29,8 @@ _ITERATIVE = ("cg", "galerkin", "newton")
 
 class BaseRidge(BaseEstimator):
     """The parts of an estimator that are the same for one penalty and for candidates, and for numbers and labels."""
+
+    _reading = ()  # flags by which fit read a file of text
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -54,12 +57,14 @@ class BaseRidge(BaseEstimator):
 
     # ------------------------------------------------------------------ fit
 
-    def _fit_any(self, X, y, sample_weight, flags, *, target=None, columns=None, prepare=None):
-        """Fit arrays, files or tables. Arguments of fit come before parameters of the estimator.
+    def _fit_any(self, X, y, sample_weight, flags, *, target=None, columns=None, prepare=None, text=None):
+        """Fit arrays, files or tables. Arguments of fit come before parameters of the estimator. text has the options
+        of text files.
 
         flags is a function that returns the program's flags for the penalty, from the number of targets.
         """
         self._sketch = None
+        self._reading = text_flags(X, text)
         target = self.target if target is None else target
         columns = self.columns if columns is None else columns
         prepare = self.prepare if prepare is None else prepare
@@ -147,7 +152,7 @@ class BaseRidge(BaseEstimator):
                 raise ValueError("sample_weight: name the column of a table that has the sample weights")
             if columns is not None:
                 flags += ["--columns", quoted(columns)]
-            flags += _rows.data(X, files)
+            flags += [*_rows.data(X, files), *self._reading]
             sketch = None
             if prepare is not None:
                 flags += ["--prepare", str(prepare)]
@@ -285,11 +290,17 @@ class BaseRidge(BaseEstimator):
 
     # ----------------------------------------------------------- prediction
 
-    def _predict_targets(self, X, return_bound=False, out=None):
+    def _predict_targets(self, X, return_bound=False, out=None, target=None, text=None):
         """Return predictions of shape (n_samples, n_targets), and their bounds if they are wanted."""
         self._solved()
+        reading = text_flags(X, text)
+        if target is not None:
+            if not _rows.is_file(X):
+                raise ValueError("target: only a file can have targets besides its features, and X is no file")
+            names = [target] if isinstance(target, (str, int)) else target
+            reading = [*(reading or self._reading), "--target", quoted(names)]
         if self._prepared or _rows.is_file(X):
-            y = self._predict_table(X, return_bound)
+            y = self._predict_table(X, return_bound, reading)
             if out is None:
                 return y
             values, bound = y if return_bound else (y, None)
@@ -303,14 +314,16 @@ class BaseRidge(BaseEstimator):
             X = validate_data(self, X, has_y=False, accept_sparse="csr", dtype=np.float64, reset=False)
         return self._solved()._predict(X, return_bound, out)
 
-    def _predict_table(self, X, return_bound):
-        """Let the program predict: it knows the preparation."""
+    def _predict_table(self, X, return_bound, reading):
+        """Let the program predict: it knows the preparation. reading has flags for text, by default those of fit."""
         if self._model is None:
             raise ValueError("X: a model of partial_fit predicts arrays, not files")
         with Files() as files:
             args = ["predict", "--model", files.new(self._bytes()), "--unknown", "ignore"]
             if return_bound:
                 args += ["--interval", args[2] if self._interval is None else files.new(self._interval)]
+            if _rows.is_file(X):
+                args += reading or self._reading
             text = call([*args, *_rows.data(X, files)], files, told=self._told)
         t = len(self._solution._coef)
         y = np.array(text.replace(b",", b" ").split(), dtype=np.float64).reshape(-1, t, 3 if return_bound else 1)
@@ -362,6 +375,14 @@ def arrays_of(targets, features=1, alphas=1):
     return 8 * alphas * targets * features if many else 0
 
 
+def text_flags(X, options):
+    """Return the flags for options of text files. Only a file can have them."""
+    flags = _text.flags(options or {})
+    if options and not _rows.is_file(X):
+        raise ValueError(f"{next(iter(options))}: only a file of text has this option, and X is no file")
+    return flags
+
+
 def _check(estimator, name, kind, holds, words, optional=False):
     value = getattr(estimator, name)
     if optional and value is None:
@@ -379,13 +400,3 @@ def warn_of_candidates(old, new):
         FutureWarning,
         stacklevel=depth(),
     )
-
-
-def quoted(names):
-    """Return a list of names for a flag."""
-    texts = []
-    for name in map(str, names):
-        if "," in name or '"' in name:
-            name = '"' + name.replace('"', '""') + '"'
-        texts.append(name)
-    return ",".join(texts)

@@ -23,6 +23,7 @@ import numpy as np
 from ._version import __version__
 
 _PARAMETERS = {"--gamma": "alpha", "--threads": "n_jobs"}  # flags that have another name here
+_SCORES = re.compile(r"(^|: )R² = .*; RMSE = .* over \d+ rows$")  # predict tells the scores of a target
 _LINUX = sys.platform.startswith("linux")
 if _LINUX:
     import fcntl
@@ -260,6 +261,7 @@ def _judge(code, text, told):
     if code not in (0, 3):
         raise FdridgeError(last)
     level = depth()
+    lines = [line for line in lines if not _SCORES.search(line)]
     for i, line in enumerate(lines):
         missed = code == 3 and i == len(lines) - 1
         if told is not None:

@@ -144,7 +144,7 @@ class Ridge(MultiOutputMixin, RegressorMixin, BaseRidge):
         self.columns = columns
         self.prepare = prepare
 
-    def fit(self, X, y=None, sample_weight=None, *, target=None, columns=None, prepare=None):
+    def fit(self, X, y=None, sample_weight=None, *, target=None, columns=None, prepare=None, **text):
         """Fit the model.
 
         Parameters
@@ -158,9 +158,22 @@ class Ridge(MultiOutputMixin, RegressorMixin, BaseRidge):
             Sample weights; for tables also the name of their column.
         target, columns, prepare
             Come before the parameters of the estimator with the same name.
+        **text
+            How a file of text is written, if detection fails. `predict` uses the same options. Those with a name of
+            ``pandas.read_csv`` mean the same:
+
+            - sep: the character between the fields.
+            - decimal: the decimal mark, "." or ",".
+            - header: the number of the line with the names, None for a file without names, or "infer".
+            - na_values: a text or number that stands for a missing value, or a list.
+            - skiprows: the number of lines to skip, or a list of lines that are counted from 0.
+            - comment: the character with which lines begin that are skipped.
+            - first_index: the smallest index of svmlight rows: 0, 1 or "auto".
         """
         self._check_parameters()
-        return self._fit_any(X, y, sample_weight, self._penalty_flags, target=target, columns=columns, prepare=prepare)
+        return self._fit_any(
+            X, y, sample_weight, self._penalty_flags, target=target, columns=columns, prepare=prepare, text=text
+        )
 
     def _check_parameters(self):
         super()._check_parameters()
@@ -188,7 +201,7 @@ class Ridge(MultiOutputMixin, RegressorMixin, BaseRidge):
             y = X[self.target]
         return RegressorMixin.score(self, X, y, sample_weight)
 
-    def predict(self, X, return_bound=False, out=None):
+    def predict(self, X, return_bound=False, out=None, *, target=None, **text):
         """Predict the targets of rows.
 
         Parameters
@@ -199,12 +212,16 @@ class Ridge(MultiOutputMixin, RegressorMixin, BaseRidge):
             Also return proved bounds on the difference to the prediction of the exact solution.
         out : ndarray of shape (n_samples,) or (n_samples, n_targets), optional
             Where the predictions are written, block by block. It may be a ``np.memmap``.
+        target : str, int or list, optional
+            Columns of a file that are no features. A file without names needs it if it has the targets too.
+        **text
+            How a file of text is written, see `fit`. By default it is written as the file of `fit`.
 
         Returns
         -------
         ndarray of shape (n_samples,) or (n_samples, n_targets), or two of them
         """
-        y = self._predict_targets(X, return_bound, out)
+        y = self._predict_targets(X, return_bound, out, target, text)
         if out is not None:
             return (out, self._shaped(y[1])) if return_bound else out
         return tuple(map(self._shaped, y)) if return_bound else self._shaped(y)

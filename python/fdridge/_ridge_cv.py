@@ -8,7 +8,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import assert_all_finite
 
 from . import _rows, _scores
-from ._base import BaseRidge, arrays_of
+from ._base import BaseRidge, arrays_of, text_flags
 from ._classifier import BaseRidgeClassifier, RidgeClassifier, decide
 from ._loo import Leverages, predictions
 from ._program import Files
@@ -50,7 +50,7 @@ class BaseRidgeCV(BaseRidge):
         values = np.unique(np.ravel(penalties(self.alphas, "alphas")))
         return ["--gamma", "auto:" + listed(values), "--select", by, "--gamma-tol", "1e-12"]
 
-    def _fit_candidates(self, X, y, sample_weight, labels=None, **table):
+    def _fit_candidates(self, X, y, sample_weight, labels=None, text=None, **table):
         """Fit all candidates and keep the best one. labels are those of a classifier."""
         for name in ("cv_results_", "score_bracket_"):
             self.__dict__.pop(name, None)
@@ -58,12 +58,13 @@ class BaseRidgeCV(BaseRidge):
         by_program = self.cv is None and not self._stores() and scoring in _BY_PROGRAM
         if by_program:
             by = _BY_PROGRAM[scoring]
-            self._fit_any(X, y, sample_weight, lambda t: self._flags_by_program(by, t), **table)
+            self._fit_any(X, y, sample_weight, lambda t: self._flags_by_program(by, t), text=text, **table)
             return self._read_choice(by, sample_weight)
         if _rows.is_file(X) or any(value is not None for value in (*table.values(), self.target, self.columns)):
             raise ValueError(f"scoring: {self.scoring!r} needs arrays; files and tables have None or 'gcv'")
 
         self._sketch = None
+        self._reading = text_flags(X, text)
         original = X
         X, y, sample_weight = self._validate(X, y, sample_weight, reset=True)
         assert_all_finite(X.data if _rows.is_sparse(X) else X, estimator_name=type(self).__name__, input_name="X")
@@ -351,10 +352,12 @@ class RidgeCV(MultiOutputMixin, RegressorMixin, BaseRidgeCV):
     def _stores(self):
         return bool(self.store_cv_results or self.store_cv_values)
 
-    def fit(self, X, y=None, sample_weight=None, *, target=None, columns=None, prepare=None):
+    def fit(self, X, y=None, sample_weight=None, *, target=None, columns=None, prepare=None, **text):
         """Fit the model. The parameters are those of `Ridge.fit`."""
         self._check_parameters()
-        return self._fit_candidates(X, y, sample_weight, target=target, columns=columns, prepare=prepare)
+        return self._fit_candidates(
+            X, y, sample_weight, target=target, columns=columns, prepare=prepare, text=text
+        )
 
     @available_if(_chooses_by_gcv)
     def partial_fit(self, X, y, sample_weight=None):
