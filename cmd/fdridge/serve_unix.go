@@ -16,6 +16,7 @@ import (
 	"runtime/debug"
 	"strconv"
 	"syscall"
+	"time"
 
 	"github.com/fdridge/fdridge/cmd/fdridge/internal/cli"
 	"github.com/fdridge/fdridge/internal/rss"
@@ -67,8 +68,12 @@ func serve(
 	spare := make([]byte, spareBytes)
 	defer runtime.KeepAlive(spare)
 	defer context.AfterFunc(ctx, func() { socket.CloseRead() })() // ends the wait for a request
+	var release *time.Timer
 	for ctx.Err() == nil {
 		r, err := receive(socket)
+		if release != nil {
+			release.Stop()
+		}
 		switch {
 		case ctx.Err() != nil:
 			return ctx.Err()
@@ -86,7 +91,7 @@ func serve(
 		if err := answer(socket, code, stdout.Bytes(), stderr.Bytes()); err != nil {
 			return fmt.Errorf("%s: the answer cannot be sent: %w", serveVariable, err)
 		}
-		freeMemory()
+		release = freeMemory()
 	}
 	return ctx.Err()
 }
@@ -219,12 +224,18 @@ const spareBytes = 32 << 20
 // idleBytes is the memory that an idle process may keep.
 const idleBytes = 64 << 20
 
-// freeMemory returns memory to the system if much is left after a request.
-func freeMemory() {
+// idleTime is the time after which an idle process returns memory. A loop of fits then uses its memory again, which is
+// faster than new memory.
+const idleTime = time.Second
+
+// freeMemory collects garbage if much memory is left after a request. It returns a timer that returns the memory to
+// the system, or nil. The garbage collector runs at once, so that the next request does not add to the memory.
+func freeMemory() *time.Timer {
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
-	if m.HeapSys-m.HeapReleased > spareBytes+idleBytes {
-		runtime.GC() // a sync.Pool keeps its memory during one collection
-		debug.FreeOSMemory()
+	if m.HeapSys-m.HeapReleased <= spareBytes+idleBytes {
+		return nil
 	}
+	runtime.GC()
+	return time.AfterFunc(idleTime, debug.FreeOSMemory)
 }

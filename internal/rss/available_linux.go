@@ -108,7 +108,7 @@ func mounted(root, kind, group string) (top, at string) {
 	return "", ""
 }
 
-// mounts returns the list of mounts. That of the process itself is read once, because it is long.
+// mounts returns the list of mounts. The list of this process is long, so it is read once.
 func mounts(root string) string {
 	if root == "/" {
 		return ownMounts()

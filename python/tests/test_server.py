@@ -116,6 +116,21 @@ def test_stays():
     assert resident(pid) < held + 24 * 1024
 
 
+def test_idle():
+    """A process that waits returns the memory of a large fit."""
+    large = r.standard_normal((3000, 1500))
+    Ridge().fit(X, y)
+    pid = server()
+    usual = resident(pid)
+    RidgeCV([1.0, 2.0]).fit(large, large[:, 0])
+    held = resident(pid)
+    assert held > usual + 100 * 1024 and server() == pid
+    end = time.monotonic() + 30
+    while resident(pid) > usual + 64 * 1024:
+        assert time.monotonic() < end, (usual, held, resident(pid))
+        time.sleep(0.1)
+
+
 def test_environment(tmp_path, monkeypatch):
     """A variable, the folder and the cores are those of the call."""
 
