@@ -10,7 +10,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import assert_all_finite
 
 from . import _rows, _text
-from ._compat import check_sample_weight, validate_data
+from ._compat import FLATTENS, check_sample_weight, validate_data
 from ._program import Files, call, contents, depth, threads
 from ._sketch import Sketch
 from ._solution import Arrays, as_columns, draw, flags_of, solve
@@ -235,9 +235,14 @@ class BaseRidge(BaseEstimator):
     def _of_target(self, values):
         return values[0] if self._ravel else values
 
+    def _has_one_dimension(self):
+        """Report whether coef_ and predictions have one dimension, as they have in scikit-learn."""
+        return self._ravel or FLATTENS and len(self._solved()._coef) == 1
+
     @property
     def coef_(self):
-        return self._of_target(self._solved()._coef)
+        coef = self._solved()._coef
+        return coef[0] if self._has_one_dimension() else coef
 
     @property
     def intercept_(self):

@@ -11,6 +11,9 @@ try:
 except ImportError:  # before 1.6 it is a method of the estimators
     _validate_data = None
 
+# From scikit-learn 1.6 on, y of shape (n, 1) gives coef_ and predictions of one dimension.
+FLATTENS = _validate_data is not None
+
 
 def validate_data(estimator, X, y=None, *, has_y=True, finite=True, **options):
     """Return arrays of X, and of y if there is one, as `sklearn.utils.validation.validate_data` does.

@@ -227,4 +227,4 @@ class Ridge(MultiOutputMixin, RegressorMixin, BaseRidge):
         return tuple(map(self._shaped, y)) if return_bound else self._shaped(y)
 
     def _shaped(self, values):
-        return values[:, 0] if self._ravel else values
+        return values[:, 0] if self._has_one_dimension() else values

@@ -6,12 +6,13 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse
+from sklearn import linear_model
 from sklearn.base import clone
 from sklearn.datasets import load_diabetes, load_svmlight_file
 from sklearn.linear_model import Ridge as Peer
 from sklearn.linear_model import RidgeCV as PeerCV
 
-from fdridge import Ridge, RidgeCV, _rows
+from fdridge import Ridge, RidgeClassifier, RidgeCV, _rows
 
 rng = np.random.default_rng(0)
 
@@ -223,3 +224,21 @@ def test_kinds():
     assert np.allclose(Ridge().fit(X, y, weights).coef_, Ridge().fit(X[kept], y[kept], weights[kept]).coef_, rtol=1e-10)
     one = Ridge().fit(X[:1], y[:1])
     assert not one.coef_.any() and one.intercept_ == y[0]
+
+
+def test_one_column():
+    """Targets of shape (n, 1), and two classes, give the shapes that the installed scikit-learn gives."""
+    r = np.random.default_rng(4)
+    X = r.standard_normal((60, 3))
+    y = X[:, :1] + 0.1 * r.standard_normal((60, 1))
+    for ours, theirs in ((Ridge(), linear_model.Ridge()), (RidgeCV([0.1, 1]), linear_model.RidgeCV([0.1, 1]))):
+        a, b = ours.fit(X, y), theirs.fit(X, y)
+        for name in ("coef_", "intercept_"):
+            assert np.shape(getattr(a, name)) == np.shape(getattr(b, name)), name
+        assert a.predict(X).shape == b.predict(X).shape
+        p, bound = a.predict(X, return_bound=True)
+        assert p.shape == bound.shape == b.predict(X).shape
+        assert np.allclose(a.coef_, b.coef_) and np.isclose(a.score(X, y), b.score(X, y))
+    a, b = RidgeClassifier().fit(X, y[:, 0] > 0), linear_model.RidgeClassifier().fit(X, y[:, 0] > 0)
+    assert a.coef_.shape == b.coef_.shape and np.shape(a.intercept_) == np.shape(b.intercept_)
+    assert a.decision_function(X).shape == b.decision_function(X).shape
