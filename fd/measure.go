@@ -39,6 +39,22 @@ func measureWork(r, n int) int { return max(r*n, orthogonal.Work(r, n)) + r*r }
 // Both bounds are +Inf if the computed eigenvectors are far from orthonormal. The workspaces factor (n×n) and work
 // (length measureWork(r, n)) are overwritten.
 func (x *reduction) measure(be engine.Backend, factor engine.Matrix, work []float64) (pad, drift float64) {
+	r := x.u.Rows
+	omega, work := engine.View(r, r, work[:r*r]), work[r*r:]
+	off := x.measureOmega(be, omega, work)
+	if !(off.skew <= 0x1p-10) {
+		return math.Inf(1), math.Inf(1)
+	}
+	return x.bounds(be, factor, omega, off, work)
+}
+
+// bounds is like measure, if omega holds Ω up to the errors off.
+func (x *reduction) bounds(
+	be engine.Backend,
+	factor, omega engine.Matrix,
+	off omegaError,
+	work []float64,
+) (pad, drift float64) {
 	n, r := x.gram.Rows, x.u.Rows
 	total, kept, largest := 0.0, 0.0, 0.0
 	for i := range n {
@@ -47,11 +63,6 @@ func (x *reduction) measure(be engine.Backend, factor engine.Matrix, work []floa
 	for _, v := range x.kept {
 		kept += v
 		largest = math.Max(largest, v)
-	}
-	omega, work := engine.View(r, r, work[:r*r]), work[r*r:]
-	skew := orthogonal.Loss(be, x.u, omega, work)
-	if !(skew <= 0x1p-10) {
-		return math.Inf(1), math.Inf(1)
 	}
 
 	// Now G̃ ⪯ UᵀSU + bound·I.
@@ -66,20 +77,63 @@ func (x *reduction) measure(be engine.Backend, factor engine.Matrix, work []floa
 		apart = math.Max(apart, math.Abs(e-above))
 		shortfall = math.Max(shortfall, above-e)
 	}
-	// orthogonal.RoundOff bounds the round-off in omega, far below eps.
-	phi := x.weighted(omega, above) + orthogonal.RoundOff(be, r, n)*(largest+above)
+	phi := x.weighted(omega, above) + off.weighted(largest, kept, float64(r), above)
 	coupling := phi*(1+apart/above) + phi*(phi/above)
 	size := largest + above
 
-	lost := x.rounding(above, skew, size)
+	lost := x.rounding(above, off.skew, size)
 	pad = math.Max(math.Max(above, most)*(1+8*eps)-x.delta, 0) + coupling
 	pad = (pad + lost.squares) * inflate
-	drift = (shortfall + 3*skew*size + 4*eps*above + lost.gram) * inflate
+	drift = (shortfall + 3*off.skew*size + 4*eps*above + lost.gram) * inflate
 	return pad, drift
 }
 
 // inflate covers the round-off in the computed bounds, which are sums and products of nonnegative numbers.
 const inflate = 1.01
+
+// An omegaError bounds the errors of a computed Ω = UUᵀ − I.
+type omegaError struct {
+	skew  float64 // bounds ‖Ω‖_F
+	norm  float64 // bounds the Frobenius norm of the error of omega, if entry is 0
+	entry float64 // bounds the error of each entry of omega; 0: see norm
+}
+
+// weighted bounds the Frobenius norm of Y^½·E·Y^½, where E is the error of omega and Y = diag(kept) + shift·I is r×r.
+// largest and sum are the largest of kept and their sum.
+func (e omegaError) weighted(largest, sum, r, shift float64) float64 {
+	if e.entry == 0 {
+		return e.norm * (largest + shift)
+	}
+	return e.entry * (sum + r*shift) * inflate
+}
+
+// plainShare is the largest part of delta that measuring Ω by a plain product may add to the bounds of measure.
+const plainShare = 0x1p-10
+
+// measureOmega writes the lower triangle of Ω = UUᵀ − I to omega, for U = x.u. The digits of Ω matter only if x.delta is
+// small. Otherwise a plain product is enough, which takes a third of the time; docs/math.md §14 has the proof.
+func (x *reduction) measureOmega(be engine.Backend, omega engine.Matrix, work []float64) omegaError {
+	r, n := x.u.Rows, x.u.Cols
+	largest := 0.0
+	for _, s := range x.kept {
+		largest = math.Max(largest, s)
+	}
+	entry := (be.Accuracy().Dot(n) + engine.Roundings + 4) * eps * inflate
+	if !(16*float64(r)*entry*(largest+x.delta) <= plainShare*x.delta) {
+		return omegaError{skew: orthogonal.Loss(be, x.u, omega, work), norm: orthogonal.RoundOff(be, r, n)}
+	}
+	be.Syrk(false, 1, x.u, 0, omega)
+	longest := 0.0
+	for i := range r {
+		row := omega.Row(i)
+		row[i]--
+		longest = math.Max(longest, row[i])
+	}
+	if !(longest <= 0x1p-10) { // entry holds for rows of norm about 1
+		return omegaError{skew: math.Inf(1)}
+	}
+	return omegaError{skew: frobenius(omega) + float64(r)*entry, entry: entry}
+}
 
 // boundAbove returns a number b with G̃ ⪯ UᵀSU + b·I, for G̃ = x.gram, U = x.u and S = diag(x.kept). It tries
 // b = x.delta + slack, and increases slack until M = b·I − (G̃ − UᵀSU) has a Cholesky factorisation. M is
