@@ -10,6 +10,8 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"runtime"
+	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
@@ -18,6 +20,7 @@ import (
 	"github.com/sbinet/npyio"
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/internal/rss"
 )
 
@@ -623,9 +626,47 @@ func TestWeights(t *testing.T) {
 }
 
 // TestVersion: the program tells which it is.
+// TestVersion: the line has the version, followed by a comma, as the Python package reads it, the commit and the backend.
 func TestVersion(t *testing.T) {
-	if out := must(t, "--version"); !strings.HasPrefix(out, "fdridge version "+version()) {
+	out := must(t, "--version")
+	if !strings.HasPrefix(out, "fdridge version "+version()+", commit ") {
 		t.Error(out)
+	}
+	if !strings.Contains(out, ", backend "+engine.Names()[0]+", "+runtime.Version()) {
+		t.Error(out)
+	}
+}
+
+// TestDescribeBuild: a release, a checkout with changes, a downloaded module, and a build without any record.
+func TestDescribeBuild(t *testing.T) {
+	unrecorded := "unknown (built without a record of the commit, as go run builds)"
+	cases := []struct {
+		version  string
+		settings map[string]string
+		want     build
+	}{
+		{
+			"v1.2.3",
+			map[string]string{"vcs.revision": "0123456789abcdef0123", "vcs.modified": "false", "-tags": "mpi"},
+			build{"v1.2.3", "0123456789ab", "mpi"},
+		},
+		{
+			"v1.2.3+dirty",
+			map[string]string{"vcs.revision": "0123456789abcdef0123", "vcs.modified": "true"},
+			build{"v1.2.3+dirty", "0123456789ab with changes", ""},
+		},
+		{"v1.2.3", nil, build{"v1.2.3", "not recorded", ""}},
+		{"(devel)", nil, build{unrecorded, "not recorded", ""}},
+		{"", nil, build{unrecorded, "not recorded", ""}},
+	}
+	for _, c := range cases {
+		info := &debug.BuildInfo{Main: debug.Module{Version: c.version}}
+		for key, value := range c.settings {
+			info.Settings = append(info.Settings, debug.BuildSetting{Key: key, Value: value})
+		}
+		if got := describeBuild(info); got != c.want {
+			t.Errorf("%v: %+v, not %+v", c.settings, got, c.want)
+		}
 	}
 }
 

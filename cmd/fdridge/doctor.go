@@ -42,11 +42,12 @@ func doctorCommand(mpi joiner) *cobra.Command {
 			}
 			if asJSON {
 				return report.WriteJSON(cmd.OutOrStdout(), struct {
+					build
 					*engine.Report
 					MPI      string             `json:"mpi,omitempty"` // version of the library
 					Memory   memory             `json:"memory"`
 					Measured engine.Measurement `json:"measured"`
-				}{r, about, newMemory(), m})
+				}{newBuild(), r, about, newMemory(), m})
 			}
 			return printDoctor(cmd.OutOrStdout(), r, cmp.Or(about, "not in this build (-tags mpi)"), m)
 		},
@@ -79,6 +80,7 @@ func (m memory) String() string {
 }
 
 func printDoctor(w io.Writer, r *engine.Report, mpi string, m engine.Measurement) error {
+	fmt.Fprintf(w, "fdridge version %s\n", newBuild())
 	fmt.Fprintf(w, "%s, %d cores, %s, %s, GOMAXPROCS %d\n", r.CPU, r.Cores, r.Platform, r.Go, r.GoMaxProcs)
 	fmt.Fprintf(w, "backend %s of %v\n", r.Backend, r.Backends)
 	for _, k := range slices.Sorted(maps.Keys(r.Capabilities)) {

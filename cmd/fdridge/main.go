@@ -80,7 +80,7 @@ func newRoot(mpi joiner) *cobra.Command {
 		doctorCommand(mpi),
 		manCommand(),
 	)
-	root.SetVersionTemplate("fdridge version {{.Version}}, " + builtBy() + "\n")
+	root.SetVersionTemplate("fdridge version " + newBuild().String() + "\n")
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error {
 		if unknown, ok := errors.AsType[*pflag.NotExistError](err); ok && unknown.GetSpecifiedName() == "alpha" {
 			return fmt.Errorf("%w; use --gamma for the alpha of scikit-learn", err)

@@ -690,7 +690,7 @@ func TestInterrupt(t *testing.T) {
 
 func TestDoctor(t *testing.T) {
 	out := must(t, "doctor")
-	for _, want := range []string{"backend ", "kernel: ", "kc ", "BLIS model", "GFLOP/s", "GB/s"} {
+	for _, want := range []string{"fdridge version " + version() + ", commit ", "backend ", "kernel: ", "kc ", "BLIS model", "GFLOP/s", "GB/s"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("doctor does not show %q:\n%s", want, out)
 		}
@@ -705,6 +705,9 @@ func TestDoctor(t *testing.T) {
 	}
 	if mpi, ok := v["mpi"]; ok != (byMPI.about != nil) || ok && said != fmt.Sprintf("\nMPI %v\n", mpi) {
 		t.Errorf("mpi is %q, in words %q", mpi, said)
+	}
+	if v["version"] != newBuild().Version || v["commit"] != newBuild().Commit {
+		t.Errorf("version %v, commit %v", v["version"], v["commit"])
 	}
 	if m := v["measured"].(map[string]any); !(m["gemm_gflops"].(float64) > 0) || v["tuning"] == nil {
 		t.Errorf("%v", v)
