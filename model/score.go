@@ -24,6 +24,7 @@ type sums struct {
 	shift  float64        // the target of the first row
 	weight twofold.Number // Σw
 	rss    twofold.Number // Σw(y − ŷ)²
+	abs    twofold.Number // Σw|y − ŷ|
 	first  twofold.Number // Σw(y − shift)
 	second twofold.Number // Σw(y − shift)²
 }
@@ -48,6 +49,10 @@ func (s *Score) addResidual(w, observed float64, r twofold.Number) {
 	off, by := twofold.Of(observed).Minus(twofold.Of(s.shift)), twofold.Of(w)
 	s.weight = s.weight.Plus(by)
 	s.rss = s.rss.Plus(r.Times(r).Times(by))
+	if r.Hi < 0 {
+		r = twofold.Number{}.Minus(r)
+	}
+	s.abs = s.abs.Plus(r.Times(by))
 	s.first = s.first.Plus(off.Times(by))
 	s.second = s.second.Plus(off.Times(off).Times(by))
 }
@@ -66,7 +71,8 @@ func (s *Score) Join(o Score) {
 	cross := move.Times(o.first)
 	s.second = s.second.Plus(o.second).Plus(cross).Plus(cross).Plus(move.Times(move).Times(o.weight))
 	s.first = s.first.Plus(o.first).Plus(move.Times(o.weight))
-	s.rows, s.weight, s.rss = s.rows+o.rows, s.weight.Plus(o.weight), s.rss.Plus(o.rss)
+	s.rows, s.weight = s.rows+o.rows, s.weight.Plus(o.weight)
+	s.rss, s.abs = s.rss.Plus(o.rss), s.abs.Plus(o.abs)
 }
 
 // Rows returns the number of rows.
@@ -146,11 +152,27 @@ func (s *Score) RMSE() float64 {
 }
 
 // RMSEBracket returns a proved bracket of the number that [Score.RMSE] rounds. Both ends are NaN if there are no rows.
-func (s *Score) RMSEBracket() ridge.Interval {
+func (s *Score) RMSEBracket() ridge.Interval { return s.root(s.rss) }
+
+// MAEBracket returns a proved bracket of the mean absolute error, Σw|y − ŷ|/Σw. Both ends are NaN if there are no rows.
+// The bracket of a Score that an earlier program wrote is [0, ∞].
+func (s *Score) MAEBracket() ridge.Interval {
 	if s.rows == 0 {
 		return ridge.Interval{Lo: math.NaN(), Hi: math.NaN()}
 	}
-	v := endsOf(s.rss.Over(s.weight))
+	return endsOf(s.abs.Over(s.weight))
+}
+
+// BaselineBracket returns a proved bracket of √(Σw(y − ȳ)²/Σw). This is the RMSE if every prediction is ȳ, the mean of
+// these rows. Both ends are NaN if there are no rows.
+func (s *Score) BaselineBracket() ridge.Interval { return s.root(s.squares()) }
+
+// root returns an interval that contains √(sum/Σw).
+func (s *Score) root(sum twofold.Number) ridge.Interval {
+	if s.rows == 0 {
+		return ridge.Interval{Lo: math.NaN(), Hi: math.NaN()}
+	}
+	v := endsOf(sum.Over(s.weight))
 	return ridge.Interval{Lo: math.Max(0, below(math.Sqrt(v.Lo))), Hi: above(math.Sqrt(v.Hi))}
 }
 
@@ -171,20 +193,28 @@ type scoreJSON struct {
 // numbers returns the sums as a list: the shift, then Hi, Lo and Err of each sum.
 func (s *sums) numbers() []float64 {
 	out := []float64{s.shift}
-	for _, n := range []twofold.Number{s.weight, s.rss, s.first, s.second} {
+	for _, n := range []twofold.Number{s.weight, s.rss, s.first, s.second, s.abs} {
 		out = append(out, n.Hi, n.Lo, n.Err)
 	}
 	return out
 }
 
-// sumsOf returns the sums in the output of numbers.
+// sumsOf returns the sums in the output of numbers. Without Σw|y − ŷ|, its error is infinite.
 func sumsOf(v []float64) sums {
 	at := func(i int) twofold.Number { return twofold.Number{Hi: v[1+3*i], Lo: v[2+3*i], Err: v[3+3*i]} }
-	return sums{shift: v[0], weight: at(0), rss: at(1), first: at(2), second: at(3)}
+	out := sums{shift: v[0], weight: at(0), rss: at(1), first: at(2), second: at(3)}
+	out.abs = twofold.Number{Err: math.Inf(1)}
+	if len(v) == sumsLength {
+		out.abs = at(4)
+	}
+	return out
 }
 
-// sumsLength is the length of the output of numbers.
-const sumsLength = 13
+// Lengths of the output of numbers: today, and of programs that did not sum |y − ŷ|.
+const (
+	sumsLength      = 16
+	sumsLengthFirst = 13
+)
 
 // MarshalJSON writes the number of rows n, r2 and rmse with their brackets, and the sums weight = Σw, rss = Σw(y
 // − ŷ)², mean = ȳ and squares = Σw(y − ȳ)². Values that are not finite are null. The member sums restores
@@ -206,7 +236,7 @@ func (s *Score) UnmarshalJSON(text []byte) error {
 		return badinput.Errorf("model: this is not a score: %w", err)
 	}
 	if in.Rows < 0 || in.Weight < 0 || in.RSS < 0 || math.IsNaN(float64(in.Mean)) || in.Squares < 0 ||
-		in.Sums != nil && len(in.Sums) != sumsLength {
+		in.Sums != nil && len(in.Sums) != sumsLength && len(in.Sums) != sumsLengthFirst {
 		return badinput.Errorf("model: a score without its rows, or with a sum missing or negative")
 	}
 	if (in.Rows == 0) != (in.Weight == 0) {
@@ -220,7 +250,7 @@ func (s *Score) UnmarshalJSON(text []byte) error {
 	}
 	out := Score{rows: in.Rows}
 	if in.Sums != nil {
-		list := make([]float64, sumsLength)
+		list := make([]float64, len(in.Sums))
 		for i, v := range in.Sums {
 			list[i] = known(v)
 		}
@@ -231,7 +261,14 @@ func (s *Score) UnmarshalJSON(text []byte) error {
 		}
 	} else if in.Rows > 0 {
 		unbounded := func(v float64) twofold.Number { return twofold.Number{Hi: v, Err: math.Inf(1)} }
-		out.sums = sums{known(in.Mean), unbounded(known(in.Weight)), unbounded(known(in.RSS)), unbounded(0), unbounded(known(in.Squares))}
+		out.sums = sums{
+			shift:  known(in.Mean),
+			weight: unbounded(known(in.Weight)),
+			rss:    unbounded(known(in.RSS)),
+			abs:    unbounded(0),
+			first:  unbounded(0),
+			second: unbounded(known(in.Squares)),
+		}
 	}
 	*s = out
 	return nil

@@ -13,29 +13,32 @@ import (
 	"github.com/fdridge/fdridge/ridge"
 )
 
-// exactScore returns R² and the mean squared error of rows with weights w, targets y and residuals r.
-func exactScore(w, y []float64, r []*big.Rat) (r2, mse *big.Rat) {
+// exactScore returns R², the mean squared error, the mean absolute error, and the mean squared distance of the targets
+// from their mean, of rows with weights w, targets y and residuals r.
+func exactScore(w, y []float64, r []*big.Rat) (r2, mse, mae, baseline *big.Rat) {
 	weight, sum, rss, squares := new(big.Rat), new(big.Rat), new(big.Rat), new(big.Rat)
+	mae = new(big.Rat)
 	rat := func(v float64) *big.Rat { return new(big.Rat).SetFloat64(v) }
 	times := func(a, b *big.Rat) *big.Rat { return new(big.Rat).Mul(a, b) }
 	for i := range w {
 		weight.Add(weight, rat(w[i]))
 		sum.Add(sum, times(rat(w[i]), rat(y[i])))
 		rss.Add(rss, times(rat(w[i]), times(r[i], r[i])))
+		mae.Add(mae, times(rat(w[i]), new(big.Rat).Abs(r[i])))
 	}
 	mean := sum.Quo(sum, weight)
 	for i := range w {
 		off := new(big.Rat).Sub(rat(y[i]), mean)
 		squares.Add(squares, times(rat(w[i]), times(off, off)))
 	}
-	mse = new(big.Rat).Quo(rss, weight)
+	mse, mae, baseline = new(big.Rat).Quo(rss, weight), mae.Quo(mae, weight), new(big.Rat).Quo(squares, weight)
 	if squares.Sign() > 0 {
 		r2 = new(big.Rat).Sub(big.NewRat(1, 1), rss.Quo(rss, squares))
 	}
-	return r2, mse
+	return r2, mse, mae, baseline
 }
 
-// TestScoreBrackets: the brackets of R² and RMSE contain the exact numbers of the coefficients, and are narrow.
+// TestScoreBrackets: the brackets of R², RMSE, MAE and the baseline contain the exact numbers of the coefficients, and are narrow.
 // Targets have large means, rows are dense or sparse, with and without weights, and some residuals are only
 // round-off.
 func TestScoreBrackets(t *testing.T) {
@@ -126,7 +129,7 @@ func TestScoreBrackets(t *testing.T) {
 			score *model.Score
 			of    []*big.Rat
 		}{"coefficients": {&e.Scores[0][0], exact}, "predictions": {&written, rounded}, "joined": {&first, rounded}, "JSON": {&back, rounded}} {
-			r2, mse := exactScore(w, y, c.of)
+			r2, mse, mae, baseline := exactScore(w, y, c.of)
 			inside := func(what string, v ridge.Interval, want *big.Rat, square bool, unit float64) {
 				t.Helper()
 				lo, hi := new(big.Rat).SetFloat64(v.Lo), new(big.Rat).SetFloat64(v.Hi)
@@ -148,6 +151,10 @@ func TestScoreBrackets(t *testing.T) {
 			inside("R²", c.score.R2Bracket(), r2, false, math.Max(1, math.Abs(ratio)))
 			root, _ := mse.Float64()
 			inside("RMSE", c.score.RMSEBracket(), mse, true, math.Sqrt(root)+1e-12*mean*1e-7)
+			mean1, _ := mae.Float64()
+			inside("MAE", c.score.MAEBracket(), mae, false, mean1+1e-12*mean*1e-7)
+			spread, _ := baseline.Float64()
+			inside("baseline", c.score.BaselineBracket(), baseline, true, math.Sqrt(spread)+1e-12*mean*1e-7)
 			if v := c.score.R2Bracket(); !(v.Lo <= c.score.R2() && c.score.R2() <= v.Hi) {
 				t.Errorf("seed %d, %s: R² %v is outside %v", seed, name, c.score.R2(), v)
 			}
@@ -167,5 +174,17 @@ func TestOldScore(t *testing.T) {
 	}
 	if s.R2() != 0.5 || s.RMSE() != 1 || s.R2Bracket().Lo > -1e300 || s.RMSEBracket().Hi < 1e300 {
 		t.Errorf("R² %v in %v, RMSE %v in %v", s.R2(), s.R2Bracket(), s.RMSE(), s.RMSEBracket())
+	}
+	// Before there was a sum of |y − ŷ|, sums had 13 numbers.
+	err = json.Unmarshal([]byte(`{"n":1,"weight":1,"rss":4,"mean":7,"squares":0,"sums":[7,1,0,0,4,0,0,0,0,0,0,0,0]}`), &s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if v := s.MAEBracket(); v.Lo != 0 || v.Hi < 1e300 || s.RMSE() != 2 {
+		t.Errorf("MAE in %v, RMSE %v", v, s.RMSE())
+	}
+	s.Add(7, 8)
+	if v := s.MAEBracket(); v.Lo != 0 || v.Hi < 1e300 {
+		t.Errorf("MAE in %v, though it is not known of the first row", v)
 	}
 }

@@ -161,11 +161,13 @@ func (o *predictOptions) run(ctx context.Context, stdout, stderr io.Writer) erro
 		}
 		fmt.Fprintf(
 			stderr,
-			"%s: R² = %s; RMSE = %s over %d rows\n",
+			"%s: R² = %s; RMSE = %s over %d rows; MAE = %s; their mean would have the RMSE %s\n",
 			report.TargetName(m, j),
 			r2,
 			report.Figure(s.RMSEBracket()),
 			s.Rows(),
+			report.Figure(s.MAEBracket()),
+			report.Figure(s.BaselineBracket()),
 		)
 	}
 	return nil

@@ -237,14 +237,16 @@ func (o *jsonPredictions) end() error {
 		record["intervals"], record["intervals_from"] = o.intervals, o.of.Basis()
 	}
 	var r2, rmse []float64
-	var r2Brackets, rmseBrackets model.PerTarget[ridge.Interval]
+	var r2Brackets, rmseBrackets, maeBrackets, baselines model.PerTarget[ridge.Interval]
 	for _, s := range o.scores {
 		r2, rmse = append(r2, s.R2()), append(rmse, s.RMSE())
 		r2Brackets, rmseBrackets = append(r2Brackets, s.R2Bracket()), append(rmseBrackets, s.RMSEBracket())
+		maeBrackets, baselines = append(maeBrackets, s.MAEBracket()), append(baselines, s.BaselineBracket())
 	}
 	if o.scores != nil {
 		record["r2"], record["rmse"] = model.Numbers(r2), model.Numbers(rmse)
 		record["r2_bracket"], record["rmse_bracket"] = r2Brackets, rmseBrackets
+		record["mae_bracket"], record["baseline_rmse_bracket"] = maeBrackets, baselines
 	}
 	return jsonfields.Encode(o.to, record, "")
 }

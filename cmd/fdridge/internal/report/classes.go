@@ -78,6 +78,20 @@ func (c *Classes) lines(solutions []*ridge.Solution) []string {
 		return nil
 	}
 	out := []string{fmt.Sprintf("%d classes and their rows: %s", len(c.Labels), listLabels(c.Labels, c.Counts))}
+	most, all := 0, int64(0)
+	for k, n := range c.Counts {
+		all += n
+		if n > c.Counts[most] {
+			most = k
+		}
+	}
+	if all > 0 {
+		out = append(out, fmt.Sprintf(
+			"baseline: %.4g of the training rows have the label %s",
+			float64(c.Counts[most])/float64(all),
+			labelName(c.Labels[most]),
+		))
+	}
 	for i, s := range solutions {
 		at := ""
 		if len(solutions) > 1 {
@@ -199,23 +213,31 @@ func (c *Classes) confusion() *table {
 	return nil
 }
 
-// confusionTable returns the confusion matrix of s: a row for each class, a column for each decision. It returns nil
-// for more than 12 classes. The first heading is kind, the kind of rows that s counts.
+// confusionTable returns the confusion matrix of s: a row for each class, a column for each decision. The last column
+// is the recall, the share of the rows of the class that get its label. It returns nil for more than 12 classes. The first heading is kind, the kind of rows that s counts.
 func confusionTable(labels []string, kind string, s *classes.Score) *table {
 	const most = 12
 	if len(labels) > most {
 		return nil
 	}
+	const recall = "recall"
 	t := &table{keys: 1, rows: [][]string{{kind}}, verbatim: true}
 	for _, label := range labels {
 		t.rows[0] = append(t.rows[0], "→ "+shorten(labelName(label), 16))
 	}
+	t.rows[0] = append(t.rows[0], recall)
 	for k, row := range s.Confusion {
 		cells := []string{shorten(labelName(labels[k]), 24)}
+		total := int64(0)
 		for _, n := range row {
 			cells = append(cells, fmt.Sprint(n))
+			total += n
 		}
-		t.add(cells...)
+		share := "no row"
+		if total > 0 {
+			share = percent(float64(row[k]) / float64(total))
+		}
+		t.add(append(cells, share)...)
 	}
 	return t
 }

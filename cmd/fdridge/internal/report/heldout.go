@@ -27,6 +27,9 @@ type heldOutScore struct {
 
 	R2Bracket   brackets `json:"r2_bracket"`
 	RMSEBracket brackets `json:"rmse_bracket"`
+	// the mean absolute error, and the RMSE of predicting the mean of these rows
+	MAEBracket      brackets `json:"mae_bracket"`
+	BaselineBracket brackets `json:"baseline_rmse_bracket"`
 }
 
 // rows returns the number of held-out rows with positive sample weight.
@@ -42,7 +45,10 @@ func (f *Fit) heldOut() *heldOutRecord {
 		score := heldOutScore{Gamma: number(f.Found.Solutions[i].Gamma)}
 		for j := range scores {
 			score.R2, score.RMSE = append(score.R2, number(scores[j].R2())), append(score.RMSE, number(scores[j].RMSE()))
-			score.R2Bracket, score.RMSEBracket = append(score.R2Bracket, scores[j].R2Bracket()), append(score.RMSEBracket, scores[j].RMSEBracket())
+			score.R2Bracket = append(score.R2Bracket, scores[j].R2Bracket())
+			score.RMSEBracket = append(score.RMSEBracket, scores[j].RMSEBracket())
+			score.MAEBracket = append(score.MAEBracket, scores[j].MAEBracket())
+			score.BaselineBracket = append(score.BaselineBracket, scores[j].BaselineBracket())
 		}
 		out.Fits = append(out.Fits, score)
 	}

@@ -55,11 +55,11 @@ type page struct {
 	Prepared    *table // nil: no pass examined the columns
 	NotShown    int    // number of columns that Prepared leaves out
 	Certificate certificateSection
-	Confusion   *table          // nil: no classification, or many classes
-	HeldOut     *heldOutSection // nil: no held-out rows
+	Confusion   *table // nil: no classification, or many classes
+	HeldOut     heldOutSection
 	Path        pathSection
-	Spectrum    spectrumSection
-	Convergence convergenceSection
+	Spectrum    *spectrumSection    // nil: no sketch
+	Convergence *convergenceSection // nil: the method does not iterate
 	Weights     weightsSection
 	Command     string
 	Version     string
@@ -68,12 +68,21 @@ type page struct {
 // A fact is a named line of the section "What ran" of the page. The text report prints the same values without names.
 type fact struct{ Name, Value string }
 
+// Names of the facts about scores.
+const (
+	heldOutFact = "Held out"
+	classesFact = "Classes"
+)
+
+// isScore reports whether the text report prints the fact beside the scores.
+func (x fact) isScore() bool { return x.Name == heldOutFact || x.Name == classesFact }
+
 // WritePage writes the HTML page.
 func (f *Fit) WritePage(w io.Writer) error {
 	rec := f.record()
 	p := &page{
 		Title:   fmt.Sprintf("Ridge fit of %s", f.Data.Name),
-		Verdict: f.verdict(), Certificate: f.certificate(rec), Weights: f.weights(), Confusion: f.Classes.confusion(),
+		Verdict: f.verdict(rec), Certificate: f.certificate(rec), Weights: f.weights(), Confusion: f.Classes.confusion(),
 		Command: f.Asked.Command, Version: f.Asked.Program,
 	}
 	machine, err := engine.NewReport()

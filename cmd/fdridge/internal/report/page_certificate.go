@@ -35,7 +35,9 @@ func (f *Fit) hasSeveralFits() bool {
 	return len(f.Found.Solutions)*len(f.Found.Solutions[0].Targets) > 1
 }
 
-func (f *Fit) verdict() verdict {
+// verdict summarises the fit. If the columns were scaled, its bound is that of the coefficients in the units of the
+// file, like the bounds of the tables.
+func (f *Fit) verdict(rec *fitRecord) verdict {
 	worst, _, _ := f.worst()
 	v := verdict{Good: f.Found.Err() == nil && worst <= poor}
 	switch {
@@ -56,13 +58,28 @@ func (f *Fit) verdict() verdict {
 	case worst == 0:
 		v.Text = "The coefficients are proved to be the exact ridge solution of " + f.solved() + "."
 	case worst < useless:
+		prep := &f.Data.Preparation
+		unscaled := prep.Scaling != nil && prep.Expansion() == nil
+		if unscaled {
+			worst = 0
+			for _, fit := range rec.Fits {
+				for _, e := range fit.CoefRelative {
+					worst = max(worst, float64(e))
+				}
+			}
+		}
+		if !(worst < 1) {
+			v.Text = "The coefficients of the scaled columns are proved to the tolerance. In the units of the file, no relative error below 1 is proved."
+			v.Good = false
+			break
+		}
 		v.Text = fmt.Sprintf(
 			"The coefficients are proved to have a relative error of at most %s: they solve the ridge problem of %s to that accuracy.",
 			AtMost(worst, 2),
 			f.solved(),
 		)
-		if prep := &f.Data.Preparation; prep.Scaling != nil && prep.Expansion() == nil {
-			v.Text = strings.Replace(v.Text, "The coefficients", "The coefficients of the scaled columns", 1)
+		if unscaled {
+			v.Text = strings.Replace(v.Text, "The coefficients", "The coefficients, in the units of the file,", 1)
 		}
 		if f.hasSeveralFits() {
 			v.Text = strings.Replace(v.Text, "The coefficients", "All coefficients", 1)

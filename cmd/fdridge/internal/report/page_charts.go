@@ -126,16 +126,17 @@ type spectrumSection struct {
 	Pictures []picture
 }
 
-func (f *Fit) spectrum() (spectrumSection, error) {
+// spectrum returns the section on the sketch, or nil if the method makes no sketch.
+func (f *Fit) spectrum() (*spectrumSection, error) {
 	if f.Found.Summary == nil {
-		return spectrumSection{Text: "The method makes no sketch."}, nil
+		return nil, nil
 	}
 	s, err := f.Found.Summary.Spectrum()
 	if err != nil {
-		return spectrumSection{}, err
+		return nil, err
 	}
 	if len(s.Sigma2) == 0 {
-		return spectrumSection{Text: "The spectrum is empty: every column is constant or zero."}, nil
+		return &spectrumSection{Text: "The spectrum is empty: every column is constant or zero."}, nil
 	}
 	var gammas []float64
 	for _, s := range f.Found.Solutions {
@@ -147,7 +148,7 @@ func (f *Fit) spectrum() (spectrumSection, error) {
 			above++
 		}
 	}
-	out := spectrumSection{
+	out := &spectrumSection{
 		Text: fmt.Sprintf(
 			"The sketch has %d directions, %d of them with σ² above η. Directions well above η are known. If γ is well above η, the others do not matter.",
 			len(s.Sigma2),
@@ -164,11 +165,10 @@ type convergenceSection struct {
 	Pictures []picture
 }
 
-func (f *Fit) convergence() (convergenceSection, error) {
+// convergence returns the section on the iteration, or nil if the method does not iterate.
+func (f *Fit) convergence() (*convergenceSection, error) {
 	if f.Traces == nil {
-		return convergenceSection{
-			Text: "The method does not iterate, so there is no error that decreases from pass to pass.",
-		}, nil
+		return nil, nil
 	}
 	slowest := slices.MaxFunc(f.Traces, func(a, b *Trace) int { return len(a.Points) - len(b.Points) })
 	text := fmt.Sprintf(
@@ -184,7 +184,10 @@ func (f *Fit) convergence() (convergenceSection, error) {
 	}
 	bounded := func(x Point) bool { return !math.IsInf(float64(x.RelativeError), 1) }
 	if !slices.ContainsFunc(f.Traces, func(t *Trace) bool { return slices.ContainsFunc(t.Points, bounded) }) {
-		return convergenceSection{Text: text + " No pass gave a finite bound on the relative error."}, nil
+		return &convergenceSection{Text: text + " No pass gave a finite bound on the relative error."}, nil
+	}
+	if len(slowest.Points) < 2 { // one dot is no chart
+		return &convergenceSection{Text: text}, nil
 	}
 	pictures, err := drawFullWidth(
 		captioned{
@@ -192,5 +195,5 @@ func (f *Fit) convergence() (convergenceSection, error) {
 			"Proved after each pass over the rows. The first passes may have no finite bound.",
 		},
 	)
-	return convergenceSection{text, pictures}, err
+	return &convergenceSection{text, pictures}, err
 }

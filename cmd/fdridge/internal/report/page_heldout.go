@@ -7,9 +7,11 @@ import (
 	"github.com/fdridge/fdridge/internal/chart"
 )
 
-// A heldOutSection shows the scores on the held-out rows.
+// A heldOutSection shows the scores.
 type heldOutSection struct {
 	Text     string
+	Classes  []string // accuracies; nil: no classification
+	Table    *table
 	Pictures []picture
 }
 
@@ -19,19 +21,22 @@ const (
 	mostPictured = 3   // maximum number of targets with pictures
 )
 
-// heldOutInPage returns the section on held-out rows, or nil if no rows were held out.
-func (f *Fit) heldOutInPage(rec *fitRecord) (*heldOutSection, error) {
+// heldOutInPage returns the section on scores: of held-out rows, if there are any, and of training rows.
+func (f *Fit) heldOutInPage(rec *fitRecord) (heldOutSection, error) {
+	out := heldOutSection{Table: f.scoresTable(rec), Classes: f.Classes.lines(f.Found.Solutions)}
 	if rec.HeldOut == nil {
-		return nil, nil
+		out.Text = "R² is of the training rows."
+		if f.Classes == nil || f.Classes.HeldOut == nil {
+			out.Text += " --holdout 0.2 keeps 20 % of the rows out of the fit, to estimate how well the model predicts new rows."
+		}
+		return out, nil
 	}
-	out := &heldOutSection{
-		Text: fmt.Sprintf(
-			"%d rows (%g of all, chosen by a hash of the row number) were kept out of the fit. R² and RMSE on these rows estimate how well the model predicts new rows. With few rows these estimates vary. The table of fits has them.",
-			rec.HeldOut.Rows,
-			float64(rec.HeldOut.Share),
-		),
-	}
-	if rec.HeldOut.Rows == 0 {
+	out.Text = fmt.Sprintf(
+		"%d rows (%g of all, chosen by a hash of the row number) were kept out of the fit. R², RMSE and MAE on these rows estimate how well the model predicts new rows. With few rows these estimates vary. The baseline is the RMSE of predicting the mean of these rows.",
+		rec.HeldOut.Rows,
+		float64(rec.HeldOut.Share),
+	)
+	if rec.HeldOut.Rows < 2 { // one dot is no chart
 		return out, nil
 	}
 	var panels []captioned
@@ -73,7 +78,12 @@ func (f *Fit) heldOutPanels(rec *heldOutRecord, j int) []captioned {
 	if t > 1 {
 		of = ", " + f.targetName(j)
 	}
-	caption := fmt.Sprintf("γ = %s, %d rows.", chart.Digits(f.Found.Solutions[best].Gamma, 4), len(drawn.X))
+	caption := fmt.Sprintf("γ = %s, ", chart.Digits(f.Found.Solutions[best].Gamma, 4))
+	if n := int64(len(drawn.X)); n < rec.Rows {
+		caption += fmt.Sprintf("%d of the %d rows, evenly spaced, because more dots would hide each other.", n, rec.Rows)
+	} else {
+		caption += fmt.Sprintf("%d %s.", n, plural(int(n), "row", "rows"))
+	}
 	return []captioned{
 		{
 			chart.Panel{

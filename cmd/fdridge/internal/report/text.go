@@ -17,19 +17,46 @@ import (
 func (f *Fit) WriteText(w io.Writer) error {
 	w = printable.Writer(w)
 	rec := f.record()
-	if rec.Encoding != nil && rec.Encoding.Prepared != nil {
-		t, more := preparedTable(rec.Encoding.Prepared, 60, 30)
-		t.write(w)
-		if more > 0 {
-			fmt.Fprintf(w, "and %d more columns; --json and --prepare-out list them all\n", more)
+	facts := f.facts(rec)
+	write := func(belongs func(fact) bool) {
+		for _, line := range facts {
+			if line.Value != "" && belongs(line) {
+				fmt.Fprintln(w, wrapText(line.Value))
+			}
 		}
+	}
+
+	// How well the model predicts.
+	write(func(line fact) bool { return line.Name == "Size" || line.isScore() })
+	fmt.Fprintln(w)
+	f.scoresTable(rec).write(w)
+	var legends []string
+	if rec.HeldOut != nil {
+		legends = append(legends, "RMSE, MAE: errors of held-out rows; baseline: RMSE of predicting the mean of these rows.")
+	}
+	text := criteria[rec.criterionName()].legend
+	if text != "" {
+		legends = append(legends, text)
+	}
+	if legends != nil {
+		fmt.Fprintln(w, "\n"+strings.Join(legends, "\n"))
+	}
+	if t := f.Classes.confusion(); t != nil {
 		fmt.Fprintln(w)
+		t.write(w)
 	}
-	for _, line := range f.facts(rec) {
-		if line.Value != "" {
-			fmt.Fprintln(w, wrapText(line.Value))
+
+	// What the model is.
+	if f.printsCoefficients() {
+		for _, s := range f.Found.Solutions {
+			for j := range s.Targets {
+				fmt.Fprintln(w)
+				f.coefficientsTable(s, j, false).write(w)
+			}
 		}
 	}
+
+	// What is proved.
 	fmt.Fprintln(w)
 	if rec.Targets > mostTargets {
 		for i := range rec.Fits {
@@ -40,13 +67,6 @@ func (f *Fit) WriteText(w io.Writer) error {
 	}
 	f.fitsTable(rec, false).write(w)
 	fmt.Fprintln(w, "\n"+legend+f.scaledLegend(rec))
-	if text := criteria[rec.criterionName()].legend; text != "" {
-		fmt.Fprintln(w, text)
-	}
-	if t := f.Classes.confusion(); t != nil {
-		fmt.Fprintln(w)
-		t.write(w)
-	}
 	if s := f.dependentFit(); s != nil {
 		text := f.describeDependent(s)
 		fmt.Fprintln(w, "\n"+wrapText(strings.ToUpper(text[:1])+text[1:]))
@@ -54,14 +74,18 @@ func (f *Fit) WriteText(w io.Writer) error {
 	if text := f.listUnproved(); text != "" {
 		fmt.Fprintln(w, "\n"+wrapText(text))
 	}
-	if f.printsCoefficients() {
-		for _, s := range f.Found.Solutions {
-			for j := range s.Targets {
-				fmt.Fprintln(w)
-				f.coefficientsTable(s, j, false).write(w)
-			}
+
+	// How it was computed.
+	fmt.Fprintln(w)
+	if rec.Encoding != nil && rec.Encoding.Prepared != nil {
+		t, more := preparedTable(rec.Encoding.Prepared, 60, 30)
+		t.write(w)
+		if more > 0 {
+			fmt.Fprintf(w, "and %d more columns; --json and --prepare-out list them all\n", more)
 		}
+		fmt.Fprintln(w)
 	}
+	write(func(line fact) bool { return line.Name != "Size" && !line.isScore() })
 	if rec.Ranks != nil {
 		t := &table{keys: 1, rows: [][]string{{"rank", "rows", "seconds", "communicating", "sent", "received"}}}
 		for _, k := range rec.Ranks {
@@ -185,9 +209,9 @@ func (f *Fit) facts(rec *fitRecord) []fact {
 		)
 	}
 	if rec.HeldOut != nil {
-		add("Held out", rec.HeldOut.sentence())
+		add(heldOutFact, rec.HeldOut.sentence())
 	}
-	add("Classes", f.Classes.lines(f.Found.Solutions)...)
+	add(classesFact, f.Classes.lines(f.Found.Solutions)...)
 	if rec.Penalties != nil {
 		add("Penalties", rec.Penalties.String())
 	}
@@ -209,44 +233,64 @@ func (f *Fit) differ(property func(*ridge.Solution) any) bool {
 	return slices.ContainsFunc(all, func(s *ridge.Solution) bool { return property(s) != property(all[0]) })
 }
 
-// fitsTable returns a table with a row for each γ and target. The text report leaves out the columns for method and
-// passes if all fits have the same values.
-func (f *Fit) fitsTable(rec *fitRecord, page bool) *table {
+// A fitColumn is a column of a table with a row for each γ and target. cell returns the cell of γ i and target j.
+type fitColumn struct {
+	heading string
+	shown   bool
+	cell    func(i, j int) string
+}
+
+// leadingColumns returns the columns for γ and, if there are several targets, the target.
+func (f *Fit) leadingColumns(rec *fitRecord) []fitColumn {
 	const targetWidth = 24
-	columns := []struct {
-		heading string
-		shown   bool
-		cell    func(i, j int) string
-	}{
+	return []fitColumn{
 		{"gamma", true, func(i, j int) string { return fmt.Sprintf("%.6g", rec.Fits[i].GammaOf(j)) }},
 		{"target", rec.Targets > 1, func(_, j int) string { return shorten(f.targetName(j), targetWidth) }},
-		{"error ≤", true, func(i, j int) string { return bound(float64(rec.Fits[i].CoefRelative[j])) }},
-		{"‖x̂ − x*‖ ≤", page, func(i, j int) string { return bound(float64(rec.Fits[i].CoefError[j])) }},
-		{"R²", true, func(i, j int) string { return formatFigure(rec.Fits[i].R2Bracket[j]) }},
-		{
-			"held-out R²",
-			rec.HeldOut != nil,
-			func(i, j int) string { return formatFigure(rec.HeldOut.Fits[i].R2Bracket[j]) },
-		},
-		{
-			"held-out RMSE",
-			rec.HeldOut != nil,
-			func(i, j int) string { return formatFigure(rec.HeldOut.Fits[i].RMSEBracket[j]) },
-		},
-		{"eff. dim.", true, func(i, _ int) string { return formatFigure(rec.Fits[i].EffectiveDimension) }},
-		{rec.scoreHeading(), true, func(i, j int) string { return formatFigure(rec.scores(&rec.Fits[i])[j]) }},
-		{"status", true, func(i, _ int) string { return nameStatus(rec.Fits[i].Status) }},
-		{
+	}
+}
+
+// scoresTable returns a table of the scores for each γ and target: of the held-out rows, if there are any, and of the
+// training rows.
+func (f *Fit) scoresTable(rec *fitRecord) *table {
+	held := rec.HeldOut != nil
+	score := func(of func(*heldOutScore) brackets) func(i, j int) string {
+		return func(i, j int) string { return formatFigure(of(&rec.HeldOut.Fits[i])[j]) }
+	}
+	return buildFits(rec, append(
+		f.leadingColumns(rec),
+		fitColumn{"held-out R²", held, score(func(s *heldOutScore) brackets { return s.R2Bracket })},
+		fitColumn{"RMSE", held, score(func(s *heldOutScore) brackets { return s.RMSEBracket })},
+		fitColumn{"MAE", held, score(func(s *heldOutScore) brackets { return s.MAEBracket })},
+		fitColumn{"baseline", held, score(func(s *heldOutScore) brackets { return s.BaselineBracket })},
+		fitColumn{"training R²", true, func(i, j int) string { return formatFigure(rec.Fits[i].R2Bracket[j]) }},
+		fitColumn{rec.scoreHeading(), true, func(i, j int) string { return formatFigure(rec.scores(&rec.Fits[i])[j]) }},
+	))
+}
+
+// fitsTable returns a table of what is proved for each γ and target. The text report leaves out the columns for method
+// and passes if all fits have the same values.
+func (f *Fit) fitsTable(rec *fitRecord, page bool) *table {
+	return buildFits(rec, append(
+		f.leadingColumns(rec),
+		fitColumn{"error ≤", true, func(i, j int) string { return bound(float64(rec.Fits[i].CoefRelative[j])) }},
+		fitColumn{"‖x̂ − x*‖ ≤", page, func(i, j int) string { return bound(float64(rec.Fits[i].CoefError[j])) }},
+		fitColumn{"eff. dim.", true, func(i, _ int) string { return formatFigure(rec.Fits[i].EffectiveDimension) }},
+		fitColumn{"status", true, func(i, _ int) string { return nameStatus(rec.Fits[i].Status) }},
+		fitColumn{
 			"method",
 			f.differ(func(s *ridge.Solution) any { return s.Method }),
 			func(i, _ int) string { return rec.Fits[i].Method.String() },
 		},
-		{
+		fitColumn{
 			"passes",
 			page || f.differ(func(s *ridge.Solution) any { return s.Passes }),
 			func(i, _ int) string { return fmt.Sprint(rec.Fits[i].Passes) },
 		},
-	}
+	))
+}
+
+// buildFits returns a table of the columns that are shown, with a row for each γ and target.
+func buildFits(rec *fitRecord, columns []fitColumn) *table {
 	t := &table{keys: min(rec.Targets, 2), rows: [][]string{nil}}
 	for _, c := range columns {
 		if !c.shown {
@@ -277,7 +321,7 @@ func nameStatus(s ridge.Status) string {
 }
 
 // legend explains the columns of the table.
-const legend = `error: proved bound on ‖x̂ − x*‖/‖x*‖, the relative error of the coefficients; R²: training rows.
+const legend = `error: proved bound on ‖x̂ − x*‖/‖x*‖, the relative error of the coefficients.
 All digits shown are proved (± 1 in the last one); [a, b] is a proved bracket.`
 
 // scaledLegend states the error of the coefficients of scaled columns, which --tol is about. It returns "" if the
