@@ -35,7 +35,7 @@ func (f *Fit) hasSeveralFits() bool {
 	return len(f.Found.Solutions)*len(f.Found.Solutions[0].Targets) > 1
 }
 
-// verdict summarises the fit. If the columns were scaled, its bound is that of the coefficients in the units of the
+// verdict summarises the fit. If the columns were scaled, its bound is about the coefficients in the units of the
 // file, like the bounds of the tables.
 func (f *Fit) verdict(rec *fitRecord) verdict {
 	worst, _, _ := f.worst()
