@@ -126,7 +126,7 @@ var arrows = map[string][]string{
 	"dist/...":                    above("dataset", "dist/...", "fd", "randsketch", "ridge/..."),
 	"dist/disttest":               above("dataset", "dist/...", "fd", "randsketch", "ridge/...", "internal/verify/..."),
 	"paper":                       library(),
-	"examples/...":                library("live", "model"),
+	"examples/...":                library("batch", "live", "model", "table"),
 	"bench/...":                   library("bench/...", "paper", "internal/verify/..."),
 	"batch":                       above(".", "dataset", "dist", "fd", "ridge/..."),
 	"table":                       library("batch", "model"),
