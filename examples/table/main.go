@@ -12,10 +12,7 @@ import (
 	"os"
 
 	"github.com/fdridge/fdridge"
-	"github.com/fdridge/fdridge/dataset"
-	"github.com/fdridge/fdridge/dataset/file"
-	"github.com/fdridge/fdridge/dataset/prepare"
-	"github.com/fdridge/fdridge/model"
+	"github.com/fdridge/fdridge/table"
 )
 
 func main() {
@@ -29,70 +26,23 @@ func main() {
 	}
 }
 
-// fit fits the column target of a table to its other columns and saves the model in the file out.
-func fit(w io.Writer, table, target, out string) error {
-	ctx := context.Background()
-
-	// Look at all rows, and decide for each column how it becomes numbers. Only this look sees the rows kept out.
-	look := prepare.LookOptions{Rules: prepare.Rules{Auto: true}}
-	opts := file.Options{Target: []string{target}, Targets: 1}
-	rows, encoding, err := file.Prepare(ctx, []string{table}, opts, look)
-	if err != nil {
-		return err
+// fit fits the column target of a file to its other columns and saves the model in the file out.
+func fit(w io.Writer, data, target, out string) error {
+	rows := table.Spec{
+		Data:    []string{data},
+		Target:  []string{target},
+		Prepare: "auto",
+		Holdout: 0.2,
 	}
-	var prep model.Preparation
-	prep.Encode(encoding)
-
-	// Every fifth row is kept out of the fit.
-	held := func(row int64) bool { return row%5 == 0 }
-	training, err := dataset.Where(rows, func(row int64) bool { return !held(row) })
-	if err != nil {
-		return err
-	}
-	testing, err := dataset.Where(rows, held)
+	// The zero Options choose the method, and choose γ by leave-one-out errors.
+	fitted, err := table.Fit(context.Background(), rows, fdridge.Options{}, table.Env{})
 	if err != nil {
 		return err
 	}
 
-	// Fit. Leave-one-out errors choose γ.
-	prepared, err := prep.ApplyEncoded(training, nil, prepare.EncodeOptions{Cells: rows.Cells})
-	if err != nil {
-		return err
-	}
-	res, err := fdridge.Fit(ctx, prepared, fdridge.Options{Rounding: encoding.Scaling().Rounding()})
-	if err != nil {
-		return err
-	}
-	m, err := model.New(prep, res.Solutions, model.Details{Intercept: true})
-	if err != nil {
-		return err
-	}
-
-	// Score the rows that the fit has not seen.
-	p, err := m.Predictor(nil)
-	if err != nil {
-		return err
-	}
-	p.Encode.Cells = rows.Cells
-	var score model.Score
-	for row, err := range p.Predict(ctx, testing) {
-		if err != nil {
-			return err
-		}
-		score.Add(row.Observed[0], row.Y[0])
-	}
-	best := res.Best()
+	score := fitted.HeldOut.Scores[0][0] // of the first γ and target
 	fmt.Fprintf(w, "%d rows kept out: R² %.3f, root mean square error %.1f\n", score.Rows(), score.R2(), score.RMSE())
-	fmt.Fprintf(w, "the coefficients' relative error is below 1e-8 (proved): %v\n", best.Targets[0].RelativeErrorBound < 1e-8)
-
-	saved, err := os.Create(out)
-	if err != nil {
-		return err
-	}
-	err = m.Write(saved)
-	if err != nil {
-		saved.Close()
-		return err
-	}
-	return saved.Close()
+	best := fitted.Result.Best().Targets[0]
+	fmt.Fprintf(w, "the coefficients' relative error is below 1e-8 (proved): %v\n", best.RelativeErrorBound < 1e-8)
+	return fitted.Model.Save(out)
 }
