@@ -173,6 +173,10 @@ func (v *gradient) computeRows(lo, hi int, g matrix.Matrix) {
 // fourRows is like computeRows for four rows, from row i on.
 func (v *gradient) fourRows(i int, g matrix.Matrix) {
 	k, a, r := v.be.kernel, v.a.Data[i*v.a.Stride:], v.r.Data[i*v.r.Stride:]
+	if v.t == 1 {
+		v.fourRowsOnce(i, g)
+		return
+	}
 	k.DotsMany(v.d, v.t, &a[0], v.a.Stride, &v.x.Data[0], v.x.Stride, &r[0], v.r.Stride)
 	for s := i; v.b.Data != nil && s < i+4; s++ {
 		for q := range v.t {
@@ -182,6 +186,16 @@ func (v *gradient) fourRows(i int, g matrix.Matrix) {
 	for l := 0; l < v.d; l += gradientStrip {
 		k.AxpysMany(min(gradientStrip, v.d-l), v.t, &r[0], v.r.Stride, &a[l], v.a.Stride, &g.Data[l], g.Stride)
 	}
+}
+
+// fourRowsOnce is like fourRows for one right-hand side, with the same bits. Dot4 and Axpy4 are faster than Dots and
+// Axpys for one vector.
+func (v *gradient) fourRowsOnce(i int, g matrix.Matrix) {
+	k, a := v.be.kernel, v.a.Data[i*v.a.Stride:]
+	r0, r1, r2, r3 := k.Dot4(v.d, &a[0], v.a.Stride, &v.x.Data[0])
+	r0, r1 = v.residual(i, 0, r0), v.residual(i+1, 0, r1)
+	r2, r3 = v.residual(i+2, 0, r2), v.residual(i+3, 0, r3)
+	k.Axpy4(v.d, r0, r1, r2, r3, &a[0], v.a.Stride, &g.Data[0])
 }
 
 // residual writes aᵢ·x_q − b_iq to R and returns it.
