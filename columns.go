@@ -55,7 +55,7 @@ func (j *job) resolveColumns() error {
 	return j.changeRows()
 }
 
-// penalizeBands sets the penalties of Options.Bands. If some are to be chosen, all penalties are 1 until then.
+// penalizeBands sets the penalties of Options.Bands. If the fit chooses some of them, all penalties are 1 until then.
 func (j *job) penalizeBands() error {
 	bands, err := j.keptBands()
 	if err != nil {

@@ -33,8 +33,8 @@ type Map struct {
 // unpenalized have pⱼ = 0, in addition to those with a penalty of 0. rounding describes entries that were rounded, as
 // [ridge.RowErrors.Rounding] does; nil means that they are exact.
 //
-// The error is [ridge.ErrInput] if a list has a wrong length, if a penalty is negative or not finite, if a column does
-// not exist, or if all columns have no penalty.
+// The error is [ridge.ErrInput] if a list has a wrong length, if a penalty is negative or not finite, or if a column
+// does not exist. It is the same if no column has a penalty.
 func New(d int, penalty []float64, unpenalized []int, rounding []float64) (*Map, error) {
 	switch {
 	case penalty != nil && len(penalty) != d:
@@ -111,7 +111,7 @@ func (m *Map) Penalize(penalty []float64) (*Map, error) {
 }
 
 // Learn makes a pass over src if the Map depends on the rows, and returns the learned Map. Otherwise it returns m.
-// Options.Rounding is ignored. The errors are those of [NewProjection].
+// Options.Rounding is ignored. Learn returns the errors of [NewProjection].
 func (m *Map) Learn(ctx context.Context, src dataset.Source, opts Options) (*Map, error) {
 	if !m.DependsOnRows() {
 		return m, nil
