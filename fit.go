@@ -42,6 +42,20 @@ func Fit(ctx context.Context, src dataset.Source, opts Options) (*Result, error)
 	if width := j.blockOfTargets(); width < j.t || opts.Block != nil {
 		return fitBlocks(ctx, src, opts, width)
 	}
+	return j.run(ctx)
+}
+
+// fitTogether is Fit for all targets at once.
+func fitTogether(ctx context.Context, src dataset.Source, opts Options) (*Result, error) {
+	j, err := resolve(src, opts)
+	if err != nil {
+		return nil, err
+	}
+	return j.run(ctx)
+}
+
+// run makes all passes of the fit.
+func (j *job) run(ctx context.Context) (*Result, error) {
 	if err := j.countRows(ctx); err != nil {
 		return nil, err
 	}
@@ -168,8 +182,9 @@ func (j *job) summarise(ctx context.Context, steps plan.Steps) (firstPass, error
 // Options.Block, the joined result has no coefficients.
 func fitBlocks(ctx context.Context, src dataset.Source, opts Options, width int) (*Result, error) {
 	_, _, t := src.Dims()
-	gammas, observe, use, all := opts.Gammas, opts.Observe, opts.Block, (*Result)(nil)
+	gammas, observe, use := opts.Gammas, opts.Observe, opts.Block
 	opts.Block = nil
+	var all *Result
 	if opts.PerTarget && opts.Lanes == 0 && t >= manyTargets { // blocks with fewer targets would have other sketches
 		opts.Lanes = 1
 	}
@@ -205,7 +220,7 @@ func fitBlocks(ctx context.Context, src dataset.Source, opts Options, width int)
 				observe(i)
 			}
 		}
-		part, err := Fit(ctx, some, opts)
+		part, err := fitTogether(ctx, some, opts)
 		if _, short := errors.AsType[*ridge.NotConvergedError](err); err != nil && !short {
 			return nil, err
 		}

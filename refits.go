@@ -56,7 +56,7 @@ func (j *job) refitFolds(ctx context.Context, gammas []float64) (found *choose.H
 		if err != nil {
 			return nil, 0, err
 		}
-		r, err := Fit(ctx, rest, j.refit(gammas))
+		r, err := fitTogether(ctx, rest, j.refit(gammas))
 		if _, short := errors.AsType[*ridge.NotConvergedError](err); err != nil && !short {
 			return nil, 0, err
 		}
