@@ -41,7 +41,7 @@ def test_agreement(sets, class_weight, weighted):
         dense = X.toarray() if scipy.sparse.issparse(X) else X
         peer = Peer(class_weight=of, solver="svd").fit(dense, y, weights)
         # With two classes, scikit-learn 1.9 has a flat array for some solvers and a row for others.
-        assert ours.coef_.shape == np.atleast_2d(peer.coef_).shape, name
+        assert np.atleast_2d(ours.coef_).shape == np.atleast_2d(peer.coef_).shape, name
         assert ours.intercept_.shape == np.atleast_1d(peer.intercept_).shape, name
         assert np.array_equal(ours.classes_, peer.classes_) and ours.classes_.dtype == peer.classes_.dtype, name
         assert np.allclose(ours.decision_function(X), peer.decision_function(dense), rtol=0, atol=1e-6), name
@@ -100,7 +100,7 @@ def test_bounds_decide():
         scores = np.hstack([-scores, scores]) if scores.shape[1] == 1 else scores
         second, first = np.sort(scores, axis=1)[:, -2:].T
         median = np.median(first - second)
-        model._solved().certificate.intercept_bound = [median / 2] * len(model.coef_)
+        model._solved().certificate.intercept_bound = [median / 2] * len(np.atleast_2d(model.coef_))
         _, proved = model.predict(X, return_proved=True)
         margin = first - second
         clear = abs(margin - median) > 1e-6  # the bounds are half the median and a little more
