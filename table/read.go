@@ -64,7 +64,13 @@ func (r *reading) options() (opts file.Options, weights []string, err error) {
 		OnlyNamed:  r.like.ownTarget,
 		Text:       r.text.Text.Or(r.like.text),
 		Skipped:    r.text.Skipped,
-		Origin:     file.Origin{Was: r.env.Seen, Pipe: r.pipe, Entries: r.env.Entries, Cells: r.like.cells},
+		Origin:     file.Origin{
+			Was:     r.env.Seen,
+			Pipe:    r.pipe,
+			Entries: r.env.Entries,
+			Cells:   r.like.cells,
+			Heads:   &r.heads,
+		},
 	}
 	if s.Transposed {
 		opts.Features = 0 // a row of the file is a feature
@@ -354,7 +360,7 @@ func (r *Rows) AllColumns() ([]string, error) {
 		return nil, nil
 	}
 	text := r.asked.text
-	text.Pipe = r.pipe
+	text.Pipe, text.Heads = r.pipe, &r.asked.heads
 	return csv.Columns(r.asked.spec.Data[0], text)
 }
 

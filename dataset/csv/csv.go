@@ -46,6 +46,7 @@ import (
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/dataset/internal/chunk"
 	"github.com/fdridge/fdridge/dataset/internal/columns"
+	"github.com/fdridge/fdridge/dataset/internal/heads"
 	"github.com/fdridge/fdridge/dataset/internal/rawfile"
 	"github.com/fdridge/fdridge/dataset/prepare"
 	"github.com/fdridge/fdridge/internal/excerpt"
@@ -74,6 +75,9 @@ type Options struct {
 	// Pipe, if not nil, is read instead of the file. Open reads its first line, and its second line if the delimiter
 	// or the header depends on the second line.
 	Pipe *dataset.Pipe
+	// Heads, if not nil, keeps what the first lines of files showed, for later calls with the same Heads. If a file changes
+	// in between, the pass over the rows ends with a *[dataset.ChangedError].
+	Heads *heads.Heads
 }
 
 // Skipped are the lines that are not read.
@@ -209,7 +213,8 @@ func choose(name string, opts Options) (*layout, error) {
 	}
 	for _, j := range l.unitColumns {
 		if l.To[j] >= 0 && (l.Lexicon(j) == nil || !l.Lexicon(j).IsLevels()) {
-			return nil, l.units
+			err := *l.units // the layout is shared
+			return nil, &err
 		}
 	}
 	l.addMargin()

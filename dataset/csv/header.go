@@ -62,6 +62,9 @@ var otherMarks = []string{
 }
 
 func (l *layout) kindOf(s []byte) kind {
+	if _, _, isSimple := cell.Simple(s); isSimple && !l.Marks.Missing(s) {
+		return isNumber
+	}
 	switch {
 	case len(s) == 0:
 		return isEmpty
@@ -116,32 +119,49 @@ func (l *layout) value(s []byte) (v float64, whole bool) {
 	if !ok {
 		v = math.NaN()
 	}
-	return v, !bytes.ContainsAny(s, ".,eEdD")
+	return v, isWhole(s)
 }
 
-// add counts the cells of a further record.
-func (l *layout) addTo(h *search, r *records) {
+// isWhole reports whether a number is written without point and exponent.
+func isWhole(s []byte) bool {
+	for _, c := range s {
+		if c == '.' || c == ',' || c|0x20 == 'e' || c|0x20 == 'd' {
+			return false
+		}
+	}
+	return true
+}
+
+// addTo counts the cells of a further record.
+func (l *layout) addTo(h *search, r *records, cells []parsed) {
 	h.rows++
 	quoted := r.quotedFields()
 	from := max(0, len(r.fields)-len(h.first)) // names of rows stand before the first column
 	var order sequence
-	isWhole := true
+	inOrder := true
 	for i := range h.columns {
 		if from+i >= len(r.fields) {
 			break
 		}
 		s := bytes.TrimSpace(r.fields[from+i])
 		c, f := &h.columns[i], &h.first[i]
-		of := l.kindOf(s)
+		now := &cells[from+i]
+		of := isNumber
+		if !now.isSimple || l.Marks.Missing(s) {
+			of = l.kindOf(s)
+		}
 		if of != isNumber && f.kind != isNumber && string(s) == f.text {
 			c.same++
 		}
 		switch of {
 		case isNumber:
 			c.numbers++
-			v, whole := l.value(s)
-			if !whole {
-				isWhole = false
+			v, isParsed := now.number(l.Notation)
+			if !isParsed {
+				v, _ = l.value(s)
+			}
+			if !isWhole(s) {
+				inOrder = false
 				c.fractions++
 				c.pointZero = c.pointZero || v == math.Trunc(v)
 			}
@@ -160,7 +180,7 @@ func (l *layout) addTo(h *search, r *records) {
 			c.seen[string(s)] = true
 		}
 	}
-	if isWhole && order.isRegular() {
+	if inOrder && order.isRegular() {
 		h.inRow++
 	}
 }

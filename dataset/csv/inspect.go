@@ -4,11 +4,14 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/dataset/internal/columns"
+	"github.com/fdridge/fdridge/dataset/internal/heads"
 	"github.com/fdridge/fdridge/dataset/internal/rawfile"
+	"github.com/fdridge/fdridge/dataset/prepare"
 	"github.com/fdridge/fdridge/internal/cell"
 	"github.com/fdridge/fdridge/internal/excerpt"
 )
@@ -22,8 +25,75 @@ const (
 	sampleRow = 1 << 20
 )
 
-// inspect finds the lines to skip, the delimiter, the notation of numbers and the header.
+// A headKey identifies what examineFile found: the file, and the options that it uses.
+type headKey struct {
+	name     string
+	pipe     *dataset.Pipe
+	settings string
+}
+
+// A head is what the first lines of a file showed, before the names that the options select are considered.
+type head struct {
+	layout  layout
+	line    int   // of the first record
+	badName error // about the first record, if it is a header
+	*search       // nil if the layout is decided
+	*sample       // nil if only the first record was read
+}
+
+// inspect finds the lines to skip, the delimiter, the notation of numbers and the header. opts.Heads may have kept what
+// the first lines showed.
 func inspect(name string, opts Options) (*layout, error) {
+	key := headKey{name: name, pipe: opts.Pipe}
+	if opts.Heads != nil {
+		key.settings = fmt.Sprintf(
+			"%q %d %q %q %t %v %q",
+			opts.Delimiter,
+			opts.Header,
+			opts.Text.Decimal,
+			opts.Text.Marks,
+			opts.Text.IsDefault,
+			opts.Skip,
+			opts.Comment,
+		)
+	}
+	h, err := heads.Keep(opts.Heads, key, func() (*head, error) { return examineFile(name, opts) })
+	if err != nil {
+		return nil, err
+	}
+	return h.conclude(opts.name(name), &opts)
+}
+
+// conclude decides what remains open in h. The result shares no memory with h that inspect's callers change.
+func (h *head) conclude(name string, opts *Options) (*layout, error) {
+	l := h.layout
+	l.Names, l.remarks = slices.Clone(l.Names), slices.Clip(l.remarks)
+	switch {
+	case h.search == nil:
+	case h.sample == nil:
+		if opts.Header == Auto {
+			l.header, _, _ = h.isHeader(wanted(opts))
+			l.guess = h.guess(l.header, wanted(opts))
+		}
+	default:
+		found := *h.search
+		found.first = slices.Clone(found.first)
+		if err := l.conclude(name, h.line, &found, h.sample, opts); err != nil {
+			return nil, err
+		}
+	}
+	if l.header {
+		return &l, h.badName
+	}
+	l.Names = columns.Numbers(len(l.Names))
+	if l.margin == emptyField {
+		l.Names = l.Names[:len(l.Names)-1]
+	}
+	return &l, nil
+}
+
+// examineFile reads the first lines of a file.
+func examineFile(name string, opts Options) (*head, error) {
 	f, err := rawfile.Look(name, opts.Pipe)
 	if err != nil {
 		return nil, err
@@ -31,10 +101,11 @@ func inspect(name string, opts Options) (*layout, error) {
 	name = f.Name
 	defer f.Close() // opened for reading, so an error of Close does no harm
 	f.SkipBOM()
-	l := &layout{
+	h := &head{layout: layout{
 		delimiter: byte(opts.Delimiter), header: opts.Header == Present, stamp: f.Stamp(), comment: opts.Comment,
 		Parser: columns.Parser{Notation: opts.Text.Notation(), Marks: cell.NewMarks(opts.Text.Marks)},
-	}
+	}}
+	l := &h.layout
 	if c := opts.Delimiter; c < 0 || c > '~' || c == '"' || c == '\r' || c == '\n' {
 		return nil, &dataset.InputError{File: name, Msg: fmt.Sprintf("%q cannot be a delimiter", c)}
 	}
@@ -57,18 +128,9 @@ func inspect(name string, opts Options) (*layout, error) {
 		return nil, err
 	}
 	l.Names = r.trimmed()
-	badName := r.checkNames()
-	if err := l.examine(r, &opts); err != nil {
-		return nil, err
-	}
-	if !l.header {
-		l.Names = columns.Numbers(len(l.Names))
-		if l.margin == emptyField {
-			l.Names = l.Names[:len(l.Names)-1]
-		}
-		return l, nil
-	}
-	return l, badName
+	h.badName = r.checkNames()
+	h.examine(r, &opts)
+	return h, nil
 }
 
 // skipLines skips n lines.
@@ -162,49 +224,49 @@ func lineAt(f *rawfile.File, n int) (line []byte, ok bool) {
 	return line, len(head) > 0
 }
 
-// examine reads records after the first, if they are needed, and decides on the header, the notation of numbers and the
+// examine reads records after the first, if they are needed to decide on the header, the notation of numbers and the
 // fields that belong to no column.
-func (l *layout) examine(r *records, opts *Options) error {
+func (h *head) examine(r *records, opts *Options) {
+	l := &h.layout
 	if l.delimiter == blanks && len(l.Names) > 1 && l.Names[0] == "#" {
 		l.Names = l.Names[1:]
 		r.fields = r.fields[1:]
 	} else if rest, ok := strings.CutPrefix(l.Names[0], "# "); ok && l.skip >= 0 {
 		l.Names[0] = strings.TrimSpace(rest)
 	}
-	firstLine := r.line
+	h.line = r.line
 	if len(l.Names) > sampleCells/2 {
 		if opts.Header == Auto {
 			l.header = l.isWideHeader(r)
 			l.guess = Guess{Header: l.header, Evidence: Likely}
 		}
-		return nil
+		return
 	}
-	h := l.newSearch(r)
+	h.search = l.newSearch(r)
 	piped := l.isPiped(r)
 	_, words, _ := h.count()
 	wants := opts.Header == Auto && h.needsRecords() || l.delimiter != ',' && opts.Text.Decimal == "" && words > 0 ||
-		opts.skips(firstLine+1)
+		opts.skips(h.line+1)
 	// The sender of prompt rows may write the second row only after it has the answer to the first.
 	waits := piped && opts.Pipe.Prompt && words == 0
 	if piped && !wants || waits {
-		if opts.Header == Auto {
-			l.header, _, _ = h.isHeader(wanted(opts))
-			l.guess = h.guess(l.header, wanted(opts))
-		}
-		return nil
+		return
 	}
 	limit := min(sampleRecords, max(sampleCells/len(l.Names), 1))
 	if piped {
 		limit = 1
 	}
-	s := sample{l: l, first: len(l.Names), opts: opts}
+	s := &sample{notation: l.Notation, first: len(l.Names)}
+	h.sample = s
+	var cells []parsed
 	if opts.Header != Present {
-		s.see(r.fields)
+		cells = parseAll(cells, r.fields)
+		s.see(cells)
 	}
 	if f, ok := r.lines.(fileLines); ok {
 		f.MaxRow = sampleRow
 	}
-	for h.rows < limit {
+	for h.search.rows < limit {
 		for opts.skips(r.Line() + 1) {
 			if _, err := r.ReadLine(); err != nil {
 				break
@@ -214,14 +276,14 @@ func (l *layout) examine(r *records, opts *Options) error {
 		if r.next() != nil { // the reader reports this error later
 			break
 		}
-		if h.rows == 0 && opts.skips(r.line) {
+		if h.search.rows == 0 && opts.skips(r.line) {
 			continue
 		}
-		s.see(r.fields)
-		s.add(r)
-		l.addTo(h, r)
+		cells = parseAll(cells, r.fields)
+		s.see(cells)
+		s.add(r, cells)
+		l.addTo(h.search, r, cells)
 	}
-	return l.conclude(r.Name(), firstLine, h, &s)
 }
 
 func (l *layout) isPiped(r *records) bool {
@@ -242,9 +304,8 @@ func wanted(opts *Options) []string {
 
 // A sample holds counts over the first records.
 type sample struct {
-	l     *layout
-	opts  *Options
-	first int // fields of the first record
+	notation cell.Notation // that the options set
+	first    int           // fields of the first record
 
 	decimals
 	rows, longer, equal int // records, those with one field more than the first, and those with as many
@@ -271,28 +332,58 @@ type firstFields struct {
 	keys  map[string]bool // different fields
 }
 
-// see collects what the cells of a record tell about the notation of numbers.
-func (s *sample) see(fields [][]byte) {
+// A parsed is a cell without surrounding blanks.
+type parsed struct {
+	text     []byte
+	value    float64 // of a simple number
+	mark     int     // as of [cell.Evidence]
+	isSimple bool    // [cell.Simple] accepts the cell
+}
+
+// parseAll parses the cells of a record. It overwrites cells.
+func parseAll(cells []parsed, fields [][]byte) []parsed {
+	cells = cells[:0]
 	for _, f := range fields {
-		f = cell.Trimmed(f)
-		switch cell.Evidence(f) {
+		c := parsed{text: cell.Trimmed(f)}
+		c.value, c.mark, c.isSimple = cell.Simple(c.text)
+		if !c.isSimple {
+			c.mark = cell.Evidence(c.text)
+		}
+		cells = append(cells, c)
+	}
+	return cells
+}
+
+// number returns the number that the cell is in notation n.
+func (c *parsed) number(n cell.Notation) (v float64, ok bool) {
+	if c.isSimple && (!n.Comma || c.mark == cell.Plain) {
+		return c.value, true
+	}
+	return n.Number(c.text)
+}
+
+// see collects what the cells of a record tell about the notation of numbers.
+func (s *sample) see(cells []parsed) {
+	for i := range cells {
+		c := &cells[i]
+		switch c.mark {
 		case cell.Point:
 			s.points++
 		case cell.Comma:
 			s.commas++
 			if s.comma == "" {
-				s.comma = string(f)
+				s.comma = string(c.text)
 			}
 		case cell.EitherDot:
 			if s.eitherDot == "" {
-				s.eitherDot = string(f)
+				s.eitherDot = string(c.text)
 			}
 		}
 	}
 }
 
 // add counts the fields of a record after the first.
-func (s *sample) add(r *records) {
+func (s *sample) add(r *records, cells []parsed) {
 	n := len(r.fields)
 	s.rows++
 	switch {
@@ -303,10 +394,10 @@ func (s *sample) add(r *records) {
 	}
 	s.ragged = s.ragged || s.rows > 1 && n != s.others
 	s.others = n
-	if len(cell.Trimmed(r.fields[n-1])) == 0 {
+	if len(cells[n-1].text) == 0 {
 		s.emptyLast++
 	}
-	if v, ok := cell.Number(cell.Trimmed(r.fields[0])); ok {
+	if v, ok := cells[0].number(cell.Notation{}); ok {
 		s.index.add(v)
 	} else {
 		s.words++
@@ -317,31 +408,31 @@ func (s *sample) add(r *records) {
 	s.keys[string(r.fields[0])] = true
 	if s.rows == 1 {
 		s.secondLine = r.line
-		for _, f := range r.fields {
-			s.second = append(s.second, bytes.Clone(cell.Trimmed(f)))
+		for i := range cells {
+			s.second = append(s.second, bytes.Clone(cells[i].text))
 		}
 		s.numeric = make([]int, n)
 		return
 	}
 	for i := range min(n, len(s.numeric)) {
-		if _, ok := s.l.Notation.Number(cell.Trimmed(r.fields[i])); ok {
+		if _, ok := cells[i].number(s.notation); ok {
 			s.numeric[i]++
 		}
 	}
 }
 
 // conclude decides by the first records.
-func (l *layout) conclude(name string, line int, h *search, s *sample) error {
-	l.decideNotation(name, s)
-	if s.opts.Header == Auto {
+func (l *layout) conclude(name string, line int, h *search, s *sample, opts *Options) error {
+	l.decideNotation(name, s, opts.Text)
+	if opts.Header == Auto {
 		for i := range h.first { // a decimal comma is a number now
 			if f := &h.first[i]; f.kind == isNumber && f.value != f.value {
 				f.value, _ = l.Notation.Number([]byte(l.Names[i]))
 			}
 		}
-		header, doubt, said := h.isHeader(wanted(s.opts))
+		header, doubt, said := h.isHeader(wanted(opts))
 		l.header = header
-		l.guess = h.guess(header, wanted(s.opts))
+		l.guess = h.guess(header, wanted(opts))
 		if doubt != "" {
 			l.remark(name, line, true, "%s", doubtful(doubt))
 		}
@@ -363,9 +454,8 @@ func (l *layout) conclude(name string, line int, h *search, s *sample) error {
 	return nil
 }
 
-// decideNotation sets l.Notation, unless the options do.
-func (l *layout) decideNotation(name string, s *sample) {
-	asked := s.opts.Text
+// decideNotation sets l.Notation, unless the options, asked, set it.
+func (l *layout) decideNotation(name string, s *sample, asked prepare.Text) {
 	if asked.Decimal != "" && !asked.IsDefault {
 		return
 	}

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/fdridge/fdridge/dataset"
+	"github.com/fdridge/fdridge/dataset/internal/heads"
 	"github.com/fdridge/fdridge/dataset/internal/rawfile"
 	"github.com/fdridge/fdridge/dataset/npy"
 	"github.com/fdridge/fdridge/internal/excerpt"
@@ -121,13 +122,20 @@ func SplitArray(path string) (name, array string) {
 	return path, ""
 }
 
+// A headKey identifies the format that detect found.
+type headKey struct {
+	name string
+	pipe *dataset.Pipe
+}
+
 // Format returns opts.Format, or the detected format of the file or pipe if opts.Format is "" or "auto".
 func Format(path string, opts Options) (string, error) {
 	if asked := opts.Format; asked != "" && asked != "auto" {
 		return asked, nil
 	}
 	name, array := SplitArray(path)
-	format, err := detect(name, opts.Pipe)
+	key := headKey{name, opts.Pipe}
+	format, err := heads.Keep(opts.Heads, key, func() (string, error) { return detect(name, opts.Pipe) })
 	if err == nil && array != "" && formatByName(format).arrays == nil {
 		return "", &dataset.InputError{
 			File: name,

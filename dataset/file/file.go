@@ -11,6 +11,7 @@ import (
 
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/dataset/csv"
+	"github.com/fdridge/fdridge/dataset/internal/heads"
 	"github.com/fdridge/fdridge/dataset/npy"
 	"github.com/fdridge/fdridge/dataset/prepare"
 	"github.com/fdridge/fdridge/dataset/svmlight"
@@ -94,11 +95,19 @@ type Origin struct {
 	// Entries, if not nil, contains the numbers of a .npy array. Open must then get one path: a file with only the
 	// header of the array.
 	Entries *io.SectionReader `json:"-"`
+	// Heads, if not nil, keeps what the beginnings of the files showed: the formats and the columns. Later calls with the
+	// same Heads do not read them again. If a file changes in between, a pass over its rows ends with a
+	// *[dataset.ChangedError]. By default, Open keeps them for its own use.
+	Heads *Heads `json:"-"`
 	// Alone is true if the other shares may remain unread. Open then checks that a share of a csv file does not begin
 	// within a quoted record. The check reads all text before the share. If Alone is false, the reader of the preceding
 	// share makes this check.
 	Alone bool `json:"-"`
 }
+
+// Heads keeps what the beginnings of files showed. Its zero value is ready to use, by several goroutines at the same
+// time.
+type Heads = heads.Heads
 
 // An Opened is a source of the rows of one or several files. Its Layout is the layout of the first file with column
 // names. If no file has column names, it is the layout of the first file.
@@ -159,6 +168,9 @@ func Open(paths []string, opts Options) (*Opened, error) {
 	}
 	if err := checkPipe(paths, opts); err != nil {
 		return nil, err
+	}
+	if opts.Heads == nil {
+		opts.Heads = new(Heads)
 	}
 	out := &Opened{Cells: opts.Cells, Text: opts.Text}
 	opts, err := out.findFirstIndex(paths, opts)

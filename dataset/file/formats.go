@@ -198,7 +198,7 @@ func npyOptions(opts Options) npy.Options {
 func csvOptions(opts Options) csv.Options {
 	return csv.Options{
 		Targets: opts.Target, Columns: opts.Columns, Cells: opts.Cells, Delimiter: opts.Delimiter, Header: opts.Header, Pipe: opts.Pipe,
-		Text: opts.Text, Skipped: opts.Skipped,
+		Text: opts.Text, Skipped: opts.Skipped, Heads: opts.Heads,
 	}
 }
 
@@ -209,6 +209,7 @@ func jsonlOptions(opts Options) jsonl.Options {
 		Cells:   opts.Cells,
 		Pipe:    opts.Pipe,
 		Text:    opts.Text,
+		Heads:   opts.Heads,
 	}
 }
 

@@ -24,6 +24,9 @@ func Prepare(
 	if opts.Pipe != nil {
 		return nil, nil, &dataset.OnceError{What: "a look at all columns"}
 	}
+	if opts.Heads == nil {
+		opts.Heads = new(Heads)
+	}
 	first := opts
 	first.Cells = &prepare.Cells{Look: true}
 	if opts.Cells != nil {

@@ -60,7 +60,7 @@ func (o *Opened) newSeparate(paths []string, opts Options, ownTarget bool) *sepa
 // textOptions returns the options for reading a separate file: how text is written applies to all text files.
 // Exception: the header of transposed features names samples, so that other files may have another.
 func (s *separate) textOptions(path string, holds prepare.Separate) (Options, error) {
-	of := Options{Origin: Origin{Was: s.opts.Was, Cells: s.opts.Cells.ForSeparate(holds)}}
+	of := Options{Origin: Origin{Was: s.opts.Was, Heads: s.opts.Heads, Cells: s.opts.Cells.ForSeparate(holds)}}
 	f, err := s.format(path)
 	if f.texts {
 		of.Text = s.opts.Text
@@ -84,7 +84,7 @@ func (s *separate) header(path string) csv.Header {
 
 // format returns the format of a separate file.
 func (s *separate) format(path string) (format, error) {
-	name, err := Format(path, Options{})
+	name, err := Format(path, Options{Origin: Origin{Heads: s.opts.Heads}})
 	return formatByName(name), err
 }
 

@@ -21,11 +21,13 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/dataset/internal/chunk"
 	"github.com/fdridge/fdridge/dataset/internal/columns"
+	"github.com/fdridge/fdridge/dataset/internal/heads"
 	"github.com/fdridge/fdridge/dataset/internal/rawfile"
 	"github.com/fdridge/fdridge/dataset/prepare"
 	"github.com/fdridge/fdridge/internal/cell"
@@ -49,6 +51,9 @@ type Options struct {
 	Cells *prepare.Cells
 	// Pipe, if not nil, is read instead of the file. Open reads its first line.
 	Pipe *dataset.Pipe
+	// Heads, if not nil, keeps what the first lines of files showed, for later calls with the same Heads. If a file changes
+	// in between, the pass over the rows ends with a *[dataset.ChangedError].
+	Heads *heads.Heads
 }
 
 // Limits on the lines that inspect examines.
@@ -142,8 +147,31 @@ func leavesOut(specs []string, index map[string]int) bool {
 	return strings.HasPrefix(specs[0], "-") && !isName
 }
 
-// inspect finds the columns in the first lines.
+// A headKey identifies what inspect found: the file, and the options that inspect uses.
+type headKey struct {
+	name  string
+	pipe  *dataset.Pipe
+	texts string
+}
+
+// inspect returns the columns of a file, which opts.Heads may have kept. The caller may change the layout, but not its
+// index and its kinds of values.
 func inspect(name string, opts Options) (*layout, error) {
+	key := headKey{name: name, pipe: opts.Pipe}
+	if opts.Heads != nil {
+		key.texts = fmt.Sprintf("%+v %q", opts.Text, opts.Text.Marks)
+	}
+	kept, err := heads.Keep(opts.Heads, key, func() (*layout, error) { return examineFile(name, opts) })
+	if err != nil {
+		return nil, err
+	}
+	l := *kept
+	l.Names = slices.Clone(kept.Names)
+	return &l, nil
+}
+
+// examineFile finds the columns in the first lines.
+func examineFile(name string, opts Options) (*layout, error) {
 	f, err := rawfile.Look(name, opts.Pipe)
 	if err != nil {
 		return nil, err

@@ -135,8 +135,9 @@ func Evidence(s []byte) int {
 	if commas+points == 0 || len(s) > 64 {
 		return Plain
 	}
-	_, asPoint := Notation{Grouped: true}.Standard(nil, s)
-	_, asComma := Notation{Comma: true, Grouped: true}.Standard(nil, s)
+	var buf [64]byte
+	_, asPoint := Notation{Grouped: true}.Standard(buf[:0], s)
+	_, asComma := Notation{Comma: true, Grouped: true}.Standard(buf[:0], s)
 	switch {
 	case asPoint && asComma && points > 0:
 		return EitherDot
@@ -264,13 +265,17 @@ func split(s []byte) (u Unit, number []byte, ok bool) {
 	return u, number, true
 }
 
-// isPower reports whether s ends with letters and a digit 2 or 3, such as m2.
+// isPower reports whether s ends with letters and a digit 2 or 3, such as m2, but not with an exponent such as e2.
 func isPower(s []byte) bool {
 	if len(s) < 3 {
 		return false
 	}
 	last := s[len(s)-1]
 	c := s[len(s)-2] | 0x20
+	before := s[len(s)-3]
+	if (c == 'e' || c == 'd') && (isDigit(before) || before == '.') { // 1e2 is a number
+		return false
+	}
 	return (last == '2' || last == '3') && 'a' <= c && c <= 'z' && bytes.ContainsAny(s[:len(s)-1], "0123456789")
 }
 

@@ -148,7 +148,7 @@ func open(name string, check func(dataset.Stamp) error) (*File, error) {
 		return nil, err
 	}
 	f := &File{
-		Reader:  bufio.NewReaderSize(file, bufferSize),
+		Reader:  bufio.NewReaderSize(file, int(min(info.Size()+1, bufferSize))),
 		Name:    name,
 		Plain:   info.Size(),
 		MaxRow:  MaxRow,
@@ -164,6 +164,7 @@ func open(name string, check func(dataset.Stamp) error) (*File, error) {
 	return f, nil
 }
 
+// bufferSize is the size of the buffer of a file, in bytes. A smaller file gets a buffer for the file and its end.
 const bufferSize = 1 << 18
 
 // gzipMagic is the beginning of a gzip stream.

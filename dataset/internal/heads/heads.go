@@ -1,0 +1,35 @@
+// Package heads keeps what the beginnings of files showed, so that a program that opens files in several steps examines
+// each beginning once.
+package heads
+
+import "sync"
+
+// Heads keeps values under keys. Its zero value is empty and ready. It may be used by several goroutines at the same
+// time. A nil *Heads keeps nothing.
+type Heads struct {
+	mu   sync.Mutex
+	kept map[any]any
+}
+
+// Keep returns the value that h keeps under the key. If there is none, Keep calls find, and keeps the value unless find
+// returns an error. Each caller of one program must use its own type of keys. The value is shared: a caller must not
+// change what it refers to.
+func Keep[K comparable, V any](h *Heads, key K, find func() (V, error)) (V, error) {
+	if h == nil {
+		return find()
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if v, ok := h.kept[key]; ok {
+		return v.(V), nil
+	}
+	v, err := find()
+	if err != nil {
+		return v, err
+	}
+	if h.kept == nil {
+		h.kept = map[any]any{}
+	}
+	h.kept[key] = v
+	return v, nil
+}
