@@ -130,6 +130,9 @@ func (s Spec) Penalties(
 		return Penalised{}, err
 	}
 	r := &resolved{spec: s, bands: bands}
+	if err := r.parseText(); err != nil {
+		return Penalised{}, err
+	}
 	return r.penalise(ctx, prep, seen, positive)
 }
 
@@ -144,7 +147,7 @@ func (r *resolved) penalise(
 	s := &r.spec
 	if s.Penalty != "" {
 		var err error
-		out.P, err = readPenalty(ctx, s.Penalty, seen, prep.Inputs)
+		out.P, err = r.readPenalty(ctx, seen, prep.Inputs)
 		if err != nil {
 			return out, err
 		}
@@ -247,9 +250,22 @@ func columnOf(text string, prep *model.Preparation) (int, bool) {
 	return n - 1, err == nil && n >= 1 && n <= prep.Inputs
 }
 
-// readPenalty reads d penalties from a file with one row or one column.
-func readPenalty(ctx context.Context, name string, seen map[string]dataset.Stamp, d int) ([]float64, error) {
-	src, err := file.Open([]string{name}, file.Options{Origin: file.Origin{Was: seen}})
+// readPenalty reads d penalties from the file Spec.Penalty with one row or one column. The fields about text apply to it
+// as to the files of targets.
+func (r *resolved) readPenalty(ctx context.Context, seen map[string]dataset.Stamp, d int) ([]float64, error) {
+	name := r.spec.Penalty
+	opts, err := file.SeparateOptions(name, file.Options{
+		Delimiter:  r.text.Delimiter,
+		Header:     r.text.Header,
+		Text:       r.text.Text,
+		Skipped:    r.text.Skipped,
+		Transposed: r.spec.Transposed,
+		Origin:     file.Origin{Was: seen, Context: ctx},
+	})
+	if err != nil {
+		return nil, err
+	}
+	src, err := file.Open([]string{name}, opts)
 	if err != nil {
 		return nil, err
 	}

@@ -64,7 +64,7 @@ func (r *reading) options() (opts file.Options, weights []string, err error) {
 		OnlyNamed:  r.like.ownTarget,
 		Text:       r.text.Text.Or(r.like.text),
 		Skipped:    r.text.Skipped,
-		Origin:     file.Origin{
+		Origin: file.Origin{
 			Was:     r.env.Seen,
 			Pipe:    r.pipe,
 			Entries: r.env.Entries,
@@ -145,7 +145,7 @@ func (r *reading) read(ctx context.Context) (*Rows, error) {
 		return nil, err
 	}
 	share := r.env.shareOf(r.share)
-	opts.Weights, opts.IsPart = weights, r.cuts()
+	opts.Weights, opts.IsPart, opts.Context = weights, r.cuts(), ctx
 	byNumber := (ranks != nil || !share.Whole()) && r.cuts()
 	if byNumber {
 		err = r.checkNumbered(opts)

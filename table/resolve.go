@@ -19,6 +19,7 @@ import (
 type resolved struct {
 	spec   Spec
 	text   csv.Options   // how text files are written
+	heads  file.Heads    // what the beginnings of the files showed
 	lo, hi int64         // the rows lo ≤ row < hi of Spec.Rows, counted from 0; hi is math.MaxInt64 without Rows
 	share  dataset.Share // of Spec.Part; the zero value is all rows
 	rules  *prepare.Rules

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -233,6 +234,20 @@ func TestBandsChosen(t *testing.T) {
 	if p := given.Penalties.Bands; p[0].Penalty != 5 || !(p[1].Penalty > 5) {
 		t.Errorf("%+v", p)
 	}
+}
+
+// TestPenaltyText checks that the flags of text apply to the file of --penalty.
+func TestPenaltyText(t *testing.T) {
+	dir := t.TempDir()
+	in := func(name string) string { return filepath.Join(dir, name) }
+	rows := strings.Replace(rowsCSV(30), "\n", "\n% a comment\n", 3)
+	data := write(t, "data.csv", strings.ReplaceAll(rows, ",", ";"))
+	plain := write(t, "plain.csv", "0.25\n9\n")
+	commented := write(t, "commented.csv", "% penalties of\n% both columns\n0.25;9\n")
+	fit := []string{"fit", "--data", data, "--target", "y", "--gamma", "4", "--comment", "%", "--delimiter", ";"}
+	must(t, append(slices.Clone(fit), "--penalty", plain, "--out", in("plain"))...)
+	must(t, append(slices.Clone(fit), "--penalty", commented, "--out", in("commented"))...)
+	near(t, "penalties with comments", in("commented"), in("plain"), 1e-14)
 }
 
 func TestBandsRefused(t *testing.T) {

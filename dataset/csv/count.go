@@ -11,11 +11,12 @@ import (
 	"github.com/fdridge/fdridge/dataset/internal/chunk"
 	"github.com/fdridge/fdridge/dataset/internal/columns"
 	"github.com/fdridge/fdridge/dataset/internal/rawfile"
+	"github.com/fdridge/fdridge/internal/background"
 	"github.com/fdridge/fdridge/internal/cell"
 )
 
 // Count returns the number of rows of the file that begin in opts.Range, without parsing their fields. Fields may be
-// invalid. Errors are as in [Open].
+// invalid. If opts.Context is cancelled, Count returns its error. Other errors are as in [Open].
 func Count(name string, opts Options) (int64, error) {
 	l, err := inspect(name, opts)
 	if err != nil {
@@ -32,9 +33,13 @@ func Count(name string, opts Options) (int64, error) {
 	}
 	defer r.Close() // opened for reading, so an error of Close does no harm
 	var rows int64
+	ctx := background.IfNil(opts.Context)
 	for b := (dataset.Buffer{}); ; {
+		if err := ctx.Err(); err != nil {
+			return 0, err
+		}
 		b.Reset()
-		switch err := r.Read(&b, 1<<20); {
+		switch err := r.Read(&b, 1<<16); {
 		case err == io.EOF:
 			return rows, r.Unchanged()
 		case err != nil:

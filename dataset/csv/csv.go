@@ -38,6 +38,7 @@ package csv
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -78,6 +79,8 @@ type Options struct {
 	// Heads, if not nil, keeps what the first lines of files showed, for later calls with the same Heads. If a file changes
 	// in between, the pass over the rows ends with a *[dataset.ChangedError].
 	Heads *heads.Heads
+	// Context, if not nil, ends Count when it is cancelled.
+	Context context.Context
 }
 
 // Skipped are the lines that are not read.

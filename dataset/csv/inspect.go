@@ -32,7 +32,7 @@ type headKey struct {
 	settings string
 }
 
-// A head is what the first lines of a file showed, before the names that the options select are considered.
+// A head holds the findings in the first lines of a file, before the names that the options select are considered.
 type head struct {
 	layout  layout
 	line    int   // of the first record

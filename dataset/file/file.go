@@ -15,6 +15,7 @@ import (
 	"github.com/fdridge/fdridge/dataset/npy"
 	"github.com/fdridge/fdridge/dataset/prepare"
 	"github.com/fdridge/fdridge/dataset/svmlight"
+	"github.com/fdridge/fdridge/internal/background"
 )
 
 // Options sets how files are read.
@@ -99,6 +100,8 @@ type Origin struct {
 	// same Heads do not read them again. If a file changes in between, a pass over its rows ends with a
 	// *[dataset.ChangedError]. By default, Open keeps them for its own use.
 	Heads *Heads `json:"-"`
+	// Context, if not nil, ends the passes that Open makes when it is cancelled.
+	Context context.Context `json:"-"`
 	// Alone is true if the other shares may remain unread. Open then checks that a share of a csv file does not begin
 	// within a quoted record. The check reads all text before the share. If Alone is false, the reader of the preceding
 	// share makes this check.
@@ -239,7 +242,7 @@ func Open(paths []string, opts Options) (*Opened, error) {
 		return nil, err
 	}
 	if opts.Transposed {
-		x, err = out.transpose(x)
+		x, err = out.transpose(opts.Context, x)
 		if err != nil {
 			return nil, err
 		}
@@ -348,7 +351,7 @@ func checkPipe(paths []string, opts Options) error {
 }
 
 // transpose exchanges rows and columns. The result has no names.
-func (o *Opened) transpose(x dataset.Source) (dataset.Source, error) {
+func (o *Opened) transpose(ctx context.Context, x dataset.Source) (dataset.Source, error) {
 	if n, _, _ := x.Dims(); n < 0 {
 		o.Scans++ // count the passes that the transposition needs
 	}
@@ -359,7 +362,7 @@ func (o *Opened) transpose(x dataset.Source) (dataset.Source, error) {
 			s.BlockRows = max(2, 1<<20/n)
 		}
 	}
-	return dataset.Transpose(context.Background(), x, 0)
+	return dataset.Transpose(background.IfNil(ctx), x, 0)
 }
 
 func (o *Opened) openPart(p part, opts Options) (dataset.Source, format, error) {

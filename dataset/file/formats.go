@@ -198,7 +198,7 @@ func npyOptions(opts Options) npy.Options {
 func csvOptions(opts Options) csv.Options {
 	return csv.Options{
 		Targets: opts.Target, Columns: opts.Columns, Cells: opts.Cells, Delimiter: opts.Delimiter, Header: opts.Header, Pipe: opts.Pipe,
-		Text: opts.Text, Skipped: opts.Skipped, Heads: opts.Heads,
+		Text: opts.Text, Skipped: opts.Skipped, Heads: opts.Heads, Context: opts.Context,
 	}
 }
 

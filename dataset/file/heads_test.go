@@ -105,3 +105,23 @@ func TestHeadsChanged(t *testing.T) {
 		}
 	}
 }
+
+// TestCountCancelled checks that Open stops counting rows when its context is cancelled.
+func TestCountCancelled(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	for name, text := range map[string]string{
+		"rows.csv":   "1,2\n3,4\n5,6\n",
+		"rows.jsonl": "{\"a\":1}\n{\"a\":3}\n{\"a\":5}\n",
+	} {
+		path, y := aged(t, name, text), aged(t, "y.csv", "1\n2\n3\n")
+		opts := file.Options{Target: []string{y}, Targets: 1, Share: dataset.Share{Rank: 1, Size: 2}}
+		if _, err := file.Open([]string{path}, opts); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		opts.Context = ctx
+		if _, err := file.Open([]string{path}, opts); !errors.Is(err, context.Canceled) {
+			t.Errorf("%s: %v, want that the count is cancelled", name, err)
+		}
+	}
+}

@@ -8,6 +8,7 @@ import (
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/dataset/csv"
 	"github.com/fdridge/fdridge/dataset/prepare"
+	"github.com/fdridge/fdridge/internal/background"
 	"github.com/fdridge/fdridge/internal/excerpt"
 )
 
@@ -57,29 +58,37 @@ func (o *Opened) newSeparate(paths []string, opts Options, ownTarget bool) *sepa
 	return s
 }
 
-// textOptions returns the options for reading a separate file: how text is written applies to all text files.
-// Exception: the header of transposed features names samples, so that other files may have another.
+// textOptions returns the options for reading a separate file; see [SeparateOptions].
 func (s *separate) textOptions(path string, holds prepare.Separate) (Options, error) {
-	of := Options{Origin: Origin{Was: s.opts.Was, Heads: s.opts.Heads, Cells: s.opts.Cells.ForSeparate(holds)}}
-	f, err := s.format(path)
-	if f.texts {
-		of.Text = s.opts.Text
-	}
-	if err != nil || !f.fields {
+	of, err := SeparateOptions(path, s.opts)
+	if err != nil {
 		return of, err
 	}
-	of.Delimiter, of.Header, of.Skipped = s.opts.Delimiter, s.header(path), s.opts.Skipped
-	if s.opts.Transposed {
-		of.Header = csv.Auto
+	of.Cells = s.opts.Cells.ForSeparate(holds)
+	if h, ok := s.headers[path]; ok {
+		of.Header = h
 	}
 	return of, nil
 }
 
-func (s *separate) header(path string) csv.Header {
-	if h, ok := s.headers[path]; ok {
-		return h
+// SeparateOptions returns the options for a file beside the rows that opts describes, such as a file of targets. The
+// options about text apply to it too, as far as its format has them. Exception: the header of transposed features names
+// samples, so that the other file may have another header. Errors are as in [Format].
+func SeparateOptions(path string, opts Options) (Options, error) {
+	of := Options{Origin: Origin{Was: opts.Was, Heads: opts.Heads, Context: opts.Context}}
+	name, err := Format(path, of)
+	f := formatByName(name)
+	if f.texts {
+		of.Text = opts.Text
 	}
-	return s.opts.Header
+	if err != nil || !f.fields {
+		return of, err
+	}
+	of.Delimiter, of.Skipped = opts.Delimiter, opts.Skipped
+	if !opts.Transposed {
+		of.Header = opts.Header
+	}
+	return of, nil
 }
 
 // format returns the format of a separate file.
@@ -370,7 +379,7 @@ func (s *separate) countPart(p part) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	return dataset.CountRows(context.Background(), src)
+	return dataset.CountRows(background.IfNil(of.Context), src)
 }
 
 // settleHeaders decides by the numbers of rows whether the first lines of text files are headers. Rows are counted if a

@@ -103,6 +103,7 @@ func TestOpen(t *testing.T) {
 		"a plus":           {y, "{\"a\":+1,\"y\":2}\n", "!:1:6: not a JSON value: \"+1\""},
 		"a point":          {y, "{\"a\":1.,\"y\":2}\n", "!:1:6: not a JSON value: \"1.\""},
 		"Fortran":          {y, "{\"a\":1.5D+3,\"y\":2}\n", "!:1:6: not a JSON value: \"1.5D+3\""},
+		"control":          {y, "{\"a\":\"x\x01\"}\n", "!:1:8: a text has the control character '\\x01', which JSON writes as \\u0001"},
 		"a text cut":       {y, "{\"a\":\"x\n", "!:1:6: the text does not end on its line"},
 		"a bad escape":     {y, "{\"a\":\"\\x\",\"y\":2}\n", "!:1:6: not a valid JSON text: \"\\x\""},
 		"a bad array":      {listed, "{\"a\":1,\"y\":2,\"z\":[1,]}\n", "!:1:18: not a valid JSON value: \"[1\""},

@@ -75,7 +75,7 @@ func (s *scanner) keyIs(name string) bool {
 func (s *scanner) readKey() bool {
 	end, escaped := textEnd(s.text, s.keyAt)
 	if end == 0 {
-		return s.fail(s.keyAt, "the text does not end on its line")
+		return s.failText(s.keyAt)
 	}
 	var ok bool
 	s.key, ok = decode(s.text[s.keyAt:end], escaped)
@@ -147,7 +147,7 @@ func (s *scanner) nextValue() bool {
 	case c == '"':
 		end, escaped := textEnd(s.text, s.at)
 		if end == 0 {
-			return s.fail(s.at, "the text does not end on its line")
+			return s.failText(s.at)
 		}
 		s.kind = aText
 		var ok bool
@@ -312,6 +312,18 @@ func (s *scanner) hint(err *dataset.InputError, hint string) *dataset.InputError
 func (s *scanner) fail(at int, format string, args ...any) bool {
 	s.bad = s.errorAt(at, format, args...)
 	return false
+}
+
+// failText sets s.bad for a text that textEnd refuses. The text begins with the quote at byte p.
+func (s *scanner) failText(p int) bool {
+	for at := p + 1; ; at++ {
+		switch c := s.text[at]; {
+		case c == '\n':
+			return s.fail(p, "the text does not end on its line")
+		case c < ' ':
+			return s.fail(at, "a text has the control character %q, which JSON writes as \\u%04x", c, c)
+		}
+	}
 }
 
 // oneObject is the advice on a file whose lines are not objects.
