@@ -248,6 +248,12 @@ func TestPenaltyText(t *testing.T) {
 	must(t, append(slices.Clone(fit), "--penalty", plain, "--out", in("plain"))...)
 	must(t, append(slices.Clone(fit), "--penalty", commented, "--out", in("commented"))...)
 	near(t, "penalties with comments", in("commented"), in("plain"), 1e-14)
+	must(t, "sketch", "--data", data, "--target", "y", "--comment", "%", "-o", in("sketch"))
+	for _, name := range []string{"plain", "commented"} {
+		penalty := map[string]string{"plain": plain, "commented": commented}[name]
+		must(t, "solve", in("sketch"), "--gamma", "4", "--comment", "%", "--penalty", penalty, "--out", in("solve "+name))
+	}
+	near(t, "penalties of solve with comments", in("solve commented"), in("solve plain"), 1e-14)
 }
 
 func TestBandsRefused(t *testing.T) {

@@ -219,6 +219,9 @@ func (o *solveOptions) penalise(ctx context.Context, d *description) (table.Pena
 			flag,
 		)
 	}
-	found, err := o.Penalties().Penalties(ctx, &d.Preparation, nil, true)
+	s, text := o.Penalties(), o.in.Spec()
+	s.Delimiter, s.Header, s.Decimal, s.MissingMarks = text.Delimiter, text.Header, text.Decimal, text.MissingMarks
+	s.SkipRows, s.Comment, s.Transposed = text.SkipRows, text.Comment, text.Transposed
+	found, err := s.Penalties(ctx, &d.Preparation, nil, true)
 	return found, input.NameFields(err)
 }
