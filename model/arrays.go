@@ -131,6 +131,7 @@ func (m *Model) WriteArrays(w io.Writer) error {
 			Coef:              PerTarget[[]float64]{},
 			Intercept:         PerTarget[float64]{},
 			UnpenalizedBounds: f.UnpenalizedBounds,
+			Coverage:          f.Coverage,
 			Certificate:       Certificate{record: &short},
 		}
 		if f.Fitted != nil {

@@ -33,6 +33,10 @@ var (
 	ErrUnrecorded = badinput.Errorf(
 		"model: an earlier program wrote it without the coefficients that intervals need; fit again, or give a summary",
 	)
+	// ErrUncovered reports a model without intervals for new observations.
+	ErrUncovered = badinput.Errorf(
+		"model: it has no intervals for new observations; fit again and calibrate with held-out rows",
+	)
 	// ErrUnpenalized reports a model with columns that have no penalty. A summary gives no intervals for it, and its
 	// certificate gives none if it has no bounds on these columns.
 	ErrUnpenalized = badinput.Errorf(

@@ -40,6 +40,7 @@
 //	fitted            {coef, intercept} of the scaled columns, which the certificate is about,
 //	                  if there is a folded_scaling
 //	unpenalized_bounds  bounds on the errors of the coefficients of columns with penalty 0, in their order
+//	coverage          a [Coverage], if intervals for new observations were computed from held-out rows
 //
 // A value for each target is a list, also for one target:
 //
@@ -107,6 +108,8 @@ type Fit struct {
 	// UnpenalizedBounds holds bounds on the errors of the coefficients without penalty: a list for each target, in
 	// the order of the columns. It is nil if there are no such coefficients or no proved bounds.
 	UnpenalizedBounds PerTarget[[]float64] `json:"unpenalized_bounds,omitempty"`
+	// Coverage gives intervals for new observations, see [Model.Calibrate]. It is nil without them.
+	Coverage *Coverage `json:"coverage,omitempty"`
 }
 
 // Fitted holds the coefficients for scaled columns. The certificate bounds the errors of these coefficients. [Fit]
@@ -440,6 +443,9 @@ func (m *Model) check(w *Fit) error {
 		if len(c) != made {
 			return fmt.Errorf("%d weights for %d features", len(c), made)
 		}
+	}
+	if err := w.Coverage.check(len(w.Coef)); err != nil {
+		return err
 	}
 	if err := m.checkUnpenalized(w); err != nil {
 		return err

@@ -19,10 +19,15 @@ import (
 	"github.com/fdridge/fdridge/ridge"
 )
 
-// Intervals selects the data from which intervals of predictions are computed: ByModel or Summary. An interval is
+// Intervals selects the intervals of predictions: ByModel, Summary or Coverage. An interval by one of the first two is
 // proved to contain the prediction of the exact ridge solution at the model's γ. It does not account for the noise of
 // observations.
 type Intervals struct {
+	// Coverage selects the intervals for new observations of [Coverage]. They contain the target of a new row with the
+	// probability of the model's Coverage.Level, if this row and the held-out rows are exchangeable. An interval also
+	// contains the interval that the exact solution gives, if the certificate bounds the solution's error.
+	Coverage bool
+
 	// ByModel uses the certificate of the model alone. Models of an earlier version do not support this
 	// ([ErrUnrecorded]).
 	ByModel bool
@@ -41,6 +46,8 @@ const (
 	BySummary Basis = "sketch" // the summary alone, see ErrUnrecorded
 	ByModel   Basis = "model"
 	ByBoth    Basis = "sketch and model"
+	// ByCoverage are intervals for new observations, from held-out rows
+	ByCoverage Basis = "held-out rows"
 )
 
 // A Predictor prepares rows and computes their predictions. Only one goroutine at a time may use it.
@@ -53,6 +60,7 @@ type Predictor struct {
 	fit       *ridge.Solution
 	intervals *ridge.Predictor // nil without intervals
 	basis     Basis
+	coverage  *Coverage // nil: intervals are about the exact solution
 	row       rowWork
 }
 
@@ -103,7 +111,8 @@ func (p *Preparation) applyForWeights(src dataset.Source, d int, o prepare.Encod
 //
 // Errors:
 //   - *[GammaError] if the model has several γ, [ErrShape] if it has no fits
-//   - [ErrInput] if by has neither ByModel nor Summary
+//   - [ErrInput] if by selects no intervals
+//   - [ErrUncovered] if the model has no Coverage and by selects it
 //   - *[SummaryError] if the summary does not belong to the fit
 //   - *[CertificateError] if the certificate cannot be read
 func (m *Model) Predictor(by *Intervals) (*Predictor, error) {
@@ -117,6 +126,8 @@ func (m *Model) Predictor(by *Intervals) (*Predictor, error) {
 	var err error
 	switch {
 	case by == nil:
+	case by.Coverage:
+		err = p.useCoverage(m)
 	case by.Summary != nil && m.Penalty.unpenalized():
 		err = ErrUnpenalized
 	case by.Summary != nil:
@@ -376,9 +387,9 @@ func (p *Predictor) predict(ctx context.Context, src dataset.Source, yield func(
 		if err != nil {
 			return err
 		}
-		if p.intervals != nil {
+		if p.basis != "" {
 			within = slices.Grow(within[:0], b.N*k)[:b.N*k]
-			if err := p.intervals.Predict(within, b); err != nil {
+			if err := p.bracketExact(within, b); err != nil {
 				return err
 			}
 		}
@@ -392,8 +403,11 @@ func (p *Predictor) predict(ctx context.Context, src dataset.Source, yield func(
 			}
 			yhat := all[i%step*k:][:k:k]
 			one := Prediction{Row: b.First + int64(i), Y: yhat, Observed: b.Y[i*t : (i+1)*t], Last: i == b.N-1}
-			if p.intervals != nil {
+			if p.basis != "" {
 				one.Intervals = within[i*k : (i+1)*k]
+			}
+			if p.coverage != nil {
+				p.cover(one.Intervals, yhat, b, i)
 			}
 			if incomplete.has(one.Row) {
 				setUnknown(one.Y, one.Intervals)

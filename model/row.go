@@ -98,7 +98,7 @@ func (p *Predictor) readyRow(yhat, x int, intervals []ridge.Interval) error {
 			d,
 			t,
 		)
-	case intervals != nil && p.intervals == nil:
+	case intervals != nil && p.basis == "":
 		return fmt.Errorf("%w: intervals of a predictor that was made without", errShape)
 	case p.row.prepare != nil:
 		return nil
@@ -159,5 +159,12 @@ func (p *Predictor) predictColumns(yhat []float64, intervals []ridge.Interval, c
 	if intervals == nil {
 		return nil
 	}
-	return p.intervals.Predict(intervals, dataset.Block{N: 1, X: p.row.features})
+	b := dataset.Block{N: 1, X: p.row.features}
+	if err := p.bracketExact(intervals, b); err != nil {
+		return err
+	}
+	if p.coverage != nil {
+		p.cover(intervals, yhat, b, 0)
+	}
+	return nil
 }

@@ -27,6 +27,8 @@ type LeaveOneOutOptions struct {
 	// columns were projected out, b has the features after the projection and the targets before it, and the predictions
 	// are for these targets.
 	Left func(fit int, b dataset.Block, brackets []Interval, estimates []float64)
+
+	diagnosed func(*RowDiagnostics) error // if not nil, receives the diagnostics of each row for fits[0], in order
 }
 
 // LeftOutScores holds leave-one-out errors, indexed by γ and target.
@@ -134,6 +136,7 @@ type leaveOneOut struct {
 	now       dataset.Block // the current block, shared by the tasks
 	whole     *Predictor    // projects all rows of a dense block; V is then packed only once
 	loop      *parallel.Loop
+	diagnosis *diagnosis // nil: none
 }
 
 // A leftTask sums a fixed part of every block.
@@ -179,6 +182,9 @@ func newLeaveOneOut(
 	var gammas []float64
 	for _, f := range fits {
 		gammas = append(gammas, f.Gamma)
+	}
+	if opts.diagnosed != nil {
+		l.diagnosis = &diagnosis{use: opts.diagnosed, t: l.t}
 	}
 	l.known = k.LeftOut(gammas)
 	l.functions = l.known.Functions()
@@ -226,7 +232,15 @@ func (l *leaveOneOut) read(ctx context.Context, src dataset.Source, progress fun
 		if b.Sparse == nil {
 			l.whole.project(b)
 		}
+		if l.diagnosis != nil {
+			l.diagnosis.grow(b.N)
+		}
 		l.loop.Run()
+		if l.diagnosis != nil {
+			if err := l.diagnosis.flush(b); err != nil {
+				return err
+			}
+		}
 		l.rows += int64(b.N)
 		if progress != nil {
 			progress(l.rows)
@@ -246,7 +260,7 @@ func (l *leaveOneOut) runTask(i int) {
 // add adds at most l.whole.block rows to the sums of s. The rows begin with row first of the current block.
 func (l *leaveOneOut) add(s *leftTask, b dataset.Block, first int) {
 	r, n, all := len(s.basis.v)/l.d, b.N, l.now.N
-	w := &l.whole.work
+	w, start := &l.whole.work, first
 	k := len(l.fits) / l.t
 	if b.Sparse != nil {
 		w, first, all = &s.work, 0, n
@@ -305,6 +319,9 @@ func (l *leaveOneOut) add(s *leftTask, b dataset.Block, first int) {
 		}
 		if l.opts.Left != nil {
 			l.predict(s, b, g, product)
+		}
+		if l.diagnosis != nil && g == 0 {
+			l.diagnosis.add(l, s, b, start, product)
 		}
 	}
 }

@@ -113,7 +113,7 @@ func TestZeroValues(t *testing.T) {
 			Arguments: func() []any {
 				return []any{
 					1.0, 3, int64(3), []float64{1, 2}, []byte{1}, []choose.Band{{Name: "1", Columns: []int{0}}}, ridge.CG, plan.Config{}, ofTwo, ofTwo.Config(),
-					block, fit(ofTwo), []ridge.Interval{{}}, func(int64) {}, true, fdridge.Options{NoIntercept: true}, ridge.SolveOptions{}, ridge.LeaveOneOutOptions{}, reason.DirectIsCheaper, "cg",
+					block, fit(ofTwo), []ridge.Interval{{}}, func(int64) {}, true, fdridge.Options{NoIntercept: true}, ridge.SolveOptions{}, ridge.LeaveOneOutOptions{}, ridge.DiagnoseOptions{}, func(*ridge.RowDiagnostics) error { return nil }, reason.DirectIsCheaper, "cg",
 					[]*ridge.Solution{fit(ofTwo)}, []choose.Candidate{{Fit: fit(ofTwo), Scores: []ridge.Interval{{Lo: 1, Hi: 2}}}}, ridge.Converged, []int32{0}, time.Unix(1, 0), []time.Time{time.Unix(1, 0)},
 					func(int) string { return "a" }, Interface[dataset.Source](two), Interface[ridge.Reducer](nil), row, reader("\x01"), new(ridge.ProjectionBounds), new(choose.GammaChoice),
 				}
@@ -137,6 +137,7 @@ func TestZeroValues(t *testing.T) {
 				new(model.Model), new(model.PerTarget[float64]),
 				new(model.FormatError), new(model.VersionError), new(model.GammaError), new(model.PreparationError), new(model.CertificateError),
 				new(model.SummaryError), new(model.OverflowError), new(model.ShortfallError), new(model.Evaluation), new(model.Number),
+				new(model.CoverageRowsError), new(model.Calibration),
 				new(model.Preparation), new(model.Predictor), new(model.Certificate), new(model.Record), new(model.Fit), new(model.Score),
 			},
 			Arguments: func() []any {

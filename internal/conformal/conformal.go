@@ -1,0 +1,41 @@
+// Package conformal computes the order statistics of conformal prediction. For n exchangeable residuals and a coverage
+// 1 − α, the intervals use the smallest residual that at least (1 − α)(n + 1) of n + 1 residuals do not exceed.
+//
+// Sources: V. Vovk, A. Gammerman, G. Shafer, Algorithmic Learning in a Random World (2005); R. Barber, E. Candès,
+// A. Ramdas, R. Tibshirani, "Predictive inference with the jackknife+", Annals of Statistics 49 (2021).
+package conformal
+
+import (
+	"math/big"
+	"strconv"
+)
+
+// Rank returns k = ⌈level·(n + 1)⌉, which is n + 1 or less for a level below 1. level is taken as its shortest
+// decimal text: 0.9 means 9/10, although the float64 is slightly larger. If k is more than n, no finite interval has
+// this coverage.
+func Rank(level float64, n int64) int64 {
+	at := decimal(level)
+	at.Mul(at, new(big.Rat).SetInt64(n+1))
+	return ceil(at)
+}
+
+// Least returns the smallest n with Rank(level, n) ≤ n, which is ⌈level/(1 − level)⌉. The level must be below
+// 1.
+func Least(level float64) int64 {
+	p := decimal(level)
+	rest := new(big.Rat).Sub(new(big.Rat).SetInt64(1), p)
+	return ceil(p.Quo(p, rest))
+}
+
+// decimal returns the number that the shortest decimal text of v names. v must be finite.
+func decimal(v float64) *big.Rat {
+	out, _ := new(big.Rat).SetString(strconv.FormatFloat(v, 'g', -1, 64))
+	return out
+}
+
+// ceil returns the smallest integer that is at least v, for v ≥ 0.
+func ceil(v *big.Rat) int64 {
+	n := new(big.Int).Add(v.Num(), v.Denom())
+	n.Sub(n, big.NewInt(1))
+	return n.Quo(n, v.Denom()).Int64()
+}

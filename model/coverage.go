@@ -1,0 +1,299 @@
+package model
+
+import (
+	"bytes"
+	"context"
+	"encoding/gob"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/fdridge/fdridge/dataset"
+	"github.com/fdridge/fdridge/dataset/prepare"
+	"github.com/fdridge/fdridge/internal/background"
+	"github.com/fdridge/fdridge/internal/badinput"
+	"github.com/fdridge/fdridge/internal/conformal"
+	"github.com/fdridge/fdridge/ridge"
+)
+
+// A Coverage holds half the width of the intervals for new observations of each target, from held-out rows (split
+// conformal prediction). Let k = ⌈Level·(Rows + 1)⌉. The radius is the k-th smallest absolute residual of the
+// held-out rows, rounded up. If the held-out rows and a new row are exchangeable, the interval
+//
+//	prediction ± radius
+//
+// contains the target of the new row with probability at least Level. The choice of γ does not matter, because the
+// held-out rows took no part in it. See docs/math.md §20.
+type Coverage struct {
+	Level float64 `json:"level"` // 1 − α
+	Rows  int64   `json:"rows"`  // number of held-out rows of positive weight
+	// Radius belongs to the predictions of the model's coefficients.
+	Radius PerTarget[Number] `json:"radius"`
+	// ExactRadius is at least the radius of the exact solution. It uses upper bounds on the exact solution's
+	// residuals, and is +Inf if nothing is proved about the exact solution.
+	ExactRadius PerTarget[Number] `json:"exact_radius"`
+}
+
+// check returns an error unless c has valid numbers for t targets.
+func (c *Coverage) check(t int) error {
+	if c == nil {
+		return nil
+	}
+	if err := checkLevel(c.Level); err != nil {
+		return err
+	}
+	if len(c.Radius) != t || len(c.ExactRadius) != t {
+		return fmt.Errorf("%d and %d radii of intervals for %d targets", len(c.Radius), len(c.ExactRadius), t)
+	}
+	if conformal.Rank(c.Level, c.Rows) > c.Rows {
+		return fmt.Errorf("intervals of coverage %v from %d held-out rows", c.Level, c.Rows)
+	}
+	for j := range t {
+		if r := float64(c.Radius[j]); !(r >= 0) || math.IsInf(r, 1) {
+			return fmt.Errorf("a radius of intervals is %v", r)
+		}
+		if r := float64(c.ExactRadius[j]); !(r >= 0) {
+			return fmt.Errorf("a radius of intervals is %v", r)
+		}
+	}
+	return nil
+}
+
+// checkLevel returns an error unless 0 < level < 1.
+func checkLevel(level float64) error {
+	if !(level > 0 && level < 1) {
+		return badinput.Errorf("model: a coverage of %v, must be between 0 and 1", level)
+	}
+	return nil
+}
+
+// A CoverageRowsError reports that there are too few rows for intervals of a coverage.
+type CoverageRowsError struct {
+	Level  float64
+	Rows   int64 // number of rows
+	Needed int64 // smallest number of rows with finite intervals
+}
+
+func (e *CoverageRowsError) Error() string {
+	return fmt.Sprintf(
+		"model: intervals of coverage %v need at least %d rows that took no part in the fit, but there are %d",
+		e.Level,
+		e.Needed,
+		e.Rows,
+	)
+}
+
+// Is reports whether target is [ErrInput].
+func (e *CoverageRowsError) Is(target error) bool { return target == ErrInput }
+
+// A Calibration holds the absolute residuals of held-out rows for each γ and target of a model. It takes 16 bytes for
+// each row, γ and target.
+type Calibration struct {
+	level      float64
+	targets    int
+	own, exact [][]float64 // for each γ and target
+}
+
+// Calibrate makes one pass over held-out rows and computes their absolute residuals for each γ and target. held must
+// be prepared as [Model.Prepare] prepares rows. level is 1 − α, between 0 and 1. Rows of weight 0 do not count, and
+// other weights make no difference.
+//
+// Two residuals are kept of each row: an upper bound on |y − ŷ| for the prediction ŷ of the model, and an upper
+// bound on |y − y*| for the prediction y* of the exact solution. The latter uses the interval [lo, hi] of y* that
+// the certificate proves:
+//
+//	|y − y*| ≤ max(|y − lo|, |y − hi|).
+//
+// The errors are [ErrInput] for an invalid level or a model of classes, [ErrShape] for other dimensions, errors of
+// held, and an *[OverflowError].
+func (m *Model) Calibrate(ctx context.Context, held dataset.Source, level float64) (*Calibration, error) {
+	ctx = background.IfNil(ctx)
+	if err := checkLevel(level); err != nil {
+		return nil, err
+	}
+	switch {
+	case m.Classes != nil:
+		return nil, badinput.Errorf("model: intervals of coverage are for numbers, the model predicts classes")
+	case held == nil || len(m.Fits) == 0:
+		return nil, fmt.Errorf("%w: a calibration needs rows and a fit", errShape)
+	}
+	t := len(m.Fits[0].Coef)
+	if _, d, k := held.Dims(); d != len(m.Fits[0].Coef[0]) || k != t {
+		return nil, fmt.Errorf(
+			"%w: rows of %d features and %d targets, the model has %d and %d",
+			errShape, d, k, len(m.Fits[0].Coef[0]), t)
+	}
+	if m.Folded != nil {
+		var err error
+		held, err = m.Folded.Apply(held)
+		if err != nil {
+			return nil, &PreparationError{err}
+		}
+	}
+	var of []*Predictor
+	for i := range m.Fits {
+		one := *m
+		one.Fits = m.Fits[i : i+1]
+		p, err := one.certified()
+		if err != nil {
+			return nil, err
+		}
+		of = append(of, p)
+	}
+	c := &Calibration{level: level, targets: t}
+	c.own, c.exact = make([][]float64, len(of)*t), make([][]float64, len(of)*t)
+	var within []ridge.Interval
+	for b, err := range held.Blocks(ctx) {
+		if err != nil {
+			return nil, err
+		}
+		for g, p := range of {
+			within = slices.Grow(within[:0], b.N*t)[:b.N*t]
+			if err := p.bracketExact(within, b); err != nil {
+				return nil, err
+			}
+			for i := range b.N {
+				if !(b.Weight(i) > 0) {
+					continue
+				}
+				for j := range t {
+					y, at := b.Y[i*t+j], g*t+j
+					r := residual(&p.fit.Targets[j], b, i, y)
+					own := up(math.Abs(r.Hi) + (math.Abs(r.Lo) + r.Err))
+					if !isFinite(own) {
+						return nil, &OverflowError{b.First + int64(i)}
+					}
+					v := within[i*t+j]
+					c.own[at] = append(c.own[at], own)
+					c.exact[at] = append(c.exact[at], up(math.Max(math.Abs(y-v.Lo), math.Abs(y-v.Hi))))
+				}
+			}
+		}
+	}
+	return c, nil
+}
+
+// up returns a number above v. If v is the rounded sum of a few numbers ≥ 0, the result is above their exact sum.
+func up(v float64) float64 { return math.Nextafter(v*(1+4*0x1p-52), math.Inf(1)) }
+
+// certified returns a predictor of the coefficients that the certificate is about. It has no intervals if nothing is
+// proved about the exact solution.
+func (m *Model) certified() (*Predictor, error) {
+	p, err := m.Predictor(&Intervals{ByModel: true})
+	if err == nil || !errors.Is(err, ErrUnpenalized) && !errors.Is(err, ErrUnrecorded) {
+		return p, err
+	}
+	p, err = m.Predictor(nil)
+	if err != nil {
+		return nil, err
+	}
+	p.useFitted(m)
+	return p, nil
+}
+
+// bracketExact writes the intervals of the exact solution's predictions to dst, infinite ones without a certificate.
+func (p *Predictor) bracketExact(dst []ridge.Interval, b dataset.Block) error {
+	if p.intervals == nil {
+		for i := range dst {
+			dst[i] = ridge.Interval{Lo: math.Inf(-1), Hi: math.Inf(1)}
+		}
+		return nil
+	}
+	return p.intervals.Predict(dst, b)
+}
+
+// A calibrationMessage is the form in which processes exchange a Calibration.
+type calibrationMessage struct{ Own, Exact [][]float64 }
+
+// Pool combines the calibrations of all processes, which have different shares of the held-out rows. Every process must
+// call Pool, and all get the same result.
+func (c *Calibration) Pool(ctx context.Context, share dataset.Share, link prepare.Link) error {
+	ctx = background.IfNil(ctx)
+	if share.Whole() {
+		return nil
+	}
+	var text bytes.Buffer
+	if err := gob.NewEncoder(&text).Encode(calibrationMessage{c.own, c.exact}); err != nil {
+		return err
+	}
+	own, exact := make([][]float64, len(c.own)), make([][]float64, len(c.exact))
+	for root := range share.Size {
+		b, err := link.Broadcast(ctx, root, text.Bytes())
+		if err != nil {
+			return err
+		}
+		var of calibrationMessage
+		if err := gob.NewDecoder(bytes.NewReader(b)).Decode(&of); err != nil {
+			return err
+		}
+		if len(of.Own) != len(own) || len(of.Exact) != len(exact) {
+			return fmt.Errorf("%w: one share has %d lists of residuals, another has %d", errShape, len(of.Own), len(own))
+		}
+		for i := range own {
+			own[i], exact[i] = append(own[i], of.Own[i]...), append(exact[i], of.Exact[i]...)
+		}
+	}
+	c.own, c.exact = own, exact
+	return nil
+}
+
+// Coverages returns the Coverage of each γ. If there are too few rows for finite intervals, the error is a
+// *[CoverageRowsError].
+func (c *Calibration) Coverages() ([]*Coverage, error) {
+	var out []*Coverage
+	for at := range c.own {
+		n := int64(len(c.own[at]))
+		k := conformal.Rank(c.level, n)
+		if k > n {
+			return nil, &CoverageRowsError{c.level, n, conformal.Least(c.level)}
+		}
+		if at%c.targets == 0 {
+			out = append(out, &Coverage{Level: c.level, Rows: n})
+		}
+		one := out[len(out)-1]
+		one.Radius = append(one.Radius, Number(smallest(c.own[at], k)))
+		one.ExactRadius = append(one.ExactRadius, Number(smallest(c.exact[at], k)))
+	}
+	return out, nil
+}
+
+// smallest returns the k-th smallest of values, counted from 1.
+func smallest(values []float64, k int64) float64 {
+	values = slices.Clone(values)
+	slices.Sort(values)
+	return values[k-1]
+}
+
+// useCoverage sets p to compute intervals for new observations.
+func (p *Predictor) useCoverage(m *Model) error {
+	c := m.Fits[0].Coverage
+	if c == nil {
+		return ErrUncovered
+	}
+	of, err := m.certified()
+	if err != nil {
+		return err
+	}
+	*p = *of
+	p.coverage, p.basis = c, ByCoverage
+	return nil
+}
+
+// cover widens the intervals dst of the exact solution's predictions for row i of b to intervals for new observations.
+// yhat holds the predictions of the model. With the radii q and q*, the interval is the hull of ŷ ± q and
+// [lo − q*, hi + q*]. If q* is infinite, only ŷ ± q remains. All ends are rounded outwards.
+func (p *Predictor) cover(dst []ridge.Interval, yhat []float64, b dataset.Block, i int) {
+	for j := range dst {
+		q := float64(p.coverage.Radius[j]) + roundOff(&p.fit.Targets[j], b, i)
+		v := ridge.Interval{Lo: outwards(yhat[j]-up(q), -1), Hi: outwards(yhat[j]+up(q), 1)}
+		if exact := float64(p.coverage.ExactRadius[j]); !math.IsInf(exact, 1) {
+			v.Lo = math.Min(v.Lo, outwards(dst[j].Lo-exact, -1))
+			v.Hi = math.Max(v.Hi, outwards(dst[j].Hi+exact, 1))
+		}
+		dst[j] = v
+	}
+}
+
+// outwards returns the next float64 from v in the direction of sign.
+func outwards(v float64, sign int) float64 { return math.Nextafter(v, math.Inf(sign)) }

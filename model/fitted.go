@@ -1,0 +1,28 @@
+package model
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/fdridge/fdridge/ridge"
+)
+
+// FittedSolution returns the solution of a model with a single γ, with the bounds of its certificate. The solution
+// is for rows prepared by [Model.FittedPreparation], as [ridge.Diagnose] needs it. Its brackets of RSS are widened by
+// 10⁻⁹ of ‖b‖², because the model has them for the intercept in the units of the file. Errors are as for
+// [Model.Predictor] with [Intervals].ByModel.
+func (m *Model) FittedSolution() (*ridge.Solution, error) {
+	p, err := m.Predictor(&Intervals{ByModel: true})
+	if err != nil {
+		return nil, err
+	}
+	for j := range p.fit.Targets {
+		o := &p.fit.Targets[j]
+		if !isFinite(o.ComputedTSS) {
+			return nil, fmt.Errorf("%w: the model has no sum of squares of target %d", errShape, j+1)
+		}
+		slack := 1e-9 * o.ComputedTSS
+		o.RSS = ridge.Interval{Lo: math.Max(0, o.RSS.Lo-slack), Hi: o.RSS.Hi + slack}
+	}
+	return p.fit, nil
+}

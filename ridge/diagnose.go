@@ -1,0 +1,161 @@
+package ridge
+
+import (
+	"context"
+	"math"
+	"slices"
+
+	"github.com/fdridge/fdridge/dataset"
+	"github.com/fdridge/fdridge/internal/background"
+	"github.com/fdridge/fdridge/ridge/internal/certify"
+)
+
+// RowDiagnostics describes one row in the fit of all rows. Let a be the row, y its target, and h its leverage, which
+// includes the intercept. For the exact solution x*,
+//
+//	residual r = y − aᵀx*,   leave-one-out residual = r/(1 − h).
+//
+// The leave-one-out residual is the residual of the row for the exact solution of all other rows ([LeaveOneOut]). A
+// leverage near 1 means that the row alone determines its prediction.
+type RowDiagnostics struct {
+	Row              int64   // number of the row in the source, from 0
+	Weight           float64 // sample weight; rows of weight 0 have the leverage 0, and no other figures (NaN)
+	Leverage         Interval
+	LeverageEstimate float64    // estimate inside Leverage
+	Residual         []Interval // for each target, of the exact solution
+	ResidualEstimate []float64  // the residual of the fit's own coefficients
+	LeftOut          []Interval // for each target, of the exact solutions
+	LeftOutEstimate  []float64  // estimate inside LeftOut
+}
+
+// DiagnoseOptions are the options of [Diagnose]. The zero value is the default.
+type DiagnoseOptions struct {
+	Progress func(rows int64) // if not nil, called with the number of rows read so far
+}
+
+// Diagnose makes a pass over src, the n rows of sum, and calls use with the diagnostics of each row, in order. All
+// brackets hold for the exact solution x* at the γ of fit. fit is a solution for the rows of sum by any method. With m
+// rows in the sketch, d features and t targets, a row takes O(md) time, and the pass O((m + t)d) memory. If sum holds
+// AᵀA, or all rows, the brackets are as narrow as round-off allows.
+//
+// The argument of use is overwritten by the next call. If columns without penalty were projected out, src must be the
+// result of columns.Map.ApplyWithLeverages, and the figures are for the rows before the projection.
+//
+// Diagnose returns the scores of [LeaveOneOut]. An error of use ends the pass and is returned. Other errors are as for
+// [LeaveOneOut], and [ErrShape] if the targets of fit have different γ.
+func Diagnose(
+	ctx context.Context,
+	src dataset.Source,
+	sum *Summary,
+	fit *Solution,
+	opts DiagnoseOptions,
+	use func(*RowDiagnostics) error,
+) (*LeftOutScores, error) {
+	if use == nil {
+		return nil, unfit("no function that uses the diagnostics of rows")
+	}
+	if fit != nil && slices.ContainsFunc(fit.Gammas, func(g float64) bool { return g != fit.Gamma }) {
+		return nil, unfit("each target has a gamma of its own; diagnose one target at a time")
+	}
+	return LeaveOneOut(ctx, src, sum, []*Solution{fit}, LeaveOneOutOptions{Progress: opts.Progress, diagnosed: use})
+}
+
+// Diagnose is like the function [Diagnose], with the solution at gamma and the leverages of the factorisation. It needs
+// ExactOptions.LeaveOneOut. A dual method has no such figures, and the error is [ErrShape]: summarise the rows by a
+// sketch of n rows instead, which loses nothing.
+func (f *Factorization) Diagnose(
+	ctx context.Context,
+	src dataset.Source,
+	gamma float64,
+	opts DiagnoseOptions,
+	use func(*RowDiagnostics) error,
+) (*Solution, *LeftOutScores, error) {
+	ctx = background.IfNil(ctx)
+	if use == nil {
+		return nil, nil, unfit("no function that uses the diagnostics of rows")
+	}
+	if f.dual != nil {
+		return nil, nil, unfit("%v has no diagnostics of rows; use Diagnose with a summary of n rows", f.Method())
+	}
+	fits, scores, err := f.LeaveOneOut(
+		ctx, src, []float64{gamma}, LeaveOneOutOptions{Progress: opts.Progress, diagnosed: use})
+	if err != nil {
+		return nil, nil, err
+	}
+	return fits[0], scores, nil
+}
+
+// diagnosis collects the diagnostics of the rows of a block. Its tasks write to different rows.
+type diagnosis struct {
+	use func(*RowDiagnostics) error
+	t   int
+
+	leverages []leverageOf   // for each row
+	residuals []certify.Left // for each row and target
+}
+
+// A leverageOf holds the leverage of a row.
+type leverageOf struct {
+	bracket  Interval
+	estimate float64
+}
+
+// grow makes room for n rows.
+func (d *diagnosis) grow(n int) {
+	if cap(d.leverages) < n {
+		d.leverages, d.residuals = make([]leverageOf, n), make([]certify.Left, n*d.t)
+	}
+	d.leverages, d.residuals = d.leverages[:n], d.residuals[:n*d.t]
+}
+
+// add stores the rows of b for the first fit. The rows begin with row first of the block.
+func (d *diagnosis) add(l *leaveOneOut, s *leftTask, b dataset.Block, first int, product func(at int) []float64) {
+	for i := range b.N {
+		v := &s.levers[i]
+		d.leverages[first+i] = leverageOf{
+			Interval{Lo: math.Max(0, 1-v.Free.Hi), Hi: math.Min(1, 1-v.Free.Lo)}.rounded(),
+			1 - v.Estimate,
+		}
+	}
+	for j := range d.t {
+		products := product(j)
+		for i := range b.N {
+			y := b.Y[i*l.width+j]
+			d.residuals[(first+i)*d.t+j] = l.known.Left(&s.rows[i], &s.levers[i], &l.fits[j], y, products[i])
+		}
+	}
+}
+
+// rounded widens v by the round-off of a difference of numbers of at most 1.
+func (v Interval) rounded() Interval {
+	return Interval{Lo: math.Max(0, v.Lo-0x1p-53), Hi: math.Min(1, v.Hi+0x1p-53)}
+}
+
+// flush calls use for the rows of the block b.
+func (d *diagnosis) flush(b dataset.Block) error {
+	o := RowDiagnostics{
+		Residual: make([]Interval, d.t), LeftOut: make([]Interval, d.t),
+		ResidualEstimate: make([]float64, d.t), LeftOutEstimate: make([]float64, d.t),
+	}
+	for i := range b.N {
+		o.Row, o.Weight = b.First+int64(i), b.Weight(i)
+		o.Leverage, o.LeverageEstimate = d.leverages[i].bracket, d.leverages[i].estimate
+		for j := range d.t {
+			v := &d.residuals[i*d.t+j]
+			o.Residual[j], o.ResidualEstimate[j] = Interval(v.Residual), v.ResidualEstimate
+			o.LeftOut[j], o.LeftOutEstimate[j] = Interval(v.LeftOut), v.LeftOutEstimate
+		}
+		if o.Weight == 0 {
+			o.Leverage, o.LeverageEstimate = Interval{}, 0
+			for j := range d.t {
+				unknown := Interval{Lo: math.Inf(-1), Hi: math.Inf(1)}
+				o.Residual[j], o.LeftOut[j] = unknown, unknown
+				o.ResidualEstimate[j], o.LeftOutEstimate[j] = math.NaN(), math.NaN()
+			}
+		}
+		if err := d.use(&o); err != nil {
+			return err
+		}
+	}
+	return nil
+}

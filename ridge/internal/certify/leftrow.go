@@ -1,0 +1,39 @@
+package certify
+
+import (
+	"math"
+
+	"github.com/fdridge/fdridge/ridge/internal/interval"
+	"github.com/fdridge/fdridge/ridge/internal/roundoff"
+)
+
+// A Left holds the residuals of a row for the exact solution of all rows, and for the exact solution of all other
+// rows.
+type Left struct {
+	Residual, LeftOut                 interval.Interval
+	ResidualEstimate, LeftOutEstimate float64
+}
+
+// Left returns the residuals of the row o with leverage v. y is its target, and product its product with the
+// coefficients of f. With the residual r of f, the bracket of the exact residual is
+//
+//	r ± (round-off + √(aᵀH⁻¹a)·‖H^{½}(x − x*)‖),
+//
+// and the leave-one-out residual divides each end by the end of 1 − h that makes the bracket wider.
+func (l *LeftOut) Left(o *LeftRow, v *Leverage, f *LeftFit, y, product float64) Left {
+	r, off := l.Residual(o, f, y, product)
+	off += v.root * f.energy * (1 + few*eps)
+	round := few*eps*math.Abs(r) + few*roundoff.Underflow
+	out := Left{
+		Residual:         interval.Interval{Lo: r - off - round, Hi: r + off + round},
+		ResidualEstimate: r,
+	}
+	if !(off+math.Abs(r) <= math.MaxFloat64/2) {
+		out.Residual = interval.Unknown()
+	}
+	// The prediction of a target of 0 is minus the leave-one-out residual.
+	left, estimate := v.Prediction(0, r, off)
+	out.LeftOut = interval.Interval{Lo: -left.Hi, Hi: -left.Lo}
+	out.LeftOutEstimate = min(max(-estimate, out.LeftOut.Lo), out.LeftOut.Hi)
+	return out
+}
