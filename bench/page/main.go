@@ -3,8 +3,7 @@
 //
 //	go run ./bench/page [-into docs/benchmarks.md] [-run REGEXP] [-rounds 5] [-tags openblas]
 //
-// It runs bench/compare once with each kernel of this machine, and then bench/digits. All jobs take about an hour on a
-// quiet machine; -run selects a part.
+// It runs bench/compare once with each kernel of this machine, and then bench/digits. -run selects a part of the jobs.
 package main
 
 import (
