@@ -48,22 +48,16 @@ func (j *job) poolLeftOut(ctx context.Context, gammas []float64) error {
 	return classes.Pool(ctx, j.Reducer.Allreduce, scores...)
 }
 
-// chooseByAccuracy chooses γ again if Select is an accuracy.
-func (j *job) chooseByAccuracy() error {
-	if !j.Select.Decides() {
-		return nil
-	}
-	var rates []ridge.Interval
-	var estimates []float64
-	for _, f := range j.choice.Path {
-		of := j.leftOut[f.Gamma].Accuracy
-		if j.Select == choose.BalancedAccuracy {
-			of = j.leftOut[f.Gamma].Balanced
+// leftOutEvidence returns the evidence of a leave-one-out pass.
+func (j *job) leftOutEvidence(fits []*ridge.Solution, scores *ridge.LeftOutScores) []choose.Evidence {
+	out := make([]choose.Evidence, len(fits))
+	for i, f := range fits {
+		out[i] = choose.Evidence{Fit: f, Errors: choose.ErrorsOf(scores.Bounds, scores.Estimates, i)}
+		if j.Classes != nil {
+			out[i].Decisions = j.leftOut[f.Gamma]
 		}
-		value, right := of()
-		rates, estimates = append(rates, ridge.Interval{Lo: 1 - right.Hi, Hi: 1 - right.Lo}), append(estimates, 1-value)
 	}
-	return j.choice.ByErrorRate(rates, estimates)
+	return out
 }
 
 // classify sets r.Classes. It makes a pass over the rows.

@@ -137,7 +137,7 @@ func (j *job) leaveOneOut(gammas []float64, pass int) (dataset.Source, ridge.Lea
 // penalty.
 func (j *job) checkLeverages(m ridge.Method) error {
 	switch {
-	case !j.columns.DependsOnRows() || !j.choosesGamma() || !j.Select.LeavesOut() || !m.For(j.n, j.d, nil).IsDual():
+	case !j.columns.DependsOnRows() || !j.choosesGamma() || !j.Select.Needs().Pass || !m.For(j.n, j.d, nil).IsDual():
 		return nil
 	case j.asksLOO:
 		return &OptionError{

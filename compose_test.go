@@ -103,7 +103,8 @@ func (p *composed) drawOptions(rng *rand.Rand, d, k int) {
 		o.Candidates = []float64{gamma(), gamma(), gamma()}
 	}
 	if draw("Select", 3) {
-		o.Select = choose.Criterion(1 + rng.IntN(int(choose.BalancedAccuracy)))
+		all := choose.Criteria()
+		o.Select = all[rng.IntN(len(all))]
 		p.drawn[len(p.drawn)-1] = o.Select.String()
 	}
 	if draw("Folds", 5) {
@@ -412,7 +413,7 @@ func (p *composed) foldOf(i, folds int) int {
 // checkChoice compares the bracket of the chosen γ, and of one other candidate, with the exact scores.
 func (p *composed) checkChoice(t *testing.T, what string, c *choose.GammaChoice) {
 	t.Helper()
-	if c.By.Decides() {
+	if c.By.IsErrorRate() {
 		return
 	}
 	exact := func(i int) *big.Float {

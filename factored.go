@@ -38,7 +38,7 @@ func (j *job) factorise(ctx context.Context, steps plan.Steps) (*factored, error
 		Tol:         j.goal,
 		RowErrors:   j.columns.Errors(),
 		Progress:    j.progress(Reading, 1),
-		LeaveOneOut: j.choosesGamma() && j.Select.LeavesOut(),
+		LeaveOneOut: j.choosesGamma() && j.Select.Needs().Pass,
 	})
 	if err != nil {
 		return nil, err
@@ -48,123 +48,119 @@ func (j *job) factorise(ctx context.Context, steps plan.Steps) (*factored, error
 }
 
 // chooseGamma chooses γ by the criterion, unless Gammas are given.
-func (f *factored) chooseGamma(ctx context.Context) ([]float64, error) {
+func (f *factored) chooseGamma(ctx context.Context) (gammas []float64, err error) {
 	if !f.choosesGamma() {
 		return f.Gammas, nil
 	}
+	from := &factorEvidence{factored: f, factors: f.factors}
 	if f.PerTarget {
-		return f.chooseEach(ctx)
-	}
-	if f.factors.Method() == ridge.DualCG && f.Select.LeavesOut() {
-		return f.chooseByTrials(ctx)
-	}
-	grid := choose.GridFor(f.factors.MeanEigenvalue(), f.factors.ColumnSquares())
-	byGCV, err := choose.Among(f.Candidates, grid, func(gammas []float64) ([]choose.Candidate, error) {
-		fits, err := f.factors.Scores(ctx, gammas)
-		return choose.ByGCV(fits), err
-	})
-	if err != nil {
-		return nil, err
-	}
-	f.choice = byGCV
-	if f.Select.LeavesOut() {
-		if err := f.chooseByLeaveOneOut(ctx, byGCV); err != nil {
+		f.each, err = choose.SearchEach(ctx, f.Select, from)
+		if err != nil {
 			return nil, err
 		}
+		f.each.Passes, f.each.Whole, f.each.Spent = from.passes, true, from.spent
+		return f.each.Gammas, nil
 	}
-	f.choice.By, f.choice.Whole = f.Select, true
-	if err := f.chooseByAccuracy(); err != nil {
+	f.choice, err = choose.Search(ctx, f.Select, from)
+	if err != nil {
 		return nil, err
+	}
+	f.choice.Whole, f.choice.Passes, f.choice.Spent = true, from.passes, from.spent
+	if f.choice.Path[f.choice.Index].Method == ridge.QR && from.qr != nil {
+		f.factors = from.qr
 	}
 	return []float64{f.choice.Gamma()}, nil
 }
 
-// chooseByTrials chooses γ by leave-one-out errors whose leverages are bracketed by trial vectors.
-func (f *factored) chooseByTrials(ctx context.Context) ([]float64, error) {
-	passes := 0
-	var err error
-	f.choice, err = choose.Among(
-		f.Candidates,
-		choose.AroundMean(f.factors.MeanEigenvalue()),
-		f.leftOutBy(ctx, f.factors, &passes),
-	)
-	if err != nil {
-		return nil, err
-	}
-	f.choice.By, f.choice.Whole = f.Select, true
-	if err := f.chooseByAccuracy(); err != nil {
-		return nil, err
-	}
-	return []float64{f.choice.Gamma()}, nil
+// factorEvidence is the evidence of a factorization, from which γ is chosen.
+type factorEvidence struct {
+	*factored
+	factors *ridge.Factorization
+	qr      *ridge.Factorization // a second factorization, for γ that AᵀA leaves out
+	tried   bool                 // QR was considered
+	passes  int                  // number of passes made
+	spent   []reason.Reason      // why each pass was made
 }
 
-// Dual methods compute leave-one-out errors without a pass over the rows.
-func (f *factored) chooseByLeaveOneOut(ctx context.Context, byGCV *choose.GammaChoice) (err error) {
-	passes, spent := 0, []reason.Reason{{Rule: reason.LeverageTakesPass}}
-	f.choice, err = choose.Among(f.Candidates, choose.AroundGCV(byGCV), f.leftOutBy(ctx, f.factors, &passes))
-	if err != nil {
-		return err
+// Summary returns nil.
+func (e *factorEvidence) Summary() *ridge.Summary { return nil }
+
+// Grid returns the given candidates or the default grid.
+func (e *factorEvidence) Grid(needs choose.Needs) (choose.GammaGrid, error) {
+	if given := e.eachCandidates(); given != nil {
+		small := needs.Pass && e.factors.Method() == ridge.DualCG
+		return choose.GammaGrid{Gammas: given, Fixed: true, Small: small}, nil
 	}
-	f.choice.AddUnknown(byGCV.Unknown)
-	if err := f.chooseByQR(ctx, &passes); err != nil {
-		return err
+	mean := e.factors.MeanEigenvalue()
+	switch {
+	case e.PerTarget:
+		return choose.GammaGrid{Gammas: choose.GridFor(mean, nil).Gammas, Fixed: true}, nil
+	case needs.Pass && e.factors.Method() == ridge.DualCG:
+		return choose.AroundMean(mean), nil
 	}
-	for _, s := range f.trace {
-		if s.Reason.Rule == reason.LeftOutTakesQR && s.Passes > 0 {
-			spent = append(spent, s.Reason)
-		}
-	}
-	if passes > 0 {
-		f.choice.Passes, f.choice.Spent = passes, spent
-	}
-	return nil
+	return choose.GridFor(mean, e.factors.ColumnSquares()), nil
 }
 
-// leftOutBy returns a function that computes leave-one-out errors with the given factors. Each call adds to passes,
-// except for dual methods.
-func (f *factored) leftOutBy(
+// Evidence returns the solutions without coefficients, or leave-one-out errors with the given factors. Dual methods
+// compute leave-one-out errors without a pass over the rows. DualCG brackets their leverages by trial vectors.
+func (e *factorEvidence) Evidence(
 	ctx context.Context,
-	factors *ridge.Factorization,
-	passes *int,
-) func(gammas []float64) ([]choose.Candidate, error) {
-	return func(gammas []float64) ([]choose.Candidate, error) {
-		src, opts, err := f.leaveOneOut(gammas, *passes+1)
-		if err != nil {
-			return nil, err
+	needs choose.Needs,
+	gammas []float64,
+) ([]choose.Evidence, error) {
+	if !needs.Pass {
+		fits, err := e.factors.Scores(ctx, gammas)
+		out := make([]choose.Evidence, len(fits))
+		for i, f := range fits {
+			out[i].Fit = f
 		}
-		fits, scores, err := factors.LeaveOneOut(ctx, src, gammas, opts)
-		if err != nil {
-			return nil, err
-		}
-		if !factors.Method().IsDual() {
-			*passes++
-			f.record(
-				Step{
-					Stage:  Choosing,
-					Method: f.method,
-					Passes: 1,
-					Reason: reason.Reason{Rule: reason.LeverageTakesPass},
-				},
-			)
-		}
-		return choose.ByScore(fits, scores.Bounds, scores.Estimates), nil
+		return out, err
 	}
+	src, opts, err := e.leaveOneOut(gammas, e.passes+1)
+	if err != nil {
+		return nil, err
+	}
+	fits, scores, err := e.factors.LeaveOneOut(ctx, src, gammas, opts)
+	if err != nil {
+		return nil, err
+	}
+	if !e.factors.Method().IsDual() {
+		why := reason.Reason{Rule: reason.LeverageTakesPass}
+		e.passes++
+		e.record(Step{Stage: Choosing, Method: e.method, Passes: 1, Reason: why})
+		if e.spent == nil {
+			e.spent = append(e.spent, why)
+		}
+	}
+	return e.leftOutEvidence(fits, scores), nil
 }
 
-// chooseByQR tries the γ that were left out, with a QR factorisation of the rows. If columns are nearly dependent,
-// AᵀA loses the digits that decide about small γ. The method must be Exact, and the factorisations must be cheap.
-func (f *factored) chooseByQR(ctx context.Context, passes *int) error {
-	gammas := f.choice.BelowChoice()
-	if f.Candidates != nil {
-		gammas = slices.DeleteFunc(slices.Clone(f.choice.Unknown), func(g float64) bool { return g == 0 })
+// SharpenEach returns false, because only round-off widens the brackets.
+func (e *factorEvidence) SharpenEach(context.Context, choose.Needs, float64) (bool, error) {
+	return false, nil
+}
+
+// Sharpen tries the γ that were left out, with a QR factorisation of the rows. If columns are nearly dependent, AᵀA loses
+// the digits that decide about small γ. The method must be Exact, and the factorisations must be cheap.
+func (e *factorEvidence) Sharpen(
+	ctx context.Context,
+	needs choose.Needs,
+	c *choose.GammaChoice,
+) (better choose.Sharper, err error) {
+	if c == nil || !needs.Pass || needs.Labels || e.tried || e.factors.Method() == ridge.DualCG {
+		return better, nil
 	}
-	if len(gammas) == 0 || f.method != ridge.Exact || f.once || f.choice.IsFitted() || f.Select.Decides() ||
-		!f.isCheapByQR() {
-		return nil
+	e.tried = true
+	gammas := c.BelowChoice()
+	if e.Candidates != nil {
+		gammas = slices.DeleteFunc(slices.Clone(c.Unknown), func(g float64) bool { return g == 0 })
 	}
-	qr, err := f.factoriseQR(ctx, gammas, true)
+	if len(gammas) == 0 || e.method != ridge.Exact || e.once || c.IsFitted() || !e.isCheapByQR() {
+		return better, nil
+	}
+	qr, err := e.factoriseQR(ctx, gammas, true)
 	if large, ok := errors.AsType[*ridge.SizeError](err); ok {
-		f.record(
+		e.record(
 			Step{
 				Stage:  Reading,
 				Method: ridge.QR,
@@ -175,35 +171,29 @@ func (f *factored) chooseByQR(ctx context.Context, passes *int) error {
 				},
 			},
 		)
-		return nil
+		return better, nil
 	}
 	if err != nil {
-		return err
+		return better, err
 	}
-	f.record(
-		Step{
-			Stage:  Reading,
-			Method: ridge.QR,
-			Passes: 1,
-			Reason: reason.Reason{Rule: reason.LeftOutTakesQR, Numbers: []float64{float64(len(f.choice.Unknown))}},
-		},
-	)
-	*passes++
-	byQR, err := choose.Among(gammas, choose.GammaGrid{}, f.leftOutBy(ctx, qr, passes))
-	if _, singular := errors.AsType[*ridge.SingularError](err); singular {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	f.choice, err = f.choice.Merge(byQR, f.Candidates != nil)
-	if err != nil {
-		return err
-	}
-	if f.choice.Path[f.choice.Index].Method == ridge.QR {
-		f.factors = qr
-	}
-	return nil
+	why := reason.Reason{Rule: reason.LeftOutTakesQR, Numbers: []float64{float64(len(c.Unknown))}}
+	e.record(Step{Stage: Reading, Method: ridge.QR, Passes: 1, Reason: why})
+	e.passes++
+	e.spent = append(e.spent, why)
+	e.qr = qr
+	return choose.Sharper{More: &evidenceByQR{e}, Gammas: gammas}, nil
+}
+
+// evidenceByQR is the evidence of the second factorization.
+type evidenceByQR struct{ *factorEvidence }
+
+// Evidence returns leave-one-out errors with the factors of QR.
+func (e *evidenceByQR) Evidence(ctx context.Context, needs choose.Needs, gammas []float64) ([]choose.Evidence, error) {
+	own := *e.factorEvidence
+	own.factors = own.qr
+	out, err := own.Evidence(ctx, needs, gammas)
+	e.passes = own.passes
+	return out, err
 }
 
 // isCheapByQR reports whether QR factorisations for some forty γ take little time: each takes O(d³) time, and the
@@ -482,36 +472,6 @@ func (f *factored) solveEach(ctx context.Context, gammas []float64) ([]*ridge.So
 		}
 	}
 	return []*ridge.Solution{out}, status, nil
-}
-
-// chooseEach chooses a γ for each target by the brackets of the direct method.
-func (f *factored) chooseEach(ctx context.Context) ([]float64, error) {
-	gammas := choose.Ascending(f.eachCandidates())
-	if len(gammas) == 0 {
-		gammas = choose.GridFor(f.factors.MeanEigenvalue(), nil).Gammas
-	}
-	var candidates []choose.Candidate
-	var passes int
-	var err error
-	if f.Select.LeavesOut() {
-		candidates, err = f.leftOutBy(ctx, f.factors, &passes)(gammas)
-	} else {
-		var fits []*ridge.Solution
-		fits, err = f.factors.Scores(ctx, gammas)
-		candidates = choose.ByGCV(fits)
-	}
-	if err != nil {
-		return nil, err
-	}
-	f.each, err = choose.Each(f.Select, candidates)
-	if err != nil {
-		return nil, err
-	}
-	f.each.Passes, f.each.Whole = passes, true
-	if passes > 0 {
-		f.each.Spent = []reason.Reason{{Rule: reason.LeverageTakesPass}}
-	}
-	return f.each.Gammas, nil
 }
 
 func (f *factored) report(r *Result) {

@@ -63,7 +63,7 @@ func resolve(src dataset.Source, opts Options) (*job, error) {
 		}
 		labelled, src = src, opts.Classes.Encode(src)
 	}
-	once, asksLOO := dataset.Once(src), opts.Select.LeavesOut()
+	once, asksLOO := dataset.Once(src), opts.Select.Needs().Pass
 	if err := opts.fill(!once); err != nil {
 		return nil, err
 	}
@@ -111,7 +111,7 @@ func resolveSummary(src dataset.Source, sum *ridge.Summary, opts Options) (*job,
 		return nil, &OptionError{[]string{"Method"}, "a summary has no rows to factor"}
 	case opts.crossValidates():
 		return nil, &OptionError{[]string{"Folds"}, "a summary has no rows to deal into folds"}
-	case src == nil && opts.Select.LeavesOut():
+	case src == nil && opts.Select.Needs().Pass:
 		return nil, &OptionError{
 			[]string{"Select"},
 			"leave-one-out errors need a pass over the rows, and there is no source",
@@ -178,7 +178,7 @@ func (s counted) Dims() (n int64, d, t int) {
 // problem describes the job for [plan.Choose].
 func (j *job) problem() plan.Problem {
 	p := plan.Problem{
-		Method: j.Method, Rows: j.n, Dim: j.d, Targets: j.t, Gammas: j.Gammas, Grid: choose.GridSize, LeaveOneOut: j.Select.LeavesOut() && j.choosesGamma(),
+		Method: j.Method, Rows: j.n, Dim: j.d, Targets: j.t, Gammas: j.Gammas, Grid: choose.GridSize, LeaveOneOut: j.Select.Needs().Pass && j.choosesGamma(),
 		Size: j.Size, MaxBytes: j.MaxBytes, Once: j.once, Sparse: j.sparse,
 	}
 	p.NeedsSketch = j.whySketch()
@@ -215,7 +215,7 @@ func (j *job) choosesFromSketch(m ridge.Method) bool {
 
 // choosesByTrials reports whether DualCG chooses γ.
 func (j *job) choosesByTrials() bool {
-	return j.Select.LeavesOut() && !j.PerTarget && !j.columns.DependsOnRows() && j.n >= 0 && j.n <= plan.MaxTrialRows
+	return j.Select.Needs().Pass && !j.PerTarget && !j.columns.DependsOnRows() && j.n >= 0 && j.n <= plan.MaxTrialRows
 }
 
 // keepsApart reports whether the caller wants a summary that a fit by method m does not build.
@@ -236,7 +236,7 @@ func (j *job) checkMethod(m ridge.Method) error {
 		return &dataset.OnceError{What: "a sketch besides method " + m.String()}
 	case m.IsDirect() && j.needsSketch(m):
 		return &dataset.OnceError{What: "a choice from a sketch before method " + m.String()}
-	case j.Select.LeavesOut() && j.choosesGamma() && !(m.IsDirect() && m.For(j.n, j.d, nil).IsDual()):
+	case j.Select.Needs().Pass && j.choosesGamma() && !(m.IsDirect() && m.For(j.n, j.d, nil).IsDual()):
 		return &dataset.OnceError{What: "leave-one-out errors"}
 	case !m.IsDirect() && m != ridge.OneShot:
 		return &dataset.OnceError{What: "method " + m.String()}

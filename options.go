@@ -175,7 +175,7 @@ func (o *Options) fill(canReread bool) error {
 	}
 	o.Candidates = distinct(o.Candidates)
 	switch {
-	case o.Select == choose.CV && o.Folds == 0:
+	case o.Select.Needs().Folds && o.Folds == 0:
 		o.Folds = choose.DefaultFolds
 	case o.Select != choose.Auto:
 	case o.Folds != 0:
@@ -245,7 +245,7 @@ func (o *Options) Check() error {
 
 // checkGamma returns an error if the options do not allow γ.
 func (o *Options) checkGamma(gamma float64) error {
-	if o.Select.LeavesOut() && gamma == 0 {
+	if o.Select.Needs().Pass && gamma == 0 {
 		return &ridge.GammaError{Gamma: 0, Method: "leave-one-out"}
 	}
 	if o.Method == ridge.Auto && gamma == 0 && !o.choosesGamma() {
@@ -282,7 +282,7 @@ var optionRules = []optionRule{
 	{
 		[]string{"Select"},
 		"unknown criterion",
-		func(o *Options) bool { return o.Select < choose.Auto || o.Select > choose.BalancedAccuracy },
+		func(o *Options) bool { return !o.Select.IsValid() },
 	},
 	{
 		[]string{"Folds"},
@@ -299,7 +299,7 @@ var optionRules = []optionRule{
 	{
 		[]string{"Folds", "Select"},
 		"leave-one-out makes no folds",
-		func(o *Options) bool { return o.Folds != 0 && o.Select.LeavesOut() },
+		func(o *Options) bool { return o.Folds != 0 && o.Select.Needs().Pass },
 	},
 	{
 		[]string{"Folds", "Summarize"},
@@ -323,7 +323,7 @@ var optionRules = []optionRule{
 	{
 		[]string{"PerTarget", "Select"},
 		"an accuracy scores the decision between all classes, at one gamma",
-		func(o *Options) bool { return o.PerTarget && o.Select.Decides() },
+		func(o *Options) bool { return o.PerTarget && o.Select.Needs().Labels },
 	},
 	{
 		[]string{"Reducer", "Gather"},
@@ -335,11 +335,11 @@ var optionRules = []optionRule{
 	{
 		[]string{"Select", "Classes"},
 		"an accuracy is a score of a classification",
-		func(o *Options) bool { return o.Select.Decides() && o.Classes == nil },
+		func(o *Options) bool { return o.Select.Needs().Labels && o.Classes == nil },
 	},
 }
 
 // solvesZero reports whether Gammas contains 0 and no method is given.
 func (o *Options) solvesZero() bool { return o.Method == ridge.Auto && slices.Contains(o.Gammas, 0) }
 
-func (o *Options) crossValidates() bool { return o.Folds != 0 || o.Select == choose.CV }
+func (o *Options) crossValidates() bool { return o.Folds != 0 || o.Select.Needs().Folds }

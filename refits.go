@@ -11,43 +11,23 @@ import (
 	"github.com/fdridge/fdridge/ridge/reason"
 )
 
-// chooseByRefits chooses γ by cross-validation with a fit of its own for each fold. Columns without penalty need it:
-// the rows outside of a fold have a projection of their own, so that sketches of projected folds cannot be merged.
-func (s *sketched) chooseByRefits(ctx context.Context) (err error) {
-	gammas, path, err := s.smallPath()
+// refitFolds makes a cross-validation with a fit of its own for each fold. Columns without penalty need it: the rows
+// outside of a fold have a projection of their own, so that sketches of projected folds cannot be merged. path has the
+// solutions for all rows at gammas.
+func (s *sketched) refitFolds(ctx context.Context, gammas []float64, path []*ridge.Solution) ([]choose.Evidence, error) {
+	found, passes, err := s.heldOut(ctx, gammas)
 	if err != nil {
-		return err
-	}
-	found, passes, err := s.refitFolds(ctx, gammas)
-	if err != nil {
-		return err
+		return nil, err
 	}
 	s.passes += passes
 	why := reason.Reason{Rule: reason.FoldsNeedSketch}
 	s.record(Step{Stage: Choosing, Method: s.method, Passes: passes, Reason: why})
-	candidates, err := found.Candidates(ctx, path, s.Reducer)
-	if err != nil {
-		return err
-	}
-	if s.PerTarget {
-		s.each, err = choose.Each(choose.CV, candidates)
-		return err
-	}
-	s.choice, err = choose.Among(
-		gammas,
-		choose.GammaGrid{},
-		func([]float64) ([]choose.Candidate, error) { return candidates, nil },
-	)
-	if err != nil {
-		return err
-	}
-	s.choice.By, s.choice.Passes = choose.CV, s.passes
-	return nil
+	return found.Evidence(ctx, path, s.Reducer)
 }
 
-// refitFolds fits the rows outside of each fold at all gammas, and sums the squared errors on the rows of the fold. Row
-// i is in fold i mod Folds.
-func (j *job) refitFolds(ctx context.Context, gammas []float64) (found *choose.HeldOut, passes int, err error) {
+// heldOut fits the rows outside of each fold at all gammas, and sums the squared errors on the rows of the fold. Row i is
+// in fold i mod Folds.
+func (j *job) heldOut(ctx context.Context, gammas []float64) (found *choose.HeldOut, passes int, err error) {
 	found = &choose.HeldOut{Rounding: j.Rounding}
 	folds := int64(j.Folds)
 	for k := range folds {

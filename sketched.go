@@ -24,6 +24,9 @@ type sketched struct {
 	passes  int              // number of passes made to choose γ
 	journal int              // number of these passes recorded in Options.Journal
 	again   *mat.Dense       // where the next call of solve starts; nil for the default
+
+	spent      []reason.Reason // why each pass was made to choose γ, or why none was; nil if the summary was enough
+	solvedOpen bool            // solveCandidates has made its passes
 }
 
 // sketch builds a summary, and for cross-validation one per fold.
@@ -134,102 +137,159 @@ func (s *sketched) chooseGamma(ctx context.Context) ([]float64, error) {
 		return s.chooseEach(ctx)
 	}
 	var err error
-	switch s.Select {
-	case choose.CV:
-		if s.columns.DependsOnRows() {
-			err = s.chooseByRefits(ctx)
-			break
-		}
-		s.choice, err = s.cv.ChooseGamma(s.method == ridge.OneShot)
-	case choose.LOO, choose.Accuracy, choose.BalancedAccuracy:
-		err = s.chooseByLeaveOneOut(ctx)
-	default:
-		err = s.chooseByGCV(ctx)
-	}
+	s.choice, err = choose.Search(ctx, s.Select, s)
 	if err != nil {
 		return nil, err
+	}
+	if s.dealsSketches() {
+		s.choice.CV, s.choice.Unknown = s.cv, s.cv.Unknown
+		return []float64{s.choice.Gamma()}, nil
+	}
+	s.choice.Spent, s.choice.Whole = s.spent, s.current != s.sum && !s.Select.Needs().Folds
+	if s.spent != nil || s.Select.Needs().Folds {
+		s.choice.Passes = s.passes
 	}
 	return []float64{s.choice.Gamma()}, nil
 }
 
-// chooseByGCV chooses γ by GCV; chooseGamma lists the steps.
-func (s *sketched) chooseByGCV(ctx context.Context) (err error) {
-	s.choice, err = choose.Gamma(s.current, s.Candidates)
+// chooseEach chooses a γ for each target.
+func (s *sketched) chooseEach(ctx context.Context) (gammas []float64, err error) {
+	s.each, err = choose.SearchEach(ctx, s.Select, s)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	s.choice.Whole = s.current != s.sum
-	if s.isDecided() || s.method == ridge.OneShot {
-		return nil
-	}
-	why, err := s.computeGram(ctx, s.choice.RelativeExcess(), 0)
-	if err != nil {
-		return err
-	}
-	spent := []reason.Reason{why}
-	if s.current != s.sum {
-		s.choice, err = choose.Gamma(s.current, s.Candidates)
-		if err != nil {
-			return err
-		}
-	}
-	if before := s.passes; !s.isDecided() && s.dependsOnResiduals() && s.hasRoom() {
-		if err := s.solveCandidates(ctx); err != nil {
-			return err
-		}
-		spent = append(
-			spent,
-			reason.Reason{Rule: reason.CandidatesWereSolved, Numbers: []float64{float64(s.passes - before)}},
-		)
-	}
-	s.choice.Passes, s.choice.Spent, s.choice.Whole = s.passes, spent, s.current != s.sum
-	return nil
+	s.each.Passes, s.each.Whole, s.each.Spent = s.passes, s.current.HoldsGram(), s.spent
+	return s.each.Gammas, nil
 }
 
-// chooseByLeaveOneOut makes one pass for the leave-one-out errors. A pass before it may compute AᵀA.
-func (s *sketched) chooseByLeaveOneOut(ctx context.Context) error {
-	spent := []reason.Reason{{Rule: reason.LeverageTakesPass}}
-	if !s.sum.HoldsGram() && !math.IsInf(s.GammaTol, 1) && s.method != ridge.OneShot {
-		why, err := s.computeGram(ctx, -1, 0)
-		if err != nil {
-			return err
+// dealsSketches reports whether γ is chosen from sketches of folds.
+func (s *sketched) dealsSketches() bool { return s.Select.Needs().Folds && !s.columns.DependsOnRows() }
+
+// Summary returns the present summary.
+func (s *sketched) Summary() *ridge.Summary { return s.current }
+
+// Grid returns the given candidates or the default grid.
+func (s *sketched) Grid(needs choose.Needs) (choose.GammaGrid, error) {
+	given := s.eachCandidates()
+	switch {
+	case s.cv != nil && needs.Folds:
+		return choose.GammaGrid{Gammas: s.cv.Gammas, Fixed: true}, nil
+	case given != nil:
+		return choose.GammaGrid{Gammas: given, Fixed: true}, nil
+	case needs.Folds, s.PerTarget && needs.Pass:
+		return choose.GammaGrid{Gammas: choose.Grid(s.current, smallGrid), Fixed: true}, nil
+	case s.PerTarget:
+		gammas, err := choose.EachGrid(s.current)
+		return choose.GammaGrid{Gammas: gammas, Fixed: true}, err
+	}
+	return choose.DefaultGrid(s.current)
+}
+
+// Evidence returns the solutions of the sketch, and makes the passes that the criterion needs.
+func (s *sketched) Evidence(ctx context.Context, needs choose.Needs, gammas []float64) ([]choose.Evidence, error) {
+	if s.dealsSketches() && needs.Folds {
+		return s.evidenceOfFolds(gammas)
+	}
+	path, err := s.current.Path(gammas)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case needs.Folds:
+		return s.refitFolds(ctx, gammas, path)
+	case needs.Pass:
+		return s.leaveOut(ctx, gammas, path)
+	}
+	out := make([]choose.Evidence, len(path))
+	for i, f := range path {
+		out[i].Fit = f
+	}
+	return out, nil
+}
+
+// evidenceOfFolds returns the errors of the cross-validation. Without PerTarget, it returns the solutions, too.
+func (s *sketched) evidenceOfFolds(gammas []float64) ([]choose.Evidence, error) {
+	out := make([]choose.Evidence, len(gammas))
+	for i, g := range gammas {
+		out[i].Errors = s.cv.Errors(slices.Index(s.cv.Gammas, g), s.method == ridge.OneShot)
+	}
+	if s.PerTarget {
+		return out, nil
+	}
+	path, err := s.cv.Summary.Path(gammas)
+	for i, f := range path {
+		out[i].Fit = f
+	}
+	return out, err
+}
+
+// leaveOut makes one pass for the leave-one-out errors.
+func (s *sketched) leaveOut(ctx context.Context, gammas []float64, path []*ridge.Solution) ([]choose.Evidence, error) {
+	s.passes++
+	src, opts, err := s.leaveOneOut(gammas, s.passes)
+	if err != nil {
+		return nil, err
+	}
+	scores, err := ridge.LeaveOneOut(ctx, src, s.current, path, opts)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.poolLeftOut(ctx, gammas); err != nil {
+		return nil, err
+	}
+	why := reason.Reason{Rule: reason.LeverageTakesPass}
+	if len(s.spent) == 0 || s.spent[0].Rule != why.Rule {
+		s.spent = append([]reason.Reason{why}, s.spent...)
+	}
+	s.record(Step{Stage: Choosing, Method: s.method, Passes: 1, Reason: why})
+	return s.leftOutEvidence(path, scores), nil
+}
+
+// Sharpen makes a pass that computes AᵀA, and then passes that solve for the candidates that may be best. Before a
+// criterion that needs a pass, it only computes AᵀA.
+func (s *sketched) Sharpen(ctx context.Context, needs choose.Needs, c *choose.GammaChoice) (choose.Sharper, error) {
+	nothing := choose.Sharper{}
+	switch {
+	case c == nil && (s.sum.HoldsGram() || math.IsInf(s.GammaTol, 1) || s.method == ridge.OneShot):
+		return nothing, nil
+	case c == nil:
+		return nothing, s.spendOnGram(ctx, -1)
+	case needs != choose.Needs{}:
+		return nothing, nil
+	}
+	s.choice = c
+	if s.solvedOpen || s.isDecided() || s.method == ridge.OneShot {
+		return nothing, nil
+	}
+	if s.spent == nil {
+		err := s.spendOnGram(ctx, s.choice.RelativeExcess())
+		if err != nil || s.current != s.sum {
+			return choose.Sharper{Again: true}, err
 		}
-		spent = append(spent, why)
 	}
-	byGCV, err := choose.Gamma(s.current, s.Candidates)
-	if err != nil {
-		return err
+	if !s.dependsOnResiduals() || !s.hasRoom() {
+		return nothing, nil
 	}
-	s.choice, err = choose.Among(
-		s.Candidates,
-		choose.AroundGCV(byGCV),
-		func(gammas []float64) ([]choose.Candidate, error) {
-			path, err := s.current.Path(gammas)
-			if err != nil {
-				return nil, err
-			}
-			s.passes++
-			src, opts, err := s.leaveOneOut(gammas, s.passes)
-			if err != nil {
-				return nil, err
-			}
-			scores, err := ridge.LeaveOneOut(ctx, src, s.current, path, opts)
-			if err != nil {
-				return nil, err
-			}
-			if err := s.poolLeftOut(ctx, gammas); err != nil {
-				return nil, err
-			}
-			s.record(Step{Stage: Choosing, Method: s.method, Passes: 1, Reason: spent[0]})
-			return choose.ByScore(path, scores.Bounds, scores.Estimates), nil
-		},
-	)
-	if err != nil {
-		return err
+	s.solvedOpen = true
+	return s.solveCandidates(ctx)
+}
+
+// SharpenEach makes a pass that computes AᵀA.
+func (s *sketched) SharpenEach(ctx context.Context, needs choose.Needs, excess float64) (bool, error) {
+	if needs != (choose.Needs{}) || s.spent != nil || s.method == ridge.OneShot || excess <= s.GammaTol {
+		return false, nil
 	}
-	s.choice.AddUnknown(byGCV.Unknown)
-	s.choice.By, s.choice.Passes, s.choice.Spent, s.choice.Whole = s.Select, s.passes, spent, s.current != s.sum
-	return s.chooseByAccuracy()
+	err := s.spendOnGram(ctx, excess)
+	return s.current != s.sum, err
+}
+
+// spendOnGram calls computeGram and keeps the reason.
+func (s *sketched) spendOnGram(ctx context.Context, excess float64) error {
+	why, err := s.computeGram(ctx, excess, 0)
+	if err == nil {
+		s.spent = append(s.spent, why)
+	}
+	return err
 }
 
 // isDecided reports whether no candidate can be better by more than GammaTol.
@@ -296,8 +356,8 @@ func (s *sketched) pass() ridge.SolveOptions {
 	return o
 }
 
-// solveCandidates iterates for the possible candidates, then chooses again.
-func (s *sketched) solveCandidates(ctx context.Context) error {
+// solveCandidates iterates for the possible candidates.
+func (s *sketched) solveCandidates(ctx context.Context) (better choose.Sharper, err error) {
 	const tol = 1e-8
 	open := s.choice.Possible
 	gammas := make([]float64, len(open))
@@ -313,24 +373,18 @@ func (s *sketched) solveCandidates(ctx context.Context) error {
 	if short, ok := errors.AsType[*ridge.NotConvergedError](err); ok {
 		fits = short.Solutions
 	} else if err != nil {
-		return err
+		return better, err
 	}
-	path, passes := slices.Clone(s.choice.Path), 0
-	for k, i := range open {
-		path[i] = fits[k]
-		passes = max(passes, fits[k].Iterations)
+	passes := 0
+	for _, f := range fits {
+		better.Evidence = append(better.Evidence, choose.Evidence{Fit: f})
+		passes = max(passes, f.Iterations)
 	}
 	s.passes, s.journal = s.passes+passes, s.journal+passes
-	s.record(
-		Step{
-			Stage:  Choosing,
-			Method: opts.Method,
-			Passes: passes,
-			Reason: reason.Reason{Rule: reason.CandidatesWereSolved, Numbers: []float64{float64(passes)}},
-		},
-	)
-	s.choice, err = s.choice.Again(choose.ByGCV(path))
-	return err
+	why := reason.Reason{Rule: reason.CandidatesWereSolved, Numbers: []float64{float64(passes)}}
+	s.spent = append(s.spent, why)
+	s.record(Step{Stage: Choosing, Method: opts.Method, Passes: passes, Reason: why})
+	return better, nil
 }
 
 // chooseBands chooses penalties by GCV and scales the rows. If the error bounds leave the choice uncertain, a pass

@@ -1,100 +1,12 @@
 package fdridge
 
 import (
-	"context"
 	"math"
 	"slices"
 
-	"github.com/fdridge/fdridge/ridge"
 	"github.com/fdridge/fdridge/ridge/choose"
 	"github.com/fdridge/fdridge/ridge/reason"
 )
-
-// chooseEach chooses a γ for each target. If GCV does not decide for a target, a pass may compute AᵀA.
-func (s *sketched) chooseEach(ctx context.Context) (gammas []float64, err error) {
-	switch s.Select {
-	case choose.CV:
-		if s.columns.DependsOnRows() {
-			err = s.chooseByRefits(ctx)
-			break
-		}
-		s.each, err = s.cv.ChooseEach(s.method == ridge.OneShot)
-	case choose.LOO:
-		err = s.chooseEachByLeaveOneOut(ctx)
-	default:
-		err = s.chooseEachByGCV(ctx)
-	}
-	if err != nil {
-		return nil, err
-	}
-	s.each.Passes, s.each.Whole = s.passes, s.current.HoldsGram()
-	return s.each.Gammas, nil
-}
-
-// chooseEachByGCV compares all targets at the same candidates, before and after a pass that computes AᵀA.
-func (s *sketched) chooseEachByGCV(ctx context.Context) (err error) {
-	candidates := s.eachCandidates()
-	if candidates == nil {
-		candidates, err = choose.EachGrid(s.current)
-		if err != nil {
-			return err
-		}
-	}
-	s.each, err = choose.EachGCV(s.current, candidates)
-	if err != nil {
-		return err
-	}
-	excess := s.each.WorstExcess()
-	if s.method == ridge.OneShot || excess <= s.GammaTol {
-		return nil
-	}
-	why, err := s.computeGram(ctx, excess, 0)
-	if err != nil {
-		return err
-	}
-	if s.current != s.sum {
-		s.each, err = choose.EachGCV(s.current, candidates)
-		if err != nil {
-			return err
-		}
-	}
-	s.each.Spent = []reason.Reason{why}
-	return nil
-}
-
-func (s *sketched) chooseEachByLeaveOneOut(ctx context.Context) error {
-	gammas, path, err := s.smallPath()
-	if err != nil {
-		return err
-	}
-	s.passes++
-	src, opts, err := s.leaveOneOut(gammas, s.passes)
-	if err != nil {
-		return err
-	}
-	scores, err := ridge.LeaveOneOut(ctx, src, s.current, path, opts)
-	if err != nil {
-		return err
-	}
-	why := reason.Reason{Rule: reason.LeverageTakesPass}
-	s.record(Step{Stage: Choosing, Method: s.method, Passes: 1, Reason: why})
-	s.each, err = choose.EachLeftOut(gammas, scores)
-	if err != nil {
-		return err
-	}
-	s.each.Spent = []reason.Reason{why}
-	return nil
-}
-
-// smallPath returns the given candidates, or a small grid, and the solutions at these γ.
-func (s *sketched) smallPath() (gammas []float64, path []*ridge.Solution, err error) {
-	gammas = choose.Ascending(s.eachCandidates())
-	if len(gammas) == 0 {
-		gammas = choose.Grid(s.current, smallGrid)
-	}
-	path, err = s.current.Path(gammas)
-	return gammas, path, err
-}
 
 // smallGrid is the size of the default grid if each γ costs a product with all rows or a fit of each fold.
 const smallGrid = 25
@@ -115,7 +27,7 @@ func (j *job) blockOfTargets() int {
 		return j.t
 	}
 	numbers := 5 * float64(j.d)
-	if j.choosesGamma() && j.Select != choose.GCV {
+	if j.choosesGamma() && j.Select.Needs() != (choose.Needs{}) {
 		numbers += 3 * float64(max(len(j.Candidates), smallGrid)) * float64(j.d)
 	}
 	const bytes = 1 << 29

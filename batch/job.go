@@ -43,7 +43,7 @@ func (j *Job) Fit(ctx context.Context, src dataset.Source, opts fdridge.Options)
 			"batch: Journal, Reducer, Summarize, Merge and Gather must be nil, because the job sets them",
 		)
 	}
-	if opts.Select == choose.CV && opts.Folds == 0 {
+	if opts.Select.Needs().Folds && opts.Folds == 0 {
 		opts.Folds = choose.DefaultFolds
 	}
 	if j.file != nil {

@@ -69,16 +69,7 @@ func fitCommand(mpi joiner) *cobra.Command {
 	o.Flags.Register(c.Flags())
 	o.RegisterPart(c.Flags())
 	o.sketchFlags.register(c.Flags())
-	o.solveFlags.register(
-		c.Flags(),
-		"auto, one-shot, cg, galerkin, newton, exact or dual",
-		true,
-		"gcv",
-		"loo",
-		"cv",
-		"accuracy",
-		"balanced-accuracy",
-	)
+	o.solveFlags.register(c.Flags(), "auto, one-shot, cg, galerkin, newton, exact or dual", true)
 	c.Flags().StringVar(&o.save, "save-sketch", "", "write the sketch to FILE, for solve, merge and predict --interval")
 	c.Flags().IntVar(&o.cv, "cv", 0, "choose by cross-validation with K folds (default 5 with --select cv)")
 	c.Flags().BoolVar(&o.mpi, "mpi", false, "run as one rank of mpirun or srun (needs a build with -tags mpi)")
@@ -94,8 +85,8 @@ func fitCommand(mpi joiner) *cobra.Command {
 
 // check validates the flags before any data are read.
 func (o *fitOptions) check() error {
-	if o.selectBy == "cv" && o.cv == 0 {
-		o.cv = 5
+	if o.criterion().Needs().Folds && o.cv == 0 {
+		o.cv = choose.DefaultFolds
 	}
 	err := cli.FirstError(
 		o.Flags.Check(),
@@ -115,8 +106,8 @@ func (o *fitOptions) check() error {
 	switch {
 	case err != nil:
 		return err
-	case o.cv != 0 && o.selectBy == "gcv":
-		return cli.BadInput("--cv: --select gcv has no folds; leave out one of the two")
+	case o.cv != 0 && o.criterion() != choose.Auto && o.criterion().Needs() == (choose.Needs{}):
+		return cli.BadInput("--cv: --select %s has no folds; leave out one of the two", o.criterion())
 	case o.mpi && s.Part != "":
 		return cli.BadInput("--part: with --mpi each rank already reads a part")
 	case o.predict != "" && filepath.Ext(o.out) != ".npy":

@@ -79,12 +79,12 @@ func newSolveFlags() solveFlags {
 	return solveFlags{gammaFlags: gammaFlags{gamma: cli.Single{Hint: "; several are one list, G,G"}}}
 }
 
-// register adds the flags. methodHelp is the help text of --method, and criteria are the allowed values of --select.
-// allowDirect adds the methods that need no sketch to the values of --method.
-func (o *solveFlags) register(f *pflag.FlagSet, methodHelp string, allowDirect bool, criteria ...string) {
-	o.gammaFlags.register(f, criteria)
+// register adds the flags. methodHelp is the help text of --method. hasRows means that the command always reads rows: it
+// then has the methods and criteria that need no sketch, too.
+func (o *solveFlags) register(f *pflag.FlagSet, methodHelp string, hasRows bool) {
+	o.gammaFlags.register(f, criteriaFor(hasRows))
 	f.StringVar(&o.methodName, "method", "auto", methodHelp)
-	cli.SetValues(f, "method", methodNames(allowDirect)...)
+	cli.SetValues(f, "method", methodNames(hasRows)...)
 	f.Float64Var(&o.tol, "tol", 1e-8, "bound to prove on the relative error of the coefficients")
 	f.IntVar(&o.maxPasses, "max-passes", 500, "maximum number of passes after the first")
 	f.StringVar(&o.out, "out", "", "write the model to FILE, as JSON, or as arrays if it ends in .npz")

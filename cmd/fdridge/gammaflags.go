@@ -22,6 +22,17 @@ type gammaFlags struct {
 	auto   bool // choose γ among gammas, or on a grid without gammas
 }
 
+// criteriaFor returns the names of the criteria. If hasRows is false, there are no labels, and no rows for folds.
+func criteriaFor(hasRows bool) []string {
+	var out []string
+	for _, by := range choose.Criteria() {
+		if needs := by.Needs(); hasRows || !needs.Folds && !needs.Labels {
+			out = append(out, by.String())
+		}
+	}
+	return out
+}
+
 // register adds the flags. criteria are the values of --select.
 func (o *gammaFlags) register(f *pflag.FlagSet, criteria []string) {
 	f.Var(&o.gamma, "gamma", "regularisation, alpha in sklearn: G, list, auto, auto:LIST (default auto)")
@@ -56,10 +67,7 @@ func (o *gammaFlags) check(zero bool) error {
 		return nil
 	}
 	if _, err := choose.ParseCriterion(o.selectBy); err != nil {
-		return cli.BadInput(
-			"--select: %q must be one of auto, gcv, loo, cv, accuracy, balanced-accuracy",
-			excerpt.Of(o.selectBy),
-		)
+		return cli.BadInput("--select: %q must be one of %s", excerpt.Of(o.selectBy), choose.Names(", "))
 	}
 	if !o.auto {
 		return cli.BadInput("--select: it needs --gamma auto")

@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -52,7 +53,7 @@ func solveCommand() *cobra.Command {
 		},
 	}
 	o.in.Unpiped = "refining needs several passes: write the rows to a file, or leave out --data for the one-shot solution"
-	o.solveFlags.register(c.Flags(), "auto, one-shot, cg, galerkin or newton", false, "gcv", "loo")
+	o.solveFlags.register(c.Flags(), "auto, one-shot, cg, galerkin or newton", false)
 	f := c.Flags()
 	f.Var(&o.in.Data, "data", "all rows of the sketch, to refine the solution by passes over them")
 	o.in.RegisterText(f)
@@ -76,10 +77,13 @@ func (o *solveOptions) check() error {
 		return err
 	}
 	switch {
-	case o.selectBy == "cv":
-		return cli.BadInput("--select: a sketch has no rows for cross-validation; use gcv or loo")
-	case o.selectBy == "loo" && !o.in.Data.Given:
-		return cli.BadInput("--select: loo needs the rows, --data")
+	case o.criterion().Needs().Folds:
+		return cli.BadInput(
+			"--select: a sketch has no rows for cross-validation; use %s",
+			strings.Join(criteriaFor(false), " or "),
+		)
+	case o.criterion().Needs().Pass && !o.in.Data.Given:
+		return cli.BadInput("--select: %s needs the rows, --data", o.criterion())
 	case o.in.Data.Given && o.method == ridge.OneShot:
 		return cli.BadInput("--data: --method one-shot reads no rows")
 	case !o.in.Data.Given && o.method != ridge.OneShot && o.method != ridge.Auto:

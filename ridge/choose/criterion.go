@@ -2,22 +2,24 @@ package choose
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/fdridge/fdridge/internal/badinput"
+	"github.com/fdridge/fdridge/ridge"
 )
 
-// A Criterion is a score by which γ is chosen. It is summed over all targets.
+// A Criterion is a score by which γ is chosen. The table criteria defines all criteria.
 type Criterion int
 
 const (
 	// Auto selects LOO if the rows can be read again for the choice, and GCV otherwise.
 	Auto Criterion = iota
-	// GCV is generalised cross-validation, n·RSS(x*)/(n − df)², see [LeastGCV].
+	// GCV is generalised cross-validation, n·RSS(x*)/(n − df)², see [LeastGCV]. It is summed over all targets.
 	GCV
-	// LOO is the mean squared leave-one-out error of the exact solution, see [ridge.LeaveOneOut]. scikit-learn's RidgeCV
-	// uses LOO by default.
+	// LOO is the mean squared leave-one-out error of the exact solution, see [ridge.LeaveOneOut]. It is summed over all
+	// targets. scikit-learn's RidgeCV uses LOO by default.
 	LOO
-	// CV is cross-validation with folds, see [CrossValidate].
+	// CV is cross-validation with folds, see [CrossValidate]. It is summed over all targets.
 	CV
 	// Accuracy and BalancedAccuracy are scores of a classification. Each row is classified by the exact solution of all
 	// other rows. The score is 1 minus the accuracy or balanced accuracy, rounded to float64. See
@@ -26,40 +28,201 @@ const (
 	BalancedAccuracy
 )
 
-var criteria = [...]string{"auto", "gcv", "loo", "cv", "accuracy", "balanced-accuracy"}
+// criteria is the table of all criteria. A new criterion is a row of this table. Everything else follows from the row:
+// the search, the names of flags, JSON and Python, and the words of reports.
+var criteria = [...]definition{
+	Auto: {name: "auto"},
+	GCV: {
+		name: "gcv",
+		scores: func(e *Evidence) []Score {
+			return scoresOf(e.Fit, func(o *ridge.Target) ridge.Interval { return o.GCV })
+		},
+		each:  EachScore,
+		words: Words{Score: "GCV"},
+	},
+	LOO: {
+		name:   "loo",
+		needs:  Needs{Pass: true},
+		scores: func(e *Evidence) []Score { return e.Errors },
+		words: Words{
+			Score:   "leave-one-out error",
+			Field:   "loo",
+			Axis:    "squared error of a left-out row",
+			Caption: "Each row is predicted by the exact fit to the others.",
+			Legend:  "leave-one-out: mean squared error of predicting each row by the exact fit to all other rows.",
+		},
+	},
+	CV: {
+		name:   "cv",
+		needs:  Needs{Folds: true},
+		scores: func(e *Evidence) []Score { return e.Errors },
+		words: Words{
+			Score:   "cross-validated error",
+			Field:   "cv",
+			Axis:    "squared error of a held-out row",
+			Caption: "Each row is predicted by the fit without its fold.",
+			Legend:  "cross-validated: mean squared error of predicting each row by the fit without its fold.",
+		},
+	},
+	Accuracy: {
+		name:   "accuracy",
+		needs:  Needs{Pass: true, Labels: true},
+		scores: func(e *Evidence) []Score { return errorRate(e.Decisions.Accuracy()) },
+		among:  LOO,
+		words: Words{
+			Score:   "leave-one-out error rate",
+			Field:   "error_rate",
+			Axis:    "share of wrong decisions",
+			Caption: "The exact fit to the others decides about each row.",
+			Legend: "leave-one-out error rate: 1 minus the accuracy of deciding about each row by the exact fit to " +
+				"all other rows.",
+		},
+	},
+	BalancedAccuracy: {
+		name:   "balanced-accuracy",
+		needs:  Needs{Pass: true, Labels: true},
+		scores: func(e *Evidence) []Score { return errorRate(e.Decisions.Balanced()) },
+		among:  LOO,
+		words: Words{
+			Score:   "balanced error rate",
+			Field:   "error_rate",
+			Axis:    "mean share of wrong decisions in a class",
+			Caption: "The exact fit to the others decides about each row.",
+			Legend: "balanced error rate: 1 minus the balanced accuracy of deciding about each row by the exact fit to " +
+				"all other rows.",
+		},
+	},
+}
 
-// LeavesOut reports whether the score requires the leave-one-out predictions of all rows.
-func (c Criterion) LeavesOut() bool { return c == LOO || c.Decides() }
+// A definition is a row of the table criteria.
+type definition struct {
+	name  string
+	needs Needs
+	// scores returns a score for each target, or one for all targets.
+	scores func(e *Evidence) []Score
+	// each, if not nil, returns the scores of every target and γ from a summary, without solutions. Element j·k + i is
+	// for target j and gammas[i], for k values of γ.
+	each func(sum *ridge.Summary, gammas []float64) ([]ridge.Interval, error)
+	// among, if not Auto, is the criterion whose search finds the candidates. The score is then an error rate, one for
+	// all targets.
+	among Criterion
+	words Words
+}
 
-// Decides reports whether the score counts correctly classified rows.
-func (c Criterion) Decides() bool { return c == Accuracy || c == BalancedAccuracy }
+// Needs describes the evidence of a criterion, besides the certificates of solutions.
+type Needs struct {
+	Pass   bool // a pass that predicts each row by the exact solution of all other rows
+	Folds  bool // the squared errors of folds
+	Labels bool // the labels of a classification
+}
+
+// Words are the texts about a criterion.
+type Words struct {
+	Score   string // the name of the score
+	Field   string // the JSON member with the scores of a γ; "" if its certificates contain them
+	Axis    string // the label of a chart's axis
+	Caption string // the sentence below a chart
+	Legend  string // the sentence below the table of the text report
+}
+
+// A Score is what is known of a score: a bracket and an estimate inside it. A NaN estimate stands for the midpoint.
+type Score struct {
+	Bracket  ridge.Interval
+	Estimate float64
+}
+
+// Evidence is what is known about one γ.
+type Evidence struct {
+	Fit *ridge.Solution // the solution; nil if the criterion takes only Errors
+	// Errors holds the mean squared error of each target, if each row is predicted from other rows. It is nil unless the
+	// criterion needs a pass or folds.
+	Errors []Score
+	// Decisions scores the classification of each row by the solution of all other rows. It is nil without labels.
+	Decisions Decisions
+}
+
+// Decisions has the scores of a classification. Both are estimates with brackets. See package ridge/classes.
+type Decisions interface {
+	Accuracy() (float64, ridge.Interval)
+	Balanced() (float64, ridge.Interval)
+}
+
+// Criteria returns all criteria except Auto.
+func Criteria() []Criterion {
+	out := make([]Criterion, 0, len(criteria)-1)
+	for c := GCV; c.IsValid(); c++ {
+		out = append(out, c)
+	}
+	return out
+}
+
+// IsValid reports whether c is Auto or a criterion.
+func (c Criterion) IsValid() bool { return c >= 0 && int(c) < len(criteria) }
+
+// of returns the definition of c. An unknown criterion has the definition of Auto.
+func (c Criterion) of() *definition {
+	if !c.IsValid() {
+		c = Auto
+	}
+	return &criteria[c]
+}
+
+// Needs returns the evidence that c needs.
+func (c Criterion) Needs() Needs { return c.of().needs }
+
+// Words returns the texts about c.
+func (c Criterion) Words() Words { return c.of().words }
+
+// IsErrorRate reports whether the score is one error rate for all targets.
+func (c Criterion) IsErrorRate() bool { return c.of().among != Auto }
+
+// scoresOf returns a score for each target of a solution.
+func scoresOf(f *ridge.Solution, bracket func(o *ridge.Target) ridge.Interval) []Score {
+	var out []Score
+	for j := range f.Targets {
+		out = append(out, middle(bracket(&f.Targets[j])))
+	}
+	return out
+}
+
+// errorRate returns 1 minus a share of right decisions.
+func errorRate(value float64, right ridge.Interval) []Score {
+	return []Score{{Bracket: ridge.Interval{Lo: 1 - right.Hi, Hi: 1 - right.Lo}, Estimate: 1 - value}}
+}
 
 func (c Criterion) String() string {
-	if c < 0 || int(c) >= len(criteria) {
+	if !c.IsValid() {
 		return fmt.Sprintf("Criterion(%d)", int(c))
 	}
-	return criteria[c]
+	return c.of().name
 }
 
 // ParseCriterion returns the criterion with the given name, or an error if there is none.
 func ParseCriterion(name string) (Criterion, error) {
-	for i, v := range criteria {
-		if v == name {
+	for i := range criteria {
+		if criteria[i].name == name {
 			return Criterion(i), nil
 		}
 	}
-	return 0, badinput.Errorf(
-		"ridge: %q is not a criterion; use auto, gcv, loo, cv, accuracy or balanced-accuracy",
-		name,
-	)
+	return 0, badinput.Errorf("ridge: %q is not a criterion; use %s", name, Names(" or "))
+}
+
+// Names returns the names of all criteria, separated by commas. The text last separates the last two names.
+func Names(last string) string {
+	var names []string
+	for i := range criteria {
+		names = append(names, criteria[i].name)
+	}
+	end := len(names) - 1
+	return strings.Join(names[:end], ", ") + last + names[end]
 }
 
 // MarshalText returns the name, as String does. If the criterion is unknown, the error is [ridge.ErrInput].
 func (c Criterion) MarshalText() ([]byte, error) {
-	if c < 0 || int(c) >= len(criteria) {
+	if !c.IsValid() {
 		return nil, badinput.Errorf("ridge: %v is not a criterion", c)
 	}
-	return []byte(criteria[c]), nil
+	return []byte(c.of().name), nil
 }
 
 // UnmarshalText reads the output of MarshalText, see [ParseCriterion].

@@ -195,9 +195,13 @@ func Gamma(sum *ridge.Summary, candidates []float64) (*GammaChoice, error) {
 	if err != nil {
 		return nil, err
 	}
-	return Among(candidates, grid, func(gammas []float64) ([]Candidate, error) {
+	return among(GCV, candidates, grid, func(gammas []float64) ([]Candidate, error) {
 		path, err := sum.Path(gammas)
-		return ByGCV(path), err
+		out := make([]Candidate, len(path))
+		for i, f := range path {
+			out[i] = candidate(GCV, &Evidence{Fit: f})
+		}
+		return out, err
 	})
 }
 
@@ -209,30 +213,15 @@ type Candidate struct {
 	Estimates []float64
 }
 
-// ByScore returns candidates with the given solutions, scores and estimates. A nil estimates stands for the midpoints
-// of scores.
-func ByScore(fits []*ridge.Solution, scores [][]ridge.Interval, estimates [][]float64) []Candidate {
-	out := make([]Candidate, len(fits))
-	for i, f := range fits {
-		out[i] = Candidate{Fit: f, Scores: scores[i]}
-		for k, v := range scores[i] {
-			at := math.NaN()
-			if estimates != nil {
-				at = estimates[i][k]
-			}
-			out[i].Estimates = append(out[i].Estimates, interval.Interval(v).Estimate(at))
-		}
-	}
-	return out
-}
-
-// ByGCV returns candidates with the given solutions and with GCV as their scores.
-func ByGCV(fits []*ridge.Solution) []Candidate { return ByScore(fits, gcvOf(fits), nil) }
-
-// Among chooses from the candidates that find returns for gammas. If gammas is nil, Among uses the γ of grid, except
-// small γ whose scores are not known well, see [GammaGrid]. It extends the grid as [Gamma] does. Candidates with a
-// singular system are left out.
-func Among(gammas []float64, grid GammaGrid, find func(gammas []float64) ([]Candidate, error)) (*GammaChoice, error) {
+// among chooses by the criterion by from the candidates that find returns for gammas. If gammas is nil, among uses the γ
+// of grid, except small γ whose scores are not known well, see [GammaGrid]. It extends the grid as [Gamma] does.
+// Candidates with a singular system are left out.
+func among(
+	by Criterion,
+	gammas []float64,
+	grid GammaGrid,
+	find func(gammas []float64) ([]Candidate, error),
+) (*GammaChoice, error) {
 	extend := gammas == nil
 	if extend {
 		gammas = grid.Gammas
@@ -241,7 +230,7 @@ func Among(gammas []float64, grid GammaGrid, find func(gammas []float64) ([]Cand
 	if err != nil {
 		return nil, err
 	}
-	best, err := chooseCandidate(all)
+	best, err := chooseCandidate(by, all)
 	for more := 0; err == nil && extend && more < maxExtensions; more++ {
 		outside := gammasBeyond(gammasOf(best.Path), best.Index, min(len(grid.Gammas), GridSize)/2)
 		if len(outside) == 0 {
@@ -253,7 +242,7 @@ func Among(gammas []float64, grid GammaGrid, find func(gammas []float64) ([]Cand
 		}
 		all = slices.Concat(all, found)
 		slices.SortFunc(all, func(a, b Candidate) int { return cmp.Compare(a.Fit.Gamma, b.Fit.Gamma) })
-		next, err := chooseCandidate(all)
+		next, err := chooseCandidate(by, all)
 		if err != nil {
 			return nil, err
 		}
@@ -392,8 +381,8 @@ func gammasOf(path []*ridge.Solution) []float64 {
 	return out
 }
 
-func chooseCandidate(all []Candidate) (*GammaChoice, error) {
-	c := &GammaChoice{By: GCV}
+func chooseCandidate(by Criterion, all []Candidate) (*GammaChoice, error) {
+	c := &GammaChoice{By: by}
 	for _, one := range all {
 		c.Path, c.Scores, c.Estimates = append(c.Path, one.Fit), append(c.Scores, one.Scores), append(c.Estimates, one.Estimates)
 	}
@@ -404,9 +393,23 @@ func chooseCandidate(all []Candidate) (*GammaChoice, error) {
 
 // Again returns a choice by the same criterion from other solutions or scores at the same γ.
 func (c *GammaChoice) Again(all []Candidate) (*GammaChoice, error) {
-	next, err := chooseCandidate(all)
-	next.By, next.Unknown = c.By, c.Unknown
+	next, err := chooseCandidate(c.By, all)
+	next.Unknown = c.Unknown
 	return next, err
+}
+
+// Errors returns the scores of γ number i for each target: r.Fitted if oneShot is true, otherwise r.Ridge. The estimates
+// are the midpoints of r.Fitted.
+func (r *CVResult) Errors(i int, oneShot bool) []Score {
+	brackets := r.Ridge
+	if oneShot {
+		brackets = r.Fitted
+	}
+	var out []Score
+	for j, v := range brackets[i] {
+		out = append(out, Score{v, interval.Interval(r.Fitted[i][j]).Mid()})
+	}
+	return out
 }
 
 // ChooseGamma chooses γ by r.Fitted if oneShot is true, otherwise by r.Ridge. Errors are summed over all targets.

@@ -92,16 +92,16 @@ func TestUnknownIsLeftOut(t *testing.T) {
 		return out, nil
 	}
 	gammas := []float64{1, 2, 3, 4, 5}
-	byDefault, err := Among(nil, GammaGrid{Gammas: gammas}, find)
+	byDefault, err := among(GCV, nil, GammaGrid{Gammas: gammas}, find)
 	if err != nil || byDefault.Gamma() != 4 || !slices.Equal(gammasOf(byDefault.Path), []float64{3, 4, 5}) ||
 		!slices.Equal(byDefault.Unknown, []float64{1, 2}) {
 		t.Errorf("%+v, %v", byDefault, err)
 	}
-	kept, err := Among(nil, GammaGrid{Gammas: gammas, Keep: 4}, find)
+	kept, err := among(GCV, nil, GammaGrid{Gammas: gammas, Keep: 4}, find)
 	if err != nil || !slices.Equal(kept.Unknown, []float64(nil)) || len(kept.Path) != 5 {
 		t.Errorf("%+v, %v", kept, err)
 	}
-	given, err := Among(gammas, GammaGrid{}, find)
+	given, err := among(GCV, gammas, GammaGrid{}, find)
 	if err != nil || len(given.Path) != 5 || len(given.Unknown) > 0 {
 		t.Errorf("%+v, %v", given, err)
 	}
@@ -121,7 +121,7 @@ func TestMerge(t *testing.T) {
 				},
 			)
 		}
-		c, err := chooseCandidate(all)
+		c, err := chooseCandidate(GCV, all)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -153,7 +153,7 @@ func TestChooseAgain(t *testing.T) {
 			{two, []ridge.Interval{{Lo: 3, Hi: 4}}, []float64{3}},
 		}
 	}
-	first, err := chooseCandidate(of(4))
+	first, err := chooseCandidate(GCV, of(4))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -172,7 +172,7 @@ func TestGCVExcessOfEqualEstimates(t *testing.T) {
 			f.Targets[0].GCV = ridge.Interval{Lo: gcv, Hi: gcv}
 			all = append(all, Candidate{f, []ridge.Interval{{Lo: 0, Hi: at}}, []float64{at}})
 		}
-		c, err := chooseCandidate(all)
+		c, err := chooseCandidate(GCV, all)
 		if err != nil {
 			t.Fatal(err)
 		}

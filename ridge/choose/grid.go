@@ -33,6 +33,10 @@ func gridAround(mean float64, k int) []float64 {
 	return out
 }
 
+// DefaultGrid returns the default candidates of [Gamma] for the rows of sum. The error is [ridge.ErrEmpty] if there are
+// no rows.
+func DefaultGrid(sum *ridge.Summary) (GammaGrid, error) { return gridOf(sum, GridSize) }
+
 // gridOf returns the extended [Grid] of sum with k γ.
 func gridOf(sum *ridge.Summary, k int) (GammaGrid, error) {
 	spec, err := sum.Spectrum()
@@ -52,6 +56,10 @@ func gridOf(sum *ridge.Summary, k int) (GammaGrid, error) {
 type GammaGrid struct {
 	Gammas []float64
 	Keep   int
+	// Fixed means that all of Gammas are candidates, and that there are no others.
+	Fixed bool
+	// Small means that the grid is small enough for a criterion that needs a pass, see [Search].
+	Small bool
 }
 
 // AroundGCV returns the grid for leave-one-out errors: 11 γ from a tenth to 10⁶ times the γ that GCV chooses. The
@@ -81,7 +89,7 @@ func AroundMean(mean float64) GammaGrid {
 	if !(mean > 0x1p-1000) { // the smallest γ would underflow
 		mean = 1
 	}
-	out := GammaGrid{}
+	out := GammaGrid{Small: true}
 	for _, at := range [...]float64{-1, -0.5, 0, 0.5, 1, 1.5, 2, 3, 4} {
 		if g := mean * math.Pow(10, at); !math.IsInf(g, 0) {
 			out.Gammas = append(out.Gammas, g)

@@ -148,10 +148,10 @@ func (h *HeldOut) add(at int, b dataset.Block, intervals []ridge.Interval) {
 // heldNumbers is the number of sums for each γ and target.
 const heldNumbers = 3
 
-// Candidates returns a candidate for each solution in path, the solutions for all rows. The score is the mean squared
-// error over all folds, with sample weights. If several processes share the rows, reduce overwrites its argument with
+// Evidence returns the evidence at each solution in path, the solutions for all rows. Errors has the mean squared errors
+// over all folds, with sample weights. If several processes share the rows, reduce overwrites its argument with
 // the sum over all processes; otherwise it is nil.
-func (h *HeldOut) Candidates(ctx context.Context, path []*ridge.Solution, reduce ridge.Reducer) ([]Candidate, error) {
+func (h *HeldOut) Evidence(ctx context.Context, path []*ridge.Solution, reduce ridge.Reducer) ([]Evidence, error) {
 	ctx = background.IfNil(ctx)
 	if h.targets == 0 || len(h.sums) != len(path)*h.targets {
 		return nil, rows.Unfit("held-out errors for another number of γ than %d", len(path))
@@ -172,9 +172,9 @@ func (h *HeldOut) Candidates(ctx context.Context, path []*ridge.Solution, reduce
 		return nil, rows.Unfit("held-out rows without weight")
 	}
 	round := (16 + n*n*roundoff.Unit + workers) * roundoff.Eps
-	var out []Candidate
+	var out []Evidence
 	for g, f := range path {
-		one := Candidate{Fit: f}
+		one := Evidence{Fit: f}
 		for j := range h.targets {
 			at := 2 + heldNumbers*(g*h.targets+j)
 			v := interval.PerWeight(
@@ -185,8 +185,7 @@ func (h *HeldOut) Candidates(ctx context.Context, path []*ridge.Solution, reduce
 			if !(v.Hi <= math.MaxFloat64/2) || math.IsNaN(v.Lo) {
 				v = interval.Nonnegative()
 			}
-			one.Scores = append(one.Scores, ridge.Interval(v))
-			one.Estimates = append(one.Estimates, v.Estimate(found[at+2]/weight))
+			one.Errors = append(one.Errors, Score{ridge.Interval(v), v.Estimate(found[at+2] / weight)})
 		}
 		out = append(out, one)
 	}

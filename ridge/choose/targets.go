@@ -97,15 +97,7 @@ func EachGCV(sum *ridge.Summary, candidates []float64) (*TargetChoice, error) {
 			return nil, err
 		}
 	}
-	scores, err := EachScore(sum, gammas)
-	if err != nil {
-		return nil, err
-	}
-	g := len(gammas)
-	return each(GCV, gammas, sum.Config().Targets, func(i, j int) (ridge.Interval, float64) {
-		v := scores[j*g+i]
-		return v, interval.Interval(v).Mid()
-	}), nil
+	return eachOf(GCV, sum, gammas, EachScore)
 }
 
 // Ascending returns the γ in ascending order, without duplicates.
@@ -113,36 +105,6 @@ func Ascending(gammas []float64) []float64 {
 	gammas = slices.Clone(gammas)
 	slices.Sort(gammas)
 	return slices.Compact(gammas)
-}
-
-// EachLeftOut chooses γ for each target by leave-one-out errors. gammas must be ascending, and scores must be the
-// result of [ridge.LeaveOneOut] for gammas. The error is [ridge.ErrShape] if scores is nil or has another number of γ.
-func EachLeftOut(gammas []float64, scores *ridge.LeftOutScores) (*TargetChoice, error) {
-	if scores == nil || len(scores.Bounds) != len(gammas) || len(gammas) == 0 {
-		return nil, rows.Unfit("leave-one-out errors for other γ than the %d given", len(gammas))
-	}
-	return each(LOO, gammas, len(scores.Bounds[0]), func(i, j int) (ridge.Interval, float64) {
-		return scores.Bounds[i][j], scores.Estimates[i][j]
-	}), nil
-}
-
-// Each chooses γ for each target among candidates in ascending order of γ, by their scores. The error is
-// [ridge.ErrShape] if there are no candidates, or if their numbers of targets differ.
-func Each(by Criterion, candidates []Candidate) (*TargetChoice, error) {
-	if len(candidates) == 0 {
-		return nil, rows.Unfit("no candidates to choose from")
-	}
-	t := len(candidates[0].Scores)
-	var gammas []float64
-	for _, c := range candidates {
-		if len(c.Scores) != t || len(c.Estimates) != t || c.Fit == nil {
-			return nil, rows.Unfit("candidates with different numbers of targets")
-		}
-		gammas = append(gammas, c.Fit.Gamma)
-	}
-	return each(by, gammas, t, func(i, j int) (ridge.Interval, float64) {
-		return candidates[i].Scores[j], candidates[i].Estimates[j]
-	}), nil
 }
 
 // ChooseEach chooses γ for each target by r.Fitted if oneShot is true, otherwise by r.Ridge.

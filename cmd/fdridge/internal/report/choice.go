@@ -1,6 +1,7 @@
 package report
 
 import (
+	"encoding/json"
 	"fmt"
 	"math"
 	"slices"
@@ -63,81 +64,72 @@ type wording struct {
 // A point holds the certificates and scores at one γ.
 type point struct {
 	model.Record
-	CV  brackets `json:"cv,omitempty"`
-	LOO brackets `json:"loo,omitempty"`
-
-	ErrorRate brackets `json:"error_rate,omitempty"` // one bracket for all targets: 1 minus the (balanced) accuracy
+	field  string   // the JSON member of scores, see [choose.Words]
+	scores brackets // the scores by which γ was chosen; nil if the certificates contain them
 }
 
-// pointNames are the JSON names of the fields of a point, in order of output.
-var pointNames = []string{
-	"gamma",
-	"effective_dimension",
-	"rss",
-	"gcv",
-	"cv",
-	"loo",
-	"error_rate",
-	"relative_error_bound",
-}
-
-// A criterion holds the texts about one criterion for choosing γ, such as GCV.
-type criterion struct {
-	score, axis     string // name of the score, and label of the chart's axis
-	caption, legend string // below the chart, and below the table of the text report
-	isRate          bool   // the score is one error rate for all targets
-}
-
-// criteria holds the texts of all criteria. The keys are the values of choice.By.
-var criteria = map[string]criterion{
-	"gcv": {score: "GCV"},
-	"loo": {
-		"leave-one-out error", "squared error of a left-out row",
-		"Each row is predicted by the exact fit to the others.", "leave-one-out: mean squared error of predicting each row by the exact fit to all other rows.", false,
-	},
-	"cv": {
-		"cross-validated error", "squared error of a held-out row",
-		"Each row is predicted by the fit without its fold.", "cross-validated: mean squared error of predicting each row by the fit without its fold.", false,
-	},
-	"accuracy": {
-		"leave-one-out error rate", "share of wrong decisions",
-		"The exact fit to the others decides about each row.", "leave-one-out error rate: 1 minus the accuracy of deciding about each row by the exact fit to all other rows.", true,
-	},
-	"balanced-accuracy": {
-		"balanced error rate", "mean share of wrong decisions in a class",
-		"The exact fit to the others decides about each row.", "balanced error rate: 1 minus the balanced accuracy of deciding about each row by the exact fit to all other rows.", true,
-	},
-}
-
-// scores returns for each target an interval that contains the score by which γ was chosen. For GCV it returns nil,
-// because those intervals are in p.Certificates.
-func (p *point) scores() brackets {
-	switch {
-	case p.LOO != nil:
-		return p.LOO
-	case p.CV != nil:
-		return p.CV
+// criterionOf returns the criterion with a name in a report. It returns GCV for an unknown name.
+func criterionOf(name string) choose.Criterion {
+	by, err := choose.ParseCriterion(name)
+	if err != nil || by == choose.Auto {
+		return choose.GCV
 	}
-	return p.ErrorRate
+	return by
 }
 
-// MarshalJSON writes the fields of pointNames.
+// MarshalJSON writes γ, the certificates, and the scores under the name of their field.
 func (p point) MarshalJSON() ([]byte, error) {
-	return jsonfields.MarshalEach(pointNames, p, p.Certificates)
+	first, err := jsonfields.MarshalEach([]string{"gamma", "effective_dimension", "rss", "gcv"}, p.Record, p.Certificates)
+	if err != nil {
+		return nil, err
+	}
+	last, err := jsonfields.MarshalEach([]string{"relative_error_bound"}, p.Record, p.Certificates)
+	if err != nil {
+		return nil, err
+	}
+	out := first[:len(first)-1] // without the brace
+	if len(p.scores) > 0 {
+		scores, err := jsonfields.Value(p.scores)
+		if err != nil {
+			return nil, err
+		}
+		out = append(append(out, `,"`+p.field+`":`...), scores...)
+	}
+	return append(append(out, ','), last[1:]...), nil
 }
 
 // UnmarshalJSON reads what MarshalJSON writes.
 func (p *point) UnmarshalJSON(text []byte) error {
-	_, err := jsonfields.UnmarshalEach(text, p, &p.Certificates)
-	return err
+	if _, err := jsonfields.UnmarshalEach(text, &p.Record, &p.Certificates); err != nil {
+		return err
+	}
+	var members map[string]json.RawMessage
+	if err := json.Unmarshal(text, &members); err != nil {
+		return jsonfields.Explain(err)
+	}
+	for _, by := range choose.Criteria() {
+		field := by.Words().Field
+		found, ok := members[field]
+		if !ok || field == "" {
+			continue
+		}
+		if err := json.Unmarshal(found, &p.scores); err != nil {
+			return fmt.Errorf("%s: %w", field, jsonfields.Explain(err))
+		}
+		p.field = field
+		break
+	}
+	return nil
 }
 
-// isLike reports whether p and q have the same number of targets and the same kinds of scores.
-func (p *point) isLike(q *point) bool {
-	n := len(p.Certificates)
-	alike := func(a, b brackets, n int) bool { return (a != nil) == (b != nil) && (a == nil || len(a) == n) }
-	return n > 0 && n == len(q.Certificates) && alike(p.CV, q.CV, n) && alike(p.LOO, q.LOO, n) &&
-		alike(p.ErrorRate, q.ErrorRate, 1)
+// isLike reports whether p and q have the same number of targets and the same kind of scores. by is the criterion of the
+// scores.
+func (p *point) isLike(q *point, by choose.Criterion) bool {
+	n, scores := len(p.Certificates), len(p.Certificates)
+	if by.IsErrorRate() {
+		scores = 1
+	}
+	return n > 0 && n == len(q.Certificates) && p.field == q.field && (p.scores == nil || len(p.scores) == scores)
 }
 
 // describe converts the choice p for the report.
@@ -166,13 +158,10 @@ func describe(p *choose.GammaChoice, words wording) *choice {
 		for _, o := range f.Targets {
 			x.Certificates = append(x.Certificates, o.Certificate)
 		}
-		switch p.By {
-		case choose.CV:
-			x.CV = p.Scores[i]
-		case choose.LOO:
-			x.LOO = p.Scores[i]
-		case choose.Accuracy, choose.BalancedAccuracy:
-			x.ErrorRate = p.Scores[i]
+		if words := p.By.Words(); words.Field != "" {
+			x.field, x.scores = words.Field, p.Scores[i]
+		}
+		if p.By.IsErrorRate() {
 			switch s := p.Scores[i][0]; {
 			case i == p.Index:
 			case s.Lo == s.Hi && s == p.Score:
@@ -206,7 +195,7 @@ func isFlat(p *choose.GammaChoice) bool {
 
 // score returns the name of the score.
 func (c *choice) score() string {
-	return criteria[c.By].score
+	return criterionOf(c.By).Words().Score
 }
 
 // isArbitrary reports whether the score of the chosen γ has no finite upper bound.

@@ -140,7 +140,7 @@ func pathOf(name string, choice *choice, fits []model.Record) (*gammaPath, error
 	}
 	for i := range points {
 		x := &points[i]
-		if !x.isLike(first) {
+		if !x.isLike(first, criterionOf(p.by)) {
 			return nil, badinput.Errorf("%s: the fields at gamma %v are incomplete", name, x.Gamma)
 		}
 		var gcv, rss []ridge.Interval
@@ -149,8 +149,8 @@ func pathOf(name string, choice *choice, fits []model.Record) (*gammaPath, error
 		}
 		p.gamma = append(p.gamma, x.Gamma)
 		p.gcv, p.rss, p.dim = append(p.gcv, sumOf(gcv)), append(p.rss, sumOf(rss)), append(p.dim, sumOf(brackets{x.EffectiveDimension}))
-		if scores := x.scores(); scores != nil {
-			p.scores = append(p.scores, sumOf(scores))
+		if x.scores != nil {
+			p.scores = append(p.scores, sumOf(x.scores))
 		}
 	}
 	return p, nil

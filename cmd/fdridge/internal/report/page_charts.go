@@ -109,7 +109,7 @@ func (f *Fit) path(rec *fitRecord) (pathSection, error) {
 	if path.scores != nil {
 		scores = path.scores
 	}
-	out.Points = &table{rows: [][]string{{"gamma", criteria[path.by].score, "training error", "effective dimension"}}}
+	out.Points = &table{rows: [][]string{{"gamma", criterionOf(path.by).Words().Score, "training error", "effective dimension"}}}
 	for i, g := range path.gamma {
 		gamma := fmt.Sprintf("%.4g", g)
 		if path.choice != nil && float64(path.choice.Gamma) == g {

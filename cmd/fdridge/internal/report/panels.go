@@ -53,11 +53,12 @@ func (p *gammaPath) panels() []captioned {
 		out = append(out, captioned{panel, caption})
 	}
 	if p.scores != nil {
-		words, ofScores := criteria[p.by], of
-		if words.isRate {
+		by, ofScores := criterionOf(p.by), of
+		if by.IsErrorRate() {
 			ofScores = ""
 		}
-		add(p.scores, words.score+ofScores, words.axis, !words.isRate, words.caption)
+		words := by.Words()
+		add(p.scores, words.Score+ofScores, words.Axis, !by.IsErrorRate(), words.Caption)
 	}
 	add(
 		p.gcv,

@@ -115,7 +115,7 @@ func describeSpent(by choose.Criterion, passes int, spent []reason.Reason) strin
 		}
 		out = append(out, Words(r))
 	}
-	if by.LeavesOut() && leftOut > 0 {
+	if by.Needs().Pass && leftOut > 0 {
 		text := fmt.Sprint(leftOut)
 		if leftOut == passes {
 			text = plural(leftOut, "it", "they")

@@ -117,8 +117,8 @@ func (r *fitRecord) scores(of *model.Record) brackets {
 	}
 	if r.Choice != nil {
 		for _, p := range r.Choice.Path {
-			if scores := p.scores(); scores != nil && p.Gamma == of.Gamma {
-				return slices.Repeat(scores, len(of.Certificates)/len(scores)) // an error rate has one bracket for all targets
+			if p.scores != nil && p.Gamma == of.Gamma {
+				return slices.Repeat(p.scores, len(of.Certificates)/len(p.scores)) // an error rate has one bracket for all targets
 			}
 		}
 	}

@@ -66,7 +66,7 @@ func describeEach(c *choose.TargetChoice) *eachChoice {
 func (c *eachChoice) lines() []string {
 	text := fmt.Sprintf(
 		"gamma for each target: smallest %s of %d candidates, proved for %d of %d targets",
-		criteria[c.By].score,
+		criterionOf(c.By).Words().Score,
 		len(c.Candidates),
 		c.Proved,
 		len(c.Scores),
@@ -161,5 +161,5 @@ func (r *fitRecord) criterionName() string {
 
 // scoreHeading returns the name of the scores as a heading.
 func (r *fitRecord) scoreHeading() string {
-	return strings.TrimSuffix(criteria[r.criterionName()].score, " error")
+	return strings.TrimSuffix(criterionOf(r.criterionName()).Words().Score, " error")
 }

@@ -34,7 +34,7 @@ func (f *Fit) WriteText(w io.Writer) error {
 	if rec.HeldOut != nil {
 		legends = append(legends, "RMSE, MAE: errors of held-out rows; baseline: RMSE of predicting the mean of these rows.")
 	}
-	text := criteria[rec.criterionName()].legend
+	text := criterionOf(rec.criterionName()).Words().Legend
 	if text != "" {
 		legends = append(legends, text)
 	}

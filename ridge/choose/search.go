@@ -1,0 +1,266 @@
+package choose
+
+import (
+	"context"
+	"errors"
+	"math"
+	"slices"
+
+	"github.com/fdridge/fdridge/internal/background"
+	"github.com/fdridge/fdridge/ridge"
+	"github.com/fdridge/fdridge/ridge/internal/interval"
+	"github.com/fdridge/fdridge/ridge/internal/rows"
+)
+
+// A Source gives the evidence from which γ is chosen: a sketch, or the factors of a direct method.
+type Source interface {
+	// Grid returns the candidates for a criterion with these needs.
+	Grid(needs Needs) (GammaGrid, error)
+	// Evidence returns the evidence at each of gammas, in order. A criterion with needs may cost a pass at each call.
+	// Singular systems cause a *[ridge.SingularError].
+	Evidence(ctx context.Context, needs Needs, gammas []float64) ([]Evidence, error)
+	// Sharpen makes passes that narrow the brackets, if they are worth their cost. Before a criterion that needs a pass,
+	// c is nil. Otherwise c is the choice so far.
+	Sharpen(ctx context.Context, needs Needs, c *GammaChoice) (Sharper, error)
+	// Summary returns the summary of the rows, or nil if there is none.
+	Summary() *ridge.Summary
+	// SharpenEach makes a pass that narrows all brackets, if it is worth its cost. excess is the largest relative excess
+	// of all targets. It reports whether there is better evidence at all γ.
+	SharpenEach(ctx context.Context, needs Needs, excess float64) (bool, error)
+}
+
+// A Sharper describes better evidence, see [Source]. The zero value means that there is none.
+type Sharper struct {
+	Again    bool       // there is better evidence at all γ
+	Evidence []Evidence // better evidence at some γ of the choice
+	More     Source     // if not nil, it has evidence at Gammas, which the choice has left out
+	Gammas   []float64
+}
+
+// Search chooses γ by the criterion by:
+//
+//  1. The candidates are the grid of the source. If the criterion needs a pass, the grid is [AroundGCV], unless the grid
+//     of the source is Small or Fixed.
+//  2. A grid that is not Fixed is extended while the best candidate is at its end, see [Gamma].
+//  3. The smallest upper bound on the score decides, see [Least].
+//  4. As long as the source has better evidence, γ is chosen again.
+//
+// An error rate is compared at the candidates that the search for the leave-one-out error has found. By of the result
+// is by, and its fields Passes, Whole and Spent are zero. Errors are the errors of the source.
+func Search(ctx context.Context, by Criterion, from Source) (*GammaChoice, error) {
+	ctx = background.IfNil(ctx)
+	s := &search{ctx: ctx, by: by, from: from, seen: map[*ridge.Solution]Evidence{}}
+	if among := by.of().among; among != Auto {
+		s.by = among
+	}
+	if s.needs().Pass {
+		if _, err := from.Sharpen(ctx, by.Needs(), nil); err != nil {
+			return nil, err
+		}
+	}
+	c, err := s.run()
+	for err == nil {
+		var more Sharper
+		more, err = from.Sharpen(ctx, by.Needs(), c)
+		if err != nil || !more.Again && more.Evidence == nil && more.More == nil {
+			break
+		}
+		c, err = s.improve(c, more)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if by != s.by {
+		err = s.byErrorRate(c, by)
+	}
+	c.By = by
+	return c, err
+}
+
+// search is the state of [Search].
+type search struct {
+	ctx  context.Context
+	by   Criterion
+	from Source
+	seen map[*ridge.Solution]Evidence
+}
+
+func (s *search) needs() Needs { return s.by.Needs() }
+
+// run chooses by the present evidence.
+func (s *search) run() (*GammaChoice, error) {
+	grid, err := s.from.Grid(s.needs())
+	if err != nil || !s.needs().Pass || grid.Small {
+		if err != nil {
+			return nil, err
+		}
+		return s.among(s.by, s.from, grid)
+	}
+	byGCV, err := s.among(GCV, s.from, grid)
+	if err != nil {
+		return nil, err
+	}
+	if !grid.Fixed {
+		grid = AroundGCV(byGCV)
+	}
+	c, err := s.among(s.by, s.from, grid)
+	if err == nil {
+		c.AddUnknown(byGCV.Unknown)
+	}
+	return c, err
+}
+
+// among chooses from a grid.
+func (s *search) among(by Criterion, from Source, grid GammaGrid) (*GammaChoice, error) {
+	find := func(gammas []float64) ([]Candidate, error) {
+		found, err := from.Evidence(s.ctx, by.Needs(), gammas)
+		if err != nil {
+			return nil, err
+		}
+		var out []Candidate
+		for i := range found {
+			s.seen[found[i].Fit] = found[i]
+			out = append(out, candidate(by, &found[i]))
+		}
+		return out, nil
+	}
+	if grid.Fixed {
+		return among(by, grid.Gammas, GammaGrid{}, find)
+	}
+	return among(by, nil, grid, find)
+}
+
+// candidate returns the candidate with the scores of the criterion by.
+func candidate(by Criterion, e *Evidence) Candidate {
+	out := Candidate{Fit: e.Fit}
+	for _, s := range by.of().scores(e) {
+		out.Scores = append(out.Scores, s.Bracket)
+		out.Estimates = append(out.Estimates, interval.Interval(s.Bracket).Estimate(s.Estimate))
+	}
+	return out
+}
+
+// improve chooses again by better evidence.
+func (s *search) improve(c *GammaChoice, more Sharper) (*GammaChoice, error) {
+	switch {
+	case more.Again:
+		return s.run()
+	case more.More != nil:
+		others, err := s.among(s.by, more.More, GammaGrid{Gammas: more.Gammas, Fixed: true})
+		if _, singular := errors.AsType[*ridge.SingularError](err); singular {
+			return c, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		grid, err := s.from.Grid(s.needs())
+		if err != nil {
+			return nil, err
+		}
+		return c.Merge(others, grid.Fixed)
+	}
+	all := candidatesOf(c)
+	for i := range more.Evidence {
+		e := &more.Evidence[i]
+		at := slices.IndexFunc(all, func(one Candidate) bool { return one.Fit.Gamma == e.Fit.Gamma })
+		if at < 0 {
+			return nil, rows.Unfit("better evidence at γ = %v, which is no candidate", e.Fit.Gamma)
+		}
+		all[at] = candidate(s.by, e)
+	}
+	return c.Again(all)
+}
+
+// byErrorRate chooses again among the solutions of c, by an error rate.
+func (s *search) byErrorRate(c *GammaChoice, by Criterion) error {
+	var rates []ridge.Interval
+	var estimates []float64
+	for _, f := range c.Path {
+		e := s.seen[f]
+		if e.Decisions == nil {
+			return rows.Unfit("an error rate without labels")
+		}
+		one := candidate(by, &e)
+		rates, estimates = append(rates, one.Scores...), append(estimates, one.Estimates...)
+	}
+	return c.ByErrorRate(rates, estimates)
+}
+
+// SearchEach chooses a γ for each target by the criterion by, among the γ of the grid of the source. By of the result
+// is by, and its fields Passes, Whole and Spent are zero. Errors are the errors of the source.
+func SearchEach(ctx context.Context, by Criterion, from Source) (*TargetChoice, error) {
+	ctx = background.IfNil(ctx)
+	grid, err := from.Grid(by.Needs())
+	if err != nil {
+		return nil, err
+	}
+	gammas := Ascending(grid.Gammas)
+	for {
+		c, err := searchEach(ctx, by, gammas, from)
+		if err != nil {
+			return nil, err
+		}
+		again, err := from.SharpenEach(ctx, by.Needs(), c.WorstExcess())
+		if err != nil || !again {
+			return c, err
+		}
+	}
+}
+
+// searchEach chooses by the present evidence.
+func searchEach(ctx context.Context, by Criterion, gammas []float64, from Source) (*TargetChoice, error) {
+	if sum, scores := from.Summary(), by.of().each; sum != nil && scores != nil {
+		return eachOf(by, sum, gammas, scores)
+	}
+	found, err := from.Evidence(ctx, by.Needs(), gammas)
+	if err != nil {
+		return nil, err
+	}
+	if len(found) == 0 {
+		return nil, rows.Unfit("no candidates to choose from")
+	}
+	all := make([]Candidate, len(found))
+	for i := range found {
+		all[i] = candidate(by, &found[i])
+		if len(all[i].Scores) != len(all[0].Scores) {
+			return nil, rows.Unfit("candidates with different numbers of targets")
+		}
+	}
+	return each(by, gammas, len(all[0].Scores), func(i, j int) (ridge.Interval, float64) {
+		return all[i].Scores[j], all[i].Estimates[j]
+	}), nil
+}
+
+// eachOf chooses for each target by scores from a summary.
+func eachOf(
+	by Criterion,
+	sum *ridge.Summary,
+	gammas []float64,
+	scores func(*ridge.Summary, []float64) ([]ridge.Interval, error),
+) (*TargetChoice, error) {
+	found, err := scores(sum, gammas)
+	if err != nil {
+		return nil, err
+	}
+	k := len(gammas)
+	return each(by, gammas, sum.Config().Targets, func(i, j int) (ridge.Interval, float64) {
+		v := found[j*k+i]
+		return v, interval.Interval(v).Mid()
+	}), nil
+}
+
+// middle returns a score whose estimate is the midpoint of its bracket.
+func middle(v ridge.Interval) Score { return Score{Bracket: v, Estimate: math.NaN()} }
+
+// ErrorsOf returns the i-th brackets and estimates as scores. nil estimates stand for the midpoints.
+func ErrorsOf(brackets [][]ridge.Interval, estimates [][]float64, i int) []Score {
+	var out []Score
+	for j, v := range brackets[i] {
+		one := middle(v)
+		if estimates != nil {
+			one.Estimate = estimates[i][j]
+		}
+		out = append(out, one)
+	}
+	return out
+}
