@@ -12,6 +12,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from . import _rows
 from ._base import BaseRidge
 from ._compat import check_sample_weight, refuse_namespace
+from ._criteria import check_select
 from ._ridge import penalty_flags
 from ._solution import Arrays, penalties
 
@@ -147,8 +148,7 @@ class RidgeClassifier(BaseRidgeClassifier):
 
     def _check_parameters(self):
         super()._check_parameters()
-        if self.select not in ("loo", "gcv", "cv"):
-            raise ValueError(f"select: {self.select!r} must be one of loo, gcv, cv")
+        check_select(self.select)
         if not (isinstance(self.alpha, str) and self.alpha == "auto"):
             penalties(self.alpha, "alpha")
 

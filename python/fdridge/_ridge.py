@@ -4,6 +4,7 @@ import numpy as np
 from sklearn.base import MultiOutputMixin, RegressorMixin
 
 from ._base import BaseRidge, warn_of_candidates
+from ._criteria import check_select
 from ._solution import listed, penalties
 
 
@@ -177,8 +178,7 @@ class Ridge(MultiOutputMixin, RegressorMixin, BaseRidge):
 
     def _check_parameters(self):
         super()._check_parameters()
-        if self.select not in ("loo", "gcv", "cv"):
-            raise ValueError(f"select: {self.select!r} must be one of loo, gcv, cv")
+        check_select(self.select)
         if not (isinstance(self.alpha, str) and self.alpha == "auto"):
             penalties(self.alpha, "alpha")
 

@@ -10,13 +10,11 @@ from sklearn.utils.validation import assert_all_finite
 from . import _rows, _scores
 from ._base import BaseRidge, arrays_of, text_flags
 from ._classifier import BaseRidgeClassifier, RidgeClassifier, decide
+from ._criteria import BY_SCORING
 from ._loo import Leverages, predictions
 from ._program import Files
 from ._ridge import Ridge
 from ._solution import brackets, listed, penalties
-
-# Scores by which the program chooses. Its own words for them come second.
-_BY_PROGRAM = {None: "loo", "loo": "loo", "gcv": "gcv"}
 
 
 class BaseRidgeCV(BaseRidge):
@@ -34,7 +32,7 @@ class BaseRidgeCV(BaseRidge):
             raise ValueError("cv!=None and store_cv_results=True are incompatible")
         if self.cv is not None and self._per_target():
             raise ValueError("cv!=None and alpha_per_target=True are incompatible")
-        if self.cv is not None and self.scoring in ("gcv", "loo"):
+        if self.cv is not None and isinstance(self.scoring, str) and self.scoring in BY_SCORING:
             raise ValueError(f"scoring: {self.scoring!r} has no folds, so cv must be None")
 
     def _stores(self):
@@ -55,9 +53,9 @@ class BaseRidgeCV(BaseRidge):
         for name in ("cv_results_", "score_bracket_"):
             self.__dict__.pop(name, None)
         scoring = self.scoring if isinstance(self.scoring, str) or self.scoring is None else "callable"
-        by_program = self.cv is None and not self._stores() and scoring in _BY_PROGRAM
+        by_program = self.cv is None and not self._stores() and scoring in BY_SCORING
         if by_program:
-            by = _BY_PROGRAM[scoring]
+            by = BY_SCORING[scoring]
             self._fit_any(X, y, sample_weight, lambda t: self._flags_by_program(by, t), text=text, **table)
             return self._read_choice(by, sample_weight)
         if _rows.is_file(X) or any(value is not None for value in (*table.values(), self.target, self.columns)):

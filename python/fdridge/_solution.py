@@ -9,6 +9,7 @@ import zipfile
 
 import numpy as np
 
+from ._criteria import SCORES
 from ._program import Files, call, contents
 from ._rows import is_sparse
 
@@ -128,18 +129,9 @@ def _digits(low, high):
     return f"[{low:.4g}, {high:.4g}]"
 
 
-_CRITERIA = {
-    "loo": "leave-one-out error",
-    "gcv": "GCV",
-    "cv": "cross-validated error",
-    "accuracy": "error rate",
-    "balanced-accuracy": "balanced error rate",
-}
-
-
 def _chosen(choice):
     """Return how alpha was chosen, in words."""
-    by = _CRITERIA.get(choice["by"], choice["by"])
+    by = SCORES.get(choice["by"], choice["by"])
     if "candidates" in choice:  # one alpha for each target
         return f"smallest {by} of {len(choice['candidates'])} candidates, proved for {choice['proved']} targets"
     kind = "proved" if choice.get("certain") else "estimated"

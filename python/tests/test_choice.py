@@ -162,3 +162,14 @@ def test_refused():
         with pytest.warns(FutureWarning, match=new) as w:
             model = old.fit(X, y if isinstance(old, Ridge) else y > 0)
         assert model.certificate_.choice["path"] and w[0].filename == __file__
+
+
+def test_criteria():
+    """The names of criteria are those of the program."""
+    from fdridge import _criteria, _program
+
+    text = _program.call(["fit", "--help"], _program.Files()).decode()
+    line = next(line for line in text.splitlines() if "--select" in line and "score:" in line)
+    names = line.split("score:")[1].split("(default")[0].replace(",", " ").split()
+    assert sorted(_criteria.SCORES) == sorted(names)
+    assert set(_criteria.SELECT) <= set(names) and set(_criteria.BY_SCORING.values()) <= set(names)
