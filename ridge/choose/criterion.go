@@ -125,13 +125,13 @@ type Words struct {
 	Legend  string // the sentence below the table of the text report
 }
 
-// A Score is what is known of a score: a bracket and an estimate inside it. A NaN estimate stands for the midpoint.
+// A Score holds a bracket of a score, and an estimate inside it. A NaN estimate stands for the midpoint.
 type Score struct {
 	Bracket  ridge.Interval
 	Estimate float64
 }
 
-// Evidence is what is known about one γ.
+// Evidence holds the results at one γ from which scores follow.
 type Evidence struct {
 	Fit *ridge.Solution // the solution; nil if the criterion takes only Errors
 	// Errors holds the mean squared error of each target, if each row is predicted from other rows. It is nil unless the
