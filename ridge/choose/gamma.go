@@ -399,8 +399,11 @@ func (c *GammaChoice) Again(all []Candidate) (*GammaChoice, error) {
 }
 
 // Errors returns the scores of γ number i for each target: r.Fitted if oneShot is true, otherwise r.Ridge. The estimates
-// are the midpoints of r.Fitted.
+// are the midpoints of r.Fitted. If there is no such γ, Errors returns nil.
 func (r *CVResult) Errors(i int, oneShot bool) []Score {
+	if r == nil || i < 0 || i >= len(r.Ridge) || i >= len(r.Fitted) {
+		return nil
+	}
 	brackets := r.Ridge
 	if oneShot {
 		brackets = r.Fitted
