@@ -192,11 +192,11 @@ func TestModelByHand(t *testing.T) {
 			L2: Cache{Size: 512 << 10, Ways: 8}, L3: Cache{Size: 32 << 20, Ways: 16},
 		}, 128, 256, 8184},
 		// kc = 65536/128 = 512, at most 384; mc = 4·131072/3072 = 170, in whole tiles 168; L3 as assumed:
-		// nc = 8·524288/3072 = 1365, in whole tiles 1356.
+		// nc = 8·262144/3072 = 682, in whole tiles 672.
 		{"Neoverse N1", Tuning{
 			ISA: "neon", MR: 4, NR: 12, L1: Cache{Size: 64 << 10, Ways: 4},
 			L2: Cache{Size: 1 << 20, Ways: 8}, L3: Cache{},
-		}, 168, 384, 1356},
+		}, 168, 384, 672},
 	} {
 		c.tuning.setBlocks()
 		if got := [3]int{c.tuning.MC.Value, c.tuning.KC.Value, c.tuning.NC.Value}; got != [3]int{c.mc, c.kc, c.nc} {
@@ -232,7 +232,7 @@ func TestModelOrigins(t *testing.T) {
 		{told, "BLIS model, L3 told"},
 		{Cache{Size: 1 << 20, Origin: "told"}, "BLIS model, L3 told, 16 ways assumed"},
 		{Cache{Size: 1 << 20, Ways: 1 << 20, Origin: "told"}, "BLIS model, L3 told, 16 ways assumed"},
-		{Cache{Origin: "unknown"}, "BLIS model, L3 unknown, 8192 KiB assumed"},
+		{Cache{Origin: "unknown"}, "BLIS model, L3 unknown, 4096 KiB assumed"},
 		{Cache{Size: 480 << 20, Ways: 16, Origin: "told"}, "BLIS model, L3 told, 32768 KiB of it"},
 		{Cache{Size: 480 << 20, Origin: "told"}, "BLIS model, L3 told, 16 ways assumed, 32768 KiB of it"},
 	} {

@@ -28,7 +28,7 @@ import "fmt"
 const (
 	fallbackL1 = 32 << 10
 	fallbackL2 = 512 << 10
-	fallbackL3 = 8 << 20
+	fallbackL3 = 4 << 20
 	largestL3  = 32 << 20
 	word       = 8 // bytes of a float64
 )
