@@ -172,6 +172,38 @@ func (t *Table) Evaluate(ctx context.Context, solutions []*ridge.Solution, inter
 	return found, nil
 }
 
+// Calibrate computes the absolute residuals of the held-out rows for each solution, on all ranks. They give intervals for
+// new observations with the probability level; see [model.Model.Calibrate] and [model.Calibration.Coverages]. Rows must
+// be held out and targets must be numbers, otherwise the error is a *[SpecError]. intercept tells whether an intercept
+// was fitted.
+func (t *Table) Calibrate(
+	ctx context.Context,
+	solutions []*ridge.Solution,
+	intercept bool,
+	level float64,
+) (*model.Calibration, error) {
+	switch {
+	case t.Held == nil:
+		return nil, specError("Holdout", "intervals need rows that take no part in the fit")
+	case t.Classes != nil:
+		return nil, specError("Classes", "intervals are for numbers, and a target of labels has none")
+	}
+	m, err := model.New(t.Preparation, solutions, model.Details{Intercept: intercept, Before: t.P})
+	if err != nil {
+		return nil, err
+	}
+	found, err := m.Calibrate(ctx, t.Held, level)
+	if err != nil {
+		return nil, unwrapPreparation(err)
+	}
+	if t.env.Ranks != nil {
+		if err := found.Pool(ctx, t.env.shareOf(t.Rows.asked.share), t.env.Ranks); err != nil {
+			return nil, err
+		}
+	}
+	return found, nil
+}
+
 // EvaluateClasses scores the decisions of the solutions about the held-out rows, on all ranks. It returns nil if no rows
 // are held out.
 func (t *Table) EvaluateClasses(ctx context.Context, solutions []*ridge.Solution) ([]*classes.Score, error) {

@@ -2,6 +2,8 @@ package table_test
 
 import (
 	"errors"
+	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -146,6 +148,59 @@ func TestHoldOut(t *testing.T) {
 	}
 	if fit.HeldOut == nil || fit.Model.Rows+fit.HeldOut.Scores[0][0].Rows() != 5 {
 		t.Errorf("%d rows were fitted, %v held out", fit.Model.Rows, fit.HeldOut)
+	}
+}
+
+// TestCalibrate checks that intervals for new observations come from the held-out rows, in the units of the file.
+func TestCalibrate(t *testing.T) {
+	var text strings.Builder
+	text.WriteString("a,b,y\n")
+	for i := range 60 {
+		fmt.Fprintf(&text, "%d,%d,%d\n", i*i%17, 1000*(i*i*i%13), i*i*i%101)
+	}
+	s := table.Spec{Data: []string{write(t, "rows.csv", text.String())}, Target: []string{"y"}, Holdout: 0.3}
+	s.Standardize = table.ScaleAll
+	open, err := table.Open(t.Context(), s, table.Env{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	fit, err := open.Fit(t.Context(), fdridge.Options{Gammas: []float64{1}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	found, err := open.Calibrate(t.Context(), fit.Result.Solutions, true, 0.8)
+	if err != nil {
+		t.Fatal(err)
+	}
+	of, err := found.Coverages()
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := fit.Model.Predictor(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var residuals []float64
+	for row, err := range p.Predict(t.Context(), open.Held) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		residuals = append(residuals, math.Abs(row.Observed[0]-row.Y[0]))
+	}
+	slices.Sort(residuals)
+	n := len(residuals)
+	k := (8*(n+1) + 9) / 10
+	if got := float64(of[0].Radius[0]); of[0].Rows != int64(n) || math.Abs(got-residuals[k-1]) > 1e-9*got {
+		t.Errorf("%d rows and the radius %v, must be %d and %v", of[0].Rows, got, n, residuals[k-1])
+	}
+	s.Holdout = 0
+	open, err = table.Open(t.Context(), s, table.Env{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = open.Calibrate(t.Context(), fit.Result.Solutions, true, 0.8)
+	if e, ok := errors.AsType[*table.SpecError](err); !ok || e.Field != "Holdout" {
+		t.Errorf("without held-out rows: %v", err)
 	}
 }
 

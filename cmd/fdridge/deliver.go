@@ -118,6 +118,9 @@ func (o *solveFlags) deliver(f *report.Fit, columns []string, target string, std
 		if err != nil {
 			return err
 		}
+		for i, c := range f.Coverage {
+			m.Fits[i].Coverage = c
+		}
 	}
 	if err := f.FindRemedies(); err != nil {
 		return err

@@ -31,6 +31,8 @@ func TestEncodedRanks(t *testing.T) {
 			missing,
 			"--holdout",
 			"0.25",
+			"--coverage",
+			"0.9",
 			"--gamma",
 			"2",
 			"--method",
@@ -54,6 +56,9 @@ func TestEncodedRanks(t *testing.T) {
 			a, b := first(want["fits"].([]any)[0].(map[string]any)["r2"]), first(scores["fits"].([]any)[0].(map[string]any)["r2"])
 			if scores["rows"] != want["rows"] || !(math.Abs(a-b) <= 1e-9) || got["n"] != alone["n"] {
 				t.Errorf("%s, %d ranks: held out %v, alone %v", missing, n, scores, want)
+			}
+			if q, r := radius(alone), radius(got); !(math.Abs(q-r) <= 1e-7*q) {
+				t.Errorf("%s, %d ranks: the radius of coverage is %v, alone %v", missing, n, r, q)
 			}
 			x, y := alone["encoding"].(map[string]any), got["encoding"].(map[string]any)
 			if x["rows_left_out"] != y["rows_left_out"] || x["columns"] != y["columns"] {
@@ -93,4 +98,9 @@ func TestEncodedRanks(t *testing.T) {
 	if got := weights(t, "m.json"); !slices.Equal(got, whole) {
 		t.Errorf("gone on with: %v, at once %v", got, whole)
 	}
+}
+
+// radius returns the radius of coverage in a report.
+func radius(report map[string]any) float64 {
+	return first(report["coverage"].([]any)[0].(map[string]any)["radius"])
 }

@@ -41,6 +41,8 @@ type fitOptions struct {
 	save       string
 	cv         int
 	mpi        bool
+	coverage   coverageFlags
+	errors     standardErrorFlags
 }
 
 func fitCommand(mpi joiner) *cobra.Command {
@@ -74,6 +76,8 @@ func fitCommand(mpi joiner) *cobra.Command {
 	c.Flags().IntVar(&o.cv, "cv", 0, "choose by cross-validation with K folds (default 5 with --select cv)")
 	c.Flags().BoolVar(&o.mpi, "mpi", false, "run as one rank of mpirun or srun (needs a build with -tags mpi)")
 	o.RegisterHoldout(c.Flags())
+	o.coverage.register(c.Flags())
+	o.errors.register(c.Flags())
 	o.RegisterClasses(c.Flags())
 	o.RegisterUnpenalized(c.Flags())
 	c.Flags().StringVar(&o.predict, "predict", "", "with --per-target: write predictions for FILE to --out, no model")
@@ -96,6 +100,8 @@ func (o *fitOptions) check() error {
 		cli.CheckOutput("save-sketch", o.save),
 		o.checkpoint.check(),
 		o.rows.Check(),
+		o.coverage.check(o.runs.cmd.Flags(), o.Spec()),
+		o.errors.check(o.Spec().Classes, o.Unpenalized.Given, o.predict != ""),
 		o.CheckKept(&o.rows),
 		o.checkPipe(),
 	)
@@ -260,6 +266,12 @@ func (o *fitOptions) fit(
 		f.Classes.HeldOut, err = d.EvaluateClasses(ctx, f.Found.Solutions)
 	} else {
 		f.HeldOut, err = o.evaluate(ctx, d, f.Found.Solutions)
+		if err == nil {
+			f.Coverage, err = o.coverage.calibrate(ctx, d, f.Found.Solutions, o.intercept)
+		}
+		if err == nil {
+			f.StandardErrors, f.NoStandardErrors, err = o.errors.compute(ctx, d, env, f, o.config(be))
+		}
 	}
 	if err != nil {
 		return err

@@ -16,7 +16,7 @@ import (
 var flagGroups = []struct{ title, flags string }{
 	{
 		"Data",
-		"model=FILE data=FILES paper:data=DIR sketch=FILE target=NAME columns=LIST weights=NAME rows=A:B paper:rows=N every=K n=N holdout=F format=NAME header=WORD delimiter=C decimal=C missing-marks=LIST skip-rows=N comment=C first-index=N",
+		"model=FILE data=FILES paper:data=DIR sketch=FILE target=NAME columns=LIST weights=NAME rows=A:B paper:rows=N every=K n=N holdout=F coverage=P format=NAME header=WORD delimiter=C decimal=C missing-marks=LIST skip-rows=N comment=C first-index=N",
 	},
 	{
 		"Preparation",
@@ -27,12 +27,12 @@ var flagGroups = []struct{ title, flags string }{
 		"gamma=G method=NAME intercept size=M sizes=LIST penalty=FILE bands=LIST unpenalized=LIST classes class-weight=NAME",
 	},
 	{"Choosing gamma", "per-target select=NAME cv=K gamma-tol=F"},
-	{"Accuracy", "tol=E max-passes=N error=E strict interval=FILE"},
+	{"Accuracy", "tol=E max-passes=N error=E strict standard-errors interval=WHICH"},
 	{"Experiments", "figures=LIST quick dim=D ratio=LIST noise=S trials=N iterations=N seed=N"},
 	{"Live sketch", "sketch:every=TIME window=SPAN half-life=SPAN sketch:gamma=G replay"},
 	{
 		"Output",
-		"kind=NAME top=N key=COLUMN out=FILE man:out=DIR paper:out=DIR report=FILE coef=FILE save-sketch=FILE out-format=NAME digits json",
+		"kind=NAME top=N worst=K key=COLUMN out=FILE man:out=DIR paper:out=DIR report=FILE coef=FILE save-sketch=FILE out-format=NAME digits json",
 	},
 	{
 		"Running",

@@ -74,6 +74,7 @@ func newRoot(mpi joiner) *cobra.Command {
 		solveCommand(),
 		planCommand(),
 		predictCommand(),
+		diagnoseCommand(),
 		showCommand(),
 		plotCommand(),
 		paperCommand(),

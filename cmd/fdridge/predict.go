@@ -57,7 +57,7 @@ func predictCommand() *cobra.Command {
 	o.in.RegisterKey(f)
 	o.in.RegisterRows(f)
 	o.in.RegisterSamples(f)
-	f.StringVar(&o.interval, "interval", "", "add proved intervals by the sketch in FILE (or by the model itself)")
+	f.StringVar(&o.interval, "interval", "", "add intervals: exact (of the exact fit), coverage (of new rows), or a sketch")
 	f.StringVar(&o.out, "out", "", "write the predictions to FILE (default: standard output)")
 	f.StringVar(&o.outFormat, "out-format", "auto", "form of predictions: auto, text, csv, arrow, arrows or npy")
 	f.StringVar(&o.unknown, "unknown", "error", "levels that the model does not know: error or ignore")
@@ -73,6 +73,8 @@ func (o *predictOptions) run(ctx context.Context, stdout, stderr io.Writer) erro
 		return cli.BadInput("predict needs --model and --data")
 	}
 	switch {
+	case o.digits && o.interval == intervalCoverage:
+		return cli.BadInput("--digits: intervals of coverage include noise and prove no digits; leave it out")
 	case o.digits && o.interval == "":
 		return cli.BadInput("--digits: it needs --interval")
 	case o.digits && o.json:
@@ -83,7 +85,7 @@ func (o *predictOptions) run(ctx context.Context, stdout, stderr io.Writer) erro
 	if err != nil {
 		return err
 	}
-	if err := cli.FirstError(o.in.Check(), o.in.CheckSamples(), o.in.CheckKey(), cli.CheckOut(o.out), cli.Distinct(append(o.in.Files(), o.model, o.interval), cli.Output{Flag: "out", Path: o.out})); err != nil {
+	if err := cli.FirstError(o.in.Check(), o.in.CheckSamples(), o.in.CheckKey(), cli.CheckOut(o.out), cli.Distinct(append(o.in.Files(), o.model, o.intervalFile()), cli.Output{Flag: "out", Path: o.out})); err != nil {
 		return err
 	}
 	m, err := readModel("--model: ", o.model)
@@ -100,7 +102,15 @@ func (o *predictOptions) run(ctx context.Context, stdout, stderr io.Writer) erro
 	} else if !m.Fits[0].Certificate.IsZero() && !m.Proves() {
 		fmt.Fprintf(stderr, "fdridge: warning: %s: nothing is proved about its coefficients (no relative error below 1)\n", o.model)
 	}
+	if c := m.Fits[0].Coverage; c != nil && o.interval == intervalCoverage {
+		if remark := remarkCoverage(c); remark != "" {
+			fmt.Fprintln(stderr, remark)
+		}
+	}
 	if m.Classes != nil {
+		if o.interval == intervalCoverage {
+			return cli.BadInput("--interval: coverage is for numbers, the model predicts classes")
+		}
 		if o.digits {
 			return cli.BadInput("--digits: the model predicts classes")
 		}
@@ -213,7 +223,9 @@ func (o *predictOptions) predictor(m *model.Model) (*model.Predictor, error) {
 	case o.interval == "" && m.Classes != nil:
 		by = &model.Intervals{ByModel: true} // they prove decisions
 	case o.interval == "":
-	case cli.SameFile(o.interval, o.model):
+	case o.interval == intervalCoverage:
+		by = &model.Intervals{Coverage: true}
+	case o.interval == intervalExact || cli.SameFile(o.interval, o.model):
 		by = &model.Intervals{ByModel: true}
 	default:
 		sum, d, err := load(o.interval, be)
@@ -251,6 +263,10 @@ func (o *predictOptions) predictor(m *model.Model) (*model.Predictor, error) {
 		return nil, cli.BadInput("--interval: %s: %w", o.interval, e.Err)
 	}
 	switch {
+	case errors.Is(err, model.ErrUncovered):
+		return nil, cli.BadInput(
+			"--interval: the model has no intervals for new rows; fit again with --holdout 0.2 --coverage 0.9",
+		)
 	case errors.Is(err, model.ErrUnrecorded):
 		return nil, cli.BadInput(
 			"--interval: the model comes from an older version and has no data for intervals; fit again, or give a sketch",

@@ -33,13 +33,8 @@ const Header = "{'descr': '<f8', 'fortran_order': False, 'shape': (%d, %d)"
 // It calls row(i) for each row in order. Each row must have cols numbers; Write panics otherwise. Errors are
 // errors of w. Source: NumPy's numpy/lib/format.py, version 1.0.
 func Write(w io.Writer, rows, cols int, row func(i int) []float64) error {
-	dict := fmt.Sprintf(Header+", }", rows, cols)
-	const before = len(Magic) + 4
-	dict += strings.Repeat(" ", align-1-(before+len(dict))%align) + "\n"
-	head := append([]byte(Magic), 1, 0)
-	head = append(binary.LittleEndian.AppendUint16(head, uint16(len(dict))), dict...)
 	b := bufio.NewWriterSize(w, 1<<16)
-	if _, err := b.Write(head); err != nil {
+	if _, err := b.Write(header(rows, cols)); err != nil {
 		return err
 	}
 	var entry [8]byte
@@ -56,6 +51,15 @@ func Write(w io.Writer, rows, cols int, row func(i int) []float64) error {
 		}
 	}
 	return b.Flush()
+}
+
+// header returns the bytes before the entries.
+func header(rows, cols int) []byte {
+	dict := fmt.Sprintf(Header+", }", rows, cols)
+	const before = len(Magic) + 4
+	dict += strings.Repeat(" ", align-1-(before+len(dict))%align) + "\n"
+	head := append([]byte(Magic), 1, 0)
+	return append(binary.LittleEndian.AppendUint16(head, uint16(len(dict))), dict...)
 }
 
 // Parse returns the dimensions and the entries of a .npy file with a float64 matrix in C order, as Write and NumPy

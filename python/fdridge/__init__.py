@@ -4,6 +4,7 @@
 summarises rows for later solutions. See docs/python.md.
 """
 
+from ._diagnose import diagnose
 from ._program import FdridgeError, find
 from ._sketch import Sketch, merge_sketches, sketch_partition
 from ._solution import Certificate, Picture, Solution
@@ -23,6 +24,7 @@ __all__ = [
     "Sketch",
     "Solution",
     "__version__",
+    "diagnose",
     "find",
     "merge_sketches",
     "sketch_partition",

@@ -83,7 +83,7 @@ func TestZeroValues(t *testing.T) {
 			},
 			Arguments: func() []any {
 				return []any{
-					true, new(model.Preparation), map[string]dataset.Stamp{}, []*ridge.Solution{}, fdridge.Options{},
+					true, 0.5, new(model.Preparation), map[string]dataset.Stamp{}, []*ridge.Solution{}, fdridge.Options{},
 					func(table.Field) string { return "" }, reader(""), engine.ErrInput,
 				}
 			},

@@ -24,8 +24,12 @@ type Fit struct {
 	Remedies []string
 	Cost     Cost
 	Written  Written
-	HeldOut  *HeldOut // nil: no rows were held out, or a classification
-	Classes  *Classes // nil: no classification
+	HeldOut  *HeldOut          // nil: no rows were held out, or a classification
+	Classes  *Classes          // nil: no classification
+	Coverage []*model.Coverage // intervals for new observations, for each solution; nil: none
+
+	StandardErrors   [][]ridge.StandardErrors // for each solution and target; nil: none
+	NoStandardErrors string                   // why there are none, although they were asked for; "": no reason
 
 	after []float64 // penalty that AsFitted has moved into the preparation; nil: none
 }

@@ -71,11 +71,14 @@ type fact struct{ Name, Value string }
 // Names of the facts about scores.
 const (
 	heldOutFact = "Held out"
+	newRowsFact = "New rows"
 	classesFact = "Classes"
 )
 
 // isScore reports whether the text report prints the fact beside the scores.
-func (x fact) isScore() bool { return x.Name == heldOutFact || x.Name == classesFact }
+func (x fact) isScore() bool {
+	return x.Name == heldOutFact || x.Name == newRowsFact || x.Name == classesFact
+}
 
 // WritePage writes the HTML page.
 func (f *Fit) WritePage(w io.Writer) error {

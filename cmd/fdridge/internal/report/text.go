@@ -211,6 +211,10 @@ func (f *Fit) facts(rec *fitRecord) []fact {
 	if rec.HeldOut != nil {
 		add(heldOutFact, rec.HeldOut.sentence())
 	}
+	add(newRowsFact, f.coverageLines()...)
+	if f.NoStandardErrors != "" {
+		add("Standard errors", f.NoStandardErrors)
+	}
 	add(classesFact, f.Classes.lines(f.Found.Solutions)...)
 	if rec.Penalties != nil {
 		add("Penalties", rec.Penalties.String())
@@ -358,6 +362,11 @@ func (f *Fit) coefficientsTable(s *ridge.Solution, j int, page bool) *table {
 		value, within := formatAround(b, e)
 		t.add("(intercept)", value, within)
 	}
+	se := f.errorsOf(s, j)
+	t.rows[0] = addStandardErrors(t.rows[0], se, -1)
+	if len(t.rows) > 1 && se != nil {
+		t.rows[1] = append(t.rows[1], "", "")
+	}
 	scaled := page && prep.Scaling != nil && prep.Expansion() == nil
 	if scaled {
 		t.rows[0] = append(t.rows[0], "of the scaled column", "±")
@@ -376,7 +385,7 @@ func (f *Fit) coefficientsTable(s *ridge.Solution, j int, page bool) *table {
 		if s.Status == ridge.MinimumNorm {
 			value = fmt.Sprintf("%.6g", x) // more digits than usual without a bound, because nothing else is known of x
 		}
-		cells := []string{shorten(featureName(names, i), nameWidth), value, within}
+		cells := addStandardErrors([]string{shorten(featureName(names, i), nameWidth), value, within}, se, i)
 		if scaled {
 			value, within = formatAround(o.Coef[i], bounds[i])
 			cells = append(cells, value, within)

@@ -1,0 +1,106 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/spf13/pflag"
+
+	"github.com/fdridge/fdridge/cmd/fdridge/internal/cli"
+	"github.com/fdridge/fdridge/model"
+	"github.com/fdridge/fdridge/ridge"
+	"github.com/fdridge/fdridge/table"
+)
+
+// coverageFlags holds --coverage, the probability of the intervals for new observations.
+type coverageFlags struct {
+	level float64
+	given bool
+}
+
+func (o *coverageFlags) register(f *pflag.FlagSet) {
+	f.Float64Var(&o.level, "coverage", 0, "with --holdout: keep intervals for new rows, right with probability P")
+}
+
+// check validates --coverage for a fit of the rows s.
+func (o *coverageFlags) check(f *pflag.FlagSet, s table.Spec) error {
+	o.given = f.Changed("coverage")
+	switch {
+	case !o.given:
+		return nil
+	case !(o.level > 0 && o.level < 1):
+		return cli.BadInput("--coverage: %v, must be between 0 and 1", o.level)
+	case s.Classes:
+		return cli.BadInput(
+			"--coverage: an interval contains a number, and --classes predicts labels; leave out one of the two")
+	case s.Holdout == 0:
+		return cli.BadInput("--coverage: it needs rows that take no part in the fit; add --holdout 0.2")
+	}
+	return nil
+}
+
+// calibrate computes the intervals for new observations from the held-out rows, for each solution. It returns nil
+// without --coverage.
+func (o *coverageFlags) calibrate(
+	ctx context.Context,
+	d *table.Table,
+	solutions []*ridge.Solution,
+	intercept bool,
+) ([]*model.Coverage, error) {
+	if !o.given {
+		return nil, nil
+	}
+	t, _ := solutions[0].Dims()
+	n, _, _ := d.Held.Dims()
+	if n > 0 {
+		need := 32 * float64(n) * float64(t) * float64(len(solutions))
+		if err := cli.CheckMemory(need, "hold out fewer rows", "--coverage: the residuals of %d rows", n); err != nil {
+			return nil, err
+		}
+	}
+	found, err := d.Calibrate(ctx, solutions, intercept, o.level)
+	if err != nil {
+		return nil, predictionError(err)
+	}
+	out, err := found.Coverages()
+	if e, ok := errors.AsType[*model.CoverageRowsError](err); ok {
+		return nil, cli.BadInput(
+			"--coverage: intervals of coverage %v need at least %d held-out rows, and %s held out; use a larger --holdout",
+			e.Level, e.Needed, wereRows(e.Rows))
+	}
+	return out, err
+}
+
+// wereRows returns a text such as "1 row was" or "3 rows were".
+func wereRows(n int64) string {
+	if n == 1 {
+		return "1 row was"
+	}
+	return fmt.Sprint(n, " rows were")
+}
+
+// Values of --interval that are not names of files.
+const (
+	intervalExact    = "exact"    // bounds on the exact solution's prediction, by the model alone
+	intervalCoverage = "coverage" // intervals for new observations
+)
+
+// intervalFile returns the file that --interval names, or "".
+func (o *predictOptions) intervalFile() string {
+	if o.interval == intervalExact || o.interval == intervalCoverage {
+		return ""
+	}
+	return o.interval
+}
+
+// remarkCoverage returns a remark if the intervals do not include the exact solution's intervals, otherwise "".
+func remarkCoverage(c *model.Coverage) string {
+	for _, q := range c.ExactRadius {
+		if math.IsInf(float64(q), 1) {
+			return "intervals hold for the model's own coefficients: nothing is proved about the exact solution's predictions"
+		}
+	}
+	return ""
+}

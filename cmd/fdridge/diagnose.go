@@ -1,0 +1,533 @@
+package main
+
+import (
+	"bufio"
+	"container/heap"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/fdridge/fdridge/cmd/fdridge/internal/cli"
+	"github.com/fdridge/fdridge/cmd/fdridge/internal/input"
+	"github.com/fdridge/fdridge/cmd/fdridge/internal/report"
+	"github.com/fdridge/fdridge/dataset"
+	"github.com/fdridge/fdridge/dataset/arrow"
+	"github.com/fdridge/fdridge/dataset/prepare"
+	"github.com/fdridge/fdridge/fd"
+	"github.com/fdridge/fdridge/internal/atomicfile"
+	"github.com/fdridge/fdridge/internal/jsonfields"
+	"github.com/fdridge/fdridge/internal/numpy"
+	"github.com/fdridge/fdridge/model"
+	"github.com/fdridge/fdridge/ridge"
+	"github.com/fdridge/fdridge/ridge/columns"
+	"github.com/fdridge/fdridge/table"
+)
+
+// diagnoseOptions holds the flags of the command diagnose.
+type diagnoseOptions struct {
+	in             input.RowFlags
+	holdout        float64
+	model          string
+	gamma          cli.Single
+	size, worst    int
+	out, outFormat string
+	json           bool
+}
+
+// diagnoseFormats are the values of --out-format of diagnose.
+var diagnoseFormats = []string{"auto", "csv", "arrow", "npy"}
+
+func diagnoseCommand() *cobra.Command {
+	o := &diagnoseOptions{in: input.NewRowFlags()}
+	c := &cobra.Command{
+		Use:   "diagnose --model MODEL --data FILE --target NAME",
+		Short: "Find the training rows that fit badly or have much influence",
+		Long: `Find the training rows that fit badly or have much influence. For each row of the fit, diagnose
+computes the residual, the leverage (intercept included), and the leave-one-out residual: the error
+of predicting the row by the exact fit to all other rows. Every figure has a proved bracket. --data
+must be the rows of the fit.`,
+		Args: noArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			o.in.Listen(cmd, false)
+			return hintAtModel(nameData(o.in.Data.Value, o.run(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr())))
+		},
+	}
+	f := c.Flags()
+	f.StringVar(&o.model, "model", "", "model that fit --out or solve --out wrote")
+	f.Var(&o.in.Data, "data", "files of the rows of the fit")
+	o.in.RegisterText(f)
+	f.Var(&o.gamma, "gamma", "use the fit at gamma G, if the model has several")
+	f.Var(&o.in.Target, "target", "target column, as for fit")
+	f.Var(&o.in.Weights, "weights", "sample weights, as for fit")
+	o.in.RegisterRows(f)
+	f.Float64Var(&o.holdout, "holdout", 0, "leave out the rows that fit --holdout kept out, as for fit")
+	f.IntVar(&o.size, "size", 256, "rows of the sketch, if there are more than 2048 features")
+	f.IntVar(&o.worst, "worst", 10, "print the K rows with the largest leave-one-out residuals")
+	f.StringVar(&o.out, "out", "", "write the figures of every row to FILE")
+	f.StringVar(&o.outFormat, "out-format", "auto", "form of the figures: auto, csv, arrow or npy")
+	cli.SetValues(f, "out-format", diagnoseFormats...)
+	f.BoolVar(&o.json, "json", false, "print one JSON object instead of text")
+	return c
+}
+
+// check validates the flags. It returns the form of the file of figures.
+func (o *diagnoseOptions) check() (form string, err error) {
+	switch {
+	case o.model == "" || !o.in.Data.Given:
+		return "", cli.BadInput("diagnose needs --model and --data")
+	case o.size < 1:
+		return "", cli.BadInput("--size: %d, the sketch needs at least one row", o.size)
+	case o.worst < 0:
+		return "", cli.BadInput("--worst: %d, must be at least 0", o.worst)
+	case o.outFormat != "auto" && o.out == "":
+		return "", cli.BadInput("--out-format: it needs --out FILE")
+	}
+	form = o.outFormat
+	if form == "auto" {
+		byName := map[string]string{".arrow": "arrow", ".feather": "arrow", ".npy": "npy"}
+		form = "csv"
+		if named, ok := byName[filepath.Ext(o.out)]; ok {
+			form = named
+		}
+	}
+	return form, cli.FirstError(
+		cli.OneOf("out-format", o.outFormat, diagnoseFormats...),
+		o.in.Check(),
+		o.checkHoldout(),
+		cli.CheckOut(o.out),
+		cli.Distinct(append(o.in.Files(), o.model), cli.Output{Flag: "out", Path: o.out}),
+	)
+}
+
+// checkHoldout validates --holdout.
+func (o *diagnoseOptions) checkHoldout() error {
+	if (dataset.Holdout{Share: o.holdout}).Check() != nil {
+		return cli.BadInput("--holdout: %v, must be at least 0 and below 1", o.holdout)
+	}
+	return nil
+}
+
+func (o *diagnoseOptions) run(ctx context.Context, stdout, stderr io.Writer) error {
+	form, err := o.check()
+	if err != nil {
+		return err
+	}
+	m, err := readModel("--model: ", o.model)
+	if err != nil {
+		return err
+	}
+	m, err = chooseFit(m, o.gamma)
+	if err != nil {
+		return err
+	}
+	w := &m.Fits[0]
+	switch {
+	case m.Classes != nil:
+		return cli.BadInput("diagnose: residuals are numbers, and the model predicts classes")
+	case len(w.Gammas) > 0 && slices.ContainsFunc(w.Gammas, func(g float64) bool { return g != w.Gamma }):
+		return cli.BadInput("diagnose: each target of the model has a gamma of its own; fit one target")
+	case w.Gamma == 0:
+		return cli.BadInput("diagnose: gamma is 0, and the brackets need a positive gamma")
+	}
+	tally := new(prepare.Tally)
+	src, numbers, err := o.open(ctx, m, tally)
+	if err != nil {
+		return err
+	}
+	d := &diagnosedRows{m: m, src: src, size: o.size}
+	if err := d.summarize(ctx); err != nil {
+		return o.explain(m, err)
+	}
+	run := &diagnosisRun{targets: len(w.Coef), rows: int(d.sum.Rows()), worst: worstRows{most: o.worst}, number: numbers}
+	var scores *ridge.LeftOutScores
+	pass := func(to rowWriter) error {
+		run.to = to
+		var err error
+		scores, err = ridge.Diagnose(ctx, d.read, d.sum, d.fit, ridge.DiagnoseOptions{}, run.use)
+		return err
+	}
+	if o.out == "" {
+		err = pass(nil)
+	} else {
+		err = atomicfile.Write(o.out, func(f io.Writer) error { return writeFigures(f, form, run, pass) })
+	}
+	if err != nil {
+		return o.explain(m, err)
+	}
+	if tally.Dropped.Load() > 0 {
+		fmt.Fprintln(stderr, "row numbers do not count the rows that were left out because of missing values")
+	}
+	return o.print(stdout, d, run, scores)
+}
+
+// open opens the rows of the fit, with their targets, and prepares them. numbers returns the number of each row of the
+// fit in the files, from 1, in order.
+func (o *diagnoseOptions) open(
+	ctx context.Context,
+	m *model.Model,
+	tally *prepare.Tally,
+) (src dataset.Source, numbers func() int64, err error) {
+	targets := len(m.Fits[0].Coef)
+	like := table.Like{Preparation: &m.Preparation, Owner: "model", Targets: targets, Own: targets}
+	rows, err := o.in.OpenLike(ctx, like, "")
+	if err != nil {
+		return nil, nil, err
+	}
+	src = rows.Source
+	if _, _, t := src.Dims(); t != targets {
+		return nil, nil, cli.BadInput("--target: the model has %s, the rows have %d", count(int64(targets), "target"), t)
+	}
+	s := o.in.Spec()
+	held := dataset.Holdout{Share: o.holdout, First: s.FirstRow()}
+	if held.Share > 0 {
+		src, _, err = held.Split(src)
+		if err != nil {
+			return nil, nil, err
+		}
+	}
+	at := int64(0)
+	numbers = func() int64 {
+		for held.Share > 0 && held.Held(at) {
+			at++
+		}
+		at++
+		return held.First + at
+	}
+	prep := m.FittedPreparation()
+	src, err = table.Prepare(&prep, src, nil, prepare.EncodeOptions{Cells: rows.Opened.Cells, Tally: tally})
+	return src, numbers, err
+}
+
+// explain names flags in an error about rows that are not the training rows.
+func (o *diagnoseOptions) explain(m *model.Model, err error) error {
+	if errors.Is(err, ridge.ErrOtherRows) || errors.Is(err, errOtherDiagnosed) {
+		return cli.BadInput(
+			"--data: these are not the %s of the fit (%w); repeat its --rows, --holdout and --weights",
+			count(m.Rows, "row"), err)
+	}
+	return predictionError(err)
+}
+
+// errOtherDiagnosed reports rows that give other coefficients than the model has.
+var errOtherDiagnosed = errors.New("they give another solution")
+
+// diagnosedRows are the rows of a fit with their summary.
+type diagnosedRows struct {
+	m    *model.Model
+	src  dataset.Source // prepared
+	size int            // rows of a sketch
+
+	read dataset.Source // the rows for the second pass
+	sum  *ridge.Summary
+	fit  *ridge.Solution
+	from string // where the brackets come from, in words
+}
+
+// wholeDim is the largest number of features, or rows, with a summary that loses nothing.
+const wholeDim = 2048
+
+// summarize makes the first pass. The summary holds AᵀA for at most wholeDim features, and all rows for at most
+// wholeDim rows. Both give brackets as narrow as round-off allows, and the solution. Otherwise, a sketch gives
+// brackets, and the model the solution.
+func (d *diagnosedRows) summarize(ctx context.Context) error {
+	var free []int
+	for j := range d.m.Preparation.Inputs {
+		if d.m.Unpenalized(j) {
+			free = append(free, j)
+		}
+	}
+	var rounding []float64
+	if d.m.Folded != nil {
+		rounding = d.m.Folded.Rounding()
+	}
+	_, dim, _ := d.src.Dims()
+	change, err := columns.New(dim, nil, free, rounding)
+	if err != nil {
+		return err
+	}
+	change, err = change.Learn(ctx, d.src, columns.Options{Intercept: d.m.Intercept})
+	if err != nil {
+		return err
+	}
+	rows, err := change.Apply(d.src)
+	if err != nil {
+		return err
+	}
+	d.read, err = change.ApplyWithLeverages(d.src)
+	if err != nil {
+		return err
+	}
+	n, dim, _ := rows.Dims()
+	cfg := ridge.SummaryConfig{Size: d.size, Intercept: d.m.Intercept}
+	isWhole := true
+	switch {
+	case dim <= wholeDim:
+		cfg.Store, d.from = fd.StoreScatter, "AᵀA, exact within round-off"
+	case n >= 0 && n <= wholeDim:
+		cfg.Size, d.from = int(n)+1, "all rows, exact within round-off"
+	case free != nil:
+		return cli.BadInput("diagnose: with columns without penalty, at most %d features are possible", wholeDim)
+	default:
+		isWhole, d.from = false, fmt.Sprintf("a sketch of %d rows", d.size)
+	}
+	d.sum, err = ridge.Summarize(ctx, rows, cfg, nil)
+	if err != nil {
+		return err
+	}
+	if d.sum.Rows() != d.m.Rows {
+		return fmt.Errorf("%w: %d rows", errOtherDiagnosed, d.sum.Rows())
+	}
+	d.sum.WithErrors(change.Errors())
+	if !isWhole {
+		d.fit, err = d.m.FittedSolution()
+		return err
+	}
+	d.fit, err = d.sum.Fit(d.m.Fits[0].Gamma)
+	if err != nil {
+		return err
+	}
+	return d.compare(free)
+}
+
+// compare returns errOtherDiagnosed if the solution differs from the model's by more than a thousandth of its norm and
+// the bounds on both errors.
+func (d *diagnosedRows) compare(free []int) error {
+	w := &d.m.Fits[0]
+	coef := w.Coef
+	if w.Fitted != nil && len(w.Fitted.Coef) > 0 {
+		coef = w.Fitted.Coef
+	}
+	certificates, err := w.Certificates()
+	if err != nil {
+		return nil // an old model has no bounds to compare with
+	}
+	for j, o := range d.fit.Targets {
+		var off, size float64
+		at := 0
+		for i, v := range coef[j] {
+			if slices.Contains(free, i) {
+				continue
+			}
+			off, size = math.Hypot(off, v-o.Coef[at]), math.Hypot(size, v)
+			at++
+		}
+		if off > certificates[j].ErrorBound+o.ErrorBound+1e-3*size {
+			return errOtherDiagnosed
+		}
+	}
+	return nil
+}
+
+// A rowWriter writes the figures of a row.
+type rowWriter func(figures []float64) error
+
+// diagnosisRun receives the diagnostics of rows.
+type diagnosisRun struct {
+	targets, rows int
+	to            rowWriter    // nil: none
+	number        func() int64 // returns the number of the next row in the files, from 1
+	figures       []float64
+	worst         worstRows
+	leverage      float64 // sum of the estimates of leverages
+	most          ridge.Interval
+}
+
+// columnNames returns the names of the figures of a row.
+func (r *diagnosisRun) columnNames() []string {
+	names := []string{"row", "weight", "leverage", "leverage_low", "leverage_high"}
+	for j := range r.targets {
+		suffix := ""
+		if r.targets > 1 {
+			suffix = fmt.Sprintf("_%d", j+1)
+		}
+		for _, name := range []string{
+			"residual", "residual_low", "residual_high", "leave_one_out", "leave_one_out_low", "leave_one_out_high",
+		} {
+			names = append(names, name+suffix)
+		}
+	}
+	return names
+}
+
+func (r *diagnosisRun) use(o *ridge.RowDiagnostics) error {
+	r.leverage += o.LeverageEstimate
+	if o.Leverage.Hi > r.most.Hi {
+		r.most = o.Leverage
+	}
+	number := r.number()
+	r.worst.add(o, number)
+	if r.to == nil {
+		return nil
+	}
+	f := append(r.figures[:0], float64(number), o.Weight, o.LeverageEstimate, o.Leverage.Lo, o.Leverage.Hi)
+	for j := range r.targets {
+		f = append(f, o.ResidualEstimate[j], o.Residual[j].Lo, o.Residual[j].Hi)
+		f = append(f, o.LeftOutEstimate[j], o.LeftOut[j].Lo, o.LeftOut[j].Hi)
+	}
+	r.figures = f
+	return r.to(f)
+}
+
+// worstRows keeps the rows with the largest leave-one-out residuals, as a heap whose first element is the smallest.
+type worstRows struct {
+	most int
+	rows []report.WorstRow
+	size []float64 // absolute leave-one-out residual of each
+}
+
+func (w *worstRows) Len() int           { return len(w.rows) }
+func (w *worstRows) Less(i, j int) bool { return w.size[i] < w.size[j] }
+func (w *worstRows) Swap(i, j int) {
+	w.rows[i], w.rows[j] = w.rows[j], w.rows[i]
+	w.size[i], w.size[j] = w.size[j], w.size[i]
+}
+
+// Push and Pop are for container/heap. worstRows replaces its first element and never pops.
+func (w *worstRows) Push(any) {}
+func (w *worstRows) Pop() any { return nil }
+
+// add keeps the row with the given number if it is among the worst.
+func (w *worstRows) add(o *ridge.RowDiagnostics, number int64) {
+	worst := -1
+	for j, v := range o.LeftOutEstimate {
+		if !math.IsNaN(v) && (worst < 0 || math.Abs(v) > math.Abs(o.LeftOutEstimate[worst])) {
+			worst = j
+		}
+	}
+	if worst < 0 || w.most == 0 {
+		return
+	}
+	size := math.Abs(o.LeftOutEstimate[worst])
+	one := report.WorstRow{
+		Row: number, Target: worst + 1, Leverage: o.Leverage, Residual: o.Residual[worst], LeftOut: o.LeftOut[worst],
+	}
+	if len(w.rows) < w.most {
+		w.rows, w.size = append(w.rows, one), append(w.size, size)
+		heap.Fix(w, len(w.rows)-1)
+		return
+	}
+	if size > w.size[0] {
+		w.rows[0], w.size[0] = one, size
+		heap.Fix(w, 0)
+	}
+}
+
+// sorted returns the rows, the worst first. It empties w.
+func (w *worstRows) sorted() []report.WorstRow {
+	order := make([]int, len(w.rows))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(i, j int) int {
+		switch {
+		case w.size[i] > w.size[j]:
+			return -1
+		case w.size[i] < w.size[j]:
+			return 1
+		}
+		return int(w.rows[i].Row - w.rows[j].Row)
+	})
+	out := []report.WorstRow{}
+	for _, i := range order {
+		out = append(out, w.rows[i])
+	}
+	return out
+}
+
+// writeFigures writes the figures of all rows that pass yields, without holding them.
+func writeFigures(w io.Writer, form string, run *diagnosisRun, pass func(rowWriter) error) error {
+	switch form {
+	case "arrow":
+		to, err := arrow.NewWriter(w, false, run.columnNames())
+		if err != nil {
+			return err
+		}
+		if err := pass(to.Append); err != nil {
+			return err
+		}
+		return to.Close()
+	case "npy":
+		to := numpy.NewWriter(w, run.rows, len(run.columnNames()))
+		if err := pass(to.Append); err != nil {
+			return err
+		}
+		return to.Close()
+	}
+	to := bufio.NewWriter(w)
+	if _, err := fmt.Fprintln(to, strings.Join(run.columnNames(), ",")); err != nil {
+		return err
+	}
+	var line []byte
+	err := pass(func(figures []float64) error {
+		line = line[:0]
+		for i, v := range figures {
+			if i > 0 {
+				line = append(line, ',')
+			}
+			line = strconv.AppendFloat(line, v, 'g', -1, 64)
+		}
+		_, err := to.Write(append(line, '\n'))
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return to.Flush()
+}
+
+// A diagnosisRecord is the JSON form of the output.
+type diagnosisRecord struct {
+	Version  int               `json:"fdridge_report"`
+	N        int               `json:"n"`
+	Gamma    float64           `json:"gamma"`
+	From     string            `json:"brackets_from"`
+	RMSE     []ridge.Interval  `json:"leave_one_out_rmse"` // for each target
+	Leverage model.Number      `json:"leverage_sum"`       // estimate
+	Most     ridge.Interval    `json:"largest_leverage"`
+	Worst    []report.WorstRow `json:"worst"`
+}
+
+// print prints the summary and the worst rows.
+func (o *diagnoseOptions) print(w io.Writer, d *diagnosedRows, run *diagnosisRun, scores *ridge.LeftOutScores) error {
+	rec := diagnosisRecord{
+		Version: report.ReportVersion, N: run.rows, Gamma: d.fit.Gamma, From: d.from, Leverage: model.Number(run.leverage),
+		Most: run.most, Worst: run.worst.sorted(),
+	}
+	for _, v := range scores.Bounds[0] {
+		rec.RMSE = append(rec.RMSE, ridge.Interval{
+			Lo: outwardRoot(v.Lo, math.Inf(-1)), Hi: outwardRoot(v.Hi, math.Inf(1)),
+		})
+	}
+	if o.json {
+		return jsonfields.Encode(w, rec, "")
+	}
+	fmt.Fprintf(w, "%s, gamma = %g; brackets by %s\n", count(int64(run.rows), "row"), d.fit.Gamma, d.from)
+	fmt.Fprintf(
+		w, "sum of leverages ≈ %.4g, mean %.3g; largest leverage %s\n",
+		run.leverage, run.leverage/float64(max(1, run.rows)), report.Figure(run.most))
+	for j, v := range rec.RMSE {
+		of := ""
+		if len(rec.RMSE) > 1 {
+			of = fmt.Sprintf(" of target %d", j+1)
+		}
+		fmt.Fprintf(w, "leave-one-out RMSE%s: %s\n", of, report.Figure(v))
+	}
+	if len(rec.Worst) > 0 {
+		fmt.Fprintf(w, "\nrows with the largest leave-one-out residuals\n\n")
+		report.WriteWorst(w, rec.Worst, run.targets)
+	}
+	return nil
+}
+
+// outwardRoot returns the root of v, moved to the next float64 in the given direction but not below 0.
+func outwardRoot(v, direction float64) float64 {
+	return math.Max(0, math.Nextafter(math.Sqrt(v), direction))
+}

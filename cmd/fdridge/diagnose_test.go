@@ -1,0 +1,193 @@
+package main
+
+import (
+	"encoding/json"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/sbinet/npyio"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/fdridge/fdridge/dataset"
+	"github.com/fdridge/fdridge/internal/verify/refbig"
+)
+
+// figuresOf reads the csv file that diagnose wrote.
+func figuresOf(t *testing.T, name string) (names []string, rows [][]float64) {
+	t.Helper()
+	text, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
+	for _, line := range lines[1:] {
+		var row []float64
+		for _, f := range strings.Split(line, ",") {
+			v, err := strconv.ParseFloat(f, 64)
+			if err != nil {
+				t.Fatal(err)
+			}
+			row = append(row, v)
+		}
+		rows = append(rows, row)
+	}
+	return strings.Split(lines[0], ","), rows
+}
+
+// TestDiagnoseCommand: the figures of all rows agree with refits in 512 bits, in each form of file, for models with
+// weights, penalties, unpenalised columns, scaled columns and held-out rows.
+func TestDiagnoseCommand(t *testing.T) {
+	const n = 30
+	var text strings.Builder
+	text.WriteString("a,b,c,y,w\n")
+	x, y := make([][]float64, n), make([][]float64, n)
+	w := make([]float64, n)
+	for i := range n {
+		v := float64(i)
+		x[i] = []float64{math.Sin(v), 10 + 3*math.Cos(2*v), math.Mod(v*v, 7)}
+		y[i] = []float64{2*x[i][0] - x[i][1] + math.Sin(9*v*v)}
+		w[i] = 1 + math.Mod(v, 3)
+		for _, f := range append(slices.Clone(x[i]), y[i][0], w[i]) {
+			text.WriteString(strconv.FormatFloat(f, 'g', -1, 64) + ",")
+		}
+		text.WriteString("\n")
+	}
+	data := write(t, "rows.csv", strings.ReplaceAll(text.String(), ",\n", "\n"))
+	dir := t.TempDir()
+	in := func(name string) string { return filepath.Join(dir, name) }
+	for _, c := range []struct {
+		name, flags string
+		fitOnly     string
+		weighted    bool
+		penalty     []float64
+		held        float64
+	}{
+		{name: "plain"},
+		{name: "weights", flags: "--weights w", weighted: true},
+		{name: "bands", fitOnly: "--bands 1-1=4,2-3=9", penalty: []float64{4, 9, 9}},
+		{name: "unpenalised", fitOnly: "--unpenalized b", penalty: []float64{1, 0, 1}},
+		{name: "held", flags: "--holdout 0.3", held: 0.3},
+	} {
+		columns := []string{"--columns", "a,b,c"}
+		shared := append(strings.Fields(c.flags), "--data", data, "--target", "y")
+		fit := append([]string{"fit", "--gamma", "0.5", "--out", in("m.json")}, columns...)
+		must(t, slices.Concat(fit, strings.Fields(c.fitOnly), shared)...)
+		must(t, slices.Concat([]string{"diagnose", "--model", in("m.json"), "--out", in("r.csv")}, shared)...)
+		names, rows := figuresOf(t, in("r.csv"))
+		if names[2] != "leverage" || names[8] != "leave_one_out" || len(names) != 11 {
+			t.Fatalf("%v", names)
+		}
+		kept := make([]int, 0, n)
+		for i := range n {
+			if !(dataset.Holdout{Share: c.held}).Held(int64(i)) {
+				kept = append(kept, i)
+			}
+		}
+		if len(rows) != len(kept) {
+			t.Fatalf("%s: %d of %d rows", c.name, len(rows), len(kept))
+		}
+		for at, i := range kept {
+			if rows[at][0] != float64(i+1) {
+				t.Errorf("%s: row %d is %v", c.name, i+1, rows[at][0])
+			}
+			var xs, ys [][]float64
+			var ws []float64
+			for _, k := range kept {
+				if k != i {
+					xs, ys, ws = append(xs, x[k]), append(ys, y[k]), append(ws, w[k])
+				}
+			}
+			if !c.weighted {
+				ws = nil
+			}
+			problem := refbig.New(xs, ys, ws, true)
+			problem.Penalty = c.penalty
+			s, err := problem.Solve(0.5)
+			if err != nil {
+				t.Fatal(err)
+			}
+			left := refbig.Float(y[i][0])
+			left.Sub(left, s.Intercept[0])
+			for k, v := range x[i] {
+				left.Sub(left, refbig.Float(0).Mul(refbig.Float(v), s.Coef[0][k]))
+			}
+			v, _ := left.Float64()
+			if f := rows[at]; !(f[9] <= v && v <= f[10] && math.Abs(f[8]-v) <= 1e-6*(1+math.Abs(v))) {
+				t.Errorf("%s: row %d has the left-out residual %v, in [%v, %v], estimate %v", c.name, i+1, v, f[9], f[10], f[8])
+			}
+		}
+		var record struct {
+			N     int
+			Worst []struct {
+				Row     int
+				LeftOut [2]float64 `json:"leave_one_out"`
+			}
+		}
+		out := must(t, slices.Concat(
+			[]string{"diagnose", "--model", in("m.json"), "--out", in("r.npy"), "--worst", "4", "--json"}, shared)...)
+		if err := json.Unmarshal([]byte(out), &record); err != nil {
+			t.Fatal(err)
+		}
+		order := slices.Clone(rows)
+		slices.SortFunc(order, func(a, b []float64) int {
+			if math.Abs(a[8]) > math.Abs(b[8]) {
+				return -1
+			}
+			return 1
+		})
+		if len(record.Worst) != 4 || record.N != len(rows) {
+			t.Fatalf("%s: %+v", c.name, record)
+		}
+		for i, o := range record.Worst {
+			if float64(o.Row) != order[i][0] || o.LeftOut[0] != order[i][9] {
+				t.Errorf("%s: the %d-th row is %+v, must be %v", c.name, i+1, o, order[i])
+			}
+		}
+		f, err := os.Open(in("r.npy"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var array mat.Dense
+		if err := npyio.Read(f, &array); err != nil {
+			t.Fatal(err)
+		}
+		if err := f.Close(); err != nil {
+			t.Fatal(err)
+		}
+		for i, row := range rows {
+			if !slices.Equal(array.RawRowView(i), row) {
+				t.Fatalf("%s: row %d is %v in the array", c.name, i+1, array.RawRowView(i))
+			}
+		}
+	}
+}
+
+// TestDiagnoseRefused: rows that are not those of the fit, and models without residuals, are refused in words.
+func TestDiagnoseRefused(t *testing.T) {
+	dir := t.TempDir()
+	in := func(name string) string { return filepath.Join(dir, name) }
+	data, other := write(t, "rows.csv", rowsCSV(30)), write(t, "other.csv", rowsCSV(29))
+	labels := writeLabels(t, "labels.csv", []string{"red", "blue"}, func(i int) int { return i % 2 }, 20)
+	must(t, "fit", "--data", data, "--target", "y", "--gamma", "1", "--out", in("m.json"))
+	must(t, "fit", "--data", labels, "--target", "kind", "--classes", "--gamma", "1", "--out", in("classes.json"))
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"--model", in("m.json"), "--data", other, "--target", "y"}, "these are not the 30 rows of the fit"},
+		{[]string{"--model", in("classes.json"), "--data", labels, "--target", "kind"}, "the model predicts classes"},
+		{[]string{"--data", data}, "needs --model and --data"},
+		{[]string{"--model", in("m.json"), "--data", data, "--target", "y", "--worst", "-1"}, "--worst: -1"},
+		{[]string{"--model", in("m.json"), "--data", data, "--target", "y", "--out-format", "csv"}, "needs --out"},
+	} {
+		code, _, errs := call(append([]string{"diagnose"}, c.args...)...)
+		if code != usage || !strings.Contains(errs, c.want) {
+			t.Errorf("%v: exit %d: %s", c.args, code, errs)
+		}
+	}
+}

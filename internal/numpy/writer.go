@@ -1,0 +1,54 @@
+package numpy
+
+import (
+	"bufio"
+	"encoding/binary"
+	"errors"
+	"io"
+	"math"
+)
+
+// A Writer writes the rows of an array one at a time, as [Write] does.
+type Writer struct {
+	to         *bufio.Writer
+	rows, cols int
+	err        error
+}
+
+// NewWriter returns a Writer of an array of rows×cols. It writes the header.
+func NewWriter(w io.Writer, rows, cols int) *Writer {
+	to := &Writer{to: bufio.NewWriterSize(w, 1<<16), rows: rows, cols: cols}
+	_, to.err = to.to.Write(header(rows, cols))
+	return to
+}
+
+// errRows reports a wrong number of rows, or of numbers in a row.
+var errRows = errors.New("numpy: the array has another shape")
+
+// Append writes a row.
+func (w *Writer) Append(row []float64) error {
+	if w.err == nil && (len(row) != w.cols || w.rows == 0) {
+		w.err = errRows
+	}
+	w.rows--
+	var entry [8]byte
+	for _, v := range row {
+		if w.err != nil {
+			return w.err
+		}
+		binary.LittleEndian.PutUint64(entry[:], math.Float64bits(v))
+		_, w.err = w.to.Write(entry[:])
+	}
+	return w.err
+}
+
+// Close writes what is left. It returns an error if there are too few rows.
+func (w *Writer) Close() error {
+	switch {
+	case w.err != nil:
+		return w.err
+	case w.rows != 0:
+		return errRows
+	}
+	return w.to.Flush()
+}
