@@ -6,7 +6,6 @@ import (
 	"runtime"
 
 	"github.com/fdridge/fdridge/dataset"
-	"github.com/fdridge/fdridge/internal/background"
 	"github.com/fdridge/fdridge/ridge"
 	"github.com/fdridge/fdridge/ridge/plan"
 	"github.com/fdridge/fdridge/ridge/reason"
@@ -34,7 +33,6 @@ import (
 // rows, Fit returns a *[dataset.OnceError] before it reads any row. Fit also returns the errors of the
 // functions named above.
 func Fit(ctx context.Context, src dataset.Source, opts Options) (*Result, error) {
-	ctx = background.IfNil(ctx)
 	j, err := resolve(src, opts)
 	if err != nil {
 		return nil, err
@@ -92,7 +90,6 @@ func (j *job) run(ctx context.Context) (*Result, error) {
 // FitSummary ignores options of the sketch. It returns an *[OptionError] if opts requests a direct method or folds.
 // Result.Passes is the number of passes over src.
 func FitSummary(ctx context.Context, src dataset.Source, sum *ridge.Summary, opts Options) (*Result, error) {
-	ctx = background.IfNil(ctx)
 	j, err := resolveSummary(src, sum, opts)
 	if err != nil {
 		return nil, err

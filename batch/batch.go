@@ -16,7 +16,6 @@ import (
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/dist"
 	"github.com/fdridge/fdridge/engine"
-	"github.com/fdridge/fdridge/internal/background"
 	"github.com/fdridge/fdridge/internal/badinput"
 	"github.com/fdridge/fdridge/ridge"
 )
@@ -60,7 +59,6 @@ type Options struct {
 // stored; *[CheckpointError]; *[dist.DisagreeError]; [ridge.ErrInput] for cross-validation with a Checkpoint or a
 // Transport.
 func Fit(ctx context.Context, src dataset.Source, opts fdridge.Options, o Options) (*fdridge.Result, error) {
-	ctx = background.IfNil(ctx)
 	var err error
 	opts.Backend, err = engine.OrDefault(opts.Backend)
 	if err != nil {
@@ -87,7 +85,6 @@ func Fit(ctx context.Context, src dataset.Source, opts fdridge.Options, o Option
 // have an error, Run ends the job on all ranks by [dist.Transport.Abort]. To interrupt a job, cancel ctx on every
 // rank; every rank then writes its checkpoint.
 func Run(ctx context.Context, o Options, do func(*Job) error) error {
-	ctx = background.IfNil(ctx)
 	if o.Every < 0 {
 		return badinput.Errorf("batch: Every is %v, must be positive", o.Every)
 	}

@@ -8,7 +8,6 @@ import (
 	"sync"
 
 	"github.com/fdridge/fdridge/dataset"
-	"github.com/fdridge/fdridge/internal/background"
 )
 
 // A Counter reads a source and counts the nonzero features in the first complete pass. [Job.Count] stores the count in
@@ -98,7 +97,6 @@ func (c *Counter) Blocks(ctx context.Context) iter.Seq2[dataset.Block, error] {
 
 // BlocksFrom reads the rows from index firstRow on. A block must begin at this index.
 func (c *Counter) BlocksFrom(ctx context.Context, firstRow int64) iter.Seq2[dataset.Block, error] {
-	ctx = background.IfNil(ctx)
 	if c.known().All {
 		return dataset.From(ctx, c.Source, firstRow)
 	}

@@ -7,7 +7,6 @@ import (
 	"github.com/fdridge/fdridge"
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/dist"
-	"github.com/fdridge/fdridge/internal/background"
 	"github.com/fdridge/fdridge/internal/badinput"
 	"github.com/fdridge/fdridge/internal/checkpoint"
 	"github.com/fdridge/fdridge/ridge"
@@ -37,7 +36,6 @@ type Job struct {
 // Fit only once. Fit sets opts.Journal, opts.Reducer, opts.Merge, opts.Gather and opts.Summarize; the caller must leave
 // them nil.
 func (j *Job) Fit(ctx context.Context, src dataset.Source, opts fdridge.Options) (*fdridge.Result, error) {
-	ctx = background.IfNil(ctx)
 	if opts.Journal != nil || opts.Reducer != nil || opts.Summarize != nil || opts.Merge != nil || opts.Gather != nil {
 		return nil, badinput.Errorf(
 			"batch: Journal, Reducer, Summarize, Merge and Gather must be nil, because the job sets them",

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/fdridge/fdridge/dist"
-	"github.com/fdridge/fdridge/internal/background"
 	"github.com/fdridge/fdridge/ridge"
 )
 
@@ -143,7 +142,6 @@ type Work struct {
 // Work returns the statistics of all ranks so far, on every rank. All ranks must call Work. Without a Transport the
 // result is nil.
 func (j *Job) Work(ctx context.Context) ([]Work, error) {
-	ctx = background.IfNil(ctx)
 	t := j.opts.Transport
 	if t == nil {
 		return nil, nil

@@ -11,7 +11,6 @@ import (
 	"path/filepath"
 	"sync"
 
-	"github.com/fdridge/fdridge/internal/background"
 	"github.com/fdridge/fdridge/internal/badinput"
 )
 
@@ -164,7 +163,6 @@ func (c *Cache) Blocks(ctx context.Context) iter.Seq2[Block, error] { return c.B
 
 // BlocksFrom implements [Seeker].
 func (c *Cache) BlocksFrom(ctx context.Context, firstRow int64) iter.Seq2[Block, error] {
-	ctx = background.IfNil(ctx)
 	return func(yield func(Block, error) bool) {
 		if c.src == nil {
 			yield(Block{}, newSourceError("a cache without a source; create it with Cached"))

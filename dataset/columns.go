@@ -5,7 +5,6 @@ import (
 	"iter"
 	"slices"
 
-	"github.com/fdridge/fdridge/internal/background"
 	"github.com/fdridge/fdridge/internal/parallel"
 )
 
@@ -43,7 +42,6 @@ var errNoColumns = &SourceError{"the source has no columns"}
 
 // Samples calls the Samples method of a [Columnar] source.
 func Samples(ctx context.Context, src Source) (y, w []float64, err error) {
-	ctx = background.IfNil(ctx)
 	if _, ok := ByColumns(src); !ok {
 		return nil, nil, errNoColumns
 	}
@@ -60,7 +58,6 @@ func (s *Stream) ByColumns() Columns {
 
 // Samples implements [Columnar].
 func (s *Stream) Samples(ctx context.Context) (y, w []float64, err error) {
-	ctx = background.IfNil(ctx)
 	n, _, t := s.Dims()
 	if s.Columns == nil {
 		return nil, nil, errNoColumns
@@ -151,7 +148,6 @@ type transposed struct {
 // The result holds at most the given number of bytes of its rows at a time; 0 means 64 MiB. So a pass over the result
 // makes about ⌈8nd/bytes⌉ passes over x. [ByColumns] of the result returns x.
 func Transpose(ctx context.Context, x Source, bytes int) (Source, error) {
-	ctx = background.IfNil(ctx)
 	if err := checkSources(x); err != nil {
 		return nil, err
 	}
@@ -190,7 +186,6 @@ func (s *transposed) Blocks(ctx context.Context) iter.Seq2[Block, error] { retur
 
 // BlocksFrom implements [Seeker].
 func (s *transposed) BlocksFrom(ctx context.Context, firstRow int64) iter.Seq2[Block, error] {
-	ctx = background.IfNil(ctx)
 	return func(yield func(Block, error) bool) {
 		height := min(s.n, max(1, s.bytes/8/s.d))
 		rows, err := denseRows(s.d)

@@ -9,7 +9,6 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/fdridge/fdridge/engine"
-	"github.com/fdridge/fdridge/internal/background"
 	"github.com/fdridge/fdridge/internal/rowmajor"
 )
 
@@ -149,7 +148,6 @@ func isProduct(n, a, b int) bool {
 func (m *memory) Dims() (n int64, d, t int) { return int64(m.whole.N), m.d, m.t }
 
 func (m *memory) BlocksFrom(ctx context.Context, firstRow int64) iter.Seq2[Block, error] {
-	ctx = background.IfNil(ctx)
 	return func(yield func(Block, error) bool) {
 		rows, err := SparseRows, error(nil)
 		if m.whole.Sparse == nil {

@@ -5,8 +5,6 @@ import (
 	"io"
 	"os"
 	"sync"
-
-	"github.com/fdridge/fdridge/internal/background"
 )
 
 // A Pipe is a stream of bytes that can be read only once, such as standard input, a FIFO or a connection. The options
@@ -51,7 +49,6 @@ const (
 
 // NewPipe returns a Pipe that reads r and does not close it. Errors use name as the file name.
 func NewPipe(ctx context.Context, name string, r io.Reader) *Pipe {
-	ctx = background.IfNil(ctx)
 	return newPipe(ctx, name, func() (io.ReadCloser, error) {
 		if r == nil {
 			return nil, errNoPipe
@@ -66,7 +63,6 @@ func NewPipe(ctx context.Context, name string, r io.Reader) *Pipe {
 // OpenPipe returns a Pipe that reads the FIFO with the given name. The first read opens the FIFO and waits for a
 // writer.
 func OpenPipe(ctx context.Context, name string) *Pipe {
-	ctx = background.IfNil(ctx)
 	return newPipe(ctx, name, func() (io.ReadCloser, error) {
 		f, err := os.Open(name)
 		if err != nil {

@@ -5,7 +5,6 @@ import (
 	"iter"
 
 	"github.com/fdridge/fdridge/engine"
-	"github.com/fdridge/fdridge/internal/background"
 )
 
 // Rows returns rows lo to hi−1 of src, counted from 0. It returns [ErrShape] if the range is empty. If src has fewer
@@ -39,7 +38,6 @@ func (r *rows) Dims() (n int64, d, t int) {
 }
 
 func (r *rows) BlocksFrom(ctx context.Context, firstRow int64) iter.Seq2[Block, error] {
-	ctx = background.IfNil(ctx)
 	return func(yield func(Block, error) bool) {
 		n, d, t := r.src.Dims()
 		var view engine.CSR

@@ -3,8 +3,6 @@ package dataset
 import (
 	"context"
 	"iter"
-
-	"github.com/fdridge/fdridge/internal/background"
 )
 
 // A Seeker is a [Source] that can begin a pass at any row.
@@ -18,7 +16,6 @@ type Seeker interface {
 // From makes a pass over src that starts with the block of row firstRow. If src is no Seeker, From reads src from its
 // start and drops the earlier blocks.
 func From(ctx context.Context, src Source, firstRow int64) iter.Seq2[Block, error] {
-	ctx = background.IfNil(ctx)
 	if firstRow == 0 {
 		return src.Blocks(ctx)
 	}

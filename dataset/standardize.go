@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/fdridge/fdridge/internal/background"
 	"github.com/fdridge/fdridge/internal/badinput"
 )
 
@@ -24,7 +23,6 @@ type Scaling struct {
 // A column with a standard deviation of at most 10·2⁻⁵²·|mean| counts as constant and gets the scale 1. If a
 // variance overflows, the error is an *[InputError] that names the column.
 func Standardize(ctx context.Context, src Source) (Source, *Scaling, error) {
-	ctx = background.IfNil(ctx)
 	return StandardizeShare(ctx, src, Share{Size: 1}, func(context.Context, []float64) error { return nil })
 }
 
@@ -38,7 +36,6 @@ func StandardizeShare(
 	share Share,
 	allreduce func(ctx context.Context, x []float64) error,
 ) (Source, *Scaling, error) {
-	ctx = background.IfNil(ctx)
 	if err := checkSources(src); err != nil {
 		return nil, nil, err
 	}

@@ -7,7 +7,6 @@ import (
 	"sync/atomic"
 
 	"github.com/fdridge/fdridge/engine"
-	"github.com/fdridge/fdridge/internal/background"
 )
 
 // A Reader reads the rows of a file for one pass.
@@ -75,7 +74,6 @@ func (s *Stream) Passes() int {
 
 // BlocksFrom implements [Seeker]. If the Reader is a [Skipper], rows in blocks before row firstRow are not read.
 func (s *Stream) BlocksFrom(ctx context.Context, firstRow int64) iter.Seq2[Block, error] {
-	ctx = background.IfNil(ctx)
 	return func(yield func(Block, error) bool) {
 		ended, err := s.pass(ctx, firstRow, yield)
 		if err != nil && !ended {

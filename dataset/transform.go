@@ -6,7 +6,6 @@ import (
 	"iter"
 
 	"github.com/fdridge/fdridge/engine"
-	"github.com/fdridge/fdridge/internal/background"
 	"github.com/fdridge/fdridge/internal/parallel"
 )
 
@@ -46,7 +45,6 @@ func (s *transformed) Dims() (n int64, d, t int) {
 }
 
 func (s *transformed) BlocksFrom(ctx context.Context, firstRow int64) iter.Seq2[Block, error] {
-	ctx = background.IfNil(ctx)
 	return func(yield func(Block, error) bool) {
 		_, d, t := s.src.Dims()
 		// Deferred calls run in reverse order, so readAhead's goroutine ends before stop is called.

@@ -4,8 +4,6 @@ import (
 	"context"
 	"sync"
 	"time"
-
-	"github.com/fdridge/fdridge/internal/background"
 )
 
 // Waits measures how long a pass waits for each of its steps: "reading", "rows" (encoding), "Fourier features",
@@ -21,7 +19,6 @@ type waitsKey struct{}
 
 // Context returns a context for passes whose waits w measures.
 func (w *Waits) Context(ctx context.Context) context.Context {
-	ctx = background.IfNil(ctx)
 	return context.WithValue(ctx, waitsKey{}, w)
 }
 

@@ -6,7 +6,6 @@ import (
 	"iter"
 
 	"github.com/fdridge/fdridge/engine"
-	"github.com/fdridge/fdridge/internal/background"
 )
 
 // Zip returns the features of x with the features of y as targets. y must be dense and have as many rows as x,
@@ -146,7 +145,6 @@ func (z *zip) BlocksFrom(ctx context.Context, firstRow int64) iter.Seq2[Block, e
 
 // CountRows returns the number of rows of src. If the number is unknown, it makes a pass.
 func CountRows(ctx context.Context, src Source) (int64, error) {
-	ctx = background.IfNil(ctx)
 	n, _, _ := src.Dims()
 	if n >= 0 {
 		return n, nil

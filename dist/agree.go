@@ -3,8 +3,6 @@ package dist
 import (
 	"context"
 	"fmt"
-
-	"github.com/fdridge/fdridge/internal/background"
 )
 
 // A DisagreeError reports that a value differs between ranks.
@@ -31,7 +29,6 @@ func (e *DisagreeError) Error() string {
 // text begins with name. Agree is a collective call: every rank must call it. It makes one broadcast and one allreduce
 // of one number per rank. If a value differs, it makes a second broadcast.
 func Agree(ctx context.Context, t Transport, name, value string) error {
-	ctx = background.IfNil(ctx)
 	root, err := t.Broadcast(ctx, 0, []byte(value))
 	if err != nil {
 		return err

@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"sync"
 	"time"
-
-	"github.com/fdridge/fdridge/internal/background"
 )
 
 // Loopback returns size ≥ 1 connected ranks in this process. Each rank is for one goroutine.
@@ -196,7 +194,6 @@ func (l *loopback) leave() {
 }
 
 func (l *loopback) Barrier(ctx context.Context) error {
-	ctx = background.IfNil(ctx)
 	start := time.Now()
 	err := l.meet(ctx, call{what: "Barrier"})
 	l.meter.Barrier(start, err)
@@ -204,7 +201,6 @@ func (l *loopback) Barrier(ctx context.Context) error {
 }
 
 func (l *loopback) Allreduce(ctx context.Context, x []float64) error {
-	ctx = background.IfNil(ctx)
 	start := time.Now()
 	err := l.meet(ctx, call{what: "Allreduce", x: x})
 	if err == nil {
@@ -231,7 +227,6 @@ func (l *loopback) sum(lo, hi int) {
 }
 
 func (l *loopback) Broadcast(ctx context.Context, root int, b []byte) ([]byte, error) {
-	ctx = background.IfNil(ctx)
 	start := time.Now()
 	b, err := l.broadcast(ctx, root, b)
 	l.meter.Broadcast(l, root, start, len(b), err)
@@ -253,7 +248,6 @@ func (l *loopback) broadcast(ctx context.Context, root int, b []byte) ([]byte, e
 }
 
 func (l *loopback) Send(ctx context.Context, to int, b []byte) error {
-	ctx = background.IfNil(ctx)
 	start := time.Now()
 	err := l.send(ctx, to, b)
 	l.meter.Send(start, len(b), err)
@@ -278,7 +272,6 @@ func (l *loopback) send(ctx context.Context, to int, b []byte) error {
 }
 
 func (l *loopback) Recv(ctx context.Context, from int) ([]byte, error) {
-	ctx = background.IfNil(ctx)
 	start := time.Now()
 	b, err := l.recv(ctx, from)
 	l.meter.Recv(start, len(b), err)

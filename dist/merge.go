@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/fdridge/fdridge/internal/background"
 	"github.com/fdridge/fdridge/ridge"
 )
 
@@ -23,7 +22,6 @@ import (
 // Errors are errors of the transport, [ridge.Summary.Merge] and [ridge.ReadSummary]. Only the rank that merged
 // returns an error of the merge, with both ranks. This rank must then call Abort, see [Transport].
 func Merge(ctx context.Context, t Transport, sum *ridge.Summary) (*ridge.Summary, error) {
-	ctx = background.IfNil(ctx)
 	rank, size := t.Rank(), t.Size()
 	for s := 1; s < size; s *= 2 {
 		if rank%(2*s) != 0 {

@@ -2,15 +2,12 @@ package dist
 
 import (
 	"context"
-
-	"github.com/fdridge/fdridge/internal/background"
 )
 
 // Table returns the rows of all ranks on every rank, in the order of the ranks. It is a collective call with one
 // allreduce of P·k numbers, for P ranks and rows of k numbers: each rank sets its own row and zeros elsewhere.
 // Numbers are exact, except for the sign of zeros. If the lengths of rows differ, the error is [ErrMismatch].
 func Table(ctx context.Context, t Transport, row []float64) ([][]float64, error) {
-	ctx = background.IfNil(ctx)
 	k := len(row)
 	all := make([]float64, t.Size()*k)
 	copy(all[t.Rank()*k:], row)
@@ -27,7 +24,6 @@ func Table(ctx context.Context, t Transport, row []float64) ([][]float64, error)
 // Gather returns the messages of all ranks on every rank, in the order of the ranks. It is a collective call with one
 // broadcast from each rank.
 func Gather(ctx context.Context, t Transport, own []byte) ([][]byte, error) {
-	ctx = background.IfNil(ctx)
 	var all [][]byte
 	for root := range t.Size() {
 		message, err := t.Broadcast(ctx, root, own)

@@ -3,8 +3,6 @@ package engine
 import (
 	"context"
 	"time"
-
-	"github.com/fdridge/fdridge/internal/background"
 )
 
 // A Measurement holds measured speeds of the machine, with all threads.
@@ -24,7 +22,6 @@ const measureRounds = 8
 // The micro-kernel and the product are measured in turn, and the best of eight rates counts. So other work on the
 // machine slows down both alike.
 func Measure(ctx context.Context, be Backend, d time.Duration) (Measurement, error) {
-	ctx = background.IfNil(ctx)
 	t, err := DefaultTuning()
 	if err != nil {
 		return Measurement{}, err

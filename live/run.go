@@ -13,7 +13,6 @@ import (
 
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/engine"
-	"github.com/fdridge/fdridge/internal/background"
 	"github.com/fdridge/fdridge/internal/badinput"
 	"github.com/fdridge/fdridge/ridge/window"
 )
@@ -64,7 +63,6 @@ type running struct {
 // When ctx is done, Do returns nil if the file contains all rows that were appended. If no row was read, it returns the
 // error of ctx.
 func (r Run) Do(ctx context.Context, src dataset.Source) error {
-	ctx = background.IfNil(ctx)
 	if r.Gamma == 0 && r.Sketch.Settings().Fades() {
 		return errFading
 	}

@@ -11,7 +11,6 @@ import (
 
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/dataset/prepare"
-	"github.com/fdridge/fdridge/internal/background"
 	"github.com/fdridge/fdridge/internal/badinput"
 	"github.com/fdridge/fdridge/internal/conformal"
 	"github.com/fdridge/fdridge/ridge"
@@ -108,7 +107,6 @@ type Calibration struct {
 // The errors are [ErrInput] for an invalid level or a model of classes, [ErrShape] for other dimensions, errors of
 // held, and an *[OverflowError].
 func (m *Model) Calibrate(ctx context.Context, held dataset.Source, level float64) (*Calibration, error) {
-	ctx = background.IfNil(ctx)
 	if err := checkLevel(level); err != nil {
 		return nil, err
 	}
@@ -209,7 +207,6 @@ type calibrationMessage struct{ Own, Exact [][]float64 }
 // Pool combines the calibrations of all processes, which have different shares of the held-out rows. Every process must
 // call Pool, and all get the same result.
 func (c *Calibration) Pool(ctx context.Context, share dataset.Share, link prepare.Link) error {
-	ctx = background.IfNil(ctx)
 	if share.Whole() {
 		return nil
 	}

@@ -8,7 +8,6 @@ import (
 
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/dataset/prepare"
-	"github.com/fdridge/fdridge/internal/background"
 	"github.com/fdridge/fdridge/ridge"
 )
 
@@ -37,7 +36,6 @@ const (
 // be prepared as for the fit. If dimensions differ, the error is [ErrShape]. If a prediction overflows, the error is an
 // *[OverflowError].
 func Evaluate(ctx context.Context, src dataset.Source, solutions []*ridge.Solution) (*Evaluation, error) {
-	ctx = background.IfNil(ctx)
 	if src == nil || len(solutions) == 0 {
 		return nil, fmt.Errorf("%w: an evaluation needs rows and solutions", errShape)
 	}
@@ -125,7 +123,6 @@ type evaluationMessage struct {
 // Pool combines the evaluations of all processes, which have evaluated different shares of the rows. Every process
 // must call Pool, and all get the same result.
 func (e *Evaluation) Pool(ctx context.Context, share dataset.Share, link prepare.Link) error {
-	ctx = background.IfNil(ctx)
 	if share.Whole() {
 		return nil
 	}

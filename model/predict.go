@@ -12,7 +12,6 @@ import (
 
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/dataset/prepare"
-	"github.com/fdridge/fdridge/internal/background"
 	"github.com/fdridge/fdridge/internal/badinput"
 	"github.com/fdridge/fdridge/internal/digits"
 	"github.com/fdridge/fdridge/internal/parallel"
@@ -356,7 +355,6 @@ func (p *Predictor) Dims() (t, d int) {
 //   - *[PreparationError], *[OverflowError] or an error of src
 //   - [ridge.ErrOtherRows], if the intervals by the summary and by the model are disjoint
 func (p *Predictor) Predict(ctx context.Context, src dataset.Source) iter.Seq2[Prediction, error] {
-	ctx = background.IfNil(ctx)
 	return func(yield func(Prediction, error) bool) {
 		err := p.predict(ctx, src, func(one Prediction) bool { return yield(one, nil) })
 		if err != nil && !errors.Is(err, errEnough) {
@@ -476,7 +474,6 @@ func (p *Predictor) PredictMatrix(x mat.Matrix) (*mat.Dense, []ridge.Interval, e
 // Predict yields the predictions for the rows of src, without intervals, see [Predictor.Predict]. The model must have
 // a single γ.
 func (m *Model) Predict(ctx context.Context, src dataset.Source) iter.Seq2[Prediction, error] {
-	ctx = background.IfNil(ctx)
 	p, err := m.Predictor(nil)
 	if err != nil {
 		return func(yield func(Prediction, error) bool) { yield(Prediction{}, err) }

@@ -11,7 +11,6 @@ import (
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/fd"
-	"github.com/fdridge/fdridge/internal/background"
 	"github.com/fdridge/fdridge/internal/vec"
 	"github.com/fdridge/fdridge/ridge"
 )
@@ -47,7 +46,6 @@ func NewLinearModel(
 	noise float64,
 	be engine.Backend,
 ) (*LinearModel, error) {
-	ctx = background.IfNil(ctx)
 	if !(noise >= 0) || math.IsInf(noise, 0) {
 		return nil, fmt.Errorf("paper: noise variance %v, must be finite and not negative", noise)
 	}

@@ -15,7 +15,6 @@ import (
 	"slices"
 
 	"github.com/fdridge/fdridge/engine"
-	"github.com/fdridge/fdridge/internal/background"
 )
 
 // Config selects what to run. If a field is zero, each figure has its own setting: the setting of the paper, or a
@@ -97,7 +96,6 @@ type results struct {
 // removes the folders that it created. Files are written atomically. RESULTS.md is rewritten after each
 // experiment and covers only this run.
 func Run(ctx context.Context, cfg Config) ([]string, error) {
-	ctx = background.IfNil(ctx)
 	r := &run{Config: cfg}
 	defer func() {
 		if len(r.written) == 0 {

@@ -8,7 +8,6 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/fdridge/fdridge/dataset"
-	"github.com/fdridge/fdridge/internal/background"
 )
 
 // AppendSource appends the rows of one pass over src. A sketch without targets ignores the targets of src. Any other
@@ -18,7 +17,6 @@ import (
 // Rows are not centred. For a fit with an intercept, centre them first ([dataset.Standardize]). Otherwise the sketch
 // approximates another matrix.
 func (s *Sketch) AppendSource(ctx context.Context, src dataset.Source) error {
-	ctx = background.IfNil(ctx)
 	if _, d, t := src.Dims(); d != s.cfg.Dim || (s.cfg.Targets != 0 && t != s.cfg.Targets) {
 		return fmt.Errorf(
 			"%w: the source has %d features and %d targets, the sketch %d and %d",
@@ -51,7 +49,6 @@ func (s *Sketch) AppendSource(ctx context.Context, src dataset.Source) error {
 
 // AppendSource appends the rows of one pass over src, like [Sketch.AppendSource]. Targets of src are ignored.
 func (a *Nystrom) AppendSource(ctx context.Context, src dataset.Source) error {
-	ctx = background.IfNil(ctx)
 	if _, d, _ := src.Dims(); d != a.cfg.Dim {
 		return fmt.Errorf("%w: the source has %d features, the approximation %d", errShape, d, a.cfg.Dim)
 	}
@@ -127,7 +124,6 @@ func NewFresh(src dataset.Source, cfg Config) (*Fresh, error) {
 // Refresh draws the next S and computes SA by a pass over the rows. Errors: the errors of the source and of
 // [Sketch.Spectrum].
 func (f *Fresh) Refresh(ctx context.Context) error {
-	ctx = background.IfNil(ctx)
 	f.sketch.Reset(f.next)
 	f.next++
 	if err := f.sketch.AppendSource(ctx, f.src); err != nil {

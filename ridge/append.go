@@ -7,7 +7,6 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/fdridge/fdridge/dataset"
-	"github.com/fdridge/fdridge/internal/background"
 	"github.com/fdridge/fdridge/ridge/internal/accum"
 	"github.com/fdridge/fdridge/ridge/internal/rows"
 )
@@ -20,7 +19,6 @@ func Summarize(
 	cfg SummaryConfig,
 	progress func(rows int64),
 ) (*Summary, error) {
-	ctx = background.IfNil(ctx)
 	if src == nil {
 		return nil, errNoSource
 	}
@@ -49,7 +47,6 @@ func Summarize(
 // In errors, rows are numbered from the start of src. The error is [ErrShape] if src has fewer rows than s, or a number
 // of rows that differs from src.Dims.
 func (s *Summary) Continue(ctx context.Context, src dataset.Source, progress func(rows int64)) error {
-	ctx = background.IfNil(ctx)
 	switch {
 	case !s.isValid():
 		return errZeroValue

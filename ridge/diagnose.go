@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/fdridge/fdridge/dataset"
-	"github.com/fdridge/fdridge/internal/background"
 	"github.com/fdridge/fdridge/ridge/internal/certify"
 )
 
@@ -70,7 +69,6 @@ func (f *Factorization) Diagnose(
 	opts DiagnoseOptions,
 	use func(*RowDiagnostics) error,
 ) (*Solution, *LeftOutScores, error) {
-	ctx = background.IfNil(ctx)
 	if use == nil {
 		return nil, nil, unfit("no function that uses the diagnostics of rows")
 	}

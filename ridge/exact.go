@@ -8,7 +8,6 @@ import (
 
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/engine"
-	"github.com/fdridge/fdridge/internal/background"
 	"github.com/fdridge/fdridge/internal/badinput"
 	"github.com/fdridge/fdridge/ridge/internal/certify"
 	"github.com/fdridge/fdridge/ridge/internal/direct"
@@ -122,7 +121,6 @@ func (e *SingularError) Is(target error) bool { return target == ErrInput }
 // Sources: N. Higham, Accuracy and Stability of Numerical Algorithms, 2nd ed. (2002), chapters 8, 10, 19, 20; J. Demmel
 // et al., "Communication-optimal parallel and sequential QR and LU factorizations" (2012), for the streamed QR.
 func SolveExact(ctx context.Context, src dataset.Source, gammas []float64, opts ExactOptions) ([]*Solution, error) {
-	ctx = background.IfNil(ctx)
 	f, err := Factorize(ctx, src, gammas, opts)
 	if err != nil {
 		return nil, err

@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/fdridge/fdridge/dataset"
-	"github.com/fdridge/fdridge/internal/background"
 	"github.com/fdridge/fdridge/ridge/internal/direct"
 )
 
@@ -23,7 +22,6 @@ type Factorization struct {
 // Factorize makes the pass of a direct method over src. gammas lists the γ to solve for. A nil gammas means many
 // values that are not known yet. Errors are the same as for [SolveExact], except *[SingularError].
 func Factorize(ctx context.Context, src dataset.Source, gammas []float64, opts ExactOptions) (*Factorization, error) {
-	ctx = background.IfNil(ctx)
 	if src == nil {
 		return nil, errNoSource
 	}
@@ -69,7 +67,6 @@ func Factorize(ctx context.Context, src dataset.Source, gammas []float64, opts E
 // At γ = 0, [QR] returns the minimum-norm solution if columns depend on others; see [SolveExact]. In all other
 // cases, a system that is singular to working precision causes a *[SingularError].
 func (f *Factorization) Solve(ctx context.Context, gammas []float64) ([]*Solution, error) {
-	ctx = background.IfNil(ctx)
 	return f.solve(ctx, gammas, wanted{coefficients: true, minimum: true})
 }
 
@@ -79,7 +76,6 @@ func (f *Factorization) Solve(ctx context.Context, gammas []float64) ([]*Solutio
 //
 // Without coefficients, a solution takes O(n²) time for each target. See docs/math.md, Proposition 8.8.
 func (f *Factorization) Scores(ctx context.Context, gammas []float64) ([]*Solution, error) {
-	ctx = background.IfNil(ctx)
 	return f.solve(ctx, gammas, wanted{coefficients: f.opts.Projected != nil})
 }
 
@@ -107,7 +103,6 @@ func (f *Factorization) solve(ctx context.Context, gammas []float64, w wanted) (
 // Certify sets the Status of solutions from [Factorization.Solve]. Solutions that miss ExactOptions.Tol are corrected
 // in place by further passes over src, if AᵀA was factored. A source that can be read only once is not read again.
 func (f *Factorization) Certify(ctx context.Context, src dataset.Source, fits []*Solution) error {
-	ctx = background.IfNil(ctx)
 	if f.opts.Tol == 0 {
 		return nil
 	}
@@ -145,7 +140,6 @@ func (f *Factorization) LeaveOneOut(
 	gammas []float64,
 	opts LeaveOneOutOptions,
 ) ([]*Solution, *LeftOutScores, error) {
-	ctx = background.IfNil(ctx)
 	switch {
 	case !f.opts.LeaveOneOut:
 		return nil, nil, unfit("%v keeps no leverages", f.opts.Method)

@@ -8,7 +8,6 @@ import (
 
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/engine"
-	"github.com/fdridge/fdridge/internal/background"
 	"github.com/fdridge/fdridge/internal/neumaier"
 	"github.com/fdridge/fdridge/internal/parallel"
 	"github.com/fdridge/fdridge/internal/vec"
@@ -67,7 +66,6 @@ func LeaveOneOut(
 	fits []*Solution,
 	opts LeaveOneOutOptions,
 ) (*LeftOutScores, error) {
-	ctx = background.IfNil(ctx)
 	if src == nil {
 		return nil, errNoSource
 	}

@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/fdridge/fdridge/dataset"
-	"github.com/fdridge/fdridge/internal/background"
 	"github.com/fdridge/fdridge/ridge/internal/certify"
 	"github.com/fdridge/fdridge/ridge/internal/krylov"
 )
@@ -73,7 +72,6 @@ func SolveEach(
 	gammas []float64,
 	opts SolveOptions,
 ) (*Solution, error) {
-	ctx = background.IfNil(ctx)
 	opts.fill()
 	if err := checkSolve(src, sum, gammas, opts); err != nil {
 		return nil, err

@@ -8,7 +8,6 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/fdridge/fdridge/dataset"
-	"github.com/fdridge/fdridge/internal/background"
 	"github.com/fdridge/fdridge/internal/badinput"
 	"github.com/fdridge/fdridge/internal/resolvent"
 	"github.com/fdridge/fdridge/internal/rowmajor"
@@ -81,7 +80,6 @@ type Iterate struct {
 // Solve refines the solution at γ by passes over src until its relative error is certified to be at most opts.Tol. src
 // must yield the rows of the summary. Solve is [SolvePath] for one γ.
 func Solve(ctx context.Context, src dataset.Source, sum *Summary, gamma float64, opts SolveOptions) (*Solution, error) {
-	ctx = background.IfNil(ctx)
 	fits, err := SolvePath(ctx, src, sum, []float64{gamma}, opts)
 	if err != nil {
 		return nil, err
@@ -110,7 +108,6 @@ func SolvePath(
 	gammas []float64,
 	opts SolveOptions,
 ) ([]*Solution, error) {
-	ctx = background.IfNil(ctx)
 	opts.fill()
 	if err := checkSolve(src, sum, gammas, opts); err != nil {
 		return nil, err

@@ -7,7 +7,6 @@ import (
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/fd"
-	"github.com/fdridge/fdridge/internal/background"
 	"github.com/fdridge/fdridge/ridge/internal/krylov"
 )
 
@@ -15,7 +14,6 @@ import (
 // eigenvalues and eigenvectors of K, whose only error is round-off. It uses only the fields Journal, Reducer and
 // Progress of opts.
 func (s *Summary) WithGram(ctx context.Context, src dataset.Source, opts SolveOptions) (*Summary, error) {
-	ctx = background.IfNil(ctx)
 	p, err := newProblem(src, s, nil, &opts)
 	if err != nil {
 		return nil, err

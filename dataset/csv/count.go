@@ -2,6 +2,8 @@ package csv
 
 import (
 	"bytes"
+	"cmp"
+	"context"
 	"fmt"
 	"io"
 	"iter"
@@ -11,7 +13,6 @@ import (
 	"github.com/fdridge/fdridge/dataset/internal/chunk"
 	"github.com/fdridge/fdridge/dataset/internal/columns"
 	"github.com/fdridge/fdridge/dataset/internal/rawfile"
-	"github.com/fdridge/fdridge/internal/background"
 	"github.com/fdridge/fdridge/internal/cell"
 )
 
@@ -33,7 +34,7 @@ func Count(name string, opts Options) (int64, error) {
 	}
 	defer r.Close() // opened for reading, so an error of Close does no harm
 	var rows int64
-	ctx := background.IfNil(opts.Context)
+	ctx := cmp.Or(opts.Context, context.Background())
 	for b := (dataset.Buffer{}); ; {
 		if err := ctx.Err(); err != nil {
 			return 0, err

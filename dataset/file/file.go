@@ -15,7 +15,6 @@ import (
 	"github.com/fdridge/fdridge/dataset/npy"
 	"github.com/fdridge/fdridge/dataset/prepare"
 	"github.com/fdridge/fdridge/dataset/svmlight"
-	"github.com/fdridge/fdridge/internal/background"
 )
 
 // Options sets how files are read.
@@ -362,7 +361,7 @@ func (o *Opened) transpose(ctx context.Context, x dataset.Source) (dataset.Sourc
 			s.BlockRows = max(2, 1<<20/n)
 		}
 	}
-	return dataset.Transpose(background.IfNil(ctx), x, 0)
+	return dataset.Transpose(ctx, x, 0)
 }
 
 func (o *Opened) openPart(p part, opts Options) (dataset.Source, format, error) {

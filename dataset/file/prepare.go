@@ -5,7 +5,6 @@ import (
 
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/dataset/prepare"
-	"github.com/fdridge/fdridge/internal/background"
 )
 
 // Prepare opens files with texts, dates and missing values. It reads all rows once, uses look.Rules to decide how to
@@ -20,7 +19,6 @@ func Prepare(
 	opts Options,
 	look prepare.LookOptions,
 ) (*Opened, *prepare.Encoding, error) {
-	ctx = background.IfNil(ctx)
 	if opts.Pipe != nil {
 		return nil, nil, &dataset.OnceError{What: "a look at all columns"}
 	}

@@ -1,6 +1,7 @@
 package file
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"iter"
@@ -8,7 +9,6 @@ import (
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/dataset/csv"
 	"github.com/fdridge/fdridge/dataset/prepare"
-	"github.com/fdridge/fdridge/internal/background"
 	"github.com/fdridge/fdridge/internal/excerpt"
 )
 
@@ -379,7 +379,7 @@ func (s *separate) countPart(p part) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	return dataset.CountRows(background.IfNil(of.Context), src)
+	return dataset.CountRows(cmp.Or(of.Context, context.Background()), src)
 }
 
 // settleHeaders decides by the numbers of rows whether the first lines of text files are headers. Rows are counted if a

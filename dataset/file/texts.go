@@ -7,7 +7,6 @@ import (
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/dataset/csv"
 	"github.com/fdridge/fdridge/dataset/prepare"
-	"github.com/fdridge/fdridge/internal/background"
 )
 
 // Texts returns the cells of one column of the files as texts, in the order of the rows. A missing cell is "", except
@@ -15,7 +14,6 @@ import (
 // shortest form, and a column has at most 2²⁰ different texts. Errors are as in [Open]; an error comes with an empty
 // text and ends the sequence. Of opts, only the options of the files and of their text are used.
 func Texts(ctx context.Context, paths []string, opts Options, column string) iter.Seq2[string, error] {
-	ctx = background.IfNil(ctx)
 	opts.Target, opts.Targets, opts.Pairing, opts.Share = nil, 0, Pairing{}, dataset.Share{}
 	return func(yield func(string, error) bool) {
 		for _, path := range paths {

@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/fdridge/fdridge/internal/background"
 	"github.com/fdridge/fdridge/internal/excerpt"
 )
 
@@ -48,7 +47,6 @@ type Learnt struct {
 // Learn returns an *[dataset.InputError] if a column without values needs a mean, or if a column has more than 2²⁰
 // levels. For sparse rows it returns [dataset.ErrShape].
 func (e *Encoding) Learn(ctx context.Context, src dataset.Source, o LearnOptions) (*Learnt, error) {
-	ctx = background.IfNil(ctx)
 	if err := e.checkWidth(src); err != nil {
 		return nil, err
 	}

@@ -9,7 +9,6 @@ import (
 	"math"
 
 	"github.com/fdridge/fdridge/dataset"
-	"github.com/fdridge/fdridge/internal/background"
 	"github.com/fdridge/fdridge/internal/cell"
 	"github.com/fdridge/fdridge/internal/excerpt"
 )
@@ -32,7 +31,6 @@ type LookOptions struct {
 // If the rows are divided, every process must call Look, and all get the same encoding. If the rules do not cover the
 // table, the error is an *[dataset.InputError].
 func Look(ctx context.Context, src dataset.Source, o LookOptions) (*Encoding, *Learnt, error) {
-	ctx = background.IfNil(ctx)
 	if src == nil {
 		return nil, nil, newSourceError("the source of rows is nil")
 	}

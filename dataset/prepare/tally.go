@@ -4,8 +4,6 @@ import (
 	"context"
 	"sync"
 	"sync/atomic"
-
-	"github.com/fdridge/fdridge/internal/background"
 )
 
 // A Tally counts what an [Encoding] did to the rows, each row once.
@@ -29,7 +27,6 @@ type unknownLevel struct {
 // its sum over the processes, for example [ridge.Reducer].Allreduce; nil means a single process. UnknownLevels still
 // counts the levels of this process alone.
 func (t *Tally) Pool(ctx context.Context, reduce func(ctx context.Context, sums []float64) error) error {
-	ctx = background.IfNil(ctx)
 	if reduce == nil {
 		return nil
 	}

@@ -11,7 +11,6 @@ import (
 	"unsafe"
 
 	"github.com/fdridge/fdridge/dist"
-	"github.com/fdridge/fdridge/internal/background"
 )
 
 // terms describes a collective call. The fields kind and arg must be equal on all ranks. Only the root sets length.
@@ -49,7 +48,6 @@ func (c *Comm) meet(ctx context.Context, t terms) error {
 
 // Barrier returns when every rank has called it.
 func (c *Comm) Barrier(ctx context.Context) error {
-	ctx = background.IfNil(ctx)
 	start := time.Now()
 	err := c.do(ctx, func() error { return c.meet(ctx, terms{kind: callBarrier}) })
 	c.meter.Barrier(start, err)
@@ -59,7 +57,6 @@ func (c *Comm) Barrier(ctx context.Context) error {
 // Allreduce overwrites x with its sum over the ranks, see [dist.Transport]. After an error x must not be used,
 // because the MPI library may still write to it.
 func (c *Comm) Allreduce(ctx context.Context, x []float64) error {
-	ctx = background.IfNil(ctx)
 	start := time.Now()
 	err := c.do(ctx, func() error {
 		if err := c.meet(ctx, terms{kind: callAllreduce, arg: len(x)}); err != nil {
@@ -79,7 +76,6 @@ func (c *Comm) Allreduce(ctx context.Context, x []float64) error {
 
 // Broadcast returns root's b on every rank. See [dist.Transport].
 func (c *Comm) Broadcast(ctx context.Context, root int, b []byte) ([]byte, error) {
-	ctx = background.IfNil(ctx)
 	start := time.Now()
 	err := dist.CheckRoot(c, root)
 	if err == nil {

@@ -11,12 +11,10 @@ import (
 	"unsafe"
 
 	"github.com/fdridge/fdridge/dist"
-	"github.com/fdridge/fdridge/internal/background"
 )
 
 // Send waits until the receiver has called Recv, and then sends b. See [dist.Transport].
 func (c *Comm) Send(ctx context.Context, to int, b []byte) error {
-	ctx = background.IfNil(ctx)
 	start := time.Now()
 	err := dist.CheckPeer(c, to)
 	if err == nil {
@@ -46,7 +44,6 @@ func (c *Comm) send(ctx context.Context, to int, b []byte) error {
 
 // Recv returns the next bytes sent by another rank. See [dist.Transport].
 func (c *Comm) Recv(ctx context.Context, from int) ([]byte, error) {
-	ctx = background.IfNil(ctx)
 	start := time.Now()
 	var b []byte
 	err := dist.CheckPeer(c, from)

@@ -5,15 +5,12 @@ import (
 	"runtime"
 	"sync"
 	"time"
-
-	"github.com/fdridge/fdridge/internal/background"
 )
 
 // Peak measures the floating-point operations per second of the micro-kernel on panels in the first-level cache. This
 // is an upper bound on the speed of a product. It runs on GOMAXPROCS threads, each with its own panels, for about the
 // time d or until ctx ends.
 func (b *Backend) Peak(ctx context.Context, d time.Duration) float64 {
-	ctx = background.IfNil(ctx)
 	flops := make([]float64, runtime.GOMAXPROCS(0))
 	var wg sync.WaitGroup
 	for i := range flops {

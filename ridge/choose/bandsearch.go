@@ -5,7 +5,6 @@ import (
 	"math"
 	"slices"
 
-	"github.com/fdridge/fdridge/internal/background"
 	"github.com/fdridge/fdridge/ridge"
 	"github.com/fdridge/fdridge/ridge/reason"
 )
@@ -65,7 +64,6 @@ type BandOptions struct {
 //
 // Errors are the errors of [Penalties], [ridge.Summary.Penalize] and [ridge.Summary.Path], and the error of ctx.
 func Bands(ctx context.Context, sum *ridge.Summary, opts BandOptions) (*BandChoice, error) {
-	ctx = background.IfNil(ctx)
 	if _, err := sum.Spectrum(); err != nil {
 		return nil, err
 	}

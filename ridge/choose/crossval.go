@@ -8,7 +8,6 @@ import (
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/fd"
-	"github.com/fdridge/fdridge/internal/background"
 	"github.com/fdridge/fdridge/internal/neumaier"
 	"github.com/fdridge/fdridge/internal/vec"
 	"github.com/fdridge/fdridge/ridge"
@@ -116,7 +115,6 @@ func CrossValidate(
 	cfg ridge.SummaryConfig,
 	cv CrossValidation,
 ) (*CVResult, error) {
-	ctx = background.IfNil(ctx)
 	if cv.Folds == 0 {
 		cv.Folds = DefaultFolds
 	}

@@ -5,7 +5,6 @@ import (
 	"math"
 
 	"github.com/fdridge/fdridge/dataset"
-	"github.com/fdridge/fdridge/internal/background"
 	"github.com/fdridge/fdridge/internal/neumaier"
 	"github.com/fdridge/fdridge/ridge"
 	"github.com/fdridge/fdridge/ridge/internal/interval"
@@ -38,7 +37,6 @@ type heldSum struct{ lo, hi, estimate neumaier.Sum }
 //
 // Errors are the errors of src and of [ridge.Predictor.Predict].
 func (h *HeldOut) Add(ctx context.Context, src dataset.Source, fits []*ridge.Solution) error {
-	ctx = background.IfNil(ctx)
 	if src == nil {
 		return rows.ErrNoSource
 	}
@@ -152,7 +150,6 @@ const heldNumbers = 3
 // over all folds, with sample weights. If several processes share the rows, reduce overwrites its argument with
 // the sum over all processes; otherwise it is nil.
 func (h *HeldOut) Evidence(ctx context.Context, path []*ridge.Solution, reduce ridge.Reducer) ([]Evidence, error) {
-	ctx = background.IfNil(ctx)
 	if h.targets == 0 || len(h.sums) != len(path)*h.targets {
 		return nil, rows.Unfit("held-out errors for another number of γ than %d", len(path))
 	}

@@ -6,7 +6,6 @@ import (
 	"math"
 	"slices"
 
-	"github.com/fdridge/fdridge/internal/background"
 	"github.com/fdridge/fdridge/ridge"
 	"github.com/fdridge/fdridge/ridge/internal/interval"
 	"github.com/fdridge/fdridge/ridge/internal/rows"
@@ -48,7 +47,6 @@ type Sharper struct {
 // An error rate is compared at the candidates that the search for the leave-one-out error has found. By of the result
 // is by, and its fields Passes, Whole and Spent are zero. Errors are the errors of the source.
 func Search(ctx context.Context, by Criterion, from Source) (*GammaChoice, error) {
-	ctx = background.IfNil(ctx)
 	s := &search{ctx: ctx, by: by, from: from, seen: map[*ridge.Solution]Evidence{}}
 	if among := by.of().among; among != Auto {
 		s.by = among
@@ -189,7 +187,6 @@ func (s *search) byErrorRate(c *GammaChoice, by Criterion) error {
 // SearchEach chooses a γ for each target by the criterion by, among the γ of the grid of the source. By of the result
 // is by, and its fields Passes, Whole and Spent are zero. Errors are the errors of the source.
 func SearchEach(ctx context.Context, by Criterion, from Source) (*TargetChoice, error) {
-	ctx = background.IfNil(ctx)
 	grid, err := from.Grid(by.Needs())
 	if err != nil {
 		return nil, err

@@ -13,7 +13,6 @@ import (
 	"strconv"
 
 	"github.com/fdridge/fdridge/dataset"
-	"github.com/fdridge/fdridge/internal/background"
 	"github.com/fdridge/fdridge/internal/excerpt"
 	"github.com/fdridge/fdridge/ridge"
 )
@@ -54,7 +53,6 @@ func LearnShared(
 	ctx context.Context, src dataset.Source, text func(value float64) string,
 	gather func(ctx context.Context, own []byte) ([][]byte, error),
 ) (*Classes, error) {
-	ctx = background.IfNil(ctx)
 	if src == nil {
 		return nil, unfit("no source of rows")
 	}

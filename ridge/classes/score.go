@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"github.com/fdridge/fdridge/dataset"
-	"github.com/fdridge/fdridge/internal/background"
 	"github.com/fdridge/fdridge/ridge"
 )
 
@@ -136,7 +135,6 @@ func (s *Score) AddEncoded(b dataset.Block, y []float64, intervals []ridge.Inter
 
 // Pool adds up each of scores over all processes. reduce overwrites its argument with the sum over all processes.
 func Pool(ctx context.Context, reduce func(ctx context.Context, sums []float64) error, scores ...*Score) error {
-	ctx = background.IfNil(ctx)
 	var counts []*int64
 	for _, s := range scores {
 		counts = append(counts, &s.Rows, &s.Unknown, &s.Proved)
@@ -203,7 +201,6 @@ func (s *Score) Balanced() (value float64, bracket ridge.Interval) {
 // Evaluate makes a pass over src and returns the score of each solution. src must be prepared as for the fit, with the
 // target of [Learn]. If a solution has no certificate, nothing is proved.
 func (c *Classes) Evaluate(ctx context.Context, src dataset.Source, fits []*ridge.Solution) ([]*Score, error) {
-	ctx = background.IfNil(ctx)
 	scores, by := make([]*Score, len(fits)), make([]*ridge.Predictor, len(fits))
 	for i, f := range fits {
 		scores[i] = c.NewScore()

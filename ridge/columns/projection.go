@@ -9,7 +9,6 @@ import (
 
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/engine"
-	"github.com/fdridge/fdridge/internal/background"
 	"github.com/fdridge/fdridge/internal/badinput"
 	"github.com/fdridge/fdridge/internal/twofold"
 	"github.com/fdridge/fdridge/internal/vec"
@@ -105,7 +104,6 @@ func (e *DependentError) Is(target error) bool { return target == ridge.ErrInput
 //   - [ridge.ErrInput], if columns has all columns or more than [MaxColumns]
 //   - *[DependentError], *[ridge.SizeError] and the errors of [ridge.SolveExact]
 func NewProjection(ctx context.Context, src dataset.Source, columns []int, opts Options) (*Projection, error) {
-	ctx = background.IfNil(ctx)
 	if src == nil {
 		return nil, rows.ErrNoSource
 	}
@@ -297,7 +295,6 @@ func (s *projected) Blocks(ctx context.Context) iter.Seq2[dataset.Block, error] 
 
 // BlocksFrom implements [dataset.Seeker].
 func (s *projected) BlocksFrom(ctx context.Context, firstRow int64) iter.Seq2[dataset.Block, error] {
-	ctx = background.IfNil(ctx)
 	return func(yield func(dataset.Block, error) bool) {
 		q, w := len(s.p.columns), len(s.p.others)+s.p.t
 		_, d, _ := s.Dims()

@@ -81,7 +81,7 @@ func RandomFree(r *rand.Rand) Free {
 
 func (g Free) clip() Free {
 	g.Rows = max(g.Rows, g.Columns+2)
-	if g.Select.LeavesOut() && (g.Method == ridge.OneShot || g.Method.IsDual()) {
+	if g.Select.Needs().Pass && (g.Method == ridge.OneShot || g.Method.IsDual()) {
 		g.Select = choose.GCV
 	}
 	if g.Method == ridge.DualCG {
@@ -278,7 +278,7 @@ func EvaluateFree(g Free) (r *Report) {
 		Candidates: gammas, Select: g.Select,
 	}
 	name := g.Method.String()
-	if g.Select.LeavesOut() {
+	if g.Select.Needs().Pass {
 		name += " by loo"
 	}
 	found, err := fdridge.Fit(context.Background(), src, opts)
