@@ -87,7 +87,8 @@ func (f *Fit) record() *fitRecord {
 		Backend: cost.Backend, Kernel: cost.Kernel, Method: found.Method, MethodReason: f.methodReason(), Reads: cost.Reads,
 		SketchTime: number(cost.Sketched.Seconds()), TotalTime: number(cost.Total.Seconds()), PeakRSS: rss.Peak(),
 		Converged: found.Err() == nil, Remedies: f.Remedies, Model: f.Written.Model, Trace: f.Traces, Ranks: cost.Ranks,
-		Penalties: f.penalties(), Encoding: f.Data.Encoded.record(), HeldOut: f.heldOut(), Coverage: f.Coverage, StandardErrors: f.standardErrors(), NoStandardErrors: f.NoStandardErrors, Classes: f.Classes.record(),
+		Penalties: f.penalties(), Encoding: f.Data.Encoded.record(), HeldOut: f.heldOut(), Classes: f.Classes.record(),
+		Coverage: f.Coverage, StandardErrors: f.standardErrors(), NoStandardErrors: f.NoStandardErrors,
 	}
 	if s := found.Summary; s != nil && d == 0 { // the coefficients were not kept
 		out.D = s.Config().Dim
