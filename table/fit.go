@@ -172,10 +172,10 @@ func (t *Table) Evaluate(ctx context.Context, solutions []*ridge.Solution, inter
 	return found, nil
 }
 
-// Calibrate computes the absolute residuals of the held-out rows for each solution, on all ranks. They give intervals for
-// new observations with the probability level; see [model.Model.Calibrate] and [model.Calibration.Coverages]. Rows must
-// be held out and targets must be numbers, otherwise the error is a *[SpecError]. intercept tells whether an intercept
-// was fitted.
+// Calibrate computes the absolute residuals of the held-out rows for each solution, on all ranks. They give intervals
+// for new observations with the probability level; see [model.Model.Calibrate] and [model.Calibration.Coverages]. Rows
+// must be held out and targets must be numbers, otherwise the error is a *[SpecError]. intercept tells whether an
+// intercept was fitted.
 func (t *Table) Calibrate(
 	ctx context.Context,
 	solutions []*ridge.Solution,
