@@ -363,6 +363,14 @@ func (p *composed) score(by choose.Criterion, penalty []float64, gamma float64, 
 			return nil
 		}
 		return s.GCV[j]
+	case choose.MarginalLikelihood:
+		whole := refbig.New(p.x, p.y, p.w, !p.opts.NoIntercept)
+		whole.Penalty = penalty
+		_, loss, err := whole.Evidence(gamma, j)
+		if err != nil {
+			return nil
+		}
+		return loss
 	case choose.LOO:
 		return p.table(penalty).LeftOut(gamma, j)
 	case choose.CV:

@@ -295,6 +295,9 @@ func (s *sketched) spendOnGram(ctx context.Context, excess float64) error {
 // isDecided reports whether no candidate can be better by more than GammaTol.
 func (s *sketched) isDecided() bool {
 	const fitted, nothing = 1e-12, 1e-300
+	if s.Select.IsLogarithm() {
+		return s.choice.RelativeExcess() <= s.GammaTol
+	}
 	squares := 0.0
 	for _, o := range s.choice.Path[s.choice.Index].Targets {
 		squares += o.TSS.Hi
@@ -304,6 +307,9 @@ func (s *sketched) isDecided() bool {
 
 // dependsOnResiduals reports whether exact training errors would decide the choice.
 func (s *sketched) dependsOnResiduals() bool {
+	if s.Select.IsLogarithm() {
+		return false // the log determinant is open, too
+	}
 	n := float64(s.sum.Rows()) - float64(len(s.columns.Unpenalized()))
 	if !s.NoIntercept {
 		n--

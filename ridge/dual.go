@@ -11,7 +11,6 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/certify"
 	"github.com/fdridge/fdridge/ridge/internal/direct"
 	"github.com/fdridge/fdridge/ridge/internal/dual"
-	"github.com/fdridge/fdridge/ridge/internal/interval"
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 	"github.com/fdridge/fdridge/ridge/internal/rows"
 )
@@ -32,7 +31,7 @@ type dualExact struct {
 	gramFactors
 	trials     *dual.Leverages               // brackets leverages for DualCG; nil until needed
 	rowNorms   []float64                     // bounds on the norms of the rows of A, for trials
-	dimensions map[float64]interval.Interval // effective dimensions that trials found
+	dimensions map[float64]certify.Dimension // effective dimensions that trials found
 
 	rowBytes     uint64 // memory of the stored rows
 	measuresRead bool   // each measurement makes a pass over the source
@@ -72,7 +71,7 @@ func newDual(src dataset.Source, opts ExactOptions, plan dualPlan) (*dualExact, 
 		opts:       opts,
 		method:     opts.Method,
 		plan:       plan,
-		dimensions: map[float64]interval.Interval{},
+		dimensions: map[float64]certify.Dimension{},
 	}
 	if plan.preferFaster {
 		e.method = DualCG

@@ -9,7 +9,6 @@ import (
 	"github.com/fdridge/fdridge/internal/vec"
 	"github.com/fdridge/fdridge/ridge/internal/certify"
 	"github.com/fdridge/fdridge/ridge/internal/dual"
-	"github.com/fdridge/fdridge/ridge/internal/interval"
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
 
@@ -19,11 +18,11 @@ const maxMeasurements = 6
 // A dualSystem is the equation (AAᵀ + γI)α = b for one target b and one γ. The coefficients are Aᵀα.
 type dualSystem struct {
 	dual.Point
-	df       interval.Interval // effective dimension
-	residual []float64         // of α; a dualSolver overwrites it with a correction of α
-	norm     float64           // bounds the norm of the residual; +Inf before the first measurement
-	best     *dual.Found       // the measurement with the smallest error bound
-	bounds   certify.Weights   // of best
+	df       certify.Dimension
+	residual []float64       // of α; a dualSolver overwrites it with a correction of α
+	norm     float64         // bounds the norm of the residual; +Inf before the first measurement
+	best     *dual.Found     // the measurement with the smallest error bound
+	bounds   certify.Weights // of best
 	ended    bool
 }
 
@@ -179,7 +178,7 @@ func scatterResiduals(open []*dualSystem, all []float64) {
 }
 
 // systems returns the systems of the targets with α = 0.
-func (e *dualExact) systems(gamma float64, targets targetRange, df interval.Interval) (out []*dualSystem) {
+func (e *dualExact) systems(gamma float64, targets targetRange, df certify.Dimension) (out []*dualSystem) {
 	n := e.data.N()
 	for j := targets.lo; j < targets.hi; j++ {
 		out = append(out, &dualSystem{
@@ -257,7 +256,7 @@ func (e *dualExact) record(s *dualSystem, found *dual.Found, tol float64) {
 
 func (e *dualExact) solution(found *dualFit) *Solution {
 	f := &Solution{Outcome: Outcome{
-		Gamma: found.systems[0].Gamma, EffectiveDimension: Interval(found.systems[0].df),
+		Gamma: found.systems[0].Gamma, EffectiveDimension: Interval(found.systems[0].df.Interval),
 		Method: found.by, Backend: e.opts.Backend.Name(), Rows: int64(e.data.N()), Passes: e.passes,
 		Status: dualStatus(found.by),
 	}}

@@ -86,11 +86,23 @@ type Target struct {
 	// is nil and ErrorBound is +Inf.
 	UnpenalizedBounds []float64 `json:"unpenalized_bounds,omitempty"`
 
+	// Marginal describes the marginal likelihood at γ. It is not stored.
+	Marginal Marginal `json:"-"`
+
 	// Weight is the total weight of the rows, and InterceptRounding bounds the distance of Intercept from the best
 	// intercept for Coef. Both are 0 if they are unknown, for example after decoding. RSSAfter needs them.
 	Weight            float64 `json:"-"`
 	InterceptRounding float64 `json:"-"`
 }
+
+// A Marginal describes the marginal likelihood of a target, see docs/math.md §22. Noise brackets the variance σ² that
+// maximises it, and Loss brackets the negative logarithm of the maximum. With the coefficients N(0, σ²/γ) and the noise
+// N(0, σ²/w) of a row with weight w, ν = n minus the number of coefficients without penalty, and K = AᵀA,
+//
+//	σ² = 2f*/ν,   Loss = ½(ν·log σ² + log det(I + K/γ) + ν + ν·log 2π).
+//
+// A constant that depends only on the weights is left out. Rows count whatever their weight, as for GCV.
+type Marginal struct{ Loss, Noise Interval }
 
 // RSSAfter returns RSS if the intercept is rounded again, by at most rounding. With the total weight W of the rows,
 // the sum of squares of the best intercept is less by W·ι² for an intercept at the distance ι. Without a fitted
@@ -140,6 +152,7 @@ func newTarget(x []float64, tss, weight float64, w certify.Weights) Target {
 		ComputedTSS:       tss,
 		GradientNorm:      math.NaN(),
 		Certificate:       newCertificate(w),
+		Marginal:          Marginal{Loss: Interval(w.Marginal.Loss), Noise: Interval(w.Marginal.Noise)},
 		Weight:            weight,
 		InterceptRounding: own,
 	}

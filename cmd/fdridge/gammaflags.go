@@ -36,7 +36,7 @@ func criteriaFor(hasRows bool) []string {
 // register adds the flags. criteria are the values of --select.
 func (o *gammaFlags) register(f *pflag.FlagSet, criteria []string) {
 	f.Var(&o.gamma, "gamma", "regularisation, alpha in sklearn: G, list, auto, auto:LIST (default auto)")
-	f.StringVar(&o.selectBy, "select", "", "score: "+strings.Join(criteria, ", ")+" (default loo or gcv)")
+	f.StringVar(&o.selectBy, "select", "", strings.Join(criteria, ", ")+" (default loo or gcv)")
 	cli.SetValues(f, "select", criteria...)
 	cli.SetValues(f, "gamma", "auto")
 	f.BoolVar(&o.each, "per-target", false, "choose a gamma for each target, or take one of --gamma for each")

@@ -5,15 +5,16 @@ SCORES = {
     "loo": "leave-one-out error",
     "gcv": "GCV",
     "cv": "cross-validated error",
+    "evidence": "negative log evidence",
     "accuracy": "error rate",
     "balanced-accuracy": "balanced error rate",
 }
 
 #: Criteria for any targets.
-SELECT = ("loo", "gcv", "cv")
+SELECT = ("loo", "gcv", "cv", "evidence")
 
 #: The criterion of the program for each `scoring` of `RidgeCV`. None is the default.
-BY_SCORING = {None: "loo", "loo": "loo", "gcv": "gcv"}
+BY_SCORING = {None: "loo", "loo": "loo", "gcv": "gcv", "evidence": "evidence"}
 
 
 def check_select(select):

@@ -56,7 +56,7 @@ class Ridge(MultiOutputMixin, RegressorMixin, BaseRidge):
         Has no effect: results do not depend on random numbers.
     method : str
         "auto", "exact", "cg", "galerkin" or another method of ``fdridge fit --method``.
-    select : {"loo", "gcv", "cv"}
+    select : {"loo", "gcv", "cv", "evidence"}
         How alpha is chosen among candidates. Use `RidgeCV` instead.
     size : int
         Number of rows of the sketch, for methods that use one and for `partial_fit`.

@@ -50,7 +50,7 @@ class BaseRidgeCV(BaseRidge):
 
     def _fit_candidates(self, X, y, sample_weight, labels=None, text=None, **table):
         """Fit all candidates and keep the best one. labels are those of a classifier."""
-        for name in ("cv_results_", "score_bracket_"):
+        for name in ("cv_results_", "score_bracket_", "noise_variance_"):
             self.__dict__.pop(name, None)
         scoring = self.scoring if isinstance(self.scoring, str) or self.scoring is None else "callable"
         by_program = self.cv is None and not self._stores() and scoring in BY_SCORING
@@ -92,10 +92,12 @@ class BaseRidgeCV(BaseRidge):
         else:
             entry = next(one for one in choice["path"] if one["gamma"] == choice["gamma"])
             pairs = np.array(brackets(entry[by]), dtype=np.float64)
-            low, high = pairs.mean(axis=0) * [1 - 1e-15, 1 + 1e-15]
+            low, high = pairs.mean(axis=0) + 1e-15 * np.abs(pairs).mean(axis=0) * [-1, 1]
             self.proved_ = bool(choice["certain"])
         if np.ndim(low) == 0:
             low, high = float(low), float(high)
+        if "noise_variance" in choice:
+            self.noise_variance_ = np.array(brackets(choice["noise_variance"]), dtype=np.float64).mean(axis=1)
         self.score_bracket_ = (-high, -low)
         self.best_score_ = -(low + high) / 2
         return self

@@ -169,7 +169,7 @@ def test_criteria():
     from fdridge import _criteria, _program
 
     text = _program.call(["fit", "--help"], _program.Files()).decode()
-    line = next(line for line in text.splitlines() if "--select" in line and "score:" in line)
-    names = line.split("score:")[1].split("(default")[0].replace(",", " ").split()
+    line = next(line for line in text.splitlines() if "--select NAME" in line)
+    names = line.split("--select NAME")[1].split("(default")[0].replace(",", " ").split()
     assert sorted(_criteria.SCORES) == sorted(names)
     assert set(_criteria.SELECT) <= set(names) and set(_criteria.BY_SCORING.values()) <= set(names)

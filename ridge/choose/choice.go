@@ -142,7 +142,7 @@ func chooseTarget(scores [][]ridge.Interval, estimates [][]float64, j int) (Choi
 	return Least(sums, at), nil
 }
 
-// sumBrackets returns a bracket of a sum of nonnegative numbers.
+// sumBrackets returns a bracket of a sum.
 func sumBrackets(parts []ridge.Interval) interval.Interval {
 	list := make([]interval.Interval, len(parts))
 	for i, v := range parts {

@@ -26,6 +26,10 @@ const (
 	// [GammaChoice.ByErrorRate].
 	Accuracy
 	BalancedAccuracy
+	// MarginalLikelihood is the negative logarithm of the marginal likelihood at the best noise variance, see
+	// [ridge.Marginal]. With an intercept or columns without penalty, it is the restricted likelihood (REML). It is summed
+	// over all targets, each with a noise variance of its own.
+	MarginalLikelihood
 )
 
 // criteria is the table of all criteria. A new criterion is a row of this table. Everything else follows from the row:
@@ -92,6 +96,7 @@ var criteria = [...]definition{
 				"all other rows.",
 		},
 	},
+	MarginalLikelihood: evidence,
 }
 
 // A definition is a row of the table criteria.
@@ -105,8 +110,9 @@ type definition struct {
 	each func(sum *ridge.Summary, gammas []float64) ([]ridge.Interval, error)
 	// among, if not Auto, is the criterion whose search finds the candidates. The score is then an error rate, one for
 	// all targets.
-	among Criterion
-	words Words
+	among       Criterion
+	isLogarithm bool // the score is a logarithm: differences of scores count
+	words       Words
 }
 
 // Needs describes the evidence of a criterion, besides the certificates of solutions.

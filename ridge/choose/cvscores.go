@@ -62,7 +62,7 @@ func (v *validation) extendGrid(ctx context.Context, s cvScores, all *ridge.Summ
 			break
 		}
 		s = next
-		if !shouldExtendGrid(fitted, nextFitted) && !shouldExtendGrid(ridge, nextRidge) {
+		if !shouldExtendGrid(CV, fitted, nextFitted) && !shouldExtendGrid(CV, ridge, nextRidge) {
 			break
 		}
 	}

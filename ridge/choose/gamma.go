@@ -24,7 +24,9 @@ type GammaChoice struct {
 	// Estimates holds an estimate of each score. nil means the midpoints of the brackets.
 	Estimates [][]float64 `json:"estimates,omitempty"`
 	CV        *CVResult   `json:"cv,omitempty"` // the cross-validation, if By is CV
-	Passes    int         `json:"passes"`       // number of passes for the choice, besides the pass of the summary
+	// Noise brackets the noise variance of each target at the chosen γ, if By is MarginalLikelihood.
+	Noise  []ridge.Interval `json:"noise_variance,omitempty"`
+	Passes int              `json:"passes"` // number of passes for the choice, besides the pass of the summary
 	// AᵀA was computed or the solutions are exact, so only round-off widens the brackets
 	Whole bool `json:"whole"`
 	// why each pass was made, or why none was; empty if the summary was enough
@@ -42,6 +44,10 @@ func (c *GammaChoice) Gamma() float64 {
 	}
 	return c.Path[c.Index].Gamma
 }
+
+// RelativeExcess returns an upper bound on Excess divided by the smallest score. If the score is a logarithm, it bounds
+// e^Excess − 1, the fraction by which another γ may be more likely.
+func (c *GammaChoice) RelativeExcess() float64 { return c.By.relativeExcess(&c.Choice) }
 
 // GCVExcess returns a lower bound on e/e₀ − 1, where e is the leave-one-out error at the γ that GCV would
 // choose, and e₀ the error at the chosen γ. It is 0 if the scores are not leave-one-out errors, or if e is not
@@ -128,12 +134,16 @@ func (c *GammaChoice) ProvesNothing() bool {
 	if c == nil || c.Index < 0 || c.Index >= len(c.Path) {
 		return false
 	}
-	return !(c.Score.Hi <= wide*c.Score.Lo) && !c.isTiny()
+	known := c.By.asRatio(c.Score)
+	return !(known.Hi <= wide*known.Lo) && !c.isTiny()
 }
 
 // isTiny reports whether the score is as good as 0. A bracket that reaches beyond the variance of the targets proves
 // nothing, even of a solution that fits up to round-off.
 func (c *GammaChoice) isTiny() bool {
+	if c.By.IsLogarithm() {
+		return c.IsFitted()
+	}
 	variance := c.variance()
 	varies := slices.ContainsFunc(c.Path[c.Index].Targets, func(o ridge.Target) bool { return o.TSS.Lo > 0 })
 	return c.Score.Hi <= tiny*variance || c.IsFitted() && (c.Score.Hi <= variance || !varies)
@@ -178,7 +188,12 @@ const (
 )
 
 // shouldExtendGrid reports whether the last extension improved the choice enough.
-func shouldExtendGrid(before, after Choice) bool { return after.Score.Hi < before.Score.Hi*(1-minGain) }
+func shouldExtendGrid(by Criterion, before, after Choice) bool {
+	if by.IsLogarithm() {
+		return after.Score.Hi < before.Score.Hi-minGain
+	}
+	return after.Score.Hi < before.Score.Hi*(1-minGain)
+}
 
 // Gamma chooses γ from the solutions of [ridge.Summary.Path], by GCV summed over all targets, see [LeastGCV].
 //
@@ -249,7 +264,7 @@ func among(
 		if !(next.Score.Hi < best.Score.Hi) {
 			break
 		}
-		on := shouldExtendGrid(best.Choice, next.Choice)
+		on := shouldExtendGrid(by, best.Choice, next.Choice)
 		best = next
 		if !on {
 			break
@@ -271,7 +286,7 @@ func (c *GammaChoice) leaveOut(grid GammaGrid) (*GammaChoice, error) {
 	from := grid.startAt(
 		gammasOf(c.Path),
 		c.Index,
-		func(i int) ridge.Interval { return ridge.Interval(sumBrackets(c.Scores[i])) },
+		func(i int) ridge.Interval { return c.By.asRatio(ridge.Interval(sumBrackets(c.Scores[i]))) },
 	)
 	next, err := c.Again(candidatesOf(c)[from:])
 	if err != nil {

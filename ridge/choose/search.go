@@ -71,8 +71,11 @@ func Search(ctx context.Context, by Criterion, from Source) (*GammaChoice, error
 	if by != s.by {
 		err = s.byErrorRate(c, by)
 	}
-	c.By = by
-	return c, err
+	if err != nil {
+		return nil, err
+	}
+	c.By, c.Noise = by, noiseOf(by, c.Path[c.Index])
+	return c, nil
 }
 
 // search is the state of [Search].
@@ -223,9 +226,15 @@ func searchEach(ctx context.Context, by Criterion, gammas []float64, from Source
 			return nil, rows.Unfit("candidates with different numbers of targets")
 		}
 	}
-	return each(by, gammas, len(all[0].Scores), func(i, j int) (ridge.Interval, float64) {
+	c := each(by, gammas, len(all[0].Scores), func(i, j int) (ridge.Interval, float64) {
 		return all[i].Scores[j], all[i].Estimates[j]
-	}), nil
+	})
+	for j, g := range c.Gammas {
+		if noise := noiseOf(by, found[slices.Index(gammas, g)].Fit); noise != nil {
+			c.Noise = append(c.Noise, noise[j])
+		}
+	}
+	return c, nil
 }
 
 // eachOf chooses for each target by scores from a summary.

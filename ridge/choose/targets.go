@@ -22,10 +22,12 @@ type TargetChoice struct {
 	Excess []float64 `json:"excess"`
 	// AtEnd[0] counts the targets whose γ is the smallest candidate, and AtEnd[1] the targets whose γ is the largest
 	// candidate. For a target that is pure noise, the best γ is +Inf.
-	AtEnd  [2]int          `json:"at_end"`
-	Passes int             `json:"passes"`          // as in [GammaChoice]
-	Whole  bool            `json:"whole"`           // as in [GammaChoice]
-	Spent  []reason.Reason `json:"spent,omitempty"` // as in [GammaChoice]
+	AtEnd  [2]int `json:"at_end"`
+	Passes int    `json:"passes"` // as in [GammaChoice]
+	Whole  bool   `json:"whole"`  // as in [GammaChoice]
+	// Noise brackets the noise variance of each target, as in [GammaChoice].
+	Noise []ridge.Interval `json:"noise_variance,omitempty"`
+	Spent []reason.Reason  `json:"spent,omitempty"` // as in [GammaChoice]
 }
 
 // Proved returns the number of targets whose choice is proved.
@@ -44,7 +46,7 @@ func (c *TargetChoice) WorstExcess() float64 {
 	worst := 0.0
 	for j, v := range c.Scores {
 		one := Choice{Score: v, Excess: c.Excess[j]}
-		worst = math.Max(worst, one.RelativeExcess())
+		worst = math.Max(worst, c.By.relativeExcess(&one))
 	}
 	return worst
 }

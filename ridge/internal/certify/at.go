@@ -20,14 +20,14 @@ type At struct {
 	Gamma        float64
 	lower, upper float64
 	definite     bool // BᵀB + lower·I is safely positive definite; if not, above uses H ⪰ (γ + least)I
-	dimension    func() interval.Interval
+	dimension    func() Dimension
 }
 
 // At returns the bounds at γ > 0.
 func (k *Known) At(gamma float64) At {
 	lower, rest := gamma-k.bound.RoundOff, k.eigen.Rest
 	a := At{Known: k, Gamma: gamma, lower: lower, upper: gamma + k.bound.FD(), definite: lower+rest > 0.5*(gamma+rest)}
-	a.dimension = sync.OnceValue(a.effectiveDimension)
+	a.dimension = sync.OnceValue(func() Dimension { return Dimension{a.effectiveDimension(), a.logDet()} })
 	return a
 }
 

@@ -14,7 +14,7 @@ import (
 //
 // σᵢ are the singular values of the sketch, and 0 beyond its rank. η is the shrinkage, and T is bound.Tail. The
 // bracket holds for all such eᵢ (docs/math.md §5). It is computed on the first call.
-func (a At) EffectiveDimension() interval.Interval { return a.dimension() }
+func (a At) EffectiveDimension() interval.Interval { return a.dimension().Interval }
 
 func (a At) effectiveDimension() interval.Interval {
 	rank, most := float64(a.Rank()), a.inverse()

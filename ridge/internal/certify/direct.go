@@ -75,7 +75,7 @@ func Direct(e *Streamed, f *Factored) (weights []Weights, df interval.Interval) 
 	for j := range e.TSS {
 		weights = append(weights, e.weights(f, s, off, e.lost(), j))
 	}
-	return weights, s.df
+	return weights, s.df.Interval
 }
 
 // lost returns a bound on the underflow error of a sum of squares over all rows.
@@ -132,16 +132,16 @@ func (e *Streamed) weights(f *Factored, s spectrum, off []float64, lost float64,
 	}
 	energy := moved*share + math.Min(vec.Norm(v)/s.sigma, vec.AbsDot(s.inverse, v))*(1+few*eps) + (float64(d)+few)*roundoff.Underflow
 	bound := energy/s.sigma + float64(d)*roundoff.Underflow
-	return Weights{
+	w := Weights{
 		Error: bound, Relative: Relative(bound, xn*(1-float64(d+2)*eps)), Energy: energy, Scattered: e.Scattered(x),
 		Intercept: e.intercept(j, x, xn, bound),
 		TSS:       e.totalSquares(j, lost), RSS: rss,
 		Objective: objectiveNear(f.Gamma, xn, interval.Interval{Hi: energy}, float64(d), rss),
-		GCV: scored(e.Rows, e.Intercept, e.Projected, &optimum{
-			gamma: f.Gamma, target: j, dim: d, x: x, xError: bound, tss: e.totalSquares(j, lost),
-			df: s.df, rss: rssNear(f.Gamma, energy, rss),
-		}),
 	}
+	return w.scored(e.Rows, e.Intercept, e.Projected, &optimum{
+		gamma: f.Gamma, target: j, dim: d, x: x, xError: bound, tss: e.totalSquares(j, lost),
+		df: s.df, rss: rssNear(f.Gamma, energy, rss),
+	})
 }
 
 // residualSquares returns a bracket of ‖Ax̂ − b‖², and an upper bound on its root. computed is its value for
@@ -171,7 +171,7 @@ func Dependent(e *Streamed, f *Factored) (weights []Weights, df interval.Interva
 			TSS:       e.totalSquares(j, lost), RSS: rss,
 			Objective: interval.Interval{Lo: 0, Hi: rss.Hi / 2},
 			GCV: scored(e.Rows, e.Intercept, e.Projected, &optimum{
-				gamma: f.Gamma, target: j, dim: d, x: x, xError: math.Inf(1), tss: e.totalSquares(j, lost), df: df, rss: least,
+				gamma: f.Gamma, target: j, dim: d, x: x, xError: math.Inf(1), tss: e.totalSquares(j, lost), df: Dimension{Interval: df}, rss: least,
 			}),
 		})
 	}
@@ -188,9 +188,9 @@ func (e *Streamed) totalSquares(j int, lost float64) interval.Interval {
 
 // A spectrum holds bounds on H derived from a factor.
 type spectrum struct {
-	sigma   float64           // √γ ≤ sigma, and sigma² ≤ λ_min(H)
-	inverse []float64         // bounds √(H⁻¹)ⱼⱼ
-	df      interval.Interval // brackets the effective dimension d − γ·tr H⁻¹
+	sigma   float64   // √γ ≤ sigma, and sigma² ≤ λ_min(H)
+	inverse []float64 // bounds √(H⁻¹)ⱼⱼ
+	df      Dimension // brackets the effective dimension d − γ·tr H⁻¹
 	factor  nearness
 	apart   float64 // if T is used: bounds the error of a computed Hv, relative to ‖v‖
 }
@@ -222,7 +222,7 @@ func (e *Streamed) spectrum(f *Factored, off []float64) spectrum {
 	least := math.Max((1-d*eps*frobenius*rnorm*frobenius/two)/two, math.Max((1-slack)/(frobenius*(1+d*eps)),
 		math.Sqrt(math.Max(0, math.Pow(math.Max(0, root-offNorm), 2)-gram))))
 	limit := float64(rank(e.Rows, e.Dim, e.Intercept))
-	s := spectrum{sigma: root, inverse: make([]float64, e.Dim), df: interval.Interval{Lo: 0, Hi: limit}}
+	s := spectrum{sigma: root, inverse: make([]float64, e.Dim), df: Dimension{interval.Interval{Lo: 0, Hi: limit}, interval.Nonnegative()}}
 	for j := range s.inverse {
 		s.inverse[j] = math.Inf(1)
 	}
@@ -247,6 +247,7 @@ func (e *Streamed) spectrum(f *Factored, off []float64) spectrum {
 		s.df.Lo = limit
 		return s
 	}
+	s.df.LogDet = e.logDetOfR(f, lower, upper)
 	trace := math.Sqrt(f.Gamma) * frobenius // √(γ·tr (RᵀR)⁻¹)
 	near, far := trace*(1-slack)/upper, trace*scaled/lower
 	round := 4 * d * eps

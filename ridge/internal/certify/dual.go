@@ -66,7 +66,7 @@ func (e *Dual) unround(p *DualPoint) {
 
 // Weights returns the certificate of the coefficients p.X for target j. df brackets the effective dimension. The
 // proof is in docs/math.md §8 ("Fewer rows than features: Dual").
-func (e *Dual) Weights(j int, p *DualPoint, df interval.Interval) Weights {
+func (e *Dual) Weights(j int, p *DualPoint, df Dimension) Weights {
 	e.unround(p)
 	d, root := float64(e.Dim), math.Sqrt(p.Gamma)*(1+few*eps)
 	least := math.Sqrt(p.Gamma) * (1 - few*eps)
@@ -100,11 +100,10 @@ func (e *Dual) Weights(j int, p *DualPoint, df interval.Interval) Weights {
 	w := Weights{
 		Error: bound, Relative: Relative(bound, xn*(1-(d+few)*eps)), Energy: whole, Scattered: e.Scattered(p.X),
 		TSS: interval.Outward(total, lost), RSS: rss, Objective: objective,
-		GCV: scored(e.Rows, e.Intercept, e.Projected, &optimum{
-			gamma: p.Gamma, target: j, dim: e.Dim, x: p.X, xError: bound, tss: interval.Outward(total, lost),
-			df: df, rss: rssNear(p.Gamma, energy, at),
-		}),
-	}
+	}.scored(e.Rows, e.Intercept, e.Projected, &optimum{
+		gamma: p.Gamma, target: j, dim: e.Dim, x: p.X, xError: bound, tss: interval.Outward(total, lost),
+		df: df, rss: rssNear(p.Gamma, energy, at),
+	})
 	if e.Intercept {
 		value, moved := p.Mean.Round()
 		w.Intercept = Intercept{
@@ -122,7 +121,7 @@ func (e *Dual) Weights(j int, p *DualPoint, df interval.Interval) Weights {
 // Unformed returns bounds for the coefficients x = Aᵀα of target j, which are not computed. b is the target, and
 // remainder bounds ‖b − (AAᵀ + γI)α‖. docs/math.md, Proposition 8.8, has the bounds. The intercept is
 // unknown.
-func (e *Dual) Unformed(j int, gamma float64, alpha, b []float64, remainder float64, df interval.Interval) Weights {
+func (e *Dual) Unformed(j int, gamma float64, alpha, b []float64, remainder float64, df Dimension) Weights {
 	round, least := (float64(len(alpha))+few)*eps, math.Sqrt(gamma)*(1-few*eps)
 	size, bn := vec.Norm(alpha), vec.Norm(b)
 	missed, r := gamma*size, remainder*inflate
@@ -137,13 +136,12 @@ func (e *Dual) Unformed(j int, gamma float64, alpha, b []float64, remainder floa
 			math.Min(1/(2*least), e.Size/gamma) * r,
 		), Energy: certain(math.Min(1, e.Size/least) * r), Intercept: Intercept{Value: math.NaN(), Error: math.Inf(1)},
 		TSS: interval.Outward(total, lost), RSS: at,
-		GCV: scored(e.Rows, e.Intercept, e.Projected, &optimum{
-			gamma: gamma, target: j, dim: e.Dim, xError: math.Inf(1), tss: interval.Outward(total, lost), df: df, rss: at,
-		}),
 		Objective: interval.Interval{Lo: math.Max(0, gamma/2*(along-off)-r*bn/2), Hi: gamma/2*(along+off) + r*bn/2},
 	}
 	w.Relative = Relative(w.Error, xn)
-	return w
+	return w.scored(e.Rows, e.Intercept, e.Projected, &optimum{
+		gamma: gamma, target: j, dim: e.Dim, xError: math.Inf(1), tss: interval.Outward(total, lost), df: df, rss: at,
+	})
 }
 
 // certain returns the bound, or +Inf if an overflow made the bound NaN.
@@ -155,10 +153,13 @@ func certain(bound float64) float64 {
 }
 
 // Rank returns the interval from 0 to the smaller of rank(A) and ‖A‖²_F/γ. It contains the effective dimension.
-func (e *Dual) Rank(gamma float64) interval.Interval {
+func (e *Dual) Rank(gamma float64) Dimension {
 	limit := float64(rank(e.Rows, e.Dim, e.Intercept))
 	// e.Size/γ underflows only if e.Size < 4, because γ < 2¹⁰²⁴. The added 8·2⁻¹⁰⁷⁴ covers this error.
-	return interval.Interval{Hi: math.Min(limit, e.Size/gamma*e.Size*(1+few*eps)+8*roundoff.Underflow)}
+	return Dimension{
+		interval.Interval{Hi: math.Min(limit, e.Size/gamma*e.Size*(1+few*eps)+8*roundoff.Underflow)},
+		interval.Nonnegative(),
+	}
 }
 
 // If γ ≤ largest, the reciprocals of the elements of G + γI and of its factors are not subnormal.
@@ -167,16 +168,19 @@ const largest = 0x1p1000
 // Dimension returns a bracket of the effective dimension n − γ·tr (G + γI)⁻¹ for G = AAᵀ. f is a factor of
 // G + γI, or the reduction of G to tridiagonal form. If Shift > 0, G has an extra eigenvalue Shift, and
 // Dimension subtracts its part Shift/(Shift+γ). For very large γ, Dimension returns [Dual.Rank].
-func (e *Dual) Dimension(f *Factored) interval.Interval {
+func (e *Dual) Dimension(f *Factored) Dimension {
 	if f.Gamma > largest {
 		return e.Rank(f.Gamma)
 	}
 	df := e.spectrum(f).df
 	limit, more := e.Rank(f.Gamma), e.Shift/(e.Shift+f.Gamma)
 	df.Lo, df.Hi = math.Max(0, df.Lo-more*(1+few*eps)), df.Hi-more*(1-few*eps)+float64(len(e.Off))*eps
-	return interval.Interval{
-		Lo: math.Min(df.Lo*(1-few*eps), limit.Hi),
-		Hi: math.Min(math.Max(df.Hi*(1+few*eps), 0), limit.Hi),
+	return Dimension{
+		interval.Interval{
+			Lo: math.Min(df.Lo*(1-few*eps), limit.Hi),
+			Hi: math.Min(math.Max(df.Hi*(1+few*eps), 0), limit.Hi),
+		},
+		e.logDet(f.Gamma, df.LogDet),
 	}
 }
 
@@ -305,7 +309,7 @@ func (l *DualLeft) Spread(gamma float64, free []interval.Interval, widths []floa
 
 // DimensionOf returns a bracket of the effective dimension Σ h, less 1 with an intercept. free holds a bracket of 1
 // − h for each row.
-func (e *Dual) DimensionOf(gamma float64, free []interval.Interval) interval.Interval {
+func (e *Dual) DimensionOf(gamma float64, free []interval.Interval) Dimension {
 	total := interval.Total(free)
 	n := float64(len(free))
 	if e.Intercept {
@@ -316,5 +320,8 @@ func (e *Dual) DimensionOf(gamma float64, free []interval.Interval) interval.Int
 	if df.IsNaN() {
 		return limit
 	}
-	return interval.Interval{Lo: math.Min(df.Lo, limit.Hi), Hi: math.Min(df.Hi, limit.Hi)}
+	return Dimension{
+		interval.Interval{Lo: math.Min(df.Lo, limit.Hi), Hi: math.Min(df.Hi, limit.Hi)},
+		interval.Nonnegative(),
+	}
 }

@@ -52,7 +52,7 @@ func TestDualWeights(t *testing.T) {
 		w := e.Weights(0, &DualPoint{
 			Gamma: gamma, X: x[:], Low: low[:], Apart: norm3(apart), Norm: math.Hypot(left[0], left[1]),
 			MeanNorm: 1, RSS: twofold.Number{Hi: rss, Err: 1e-15 * (1 + rss)},
-		}, interval.Interval{Hi: 1})
+		}, Dimension{Interval: interval.Interval{Hi: 1}})
 		var error, energy, unrounded, objective float64
 		for j := range 3 {
 			d, aj, bj := x[j]-exact[j], 0.0, 0.0
@@ -162,7 +162,7 @@ func TestDualBeyondRange(t *testing.T) {
 			Norm:  math.NaN(),
 			RSS:   twofold.Number{Err: math.NaN()},
 		},
-		interval.Interval{Hi: 1},
+		Dimension{Interval: interval.Interval{Hi: 1}},
 	)
 	for what, v := range map[string]float64{"error": w.Error, "relative error": w.Relative, "energy": w.Energy, "intercept": w.Intercept.Error} {
 		if !math.IsInf(v, 1) {
@@ -178,7 +178,7 @@ func TestDualBeyondRange(t *testing.T) {
 	w = e.Weights(
 		0,
 		&DualPoint{Gamma: 1e219, X: []float64{1e-231}, Low: []float64{0}, Norm: 1e133},
-		interval.Interval{Hi: 1},
+		Dimension{Interval: interval.Interval{Hi: 1}},
 	)
 	if !(w.Error >= 1e-247 && w.Error <= 1.1e-247) {
 		t.Errorf("a bound that is 1e-247 is %g", w.Error)

@@ -256,7 +256,7 @@ func (p *Projection) moves(gamma float64, d int, df interval.Interval) moves {
 func (p *Projection) original(o *optimum) (df, rss interval.Interval) {
 	j, root := o.target, math.Sqrt(o.gamma)
 	d := o.dim
-	m := p.moves(o.gamma, d, o.df)
+	m := p.moves(o.gamma, d, o.df.Interval)
 	size := math.Sqrt(o.tss.Hi) / root * (1 + few*eps) // bounds ‖x̂*‖, as γ‖x̂*‖² ≤ ‖b‖²
 	round, left := m.round*size, m.left*size           // bounds ‖Fx̂*‖ and ‖Ex̂*‖
 	if o.x != nil {

@@ -144,11 +144,11 @@ func (r *Refiner) Next(j int, c *Corrected) (next Refinement, known bool) {
 		Intercept: r.rows.interceptAfter(&Landing{c.Shift, moved, low}, next.Error, r.alongMeans(a.inner)).moved(c.meanOff),
 		TSS:       r.rows.totalSquares(j, r.rows.lost()), RSS: rss,
 		Objective: objective,
-		GCV: scored(r.rows.Rows, r.rows.Intercept, r.rows.Projected, &optimum{
-			gamma: r.gamma, target: j, dim: len(x), x: x, xError: bound, tss: r.rows.totalSquares(j, r.rows.lost()),
-			df: s.df, rss: rssNear(r.gamma, energy, rss),
-		}),
 	}
+	next.Weights = next.Weights.scored(r.rows.Rows, r.rows.Intercept, r.rows.Projected, &optimum{
+		gamma: r.gamma, target: j, dim: len(x), x: x, xError: bound, tss: r.rows.totalSquares(j, r.rows.lost()),
+		df: s.df, rss: rssNear(r.gamma, energy, rss),
+	})
 	return next, true
 }
 

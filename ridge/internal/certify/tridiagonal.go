@@ -142,7 +142,10 @@ func (e *Streamed) tridiagonal(f *Factored, off []float64) spectrum {
 	root := math.Max(0, math.Sqrt(math.Max(0, t.least-known*inflate))*(1-few*eps)-offNorm) // root² ≤ λ_min(K)
 	s := spectrum{
 		sigma: math.Hypot(math.Sqrt(gamma), root) * (1 - few*eps), inverse: make([]float64, e.Dim),
-		df:     t.dimension(gamma, (known+moved)*inflate, float64(rank(e.Rows, e.Dim, e.Intercept))),
+		df: Dimension{
+			t.dimension(gamma, (known+moved)*inflate, float64(rank(e.Rows, e.Dim, e.Intercept))),
+			t.logDet(gamma, (known+moved)*inflate),
+		},
 		factor: nearness{upper: 1, columns: make([]float64, e.Dim)},
 	}
 	for j, c := range t.Columns {

@@ -17,6 +17,7 @@ type Weights struct {
 	TSS       interval.Interval // brackets ‖b‖²
 	RSS       interval.Interval // brackets ‖Ax̂ − b‖²
 	GCV       interval.Interval // brackets n·‖Ax* − b‖²/(n − df)²
+	Marginal  Marginal          // the marginal likelihood at γ
 	Scattered float64           // bounds ‖Fx̂‖ for the rounding F of scaled features, see [Columns.Scattered]
 }
 
@@ -26,11 +27,10 @@ func (a At) complete(w Weights, j int, x []float64, xn, energy, move float64) We
 	w.Energy = math.Min(energy, a.excess(xn, w.RSS, w.Objective))
 	w.Scattered = a.Scattered(x)
 	w.Intercept = a.intercept(j, x, xn, w.Error)
-	w.GCV = scored(a.Rows, a.Intercept, a.Projected, &optimum{
+	return w.scored(a.Rows, a.Intercept, a.Projected, &optimum{
 		gamma: a.Gamma, target: j, dim: len(x), x: x, xError: w.Error, tss: w.TSS,
-		df: a.EffectiveDimension(), rss: a.rssAtOptimum(j, xn, w.Error, move, w.Objective, w.RSS),
+		df: a.dimension(), rss: a.rssAtOptimum(j, xn, w.Error, move, w.Objective, w.RSS),
 	})
-	return w
 }
 
 // lostSquares returns a bound on the underflow error of a few products such as γ‖x‖². xn is ‖x‖.
@@ -102,8 +102,17 @@ type optimum struct {
 	x      []float64         // coefficients near x*; nil if they are unknown
 	xError float64           // bounds ‖x − x*‖
 	tss    interval.Interval // brackets ‖b‖²
-	df     interval.Interval // brackets the effective dimension
+	df     Dimension
 	rss    interval.Interval // brackets ‖Ax* − b‖²
+	// brackets f*; only marginal needs it
+	objective interval.Interval
+}
+
+// scored sets GCV and Marginal by the optimum o and the objective of w.
+func (w Weights) scored(rows int64, intercept bool, p *Projection, o *optimum) Weights {
+	o.objective = w.Objective
+	w.GCV, w.Marginal = scored(rows, intercept, p, o), marginal(rows, intercept, p, o)
+	return w
 }
 
 // scored returns a bracket of the GCV for n rows. If p is not nil, the rows have passed the projection p. The
@@ -114,7 +123,7 @@ func scored(rows int64, intercept bool, p *Projection, o *optimum) interval.Inte
 		fixed++
 	}
 	if p == nil {
-		return gcv(rows, fixed, o.df, o.rss)
+		return gcv(rows, fixed, o.df.Interval, o.rss)
 	}
 	df, rss := p.original(o)
 	return gcv(rows, fixed+len(p.Inverse), df, rss)

@@ -8,7 +8,6 @@ import (
 	"github.com/fdridge/fdridge/internal/vec"
 	"github.com/fdridge/fdridge/ridge/internal/certify"
 	"github.com/fdridge/fdridge/ridge/internal/direct"
-	"github.com/fdridge/fdridge/ridge/internal/interval"
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
 
@@ -28,7 +27,7 @@ func maxRemainder(known *certify.Dual) float64 {
 type Unformed struct {
 	Gamma     float64
 	Target    int
-	Dimension interval.Interval // the effective dimension
+	Dimension certify.Dimension // the effective dimension
 	B         []float64         // b, as [Samples.Centred] returns it
 	Found     *Found            // only Missed and Off; nil if the remainder is too large
 	Bounds    certify.Weights   // for the coefficients

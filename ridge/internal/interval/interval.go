@@ -65,7 +65,7 @@ func (v Interval) Estimate(x float64) float64 {
 // Apart reports whether two intervals are disjoint.
 func Apart(a, b Interval) bool { return a.Lo > b.Hi || b.Lo > a.Hi }
 
-// Total returns a bracket of a sum of nonnegative numbers. parts holds a bracket of each number.
+// Total returns a bracket of a sum. parts holds a bracket of each number.
 func Total(parts []Interval) Interval {
 	var sum Interval
 	for _, v := range parts {
@@ -73,6 +73,14 @@ func Total(parts []Interval) Interval {
 		sum.Hi += v.Hi
 	}
 	round := float64(len(parts)) * roundoff.Eps
+	var size Interval // the sums of the magnitudes
+	for _, v := range parts {
+		size.Lo += math.Abs(v.Lo)
+		size.Hi += math.Abs(v.Hi)
+	}
+	if size != sum { // some numbers may be negative
+		return Interval{sum.Lo - 2*round*size.Lo, sum.Hi + 2*round*size.Hi}
+	}
 	return Interval{sum.Lo * (1 - round), sum.Hi * (1 + round)}
 }
 

@@ -24,8 +24,10 @@ type choice struct {
 	Excess   number         `json:"excess"`          // amount by which the score of another candidate may be smaller
 	Relative number         `json:"relative_excess"` // Excess as a fraction of the other score
 	Passes   int            `json:"passes"`          // passes for the choice, made after the sketch
-	Spent    string         `json:"passes_reason,omitempty"`
-	Path     []point        `json:"path"`
+	// brackets of the noise variance of each target, if the criterion estimates it
+	Noise brackets `json:"noise_variance,omitempty"`
+	Spent string   `json:"passes_reason,omitempty"`
+	Path  []point  `json:"path"`
 
 	reserve
 	wording
@@ -139,7 +141,7 @@ func describe(p *choose.GammaChoice, words wording) *choice {
 	c := &choice{
 		By: p.By.String(), Gamma: gamma(p.Index), Score: p.Score, Certain: p.Certain,
 		Excess: number(p.Excess), Relative: number(p.RelativeExcess()), Passes: p.Passes, Spent: describeSpent(p.By, p.Passes, p.Spent),
-		Possible: [2]number{gamma(possible[0]), gamma(possible[len(possible)-1])}, wording: words,
+		Possible: [2]number{gamma(possible[0]), gamma(possible[len(possible)-1])}, Noise: p.Noise, wording: words,
 	}
 	c.ends, c.little, c.fitted = [2]bool{p.Index == 0, p.Index == len(p.Path)-1}, p.LittleKnown(), p.IsFitted()
 	c.unproved = p.ProvesNothing()
@@ -190,6 +192,9 @@ func isFlat(p *choose.GammaChoice) bool {
 	for j := range p.Scores[p.Index] {
 		best, neighbour = best+p.Scores[p.Index][j].Hi, neighbour+p.Scores[next][j].Hi
 	}
+	if p.By.IsLogarithm() {
+		return neighbour <= best+worth
+	}
 	return neighbour <= (1+worth)*best
 }
 
@@ -204,6 +209,9 @@ func (c *choice) isArbitrary() bool { return math.IsInf(c.Score.Hi, 1) || math.I
 // String describes the choice and its warnings in one sentence for the text report.
 func (c *choice) String() string {
 	text := c.sentence()
+	if len(c.Noise) == 1 {
+		text += fmt.Sprintf("; noise variance %s", bracket(c.Noise[0]))
+	}
 	for _, w := range c.warnings() {
 		text += "; this gamma " + w
 	}
@@ -252,7 +260,7 @@ func (c *choice) sentence() string {
 		)
 	case c.isArbitrary():
 		return fmt.Sprintf("%s: arbitrary, because the %s is not known for any candidate", gamma, c.score())
-	case float64(c.Excess) <= 1e-9*c.Score.Hi:
+	case float64(c.Excess) <= 1e-9*math.Abs(c.Score.Hi):
 		return fmt.Sprintf(
 			"%s: smallest %s of %d candidates, %s; others are equal up to round-off",
 			gamma,

@@ -58,7 +58,7 @@ func (p *gammaPath) panels() []captioned {
 			ofScores = ""
 		}
 		words := by.Words()
-		add(p.scores, words.Score+ofScores, words.Axis, !by.IsErrorRate(), words.Caption)
+		add(p.scores, words.Score+ofScores, words.Axis, !by.IsErrorRate() && !by.IsLogarithm(), words.Caption)
 	}
 	add(
 		p.gcv,

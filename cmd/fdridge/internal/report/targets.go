@@ -31,12 +31,14 @@ type eachChoice struct {
 	AtEnd    [2]int   `json:"at_end"` // number of targets with the smallest candidate, and with the largest
 	Passes   int      `json:"passes"`
 	Spent    string   `json:"passes_reason,omitempty"`
-	Warnings []string `json:"warnings,omitempty"`
+	// brackets of the noise variance of each target, if the criterion estimates it
+	Noise    []ridge.Interval `json:"noise_variance,omitempty"`
+	Warnings []string         `json:"warnings,omitempty"`
 }
 
 func describeEach(c *choose.TargetChoice) *eachChoice {
 	out := &eachChoice{
-		By: c.By.String(), Candidates: c.Candidates, Scores: c.Scores, Proved: c.Proved(), Relative: number(c.WorstExcess()), AtEnd: c.AtEnd, Passes: c.Passes,
+		By: c.By.String(), Candidates: c.Candidates, Scores: c.Scores, Proved: c.Proved(), Relative: number(c.WorstExcess()), Noise: c.Noise, AtEnd: c.AtEnd, Passes: c.Passes,
 		Spent: describeSpent(c.By, c.Passes, c.Spent),
 	}
 	for _, v := range c.Excess {

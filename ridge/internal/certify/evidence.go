@@ -1,0 +1,190 @@
+package certify
+
+import (
+	"math"
+
+	"github.com/fdridge/fdridge/ridge/internal/interval"
+	"github.com/fdridge/fdridge/ridge/internal/roundoff"
+)
+
+// A Dimension brackets two sums over the eigenvalues λᵢ of K = AᵀA at one γ: the effective dimension Σ λᵢ/(λᵢ+γ), and
+// LogDet, log det(I + K/γ) = Σ log(1 + λᵢ/γ).
+type Dimension struct {
+	interval.Interval
+	LogDet interval.Interval
+}
+
+// A Marginal describes the marginal likelihood of one target b: b is N(0, σ²(I + AAᵀ/γ)), after the unpenalised columns
+// and the intercept were projected out. With ν = n minus their number, and f* = f(x*),
+//
+//	σ̂² = 2f*/ν,   Loss = ½(ν·log σ̂² + log det(I + K/γ) + ν + ν·log 2π).
+//
+// σ̂² maximises the likelihood, and Loss is the negative logarithm of the maximum, apart from −½Σ log w for weights w.
+type Marginal struct {
+	Loss, Noise interval.Interval
+}
+
+// logDet returns the bracket of log det(I + K/γ) from a sketch (docs/math.md, Theorem 22.2).
+func (a At) logDet() interval.Interval {
+	eta, dim := a.bound.Shrinkage, float64(a.eigen.Dim)
+	const each = 4 * eps // relative error of a factor 1 + λ/γ
+	tail := (a.factor.squares + a.factor.skew) * eps * a.bound.Frobenius2
+	lost := tail + a.traceError() + a.bound.TailSlack // bounds the error of Tail
+	moved := a.unseen() * a.inverse()
+	for _, s2 := range a.eigen.Values {
+		moved += 1 / (a.Gamma + math.Max(a.norm.least, s2*(1-few*eps)-a.bound.RoundOff))
+	}
+	pad := a.bound.RoundOff*moved*inflate + dim*few*eps
+
+	left := 0.0 // the part of Tail that is not yet distributed, in units of η
+	if eta > 0 {
+		left = math.Max(0, (a.bound.Tail-lost)/eta*(1-(dim+few)*eps))
+	}
+	var least, capped, filled, ofEta, ofLevel interval.Product
+	level, below, rest := 0.0, a.unseen(), a.bound.Tail+lost
+	for i := len(a.eigen.Values); i > 0 && (a.eigen.Values[i-1]-level)*below <= rest; i-- {
+		rest -= (a.eigen.Values[i-1] - level) * below
+		level, below = a.eigen.Values[i-1], below+1
+	}
+	if below > 0 {
+		level += rest/below + (dim+few)*few*eps*(a.bound.Tail+lost+level)
+	}
+	for _, s2 := range a.eigen.Values {
+		part := math.Min(1, left)
+		left -= part
+		least.Times(1 + (s2+part*eta)/a.Gamma)
+		capped.Times(1 + (s2+eta)/a.Gamma)
+		filled.Times(1 + math.Max(s2, level)/a.Gamma)
+	}
+	ofEta.Times(1 + eta/a.Gamma)
+	ofLevel.Times(1 + level/a.Gamma)
+	unseen := a.unseen()
+	lo := least.Log(each).Lo + math.Min(left, unseen)*math.Max(0, ofEta.Log(each).Lo)*(1-4*eps)
+	hi := math.Min(
+		capped.Log(each).Hi+unseen*ofEta.Log(each).Hi*(1+4*eps),
+		filled.Log(each).Hi+unseen*ofLevel.Log(each).Hi*(1+4*eps),
+	)
+	return outside(lo, hi, pad)
+}
+
+// outside returns the bracket of a log determinant from lo − pad to hi + pad.
+func outside(lo, hi, pad float64) interval.Interval {
+	out := interval.Interval{
+		Lo: math.Max(0, lo-pad-few*eps*math.Abs(lo)),
+		Hi: math.Max(0, hi+pad+few*eps*math.Abs(hi)),
+	}
+	if out.IsNaN() {
+		return interval.Nonnegative()
+	}
+	return out
+}
+
+// logDetOfR returns the bracket from a triangular factor R with lower²·RᵀR ⪯ H ⪯ upper²·RᵀR.
+func (e *Streamed) logDetOfR(f *Factored, lower, upper float64) interval.Interval {
+	if !(f.Gamma > 0) || !(lower > 0) {
+		return interval.Nonnegative()
+	}
+	var p interval.Product
+	for j := range e.Dim {
+		p.Times(math.Abs(f.R[j*f.Ld+j]))
+		p.Times(math.Abs(f.R[j*f.Ld+j]))
+		p.Times(1 / f.Gamma)
+	}
+	v, d := p.Log(eps), 2*float64(e.Dim)
+	// log x ≤ x − 1 and log x ≥ (x − 1)/x
+	return outside(v.Lo+d*math.Min(0, (lower-1)/lower), v.Hi+d*math.Max(0, upper-1), d*few*eps)
+}
+
+// logDet returns the bracket from a tridiagonal form. The eigenvalues of H and of T + γI differ by at most distance.
+func (t *Tridiagonal) logDet(gamma, distance float64) interval.Interval {
+	out := interval.Nonnegative()
+	if !(gamma > 0) {
+		return out
+	}
+	distance = (distance + t.rounding(gamma+distance)) * inflate
+	pivots := make([]float64, len(t.Diagonal))
+	of := func(s float64) interval.Interval {
+		var p interval.Product
+		if !t.pivots(s, pivots) {
+			return interval.Unknown()
+		}
+		for _, v := range pivots {
+			p.Times(v)
+			p.Times(1 / gamma)
+		}
+		return p.Log(eps)
+	}
+	return outside(of(gamma-distance).Lo, of(gamma+distance).Hi, 0)
+}
+
+// logDet subtracts the eigenvalue Shift from the bracket for G = AAᵀ.
+func (e *Dual) logDet(gamma float64, v interval.Interval) interval.Interval {
+	if e.Shift == 0 {
+		return v
+	}
+	more := interval.Log(interval.Interval{Lo: (1 + e.Shift/gamma) * (1 - 4*eps), Hi: (1 + e.Shift/gamma) * (1 + 4*eps)})
+	return outside(v.Lo-more.Hi, v.Hi-more.Lo, 0)
+}
+
+// marginal returns the marginal likelihood of the optimum o for n rows. If p is not nil, the rows have passed the
+// projection p, and the result is about the rows before it.
+func marginal(n int64, intercept bool, p *Projection, o *optimum) Marginal {
+	free := float64(n)
+	if intercept {
+		free--
+	}
+	f, det := o.objective, o.df.LogDet
+	if p != nil {
+		free -= float64(len(p.Inverse))
+		f, det = p.marginal(o)
+	}
+	out := Marginal{Loss: interval.Unknown(), Noise: interval.Nonnegative()}
+	if !(free >= 1) || !(o.gamma > 0) {
+		return out
+	}
+	out.Noise = interval.Interval{
+		Lo: math.Max(0, 2*f.Lo/free*(1-4*eps)-roundoff.Underflow),
+		Hi: 2*f.Hi/free*(1+4*eps) + roundoff.Underflow,
+	}
+	const log2PiE = 2.8378770664093453 // 1 + log 2π
+	logs := interval.Log(out.Noise)
+	size := free*(math.Max(math.Abs(logs.Lo), math.Abs(logs.Hi))+log2PiE) + det.Hi
+	if !(size <= math.MaxFloat64) {
+		size = free*(math.Abs(logs.Hi)+log2PiE) + det.Lo // an end is infinite
+	}
+	pad := few * eps * size
+	out.Loss = interval.Interval{
+		Lo: (free*(logs.Lo+log2PiE)+det.Lo)/2 - pad,
+		Hi: (free*(logs.Hi+log2PiE)+det.Hi)/2 + pad,
+	}
+	if out.Loss.IsNaN() {
+		out.Loss = interval.Unknown()
+	}
+	return out
+}
+
+// marginal returns brackets of f* and of log det(I + K/γ) for the rows before the projection (docs/math.md, Theorem
+// 22.2).
+func (p *Projection) marginal(o *optimum) (objective, det interval.Interval) {
+	j, d := o.target, o.dim
+	m := p.moves(o.gamma, d, o.df.Interval)
+	size := (math.Sqrt(o.tss.Hi) + p.Round[d+j]) / math.Sqrt(o.gamma) * (1 + few*eps) // bounds ‖x̂*‖ and ‖x*‖
+	moved := (p.Round[d+j] + m.round*size) * inflate
+	inside := moved + (p.Left[d+j]+m.left*size)*inflate
+	f := o.objective
+	objective.Hi = (f.Hi + moved*math.Sqrt(2*f.Hi) + moved*moved) * (1 + few*eps)
+	objective.Lo = math.Max(0, (f.Lo-(moved*math.Sqrt(2*objective.Hi)+moved*moved+inside*inside)*(1+few*eps))*(1-few*eps))
+	if objective.IsNaN() {
+		objective = interval.Nonnegative()
+	}
+	det = interval.Nonnegative()
+	if m.lower > 0 {
+		count := 2 * float64(d)
+		det = outside(
+			o.df.LogDet.Lo+count*math.Min(0, (m.lower-1)/m.lower),
+			o.df.LogDet.Hi+count*math.Max(0, m.upper-1),
+			0,
+		)
+	}
+	return objective, det
+}
