@@ -15,7 +15,7 @@ import (
 	"github.com/fdridge/fdridge/internal/verify/refbig"
 	"github.com/fdridge/fdridge/ridge"
 	"github.com/fdridge/fdridge/ridge/choose"
-	"github.com/fdridge/fdridge/ridge/project"
+	"github.com/fdridge/fdridge/ridge/columns"
 )
 
 // inBracket reports whether v holds x.
@@ -87,7 +87,7 @@ func TestEvidence(t *testing.T) {
 		what := fmt.Sprintf("problem %d by %v", seed, p.opts.Method)
 		r, err := p.fit(t)
 		_, missed := errors.AsType[*ridge.NotConvergedError](err)
-		_, dependent := errors.AsType[*project.DependentError](err)
+		_, dependent := errors.AsType[*columns.DependentError](err)
 		_, refused := errors.AsType[*fdridge.OptionError](err)
 		if dependent || refused {
 			continue
