@@ -497,7 +497,7 @@ func (s *sketched) solve(ctx context.Context, gammas []float64) ([]*ridge.Soluti
 	s.record(Step{Stage: Refining, Method: s.method, Passes: passes})
 	if s.tighten(fits) {
 		s.passes += passes
-		if len(fits) == 1 {
+		if len(fits) == 1 && !s.PerTarget { // SolveEach has a start of its own
 			s.again = fits[0].Coef()
 		}
 		return s.solve(ctx, gammas)

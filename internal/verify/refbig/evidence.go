@@ -24,8 +24,8 @@ func Log(x *big.Float) *big.Float {
 	return new(big.Float).Add(artanh(s), new(big.Float).Mul(ln2, Float(float64(e-1))))
 }
 
-// LogDet returns log det(I + K/γ) for the eigenvalues that the penalised columns have after the columns with penalty 0
-// were projected out: log det(K + γP) − log det K_ZZ − Σ log(γpⱼ), with the columns Z that have penalty 0.
+// LogDet returns log det(I + K/γ). If columns Z have penalty 0, K is the matrix of the other columns after Z was
+// projected out. It is computed as log det(K + γP) − log det K_ZZ − Σ log(γpⱼ) from all columns.
 func (p *Problem) LogDet(gamma float64) (*big.Float, error) {
 	g := Float(gamma)
 	l, err := p.Factor(g)
