@@ -99,7 +99,7 @@ func TestCompletion(t *testing.T) {
 	}{
 		{"fit --data x --method ", "auto one-shot cg galerkin newton exact cholesky qr tridiagonal dual dual-cg"},
 		{"solve s --method ", "auto one-shot cg galerkin newton"},
-		{"fit --select ", "gcv loo cv accuracy balanced-accuracy"}, {"solve s --select ", "gcv loo"},
+		{"fit --select ", "gcv loo cv accuracy balanced-accuracy evidence"}, {"solve s --select ", "gcv loo evidence"},
 		{"predict --model m --format ", "auto npy npz csv jsonl parquet arrow svmlight"},
 		{"sketch --missing ", "refuse mean median most-frequent constant drop"}, {"plan --header ", "auto yes no"}, {"fit --log-format ", "auto json none"},
 		{"predict --data x --unknown ", "error ignore"}, {"predict --data x --out-format ", "auto text csv arrow arrows npy"},

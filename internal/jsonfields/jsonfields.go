@@ -7,7 +7,7 @@
 // A float64 with this tag is written as null if it is infinite or NaN. When reading, a field that is null or missing
 // in the text gets the number in its tag, also in nested structs.
 //
-// Fields without a json tag are not written. Names are in lower case. omitempty is the only option of encoding/json
+// Fields without a json tag, and fields with the tag "-", are not written. Names are in lower case. omitempty is the only option of encoding/json
 // that is supported.
 //
 // The functions ignore the methods of the struct itself. So its MarshalJSON and UnmarshalJSON can call them.
@@ -41,6 +41,7 @@ func fieldsOf(v reflect.Value) []field {
 		f := v.Type().Field(i)
 		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
 		switch {
+		case f.Tag.Get("json") == "-":
 		case name != "":
 			out = append(out, field{name, f.Tag.Get("null"), options == "omitempty", v.Field(i)})
 		case f.Anonymous:

@@ -23,8 +23,7 @@ import (
 type Map struct {
 	d          int
 	free       []int       // the columns with pⱼ = 0, ascending
-	kept       []int       // the other columns, ascending
-	penalty    []float64   // pⱼ of the columns in kept; nil means 1
+	penalty    []float64   // pⱼ of the other columns; nil means 1
 	rounding   []float64   // describes all d columns as in ridge.RowErrors; nil means that they are exact
 	projection *Projection // nil before Learn, and without columns in free
 }
@@ -42,25 +41,23 @@ func New(d int, penalty []float64, unpenalized []int, rounding []float64) (*Map,
 	case rounding != nil && len(rounding) != d:
 		return nil, badinput.Errorf("columns: the rounding of %d features, the rows have %d", len(rounding), d)
 	}
-	isFree := make([]bool, d)
-	for _, j := range unpenalized {
-		if j < 0 || j >= d {
-			return nil, badinput.Errorf("columns: a column must be from 0 to %d", d-1)
-		}
-		isFree[j] = true
-	}
-	m := &Map{d: d, rounding: rounding}
-	for j := range d {
-		if isFree[j] || penalty != nil && penalty[j] == 0 {
+	m := &Map{d: d, rounding: rounding, free: slices.Clone(unpenalized)}
+	for j, p := range penalty {
+		if p == 0 {
 			m.free = append(m.free, j)
-			continue
-		}
-		m.kept = append(m.kept, j)
-		if penalty != nil {
-			m.penalty = append(m.penalty, penalty[j])
 		}
 	}
-	if len(m.kept) == 0 {
+	slices.Sort(m.free)
+	m.free = slices.Compact(m.free)
+	if len(m.free) > 0 && (m.free[0] < 0 || m.free[len(m.free)-1] >= d) {
+		return nil, badinput.Errorf("columns: a column must be from 0 to %d", d-1)
+	}
+	for j, p := range penalty {
+		if m.Place(j) >= 0 {
+			m.penalty = append(m.penalty, p)
+		}
+	}
+	if d > 0 && m.Dim() == 0 {
 		return nil, badinput.Errorf(
 			"columns: every column is without penalty: leave the penalty out and use gamma = 0",
 		)
@@ -78,7 +75,7 @@ func (m *Map) scaling() (*dataset.Scaling, error) {
 }
 
 // Dim returns the number of columns after the change.
-func (m *Map) Dim() int { return len(m.kept) }
+func (m *Map) Dim() int { return m.d - len(m.free) }
 
 // Unpenalized returns the columns with pⱼ = 0, ascending.
 func (m *Map) Unpenalized() []int { return slices.Clone(m.free) }
@@ -91,18 +88,18 @@ func (m *Map) Penalty() []float64 { return slices.Clone(m.penalty) }
 
 // Place returns the number after the change of column j, or −1 if j has no penalty or does not exist.
 func (m *Map) Place(j int) int {
-	at, found := slices.BinarySearch(m.kept, j)
-	if !found {
+	before, found := slices.BinarySearch(m.free, j)
+	if found || j < 0 || j >= m.d {
 		return -1
 	}
-	return at
+	return j - before
 }
 
 // Penalize returns the Map with other penalties of the columns after the change. penalty has [Map.Dim] positive numbers,
 // or is nil, which means 1 for each column. The projection stays the same, because it precedes the division.
 func (m *Map) Penalize(penalty []float64) (*Map, error) {
-	if penalty != nil && len(penalty) != len(m.kept) {
-		return nil, badinput.Errorf("columns: %d penalties for %d columns", len(penalty), len(m.kept))
+	if penalty != nil && len(penalty) != m.Dim() {
+		return nil, badinput.Errorf("columns: %d penalties for %d columns", len(penalty), m.Dim())
 	}
 	out := *m
 	out.penalty = slices.Clone(penalty)
