@@ -222,7 +222,3 @@ func withoutArrays(paths []string) []string {
 	}
 	return paths
 }
-
-// targetCount returns the number of targets in Target. A file, an array, or the label column of a labelled format
-// counts as one target.
-func (s *Spec) targetCount() int { return max(1, len(s.Target)) }

@@ -9,15 +9,15 @@ func (p *program) rowLoops() {
 	p.spread()
 	p.norms(
 		"norms4",
+		false,
 		"computes s_i = Σ x_ij² for the rows of X (4×n), each from four partial sums, added as (s₀ + s₂) +",
 		"(s₁ + s₃).",
-		false,
 	)
 	p.norms(
 		"squares4",
+		true,
 		"computes s_i = Σ x_ij² for the rows of X (4×n), each from four partial sums, added as (s₀ + s₁) +",
 		"(s₂ + s₃).",
-		true,
 	)
 }
 
@@ -60,9 +60,9 @@ func (p *program) spread() {
 	p.ret()
 }
 
-func (p *program) norms(name, doc string, neighbours bool) {
+func (p *program) norms(name string, neighbours bool, doc ...string) {
 	const low, high, z = 0, 4, 8 // for each row: sums 0 and 1, and sums 2 and 3
-	p.function(name, "n int, x *float64, ldx int", "s0, s1, s2, s3 float64", doc)
+	p.function(name, "n int, x *float64, ldx int", "s0, s1, s2, s3 float64", doc...)
 	p.params(0, "n")
 	xs := p.matrix(1, 4, "x", "ldx")
 	p.zero(low, 8)

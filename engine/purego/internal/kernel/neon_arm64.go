@@ -192,8 +192,8 @@ func spread4NEON(n int, x *float64, ldx int, origin, sum, squares *float64)
 //go:noescape
 func norms4NEON(n int, x *float64, ldx int) (s0, s1, s2, s3 float64)
 
-// squares4NEON computes s_i = Σ x_ij² for the rows of X (4×n), each from four partial sums, added as (s₀ + s₁)
-// + (s₂ + s₃).
+// squares4NEON computes s_i = Σ x_ij² for the rows of X (4×n), each from four partial sums, added as (s₀ + s₁) +
+// (s₂ + s₃).
 //
 //go:noescape
 func squares4NEON(n int, x *float64, ldx int) (s0, s1, s2, s3 float64)
