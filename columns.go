@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 
 	"github.com/fdridge/fdridge/dataset"
+	"github.com/fdridge/fdridge/internal/printable"
 	"github.com/fdridge/fdridge/ridge"
 	"github.com/fdridge/fdridge/ridge/choose"
 	"github.com/fdridge/fdridge/ridge/columns"
@@ -36,7 +36,7 @@ func (j *job) resolveColumns() error {
 	}
 	m, err := columns.New(j.d, j.Penalty, j.Unpenalized, j.Rounding)
 	if err != nil {
-		return &OptionError{[]string{"Unpenalized"}, strings.TrimPrefix(err.Error(), "columns: ")}
+		return &OptionError{[]string{"Unpenalized"}, printable.Error(err)}
 	}
 	if m.DependsOnRows() && j.once {
 		return &dataset.OnceError{What: "columns without penalty"}

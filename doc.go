@@ -9,9 +9,9 @@
 // Package ridge has the parts: sketches, solvers and error bounds. Package ridge/choose chooses γ. Package
 // ridge/plan chooses the method. Package batch runs a fit with checkpoints and on several machines.
 //
-// The folder [examples] has three small programs: a raw table to a saved model, a service that learns from a stream, and
-// merged sketches of many machines. [Getting started] takes ten minutes, [the library]
-// lists the packages, and [the mathematics] has the proofs.
+// The folder [examples] has three small programs. They make a model of a raw table, learn from a stream,
+// and merge sketches of many machines. [Getting started] takes ten minutes, [the library] lists the packages, and
+// [the mathematics] has the proofs.
 //
 // [examples]: https://github.com/fdridge/fdridge/tree/main/examples
 // [Getting started]: https://github.com/fdridge/fdridge/blob/main/docs/getting-started.md

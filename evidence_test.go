@@ -104,7 +104,10 @@ func TestEvidence(t *testing.T) {
 				}
 				checked++
 				if !inBracket(r.Each.Scores[j], loss) || !inBracket(r.Each.Noise[j], noise) {
-					t.Errorf("%s: target %d: %.17g outside %v, or %.17g outside %v", what, j, loss, r.Each.Scores[j], noise, r.Each.Noise[j])
+					t.Errorf(
+						"%s: target %d: %.17g outside %v, or %.17g outside %v", what, j, loss, r.Each.Scores[j], noise,
+						r.Each.Noise[j],
+					)
 				}
 			}
 			continue
@@ -144,8 +147,8 @@ func TestEvidence(t *testing.T) {
 	}
 }
 
-// TestEvidenceScales: data that are multiplied by 10ᵏ have γ multiplied by 10²ᵏ (scikit-learn#17624), and the choice is
-// the best γ of a fine grid up to a step of the default grid.
+// TestEvidenceScales: data that are multiplied by 10ᵏ have γ multiplied by 10²ᵏ (scikit-learn#17624), and the
+// choice is the best γ of a fine grid up to a step of the default grid.
 func TestEvidenceScales(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 17624))
 	const n, d = 120, 8

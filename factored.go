@@ -110,11 +110,7 @@ func (e *factorEvidence) Evidence(
 ) ([]choose.Evidence, error) {
 	if !needs.Pass {
 		fits, err := e.factors.Scores(ctx, gammas)
-		out := make([]choose.Evidence, len(fits))
-		for i, f := range fits {
-			out[i].Fit = f
-		}
-		return out, err
+		return evidenceOf(fits), err
 	}
 	src, opts, err := e.leaveOneOut(gammas, e.passes+1)
 	if err != nil {
@@ -140,8 +136,8 @@ func (e *factorEvidence) SharpenEach(context.Context, choose.Needs, float64) (bo
 	return false, nil
 }
 
-// Sharpen tries the γ that were left out, with a QR factorisation of the rows. If columns are nearly dependent, AᵀA loses
-// the digits that decide about small γ. The method must be Exact, and the factorisations must be cheap.
+// Sharpen tries the γ that were left out, with a QR factorisation of the rows. If columns are nearly dependent,
+// AᵀA loses the digits that decide about small γ. The method must be Exact, and the factorisations must be cheap.
 func (e *factorEvidence) Sharpen(
 	ctx context.Context,
 	needs choose.Needs,

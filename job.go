@@ -145,7 +145,8 @@ func (j *job) checkPerTarget() error {
 // choice depends on it.
 func (j *job) countRows(ctx context.Context) error {
 	_, isColumnar := dataset.ByColumns(j.src)
-	if j.columns.DependsOnRows() || isColumnar || !plan.DependsOnRows(j.problem()) { // projected rows and columns are dense
+	// projected rows and columns are dense
+	if j.columns.DependsOnRows() || isColumnar || !plan.DependsOnRows(j.problem()) {
 		return nil
 	}
 	rows := int64(0)
@@ -178,8 +179,17 @@ func (s counted) Dims() (n int64, d, t int) {
 // problem describes the job for [plan.Choose].
 func (j *job) problem() plan.Problem {
 	p := plan.Problem{
-		Method: j.Method, Rows: j.n, Dim: j.d, Targets: j.t, Gammas: j.Gammas, Grid: choose.GridSize, LeaveOneOut: j.Select.Needs().Pass && j.choosesGamma(),
-		Size: j.Size, MaxBytes: j.MaxBytes, Once: j.once, Sparse: j.sparse,
+		Method:      j.Method,
+		Rows:        j.n,
+		Dim:         j.d,
+		Targets:     j.t,
+		Gammas:      j.Gammas,
+		Grid:        choose.GridSize,
+		LeaveOneOut: j.Select.Needs().Pass && j.choosesGamma(),
+		Size:        j.Size,
+		MaxBytes:    j.MaxBytes,
+		Once:        j.once,
+		Sparse:      j.sparse,
 	}
 	p.NeedsSketch = j.whySketch()
 	return p

@@ -14,7 +14,9 @@ import (
 // refitFolds makes a cross-validation with a fit of its own for each fold. Columns without penalty need it: the rows
 // outside of a fold have a projection of their own, so that sketches of projected folds cannot be merged. path has the
 // solutions for all rows at gammas.
-func (s *sketched) refitFolds(ctx context.Context, gammas []float64, path []*ridge.Solution) ([]choose.Evidence, error) {
+func (s *sketched) refitFolds(
+	ctx context.Context, gammas []float64, path []*ridge.Solution,
+) ([]choose.Evidence, error) {
 	found, passes, err := s.heldOut(ctx, gammas)
 	if err != nil {
 		return nil, err
@@ -25,8 +27,8 @@ func (s *sketched) refitFolds(ctx context.Context, gammas []float64, path []*rid
 	return found.Evidence(ctx, path, s.Reducer)
 }
 
-// heldOut fits the rows outside of each fold at all gammas, and sums the squared errors on the rows of the fold. Row i is
-// in fold i mod Folds.
+// heldOut fits the rows outside of each fold at all gammas, and sums the squared errors on the rows of the fold. Row
+// i is in fold i mod Folds.
 func (j *job) heldOut(ctx context.Context, gammas []float64) (found *choose.HeldOut, passes int, err error) {
 	found = &choose.HeldOut{Rounding: j.Rounding}
 	folds := int64(j.Folds)

@@ -200,11 +200,16 @@ func (s *sketched) Evidence(ctx context.Context, needs choose.Needs, gammas []fl
 	case needs.Pass:
 		return s.leaveOut(ctx, gammas, path)
 	}
-	out := make([]choose.Evidence, len(path))
-	for i, f := range path {
+	return evidenceOf(path), nil
+}
+
+// evidenceOf returns the solutions as evidence.
+func evidenceOf(fits []*ridge.Solution) []choose.Evidence {
+	out := make([]choose.Evidence, len(fits))
+	for i, f := range fits {
 		out[i].Fit = f
 	}
-	return out, nil
+	return out
 }
 
 // evidenceOfFolds returns the errors of the cross-validation. Without PerTarget, it returns the solutions, too.
@@ -381,9 +386,9 @@ func (s *sketched) solveCandidates(ctx context.Context) (better choose.Sharper, 
 	} else if err != nil {
 		return better, err
 	}
+	better.Evidence = evidenceOf(fits)
 	passes := 0
 	for _, f := range fits {
-		better.Evidence = append(better.Evidence, choose.Evidence{Fit: f})
 		passes = max(passes, f.Iterations)
 	}
 	s.passes, s.journal = s.passes+passes, s.journal+passes

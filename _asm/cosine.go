@@ -80,7 +80,8 @@ func (v isa) chain4() {
 	v.function(
 		"chain4",
 		"(n, k int, x *float64, ldx int, w, from *float64, ldf int, z *float64, ldz int)",
-		"computes Z = F + X·W for X (4×k), W (k×n), F and Z (4×n). The k terms of an element are added one after the other.",
+		"computes Z = F + X·W for X (4×k), W (k×n), F and Z (4×n). The k terms of an element are added one "+
+			"after the other.",
 	)
 	v.blocks(most, func(offset, stride reg.GPVirtual, w width, vectors int, label string) {
 		from := rowsOf("from", "ldf", 4)

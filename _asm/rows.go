@@ -13,12 +13,14 @@ func (v isa) rowLoops() {
 	v.spread()
 	v.norms(
 		"norms4",
-		"computes s_i = Σ x_ij² for the rows of X (4×n), each from four partial sums, added as (s₀ + s₂) + (s₁ + s₃).",
+		"computes s_i = Σ x_ij² for the rows of X (4×n), each from four partial sums, added as (s₀ + s₂) "+
+			"+ (s₁ + s₃).",
 		false,
 	)
 	v.norms(
 		"squares4",
-		"computes s_i = Σ x_ij² for the rows of X (4×n), each from four partial sums, added as (s₀ + s₁) + (s₂ + s₃).",
+		"computes s_i = Σ x_ij² for the rows of X (4×n), each from four partial sums, added as (s₀ + s₁) "+
+			"+ (s₂ + s₃).",
 		true,
 	)
 }

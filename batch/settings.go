@@ -99,8 +99,8 @@ func BackendSetting(be engine.Backend) (Setting, error) {
 // freeOptions may change between runs of a job.
 var freeOptions = []string{"Tol", "MaxPasses"}
 
-// OptionSettings returns settings with the fields of opts that affect the result. It omits functions, interfaces and the
-// fields that may change between runs of a job, Tol and MaxPasses.
+// OptionSettings returns settings with the fields of opts that affect the result. It omits functions, interfaces and
+// the fields that may change between runs of a job, Tol and MaxPasses.
 func OptionSettings(opts fdridge.Options) []Setting {
 	var out []Setting
 	v := reflect.ValueOf(opts)

@@ -41,7 +41,9 @@ func BenchmarkSparseRows(b *testing.B) {
 							bound, err = sketchDense(ctx, c.law, c.m)
 						} else {
 							var sum *ridge.Summary
-							sum, err = ridge.Summarize(ctx, c.source(), ridge.SummaryConfig{Size: c.m, Lanes: 1, Intercept: how != "sparse"}, nil)
+							sum, err = ridge.Summarize(
+								ctx, c.source(), ridge.SummaryConfig{Size: c.m, Lanes: 1, Intercept: how != "sparse"}, nil,
+							)
 							if err == nil {
 								bound = sum.Sketch().Bound()
 							}

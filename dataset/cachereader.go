@@ -170,7 +170,9 @@ func (r *cacheReader) sparse(to *engine.CSR, n, entries int) error {
 		to.Val, err = r.floats(to.Val, entries)
 	}
 	if err == nil &&
-		(!slices.IsSorted(to.RowPtr) || to.RowPtr[n] != entries || entries > 0 && (slices.Min(to.ColIdx) < 0 || int(slices.Max(to.ColIdx)) >= r.d)) {
+		(!slices.IsSorted(to.RowPtr) || to.RowPtr[n] != entries || entries > 0 && (slices.Min(to.ColIdx) < 0 || int(
+			slices.Max(to.ColIdx),
+		) >= r.d)) {
 		err = errDamaged
 	}
 	return err

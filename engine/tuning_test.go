@@ -153,10 +153,11 @@ func TestString(t *testing.T) {
 		L1: Cache{Size: 48 << 10, Ways: 12, Sets: 64, Line: 64, Origin: "origin2"},
 		L2: Cache{Size: 2 << 20, Origin: "origin3"}, L3: Cache{Origin: "origin4"},
 		MC: Setting{101, "origin5"}, KC: Setting{102, "origin6"}, NC: Setting{103, "origin7"},
-		Shrink: Setting{
-			0,
-			"origin8",
-		}, Scatter: Setting{106, "origin11"}, Sparse: Setting{107, "origin12"}, Gradient: Setting{104, "origin9"}, Threads: Setting{105, "origin10"},
+		Shrink:   Setting{0, "origin8"},
+		Scatter:  Setting{106, "origin11"},
+		Sparse:   Setting{107, "origin12"},
+		Gradient: Setting{104, "origin9"},
+		Threads:  Setting{105, "origin10"},
 	}
 	text := tuning.String()
 	for _, part := range []string{

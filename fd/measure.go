@@ -98,8 +98,8 @@ type omegaError struct {
 	entry float64 // bounds the error of each entry of omega; 0: see norm
 }
 
-// weighted bounds the Frobenius norm of Y^½·E·Y^½, where E is the error of omega and Y = diag(kept) + shift·I is r×r.
-// largest and sum are the largest of kept and their sum.
+// weighted bounds the Frobenius norm of Y^½·E·Y^½, where E is the error of omega and Y = diag(kept) + shift·I is
+// r×r. largest and sum are the largest of kept and their sum.
 func (e omegaError) weighted(largest, sum, r, shift float64) float64 {
 	if e.entry == 0 {
 		return e.norm * (largest + shift)
@@ -110,8 +110,9 @@ func (e omegaError) weighted(largest, sum, r, shift float64) float64 {
 // plainShare is the largest part of delta that measuring Ω by a plain product may add to the bounds of measure.
 const plainShare = 0x1p-10
 
-// measureOmega writes the lower triangle of Ω = UUᵀ − I to omega, for U = x.u. The digits of Ω matter only if x.delta is
-// small. Otherwise a plain product is enough, which takes a third of the time; docs/math.md §14 has the proof.
+// measureOmega writes the lower triangle of Ω = UUᵀ − I to omega, for U = x.u. The digits of Ω matter only if
+// x.delta is small. Otherwise a plain product is enough, which takes a third of the time; docs/math.md §14 has the
+// proof.
 func (x *reduction) measureOmega(be engine.Backend, omega engine.Matrix, work []float64) omegaError {
 	r, n := x.u.Rows, x.u.Cols
 	largest := 0.0

@@ -29,8 +29,8 @@ func (e *erring) Syrk(trans bool, alpha float64, a engine.Matrix, beta float64, 
 	}
 }
 
-// TestMeasureOmega: a plain product measures Ω only if delta is large enough, and its error is counted: φ and ‖Ω‖ as
-// bounded hold for the exact Ω, however the product errs within its accuracy.
+// TestMeasureOmega: a plain product measures Ω only if delta is large enough, and its error is counted: φ and
+// ‖Ω‖ as bounded hold for the exact Ω, however the product errs within its accuracy.
 func TestMeasureOmega(t *testing.T) {
 	exact, err := engine.Default()
 	if err != nil {

@@ -129,14 +129,20 @@ func TestRoundOffOfRepeatedRows(t *testing.T) {
 			0,
 			200000,
 			fd.Gram,
-		}, {1, 1, 1, 4000, fd.Gram}, {2, 2, 0, 100000, fd.Gram}, {3, 3, 2, 8000, fd.Gram}, {3, 2, 1, 4000, fd.Gram}, {2, 2, 1, 2000, fd.SVD}, {12, 12, 12, 8000, fd.Gram}, {12, 10, 10, 8000, fd.Gram}, {8, 8, 0, 50000, fd.Gram}, {8, 8, 0, 1000000, fd.Gram}, {8, 8, 1, 8000, fd.Gram}, {8, 8, 10, 20000, fd.Gram},
+		},
+		{1, 1, 1, 4000, fd.Gram}, {2, 2, 0, 100000, fd.Gram}, {3, 3, 2, 8000, fd.Gram}, {3, 2, 1, 4000, fd.Gram},
+		{2, 2, 1, 2000, fd.SVD}, {12, 12, 12, 8000, fd.Gram}, {12, 10, 10, 8000, fd.Gram},
+		{8, 8, 0, 50000, fd.Gram}, {8, 8, 0, 1000000, fd.Gram}, {8, 8, 1, 8000, fd.Gram},
+		{8, 8, 10, 20000, fd.Gram},
 		{
 			20,
 			20,
 			0,
 			60000,
 			fd.Gram,
-		}, {32, 32, 1, 600, fd.Gram}, {64, 64, 0, 1300, fd.Gram}, {64, 64, 5, 800, fd.Gram}, {130, 130, 0, 2000, fd.Gram}, {130, 130, 10, 700, fd.Gram},
+		},
+		{32, 32, 1, 600, fd.Gram}, {64, 64, 0, 1300, fd.Gram}, {64, 64, 5, 800, fd.Gram},
+		{130, 130, 0, 2000, fd.Gram}, {130, 130, 10, 700, fd.Gram},
 		{8, 8, 0, 5000, fd.SVD}, {20, 20, 0, 2500, fd.SVD}, {64, 64, 0, 300, fd.SVD}, {20, 20, 400, 2500, fd.SVD},
 		{
 			30,
@@ -144,7 +150,8 @@ func TestRoundOffOfRepeatedRows(t *testing.T) {
 			0,
 			1500,
 			fd.Gram,
-		}, {30, 20, 200, 20000, fd.Gram}, {100, 60, 0, 1500, fd.Gram}, {150, 16, 0, 400, fd.Gram},
+		},
+		{30, 20, 200, 20000, fd.Gram}, {100, 60, 0, 1500, fd.Gram}, {150, 16, 0, 400, fd.Gram},
 		{30, 20, 0, 1500, fd.SVD}, {30, 20, 200, 5000, fd.SVD}, {100, 20, 0, 300, fd.SVD},
 	}
 	enginetest.Each(t, func(t *testing.T, be engine.Backend) {

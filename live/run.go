@@ -119,7 +119,8 @@ func (s *running) follow(src dataset.Source) error {
 		s.finish(
 			Failed,
 			badinput.Errorf(
-				"live: the source has %d rows, but the sketch has %d: these are other rows, or the source does not start again with the first row",
+				"live: the source has %d rows, but the sketch has %d: these are other rows, or the source does not "+
+					"start again with the first row",
 				s.skipped,
 				s.Skip,
 			),

@@ -1,9 +1,7 @@
 package model
 
 import (
-	"bytes"
 	"context"
-	"encoding/gob"
 	"errors"
 	"fmt"
 	"math"
@@ -173,7 +171,7 @@ func (m *Model) Calibrate(ctx context.Context, held dataset.Source, level float6
 }
 
 // up returns a number above v. If v is the rounded sum of a few numbers ≥ 0, the result is above their exact sum.
-func up(v float64) float64 { return math.Nextafter(v*(1+4*0x1p-52), math.Inf(1)) }
+func up(v float64) float64 { return above(v * (1 + 4*0x1p-52)) }
 
 // certified returns a predictor of the coefficients that the certificate is about. It has no intervals if nothing is
 // proved about the exact solution.
@@ -210,26 +208,19 @@ func (c *Calibration) Pool(ctx context.Context, share dataset.Share, link prepar
 	if share.Whole() {
 		return nil
 	}
-	var text bytes.Buffer
-	if err := gob.NewEncoder(&text).Encode(calibrationMessage{c.own, c.exact}); err != nil {
-		return err
-	}
+	message := calibrationMessage{c.own, c.exact}
 	own, exact := make([][]float64, len(c.own)), make([][]float64, len(c.exact))
-	for root := range share.Size {
-		b, err := link.Broadcast(ctx, root, text.Bytes())
-		if err != nil {
-			return err
-		}
-		var of calibrationMessage
-		if err := gob.NewDecoder(bytes.NewReader(b)).Decode(&of); err != nil {
-			return err
-		}
+	err := prepare.Exchange(ctx, share.Size, link, message, func(_ int, of calibrationMessage) error {
 		if len(of.Own) != len(own) || len(of.Exact) != len(exact) {
 			return fmt.Errorf("%w: one share has %d lists of residuals, another has %d", errShape, len(of.Own), len(own))
 		}
 		for i := range own {
 			own[i], exact[i] = append(own[i], of.Own[i]...), append(exact[i], of.Exact[i]...)
 		}
+		return nil
+	})
+	if err != nil {
+		return err
 	}
 	c.own, c.exact = own, exact
 	return nil
@@ -283,14 +274,11 @@ func (p *Predictor) useCoverage(m *Model) error {
 func (p *Predictor) cover(dst []ridge.Interval, yhat []float64, b dataset.Block, i int) {
 	for j := range dst {
 		q := float64(p.coverage.Radius[j]) + roundOff(&p.fit.Targets[j], b, i)
-		v := ridge.Interval{Lo: outwards(yhat[j]-up(q), -1), Hi: outwards(yhat[j]+up(q), 1)}
+		v := ridge.Interval{Lo: below(yhat[j] - up(q)), Hi: above(yhat[j] + up(q))}
 		if exact := float64(p.coverage.ExactRadius[j]); !math.IsInf(exact, 1) {
-			v.Lo = math.Min(v.Lo, outwards(dst[j].Lo-exact, -1))
-			v.Hi = math.Max(v.Hi, outwards(dst[j].Hi+exact, 1))
+			v.Lo = math.Min(v.Lo, below(dst[j].Lo-exact))
+			v.Hi = math.Max(v.Hi, above(dst[j].Hi+exact))
 		}
 		dst[j] = v
 	}
 }
-
-// outwards returns the next float64 from v in the direction of sign.
-func outwards(v float64, sign int) float64 { return math.Nextafter(v, math.Inf(sign)) }

@@ -75,8 +75,8 @@ func synthetic(noise func(r *rand.Rand, x []float64) float64) func(t *testing.T,
 }
 
 // TestCoverageStudy measures the coverage of intervals for new rows. FDRIDGE_COVERAGE_STUDY is the number of random
-// splits of each problem, and FDRIDGE_DATA the folder of the real sets. There are ten problems from five real sets, with
-// two targets each, and five problems with heteroscedastic or heavy-tailed noise.
+// splits of each problem, and FDRIDGE_DATA the folder of the real sets. There are ten problems from five real sets,
+// with two targets each, and five problems with heteroscedastic or heavy-tailed noise.
 func TestCoverageStudy(t *testing.T) {
 	splits, err := strconv.Atoi(os.Getenv("FDRIDGE_COVERAGE_STUDY"))
 	if err != nil {

@@ -1,9 +1,7 @@
 package model
 
 import (
-	"bytes"
 	"context"
-	"encoding/gob"
 	"fmt"
 
 	"github.com/fdridge/fdridge/dataset"
@@ -132,23 +130,11 @@ func (e *Evaluation) Pool(ctx context.Context, share dataset.Share, link prepare
 			own.Counts, own.Sums = append(own.Counts, s.rows), append(own.Sums, s.numbers())
 		}
 	}
-	var text bytes.Buffer
-	if err := gob.NewEncoder(&text).Encode(own); err != nil {
-		return err
-	}
 	all := &Evaluation{Scores: make([][]Score, len(e.Scores)), every: 1}
 	for i := range all.Scores {
 		all.Scores[i] = make([]Score, len(e.Scores[i]))
 	}
-	for root := range share.Size {
-		b, err := link.Broadcast(ctx, root, text.Bytes())
-		if err != nil {
-			return err
-		}
-		var of evaluationMessage
-		if err := gob.NewDecoder(bytes.NewReader(b)).Decode(&of); err != nil {
-			return err
-		}
+	err := prepare.Exchange(ctx, share.Size, link, own, func(_ int, of evaluationMessage) error {
 		if len(of.Counts) != len(own.Counts) {
 			return fmt.Errorf("%w: one share has %d scores, another has %d", errShape, len(of.Counts), len(own.Counts))
 		}
@@ -161,6 +147,10 @@ func (e *Evaluation) Pool(ctx context.Context, share dataset.Share, link prepare
 		}
 		all.rows += of.Rows
 		all.Points = append(all.Points, of.Points...)
+		return nil
+	})
+	if err != nil {
+		return err
 	}
 	all.thin()
 	*e = *all

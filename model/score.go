@@ -154,8 +154,8 @@ func (s *Score) RMSE() float64 {
 // RMSEBracket returns a proved bracket of the number that [Score.RMSE] rounds. Both ends are NaN if there are no rows.
 func (s *Score) RMSEBracket() ridge.Interval { return s.root(s.rss) }
 
-// MAEBracket returns a proved bracket of the mean absolute error, Σw|y − ŷ|/Σw. Both ends are NaN if there are no rows.
-// The bracket of a Score that an earlier program wrote is [0, ∞].
+// MAEBracket returns a proved bracket of the mean absolute error, Σw|y − ŷ|/Σw. Both ends are NaN if there are
+// no rows. The bracket of a Score that an earlier program wrote is [0, ∞].
 func (s *Score) MAEBracket() ridge.Interval {
 	if s.rows == 0 {
 		return ridge.Interval{Lo: math.NaN(), Hi: math.NaN()}
@@ -163,8 +163,8 @@ func (s *Score) MAEBracket() ridge.Interval {
 	return endsOf(s.abs.Over(s.weight))
 }
 
-// BaselineBracket returns a proved bracket of √(Σw(y − ȳ)²/Σw). This is the RMSE if every prediction is ȳ, the mean of
-// these rows. Both ends are NaN if there are no rows.
+// BaselineBracket returns a proved bracket of √(Σw(y − ȳ)²/Σw). This is the RMSE if every prediction is ȳ,
+// the mean of these rows. Both ends are NaN if there are no rows.
 func (s *Score) BaselineBracket() ridge.Interval { return s.root(s.squares()) }
 
 // root returns an interval that contains √(sum/Σw).

@@ -38,9 +38,9 @@ func exactScore(w, y []float64, r []*big.Rat) (r2, mse, mae, baseline *big.Rat) 
 	return r2, mse, mae, baseline
 }
 
-// TestScoreBrackets: the brackets of R², RMSE, MAE and the baseline contain the exact numbers of the coefficients, and are narrow.
-// Targets have large means, rows are dense or sparse, with and without weights, and some residuals are only
-// round-off.
+// TestScoreBrackets: the brackets of R², RMSE, MAE and the baseline contain the exact numbers of the coefficients,
+// and are narrow. Targets have large means, rows are dense or sparse, with and without weights, and some residuals
+// are only round-off.
 func TestScoreBrackets(t *testing.T) {
 	const n, d = 40, 3
 	for seed := range uint64(300) {

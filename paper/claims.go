@@ -189,7 +189,8 @@ func (r *run) markdown() string {
 	)
 	fmt.Fprintf(
 		&b,
-		"This file is generated; every verdict follows from the numbers by a rule in the package paper. It was made by\n\n```sh\n%s\n```\n\n",
+		"This file is generated; every verdict follows from the numbers by a rule in the package paper. It was "+
+			"made by\n\n```sh\n%s\n```\n\n",
 		r.Command,
 	)
 	b.WriteString("| | |\n|---|---|\n")
@@ -200,8 +201,10 @@ func (r *run) markdown() string {
 		b.WriteString("\n**A quick run, at small sizes:** it shows that all works, and says little about the paper.\n")
 	}
 	b.WriteString(
-		"\nA claim about all methods, metrics or γ *holds* where every number agrees and *holds with a condition*, named under why, where at least half of them do.\n" +
-			"A claim of several parts holds where all parts do, and with a condition where some do. The rule states how the words of the paper are interpreted.\nEvery number is in figures/figureN.csv and .json.\n",
+		"\nA claim about all methods, metrics or γ *holds* where every number agrees and *holds with a condition*, " +
+			"named under why, where at least half of them do.\n" +
+			"A claim of several parts holds where all parts do, and with a condition where some do. The rule states " +
+			"how the words of the paper are interpreted.\nEvery number is in figures/figureN.csv and .json.\n",
 	)
 	for _, s := range sections {
 		fmt.Fprintf(&b, "\n## %s\n\n", s.title)

@@ -137,7 +137,8 @@ func (r *run) converge(ctx context.Context, name string) (*convergence, error) {
 	}
 	if !(c.floor < 1e-6) {
 		return nil, fmt.Errorf(
-			"the exact solution is known only to %.3g: too inexact to measure relative errors; is the target constant in these %d rows?",
+			"the exact solution is known only to %.3g: too inexact to measure relative errors; is the target "+
+				"constant in these %d rows?",
 			c.floor,
 			exact[0].Rows,
 		)

@@ -78,7 +78,8 @@ var findingsIterative = section{"Section 4, findings", []int{3, 4, 5}, hasConver
 
 var findingsCertificates = section{"Section 4, theorems 4 and 5, as corrected", nil, hasConverged, []claim{
 	{
-		"RFD contracts the error by no more than ρ/(γ+ρ) in any iteration, at every γ. (The paper has b/(2−b), for b < 1 alone.)",
+		"RFD contracts the error by no more than ρ/(γ+ρ) in any iteration, at every γ. (The paper has " +
+			"b/(2−b), for b < 1 alone.)",
 		onSets(withinRate("RFD")),
 		"",
 	},

@@ -112,7 +112,8 @@ var findingsR1 = section{"Section 3, findings for R₁", []int{1}, hasR1, []clai
 		"",
 	},
 	{
-		"The relative error of all three metrics is consistently many orders of magnitude better than for randomised methods.",
+		"The relative error of all three metrics is consistently many orders of magnitude better than for " +
+			"randomised methods.",
 		on(1, allMetrics.judge(gain, atLeast(manyOrders))),
 		"",
 	},
@@ -131,7 +132,8 @@ var findingsR1 = section{"Section 3, findings for R₁", []int{1}, hasR1, []clai
 		"",
 	},
 	{
-		"Their bias is in absolute terms not too far from the optimal one, yet its relative error is much weaker than for the deterministic methods.",
+		"Their bias is in absolute terms not too far from the optimal one, yet its relative error is much weaker " +
+			"than for the deterministic methods.",
 		on(1, parts(
 			"not far",
 			biasOnly.judge(
@@ -219,7 +221,8 @@ var statisticsSummary = section{"Section 3, summary", nil, hasBoth, []claim{
 
 var statisticsBounds = section{"Section 3, theorems 1 to 3", nil, hasBoth, []claim{
 	{
-		"Bias, variance and MSE of FDRR and RFDRR are bounded by their values for ridge regression. (The paper's bounds on bias and MSE are false, see paper.Estimator.Bounds; judged here are the corrected ones.)",
+		"Bias, variance and MSE of FDRR and RFDRR are bounded by their values for ridge regression. (The paper's " +
+			"bounds on bias and MSE are false, see paper.Estimator.Bounds; judged here are the corrected ones.)",
 		onBoth(bounded),
 		"",
 	},

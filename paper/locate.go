@@ -66,7 +66,8 @@ func (s *realData) missing(folders []string) error {
 	return &dataset.InputError{
 		File: s.name,
 		Msg: fmt.Sprintf(
-			"data set not found: %s. Its public home is %s. Put %s into a folder and name that (--data, FDRIDGE_DATA), or work in a clone of the repository",
+			"data set not found: %s. Its public home is %s. Put %s into a folder and name that (--data, "+
+				"FDRIDGE_DATA), or work in a clone of the repository",
 			looked,
 			s.home,
 			s.editions[0][0].names[0],

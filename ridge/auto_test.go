@@ -87,11 +87,15 @@ func TestChooseMethod(t *testing.T) {
 			t.Errorf("Fit in %d bytes runs %s (%v), want %s", room, f.Method, f.Reason(), want)
 		}
 	}
-	if got := plan.Choose(plan.Problem{Rows: 1e6, Dim: 5000, Targets: 1, Gammas: one, Size: 256, MaxBytes: 64 << 20}); got.Method == ridge.Exact ||
+	if got := plan.Choose(
+		plan.Problem{Rows: 1e6, Dim: 5000, Targets: 1, Gammas: one, Size: 256, MaxBytes: 64 << 20},
+	); got.Method == ridge.Exact ||
 		got.Reason.Rule != reason.MemoryTooSmall {
 		t.Errorf("in 64 MiB: %s (%v)", got.Method, got.Reason)
 	}
-	if got := plan.Choose(plan.Problem{Method: ridge.Newton, Rows: 1e6, Dim: 10, Targets: 1, Size: 256, MaxBytes: ridge.DefaultMaxBytes}); got.Method != ridge.Newton ||
+	if got := plan.Choose(
+		plan.Problem{Method: ridge.Newton, Rows: 1e6, Dim: 10, Targets: 1, Size: 256, MaxBytes: ridge.DefaultMaxBytes},
+	); got.Method != ridge.Newton ||
 		got.Reason.Rule != reason.Asked {
 		t.Errorf("asked for newton: %s (%v)", got.Method, got.Reason)
 	}

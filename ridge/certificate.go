@@ -44,9 +44,9 @@ type Certificate struct {
 // columns.Projection.Rounding.
 type ProjectionBounds = certify.Projection
 
-// RowErrors has bounds on the errors that the rows of a fit got before the fit reads them. All bounds of the fit are then
-// about the exact rows. The zero value means that the rows are exact. columns.Map.Errors returns the bounds of a change
-// of columns.
+// RowErrors has bounds on the errors that the rows of a fit got before the fit reads them. All bounds of the fit are
+// then about the exact rows. The zero value means that the rows are exact. columns.Map.Errors returns the bounds of a
+// change of columns.
 type RowErrors struct {
 	// Rounding describes features whose entries were rounded, for example by [dataset.Scaling]. In column j, an entry
 	// differs from the exact one by at most Rounding[j] unit round-offs (2⁻⁵³) of its magnitude. nil means that the

@@ -35,10 +35,9 @@ func TestChoiceJSON(t *testing.T) {
 		}
 	}
 	cv := &choose.CVResult{
-		Gammas: []float64{
-			0.1,
-			1,
-		}, Fitted: [][]ridge.Interval{{{Lo: 1, Hi: 2}}, {unknown}}, Ridge: [][]ridge.Interval{{unknown}, {{Lo: 0, Hi: math.Inf(1)}}},
+		Gammas: []float64{0.1, 1},
+		Fitted: [][]ridge.Interval{{{Lo: 1, Hi: 2}}, {unknown}},
+		Ridge:  [][]ridge.Interval{{unknown}, {{Lo: 0, Hi: math.Inf(1)}}},
 		Passes: 2, Summary: new(ridge.Summary),
 	}
 	back, text := again(t, cv)
@@ -52,10 +51,11 @@ func TestChoiceJSON(t *testing.T) {
 
 	g := &choose.GammaChoice{
 		Choice: open, By: choose.LOO, Path: []*ridge.Solution{everyField(ridge.PassLimit), everyField(ridge.OnePass)},
-		Scores: [][]ridge.Interval{
-			{unknown, {Lo: 1, Hi: 2}},
-			{{Lo: 3, Hi: math.Inf(1)}, unknown},
-		}, CV: cv, Passes: 3, Whole: true, Spent: []reason.Reason{{Rule: reason.GramCostsTooMuch, Numbers: []float64{math.Inf(1), 7}, Method: ridge.CG}},
+		Scores: [][]ridge.Interval{{unknown, {Lo: 1, Hi: 2}}, {{Lo: 3, Hi: math.Inf(1)}, unknown}},
+		CV:     cv,
+		Passes: 3,
+		Whole:  true,
+		Spent:  []reason.Reason{{Rule: reason.GramCostsTooMuch, Numbers: []float64{math.Inf(1), 7}, Method: ridge.CG}},
 	}
 	read, text := again(t, g)
 	if !strings.Contains(text, `"by":"loo"`) || !strings.Contains(text, `"excess":null`) || read.Gamma() != g.Gamma() {
@@ -69,10 +69,12 @@ func TestChoiceJSON(t *testing.T) {
 	sameText(t, "a choice of gamma", *read, *g)
 
 	b := choose.BandChoice{
-		Bands: []choose.Band{
-			{Name: "first", Columns: []int{0, 2}, Penalty: 0.1},
-			{Columns: []int{1}},
-		}, Choice: open, AtEnd: true, Passes: 4, Whole: true, Spent: []reason.Reason{{Rule: reason.GramCostsTooMuch, Numbers: []float64{math.Inf(1), 7}, Method: ridge.CG}},
+		Bands:  []choose.Band{{Name: "first", Columns: []int{0, 2}, Penalty: 0.1}, {Columns: []int{1}}},
+		Choice: open,
+		AtEnd:  true,
+		Passes: 4,
+		Whole:  true,
+		Spent:  []reason.Reason{{Rule: reason.GramCostsTooMuch, Numbers: []float64{math.Inf(1), 7}, Method: ridge.CG}},
 		Tried: []choose.BandTrial{
 			{Penalties: []float64{1, 0.1}, Gamma: math.NaN(), GCV: unknown, Least: math.Inf(-1)},
 			{Penalties: []float64{1e-8, 3}, Gamma: 1.0 / 3, GCV: ridge.Interval{Lo: 1, Hi: 2}, Least: 0.7},

@@ -62,7 +62,9 @@ func TestDirectGoesOnByQR(t *testing.T) {
 // where nothing that may run in its place does better.
 func TestDirectProvesNothing(t *testing.T) {
 	s := nearly(200, 5, 1e-7)
-	if r := must(fdridge.Fit(t.Context(), s, fdridge.Options{NoIntercept: true, Method: ridge.Exact, Gammas: []float64{1e-12}}))(t); r.Solutions[0].Method != ridge.QR ||
+	if r := must(
+		fdridge.Fit(t.Context(), s, fdridge.Options{NoIntercept: true, Method: ridge.Exact, Gammas: []float64{1e-12}}),
+	)(t); r.Solutions[0].Method != ridge.QR ||
 		!r.Solutions[0].Targets[0].Proves() {
 		t.Errorf("%s certifies %g", r.Solutions[0].Method, r.Solutions[0].Targets[0].RelativeErrorBound)
 	}

@@ -81,7 +81,8 @@ func (e *ScaleError) Error() string {
 // version did not record a bound on the round-off of centring. Nothing can be certified without this bound; summarise
 // the rows again.
 var ErrUnproven = errors.New(
-	"ridge: nothing can be certified: the summary was written by a version that did not record the round-off of centring weighted rows; summarise the rows again",
+	"ridge: nothing can be certified: the summary was written by a version that did not record the round-off " +
+		"of centring weighted rows; summarise the rows again",
 )
 
 // ErrOtherRows reports that a solution and a summary were computed from different rows.

@@ -64,5 +64,7 @@ func TestEvidenceOfSketches(t *testing.T) {
 
 // holds reports whether v holds x.
 func holds(v ridge.Interval, x *big.Float) bool {
-	return (math.IsInf(v.Lo, -1) || refbig.Float(v.Lo).Cmp(x) <= 0) && (math.IsInf(v.Hi, 1) || refbig.Float(v.Hi).Cmp(x) >= 0)
+	return (math.IsInf(
+		v.Lo, -1,
+	) || refbig.Float(v.Lo).Cmp(x) <= 0) && (math.IsInf(v.Hi, 1) || refbig.Float(v.Hi).Cmp(x) >= 0)
 }

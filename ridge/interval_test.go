@@ -165,7 +165,8 @@ func TestPredictIntervalRealData(t *testing.T) {
 			t.Fatal(err)
 		}
 		t.Logf(
-			"γ %-5g mean width %.3g from the sketch, %.3g with a fit refined to 1e-3 in %d passes (targets have standard deviation %.3g)",
+			"γ %-5g mean width %.3g from the sketch, %.3g with a fit refined to 1e-3 in %d passes (targets have "+
+				"standard deviation %.3g)",
 			gamma,
 			alone,
 			mean(),

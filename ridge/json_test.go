@@ -26,10 +26,10 @@ func everyField(status ridge.Status) *ridge.Solution {
 	}
 	some := ridge.Certificate{
 		ErrorBound: 0x1p-1074, RelativeErrorBound: 0.1, EnergyBound: 1e308, InterceptBound: 0,
-		Objective: ridge.Interval{
-			Lo: 1,
-			Hi: 2,
-		}, TSS: ridge.Interval{Lo: 3, Hi: 3}, RSS: ridge.Interval{Lo: -0.1, Hi: 0.2}, GCV: ridge.Interval{Lo: 1e-300, Hi: 1e300},
+		Objective: ridge.Interval{Lo: 1, Hi: 2},
+		TSS:       ridge.Interval{Lo: 3, Hi: 3},
+		RSS:       ridge.Interval{Lo: -0.1, Hi: 0.2},
+		GCV:       ridge.Interval{Lo: 1e-300, Hi: 1e300},
 	}
 	return &ridge.Solution{
 		Outcome: ridge.Outcome{
@@ -89,10 +89,11 @@ func TestJSON(t *testing.T) {
 			t.Errorf("%s does not name %v: %v", text, status, err)
 		}
 		r := &fdridge.Result{
-			Solutions: []*ridge.Solution{
-				f,
-				everyField(ridge.Converged),
-			}, Method: ridge.CG, Status: status, Passes: 9, Summary: new(ridge.Summary),
+			Solutions: []*ridge.Solution{f, everyField(ridge.Converged)},
+			Method:    ridge.CG,
+			Status:    status,
+			Passes:    9,
+			Summary:   new(ridge.Summary),
 			Trace: []fdridge.Step{
 				{
 					Stage:  fdridge.Reading,
@@ -221,7 +222,9 @@ func TestJSONRefused(t *testing.T) {
 	}
 	o := f.Targets[0]
 	c := o.Certificate
-	if !math.IsInf(c.ErrorBound, 1) || !math.IsInf(c.RelativeErrorBound, 1) || !math.IsInf(c.EnergyBound, 1) || !math.IsInf(c.InterceptBound, 1) ||
+	if !math.IsInf(c.ErrorBound, 1) || !math.IsInf(
+		c.RelativeErrorBound, 1,
+	) || !math.IsInf(c.EnergyBound, 1) || !math.IsInf(c.InterceptBound, 1) ||
 		c.Objective != unknown || c.TSS != unknown || c.RSS != unknown || c.GCV != unknown ||
 		f.EffectiveDimension != unknown ||
 		!math.IsInf(f.Shrinkage, 1) ||

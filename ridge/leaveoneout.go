@@ -401,7 +401,8 @@ func (l *leaveOneOut) scores(found []float64, workers int) (*LeftOutScores, erro
 		)
 		if interval.Apart(seen, interval.Interval(l.rss[at])) {
 			return nil, unfit(
-				"the rows of this pass are not the rows of the fits: for target %d, ‖Ax − b‖² is between %g and %g, but the fit proves %g to %g",
+				"the rows of this pass are not the rows of the fits: for target %d, ‖Ax − b‖² is between %g and "+
+					"%g, but the fit proves %g to %g",
 				at%l.t+1,
 				seen.Lo,
 				seen.Hi,

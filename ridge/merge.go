@@ -12,7 +12,8 @@ func (s *Summary) Merge(o *Summary) error {
 	a, b := s.cfg, o.cfg
 	if s == o || a.Dim != b.Dim || a.Targets != b.Targets || a.Size != b.Size || a.Intercept != b.Intercept {
 		return fmt.Errorf(
-			"%w: merging summaries of %d×%d and %d×%d, size %d and %d, intercept %v and %v, which must differ in nothing but their rows",
+			"%w: merging summaries of %d×%d and %d×%d, size %d and %d, intercept %v and %v, which must differ in "+
+				"nothing but their rows",
 			errShape,
 			a.Dim,
 			a.Targets,

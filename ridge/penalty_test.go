@@ -311,11 +311,15 @@ func TestPenaltyRefuses(t *testing.T) {
 		if name == "out of range" { // rows are in range still
 			continue
 		}
-		if r, err := fdridge.Fit(context.Background(), s, fdridge.Options{NoIntercept: true, Gammas: []float64{1}, Penalty: p}); (r != nil || !errors.Is(err, ridge.ErrInput)) &&
+		if r, err := fdridge.Fit(
+			context.Background(), s, fdridge.Options{NoIntercept: true, Gammas: []float64{1}, Penalty: p},
+		); (r != nil || !errors.Is(err, ridge.ErrInput)) &&
 			name != "zero" { // a column without penalty
 			t.Errorf("Fit, %s: %v", name, err)
 		}
-		if r, err := fdridge.FitSummary(context.Background(), s, sum, fdridge.Options{NoIntercept: true, Gammas: []float64{1}, Penalty: p}); r != nil ||
+		if r, err := fdridge.FitSummary(
+			context.Background(), s, sum, fdridge.Options{NoIntercept: true, Gammas: []float64{1}, Penalty: p},
+		); r != nil ||
 			!errors.Is(err, ridge.ErrInput) {
 			t.Errorf("FitSummary, %s: %v", name, err)
 		}

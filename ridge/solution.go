@@ -95,9 +95,10 @@ type Target struct {
 	InterceptRounding float64 `json:"-"`
 }
 
-// A Marginal describes the marginal likelihood of a target, see docs/math.md §22. Noise brackets the variance σ² that
-// maximises it, and Loss brackets the negative logarithm of the maximum. With the coefficients N(0, σ²/γ) and the noise
-// N(0, σ²/w) of a row with weight w, ν = n minus the number of coefficients without penalty, and K = AᵀA,
+// A Marginal describes the marginal likelihood of a target, see docs/math.md §22. Noise brackets the variance σ²
+// that maximises it, and Loss brackets the negative logarithm of the maximum. With the coefficients N(0, σ²/γ) and
+// the noise N(0, σ²/w) of a row with weight w, ν = n minus the number of coefficients without penalty, and K =
+// AᵀA,
 //
 //	σ² = 2f*/ν,   Loss = ½(ν·log σ² + log det(I + K/γ) + ν + ν·log 2π).
 //

@@ -100,8 +100,8 @@ func (s *Summary) view(l *accum.Lane, spec *fd.Spectrum) *Summary {
 }
 
 // WithErrors declares errors of the rows that were summarised. All bounds are then about the exact rows. WithErrors
-// changes s and returns it. The binary format does not contain e. If e.Rounding has a wrong length, all methods that need
-// bounds return [ErrShape].
+// changes s and returns it. The binary format does not contain e. If e.Rounding has a wrong length, all methods that
+// need bounds return [ErrShape].
 func (s *Summary) WithErrors(e RowErrors) *Summary {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -26,8 +26,8 @@ type Env struct {
 	// Checkpoint is the file in which [Fit] stores its state, see [batch.Options]. The same call of Fit continues from
 	// there. "" means that no state is stored.
 	Checkpoint string
-	// Job is a job that the caller runs by [batch.Run]. It stores the scaling and the number of nonzeros in its checkpoint.
-	// nil means that Fit runs a job of its own, with Checkpoint and Ranks.
+	// Job is a job that the caller runs by [batch.Run]. It stores the scaling and the number of nonzeros in its
+	// checkpoint. nil means that Fit runs a job of its own, with Checkpoint and Ranks.
 	Job *batch.Job
 	// Cache keeps the rows that were read; nil means no cache.
 	Cache *Cache
@@ -126,8 +126,8 @@ func (c *Cache) Close() error {
 	return errors.Join(c.kept.Err(), c.kept.Close())
 }
 
-// Listen returns the pipe that s.Data names: stdin for "-", where nil means [os.Stdin], or a named pipe. It returns nil if
-// s.Data are files. Rows are read as soon as a pass asks for them.
+// Listen returns the pipe that s.Data names: stdin for "-", where nil means [os.Stdin], or a named pipe. It returns
+// nil if s.Data are files. Rows are read as soon as a pass asks for them.
 func (s *Spec) Listen(ctx context.Context, stdin io.Reader) *dataset.Pipe {
 	switch {
 	case !s.Piped():

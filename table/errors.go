@@ -6,8 +6,6 @@ import (
 	"reflect"
 	"strings"
 
-	"github.com/fdridge/fdridge/dataset"
-	"github.com/fdridge/fdridge/dataset/prepare"
 	"github.com/fdridge/fdridge/internal/badinput"
 	"github.com/fdridge/fdridge/internal/rss"
 	"github.com/fdridge/fdridge/model"
@@ -93,17 +91,6 @@ func checkPreparation(p *model.Preparation) error {
 	}
 	bytes := 8 * float64(p.Inputs) * float64(p.Features.Components)
 	return checkMemory(bytes, "Features", "rff:%d of %d columns", p.Features.Components, p.Inputs)
-}
-
-// nameRows inserts the name of the data into an error about a row, unless the error already names a file.
-func nameRows(name string, err error) error {
-	e, ok := errors.AsType[*dataset.InputError](err)
-	if !ok || e.File != prepare.UnnamedRows {
-		return err
-	}
-	named := *e
-	named.File = name
-	return &named
 }
 
 // unwrapPreparation returns the error inside a *[model.PreparationError]. It returns other errors unchanged.

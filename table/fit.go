@@ -27,11 +27,12 @@ type Fitted struct {
 	HeldOutClasses []*classes.Score
 }
 
-// Fit opens the rows of s, runs [fdridge.Fit] and makes a model with the preparation of the rows. Fit sets the fields of
-// opts that the rows determine, see [Table.Options]. opts.Block must be nil.
+// Fit opens the rows of s, runs [fdridge.Fit] and makes a model with the preparation of the rows. Fit sets the fields
+// of opts that the rows determine, see [Table.Options]. opts.Block must be nil.
 //
-// If env.Job is nil, Fit runs the fit as a job of its own, with the checkpoint and the ranks of env; see [batch.Run]. The
-// job is identified by s, the content of its files, opts and the backend. The checkpoint is removed after the fit.
+// If env.Job is nil, Fit runs the fit as a job of its own, with the checkpoint and the ranks of env; see [batch.Run].
+// The job is identified by s, the content of its files, opts and the backend. The checkpoint is removed after the
+// fit.
 //
 // Errors: the errors of [Open], [fdridge.Fit], [model.New] and [model.Evaluate]. After a *[ridge.NotConvergedError],
 // Fit also returns the result; the certificates of its model hold.
@@ -58,9 +59,11 @@ func Fit(ctx context.Context, s Spec, opts fdridge.Options, env Env) (*Fitted, e
 	}
 	job := batch.Options{
 		Checkpoint: env.Checkpoint,
-		Settings:   slices.Concat(s.Settings(), batch.OptionSettings(opts), batch.FileSettings(files), []batch.Setting{backend}),
-		Transport:  env.Ranks,
-		Backend:    env.Backend,
+		Settings: slices.Concat(
+			s.Settings(), batch.OptionSettings(opts), batch.FileSettings(files), []batch.Setting{backend},
+		),
+		Transport: env.Ranks,
+		Backend:   env.Backend,
 	}
 	err = batch.Run(ctx, job, func(j *batch.Job) error {
 		env.Job = j
@@ -143,15 +146,20 @@ func (t *Table) details(found *fdridge.Result, opts fdridge.Options) (model.Deta
 	return out, nil
 }
 
-// Evaluate compares the predictions of the solutions with the held-out rows, on all ranks. It returns nil if no rows are
-// held out. Scores are about the coefficients in the units of the file, as the model has them. intercept tells whether an
-// intercept was fitted.
+// modelOf returns a model of the solutions, with coefficients in the units of the file.
+func (t *Table) modelOf(solutions []*ridge.Solution, intercept bool) (*model.Model, error) {
+	return model.New(t.Preparation, solutions, model.Details{Intercept: intercept, Before: t.P})
+}
+
+// Evaluate compares the predictions of the solutions with the held-out rows, on all ranks. It returns nil if no rows
+// are held out. Scores are about the coefficients in the units of the file, as the model has them. intercept tells
+// whether an intercept was fitted.
 func (t *Table) Evaluate(ctx context.Context, solutions []*ridge.Solution, intercept bool) (*model.Evaluation, error) {
 	if t.Held == nil {
 		return nil, nil
 	}
 	if !t.HeldAsFitted() {
-		m, err := model.New(t.Preparation, solutions, model.Details{Intercept: intercept, Before: t.P})
+		m, err := t.modelOf(solutions, intercept)
 		if err != nil {
 			return nil, err
 		}
@@ -188,7 +196,7 @@ func (t *Table) Calibrate(
 	case t.Classes != nil:
 		return nil, specError("Classes", "intervals are for numbers, and a target of labels has none")
 	}
-	m, err := model.New(t.Preparation, solutions, model.Details{Intercept: intercept, Before: t.P})
+	m, err := t.modelOf(solutions, intercept)
 	if err != nil {
 		return nil, err
 	}
@@ -204,8 +212,8 @@ func (t *Table) Calibrate(
 	return found, nil
 }
 
-// EvaluateClasses scores the decisions of the solutions about the held-out rows, on all ranks. It returns nil if no rows
-// are held out.
+// EvaluateClasses scores the decisions of the solutions about the held-out rows, on all ranks. It returns nil if no
+// rows are held out.
 func (t *Table) EvaluateClasses(ctx context.Context, solutions []*ridge.Solution) ([]*classes.Score, error) {
 	if t.Held == nil {
 		return nil, nil

@@ -50,9 +50,9 @@ const (
 	digestLength = 32
 )
 
-// Settings returns each field of s as a setting of a job, so that a changed field is named if the job cannot continue. The
-// name is the name of the field. The value is the text of the command's flag: defaults are written out, and lists are
-// joined by commas.
+// Settings returns each field of s as a setting of a job, so that a changed field is named if the job cannot
+// continue. The name is the name of the field. The value is the text of the command's flag: defaults are written out,
+// and lists are joined by commas.
 func (s Spec) Settings() []batch.Setting {
 	v := reflect.ValueOf(s.canonical())
 	out := make([]batch.Setting, v.NumField())

@@ -11,8 +11,8 @@ import (
 
 // A Parts lists the parts I of N (Spec.Part) whose rows a sketch contains.
 type Parts struct {
-	// Data is a digest of the contents of the files and of the fields of [Spec] that affect the rows. All parts of the same
-	// data have the same digest, regardless of file names and times.
+	// Data is a digest of the contents of the files and of the fields of [Spec] that affect the rows. All parts of the
+	// same data have the same digest, regardless of file names and times.
 	Data string `json:"data"`
 	Of   int64  `json:"of"`
 	Have []span `json:"have"`
@@ -70,8 +70,8 @@ func JoinParts(a, b []Parts) ([]Parts, error) {
 	return out, nil
 }
 
-// isOtherVersion reports whether p and q are incomplete, and one of the two comes from a version whose digests cannot be
-// compared with the digests of the other. It is then unknown whether they are parts of the same rows.
+// isOtherVersion reports whether p and q are incomplete, and one of the two comes from a version whose digests cannot
+// be compared with the digests of the other. It is then unknown whether they are parts of the same rows.
 func (p *Parts) isOtherVersion(q Parts) bool {
 	return strings.HasPrefix(p.Data, digestPrefix) != strings.HasPrefix(q.Data, digestPrefix) &&
 		!p.IsComplete() && !q.IsComplete()

@@ -36,8 +36,8 @@ func (r *resolved) parsePenalties() error {
 	return err
 }
 
-// CheckPenalties returns an error if the fields for penalties are invalid, or contradict each other. [Spec.Check] includes
-// this check.
+// CheckPenalties returns an error if the fields for penalties are invalid, or contradict each other. [Spec.Check]
+// includes this check.
 func (s Spec) CheckPenalties() error {
 	r := &resolved{spec: s}
 	return r.parsePenalties()
@@ -82,8 +82,8 @@ func parseNumber(s string) (float64, error) {
 	return strconv.ParseFloat(s, 64)
 }
 
-// NamedBands returns the groups of s.Bands with their names and penalties. The numbers of the columns are missing, because
-// they depend on the data. Groups that [Spec.Check] refuses are left out.
+// NamedBands returns the groups of s.Bands with their names and penalties. The numbers of the columns are missing,
+// because they depend on the data. Groups that [Spec.Check] refuses are left out.
 func (s *Spec) NamedBands() (out []choose.Band) {
 	bands, err := parseBands(s.Bands)
 	if err != nil {
@@ -117,8 +117,8 @@ func (p *Penalised) ToChoose() []choose.Band {
 	return nil
 }
 
-// Penalties returns the penalties that s defines, for the columns of prep. seen has the stamps of [Env].Seen. If positive
-// is true, a penalty of 0 is an error.
+// Penalties returns the penalties that s defines, for the columns of prep. seen has the stamps of [Env].Seen. If
+// positive is true, a penalty of 0 is an error.
 func (s Spec) Penalties(
 	ctx context.Context,
 	prep *model.Preparation,
@@ -250,8 +250,8 @@ func columnOf(text string, prep *model.Preparation) (int, bool) {
 	return n - 1, err == nil && n >= 1 && n <= prep.Inputs
 }
 
-// readPenalty reads d penalties from the file Spec.Penalty with one row or one column. The fields about text apply to it
-// as to the files of targets.
+// readPenalty reads d penalties from the file Spec.Penalty with one row or one column. The fields about text apply to
+// it as to the files of targets.
 func (r *resolved) readPenalty(ctx context.Context, seen map[string]dataset.Stamp, d int) ([]float64, error) {
 	name := r.spec.Penalty
 	opts, err := file.SeparateOptions(name, file.Options{

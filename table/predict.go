@@ -9,8 +9,8 @@ import (
 	"github.com/fdridge/fdridge/model"
 )
 
-// OpenFor opens rows for the model m. s needs only the fields that describe files: the features are selected and prepared
-// as m requires. If s.Target is given, the targets are read too. The label of svmlight rows is always read.
+// OpenFor opens rows for the model m. s needs only the fields that describe files: the features are selected and
+// prepared as m requires. If s.Target is given, the targets are read too. The label of svmlight rows is always read.
 //
 // The rows are not yet prepared, because the [model.Predictor] prepares them, with the Cells of the result. Errors are
 // as in [OpenLike].
@@ -45,9 +45,9 @@ func OpenFor(ctx context.Context, m *model.Model, s Spec, env Env) (*Rows, error
 	return rows, checkPreparation(&m.Preparation)
 }
 
-// Predict opens the rows of s for m, see [OpenFor], and yields a prediction for each row. by selects the data for proved
-// intervals, for example &model.Intervals{ByModel: true}; nil means no intervals. m must have a single γ, see
-// [model.Model.At]. A prediction is valid until the next prediction.
+// Predict opens the rows of s for m, see [OpenFor], and yields a prediction for each row. A prediction is valid until
+// the next prediction. The argument by selects the data for proved intervals, such as &model.Intervals{ByModel: true}.
+// nil means no intervals. The model must have a single γ; see [model.Model.At].
 //
 // The iteration ends after an error: the errors of OpenFor, [model.Model.Predictor] and [model.Predictor.Predict].
 func Predict(
@@ -71,7 +71,7 @@ func Predict(
 		p.Encode = prepare.EncodeOptions{Cells: rows.Opened.Cells, Tally: new(prepare.Tally)}
 		for row, err := range p.Predict(ctx, rows.Source) {
 			if err != nil {
-				err = rows.Locate(nameRows(s.Name(), unwrapPreparation(err)))
+				err = rows.Locate(prepare.NameRows(s.Name(), unwrapPreparation(err)))
 			}
 			if !yield(row, err) || err != nil {
 				return

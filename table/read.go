@@ -353,8 +353,8 @@ func (r *Rows) Locate(err error) error {
 	return &placed
 }
 
-// AllColumns returns the names of all columns of a csv file, including the targets. It returns nil if the file is not csv
-// or has no header.
+// AllColumns returns the names of all columns of a csv file, including the targets. It returns nil if the file is not
+// csv or has no header.
 func (r *Rows) AllColumns() ([]string, error) {
 	if r == nil || r.Opened == nil || r.Opened.Format != "csv" {
 		return nil, nil

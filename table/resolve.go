@@ -33,8 +33,8 @@ type resolved struct {
 // cuts reports whether only some of the rows are selected by their numbers.
 func (r *resolved) cuts() bool { return r.spec.Rows != "" }
 
-// Check returns an error if a field is invalid, or if fields contradict each other. It reads no rows. If Prepare names a
-// plan, Check reads the plan. Errors: *[SpecError].
+// Check returns an error if a field is invalid, or if fields contradict each other. It reads no rows. If Prepare
+// names a plan, Check reads the plan. Errors: *[SpecError].
 func (s Spec) Check() error {
 	_, err := resolve(s)
 	return err
@@ -57,7 +57,9 @@ func resolve(s Spec) (*resolved, error) {
 func (r *resolved) checkTransposed() error {
 	s := &r.spec
 	if s.Transposed && (len(s.OneHot) > 0 || len(s.Dates) > 0 || s.Prepare != "") {
-		return specError("Transposed", "%v, %v and %v need features as columns", Field("OneHot"), Field("Dates"), Field("Prepare"))
+		return specError(
+			"Transposed", "%v, %v and %v need features as columns", Field("OneHot"), Field("Dates"), Field("Prepare"),
+		)
 	}
 	return nil
 }
@@ -248,8 +250,8 @@ func (r *resolved) parsePart() error {
 	return nil
 }
 
-// Share returns the part of the rows that Part selects. It returns the zero value, which is all rows, if s.Part is "" or
-// invalid.
+// Share returns the part of the rows that Part selects. It returns the zero value, which is all rows, if s.Part is ""
+// or invalid.
 func (s Spec) Share() dataset.Share {
 	r := &resolved{spec: s}
 	if r.parsePart() != nil {

@@ -14,8 +14,8 @@
 //	label     → the classes
 //	prepare   → the rows of the fit
 //
-// [Fit] opens the rows, fits them and returns a model. [Predict] opens new rows as the model requires, and predicts them
-// with proved bounds.
+// [Fit] opens the rows, fits them and returns a model. [Predict] opens new rows as the model requires, and predicts
+// them with proved bounds.
 package table
 
 import (
@@ -28,9 +28,9 @@ import (
 	"github.com/fdridge/fdridge/dataset/file"
 )
 
-// A Spec describes rows: the files, the columns, and how cells become numbers. Each field has the name and the syntax of
-// a flag of the command fdridge, and the zero value of a field is its default. Columns are named by their names in the
-// file, or by numbers from 1.
+// A Spec describes rows: the files, the columns, and how cells become numbers. Each field has the name and the syntax
+// of a flag of the command fdridge, and the zero value of a field is its default. Columns are named by their names in
+// the file, or by numbers from 1.
 //
 // As JSON, a Spec is the identity of the rows; see [Spec.Identity].
 type Spec struct {
@@ -207,7 +207,8 @@ func (s *Spec) RowFiles() []string {
 	return withoutArrays(slices.Concat(data, s.Target, []string{s.Weights}))
 }
 
-// Files returns all input files: the files of RowFiles, the file of penalties and the plan. A name may be "" or a column.
+// Files returns all input files: the files of RowFiles, the file of penalties and the plan. A name may be "" or a
+// column.
 func (s *Spec) Files() []string {
 	files := append(s.RowFiles(), withoutArrays([]string{s.Penalty})...)
 	if s.Prepare != "" && s.Prepare != auto {

@@ -227,7 +227,8 @@ func TestPredictWrong(t *testing.T) {
 		t.Fatal(err)
 	}
 	for path, want := range map[string]string{
-		wide: "has 3 features, the model has 2; if the target is among them, use Target; the file has no header with the names of the model: a, b",
+		wide: "has 3 features, the model has 2; if the target is among them, use Target; " +
+			"the file has no header with the names of the model: a, b",
 		text: "text.csv:3:3",
 	} {
 		var found error
@@ -287,7 +288,8 @@ func TestCheckpoint(t *testing.T) {
 	}
 	other := s
 	other.Columns = []string{"-floor"}
-	if _, err := table.Fit(t.Context(), other, opts, env); err == nil || !strings.Contains(err.Error(), `Columns was "", is "-floor"`) {
+	if _, err := table.Fit(t.Context(), other, opts, env); err == nil ||
+		!strings.Contains(err.Error(), `Columns was "", is "-floor"`) {
 		t.Errorf("other rows: %v", err)
 	}
 	resumed, err := table.Fit(t.Context(), s, opts, env)

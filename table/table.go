@@ -40,11 +40,11 @@ type Encoded struct {
 	Tally    *prepare.Tally  // counts of missing, wrong and unknown values in the rows that were encoded
 }
 
-// Open opens and prepares the rows of s, in the stages that the package lists. Passes over the rows are made only where a
-// stage needs them: to decide on columns, to learn levels and means, to standardise, and to read labels.
+// Open opens and prepares the rows of s, in the stages that the package lists. Passes over the rows are made only
+// where a stage needs them: to decide on columns, to learn levels and means, to standardise, and to read labels.
 //
-// Errors: *[SpecError] if a field is wrong or contradicts another; the errors of [file.Open]; *[dataset.InputError] for a
-// cell that cannot be read.
+// Errors: *[SpecError] if a field is wrong or contradicts another; the errors of [file.Open]; *[dataset.InputError]
+// for a cell that cannot be read.
 func Open(ctx context.Context, s Spec, env Env) (*Table, error) {
 	asked, err := resolve(s)
 	if err != nil {
@@ -101,10 +101,11 @@ func Open(ctx context.Context, s Spec, env Env) (*Table, error) {
 	}
 	t.Preparation.Scaling = scaling
 	t.Preparation.Expand(asked.expansion)
-	for _, given := range []bool{s.Standardize == ScaleAll, s.Classes} {
-		if given {
-			t.Passes++
-		}
+	if s.Standardize == ScaleAll {
+		t.Passes++
+	}
+	if s.Classes {
+		t.Passes++
 	}
 	return t, t.prepare(split.held)
 }
@@ -139,7 +140,7 @@ func (r *reading) decide(ctx context.Context) (*Encoded, error) {
 	}
 	e, learnt, err := prepare.Look(ctx, r.env.count("looking at columns", rows.Source), options)
 	if err != nil {
-		return nil, nameRows(r.spec.Name(), err)
+		return nil, prepare.NameRows(r.spec.Name(), err)
 	}
 	return &Encoded{Encoding: e, Learnt: learnt, Tally: new(prepare.Tally)}, nil
 }
@@ -212,8 +213,8 @@ type coded struct {
 	passes  int
 }
 
-// encode encodes the rows of the fit. If the encoding needs the levels or means of columns, encode makes a pass over all
-// rows.
+// encode encodes the rows of the fit. If the encoding needs the levels or means of columns, encode makes a pass over
+// all rows.
 func (r *reading) encode(ctx context.Context, rows *Rows, s *split, decided *Encoded) (*coded, error) {
 	out := &coded{encoded: decided}
 	prep := &out.prep
@@ -270,7 +271,7 @@ func (r *reading) learn(
 		options.Share, options.Link = r.env.shareOf(r.share), r.env.Ranks
 	}
 	learnt, err := e.Learn(ctx, r.env.count("reading columns", src), options)
-	return learnt, nameRows(r.spec.Name(), err)
+	return learnt, prepare.NameRows(r.spec.Name(), err)
 }
 
 // unique returns names, or nil if a name occurs twice.

@@ -34,12 +34,13 @@ var allowed = []string{
 
 // exceptions lists modules that may have other licences, and only these.
 var exceptions = map[string][]string{
-	"codeberg.org/go-fonts/liberation":    {"OFL-1.1"},                            // the fonts of charts
-	"github.com/ajstarks/svgo":            {"CC-BY-4.0"},                          // requires attribution
-	"github.com/apache/thrift":            {"GNU-All-permissive-Copying-License"}, // for its build scripts
-	"github.com/golang/freetype":          {unknown},                              // FTL or GPL-2, by choice
-	"github.com/opencontainers/go-digest": {"CC-BY-SA-4.0"},                       // its own documentation, which is not copied
-	"pgregory.net/rapid":                  {"MPL-2.0"},                            // only in tests, unchanged
+	"codeberg.org/go-fonts/liberation": {"OFL-1.1"},                            // the fonts of charts
+	"github.com/ajstarks/svgo":         {"CC-BY-4.0"},                          // requires attribution
+	"github.com/apache/thrift":         {"GNU-All-permissive-Copying-License"}, // for its build scripts
+	"github.com/golang/freetype":       {unknown},                              // FTL or GPL-2, by choice
+	// its own documentation, which is not copied
+	"github.com/opencontainers/go-digest": {"CC-BY-SA-4.0"},
+	"pgregory.net/rapid":                  {"MPL-2.0"}, // only in tests, unchanged
 }
 
 // unknown stands for a licence text that is missing or not recognised.

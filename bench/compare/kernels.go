@@ -30,10 +30,16 @@ func kernels(names []string, engines []engine.Backend) []entry {
 	}
 	for _, n := range []int{128, 256, 384, 512} {
 		k := n/2 + 1
-		add(fmt.Sprintf("SymEig/%d", n), float64(8*n*n*n/3+2*n*n*k), func(be engine.Backend) func() { return symEig(be, n, k) })
+		add(
+			fmt.Sprintf("SymEig/%d", n), float64(8*n*n*n/3+2*n*n*k),
+			func(be engine.Backend) func() { return symEig(be, n, k) },
+		)
 	}
 	for _, n := range []int{1024, 2048} {
-		add(fmt.Sprintf("Cholesky/%d", n), float64(n)*float64(n)*float64(n)/3, func(be engine.Backend) func() { return cholesky(be, n) })
+		add(
+			fmt.Sprintf("Cholesky/%d", n), float64(n)*float64(n)*float64(n)/3,
+			func(be engine.Backend) func() { return cholesky(be, n) },
+		)
 	}
 	const m, n = 2048, 512
 	add(fmt.Sprintf("QR/%d×%d", m, n), 2*m*n*n-2*n*n*n/3, func(be engine.Backend) func() { return qr(be, m, n) })

@@ -87,7 +87,8 @@ func (p *problem) holds(t ridge.Target) error {
 		return nil
 	}
 	return fmt.Errorf(
-		"a false certificate: the weights are off by %g, relatively %g, and the intercept by %g where %g, %g and %g are certified",
+		"a false certificate: the weights are off by %g, relatively %g, and the intercept by %g where %g, %g and "+
+			"%g are certified",
 		distance,
 		distance/norm,
 		off,

@@ -1,5 +1,5 @@
-// Command page measures fdridge beside its rivals and writes docs/benchmarks.md, so that the page of a later commit can be
-// laid beside it:
+// Command page measures fdridge beside its rivals and writes docs/benchmarks.md, so that the page of a later commit
+// can be laid beside it:
 //
 //	go run ./bench/page [-into docs/benchmarks.md] [-run REGEXP] [-rounds 5] [-tags openblas]
 //
@@ -154,7 +154,9 @@ In parentheses is the ratio of purego's rate to this rate: above 1, fdridge's pu
 	for _, one := range all {
 		fmt.Fprintf(&b, "\n### Kernel %s\n\n", one.kernel)
 		rivals := rivalsOf(one.rows)
-		fmt.Fprintf(&b, "| job | unit | %s |\n|---|---|%s\n", strings.Join(rivals, " | "), strings.Repeat("---|", len(rivals)))
+		fmt.Fprintf(
+			&b, "| job | unit | %s |\n|---|---|%s\n", strings.Join(rivals, " | "), strings.Repeat("---|", len(rivals)),
+		)
 		for _, r := range one.rows {
 			fmt.Fprintf(&b, "| %s | %s |", r.Job, r.Unit)
 			for _, rival := range rivals {

@@ -106,7 +106,9 @@ func TestLimits(t *testing.T) {
 	if got := slow.sketch(testShape, n, 16, ownReaders); !(got.total() <= 2.1*work/16+1.3) || got.limit() != "reading" {
 		t.Errorf("own slow readers: %+v of %g s", got, work)
 	}
-	if got, one := slow.sketch(testShape, n, 16, manyReaders), slow.sketch(testShape, n, 16, oneReader); !(got.total() >= 2*work/16) ||
+	if got, one := slow.sketch(
+		testShape, n, 16, manyReaders,
+	), slow.sketch(testShape, n, 16, oneReader); !(got.total() >= 2*work/16) ||
 		!(got.total() <= one.total()/4) {
 		t.Errorf("16 slow readers: %+v of %g s", got, work)
 	}

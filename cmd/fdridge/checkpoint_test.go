@@ -56,7 +56,8 @@ func unfinished(t *testing.T) (dir string, args []string) {
 	tables(t, dir)
 	t.Chdir(dir)
 	args = strings.Fields(
-		"fit --data rows.npy --target 13 --columns -14 --method cg --gamma 3 --size 2 --tol 1e-9 --standardize --json --out model.json --checkpoint ck",
+		"fit --data rows.npy --target 13 --columns -14 --method cg --gamma 3 --size 2 --tol 1e-9 --standardize " +
+			"--json --out model.json --checkpoint ck",
 	)
 	code, _, errs := call(append(args, "--max-passes", "2")...)
 	if code != short || !strings.Contains(errs, "tolerance not reached") ||
@@ -99,7 +100,8 @@ func TestCheckpointLargerTol(t *testing.T) {
 	tables(t, dir)
 	t.Chdir(dir)
 	args := strings.Fields(
-		"fit --data rows.npy --target 13 --columns -14 --method cg --gamma 3 --size 12 --json --out model.json --checkpoint ck --tol 1e-40",
+		"fit --data rows.npy --target 13 --columns -14 --method cg --gamma 3 --size 12 --json --out model.json " +
+			"--checkpoint ck --tol 1e-40",
 	)
 	code, _, errs := call(args...)
 	if code != short || !strings.Contains(errs, "the same command with a larger --tol resumes from checkpoint ck") {
@@ -264,7 +266,8 @@ func TestCheckpointUnwritable(t *testing.T) {
 	tables(t, dir)
 	// Many passes, so that there is time to get in the way of them.
 	args := strings.Fields(
-		"fit --data rows.csv.gz --target 13 --columns -14 --method newton --gamma 30 --size 2 --tol 1e-6 --out model.json --log-format json --json",
+		"fit --data rows.csv.gz --target 13 --columns -14 --method newton --gamma 30 --size 2 --tol 1e-6 --out " +
+			"model.json --log-format json --json",
 	)
 	want := finish(t, dir, args, start(t, dir, args...))
 	args = append(args, "--checkpoint", "ck", "--checkpoint-every", "1ms")

@@ -625,8 +625,8 @@ func TestWeights(t *testing.T) {
 	}
 }
 
-// TestVersion: the program tells which it is.
-// TestVersion: the line has the version, followed by a comma, as the Python package reads it, the commit and the backend.
+// TestVersion: the program tells which it is. TestVersion: the line has the version, followed by a comma, as the
+// Python package reads it, the commit and the backend.
 func TestVersion(t *testing.T) {
 	out := must(t, "--version")
 	if !strings.HasPrefix(out, "fdridge version "+version()+", commit ") {

@@ -207,10 +207,9 @@ func damageables(t *testing.T) []damageable {
 				predict = append(predict, "--gamma", gamma)
 			}
 			return [][]string{
-				{
-					"show",
-					name,
-				}, {"show", "--json", name}, {"show", "--top", "0", name}, predict, append(slices.Clone(predict), "--interval", name, "--json"),
+				{"show", name},
+				{"show", "--json", name}, {"show", "--top", "0", name}, predict,
+				append(slices.Clone(predict), "--interval", name, "--json"),
 				append(slices.Clone(predict), "--out", in("p.npy")),
 			}
 		}}
@@ -397,14 +396,16 @@ func damageables(t *testing.T) []damageable {
 							"1",
 							"--out",
 							in("m"),
-						}, {"solve", name, "--gamma", "auto", "--json"}, {"solve", name, "--gamma", "1", "--data", data},
+						},
+						{"solve", name, "--gamma", "auto", "--json"}, {"solve", name, "--gamma", "1", "--data", data},
 						{
 							"merge",
 							whole,
 							name,
 							"-o",
 							in("both"),
-						}, {"plan", "--sketch", name}, {"plot", name, "--kind", "spectrum", "--out", in("p.svg")},
+						},
+						{"plan", "--sketch", name}, {"plot", name, "--kind", "spectrum", "--out", in("p.svg")},
 						{"plot", name, "--kind", "path", "--out", in("p.svg")},
 					}
 				},

@@ -69,7 +69,8 @@ func (o *solveFlags) end(f *report.Fit, traces *report.Traces, found *fdridge.Re
 func nameFlags(err error, advice string) error {
 	if e, ok := errors.AsType[*ridge.SizeError](err); ok && e.Rows > 0 {
 		return cli.BadInput(
-			"--method: an exact fit of %d rows × %d features needs %.3g GiB for the rows and n×n matrices, the limit is %.3g GiB%s; %s",
+			"--method: an exact fit of %d rows × %d features needs %.3g GiB for the rows and n×n matrices, the "+
+				"limit is %.3g GiB%s; %s",
 			e.Rows,
 			e.Dim,
 			float64(e.Bytes)/(1<<30),

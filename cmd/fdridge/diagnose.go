@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"container/heap"
 	"context"
 	"errors"
@@ -69,7 +70,7 @@ must be the rows of the fit.`,
 	f.Var(&o.in.Weights, "weights", "sample weights, as for fit")
 	o.in.RegisterRows(f)
 	f.Float64Var(&o.holdout, "holdout", 0, "leave out the rows that fit --holdout kept out, as for fit")
-	f.IntVar(&o.size, "size", 256, "rows of the sketch, if there are more than 2048 features")
+	f.IntVar(&o.size, "size", 256, fmt.Sprintf("rows of the sketch, if there are more than %d features", wholeDim))
 	f.IntVar(&o.worst, "worst", 10, "print the K rows with the largest leave-one-out residuals")
 	f.StringVar(&o.out, "out", "", "write the figures of every row to FILE")
 	f.StringVar(&o.outFormat, "out-format", "auto", "form of the figures: auto, csv, arrow or npy")
@@ -379,16 +380,18 @@ func (r *diagnosisRun) use(o *ridge.RowDiagnostics) error {
 // worstRows keeps the rows with the largest leave-one-out residuals, as a heap whose first element is the smallest.
 type worstRows struct {
 	most int
-	rows []report.WorstRow
-	size []float64 // absolute leave-one-out residual of each
+	rows []sizedRow
+}
+
+// A sizedRow is a row with its absolute leave-one-out residual.
+type sizedRow struct {
+	report.WorstRow
+	size float64
 }
 
 func (w *worstRows) Len() int           { return len(w.rows) }
-func (w *worstRows) Less(i, j int) bool { return w.size[i] < w.size[j] }
-func (w *worstRows) Swap(i, j int) {
-	w.rows[i], w.rows[j] = w.rows[j], w.rows[i]
-	w.size[i], w.size[j] = w.size[j], w.size[i]
-}
+func (w *worstRows) Less(i, j int) bool { return w.rows[i].size < w.rows[j].size }
+func (w *worstRows) Swap(i, j int)      { w.rows[i], w.rows[j] = w.rows[j], w.rows[i] }
 
 // Push and Pop are for container/heap. worstRows replaces its first element and never pops.
 func (w *worstRows) Push(any) {}
@@ -405,39 +408,34 @@ func (w *worstRows) add(o *ridge.RowDiagnostics, number int64) {
 	if worst < 0 || w.most == 0 {
 		return
 	}
-	size := math.Abs(o.LeftOutEstimate[worst])
-	one := report.WorstRow{
-		Row: number, Target: worst + 1, Leverage: o.Leverage, Residual: o.Residual[worst], LeftOut: o.LeftOut[worst],
+	one := sizedRow{
+		WorstRow: report.WorstRow{
+			Row:      number,
+			Target:   worst + 1,
+			Leverage: o.Leverage,
+			Residual: o.Residual[worst],
+			LeftOut:  o.LeftOut[worst],
+		},
+		size: math.Abs(o.LeftOutEstimate[worst]),
 	}
-	if len(w.rows) < w.most {
-		w.rows, w.size = append(w.rows, one), append(w.size, size)
+	switch {
+	case len(w.rows) < w.most:
+		w.rows = append(w.rows, one)
 		heap.Fix(w, len(w.rows)-1)
-		return
-	}
-	if size > w.size[0] {
-		w.rows[0], w.size[0] = one, size
+	case one.size > w.rows[0].size:
+		w.rows[0] = one
 		heap.Fix(w, 0)
 	}
 }
 
-// sorted returns the rows, the worst first. It empties w.
+// sorted returns the rows, the worst first. Rows of the same size are in the order of the files.
 func (w *worstRows) sorted() []report.WorstRow {
-	order := make([]int, len(w.rows))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortStableFunc(order, func(i, j int) int {
-		switch {
-		case w.size[i] > w.size[j]:
-			return -1
-		case w.size[i] < w.size[j]:
-			return 1
-		}
-		return int(w.rows[i].Row - w.rows[j].Row)
+	slices.SortFunc(w.rows, func(a, b sizedRow) int {
+		return cmp.Or(cmp.Compare(b.size, a.size), cmp.Compare(a.Row, b.Row))
 	})
 	out := []report.WorstRow{}
-	for _, i := range order {
-		out = append(out, w.rows[i])
+	for _, r := range w.rows {
+		out = append(out, r.WorstRow)
 	}
 	return out
 }

@@ -90,7 +90,8 @@ func printDoctor(w io.Writer, r *engine.Report, mpi string, m engine.Measurement
 	fmt.Fprintln(w, newMemory())
 	_, err := fmt.Fprintf(
 		w,
-		"\n%s\nmeasured: dgemm %.1f GFLOP/s, %.0f %% of the %s kernel's peak of %.1f; memory read %.1f GB/s, written for the first time %.2g GB/s\n",
+		"\n%s\nmeasured: dgemm %.1f GFLOP/s, %.0f %% of the %s kernel's peak of %.1f; memory read %.1f GB/s, "+
+			"written for the first time %.2g GB/s\n",
 		r.Tuning,
 		m.Gemm,
 		100*m.Gemm/m.Peak,

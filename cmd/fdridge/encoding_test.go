@@ -210,7 +210,10 @@ func TestEncodedFit(t *testing.T) {
 				!(math.Abs(first(one["rmse"])-math.Sqrt(rss/n)) <= 1e-7) {
 				t.Errorf("held out %v, want R² %v and RMSE %v of %v rows", scores, 1-rss/tss, math.Sqrt(rss/n), n)
 			}
-			for _, want := range []string{"Scores on held-out rows", "predicted against actual", "residuals", "held-out R²", "RMSE", "MAE", "baseline"} {
+			for _, want := range []string{
+				"Scores on held-out rows", "predicted against actual", "residuals", "held-out R²", "RMSE", "MAE",
+				"baseline",
+			} {
 				if !strings.Contains(contents(t, page), want) {
 					t.Errorf("the page has no %q", want)
 				}

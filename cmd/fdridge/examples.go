@@ -14,8 +14,10 @@ var examples = []struct {
 }{
 	{"fit", []string{
 		"fdridge fit --data testdata/cal_housing.csv.gz --target last --standardize --gamma auto --out housing.json",
-		"fdridge fit --data testdata/cal_housing.csv.gz --target last --standardize --features poly:2 --size 20 --gamma 1,10,100 --method cg --save-sketch poly.fds",
-		"fdridge fit --data testdata/flats.csv --target rent --onehot district,heating --missing mean --holdout 0.2 --coverage 0.9 --gamma auto --out flats.json",
+		"fdridge fit --data testdata/cal_housing.csv.gz --target last --standardize --features poly:2 --size 20 " +
+			"--gamma 1,10,100 --method cg --save-sketch poly.fds",
+		"fdridge fit --data testdata/flats.csv --target rent --onehot district,heating --missing mean --holdout " +
+			"0.2 --coverage 0.9 --gamma auto --out flats.json",
 	}},
 	{"sketch", []string{
 		"fdridge sketch --data testdata/cal_housing.csv.gz --target last --rows 1:10000 --size 6 --out first.fds",
@@ -40,7 +42,9 @@ var examples = []struct {
 		"fdridge predict --model flats.json --data testdata/flats.csv --target rent --unknown ignore",
 		"fdridge predict --model flats.json --data testdata/flats.csv --interval coverage --out intervals.csv",
 	}},
-	{"diagnose", []string{"fdridge diagnose --model housing.json --data testdata/cal_housing.csv.gz --target last --worst 5 --out rows.npy"}},
+	{"diagnose", []string{
+		"fdridge diagnose --model housing.json --data testdata/cal_housing.csv.gz --target last --worst 5 --out rows.npy",
+	}},
 	{"show", []string{"fdridge show housing.json"}},
 	{"plot", []string{"fdridge plot poly.fds --kind spectrum --out spectrum.png"}},
 	{"paper", []string{"fdridge paper --quick --out paper-results"}},

@@ -427,7 +427,9 @@ func (o *fitOptions) predictBlocks(
 }
 
 // evaluate compares the predictions of all solutions with the held-out rows. It returns nil if no rows are held out.
-func (o *fitOptions) evaluate(ctx context.Context, d *table.Table, solutions []*ridge.Solution) (*report.HeldOut, error) {
+func (o *fitOptions) evaluate(
+	ctx context.Context, d *table.Table, solutions []*ridge.Solution,
+) (*report.HeldOut, error) {
 	found, err := d.Evaluate(ctx, solutions, o.intercept)
 	if found == nil || err != nil {
 		return nil, predictionError(err)

@@ -79,8 +79,8 @@ func newSolveFlags() solveFlags {
 	return solveFlags{gammaFlags: gammaFlags{gamma: cli.Single{Hint: "; several are one list, G,G"}}}
 }
 
-// register adds the flags. methodHelp is the help text of --method. hasRows means that the command always reads rows: it
-// then has the methods and criteria that need no sketch, too.
+// register adds the flags. methodHelp is the help text of --method. hasRows means that the command always reads rows:
+// it then has the methods and criteria that need no sketch, too.
 func (o *solveFlags) register(f *pflag.FlagSet, methodHelp string, hasRows bool) {
 	o.gammaFlags.register(f, criteriaFor(hasRows))
 	f.StringVar(&o.methodName, "method", "auto", methodHelp)

@@ -16,11 +16,14 @@ import (
 var flagGroups = []struct{ title, flags string }{
 	{
 		"Data",
-		"model=FILE data=FILES paper:data=DIR sketch=FILE target=NAME columns=LIST weights=NAME rows=A:B paper:rows=N every=K n=N holdout=F coverage=P format=NAME header=WORD delimiter=C decimal=C missing-marks=LIST skip-rows=N comment=C first-index=N",
+		"model=FILE data=FILES paper:data=DIR sketch=FILE target=NAME columns=LIST weights=NAME rows=A:B " +
+			"paper:rows=N every=K n=N holdout=F coverage=P format=NAME header=WORD delimiter=C decimal=C " +
+			"missing-marks=LIST skip-rows=N comment=C first-index=N",
 	},
 	{
 		"Preparation",
-		"prepare=FILE prepare-out=FILE standardize=WHICH missing=LIST missing-indicator missing-target=NAME onehot=LIST min-share=F dates=LIST unknown=NAME features=SPEC",
+		"prepare=FILE prepare-out=FILE standardize=WHICH missing=LIST missing-indicator missing-target=NAME " +
+			"onehot=LIST min-share=F dates=LIST unknown=NAME features=SPEC",
 	},
 	{
 		"Model",
@@ -32,7 +35,8 @@ var flagGroups = []struct{ title, flags string }{
 	{"Live sketch", "sketch:every=TIME window=SPAN half-life=SPAN sketch:gamma=G replay"},
 	{
 		"Output",
-		"kind=NAME top=N worst=K key=COLUMN out=FILE man:out=DIR paper:out=DIR report=FILE coef=FILE save-sketch=FILE out-format=NAME digits json",
+		"kind=NAME top=N worst=K key=COLUMN out=FILE man:out=DIR paper:out=DIR report=FILE coef=FILE " +
+			"save-sketch=FILE out-format=NAME digits json",
 	},
 	{
 		"Running",

@@ -89,7 +89,10 @@ func completions(t *testing.T, args ...string) []string {
 func TestCompletion(t *testing.T) {
 	for _, before := range [][]string{nil, {"--data", "x"}, {"--data", "x", "--target", "y", "--gamma", "1,2", "--standardize"}} {
 		got := completions(t, slices.Concat([]string{"fit"}, before, []string{"--m"})...)
-		if !slices.Equal(got, []string{"--max-passes", "--method", "--min-share", "--missing", "--missing-indicator", "--missing-marks", "--missing-target", "--mpi"}) {
+		if !slices.Equal(got, []string{
+			"--max-passes", "--method", "--min-share", "--missing", "--missing-indicator", "--missing-marks",
+			"--missing-target", "--mpi",
+		}) {
 			t.Errorf("after %v: %v", before, got)
 		}
 	}

@@ -161,7 +161,9 @@ func TestReportPage(t *testing.T) {
 			"weights":     {`<script>alert("1")</script>`, "a&b", "x1", "proved", "--standardize"},
 			"reproduce":   {"fdridge fit --columns -z --data " + data + " --gamma 0.5 --method cg --report "},
 		}},
-		"several gammas": {append(fit, "--gamma", "1,10,100,1000,10000,1e5,1e6,1e7", "--method", "cg", "--size", "2"), done, 5, want{
+		"several gammas": {append(
+			fit, "--gamma", "1,10,100,1000,10000,1e5,1e6,1e7", "--method", "cg", "--size", "2",
+		), done, 5, want{
 			"certificate": {"10⁷", "The table has a row for each fit"}, "path": {"8 γ were given"}, "convergence": {"the 6 between"},
 		}},
 		"many gammas": {append(fit, "--gamma", "1,2,3,4,5,6,7,8,9,10,11,12,13,14", "--method", "one-shot", "--size", "3"), done, 4, want{
@@ -176,7 +178,10 @@ func TestReportPage(t *testing.T) {
 		"auto for certain": {append(fit, "--method", "galerkin", "--gamma", "auto:1,10,100", "--size", "3"), done, 5, want{
 			"path": {": smallest leave-one-out error of 3 candidates (proved)"},
 		}},
-		"two targets": {[]string{"fit", "--data", data, "--target", "y,z", "--gamma", "1", "--method", "newton", "--size", "3", "--standardize"}, done, 1, want{
+		"two targets": {[]string{
+			"fit", "--data", data, "--target", "y,z", "--gamma", "1", "--method", "newton", "--size", "3",
+			"--standardize",
+		}, done, 1, want{
 			"certificate": {"y", "z"}, "weights": {"γ = 1, y", "γ = 1, z", "of the scaled column"}, "ran": {"2 targets"},
 		}},
 		"one-shot": {append(fit, "--gamma", "1e-6", "--method", "one-shot", "--size", "1"), short, 1, want{

@@ -14,7 +14,8 @@ import (
 // integers are the fields of JSON output with integers. All other numbers are floats.
 var integers = strings.Fields(
 	"fdridge_report n d targets size nnz reads peak_rss_bytes passes iterations rows lanes rows_left_out levels columns pass " +
-		"stage_passes inputs count at_end proved target predicted_passes components seed degree threads workers bytes rows_seen best",
+		"stage_passes inputs count at_end proved target predicted_passes components seed degree threads workers " +
+		"bytes rows_seen best",
 )
 
 // shapeOf lists the paths of the numbers in a JSON value, and whether they are integers. Elements of a list have the

@@ -159,10 +159,9 @@ func TestLiveKilled(t *testing.T) {
 		args     string
 		halfLife int64
 	}{
-		{
-			"--lanes 2",
-			0,
-		}, {"--replay", 0}, {"--window 300", 0}, {"--half-life 200 --gamma 1 --replay", 200}, {"--window 10m --replay", 0},
+		{"--lanes 2", 0},
+		{"--replay", 0}, {"--window 300", 0}, {"--half-life 200 --gamma 1 --replay", 200},
+		{"--window 10m --replay", 0},
 	}
 	each := (kills(t) + len(modes) - 1) / len(modes)
 	for m, mode := range modes {

@@ -112,7 +112,8 @@ func TestLiveCommands(t *testing.T) {
 			}
 			told := lastTold(t, out)
 			if k > 0 &&
-				(told.Rows != 900 || told.New_rows > 500 || told.Next == nil || !(told.Fit.Weight > 0.99*c.weight && told.Fit.Weight < 1.01*c.weight)) {
+				(told.Rows != 900 || told.New_rows > 500 || told.Next == nil ||
+					!(told.Fit.Weight > 0.99*c.weight && told.Fit.Weight < 1.01*c.weight)) {
 				t.Errorf("%s: %s", c.args, out)
 			}
 		}
@@ -216,7 +217,9 @@ func TestLiveRefused(t *testing.T) {
 			t.Errorf("%s: exit %d, %s%s", c.args, code, out, errs)
 		}
 	}
-	if code, _, errs := call("sketch", "--data", rows, "--every", "1s", "-o", strings.TrimSuffix(rows, ".previous")); code != usage ||
+	if code, _, errs := call(
+		"sketch", "--data", rows, "--every", "1s", "-o", strings.TrimSuffix(rows, ".previous"),
+	); code != usage ||
 		!strings.Contains(errs, "is an input and would be overwritten") {
 		t.Errorf("it would overwrite its rows: exit %d, %s", code, errs)
 	}
@@ -263,7 +266,9 @@ func TestLiveRefused(t *testing.T) {
 		!strings.Contains(errs, "without names in the other") {
 		t.Errorf("rows without the header that the first had: exit %d, %s", code, errs)
 	}
-	if code, _, errs := piped(t.Context(), strings.NewReader("1 1:2\n"), "sketch", "--data", "-", "--every", "1s", "-o", name+"2"); code != usage ||
+	if code, _, errs := piped(
+		t.Context(), strings.NewReader("1 1:2\n"), "sketch", "--data", "-", "--every", "1s", "-o", name+"2",
+	); code != usage ||
 		!strings.Contains(errs, "by --n-features") {
 		t.Errorf("svmlight: exit %d, %s", code, errs)
 	}

@@ -456,7 +456,10 @@ func methodsAgree(t *testing.T, size, data, target string, methods ...string) {
 			t.Error("auto does not say why")
 		}
 	}
-	if v := reported(t, "fit", "--data", data, "--target", target, "--rows", "1:2000", "--gamma", "100", "--size", size, "--method", "one-shot"); v["passes"] != 1.0 ||
+	if v := reported(
+		t, "fit", "--data", data, "--target", target, "--rows", "1:2000", "--gamma", "100", "--size", size,
+		"--method", "one-shot",
+	); v["passes"] != 1.0 ||
 		v["reads"] != 1.0 {
 		t.Errorf("one-shot read the file %v times", v["reads"])
 	}
@@ -690,7 +693,9 @@ func TestInterrupt(t *testing.T) {
 
 func TestDoctor(t *testing.T) {
 	out := must(t, "doctor")
-	for _, want := range []string{"fdridge version " + version() + ", commit ", "backend ", "kernel: ", "kc ", "BLIS model", "GFLOP/s", "GB/s"} {
+	for _, want := range []string{
+		"fdridge version " + version() + ", commit ", "backend ", "kernel: ", "kc ", "BLIS model", "GFLOP/s", "GB/s",
+	} {
 		if !strings.Contains(out, want) {
 			t.Errorf("doctor does not show %q:\n%s", want, out)
 		}

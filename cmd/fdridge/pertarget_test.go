@@ -218,7 +218,10 @@ func TestPredictInFit(t *testing.T) {
 		fit  []string
 	}{
 		// 958 targets fit together
-		"blocks":    {normalArray(t, 1, 2, 14000), []string{"--data", normalArray(t, 2, 4, 14000), "--target", normalArray(t, 3, 4, 1000)}},
+		"blocks": {
+			normalArray(t, 1, 2, 14000),
+			[]string{"--data", normalArray(t, 2, 4, 14000), "--target", normalArray(t, 3, 4, 1000)},
+		},
 		"means":     {rows, []string{"--data", csv, "--target", "y1,y2", "--missing", "mean", "--onehot", "k", "--standardize"}},
 		"left out":  {rows, []string{"--data", csv, "--target", "y1,y2", "--missing", "drop", "--onehot", "k"}},
 		"products":  {rows, []string{"--data", csv, "--target", "y1,y2", "--missing", "mean", "--onehot", "k", "--features", "poly:2", "--intercept=false"}},
@@ -291,7 +294,9 @@ func TestPredictInFitRefuses(t *testing.T) {
 		t.Errorf("interrupted: there are %v, %v", left, err)
 	}
 	must(t, append(fit, "--per-target", "--predict", rows, "--out", out)...)
-	if code, _, errs := call(append(fit, "--per-target", "--predict", rows, "--out", out, "--tol", "1e-18", "--max-passes", "1")...); code != short ||
+	if code, _, errs := call(
+		append(fit, "--per-target", "--predict", rows, "--out", out, "--tol", "1e-18", "--max-passes", "1")...,
+	); code != short ||
 		!strings.Contains(errs, "the predictions of the best coefficients were written") {
 		t.Errorf("a tolerance missed: exit %d, %s", code, errs)
 	}

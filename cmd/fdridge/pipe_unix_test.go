@@ -43,7 +43,9 @@ func TestFIFO(t *testing.T) {
 			time.Sleep(time.Millisecond)
 		}
 	}()
-	if code, _, errs := piped(ctx, strings.NewReader(""), "fit", "--data", name, "--target", "y", "--gamma", "1"); code != failed ||
+	if code, _, errs := piped(
+		ctx, strings.NewReader(""), "fit", "--data", name, "--target", "y", "--gamma", "1",
+	); code != failed ||
 		!strings.Contains(errs, "interrupted") {
 		t.Errorf("hanging: exit %d, %s", code, errs)
 	}

@@ -57,7 +57,9 @@ func predictCommand() *cobra.Command {
 	o.in.RegisterKey(f)
 	o.in.RegisterRows(f)
 	o.in.RegisterSamples(f)
-	f.StringVar(&o.interval, "interval", "", "add intervals: exact (of the exact fit), coverage (of new rows), or a sketch")
+	f.StringVar(
+		&o.interval, "interval", "", "add intervals: exact (of the exact fit), coverage (of new rows), or a sketch",
+	)
 	f.StringVar(&o.out, "out", "", "write the predictions to FILE (default: standard output)")
 	f.StringVar(&o.outFormat, "out-format", "auto", "form of predictions: auto, text, csv, arrow, arrows or npy")
 	f.StringVar(&o.unknown, "unknown", "error", "levels that the model does not know: error or ignore")
@@ -85,7 +87,10 @@ func (o *predictOptions) run(ctx context.Context, stdout, stderr io.Writer) erro
 	if err != nil {
 		return err
 	}
-	if err := cli.FirstError(o.in.Check(), o.in.CheckSamples(), o.in.CheckKey(), cli.CheckOut(o.out), cli.Distinct(append(o.in.Files(), o.model, o.intervalFile()), cli.Output{Flag: "out", Path: o.out})); err != nil {
+	if err := cli.FirstError(
+		o.in.Check(), o.in.CheckSamples(), o.in.CheckKey(), cli.CheckOut(o.out),
+		cli.Distinct(append(o.in.Files(), o.model, o.intervalFile()), cli.Output{Flag: "out", Path: o.out}),
+	); err != nil {
 		return err
 	}
 	m, err := readModel("--model: ", o.model)
@@ -131,7 +136,9 @@ func (o *predictOptions) run(ctx context.Context, stdout, stderr io.Writer) erro
 	if err != nil {
 		return err
 	}
-	of.Encode = prepare.EncodeOptions{Cells: rows.Opened.Cells, IgnoreUnknown: o.unknown == "ignore", Tally: new(prepare.Tally)}
+	of.Encode = prepare.EncodeOptions{
+		Cells: rows.Opened.Cells, IgnoreUnknown: o.unknown == "ignore", Tally: new(prepare.Tally),
+	}
 	p := &predictionRun{
 		of:       of,
 		gamma:    m.Fits[0].Gamma,

@@ -167,12 +167,8 @@ func TestIntervalsNarrow(t *testing.T) {
 	const features = "rff:64,gamma=0.05,seed=1"
 	web, houses := firstRows(t, w8a, 1000), firstRows(t, packed, 1000)
 	methods := map[string][]string{
-		"one-shot": {
-			"--method",
-			"one-shot",
-			"--gamma",
-			"2",
-		}, "cg": {"--method", "cg", "--gamma", "2"}, "galerkin": {"--method", "galerkin", "--gamma", "2,20"},
+		"one-shot": {"--method", "one-shot", "--gamma", "2"},
+		"cg":       {"--method", "cg", "--gamma", "2"}, "galerkin": {"--method", "galerkin", "--gamma", "2,20"},
 		"cholesky": {"--method", "exact", "--gamma", "2"}, "qr": {"--method", "exact", "--gamma", "0,2"},
 	}
 	for name, c := range map[string]struct {
@@ -375,7 +371,9 @@ func TestIntervalModels(t *testing.T) {
 		"-o",
 		in("other"),
 	)
-	if code, out, errs := call("predict", "--data", data, "--target", "y", "--model", model, "--interval", in("other")); code != usage ||
+	if code, out, errs := call(
+		"predict", "--data", data, "--target", "y", "--model", model, "--interval", in("other"),
+	); code != usage ||
 		out != "" ||
 		!strings.Contains(errs, in("other")+": the fit is not of the rows of the summary") {
 		t.Errorf("of another feature: exit %d, %s", code, errs)
@@ -413,7 +411,9 @@ func TestIntervalModels(t *testing.T) {
 		coef := w["coef"].([]any)[0].([]any)
 		w["coef"] = []float64{number1(t, coef[0]) - 1e-3, number1(t, coef[1]) + 1e-3*cross[0]/cross[1]}
 	})
-	if code, out, errs := call("predict", "--data", data, "--target", "y", "--model", off, "--interval", lossless); code != usage ||
+	if code, out, errs := call(
+		"predict", "--data", data, "--target", "y", "--model", off, "--interval", lossless,
+	); code != usage ||
 		out != "" ||
 		!strings.Contains(errs, "--interval: the fit is not of the rows of the summary: for row 1 the fit proves") {
 		t.Errorf("intervals apart: exit %d, %s", code, errs)

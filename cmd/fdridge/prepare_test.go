@@ -157,7 +157,8 @@ func TestPrepareByHand(t *testing.T) {
 	data := write(
 		t,
 		"t.csv",
-		"a,\"b, c\",town,when,y\n1,4,Rome,1 Jan 2020,1\n,,Oslo,\"Feb 3, 2020\",2\n3,4,,2020/03/05,3\n9,5,Rome,05.04.2020,2\n7,4,Rome,2020-05-06T07:08:09Z,\n",
+		"a,\"b, c\",town,when,y\n1,4,Rome,1 Jan 2020,1\n,,Oslo,\"Feb 3, "+
+			"2020\",2\n3,4,,2020/03/05,3\n9,5,Rome,05.04.2020,2\n7,4,Rome,2020-05-06T07:08:09Z,\n",
 	)
 	model := func(flags ...string) (names []string, columns []map[string]any, n float64) {
 		t.Helper()

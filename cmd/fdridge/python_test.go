@@ -123,7 +123,9 @@ func TestPython(t *testing.T) {
 		x[4] = 100 + 10*math.Sin(x[0].(float64)) + x[1].(float64)
 		fmt.Fprintln(&rows, strings.Trim(strings.ReplaceAll(fmt.Sprint(x), " ", ","), "[]"))
 	}
-	for name, text := range map[string]string{"rows.csv": rows.String(), "table.csv": mixedTable(), "homes.csv": homes(400, homesHeader)} {
+	for name, text := range map[string]string{
+		"rows.csv": rows.String(), "table.csv": mixedTable(), "homes.csv": homes(400, homesHeader),
+	} {
 		if err := os.WriteFile(in(name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}

@@ -22,7 +22,9 @@ func TestReportOrder(t *testing.T) {
 		at = next
 	}
 	var sections []string
-	for _, found := range regexp.MustCompile(`<section id="([a-z-]+)"`).FindAllStringSubmatch(parsePage(t, page).text, -1) {
+	for _, found := range regexp.MustCompile(`<section id="([a-z-]+)"`).FindAllStringSubmatch(
+		parsePage(t, page).text, -1,
+	) {
 		sections = append(sections, found[1])
 	}
 	want := []string{"held-out", "weights", "certificate", "path", "columns", "ran", "reproduce"}
@@ -38,7 +40,9 @@ func TestReportOrder(t *testing.T) {
 func TestDrawnRows(t *testing.T) {
 	page := filepath.Join(t.TempDir(), "page.html")
 	must(t, "fit", "--data", housing, "--target", "last", "--gamma", "1", "--holdout", "0.2", "--report", page)
-	found := regexp.MustCompile(`(\d+) of the (\d+) rows, evenly spaced, because`).FindStringSubmatch(parsePage(t, page).text)
+	found := regexp.MustCompile(
+		`(\d+) of the (\d+) rows, evenly spaced, because`,
+	).FindStringSubmatch(parsePage(t, page).text)
 	if found == nil || found[2] != "4170" {
 		t.Errorf("the caption says %q", found)
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/fdridge/fdridge/cmd/fdridge/internal/input"
 	"github.com/fdridge/fdridge/dataset"
+	"github.com/fdridge/fdridge/dataset/prepare"
 	"github.com/fdridge/fdridge/fd"
 	"github.com/fdridge/fdridge/ridge"
 )
@@ -54,7 +55,7 @@ func nameData(data string, err error) error {
 	if data == "" {
 		return err
 	}
-	err = input.NameRows(data, err)
+	err = prepare.NameRows(input.Name(data), err)
 	_, source := errors.AsType[*dataset.SourceError](err)
 	_, large := errors.AsType[*fd.RangeError](err)
 	scaled, ok := errors.AsType[*dataset.InputError](err)

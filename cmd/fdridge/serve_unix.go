@@ -68,7 +68,8 @@ func serve(
 	spare := make([]byte, spareBytes)
 	defer runtime.KeepAlive(spare)
 	defer context.AfterFunc(ctx, func() { socket.CloseRead() })() // ends the wait for a request
-	var release *time.Timer                                       // returns memory to the system, unless a request comes first
+	// returns memory to the system, unless a request comes first
+	var release *time.Timer
 	for ctx.Err() == nil {
 		r, err := receive(socket)
 		if release != nil {

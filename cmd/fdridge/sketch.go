@@ -48,7 +48,8 @@ sketches of other rows, because their means and deviations differ.`,
 				)
 			case in.Scales() != "" && isPart:
 				return cli.BadInput(
-					"--standardize: each part would have means and deviations of its own, and the sketches could not be merged; leave it out, or use fit --mpi",
+					"--standardize: each part would have means and deviations of its own, and the sketches could not be " +
+						"merged; leave it out, or use fit --mpi",
 				)
 			}
 			if err := cli.Distinct(in.Files(), append(keep.outputs(out), cli.Output{Flag: "out", Path: out})...); err != nil {
@@ -127,7 +128,9 @@ func runSketch(
 	if err := described.save("out", out, sum); err != nil {
 		return err
 	}
-	if err := cli.FirstError(printSketch(stdout, out, sum), described.printParts(stdout, out, sum.Rows() == 0)); err != nil ||
+	if err := cli.FirstError(
+		printSketch(stdout, out, sum), described.printParts(stdout, out, sum.Rows() == 0),
+	); err != nil ||
 		in.Scales() == "" {
 		return err
 	}

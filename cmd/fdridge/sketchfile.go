@@ -179,13 +179,15 @@ func (d *description) checkSame(o *description) error {
 		return fmt.Errorf("the target is %q in one and %q in the other", excerpt.Of(d.Target), excerpt.Of(o.Target))
 	case !reflect.DeepEqual(d.Preparation.Encoding, o.Preparation.Encoding):
 		return errors.New(
-			"the means for missing values or the levels of categorical columns differ, because each sketch learned them from its own rows; make one sketch of all rows, or encode the columns before",
+			"the means for missing values or the levels of categorical columns differ, because each sketch learned " +
+				"them from its own rows; make one sketch of all rows, or encode the columns before",
 		)
 	case d.HeldOut != o.HeldOut:
 		return errors.New("the held-out rows differ")
 	case !reflect.DeepEqual(d.Preparation.Scaling, o.Preparation.Scaling):
 		return errors.New(
-			"the means and deviations of --standardize, or the penalties, differ; sketch without --standardize and with equal penalties",
+			"the means and deviations of --standardize, or the penalties, differ; sketch without --standardize and " +
+				"with equal penalties",
 		)
 	case !slices.Equal(d.Preparation.Names, o.Preparation.Names):
 		return fmt.Errorf(

@@ -67,7 +67,9 @@ func solveCommand() *cobra.Command {
 }
 
 func (o *solveOptions) check() error {
-	if err := cli.FirstError(o.runs.check(), o.solveFlags.check(false), input.NameFields(o.Penalties().CheckPenalties())); err != nil {
+	if err := cli.FirstError(
+		o.runs.check(), o.solveFlags.check(false), input.NameFields(o.Penalties().CheckPenalties()),
+	); err != nil {
 		return err
 	}
 	opts := o.options()
@@ -160,7 +162,8 @@ func (o *solveOptions) run(ctx context.Context, name string, stdout, stderr io.W
 	}
 	if sum.Weight() != float64(sum.Rows()) && opened != nil && !o.in.Weights.Given {
 		return cli.BadInput(
-			"--weights: the sketch in %s has weighted rows (%d rows, total weight %g): give their sample weights, as for the sketch",
+			"--weights: the sketch in %s has weighted rows (%d rows, total weight %g): give their sample weights, "+
+				"as for the sketch",
 			name,
 			sum.Rows(),
 			sum.Weight(),

@@ -48,23 +48,51 @@ func TestSpec(t *testing.T) {
 		flags string
 	}{
 		{marks, "--data marks.csv --target y --format csv --delimiter ; --header yes --decimal , --missing-marks=-9 --skip-rows 1 --comment # --missing drop"},
-		{table.Spec{Data: []string{"one.svm"}, NFeatures: 5, FirstIndex: "0"}, "--data one.svm --n-features 5 --first-index 0"},
-		{table.Spec{Data: numbers, Target: last, Columns: []string{"3", "1"}, Rows: "5:40"}, "--data rows.csv --target last --columns 3,1 --rows 5:40"},
-		{table.Spec{Data: numbers, Target: []string{"13"}, Weights: "14", Part: "1/3"}, "--data rows.csv --target 13 --weights 14 --part 1/3"},
-		{table.Spec{Data: []string{"across.csv"}, Target: []string{"y.csv"}, Transposed: true}, "--data across.csv --target y.csv --transposed"},
-		{table.Spec{Data: flat, Target: rent, Prepare: "auto", Holdout: 0.25}, "--data FLATS --target rent --prepare auto --holdout 0.25"},
 		{
-			table.Spec{Data: flat, Target: rent, OneHot: []string{"text"}, MinShare: 0.1, Missing: []string{"median", "area=mean"}, MissingIndicator: true, MissingTarget: "drop", Standardize: table.ScaleNumeric},
-			"--data FLATS --target rent --onehot text --min-share 0.1 --missing median,area=mean --missing-indicator --missing-target drop --standardize=numeric",
+			table.Spec{Data: []string{"one.svm"}, NFeatures: 5, FirstIndex: "0"},
+			"--data one.svm --n-features 5 --first-index 0",
 		},
-		{table.Spec{Data: []string{"days.csv"}, Target: []string{"y"}, Dates: []string{"day"}}, "--data days.csv --target y --dates day"},
-		{table.Spec{Data: numbers, Target: last, Standardize: table.ScaleAll, Features: "poly:2"}, "--data rows.csv --target last --standardize --features poly:2"},
+		{
+			table.Spec{Data: numbers, Target: last, Columns: []string{"3", "1"}, Rows: "5:40"},
+			"--data rows.csv --target last --columns 3,1 --rows 5:40",
+		},
+		{
+			table.Spec{Data: numbers, Target: []string{"13"}, Weights: "14", Part: "1/3"},
+			"--data rows.csv --target 13 --weights 14 --part 1/3",
+		},
+		{
+			table.Spec{Data: []string{"across.csv"}, Target: []string{"y.csv"}, Transposed: true},
+			"--data across.csv --target y.csv --transposed",
+		},
+		{
+			table.Spec{Data: flat, Target: rent, Prepare: "auto", Holdout: 0.25},
+			"--data FLATS --target rent --prepare auto --holdout 0.25",
+		},
+		{
+			table.Spec{
+				Data: flat, Target: rent, OneHot: []string{"text"}, MinShare: 0.1, Missing: []string{"median", "area=mean"},
+				MissingIndicator: true, MissingTarget: "drop", Standardize: table.ScaleNumeric,
+			},
+			"--data FLATS --target rent --onehot text --min-share 0.1 --missing median,area=mean " +
+				"--missing-indicator --missing-target drop --standardize=numeric",
+		},
+		{
+			table.Spec{Data: []string{"days.csv"}, Target: []string{"y"}, Dates: []string{"day"}},
+			"--data days.csv --target y --dates day",
+		},
+		{
+			table.Spec{Data: numbers, Target: last, Standardize: table.ScaleAll, Features: "poly:2"},
+			"--data rows.csv --target last --standardize --features poly:2",
+		},
 		{
 			table.Spec{Data: numbers, Target: last, Penalty: "p.csv", Bands: []string{"1-3=4", "5"}, Unpenalized: []string{"4"}},
 			"--data rows.csv --target last --penalty p.csv --bands 1-3=4,5 --unpenalized 4",
 		},
 		{
-			table.Spec{Data: flat, Target: []string{"heating"}, Classes: true, ClassWeight: "balanced", Missing: []string{"drop"}, OneHot: []string{"district"}},
+			table.Spec{
+				Data: flat, Target: []string{"heating"}, Classes: true, ClassWeight: "balanced", Missing: []string{"drop"},
+				OneHot: []string{"district"},
+			},
 			"--data FLATS --target heating --classes --class-weight balanced --missing drop --onehot district",
 		},
 	} {

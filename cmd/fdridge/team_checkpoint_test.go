@@ -52,7 +52,8 @@ func TestRanksInterrupted(t *testing.T) {
 	shared(t, 3000)
 	for i, c := range []string{
 		"--data pairs.svm --method cg --gamma 100 --size 3 --tol 1e-9 --intercept=false",
-		"--data rows.csv,rows.csv.gz,rows.csv,rows.csv --target 13 --weights 14 --standardize --method galerkin --gamma 10,30 --size 3",
+		"--data rows.csv,rows.csv.gz,rows.csv,rows.csv --target 13 --weights 14 --standardize --method galerkin " +
+			"--gamma 10,30 --size 3",
 		"--data rows.npy --target 13 --columns -14 --size 8 --method cg --gamma 3000 --features poly:2",
 	} {
 		n := 2 + i
@@ -139,7 +140,8 @@ func TestRanksOfAnother(t *testing.T) {
 	t.Chdir(t.TempDir())
 	shared(t, 300)
 	args := strings.Fields(
-		"fit --data rows.npy --target 13 --columns -14 --method cg --gamma 3 --size 2 --tol 1e-9 --checkpoint ck --max-passes 2",
+		"fit --data rows.npy --target 13 --columns -14 --method cg --gamma 3 --size 2 --tol 1e-9 --checkpoint ck " +
+			"--max-passes 2",
 	)
 	together := slices.Concat(args, []string{"--mpi"})
 	three := func(n int) []ended { return ranks(t, t.Context(), n, func(int) []string { return together }) }

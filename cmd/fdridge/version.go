@@ -23,8 +23,8 @@ func newBuild() build {
 	return describeBuild(info)
 }
 
-// describeBuild returns the build that info describes. A build from a checkout without a tag has a pseudo-version, which
-// contains the commit. A build of a downloaded module has a version and no commit.
+// describeBuild returns the build that info describes. A build from a checkout without a tag has a pseudo-version,
+// which contains the commit. A build of a downloaded module has a version and no commit.
 func describeBuild(info *debug.BuildInfo) build {
 	b := build{
 		Version: "unknown (built without a record of the commit, as go run builds)",

@@ -79,7 +79,9 @@ func TestForeign(t *testing.T) {
 			t.Errorf("lists, target %s: %v, %v", target, rows, err)
 		}
 	}
-	if _, err := arrow.Open(golden("lists.arrow"), arrow.Options{Targets: []string{"y"}, Columns: []string{"-x"}}); err == nil ||
+	if _, err := arrow.Open(
+		golden("lists.arrow"), arrow.Options{Targets: []string{"y"}, Columns: []string{"-x"}},
+	); err == nil ||
 		!strings.Contains(err.Error(), "no column is left") {
 		t.Errorf("without its list: %v", err)
 	}
@@ -189,7 +191,10 @@ func table(rng *rand.Rand, kind string, n int) (schema *lib.Schema, batches []li
 	case "mixed":
 		for i := range 23 {
 			field(
-				[]lib.DataType{lib.PrimitiveTypes.Float64, lib.PrimitiveTypes.Float32, lib.FixedWidthTypes.Float16, lib.PrimitiveTypes.Int8, lib.PrimitiveTypes.Uint32, lib.FixedWidthTypes.Boolean}[i*i%6],
+				[]lib.DataType{
+					lib.PrimitiveTypes.Float64, lib.PrimitiveTypes.Float32, lib.FixedWidthTypes.Float16,
+					lib.PrimitiveTypes.Int8, lib.PrimitiveTypes.Uint32, lib.FixedWidthTypes.Boolean,
+				}[i*i%6],
 			)
 		}
 	case "lists":
@@ -478,7 +483,8 @@ func TestRefusesAll(t *testing.T) {
 	if !ok || !slices.Equal(e.Texts, []string{"a", "b"}) || !slices.Equal(e.Others, []string{"when"}) {
 		t.Fatalf("%+v", err)
 	}
-	want := path + ": column a holds text or bytes; 3 columns are not numeric: a, b, when; encode it as numbers, or leave it out"
+	want := path + ": column a holds text or bytes; 3 columns are not numeric: a, b, when; " +
+		"encode it as numbers, or leave it out"
 	if e.Error() != want {
 		t.Errorf("%v, want %s", e, want)
 	}

@@ -178,7 +178,8 @@ func (x *index) walk(f *rawfile.File) error {
 			x.before = append(x.before, b)
 		default:
 			return fmt.Errorf(
-				"a message of kind %d follows record batches at byte %d, for instance a changed dictionary; write the categories as numbers",
+				"a message of kind %d follows record batches at byte %d, for instance a changed dictionary; write the "+
+					"categories as numbers",
 				h.kind,
 				b.at,
 			)

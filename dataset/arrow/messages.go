@@ -80,7 +80,8 @@ func (m *messages) read() (h head, body []byte, err error) {
 	if first && m.asFile && h.kind != kindSchema {
 		return h, nil, &dataset.InputError{
 			File: m.file.Name,
-			Msg:  "has its schema only at the end, so it cannot be read in order; write an Arrow stream, or a file that is not compressed",
+			Msg: "has its schema only at the end, so it cannot be read in order; " +
+				"write an Arrow stream, or a file that is not compressed",
 		}
 	}
 	body, err = m.body(h.body)

@@ -88,11 +88,8 @@ func batches(t *testing.T, rows []tableRow, dictionary bool) (*arrow.Schema, []a
 	}
 	schema := arrow.NewSchema([]arrow.Field{
 		{Name: "x", Type: arrow.PrimitiveTypes.Float64, Nullable: true}, {Name: "text", Type: text, Nullable: true},
-		{
-			Name:     "code",
-			Type:     arrow.PrimitiveTypes.Int64,
-			Nullable: true,
-		}, {Name: "flag", Type: arrow.FixedWidthTypes.Boolean, Nullable: true},
+		{Name: "code", Type: arrow.PrimitiveTypes.Int64, Nullable: true},
+		{Name: "flag", Type: arrow.FixedWidthTypes.Boolean, Nullable: true},
 		{Name: "y", Type: arrow.PrimitiveTypes.Float64},
 	}, nil)
 	var out []arrow.RecordBatch

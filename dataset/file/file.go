@@ -187,7 +187,8 @@ func Open(paths []string, opts Options) (*Opened, error) {
 	if opts.Transposed && (len(opts.Target) > 0 && !ownFile || !opts.Share.Whole()) {
 		return nil, &dataset.InputError{
 			File: paths[0],
-			Msg:  "has samples in its columns: targets and weights must come from separate files, and the rows cannot be divided",
+			Msg: "has samples in its columns: targets and weights must come from separate files, " +
+				"and the rows cannot be divided",
 		}
 	}
 	inner := opts

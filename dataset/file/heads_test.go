@@ -11,8 +11,8 @@ import (
 	"github.com/fdridge/fdridge/dataset/file"
 )
 
-// TestHeadsKeep checks that calls with the same Heads read the beginning of a file once: the later calls succeed without
-// the file.
+// TestHeadsKeep checks that calls with the same Heads read the beginning of a file once: the later calls succeed
+// without the file.
 func TestHeadsKeep(t *testing.T) {
 	for name, text := range map[string]string{
 		"rows.csv":   "a;b;c\n1,5;2;3\n4;5;6\n7;8;9,5\n",

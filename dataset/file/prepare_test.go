@@ -26,16 +26,12 @@ func writeTyped(t *testing.T, n int) map[string]string {
 	t.Helper()
 	category := &arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int8, ValueType: arrow.BinaryTypes.String}
 	of := arrow.NewSchema([]arrow.Field{
-		{
-			Name:     "day",
-			Type:     arrow.FixedWidthTypes.Date32,
-			Nullable: true,
-		}, {Name: "at", Type: arrow.FixedWidthTypes.Timestamp_us, Nullable: true},
+		{Name: "day", Type: arrow.FixedWidthTypes.Date32, Nullable: true},
+		{Name: "at", Type: arrow.FixedWidthTypes.Timestamp_us, Nullable: true},
 		{Name: "town", Type: arrow.BinaryTypes.String, Nullable: true}, {Name: "kind", Type: category, Nullable: true},
-		{
-			Name: "flag",
-			Type: arrow.FixedWidthTypes.Boolean,
-		}, {Name: "x", Type: arrow.PrimitiveTypes.Float64, Nullable: true}, {Name: "y", Type: arrow.PrimitiveTypes.Float64, Nullable: true},
+		{Name: "flag", Type: arrow.FixedWidthTypes.Boolean},
+		{Name: "x", Type: arrow.PrimitiveTypes.Float64, Nullable: true},
+		{Name: "y", Type: arrow.PrimitiveTypes.Float64, Nullable: true},
 	}, nil)
 	text := new(strings.Builder)
 	text.WriteString("day,at,town,kind,flag,x,y\n")
@@ -94,18 +90,13 @@ func parquetOf(t *testing.T, batch arrow.RecordBatch) []byte {
 	t.Helper()
 	micros := as(8, 1, true, 2, structOf(fields(nil, 2, structOf(fields(nil)))))
 	cols := []column{
-		{
-			node:   node("day", true, word, as(6)),
-			values: []int32{},
-		}, {node: node("at", true, long, micros), values: []int64{}},
-		{
-			node:   node("town", true, bytesType, as(1)),
-			values: []string{},
-		}, {node: node("kind", true, bytesType, as(1)), values: []string{}},
-		{
-			node:   node("flag", true, boolean, nil),
-			values: []bool{},
-		}, {node: node("x", true, double, nil), values: []float64{}}, {node: node("y", true, double, nil), values: []float64{}},
+		{node: node("day", true, word, as(6)), values: []int32{}},
+		{node: node("at", true, long, micros), values: []int64{}},
+		{node: node("town", true, bytesType, as(1)), values: []string{}},
+		{node: node("kind", true, bytesType, as(1)), values: []string{}},
+		{node: node("flag", true, boolean, nil), values: []bool{}},
+		{node: node("x", true, double, nil), values: []float64{}},
+		{node: node("y", true, double, nil), values: []float64{}},
 	}
 	for j := range cols {
 		c := &cols[j]

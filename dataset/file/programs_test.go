@@ -34,52 +34,37 @@ type dialect struct {
 
 // programs has the dialect of each file of testdata/programs.
 var programs = map[string]dialect{
-	"table.csv": {
-		comma: ',',
-		exact: true,
-	}, "pandas-index.csv": {comma: ',', skip: 1, exact: true}, "pandas-semicolon.csv": {comma: ';', decimal: ",", exact: true},
-	"pandas-quoted.csv": {
-		comma: ',',
-		exact: true,
-	}, "pandas-na.tsv": {comma: '\t', exact: true}, "pandas-utf16.csv": {comma: ',', exact: true}, "pandas-bom.csv": {comma: ',', exact: true},
-	"pandas.csv.gz": {
-		comma: ',',
-		exact: true,
-	}, "pandas-digits.csv": {comma: ','}, "pandas.jsonl": {}, "pandas-ascii.jsonl.gz": {},
-	"pandas-unnamed.csv": {
-		comma:    ',',
-		nameless: true,
-		exact:    true,
-	}, "pandas-bare.csv": {comma: ',', nameless: true, exact: true},
-	"numpy.txt": {
-		comma:    ' ',
-		nameless: true,
-		exact:    true,
-	}, "numpy-header.txt": {comma: ' ', exact: true}, "numpy.csv": {comma: ',', exact: true},
-	"numpy.npy": {
-		nameless: true,
-		exact:    true,
-	}, "numpy-fortran.npy": {nameless: true, exact: true}, "numpy-records.npy": {exact: true},
-	"numpy.npz": {
-		nameless: true,
-		exact:    true,
-	}, "numpy-compressed.npz": {nameless: true, exact: true}, "scipy-csr.npz": {nameless: true, exact: true}, "scipy-csc.npz": {nameless: true, exact: true},
-	"r-csv.csv": {
-		comma: ',',
-		skip:  1,
-	}, "r-csv-norow.csv": {comma: ','}, "r-csv2.csv": {comma: ';', decimal: ","}, "r-table.txt": {comma: ' ', skip: 1}, "r-tab.txt": {comma: '\t'}, "r-matrix.txt": {comma: ' ', nameless: true},
-	"readr.csv": {
-		comma: ',',
-		exact: true,
-	}, "readr.tsv": {comma: '\t', exact: true}, "readr2.csv": {comma: ';', decimal: ","}, "readr-excel.csv": {comma: ',', exact: true}, "readr-delim.txt": {comma: '|', exact: true},
+	"table.csv":            {comma: ',', exact: true},
+	"pandas-index.csv":     {comma: ',', skip: 1, exact: true},
+	"pandas-semicolon.csv": {comma: ';', decimal: ",", exact: true},
+	"pandas-quoted.csv":    {comma: ',', exact: true},
+	"pandas-na.tsv":        {comma: '\t', exact: true}, "pandas-utf16.csv": {comma: ',', exact: true},
+	"pandas-bom.csv":    {comma: ',', exact: true},
+	"pandas.csv.gz":     {comma: ',', exact: true},
+	"pandas-digits.csv": {comma: ','}, "pandas.jsonl": {}, "pandas-ascii.jsonl.gz": {},
+	"pandas-unnamed.csv": {comma: ',', nameless: true, exact: true},
+	"pandas-bare.csv":    {comma: ',', nameless: true, exact: true},
+	"numpy.txt":          {comma: ' ', nameless: true, exact: true},
+	"numpy-header.txt":   {comma: ' ', exact: true}, "numpy.csv": {comma: ',', exact: true},
+	"numpy.npy":         {nameless: true, exact: true},
+	"numpy-fortran.npy": {nameless: true, exact: true}, "numpy-records.npy": {exact: true},
+	"numpy.npz":            {nameless: true, exact: true},
+	"numpy-compressed.npz": {nameless: true, exact: true}, "scipy-csr.npz": {nameless: true, exact: true},
+	"scipy-csc.npz":   {nameless: true, exact: true},
+	"r-csv.csv":       {comma: ',', skip: 1},
+	"r-csv-norow.csv": {comma: ','}, "r-csv2.csv": {comma: ';', decimal: ","},
+	"r-table.txt": {comma: ' ', skip: 1}, "r-tab.txt": {comma: '\t'},
+	"r-matrix.txt": {comma: ' ', nameless: true},
+	"readr.csv":    {comma: ',', exact: true},
+	"readr.tsv":    {comma: '\t', exact: true}, "readr2.csv": {comma: ';', decimal: ","},
+	"readr-excel.csv": {comma: ',', exact: true}, "readr-delim.txt": {comma: '|', exact: true},
 	"data.table.csv": {comma: ','}, "data.table-dec.csv": {comma: ';', decimal: ","}, "data.table.csv.gz": {comma: ','},
-	"duckdb.csv": {
-		comma: ',',
-		exact: true,
-	}, "duckdb.tsv": {comma: '\t', exact: true}, "duckdb-quoted.csv": {comma: ',', exact: true}, "duckdb.csv.zst": {comma: ',', exact: true}, "duckdb.ndjson": {exact: true},
-	"duckdb-snappy.parquet": {
-		exact: true,
-	}, "duckdb-zstd.parquet": {exact: true}, "duckdb-v2.parquet": {exact: true}, "duckdb-lz4.parquet": {exact: true}, "duckdb-brotli.parquet": {exact: true},
+	"duckdb.csv": {comma: ',', exact: true},
+	"duckdb.tsv": {comma: '\t', exact: true}, "duckdb-quoted.csv": {comma: ',', exact: true},
+	"duckdb.csv.zst": {comma: ',', exact: true}, "duckdb.ndjson": {exact: true},
+	"duckdb-snappy.parquet": {exact: true},
+	"duckdb-zstd.parquet":   {exact: true}, "duckdb-v2.parquet": {exact: true},
+	"duckdb-lz4.parquet": {exact: true}, "duckdb-brotli.parquet": {exact: true},
 	"pyarrow-brotli.parquet":       {exact: true},
 	"pyarrow-checksum.parquet":     {exact: true},
 	"pyarrow-delta.parquet":        {exact: true},
@@ -96,10 +81,8 @@ var programs = map[string]dialect{
 	"pyarrow-lz4.feather":          {exact: true},
 	"pyarrow-zstd.feather":         {exact: true},
 	"pyarrow-dictionary.arrows":    {exact: true},
-	"sqlite.csv": {
-		comma: ',',
-		exact: true,
-	}, "sqlite.tsv": {comma: '\t', exact: true}, "sqlite.txt": {comma: '|', exact: true},
+	"sqlite.csv":                   {comma: ',', exact: true},
+	"sqlite.tsv":                   {comma: '\t', exact: true}, "sqlite.txt": {comma: '|', exact: true},
 	"gnumeric-english.csv": {comma: ',', exact: true}, "gnumeric-german.csv": {comma: ';', decimal: ",", exact: true},
 }
 

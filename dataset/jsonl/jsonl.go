@@ -51,8 +51,8 @@ type Options struct {
 	Cells *prepare.Cells
 	// Pipe, if not nil, is read instead of the file. Open reads its first line.
 	Pipe *dataset.Pipe
-	// Heads, if not nil, keeps what the first lines of files showed, for later calls with the same Heads. If a file changes
-	// in between, the pass over the rows ends with a *[dataset.ChangedError].
+	// Heads, if not nil, keeps what the first lines of files showed, for later calls with the same Heads. If a file
+	// changes in between, the pass over the rows ends with a *[dataset.ChangedError].
 	Heads *heads.Heads
 }
 

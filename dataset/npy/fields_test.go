@@ -49,8 +49,9 @@ func TestFields(t *testing.T) {
 func TestFieldsRefused(t *testing.T) {
 	path := filepath.Join("testdata", "records.npy")
 	_, err := npy.Open(path, npy.Options{})
-	if want := path + ": column name holds text; 2 columns are not numeric: name, when; encode it as numbers, or leave it out"; err == nil ||
-		err.Error() != want {
+	want := path + ": column name holds text; 2 columns are not numeric: name, when; " +
+		"encode it as numbers, or leave it out"
+	if err == nil || err.Error() != want {
 		t.Errorf("%v, want %s", err, want)
 	}
 	cells := &prepare.Cells{Look: true}

@@ -27,7 +27,9 @@ func TestChecksum(t *testing.T) {
 				t.Errorf("%+v: %v", l, err)
 			}
 			if sums &&
-				(err == nil || !strings.Contains(err.Error(), ":1:1: column a cannot be read: the page at byte ") || !strings.Contains(err.Error(), "its header states")) {
+				(err == nil || !strings.Contains(
+					err.Error(), ":1:1: column a cannot be read: the page at byte ",
+				) || !strings.Contains(err.Error(), "its header states")) {
 				t.Errorf("%+v: %v", l, err)
 			}
 		}

@@ -183,9 +183,14 @@ type annotation struct {
 var converted = map[int32]annotation{
 	0: {name: "String"}, 4: {name: "Enum"}, 6: {name: "Date", perSecond: -86400}, 7: {name: "Time"}, 8: {name: "Time"},
 	9: {name: "Timestamp", perSecond: 1e3}, 10: {name: "Timestamp", perSecond: 1e6},
-	11: {
-		name: "UInt",
-	}, 12: {name: "UInt"}, 13: {name: "UInt"}, 14: {name: "UInt"}, 15: {name: "Int"}, 16: {name: "Int"}, 17: {name: "Int"}, 18: {name: "Int"},
+	11: {name: "UInt"},
+	12: {name: "UInt"},
+	13: {name: "UInt"},
+	14: {name: "UInt"},
+	15: {name: "Int"},
+	16: {name: "Int"},
+	17: {name: "Int"},
+	18: {name: "Int"},
 	19: {name: "JSON"}, 20: {name: "BSON"}, 21: {name: "Interval"},
 }
 

@@ -171,7 +171,10 @@ func TestForeignTexts(t *testing.T) {
 			t.Errorf("from row %d: %d rows, %d texts", first, row, len(codes))
 		}
 	}
-	if _, err := open(filepath.Join("testdata", "arrow-texts.parquet"), parquet.Options{Columns: []string{"plain"}, Cells: &prepare.Cells{OneHot: []string{"plain"}}}); err == nil ||
+	if _, err := open(
+		filepath.Join("testdata", "arrow-texts.parquet"),
+		parquet.Options{Columns: []string{"plain"}, Cells: &prepare.Cells{OneHot: []string{"plain"}}},
+	); err == nil ||
 		!strings.Contains(err.Error(), ":1:1: column plain has a missing value") {
 		t.Error(err)
 	}

@@ -366,7 +366,9 @@ func TestDamaged(t *testing.T) {
 			t.Errorf("cut to %d bytes: %v", n, err)
 		}
 	}
-	if _, err := open(write(t, append([]byte{0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0}, whole...)), parquet.Options{}); err == nil ||
+	if _, err := open(
+		write(t, append([]byte{0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0}, whole...)), parquet.Options{},
+	); err == nil ||
 		!strings.Contains(err.Error(), "is a gzip stream") {
 		t.Errorf("gzip: %v", err)
 	}

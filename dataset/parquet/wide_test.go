@@ -186,7 +186,9 @@ func TestLeftOut(t *testing.T) {
 		!strings.Contains(err.Error(), "column g: it holds nested values") {
 		t.Error(err)
 	}
-	if _, err := parquet.Open(path, parquet.Options{Targets: []string{"time"}, Cells: &prepare.Cells{Look: true}}); err == nil ||
+	if _, err := parquet.Open(
+		path, parquet.Options{Targets: []string{"time"}, Cells: &prepare.Cells{Look: true}},
+	); err == nil ||
 		!strings.Contains(err.Error(), "column time holds values of type Time") {
 		t.Error(err)
 	}

@@ -3,20 +3,14 @@ package prepare
 import (
 	"context"
 	"fmt"
-	"github.com/fdridge/fdridge/dataset"
 	"maps"
 	"math"
 	"slices"
 	"strconv"
 
+	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/internal/excerpt"
 )
-
-// A Link connects processes that read shares of the rows, like a dist.Transport. Broadcast sends b from the process
-// numbered root to all processes, and returns b on each process.
-type Link interface {
-	Broadcast(ctx context.Context, root int, b []byte) ([]byte, error)
-}
 
 // LearnOptions are the options of [Encoding.Learn].
 type LearnOptions struct {
@@ -84,9 +78,6 @@ func (e *Encoding) columnError(j int, format string, args ...any) *dataset.Input
 		Msg:  "column " + excerpt.Of(e.name(j)) + ": " + fmt.Sprintf(format, args...),
 	}
 }
-
-// UnnamedRows is the file name in errors about rows whose file is not known.
-const UnnamedRows = "rows"
 
 // complete sets the levels and means of the encoding from s.
 func (e *Encoding) complete(s *tableStats) (*Learnt, error) {

@@ -237,7 +237,8 @@ func (l *Lexicon) Refusal(text string) string {
 		return fmt.Sprintf("has numbers with the unit %q, but also %q", l.unit.Before+l.unit.After, excerpt.Of(text))
 	case !l.IsLevels() && cell.IsLikeNumber([]byte(text)):
 		return fmt.Sprintf(
-			"has numbers, but also %q, a number that is written differently: change it, name it as missing (--missing-marks), or leave the column out (--columns)",
+			"has numbers, but also %q, a number that is written differently: change it, name it as missing "+
+				"(--missing-marks), or leave the column out (--columns)",
 			excerpt.Of(text),
 		)
 	case !l.IsLevels():

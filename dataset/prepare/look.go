@@ -1,9 +1,7 @@
 package prepare
 
 import (
-	"bytes"
 	"context"
-	"encoding/gob"
 	"errors"
 	"fmt"
 	"math"
@@ -389,26 +387,14 @@ func (l *collector) stats() *tableStats {
 
 // pool combines the statistics of all processes, in order of their shares.
 func (l *collector) pool(ctx context.Context, s *tableStats, share dataset.Share, link Link) (*tableStats, error) {
-	var own bytes.Buffer
-	if err := gob.NewEncoder(&own).Encode(s); err != nil {
-		return nil, err
-	}
 	all := &tableStats{}
-	for root := range share.Size {
-		b, err := link.Broadcast(ctx, root, own.Bytes())
-		if err != nil {
-			return nil, err
-		}
-		var of tableStats
-		if err := gob.NewDecoder(bytes.NewReader(b)).Decode(&of); err != nil {
-			return nil, err
-		}
+	err := Exchange(ctx, share.Size, link, *s, func(root int, of tableStats) error {
 		if root == 0 {
 			*all = of
-			continue
+			return nil
 		}
 		if len(of.Columns) != len(all.Columns) {
-			return nil, newDimensionError(
+			return newDimensionError(
 				"share %d has %d columns, another %d",
 				root,
 				len(of.Columns),
@@ -428,6 +414,10 @@ func (l *collector) pool(ctx context.Context, s *tableStats, share dataset.Share
 		all.Rows += of.Rows
 		all.Trained += of.Trained
 		all.Dropped += of.Dropped
+		return nil
+	})
+	if err != nil {
+		return nil, err
 	}
 	return all, nil
 }

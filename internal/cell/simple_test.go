@@ -59,7 +59,9 @@ func FuzzSimple(f *testing.F) {
 
 // TestExponentIsNoUnit: 1e2 is a number without a unit, 5 m2 has one.
 func TestExponentIsNoUnit(t *testing.T) {
-	for text, want := range map[string]string{"1e2": "", "1.5E3": "", "1.d2": "", "5 m2": "m2", "5m3": "m3", "5 e2": "e2"} {
+	for text, want := range map[string]string{
+		"1e2": "", "1.5E3": "", "1.d2": "", "5 m2": "m2", "5m3": "m3", "5 e2": "e2",
+	} {
 		u, _, ok := Notation{}.UnitOf([]byte(text))
 		if ok != (want != "") || u.After != want {
 			t.Errorf("%q has the unit %q, want %q", text, u.After, want)

@@ -78,15 +78,18 @@ var kinds = [...]struct{ name, use string }{
 	LFS:    {"a pointer of Git LFS, not the file itself", "git lfs pull brings the file"},
 	MatrixMarket: {
 		"MatrixMarket",
-		"python -c \"import scipy.io, scipy.sparse as s; s.save_npz('x.npz', s.csr_matrix(scipy.io.mmread('FILE')))\" writes npz",
+		"python -c \"import scipy.io, scipy.sparse as s; s.save_npz('x.npz', " +
+			"s.csr_matrix(scipy.io.mmread('FILE')))\" writes npz",
 	},
 	ARFF: {
 		"ARFF",
-		"python -c \"import scipy.io.arff as a, pandas; pandas.DataFrame(a.loadarff('FILE')[0]).to_csv('rows.csv', index=False)\" writes csv",
+		"python -c \"import scipy.io.arff as a, pandas; " +
+			"pandas.DataFrame(a.loadarff('FILE')[0]).to_csv('rows.csv', index=False)\" writes csv",
 	},
 	Avro: {
 		"Avro",
-		"python -c \"import fastavro, pandas; pandas.DataFrame(fastavro.reader(open('FILE','rb'))).to_parquet('rows.parquet')\" writes Parquet",
+		"python -c \"import fastavro, pandas; " +
+			"pandas.DataFrame(fastavro.reader(open('FILE','rb'))).to_parquet('rows.parquet')\" writes Parquet",
 	},
 	ORC: {
 		"ORC",
@@ -109,18 +112,16 @@ var magics = []struct {
 	text string
 	kind Kind
 }{
-	{
-		"\x89HDF\r\n\x1a\n",
-		HDF5,
-	}, {"MATLAB 5.0 MAT-file", Matlab}, {"MATLAB 7.3 MAT-file", HDF5}, {"SQLite format 3\x00", SQLite},
+	{"\x89HDF\r\n\x1a\n", HDF5},
+	{"MATLAB 5.0 MAT-file", Matlab}, {"MATLAB 7.3 MAT-file", HDF5}, {"SQLite format 3\x00", SQLite},
 	{
 		"version https://git-lfs.github.com/spec/",
 		LFS,
-	}, {"%%MatrixMarket", MatrixMarket}, {"Obj\x01", Avro}, {"ORC", ORC},
-	{
-		"\x80\x02",
-		Pickle,
-	}, {"\x80\x03", Pickle}, {"\x80\x04\x95", Pickle}, {"\x80\x05\x95", Pickle}, {"<stata_dta>", Stata}, {"$FL2", SPSS}, {"%PDF-", PDF},
+	},
+	{"%%MatrixMarket", MatrixMarket}, {"Obj\x01", Avro}, {"ORC", ORC},
+	{"\x80\x02", Pickle},
+	{"\x80\x03", Pickle}, {"\x80\x04\x95", Pickle}, {"\x80\x05\x95", Pickle}, {"<stata_dta>", Stata},
+	{"$FL2", SPSS}, {"%PDF-", PDF},
 	{"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", OldExcel},
 }
 

@@ -7,8 +7,8 @@
 // A float64 with this tag is written as null if it is infinite or NaN. When reading, a field that is null or missing
 // in the text gets the number in its tag, also in nested structs.
 //
-// Fields without a json tag, and fields with the tag "-", are not written. Names are in lower case. omitempty is the only option of encoding/json
-// that is supported.
+// Fields without a json tag, and fields with the tag "-", are not written. Names are in lower case. omitempty is the
+// only option of encoding/json that is supported.
 //
 // The functions ignore the methods of the struct itself. So its MarshalJSON and UnmarshalJSON can call them.
 package jsonfields

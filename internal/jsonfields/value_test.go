@@ -42,14 +42,18 @@ type everything struct {
 func TestValue(t *testing.T) {
 	one := 1.0
 	v := everything{
-		inner: inner{
-			"<b>",
-			7,
-		}, base: &base{2, 3}, Value: 4, Float: 5, Whole: 477300523269698200000, Any: []any{1, 2.0, "x", nil, true}, Map: map[string]float64{"b": 1, "a": 0.5},
-		Pair: [2]*float64{
-			&one,
-			nil,
-		}, Bytes: []byte("ab"), Raw: json.RawMessage("[1,2]"), hidden: 1, Pointer: &inner{"p", -0.25},
+		inner:   inner{"<b>", 7},
+		base:    &base{2, 3},
+		Value:   4,
+		Float:   5,
+		Whole:   477300523269698200000,
+		Any:     []any{1, 2.0, "x", nil, true},
+		Map:     map[string]float64{"b": 1, "a": 0.5},
+		Pair:    [2]*float64{&one, nil},
+		Bytes:   []byte("ab"),
+		Raw:     json.RawMessage("[1,2]"),
+		hidden:  1,
+		Pointer: &inner{"p", -0.25},
 	}
 	text, err := jsonfields.Value(v)
 	if err != nil {

@@ -7,8 +7,10 @@ import (
 
 // packages are the names of Go packages that begin the texts of errors: of this module, and of the standard library.
 var packages = []string{
-	"arrow", "batch", "cblas", "chart", "checkpoint", "choose", "classes", "columns", "csv", "dataset", "dist", "dual", "engine", "fd", "fdridge", "file", "json", "jsonl", "live", "model", "mpi", "npy",
-	"numpy", "paper", "parquet", "plan", "prepare", "purego", "randsketch", "reason", "report", "ridge", "svmlight", "synthetic", "window", "wire", "zip",
+	"arrow", "batch", "cblas", "chart", "checkpoint", "choose", "classes", "columns", "csv", "dataset", "dist", "dual",
+	"engine", "fd", "fdridge", "file", "json", "jsonl", "live", "model", "mpi", "npy", "numpy", "paper", "parquet",
+	"plan", "prepare", "purego", "randsketch", "reason", "report", "ridge", "svmlight", "synthetic", "window", "wire",
+	"zip",
 }
 
 // Error returns the text of err without the names of Go packages at the beginnings of the texts of err and of the

@@ -106,7 +106,9 @@ func TestReads(t *testing.T) {
 			f, i, i32, i64, s, x := m.Float64s(n), m.Ints(n), m.Int32s(n), m.Int64s(n), m.Sums(n), m.Bytes(n)
 			m.Close()
 			if whole &&
-				!(slices.Equal(f, floats) && slices.Equal(i, ints) && slices.Equal(i32, int32s) && slices.Equal(i64, int64s) && slices.Equal(s, sums) && bytes.Equal(x, text)) {
+				!(slices.Equal(f, floats) && slices.Equal(i, ints) && slices.Equal(
+					i32, int32s,
+				) && slices.Equal(i64, int64s) && slices.Equal(s, sums) && bytes.Equal(x, text)) {
 				t.Errorf("%d: other numbers are read", n)
 			}
 			return m.Err()

@@ -51,7 +51,8 @@ type FoldsError struct {
 
 func (e *FoldsError) Error() string {
 	return fmt.Sprintf(
-		"ridge: the sketches of %d folds need about %d bytes, the limit is %d: use fewer folds or a smaller sketch, or raise MaxBytes",
+		"ridge: the sketches of %d folds need about %d bytes, the limit is %d: use fewer folds or a smaller "+
+			"sketch, or raise MaxBytes",
 		e.Folds,
 		e.Bytes,
 		e.Limit,
@@ -385,7 +386,8 @@ func (v *validation) evaluate(ctx context.Context, src dataset.Source, folds []f
 			seen := interval.WidenRoot(interval.Interval{Lo: r * r, Hi: r * r}, pad+4*roundoff.Eps*r+lost)
 			if interval.Apart(seen, f.errors[i]) {
 				return rows.Unfit(
-					"the rows of the second pass differ from the first: the squared error of fold %d is %.6g, but the first pass proved %.6g to %.6g",
+					"the rows of the second pass differ from the first: the squared error of fold %d is %.6g, but the "+
+						"first pass proved %.6g to %.6g",
 					k+1,
 					r*r,
 					f.errors[i].Lo,

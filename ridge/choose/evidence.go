@@ -19,7 +19,8 @@ var evidence = definition{
 		Field:   "evidence",
 		Axis:    "−log of the marginal likelihood",
 		Caption: "The marginal likelihood of the targets, at the best noise variance for each γ.",
-		Legend:  "evidence: −log of the marginal likelihood at the best noise variance; 0.01 is one per cent of the likelihood.",
+		Legend: "evidence: −log of the marginal likelihood at the best noise variance; " +
+			"0.01 is one per cent of the likelihood.",
 	},
 }
 
@@ -45,7 +46,8 @@ func (c Criterion) asRatio(v ridge.Interval) ridge.Interval {
 	return v
 }
 
-// IsLogarithm reports whether the score is the logarithm of a likelihood: differences count, and scores may be negative.
+// IsLogarithm reports whether the score is the logarithm of a likelihood: differences count, and scores may be
+// negative.
 func (c Criterion) IsLogarithm() bool { return c.of().isLogarithm }
 
 // noiseOf returns the noise variance of each target of a solution, or nil if by does not estimate it.

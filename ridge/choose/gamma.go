@@ -228,9 +228,9 @@ type Candidate struct {
 	Estimates []float64
 }
 
-// among chooses by the criterion by from the candidates that find returns for gammas. If gammas is nil, among uses the γ
-// of grid, except small γ whose scores are not known well, see [GammaGrid]. It extends the grid as [Gamma] does.
-// Candidates with a singular system are left out.
+// among chooses by the criterion by from the candidates that find returns for gammas. If gammas is nil, among uses
+// the γ of grid, except small γ whose scores are not known well, see [GammaGrid]. It extends the grid as [Gamma]
+// does. Candidates with a singular system are left out.
 func among(
 	by Criterion,
 	gammas []float64,
@@ -413,8 +413,8 @@ func (c *GammaChoice) Again(all []Candidate) (*GammaChoice, error) {
 	return next, err
 }
 
-// Errors returns the scores of γ number i for each target: r.Fitted if oneShot is true, otherwise r.Ridge. The estimates
-// are the midpoints of r.Fitted. If there is no such γ, Errors returns nil.
+// Errors returns the scores of γ number i for each target: r.Fitted if oneShot is true, otherwise r.Ridge. The
+// estimates are the midpoints of r.Fitted. If there is no such γ, Errors returns nil.
 func (r *CVResult) Errors(i int, oneShot bool) []Score {
 	if r == nil || i < 0 || i >= len(r.Ridge) || i >= len(r.Fitted) {
 		return nil

@@ -38,8 +38,8 @@ type Sharper struct {
 
 // Search chooses γ by the criterion by:
 //
-//  1. The candidates are the grid of the source. If the criterion needs a pass, the grid is [AroundGCV], unless the grid
-//     of the source is Small or Fixed.
+//  1. The candidates are the grid of the source. If the criterion needs a pass, the grid is [AroundGCV], unless the
+//     grid of the source is Small or Fixed.
 //  2. A grid that is not Fixed is extended while the best candidate is at its end, see [Gamma].
 //  3. The smallest upper bound on the score decides, see [Least].
 //  4. As long as the source has better evidence, γ is chosen again.
@@ -57,22 +57,26 @@ func Search(ctx context.Context, by Criterion, from Source) (*GammaChoice, error
 		}
 	}
 	c, err := s.run()
-	for err == nil {
-		var more Sharper
-		more, err = from.Sharpen(ctx, by.Needs(), c)
-		if err != nil || !more.Again && more.Evidence == nil && more.More == nil {
+	if err != nil {
+		return nil, err
+	}
+	for {
+		more, err := from.Sharpen(ctx, by.Needs(), c)
+		if err != nil {
+			return nil, err
+		}
+		if !more.Again && more.Evidence == nil && more.More == nil {
 			break
 		}
 		c, err = s.improve(c, more)
-	}
-	if err != nil {
-		return nil, err
+		if err != nil {
+			return nil, err
+		}
 	}
 	if by != s.by {
-		err = s.byErrorRate(c, by)
-	}
-	if err != nil {
-		return nil, err
+		if err := s.byErrorRate(c, by); err != nil {
+			return nil, err
+		}
 	}
 	c.By, c.Noise = by, noiseOf(by, c.Path[c.Index])
 	return c, nil
@@ -91,10 +95,10 @@ func (s *search) needs() Needs { return s.by.Needs() }
 // run chooses by the present evidence.
 func (s *search) run() (*GammaChoice, error) {
 	grid, err := s.from.Grid(s.needs())
-	if err != nil || !s.needs().Pass || grid.Small {
-		if err != nil {
-			return nil, err
-		}
+	if err != nil {
+		return nil, err
+	}
+	if !s.needs().Pass || grid.Small {
 		return s.among(s.by, s.from, grid)
 	}
 	byGCV, err := s.among(GCV, s.from, grid)

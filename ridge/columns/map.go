@@ -12,12 +12,12 @@ import (
 	"github.com/fdridge/fdridge/ridge"
 )
 
-// A Map turns the problem with the penalty γ·Σ pⱼxⱼ² into a problem with the penalty γ‖z‖². Each column j has a
-// penalty pⱼ ≥ 0:
+// A Map turns the problem with the penalty γ·Σ pⱼxⱼ² into a problem with the penalty γ‖z‖². Each column
+// j has a penalty pⱼ ≥ 0:
 //
 //   - A column with pⱼ > 0 is divided by √pⱼ. Then xⱼ = zⱼ/√pⱼ.
-//   - Columns with pⱼ = 0 are projected out of the other columns and of the targets; see [Projection]. One pass over the
-//     rows computes the projection.
+//   - Columns with pⱼ = 0 are projected out of the other columns and of the targets; see [Projection]. One pass over
+//     the rows computes the projection.
 //
 // A Map is a value: Learn and Penalize return a new Map.
 type Map struct {
@@ -28,9 +28,9 @@ type Map struct {
 	projection *Projection // nil before Learn, and without columns in free
 }
 
-// New returns the Map of d columns with the given penalties, which may be nil (pⱼ = 1 for each column). The columns in
-// unpenalized have pⱼ = 0, in addition to those with a penalty of 0. rounding describes entries that were rounded, as
-// [ridge.RowErrors.Rounding] does; nil means that they are exact.
+// New returns the Map of d columns with the given penalties, which may be nil (pⱼ = 1 for each column). The columns
+// in unpenalized have pⱼ = 0, in addition to those with a penalty of 0. rounding describes entries that were
+// rounded, as [ridge.RowErrors.Rounding] does; nil means that they are exact.
 //
 // The error is [ridge.ErrInput] if a list has a wrong length, if a penalty is negative or not finite, or if a column
 // does not exist. It is the same if no column has a penalty.
@@ -95,8 +95,8 @@ func (m *Map) Place(j int) int {
 	return j - before
 }
 
-// Penalize returns the Map with other penalties of the columns after the change. penalty has [Map.Dim] positive numbers,
-// or is nil, which means 1 for each column. The projection stays the same, because it precedes the division.
+// Penalize returns the Map with other penalties of the columns after the change. penalty has [Map.Dim] positive
+// numbers, or is nil, which means 1 for each column. The projection stays the same, because it precedes the division.
 func (m *Map) Penalize(penalty []float64) (*Map, error) {
 	if penalty != nil && len(penalty) != m.Dim() {
 		return nil, badinput.Errorf("columns: %d penalties for %d columns", len(penalty), m.Dim())

@@ -95,8 +95,8 @@ func (e *DependentError) Reason(name func(column int) string) string {
 // Is reports whether target is [ridge.ErrInput].
 func (e *DependentError) Is(target error) bool { return target == ridge.ErrInput }
 
-// NewProjection makes a pass over src and returns the Projection for the given columns, counted from 0. With d features and t
-// targets, the QR factorization of q columns takes O(q(d+t)) memory and O(nq(d+t)) time.
+// NewProjection makes a pass over src and returns the Projection for the given columns, counted from 0. With d
+// features and t targets, the QR factorization of q columns takes O(q(d+t)) memory and O(nq(d+t)) time.
 //
 // Errors:
 //

@@ -174,7 +174,8 @@ func (c *Config) complete(o *forecast) error {
 	}
 	if !(c.Tol > 0) || !(c.BaseSeconds >= 0) || !(c.FlopRate > 0) || !(c.ReadRate > 0) || !(c.FreshRate > 0) {
 		return badinput.Errorf(
-			"ridge: a plan with Tol = %v, %v flops, %v bytes read and %v of memory a second, and %v s before; they must be positive",
+			"ridge: a plan with Tol = %v, %v flops, %v bytes read and %v of memory a second, and %v s before; they "+
+				"must be positive",
 			c.Tol,
 			c.FlopRate,
 			c.ReadRate,

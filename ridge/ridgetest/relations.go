@@ -26,10 +26,8 @@ var relations = []struct {
 	name  string
 	holds func(t *testing.T, c trial)
 }{
-	{
-		"Halved",
-		halved,
-	}, {"Stacked", stacked}, {"Scaled", scaled}, {"PermutedRows", permutedRows}, {"RotatedColumns", rotatedColumns},
+	{"Halved", halved},
+	{"Stacked", stacked}, {"Scaled", scaled}, {"PermutedRows", permutedRows}, {"RotatedColumns", rotatedColumns},
 	{"PointOfPath", pointOfPath}, {"OneTarget", oneTarget}, {"Weights", weights}, {"CentredByHand", centredByHand},
 	{"Sparse", sparse}, {"Blocks", otherBlocks},
 }

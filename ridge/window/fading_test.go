@@ -405,7 +405,9 @@ func FuzzFading(f *testing.F) {
 			if c.Dim > 100 || c.Targets > 100 || (min(c.Size, c.Dim)+c.ShrinkRows)*c.Lanes > 200 {
 				continue // its memory is more than a fuzzer should take
 			}
-			if err := s.AppendAt(start.AddDate(200, 0, 0), rows(rand.New(rand.NewPCG(1, 1)), 3, c.Dim, c.Targets, false, false)); err != nil &&
+			if err := s.AppendAt(
+				start.AddDate(200, 0, 0), rows(rand.New(rand.NewPCG(1, 1)), 3, c.Dim, c.Targets, false, false),
+			); err != nil &&
 				!errors.Is(err, ridge.ErrInput) {
 				t.Fatal(err)
 			}

@@ -49,7 +49,8 @@ func New(file *rawfile.File, format Format, opts Options) *Reader {
 			delimiter: delimiter,
 			emptyRows: opts.EmptyRows,
 			size:      cmp.Or(opts.Size, chunkSize),
-		}, line: file.Line,
+		},
+		line: file.Line,
 	}
 }
 

@@ -188,9 +188,11 @@ func (e *evaluation) bands(to *Report, r *rand.Rand) {
 	}
 	own := &evaluation{Report: to}
 	c, err := fdridge.FitSummary(context.Background(), e.p.source, e.sum, fdridge.Options{NoIntercept: true,
-		Bands: []choose.Band{
-			first,
-		}, Candidates: []float64{e.p.gamma, e.p.gamma * 10}, GammaTol: math.Inf(1), Method: g.Method, MaxPasses: 5,
+		Bands:      []choose.Band{first},
+		Candidates: []float64{e.p.gamma, e.p.gamma * 10},
+		GammaTol:   math.Inf(1),
+		Method:     g.Method,
+		MaxPasses:  5,
 	})
 	if _, short := errors.AsType[*ridge.NotConvergedError](err); !short && own.refused("choice", err) {
 		return

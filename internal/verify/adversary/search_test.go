@@ -56,7 +56,9 @@ func (b budget) spend(t *testing.T, s *Search) {
 	}
 	took := time.Since(start).Seconds()
 	t.Logf(
-		"%d problems, %d bounds compared, from seed %d in %.1f s (%.3g problems a second); the largest error/bound of each certificate, and of problems drawn at random the median and the 95th percentile of bound/error:",
+		"%d problems, %d bounds compared, from seed %d in %.1f s (%.3g problems a second); the largest "+
+			"error/bound of each certificate, and of problems drawn at random the median and the 95th percentile "+
+			"of bound/error:",
 		s.Cases,
 		s.Compared,
 		b.seed,
@@ -77,7 +79,8 @@ func (b budget) spend(t *testing.T, s *Search) {
 	for _, name := range s.RefinedNames() {
 		median, high, n, certified := s.RefinedLooseness(name)
 		t.Logf(
-			"asked for 1e-14, κ(H) ≤ 4.5e12, η ≤ 8γ or by a factor: %-16s bound/error: median %-5.3g, 95th percentile %-7.3g; %d of %d certified to 1e-14",
+			"asked for 1e-14, κ(H) ≤ 4.5e12, η ≤ 8γ or by a factor: %-16s bound/error: median %-5.3g, 95th "+
+				"percentile %-7.3g; %d of %d certified to 1e-14",
 			name,
 			median,
 			high,

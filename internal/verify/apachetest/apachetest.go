@@ -50,7 +50,8 @@ func Run(t *testing.T, expected string, r Reader) {
 	}
 	if _, err := os.Stat(filepath.Join(folder, "parquet-testing")); folder == "" || err != nil {
 		t.Skip(
-			"SKIPPED: Apache's test files are not read, because FDRIDGE_APACHE names no folder with checkouts of apache/parquet-testing and apache/arrow-testing",
+			"SKIPPED: Apache's test files are not read, because FDRIDGE_APACHE names no folder with checkouts of " +
+				"apache/parquet-testing and apache/arrow-testing",
 		)
 	}
 	want, failed := load(t, expected)

@@ -69,9 +69,12 @@ func (p *Problem) LogDet(gamma float64) (*big.Float, error) {
 	return sum, nil
 }
 
-// Evidence returns the noise variance σ² = 2f*/ν of target j that maximises the marginal likelihood at γ, and the
-// negative logarithm of the maximum, ½(ν·log σ² + log det(I + K/γ) + ν + ν·log 2π). ν is n minus the number of columns
-// with penalty 0, minus 1 with an intercept. Both are nil if ν < 1 or σ² = 0.
+// Evidence returns the noise variance σ² of target j that maximises the marginal likelihood at γ, and the negative
+// logarithm of the maximum:
+//
+//	σ² = 2f*/ν,   loss = ½(ν·log σ² + log det(I + K/γ) + ν + ν·log 2π).
+//
+// ν is n minus the number of columns with penalty 0, minus 1 with an intercept. Both results are nil if ν < 1 or σ² = 0.
 func (p *Problem) Evidence(gamma float64, j int) (noise, loss *big.Float, err error) {
 	s, err := p.Solve(gamma)
 	if err != nil {
@@ -95,7 +98,9 @@ func (p *Problem) Evidence(gamma float64, j int) (noise, loss *big.Float, err er
 	}
 	nu := Float(float64(free))
 	noise = new(big.Float).Quo(new(big.Float).Mul(s.Objective[j], Float(2)), nu)
-	pi, _, _ := big.ParseFloat("3.14159265358979323846264338327950288419716939937510582097494459", 10, Prec, big.ToNearestEven)
+	pi, _, _ := big.ParseFloat(
+		"3.14159265358979323846264338327950288419716939937510582097494459", 10, Prec, big.ToNearestEven,
+	)
 	loss = Log(new(big.Float).Mul(noise, new(big.Float).Mul(pi, Float(2))))
 	loss.Add(loss, Float(1))
 	loss.Mul(loss, nu)

@@ -115,7 +115,9 @@ func TestZeroValues(t *testing.T) {
 					1.0, 3, int64(3), []float64{1, 2}, []byte{1}, []choose.Band{{Name: "1", Columns: []int{0}}}, ridge.CG, plan.Config{}, ofTwo, ofTwo.Config(),
 					block, fit(ofTwo), []ridge.Interval{{}}, func(int64) {}, true, fdridge.Options{NoIntercept: true}, ridge.SolveOptions{}, ridge.LeaveOneOutOptions{}, ridge.DiagnoseOptions{}, func(*ridge.RowDiagnostics) error { return nil }, reason.DirectIsCheaper, "cg",
 					[]*ridge.Solution{fit(ofTwo)}, []choose.Candidate{{Fit: fit(ofTwo), Scores: []ridge.Interval{{Lo: 1, Hi: 2}}}}, ridge.Converged, []int32{0}, time.Unix(1, 0), []time.Time{time.Unix(1, 0)},
-					func(int) string { return "a" }, Interface[dataset.Source](two), Interface[ridge.Reducer](nil), row, reader("\x01"), new(ridge.ProjectionBounds), ridge.RowErrors{}, columns.Options{}, new(choose.GammaChoice),
+					func(int) string { return "a" }, Interface[dataset.Source](two), Interface[ridge.Reducer](nil), row, reader(
+						"\x01",
+					), new(ridge.ProjectionBounds), ridge.RowErrors{}, columns.Options{}, new(choose.GammaChoice),
 				}
 			},
 			Refuse: []any{new(ridge.Summary)}, Input: ridge.ErrInput,

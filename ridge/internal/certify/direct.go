@@ -171,7 +171,10 @@ func Dependent(e *Streamed, f *Factored) (weights []Weights, df interval.Interva
 			TSS:       e.totalSquares(j, lost), RSS: rss,
 			Objective: interval.Interval{Lo: 0, Hi: rss.Hi / 2},
 			GCV: scored(e.Rows, e.Intercept, e.Projected, &optimum{
-				gamma: f.Gamma, target: j, dim: d, x: x, xError: math.Inf(1), tss: e.totalSquares(j, lost), df: Dimension{Interval: df}, rss: least,
+				gamma: f.Gamma, target: j, dim: d, x: x, xError: math.Inf(1), tss: e.totalSquares(j, lost), df: Dimension{
+					Interval: df,
+				},
+				rss: least,
 			}),
 		})
 	}
@@ -222,7 +225,10 @@ func (e *Streamed) spectrum(f *Factored, off []float64) spectrum {
 	least := math.Max((1-d*eps*frobenius*rnorm*frobenius/two)/two, math.Max((1-slack)/(frobenius*(1+d*eps)),
 		math.Sqrt(math.Max(0, math.Pow(math.Max(0, root-offNorm), 2)-gram))))
 	limit := float64(rank(e.Rows, e.Dim, e.Intercept))
-	s := spectrum{sigma: root, inverse: make([]float64, e.Dim), df: Dimension{interval.Interval{Lo: 0, Hi: limit}, interval.Nonnegative()}}
+	s := spectrum{
+		sigma: root, inverse: make([]float64, e.Dim),
+		df: Dimension{interval.Interval{Lo: 0, Hi: limit}, interval.Nonnegative()},
+	}
 	for j := range s.inverse {
 		s.inverse[j] = math.Inf(1)
 	}

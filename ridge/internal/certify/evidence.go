@@ -7,19 +7,20 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
 
-// A Dimension brackets two sums over the eigenvalues λᵢ of K = AᵀA at one γ: the effective dimension Σ λᵢ/(λᵢ+γ), and
-// LogDet, log det(I + K/γ) = Σ log(1 + λᵢ/γ).
+// A Dimension brackets two sums over the eigenvalues λᵢ of K = AᵀA at one γ: the effective dimension Σ
+// λᵢ/(λᵢ+γ), and LogDet, log det(I + K/γ) = Σ log(1 + λᵢ/γ).
 type Dimension struct {
 	interval.Interval
 	LogDet interval.Interval
 }
 
-// A Marginal describes the marginal likelihood of one target b: b is N(0, σ²(I + AAᵀ/γ)), after the unpenalised columns
-// and the intercept were projected out. With ν = n minus their number, and f* = f(x*),
+// A Marginal describes the marginal likelihood of one target b: b is N(0, σ²(I + AAᵀ/γ)), after the unpenalised
+// columns and the intercept were projected out. With ν = n minus their number, and f* = f(x*),
 //
 //	σ̂² = 2f*/ν,   Loss = ½(ν·log σ̂² + log det(I + K/γ) + ν + ν·log 2π).
 //
-// σ̂² maximises the likelihood, and Loss is the negative logarithm of the maximum, apart from −½Σ log w for weights w.
+// σ̂² maximises the likelihood, and Loss is the negative logarithm of the maximum, apart from −½Σ log w for
+// weights w.
 type Marginal struct {
 	Loss, Noise interval.Interval
 }

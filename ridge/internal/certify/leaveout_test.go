@@ -33,13 +33,12 @@ func hadamard(t *testing.T, d int, values []float64, weight, meanOff float64) *K
 	}
 	k := &Known{
 		Evidence: Evidence{
-			Sketch: &fd.Spectrum{
-				Dim:    d,
-				Sigma2: values,
-				V:      e.V,
-				Skew:   32 * eps,
-			}, Backend: be, Rows: 100, Weight: weight, Intercept: meanOff > 0,
-			Columns: Columns{Means: make([]float64, d+1)},
+			Sketch:    &fd.Spectrum{Dim: d, Sigma2: values, V: e.V, Skew: 32 * eps},
+			Backend:   be,
+			Rows:      100,
+			Weight:    weight,
+			Intercept: meanOff > 0,
+			Columns:   Columns{Means: make([]float64, d+1)},
 		},
 		eigen: e, norm: norms{largest2: values[0], meanOff: meanOff, least: e.Rest}, targets: []target{{meanOff: meanOff}},
 	}

@@ -76,7 +76,9 @@ func (k *Known) GCV(gammas []float64) []interval.Interval {
 			narrow(gammas, rss)
 			for i, v := range rss {
 				rss[i] = scored(k.Rows, k.Intercept, k.Projected, &optimum{
-					gamma: gammas[i], target: lo + j, dim: k.eigen.Dim, xError: math.Inf(1), tss: k.TotalSquares(lo + j), df: Dimension{Interval: df[i]}, rss: v,
+					gamma: gammas[i], target: lo + j, dim: k.eigen.Dim, xError: math.Inf(1), tss: k.TotalSquares(
+						lo + j,
+					), df: Dimension{Interval: df[i]}, rss: v,
 				})
 			}
 		}

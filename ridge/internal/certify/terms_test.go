@@ -215,7 +215,10 @@ func TestLeftSquared(t *testing.T) {
 		{1, 3, 0.01, interval.Interval{Lo: 0.4, Hi: 0.6}, interval.Interval{Lo: 2.79 * 2.79 / 0.36, Hi: 3.21 * 3.21 / 0.16}},
 		{5, -3, 0.01, interval.Interval{Lo: 0.4, Hi: 0.6}, interval.Interval{Lo: 5 * 2.79 * 2.79 / 0.36, Hi: 5 * 3.21 * 3.21 / 0.16}},
 		// narrow
-		{1, 3, 0.01, interval.Interval{Lo: 0.5, Hi: 0.5 + 0x1p-28}, interval.Interval{Lo: 2.79 * 2.79 / ((0.5 + 0x1p-28) * (0.5 + 0x1p-28)), Hi: 3.21 * 3.21 / 0.25}},
+		{
+			1, 3, 0.01, interval.Interval{Lo: 0.5, Hi: 0.5 + 0x1p-28},
+			interval.Interval{Lo: 2.79 * 2.79 / ((0.5 + 0x1p-28) * (0.5 + 0x1p-28)), Hi: 3.21 * 3.21 / 0.25},
+		},
 		{1, 0.1, 0, interval.Interval{Lo: 1, Hi: 1}, interval.Interval{Lo: 0, Hi: 0.09}},
 		{0, 3, 1, interval.Interval{Lo: 0, Hi: 1}, interval.Interval{}},
 		{1, 3, 0, interval.Interval{Lo: 0, Hi: 1}, interval.Nonnegative()},

@@ -214,12 +214,13 @@ func (c stepCase) check(t *testing.T, byT bool) {
 	measured := g * (1 + c.off)
 	step := measured / summed * (1 + c.miss)
 	at := &Corrected{
-		X: []float64{
-			c.x,
-		}, Bounds: []float64{0}, RSS: interval.Interval{Lo: (c.x - 1) * (c.x - 1), Hi: (c.x - 1) * (c.x - 1)},
-		Gradient: []float64{
-			measured,
-		}, Step: []float64{step}, Left: []float64{measured - summed*step}, Half: []float64{measured / root},
+		X:        []float64{c.x},
+		Bounds:   []float64{0},
+		RSS:      interval.Interval{Lo: (c.x - 1) * (c.x - 1), Hi: (c.x - 1) * (c.x - 1)},
+		Gradient: []float64{measured},
+		Step:     []float64{step},
+		Left:     []float64{measured - summed*step},
+		Half:     []float64{measured / root},
 	}
 	if c.low != 0 {
 		at.Low = []float64{c.low}

@@ -148,7 +148,8 @@ func TestMeasure(t *testing.T) {
 			if bound < math.Inf(1) && wrong.Cmp(wide(bound+float64(d)*0x1p-1074)) > 0 {
 				ratio, _ := wide(0).Quo(wrong, wide(bound+0x1p-1074)).Float64()
 				t.Errorf(
-					"seed %d: %s: %.4g of its bound %g (n %d, d %d, sparse %v, intercept %v, weighted %v, rows %g, targets %g, γ %g, θ %g)",
+					"seed %d: %s: %.4g of its bound %g (n %d, d %d, sparse %v, intercept %v, weighted %v, rows %g, "+
+						"targets %g, γ %g, θ %g)",
 					seed,
 					what,
 					ratio,

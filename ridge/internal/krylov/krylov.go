@@ -175,7 +175,8 @@ func (b *Batch) pass(ctx context.Context, m Method, pass int) error {
 		}
 		if s.Measured && !s.best.known {
 			return fmt.Errorf(
-				"ridge: the first gradient of target %d at gamma = %g is not finite: gamma is too small for these data, or the Hessian or Start is unusable",
+				"ridge: the first gradient of target %d at gamma = %g is not finite: gamma is too small for these "+
+					"data, or the Hessian or Start is unusable",
 				s.Target+1,
 				s.Gamma(),
 			)

@@ -60,7 +60,8 @@ func Warn(t *table.Table, bar *cli.Progress, stderr io.Writer) {
 		bar.Warn(
 			stderr,
 			fmt.Sprintf(
-				"--onehot: %s has %d levels in %d rows, each with a column of its own; leave the column out (%s), or remove it from --onehot if it is a number",
+				"--onehot: %s has %d levels in %d rows, each with a column of its own; leave the column out (%s), or "+
+					"remove it from --onehot if it is a number",
 				d.Column,
 				d.Levels,
 				d.Rows,

@@ -9,7 +9,6 @@ import (
 	"sync"
 
 	"github.com/fdridge/fdridge/dataset"
-	"github.com/fdridge/fdridge/dataset/prepare"
 )
 
 // NameColumns adds a hint to an error about the rows of a fit: the flags that avoid the error.
@@ -64,14 +63,3 @@ func (o *Flags) withoutTexts(e *dataset.InputError) string {
 
 // plainName matches column names that can stand in a comma-separated list without quotes.
 var plainName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[\pL\pN_][\pL\pN_.:/%+-]*$`) })
-
-// NameRows inserts the name of the data into an error about a row, unless the error already names a file.
-func NameRows(data string, err error) error {
-	e, ok := errors.AsType[*dataset.InputError](err)
-	if !ok || e.File != prepare.UnnamedRows {
-		return err
-	}
-	named := *e
-	named.File = Name(data)
-	return &named
-}

@@ -164,15 +164,16 @@ func (o *Flags) Files() []string {
 	return s.Files()
 }
 
-// CheckKept returns an error if --cache-keep would store the codes of categorical levels or of labels. A later run could
-// not interpret these codes.
+// CheckKept returns an error if --cache-keep would store the codes of categorical levels or of labels. A later run
+// could not interpret these codes.
 func (o *Flags) CheckKept(rows *CacheFlags) error {
 	switch {
 	case !rows.keep:
 		return nil
 	case o.oneHot.Given || o.Spec().Decision() != table.Undecided:
 		return cli.BadInput(
-			"--cache-keep: a later run does not know the codes that this run gives to the levels of --onehot and --prepare; leave out one of the two",
+			"--cache-keep: a later run does not know the codes that this run gives to the levels of --onehot and " +
+				"--prepare; leave out one of the two",
 		)
 	case o.spec.Classes:
 		return cli.BadInput(

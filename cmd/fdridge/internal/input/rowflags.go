@@ -170,8 +170,8 @@ func (o *RowFlags) env() (table.Env, error) {
 	return table.Env{Pipe: o.Pipe, Entries: entries}, err
 }
 
-// OpenLike opens rows for an existing model or sketch; see [table.OpenLike]. If like.OwnTarget is true, target names the
-// target columns.
+// OpenLike opens rows for an existing model or sketch; see [table.OpenLike]. If like.OwnTarget is true, target names
+// the target columns.
 func (o *RowFlags) OpenLike(ctx context.Context, like table.Like, target string) (*table.Rows, error) {
 	env, err := o.env()
 	if err != nil {

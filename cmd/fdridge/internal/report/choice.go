@@ -124,8 +124,8 @@ func (p *point) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// isLike reports whether p and q have the same number of targets and the same kind of scores. by is the criterion of the
-// scores.
+// isLike reports whether p and q have the same number of targets and the same kind of scores. by is the criterion of
+// the scores.
 func (p *point) isLike(q *point, by choose.Criterion) bool {
 	n, scores := len(p.Certificates), len(p.Certificates)
 	if by.IsErrorRate() {
@@ -231,7 +231,8 @@ func (c *choice) sentence() string {
 		)
 	case c.Certain && c.tied > 0 && c.open > 0:
 		return fmt.Sprintf(
-			"%s: smallest %s of %d candidates (proved), and the largest gamma of %d that are proved to have this %s; %d larger %s may have it, too",
+			"%s: smallest %s of %d candidates (proved), and the largest gamma of %d that are proved to have this "+
+				"%s; %d larger %s may have it, too",
 			gamma,
 			c.score(),
 			len(c.Path),

@@ -29,11 +29,8 @@ func TestMoreOfThoseLeftOut(t *testing.T) {
 func TestFlatEnd(t *testing.T) {
 	for next, says := range map[float64]bool{2: true, 1.0005: false} {
 		p := &choose.GammaChoice{
-			Choice: choose.Choice{
-				Index:    0,
-				Possible: []int{0},
-				Certain:  true,
-			}, Path: []*ridge.Solution{{Outcome: ridge.Outcome{Gamma: 1}}, {Outcome: ridge.Outcome{Gamma: 2}}},
+			Choice: choose.Choice{Index: 0, Possible: []int{0}, Certain: true},
+			Path:   []*ridge.Solution{{Outcome: ridge.Outcome{Gamma: 1}}, {Outcome: ridge.Outcome{Gamma: 2}}},
 			Scores: [][]ridge.Interval{{{Lo: 1, Hi: 1}}, {{Lo: next, Hi: next}}},
 		}
 		c := describe(p, wording{})

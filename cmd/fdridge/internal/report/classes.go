@@ -214,7 +214,8 @@ func (c *Classes) confusion() *table {
 }
 
 // confusionTable returns the confusion matrix of s: a row for each class, a column for each decision. The last column
-// is the recall, the share of the rows of the class that get its label. It returns nil for more than 12 classes. The first heading is kind, the kind of rows that s counts.
+// is the recall, the share of the rows of the class that get its label. It returns nil for more than 12 classes. The
+// first heading is kind, the kind of rows that s counts.
 func confusionTable(labels []string, kind string, s *classes.Score) *table {
 	const most = 12
 	if len(labels) > most {

@@ -111,7 +111,8 @@ func (r *encodingRecord) describeMissing() string {
 			words = append(words, fmt.Sprintf("%d more columns", len(names)-most))
 		}
 		return fmt.Sprintf(
-			"%d missing %s in all %d rows %s filled with the mean of the training rows (in categorical columns, with a level of its own): %s",
+			"%d missing %s in all %d rows %s filled with the mean of the training rows (in categorical columns, "+
+				"with a level of its own): %s",
 			total,
 			plural(int(total), "value", "values"),
 			r.rows,

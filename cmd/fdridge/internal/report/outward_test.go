@@ -155,7 +155,9 @@ func TestWeight(t *testing.T) {
 	exact := func(v float64) *big.Rat { return new(big.Rat).SetFloat64(v) }
 	rapid.Check(t, func(t *rapid.T) {
 		// or e underflows
-		x := rapid.OneOf(rapid.Float64Range(-1e6, 1e6), rapid.SampledFrom([]float64{0.1, -0.001, 0.3})).Filter(func(x float64) bool { return x == 0 || math.Abs(x) > 1e-280 }).Draw(t, "x")
+		x := rapid.OneOf(
+			rapid.Float64Range(-1e6, 1e6), rapid.SampledFrom([]float64{0.1, -0.001, 0.3}),
+		).Filter(func(x float64) bool { return x == 0 || math.Abs(x) > 1e-280 }).Draw(t, "x")
 		e := math.Abs(x) * math.Pow(10, rapid.Float64Range(-18, 1).Draw(t, "log10 e"))
 		scale := rapid.OneOf(rapid.Just(1.0), rapid.Float64Range(1e-3, 1e3)).Draw(t, "scale")
 		value, within := aroundDivided(x, e, scale)

@@ -69,12 +69,14 @@ func (f *Fit) verdict(rec *fitRecord) verdict {
 			}
 		}
 		if !(worst < 1) {
-			v.Text = "The coefficients of the scaled columns are proved to the tolerance. In the units of the file, no relative error below 1 is proved."
+			v.Text = "The coefficients of the scaled columns are proved to the tolerance. " +
+				"In the units of the file, no relative error below 1 is proved."
 			v.Good = false
 			break
 		}
 		v.Text = fmt.Sprintf(
-			"The coefficients are proved to have a relative error of at most %s: they solve the ridge problem of %s to that accuracy.",
+			"The coefficients are proved to have a relative error of at most %s: they solve the ridge problem of %s "+
+				"to that accuracy.",
 			AtMost(worst, 2),
 			f.solved(),
 		)
@@ -115,7 +117,8 @@ func (f *Fit) certificate(rec *fitRecord) certificateSection {
 		say("There is no bound on the relative error, because the exact coefficients may be zero.")
 	case !(worst < useless):
 		say(
-			"The bound on the relative error ‖x̂ − x*‖/‖x*‖ is %s. The error may be as large as the exact coefficients x* themselves.",
+			"The bound on the relative error ‖x̂ − x*‖/‖x*‖ is %s. The error may be as large as the "+
+				"exact coefficients x* themselves.",
 			bound(worst),
 		)
 	}
@@ -144,7 +147,8 @@ func (f *Fit) certificate(rec *fitRecord) certificateSection {
 		data = f.solved() + ", as rounded to float64"
 	}
 	say(
-		"All bounds hold for the exact solution x* of %s, round-off included. They tell how well the ridge problem was solved, not how well the model predicts.",
+		"All bounds hold for the exact solution x* of %s, round-off included. They tell how well the ridge "+
+			"problem was solved, not how well the model predicts.",
 		data,
 	)
 	if rec.Targets > mostTargets {
@@ -205,7 +209,8 @@ func (f *Fit) advice() []string {
 	return append(
 		out,
 		fmt.Sprintf(
-			"Or use a larger sketch: about --size %d (at worst %d) reaches a bound of %s for γ = %s. fdridge plan compares this with other methods.",
+			"Or use a larger sketch: about --size %d (at worst %d) reaches a bound of %s for γ = %s. fdridge plan "+
+				"compares this with other methods.",
 			estimated,
 			largest,
 			percent(poor),

@@ -109,7 +109,9 @@ func (f *Fit) path(rec *fitRecord) (pathSection, error) {
 	if path.scores != nil {
 		scores = path.scores
 	}
-	out.Points = &table{rows: [][]string{{"gamma", criterionOf(path.by).Words().Score, "training error", "effective dimension"}}}
+	out.Points = &table{
+		rows: [][]string{{"gamma", criterionOf(path.by).Words().Score, "training error", "effective dimension"}},
+	}
 	for i, g := range path.gamma {
 		gamma := fmt.Sprintf("%.4g", g)
 		if path.choice != nil && float64(path.choice.Gamma) == g {
@@ -150,7 +152,8 @@ func (f *Fit) spectrum() (*spectrumSection, error) {
 	}
 	out := &spectrumSection{
 		Text: fmt.Sprintf(
-			"The sketch has %d directions, %d of them with σ² above η. Directions well above η are known. If γ is well above η, the others do not matter.",
+			"The sketch has %d directions, %d of them with σ² above η. Directions well above η are known. If γ "+
+				"is well above η, the others do not matter.",
 			len(s.Sigma2),
 			above,
 		),

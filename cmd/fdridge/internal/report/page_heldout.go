@@ -32,7 +32,9 @@ func (f *Fit) heldOutInPage(rec *fitRecord) (heldOutSection, error) {
 		return out, nil
 	}
 	out.Text = fmt.Sprintf(
-		"%d rows (%g of all, chosen by a hash of the row number) were kept out of the fit. R², RMSE and MAE on these rows estimate how well the model predicts new rows. With few rows these estimates vary. The baseline is the RMSE of predicting the mean of these rows.",
+		"%d rows (%g of all, chosen by a hash of the row number) were kept out of the fit. R², RMSE and MAE on "+
+			"these rows estimate how well the model predicts new rows. With few rows these estimates vary. The "+
+			"baseline is the RMSE of predicting the mean of these rows.",
 		rec.HeldOut.Rows,
 		float64(rec.HeldOut.Share),
 	)

@@ -24,38 +24,40 @@ const ReportVersion = 2
 // A fitRecord is the object that fit --json prints. If there is only one γ, the fields of its fit are repeated at the
 // top level.
 type fitRecord struct {
-	Version          int                      `json:"fdridge_report"`
-	N                int64                    `json:"n"`
-	D                int                      `json:"d"`
-	Targets          int                      `json:"targets"`
-	Size             int                      `json:"size"`
-	Scatter          bool                     `json:"scatter,omitempty"` // AᵀA is stored instead of a sketch
-	Lanes            int                      `json:"lanes,omitempty"`   // number of sketches built in parallel, if more than one
-	NNZ              int64                    `json:"nnz"`
-	Format           string                   `json:"format"`
-	Backend          string                   `json:"backend"`
-	Kernel           string                   `json:"kernel"`
-	Method           ridge.Method             `json:"method"`
-	MethodReason     string                   `json:"method_reason,omitempty"`
-	Reads            int                      `json:"reads"`
-	SketchTime       number                   `json:"sketch_seconds"`
-	TotalTime        number                   `json:"total_seconds"`
-	PeakRSS          int64                    `json:"peak_rss_bytes"`
-	Converged        bool                     `json:"converged"`
-	Status           ridge.Status             `json:"status,omitzero"`    // why a fit missed its tolerance
-	Tol              number                   `json:"tol,omitempty"`      // only if a fit missed the tolerance
-	Unsolved         []number                 `json:"unsolved,omitempty"` // γ without a solution
-	Remedies         []string                 `json:"remedies,omitempty"`
-	Model            string                   `json:"model,omitempty"`
-	Penalties        *penalties               `json:"penalties,omitempty"` // nil: all are 1
-	Choice           *choice                  `json:"choice,omitempty"`
-	Each             *eachChoice              `json:"per_target,omitempty"`
-	Trace            []*Trace                 `json:"trace,omitempty"`
-	Ranks            []Rank                   `json:"ranks,omitempty"`    // one record for each process, with --mpi
-	Encoding         *encodingRecord          `json:"encoding,omitempty"` // encoding of the columns
-	HeldOut          *heldOutRecord           `json:"holdout,omitempty"`
-	Coverage         []*model.Coverage        `json:"coverage,omitempty"`           // one for each element of Fits
-	StandardErrors   [][]standardErrorsRecord `json:"standard_errors,omitempty"`    // for each element of Fits, and each target
+	Version int   `json:"fdridge_report"`
+	N       int64 `json:"n"`
+	D       int   `json:"d"`
+	Targets int   `json:"targets"`
+	Size    int   `json:"size"`
+	Scatter bool  `json:"scatter,omitempty"` // AᵀA is stored instead of a sketch
+	// number of sketches built in parallel, if more than one
+	Lanes        int               `json:"lanes,omitempty"`
+	NNZ          int64             `json:"nnz"`
+	Format       string            `json:"format"`
+	Backend      string            `json:"backend"`
+	Kernel       string            `json:"kernel"`
+	Method       ridge.Method      `json:"method"`
+	MethodReason string            `json:"method_reason,omitempty"`
+	Reads        int               `json:"reads"`
+	SketchTime   number            `json:"sketch_seconds"`
+	TotalTime    number            `json:"total_seconds"`
+	PeakRSS      int64             `json:"peak_rss_bytes"`
+	Converged    bool              `json:"converged"`
+	Status       ridge.Status      `json:"status,omitzero"`    // why a fit missed its tolerance
+	Tol          number            `json:"tol,omitempty"`      // only if a fit missed the tolerance
+	Unsolved     []number          `json:"unsolved,omitempty"` // γ without a solution
+	Remedies     []string          `json:"remedies,omitempty"`
+	Model        string            `json:"model,omitempty"`
+	Penalties    *penalties        `json:"penalties,omitempty"` // nil: all are 1
+	Choice       *choice           `json:"choice,omitempty"`
+	Each         *eachChoice       `json:"per_target,omitempty"`
+	Trace        []*Trace          `json:"trace,omitempty"`
+	Ranks        []Rank            `json:"ranks,omitempty"`    // one record for each process, with --mpi
+	Encoding     *encodingRecord   `json:"encoding,omitempty"` // encoding of the columns
+	HeldOut      *heldOutRecord    `json:"holdout,omitempty"`
+	Coverage     []*model.Coverage `json:"coverage,omitempty"` // one for each element of Fits
+	// for each element of Fits, and each target
+	StandardErrors   [][]standardErrorsRecord `json:"standard_errors,omitempty"`
 	NoStandardErrors string                   `json:"no_standard_errors,omitempty"` // why they are missing
 	Classes          *classesRecord           `json:"classes,omitempty"`
 	Fits             []model.Record           `json:"fits"`

@@ -38,7 +38,9 @@ type eachChoice struct {
 
 func describeEach(c *choose.TargetChoice) *eachChoice {
 	out := &eachChoice{
-		By: c.By.String(), Candidates: c.Candidates, Scores: c.Scores, Proved: c.Proved(), Relative: number(c.WorstExcess()), Noise: c.Noise, AtEnd: c.AtEnd, Passes: c.Passes,
+		By: c.By.String(), Candidates: c.Candidates, Scores: c.Scores, Proved: c.Proved(), Relative: number(
+			c.WorstExcess(),
+		), Noise: c.Noise, AtEnd: c.AtEnd, Passes: c.Passes,
 		Spent: describeSpent(c.By, c.Passes, c.Spent),
 	}
 	for _, v := range c.Excess {
