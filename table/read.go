@@ -24,6 +24,7 @@ type Rows struct {
 
 	asked *resolved
 	pipe  *dataset.Pipe
+	known []string // names of the features that a model or a sketch has
 }
 
 // An expected holds what the rows must have, as a fit, a model, a sketch or a plan requires.
@@ -70,6 +71,7 @@ func (r *reading) options() (opts file.Options, weights []string, err error) {
 			Entries: r.env.Entries,
 			Cells:   r.like.cells,
 			Heads:   &r.heads,
+			Known:   r.like.names,
 		},
 	}
 	if s.Transposed {
@@ -190,7 +192,7 @@ func (r *reading) read(ctx context.Context) (*Rows, error) {
 	if err == nil && byNumber {
 		src, err = dataset.Part(src, share)
 	}
-	return &Rows{Opened: opened, Source: src, asked: r.resolved, pipe: r.pipe}, err
+	return &Rows{Opened: opened, Source: src, asked: r.resolved, pipe: r.pipe, known: r.like.names}, err
 }
 
 // checkWidth returns an error if NFeatures is given and the file format itself states the number of features.
@@ -360,7 +362,7 @@ func (r *Rows) AllColumns() ([]string, error) {
 		return nil, nil
 	}
 	text := r.asked.text
-	text.Pipe, text.Heads = r.pipe, &r.asked.heads
+	text.Pipe, text.Heads, text.Known = r.pipe, &r.asked.heads, r.known
 	return csv.Columns(r.asked.spec.Data[0], text)
 }
 
@@ -370,14 +372,23 @@ func Keys(ctx context.Context, s Spec, env Env) (iter.Seq2[string, error], error
 	if err != nil {
 		return nil, err
 	}
-	r := &reading{resolved: asked, env: &env, pipe: env.Pipe}
+	return keys(ctx, &reading{resolved: asked, env: &env, pipe: env.Pipe})
+}
+
+// Keys returns the text of the column Spec.Key in each row of r, before rows are left out. env is the Env that r was
+// opened with.
+func (r *Rows) Keys(ctx context.Context, env Env) (iter.Seq2[string, error], error) {
+	return keys(ctx, &reading{resolved: r.asked, env: &env, pipe: env.Pipe, like: expected{names: r.known}})
+}
+
+func keys(ctx context.Context, r *reading) (iter.Seq2[string, error], error) {
 	opts, _, err := r.options()
 	if err != nil {
 		return nil, err
 	}
 	return func(yield func(string, error) bool) {
 		row := int64(0)
-		for text, err := range file.Texts(ctx, s.Data, opts, s.Key) {
+		for text, err := range file.Texts(ctx, r.spec.Data, opts, r.spec.Key) {
 			row++
 			if err == nil && row <= r.lo {
 				continue

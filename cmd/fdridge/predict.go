@@ -148,7 +148,7 @@ func (o *predictOptions) run(ctx context.Context, stdout, stderr io.Writer) erro
 		form:     form,
 	}
 	if o.in.Key() != "" {
-		keys, err := o.in.Keys(ctx)
+		keys, err := o.in.Keys(ctx, rows)
 		if err != nil {
 			return err
 		}

@@ -62,6 +62,9 @@ type Options struct {
 	// not include a target. If each begins with "-", these columns are left out and all others are
 	// features. An empty list selects all columns that are not targets.
 	Columns []string
+	// Known are the names of the features that a model has, or nil. A first line with all of them is a header, even if
+	// the names are numbers.
+	Known []string
 	// Delimiter separates fields; it must be ASCII. 0 detects the delimiter from the first lines.
 	Delimiter rune
 	Header    Header

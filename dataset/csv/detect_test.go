@@ -61,6 +61,25 @@ func TestHeaders(t *testing.T) {
 		{"2010,2011,2012,2013\n5,3,8,1\n2,2,2,2\n", nil, "", 3, "--header yes"},
 		{"\"0\",\"1\"\n5,3\n2,7\n", nil, "0 1", 2, "names"},
 		{"\"2010\",\"2011\",\"2012\"\n1,2,3\n4,5,6\n", nil, "2010 2011 2012", 2, "names"},
+		{"0\n5.0\n4.5\n6.25\n", nil, "0", 3, "names"},
+		{"1001,2007,1733\n3.0,7.0,2.0\n4.5,1.5,6.25\n2.5,9.5,4.5\n", nil, "1001 2007 1733", 3, "names"},
+		{"400,410,420,430,440\n0.1,0.2,0.3,0.4,0.5\n0.2,0.25,0.5,0.3,0.1\n", nil, "400 410 420 430 440", 2, "names"},
+		{"100,150,200\n0.12,0.20,0.33\n0.41,0.52,0.63\n", nil, "100 150 200", 2, "names"},
+		// a first line that may be names or a row
+		{"100,150,200\n3.5,7,2\n4,1.25,6\n2,9,4.5\n8,7,6\n", nil, "", 5, "--header yes, otherwise --header no"},
+		{"100,150,200\n3,7,2\n4,1,6\n2,9,4\n8,7,6\n", nil, "", 5, "--header yes, otherwise --header no"},
+		{"100,150,200\n0.12,0.21,0.33\n0.41,0.52,0.63\n", nil, "", 3, "--header yes, otherwise --header no"},
+		{"12,13,14\n3.25,7.5,2.5\n4.5,1.125,6.25\n", nil, "", 3, "--header yes, otherwise --header no"},
+		{"1001,2007,1733\n3,7,2\n4,1,6\n2,9,4\n8,7,6\n", nil, "", 5, "--header yes, otherwise --header no"},
+		{"0.1,0.5,2.5\n3,7,2\n4,1,6\n2,9,4\n", nil, "", 4, "--header yes, otherwise --header no"},
+		{"0,1\n3,7\n4,5\n2,9\n8,7\n", nil, "", 5, "--header yes, otherwise --header no"},
+		{"Person,2023,2024,2025\nJohn,100,150,200\n", gaps, "", 2, "--header yes, otherwise --header no"},
+		{"c,100,150,200\nb,10.5,17.25,10.25\nb,12.5,17.75,10.5\na,9.25,9.5,8.5\n", gaps, "", 4, "--header yes, otherwise --header no"},
+		// rows that count on from the first line
+		{"0,1\n1,5\n2,9\n3,7\n", nil, "", 4, ""},
+		{"1,2,3\n2,7,4\n3,1,6\n4,9,2\n", nil, "", 4, ""},
+		{"2019,2020,2021\n2020,2021,2022\n2021,2022,2023\n", nil, "", 3, ""},
+		{"5,3,9\n3.25,7.5,2.5\n4.5,1.125,6.25\n2.5,9.5,4.5\n", nil, "", 4, ""},
 		{"X,0,1\na,5.5,6.5\na,7.5,8.5\n", gaps, "X 0 1", 2, "names"},
 		{"0,1,2,target\n5.1,3.5,1.4,setosa\n4.9,3.0,1.4,setosa\n", gaps, "0 1 2 target", 2, "names"},
 		{"0,1,2,3\n5.1,3.5,1.4,setosa\n4.9,3.0,1.4,setosa\n", gaps, "0 1 2 3", 2, "names"},
@@ -108,6 +127,64 @@ func TestHeaders(t *testing.T) {
 		}
 		if (c.remark == "") != (remarks == "") || !strings.Contains(remarks, c.remark) {
 			t.Errorf("%q: remarks %q, want %q", c.text, remarks, c.remark)
+		}
+	}
+}
+
+// TestWideHeaders checks first lines of more fields than are examined one by one.
+func TestWideHeaders(t *testing.T) {
+	const d = sampleCells
+	line := func(start, step float64) string {
+		cells := make([]string, d)
+		for i := range cells {
+			cells[i] = fmt.Sprint(start + step*float64(i))
+		}
+		return strings.Join(cells, ",") + "\n"
+	}
+	row := strings.Repeat("0.5,", d-1) + "0.5\n"
+	for name, c := range map[string]struct {
+		text   string
+		rows   int
+		remark string
+	}{
+		"names":         {line(0, 1) + row + row, 2, "the first line (0, 1, 2, 3, 4, …) is read as the names"},
+		"wavelengths":   {line(400, 0.5) + row + row, 2, "the first line (400, 400.5, 401, 401.5, 402, …) is read as the names"},
+		"rows in order": {line(0, 1) + line(5, 1), 2, ""},
+		"rows":          {row + line(0, 1) + row, 3, ""},
+	} {
+		_, rows, remarks, err := readAll(t, c.text, Options{})
+		if err != nil || len(rows) != c.rows {
+			t.Errorf("%s: %d rows, %v; want %d", name, len(rows), err, c.rows)
+		}
+		if (c.remark == "") != (remarks == "") || !strings.Contains(remarks, c.remark) {
+			t.Errorf("%s: remarks %q, want %q", name, remarks, c.remark)
+		}
+	}
+}
+
+// TestKnownHeaders checks that numbers are names if a model has these names, in files and pipes.
+func TestKnownHeaders(t *testing.T) {
+	wide := strings.Repeat("7,", sampleCells) + "7\n"
+	for _, c := range []struct {
+		text  string
+		known []string
+		rows  int
+	}{
+		{"0,1\n5,6\n7,8\n", []string{"0", "1"}, 2},
+		{"1,0,k\n5,6,1\n7,8,1\n", []string{"0", "1"}, 2},
+		{"0,1\n5,6\n7,8\n", []string{"0", "1", "2"}, 3},
+		{"0,1\n5,6\n7,8\n", nil, 3},
+		{"5," + wide + "4," + wide, []string{"5", "7"}, 1},
+		{"5," + wide + "4," + wide, []string{"5", "8"}, 2},
+	} {
+		for _, pipe := range []*dataset.Pipe{nil, dataset.NewPipe(t.Context(), "pipe", strings.NewReader(c.text))} {
+			_, rows, remarks, err := readAll(t, c.text, Options{Known: c.known, Pipe: pipe})
+			if err != nil || len(rows) != c.rows {
+				t.Errorf("%.20q for %q: %d rows, %v; want %d", c.text, c.known, len(rows), err, c.rows)
+			}
+			if c.rows < strings.Count(c.text, "\n") && !strings.Contains(remarks, "--header no") {
+				t.Errorf("%.20q for %q: remarks %q", c.text, c.known, remarks)
+			}
 		}
 	}
 }

@@ -33,14 +33,37 @@ type field struct {
 	whole  bool    // the number is written without point and exponent
 }
 
+// A sum holds what [search.addUp] finds in the numbers of the first record and in the records below them.
+type sum struct {
+	names     string // the first cells
+	numbers   sequence
+	repeats   bool // two numbers are equal
+	gap       bool // a cell is neither a number nor the corner above the names of rows
+	quoted    bool // all numbers are quoted, and no number below them is
+	whole     bool // all numbers are whole
+	fractions bool // all numbers have a fraction, and no number below them has one
+	unlike    bool // all numbers below have a fraction or an exponent
+	padded    bool // a fraction below ends with 0, so that a whole number of the table would have a fraction, too
+	allPadded bool // this holds in each column
+	apart     bool // each number is far from all numbers below
+	recurs    bool // a number recurs in its column
+	sorted    bool // the numbers of a column are in order, as of times
+	continues bool // a column counts on from its number in the first record
+	years     bool // three or more numbers are consecutive years, and no column below holds only years
+	words     int  // words below
+}
+
 // A below holds counts of one column in the records after the first.
 type below struct {
 	numbers, forms, words int
 	quoted                int  // numbers in quotes
 	fractions             int  // numbers with a point or an exponent
-	pointZero             bool // a whole number is written with a point, like 2.0
-	same                  int  // cells equal to the text of the first record
-	repeats               bool // two words are equal
+	padded                bool // a fraction ends with 0, like 2.0 or 2.50
+	least, most           float64
+	order                 sequence // of the numbers
+	same                  int      // cells equal to the text of the first record
+	sameNumbers           int      // numbers equal to the number of the first record
+	repeats               bool     // two words are equal
 	seen                  map[string]bool
 }
 
@@ -106,9 +129,7 @@ func (l *layout) newSearch(r *records) *search {
 		if f.kind == isNumber {
 			f.value, f.whole = l.value(s)
 		}
-		if f.kind != isNumber {
-			f.text = string(s)
-		}
+		f.text = string(s)
 	}
 	return h
 }
@@ -163,12 +184,13 @@ func (l *layout) addTo(h *search, r *records, cells []parsed) {
 			if !isWhole(s) {
 				inOrder = false
 				c.fractions++
-				c.pointZero = c.pointZero || v == math.Trunc(v)
+				c.padded = c.padded || isPadded(s)
 			}
 			if quoted != nil && quoted[from+i] {
 				c.quoted++
 			}
 			order.add(v)
+			c.add(v, f)
 		case isForm:
 			c.forms++
 		case isWord:
@@ -183,6 +205,26 @@ func (l *layout) addTo(h *search, r *records, cells []parsed) {
 	if inOrder && order.isRegular() {
 		h.inRow++
 	}
+}
+
+// add counts a number below the cell f of the first record.
+func (c *below) add(v float64, f *field) {
+	if c.order.n == 0 {
+		c.least, c.most = v, v
+	}
+	c.least, c.most = min(c.least, v), max(c.most, v)
+	c.order.add(v)
+	if f.kind == isNumber && v == f.value {
+		c.sameNumbers++
+	}
+}
+
+// isPadded reports whether a number has a fraction that ends with 0.
+func isPadded(s []byte) bool {
+	if i := bytes.IndexAny(s, "eEdD"); i >= 0 {
+		s = s[:i]
+	}
+	return bytes.HasSuffix(s, []byte{'0'}) && bytes.ContainsAny(s, ".,")
 }
 
 // A sequence finds out whether numbers are in order.
@@ -214,6 +256,21 @@ func (s *sequence) add(v float64) {
 // isRegular reports whether two or more numbers have the same distance from each other.
 func (s *sequence) isRegular() bool { return s.n >= 2 && !s.irregular }
 
+// isCount reports whether the numbers are 0, 1, 2, … or 1, 2, 3, …
+func (s *sequence) isCount() bool {
+	return s.isRegular() && s.step == 1 && (s.start == 0 || s.start == 1)
+}
+
+// isInOrder reports whether two or more numbers increase, or decrease.
+func (s *sequence) isInOrder() bool { return s.n >= 2 && !s.unordered }
+
+// areYears reports whether the numbers are three or more consecutive years.
+func (s *sequence) areYears() bool {
+	return s.n > 2 && s.isRegular() && math.Abs(s.step) == 1 && isYear(s.start) && isYear(s.last)
+}
+
+func isYear(v float64) bool { return 1500 <= v && v <= 2200 }
+
 // needsRecords reports whether the first record alone does not decide.
 func (h *search) needsRecords() bool {
 	numbers, words, order := h.count()
@@ -241,18 +298,22 @@ func (h *search) count() (numbers, words int, order sequence) {
 	return numbers, words, order
 }
 
-// isHeader decides whether the first record is a header. wanted holds the names that the options select. If the
-// decision is open, doubt describes the first record. If names are numbers, said describes them.
-func (h *search) isHeader(wanted []string) (header bool, doubt, said string) {
-	numbers, words, order := h.count()
+// isHeader decides whether the first record is a header. wanted holds the names that the options select, and known the
+// names of the features that a model has. If the decision is open, doubt describes the first record. If names are
+// numbers, said describes them.
+func (h *search) isHeader(wanted, known []string) (header bool, doubt, said string) {
+	numbers, words, _ := h.count()
 	for _, f := range h.first {
 		if f.kind == isWord && slices.Contains(wanted, f.text) {
 			return true, "", ""
 		}
 	}
+	if numbers > 0 && h.hasAll(known) {
+		return true, "", excerptOf(h.first)
+	}
 	switch {
 	case numbers > 0 && words == 0:
-		return h.numericHeader(order)
+		return h.numericHeader()
 	case h.rows == 0:
 		return words > 0 || h.hasNameLikeMark(), "", ""
 	case words == 0:
@@ -274,105 +335,165 @@ func (h *search) isHeader(wanted []string) (header bool, doubt, said string) {
 	case numbers == 0:
 		return true, "", ""
 	}
-	return h.mixedHeader(numbers, order)
+	return h.mixedHeader()
 }
 
-// numericHeader decides for a first record of numbers.
-func (h *search) numericHeader(order sequence) (header bool, doubt, said string) {
-	if h.rows == 0 {
-		return false, "", ""
+// hasAll reports whether the first record has each of the names known.
+func (h *search) hasAll(known []string) bool {
+	if len(known) == 0 {
+		return false
 	}
-	distinct, quoted, whole, unlike, pointZero := map[float64]bool{}, true, true, true, false
+	fields := make([]string, len(h.first))
+	for i := range h.first {
+		fields[i] = h.first[i].text
+	}
+	return hasNames(fields, known)
+}
+
+// hasNames reports whether fields has each of the names known. It returns false without names.
+func hasNames(fields, known []string) bool {
+	if len(known) == 0 || len(known) > len(fields) {
+		return false
+	}
+	has := map[string]bool{}
+	for _, s := range fields {
+		has[s] = true
+	}
+	return !slices.ContainsFunc(known, func(s string) bool { return !has[s] })
+}
+
+// addUp returns what the numbers of the first record and the records below them tell.
+func (h *search) addUp() sum {
+	u := sum{
+		names: excerptOf(h.first), quoted: true, whole: true, fractions: true, unlike: true, allPadded: true, apart: true,
+	}
+	distinct, hasYears := map[float64]bool{}, false
 	for i, f := range h.first {
 		c := &h.columns[i]
-		if f.kind == isEmpty && i == 0 {
+		u.words += c.words
+		if f.kind != isNumber {
+			u.gap = u.gap || f.kind == isMark || f.kind == isEmpty && i > 0
 			continue
 		}
-		if f.kind != isNumber { // a name is not missing
-			return false, "", ""
-		}
+		u.numbers.add(f.value)
 		distinct[f.value] = true
-		quoted = quoted && f.quoted && c.quoted == 0
-		whole = whole && f.whole
-		unlike = unlike && c.numbers == c.fractions && c.numbers+c.words > 0
-		pointZero = pointZero || c.pointZero || c.words > 0
+		u.quoted = u.quoted && f.quoted && c.quoted == 0
+		u.whole = u.whole && f.whole
+		u.fractions = u.fractions && !f.whole && c.fractions == 0 && c.numbers > 0
+		u.unlike = u.unlike && c.numbers == c.fractions && c.numbers+c.words > 0
+		u.padded = u.padded || c.padded
+		u.allPadded = u.allPadded && c.padded
+		width := c.most - c.least
+		u.apart = u.apart && c.numbers > 2 && (f.value < c.least-width || f.value > c.most+width)
+		u.recurs = u.recurs || c.sameNumbers > 0
+		u.sorted = u.sorted || c.order.n > 1 && !c.order.unordered
+		hasYears = hasYears || c.numbers > 0 && isYear(c.least) && isYear(c.most)
+		u.continues = u.continues || f.whole && c.fractions == 0 && c.order.isRegular() && c.order.n > 1 &&
+			c.order.start-f.value == c.order.step
 	}
-	names := excerptOf(h.first)
-	if len(distinct) < order.n {
+	u.repeats = len(distinct) < u.numbers.n
+	u.years = u.numbers.areYears() && !hasYears
+	return u
+}
+
+// isOrdered reports whether the numbers have equal steps, unlike the numbers in most records below.
+func (h *search) isOrdered(u *sum) bool { return u.numbers.isRegular() && 2*h.inRow <= h.rows }
+
+// numericHeader decides for a first record of numbers.
+//
+// Three whole numbers in equal steps are weak evidence of names: a row of data may begin so, like the first state of a
+// simulation. Strong evidence are a count from 0 or 1, years, five or more equal steps, and fractions below that are
+// padded by zeros. A program that pads fractions writes the whole numbers of a row with a fraction, too.
+func (h *search) numericHeader() (header bool, doubt, said string) {
+	u := h.addUp()
+	n := u.numbers.n
+	if h.rows == 0 || u.gap || u.repeats { // a name is neither missing nor repeated
 		return false, "", ""
 	}
-	ordered := order.isRegular() && 2*h.inRow <= h.rows
-	count := ordered && (order.start == 0 || order.start == 1) && order.step == 1
-	emptyCorner := h.first[0].kind == isEmpty && h.columns[0].numbers+h.columns[0].words+h.columns[0].forms > 0
-	increasing := order.n > 1 && !order.unordered
+	ordered, increasing := h.isOrdered(&u), u.numbers.isInOrder()
+	corner := &h.columns[0]
+	hasCorner := h.first[0].kind == isEmpty && corner.numbers+corner.words+corner.forms > 0
+	hasMixed := u.padded || u.words > 0
+	isStrong := n >= 5 || u.years || n > 2 && u.numbers.isCount()
 	switch {
-	case quoted && order.n > 0:
-		return true, "", names
-	case whole && emptyCorner && (ordered || order.n == 1 && order.start == 0 || increasing && unlike):
-		return true, "", names
-	case whole && ordered && unlike && (pointZero || order.n > 2) && h.rows > 1:
-		return true, "", names
-	case whole && increasing && unlike && pointZero && order.n > 2 && h.rows > 2:
-		return true, "", names
-	case whole && count && order.n >= 8:
-		return true, "", names
-	case whole && ordered && (unlike || order.n > 2 && math.Abs(order.step) == 1):
-		return false, names, ""
-	case whole && increasing && unlike && order.n > 2, ordered && order.n > 4:
-		return false, names, ""
+	case u.quoted:
+		return true, "", u.names
+	case u.whole && hasCorner && (ordered || n == 1 && u.numbers.start == 0 || increasing && u.unlike):
+		return true, "", u.names
+	case u.whole && u.unlike && ordered && (hasMixed || isStrong) && h.rows > 1,
+		u.whole && u.unlike && increasing && hasMixed && n > 2 && h.rows > 2,
+		u.whole && u.unlike && u.allPadded && h.rows > 2:
+		return true, "", u.names
+	case u.whole && ordered && u.numbers.isCount() && n >= 8:
+		return true, "", u.names
+	case u.continues:
+		return false, "", ""
+	case u.whole && u.unlike && (ordered || increasing && n > 2):
+		return false, u.names, ""
+	case u.fractions && increasing && n > 2:
+		return false, u.names, ""
+	case ordered && n > 2 && (math.Abs(u.numbers.step) == 1 || n > 4 || 4*h.inRow <= h.rows):
+		return false, u.names, ""
+	case u.whole && n == 2 && u.numbers.isCount() && !u.recurs && !u.sorted && h.rows > 2:
+		return false, u.names, ""
+	case u.apart, u.years:
+		return false, u.names, ""
 	}
 	return false, "", ""
 }
 
 // mixedHeader decides for a first record of numbers and words, where all records have words in the same columns.
-func (h *search) mixedHeader(numbers int, order sequence) (header bool, doubt, said string) {
-	whole, quoted, unlike, repeats, words := true, true, true, false, 0
+func (h *search) mixedHeader() (header bool, doubt, said string) {
+	u := h.addUp()
+	n := u.numbers.n
+	quoted, repeats := true, false
 	for i, f := range h.first {
 		c := &h.columns[i]
-		words += c.words
-		switch f.kind {
-		case isNumber:
-			whole = whole && f.whole
-			quoted = quoted && f.quoted && c.quoted == 0 && c.numbers > 0
-			unlike = unlike && c.fractions == c.numbers
-		case isWord:
-			repeats = repeats || c.repeats
-		}
+		quoted = quoted && (f.kind != isNumber || f.quoted && c.quoted == 0 && c.numbers > 0)
+		repeats = repeats || f.kind == isWord && c.repeats
 	}
-	names := excerptOf(h.first)
-	ordered := order.isRegular() && 2*h.inRow <= h.rows
-	count := ordered && (order.start == 0 || order.start == 1) && order.step == 1
+	ordered := u.whole && h.isOrdered(&u)
+	isStrong := u.padded || n >= 5 || u.years || n > 2 && u.numbers.isCount()
 	switch {
 	case quoted:
-		return true, "", names
-	case words == 0: // no word below, only forms or missing values
+		return true, "", u.names
+	case u.words == 0: // no word below, only forms or missing values
 		return true, "", ""
-	case whole && ordered && (unlike || repeats && (count || numbers > 2)) && h.rows > 1:
-		return true, "", names
-	case whole && ordered && (count || unlike || numbers > 2):
-		return false, names, ""
+	case ordered && h.rows > 1 && (u.unlike || repeats) && (isStrong || u.numbers.isCount()):
+		return true, "", u.names
+	case u.continues:
+		return false, "", ""
+	case ordered && (u.numbers.isCount() || u.unlike || n > 2), u.apart && !u.repeats && n > 1, u.years:
+		return false, u.names, ""
 	}
 	return false, "", ""
 }
 
 // isWideHeader decides for a first record of many fields, by its fields and at most one other record. The record is a
-// header if it has words, unless the next record has words in the same columns.
-func (l *layout) isWideHeader(r *records) bool {
-	words, numbers := false, false
-	for _, s := range l.Names {
+// header if it has words, unless the next record has words in the same columns. It is also one if it has only numbers in
+// equal steps, unless the next record has them, too; said then describes it. If waits is true, the next record is not
+// read in this case.
+func (l *layout) isWideHeader(r *records, waits bool) (header bool, said string) {
+	words, order := false, sequence{}
+	for i, s := range l.Names {
 		switch {
 		case s == "" || l.Marks.Missing([]byte(s)):
+			order.irregular = order.irregular || i > 0
 		case isText([]byte(s)):
 			words = true
 		default:
-			numbers = true
+			v, _ := l.value([]byte(s))
+			order.add(v)
 		}
 	}
-	if !words || !numbers {
-		return words
+	switch {
+	case !words && order.isRegular() && (waits || r.next() != nil || !l.areRegular(r.fields)):
+		return true, excerpt.List(l.Names, 5)
+	case !words || order.n == 0:
+		return words, ""
 	}
 	if r.next() != nil || len(r.fields) != len(l.Names) { // the reader reports this error later
-		return true
+		return true, ""
 	}
 	for i, s := range r.fields {
 		s = bytes.TrimSpace(s)
@@ -380,10 +501,20 @@ func (l *layout) isWideHeader(r *records) bool {
 			continue
 		}
 		if isText([]byte(l.Names[i])) != isText(s) {
-			return true
+			return true, ""
 		}
 	}
-	return false
+	return false, ""
+}
+
+// areRegular reports whether fields are numbers in equal steps.
+func (l *layout) areRegular(fields [][]byte) bool {
+	var order sequence
+	for _, s := range fields {
+		v, _ := l.value(bytes.TrimSpace(s))
+		order.add(v)
+	}
+	return order.isRegular()
 }
 
 // hasNameLikeMark reports whether a mark of the first record may be a name, such as Na or None.
@@ -408,14 +539,10 @@ func excerptOf(first []field) string {
 	const most = 5
 	var out []string
 	for i, f := range first {
-		text := f.text
-		if f.kind == isNumber {
-			text = strconv.FormatFloat(f.value, 'g', -1, 64)
-		}
 		if i == most {
 			return strings.Join(append(out, "…"), ", ")
 		}
-		out = append(out, excerpt.Of(text))
+		out = append(out, excerpt.Of(f.text))
 	}
 	return strings.Join(out, ", ")
 }

@@ -70,9 +70,17 @@ func (h *head) conclude(name string, opts *Options) (*layout, error) {
 	l.Names, l.remarks = slices.Clone(l.Names), slices.Clip(l.remarks)
 	switch {
 	case h.search == nil:
+		if opts.Header == Auto && !l.header && hasNames(l.Names, opts.Known) {
+			l.header = true
+			l.remarkHeader(name, h.line, excerpt.List(l.Names, 5))
+		}
 	case h.sample == nil:
 		if opts.Header == Auto {
-			l.header, _, _ = h.isHeader(wanted(opts))
+			header, _, said := h.isHeader(wanted(opts), opts.Known)
+			l.header = header
+			if said != "" {
+				l.remarkHeader(name, h.line, said)
+			}
 			l.guess = h.guess(l.header, wanted(opts))
 		}
 	default:
@@ -235,15 +243,19 @@ func (h *head) examine(r *records, opts *Options) {
 		l.Names[0] = strings.TrimSpace(rest)
 	}
 	h.line = r.line
+	piped := l.isPiped(r)
 	if len(l.Names) > sampleCells/2 {
 		if opts.Header == Auto {
-			l.header = l.isWideHeader(r)
-			l.guess = Guess{Header: l.header, Evidence: Likely}
+			header, said := l.isWideHeader(r, piped && opts.Pipe.Prompt)
+			l.header = header
+			l.guess = Guess{Header: header, Evidence: Likely, First: excerpt.List(l.Names, 5)}
+			if said != "" {
+				l.remarkHeader(r.Name(), h.line, said)
+			}
 		}
 		return
 	}
 	h.search = l.newSearch(r)
-	piped := l.isPiped(r)
 	_, words, _ := h.count()
 	wants := opts.Header == Auto && h.needsRecords() || l.delimiter != ',' && opts.Text.Decimal == "" && words > 0 ||
 		opts.skips(h.line+1)
@@ -430,20 +442,14 @@ func (l *layout) conclude(name string, line int, h *search, s *sample, opts *Opt
 				f.value, _ = l.Notation.Number([]byte(l.Names[i]))
 			}
 		}
-		header, doubt, said := h.isHeader(wanted(opts))
+		header, doubt, said := h.isHeader(wanted(opts), opts.Known)
 		l.header = header
 		l.guess = h.guess(header, wanted(opts))
 		if doubt != "" {
 			l.remark(name, line, true, "%s", doubtful(doubt))
 		}
 		if said != "" {
-			l.remark(
-				name,
-				line,
-				false,
-				"the first line (%s) is read as the names of the columns; if it is a row, use --header no",
-				said,
-			)
+			l.remarkHeader(name, line, said)
 		}
 	}
 	if err := l.decideMargin(name, line, s); err != nil {
@@ -475,6 +481,12 @@ func (l *layout) decideNotation(name string, s *sample, asked prepare.Text) {
 	case asked.Decimal == "":
 		l.Notation = cell.Notation{}
 	}
+}
+
+// remarkHeader remarks that numbers are names.
+func (l *layout) remarkHeader(name string, line int, names string) {
+	const text = "the first line (%s) is read as the names of the columns; if it is a row, use --header no"
+	l.remark(name, line, false, text, names)
 }
 
 // hasKeys reports whether the first fields name the rows: they are different texts, or count the rows.

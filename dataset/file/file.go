@@ -99,6 +99,9 @@ type Origin struct {
 	// same Heads do not read them again. If a file changes in between, a pass over its rows ends with a
 	// *[dataset.ChangedError]. By default, Open keeps them for its own use.
 	Heads *Heads `json:"-"`
+	// Known are the names of the features that a model or a sketch has, or nil. A first line of a csv file with all of
+	// them is a header, even if the names are numbers.
+	Known []string `json:"-"`
 	// Context, if not nil, ends the passes that Open makes when it is cancelled.
 	Context context.Context `json:"-"`
 	// Alone is true if the other shares may remain unread. Open then checks that a share of a csv file does not begin

@@ -199,6 +199,7 @@ func csvOptions(opts Options) csv.Options {
 	return csv.Options{
 		Targets: opts.Target, Columns: opts.Columns, Cells: opts.Cells, Delimiter: opts.Delimiter, Header: opts.Header, Pipe: opts.Pipe,
 		Text: opts.Text, Skipped: opts.Skipped, Heads: opts.Heads, Context: opts.Context,
+		Known: opts.Known,
 	}
 }
 

@@ -195,13 +195,13 @@ func (o *RowFlags) OpenFor(ctx context.Context, m *model.Model) (*table.Rows, er
 	return rows, NameFields(err)
 }
 
-// Keys returns the text of the column --key in each row that --rows selects.
-func (o *RowFlags) Keys(ctx context.Context) (iter.Seq2[string, error], error) {
+// Keys returns the text of the column --key in each of the rows.
+func (o *RowFlags) Keys(ctx context.Context, rows *table.Rows) (iter.Seq2[string, error], error) {
 	env, err := o.env()
 	if err != nil {
 		return nil, err
 	}
-	keys, err := table.Keys(ctx, o.Spec(), env)
+	keys, err := rows.Keys(ctx, env)
 	return keys, NameFields(err)
 }
 
