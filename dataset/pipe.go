@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"sync"
+	"sync/atomic"
 )
 
 // A Pipe is a stream of bytes that can be read only once, such as standard input, a FIFO or a connection. The options
@@ -24,6 +25,16 @@ type Pipe struct {
 	held    []byte // current buffer
 	rest    []byte // unread part of held
 	isTaken bool   // Take was called
+
+	passed int64  // bytes that the pass has read
+	last   []byte // the last of them, at most pipeTail bytes
+	tail   atomic.Pointer[PipeTail]
+}
+
+// A PipeTail is the end of the data of a pipe.
+type PipeTail struct {
+	Text []byte // the last bytes, at most 8 KiB
+	Size int64  // bytes in all
 }
 
 // A pump reads a stream ahead on its own goroutine.
@@ -45,6 +56,7 @@ const (
 	pipeBuffers = 3
 	// pipeHead limits what Look keeps: two of the longest lines.
 	pipeHead = 129 << 20
+	pipeTail = 8 << 10
 )
 
 // NewPipe returns a Pipe that reads r and does not close it. Errors use name as the file name.
@@ -97,6 +109,19 @@ func (p *Pipe) Take() (*Taken, error) {
 	}
 	p.isTaken = true
 	return &Taken{pipeReader{p: p, pass: true}}, nil
+}
+
+// Tail returns the end of the data after the pass has read them to their end. Otherwise it returns nil.
+func (p *Pipe) Tail() *PipeTail { return p.tail.Load() }
+
+// keepTail keeps the end of the bytes that the pass has read.
+func (p *Pipe) keepTail(read []byte) {
+	p.passed += int64(len(read))
+	read = read[max(0, len(read)-pipeTail):]
+	if over := len(p.last) + len(read) - pipeTail; over > 0 {
+		p.last = p.last[:copy(p.last, p.last[over:])]
+	}
+	p.last = append(p.last, read...)
 }
 
 // Stop makes all current and future reads return [context.Canceled], and closes the FIFO of OpenPipe.
@@ -260,6 +285,18 @@ func (r *pipeReader) Read(to []byte) (int, error) {
 	if p == nil {
 		return 0, errNoPipe
 	}
+	n, err := r.read(to)
+	if r.pass {
+		p.keepTail(to[:n])
+		if err == io.EOF {
+			p.tail.Store(&PipeTail{Text: p.last, Size: p.passed})
+		}
+	}
+	return n, err
+}
+
+func (r *pipeReader) read(to []byte) (int, error) {
+	p := r.p
 	if r.at < len(p.head) {
 		n := copy(to, p.head[r.at:])
 		r.at += n

@@ -257,6 +257,9 @@ func (o *fitOptions) fit(
 	if err != nil {
 		return err
 	}
+	if env.Leads() {
+		input.RemarkEnd(d.Rows, bar, stderr)
+	}
 	columns, err := d.Rows.AllColumns()
 	if err != nil {
 		return err

@@ -212,7 +212,11 @@ func (o *liveRun) run(ctx context.Context, be engine.Backend, bar *cli.Progress)
 		return err
 	}
 	run.Sketch = sketch
-	return run.Do(ctx, d.Source)
+	if err := run.Do(ctx, d.Source); err != nil {
+		return err
+	}
+	input.RemarkEnd(d.Rows, bar, o.stderr)
+	return nil
 }
 
 // resume prepares to add rows to the existing sketch s. It returns an error if s does not match the description meta

@@ -112,6 +112,32 @@ func (r unread) Read([]byte) (int, error) {
 	return 0, io.EOF
 }
 
+// TestPipedCut checks that each command notes that a pipe may be cut inside its last number.
+func TestPipedCut(t *testing.T) {
+	dir := t.TempDir()
+	text := "a,y\n1,10.25\n2,20.50\n3,30.75\n4,41.25\n5,5"
+	path := write(t, "rows.csv", text+"0.00\n")
+	model := filepath.Join(dir, "model.json")
+	must(t, "fit", "--data", path, "--target", "y", "--gamma", "1", "--out", model)
+	for _, command := range []string{
+		"fit --gamma 1",
+		"fit --gamma 1 --standardize --cache " + dir,
+		"sketch --out " + filepath.Join(dir, "rows.fds"),
+		"sketch --every 1h --out " + filepath.Join(dir, "live.fds"),
+		"predict --model " + model,
+	} {
+		args := append(strings.Fields(command), "--data", "-", "--target", "y")
+		code, _, errs := piped(t.Context(), strings.NewReader(text), args...)
+		if code != done || !strings.Contains(errs, "note: standard input: the last line has no line end, and its last number (5)") {
+			t.Errorf("%s: exit %d, %s", command, code, errs)
+		}
+		code, _, errs = piped(t.Context(), strings.NewReader(text+"0.00\n"), args...)
+		if strings.Contains(errs, "line end") {
+			t.Errorf("%s: a whole text: exit %d, %s", command, code, errs)
+		}
+	}
+}
+
 // TestPipedRefused: what reads rows again is refused before any is read, with the ways out.
 func TestPipedRefused(t *testing.T) {
 	dir, table := t.TempDir(), rowsCSV(60)

@@ -167,6 +167,7 @@ func (o *predictOptions) run(ctx context.Context, stdout, stderr io.Writer) erro
 	if err != nil {
 		return rows.Locate(err)
 	}
+	input.RemarkEnd(rows, new(cli.Progress), stderr)
 	p.printTally(stderr)
 	if p.decider != nil && p.decider.score.Rows > 0 {
 		report.WriteAccuracy(stderr, p.decider.Labels, p.decider.score)

@@ -121,6 +121,7 @@ func runSketch(
 		return err
 	}
 	bar.Finish()
+	input.RemarkEnd(d.Rows, bar, stderr)
 	described, err := describe(d, in.Target.Value)
 	if err != nil {
 		return err

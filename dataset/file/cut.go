@@ -29,37 +29,72 @@ func (o *Opened) noteCut(p part) error {
 	if file == nil { // a compressed file that is cut is an error
 		return nil
 	}
-	const most, block = 1 << 13, 1 << 12
+	const most = 1 << 13
 	tail := make([]byte, min(p.size, most))
 	if _, err := file.ReadAt(tail, p.size-int64(len(tail))); err != nil && err != io.EOF {
 		return f.Wrap(err, 0)
 	}
-	lines := bytes.Split(tail, []byte{'\n'})
-	last := lines[len(lines)-1]
-	number, digits := lastNumber(last)
-	if digits == 0 {
-		return nil
-	}
-	reason := ""
-	if fewest, n := fewestDigits(lines[:len(lines)-1]); n >= 3 && digits < fewest {
-		reason = "has fewer digits than those of the lines before"
-	} else if p.size%block == 0 {
-		reason = fmt.Sprintf("is at the end of a block of %d bytes", block)
-	} else {
+	reason := whyCut(tail, p.size)
+	if reason == "" {
 		return nil
 	}
 	line, err := countLines(io.NewSectionReader(file, 0, p.size))
 	if err != nil {
 		return f.Wrap(err, 0)
 	}
-	msg := fmt.Sprintf(
-		"the last line has no line end, and its last number (%s) %s: the file may be cut",
-		excerpt.Of(number),
-		reason,
-	)
-	o.remarks = append(o.remarks, dataset.Remark{File: p.path, Line: line, Msg: msg})
+	o.remarks = append(o.remarks, dataset.Remark{File: p.path, Line: line, Msg: reason + ": the file may be cut"})
 	return nil
 }
+
+// watchEnd makes [Opened.EndRemarks] examine the end of a pipe of text, unless the text is encoded.
+func (o *Opened) watchEnd(pipe *dataset.Pipe) error {
+	f, err := rawfile.Look("", pipe)
+	if err != nil {
+		return err
+	}
+	if f.Packed() == "" {
+		o.pipe = pipe
+	}
+	return f.Close()
+}
+
+// EndRemarks tells whether the text of a pipe may have been cut inside its last number, see [Opened.Remarks]. It returns
+// nil before the pass over the rows has read the pipe to its end, and for files.
+func (o *Opened) EndRemarks() []dataset.Remark {
+	if o.pipe == nil {
+		return nil
+	}
+	end := o.pipe.Tail()
+	if end == nil {
+		return nil
+	}
+	reason := whyCut(end.Text, end.Size)
+	if reason == "" {
+		return nil
+	}
+	return []dataset.Remark{{File: o.pipe.Name(), Msg: reason + ": the data may be cut"}}
+}
+
+// whyCut returns why a text of size bytes that ends with tail may have been cut inside its last number, or "".
+func whyCut(tail []byte, size int64) string {
+	lines := bytes.Split(tail, []byte{'\n'})
+	number, digits := lastNumber(lines[len(lines)-1])
+	if digits == 0 {
+		return ""
+	}
+	reason := ""
+	if fewest, n := fewestDigits(lines[:len(lines)-1]); n >= 3 && digits < fewest {
+		reason = "has fewer digits than those of the lines before"
+	} else if size%cutBlock == 0 {
+		reason = fmt.Sprintf("is at the end of a block of %d bytes", cutBlock)
+	} else {
+		return ""
+	}
+	return fmt.Sprintf("the last line has no line end, and its last number (%s) %s", excerpt.Of(number), reason)
+}
+
+// cutBlock is the size of the blocks of bytes that many programs write.
+const cutBlock = 1 << 12
 
 // fewestDigits returns the fewest digits of the last numbers of lines, and the number of lines that are not blank. The
 // first line does not count, because it may be incomplete or a header.

@@ -133,6 +133,7 @@ type Opened struct {
 	sources []dataset.Source
 	streams []*dataset.Stream
 	remarks []dataset.Remark
+	pipe    *dataset.Pipe // of text that is not encoded, or nil
 }
 
 // Passes returns the number of passes over the data, including passes during Open. For several files it returns the
@@ -385,7 +386,10 @@ func (o *Opened) openPart(p part, opts Options) (dataset.Source, format, error) 
 	case err != nil:
 	case f.numbered:
 		src, err = p.rows(src)
-	case opts.Pipe == nil && f.name != "jsonl": // the brackets of JSON show whether a line is cut
+	case f.name == "jsonl": // the brackets of JSON show whether a line is cut
+	case opts.Pipe != nil:
+		err = o.watchEnd(opts.Pipe)
+	default:
 		err = o.noteCut(p)
 	}
 	return src, f, err

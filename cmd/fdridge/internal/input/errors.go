@@ -70,3 +70,10 @@ func Warn(t *table.Table, bar *cli.Progress, stderr io.Writer) {
 		)
 	}
 }
+
+// RemarkEnd tells whether the text of a pipe may be cut. It is called after the pass over the rows.
+func RemarkEnd(rows *table.Rows, bar *cli.Progress, stderr io.Writer) {
+	for _, r := range rows.Opened.EndRemarks() {
+		bar.Remark(stderr, r)
+	}
+}
