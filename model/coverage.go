@@ -74,7 +74,7 @@ type CoverageRowsError struct {
 
 func (e *CoverageRowsError) Error() string {
 	return fmt.Sprintf(
-		"model: intervals of coverage %v need at least %d rows that took no part in the fit, but there are %d",
+		"model: intervals of coverage %v need at least %d rows to calibrate them, but there are %d",
 		e.Level,
 		e.Needed,
 		e.Rows,
@@ -146,7 +146,7 @@ func (m *Model) Calibrate(ctx context.Context, held dataset.Source, level float6
 		}
 		for g, p := range of {
 			within = slices.Grow(within[:0], b.N*t)[:b.N*t]
-			if err := p.bracketExact(within, b); err != nil {
+			if err := p.bracket(ctx, within, b); err != nil {
 				return nil, err
 			}
 			for i := range b.N {
@@ -188,8 +188,12 @@ func (m *Model) certified() (*Predictor, error) {
 	return p, nil
 }
 
-// bracketExact writes the intervals of the exact solution's predictions to dst, infinite ones without a certificate.
-func (p *Predictor) bracketExact(dst []ridge.Interval, b dataset.Block) error {
+// bracket writes the intervals of the exact solution's predictions to dst, infinite ones without a certificate. With a
+// jackknife, it writes the intervals for new observations.
+func (p *Predictor) bracket(ctx context.Context, dst []ridge.Interval, b dataset.Block) error {
+	if p.jackknife != nil {
+		return p.jackknife.Predict(ctx, dst, b)
+	}
 	if p.intervals == nil {
 		for i := range dst {
 			dst[i] = ridge.Interval{Lo: math.Inf(-1), Hi: math.Inf(1)}
@@ -240,17 +244,10 @@ func (c *Calibration) Coverages() ([]*Coverage, error) {
 			out = append(out, &Coverage{Level: c.level, Rows: n})
 		}
 		one := out[len(out)-1]
-		one.Radius = append(one.Radius, Number(smallest(c.own[at], k)))
-		one.ExactRadius = append(one.ExactRadius, Number(smallest(c.exact[at], k)))
+		one.Radius = append(one.Radius, Number(conformal.Smallest(slices.Clone(c.own[at]), k)))
+		one.ExactRadius = append(one.ExactRadius, Number(conformal.Smallest(slices.Clone(c.exact[at]), k)))
 	}
 	return out, nil
-}
-
-// smallest returns the k-th smallest of values, counted from 1.
-func smallest(values []float64, k int64) float64 {
-	values = slices.Clone(values)
-	slices.Sort(values)
-	return values[k-1]
 }
 
 // useCoverage sets p to compute intervals for new observations.

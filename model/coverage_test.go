@@ -109,6 +109,45 @@ func (p *noisy) fit(t *testing.T, sketched bool) *model.Model {
 	return m
 }
 
+// calibrated stores intervals of coverage in m and returns a predictor with them.
+func (p *noisy) calibrated(t *testing.T, m *model.Model, level float64) *model.Predictor {
+	t.Helper()
+	found, err := m.Calibrate(t.Context(), sourceOf(t, p.held, p.heldY), level)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := found.Coverages()
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.Fits[0].Coverage = all[0]
+	return predictorOf(t, m, &model.Intervals{Coverage: true})
+}
+
+func predictorOf(t *testing.T, m *model.Model, by *model.Intervals) *model.Predictor {
+	t.Helper()
+	of, err := m.Predictor(by)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return of
+}
+
+// hits returns the number of new rows whose first target is in its interval.
+func (p *noisy) hits(t *testing.T, of *model.Predictor) float64 {
+	t.Helper()
+	hits := 0.0
+	for one, err := range of.Predict(t.Context(), sourceOf(t, p.fresh, p.freshY)) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if y := p.freshY[one.Row][0]; one.Intervals[0].Lo <= y && y <= one.Intervals[0].Hi {
+			hits++
+		}
+	}
+	return hits
+}
+
 // exact returns the exact solution of the rows as they are scaled, in 512 bits, and a function that scales a row.
 func (p *noisy) exact(t *testing.T, m *model.Model) (*refbig.Solution, func(row []float64) []*big.Float) {
 	t.Helper()
@@ -166,19 +205,8 @@ func TestCoverageHoldsExact(t *testing.T) {
 		p.scales = p.scales && p.intercept
 		m := p.fit(t, seed%4 == 3)
 		level := []float64{0.5, 0.8, 0.9}[r.IntN(3)]
-		c, err := m.Calibrate(t.Context(), sourceOf(t, p.held, p.heldY), level)
-		if err != nil {
-			t.Fatal(err)
-		}
-		all, err := c.Coverages()
-		if err != nil {
-			t.Fatal(err)
-		}
-		m.Fits[0].Coverage = all[0]
-		of, err := m.Predictor(&model.Intervals{Coverage: true})
-		if err != nil {
-			t.Fatal(err)
-		}
+		of := p.calibrated(t, m, level)
+		radius := m.Fits[0].Coverage.Radius
 		s, scaled := p.exact(t, m)
 		for j := range p.y[0] {
 			var residuals []*big.Float
@@ -202,8 +230,8 @@ func TestCoverageHoldsExact(t *testing.T) {
 				if w, _ := width.Float64(); seed%4 != 3 {
 					widths = append(widths, (v.Hi-v.Lo)/w)
 				}
-				if !(v.Lo <= one.Y[j]-float64(all[0].Radius[j]) && v.Hi >= one.Y[j]+float64(all[0].Radius[j])) {
-					t.Fatalf("seed %d: %v is narrower than %v ± %v", seed, v, one.Y[j], all[0].Radius[j])
+				if !(v.Lo <= one.Y[j]-float64(radius[j]) && v.Hi >= one.Y[j]+float64(radius[j])) {
+					t.Fatalf("seed %d: %v is narrower than %v ± %v", seed, v, one.Y[j], radius[j])
 				}
 			}
 		}
@@ -222,27 +250,7 @@ func TestCoverage(t *testing.T) {
 		r := rand.New(rand.NewPCG(seed, 50))
 		p := newNoisy(r, 30, fresh, 3, 1)
 		m := p.fit(t, false)
-		c, err := m.Calibrate(t.Context(), sourceOf(t, p.held, p.heldY), level)
-		if err != nil {
-			t.Fatal(err)
-		}
-		all, err := c.Coverages()
-		if err != nil {
-			t.Fatal(err)
-		}
-		m.Fits[0].Coverage = all[0]
-		of, err := m.Predictor(&model.Intervals{Coverage: true})
-		if err != nil {
-			t.Fatal(err)
-		}
-		for one, err := range of.Predict(t.Context(), sourceOf(t, p.fresh, p.freshY)) {
-			if err != nil {
-				t.Fatal(err)
-			}
-			if y := p.freshY[one.Row][0]; one.Intervals[0].Lo <= y && y <= one.Intervals[0].Hi {
-				hits++
-			}
-		}
+		hits += p.hits(t, p.calibrated(t, m, level))
 	}
 	// With 20 held-out rows the coverage is ⌈0.8·21⌉/21 = 17/21 = 0.8095. The standard error of the mean is 0.006.
 	if mean := hits / (runs * fresh); !(mean >= level-0.013 && mean <= 17.0/21+0.025) {
@@ -254,18 +262,11 @@ func TestCoverage(t *testing.T) {
 func TestCoverageKept(t *testing.T) {
 	p := newNoisy(rand.New(rand.NewPCG(1, 51)), 30, 19, 3, 2)
 	m := p.fit(t, false)
-	c, err := m.Calibrate(t.Context(), sourceOf(t, p.held, p.heldY), 0.95)
-	if err != nil {
-		t.Fatal(err)
-	}
-	all, err := c.Coverages()
-	if err != nil {
-		t.Fatal(err)
-	}
 	if _, err := m.Predictor(&model.Intervals{Coverage: true}); !errors.Is(err, model.ErrUncovered) {
 		t.Errorf("without a calibration: %v", err)
 	}
-	m.Fits[0].Coverage = all[0]
+	p.calibrated(t, m, 0.95)
+	kept := m.Fits[0].Coverage
 	var text, arrays bytes.Buffer
 	if err := errors.Join(m.Write(&text), m.WriteArrays(&arrays)); err != nil {
 		t.Fatal(err)
@@ -276,9 +277,9 @@ func TestCoverageKept(t *testing.T) {
 			t.Fatal(err)
 		}
 		got := again.Fits[0].Coverage
-		if got == nil || got.Level != 0.95 || got.Rows != 19 || !slices.Equal(got.Radius, all[0].Radius) ||
-			!slices.Equal(got.ExactRadius, all[0].ExactRadius) {
-			t.Errorf("read as %+v, written as %+v", got, all[0])
+		if got == nil || got.Level != 0.95 || got.Rows != 19 || !slices.Equal(got.Radius, kept.Radius) ||
+			!slices.Equal(got.ExactRadius, kept.ExactRadius) {
+			t.Errorf("read as %+v, written as %+v", got, kept)
 		}
 	}
 	for _, change := range [][2]string{

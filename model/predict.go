@@ -18,10 +18,13 @@ import (
 	"github.com/fdridge/fdridge/ridge"
 )
 
-// Intervals selects the intervals of predictions: ByModel, Summary or Coverage. An interval by one of the first two is
-// proved to contain the prediction of the exact ridge solution at the model's γ. It does not account for the noise of
-// observations.
+// Intervals selects the intervals of predictions: ByModel, Summary, Coverage or Jackknife. An interval by one of the
+// first two is proved to contain the prediction of the exact ridge solution at the model's γ. It does not account for
+// the noise of observations. The other two are for new observations.
 type Intervals struct {
+	// Jackknife, from [Model.Jackknife], selects the jackknife+ intervals for new observations of [ridge.Jackknife]. They
+	// need no held-out rows.
+	Jackknife *ridge.Jackknife
 	// Coverage selects the intervals for new observations of [Coverage]. They contain the target of a new row with the
 	// probability of the model's Coverage.Level, if this row and the held-out rows are exchangeable. An interval also
 	// contains the interval that the exact solution gives, if the certificate bounds the solution's error.
@@ -47,6 +50,8 @@ const (
 	ByBoth    Basis = "sketch and model"
 	// ByCoverage are intervals for new observations, from held-out rows
 	ByCoverage Basis = "held-out rows"
+	// ByJackknife are jackknife+ intervals for new observations, from the training rows
+	ByJackknife Basis = "training rows"
 )
 
 // A Predictor prepares rows and computes their predictions. Only one goroutine at a time may use it.
@@ -59,7 +64,8 @@ type Predictor struct {
 	fit       *ridge.Solution
 	intervals *ridge.Predictor // nil without intervals
 	basis     Basis
-	coverage  *Coverage // nil: intervals are about the exact solution
+	coverage  *Coverage        // nil: intervals are about the exact solution, or by jackknife
+	jackknife *ridge.Jackknife // nil: none
 	row       rowWork
 }
 
@@ -125,6 +131,9 @@ func (m *Model) Predictor(by *Intervals) (*Predictor, error) {
 	var err error
 	switch {
 	case by == nil:
+	case by.Jackknife != nil:
+		p.useFitted(m)
+		p.basis, p.jackknife = ByJackknife, by.Jackknife
 	case by.Coverage:
 		err = p.useCoverage(m)
 	case by.Summary != nil && m.Penalty.unpenalized():
@@ -387,7 +396,7 @@ func (p *Predictor) predict(ctx context.Context, src dataset.Source, yield func(
 		}
 		if p.basis != "" {
 			within = slices.Grow(within[:0], b.N*k)[:b.N*k]
-			if err := p.bracketExact(within, b); err != nil {
+			if err := p.bracket(ctx, within, b); err != nil {
 				return err
 			}
 		}

@@ -1,6 +1,7 @@
 package model
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -160,7 +161,7 @@ func (p *Predictor) predictColumns(yhat []float64, intervals []ridge.Interval, c
 		return nil
 	}
 	b := dataset.Block{N: 1, X: p.row.features}
-	if err := p.bracketExact(intervals, b); err != nil {
+	if err := p.bracket(context.Background(), intervals, b); err != nil {
 		return err
 	}
 	if p.coverage != nil {

@@ -363,6 +363,15 @@ func (t *Table) scales() bool {
 	return t.Preparation.Scaling != nil && t.Preparation.Expansion() == nil
 }
 
+// TrainingRows returns the rows of the fit as [model.Model.Prepare] prepares rows. Columns are not scaled, unless
+// features are computed from scaled columns.
+func (t *Table) TrainingRows() dataset.Source {
+	if t.scales() {
+		return t.Counted
+	}
+	return t.Source
+}
+
 // HeldAsFitted reports whether the held-out rows are prepared as for the fit. If it is false, their columns are not
 // scaled, so that the coefficients that are returned predict them.
 func (t *Table) HeldAsFitted() bool { return t.Classes != nil || !t.scales() }

@@ -21,11 +21,13 @@ type coverageFlags struct {
 }
 
 func (o *coverageFlags) register(f *pflag.FlagSet) {
-	f.Float64Var(&o.level, "coverage", 0, "with --holdout: keep intervals for new rows, right with probability P")
+	f.Float64Var(
+		&o.level, "coverage", 0, "intervals for new rows, right with probability P: of --holdout rows, or for --predict",
+	)
 }
 
-// check validates --coverage for a fit of the rows s.
-func (o *coverageFlags) check(f *pflag.FlagSet, s table.Spec) error {
+// check validates --coverage for a fit of the rows s. isPredicted tells whether --predict is given.
+func (o *coverageFlags) check(f *pflag.FlagSet, s table.Spec, isPredicted bool) error {
 	o.given = f.Changed("coverage")
 	switch {
 	case !o.given:
@@ -35,8 +37,9 @@ func (o *coverageFlags) check(f *pflag.FlagSet, s table.Spec) error {
 	case s.Classes:
 		return cli.BadInput(
 			"--coverage: an interval contains a number, and --classes predicts labels; leave out one of the two")
-	case s.Holdout == 0:
-		return cli.BadInput("--coverage: it needs rows that take no part in the fit; add --holdout 0.2")
+	case s.Holdout == 0 && !isPredicted:
+		return cli.BadInput(
+			"--coverage: it needs rows that take no part in the fit; add --holdout 0.2, or --predict FILE for jackknife+")
 	}
 	return nil
 }

@@ -131,9 +131,9 @@ func (o *solveFlags) deliver(f *report.Fit, columns []string, target string, std
 	}
 	if o.out != "" && isWritten {
 		var content func(io.Writer) error
-		switch p := o.predicted; {
-		case p != nil:
-			content = func(w io.Writer) error { return npy.Write(w, p.block.rows, p.block.targets, p.block.all) }
+		switch {
+		case o.predicted != nil:
+			content = o.writePredictions
 		case o.writesArrays():
 			content = m.WriteArrays
 		default:

@@ -18,6 +18,7 @@ import (
 	"github.com/fdridge/fdridge/cmd/fdridge/internal/input"
 	"github.com/fdridge/fdridge/cmd/fdridge/internal/report"
 	"github.com/fdridge/fdridge/dataset"
+	"github.com/fdridge/fdridge/dataset/npy"
 	"github.com/fdridge/fdridge/dataset/prepare"
 	"github.com/fdridge/fdridge/dist"
 	"github.com/fdridge/fdridge/engine"
@@ -80,7 +81,7 @@ func fitCommand(mpi joiner) *cobra.Command {
 	o.errors.register(c.Flags())
 	o.RegisterClasses(c.Flags())
 	o.RegisterUnpenalized(c.Flags())
-	c.Flags().StringVar(&o.predict, "predict", "", "with --per-target: write predictions for FILE to --out, no model")
+	c.Flags().StringVar(&o.predict, "predict", "", "with --per-target or --coverage: write predictions for FILE to --out, no model")
 	o.checkpoint.register(c.Flags())
 	o.rows.Register(c.Flags())
 	o.runs.register(c)
@@ -100,7 +101,8 @@ func (o *fitOptions) check() error {
 		cli.CheckOutput("save-sketch", o.save),
 		o.checkpoint.check(),
 		o.rows.Check(),
-		o.coverage.check(o.runs.cmd.Flags(), o.Spec()),
+		o.coverage.check(o.runs.cmd.Flags(), o.Spec(), o.predict != ""),
+		o.checkJackknife(),
 		o.errors.check(o.Spec().Classes, o.Unpenalized.Given, o.predict != ""),
 		o.CheckKept(&o.rows),
 		o.checkPipe(),
@@ -116,10 +118,11 @@ func (o *fitOptions) check() error {
 		return cli.BadInput("--cv: --select %s has no folds; leave out one of the two", o.criterion())
 	case o.mpi && s.Part != "":
 		return cli.BadInput("--part: with --mpi each rank already reads a part")
-	case o.predict != "" && filepath.Ext(o.out) != ".npy":
+	case o.predict != "" && !o.usesJackknife() && filepath.Ext(o.out) != ".npy":
 		return cli.BadInput("--predict: it needs --out FILE.npy for the predictions")
-	case o.predict != "" && !o.each:
-		return cli.BadInput("--predict, --per-target: only targets with a gamma of their own are predicted in blocks")
+	case o.predict != "" && !o.usesJackknife() && !o.each:
+		return cli.BadInput(
+			"--predict: it needs --per-target, for targets with a gamma of their own, or --coverage, for intervals of new rows")
 	case o.predict != "" && (o.coef != "" || o.report != "" || s.Holdout > 0 || o.mpi):
 		return cli.BadInput("--predict: the coefficients are not kept; leave out --coef, --report, --holdout and --mpi")
 	}
@@ -151,7 +154,7 @@ func (o *fitOptions) checkOptions() error {
 	opts := o.options()
 	s := o.Spec()
 	opts.Bands = s.NamedBands()
-	if o.predict != "" {
+	if o.predict != "" && !o.usesJackknife() {
 		opts.Block = func(int, *ridge.Solution) error { return nil }
 	}
 	if o.Unpenalized.Given {
@@ -269,8 +272,15 @@ func (o *fitOptions) fit(
 		f.Classes.HeldOut, err = d.EvaluateClasses(ctx, f.Found.Solutions)
 	} else {
 		f.HeldOut, err = o.evaluate(ctx, d, f.Found.Solutions)
-		if err == nil {
+		if err == nil && !o.usesJackknife() {
 			f.Coverage, err = o.coverage.calibrate(ctx, d, f.Found.Solutions, o.intercept)
+		}
+		if err == nil && o.usesJackknife() {
+			var warning string
+			warning, err = o.predictWithJackknife(ctx, d, f)
+			if warning != "" {
+				bar.Warn(stderr, warning)
+			}
 		}
 		if err == nil {
 			f.StandardErrors, f.NoStandardErrors, err = o.errors.compute(ctx, d, env, f, o.config(be))
@@ -319,11 +329,12 @@ func (o *fitOptions) fit(
 	f.Written.Sketch = o.save
 	f.Cost.Total = time.Since(start)
 	bar.Finish()
+	o.resumes, o.once = o.checkpoint.name, dataset.Once(d.Source)
+	err = o.deliver(f, columns, o.Target.Value, stdout)
 	if o.predicted != nil {
 		o.predicted.printTally(stderr)
 	}
-	o.resumes, o.once = o.checkpoint.name, dataset.Once(d.Source)
-	return o.deliver(f, columns, o.Target.Value, stdout)
+	return err
 }
 
 // fitRows fits the opened rows and returns the report.
@@ -371,7 +382,7 @@ func (o *fitOptions) fitRows(
 		}
 		return nil
 	}
-	if o.predict != "" {
+	if o.predict != "" && !o.usesJackknife() {
 		use, err := o.predictBlocks(ctx, d)
 		if err != nil {
 			return nil, err
@@ -425,6 +436,7 @@ func (o *fitOptions) predictBlocks(
 		}
 		all.first, of.Encode = first, prepare.EncodeOptions{Cells: rows.Opened.Cells, Tally: new(prepare.Tally)}
 		o.predicted = &predictionRun{of: of, block: all}
+		o.writePredictions = func(w io.Writer) error { return npy.Write(w, all.rows, all.targets, all.all) }
 		return nameData(o.predict, rows.Locate(o.predicted.run(ctx, rows.Source, nil)))
 	}, nil
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"io"
 	"runtime"
 	"strconv"
 	"strings"
@@ -58,6 +59,7 @@ type resultFlags struct {
 	outFormat         string
 	predict           string
 	predicted         *predictionRun // the predictions; nil without --predict
+	writePredictions  func(io.Writer) error
 	json, strict      bool
 }
 

@@ -7,6 +7,7 @@ package conformal
 
 import (
 	"math/big"
+	"math/rand/v2"
 	"strconv"
 )
 
@@ -38,4 +39,36 @@ func ceil(v *big.Rat) int64 {
 	n := new(big.Int).Add(v.Num(), v.Denom())
 	n.Sub(n, big.NewInt(1))
 	return n.Quo(n, v.Denom()).Int64()
+}
+
+// Smallest returns the k-th smallest of values, counted from 1. It reorders values, in linear expected time (C. Hoare's
+// selection). No value may be NaN.
+func Smallest(values []float64, k int64) float64 {
+	at := int(k - 1)
+	for lo, hi := 0, len(values)-1; lo < hi; {
+		pivot := values[lo+rand.IntN(hi-lo+1)]
+		i, j := lo, hi
+		for i <= j {
+			for values[i] < pivot {
+				i++
+			}
+			for values[j] > pivot {
+				j--
+			}
+			if i <= j {
+				values[i], values[j] = values[j], values[i]
+				i++
+				j--
+			}
+		}
+		switch {
+		case at <= j:
+			hi = j
+		case at >= i:
+			lo = i
+		default:
+			return values[at]
+		}
+	}
+	return values[at]
 }

@@ -1,6 +1,9 @@
 package conformal_test
 
 import (
+	"math"
+	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/fdridge/fdridge/internal/conformal"
@@ -34,5 +37,25 @@ func TestLeast(t *testing.T) {
 	}
 	if n := conformal.Least(0.9); n != 9 {
 		t.Errorf("0.9 needs %d rows", n)
+	}
+}
+
+// TestSmallest: the selection agrees with sorted values, with repeated and infinite ones.
+func TestSmallest(t *testing.T) {
+	for seed := range uint64(200) {
+		r := rand.New(rand.NewPCG(seed, 1))
+		values := make([]float64, 1+r.IntN(60))
+		for i := range values {
+			values[i] = float64(r.IntN(1 + r.IntN(80)))
+			if r.IntN(9) == 0 {
+				values[i] = math.Inf(1 - 2*r.IntN(2))
+			}
+		}
+		sorted := slices.Sorted(slices.Values(values))
+		for k, want := range sorted {
+			if got := conformal.Smallest(slices.Clone(values), int64(k+1)); got != want {
+				t.Fatalf("seed %d: number %d of %v is %v, not %v", seed, k+1, sorted, got, want)
+			}
+		}
 	}
 }

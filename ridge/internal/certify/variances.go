@@ -10,21 +10,27 @@ import (
 // unitVectors is the number of unit vectors that Variances projects together.
 const unitVectors = 64
 
+// inverseAbove returns the largest eigenvalue of the upper bound on H⁻¹.
+func (a At) inverseAbove() float64 {
+	out := a.above(a.eigen.Rest)
+	for _, s2 := range a.eigen.Values {
+		out = math.Max(out, a.above(s2))
+	}
+	return out
+}
+
 // Variances returns brackets of the diagonals of two matrices, with H = K + γI:
 //
 //	sampling: H⁻¹KH⁻¹,   posterior: H⁻¹.
 //
 // Times the variance of the noise, they are the variances of the coefficients over repeated samples, and given the
-// sample under a normal prior. For the unit vector e of a column, eᵀH⁻¹KH⁻¹e = eᵀH⁻¹e −
-// γ‖H⁻¹e‖². With the mean M and the difference D of the two bounds on H⁻¹,
-//
-//	|‖H⁻¹e‖ − ‖Me‖| ≤ ½√(‖D‖·eᵀDe).
-//
-// docs/math.md §21 has the proof.
+// sample under a normal prior. Let e be the unit vector of a column, M the mean of the two bounds on H⁻¹, and [lo, hi]
+// the bracket of eᵀH⁻¹e. Then eᵀH⁻¹KH⁻¹e is between lo − γ‖Me‖² and hi − γ‖Me‖². docs/math.md §21 has the proof.
 func (k *Known) Variances(gamma float64) (sampling, posterior []interval.Interval) {
 	a, d, r := k.At(gamma), k.eigen.Dim, len(k.eigen.Values)
 	m := resolvent.New(&k.eigen, k.Backend)
-	widest := math.Sqrt(a.widestGap())
+	// The proof requires that the bounds on H⁻¹ are at most 1/γ. The upper bound may be larger by round-off.
+	beyond := math.Max(0, gamma*a.inverseAbove()-1) + few*eps
 	for first := 0; first < d; first += unitVectors {
 		q := min(unitVectors, d-first)
 		g := resolvent.Gradients{G: make([]float64, q*d), Along: make([]float64, q*r), Off: make([]float64, q*d)}
@@ -36,12 +42,12 @@ func (k *Known) Variances(gamma float64) (sampling, posterior []interval.Interva
 			p := g.Of(i, &k.eigen)
 			inverse := a.quads(&p, 0)
 			largest := math.Max(a.inverse(), a.above(k.eigen.Rest))
-			slack := widest*k.normAbove(&p, a.rootGap)/2 + k.factor.onto*eps*largest + k.lostNorm()
+			slack := k.factor.onto*eps*largest + k.lostNorm()
 			size := k.eigen.Norm(&p, a.middle)
 			round := 2 * k.factor.along * eps
 			least := math.Max(0, size*(1-round)-slack*(1+few*eps))
 			most := size*(1+round) + slack*(1+few*eps)
-			off := few * eps * inverse.Hi
+			off := few*eps*inverse.Hi + beyond*(inverse.Hi-inverse.Lo)
 			v := interval.Interval{
 				Lo: math.Max(0, inverse.Lo-gamma*most*most*(1+few*eps)-off),
 				Hi: math.Max(0, inverse.Hi-gamma*least*least*(1-few*eps)+off),

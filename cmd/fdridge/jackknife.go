@@ -1,0 +1,89 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/fdridge/fdridge/cmd/fdridge/internal/cli"
+	"github.com/fdridge/fdridge/cmd/fdridge/internal/report"
+	"github.com/fdridge/fdridge/dataset"
+	"github.com/fdridge/fdridge/dataset/prepare"
+	"github.com/fdridge/fdridge/model"
+	"github.com/fdridge/fdridge/ridge"
+	"github.com/fdridge/fdridge/table"
+)
+
+// usesJackknife reports whether --coverage and --predict ask for jackknife+ intervals.
+func (o *fitOptions) usesJackknife() bool { return o.coverage.given && o.predict != "" }
+
+// checkJackknife refuses options that do not go with jackknife+ intervals.
+func (o *fitOptions) checkJackknife() error {
+	switch {
+	case !o.usesJackknife():
+		return nil
+	case o.each:
+		return cli.BadInput("--coverage: with --per-target each target has a gamma of its own; fit one target")
+	case !o.auto && len(o.gammas) != 1:
+		return cli.BadInput("--coverage: with --predict it needs one --gamma")
+	case o.out == "":
+		return cli.BadInput("--predict: it needs --out FILE for the predictions")
+	}
+	_, err := o.predictionOptions().form()
+	return err
+}
+
+// predictionOptions returns the options of the predictions for the rows of --predict.
+func (o *fitOptions) predictionOptions() *predictOptions {
+	return &predictOptions{in: o.Others(o.predict), out: o.out, outFormat: "auto"}
+}
+
+// predictWithJackknife prepares the predictions for the rows of --predict, with jackknife+ intervals from the rows of
+// the fit. It returns a warning if the guarantee of the intervals does not hold, otherwise "".
+func (o *fitOptions) predictWithJackknife(ctx context.Context, d *table.Table, f *report.Fit) (string, error) {
+	m, err := model.New(d.Preparation, f.Found.Solutions, model.Details{Intercept: o.intercept, Before: d.P})
+	if err != nil {
+		return "", err
+	}
+	train := d.TrainingRows()
+	if dataset.Once(train) {
+		return "", cli.BadInput("--coverage: with --predict it reads the rows again; --cache DIR keeps them, or use --holdout")
+	}
+	jackknife, err := m.Jackknife(ctx, train, o.coverage.level)
+	if e, ok := errors.AsType[*model.CoverageRowsError](err); ok {
+		return "", cli.BadInput(
+			"--coverage: intervals of coverage %v need at least %d rows, and the fit has %d", e.Level, e.Needed, e.Rows)
+	}
+	if errors.Is(err, ridge.ErrIllConditioned) {
+		return "", cli.BadInput("--coverage: %w", err)
+	}
+	if err != nil {
+		return "", err
+	}
+	of, err := m.Predictor(&model.Intervals{Jackknife: jackknife})
+	if err != nil {
+		return "", err
+	}
+	in := o.predictionOptions()
+	if err := in.in.Check(); err != nil {
+		return "", fmt.Errorf("--predict: %w", err)
+	}
+	rows, err := in.open(ctx, m)
+	if err != nil {
+		return "", fmt.Errorf("--predict: %w", err)
+	}
+	form, err := in.form()
+	if err != nil {
+		return "", err
+	}
+	of.Encode = prepare.EncodeOptions{Cells: rows.Opened.Cells, Tally: new(prepare.Tally)}
+	o.predicted = &predictionRun{of: of, form: form, gamma: m.Fits[0].Gamma}
+	o.writePredictions = func(w io.Writer) error {
+		return nameData(o.predict, rows.Locate(o.predicted.run(ctx, rows.Source, w)))
+	}
+	if o.auto || d.ToChoose() != nil {
+		return "jackknife+ guarantees no probability if gamma is chosen from the same rows; give --gamma, or use --holdout", nil
+	}
+	return "", nil
+}

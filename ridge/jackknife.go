@@ -1,0 +1,238 @@
+package ridge
+
+import (
+	"context"
+	"math"
+
+	"github.com/fdridge/fdridge/dataset"
+	"github.com/fdridge/fdridge/engine"
+	"github.com/fdridge/fdridge/internal/badinput"
+	"github.com/fdridge/fdridge/internal/conformal"
+	"github.com/fdridge/fdridge/internal/parallel"
+	"github.com/fdridge/fdridge/ridge/internal/roundoff"
+	"github.com/fdridge/fdridge/ridge/internal/rows"
+)
+
+// A Jackknife computes jackknife+ intervals for the targets of new rows, from the training rows alone. Let x₋ᵢ be the
+// exact solution without training row i, and eᵢ = yᵢ − aᵢᵀx₋ᵢ. For a new row a, n training rows of positive weight and
+// k = ⌈level·(n + 1)⌉, the interval reaches
+//
+//	from the k-th largest of aᵀx₋ᵢ − |eᵢ|   to the k-th smallest of aᵀx₋ᵢ + |eᵢ|,
+//
+// rounded outwards. If the training rows and the new row are exchangeable, and γ and the preparation of the rows do not
+// depend on the training rows, the interval contains the target of the new row with a probability of at least
+// 2·level − 1. For most data it is near level.
+//
+// No system is solved again: x₋ᵢ = x* − H⁻¹aᵢ·wᵢrᵢ/(1 − hᵢ), with the intercept included. See docs/math.md §23.
+//
+// Source: R. Barber, E. Candès, A. Ramdas, R. Tibshirani, "Predictive inference with the jackknife+", Annals of
+// Statistics 49 (2021).
+type Jackknife struct {
+	normal *normal
+	src    dataset.Source
+	rank   int64
+	bytes  int // size of the array for the values of all training rows and some new rows
+}
+
+// NewJackknife makes a pass over src, the n training rows of d features and t targets. It takes O(nd²) time and O(d²)
+// memory. level must be between 0 and 1.
+//
+// Errors: [ErrInput] for an invalid level, *[GammaError], *[SizeError], [ErrShape], [ErrEmpty], [ErrIllConditioned],
+// and the errors of src. A source that can be read only once is an [ErrInput].
+func NewJackknife(
+	ctx context.Context,
+	src dataset.Source,
+	gamma, level float64,
+	opts NormalOptions,
+) (*Jackknife, error) {
+	switch {
+	case !(level > 0 && level < 1):
+		return nil, badinput.Errorf("ridge: a coverage of %v, must be between 0 and 1", level)
+	case src != nil && dataset.Once(src):
+		return nil, badinput.Errorf("ridge: jackknife+ intervals need rows that can be read again")
+	}
+	m, err := newNormal(ctx, src, gamma, opts)
+	if err != nil {
+		return nil, err
+	}
+	return &Jackknife{normal: m, src: src, rank: conformal.Rank(level, m.rows), bytes: 1 << 28}, nil
+}
+
+// Rows returns the number of training rows of positive weight. If k is larger, all intervals are infinite.
+func (j *Jackknife) Rows() int64 { return j.normal.rows }
+
+// Predict writes the interval of row i and target j of b to dst[i·t + j]. It makes a pass over the training rows for
+// each group of rows of b. A group has as many rows as an array of n training rows and these rows can have in 256 MiB.
+// A pass takes O(d) time for each pair of rows and target, and O(d²) time for each training row.
+//
+// Errors are [ErrShape] for other dimensions, [ErrOtherRows] if the training rows have changed, errors of the training
+// rows, and errors about entries of b that are not finite.
+func (j *Jackknife) Predict(ctx context.Context, dst []Interval, b dataset.Block) error {
+	m := j.normal
+	if b.N < 0 || len(dst) != b.N*m.t {
+		return unfit("%d intervals for %d rows and %d targets", len(dst), b.N, m.t)
+	}
+	without := b
+	without.Y, without.W = nil, nil
+	if _, err := rows.CheckBlock(without, m.d, 0, int(b.First), 0); err != nil {
+		return err
+	}
+	if j.rank > m.rows {
+		for i := range dst {
+			dst[i] = Interval{Lo: math.Inf(-1), Hi: math.Inf(1)}
+		}
+		return nil
+	}
+	group := max(1, j.bytes/(16*int(m.rows)*max(1, m.t)))
+	z := make([]float64, min(group, b.N)*m.p)
+	for lo := 0; lo < b.N; lo += group {
+		hi := min(lo+group, b.N)
+		for i := lo; i < hi; i++ {
+			m.fill(z[(i-lo)*m.p:(i-lo+1)*m.p], b, i)
+		}
+		if err := j.predict(ctx, dst[lo*m.t:hi*m.t], m.apply(z[:(hi-lo)*m.p])); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// A leftRow describes training row i, with the weight w, in the ends of intervals for one target. Let e ± δ bracket its
+// leave-one-out residual.
+type leftRow struct {
+	pull  float64 // w·e
+	size  float64 // |e| + δ
+	along float64 // w·δ
+	norm  float64 // times the norm of the new row, a bound on the effect of the errors of the inverse and of the row
+	off   float64 // times the error of the new row
+}
+
+// predict computes the intervals of the new rows in to.
+func (j *Jackknife) predict(ctx context.Context, dst []Interval, to mapped) error {
+	m := j.normal
+	q, n := len(to.norm), int(m.rows)
+	low, high := make([]float64, q*m.t*n), make([]float64, q*m.t*n)
+	products := make([]float64, q*roundoff.StageRows)
+	left := make([]leftRow, m.t*roundoff.StageRows)
+	from := mapped{
+		v: make([]float64, roundoff.StageRows*m.p), norm: make([]float64, roundoff.StageRows),
+		off: make([]float64, roundoff.StageRows),
+	}
+	at := 0
+	all, err := m.each(ctx, j.src, func(s *stagedRows) error {
+		if at+s.n > n {
+			return errMoreRows
+		}
+		m.applyTo(&from, s.z[:s.n*m.p])
+		m.leaveOut(left, s, &from)
+		shared := engine.View(q, s.n, products[:q*s.n])
+		m.be.Gemm(false, true, 1, engine.View(q, m.p, to.v), engine.View(s.n, m.p, from.v[:s.n*m.p]), 0, shared)
+		first := at
+		at += s.n
+		return parallel.Do(min(q, 64), 2*q*s.n*m.t, func(part int) error {
+			parts := min(q, 64)
+			for a := q * part / parts; a < q*(part+1)/parts; a++ {
+				for target := range m.t {
+					start := (a*m.t+target)*n + first
+					m.ends(
+						low[start:start+s.n], high[start:start+s.n], products[a*s.n:(a+1)*s.n],
+						left[target*s.n:(target+1)*s.n], to.norm[a], to.off[a])
+				}
+			}
+			return nil
+		})
+	})
+	if err != nil {
+		return err
+	}
+	if at != n || all != m.all {
+		return errMoreRows
+	}
+	return parallel.Do(min(q, 64), 8*len(low), func(part int) error {
+		parts := min(q, 64)
+		for a := q * part / parts; a < q*(part+1)/parts; a++ {
+			for target := range m.t {
+				start := (a*m.t + target) * n
+				lo := conformal.Smallest(low[start:start+n], int64(n)+1-j.rank)
+				hi := conformal.Smallest(high[start:start+n], j.rank)
+				dst[a*m.t+target] = m.around(&to, a, target, lo, hi)
+			}
+		}
+		return nil
+	})
+}
+
+// errMoreRows reports training rows that changed between two passes.
+var errMoreRows = badinput.Errorf("ridge: the training rows have changed since the first pass")
+
+// leaveOut computes the leftRow of each target and row of s. from holds the rows times W.
+func (m *normal) leaveOut(left []leftRow, s *stagedRows, from *mapped) {
+	for i := range s.n {
+		w, v := s.weights[i], from.v[i*m.p:(i+1)*m.p]
+		norm, off := from.norm[i], from.off[i]
+		form := 0.0
+		for _, x := range v {
+			form += x * x
+		}
+		free := 1 - w*form
+		freeError := (w*m.error(norm, off, norm, off) + few*eps*(1+w*form)) * roundoff.Inflate
+		least := free - freeError
+		for target := range m.t {
+			product, productError := m.predictOne(v, norm, off, target)
+			y := s.y[i*m.t+target]
+			r := y - product
+			rError := productError + few*eps*(math.Abs(y)+math.Abs(product)) + few*roundoff.Underflow
+			e := r / free
+			slack := ((rError+math.Abs(e)*freeError)/least + few*eps*math.Abs(e) + few*roundoff.Underflow) * roundoff.Inflate
+			one := &left[target*s.n+i]
+			if !(least > 0) || !(math.Abs(e)+slack <= math.MaxFloat64/4) {
+				*one = leftRow{size: math.Inf(1)}
+				continue
+			}
+			size := (math.Abs(e) + slack) * (1 + few*eps)
+			*one = leftRow{
+				pull: w * e, size: size, along: w * slack * (1 + few*eps),
+				norm: w * size * ((m.relative+chainOf(m.p)*eps)*norm + off) * roundoff.Inflate,
+				off:  w * size * norm * roundoff.Inflate,
+			}
+		}
+	}
+}
+
+// predictOne returns the prediction of a row minus the base of the target, and a bound on its error. v is W times the
+// row.
+func (m *normal) predictOne(v []float64, norm, off float64, target int) (value, bound float64) {
+	for k, c := range m.targets.v[target*m.p : (target+1)*m.p] {
+		value += v[k] * c
+	}
+	return value, m.error(norm, off, m.targets.norm[target], m.targets.off[target])
+}
+
+// ends writes lower bounds on −w·zᵀH⁻¹zᵢ·e − |e| to low, and upper bounds on −w·zᵀH⁻¹zᵢ·e + |e| to high, for the new row
+// z and each training row zᵢ. products holds the computed zᵀH⁻¹zᵢ.
+func (m *normal) ends(low, high, products []float64, left []leftRow, norm, off float64) {
+	for i := range left {
+		l := &left[i]
+		moved := products[i] * l.pull
+		spread := (l.size + math.Abs(products[i])*l.along + norm*l.norm + off*l.off) * (1 + 2*few*eps)
+		spread += few*eps*math.Abs(moved) + few*roundoff.Underflow
+		low[i], high[i] = -moved-spread, spread-moved
+	}
+}
+
+// around returns the interval whose ends are the exact prediction of new row a plus lo and plus hi.
+func (m *normal) around(to *mapped, a, target int, lo, hi float64) Interval {
+	product, bound := m.predictOne(to.v[a*m.p:(a+1)*m.p], to.norm[a], to.off[a], target)
+	at := m.base[target] + product
+	bound += few * eps * (math.Abs(m.base[target]) + math.Abs(product))
+	lo -= (bound + few*eps*(math.Abs(at)+math.Abs(lo))) * (1 + few*eps)
+	hi += (bound + few*eps*(math.Abs(at)+math.Abs(hi))) * (1 + few*eps)
+	out := Interval{Lo: at + lo, Hi: at + hi}
+	if math.IsNaN(out.Lo) {
+		out.Lo = math.Inf(-1)
+	}
+	if math.IsNaN(out.Hi) {
+		out.Hi = math.Inf(1)
+	}
+	return out
+}
