@@ -22,7 +22,7 @@ type coverageFlags struct {
 
 func (o *coverageFlags) register(f *pflag.FlagSet) {
 	f.Float64Var(
-		&o.level, "coverage", 0, "intervals for new rows, right with probability P: of --holdout rows, or for --predict",
+		&o.level, "coverage", 0, "intervals for new rows, with --holdout or --predict; P: probability",
 	)
 }
 

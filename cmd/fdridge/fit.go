@@ -81,7 +81,7 @@ func fitCommand(mpi joiner) *cobra.Command {
 	o.errors.register(c.Flags())
 	o.RegisterClasses(c.Flags())
 	o.RegisterUnpenalized(c.Flags())
-	c.Flags().StringVar(&o.predict, "predict", "", "with --per-target or --coverage: write predictions for FILE to --out, no model")
+	c.Flags().StringVar(&o.predict, "predict", "", "write predictions for FILE to --out (--per-target, --coverage)")
 	o.checkpoint.register(c.Flags())
 	o.rows.Register(c.Flags())
 	o.runs.register(c)
