@@ -19,8 +19,8 @@ import (
 //
 //	from the k-th largest of aᵀx₋ᵢ − |eᵢ|   to the k-th smallest of aᵀx₋ᵢ + |eᵢ|,
 //
-// rounded outwards. If the training rows and the new row are exchangeable, and γ and the preparation of the rows do not
-// depend on the training rows, the interval contains the target of the new row with a probability of at least
+// rounded outwards. γ and the preparation of the rows must not depend on the training rows. If the training rows and
+// the new row are exchangeable, the interval then contains the target of the new row with a probability of at least
 // 2·level − 1. For most data it is near level.
 //
 // No system is solved again: x₋ᵢ = x* − H⁻¹aᵢ·wᵢrᵢ/(1 − hᵢ), with the intercept included. See docs/math.md §23.
