@@ -51,6 +51,7 @@ type dualPlan struct {
 	gammas       int  // number of γ to solve together
 	leverage     bool // the diagonal of (G + γI)⁻¹ is needed
 	preferFaster bool // use conjugate gradients only if they take less time
+	minimum      bool // γ = 0 is among the γ, and takes the eigenvectors of G
 }
 
 // shouldReduce reports whether to reduce G = AAᵀ to tridiagonal form.
@@ -95,6 +96,9 @@ func dualBytes(n int64, d, t int, method Method, plan dualPlan) float64 {
 	}
 	if plan.leverage {
 		squares++
+	}
+	if plan.minimum {
+		squares += 2
 	}
 	if method == DualCG {
 		squares = 0

@@ -18,6 +18,9 @@ func (e *dualExact) solve(
 	form bool,
 	visit func(i int, found *dualFit),
 ) ([]*Solution, error) {
+	if e.plan.minimum {
+		return e.solveEachGamma(ctx, gammas, block, form, visit)
+	}
 	fits, batch := make([]*Solution, len(gammas)), e.batch()
 	block = cmp.Or(block, dual.TargetBlock(e.data.N(), e.d))
 	for from := 0; from < len(gammas); from += batch {
@@ -46,6 +49,35 @@ func (e *dualExact) solve(
 				s.Targets[j].Coef = nil
 			}
 		}
+	}
+	return fits, nil
+}
+
+// solveEachGamma is solve with γ = 0 among the gammas.
+func (e *dualExact) solveEachGamma(
+	ctx context.Context,
+	gammas []float64,
+	block int,
+	form bool,
+	visit func(i int, found *dualFit),
+) ([]*Solution, error) {
+	positive := *e
+	positive.plan.minimum = false
+	var fits []*Solution
+	for _, g := range gammas {
+		if g == 0 {
+			one, err := e.minimumNorm(ctx)
+			if err != nil {
+				return nil, err
+			}
+			fits = append(fits, one)
+			continue
+		}
+		one, err := positive.solve(ctx, []float64{g}, block, form, visit)
+		if err != nil {
+			return nil, err
+		}
+		fits = append(fits, one...)
 	}
 	return fits, nil
 }

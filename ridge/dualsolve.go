@@ -236,10 +236,15 @@ func (e *dualExact) refine(ctx context.Context, systems []*dualSystem, tol float
 
 // weights returns the bounds from a measurement of s.
 func (e *dualExact) weights(s *dualSystem, found *dual.Found) certify.Weights {
-	return e.known.Weights(s.Target, &certify.DualPoint{
+	return e.known.Weights(s.Target, pointOf(s, found), s.df)
+}
+
+// pointOf returns a measurement of s.
+func pointOf(s *dualSystem, found *dual.Found) *certify.DualPoint {
+	return &certify.DualPoint{
 		Gamma: s.Gamma, X: found.X, Low: found.Low, Apart: found.Apart, Slack: found.Slack, Norm: found.Norm,
 		RSS: found.RSS, Mean: found.Mean, MeanNorm: found.MeanNorm, Alpha: found.Alpha,
-	}, s.df)
+	}
 }
 
 // record stores the bounds from a measurement of s. If the residual did not halve, s gets no more corrections.

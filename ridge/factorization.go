@@ -28,7 +28,7 @@ func Factorize(ctx context.Context, src dataset.Source, gammas []float64, opts E
 	if err := opts.complete(); err != nil {
 		return nil, err
 	}
-	n, d, _ := src.Dims()
+	n, d, t := src.Dims()
 	asked := opts.Method
 	opts.Method = asked.For(n, d, gammas)
 	for _, g := range gammas {
@@ -36,13 +36,18 @@ func Factorize(ctx context.Context, src dataset.Source, gammas []float64, opts E
 			return nil, err
 		}
 	}
+	minimum := asked == Exact && opts.Method == QR && needsRows(n, d, t, &opts)
+	if minimum {
+		opts.Method = Dual
+	}
 	f := &Factorization{opts: opts, once: dataset.Once(src)}
 	var err error
 	if opts.Method.IsDual() {
 		plan := dualPlan{
 			gammas:       len(gammas),
 			leverage:     opts.LeaveOneOut,
-			preferFaster: asked == Exact && len(gammas) == 1,
+			preferFaster: asked == Exact && len(gammas) == 1 && !minimum,
+			minimum:      minimum,
 		}
 		if gammas == nil {
 			plan.gammas = fewGammas
@@ -64,8 +69,8 @@ func Factorize(ctx context.Context, src dataset.Source, gammas []float64, opts E
 // Solve returns the solution at every γ of gammas, in order, with certificates. It reads no rows, with one
 // exception: a dual method whose rows do not fit in memory makes another pass for the certificates.
 //
-// At γ = 0, [QR] returns the minimum-norm solution if columns depend on others; see [SolveExact]. In all other
-// cases, a system that is singular to working precision causes a *[SingularError].
+// At γ = 0, [QR] returns the minimum-norm solution if columns depend on others; see [SolveExact]. [Exact] uses AAᵀ
+// instead if QR needs too much memory and there are fewer rows than columns. In all other cases, a system that is singular to working precision causes a *[SingularError].
 func (f *Factorization) Solve(ctx context.Context, gammas []float64) ([]*Solution, error) {
 	return f.solve(ctx, gammas, wanted{coefficients: true, minimum: true})
 }
@@ -89,10 +94,17 @@ func (f *Factorization) solve(ctx context.Context, gammas []float64, w wanted) (
 	if f.dual == nil && f.system == nil {
 		return nil, unfit("a zero Factorization; use Factorize")
 	}
+	takes := f.opts.Method
+	if f.dual != nil && f.dual.plan.minimum {
+		takes = QR
+	}
 	for _, g := range gammas {
-		if err := f.opts.Method.Takes(g); err != nil {
+		if err := takes.Takes(g); err != nil {
 			return nil, err
 		}
+	}
+	if f.dual != nil && f.dual.plan.minimum && !w.minimum && slices.Contains(gammas, 0) {
+		return nil, &SingularError{0, Dual, -1}
 	}
 	if f.dual != nil {
 		return f.dual.solve(ctx, gammas, 0, w.coefficients, nil)

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -664,6 +665,31 @@ func TestDependentColumns(t *testing.T) {
 			t,
 			slices.Concat([]string{"fit", "--data", c.data, "--target", "y"}, c.flags, []string{"--gamma", gamma})...)
 		must(t, "predict", "--model", model, "--gamma", "0", "--data", c.data, "--target", "y")
+	}
+}
+
+// TestFewSparseRows checks that γ = 0 works for few sparse rows of so many features that d×d numbers do not fit.
+func TestFewSparseRows(t *testing.T) {
+	const n, d = 40, 20000
+	rng := rand.New(rand.NewPCG(4, 5))
+	text := &strings.Builder{}
+	for i := range n {
+		fmt.Fprintf(text, "%d", i%7)
+		for j := 1 + rng.IntN(600); j <= d; j += 1 + rng.IntN(1200) {
+			fmt.Fprintf(text, " %d:%.3f", j, rng.NormFloat64())
+		}
+		text.WriteString("\n")
+	}
+	data := write(t, "few.svm", text.String())
+	model := filepath.Join(t.TempDir(), "few.json")
+	code, out, errs := call("fit", "--data", data, "--n-features", strconv.Itoa(d), "--gamma", "0", "--out", model)
+	want := "40 rows are too few for the coefficients of 20000 columns"
+	if code != short || !strings.Contains(errs, want) || !strings.Contains(out, "exact (dual)") {
+		t.Errorf("exit %d\n%s\n%s", code, out, errs)
+	}
+	_, _, errs = call("predict", "--model", model, "--data", data)
+	if !strings.Contains(errs, "R² = 1.0000") {
+		t.Errorf("the solution does not fit the rows: %s", errs)
 	}
 }
 

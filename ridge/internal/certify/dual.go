@@ -118,6 +118,48 @@ func (e *Dual) Weights(j int, p *DualPoint, df Dimension) Weights {
 	return w
 }
 
+// LeastSquaresDimension returns a bracket of the effective dimension at γ = 0, which is the rank of A.
+func (e *Dual) LeastSquaresDimension() interval.Interval {
+	return interval.Interval{Hi: float64(rank(e.Rows, e.Dim, e.Intercept))}
+}
+
+// MinimumNorm returns the bounds for the coefficients p.X of target j at γ = 0, if nothing is known of the smallest
+// singular value of A. The error of the coefficients then has no bound. RSS is a bracket of ‖A·p.X − b‖², see
+// docs/math.md, Proposition 8.11.
+func (e *Dual) MinimumNorm(j int, p *DualPoint) Weights {
+	e.unround(p)
+	d, round := float64(e.Dim), 1+few*eps
+	tiny := float64(e.Rows+1) * (d + few) * roundoff.Underflow
+	low := certain((vec.Norm(p.Low)+p.Slack)*(1+(d+few)*eps) + tiny)
+	v, off := p.RSS.Round()
+	rss := interval.Outward(v, off)
+	rss.Lo = math.Max(0, rss.Lo)
+	rss = interval.WidenRoot(widen(rss, p.scattered), e.Size*low*round)
+	rss.Lo, rss.Hi = rss.Lo*(1-few*eps), rss.Hi*(1+few*eps)
+
+	total, lost := e.TSS[j].Round()
+	tss := interval.Outward(total, lost)
+	w := Weights{
+		Error: math.Inf(1), Relative: math.Inf(1), Energy: math.Inf(1), Scattered: e.Scattered(p.X),
+		TSS: tss, RSS: rss, Objective: interval.Interval{Hi: rss.Hi / 2},
+		GCV: scored(e.Rows, e.Intercept, e.Projected, &optimum{
+			target: j, dim: e.Dim, x: p.X, xError: math.Inf(1), tss: tss,
+			df:  Dimension{Interval: e.LeastSquaresDimension()},
+			rss: interval.Interval{Hi: rss.Hi},
+		}),
+	}
+	if e.Intercept {
+		value, moved := p.Mean.Round()
+		w.Intercept = Intercept{
+			Value: value, Error: math.Inf(1), Own: certain((moved + p.MeanNorm*low) * inflate),
+		}
+		if p.scattered > 0 {
+			w.Intercept = w.Intercept.moved(p.scattered / e.Root * inflate)
+		}
+	}
+	return w
+}
+
 // Unformed returns bounds for the coefficients x = Aᵀα of target j, which are not computed. b is the target, and
 // remainder bounds ‖b − (AAᵀ + γI)α‖. docs/math.md, Proposition 8.8, has the bounds. The intercept is
 // unknown.

@@ -33,6 +33,9 @@ func underflows(s *ridge.Solution) bool {
 // describeDependent states why the solution at γ = 0 is not unique, and what is known of the minimum-norm solution s.
 func (f *Fit) describeDependent(s *ridge.Solution) string {
 	d := s.Rank + len(s.Dependent)
+	if len(s.Dependent) == 0 {
+		d = len(s.Targets[0].Coef)
+	}
 	if underflows(s) {
 		return fmt.Sprintf(
 			"at gamma = 0 the coefficients are not known: %s. Multiply such columns by a power of 10, so that their values "+
@@ -47,7 +50,17 @@ func (f *Fit) describeDependent(s *ridge.Solution) string {
 
 // describeDependences states in one line which columns depend on others.
 func (f *Fit) describeDependences(s *ridge.Solution) string {
-	rows := s.Rows
+	rows, d := s.Rows, len(s.Targets[0].Coef)
+	if len(s.Dependent) == 0 { // by AAᵀ, which gives no combinations of columns
+		text := fmt.Sprintf("%d rows are too few for the coefficients of %d columns", rows, d)
+		if f.Asked.Intercept {
+			rows--
+		}
+		if int64(s.Rank) < rows {
+			text += fmt.Sprintf(", and they have the rank %d", s.Rank)
+		}
+		return text
+	}
 	if f.Asked.Intercept {
 		rows--
 	}
