@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -52,8 +53,14 @@ func message(err error) string {
 
 // noArguments returns an error if the command line contains words that are neither flags nor values of flags.
 func noArguments(cmd *cobra.Command, args []string) error {
+	hasData := cmd.Flags().Lookup("data") != nil
 	switch {
-	case len(args) > 0 && cmd.Flags().Lookup("data") != nil:
+	case len(args) > 0 && hasData && isFile(args[0]): // a shell expands part-*.csv to several words
+		return cli.BadInput(
+			"unexpected argument %q; use --data for files of rows; several files are one list (A,B), or a folder of parts",
+			excerpt.Of(args[0]),
+		)
+	case len(args) > 0 && hasData:
 		return cli.BadInput("unexpected argument %q; use --data for files of rows", excerpt.Of(args[0]))
 	case len(args) > 0:
 		return cli.BadInput("unexpected argument %q", excerpt.Of(args[0]))
@@ -76,4 +83,9 @@ func errorCode(err error) int {
 		return short
 	}
 	return failed
+}
+
+func isFile(name string) bool {
+	info, err := os.Stat(name)
+	return err == nil && info.Mode().IsRegular()
 }

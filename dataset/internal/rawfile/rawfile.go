@@ -140,7 +140,11 @@ func open(name string, check func(dataset.Stamp) error) (*File, error) {
 	}
 	if info.IsDir() {
 		file.Close() // nothing was read
-		return fail("is a directory", nil)
+		return nil, &dataset.InputError{
+			File: name,
+			Msg:  "is a directory",
+			Hint: "name its files (A,B): a folder is read if it has a file _SUCCESS, or only files part…",
+		}
 	}
 	stamp := dataset.StampOf(info)
 	if err := check(stamp); err != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"iter"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -24,6 +25,13 @@ type RowFlags struct {
 	spec                  table.Spec    // the fields that flags set directly
 	Unpiped               string        // reason why the command accepts no pipe; "": it accepts one
 	Pipe                  *dataset.Pipe // nil: --data names files
+	listed                listedFiles   // of --data
+}
+
+// A listedFiles holds the files that a value of --data names, so that each folder is listed once.
+type listedFiles struct {
+	value string
+	files []string
 }
 
 func NewRowFlags() RowFlags {
@@ -94,14 +102,30 @@ func (o *RowFlags) Spec() table.Spec {
 }
 
 // dataFiles returns the file names in --data, which commas separate. A text that is itself the name of a file is not
-// split.
+// split. A folder that is a table stands for its files, see [file.Folder].
 func (o *RowFlags) dataFiles() []string {
-	if strings.Contains(o.Data.Value, ",") {
-		if _, err := os.Stat(o.Data.Value); err == nil {
-			return []string{o.Data.Value}
+	if o.listed.files == nil || o.listed.value != o.Data.Value {
+		o.listed = listedFiles{o.Data.Value, listFiles(o.Data.Value)}
+	}
+	return slices.Clone(o.listed.files)
+}
+
+func listFiles(data string) []string {
+	paths := cli.SplitList(data)
+	if strings.Contains(data, ",") {
+		if _, err := os.Stat(data); err == nil {
+			paths = []string{data}
 		}
 	}
-	return cli.SplitList(o.Data.Value)
+	var out []string
+	for _, path := range paths {
+		if parts := file.Folder(path); parts != nil {
+			out = append(out, parts...)
+		} else {
+			out = append(out, path)
+		}
+	}
+	return out
 }
 
 // Check validates the flags.
