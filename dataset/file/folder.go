@@ -8,10 +8,12 @@ import (
 	"strings"
 )
 
-// Folder returns the files of a table that a program such as Spark, Dask or pyarrow wrote as a folder, in the order of
-// their numbers: part-00000.csv, part-00001.csv, … The folder must have a file _SUCCESS, or all names must begin with
-// part. Files whose names begin with . or _ hold no rows, and empty files have none. The result is nil for other folders,
-// for folders with subfolders, and for files.
+// Folder returns the files of a table that a program such as Spark, Dask or pyarrow wrote as a folder. The files are in
+// the order of their numbers: part-00000.csv, part-00001.csv, and so on. The folder must have a file _SUCCESS, or all
+// names must begin with part.
+//
+// Empty files are left out, and so are files whose names begin with . or _, because they hold no rows. The result is nil
+// for other folders, for folders with subfolders, and for files.
 func Folder(path string) []string {
 	// Look before opening, because opening a named pipe would wait for its writer.
 	if info, err := os.Stat(path); err != nil || !info.IsDir() {
