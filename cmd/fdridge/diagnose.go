@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -34,20 +33,17 @@ import (
 
 // diagnoseOptions holds the flags of the command diagnose.
 type diagnoseOptions struct {
-	in             input.RowFlags
-	holdout        float64
-	model          string
-	gamma          cli.Single
-	size, worst    int
-	out, outFormat string
-	json           bool
+	modelFlags
+	in          input.RowFlags
+	holdout     float64
+	size, worst int
 }
 
 // diagnoseFormats are the values of --out-format of diagnose.
-var diagnoseFormats = []string{"auto", "csv", "arrow", "npy"}
+var diagnoseFormats = []string{"auto", "csv", "arrow", "arrows", "npy"}
 
 func diagnoseCommand() *cobra.Command {
-	o := &diagnoseOptions{in: input.NewRowFlags()}
+	o := &diagnoseOptions{modelFlags: modelFlags{formats: diagnoseFormats}, in: input.NewRowFlags()}
 	c := &cobra.Command{
 		Use:   "diagnose --model MODEL --data FILE --target NAME",
 		Short: "Find the training rows that fit badly or have much influence",
@@ -62,20 +58,19 @@ must be the rows of the fit.`,
 		},
 	}
 	f := c.Flags()
-	f.StringVar(&o.model, "model", "", "model that fit --out or solve --out wrote")
+	o.registerModel(f)
 	f.Var(&o.in.Data, "data", "files of the rows of the fit")
 	o.in.RegisterText(f)
-	f.Var(&o.gamma, "gamma", "use the fit at gamma G, if the model has several")
 	f.Var(&o.in.Target, "target", "target column, as for fit")
 	f.Var(&o.in.Weights, "weights", "sample weights, as for fit")
 	o.in.RegisterRows(f)
 	f.Float64Var(&o.holdout, "holdout", 0, "leave out the rows that fit --holdout kept out, as for fit")
 	f.IntVar(&o.size, "size", 256, fmt.Sprintf("rows of the sketch, if there are more than %d features", wholeDim))
 	f.IntVar(&o.worst, "worst", 10, "print the K rows with the largest leave-one-out residuals")
-	f.StringVar(&o.out, "out", "", "write the figures of every row to FILE")
-	f.StringVar(&o.outFormat, "out-format", "auto", "form of the figures: auto, csv, arrow or npy")
-	cli.SetValues(f, "out-format", diagnoseFormats...)
-	f.BoolVar(&o.json, "json", false, "print one JSON object instead of text")
+	o.registerOut(
+		f, "write the figures of every row to FILE", "form of the figures: auto, csv, arrow, arrows or npy",
+		"print one JSON object instead of text",
+	)
 	return c
 }
 
@@ -91,16 +86,12 @@ func (o *diagnoseOptions) check() (form string, err error) {
 	case o.outFormat != "auto" && o.out == "":
 		return "", cli.BadInput("--out-format: it needs --out FILE")
 	}
-	form = o.outFormat
-	if form == "auto" {
-		byName := map[string]string{".arrow": "arrow", ".feather": "arrow", ".npy": "npy"}
-		form = "csv"
-		if named, ok := byName[filepath.Ext(o.out)]; ok {
-			form = named
-		}
+	form, err = o.form()
+	if err != nil {
+		return "", err
 	}
+	form = cmp.Or(form, "csv")
 	return form, cli.FirstError(
-		cli.OneOf("out-format", o.outFormat, diagnoseFormats...),
 		o.in.Check(),
 		o.checkHoldout(),
 		cli.CheckOut(o.out),
@@ -121,11 +112,7 @@ func (o *diagnoseOptions) run(ctx context.Context, stdout, stderr io.Writer) err
 	if err != nil {
 		return err
 	}
-	m, err := readModel("--model: ", o.model)
-	if err != nil {
-		return err
-	}
-	m, err = chooseFit(m, o.gamma)
+	m, err := o.load()
 	if err != nil {
 		return err
 	}
@@ -443,8 +430,8 @@ func (w *worstRows) sorted() []report.WorstRow {
 // writeFigures writes the figures of all rows that pass yields, without holding them.
 func writeFigures(w io.Writer, form string, run *diagnosisRun, pass func(rowWriter) error) error {
 	switch form {
-	case "arrow":
-		to, err := arrow.NewWriter(w, false, run.columnNames())
+	case "arrow", "arrows":
+		to, err := arrow.NewWriter(w, form == "arrows", run.columnNames())
 		if err != nil {
 			return err
 		}

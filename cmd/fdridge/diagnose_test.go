@@ -191,3 +191,36 @@ func TestDiagnoseRefused(t *testing.T) {
 		}
 	}
 }
+
+// TestDiagnoseForms: the name of --out and --out-format choose the form of the figures, as in predict.
+func TestDiagnoseForms(t *testing.T) {
+	data := write(t, "rows.csv", "a,y\n1,2\n2,3\n3,5\n4,7\n5,6\n")
+	dir := t.TempDir()
+	in := func(name string) string { return filepath.Join(dir, name) }
+	must(t, "fit", "--data", data, "--target", "y", "--gamma", "1", "--out", in("m.json"))
+	for _, c := range []struct{ name, form, begins string }{
+		{"r.arrows", "auto", "\xff\xff\xff\xff"},
+		{"r.arrow", "auto", "ARROW1"},
+		{"r.feather", "auto", "ARROW1"},
+		{"r.npy", "auto", "\x93NUMPY"},
+		{"r.csv", "auto", "row,"},
+		{"r", "auto", "row,"},
+		{"s", "arrows", "\xff\xff\xff\xff"},
+		{"s.arrows", "csv", "row,"},
+	} {
+		must(
+			t, "diagnose", "--model", in("m.json"), "--data", data, "--target", "y",
+			"--out", in(c.name), "--out-format", c.form,
+		)
+		if text := contents(t, in(c.name)); !strings.HasPrefix(text, c.begins) {
+			t.Errorf("%s as %s begins with %.10q, want %q", c.name, c.form, text, c.begins)
+		}
+		if strings.HasPrefix(c.begins, "row") || c.begins == "\x93NUMPY" {
+			continue
+		}
+		out := must(t, "fit", "--data", in(c.name), "--target", "leave_one_out", "--columns", "leverage", "--gamma", "1")
+		if !strings.HasPrefix(out, "5 rows") {
+			t.Errorf("%s is not read again: %.100s", c.name, out)
+		}
+	}
+}

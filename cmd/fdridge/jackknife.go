@@ -30,13 +30,15 @@ func (o *fitOptions) checkJackknife() error {
 	case o.out == "":
 		return cli.BadInput("--predict: it needs --out FILE for the predictions")
 	}
-	_, err := o.predictionOptions().form()
+	_, err := o.predictionOptions().predictionForm()
 	return err
 }
 
 // predictionOptions returns the options of the predictions for the rows of --predict.
 func (o *fitOptions) predictionOptions() *predictOptions {
-	return &predictOptions{in: o.Others(o.predict), out: o.out, outFormat: "auto"}
+	return &predictOptions{
+		modelFlags: modelFlags{out: o.out, outFormat: "auto", formats: outFormats}, in: o.Others(o.predict),
+	}
 }
 
 // predictWithJackknife prepares the predictions for the rows of --predict, with jackknife+ intervals from the rows of
@@ -73,7 +75,7 @@ func (o *fitOptions) predictWithJackknife(ctx context.Context, d *table.Table, f
 	if err != nil {
 		return "", fmt.Errorf("--predict: %w", err)
 	}
-	form, err := in.form()
+	form, err := in.predictionForm()
 	if err != nil {
 		return "", err
 	}

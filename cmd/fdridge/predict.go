@@ -24,21 +24,19 @@ import (
 
 // predictOptions holds the flags of the command predict.
 type predictOptions struct {
-	in              input.RowFlags
-	model, interval string
-	gamma           cli.Single
-	out             string
-	outFormat       string
-	json, digits    bool
-	unknown         string
-	stderr          io.Writer // for remarks on the files; nil: none
+	modelFlags
+	in       input.RowFlags
+	interval string
+	digits   bool
+	unknown  string
+	stderr   io.Writer // for remarks on the files; nil: none
 }
 
 // unknownActions are the values of --unknown.
 var unknownActions = []string{"error", "ignore"}
 
 func predictCommand() *cobra.Command {
-	o := &predictOptions{in: input.NewRowFlags()}
+	o := &predictOptions{modelFlags: modelFlags{formats: outFormats}, in: input.NewRowFlags()}
 	c := &cobra.Command{
 		Use:   "predict --model MODEL --data FILE",
 		Short: "Predict from a model, one line for each row",
@@ -49,10 +47,9 @@ func predictCommand() *cobra.Command {
 		},
 	}
 	f := c.Flags()
-	f.StringVar(&o.model, "model", "", "model that fit --out or solve --out wrote")
+	o.registerModel(f)
 	f.Var(&o.in.Data, "data", "files of rows, as for fit; - for a pipe")
 	o.in.RegisterText(f)
-	f.Var(&o.gamma, "gamma", "use the fit at gamma G, if the model has several")
 	f.Var(&o.in.Target, "target", "target column, if the files have it: R² and RMSE are reported")
 	o.in.RegisterKey(f)
 	o.in.RegisterRows(f)
@@ -60,12 +57,12 @@ func predictCommand() *cobra.Command {
 	f.StringVar(
 		&o.interval, "interval", "", "add intervals: exact (of the exact fit), coverage (of new rows), or a sketch",
 	)
-	f.StringVar(&o.out, "out", "", "write the predictions to FILE (default: standard output)")
-	f.StringVar(&o.outFormat, "out-format", "auto", "form of predictions: auto, text, csv, arrow, arrows or npy")
+	o.registerOut(
+		f, "write the predictions to FILE (default: standard output)",
+		"form of predictions: auto, text, csv, arrow, arrows or npy", "print one JSON object instead of lines",
+	)
 	f.StringVar(&o.unknown, "unknown", "error", "levels that the model does not know: error or ignore")
-	cli.SetValues(f, "out-format", outFormats...)
 	cli.SetValues(f, "unknown", unknownActions...)
-	f.BoolVar(&o.json, "json", false, "print one JSON object instead of lines")
 	f.BoolVar(&o.digits, "digits", false, "with --interval, print value ± bound, with the digits that are proved")
 	return c
 }
@@ -82,7 +79,7 @@ func (o *predictOptions) run(ctx context.Context, stdout, stderr io.Writer) erro
 	case o.digits && o.json:
 		return cli.BadInput("--digits: it excludes --json")
 	}
-	form, err := o.form()
+	form, err := o.predictionForm()
 	err = cli.FirstError(err, cli.OneOf("unknown", o.unknown, unknownActions...))
 	if err != nil {
 		return err
@@ -93,11 +90,7 @@ func (o *predictOptions) run(ctx context.Context, stdout, stderr io.Writer) erro
 	); err != nil {
 		return err
 	}
-	m, err := readModel("--model: ", o.model)
-	if err != nil {
-		return err
-	}
-	m, err = chooseFit(m, o.gamma)
+	m, err := o.load()
 	if err != nil {
 		return err
 	}

@@ -39,7 +39,7 @@ func truthOf(t *testing.T, model string, gamma float64, in func(*input.RowFlags)
 		t.Fatal(err)
 	}
 	prep := m.FittedPreparation()
-	o := predictOptions{in: input.NewRowFlags(), model: model}
+	o := predictOptions{in: input.NewRowFlags(), modelFlags: modelFlags{model: model}}
 	in(&o.in)
 	be, err := engine.Default()
 	if err != nil {

@@ -5,7 +5,6 @@ import (
 	"encoding/csv"
 	"fmt"
 	"io"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -28,14 +27,12 @@ type predictionWriter interface {
 // outFormats are the values of --out-format.
 var outFormats = []string{"auto", "text", "csv", "arrow", "arrows", "npy"}
 
-// form returns the form of the predictions: "csv", "arrow", "arrows" or "npy". It returns "" for plain text and JSON.
-func (o *predictOptions) form() (string, error) {
-	if err := cli.OneOf("out-format", o.outFormat, outFormats...); err != nil {
+// predictionForm returns the form of the predictions: "csv", "arrow", "arrows" or "npy". It returns "" for plain text and
+// JSON.
+func (o *predictOptions) predictionForm() (string, error) {
+	as, err := o.form()
+	if err != nil {
 		return "", err
-	}
-	as := o.outFormat
-	if as == "auto" {
-		as = map[string]string{".csv": "csv", ".arrow": "arrow", ".feather": "arrow", ".arrows": "arrows", ".npy": "npy"}[filepath.Ext(o.out)]
 	}
 	switch {
 	case as == "" || as == "text" || as == "csv" && o.json && o.outFormat == "auto":
