@@ -49,7 +49,8 @@ type sum struct {
 	recurs    bool // a number recurs in its column
 	sorted    bool // the numbers of a column are in order, as of times
 	continues bool // a column counts on from its number in the first record
-	years     bool // three or more numbers are consecutive years, and no column below holds only years
+	unitless  bool // a number without unit is above numbers that all have one
+	years     bool // the numbers are consecutive years, and no column below holds only years
 	words     int  // words below
 }
 
@@ -219,6 +220,9 @@ func (c *below) add(v float64, f *field) {
 	}
 }
 
+// isEmpty reports whether the column has neither numbers nor texts below the first record.
+func (c *below) isEmpty() bool { return c.numbers+c.forms+c.words == 0 }
+
 // isPadded reports whether a number has a fraction that ends with 0.
 func isPadded(s []byte) bool {
 	if i := bytes.IndexAny(s, "eEdD"); i >= 0 {
@@ -264,9 +268,9 @@ func (s *sequence) isCount() bool {
 // isInOrder reports whether two or more numbers increase, or decrease.
 func (s *sequence) isInOrder() bool { return s.n >= 2 && !s.unordered }
 
-// areYears reports whether the numbers are three or more consecutive years.
+// areYears reports whether the numbers are two or more consecutive years.
 func (s *sequence) areYears() bool {
-	return s.n > 2 && s.isRegular() && math.Abs(s.step) == 1 && isYear(s.start) && isYear(s.last)
+	return s.isRegular() && math.Abs(s.step) == 1 && isYear(s.start) && isYear(s.last)
 }
 
 func isYear(v float64) bool { return 1500 <= v && v <= 2200 }
@@ -324,7 +328,7 @@ func (h *search) isHeader(wanted, known []string) (header bool, doubt, said stri
 	for i, f := range h.first {
 		c := &h.columns[i]
 		recurs = recurs || f.kind == isWord && c.same > 0
-		above = above || f.kind == isForm && c.forms == h.rows
+		above = above || f.kind == isForm && c.forms > 0 && c.numbers+c.words == 0
 		numeric = numeric || (f.kind == isForm || f.kind == isWord) && c.numbers > 0 && c.words+c.forms <= c.same
 	}
 	switch {
@@ -372,7 +376,8 @@ func (h *search) addUp() sum {
 		c := &h.columns[i]
 		u.words += c.words
 		if f.kind != isNumber {
-			u.gap = u.gap || f.kind == isMark || f.kind == isEmpty && i > 0
+			isMargin := i == 0 || i == len(h.first)-1 && c.isEmpty()
+			u.gap = u.gap || f.kind == isMark || f.kind == isEmpty && !isMargin
 			continue
 		}
 		u.numbers.add(f.value)
@@ -387,6 +392,7 @@ func (h *search) addUp() sum {
 		u.apart = u.apart && c.numbers > 2 && (f.value < c.least-width || f.value > c.most+width)
 		u.recurs = u.recurs || c.sameNumbers > 0
 		u.sorted = u.sorted || c.order.n > 1 && !c.order.unordered
+		u.unitless = u.unitless || c.forms > 1 && c.numbers+c.words == 0
 		hasYears = hasYears || c.numbers > 0 && isYear(c.least) && isYear(c.most)
 		u.continues = u.continues || f.whole && c.fractions == 0 && c.order.isRegular() && c.order.n > 1 &&
 			c.order.start-f.value == c.order.step
@@ -414,9 +420,9 @@ func (h *search) numericHeader() (header bool, doubt, said string) {
 	corner := &h.columns[0]
 	hasCorner := h.first[0].kind == isEmpty && corner.numbers+corner.words+corner.forms > 0
 	hasMixed := u.padded || u.words > 0
-	isStrong := n >= 5 || u.years || n > 2 && u.numbers.isCount()
+	isStrong := n >= 5 || n > 2 && (u.years || u.numbers.isCount())
 	switch {
-	case u.quoted:
+	case u.quoted, u.unitless:
 		return true, "", u.names
 	case u.whole && hasCorner && (ordered || n == 1 && u.numbers.start == 0 || increasing && u.unlike):
 		return true, "", u.names
@@ -453,7 +459,7 @@ func (h *search) mixedHeader() (header bool, doubt, said string) {
 		repeats = repeats || f.kind == isWord && c.repeats
 	}
 	ordered := u.whole && h.isOrdered(&u)
-	isStrong := u.padded || n >= 5 || u.years || n > 2 && u.numbers.isCount()
+	isStrong := u.padded || n >= 5 || n > 2 && (u.years || u.numbers.isCount())
 	switch {
 	case quoted:
 		return true, "", u.names

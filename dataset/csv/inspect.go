@@ -159,7 +159,7 @@ func (l *layout) remark(f string, line int, doubt bool, format string, args ...a
 // findTop sets l.skip: the lines that opts.Skip lists, and comments. A comment with as many fields as the line below is
 // a header, as numpy.savetxt writes it.
 func (l *layout) findTop(f *rawfile.File, opts *Options) {
-	n, comments := 0, 0
+	n, comments, blank := 0, 0, 0 // lines so far, comments, and blank lines if there are no others
 	var previous []byte
 	for {
 		line, ok := lineAt(f, n)
@@ -167,11 +167,17 @@ func (l *layout) findTop(f *rawfile.File, opts *Options) {
 		begins := len(trimmed) > 0 && (trimmed[0] == '#' && l.comment == 0 || l.comment != 0 && trimmed[0] == l.comment)
 		switch {
 		case ok && (opts.skips(n+1) || begins):
-		case ok && len(trimmed) == 0 && n > 0:
+		case ok && len(trimmed) == 0:
+			if blank == n {
+				blank++
+			}
 		default:
 			if comments > 0 && l.comment == 0 && l.isNamed(f, n, previous) {
 				n--
 				comments--
+			}
+			if n == blank { // the reader skips blank lines before a header
+				n = 0
 			}
 			l.skip = n
 			if comments > 0 {
@@ -198,6 +204,9 @@ func linesOf(n int) string {
 // isNamed reports whether the comment before line n has the names of the columns.
 func (l *layout) isNamed(f *rawfile.File, n int, comment []byte) bool {
 	next, ok := unquotedLines(f, n, 1)
+	if !f.Piped() && l.isAboveHeader(f, n) {
+		return false
+	}
 	if len(next) == 0 || comment == nil {
 		return !ok && len(next) == 0 && comment != nil
 	}
@@ -207,6 +216,40 @@ func (l *layout) isNamed(f *rawfile.File, n int, comment []byte) bool {
 	}
 	header, _ := unquotedLine(withoutHash(comment))
 	return countFields(bytes.TrimSpace(header), delimiter) == countFields(bytes.TrimRight(next[0], "\r"), delimiter)
+}
+
+// isAboveHeader reports whether the line after n lines has texts above numbers, so that it is a header itself.
+func (l *layout) isAboveHeader(f *rawfile.File, n int) bool {
+	lines, _ := unquotedLines(f, n, 2)
+	if len(lines) < 2 {
+		return false
+	}
+	delimiter := l.delimiter
+	if delimiter == 0 {
+		delimiter = sniff(f, n, false)
+	}
+	first, second := fieldsOf(lines[0], delimiter), fieldsOf(lines[1], delimiter)
+	if len(first) != len(second) {
+		return false
+	}
+	for i := range first {
+		if l.kindOf(first[i]) == isWord && l.kindOf(second[i]) == isNumber {
+			return true
+		}
+	}
+	return false
+}
+
+// fieldsOf splits a line without quotes.
+func fieldsOf(line []byte, delimiter byte) [][]byte {
+	if delimiter == blanks {
+		return bytes.Fields(line)
+	}
+	fields := bytes.Split(bytes.TrimRight(line, "\r"), []byte{delimiter})
+	for i := range fields {
+		fields[i] = bytes.TrimSpace(fields[i])
+	}
+	return fields
 }
 
 func (o *Options) skips(line int) bool {
@@ -500,7 +543,7 @@ func (l *layout) decideMargin(name string, line int, s *sample) error {
 	n := len(l.Names)
 	switch {
 	case s.rows == 0 || s.ragged:
-	case l.header && s.longer == s.rows && s.emptyLast == s.rows:
+	case l.header && s.longer == s.rows && s.emptyLast == s.rows && l.Names[n-1] != "":
 		l.margin = emptyField
 		l.remark(name, line, false, "the rows end with a delimiter; the empty last field is left out")
 	case l.header && s.longer == s.rows && s.hasKeys() && s.emptyLast == 0:

@@ -259,6 +259,9 @@ func (r *records) wrap(err error) error {
 		if bytes.Contains(r.text, []byte(`\"`)) {
 			bad.Hint = "quotes within texts must be doubled, not escaped by a backslash: write.table(qmethod = \"double\") in R, option escape = \"\\\"\" in Spark"
 		}
+		if bad.Hint == "" && bytes.Contains(r.text, []byte(`" `)) {
+			bad.Hint = "remove blanks after a closing quote"
+		}
 		return bad
 	}
 	return err // errors of the file have their position already
