@@ -80,11 +80,12 @@ func (x *reduction) bounds(
 	phi := x.weighted(omega, above) + off.weighted(largest, kept, float64(r), above)
 	coupling := phi*(1+apart/above) + phi*(phi/above)
 	size := largest + above
+	mixed := (x.mixed(omega, above) + off.mixed(largest, kept, float64(r), above)) * (1 + off.skew)
 
-	lost := x.rounding(above, off.skew, size)
+	lost := x.rounding(above, mixed, size)
 	pad = math.Max(math.Max(above, most)*(1+8*eps)-x.delta, 0) + coupling
 	pad = (pad + lost.squares) * inflate
-	drift = (shortfall + 3*off.skew*size + 4*eps*above + lost.gram) * inflate
+	drift = (shortfall + mixed + 4*eps*above + lost.gram) * inflate
 	return pad, drift
 }
 
@@ -105,6 +106,15 @@ func (e omegaError) weighted(largest, sum, r, shift float64) float64 {
 		return e.norm * (largest + shift)
 	}
 	return e.entry * (sum + r*shift) * inflate
+}
+
+// mixed bounds the Frobenius norm of ES + SE + shift·E for S = diag(kept) in the same way.
+func (e omegaError) mixed(largest, sum, r, shift float64) float64 {
+	if e.entry == 0 {
+		return e.norm * (2*largest + shift)
+	}
+	all := math.Sqrt(r) * math.Sqrt(sum) * math.Sqrt(largest) // bounds the norm of the r×r matrix with the rows kept
+	return e.entry * (2*all + r*shift) * inflate
 }
 
 // plainShare is the largest part of delta that measuring Ω by a plain product may add to the bounds of measure.
@@ -202,6 +212,29 @@ func (x *reduction) weighted(omega engine.Matrix, shift float64) float64 {
 	return largest * math.Sqrt(norm2) * (1 + float64(len(x.kept)*len(x.kept))*eps)
 }
 
+// mixed returns ‖|Ω|S + S|Ω| + shift·|Ω|‖_F, with Ω and S as in weighted.
+func (x *reduction) mixed(omega engine.Matrix, shift float64) float64 {
+	var largest, norm2 float64
+	for _, s := range x.kept {
+		largest = math.Max(largest, 2*s+shift)
+	}
+	if largest == 0 {
+		return 0
+	}
+	for i, s := range x.kept {
+		share := (s + shift) / largest
+		for j, v := range omega.Row(i)[:i+1] {
+			v *= share + x.kept[j]/largest
+			if j < i {
+				norm2 += 2 * v * v
+			} else {
+				norm2 += v * v
+			}
+		}
+	}
+	return largest * math.Sqrt(norm2) * (1 + float64(len(x.kept)*len(x.kept))*eps)
+}
+
 // A roundedProduct bounds the effect of the round-off in the computed rows B = diag(scale)·U·R.
 type roundedProduct struct {
 	squares float64 // bounds the change of BᵀB
@@ -212,9 +245,9 @@ type roundedProduct struct {
 // x.u. docs/math.md §14, step 3, has the proof. For S = diag(x.kept), the arguments must satisfy
 //
 //   - RRᵀ ⪯ UᵀSU + above·I
-//   - ‖UUᵀ − I‖ ≤ skew
+//   - UUᵀSUUᵀ + above·UUᵀ ⪯ S + (above + mixed)·I
 //   - S + above·I ⪯ size·I
-func (x *reduction) rounding(above, skew, size float64) roundedProduct {
+func (x *reduction) rounding(above, mixed, size float64) roundedProduct {
 	var sum, norm float64
 	for i, s := range x.kept {
 		off := 0.0
@@ -222,11 +255,11 @@ func (x *reduction) rounding(above, skew, size float64) roundedProduct {
 			off += math.Abs(v) * x.lengths[k]
 		}
 		off *= (x.chain + 2) * eps * x.scale[i]
-		length := math.Sqrt(x.scale[i]*x.scale[i]*(s+above) + 3*skew*size)
+		length := math.Sqrt(x.scale[i] * x.scale[i] * (s + above + mixed))
 		sum += off * length
 		norm = math.Hypot(norm, off)
 	}
-	all := math.Sqrt(size * (1 + 3*skew))
+	all := math.Sqrt(size + mixed)
 	return roundedProduct{
 		squares: (2*math.Min(sum, all*norm) + norm*norm) * inflate,
 		gram:    (2*all*norm + norm*norm) * inflate,
