@@ -122,7 +122,7 @@ func (o *fitOptions) check() error {
 		return cli.BadInput("--predict: it needs --out FILE.npy for the predictions")
 	case o.predict != "" && !o.usesJackknife() && !o.each:
 		return cli.BadInput(
-			"--predict: it needs --per-target, for targets with a gamma of their own, or --coverage, for intervals of new rows")
+			"--predict: it needs --per-target (a gamma for each target) or --coverage (intervals for new rows)")
 	case o.predict != "" && (o.coef != "" || o.report != "" || s.Holdout > 0 || o.mpi):
 		return cli.BadInput("--predict: the coefficients are not kept; leave out --coef, --report, --holdout and --mpi")
 	}

@@ -259,7 +259,7 @@ func TestPredictInFitRefuses(t *testing.T) {
 		"can be read only once":           {"--per-target", "--predict", "-", "--out", out},
 		"no such folder":                  {"--per-target", "--predict", rows, "--out", filepath.Join(out, "p.npy")},
 		"it needs --out FILE.npy":         {"--per-target", "--predict", rows, "--out", "model.npz"},
-		"--predict, --per-target":         {"--predict", rows, "--out", out},
+		"it needs --per-target (a gamma":  {"--predict", rows, "--out", out},
 		"the coefficients are not kept":   {"--per-target", "--predict", rows, "--out", out, "--coef", "c.npy"},
 		"is an input":                     {"--per-target", "--predict", out, "--out", out},
 		"no predictions were written (--": {"--per-target", "--predict", rows, "--out", out, "--tol", "1e-18", "--max-passes", "1", "--strict"},
