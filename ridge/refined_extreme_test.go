@@ -226,7 +226,8 @@ func offsetRows(t *testing.T, offset, targets float64) dataset.Source {
 	return extremeSource(t, n, d, x, y, nil)
 }
 
-// To ask for more must not lose what less would have certified.
+// A smaller tolerance loses nothing that a larger one would have certified. For targets far from zero, refinement makes
+// the bracket of the residual a hundred times narrower.
 func TestRefinedOffsets(t *testing.T) {
 	for _, offset := range []float64{1e8, 1e10} {
 		src := offsetRows(t, offset, 0)
@@ -251,7 +252,7 @@ func TestRefinedOffsets(t *testing.T) {
 			}
 			width[i] = fits[0].Targets[0].RSS.Hi - fits[0].Targets[0].RSS.Lo
 		}
-		if width[1] > 2*width[0] {
+		if width[1] > width[0]/100 { // residuals are of the size of the noise, and so is their rounding
 			t.Errorf(
 				"%v: targets about 1e10: the bracket of the residual is %.3g wide, refined %.3g",
 				f,
