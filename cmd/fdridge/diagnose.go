@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"math/rand/v2"
 	"slices"
 	"strconv"
 	"strings"
@@ -37,6 +38,7 @@ type diagnoseOptions struct {
 	in          input.RowFlags
 	holdout     float64
 	size, worst int
+	plot        string
 }
 
 // diagnoseFormats are the values of --out-format of diagnose.
@@ -67,6 +69,7 @@ must be the rows of the fit.`,
 	f.Float64Var(&o.holdout, "holdout", 0, "leave out the rows that fit --holdout kept out, as for fit")
 	f.IntVar(&o.size, "size", 256, fmt.Sprintf("rows of the sketch, if there are more than %d features", wholeDim))
 	f.IntVar(&o.worst, "worst", 10, "print the K rows with the largest leave-one-out residuals")
+	f.StringVar(&o.plot, "plot", "", "draw leave-one-out residuals against leverages to FILE, .png or .svg")
 	o.registerOut(
 		f, "write the figures of every row to FILE", "form of the figures: auto, csv, arrow, arrows or npy",
 		"print one JSON object instead of text",
@@ -91,11 +94,21 @@ func (o *diagnoseOptions) check() (form string, err error) {
 		return "", err
 	}
 	form = cmp.Or(form, "csv")
+	if o.plot != "" {
+		if err := checkPicture("plot", o.plot); err != nil {
+			return "", err
+		}
+	}
 	return form, cli.FirstError(
 		o.in.Check(),
 		o.checkHoldout(),
 		cli.CheckOut(o.out),
-		cli.Distinct(append(o.in.Files(), o.model), cli.Output{Flag: "out", Path: o.out}),
+		cli.CheckOutput("plot", o.plot),
+		cli.Distinct(
+			append(o.in.Files(), o.model),
+			cli.Output{Flag: "out", Path: o.out},
+			cli.Output{Flag: "plot", Path: o.plot},
+		),
 	)
 }
 
@@ -135,6 +148,9 @@ func (o *diagnoseOptions) run(ctx context.Context, stdout, stderr io.Writer) err
 		return o.explain(m, err)
 	}
 	run := &diagnosisRun{targets: len(w.Coef), rows: int(d.sum.Rows()), worst: worstRows{most: o.worst}, number: numbers}
+	if o.plot != "" {
+		run.sample = newRowSample()
+	}
 	var scores *ridge.LeftOutScores
 	pass := func(to rowWriter) error {
 		run.to = to
@@ -153,7 +169,16 @@ func (o *diagnoseOptions) run(ctx context.Context, stdout, stderr io.Writer) err
 	if tally.Dropped.Load() > 0 {
 		fmt.Fprintln(stderr, "row numbers do not count the rows that were left out because of missing values")
 	}
-	return o.print(stdout, d, run, scores)
+	worst := run.worst.sorted()
+	if o.plot != "" {
+		picture := report.RowPicture{
+			Rows: run.rows, Targets: run.targets, Worst: worst, Sample: run.sample.rows, IsExact: d.isWhole,
+		}
+		if err := savePicture(picture.Figure(), "plot", o.plot); err != nil {
+			return err
+		}
+	}
+	return o.print(stdout, d, run, worst, scores)
 }
 
 // open opens the rows of the fit, with their targets, and prepares them. numbers returns the number of each row of the
@@ -213,10 +238,11 @@ type diagnosedRows struct {
 	src  dataset.Source // prepared
 	size int            // rows of a sketch
 
-	read dataset.Source // the rows for the second pass
-	sum  *ridge.Summary
-	fit  *ridge.Solution
-	from string // where the brackets come from, in words
+	read    dataset.Source // the rows for the second pass
+	sum     *ridge.Summary
+	fit     *ridge.Solution
+	from    string // where the brackets come from, in words
+	isWhole bool   // the summary loses nothing
 }
 
 // wholeDim is the largest number of features, or rows, with a summary that loses nothing.
@@ -255,7 +281,7 @@ func (d *diagnosedRows) summarize(ctx context.Context) error {
 	}
 	n, dim, _ := rows.Dims()
 	cfg := ridge.SummaryConfig{Size: d.size, Intercept: d.m.Intercept}
-	isWhole := true
+	d.isWhole = true
 	switch {
 	case dim <= wholeDim:
 		cfg.Store, d.from = fd.StoreScatter, "AᵀA, exact within round-off"
@@ -264,7 +290,7 @@ func (d *diagnosedRows) summarize(ctx context.Context) error {
 	case free != nil:
 		return cli.BadInput("diagnose: with columns without penalty, at most %d features are possible", wholeDim)
 	default:
-		isWhole, d.from = false, fmt.Sprintf("a sketch of %d rows", d.size)
+		d.isWhole, d.from = false, fmt.Sprintf("a sketch of %d rows", d.size)
 	}
 	d.sum, err = ridge.Summarize(ctx, rows, cfg, nil)
 	if err != nil {
@@ -274,7 +300,7 @@ func (d *diagnosedRows) summarize(ctx context.Context) error {
 		return fmt.Errorf("%w: %d rows", errOtherDiagnosed, d.sum.Rows())
 	}
 	d.sum.WithErrors(change.Errors())
-	if !isWhole {
+	if !d.isWhole {
 		d.fit, err = d.m.FittedSolution()
 		return err
 	}
@@ -324,7 +350,8 @@ type diagnosisRun struct {
 	number        func() int64 // returns the number of the next row in the files, from 1
 	figures       []float64
 	worst         worstRows
-	leverage      float64 // sum of the estimates of leverages
+	sample        *rowSample // rows to draw; nil: none
+	leverage      float64    // sum of the estimates of leverages
 	most          ridge.Interval
 }
 
@@ -352,6 +379,9 @@ func (r *diagnosisRun) use(o *ridge.RowDiagnostics) error {
 	}
 	number := r.number()
 	r.worst.add(o, number)
+	if r.sample != nil {
+		r.sample.add(o, number)
+	}
 	if r.to == nil {
 		return nil
 	}
@@ -402,6 +432,7 @@ func (w *worstRows) add(o *ridge.RowDiagnostics, number int64) {
 			Leverage: o.Leverage,
 			Residual: o.Residual[worst],
 			LeftOut:  o.LeftOut[worst],
+			Estimate: report.DiagnosedRow{Row: number, Leverage: o.LeverageEstimate, LeftOut: slices.Clone(o.LeftOutEstimate)},
 		},
 		size: math.Abs(o.LeftOutEstimate[worst]),
 	}
@@ -425,6 +456,37 @@ func (w *worstRows) sorted() []report.WorstRow {
 		out = append(out, r.WorstRow)
 	}
 	return out
+}
+
+// mostSampled is the largest number of rows in a rowSample.
+const mostSampled = 1000
+
+// rowSample keeps a uniform random sample of the rows by reservoir sampling, Algorithm R in J. S. Vitter, "Random
+// Sampling with a Reservoir", ACM Transactions on Mathematical Software 11 (1985).
+type rowSample struct {
+	rows   []report.DiagnosedRow
+	seen   int64
+	random *rand.Rand
+}
+
+// newRowSample returns an empty sample. Its seed is fixed, so that two runs draw the same rows.
+func newRowSample() *rowSample { return &rowSample{random: rand.New(rand.NewPCG(1, 2))} }
+
+// add keeps the row with the given number with probability mostSampled divided by the number of rows so far.
+func (s *rowSample) add(o *ridge.RowDiagnostics, number int64) {
+	s.seen++
+	at := s.seen - 1
+	if at >= mostSampled {
+		at = s.random.Int64N(s.seen)
+	}
+	switch {
+	case at >= mostSampled:
+		return
+	case at == int64(len(s.rows)):
+		s.rows = append(s.rows, report.DiagnosedRow{})
+	}
+	r := &s.rows[at]
+	r.Row, r.Leverage, r.LeftOut = number, o.LeverageEstimate, append(r.LeftOut[:0], o.LeftOutEstimate...)
 }
 
 // writeFigures writes the figures of all rows that pass yields, without holding them.
@@ -481,10 +543,16 @@ type diagnosisRecord struct {
 }
 
 // print prints the summary and the worst rows.
-func (o *diagnoseOptions) print(w io.Writer, d *diagnosedRows, run *diagnosisRun, scores *ridge.LeftOutScores) error {
+func (o *diagnoseOptions) print(
+	w io.Writer,
+	d *diagnosedRows,
+	run *diagnosisRun,
+	worst []report.WorstRow,
+	scores *ridge.LeftOutScores,
+) error {
 	rec := diagnosisRecord{
 		Version: report.ReportVersion, N: run.rows, Gamma: d.fit.Gamma, From: d.from, Leverage: model.Number(run.leverage),
-		Most: run.most, Worst: run.worst.sorted(),
+		Most: run.most, Worst: worst,
 	}
 	for _, v := range scores.Bounds[0] {
 		rec.RMSE = append(rec.RMSE, ridge.Interval{

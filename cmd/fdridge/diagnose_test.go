@@ -1,10 +1,14 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"math"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,6 +19,7 @@ import (
 
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/internal/verify/refbig"
+	"github.com/fdridge/fdridge/ridge"
 )
 
 // figuresOf reads the csv file that diagnose wrote.
@@ -184,6 +189,12 @@ func TestDiagnoseRefused(t *testing.T) {
 		{[]string{"--data", data}, "needs --model and --data"},
 		{[]string{"--model", in("m.json"), "--data", data, "--target", "y", "--worst", "-1"}, "--worst: -1"},
 		{[]string{"--model", in("m.json"), "--data", data, "--target", "y", "--out-format", "csv"}, "needs --out"},
+		{[]string{"--model", in("m.json"), "--data", data, "--target", "y", "--plot", in("p.gif")}, "--plot: "},
+		{[]string{"--model", in("m.json"), "--data", data, "--target", "y", "--plot", in("none/p.svg")}, "no such folder"},
+		{
+			[]string{"--model", in("m.json"), "--data", data, "--target", "y", "--plot", in("p.svg"), "--out", in("p.svg")},
+			"is also written",
+		},
 	} {
 		code, _, errs := call(append([]string{"diagnose"}, c.args...)...)
 		if code != usage || !strings.Contains(errs, c.want) {
@@ -221,6 +232,99 @@ func TestDiagnoseForms(t *testing.T) {
 		out := must(t, "fit", "--data", in(c.name), "--target", "leave_one_out", "--columns", "leverage", "--gamma", "1")
 		if !strings.HasPrefix(out, "5 rows") {
 			t.Errorf("%s is not read again: %.100s", c.name, out)
+		}
+	}
+}
+
+// TestDiagnosePlot: the picture shows each row at its leverage and leave-one-out residual, on linear axes in the same
+// proportions as the file of figures, and names the worst rows.
+func TestDiagnosePlot(t *testing.T) {
+	data := write(t, "rows.csv", rowsCSV(30))
+	dir := t.TempDir()
+	in := func(name string) string { return filepath.Join(dir, name) }
+	must(t, "fit", "--data", data, "--target", "y", "--gamma", "1", "--out", in("m.json"))
+	out := must(
+		t, "diagnose", "--model", in("m.json"), "--data", data, "--target", "y", "--worst", "3",
+		"--out", in("r.csv"), "--plot", in("p.svg"),
+	)
+	svg := contents(t, in("p.svg"))
+	if !strings.Contains(svg, ">all 30 rows</text>") {
+		t.Error("the picture does not say how many rows it shows")
+	}
+	lines := strings.Split(strings.TrimSpace(out), "\n")
+	isWorst := map[string]bool{}
+	for _, line := range lines[len(lines)-3:] {
+		name, _, _ := strings.Cut(line, " ")
+		isWorst[name] = true
+		if !strings.Contains(svg, ">"+name+"</text>") {
+			t.Errorf("row %s is not named", name)
+		}
+	}
+	_, rows := figuresOf(t, in("r.csv"))
+	slices.SortFunc(rows, func(a, b []float64) int { return cmp.Compare(a[2], b[2]) })
+	// Coordinates in the picture must be linear functions of the figures. The legend has one more marker of each colour.
+	for colour, worst := range map[string]bool{"0072B2": false, "D55E00": true} {
+		var want [][2]float64 // leverage, leave-one-out residual
+		for _, f := range rows {
+			if isWorst[fmt.Sprint(int(f[0]))] == worst {
+				want = append(want, [2]float64{f[2], f[8]})
+			}
+		}
+		var got [][2]float64
+		for _, m := range regexp.MustCompile(`d="M([-\d.]+),([-\d.]+)[^"]*" style="fill:#`+colour).FindAllStringSubmatch(svg, -1) {
+			x, errX := strconv.ParseFloat(m[1], 64)
+			y, errY := strconv.ParseFloat(m[2], 64)
+			if err := errors.Join(errX, errY); err != nil {
+				t.Fatal(err)
+			}
+			got = append(got, [2]float64{x, y})
+		}
+		if len(got) != len(want)+1 {
+			t.Fatalf("colour %s: %d points, want %d", colour, len(got)-1, len(want))
+		}
+		got = got[:len(want)] // the legend is drawn last
+		slices.SortFunc(got, func(a, b [2]float64) int { return cmp.Compare(a[0], b[0]) })
+		last := len(want) - 1
+		for k := range 2 {
+			scale := (got[last][k] - got[0][k]) / (want[last][k] - want[0][k])
+			for i := range want {
+				at := got[0][k] + scale*(want[i][k]-want[0][k])
+				if !(math.Abs(got[i][k]-at) <= 0.1) {
+					t.Errorf("colour %s: coordinate %d of point %d is %v, want %v", colour, k, i, got[i][k], at)
+				}
+			}
+		}
+	}
+}
+
+// TestRowSample: the sample keeps all of few rows, and of many rows each with the same probability.
+func TestRowSample(t *testing.T) {
+	const n = 50 * mostSampled
+	s := newRowSample()
+	left := []float64{0}
+	for i := range n {
+		left[0] = float64(-i)
+		s.add(&ridge.RowDiagnostics{LeverageEstimate: float64(i), LeftOutEstimate: left}, int64(i))
+		if i < mostSampled && len(s.rows) != i+1 {
+			t.Fatalf("%d of %d rows", len(s.rows), i+1)
+		}
+	}
+	if len(s.rows) != mostSampled {
+		t.Fatalf("%d rows", len(s.rows))
+	}
+	seen := map[int64]bool{}
+	var tenths [10]int
+	for _, r := range s.rows {
+		if seen[r.Row] || r.Leverage != float64(r.Row) || r.LeftOut[0] != -float64(r.Row) {
+			t.Errorf("row %d is %+v, or twice", r.Row, r)
+		}
+		seen[r.Row] = true
+		tenths[r.Row*10/n]++
+	}
+	for i, k := range tenths {
+		// The standard deviation is 9.5.
+		if k < 60 || k > 140 {
+			t.Errorf("%d of %d sampled rows are in tenth %d", k, mostSampled, i+1)
 		}
 	}
 }

@@ -35,7 +35,7 @@ var flagGroups = []struct{ title, flags string }{
 	{"Live sketch", "sketch:every=TIME window=SPAN half-life=SPAN sketch:gamma=G replay"},
 	{
 		"Output",
-		"kind=NAME top=N worst=K key=COLUMN out=FILE man:out=DIR paper:out=DIR report=FILE coef=FILE " +
+		"kind=NAME top=N worst=K plot=FILE key=COLUMN out=FILE man:out=DIR paper:out=DIR report=FILE coef=FILE " +
 			"save-sketch=FILE out-format=NAME digits json",
 	},
 	{

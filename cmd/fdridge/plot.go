@@ -13,6 +13,7 @@ import (
 	"github.com/fdridge/fdridge/cmd/fdridge/internal/report"
 	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/internal/atomicfile"
+	"github.com/fdridge/fdridge/internal/chart"
 	"github.com/fdridge/fdridge/internal/filekind"
 )
 
@@ -59,8 +60,8 @@ func (o *plotOptions) check(names []string) error {
 	if o.out == "" {
 		return cli.BadInput("--out: it needs a file")
 	}
-	if ext := filepath.Ext(o.out); ext != ".png" && ext != ".svg" {
-		return cli.BadInput("--out: %s must end in .png or .svg", o.out)
+	if err := checkPicture("out", o.out); err != nil {
+		return err
 	}
 	if o.kind != "" {
 		if err := cli.OneOf("kind", o.kind, report.Kinds...); err != nil {
@@ -84,8 +85,8 @@ func (o *plotOptions) run(names []string, stdout io.Writer) error {
 		return err
 	}
 	f := report.Draw(kind, all)
-	if err := atomicfile.Write(o.out, func(w io.Writer) error { return f.Save(w, filepath.Ext(o.out)[1:]) }); err != nil {
-		return fmt.Errorf("--out: %w", err)
+	if err := savePicture(f, "out", o.out); err != nil {
+		return err
 	}
 	note := ""
 	if n := len(f.LeftOut()); n > 0 {
@@ -93,6 +94,23 @@ func (o *plotOptions) run(names []string, stdout io.Writer) error {
 	}
 	_, err = fmt.Fprintf(stdout, "%s: %s of %s%s\n", o.out, kind, strings.Join(names, ", "), note)
 	return err
+}
+
+// checkPicture returns an error if the file of a flag is not named as a picture.
+func checkPicture(flag, name string) error {
+	if ext := filepath.Ext(name); ext != ".png" && ext != ".svg" {
+		return cli.BadInput("--%s: %s must end in .png or .svg", flag, name)
+	}
+	return nil
+}
+
+// savePicture writes a figure to the file of a flag, whose name checkPicture has accepted.
+func savePicture(f *chart.Figure, flag, name string) error {
+	err := atomicfile.Write(name, func(w io.Writer) error { return f.Save(w, filepath.Ext(name)[1:]) })
+	if err != nil {
+		return fmt.Errorf("--%s: %w", flag, err)
+	}
+	return nil
 }
 
 // readDrawable reads a JSON report, a model or a sketch, and returns its charts.

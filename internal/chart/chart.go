@@ -40,6 +40,7 @@ type Line struct {
 	Dashed bool      // dotted and without markers, for a prediction
 	Plain  bool      // without markers, for a line of many points
 	Loose  bool      // only markers, without a line
+	Names  []string  // if not nil, a text beside each point (X, Y)
 }
 
 // A Mark is a shaded range from Lo to Hi on the x axis, or a vertical line if Lo = Hi.

@@ -165,6 +165,9 @@ func (d *drawing) line(p *plot.Plot, panel *Panel, line *Line) error {
 			}
 		}
 	}
+	if line.Names != nil {
+		p.Add(names{panel, line})
+	}
 	return nil
 }
 

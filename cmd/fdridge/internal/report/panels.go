@@ -22,6 +22,8 @@ var looks = map[string]chart.Look{
 	"between":   {Color: chart.Grey},
 	"held out":  {Color: chart.Blue, Marker: chart.Disc},
 	"exactly":   {Color: chart.Vermilion, Dashes: chart.LongDash},
+	"row":       {Color: chart.Blue, Marker: chart.Disc},
+	"worst row": {Color: chart.Vermilion, Marker: chart.Square},
 
 	"trace 0": {Color: chart.Blue, Marker: chart.Disc},
 	"trace 1": {Color: chart.Vermilion, Marker: chart.Square},

@@ -14,6 +14,8 @@ type WorstRow struct {
 	Leverage ridge.Interval `json:"leverage"`
 	Residual ridge.Interval `json:"residual"`
 	LeftOut  ridge.Interval `json:"leave_one_out"`
+
+	Estimate DiagnosedRow `json:"-"` // for a picture
 }
 
 // WriteWorst writes a table of rows. targets is the number of targets.
