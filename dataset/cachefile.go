@@ -13,7 +13,7 @@ import (
 	"os"
 	"slices"
 
-	"github.com/fdridge/fdridge/internal/little"
+	"github.com/fdridge/fdridge/internal/wire"
 )
 
 // A cacheHeader is the first part of the file of a [Cache]. The file is little-endian and consists of
@@ -149,14 +149,14 @@ func (w *cacheWriter) numbers(b Block, d, t int) error {
 		}); err != nil {
 			return err
 		}
-		if err := convert(w, s.Val[lo:hi], 8, little.PutFloats); err != nil {
+		if err := convert(w, s.Val[lo:hi], 8, wire.PutFloats); err != nil {
 			return err
 		}
-	} else if err := convert(w, b.X[:b.N*d], 8, little.PutFloats); err != nil {
+	} else if err := convert(w, b.X[:b.N*d], 8, wire.PutFloats); err != nil {
 		return err
 	}
 	for _, x := range [][]float64{b.Y[:b.N*t], b.W} {
-		if err := convert(w, x, 8, little.PutFloats); err != nil {
+		if err := convert(w, x, 8, wire.PutFloats); err != nil {
 			return err
 		}
 	}

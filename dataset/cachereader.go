@@ -12,9 +12,8 @@ import (
 	"sync"
 
 	"github.com/fdridge/fdridge/engine"
-	"github.com/fdridge/fdridge/internal/crc"
-	"github.com/fdridge/fdridge/internal/little"
 	"github.com/fdridge/fdridge/internal/parallel"
+	"github.com/fdridge/fdridge/internal/wire"
 )
 
 // A cacheReader reads the file of a [Cache].
@@ -189,7 +188,7 @@ func integers[T int | int32](r *cacheReader, to []T) error {
 // floats appends the next n numbers to the empty slice to.
 func (r *cacheReader) floats(to []float64, n int) ([]float64, error) {
 	to = slices.Grow(to, n)[:n]
-	return to, r.words(n, 8, func(lo int, b []byte) { little.Floats(to[lo:lo+len(b)/8], b) })
+	return to, r.words(n, 8, func(lo int, b []byte) { wire.Floats(to[lo:lo+len(b)/8], b) })
 }
 
 var cacheChunks = sync.Pool{New: func() any { return new([cacheChunk]byte) }}
@@ -211,7 +210,7 @@ func (r *cacheReader) words(n, size int, take func(first int, b []byte)) error {
 		return nil
 	})
 	for i, sum := range sums {
-		r.sum = crc.Join(crc32.Castagnoli, r.sum, sum, min(cacheChunk, bytes-i*cacheChunk))
+		r.sum = wire.JoinSums(crc32.Castagnoli, r.sum, sum, min(cacheChunk, bytes-i*cacheChunk))
 	}
 	r.at += int64(bytes)
 	return err

@@ -49,18 +49,28 @@ type normal struct {
 	units   []float64 // unit round-offs of each column of z; p
 	penalty []float64 // γ·pⱼ; p
 
-	rows     int64   // number of rows of positive weight
-	all      int64   // number of all rows
-	weight   float64 // of all rows
-	gram     []float64
-	sizes    []float64 // bounds on √(Σ w·(|zⱼ| + |μⱼ|)²), where |μⱼ| counts only if the column was rounded; p
-	kappa    float64   // element j, k of gram has an error of at most kappa·sizes[j]·sizes[k], apart from underflow
+	counted
+	gram  []float64
+	sizes []float64 // bounds on √(Σ w·(|zⱼ| + |μⱼ|)²), where |μⱼ| counts only if the column was rounded; p
+	kappa float64   // element j, k of gram has an error of at most kappa·sizes[j]·sizes[k], apart from underflow
+	inverse
+	targets mapped // W·Σw(y − base)z for each target
+}
+
+// counted holds the numbers of the training rows.
+type counted struct {
+	rows   int64   // of positive weight
+	all    int64   // all rows
+	weight float64 // of all rows
+}
+
+// An inverse is the matrix W, and bounds on the errors of products with W.
+type inverse struct {
 	w        []float64 // W, p×p
 	omega    []float64
 	relative float64 // ε/(1 − ε)
 	chain    float64 // round-off of a product with W, and of z, in units of eps
-	fixed    float64 // bounds the other errors of a product with W
-	targets  mapped  // W·Σw(y − base)z for each target
+	fixed    float64 // bounds the other errors of a product
 }
 
 // mapped holds vectors Wz. norm bounds the norm of the exact vector, and off bounds the norm of the error.

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"unsafe"
 
-	"github.com/fdridge/fdridge/internal/little"
+	"github.com/fdridge/fdridge/internal/wire"
 )
 
 // TestLentMemory: an array in the memory of the calling program gives the model of the same array in a file, if the
@@ -32,7 +32,7 @@ func TestLentMemory(t *testing.T) {
 	dict := fmt.Sprintf("{'descr': '<f8', 'fortran_order': False, 'shape': (%d, %d), }\n", n, d)
 	header := append([]byte("\x93NUMPY\x01\x00"), byte(len(dict)), 0)
 	header = append(header, dict...)
-	for name, content := range map[string][]byte{"whole.npy": append(bytes.Clone(header), little.Bytes(x)...), "header.npy": header} {
+	for name, content := range map[string][]byte{"whole.npy": append(bytes.Clone(header), wire.Bytes(x)...), "header.npy": header} {
 		if err := os.WriteFile(filepath.Join(dir, name), content, 0o600); err != nil {
 			t.Fatal(err)
 		}

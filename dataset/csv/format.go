@@ -9,7 +9,6 @@ import (
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/dataset/internal/chunk"
 	"github.com/fdridge/fdridge/internal/cell"
-	"github.com/fdridge/fdridge/internal/decimal"
 )
 
 // A format parses the rows of a file; it implements [chunk.Format].
@@ -85,7 +84,7 @@ func (f *format) plain(row []float64, text []byte, p int) int {
 	}
 	for i, k := range f.To {
 		if l := f.Lexicon(i); k >= 0 && f.simple && (l == nil || l.ReadsNumbers()) {
-			v, n := decimal.Prefix(text[p:])
+			v, n := cell.Prefix(text[p:])
 			if q := p + n; n > 0 && i < last && text[q] == f.delimiter || n > 0 && i == last && text[q] == '\n' {
 				row[k] = v
 				p = q + 1

@@ -35,16 +35,12 @@ type field struct {
 
 // A sum holds what [search.addUp] finds in the numbers of the first record and in the records below them.
 type sum struct {
-	names     string // the first cells
-	numbers   sequence
-	repeats   bool // two numbers are equal
-	gap       bool // a cell is neither a number nor the corner above the names of rows
-	quoted    bool // all numbers are quoted, and no number below them is
-	whole     bool // all numbers are whole
-	fractions bool // all numbers have a fraction, and no number below them has one
-	unlike    bool // all numbers below have a fraction or an exponent
-	padded    bool // a fraction below ends with 0, so that a whole number of the table would have a fraction, too
-	allPadded bool // this holds in each column
+	names   string // the first cells
+	numbers sequence
+	repeats bool // two numbers are equal
+	gap     bool // a cell is neither a number nor the corner above the names of rows
+	quoted  bool // all numbers are quoted, and no number below them is
+	writing
 	apart     bool // each number is far from all numbers below
 	recurs    bool // a number recurs in its column
 	sorted    bool // the numbers of a column are in order, as of times
@@ -52,6 +48,15 @@ type sum struct {
 	unitless  bool // a number without unit is above numbers that all have one
 	years     bool // the numbers are consecutive years, and no column below holds only years
 	words     int  // words below
+}
+
+// A writing says how the numbers of the first record and those below are written.
+type writing struct {
+	whole     bool // all numbers are whole
+	fractions bool // all numbers have a fraction, and no number below them has one
+	unlike    bool // all numbers below have a fraction or an exponent
+	padded    bool // a fraction below ends with 0, so that a whole number of the table would have a fraction, too
+	allPadded bool // this holds in each column
 }
 
 // A below holds counts of one column in the records after the first.
@@ -369,7 +374,8 @@ func hasNames(fields, known []string) bool {
 // addUp returns what the numbers of the first record and the records below them tell.
 func (h *search) addUp() sum {
 	u := sum{
-		names: excerptOf(h.first), quoted: true, whole: true, fractions: true, unlike: true, allPadded: true, apart: true,
+		names: excerptOf(h.first), quoted: true, apart: true,
+		writing: writing{whole: true, fractions: true, unlike: true, allPadded: true},
 	}
 	distinct, hasYears := map[float64]bool{}, false
 	for i, f := range h.first {

@@ -10,7 +10,6 @@ import (
 	"github.com/fdridge/fdridge/dataset/internal/chunk"
 	"github.com/fdridge/fdridge/dataset/internal/columns"
 	"github.com/fdridge/fdridge/internal/cell"
-	"github.com/fdridge/fdridge/internal/decimal"
 	"github.com/fdridge/fdridge/internal/excerpt"
 )
 
@@ -75,10 +74,10 @@ func (f *format) Record(b *dataset.Buffer, l *chunk.Lines) error {
 	}
 }
 
-// padded returns a copy of a line that ends with a line end and the bytes that [decimal.Prefix] may read.
+// padded returns a copy of a line that ends with a line end and the bytes that [cell.Prefix] may read.
 func padded(line []byte) []byte {
 	line = bytes.TrimRight(line, "\r\n")
-	out := make([]byte, len(line)+1+decimal.Slack)
+	out := make([]byte, len(line)+1+cell.Slack)
 	out[copy(out, line)] = '\n'
 	return out
 }
@@ -159,7 +158,7 @@ func (f *format) values(row []float64, s *scanner) *dataset.InputError {
 			return s.twice()
 		}
 		if k >= 0 && f.numbers[j] && (isDigit(s.text[s.at]) || s.text[s.at] == '-') {
-			v, n := decimal.Prefix(s.text[s.at:])
+			v, n := cell.Prefix(s.text[s.at:])
 			if n > 0 && endsValue(s.text[s.at+n]) && isJSONNumber(s.text[s.at:s.at+n]) {
 				row[k] = v
 				s.at += n

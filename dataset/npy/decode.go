@@ -6,7 +6,7 @@ import (
 	"math/bits"
 
 	"github.com/fdridge/fdridge/dataset/internal/number"
-	"github.com/fdridge/fdridge/internal/little"
+	"github.com/fdridge/fdridge/internal/wire"
 )
 
 // A kind is a number type, such as NumPy's "<f8".
@@ -21,7 +21,7 @@ type kind struct {
 
 // Each kind has its own loop, because function calls would triple the time.
 var kinds = map[string]kind{
-	"f8": {8, little.Floats, false, true},
+	"f8": {8, wire.Floats, false, true},
 	"f2": {2, float16s, false, false},
 	"f4": {4, float32s, false, false},
 	"i8": {8, int64s, true, false},

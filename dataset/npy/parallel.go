@@ -7,10 +7,9 @@ import (
 	"slices"
 
 	"github.com/fdridge/fdridge/dataset"
-	"github.com/fdridge/fdridge/internal/crc"
-	"github.com/fdridge/fdridge/internal/little"
 	"github.com/fdridge/fdridge/internal/parallel"
 	"github.com/fdridge/fdridge/internal/vec"
+	"github.com/fdridge/fdridge/internal/wire"
 )
 
 // A part is the memory of one goroutine that reads rows.
@@ -33,7 +32,7 @@ func (r *rowReader) readParts(b *dataset.Buffer, rows int) error {
 	}
 	for i := range parts {
 		bytes := (rows*(i+1)/parts - rows*i/parts) * r.width()
-		r.sum = crc.Join(crc32.IEEE, r.sum, r.parts[i].sum, bytes)
+		r.sum = wire.JoinSums(crc32.IEEE, r.sum, r.parts[i].sum, bytes)
 	}
 	r.done += int64(rows)
 	return nil
@@ -55,7 +54,7 @@ func (r *rowReader) readPart(p *part, firstRow int64, x, y []float64, rows int) 
 		plain = plain[:n*r.cols]
 		var raw []byte
 		if r.asIs {
-			raw = little.Bytes(plain)
+			raw = wire.Bytes(plain)
 		}
 		decodes := len(raw) == 0
 		if decodes {

@@ -10,7 +10,7 @@ import (
 
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/dataset/internal/chunk"
-	"github.com/fdridge/fdridge/internal/decimal"
+	"github.com/fdridge/fdridge/internal/cell"
 	"github.com/fdridge/fdridge/internal/excerpt"
 )
 
@@ -114,7 +114,7 @@ func field(text []byte) (f, rest []byte) {
 func blank(c byte) bool { return c == ' ' || '\t' <= c && c <= '\r' }
 
 func (r *record) number(line, f []byte, what string) (float64, error) {
-	v, err := decimal.Parse(f)
+	v, err := cell.Parse(f)
 	switch {
 	case err != nil && errors.Is(err, strconv.ErrRange):
 		return 0, r.errorAt(line, f, fmt.Sprintf("%s %s exceeds the range of float64", what, excerpt.Of(f)), true)

@@ -4,7 +4,7 @@ import (
 	"bytes"
 
 	"github.com/fdridge/fdridge/dataset"
-	"github.com/fdridge/fdridge/internal/decimal"
+	"github.com/fdridge/fdridge/internal/cell"
 )
 
 // A format parses the rows of a file; it implements [chunk.Format].
@@ -35,7 +35,7 @@ func (f *format) Rows(b *dataset.Buffer, text []byte, at, size int) int {
 // line.
 func (f *format) plain(b *dataset.Buffer, text []byte, p int) int {
 	p = skipBlanks(text, p)
-	y, n := decimal.Prefix(text[p:])
+	y, n := cell.Prefix(text[p:])
 	p += n
 	if n == 0 || !ends(text[p]) {
 		return 0
@@ -43,7 +43,7 @@ func (f *format) plain(b *dataset.Buffer, text []byte, p int) int {
 	idx, val := b.CSR.ColIdx, b.CSR.Val
 	last := f.first - 1
 	for p = skipBlanks(text, p); text[p] != '\n' && text[p] != '#'; p = skipBlanks(text, p) {
-		w, n := decimal.Whole(text[p:])
+		w, n := cell.Whole(text[p:])
 		if n == 0 || text[p+n] != ':' {
 			p = query(text, p)
 			if p > 0 {
@@ -55,7 +55,7 @@ func (f *format) plain(b *dataset.Buffer, text []byte, p int) int {
 			return 0
 		}
 		last, p = int(w), p+n+1
-		v, n := decimal.Prefix(text[p:])
+		v, n := cell.Prefix(text[p:])
 		p += n
 		if n == 0 || !ends(text[p]) {
 			return 0

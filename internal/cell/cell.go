@@ -5,8 +5,6 @@ import (
 	"bytes"
 	"errors"
 	"strconv"
-
-	"github.com/fdridge/fdridge/internal/decimal"
 )
 
 // Trimmed returns a cell without leading and trailing blanks.
@@ -56,7 +54,7 @@ func Number(s []byte) (v float64, ok bool) {
 	if v, ok := Boolean(s); ok {
 		return v, true
 	}
-	v, err := decimal.Parse(s)
+	v, err := Parse(s)
 	return v, err == nil && v-v == 0
 }
 
@@ -72,7 +70,7 @@ const (
 
 // Why returns the reason why Number returns false for a cell.
 func Why(s []byte) Fault {
-	_, err := decimal.Parse(s)
+	_, err := Parse(s)
 	switch {
 	case err == nil:
 		return NotFinite

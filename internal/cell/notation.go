@@ -2,8 +2,6 @@ package cell
 
 import (
 	"bytes"
-
-	"github.com/fdridge/fdridge/internal/decimal"
 )
 
 // A Notation states how the numbers of a table are written. The zero value is 1234.5.
@@ -315,7 +313,7 @@ func NewMarks(list []string) *Marks {
 	m := &Marks{texts: map[string]bool{}}
 	for _, s := range list {
 		m.texts[s] = true
-		if v, err := decimal.Parse([]byte(s)); err == nil && v-v == 0 {
+		if v, err := Parse([]byte(s)); err == nil && v-v == 0 {
 			m.values = append(m.values, v)
 		}
 	}
@@ -336,7 +334,7 @@ func (m *Marks) Missing(s []byte) bool {
 	if len(m.values) == 0 {
 		return false
 	}
-	v, err := decimal.Parse(s)
+	v, err := Parse(s)
 	return err == nil && m.IsMissing(v)
 }
 

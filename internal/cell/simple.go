@@ -1,7 +1,5 @@
 package cell
 
-import "github.com/fdridge/fdridge/internal/decimal"
-
 // Simple parses a number that is written with digits, a sign, at most one point and an exponent. Examples are 12, -0.5
 // and 1.5e-3. The result mark is the result of [Evidence] for s. Simple returns ok = false for all other texts, also
 // for numbers in other notations. It is faster than Number and Evidence.
@@ -34,7 +32,7 @@ func Simple(s []byte) (v float64, mark int, ok bool) {
 	if at < len(s) {
 		return 0, Plain, false
 	}
-	v, err := decimal.Parse(s)
+	v, err := Parse(s)
 	return v, mark, err == nil && v-v == 0
 }
 

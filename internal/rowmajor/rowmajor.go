@@ -1,4 +1,4 @@
-// Package rowmajor converts gonum matrices to contiguous rows.
+// Package rowmajor converts gonum matrices to contiguous rows, and multiplies dimensions without overflow.
 package rowmajor
 
 import (

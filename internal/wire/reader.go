@@ -9,7 +9,6 @@ import (
 	"math"
 	"slices"
 
-	"github.com/fdridge/fdridge/internal/little"
 	"github.com/fdridge/fdridge/internal/neumaier"
 )
 
@@ -134,7 +133,7 @@ func (r *Reader) Bytes(n int) []byte {
 
 // Float64s reads n numbers and returns them in new memory.
 func (r *Reader) Float64s(n int) []float64 {
-	return elements(r, n, 8, little.Floats)
+	return elements(r, n, 8, Floats)
 }
 
 // Int32s reads n numbers into new memory. Numbers above the largest int32 become negative.

@@ -7,7 +7,7 @@ import (
 
 	"github.com/fdridge/fdridge/fd"
 	"github.com/fdridge/fdridge/internal/badinput"
-	"github.com/fdridge/fdridge/internal/shape"
+	"github.com/fdridge/fdridge/internal/rowmajor"
 	"github.com/fdridge/fdridge/ridge"
 	"github.com/fdridge/fdridge/ridge/internal/accum"
 )
@@ -64,7 +64,7 @@ func (cfg Config) complete() (Config, error) {
 		}
 		cfg.BlockRows = m + p
 	}
-	if !shape.Addressable(uint64(cfg.BlockRows), uint64(cfg.Summary.Dim)+uint64(cfg.Summary.Targets)) {
+	if !rowmajor.Addressable(uint64(cfg.BlockRows), uint64(cfg.Summary.Dim)+uint64(cfg.Summary.Targets)) {
 		return cfg, fmt.Errorf(
 			"%w: BlockRows·(d+t) = %d·(%d+%d)",
 			fd.ErrSize,

@@ -14,7 +14,7 @@ import (
 type Format interface {
 	// Rows parses text[at:size], which begins with a record, and appends the rows to b. It stops at a record that it
 	// cannot parse or that has more than one line. It returns the start of this record, or size if there is none. A
-	// line end and at least decimal.Slack bytes follow text[:size].
+	// line end and at least cell.Slack bytes follow text[:size].
 	Rows(b *dataset.Buffer, text []byte, at, size int) int
 	// Record reads one record of any form from l, appends it to b, and calls l.EndRow. It is slower than Rows. It
 	// returns io.EOF if there is no record, and an error with the line number in l if the record is invalid.

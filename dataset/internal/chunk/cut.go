@@ -6,7 +6,7 @@ import (
 	"io"
 
 	"github.com/fdridge/fdridge/dataset/internal/rawfile"
-	"github.com/fdridge/fdridge/internal/decimal"
+	"github.com/fdridge/fdridge/internal/cell"
 )
 
 // chunkSize is the number of bytes of a chunk, unless a record is longer. A chunk fits in a core's cache, and parsing
@@ -14,7 +14,7 @@ import (
 const chunkSize = 1 << 17
 
 // padding is the space after the text, for a line end and for bytes that parsers may read.
-const padding = 1 + decimal.Slack
+const padding = 1 + cell.Slack
 
 // A cutter divides a file into chunks.
 type cutter struct {

@@ -16,7 +16,7 @@ import (
 	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/fd"
 	"github.com/fdridge/fdridge/internal/badinput"
-	"github.com/fdridge/fdridge/internal/shape"
+	"github.com/fdridge/fdridge/internal/rowmajor"
 )
 
 // MaxLanes is the largest number of lanes.
@@ -73,7 +73,7 @@ func (c Config) complete() (Config, error) {
 	if err != nil {
 		return c, err
 	}
-	if !shape.Addressable(uint64(c.Targets)+1, uint64(max(c.Dim, 1))) {
+	if !rowmajor.Addressable(uint64(c.Targets)+1, uint64(max(c.Dim, 1))) {
 		return c, fmt.Errorf("%w: t·d = %d·%d", fd.ErrSize, c.Targets, c.Dim)
 	}
 	return c, nil

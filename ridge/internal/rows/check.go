@@ -7,7 +7,7 @@ import (
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/fd"
-	"github.com/fdridge/fdridge/internal/shape"
+	"github.com/fdridge/fdridge/internal/rowmajor"
 )
 
 // ErrShape is [engine.ErrShape] with the prefix of package ridge.
@@ -95,8 +95,8 @@ func checkRows(b dataset.Block, lo, hi, d, t, firstRow int, raw float64) (float6
 // the lengths of the block's slices do not match its number of rows.
 func CheckShape(b dataset.Block, d, t, firstRow int) error {
 	dense, sparse := b.Sparse == nil, b.Sparse
-	if b.N < 0 || !shape.IsProduct(len(b.Y), b.N, t) || (b.W != nil && len(b.W) != b.N) ||
-		(dense && !shape.IsProduct(len(b.X), b.N, d)) ||
+	if b.N < 0 || !rowmajor.IsProduct(len(b.Y), b.N, t) || (b.W != nil && len(b.W) != b.N) ||
+		(dense && !rowmajor.IsProduct(len(b.X), b.N, d)) ||
 		(!dense && (sparse.Rows != b.N || sparse.Cols != d || len(sparse.RowPtr) != b.N+1)) {
 		return fmt.Errorf(
 			"%w: block of %d rows at row %d, with %d weights, is not of %d features and %d targets",

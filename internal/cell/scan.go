@@ -1,4 +1,4 @@
-package decimal
+package cell
 
 import (
 	"encoding/binary"

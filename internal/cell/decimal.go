@@ -1,4 +1,4 @@
-// Package decimal parses decimal numbers to the nearest float64. The results have the same bits as
+// This file and its neighbours parse decimal numbers to the nearest float64. The results have the same bits as
 // strconv.ParseFloat, but parsing is several times faster.
 //
 // Eight digits are read at a time. If they form an integer w ≤ 2⁵³ and the power of ten is at most 10²², a
@@ -8,7 +8,8 @@
 //
 // A few numbers are left to strconv: more than 19 digits, subnormal numbers, and some numbers near the middle between
 // two float64.
-package decimal
+
+package cell
 
 import (
 	"bytes"

@@ -1,5 +1,4 @@
-// Package shape multiplies dimensions of matrices without overflow.
-package shape
+package rowmajor
 
 import (
 	"math"

@@ -1,5 +1,4 @@
-// Package little converts float64 numbers to little-endian bytes and back.
-package little
+package wire
 
 import (
 	"encoding/binary"
@@ -19,8 +18,6 @@ func Floats(dst []float64, b []byte) {
 		dst[i] = float(b[8*i:])
 	}
 }
-
-func float(b []byte) float64 { return math.Float64frombits(binary.LittleEndian.Uint64(b)) }
 
 // PutFloats writes the numbers x to b, which has 8·len(x) bytes.
 func PutFloats(b []byte, x []float64) {
