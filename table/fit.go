@@ -9,6 +9,8 @@ import (
 
 	"github.com/fdridge/fdridge"
 	"github.com/fdridge/fdridge/batch"
+	"github.com/fdridge/fdridge/dataset"
+	"github.com/fdridge/fdridge/dataset/prepare"
 	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/model"
 	"github.com/fdridge/fdridge/ridge"
@@ -80,6 +82,27 @@ func openAndFit(ctx context.Context, s Spec, opts fdridge.Options, env Env) (*Fi
 		return nil, err
 	}
 	return t.Fit(ctx, opts)
+}
+
+// Cover makes one pass over the held-out rows and stores a [model.Coverage] in each fit of f.Model. The model then
+// gives intervals that contain the target of a new row with probability at least level, between 0 and 1, if held-out
+// and new rows are exchangeable; see [model.Intervals]. With several ranks, every rank must call Cover.
+//
+// The errors are a *[SpecError] without held-out rows and for a classification, a *[model.CoverageRowsError] if there
+// are too few held-out rows, and the errors of [model.Model.Calibrate]. After an error, f.Model is unchanged.
+func (f *Fitted) Cover(ctx context.Context, level float64) error {
+	found, err := f.Table.Calibrate(ctx, f.Result.Solutions, f.Model.Intercept, level)
+	if err != nil {
+		return err
+	}
+	coverages, err := found.Coverages()
+	if err != nil {
+		return err
+	}
+	for i, c := range coverages {
+		f.Model.Fits[i].Coverage = c
+	}
+	return nil
 }
 
 // Fit fits the rows of t, as the function [Fit] does.
@@ -172,12 +195,20 @@ func (t *Table) Evaluate(ctx context.Context, solutions []*ridge.Solution, inter
 	if err != nil {
 		return nil, unwrapPreparation(err)
 	}
-	if t.env.Ranks != nil {
-		if err := found.Pool(ctx, t.env.shareOf(t.Rows.asked.share), t.env.Ranks); err != nil {
-			return nil, err
-		}
+	if err := t.pool(ctx, found); err != nil {
+		return nil, err
 	}
 	return found, nil
+}
+
+// pool combines what each rank has computed from its held-out rows. A single process has all of them.
+func (t *Table) pool(ctx context.Context, found interface {
+	Pool(ctx context.Context, share dataset.Share, link prepare.Link) error
+}) error {
+	if t.env.Ranks == nil {
+		return nil
+	}
+	return found.Pool(ctx, t.env.shareOf(t.Rows.asked.share), t.env.Ranks)
 }
 
 // Calibrate computes the absolute residuals of the held-out rows for each solution, on all ranks. They give intervals
@@ -204,10 +235,8 @@ func (t *Table) Calibrate(
 	if err != nil {
 		return nil, unwrapPreparation(err)
 	}
-	if t.env.Ranks != nil {
-		if err := found.Pool(ctx, t.env.shareOf(t.Rows.asked.share), t.env.Ranks); err != nil {
-			return nil, err
-		}
+	if err := t.pool(ctx, found); err != nil {
+		return nil, err
 	}
 	return found, nil
 }

@@ -204,6 +204,68 @@ func TestCalibrate(t *testing.T) {
 	}
 }
 
+// TestCover checks that a model of Fit gets the intervals of its held-out rows for each γ, and that an error leaves the
+// model as it was.
+func TestCover(t *testing.T) {
+	var text strings.Builder
+	text.WriteString("a,b,y\n")
+	for i := range 60 {
+		fmt.Fprintf(&text, "%d,%d,%d\n", i*i%17, 1000*(i*i*i%13), i*i*i%101)
+	}
+	s := table.Spec{Data: []string{write(t, "rows.csv", text.String())}, Target: []string{"y"}, Holdout: 0.3}
+	opts := fdridge.Options{Gammas: []float64{1, 1e6}}
+	fit, err := table.Fit(t.Context(), s, opts, table.Env{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = fit.Cover(t.Context(), 0.999)
+	if _, ok := errors.AsType[*model.CoverageRowsError](err); !ok {
+		t.Errorf("too few rows: %v", err)
+	}
+	if err := fit.Cover(t.Context(), 1); !errors.Is(err, model.ErrInput) {
+		t.Errorf("a level of 1: %v", err)
+	}
+	for i, f := range fit.Model.Fits {
+		if f.Coverage != nil {
+			t.Errorf("fit %d has intervals after an error", i)
+		}
+	}
+	if err := fit.Cover(t.Context(), 0.8); err != nil {
+		t.Fatal(err)
+	}
+	for i := range fit.Model.Fits {
+		one := *fit.Model
+		one.Fits = fit.Model.Fits[i : i+1]
+		p, err := one.Predictor(&model.Intervals{Coverage: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		rows, covered := 0, 0
+		for row, err := range p.Predict(t.Context(), fit.Table.Held) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			rows++
+			if v, y := row.Intervals[0], row.Observed[0]; v.Lo <= y && y <= v.Hi {
+				covered++
+			}
+		}
+		// The residuals of the held-out rows are distinct. So the radius covers exactly k of them.
+		if k := (8*(rows+1) + 9) / 10; covered != k {
+			t.Errorf("fit %d: the intervals contain %d of %d held-out targets, must be %d", i, covered, rows, k)
+		}
+	}
+	s.Holdout = 0
+	fit, err = table.Fit(t.Context(), s, opts, table.Env{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = fit.Cover(t.Context(), 0.8)
+	if e, ok := errors.AsType[*table.SpecError](err); !ok || e.Field != "Holdout" {
+		t.Errorf("without held-out rows: %v", err)
+	}
+}
+
 // targets returns the targets of all rows.
 func targets(t *testing.T, src dataset.Source) (out []float64) {
 	t.Helper()
