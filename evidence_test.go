@@ -147,8 +147,8 @@ func TestEvidence(t *testing.T) {
 	}
 }
 
-// TestEvidenceScales: data that are multiplied by 10ᵏ have γ multiplied by 10²ᵏ (scikit-learn#17624), and the
-// choice is the best γ of a fine grid up to a step of the default grid.
+// TestEvidenceScales: if the features are multiplied by s and the targets by u, γ is multiplied by s² and the
+// coefficients by u/s (scikit-learn#17624). The choice is the best γ of a fine grid up to a step of the default grid.
 func TestEvidenceScales(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 17624))
 	const n, d = 120, 8
@@ -160,12 +160,16 @@ func TestEvidenceScales(t *testing.T) {
 			y[i] += x[i*d+j] * float64(j%3)
 		}
 	}
-	at := func(scale float64, candidates []float64) *choose.GammaChoice {
-		scaled := make([]float64, n*d)
+	fit := func(scale, unit float64, candidates []float64) *fdridge.Result {
+		t.Helper()
+		scaled, targets := make([]float64, n*d), make([]float64, n)
 		for i, v := range x {
 			scaled[i] = v * scale
 		}
-		src, err := dataset.FromDense(n, d, 1, scaled, y)
+		for i, v := range y {
+			targets[i] = v * unit
+		}
+		src, err := dataset.FromDense(n, d, 1, scaled, targets)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -173,21 +177,31 @@ func TestEvidenceScales(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return r.Choice
+		return r
 	}
-	first := at(1, nil)
+	whole := fit(1, 1, nil)
+	first := whole.Choice
+	want := whole.Solutions[0].Targets[0].Coef
 	for k := -9; k <= 9; k++ {
-		scale := math.Pow(10, float64(k))
-		c := at(scale, nil)
-		if got := c.Gamma() / scale / scale; !(math.Abs(got/first.Gamma()-1) < 1e-9) || !c.Certain {
-			t.Errorf("scale %g: γ = %g·scale², want %g; certain: %v", scale, got, first.Gamma(), c.Certain)
+		for _, unit := range []float64{1e-6, 1, 1e6} {
+			scale := math.Pow(10, float64(k))
+			r := fit(scale, unit, nil)
+			c := r.Choice
+			if got := c.Gamma() / scale / scale; !(math.Abs(got/first.Gamma()-1) < 1e-9) || !c.Certain {
+				t.Errorf("scales %g, %g: γ = %g·scale², want %g; certain: %v", scale, unit, got, first.Gamma(), c.Certain)
+			}
+			for j, v := range r.Solutions[0].Targets[0].Coef {
+				if got := v * scale / unit; !(math.Abs(got-want[j]) < 1e-7) {
+					t.Errorf("scales %g, %g: coefficient %d is %g·unit/scale, want %g", scale, unit, j, got, want[j])
+				}
+			}
 		}
 	}
 	var fine []float64
 	for e := -400; e <= 400; e++ {
 		fine = append(fine, first.Gamma()*math.Pow(10, float64(e)/100))
 	}
-	best := at(1, fine)
+	best := fit(1, 1, fine).Choice
 	if step := best.Gamma() / first.Gamma(); !(step > 0.7 && step < 1.4) || !(best.Score.Lo <= first.Score.Hi) {
 		t.Errorf("γ = %g by a fine grid, %g by default", best.Gamma(), first.Gamma())
 	}
