@@ -59,7 +59,14 @@ func NewJackknife(
 }
 
 // Rows returns the number of training rows of positive weight. If k is larger, all intervals are infinite.
-func (j *Jackknife) Rows() int64 { return j.normal.rows }
+func (j *Jackknife) Rows() int64 {
+	if j.normal == nil {
+		return 0
+	}
+	return j.normal.rows
+}
+
+var errNoJackknife = badinput.Errorf("ridge: the Jackknife was not made by NewJackknife")
 
 // Predict writes the interval of row i and target j of b to dst[i·t + j]. It makes a pass over the training rows for
 // each group of rows of b. A group has as many rows as an array of n training rows and these rows can have in 256 MiB.
@@ -69,6 +76,9 @@ func (j *Jackknife) Rows() int64 { return j.normal.rows }
 // rows, and errors about entries of b that are not finite.
 func (j *Jackknife) Predict(ctx context.Context, dst []Interval, b dataset.Block) error {
 	m := j.normal
+	if m == nil {
+		return errNoJackknife
+	}
 	if b.N < 0 || len(dst) != b.N*m.t {
 		return unfit("%d intervals for %d rows and %d targets", len(dst), b.N, m.t)
 	}

@@ -91,6 +91,9 @@ func openAndFit(ctx context.Context, s Spec, opts fdridge.Options, env Env) (*Fi
 // The errors are a *[SpecError] without held-out rows and for a classification, a *[model.CoverageRowsError] if there
 // are too few held-out rows, and the errors of [model.Model.Calibrate]. After an error, f.Model is unchanged.
 func (f *Fitted) Cover(ctx context.Context, level float64) error {
+	if f.Table == nil || f.Result == nil || f.Model == nil {
+		return specError("", "the model was not made by Fit")
+	}
 	found, err := f.Table.Calibrate(ctx, f.Result.Solutions, f.Model.Intercept, level)
 	if err != nil {
 		return err

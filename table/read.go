@@ -378,6 +378,9 @@ func Keys(ctx context.Context, s Spec, env Env) (iter.Seq2[string, error], error
 // Keys returns the text of the column Spec.Key in each row of r, before rows are left out. env is the Env that r was
 // opened with.
 func (r *Rows) Keys(ctx context.Context, env Env) (iter.Seq2[string, error], error) {
+	if r.asked == nil {
+		return nil, specError("", "the rows were not opened by OpenLike or OpenFor")
+	}
 	return keys(ctx, &reading{resolved: r.asked, env: &env, pipe: env.Pipe, like: expected{names: r.known}})
 }
 

@@ -78,13 +78,13 @@ func TestZeroValues(t *testing.T) {
 		{
 			Dirs: []string{"table"},
 			Types: []any{
-				new(table.Cache), new(table.Doubt), new(table.Env), new(table.Field), new(table.Parts), new(table.Penalised),
+				new(table.Cache), new(table.Doubt), new(table.Env), new(table.Field), new(table.Fitted), new(table.Parts), new(table.Penalised),
 				new(table.Rows), new(table.Spec), new(table.SpecError), new(table.Table),
 			},
 			Arguments: func() []any {
 				return []any{
 					true, 0.5, new(model.Preparation), map[string]dataset.Stamp{}, []*ridge.Solution{}, fdridge.Options{},
-					func(table.Field) string { return "" }, reader(""), engine.ErrInput,
+					func(table.Field) string { return "" }, reader(""), engine.ErrInput, table.Env{},
 				}
 			},
 			Refuse: []any{new(table.Table)}, Input: engine.ErrInput, MayPass: []string{"Evaluate", "EvaluateClasses"},
@@ -106,7 +106,7 @@ func TestZeroValues(t *testing.T) {
 			Types: []any{
 				new(ridge.Summary), new(ridge.Solution), new(ridge.Target), new(fdridge.Result), new(ridge.Predictor), new(choose.CVResult), new(choose.GammaChoice), new(choose.TargetChoice), new(ridge.Outcome),
 				new(choose.Choice), new(choose.BandChoice), new(choose.BandTrial), new(choose.Criterion), new(ridge.Certificate),
-				new(ridge.Interval), new(plan.Plan), new(ridge.NotConvergedError), new(ridge.SizeError),
+				new(ridge.Interval), new(ridge.Jackknife), new(plan.Plan), new(ridge.NotConvergedError), new(ridge.SizeError),
 				new(choose.FoldsError), new(choose.HeldOut), new(ridge.GammaError), new(ridge.ScaleError), new(ridge.SingularError), new(ridge.SummaryConfig), new(ridge.Factorization), new(ridge.SpectrumCache),
 				new(ridge.Method), new(ridge.Identity), new(fdridge.Stage), new(fdridge.Options), new(fdridge.OptionError), new(plan.Remedy), new(ridge.Status), new(reason.Rule), new(reason.Reason), new(columns.Projection), new(columns.Map), new(columns.DependentError),
 			},
