@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/fdridge/fdridge/internal/parallel"
+	"github.com/fdridge/fdridge/internal/vec"
 )
 
 // Columns holds the columns of a source as two other sources. A row of Features or Targets is a column of the source.
@@ -309,7 +310,7 @@ func (s scaledColumns) Blocks(ctx context.Context) iter.Seq2[Block, error] {
 		}
 		for k, v := range row {
 			row[k] = (v - s.by.Mean[j]) / s.by.Scale[j]
-			if !isFinite(row[k]) {
+			if !vec.IsFinite(row[k]) {
 				return newNonFiniteError("standardised rows", int64(k), j, row[k])
 			}
 		}

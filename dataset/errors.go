@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"math"
 	"slices"
 	"strings"
 
@@ -149,5 +148,3 @@ func newNonFiniteError(name string, row int64, col int, v float64) error {
 		NonFinite: true,
 	}
 }
-
-func isFinite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/internal/rowmajor"
+	"github.com/fdridge/fdridge/internal/vec"
 )
 
 // memory is a source of rows in memory, which blocks share.
@@ -131,7 +132,7 @@ func checkRow(x *engine.CSR, i int) error {
 		if j <= last || int(j) >= x.Cols {
 			return newSourceError("sparse row %d has column index %d after %d, of %d columns", i+1, j, last, x.Cols)
 		}
-		if !isFinite(val[k]) {
+		if !vec.IsFinite(val[k]) {
 			return newNonFiniteError("x", int64(i), int(j), val[k])
 		}
 		last = j

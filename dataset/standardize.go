@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"github.com/fdridge/fdridge/internal/badinput"
+	"github.com/fdridge/fdridge/internal/vec"
 )
 
 // A Scaling holds the means and standard deviations of columns, as computed by [Standardize]. It can be saved with a
@@ -76,7 +77,7 @@ func (m *moments) scaling() (*Scaling, error) {
 	out := &Scaling{Mean: m.mean, Scale: make([]float64, len(m.mean))}
 	for j, mean := range m.mean {
 		variance := m.m2[j] / m.n
-		if !isFinite(variance) || !isFinite(mean) {
+		if !vec.IsFinite(variance) || !vec.IsFinite(mean) {
 			return nil, &InputError{
 				File:      "standardisation",
 				Msg:       fmt.Sprintf("the variance of feature %d exceeds the range of float64", j+1),
@@ -155,7 +156,7 @@ func (s *Scaling) Apply(src Source) (Source, error) {
 	}
 	centred := false
 	for j, mean := range s.Mean {
-		if scale := s.Scale[j]; !isFinite(mean) || !isFinite(scale) || !(scale > 0) {
+		if scale := s.Scale[j]; !vec.IsFinite(mean) || !vec.IsFinite(scale) || !(scale > 0) {
 			return nil, badinput.Errorf(
 				"dataset: feature %d cannot be scaled by mean %v and scale %v",
 				j+1,

@@ -11,6 +11,7 @@ import (
 	"github.com/fdridge/fdridge/dataset/prepare"
 	"github.com/fdridge/fdridge/internal/badinput"
 	"github.com/fdridge/fdridge/internal/conformal"
+	"github.com/fdridge/fdridge/internal/vec"
 	"github.com/fdridge/fdridge/ridge"
 )
 
@@ -157,7 +158,7 @@ func (m *Model) Calibrate(ctx context.Context, held dataset.Source, level float6
 					y, at := b.Y[i*t+j], g*t+j
 					r := residual(&p.fit.Targets[j], b, i, y)
 					own := up(math.Abs(r.Hi) + (math.Abs(r.Lo) + r.Err))
-					if !isFinite(own) {
+					if !vec.IsFinite(own) {
 						return nil, &OverflowError{b.First + int64(i)}
 					}
 					v := within[i*t+j]

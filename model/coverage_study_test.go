@@ -11,8 +11,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-
-	"github.com/fdridge/fdridge/model"
 )
 
 // readTable reads the numbers of a file with the given separator. It leaves out the header, and fields that are not
@@ -147,29 +145,7 @@ func TestCoverageStudy(t *testing.T) {
 				}
 			}
 			m := p.fit(t, false)
-			found, err := m.Calibrate(t.Context(), sourceOf(t, p.held, p.heldY), level)
-			if err != nil {
-				t.Fatal(err)
-			}
-			all, err := found.Coverages()
-			if err != nil {
-				t.Fatal(err)
-			}
-			m.Fits[0].Coverage = all[0]
-			of, err := m.Predictor(&model.Intervals{Coverage: true})
-			if err != nil {
-				t.Fatal(err)
-			}
-			hits := 0.0
-			for one, err := range of.Predict(t.Context(), sourceOf(t, p.fresh, p.freshY)) {
-				if err != nil {
-					t.Fatal(err)
-				}
-				if y := p.freshY[one.Row][0]; one.Intervals[0].Lo <= y && y <= one.Intervals[0].Hi {
-					hits++
-				}
-			}
-			share := hits / float64(len(p.fresh))
+			share := p.hits(t, p.calibrated(t, m, level)) / float64(len(p.fresh))
 			sum, squares = sum+share, squares+share*share
 			promised = math.Ceil(level*float64(len(p.held)+1)) / float64(len(p.held)+1)
 		}

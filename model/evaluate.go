@@ -6,6 +6,7 @@ import (
 
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/dataset/prepare"
+	"github.com/fdridge/fdridge/internal/vec"
 	"github.com/fdridge/fdridge/ridge"
 )
 
@@ -67,7 +68,7 @@ func Evaluate(ctx context.Context, src dataset.Source, solutions []*ridge.Soluti
 			}
 			observed := b.Y[i*t : (i+1)*t]
 			for k, v := range yhat {
-				if !isFinite(v) {
+				if !vec.IsFinite(v) {
 					return nil, &OverflowError{b.First + int64(i)}
 				}
 				e.Scores[k/t][k%t].addRow(&solutions[k/t].Targets[k%t], b, i, observed[k%t], v)

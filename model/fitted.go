@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/fdridge/fdridge/internal/vec"
 	"github.com/fdridge/fdridge/ridge"
 )
 
@@ -18,7 +19,7 @@ func (m *Model) FittedSolution() (*ridge.Solution, error) {
 	}
 	for j := range p.fit.Targets {
 		o := &p.fit.Targets[j]
-		if !isFinite(o.ComputedTSS) {
+		if !vec.IsFinite(o.ComputedTSS) {
 			return nil, fmt.Errorf("%w: the model has no sum of squares of target %d", errShape, j+1)
 		}
 		slack := 1e-9 * o.ComputedTSS

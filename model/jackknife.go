@@ -12,9 +12,10 @@ import (
 )
 
 // Jackknife makes a pass over train, the training rows of the model, for jackknife+ intervals of new rows; see
-// [ridge.Jackknife] and [Intervals]. train must be prepared as [Model.Prepare] prepares rows, and have the targets and
-// weights of the fit. The model must have a single γ. level is 1 − α. The intervals hold for the exact solution of the
-// model's problem: with its intercept, the scaling of its columns and their penalties, all taken as given.
+// [ridge.Jackknife] and [Intervals]. train must be prepared as [Model.Prepare] prepares rows, and have the targets
+// and weights of the fit. The model must have a single γ. level is 1 − α. The intervals hold for the exact
+// solution of the model's problem: with its intercept, the scaling of its columns and their penalties, all taken as
+// given.
 //
 // Errors: a *[CoverageRowsError] for too few rows, [ErrInput] for a model of classes, [ErrShape] for other dimensions
 // and numbers of rows or several γ, and the errors of [ridge.NewJackknife].

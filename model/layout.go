@@ -11,6 +11,7 @@ import (
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/internal/excerpt"
 	"github.com/fdridge/fdridge/internal/jsonfields"
+	"github.com/fdridge/fdridge/internal/vec"
 	"github.com/fdridge/fdridge/ridge/classes"
 )
 
@@ -136,9 +137,7 @@ func Numbers(x []float64) PerTarget[Number] {
 }
 
 // isGamma reports whether v is a valid γ of ridge regression.
-func isGamma(v float64) bool { return v >= 0 && isFinite(v) }
-
-func isFinite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
+func isGamma(v float64) bool { return v >= 0 && vec.IsFinite(v) }
 
 // checkClasses checks the number of labels, and that labels differ.
 func (m *Model) checkClasses(t int) error {

@@ -64,6 +64,7 @@ import (
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/internal/badinput"
 	"github.com/fdridge/fdridge/internal/jsonfields"
+	"github.com/fdridge/fdridge/internal/vec"
 	"github.com/fdridge/fdridge/ridge"
 )
 
@@ -231,7 +232,7 @@ func newFit(prep Preparation, f *ridge.Solution, passes int) Fit {
 	known := true // whether ‖b‖² of every target is known
 	for j := range f.Targets {
 		o := &f.Targets[j]
-		known = known && isFinite(o.ComputedTSS)
+		known = known && vec.IsFinite(o.ComputedTSS)
 		coef, b := prep.Unscale(o.Coef, o.Intercept)
 		out.TSS = append(out.TSS, o.ComputedTSS)
 		out.Coef = append(out.Coef, coef)
@@ -423,7 +424,7 @@ func (m *Model) check(w *Fit) error {
 	if len(w.TSS) > 0 && len(w.TSS) != len(w.Coef) {
 		return fmt.Errorf("%d sums of squares for %d targets", len(w.TSS), len(w.Coef))
 	}
-	if i := slices.IndexFunc(w.TSS, func(v float64) bool { return !isFinite(v) }); i >= 0 {
+	if i := slices.IndexFunc(w.TSS, func(v float64) bool { return !vec.IsFinite(v) }); i >= 0 {
 		return fmt.Errorf("a sum of squares is %v", w.TSS[i])
 	}
 	if w.Gammas != nil &&
@@ -489,11 +490,11 @@ func (w *Fit) checkFinite() error {
 func checkWeights(coef [][]float64, intercept []float64) error {
 	for j, c := range coef {
 		for _, v := range c {
-			if !isFinite(v) {
+			if !vec.IsFinite(v) {
 				return fmt.Errorf("a weight is %v", v)
 			}
 		}
-		if b := intercept[j]; !isFinite(b) {
+		if b := intercept[j]; !vec.IsFinite(b) {
 			return fmt.Errorf("an intercept is %v", b)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/fdridge/fdridge/dataset"
+	"github.com/fdridge/fdridge/internal/vec"
 	"github.com/fdridge/fdridge/ridge"
 	"github.com/fdridge/fdridge/ridge/choose"
 )
@@ -56,7 +57,7 @@ func (p *Penalty) check(d int) error {
 		if list != nil && len(list) != d {
 			return fmt.Errorf("%d penalties for %d columns", len(list), d)
 		}
-		if i := slices.IndexFunc(list, func(v float64) bool { return !(v >= 0) || !isFinite(v) }); i >= 0 {
+		if i := slices.IndexFunc(list, func(v float64) bool { return !(v >= 0) || !vec.IsFinite(v) }); i >= 0 {
 			return fmt.Errorf("penalty %d is %v", i+1, list[i])
 		}
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/fdridge/fdridge/internal/badinput"
 	"github.com/fdridge/fdridge/internal/digits"
 	"github.com/fdridge/fdridge/internal/parallel"
+	"github.com/fdridge/fdridge/internal/vec"
 	"github.com/fdridge/fdridge/ridge"
 )
 
@@ -418,7 +419,7 @@ func (p *Predictor) predict(ctx context.Context, src dataset.Source, yield func(
 			}
 			if incomplete.has(one.Row) {
 				setUnknown(one.Y, one.Intervals)
-			} else if slices.ContainsFunc(yhat, func(v float64) bool { return !isFinite(v) }) {
+			} else if slices.ContainsFunc(yhat, func(v float64) bool { return !vec.IsFinite(v) }) {
 				return &OverflowError{one.Row}
 			}
 			if !yield(one) {

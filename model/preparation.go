@@ -121,7 +121,7 @@ func checkScaling(s *dataset.Scaling, d int) error {
 		return fmt.Errorf("a scaling of %d means and %d scales for %d columns", len(s.Mean), len(s.Scale), d)
 	}
 	for j, mean := range s.Mean {
-		if scale := s.Scale[j]; !isFinite(mean) || !isFinite(scale) || !(scale > 0) {
+		if scale := s.Scale[j]; !vec.IsFinite(mean) || !vec.IsFinite(scale) || !(scale > 0) {
 			return fmt.Errorf("column %d cannot be scaled by mean %v and scale %v", j+1, mean, scale)
 		}
 	}

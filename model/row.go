@@ -9,6 +9,7 @@ import (
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/dataset/prepare"
 	"github.com/fdridge/fdridge/internal/badinput"
+	"github.com/fdridge/fdridge/internal/vec"
 	"github.com/fdridge/fdridge/ridge"
 )
 
@@ -154,7 +155,7 @@ func (p *Predictor) predictColumns(yhat []float64, intervals []ridge.Interval, c
 	if err := p.fit.PredictRow(yhat, p.row.features); err != nil {
 		return err
 	}
-	if slices.ContainsFunc(yhat, func(v float64) bool { return !isFinite(v) }) {
+	if slices.ContainsFunc(yhat, func(v float64) bool { return !vec.IsFinite(v) }) {
 		return &OverflowError{0}
 	}
 	if intervals == nil {

@@ -10,8 +10,9 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/dual"
 )
 
-// needsRows reports whether γ = 0 is solved by AAᵀ, of n×n numbers, because QR needs too much memory for d features: more
-// than MaxGramBytes, or than opts.MaxBytes if n is unknown (−1). AAᵀ gives no combinations of columns and fewer digits.
+// needsRows reports whether γ = 0 is solved by AAᵀ, of n×n numbers, because QR needs too much memory for d
+// features: more than MaxGramBytes, or than opts.MaxBytes if n is unknown (−1). AAᵀ gives no combinations of
+// columns and fewer digits.
 func needsRows(n int64, d, t int, opts *ExactOptions) bool {
 	if opts.LeaveOneOut || opts.Projected != nil {
 		return false
@@ -23,11 +24,11 @@ func needsRows(n int64, d, t int, opts *ExactOptions) bool {
 	return direct.Bytes(d, t) > limit && n < int64(d)
 }
 
-// minimumNorm returns the least-squares solution of smallest norm, x = Aᵀα with α = (AAᵀ)⁺b. The residual b − Ax,
-// in double-double arithmetic, corrects α until its part in the range of A stops to halve. docs/math.md, Proposition 8.11,
-// has what is proved.
+// minimumNorm returns the least-squares solution of smallest norm, x = Aᵀα with α = (AAᵀ)⁺b. The residual b
+// − Ax, in double-double arithmetic, corrects α until its part in the range of A stops to halve. docs/math.md,
+// Proposition 8.11, has what is proved.
 func (e *dualExact) minimumNorm(ctx context.Context) (*Solution, error) {
-	inverse := e.gram.PseudoInverse()
+	inverse := e.gram.PseudoInverse(e.opts.Backend)
 	if inverse == nil {
 		return nil, &SingularError{0, Dual, -1}
 	}

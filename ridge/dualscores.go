@@ -18,9 +18,6 @@ func (e *dualExact) solve(
 	form bool,
 	visit func(i int, found *dualFit),
 ) ([]*Solution, error) {
-	if e.plan.minimum {
-		return e.solveEachGamma(ctx, gammas, block, form, visit)
-	}
 	fits, batch := make([]*Solution, len(gammas)), e.batch()
 	block = cmp.Or(block, dual.TargetBlock(e.data.N(), e.d))
 	for from := 0; from < len(gammas); from += batch {
@@ -53,31 +50,22 @@ func (e *dualExact) solve(
 	return fits, nil
 }
 
-// solveEachGamma is solve with γ = 0 among the gammas.
-func (e *dualExact) solveEachGamma(
-	ctx context.Context,
-	gammas []float64,
-	block int,
-	form bool,
-	visit func(i int, found *dualFit),
-) ([]*Solution, error) {
-	positive := *e
-	positive.plan.minimum = false
-	var fits []*Solution
-	for _, g := range gammas {
-		if g == 0 {
-			one, err := e.minimumNorm(ctx)
-			if err != nil {
-				return nil, err
-			}
-			fits = append(fits, one)
+// solveWithZero is like solve, if γ = 0 may be among the gammas.
+func (e *dualExact) solveWithZero(ctx context.Context, gammas []float64, block int, form bool) ([]*Solution, error) {
+	isZero := func(g float64) bool { return g == 0 }
+	fits, err := e.solve(ctx, slices.DeleteFunc(slices.Clone(gammas), isZero), block, form, nil)
+	if err != nil {
+		return nil, err
+	}
+	for i, g := range gammas {
+		if !isZero(g) {
 			continue
 		}
-		one, err := positive.solve(ctx, []float64{g}, block, form, visit)
+		one, err := e.minimumNorm(ctx)
 		if err != nil {
 			return nil, err
 		}
-		fits = append(fits, one...)
+		fits = slices.Insert(fits, i, one)
 	}
 	return fits, nil
 }

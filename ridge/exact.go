@@ -107,9 +107,10 @@ func (e *SingularError) Is(target error) bool { return target == ErrInput }
 //
 // For an intercept, the rows are centred as they are read. γ = 0 is the least-squares problem; use [QR] for it. If
 // columns depend on others, up to round-off, or if there are fewer rows than columns, QR returns the least-squares
-// solution of smallest norm. This solution is the limit of the ridge solution as γ → 0. Its Status is [MinimumNorm].
-// The other methods then return a *[SingularError]. Exception: with fewer rows than columns, [Exact] finds the same
-// solution from AAᵀ if QR needs more than [MaxGramBytes] or MaxBytes. The memory is then O(n² + n + d) beside the rows.
+// solution of smallest norm. This solution is the limit of the ridge solution as γ → 0. Its Status is
+// [MinimumNorm]. The other methods then return a *[SingularError]. Exception: with fewer rows than columns, [Exact]
+// finds the same solution from AAᵀ if QR needs more than [MaxGramBytes] or MaxBytes. The memory is then O(n² + n +
+// d) beside the rows.
 //
 // Errors of src are returned unchanged. Other errors:
 //

@@ -70,7 +70,8 @@ func Factorize(ctx context.Context, src dataset.Source, gammas []float64, opts E
 // exception: a dual method whose rows do not fit in memory makes another pass for the certificates.
 //
 // At γ = 0, [QR] returns the minimum-norm solution if columns depend on others; see [SolveExact]. [Exact] uses AAᵀ
-// instead if QR needs too much memory and there are fewer rows than columns. In all other cases, a system that is singular to working precision causes a *[SingularError].
+// instead if QR needs too much memory and there are fewer rows than columns. In all other cases, a system that is
+// singular to working precision causes a *[SingularError].
 func (f *Factorization) Solve(ctx context.Context, gammas []float64) ([]*Solution, error) {
 	return f.solve(ctx, gammas, wanted{coefficients: true, minimum: true})
 }
@@ -94,8 +95,9 @@ func (f *Factorization) solve(ctx context.Context, gammas []float64, w wanted) (
 	if f.dual == nil && f.system == nil {
 		return nil, unfit("a zero Factorization; use Factorize")
 	}
+	minimum := f.dual != nil && f.dual.plan.minimum
 	takes := f.opts.Method
-	if f.dual != nil && f.dual.plan.minimum {
+	if minimum {
 		takes = QR
 	}
 	for _, g := range gammas {
@@ -103,8 +105,11 @@ func (f *Factorization) solve(ctx context.Context, gammas []float64, w wanted) (
 			return nil, err
 		}
 	}
-	if f.dual != nil && f.dual.plan.minimum && !w.minimum && slices.Contains(gammas, 0) {
+	if minimum && !w.minimum && slices.Contains(gammas, 0) {
 		return nil, &SingularError{0, Dual, -1}
+	}
+	if minimum {
+		return f.dual.solveWithZero(ctx, gammas, 0, w.coefficients)
 	}
 	if f.dual != nil {
 		return f.dual.solve(ctx, gammas, 0, w.coefficients, nil)

@@ -13,9 +13,9 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/rows"
 )
 
-// A Jackknife computes jackknife+ intervals for the targets of new rows, from the training rows alone. Let x₋ᵢ be the
-// exact solution without training row i, and eᵢ = yᵢ − aᵢᵀx₋ᵢ. For a new row a, n training rows of positive weight and
-// k = ⌈level·(n + 1)⌉, the interval reaches
+// A Jackknife computes jackknife+ intervals for the targets of new rows, from the training rows alone. Let x₋ᵢ be
+// the exact solution without training row i, and eᵢ = yᵢ − aᵢᵀx₋ᵢ. For a new row a, n training rows of
+// positive weight and k = ⌈level·(n + 1)⌉, the interval reaches
 //
 //	from the k-th largest of aᵀx₋ᵢ − |eᵢ|   to the k-th smallest of aᵀx₋ᵢ + |eᵢ|,
 //
@@ -23,7 +23,8 @@ import (
 // the new row are exchangeable, the interval then contains the target of the new row with a probability of at least
 // 2·level − 1. For most data it is near level.
 //
-// No system is solved again: x₋ᵢ = x* − H⁻¹aᵢ·wᵢrᵢ/(1 − hᵢ), with the intercept included. See docs/math.md §23.
+// No system is solved again: x₋ᵢ = x* − H⁻¹aᵢ·wᵢrᵢ/(1 − hᵢ), with the intercept included. See
+// docs/math.md §23.
 //
 // Source: R. Barber, E. Candès, A. Ramdas, R. Tibshirani, "Predictive inference with the jackknife+", Annals of
 // Statistics 49 (2021).
@@ -72,7 +73,7 @@ var errNoJackknife = badinput.Errorf("ridge: the Jackknife was not made by NewJa
 // each group of rows of b. A group has as many rows as an array of n training rows and these rows can have in 256 MiB.
 // A pass takes O(d) time for each pair of rows and target, and O(d²) time for each training row.
 //
-// Errors are [ErrShape] for other dimensions, [ErrOtherRows] if the training rows have changed, errors of the training
+// Errors are [ErrShape] for other dimensions, [ErrInput] if the training rows have changed, errors of the training
 // rows, and errors about entries of b that are not finite.
 func (j *Jackknife) Predict(ctx context.Context, dst []Interval, b dataset.Block) error {
 	m := j.normal
@@ -107,8 +108,8 @@ func (j *Jackknife) Predict(ctx context.Context, dst []Interval, b dataset.Block
 	return nil
 }
 
-// A leftRow describes training row i, with the weight w, in the ends of intervals for one target. Let e ± δ bracket its
-// leave-one-out residual.
+// A leftRow describes training row i, with the weight w, in the ends of intervals for one target. Let e ± δ bracket
+// its leave-one-out residual.
 type leftRow struct {
 	pull  float64 // w·e
 	size  float64 // |e| + δ
@@ -139,15 +140,12 @@ func (j *Jackknife) predict(ctx context.Context, dst []Interval, to mapped) erro
 		m.be.Gemm(false, true, 1, engine.View(q, m.p, to.v), engine.View(s.n, m.p, from.v[:s.n*m.p]), 0, shared)
 		first := at
 		at += s.n
-		return parallel.Do(min(q, 64), 2*q*s.n*m.t, func(part int) error {
-			parts := min(q, 64)
-			for a := q * part / parts; a < q*(part+1)/parts; a++ {
-				for target := range m.t {
-					start := (a*m.t+target)*n + first
-					m.ends(
-						low[start:start+s.n], high[start:start+s.n], products[a*s.n:(a+1)*s.n],
-						left[target*s.n:(target+1)*s.n], to.norm[a], to.off[a])
-				}
+		return parallel.Do(q, 2*q*s.n*m.t, func(a int) error {
+			for target := range m.t {
+				start := (a*m.t+target)*n + first
+				m.ends(
+					low[start:start+s.n], high[start:start+s.n], products[a*s.n:(a+1)*s.n],
+					left[target*s.n:(target+1)*s.n], to.norm[a], to.off[a])
 			}
 			return nil
 		})
@@ -158,15 +156,12 @@ func (j *Jackknife) predict(ctx context.Context, dst []Interval, to mapped) erro
 	if at != n || all != m.all {
 		return errMoreRows
 	}
-	return parallel.Do(min(q, 64), 8*len(low), func(part int) error {
-		parts := min(q, 64)
-		for a := q * part / parts; a < q*(part+1)/parts; a++ {
-			for target := range m.t {
-				start := (a*m.t + target) * n
-				lo := conformal.Smallest(low[start:start+n], int64(n)+1-j.rank)
-				hi := conformal.Smallest(high[start:start+n], j.rank)
-				dst[a*m.t+target] = m.around(&to, a, target, lo, hi)
-			}
+	return parallel.Do(q, 8*len(low), func(a int) error {
+		for target := range m.t {
+			start := (a*m.t + target) * n
+			lo := conformal.Smallest(low[start:start+n], int64(n)+1-j.rank)
+			hi := conformal.Smallest(high[start:start+n], j.rank)
+			dst[a*m.t+target] = m.around(&to, a, target, lo, hi)
 		}
 		return nil
 	})
@@ -218,8 +213,8 @@ func (m *normal) predictOne(v []float64, norm, off float64, target int) (value, 
 	return value, m.error(norm, off, m.targets.norm[target], m.targets.off[target])
 }
 
-// ends writes lower bounds on −w·zᵀH⁻¹zᵢ·e − |e| to low, and upper bounds on −w·zᵀH⁻¹zᵢ·e + |e| to high, for the new row
-// z and each training row zᵢ. products holds the computed zᵀH⁻¹zᵢ.
+// ends writes lower bounds on −w·zᵀH⁻¹zᵢ·e − |e| to low, and upper bounds on −w·zᵀH⁻¹zᵢ·e +
+// |e| to high, for the new row z and each training row zᵢ. products holds the computed zᵀH⁻¹zᵢ.
 func (m *normal) ends(low, high, products []float64, left []leftRow, norm, off float64) {
 	for i := range left {
 		l := &left[i]

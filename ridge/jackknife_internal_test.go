@@ -66,7 +66,8 @@ func TestJackknifeGroups(t *testing.T) {
 	if err := j.Predict(t.Context(), together[1:], b); !errors.Is(err, ErrShape) {
 		t.Errorf("with too few intervals: %v", err)
 	}
-	if err := j.Predict(t.Context(), together, dataset.Block{N: fresh, X: slices.Repeat([]float64{math.NaN()}, fresh*d)}); err == nil {
+	unknown := slices.Repeat([]float64{math.NaN()}, fresh*d)
+	if err := j.Predict(t.Context(), together, dataset.Block{N: fresh, X: unknown}); err == nil {
 		t.Error("NaN is accepted")
 	}
 }
@@ -111,8 +112,8 @@ func TestJackknifeRefuses(t *testing.T) {
 
 func second(_ *Jackknife, err error) error { return err }
 
-// TestNormalInverse: the error of xᵀH⁻¹y is within its bound, also for columns that nearly depend on each other, so that
-// the approximate inverse has few digits.
+// TestNormalInverse: the error of xᵀH⁻¹y is within its bound, also for columns that nearly depend on each other,
+// so that the approximate inverse has few digits.
 func TestNormalInverse(t *testing.T) {
 	largest := 0.0
 	for seed := range uint64(60) {

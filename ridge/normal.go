@@ -14,8 +14,8 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/rows"
 )
 
-// NormalOptions describe the problem of [NewJackknife] and [MeasureStandardErrors]. The zero value means no intercept,
-// the penalty 1 for each column, and exact entries.
+// NormalOptions describe the problem of [NewJackknife]. The zero value means no intercept, the penalty 1 for each
+// column, and exact entries.
 type NormalOptions struct {
 	Intercept bool
 	Penalty   []float64      // pⱼ ≥ 0 of each column: the objective has γ·Σpⱼxⱼ²; nil means 1
@@ -67,10 +67,10 @@ type counted struct {
 // An inverse is the matrix W, and bounds on the errors of products with W.
 type inverse struct {
 	w        []float64 // W, p×p
-	omega    []float64
-	relative float64 // ε/(1 − ε)
-	chain    float64 // round-off of a product with W, and of z, in units of eps
-	fixed    float64 // bounds the other errors of a product
+	omega    []float64 // norms of the columns of W
+	relative float64   // ε/(1 − ε)
+	chain    float64   // round-off of a product with W, and of z, in units of eps
+	fixed    float64   // bounds the other errors of a product
 }
 
 // mapped holds vectors Wz. norm bounds the norm of the exact vector, and off bounds the norm of the error.

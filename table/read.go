@@ -366,37 +366,25 @@ func (r *Rows) AllColumns() ([]string, error) {
 	return csv.Columns(r.asked.spec.Data[0], text)
 }
 
-// Keys returns the text of the column s.Key in each row that s.Rows selects.
-func Keys(ctx context.Context, s Spec, env Env) (iter.Seq2[string, error], error) {
-	asked, err := resolve(s)
-	if err != nil {
-		return nil, err
-	}
-	return keys(ctx, &reading{resolved: asked, env: &env, pipe: env.Pipe})
-}
-
 // Keys returns the text of the column Spec.Key in each row of r, before rows are left out. env is the Env that r was
 // opened with.
 func (r *Rows) Keys(ctx context.Context, env Env) (iter.Seq2[string, error], error) {
 	if r.asked == nil {
 		return nil, specError("", "the rows were not opened by OpenLike or OpenFor")
 	}
-	return keys(ctx, &reading{resolved: r.asked, env: &env, pipe: env.Pipe, like: expected{names: r.known}})
-}
-
-func keys(ctx context.Context, r *reading) (iter.Seq2[string, error], error) {
-	opts, _, err := r.options()
+	again := &reading{resolved: r.asked, env: &env, pipe: env.Pipe, like: expected{names: r.known}}
+	opts, _, err := again.options()
 	if err != nil {
 		return nil, err
 	}
 	return func(yield func(string, error) bool) {
 		row := int64(0)
-		for text, err := range file.Texts(ctx, r.spec.Data, opts, r.spec.Key) {
+		for text, err := range file.Texts(ctx, again.spec.Data, opts, again.spec.Key) {
 			row++
-			if err == nil && row <= r.lo {
+			if err == nil && row <= again.lo {
 				continue
 			}
-			if row > r.hi || !yield(text, err) || err != nil {
+			if row > again.hi || !yield(text, err) || err != nil {
 				return
 			}
 		}

@@ -204,8 +204,8 @@ func TestCalibrate(t *testing.T) {
 	}
 }
 
-// TestCover checks that a model of Fit gets the intervals of its held-out rows for each γ, and that an error leaves the
-// model as it was.
+// TestCover checks that a model of Fit gets the intervals of its held-out rows for each γ, and that an error leaves
+// the model as it was.
 func TestCover(t *testing.T) {
 	var text strings.Builder
 	text.WriteString("a,b,y\n")

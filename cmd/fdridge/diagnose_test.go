@@ -271,7 +271,8 @@ func TestDiagnosePlot(t *testing.T) {
 			}
 		}
 		var got [][2]float64
-		for _, m := range regexp.MustCompile(`d="M([-\d.]+),([-\d.]+)[^"]*" style="fill:#`+colour).FindAllStringSubmatch(svg, -1) {
+		point := regexp.MustCompile(`d="M([-\d.]+),([-\d.]+)[^"]*" style="fill:#` + colour)
+		for _, m := range point.FindAllStringSubmatch(svg, -1) {
 			x, errX := strconv.ParseFloat(m[1], 64)
 			y, errY := strconv.ParseFloat(m[2], 64)
 			if err := errors.Join(errX, errY); err != nil {

@@ -34,8 +34,8 @@ func coefficientsOf(t *testing.T, data, target string) (coef, out string) {
 	return contents(t, path), out
 }
 
-// TestSparkCSV: a folder of csv files as Spark writes them gives the bits of its files. Each part has a header, one has no
-// rows, and one is empty. Empty texts are "", and missing cells are empty.
+// TestSparkCSV: a folder of csv files as Spark writes them gives the bits of its files. Each part has a header, one
+// has no rows, and one is empty. Empty texts are "", and missing cells are empty.
 func TestSparkCSV(t *testing.T) {
 	const header = "id,name,note,x,y\n"
 	rows := []string{
@@ -66,8 +66,8 @@ func TestSparkEscapes(t *testing.T) {
 	}
 }
 
-// TestSparkParquet: a folder of Parquet files with snappy, decimals in FIXED_LEN_BYTE_ARRAY and INT96 gives the rows of its
-// files.
+// TestSparkParquet: a folder of Parquet files with snappy, decimals in FIXED_LEN_BYTE_ARRAY and INT96 gives the rows
+// of its files.
 func TestSparkParquet(t *testing.T) {
 	const name = "../../dataset/parquet/testdata/arrow-wide-v1-snappy-dictionary.parquet"
 	text := contents(t, name)
@@ -88,7 +88,8 @@ func TestFolders(t *testing.T) {
 		}
 	}
 	in := func(name string) string { return filepath.Join(dir, name) }
-	refused(t, "folder", dir, "is a directory; name its files (A,B): a folder is read if", "fit", "--data", dir, "--target", "y")
+	const text = "is a directory; name its files (A,B): a folder is read if"
+	refused(t, "folder", dir, text, "fit", "--data", dir, "--target", "y")
 	refused(
 		t, "files", dir, "; several files are one list (A,B), or a folder of parts",
 		"fit", "--target", "y", "--data", in("part-0.csv"), in("part-1.csv"),

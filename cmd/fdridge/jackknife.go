@@ -50,7 +50,8 @@ func (o *fitOptions) predictWithJackknife(ctx context.Context, d *table.Table, f
 	}
 	train := d.TrainingRows()
 	if dataset.Once(train) {
-		return "", cli.BadInput("--coverage: with --predict it reads the rows again; --cache DIR keeps them, or use --holdout")
+		return "", cli.BadInput(
+			"--coverage: with --predict it reads the rows again; --cache DIR keeps them, or use --holdout")
 	}
 	jackknife, err := m.Jackknife(ctx, train, o.coverage.level)
 	if e, ok := errors.AsType[*model.CoverageRowsError](err); ok {
@@ -85,7 +86,8 @@ func (o *fitOptions) predictWithJackknife(ctx context.Context, d *table.Table, f
 		return nameData(o.predict, rows.Locate(o.predicted.run(ctx, rows.Source, w)))
 	}
 	if o.auto || d.ToChoose() != nil {
-		return "jackknife+ guarantees no probability if gamma is chosen from the same rows; give --gamma, or use --holdout", nil
+		const text = "jackknife+ guarantees no probability if gamma is chosen from the same rows"
+		return text + "; give --gamma, or use --holdout", nil
 	}
 	return "", nil
 }

@@ -19,7 +19,9 @@ func TestJackknifeCommand(t *testing.T) {
 	head, rest := lines[0], lines[1:]
 	data := write(t, "train.csv", head+"\n"+strings.Join(rest[fresh:], "\n")+"\n")
 	other := write(t, "other.csv", head+"\n"+strings.Join(rest[:fresh], "\n")+"\n")
-	for _, flags := range []string{"--standardize", "--standardize --intercept=false", "--unpenalized area", "--bands area=4,floor=1"} {
+	for _, flags := range []string{
+		"--standardize", "--standardize --intercept=false", "--unpenalized area", "--bands area=4,floor=1",
+	} {
 		out := filepath.Join(t.TempDir(), "out.csv")
 		args := []string{
 			"fit", "--data", data, "--target", "rent", "--onehot", "district,heating", "--missing", "mean", "--gamma", "10",
@@ -61,7 +63,8 @@ func TestJackknifeCommand(t *testing.T) {
 		}
 	}
 	out := filepath.Join(t.TempDir(), "out.npy")
-	code, _, errs := call("fit", "--data", data, "--target", "rent", "--columns", "area", "--gamma", "auto", "--coverage", "0.9",
+	code, _, errs := call(
+		"fit", "--data", data, "--target", "rent", "--columns", "area", "--gamma", "auto", "--coverage", "0.9",
 		"--predict", other, "--out", out)
 	if code != 0 || !strings.Contains(errs, "guarantees no probability if gamma is chosen from the same rows") {
 		t.Errorf("--gamma auto: exit %d: %s", code, errs)
@@ -78,7 +81,8 @@ func TestJackknifeRefused(t *testing.T) {
 		{"--coverage 0.999 --gamma 1", "need at least 999 rows, and the fit has"},
 		{"--coverage 0.9 --gamma 1 --holdout 0.2", "--holdout"},
 	} {
-		args := append(strings.Fields("fit --target rent --columns area "+c.line), "--data", flats, "--predict", flats, "--out", out)
+		args := strings.Fields("fit --target rent --columns area " + c.line)
+		args = append(args, "--data", flats, "--predict", flats, "--out", out)
 		if code, _, errs := call(args...); code != usage || !strings.Contains(errs, c.want) {
 			t.Errorf("%s: exit %d: %s", c.line, code, errs)
 		}
@@ -87,7 +91,8 @@ func TestJackknifeRefused(t *testing.T) {
 		}
 	}
 	args := strings.Fields("fit --target rent --columns area --coverage 0.9 --gamma 1 --predict " + flats)
-	if code, _, errs := call(append(args, "--data", flats)...); code != usage || !strings.Contains(errs, "it needs --out") {
+	code, _, errs := call(append(args, "--data", flats)...)
+	if code != usage || !strings.Contains(errs, "it needs --out") {
 		t.Errorf("without --out: exit %d: %s", code, errs)
 	}
 }

@@ -13,12 +13,14 @@ func TestPredictKey(t *testing.T) {
 		"train.csv": "a,y\n1,2\n2,3\n3,5\n4,7\n", "bare.csv": "1,2\n2,3\n3,5\n4,7\n", "kinds.csv": "a,kind\n1,u\n2,v\n3,u\n4,v\n",
 		"new.csv": "id,\"the, name\",a\n007, ann ,1\n8,\"b, \"\"c\"\"\",2\n\n,NA,3\n", "more.csv": "\"the, name\",a,id\nd,4,10\n", "plain.csv": "11,1\n12,2\n",
 		"numbers.csv": "0,1,2\n0.5,1.0,2.5\n3.5,4.0,5.5\n1.25,2.25,3.5\n", "whole.csv": "0,1,id\n5,6,a\n7,8,b\n4,3,c\n",
+		"steps.csv":  "100,150,200\n1.5,2.5,4.25\n2.5,1.5,3.25\n0.5,2.25,5.25\n4.5,1.25,2.25\n",
 		"rows.jsonl": "{\"id\":\"k1\",\"a\":1}\n{\"id\":5,\"a\":2}\n{\"a\":3}\n",
 	})
 	must(t, "fit", "--data", "train.csv", "--target", "y", "--gamma", "1", "--out", "m.json")
 	must(t, "fit", "--data", "bare.csv", "--target", "2", "--gamma", "1", "--out", "bare.json")
 	must(t, "fit", "--data", "kinds.csv", "--target", "kind", "--classes", "--gamma", "1", "--out", "kinds.json")
 	must(t, "fit", "--data", "numbers.csv", "--target", "2", "--gamma", "1", "--out", "numbers.json")
+	must(t, "fit", "--data", "steps.csv", "--header", "yes", "--target", "200", "--gamma", "1", "--out", "steps.json")
 	for _, c := range []struct {
 		args, header string
 		want         []string // keys
@@ -29,6 +31,7 @@ func TestPredictKey(t *testing.T) {
 		{"--model m.json --data new.csv --key id --interval m.json", "id,prediction,low,high", []string{"007", "8", ""}},
 		{"--model bare.json --data plain.csv --header no --key 1", "1,prediction", []string{"11", "12"}},
 		{"--model numbers.json --data whole.csv --key id", "id,prediction", []string{"a", "b", "c"}},
+		{"--model steps.json --data steps.csv --key 200", "200,prediction", []string{"4.25", "3.25", "5.25", "2.25"}},
 		{"--model m.json --data rows.jsonl --key id", "id,prediction", []string{"k1", "5", ""}},
 		{"--model kinds.json --data new.csv --key id", "id,class,margin,proved", []string{"007", "8", ""}},
 	} {

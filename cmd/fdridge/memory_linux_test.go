@@ -32,7 +32,8 @@ func TestLentMemory(t *testing.T) {
 	dict := fmt.Sprintf("{'descr': '<f8', 'fortran_order': False, 'shape': (%d, %d), }\n", n, d)
 	header := append([]byte("\x93NUMPY\x01\x00"), byte(len(dict)), 0)
 	header = append(header, dict...)
-	for name, content := range map[string][]byte{"whole.npy": append(bytes.Clone(header), wire.Bytes(x)...), "header.npy": header} {
+	whole := append(bytes.Clone(header), wire.Bytes(x)...)
+	for name, content := range map[string][]byte{"whole.npy": whole, "header.npy": header} {
 		if err := os.WriteFile(filepath.Join(dir, name), content, 0o600); err != nil {
 			t.Fatal(err)
 		}

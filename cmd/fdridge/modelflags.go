@@ -32,8 +32,8 @@ func (o *modelFlags) registerOut(f *pflag.FlagSet, outHelp, formatHelp, jsonHelp
 	f.BoolVar(&o.json, "json", false, jsonHelp)
 }
 
-// form returns the value of --out-format, or what the name of --out requires: csv, arrow, arrows or npy. It returns "" if
-// the name requires nothing.
+// form returns the value of --out-format, or what the name of --out requires: csv, arrow, arrows or npy. It returns
+// "" if the name requires nothing.
 func (o *modelFlags) form() (string, error) {
 	if err := cli.OneOf("out-format", o.outFormat, o.formats...); err != nil {
 		return "", err

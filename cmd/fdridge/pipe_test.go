@@ -128,7 +128,8 @@ func TestPipedCut(t *testing.T) {
 	} {
 		args := append(strings.Fields(command), "--data", "-", "--target", "y")
 		code, _, errs := piped(t.Context(), strings.NewReader(text), args...)
-		if code != done || !strings.Contains(errs, "note: standard input: the last line has no line end, and its last number (5)") {
+		const note = "note: standard input: the last line has no line end, and its last number (5)"
+		if code != done || !strings.Contains(errs, note) {
 			t.Errorf("%s: exit %d, %s", command, code, errs)
 		}
 		code, _, errs = piped(t.Context(), strings.NewReader(text+"0.00\n"), args...)

@@ -27,8 +27,8 @@ type predictionWriter interface {
 // outFormats are the values of --out-format.
 var outFormats = []string{"auto", "text", "csv", "arrow", "arrows", "npy"}
 
-// predictionForm returns the form of the predictions: "csv", "arrow", "arrows" or "npy". It returns "" for plain text and
-// JSON.
+// predictionForm returns the form of the predictions: "csv", "arrow", "arrows" or "npy". It returns "" for plain text
+// and JSON.
 func (o *predictOptions) predictionForm() (string, error) {
 	as, err := o.form()
 	if err != nil {

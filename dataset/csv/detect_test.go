@@ -74,7 +74,10 @@ func TestHeaders(t *testing.T) {
 		{"0.1,0.5,2.5\n3,7,2\n4,1,6\n2,9,4\n", nil, "", 4, "--header yes, otherwise --header no"},
 		{"0,1\n3,7\n4,5\n2,9\n8,7\n", nil, "", 5, "--header yes, otherwise --header no"},
 		{"Person,2023,2024,2025\nJohn,100,150,200\n", gaps, "", 2, "--header yes, otherwise --header no"},
-		{"c,100,150,200\nb,10.5,17.25,10.25\nb,12.5,17.75,10.5\na,9.25,9.5,8.5\n", gaps, "", 4, "--header yes, otherwise --header no"},
+		{
+			"c,100,150,200\nb,10.5,17.25,10.25\nb,12.5,17.75,10.5\na,9.25,9.5,8.5\n", gaps, "", 4,
+			"--header yes, otherwise --header no",
+		},
 		{"0,1,2,\n0.5,1.0,2.5,\n3.5,4.0,5.5,\n", nil, "0 1 2", 2, "names"},
 		{"2015,2016\n5 €,3\n6 €,2\n7 €,9\n", gaps, "2015 2016", 3, "names"},
 		{"$5,12810\n$6,2\nNA,3\n$7,4\n", gaps, "", 4, ""},
@@ -155,8 +158,11 @@ func TestWideHeaders(t *testing.T) {
 		rows   int
 		remark string
 	}{
-		"names":         {line(0, 1) + row + row, 2, "the first line (0, 1, 2, 3, 4, …) is read as the names"},
-		"wavelengths":   {line(400, 0.5) + row + row, 2, "the first line (400, 400.5, 401, 401.5, 402, …) is read as the names"},
+		"names": {line(0, 1) + row + row, 2, "the first line (0, 1, 2, 3, 4, …) is read as the names"},
+		"wavelengths": {
+			line(400, 0.5) + row + row, 2,
+			"the first line (400, 400.5, 401, 401.5, 402, …) is read as the names",
+		},
 		"rows in order": {line(0, 1) + line(5, 1), 2, ""},
 		"rows":          {row + line(0, 1) + row, 3, ""},
 	} {

@@ -317,8 +317,8 @@ func (h *search) isHeader(wanted, known []string) (header bool, doubt, said stri
 			return true, "", ""
 		}
 	}
-	if numbers > 0 && h.hasAll(known) {
-		return true, "", excerptOf(h.first)
+	if numbers > 0 && hasNames(h.texts(), known) {
+		return true, "", h.excerpt()
 	}
 	switch {
 	case numbers > 0 && words == 0:
@@ -347,18 +347,6 @@ func (h *search) isHeader(wanted, known []string) (header bool, doubt, said stri
 	return h.mixedHeader()
 }
 
-// hasAll reports whether the first record has each of the names known.
-func (h *search) hasAll(known []string) bool {
-	if len(known) == 0 {
-		return false
-	}
-	fields := make([]string, len(h.first))
-	for i := range h.first {
-		fields[i] = h.first[i].text
-	}
-	return hasNames(fields, known)
-}
-
 // hasNames reports whether fields has each of the names known. It returns false without names.
 func hasNames(fields, known []string) bool {
 	if len(known) == 0 || len(known) > len(fields) {
@@ -374,7 +362,7 @@ func hasNames(fields, known []string) bool {
 // addUp returns what the numbers of the first record and the records below them tell.
 func (h *search) addUp() sum {
 	u := sum{
-		names: excerptOf(h.first), quoted: true, apart: true,
+		names: h.excerpt(), quoted: true, apart: true,
 		writing: writing{whole: true, fractions: true, unlike: true, allPadded: true},
 	}
 	distinct, hasYears := map[float64]bool{}, false
@@ -482,9 +470,9 @@ func (h *search) mixedHeader() (header bool, doubt, said string) {
 }
 
 // isWideHeader decides for a first record of many fields, by its fields and at most one other record. The record is a
-// header if it has words, unless the next record has words in the same columns. It is also one if it has only numbers in
-// equal steps, unless the next record has them, too; said then describes it. If waits is true, the next record is not
-// read in this case.
+// header if it has words, unless the next record has words in the same columns. It is also one if it has only numbers
+// in equal steps, unless the next record has them, too; said then describes it. If waits is true, the next record is
+// not read in this case.
 func (l *layout) isWideHeader(r *records, waits bool) (header bool, said string) {
 	words, order := false, sequence{}
 	for i, s := range l.Names {
@@ -546,18 +534,17 @@ func (h *search) marksRecur() bool {
 	return false
 }
 
-// excerptOf returns the first cells of a record.
-func excerptOf(first []field) string {
-	const most = 5
-	var out []string
-	for i, f := range first {
-		if i == most {
-			return strings.Join(append(out, "…"), ", ")
-		}
-		out = append(out, excerpt.Of(f.text))
+// texts returns the cells of the first record.
+func (h *search) texts() []string {
+	out := make([]string, len(h.first))
+	for i := range h.first {
+		out[i] = h.first[i].text
 	}
-	return strings.Join(out, ", ")
+	return out
 }
+
+// excerpt returns the first cells of the first record.
+func (h *search) excerpt() string { return excerpt.List(h.texts(), 5) }
 
 // A Guess states whether the first record of a file is a header, and what supports this.
 type Guess struct {
@@ -588,7 +575,7 @@ func GuessHeader(name string, opts Options) (Guess, error) {
 
 // guess returns the decision of isHeader with its evidence.
 func (h *search) guess(header bool, wanted []string) Guess {
-	g := Guess{Header: header, Evidence: Likely, First: excerptOf(h.first)}
+	g := Guess{Header: header, Evidence: Likely, First: h.excerpt()}
 	isMarked, isWanted, isAboveNumbers := false, false, false
 	for i, f := range h.first {
 		c := &h.columns[i]

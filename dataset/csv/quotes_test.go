@@ -46,6 +46,8 @@ func TestOrdinaryQuotes(t *testing.T) {
 		"1\t \"a\"\n":          "",
 		"1;so \"x\";2\n":       "",
 		"1,\"a\n5\" x\n\",2\n": ":2:2: extraneous or missing \" in quoted-field",
+		"1,\"a\" ,2\n":         ":1:5: extraneous or missing \" in quoted-field; remove blanks after a closing quote",
+		"1,2\n3,\" \n-2.5":     ":3:5: extraneous or missing \" in quoted-field",
 	} {
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)

@@ -259,7 +259,8 @@ func (r *records) wrap(err error) error {
 		if bytes.Contains(r.text, []byte(`\"`)) {
 			bad.Hint = "quotes within texts must be doubled, not escaped by a backslash: write.table(qmethod = \"double\") in R, option escape = \"\\\"\" in Spark"
 		}
-		if bad.Hint == "" && bytes.Contains(r.text, []byte(`" `)) {
+		// The error is at the quote. If a record has several lines, r.text may be another line.
+		if bad.Hint == "" && p.StartLine == p.Line && bytes.HasPrefix(r.text[min(p.Column-1, len(r.text)):], []byte(`" `)) {
 			bad.Hint = "remove blanks after a closing quote"
 		}
 		return bad

@@ -70,9 +70,14 @@ func TestCutPipe(t *testing.T) {
 	rows := strings.Repeat("1.250000,2.500000\n", 40000) // more than a buffer
 	block := strings.Repeat("1,2\n3,4\n", 512)[:4095] + "7"
 	for name, c := range map[string]struct{ text, format, want string }{
-		"cut":        {rows + "1.250000,2.5", "csv", "pipe: the last line has no line end, and its last number (2.5) has fewer digits than those of the lines before: the data may be cut"},
-		"few bytes":  {"a,y\n1,10.25\n2,20.50\n3,30.75\n4,5", "csv", "its last number (5) has fewer digits"},
-		"svmlight":   {strings.Repeat("1 1:0.25 2:0.75\n", 10) + "1 1:0.25 2:0.", "svmlight", "its last number (0.) has fewer digits"},
+		"cut": {
+			rows + "1.250000,2.5", "csv", "pipe: the last line has no line end, and its last number (2.5) has fewer " +
+				"digits than those of the lines before: the data may be cut",
+		},
+		"few bytes": {"a,y\n1,10.25\n2,20.50\n3,30.75\n4,5", "csv", "its last number (5) has fewer digits"},
+		"svmlight": {
+			strings.Repeat("1 1:0.25 2:0.75\n", 10) + "1 1:0.25 2:0.", "svmlight", "its last number (0.) has fewer digits",
+		},
 		"a block":    {block, "csv", "(47) is at the end of a block of 4096 bytes"},
 		"whole":      {rows, "csv", ""},
 		"no end":     {rows + "1.250000,2.500000", "csv", ""},

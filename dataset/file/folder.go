@@ -12,8 +12,8 @@ import (
 // the order of their numbers: part-00000.csv, part-00001.csv, and so on. The folder must have a file _SUCCESS, or all
 // names must begin with part.
 //
-// Empty files are left out, and so are files whose names begin with . or _, because they hold no rows. The result is nil
-// for other folders, for folders with subfolders, and for files.
+// Empty files are left out, and so are files whose names begin with . or _, because they hold no rows. The result is
+// nil for other folders, for folders with subfolders, and for files.
 func Folder(path string) []string {
 	// Look before opening, because opening a named pipe would wait for its writer.
 	if info, err := os.Stat(path); err != nil || !info.IsDir() {

@@ -20,15 +20,16 @@ func mkdir(t *testing.T, path string) {
 func TestFolder(t *testing.T) {
 	for names, want := range map[string]string{
 		"_SUCCESS ._SUCCESS.crc part-00001-a.csv .part-00001-a.csv.crc part-00000-a.csv": "part-00000-a.csv part-00001-a.csv",
-		"part.10.parquet part.9.parquet part.0.parquet _metadata":                        "part.0.parquet part.9.parquet part.10.parquet",
-		"_SUCCESS 000001_0 000000_0":                                                     "000000_0 000001_0",
-		"part-0.csv empty-part-1.csv":                                                    "",
-		"a.csv b.csv":                                                                    "",
-		"part-0.csv other.csv":                                                           "",
-		"part-0.csv part-1/":                                                             "",
-		"_SUCCESS x=1/":                                                                  "",
-		"_SUCCESS":                                                                       "",
-		"part-00 part-0 part-000 part-1":                                                 "part-0 part-00 part-000 part-1",
+		"part.10.parquet part.9.parquet part.0.parquet _metadata": "" +
+			"part.0.parquet part.9.parquet part.10.parquet",
+		"_SUCCESS 000001_0 000000_0":     "000000_0 000001_0",
+		"part-0.csv empty-part-1.csv":    "",
+		"a.csv b.csv":                    "",
+		"part-0.csv other.csv":           "",
+		"part-0.csv part-1/":             "",
+		"_SUCCESS x=1/":                  "",
+		"_SUCCESS":                       "",
+		"part-00 part-0 part-000 part-1": "part-0 part-00 part-000 part-1",
 	} {
 		dir := t.TempDir()
 		for name := range strings.FieldsSeq(names) {

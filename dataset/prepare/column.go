@@ -7,6 +7,7 @@ import (
 
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/internal/cell"
+	"github.com/fdridge/fdridge/internal/vec"
 )
 
 // A Column describes the features that are made from one column of a table. It is stored with a model as JSON, and may
@@ -168,7 +169,7 @@ func (c *Column) check() error {
 		numbers = append(numbers, p.Fill, p.Mean, p.Scale)
 	}
 	for _, v := range numbers {
-		if !isFinite(v) {
+		if !vec.IsFinite(v) {
 			return fmt.Errorf("%v is not finite", v)
 		}
 	}

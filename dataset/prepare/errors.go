@@ -23,5 +23,3 @@ func newNonFiniteError(name string, row int64, col int, v float64) error {
 		NonFinite: true,
 	}
 }
-
-func isFinite(v float64) bool { return v-v == 0 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/internal/excerpt"
+	"github.com/fdridge/fdridge/internal/vec"
 )
 
 // LearnOptions are the options of [Encoding.Learn].
@@ -123,7 +124,7 @@ func (e *Encoding) complete(s *tableStats) (*Learnt, error) {
 					excerpt.Of(e.name(j)),
 				),
 			}
-		case !isFinite(c.Numbers.Moments.Mean):
+		case !vec.IsFinite(c.Numbers.Moments.Mean):
 			return nil, &dataset.InputError{
 				File:      UnnamedRows,
 				NonFinite: true,
@@ -167,7 +168,7 @@ func sortLevels(levels []string) []string {
 	value := make(map[string]float64, len(levels))
 	for _, level := range levels {
 		v, err := strconv.ParseFloat(level, 64)
-		if err != nil || !isFinite(v) {
+		if err != nil || !vec.IsFinite(v) {
 			value = nil
 			break
 		}

@@ -11,6 +11,7 @@ import (
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/internal/cell"
 	"github.com/fdridge/fdridge/internal/excerpt"
+	"github.com/fdridge/fdridge/internal/vec"
 )
 
 // Rules state how [Look] chooses the features of each column. With the zero value, all columns must be numbers
@@ -176,7 +177,7 @@ func (r *Rules) autoColumn(c *columnStats, s *tableStats) Column {
 		}
 		out.Fill = c.Numbers.Moments.Mean
 		out.Mean, out.Scale = c.Numbers.Moments.filled(c.Unfilled, out.Fill)
-		if !isFinite(out.Mean) || !isFinite(out.Scale) {
+		if !vec.IsFinite(out.Mean) || !vec.IsFinite(out.Scale) {
 			return omit("deviation exceeds float64")
 		}
 	case out.Kind == KindDate:
@@ -323,7 +324,7 @@ func (r *Rules) ruleColumn(c *columnStats, s *tableStats, name string) (Column, 
 		case f.Missing == MissingConstant:
 			var err error
 			fill, err = strconv.ParseFloat(f.Constant, 64)
-			if err != nil || !isFinite(fill) {
+			if err != nil || !vec.IsFinite(fill) {
 				return fail("%q is no number to put in place of missing ones", f.Constant)
 			}
 		case c.Numbers.Count == 0 && (f.Missing.fills() || r.Standardize):
@@ -347,7 +348,7 @@ func (r *Rules) ruleColumn(c *columnStats, s *tableStats, name string) (Column, 
 		}
 	}
 	for _, v := range []float64{out.Fill, out.Mean, out.Scale} {
-		if !isFinite(v) {
+		if !vec.IsFinite(v) {
 			return fail("its mean or deviation exceeds the range of float64")
 		}
 	}

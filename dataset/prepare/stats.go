@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/fdridge/fdridge/internal/cell"
+	"github.com/fdridge/fdridge/internal/vec"
 )
 
 // tableStats holds statistics, which processes exchange.
@@ -115,7 +116,7 @@ func rounded(x float64) float64 {
 	const bits = 52 - 10
 	b := math.Float64bits(x)
 	b += 1<<(bits-1) - 1 + b>>bits&1
-	if v := math.Float64frombits(b &^ (1<<bits - 1)); isFinite(v) {
+	if v := math.Float64frombits(b &^ (1<<bits - 1)); vec.IsFinite(v) {
 		return v
 	}
 	return x

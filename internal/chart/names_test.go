@@ -36,7 +36,9 @@ func TestPlace(t *testing.T) {
 	inside := vg.Rectangle{Max: vg.Point{X: 100, Y: 100}}
 	size := vg.Point{X: 20, Y: 8}
 	var taken []vg.Rectangle
-	for _, at := range []vg.Point{{X: 50, Y: 50}, {X: 51, Y: 50}, {X: 50, Y: 52}, {X: 99, Y: 99}, {X: 1, Y: 1}, {X: 99, Y: 95}} {
+	for _, at := range []vg.Point{
+		{X: 50, Y: 50}, {X: 51, Y: 50}, {X: 50, Y: 52}, {X: 99, Y: 99}, {X: 1, Y: 1}, {X: 99, Y: 95},
+	} {
 		box := place(at, size, inside, taken)
 		if box.Min.X < 0 || box.Min.Y < 0 || box.Max.X > 100 || box.Max.Y > 100 || box.Size() != size {
 			t.Errorf("the name of %v is at %v", at, box)

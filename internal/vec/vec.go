@@ -20,6 +20,9 @@ func Scale(a float64, x []float64) { floats.Scale(a, x) }
 // blocks in a compensated sum.
 const dotBlock = 32
 
+// IsFinite reports whether x is neither infinite nor NaN.
+func IsFinite(x float64) bool { return x-x == 0 }
+
 // Dot returns xᵀy with an error of at most 8·eps·Σ|xᵢyᵢ|, for vectors of any length. A plain sum can be much
 // less accurate: for many equal terms, all roundings may have the same sign.
 func Dot(x, y []float64) float64 {

@@ -78,8 +78,8 @@ func TestZeroValues(t *testing.T) {
 		{
 			Dirs: []string{"table"},
 			Types: []any{
-				new(table.Cache), new(table.Doubt), new(table.Env), new(table.Field), new(table.Fitted), new(table.Parts), new(table.Penalised),
-				new(table.Rows), new(table.Spec), new(table.SpecError), new(table.Table),
+				new(table.Cache), new(table.Doubt), new(table.Env), new(table.Field), new(table.Fitted),
+				new(table.Parts), new(table.Penalised), new(table.Rows), new(table.Spec), new(table.SpecError), new(table.Table),
 			},
 			Arguments: func() []any {
 				return []any{

@@ -9,8 +9,8 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/interval"
 )
 
-// TestVariancesHold: the brackets of the variances hold for every K = BᵀB + E with 0 ⪯ E ⪯ ηI, for unit vectors along,
-// across and between the vectors that the sketch kept. Without loss they are round-off.
+// TestVariancesHold: the brackets of the variances hold for every K = BᵀB + E with 0 ⪯ E ⪯ ηI, for unit
+// vectors along, across and between the vectors that the sketch kept. Without loss they are round-off.
 func TestVariancesHold(t *testing.T) {
 	for _, gamma := range []float64{1e-3, 0.1, 1, 10} {
 		for _, eta := range []float64{0, 1e-6, 0.3, 3, 100} {
@@ -36,9 +36,14 @@ func TestVariancesHold(t *testing.T) {
 	}
 }
 
-// checkVariances compares the brackets with the variances for K = 4vvᵀ + E. v has the angle turn, and the eigenvectors
-// of E have the given angle.
-func checkVariances(t *testing.T, gamma, turn, angle float64, sizes [2]float64, sampling, posterior []interval.Interval) {
+// checkVariances compares the brackets with the variances for K = 4vvᵀ + E. v has the angle turn, and the
+// eigenvectors of E have the given angle.
+func checkVariances(
+	t *testing.T,
+	gamma, turn, angle float64,
+	sizes [2]float64,
+	sampling, posterior []interval.Interval,
+) {
 	t.Helper()
 	var k [3]float64 // elements [1 1], [1 2] and [2 2]
 	for _, part := range [][2]float64{{4, turn}, {sizes[0], angle}, {sizes[1], angle + math.Pi/2}} {
@@ -59,8 +64,8 @@ func checkVariances(t *testing.T, gamma, turn, angle float64, sizes [2]float64, 
 	}
 }
 
-// TestLogDetReaches: the lower bound on log det(I + K/γ) is reached by the K whose largest eigenvalues got the tail. The
-// upper bound holds for a K whose smallest eigenvalues share the tail.
+// TestLogDetReaches: the lower bound on log det(I + K/γ) is reached by the K whose largest eigenvalues got the tail.
+// The upper bound holds for a K whose smallest eigenvalues share the tail.
 func TestLogDetReaches(t *testing.T) {
 	be, err := engine.Default()
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/fdridge/fdridge/internal/chart"
+	"github.com/fdridge/fdridge/internal/vec"
 )
 
 // A DiagnosedRow holds the estimates of a row that a picture shows.
@@ -33,7 +34,7 @@ func (p *RowPicture) Figure() *chart.Figure {
 		}
 	}
 	rows = slices.DeleteFunc(rows, func(r DiagnosedRow) bool {
-		return !isFinite(r.Leverage) || slices.ContainsFunc(r.LeftOut, func(v float64) bool { return !isFinite(v) })
+		return !vec.IsFinite(r.Leverage) || slices.ContainsFunc(r.LeftOut, func(v float64) bool { return !vec.IsFinite(v) })
 	})
 	f := &chart.Figure{Columns: 1, Looks: looks, Width: panelSize[0], Height: panelSize[1]}
 	named := 0
@@ -92,6 +93,3 @@ func leverageBase(rows []DiagnosedRow) int {
 	}
 	return 0
 }
-
-// isFinite reports whether x is neither infinite nor NaN.
-func isFinite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }
