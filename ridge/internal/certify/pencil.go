@@ -36,7 +36,17 @@ const (
 
 // Serves reports whether the pencil bounds the inverse at γ.
 func (p *Pencil) Serves(gamma float64) bool {
-	return gamma >= p.Gamma && gamma <= pencilRange*p.Gamma && p.error(gamma) <= mostError
+	_, serves := p.errorIfServed(gamma)
+	return serves
+}
+
+// errorIfServed returns a bound on ‖E‖ at γ, and true, if the pencil serves γ.
+func (p *Pencil) errorIfServed(gamma float64) (off float64, serves bool) {
+	if !(gamma >= p.Gamma && gamma <= pencilRange*p.Gamma) {
+		return 0, false
+	}
+	off = p.error(gamma)
+	return off, off <= mostError
 }
 
 // error returns a bound on ‖E‖ at γ ≥ γ₀.
@@ -54,12 +64,32 @@ func (p *Pencil) error(gamma float64) float64 {
 	}
 	sum := 0.0
 	for i := range d {
-		for j, v := range p.Rest[i*d : i*d+i] {
-			v *= root[i] * root[j]
-			sum += 2 * v * v
-		}
+		sum += scaledSquares(p.Rest[i*d:i*d+i], root, root[i])
 	}
-	return (p.Base+math.Sqrt(sum)+p.Round*round)*inflate + few*eps
+	return (p.Base+math.Sqrt(2*sum)+p.Round*round)*inflate + few*eps
+}
+
+// scaledSquares returns Σ (xⱼ·byⱼ·factor)². Each factor is multiplied before squaring, because the squares of x
+// alone may overflow or underflow. Four sums run side by side, since one would wait for each addition.
+func scaledSquares(x, by []float64, factor float64) float64 {
+	var sums [4]float64
+	by = by[:len(x)]
+	for len(x) >= 4 {
+		a := x[0] * (by[0] * factor)
+		b := x[1] * (by[1] * factor)
+		c := x[2] * (by[2] * factor)
+		d := x[3] * (by[3] * factor)
+		sums[0] += a * a
+		sums[1] += b * b
+		sums[2] += c * c
+		sums[3] += d * d
+		x, by = x[4:], by[4:]
+	}
+	for j, v := range x {
+		v *= by[j] * factor
+		sums[0] += v * v
+	}
+	return (sums[0] + sums[1]) + (sums[2] + sums[3])
 }
 
 // bounds returns the factors of D⁻¹ that bound Ĥ(γ)⁻¹ from below and above, and D. If the pencil does not
@@ -67,10 +97,11 @@ func (p *Pencil) error(gamma float64) float64 {
 // either order.
 func (p *Pencil) bounds(gamma float64) (below, above float64, diagonal []float64) {
 	at, quotient := gamma, 1.0
-	if !p.Serves(gamma) {
+	off, serves := p.errorIfServed(gamma)
+	if !serves {
 		at, quotient = p.Gamma, p.Gamma/gamma
+		off = p.error(at)
 	}
-	off := p.error(at)
 	diagonal = make([]float64, len(p.Theta))
 	for i, v := range p.Theta {
 		diagonal[i] = 1 + (at-p.Gamma)*v
