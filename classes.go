@@ -10,73 +10,65 @@ import (
 	"github.com/fdridge/fdridge/ridge/classes"
 )
 
-// decided is the state of a classification.
-type decided struct {
-	labelled dataset.Source             // the rows before Options.Classes.Encode; nil without classes
-	leftOut  map[float64]*classes.Score // leave-one-out decisions at each γ that was tried
-}
-
-// leftOutCounter returns a function that counts leave-one-out decisions, or nil. The γ differ from each other; see
-// Options.fill.
-func (j *job) leftOutCounter(gammas []float64) func(fit int, b dataset.Block, within []ridge.Interval, y []float64) {
-	if j.Classes == nil {
+// counter returns a function that counts leave-one-out decisions, or nil without classes. It forgets earlier decisions
+// at gammas. The γ differ from each other; see Options.complete.
+func (t decisions) counter(
+	of *classes.Classes, gammas []float64,
+) func(fit int, b dataset.Block, within []ridge.Interval, y []float64) {
+	if of == nil {
 		return nil
 	}
-	if j.leftOut == nil {
-		j.leftOut = map[float64]*classes.Score{}
-	}
 	for _, g := range gammas {
-		j.leftOut[g] = j.Classes.NewScore()
+		t[g] = of.NewScore()
 	}
 	var mu sync.Mutex
 	return func(fit int, b dataset.Block, within []ridge.Interval, y []float64) {
 		mu.Lock()
 		defer mu.Unlock()
-		j.leftOut[gammas[fit]].AddEncoded(b, y, within)
+		t[gammas[fit]].AddEncoded(b, y, within)
 	}
 }
 
-// poolLeftOut adds the leave-one-out decisions of all workers at each of gammas.
-func (j *job) poolLeftOut(ctx context.Context, gammas []float64) error {
-	if j.Classes == nil || j.Reducer == nil {
+// pool adds the leave-one-out decisions of all workers at each of gammas.
+func (t decisions) pool(ctx context.Context, by ridge.Reducer, gammas []float64) error {
+	if len(t) == 0 || by == nil {
 		return nil
 	}
 	var scores []*classes.Score
 	for _, g := range gammas {
-		scores = append(scores, j.leftOut[g])
+		scores = append(scores, t[g])
 	}
-	return classes.Pool(ctx, j.Reducer.Allreduce, scores...)
+	return classes.Pool(ctx, by.Allreduce, scores...)
 }
 
-// leftOutEvidence returns the evidence of a leave-one-out pass.
-func (j *job) leftOutEvidence(fits []*ridge.Solution, scores *ridge.LeftOutScores) []choose.Evidence {
+// evidence returns the evidence of a leave-one-out pass.
+func (t decisions) evidence(fits []*ridge.Solution, scores *ridge.LeftOutScores) []choose.Evidence {
 	out := make([]choose.Evidence, len(fits))
 	for i, f := range fits {
 		out[i] = choose.Evidence{Fit: f, Errors: choose.ErrorsOf(scores.Bounds, scores.Estimates, i)}
-		if j.Classes != nil {
-			out[i].Decisions = j.leftOut[f.Gamma]
+		if len(t) > 0 {
+			out[i].Decisions = t[f.Gamma]
 		}
 	}
 	return out
 }
 
-// classify sets r.Classes. It makes a pass over the rows.
-func (j *job) classify(ctx context.Context, r *Result) error {
-	if j.Classes == nil {
-		return nil
+// classify scores the decisions about the training rows, by a pass over the rows. It returns nil without classes.
+// passes is the number of passes.
+func (j job) classify(ctx context.Context, c choice, fits []*ridge.Solution) (found *Decisions, passes int, err error) {
+	if j.opts.Classes == nil {
+		return nil, 0, nil
 	}
-	r.Classes = &Decisions{}
-	if r.Choice != nil {
-		r.Classes.LeftOut = j.leftOut[r.Choice.Gamma()]
+	found = &Decisions{}
+	if c.gamma != nil {
+		found.LeftOut = c.leftOut[c.gamma.Gamma()]
 	}
 	if j.once {
-		return nil
+		return found, 0, nil
 	}
-	var err error
-	r.Classes.Training, err = j.Classes.Evaluate(ctx, j.labelled, r.Solutions)
-	r.Passes++
-	if err != nil || j.Reducer == nil {
-		return err
+	found.Training, err = j.opts.Classes.Evaluate(ctx, j.labelled, fits)
+	if err != nil || j.opts.Reducer == nil {
+		return found, 1, err
 	}
-	return classes.Pool(ctx, j.Reducer.Allreduce, r.Classes.Training...)
+	return found, 1, classes.Pool(ctx, j.opts.Reducer.Allreduce, found.Training...)
 }

@@ -16,68 +16,59 @@ import (
 // tolShare is the part of Tol that a fit of projected rows has to reach. The errors of the projection use up the rest.
 const tolShare = 0.9
 
-// A mapping is the change of columns of a fit, and what belongs to it.
-type mapping struct {
-	columns   *columns.Map
-	rows      dataset.Source // the rows before the change; nil without rows
-	src       dataset.Source // the rows after the change
-	factors   []float64      // Options.Penalty of the columns after the change; nil means 1
-	goal      float64        // the relative error to prove for the columns after the change, at most Options.Tol
-	tightened bool           // tighten has lowered goal
-}
-
-// resolveColumns finds the change of columns, for rows of d features.
-func (j *job) resolveColumns() error {
+// change returns rows with the change of columns that the request asks for. rows has the columns before the change.
+func (rows data) change(r *request) (data, error) {
+	o := &r.opts
 	switch {
-	case j.Penalty != nil && len(j.Penalty) != j.d:
-		return &OptionError{[]string{"Penalty"}, "there must be one penalty for each feature"}
-	case j.Rounding != nil && len(j.Rounding) != j.d:
-		return &OptionError{[]string{"Rounding"}, "there must be one number for each feature"}
+	case o.Penalty != nil && len(o.Penalty) != rows.d:
+		return data{}, &OptionError{[]string{"Penalty"}, "there must be one penalty for each feature"}
+	case o.Rounding != nil && len(o.Rounding) != rows.d:
+		return data{}, &OptionError{[]string{"Rounding"}, "there must be one number for each feature"}
 	}
-	m, err := columns.New(j.d, j.Penalty, j.Unpenalized, j.Rounding)
+	m, err := columns.New(rows.d, o.Penalty, o.Unpenalized, o.Rounding)
 	if err != nil {
-		return &OptionError{[]string{"Unpenalized"}, printable.Error(err)}
+		return data{}, &OptionError{[]string{"Unpenalized"}, printable.Error(err)}
 	}
-	if m.DependsOnRows() && j.once {
-		return &dataset.OnceError{What: "columns without penalty"}
+	if m.DependsOnRows() && r.once {
+		return data{}, &dataset.OnceError{What: "columns without penalty"}
 	}
-	j.d, j.factors, j.goal = m.Dim(), m.Penalty(), j.Tol
-	j.columns = m
-	if j.Bands != nil {
-		if err := j.penalizeBands(); err != nil {
-			return err
+	rows.columns, rows.d, rows.factors = m, m.Dim(), m.Penalty()
+	if o.Bands != nil {
+		rows, err = rows.penalizeBands(o)
+		if err != nil {
+			return data{}, err
 		}
 	}
 	if m.DependsOnRows() {
-		j.src = j.rows // learn changes the rows
-		return nil
+		return rows, nil
 	}
-	return j.changeRows()
+	return rows.apply()
 }
 
-// penalizeBands sets the penalties of Options.Bands. If the fit chooses some of them, all penalties are 1 until then.
-func (j *job) penalizeBands() error {
-	bands, err := j.keptBands()
+// penalizeBands returns rows with the penalties of Options.Bands. If the fit chooses some of them, all penalties are 1
+// until then.
+func (rows data) penalizeBands(o *Options) (data, error) {
+	bands, err := rows.place(o.Bands)
 	if err != nil {
-		return err
+		return data{}, err
 	}
-	penalty, err := choose.Penalties(j.d, j.factors, bands)
+	penalty, err := choose.Penalties(rows.d, rows.factors, bands)
 	if err != nil {
-		return err
+		return data{}, err
 	}
-	if j.choosesBands() {
+	if o.choosesBands() {
 		penalty = nil
 	} else {
-		j.bands = &choose.BandChoice{Bands: j.Bands, Choice: choose.Least(nil, nil)}
+		rows.bands = &choose.BandChoice{Bands: o.Bands, Choice: choose.Least(nil, nil)}
 	}
-	j.columns, err = j.columns.Penalize(penalty)
-	return err
+	rows.columns, err = rows.columns.Penalize(penalty)
+	return rows, err
 }
 
-// keptBands returns Options.Bands with the numbers of the columns after the change.
-func (j *job) keptBands() ([]choose.Band, error) {
-	bands := slices.Clone(j.Bands)
-	free := j.columns.Unpenalized()
+// place returns bands with the numbers of the columns after the change.
+func (rows data) place(given []choose.Band) ([]choose.Band, error) {
+	bands := slices.Clone(given)
+	free := rows.columns.Unpenalized()
 	for i, b := range bands {
 		bands[i].Columns = slices.Clone(b.Columns)
 		for k, c := range b.Columns {
@@ -87,7 +78,7 @@ func (j *job) keptBands() ([]choose.Band, error) {
 					fmt.Sprintf("column %d has no penalty, and is in a band", c+1),
 				}
 			}
-			if at := j.columns.Place(c); at >= 0 { // otherwise choose.Penalties returns the error
+			if at := rows.columns.Place(c); at >= 0 { // otherwise choose.Penalties returns the error
 				bands[i].Columns[k] = at
 			}
 		}
@@ -95,100 +86,100 @@ func (j *job) keptBands() ([]choose.Band, error) {
 	return bands, nil
 }
 
-// changeRows sets j.src to the rows with changed columns.
-func (j *job) changeRows() (err error) {
-	if j.rows == nil {
-		return nil
+// apply returns rows with src, the rows with changed columns.
+func (rows data) apply() (data, error) {
+	if rows.before == nil {
+		return rows, nil
 	}
-	j.src, err = j.columns.Apply(j.rows)
-	return err
+	var err error
+	rows.src, err = rows.columns.Apply(rows.before)
+	return rows, err
+}
+
+// changeRows returns the job with src, the rows with changed columns.
+func (j job) changeRows() (job, error) {
+	var err error
+	j.data, err = j.data.apply()
+	return j, err
 }
 
 // learn makes the pass that a change of columns needs.
-func (j *job) learn(ctx context.Context) (err error) {
-	j.columns, err = j.columns.Learn(ctx, j.rows, columns.Options{
-		Intercept: !j.NoIntercept,
-		Backend:   j.Backend,
-		MaxBytes:  j.MaxBytes,
+func (j job) learn(ctx context.Context) (job, error) {
+	var err error
+	j.columns, err = j.columns.Learn(ctx, j.before, columns.Options{
+		Intercept: !j.opts.NoIntercept,
+		Backend:   j.opts.Backend,
+		MaxBytes:  j.opts.MaxBytes,
 		Progress:  j.progress(Projecting, 1),
-		Gather:    j.Gather,
+		Gather:    j.opts.Gather,
 	})
 	if err != nil {
-		return err
+		return j, err
 	}
 	j.record(Step{Stage: Projecting, Passes: 1})
-	j.n, _, _ = j.rows.Dims()
-	j.goal = tolShare * j.Tol
+	j.n, _, _ = j.before.Dims()
 	return j.changeRows()
 }
 
 // leaveOneOut returns the rows and options of a leave-one-out pass.
-func (j *job) leaveOneOut(gammas []float64, pass int) (dataset.Source, ridge.LeaveOneOutOptions, error) {
+func (j job) leaveOneOut(gammas []float64, pass int, to decisions) (dataset.Source, ridge.LeaveOneOutOptions, error) {
 	opts := ridge.LeaveOneOutOptions{
-		Reducer:  j.Reducer,
+		Reducer:  j.opts.Reducer,
 		Progress: j.progress(Choosing, pass),
-		Left:     j.leftOutCounter(gammas),
+		Left:     to.counter(j.opts.Classes, gammas),
 	}
-	src, err := j.columns.ApplyWithLeverages(j.rows)
+	src, err := j.columns.ApplyWithLeverages(j.before)
 	return src, opts, err
 }
 
-// checkLeverages replaces leave-one-out errors by GCV, because dual methods have no leverages for columns without
-// penalty.
-func (j *job) checkLeverages(m ridge.Method) error {
+// criterion returns the criterion that chooses γ for the direct method m. Dual methods have no leverages for columns
+// without penalty, so that GCV replaces the default, leave-one-out errors.
+func (j job) criterion(m ridge.Method) (choose.Criterion, error) {
 	switch {
-	case !j.columns.DependsOnRows() || !j.choosesGamma() || !j.Select.Needs().Pass || !m.For(j.n, j.d, nil).IsDual():
-		return nil
+	case !j.columns.DependsOnRows() || !j.opts.choosesGamma():
+		return j.by, nil
+	case !j.by.Needs().Pass || !m.For(j.n, j.d, nil).IsDual():
+		return j.by, nil
 	case j.asksLOO:
-		return &OptionError{
+		return j.by, &OptionError{
 			[]string{"Unpenalized", "Select"},
 			"dual methods have no leverages of columns without penalty: choose gamma by GCV",
 		}
 	}
-	j.Select = choose.GCV
-	return nil
+	return choose.GCV, nil
 }
 
-// tighten lowers the goal if the solutions reached it, but do not reach Tol in the original columns. Then another solve
-// with the new goal may reach Tol. tighten lowers the goal once.
-func (j *job) tighten(fits []*ridge.Solution) bool {
-	if !j.columns.DependsOnRows() || j.tightened || j.Journal != nil {
-		return false
+// goal returns the first goal of a fit.
+func (j job) goal() goal {
+	if j.columns.DependsOnRows() {
+		return goal{tol: tolShare * j.opts.Tol}
 	}
+	return goal{tol: j.opts.Tol}
+}
+
+// tighten returns a lower goal if the solutions reached the goal, but do not reach Tol in the original columns. Then
+// another solve with the new goal may reach Tol. A goal is lowered once.
+func (j job) tighten(fits []*ridge.Solution, reached goal) (lower goal, ok bool) {
+	if !j.columns.DependsOnRows() || reached.isLow || j.opts.Journal != nil {
+		return reached, false
+	}
+	tol := j.opts.Tol
 	least := math.Inf(1)
 	for _, f := range fits {
 		probe := *f
 		probe.Targets = slices.Clone(f.Targets)
 		if err := j.columns.Restore([]*ridge.Solution{&probe}, 0); err != nil {
-			return false
+			return reached, false
 		}
 		for k, o := range probe.Targets {
 			before, after := f.Targets[k].RelativeErrorBound, o.RelativeErrorBound
-			if before <= j.goal && after > j.Tol {
-				least = math.Min(least, j.Tol*(before/after)/2)
+			if before <= reached.tol && after > tol {
+				least = math.Min(least, tol*(before/after)/2)
 			}
 		}
 	}
 	if math.IsInf(least, 1) {
-		return false
+		return reached, false
 	}
-	j.goal, j.tightened = math.Max(least, ridge.LeastTol), true
-	return true
-}
-
-// restore converts the solutions in r to the original columns.
-func (j *job) restore(r *Result) error {
-	all := r.Solutions
-	if r.Choice != nil {
-		all = append(all[:len(all):len(all)], r.Choice.Path...)
-	}
-	if err := j.columns.Restore(all, j.Tol); err != nil {
-		return err
-	}
-	if j.columns.DependsOnRows() {
-		for _, s := range r.Solutions {
-			r.Status = r.Status.Worse(s.Status)
-		}
-	}
-	return nil
+	return goal{math.Max(least, ridge.LeastTol), true}, true
 }

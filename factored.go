@@ -14,68 +14,75 @@ import (
 	"github.com/fdridge/fdridge/ridge/reason"
 )
 
-// A factored fit holds the factors of a direct method.
+// factored is the evidence of a direct method. It is a value.
 type factored struct {
-	*job
+	job
 	method  ridge.Method // Exact, or the method of one factorization if it was requested
+	given   []float64    // the γ to solve for; nil if γ is chosen
 	factors *ridge.Factorization
-
-	leastGamma float64 // the least power of ten that reaches Tol as γ, if columns are dependent at γ = 0; else 0
 }
 
-// factorise reads the rows once and computes the factorization.
-func (j *job) factorise(ctx context.Context, steps plan.Steps) (*factored, error) {
-	f := &factored{job: j, method: steps.Method}
-	if err := j.checkLeverages(steps.Method); err != nil {
-		return nil, err
-	}
+// factorise reads the rows once and computes the factorization for gammas, or for γ that is chosen later.
+func (j job) factorise(ctx context.Context, steps plan.Steps, gammas []float64) (factored, error) {
+	f := factored{job: j, method: steps.Method, given: gammas}
 	var err error
-	f.factors, err = ridge.Factorize(ctx, j.src, j.Gammas, ridge.ExactOptions{
+	if gammas == nil {
+		f.by, err = j.criterion(steps.Method)
+		if err != nil {
+			return f, err
+		}
+	}
+	f.factors, err = ridge.Factorize(ctx, j.src, gammas, ridge.ExactOptions{
 		Method:      steps.Method,
-		Intercept:   !j.NoIntercept,
-		Backend:     j.Backend,
-		MaxBytes:    j.MaxBytes,
-		Tol:         j.goal,
+		Intercept:   !j.opts.NoIntercept,
+		Backend:     j.opts.Backend,
+		MaxBytes:    j.opts.MaxBytes,
+		Tol:         j.goal().tol,
 		RowErrors:   j.columns.Errors(),
 		Progress:    j.progress(Reading, 1),
-		LeaveOneOut: j.choosesGamma() && j.Select.Needs().Pass,
+		LeaveOneOut: gammas == nil && f.by.Needs().Pass,
 	})
 	if err != nil {
-		return nil, err
+		return f, err
 	}
 	j.record(Step{Stage: Reading, Method: f.factors.Method(), Passes: f.factors.Passes(), Reason: steps.Reason})
 	return f, nil
 }
 
-// chooseGamma chooses γ by the criterion, unless Gammas are given.
-func (f *factored) chooseGamma(ctx context.Context) (gammas []float64, err error) {
-	if !f.choosesGamma() {
-		return f.Gammas, nil
+// choose chooses γ by the criterion, unless γ is given.
+func (f factored) choose(ctx context.Context) (choice, error) {
+	if f.given != nil {
+		return choice{gammas: f.given, from: f}, nil
 	}
-	from := &factorEvidence{factored: f, factors: f.factors}
-	if f.PerTarget {
-		f.each, err = choose.SearchEach(ctx, f.Select, from)
+	state := &factorSearch{factored: f, leftOut: decisions{}}
+	c := choice{leftOut: state.leftOut, from: f}
+	var err error
+	if f.opts.PerTarget {
+		c.each, err = choose.SearchEach(ctx, f.by, state)
 		if err != nil {
-			return nil, err
+			return choice{}, err
 		}
-		f.each.Passes, f.each.Whole, f.each.Spent = from.passes, true, from.spent
-		return f.each.Gammas, nil
+		c.each.Passes, c.each.Whole, c.each.Spent = state.passes, true, state.spent
+		c.gammas = c.each.Gammas
+		return c, nil
 	}
-	f.choice, err = choose.Search(ctx, f.Select, from)
+	c.gamma, err = choose.Search(ctx, f.by, state)
 	if err != nil {
-		return nil, err
+		return choice{}, err
 	}
-	f.choice.Whole, f.choice.Passes, f.choice.Spent = true, from.passes, from.spent
-	if f.choice.Path[f.choice.Index].Method == ridge.QR && from.qr != nil {
-		f.factors = from.qr
+	c.gamma.Whole, c.gamma.Passes, c.gamma.Spent = true, state.passes, state.spent
+	c.gammas = []float64{c.gamma.Gamma()}
+	if c.gamma.Path[c.gamma.Index].Method == ridge.QR && state.qr != nil {
+		f.factors = state.qr
+		c.from = f
 	}
-	return []float64{f.choice.Gamma()}, nil
+	return c, nil
 }
 
-// factorEvidence is the evidence of a factorization, from which γ is chosen.
-type factorEvidence struct {
-	*factored
-	factors *ridge.Factorization
+// A factorSearch is the state of a search for γ. It is a [choose.Source] with the evidence of a factorization.
+type factorSearch struct {
+	factored
+	leftOut decisions
 	qr      *ridge.Factorization // a second factorization, for γ that AᵀA leaves out
 	tried   bool                 // QR was considered
 	passes  int                  // number of passes made
@@ -83,17 +90,17 @@ type factorEvidence struct {
 }
 
 // Summary returns nil.
-func (e *factorEvidence) Summary() *ridge.Summary { return nil }
+func (e *factorSearch) Summary() *ridge.Summary { return nil }
 
 // Grid returns the given candidates or the default grid.
-func (e *factorEvidence) Grid(needs choose.Needs) (choose.GammaGrid, error) {
+func (e *factorSearch) Grid(needs choose.Needs) (choose.GammaGrid, error) {
 	if given := e.eachCandidates(); given != nil {
 		small := needs.Pass && e.factors.Method() == ridge.DualCG
 		return choose.GammaGrid{Gammas: given, Fixed: true, Small: small}, nil
 	}
 	mean := e.factors.MeanEigenvalue()
 	switch {
-	case e.PerTarget:
+	case e.opts.PerTarget:
 		return choose.GammaGrid{Gammas: choose.GridFor(mean, nil).Gammas, Fixed: true}, nil
 	case needs.Pass && e.factors.Method() == ridge.DualCG:
 		return choose.AroundMean(mean), nil
@@ -103,7 +110,7 @@ func (e *factorEvidence) Grid(needs choose.Needs) (choose.GammaGrid, error) {
 
 // Evidence returns the solutions without coefficients, or leave-one-out errors with the given factors. Dual methods
 // compute leave-one-out errors without a pass over the rows. DualCG brackets their leverages by trial vectors.
-func (e *factorEvidence) Evidence(
+func (e *factorSearch) Evidence(
 	ctx context.Context,
 	needs choose.Needs,
 	gammas []float64,
@@ -112,7 +119,7 @@ func (e *factorEvidence) Evidence(
 		fits, err := e.factors.Scores(ctx, gammas)
 		return evidenceOf(fits), err
 	}
-	src, opts, err := e.leaveOneOut(gammas, e.passes+1)
+	src, opts, err := e.leaveOneOut(gammas, e.passes+1, e.leftOut)
 	if err != nil {
 		return nil, err
 	}
@@ -128,17 +135,17 @@ func (e *factorEvidence) Evidence(
 			e.spent = append(e.spent, why)
 		}
 	}
-	return e.leftOutEvidence(fits, scores), nil
+	return e.leftOut.evidence(fits, scores), nil
 }
 
 // SharpenEach returns false, because only round-off widens the brackets.
-func (e *factorEvidence) SharpenEach(context.Context, choose.Needs, float64) (bool, error) {
+func (e *factorSearch) SharpenEach(context.Context, choose.Needs, float64) (bool, error) {
 	return false, nil
 }
 
 // Sharpen tries the γ that were left out, with a QR factorisation of the rows. If columns are nearly dependent,
 // AᵀA loses the digits that decide about small γ. The method must be Exact, and the factorisations must be cheap.
-func (e *factorEvidence) Sharpen(
+func (e *factorSearch) Sharpen(
 	ctx context.Context,
 	needs choose.Needs,
 	c *choose.GammaChoice,
@@ -148,13 +155,13 @@ func (e *factorEvidence) Sharpen(
 	}
 	e.tried = true
 	gammas := c.BelowChoice()
-	if e.Candidates != nil {
+	if e.opts.Candidates != nil {
 		gammas = slices.DeleteFunc(slices.Clone(c.Unknown), func(g float64) bool { return g == 0 })
 	}
 	if len(gammas) == 0 || e.method != ridge.Exact || e.once || c.IsFitted() || !e.isCheapByQR() {
 		return better, nil
 	}
-	qr, err := e.factoriseQR(ctx, gammas, true)
+	qr, err := e.factoriseQR(ctx, gammas, e.goal(), true)
 	if large, ok := errors.AsType[*ridge.SizeError](err); ok {
 		e.record(
 			Step{
@@ -181,11 +188,11 @@ func (e *factorEvidence) Sharpen(
 }
 
 // evidenceByQR is the evidence of the second factorization.
-type evidenceByQR struct{ *factorEvidence }
+type evidenceByQR struct{ *factorSearch }
 
 // Evidence returns leave-one-out errors with the factors of QR.
 func (e *evidenceByQR) Evidence(ctx context.Context, needs choose.Needs, gammas []float64) ([]choose.Evidence, error) {
-	own := *e.factorEvidence
+	own := *e.factorSearch
 	own.factors = own.qr
 	out, err := own.Evidence(ctx, needs, gammas)
 	e.passes = own.passes
@@ -194,41 +201,65 @@ func (e *evidenceByQR) Evidence(ctx context.Context, needs choose.Needs, gammas 
 
 // isCheapByQR reports whether QR factorisations for some forty γ take little time: each takes O(d³) time, and the
 // pass O(nd²).
-func (f *factored) isCheapByQR() bool {
+func (f factored) isCheapByQR() bool {
 	const small, rows = 200, 6 // features, and rows for each feature
 	return !f.factors.Method().IsDual() && f.factors.Method() != ridge.QR && (f.d <= small || f.n >= rows*int64(f.d))
 }
 
 // factoriseQR reads the rows for a QR factorisation.
-func (f *factored) factoriseQR(ctx context.Context, gammas []float64, leaveOneOut bool) (*ridge.Factorization, error) {
+func (f factored) factoriseQR(
+	ctx context.Context, gammas []float64, to goal, leaveOneOut bool,
+) (*ridge.Factorization, error) {
 	return ridge.Factorize(ctx, f.src, gammas, ridge.ExactOptions{
 		Method:      ridge.QR,
-		Intercept:   !f.NoIntercept,
-		Backend:     f.Backend,
-		MaxBytes:    f.MaxBytes,
-		Tol:         f.goal,
+		Intercept:   !f.opts.NoIntercept,
+		Backend:     f.opts.Backend,
+		MaxBytes:    f.opts.MaxBytes,
+		Tol:         to.tol,
 		RowErrors:   f.columns.Errors(),
 		Progress:    f.progress(Reading, 1),
 		LeaveOneOut: leaveOneOut,
 	})
 }
 
-// solve returns the solutions at gammas, or with PerTarget one solution in which each target has its own γ.
-func (f *factored) solve(ctx context.Context, gammas []float64) ([]*ridge.Solution, ridge.Status, error) {
-	if f.PerTarget {
-		return f.solveEach(ctx, gammas)
+// A factorSolve is the state of a solution by a direct method.
+type factorSolve struct {
+	factored
+	chosen     *choose.GammaChoice // how the γ was chosen; nil if it was not
+	to         goal
+	leastGamma float64 // see solved.leastGamma
+}
+
+// solve returns the solutions at the γ of the choice, or with PerTarget one solution in which each target has its own
+// γ.
+func (f factored) solve(ctx context.Context, c choice) (solved, error) {
+	out := solved{job: f.job, method: f.method}
+	state := &factorSolve{factored: f, chosen: c.gamma, to: f.goal()}
+	var err error
+	if f.opts.PerTarget {
+		out.fits, out.status, err = state.solveEach(ctx, c.gammas)
+	} else {
+		out.fits, out.status, err = state.solveAll(ctx, c.gammas)
 	}
-	return f.solveAll(ctx, gammas)
+	if err != nil {
+		return solved{}, err
+	}
+	out.leastGamma = state.leastGamma
+	if squares := f.factors.ColumnSquares(); squares != nil {
+		out.spread = plan.Spread(squares, 0)
+	}
+	return out, nil
 }
 
 // solveAll returns the solutions of all targets at gammas. With method Exact, it reads the rows again for a QR
 // factorization if a system is singular, or if round-off limits an error bound.
-func (f *factored) solveAll(ctx context.Context, gammas []float64) ([]*ridge.Solution, ridge.Status, error) {
+func (f *factorSolve) solveAll(ctx context.Context, gammas []float64) ([]*ridge.Solution, ridge.Status, error) {
 	fits, err := f.certified(ctx, f.factors, gammas)
 	if err != nil {
 		return nil, 0, err
 	}
-	if f.tighten(fits) {
+	if lower, ok := f.tighten(fits, f.to); ok {
+		f.to = lower
 		if err := f.certifyAgain(ctx, fits); err != nil {
 			return nil, 0, err
 		}
@@ -240,7 +271,8 @@ func (f *factored) solveAll(ctx context.Context, gammas []float64) ([]*ridge.Sol
 		}
 	}
 	if len(fits) == 0 {
-		return nil, 0, f.trace[len(f.trace)-1].Err
+		made := f.trace.steps
+		return nil, 0, made[len(made)-1].Err
 	}
 	status := ridge.NotTerminated
 	for _, s := range fits {
@@ -264,7 +296,7 @@ const mostBisected = 1000
 // findLeastGamma returns the smallest power of ten that reaches Tol as γ, or 0 if there is none. It bisects the
 // exponents between 10⁻²⁰ and 10² times the sum of squares of the columns. With more than mostBisected features
 // it returns 0.
-func (f *factored) findLeastGamma(ctx context.Context) (float64, error) {
+func (f *factorSolve) findLeastGamma(ctx context.Context) (float64, error) {
 	if f.d > mostBisected {
 		return 0, nil
 	}
@@ -284,7 +316,7 @@ func (f *factored) findLeastGamma(ctx context.Context) (float64, error) {
 			if err != nil {
 				return 0, err
 			}
-			reached = fits[0].WorstError() <= f.goal
+			reached = fits[0].WorstError() <= f.to.tol
 		}
 		if reached {
 			above, least = exponent, gamma
@@ -297,16 +329,16 @@ func (f *factored) findLeastGamma(ctx context.Context) (float64, error) {
 
 // certified solves the systems at gammas and computes error bounds. It omits a γ with a singular system and all
 // smaller γ.
-func (f *factored) certified(
+func (f *factorSolve) certified(
 	ctx context.Context,
 	factors *ridge.Factorization,
 	gammas []float64,
 ) (fits []*ridge.Solution, err error) {
 	before := factors.Passes()
 	unformed := func(o ridge.Target) bool { return o.Coef == nil }
-	if f.choice != nil && factors == f.factors &&
-		!slices.ContainsFunc(f.choice.Path[f.choice.Index].Targets, unformed) { // the solution is known already
-		chosen := *f.choice.Path[f.choice.Index]
+	if f.chosen != nil && factors == f.factors &&
+		!slices.ContainsFunc(f.chosen.Path[f.chosen.Index].Targets, unformed) { // the solution is known already
+		chosen := *f.chosen.Path[f.chosen.Index]
 		chosen.Targets, chosen.Passes = slices.Clone(chosen.Targets), before // a copy, because Certify changes the solutions
 		fits, gammas = []*ridge.Solution{&chosen}, nil
 	}
@@ -353,12 +385,12 @@ func (f *factored) certified(
 }
 
 // certifyAgain corrects solutions that miss the present Tol.
-func (f *factored) certifyAgain(ctx context.Context, fits []*ridge.Solution) error {
+func (f *factorSolve) certifyAgain(ctx context.Context, fits []*ridge.Solution) error {
 	before, after := 0, 0
 	for _, s := range fits {
 		before = max(before, s.Passes)
 	}
-	f.factors.SetTol(f.goal)
+	f.factors.SetTol(f.to.tol)
 	if err := f.factors.Certify(ctx, f.src, fits); err != nil {
 		return err
 	}
@@ -372,12 +404,13 @@ func (f *factored) certifyAgain(ctx context.Context, fits []*ridge.Solution) err
 }
 
 // needQR returns the γ without a solution or limited by round-off.
-func (f *factored) needQR(gammas []float64, fits []*ridge.Solution) (again []float64) {
+func (f *factorSolve) needQR(gammas []float64, fits []*ridge.Solution) (again []float64) {
 	if f.method != ridge.Exact || f.factors.Method() == ridge.QR {
 		return nil
 	}
 	primal := f.problem()
 	primal.Rows, primal.Gammas = -1, gammas
+	primal.LeaveOneOut = primal.LeaveOneOut && f.given == nil
 	canFactor := plan.Fits(primal)
 	for _, g := range gammas {
 		at := slices.IndexFunc(fits, func(s *ridge.Solution) bool { return s.Gamma == g })
@@ -389,17 +422,17 @@ func (f *factored) needQR(gammas []float64, fits []*ridge.Solution) (again []flo
 }
 
 // retryWithQR keeps the solution with the smaller error bound.
-func (f *factored) retryWithQR(
+func (f *factorSolve) retryWithQR(
 	ctx context.Context,
 	gammas []float64,
 	fits []*ridge.Solution,
 	retry []float64,
 ) ([]*ridge.Solution, error) {
 	why := reason.Reason{Rule: reason.NotCertified, Method: f.factors.Method(), Numbers: retry[:1]}
-	if slices.ContainsFunc(f.trace, func(s Step) bool { return s.Err != nil }) {
+	if slices.ContainsFunc(f.trace.steps, func(s Step) bool { return s.Err != nil }) {
 		why.Rule = reason.SingularTo
 	}
-	qr, err := f.factoriseQR(ctx, retry, false)
+	qr, err := f.factoriseQR(ctx, retry, f.to, false)
 	if large, ok := errors.AsType[*ridge.SizeError](err); ok && len(fits) > 0 {
 		f.record(
 			Step{
@@ -437,7 +470,7 @@ func (f *factored) retryWithQR(
 }
 
 // solveEach solves for each target at its own γ. It factorises once for each different γ.
-func (f *factored) solveEach(ctx context.Context, gammas []float64) ([]*ridge.Solution, ridge.Status, error) {
+func (f *factorSolve) solveEach(ctx context.Context, gammas []float64) ([]*ridge.Solution, ridge.Status, error) {
 	var out *ridge.Solution
 	status := ridge.NotTerminated
 	for _, g := range choose.Ascending(gammas) {
@@ -468,11 +501,4 @@ func (f *factored) solveEach(ctx context.Context, gammas []float64) ([]*ridge.So
 		}
 	}
 	return []*ridge.Solution{out}, status, nil
-}
-
-func (f *factored) report(r *Result) {
-	r.Method, r.leastGamma = f.method, f.leastGamma
-	if squares := f.factors.ColumnSquares(); squares != nil {
-		r.ColumnSpread = plan.Spread(squares, 0)
-	}
 }

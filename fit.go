@@ -3,7 +3,6 @@ package fdridge
 import (
 	"context"
 	"errors"
-	"runtime"
 
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/ridge"
@@ -17,9 +16,9 @@ import (
 //  2. [plan.Choose] chooses the method.
 //  3. If the caller wants a summary that the fit does not build, a pass builds it. If some columns
 //     have no penalty, a pass computes how to project them out; see [columns.Map].
-//  4. One pass reads the rows. A sketching method builds a summary by [ridge.Summarize], or by [choose.CrossValidate] if
-//     there are folds. A direct method factors a matrix by [ridge.Factorize]. If γ or penalties are chosen from a sketch,
-//     another pass before it builds the sketch.
+//  4. One pass reads the rows. A sketching method builds a summary by [ridge.Summarize], or by [choose.CrossValidate]
+//     if there are folds. A direct method factors a matrix by [ridge.Factorize]. If γ or penalties are chosen from a
+//     sketch, another pass before it builds the sketch.
 //  5. If no γ is given, one is chosen. Penalties of bands that are not given are chosen too.
 //  6. The solutions come from the summary, from the factors, or from further passes.
 //
@@ -38,50 +37,49 @@ func Fit(ctx context.Context, src dataset.Source, opts Options) (*Result, error)
 		return nil, err
 	}
 	if width := j.blockOfTargets(); width < j.t || opts.Block != nil {
-		return fitBlocks(ctx, src, opts, width)
-	}
-	return j.run(ctx)
-}
-
-// fitTogether is Fit for all targets at once.
-func fitTogether(ctx context.Context, src dataset.Source, opts Options) (*Result, error) {
-	j, err := resolve(src, opts)
-	if err != nil {
-		return nil, err
+		return j.runBlocks(ctx, width)
 	}
 	return j.run(ctx)
 }
 
 // run makes all passes of the fit.
-func (j *job) run(ctx context.Context) (*Result, error) {
-	if err := j.countRows(ctx); err != nil {
+func (j job) run(ctx context.Context) (*Result, error) {
+	j, err := j.count(ctx)
+	if err != nil {
 		return nil, err
 	}
 	steps := plan.Choose(j.problem())
 	if err := j.checkMethod(steps.Method); err != nil {
 		return nil, err
 	}
-	if j.Chosen != nil {
-		if err := j.Chosen(steps.Method); err != nil {
+	if j.opts.Chosen != nil {
+		if err := j.opts.Chosen(steps.Method); err != nil {
 			return nil, err
 		}
 	}
+	var kept *ridge.Summary
 	if j.keepsApart(steps.Method) {
-		if err := j.keep(ctx); err != nil {
+		kept, j, err = j.keep(ctx)
+		if err != nil {
 			return nil, err
 		}
 	}
 	if j.columns.DependsOnRows() {
-		if err := j.learn(ctx); err != nil {
+		j, err = j.learn(ctx)
+		if err != nil {
 			return nil, err
 		}
 		steps = plan.Choose(j.problem()) // the pass has counted the rows
 	}
-	first, err := j.summarise(ctx, steps)
+	found, err := j.evidence(ctx, steps)
 	if err != nil {
 		return nil, err
 	}
-	return j.finish(ctx, first)
+	r, err := j.finish(ctx, found)
+	if r != nil && kept != nil {
+		r.Summary, r.outcome.Summary = kept, kept
+	}
+	return r, err
 }
 
 // FitSummary fits from an existing summary, as in steps 5 and 6 of [Fit]. src yields the rows that were summarised. If
@@ -106,139 +104,87 @@ func FitSummary(ctx context.Context, src dataset.Source, sum *ridge.Summary, opt
 	return j.finish(ctx, j.fromSummary(sum))
 }
 
-// A firstPass holds a summary or factors.
-type firstPass interface {
-	// chooseGamma returns the values of γ to solve for.
-	chooseGamma(ctx context.Context) ([]float64, error)
-	// solve returns the solutions and the status of the fit.
-	solve(ctx context.Context, gammas []float64) ([]*ridge.Solution, ridge.Status, error)
-	// report fills in fields that depend on the method.
-	report(r *Result)
-}
-
-// finish chooses γ, solves, and builds the Result.
-func (j *job) finish(ctx context.Context, first firstPass) (*Result, error) {
-	gammas, err := first.chooseGamma(ctx)
-	if err != nil {
-		return nil, err
-	}
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
-	solutions, status, err := first.solve(ctx, gammas)
-	if err != nil {
-		return nil, err
-	}
-	r := &Result{
-		Solutions: solutions,
-		Status:    status,
-		Choice:    j.choice,
-		Each:      j.each,
-		Bands:     j.bands,
-		Trace:     j.trace,
-		asked:     j.Gammas,
-	}
-	for _, s := range r.Trace {
-		r.Passes += s.Passes
-	}
-	first.report(r)
-	if j.kept != nil {
-		r.Summary = j.kept
-	}
-	if err := j.restore(r); err != nil {
-		return nil, err
-	}
-	if err := j.classify(ctx, r); err != nil {
-		return nil, err
-	}
-	r.outcome = plan.Outcome{
-		Problem: j.problem(), Method: r.Method, Status: r.Status, Solutions: r.Solutions, Summary: r.Summary,
-		ColumnSpread: r.ColumnSpread, LeastGamma: r.leastGamma, Tol: j.Tol, MaxPasses: j.MaxPasses, CanRead: j.src != nil && !j.once, Shared: j.Reducer != nil,
-	}
-	return r, r.Err()
-}
-
-// summarise makes the first pass. An iteration replaces DualCG if the rows do not fit in memory.
-func (j *job) summarise(ctx context.Context, steps plan.Steps) (firstPass, error) {
+// evidence makes the first pass. An iteration replaces DualCG if the rows do not fit in memory.
+func (j job) evidence(ctx context.Context, steps plan.Steps) (evidence, error) {
 	switch {
 	case !steps.Method.IsDirect():
 		return j.sketch(ctx, steps)
 	case j.needsSketch(steps.Method):
 		return j.stage(ctx, steps)
 	}
-	f, err := j.factorise(ctx, steps)
+	f, err := j.factorise(ctx, steps, j.opts.Gammas)
 	_, large := errors.AsType[*ridge.SizeError](err)
 	if large && (steps.Reason.Rule == reason.SparseRows || steps.Reason.Rule == reason.SparseLeverages) {
 		j.sparse = false // excludes DualCG
-		return j.summarise(ctx, plan.Choose(j.problem()))
+		return j.evidence(ctx, plan.Choose(j.problem()))
 	}
 	return f, err
 }
 
-// fitBlocks fits at most width targets at a time and joins the results. All fits share the spectrum of the sketch. With
-// Options.Block, the joined result has no coefficients.
-func fitBlocks(ctx context.Context, src dataset.Source, opts Options, width int) (*Result, error) {
-	_, _, t := src.Dims()
-	gammas, observe, use := opts.Gammas, opts.Observe, opts.Block
-	opts.Block = nil
-	var all *Result
-	if opts.PerTarget && opts.Lanes == 0 && t >= manyTargets { // blocks with fewer targets would have other sketches
-		opts.Lanes = 1
+// finish chooses γ, solves, and builds the Result.
+func (j job) finish(ctx context.Context, found evidence) (*Result, error) {
+	c, err := found.choose(ctx)
+	if err != nil {
+		return nil, err
 	}
-	var shared ridge.SpectrumCache
-	summarized := opts.Summarized
-	opts.Summarized = func(sum *ridge.Summary) error {
-		err := shared.Share(sum)
-		if err == nil && summarized != nil {
-			err = summarized(sum)
-		}
-		return err
+	if err := ctx.Err(); err != nil {
+		return nil, err
 	}
-	together := !opts.PerTarget || opts.Classes != nil // all targets are one block
-	if together {
-		width = t
+	s, err := c.from.solve(ctx, c)
+	if err != nil {
+		return nil, err
 	}
-	for lo := 0; lo < t; lo += width {
-		if all != nil { // without this, the memory of earlier blocks would add up
-			all.Summary, all.outcome.Summary = nil, nil
-			runtime.GC()
-		}
-		hi := min(lo+width, t)
-		some, err := dataset.Targets(src, lo, hi)
-		if err != nil {
-			return nil, err
-		}
-		if len(gammas) > 0 && !together {
-			opts.Gammas = gammas[lo:hi]
-		}
-		if observe != nil {
-			opts.Observe = func(i ridge.Iterate) {
-				i.Target += lo
-				observe(i)
-			}
-		}
-		part, err := fitTogether(ctx, some, opts)
-		if _, short := errors.AsType[*ridge.NotConvergedError](err); err != nil && !short {
-			return nil, err
-		}
-		if use != nil {
-			for _, s := range part.Solutions {
-				if err := use(lo, s); err != nil {
-					return nil, err
-				}
-				for j := range s.Targets {
-					s.Targets[j].Coef, s.Targets[j].Scaled = nil, nil
-				}
-			}
-		}
-		if all == nil {
-			all = part
-			if part.Each != nil {
-				opts.firstGrid = part.Each.Candidates
-			}
-			continue
-		}
-		all.join(part)
+	return s.result(ctx, c)
+}
+
+// result returns the Result in the original columns, with the error that Fit returns.
+func (s solved) result(ctx context.Context, c choice) (*Result, error) {
+	restored := s.fits
+	if c.gamma != nil {
+		restored = append(restored[:len(restored):len(restored)], c.gamma.Path...)
 	}
-	return all, all.Err()
+	if err := s.columns.Restore(restored, s.opts.Tol); err != nil {
+		return nil, err
+	}
+	status := s.status
+	if s.columns.DependsOnRows() {
+		for _, f := range s.fits {
+			status = status.Worse(f.Status)
+		}
+	}
+	labels, passes, err := s.classify(ctx, c, s.fits)
+	if err != nil {
+		return nil, err
+	}
+	for _, made := range s.trace.steps {
+		passes += made.Passes
+	}
+	r := &Result{
+		Solutions:    s.fits,
+		Method:       s.method,
+		Status:       status,
+		Choice:       c.gamma,
+		Each:         c.each,
+		Bands:        s.bands,
+		Classes:      labels,
+		Summary:      s.summary,
+		Passes:       passes,
+		Trace:        s.trace.steps,
+		ColumnSpread: s.spread,
+		asked:        s.opts.Gammas,
+		outcome: plan.Outcome{
+			Problem:      s.problem(),
+			Method:       s.method,
+			Status:       status,
+			Solutions:    s.fits,
+			Summary:      s.summary,
+			ColumnSpread: s.spread,
+			LeastGamma:   s.leastGamma,
+			Tol:          s.opts.Tol,
+			MaxPasses:    s.opts.MaxPasses,
+			CanRead:      s.before != nil && !s.once,
+			Shared:       s.opts.Reducer != nil,
+		},
+	}
+	return r, r.Err()
 }

@@ -117,11 +117,11 @@ type Options struct {
 	// requires Gather for Unpenalized.
 	Gather func(ctx context.Context, own []byte) ([][]byte, error)
 	// Summarize, if not nil, replaces [ridge.Summarize] and Merge: it returns the summary of the rows of all workers.
-	Summarize func(ctx context.Context, src dataset.Source, cfg ridge.SummaryConfig, progress func(rows int64)) (*ridge.Summary, error)
+	Summarize func(
+		ctx context.Context, src dataset.Source, cfg ridge.SummaryConfig, progress func(rows int64),
+	) (*ridge.Summary, error)
 	// Summarized, if not nil, is called with the summary of all rows. An error ends the fit.
 	Summarized func(*ridge.Summary) error
-
-	firstGrid []float64 // the default candidates of the first block of targets, for all later blocks
 }
 
 // A Stage is a part of a fit that reads rows.
@@ -168,22 +168,21 @@ func (o *Options) choosesBands() bool {
 // projects reports whether some columns have no penalty.
 func (o *Options) projects() bool { return len(o.Unpenalized) > 0 || slices.Contains(o.Penalty, 0) }
 
-// fill sets every zero field to its default.
-func (o *Options) fill(canReread bool) error {
+// manyTargets or more targets keep all cores busy without parallel sketches.
+const manyTargets = 512
+
+// complete returns the options with a value in every field, for rows of d features and t targets. n is the number of
+// rows, or -1.
+func (o Options) complete(canReread bool, n int64, d, t int) (Options, error) {
 	if o.choosesGamma() {
 		o.Gammas = nil
 	}
 	o.Candidates = distinct(o.Candidates)
-	switch {
-	case o.Select.Needs().Folds && o.Folds == 0:
+	if o.Select.Needs().Folds && o.Folds == 0 {
 		o.Folds = choose.DefaultFolds
-	case o.Select != choose.Auto:
-	case o.Folds != 0:
-		o.Select = choose.CV
-	case canReread && !o.PerTarget && o.Method != ridge.OneShot && !o.choosesBands() && !math.IsInf(o.GammaTol, 1) && !slices.Contains(o.Candidates, 0):
-		o.Select = choose.LOO
-	default:
-		o.Select = choose.GCV
+	}
+	if o.Select == choose.Auto {
+		o.Select = o.defaultCriterion(canReread)
 	}
 	if o.GammaTol == 0 {
 		o.GammaTol = choose.DefaultTol
@@ -194,7 +193,14 @@ func (o *Options) fill(canReread bool) error {
 	if o.MaxPasses == 0 {
 		o.MaxPasses = ridge.DefaultMaxPasses
 	}
-	if o.Size == 0 && !o.PerTarget { // PerTarget sets Size when the dimensions are known
+	if o.PerTarget && o.Lanes == 0 && t >= manyTargets {
+		o.Lanes = 1
+	}
+	switch {
+	case o.Size != 0:
+	case o.PerTarget:
+		o.Size = plan.LosslessSize(n, d)
+	default:
 		o.Size = plan.DefaultSize
 	}
 	if o.MaxBytes == 0 {
@@ -202,7 +208,20 @@ func (o *Options) fill(canReread bool) error {
 	}
 	var err error
 	o.Backend, err = engine.OrDefault(o.Backend)
-	return err
+	return o, err
+}
+
+// defaultCriterion returns the default of Select.
+func (o *Options) defaultCriterion(canReread bool) choose.Criterion {
+	switch {
+	case o.Folds != 0:
+		return choose.CV
+	case !canReread, o.PerTarget, o.Method == ridge.OneShot, o.choosesBands(), math.IsInf(o.GammaTol, 1):
+		return choose.GCV
+	case slices.Contains(o.Candidates, 0):
+		return choose.GCV
+	}
+	return choose.LOO
 }
 
 // distinct returns values without repetitions, in the same order. A repeated candidate would count rows twice, and

@@ -14,7 +14,7 @@ import (
 // refitFolds makes a cross-validation with a fit of its own for each fold. Columns without penalty need it: the rows
 // outside of a fold have a projection of their own, so that sketches of projected folds cannot be merged. path has the
 // solutions for all rows at gammas.
-func (s *sketched) refitFolds(
+func (s *sketchSearch) refitFolds(
 	ctx context.Context, gammas []float64, path []*ridge.Solution,
 ) ([]choose.Evidence, error) {
 	found, passes, err := s.heldOut(ctx, gammas)
@@ -24,21 +24,25 @@ func (s *sketched) refitFolds(
 	s.passes += passes
 	why := reason.Reason{Rule: reason.FoldsNeedSketch}
 	s.record(Step{Stage: Choosing, Method: s.method, Passes: passes, Reason: why})
-	return found.Evidence(ctx, path, s.Reducer)
+	return found.Evidence(ctx, path, s.opts.Reducer)
 }
 
 // heldOut fits the rows outside of each fold at all gammas, and sums the squared errors on the rows of the fold. Row
 // i is in fold i mod Folds.
-func (j *job) heldOut(ctx context.Context, gammas []float64) (found *choose.HeldOut, passes int, err error) {
-	found = &choose.HeldOut{Rounding: j.Rounding}
-	folds := int64(j.Folds)
+func (j job) heldOut(ctx context.Context, gammas []float64) (found *choose.HeldOut, passes int, err error) {
+	found = &choose.HeldOut{Rounding: j.opts.Rounding}
+	folds := int64(j.opts.Folds)
 	for k := range folds {
 		isHeld := func(row int64) bool { return row%folds == k }
-		rest, err := dataset.Where(j.rows, func(row int64) bool { return !isHeld(row) })
+		rest, err := dataset.Where(j.before, func(row int64) bool { return !isHeld(row) })
 		if err != nil {
 			return nil, 0, err
 		}
-		r, err := fitTogether(ctx, rest, j.refit(gammas))
+		fold, err := j.refit(rest, gammas)
+		if err != nil {
+			return nil, 0, err
+		}
+		r, err := fold.run(ctx)
 		if _, short := errors.AsType[*ridge.NotConvergedError](err); err != nil && !short {
 			return nil, 0, err
 		}
@@ -49,7 +53,7 @@ func (j *job) heldOut(ctx context.Context, gammas []float64) (found *choose.Held
 				fits[i] = r.Solutions[at]
 			}
 		}
-		held, err := dataset.Where(j.rows, isHeld)
+		held, err := dataset.Where(j.before, isHeld)
 		if err != nil {
 			return nil, 0, err
 		}
@@ -61,31 +65,25 @@ func (j *job) heldOut(ctx context.Context, gammas []float64) (found *choose.Held
 	return found, passes, nil
 }
 
-// refit returns the options of the fit of a fold. Penalties of bands are those that were chosen for all rows.
-func (j *job) refit(gammas []float64) Options {
-	bands := j.Bands
-	if j.bands != nil {
-		bands = slices.Clone(bands)
-		for i := range bands {
-			bands[i].Penalty = j.bands.Bands[i].Penalty
-		}
-	}
-	return Options{
+// refit returns the job of the fit of other rows at gammas. The change of columns has the same penalties, and is not
+// learned yet.
+func (j job) refit(rows dataset.Source, gammas []float64) (job, error) {
+	r := &request{opts: Options{
 		Gammas:      gammas,
-		Penalty:     j.Penalty,
-		Unpenalized: j.Unpenalized,
-		Bands:       bands,
-		Rounding:    j.Rounding,
-		Method:      j.Method,
-		NoIntercept: j.NoIntercept,
-		Tol:         j.Tol,
-		MaxPasses:   j.MaxPasses,
-		Size:        j.Size,
-		Lanes:       j.Lanes,
-		Backend:     j.Backend,
-		MaxBytes:    j.MaxBytes,
-		Reducer:     j.Reducer,
-		Merge:       j.Merge,
-		Gather:      j.Gather,
-	}
+		Method:      j.opts.Method,
+		NoIntercept: j.opts.NoIntercept,
+		Tol:         j.opts.Tol,
+		MaxPasses:   j.opts.MaxPasses,
+		Size:        j.opts.Size,
+		Lanes:       j.opts.Lanes,
+		Backend:     j.opts.Backend,
+		MaxBytes:    j.opts.MaxBytes,
+		Reducer:     j.opts.Reducer,
+		Merge:       j.opts.Merge,
+		Gather:      j.opts.Gather,
+	}}
+	j.request, j.trace = r, new(trace)
+	j.before, j.src, j.sparse = rows, nil, false
+	j.n, _, _ = rows.Dims()
+	return j, r.opts.Check()
 }

@@ -30,10 +30,7 @@ type Result struct {
 	ColumnSpread float64
 
 	outcome plan.Outcome
-	// leastGamma is the smallest power of ten that reaches the tolerance as γ, if columns are dependent at γ = 0; else
-	// 0.
-	leastGamma float64
-	asked      []float64 // Options.Gammas
+	asked   []float64 // Options.Gammas
 }
 
 // A Step is one step of a fit, for example reading the rows or choosing γ.

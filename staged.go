@@ -8,86 +8,90 @@ import (
 	"github.com/fdridge/fdridge/ridge/plan"
 )
 
-// A staged fit chooses γ or the penalties of bands from a sketch, and then solves by a direct method, which reads the
-// rows again.
+// staged is the evidence of a sketch from which γ or the penalties of bands are chosen. A direct method, which reads
+// the rows again, solves.
 type staged struct {
-	*job
-	sketch *sketched
-	asked  ridge.Method // the direct method
-	direct *factored    // nil before the direct method has read the rows
+	sketch sketched
+	direct ridge.Method
 }
 
-// keep makes a pass for the summary that the caller wants. The fit goes on as if no summary were wanted.
-func (j *job) keep(ctx context.Context) (err error) {
-	j.kept, err = j.sketchRows(ctx, j.progress(Sketching, 1))
+// keep makes a pass for the summary that the caller wants. In the returned job, the caller wants no summary.
+func (j job) keep(ctx context.Context) (*ridge.Summary, job, error) {
+	src := j.src
+	if j.columns.DependsOnRows() {
+		src = j.before
+	}
+	sum, err := j.sketchRows(ctx, src, j.progress(Sketching, 1))
 	if err != nil {
-		return err
+		return nil, j, err
 	}
 	j.record(Step{Stage: Sketching, Passes: 1})
-	if j.Summarized != nil {
-		if err := j.Summarized(j.kept); err != nil {
-			return err
+	if j.opts.Summarized != nil {
+		if err := j.opts.Summarized(sum); err != nil {
+			return nil, j, err
 		}
 	}
-	j.KeepSummary, j.Summarized, j.Summarize = false, nil, nil
-	return nil
+	rest := *j.request
+	rest.opts.KeepSummary, rest.opts.Summarized, rest.opts.Summarize = false, nil, nil
+	j.request = &rest
+	return sum, j, nil
 }
 
 // stage builds the sketch of a staged fit.
-func (j *job) stage(ctx context.Context, steps plan.Steps) (*staged, error) {
-	first := plan.Steps{Method: plan.Iteration(j.problem()), Reason: j.whySketch()}
+func (j job) stage(ctx context.Context, steps plan.Steps) (staged, error) {
+	first := plan.Steps{Method: plan.Iteration(j.problem()), Reason: j.opts.whySketch()}
 	made, err := j.sketch(ctx, first)
-	if err != nil {
-		return nil, err
-	}
-	return &staged{job: j, sketch: made, asked: steps.Method}, nil
+	return staged{made, steps.Method}, err
 }
 
-// factor makes the pass of the direct method.
-func (s *staged) factor(ctx context.Context, j *job) (err error) {
-	s.direct, err = j.factorise(ctx, plan.Steps{Method: s.asked})
-	return err
-}
-
-func (s *staged) chooseGamma(ctx context.Context) ([]float64, error) {
-	if s.choosesFromSketch(s.asked) {
-		return s.sketch.chooseGamma(ctx)
+func (s staged) choose(ctx context.Context) (choice, error) {
+	steps := plan.Steps{Method: s.direct}
+	if s.sketch.choosesFromSketch(s.direct) {
+		c, sketch, err := s.sketch.search(ctx)
+		c.from = afterSketch{sketch, func(ctx context.Context, c choice) (solved, error) {
+			direct, err := sketch.factorise(ctx, steps, c.gammas)
+			if err != nil {
+				return solved{}, err
+			}
+			return direct.solve(ctx, choice{gammas: c.gammas})
+		}}
+		return c, err
 	}
-	if s.choosesBands() {
-		if err := s.sketch.chooseBands(ctx); err != nil {
-			return nil, err
+	sketch := s.sketch
+	if sketch.opts.choosesBands() {
+		var err error
+		sketch, err = sketch.chooseBands(ctx)
+		if err != nil {
+			return choice{}, err
 		}
 	}
-	if err := s.factor(ctx, s.job); err != nil {
-		return nil, err
+	direct, err := sketch.factorise(ctx, steps, sketch.opts.Gammas)
+	if err != nil {
+		return choice{}, err
 	}
-	return s.direct.chooseGamma(ctx)
+	c, err := direct.choose(ctx)
+	if err != nil {
+		return choice{}, err
+	}
+	c.from = afterSketch{sketch, c.from.solve}
+	return c, nil
 }
 
-// solve solves by the direct method. If γ was chosen from the sketch, the direct method has not read the rows yet. It
-// takes the chosen γ as if the caller had given them.
-func (s *staged) solve(ctx context.Context, gammas []float64) ([]*ridge.Solution, ridge.Status, error) {
-	if s.direct == nil {
-		given := *s.job
-		given.Gammas, given.choice, given.each = gammas, nil, nil
-		if err := s.factor(ctx, &given); err != nil {
-			return nil, 0, err
-		}
-	}
-	fits, status, err := s.direct.solve(ctx, gammas)
+// afterSketch solves by a direct method after a sketch.
+type afterSketch struct {
+	sketch sketched
+	direct func(ctx context.Context, c choice) (solved, error)
+}
+
+func (s afterSketch) solve(ctx context.Context, c choice) (solved, error) {
+	out, err := s.direct(ctx, c)
 	if err != nil {
-		return nil, 0, err
+		return solved{}, err
 	}
-	s.trace = s.direct.trace
-	for _, f := range fits {
+	for _, f := range out.fits {
 		f.Passes += 1 + s.sketch.passes
 	}
-	return fits, status, nil
-}
-
-func (s *staged) report(r *Result) {
-	s.sketch.report(r)
-	spread := r.ColumnSpread
-	s.direct.report(r)
-	r.ColumnSpread = math.Max(r.ColumnSpread, spread)
+	out.summary = s.sketch.sum
+	out.spread = math.Max(out.spread, s.sketch.spread())
+	return out, nil
 }

@@ -1,9 +1,14 @@
 package fdridge
 
 import (
+	"context"
+	"errors"
 	"math"
+	"runtime"
 	"slices"
 
+	"github.com/fdridge/fdridge/dataset"
+	"github.com/fdridge/fdridge/ridge"
 	"github.com/fdridge/fdridge/ridge/choose"
 	"github.com/fdridge/fdridge/ridge/reason"
 )
@@ -13,25 +18,120 @@ const smallGrid = 25
 
 // eachCandidates returns the given candidates, or the candidates of the first block of targets. It returns nil if there
 // are neither.
-func (j *job) eachCandidates() []float64 {
-	if j.Candidates != nil {
-		return j.Candidates
+func (r *request) eachCandidates() []float64 {
+	if r.opts.Candidates != nil {
+		return r.opts.Candidates
 	}
-	return j.firstGrid
+	return r.firstGrid
 }
 
+// isTogether reports whether all targets are one block.
+func (o *Options) isTogether() bool { return !o.PerTarget || o.Classes != nil }
+
 // blockOfTargets returns the number of targets that fit in memory together.
-func (j *job) blockOfTargets() int {
-	if !j.PerTarget || j.Classes != nil || j.once || j.choosesBands() || j.KeepSummary || j.Journal != nil ||
-		j.Reducer != nil {
+func (j job) blockOfTargets() int {
+	o := &j.opts
+	if o.isTogether() || j.once || o.choosesBands() || o.KeepSummary || o.Journal != nil || o.Reducer != nil {
 		return j.t
 	}
 	numbers := 5 * float64(j.d)
-	if j.choosesGamma() && j.Select.Needs() != (choose.Needs{}) {
-		numbers += 3 * float64(max(len(j.Candidates), smallGrid)) * float64(j.d)
+	if o.choosesGamma() && j.by.Needs() != (choose.Needs{}) {
+		numbers += 3 * float64(max(len(o.Candidates), smallGrid)) * float64(j.d)
 	}
 	const bytes = 1 << 29
-	return max(1, int(math.Min(bytes, float64(j.MaxBytes)/8)/8/numbers))
+	return max(1, int(math.Min(bytes, float64(o.MaxBytes)/8)/8/numbers))
+}
+
+// runBlocks fits at most width targets at a time and joins the results. All fits share the spectrum of the sketch. With
+// Options.Block, the joined result has no coefficients.
+func (j job) runBlocks(ctx context.Context, width int) (*Result, error) {
+	if j.opts.isTogether() {
+		width = j.t
+	}
+	var all *Result
+	var shared ridge.SpectrumCache
+	var firstGrid []float64
+	for lo := 0; lo < j.t; lo += width {
+		if all != nil { // without this, the memory of earlier blocks would add up
+			all.Summary, all.outcome.Summary = nil, nil
+			runtime.GC()
+		}
+		block, err := j.block(lo, min(lo+width, j.t), &shared, firstGrid)
+		if err != nil {
+			return nil, err
+		}
+		part, err := block.run(ctx)
+		if _, short := errors.AsType[*ridge.NotConvergedError](err); err != nil && !short {
+			return nil, err
+		}
+		if err := j.opts.deliver(lo, part.Solutions); err != nil {
+			return nil, err
+		}
+		if all == nil {
+			all = part
+			if part.Each != nil {
+				firstGrid = part.Each.Candidates
+			}
+			continue
+		}
+		all.join(part)
+	}
+	return all, all.Err()
+}
+
+// block returns the job for targets lo to hi−1. Its sketch takes the spectrum from shared, or adds it. firstGrid has
+// the default candidates of the first block.
+func (j job) block(lo, hi int, shared *ridge.SpectrumCache, firstGrid []float64) (job, error) {
+	r := *j.request
+	r.firstGrid = firstGrid
+	summarized := r.opts.Summarized
+	r.opts.Summarized = func(sum *ridge.Summary) error {
+		err := shared.Share(sum)
+		if err == nil && summarized != nil {
+			err = summarized(sum)
+		}
+		return err
+	}
+	j.request, j.trace = &r, new(trace)
+	if r.opts.isTogether() {
+		return j, nil
+	}
+	if len(r.opts.Gammas) > 0 {
+		r.opts.Gammas = r.opts.Gammas[lo:hi]
+	}
+	if observe := r.opts.Observe; observe != nil {
+		r.opts.Observe = func(i ridge.Iterate) {
+			i.Target += lo
+			observe(i)
+		}
+	}
+	var err error
+	j.before, err = dataset.Targets(j.before, lo, hi)
+	if err != nil {
+		return j, err
+	}
+	j.t = hi - lo
+	if j.columns.DependsOnRows() {
+		return j, nil
+	}
+	return j.changeRows()
+}
+
+// deliver calls Options.Block with solutions, and then removes their coefficients. first is the number of their first
+// target.
+func (o *Options) deliver(first int, solutions []*ridge.Solution) error {
+	if o.Block == nil {
+		return nil
+	}
+	for _, s := range solutions {
+		if err := o.Block(first, s); err != nil {
+			return err
+		}
+		for j := range s.Targets {
+			s.Targets[j].Coef, s.Targets[j].Scaled = nil, nil
+		}
+	}
+	return nil
 }
 
 // join appends the targets of o to the targets of r. Both have the same candidates.
