@@ -185,8 +185,17 @@ func (p *Preparation) ApplyEncoded(
 	return src, nil
 }
 
+// Reversible returns the scaling that [Preparation.Unscale] undoes. It is nil if coefficients need no conversion: the
+// columns are not scaled, or features are computed from them.
+func (p *Preparation) Reversible() *dataset.Scaling {
+	if p.Expansion() != nil {
+		return nil
+	}
+	return p.Scaling
+}
+
 // unscales reports whether coefficients can be converted to unscaled columns.
-func (p *Preparation) unscales() bool { return p.Scaling != nil && p.Expansion() == nil }
+func (p *Preparation) unscales() bool { return p.Reversible() != nil }
 
 // Unscale converts the coefficients of one target for scaled columns (x − mean)/scale to coefficients for the columns
 // x. It returns

@@ -360,7 +360,7 @@ func Prepare(
 
 // scales reports whether the preparation only scales the columns that the file or the encoding gives.
 func (t *Table) scales() bool {
-	return t.Preparation.Scaling != nil && t.Preparation.Expansion() == nil
+	return t.Preparation.Reversible() != nil
 }
 
 // TrainingRows returns the rows of the fit as [model.Model.Prepare] prepares rows. Columns are not scaled, unless

@@ -169,9 +169,7 @@ func (o *solveOptions) run(ctx context.Context, name string, stdout, stderr io.W
 			sum.Weight(),
 		)
 	}
-	if d.Preparation.Expansion() == nil {
-		opts.Rounding = d.Preparation.Scaling.Rounding()
-	}
+	opts.Rounding = d.Preparation.Reversible().Rounding()
 	found, err := fdridge.FitSummary(ctx, src, sum, opts)
 	if err := o.end(f, traces, found, err); err != nil {
 		if d.HeldOut == 0 { // otherwise the number of the row does not count held-out rows

@@ -157,7 +157,7 @@ func (f *Fit) Shortfall() string {
 	if f.hasSeveralFits() {
 		where = " at " + f.nameOf(at, target)
 	}
-	if prep := &f.Data.Preparation; prep.Scaling != nil && prep.Expansion() == nil {
+	if f.Data.Preparation.Reversible() != nil {
 		where = " of the coefficients of scaled columns" + where
 	}
 	return fmt.Sprintf(

@@ -58,8 +58,7 @@ func (f *Fit) verdict(rec *fitRecord) verdict {
 	case worst == 0:
 		v.Text = "The coefficients are proved to be the exact ridge solution of " + f.solved() + "."
 	case worst < useless:
-		prep := &f.Data.Preparation
-		unscaled := prep.Scaling != nil && prep.Expansion() == nil
+		unscaled := f.Data.Preparation.Reversible() != nil
 		if unscaled {
 			worst = 0
 			for _, fit := range rec.Fits {
@@ -135,10 +134,12 @@ func (f *Fit) certificate(rec *fitRecord) certificateSection {
 		say("For the %d rows A, %s. Only round-off is lost: the error of AᵀA is at most η = %s.%s",
 			first.Rows, kept, bound(first.Shrinkage), f.describeShare(first.Shrinkage))
 	} else {
-		say("The %d rows A were reduced to a sketch B of %d rows. In each direction it misses at most η = %s of the sum of squares: ‖AᵀA − BᵀB‖ ≤ η.%s",
+		say("The %d rows A were reduced to a sketch B of %d rows. In each direction it misses at most η = %s of the sum "+
+			"of squares: ‖AᵀA − BᵀB‖ ≤ η.%s",
 			first.Rows, f.Size(), bound(f.sketchBound()), f.describeShare(f.sketchBound()))
 		if f.hasLaterGram() {
-			say("A later pass computed AᵀA itself, with an error of at most %s. The bounds of this page come from this AᵀA.", bound(first.Shrinkage))
+			say("A later pass computed AᵀA itself, with an error of at most %s. The bounds of this page come from this "+
+				"AᵀA.", bound(first.Shrinkage))
 		}
 		say("The ratio η/γ counts: if it is small, the solution of one pass is accurate, and few passes refine it.")
 	}
@@ -157,7 +158,7 @@ func (f *Fit) certificate(rec *fitRecord) certificateSection {
 		}
 		say("The last table has the %d targets with the largest bounds.", worstTargets)
 	}
-	if prep := &f.Data.Preparation; prep.Scaling != nil && prep.Expansion() == nil {
+	if f.Data.Preparation.Reversible() != nil {
 		say("The errors in the table are those of the coefficients in the units of the file.")
 	}
 	c.Tables = append(c.Tables, f.fitsTable(rec, true))

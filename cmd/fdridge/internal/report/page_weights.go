@@ -77,8 +77,8 @@ func (f *Fit) weights() weightsSection {
 // scale returns the scale of column i. It returns 1 if the coefficients belong to computed features, or if the
 // columns were not scaled.
 func (f *Fit) scale(i int) float64 {
-	if prep := &f.Data.Preparation; prep.Scaling != nil && prep.Expansion() == nil {
-		return prep.Scaling.Scale[i]
+	if scaling := f.Data.Preparation.Reversible(); scaling != nil {
+		return scaling.Scale[i]
 	}
 	return 1
 }

@@ -109,7 +109,12 @@ func (f *Fit) WriteText(w io.Writer) error {
 			mostPrinted,
 		)
 	}
-	for _, written := range [][2]string{{"model", rec.Model}, {"report", f.Written.Page}, {"predictions", f.Written.Predictions}, {"sketch", f.Written.Sketch}} {
+	for _, written := range [][2]string{
+		{"model", rec.Model},
+		{"report", f.Written.Page},
+		{"predictions", f.Written.Predictions},
+		{"sketch", f.Written.Sketch},
+	} {
 		if written[1] == "" {
 			continue
 		}
@@ -331,7 +336,7 @@ All digits shown are proved (± 1 in the last one); [a, b] is a proved bracket.`
 // scaledLegend states the error of the coefficients of scaled columns, which --tol is about. It returns "" if the
 // columns were not scaled.
 func (f *Fit) scaledLegend(rec *fitRecord) string {
-	if prep := &f.Data.Preparation; prep.Scaling == nil || prep.Expansion() != nil {
+	if f.Data.Preparation.Reversible() == nil {
 		return ""
 	}
 	worst := 0.0
@@ -340,7 +345,8 @@ func (f *Fit) scaledLegend(rec *fitRecord) string {
 			worst = math.Max(worst, c.RelativeErrorBound)
 		}
 	}
-	return "\nThe fit scaled the columns. --tol is about the coefficients of scaled columns, with an error ≤ " + bound(worst) + "."
+	return "\nThe fit scaled the columns. --tol is about the coefficients of scaled columns, with an error ≤ " +
+		bound(worst) + "."
 }
 
 // mostPrinted is the maximum number of coefficients in the text report, not counting intercepts. If there are more, the
@@ -367,7 +373,7 @@ func (f *Fit) coefficientsTable(s *ridge.Solution, j int, page bool) *table {
 	if len(t.rows) > 1 && se != nil {
 		t.rows[1] = append(t.rows[1], "", "")
 	}
-	scaled := page && prep.Scaling != nil && prep.Expansion() == nil
+	scaled := page && prep.Reversible() != nil
 	if scaled {
 		t.rows[0] = append(t.rows[0], "of the scaled column", "±")
 	}
