@@ -112,6 +112,7 @@ type definition struct {
 	// all targets.
 	among       Criterion
 	isLogarithm bool // the score is a logarithm: differences of scores count
+	refines     bool // the choice from a default grid is refined between its γ, see refine
 	words       Words
 }
 

@@ -14,6 +14,7 @@ var evidence = definition{
 		return scoresOf(e.Fit, func(o *ridge.Target) ridge.Interval { return o.Marginal.Loss })
 	},
 	isLogarithm: true,
+	refines:     true,
 	words: Words{
 		Score:   "negative log evidence",
 		Field:   "evidence",

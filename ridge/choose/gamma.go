@@ -230,7 +230,7 @@ type Candidate struct {
 
 // among chooses by the criterion by from the candidates that find returns for gammas. If gammas is nil, among uses
 // the γ of grid, except small γ whose scores are not known well, see [GammaGrid]. It extends the grid as [Gamma]
-// does. Candidates with a singular system are left out.
+// does, and refines it if the criterion asks for it. Candidates with a singular system are left out.
 func among(
 	by Criterion,
 	gammas []float64,
@@ -269,6 +269,9 @@ func among(
 		if !on {
 			break
 		}
+	}
+	if err == nil && extend && by.of().refines {
+		best, err = refine(best, find)
 	}
 	if err != nil {
 		return nil, err

@@ -42,7 +42,10 @@ type Sharper struct {
 //     grid of the source is Small or Fixed.
 //  2. A grid that is not Fixed is extended while the best candidate is at its end, see [Gamma].
 //  3. The smallest upper bound on the score decides, see [Least].
-//  4. As long as the source has better evidence, γ is chosen again.
+//  4. If the criterion refines, γ between the best one and its neighbours are tried, unless the grid is Fixed. The
+//     marginal likelihood does: neighbours in the grid may differ by several per cent of the likelihood. Other scores
+//     differ there by less than DefaultTol.
+//  5. As long as the source has better evidence, γ is chosen again.
 //
 // An error rate is compared at the candidates that the search for the leave-one-out error has found. By of the result
 // is by, and its fields Passes, Whole and Spent are zero. Errors are the errors of the source.
