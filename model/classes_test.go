@@ -25,7 +25,7 @@ func testGoldenClasses(t *testing.T, name string) {
 	if want := []string{"maybe", "no", "yes"}; !slices.Equal(m.Classes, want) {
 		t.Fatalf("classes %q, want %q", m.Classes, want)
 	}
-	p, err := m.Predictor(&model.Intervals{ByModel: true})
+	p, err := m.Predictor(model.ExactIntervals{})
 	if err != nil {
 		t.Fatal(err)
 	}

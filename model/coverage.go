@@ -147,7 +147,7 @@ func (m *Model) Calibrate(ctx context.Context, held dataset.Source, level float6
 		}
 		for g, p := range of {
 			within = slices.Grow(within[:0], b.N*t)[:b.N*t]
-			if err := p.bracket(ctx, within, b); err != nil {
+			if err := bracketExact(ctx, p.bounds, within, b); err != nil {
 				return nil, err
 			}
 			for i := range b.N {
@@ -177,7 +177,7 @@ func up(v float64) float64 { return above(v * (1 + 4*0x1p-52)) }
 // certified returns a predictor of the coefficients that the certificate is about. It has no intervals if nothing is
 // proved about the exact solution.
 func (m *Model) certified() (*Predictor, error) {
-	p, err := m.Predictor(&Intervals{ByModel: true})
+	p, err := m.Predictor(ExactIntervals{})
 	if err == nil || !errors.Is(err, ErrUnpenalized) && !errors.Is(err, ErrUnrecorded) {
 		return p, err
 	}
@@ -189,19 +189,15 @@ func (m *Model) certified() (*Predictor, error) {
 	return p, nil
 }
 
-// bracket writes the intervals of the exact solution's predictions to dst, infinite ones without a certificate. With a
-// jackknife, it writes the intervals for new observations.
-func (p *Predictor) bracket(ctx context.Context, dst []ridge.Interval, b dataset.Block) error {
-	if p.jackknife != nil {
-		return p.jackknife.Predict(ctx, dst, b)
+// bracketExact writes the intervals of the exact solution's predictions to dst, infinite ones if exact is nil.
+func bracketExact(ctx context.Context, exact bounds, dst []ridge.Interval, b dataset.Block) error {
+	if exact != nil {
+		return exact.bracket(ctx, dst, b)
 	}
-	if p.intervals == nil {
-		for i := range dst {
-			dst[i] = ridge.Interval{Lo: math.Inf(-1), Hi: math.Inf(1)}
-		}
-		return nil
+	for i := range dst {
+		dst[i] = ridge.Interval{Lo: math.Inf(-1), Hi: math.Inf(1)}
 	}
-	return p.intervals.Predict(dst, b)
+	return nil
 }
 
 // A calibrationMessage is the form in which processes exchange a Calibration.
@@ -251,29 +247,50 @@ func (c *Calibration) Coverages() ([]*Coverage, error) {
 	return out, nil
 }
 
-// useCoverage sets p to compute intervals for new observations.
-func (p *Predictor) useCoverage(m *Model) error {
+// CoverageIntervals are the intervals for new observations of [Coverage]. They contain the target of a new row with the
+// probability of the model's Coverage.Level, if this row and the held-out rows are exchangeable. An interval also
+// contains the interval that the exact solution gives, if the certificate bounds the solution's error. The error of
+// [Model.Predictor] is [ErrUncovered] if the model has no Coverage.
+type CoverageIntervals struct{}
+
+// ByCoverage is the basis of [CoverageIntervals].
+const ByCoverage Basis = "held-out rows"
+
+func (CoverageIntervals) of(m *Model, p *Predictor) error {
 	c := m.Fits[0].Coverage
 	if c == nil {
 		return ErrUncovered
 	}
-	of, err := m.certified()
+	exact, err := m.certified()
 	if err != nil {
 		return err
 	}
-	*p = *of
-	p.coverage, p.basis = c, ByCoverage
+	*p = *exact
+	p.bounds = coverageBounds{c, exact.bounds, p.fit}
 	return nil
 }
 
-// cover widens the intervals dst of the exact solution's predictions for row i of b to intervals for new observations.
-// yhat holds the predictions of the model. With the radii q and q*, the interval is the hull of ŷ ± q and
-// [lo − q*, hi + q*]. If q* is infinite, only ŷ ± q remains. All ends are rounded outwards.
-func (p *Predictor) cover(dst []ridge.Interval, yhat []float64, b dataset.Block, i int) {
+// coverageBounds widen the intervals of the exact solution's predictions to intervals for new observations.
+type coverageBounds struct {
+	*Coverage
+	exact bounds // nil: nothing is proved about the exact solution
+	fit   *ridge.Solution
+}
+
+func (coverageBounds) basis() Basis { return ByCoverage }
+
+func (c coverageBounds) bracket(ctx context.Context, dst []ridge.Interval, b dataset.Block) error {
+	return bracketExact(ctx, c.exact, dst, b)
+}
+
+// finish widens the intervals dst of the exact solution's predictions for row i of b. yhat holds the predictions of the
+// model. With the radii q and q*, the interval is the hull of ŷ ± q and [lo − q*, hi + q*]. If q* is infinite, only
+// ŷ ± q remains. All ends are rounded outwards.
+func (c coverageBounds) finish(dst []ridge.Interval, yhat []float64, b dataset.Block, i int) {
 	for j := range dst {
-		q := float64(p.coverage.Radius[j]) + roundOff(&p.fit.Targets[j], b, i)
+		q := float64(c.Radius[j]) + roundOff(&c.fit.Targets[j], b, i)
 		v := ridge.Interval{Lo: below(yhat[j] - up(q)), Hi: above(yhat[j] + up(q))}
-		if exact := float64(p.coverage.ExactRadius[j]); !math.IsInf(exact, 1) {
+		if exact := float64(c.ExactRadius[j]); !math.IsInf(exact, 1) {
 			v.Lo = math.Min(v.Lo, below(dst[j].Lo-exact))
 			v.Hi = math.Max(v.Hi, above(dst[j].Hi+exact))
 		}

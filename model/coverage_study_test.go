@@ -72,89 +72,133 @@ func synthetic(noise func(r *rand.Rand, x []float64) float64) func(t *testing.T,
 	}
 }
 
-// TestCoverageStudy measures the coverage of intervals for new rows. FDRIDGE_COVERAGE_STUDY is the number of random
-// splits of each problem, and FDRIDGE_DATA the folder of the real sets. There are ten problems from five real sets,
-// with two targets each, and five problems with heteroscedastic or heavy-tailed noise.
+// realSets are files in the folder FDRIDGE_DATA. docs/programs/sets.py writes those of scikit-learn.
+var realSets = []struct {
+	name, file, separator string
+	header                bool
+	target                int
+}{
+	{"California housing", "cal_housing.data.gz", ",", false, 8},
+	{"abalone, rings", "abalone.data", ",", false, 8},
+	{"diabetes", "diabetes.tab.txt", "\t", true, 10},
+	{"songs, year", "YearPredictionMSD.sample7000.txt.gz", ",", false, 0},
+	{"forest cover, elevation", "covtype.data.gz", ",", false, 0},
+	{"wine, alcohol", "wine.csv", ",", true, 0},
+	{"breast cancer, smoothness", "breast_cancer.csv", ",", true, 4},
+	{"digits, digit", "digits.csv", ",", true, 64},
+	{"iris, petal width", "iris.csv", ",", true, 3},
+	{"exercise, weight", "linnerud.csv", ",", true, 3},
+}
+
+// noises are problems with heteroscedastic or heavy-tailed noise.
+var noises = []studied{
+	{"noise grows with a feature", synthetic(func(r *rand.Rand, x []float64) float64 {
+		return r.NormFloat64() * (0.1 + math.Abs(x[0]))
+	}), 4},
+	{"noise in rare rows", synthetic(func(r *rand.Rand, x []float64) float64 {
+		if x[2] > 3 {
+			return 10 * r.NormFloat64()
+		}
+		return 0.1 * r.NormFloat64()
+	}), 4},
+	{"Cauchy noise", synthetic(func(r *rand.Rand, _ []float64) float64 { return r.NormFloat64() / r.NormFloat64() }), 4},
+	{"noise of a t distribution, 2 degrees", synthetic(func(r *rand.Rand, _ []float64) float64 {
+		return r.NormFloat64() / math.Sqrt(r.ExpFloat64())
+	}), 4},
+	{"skewed noise", synthetic(func(r *rand.Rand, x []float64) float64 {
+		return math.Exp(r.NormFloat64() * (1 + x[2]/4))
+	}), 4},
+}
+
+// split deals at most most random rows: three fifths are for the fit, one fifth is held out, and one fifth is new.
+func (c *studied) split(rows [][]float64, r *rand.Rand, most int) *noisy {
+	p := &noisy{gamma: 1, intercept: true, scales: true}
+	order := r.Perm(len(rows))
+	order = order[:min(len(order), most)]
+	for i, k := range order {
+		x, y := []float64(nil), []float64{rows[k][c.target]}
+		for j, v := range rows[k] {
+			if j != c.target {
+				x = append(x, v)
+			}
+		}
+		switch {
+		case i < len(order)*3/5:
+			p.x, p.y = append(p.x, x), append(p.y, y)
+		case i < len(order)*4/5:
+			p.held, p.heldY = append(p.held, x), append(p.heldY, y)
+		default:
+			p.fresh, p.freshY = append(p.fresh, x), append(p.freshY, y)
+		}
+	}
+	return p
+}
+
+// A sample holds the mean of shares.
+type sample struct{ n, sum, squares float64 }
+
+func (s *sample) add(v float64) { s.n, s.sum, s.squares = s.n+1, s.sum+v, s.squares+v*v }
+
+// mean returns the mean and its standard deviation.
+func (s *sample) mean() (mean, deviation float64) {
+	mean = s.sum / s.n
+	return mean, math.Sqrt(math.Max(0, s.squares/s.n-mean*mean) / math.Max(1, s.n-1))
+}
+
+// TestCoverageStudy measures the coverage of both kinds of intervals for new rows: split conformal intervals, and
+// jackknife+ intervals by the rows of the fit and the held-out rows together. FDRIDGE_COVERAGE_STUDY is the number of
+// random splits of each problem, and FDRIDGE_DATA the folder of the real sets. By default there are few splits of few
+// problems.
 func TestCoverageStudy(t *testing.T) {
 	splits, err := strconv.Atoi(os.Getenv("FDRIDGE_COVERAGE_STUDY"))
+	most, dir := 600, os.Getenv("FDRIDGE_DATA")
 	if err != nil {
-		t.Skip("FDRIDGE_COVERAGE_STUDY is not set")
+		splits, most, dir = 20, 150, ""
 	}
-	problems := []studied{
-		{"noise grows with a feature", synthetic(func(r *rand.Rand, x []float64) float64 {
-			return r.NormFloat64() * (0.1 + math.Abs(x[0]))
-		}), 4},
-		{"noise in rare rows", synthetic(func(r *rand.Rand, x []float64) float64 {
-			if x[2] > 3 {
-				return 10 * r.NormFloat64()
-			}
-			return 0.1 * r.NormFloat64()
-		}), 4},
-		{"Cauchy", synthetic(func(r *rand.Rand, _ []float64) float64 { return r.NormFloat64() / r.NormFloat64() }), 4},
-		{"t with 2 degrees", synthetic(func(r *rand.Rand, _ []float64) float64 {
-			return r.NormFloat64() / math.Sqrt(r.ExpFloat64())
-		}), 4},
-		{"skewed", synthetic(func(r *rand.Rand, x []float64) float64 {
-			return math.Exp(r.NormFloat64() * (1 + x[2]/4))
-		}), 4},
-	}
-	if dir := os.Getenv("FDRIDGE_DATA"); dir != "" {
-		for _, c := range []struct {
-			file, separator string
-			header          bool
-			targets         [2]int
-		}{
-			{"cal_housing.data.gz", ",", false, [2]int{8, 7}},
-			{"abalone.data", ",", false, [2]int{8, 4}},
-			{"diabetes.tab.txt", "\t", true, [2]int{10, 2}},
-			{"YearPredictionMSD.sample7000.txt.gz", ",", false, [2]int{0, 1}},
-			{"covtype.data.gz", ",", false, [2]int{0, 9}},
-		} {
-			rows := readTable(t, filepath.Join(dir, c.file), c.separator, c.header)
-			for _, target := range c.targets {
-				problems = append(problems, studied{
-					c.file + ", column " + strconv.Itoa(target+1),
-					func(*testing.T, *rand.Rand) [][]float64 { return rows }, target,
-				})
-			}
+	problems := noises
+	if dir == "" {
+		rows := readTable(t, "../testdata/cal_housing.csv.gz", ",", false)
+		problems = append(problems, studied{"California housing", fixed(rows), len(rows[0]) - 1})
+	} else {
+		for _, c := range realSets {
+			problems = append(problems, studied{
+				c.name, fixed(readTable(t, filepath.Join(dir, c.file), c.separator, c.header)), c.target,
+			})
 		}
 	}
-	const level, most = 0.9, 600
 	for at, c := range problems {
-		var sum, squares, promised float64
-		for split := range splits {
-			r := rand.New(rand.NewPCG(uint64(split), uint64(at)))
-			rows := c.rows(t, r)
-			p := &noisy{gamma: 1, intercept: true}
-			order := r.Perm(len(rows))
-			order = order[:min(len(order), most)]
-			for i, k := range order {
-				x, y := []float64(nil), []float64{rows[k][c.target]}
-				for j, v := range rows[k] {
-					if j != c.target {
-						x = append(x, v)
-					}
-				}
-				switch {
-				case i < len(order)*3/5:
-					p.x, p.y = append(p.x, x), append(p.y, y)
-				case i < len(order)*4/5:
-					p.held, p.heldY = append(p.held, x), append(p.heldY, y)
-				default:
-					p.fresh, p.freshY = append(p.fresh, x), append(p.freshY, y)
-				}
+		level := 0.9
+		var split, jackknife sample
+		held, all, features := 0, 0, 0
+		for k := range splits {
+			r := rand.New(rand.NewPCG(uint64(k), uint64(at)))
+			p := c.split(c.rows(t, r), r, most)
+			held, all, features = len(p.held), len(p.x)+len(p.held), len(p.x[0])
+			if held < 9 {
+				level = 0.5
 			}
-			m := p.fit(t, false)
-			share := p.hits(t, p.calibrated(t, m, level)) / float64(len(p.fresh))
-			sum, squares = sum+share, squares+share*share
-			promised = math.Ceil(level*float64(len(p.held)+1)) / float64(len(p.held)+1)
+			fresh := float64(len(p.fresh))
+			split.add(p.hits(t, p.calibrated(t, p.fit(t, false), level)) / fresh)
+			p.x, p.y = append(p.x, p.held...), append(p.y, p.heldY...)
+			jackknife.add(p.hits(t, p.jackknifed(t, p.fit(t, false), level)) / fresh)
 		}
-		n := float64(splits)
-		mean := sum / n
-		deviation := math.Sqrt(math.Max(0, squares/n-mean*mean) / math.Max(1, n-1))
-		t.Logf("%-50s coverage %.4f ± %.4f, at least %v, expected %.4f", c.name, mean, deviation, level, promised)
+		mean, deviation := split.mean()
+		jackMean, jackDeviation := jackknife.mean()
+		t.Logf("| %s | %d | %d | %v | %.4f ± %.4f | %.4f ± %.4f |",
+			c.name, all, features, level, mean, deviation, jackMean, jackDeviation)
 		if !(mean >= level-3*deviation) {
-			t.Errorf("%s: coverage %.4f ± %.4f", c.name, mean, deviation)
+			t.Errorf("%s: split conformal intervals of level %v cover %.4f ± %.4f", c.name, level, mean, deviation)
+		}
+		if !(jackMean >= 2*level-1-3*jackDeviation) {
+			t.Errorf("%s: jackknife+ intervals of level %v cover %.4f ± %.4f", c.name, level, jackMean, jackDeviation)
+		}
+		if expected := math.Ceil(level*float64(held+1)) / float64(held+1); !(mean <= expected+4*deviation+0.02) {
+			t.Errorf("%s: split conformal intervals cover %.4f, expected %.4f", c.name, mean, expected)
 		}
 	}
+}
+
+// fixed returns the same rows for each split.
+func fixed(rows [][]float64) func(t *testing.T, r *rand.Rand) [][]float64 {
+	return func(*testing.T, *rand.Rand) [][]float64 { return rows }
 }

@@ -121,10 +121,10 @@ func (p *noisy) calibrated(t *testing.T, m *model.Model, level float64) *model.P
 		t.Fatal(err)
 	}
 	m.Fits[0].Coverage = all[0]
-	return predictorOf(t, m, &model.Intervals{Coverage: true})
+	return predictorOf(t, m, model.CoverageIntervals{})
 }
 
-func predictorOf(t *testing.T, m *model.Model, by *model.Intervals) *model.Predictor {
+func predictorOf(t *testing.T, m *model.Model, by model.Intervals) *model.Predictor {
 	t.Helper()
 	of, err := m.Predictor(by)
 	if err != nil {
@@ -262,7 +262,7 @@ func TestCoverage(t *testing.T) {
 func TestCoverageKept(t *testing.T) {
 	p := newNoisy(rand.New(rand.NewPCG(1, 51)), 30, 19, 3, 2)
 	m := p.fit(t, false)
-	if _, err := m.Predictor(&model.Intervals{Coverage: true}); !errors.Is(err, model.ErrUncovered) {
+	if _, err := m.Predictor(model.CoverageIntervals{}); !errors.Is(err, model.ErrUncovered) {
 		t.Errorf("without a calibration: %v", err)
 	}
 	p.calibrated(t, m, 0.95)
@@ -323,7 +323,7 @@ func TestGoldenCoverage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	of, err := one.Predictor(&model.Intervals{Coverage: true})
+	of, err := one.Predictor(model.CoverageIntervals{})
 	if err != nil {
 		t.Fatal(err)
 	}

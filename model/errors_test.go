@@ -73,7 +73,7 @@ func TestErrors(t *testing.T) {
 	sum, m := small(t, 1, true)
 	_, plain := small(t, 1, false)
 	predictor := func(m *model.Model, by model.Intervals) error {
-		_, err := m.Predictor(&by)
+		_, err := m.Predictor(by)
 		return err
 	}
 	two := *m
@@ -90,13 +90,13 @@ func TestErrors(t *testing.T) {
 		ok  func(error) bool
 	}{
 		"another gamma":            {noGamma, as[*model.GammaError]},
-		"several gammas":           {predictor(&two, model.Intervals{}), as[*model.GammaError]},
-		"an old model":             {predictor(&old, model.Intervals{ByModel: true}), func(err error) bool { return errors.Is(err, model.ErrUnrecorded) }},
-		"no certificate":           {predictor(&none, model.Intervals{ByModel: true}), as[*model.CertificateError]},
-		"another preparation":      {predictor(m, model.Intervals{Summary: sum, Preparation: &model.Preparation{Inputs: 3}}), func(err error) bool { return as[*model.SummaryError](err) && errors.Is(err, model.ErrPreparation) }},
-		"other rows":               {predictor(plain, model.Intervals{Summary: sum}), func(err error) bool { return as[*model.SummaryError](err) && errors.Is(err, ridge.ErrOtherRows) }},
-		"other rows, an old model": {predictor(&old, model.Intervals{Summary: sum}), func(err error) bool { return as[*model.SummaryError](err) && errors.Is(err, ridge.ErrOtherRows) }},
-		"its rows":                 {predictor(m, model.Intervals{Summary: sum}), func(err error) bool { return err == nil }},
+		"several gammas":           {predictor(&two, model.ExactIntervals{}), as[*model.GammaError]},
+		"an old model":             {predictor(&old, model.ExactIntervals{}), func(err error) bool { return errors.Is(err, model.ErrUnrecorded) }},
+		"no certificate":           {predictor(&none, model.ExactIntervals{}), as[*model.CertificateError]},
+		"another preparation":      {predictor(m, model.ExactIntervals{Summary: sum, Preparation: &model.Preparation{Inputs: 3}}), func(err error) bool { return as[*model.SummaryError](err) && errors.Is(err, model.ErrPreparation) }},
+		"other rows":               {predictor(plain, model.ExactIntervals{Summary: sum}), func(err error) bool { return as[*model.SummaryError](err) && errors.Is(err, ridge.ErrOtherRows) }},
+		"other rows, an old model": {predictor(&old, model.ExactIntervals{Summary: sum}), func(err error) bool { return as[*model.SummaryError](err) && errors.Is(err, ridge.ErrOtherRows) }},
+		"its rows":                 {predictor(m, model.ExactIntervals{Summary: sum}), func(err error) bool { return err == nil }},
 	} {
 		if !c.ok(c.err) {
 			t.Errorf("%s: %v (%T)", name, c.err, c.err)
@@ -188,7 +188,7 @@ func TestErrors(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if _, err := plain.Predictor(&model.Intervals{Summary: nil}); !errors.Is(err, model.ErrInput) {
+	if _, err := plain.Predictor(model.JackknifeIntervals{}); !errors.Is(err, model.ErrInput) {
 		t.Errorf("intervals that follow from nothing: %v", err)
 	}
 	made, err := plain.Predictor(nil)

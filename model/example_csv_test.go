@@ -56,7 +56,7 @@ func Example_csv() {
 	must(err)
 
 	// Predict the rent of a flat whose number of rooms is unknown.
-	p, err := loaded.Predictor(&model.Intervals{Summary: res.Summary})
+	p, err := loaded.Predictor(model.ExactIntervals{Summary: res.Summary})
 	must(err)
 	p.Encode.Cells = loaded.Preparation.Encoding.Cells()
 	rent, within := make([]float64, 1), make([]ridge.Interval, 1)

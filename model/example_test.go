@@ -62,7 +62,7 @@ func Example() {
 	for j, name := range one.Terms {
 		fmt.Printf("%s: %.4f\n", name, one.Fits[0].Coef[0][j])
 	}
-	p, err := one.Predictor(&model.Intervals{Summary: sum})
+	p, err := one.Predictor(model.ExactIntervals{Summary: sum})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -134,9 +134,9 @@ func ExampleModel_Predictor() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	for _, by := range []model.Intervals{{ByModel: true}, {Summary: sum}} {
+	for _, by := range []model.ExactIntervals{{}, {Summary: sum}} {
 		var p *model.Predictor
-		p, err = one.Predictor(&by)
+		p, err = one.Predictor(by)
 		if err != nil {
 			log.Fatal(err)
 		}
@@ -243,7 +243,7 @@ func Example_errors() {
 		if e, ok := errors.AsType[*model.GammaError](err); ok {
 			fmt.Println("no γ", e.Gamma, "among", e.Has)
 		}
-		_, err = m.Predictor(&model.Intervals{ByModel: true})
+		_, err = m.Predictor(model.ExactIntervals{})
 		fmt.Println(errors.Is(err, model.ErrUnrecorded))
 		_, err = m.PredictMatrix(mat.NewDense(1, 2, nil))
 		if e, ok := errors.AsType[*model.PreparationError](err); ok {
@@ -270,7 +270,7 @@ func Example_errors() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	_, err = one.Predictor(&model.Intervals{Summary: other})
+	_, err = one.Predictor(model.ExactIntervals{Summary: other})
 	if e, ok := errors.AsType[*model.SummaryError](err); ok {
 		fmt.Println(errors.Is(e, ridge.ErrOtherRows))
 	}

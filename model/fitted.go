@@ -11,9 +11,9 @@ import (
 // FittedSolution returns the solution of a model with a single γ, with the bounds of its certificate. The solution
 // is for rows prepared by [Model.FittedPreparation], as [ridge.Diagnose] needs it. Its brackets of RSS are widened by
 // 10⁻⁹ of ‖b‖², because the model has them for the intercept in the units of the file. Errors are as for
-// [Model.Predictor] with [Intervals].ByModel.
+// [Model.Predictor] with [ExactIntervals].
 func (m *Model) FittedSolution() (*ridge.Solution, error) {
-	p, err := m.Predictor(&Intervals{ByModel: true})
+	p, err := m.Predictor(ExactIntervals{})
 	if err != nil {
 		return nil, err
 	}

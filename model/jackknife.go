@@ -11,6 +11,32 @@ import (
 	"github.com/fdridge/fdridge/ridge"
 )
 
+// JackknifeIntervals are the jackknife+ intervals for new observations of [ridge.Jackknife]. They need no held-out rows.
+// The error of [Model.Predictor] is [ErrInput] without a Jackknife.
+type JackknifeIntervals struct{ Jackknife *ridge.Jackknife } // from [Model.Jackknife]
+
+// ByJackknife is the basis of [JackknifeIntervals].
+const ByJackknife Basis = "training rows"
+
+func (by JackknifeIntervals) of(m *Model, p *Predictor) error {
+	if by.Jackknife == nil {
+		return badinput.Errorf("model: jackknife+ intervals need a Jackknife")
+	}
+	p.useFitted(m)
+	p.bounds = jackknifeBounds{by.Jackknife}
+	return nil
+}
+
+type jackknifeBounds struct{ of *ridge.Jackknife }
+
+func (jackknifeBounds) basis() Basis { return ByJackknife }
+
+func (j jackknifeBounds) bracket(ctx context.Context, dst []ridge.Interval, b dataset.Block) error {
+	return j.of.Predict(ctx, dst, b)
+}
+
+func (jackknifeBounds) finish([]ridge.Interval, []float64, dataset.Block, int) {}
+
 // Jackknife makes a pass over train, the training rows of the model, for jackknife+ intervals of new rows; see
 // [ridge.Jackknife] and [Intervals]. train must be prepared as [Model.Prepare] prepares rows, and have the targets
 // and weights of the fit. The model must have a single γ. level is 1 − α. The intervals hold for the exact
@@ -30,27 +56,9 @@ func (m *Model) Jackknife(ctx context.Context, train dataset.Source, level float
 	if slices.ContainsFunc(w.Gammas, func(g float64) bool { return g != w.Gamma }) {
 		return nil, fmt.Errorf("%w: each target has a gamma of its own; fit one target", errShape)
 	}
-	if _, d, t := train.Dims(); d != len(w.Coef[0]) || t != len(w.Coef) {
-		return nil, fmt.Errorf(
-			"%w: rows of %d features and %d targets, the model has %d and %d",
-			errShape, d, t, len(w.Coef[0]), len(w.Coef))
-	}
-	o := ridge.NormalOptions{Intercept: m.Intercept}
-	if m.Folded != nil { // the scaling includes the penalties that are not 0
-		var err error
-		train, err = m.Folded.Apply(train)
-		if err != nil {
-			return nil, &PreparationError{err}
-		}
-		o.Rounding = m.Folded.Rounding()
-	}
-	if m.Penalty.unpenalized() {
-		o.Penalty = make([]float64, len(w.Coef[0]))
-		for j := range o.Penalty {
-			if !m.Unpenalized(j) {
-				o.Penalty[j] = 1
-			}
-		}
+	train, o, err := m.problem(train)
+	if err != nil {
+		return nil, err
 	}
 	out, err := ridge.NewJackknife(ctx, train, w.Gamma, level, o)
 	if err != nil {

@@ -20,7 +20,7 @@ func (p *noisy) jackknifed(t *testing.T, m *model.Model, level float64) *model.P
 	if err != nil {
 		t.Fatal(err)
 	}
-	return predictorOf(t, m, &model.Intervals{Jackknife: of})
+	return predictorOf(t, m, model.JackknifeIntervals{Jackknife: of})
 }
 
 // without returns the problem without row i of the fit.

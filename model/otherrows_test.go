@@ -51,7 +51,7 @@ func TestOtherRows(t *testing.T) {
 		"targets of zeros":      {summary(x, make([]float64, 8), false), false},
 	} {
 		for _, m := range []*model.Model{m, &old} {
-			_, err := m.Predictor(&model.Intervals{Summary: c.sum})
+			_, err := m.Predictor(model.ExactIntervals{Summary: c.sum})
 			if c.same {
 				check(t, err)
 				continue

@@ -100,8 +100,8 @@ func TestPenalty(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, by := range map[string]model.Intervals{"as it was": {Summary: sum, Preparation: &prep}, "penalised": {Summary: view, Preparation: &both}, "untold": {Summary: view}} {
-		pr, err := m.Predictor(&by)
+	for name, by := range map[string]model.ExactIntervals{"as it was": {Summary: sum, Preparation: &prep}, "penalised": {Summary: view, Preparation: &both}, "untold": {Summary: view}} {
+		pr, err := m.Predictor(by)
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
@@ -135,7 +135,7 @@ func TestPenalty(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := m.Predictor(&model.Intervals{Summary: sum, Preparation: &other}); !errors.Is(err, model.ErrPreparation) {
+	if _, err := m.Predictor(model.ExactIntervals{Summary: sum, Preparation: &other}); !errors.Is(err, model.ErrPreparation) {
 		t.Errorf("a sketch of other penalties: %v", err)
 	}
 	for name, damaged := range map[string]string{

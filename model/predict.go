@@ -12,48 +12,33 @@ import (
 
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/dataset/prepare"
-	"github.com/fdridge/fdridge/internal/badinput"
-	"github.com/fdridge/fdridge/internal/digits"
 	"github.com/fdridge/fdridge/internal/parallel"
 	"github.com/fdridge/fdridge/internal/vec"
 	"github.com/fdridge/fdridge/ridge"
 )
 
-// Intervals selects the intervals of predictions: ByModel, Summary, Coverage or Jackknife. An interval by one of the
-// first two is proved to contain the prediction of the exact ridge solution at the model's γ. It does not account for
-// the noise of observations. The other two are for new observations.
-type Intervals struct {
-	// Jackknife, from [Model.Jackknife], selects the jackknife+ intervals for new observations of [ridge.Jackknife]. They
-	// need no held-out rows.
-	Jackknife *ridge.Jackknife
-	// Coverage selects the intervals for new observations of [Coverage]. They contain the target of a new row with the
-	// probability of the model's Coverage.Level, if this row and the held-out rows are exchangeable. An interval also
-	// contains the interval that the exact solution gives, if the certificate bounds the solution's error.
-	Coverage bool
+// Intervals selects the intervals of predictions. Each kind is a type with its own file:
+//
+//   - [ExactIntervals] are proved to contain the prediction of the exact ridge solution at the model's γ. They do not
+//     account for the noise of observations.
+//   - [CoverageIntervals] and [JackknifeIntervals] are for new observations.
+type Intervals interface {
+	// of sets p, a predictor of m without intervals, to compute intervals.
+	of(m *Model, p *Predictor) error
+}
 
-	// ByModel uses the certificate of the model alone. Models of an earlier version do not support this
-	// ([ErrUnrecorded]).
-	ByModel bool
-	// Summary is a summary of the training rows, prepared as for the fit. If the certificate of the model gives
-	// intervals, too, the predictor returns the intersections.
-	Summary *ridge.Summary
-	// Preparation describes the preparation of the rows of Summary; nil means [Model.FittedPreparation]. The
-	// penalties After of [Penalty] may be missing from this preparation. Predictor then applies them to Summary.
-	Preparation *Preparation
+// bounds computes the intervals of a [Predictor].
+type bounds interface {
+	basis() Basis
+	// bracket writes the interval of row i and target j of b to dst[i·t + j], for t targets. The rows have the columns
+	// of the fit.
+	bracket(ctx context.Context, dst []ridge.Interval, b dataset.Block) error
+	// finish completes the intervals dst of row i of b, which has the predictions yhat.
+	finish(dst []ridge.Interval, yhat []float64, b dataset.Block, i int)
 }
 
 // A Basis names the data from which intervals were computed. "" means that there are no intervals.
 type Basis string
-
-const (
-	BySummary Basis = "sketch" // the summary alone, see ErrUnrecorded
-	ByModel   Basis = "model"
-	ByBoth    Basis = "sketch and model"
-	// ByCoverage are intervals for new observations, from held-out rows
-	ByCoverage Basis = "held-out rows"
-	// ByJackknife are jackknife+ intervals for new observations, from the training rows
-	ByJackknife Basis = "training rows"
-)
 
 // A Predictor prepares rows and computes their predictions. Only one goroutine at a time may use it.
 type Predictor struct {
@@ -61,13 +46,10 @@ type Predictor struct {
 	// files require Encode.Cells. The prediction is NaN for rows that the model leaves out because of missing values.
 	Encode prepare.EncodeOptions
 
-	prep      Preparation
-	fit       *ridge.Solution
-	intervals *ridge.Predictor // nil without intervals
-	basis     Basis
-	coverage  *Coverage        // nil: intervals are about the exact solution, or by jackknife
-	jackknife *ridge.Jackknife // nil: none
-	row       rowWork
+	prep   Preparation
+	fit    *ridge.Solution
+	bounds bounds // nil without intervals
+	row    rowWork
 }
 
 // A Prediction is the prediction for one row.
@@ -117,11 +99,8 @@ func (p *Preparation) applyForWeights(src dataset.Source, d int, o prepare.Encod
 //
 // Errors:
 //   - *[GammaError] if the model has several γ, [ErrShape] if it has no fits
-//   - [ErrInput] if by selects no intervals
-//   - [ErrUncovered] if the model has no Coverage and by selects it
-//   - *[SummaryError] if the summary does not belong to the fit
-//   - *[CertificateError] if the certificate cannot be read
-func (m *Model) Predictor(by *Intervals) (*Predictor, error) {
+//   - the errors of by
+func (m *Model) Predictor(by Intervals) (*Predictor, error) {
 	if len(m.Fits) == 0 {
 		return nil, fmt.Errorf("%w: a model without a fit", errShape)
 	}
@@ -129,26 +108,10 @@ func (m *Model) Predictor(by *Intervals) (*Predictor, error) {
 		return nil, &GammaError{math.NaN(), m.Gammas()}
 	}
 	p := &Predictor{prep: m.Preparation, fit: solution(&m.Fits[0], m.Fits[0].Coef, m.Fits[0].Intercept)}
-	var err error
-	switch {
-	case by == nil:
-	case by.Jackknife != nil:
-		p.useFitted(m)
-		p.basis, p.jackknife = ByJackknife, by.Jackknife
-	case by.Coverage:
-		err = p.useCoverage(m)
-	case by.Summary != nil && m.Penalty.unpenalized():
-		err = ErrUnpenalized
-	case by.Summary != nil:
-		err = p.useSummary(m, by)
-	case by.ByModel:
-		err = p.useCertificate(m)
-	default:
-		err = badinput.Errorf(
-			"model: intervals need a summary or the model's certificate, and neither is given; pass nil for no intervals",
-		)
+	if by == nil {
+		return p, nil
 	}
-	if err != nil {
+	if err := by.of(m, p); err != nil {
 		return nil, err
 	}
 	return p, nil
@@ -174,105 +137,6 @@ func solution(w *Fit, coef [][]float64, intercept []float64) *ridge.Solution {
 // Solution returns the coefficients of w in the units of the file. It has no certificates.
 func (w *Fit) Solution() *ridge.Solution { return solution(w, w.Coef, w.Intercept) }
 
-// useSummary prepares intervals from a summary and, if possible, the model's certificate. Both are for scaled columns,
-// so p then predicts with coefficients of scaled columns.
-func (p *Predictor) useSummary(m *Model, by *Intervals) error {
-	t, _ := p.fit.Dims()
-	sum, w := by.Summary, &m.Fits[0]
-	if cfg := sum.Config(); cfg.Dim != m.Features || cfg.Targets != t {
-		return &SummaryError{
-			fmt.Errorf(
-				"%w: the summary has %d features and %d targets, the model has %d and %d",
-				ErrShape,
-				cfg.Dim,
-				cfg.Targets,
-				m.Features,
-				t,
-			),
-		}
-	}
-	sum, alike, err := m.asPrepared(sum, by.Preparation)
-	switch {
-	case err != nil:
-		return &SummaryError{err}
-	case !alike:
-		return &SummaryError{ErrPreparation}
-	}
-	if err := sameRows(sum, m, w.TSS); err != nil {
-		return &SummaryError{err}
-	}
-	fitted := m.FittedPreparation()
-	if fitted.unscales() {
-		sum.WithErrors(ridge.RowErrors{Rounding: fitted.Scaling.Rounding()})
-	}
-	p.useFitted(m)
-	gammas := p.fit.Gammas
-	if gammas == nil {
-		gammas = []float64{p.fit.Gamma}
-	}
-	p.intervals, err = sum.Predictor(gammas...)
-	if err != nil {
-		return err
-	}
-	p.basis = BySummary
-	if w.Fitted == nil {
-		return nil
-	}
-	p.basis = ByBoth
-	if err := p.certify(m); err != nil {
-		return err
-	}
-	if err := p.intervals.Narrow(p.fit); err != nil {
-		return &SummaryError{err}
-	}
-	return nil
-}
-
-// useCertificate sets p to compute intervals from the model's certificate alone.
-func (p *Predictor) useCertificate(m *Model) error {
-	if m.Fits[0].Fitted == nil {
-		return ErrUnrecorded
-	}
-	p.useFitted(m)
-	err := p.certify(m)
-	if err == nil && m.Penalty.unpenalized() {
-		err = p.addUnpenalized(m)
-	}
-	if err != nil {
-		return err
-	}
-	p.basis = ByModel
-	p.intervals, err = p.fit.Predictor()
-	return err
-}
-
-// addUnpenalized adds the errors of columns without penalty to the error bounds of p.fit. It returns ErrUnpenalized if
-// the model has no bounds on these errors.
-func (p *Predictor) addUnpenalized(m *Model) error {
-	bounds := m.Fits[0].UnpenalizedBounds
-	if len(bounds) != len(p.fit.Targets) {
-		return ErrUnpenalized
-	}
-	for j := range p.fit.Targets {
-		o := &p.fit.Targets[j]
-		squares, at := o.ErrorBound*o.ErrorBound, 0
-		for i := range o.Coef {
-			if !m.Unpenalized(i) {
-				continue
-			}
-			e := bounds[j][at] // in the units of the file
-			at++
-			if m.Folded != nil { // the coefficient of the scaled column is the product, rounded
-				e = e*m.Folded.Scale[i] + 0x1p-51*math.Abs(o.Coef[i])
-			}
-			squares += e * e
-		}
-		terms := float64(len(o.Coef) + 8)
-		o.ErrorBound = math.Sqrt(squares)*(1+terms*0x1p-52) + 0x1p-537
-	}
-	return nil
-}
-
 // useFitted makes p predict from scaled columns by [Fit].Fitted.
 func (p *Predictor) useFitted(m *Model) {
 	if m.Folded == nil {
@@ -292,62 +156,13 @@ func (p *Predictor) useFitted(m *Model) {
 	}
 }
 
-// certify copies the certificates of the model to p.fit. The model stores only the computed ‖b‖² of a target, so
-// the bracket TSS contains only this number.
-func (p *Predictor) certify(m *Model) error {
-	w := &m.Fits[0]
-	certificates, err := w.Certificates()
-	if err != nil {
-		return err
-	}
-	p.fit.Rows = m.Rows
-	for j := range p.fit.Targets {
-		o := &p.fit.Targets[j]
-		o.Certificate = certificates[j]
-		o.TSS = ridge.Interval{}
-		if !m.Intercept { // the intercept bound in the file also includes the round-off of unscaling
-			o.InterceptBound = 0
-		}
-		if len(w.TSS) == len(p.fit.Targets) {
-			o.ComputedTSS, o.TSS = w.TSS[j], ridge.Interval{Lo: w.TSS[j], Hi: w.TSS[j]}
-		}
-	}
-	return nil
-}
-
-// sameRows returns an error unless the number of rows, the intercept and the sums of squares agree.
-func sameRows(sum *ridge.Summary, m *Model, tss []float64) error {
-	if sum.Rows() != m.Rows || sum.Config().Intercept != m.Intercept {
-		return fmt.Errorf(
-			"%w: it has %d rows with intercept %v, the model %d with intercept %v",
-			ridge.ErrOtherRows,
-			sum.Rows(),
-			sum.Config().Intercept,
-			m.Rows,
-			m.Intercept,
-		)
-	}
-	f, err := sum.Fit(1)
-	if err != nil {
-		return err
-	}
-	for j, want := range tss {
-		if got := f.Targets[j].ComputedTSS; !(math.Abs(got-want) <= 1e-6*want) {
-			its, fitted := digits.Apart(got, want)
-			return fmt.Errorf(
-				"%w: its ‖b‖² of target %d is %s, but the model was fitted to %s",
-				ridge.ErrOtherRows,
-				j+1,
-				its,
-				fitted,
-			)
-		}
-	}
-	return nil
-}
-
 // Basis returns the data from which intervals are computed, or "" without intervals.
-func (p *Predictor) Basis() Basis { return p.basis }
+func (p *Predictor) Basis() Basis {
+	if p.bounds == nil {
+		return ""
+	}
+	return p.bounds.basis()
+}
 
 // Dims returns the number of targets, and the number of columns of a row before preparation.
 func (p *Predictor) Dims() (t, d int) {
@@ -395,9 +210,9 @@ func (p *Predictor) predict(ctx context.Context, src dataset.Source, yield func(
 		if err != nil {
 			return err
 		}
-		if p.basis != "" {
+		if p.bounds != nil {
 			within = slices.Grow(within[:0], b.N*k)[:b.N*k]
-			if err := p.bracket(ctx, within, b); err != nil {
+			if err := p.bounds.bracket(ctx, within, b); err != nil {
 				return err
 			}
 		}
@@ -411,11 +226,9 @@ func (p *Predictor) predict(ctx context.Context, src dataset.Source, yield func(
 			}
 			yhat := all[i%step*k:][:k:k]
 			one := Prediction{Row: b.First + int64(i), Y: yhat, Observed: b.Y[i*t : (i+1)*t], Last: i == b.N-1}
-			if p.basis != "" {
+			if p.bounds != nil {
 				one.Intervals = within[i*k : (i+1)*k]
-			}
-			if p.coverage != nil {
-				p.cover(one.Intervals, yhat, b, i)
+				p.bounds.finish(one.Intervals, yhat, b, i)
 			}
 			if incomplete.has(one.Row) {
 				setUnknown(one.Y, one.Intervals)

@@ -100,7 +100,7 @@ func (p *Predictor) readyRow(yhat, x int, intervals []ridge.Interval) error {
 			d,
 			t,
 		)
-	case intervals != nil && p.basis == "":
+	case intervals != nil && p.bounds == nil:
 		return fmt.Errorf("%w: intervals of a predictor that was made without", errShape)
 	case p.row.prepare != nil:
 		return nil
@@ -162,11 +162,9 @@ func (p *Predictor) predictColumns(yhat []float64, intervals []ridge.Interval, c
 		return nil
 	}
 	b := dataset.Block{N: 1, X: p.row.features}
-	if err := p.bracket(context.Background(), intervals, b); err != nil {
+	if err := p.bounds.bracket(context.Background(), intervals, b); err != nil {
 		return err
 	}
-	if p.coverage != nil {
-		p.cover(intervals, yhat, b, 0)
-	}
+	p.bounds.finish(intervals, yhat, b, 0)
 	return nil
 }

@@ -19,9 +19,9 @@ func TestPredictRow(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var by *model.Intervals
+		var by model.Intervals
 		if !m.Intercept {
-			by = &model.Intervals{ByModel: true}
+			by = model.ExactIntervals{}
 		}
 		p, err := m.Predictor(by)
 		if err != nil {

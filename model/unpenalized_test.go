@@ -90,7 +90,7 @@ func TestUnpenalized(t *testing.T) {
 			}
 		}
 		checkIntervals(t, name, back, rows, src, y, c.penalty)
-		if _, err := back.Predictor(&model.Intervals{Summary: new(ridge.Summary)}); !errors.Is(err, model.ErrUnpenalized) {
+		if _, err := back.Predictor(model.ExactIntervals{Summary: new(ridge.Summary)}); !errors.Is(err, model.ErrUnpenalized) {
 			t.Errorf("%s: intervals from a sketch: %v", name, err)
 		}
 		for what, damaged := range map[string]string{
@@ -131,7 +131,7 @@ func checkIntervals(
 	if err != nil {
 		t.Fatal(err)
 	}
-	of, err := m.Predictor(&model.Intervals{ByModel: true})
+	of, err := m.Predictor(model.ExactIntervals{})
 	if err != nil {
 		t.Fatalf("%s: intervals: %v", name, err)
 	}

@@ -39,7 +39,7 @@ func Example() {
 
 	// Predict the rents of the first three flats. Bounds are proved by the model's certificate.
 	flats := table.Spec{Data: []string{"../testdata/flats.csv"}, Rows: "1:3"}
-	for p, err := range table.Predict(ctx, fit.Model, flats, &model.Intervals{ByModel: true}, table.Env{}) {
+	for p, err := range table.Predict(ctx, fit.Model, flats, model.ExactIntervals{}, table.Env{}) {
 		must(err)
 		width := p.Intervals[0].Hi - p.Intervals[0].Lo
 		fmt.Printf("rent %.2f; the exact solution's is known to 1e-4: %v\n", p.Y[0], width < 1e-4)
@@ -50,4 +50,29 @@ func Example() {
 	// rent 753.25; the exact solution's is known to 1e-4: true
 	// rent 818.37; the exact solution's is known to 1e-4: true
 	// R² of the held-out rows: 0.97
+}
+
+// Intervals for new rows: the held-out rows calibrate them after the fit.
+func ExampleFitted_Cover() {
+	ctx := context.Background()
+	fit, err := table.Fit(ctx, table.Spec{
+		Data:    []string{"../testdata/flats.csv"},
+		Rows:    "1:440",
+		Target:  []string{"rent"},
+		Prepare: "auto",
+		Holdout: 0.2,
+	}, fdridge.Options{}, table.Env{})
+	must(err)
+	must(fit.Cover(ctx, 0.9))
+
+	// Predict the rents of three flats that the fit has not seen.
+	flats := table.Spec{Data: []string{"../testdata/flats.csv"}, Rows: "441:443"}
+	for p, err := range table.Predict(ctx, fit.Model, flats, model.CoverageIntervals{}, table.Env{}) {
+		must(err)
+		fmt.Printf("rent %.0f, with probability 0.9 from %.0f to %.0f\n", p.Y[0], p.Intervals[0].Lo, p.Intervals[0].Hi)
+	}
+	// Output:
+	// rent 772, with probability 0.9 from 687 to 858
+	// rent 1302, with probability 0.9 from 1217 to 1388
+	// rent 1213, with probability 0.9 from 1128 to 1299
 }

@@ -46,7 +46,7 @@ func OpenFor(ctx context.Context, m *model.Model, s Spec, env Env) (*Rows, error
 }
 
 // Predict opens the rows of s for m, see [OpenFor], and yields a prediction for each row. A prediction is valid until
-// the next prediction. The argument by selects the data for proved intervals, such as &model.Intervals{ByModel: true}.
+// the next prediction. The argument by selects the data for proved intervals, such as model.ExactIntervals{}.
 // nil means no intervals. The model must have a single γ; see [model.Model.At].
 //
 // The iteration ends after an error: the errors of OpenFor, [model.Model.Predictor] and [model.Predictor.Predict].
@@ -54,7 +54,7 @@ func Predict(
 	ctx context.Context,
 	m *model.Model,
 	s Spec,
-	by *model.Intervals,
+	by model.Intervals,
 	env Env,
 ) iter.Seq2[model.Prediction, error] {
 	return func(yield func(model.Prediction, error) bool) {

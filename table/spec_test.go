@@ -236,7 +236,7 @@ func TestCover(t *testing.T) {
 	for i := range fit.Model.Fits {
 		one := *fit.Model
 		one.Fits = fit.Model.Fits[i : i+1]
-		p, err := one.Predictor(&model.Intervals{Coverage: true})
+		p, err := one.Predictor(model.CoverageIntervals{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -84,18 +84,26 @@ func wereRows(n int64) string {
 	return fmt.Sprint(n, " rows were")
 }
 
-// Values of --interval that are not names of files.
-const (
-	intervalExact    = "exact"    // bounds on the exact solution's prediction, by the model alone
-	intervalCoverage = "coverage" // intervals for new observations
-)
+// coverageIntervals are the intervals for new observations from held-out rows.
+type coverageIntervals struct{}
 
-// intervalFile returns the file that --interval names, or "".
-func (o *predictOptions) intervalFile() string {
-	if o.interval == intervalExact || o.interval == intervalCoverage {
-		return ""
+func (coverageIntervals) isForNewRows() bool { return true }
+func (coverageIntervals) file() string       { return "" }
+
+func (coverageIntervals) of(m *model.Model) (model.Intervals, string, error) {
+	remark := ""
+	if c := m.Fits[0].Coverage; c != nil {
+		remark = remarkCoverage(c)
 	}
-	return o.interval
+	return model.CoverageIntervals{}, remark, nil
+}
+
+func (coverageIntervals) explain(_ *model.Model, err error) error {
+	if errors.Is(err, model.ErrUncovered) {
+		return cli.BadInput(
+			"--interval: the model has no intervals for new rows; fit again with --holdout 0.2 --coverage 0.9")
+	}
+	return err
 }
 
 // remarkCoverage returns a remark if the intervals do not include the exact solution's intervals, otherwise "".

@@ -149,7 +149,7 @@ func useDamaged(t *testing.T, i int, kind string, text []byte) {
 			t.Errorf("case %d, %s: %v", i, kind, err)
 			continue
 		}
-		for _, by := range []*model.Intervals{nil, {ByModel: true}} {
+		for _, by := range []model.Intervals{nil, model.ExactIntervals{}} {
 			p, err := one.Predictor(by)
 			if err != nil {
 				continue

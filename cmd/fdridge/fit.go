@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"strconv"
 	"time"
 
@@ -102,7 +101,7 @@ func (o *fitOptions) check() error {
 		o.checkpoint.check(),
 		o.rows.Check(),
 		o.coverage.check(o.runs.cmd.Flags(), o.Spec(), o.predict != ""),
-		o.checkJackknife(),
+		o.mode().check(o),
 		o.errors.check(o.Spec().Classes, o.Unpenalized.Given, o.predict != ""),
 		o.CheckKept(&o.rows),
 		o.checkPipe(),
@@ -118,11 +117,6 @@ func (o *fitOptions) check() error {
 		return cli.BadInput("--cv: --select %s has no folds; leave out one of the two", o.criterion())
 	case o.mpi && s.Part != "":
 		return cli.BadInput("--part: with --mpi each rank already reads a part")
-	case o.predict != "" && !o.usesJackknife() && filepath.Ext(o.out) != ".npy":
-		return cli.BadInput("--predict: it needs --out FILE.npy for the predictions")
-	case o.predict != "" && !o.usesJackknife() && !o.each:
-		return cli.BadInput(
-			"--predict: it needs --per-target (a gamma for each target) or --coverage (intervals for new rows)")
 	case o.predict != "" && (o.coef != "" || o.report != "" || s.Holdout > 0 || o.mpi):
 		return cli.BadInput("--predict: the coefficients are not kept; leave out --coef, --report, --holdout and --mpi")
 	}
@@ -154,9 +148,7 @@ func (o *fitOptions) checkOptions() error {
 	opts := o.options()
 	s := o.Spec()
 	opts.Bands = s.NamedBands()
-	if o.predict != "" && !o.usesJackknife() {
-		opts.Block = func(int, *ridge.Solution) error { return nil }
-	}
+	o.mode().mark(&opts)
 	if o.Unpenalized.Given {
 		opts.Unpenalized = []int{0}
 	}
@@ -272,12 +264,9 @@ func (o *fitOptions) fit(
 		f.Classes.HeldOut, err = d.EvaluateClasses(ctx, f.Found.Solutions)
 	} else {
 		f.HeldOut, err = o.evaluate(ctx, d, f.Found.Solutions)
-		if err == nil && !o.usesJackknife() {
-			f.Coverage, err = o.coverage.calibrate(ctx, d, f.Found.Solutions, o.intercept)
-		}
-		if err == nil && o.usesJackknife() {
+		if err == nil {
 			var warning string
-			warning, err = o.predictWithJackknife(ctx, d, f)
+			warning, err = o.mode().afterFit(ctx, o, d, f)
 			if warning != "" {
 				bar.Warn(stderr, warning)
 			}
@@ -382,12 +371,8 @@ func (o *fitOptions) fitRows(
 		}
 		return nil
 	}
-	if o.predict != "" && !o.usesJackknife() {
-		use, err := o.predictBlocks(ctx, d)
-		if err != nil {
-			return nil, err
-		}
-		opts.Block = use
+	if err := o.mode().beforeFit(ctx, o, d, &opts); err != nil {
+		return nil, err
 	}
 	found, err := env.Job.Fit(ctx, d.Source, opts)
 	if e, ok := errors.AsType[*columns.DependentError](err); ok {

@@ -15,14 +15,11 @@ import (
 	"github.com/fdridge/fdridge/table"
 )
 
-// usesJackknife reports whether --coverage and --predict ask for jackknife+ intervals.
-func (o *fitOptions) usesJackknife() bool { return o.coverage.given && o.predict != "" }
+// jackknifeMode writes the predictions of --predict with jackknife+ intervals.
+type jackknifeMode struct{ anyMode }
 
-// checkJackknife refuses options that do not go with jackknife+ intervals.
-func (o *fitOptions) checkJackknife() error {
+func (jackknifeMode) check(o *fitOptions) error {
 	switch {
-	case !o.usesJackknife():
-		return nil
 	case o.each:
 		return cli.BadInput("--coverage: with --per-target each target has a gamma of its own; fit one target")
 	case !o.auto && len(o.gammas) != 1:
@@ -32,6 +29,10 @@ func (o *fitOptions) checkJackknife() error {
 	}
 	_, err := o.predictionOptions().predictionForm()
 	return err
+}
+
+func (jackknifeMode) afterFit(ctx context.Context, o *fitOptions, d *table.Table, f *report.Fit) (string, error) {
+	return o.predictWithJackknife(ctx, d, f)
 }
 
 // predictionOptions returns the options of the predictions for the rows of --predict.
@@ -64,7 +65,7 @@ func (o *fitOptions) predictWithJackknife(ctx context.Context, d *table.Table, f
 	if err != nil {
 		return "", err
 	}
-	of, err := m.Predictor(&model.Intervals{Jackknife: jackknife})
+	of, err := m.Predictor(model.JackknifeIntervals{Jackknife: jackknife})
 	if err != nil {
 		return "", err
 	}

@@ -174,7 +174,7 @@ func TestAsCommand(t *testing.T) {
 		)
 		noError(t, err)
 		m = sameModel(t, m, in("poly.json"))
-		p, err := m.Predictor(&model.Intervals{Summary: sum, Preparation: &prep})
+		p, err := m.Predictor(model.ExactIntervals{Summary: sum, Preparation: &prep})
 		noError(t, err)
 		if p.Basis() != model.ByBoth {
 			t.Errorf("intervals follow from %q", p.Basis())
@@ -225,7 +225,7 @@ func TestAsCommand(t *testing.T) {
 		)
 		noError(t, err)
 		m = sameModel(t, m, in("sparse.json"))
-		p, err := m.Predictor(&model.Intervals{ByModel: true})
+		p, err := m.Predictor(model.ExactIntervals{})
 		noError(t, err)
 		want := run(
 			append([]string{"predict", "--model", in("sparse.json"), "--interval", in("sparse.json")}, args...)...)

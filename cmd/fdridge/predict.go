@@ -15,7 +15,6 @@ import (
 	"github.com/fdridge/fdridge/cmd/fdridge/internal/report"
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/dataset/prepare"
-	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/internal/atomicfile"
 	"github.com/fdridge/fdridge/model"
 	"github.com/fdridge/fdridge/ridge"
@@ -72,8 +71,8 @@ func (o *predictOptions) run(ctx context.Context, stdout, stderr io.Writer) erro
 		return cli.BadInput("predict needs --model and --data")
 	}
 	switch {
-	case o.digits && o.interval == intervalCoverage:
-		return cli.BadInput("--digits: intervals of coverage include noise and prove no digits; leave it out")
+	case o.digits && o.kind().isForNewRows():
+		return cli.BadInput("--digits: intervals of %s include noise and prove no digits; leave it out", o.interval)
 	case o.digits && o.interval == "":
 		return cli.BadInput("--digits: it needs --interval")
 	case o.digits && o.json:
@@ -86,7 +85,7 @@ func (o *predictOptions) run(ctx context.Context, stdout, stderr io.Writer) erro
 	}
 	if err := cli.FirstError(
 		o.in.Check(), o.in.CheckSamples(), o.in.CheckKey(), cli.CheckOut(o.out),
-		cli.Distinct(append(o.in.Files(), o.model, o.intervalFile()), cli.Output{Flag: "out", Path: o.out}),
+		cli.Distinct(append(o.in.Files(), o.model, o.kind().file()), cli.Output{Flag: "out", Path: o.out}),
 	); err != nil {
 		return err
 	}
@@ -100,29 +99,15 @@ func (o *predictOptions) run(ctx context.Context, stdout, stderr io.Writer) erro
 	} else if !m.Fits[0].Certificate.IsZero() && !m.Proves() {
 		fmt.Fprintf(stderr, "fdridge: warning: %s: nothing is proved about its coefficients (no relative error below 1)\n", o.model)
 	}
-	if c := m.Fits[0].Coverage; c != nil && o.interval == intervalCoverage {
-		if remark := remarkCoverage(c); remark != "" {
-			fmt.Fprintln(stderr, remark)
-		}
+	if m.Classes != nil && o.digits {
+		return cli.BadInput("--digits: the model predicts classes")
 	}
-	if m.Classes != nil {
-		if o.interval == intervalCoverage {
-			return cli.BadInput("--interval: coverage is for numbers, the model predicts classes")
-		}
-		if o.digits {
-			return cli.BadInput("--digits: the model predicts classes")
-		}
-	}
-	of, err := o.predictor(m)
+	of, remark, err := o.predictor(m)
 	if err != nil {
 		return err
 	}
-	if of.Basis() == model.BySummary {
-		fmt.Fprintf(
-			stderr,
-			"intervals use only the sketch: %s comes from an older version; fit again for narrower intervals\n",
-			o.model,
-		)
+	if remark != "" {
+		fmt.Fprintln(stderr, remark)
 	}
 	o.stderr = stderr
 	rows, err := o.open(ctx, m)
@@ -210,72 +195,6 @@ func (o *predictOptions) open(ctx context.Context, m *model.Model) (*table.Rows,
 		}
 	}
 	return rows, nil
-}
-
-// predictor returns the predictor of the model. The prediction intervals come from the sketch that --interval names,
-// or from the model if --interval names the model.
-func (o *predictOptions) predictor(m *model.Model) (*model.Predictor, error) {
-	be, err := engine.Default()
-	if err != nil {
-		return nil, cli.BadInput("%w", err)
-	}
-	var by *model.Intervals
-	switch {
-	case o.interval == "" && m.Classes != nil:
-		by = &model.Intervals{ByModel: true} // they prove decisions
-	case o.interval == "":
-	case o.interval == intervalCoverage:
-		by = &model.Intervals{Coverage: true}
-	case o.interval == intervalExact || cli.SameFile(o.interval, o.model):
-		by = &model.Intervals{ByModel: true}
-	default:
-		sum, d, err := load(o.interval, be)
-		if err != nil {
-			return nil, err
-		}
-		by = &model.Intervals{Summary: sum, Preparation: &d.Preparation}
-	}
-	p, err := m.Predictor(by)
-	if e, ok := errors.AsType[*model.CertificateError](err); ok {
-		return nil, cli.BadInput("--model: the certificate cannot be read: %w", e.Err)
-	}
-	if e, ok := errors.AsType[*model.SummaryError](err); ok {
-		switch {
-		case errors.Is(e, model.ErrPreparation):
-			return nil, cli.BadInput(
-				"--interval: the rows of %s were prepared differently from those of the model",
-				o.interval,
-			)
-		case errors.Is(e, model.ErrShape):
-			its, d := by.Summary.Config(), m.Features
-			return nil, cli.BadInput(
-				"--interval: %s is no sketch of the rows of the model: it has %s and %s, the model in %s has %s and %s",
-				o.interval,
-				count(
-					int64(its.Dim),
-					"feature",
-				),
-				count(int64(its.Targets), "target"),
-				o.model,
-				count(int64(d), "feature"),
-				count(int64(len(m.Fits[0].Coef)), "target"),
-			)
-		}
-		return nil, cli.BadInput("--interval: %s: %w", o.interval, e.Err)
-	}
-	switch {
-	case errors.Is(err, model.ErrUncovered):
-		return nil, cli.BadInput(
-			"--interval: the model has no intervals for new rows; fit again with --holdout 0.2 --coverage 0.9",
-		)
-	case errors.Is(err, model.ErrUnrecorded):
-		return nil, cli.BadInput(
-			"--interval: the model comes from an older version and has no data for intervals; fit again, or give a sketch",
-		)
-	case err != nil && by.ByModel:
-		return nil, cli.BadInput("--interval: %w", err)
-	}
-	return p, err
 }
 
 // A predictionRun writes predictions. If the rows contain the targets, it also computes scores.

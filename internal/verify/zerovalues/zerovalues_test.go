@@ -145,7 +145,7 @@ func TestZeroValues(t *testing.T) {
 			Arguments: func() []any {
 				of := fit(ofOne)
 				return []any{
-					1, int64(1), 1.0, true, "a", []float64{1}, []byte("{}"), []string{"1"}, ofOne, of, &of.Targets[0], new(model.Fit), model.Preparation{}, &model.Intervals{}, model.Score{}, []ridge.Interval{{}}, new(prepare.Encoding), prepare.EncodeOptions{},
+					1, int64(1), 1.0, true, "a", []float64{1}, []byte("{}"), []string{"1"}, ofOne, of, []*ridge.Solution{of}, &of.Targets[0], new(model.Fit), model.Preparation{}, Interface[model.Intervals](model.ExactIntervals{}), model.Score{}, []ridge.Interval{{}}, new(prepare.Encoding), prepare.EncodeOptions{},
 					dataset.Share{}, Interface[prepare.Link](nil), Interface[dataset.Features](dataset.Polynomial{Degree: 2}), Interface[dataset.Source](one),
 					Interface[mat.Matrix](mat.NewDense(1, 1, []float64{1})), reader("{}"),
 				}

@@ -1,0 +1,80 @@
+package main
+
+import (
+	"context"
+	"path/filepath"
+
+	"github.com/fdridge/fdridge"
+	"github.com/fdridge/fdridge/cmd/fdridge/internal/cli"
+	"github.com/fdridge/fdridge/cmd/fdridge/internal/report"
+	"github.com/fdridge/fdridge/ridge"
+	"github.com/fdridge/fdridge/table"
+)
+
+// A predictMode is what fit --predict writes instead of a model.
+type predictMode interface {
+	// check refuses flags that do not go with the mode, before any row is read.
+	check(o *fitOptions) error
+	// mark sets the options of the library that the mode will use, with dummy values, for fdridge.Options.Check.
+	mark(opts *fdridge.Options)
+	// beforeFit sets the options of the library for the rows d.
+	beforeFit(ctx context.Context, o *fitOptions, d *table.Table, opts *fdridge.Options) error
+	// afterFit computes what follows from the fit f of d. It returns a warning or "".
+	afterFit(ctx context.Context, o *fitOptions, d *table.Table, f *report.Fit) (string, error)
+}
+
+// mode returns the mode of --predict. Without the flag it is noMode.
+func (o *fitOptions) mode() predictMode {
+	switch {
+	case o.predict == "":
+		return noMode{}
+	case o.coverage.given:
+		return jackknifeMode{}
+	}
+	return blockMode{}
+}
+
+// anyMode has the methods of a mode that does nothing.
+type anyMode struct{}
+
+func (anyMode) check(*fitOptions) error { return nil }
+func (anyMode) mark(*fdridge.Options)   {}
+
+func (anyMode) beforeFit(context.Context, *fitOptions, *table.Table, *fdridge.Options) error {
+	return nil
+}
+
+func (anyMode) afterFit(context.Context, *fitOptions, *table.Table, *report.Fit) (string, error) {
+	return "", nil
+}
+
+// noMode is the mode without --predict. Held-out rows give intervals for new rows.
+type noMode struct{ anyMode }
+
+func (noMode) afterFit(ctx context.Context, o *fitOptions, d *table.Table, f *report.Fit) (_ string, err error) {
+	f.Coverage, err = o.coverage.calibrate(ctx, d, f.Found.Solutions, o.intercept)
+	return "", err
+}
+
+// blockMode writes the predictions of blocks of targets, without keeping the coefficients of all targets.
+type blockMode struct{ anyMode }
+
+func (blockMode) check(o *fitOptions) error {
+	switch {
+	case filepath.Ext(o.out) != ".npy":
+		return cli.BadInput("--predict: it needs --out FILE.npy for the predictions")
+	case !o.each:
+		return cli.BadInput(
+			"--predict: it needs --per-target (a gamma for each target) or --coverage (intervals for new rows)")
+	}
+	return nil
+}
+
+func (blockMode) mark(opts *fdridge.Options) {
+	opts.Block = func(int, *ridge.Solution) error { return nil }
+}
+
+func (blockMode) beforeFit(ctx context.Context, o *fitOptions, d *table.Table, opts *fdridge.Options) (err error) {
+	opts.Block, err = o.predictBlocks(ctx, d)
+	return err
+}

@@ -1,0 +1,212 @@
+package model
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/fdridge/fdridge/dataset"
+	"github.com/fdridge/fdridge/internal/digits"
+	"github.com/fdridge/fdridge/ridge"
+)
+
+// ExactIntervals are proved to contain the prediction of the exact ridge solution. The zero value uses the certificate
+// of the model alone.
+//
+// Errors of [Model.Predictor]:
+//   - [ErrUnrecorded] without a Summary, for models of an earlier version
+//   - [ErrUnpenalized] if the bounds of columns without penalty are missing, or with a Summary
+//   - *[SummaryError] if the summary does not belong to the fit
+//   - *[CertificateError] if the certificate cannot be read
+type ExactIntervals struct {
+	// Summary is a summary of the training rows, prepared as for the fit, or nil. If the certificate of the model gives
+	// intervals, too, the predictor returns the intersections.
+	Summary *ridge.Summary
+	// Preparation describes the preparation of the rows of Summary; nil means [Model.FittedPreparation]. The
+	// penalties After of [Penalty] may be missing from this preparation. Predictor then applies them to Summary.
+	Preparation *Preparation
+}
+
+// The bases of [ExactIntervals].
+const (
+	BySummary Basis = "sketch" // the summary alone, see ErrUnrecorded
+	ByModel   Basis = "model"
+	ByBoth    Basis = "sketch and model"
+)
+
+func (by ExactIntervals) of(m *Model, p *Predictor) error {
+	switch {
+	case by.Summary == nil:
+		return p.useCertificate(m)
+	case m.Penalty.unpenalized():
+		return ErrUnpenalized
+	}
+	return p.useSummary(m, by)
+}
+
+// exactBounds are the intervals of the exact solution's predictions.
+type exactBounds struct {
+	within *ridge.Predictor
+	from   Basis
+}
+
+func (e exactBounds) basis() Basis { return e.from }
+
+func (e exactBounds) bracket(_ context.Context, dst []ridge.Interval, b dataset.Block) error {
+	return e.within.Predict(dst, b)
+}
+
+func (exactBounds) finish([]ridge.Interval, []float64, dataset.Block, int) {}
+
+// useSummary prepares intervals from a summary and, if possible, the model's certificate. Both are for scaled columns,
+// so p then predicts with coefficients of scaled columns.
+func (p *Predictor) useSummary(m *Model, by ExactIntervals) error {
+	t, _ := p.fit.Dims()
+	sum, w := by.Summary, &m.Fits[0]
+	if cfg := sum.Config(); cfg.Dim != m.Features || cfg.Targets != t {
+		return &SummaryError{
+			fmt.Errorf(
+				"%w: the summary has %d features and %d targets, the model has %d and %d",
+				ErrShape,
+				cfg.Dim,
+				cfg.Targets,
+				m.Features,
+				t,
+			),
+		}
+	}
+	sum, alike, err := m.asPrepared(sum, by.Preparation)
+	switch {
+	case err != nil:
+		return &SummaryError{err}
+	case !alike:
+		return &SummaryError{ErrPreparation}
+	}
+	if err := sameRows(sum, m, w.TSS); err != nil {
+		return &SummaryError{err}
+	}
+	fitted := m.FittedPreparation()
+	if fitted.unscales() {
+		sum.WithErrors(ridge.RowErrors{Rounding: fitted.Scaling.Rounding()})
+	}
+	p.useFitted(m)
+	gammas := p.fit.Gammas
+	if gammas == nil {
+		gammas = []float64{p.fit.Gamma}
+	}
+	within, err := sum.Predictor(gammas...)
+	if err != nil {
+		return err
+	}
+	if w.Fitted == nil {
+		p.bounds = exactBounds{within, BySummary}
+		return nil
+	}
+	p.bounds = exactBounds{within, ByBoth}
+	if err := p.certify(m); err != nil {
+		return err
+	}
+	if err := within.Narrow(p.fit); err != nil {
+		return &SummaryError{err}
+	}
+	return nil
+}
+
+// useCertificate sets p to compute intervals from the model's certificate alone.
+func (p *Predictor) useCertificate(m *Model) error {
+	if m.Fits[0].Fitted == nil {
+		return ErrUnrecorded
+	}
+	p.useFitted(m)
+	err := p.certify(m)
+	if err == nil && m.Penalty.unpenalized() {
+		err = p.addUnpenalized(m)
+	}
+	if err != nil {
+		return err
+	}
+	within, err := p.fit.Predictor()
+	p.bounds = exactBounds{within, ByModel}
+	return err
+}
+
+// addUnpenalized adds the errors of columns without penalty to the error bounds of p.fit. It returns ErrUnpenalized if
+// the model has no bounds on these errors.
+func (p *Predictor) addUnpenalized(m *Model) error {
+	bounds := m.Fits[0].UnpenalizedBounds
+	if len(bounds) != len(p.fit.Targets) {
+		return ErrUnpenalized
+	}
+	for j := range p.fit.Targets {
+		o := &p.fit.Targets[j]
+		squares, at := o.ErrorBound*o.ErrorBound, 0
+		for i := range o.Coef {
+			if !m.Unpenalized(i) {
+				continue
+			}
+			e := bounds[j][at] // in the units of the file
+			at++
+			if m.Folded != nil { // the coefficient of the scaled column is the product, rounded
+				e = e*m.Folded.Scale[i] + 0x1p-51*math.Abs(o.Coef[i])
+			}
+			squares += e * e
+		}
+		terms := float64(len(o.Coef) + 8)
+		o.ErrorBound = math.Sqrt(squares)*(1+terms*0x1p-52) + 0x1p-537
+	}
+	return nil
+}
+
+// certify copies the certificates of the model to p.fit. The model stores only the computed ‖b‖² of a target, so
+// the bracket TSS contains only this number.
+func (p *Predictor) certify(m *Model) error {
+	w := &m.Fits[0]
+	certificates, err := w.Certificates()
+	if err != nil {
+		return err
+	}
+	p.fit.Rows = m.Rows
+	for j := range p.fit.Targets {
+		o := &p.fit.Targets[j]
+		o.Certificate = certificates[j]
+		o.TSS = ridge.Interval{}
+		if !m.Intercept { // the intercept bound in the file also includes the round-off of unscaling
+			o.InterceptBound = 0
+		}
+		if len(w.TSS) == len(p.fit.Targets) {
+			o.ComputedTSS, o.TSS = w.TSS[j], ridge.Interval{Lo: w.TSS[j], Hi: w.TSS[j]}
+		}
+	}
+	return nil
+}
+
+// sameRows returns an error unless the number of rows, the intercept and the sums of squares agree.
+func sameRows(sum *ridge.Summary, m *Model, tss []float64) error {
+	if sum.Rows() != m.Rows || sum.Config().Intercept != m.Intercept {
+		return fmt.Errorf(
+			"%w: it has %d rows with intercept %v, the model %d with intercept %v",
+			ridge.ErrOtherRows,
+			sum.Rows(),
+			sum.Config().Intercept,
+			m.Rows,
+			m.Intercept,
+		)
+	}
+	f, err := sum.Fit(1)
+	if err != nil {
+		return err
+	}
+	for j, want := range tss {
+		if got := f.Targets[j].ComputedTSS; !(math.Abs(got-want) <= 1e-6*want) {
+			its, fitted := digits.Apart(got, want)
+			return fmt.Errorf(
+				"%w: its ‖b‖² of target %d is %s, but the model was fitted to %s",
+				ridge.ErrOtherRows,
+				j+1,
+				its,
+				fitted,
+			)
+		}
+	}
+	return nil
+}
