@@ -52,7 +52,14 @@ func NewJackknife(
 	case src != nil && dataset.Once(src):
 		return nil, badinput.Errorf("ridge: jackknife+ intervals need rows that can be read again")
 	}
-	m, err := newNormal(ctx, src, gamma, opts)
+	if err := checkNormalGamma(gamma); err != nil {
+		return nil, err
+	}
+	sums, err := newNormal(ctx, src, opts)
+	if err != nil {
+		return nil, err
+	}
+	m, err := sums.withGamma(gamma)
 	if err != nil {
 		return nil, err
 	}

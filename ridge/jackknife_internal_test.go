@@ -135,7 +135,11 @@ func TestNormalInverse(t *testing.T) {
 			t.Fatal(err)
 		}
 		gamma := 1e-9 * r.Float64()
-		m, err := newNormal(t.Context(), src, gamma, NormalOptions{})
+		sums, err := newNormal(t.Context(), src, NormalOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		m, err := sums.withGamma(gamma)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -14,7 +14,7 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/rows"
 )
 
-// NormalOptions describe the problem of [NewJackknife]. The zero value means no intercept, the penalty 1 for each
+// NormalOptions describe the problem of [NewJackknife] and [StandardErrorsOf]. The zero value means no intercept, the penalty 1 for each
 // column, and exact entries.
 type NormalOptions struct {
 	Intercept bool
@@ -47,6 +47,7 @@ type normal struct {
 	shift   []float64 // μ, with a zero for the intercept; p
 	base    []float64 // numbers that were subtracted from the targets; t
 	units   []float64 // unit round-offs of each column of z; p
+	factors []float64 // pⱼ, 0 for the intercept; p
 	penalty []float64 // γ·pⱼ; p
 
 	counted
@@ -87,13 +88,10 @@ const (
 // chainOf bounds the round-off of a sum of k products by a backend, in units of eps.
 func chainOf(k int) float64 { return float64(k)/2 + engine.Roundings + few }
 
-// newNormal makes a pass over src.
-func newNormal(ctx context.Context, src dataset.Source, gamma float64, opts NormalOptions) (*normal, error) {
+// newNormal makes a pass over src. The result has no γ yet, see withGamma.
+func newNormal(ctx context.Context, src dataset.Source, opts NormalOptions) (*normal, error) {
 	if src == nil {
 		return nil, errNoSource
-	}
-	if !(gamma >= 0) || math.IsInf(gamma, 1) {
-		return nil, &GammaError{Gamma: gamma}
 	}
 	be, err := engine.OrDefault(opts.Backend)
 	if err != nil {
@@ -117,21 +115,36 @@ func newNormal(ctx context.Context, src dataset.Source, gamma float64, opts Norm
 	if need := 8 * (6*width*width + 4*roundoff.StageRows*width); need > limit {
 		return nil, &SizeError{Dim: d, Bytes: need, Limit: limit}
 	}
-	m.shift, m.units, m.penalty = make([]float64, m.p), make([]float64, m.p), make([]float64, m.p)
+	m.shift, m.units, m.factors = make([]float64, m.p), make([]float64, m.p), make([]float64, m.p)
 	m.base = make([]float64, t)
 	for j := range d {
-		m.penalty[m.first+j] = gamma
+		m.factors[m.first+j] = 1
 		if opts.Penalty != nil {
-			m.penalty[m.first+j] = gamma * opts.Penalty[j]
+			m.factors[m.first+j] = opts.Penalty[j]
 		}
 		if opts.Rounding != nil {
 			m.units[m.first+j] = opts.Rounding[j]
 		}
 	}
-	if err := m.sum(ctx, src); err != nil {
-		return nil, err
+	return m, m.sum(ctx, src)
+}
+
+// checkNormalGamma returns an error unless gamma is finite and at least 0.
+func checkNormalGamma(gamma float64) error {
+	if !(gamma >= 0) || math.IsInf(gamma, 1) {
+		return &GammaError{Gamma: gamma}
 	}
-	return m, m.invert()
+	return nil
+}
+
+// withGamma returns a copy of m with the approximate inverse at gamma.
+func (m *normal) withGamma(gamma float64) (*normal, error) {
+	out := *m
+	out.penalty = make([]float64, m.p)
+	for j, p := range m.factors {
+		out.penalty[j] = gamma * p
+	}
+	return &out, out.invert()
 }
 
 // A stagedRows has at most StageRows rows of positive weight.

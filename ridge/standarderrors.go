@@ -12,15 +12,23 @@ import (
 //
 //	Sampling: σ·√diag(H⁻¹KH⁻¹),   Posterior: σ·√diag(H⁻¹).
 //
+// With columns of other penalties pⱼ, or with none, H = K + γ·diag(p). An intercept is a column of ones without penalty.
+//
 // Sampling is the standard deviation of a coefficient over repeated samples with the same features. It ignores the bias
 // of ridge regression. Posterior is the standard deviation of the coefficient given the data, under a normal prior with
 // mean 0 and variance σ²/γ. All figures are brackets that include round-off and the error of the sketch.
 type StandardErrors struct {
-	// Sigma is √(RSS/(n − df)) for n rows and the effective dimension df, with 1 more for an intercept. Its upper
-	// end is +Inf if there are too few rows.
+	// Sigma is √(RSS/(n − df)) for n rows and the effective dimension df, with 1 more for an intercept and for each column
+	// without penalty. Its upper end is +Inf if there are too few rows.
 	Sigma               Interval
 	Sampling, Posterior []Interval
+	// Intercept holds the standard errors of the intercept, which has no penalty. It is nil without an intercept, and for
+	// [Summary.StandardErrors].
+	Intercept *InterceptErrors
 }
+
+// InterceptErrors holds the standard errors of an intercept, see [StandardErrors].
+type InterceptErrors struct{ Sampling, Posterior Interval }
 
 // StandardErrors returns the standard errors of every target of f, a solution for the rows of s by any method. The
 // brackets are as narrow as round-off allows if s holds AᵀA ([Summary.HoldsGram]). Otherwise, the sketch decides
@@ -47,6 +55,10 @@ func (s *Summary) StandardErrors(f *Solution) ([]StandardErrors, error) {
 	}
 	type variances struct{ sampling, posterior []interval.Interval }
 	known := map[float64]variances{}
+	free := 0
+	if s.cfg.Intercept {
+		free = 1
+	}
 	var out []StandardErrors
 	for j, o := range f.Targets {
 		gamma := f.GammaOf(j)
@@ -59,7 +71,7 @@ func (s *Summary) StandardErrors(f *Solution) ([]StandardErrors, error) {
 			v.sampling, v.posterior = k.Variances(gamma)
 			known[gamma] = v
 		}
-		one := StandardErrors{Sigma: noise(o.RSS, f.DimensionOf(j), s.Rows(), s.cfg.Intercept)}
+		one := StandardErrors{Sigma: noise(o.RSS, f.DimensionOf(j), s.Rows(), free)}
 		for i := range v.sampling {
 			scale := 1.0
 			if penalty != nil {
@@ -73,12 +85,10 @@ func (s *Summary) StandardErrors(f *Solution) ([]StandardErrors, error) {
 	return out, nil
 }
 
-// noise returns a bracket of √(rss/(n − df)), with df one larger for an intercept.
-func noise(rss, df Interval, n int64, intercept bool) Interval {
-	free := Interval{Lo: float64(n) - df.Hi, Hi: float64(n) - df.Lo}
-	if intercept {
-		free.Lo, free.Hi = free.Lo-1, free.Hi-1
-	}
+// noise returns a bracket of √(rss/(n − df − q)), for an intercept and columns without penalty, q in all.
+func noise(rss, df Interval, n int64, q int) Interval {
+	left := float64(n) - float64(q)
+	free := Interval{Lo: left - df.Hi, Hi: left - df.Lo}
 	const round = 8 * roundoff.Eps
 	out := Interval{Lo: 0, Hi: math.Inf(1)}
 	slack := round * float64(n)

@@ -102,7 +102,7 @@ func (o *fitOptions) check() error {
 		o.rows.Check(),
 		o.coverage.check(o.runs.cmd.Flags(), o.Spec(), o.predict != ""),
 		o.mode().check(o),
-		o.errors.check(o.Spec().Classes, o.Unpenalized.Given, o.predict != ""),
+		o.errors.check(o.Spec().Classes, o.predict != ""),
 		o.CheckKept(&o.rows),
 		o.checkPipe(),
 	)
@@ -272,7 +272,7 @@ func (o *fitOptions) fit(
 			}
 		}
 		if err == nil {
-			f.StandardErrors, f.NoStandardErrors, err = o.errors.compute(ctx, d, env, f, o.config(be))
+			f.StandardErrors, f.NoStandardErrors, err = o.errors.compute(ctx, d, env, f, o.intercept)
 		}
 	}
 	if err != nil {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -11,7 +12,7 @@ import (
 	"github.com/fdridge/fdridge/cmd/fdridge/internal/cli"
 	"github.com/fdridge/fdridge/cmd/fdridge/internal/report"
 	"github.com/fdridge/fdridge/dataset"
-	"github.com/fdridge/fdridge/fd"
+	"github.com/fdridge/fdridge/model"
 	"github.com/fdridge/fdridge/ridge"
 	"github.com/fdridge/fdridge/table"
 )
@@ -24,68 +25,82 @@ func (o *standardErrorFlags) register(f *pflag.FlagSet) {
 }
 
 // check refuses fits whose coefficients have no standard errors.
-func (o *standardErrorFlags) check(isOfClasses, isUnpenalized, isPredicted bool) error {
+func (o *standardErrorFlags) check(isOfClasses, isPredicted bool) error {
 	switch {
 	case !o.wanted:
 		return nil
 	case isOfClasses:
 		return cli.BadInput("--standard-errors: they need noise of one variance, and --classes fits labels of ±1")
-	case isUnpenalized:
-		return cli.BadInput(
-			"--standard-errors: with --unpenalized they are not available; give these columns a small penalty by --penalty")
 	case isPredicted:
 		return cli.BadInput("--standard-errors: --predict keeps no coefficients; leave out one of the two")
 	}
 	return nil
 }
 
-// compute returns the standard errors of all solutions, for coefficients in the units of the file. They come from the
-// summary of the fit if it holds AᵀA. Otherwise one more pass computes AᵀA, or the sketch of the fit gives
-// brackets. If they are not available, missing tells the reason.
+// compute returns the standard errors of all solutions, for coefficients and intercepts in the units of the file. A pass
+// over the rows computes them, if there are at most wholeDim features. Otherwise they come from the sketch of the fit,
+// without intercepts and columns without penalty. If they are not available, missing tells the reason.
 func (o *standardErrorFlags) compute(
 	ctx context.Context,
 	d *table.Table,
 	env table.Env,
 	f *report.Fit,
-	config ridge.SummaryConfig,
+	intercept bool,
 ) (out [][]ridge.StandardErrors, missing string, err error) {
 	if !o.wanted {
 		return nil, "", nil
 	}
-	sum := f.Found.Summary
-	if slices.ContainsFunc(f.Found.Solutions, func(s *ridge.Solution) bool { return s.Gamma == 0 }) {
-		return nil, "standard errors are not available at gamma = 0; use a positive gamma", nil
-	}
-	if sum == nil || !sum.HoldsGram() {
-		_, dim, _ := d.Source.Dims()
-		switch {
-		case dim <= wholeDim && !dataset.Once(d.Source) && env.Ranks == nil:
-			config.Store = fd.StoreScatter
-			sum, err = ridge.Summarize(ctx, d.Source, config, nil)
-			if err != nil {
-				return nil, "", err
-			}
-			sum.WithErrors(ridge.RowErrors{Rounding: d.Options(fdridge.Options{}).Rounding})
-		case sum != nil:
-		case dim > wholeDim:
-			return nil, fmt.Sprintf(
-				"standard errors are not available from a direct method with more than %d features; --method cg gives brackets",
-				wholeDim), nil
-		default:
-			return nil, "standard errors are not available: the rows can be read only once; --cache DIR keeps them", nil
+	why := ""
+	train := d.TrainingRows()
+	switch _, dim, _ := train.Dims(); {
+	case env.Ranks != nil:
+		why = "by the rows of --mpi; use one process"
+	case dataset.Once(train):
+		why = "from rows that can be read only once; --cache DIR keeps them"
+	case dim > wholeDim:
+		why = fmt.Sprintf("with more than %d features; --method cg gives brackets for columns with a penalty", wholeDim)
+	default:
+		out, err = fromRows(ctx, d, f.Found.Solutions, intercept)
+		if !errors.Is(err, ridge.ErrIllConditioned) {
+			return out, "", err
 		}
+		why = "because AᵀA + gamma·P is too close to a singular matrix; use a larger gamma, or scale the columns"
 	}
-	for _, s := range f.Found.Solutions {
+	zero := slices.ContainsFunc(f.Found.Solutions, func(s *ridge.Solution) bool { return s.Gamma == 0 })
+	if sum := f.Found.Summary; sum != nil && !zero && len(d.Options(fdridge.Options{}).Unpenalized) == 0 {
+		out, err = fromSummary(d, sum, f.Found.Solutions)
+		if err != nil || !intercept {
+			return out, "", err
+		}
+		return out, "the standard error of the intercept is not available " + why, nil
+	}
+	return nil, "standard errors are not available " + why, nil
+}
+
+// fromRows computes the standard errors by a pass over the rows of the fit.
+func fromRows(
+	ctx context.Context, d *table.Table, fits []*ridge.Solution, intercept bool,
+) ([][]ridge.StandardErrors, error) {
+	m, err := model.New(d.Preparation, fits, model.Details{Intercept: intercept, Before: d.P})
+	if err != nil {
+		return nil, err
+	}
+	return m.StandardErrors(ctx, d.TrainingRows(), fits)
+}
+
+// fromSummary computes the standard errors of the coefficients by the summary of the fit, without a pass.
+func fromSummary(d *table.Table, sum *ridge.Summary, fits []*ridge.Solution) (out [][]ridge.StandardErrors, err error) {
+	for _, s := range fits {
 		of := sum
 		if s.Penalty != nil && sum.Penalty() == nil {
 			of, err = sum.Penalize(s.Penalty)
 			if err != nil {
-				return nil, "", err
+				return nil, err
 			}
 		}
 		all, err := of.StandardErrors(s)
 		if err != nil {
-			return nil, "", err
+			return nil, err
 		}
 		if d.Preparation.Scaling != nil && d.Preparation.Expansion() == nil {
 			for j := range all {
@@ -95,7 +110,7 @@ func (o *standardErrorFlags) compute(
 		}
 		out = append(out, all)
 	}
-	return out, "", nil
+	return out, nil
 }
 
 // unscale divides brackets by the scales of their columns, rounding outwards.

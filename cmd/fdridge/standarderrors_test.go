@@ -11,18 +11,18 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// TestStandardErrorsCommand: the standard errors of fit agree with the closed form, with scaled columns, penalties
-// and a sketch, and are in the units of the file.
+// TestStandardErrorsCommand: the standard errors of fit agree with the closed form, with scaled columns, penalties,
+// columns without penalty, γ = 0 and a sketch. They are in the units of the file, with the intercept.
 func TestStandardErrorsCommand(t *testing.T) {
-	const n, d, gamma = 40, 3, 2.0
+	const n, d = 40, 3
 	var text strings.Builder
 	text.WriteString("a,b,c,y\n")
-	x, y := mat.NewDense(n, d, nil), mat.NewVecDense(n, nil)
+	x, y := mat.NewDense(n, d+1, nil), mat.NewVecDense(n, nil)
 	for i := range n {
 		v := float64(i)
 		row := []float64{math.Sin(v), 10 + 30*math.Cos(2*v), math.Mod(v*v, 7)}
-		x.SetRow(i, row)
-		y.SetVec(i, row[0]-row[1]/20+math.Sin(9*v*v))
+		x.SetRow(i, append([]float64{1}, row...))
+		y.SetVec(i, 3+row[0]-row[1]/20+math.Sin(9*v*v))
 		for _, f := range row {
 			text.WriteString(strconv.FormatFloat(f, 'g', -1, 64) + ",")
 		}
@@ -31,31 +31,31 @@ func TestStandardErrorsCommand(t *testing.T) {
 	data := write(t, "rows.csv", text.String())
 	scale := make([]float64, d)
 	for j := range d {
-		mean := mat.Sum(x.ColView(j)) / n
+		mean := mat.Sum(x.ColView(j+1)) / n
 		for i := range n {
-			x.Set(i, j, x.At(i, j)-mean)
-			scale[j] += x.At(i, j) * x.At(i, j) / n
+			scale[j] += (x.At(i, j+1) - mean) * (x.At(i, j+1) - mean) / n
 		}
-	}
-	mean := mat.Sum(y) / n
-	for i := range n {
-		y.SetVec(i, y.AtVec(i)-mean)
 	}
 	for _, c := range []struct {
 		flags   string
+		gamma   float64
 		penalty []float64
 	}{
-		{"", []float64{1, 1, 1}},
-		{"--standardize", scale},
-		{"--bands 1-1=4,2-3=9", []float64{4, 9, 9}},
-		{"--standardize --bands 1-1=4,2-3=9", []float64{4 * scale[0], 9 * scale[1], 9 * scale[2]}},
-		{"--method cg --size 2", []float64{1, 1, 1}},
+		{"", 2, []float64{1, 1, 1}},
+		{"", 0, []float64{1, 1, 1}},
+		{"--standardize", 2, scale},
+		{"--bands 1-1=4,2-3=9", 2, []float64{4, 9, 9}},
+		{"--standardize --bands 1-1=4,2-3=9", 2, []float64{4 * scale[0], 9 * scale[1], 9 * scale[2]}},
+		{"--unpenalized b", 2, []float64{1, 0, 1}},
+		{"--standardize --unpenalized 1,3", 2, []float64{0, scale[1], 0}},
+		{"--standardize --unpenalized 3 --bands 1-1=4,2-2=9", 2, []float64{4 * scale[0], 9 * scale[1], 0}},
+		{"--method cg --size 2", 2, []float64{1, 1, 1}},
 	} {
 		var k, h, inverse, s mat.Dense
 		k.Mul(x.T(), x)
 		h.CloneFrom(&k)
 		for j, p := range c.penalty {
-			h.Set(j, j, h.At(j, j)+gamma*p)
+			h.Set(j+1, j+1, h.At(j+1, j+1)+c.gamma*p)
 		}
 		if err := inverse.Inverse(&h); err != nil {
 			t.Fatal(err)
@@ -68,14 +68,16 @@ func TestStandardErrorsCommand(t *testing.T) {
 		fitted.SubVec(y, &fitted)
 		var product mat.Dense
 		product.Mul(&inverse, &k)
-		sigma := math.Sqrt(mat.Dot(&fitted, &fitted) / (n - 1 - mat.Trace(&product)))
+		sigma := math.Sqrt(mat.Dot(&fitted, &fitted) / (n - mat.Trace(&product)))
 		out := must(t, slices.Concat(
-			[]string{"fit", "--data", data, "--target", "y", "--gamma", "2", "--standard-errors", "--json"},
-			strings.Fields(c.flags))...)
+			[]string{"fit", "--data", data, "--target", "y", "--gamma", strconv.FormatFloat(c.gamma, 'g', -1, 64)},
+			strings.Fields("--standard-errors --json "+c.flags))...)
 		var record struct {
 			StandardErrors [][]struct {
 				Sigma               [2]float64
 				Sampling, Posterior [][2]float64
+				InterceptSampling   [2]float64 `json:"intercept_sampling"`
+				InterceptPosterior  [2]float64 `json:"intercept_posterior"`
 			} `json:"standard_errors"`
 		}
 		if err := json.Unmarshal([]byte(out), &record); err != nil {
@@ -88,9 +90,11 @@ func TestStandardErrorsCommand(t *testing.T) {
 			}
 		}
 		same("sigma", got.Sigma, sigma)
+		same("sampling of the intercept", got.InterceptSampling, sigma*math.Sqrt(s.At(0, 0)))
+		same("posterior of the intercept", got.InterceptPosterior, sigma*math.Sqrt(inverse.At(0, 0)))
 		for j := range d {
-			same("sampling", got.Sampling[j], sigma*math.Sqrt(s.At(j, j)))
-			same("posterior", got.Posterior[j], sigma*math.Sqrt(inverse.At(j, j)))
+			same("sampling", got.Sampling[j], sigma*math.Sqrt(s.At(j+1, j+1)))
+			same("posterior", got.Posterior[j], sigma*math.Sqrt(inverse.At(j+1, j+1)))
 		}
 	}
 	table := must(t, "fit", "--data", data, "--target", "y", "--gamma", "2", "--standard-errors")
@@ -99,21 +103,22 @@ func TestStandardErrorsCommand(t *testing.T) {
 	}
 }
 
-// TestStandardErrorsMissing: fits without standard errors tell the reason.
+// TestStandardErrorsMissing: fits without standard errors tell the reason, and what gives them.
 func TestStandardErrorsMissing(t *testing.T) {
-	data := write(t, "rows.csv", rowsCSV(30))
 	labels := writeLabels(t, "labels.csv", []string{"red", "blue"}, func(i int) int { return i % 2 }, 20)
-	if text := must(t, "fit", "--data", data, "--target", "y", "--gamma", "0", "--standard-errors"); !strings.Contains(
-		text, "standard errors are not available at gamma = 0; use a positive gamma") {
-		t.Error(text)
+	twins := write(t, "twins.csv", "a,b,y\n1,1,2\n2,2,3\n4,4,9\n3,3,1\n")
+	code, _, errs := call(strings.Fields("fit --target kind --classes --standard-errors --data " + labels)...)
+	if code != usage || !strings.Contains(errs, "noise of one variance") {
+		t.Errorf("classes: exit %d: %s", code, errs)
 	}
-	for _, c := range []struct{ line, data, want string }{
-		{"fit --target kind --classes --standard-errors", labels, "noise of one variance"},
-		{"fit --target y --unpenalized 1 --standard-errors", data, "not available; give these columns a small penalty"},
-	} {
-		code, _, errs := call(append(strings.Fields(c.line), "--data", c.data)...)
-		if code != usage || !strings.Contains(errs, c.want) {
-			t.Errorf("%s: exit %d: %s", c.line, code, errs)
-		}
+	_, text, _ := call(strings.Fields("fit --target y --gamma 0 --standard-errors --data " + twins)...)
+	const singular = "standard errors are not available because AᵀA + gamma·P is too close to a singular matrix; " +
+		"use a larger gamma, or scale the columns"
+	if !strings.Contains(strings.Join(strings.Fields(text), " "), singular) {
+		t.Errorf("two equal columns at gamma = 0: %s", text)
+	}
+	_, text, _ = call(strings.Fields("fit --target y --gamma 1e-18 --method cg --standard-errors --data " + twins)...)
+	if !strings.Contains(text, "the standard error of the intercept is not available because") {
+		t.Errorf("two equal columns at a tiny gamma: %s", text)
 	}
 }

@@ -8,6 +8,9 @@ type standardErrorsRecord struct {
 	Sigma     ridge.Interval `json:"sigma"`
 	Sampling  brackets       `json:"sampling"`
 	Posterior brackets       `json:"posterior"`
+	// of the intercept; nil without one
+	InterceptSampling  *ridge.Interval `json:"intercept_sampling,omitempty"`
+	InterceptPosterior *ridge.Interval `json:"intercept_posterior,omitempty"`
 }
 
 // standardErrors returns the JSON form of the standard errors of each solution and target, or nil.
@@ -16,7 +19,11 @@ func (f *Fit) standardErrors() [][]standardErrorsRecord {
 	for _, all := range f.StandardErrors {
 		var one []standardErrorsRecord
 		for _, e := range all {
-			one = append(one, standardErrorsRecord{e.Sigma, e.Sampling, e.Posterior})
+			record := standardErrorsRecord{Sigma: e.Sigma, Sampling: e.Sampling, Posterior: e.Posterior}
+			if e.Intercept != nil {
+				record.InterceptSampling, record.InterceptPosterior = &e.Intercept.Sampling, &e.Intercept.Posterior
+			}
+			one = append(one, record)
 		}
 		out = append(out, one)
 	}
@@ -33,13 +40,23 @@ func (f *Fit) errorsOf(s *ridge.Solution, j int) *ridge.StandardErrors {
 	return nil
 }
 
-// addStandardErrors adds the cells of coefficient i to a row of the table, or the headings if i is negative.
+// Values instead of the number of a coefficient.
+const (
+	headings    = -1
+	ofIntercept = -2
+)
+
+// addStandardErrors adds the cells of coefficient i to a row of the table, or those of the intercept, or the headings.
 func addStandardErrors(cells []string, e *ridge.StandardErrors, i int) []string {
 	switch {
 	case e == nil:
 		return cells
-	case i < 0:
+	case i == headings:
 		return append(cells, "s.e. (sampling)", "s.e. (posterior)")
+	case i == ofIntercept && e.Intercept == nil:
+		return append(cells, "", "")
+	case i == ofIntercept:
+		return append(cells, formatFigure(e.Intercept.Sampling), formatFigure(e.Intercept.Posterior))
 	}
 	return append(cells, formatFigure(e.Sampling[i]), formatFigure(e.Posterior[i]))
 }

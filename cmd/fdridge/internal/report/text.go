@@ -369,9 +369,9 @@ func (f *Fit) coefficientsTable(s *ridge.Solution, j int, page bool) *table {
 		t.add("(intercept)", value, within)
 	}
 	se := f.errorsOf(s, j)
-	t.rows[0] = addStandardErrors(t.rows[0], se, -1)
-	if len(t.rows) > 1 && se != nil {
-		t.rows[1] = append(t.rows[1], "", "")
+	t.rows[0] = addStandardErrors(t.rows[0], se, headings)
+	if len(t.rows) > 1 {
+		t.rows[1] = addStandardErrors(t.rows[1], se, ofIntercept)
 	}
 	scaled := page && prep.Reversible() != nil
 	if scaled {

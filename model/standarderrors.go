@@ -1,0 +1,52 @@
+package model
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/fdridge/fdridge/dataset"
+	"github.com/fdridge/fdridge/ridge"
+)
+
+// StandardErrors makes a pass over train, the training rows of the model, and returns the standard errors of the
+// coefficients and of the intercept, in the units of Fit.Coef, for each γ and target; see [ridge.StandardErrorsOf].
+// train must be prepared as [Model.Prepare] prepares rows, and have the targets and weights of the fit. solutions are
+// those of which [New] made the model. Scaled columns, penalties and columns without penalty are taken as in the fit.
+//
+// Errors: [ErrShape] for other dimensions or numbers of solutions, and the errors of [ridge.StandardErrorsOf].
+func (m *Model) StandardErrors(
+	ctx context.Context, train dataset.Source, solutions []*ridge.Solution,
+) ([][]ridge.StandardErrors, error) {
+	if train == nil || len(m.Fits) == 0 || len(solutions) != len(m.Fits) || slices.Contains(solutions, nil) {
+		return nil, fmt.Errorf("%w: standard errors need training rows and the solutions of the model", errShape)
+	}
+	train, opts, err := m.problem(train)
+	if err != nil {
+		return nil, err
+	}
+	var origin []float64
+	if m.Folded != nil {
+		for j, mean := range m.Folded.Mean {
+			origin = append(origin, -mean/m.Folded.Scale[j])
+		}
+	}
+	out, err := ridge.StandardErrorsOf(ctx, train, solutions, origin, opts)
+	if err != nil || m.Folded == nil {
+		return out, err
+	}
+	for _, all := range out {
+		for j := range all {
+			divide(all[j].Sampling, m.Folded.Scale)
+			divide(all[j].Posterior, m.Folded.Scale)
+		}
+	}
+	return out, nil
+}
+
+// divide divides brackets by the scales of their columns, rounding outwards.
+func divide(v []ridge.Interval, scale []float64) {
+	for i := range v {
+		v[i] = ridge.Interval{Lo: v[i].Lo / scale[i] * (1 - 0x1p-51), Hi: v[i].Hi / scale[i] * (1 + 0x1p-51)}
+	}
+}

@@ -1,0 +1,158 @@
+package ridge
+
+import (
+	"context"
+	"math"
+
+	"github.com/fdridge/fdridge/dataset"
+	"github.com/fdridge/fdridge/engine"
+	"github.com/fdridge/fdridge/internal/vec"
+	"github.com/fdridge/fdridge/ridge/internal/interval"
+	"github.com/fdridge/fdridge/ridge/internal/roundoff"
+)
+
+// StandardErrorsOf makes a pass over src, and returns the [StandardErrors] of each of fits and of each target. fits are
+// solutions for the rows of src, by any method, with or without an intercept. Their RSS and effective dimensions give σ.
+// Columns may have the penalty 0, and γ may be 0.
+//
+// The intercept is the prediction for a row of the features origin. nil means zeros. Other numbers are for columns that
+// were shifted and divided, if the intercept is for the columns before.
+//
+// It takes O(nd² + kd³) time for k different γ, and O(d²) memory. Errors: [ErrShape] for other dimensions, *[GammaError],
+// *[SizeError], [ErrEmpty], [ErrIllConditioned], and the errors of src. See docs/math.md §21.
+func StandardErrorsOf(
+	ctx context.Context,
+	src dataset.Source,
+	fits []*Solution,
+	origin []float64,
+	opts NormalOptions,
+) ([][]StandardErrors, error) {
+	if src == nil {
+		return nil, errNoSource
+	}
+	_, d, t := src.Dims()
+	if origin != nil && len(origin) != d {
+		return nil, unfit("an origin of %d numbers for %d features", len(origin), d)
+	}
+	for _, f := range fits {
+		if f == nil || !f.hasShape(t, d) {
+			return nil, unfit("standard errors need solutions of %d targets and %d features", t, d)
+		}
+		for j := range t {
+			if err := checkNormalGamma(f.GammaOf(j)); err != nil {
+				return nil, err
+			}
+		}
+	}
+	sums, err := newNormal(ctx, src, opts)
+	if err != nil {
+		return nil, err
+	}
+	known := map[float64]*normalVariances{}
+	var out [][]StandardErrors
+	for _, f := range fits {
+		all := make([]StandardErrors, t)
+		for j := range t {
+			gamma := f.GammaOf(j)
+			v := known[gamma]
+			if v == nil {
+				m, err := sums.withGamma(gamma)
+				if err != nil {
+					return nil, err
+				}
+				v = m.variances(origin)
+				known[gamma] = v
+			}
+			all[j] = v.standardErrors(noise(f.Targets[j].RSS, f.DimensionOf(j), sums.all, sums.unpenalized()))
+		}
+		out = append(out, all)
+	}
+	return out, nil
+}
+
+// unpenalized returns the number of columns without penalty, including the intercept.
+func (m *normal) unpenalized() int {
+	n := 0
+	for _, p := range m.factors {
+		if p == 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// normalVariances holds brackets of xᵀH⁻¹KH⁻¹x and xᵀH⁻¹x for each unit vector x of a feature, and then for the row of
+// the intercept, if there is one. K is H without penalties.
+type normalVariances struct {
+	d                   int
+	sampling, posterior []interval.Interval
+}
+
+// standardErrors multiplies the roots of the variances by the noise sigma.
+func (v *normalVariances) standardErrors(sigma Interval) StandardErrors {
+	out := StandardErrors{Sigma: sigma}
+	for i := range v.sampling {
+		sampling, posterior := deviation(sigma, v.sampling[i], 1), deviation(sigma, v.posterior[i], 1)
+		if i == v.d {
+			out.Intercept = &InterceptErrors{sampling, posterior}
+			break
+		}
+		out.Sampling, out.Posterior = append(out.Sampling, sampling), append(out.Posterior, posterior)
+	}
+	return out
+}
+
+// variances returns the variances at the γ of m, with the row origin for the intercept. With the penalties πₖ and unit
+// vectors eₖ,
+//
+//	xᵀH⁻¹KH⁻¹x = xᵀH⁻¹x − Σ πₖ·(eₖᵀH⁻¹x)².
+//
+// W times a unit vector is a column of W, without an error.
+func (m *normal) variances(origin []float64) *normalVariances {
+	p := m.p
+	columns := make([]float64, p*p) // the columns of W, as rows
+	for i := range p {
+		for j := range p {
+			columns[j*p+i] = m.w[i*p+j]
+		}
+	}
+	of := mapped{v: columns[m.first*p:], norm: m.omega[m.first:], off: make([]float64, m.d)}
+	out := &normalVariances{d: m.d}
+	m.addVariances(out, &of, columns)
+	if m.first == 1 {
+		row := dataset.Block{N: 1, X: origin}
+		if origin == nil {
+			row.X = make([]float64, m.d)
+		}
+		z := make([]float64, p)
+		m.fill(z, row, 0)
+		at := m.apply(z)
+		m.addVariances(out, &at, columns)
+	}
+	return out
+}
+
+// addVariances appends the variances for the vectors of, which are multiplied by W.
+func (m *normal) addVariances(out *normalVariances, of *mapped, columns []float64) {
+	p, q := m.p, len(of.norm)
+	products := make([]float64, q*p)
+	m.be.Gemm(false, true, 1, engine.View(q, p, of.v), engine.View(p, p, columns), 0, engine.View(q, p, products))
+	round := (chainOf(p) + few) * eps
+	for i := range q {
+		v, norm, off := of.v[i*p:(i+1)*p], of.norm[i], of.off[i]
+		form := vec.Dot(v, v)
+		slack := m.error(norm, off, norm, off) + few*eps*form
+		inverse := interval.Interval{Lo: math.Max(0, form-slack), Hi: form + slack}
+		least, most := 0.0, 0.0
+		for k, product := range products[i*p : (i+1)*p] {
+			size, slack := math.Abs(product), m.error(norm, off, m.omega[k], 0)
+			lo, hi := math.Max(0, size-slack), size+slack
+			least, most = least+m.penalty[k]*lo*lo, most+m.penalty[k]*hi*hi
+		}
+		sampling := interval.Interval{
+			Lo: math.Max(0, inverse.Lo-most*(1+round)-few*(eps*inverse.Lo+roundoff.Underflow)),
+			Hi: inverse.Hi - least*(1-round) + few*(eps*inverse.Hi+roundoff.Underflow),
+		}
+		out.sampling, out.posterior = append(out.sampling, sampling), append(out.posterior, inverse)
+	}
+}
