@@ -21,7 +21,7 @@ const root = "../../.."
 // foreign are words that look like identifiers of this module but come from elsewhere: data, Python, Go's tools and
 // other programs.
 var foreign = strings.Fields(`
-	True False None NaN Nord March Ridge RidgeClassifier RidgeCV Sketch.load Sketch.frombytes ValueError ConvergenceWarning UserWarning FutureWarning RidgeClassifierCV RidgeClassifier.partial_fit AggregateFnV2 CombineFn FdridgeError MemoryError distributed.Client fdridge.dask fdridge.dask.fit fdridge.dask.sketch KeyboardInterrupt StandardScaler OneHotEncoder SimpleImputer RBFSampler --array --tmpfs --help --version
+	True False None NaN Nord March BayesianRidge Ridge RidgeClassifier RidgeCV Sketch.load Sketch.frombytes ValueError ConvergenceWarning UserWarning FutureWarning RidgeClassifierCV RidgeClassifier.partial_fit AggregateFnV2 CombineFn FdridgeError MemoryError distributed.Client fdridge.dask fdridge.dask.fit fdridge.dask.sketch KeyboardInterrupt StandardScaler OneHotEncoder SimpleImputer RBFSampler --array --tmpfs --help --version
 `)
 
 // A tree is what the pages may name.
