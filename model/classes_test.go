@@ -46,7 +46,8 @@ func testGoldenClasses(t *testing.T, name string) {
 	if _, want := readModel(t, "classes-v5.json"); !bytes.Equal(text.Bytes(), want) {
 		t.Errorf("%s is written as %s", name, text.Bytes())
 	}
-	for _, wrong := range []string{strings.Replace(text.String(), `"fdridge_model": 5`, `"fdridge_model": 3`, 1), strings.Replace(text.String(), `"maybe",`, "", 1)} {
+	for _, wrong := range []string{strings.Replace(text.String(), `"fdridge_model": 5`, `"fdridge_model": 3`, 1),
+		strings.Replace(text.String(), `"maybe",`, "", 1)} {
 		if _, err := model.Read(strings.NewReader(wrong)); err == nil {
 			t.Error("a model with classes that it cannot have was read")
 		}

@@ -46,24 +46,26 @@ func TestErrors(t *testing.T) {
 		_, err := model.Read(strings.NewReader(text))
 		return err
 	}
+	damaged, fine := as[*model.FormatError], func(err error) bool { return err == nil }
+	const version2 = `{"fdridge_model":2,"models":[{"coef":[1,2],"intercept":0}],`
 	for text, ok := range map[string]func(error) bool{
-		"":                    as[*model.FormatError],
-		"[]":                  as[*model.FormatError],
+		"":                    damaged,
+		"[]":                  damaged,
 		`{"fdridge_model":6}`: as[*model.VersionError],
 		`{"fdridge_model":0}`: as[*model.VersionError],
-		`{"fdridge_model":2}`: as[*model.FormatError],
-		`{"fdridge_model":2,"coef":[1,2],"intercept":0,"preparation":{"inputs":2}}`:                                      as[*model.FormatError],
-		`{"fdridge_model":2,"models":[{"coef":[1,2],"intercept":0}],"gamma":1,"preparation":{"inputs":2}}`:               as[*model.FormatError],
-		`{"fdridge_model":2,"models":[{"coef":[1,2],"intercept":0}],"preparation":{"inputs":2,"rotated":true}}`:          as[*model.FormatError],
-		`{"fdridge_model":2,"models":[{"coef":[1,2],"intercept":0}],"preparation":{"inputs":2,"scaling":{"squared":1}}}`: as[*model.FormatError],
-		`{"fdridge_model":2,"models":[{"coef":[1,2],"intercept":0}],"preparation":{"inputs":2},"written_by":"somebody"}`: func(err error) bool { return err == nil },
-		`{"fdridge_model":1,"coef":[1,2],"intercept":0,"preparation":{"inputs":2,"rotated":true}}`:                       func(err error) bool { return err == nil },
-		`{"fdridge_model":1}`: as[*model.FormatError],
-		`{"fdridge_model":1,"models":[{"coef":[[1],[2]],"intercept":[1,2]}],"preparation":{"inputs":2}}`: as[*model.FormatError],
-		`{"fdridge_model":1,"coef":[1,null],"intercept":0,"preparation":{"inputs":2}}`:                   as[*model.FormatError],
-		`{"fdridge_model":1,"gamma":-1,"coef":[1,2],"intercept":0,"preparation":{"inputs":2}}`:           as[*model.FormatError],
-		`{"fdridge_model":1,"coef":[1,2],"intercept":0,"preparation":{"inputs":2,"names":["a"]}}`:        as[*model.FormatError],
-		`{"fdridge_model":1,"coef":[1,2],"intercept":0,"preparation":{"inputs":2}}`:                      func(err error) bool { return err == nil },
+		`{"fdridge_model":2}`: damaged,
+		`{"fdridge_model":2,"coef":[1,2],"intercept":0,"preparation":{"inputs":2}}`:                damaged,
+		version2 + `"gamma":1,"preparation":{"inputs":2}}`:                                         damaged,
+		version2 + `"preparation":{"inputs":2,"rotated":true}}`:                                    damaged,
+		version2 + `"preparation":{"inputs":2,"scaling":{"squared":1}}}`:                           damaged,
+		version2 + `"preparation":{"inputs":2},"written_by":"somebody"}`:                           fine,
+		`{"fdridge_model":1,"coef":[1,2],"intercept":0,"preparation":{"inputs":2,"rotated":true}}`: fine,
+		`{"fdridge_model":1}`: damaged,
+		`{"fdridge_model":1,"models":[{"coef":[[1],[2]],"intercept":[1,2]}],"preparation":{"inputs":2}}`: damaged,
+		`{"fdridge_model":1,"coef":[1,null],"intercept":0,"preparation":{"inputs":2}}`:                   damaged,
+		`{"fdridge_model":1,"gamma":-1,"coef":[1,2],"intercept":0,"preparation":{"inputs":2}}`:           damaged,
+		`{"fdridge_model":1,"coef":[1,2],"intercept":0,"preparation":{"inputs":2,"names":["a"]}}`:        damaged,
+		`{"fdridge_model":1,"coef":[1,2],"intercept":0,"preparation":{"inputs":2}}`:                      fine,
 	} {
 		if err := read(text); !ok(err) {
 			t.Errorf("%s: %v (%T)", text, err, err)
@@ -89,14 +91,20 @@ func TestErrors(t *testing.T) {
 		err error
 		ok  func(error) bool
 	}{
-		"another gamma":            {noGamma, as[*model.GammaError]},
-		"several gammas":           {predictor(&two, model.ExactIntervals{}), as[*model.GammaError]},
-		"an old model":             {predictor(&old, model.ExactIntervals{}), func(err error) bool { return errors.Is(err, model.ErrUnrecorded) }},
-		"no certificate":           {predictor(&none, model.ExactIntervals{}), as[*model.CertificateError]},
-		"another preparation":      {predictor(m, model.ExactIntervals{Summary: sum, Preparation: &model.Preparation{Inputs: 3}}), func(err error) bool { return as[*model.SummaryError](err) && errors.Is(err, model.ErrPreparation) }},
-		"other rows":               {predictor(plain, model.ExactIntervals{Summary: sum}), func(err error) bool { return as[*model.SummaryError](err) && errors.Is(err, ridge.ErrOtherRows) }},
-		"other rows, an old model": {predictor(&old, model.ExactIntervals{Summary: sum}), func(err error) bool { return as[*model.SummaryError](err) && errors.Is(err, ridge.ErrOtherRows) }},
-		"its rows":                 {predictor(m, model.ExactIntervals{Summary: sum}), func(err error) bool { return err == nil }},
+		"another gamma":  {noGamma, as[*model.GammaError]},
+		"several gammas": {predictor(&two, model.ExactIntervals{}), as[*model.GammaError]},
+		"an old model": {predictor(&old, model.ExactIntervals{}),
+			func(err error) bool { return errors.Is(err, model.ErrUnrecorded) }},
+		"no certificate": {predictor(&none, model.ExactIntervals{}), as[*model.CertificateError]},
+		"another preparation": {predictor(m,
+			model.ExactIntervals{Summary: sum, Preparation: &model.Preparation{Inputs: 3}}),
+			func(err error) bool { return as[*model.SummaryError](err) && errors.Is(err, model.ErrPreparation) }},
+		"other rows": {predictor(plain, model.ExactIntervals{Summary: sum}),
+			func(err error) bool { return as[*model.SummaryError](err) && errors.Is(err, ridge.ErrOtherRows) }},
+		"other rows, an old model": {predictor(&old, model.ExactIntervals{Summary: sum}),
+			func(err error) bool { return as[*model.SummaryError](err) && errors.Is(err, ridge.ErrOtherRows) }},
+		"its rows": {predictor(m, model.ExactIntervals{Summary: sum}),
+			func(err error) bool { return err == nil }},
 	} {
 		if !c.ok(c.err) {
 			t.Errorf("%s: %v (%T)", name, c.err, c.err)
@@ -155,8 +163,10 @@ func TestErrors(t *testing.T) {
 		fits []*ridge.Solution
 		is   error
 	}{
-		"one name of two":     {model.Preparation{Inputs: 2, Names: []string{"a"}}, []*ridge.Solution{plainFit(1, 0, 3)}, model.ErrShape},
-		"three names of two":  {model.Preparation{Inputs: 2, Names: []string{"a", "b", "c"}}, []*ridge.Solution{plainFit(1, 0, 3)}, model.ErrShape},
+		"one name of two": {model.Preparation{Inputs: 2, Names: []string{"a"}}, []*ridge.Solution{plainFit(1, 0, 3)},
+			model.ErrShape},
+		"three names of two": {model.Preparation{Inputs: 2, Names: []string{"a", "b", "c"}},
+			[]*ridge.Solution{plainFit(1, 0, 3)}, model.ErrShape},
 		"other rows":          {model.Preparation{}, []*ridge.Solution{plainFit(1, 0, 3), plainFit(2, 0, 4)}, model.ErrShape},
 		"a nil solution":      {model.Preparation{}, []*ridge.Solution{nil}, model.ErrShape},
 		"gamma = -1":          {model.Preparation{}, []*ridge.Solution{plainFit(-1, 0, 3)}, model.ErrInput},
@@ -179,10 +189,14 @@ func TestErrors(t *testing.T) {
 		t.Errorf("gamma = NaN is written: %v", err)
 	}
 	for name, err := range map[string]error{
-		"Read(nil)":        func() error { _, err := model.Read(nil); return err }(),
-		"Prepare(nil)":     func() error { _, err := plain.Prepare(nil); return err }(),
-		"a zero predictor": func() error { _, _, err := new(model.Predictor).PredictMatrix(mat.NewDense(1, 1, nil)); return err }(),
-		"a zero model":     func() error { _, err := new(model.Model).Predictor(nil); return err }(),
+		"Read(nil)":    func() error { _, err := model.Read(nil); return err }(),
+		"Prepare(nil)": func() error { _, err := plain.Prepare(nil); return err }(),
+		"a zero predictor": func() error {
+			_, _, err := new(model.Predictor).PredictMatrix(mat.NewDense(1, 1,
+				nil))
+			return err
+		}(),
+		"a zero model": func() error { _, err := new(model.Model).Predictor(nil); return err }(),
 	} {
 		if !errors.Is(err, model.ErrShape) {
 			t.Errorf("%s: %v", name, err)
@@ -209,7 +223,9 @@ func TestErrors(t *testing.T) {
 	if _, err := model.New(model.Preparation{}, nil, model.Details{}); !errors.Is(err, model.ErrShape) {
 		t.Errorf("no solutions: %v", err)
 	}
-	if _, err := model.New(model.Preparation{Inputs: 5}, []*ridge.Solution{{Outcome: ridge.Outcome{Gamma: 1}, Targets: []ridge.Target{{Coef: []float64{1, 2}}}}}, model.Details{}); !errors.Is(err, model.ErrShape) {
+	if _, err := model.New(model.Preparation{Inputs: 5},
+		[]*ridge.Solution{{Outcome: ridge.Outcome{Gamma: 1}, Targets: []ridge.Target{{Coef: []float64{1, 2}}}}},
+		model.Details{}); !errors.Is(err, model.ErrShape) {
 		t.Errorf("other inputs: %v", err)
 	}
 }

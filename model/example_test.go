@@ -226,7 +226,8 @@ func ExampleModel_Err() {
 
 // What may be wrong with a model, or with what it is asked for.
 func Example_errors() {
-	for _, text := range []string{"gamma,coef", `{"fdridge_model": 9}`, `{"fdridge_model": 1, "preparation": {"inputs": 1}, "gamma": 1, "coef": [1e308], "intercept": 2}`} {
+	for _, text := range []string{"gamma,coef", `{"fdridge_model": 9}`,
+		`{"fdridge_model": 1, "preparation": {"inputs": 1}, "gamma": 1, "coef": [1e308], "intercept": 2}`} {
 		m, err := model.Read(strings.NewReader(text))
 		if _, ok := errors.AsType[*model.FormatError](err); ok {
 			fmt.Println("no model")

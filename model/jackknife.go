@@ -11,8 +11,8 @@ import (
 	"github.com/fdridge/fdridge/ridge"
 )
 
-// JackknifeIntervals are the jackknife+ intervals for new observations of [ridge.Jackknife]. They need no held-out rows.
-// The error of [Model.Predictor] is [ErrInput] without a Jackknife.
+// JackknifeIntervals are the jackknife+ intervals for new observations of [ridge.Jackknife]. They need no held-out
+// rows. The error of [Model.Predictor] is [ErrInput] without a Jackknife.
 type JackknifeIntervals struct{ Jackknife *ridge.Jackknife } // from [Model.Jackknife]
 
 // ByJackknife is the basis of [JackknifeIntervals].

@@ -100,7 +100,8 @@ func TestPenalty(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, by := range map[string]model.ExactIntervals{"as it was": {Summary: sum, Preparation: &prep}, "penalised": {Summary: view, Preparation: &both}, "untold": {Summary: view}} {
+	for name, by := range map[string]model.ExactIntervals{"as it was": {Summary: sum, Preparation: &prep},
+		"penalised": {Summary: view, Preparation: &both}, "untold": {Summary: view}} {
 		pr, err := m.Predictor(by)
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
@@ -135,11 +136,13 @@ func TestPenalty(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := m.Predictor(model.ExactIntervals{Summary: sum, Preparation: &other}); !errors.Is(err, model.ErrPreparation) {
+	if _, err := m.Predictor(model.ExactIntervals{Summary: sum, Preparation: &other}); !errors.Is(err,
+		model.ErrPreparation) {
 		t.Errorf("a sketch of other penalties: %v", err)
 	}
 	for name, damaged := range map[string]string{
-		"short": strings.Replace(text, "\"after\": [\n   0.5,", "\"after\": [", 1), "negative": strings.Replace(text, "\"after\": [\n   0.5,", "\"after\": [\n   -0.5,", 1),
+		"short": strings.Replace(text, "\"after\": [\n   0.5,", "\"after\": [", 1), "negative": strings.Replace(text,
+			"\"after\": [\n   0.5,", "\"after\": [\n   -0.5,", 1),
 	} {
 		if damaged == text {
 			t.Fatalf("%s: nothing is damaged: %s", name, text)
@@ -151,7 +154,8 @@ func TestPenalty(t *testing.T) {
 	}
 	// Of several solutions all must have the same penalty, and features have none.
 	plain := fit(fdridge.Options{NoIntercept: true, Gammas: []float64{3}, MaxPasses: 500, Tol: 1e-6})
-	if _, err := model.New(prep, append(slices.Clone(r.Solutions), plain.Solutions...), model.Details{Intercept: true}); !errors.Is(err, model.ErrShape) {
+	if _, err := model.New(prep, append(slices.Clone(r.Solutions), plain.Solutions...),
+		model.Details{Intercept: true}); !errors.Is(err, model.ErrShape) {
 		t.Errorf("of two penalties: %v", err)
 	}
 	prep.Expand(dataset.Polynomial{Degree: 2})

@@ -43,7 +43,8 @@ func TestUnpenalized(t *testing.T) {
 		prep    model.Preparation
 		penalty []float64
 	}{
-		"plain": {penalty: []float64{1, 0, 1}}, "scaled": {model.Preparation{Inputs: 3, Scaling: scaling}, []float64{4, 1, 0}},
+		"plain": {penalty: []float64{1, 0, 1}}, "scaled": {model.Preparation{Inputs: 3, Scaling: scaling},
+			[]float64{4, 1, 0}},
 	} {
 		rows := src
 		if c.prep.Scaling != nil {
@@ -90,7 +91,8 @@ func TestUnpenalized(t *testing.T) {
 			}
 		}
 		checkIntervals(t, name, back, rows, src, y, c.penalty)
-		if _, err := back.Predictor(model.ExactIntervals{Summary: new(ridge.Summary)}); !errors.Is(err, model.ErrUnpenalized) {
+		if _, err := back.Predictor(model.ExactIntervals{Summary: new(ridge.Summary)}); !errors.Is(err,
+			model.ErrUnpenalized) {
 			t.Errorf("%s: intervals from a sketch: %v", name, err)
 		}
 		for what, damaged := range map[string]string{

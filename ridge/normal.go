@@ -14,8 +14,8 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/rows"
 )
 
-// NormalOptions describe the problem of [NewJackknife] and [StandardErrorsOf]. The zero value means no intercept, the penalty 1 for each
-// column, and exact entries.
+// NormalOptions describe the problem of [NewJackknife] and [StandardErrorsOf]. The zero value means no intercept, the
+// penalty 1 for each column, and exact entries.
 type NormalOptions struct {
 	Intercept bool
 	Penalty   []float64      // pⱼ ≥ 0 of each column: the objective has γ·Σpⱼxⱼ²; nil means 1

@@ -12,14 +12,14 @@ import (
 )
 
 // StandardErrorsOf makes a pass over src, and returns the [StandardErrors] of each of fits and of each target. fits are
-// solutions for the rows of src, by any method, with or without an intercept. Their RSS and effective dimensions give σ.
-// Columns may have the penalty 0, and γ may be 0.
+// solutions for the rows of src, by any method, with or without an intercept. Their RSS and effective dimensions give
+// σ. Columns may have the penalty 0, and γ may be 0.
 //
 // The intercept is the prediction for a row of the features origin. nil means zeros. Other numbers are for columns that
 // were shifted and divided, if the intercept is for the columns before.
 //
-// It takes O(nd² + kd³) time for k different γ, and O(d²) memory. Errors: [ErrShape] for other dimensions, *[GammaError],
-// *[SizeError], [ErrEmpty], [ErrIllConditioned], and the errors of src. See docs/math.md §21.
+// It takes O(nd² + kd³) time for k different γ, and O(d²) memory. Errors: [ErrShape] for other dimensions,
+// *[GammaError], *[SizeError], [ErrEmpty], [ErrIllConditioned], and the errors of src. See docs/math.md §21.
 func StandardErrorsOf(
 	ctx context.Context,
 	src dataset.Source,
@@ -81,8 +81,8 @@ func (m *normal) unpenalized() int {
 	return n
 }
 
-// normalVariances holds brackets of xᵀH⁻¹KH⁻¹x and xᵀH⁻¹x for each unit vector x of a feature, and then for the row of
-// the intercept, if there is one. K is H without penalties.
+// normalVariances holds brackets of xᵀH⁻¹KH⁻¹x and xᵀH⁻¹x for each unit vector x of a feature, and then
+// for the row of the intercept, if there is one. K is H without penalties.
 type normalVariances struct {
 	d                   int
 	sampling, posterior []interval.Interval
@@ -102,8 +102,8 @@ func (v *normalVariances) standardErrors(sigma Interval) StandardErrors {
 	return out
 }
 
-// variances returns the variances at the γ of m, with the row origin for the intercept. With the penalties πₖ and unit
-// vectors eₖ,
+// variances returns the variances at the γ of m, with the row origin for the intercept. With the penalties πₖ and
+// unit vectors eₖ,
 //
 //	xᵀH⁻¹KH⁻¹x = xᵀH⁻¹x − Σ πₖ·(eₖᵀH⁻¹x)².
 //

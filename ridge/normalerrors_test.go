@@ -95,8 +95,8 @@ func (a *augmented) errors(x []*big.Float) (sampling, posterior *big.Float) {
 	return sampling.Mul(sampling, a.sigma), posterior.Mul(posterior, a.sigma)
 }
 
-// TestStandardErrorsOf: brackets contain the closed form in 512 bits, for the intercept and for columns with and without
-// penalty, with weights, sparse rows, fewer rows than columns and γ = 0. Most are narrow.
+// TestStandardErrorsOf: brackets contain the closed form in 512 bits, for the intercept and for columns with and
+// without penalty, with weights, sparse rows, fewer rows than columns and γ = 0. Most are narrow.
 func TestStandardErrorsOf(t *testing.T) {
 	t.Parallel()
 	var widths []float64

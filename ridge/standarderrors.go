@@ -12,14 +12,15 @@ import (
 //
 //	Sampling: σ·√diag(H⁻¹KH⁻¹),   Posterior: σ·√diag(H⁻¹).
 //
-// With columns of other penalties pⱼ, or with none, H = K + γ·diag(p). An intercept is a column of ones without penalty.
+// With columns of other penalties pⱼ, or with none, H = K + γ·diag(p). An intercept is a column of ones without
+// penalty.
 //
 // Sampling is the standard deviation of a coefficient over repeated samples with the same features. It ignores the bias
 // of ridge regression. Posterior is the standard deviation of the coefficient given the data, under a normal prior with
 // mean 0 and variance σ²/γ. All figures are brackets that include round-off and the error of the sketch.
 type StandardErrors struct {
-	// Sigma is √(RSS/(n − df)) for n rows and the effective dimension df, with 1 more for an intercept and for each column
-	// without penalty. Its upper end is +Inf if there are too few rows.
+	// Sigma is √(RSS/(n − df)) for n rows and the effective dimension df, with 1 more for an intercept and for each
+	// column without penalty. Its upper end is +Inf if there are too few rows.
 	Sigma               Interval
 	Sampling, Posterior []Interval
 	// Intercept holds the standard errors of the intercept, which has no penalty. It is nil without an intercept, and for

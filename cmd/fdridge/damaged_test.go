@@ -195,7 +195,8 @@ func damageables(t *testing.T) []damageable {
 		}
 		return damageJSON(r, text)
 	}
-	plain, banded, targets := write(t, "plain.csv", rowsCSV(12)), write(t, "banded.csv", bandedCSV(20)), write(t, "targets.csv", targetsCSV(12, 3))
+	plain, banded := write(t, "plain.csv", rowsCSV(12)), write(t, "banded.csv", bandedCSV(20))
+	targets := write(t, "targets.csv", targetsCSV(12, 3))
 	table := write(t, "homes.csv", homes(60, homesHeader))
 	labels := writeLabels(t, "labels.csv", []string{"red", "green", "blue"}, func(i int) int { return i % 3 }, 18)
 	flats := write(t, "flats.csv", "area,district,rent\n50,A,500\n60,B,700\n,A,650\n80,,900\n90,B,980\n")
@@ -327,7 +328,8 @@ func damageables(t *testing.T) []damageable {
 	)
 	golden := func(name string) string { return filepath.Join("..", "..", "model", "testdata", name) }
 	rows := write(t, "rows.csv", "floors,area\n1,40\n2,55\n1,60\n")
-	for name, gamma := range map[string]string{"one-v1": "", "several-v1": "2", "targets-v1": "", "one-v2": "", "several-v2": "2", "targets-v2": ""} {
+	for name, gamma := range map[string]string{"one-v1": "", "several-v1": "2", "targets-v1": "", "one-v2": "",
+		"several-v2": "2", "targets-v2": ""} {
 		addModel(name, golden(name+".json"), rows, gamma)
 	}
 	addModel("classes-v4", golden("classes-v4.json"), write(t, "xz.csv", "x,z\n1,2\n0,1\n"), "")

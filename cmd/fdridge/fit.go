@@ -217,7 +217,8 @@ func (o *fitOptions) run(ctx context.Context, ranks dist.Transport, stdout, stde
 	}
 	env := table.Env{Ranks: ranks, Seen: seen, Cache: o.rows.Cache(), Alone: true}
 	err = batch.Run(ctx, batch.Options{
-		Checkpoint: o.checkpoint.name, Every: o.checkpoint.every, Settings: settings, Transport: ranks, Backend: be, Room: o.checkMemory,
+		Checkpoint: o.checkpoint.name, Every: o.checkpoint.every, Settings: settings, Transport: ranks, Backend: be,
+		Room:   o.checkMemory,
 		Notify: func(e batch.Event) { bar.Checkpoint(e, env.Leads(), stderr) },
 	}, func(j *batch.Job) error {
 		env.Job = j
@@ -406,7 +407,8 @@ func (o *fitOptions) predictBlocks(
 	}
 	n, _, _ := rows.Source.Dims()
 	_, _, t := d.Source.Dims()
-	if err := cli.CheckMemory(8*float64(n)*float64(t), "predict fewer rows at a time", "--predict: the predictions of %d targets for %d rows", t, n); err != nil {
+	if err := cli.CheckMemory(8*float64(n)*float64(t), "predict fewer rows at a time",
+		"--predict: the predictions of %d targets for %d rows", t, n); err != nil {
 		return nil, err
 	}
 	all := &blockPredictions{targets: t}
@@ -445,7 +447,8 @@ func (o *fitOptions) checkPipe() error {
 	case !o.Piped():
 		return nil
 	case o.mpi:
-		why = "--mpi: ranks share files, and only one process can read %s; sketch the rows of each rank (sketch --data -) and merge the sketches"
+		why = "--mpi: ranks share files, and only one process can read %s; " +
+			"sketch the rows of each rank (sketch --data -) and merge the sketches"
 	case o.checkpoint.name != "":
 		why = "--checkpoint: a resumed run reads the rows again, and %s can be read only once; write the rows to a file"
 	default:

@@ -97,7 +97,8 @@ func (o *predictOptions) run(ctx context.Context, stdout, stderr io.Writer) erro
 		e.Status != ridge.MinimumNorm {
 		fmt.Fprintf(stderr, "fdridge: warning: %s: %s\n", o.model, describeShortfall(e))
 	} else if !m.Fits[0].Certificate.IsZero() && !m.Proves() {
-		fmt.Fprintf(stderr, "fdridge: warning: %s: nothing is proved about its coefficients (no relative error below 1)\n", o.model)
+		fmt.Fprintf(stderr, "fdridge: warning: %s: nothing is proved about its coefficients (no relative error below 1)\n",
+			o.model)
 	}
 	if m.Classes != nil && o.digits {
 		return cli.BadInput("--digits: the model predicts classes")
@@ -255,9 +256,13 @@ func (p *predictionRun) printTally(stderr io.Writer) {
 		n         int64
 		one, many string
 	}{
-		{p.of.Encode.Tally.Foreign.Load(), "value has another type than in the training rows, such as text in a column of numbers, and counts as missing", "values have another type than in the training rows, such as text in a column of numbers, and count as missing"},
-		{p.of.Encode.Tally.Filled.Load(), "missing value was replaced as in the training rows", "missing values were replaced as in the training rows"},
-		{p.left, "row has a missing value and gets NaN, because the model was fitted without such rows", "rows have a missing value and get NaN, because the model was fitted without such rows"},
+		{p.of.Encode.Tally.Foreign.Load(),
+			"value has another type than in the training rows, such as text in a column of numbers, and counts as missing",
+			"values have another type than in the training rows, such as text in a column of numbers, and count as missing"},
+		{p.of.Encode.Tally.Filled.Load(), "missing value was replaced as in the training rows",
+			"missing values were replaced as in the training rows"},
+		{p.left, "row has a missing value and gets NaN, because the model was fitted without such rows",
+			"rows have a missing value and get NaN, because the model was fitted without such rows"},
 	} {
 		switch {
 		case said.n == 1:

@@ -37,9 +37,9 @@ func (o *standardErrorFlags) check(isOfClasses, isPredicted bool) error {
 	return nil
 }
 
-// compute returns the standard errors of all solutions, for coefficients and intercepts in the units of the file. A pass
-// over the rows computes them, if there are at most wholeDim features. Otherwise they come from the sketch of the fit,
-// without intercepts and columns without penalty. If they are not available, missing tells the reason.
+// compute returns the standard errors of all solutions, for coefficients and intercepts in the units of the file. A
+// pass over the rows computes them, if there are at most wholeDim features. Otherwise they come from the sketch of the
+// fit, without intercepts and columns without penalty. If they are not available, missing tells the reason.
 func (o *standardErrorFlags) compute(
 	ctx context.Context,
 	d *table.Table,

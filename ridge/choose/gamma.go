@@ -199,10 +199,10 @@ func shouldExtendGrid(by Criterion, before, after Choice) bool {
 //
 // candidates are the γ to choose from. If candidates is nil, Gamma uses Grid(50), extended in two ways:
 //
-//   - Downwards to the smallest sum of squares of a column, as far as scores are known to one per cent. The smaller γ are in
-//     [GammaChoice.Unknown].
-//   - By three powers of ten beyond an end if the best γ is at this end. This is repeated as long as an extension lowers the
-//     smallest upper bound by more than 0.1 %.
+//   - Downwards to the smallest sum of squares of a column, as far as scores are known to one per cent. The smaller γ
+//     are in [GammaChoice.Unknown].
+//   - By three powers of ten beyond an end if the best γ is at this end. This is repeated as long as an extension
+//     lowers the smallest upper bound by more than 0.1 %.
 //
 // Errors are the errors of [ridge.Summary.Path].
 func Gamma(sum *ridge.Summary, candidates []float64) (*GammaChoice, error) {
@@ -402,7 +402,8 @@ func gammasOf(path []*ridge.Solution) []float64 {
 func chooseCandidate(by Criterion, all []Candidate) (*GammaChoice, error) {
 	c := &GammaChoice{By: by}
 	for _, one := range all {
-		c.Path, c.Scores, c.Estimates = append(c.Path, one.Fit), append(c.Scores, one.Scores), append(c.Estimates, one.Estimates)
+		c.Path, c.Scores, c.Estimates = append(c.Path, one.Fit), append(c.Scores, one.Scores), append(c.Estimates,
+			one.Estimates)
 	}
 	var err error
 	c.Choice, err = chooseTarget(c.Scores, c.Estimates, -1)

@@ -46,8 +46,8 @@ func refine(c *GammaChoice, find func(gammas []float64) ([]Candidate, error)) (*
 }
 
 // vertex returns the γ at the minimum of the parabola through the upper bounds of the best score and of its two
-// neighbours in log γ, and by how much the parabola is smaller there than at the best γ. The gain is 0 if the best γ is
-// at an end of the grid, and NaN if a bound is infinite.
+// neighbours in log γ, and by how much the parabola is smaller there than at the best γ. The gain is 0 if the best γ
+// is at an end of the grid, and NaN if a bound is infinite.
 func (c *GammaChoice) vertex() (gamma, gain float64) {
 	i := c.Index
 	if i == 0 || i == len(c.Path)-1 {

@@ -21,7 +21,10 @@ const root = "../../.."
 // foreign are words that look like identifiers of this module but come from elsewhere: data, Python, Go's tools and
 // other programs.
 var foreign = strings.Fields(`
-	True False None NaN Nord March BayesianRidge Ridge RidgeClassifier RidgeCV Sketch.load Sketch.frombytes ValueError ConvergenceWarning UserWarning FutureWarning RidgeClassifierCV RidgeClassifier.partial_fit AggregateFnV2 CombineFn FdridgeError MemoryError distributed.Client fdridge.dask fdridge.dask.fit fdridge.dask.sketch KeyboardInterrupt StandardScaler OneHotEncoder SimpleImputer RBFSampler --array --tmpfs --help --version
+	True False None NaN Nord March BayesianRidge Ridge RidgeClassifier RidgeCV Sketch.load Sketch.frombytes ValueError
+	ConvergenceWarning UserWarning FutureWarning RidgeClassifierCV RidgeClassifier.partial_fit AggregateFnV2 CombineFn
+	FdridgeError MemoryError distributed.Client fdridge.dask fdridge.dask.fit fdridge.dask.sketch KeyboardInterrupt
+	StandardScaler OneHotEncoder SimpleImputer RBFSampler --array --tmpfs --help --version
 `)
 
 // A tree is what the pages may name.
@@ -195,7 +198,8 @@ var (
 	flagName   = regexp.MustCompile(`(?:^|[\s(])--([a-z][a-z0-9-]*)`)
 	variable   = regexp.MustCompile(`FDRIDGE_[A-Z_]+`)
 	ours       = regexp.MustCompile(
-		`^(-|fdridge |go run (-tags \S+ )?\./cmd/fdridge|fit |sketch |merge |solve |predict |plan |plot |doctor |paper |show )`,
+		`^(-|fdridge |go run (-tags \S+ )?\./cmd/fdridge|` +
+			`fit |sketch |merge |solve |predict |plan |plot |doctor |paper |show )`,
 	)
 	goFile = regexp.MustCompile(`^[\w./-]+\.go$`)
 )
@@ -245,7 +249,8 @@ func (w *tree) faults(page string) (out []string) {
 	return out
 }
 
-// has reports whether a name may be what it looks like: Name, Type.Member, package.Name or package.Type.Member. Other words pass.
+// has reports whether a name may be what it looks like: Name, Type.Member, package.Name or package.Type.Member. Other
+// words pass.
 func (w *tree) has(name string) bool {
 	parts := strings.Split(name, ".")
 	if names := w.exported[parts[0]]; names != nil && len(parts) > 1 {
@@ -309,12 +314,14 @@ func TestPages(t *testing.T) {
 // TestFaults checks that what does not exist is found.
 func TestFaults(t *testing.T) {
 	w := load(t)
-	for _, s := range []string{"--gone", "fdridge fit --gone", "Result.Attainable", "fdridge.Options.Doubt", "ridge.Gone", "Gone", "ridge/gone.go", "FDRIDGE_GONE", "errors.Is(err, model.Gone)"} {
+	for _, s := range []string{"--gone", "fdridge fit --gone", "Result.Attainable", "fdridge.Options.Doubt", "ridge.Gone",
+		"Gone", "ridge/gone.go", "FDRIDGE_GONE", "errors.Is(err, model.Gone)"} {
 		if len(w.faults("x `"+s+"` y")) != 1 {
 			t.Errorf("%s passes", s)
 		}
 	}
-	for _, s := range []string{"--gamma", "Result.Remedies", "fdridge.Options.Size", "*ridge.ScaleError", "TestPages", "sbatch --array=1-4", "np.load", "model.json", "fit.go", "AᵀA"} {
+	for _, s := range []string{"--gamma", "Result.Remedies", "fdridge.Options.Size", "*ridge.ScaleError", "TestPages",
+		"sbatch --array=1-4", "np.load", "model.json", "fit.go", "AᵀA"} {
 		if f := w.faults("x `" + s + "` y"); len(f) > 0 {
 			t.Errorf("%s is refused: %v", s, f)
 		}

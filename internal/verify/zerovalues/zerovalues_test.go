@@ -48,11 +48,13 @@ func TestZeroValues(t *testing.T) {
 	reader := func(text string) any { return Interface[io.Reader](strings.NewReader(text)) }
 	for _, p := range []Package{
 		{
-			Dirs:  []string{"fd"},
-			Types: []any{new(fd.Sketch), new(fd.Config), new(fd.Driver), new(fd.Bound), new(fd.Spectrum), new(fd.NonFiniteError), new(fd.RangeError), new(fd.FormatError)},
+			Dirs: []string{"fd"},
+			Types: []any{new(fd.Sketch), new(fd.Config), new(fd.Driver), new(fd.Bound), new(fd.Spectrum), new(fd.NonFiniteError),
+				new(fd.RangeError), new(fd.FormatError)},
 			Arguments: func() []any {
 				return []any{
-					1, 0.5, []float64{1, 2}, []byte{1}, sketch, &engine.CSR{Rows: 1, Cols: 2, RowPtr: []int{0, 1}, ColIdx: []int32{1}, Val: []float64{3}},
+					1, 0.5, []float64{1, 2}, []byte{1}, sketch, &engine.CSR{Rows: 1, Cols: 2, RowPtr: []int{0, 1}, ColIdx: []int32{1},
+						Val: []float64{3}},
 					func(int, engine.Matrix) {}, row, reader("\x01"),
 				}
 			},
@@ -63,7 +65,8 @@ func TestZeroValues(t *testing.T) {
 			Types: []any{
 				new(dataset.Block), new(dataset.Buffer), new(dataset.Cache), new(dataset.ChangedError), new(dataset.Fourier),
 				new(dataset.Holdout), new(dataset.InputError), new(dataset.OnceError), new(dataset.Pipe), new(dataset.Polynomial),
-				new(dataset.Range), new(dataset.Remark), new(dataset.RowCountError), new(dataset.RowMap), new(dataset.Scaling), new(dataset.Share), new(dataset.SourceError), new(dataset.Stamp),
+				new(dataset.Range), new(dataset.Remark), new(dataset.RowCountError), new(dataset.RowMap), new(dataset.Scaling),
+				new(dataset.Share), new(dataset.SourceError), new(dataset.Stamp),
 				new(dataset.Stream), new(dataset.Taken), new(dataset.Waits),
 			},
 			Arguments: func() []any {
@@ -90,11 +93,13 @@ func TestZeroValues(t *testing.T) {
 			Refuse: []any{new(table.Table)}, Input: engine.ErrInput, MayPass: []string{"Evaluate", "EvaluateClasses"},
 		},
 		{
-			Dirs:  []string{"dataset/prepare"},
-			Types: []any{new(prepare.Cells), new(prepare.Column), new(prepare.Encoding), new(prepare.Lexicon), new(prepare.Missing), new(prepare.RowEncoder), new(prepare.Tally), new(prepare.Text)},
+			Dirs: []string{"dataset/prepare"},
+			Types: []any{new(prepare.Cells), new(prepare.Column), new(prepare.Encoding), new(prepare.Lexicon),
+				new(prepare.Missing), new(prepare.RowEncoder), new(prepare.Tally), new(prepare.Text)},
 			Arguments: func() []any {
 				return []any{
-					0, int64(1), 1.0, []float64{1}, []byte("a"), "a", []string{"a"}, true, prepare.EncodeOptions{}, prepare.LearnOptions{}, new(prepare.Cells), new(prepare.Learnt), prepare.SeparateTargets, new(prepare.Text),
+					0, int64(1), 1.0, []float64{1}, []byte("a"), "a", []string{"a"}, true, prepare.EncodeOptions{},
+					prepare.LearnOptions{}, new(prepare.Cells), new(prepare.Learnt), prepare.SeparateTargets, new(prepare.Text),
 					func(context.Context, []float64) error { return nil }, Interface[dataset.Source](one),
 				}
 			},
@@ -104,17 +109,26 @@ func TestZeroValues(t *testing.T) {
 		{
 			Dirs: []string{"ridge", ".", "ridge/choose", "ridge/plan", "ridge/columns", "ridge/reason"},
 			Types: []any{
-				new(ridge.Summary), new(ridge.Solution), new(ridge.Target), new(fdridge.Result), new(ridge.Predictor), new(choose.CVResult), new(choose.GammaChoice), new(choose.TargetChoice), new(ridge.Outcome),
+				new(ridge.Summary), new(ridge.Solution), new(ridge.Target), new(fdridge.Result), new(ridge.Predictor),
+				new(choose.CVResult), new(choose.GammaChoice), new(choose.TargetChoice), new(ridge.Outcome),
 				new(choose.Choice), new(choose.BandChoice), new(choose.BandTrial), new(choose.Criterion), new(ridge.Certificate),
 				new(ridge.Interval), new(ridge.Jackknife), new(plan.Plan), new(ridge.NotConvergedError), new(ridge.SizeError),
-				new(choose.FoldsError), new(choose.HeldOut), new(ridge.GammaError), new(ridge.ScaleError), new(ridge.SingularError), new(ridge.SummaryConfig), new(ridge.Factorization), new(ridge.SpectrumCache),
-				new(ridge.Method), new(ridge.Identity), new(fdridge.Stage), new(fdridge.Options), new(fdridge.OptionError), new(plan.Remedy), new(ridge.Status), new(reason.Rule), new(reason.Reason), new(columns.Projection), new(columns.Map), new(columns.DependentError),
+				new(choose.FoldsError), new(choose.HeldOut), new(ridge.GammaError), new(ridge.ScaleError), new(ridge.SingularError),
+				new(ridge.SummaryConfig), new(ridge.Factorization), new(ridge.SpectrumCache),
+				new(ridge.Method), new(ridge.Identity), new(fdridge.Stage), new(fdridge.Options), new(fdridge.OptionError),
+				new(plan.Remedy), new(ridge.Status), new(reason.Rule), new(reason.Reason), new(columns.Projection),
+				new(columns.Map), new(columns.DependentError),
 			},
 			Arguments: func() []any {
 				return []any{
-					1.0, 3, int64(3), []float64{1, 2}, []byte{1}, []choose.Band{{Name: "1", Columns: []int{0}}}, ridge.CG, plan.Config{}, ofTwo, ofTwo.Config(),
-					block, fit(ofTwo), []ridge.Interval{{}}, func(int64) {}, true, fdridge.Options{NoIntercept: true}, ridge.SolveOptions{}, ridge.LeaveOneOutOptions{}, ridge.DiagnoseOptions{}, func(*ridge.RowDiagnostics) error { return nil }, reason.DirectIsCheaper, "cg",
-					[]*ridge.Solution{fit(ofTwo)}, []choose.Candidate{{Fit: fit(ofTwo), Scores: []ridge.Interval{{Lo: 1, Hi: 2}}}}, ridge.Converged, []int32{0}, time.Unix(1, 0), []time.Time{time.Unix(1, 0)},
+					1.0, 3, int64(3), []float64{1, 2}, []byte{1}, []choose.Band{{Name: "1", Columns: []int{0}}},
+					ridge.CG, plan.Config{}, ofTwo, ofTwo.Config(),
+					block, fit(ofTwo), []ridge.Interval{{}}, func(int64) {}, true, fdridge.Options{NoIntercept: true},
+					ridge.SolveOptions{}, ridge.LeaveOneOutOptions{}, ridge.DiagnoseOptions{},
+					func(*ridge.RowDiagnostics) error { return nil }, reason.DirectIsCheaper, "cg",
+					[]*ridge.Solution{fit(ofTwo)}, []choose.Candidate{{Fit: fit(ofTwo),
+						Scores: []ridge.Interval{{Lo: 1, Hi: 2}}}}, ridge.Converged, []int32{0}, time.Unix(1, 0),
+					[]time.Time{time.Unix(1, 0)},
 					func(int) string { return "a" }, Interface[dataset.Source](two), Interface[ridge.Reducer](nil), row, reader(
 						"\x01",
 					), new(ridge.ProjectionBounds), ridge.RowErrors{}, columns.Options{}, new(choose.GammaChoice),
@@ -122,7 +136,9 @@ func TestZeroValues(t *testing.T) {
 			},
 			Refuse: []any{new(ridge.Summary)}, Input: ridge.ErrInput,
 			MayPass: []string{"ReadFrom", "UnmarshalBinary"}, // which make something of a zero value
-			Except:  map[string]string{"Identity.Solve": "it is called by iterations, with as many systems as there are gradients and gamma"},
+			Except: map[string]string{
+				"Identity.Solve": "it is called by iterations, with as many systems as there are gradients and gamma",
+			},
 		},
 		{
 			Dirs:  []string{"ridge/window"},
@@ -137,16 +153,22 @@ func TestZeroValues(t *testing.T) {
 			Dirs: []string{"model"},
 			Types: []any{
 				new(model.Model), new(model.PerTarget[float64]),
-				new(model.FormatError), new(model.VersionError), new(model.GammaError), new(model.PreparationError), new(model.CertificateError),
-				new(model.SummaryError), new(model.OverflowError), new(model.ShortfallError), new(model.Evaluation), new(model.Number),
+				new(model.FormatError), new(model.VersionError), new(model.GammaError), new(model.PreparationError),
+				new(model.CertificateError),
+				new(model.SummaryError), new(model.OverflowError), new(model.ShortfallError), new(model.Evaluation),
+				new(model.Number),
 				new(model.CoverageRowsError), new(model.Calibration),
-				new(model.Preparation), new(model.Predictor), new(model.Certificate), new(model.Record), new(model.Fit), new(model.Score),
+				new(model.Preparation), new(model.Predictor), new(model.Certificate), new(model.Record), new(model.Fit),
+				new(model.Score),
 			},
 			Arguments: func() []any {
 				of := fit(ofOne)
 				return []any{
-					1, int64(1), 1.0, true, "a", []float64{1}, []byte("{}"), []string{"1"}, ofOne, of, []*ridge.Solution{of}, &of.Targets[0], new(model.Fit), model.Preparation{}, Interface[model.Intervals](model.ExactIntervals{}), model.Score{}, []ridge.Interval{{}}, new(prepare.Encoding), prepare.EncodeOptions{},
-					dataset.Share{}, Interface[prepare.Link](nil), Interface[dataset.Features](dataset.Polynomial{Degree: 2}), Interface[dataset.Source](one),
+					1, int64(1), 1.0, true, "a", []float64{1}, []byte("{}"), []string{"1"}, ofOne, of, []*ridge.Solution{of},
+					&of.Targets[0], new(model.Fit), model.Preparation{}, Interface[model.Intervals](model.ExactIntervals{}),
+					model.Score{}, []ridge.Interval{{}}, new(prepare.Encoding), prepare.EncodeOptions{},
+					dataset.Share{}, Interface[prepare.Link](nil), Interface[dataset.Features](dataset.Polynomial{Degree: 2}),
+					Interface[dataset.Source](one),
 					Interface[mat.Matrix](mat.NewDense(1, 1, []float64{1})), reader("{}"),
 				}
 			},
