@@ -61,7 +61,7 @@ func (o *predictOptions) predictor(m *model.Model) (*model.Predictor, string, er
 	return p, remark, nil
 }
 
-// noIntervals are none. A classification has those that prove its decisions.
+// noIntervals are none. A classification has exactIntervals, which prove its decisions.
 type noIntervals struct{}
 
 func (noIntervals) isForNewRows() bool { return false }
@@ -81,7 +81,7 @@ func (noIntervals) explain(m *model.Model, err error) error {
 	return err
 }
 
-// exactIntervals are those of the exact solution's predictions by the model alone.
+// exactIntervals contain the exact solution's predictions, by the model alone.
 type exactIntervals struct{}
 
 func (exactIntervals) isForNewRows() bool { return false }
@@ -99,7 +99,7 @@ func (exactIntervals) explain(_ *model.Model, err error) error {
 	return cli.BadInput("--interval: %w", err)
 }
 
-// sketchIntervals are those of the exact solution's predictions by a sketch, and by the model.
+// sketchIntervals contain the exact solution's predictions, by a sketch and by the model.
 type sketchIntervals struct {
 	name, model string         // files
 	sum         *ridge.Summary // set by of

@@ -11,7 +11,7 @@ import (
 	"github.com/fdridge/fdridge/table"
 )
 
-// A predictMode is what fit --predict writes instead of a model.
+// A predictMode is a kind of predictions that fit --predict writes instead of a model.
 type predictMode interface {
 	// check refuses flags that do not go with the mode, before any row is read.
 	check(o *fitOptions) error

@@ -46,7 +46,7 @@ const (
 	ofIntercept = -2
 )
 
-// addStandardErrors adds the cells of coefficient i to a row of the table, or those of the intercept, or the headings.
+// addStandardErrors adds the cells of coefficient i to a row of the table. i may also be headings or ofIntercept.
 func addStandardErrors(cells []string, e *ridge.StandardErrors, i int) []string {
 	switch {
 	case e == nil:
