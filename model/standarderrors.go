@@ -9,10 +9,12 @@ import (
 	"github.com/fdridge/fdridge/ridge"
 )
 
-// StandardErrors makes a pass over train, the training rows of the model, and returns the standard errors of the
-// coefficients and of the intercept, in the units of Fit.Coef, for each γ and target; see [ridge.StandardErrorsOf].
+// StandardErrors makes a pass over train, the training rows of the model. It returns the standard errors of the
+// coefficients and of the intercept, for each γ and target; see [ridge.StandardErrorsOf]. They have the units of
+// Fit.Coef.
 // train must be prepared as [Model.Prepare] prepares rows, and have the targets and weights of the fit. solutions are
-// the arguments by which [New] made the model. Scaled columns, penalties and columns without penalty are taken as in the fit.
+// the arguments by which [New] made the model. Scaled columns, penalties and columns without penalty are taken as in
+// the fit.
 //
 // Errors: [ErrShape] for other dimensions or numbers of solutions, and the errors of [ridge.StandardErrorsOf].
 func (m *Model) StandardErrors(

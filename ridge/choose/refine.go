@@ -9,8 +9,8 @@ import (
 	"github.com/fdridge/fdridge/ridge"
 )
 
-// maxRefinements limits the number of γ that refine adds to a grid. It adds a γ if the expected decrease of the score is
-// larger than leastGain. About five γ are enough.
+// maxRefinements limits the number of γ that refine adds to a grid. It adds a γ if the expected decrease of the score
+// is larger than leastGain. About five γ are enough.
 const (
 	maxRefinements = 12
 	leastGain      = 1e-9
@@ -45,9 +45,9 @@ func refine(c *GammaChoice, find func(gammas []float64) ([]Candidate, error)) (*
 	return c, nil
 }
 
-// vertex returns the γ at the minimum of a parabola in log γ, and the difference of the parabola between the best γ and
-// this minimum. The parabola goes through the upper bounds of the best score and of its two neighbours. The gain is 0
-// if the best γ is at an end of the grid, and NaN if a bound is infinite.
+// vertex returns the γ at the minimum of a parabola in log γ, and the difference of the parabola between the best γ
+// and this minimum. The parabola goes through the upper bounds of the best score and of its two neighbours. The gain is
+// 0 if the best γ is at an end of the grid, and NaN if a bound is infinite.
 func (c *GammaChoice) vertex() (gamma, gain float64) {
 	i := c.Index
 	if i == 0 || i == len(c.Path)-1 {
