@@ -40,8 +40,9 @@ func sameBits(t *testing.T, got, want *fdridge.Result) {
 	}
 }
 
-// TestFit: a fit that is interrupted again and again, in the sketch's pass and in later ones, has the
-// bits of one that is not, and goes on from no earlier than it was. So has one that is short of passes.
+// TestFit: a fit that is interrupted several times, while sketching and while refining, returns the bits of an
+// uninterrupted fit. Each run resumes no earlier than the last reported position. A fit that stopped at
+// Options.MaxPasses can be resumed, too.
 func TestFit(t *testing.T) {
 	src := rows(20000)
 	want, err := fdridge.Fit(t.Context(), src, options)
@@ -170,8 +171,8 @@ func TestNothing(t *testing.T) {
 	}
 }
 
-// TestRanks: ranks that are interrupted go on to the bits of ranks that are not; a rank that fails ends
-// the job on all; ranks with other settings all get the same error.
+// TestRanks: interrupted ranks resume and return the bits of uninterrupted ranks. If one rank fails, the job ends on
+// all ranks. If the ranks have different settings, all ranks get the same error.
 func TestRanks(t *testing.T) {
 	const size = 3
 	all := rows(6000)

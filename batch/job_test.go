@@ -12,7 +12,7 @@ import (
 	"github.com/fdridge/fdridge/engine"
 )
 
-// source is n rows of two features, of which every third has a zero, in five blocks.
+// source returns n rows of two features in five blocks. The first feature is zero in every third row.
 func source(t *testing.T, n int) dataset.Source {
 	t.Helper()
 	var parts []dataset.Source

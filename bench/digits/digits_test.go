@@ -106,8 +106,8 @@ func TestRecipes(t *testing.T) {
 	}
 }
 
-// TestShifted: problem 8 is certified to 15 digits by QR, all of its weights being right, as
-// docs/accuracy.md has it: as it is, and less a million, which is exact.
+// TestShifted: QR certifies at least 15 digits for problem 8 of docs/accuracy.md, and all of its weights are right.
+// This holds for the data as they are, and after a million was subtracted from each feature. The subtraction is exact.
 func TestShifted(t *testing.T) {
 	p, err := gradedProblem(7)
 	if err != nil {

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestFormat: a table for each kernel has the rates of all rivals, also of those that do not run every job.
+// TestFormat: the table of each kernel has the rates of all rivals, including rivals that did not run every job.
 func TestFormat(t *testing.T) {
 	page := format(setting{commit: "abc", cpu: "CPU", cores: 2}, []measured{
 		{"avx512", []row{

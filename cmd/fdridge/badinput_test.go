@@ -220,8 +220,8 @@ func TestBadData(t *testing.T) {
 	}
 }
 
-// TestTooSmall: features that are nothing but denormals are fitted exactly; from a sketch,
-// whose squares they are lost in, nothing is certified and the error says so.
+// TestTooSmall: the exact method fits features that are only denormals. Sketching methods square the features, and the
+// squares underflow. They certify nothing and fail with an error about ‖A‖².
 func TestTooSmall(t *testing.T) {
 	file := write(t, "a.csv", "5e-324,1e-310,1\n0,5e-324,2\n")
 	for _, method := range []string{"one-shot", "cg", "galerkin"} {
@@ -260,9 +260,8 @@ func TestTooSmall(t *testing.T) {
 	)
 }
 
-// TestRightData: what is odd and not wrong is read, fitted, sketched and predicted:
-// blank lines, CRLF, a byte order mark, quotes, no last newline, one row, fewer rows
-// than columns, one column, zeros, constants, denormals.
+// TestRightData: unusual but valid data can be read, fitted, sketched and predicted for. Examples are blank lines,
+// CRLF, a byte order mark, quotes, one row, n < d, constants and denormals.
 func TestRightData(t *testing.T) {
 	for name, c := range map[string]struct {
 		file, text string
@@ -340,9 +339,8 @@ func sealed(t *testing.T, path string, change map[int]uint64) string {
 	return write(t, "sealed", string(b))
 }
 
-// TestHostileModels: models, sketches and reports that were made to do harm: what is
-// no regular file is not waited for, sizes are checked before memory is taken, and
-// they cannot have other files read.
+// TestHostileModels: malicious models, sketches and reports do no harm. Files that are not regular are refused instead
+// of waited for, and sizes are checked before memory is allocated. A file cannot make the command read another file.
 func TestHostileModels(t *testing.T) {
 	dir := t.TempDir()
 	in := func(name string) string { return filepath.Join(dir, name) }

@@ -14,7 +14,7 @@ import (
 	"github.com/fdridge/fdridge/model"
 )
 
-// bandedCSV is n rows of two groups of columns, of which a1 to a3 matter and b1 to b9 hardly do.
+// bandedCSV returns n rows with two groups of columns: a1 to a3 have large weights, b1 to b9 small ones.
 func bandedCSV(n int) string {
 	rng := rand.New(rand.NewPCG(5, 6))
 	var b strings.Builder
@@ -63,8 +63,8 @@ func near(t *testing.T, what, got, want string, tol float64) {
 	}
 }
 
-// TestBands: penalties by bands, by a file, before the sketch and after it come to the same weights,
-// the models have them on record, and a sketch that was made without predicts with intervals.
+// TestBands: penalties from a file and penalties of bands give the same weights, whether they apply before or after the
+// sketch. Models record the penalties. A model with penalties predicts with intervals from a sketch without penalties.
 func TestBands(t *testing.T) {
 	dir := t.TempDir()
 	in := func(name string) string { return filepath.Join(dir, name) }

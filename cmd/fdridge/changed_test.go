@@ -56,8 +56,8 @@ func edit(t *testing.T, name string, at int64) {
 	}
 }
 
-// TestCheckpointDigest: data that were edited since, at either end, are not those of the
-// checkpoint, though they have the size and the time; put back they are.
+// TestCheckpointDigest: a checkpoint is refused if its data were edited at either end, even if their size and time are
+// unchanged. After the edit is undone the run resumes.
 func TestCheckpointDigest(t *testing.T) {
 	_, args := unfinished(t)
 	for _, at := range []int64{1 << 15, -1, -1 << 16} {

@@ -28,9 +28,9 @@ import (
 	"github.com/fdridge/fdridge/engine"
 )
 
-// init makes the test binary the command, where a test starts it so. The goroutine of
-// init is locked to its thread, as that of a program isn't. No test depends on measured
-// speeds, so they are measured once and for a short time.
+// init turns the test binary into the command if the environment variable is set. It starts main in a new goroutine,
+// because the goroutine of init is locked to its thread. No test depends on measured speeds, so speeds are measured
+// once and briefly.
 func init() {
 	measuring = 20 * time.Millisecond
 	once := sync.OnceValues(func() (engine.Measurement, error) {
@@ -158,9 +158,9 @@ func kills(t *testing.T) int {
 	return 30
 }
 
-// TestKilled: a run that is killed at random moments, time and again, goes on from no
-// earlier than the last checkpoint that it said it had, and ends with the model of a
-// run that wasn't: eight kills, thirty if FDRIDGE_THOROUGH is set, or FDRIDGE_KILLS.
+// TestKilled: a run that is killed repeatedly at random moments resumes no earlier than the last checkpoint that it
+// reported. It ends with the model of a run that was not killed. There are eight kills, thirty if FDRIDGE_THOROUGH is
+// set, or FDRIDGE_KILLS.
 func TestKilled(t *testing.T) {
 	dir := t.TempDir()
 	tables(t, dir)
@@ -196,9 +196,8 @@ func TestKilled(t *testing.T) {
 			killed, finished := 0, 0
 			var last line
 			for {
-				// Where the machine is busy few states are written in a short pass: the run that
-				// makes no other goes on until one has served,
-				// and so does the last run until one has served iterations.
+				// On a busy machine a short pass writes few checkpoints. So the one-shot run is killed until some run resumed from
+				// a checkpoint of the sketch. The last run is killed until some run resumed from a checkpoint of the iterations.
 				unserved := slices.Contains(args, "one-shot") && sketching == 0 || i == len(runs)-1 && refining == 0
 				more := killed < each || unserved && killed < max(400, 20*each)
 				if !more && finished > 0 {

@@ -258,9 +258,9 @@ func TestCheckpointNothing(t *testing.T) {
 	must(t, "fit", "--data", rows, "--target", "y", "--gamma", "1", "--checkpoint", "ck", "--method", "one-shot")
 }
 
-// TestCheckpointUnwritable: a run whose first checkpoint can't be written doesn't begin;
-// one whose later ones can't says so and goes on, to the end, or until it is
-// interrupted, and says where the last one was.
+// TestCheckpointUnwritable: a run does not begin if its first checkpoint cannot be written. If later checkpoints cannot
+// be written, the run warns and continues to its end. If it is interrupted, it reports the position of its last
+// checkpoint.
 func TestCheckpointUnwritable(t *testing.T) {
 	dir := t.TempDir()
 	tables(t, dir)

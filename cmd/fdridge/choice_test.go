@@ -31,9 +31,9 @@ func monomials(t *testing.T, unit float64, degree int) string {
 	return write(t, "monomials.csv", text.String())
 }
 
-// TestChoiceWarns: of smaller γ that were left out, and of a choice that hardly is one, the line, the
-// report in JSON and the page say the same; --standardize is advised where columns are of different
-// size, and said to help where it does. A choice of which all is known comes without.
+// TestChoiceWarns: warnings about a chosen γ are the same in the output, the JSON report and the page. A warning is
+// given if smaller γ were left out, or if the choice is little more than a guess. It advises --standardize if the
+// columns have different sizes. A certain choice gives no warning.
 func TestChoiceWarns(t *testing.T) {
 	const leftOut, advice, guess = "left out, because the system is singular there or the cross-validated error is hardly known", "; --standardize would help", "is little more than a guess: another candidate may be better by"
 	apart, rest := monomials(t, 30, 5), "--target last --gamma auto --cv 5 "
@@ -119,8 +119,8 @@ func TestSingularCandidates(t *testing.T) {
 	}
 }
 
-// TestRoundOffChoice: a choice among scores that are only round-off, or of a constant target, gives no warnings. A
-// choice of which nothing useful is proved ends with exit code 3 and names the next option.
+// TestRoundOffChoice: a choice gives no warnings if all scores are only round-off, or if the target is constant. If
+// nothing useful is proved about a choice, the exit code is 3 and the warning names the next option to try.
 func TestRoundOffChoice(t *testing.T) {
 	for name, c := range map[string]struct{ text, args, says, not string }{
 		"linear":           {"x,y\n1,2\n2,4\n3,6\n4,8\n5,10\n6,12\n", "", "the targets are fitted exactly", "much influence"},

@@ -188,8 +188,8 @@ func TestPipeline(t *testing.T) {
 	}
 }
 
-// TestChoiceNarrower: a choice that is not certain says what would make it so: more rows
-// of the sketch where there may be more, columns of like scale; and nothing that was done already.
+// TestChoiceNarrower: the report of an uncertain choice advises what would narrow the range of γ: a larger --size or
+// --standardize. It does not advise an option that is already used or cannot help.
 func TestChoiceNarrower(t *testing.T) {
 	for flags, want := range map[string]string{
 		"--size 3 --method cg": "a larger --size would narrow this range",
@@ -269,7 +269,7 @@ func TestGammaAuto(t *testing.T) {
 		!strings.Contains(out, ": smallest GCV of 75 candidates (proved)") {
 		t.Errorf("by no method that was named:\n%s", out)
 	}
-	// So does a pass that computes AᵀA itself, which is made where the sketch leaves it open.
+	// If the sketch leaves the choice open, one more pass computes AᵀA. The choice is then certain, too.
 	out = must(t, append(data, "--size", "1")...)
 	if !strings.Contains(out, ": smallest GCV of 75 candidates (proved)\n1 pass was made to choose gamma: by the sketch alone") {
 		t.Errorf("one row, and a pass:\n%s", out)
@@ -298,7 +298,8 @@ func TestGammaAuto(t *testing.T) {
 	}
 }
 
-// TestSelect: --select loo and cv choose by these, and say so; what makes no sense is refused.
+// TestSelect: --select gcv, loo and cv choose the γ with the least score of this kind, and the report has these scores.
+// Combinations that make no sense are refused.
 func TestSelect(t *testing.T) {
 	data := []string{"fit", "--data", housing, "--target", "last", "--standardize", "--gamma", "auto", "--size", "2"}
 	gammas := make(map[float32]bool)

@@ -172,7 +172,8 @@ func TestDiagnoseCommand(t *testing.T) {
 	}
 }
 
-// TestDiagnoseRefused: rows that are not those of the fit, and models without residuals, are refused in words.
+// TestDiagnoseRefused: diagnose refuses rows that differ from the rows of the fit, models without residuals, and bad
+// flags. The error says why.
 func TestDiagnoseRefused(t *testing.T) {
 	dir := t.TempDir()
 	in := func(name string) string { return filepath.Join(dir, name) }

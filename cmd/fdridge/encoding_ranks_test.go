@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// TestEncodedRanks: ranks learn the same levels and means, and hold out the same rows, as one process,
-// of one file and of parts; a run that goes on from a checkpoint learns them again.
+// TestEncodedRanks: several ranks learn the same levels and means, and hold out the same rows, as one process. A run
+// that resumes from a checkpoint learns the levels and means again.
 func TestEncodedRanks(t *testing.T) {
 	data, err := filepath.Abs(flats)
 	if err != nil {

@@ -133,9 +133,8 @@ func ridgeBy(x [][]float64, y []float64, gamma float64) (coef []float64, interce
 	return w.RawVector().Data, intercept
 }
 
-// TestEncodedFit: a fit of a table with missing values, categories and truths has the weights, and on
-// rows that were held out the scores, that loops over its cells and the normal equations have; predict
-// does the same to rows.
+// TestEncodedFit: a table with missing values, categories and truth values is fitted. The weights, and the scores of
+// held-out rows, agree with plain loops over the cells and the normal equations. predict prepares rows in the same way.
 func TestEncodedFit(t *testing.T) {
 	dir := t.TempDir()
 	cells, rents := flatsTable(t)

@@ -121,7 +121,7 @@ func TestFlagsOfFiles(t *testing.T) {
 	}
 }
 
-// planned is what plan has made of its flags, and the pilot's sketch.
+// planned returns the configuration that plan derives from its flags, the sketch of its pilot, and its messages.
 func planned(t *testing.T, args ...string) (plan.Config, *ridge.Summary, string) {
 	t.Helper()
 	o, c := &planOptions{in: input.NewFlags()}, &cobra.Command{}

@@ -15,16 +15,16 @@ import (
 	"github.com/fdridge/fdridge/cmd/fdridge/internal/report/reporttest"
 )
 
-// A parsedPage is what a test asks of a page.
+// A parsedPage has the parts of a page that tests examine.
 type parsedPage struct {
 	sections map[string]string // text of each section, by its id
 	elements map[string]int    // how many of each
 	text     string
 }
 
-// parsePage reads a page, which is well-formed as XML, and checks what holds for
-// all: no script, nothing fetched, headings that name the sections, and every
-// picture and table with a name for who cannot see it.
+// parsePage reads a page and checks rules that all pages keep. A page is well-formed XML, has no script and fetches
+// nothing. Each section is named by its heading. Each picture and each table that scrolls has a name for screen
+// readers.
 func parsePage(t *testing.T, file string) parsedPage {
 	t.Helper()
 	text, err := os.ReadFile(file)
@@ -273,9 +273,9 @@ func TestReportPage(t *testing.T) {
 	}
 }
 
-// TestReportBounds: the weights and their bounds in the page are those of the file's
-// units, each bound the fit's divided by the scale of its column: the exact weights
-// are within them, and a sign is called proved where zero is not.
+// TestReportBounds: the page gives the weights and their bounds in the units of the file. Each bound is the bound of
+// the fit divided by the scale of its column, and the exact weights lie within the bounds. The sign of a weight is
+// called proved only if its interval excludes zero.
 func TestReportBounds(t *testing.T) {
 	dir := t.TempDir()
 	page, exact := filepath.Join(dir, "page.html"), filepath.Join(dir, "exact.json")

@@ -39,8 +39,9 @@ func interruptible(dir, table string) map[string][]string {
 
 const oldText = "what was there before"
 
-// interruptedOrDone: an interrupted command says so, leaves its outputs as they were
-// and nothing beside them; one that had done its work has written them whole.
+// interruptedOrDone checks the outputs of a command that may have been interrupted. An interrupted command says that it
+// was, keeps the old model, and leaves no other files. A command that ended before the interrupt has written its
+// output.
 func interruptedOrDone(t *testing.T, dir string, code int, errs string) (interrupted bool) {
 	t.Helper()
 	outputs := map[string]string{}

@@ -13,8 +13,8 @@ import (
 	"github.com/fdridge/fdridge/ridge"
 )
 
-// TestHostileLanes: a sketch of a few bytes whose lanes have room for millions of rows, which they
-// would take when they are merged for reading, is refused before; with room for a few it is read.
+// TestHostileLanes: a forged sketch of a few bytes claims lanes with room for millions of rows. Merging the lanes would
+// allocate that room, so the sketch is refused first. A sketch whose lanes have room for a few rows is read.
 func TestHostileLanes(t *testing.T) {
 	if rss.Available() == 0 {
 		t.Skip("the memory of this machine is not known")

@@ -25,9 +25,9 @@ import (
 	"github.com/fdridge/fdridge/live"
 )
 
-// Rows of a stream whose sketch tells which they are: row i, counted from 0, is 1, with the targets i and
-// i² mod 1009, so that of rows of weights w the solution x = Σwy/(Σw+γ) has Σwy. Where γ is a power of two
-// and all is exact, it is so to round-off.
+// The solution for rows of this stream shows which rows a sketch has. Row i, counted from 0, has the feature 1 and the
+// targets i and i² mod 1009. For rows with sample weights w the solution is x = Σwy/(Σw+γ). So x·(Σw+γ) is Σwy
+// up to round-off, and Σwy identifies the rows.
 func streamRow(i int64) string   { return fmt.Sprintf("1,%d,%d\n", i, i*i%1009) }
 func streamTarget(i int64) []int { return []int{int(i), int(i * i % 1009)} }
 
@@ -67,7 +67,7 @@ func startLive(t *testing.T, args ...string) *liveChild {
 	return c
 }
 
-// next is what is told of the next interval.
+// next returns the next interval that the child reports.
 func (c *liveChild) next(t *testing.T) (i live.Interval, more bool) {
 	t.Helper()
 	if !c.lines.Scan() {
@@ -151,9 +151,9 @@ func readLive(t *testing.T, name string, halfLife int64) (rows int64, err error)
 	return s.Rows(), nil
 }
 
-// TestLiveKilled: a live sketch that is killed at random moments, time and again, leaves a file that is whole, at all
-// times and for whoever reads it, of no fewer rows than it had told that it had written; and goes on with
-// the row after, whether its rows begin anew or go on. There are as many kills as in TestKilled.
+// TestLiveKilled: a live sketch is killed repeatedly at random moments. Its file is whole at all times, for every
+// reader, and has at least the rows that the sketch reported as written. The next run continues with the row after,
+// whether its input starts again or not. There are as many kills as in TestKilled.
 func TestLiveKilled(t *testing.T) {
 	modes := []struct {
 		args     string

@@ -78,8 +78,9 @@ func TestLiveAnew(t *testing.T) {
 	}
 }
 
-// TestLiveCommands: what solves, predicts from, draws and merges sketches takes those of live sketches, whatever they
-// forget, and finds in each the rows that count; a run goes on from the file, with a file that has grown too.
+// TestLiveCommands: solve, predict, plot and merge read the files of live sketches, also of sketches that forget old
+// rows. Each command counts the rows that are not forgotten. A run can continue from such a file, also if the file of
+// its rows has grown.
 func TestLiveCommands(t *testing.T) {
 	leaktest.Check(t)
 	dir, table := t.TempDir(), rowsCSV(900)
@@ -280,8 +281,9 @@ func TestLiveRefused(t *testing.T) {
 	}
 }
 
-// TestLiveAlone: while one run writes a file another is refused, before it has read a row, and so is whatever else
-// would replace the file; and a run whose pipe hangs lets itself be interrupted, with what came in the file.
+// TestLiveAlone: while one run writes a file, another run is refused before it reads a row. Other commands that would
+// replace the file are refused, too. A run whose pipe stalls can be interrupted, and its file then has the rows that
+// had arrived.
 func TestLiveAlone(t *testing.T) {
 	leaktest.Check(t)
 	name := filepath.Join(t.TempDir(), "live.fds")

@@ -15,8 +15,8 @@ import (
 	"github.com/fdridge/fdridge/internal/wire"
 )
 
-// TestLentMemory: an array in the memory of the calling program gives the model of the same array in a file, if the
-// system allows the direct copy and if it does not. Wrong sizes and locations are errors.
+// TestLentMemory: an array in the memory of the calling program gives the same model as the same array in a file. This
+// holds whether or not the system allows direct copies. Wrong sizes and addresses are errors.
 func TestLentMemory(t *testing.T) {
 	exe, err := os.Executable()
 	if err != nil {

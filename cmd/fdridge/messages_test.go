@@ -78,8 +78,8 @@ func TestNameColumns(t *testing.T) {
 	}
 }
 
-// TestNameMissing: of a missing value is said what helps there: of a feature that is fitted other
-// than of a target, or of a row for which a model is to predict.
+// TestNameMissing: the error about a missing value says what helps. The advice differs between a feature or a target of
+// a fit, and a row to predict for.
 func TestNameMissing(t *testing.T) {
 	dir, rows := t.TempDir(), write(t, "rows.csv", rowsCSV(30))
 	model, sketch := filepath.Join(dir, "model.json"), filepath.Join(dir, "rows.fds")
@@ -109,8 +109,7 @@ func TestNameMissing(t *testing.T) {
 	}
 }
 
-// TestComma: a file may have a comma in its name, which divides a list only where there is no such
-// file.
+// TestComma: a file may have a comma in its name. A comma separates two files only if no file has the whole name.
 func TestComma(t *testing.T) {
 	rows := write(t, "a,b.csv", rowsCSV(30))
 	must(t, "fit", "--data", rows, "--target", "y", "--gamma", "1")
@@ -200,7 +199,7 @@ func TestR2AtMostOne(t *testing.T) {
 	}
 }
 
-// TestOnlyDimensionsDisagree: what is refused for another reason says so.
+// TestOnlyDimensionsDisagree: errors with another cause name that cause and do not mention dimensions.
 func TestOnlyDimensionsDisagree(t *testing.T) {
 	rows, other := write(t, "rows.csv", rowsCSV(40)), write(t, "other.csv", strings.Replace(rowsCSV(40), "\n0,", "\n0.5,", 1))
 	sketch := filepath.Join(t.TempDir(), "s")
@@ -218,8 +217,8 @@ func TestOnlyDimensionsDisagree(t *testing.T) {
 	}
 }
 
-// TestFlatTarget: the GCV of a constant target is zero but for what underflows, of which a
-// logarithmic axis has nothing to show: the page is written all the same.
+// TestFlatTarget: the GCV of a constant target is zero up to underflow. A logarithmic axis cannot show zero, but the
+// page is still written.
 func TestFlatTarget(t *testing.T) {
 	for name, rows := range map[string]string{"constant": "a,y\n1,3\n2,3\n5,3\n", "zero": "a,y\n1,0\n2,0\n5,0\n"} {
 		data, page := write(t, name+".csv", rows), filepath.Join(t.TempDir(), "page.html")

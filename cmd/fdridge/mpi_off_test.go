@@ -7,10 +7,10 @@ import (
 	"testing"
 )
 
-// doctorMPI is what doctor says of MPI.
+// doctorMPI matches what doctor prints about MPI.
 const doctorMPI = `\nMPI not in this build \(-tags mpi\)\n`
 
-// TestWithoutMPI: a build without MPI says how to make one that has it.
+// TestWithoutMPI: a build without MPI says which build tag adds MPI.
 func TestWithoutMPI(t *testing.T) {
 	rows := write(t, "rows.csv", rowsCSV(20))
 	code, out, errs := call("fit", "--mpi", "--data", rows, "--target", "y", "--gamma", "1")

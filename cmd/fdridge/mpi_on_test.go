@@ -66,12 +66,11 @@ func TestMPI(t *testing.T) {
 	}
 }
 
-// doctorMPI is what doctor says of MPI: the library and its version, without a job.
+// doctorMPI matches what doctor prints about MPI: the library and its version, without starting a job.
 const doctorMPI = `\nMPI [ -~]*MPI[ -~]*\d+\.\d+[ -~]*[!-~]\n`
 
-// TestMPIKilled: where one process is killed the job ends within seconds and says so,
-// and the same command goes on from the checkpoints to the same bits; and so where all
-// are told to end.
+// TestMPIKilled: if one process is killed, the job ends within a minute and gives the reason. It also ends if a
+// process, or mpirun, gets SIGTERM. The same command resumes from the checkpoints and returns the same bits.
 func TestMPIKilled(t *testing.T) {
 	const n = 3
 	t.Chdir(t.TempDir())
@@ -93,10 +92,10 @@ func TestMPIKilled(t *testing.T) {
 		time.Sleep(time.Duration(25*try) * time.Millisecond)
 		began := time.Now()
 		signal := syscall.SIGKILL
-		if try == 4 { // of one rank, which then says so
+		if try == 4 { // to one rank, which reports the interruption
 			signal = syscall.SIGTERM
 		}
-		if try == 5 { // as of Ctrl-C or a batch system
+		if try == 5 { // to mpirun, as Ctrl-C or a batch system sends it
 			pid, signal = c.Process.Pid, syscall.SIGTERM
 		}
 		if pid == 0 || syscall.Kill(pid, signal) != nil {
@@ -129,8 +128,7 @@ func TestMPIKilled(t *testing.T) {
 	}
 }
 
-// holder waits for a checkpoint to be locked and returns the process that has it, 0
-// where all ends before.
+// holder waits until the checkpoint name is locked and returns the process that locked it, or 0 if the job ends first.
 func holder(t *testing.T, name string, end chan error) (pid int) {
 	t.Helper()
 	for range 2000 {

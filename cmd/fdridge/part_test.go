@@ -11,9 +11,8 @@ import (
 	"testing"
 )
 
-// TestParts: the sketches of all parts make that of all rows, each once, whatever the format and
-// however it is divided: the same number of rows, and of AᵀA itself the same weights. Of a sketch
-// that keeps rows what is certified is true of all rows.
+// TestParts: the sketches of all parts merge into a sketch of all rows, for each format and each number of parts. These
+// sketches are lossless, so their solutions have the same number of rows and the same weights.
 func TestParts(t *testing.T) {
 	foreign, err := filepath.Abs("../../dataset/parquet/testdata/duckdb-v1-snappy.parquet")
 	if err != nil {
@@ -97,8 +96,8 @@ func TestPartsAreRanks(t *testing.T) {
 	}
 }
 
-// TestFitPart: a part is fitted alone, as a file of its rows is; and the parts that fit --part has
-// made are those of sketch.
+// TestFitPart: a fit of a part has the weights of a fit of the same rows. The sketches of parts that fit --part saves
+// can be merged into a sketch of all rows.
 func TestFitPart(t *testing.T) {
 	t.Chdir(t.TempDir())
 	shared(t, 100)

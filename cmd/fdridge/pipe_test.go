@@ -167,7 +167,7 @@ func TestPipedRefused(t *testing.T) {
 			}
 		}
 	}
-	for _, c := range []struct{ command, text, want string }{ // for which the beginning is looked at
+	for _, c := range []struct{ command, text, want string }{ // refused after a look at the first rows
 		{"fit --target y --gamma 1 --method cg", table, "method cg needs another pass over the rows, and standard input can be read only once: use --method one-shot, which needs one pass, or --cache DIR"},
 		{"fit --target y --gamma auto --select loo", table, "leave-one-out errors needs another pass"},
 		{"fit --target y --gamma 1 --strict --save-sketch " + out, table, "--strict: --method one-shot has no tolerance"},

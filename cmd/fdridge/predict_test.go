@@ -23,12 +23,13 @@ import (
 	"github.com/fdridge/fdridge/table"
 )
 
-// A truth is what the exact solution predicts for the rows that a model was fitted to.
+// A truth has the predictions of the exact solution for the n rows that a model was fitted to, and bounds on their
+// errors.
 type truth struct {
 	y     []float64 // n×t
-	slack []float64 // what that may be off by, by its own certificate
-	norm  []float64 // of the rows, less their mean where an intercept was fitted, n; of sparse ones and of it
-	size  []float64 // and as they are
+	slack []float64 // bounds on the errors of y, by the certificate of the exact solution
+	norm  []float64 // n: norm of the row less the mean row; sparse rows: the sum of both norms; without intercept: size
+	size  []float64 // n: norm of the row
 }
 
 // truthOf solves by QR for the prepared rows that the flags in say how to read.
@@ -112,8 +113,8 @@ func written(b dataset.Block, i, d int) []float64 {
 	return row
 }
 
-// intervalsOf are what predict says, all targets of a row after another, and what
-// from.
+// intervalsOf runs predict and returns its intervals, with all targets of a row together. It also returns the source
+// that predict names for the intervals.
 func intervalsOf(t *testing.T, args []string, more ...string) (v []ridge.Interval, from, stderr string) {
 	t.Helper()
 	code, out, stderr := call(slices.Concat([]string{"predict", "--json"}, args, more)...)
@@ -152,9 +153,9 @@ func change(t *testing.T, model string, edit func(weights map[string]any)) strin
 	return write(t, "changed.json", string(text))
 }
 
-// TestIntervalsNarrow: intervals are as narrow as the model's certificate says, hold what
-// the exact solution predicts, and are those of the sketch for a model that was written
-// before it kept what narrows them.
+// TestIntervalsNarrow: intervals are as narrow as the model's certificate implies, and contain the predictions of the
+// exact solution. For a model of an older version, which lacks the data that narrow intervals, the intervals use only
+// the sketch.
 func TestIntervalsNarrow(t *testing.T) {
 	file := func(path, target string) func(*input.RowFlags) {
 		return func(in *input.RowFlags) {

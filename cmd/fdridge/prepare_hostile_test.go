@@ -217,9 +217,9 @@ func hostileTables(n int, size func(small, large int) int) func(yield func(hosti
 	}
 }
 
-// TestPrepareHostile: a hostile table is refused in one line that names the file, or each of its columns has a stated
-// decision, each row is fitted or counted as left out, and the model predicts for the table again. Memory grows by
-// less than 3 GiB.
+// TestPrepareHostile: a hostile table is either refused in one line that names the file, or fitted. If it is fitted,
+// each column has a stated decision, each row is fitted or counted as left out, and the model predicts for the table.
+// Memory grows by less than 3 GiB.
 func TestPrepareHostile(t *testing.T) {
 	n, size := 48, func(small, _ int) int { return small }
 	if os.Getenv("FDRIDGE_THOROUGH") != "" {

@@ -71,8 +71,9 @@ func TestConsecutiveKey(t *testing.T) {
 	}
 }
 
-// TestPrepareAuto: the rules apply to a table of csv, the output has a table of at most 100 columns, and a stored
-// plan gives the same model to the last bit, from a pipe, too.
+// TestPrepareAuto: the rules apply to a table in CSV, and the printed table of decisions is at most 100 characters
+// wide. A stored plan gives the same model to the last bit. Rows from a pipe are refused, because preparing needs a
+// pass of its own.
 func TestPrepareAuto(t *testing.T) {
 	dir := t.TempDir()
 	data := write(t, "homes.csv", homes(400, homesHeader))

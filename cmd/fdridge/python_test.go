@@ -14,8 +14,8 @@ import (
 	"testing"
 )
 
-// withNumpy is a python3 that has numpy. Where there is none the test is left out; not where all is
-// tried, as in CI.
+// withNumpy returns a python3 that has numpy. Without one the test is skipped, or fails if FDRIDGE_THOROUGH is set, as
+// in CI.
 func withNumpy(t *testing.T) string {
 	t.Helper()
 	if name := numpyPython(); name != "" {

@@ -104,7 +104,7 @@ func plusMinus(t *testing.T, text string) (lo, hi *big.Rat) {
 	return lo.Mul(lo, by), hi.Mul(hi, by)
 }
 
-// figures are those of one γ and target.
+// figures are the printed numbers of one γ and one target.
 type figures struct {
 	shrinkage, relative, error float64
 	r2, dimension, gcv         ridge.Interval
@@ -164,7 +164,7 @@ func holdsFigure(t *testing.T, what, text string, v ridge.Interval) {
 	}
 }
 
-// TestSketchHolds: sketch and plan print bounds that are no less than those of --json.
+// TestSketchHolds: the bounds that sketch and plan print are not below the bounds in the output of --json.
 func TestSketchHolds(t *testing.T) {
 	data, out := write(t, "rows.csv", rowsCSV(60)), filepath.Join(t.TempDir(), "sketch")
 	input := []string{"--data", data, "--target", "y", "--features", "rff:64,gamma=1,seed=1", "--size", "24"}
@@ -190,8 +190,8 @@ func TestSketchHolds(t *testing.T) {
 	}
 }
 
-// TestSolved: the page says what the solution is of that its bounds are about: columns that were
-// scaled or features that were computed, as they were rounded, or the data as they came.
+// TestSolved: the page names the problem that the bounds are about. This is the problem of the data as read, of the
+// scaled columns as rounded, or of the computed features as rounded.
 func TestSolved(t *testing.T) {
 	rows := write(t, "rows.csv", rowsCSV(40))
 	for flags, want := range map[string][2]string{

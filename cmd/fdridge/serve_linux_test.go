@@ -88,8 +88,8 @@ func (s *servedCommand) ask(t *testing.T, r request) (code int, stdout, stderr s
 	return int(binary.LittleEndian.Uint64(head[:])), string(text[:n]), string(text[n:])
 }
 
-// TestServe: a process that stays prints, writes and returns what a process for each command line does, in any order,
-// also after errors and with other numbers of threads in between.
+// TestServe: one process that serves many requests prints, writes and returns the same as a new process for each
+// command line. The order of requests, errors in between, and other numbers of threads make no difference.
 func TestServe(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "bad.csv"), []byte("1,2\n3,x\n"), 0o600); err != nil {

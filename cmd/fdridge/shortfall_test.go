@@ -19,8 +19,8 @@ var shortfalls = map[ridge.Status][]string{
 	ridge.RoundOff:  {"--gamma", "1", "--size", "8", "--method", "cg", "--tol", "1e-40"},
 }
 
-// misses runs fit so that it ends short of the tolerance, and returns what it says of that. What can
-// be known of it before the passes is said in a line before.
+// misses runs a fit that does not reach its tolerance, and returns its output and its warning. If --tol is 1e-40,
+// misses also requires an earlier warning that this tolerance may not be reached.
 func misses(t *testing.T, code int, args ...string) (out, said string) {
 	t.Helper()
 	got, out, errs := call(
@@ -38,9 +38,9 @@ func misses(t *testing.T, code int, args ...string) (out, said string) {
 	return out, lines[0]
 }
 
-// TestNotConverged: exit 3, one line of warning with what is certified and what was asked for,
-// and everything is written and says the same; with --strict exit 1, the report is still there,
-// and an older model is kept.
+// TestNotConverged: a fit that misses its tolerance ends with exit code 3 and one warning, with the proved bound and
+// the requested tolerance. All outputs are written and report the same. With --strict the exit code is 1, no weights
+// are written, and an older model is kept.
 func TestNotConverged(t *testing.T) {
 	for _, c := range []struct {
 		status ridge.Status

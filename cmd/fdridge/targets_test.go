@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestTargetsCounted: the number of targets is that of the names, or of the columns of a file.
+// TestTargetsCounted: the number of targets equals the number of names in --target, or the number of columns of a file.
 func TestTargetsCounted(t *testing.T) {
 	rows, y := write(t, "named.csv", namedCSV(30)), write(t, "y.csv", strings.Repeat("1,2\n3,7\n4,5\n", 10))
 	for target, want := range map[string]float64{"y": 1, "y,z": 2, y: 2} {

@@ -44,9 +44,9 @@ func b2i(b bool) int {
 	return 0
 }
 
-// TestRanksInterrupted: ranks that are interrupted at any time, of which some lose their
-// last state or all, as if they had been killed, end with the bits of ranks that weren't:
-// two interruptions of each run, seven if FDRIDGE_THOROUGH is set, or a fourth of FDRIDGE_KILLS.
+// TestRanksInterrupted: ranks are interrupted at random moments, and some then lose their last checkpoint or all, as
+// after a kill. The resumed ranks end with the bits of uninterrupted ranks. Each run is interrupted twice, seven times
+// if FDRIDGE_THOROUGH is set, or FDRIDGE_KILLS/4 times.
 func TestRanksInterrupted(t *testing.T) {
 	t.Chdir(t.TempDir())
 	shared(t, 3000)
@@ -134,8 +134,8 @@ func TestRanksUnable(t *testing.T) {
 	}
 }
 
-// TestRanksOfAnother: the checkpoints of another number of ranks are refused, and those
-// of one process alone.
+// TestRanksOfAnother: a run refuses the checkpoints of another number of ranks, and several ranks refuse the checkpoint
+// of a single process.
 func TestRanksOfAnother(t *testing.T) {
 	t.Chdir(t.TempDir())
 	shared(t, 300)

@@ -34,7 +34,7 @@ func rankName(name string, rank, size int) string {
 	return fmt.Sprintf("%s.rank%d-of-%d", name, rank, size)
 }
 
-// An ended is what a rank has left.
+// An ended has the exit code and the output of a rank.
 type ended struct {
 	code           int
 	stdout, stderr string
@@ -69,8 +69,8 @@ func ranks(t *testing.T, ctx context.Context, n int, args func(rank int) []strin
 	return out
 }
 
-// mustRanks is must for a fit by so many ranks, each of which gets the same arguments,
-// and returns what rank 0 prints.
+// mustRanks runs fit on n ranks with the same arguments and fails the test if a rank fails. It returns what rank 0
+// prints.
 func mustRanks(t *testing.T, n int, args ...string) string {
 	t.Helper()
 	args = append(slices.Clip(args), "--mpi")
@@ -94,8 +94,8 @@ func apart(x, y []float64) float64 {
 	return off / size
 }
 
-// shared writes the rows that ranks share: n of d features, two targets, of which the
-// second is a weight too, as rows.csv, rows.csv.gz, rows.npy and pairs.svm.
+// shared writes n rows of d features and two targets as rows.csv, rows.csv.gz and rows.npy. The second target can also
+// serve as a sample weight. It also writes pairs.svm, penalty.csv and weights.csv.
 func shared(t *testing.T, n int) {
 	t.Helper()
 	const d = 12
@@ -137,8 +137,8 @@ func shared(t *testing.T, n int) {
 	}
 }
 
-// rankCommands moves to a folder with files and returns flags of fit for them, each of
-// which several ranks are to find the weights of one process for.
+// rankCommands moves to a folder with files and returns flags of fit for these files. With each of these flags several
+// ranks must find the weights that one process finds.
 func rankCommands(t *testing.T) []string {
 	t.Helper()
 	foreign, err := filepath.Abs("../../dataset/parquet/testdata/duckdb-v1-snappy.parquet")
@@ -240,8 +240,8 @@ func TestRanksForgotten(t *testing.T) {
 	}
 }
 
-// TestRanksRefused: what several ranks cannot do, or not with these files, is bad usage
-// that says so; of what one of them finds all end, with its number, file and place.
+// TestRanksRefused: what several ranks cannot do, at all or with these files, is an error with its reason. If one rank
+// finds an error in its rows, all ranks end, and the error names the file and the place.
 func TestRanksRefused(t *testing.T) {
 	t.Chdir(t.TempDir())
 	shared(t, 200)
@@ -327,8 +327,8 @@ func TestRanksShort(t *testing.T) {
 	}
 }
 
-// TestRanksNames: where the first file of a list alone has a header, as of what was
-// divided, the ranks have its names all the same, and where another has them those.
+// TestRanksNames: if only the first file of a list has a header, all ranks use the names in that header. If only
+// another file has one, the ranks use the names that one process uses.
 func TestRanksNames(t *testing.T) {
 	t.Chdir(t.TempDir())
 	text := replaceLine(rowsCSV(40), 1, "x1,café,y")

@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// TestTerms: weights of polynomial features have names in the model and on the page,
-// by the header where there is one, and each name stands with its own weight.
+// TestTerms: the weights of polynomial features have names in the model and on the page. The names use the header, or
+// x1, x2, … without a header. Each name stands beside its own weight.
 func TestTerms(t *testing.T) {
 	for name, c := range map[string]struct {
 		header, product string

@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// TestTransposed: a file of a feature in each row and a sample in each column is fitted, and predicted
-// for, as the same numbers the other way round: by every kind of method, and prepared alike.
+// TestTransposed: a file with a feature in each row and a sample in each column is fitted, and predicted for, like the
+// transposed table. This holds for direct and iterative methods and with --standardize.
 func TestTransposed(t *testing.T) {
 	const n, d = 12, 30
 	byRows, byColumns, y := turnedFiles(t, n, d)
@@ -95,8 +95,8 @@ func TestTransposedCache(t *testing.T) {
 	}
 }
 
-// turnedFiles are the flags for n rows of d features and a target, and for the same with a feature in
-// each row, and the file of the targets to go with these.
+// turnedFiles writes n rows of d features and a target, and the transposed features with the targets in a file of their
+// own. It returns the flags for the rows, the flags for the transposed file, and the file of the targets.
 func turnedFiles(t *testing.T, n, d int) (byRows, byColumns []string, targets string) {
 	t.Helper()
 	at := func(i, j int) int { return (i*i*7+j*13+i*j)%101 - 50 }

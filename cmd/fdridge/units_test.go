@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// TestInterceptUnits: with --standardize and --penalty the intercept is in the units of
-// the file, and so is the bound on it: that of a one-shot fit holds the exact one's.
+// TestInterceptUnits: with --standardize and --penalty, the intercept and the bound on its error are in the units of
+// the file. The intercepts of a one-shot fit and of an exact fit differ by at most the sum of their bounds.
 func TestInterceptUnits(t *testing.T) {
 	dir := t.TempDir()
 	r := rand.New(rand.NewPCG(3, 3))

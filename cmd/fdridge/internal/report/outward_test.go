@@ -48,7 +48,7 @@ func anyFloat(t *rapid.T, label string) float64 {
 	).Draw(t, label)
 }
 
-// rational is what a text says, exactly.
+// rational returns the number in a text exactly.
 func rational(t *rapid.T, text string) *big.Rat {
 	r, ok := new(big.Rat).SetString(text)
 	if !ok {
@@ -96,8 +96,8 @@ func TestOutward(t *testing.T) {
 	})
 }
 
-// TestBracket: a printed bracket holds the one it stands for, and is hardly wider: by a unit
-// of the fourth digit where that is not half of it, else by one of the sixth.
+// TestBracket: a printed bracket contains the bracket v that it represents. It is at most twice as wide as v, or
+// 2·10⁻⁵ of its larger end wider than v.
 func TestBracket(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		v := ridge.Interval{Lo: anyFloat(t, "lo")}
@@ -248,8 +248,8 @@ func TestFigure(t *testing.T) {
 	}
 }
 
-// TestChoiceHolds: the γ that a choice leaves open are within those printed, and so is the
-// score; and a size that was chosen too small is told by an error that is proved.
+// TestChoiceHolds: printed intervals are rounded outward. They contain every γ that a choice leaves possible, and the
+// score of the chosen γ.
 func TestChoiceHolds(t *testing.T) {
 	for _, gamma := range []float64{0.1, 1e-5, 0.001} { // the names of candidates
 		if lo, hi := formatGamma(gamma, false), formatGamma(gamma, true); lo != hi || lo != fmt.Sprint(gamma) {
