@@ -113,7 +113,10 @@ func TestOther(t *testing.T) {
 	others.Settings = []batch.Setting{{"rows", "2"}}
 	for want, refused := range map[string]func() error{
 		`Options.Gammas was "[1]", is "[2]"`: func() error { _, err := batch.Fit(t.Context(), src, other, job); return err },
-		`rows was "1", is "2"`:               func() error { _, err := batch.Fit(t.Context(), src, options, others); return err },
+		`rows was "1", is "2"`: func() error {
+			_, err := batch.Fit(t.Context(), src, options, others)
+			return err
+		},
 	} {
 		err := refused()
 		_, ok := errors.AsType[*batch.CheckpointError](err)
@@ -176,7 +179,9 @@ func TestNothing(t *testing.T) {
 func TestRanks(t *testing.T) {
 	const size = 3
 	all := rows(6000)
-	fits := func(o batch.Options, fit func(rank int, src dataset.Source, o batch.Options) (*fdridge.Result, error)) ([]*fdridge.Result, []error) {
+	fits := func(
+		o batch.Options, fit func(rank int, src dataset.Source, o batch.Options) (*fdridge.Result, error),
+	) ([]*fdridge.Result, []error) {
 		found, errs, done := make([]*fdridge.Result, size), make([]error, size), make(chan int)
 		for rank, link := range dist.Loopback(size) {
 			go func() {

@@ -113,9 +113,15 @@ func TestRefuseOthers(t *testing.T) {
 		ranks int
 		want  string // "" for none
 	}{
-		{"ck", 0, ""}, {"ck.previous", 0, ""}, {"ck.rank1-of-3", 3, ""}, {"ck.rank1-of-3.previous", 3, ""}, {"ck2", 3, ""}, {"ck.rank1-of-x", 2, ""},
-		{"ck", 3, "ck belongs to a run of one process, this is a run of 3 ranks; remove ck to begin anew"}, {"ck.previous", 2, "belongs to a run of one process"},
-		{"ck.rank1-of-3", 2, "belongs to a run of 3 ranks, this one has 2; use as many ranks, or remove ck.rank*-of-3* to begin anew"}, {"ck.rank0-of-3.previous", 0, "belongs to a run of 3 ranks, this one has 1"},
+		{"ck", 0, ""}, {"ck.previous", 0, ""}, {"ck.rank1-of-3", 3, ""}, {"ck.rank1-of-3.previous", 3, ""}, {"ck2", 3, ""},
+		{"ck.rank1-of-x", 2, ""},
+		{"ck", 3, "ck belongs to a run of one process, this is a run of 3 ranks; remove ck to begin anew"},
+		{"ck.previous", 2, "belongs to a run of one process"},
+		{
+			"ck.rank1-of-3", 2,
+			"belongs to a run of 3 ranks, this one has 2; use as many ranks, or remove ck.rank*-of-3* to begin anew",
+		},
+		{"ck.rank0-of-3.previous", 0, "belongs to a run of 3 ranks, this one has 1"},
 	} {
 		if err := os.WriteFile(c.left, nil, 0o600); err != nil {
 			t.Fatal(err)

@@ -152,7 +152,9 @@ func TestGrade(t *testing.T) {
 		{answer{failed: "fails"}, grade{failed: "fails"}},
 	} {
 		got := p.grade(c.answer)
-		for i, pair := range [][2]float64{{got.weights, c.want.weights}, {got.least, c.want.least}, {got.certified, c.want.certified}} {
+		for i, pair := range [][2]float64{
+			{got.weights, c.want.weights}, {got.least, c.want.least}, {got.certified, c.want.certified},
+		} {
 			if pair[0] != pair[1] && !(math.Abs(pair[0]-pair[1]) <= 1e-3) {
 				t.Errorf("%+v: figure %d is %g, want %g", c.answer, i, pair[0], pair[1])
 			}
@@ -180,7 +182,9 @@ func TestHolds(t *testing.T) {
 	if err := p.holds(target(0.5, 0.25, 0.25)); err != nil {
 		t.Error(err)
 	}
-	for _, f := range []ridge.Target{target(0.4, 0.25, 0.25), target(0.5, 0.2, 0.25), target(0.5, 0.25, 0.2), target(math.NaN(), 0.25, 0.25)} {
+	for _, f := range []ridge.Target{
+		target(0.4, 0.25, 0.25), target(0.5, 0.2, 0.25), target(0.5, 0.25, 0.2), target(math.NaN(), 0.25, 0.25),
+	} {
 		if p.holds(f) == nil {
 			t.Errorf("%+v is held to be true", f.Certificate)
 		}
@@ -231,7 +235,9 @@ func TestTables(t *testing.T) {
 	tables := []table{c.table("Digits:", weights), describe([]*problem{longley})}
 	var b strings.Builder
 	page := filepath.Join(t.TempDir(), "page.md")
-	if err := os.WriteFile(page, []byte("Before\n<!-- digits -->\nold\n<!-- end of digits -->\nAfter\n"), 0o600); err != nil {
+	if err := os.WriteFile(
+		page, []byte("Before\n<!-- digits -->\nold\n<!-- end of digits -->\nAfter\n"), 0o600,
+	); err != nil {
 		t.Fatal(err)
 	}
 	if err := write(&b, "head", tables); err != nil {
@@ -262,7 +268,9 @@ func TestTables(t *testing.T) {
 
 // TestPower: numbers as people write them.
 func TestPower(t *testing.T) {
-	for x, want := range map[float64]string{0: "0", 1: "1", 1.26: "1.3", 1e-14: "1e-14", 4.31e6: "4.3e6", math.Inf(1): "∞"} {
+	for x, want := range map[float64]string{
+		0: "0", 1: "1", 1.26: "1.3", 1e-14: "1e-14", 4.31e6: "4.3e6", math.Inf(1): "∞",
+	} {
 		if got := power(x); got != want {
 			t.Errorf("%g: %q, want %q", x, got, want)
 		}

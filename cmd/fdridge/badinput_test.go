@@ -110,7 +110,10 @@ func TestBadData(t *testing.T) {
 		{"indices", "order.svm", "1 1:1\n2 2:1 1:1\n", ":2:7: index 1 after index 2"},
 		{"indices", "huge.svm", "1 2147483648:1\n", ":1:3: index 2147483648 is more than"},
 		{"dtype", "object.npy", npyFile("|O", "False", "(2, 3)"), ": holds entries of type"},
-		{"Fortran", "fortran.npy.gz", gzipped(t, f8("True", "(2, 3)", 1, 4, 2, 5, 3, 6)), ": is in Fortran order and compressed"},
+		{
+			"Fortran", "fortran.npy.gz", gzipped(t, f8("True", "(2, 3)", 1, 4, 2, 5, 3, 6)),
+			": is in Fortran order and compressed",
+		},
 		{"truncated", "cut.csv.gz", cut[:len(cut)-9], ":3002: the gzip stream is truncated"},
 		{"truncated", "cut.npy", f8("False", "(2, 3)", 1, 2, 3), ": is truncated: 2×3 entries"},
 		{"shape overflow", "shape.npy", f8("False", "(9223372036854775807, 3)"), ": has shape"},
@@ -123,12 +126,18 @@ func TestBadData(t *testing.T) {
 		}
 		// Rows that a method doesn't notice are another's to refuse: all are asked.
 		for name, args := range map[string][]string{
-			"fit":      {"fit", "--gamma", "1", "--method", "cg", "--out", in("o"), "--report", in("r"), "--coef", in("c"), "--save-sketch", in("s")},
-			"one-shot": {"fit", "--gamma", "1", "--method", "one-shot", "--out", in("o"), "--report", in("r"), "--coef", in("c"), "--save-sketch", in("s")},
-			"exact":    {"fit", "--gamma", "1", "--method", "exact", "--out", in("o"), "--report", in("r"), "--coef", in("c")},
-			"auto":     {"fit", "--gamma", "auto", "--out", in("o")},
-			"sketch":   {"sketch", "--out", in("s")},
-			"plan":     {"plan", "--every", "1"},
+			"fit": {
+				"fit", "--gamma", "1", "--method", "cg", "--out", in("o"), "--report", in("r"), "--coef", in("c"), "--save-sketch",
+				in("s"),
+			},
+			"one-shot": {
+				"fit", "--gamma", "1", "--method", "one-shot", "--out", in("o"), "--report", in("r"), "--coef", in("c"),
+				"--save-sketch", in("s"),
+			},
+			"exact":  {"fit", "--gamma", "1", "--method", "exact", "--out", in("o"), "--report", in("r"), "--coef", in("c")},
+			"auto":   {"fit", "--gamma", "auto", "--out", in("o")},
+			"sketch": {"sketch", "--out", in("s")},
+			"plan":   {"plan", "--every", "1"},
 		} {
 			if name == "sketch" && c.file == "header.csv" {
 				continue // the sketch of no rows, a part like any other
@@ -196,7 +205,10 @@ func TestBadData(t *testing.T) {
 		)
 		refused(t, "γ "+gamma, dir, "--gamma: ", "solve", in("sketch"), "--gamma", gamma, "--out", in("o"))
 	}
-	for _, weights := range []struct{ text, want string }{{"nan", ":30:1: "}, {"-1", "weights:30: row 30 has the weight -1; a weight must not be negative"}, {"inf", ":30:1: "}, {"1\n1", "row 31 of "}} {
+	for _, weights := range []struct{ text, want string }{
+		{"nan", ":30:1: "}, {"-1", "weights:30: row 30 has the weight -1; a weight must not be negative"}, {"inf", ":30:1: "},
+		{"1\n1", "row 31 of "},
+	} {
 		file := write(t, "w.csv", strings.Repeat("1\n", 29)+weights.text+"\n")
 		refused(
 			t,
@@ -312,7 +324,10 @@ func TestHostileWidth(t *testing.T) {
 	}
 	dir := t.TempDir()
 	wide := write(t, "wide.svm", "1 2147483647:3\n2 1:1\n")
-	for _, flags := range [][]string{{}, {"--standardize"}, {"--features", "rff:8,gamma=1"}, {"--features", "poly:2"}, {"--cv", "3", "--gamma", "auto"}, {"--method", "exact"}} {
+	for _, flags := range [][]string{
+		{}, {"--standardize"}, {"--features", "rff:8,gamma=1"}, {"--features", "poly:2"}, {"--cv", "3", "--gamma", "auto"},
+		{"--method", "exact"},
+	} {
 		args := append([]string{"fit", "--data", wide, "--out", filepath.Join(dir, "o")}, flags...)
 		if flags == nil || !strings.Contains(strings.Join(flags, " "), "--gamma") {
 			args = append(args, "--gamma", "1")
@@ -353,9 +368,13 @@ func TestHostileModels(t *testing.T) {
 			continue // not on this system
 		}
 		for _, args := range [][]string{
-			{"predict", "--model", place, "--data", data}, {"solve", place, "--gamma", "1"}, {"merge", in("a"), place, "-o", in("o")}, {"merge", place, in("a"), "-o", in("o")},
-			{"plan", "--sketch", place}, {"plot", place, "--kind", "path", "--out", in("o.png")}, {"fit", "--data", place, "--gamma", "1"},
-			{"fit", "--data", data, "--gamma", "1", "--target", place}, {"fit", "--data", data, "--target", "y", "--gamma", "1", "--weights", place}, {"fit", "--data", data, "--target", "y", "--gamma", "1", "--penalty", place},
+			{"predict", "--model", place, "--data", data}, {"solve", place, "--gamma", "1"},
+			{"merge", in("a"), place, "-o", in("o")}, {"merge", place, in("a"), "-o", in("o")},
+			{"plan", "--sketch", place}, {"plot", place, "--kind", "path", "--out", in("o.png")},
+			{"fit", "--data", place, "--gamma", "1"},
+			{"fit", "--data", data, "--gamma", "1", "--target", place},
+			{"fit", "--data", data, "--target", "y", "--gamma", "1", "--weights", place},
+			{"fit", "--data", data, "--target", "y", "--gamma", "1", "--penalty", place},
 		} {
 			want := "regular file"
 			if place == dir && args[0] == "fit" {
@@ -371,13 +390,28 @@ func TestHostileModels(t *testing.T) {
 	model := func(text string) string { return write(t, "m", `{"fdridge_model":1,`+text+`}`) }
 	const weights = `"coef":[1,2],"intercept":0`
 	for name, c := range map[string]struct{ model, data, want string }{
-		"features without number": {model(`"d":2,"preparation":{"inputs":1,"features":{"components":30000000,"gamma":1}},` + weights), one, "2 features, but its preparation makes 30000000"},
-		"other features":          {model(`"d":2,"preparation":{"inputs":1,"features":{"components":3,"gamma":1}},` + weights), one, "2 features, but its preparation makes 3"},
-		"monomials":               {model(`"d":2,"preparation":{"inputs":1,"polynomial":{"degree":16000000}},` + weights), one, "2 features, but its preparation makes 16000000"},
-		"a degree without end":    {model(`"d":2,"preparation":{"inputs":1,"polynomial":{"degree":9223372036854775807}},` + weights), one, "more than 16777216 polynomial features"},
-		"negative inputs":         {model(`"d":2,"preparation":{"inputs":-1},` + weights), one, "it has -1 columns"},
-		"a width without number":  {model(`"d":2,"preparation":{"inputs":2147483647,"features":{"components":2,"gamma":1}},` + weights), write(t, "a.svm", "1 1:1\n"), "2147483647"},
-		"too deep":                {model(`"coef":` + strings.Repeat("[", 20000)), one, "is not a model"},
+		"features without number": {
+			model(`"d":2,"preparation":{"inputs":1,"features":{"components":30000000,"gamma":1}},` + weights), one,
+			"2 features, but its preparation makes 30000000",
+		},
+		"other features": {
+			model(`"d":2,"preparation":{"inputs":1,"features":{"components":3,"gamma":1}},` + weights), one,
+			"2 features, but its preparation makes 3",
+		},
+		"monomials": {
+			model(`"d":2,"preparation":{"inputs":1,"polynomial":{"degree":16000000}},` + weights), one,
+			"2 features, but its preparation makes 16000000",
+		},
+		"a degree without end": {
+			model(`"d":2,"preparation":{"inputs":1,"polynomial":{"degree":9223372036854775807}},` + weights), one,
+			"more than 16777216 polynomial features",
+		},
+		"negative inputs": {model(`"d":2,"preparation":{"inputs":-1},` + weights), one, "it has -1 columns"},
+		"a width without number": {
+			model(`"d":2,"preparation":{"inputs":2147483647,"features":{"components":2,"gamma":1}},` + weights),
+			write(t, "a.svm", "1 1:1\n"), "2147483647",
+		},
+		"too deep": {model(`"coef":` + strings.Repeat("[", 20000)), one, "is not a model"},
 	} {
 		refused(t, name, dir, c.want, "predict", "--model", c.model, "--data", c.data, "--out", in("o"))
 	}
@@ -436,7 +470,12 @@ func TestHostileModels(t *testing.T) {
 		t.Errorf("control characters are printed: %q", stderr)
 	}
 	var v map[string]any
-	if err := json.Unmarshal([]byte(must(t, "fit", "--data", write(t, "f.csv", "\x1b]0;x\x07,y\n1,2\n3,4\n"), "--target", "y", "--gamma", "1", "--json")), &v); err != nil {
+	if err := json.Unmarshal(
+		[]byte(must(
+			t, "fit", "--data", write(t, "f.csv", "\x1b]0;x\x07,y\n1,2\n3,4\n"), "--target", "y", "--gamma", "1", "--json",
+		)),
+		&v,
+	); err != nil {
 		t.Error(err)
 	}
 	refused(t, "a gigabyte of model", dir, "is not a model", "predict", "--model", large, "--data", data)

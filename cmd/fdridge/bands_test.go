@@ -125,7 +125,12 @@ func TestBands(t *testing.T) {
 		after.Bands[0] != (model.Band{Columns: "a1-a3", Penalty: 0.25}) {
 		t.Errorf("after the sketch: %+v", after)
 	}
-	for _, line := range strings.Split(strings.TrimSpace(must(t, "predict", "--model", in("after bands"), "--data", data, "--target", "y", "--interval", in("sketch"))), "\n")[1:] {
+	for _, line := range strings.Split(
+		strings.TrimSpace(must(
+			t, "predict", "--model", in("after bands"), "--data", data, "--target", "y", "--interval", in("sketch"),
+		)),
+		"\n",
+	)[1:] {
 		var y, lo, hi float64
 		if n, err := fmt.Sscanf(line, "%g,%g,%g", &y, &lo, &hi); n != 3 || !(lo <= y && y <= hi && hi-lo <= 1e-6) {
 			t.Fatalf("%s: %v", line, err)
@@ -267,22 +272,53 @@ func TestBandsRefused(t *testing.T) {
 		args []string
 		want string
 	}{
-		"zero":          {append(fit[:5:5], "--gamma", "1", "--bands", "1=0"), "--bands: the penalty of \"1=0\" must be a number > 0"},
-		"no number":     {append(fit[:5:5], "--gamma", "1", "--bands", "1=x"), "--bands: the penalty of \"1=x\" must be a number > 0"},
-		"no columns":    {append(fit[:5:5], "--gamma", "1", "--bands", "=2"), "--bands: \"=2\" names no columns"},
-		"no such":       {append(fit[:5:5], "--gamma", "1", "--bands", "x3=2"), "--bands: \"x3\" is neither one of"},
-		"beyond":        {append(fit[:5:5], "--gamma", "1", "--bands", "1-3=2"), "--bands: \"1-3\" is neither one of the 2 columns nor a range"},
-		"backwards":     {append(fit[:5:5], "--gamma", "1", "--bands", "x2-x1=2"), "--bands: \"x2-x1\" ends before it begins"},
-		"overlap":       {append(fit[:5:5], "--gamma", "1", "--bands", "1=2,x1-x2=3"), "column 1 is in band \"1\" and in band \"x1-x2\""},
-		"zero in band":  {append(fit[:5:5], "--gamma", "1", "--bands", "x2=2", "--penalty", write(t, "none.csv", "1\n0\n")), "--bands: column 2 has penalty 0"},
-		"features":      {append(fit[:5:5], "--gamma", "1", "--features", "poly:2", "--bands", "1=2"), "--bands: it applies to input columns"},
-		"sketch":        {[]string{"sketch", "--data", data, "--target", "y", "--bands", "1", "-o", in("no")}, "--bands: sketch cannot choose penalties"},
-		"plan":          {[]string{"plan", "--data", data, "--target", "y", "--gamma", "1", "--bands", "1"}, "--bands: plan cannot choose penalties"},
-		"solve, short":  {append(solve[:2:2], "--gamma", "1", "--penalty", write(t, "short.csv", "1\n")), "has 1 numbers for 2 input columns"},
-		"solve, zero":   {append(solve[:2:2], "--gamma", "1", "--penalty", write(t, "zero.csv", "1\n0\n")), "number 2 of"},
-		"solve, poly":   {[]string{"solve", in("poly"), "--gamma", "1", "--bands", "1=2"}, "--bands: penalties apply to input columns, and the sketch has computed features"},
-		"solve, poly p": {[]string{"solve", in("poly"), "--gamma", "1", "--penalty", penalty}, "--penalty: penalties apply to input columns"},
-		"solve, out":    {append(solve[:2:2], "--gamma", "1", "--penalty", penalty, "--out", penalty), "is an input and would be overwritten"},
+		"zero": {
+			append(fit[:5:5], "--gamma", "1", "--bands", "1=0"), "--bands: the penalty of \"1=0\" must be a number > 0",
+		},
+		"no number": {
+			append(fit[:5:5], "--gamma", "1", "--bands", "1=x"), "--bands: the penalty of \"1=x\" must be a number > 0",
+		},
+		"no columns": {append(fit[:5:5], "--gamma", "1", "--bands", "=2"), "--bands: \"=2\" names no columns"},
+		"no such":    {append(fit[:5:5], "--gamma", "1", "--bands", "x3=2"), "--bands: \"x3\" is neither one of"},
+		"beyond": {
+			append(fit[:5:5], "--gamma", "1", "--bands", "1-3=2"),
+			"--bands: \"1-3\" is neither one of the 2 columns nor a range",
+		},
+		"backwards": {
+			append(fit[:5:5], "--gamma", "1", "--bands", "x2-x1=2"), "--bands: \"x2-x1\" ends before it begins",
+		},
+		"overlap": {
+			append(fit[:5:5], "--gamma", "1", "--bands", "1=2,x1-x2=3"), "column 1 is in band \"1\" and in band \"x1-x2\"",
+		},
+		"zero in band": {
+			append(fit[:5:5], "--gamma", "1", "--bands", "x2=2", "--penalty", write(t, "none.csv", "1\n0\n")),
+			"--bands: column 2 has penalty 0",
+		},
+		"features": {
+			append(fit[:5:5], "--gamma", "1", "--features", "poly:2", "--bands", "1=2"), "--bands: it applies to input columns",
+		},
+		"sketch": {
+			[]string{"sketch", "--data", data, "--target", "y", "--bands", "1", "-o", in("no")},
+			"--bands: sketch cannot choose penalties",
+		},
+		"plan": {
+			[]string{"plan", "--data", data, "--target", "y", "--gamma", "1", "--bands", "1"},
+			"--bands: plan cannot choose penalties",
+		},
+		"solve, short": {
+			append(solve[:2:2], "--gamma", "1", "--penalty", write(t, "short.csv", "1\n")), "has 1 numbers for 2 input columns",
+		},
+		"solve, zero": {append(solve[:2:2], "--gamma", "1", "--penalty", write(t, "zero.csv", "1\n0\n")), "number 2 of"},
+		"solve, poly": {
+			[]string{"solve", in("poly"), "--gamma", "1", "--bands", "1=2"},
+			"--bands: penalties apply to input columns, and the sketch has computed features",
+		},
+		"solve, poly p": {
+			[]string{"solve", in("poly"), "--gamma", "1", "--penalty", penalty}, "--penalty: penalties apply to input columns",
+		},
+		"solve, out": {
+			append(solve[:2:2], "--gamma", "1", "--penalty", penalty, "--out", penalty), "is an input and would be overwritten",
+		},
 	} {
 		code, stdout, stderr := call(c.args...)
 		if code != usage || stdout != "" || strings.Count(stderr, "\n") != 1 || !strings.Contains(stderr, c.want) {

@@ -167,8 +167,10 @@ func TestKilled(t *testing.T) {
 	runs := []string{
 		"--data rows.npy --target 13,14 --method cg --gamma 1,10 --tol 1e-9",
 		"--data rows.csv.gz --target 13 --weights 14 --method cg --gamma 3 --tol 1e-9",
-		"--data rows.csv.gz,rows.csv.gz --target 13 --columns -14 --method one-shot --gamma 1,2 --lanes 3 --save-sketch sketch.fds",
-		"--data rows.npy --target 13 --columns -14 --method cg --gamma auto --tol 1e-6 --standardize --penalty penalty.csv --rows 20:4900",
+		"--data rows.csv.gz,rows.csv.gz --target 13 --columns -14 --method one-shot --gamma 1,2 --lanes 3 " +
+			"--save-sketch sketch.fds",
+		"--data rows.npy --target 13 --columns -14 --method cg --gamma auto --tol 1e-6 --standardize --penalty " +
+			"penalty.csv --rows 20:4900",
 		"--data rows.npy --target 13 --columns -14 --method galerkin --gamma auto --select loo --tol 1e-9",
 		"--data pairs.svm --method newton --gamma 50 --features rff:60,gamma=0.1,seed=3 --intercept=false",
 		"--data pairs.svm --method cg --gamma 1 --tol 1e-9",

@@ -35,14 +35,17 @@ func monomials(t *testing.T, unit float64, degree int) string {
 // given if smaller γ were left out, or if the choice is little more than a guess. It advises --standardize if the
 // columns have different sizes. A certain choice gives no warning.
 func TestChoiceWarns(t *testing.T) {
-	const leftOut, advice, guess = "left out, because the system is singular there or the cross-validated error is hardly known", "; --standardize would help", "is little more than a guess: another candidate may be better by"
+	const leftOut, advice, guess = "left out, because the system is singular there or the cross-validated error is " +
+		"hardly known", "; --standardize would help", "is little more than a guess: another candidate may be better by"
 	apart, rest := monomials(t, 30, 5), "--target last --gamma auto --cv 5 "
 	for name, c := range map[string]struct {
 		args string
 		want []string
 	}{
-		"left out":     {"--data " + apart + " --method galerkin " + rest, []string{leftOut + advice}},
-		"guess":        {"--data " + housing + " --standardize --size 1 --method cg --gamma-tol inf " + rest, []string{guess}},
+		"left out": {"--data " + apart + " --method galerkin " + rest, []string{leftOut + advice}},
+		"guess": {
+			"--data " + housing + " --standardize --size 1 --method cg --gamma-tol inf " + rest, []string{guess},
+		},
 		"standardised": {"--data " + apart + " --standardize " + rest, nil},
 		"one-shot":     {"--data " + apart + " --method one-shot --size 8 " + rest, []string{leftOut}},
 	} {
@@ -123,8 +126,10 @@ func TestSingularCandidates(t *testing.T) {
 // nothing useful is proved about a choice, the exit code is 3 and the warning names the next option to try.
 func TestRoundOffChoice(t *testing.T) {
 	for name, c := range map[string]struct{ text, args, says, not string }{
-		"linear":           {"x,y\n1,2\n2,4\n3,6\n4,8\n5,10\n6,12\n", "", "the targets are fitted exactly", "much influence"},
-		"duplicated":       {"a,b,y\n1,1,2\n2,2,4\n3,3,6\n4,4,8\n5,5,10\n6,6,12\n", "", "the targets are fitted exactly", "much influence"},
+		"linear": {"x,y\n1,2\n2,4\n3,6\n4,8\n5,10\n6,12\n", "", "the targets are fitted exactly", "much influence"},
+		"duplicated": {
+			"a,b,y\n1,1,2\n2,2,4\n3,3,6\n4,4,8\n5,5,10\n6,6,12\n", "", "the targets are fitted exactly", "much influence",
+		},
 		"constant":         {"x,y\n1,2\n2,2\n3,2\n4,2\n5,2\n6,2\n", "", "the targets are constant", "this gamma"},
 		"constant feature": {"x,y\n3,1\n3,2\n3,3\n3,4\n", "", "2.2222", "little more than a guess"},
 	} {

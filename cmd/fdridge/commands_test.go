@@ -87,13 +87,16 @@ func TestBound(t *testing.T) {
 		return told(slices.Concat([]string{"sketch", "-o", out}, input, more)...)
 	}
 	for name, made := range map[string]string{
-		"whole": sketch("whole"), "one": sketch("one", "--rows", "1:25"), "two": sketch("two", "--rows", "26:60"), "merged": told("merge", "one", "two", "-o", "merged"),
+		"whole": sketch("whole"), "one": sketch("one", "--rows", "1:25"), "two": sketch("two", "--rows", "26:60"),
+		"merged": told("merge", "one", "two", "-o", "merged"),
 	} {
 		if got := told("solve", name, "--gamma", "1e9"); got != made {
 			t.Errorf("%s: solve says %s, it was made with %s", name, got, made)
 		}
 	}
-	if got, want := told(slices.Concat([]string{"fit", "--gamma", "1e9", "--method", "one-shot"}, input)...), told("solve", "whole", "--gamma", "1e9"); got != want {
+	if got, want := told(slices.Concat(
+		[]string{"fit", "--gamma", "1e9", "--method", "one-shot"}, input,
+	)...), told("solve", "whole", "--gamma", "1e9"); got != want {
 		t.Errorf("fit says %s, solve of the same sketch %s", got, want)
 	}
 	must(t, "sketch", "--data", write(t, "header.csv", "x,y\n"), "--target", "y", "-o", "empty")
@@ -271,7 +274,9 @@ func TestGammaAuto(t *testing.T) {
 	}
 	// If the sketch leaves the choice open, one more pass computes AᵀA. The choice is then certain, too.
 	out = must(t, append(data, "--size", "1")...)
-	if !strings.Contains(out, ": smallest GCV of 75 candidates (proved)\n1 pass was made to choose gamma: by the sketch alone") {
+	if !strings.Contains(
+		out, ": smallest GCV of 75 candidates (proved)\n1 pass was made to choose gamma: by the sketch alone",
+	) {
 		t.Errorf("one row, and a pass:\n%s", out)
 	}
 	// auto is the default.
@@ -298,8 +303,8 @@ func TestGammaAuto(t *testing.T) {
 	}
 }
 
-// TestSelect: --select gcv, loo and cv choose the γ with the least score of this kind, and the report has these scores.
-// Combinations that make no sense are refused.
+// TestSelect: --select gcv, loo and cv choose the γ with the least score of this kind, and the report has these
+// scores. Combinations that make no sense are refused.
 func TestSelect(t *testing.T) {
 	data := []string{"fit", "--data", housing, "--target", "last", "--standardize", "--gamma", "auto", "--size", "2"}
 	gammas := make(map[float32]bool)
@@ -474,7 +479,11 @@ func TestCrossValidation(t *testing.T) {
 func TestInterval(t *testing.T) {
 	dir := t.TempDir()
 	in := func(name string) string { return filepath.Join(dir, name) }
-	for name, flags := range map[string][]string{"plain": {"--rows", "1:2000"}, "scaled": {"--standardize"}, "features": {"--standardize", "--features", "rff:30,gamma=0.1"}} {
+	for name, flags := range map[string][]string{
+		"plain":    {"--rows", "1:2000"},
+		"scaled":   {"--standardize"},
+		"features": {"--standardize", "--features", "rff:30,gamma=0.1"},
+	} {
 		args := append([]string{"--data", housing, "--target", "last", "--gamma", "1000", "--size", "6"}, flags...)
 		must(
 			t,
@@ -540,8 +549,12 @@ func TestInterval(t *testing.T) {
 		}
 	}
 	must(t, "sketch", "--data", housing, "--target", "last", "--columns", "1,2", "-o", in("narrow"))
-	if code, _, errs := call("predict", "--model", in("one-shot"), "--data", housing, "--target", "last", "--interval", in("narrow")); code != usage ||
-		!strings.Contains(errs, "narrow is no sketch of the rows of the model: it has 2 features and 1 target, the model in ") {
+	if code, _, errs := call(
+		"predict", "--model", in("one-shot"), "--data", housing, "--target", "last", "--interval", in("narrow"),
+	); code != usage ||
+		!strings.Contains(
+			errs, "narrow is no sketch of the rows of the model: it has 2 features and 1 target, the model in ",
+		) {
 		t.Errorf("exit %d, %s", code, errs)
 	}
 }
@@ -789,16 +802,24 @@ func TestCommandsRefuse(t *testing.T) {
 		args []string
 		want string
 	}{
-		"merge one":             {[]string{"merge", in("a"), "-o", out}, "merge needs at least two sketches, not 1"},
-		"merge itself":          {[]string{"merge", in("a"), in("a"), "-o", out}, "are the same file"},
-		"merge a link to it":    {[]string{"merge", in("a"), in("size"), in("link"), "-o", out}, in("a") + " and " + in("link") + " are the same file"},
-		"merge, no out":         {[]string{"merge", in("a"), in("size")}, "--out: it needs a file"},
-		"merge, folder":         {[]string{"merge", in("a"), in("size"), "-o", filepath.Join(out, "deep")}, "--out: no such folder"},
-		"merge sizes":           {[]string{"merge", in("a"), in("size"), "-o", out}, "size 256 and 7"},
-		"merge targets":         {[]string{"merge", in("a"), in("target"), "-o", out}, "the target is"},
-		"merge scalings":        {[]string{"merge", in("a"), in("scaled"), "-o", out}, "the means and deviations of --standardize"},
-		"merge features":        {[]string{"merge", in("a"), in("poly"), "-o", out}, "the columns or features differ"},
-		"merge a model":         {[]string{"merge", in("a"), in("model"), "-o", out}, in("model") + " is a model, not a sketch; "},
+		"merge one":    {[]string{"merge", in("a"), "-o", out}, "merge needs at least two sketches, not 1"},
+		"merge itself": {[]string{"merge", in("a"), in("a"), "-o", out}, "are the same file"},
+		"merge a link to it": {
+			[]string{"merge", in("a"), in("size"), in("link"), "-o", out}, in("a") + " and " + in("link") + " are the same file",
+		},
+		"merge, no out": {[]string{"merge", in("a"), in("size")}, "--out: it needs a file"},
+		"merge, folder": {
+			[]string{"merge", in("a"), in("size"), "-o", filepath.Join(out, "deep")}, "--out: no such folder",
+		},
+		"merge sizes":   {[]string{"merge", in("a"), in("size"), "-o", out}, "size 256 and 7"},
+		"merge targets": {[]string{"merge", in("a"), in("target"), "-o", out}, "the target is"},
+		"merge scalings": {
+			[]string{"merge", in("a"), in("scaled"), "-o", out}, "the means and deviations of --standardize",
+		},
+		"merge features": {[]string{"merge", in("a"), in("poly"), "-o", out}, "the columns or features differ"},
+		"merge a model": {
+			[]string{"merge", in("a"), in("model"), "-o", out}, in("model") + " is a model, not a sketch; ",
+		},
 		"merge what is cut":     {[]string{"merge", in("a"), cut, "-o", out}, cut + ": "},
 		"merge what is damaged": {[]string{"merge", in("a"), damaged, "-o", out}, damaged + ": "},
 		"merge what is missing": {[]string{"merge", in("a"), in("none"), "-o", out}, "no such file"},
@@ -808,31 +829,58 @@ func TestCommandsRefuse(t *testing.T) {
 		"solve, empty":          {[]string{"solve", write(t, "empty", ""), "--gamma", "1"}, "is not a sketch"},
 		"solve, gamma 0":        {[]string{"solve", in("a"), "--gamma", "0"}, "--gamma: 0 must be positive and finite"},
 		"solve exact":           {[]string{"solve", in("a"), "--gamma", "1", "--method", "exact"}, "--method: \"exact\""},
-		"solve cg":              {[]string{"solve", in("a"), "--gamma", "1", "--method", "cg"}, "--method: cg needs the rows"},
-		"solve one-shot, data":  {[]string{"solve", in("a"), "--gamma", "1", "--method", "one-shot", "--data", data}, "reads no rows"},
-		"solve, no data":        {[]string{"solve", in("a"), "--gamma", "1", "--rows", "1:5"}, "--rows: it needs --data"},
-		"solve other data":      {[]string{"solve", in("a"), "--gamma", "1", "--data", write(t, "wide.csv", "1,2,3,4\n")}, "there is no column \"y\""},
-		"sketch, no out":        {[]string{"sketch", "--data", data, "--target", "y"}, "--out: it needs a file"},
-		"sketch, no data":       {[]string{"sketch", "-o", out}, "--data: no file is named"},
-		"sketch, argument":      {[]string{"sketch", data, "-o", out}, "unexpected argument"},
-		"save, folder":          {append(fit[:len(fit):len(fit)], "--save-sketch", filepath.Join(out, "deep")), "--save-sketch: no such folder"},
-		"delimiter":             {append(fit[:len(fit):len(fit)], "--delimiter", "ab"), "--delimiter: \"ab\""},
-		"delimiter digit":       {append(fit[:len(fit):len(fit)], "--delimiter", "1"), "--delimiter: \"1\""},
-		"cv one":                {[]string{"fit", "--data", data, "--target", "y", "--gamma", "auto", "--cv", "1", "--out", out}, "--cv: there must be at least two folds"},
-		"cv and gamma":          {append(fit[:len(fit):len(fit)], "--cv", "3"), "--gamma, --cv, --select: gammas are given, so that there is nothing to choose"},
-		"cv, few rows":          {[]string{"fit", "--data", data, "--target", "y", "--gamma", "auto", "--cv", "31", "--out", out}, "fold"},
-		"header":                {append(fit[:len(fit):len(fit)], "--header", "maybe"), "--header: \"maybe\""},
-		"no header":             {[]string{"fit", "--data", data, "--target", "3", "--gamma", "1", "--header", "no", "--out", out}, "is not a number"},
-		"columns":               {append(fit[:len(fit):len(fit)], "--columns", "x1,x9"), "x9"},
-		"weights":               {append(fit[:len(fit):len(fit)], "--weights", "w"), "\"w\""},
-		"weights negative":      {append(fit[:len(fit):len(fit)], "--weights", write(t, "w.csv", strings.Repeat("1\n", 20)+strings.Repeat("-1\n", 10))), "weights:21: row 21 has the weight -1; a weight must not be negative"},
-		"weights short":         {append(fit[:len(fit):len(fit)], "--weights", write(t, "w.csv", "1\n2\n")), "has no partner"},
-		"weights wide":          {append(fit[:len(fit):len(fit)], "--weights", data), "the weights have 3 columns"},
-		"penalty short":         {append(fit[:len(fit):len(fit)], "--penalty", write(t, "p.csv", "1\n")), "has 1 numbers for 2 input columns"},
-		"penalty negative":      {append(fit[:len(fit):len(fit)], "--penalty", write(t, "p.csv", "1\n-1\n")), "number 2 of"},
-		"penalty and features":  {append(fit[:len(fit):len(fit)], "--penalty", data, "--features", "poly:2"), "--penalty: it applies to input columns"},
-		"poly":                  {append(fit[:len(fit):len(fit)], "--features", "poly:0"), "the degree is \"0\""},
-		"interval":              {[]string{"predict", "--model", in("model"), "--data", data, "--interval", in("none")}, "no such file"},
+		"solve cg": {
+			[]string{"solve", in("a"), "--gamma", "1", "--method", "cg"}, "--method: cg needs the rows",
+		},
+		"solve one-shot, data": {
+			[]string{"solve", in("a"), "--gamma", "1", "--method", "one-shot", "--data", data}, "reads no rows",
+		},
+		"solve, no data": {[]string{"solve", in("a"), "--gamma", "1", "--rows", "1:5"}, "--rows: it needs --data"},
+		"solve other data": {
+			[]string{"solve", in("a"), "--gamma", "1", "--data", write(t, "wide.csv", "1,2,3,4\n")}, "there is no column \"y\"",
+		},
+		"sketch, no out":   {[]string{"sketch", "--data", data, "--target", "y"}, "--out: it needs a file"},
+		"sketch, no data":  {[]string{"sketch", "-o", out}, "--data: no file is named"},
+		"sketch, argument": {[]string{"sketch", data, "-o", out}, "unexpected argument"},
+		"save, folder": {
+			append(fit[:len(fit):len(fit)], "--save-sketch", filepath.Join(out, "deep")), "--save-sketch: no such folder",
+		},
+		"delimiter":       {append(fit[:len(fit):len(fit)], "--delimiter", "ab"), "--delimiter: \"ab\""},
+		"delimiter digit": {append(fit[:len(fit):len(fit)], "--delimiter", "1"), "--delimiter: \"1\""},
+		"cv one": {
+			[]string{"fit", "--data", data, "--target", "y", "--gamma", "auto", "--cv", "1", "--out", out},
+			"--cv: there must be at least two folds",
+		},
+		"cv and gamma": {
+			append(fit[:len(fit):len(fit)], "--cv", "3"),
+			"--gamma, --cv, --select: gammas are given, so that there is nothing to choose",
+		},
+		"cv, few rows": {
+			[]string{"fit", "--data", data, "--target", "y", "--gamma", "auto", "--cv", "31", "--out", out}, "fold",
+		},
+		"header": {append(fit[:len(fit):len(fit)], "--header", "maybe"), "--header: \"maybe\""},
+		"no header": {
+			[]string{"fit", "--data", data, "--target", "3", "--gamma", "1", "--header", "no", "--out", out}, "is not a number",
+		},
+		"columns": {append(fit[:len(fit):len(fit)], "--columns", "x1,x9"), "x9"},
+		"weights": {append(fit[:len(fit):len(fit)], "--weights", "w"), "\"w\""},
+		"weights negative": {
+			append(
+				fit[:len(fit):len(fit)], "--weights", write(t, "w.csv", strings.Repeat("1\n", 20)+strings.Repeat("-1\n", 10)),
+			),
+			"weights:21: row 21 has the weight -1; a weight must not be negative",
+		},
+		"weights short": {append(fit[:len(fit):len(fit)], "--weights", write(t, "w.csv", "1\n2\n")), "has no partner"},
+		"weights wide":  {append(fit[:len(fit):len(fit)], "--weights", data), "the weights have 3 columns"},
+		"penalty short": {
+			append(fit[:len(fit):len(fit)], "--penalty", write(t, "p.csv", "1\n")), "has 1 numbers for 2 input columns",
+		},
+		"penalty negative": {append(fit[:len(fit):len(fit)], "--penalty", write(t, "p.csv", "1\n-1\n")), "number 2 of"},
+		"penalty and features": {
+			append(fit[:len(fit):len(fit)], "--penalty", data, "--features", "poly:2"), "--penalty: it applies to input columns",
+		},
+		"poly":     {append(fit[:len(fit):len(fit)], "--features", "poly:0"), "the degree is \"0\""},
+		"interval": {[]string{"predict", "--model", in("model"), "--data", data, "--interval", in("none")}, "no such file"},
 	} {
 		code, stdout, stderr := call(c.args...)
 		if code != usage || stdout != "" || strings.Count(stderr, "\n") != 1 || !strings.Contains(stderr, c.want) {
@@ -851,7 +899,11 @@ func TestPlan(t *testing.T) {
 	data := []string{"--data", w8a, "--rows", "1:3000", "--features", "rff:64,gamma=0.05,seed=3"}
 	must(t, append([]string{"sketch", "--size", "32", "-o", sketch}, data...)...)
 	flags := []string{"--gamma", "3", "--sizes", "8,16,32", "--error", "0.05"}
-	for name, from := range map[string][]string{"rows": append([]string{"--size", "32"}, data...), "every": append([]string{"--every", "3"}, data...), "sketch": {"--sketch", sketch}} {
+	for name, from := range map[string][]string{
+		"rows":   append([]string{"--size", "32"}, data...),
+		"every":  append([]string{"--every", "3"}, data...),
+		"sketch": {"--sketch", sketch},
+	} {
 		v := reported(t, append(append([]string{"plan"}, from...), flags...)...)
 		options := v["options"].([]any)
 		if v["n"] != 3000.0 || v["d"] != 64.0 || len(options) != 1+3*4 || len(v["size_for"].([]any)) != 1 {
@@ -879,8 +931,10 @@ func TestPlan(t *testing.T) {
 		t.Error(out)
 	}
 	for args, want := range map[string]string{
-		"--every 0": "--every: 0", "--every 100000": "of 3000 rows is one row", "--n -1": "--n: -1", "--tol 2": "--tol: 2", "--error 1": "--error: 1", "--memory 0": "--memory: 0",
-		"--sizes 8,x": "--sizes: \"x\"", "--gamma 0": "--gamma: 0", "--sketch " + sketch: "it excludes --data", "--size 0": "--size: 0",
+		"--every 0": "--every: 0", "--every 100000": "of 3000 rows is one row", "--n -1": "--n: -1", "--tol 2": "--tol: 2",
+		"--error 1": "--error: 1", "--memory 0": "--memory: 0",
+		"--sizes 8,x": "--sizes: \"x\"", "--gamma 0": "--gamma: 0", "--sketch " + sketch: "it excludes --data",
+		"--size 0": "--size: 0",
 	} {
 		code, _, errs := call(append(append([]string{"plan"}, data...), strings.Fields(args)...)...)
 		if code != usage ||
@@ -936,7 +990,9 @@ func TestLogFormat(t *testing.T) {
 func TestMan(t *testing.T) {
 	dir := t.TempDir()
 	must(t, "man", "--out", dir)
-	for _, name := range []string{"", "-fit", "-sketch", "-merge", "-solve", "-plan", "-predict", "-paper", "-doctor", "-man"} {
+	for _, name := range []string{
+		"", "-fit", "-sketch", "-merge", "-solve", "-plan", "-predict", "-paper", "-doctor", "-man",
+	} {
 		page, err := os.ReadFile(filepath.Join(dir, "fdridge"+name+".1"))
 		if err != nil || !strings.Contains(string(page), ".SH SYNOPSIS") {
 			t.Errorf("fdridge%s.1: %v", name, err)
@@ -973,9 +1029,15 @@ func TestOtherRows(t *testing.T) {
 	slices.Reverse(lines[1:])
 	must(t, "solve", in("s"), "--data", write(t, "reversed.csv", strings.Join(lines, "\n")+"\n"), "--gamma", "1")
 	for name, args := range map[string][]string{
-		"one y":         {"solve", in("s"), "--gamma", "1", "--data", write(t, "y.csv", replaceLine(text, 7, strings.Replace(lines[len(lines)-6], ",", ",", 1)[:3]+",100,5"))},
-		"no weights":    {"solve", in("weighted"), "--gamma", "1", "--data", data},
-		"other weights": {"solve", in("weighted"), "--gamma", "1", "--data", data, "--weights", write(t, "v.csv", strings.Repeat("0\n2\n", 20))},
+		"one y": {
+			"solve", in("s"), "--gamma", "1", "--data",
+			write(t, "y.csv", replaceLine(text, 7, strings.Replace(lines[len(lines)-6], ",", ",", 1)[:3]+",100,5")),
+		},
+		"no weights": {"solve", in("weighted"), "--gamma", "1", "--data", data},
+		"other weights": {
+			"solve", in("weighted"), "--gamma", "1", "--data", data, "--weights",
+			write(t, "v.csv", strings.Repeat("0\n2\n", 20)),
+		},
 	} {
 		if code, out, errs := call(args...); code != usage || out != "" ||
 			!strings.Contains(errs, "other rows than the summary") {
@@ -1055,18 +1117,20 @@ func TestNothingIsOverwritten(t *testing.T) {
 	}
 	fit := []string{"fit", "--data", data, "--target", "y", "--gamma", "1", "--method", "cg"}
 	for name, args := range map[string][]string{
-		"model on array":         with("fit", arrays, "--gamma", "1", "--out", npz),
-		"coef on array":          with("fit", arrays, "--gamma", "1", "--coef", npz),
-		"report on array":        with("fit", arrays, "--gamma", "1", "--report", npz),
-		"save on array":          with("fit", arrays, "--gamma", "1", "--save-sketch", npz),
-		"checkpoint on array":    with("fit", arrays, "--gamma", "1", "--checkpoint", npz),
-		"model on the first":     with("fit", names, "--gamma", "1", "--out", other),
-		"model on the last":      with("fit", names, "--gamma", "1", "--out", npz),
-		"model on weights":       with("fit", weights, "--gamma", "1", "--out", other),
-		"model on penalty":       with("fit", penalty, "--gamma", "1", "--out", other),
-		"sketch on array":        with("sketch", arrays, "-o", npz),
-		"sketch on weights":      with("sketch", weights, "-o", other),
-		"refined on array":       {"solve", sketch, "--gamma", "1", "--data", npz + ":X", "--target", npz + ":y", "--out", npz},
+		"model on array":      with("fit", arrays, "--gamma", "1", "--out", npz),
+		"coef on array":       with("fit", arrays, "--gamma", "1", "--coef", npz),
+		"report on array":     with("fit", arrays, "--gamma", "1", "--report", npz),
+		"save on array":       with("fit", arrays, "--gamma", "1", "--save-sketch", npz),
+		"checkpoint on array": with("fit", arrays, "--gamma", "1", "--checkpoint", npz),
+		"model on the first":  with("fit", names, "--gamma", "1", "--out", other),
+		"model on the last":   with("fit", names, "--gamma", "1", "--out", npz),
+		"model on weights":    with("fit", weights, "--gamma", "1", "--out", other),
+		"model on penalty":    with("fit", penalty, "--gamma", "1", "--out", other),
+		"sketch on array":     with("sketch", arrays, "-o", npz),
+		"sketch on weights":   with("sketch", weights, "-o", other),
+		"refined on array": {
+			"solve", sketch, "--gamma", "1", "--data", npz + ":X", "--target", npz + ":y", "--out", npz,
+		},
 		"refined on weights":     {"solve", sketch, "--gamma", "1", "--data", data, "--weights", npz + ":y", "--coef", npz},
 		"page on sketch":         {"solve", sketch, "--gamma", "1", "--report", sketch},
 		"predictions on array":   {"predict", "--model", model, "--data", npz + ":X", "--out", npz},
@@ -1080,12 +1144,16 @@ func TestNothingIsOverwritten(t *testing.T) {
 		"model on a link":        append(fit, "--out", link),
 		"report on data":         append(fit, "--report", data),
 		"coef on model":          append(fit, "--out", filepath.Join(dir, "x"), "--coef", filepath.Join(dir, "x")),
-		"sketch on model":        append(fit, "--out", filepath.Join(dir, "x"), "--save-sketch", filepath.Join(dir, ".", "x")),
-		"sketch on data":         {"sketch", "--data", data, "--target", "y", "-o", data},
-		"model on sketch":        {"solve", sketch, "--gamma", "1", "--out", sketch},
-		"predictions":            {"predict", "--model", model, "--data", data, "--target", "y", "--out", data},
-		"predict, model":         {"predict", "--model", model, "--data", data, "--target", "y", "--out", model},
-		"predict, interval":      {"predict", "--model", model, "--data", data, "--target", "y", "--interval", sketch, "--out", sketch},
+		"sketch on model": append(
+			fit, "--out", filepath.Join(dir, "x"), "--save-sketch", filepath.Join(dir, ".", "x"),
+		),
+		"sketch on data":  {"sketch", "--data", data, "--target", "y", "-o", data},
+		"model on sketch": {"solve", sketch, "--gamma", "1", "--out", sketch},
+		"predictions":     {"predict", "--model", model, "--data", data, "--target", "y", "--out", data},
+		"predict, model":  {"predict", "--model", model, "--data", data, "--target", "y", "--out", model},
+		"predict, interval": {
+			"predict", "--model", model, "--data", data, "--target", "y", "--interval", sketch, "--out", sketch,
+		},
 	} {
 		if code, _, errs := call(args...); code != usage ||
 			!strings.Contains(errs, "would be overwritten") && !strings.Contains(errs, "is also written by") {

@@ -53,7 +53,9 @@ func TestEncodedRanks(t *testing.T) {
 				t.Fatal(err)
 			}
 			scores := got["holdout"].(map[string]any)
-			a, b := first(want["fits"].([]any)[0].(map[string]any)["r2"]), first(scores["fits"].([]any)[0].(map[string]any)["r2"])
+			a, b := first(want["fits"].([]any)[0].(map[string]any)["r2"]), first(
+				scores["fits"].([]any)[0].(map[string]any)["r2"],
+			)
 			if scores["rows"] != want["rows"] || !(math.Abs(a-b) <= 1e-9) || got["n"] != alone["n"] {
 				t.Errorf("%s, %d ranks: held out %v, alone %v", missing, n, scores, want)
 			}

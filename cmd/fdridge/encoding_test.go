@@ -320,10 +320,21 @@ func TestEncodedDoubt(t *testing.T) {
 		args []string
 		want string
 	}{
-		{append(fit, rows, "--onehot", "order_id,b", "--out", "m.json"), "warning: --onehot: column order_id has 1500 levels in 1500 rows, each with a column of its own; leave the column out (--columns=-order_id), or"},
-		{append(fit, unnamed, "--onehot", "1,2", "--out", "n.json"), "warning: --onehot: feature 1 has 1500 levels in 1500 rows, each with a column of its own; leave the column out (--columns), or"},
+		{
+			append(fit, rows, "--onehot", "order_id,b", "--out", "m.json"),
+			"warning: --onehot: column order_id has 1500 levels in 1500 rows, each with a column of its own; leave the " +
+				"column out (--columns=-order_id), or",
+		},
+		{
+			append(fit, unnamed, "--onehot", "1,2", "--out", "n.json"),
+			"warning: --onehot: feature 1 has 1500 levels in 1500 rows, each with a column of its own; leave the column out " +
+				"(--columns), or",
+		},
 		{append(fit, rows, "--onehot", "order_id,b", "--log-format", "json"), "--onehot: column order_id has 1500 levels"},
-		{[]string{"sketch", "--target", "y", "--size", "4", "--data", rows, "--onehot", "order_id,b", "--out", "s.fds"}, "warning: --onehot: column order_id has 1500 levels"},
+		{
+			[]string{"sketch", "--target", "y", "--size", "4", "--data", rows, "--onehot", "order_id,b", "--out", "s.fds"},
+			"warning: --onehot: column order_id has 1500 levels",
+		},
 	} {
 		if code, _, errs := call(c.args...); code != done && code != short || strings.Count(errs, c.want) != 1 ||
 			strings.Contains(errs, "column b has") {
@@ -362,21 +373,40 @@ func TestEncodedRefusals(t *testing.T) {
 		{append(fit, empty, "--missing", "mean"), "empty.csv: column b has no value in any training row"},
 		{append(fit, empty, "--missing", "drop"), "empty.csv"},
 		{append(fit, write(t, "header.csv", "a,b,y\n"), "--missing", "mean"), "there are no rows to learn an encoding from"},
-		{append(fit, data, "--onehot", "b", "--missing", "mean", "--holdout", "0.999999"), "none of the 4 rows can be used for means: all are held out or have weight 0"},
-		{append(fit, data, "--missing", "middle"), "--missing: \"middle\" must be one of refuse, mean, median, most-frequent, constant, drop, or COLUMN=POLICY"},
+		{
+			append(fit, data, "--onehot", "b", "--missing", "mean", "--holdout", "0.999999"),
+			"none of the 4 rows can be used for means: all are held out or have weight 0",
+		},
+		{
+			append(fit, data, "--missing", "middle"),
+			"--missing: \"middle\" must be one of refuse, mean, median, most-frequent, constant, drop, or COLUMN=POLICY",
+		},
 		{append(fit, latin, "--onehot", "b"), ":2:3: column b has a text that is not UTF-8"},
-		{append(fit, data, "--onehot", "b", "--cache", ".", "--cache-keep"), "--cache-keep: a later run does not know the codes"},
+		{
+			append(fit, data, "--onehot", "b", "--cache", ".", "--cache-keep"),
+			"--cache-keep: a later run does not know the codes",
+		},
 		{append(fit, "-", "--onehot", "b"), "--onehot: it needs another pass over the rows, and standard input"},
 		{append(fit, "-", "--missing", "mean"), "--missing mean: it needs another pass"},
-		{[]string{"sketch", "--target", "y", "--data", data, "--missing", "mean", "--part", "1/2", "--out", "p.fds"}, "--missing mean: each part would have means of its own"},
+		{
+			[]string{"sketch", "--target", "y", "--data", data, "--missing", "mean", "--part", "1/2", "--out", "p.fds"},
+			"--missing mean: each part would have means of its own",
+		},
 		{append(fit, "-", "--holdout", "0.2"), "--holdout: it needs another pass"},
 		{append(fit, data, "--columns", "a", "--holdout", "0.999999"), "--holdout: 0.999999 leaves no row"},
 		{append(fit, data, "--onehot", "b", "--holdout", "1"), "--holdout: 1, must be at least 0 and below 1"},
 		{append(fit, data, "--onehot", "b", "--holdout", "NaN"), "--holdout: NaN"},
 		{append(fit, data, "--onehot", "b", "--holdout", "-0.5"), "--holdout: -0.5"},
 		{append(fit, data, "--onehot", "b", "--holdout", "0.2", "--part", "1/2"), "--holdout: it needs row numbers"},
-		{append(fit, data, "--onehot", "b", "--transposed"), "--transposed: --onehot, --dates and --prepare need features as columns"},
-		{[]string{"predict", "--model", "m.json", "--data", foreign}, "foreign.csv:3: column b has the level \"né, w\", which is not among the 3 levels learnt from the training rows; --unknown ignore sets the columns of such a level to zero"},
+		{
+			append(fit, data, "--onehot", "b", "--transposed"),
+			"--transposed: --onehot, --dates and --prepare need features as columns",
+		},
+		{
+			[]string{"predict", "--model", "m.json", "--data", foreign},
+			"foreign.csv:3: column b has the level \"né, w\", which is not among the 3 levels learnt from the training " +
+				"rows; --unknown ignore sets the columns of such a level to zero",
+		},
 		{[]string{"predict", "--model", "m.json", "--data", foreign, "--unknown", "zero"}, "--unknown"},
 		{[]string{"merge", "m.fds", "first.fds", "--out", "all.fds"}, "the levels of categorical columns differ"},
 	} {
@@ -391,7 +421,9 @@ func TestEncodedRefusals(t *testing.T) {
 		t.Errorf("unknown levels ignored: exit %d, %q, %q", code, out, errs)
 	}
 	more := write(t, "more.csv", "a,b\n"+strings.Repeat("1,x\n2,y\n3,u\n", 7))
-	for _, rows := range []struct{ some, want string }{{"1:21", "14 values of 2 levels"}, {"1:1", "1 value of 1 level"}, {"4:9", "4 values of 2 levels"}} {
+	for _, rows := range []struct{ some, want string }{
+		{"1:21", "14 values of 2 levels"}, {"1:1", "1 value of 1 level"}, {"4:9", "4 values of 2 levels"},
+	} {
 		_, _, errs := call("predict", "--model", "m.json", "--data", more, "--unknown", "ignore", "--rows", rows.some)
 		if errs != rows.want+" unknown to the model: they count as (other), or the columns of these levels are zero\n" {
 			t.Errorf("rows %s: %q, want %s", rows.some, errs, rows.want)

@@ -57,7 +57,9 @@ func TestLists(t *testing.T) {
 			}
 		})
 	}
-	for name, commands := range map[string]int{"columns": 5, "onehot": 3, "dates": 3, "bands": 4, "unpenalized": 1, "sizes": 1, "figures": 1, "ratio": 1} {
+	for name, commands := range map[string]int{
+		"columns": 5, "onehot": 3, "dates": 3, "bands": 4, "unpenalized": 1, "sizes": 1, "figures": 1, "ratio": 1,
+	} {
 		if found[name] != commands {
 			t.Errorf("--%s is a list in %d commands, want %d", name, found[name], commands)
 		}
@@ -192,7 +194,9 @@ func TestFlagsOfSketches(t *testing.T) {
 			"--weights":     {mass(input, "--weights", weights), base * 2},
 			"--standardize": {mass(other, "--standardize"), 2 * n},
 			"--columns":     {mass(input, "--columns", "x1") + mass(input, "--columns", "-x1"), base},
-			"--intercept":   {mass(input, "--columns", "x2", "--intercept=false") - mass(input, "--columns", "x2"), n * mean * mean},
+			"--intercept": {
+				mass(input, "--columns", "x2", "--intercept=false") - mass(input, "--columns", "x2"), n * mean * mean,
+			},
 		} {
 			if !(math.Abs(c.got-c.want) <= 1e-9*c.want) {
 				t.Errorf("%s %s: %v, want %v", command, flag, c.got, c.want)
@@ -244,7 +248,8 @@ func TestFlagThreads(t *testing.T) {
 	defer runtime.GOMAXPROCS(before)
 	rows := write(t, "rows.csv", rowsCSV(60))
 	for _, args := range [][]string{
-		{"fit", "--gamma", "1", "--data", rows, "--target", "y"}, {"sketch", "-o", "s", "--data", rows, "--target", "y"}, {"solve", "s", "--gamma", "1"},
+		{"fit", "--gamma", "1", "--data", rows, "--target", "y"}, {"sketch", "-o", "s", "--data", rows, "--target", "y"},
+		{"solve", "s", "--gamma", "1"},
 		{"plan", "--sketch", "s"}, strings.Fields("paper --figures 1 --quick --rows 90 --dim 40 --size 10 --trials 1"),
 	} {
 		runtime.GOMAXPROCS(before + 2)
@@ -303,7 +308,10 @@ func TestFlagsOfSolvers(t *testing.T) {
 		t.Errorf("solve without --rows: exit %d, %s", code, errs)
 	}
 	// The shift is η/2: the contraction is half of η against γ + η/2.
-	for name, command := range map[string][]string{"fit": slices.Concat([]string{"fit", "--method", "one-shot", "--gamma", "50"}, input, prepared), "solve": {"solve", sketch, "--gamma", "50"}} {
+	for name, command := range map[string][]string{
+		"fit":   slices.Concat([]string{"fit", "--method", "one-shot", "--gamma", "50"}, input, prepared),
+		"solve": {"solve", sketch, "--gamma", "50"},
+	} {
 		v := reported(t, command...)
 		eta, got := v["shrinkage"].(float64), v["contraction"].(float64)
 		if want := eta / 2 / (50 + eta/2); !(math.Abs(got-want) <= 1e-6*want) {
@@ -311,7 +319,9 @@ func TestFlagsOfSolvers(t *testing.T) {
 		}
 	}
 	// Also a sketch alone has progress to tell.
-	if _, _, errs := call(slices.Concat([]string{"sketch", "-o", sketch, "--log-format", "json"}, input)...); !strings.Contains(errs, `"stage":"sketching"`) {
+	if _, _, errs := call(slices.Concat(
+		[]string{"sketch", "-o", sketch, "--log-format", "json"}, input,
+	)...); !strings.Contains(errs, `"stage":"sketching"`) {
 		t.Errorf("sketch: log %q", errs)
 	}
 }

@@ -164,16 +164,21 @@ func TestReportPage(t *testing.T) {
 		"several gammas": {append(
 			fit, "--gamma", "1,10,100,1000,10000,1e5,1e6,1e7", "--method", "cg", "--size", "2",
 		), done, 5, want{
-			"certificate": {"10⁷", "The table has a row for each fit"}, "path": {"8 γ were given"}, "convergence": {"the 6 between"},
+			"certificate": {"10⁷", "The table has a row for each fit"}, "path": {"8 γ were given"},
+			"convergence": {"the 6 between"},
 		}},
-		"many gammas": {append(fit, "--gamma", "1,2,3,4,5,6,7,8,9,10,11,12,13,14", "--method", "one-shot", "--size", "3"), done, 4, want{
-			"weights": {"2 more fits are not shown"},
-		}},
+		"many gammas": {append(fit, "--gamma", "1,2,3,4,5,6,7,8,9,10,11,12,13,14", "--method", "one-shot", "--size", "3"),
+			done, 4, want{
+				"weights": {"2 more fits are not shown"},
+			}},
 		"auto": {append(fit, "--method", "galerkin", "--gamma", "auto", "--gamma-tol", "inf", "--size", "1"), short, 5, want{
 			"path": {"smallest proved bound on the GCV of 75 candidates", "any γ from", "(chosen)"},
 		}},
 		"auto, at the end": {append(fit, "--method", "galerkin", "--gamma", "auto:1e5,1e6,1e7", "--size", "3"), done, 5, want{
-			"path": {"Warning: γ = 10⁵ is the smallest candidate, and a smaller one may be better: try --gamma auto:1e+05,1e+04,1000,100"},
+			"path": {
+				"Warning: γ = 10⁵ is the smallest candidate, and a smaller one may be better: try --gamma " +
+					"auto:1e+05,1e+04,1000,100",
+			},
 		}},
 		"auto for certain": {append(fit, "--method", "galerkin", "--gamma", "auto:1,10,100", "--size", "3"), done, 5, want{
 			"path": {": smallest leave-one-out error of 3 candidates (proved)"},
@@ -195,9 +200,10 @@ func TestReportPage(t *testing.T) {
 		"exact": {append(fit, "--gamma", "1", "--method", "exact", "--intercept=false"), done, 0, want{
 			"ran": {"none", "exact"}, "certificate": {"without a sketch"}, "held-out": {"training rows", "--holdout 0.2"},
 		}},
-		"centred, no intercept": {append(fit, "--gamma", "1", "--method", "exact", "--intercept=false", "--standardize"), done, 0, want{
-			"ran": {"not fitted"}, "weights": {", intercept "},
-		}},
+		"centred, no intercept": {append(fit, "--gamma", "1", "--method", "exact", "--intercept=false", "--standardize"),
+			done, 0, want{
+				"ran": {"not fitted"}, "weights": {", intercept "},
+			}},
 		"exact at zero": {append(fit, "--gamma", "0,1,10", "--method", "exact"), done, 3, want{
 			"path": {"3 γ were given", "2 values are zero or not finite and not drawn"},
 		}},
@@ -207,12 +213,16 @@ func TestReportPage(t *testing.T) {
 		"features": {append(fit, "--gamma", "1e6", "--features", "poly:3", "--method", "cg"), done, 1, want{
 			"weights": {"poly:3 computes from the 6 columns"},
 		}},
-		"not converged": {append(fit, "--gamma", "1e4", "--method", "newton", "--size", "1", "--max-passes", "2"), short, 2, want{
-			"certificate": {"What to do", "--max-passes"},
-		}},
-		"no bound": {append(fit, "--gamma", "1e-9", "--intercept=false", "--method", "newton", "--size", "1", "--max-passes", "2"), short, 1, want{
-			"certificate": {"no bound on the relative error"}, "convergence": {"No pass gave a finite bound"},
-		}},
+		"not converged": {append(fit, "--gamma", "1e4", "--method", "newton", "--size", "1", "--max-passes", "2"), short, 2,
+			want{
+				"certificate": {"What to do", "--max-passes"},
+			}},
+		"no bound": {append(
+			fit, "--gamma", "1e-9", "--intercept=false", "--method", "newton", "--size", "1", "--max-passes", "2",
+		),
+			short, 1, want{
+				"certificate": {"no bound on the relative error"}, "convergence": {"No pass gave a finite bound"},
+			}},
 		"round-off": {append(fit, "--gamma", "1e-3", "--method", "exact", "--tol", "1e-30"), short, 0, want{
 			"certificate": {"What to do", "round-off", "This may help: --tol "},
 		}},
@@ -266,7 +276,8 @@ func TestReportPage(t *testing.T) {
 				)
 			}
 			verdict := regexp.MustCompile(`class="verdict( good)?">([^<]*)<`).FindStringSubmatch(p.text)
-			if verdict == nil || (code != done) != regexp.MustCompile("^Not converged: |^Nothing is proved about these coefficients|little more than a guess").MatchString(verdict[2]) {
+			if verdict == nil || (code != done) != regexp.MustCompile("^Not converged: |^Nothing is proved about these "+
+				"coefficients|little more than a guess").MatchString(verdict[2]) {
 				t.Errorf("verdict %q", verdict)
 			}
 		})
@@ -283,7 +294,9 @@ func TestReportBounds(t *testing.T) {
 	v := reported(t, append([]string{"fit", "--method", "one-shot", "--size", "3", "--report", page}, args...)...)
 	must(t, append([]string{"fit", "--method", "exact", "--out", exact}, args...)...)
 	want, _ := weightsOf(t, exact)
-	rows := regexp.MustCompile(`<tr><th scope="row" class="text">x(\d+)</th><td>([^<]*)</td><td>([^<]*)</td><td>([^<]*)</td><td>([^<]*)</td><td class="text">(\w*)</td></tr>`).FindAllStringSubmatch(parsePage(t, page).text, -1)
+	rows := regexp.MustCompile(`<tr><th scope="row" class="text">x(\d+)</th>`+
+		`<td>([^<]*)</td><td>([^<]*)</td><td>([^<]*)</td><td>([^<]*)</td><td class="text">(\w*)</td></tr>`).
+		FindAllStringSubmatch(parsePage(t, page).text, -1)
 	if len(rows) != 8 {
 		t.Fatalf("%d weights in %q", len(rows), rows)
 	}

@@ -251,10 +251,11 @@ func TestLiveRefused(t *testing.T) {
 	for args, want := range map[string]string{
 		"--target x1 --size 2 --window 10":                                `the target is "y" in one and "x1" in the other`,
 		"--target y --size 2 --window 10 --features rff:2,gamma=1,seed=1": "the columns or features differ",
-		"--target y --size 2 --window 11":                                 "it is of the last 10 rows; requested are the last 11 rows",
-		"--target y --size 2":                                             "it is of the last 10 rows; requested are all rows",
-		"--target y --size 3 --window 10":                                 "size 2 and intercept true; requested are 2 and 1, 3 and true",
-		"--target y --size 2 --window 10 --lanes 2":                       "--lanes: a window has one lane",
+		"--target y --size 2 " +
+			"--window 11": "it is of the last 10 rows; requested are the last 11 rows",
+		"--target y --size 2":                       "it is of the last 10 rows; requested are all rows",
+		"--target y --size 3 --window 10":           "size 2 and intercept true; requested are 2 and 1, 3 and true",
+		"--target y --size 2 --window 10 --lanes 2": "--lanes: a window has one lane",
 	} {
 		if code, errs := sketch(args); code != usage || !strings.Contains(errs, want) || contents(t, name) != before {
 			t.Errorf("%s: exit %d, %s", args, code, errs)
@@ -273,7 +274,9 @@ func TestLiveRefused(t *testing.T) {
 		!strings.Contains(errs, "by --n-features") {
 		t.Errorf("svmlight: exit %d, %s", code, errs)
 	}
-	if code, _, errs := piped(t.Context(), strings.NewReader("x,y\n"), "sketch", "--data", "-", "--every", "1s", "-o", name+"2"); code != usage {
+	if code, _, errs := piped(
+		t.Context(), strings.NewReader("x,y\n"), "sketch", "--data", "-", "--every", "1s", "-o", name+"2",
+	); code != usage {
 		t.Errorf("no rows: exit %d, %s", code, errs)
 	}
 	if left, err := filepath.Glob(name + "2*"); err != nil || len(left) > 0 {
@@ -312,7 +315,11 @@ func TestLiveAlone(t *testing.T) {
 	before, table := contents(t, name), write(t, "rows.csv", rowsCSV(60))
 	other := filepath.Join(t.TempDir(), "other.fds")
 	must(t, "sketch", "--data", table, "--target", "y", "--out", other)
-	for _, args := range []string{"sketch --data " + table + " --target y --out ", "merge " + name + " " + other + " --out ", "fit --data " + table + " --target y --gamma 1 --save-sketch ", "fit --data " + table + " --target y --gamma 1 --out "} {
+	for _, args := range []string{
+		"sketch --data " + table + " --target y --out ", "merge " + name + " " + other + " --out ",
+		"fit --data " + table + " --target y --gamma 1 --save-sketch ",
+		"fit --data " + table + " --target y --gamma 1 --out ",
+	} {
 		code, _, errs := call(append(strings.Fields(args), name)...)
 		if code == done || !strings.Contains(errs, name+".lock is locked by process") || contents(t, name) != before {
 			t.Errorf("%s: exit %d, %s", args, code, errs)

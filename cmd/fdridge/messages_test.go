@@ -25,10 +25,12 @@ import (
 func TestExitCodes(t *testing.T) {
 	for _, err := range []error{
 		engine.ErrShape, engine.ErrInput, fd.ErrSize, &fd.NonFiniteError{}, &fd.RangeError{}, &fd.FormatError{},
-		ridge.ErrShape, ridge.ErrEmpty, ridge.ErrOtherRows, &ridge.GammaError{}, &ridge.SizeError{}, &ridge.SingularError{}, &choose.FoldsError{},
+		ridge.ErrShape, ridge.ErrEmpty, ridge.ErrOtherRows, &ridge.GammaError{}, &ridge.SizeError{}, &ridge.SingularError{},
+		&choose.FoldsError{},
 		dataset.ErrShape, &dataset.InputError{}, &dataset.ChangedError{}, &dataset.SourceError{},
 		model.ErrUnrecorded, model.ErrPreparation, &model.VersionError{}, &model.GammaError{}, &model.OverflowError{},
-		&model.FormatError{Err: errors.New("")}, &model.PreparationError{Err: errors.New("")}, &model.CertificateError{Err: errors.New("")}, &model.SummaryError{Err: errors.New("")},
+		&model.FormatError{Err: errors.New("")}, &model.PreparationError{Err: errors.New("")},
+		&model.CertificateError{Err: errors.New("")}, &model.SummaryError{Err: errors.New("")},
 		&paper.SettingError{}, cli.BadInput("--flag"),
 	} {
 		for _, wrapped := range []error{err, fmt.Errorf("reading: %w", err), errors.Join(errors.New("closing"), err)} {
@@ -38,7 +40,8 @@ func TestExitCodes(t *testing.T) {
 		}
 	}
 	for _, err := range []error{
-		errors.New("disk full"), engine.ErrNoConvergence, ridge.ErrUnproven, &ridge.ScaleError{}, &ridge.NotConvergedError{Status: ridge.PassLimit},
+		errors.New("disk full"), engine.ErrNoConvergence, ridge.ErrUnproven, &ridge.ScaleError{},
+		&ridge.NotConvergedError{Status: ridge.PassLimit},
 	} {
 		if code := exitCode(err); code != failed {
 			t.Errorf("%T %q: exit %d", err, err, code)
@@ -83,25 +86,54 @@ func TestNameColumns(t *testing.T) {
 func TestNameMissing(t *testing.T) {
 	dir, rows := t.TempDir(), write(t, "rows.csv", rowsCSV(30))
 	model, sketch := filepath.Join(dir, "model.json"), filepath.Join(dir, "rows.fds")
-	must(t, "fit", "--data", rows, "--target", "y", "--gamma", "1", "--out", model, "--save-sketch", sketch, "--method", "cg")
-	feature, target := write(t, "feature.csv", "x1,x2,y\n1,2,3\n1,NA,3\n"), write(t, "target.csv", "x1,x2,y\n1,2,3\n1,5,NA\n")
+	must(
+		t, "fit", "--data", rows, "--target", "y", "--gamma", "1", "--out", model, "--save-sketch", sketch, "--method", "cg",
+	)
+	feature, target := write(t, "feature.csv", "x1,x2,y\n1,2,3\n1,NA,3\n"), write(
+		t, "target.csv", "x1,x2,y\n1,2,3\n1,5,NA\n",
+	)
 	nan := write(t, "nan.csv", "x1,x2,y\n1,2,3\n1,NaN,3\n")
-	array, infinite := write(t, "nan.npy", npyFile("<f8", "False", "(2, 3)", 1, 2, 3, 4, math.NaN(), 6)), write(t, "inf.csv", "x1,x2,y\n1,2,3\n1,inf,3\n")
+	array, infinite := write(
+		t, "nan.npy", npyFile("<f8", "False", "(2, 3)", 1, 2, 3, 4, math.NaN(), 6),
+	), write(t, "inf.csv", "x1,x2,y\n1,2,3\n1,inf,3\n")
 	fit := []string{"fit", "--gamma", "1", "--target", "y", "--data"}
 	for _, c := range []struct {
 		args []string
 		want string
 	}{
 		{append(fit, nan), "column x2: NaN is not finite (if NaN is a missing value, see --missing)"},
-		{[]string{"fit", "--gamma", "1", "--target", "3", "--data", array}, "column 2 is NaN, which is not finite (if NaN is a missing value, see --missing)"},
+		{
+			[]string{"fit", "--gamma", "1", "--target", "3", "--data", array},
+			"column 2 is NaN, which is not finite (if NaN is a missing value, see --missing)",
+		},
 		{append(fit, infinite), "column x2: inf is not finite"},
-		{[]string{"predict", "--model", model, "--data", nan}, "column x2: NaN is not finite; if NaN is a missing value, fit a model with --missing mean or drop"},
-		{append(fit, feature), "column x2: NA is a missing value; fill in what is missing, or leave the column out (--columns; or --missing mean or drop)"},
-		{append(fit, target), "column y: NA is a missing value; fill in what is missing, or leave the row out (--missing-target drop leaves out such rows)"},
+		{
+			[]string{"predict", "--model", model, "--data", nan},
+			"column x2: NaN is not finite; if NaN is a missing value, fit a model with --missing mean or drop",
+		},
+		{
+			append(fit, feature),
+			"column x2: NA is a missing value; fill in what is missing, or leave the column out (--columns; or --missing " +
+				"mean or drop)",
+		},
+		{
+			append(fit, target),
+			"column y: NA is a missing value; fill in what is missing, or leave the row out (--missing-target drop leaves " +
+				"out such rows)",
+		},
 		{append(fit, target, "--missing", "mean"), "leave the row out (--missing-target drop leaves out such rows)"},
-		{[]string{"predict", "--model", model, "--data", feature}, "column x2: NA is a missing value; fill it in, or fit a model with --missing mean or drop"},
-		{[]string{"predict", "--model", model, "--data", target, "--target", "y"}, "column y: NA is a missing value; fill it in, or leave out --target, which predictions do not need"},
-		{[]string{"solve", sketch, "--gamma", "1", "--data", feature}, "column x2: NA is a missing value; these are not the rows of the sketch"},
+		{
+			[]string{"predict", "--model", model, "--data", feature},
+			"column x2: NA is a missing value; fill it in, or fit a model with --missing mean or drop",
+		},
+		{
+			[]string{"predict", "--model", model, "--data", target, "--target", "y"},
+			"column y: NA is a missing value; fill it in, or leave out --target, which predictions do not need",
+		},
+		{
+			[]string{"solve", sketch, "--gamma", "1", "--data", feature},
+			"column x2: NA is a missing value; these are not the rows of the sketch",
+		},
 	} {
 		if code, _, errs := call(c.args...); code != usage || !strings.HasSuffix(errs, c.want+"\n") {
 			t.Errorf("%v: exit %d, %q, want %q", c.args, code, errs, c.want)
@@ -170,7 +202,12 @@ func TestAdviceNamesFlags(t *testing.T) {
 		args []string
 	}{
 		{usage, []string{"--data", wide, "--gamma", "1", "--method", "exact"}},
-		{short, []string{"--data", housing, "--target", "last", "--rows", "1:500", "--gamma", "1e-6", "--size", "2", "--method", "one-shot"}},
+		{
+			short,
+			[]string{
+				"--data", housing, "--target", "last", "--rows", "1:500", "--gamma", "1e-6", "--size", "2", "--method", "one-shot",
+			},
+		},
 	} {
 		code, _, errs := call(append([]string{"fit"}, c.args...)...)
 		if code != c.code || !strings.Contains(errs, "--method cg") {
@@ -201,7 +238,9 @@ func TestR2AtMostOne(t *testing.T) {
 
 // TestOnlyDimensionsDisagree: errors with another cause name that cause and do not mention dimensions.
 func TestOnlyDimensionsDisagree(t *testing.T) {
-	rows, other := write(t, "rows.csv", rowsCSV(40)), write(t, "other.csv", strings.Replace(rowsCSV(40), "\n0,", "\n0.5,", 1))
+	rows, other := write(t, "rows.csv", rowsCSV(40)), write(
+		t, "other.csv", strings.Replace(rowsCSV(40), "\n0,", "\n0.5,", 1),
+	)
 	sketch := filepath.Join(t.TempDir(), "s")
 	must(t, "sketch", "--data", rows, "--target", "y", "-o", sketch)
 	fit := []string{"fit", "--data", rows, "--target", "y"}

@@ -106,7 +106,8 @@ func TestMPIKilled(t *testing.T) {
 		case err := <-end:
 			if strings.Contains(out.String(), "model written") {
 				t.Logf("try %d: it was done", try)
-			} else if text := strings.ToLower(out.String()); err == nil || !strings.Contains(text, "signal 9") && !strings.Contains(text, "killed") && !strings.Contains(text, "interrupted") {
+			} else if text := strings.ToLower(out.String()); err == nil ||
+				!strings.Contains(text, "signal 9") && !strings.Contains(text, "killed") && !strings.Contains(text, "interrupted") {
 				t.Errorf("try %d: exit %v, the reason is not told:\n%s", try, err, text)
 			} else if signal == syscall.SIGTERM && !strings.Contains(text, "interrupted") {
 				t.Errorf("try %d: nobody says that he was interrupted:\n%s", try, text)

@@ -29,7 +29,9 @@ func TestParts(t *testing.T) {
 	for name, text := range map[string]string{
 		"weights2.csv": strings.Repeat(contents(t, "weights.csv"), 2),
 		"named.csv":    table, "nameless.csv": rows, "few.csv": strings.Repeat("1\n0.25\n", 60),
-		"quoted.csv": "\"text\"," + header + "\n" + strings.ReplaceAll("\n"+strings.TrimSuffix(rows, "\n"), "\n", "\n\"a, \"\"b\"\"\",")[1:] + "\n",
+		"quoted.csv": "\"text\"," + header + "\n" + strings.ReplaceAll(
+			"\n"+strings.TrimSuffix(rows, "\n"), "\n", "\n\"a, \"\"b\"\"\",",
+		)[1:] + "\n",
 	} {
 		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
@@ -142,7 +144,12 @@ func TestPartsRefused(t *testing.T) {
 	p := sketchParts(t, 4, strings.Fields(data)...)
 	must(t, "merge", p[3], p[0], "--out", "ends.fds")
 	must(t, "merge", p[1], p[2], "--out", "middle.fds")
-	for name, flags := range map[string]string{"of-3": data + " --part 0/3", "other": "--data rows.npy --target 13 --part 0/4", "again": data + " --part 2/4", "0-of-1": data + " --part 0/1"} {
+	for name, flags := range map[string]string{
+		"of-3":   data + " --part 0/3",
+		"other":  "--data rows.npy --target 13 --part 0/4",
+		"again":  data + " --part 2/4",
+		"0-of-1": data + " --part 0/1",
+	} {
 		must(t, append(strings.Fields("sketch "+flags), "--out", name+".fds")...)
 	}
 	quoted := "7,a,1\n8,\"" + strings.Repeat("\n1,2,3", 40) + "\",2\n" + strings.Repeat("9,b,3\n", 20)
@@ -154,28 +161,34 @@ func TestPartsRefused(t *testing.T) {
 		t.Errorf("of two divisions: %s", told)
 	}
 	for line, want := range map[string]string{
-		"sketch --out x " + data + " --part 4/4":                              "--part: there is no part 4 of 4: parts are counted from 0 to 3",
-		"sketch --out x " + data + " --part 1":                                "--part: \"1\" must be I/N",
-		"sketch --out x " + data + " --part 1/0":                              "--part: \"1/0\" must be I/N",
-		"sketch --out x " + data + " --part -1/4":                             "--part: \"-1/4\" must be I/N",
-		"sketch --out x " + data + " --part 0x1/4":                            "must be I/N",
-		"sketch --out x " + data + " --part /4":                               "must be I/N",
-		"sketch --out x " + data + " --part 0/99999999999":                    "must be I/N",
-		"sketch --out x " + data + " --part 0/4 --standardize":                "--standardize: each part would have means",
-		"sketch --out x " + data + " --part 0/4 --rows 1:50":                  "it needs row numbers, which",
-		"sketch --out x --data pairs.svm --part 0/4":                          "--part: pairs.svm is svmlight, and a part cannot know the number of features of the others: use --n-features",
-		"sketch --out x --data rows.csv --transposed --part 0/4":              "--part: with --transposed a row of the file",
-		"sketch --out x --data - --target 13 --part 0/4":                      "--part: standard input is a pipe",
-		"sketch --out x --data quoted.csv --columns -2 --target 3 --part 0/4": "quoted.csv:16: the file is divided at a quoted line break",
-		"fit --gamma 1 --data quoted.csv --columns -2 --target 3 --part 1/4":  "the file is divided at a quoted line break",
-		"fit --gamma 1 --part 0/4 --mpi " + data:                              "--part: with --mpi each rank already reads a part",
-		"plan --part 0/4 " + data:                                             "unknown flag",
-		"solve " + p[1] + " --gamma 1":                                        p[1] + " has only part 1 of 4: merge parts 0, 2-3 with it first",
-		"solve ends.fds --gamma 1":                                            "ends.fds has only parts 0, 3 of 4: merge parts 1-2 with it first",
-		"solve two.fds --gamma 1":                                             "merge parts 1-2 with it first",
-		"merge ends.fds middle.fds again.fds --out x":                         "part 2 of 4 is in both: its rows would count twice",
-		"merge middle.fds again.fds --out x":                                  "part 2 of 4 is in both: its rows would count twice",
-		"merge middle.fds of-3.fds --out x":                                   "the rows were divided into 4 parts for one sketch and 3 parts for the other",
+		"sketch --out x " + data + " --part 4/4": "--part: there is no part 4 of 4: parts are counted " +
+			"from 0 to 3",
+		"sketch --out x " + data + " --part 1":                 "--part: \"1\" must be I/N",
+		"sketch --out x " + data + " --part 1/0":               "--part: \"1/0\" must be I/N",
+		"sketch --out x " + data + " --part -1/4":              "--part: \"-1/4\" must be I/N",
+		"sketch --out x " + data + " --part 0x1/4":             "must be I/N",
+		"sketch --out x " + data + " --part /4":                "must be I/N",
+		"sketch --out x " + data + " --part 0/99999999999":     "must be I/N",
+		"sketch --out x " + data + " --part 0/4 --standardize": "--standardize: each part would have means",
+		"sketch --out x " + data + " --part 0/4 --rows 1:50":   "it needs row numbers, which",
+		"sketch --out x --data pairs.svm --part 0/4": "--part: pairs.svm is svmlight, and a part " +
+			"cannot know the number of features of the others: use --n-features",
+		"sketch --out x --data rows.csv --transposed --part 0/4": "--part: with --transposed a row of the file",
+		"sketch --out x --data - --target 13 --part 0/4":         "--part: standard input is a pipe",
+		"sketch --out x --data quoted.csv --columns -2 --target 3 " +
+			"--part 0/4": "quoted.csv:16: the file is divided at a quoted line break",
+		"fit --gamma 1 --data quoted.csv --columns -2 --target 3 --part 1/4": "the file is divided at a quoted line break",
+		"fit --gamma 1 --part " +
+			"0/4 --mpi " + data: "--part: with --mpi each rank already reads a part",
+		"plan --part 0/4 " + data: "unknown flag",
+		"solve " + p[1] + " --gamma 1": p[1] +
+			" has only part 1 of 4: merge parts 0, 2-3 with it first",
+		"solve ends.fds --gamma 1":                    "ends.fds has only parts 0, 3 of 4: merge parts 1-2 with it first",
+		"solve two.fds --gamma 1":                     "merge parts 1-2 with it first",
+		"merge ends.fds middle.fds again.fds --out x": "part 2 of 4 is in both: its rows would count twice",
+		"merge middle.fds again.fds --out x":          "part 2 of 4 is in both: its rows would count twice",
+		"merge middle.fds of-3.fds --out x": "the rows were divided into 4 parts for one sketch and 3 parts " +
+			"for the other",
 	} {
 		code, out, errs := call(strings.Fields(line)...)
 		if code != usage || out != "" || strings.Count(errs, "\n") != 1 || !strings.Contains(errs, want) {

@@ -147,7 +147,10 @@ func TestPipedRefused(t *testing.T) {
 	must(t, "sketch", "--data", rows, "--target", "y", "-o", sketch)
 	must(t, "solve", sketch, "--gamma", "1", "--out", model)
 	for _, c := range []struct{ command, want string }{
-		{"fit --gamma 1 --standardize", "--standardize: it needs another pass over the rows, and standard input can be read only once: use --cache DIR"},
+		{
+			"fit --gamma 1 --standardize",
+			"--standardize: it needs another pass over the rows, and standard input can be read only once: use --cache DIR",
+		},
 		{"fit --gamma 1 --checkpoint " + out, "--checkpoint: a resumed run reads the rows again"},
 		{"fit --gamma 1 --mpi", "--mpi: ranks share files"},
 		{"fit --gamma 1 --cache " + dir + " --cache-keep", "--cache-keep: a later run cannot know"},
@@ -168,10 +171,17 @@ func TestPipedRefused(t *testing.T) {
 		}
 	}
 	for _, c := range []struct{ command, text, want string }{ // refused after a look at the first rows
-		{"fit --target y --gamma 1 --method cg", table, "method cg needs another pass over the rows, and standard input can be read only once: use --method one-shot, which needs one pass, or --cache DIR"},
+		{
+			"fit --target y --gamma 1 --method cg", table,
+			"method cg needs another pass over the rows, and standard input can be read only once: use --method one-shot, " +
+				"which needs one pass, or --cache DIR",
+		},
 		{"fit --target y --gamma auto --select loo", table, "leave-one-out errors needs another pass"},
 		{"fit --target y --gamma 1 --strict --save-sketch " + out, table, "--strict: --method one-shot has no tolerance"},
-		{"fit --gamma 1", "1 1:2\n2 3:4\n", "standard input is svmlight and can be read only once: give the number of features by --n-features"},
+		{
+			"fit --gamma 1", "1 1:2\n2 3:4\n",
+			"standard input is svmlight and can be read only once: give the number of features by --n-features",
+		},
 		{"predict --model " + model, "a,b\n1,2,3\n", "standard input"},
 		{"sketch --target y -o " + out, table + "1,2", "standard input:62:"},
 	} {
@@ -240,7 +250,9 @@ func TestPipeHangs(t *testing.T) {
 	table := rowsCSV(60)
 	model := filepath.Join(t.TempDir(), "m")
 	must(t, "fit", "--data", write(t, "rows.csv", table), "--target", "y", "--gamma", "1", "--out", model)
-	for _, command := range []string{"fit --target y --gamma 1", "sketch --target y -o " + model + "s", "predict --target y --model " + model} {
+	for _, command := range []string{
+		"fit --target y --gamma 1", "sketch --target y -o " + model + "s", "predict --target y --model " + model,
+	} {
 		for _, head := range []string{"", "a,b", table} {
 			from, to := io.Pipe()
 			ctx, cancel := context.WithCancel(t.Context())

@@ -94,7 +94,11 @@ func truthOf(t *testing.T, model string, gamma float64, in func(*input.RowFlags)
 		}
 		for j := range k {
 			y := out.y[len(out.slack)]
-			out.slack = append(out.slack, out.norm[len(out.norm)-1]*fits[0].Targets[j].ErrorBound+1e-15*float64(d)*(math.Abs(y)+math.Abs(fits[0].Targets[j].Intercept)))
+			out.slack = append(
+				out.slack,
+				out.norm[len(out.norm)-1]*fits[0].Targets[j].ErrorBound+
+					1e-15*float64(d)*(math.Abs(y)+math.Abs(fits[0].Targets[j].Intercept)),
+			)
 		}
 	}
 	return out
@@ -177,13 +181,15 @@ func TestIntervalsNarrow(t *testing.T) {
 		prepared     []string
 		singular     bool // at γ = 0
 	}{
-		"Fourier features":       {web, "", []string{"--features", features, "--size", "16"}, false},
-		"without intercept":      {web, "", []string{"--features", features, "--size", "16", "--intercept=false"}, false},
-		"sparse rows":            {web, "", []string{"--size", "16"}, true},
-		"standardised":           {houses, "last", []string{"--standardize", "--size", "3"}, false},
-		"standardised, plain":    {houses, "last", []string{"--standardize", "--size", "3", "--intercept=false"}, false},
-		"two targets":            {houses, "3,last", []string{"--standardize", "--size", "2"}, false},
-		"standardised, features": {houses, "last", []string{"--standardize", "--features", "rff:30,gamma=0.1", "--size", "8"}, false},
+		"Fourier features":    {web, "", []string{"--features", features, "--size", "16"}, false},
+		"without intercept":   {web, "", []string{"--features", features, "--size", "16", "--intercept=false"}, false},
+		"sparse rows":         {web, "", []string{"--size", "16"}, true},
+		"standardised":        {houses, "last", []string{"--standardize", "--size", "3"}, false},
+		"standardised, plain": {houses, "last", []string{"--standardize", "--size", "3", "--intercept=false"}, false},
+		"two targets":         {houses, "3,last", []string{"--standardize", "--size", "2"}, false},
+		"standardised, features": {
+			houses, "last", []string{"--standardize", "--features", "rff:30,gamma=0.1", "--size", "8"}, false,
+		},
 	} {
 		dir := t.TempDir()
 		in := func(name string) string { return filepath.Join(dir, name) }
@@ -343,9 +349,15 @@ func TestIntervalModels(t *testing.T) {
 		"no bounds":              {certificate(func(c map[string]any) { delete(c, "error_bound") }), "cannot narrow"},
 		"two bounds":             {certificate(func(c map[string]any) { c["error_bound"] = []any{1, 1} }), "cannot narrow"},
 		"no energy":              {certificate(func(c map[string]any) { delete(c, "energy_bound") }), "cannot narrow"},
-		"scaled weights":         {func(w map[string]any) { w["fitted"].(map[string]any)["coef"] = []any{1, 1, 1, 1} }, "1 lists of weights"},
-		"another ‖b‖²":           {func(w map[string]any) { w["tss"] = 1.0000001 * number1(t, w["tss"].([]any)[0]) }, "is not of the rows"},
-		"another intercept":      {func(w map[string]any) { w["intercept"] = 1.0000001 * number1(t, w["intercept"].([]any)[0]) }, "is not of the rows"},
+		"scaled weights": {
+			func(w map[string]any) { w["fitted"].(map[string]any)["coef"] = []any{1, 1, 1, 1} }, "1 lists of weights",
+		},
+		"another ‖b‖²": {
+			func(w map[string]any) { w["tss"] = 1.0000001 * number1(t, w["tss"].([]any)[0]) }, "is not of the rows",
+		},
+		"another intercept": {
+			func(w map[string]any) { w["intercept"] = 1.0000001 * number1(t, w["intercept"].([]any)[0]) }, "is not of the rows",
+		},
 	} {
 		code, out, errs := call(append([]string{"predict"}, predict(change(t, model, c.edit))...)...)
 		if code != usage || out != "" || !strings.Contains(errs, c.want) {

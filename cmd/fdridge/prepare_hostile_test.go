@@ -138,7 +138,8 @@ func hostileTables(n int, size func(small, large int) int) func(yield func(hosti
 				}
 			case 8:
 				var b []byte
-				for _, u := range utf16.Encode([]rune("\ufeff" + table(rows, "ä,b,y", odd(func() string { return pick("ö", "ß") }, "é")))) {
+				for _, u := range utf16.Encode([]rune("\ufeff" +
+					table(rows, "ä,b,y", odd(func() string { return pick("ö", "ß") }, "é")))) {
 					b = binary.LittleEndian.AppendUint16(b, u)
 				}
 				t.what, t.files = "UTF-16", []string{string(b)}

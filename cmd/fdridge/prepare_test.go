@@ -16,7 +16,9 @@ func homes(n int, header string) string {
 	var b strings.Builder
 	b.WriteString(header)
 	for i := range n {
-		size, town, built := fmt.Sprint(30+i*37%90), []string{"Rome", "Oslo", "Bern"}[i%3], fmt.Sprintf("%d-%02d-%02d", 1990+i%30, 1+i%12, 1+i%28)
+		size, town, built := fmt.Sprint(30+i*37%90), []string{"Rome", "Oslo", "Bern"}[i%3], fmt.Sprintf(
+			"%d-%02d-%02d", 1990+i%30, 1+i%12, 1+i%28,
+		)
 		if i%20 == 3 {
 			size = "NA"
 		}
@@ -129,13 +131,17 @@ func TestPrepareAuto(t *testing.T) {
 	rows := write(
 		t,
 		"new.csv",
-		homesHeader+"0,40,Rome,1999-05-01,EUR,a,True,\n1,40,Paris,1999-05-01,EUR,a,True,5\n2,big,Rome,soon,USD,b,1,5\n3,,,,,,,5\n",
+		homesHeader+"0,40,Rome,1999-05-01,EUR,a,True,\n1,40,Paris,1999-05-01,EUR,a,True,5\n2,big,Rome,soon,USD,b,1,5\n"+
+			"3,,,,,,,5\n",
 	)
 	code, made, errs := call("predict", "--model", at("a.json"), "--data", rows, "--target", "rent")
 	if code != done || len(strings.Fields(made)) != 4 || strings.Contains(made, "NaN") {
 		t.Fatalf("exit %d, %s%s", code, made, errs)
 	}
-	for _, want := range []string{"2 values have another type than in the training rows", "5 missing values were replaced", "2 values of 2 levels unknown to the model", "over 3 rows"} {
+	for _, want := range []string{
+		"2 values have another type than in the training rows", "5 missing values were replaced",
+		"2 values of 2 levels unknown to the model", "over 3 rows",
+	} {
 		if !strings.Contains(errs, want) {
 			t.Errorf("no %q in %s", want, errs)
 		}
@@ -194,7 +200,8 @@ func TestPrepareByHand(t *testing.T) {
 		"--standardize",
 		"numeric",
 	)
-	want := "a a=missing b, c b, c=missing town=Bern town=Oslo town=Rome town=missing when.elapsed when.month=1 when.month=2 when.month=3 when.month=4 when.weekday=1 when.weekday=3 when.weekday=4 when.weekday=7"
+	want := "a a=missing b, c b, c=missing town=Bern town=Oslo town=Rome town=missing when.elapsed when.month=1 " +
+		"when.month=2 when.month=3 when.month=4 when.weekday=1 when.weekday=3 when.weekday=4 when.weekday=7"
 	if got := strings.Join(names, " "); got != want || n != 4 {
 		t.Errorf("%v rows, columns %s, want 4 and %s", n, got, want)
 	}
@@ -204,15 +211,23 @@ func TestPrepareByHand(t *testing.T) {
 	if _, _, n := model("--missing", "drop", "--onehot", "text", "--columns", `"b, c",town`); n != 2 {
 		t.Errorf("%v rows, want 2", n)
 	}
-	if names, _, _ := model("--missing", "mean", "--missing-target", "drop", "--onehot", "town", "--min-share", "0.3", "--columns", "a,town"); strings.Join(names, " ") != "a town=Rome town=(other)" {
+	if names, _, _ := model(
+		"--missing", "mean", "--missing-target", "drop", "--onehot", "town", "--min-share", "0.3", "--columns", "a,town",
+	); strings.Join(names, " ") != "a town=Rome town=(other)" {
 		t.Errorf("%v", names)
 	}
 	for _, c := range []struct{ want, flags string }{
-		{"column town: 3 texts among its values", "--missing mean --missing-target drop --min-share 0 --missing-indicator --columns a,town"},
+		{
+			"column town: 3 texts among its values",
+			"--missing mean --missing-target drop --min-share 0 --missing-indicator --columns a,town",
+		},
 		{"2 columns are not numeric: town, when", "--missing mean --missing-target drop"},
 		{"--prepare auto; or --onehot text", "--missing mean --missing-target drop"},
 		{":3:1: column a is empty", "--dates when --missing-target drop --columns a,when"},
-		{"it is named as a column of dates, and 3 of its values are no dates", "--missing mean --dates a --missing-target drop --columns a"},
+		{
+			"it is named as a column of dates, and 3 of its values are no dates",
+			"--missing mean --dates a --missing-target drop --columns a",
+		},
 		{"there is no feature \"whence\"", "--dates whence"},
 		{"there is no feature \"z\"", "--missing z=mean"},
 		{"--missing: \"a=often\" must be one of", "--missing a=often"},

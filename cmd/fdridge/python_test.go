@@ -141,8 +141,11 @@ func TestPython(t *testing.T) {
 		"fourier":    {"--target", "y", "--standardize", "--columns=-z", "--features", "rff:1000,gamma=0.02,seed=11"},
 		"unscaled":   {"--target", "y", "--columns", "eight,two", "--features", "rff:7,gamma=0.1,seed=18446744073709551615"},
 		"auto":       {"--data", in("homes.csv"), "--target", "rent", "--prepare", "auto"},
-		"by hand":    {"--data", in("homes.csv"), "--target", "rent", "--onehot", "text", "--missing", "median,currency=drop", "--missing-indicator", "--missing-target", "drop", "--dates", "built", "--columns=-size,-key"},
-		"two":        {"--target", "y,z", "--standardize", "--features", "rff:20,gamma=0.1"},
+		"by hand": {
+			"--data", in("homes.csv"), "--target", "rent", "--onehot", "text", "--missing", "median,currency=drop",
+			"--missing-indicator", "--missing-target", "drop", "--dates", "built", "--columns=-size,-key",
+		},
+		"two": {"--target", "y,z", "--standardize", "--features", "rff:20,gamma=0.1"},
 	} {
 		model, data := in(name+".json"), in("rows.csv")
 		if flags[0] == "--data" {
@@ -159,7 +162,9 @@ func TestPython(t *testing.T) {
 	for k, out := range evaluateAll(t, python, dir, pairs...) {
 		name := names[k]
 		t.Run(name, func(t *testing.T) {
-			got, want := strings.Fields(strings.ReplaceAll(out, ",", " ")), strings.Fields(strings.ReplaceAll(contents(t, pairs[2*k]+".txt"), ",", " "))
+			got, want := strings.Fields(strings.ReplaceAll(out, ",", " ")), strings.Fields(strings.ReplaceAll(
+				contents(t, pairs[2*k]+".txt"), ",", " ",
+			))
 			if len(got) != len(want) || len(want) < 120 {
 				t.Fatalf("%d numbers, fdridge predicts %d", len(got), len(want))
 			}

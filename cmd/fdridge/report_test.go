@@ -176,7 +176,9 @@ func TestSketchHolds(t *testing.T) {
 	if err := json.Unmarshal([]byte(must(t, append(args, "--json")...)), &v); err != nil {
 		t.Fatal(err)
 	}
-	rows := regexp.MustCompile(`(?m)^(?:→| ) +one-shot +(\d+) +\S+ +(\S+) +\d+ +(\S+) `).FindAllStringSubmatch(must(t, args...), -1)
+	rows := regexp.MustCompile(
+		`(?m)^(?:→| ) +one-shot +(\d+) +\S+ +(\S+) +\d+ +(\S+) `,
+	).FindAllStringSubmatch(must(t, args...), -1)
 	if len(rows) == 0 {
 		t.Fatal("the plan has no line of one-shot")
 	}
@@ -195,9 +197,17 @@ func TestSketchHolds(t *testing.T) {
 func TestSolved(t *testing.T) {
 	rows := write(t, "rows.csv", rowsCSV(40))
 	for flags, want := range map[string][2]string{
-		"":                                {"solve the ridge problem of these data to that accuracy.", "of the data as they were read, round-off included"},
-		"--standardize":                   {"solve the ridge problem of these data in scaled columns to that accuracy.", "of these data in scaled columns, as rounded to float64, round-off included"},
-		"--standardize --features poly:2": {"solve the ridge problem of the features of these data to that accuracy.", "of the features of these data, as rounded to float64"},
+		"": {
+			"solve the ridge problem of these data to that accuracy.", "of the data as they were read, round-off included",
+		},
+		"--standardize": {
+			"solve the ridge problem of these data in scaled columns to that accuracy.",
+			"of these data in scaled columns, as rounded to float64, round-off included",
+		},
+		"--standardize --features poly:2": {
+			"solve the ridge problem of the features of these data to that accuracy.",
+			"of the features of these data, as rounded to float64",
+		},
 	} {
 		page := filepath.Join(t.TempDir(), "page.html")
 		must(

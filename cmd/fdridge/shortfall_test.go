@@ -119,7 +119,9 @@ func TestNotConverged(t *testing.T) {
 			}
 
 			old := write(t, "m", "the old model")
-			if _, errs := misses(t, failed, append(args, "--json", "--strict", "--out", old, "--coef", in("none"))...); strings.Contains(errs, "warning") || !strings.Contains(errs, "no model was written") {
+			if _, errs := misses(
+				t, failed, append(args, "--json", "--strict", "--out", old, "--coef", in("none"))...,
+			); strings.Contains(errs, "warning") || !strings.Contains(errs, "no model was written") {
 				t.Error(errs)
 			}
 			if text := contents(t, old); text != "the old model" {
@@ -137,7 +139,8 @@ func TestStrictNeedsTolerance(t *testing.T) {
 	rows, sketch := write(t, "rows.csv", rowsCSV(40)), filepath.Join(t.TempDir(), "s")
 	must(t, "sketch", "--data", rows, "--target", "y", "-o", sketch)
 	for _, args := range [][]string{
-		{"fit", "--data", rows, "--target", "y", "--gamma", "1", "--method", "one-shot"}, {"solve", sketch, "--gamma", "1"}, {"solve", sketch, "--gamma", "1", "--method", "one-shot"},
+		{"fit", "--data", rows, "--target", "y", "--gamma", "1", "--method", "one-shot"}, {"solve", sketch, "--gamma", "1"},
+		{"solve", sketch, "--gamma", "1", "--method", "one-shot"},
 	} {
 		code, out, errs := call(append(args, "--strict")...)
 		if code != usage || out != "" || !strings.Contains(errs, "--strict: --method one-shot") {

@@ -128,7 +128,8 @@ func shared(t *testing.T, n int) {
 		t.Fatal(err)
 	}
 	for name, content := range map[string]string{
-		"rows.csv": text.String(), "rows.csv.gz": packed.String(), "pairs.svm": pairs.String(), "penalty.csv": strings.Repeat("2\n", d), "weights.csv": strings.Repeat("1\n0.5\n", n/2),
+		"rows.csv": text.String(), "rows.csv.gz": packed.String(), "pairs.svm": pairs.String(),
+		"penalty.csv": strings.Repeat("2\n", d), "weights.csv": strings.Repeat("1\n0.5\n", n/2),
 		"rows.npy": npyHead("<f8", n, d+2) + string(data),
 	} {
 		if err := os.WriteFile(name, []byte(content), 0o600); err != nil {
@@ -257,12 +258,16 @@ func TestRanksRefused(t *testing.T) {
 	}
 	const least = " --gamma 1 --size 4"
 	for args, want := range map[string]string{
-		"--data rows.csv --target 13 --method exact --gamma 1":          "--mpi, --method: a direct method, which gamma = 0 needs, runs on one machine",
-		"--data rows.csv --target 13 --rows 1:100" + least:              "--rows: with --mpi",
-		"--data pairs.svm --rows 1:100" + least:                         "pairs.svm (svmlight) does not have: use npy",
-		"--data named.csv,other.csv,other.csv --target y" + least:       `other.csv: its columns differ from those of named.csv: feature 2 is "x3", not "x2" (files`,
-		"--data named.csv,rows.csv,named.csv --target last" + least:     "rows.csv: has 13 features and 1 targets, named.csv has 2 and 1 (files 2 and 1 of the list)",
-		"--data rows.csv,named.csv,named.csv --target last" + least:     "rows.csv: has 13 features and 1 targets, named.csv has 2 and 1 (files 1 and 2 of the list)",
+		"--data rows.csv --target 13 --method exact --gamma 1": "--mpi, --method: a direct method, which gamma = " +
+			"0 needs, runs on one machine",
+		"--data rows.csv --target 13 --rows 1:100" + least: "--rows: with --mpi",
+		"--data pairs.svm --rows 1:100" + least:            "pairs.svm (svmlight) does not have: use npy",
+		"--data named.csv,other.csv,other.csv --target y" +
+			least: `other.csv: its columns differ from those of named.csv: feature 2 is "x3", not "x2" (files`,
+		"--data named.csv,rows.csv,named.csv --target last" +
+			least: "rows.csv: has 13 features and 1 targets, named.csv has 2 and 1 (files 2 and 1 of the list)",
+		"--data rows.csv,named.csv,named.csv --target last" +
+			least: "rows.csv: has 13 features and 1 targets, named.csv has 2 and 1 (files 1 and 2 of the list)",
 		"--data rows.csv,rows.npy,rows.npy --target last" + least:       "rows.npy: is npy, but rows.csv is csv (files",
 		"--data none.csv --target 13" + least:                           "none.csv: no such file",
 		"--data bad.csv --target 13" + least:                            "bad.csv:170:5: column 3: \"x\" is not a number",
@@ -429,7 +434,10 @@ func TestRanksReport(t *testing.T) {
 		strings.Fields(
 			"fit --data few.csv --target y --gamma 1 --size 2 --report page.html --coef coef.npy --save-sketch all.fds",
 		)...)
-	for _, want := range []string{"4 rows × 2 features", "method galerkin: several ranks share the rows", "rank  rows  seconds  communicating", "\n6     "} {
+	for _, want := range []string{
+		"4 rows × 2 features", "method galerkin: several ranks share the rows", "rank  rows  seconds  communicating",
+		"\n6     ",
+	} {
 		if !strings.Contains(out, want) {
 			t.Errorf("no %q in %s", want, out)
 		}

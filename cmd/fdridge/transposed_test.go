@@ -17,7 +17,9 @@ func TestTransposed(t *testing.T) {
 	byRows, byColumns, y := turnedFiles(t, n, d)
 	plain := byRows[1]
 	dir := t.TempDir()
-	for _, flags := range [][]string{{"--method", "exact"}, {"--method", "cg", "--size", "5"}, {"--method", "exact", "--standardize"}} {
+	for _, flags := range [][]string{
+		{"--method", "exact"}, {"--method", "cg", "--size", "5"}, {"--method", "exact", "--standardize"},
+	} {
 		predicted := [2][]string{}
 		for k, data := range [][]string{byRows, append(byColumns, "--target", y)} {
 			out := filepath.Join(dir, "model")

@@ -47,7 +47,10 @@ func TestInterceptUnits(t *testing.T) {
 		}
 		return file.Models[0]
 	}
-	for _, units := range [][]string{{"--standardize"}, {"--penalty", penalty}, {"--standardize", "--penalty", penalty}, {"--standardize", "--intercept=false"}} {
+	for _, units := range [][]string{
+		{"--standardize"}, {"--penalty", penalty}, {"--standardize", "--penalty", penalty},
+		{"--standardize", "--intercept=false"},
+	} {
 		exact := model(append(units, "--method", "exact")...)
 		rough := model(append(units, "--method", "one-shot", "--size", "1")...)
 		off := math.Abs(exact.Intercept[0] - rough.Intercept[0])

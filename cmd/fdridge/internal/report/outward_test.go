@@ -27,7 +27,9 @@ func anyFloat(t *rapid.T, label string) float64 {
 		}),
 		rapid.Custom(func(t *rapid.T) float64 {
 			x := math.Pow10(rapid.IntRange(-323, 308).Draw(t, "power"))
-			return []float64{x, math.Nextafter(x, 0), math.Nextafter(x, math.MaxFloat64), 0.9995 * x, -x}[rapid.IntRange(0, 4).Draw(t, "beside")]
+			return []float64{
+				x, math.Nextafter(x, 0), math.Nextafter(x, math.MaxFloat64), 0.9995 * x, -x,
+			}[rapid.IntRange(0, 4).Draw(t, "beside")]
 		}),
 		rapid.SampledFrom(
 			[]float64{
@@ -173,7 +175,10 @@ func TestWeight(t *testing.T) {
 	for _, c := range []struct {
 		x, e          float64
 		value, within string
-	}{{1.2512, math.Inf(1), "1.25", "none"}, {-0.02735261, 1900, "-0.0274", "1.91e+03"}, {0, 0, "0", "0"}, {0.5, 0, "0.5", "0"}, {0.02735261, 0.027, "0.0274", "0.0271"}} {
+	}{
+		{1.2512, math.Inf(1), "1.25", "none"}, {-0.02735261, 1900, "-0.0274", "1.91e+03"}, {0, 0, "0", "0"},
+		{0.5, 0, "0.5", "0"}, {0.02735261, 0.027, "0.0274", "0.0271"},
+	} {
 		if value, within := formatAround(c.x, c.e); value != c.value || within != c.within {
 			t.Errorf("%v ± %v is printed as %s ± %s", c.x, c.e, value, within)
 		}
@@ -265,7 +270,9 @@ func TestChoiceHolds(t *testing.T) {
 		Path:     make([]point, 3),
 	}
 	for text, words := range map[string]string{
-		c.String(): "lies in [0.1238, 0.9872]; any gamma from 1.234 to 9.877 may", typeset(c.sentence()): "γ = 5: smallest proved bound on the GCV of 3 candidates, which lies in [0.1238, 0.9872]; any γ from",
+		c.String(): "lies in [0.1238, 0.9872]; any gamma from 1.234 to 9.877 may",
+		typeset(c.sentence()): "γ = 5: smallest proved bound on the GCV of 3 candidates, which lies in [0.1238, 0.9872]; " +
+			"any γ from",
 	} {
 		if !strings.Contains(text, words) {
 			t.Errorf("%q does not say %q", text, words)
