@@ -9,8 +9,8 @@ import (
 	"github.com/fdridge/fdridge/internal/vec"
 )
 
-// Columns holds the columns of a source as two other sources. A row of Features or Targets is a column of the source.
-// It has n numbers, for the n rows of the source, and no targets.
+// Columns holds the columns of a source as two other sources. Each row of Features or Targets is a column of the
+// source. Such a row has n numbers, for the n rows of the source, and no targets.
 type Columns struct {
 	Features Source // d rows
 	Targets  Source // t rows; nil for none

@@ -9,14 +9,14 @@ import (
 	"github.com/fdridge/fdridge/internal/badinput"
 )
 
-// Fourier describes random Fourier features (A. Rahimi, B. Recht, NIPS 2007),
+// Fourier describes D random Fourier features of a row x (A. Rahimi, B. Recht, NIPS 2007),
 //
 //	z(x) = √(2/D)·cos(Wx + u),  W_ij ~ N(0, 2γ),  u_i uniform on [0, 2π).
 //
-// The inner product z(x)ᵀz(y) approximates the kernel exp(−γ‖x − y‖²). W and u depend only on the seed
-// and the sizes of W. However, math.Log may be rounded differently on another processor architecture, and then about
-// one in 2000 elements of W differs in its last bit. docs/model.md describes the computation for other languages.
-// Fourier can be saved with a model as JSON.
+// Here D is Components and γ is Gamma. The inner product z(x)ᵀz(y) approximates the kernel
+// exp(−γ‖x − y‖²). W and u depend only on the seed and the sizes of W. However, math.Log may be rounded
+// differently on another processor architecture, and then about one in 2000 elements of W differs in its last bit.
+// docs/model.md describes the computation for other languages. Fourier can be saved with a model as JSON.
 type Fourier struct {
 	Components int     `json:"components"` // D
 	Gamma      float64 `json:"gamma"`

@@ -8,8 +8,8 @@ import "github.com/fdridge/fdridge/internal/badinput"
 //	z = (i+1)·9E3779B97F4A7C15₁₆,  z = (z ⊕ z>>30)·BF58476D1CE4E5B9₁₆,
 //	z = (z ⊕ z>>27)·94D049BB133111EB₁₆,  z = z ⊕ z>>31,  h(i) = (z>>11)·2⁻⁵³
 //
-// in integers modulo 2⁶⁴: SplitMix64 (G. Steele, D. Lea, C. Flood, "Fast Splittable Pseudorandom Number
-// Generators", OOPSLA 2014). The zero value holds no row out.
+// in integers modulo 2⁶⁴, where ⊕ is exclusive or and >> shifts right. The hash is SplitMix64 (G. Steele, D. Lea,
+// C. Flood, "Fast Splittable Pseudorandom Number Generators", OOPSLA 2014). The zero value holds no row out.
 type Holdout struct {
 	Share float64 // fraction of the rows to hold out, 0 <= Share < 1
 	First int64   // row number of the first row of the source, if the source is a part of the rows

@@ -150,7 +150,8 @@ func (m *moments) complete() {
 //	n(mean − pivot),
 //	m2 + n(mean − joint mean)².
 //
-// In a constant column the pivot, the means and the joint mean are all exactly the constant.
+// The joint mean is the mean over all shares. In a constant column the pivot, the means and the joint mean are all
+// exactly the constant.
 func (m *moments) pool(ctx context.Context, s Share, allreduce func(context.Context, []float64) error) error {
 	m.complete()
 	weights := make([]float64, s.Size)

@@ -6,9 +6,9 @@ import (
 	"github.com/fdridge/fdridge/internal/badinput"
 )
 
-// Penalty returns the scaling of columns j by 1/√pⱼ. A fit of the scaled columns with penalty γ‖z‖² is a
-// fit of the original columns with penalty γ·Σ pⱼxⱼ², where xⱼ = zⱼ/√pⱼ are the coefficients. The
-// pⱼ must be positive and finite, otherwise the error is [ErrInput].
+// Penalty returns the scaling that divides each column j by √pⱼ. Let z be the coefficients of a fit of the scaled
+// columns with penalty γ‖z‖². Then xⱼ = zⱼ/√pⱼ are the coefficients of a fit of the original columns with
+// penalty γ·Σ pⱼxⱼ². The pⱼ must be positive and finite, otherwise the error is [ErrInput].
 func Penalty(p []float64) (*Scaling, error) {
 	return (&Scaling{Mean: make([]float64, len(p)), Scale: ones(len(p))}).Penalize(p)
 }

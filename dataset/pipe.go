@@ -189,7 +189,8 @@ func (p *pump) run() {
 	}
 }
 
-// fetch fills p.rest if empty. If wait is false, it may return errNotYet.
+// fetch fills p.rest, the bytes to deliver next, if it is empty. If wait is false and no data have arrived, it returns
+// errNotYet.
 func (p *Pipe) fetch(wait bool) error {
 	if len(p.rest) > 0 {
 		return nil
@@ -206,7 +207,7 @@ func (p *Pipe) fetch(wait bool) error {
 	return nil
 }
 
-// next returns the next full buffer. If wait is false, it may return errNotYet.
+// next returns the next buffer of data. If wait is false and no data have arrived, it returns errNotYet.
 func (p *pump) next(wait bool) (b []byte, err error) {
 	if p.open == nil {
 		return nil, errNoPipe

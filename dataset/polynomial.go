@@ -11,8 +11,8 @@ import (
 //
 //	x_i, x_i·x_j (i ≤ j), x_i·x_j·x_k (i ≤ j ≤ k), …
 //
-// There are C(d+Degree, Degree) − 1 of them. Monomials of lower degree come first. Monomials of equal degree are in
-// lexicographic order of their indices. For d = 2 and degree 2 the monomials are
+// Their number is C(d+Degree, Degree) − 1, with the binomial coefficient C. Monomials of lower degree come first.
+// Monomials of equal degree are in lexicographic order of their indices. For d = 2 and degree 2 the monomials are
 //
 //	x₁, x₂, x₁², x₁x₂, x₂².
 //

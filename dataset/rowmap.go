@@ -26,7 +26,9 @@ type rowStep struct {
 // NewRowMap returns a map that applies the steps in order to rows of d columns. Each step maps a source to a source,
 // for example
 //
-//	dataset.NewRowMap(8, scaling.Apply, func(src dataset.Source) (dataset.Source, error) { return fourier.Apply(src, nil) })
+//	dataset.NewRowMap(8, scaling.Apply, func(src dataset.Source) (dataset.Source, error) {
+//		return fourier.Apply(src, nil)
+//	})
 //
 // A step must work row by row, like [Scaling.Apply] and Apply of [Features]; otherwise the error is [ErrInput].
 // Errors of the steps are returned too.

@@ -55,7 +55,7 @@ func (r *rows) BlocksFrom(ctx context.Context, firstRow int64) iter.Seq2[Block, 
 					return
 				}
 			}
-			// Behind the last row, another block would be an error, such as targets without features.
+			// If src has exactly hi rows, read on: a further block can only be an error, such as targets without features.
 			at = b.First + int64(b.N)
 			if at >= r.hi && at != n {
 				return

@@ -23,7 +23,8 @@ type transformed struct {
 	transformColumns func(features Source) Source
 }
 
-// An applier appends transformed rows. Unless finite, the caller checks them.
+// An applier appends the transformed rows of b to out. If finite is false, the caller must check that the new numbers
+// are finite.
 type applier func(b Block, out *Buffer) (finite bool, err error)
 
 // Transform returns a source with d features that are computed from the features of src, block by block, on a

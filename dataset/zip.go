@@ -186,8 +186,8 @@ func (y *targets) fetch() error {
 	return nil
 }
 
-// align skips the targets before firstRow.
-// If the block begins after firstRow, it returns the number of rows between.
+// align skips the targets before firstRow. If the current block of targets begins after firstRow, align returns the
+// number of rows between.
 func (y *targets) align(firstRow int64) int {
 	if y.ended {
 		return 0

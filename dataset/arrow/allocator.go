@@ -13,8 +13,8 @@ type allocator struct {
 	kept  int // bytes of freed
 }
 
-// maxMemory limits the memory for buffers. They hold a batch, compressed and decompressed, and part of the next
-// batch.
+// maxMemory limits the total memory of the buffers in use. They hold a batch, both compressed and decompressed, and
+// part of the next batch.
 const maxMemory = 2*maxBody - 1 // fits in 32 bits
 
 // Limits on the freed buffers that are kept for reuse.

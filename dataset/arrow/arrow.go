@@ -213,7 +213,8 @@ func (t *layout) expand(specs []string) []string {
 	return out
 }
 
-// checkColumn checks the type of column j. l is nil for numeric columns.
+// checkColumn returns an error if the type of column j does not suit the column. l maps the categories of column j to
+// codes; it is nil for a numeric column.
 func (t *layout) checkColumn(f *rawfile.File, j int, l *prepare.Lexicon) *dataset.InputError {
 	if t.fields[j].item >= 0 && l != nil && l.IsLevels() {
 		return &dataset.InputError{
@@ -237,7 +238,7 @@ func (t *layout) checkColumn(f *rawfile.File, j int, l *prepare.Lexicon) *datase
 }
 
 // refusal returns what column j holds and how to change the column, if the column cannot be read. Otherwise holds is
-// empty. l is nil for numeric columns.
+// empty. l maps the categories of column j to codes; it is nil for a numeric column.
 func (t *layout) refusal(j int, l *prepare.Lexicon) (holds, hint string) {
 	const encode = "encode it as numbers"
 	dt := t.schema[t.fields[j].field].item()

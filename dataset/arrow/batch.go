@@ -36,7 +36,7 @@ type dictionary struct {
 
 func (a *array) isNull(i int) bool { return a.valid != nil && a.valid[i>>3]>>(i&7)&1 == 0 }
 
-// A batch is a decoded record batch, freed when holders becomes 0.
+// A batch is a decoded record batch. Its memory is freed when the last user releases it (holders becomes 0).
 type batch struct {
 	rows    int
 	columns []*array // nil for columns that are not read

@@ -7,8 +7,8 @@ import (
 	"github.com/fdridge/fdridge/dataset/prepare"
 )
 
-// putCodes writes the codes of the next n categories, and NaN for empty texts.
-// It reports whether all codes are finite. fillNulls handles the nulls.
+// putCodes writes the codes of the next n categories, and NaN for empty texts, to the features x and the targets y. It
+// reports whether all codes are finite. Nulls are left to fillNulls.
 func (r *reader) putCodes(p *part, x, y []float64, n int) bool {
 	a := r.batch.columns[p.fields[0]]
 	values, at := r.tile[:n], p.js[0]

@@ -160,7 +160,8 @@ func (m *messages) head() (head, error) {
 	return h, nil
 }
 
-// body allocates memory in steps, because the data may end before size bytes.
+// body reads the next size bytes, the body of a message. It allocates memory in steps, because a damaged file may state
+// a size beyond the end of the data.
 func (m *messages) body(size int64) ([]byte, error) {
 	have, want := 0, int(min(size, max(1<<20, int64(m.known))))
 	b, err := m.room.take(want)
@@ -246,7 +247,7 @@ func (m *messages) readPlace() (h head, body []byte, err error) {
 // oldFormat explains a message without the bytes of continuation.
 const oldFormat = "; before version 0.15, Arrow wrote another format, which must be written again"
 
-// metaAt returns the metadata of message p. It reads them into buf if buf is large enough.
+// metaAt returns the metadata of the message at p. It reads the metadata into buf if buf is large enough.
 func metaAt(f *rawfile.File, p block, buf []byte) ([]byte, error) {
 	if p.meta > maxMeta+8 || p.at > f.Plain-p.meta || p.body > f.Plain-p.meta-p.at {
 		return nil, fmt.Errorf(

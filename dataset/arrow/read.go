@@ -38,7 +38,8 @@ type reader struct {
 	fault  columns.Fault
 }
 
-// A part is one field of lists, which has several columns, or at most columns.Tile other columns.
+// A part is a group of columns that are converted together: all columns of one field of lists, or at most columns.Tile
+// columns of other fields.
 type part struct {
 	js     []int // the columns
 	fields []int // their fields in the schema; only one for lists
@@ -49,7 +50,7 @@ type part struct {
 	lent bool
 	// lexicon maps categories to codes. It is nil for numeric columns.
 	lexicon *prepare.Lexicon
-	// left is true if the columns are left out: their values are missing, whatever the file has.
+	// left is true if the columns are left out: all their values count as missing, whatever the file holds.
 	left bool
 }
 
@@ -58,7 +59,7 @@ type part struct {
 const (
 	rowsPerTile = 1024
 	tileNumbers = 1 << 16
-	leastRows   = 64 // of a tile, so that it has long runs of each column
+	leastRows   = 64 // least number of rows of a tile, so that the values of each column are read in long runs
 )
 
 type tile [columns.Tile * rowsPerTile]float64
@@ -138,7 +139,7 @@ func (r *reader) makeParts() {
 	}
 }
 
-// isLeft reports whether [prepare.Lexicon.LeaveOut] has left out the columns, which are of one field.
+// isLeft reports whether [prepare.Lexicon.LeaveOut] has left out the columns js, which all belong to one field.
 func (r *reader) isLeft(js []int) bool {
 	for _, j := range js {
 		if r.To[j] >= 0 {
@@ -348,7 +349,7 @@ func (r *reader) rows(b *dataset.Buffer, n int, lends bool) error {
 	return err
 }
 
-// convertUntilError is like convert, but also sets all rows before the row of the error, which is the first row with an
+// convertUntilError is like convert, but after an error it has also converted all rows before the first row with an
 // error.
 func (r *reader) convertUntilError(x, y []float64, n int, lends bool) error {
 	t := *r
@@ -397,7 +398,8 @@ func (r *reader) convert(x, y []float64, n int, lends bool) error {
 	return nil
 }
 
-// put copies n values of each column, and reports whether all are finite.
+// put copies the next n values of each column of part p to the features x and the targets y. It reports whether all are
+// finite.
 func (r *reader) put(p *part, x, y []float64, n int) bool {
 	if p.left {
 		for _, j := range p.js {

@@ -156,7 +156,8 @@ func (a *array) text(i int) []byte {
 		if size <= 12 {
 			return v[4 : 4+size]
 		}
-		// A view holds four bytes of text, a buffer number and a position.
+		// The view of a long text holds its size, its first four bytes, the number of a buffer, and the position in this
+		// buffer.
 		at := binary.LittleEndian.Uint32(v[12:])
 		return a.texts[binary.LittleEndian.Uint32(v[8:])][at : uint64(at)+uint64(size)]
 	}

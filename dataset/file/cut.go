@@ -46,7 +46,7 @@ func (o *Opened) noteCut(p part) error {
 	return nil
 }
 
-// watchEnd makes [Opened.EndRemarks] examine the end of a pipe of text, unless the text is encoded.
+// watchEnd makes [Opened.EndRemarks] examine the end of a pipe of text, unless the text is compressed or in UTF-16.
 func (o *Opened) watchEnd(pipe *dataset.Pipe) error {
 	f, err := rawfile.Look("", pipe)
 	if err != nil {

@@ -55,8 +55,8 @@ type Options struct {
 	// Compressed text is not divided. If targets or weights come from separate files, Open counts the rows before the
 	// share, to pair rows by their numbers.
 	Share dataset.Share
-	// Widest, if not nil, is called for svmlight files, with the number of features in the rows of Share. It must return
-	// the number of features in all rows.
+	// Widest, if not nil, is called for svmlight files. It gets the number of features in the rows of Share, and must
+	// return the number of features in the rows of all shares.
 	Widest func(features int) (int, error) `json:"-"`
 	// OnlyNamed forbids targets in a separate file. Open then reads only the files that its caller names. Set it if target
 	// names come from untrusted data such as a saved sketch.
@@ -71,8 +71,8 @@ type Pairing struct {
 	// Row i of these files, one after the other, has the weight of row i. Parquet, Arrow, npy, npz and csv are
 	// supported.
 	Weights []string
-	// FirstRow, if not nil, is called if a share of a text is paired with separate files, with the number of rows of
-	// Share. It must return the number of rows of all shares before.
+	// FirstRow, if not nil, is called if only a share of a text is read and separate files have its targets or weights. It
+	// gets the number of rows of Share. It must return the number of rows of all shares before.
 	FirstRow func(rows int64) (int64, error) `json:"-"`
 	// IsPart is true if the caller reads only some of the rows. A pass then cannot detect that separate files have
 	// different numbers of rows. So Open counts the rows, unless the first lines of text files certainly are headers.
@@ -95,23 +95,23 @@ type Origin struct {
 	// Entries, if not nil, contains the numbers of a .npy array. Open must then get one path: a file with only the
 	// header of the array.
 	Entries *io.SectionReader `json:"-"`
-	// Heads, if not nil, keeps what the beginnings of the files showed: the formats and the columns. Later calls with the
-	// same Heads do not read them again. If a file changes in between, a pass over its rows ends with a
-	// *[dataset.ChangedError]. By default, Open keeps them for its own use.
+	// Heads, if not nil, keeps what Open found out from the first bytes of each file: its format and its columns. Later
+	// calls with the same Heads use these findings instead of reading the first bytes again. If a file changes in between,
+	// a pass over its rows ends with a *[dataset.ChangedError]. If Heads is nil, only Open itself uses the findings.
 	Heads *Heads `json:"-"`
 	// Known are the names of the features that a model or a sketch has, or nil. A first line of a csv file with all of
 	// them is a header, even if the names are numbers.
 	Known []string `json:"-"`
-	// Context, if not nil, ends the passes that Open makes when it is cancelled.
+	// Context, if not nil, can be cancelled to end the passes that Open makes.
 	Context context.Context `json:"-"`
-	// Alone is true if the other shares may remain unread. Open then checks that a share of a csv file does not begin
-	// within a quoted record. The check reads all text before the share. If Alone is false, the reader of the preceding
-	// share makes this check.
+	// Alone is true if no other process may read the other shares. Open then checks that a share of a csv file does not
+	// begin within a quoted record. The check reads all text before the share. If Alone is false, the reader of the
+	// preceding share makes this check.
 	Alone bool `json:"-"`
 }
 
-// Heads keeps what the beginnings of files showed. Its zero value is ready to use, by several goroutines at the same
-// time.
+// Heads keeps the formats and columns that were found in the first bytes of files. Its zero value is ready to use, by
+// several goroutines at the same time.
 type Heads = heads.Heads
 
 // An Opened is a source of the rows of one or several files. Its Layout is the layout of the first file with column
@@ -270,9 +270,9 @@ func Open(paths []string, opts Options) (*Opened, error) {
 	return out, out.countTargets(from, opts)
 }
 
-// transposedCells returns how to read files with samples in their columns, whose features are encoded by cells. Every
-// number may be missing, unless cells allows no missing value. The policy of each feature applies to the transposed
-// rows.
+// transposedCells returns how to read files whose columns are samples. cells encodes the features, which are the rows
+// of these files. The reader accepts every missing number if cells allows any missing value, because the policy of each
+// feature is applied only to the transposed rows.
 func transposedCells(cells *prepare.Cells) (*prepare.Cells, error) {
 	switch {
 	case cells == nil:
@@ -288,8 +288,8 @@ func transposedCells(cells *prepare.Cells) (*prepare.Cells, error) {
 	return &prepare.Cells{Missing: prepare.MissingDrop, Features: []int{}}, nil
 }
 
-// findFirstIndex sets opts.Text.FirstIndex for svmlight files, unless it is set. If the rows of any file count from
-// 0, so do the rows of all.
+// findFirstIndex sets opts.Text.FirstIndex for svmlight files, unless it is set. If the indices in any file count from
+// 0, the indices in all files do.
 func (o *Opened) findFirstIndex(paths []string, opts Options) (Options, error) {
 	if opts.Text.FirstIndex == "" {
 		name, err := Format(paths[0], opts)

@@ -10,8 +10,8 @@ import (
 	"github.com/fdridge/fdridge/dataset/internal/rawfile"
 )
 
-// checkFirstLine returns an error if p begins within a quoted record. It is not needed if the preceding part is read,
-// because its reader returns the same error.
+// checkFirstLine returns an error if part p of a file begins within a quoted record. The check is not needed if the
+// preceding part is read: its reader returns the same error.
 func (p part) checkFirstLine(opts csv.Options) error {
 	if p.lo == 0 || p.lo >= p.hi {
 		return nil

@@ -19,7 +19,7 @@ type separate struct {
 	x       []string
 	targets string   // file of the targets, or ""
 	weights []string // files of the weights, or nil
-	// headers are the decisions about headers that the numbers of rows made.
+	// headers maps files to whether they have a header, if the comparison of the numbers of rows has decided this.
 	headers map[string]csv.Header
 	// counts are the numbers of rows of whole files, as far as they were counted.
 	counts map[string]int64
@@ -97,8 +97,8 @@ func (s *separate) format(path string) (format, error) {
 	return formatByName(name), err
 }
 
-// featureOptions returns inner, the options for the features. Options about text are left out if the features are no
-// text, but another file is.
+// featureOptions returns inner, the options for the features. If the features are not text but a separate file is, the
+// options about text are meant for that file, and featureOptions removes them from the result.
 func (s *separate) featureOptions(inner Options) (Options, error) {
 	name, err := Format(s.x[0], inner)
 	if err != nil {
@@ -180,8 +180,8 @@ func (s *separate) join(x dataset.Source) (dataset.Source, error) {
 	return dataset.WeighNamed(x, w, from, excerpt.List(s.weights, 5))
 }
 
-// joinShare is join for the share of the rows that opts selects. x has all rows if byNumber is true. Otherwise x has
-// the rows of files, the parts of text files.
+// joinShare joins the share of the rows that opts selects, like join. If byNumber is true, x has all rows. Otherwise x
+// has only the rows of the share, which files locates in the text files.
 func (s *separate) joinShare(x dataset.Source, files []part, opts Options, byNumber bool) (dataset.Source, error) {
 	isDivided := !opts.Share.Whole() && !byNumber
 	var at place
@@ -229,8 +229,9 @@ func (s *separate) compareTransposed(x dataset.Source) error {
 // A place states which rows of all files the share has.
 type place struct{ first, rows int64 }
 
-// place returns the rows that the share has of x, which has the rows of files. It counts these rows, and the rows
-// before them unless opts.FirstRow does. It returns an error if a separate file has other rows.
+// place returns the position of the rows of x, which are a share, in the whole. files locates these rows in the files.
+// place counts them, and counts the rows before them unless opts.FirstRow returns that number. It returns an error if a
+// separate file does not have the same number of rows as the features.
 func (s *separate) place(x dataset.Source, files []part, opts Options) (place, error) {
 	var at place
 	var err error
@@ -370,7 +371,8 @@ func (s *separate) countPart(p part) (int64, error) {
 		text.Range = p.bytes()
 		return csv.Count(p.path, text)
 	}
-	if !f.numbered && !f.labelled { // a pass that accepts all cells; their faults come later, in the order of the rows
+	// a pass that only counts accepts all cells; the pass over the rows reports invalid cells in order
+	if !f.numbered && !f.labelled {
 		of.Cells = &prepare.Cells{Look: true}
 		of.Target, of.Targets, of.Columns = nil, 0, nil
 	}
@@ -382,8 +384,9 @@ func (s *separate) countPart(p part) (int64, error) {
 	return dataset.CountRows(cmp.Or(of.Context, context.Background()), src)
 }
 
-// settleHeaders decides by the numbers of rows whether the first lines of text files are headers. Rows are counted if a
-// first line may as well be a row, or if only some rows will be read and a first line is not certainly a header.
+// settleHeaders decides whether the first line of each text file is a header. It compares the number of rows of the
+// features with the number in each separate file. Rows are counted if a first line may as well be a row. They are also
+// counted if only some rows will be read and a first line is not certainly a header.
 func (s *separate) settleHeaders(pipe *dataset.Pipe, isPart bool) error {
 	if s.opts.Transposed || pipe != nil && !isPart {
 		return nil
@@ -457,7 +460,8 @@ func (s *separate) settleHeaders(pipe *dataset.Pipe, isPart bool) error {
 }
 
 // turn reads the first line of a file as a row instead of a header, or the other way round, and reports whether it did.
-// The file must then have change more rows, as many as the file other. The first line must leave open what it is.
+// The file must then have as many rows as the file other: change is the number of rows that it lacks. A first line that
+// is certain is never turned.
 func (s *separate) turn(path string, guesses map[string]csv.Guess, change int64, other string) bool {
 	g, ok := guesses[path]
 	_, isSettled := s.headers[path]
@@ -488,7 +492,8 @@ func (s *separate) turn(path string, guesses map[string]csv.Guess, change int64,
 	return true
 }
 
-// hintAtHeader returns a hint if another reading of the first line would give the only file change more rows.
+// hintAtHeader returns a hint if paths is a single file and another reading of its first line would give it change more
+// rows.
 func hintAtHeader(paths []string, guesses map[string]csv.Guess, change int64) string {
 	g, ok := guesses[paths[0]]
 	switch name := excerpt.Of(paths[0]); {
@@ -501,13 +506,14 @@ func hintAtHeader(paths []string, guesses map[string]csv.Guess, change int64) st
 	return ""
 }
 
-// A placed source has the rows of x from row at.first on, under their numbers in the whole.
+// A placed source has the rows of x, which are part of a whole, with the row numbers of the whole. The first has the
+// number at.first.
 type placed struct {
 	dataset.Source
 	at place
 }
 
-// Dims implements [dataset.Source]. The number of rows of the whole is unknown.
+// Dims implements [dataset.Source]. The number of rows is -1, because the whole has an unknown number of rows.
 func (p *placed) Dims() (n int64, d, t int) {
 	_, d, t = p.Source.Dims()
 	return -1, d, t

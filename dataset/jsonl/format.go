@@ -82,8 +82,8 @@ func padded(line []byte) []byte {
 	return out
 }
 
-// notNumeric returns the names of the features that should be numeric but had only texts, or nested values, in the
-// first lines. If there are none, it returns texts and others.
+// notNumeric returns the names of the features that should be numeric, but whose values in the first lines were only
+// texts (result t) or were nested (result o). If there are no such features, it returns its arguments.
 func (l *layout) notNumeric(texts, others []string) (t, o []string) {
 	for j, k := range l.To {
 		if k < 0 || k >= l.Features || l.Lexicon(j) != nil {
@@ -107,7 +107,7 @@ var unset = math.Float64frombits(0xfff8_0000_0000_0bad)
 
 func isUnset(v float64) bool { return math.Float64bits(v) == math.Float64bits(unset) }
 
-// row appends the row of the line at s.at, and moves behind the line.
+// row appends the row of the line at s.at to b, and sets s.at to the start of the next line.
 func (f *format) row(b *dataset.Buffer, s *scanner) *dataset.InputError {
 	width, n := f.Features+f.Targets, len(b.X)
 	b.X = slices.Grow(b.X, width)[:n+width]

@@ -51,8 +51,9 @@ type Options struct {
 	Cells *prepare.Cells
 	// Pipe, if not nil, is read instead of the file. Open reads its first line.
 	Pipe *dataset.Pipe
-	// Heads, if not nil, keeps what the first lines of files showed, for later calls with the same Heads. If a file
-	// changes in between, the pass over the rows ends with a *[dataset.ChangedError].
+	// Heads, if not nil, keeps the columns that were found in the first lines of files. Later calls with the same Heads do
+	// not read these lines again. If a file changes in between, the pass over the rows ends with a
+	// *[dataset.ChangedError].
 	Heads *heads.Heads
 }
 
@@ -154,8 +155,8 @@ type headKey struct {
 	texts string
 }
 
-// inspect returns the columns of a file, which opts.Heads may have kept. The caller may change the layout, but not its
-// index and its kinds of values.
+// inspect returns the columns that the first lines of a file have, or that opts.Heads has kept from an earlier call.
+// The caller may change the layout, but not its index and its kinds of values, which all callers share.
 func inspect(name string, opts Options) (*layout, error) {
 	key := headKey{name: name, pipe: opts.Pipe}
 	if opts.Heads != nil {
@@ -219,7 +220,7 @@ func examineFile(name string, opts Options) (*layout, error) {
 	return l, nil
 }
 
-// examine adds the keys of a line to the columns. Keys before an error count.
+// examine adds the keys of a line to the columns. If the line is invalid, it adds the keys before the error.
 func (l *layout) examine(line []byte) *dataset.InputError {
 	s := scanner{text: append(bytes.Clone(bytes.TrimRight(line, "\r\n")), '\n')}
 	if bad := s.begin(); bad != nil {

@@ -61,7 +61,8 @@ func (s *scanner) next() bool { return s.nextKey() && s.nextValue() }
 // nextKey reads up to the value of the next pair.
 func (s *scanner) nextKey() bool { return s.toKey() && s.readKey() }
 
-// keyIs reports whether the key at s.keyAt is name, which needs no escapes, and moves behind the key.
+// keyIs reports whether the key at s.keyAt is name, which contains no character that JSON escapes. If it is, keyIs
+// moves behind the key.
 func (s *scanner) keyIs(name string) bool {
 	rest := s.text[s.keyAt+1:]
 	if len(rest) <= len(name) || rest[len(name)] != '"' || string(rest[:len(name)]) != name {

@@ -151,7 +151,8 @@ func describeFields(d description) (header, error) {
 	return out, nil
 }
 
-// addField adds the columns of a field: its name, or its title and name, its type, and perhaps a shape.
+// addField adds the columns of a field. item is a tuple: the name, or a pair of title and name; the type; and perhaps a
+// shape.
 func (h *header) addField(item literal) error {
 	if item.kind != '(' || len(item.items) < 2 || len(item.items) > 3 {
 		return errFields
@@ -238,7 +239,7 @@ func fieldKind(descr string) (k kind, size int, err error) {
 	return k, size, nil
 }
 
-// decodeFields decodes the rows raw. Entries that are no numbers become NaN.
+// decodeFields decodes raw, the bytes of whole rows, to dst. Entries that are no numbers become NaN.
 func (h *header) decodeFields(dst []float64, raw []byte) {
 	for j := range h.fields {
 		f := &h.fields[j]

@@ -100,7 +100,8 @@ func (r *rowReader) fill(b *dataset.Buffer, rows int) error {
 	return nil
 }
 
-// end returns io.EOF if the file ends after the last row, as readHeader has checked if there is random access.
+// end returns io.EOF if no bytes follow the last row. If bytes can be read at any position, readHeader has checked
+// this, and end only compares the checksum.
 func (r *rowReader) end() error {
 	if r.at != nil && r.want != 0 && r.sum != r.want {
 		return r.wrap(zip.ErrChecksum, int(r.rows))
@@ -138,7 +139,8 @@ func (in *input) truncatedError(err error, rows int64) error {
 	return in.wrap(err, int(rows+1))
 }
 
-// check replaces categories by codes. Unless accepted, it rejects numbers that are not finite.
+// check replaces the categories in x and y by codes. If accepted is false, it first looks for numbers that are not
+// finite, and returns an error for the first of them.
 func (in *input) check(c *columns.Choice, x, y []float64, firstRow int64, accepted bool) error {
 	if !accepted {
 		if i, j, v, bad := c.Find(x, y); bad {
@@ -247,7 +249,8 @@ func (r *columnReader) fill(b *dataset.Buffer, rows int) error {
 	return nil
 }
 
-// load reads a window by strips in parallel, each transposed while in cache.
+// load reads the next window into memory. It reads and transposes strips of columns in parallel, each strip while it is
+// in cache.
 func (r *columnReader) load() error {
 	r.first = r.next
 	r.held = int(min(int64(r.height), r.rows-r.first))

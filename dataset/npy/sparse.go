@@ -294,7 +294,8 @@ func openVector(name, member string, was dataset.Stamp) (*vector, error) {
 	return &vector{input: in}, nil
 }
 
-// maxPiece is the number of values that are read at a time, so that a damaged length needs no memory.
+// maxPiece is the number of values that are read at a time. So a length that a damaged file overstates causes no large
+// allocation.
 const maxPiece = 1 << 15
 
 // bytes reads the next n ≤ maxPiece numbers, without decoding.

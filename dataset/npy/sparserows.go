@@ -222,8 +222,9 @@ func (r *pointerReader) Read(b *dataset.Buffer, rows int) error {
 	return nil
 }
 
-// peek reads pointers of up to the given number of rows, and returns the number of rows that are read together. These
-// have at most blockValues values, unless one row has more.
+// peek reads the pointers (the ends of the rows) of up to the given number of rows, unless some are still in memory. It
+// returns the number of rows whose values will be read together. These rows have at most blockValues values, unless one
+// row has more.
 func (r *pointerReader) peek(rows int) (n int, err error) {
 	if len(r.ends) == 0 {
 		r.ends = slices.Grow(r.ends, rows)[:min(int64(rows), r.pointers.rows-r.pointers.next)]
@@ -251,7 +252,8 @@ func (r *pointerReader) peek(rows int) (n int, err error) {
 	return n, nil
 }
 
-// rowsOf appends n rows of csr, or the rows of one row of blocks. b has at most the given number of rows afterwards.
+// rowsOf appends the next n rows of a csr matrix. For a bsr matrix it appends rows of the next row of blocks, until b
+// has the given number of rows.
 func (r *pointerReader) rowsOf(b *dataset.Buffer, n, rows int) error {
 	if r.inner == 0 || len(r.values) == 0 { // after Skip, the row of blocks is not in memory
 		if err := r.load(int(r.ends[n-1] - r.at)); err != nil {

@@ -18,7 +18,7 @@ type scanReader struct {
 	buckets  []int64 // number of values in each bucket, or nil
 	shift    int     // a bucket has 2^shift rows
 	lo, hi   int64   // rows of the window
-	starts   []int   // index in order of the first value of each row, and of the end
+	starts   []int   // starts[i] is the index in order of the first value of row lo+i; the last element is the end
 	order    []int32 // the values of the window in the order of the rows
 	rowOf    []int32 // row of each value, from lo on
 	colOf    []int32

@@ -155,7 +155,8 @@ func (f *opened) Unchanged() error { return f.raw.Unchanged() }
 // maxPage is the largest size of a page in bytes.
 const maxPage = 256 << 20
 
-// limitPages limits the page size, so that n columns need little memory.
+// limitPages limits the size of a page. One page of each of the n columns is in memory. For
+// n ≤ 128, these pages take at most 1 GiB.
 func (f *opened) limitPages(n int) {
 	const total, least = 1 << 30, 8 << 20
 	f.limit = min(maxPage, max(least, total/n))

@@ -66,8 +66,9 @@ func (t *thrift) uvarint() uint64 {
 	return v
 }
 
-// value decodes a value of the given kind into v, or skips the value if v is zero. The kind of a boolean is thriftTrue
-// or thriftFalse. If the boolean is an element of a list, the next byte is its kind.
+// value decodes a value of the given kind into v, or skips it if v is the zero reflect.Value. The kind of a boolean
+// field is its value, thriftTrue or thriftFalse. If element is true, the value is in a list, and the value of a boolean
+// is the next byte.
 func (t *thrift) value(kind byte, v reflect.Value, depth int, element bool) {
 	if v.Kind() == reflect.Pointer {
 		v.Set(reflect.New(v.Type().Elem()))

@@ -53,8 +53,9 @@ func (t *transposedReader) Skip(rows int64) (bool, error) {
 	return true, nil
 }
 
-// Read fills a block with columns, which are decoded in parallel. A damaged file may state too many rows. So the memory
-// of a block of more than 2²⁰ numbers grows while one goroutine decodes it.
+// Read fills a block with the next columns. If they have at most 2²⁰ numbers, they are decoded in parallel. A
+// damaged file may state too many rows. So for more numbers, Read does not allocate their memory in advance: one
+// goroutine decodes one column after the other, and the memory grows with the numbers that are found.
 func (t *transposedReader) Read(b *dataset.Buffer, rows int) (err error) {
 	group, n := t.order[t.next:min(t.next+rows, len(t.order))], int(t.rows)
 	if len(group) == 0 {

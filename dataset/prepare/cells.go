@@ -58,9 +58,9 @@ const (
 	SeparateWeights                 // the column is the sample weight
 )
 
-// ForSeparate returns how to read a separate file of targets or weights, beside rows that are read by c. A missing
-// value is allowed if c allows a missing target, so that the policy for missing values decides about whole rows. c
-// may be nil.
+// ForSeparate returns how to read a separate file of targets or weights. Its rows will be joined to the rows that are
+// read by c. A missing value is allowed if c allows a missing target, because the policy for missing values is applied
+// to the joined rows. c may be nil.
 func (c *Cells) ForSeparate(holds Separate) *Cells {
 	out := &Cells{separate: holds, Features: []int{}}
 	if c.Allows(0, 0) { // column 0 of rows without features is a target
@@ -154,7 +154,7 @@ func lookLimit(d int) int { return min(maxValues, max(maxAllValues/d, 16)) }
 
 // For [Look], readers return a text or a date as a NaN with these bits:
 //
-//   - bits 0 to 48: the code of the text or the seconds of the date, plus 2⁴⁸ so that dates before 1970 are positive
+//   - bits 0 to 48: v + 2⁴⁸, where v is the code of the text, or the seconds of the date (negative before 1970)
 //   - bits 49 and 50: boxText, boxForeign or boxDate
 //
 // Any other NaN is a missing value.

@@ -135,7 +135,7 @@ func (c *encoder) apply(b dataset.Block, out *dataset.Buffer) error {
 			}
 		}
 	}
-	// One goroutine appends sparse rows, fills the maps byNumber, and calls Incomplete.
+	// A single goroutine is needed to append sparse rows, to fill the maps byNumber, and to call Incomplete.
 	if c.sparse || c.lexicons == nil || c.drops != nil && c.o.Incomplete != nil {
 		return c.rows(b, 0, b.N, out)
 	}
@@ -253,7 +253,8 @@ func (k *encodedColumn) put(to *encodedRow, x float64) {
 	}
 }
 
-// level returns the level of x, or a negative number if unknown.
+// level returns the index of the level that x stands for in column j, or a negative number if the encoding does not
+// know the level.
 func (c *encoder) level(j int, x float64) int {
 	k := &c.columns[j]
 	if x != x {

@@ -34,7 +34,7 @@ type Lexicon struct {
 	codes        map[string]int32 // code of each text
 	size         int              // total bytes of the texts
 	full         bool             // a text was not added because of a limit
-	misses       int              // lookups since the last snapshot of texts that it does not have
+	misses       int              // lookups of texts that the snapshot known does not have, since it was made
 	leftOut      string           // what the column holds, if a reader cannot read it
 	numberCodes  map[float64]int32
 	numberMisses int
@@ -54,7 +54,7 @@ type forms struct {
 	Seen  bool // there is a text
 	Unit  cell.Unit
 	Mixed bool // the texts have different units, or a text is no number with a unit
-	// Numbers is true if all texts are numbers with commas or points but without unit, in some notation.
+	// Numbers is true if each text is a number in some notation, has a comma or a point, and has no unit.
 	Numbers bool
 }
 

@@ -72,7 +72,8 @@ func Look(ctx context.Context, src dataset.Source, o LookOptions) (*Encoding, *L
 	return e, learnt, nil
 }
 
-// useUnits makes the reader strip the unit that all cells of a column share. It returns false if there is none.
+// useUnits finds the columns whose cells are all numbers with the same unit, and makes the reader strip the unit. It
+// returns false if there is no such column.
 func (l *collector) useUnits(s *tableStats) bool {
 	found := false
 	for j := range s.Columns {
@@ -87,7 +88,9 @@ func (l *collector) useUnits(s *tableStats) bool {
 	return found
 }
 
-// findTexts finds the lines of texts in columns of numbers. The result is an error if a text is like a number.
+// findTexts makes another pass for each column of numbers that has texts. If the texts may be numbers in another
+// notation (see isOdd), it returns the error about the first one. Otherwise it sets Texts.Line to the line of the first
+// text.
 func (l *collector) findTexts(ctx context.Context, src dataset.Source, s *tableStats) error {
 	for j := range s.Columns {
 		c := &s.Columns[j]
@@ -132,14 +135,15 @@ func scan(ctx context.Context, src dataset.Source) error {
 	return nil
 }
 
-// isForeign reports whether the column has numbers and so few texts that these count as missing.
+// isForeign reports whether the column has numbers and so few texts that the texts count as missing values.
 func (c *columnStats) isForeign() bool {
 	values := float64(c.Numbers.Count + c.Texts.Count)
 	return c.kind() == KindMixed && !c.IsLevels && float64(c.Texts.Count) <= foreignShare*values
 }
 
-// isOdd reports whether a text of the column is a number that is written differently: among numbers, or if all texts
-// are numbers with commas or points.
+// isOdd reports whether texts of the column may be numbers in a notation that the reader does not accept. In a column
+// of numbers with few texts, one text is then like a number. In other columns, every text is a number with commas or
+// points.
 func (c *columnStats) isOdd() bool {
 	return c.isForeign() && c.Texts.Odd.Row > 0 || !c.IsLevels && c.Texts.Forms.Seen && c.Texts.Forms.Numbers
 }
@@ -351,7 +355,7 @@ func (l *collector) text(j, code int, w float64) {
 	}
 }
 
-// first notes the first text of column j, and the first that is like a number.
+// first is called with each new text s of column j. It notes the first text, and the first text that is like a number.
 func (l *collector) first(j int, s string) {
 	c := &l.all.Columns[j]
 	if c.Texts.First.Row == 0 {

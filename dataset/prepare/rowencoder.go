@@ -23,8 +23,7 @@ type RowEncoder struct {
 	marks    *cell.Marks
 }
 
-// RowEncoder returns an encoder of single rows. It uses only the options IgnoreUnknown, Tally and
-// Text. It returns
+// RowEncoder returns an encoder of single rows. It uses only the options IgnoreUnknown, Tally and Text. It returns
 // [dataset.ErrShape] if the encoding is not complete.
 func (e *Encoding) RowEncoder(o EncodeOptions) (*RowEncoder, error) {
 	if err := e.Valid(); err != nil {
@@ -95,7 +94,7 @@ func (r *RowEncoder) Texts(dst []float64, cells []string) (complete bool, err er
 	return complete, unknown
 }
 
-// text encodes s in column j. If !known, the row is left out.
+// text encodes the cell s of column j. known is false if the cell is missing and the row must be left out.
 func (r *RowEncoder) text(to *encodedRow, j int, s []byte) (known bool, err error) {
 	k, missing := &r.by.columns[j], r.marks.Missing(s)
 	if k.Use == UseOmit {

@@ -21,7 +21,8 @@ type Text struct {
 	IsDefault bool `json:"-"`
 }
 
-// Or returns t, with the settings of a model for what t leaves open. The marks of both apply.
+// Or returns t completed by the settings of a model: a setting that t leaves empty has the model's value. The marks of
+// both apply.
 func (t Text) Or(model *Text) Text {
 	if model == nil {
 		return t

@@ -1,12 +1,12 @@
 // Package synthetic generates the data of the paper's statistical experiments (C. Dickens, "Ridge Regression with
-// Frequent Directions", 2020, section 3 and appendix "Miscellaneous"; after B. Shi, J. Phillips, "A Deterministic
+// Frequent Directions", 2020, section 3 and appendix "Miscellaneous", following B. Shi, J. Phillips, "A Deterministic
 // Streaming Sketch for Ridge Regression", 2020):
 //
 //	A = Z·Cᵀ,   Z_ij ~ N(0, exp(−(j−1)²/R²)²),   i = 1…n, j = 1…d,
 //	b = A·x₀ + ε,   ε_i ~ N(0, Noise²),   R = ⌊r·d + ½⌋.
 //
-// C is the orthonormal DCT-II, so each row of Z is transformed on its own. x₀ has unit length; its first R components
-// are normal and the others are zero.
+// r is Config.Ratio. C is the orthonormal DCT-II (a discrete cosine transform), so each row of Z is transformed on its
+// own. x₀ has unit length; its first R components are normal and the others are zero.
 //
 // The package corrects three statements of the paper. The paper assigns the standard deviations to the n rows; here
 // they belong to the columns j, which gives the effective dimension R. The paper states R = ⌊0.1·d + ½⌋, but its

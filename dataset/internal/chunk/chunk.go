@@ -58,7 +58,7 @@ func (c *chunk) parse(f Format) {
 		if l.Done() {
 			break
 		}
-		l.size = 0 // count the blank lines of this chunk only, which are not too many
+		l.size = 0 // checkLength adds the blank lines at the end of the chunk before
 		c.err = f.Record(&c.rows, l)
 		if c.err == nil {
 			end = l.at

@@ -106,8 +106,8 @@ func withoutEmptyLines(text []byte) int {
 	return len(text)
 }
 
-// nextSize returns the number of bytes to read after size bytes were too few. It multiplies a small size by 4. For a
-// large size it returns the maximum, because each increase copies the text.
+// nextSize returns the number of bytes of text to read if size bytes do not contain a whole record. It multiplies a
+// small size by 4. For a large size it returns the maximum, because each increase copies the text.
 func nextSize(size int) int {
 	size *= 4
 	if size > maxText {
@@ -116,7 +116,8 @@ func nextSize(size int) int {
 	return size
 }
 
-// read appends data to text until len(text) is size. With Prompt it appends only the bytes that are available.
+// read appends data to text until len(text) is size. With the pipe option Prompt it appends only the bytes that have
+// arrived.
 func (k *cutter) read(text []byte, size int) ([]byte, error) {
 	if cap(text) < size+padding { // allocate no more than needed, because text may be large
 		text = append(make([]byte, 0, size+padding), text...)

@@ -115,7 +115,7 @@ func (r *Reader) place(err error) error {
 	return r.file.Place(err)
 }
 
-// advance moves to the next chunk, and returns false at the end.
+// advance makes the next parsed chunk the current chunk. It returns false at the end of the file.
 func (r *Reader) advance() bool {
 	r.now = r.parsed()
 	if r.now == nil {
@@ -129,8 +129,8 @@ func (r *Reader) advance() bool {
 	return true
 }
 
-// parsed returns the next parsed chunk, or nil at the end.
-// Without a team, and for the first chunk, the caller's goroutine parses.
+// parsed returns the next parsed chunk, or nil at the end of the file. Without a team, and for the first chunk, the
+// calling goroutine parses.
 func (r *Reader) parsed() *chunk {
 	if r.team != nil {
 		return r.team.next()
@@ -193,8 +193,8 @@ func (r *Reader) deliver(b *dataset.Buffer, rows int) {
 	r.next, r.begun = hi, true
 }
 
-// sparseRows appends rows from lo to hi−1 until b is full. It returns the index of the first row that was not
-// appended.
+// sparseRows appends rows lo to hi−1 of the current chunk until b has its maximum number of entries. It returns the
+// index of the first row that was not appended.
 func (r *Reader) sparseRows(b *dataset.Buffer, lo, hi int) int {
 	ptr := r.now.rows.CSR.RowPtr
 	shift := len(b.CSR.Val) - ptr[lo]

@@ -5,7 +5,8 @@ import "sync"
 const (
 	// maxWorkers is the number of parsers that one reading goroutine can supply.
 	maxWorkers = 16
-	// maxText limits the text of all chunks. A longer chunk waits until no other is in use.
+	// maxText limits the total bytes of text of all chunks in use. A chunk longer than maxText waits until no other is in
+	// use.
 	maxText = 8 << 20
 	// maxKept limits the bytes of memory that a chunk keeps for reuse.
 	maxKept = 4 << 20
@@ -24,7 +25,7 @@ type team struct {
 // because one is being filled and the rows of another are being delivered.
 func newTeam(cutter *cutter, format Format, workers int, sparse bool) *team {
 	n := workers + 2
-	// Each channel has space for these n chunks and a chunk from the caller, so no send blocks.
+	// Each channel has space for these n chunks and for one that the caller adds, so no send blocks.
 	t := &team{
 		free:  make(chan *chunk, n+1),
 		order: make(chan *chunk, n+1),

@@ -79,8 +79,8 @@ func Choose(names []string, named bool, targets, features []string) (Choice, err
 	return c, nil
 }
 
-// Read sets c.Cells and finds the categorical columns: the features with the indices cells.Features. If
-// cells.Features is nil, Read sets it to the columns with the names cells.OneHot.
+// Read sets c.Cells and finds the categorical columns. They are the features with the indices cells.Features. If
+// cells.Features is nil, Read first sets it to the indices of the columns that cells.OneHot names.
 func (c *Choice) Read(cells *prepare.Cells, names []string, named bool) error {
 	if cells != nil && c.Targets > 0 {
 		c.labels = cells.Labels
@@ -123,7 +123,7 @@ func (c *Choice) Read(cells *prepare.Cells, names []string, named bool) error {
 	return nil
 }
 
-// Insert adds a column at index j of the file that is not used.
+// Insert adds an unused column to the columns of the file, at index j.
 func (c *Choice) Insert(j int) {
 	c.To = slices.Insert(c.To, j, -1)
 	if c.Category != nil {
@@ -214,9 +214,9 @@ func (c *Choice) NoNumber(j int, err *dataset.InputError) error {
 	return err
 }
 
-// Refuse returns the error of the first column that cannot be read: firstErr, or err if firstErr is nil. err is the
-// error of column j. If column j is a feature, Refuse appends name to Texts of the first error, or to Others if isText
-// is false.
+// Refuse collects columns that cannot be read in one error, the error of the first such column. firstErr is this error,
+// nil for the first column. err is the error of column j. If column j is a feature, Refuse appends name to Texts of the
+// first error if isText is true, otherwise to Others. It returns the first error.
 func (c *Choice) Refuse(firstErr, err *dataset.InputError, j int, name string, isText bool) *dataset.InputError {
 	if firstErr == nil {
 		firstErr = err
@@ -301,7 +301,8 @@ func (t *table) place(name string) (i int, ok bool) {
 	return i, true
 }
 
-// features returns the selected columns. The result listed is true if specs lists columns to keep.
+// features returns the indices of the selected columns. listed is true if specs names columns to keep, and false if
+// specs is empty or names columns to leave out.
 func (t *table) features(specs []string) (out []int, listed bool, err error) {
 	all := make([]int, len(t.names))
 	for i := range all {

@@ -45,8 +45,9 @@ func (p *Parser) Value(i int, s []byte) (v float64, ok bool) {
 	return lexicon.Cell(s)
 }
 
-// Explain completes err, the error about the cell s of column i that Value does not accept. If the column is numeric
-// and s is any other text, it returns true. The caller then adds advice, for instance by NoNumber.
+// Explain completes err, the error about a cell that Value does not accept. s is the text of the cell and i its column.
+// If the column is numeric and s is not one of the special texts that Explain describes itself, such as an infinity, it
+// returns true. The caller then adds advice, for instance by NoNumber.
 func (p *Parser) Explain(i int, s []byte, err *dataset.InputError) (isText bool) {
 	name := excerpt.Of(p.Names[i])
 	because := func(format string, args ...any) {

@@ -51,8 +51,8 @@ func (c *Choice) Rows(x, y, rows []float64) {
 	}
 }
 
-// split copies the features of each row to x and the targets to y. x and rows may share memory, because no number moves
-// to a higher index.
+// split divides each row of the matrix rows into features for x and targets for y. The features come first in each row.
+// x and rows may share memory, because no number moves to a higher index.
 func (c *Choice) split(x, y, rows []float64) {
 	cols := len(c.To)
 	for i := range len(rows) / cols {
@@ -125,8 +125,8 @@ func (c *Choice) column(x, y []float64, j, firstRow int, values []float64) {
 	}
 }
 
-// Find returns the first number v in the rows that is not finite, with its row and its column in the file. NaN is
-// ignored in columns that may have missing values. If no number is found, ok is false.
+// Find returns the first number v in the rows that is not finite, with its row and its column in the file. Find ignores
+// NaN in columns that may have missing values. If there is no such number, ok is false.
 func (c *Choice) Find(x, y []float64) (row, column int, v float64, ok bool) {
 	ix, iy := c.firstRefused(x, 0, c.Features), c.firstRefused(y, c.Features, c.Targets)
 	place := -1
@@ -141,8 +141,8 @@ func (c *Choice) Find(x, y []float64) (row, column int, v float64, ok bool) {
 	return row, slices.Index(c.To, place), v, true
 }
 
-// firstRefused returns the index of the first infinity or forbidden NaN, or len(v). Each row of v has the columns
-// firstColumn to firstColumn+width−1.
+// firstRefused returns the index in v of the first infinity, or of the first NaN in a column that allows no missing
+// value, or len(v). Each row of v has the columns firstColumn to firstColumn+width−1.
 func (c *Choice) firstRefused(v []float64, firstColumn, width int) int {
 	at := firstNotFinite(v)
 	for at < len(v) && !math.IsInf(v[at], 0) && (v[at] == v[at] || c.Cells.Allows(firstColumn+at%width, c.Features)) {
@@ -153,8 +153,8 @@ func (c *Choice) firstRefused(v []float64, firstColumn, width int) int {
 
 // firstNotFinite returns the index of the first NaN or infinity, or len(v).
 func firstNotFinite(v []float64) int {
-	// If the sum is finite, all terms are finite. Otherwise the terms are examined, because a sum of finite terms may
-	// overflow.
+	// If the sum is finite, all terms are finite. If not, each term is examined, because finite terms may overflow in the
+	// sum.
 	if sum := floats.Sum(v); sum-sum == 0 {
 		return len(v)
 	}

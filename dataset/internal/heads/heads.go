@@ -1,5 +1,5 @@
-// Package heads keeps what the beginnings of files showed, so that a program that opens files in several steps examines
-// each beginning once.
+// Package heads keeps what was found in the first lines or bytes of files, such as column names. A program that opens
+// files in several steps then examines each file once.
 package heads
 
 import "sync"
@@ -12,8 +12,8 @@ type Heads struct {
 }
 
 // Keep returns the value that h keeps under the key. If there is none, Keep calls find, and keeps the value unless find
-// returns an error. Each caller of one program must use its own type of keys. The value is shared: a caller must not
-// change what it refers to.
+// returns an error. Each package that calls Keep must use its own type of keys. All callers share the value, so none
+// may change the memory that the value refers to.
 func Keep[K comparable, V any](h *Heads, key K, find func() (V, error)) (V, error) {
 	if h == nil {
 		return find()

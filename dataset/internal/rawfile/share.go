@@ -74,8 +74,8 @@ func (f *File) Limit(r dataset.Range) error {
 // Done reports whether all lines of the share have been read.
 func (f *File) Done() bool { return f.share.next >= f.share.end }
 
-// Text reads lines of the share into p, like an io.Reader. At the end of the share it returns io.EOF. Use either Text
-// or ReadLine, not both.
+// Text reads the next lines of the share into p, like an io.Reader. At the end of the share it returns io.EOF. A caller
+// may use Text or ReadLine, but not both.
 func (f *File) Text(p []byte) (int, error) {
 	if f.Done() {
 		return 0, io.EOF
@@ -142,7 +142,7 @@ func (f *File) Beyond(line int) error {
 	}
 }
 
-// Place adds the number of lines before the share to the line number of err.
+// Place makes the line number of err, which counts from the start of the share, count from the start of the file.
 func (f *File) Place(err error) error {
 	e, ok := errors.AsType[*dataset.InputError](err)
 	if !ok || e.Line == 0 || f.share.start == 0 {
