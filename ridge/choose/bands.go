@@ -9,13 +9,14 @@ import (
 
 // A Band is a group of columns with a common penalty.
 type Band struct {
-	Name    string  `json:"name"`    // for messages
-	Columns []int   `json:"columns"` // column numbers from 0, in any order
-	Penalty float64 `json:"penalty"` // p in the penalty γ·p·Σ xⱼ² over the columns; if p is 0, [Bands] chooses p
+	Name    string `json:"name"`    // for messages
+	Columns []int  `json:"columns"` // column numbers from 0, in any order
+	// p in the penalty γ·p·Σ xⱼ² of the coefficients xⱼ of these columns; if p is 0, [Bands] chooses p
+	Penalty float64 `json:"penalty"`
 }
 
-// Penalties returns the penalty of each of d columns: factor[j] times the Penalty of the band of column j. factor may
-// be nil, which means 1. A band without a Penalty, and a column without a band, count as penalty 1.
+// Penalties returns the penalty of each of d columns: factor[j] times the Penalty of the band of column j. A nil
+// factor means 1 for each column. A band with Penalty 0, and a column in no band, count as penalty 1.
 //
 // The error is [ridge.ErrInput] in these cases:
 //

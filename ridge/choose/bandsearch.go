@@ -12,13 +12,13 @@ import (
 // A BandChoice holds the chosen γ and penalties of groups of columns ([Band]), and how they were chosen.
 type BandChoice struct {
 	Bands []Band `json:"bands"` // with the chosen penalties
-	// Choice is the choice among Tried, by the smallest upper bound on GCV. Untried penalties may be better, even if
-	// Choice is Certain. Index is −1 if all penalties were given.
+	// Choice is the choice among the trials in Tried, by the smallest upper bound on GCV. Choice.Certain compares only
+	// these trials: penalties that were not tried may be better. Index is −1 if all penalties were given.
 	Choice Choice      `json:"choice"`
 	Tried  []BandTrial `json:"tried"`  // the trials, in order
 	AtEnd  bool        `json:"at_end"` // a penalty is 10⁸ or 10⁻⁸, the ends of the search
 	Passes int         `json:"passes"` // number of passes for the choice, besides the pass of the summary
-	Whole  bool        `json:"whole"`  // these passes computed AᵀA, so only round-off widens the brackets
+	Whole  bool        `json:"whole"`  // these passes computed AᵀA itself, so only round-off widens the brackets of GCV
 	// why each pass was made, or why none was; empty if the summary was enough
 	Spent []reason.Reason `json:"spent,omitempty"`
 }
@@ -32,8 +32,10 @@ type BandTrial struct {
 }
 
 const (
-	bandReach  = 8 // penalties are between 10^−bandReach and 10^bandReach
-	bandGammas = 4 // a trial compares 2·bandGammas + 1 values of γ, with ratio 10^¼
+	bandReach = 8 // penalties are between 10^−bandReach and 10^bandReach
+	// a trial compares 2·bandGammas + 1 values of γ around the γ of the best trial; neighbours differ by the factor
+	// 10^¼
+	bandGammas = 4
 )
 
 var bandSteps = [...]float64{1, 0.5, 0.25}
@@ -41,26 +43,29 @@ var bandSteps = [...]float64{1, 0.5, 0.25}
 // BandOptions are the options of [Bands].
 type BandOptions struct {
 	Bands []Band
-	// Penalty holds a factor for each column, by which the penalty of its band is multiplied. nil means 1.
+	// Penalty holds a factor for each column. The penalty of a column is this factor times the penalty of its band. nil
+	// means 1.
 	Penalty []float64
 	// Candidates are the γ to compare. The default is the grid of [Gamma].
 	Candidates []float64
-	// GivenGamma means that Candidates are the γ to solve for. Bands then chooses the penalties of all bands, because
-	// γ is no common factor that can be chosen instead of one of them.
+	// GivenGamma means that Candidates are the γ to solve for, so γ is not chosen. Bands then chooses the penalty of
+	// every band. Otherwise the penalty of the first band may stay 1, see [Bands].
 	GivenGamma bool
 }
 
 // Bands chooses γ and the penalties of all bands with Penalty 0, by GCV summed over all targets.
 //
 //  1. It starts with all penalties 1 and the γ that [Gamma] chooses from opts.Candidates.
-//  2. It visits the bands in turn, and multiplies the penalty of a band by ten as long as this lowers the upper bound on GCV. If
-//     the first multiplication does not, it divides by ten instead. Each trial may choose another γ.
+//  2. It visits the bands in turn, and multiplies the penalty of a band by ten as long as this lowers the upper bound
+//     on GCV. If the first multiplication does not lower it, the penalty is divided by ten instead. Each trial may
+//     choose another γ.
 //  3. When no band improves, it repeats step 2 with the factor √10, and then with the square root of √10.
 //
-// If γ and the penalties of all columns are chosen, the first band keeps penalty 1, because γ is a common factor.
+// If γ and the penalties of all columns are chosen, the first band keeps penalty 1, because only the products of γ
+// and the penalties matter.
 //
-// Trials use the sketch, or AᵀA if the summary keeps it, see [ridge.Summary.Penalize]. A trial takes O(m²d) time,
-// or O(d³) with AᵀA.
+// Trials use the sketch of sum, or AᵀA if sum keeps it, see [ridge.Summary.Penalize]. A trial takes O(m²d) time for
+// a sketch of m rows and d columns, or O(d³) with AᵀA.
 //
 // Errors are the errors of [Penalties], [ridge.Summary.Penalize] and [ridge.Summary.Path], and the error of ctx.
 func Bands(ctx context.Context, sum *ridge.Summary, opts BandOptions) (*BandChoice, error) {
@@ -184,8 +189,9 @@ func (b *bandSearch) gammas() []float64 {
 	return out
 }
 
-// searchLine adds step to the exponent of band i while the score improves. If the first step fails, it subtracts step
-// instead.
+// searchLine adds step to the exponent of the penalty of band i (a power of ten) as long as the score improves. If the
+// first addition does not improve the score, searchLine subtracts step instead. moved reports whether the penalty
+// changed.
 func (b *bandSearch) searchLine(ctx context.Context, i int, step float64) (moved bool, err error) {
 	for _, change := range []float64{step, -step} {
 		for {

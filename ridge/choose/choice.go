@@ -21,15 +21,15 @@ type Choice struct {
 	Estimate float64        `json:"estimate" null:"+Inf"`
 	// Certain is true if it is proved that no other candidate has a smaller score.
 	Certain bool `json:"certain"`
-	// Possible lists the candidates that may have the smallest score, ascending, including Index. Their lower bounds
-	// are at most the smallest upper bound.
+	// Possible lists the indices of the candidates that may have the smallest score, ascending, including Index. The
+	// lower bound of each of them is at most the smallest upper bound.
 	Possible []int `json:"possible"`
 	// Excess is an upper bound on the score of the chosen candidate minus the smallest score.
 	Excess float64 `json:"excess" null:"+Inf"`
 }
 
-// RelativeExcess returns an upper bound on Excess divided by the smallest score; 0.01 is one per cent. It is 0 if the
-// choice is certain and +Inf if there is no bound.
+// RelativeExcess returns an upper bound on Excess divided by the smallest score; 0.01 is one per cent. The bound is 0
+// if the choice is certain and +Inf if nothing is known.
 func (c *Choice) RelativeExcess() float64 {
 	least := c.Score.Hi - c.Excess
 	switch {
@@ -50,10 +50,11 @@ func roundedDifference(hi, lo float64) float64 {
 	return v
 }
 
-// Least chooses the candidate whose score has the smallest upper bound. Estimates decide only among equal upper bounds.
+// Least chooses the candidate whose score has the smallest upper bound. If upper bounds are equal, the smallest
+// estimate decides.
 //
-// The midpoint of a bracket replaces an estimate that is missing, NaN or outside the bracket. A NaN bracket means that
-// nothing is known of the score. If there are no candidates, Index is −1.
+// If an estimate is missing, NaN or outside its bracket, the midpoint of the bracket is used instead. A NaN bracket
+// means that nothing is known of the score. If there are no candidates, Index is −1.
 func Least(scores []ridge.Interval, estimates []float64) Choice {
 	c := Choice{Index: -1, Score: ridge.Interval{Lo: math.Inf(-1), Hi: math.Inf(1)}, Estimate: math.Inf(1)}
 	known, most := make([]ridge.Interval, len(scores)), math.Inf(1) // most is the smallest upper bound
@@ -83,18 +84,19 @@ func Least(scores []ridge.Interval, estimates []float64) Choice {
 	return c
 }
 
-// LeastGCV chooses the γ of a path with the smallest score of target j by generalised cross-validation (G. Golub, M.
-// Heath, G. Wahba, Technometrics 21, 1979):
+// LeastGCV chooses one of fits, which are solutions at several γ. It chooses the smallest score of target j by
+// generalised cross-validation (G. Golub, M. Heath, G. Wahba, Technometrics 21, 1979):
 //
 //	GCV = n·RSS(x*)/(n − df)²
 //
-// RSS(x*) is the squared residual of the exact solution, and df its degrees of freedom. If j is negative, LeastGCV
-// uses the sum over all targets. fits is a result of [ridge.Summary.Path], [ridge.SolvePath] or [ridge.SolveExact].
-// The brackets come from the certificates. If the choice is Certain, exact solutions would give the same choice.
+// n is the number of rows, RSS(x*) the sum of squared residuals of the exact solution x*, and df its degrees of
+// freedom. If j is negative, LeastGCV uses the sum over all targets. fits is a result of [ridge.Summary.Path],
+// [ridge.SolvePath] or [ridge.SolveExact]. The brackets come from the certificates. If the choice is Certain, exact
+// solutions would give the same choice.
 //
-// scikit-learn's RidgeCV without cv uses the leave-one-out error Σ(rᵢ/(1−hᵢᵢ))²/n instead, see
-// [ridge.LeaveOneOut]. GCV replaces the leverages hᵢᵢ of the rows by their mean df/n. The two scores are equal if
-// all leverages are equal, and similar if all are small.
+// scikit-learn's RidgeCV without cv uses the leave-one-out error Σ(rᵢ/(1−hᵢᵢ))²/n instead, with the residual
+// rᵢ and the leverage hᵢᵢ of row i, see [ridge.LeaveOneOut]. GCV replaces each leverage by their mean df/n. The
+// two scores are equal if all leverages are equal, and similar if all are small.
 //
 // The error is [ridge.ErrShape] if there are no fits, if a fit is nil, or if target j does not exist.
 func LeastGCV(fits []*ridge.Solution, j int) (Choice, error) {
@@ -114,7 +116,8 @@ func gcvOf(fits []*ridge.Solution) [][]ridge.Interval {
 	return gcv
 }
 
-// chooseTarget chooses by the scores of target j, or by their sums over all targets if j is negative.
+// chooseTarget chooses a candidate by the scores of target j, or by the sums of the scores over all targets if j is
+// negative. scores[i][j] brackets the score of candidate i for target j.
 func chooseTarget(scores [][]ridge.Interval, estimates [][]float64, j int) (Choice, error) {
 	if len(scores) == 0 {
 		return Choice{}, rows.Unfit("a choice of nothing")

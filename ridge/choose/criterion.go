@@ -14,7 +14,8 @@ type Criterion int
 const (
 	// Auto selects LOO if the rows can be read again for the choice, and GCV otherwise.
 	Auto Criterion = iota
-	// GCV is generalised cross-validation, n·RSS(x*)/(n − df)², see [LeastGCV]. It is summed over all targets.
+	// GCV is generalised cross-validation, see [LeastGCV]: n·RSS(x*)/(n − df)² for the exact solution x* with df
+	// degrees of freedom. It is summed over all targets.
 	GCV
 	// LOO is the mean squared leave-one-out error of the exact solution, see [ridge.LeaveOneOut]. It is summed over all
 	// targets. scikit-learn's RidgeCV uses LOO by default.
@@ -22,18 +23,18 @@ const (
 	// CV is cross-validation with folds, see [CrossValidate]. It is summed over all targets.
 	CV
 	// Accuracy and BalancedAccuracy are scores of a classification. Each row is classified by the exact solution of all
-	// other rows. The score is 1 minus the accuracy or balanced accuracy, rounded to float64. See
-	// [GammaChoice.ByErrorRate].
+	// other rows. The score is an error rate: 1 minus the accuracy or balanced accuracy, rounded to float64.
+	// [GammaChoice.ByErrorRate] chooses by it.
 	Accuracy
 	BalancedAccuracy
-	// MarginalLikelihood is the negative logarithm of the marginal likelihood at the best noise variance, see
-	// [ridge.Marginal]. With an intercept or columns without penalty, it is the restricted likelihood (REML). It is summed
-	// over all targets, each with a noise variance of its own.
+	// MarginalLikelihood is the negative logarithm of the marginal likelihood at the noise variance that maximises it,
+	// see [ridge.Marginal]. With an intercept or columns without penalty, it is the restricted likelihood (REML). It is
+	// summed over all targets, each with a noise variance of its own.
 	MarginalLikelihood
 )
 
-// criteria is the table of all criteria. A new criterion is a row of this table. Everything else follows from the row:
-// the search, the names of flags, JSON and Python, and the words of reports.
+// criteria is the table of all criteria. A new criterion is a row of this table. The search, the names of flags, JSON
+// and Python, and the words of reports all follow from the row.
 var criteria = [...]definition{
 	Auto: {name: "auto"},
 	GCV: {
@@ -103,20 +104,20 @@ var criteria = [...]definition{
 type definition struct {
 	name  string
 	needs Needs
-	// scores returns a score for each target, or one for all targets.
+	// scores returns a score for each target, or, for an error rate, one score for all targets.
 	scores func(e *Evidence) []Score
-	// each, if not nil, returns the scores of every target and γ from a summary, without solutions. Element j·k + i is
-	// for target j and gammas[i], for k values of γ.
+	// each, if not nil, computes the scores of every target and γ from a summary, without solutions. For k values of γ,
+	// element j·k + i is the score of target j at gammas[i].
 	each func(sum *ridge.Summary, gammas []float64) ([]ridge.Interval, error)
-	// among, if not Auto, is the criterion whose search finds the candidates. The score is then an error rate, one for
-	// all targets.
+	// among, if not Auto, means that the score is an error rate, one for all targets. The search for the criterion among
+	// finds the candidates, and the error rate decides between them.
 	among       Criterion
-	isLogarithm bool // the score is a logarithm: differences of scores count
-	refines     bool // the choice from a default grid is refined between its γ, see refine
+	isLogarithm bool // the score is a logarithm, so differences of scores matter, not ratios
+	refines     bool // γ between the best γ of a default grid and its neighbours are tried, too; see refine
 	words       Words
 }
 
-// Needs describes the evidence of a criterion, besides the certificates of solutions.
+// Needs describes what a criterion needs besides the certificates of the solutions at each γ.
 type Needs struct {
 	Pass   bool // a pass that predicts each row by the exact solution of all other rows
 	Folds  bool // the squared errors of folds
@@ -140,15 +141,17 @@ type Score struct {
 
 // Evidence holds the results at one γ from which scores follow.
 type Evidence struct {
-	Fit *ridge.Solution // the solution; nil if the criterion takes only Errors
-	// Errors holds the mean squared error of each target, if each row is predicted from other rows. It is nil unless the
-	// criterion needs a pass or folds.
+	Fit *ridge.Solution // the solution at one γ; nil if the criterion takes only Errors
+	// Errors holds the mean squared error of each target when every row is predicted by a solution of other rows. It is
+	// nil unless the criterion needs such a pass or folds.
 	Errors []Score
-	// Decisions scores the classification of each row by the solution of all other rows. It is nil without labels.
+	// Decisions counts right decisions when each row is classified by the solution of all other rows. It is nil without
+	// labels.
 	Decisions Decisions
 }
 
-// Decisions has the scores of a classification. Both are estimates with brackets. See package ridge/classes.
+// Decisions are the scores of a classification, each with an estimate and a bracket. Package ridge/classes implements
+// it.
 type Decisions interface {
 	Accuracy() (float64, ridge.Interval)
 	Balanced() (float64, ridge.Interval)
@@ -180,7 +183,7 @@ func (c Criterion) Needs() Needs { return c.of().needs }
 // Words returns the texts about c.
 func (c Criterion) Words() Words { return c.of().words }
 
-// IsErrorRate reports whether the score is one error rate for all targets.
+// IsErrorRate reports whether the criterion is an error rate of a classification, which is one score for all targets.
 func (c Criterion) IsErrorRate() bool { return c.of().among != Auto }
 
 // scoresOf returns a score for each target of a solution.
@@ -214,7 +217,8 @@ func ParseCriterion(name string) (Criterion, error) {
 	return 0, badinput.Errorf("ridge: %q is not a criterion; use %s", name, Names(" or "))
 }
 
-// Names returns the names of all criteria, separated by commas. The text last separates the last two names.
+// Names returns the names of all criteria, separated by commas. Before the last name, the text last replaces the
+// comma, for example " or ".
 func Names(last string) string {
 	var names []string
 	for i := range criteria {
@@ -224,7 +228,7 @@ func Names(last string) string {
 	return strings.Join(names[:end], ", ") + last + names[end]
 }
 
-// MarshalText returns the name, as String does. If the criterion is unknown, the error is [ridge.ErrInput].
+// MarshalText returns the name of c, as String does. If c is unknown, the error is [ridge.ErrInput].
 func (c Criterion) MarshalText() ([]byte, error) {
 	if !c.IsValid() {
 		return nil, badinput.Errorf("ridge: %v is not a criterion", c)

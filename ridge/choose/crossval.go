@@ -20,24 +20,26 @@ import (
 // CrossValidation holds the options of [CrossValidate]. The zero value of each field is the documented default.
 type CrossValidation struct {
 	Folds int // K, the number of folds; at least 2 and at most the number of rows; default 5
-	// Gammas are the γ to compare. The default is a [Grid] of 25 γ from the summary of all rows. The grid is
+	// Gammas are the γ to compare. The default is a [Grid] of 25 γ from the summary of all rows. This default grid is
 	// extended as in [Gamma], but only downwards if Exact is true.
 	Gammas []float64
-	// FixedGrid uses the [Grid] of 25 γ as it is, without γ added or left out. The candidates then do not depend on the
-	// targets. It has no effect if Gammas is given.
+	// FixedGrid compares exactly the 25 γ of the default [Grid]: none is added and none is left out. The candidates then
+	// do not depend on the targets. FixedGrid has no effect if Gammas is given.
 	FixedGrid bool
 	// Seed determines the folds. Seed 0 assigns row i to fold i mod K. Any other seed assigns rows by a hash of the
 	// seed and i; use such a seed if the order of the rows is periodic.
 	Seed uint64
-	// Exact makes a second pass, which computes the errors of the fits on the held-out rows. Otherwise only brackets of
-	// these errors are known. Exact needs memory for K·k·t·d coefficients, for k values of γ.
+	// Exact makes a second pass, which computes the errors of the fits on the held-out rows. Without Exact, only brackets
+	// of these errors are known. Exact keeps K·k·t·d coefficients, for K folds, k values of γ, t targets and d
+	// features.
 	Exact bool
 	// Rounding describes scaled features, as in [ridge.ExactOptions].
 	Rounding []float64
 	// MaxBytes limits the memory of the folds, in bytes; 0 means 8 GiB.
 	MaxBytes uint64
-	// Merge, if not nil, is called for the summary of each fold, in order. It returns the summary of the fold with the
-	// rows of all workers. Each worker deals its own rows. Exact is then an error.
+	// Merge, if not nil, combines the folds of several workers that share the rows. CrossValidate calls Merge for its own
+	// summary of each fold, in order. Merge returns the summary of this fold for all workers. Each worker assigns its own
+	// rows to folds. Exact is then an error.
 	Merge func(ctx context.Context, own *ridge.Summary) (*ridge.Summary, error)
 	// Progress, if not nil, is called with the number of the pass, from 1, and the number of rows read so far.
 	Progress func(pass int, rows int64)
@@ -67,12 +69,13 @@ func (e *FoldsError) Is(target error) bool { return target == ridge.ErrInput }
 // Scikit-learn averages the errors of the folds instead. For folds of equal size both scores are equal.
 type CVResult struct {
 	Gammas []float64 `json:"gammas"`
-	// Fitted[i][j] brackets the score of γ number i and target j for fits from sketches ([ridge.Summary.Fit]). There is
-	// one sketch per fold. The rows of a fold are predicted by the fit from the other K − 1 sketches, merged.
+	// Fitted[i][j] brackets the score at Gammas[i] of target j for fits from sketches ([ridge.Summary.Fit]). Each fold
+	// has a sketch. The rows of a fold are predicted by the fit to the merged sketches of the other K − 1 folds.
 	Fitted [][]ridge.Interval `json:"fitted"`
-	// Ridge[i][j] brackets the score of γ number i and target j for exact ridge solutions.
+	// Ridge[i][j] brackets the score at Gammas[i] of target j for exact ridge solutions.
 	Ridge [][]ridge.Interval `json:"ridge"`
-	// Unknown lists γ of the default grid that were left out, see [GammaChoice].
+	// Unknown lists the small γ of the default grid that were left out because their scores are not known well, see
+	// [GammaChoice].
 	Unknown []float64
 	// Summary is the summary of all rows.
 	Summary *ridge.Summary
@@ -88,22 +91,26 @@ func (r *CVResult) ChooseRidge(j int) (Choice, error) {
 	return chooseTarget(r.Ridge, midpoints(r.Fitted), j)
 }
 
-// CrossValidate does K-fold cross-validation in one pass. It keeps a summary of each fold, which takes O((m+p+t)d)
-// numbers. For each fold it merges the K − 1 other summaries and fits every γ to the merged sketch. The squared
-// error of coefficients x on the rows of the fold is
+// CrossValidate does K-fold cross-validation in one pass. It keeps a summary of each fold. A summary takes O((m+p+t)d)
+// numbers, for a sketch of m rows that takes p rows between two shrinks, t targets and d features. For each fold it
+// merges the K − 1 other summaries and fits every γ to the merged sketch. The squared error of coefficients x on
+// the rows of the fold is
 //
 //	‖b‖² − 2cᵀx + xᵀKx + n(ȳ − ν − (x̄ − μ)ᵀx)²,   xᵀKx ∈ ‖Bx‖² + [0, η]‖x‖².
 //
-// Here the sketch B with its shrinkage η, K = AᵀA, c = Aᵀb, ‖b‖², n and the means x̄, ȳ belong to the
-// fold. μ and ν are the means of the other rows. The last term is absent without an intercept. If the exact
-// solution x* replaces the fit x̂, the residuals change by at most
+// Here A has the n rows of the fold and b their targets, centred by the means x̄ and ȳ of the fold. K = AᵀA and c
+// = Aᵀb. B is the sketch of A, with shrinkage η. μ and ν are the means of the features and targets of the other
+// rows. The last term is absent without an intercept. If the exact solution x* replaces the fit x̂, the residuals
+// change by at most
 //
 //	‖A(x̂ − x*)‖ ≤ ‖AH⁻¹Aᵀ‖^{½}·‖H^{½}(x̂ − x*)‖,
 //
-// where A is the rows of the fold minus μ, and H = AᵀA + γI is for the other rows. The last norm is at most
-// ρ‖x̂‖/√γ with ρ = η/2, and at most √(2(f(x̂) − f*)) for the objective f and its minimum f*.
+// where A has the rows of the fold minus μ, and H is AᵀA + γI of the other rows. The last norm is at most
+// ρ‖x̂‖/√γ, where ρ is half the shrinkage of the merged sketch. It is also at most √(2(f(x̂) − f*)) for
+// the objective f of the fit and its minimum f*.
 //
-// The dimensions of src replace cfg.Dim and cfg.Targets. cfg.Lanes is ignored, because the folds run in parallel.
+// The numbers of features and targets of src replace cfg.Dim and cfg.Targets. cfg.Lanes is ignored, because the folds
+// run in parallel.
 //
 // Errors:
 //
@@ -197,10 +204,11 @@ type validation struct {
 
 // A fold holds the results of fits to the other folds.
 type fold struct {
-	errors []interval.Interval // brackets of the squared error on the rows of the fold
-	shift  []float64           // bounds on the norm of the difference between the residuals of exact and one-pass fits
-	round  []float64           // bounds on the norm of the round-off of the residuals in a second pass
-	scorer *scorer             // the fits, if a second pass computes their errors
+	errors []interval.Interval // brackets of the sum of squared errors on the rows of the fold
+	// bounds on the norm of the residuals of the exact fit minus the residuals of the one-pass fit
+	shift  []float64
+	round  []float64 // bounds on the norm of the round-off in the residuals that a second pass computes
+	scorer *scorer   // the fits, if a second pass computes their errors
 }
 
 // checkMemory returns a *FoldsError if n rows need too much memory.
@@ -380,7 +388,8 @@ func (v *validation) evaluate(ctx context.Context, src dataset.Source, folds []f
 		}
 	}
 	for k, f := range folds {
-		lost := math.Sqrt(float64(v.held[k].Rows())) * 0x1p-536 // bounds the underflow error of squares times weights
+		// bounds what the residuals lose when their weighted squares underflow
+		lost := math.Sqrt(float64(v.held[k].Rows())) * 0x1p-536
 		for i, pad := range f.round {
 			r := math.Sqrt(f.scorer.rss[i].Value()) * (1 + 4*roundoff.Eps)
 			seen := interval.WidenRoot(interval.Interval{Lo: r * r, Hi: r * r}, pad+4*roundoff.Eps*r+lost)

@@ -25,8 +25,8 @@ var evidence = definition{
 	},
 }
 
-// relativeExcess returns an upper bound on the relative excess of a score. For a logarithm with an excess x, this is a
-// bound on eˣ − 1, the fraction by which another γ is more likely.
+// relativeExcess returns an upper bound on the excess of a choice divided by the smallest score. If the scores are
+// logarithms and the excess is x, it bounds eˣ − 1 instead: the fraction by which another γ may be more likely.
 func (c Criterion) relativeExcess(choice *Choice) float64 {
 	switch x := choice.Excess; {
 	case !c.of().isLogarithm:
@@ -39,7 +39,8 @@ func (c Criterion) relativeExcess(choice *Choice) float64 {
 	return math.Inf(1)
 }
 
-// asRatio returns the bracket v of a score as a bracket whose ends have the ratio by which the score is known.
+// asRatio returns a bracket whose ratio Hi/Lo measures how well the score in bracket v is known. For a logarithm this
+// is [1, 1 + Hi − Lo], because differences of logarithms matter. Other scores are returned unchanged.
 func (c Criterion) asRatio(v ridge.Interval) ridge.Interval {
 	if c.of().isLogarithm {
 		return ridge.Interval{Lo: 1, Hi: 1 + (v.Hi - v.Lo)}
@@ -47,11 +48,11 @@ func (c Criterion) asRatio(v ridge.Interval) ridge.Interval {
 	return v
 }
 
-// IsLogarithm reports whether the score is the logarithm of a likelihood: differences count, and scores may be
-// negative.
+// IsLogarithm reports whether the score is the logarithm of a likelihood. Then the differences of scores matter, and
+// scores may be negative.
 func (c Criterion) IsLogarithm() bool { return c.of().isLogarithm }
 
-// noiseOf returns the noise variance of each target of a solution, or nil if by does not estimate it.
+// noiseOf returns the noise variance of each target of a solution, or nil if the criterion by does not estimate it.
 func noiseOf(by Criterion, f *ridge.Solution) []ridge.Interval {
 	if !by.of().isLogarithm || f == nil {
 		return nil

@@ -16,10 +16,10 @@ import (
 type GammaChoice struct {
 	Choice           // Index is an index of Path
 	By     Criterion `json:"by"` // the criterion of the scores
-	// solution at each γ that was tried, by the sketch or a direct method, in the order of the candidates; without
-	// coefficients for a dual method, see [ridge.Factorization.Scores]
+	// ^the solution at each γ that was tried, in the order of the candidates; a dual method computes only scores here
+	// and no coefficients, see [ridge.Factorization.Scores]
 	Path []*ridge.Solution `json:"path"`
-	// bracket of the score of each solution and target; an error rate has one for all targets
+	// Scores[i][j] brackets the score of Path[i] for target j. An error rate has one element for all targets.
 	Scores [][]ridge.Interval `json:"scores"`
 	// Estimates holds an estimate of each score. nil means the midpoints of the brackets.
 	Estimates [][]float64 `json:"estimates,omitempty"`
@@ -31,9 +31,9 @@ type GammaChoice struct {
 	Whole bool `json:"whole"`
 	// why each pass was made, or why none was; empty if the summary was enough
 	Spent []reason.Reason `json:"spent,omitempty"`
-	// Unknown lists the γ that were left out, in ascending order. A γ is left out if the system is singular. A γ of a
-	// default grid is also left out if its score is not known to one per cent. These γ may be better than the chosen γ,
-	// even if the choice is Certain.
+	// Unknown lists the γ that were left out, in ascending order. A γ is left out if its linear system is singular. A
+	// γ of a default grid is also left out if its score is not known to one per cent. These γ may be better than the
+	// chosen γ, even if the choice is Certain.
 	Unknown []float64 `json:"unknown,omitempty"`
 }
 
@@ -49,9 +49,9 @@ func (c *GammaChoice) Gamma() float64 {
 // e^Excess − 1, the fraction by which another γ may be more likely.
 func (c *GammaChoice) RelativeExcess() float64 { return c.By.relativeExcess(&c.Choice) }
 
-// GCVExcess returns a lower bound on e/e₀ − 1, where e is the leave-one-out error at the γ that GCV would
-// choose, and e₀ the error at the chosen γ. It is 0 if the scores are not leave-one-out errors, or if e is not
-// proved to be larger. Errors that are only round-off of the targets count as equal.
+// GCVExcess returns a lower bound on e/e₀ − 1, where e₀ is the leave-one-out error at the chosen γ, and e is
+// the error at the γ that GCV would choose from the same Path. It is 0 if the scores are not leave-one-out errors, or
+// if e is not proved to be larger. Errors of the size of the round-off in the targets count as equal.
 func (c *GammaChoice) GCVExcess() float64 {
 	if c == nil || c.By != LOO || c.Index < 0 || len(c.Estimates) != len(c.Path) {
 		return 0
@@ -68,14 +68,14 @@ func (c *GammaChoice) GCVExcess() float64 {
 	return other/base - 1
 }
 
-// fitted is the largest fraction of the sum of squares of a target that counts as round-off. A score below the fraction
-// tiny is as good as 0 for a choice.
+// A solution fits a target up to round-off if its RSS is at most fitted times the sum of squares of the target. A
+// score of at most tiny times the mean square of the targets counts as 0.
 const fitted, tiny = 1e-12, 1e-9
 
-// ByErrorRate chooses again, by the error rates of the solutions in Path. rates[i] brackets the error rate of
-// Path[i], and estimates[i] estimates it. ByErrorRate chooses the bracket with the smallest upper end, and the
-// largest γ among equal upper ends. The choice is Certain if no other bracket begins below this upper end. The error
-// is [ridge.ErrShape] if Path is empty, or if the numbers of rates, estimates and solutions differ.
+// ByErrorRate replaces the choice by a choice among the error rates of the solutions in Path. rates[i] brackets the
+// error rate of Path[i], and estimates[i] estimates it. ByErrorRate chooses the bracket with the smallest upper end,
+// and the largest γ among equal upper ends. The choice is Certain if no other bracket begins below this upper end.
+// The error is [ridge.ErrShape] if Path is empty, or if the numbers of rates, estimates and solutions differ.
 func (c *GammaChoice) ByErrorRate(rates []ridge.Interval, estimates []float64) error {
 	if c == nil || len(c.Path) == 0 || len(rates) != len(c.Path) || len(estimates) != len(c.Path) {
 		return rows.Unfit(
@@ -138,8 +138,8 @@ func (c *GammaChoice) ProvesNothing() bool {
 	return !(known.Hi <= wide*known.Lo) && !c.isTiny()
 }
 
-// isTiny reports whether the score is as good as 0. A bracket that reaches beyond the variance of the targets proves
-// nothing, even of a solution that fits up to round-off.
+// isTiny reports whether the score counts as 0. A bracket with an upper end above the variance of the targets proves
+// nothing. isTiny then returns false even if the solution fits up to round-off, unless the targets may be constant.
 func (c *GammaChoice) isTiny() bool {
 	if c.By.IsLogarithm() {
 		return c.IsFitted()
@@ -158,8 +158,8 @@ func (c *GammaChoice) variance() float64 {
 	return squares / math.Max(1, float64(c.Path[c.Index].Rows))
 }
 
-// IsFitted reports whether the chosen solution fits all targets up to round-off, or whether the targets are constant up
-// to round-off. Scores are then round-off, too.
+// IsFitted reports whether the chosen solution fits each target up to round-off, or the target is constant up to
+// round-off. The scores are then no more than round-off, too.
 func (c *GammaChoice) IsFitted() bool {
 	if c == nil || c.Index < 0 || c.Index >= len(c.Path) {
 		return false
@@ -173,15 +173,15 @@ func (c *GammaChoice) IsFitted() bool {
 	return len(targets) > 0
 }
 
-// GridSize is the number of γ in the default grid, over six powers of ten; gridCV is for cross-validation.
+// GridSize is the number of γ in the default grid, over six powers of ten; gridCV is the number for cross-validation.
 const (
 	GridSize = 50
 	gridCV   = 25
 )
 
-// maxExtensions limits the number of extensions of a grid. An extension must lower the score by the fraction minGain.
-// The limit is large, because the best γ can be far below the mean eigenvalue: by a factor of 10³⁰ for monomials
-// of degree three in columns with values up to 10⁵.
+// maxExtensions limits the number of extensions of a grid. A grid is extended again only if the last extension lowered
+// the score by the fraction minGain. The limit is large, because the best γ can be far below the mean eigenvalue of
+// AᵀA: by a factor of 10³⁰ for monomials of degree three in columns with values up to 10⁵.
 const (
 	maxExtensions = 20
 	minGain       = 1e-3
@@ -197,12 +197,12 @@ func shouldExtendGrid(by Criterion, before, after Choice) bool {
 
 // Gamma chooses γ from the solutions of [ridge.Summary.Path], by GCV summed over all targets, see [LeastGCV].
 //
-// candidates are the γ to choose from. If candidates is nil, Gamma uses Grid(50), extended in two ways:
+// candidates are the γ to choose from. If candidates is nil, Gamma uses Grid(sum, 50), extended in two ways:
 //
 //   - Downwards to the smallest sum of squares of a column, as far as scores are known to one per cent. The smaller γ
 //     are in [GammaChoice.Unknown].
 //   - By three powers of ten beyond an end if the best γ is at this end. This is repeated as long as an extension
-//     lowers the smallest upper bound by more than 0.1 %.
+//     lowers the smallest upper bound on GCV by more than 0.1 %.
 //
 // Errors are the errors of [ridge.Summary.Path].
 func Gamma(sum *ridge.Summary, candidates []float64) (*GammaChoice, error) {
@@ -220,17 +220,18 @@ func Gamma(sum *ridge.Summary, candidates []float64) (*GammaChoice, error) {
 	})
 }
 
-// A Candidate is a γ that may be chosen. It holds the solution at γ, and a bracket and an estimate of the score for
-// each target.
+// A Candidate is a γ that may be chosen. It holds the solution Fit at γ, and the bracket and the estimate of its
+// score for each target.
 type Candidate struct {
 	Fit       *ridge.Solution
 	Scores    []ridge.Interval
 	Estimates []float64
 }
 
-// among chooses by the criterion by from the candidates that find returns for gammas. If gammas is nil, among uses
-// the γ of grid, except small γ whose scores are not known well, see [GammaGrid]. It extends the grid as [Gamma]
-// does, and refines it if the criterion asks for it. Candidates with a singular system are left out.
+// among chooses by the criterion by. The function find returns the candidates at given γ. If gammas is not nil, among
+// compares only these γ. Otherwise it compares the γ of grid and extends the grid as [Gamma] does. It then leaves
+// out small γ whose scores are not known well, see [GammaGrid], and refines the grid if the criterion asks for it. Candidates with
+// a singular system are always left out.
 func among(
 	by Criterion,
 	gammas []float64,
@@ -284,7 +285,8 @@ func among(
 	return best.leaveOut(grid)
 }
 
-// leaveOut removes the γ that grid leaves out, and adds them to Unknown.
+// leaveOut removes from c.Path the small γ whose scores are not known well, by the rule of [GammaGrid], and adds them
+// to Unknown. It returns the choice among the rest.
 func (c *GammaChoice) leaveOut(grid GammaGrid) (*GammaChoice, error) {
 	from := grid.startAt(
 		gammasOf(c.Path),
@@ -299,8 +301,9 @@ func (c *GammaChoice) leaveOut(grid GammaGrid) (*GammaChoice, error) {
 	return next, nil
 }
 
-// Merge returns the choice among the γ of c and o, which have the same criterion. o may have γ of c.Unknown. If
-// given is false, small γ are left out as in [Gamma].
+// Merge returns the choice among all γ in the Paths of c and o, which have the same criterion. A γ of c.Unknown that
+// o has tried is no longer unknown. If given is false, small γ whose scores are not known well are left out as in
+// [Gamma].
 func (c *GammaChoice) Merge(o *GammaChoice, given bool) (*GammaChoice, error) {
 	if c == nil || o == nil {
 		return nil, rows.Unfit("a choice of nothing")
@@ -325,7 +328,7 @@ func (c *GammaChoice) BelowChoice() []float64 {
 	if c == nil || len(c.Unknown) == 0 || !(c.Gamma() > 0) {
 		return nil
 	}
-	const steps, most = 2, 20 // steps in a power of ten, and powers of ten
+	const steps, most = 2, 20 // number of steps per power of ten, and number of powers of ten
 	var out []float64
 	for i := most * steps; i >= 0; i-- {
 		g := c.Gamma() * math.Pow(10, -float64(i)/steps)
@@ -351,8 +354,8 @@ func gammasBelow(grid []float64, least float64) []float64 {
 	return slices.Clone(grid[:n])
 }
 
-// findSolvable returns the candidates with nonsingular systems, and the other γ in ascending order. A γ below a
-// singular γ counts as singular.
+// findSolvable returns the candidates at the γ with nonsingular systems, and unsolved, the other γ in ascending
+// order. Every γ below a singular γ counts as singular.
 func findSolvable(
 	gammas []float64,
 	find func(gammas []float64) ([]Candidate, error),
@@ -402,23 +405,23 @@ func gammasOf(path []*ridge.Solution) []float64 {
 func chooseCandidate(by Criterion, all []Candidate) (*GammaChoice, error) {
 	c := &GammaChoice{By: by}
 	for _, one := range all {
-		c.Path, c.Scores, c.Estimates = append(c.Path, one.Fit), append(c.Scores, one.Scores), append(c.Estimates,
-			one.Estimates)
+		c.Path, c.Scores = append(c.Path, one.Fit), append(c.Scores, one.Scores)
+		c.Estimates = append(c.Estimates, one.Estimates)
 	}
 	var err error
 	c.Choice, err = chooseTarget(c.Scores, c.Estimates, -1)
 	return c, err
 }
 
-// Again returns a choice by the same criterion from other solutions or scores at the same γ.
+// Again returns a choice by the criterion of c among all, which are new solutions or scores at γ of c.
 func (c *GammaChoice) Again(all []Candidate) (*GammaChoice, error) {
 	next, err := chooseCandidate(c.By, all)
 	next.Unknown = c.Unknown
 	return next, err
 }
 
-// Errors returns the scores of γ number i for each target: r.Fitted if oneShot is true, otherwise r.Ridge. The
-// estimates are the midpoints of r.Fitted. If there is no such γ, Errors returns nil.
+// Errors returns the scores at r.Gammas[i] for each target. The brackets are r.Fitted[i] if oneShot is true, otherwise
+// r.Ridge[i]. The estimates are the midpoints of r.Fitted[i]. If i is out of range, Errors returns nil.
 func (r *CVResult) Errors(i int, oneShot bool) []Score {
 	if r == nil || i < 0 || i >= len(r.Ridge) || i >= len(r.Fitted) {
 		return nil
@@ -434,7 +437,8 @@ func (r *CVResult) Errors(i int, oneShot bool) []Score {
 	return out
 }
 
-// ChooseGamma chooses γ by r.Fitted if oneShot is true, otherwise by r.Ridge. Errors are summed over all targets.
+// ChooseGamma chooses γ by the scores in r.Fitted if oneShot is true, otherwise in r.Ridge. The scores are summed
+// over all targets.
 func (r *CVResult) ChooseGamma(oneShot bool) (*GammaChoice, error) {
 	if r == nil || r.Summary == nil {
 		return nil, rows.Unfit("a cross-validation without a summary")
@@ -451,7 +455,8 @@ func (r *CVResult) ChooseGamma(oneShot bool) (*GammaChoice, error) {
 	return c, err
 }
 
-// gammasBeyond returns new γ beyond grid[best] if grid[best] is an end of the grid, and otherwise nil.
+// gammasBeyond returns new γ beyond grid[best], over three powers of ten, if grid[best] is an end of the grid.
+// Otherwise it returns nil.
 func gammasBeyond(grid []float64, best, points int) []float64 {
 	end, step := grid[0], -1.0
 	switch best {

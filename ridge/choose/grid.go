@@ -7,12 +7,13 @@ import (
 	"github.com/fdridge/fdridge/ridge"
 )
 
-// Grid returns k values of γ in ascending order, evenly spaced in log γ from 10⁻³ to 10³ times ‖A‖²_F/d.
+// Grid returns k values of γ in ascending order, evenly spaced in log γ from 10⁻³ to 10³ times ‖A‖²_F/d,
+// for the rows A of sum with d columns.
 //
-// ‖A‖²_F/d is the mean eigenvalue of AᵀA, so that the grid does not depend on units. At the upper end the
-// effective dimension Σλ/(λ+γ) is at most d/1000: almost nothing is fitted. At the lower end an average direction
-// is shrunk by at most 0.1 %. For k = 1, Grid returns the mean eigenvalue. If sum has no rows or all rows are zero, 1
-// replaces the mean eigenvalue.
+// ‖A‖²_F/d is the mean eigenvalue of AᵀA. So the grid scales with the units of A. At the largest γ, the
+// effective dimension Σλ/(λ+γ) over the eigenvalues λ of AᵀA is at most d/1000: almost nothing is fitted. At
+// the smallest γ, a direction with the mean eigenvalue is shrunk by 0.1 %. For k = 1, Grid returns the mean
+// eigenvalue. If sum has no rows or all rows are zero, Grid uses 1 as the mean eigenvalue.
 func Grid(sum *ridge.Summary, k int) []float64 {
 	return gridAround(sum.MeanEigenvalue(), k)
 }
@@ -50,21 +51,24 @@ func gridOf(sum *ridge.Summary, k int) (GammaGrid, error) {
 	return GammaGrid{Gammas: extendDown(Grid(sum, k), squares), Keep: k}, nil
 }
 
-// A GammaGrid holds default candidates, ascending. The chosen γ, all larger γ, and Gammas[len(Gammas)−Keep:] are
-// always candidates. A smaller γ is left out if its score is not known to one per cent, or if the next larger γ is
-// left out.
+// A GammaGrid holds default candidates in Gammas, ascending. Four rules decide which γ stay candidates:
+//
+//   - The Keep largest γ stay.
+//   - The chosen γ and all larger γ stay.
+//   - A smaller γ stays if its score is known to one per cent and the next larger γ stays.
+//   - All other γ are left out.
 type GammaGrid struct {
 	Gammas []float64
 	Keep   int
-	// Fixed means that all of Gammas are candidates, and that there are no others.
+	// Fixed means that exactly the γ in Gammas are candidates: none is left out and none is added.
 	Fixed bool
-	// Small means that the grid is small enough for a criterion that needs a pass, see [Search].
+	// Small means that the grid has few enough γ for a criterion that needs a pass over the rows, see [Search].
 	Small bool
 }
 
 // AroundGCV returns the grid for leave-one-out errors: 11 γ from a tenth to 10⁶ times the γ that GCV chooses. The
-// factor between neighbours is √10 up to 100 times this γ, and 10 above. If the columns differ much in size, the
-// grid continues to a tenth of the largest γ that GCV tried.
+// factor between neighbours is √10 up to 100 times this γ, and 10 above. The grid continues upwards to a tenth of
+// the largest γ that GCV tried, which can be larger if the columns differ much in size.
 //
 // The best γ for leave-one-out errors is rarely smaller than the choice of GCV. It may be far larger if a few rows
 // have large leverages. The grid is small because each γ costs as much as a product with all rows.
@@ -98,20 +102,20 @@ func AroundMean(mean float64) GammaGrid {
 	return out
 }
 
-// GridFor returns the default γ to compare. mean is the mean eigenvalue of AᵀA. squares holds the sum of squares
-// of each column, or is nil.
+// GridFor returns the default γ to compare for n×d rows A. mean is the mean eigenvalue of AᵀA. squares holds the
+// sum of squares of each column of A, or is nil.
 func GridFor(mean float64, squares []float64) GammaGrid {
 	return GammaGrid{Gammas: extendDown(gridAround(mean, GridSize), squares), Keep: GridSize}
 }
 
-// start returns the index of the first of n γ to keep. It keeps the g.Keep largest γ, and smaller γ as long as
-// scores are known within 1 %.
+// start returns the index of the smallest of n ascending γ that stays a candidate. The g.Keep largest γ stay. A
+// smaller γ stays as long as it and all γ between have scores known within 1 %.
 func (g GammaGrid) start(n int, score func(i int) ridge.Interval) int {
 	return knownFrom(max(n-g.Keep, 0), score)
 }
 
-// startAt is like start for a choice from the ascending γ that were tried. It also keeps the chosen γ and all
-// larger γ.
+// startAt is like start for gammas, the ascending γ that were tried. It also keeps the γ with the index chosen and
+// all larger γ.
 func (g GammaGrid) startAt(gammas []float64, chosen int, score func(i int) ridge.Interval) int {
 	from := chosen
 	if g.Keep > 0 {
@@ -121,7 +125,7 @@ func (g GammaGrid) startAt(gammas []float64, chosen int, score func(i int) ridge
 	return knownFrom(from, score)
 }
 
-// knownFrom returns the smallest index such that all scores from this index to index from − 1 are known within 1 %.
+// knownFrom returns the smallest index i such that all scores with the indices i to from − 1 are known within 1 %.
 func knownFrom(from int, score func(i int) ridge.Interval) int {
 	for from > 0 {
 		if v := score(from - 1); !(v.Hi <= (1+DefaultTol)*v.Lo) {
@@ -132,9 +136,9 @@ func knownFrom(from int, score func(i int) ridge.Interval) int {
 	return from
 }
 
-// extendDown extends a grid downwards to the smallest sum of squares of a column, because small columns may need a
-// small γ. Sums below 2⁻¹⁰⁴ of the largest are ignored: they may be round-off of a constant column minus its
-// mean.
+// extendDown extends an ascending grid downwards to the smallest element of squares, the sums of squares of the
+// columns. The reason is that small columns may need a small γ. Sums below 2⁻¹⁰⁴ of the largest are ignored:
+// they may be the round-off of a constant column minus its mean.
 func extendDown(grid, squares []float64) []float64 {
 	if len(squares) == 0 {
 		return grid

@@ -12,10 +12,12 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/rows"
 )
 
-// A HeldOut sums brackets of the squared errors that exact solutions have for rows outside of their fits. It is the
-// evidence of a cross-validation that fits the other rows of each fold anew. The zero value has no rows.
+// A HeldOut sums brackets of the squared errors of exact solutions on rows that they were not fitted to. A
+// cross-validation that solves anew for each fold, from the rows outside the fold, uses these sums as evidence. The
+// zero value has no rows.
 type HeldOut struct {
-	// Rounding describes scaled features, as in [ridge.ExactOptions]. The brackets then hold for the exact entries.
+	// Rounding describes features that were scaled and rounded, as in [ridge.ExactOptions]. The brackets then hold for
+	// the features without this rounding.
 	Rounding []float64
 
 	targets int
@@ -28,8 +30,8 @@ type HeldOut struct {
 type heldSum struct{ lo, hi, estimate neumaier.Sum }
 
 // Add makes a pass over src, the rows of a fold. fits are the solutions for the rows outside of the fold, one for each
-// γ. A nil solution stands for one that is not known: nothing is proved of its errors. All calls must have the same
-// number of γ.
+// γ. A nil solution means that the solution is not known: nothing is then proved of its errors. All calls must have
+// the same number of fits.
 //
 // Let [lo, hi] be the interval that [ridge.Solution.Predictor] proves for the prediction of a row with target y. The
 // squared error of the exact solution is then between the smallest and the largest square of the numbers from y −
@@ -91,8 +93,9 @@ func (h *HeldOut) Add(ctx context.Context, src dataset.Source, fits []*ridge.Sol
 	return nil
 }
 
-// widen adds to intervals the effect of rounding the entries of a row a. Let ρⱼ bound the relative error of aⱼ,
-// and e the error of the coefficients x̂. The effect is at most Σ ρⱼ|aⱼ|(|x̂ⱼ| + e).
+// widen widens the intervals of the predictions by the effect of rounding the entries aⱼ of each row. Let ρⱼ
+// bound the relative error of aⱼ, and let e bound the norm of the error of the coefficients x̂. The effect is at
+// most Σ ρⱼ|aⱼ|(|x̂ⱼ| + e).
 func (h *HeldOut) widen(intervals []ridge.Interval, b dataset.Block, f *ridge.Solution) {
 	d := len(h.Rounding)
 	for j := range h.targets {
@@ -121,7 +124,8 @@ func (h *HeldOut) widen(intervals []ridge.Interval, b dataset.Block, f *ridge.So
 	}
 }
 
-// add adds the squared errors of one γ, whose first target has the index at in h.sums.
+// add adds the squared errors of block b for one γ. intervals holds the predicted interval of each row and target.
+// The sums of the first target are h.sums[at].
 func (h *HeldOut) add(at int, b dataset.Block, intervals []ridge.Interval) {
 	for i := range b.N {
 		w := b.Weight(i)
@@ -146,9 +150,9 @@ func (h *HeldOut) add(at int, b dataset.Block, intervals []ridge.Interval) {
 // heldNumbers is the number of sums for each γ and target.
 const heldNumbers = 3
 
-// Evidence returns the evidence at each solution in path, the solutions for all rows. Errors has the mean squared
-// errors over all folds, with sample weights. If several processes share the rows, reduce overwrites its argument
-// with the sum over all processes; otherwise it is nil.
+// Evidence returns the evidence at each solution in path, the solutions for all rows at the γ of [HeldOut.Add]. Its
+// Errors are mean squared errors over the rows of all folds, with sample weights. If several processes share the rows,
+// reduce overwrites its argument with the sum over all processes; otherwise it is nil.
 func (h *HeldOut) Evidence(ctx context.Context, path []*ridge.Solution, reduce ridge.Reducer) ([]Evidence, error) {
 	if h.targets == 0 || len(h.sums) != len(path)*h.targets {
 		return nil, rows.Unfit("held-out errors for another number of γ than %d", len(path))

@@ -16,7 +16,7 @@ func (c Choice) MarshalJSON() ([]byte, error) { return jsonfields.Marshal(c) }
 // and a missing Score [−Inf, +Inf].
 func (c *Choice) UnmarshalJSON(text []byte) error { return jsonfields.Unmarshal(text, c) }
 
-// MarshalJSON writes the fields under the names in their tags, the fields of the [Choice] first.
+// MarshalJSON writes the fields under the names in their tags, beginning with the fields of the embedded [Choice].
 func (c GammaChoice) MarshalJSON() ([]byte, error) { return jsonfields.Marshal(c) }
 
 // UnmarshalJSON reads the output of MarshalJSON. The error is [ridge.ErrShape] if a solution is null, or if the
@@ -90,12 +90,12 @@ func (c *TargetChoice) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// MarshalJSON writes the fields under the names in their tags, without Summary. A Summary has its own format
+// MarshalJSON writes the fields under the names in their tags. It omits Summary, which has a format of its own
 // ([ridge.Summary.WriteTo]).
 func (r CVResult) MarshalJSON() ([]byte, error) { return jsonfields.Marshal(r) }
 
 // UnmarshalJSON reads the output of MarshalJSON. Summary becomes nil. A null γ gives the error [ridge.ErrInput]. If
-// the number of brackets is not the number of γ, the error is [ridge.ErrShape].
+// the numbers of brackets and γ differ, the error is [ridge.ErrShape].
 func (r *CVResult) UnmarshalJSON(text []byte) error {
 	var out CVResult
 	if err := jsonfields.Unmarshal(text, &out); err != nil {

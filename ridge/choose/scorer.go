@@ -17,7 +17,7 @@ type scorer struct {
 	d, t      int
 	x         []float64      // q×d; row i holds coefficients for target i mod t
 	intercept []float64      // q
-	rss       []neumaier.Sum // Σw(y − ŷ)² for each row of x
+	rss       []neumaier.Sum // Σw(y − ŷ)² over weights w, targets y and predictions ŷ, for each row of x
 
 	product []float64
 	view    engine.CSR

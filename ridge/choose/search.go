@@ -11,44 +11,45 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/rows"
 )
 
-// A Source gives the evidence from which γ is chosen: a sketch, or the factors of a direct method.
+// A Source computes the evidence from which γ is chosen. It uses a sketch, or the factors of a direct method.
 type Source interface {
-	// Grid returns the candidates for a criterion with these needs.
+	// Grid returns the default γ to compare by a criterion with these needs.
 	Grid(needs Needs) (GammaGrid, error)
-	// Evidence returns the evidence at each of gammas, in order. A criterion with needs may cost a pass at each call.
-	// Singular systems cause a *[ridge.SingularError].
+	// Evidence returns the evidence at each of gammas, in order. If needs are not zero, a call may make a pass over the
+	// rows. If a system is singular, the error is a *[ridge.SingularError].
 	Evidence(ctx context.Context, needs Needs, gammas []float64) ([]Evidence, error)
-	// Sharpen makes passes that narrow the brackets, if they are worth their cost. Before a criterion that needs a pass,
-	// c is nil. Otherwise c is the choice so far.
+	// Sharpen makes passes that narrow the brackets of the scores, if they are worth their cost. Search calls Sharpen
+	// with c nil before the first choice if the criterion needs a pass. Otherwise c is the choice so far.
 	Sharpen(ctx context.Context, needs Needs, c *GammaChoice) (Sharper, error)
 	// Summary returns the summary of the rows, or nil if there is none.
 	Summary() *ridge.Summary
 	// SharpenEach makes a pass that narrows all brackets, if it is worth its cost. excess is the largest relative excess
-	// of all targets. It reports whether there is better evidence at all γ.
+	// of all targets. The result is true if Evidence is now better at all γ.
 	SharpenEach(ctx context.Context, needs Needs, excess float64) (bool, error)
 }
 
-// A Sharper describes better evidence, see [Source]. The zero value means that there is none.
+// A Sharper describes the better evidence that [Source.Sharpen] found. The zero value means that there is none.
 type Sharper struct {
 	Again    bool       // there is better evidence at all γ
 	Evidence []Evidence // better evidence at some γ of the choice
-	More     Source     // if not nil, it has evidence at Gammas, which the choice has left out
+	More     Source     // if not nil, a source of evidence at Gammas, which the choice had left out
 	Gammas   []float64
 }
 
 // Search chooses γ by the criterion by:
 //
-//  1. The candidates are the grid of the source. If the criterion needs a pass, the grid is [AroundGCV], unless the
-//     grid of the source is Small or Fixed.
+//  1. The candidates are the grid of the source. If the criterion needs a pass, Search first chooses by GCV from this
+//     grid and continues with [AroundGCV], unless the grid of the source is Small or Fixed.
 //  2. A grid that is not Fixed is extended while the best candidate is at its end, see [Gamma].
-//  3. The smallest upper bound on the score decides, see [Least].
-//  4. If the criterion refines, γ between the best one and its neighbours are tried, unless the grid is Fixed. The
-//     marginal likelihood does: neighbours in the grid may differ by several per cent of the likelihood. Other scores
-//     differ there by less than DefaultTol.
-//  5. As long as the source has better evidence, γ is chosen again.
+//  3. The candidate with the smallest upper bound on the score is chosen, see [Least].
+//  4. For the marginal likelihood, γ between the best γ and its neighbours are tried, too, unless the grid is Fixed.
+//     The reason is that the likelihoods of neighbours in the grid may differ by several per cent. Other scores differ
+//     there by less than DefaultTol.
+//  5. As long as the source finds better evidence, γ is chosen again.
 //
-// An error rate is compared at the candidates that the search for the leave-one-out error has found. By of the result
-// is by, and its fields Passes, Whole and Spent are zero. Errors are the errors of the source.
+// If the criterion is an error rate, steps 1 to 5 choose by the leave-one-out error, and the error rate then decides
+// between their candidates. The field By of the result is the criterion by; the fields Passes, Whole and Spent are
+// zero. Errors are the errors of the source.
 func Search(ctx context.Context, by Criterion, from Source) (*GammaChoice, error) {
 	s := &search{ctx: ctx, by: by, from: from, seen: map[*ridge.Solution]Evidence{}}
 	if among := by.of().among; among != Auto {
@@ -179,7 +180,7 @@ func (s *search) improve(c *GammaChoice, more Sharper) (*GammaChoice, error) {
 	return c.Again(all)
 }
 
-// byErrorRate chooses again among the solutions of c, by an error rate.
+// byErrorRate replaces the choice c by the choice among the same solutions by an error rate.
 func (s *search) byErrorRate(c *GammaChoice, by Criterion) error {
 	var rates []ridge.Interval
 	var estimates []float64
@@ -194,8 +195,8 @@ func (s *search) byErrorRate(c *GammaChoice, by Criterion) error {
 	return c.ByErrorRate(rates, estimates)
 }
 
-// SearchEach chooses a γ for each target by the criterion by, among the γ of the grid of the source. By of the result
-// is by, and its fields Passes, Whole and Spent are zero. Errors are the errors of the source.
+// SearchEach chooses a γ for each target by the criterion by, among the γ of the grid of the source. The field By of
+// the result is the criterion by; the fields Passes, Whole and Spent are zero. Errors are the errors of the source.
 func SearchEach(ctx context.Context, by Criterion, from Source) (*TargetChoice, error) {
 	grid, err := from.Grid(by.Needs())
 	if err != nil {
@@ -262,10 +263,11 @@ func eachOf(
 	}), nil
 }
 
-// middle returns a score whose estimate is the midpoint of its bracket.
+// middle returns a score without an estimate, so that the midpoint of its bracket is used.
 func middle(v ridge.Interval) Score { return Score{Bracket: v, Estimate: math.NaN()} }
 
-// ErrorsOf returns the i-th brackets and estimates as scores. nil estimates stand for the midpoints.
+// ErrorsOf returns the brackets and estimates at γ number i as one score for each target. If estimates is nil, the
+// midpoints of the brackets are used.
 func ErrorsOf(brackets [][]ridge.Interval, estimates [][]float64, i int) []Score {
 	var out []Score
 	for j, v := range brackets[i] {

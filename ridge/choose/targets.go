@@ -21,7 +21,7 @@ type TargetChoice struct {
 	// chosen γ is proved to have the smallest score.
 	Excess []float64 `json:"excess"`
 	// AtEnd[0] counts the targets whose γ is the smallest candidate, and AtEnd[1] the targets whose γ is the largest
-	// candidate. For a target that is pure noise, the best γ is +Inf.
+	// candidate. The best γ for a target of pure noise is +Inf, so AtEnd[1] usually counts such a target.
 	AtEnd  [2]int `json:"at_end"`
 	Passes int    `json:"passes"` // as in [GammaChoice]
 	Whole  bool   `json:"whole"`  // as in [GammaChoice]
@@ -54,9 +54,9 @@ func (c *TargetChoice) WorstExcess() float64 {
 // EachScore returns brackets of the GCV of the exact solution for every target and γ, as defined at [LeastGCV]. The
 // bracket of target j at gammas[i] is element j·len(gammas) + i.
 //
-// No coefficients are computed. One matrix product gives all brackets, in O(r) time per γ and target for r
-// eigenvalues. The brackets are narrow if the summary holds AᵀA or all rows. Errors are the errors of
-// [ridge.Summary.Path].
+// No coefficients are computed. One matrix product computes all brackets, in O(r) time per γ and target for the r
+// eigenvalues of the sketch. The brackets are narrow if the summary holds AᵀA itself or a sketch that has lost
+// nothing. Errors are the errors of [ridge.Summary.Path].
 func EachScore(sum *ridge.Summary, gammas []float64) ([]ridge.Interval, error) {
 	k, err := sum.Known(ridge.OneShot.String(), 1, gammas...)
 	if err != nil {
@@ -70,9 +70,9 @@ func EachScore(sum *ridge.Summary, gammas []float64) ([]ridge.Interval, error) {
 }
 
 // EachGrid returns the default candidates for [EachGCV]: the [Grid] of 50 γ, extended downwards to the smallest sum
-// of squares of a column. A smaller γ is left out if the GCV of noise is not known to one per cent there. The
-// candidates do not depend on the targets. Blocks of targets of the same rows thus have the same candidates. Errors
-// are the errors of [ridge.Summary.Path].
+// of squares of a column. A γ of this extension is left out if the GCV of a target of pure noise is not known to one
+// per cent there. The candidates do not depend on the targets, so different blocks of targets of the same rows have
+// the same candidates. Errors are the errors of [ridge.Summary.Path].
 func EachGrid(sum *ridge.Summary) ([]float64, error) {
 	grid, err := gridOf(sum, GridSize)
 	if err != nil {
@@ -132,7 +132,8 @@ func each(by Criterion, gammas []float64, t int, score func(i, j int) (ridge.Int
 			scores[i], estimates[i] = score(i, j)
 		}
 		best := Least(scores, estimates)
-		c.Gammas, c.Scores, c.Excess = append(c.Gammas, gammas[best.Index]), append(c.Scores, best.Score), append(c.Excess, best.Excess)
+		c.Gammas, c.Scores = append(c.Gammas, gammas[best.Index]), append(c.Scores, best.Score)
+		c.Excess = append(c.Excess, best.Excess)
 		if best.Index == 0 {
 			c.AtEnd[0]++
 		}
