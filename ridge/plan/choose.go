@@ -9,8 +9,8 @@ import (
 	"github.com/fdridge/fdridge/ridge/reason"
 )
 
-// A Problem describes the rows and the wanted solutions, as input of [Choose]. Every field except Gammas must be set;
-// there are no defaults.
+// A Problem describes the rows and the wanted solutions, as input of [Choose]. There are no defaults: set every field.
+// If γ will be chosen, Gammas is nil and Grid is the number of candidates.
 type Problem struct {
 	Method       ridge.Method // the requested method, or Auto
 	Rows         int64        // n, the number of rows; -1 if unknown
@@ -22,18 +22,19 @@ type Problem struct {
 	MaxBytes     uint64    // memory that a direct method may use
 	Once         bool      // the rows can be read only once
 	Sparse       bool      // the rows are sparse
-	// why a sketch is needed, for example to choose γ by folds; the zero Reason if none is needed
+	// NeedsSketch is the reason why a sketch is needed, for example to choose γ by folds. The zero Reason means that no
+	// sketch is needed.
 	NeedsSketch reason.Reason
 }
 
 // DefaultSize is the default number of rows of a sketch.
 const DefaultSize = 256
 
-// LosslessSize returns the number of rows of a sketch that loses no information about n×d rows. n is −1 if
+// LosslessSize returns a number of sketch rows with which a sketch of n×d rows loses no information. n is −1 if
 // unknown. The size depends on the memory:
 //
 //   - n, if n < d and the rows fit in [ridge.MaxGramBytes]
-//   - otherwise d, if AᵀA fits in [ridge.MaxGramBytes]
+//   - otherwise d, if the d×d matrix AᵀA fits in [ridge.MaxGramBytes]
 //   - otherwise DefaultSize, which may lose information
 func LosslessSize(n int64, d int) int {
 	switch {
@@ -45,8 +46,8 @@ func LosslessSize(n int64, d int) int {
 	return DefaultSize
 }
 
-// MaxTrialRows is the largest number of sparse rows whose leverages are bracketed by trial vectors. The time grows with
-// the number of rows times the number of entries.
+// MaxTrialRows is the largest number of sparse rows whose leverages trial vectors may bracket. The time grows with the
+// number of rows times the number of nonzero entries.
 const MaxTrialRows = 20000
 
 // Steps holds the chosen method and the reason for it.
@@ -55,14 +56,15 @@ type Steps struct {
 	Reason reason.Reason
 }
 
-// Choose chooses the method. If p.Method is not Auto, Choose returns it unchanged. In these rules, an iteration is CG
-// or Galerkin, whichever costs less in a dozen passes. If the rows can be read only once, OneShot replaces the
-// iteration.
+// Choose chooses the method. If p.Method is not Auto, Choose returns p.Method. In these rules, "an iteration" means CG
+// or Galerkin, whichever costs less in a dozen passes, or OneShot if the rows can be read only once. n and d are the
+// numbers of rows and features.
 //
 //  1. If γ = 0, use Exact.
 //  2. If p.NeedsSketch gives a reason, use an iteration.
-//  3. If Exact needs more than MaxBytes, or d² numbers (n² if n < d) take more than 1 GiB, use an iteration. For sparse rows and
-//     a single γ, use DualCG instead if n² numbers are too large and the rows can be read again.
+//  3. Exact may need too much memory: more than MaxBytes, or more than 1 GiB for d² numbers (n² numbers if n < d).
+//     Then use an iteration. If only the n² numbers are too large, the rows are sparse and can be read again, and
+//     there is a single γ, use DualCG instead.
 //  4. If the rows can be read only once, use Exact.
 //  5. Use Exact if it costs at most twice as much as a dozen passes, otherwise an iteration.
 //  6. For leave-one-out errors of at most MaxTrialRows sparse rows, DualCG replaces the iteration of rules 3 and 5.
@@ -109,12 +111,12 @@ func Choose(p Problem) Steps {
 	return Steps{ridge.Exact, reason.Reason{Rule: reason.DirectIsCheaper, Numbers: []float64{ratio}, Method: iterated}}
 }
 
-// Choose prefers a direct method that costs at most maxCostRatio times as much as 12 passes of an iteration. The
-// ratio is above 1, because an iteration may need more passes than estimated.
+// maxCostRatio is the largest cost of a direct method, divided by the cost of 12 passes of an iteration, at which
+// Choose still prefers the direct method. The ratio is above 1, because an iteration may need more passes than 12.
 const maxCostRatio = 2
 
-// DependsOnRows reports whether the choice depends on the rows. It may depend on their number, if this is unknown, or
-// on whether they are sparse. The result is false if the rows can be read only once.
+// DependsOnRows reports whether Choose has to know more about the rows: their number, if p.Rows is unknown, or whether
+// they are sparse. The result is false if the rows can be read only once.
 func DependsOnRows(p Problem) bool {
 	if p.Method != ridge.Auto && p.Method != ridge.Exact || p.NeedsSketch.Rule != reason.Asked ||
 		slices.Contains(p.Gammas, 0) ||
@@ -131,8 +133,8 @@ func DependsOnRows(p Problem) bool {
 	return p.Sparse && m == ridge.DualCG || p.Rows < 0
 }
 
-// Fits reports whether a direct method has enough memory. AᵀA (or AAᵀ, if n < d) must fit in
-// [ridge.MaxGramBytes], and the method must need at most MaxBytes.
+// Fits reports whether a direct method has enough memory for n×d rows. AᵀA (or AAᵀ, if n < d) must fit in
+// [ridge.MaxGramBytes], and the whole method in MaxBytes.
 func Fits(p Problem) bool { return misfit(p).Rule == reason.Asked }
 
 // misfit returns the zero Reason if a direct method fits.
@@ -175,8 +177,8 @@ func exactWork(p Problem) float64 {
 }
 
 // GramPass returns the zero Reason if a pass that computes AᵀA is worthwhile, otherwise the reason why not. AᵀA
-// must fit in MaxBytes and in [ridge.MaxGramBytes]. The pass and its eigenproblems may cost at most five times as
-// much as an iteration.
+// must fit in MaxBytes and in [ridge.MaxGramBytes]. The pass, and the given number of eigenproblems of AᵀA after it,
+// may cost at most five times as much as an iteration with the sketch.
 func GramPass(p Problem, eigenproblems int) reason.Reason {
 	d := float64(p.Dim)
 	if need := 8 * 8 * d * (d + float64(p.Targets)); need > ridge.MaxGramBytes || need > float64(p.MaxBytes) {

@@ -10,9 +10,10 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/rows"
 )
 
-// Costs of the methods, in flops per element of A (n×d), for sketches of m rows with p rows between two shrinks:
+// This file estimates the costs of the methods, in flops per element of A (n×d). A sketch of m rows takes p new rows
+// between two shrinks:
 //
-//	exact      d for AᵀA, and d²/(3n) for each γ. A reduction to tridiagonal form for all γ takes
+//	exact      d for AᵀA, and d²/(3n) for each γ. If a reduction of AᵀA to tridiagonal form serves all γ, it takes
 //	           3d²/n (measured; half of it waits for memory) and then 8d/n for each γ.
 //	           If n < d, n and d are interchanged.
 //	sketch     2m + p + 2m(m+p)/p, which is 7m if p = m. If m = d it is d + d²/p, and if AᵀA is
@@ -24,7 +25,8 @@ import (
 
 const (
 	productFlops = 4
-	// On seven data sets, Galerkin made 0.43 to 0.8 times as many passes as CG.
+	// galerkinShare is the number of passes of Galerkin divided by the number of CG. On seven data sets, this ratio was
+	// 0.43 to 0.8.
 	galerkinShare = 2.0 / 3
 )
 
@@ -42,13 +44,13 @@ func exactFlops(n int64, d, k int) float64 {
 	return flops
 }
 
-// sketchFlops returns the cost of computing a sketch, in flops per element of A, without the eigenproblems. The
-// sketch has m rows and shrinks after every p rows. A shrink takes (2mp + p²)·d flops for the new part of BBᵀ,
-// and 2m(m+p)·d for the new sketch B of m rows.
+// sketchFlops returns the cost of computing a sketch, in flops per element of A, without the eigenproblems. The sketch
+// has m rows and shrinks after every p rows. B is the m×d sketch with p new rows below it. A shrink takes (2mp +
+// p²)·d flops for the new part of BBᵀ, and 2m(m+p)·d for the next sketch of m rows.
 func sketchFlops(m, p float64) float64 { return 2*m + p + 2*m*(m+p)/p }
 
-// prefersGalerkin reports whether Galerkin costs no more than CG. For a single system, Galerkin's vectors must also fit
-// in 200 MiB.
+// prefersGalerkin reports whether Galerkin should be used instead of CG: it must cost no more. For a single system of
+// d unknowns and a sketch of m rows, the vectors that Galerkin keeps must also fit in 200 MiB.
 func prefersGalerkin(galerkin, cg float64, d, m, systems int) bool {
 	const most = 200 << 20
 	return galerkin <= cg && (systems > 1 || 6*8*float64(m+1)*float64(d) <= most)
@@ -63,7 +65,7 @@ func (c cost) plus(o cost) cost { return cost{c.flops + o.flops, c.read + o.read
 
 func (c cost) holding(bytes float64) cost { return c.plus(cost{memory: bytes}) }
 
-// prepareFlops is the measured cost of preparing one element of dense rows for a matrix product.
+// prepareFlops is the measured cost of packing one element of dense rows for a matrix product, in flops.
 const prepareFlops = 250
 
 func (o *forecast) exactCost(n int64, k int, maxBytes float64) cost {
@@ -99,9 +101,10 @@ func (o *forecast) numVectors(size int) int {
 
 // sketchCost returns the cost per row of sketching n rows, in the given number of parallel sketches.
 //
-//   - A shrink of m rows of the sketch and p new rows solves an eigenproblem of order m+p. The order is d if the sketch has d rows.
+//   - A shrink of m rows of the sketch and p new rows solves an eigenproblem of order m+p. If the sketch has d rows,
+//     the order is d.
 //   - A sketch that keeps AᵀA solves an eigenproblem only when it is read.
-//   - Merging the parallel sketches needs half of their memory in addition.
+//   - Merging parallel sketches needs additional memory: half as much as the sketches themselves.
 func (o *forecast) sketchCost(n int64, size, lanes int) (cost, error) {
 	store := fd.StoreRows
 	if o.keepsScatter(size) {
@@ -122,13 +125,13 @@ func (o *forecast) sketchCost(n int64, size, lanes int) (cost, error) {
 	be, m, p, d, t := o.be, float64(kept), float64(taken), float64(o.d), float64(o.t)
 	k, live := m+p, kept+taken
 	if o.sparse {
-		// Sparse rows stay sparse until a shrink, so the buffer holds more rows.
+		// Sparse rows stay sparse until a shrink. They take less memory, so more of them fit between two shrinks.
 		live, err = (fd.Config{Dim: o.d, Size: size, Store: store}).Order()
 		if err != nil {
 			return cost{}, err
 		}
 	}
-	// products is the cost per row; order is the order of the eigenproblem of a shrink
+	// products is the number of flops per row of the matrix products; order is the order of the eigenproblem of a shrink
 	products, order := sketchFlops(m, p)*d, k
 	shrink := eigenFlops * order * order * order / p
 	if r := o.keepsSparse(live - kept); r > taken {
@@ -136,7 +139,8 @@ func (o *forecast) sketchCost(n int64, size, lanes int) (cost, error) {
 	}
 	// work counts copies of the Gram matrix, eigenvectors, and workspace.
 	measured := float64(live)*float64(live) + 4*math.Min(m, 256)*math.Min(float64(live), 512) + 3*m*m + m*float64(live)
-	work := measured + m*float64(live) + float64(live)*float64(live) - k*k + float64(max(be.SymEigWork(live, kept), be.LeftMulWork(kept, o.d, live)))
+	work := measured + m*float64(live) + float64(live)*float64(live) - k*k +
+		float64(max(be.SymEigWork(live, kept), be.LeftMulWork(kept, o.d, live)))
 	switch {
 	case store == fd.StoreScatter:
 		return cost{
@@ -155,10 +159,11 @@ func (o *forecast) sketchCost(n int64, size, lanes int) (cost, error) {
 	}, nil
 }
 
-// stagedNumbers returns the number of floats in all buffers besides the sketch.
+// stagedNumbers returns the number of floats in the buffers in front of a sketch: rows that wait to be added, and sums.
 func (o *forecast) stagedNumbers() float64 {
 	n, d, t := float64(rows.RowsPerStage(o.d, o.sparse)), float64(o.d), float64(o.t)
-	const sums, sparseSums = 12, 6 // sums over rows and over blocks, with bounds on their round-off
+	// numbers of float64 for each column: sums over rows and blocks, and bounds on their round-off
+	const sums, sparseSums = 12, 6
 	if o.sparse {
 		return (sums+sparseSums)*(d+t) + n*t + 1.5*n*d/fd.SparseShare
 	}
@@ -175,7 +180,7 @@ func (o *forecast) fitCost(size, q int) cost {
 	return c
 }
 
-// separateCost returns the cost of an iteration with q gradients per pass.
+// separateCost returns the cost of an iteration that computes q gradients in each pass, one for each system.
 func (o *forecast) separateCost(numRows int64, size, q, passes int) cost {
 	n, m, d := float64(numRows), float64(o.numVectors(size)), float64(o.d)
 	pass := cost{flops: (o.gradientFlops()*n + 10*m*d) * float64(q), read: o.rowBytes() * n}
@@ -190,7 +195,7 @@ func (o *forecast) galerkinCost(numRows int64, size, q, passes int) cost {
 	vectors := math.Min(krylov.BlockRows*numPasses, kept+float64(q)*numPasses)
 	deflated := m
 	if o.keepsScatter(size) {
-		deflated = 0 // the sketch has lost nothing, so CG runs
+		deflated = 0 // a sketch that keeps AᵀA has lost nothing, so CG runs
 	}
 	once := cost{flops: o.gradientFlops()*n*(deflated+vectors) + 8*kept*vectors*d}
 	pass := cost{flops: 10 * m * float64(q) * d, read: o.rowBytes() * n}

@@ -11,19 +11,20 @@ import (
 )
 
 // SizeFor estimates the smallest sketch size such that the one-pass fit at γ ([ridge.Summary.Fit]) has a relative
-// error of at most relErr. For a sketch with the shrinkage η,
+// error of at most relErr. The error of a fit from a sketch with the shrinkage η is at most ρ/(γ+ρ), so SizeFor
+// looks for
 //
 //	ρ/(γ+ρ) ≤ relErr,   ρ = η/2.
 //
-// worst is the size for the largest possible η in exact arithmetic, and likely is the size for the expected η, see
-// [New]. The fit uses the rows of the summary. To estimate a fit of n rows that are similar to the r rows of the
-// summary, pass γ·r/n instead of γ.
+// worst is the smallest size if η is the largest possible in exact arithmetic, and likely is the smallest size for
+// the expected η, see [New]. The estimate is for a fit of the r rows of the summary. To estimate a fit of n similar
+// rows, pass γ·r/n instead of γ.
 //
-// A result is at most d, and at most the smallest size at which AᵀA itself is kept ([fd.Storage]), because nothing
-// is shrunk then.
+// Both sizes are at most the number d of features. They are also at most the smallest size at which a sketch keeps
+// AᵀA itself ([fd.Storage]), because such a sketch does not shrink.
 //
-// Both sizes are estimates, because they assume the round-off of the given sketch. The certificate of the fit is
-// proved. relErr must be larger than the effect of round-off at this γ, including the round-off of AᵀY.
+// Both sizes are only estimates, because they assume the round-off of the given sketch. The certificate of the later
+// fit is proved. relErr must be larger than the effect of round-off at this γ, including the round-off of AᵀY.
 func SizeFor(sum *ridge.Summary, relErr, gamma float64) (worst, likely int, err error) {
 	if err := ridge.OneShot.Takes(gamma); err != nil {
 		return 0, 0, err
@@ -61,7 +62,7 @@ type forecast struct {
 	sparse   bool    // some rows are sparse
 	entries  float64 // mean number of entries of a row; d if unknown
 	mean     float64 // mean eigenvalue of K
-	roundOff float64 // bound on the round-off in ‖K − BᵀB‖
+	roundOff float64 // bound on the round-off in ‖K − BᵀB‖, for K = AᵀA and the sketch B
 	eta      etaForecast
 }
 
@@ -70,11 +71,11 @@ type etaForecast struct {
 	d         int
 	keepsGram func(m int) bool // whether a sketch of size m keeps AᵀA itself
 	total     float64          // ‖A‖²_F
-	lowest    []float64        // lower bounds on λ₁ + … + λ_k, for k = 0 … r
+	lowest    []float64        // lower bounds on λ₁ + … + λ_k for k = 0 … r, the rank of the given sketch
 	likely    []float64        // expected values of λ₁ + … + λ_k, for k = 0 … d
-	share     float64          // η of the given sketch, divided by the bound on η for the eigenvalues in likely
+	share     float64          // η of the given sketch, divided by the bound that least(likely) returns for its size
 	floor     float64          // expected smallest nonzero eigenvalue
-	// floor was extrapolated, because the given sketch does not contain the smallest eigenvalues
+	// noisy means that floor was extrapolated, because the given sketch does not contain the smallest eigenvalues
 	noisy bool
 }
 
@@ -85,7 +86,8 @@ func newForecast(sum *ridge.Summary) (*forecast, error) {
 	}
 	cfg := sum.Config()
 	o := &forecast{
-		known: k, cfg: cfg, be: cfg.Backend, d: cfg.Dim, t: cfg.Targets, rows: k.Rows, sparse: k.Reading.Sparse, entries: float64(cfg.Dim),
+		known: k, cfg: cfg, be: cfg.Backend, d: cfg.Dim, t: cfg.Targets,
+		rows: k.Rows, sparse: k.Reading.Sparse, entries: float64(cfg.Dim),
 		mean: sum.MeanEigenvalue(), roundOff: k.Bound().RoundOff, eta: newEtaForecast(k, cfg.Size),
 	}
 	o.eta.keepsGram = o.keepsScatter
@@ -117,8 +119,9 @@ func newEtaForecast(k *certify.Known, m int) etaForecast {
 	return s
 }
 
-// lastEigenvalue estimates the smallest nonzero eigenvalue. lambda is eigenvalue number r, and tail is the sum of all
-// smaller eigenvalues. The result is the geometric mean of the estimates for a power law and for equal eigenvalues.
+// lastEigenvalue estimates the smallest nonzero eigenvalue of a matrix with the given rank. lambda is its eigenvalue
+// number r, and tail is the sum of all smaller eigenvalues. The result is the geometric mean of two estimates: the
+// smaller eigenvalues follow a power law, or all of them are equal.
 func lastEigenvalue(lambda, tail float64, r, rank int) float64 {
 	if rank <= r || !(tail > 0) {
 		return math.Max(0, lambda)
@@ -141,12 +144,12 @@ func lastEigenvalue(lambda, tail float64, r, rank int) float64 {
 	return math.Sqrt(lambda * math.Pow(float64(rank)/float64(r), -high) * tail / float64(rank-r))
 }
 
-// floorOf estimates the smallest nonzero eigenvalue of AᵀA for n rows. It multiplies an extrapolated estimate by 1
-// − √q with q = min(n,d)/max(n,d).
+// floorOf estimates the smallest nonzero eigenvalue of AᵀA for n rows, from the estimate for the rows of the given
+// sketch. If that estimate was extrapolated, it is multiplied by 1 − √q with q = min(n,d)/max(n,d).
 //
-// Noise of n×d entries with variance v has eigenvalues down to (1 − √q)²·v·max(n,d) (V. Marchenko, L. Pastur,
-// Math. USSR-Sbornik 1, 1967). lastEigenvalue returns the geometric mean of two estimates, and only one of them is
-// for noise. So floorOf multiplies by the root of (1 − √q)².
+// The reason is noise: n×d entries of variance v have eigenvalues of AᵀA down to (1 − √q)²·v·max(n,d) (V.
+// Marchenko, L. Pastur, Math. USSR-Sbornik 1, 1967). An extrapolated estimate is the geometric mean of two estimates.
+// Only the estimate for equal eigenvalues needs the factor (1 − √q)², so floorOf multiplies by its square root.
 func (o *forecast) floorOf(n int64) float64 {
 	floor := o.eta.floor * float64(n) / float64(o.rows)
 	if o.eta.noisy {
@@ -156,8 +159,8 @@ func (o *forecast) floorOf(n int64) float64 {
 	return floor
 }
 
-// least returns the minimum of (‖A‖²_F − sums[k])/(m+1−k) over k ≤ m. sums[k] must bound the sum of the k
-// largest eigenvalues of AᵀA. Then the result bounds the shrinkage of a sketch of m rows.
+// least returns the minimum of (‖A‖²_F − sums[k])/(m+1−k) over k ≤ m. sums[k] must be a lower bound on the
+// sum of the k largest eigenvalues of AᵀA. Then the result bounds the shrinkage of a sketch of m rows.
 func (s *etaForecast) least(sums []float64, m int) float64 {
 	best := math.Inf(1)
 	for k := 0; k < len(sums) && k <= m; k++ {
@@ -166,7 +169,7 @@ func (s *etaForecast) least(sums []float64, m int) float64 {
 	return best
 }
 
-// worst returns a bound on the shrinkage for size m, without round-off.
+// worst returns a bound on the shrinkage η of a sketch of size m in exact arithmetic.
 func (s *etaForecast) worst(m int) float64 {
 	if m >= s.d || s.keepsGram(m) {
 		return 0

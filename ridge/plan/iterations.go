@@ -12,9 +12,10 @@ import (
 // An iteration describes an iterative method.
 type iteration struct {
 	method ridge.Method
-	rate   func(lo, hi float64) rate // the rate if the eigenvalues of the preconditioned matrix are in [lo, hi]
-	ends   bool                      // ends after d steps in exact arithmetic
-	share  float64                   // usual number of passes, divided by the number for CG
+	// the rate if the eigenvalues of the preconditioned matrix Ĥ⁻¹H are in [lo, hi]
+	rate   func(lo, hi float64) rate
+	ends   bool    // ends after d steps in exact arithmetic
+	share  float64 // usual number of passes, divided by the number that CG needs
 	cost   func(o *forecast, rows int64, size, systems, passes int) cost
 	byName bool // runs only if the caller names it
 }
@@ -35,10 +36,12 @@ func cgRate(lo, hi float64) rate {
 	return rate{(kappa - 1) / (kappa + 1), 2}
 }
 
-// newtonRate returns the rate of Newton if the eigenvalues of Ĥ⁻¹H are in [lo, hi]. Newton diverges for hi ≥ 2.
+// newtonRate returns the rate of Newton if the eigenvalues of Ĥ⁻¹H are in [lo, hi], for H = AᵀA + γI and its
+// preconditioner Ĥ. Newton may diverge if hi ≥ 2.
 func newtonRate(lo, hi float64) rate { return rate{math.Max(1-lo, hi-1), 1} }
 
-// passesWithin returns the number of passes that reduce the error by the factor tol, or 0 if the iteration may diverge.
+// passesWithin returns the number of passes in which the error falls by the factor tol if the eigenvalues are in [lo,
+// hi]. It returns 0 if the iteration may diverge.
 func passesWithin(lo, hi, tol float64, rateOf func(lo, hi float64) rate) int {
 	if !(lo > 0) {
 		return 0
@@ -53,9 +56,9 @@ func passesWithin(lo, hi, tol float64, rateOf func(lo, hi float64) rate) int {
 	}
 }
 
-// PredictedPasses returns a bound on the number of passes in which an iterative method reduces the error by the
-// factor tol, in exact arithmetic. The error is in the norm of AᵀA + γI. The pass of the summary is not counted.
-// The bound is 0 if the method may not converge.
+// PredictedPasses returns the number of passes in which method m surely reduces the error by the factor tol, in exact
+// arithmetic. The error is measured in the norm of AᵀA + γI. The pass of the summary is not counted. The result is
+// 0 if the method may not converge.
 func PredictedPasses(sum *ridge.Summary, gamma, tol float64, m ridge.Method) (int, error) {
 	if err := m.Takes(gamma); err != nil {
 		return 0, err

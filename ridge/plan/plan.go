@@ -9,7 +9,7 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/rows"
 )
 
-// Config holds the options of [New]. The zero value of each field is the documented default.
+// Config holds the options of [New]. Every field may be zero, which means the default in its comment.
 type Config struct {
 	Rows     int64     // n, the number of rows to plan for; default the number of rows of the summary
 	Gammas   []float64 // γ to solve for together; default the mean eigenvalue of AᵀA, scaled to n rows
@@ -17,18 +17,19 @@ type Config struct {
 	Tol      float64   // relative error to reach; default 1e-8
 	MaxBytes uint64    // available memory in bytes; default 8 GiB
 	Lanes    int       // number of sketches that run in parallel; default the choice of [engine.Tuning.LanesFor]
-	// Entries is the mean number of entries of a sparse row, which the summary does not contain. 0 means dense rows.
+	// Entries is the mean number of stored entries of a sparse row. The summary does not contain this number. 0 means
+	// dense rows.
 	Entries float64
 
 	// The following rates describe the machine. [engine.Measure] measures them.
 	FlopRate float64 // floating-point operations per second in matrix products; default 5e10
-	// bytes of rows per second, from the reader or from memory; a number has 8 bytes, an entry of a sparse row 12;
-	// default 1e10
+	// ReadRate is the number of bytes of rows read per second, from the reader or from memory. A number of a dense row
+	// has 8 bytes, an entry of a sparse row 12. The default is 1e10.
 	ReadRate  float64
 	FreshRate float64 // bytes per second of memory that is written for the first time; default 2e9
 
-	// BaseBytes and BaseSeconds are the memory and time of everything else: the program, the blocks of the reader and
-	// earlier steps. They are added to every option.
+	// BaseBytes and BaseSeconds are the memory and the time of everything that New does not predict: the program, the
+	// blocks of the reader and earlier steps. They are added to the memory and time of every option.
 	BaseBytes   uint64
 	BaseSeconds float64
 }
@@ -40,15 +41,17 @@ type Option struct {
 	// WorstShrinkage is the largest possible shrinkage η of a sketch of this size in exact arithmetic, scaled to n
 	// rows. It is 0 for a sketch that keeps AᵀA itself.
 	WorstShrinkage float64 `json:"worst_shrinkage"`
-	Shrinkage      float64 `json:"shrinkage"` // expected η
+	// Contraction is the expected relative error of the one-pass fit for each γ: η/(2γ+η) for the expected η.
+	Shrinkage float64 `json:"shrinkage"`
 	// expected relative error of the one-pass fit for each γ: η/(2γ+η) for the expected η
 	Contraction []float64 `json:"contraction"`
 	Passes      []int     `json:"passes"`  // expected number of passes for each γ; 0: may not converge
 	Bytes       uint64    `json:"bytes"`   // memory in bytes, including BaseBytes
 	Seconds     float64   `json:"seconds"` // time in seconds, including BaseSeconds
-	// whether Tol is expected to be reached with MaxBytes; false if Tol is below [ridge.LeastTol]
+	// Reaches is true if this option is expected to reach Tol within MaxBytes. It is false if Tol is below
+	// [ridge.LeastTol].
 	Reaches bool `json:"reaches"`
-	ByName  bool `json:"-"` // runs only if the caller names the method; never Best
+	ByName  bool `json:"-"` // the method runs only if the caller names it, so this option is never Best
 }
 
 // A Plan lists the ways to solve a problem.
@@ -58,40 +61,42 @@ type Plan struct {
 	Options   []Option  `json:"options"`
 	Best      int       `json:"best"` // index of the option to run, see [New]; -1 if none reaches Tol
 	Soonest   int       `json:"-"`    // index of the fastest option that reaches Tol; -1 if none does
-	IsDefault bool      `json:"-"`    // Best runs if the caller names no method; otherwise Best is Soonest
-	Exact     bool      `json:"-"`    // Exact or DualCG runs if the caller names no method and memory suffices
+	IsDefault bool      `json:"-"`    // Best runs if the caller names no method; if false, Best is Soonest
+	Exact     bool      `json:"-"`    // without a named method, Exact or DualCG runs if memory suffices
 }
 
 // New predicts the cost of solving for n rows by each method, with sketches of several sizes. sum is a summary of all
 // rows or of a sample.
 //
-// All numbers are estimates. Let σ be the singular values of the sketch. For the rows of the summary, ‖A −
-// A_k‖²_F ≤ ‖A‖²_F − Σ_{i≤k}σᵢ², where A_k is the best approximation of A of rank k. In exact
-// arithmetic, the shrinkage of a sketch of size m is
+// All numbers are estimates. They follow from the singular values σᵢ of the sketch in sum. Let A_k be the best
+// approximation of the summarized rows A of rank k. Then ‖A − A_k‖²_F ≤ ‖A‖²_F − Σ_{i≤k}σᵢ². In
+// exact arithmetic, the shrinkage of a sketch of size m is
 //
 //	η ≤ min_{k≤m} (‖A‖²_F − Σ_{i≤k}σᵢ²)/(m+1−k).
 //
-// This is the largest possible η. A sketch that keeps AᵀA itself has η = 0. The expected values depend on these
-// assumptions:
+// This bound is the largest possible η. A sketch that keeps AᵀA itself has η = 0. The expected values depend on
+// these assumptions:
 //
-//   - The eigenvalues of AᵀA are σᵢ² + η. The rest of the trace is spread evenly over the other directions.
+//   - The eigenvalues of AᵀA are σᵢ² + η with the η of the given sketch. The rest of the trace ‖A‖²_F is
+//     spread evenly over the other directions.
 //   - At every size, η is the same fraction of its bound for these eigenvalues.
-//   - The eigenvalues are proportional to n. This is wrong for the first rows of a sorted file.
+//   - The eigenvalues are proportional to n. This is wrong if sum has only the first rows of a sorted file.
 //
 // The number of passes follows from η and from an estimate of the smallest nonzero eigenvalue of AᵀA, see
-// [PredictedPasses]. It is at most d+2 for CG, and two thirds of this for Galerkin. The numbers of passes are
-// accurate to a factor of about two. If all eigenvalues are similar and the sketch is small, they may be up to three
-// times too large.
+// [PredictedPasses]. It is at most d+2 for CG, and two thirds of this for Galerkin. The numbers of passes are accurate
+// to a factor of about two. If all eigenvalues are similar and the sketch is small, they may be up to three times too
+// large.
 //
-// The time is the sum of the times for matrix products at FlopRate, for reading at ReadRate and for writing new
-// memory at FreshRate, plus BaseSeconds. It is accurate to a factor of about two if the rates are right.
+// The time is the sum of the times for matrix products at FlopRate, for reading at ReadRate and for writing new memory
+// at FreshRate, plus BaseSeconds. It is accurate to a factor of about two if the rates are right.
 //
-// Best predicts the choice of fdridge.Fit for these rows and γ, with MaxBytes − BaseBytes of memory, see [Choose]:
+// Plan.Best predicts the choice of fdridge.Fit for these rows and γ, with MaxBytes − BaseBytes of memory, see
+// [Choose]:
 //
 //  1. Exact or DualCG, if Choose chooses it and it reaches Tol.
 //  2. Otherwise the fastest sketch size with the iteration that Choose chooses for that size.
-//  3. If none of these reaches Tol within MaxBytes, Best equals Soonest. fdridge.Fit runs this option only if the caller names
-//     its method.
+//  3. If none of these reaches Tol within MaxBytes, Best equals Soonest. fdridge.Fit runs this option only if the
+//     caller names its method.
 //
 // Soonest may be faster than Best, because Fit must choose before its first pass. To run an option, set Size in the
 // options of Fit and, unless it is Best, Method.
@@ -186,12 +191,13 @@ func (c *Config) complete(o *forecast) error {
 	return nil
 }
 
-// choose sets the fields Best, Soonest, IsDefault and Exact. If Choose chooses DualCG, the direct option becomes
-// DualCG.
+// choose sets the fields Best, Soonest, IsDefault and Exact. If the function Choose returns DualCG, choose changes the
+// method of the direct option to DualCG.
 func (p *Plan) choose(cfg Config, o *forecast) {
 	sparse, room := o.countsEntries(), cfg.MaxBytes-cfg.BaseBytes
 	run := func(size int, maxBytes uint64) ridge.Method {
-		return Choose(Problem{Rows: p.Rows, Dim: o.d, Targets: o.t, Gammas: p.Gammas, Size: size, MaxBytes: maxBytes, Sparse: sparse}).Method
+		return Choose(Problem{
+			Rows: p.Rows, Dim: o.d, Targets: o.t, Gammas: p.Gammas, Size: size, MaxBytes: maxBytes, Sparse: sparse}).Method
 	}
 	direct := run(DefaultSize, room)
 	p.Exact = run(DefaultSize, ridge.DefaultMaxBytes).IsDirect()

@@ -21,19 +21,19 @@ type Remedy struct {
 type RemedyKind int
 
 const (
-	// FactorDirectly: use method Exact, because AᵀA (or AAᵀ) fits in memory. Gradients with twice the digits then
-	// correct the solution.
+	// FactorDirectly: use method Exact, because AᵀA (or AAᵀ) fits in memory. Exact also corrects its solution by
+	// gradients with twice the digits.
 	FactorDirectly RemedyKind = iota
 	// ScaleColumns: scale the features to similar norms, as [dataset.Standardize] does. Value is the ratio of the
 	// largest norm of a feature to the smallest. This changes the problem: γ then penalises all features equally.
 	ScaleColumns
 	// AllowPasses: set MaxPasses to Value.
 	AllowPasses
-	// EnlargeSketch: set Size to Value. MaxPasses passes are then expected to be enough.
+	// EnlargeSketch: set Size to Value. The present MaxPasses is then expected to be enough.
 	EnlargeSketch
 	// ChangeToCG: use method CG, which makes further passes and cannot diverge.
 	ChangeToCG
-	// RaiseGamma: use a γ of at least Value. This changes the problem.
+	// RaiseGamma: use a γ of at least Value. The solution then belongs to a different problem.
 	RaiseGamma
 	// RaiseTol: set Tol to Value, a tolerance that can be certified.
 	RaiseTol
@@ -46,11 +46,13 @@ type Outcome struct {
 	Status    ridge.Status
 	Solutions []*ridge.Solution
 	Summary   *ridge.Summary // nil for a direct method
-	// ratio of the largest norm of a feature to the smallest nonzero norm, see [Spread]; 0 if unknown
+	// ColumnSpread is the ratio of the largest norm of a feature to the smallest nonzero norm, see [Spread]; 0 if
+	// unknown.
 	ColumnSpread float64
 	Tol          float64
 	MaxPasses    int
-	// LeastGamma is the smallest power of ten that reaches Tol as γ of a fit with dependent columns; 0 if unknown.
+	// LeastGamma is, if columns are linearly dependent, the smallest power of ten that reaches Tol when used as γ; 0 if
+	// unknown.
 	LeastGamma float64
 	CanRead    bool // the rows can be read again
 	Shared     bool // several processes share the rows
@@ -62,15 +64,15 @@ const unevenSpread = 10
 // maxAdvisedPasses is the largest number of passes that a remedy suggests.
 const maxAdvisedPasses = 100_000
 
-// For tolerances below doubledTol, gradients usually need twice the digits, and iterations need doubledPasses more
-// passes.
+// If the tolerance is below doubledTol, gradients usually need twice the digits, and an iteration needs doubledPasses
+// additional passes.
 const (
 	doubledPasses = 2
 	doubledTol    = 1e-10
 )
 
-// Remedies returns changes of options that may help a fit that missed its tolerance, the most reliable first. It
-// omits changes that cannot help or need more than MaxBytes. Its errors are the errors of [New].
+// Remedies returns changes of options that may help a fit that missed its tolerance. The change most likely to help
+// comes first. Changes that cannot help or need more than MaxBytes are left out. Its errors are the errors of [New].
 func Remedies(o Outcome) ([]Remedy, error) {
 	r := &o
 	var out []Remedy
@@ -133,8 +135,8 @@ func (r *Outcome) worstMiss() (worst, gamma float64) {
 	return worst, gamma
 }
 
-// canScale reports whether scaling the columns may reduce the error bound to the tolerance. Scaling divides the
-// condition number of AᵀA by at most the square of ColumnSpread.
+// canScale reports whether scaling the columns may reduce the error bound to the tolerance. Scaling can divide the
+// condition number of AᵀA, and with it the error bound, by at most the square of ColumnSpread.
 func (r *Outcome) canScale() bool {
 	if r.ColumnSpread <= unevenSpread || r.Summary != nil && !r.Summary.HoldsGram() {
 		return r.ColumnSpread > unevenSpread
@@ -190,7 +192,8 @@ func (r *Outcome) morePasses(gamma float64) ([]Remedy, error) {
 	if plan.Tol < doubledTol {
 		more = doubledPasses
 	}
-	// MaxPasses should be enough for the present size, so a larger sketch does not help against round-off
+	// suffices means that MaxPasses should be enough at the present size. The fit missed its tolerance by round-off then,
+	// and a larger sketch does not help.
 	suffices := false
 	for _, o := range p.Options {
 		passes, allowed := o.Passes[0]-1, r.MaxPasses // without the pass of the summary
@@ -208,8 +211,8 @@ func (r *Outcome) morePasses(gamma float64) ([]Remedy, error) {
 	return out, nil
 }
 
-// roundOffError estimates the relative error from round-off: the round-off in AᵀA, divided by the smallest eigenvalue
-// of AᵀA + γI.
+// roundOffError estimates the relative error of the solution caused by round-off in AᵀA. It divides this round-off
+// by the smallest eigenvalue of AᵀA + γI.
 func (o *forecast) roundOffError(gamma float64) float64 {
 	least := gamma
 	if o.known.Rank() >= o.d {
@@ -250,8 +253,8 @@ func Spread(squares []float64, slack float64) float64 {
 	return math.Sqrt(largest / least)
 }
 
-// ColumnSpread is like [Spread] for the columns of A. The sums of squares of the columns are known from the sketch B
-// and its shrinkage η: (BᵀB)_jj ≤ (AᵀA)_jj ≤ (BᵀB)_jj + η.
+// ColumnSpread returns the [Spread] of the columns of the rows A, up to 1 %. The sketch B and its shrinkage η bracket
+// the sum of squares of column j: (BᵀB)_jj ≤ (AᵀA)_jj ≤ (BᵀB)_jj + η.
 func ColumnSpread(spec *fd.Spectrum) float64 {
 	squares, eta := spec.ColumnNorms(), spec.Bound.FD()
 	for j, v := range squares {

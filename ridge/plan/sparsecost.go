@@ -8,7 +8,7 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/dual"
 )
 
-// Costs of sparse rows. The unit is the time of one flop in a matrix product.
+// The costs of sparse rows in this file have the unit of one flop in a matrix product.
 
 // scattered is the cost of multiplying a sparse entry.
 const scattered = 20
@@ -19,7 +19,8 @@ const gathered = 3
 // indexed is the cost of multiplying two entries in one column.
 const indexed = 40
 
-// cgSteps is the usual number of steps of conjugate gradients. Error bounds cost as much as cgMeasured more steps.
+// cgSteps is the usual number of steps of conjugate gradients. The products for the error bounds afterwards cost as
+// much as cgMeasured steps.
 const cgSteps, cgMeasured = 60, 10
 
 // choleskyFlops·n³ is the measured cost of factoring and inverting.
@@ -44,15 +45,15 @@ func (o *forecast) gradientFlops() float64 {
 	return dense
 }
 
-// sparseSketchFlops returns the cost per row of a sketch of m rows that shrinks after every r rows, see docs/math.md
-// §2.
+// sparseSketchFlops returns the cost per row of a sketch of m rows that takes r sparse rows between two shrinks, see
+// docs/math.md §2.
 func (o *forecast) sparseSketchFlops(m, r float64) float64 {
 	d, order := float64(o.d), m+r
 	return 4*gathered*m*o.entries + (2*m*m*d+eigenFlops*order*order*order)/r
 }
 
-// dualCost returns the cost of a direct solution by AAᵀ. If dense rows do not fit, half of the remaining memory is
-// used for rows.
+// dualCost returns the cost of a direct solution of n rows at k values of γ by the n×n matrix AAᵀ. If dense rows
+// do not fit in maxBytes, half of the memory that is left holds rows.
 func (o *forecast) dualCost(n int64, k int, maxBytes float64) cost {
 	rows := float64(n)
 	all := rows * o.entries
