@@ -1,6 +1,6 @@
 // Package classes fits classifications by ridge regression, like scikit-learn's RidgeClassifier. Each class becomes a
-// target that is 1 for its rows and −1 for all others. If there are only two classes, one target is enough. A row is
-// assigned to the class with the largest prediction.
+// target, which is 1 for the rows of the class and −1 for all other rows. If there are only two classes, one target
+// is enough: 1 for class 1 and −1 for class 0. A row is assigned to the class with the largest prediction.
 package classes
 
 import (
@@ -20,8 +20,8 @@ import (
 // Most is the largest number of classes.
 const Most = 1 << 16
 
-// Classes are the classes of the training rows. Their order is the order of their labels: by value if all labels are
-// numbers, otherwise by their bytes.
+// Classes are the classes of the training rows. Class k has the label Labels[k]. The labels are sorted by value if all
+// are numbers, and otherwise by their bytes.
 type Classes struct {
 	Labels []string // text of each label
 	Counts []int64  // number of training rows with each label
@@ -32,8 +32,8 @@ type Classes struct {
 	classOf map[float64]int // class of each value of the target
 }
 
-// Learn makes a pass over src and returns the classes: the values of its only target. The function text returns the
-// label of a value. If text is nil, the label is the value as a decimal number.
+// Learn makes a pass over src and returns the classes. src has one target, and each different value of this target is
+// a class. The function text returns the label of a value. If text is nil, the label is the value as a decimal number.
 //
 // The error is a *[dataset.SourceError] in these cases:
 //
@@ -47,8 +47,8 @@ func Learn(ctx context.Context, src dataset.Source, text func(value float64) str
 }
 
 // LearnShared is like [Learn] for several processes. Each process has a share of the rows, and all get the same
-// classes. A label may have different values in the processes. gather returns the messages of all processes, in the
-// same order on every process; nil means that src has all rows.
+// classes. The processes may use different target values for one label. gather sends the message own to all processes
+// and returns the messages of all, in the same order on every process. If gather is nil, src has all rows.
 func LearnShared(
 	ctx context.Context, src dataset.Source, text func(value float64) string,
 	gather func(ctx context.Context, own []byte) ([][]byte, error),
@@ -200,8 +200,9 @@ func (c *Classes) weight(k int) float64 {
 	return float64(n) / (float64(len(c.Counts)) * float64(c.Counts[k]))
 }
 
-// Encode returns src with targets of ±1 instead of its only target. If Balanced is true, the rows have the weights of
-// their classes. A pass ends with a *[dataset.SourceError] if a label is not among the classes.
+// Encode returns src with the [Targets] of the classes, which are ±1, instead of its only target. If Balanced is
+// true, the rows have the weights of their classes. If a row has a label that is not among the classes, a pass ends
+// with a *[dataset.SourceError].
 func (c *Classes) Encode(src dataset.Source) dataset.Source { return &encoded{c, src} }
 
 type encoded struct {

@@ -43,15 +43,15 @@ func Margin(y []float64) float64 {
 	return y[best] - second
 }
 
-// Proves reports whether intervals prove that the exact solution chooses class k. This is the case if the lower end for
-// k is above all other upper ends.
+// Proves reports whether intervals prove that the exact solution chooses class k. This is the case if the lower end of
+// the interval of class k is above the upper ends of all other classes.
 func Proves(intervals []ridge.Interval, k int) bool { return isLargest(intervals, k, true) }
 
 // Allows returns false if intervals prove that the exact solution does not choose class k.
 func Allows(intervals []ridge.Interval, k int) bool { return isLargest(intervals, k, false) }
 
-// isLargest reports whether class k has the largest prediction for some values in the intervals. If always is true, the
-// prediction must be the largest for all values.
+// isLargest reports whether intervals allow class k to have the largest prediction: for some values inside the
+// intervals, or, if always is true, for all values. Without intervals, it returns !always.
 func isLargest(intervals []ridge.Interval, k int, always bool) bool {
 	if len(intervals) == 0 {
 		return !always
@@ -77,11 +77,12 @@ func isLargest(intervals []ridge.Interval, k int, always bool) bool {
 	return true
 }
 
-// A Score counts the decisions for rows, right and wrong. Every row of positive weight counts once. Rows of weight 0
-// are left out.
+// A Score counts right and wrong decisions about rows. A decision assigns a row to a class. Every row of positive
+// weight counts once. Rows of weight 0 are left out.
 type Score struct {
-	Rows      int64     `json:"rows"`
-	Confusion [][]int64 `json:"confusion"` // Confusion[i][j] is the number of rows of class i that are assigned to class j
+	Rows int64 `json:"rows"`
+	// Confusion[i][j] is the number of rows of class i that are assigned to class j
+	Confusion [][]int64 `json:"confusion"`
 	// Unknown counts rows with a label that is not in the training rows. Their decisions count as wrong.
 	Unknown int64 `json:"unknown"`
 	// Proved counts the rows whose assigned class is proved to be the class that the exact solution assigns.
@@ -102,8 +103,8 @@ func (c *Classes) NewScore() *Score {
 	return s
 }
 
-// Add adds a row of class truth, which is −1 for an unknown label. y holds the predictions. intervals is nil, or
-// holds intervals that contain the predictions of the exact solution.
+// Add adds the decision about a row. truth is the class of the row, or −1 for an unknown label. y holds the
+// predictions of its targets. intervals is nil, or holds intervals that contain the predictions of the exact solution.
 func (s *Score) Add(truth int, y []float64, intervals []ridge.Interval) {
 	s.Rows++
 	at := Decide(y)
@@ -123,8 +124,8 @@ func (s *Score) Add(truth int, y []float64, intervals []ridge.Interval) {
 	}
 }
 
-// AddEncoded adds the rows of b, which have the targets ±1 of [Classes.Encode]. y and intervals have an element for
-// each row and target.
+// AddEncoded adds the rows of b, whose targets are the ±1 of [Classes.Encode]. With t targets, the elements i·t to
+// (i+1)·t − 1 of y and intervals are for row i.
 func (s *Score) AddEncoded(b dataset.Block, y []float64, intervals []ridge.Interval) {
 	for i, t := 0, len(b.Y)/b.N; i < b.N; i++ {
 		if b.Weight(i) > 0 {
@@ -133,7 +134,8 @@ func (s *Score) AddEncoded(b dataset.Block, y []float64, intervals []ridge.Inter
 	}
 }
 
-// Pool adds up each of scores over all processes. reduce overwrites its argument with the sum over all processes.
+// Pool replaces the counts in each of scores by their sums over all processes. reduce overwrites its argument with the
+// sum over all processes.
 func Pool(ctx context.Context, reduce func(ctx context.Context, sums []float64) error, scores ...*Score) error {
 	var counts []*int64
 	for _, s := range scores {
@@ -157,8 +159,8 @@ func Pool(ctx context.Context, reduce func(ctx context.Context, sums []float64) 
 	return nil
 }
 
-// Accuracy returns the fraction of rows whose decision is right. bracket contains this fraction for the decisions of
-// the exact solution. Both are NaN if there are no rows.
+// Accuracy returns the fraction of rows whose decision is right, in value. bracket contains the fraction that the
+// decisions of the exact solution would have. Both are NaN if there are no rows.
 func (s *Score) Accuracy() (value float64, bracket ridge.Interval) {
 	right, n := ridge.Interval{}, float64(s.Rows)
 	for k := range s.Confusion {
@@ -168,10 +170,12 @@ func (s *Score) Accuracy() (value float64, bracket ridge.Interval) {
 	return value / n, ridge.Interval{Lo: right.Lo / n, Hi: right.Hi / n}
 }
 
-// Balanced returns the balanced accuracy, and a bracket of the balanced accuracy of the exact solution. The balanced
-// accuracy is the mean of one fraction for each class that has rows: the fraction of its rows with a right decision.
+// Balanced returns the balanced accuracy in value, and in bracket an interval that contains the balanced accuracy of
+// the exact solution. The balanced accuracy is the mean of one fraction for each class that has rows: the fraction of
+// its rows with a right decision.
 //
-// Each result is the exact number, rounded to the nearest float64. Equal accuracies thus have equal results.
+// Each number is computed exactly and then rounded to the nearest float64, so that equal accuracies give equal
+// results.
 func (s *Score) Balanced() (value float64, bracket ridge.Interval) {
 	mean := func(right func(k int) int64) float64 {
 		sum, classes := new(big.Rat), int64(0)
@@ -198,8 +202,8 @@ func (s *Score) Balanced() (value float64, bracket ridge.Interval) {
 	}
 }
 
-// Evaluate makes a pass over src and returns the score of each solution. src must be prepared as for the fit, with the
-// target of [Learn]. If a solution has no certificate, nothing is proved.
+// Evaluate makes a pass over src and returns the score of each solution. src must have the features of the fit,
+// prepared in the same way, and the target of [Learn]. If a solution has no certificate, its Score proves nothing.
 func (c *Classes) Evaluate(ctx context.Context, src dataset.Source, fits []*ridge.Solution) ([]*Score, error) {
 	scores, by := make([]*Score, len(fits)), make([]*ridge.Predictor, len(fits))
 	for i, f := range fits {

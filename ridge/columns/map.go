@@ -1,5 +1,5 @@
-// Package columns changes the columns of a fit. A [Map] changes the rows that the fit reads. Later it converts the
-// solutions back to the original columns, with all their bounds.
+// Package columns changes the columns of a problem before a fit. A [Map] changes the rows that the fit reads. After
+// the fit, it converts the solutions and all their bounds back to the original columns.
 package columns
 
 import (
@@ -12,28 +12,29 @@ import (
 	"github.com/fdridge/fdridge/ridge"
 )
 
-// A Map turns the problem with the penalty γ·Σ pⱼxⱼ² into a problem with the penalty γ‖z‖². Each column
-// j has a penalty pⱼ ≥ 0:
+// A Map turns the ridge problem with the penalty γ·Σ pⱼxⱼ² on the coefficients x into a problem with the
+// penalty γ‖z‖² on other coefficients z. Each column j has a penalty pⱼ ≥ 0:
 //
 //   - A column with pⱼ > 0 is divided by √pⱼ. Then xⱼ = zⱼ/√pⱼ.
 //   - Columns with pⱼ = 0 are projected out of the other columns and of the targets; see [Projection]. One pass over
 //     the rows computes the projection.
 //
-// A Map is a value: Learn and Penalize return a new Map.
+// A Map does not change: Learn and Penalize return a new Map.
 type Map struct {
-	d          int
-	free       []int       // the columns with pⱼ = 0, ascending
-	penalty    []float64   // pⱼ of the other columns; nil means 1
-	rounding   []float64   // describes all d columns as in ridge.RowErrors; nil means that they are exact
+	d       int
+	free    []int     // the columns with pⱼ = 0, ascending
+	penalty []float64 // pⱼ of the other columns; nil means 1
+	// bounds on the relative rounding errors of all d columns, as in ridge.RowErrors; nil means that they are exact
+	rounding   []float64
 	projection *Projection // nil before Learn, and without columns in free
 }
 
 // New returns the Map of d columns with the given penalties, which may be nil (pⱼ = 1 for each column). The columns
-// in unpenalized have pⱼ = 0, in addition to those with a penalty of 0. rounding describes entries that were
-// rounded, as [ridge.RowErrors.Rounding] does; nil means that they are exact.
+// in unpenalized have pⱼ = 0, in addition to those with a penalty of 0. rounding is as in [ridge.RowErrors];
+// nil means that the columns are exact.
 //
-// The error is [ridge.ErrInput] if a list has a wrong length, if a penalty is negative or not finite, or if a column
-// does not exist. It is the same if no column has a penalty.
+// The error is [ridge.ErrInput] if a list has a wrong length, a penalty is negative or not finite, or a column does not
+// exist. It is also [ridge.ErrInput] if no column is left with a positive penalty.
 func New(d int, penalty []float64, unpenalized []int, rounding []float64) (*Map, error) {
 	switch {
 	case penalty != nil && len(penalty) != d:
@@ -66,7 +67,7 @@ func New(d int, penalty []float64, unpenalized []int, rounding []float64) (*Map,
 	return m, err
 }
 
-// scaling returns the division by the roots of the penalties, or nil if all penalties are 1.
+// scaling returns the division of the columns by the square roots of their penalties, or nil if all penalties are 1.
 func (m *Map) scaling() (*dataset.Scaling, error) {
 	if m.penalty == nil {
 		return nil, nil
@@ -80,13 +81,16 @@ func (m *Map) Dim() int { return m.d - len(m.free) }
 // Unpenalized returns the columns with pⱼ = 0, ascending.
 func (m *Map) Unpenalized() []int { return slices.Clone(m.free) }
 
-// DependsOnRows reports whether the Map has to be learned from the rows. Other rows then have another Map.
+// DependsOnRows reports whether the Map has to be learned from the rows, because it projects columns out. A Map
+// learned from other rows is then a different Map.
 func (m *Map) DependsOnRows() bool { return len(m.free) > 0 }
 
-// Penalty returns the penalties of the columns after the change, for ridge.Summary.Penalize. nil means 1.
+// Penalty returns the penalties of the columns that remain after the change, for ridge.Summary.Penalize. nil means
+// that all are 1.
 func (m *Map) Penalty() []float64 { return slices.Clone(m.penalty) }
 
-// Place returns the number after the change of column j, or −1 if j has no penalty or does not exist.
+// Place returns the number that column j has after the change. It returns −1 if column j was removed, because it has
+// no penalty, or does not exist.
 func (m *Map) Place(j int) int {
 	before, found := slices.BinarySearch(m.free, j)
 	if found || j < 0 || j >= m.d {
@@ -95,8 +99,9 @@ func (m *Map) Place(j int) int {
 	return j - before
 }
 
-// Penalize returns the Map with other penalties of the columns after the change. penalty has [Map.Dim] positive
-// numbers, or is nil, which means 1 for each column. The projection stays the same, because it precedes the division.
+// Penalize returns a Map that divides by the roots of other penalties. penalty has one positive number for each of the
+// [Map.Dim] columns that remain after the change; nil means 1 for each. The projection stays the same, because it is
+// applied before the division.
 func (m *Map) Penalize(penalty []float64) (*Map, error) {
 	if penalty != nil && len(penalty) != m.Dim() {
 		return nil, badinput.Errorf("columns: %d penalties for %d columns", len(penalty), m.Dim())
@@ -108,7 +113,7 @@ func (m *Map) Penalize(penalty []float64) (*Map, error) {
 }
 
 // Learn makes a pass over src if the Map depends on the rows, and returns the learned Map. Otherwise it returns m.
-// Options.Rounding is ignored. Learn returns the errors of [NewProjection].
+// opts.Rounding is ignored, because m has its own. The errors are the errors of [NewProjection].
 func (m *Map) Learn(ctx context.Context, src dataset.Source, opts Options) (*Map, error) {
 	if !m.DependsOnRows() {
 		return m, nil
@@ -123,7 +128,7 @@ func (m *Map) Learn(ctx context.Context, src dataset.Source, opts Options) (*Map
 	return &out, nil
 }
 
-// errUnlearned is the error of a Map that depends on the rows, before Learn.
+// errUnlearned is returned if a Map that has to be learned from the rows is used before Learn.
 var errUnlearned = fmt.Errorf("%w: a Map with columns without penalty, before Learn", ridge.ErrShape)
 
 // Apply returns src with the changed columns. src must have the rows that Learn has read.
@@ -137,8 +142,8 @@ func (m *Map) Apply(src dataset.Source) (dataset.Source, error) {
 	return m.divide(src)
 }
 
-// ApplyWithLeverages is like Apply, for [ridge.LeaveOneOut]. If columns were projected out, the rows have more targets;
-// see [Projection.ApplyWithLeverages].
+// ApplyWithLeverages returns the rows of Apply with the additional targets that [ridge.LeaveOneOut] needs if columns
+// were projected out; see [Projection.ApplyWithLeverages]. Otherwise it returns the same rows as Apply.
 func (m *Map) ApplyWithLeverages(src dataset.Source) (dataset.Source, error) {
 	if m.projection == nil {
 		return m.Apply(src)
@@ -155,8 +160,8 @@ func (m *Map) divide(src dataset.Source) (dataset.Source, error) {
 	return scaling.Apply(src)
 }
 
-// Errors returns bounds on the errors of the rows of Apply. Before Learn, it returns bounds on the errors of the rows
-// before the change.
+// Errors returns bounds on the errors of the rows that Apply returns. If the Map has not been learned yet, it returns
+// bounds on the errors of the original rows.
 func (m *Map) Errors() ridge.RowErrors {
 	switch {
 	case m.projection != nil: // its bounds include the division
@@ -167,10 +172,11 @@ func (m *Map) Errors() ridge.RowErrors {
 	return ridge.RowErrors{Rounding: ridge.AddRounding(m.rounding, dataset.PenaltyRounding(m.penalty))}
 }
 
-// Restore converts solutions for the rows of Apply to solutions for the original columns, in place. Coef has the
-// coefficients of all d columns, Penalty their penalties. The bounds include the errors of the change. If only these
-// errors raise the relative error of a target above tol, the status becomes [ridge.RoundOff]. A tol of 0 means no
-// tolerance. Solutions with a Penalty, and all solutions of a Map that changes nothing, stay as they are.
+// Restore converts solutions for the rows of Apply to solutions for the original columns, in place. Afterwards, Coef
+// has the coefficients of all d columns, and Penalty their penalties. The bounds of the solutions include the errors
+// of the change of columns. If these errors raise the relative error bound of a target from at most tol to above tol,
+// the status becomes [ridge.RoundOff]. A tol of 0 means no tolerance. A solution that already has a Penalty is left
+// unchanged. If the Map changes nothing, all solutions are.
 func (m *Map) Restore(fits []*ridge.Solution, tol float64) error {
 	switch {
 	case m.projection != nil:

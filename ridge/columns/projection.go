@@ -25,30 +25,33 @@ const MaxColumns = 1000
 
 // Options are the options of [NewProjection]. A field that is zero has its default.
 type Options struct {
-	Intercept bool             // fit an intercept for each target, unpenalised
-	Backend   engine.Backend   // nil is engine.Default()
-	MaxBytes  uint64           // memory limit in bytes; 0 means 8 GiB
-	Rounding  []float64        // describes scaled features, as in [ridge.ExactOptions]; nil: they are exact
-	Progress  func(rows int64) // if not nil, called with the number of rows read so far
-	// Gather, if not nil, returns the messages of all processes that share the rows, in the same order on every process.
-	// All processes then get the same Projection, for the rows of all.
+	Intercept bool           // fit an intercept for each target, unpenalised
+	Backend   engine.Backend // nil is engine.Default()
+	MaxBytes  uint64         // memory limit in bytes; 0 means 8 GiB
+	// bounds on the rounding errors of scaled features, as in [ridge.ExactOptions]; nil: the features are exact
+	Rounding []float64
+	Progress func(rows int64) // if not nil, called with the number of rows read so far
+	// Gather, if not nil, combines several processes that share the rows. It sends own to all processes and returns the
+	// messages of all, in the same order on every process. All processes then get the same Projection, for all rows.
 	Gather func(ctx context.Context, own []byte) ([][]byte, error)
 }
 
-// A Projection removes the columns Z without penalty from rows [A Z Y]. For a target b, let M = (ZᵀZ)⁻¹ZᵀA and
-// N = (ZᵀZ)⁻¹Zᵀb. The ridge problem
+// A Projection removes the columns Z without penalty from rows [A Z Y], where A holds the other features and Y the
+// targets. For a target b, let M = (ZᵀZ)⁻¹ZᵀA and N = (ZᵀZ)⁻¹Zᵀb. The ridge problem for the coefficients
+// x of A and u of Z,
 //
 //	min ½‖Ax + Zu − b‖² + γ/2·‖x‖²
 //
-// has the same solution x* as the problem with A − ZM and b − ZN instead of A and b, without Zu. Then u* = N −
-// Mx*. Rows and targets are weighted, and centred if there is an intercept.
+// has the same solution x* as the problem without Zu and with A − ZM and b − ZN instead of A and b. Then u* = N
+// − Mx*. Features and targets are multiplied by the roots of the sample weights, and centred if there is an
+// intercept.
 //
-// M, N and A − ZM have rounding errors, by which [Projection.Restore] widens all bounds. The option Unpenalized of
-// fdridge.Fit does all of this.
+// The computed M, N and A − ZM have rounding errors. [Projection.Restore] widens all bounds by their effect. The
+// option Unpenalized of fdridge.Fit does all of this.
 type Projection struct {
 	columns []int // the columns of Z, ascending
 	others  []int // the columns of A
-	d, t    int   // numbers of features and targets of the source
+	d, t    int   // numbers of features and targets of the source, with the columns of Z among the features
 	opts    Options
 	found   *certify.Projection
 	shift   []float64 // means of the columns of [Z A Y]; zeros without an intercept
@@ -62,8 +65,9 @@ type Projection struct {
 // A DependentError reports a column without penalty that depends linearly on other columns without penalty. Its
 // coefficient is not unique.
 type DependentError struct {
-	Column int   // the column, counted from 0
-	On     []int // the columns that it depends on; nil for a constant column with an intercept, or if they are unknown
+	Column int // the column, counted from 0
+	// the columns that it depends on, or nil if they are unknown or a column is constant and there is an intercept
+	On []int
 }
 
 func (e *DependentError) Error() string {
@@ -74,7 +78,7 @@ func (e *DependentError) Error() string {
 	)
 }
 
-// Reason describes the dependence in words. The function name returns the name of a column.
+// Reason describes in words what the column depends on. The function name returns the name of a column.
 func (e *DependentError) Reason(name func(column int) string) string {
 	if len(e.On) == 0 {
 		return "constant, or too close to the other columns without penalty to prove anything: leave it out"
@@ -95,7 +99,7 @@ func (e *DependentError) Reason(name func(column int) string) string {
 // Is reports whether target is [ridge.ErrInput].
 func (e *DependentError) Is(target error) bool { return target == ridge.ErrInput }
 
-// NewProjection makes a pass over src and returns the Projection for the given columns, counted from 0. With d
+// NewProjection makes a pass over src and returns the Projection for the given columns, counted from 0. With n rows, d
 // features and t targets, the QR factorization of q columns takes O(q(d+t)) memory and O(nq(d+t)) time.
 //
 // Errors:
@@ -210,7 +214,7 @@ func (p *Projection) check() error {
 	return nil
 }
 
-// units returns the elements of Options.Rounding for the given columns. They are nil if all are nil.
+// units returns the elements of Options.Rounding for the given columns, or nil if Rounding is nil.
 func (p *Projection) units(columns []int) []float64 {
 	if p.opts.Rounding == nil {
 		return nil
@@ -222,8 +226,8 @@ func (p *Projection) units(columns []int) []float64 {
 	return out
 }
 
-// dependent returns the error that column k, which has no penalty, depends on other columns. If k is −1, it chooses
-// the column closest to linear dependence.
+// dependent returns the error that column k of system depends on other columns. All columns of system are columns
+// without penalty. If k is −1, the error names the column that is closest to linear dependence.
 func (p *Projection) dependent(system *direct.System, k int) error {
 	column, on := system.Dependent(k)
 	e := &DependentError{Column: p.columns[column]}
@@ -236,21 +240,27 @@ func (p *Projection) dependent(system *direct.System, k int) error {
 // Columns returns the columns without penalty, ascending.
 func (p *Projection) Columns() []int { return slices.Clone(p.columns) }
 
-// Apply returns src without the columns Z that have no penalty. From the other features and the targets, it subtracts
-// their projections onto the span of Z. The rows are dense. src must have the same rows that NewProjection has read.
+// Apply returns the rows of src without the columns Z that have no penalty. It subtracts from each other feature, and
+// from each target, its projection onto the span of Z. The returned rows are dense. src must have the same rows that
+// NewProjection has read.
 func (p *Projection) Apply(src dataset.Source) dataset.Source {
 	return &projected{src: src, p: p, subtract: true}
 }
 
-// ApplyWithLeverages is like Apply, with more targets at the end. For a row z of the columns Z without penalty, with
-// weight w, the first is the leverage w·zᵀ(ZᵀZ)⁻¹z. With an intercept, z is centred. The second is the row's
-// share in the rounding errors of the projection. The targets of src follow. ridge.LeaveOneOut needs all of these.
+// ApplyWithLeverages returns the rows of Apply with more targets, which ridge.LeaveOneOut needs. The projected targets
+// come first. Let z be the columns Z of a row of weight w, centred if there is an intercept. Three kinds of targets
+// follow:
+//
+//   - the leverage w·zᵀ(ZᵀZ)⁻¹z
+//   - the share of the row in the rounding errors of the projection, see certify.Projection.Share
+//   - the targets of src
 func (p *Projection) ApplyWithLeverages(src dataset.Source) dataset.Source {
 	return &projected{src: src, p: p, subtract: true, leverages: true}
 }
 
-// Rounding returns bounds on the errors of the rows of [Projection.Apply], for ridge.ExactOptions.Projected and
-// ridge.Summary.Projected. penalty holds the penalties by whose roots the columns are divided after Apply, or is nil.
+// Rounding returns bounds on the errors of the rows that [Projection.Apply] returns, for ridge.ExactOptions.Projected
+// and ridge.Summary.Projected. If the columns are divided by the square roots of penalties after Apply, penalty holds
+// these penalties; otherwise it is nil.
 func (p *Projection) Rounding(penalty []float64) *ridge.ProjectionBounds {
 	return p.found.Penalized(roots(penalty))
 }
@@ -267,8 +277,9 @@ func roots(penalty []float64) []float64 {
 	return out
 }
 
-// projected yields the rows of Apply if subtract is true. If subtract is false, the features are the columns without
-// penalty. The targets are all other columns and the targets of src.
+// projected is the source that Apply returns if subtract is true. If subtract is false, the projection is
+// learned from it: the features are the columns Z without penalty, and the targets are all other columns and the
+// targets of src.
 type projected struct {
 	src                 dataset.Source
 	p                   *Projection
@@ -385,12 +396,12 @@ func (p *Projection) leverage(z []float64) float64 {
 // precise reports whether sums have twice the digits, which is slower.
 func (p *Projection) precise() bool { return len(p.columns)*(len(p.others)+p.t) <= 1<<10 }
 
-// subtract replaces a row [z a y] of [Z A Y] by [z − ν, [a y] − μ − (z − ν)B]. p.shift holds the means ν
-// and μ of the columns, and p.coefs is B.
+// subtract replaces a row [z a y] of [Z A Y] by [z − ν, [a y] − μ − (z − ν)B]. Here p.shift holds the means
+// ν of Z and μ of [A Y], and p.coefs is B = (ZᵀZ)⁻¹Zᵀ[A Y].
 //
 // If low is nil, the error of an element is at most q + 4 unit round-offs times the sum of the magnitudes of its
-// terms. Otherwise low is workspace, and sums have twice the digits: an element is rounded once, and its other errors
-// are at most 4q + 16 squares of the unit round-off times this sum.
+// terms. If low is not nil, it is workspace as long as row, and subtract adds with twice the digits. Then an element
+// is rounded once, and its other errors are at most 4q + 16 times the square of the unit round-off times the same sum.
 func (p *Projection) subtract(row, low []float64) {
 	q := len(p.columns)
 	rest := row[q:]
@@ -419,13 +430,14 @@ func (p *Projection) subtract(row, low []float64) {
 	}
 }
 
-// Restore converts solutions for the rows of [Projection.Apply] to solutions for all columns, in place. Solutions
-// with a Penalty are left unchanged. penalty holds the penalties by whose roots the columns of A were divided after
-// Apply, or is nil.
+// Restore converts solutions for the rows of [Projection.Apply] to solutions for all columns, in place. A solution
+// that already has a Penalty is left unchanged. If the columns were divided by the square roots of penalties after
+// Apply, penalty holds these penalties; otherwise it is nil.
 //
-// Afterwards, Coef and Scaled have the coefficients of all columns. Penalty is 0 at the columns of Z, and
-// UnpenalizedBounds has a bound for each of them. If only the errors of the projection raise the relative error of a
-// target above tol, the status becomes [ridge.RoundOff]. A tol of 0 means no tolerance.
+// Afterwards, Coef and Scaled have the coefficients of all columns. Penalty is 0 at the columns of Z.
+// UnpenalizedBounds bounds the error of each coefficient of Z. If the errors of the projection raise the relative
+// error bound of a target from at most tol to above tol, the status becomes [ridge.RoundOff]. A tol of 0 means no
+// tolerance.
 func (p *Projection) Restore(fits []*ridge.Solution, penalty []float64, tol float64) error {
 	if p.found == nil {
 		return rows.Unfit("a zero Projection; use NewProjection")
@@ -472,7 +484,9 @@ func (p *Projection) Restore(fits []*ridge.Solution, penalty []float64, tol floa
 	return nil
 }
 
-// restore converts the solution of target j to the problem before the projection, and brackets its effective dimension.
+// restore converts the solution o of target j, at gamma, to the problem before the projection. df brackets the
+// effective dimension of the projected problem. restore returns a bracket of the effective dimension before the
+// projection.
 func (p *Projection) restore(
 	o *ridge.Target,
 	found *certify.Projection,

@@ -12,7 +12,7 @@ import (
 	"github.com/fdridge/fdridge/ridge"
 )
 
-// A Reason explains a choice made during a fit: a rule and the numbers that the rule compared.
+// A Reason explains a choice made during a fit. It holds the rule that decided and the numbers that the rule compared.
 type Reason struct {
 	Rule    Rule
 	Numbers []float64    // each Rule describes them
@@ -57,11 +57,11 @@ const (
 	// IterationIsCheaper: 12 passes of an iteration cost less than half as much as factoring. Numbers holds the cost of
 	// the passes divided by the cost of factoring.
 	IterationIsCheaper
-	// SparseRows: DualCG was chosen, because the rows are sparse and fewer than the features, and the n×n matrix AAᵀ
-	// is too large.
+	// SparseRows: there are fewer rows than features, the n×n matrix AAᵀ is too large, and the rows are sparse. So
+	// DualCG was chosen, which does not form AAᵀ.
 	SparseRows
-	// SparseLeverages: DualCG was chosen, because leave-one-out errors of sparse rows need leverages, and trial vectors
-	// bracket them without AAᵀ.
+	// SparseLeverages: leave-one-out errors need the leverages of the rows, and the rows are sparse. So DualCG was
+	// chosen, which brackets leverages by trial vectors and does not form AAᵀ.
 	SparseLeverages
 	// ReadOnce: the rows can be read only once, and the d×d matrix AᵀA fits in memory.
 	ReadOnce
@@ -81,9 +81,11 @@ const (
 	// TooLarge: Method needs more memory than MaxBytes. Numbers holds the bytes needed and MaxBytes.
 	TooLarge
 
-	// LeverageTakesPass: leave-one-out errors need one pass, and one more for each extension of the grid.
+	// LeverageTakesPass: the leave-one-out errors of all γ of a grid need one pass, and each extension of the grid needs
+	// one more.
 	LeverageTakesPass
-	// LeftOutTakesQR: Numbers[0] small γ were left out because AᵀA does not determine their scores, and QR may.
+	// LeftOutTakesQR: small γ were left out, because AᵀA does not determine their scores. QR may determine them, so it
+	// reads the rows again. Numbers[0] is the number of these γ.
 	LeftOutTakesQR
 	// GramIsHeld: the summary holds AᵀA itself, so only round-off can make the choice of γ uncertain. Numbers[0] is
 	// choose.Choice.RelativeExcess, or −1 for leave-one-out errors.

@@ -80,12 +80,13 @@ func (s Solver) gammas(mean float64) []float64 {
 	return []float64{0.1 * mean, mean, 100 * mean}
 }
 
-// accuracy compares fits with the reference solutions x*. For an iterative solver, the relative error of the
-// coefficients x must be at most Tol. A direct solver must satisfy the backward and forward error bounds
+// accuracy compares fits x with the reference solutions x*. For an iterative solver, the relative error of the
+// coefficients must be at most Tol. A direct solver must satisfy two bounds, on the residual of the normal equations
+// and on the error:
 //
 //	‖Hx − c‖ ≤ ((‖A‖² + γ)‖x‖ + ‖c‖)·eps·max(n,d),  ‖x − x*‖ ≤ 10·eps·κ(H)·‖x*‖,
 //
-// with H = AᵀA + γI and c = AᵀY.
+// with H = AᵀA + γI, its condition number κ(H), and c = Aᵀb for a target b.
 func (s Solver) accuracy(t *testing.T) {
 	var backward, forward, bound, residual float64
 	for _, k := range references() {
@@ -112,7 +113,8 @@ func (s Solver) accuracy(t *testing.T) {
 					t.Errorf("%s, γ = %g: the relative error is %.3g of what it may be", k.name, gamma, e)
 				}
 				if s.Tol == 0 {
-					g := refbig.Norm(k.ref.Gradient(gamma, j, x)) / (((k.most+gamma)*norm(x) + refbig.Norm(k.ref.C[j])) * eps * float64(max(n, d)))
+					g := refbig.Norm(k.ref.Gradient(gamma, j, x)) /
+						(((k.most+gamma)*norm(x) + refbig.Norm(k.ref.C[j])) * eps * float64(max(n, d)))
 					backward = math.Max(backward, g)
 					if !(g <= 1) {
 						t.Errorf(
@@ -143,7 +145,7 @@ func (s Solver) accuracy(t *testing.T) {
 	)
 }
 
-// residual returns the relative error of RSS, with 10⁻⁴ TSS as the smallest denominator.
+// residual returns the error of the reported RSS of target j divided by the RSS, or by 10⁻⁴ TSS if that is larger.
 func (s Solver) residual(t *testing.T, k refProblem, f *ridge.Solution, j int) float64 {
 	t.Helper()
 	exact, _ := k.ref.RSS(j, f.Targets[j].Coef).Float64()

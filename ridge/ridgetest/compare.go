@@ -12,7 +12,7 @@ import (
 )
 
 // Near fails the test if the coefficients or intercepts of a and b differ by more than tol relative to a. The
-// difference of the coefficients is measured in the 2-norm.
+// difference of coefficients is measured in the 2-norm over all features.
 func Near(t rapid.TB, what string, a, b *ridge.Solution, tol float64) {
 	t.Helper()
 	k, _ := a.Dims()
@@ -38,14 +38,15 @@ func Bitwise(t rapid.TB, what string, a, b *ridge.Solution, coefFactor, intercep
 				t.Fatalf("%s: coefficient (%d, %d) is %x, want %x", what, j, i, w, coefFactor*v)
 			}
 		}
-		if v, w := interceptFactor*a.Targets[j].Intercept, b.Targets[j].Intercept; math.Float64bits(v) != math.Float64bits(w) {
+		if v, w := interceptFactor*a.Targets[j].Intercept, b.Targets[j].Intercept; math.Float64bits(v) !=
+			math.Float64bits(w) {
 			t.Fatalf("%s: intercept %d is %x, want %x", what, j, w, v)
 		}
 	}
 }
 
-// Certificate checks all bounds and brackets of the fit f against the exact solution of p. It returns the largest ratio
-// of an error to its bound.
+// Certificate checks all bounds and brackets of the fit f against the exact solution of p. worst is the largest error
+// of a target divided by its error bound.
 func Certificate(t rapid.TB, p *refbig.Problem, f *ridge.Solution) (worst float64) {
 	t.Helper()
 	want, err := latest.solve(p, f.Gamma)
@@ -107,7 +108,8 @@ func certificate(t rapid.TB, p *refbig.Problem, want *refbig.Solution, f *ridge.
 		if e > 1e-290 {
 			worst = math.Max(worst, e/c.ErrorBound)
 		}
-		if v, _ := new(big.Float).Sub(refbig.Float(c.Intercept), want.Intercept[j]).Float64(); !(math.Abs(v) <= c.InterceptBound) {
+		if v, _ := new(big.Float).Sub(refbig.Float(c.Intercept), want.Intercept[j]).Float64(); !(math.Abs(v) <=
+			c.InterceptBound) {
 			t.Errorf("the intercept is off by %g, bound %g", v, c.InterceptBound)
 		}
 		whole, _ := p.Energy(f.Gamma, make([]float64, p.D), want.Coef[j]).Float64()
@@ -131,7 +133,7 @@ func certificate(t rapid.TB, p *refbig.Problem, want *refbig.Solution, f *ridge.
 	return worst
 }
 
-// Inside fails the test if the interval v does not contain x. It allows x an error of 2⁻⁴⁰⁰ times scale.
+// Inside fails the test if the interval v does not contain x. An end of v may miss x by 2⁻⁴⁰⁰ times scale.
 func Inside(t rapid.TB, what string, v ridge.Interval, x, scale *big.Float) {
 	t.Helper()
 	slack := new(big.Float).SetMantExp(scale, -400)

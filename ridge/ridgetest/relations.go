@@ -103,7 +103,8 @@ func stacked(t *testing.T, c trial) {
 	c.same(t, "[X; X], [y; y] at 2γ", c.fit, p, 2*c.gamma)
 }
 
-// scaled multiplies X and y by f = 2ᵖ and γ by f². The fit must scale exactly.
+// scaled multiplies X and y by f = 2ᵖ and γ by f². Such a change is exact in floating point, so the fit must scale
+// exactly.
 func scaled(t *testing.T, c trial) {
 	f := math.Exp2(float64(c.r.IntN(81) - 40))
 	p := c.problem

@@ -7,8 +7,9 @@ import (
 
 // A cell holds a sketch of consecutive rows.
 type cell struct {
-	sum      *accum.Accumulator // nil until the sketch is computed
-	recipe   *recipe            // how to compute sum; nil once it is computed
+	sum *accum.Accumulator // nil until the sketch is computed
+	// how to compute sum, from rows or from two older sketches; nil once sum is computed
+	recipe   *recipe
 	level    int
 	end      int64 // number of the row after the last row of the cell
 	from, to int64 // times of the first and the last row of the cell
@@ -21,8 +22,8 @@ type recipe struct {
 	older, newer *cell
 }
 
-// makeCells computes the sketches of all cells that have none, in parallel. It starts with sketches of rows and
-// continues with merges. The order of additions does not depend on the number of cores.
+// makeCells computes the sketches of all cells that have none. It starts with the cells of rows and continues with
+// merges of cells, in parallel. The order of additions, and so the result, does not depend on the number of cores.
 func makeCells(cells []*cell, cfg accum.Config) error {
 	var byHeight [][]*cell
 	for _, c := range cells {
@@ -38,8 +39,9 @@ func makeCells(cells []*cell, cfg accum.Config) error {
 	return nil
 }
 
-// collect adds c and all cells that c is merged from to byHeight. It skips cells that have a sketch. A cell in
-// byHeight[h] depends only on cells in byHeight[:h].
+// collect adds c, and all cells that c will be merged from, to byHeight, except cells that already have a sketch. A
+// cell in byHeight[h] depends only on cells in byHeight[:h]. height is one more than the index of c in byHeight, or 0
+// if c has a sketch.
 func (c *cell) collect(byHeight [][]*cell) (_ [][]*cell, height int) {
 	if c.recipe == nil {
 		return byHeight, 0

@@ -12,10 +12,10 @@ import (
 type chunk struct {
 	rows  dataset.Buffer
 	times []int64 // time of each row
-	end   int64   // row number, in the stream, at which the chunk is full
+	end   int64   // the chunk is full when the stream has this many rows
 	gone  int     // number of leading rows that are no longer in the window
 
-	extent accum.Extent // extent of all rows, including those no longer in the window
+	extent accum.Extent // sums over all rows of the chunk, including rows no longer in the window
 }
 
 // live returns the number of rows still in the window.

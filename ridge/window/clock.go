@@ -54,7 +54,7 @@ func (c *clock) theClock() *clock { return c }
 type rowTimes struct {
 	each  []time.Time // time of each row; nil if the other fields apply
 	first int64       // time of the first row
-	step  int64       // 1 if times are row numbers, 0 if all rows have the same time
+	step  int64       // 1 if times are row numbers, 0 if all rows have the time first
 }
 
 func (r rowTimes) at(i int) int64 {

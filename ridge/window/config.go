@@ -12,23 +12,23 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/accum"
 )
 
-// Config holds the options of [New]. Summary.Dim, Summary.Size and either Rows or Duration are required. The zero
-// value of every other field is the documented default.
+// Config holds the options of [New]. Summary.Dim, Summary.Size and one of Rows and Duration are required. Every other
+// field may be zero, which means the default in its comment.
 type Config struct {
 	Summary ridge.SummaryConfig // configuration of the summaries; must have one lane
 
 	Rows     int64         // the window has the last Rows rows
 	Duration time.Duration // the window has the rows later than now − Duration
 
-	// Share limits the inaccuracy at the edge of the window. The oldest sketch may have rows inside and outside the
-	// window. It has at most Share·k rows, if k rows are newer than the sketch. 1/Share is rounded up to a whole
-	// number, at most [MaxParts]. The default is 1/4. Half the share takes about twice the memory.
+	// Share limits the inaccuracy at the edge of the window. Some rows of the oldest sketch may be outside the window. If
+	// k rows are newer than this sketch, it has at most Share·k rows. 1/Share is rounded up to a whole number, at most
+	// [MaxParts]. The default is 1/4. Half the Share takes about twice the memory.
 	Share float64
-	// Inside leaves out the oldest sketch if some of its rows are outside the window. By default the summary contains
-	// all rows in the window, and some older rows.
+	// Inside leaves out the oldest sketch if some of its rows are outside the window. By default this sketch is included:
+	// the summary then contains all rows in the window, and some older rows.
 	Inside bool
-	// BlockRows is the number of rows of the smallest sketches. 0 means the number of rows that a sketch holds before
-	// it shrinks. The newest rows are stored without a sketch, at least BlockRows/[Config.Share] of them.
+	// BlockRows is the number of rows that the smallest sketches summarize. 0 means the number of rows that a sketch can
+	// hold before it shrinks. The newest rows are stored without a sketch, at least BlockRows/[Config.Share] of them.
 	BlockRows int
 }
 

@@ -226,8 +226,8 @@ func (w *Window) setRowNumbers(room int64) (why string) {
 	return accum.Mergeable(accum.Config(w.cfg.Summary), sums, "sketches")
 }
 
-// checkAges returns the reason why appending rows cannot lead to the cells and chunks of w. If it can, checkAges
-// returns "".
+// checkAges checks whether appending rows to an empty window can lead to the sketches and blocks of rows of w. It
+// returns the reason why it cannot, or "".
 func (w *Window) checkAges() (why string) {
 	full := 0
 	for _, c := range w.recent {
@@ -275,7 +275,8 @@ func (h *windowHeader) config(m *wire.Reader) Config {
 	m.Within(96, "the number of rows that a block still takes", h.Left, 0, min(h.Chunks, 1)*(h.BlockRows-1))
 	m.Within(104, "the length of Meta", h.Meta, 0, accum.MaxMeta)
 	return Config{
-		Rows: int64(h.Rows), Duration: time.Duration(h.Duration), Share: h.Share, Inside: h.Flags&flagInside != 0, BlockRows: int(h.BlockRows),
+		Rows: int64(h.Rows), Duration: time.Duration(h.Duration), Share: h.Share,
+		Inside: h.Flags&flagInside != 0, BlockRows: int(h.BlockRows),
 	}
 }
 

@@ -16,11 +16,11 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/rows"
 )
 
-// FadingConfig holds the options of [NewFading]. Summary and either HalfLife or HalfLifeRows are required.
+// FadingConfig holds the options of [NewFading]. Summary and one of HalfLife and HalfLifeRows are required.
 type FadingConfig struct {
 	Summary      ridge.SummaryConfig
 	HalfLife     time.Duration // h: after a time t, a row of weight w has weight w·2^(−t/h)
-	HalfLifeRows int64         // h as a number of rows: t is then the number of later rows
+	HalfLifeRows int64         // h as a number of rows; t is then the number of rows appended after a row
 }
 
 // halfLife returns h, in nanoseconds or in rows.
@@ -37,19 +37,21 @@ func (c FadingConfig) countsRows() bool { return c.HalfLifeRows > 0 }
 // A Fading takes the memory of one [ridge.Summary]. The caller sets the time, as in a [Window]. With
 // [FadingConfig.HalfLifeRows], rows are counted instead, and times are ignored.
 //
-// Within a half-life, new rows are added with increased weights, and old rows stay unchanged. After a half-life,
-// [ridge.Summary.Decay] halves all weights. Fading therefore costs almost nothing. The relative error of a weight is
-// at most 2⁻⁴⁹ at any age. Certificates are for the rounded weights; see [ridge.Summary.Decay].
+// Within a half-life, old rows are not touched. New rows get larger weights instead, so that the ratios are right.
+// After a half-life, [ridge.Summary.Decay] halves all weights. Fading therefore costs almost nothing. The weights are
+// rounded: their relative error is at most 2⁻⁴⁹ at any age. Certificates are for the rounded weights; see
+// [ridge.Summary.Decay].
 //
 // If the total weight falls below 2⁻⁹⁰⁰, all rows are dropped when the next rows arrive. [Fading.Span]
 // returns the rows that remain.
 //
 // One goroutine may write at a time; any number may read while none writes.
 type Fading struct {
-	cfg      FadingConfig
-	clock    // the time; if rows are counted, the number of the last row
-	sum      *accum.Accumulator
-	unit     int64 // sum has the weights of this time, less than h before the last row; noTime without rows
+	cfg   FadingConfig
+	clock // the current time; if rows are counted, the number of the last row
+	sum   *accum.Accumulator
+	// the time at which the rows have the weights that sum has; less than h before the last row; noTime without rows
+	unit     int64
 	appended int64 // number of rows appended
 	from, to int64 // times of the first and the last row in sum
 
@@ -59,8 +61,8 @@ type Fading struct {
 	view    engine.CSR // sparse rows of a part of a block
 }
 
-// NewFading returns an empty Fading. Errors are the errors of [ridge.NewSummary]. The error is [ridge.ErrInput] unless
-// exactly one of HalfLife and HalfLifeRows is positive and the other is 0.
+// NewFading returns an empty Fading. Of HalfLife and HalfLifeRows, one must be positive and the other 0; otherwise the
+// error is [ridge.ErrInput]. Other errors are the errors of [ridge.NewSummary].
 func NewFading(cfg FadingConfig) (*Fading, error) {
 	if cfg.HalfLife < 0 || cfg.HalfLifeRows < 0 || (cfg.HalfLife > 0) == (cfg.HalfLifeRows > 0) {
 		return nil, badinput.Errorf(
@@ -91,7 +93,7 @@ func (f *Fading) Settings() Settings {
 // Rows returns the number of rows appended, including dropped rows.
 func (f *Fading) Rows() int64 { return f.appended }
 
-// Now returns the last time that was set, or the zero time.
+// Now returns the time that was set last, or the zero time if none was set or if rows are counted.
 func (f *Fading) Now() time.Time { return f.publicTime(f.now) }
 
 // publicTime returns the zero time if the stream counts rows.
@@ -209,7 +211,8 @@ func (f *Fading) elapsed(t int64) (halvings uint64, rest float64) {
 	return passed / h, float64(passed%h) / float64(h)
 }
 
-// decayTo returns the factor beta that converts the weights in f.sum to the weights at time t.
+// decayTo returns the factor beta between the weights in f.sum and the weights at time t.
+// negligible reports whether the total weight is then too small to be kept.
 func (f *Fading) decayTo(t int64) (beta float64, negligible bool) {
 	halvings, rest := f.elapsed(t)
 	beta = math.Ldexp(math.Exp2(-rest), -int(min(halvings, 1<<12)))
@@ -217,8 +220,8 @@ func (f *Fading) decayTo(t int64) (beta float64, negligible bool) {
 	return beta, beta == 0 || weight > 0 && !(beta*weight >= accum.LeastWeight)
 }
 
-// rebase moves f.unit, the time of the weights, forward by whole half-lives and halves the weights as often. If the
-// weights become negligible, it drops the rows.
+// rebase moves f.unit, the time at which the weights in f.sum are right, forward by the whole half-lives until t. It
+// halves the weights as often. If the total weight becomes negligible, rebase drops all rows.
 func (f *Fading) rebase(t int64) error {
 	if f.sum.Rows() > 0 {
 		halvings, _ := f.elapsed(t)
@@ -256,7 +259,8 @@ func (f *Fading) Span() Span {
 	return s
 }
 
-// Copies returns the number of sketches that Summary allocates, including copies for merging parallel sketches.
+// Copies returns the number of sketches that Summary allocates. It includes the copies needed to merge parallel
+// sketches.
 func (f *Fading) Copies() int {
 	if f.cfg.Summary.Lanes <= 1 {
 		return 1
@@ -264,8 +268,9 @@ func (f *Fading) Copies() int {
 	return 1 + mergedLanes(f.cfg.Summary)
 }
 
-// Summary returns a new summary of the rows with their current weights, and their span. f is unchanged. Summary
-// copies the sketch. The error is [ridge.ErrEmpty] if there are no rows or if their total weight is negligible.
+// Summary returns a new summary of the rows with their current weights, and the [Span] of these rows. It copies the
+// sketch, so f is unchanged. The error is [ridge.ErrEmpty] if there are no rows or if their total weight is
+// negligible.
 func (f *Fading) Summary() (*ridge.Summary, Span, error) {
 	span := f.Span()
 	switch {

@@ -25,7 +25,7 @@ const fadingHeaderSize = 8 * 9
 const flagByRows = 1
 
 // BinarySize returns the number of bytes that [Fading.MarshalBinary] and [Fading.WriteTo] write. It returns 0 for the
-// zero value, which cannot be written.
+// zero value of Fading, which cannot be written.
 func (f *Fading) BinarySize() int64 {
 	if f.sum == nil {
 		return 0

@@ -10,8 +10,8 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/accum"
 )
 
-// NewStream returns an empty [Window], [Fading] or [Whole], as c.Policy selects. Errors are the errors of
-// [ridge.NewSummary], [New] and [NewFading].
+// NewStream returns an empty stream of the kind that c.Policy selects: a [Window], a [Fading], or a summary of all
+// rows ([Whole]). Errors are the errors of [ridge.NewSummary], [New] and [NewFading].
 func NewStream(c Settings) (Stream, error) {
 	set := 0
 	for _, isSet := range []bool{c.Rows != 0, c.Duration != 0, c.HalfLife != 0, c.HalfLifeRows != 0} {
@@ -46,8 +46,8 @@ func nilOnError(s Stream, err error) (Stream, error) {
 	return s, nil
 }
 
-// Read reads the next [Window], [Fading] or summary of all rows ([Whole]) from r, see [ridge.Summary.ReadFrom]. A nil
-// be means engine.Default().
+// Read reads the next stream from r: a [Window], a [Fading] or a summary of all rows ([Whole]). See
+// [ridge.Summary.ReadFrom]. A nil be means engine.Default().
 func Read(r io.Reader, be engine.Backend) (Stream, error) {
 	s, _, err := accum.Read(r, be, decodeStream)
 	return s, err

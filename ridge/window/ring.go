@@ -11,20 +11,22 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/rows"
 )
 
-// A window stores its rows as follows, with k = ⌈1/Share⌉ and blocks of B rows:
+// A window stores its rows in blocks of B rows. Let k = ⌈1/Share⌉, for the option Share:
 //
-//   - The newest k full blocks are stored as rows. When there are k+1 full blocks, the oldest block becomes a sketch of level 0.
-//   - Each level has at most k+1 sketches. When a level has k+2 sketches, its two oldest are merged into a sketch of the next
-//     level.
+//   - The newest k full blocks are stored as rows. When there are k+1 full blocks, the oldest block becomes a sketch
+//     of level 0.
+//   - Each level has at most k+1 sketches. When a level has k+2 sketches, its two oldest are merged into a sketch of
+//     the next level.
 //
-// A sketch of level l has at most B·2ˡ rows. If it exists, every lower level i has at least k sketches of exactly
-// B·2ⁱ rows. At least
+// A sketch of level l summarizes at most B·2ˡ rows. If there is a sketch of level l, every lower level i has at least
+// k sketches of exactly B·2ⁱ rows. So at least
 //
 //	k·B + Σ_{i<l} k·B·2ⁱ = k·B·2ˡ
 //
-// rows are therefore newer than the sketch, which has at most 1/k of this number.
+// rows are newer than the sketch, and the sketch has at most 1/k of this number.
 //
-// Merges depend only on the numbers and times of rows. [makeCells] computes them in parallel at the end of a call.
+// The numbers and times of the rows alone decide what is merged. [makeCells] computes the merges in parallel at the end
+// of a call.
 
 // A ring holds sketches of older rows, and the newest rows.
 type ring struct {
@@ -37,7 +39,7 @@ type ring struct {
 	recent  []*chunk // the newest rows, the oldest chunk first
 	pending []*chunk // rows of cells whose sketches are not computed yet; empty between calls
 	spare   []*chunk // chunks whose memory can be reused
-	bad     error    // the error of a failed merge, after which the window cannot be used
+	bad     error    // the error of a failed merge; the window cannot be used afterwards
 }
 
 func newRing(cfg Config) ring {
@@ -47,7 +49,7 @@ func newRing(cfg Config) ring {
 // errUnmadeWindow reports the use of the zero value of a Window.
 var errUnmadeWindow = badinput.Errorf("ridge: the window was not made by New or Read")
 
-// checkUsable returns an error for the zero value or a failed merge.
+// checkUsable returns an error if w is the zero value or if a merge has failed.
 func (w *ring) checkUsable() error {
 	if w.parts == 0 {
 		return errUnmadeWindow
@@ -126,9 +128,9 @@ func (w *ring) release() {
 	w.recent = slices.Delete(w.recent, 0, 1)
 }
 
-// compact replaces the oldest block by a sketch of level 0. If a level then has more than w.parts+1 sketches, it merges
-// the two oldest into a sketch of the next level. The sketches are only planned here; [ring.make]
-// computes them.
+// compact replaces the oldest block of rows by a sketch of level 0. If a level then has more than w.parts+1 sketches,
+// compact merges its two oldest into a sketch of the next level. compact only records how to compute these sketches;
+// [ring.make] computes them.
 func (w *ring) compact() error {
 	oldest := w.recent[0]
 	w.recent = slices.Delete(w.recent, 0, 1)
@@ -141,7 +143,8 @@ func (w *ring) compact() error {
 			to:     oldest.times[len(oldest.times)-1],
 		},
 	)
-	for level, last := 0, len(w.cells); ; level++ { // last is the index after the last cell of this level
+	// last is the index after the last cell of this level; cells of higher levels come first
+	for level, last := 0, len(w.cells); ; level++ {
 		first := last
 		for first > 0 && w.cells[first-1].level == level {
 			first--
@@ -183,7 +186,7 @@ func (w *ring) make() error {
 	if err := makeCells(w.cells, accum.Config(w.cfg.Summary)); err != nil {
 		return err
 	}
-	w.spare = append(w.spare, w.pending[0]) // one reusable chunk is enough if rows are appended one by one
+	w.spare = append(w.spare, w.pending[0]) // one spare chunk is enough if rows are appended one at a time
 	clear(w.pending)
 	w.pending = w.pending[:0]
 	return nil
@@ -216,7 +219,8 @@ func (w *ring) hasLeft(row, t int64) bool {
 	return row < w.appended-w.cfg.Rows
 }
 
-// covered returns the cells that a summary contains, and the cell that lies partly outside the window.
+// covered returns the cells that a summary contains. edge is the oldest cell if some of its rows are outside the
+// window, and otherwise nil. With Config.Inside, cells does not contain edge.
 func (w *ring) covered() (cells []*cell, edge *cell) {
 	if len(w.cells) == 0 {
 		return nil, nil

@@ -9,30 +9,30 @@ import (
 	"github.com/fdridge/fdridge/ridge"
 )
 
-// A Stream is a summary of rows that are appended as they arrive: [Whole], a [Window] or a [Fading]. One goroutine
-// may write at a time; any number may read while none writes.
+// A Stream summarizes rows that are appended as they arrive. It is a [Window], a [Fading], or a summary of all rows
+// ([Whole]). One goroutine may write at a time; any number may read while none writes.
 type Stream interface {
 	// Settings returns the configuration with all defaults filled in.
 	Settings() Settings
 	// Rows returns the number of rows appended, including rows that are no longer kept.
 	Rows() int64
-	// Now returns the last time that was set, or the zero time.
+	// Now returns the time that was set last, or the zero time if none was set.
 	Now() time.Time
 
-	// AppendAt adds rows with time t and sets the time to t. Streams without times ignore t.
+	// AppendAt adds rows that arrive at time t, and sets the current time to t. A stream without times ignores t.
 	AppendAt(t time.Time, rows dataset.Block) error
 	// Advance sets the time to t.
 	Advance(t time.Time) error
 
 	// Span describes the rows that a summary would contain now.
 	Span() Span
-	// Summary returns a summary of the current rows and their Span. The summary must not be modified. For [Whole] it is
-	// the summary passed to Whole.
+	// Summary returns a summary of the rows that the stream keeps now, and their Span. The summary must not be modified.
+	// A stream of [Whole] returns the summary that was passed to Whole.
 	Summary() (*ridge.Summary, Span, error)
 	// Copies returns the number of sketches that Summary allocates.
 	Copies() int
 
-	// Meta returns data of the caller, which are written and read with the stream.
+	// Meta returns bytes that the caller has attached to the stream. They are written and read with the stream.
 	Meta() []byte
 	// SetMeta sets the bytes that Meta returns, at most [ridge.MaxMeta].
 	SetMeta(meta []byte)
@@ -58,14 +58,14 @@ type Policy struct {
 	HalfLifeRows int64         // halve the weights after each HalfLifeRows rows
 }
 
-// ByTime reports whether the rows or weights change with time, without new rows.
+// ByTime reports whether the kept rows or their weights change as time passes, even if no rows are appended.
 func (p Policy) ByTime() bool { return p.Duration > 0 || p.HalfLife > 0 }
 
 // Fades reports whether the weights of rows change.
 func (p Policy) Fades() bool { return p.HalfLife > 0 || p.HalfLifeRows > 0 }
 
-// DependsOnBlocks reports whether the division of the rows into blocks affects the round-off of a summary. With Rows,
-// Duration or HalfLife it does not.
+// DependsOnBlocks reports whether a summary has other round-off if the same rows are appended in other blocks. With
+// Rows, Duration or HalfLife it has not.
 func (p Policy) DependsOnBlocks() bool { return p.Rows == 0 && !p.ByTime() }
 
 // String returns a description of p.

@@ -1,6 +1,6 @@
 // Package window implements summaries of streams that forget old rows. A [Window] keeps the newest rows: the last N
-// rows, or the rows of the last duration T. A [Fading] halves the weight of each row after each half-life. Both are a
-// [Stream], like the summary of all rows ([Whole]).
+// rows, or the rows of the last duration T. A [Fading] halves the weight of each row after each half-life. Both
+// implement [Stream], like the summary of all rows ([Whole]).
 package window
 
 import (
@@ -13,10 +13,10 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/accum"
 )
 
-// A Window is a summary of the newest rows of a stream: the last N rows, or the rows of the last duration T. It
-// stores O(log(N/m)/Share) sketches of m rows, and the newest rows themselves. Pairs of sketches are merged into
-// sketches of twice as many rows. This is the exponential histogram of M. Datar, A. Gionis, P. Indyk and R. Motwani,
-// SIAM J. Comput. 2002, with mergeable sketches.
+// A Window is a summary of the newest rows of a stream: the last N rows, or the rows of the last duration T. It stores
+// O(log(N/m)/Share) sketches, each of at most m rows, and the newest rows themselves. Two sketches are merged into a
+// sketch that summarizes twice as many rows. This is the exponential histogram of M. Datar, A. Gionis, P. Indyk and R.
+// Motwani, SIAM J. Comput. 2002, with mergeable sketches.
 //
 // [Window.Summary] returns an ordinary [ridge.Summary] of consecutive rows. Its [Span] states which rows these are,
 // and all certificates are for these rows (docs/math.md §2).
@@ -51,18 +51,18 @@ func (w *Window) Settings() Settings {
 // Rows returns the number of rows appended, including rows that have left the window.
 func (w *Window) Rows() int64 { return w.appended }
 
-// Sketches returns the number of sketches that the window stores. For a window of N rows and k = ⌈1/Share⌉, it is
-// at most
+// Sketches returns the number of sketches that the window stores. For a window of N rows and k = ⌈1/Share⌉, the
+// number is at most
 //
 //	(k+1)·(1 + log₂(N·(1+Share)/(k·BlockRows))),
 //
 // and 0 if N ≤ k·BlockRows.
 func (w *Window) Sketches() int { return len(w.cells) }
 
-// Now returns the last time that was set, or the zero time.
+// Now returns the time that was set last, or the zero time if none was set.
 func (w *Window) Now() time.Time { return timeOf(w.now) }
 
-// Advance sets the time to t, which is also the time of rows appended later without a time. Rows older than
+// Advance sets the current time to t. Rows that are appended later without a time get this time. Rows older than
 // Config.Duration leave the window. The error is a *[TimeError] if t is earlier than the current time.
 func (w *Window) Advance(t time.Time) error {
 	if err := w.checkUsable(); err != nil {
@@ -77,8 +77,8 @@ func (w *Window) Advance(t time.Time) error {
 	return nil
 }
 
-// Append is like [Window.AppendTimes] with the current time for all rows. If the window has a Duration, the time must
-// have been set.
+// Append adds the rows of a block, all with the current time; see [Window.AppendTimes]. If the window has a Duration,
+// the time must have been set.
 func (w *Window) Append(b dataset.Block) error { return w.append(b, rowTimes{first: w.now}) }
 
 // AppendAt is like [Window.AppendTimes] with time t for all rows.
@@ -128,9 +128,9 @@ func (w *Window) Span() Span {
 // Copies returns 1, for the result of Summary.
 func (w *Window) Copies() int { return 1 }
 
-// Summary returns a new summary of the rows in the window, and their span. The window is unchanged. Summary merges
-// [Window.Sketches] sketches and appends the rows that are stored as rows. The error is [ridge.ErrEmpty] if there are
-// no rows.
+// Summary returns a new summary of the rows in the window, and their [Span]. The window is unchanged. Summary merges
+// the sketches of the window and appends the newest rows, which are stored without a sketch. The error is
+// [ridge.ErrEmpty] if there are no rows.
 func (w *Window) Summary() (*ridge.Summary, Span, error) {
 	if err := w.checkUsable(); err != nil {
 		return nil, Span{}, err
