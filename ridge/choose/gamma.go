@@ -229,9 +229,9 @@ type Candidate struct {
 }
 
 // among chooses by the criterion by. The function find returns the candidates at given γ. If gammas is not nil, among
-// compares only these γ. Otherwise it compares the γ of grid and extends the grid as [Gamma] does. It then leaves
-// out small γ whose scores are not known well, see [GammaGrid], and refines the grid if the criterion asks for it. Candidates with
-// a singular system are always left out.
+// compares only these γ. Otherwise it compares the γ of grid and extends the grid as [Gamma] does. It then refines
+// the grid if the criterion asks for it, and leaves out small γ whose scores are not known well, see [GammaGrid].
+// Candidates with a singular system are always left out.
 func among(
 	by Criterion,
 	gammas []float64,

@@ -18,8 +18,8 @@ const (
 
 // refine adds candidates between the best one and its neighbours, each at the minimum of the parabola through the upper
 // bounds of these three scores in log γ (successive parabolic interpolation). It stops if the parabola promises less
-// than leastGain or twice the width of the best bracket, because a smaller difference of scores proves nothing. A
-// candidate at an end of the grid stays.
+// than leastGain or twice the width of the best bracket, because a smaller difference of scores proves nothing. If
+// the best candidate is at an end of the grid, refine adds none.
 func refine(c *GammaChoice, find func(gammas []float64) ([]Candidate, error)) (*GammaChoice, error) {
 	for range maxRefinements {
 		gamma, gain := c.vertex()
