@@ -8,13 +8,15 @@ import (
 )
 
 // CoefficientError returns bounds on ‖w − w*‖ and ‖w − w*‖/‖w*‖ for the coefficients w that
-// [Preparation.Unscale] returns, and for the exact coefficients w*. o is a target of the fit of the prepared rows.
-// Its certificate is about scaled columns. Scaling divides column j by sⱼ, so that wⱼ = x̂ⱼ/sⱼ and
+// [Preparation.Unscale] returns, and for the exact coefficients w*. o is a target of the fit of the prepared rows, with
+// coefficients x̂ for scaled columns. Its certificate bounds the error ‖x̂ − x*‖, where x* are the exact
+// coefficients for these columns. Scaling divides column j by sⱼ, so that wⱼ = x̂ⱼ/sⱼ and
 //
 //	‖w − w*‖ ≤ ‖x̂ − x*‖/min sⱼ + round-off of the quotients.
 //
-// If p does not scale columns, or computes features, o has the bounds. Both include coefficients without penalty.
-// The bounds are +Inf if o is nil or has a wrong number of coefficients. See docs/math.md §3.
+// If p does not scale columns, or computes features, w is x̂ and the bounds are those in o. Both bounds include the
+// coefficients of columns without penalty. They are +Inf if o is nil or has a wrong number of coefficients. See
+// docs/math.md §3.
 func (p *Preparation) CoefficientError(o *ridge.Target) (bound, relative float64) {
 	if o == nil || p.unscales() && len(o.Coef) != len(p.Scaling.Scale) {
 		return math.Inf(1), math.Inf(1)
@@ -52,9 +54,10 @@ func relativeTo(w []float64, bound float64) float64 {
 	return bound / least * (1 + 0x1p-50)
 }
 
-// CoefficientError returns bounds on ‖w − w*‖ and ‖w − w*‖/‖w*‖ for the coefficients of target j in
-// f, a fit of m. The record of the certificate has these bounds. If an earlier program wrote the record, they are
-// computed. They are +Inf if the certificate cannot be read, or if it may belong to other coefficients.
+// CoefficientError returns bounds on ‖w − w*‖ and ‖w − w*‖/‖w*‖. Here w are the coefficients of
+// target j in f, a fit of m, and w* the exact ones. The record of the certificate has these bounds. If an earlier
+// program wrote the record without them, CoefficientError computes them. They are +Inf if the certificate cannot be
+// read, or if it may belong to other coefficients.
 func (m *Model) CoefficientError(f *Fit, j int) (bound, relative float64) {
 	if m == nil || f == nil {
 		return math.Inf(1), math.Inf(1)

@@ -11,12 +11,12 @@ import (
 	"github.com/fdridge/fdridge/ridge/choose"
 )
 
-// A Penalty holds a penalty pⱼ = Before[j]·After[j] for each column j. The objective of the fit has γ·Σ
-// pⱼxⱼ² instead of γ‖x‖², where x are the coefficients. The scaling in the [Preparation] of the rows
+// A Penalty holds a penalty pⱼ = Before[j]·After[j] for each column j. The objective of the fit has
+// γ·Σ pⱼxⱼ² instead of γ‖x‖², where x are the coefficients. The scaling in the [Preparation] of the rows
 // includes both factors. If pⱼ = 0, column j has no penalty and is not scaled.
 type Penalty struct {
-	// Before scaled the rows that were sketched. After scaled the sketch, see [ridge.Summary.Penalize]. nil means 1 for
-	// each column.
+	// Before are the penalties by which the rows were scaled before the sketch was made. After are the penalties by which
+	// the sketch was scaled later, see [ridge.Summary.Penalize]. nil means 1 for each column.
 	Before []float64 `json:"before,omitempty"`
 	After  []float64 `json:"after,omitempty"`
 	Bands  []Band    `json:"bands,omitempty"` // the groups of columns whose penalties were given or chosen
@@ -106,8 +106,9 @@ func penaltyOf(solutions []*ridge.Solution) ([]float64, error) {
 	return p, nil
 }
 
-// asPrepared returns sum if prep is nil or the preparation of the training rows. If prep lacks only the penalty
-// m.Penalty.After, asPrepared returns sum with this penalty. Otherwise ok is false.
+// asPrepared returns the summary sum as a summary of rows prepared like the training rows. prep is the preparation of
+// the rows of sum; nil means that they are already prepared like the training rows. If prep lacks only the penalty
+// m.Penalty.After, asPrepared applies it to sum. Otherwise ok is false.
 func (m *Model) asPrepared(sum *ridge.Summary, prep *Preparation) (of *ridge.Summary, ok bool, err error) {
 	if prep == nil || prep.Equals(m.FittedPreparation()) {
 		return sum, true, nil

@@ -9,7 +9,8 @@ import (
 )
 
 // addRow adds row i of b to the score of the solution o for the target y. predicted is the rounded prediction. The
-// residual is y − b − xᵀw for the intercept b and the coefficients w of o, with a bound on its error:
+// residual is y − c − xᵀw for the features x of the row, the intercept c and the coefficients w of o. It is
+// computed with a bound on its error:
 //
 //   - y − predicted, if the bound on the round-off of predicted is small compared with the residuals so far
 //   - otherwise a sum with twice the digits of a float64
@@ -25,9 +26,10 @@ func (s *Score) addRow(o *ridge.Target, b dataset.Block, i int, y, predicted flo
 	s.addResidual(b.Weight(i), y, r)
 }
 
-// roundOff returns a bound on the error of a prediction by [ridge.Solution.PredictRow]. A sum of k products and the
-// intercept, in any order and with or without fused products, has an error of at most (k + 2)·2⁻⁵²·(Σ|xw| +
-// |b|), and each underflow adds at most 2⁻¹⁰⁷⁴. See docs/math.md §19.
+// roundOff returns a bound on the error of a prediction by [ridge.Solution.PredictRow]. Let x be the k features of the
+// row, w the coefficients and c the intercept. The sum of the k products and c, in any order and with or without fused
+// products, has an error of at most (k + 2)·2⁻⁵²·(Σ|xw| + |c|), and each underflow adds at most
+// 2⁻¹⁰⁷⁴. See docs/math.md §19.
 func roundOff(o *ridge.Target, b dataset.Block, i int) float64 {
 	size, terms := math.Abs(o.Intercept), 0
 	if b.Sparse != nil {
@@ -46,7 +48,7 @@ func roundOff(o *ridge.Target, b dataset.Block, i int) float64 {
 	return float64(terms+2)*0x1p-52*size + float64(terms)*0x1p-1074
 }
 
-// residual returns y − b − xᵀw with a bound on its error.
+// residual returns the target y minus the prediction of o for row i of b, with a bound on its error.
 func residual(o *ridge.Target, b dataset.Block, i int, y float64) twofold.Number {
 	sum := twofold.Of(y).Minus(twofold.Of(o.Intercept))
 	if b.Sparse != nil {

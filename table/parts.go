@@ -70,8 +70,8 @@ func JoinParts(a, b []Parts) ([]Parts, error) {
 	return out, nil
 }
 
-// isOtherVersion reports whether p and q are incomplete, and one of the two comes from a version whose digests cannot
-// be compared with the digests of the other. It is then unknown whether they are parts of the same rows.
+// isOtherVersion reports whether p and q are incomplete, and only one of them comes from a version that computed
+// digests of data in another way. Their digests then cannot show whether p and q are parts of the same rows.
 func (p *Parts) isOtherVersion(q Parts) bool {
 	return strings.HasPrefix(p.Data, digestPrefix) != strings.HasPrefix(q.Data, digestPrefix) &&
 		!p.IsComplete() && !q.IsComplete()

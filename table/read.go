@@ -291,9 +291,10 @@ type Like struct {
 	Owner       string // what has the preparation, in error messages: model or sketch
 	// Targets is the number of targets to read. −k requires at least k targets, and 0 reads none.
 	Targets int
-	// Own is the number of targets of the owner. It improves the message about a wrong number of features.
+	// Own is the number of targets of the model or sketch. It improves the message about a wrong number of features.
 	Own int
-	// OwnTarget means that Spec.Target was not given by the user, but comes from the owner. It is then always a column.
+	// OwnTarget means that Spec.Target was not given by the user, but comes from the model or sketch. It is then always a
+	// column.
 	OwnTarget bool
 	// Labels makes numbers of the labels of the target; nil: the targets are numbers.
 	Labels *prepare.Lexicon

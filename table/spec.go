@@ -150,8 +150,8 @@ func encode(s Spec) string {
 	return string(text)
 }
 
-// reading returns the fields that affect the rows as they are read from the files. Encoding, scaling, penalties and
-// labels come later. rows must be the canonical form of a valid Spec.
+// reading returns s with only the fields that affect the rows as they are read from the files. Encoding, scaling,
+// penalties and labels come later. s must be the canonical form of a valid Spec.
 func (s Spec) reading() Spec {
 	policy := policyOf(s.Missing)
 	s.Key = ""

@@ -145,8 +145,8 @@ func (r *reading) decide(ctx context.Context) (*Encoded, error) {
 	return &Encoded{Encoding: e, Learnt: learnt, Tally: new(prepare.Tally)}, nil
 }
 
-// open opens the rows with the columns that decided needs, all ranks with the same columns. It reads them through the
-// cache.
+// open opens the rows with the columns that the encoding decided requires, the same columns on all ranks. It reads the
+// rows through the cache.
 func (r *reading) open(ctx context.Context, decided *Encoded) (*Rows, error) {
 	in := *r
 	in.like.cells = r.cells()
@@ -286,8 +286,9 @@ func unique(names []string) []string {
 	return names
 }
 
-// scale returns the scaling of the columns: by their means and deviations if Spec.Standardize is true, and by the
-// penalties, each column by √penalty. A penalty of 0 counts as 1, and a nil list as ones.
+// scale returns the scaling of the columns. If Spec.Standardize is true, columns are shifted to mean 0 and scaled to
+// deviation 1. Then each column is divided by the root of its penalty. A penalty of 0 counts as 1; a nil penalty means
+// that all are 1.
 func (r *reading) scale(ctx context.Context, c *coded, penalty []float64) (*dataset.Scaling, error) {
 	prep := c.prep
 	if r.spec.Standardize == ScaleAll {
@@ -373,11 +374,12 @@ func (t *Table) TrainingRows() dataset.Source {
 }
 
 // HeldAsFitted reports whether the held-out rows are prepared as for the fit. If it is false, their columns are not
-// scaled, so that the coefficients that are returned predict them.
+// scaled, because the coefficients of the model are for columns that are not scaled.
 func (t *Table) HeldAsFitted() bool { return t.Classes != nil || !t.scales() }
 
 // rounding returns bounds on the rounding of the scaled columns, for fdridge.Options.Rounding. It is nil if nothing is
-// rounded, or if features are computed from the columns: then the bounds are about the features as computed.
+// rounded. It is also nil if features are computed from the columns: the error bounds of the fit are then about the
+// features as computed.
 func (t *Table) rounding() []float64 {
 	if !t.scales() {
 		return nil
