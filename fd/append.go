@@ -190,8 +190,9 @@ func (s *Sketch) checkBlock(x *engine.CSR) error {
 // sums. The blocks are then added pairwise. SquaresError bounds the error.
 const sumBlock = engine.BlockOfSquares
 
-// SquaresError bounds the relative error of the squared norm of a row of n numbers, in units of 2⁻⁵². A sketch
-// adds the squared norm of each row to [Bound].Frobenius2. A term of the squared norm is rounded
+// SquaresError returns a number r. The computed squared norm of a row of n numbers has a relative error of at most
+// r·2⁻⁵². A sketch adds the squared norm of each row to [Bound].Frobenius2. A term of the squared norm is
+// rounded
 //
 //   - once in its product
 //   - at most min(n, engine.BlockOfSquares)/4 + 2 times in its partial sum
@@ -235,8 +236,8 @@ func admit(i int, row []float64, norm2 float64, total *neumaier.Sum) error {
 	return addNorm2(i, norm2, total)
 }
 
-// admitSparse is like admit for row i of x, but also checks the column indices. The error describes the first entry of
-// the row with an invalid value or index.
+// admitSparse checks the column indices and the values of row i of x, and adds the squared norm of the row to total.
+// It returns an error for the first invalid entry of the row, or if total exceeds [MaxSquares].
 func admitSparse(i int, x *engine.CSR, total *neumaier.Sum) error {
 	idx, val, shape := CheckRow(i, x)
 	norm2 := squares(val)

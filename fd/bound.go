@@ -16,39 +16,42 @@ const padDecay = 4
 //
 //	−RoundOff·I ⪯ AᵀA − BᵀB ⪯ (Shrinkage + RoundOff)·I
 //
-// For [Sketch.Bound], B is the matrix in the buffer. For the field Bound of a [Spectrum], B is
-// [Spectrum.Matrix]. Shrinkage alone is a bound only in exact arithmetic. For example, data of rank below m
-// with ‖A‖²_F = 1e7 had Shrinkage = 1e-13 and ‖AᵀA − BᵀB‖ = 1e-8.
+// For [Sketch.Bound], B is the matrix in the buffer. For the field Bound of a [Spectrum], B is [Spectrum.Matrix].
+// Shrinkage alone is a bound only in exact arithmetic. For example, data of rank below the sketch size with
+// ‖A‖²_F = 1e7 had Shrinkage = 1e-13 and ‖AᵀA − BᵀB‖ = 1e-8.
 //
 // RoundOff includes the measured error of the eigenvectors of every shrink and of [Sketch.Spectrum]. Proofs are in
-// docs/math.md §14. For rows appended by [Sketch.AppendCentred], RoundOff is relative to ‖xᵢ‖ and
-// |timesᵢ|·‖centre‖.
+// docs/math.md §14. For a row xᵢ − timesᵢ·centre of [Sketch.AppendCentred], RoundOff grows with ‖xᵢ‖
+// and |timesᵢ|·‖centre‖, even if the row itself is shorter.
 //
 // Frobenius2 and Tail are computed values with round-off, not bounds. After [Spectrum.Scaled] they are upper
 // bounds, again up to round-off.
 type Bound struct {
-	Shrinkage  float64 // η = Σδ
+	Shrinkage  float64 // η, the sum of the δ of all shrinks
 	RoundOff   float64 // bounds the effect of round-off
 	Frobenius2 float64 // ‖A‖²_F; after [Spectrum.Scaled], an upper bound on ‖A‖²_F
-	// tr(AᵀA − BᵀB) = ‖A‖²_F − ‖B‖²_F, at least 0; after [Spectrum.Scaled], an upper bound on it
+	// tr(AᵀA − BᵀB) = ‖A‖²_F − ‖B‖²_F, at least 0; after [Spectrum.Scaled], an upper bound on this trace
 	Tail float64
 	// TailSlack bounds how much Tail exceeds tr(AᵀA − BᵀB). It is 0 unless [Spectrum.Scaled] was used.
 	TailSlack float64
 	Rows      int64 // n, the number of rows appended
 }
 
-// FD returns a bound on ‖AᵀA − BᵀB‖₂: the shrinkage η plus the bound on round-off.
+// FD returns a bound on ‖AᵀA − BᵀB‖₂ for A and B as in [Bound]: the shrinkage η plus the bound on
+// round-off.
 func (b Bound) FD() float64 { return b.Shrinkage + b.RoundOff }
 
-// RFD returns a bound on ‖AᵀA − (BᵀB + ρI)‖₂: the shift ρ = [Bound.Shift] plus the bound on round-off.
+// RFD returns a bound on ‖AᵀA − (BᵀB + ρI)‖₂ for A and B as in [Bound]: the shift ρ = [Bound.Shift]
+// plus the bound on round-off.
 func (b Bound) RFD() float64 { return b.Shift() + b.RoundOff }
 
-// Shift returns half the shrinkage, the minimax shift of Robust Frequent Directions.
+// Shift returns ρ, half the shrinkage. Of all shifts ρ, this one has the smallest bound on ‖AᵀA − (BᵀB +
+// ρI)‖₂.
 func (b Bound) Shift() float64 { return b.Shrinkage / 2 }
 
 // Bound returns the guarantee for the matrix B of all rows in the buffer. Between two shrinks B may have more than
-// Size rows. [Sketch.Spectrum] reduces B to at most Size rows and returns another Bound. If the sketch keeps AᵀA, the
-// guarantee is about the kept AᵀA. Bound sums ‖B‖²_F in O(Size·Dim) time.
+// Size rows. [Sketch.Spectrum] reduces B to at most Size rows and returns another Bound. If the sketch keeps AᵀA,
+// the kept matrix takes the place of BᵀB. Bound sums ‖B‖²_F in O(Size·Dim) time.
 func (s *Sketch) Bound() Bound {
 	norm2 := neumaier.Of(s.norm2[:s.kept])
 	centres := s.centres()
@@ -90,8 +93,8 @@ func (s *Sketch) bound(delta, pad, norm2 float64) Bound {
 	}
 }
 
-// underflow bounds the error from numbers below 2⁻¹⁰²², the smallest normal number. The square of each of the
-// n·d entries of A loses less than 2⁻¹⁰²².
+// underflow bounds the error of AᵀA − BᵀB that comes from numbers below 2⁻¹⁰²², the smallest normal
+// number. The square of each of the n·d entries of A loses less than 2⁻¹⁰²².
 //
 // The bound also covers the rounding of denormal numbers in a shrink or a decay. Each rounding has an error of at
 // most 2⁻¹⁰⁷⁵, and there are far fewer than 2⁵³ for each entry of A. A decay that makes entries of B

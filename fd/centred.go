@@ -14,14 +14,16 @@ import (
 //
 //	r = s − κμ,
 //
-// where s is sparse. Many rows share the dense centre μ. The sketch stores s and κ until the next shrink, and μ
-// once, as a dense row. Let X = [B; μ…; S] be the stored rows. The appended rows are R = LX. L is the identity,
-// except that a sparse row has −κ in the column of its centre, and that the row of a centre is zero. The shrink of
+// where s is sparse. κ is a number, and many rows share the dense centre μ. The sketch stores s and κ until the
+// next shrink, and μ once, as a dense row. Let X = [B; μ…; S] be the stored rows: the dense rows B, the centres
+// μ and the sparse rows S. The sketch stands for the rows R = LX. L is the identity with two changes: the row of L
+// for a sparse row s has −κ in the column of the centre of s, and the row of L for a centre is zero. The shrink of
 // R is
 //
 //	G = L·XXᵀ·Lᵀ,   B ← diag(√(1 − δ/λ))·(UL)·X,
 //
-// with the eigenvalues λ of G and its eigenvectors as the rows of U. It needs only products and sums of sparse rows.
+// with the eigenvalues λ of G, its eigenvectors as the rows of U, and δ = λ_{m+1}. XXᵀ needs only products of
+// sparse rows with stored rows.
 
 // A centre is a dense row μ. A sparse row s with a factor κ and this centre stands for s − κμ.
 type centre struct {
@@ -66,8 +68,8 @@ func (c *centre) length(f float64) float64 {
 // of one dense row, so many rows should share it. If the squares of the centre's entries could underflow, the
 // differences are stored as dense rows.
 //
-// The round-off is relative to ‖xᵢ‖ and |timesᵢ|·‖centre‖, and [Bound.RoundOff] includes it. If these
-// norms are far larger than ‖xᵢ − timesᵢ·centre‖, append the differences instead.
+// The round-off of a row grows with ‖xᵢ‖ and |timesᵢ|·‖centre‖, and [Bound.RoundOff] includes it. If
+// these norms are far larger than ‖xᵢ − timesᵢ·centre‖, append the differences instead.
 //
 // A *[NonFiniteError] has Row 0 for a value of centre, and Col = Dim for a value of times.
 func (s *Sketch) AppendCentred(x *engine.CSR, times, centre []float64) error {
@@ -138,7 +140,7 @@ func (c *centre) timesSquares(f float64) float64 { return float64(float64(f*c.no
 
 // squares returns ‖s − f·μ‖² for a sparse row s and the centre μ. The columns in which s has an entry are
 // summed directly. The other columns contribute f²·(‖μ‖² − Σμⱼ²), where j runs over the columns in
-// which s has an entry. The error is at most 3·eps times the direct sum plus 12·eps·f²‖μ‖².
+// which s has an entry. The error is at most 3·eps times the sum over the columns of s, plus 12·eps·f²‖μ‖².
 func (c *centre) squares(idx []int32, val []float64, f float64) float64 {
 	if c.vanishes(f) {
 		return squares(val)
@@ -181,7 +183,8 @@ func (s *Sketch) placeCentre(c *centre) int {
 }
 
 // writeOut overwrites dst with r = s − f·μ for a sparse row s and the centre μ, or with s if c is nil. The
-// result pad bounds the effect of the round-off of r on BᵀB: 3·eps·(‖s‖ + |f|‖μ‖)² (docs/math.md §14).
+// result pad = 3·eps·(‖s‖ + |f|‖μ‖)² bounds how much the rounding of r changes rᵀr, in norm
+// (docs/math.md §14).
 func (c *centre) writeOut(dst []float64, idx []int32, val []float64, f float64) (pad float64) {
 	clear(dst)
 	if c == nil {
@@ -214,8 +217,8 @@ func (s *Sketch) centres() []bool {
 	return of
 }
 
-// countCentres returns the number of centres in the buffer. It counts the different slots. The slots of the sparse
-// rows are in non-decreasing order.
+// countCentres returns the number of centres in the buffer. It counts the different slots of the sparse rows, which
+// are in non-decreasing order.
 func (s *Sketch) countCentres() (n int) {
 	last := 0
 	for _, slot := range s.sparse.centre {
@@ -335,11 +338,13 @@ func (s *Sketch) centreSquares() (sum, times float64) {
 	return sum, times
 }
 
-// errorOfCentres bounds the norm of the round-off that centres add to the Gram matrix, beyond errorOfSparse.
-// docs/math.md §14 has the proof. The arguments are
+// errorOfCentres bounds the norm of the round-off that centres add to the Gram matrix. errorOfSparse bounds the
+// round-off of the sparse rows without their centres. docs/math.md §14 has the proof. A sparse row with a centre
+// stands for xᵢ − timesᵢ·centre. The arguments are
 //
 //   - z: the largest number of entries of a sparse row
-//   - dense, sparse, centres: the computed sums of squares of the dense rows, of the sparse rows, and of all timesᵢ·centre
+//   - dense, sparse, centres: the computed sums of squares of the dense rows, of the rows xᵢ, and of the rows
+//     timesᵢ·centre
 //   - times: Σ |timesᵢ|
 //   - n: the order of the Gram matrix
 func (s *Sketch) errorOfCentres(z int, dense, sparse, centres, times float64, n int) float64 {

@@ -34,12 +34,12 @@ func (s *Sketch) header() sketchHeader {
 	}
 }
 
-// BinarySize returns the number of bytes that [Sketch.MarshalBinary] and [Sketch.WriteTo] write for the
-// current sketch. It is the sum of
+// BinarySize returns the number of bytes that [Sketch.MarshalBinary] and [Sketch.WriteTo] write for the current
+// sketch. With d = Dim, it is the sum of
 //
 //   - 124 + 8·d·r for the r dense rows in the buffer
 //   - 8 for each row that remained after the last shrink
-//   - 8·d·(d+1) if the sketch holds AᵀA; then no shrink is made
+//   - 8·d·(d+1) if the sketch keeps AᵀA instead of rows
 //   - 32 if there are sparse rows, and 8 for each sparse row and 12 for each of their entries
 //   - 16 for each sparse row if one of them has a centre
 func (s *Sketch) BinarySize() int64 {
@@ -351,7 +351,8 @@ func (s *Sketch) checkNumbers(m *wire.Reader) {
 			return
 		}
 	}
-	for i, k := 0, 0; k < len(s.sums); i, k = i+1, k+i+2 { // 0, 2, 5, 9, …: stays within the sums that were read
+	// k = 0, 2, 5, 9, … are the positions of the diagonal entries i = 0, 1, 2, 3, … in the lower triangle s.sums.
+	for i, k := 0, 0; k < len(s.sums); i, k = i+1, k+i+2 {
 		if !(s.sums[k].Value() >= 0) {
 			m.Fail(at+16*int64(k), nil, "entry %d of the diagonal of the scatter matrix is %v", i, s.sums[k].Value())
 			return

@@ -43,12 +43,14 @@ func (s *Sketch) Decay(beta float64) error {
 	for i := range s.sums {
 		s.sums[i].Scale(beta)
 	}
-	// Each entry is rounded twice, which changes its square by at most 2·eps of the square. A compensated sum of AᵀA
-	// has two roundings, too. The method underflow covers numbers that become denormal: each loses less than
-	// 2⁻¹⁰⁷⁴.
+	// Each entry is rounded twice, which changes its square by at most 2·eps of the square. An entry of a kept AᵀA is
+	// a sum and its correction, and both are rounded. The method underflow covers numbers that become denormal: each
+	// loses less than 2⁻¹⁰⁷⁴.
 	pad := padDecay * eps * norm2
 	if s.kept > 0 {
-		pad *= renewal // once for each shrink that assumes orthogonal kept rows
+		// Up to renewal shrinks assume that the rows kept by the last shrink are orthogonal with the squared norms s.norm2.
+		// The rounding affects each of these shrinks.
+		pad *= renewal
 	}
 	s.roundOff = beta * (s.roundOff + pad)
 	s.eta *= beta

@@ -14,25 +14,27 @@ import (
 // products. Theorems and proofs are in docs/math.md §14.
 
 // A reduction is a shrink that replaces the rows R (n×d) by r ≤ n rows B = diag(scale)·U·R. The rows of U are
-// eigenvectors of G = RRᵀ. The shrink subtracts delta from the eigenvalues: with S = diag(kept), up to round-off,
+// eigenvectors of G = RRᵀ. The shrink subtracts delta from the eigenvalues. S = diag(kept) holds the differences,
+// so that up to round-off
 //
 //	UGUᵀ = S + delta·I,   diag(scale)² = S·(S + delta·I)⁻¹.
 type reduction struct {
 	gram      engine.Matrix // G̃, the computed G (lower triangle); overwritten by measure
 	gramError float64       // bounds the error of G̃: G ⪯ G̃ + gramError·I
-	lengths   []float64     // n; norm of each row of R, or sum of the norms of its terms
-	chain     float64       // bounds the round-off of an entry of U·R, in units of eps
-	u         engine.Matrix // U, r×n
-	kept      []float64     // r; squared norms of the new rows, positive
-	scale     []float64     // r; factors between 0 and 1
-	delta     float64
+	// n; the norm of each row of R. For a row s − κμ with a centre it is ‖s‖ + ‖κμ‖.
+	lengths []float64
+	chain   float64       // bounds the round-off of an entry of U·R, in units of eps
+	u       engine.Matrix // U, r×n
+	kept    []float64     // r; squared norms of the new rows, positive
+	scale   []float64     // r; factors between 0 and 1
+	delta   float64
 }
 
-// measureWork returns the length of the workspace of measure for r vectors of length n.
+// measureWork returns the length of the workspace of measure for r eigenvectors of length n.
 func measureWork(r, n int) int { return max(r*n, orthogonal.Work(r, n)) + r*r }
 
-// measure bounds the effect of round-off on the rows B that replace R. With delta = x.delta and S = diag(x.kept), the
-// returned bounds satisfy
+// measure bounds the effect of round-off on a shrink that replaces the rows R by the rows B. With delta = x.delta and
+// S = diag(x.kept), the results pad and drift satisfy
 //
 //	−pad·I ⪯ RᵀR − BᵀB ⪯ (delta + pad)·I,   BBᵀ ⪯ S + drift·I.
 //
@@ -48,7 +50,8 @@ func (x *reduction) measure(be engine.Backend, factor engine.Matrix, work []floa
 	return x.bounds(be, factor, omega, off, work)
 }
 
-// bounds is like measure, if omega holds Ω up to the errors off.
+// bounds returns the results pad and drift of measure. The argument omega holds the computed Ω = UUᵀ − I for U =
+// x.u, and off bounds the errors of omega.
 func (x *reduction) bounds(
 	be engine.Backend,
 	factor, omega engine.Matrix,
@@ -69,7 +72,8 @@ func (x *reduction) bounds(
 	bound := x.boundAbove(be, factor, work, total, kept, x.weighted(omega, x.delta))
 	above := bound + x.gramError // now G ⪯ UᵀSU + above·I
 
-	// e is element i of the diagonal matrix E in docs/math.md §14.
+	// e is element i of the diagonal matrix E = (I − F²)(S + above·I), with F = diag(x.scale) and S = diag(x.kept).
+	// docs/math.md §14 uses E to bound the effect of scaling the rows.
 	most, apart, shortfall := 0.0, 0.0, 0.0
 	for i, s := range x.kept {
 		e := (1 - x.scale[i]) * (1 + x.scale[i]) * (s + above)
@@ -95,12 +99,12 @@ const inflate = 1.01
 // An omegaError bounds the errors of a computed Ω = UUᵀ − I.
 type omegaError struct {
 	skew  float64 // bounds ‖Ω‖_F
-	norm  float64 // bounds the Frobenius norm of the error of omega, if entry is 0
+	norm  float64 // bounds the error of each entry of omega; if 0, only norm is known
 	entry float64 // bounds the error of each entry of omega; 0: see norm
 }
 
-// weighted bounds the Frobenius norm of Y^½·E·Y^½, where E is the error of omega and Y = diag(kept) + shift·I is
-// r×r. largest and sum are the largest of kept and their sum.
+// weighted bounds the Frobenius norm of Y^½·E·Y^½, where E is the error of omega and Y = diag(kept) + shift·I.
+// kept holds the squared norms of the r new rows; the arguments largest and sum are their maximum and their sum.
 func (e omegaError) weighted(largest, sum, r, shift float64) float64 {
 	if e.entry == 0 {
 		return e.norm * (largest + shift)
@@ -108,7 +112,8 @@ func (e omegaError) weighted(largest, sum, r, shift float64) float64 {
 	return e.entry * (sum + r*shift) * inflate
 }
 
-// mixed bounds the Frobenius norm of ES + SE + shift·E for S = diag(kept) in the same way.
+// mixed bounds the Frobenius norm of ES + SE + shift·E, where E is the error of omega and S = diag(kept). The
+// arguments are the same as for weighted.
 func (e omegaError) mixed(largest, sum, r, shift float64) float64 {
 	if e.entry == 0 {
 		return e.norm * (2*largest + shift)
@@ -117,12 +122,13 @@ func (e omegaError) mixed(largest, sum, r, shift float64) float64 {
 	return e.entry * (2*all + r*shift) * inflate
 }
 
-// plainShare is the largest part of delta that measuring Ω by a plain product may add to the bounds of measure.
+// plainShare limits the use of a plain product for Ω = UUᵀ − I. A plain product is used if its round-off adds at
+// most plainShare·delta to the bounds of measure.
 const plainShare = 0x1p-10
 
-// measureOmega writes the lower triangle of Ω = UUᵀ − I to omega, for U = x.u. The digits of Ω matter only if
-// x.delta is small. Otherwise a plain product is enough, which takes a third of the time; docs/math.md §14 has the
-// proof.
+// measureOmega writes the lower triangle of Ω = UUᵀ − I to omega, for U = x.u. The bounds of measure need an
+// accurate Ω only if x.delta is small. Otherwise measureOmega uses a plain product, which takes a third of the time
+// (docs/math.md §14).
 func (x *reduction) measureOmega(be engine.Backend, omega engine.Matrix, work []float64) omegaError {
 	r, n := x.u.Rows, x.u.Cols
 	largest := 0.0
@@ -146,10 +152,10 @@ func (x *reduction) measureOmega(be engine.Backend, omega engine.Matrix, work []
 	return omegaError{skew: frobenius(omega) + float64(r)*entry, entry: entry}
 }
 
-// boundAbove returns a number b with G̃ ⪯ UᵀSU + b·I, for G̃ = x.gram, U = x.u and S = diag(x.kept). It tries
-// b = x.delta + slack, and increases slack until M = b·I − (G̃ − UᵀSU) has a Cholesky factorisation. M is
-// then positive definite up to round-off (S. Rump, BIT 46, 2006), and b includes this round-off. total is tr G̃ and
-// kept is tr S.
+// boundAbove returns a number b with G̃ ⪯ UᵀSU + b·I, for G̃ = x.gram, U = x.u and S = diag(x.kept). It
+// computes M = (x.delta + slack)·I − (G̃ − UᵀSU) and increases slack until M has a Cholesky factorisation. M
+// is then positive definite up to round-off (S. Rump, BIT 46, 2006). b is x.delta + slack plus a bound on this
+// round-off. The argument total is tr G̃, and kept is tr S.
 func (x *reduction) boundAbove(
 	be engine.Backend,
 	factor engine.Matrix,
@@ -165,8 +171,9 @@ func (x *reduction) boundAbove(
 		}
 	}
 	be.Syrk(true, -1, scaled, 1, x.gram)
-	// The products √s·v are rounded, and so are the roots. This changes an entry of UᵀSU by at most 4·eps times
-	// the sum of the magnitudes of its terms.
+	// The rows of scaled are √s·u for each s in x.kept and its row u of U, so that UᵀSU is the sum of their
+	// squares. Rounding √s and the product changes an entry of UᵀSU by at most 4·eps times the sum of the
+	// magnitudes of its terms.
 	product := (be.Accuracy().Sum(r) + engine.Roundings + 4) * eps * (total + kept) * inflate
 	slack = math.Max(slack, 8*eps*total+float64(n)*0x1p-1022)
 	for {
@@ -189,8 +196,8 @@ func (x *reduction) boundAbove(
 	}
 }
 
-// weighted returns ‖Y^½·|Ω|·Y^½‖_F, where Ω = UUᵀ − I for U = x.u, and Y = diag(x.kept) + shift·I.
-// omega holds the lower triangle of Ω.
+// weighted returns ‖Y^½·|Ω|·Y^½‖_F for Y = diag(x.kept) + shift·I. omega holds the lower triangle of Ω =
+// UUᵀ − I for U = x.u, and |Ω| holds the magnitudes of its entries.
 func (x *reduction) weighted(omega engine.Matrix, shift float64) float64 {
 	var largest, norm2 float64
 	for _, s := range x.kept {
@@ -212,7 +219,8 @@ func (x *reduction) weighted(omega engine.Matrix, shift float64) float64 {
 	return largest * math.Sqrt(norm2) * (1 + float64(len(x.kept)*len(x.kept))*eps)
 }
 
-// mixed returns ‖|Ω|S + S|Ω| + shift·|Ω|‖_F, with Ω and S as in weighted.
+// mixed returns ‖|Ω|S + S|Ω| + shift·|Ω|‖_F for S = diag(x.kept). omega holds the lower triangle of Ω =
+// UUᵀ − I for U = x.u, and |Ω| holds the magnitudes of its entries.
 func (x *reduction) mixed(omega engine.Matrix, shift float64) float64 {
 	var largest, norm2 float64
 	for _, s := range x.kept {
@@ -235,7 +243,8 @@ func (x *reduction) mixed(omega engine.Matrix, shift float64) float64 {
 	return largest * math.Sqrt(norm2) * (1 + float64(len(x.kept)*len(x.kept))*eps)
 }
 
-// A roundedProduct bounds the effect of the round-off in the computed rows B = diag(scale)·U·R.
+// A roundedProduct bounds the changes of BᵀB and BBᵀ by the round-off in the computed rows B = diag(scale)·U·R
+// of a [reduction].
 type roundedProduct struct {
 	squares float64 // bounds the change of BᵀB
 	gram    float64 // bounds the change of BBᵀ
@@ -266,9 +275,9 @@ func (x *reduction) rounding(above, mixed, size float64) roundedProduct {
 	}
 }
 
-// residual bounds ‖A − XᵀX‖, including the round-off of its own products. The argument a holds the lower
-// triangle of A (d×d) and is overwritten with A − XᵀX. The argument norm bounds ‖A‖_F, and part is a d×d
-// workspace.
+// residual bounds ‖A − XᵀX‖. The bound includes the round-off of computing A − XᵀX. The argument a holds
+// the lower triangle of A (d×d) and is overwritten with A − XᵀX. The argument norm bounds ‖A‖_F, and part is
+// a d×d workspace.
 func residual(be engine.Backend, a, x, part engine.Matrix, norm float64) float64 {
 	var squares, sums float64
 	for lo := 0; lo < x.Rows; lo += residualRows {

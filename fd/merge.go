@@ -6,10 +6,10 @@ import (
 	"github.com/fdridge/fdridge/internal/badinput"
 )
 
-// Merge adds all rows of o to s. The sketches may have different backends, shrink drivers and ShrinkRows, and
-// may come from different machines. Merge appends the rows in the buffer of o to s and shrinks as often as
-// necessary. The new shrinkage is η = η₁ + η₂ + Σδ, with the sum over these shrinks; the bounds on round-off
-// add up likewise. Every guarantee holds for all rows of both sketches. o is unchanged.
+// Merge adds all rows of o to s. The sketches may have different backends, shrink drivers and ShrinkRows, and may
+// come from different machines. Merge appends the rows in the buffer of o to s and shrinks as often as necessary. The
+// new shrinkage is the sum of both shrinkages and of the δ of these shrinks. The bounds on round-off add up in the
+// same way. Every guarantee holds for all rows of both sketches. o is unchanged.
 //
 // If both sketches keep AᵀA, Merge adds the matrices. If only s keeps AᵀA, Merge adds the rows of o to it. If
 // only o keeps AᵀA, Merge computes rows with the same AᵀA and appends them to s; this needs an eigenproblem.
@@ -74,7 +74,8 @@ func (s *Sketch) Merge(o *Sketch) error {
 		}
 	}
 	if o.shrinks > 0 && !s.lossless() {
-		s.kept = 0 // the next shrink computes all products, because the count of shrinks is not consecutive
+		// The rows of s and o are no longer orthogonal as a whole, so the next shrink computes all products.
+		s.kept = 0
 	}
 	s.eta += o.eta
 	s.roundOff += pad

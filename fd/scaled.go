@@ -10,8 +10,8 @@ import (
 	"github.com/fdridge/fdridge/internal/neumaier"
 )
 
-// Scaled returns the spectrum for the rows A·R⁻¹, with R = diag(scale): each column is divided by its scale.
-// It is the spectrum of B·R⁻¹. The Bound follows from 0 ⪯ D ⪯ ηI for D = AᵀA − BᵀB:
+// Scaled returns the spectrum for the rows A·R⁻¹, with R = diag(scale): each column is divided by its scale. It
+// is the spectrum of B·R⁻¹. The Bound follows from 0 ⪯ D ⪯ ηI for D = AᵀA − BᵀB and the shrinkage η:
 //
 //	0 ⪯ R⁻¹DR⁻¹ ⪯ ηR⁻² ⪯ η/min scale²·I.
 //
@@ -58,8 +58,8 @@ func (p *Spectrum) Scaled(scale []float64, be engine.Backend) (*Spectrum, error)
 	return out, nil
 }
 
-// decompose sets p to the spectrum of the r×Dim rows b, which are overwritten. The result pad bounds the round-off in
-// bᵀb, including three earlier roundings of each entry of b.
+// decompose sets p to the spectrum of the r×Dim rows b, which are overwritten. The result pad bounds the round-off
+// in bᵀb, including the three roundings with which the caller computed each entry of b.
 func (p *Spectrum) decompose(r int, b []float64, be engine.Backend) (pad float64, err error) {
 	d := p.Dim
 	if r == 0 {
@@ -110,8 +110,8 @@ func (b Bound) scaled(scale []float64) Bound {
 		Rows:      b.Rows,
 	}
 	out.Tail = spread(b.Tail, b.Shrinkage, ascending)
-	// Each diagonal entry of AᵀA − BᵀB is at most Shrinkage + RoundOff. The positive entries of d columns sum to
-	// at most Tail + 2d·RoundOff.
+	// Each diagonal entry of AᵀA − BᵀB is at most Shrinkage + RoundOff. The positive ones of these d entries sum
+	// to at most Tail + 2d·RoundOff.
 	out.Frobenius2 = spread(b.Tail+2*float64(len(scale))*b.RoundOff, b.FD(), ascending) * (1 + 8*eps)
 	slices.Reverse(ascending)
 	out.TailSlack = math.Max(0, out.Tail-spread(b.Tail-b.TailSlack, b.Shrinkage, ascending))

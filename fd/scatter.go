@@ -8,9 +8,9 @@ import (
 )
 
 // The d×d matrix K = AᵀA is smaller than the buffer of a sketch if the buffer has about d rows or more. Then the
-// sketch keeps K: it collects rows R and adds RᵀR to K. Nothing is lost, so the shrinkage is 0. The eigenproblem of K
-// is solved only when the sketch is read. The bound on the round-off of K follows from [engine.Accuracy] and grows as
-// rows are added (docs/math.md §14).
+// sketch keeps K: it collects rows R and adds RᵀR to K. No part of K is discarded, so the shrinkage is 0. The
+// eigenproblem of K is solved only when the sketch is read. The bound on the round-off of K follows from
+// [engine.Accuracy] and grows as rows are added (docs/math.md §14).
 
 // Storage selects whether a sketch keeps rows or K = AᵀA.
 type Storage int
@@ -51,7 +51,7 @@ func (c Config) Scatter() (bool, error) {
 	return tuning.KeepsScatter(c.Dim, max(c.Size, 0)), nil
 }
 
-// Scatter reports whether the sketch keeps K = AᵀA, so that shrinks lose nothing.
+// Scatter reports whether the sketch keeps K = AᵀA instead of rows. Its shrinkage is then 0.
 func (s *Sketch) Scatter() bool { return s.keepsScatter }
 
 // capacity returns the number of rows in the buffer.
@@ -143,7 +143,8 @@ func (s *Sketch) mergeScatter(o *Sketch) {
 	for i := range s.sums {
 		s.sums[i].Merge(o.sums[i])
 	}
-	// The factor 2 is needed because Merge adds a sum and its correction.
+	// An entry of o.sums is a sum and its correction. Merging adds both, so each entry has two additions: hence the
+	// factor 2.
 	s.roundOff += 2 * padOfSums(s.shrinks+o.shrinks+1, traceOfSums(s.cfg.Dim, s.sums))
 }
 

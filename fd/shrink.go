@@ -16,7 +16,8 @@ type workspace struct {
 	work []float64 // workspace of the backend
 	gram []float64 // Gram: BBᵀ, (m+p)×(m+p); for m = d: BᵀB, or the product that is added to K, d×d
 	u    []float64 // Gram, m < d: leading eigenvectors as rows, m×(m+p)
-	// For w, gram and u, p is max(p, r) if the sketch stores sparse rows, see [Config.Order].
+	// If the sketch stores sparse rows, max(p, r) takes the place of p in the sizes of w, gram and u, see
+	// [Config.Order].
 	copy []float64 // SVD: B, destroyed by the factorisation, (m+p)×d
 	vt   []float64 // SVD: right singular vectors, min(m+p, d)×d
 	measuring
@@ -108,7 +109,9 @@ func (s *Sketch) shrinkGram() error {
 		return errNoConvergence
 	}
 	x.delta = s.cut(ws.w[:n])
-	if r < min(s.m, n) { // centres are rows of zeros in R, so the other eigenvalues are round-off
+	// There are fewer than m rows besides the centres. The centres are rows of zeros in R, so the eigenvalues after the
+	// first r are round-off, and delta has to cover the largest of them.
+	if r < min(s.m, n) {
 		x.delta = max(ws.w[r], 0)
 	}
 	x.kept, x.scale = x.cut(ws.w[:r], ws.kept, ws.scale)
@@ -143,7 +146,8 @@ func (s *Sketch) reduction(g engine.Matrix, lengths []float64, work *engine.Spar
 			added += g.Row(i)[i]
 		}
 	}
-	// The squared norm of a row left by a shrink is at most norm2 plus RoundOff.
+	// The squared norm of a row left by the last shrink is at most the norm2 of this row plus the RoundOff of the
+	// sketch.
 	old += float64(s.kept) * s.roundOff
 	dot := be.Accuracy().Dot(s.cfg.Dim) + engine.Roundings + 1
 	x.gramError = dot * eps * (math.Sqrt(old)*math.Sqrt(added) + added) * inflate

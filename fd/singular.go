@@ -7,8 +7,8 @@ import (
 	"github.com/fdridge/fdridge/internal/orthogonal"
 )
 
-// A singular holds the singular values σ and right singular vectors V of rows R (k×d). The shrink by τ =
-// σ_{m+1} replaces R by the rows √(σᵢ² − τ²)·vᵢ.
+// A singular holds the singular values σ and right singular vectors V of rows R (k×d). The shrink by τ = σ_{m+1}
+// replaces R by the rows √(σᵢ² − τ²)·vᵢ, where vᵢ is row i of V and m is the sketch size.
 type singular struct {
 	rows  engine.Matrix // R, unchanged
 	sigma []float64     // σ; q = min(k, d)
@@ -23,7 +23,8 @@ func measureSVDWork(k, d int) int {
 	return k*q + q*q + orthogonal.Work(q, d)
 }
 
-// factor computes the singular value decomposition of R, and τ = σ_{m+1}. The returned pad bounds the round-off:
+// factor computes the singular values σᵢ and right singular vectors vᵢ of R, and τ = σ_{m+1}. The returned pad
+// bounds the round-off:
 //
 //	−pad·I ⪯ RᵀR − Σ(σᵢ² − τ²)vᵢvᵢᵀ ⪯ (τ² + pad)·I.
 //

@@ -75,14 +75,14 @@ type Config struct {
 	SparseRows int
 	// Backend does the arithmetic. nil is engine.Default().
 	Backend engine.Backend
-	// Store selects whether rows or AᵀA are kept. By default AᵀA is kept if it is not larger than the buffer
-	// of a sketch of Size rows. [Sketch.Config] returns the choice.
+	// Store selects whether rows or AᵀA are kept. By default AᵀA is kept if it is not larger than the buffer of a
+	// sketch of Size rows. [Sketch.Config] returns the Store that was selected.
 	Store Storage
 }
 
 // A Sketch is a Frequent Directions sketch of the rows appended so far.
 //
-// Its memory, in float64, is
+// Its memory, in numbers of type float64, with d, m, p and r as in [Config], is
 //
 //   - (m+p)·d + O((m+p)²)
 //   - (m+p)·d + O(d²) if m = d and Shrink is Gram

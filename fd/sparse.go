@@ -12,9 +12,9 @@ import (
 //	G = [ BBᵀ  BSᵀ ]    U = [U_B U_S],   B ← diag(√(1 − δ/λ))·(U_B·B + U_S·S),
 //	    [ SBᵀ  SSᵀ ],
 //
-// with the eigenvalues λ of G and its leading eigenvectors as the rows of U. This is Frequent Directions with
-// r instead of p rows between two shrinks. The cost of a sparse row depends on its number of entries, so r is
-// large and shrinks are few. Usually η is smaller than with dense rows. It may be larger, because other rows
+// with the eigenvalues λ of G, δ = λ_{m+1}, and the leading eigenvectors of G as the rows of U. This is Frequent
+// Directions with r instead of p rows between two shrinks. The cost of a sparse row depends on its number of entries,
+// so r is large and shrinks are few. Usually η is smaller than with dense rows. It may be larger, because other rows
 // are shrunk together (docs/math.md §2).
 
 // sparseRows are the sparse rows in the buffer, in the order of appending. If a sparse row s has a centre μ, the
@@ -183,7 +183,8 @@ func (s *Sketch) gramSparse(g engine.Matrix, work *engine.SparseWork) (off float
 	}
 	w.TimesDense(engine.Strided(k, s.cfg.Dim, s.buf, s.ld), g.Slice(k, n, 0, k), work)
 	w.Gram(g.Slice(k, n, k, n), work)
-	// The squared norm of a row left by a shrink is at most norm2 plus RoundOff.
+	// The squared norm of a row left by the last shrink is at most the norm2 of this row plus the RoundOff of the
+	// sketch.
 	dense, sparse := float64(s.kept)*s.roundOff, 0.0
 	for i := range n {
 		if i < k {

@@ -152,8 +152,8 @@ func (s *Sketch) readSVD(p *Spectrum) (delta, pad float64, err error) {
 	return x.tau * x.tau, pad + more, err
 }
 
-// fromRows sets p to the spectrum of Σ Sigma2ᵢ·vᵢᵀvᵢ. The vᵢ are the rows of p.V, which need not be
-// normalised. The result pad bounds the norm of the error.
+// fromRows sets p to the spectrum of the matrix Σ Sigma2ᵢ·vᵢᵀvᵢ. On entry p.V holds the rows vᵢ, which
+// need not be normalised. The result pad bounds the norm of the error of the spectrum.
 func (p *Spectrum) fromRows(be engine.Backend) (pad float64, err error) {
 	d, all := p.Dim, 0.0
 	for i := range p.Sigma2 {
@@ -236,7 +236,8 @@ func (p *Spectrum) orthonormalise(be engine.Backend) (moved float64) {
 		live++
 	}
 	p.Sigma2, p.V = p.Sigma2[:live], p.V[:live*d]
-	// A row σv becomes σ(v + z). changed and change are Σ σ² and Σ ‖σz‖² over these rows.
+	// Orthogonalising changes a row σv to σ(v + z). changed and change are the sums of σ² and of ‖σz‖² over
+	// the rows that orthogonalise changed. dropped is the sum of σ² over the removed rows.
 	return (2*math.Sqrt(changed)*math.Sqrt(change) + change + dropped) * inflate
 }
 
