@@ -66,7 +66,8 @@ type Backend interface {
 	// Data. Both results have error bounds. The bounds of G do not include the error of R, see [Twofold].
 	GradientTwofold(a, x, b Matrix, c, w []float64, g, r Twofold)
 
-	// Cosines applies the map m, with d×D weights W and D offsets u, to each row of X (n×d):
+	// Cosines applies the map m to each row of X (n×d). m holds the d×D weights W, the D offsets u and the number
+	// scale:
 	//
 	//	Z = scale·cos(X·W + 1·uᵀ)   (n×D, overwritten)
 	//
@@ -74,8 +75,8 @@ type Backend interface {
 	// the same row of X. Its bits are the same for every backend, kernel and number of threads, see [CosineMap].
 	Cosines(m *CosineMap, x, z Matrix) (finite bool)
 
-	// SparseCosines is like Cosines for sparse rows, with the same bits. rowPtr, colIdx and val are the fields of a
-	// [CSR]. rowPtr[0] may be larger than zero, as after [CSR.Slice].
+	// SparseCosines computes Z of Cosines for sparse rows X, with the same bits. rowPtr, colIdx and val are the fields
+	// of a [CSR]. rowPtr[0] may be larger than zero, as after [CSR.Slice].
 	SparseCosines(m *CosineMap, rowPtr []int, colIdx []int32, val []float64, z Matrix) (finite bool)
 
 	// SymEig computes the eigenvalues of the symmetric n×n matrix A and writes them to w (length n) in descending
@@ -125,7 +126,7 @@ type Backend interface {
 	QRWork(m, n int) int
 }
 
-// A Sharer is a [Backend] with calls that use several threads each. Concurrent calls then wait for each other. Call
+// A Sharer is a [Backend] in which a single call may use all threads. Concurrent calls then wait for each other. Call
 // Share before several goroutines call the backend, for example one for each part of a sketch. From Share to Unshare,
 // each call uses one thread, and one call per core can run at the same time.
 //

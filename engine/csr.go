@@ -36,8 +36,9 @@ func (s *CSR) Slice(lo, hi int) CSR {
 	return CSR{Rows: hi - lo, Cols: s.Cols, RowPtr: s.RowPtr[lo : hi+1], ColIdx: s.ColIdx, Val: s.Val}
 }
 
-// Gradient is like [Backend.Gradient] for sparse rows: R = S·Xᵀ − B (n×t, overwritten) and G += Rᵀ·S (t×d).
-// It takes O(t·nnz) time for nnz stored entries. A matrix b without Data means B = 0.
+// Gradient computes R = S·Xᵀ − B (n×t, overwritten) and G += Rᵀ·S (t×d) for the sparse rows S (n×d) and t
+// right-hand sides, the rows of X. It takes O(t·nnz) time for nnz stored entries. A matrix b without Data means B =
+// 0.
 //
 // An element of R is computed as a sum of products in the order of the stored entries of the row, minus the element of
 // B. An element of G is a sum over the stored entries of its column.
@@ -136,7 +137,8 @@ func sparseResidual(idx []int32, val, x []float64, b, c float64) (hi, lo, errBou
 	return hi, lo, n*(twofold.Lost*lows+underflowLoss) + (hi - hi) // hi − hi is 0, or NaN if hi is not finite
 }
 
-// addSparse adds weight·(hi + lo)·a, for a sparse row a, to the sums gh + gl. It adds bounds on the errors to ge.
+// addSparse adds weight·(hi + lo)·a, for a sparse row a, to sums that are stored as two numbers each, gh + gl. It
+// adds bounds on the errors to ge.
 func addSparse(idx []int32, val []float64, hi, lo, weight float64, gh, gl, ge []float64) {
 	ch, cl := twofold.Product(weight, hi)
 	cl = math.FMA(weight, lo, cl)

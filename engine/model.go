@@ -4,7 +4,9 @@ import "fmt"
 
 // The block sizes of packed products follow T. Low, F. Igual, T. Smith and E. Quintana-Ortí, "Analytical Modeling Is
 // Enough for High-Performance BLIS" (ACM TOMS 43, 2016). Cache level i has Wᵢ ways and Nᵢ sets; each way of a set
-// is a line. Half of the ways hold data that are used again, the other half data that are used once:
+// is a line. A line has a size in bytes, and a number 8 bytes. Products pack a block of A (mc×kc) in micro-panels of
+// MR rows, and a block of B (kc×nc) in micro-panels of NR columns. Half of the ways of a cache hold data that are
+// used again, the other half data that are used once:
 //
 //	L2: the block of A, mc×kc:        mc = ⌊W₂/2⌋·N₂·line/(8·kc)
 //	L3: the panel of B, kc×nc:        nc = ⌊W₃/2⌋·N₃·line/(8·kc)

@@ -244,8 +244,8 @@ func (t Tuning) GradientRows(d int) int {
 	return min(max(gradientBytes/word/max(d, 1), 16), 8192)
 }
 
-// manyVectors is the smallest number of right-hand sides at which backends pack the right-hand sides in every call
-// of Gradient. In a call with few rows, packing would take too long.
+// manyVectors is the smallest number of right-hand sides at which backends pack the right-hand sides in every call of
+// Gradient. In a call with few rows, packing would take too long compared with the product.
 const manyVectors = 8
 
 // GradientCall returns the number of rows for one call of [Backend.Gradient], given n rows of d columns and q

@@ -13,7 +13,9 @@ import (
 type gaussian struct {
 	base
 	be engine.Backend
-	s  []float64 // columns of √m·S as rows (panelRows×m), for the rows in the buffer and the rows of the current call
+	// columns of √m·S as rows (panelRows×m): for the rows of A in the buffer, and after them for the rows of the
+	// current call
+	s []float64
 	panel
 	call
 	draw, scatter func(s *stream, lo, hi int) // method values, bound once to avoid allocation
@@ -31,7 +33,7 @@ func (g *gaussian) reset(seed uint64) {
 	clear(g.sum)
 }
 
-// drawCost is the approximate cost of drawing a number, in units of one addition.
+// drawCost is the approximate cost of drawing a random number, in units of one addition.
 const drawCost = 16
 
 func (g *gaussian) drawColumns(s *stream, lo, hi int) {

@@ -97,9 +97,9 @@ func (s *Sketch) Classical(gamma float64) (*mat.Dense, error) {
 	return c, nil
 }
 
-// Fresh is the approximation Ĥ = AᵀSᵀSA + γI that the Iterative Hessian Sketch renews in each iteration (M.
-// Pilanci, M. Wainwright, JMLR 17, 2016). Every Refresh draws a new S and makes a pass over the rows. Fresh
-// implements ridge.Refresher.
+// Fresh is the approximation Ĥ = AᵀSᵀSA + γI, with a random matrix S, that the Iterative Hessian Sketch renews
+// in each iteration (M. Pilanci, M. Wainwright, JMLR 17, 2016). Every Refresh draws a new S and makes a pass over the
+// rows. Fresh implements ridge.Refresher.
 type Fresh struct {
 	*Spectrum // of the last Refresh, nil before the first
 	src       dataset.Source

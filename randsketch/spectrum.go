@@ -22,7 +22,8 @@ type Spectrum struct {
 	Dim    int
 	Lambda []float64 // λᵢ > 0, in descending order; r of them
 	V      []float64 // r×Dim, row-major; rows orthonormal up to round-off
-	// approximation of K in directions orthogonal to V: λ_m for a Nyström approximation, otherwise 0
+	// Floor approximates K in directions orthogonal to V. It is λ_m for a Nyström approximation of rank m, otherwise
+	// 0.
 	Floor       float64
 	Over, Under float64
 
@@ -39,7 +40,7 @@ func (s *Spectrum) Range(gamma float64) (lo, hi float64) {
 }
 
 // Solve overwrites row i of dst with Ĥ(γᵢ)⁻¹gᵢ, where gᵢ is row i of g. Both have q contiguous rows of
-// length Dim, and dst may be g. The result for a row g is
+// length Dim, and dst may be g. With the eigenvalues λ = Lambda, the result for a row g of γ = γᵢ is
 //
 //	Vᵀ(Vg/(λ + γ)) + (g − VᵀVg)/(γ + Floor).
 //
@@ -62,8 +63,8 @@ func (s *Sketch) Spectrum() (*Spectrum, error) {
 	if err != nil {
 		return nil, err
 	}
-	// p.Over and p.Under are attained if AᵀA has rank one and S is almost orthogonal to it. Therefore they are
-	// widened by the round-off of the sum and of V.
+	// There are A and S that attain these bounds, or nearly: for example p.Over, if AᵀA has rank one and SA is almost
+	// zero. Therefore the bounds are widened by the round-off of the sum and of V.
 	p.Over = s.frob.Value()*(1+16*eps) + s.underflow()
 	if len(p.Lambda) > 0 {
 		p.Under = p.Lambda[0] * (1 + 64*float64(d)*eps)

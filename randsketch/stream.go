@@ -57,7 +57,7 @@ func (s *stream) signs(m int, out []entry) {
 	}
 }
 
-// An entry is a nonzero in a column of an SJLT, multiplied by √s.
+// An entry is a nonzero ±1/√s in a column of an SJLT. sign is the nonzero multiplied by √s.
 type entry struct {
 	row  int
 	sign float64 // 1 or -1

@@ -25,7 +25,8 @@ type Backend struct {
 	slots     chan struct{}   // one element for each call inside OpenBLAS
 	fallback  *purego.Backend // for operations that BLAS lacks
 
-	current int  // current number of OpenBLAS threads; changed only if there is one slot, or by sharing
+	// current number of OpenBLAS threads; changed only if one call at a time may be inside OpenBLAS, or by Share
+	current int
 	team    team // used by the current Gradient, if there is one slot
 	sharing sharing
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/fdridge/fdridge/engine/purego"
 )
 
-// EachKernel is like [Each], but it runs f once for each purego kernel of this machine. Sub-tests are named after the
-// kernels.
+// EachKernel runs f for every backend of the build, and for purego once with each kernel of this machine. Sub-tests
+// are named after the backends and kernels.
 func EachKernel(t *testing.T, f func(t *testing.T, be engine.Backend)) {
 	Each(t, func(t *testing.T, be engine.Backend) {
 		if be.Name() != "purego" {

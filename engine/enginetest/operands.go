@@ -22,7 +22,8 @@ type matrix struct {
 
 func newMatrix(r, c int, f func(i, j int) float64) *matrix { return newSpaced(r, c, 3, f) }
 
-// newOutput is like newMatrix with wider gaps between rows. So results and arguments have different leading dimensions.
+// newOutput returns an r×c matrix with the elements f(i, j). The gaps between its rows are wider than in newMatrix,
+// so that results and arguments have different leading dimensions.
 func newOutput(r, c int, f func(i, j int) float64) *matrix { return newSpaced(r, c, 5, f) }
 
 func newSpaced(r, c, gap int, f func(i, j int) float64) *matrix {

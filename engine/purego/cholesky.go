@@ -93,8 +93,8 @@ func (b *Backend) solve(trans bool, l, x matrix.Matrix) {
 	b.solve(trans, first, left)
 }
 
-// solveLeaf is like solve for an L of order at most leaf. Unless X has few rows, it transposes X, so that the inner
-// loops process many rows at once.
+// solveLeaf overwrites X (m×n) with X·L⁻ᵀ if trans is true, and with X·L⁻¹ otherwise, for an L of order n
+// ≤ leaf. Unless X has few rows, it transposes X, so that the inner loops process many rows at once.
 func (b *Backend) solveLeaf(trans bool, m, n int, l []float64, ldl int, x []float64, ldx int) {
 	if m < b.kernel.Unit {
 		for i := range m {

@@ -34,9 +34,10 @@ type gradientTeam struct {
 
 var gradients pool[gradientTeam]
 
-// partRows is the largest number of rows of a part. If this would give more than maxParts parts, there are maxParts.
-// Parts give work to several threads, and limit the number of terms of each sum. With at least severalTargets
-// right-hand sides, a part may have twice as many rows: the sums do not fit in the cache, so adding them takes long.
+// partRows is the largest number of rows of a part, if maxParts parts are enough. Otherwise there are maxParts parts
+// with more rows. Parts give work to several threads, and limit the number of terms of each sum. With at least
+// severalTargets right-hand sides, a part may have twice as many rows: the sums do not fit in the cache, so adding
+// them takes long.
 const (
 	partRows       = 32
 	maxParts       = 16
@@ -94,9 +95,9 @@ func (v *gradient) divide(rows int) {
 	}
 }
 
-// plan chooses the number of tasks: the number of threads, or maxParts/t if this is larger. The number is rounded up to
-// a power of two, and is at most the number of parts. More tasks balance the work better, but each needs memory for
-// sums of t rows.
+// plan chooses the number of tasks for t right-hand sides: the number of threads, or maxParts/t if this is larger.
+// The number is rounded up to a power of two, and is at most the number of parts. More tasks balance the work better,
+// but each needs memory for sums of t rows.
 func (v *gradient) plan() {
 	v.tasks = 1
 	for v.tasks < min(v.parts, max(runtime.GOMAXPROCS(0), maxParts/v.t)) {
@@ -170,7 +171,7 @@ func (v *gradient) computeRows(lo, hi int, g matrix.Matrix) {
 	}
 }
 
-// fourRows is like computeRows for four rows, from row i on.
+// fourRows computes rows i to i+3 of R, and adds Rᵀ·A for these rows to g.
 func (v *gradient) fourRows(i int, g matrix.Matrix) {
 	k, a, r := v.be.kernel, v.a.Data[i*v.a.Stride:], v.r.Data[i*v.r.Stride:]
 	if v.t == 1 {
@@ -188,8 +189,8 @@ func (v *gradient) fourRows(i int, g matrix.Matrix) {
 	}
 }
 
-// fourRowsOnce is like fourRows for one right-hand side, with the same bits. Dot4 and Axpy4 are faster than Dots and
-// Axpys for one vector.
+// fourRowsOnce computes rows i to i+3 of R for one right-hand side, and adds Rᵀ·A for these rows to g. The bits
+// are the same as in fourRows. For one vector, Dot4 and Axpy4 are faster than Dots and Axpys.
 func (v *gradient) fourRowsOnce(i int, g matrix.Matrix) {
 	k, a := v.be.kernel, v.a.Data[i*v.a.Stride:]
 	r0, r1, r2, r3 := k.Dot4(v.d, &a[0], v.a.Stride, &v.x.Data[0])

@@ -37,8 +37,9 @@ type triangle struct {
 	firstRow int // 0 if lower is false
 }
 
-// A productTeam divides C into rows×cols parts. If packs is not zero, all parts share each packed block of B, and
-// packs more parts pack the block.
+// A productTeam divides C into rows×cols parts. If packs is zero, each part packs the blocks of B that it needs.
+// Otherwise all parts share each packed block of B, and packing this block is divided into packs further parts of the
+// work.
 type productTeam struct {
 	team
 	product
@@ -48,7 +49,7 @@ type productTeam struct {
 	unpacked          atomic.Int64 // number of parts of the block that are not packed yet
 }
 
-// A block is the block of B with kb rows from row l and nb columns from column j.
+// A block is a block of op(B): rows l to l+kb−1 and columns j to j+nb−1.
 type block struct{ l, kb, j, nb int }
 
 var products pool[productTeam]

@@ -76,8 +76,8 @@ func (p *panel) cut(work []float64) {
 	p.x, p.y = work[:size], work[size:2*size]
 }
 
-// reduce writes rows of R to top, with zeros below the diagonal. It applies the reflections to the columns C right of
-// the panel:
+// reduce reduces the columns of the panel and writes their rows of R to top, with zeros below the diagonal. It
+// applies the reflections H₍w₎·…·H₁ = I − Vᵀ·T·V of the panel to the columns C right of the panel:
 //
 //	C ← C − Vᵀ·(T·(V·C)).
 func (p *panel) reduce() {
@@ -129,7 +129,8 @@ func (p *panel) columns(lo, hi int) {
 	t1, t21, t2 := p.t.Slice(lo, mid, lo, mid), p.t.Slice(mid, hi, lo, mid), p.t.Slice(mid, hi, mid, hi)
 	x, y := matrix.View(k, h, p.x), matrix.View(k, h, p.y)
 
-	// V₂ ← V₂ − ((V₂·V₁ᵀ)·T₁ᵀ)·V₁ applies the reflections of the first half to the second half.
+	// After the first call, V₁ and T₁ hold the reflections of the first half. V₂ ← V₂ −
+	// ((V₂·V₁ᵀ)·T₁ᵀ)·V₁ applies them to the columns of the second half, the rows of V₂.
 	p.columns(lo, mid)
 	b.Gemm(false, true, 1, v2, v1, 0, x)
 	b.Gemm(false, true, 1, x, t1, 0, y)

@@ -48,7 +48,8 @@ func (t *team) work(s *scratch) {
 var working atomic.Int64
 
 // free returns the number of goroutines that a new task may have: GOMAXPROCS without those at work, at least 1. If
-// several sketches are filled at a time, most tasks get one goroutine, and B of a product is packed once.
+// several sketches are filled at a time, most tasks get one goroutine. The matrix B of a product is then packed once,
+// not once for each goroutine.
 func free() int { return max(1, runtime.GOMAXPROCS(0)-int(working.Load())) }
 
 // run runs all parts of a task on the calling goroutine and on free helpers.

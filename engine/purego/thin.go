@@ -141,7 +141,8 @@ func (t *thinProduct) dots(lo, hi int, s *scratch) {
 	}
 }
 
-// dotsBlock is like dots, but for only n columns of A and B, from column l. r is a workspace of 4·t.m numbers.
+// dotsBlock adds alpha·A·Bᵀ to columns lo to hi of C, but only with columns l to l+n−1 of A and B. r is a
+// workspace of 4·t.m numbers.
 func (t *thinProduct) dotsBlock(l, n, lo, hi int, r []float64) {
 	k := t.be.kernel
 	i := lo

@@ -128,7 +128,10 @@ func (v *twofoldGradient) doPart(i int, s *scratch) {
 		}
 	}
 	rows := 32
-	if v.x.Rows == 1 { // for one right-hand side, closing the sums after each strip costs less than reading A twice
+	// Each strip of rows is read twice, for R and for G, and then its sums are added to G. For one right-hand side,
+	// strips are short enough for the second-level cache. Adding the sums of more strips to G then costs less time than
+	// reading A twice from memory.
+	if v.x.Rows == 1 {
 		rows = min(rows, max(4, v.area/max(1, v.a.Cols)&^3))
 	}
 	lo, hi := partStart(v.a.Rows, i, v.parts, 4), partStart(v.a.Rows, i+1, v.parts, 4)

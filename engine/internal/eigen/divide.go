@@ -25,7 +25,8 @@ type divider struct {
 	row    []float64 // workspace, n
 }
 
-// A deflation divides the slots of a merge: kept slots enter the secular equation, and dropped slots do not.
+// A deflation divides the eigenvectors of a merge, named by their slots: kept slots enter the secular equation, and
+// dropped slots do not.
 type deflation struct {
 	z       []float64 // the coupling vector z, by slot
 	kind    []int     // by slot

@@ -20,8 +20,8 @@ const (
 //
 //	Qᵀ·(D + rho·zᵀz)·Q,   Q = diag(Q₁, Q₂),
 //
-// where z consists of the last column of Q₁ and the first column of Q₂. merge computes the eigenvectors of the k
-// largest eigenvalues, and may omit others.
+// where rho = 2|e|, and z consists of the last column of Q₁ and the first column of Q₂, scaled to norm one. merge
+// computes the eigenvectors of the k largest eigenvalues, and may omit others.
 func (s *divider) merge(lo, mid, hi, k int, e float64) bool {
 	n1, n := mid-lo, hi-lo
 	d, q, perm := s.d[lo:hi], s.q[lo*s.n+lo:], s.perm[lo:hi]
@@ -192,9 +192,9 @@ func (s *divider) makeRoom(n int, d, q []float64) {
 	}
 }
 
-// solveSecular computes all roots λⱼ of the secular equation. For the nStored largest roots, it writes the
-// differences dᵢ − λⱼ to the rows of s.vectors. It sets s.zhat to a vector ẑ near z that makes the computed
-// roots exact, by Löwner's formula
+// solveSecular computes all roots λⱼ of the secular equation with the poles dᵢ. For the nStored largest roots,
+// it writes the differences dᵢ − λⱼ to the rows of s.vectors. It sets s.zhat to a vector ẑ near z that makes
+// the computed roots exact, by Löwner's formula
 //
 //	ẑᵢ² = Πⱼ(λⱼ − dᵢ) / Π_{j≠i}(dⱼ − dᵢ).
 //

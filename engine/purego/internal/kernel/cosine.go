@@ -5,8 +5,8 @@ import (
 	"unsafe"
 )
 
-// A Cosines holds the loops for scale·cos(xW + u), random Fourier features. All kernels compute the same
-// bits: they make the same operations as the Go versions, in the same order.
+// A Cosines holds the loops for random Fourier features, scale·cos(xW + u) with a row x, weights W and offsets u.
+// All kernels compute the same bits: they make the same operations as the Go versions, in the same order.
 type Cosines struct {
 	// Chain adds k products to each of n numbers f_c = from[c], one after the other with fused multiply-adds:
 	//
@@ -76,8 +76,8 @@ var (
 //   - x − q·halfPi1 is exact: it is less than one and a multiple of 2⁻⁵³.
 //   - q·halfPi2 < 2⁻³⁴ is exact too. Subtracting it gives r. The second and third step compute the round-off of r
 //     exactly, because x − q·halfPi1 is a multiple of the ulp of q·halfPi2 (T. Dekker, Numer. Math. 18, 1971).
-//   - q·halfPi3 is subtracted from l. The rest of π/2 times q, at most q·2⁻¹⁴¹, is neglected, because |r| is above
-//     2⁻⁶¹ for these x.
+//   - q·halfPi3 is subtracted from l. The rest of π/2 times q, at most q·2⁻¹⁴¹, is neglected, because |r| is
+//     above 2⁻⁶¹ for these x.
 func cosine(x float64) float64 {
 	if !(math.Abs(x) <= nearLimit) {
 		return farCosine(x)
