@@ -77,8 +77,8 @@ func (h *hub) pipe(from, to int) chan []byte {
 	return p
 }
 
-// arrive adds a rank to the next meeting. If the rank is the last to arrive, arrive wakes the other ranks and last is
-// true.
+// arrive adds a rank to the next meeting, in which every rank takes part with its call. If the rank is the last to
+// arrive, arrive wakes the other ranks and last is true.
 func (h *hub) arrive(rank int) (meeting uint64, last bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

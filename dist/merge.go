@@ -19,8 +19,9 @@ import (
 // Let |S| be the size of a summary in bytes ([ridge.Summary.BinarySize]). Every rank except 0 sends |S| bytes once,
 // and every rank receives |S| bytes for each of its merges. Finally the result is broadcast.
 //
-// Errors are errors of the transport, [ridge.Summary.Merge] and [ridge.ReadSummary]. Only the rank that merged
-// returns an error of the merge, with both ranks. This rank must then call Abort, see [Transport].
+// Errors are errors of the transport, [ridge.Summary.Merge] and [ridge.ReadSummary]. If [ridge.Summary.Merge] fails,
+// only the rank that called it returns an error, which names both ranks. This rank must then call Abort, see
+// [Transport].
 func Merge(ctx context.Context, t Transport, sum *ridge.Summary) (*ridge.Summary, error) {
 	rank, size := t.Rank(), t.Size()
 	for s := 1; s < size; s *= 2 {

@@ -12,8 +12,8 @@ import (
 // bits of a sketch of all rows, and of a sketch whose weights fade with the row number. The blocks of a pipe differ
 // from run to run, because a pipe ends a block when no more rows have arrived.
 //
-// Other sketches get the blocks of the source. The bits of a sketch of a window do not depend on the division. A
-// sketch that fades with time depends on the times when rows arrive.
+// Sketches of other kinds always get the blocks of the source. The bits of a sketch of a window do not depend on the
+// division. A sketch that fades with time depends on the times when rows arrive.
 type Blocks int
 
 const (

@@ -131,7 +131,8 @@ func (s *running) follow(src dataset.Source) error {
 	return s.result
 }
 
-// write writes the file after each interval, until ctx is done. If s.ctx is done, too, write ends the run.
+// write writes the file after each interval, until ctx is done. If the context s.ctx of the run is then done, too,
+// write ends the run.
 func (s *running) write(ctx context.Context) {
 	timer := time.NewTimer(s.Every)
 	defer timer.Stop()

@@ -27,7 +27,7 @@ type convergence struct {
 	gammas    []float64
 	shrinkage float64 // η of the sketch, including round-off
 	from      string  // source of the rows
-	floor     float64 // bound on the relative error of x*, which errors are measured against
+	floor     float64 // bound on the relative error of the computed x*, with which all iterates are compared
 	curves    []*curve
 }
 

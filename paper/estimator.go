@@ -27,9 +27,9 @@ const (
 //	x̂ = Ĥ⁻¹Fb,   Ĥ = BᵀB + (γ + shift)I,
 //	E x̂ − x₀ = Ĥ⁻¹(FA − Ĥ)x₀,   Var x̂ = τ²·Ĥ⁻¹FFᵀĤ⁻¹.
 //
-// B is the sketch. F is Aᵀ, or AᵀSᵀS for the classical sketch SA with the random matrix S. With the
-// eigendecomposition BᵀB = Vᵀdiag(σ²)V, bias and variance are sums of d terms. The rows vᵢ of V are
-// eigenvectors.
+// B is the sketch, and shift is ρ for RFD and 0 for other methods. F is Aᵀ, or AᵀSᵀS for the classical sketch
+// SA with the random matrix S. With the eigendecomposition BᵀB = Vᵀdiag(σ²)V, bias and variance are sums of d
+// terms. The rows vᵢ of V are eigenvectors.
 type Estimator struct {
 	Method string // "exact", "fd", "rfd", "classical" or "hessian"
 
@@ -195,7 +195,8 @@ type Risk struct {
 // Risk computes the bias and the variance as sums over the eigenvectors vᵢ of BᵀB. With s = γ + shift and the
 // notation of [Estimator],
 //
-//	‖bias‖² = Σᵢ (vᵢᵀ((FA − BᵀB)x₀ − s·x₀)/(σᵢ² + s))²,   tr var = τ²·Σᵢ ‖Fᵀvᵢ‖²/(σᵢ² + s)².
+//	‖bias‖² = Σᵢ (vᵢᵀ((FA − BᵀB)x₀ − s·x₀)/(σᵢ² + s))²
+//	tr var  = τ²·Σᵢ ‖Fᵀvᵢ‖²/(σᵢ² + s)².
 //
 // The cost is O(d), and the round-off is relative to tr(K)/γ. If γ is not positive and finite, the error is a
 // *[ridge.GammaError].
@@ -234,7 +235,8 @@ type RiskBounds struct{ Bias2, Variance, MSE ridge.Interval }
 // ‖Mu‖. The paper's var(x*) ⪯ var(x̂) is false too. Only the traces are ordered in this way: with P = KH⁻¹
 // ⪰ 0 and Ĥ ⪯ H + aI ⪯ (1 + a/γ)H,
 //
-//	‖K^½Ĥ⁻¹‖_F·‖K^½H⁻¹‖_F ≥ tr(PĤ⁻¹) ≥ γ/(γ+a)·tr(PH⁻¹) = γ/(γ+a)·‖K^½H⁻¹‖_F².
+//	‖K^½Ĥ⁻¹‖_F·‖K^½H⁻¹‖_F ≥ tr(PĤ⁻¹) ≥ γ/(γ+a)·tr(PH⁻¹)
+//	                       = γ/(γ+a)·‖K^½H⁻¹‖_F².
 //
 // The upper bounds follow from ‖(H − Ĥ)Ĥ⁻¹‖ ≤ q.
 func (e *Estimator) Bounds(gamma float64) (RiskBounds, error) {

@@ -111,8 +111,8 @@ func onLarger(judge func(*convergence, float64) finding) func(*results) finding 
 	})
 }
 
-// every judges a claim in several cases, which are data sets or values of γ. The claim holds if it holds in all cases,
-// and holds with a condition if it holds in some. judge also returns the name of a case.
+// every judges a claim in several cases, which are data sets or values of γ. The claim holds if it holds in all
+// cases. If it holds in some of them only, it holds with a condition. judge also returns the name of a case.
 func every[T any](cases []T, judge func(T) (name string, f finding)) finding {
 	var n notes
 	_, out := judge(cases[0])

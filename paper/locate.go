@@ -94,8 +94,8 @@ func repository() (string, error) {
 	}
 }
 
-// findIn checks the files in a folder. It returns the files of the first edition of the data set that is complete,
-// or nil.
+// findIn checks the files in a folder. It returns the files of the first edition of the data set whose files are all
+// there, or nil.
 func (s *realData) findIn(folder string) ([]located, error) {
 	for _, edition := range s.editions {
 		var found []located

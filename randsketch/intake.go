@@ -69,8 +69,8 @@ func (in *intake) admitSparse(x *engine.CSR, y []float64) error {
 	return nil
 }
 
-// add checks row i of a call and adds the squares of its entries and of its targets y. val holds the entries in the
-// columns idx, or in all columns if idx is nil.
+// add checks row i of a call and adds the squares of its entries and of its targets y. The argument val holds the
+// entries in the columns idx, or in all columns if idx is nil.
 func (in *intake) add(i int, idx []int32, val, y []float64) error {
 	q, err := fd.SquaredNorm(i, 0, idx, val)
 	if err != nil {

@@ -33,8 +33,8 @@ func call(ctx context.Context, r dist.Transport, kind string) error {
 	return fmt.Errorf("no call of kind %s", kind)
 }
 
-// Cancel checks a call that all ranks except the last make and then cancel. The call must return, and all later calls
-// must return a *[dist.BrokenError]. The last rank makes no call.
+// Cancel checks a call that waits for the last rank, which makes no call. All other ranks make the call and cancel
+// its context. The call must then return, and all later calls must return a *[dist.BrokenError].
 func Cancel(t *testing.T, open func() []dist.Transport, kind string) {
 	onEveryRank(t, open(), func(ctx context.Context, _ *testing.T, r dist.Transport) error {
 		if r.Rank() == r.Size()-1 {

@@ -28,8 +28,8 @@ const (
 	callFinalize
 )
 
-// meet waits for all ranks. c.link.all[4] is then t.length of the root. meet returns [dist.ErrMismatch] if the ranks
-// made different calls.
+// meet waits until all ranks have called meet. Afterwards c.link.all[4] is the t.length of the root. meet returns
+// [dist.ErrMismatch] if the ranks made different calls.
 func (c *Comm) meet(ctx context.Context, t terms) error {
 	// A number v is equal on all ranks exactly if max v = −max(−v).
 	kind, arg := C.int64_t(t.kind), C.int64_t(t.arg)

@@ -90,20 +90,21 @@ func create(name string, others ...string) (*os.File, error) {
 	return os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 }
 
-// Replace is like Write, but the caller names all files, which must be in one folder. It writes to the file named
-// temporary. Unless previous is "", it then renames the old file from name to previous. Finally it renames temporary
-// to name.
+// Replace writes a file atomically, like Write, but the caller names all files, which must be in one folder. Replace
+// writes the new data to the file named temporary. Unless previous is "", it then renames the old file from name to
+// previous. Finally it renames temporary to name.
 //
 // The new file has the permissions of the old file or, if there is none, of previous. If a rename fails, the last
-// complete file is name or, if name is missing, previous.
+// complete file has the name name or, if there is no file name, the name previous.
 func Replace(d Operations, temporary, name, previous string, write func(w io.Writer) error) error {
 	return replaceKeeping(d, temporary, name, previous, func() error {
 		return unless(fs.ErrNotExist, d.Rename(name, previous))
 	}, write)
 }
 
-// Publish is like Replace, for a file that other processes read directly. Once name exists, it is a complete file at
-// all times. The old file is kept under the name previous, unless previous is "".
+// Publish writes the file temporary and renames it to name, like Replace, for a file that other processes read
+// directly. Once name exists, it is a complete file at all times. The old file is kept under the name previous,
+// unless previous is "".
 func Publish(d Operations, temporary, name, previous string, write func(w io.Writer) error) error {
 	return replaceKeeping(d, temporary, name, previous, func() error {
 		if err := unless(fs.ErrNotExist, d.Remove(previous)); err != nil {
@@ -113,7 +114,8 @@ func Publish(d Operations, temporary, name, previous string, write func(w io.Wri
 	}, write)
 }
 
-// replaceKeeping creates the file temporary and calls [replace], without keep if previous is "".
+// replaceKeeping creates the file temporary and calls [replace] to fill and rename this file. If previous is "", the
+// old file is not kept.
 func replaceKeeping(
 	d Operations,
 	temporary, name, previous string,

@@ -4,14 +4,14 @@ import (
 	"bytes"
 )
 
-// A Notation states how the numbers of a table are written. The zero value is 1234.5.
+// A Notation states how the numbers of a table are written. The zero value stands for numbers like 1234.5.
 type Notation struct {
 	Comma   bool // the decimal mark is a comma
 	Grouped bool // the other mark, a comma or a point, separates groups of three digits
 }
 
 // Number parses a number in notation n, or True or False as 1 or 0. Blanks and apostrophes may separate groups of
-// three digits.
+// three digits, too.
 func (n Notation) Number(s []byte) (v float64, ok bool) {
 	if !n.IsOther(s) {
 		return Number(s)
@@ -24,7 +24,8 @@ func (n Notation) Number(s []byte) (v float64, ok bool) {
 	return Number(t)
 }
 
-// IsOther reports whether a cell may be a number that n writes in another way than 1234.5.
+// IsOther reports whether a cell may be a number in notation n that [Number] would not accept or would read as
+// another number, such as 1.234,5.
 func (n Notation) IsOther(s []byte) bool {
 	if len(s) == 0 || !isDigit(s[0]) && s[0] != '+' && s[0] != '-' && !(n.Comma && (s[0] == ',' || s[0] == '.')) {
 		return false
@@ -37,8 +38,8 @@ func (n Notation) IsOther(s []byte) bool {
 	return false
 }
 
-// Standard appends a number in notation n to dst, written as 1234.5. ok is false if s is not a number in notation n,
-// or is longer than 64 bytes. A number without marks is returned unchanged.
+// Standard translates s, a number in notation n, to the form 1234.5 and appends it to dst. ok is false if s is not a
+// number in notation n, or is longer than 64 bytes. A number without marks is returned unchanged.
 func (n Notation) Standard(dst, s []byte) (t []byte, ok bool) {
 	const longest = 64
 	if len(s) > longest {
@@ -124,7 +125,8 @@ const (
 	Either           // a comma that may be a decimal comma or separate groups: 1,234
 )
 
-// Evidence returns what a cell, perhaps with a unit, tells about the notation of the table.
+// Evidence returns which of the marks above a cell contains: Plain, Point, Comma, EitherDot or Either. A unit in the
+// cell is ignored.
 func Evidence(s []byte) int {
 	if _, number, ok := split(s); ok {
 		s = number

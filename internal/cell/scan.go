@@ -185,7 +185,7 @@ func rounded(w uint64, q int) (v float64, ok bool) {
 	return product(w, q)
 }
 
-// For q < minPower, w·10^q is rounded to 0 for every w; for q > maxPower it overflows.
+// For every 64-bit integer w > 0, w·10^q is rounded to 0 if q < minPower, and overflows if q > maxPower.
 const minPower, maxPower = -342, 308
 
 // product returns w·10^q rounded to the nearest float64, from a product of 64 by 128 bits. ok is false if these bits

@@ -122,7 +122,7 @@ func (f *File) Save(size int64, write func(w io.Writer) error) (*State, error) {
 // A State is a saved state. Its checksum has been verified.
 type State struct {
 	*io.SectionReader
-	Damage error // the error of the next state in order of time, if that is damaged; otherwise nil
+	Damage error // the error of the state that was saved after this state, if that later state is damaged; otherwise nil
 	file   *os.File
 }
 
@@ -188,8 +188,8 @@ func verify(file *os.File) (int64, error) {
 	return size, nil
 }
 
-// Publish is like Save, for a file that other processes read directly, without header and checksum. Once the file
-// exists, it is complete at all times. Publish keeps the old file as F.previous.
+// Publish saves a file that other processes read directly. Unlike Save, it writes no header and no checksum. Once the
+// file exists, it is complete at all times. Publish keeps the old file as F.previous.
 func (f *File) Publish(write func(w io.Writer) error) error {
 	previous := f.name + ".previous"
 	if f.damaged {

@@ -1,5 +1,6 @@
-// Package conformal computes the order statistics of conformal prediction. For n exchangeable residuals and a coverage
-// 1 − α, the intervals use the smallest residual that at least (1 − α)(n + 1) of n + 1 residuals do not exceed.
+// Package conformal computes the order statistics of conformal prediction. For n exchangeable residuals and a
+// coverage 1 − α, intervals use the k-th smallest residual, with k = ⌈(1 − α)(n + 1)⌉. A further residual
+// does not exceed this one with a probability of at least 1 − α.
 //
 // Sources: V. Vovk, A. Gammerman, G. Shafer, Algorithmic Learning in a Random World (2005); R. Barber, E. Candès,
 // A. Ramdas, R. Tibshirani, "Predictive inference with the jackknife+", Annals of Statistics 49 (2021).

@@ -93,8 +93,8 @@ func between(lo, hi *big.Rat) Known {
 	return k
 }
 
-// atMost returns in(lo, hi, power−1) if its bound is at most maxBound units of its last place. Otherwise it returns
-// in(lo, hi, power).
+// atMost returns a number in [lo, hi] as a Known whose last place is 10^(power−1), if its bound is then at most
+// maxBound units of this place. Otherwise the last place is 10^power.
 func atMost(maxBound int64, lo, hi *big.Rat, power int) Known {
 	if k := in(lo, hi, power-1); k.bound <= maxBound {
 		return k
@@ -146,7 +146,8 @@ func (k Known) String() string { return k.Text(Exponent) }
 // Exponent formats a power of ten like %g.
 func Exponent(e int) string { return fmt.Sprintf("e%+03d", e) }
 
-// Text is like String, but scale formats the powers of ten, for example as ·10⁻³⁰.
+// Text returns "value ± bound", or only the value if the bound is 0. The function scale formats powers of ten, for
+// example as ·10⁻³⁰.
 func (k Known) Text(scale func(exp int) string) string {
 	if k.bound == 0 {
 		return k.Value(scale)

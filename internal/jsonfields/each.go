@@ -58,8 +58,8 @@ func list(items [][]field, name string) ([]byte, error) {
 }
 
 // UnmarshalEach parses the output of [MarshalEach] into *common and *items. The longest list determines the length of
-// *items; shorter lists are ignored. A bare value stands for a list with this value, as earlier programs wrote it.
-// Names match in upper or lower case.
+// *items; shorter lists are ignored. A bare value stands for a list with this value, because earlier versions of this
+// program wrote such values. Names match in upper or lower case.
 //
 // counts holds the number of values in the text for each member, which is 1 for a field of common.
 func UnmarshalEach[T, U any](text []byte, common *T, items *[]U) (counts map[string]int, err error) {

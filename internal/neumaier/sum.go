@@ -46,7 +46,7 @@ func AddScaled(sums []Sum, f float64, idx []int32, val []float64) {
 	}
 }
 
-// plus is like Add and computes the same correction, but without branches, by an algorithm of D. Knuth.
+// plus adds v to s with the same correction as Add, but without branches. The algorithm is by D. Knuth.
 func (s *Sum) plus(v float64) {
 	t := s.sum + v
 	rounded := t - s.sum // the part of v that was added to s.sum

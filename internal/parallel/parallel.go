@@ -39,7 +39,7 @@ func New(be engine.Backend, n int, do func(i int) error) *Loop {
 const leastNumbers = 1 << 14
 
 // Do runs the tasks 0 to n−1 once, and returns the error of the first task that has one. All tasks together handle
-// the given number of float64. If they are few, Do uses fewer cores.
+// the given number of float64. If these are few, Do uses fewer cores.
 func Do(n, numbers int, do func(i int) error) error {
 	if n == 1 {
 		return do(0)
@@ -55,7 +55,8 @@ func Do(n, numbers int, do func(i int) error) error {
 // loops keeps the loops of Do, because creating one allocates.
 var loops = sync.Pool{New: func() any { return New(nil, 0, nil) }}
 
-// RunFor is Run for tasks that handle the given number of float64 together. If they are few, it uses fewer cores.
+// RunFor runs all tasks like Run. All tasks together handle the given number of float64. If these are few, RunFor
+// uses fewer cores.
 func (l *Loop) RunFor(numbers int) []error {
 	l.cores = 1 + numbers/leastNumbers
 	return l.Run()

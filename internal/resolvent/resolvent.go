@@ -123,8 +123,8 @@ func (g *Gradients) Of(i int, e *Eigen) Projection {
 }
 
 // Norm returns ‖φ(BᵀB)·g‖. phi computes φ(λ) for an eigenvalue λ of BᵀB. The relative error is at most
-// (r+8)·2⁻⁵², unless products of φ and components of g underflow. Squares do not underflow, because all terms
-// are divided by the largest one.
+// (r+8)·2⁻⁵², unless a product of φ(λ) and a component of g underflows. Squares do not underflow, because all
+// terms are divided by the largest one.
 func (e *Eigen) Norm(p *Projection, phi func(lambda float64) float64) float64 {
 	largest, sum := math.Abs(p.Off*phi(e.Rest)), 1.0
 	for i, h := range p.Along {

@@ -37,8 +37,8 @@ func bytesOf(text, key string) int64 {
 	return 0
 }
 
-// highWater is like Peak, but it excludes the memory of the parent process, which getrusage may include after a
-// vfork.
+// highWater returns the largest resident set size of the process so far, in bytes. It does not include memory of the
+// parent process. The number of getrusage may include such memory after a vfork.
 func highWater() int64 { return bytesOf(read("/", "/proc/self/status"), "VmHWM:") }
 
 // ResetPeak makes the current resident set size the peak. A system that does not allow this keeps the old peak.
@@ -90,7 +90,7 @@ func limits(root string) (least Limit, left int64) {
 }
 
 // mounted returns the folder where the hierarchy of a control group is mounted, and the path of the group in this
-// folder. In a container the hierarchy may begin at the group.
+// folder. In a container, the root of the mounted hierarchy may be the group itself.
 func mounted(root, kind, group string) (top, at string) {
 	for line := range strings.Lines(mounts(root)) {
 		before, after, ok := strings.Cut(line, " - ")

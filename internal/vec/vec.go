@@ -88,7 +88,8 @@ func Norm(x []float64) float64 {
 	_, exponent := math.Frexp(largest)
 	var total neumaier.Sum
 	for len(x) > 0 {
-		// divided by a power of two, so that entries are at most 1; the division is exact for entries that matter
+		// The elements are divided by a power of two, so that they are at most 1. The division is exact for all elements
+		// that matter for the sum.
 		var scaled [8 * dotBlock]float64
 		n := min(len(x), len(scaled))
 		for i, v := range x[:n] {

@@ -90,7 +90,8 @@ func (r *Reader) Preamble(kind Kind) (version uint32, size int64) {
 	return version, size
 }
 
-// PreambleOf is like Preamble for a message of one of several kinds. It also returns the kind.
+// PreambleOf reads the start of a message, which must be of one of the given kinds. It returns the kind, the format
+// version and the size of the content in bytes.
 func (r *Reader) PreambleOf(kind Kind, others ...Kind) (of Kind, version uint32, size int64) {
 	var p preamble
 	r.Struct(&p)

@@ -10,8 +10,8 @@ const secularSteps = 120
 const patience = 8
 
 // The iteration for a root ends after a step η of at most lastStep·r, where r is the distance to the nearest pole.
-// The remaining error is at most 4η²/r ≤ eps/4·r: the secular function f and its approximation have the same
-// value and slope, and the second derivative of both is at most 2/r times the slope.
+// The remaining error is at most 4η²/r ≤ eps/4·r. Reason: the secular function f and its approximation have the
+// same value and slope. The second derivative of both is at most 2/r times the slope.
 const lastStep = 0x1p-28
 
 // secular is the equation

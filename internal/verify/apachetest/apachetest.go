@@ -25,7 +25,7 @@ type Reader struct {
 	Columns func(path string) ([]string, error)
 	// Open opens one column. Missing values must become NaN.
 	Open func(path, column string) (dataset.Source, error)
-	// More lists files that only the reader under test can read, or reads correctly.
+	// More lists files that the other reader cannot read, or reads wrongly.
 	More []string
 	// Refused lists parts of the names of files that only the other reader can read.
 	Refused []string

@@ -317,7 +317,8 @@ func matrix(r, c int) [][]*big.Float {
 	return out
 }
 
-// A Table holds the rows of a ridge problem whose columns have penalties, nil for 1. W is nil if all weights are 1.
+// A Table holds the rows of a ridge problem. Penalty has a factor of γ for each column; nil means 1 for all columns.
+// W is nil if all weights of rows are 1.
 type Table struct {
 	X, Y      [][]float64
 	W         []float64
@@ -326,7 +327,7 @@ type Table struct {
 }
 
 // HeldOut returns the sum of the weighted squared errors of target j if each row is predicted from the rows of other
-// folds. foldOf gives the fold of each row, below folds. The sum is nil if a system is singular.
+// folds. foldOf returns the fold of a row, from 0 to folds−1. The sum is nil if a system is singular.
 func (t *Table) HeldOut(gamma float64, j, folds int, foldOf func(row int) int) *big.Float {
 	sum := Float(0)
 	for fold := range folds {
