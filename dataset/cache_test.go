@@ -193,8 +193,8 @@ func TestCacheKept(t *testing.T) {
 	}
 }
 
-// TestCacheDamaged changes each byte of a file, or cuts it off there: the rows are those of the
-// source all the same, and it is told.
+// TestCacheDamaged changes each byte of a cache file, and truncates and extends the file at each byte. A pass still
+// yields the rows of the source, and Cache.Err returns an error.
 func TestCacheDamaged(t *testing.T) {
 	ctx, dir := context.Background(), t.TempDir()
 	src, err := dataset.FromDense(3, 2, 1, []float64{1, 2, 3, 4, 5, 6}, []float64{7, 8, 9})

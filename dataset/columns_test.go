@@ -128,7 +128,7 @@ func TestTranspose(t *testing.T) {
 	}
 }
 
-// must is the value, where there is no error.
+// must returns a function that returns v, or fails the test if err is not nil.
 func must[T any](v T, err error) func(t *testing.T) T {
 	return func(t *testing.T) T {
 		t.Helper()

@@ -17,7 +17,7 @@ import (
 	"github.com/fdridge/fdridge/engine"
 )
 
-// table is what a pass over a source yielded, written out.
+// A table has the rows that a pass over a source yielded, with zeros of sparse rows written out.
 type table struct {
 	x, y   [][]float64
 	sparse bool

@@ -234,8 +234,8 @@ func ExampleCached() {
 	// 3 [1 2 3]
 }
 
-// A penalty p of a column is the column divided by √p: what is fitted to these rows has weights
-// that are to be divided by √p, too.
+// A penalty p of a column divides the column by √p. The weights of a fit to these rows have to be divided by √p,
+// too.
 func ExamplePenalty() {
 	src, err := dataset.FromDense(2, 2, 1, []float64{1, 2, 3, 4}, []float64{5, 6})
 	if err != nil {

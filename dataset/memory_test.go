@@ -48,7 +48,8 @@ func TestBlocksAreBounded(t *testing.T) {
 	}
 }
 
-// TestFromMatrix: rows are those of the matrices, whatever memory they have, and shapes are checked.
+// TestFromMatrix: the rows of the source equal the rows of the matrices, for each kind of gonum matrix. Wrong shapes
+// are errors.
 func TestFromMatrix(t *testing.T) {
 	x := mat.NewDense(3, 4, []float64{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12})
 	y := mat.NewVecDense(3, []float64{-1, -2, -3})

@@ -8,9 +8,9 @@ import (
 	"testing"
 )
 
-// TestNormal: the layers have the bits that they have on any machine, and what is drawn, here and in
-// 2·10⁶ words, layers' edges and tail included, are the bits of math/rand/v2; but for the last one in
-// the tail, which may be another where that joins a product and a sum.
+// TestNormal: the layers of the ziggurat have the same bits on every machine. 2·10⁶ drawn numbers have the bits of
+// math/rand/v2, including numbers at the edges of layers. In the tail they may differ by 2⁻⁵⁰, because
+// math/rand/v2 may fuse a product and a sum there.
 func TestNormal(t *testing.T) {
 	h := fnv.New64a()
 	fmt.Fprintf(h, "%x %x %x", ziggurat.inside, bits32(ziggurat.width), bits32(ziggurat.height))

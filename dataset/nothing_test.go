@@ -7,7 +7,7 @@ import (
 	"github.com/fdridge/fdridge/dataset"
 )
 
-// TestNoSource: where there is no source, matrix or scaling, the error is one of shapes.
+// TestNoSource: a nil source, matrix or scaling is an error of shapes, ErrShape.
 func TestNoSource(t *testing.T) {
 	ctx := t.Context()
 	one, err := dataset.FromDense(1, 1, 1, []float64{1}, []float64{1})

@@ -17,8 +17,8 @@ func with(f dataset.Features) func(dataset.Source) (dataset.Source, error) {
 	return func(src dataset.Source) (dataset.Source, error) { return f.Apply(src, nil) }
 }
 
-// TestRowMap: rows that are mapped have the bits of those of a source, one by one and in a matrix,
-// and nothing is allocated.
+// TestRowMap: rows that RowMap computes have the bits of the rows of a prepared source, one by one and as a matrix. Row
+// allocates nothing.
 func TestRowMap(t *testing.T) {
 	const n, d = 40, 5
 	r := rand.New(rand.NewPCG(1, 2))

@@ -11,7 +11,8 @@ import (
 	"github.com/fdridge/fdridge/dataset"
 )
 
-// sums are those of so many shares, which all wait for each other.
+// sums returns an allreduce for the given number of shares: each share waits until all have called it, and gets the
+// sums.
 func sums(shares int) func(context.Context, []float64) error {
 	var mu sync.Mutex
 	var total []float64

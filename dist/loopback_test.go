@@ -47,8 +47,8 @@ func TestAbort(t *testing.T) {
 	})
 }
 
-// TestCancelRace cancels one rank at any moment of a row of sums: whatever a rank is
-// told to have succeeded must be the sum, and the last rank to fail is told by Abort.
+// TestCancelRace cancels one rank at any moment of a series of sums. A rank whose Allreduce succeeds must have the sum,
+// and after a failure Abort gives all ranks the error.
 func TestCancelRace(t *testing.T) {
 	leaktest.Check(t)
 	for trial := range 200 {

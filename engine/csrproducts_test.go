@@ -196,7 +196,7 @@ func TestCSRProductsAllocateNothing(t *testing.T) {
 	}
 }
 
-// BenchmarkCSRProducts is what a shrink of a sketch of 100 rows does with sparse ones.
+// BenchmarkCSRProducts measures the products that a shrink of a sketch of 100 rows computes with sparse rows.
 func BenchmarkCSRProducts(b *testing.B) {
 	for _, c := range []struct{ n, d, z int }{{385, 55000, 200}, {755, 360000, 300}} {
 		const m = 100

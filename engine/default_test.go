@@ -52,7 +52,7 @@ func TestDefault(t *testing.T) {
 
 // TestNew makes every backend of the build by its name, and none by another.
 func TestNew(t *testing.T) {
-	tuning, err := engine.DefaultTuning() // OpenBLAS's threads are those of the process
+	tuning, err := engine.DefaultTuning() // the process has one setting of OpenBLAS's threads
 	if err != nil {
 		t.Fatal(err)
 	}

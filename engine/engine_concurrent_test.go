@@ -127,11 +127,10 @@ func crowd(t *testing.T, be engine.Backend, goroutines int) {
 	wg.Wait()
 }
 
-// TestCrowdOfThreads is TestCrowd in processes of many threads of Go, with one and with
-// several of OpenBLAS for a call where there is one. With several it is OpenBLAS alone,
-// as purego does not know them, and a third of the goroutines: with four threads for each
-// no more than a quarter of them are inside OpenBLAS at a time, and these wait for each
-// other's threads most of it.
+// TestCrowdOfThreads runs TestCrowd in processes with many threads of Go, and with one or four threads of OpenBLAS in
+// each call. purego has no such setting, so the run with four threads is for OpenBLAS alone. That run has a third of
+// the goroutines: at most a quarter of Crowd calls are inside OpenBLAS at a time, and these mostly wait for each
+// other's threads.
 func TestCrowdOfThreads(t *testing.T) {
 	const inside = "FDRIDGE_TEST_CROWD"
 	switch os.Getenv(inside) {

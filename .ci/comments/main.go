@@ -2,7 +2,8 @@
 //
 //	comments FOLDER FILE...
 //
-// FOLDER/FILE.md has the lines of FILE. Code, directives and indented examples become empty lines.
+// FOLDER/FILE.md has the lines of FILE. Code, directives, indented examples and the output of examples become empty
+// lines.
 package main
 
 import (
@@ -51,6 +52,7 @@ func run(args []string) error {
 
 var (
 	directive = regexp.MustCompile(`^//[a-z0-9]+:[a-z]|^// ?#|^//line `)
+	output    = regexp.MustCompile(`^//\s*(?i:(?:unordered )?output):`)
 	item      = regexp.MustCompile(`^\s+(?:[-*+•]|\d+[.)])\s+`)
 	dot       = regexp.MustCompile(`([\pL\pN)])\.([\pL_])`)
 	indented  = regexp.MustCompile(`^(?:\t|  )`)
@@ -65,13 +67,14 @@ func markdown(fset *token.FileSet, f *ast.File, src []byte) string {
 		if group == preamble(f) {
 			continue
 		}
-		inItem := false
+		inItem, isOutput := false, false
 		for _, c := range group.List {
 			at := fset.PositionFor(c.Pos(), false)
 			i, isTrailing := at.Line-1, strings.TrimSpace(code[at.Line-1][:at.Column-1]) != ""
 			text, isLine := strings.CutPrefix(c.Text, "//")
+			isOutput = isOutput || output.MatchString(c.Text)
 			switch {
-			case directive.MatchString(c.Text):
+			case isOutput, directive.MatchString(c.Text):
 			case !isLine:
 				for j, l := range strings.Split(strings.TrimSuffix(strings.TrimPrefix(c.Text, "/*"), "*/"), "\n") {
 					lines[i+j] = escape(strings.TrimSpace(l))

@@ -221,7 +221,8 @@ func table(rng *rand.Rand, kind string, n int) (schema *lib.Schema, batches []li
 	return schema, batches, rows
 }
 
-// appended appends a number to a column, and to row as it is to be read.
+// appended appends a random number to column b. It returns row with the value that the reader must return for this
+// number.
 func appended(rng *rand.Rand, b array.Builder, row []float64) []float64 {
 	v := float64(rng.IntN(100))
 	switch b := b.(type) {
@@ -398,7 +399,8 @@ func TestDamaged(t *testing.T) {
 	}
 }
 
-// TestNode has what is written read by the apache-arrow of npm, where there is one.
+// TestNode checks that apache-arrow of npm writes the files in testdata and reads files of Writer. It is skipped unless
+// FDRIDGE_NODE_MODULES names a folder with apache-arrow.
 func TestNode(t *testing.T) {
 	modules := os.Getenv("FDRIDGE_NODE_MODULES")
 	if modules == "" {

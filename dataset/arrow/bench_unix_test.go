@@ -18,9 +18,9 @@ import (
 	"github.com/fdridge/fdridge/dataset/arrow"
 )
 
-// BenchmarkRead reads 64 MiB of float64, as columns and as a list, and 32 MiB of float32, in batches
-// of 64 Ki rows or what 8 MiB hold, from a file and through a pipe that cat writes to. GB/core-s is by
-// the time that processors take to read, which on a busy machine says more than MB/s.
+// BenchmarkRead reads 64 MiB of float64 from columns and from a list, and 32 MiB of float32. Batches have 64 Ki rows,
+// or 8 MiB if that is less. Each file is read directly and through a pipe from cat. GB/core-s uses processor time,
+// which on a busy machine says more than MB/s.
 func BenchmarkRead(b *testing.B) {
 	for _, d := range []int{16, 128, 1024} {
 		for _, kind := range []string{"columns", "list", "float32"} {
@@ -65,7 +65,7 @@ func processors(b *testing.B) float64 {
 	return float64(u.Utime.Sec+u.Stime.Sec) + float64(u.Utime.Usec+u.Stime.Usec)/1e6
 }
 
-// through is what a pipe of the system yields that another process writes a file to.
+// through returns a pipe of the system to which cat, a process of its own, writes the file.
 func through(b *testing.B, path string) *dataset.Pipe {
 	cat := exec.Command("cat", path)
 	from, err := cat.StdoutPipe()

@@ -61,7 +61,7 @@ func (l *layout) begun(name string, part dataset.Range) (*rawfile.File, error) {
 	return f, err
 }
 
-// blocks are those of a pass, and its error, in words.
+// blocks returns the blocks of one pass and its error as text.
 func blocks(t interface {
 	Fatal(...any)
 }, r dataset.Reader, rows int) string {
@@ -341,9 +341,8 @@ func TestNoGoroutineStays(t *testing.T) {
 	}
 }
 
-// TestBlanksBeforeARow: blank lines count as part of the row behind them, though each chunk
-// has fewer than there may be: of two runs of them the second is too long, at the line where a
-// reader by lines says so.
+// TestBlanksBeforeARow: blank lines count as part of the row after them, even if each chunk has fewer than the limit.
+// The second of two runs of blank lines is too long. The error names the same line as a reader that reads line by line.
 func TestBlanksBeforeARow(t *testing.T) {
 	const mib = 1 << 20
 	line := strings.Repeat(" ", mib-1) + "\n"

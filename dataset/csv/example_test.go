@@ -11,8 +11,8 @@ import (
 	"github.com/fdridge/fdridge/dataset/csv"
 )
 
-// Two of four columns by their names, in another order; and the half of the rows that
-// begin behind byte 24, of which there is one.
+// Two of four columns are read by their names, in another order. Then only the part of the file after byte 24 is read,
+// where one row begins.
 func ExampleOpen() {
 	dir, err := os.MkdirTemp("", "rows")
 	if err != nil {

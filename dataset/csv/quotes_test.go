@@ -11,7 +11,8 @@ import (
 )
 
 // TestOrdinaryQuotes: a quote within a field is an ordinary character, as readr, SQLite and write.table(quote = FALSE)
-// write it, also where line ends in quotes follow; a quote at the start of a field opens a text.
+// write it. This holds even if a later field has a line end in quotes. A quote at the start of a field begins a quoted
+// text.
 func TestOrdinaryQuotes(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "data")
 	row := "1,5\" pipe,2\n\"3\",\"a\nb\",4\n5,so \"x\",6\n7,a\"\"b,8\r\n"

@@ -200,9 +200,8 @@ func TestIntegers(t *testing.T) {
 	}
 }
 
-// TestTrailing: what follows an array is an error that says where, before a row is
-// read where the file is not compressed; and another array, which np.save may append
-// to an open file, is called so.
+// TestTrailing: bytes after an array are an error that names the first such byte. np.save may append another array to
+// an open file, and then the error tells that there is another array.
 func TestTrailing(t *testing.T) {
 	rows := npy("<f8", "False", "(2, 2)", floats(le, 1, 2, 3, 4))
 	columns := npy("<f8", "True", "(2, 2)", floats(le, 1, 3, 2, 4))
@@ -258,9 +257,8 @@ func TestFortranWindows(t *testing.T) {
 	}
 }
 
-// TestWideFortran: an array of more columns than are put into rows together gives the
-// same in both orders, whatever its entries and wherever its columns go; and what is
-// not finite is found where it stands.
+// TestWideFortran: an array with more columns than are transposed at a time gives the same rows in both orders. This
+// holds for all types of entries and all choices of columns. An entry that is not finite is an error with its position.
 func TestWideFortran(t *testing.T) {
 	const n, d = 300, 21
 	value := func(i, j int) int { return (31*i + 7*j) % 120 }

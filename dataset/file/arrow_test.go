@@ -57,7 +57,7 @@ func arrowOf(t testing.TB, stream bool, n int, opts ...ipc.Option) string {
 	return out.String()
 }
 
-// number is an int64 as Arrow has it.
+// number returns the bytes of an int64 in an Arrow file.
 func number(v int64) string { return string(binary.LittleEndian.AppendUint64(nil, uint64(v))) }
 
 // forgedArrow are files and streams in which one length or offset is another: of rows, of a body, of

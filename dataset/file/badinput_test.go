@@ -20,8 +20,8 @@ func columnsOf(t testing.TB, columns [][]float64, codec int) string {
 	return string(encode(t, 1, cols, layout{codec: codec}))
 }
 
-// A badFile is what a row of the table of wrong and odd input means for one format:
-// the rows wanted, or, after "!", the error behind the name of the file.
+// A badFile is a file with wrong or unusual input, in one format. row names the kind of input. want has the expected
+// rows, or, after "!", the error behind the name of the file.
 type badFile struct{ row, name, text, want string }
 
 func badFiles(t *testing.T) []badFile {

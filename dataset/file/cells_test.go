@@ -31,7 +31,8 @@ type tableRow struct {
 	y    float64
 }
 
-// tableRows are n rows of so many levels, some of which only the last row has.
+// tableRows returns n rows whose text column has so many levels. The text and the code of the last row occur only
+// there.
 func tableRows(n, levels int) []tableRow {
 	rng := rand.New(rand.NewPCG(uint64(n), uint64(levels)))
 	out := make([]tableRow, n)

@@ -29,7 +29,7 @@ func aged(t *testing.T, name, text string) string {
 	return path
 }
 
-// A changing is data of changingRows rows, of which one file is to be changed.
+// A changing is data of changingRows rows in the files paths. Tests change one file, change.
 type changing struct {
 	paths  []string
 	opts   file.Options
@@ -88,8 +88,8 @@ func changingFiles(t *testing.T) map[string]changing {
 	}
 }
 
-// TestChangedBetweenPasses: a file that was written to since it was opened ends the next
-// pass, be it that only its time tells, or only its size.
+// TestChangedBetweenPasses: if a file was written to after it was opened, the next pass ends with an error. A change of
+// only the time, or of only the size, is enough.
 func TestChangedBetweenPasses(t *testing.T) {
 	for how, change := range map[string]func(path string) error{
 		"time": func(path string) error { return os.Chtimes(path, hourAgo, hourAgo.Add(time.Nanosecond)) },

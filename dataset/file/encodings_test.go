@@ -81,7 +81,8 @@ func TestEncodings(t *testing.T) {
 	}
 }
 
-// TestFloat16: half-precision numbers of an array, little- and big-endian, are those of Arrow.
+// TestFloat16: half-precision numbers of an array, little- and big-endian, are read as float64 exactly. Infinite
+// numbers and NaN are errors.
 func TestFloat16(t *testing.T) {
 	bits := []uint16{0x0000, 0x8000, 0x3c00, 0xc000, 0x0001, 0x83ff, 0x0400, 0x7bff}
 	want := "[0 0 1 -2 5.960464477539063e-08 -6.097555160522461e-05 6.103515625e-05 65504] []"

@@ -247,7 +247,7 @@ func cancelAnyTime(t *testing.T, src dataset.Source, want []uint64, took time.Du
 	t.Logf("%d of %d passes were cut short", cut, passes)
 }
 
-// passesAtOnce makes passes over one source at the same time, some of which end early.
+// passesAtOnce makes six passes over one source at the same time. Half of the passes end early.
 func passesAtOnce(t *testing.T, src dataset.Source, want []uint64, blocks int) {
 	var wg sync.WaitGroup
 	for g := range 6 {

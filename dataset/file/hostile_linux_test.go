@@ -32,10 +32,9 @@ import (
 
 const (
 	mib = 1 << 20
-	// addressSpace is what the process may have in all, in KiB. Go reserves more than
-	// it uses.
+	// addressSpace is the limit of the process's address space, in KiB. Go reserves more than it uses.
 	addressSpace = 4 << 20
-	// patience is how long it may take: none of the files takes a tenth of that.
+	// patience is the time limit of the process. No file takes a tenth of this time.
 	patience = 2 * time.Minute
 )
 
@@ -49,7 +48,8 @@ var bounds = map[string]int{
 	"arrow":    2048,
 }
 
-// A reading is what the process is told to read, and what it answers.
+// A reading has the request to the process, Paths and Options, and its answer: the number of rows, the error and the
+// peak of its memory.
 type reading struct {
 	Paths   []string
 	Options file.Options
@@ -212,7 +212,7 @@ func swollen(t *testing.T, header string, size int) string {
 	})
 }
 
-// list of a Parquet footer: a file of so many schema elements, none of which is there.
+// footer returns a Parquet file whose footer announces a list of so many schema elements, but has no elements.
 func footer(elements uint64) string {
 	meta := binary.AppendUvarint([]byte{0x15, 2, 0x19, 0xfc}, elements)
 	return "PAR1" + string(meta) + string(binary.LittleEndian.AppendUint32(nil, uint32(len(meta)))) + "PAR1"

@@ -54,7 +54,7 @@ func TestLayout(t *testing.T) {
 			t.Errorf("%s: %v, must be %q", list, err, want)
 		}
 	}
-	// The names are those of the first file that has any.
+	// The names come from the first file that has names.
 	opened, err := file.Open([]string{"bare.csv", "a.csv"}, file.Options{Target: []string{"last"}, Targets: 1})
 	if err != nil || strings.Join(opened.Names, " ") != "a b" || strings.Join(opened.TargetNames, " ") != "y" ||
 		opened.File != "a.csv" ||

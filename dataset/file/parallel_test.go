@@ -24,7 +24,7 @@ import (
 	"github.com/fdridge/fdridge/dataset/prepare"
 )
 
-// A randomTable has n rows of d columns, some of which have few different values.
+// A randomTable has n rows of d columns. Two thirds of the numbers have only 64 different values.
 type randomTable struct {
 	rng  *rand.Rand
 	n, d int

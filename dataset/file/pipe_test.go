@@ -71,8 +71,8 @@ type piped struct {
 	opts file.Options
 }
 
-// TestPiped: rows through a pipe, however they come, are those of a file, and in the same blocks
-// unless they are wanted as they come.
+// TestPiped: rows that arrive through a pipe, in pieces of any size, equal the rows of the file. The blocks are the
+// same too, unless Pipe.Prompt is set, which ends a block when no more data have arrived.
 func TestPiped(t *testing.T) {
 	leaktest.Check(t)
 	for name, c := range pipable(t) {

@@ -255,7 +255,7 @@ func (d dialect) parse(t *testing.T, path string) (out [][]float64) {
 	return out
 }
 
-// TestPrograms: files as programs write them are read without any option but the target, and their numbers are those of
+// TestPrograms: files as programs write them are read with no option but the target. Their numbers equal the numbers of
 // an independent parse, bit for bit.
 func TestPrograms(t *testing.T) {
 	truth := programs["table.csv"].parse(t, filepath.Join("testdata", "programs", "table.csv"))

@@ -14,9 +14,9 @@ import (
 	"github.com/fdridge/fdridge/dataset/file"
 )
 
-// TestAlone: a share of a csv file that is read alone has the rows that begin in its bytes, or is
-// refused, and so only where a quoted line break is near: wherever quotes are, and whatever is
-// before the share.
+// TestAlone reads each share of a CSV file without a look at the other shares. The share has the rows that begin in its
+// bytes. It is refused only if a row with a quoted line break crosses an end of the share. This holds for all places of
+// quotes.
 func TestAlone(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "data")
 	rapid.Check(t, func(t *rapid.T) {
@@ -27,7 +27,7 @@ func TestAlone(t *testing.T) {
 			{
 				"9,\",1\n2,d,3\n4,\",5\n",
 				"[9] [5]",
-			}, {"6,\",7\n8,\",9\n", "[6] [9]"}, // in which there are what look like rows
+			}, {"6,\",7\n8,\",9\n", "[6] [9]"}, // the quoted texts contain what look like rows
 		}), 1, 16).Draw(t, "records"), rapid.IntRange(2, 9).Draw(t, "shares"))
 	})
 	// Of these no reader of one share finds anything amiss in it.
@@ -50,7 +50,7 @@ func TestAlone(t *testing.T) {
 	}
 }
 
-// A record is its text, and what is to be read of it.
+// A record is the text of one row, and the row that a reader must return for it.
 type record struct{ text, row string }
 
 type failer interface {

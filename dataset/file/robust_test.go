@@ -16,7 +16,7 @@ import (
 	"github.com/fdridge/fdridge/dataset/file"
 )
 
-// named writes a file of that name in a directory of its own.
+// named writes a file with this name in a new directory and returns its path.
 func named(t *testing.T, name, text string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name)
@@ -125,7 +125,7 @@ func TestUnterminatedQuote(t *testing.T) {
 	}
 }
 
-// raceDetector says that the build has it, which takes memory of its own.
+// raceDetector is true in a build with the race detector, which uses memory of its own.
 var raceDetector bool
 
 // TestReadersAllocateNothing: three times the rows, no more memory. Buffers of earlier
@@ -169,8 +169,8 @@ func TestReadersAllocateNothing(t *testing.T) {
 	}
 }
 
-// TestOneShotReadsOnce: passes are what is read, opening is none, but for the scan
-// of a svmlight file of unknown width.
+// TestOneShotReadsOnce: the number of passes counts each reading of the rows. Opening a file is no pass, except for an
+// svmlight file of unknown width, which is scanned.
 func TestOneShotReadsOnce(t *testing.T) {
 	for format, c := range map[string]struct {
 		text     string

@@ -207,7 +207,7 @@ func TestSharesOfFiles(t *testing.T) {
 	}
 }
 
-// TestShareErrors: what is wrong in a share is where the whole file has it.
+// TestShareErrors: an error in a share is reported at the same place as in a pass over the whole file.
 func TestShareErrors(t *testing.T) {
 	row := "1.5,2.25,3\n"
 	for name, content := range map[string]string{

@@ -9,9 +9,9 @@ import (
 	"testing"
 )
 
-// TestWindows: an array in Fortran order of more rows than a window and more columns
-// than a strip, with targets amid the columns, has the rows that it should, in blocks
-// that divide neither; and an entry that is not finite is found wherever it is.
+// TestWindows reads an array in Fortran order with more rows than a window, more columns than a strip, and targets
+// between the features. The block size divides neither. All rows are right, and an entry that is not finite is found
+// wherever it is.
 func TestWindows(t *testing.T) {
 	const n, d = windowRows + 77, stripColumns + 13
 	path := filepath.Join(t.TempDir(), "x.npy")

@@ -10,10 +10,9 @@ import (
 	"testing"
 )
 
-// TestInPlace: rows that are read where they are to lie, with no target, one, or two behind the
-// features, in chunks and blocks that divide neither the rows nor each other, are those of the
-// file; and so are those that are decoded: big-endian ones, and features after targets. On many
-// cores they are read side by side.
+// TestInPlace: rows that are read directly into a block are right, with no target, one target or two targets behind the
+// features. So are rows that have to be decoded, because they are big-endian or their features follow the targets. The
+// sizes of chunks and blocks do not divide the rows or each other. On many cores rows are read in parallel.
 func TestInPlace(t *testing.T) {
 	for _, cores := range []int{2, 40} {
 		t.Run(fmt.Sprintf("%d cores", cores), func(t *testing.T) {

@@ -13,9 +13,8 @@ import (
 	"github.com/fdridge/fdridge/dataset"
 )
 
-// TestSideBySide: of several bad entries in parts of a block that are read at once the first
-// is told, a file that has become shorter ends in its row, and bytes behind the last row are
-// found.
+// TestSideBySide: parts of a block are read in parallel. Of several bad entries, the error names the first. A file that
+// has become shorter is an error, and so are bytes after the last row.
 func TestSideBySide(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(8))
 	const n, cols = 20000, 8

@@ -17,8 +17,8 @@ import (
 	"github.com/fdridge/fdridge/dataset"
 )
 
-// TestWrite: what is written is what NumPy writes, to the byte of the header, and is read
-// back as it was; the entries begin at a multiple of 64 bytes whatever the shape.
+// TestWrite: Write writes the bytes that NumPy writes, header included, and the numbers can be read back. The entries
+// begin at a multiple of 64 bytes for every shape.
 func TestWrite(t *testing.T) {
 	for _, c := range [][2]int{{1, 1}, {1, 3}, {3, 1}, {10, 10}, {100, 9}, {1, 12345}, {1, 123456}, {1234567, 1}} {
 		data := make([]float64, c[0]*c[1])
@@ -60,7 +60,7 @@ func TestWrite(t *testing.T) {
 	if err := Write(&b, 1, 3, make([]float64, 3)); err != nil {
 		t.Fatal(err)
 	}
-	// As NumPy 1.24 has it.
+	// NumPy 1.24 writes this header.
 	want := "\x93NUMPY\x01\x00v\x00{'descr': '<f8', 'fortran_order': False, 'shape': (1, 3), }" + strings.Repeat(" ", 58) + "\n"
 	if got := string(b.Bytes()[:128]); got != want {
 		t.Errorf("%q, want %q", got, want)

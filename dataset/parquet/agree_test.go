@@ -73,9 +73,8 @@ func sketched(t *testing.T, src *dataset.Stream, blockRows int) []byte {
 	return out
 }
 
-// TestSketchesAgree: the same numbers give the same sketch, bit for bit, from csv, npy
-// in either order and Parquet, of float64 or float32, in any compression and in blocks
-// of any number of rows.
+// TestSketchesAgree: the same numbers give the same sketch, bit for bit, from CSV, from npy in either order and from
+// Parquet. This holds for float64 and float32, for each compression, and for blocks of any number of rows.
 func TestSketchesAgree(t *testing.T) {
 	const n, d = 1100, 11 // more rows than a window of Fortran order
 	for _, size := range []int{8, 4} {

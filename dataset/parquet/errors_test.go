@@ -48,8 +48,8 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// TestChangedColumn: a column that has become text by the next pass is refused then,
-// and so is a file that is gone.
+// TestChangedColumn: if a column has become text by the next pass, the pass fails. A pass over a deleted file fails,
+// too.
 func TestChangedColumn(t *testing.T) {
 	path := write(t, encode(t, 1, []column{{node("a", false, double, nil), []float64{1, 2}, nil}}, layout{}))
 	s, err := parquet.Open(path, parquet.Options{})

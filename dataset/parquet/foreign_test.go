@@ -31,9 +31,9 @@ func foreign(i int) []float64 {
 
 var foreignColumns = []string{"double", "float", "int64", "int32", "int16", "uint8", "uint32", "bool"}
 
-// TestForeignFiles: files by writers that share no code with the reader, with data
-// pages of both versions, several pages and row groups, every compression, with
-// dictionaries, deltas and plain, of required and of nullable columns.
+// TestForeignFiles reads files of writers that share no code with the reader. The files have data pages of both
+// versions, several pages and row groups, and every compression. Encodings are dictionaries, deltas and plain, of
+// required and nullable columns.
 func TestForeignFiles(t *testing.T) {
 	rows := map[string]int{
 		"rust-v1-plain": 700, "rust-v1-snappy-dictionary": 1000, "rust-v1-gzip": 1000, "rust-v1-brotli": 1000,

@@ -12,7 +12,7 @@ import (
 	"github.com/fdridge/fdridge/dataset/parquet"
 )
 
-// bits are the numbers of all rows, or of those from one on, and where blocks begin.
+// bits returns the bits of all numbers from row first on, and the row at which each block begins.
 func bits(t *testing.T, src dataset.Source, first int64) (out []uint64) {
 	t.Helper()
 	for b, err := range dataset.From(context.Background(), src, first) {

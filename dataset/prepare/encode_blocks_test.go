@@ -41,8 +41,8 @@ func all(t *testing.T, src dataset.Source, see func(b dataset.Block)) {
 	}
 }
 
-// TestDroppedRows: rows with a missing feature, target or weight are left out, those that are left are
-// numbered without a gap, and the others are counted once, however many passes there are.
+// TestDroppedRows: rows with a missing feature, target or weight are left out. The remaining rows are numbered without
+// gaps. The rows left out are counted once, for any number of passes.
 func TestDroppedRows(t *testing.T) {
 	nan := math.NaN()
 	src := given{1, []dataset.Block{
@@ -116,8 +116,8 @@ func TestLevelsAcrossBlocks(t *testing.T) {
 	}
 }
 
-// TestEncodedSparse: encoded rows are sparse where there are sixteen columns for each that comes, and have no
-// entries that are zero, at the columns where dense rows have theirs.
+// TestEncodedSparse: encoded rows are sparse if there are at least sixteen encoded columns for each input column.
+// Sparse rows have no zero entries, and their entries are at the columns of the dense rows.
 func TestEncodedSparse(t *testing.T) {
 	for _, levels := range []int{30, 31} { // of two columns become 31 and 32
 		category := Category{Column: 1}

@@ -54,8 +54,8 @@ func encoded(t *testing.T, src dataset.Source) (x, y []float64) {
 	return x, y
 }
 
-// TestEncoding: columns of levels, means and rows that are left out are those that a loop over the
-// rows makes, with dense results and with sparse ones, for few levels and for a thousand.
+// TestEncoding compares the levels, the means and the dropped rows with a plain loop over the rows. Results are dense
+// for few levels and sparse for a thousand.
 func TestEncoding(t *testing.T) {
 	nan := math.NaN()
 	for _, levels := range []int{2, 5, 1000} {
@@ -294,7 +294,8 @@ func TestEncodingFaults(t *testing.T) {
 	}
 }
 
-// TestDoubtful: of many levels those of as many rows are doubted, and a thousand never are.
+// TestDoubtful: a category with more than a thousand levels is doubtful if it has fewer than two rows for each level. A
+// thousand levels are never doubtful.
 func TestDoubtful(t *testing.T) {
 	for _, c := range []struct {
 		levels int

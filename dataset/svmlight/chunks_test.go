@@ -23,7 +23,7 @@ type byLine struct{ *format }
 
 func (byLine) Rows(_ *dataset.Buffer, _ []byte, at, _ int) int { return at }
 
-// blocks are those of a pass, and its error, in words.
+// blocks returns the blocks of one pass and its error as text.
 func blocks(
 	t interface{ Fatal(...any) },
 	path string,

@@ -130,8 +130,8 @@ func TestRank(t *testing.T) {
 	}
 }
 
-// TestReproducible: one seed, one data set, of which more rows are a
-// continuation; another seed, another.
+// TestReproducible: the same seed gives the same data, and fewer rows are the first of more rows. Another seed gives
+// other data.
 func TestReproducible(t *testing.T) {
 	c := synthetic.Config{Rows: 50, Dim: 12, Seed: 3}
 	a, b := generate(t, c), generate(t, c)

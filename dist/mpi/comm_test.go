@@ -28,8 +28,8 @@ const (
 	launcherEnv = "FDRIDGE_MPIRUN"
 )
 
-// environment lets mpirun start more ranks than cores, and as root, as in a
-// container: Open MPI 4, then 5. Other libraries do so anyway.
+// environment allows mpirun, as in a container, to run as root and to start more ranks than cores. The first line is
+// for Open MPI 4, the second for Open MPI 5. Other libraries need no permission.
 var environment = []string{
 	"OMPI_MCA_rmaps_base_oversubscribe=1", "OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1",
 	"PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe", "PRTE_ALLOW_RUN_AS_ROOT=1", "PRTE_ALLOW_RUN_AS_ROOT_CONFIRM=1",
@@ -89,8 +89,7 @@ func succeeds(t *testing.T, size int, role string) {
 	}
 }
 
-// TestCancel: a cancelled rank says so and leaves; the other, which never came, must
-// not keep the job.
+// TestCancel: a cancelled rank reports this and leaves. The job ends even though the other rank never called.
 func TestCancel(t *testing.T) {
 	for _, kind := range disttest.Kinds {
 		fails(t, 2, "cancel "+kind, "rank 0 was cancelled")
@@ -222,7 +221,7 @@ func cancelled(t *testing.T, c *Comm, kind string) {
 	os.Exit(3)
 }
 
-// aborted has the last rank abort, in a call of its own where there is an arg.
+// aborted aborts the job from the last rank. If arg is not empty, the rank aborts during a call.
 func aborted(t *testing.T, c *Comm, arg string) {
 	if c.rank == c.size-1 {
 		why := errors.New("it had to be")
@@ -268,9 +267,8 @@ func timed(t *testing.T, c *Comm, arg string) {
 	}
 }
 
-// BenchmarkAllreduce measures sums of 1 KB to 100 MB on up to four ranks. Each
-// iteration is a job of its own, of which the calls alone are counted: ns/op is for
-// one call.
+// BenchmarkAllreduce measures sums of 1 KB to 100 MB on up to four ranks. Each iteration is a job of its own, and only
+// the calls are timed: ns/op is the time of one call.
 func BenchmarkAllreduce(b *testing.B) {
 	for _, size := range []int{1, 2, 4} {
 		for _, length := range disttest.Lengths {

@@ -115,9 +115,9 @@ func init() {
 	}
 }
 
-// TestMistakenCore runs tests in a process in which OpenBLAS found, as it does on
-// CPUs newer than itself, a core that is three times slower: it must be repaired,
-// and compute right results, large ones too, from many goroutines.
+// TestMistakenCore runs tests in a process in which OpenBLAS detected a core that is three times slower. OpenBLAS does
+// this on CPUs that are newer than OpenBLAS. The backend must repair the choice. Its results must be right, also for
+// large matrices and many goroutines.
 func TestMistakenCore(t *testing.T) {
 	t.Setenv(forgetful, "1")
 	want := bestCore()
@@ -178,9 +178,9 @@ func TestNewTwice(t *testing.T) {
 	}
 }
 
-// TestMoreThreadsThanBuilt asks for more threads than any build of OpenBLAS has,
-// with more CPUs than that: it must run on as many as it has, say so, and let in
-// the calls that leaves room for. 2³² + 1 is 1 in OpenBLAS's 32 bits.
+// TestMoreThreadsThanBuilt asks for more threads than any build of OpenBLAS supports, with enough CPUs. The backend
+// must use and report the number of threads that OpenBLAS has, and allow as many calls at once as the CPUs have room
+// for. 2³² + 1 is 1 in OpenBLAS's 32 bits.
 func TestMoreThreadsThanBuilt(t *testing.T) {
 	be := backend(t)
 	defer setThreads(be.requested)

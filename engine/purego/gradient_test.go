@@ -12,9 +12,9 @@ import (
 	"github.com/fdridge/fdridge/engine/purego"
 )
 
-// TestGradientGroups computes the gradients of several vectors at once, which
-// kernels take in groups and threads in tasks: each has the bits that it has beside
-// fewer others, where these go the same way, and up to three alone.
+// TestGradientGroups computes the gradients of several vectors at once. Kernels process the vectors in groups, and
+// threads in tasks. A gradient has the same bits for any number of vectors that use the same groups, and up to three
+// vectors have the bits of single vectors.
 func TestGradientGroups(t *testing.T) {
 	const n, d, ld, most = 546, 547, 550, 70 // 16 parts or 4, rows beyond the fours, several strips
 	rng := rand.New(rand.NewPCG(3, 4))
@@ -32,7 +32,7 @@ func TestGradientGroups(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		// want returns R and G made w vectors at a time, of which the first is kept.
+		// want returns R and G computed with w vectors at a time. It keeps the result of the first vector of each call.
 		type result struct{ r, g []float64 }
 		want := func(w int) (s result) {
 			s.r, s.g = make([]float64, n*all), slices.Clone(g0)

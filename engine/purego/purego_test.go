@@ -28,11 +28,13 @@ func TestNew(t *testing.T) {
 	}
 }
 
-// TestKernels runs the products of every edge on each kernel of the machine, and the suite's products on the second,
-// with blocks so small that every product has several: enginetest's own test has the first with blocks of the usual
-// size. Other kernels are held to the accuracies that they promise. If FDRIDGE_THOROUGH is set, each other kernel has
-// the suite with blocks of the usual size, and each has the products with small blocks. The second kernel then has
-// the whole suite with small blocks.
+// TestKernels tests each kernel of the machine with matrices whose sizes lie around the edges of its tiles.
+// enginetest's own test runs the suite on the first kernel with blocks of the usual size. The second kernel runs the
+// products of the suite with blocks so small that every product has several. Other kernels must keep the promised
+// accuracies.
+//
+// If FDRIDGE_THOROUGH is set, each other kernel runs the suite with blocks of the usual size, and each kernel runs the
+// products with small blocks. The second kernel then runs the whole suite with small blocks.
 func TestKernels(t *testing.T) {
 	thorough := os.Getenv("FDRIDGE_THOROUGH") != ""
 	kernels := purego.Kernels()

@@ -11,9 +11,9 @@ import (
 	"github.com/fdridge/fdridge/engine/purego"
 )
 
-// TestReads has the matrix that is read where it lies, A of Gradient and B of a product of
-// few rows, end where memory does: to read beyond it, as tiles would if they had more
-// columns or rows than it has, is a fault.
+// TestReads checks that products do not read beyond a matrix, where a tile could have more rows or columns than the
+// matrix. The matrix ends where mapped memory ends, so that a read beyond it is a fault. It is A of Gradient, and B of
+// a product of few rows.
 func TestReads(t *testing.T) {
 	page := syscall.Getpagesize()
 	const pages = 4
@@ -37,7 +37,7 @@ func TestReads(t *testing.T) {
 	}
 	all := unsafe.Slice((*float64)(unsafe.Pointer(&mem[0])), pages*page/8)
 	at := ""
-	debug.SetPanicOnFault(true) // in this goroutine, which does so little alone
+	debug.SetPanicOnFault(true) // for this goroutine: products so small start no others
 	defer func() {
 		if err := recover(); err != nil {
 			t.Fatalf("%s: %v", at, err)

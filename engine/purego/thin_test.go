@@ -11,8 +11,8 @@ import (
 	"github.com/fdridge/fdridge/engine/purego/internal/kernel"
 )
 
-// TestThin: a product of few rows is that of packed blocks to round-off, touches nothing
-// beyond C, and is the same on any number of threads.
+// TestThin: a product of few rows equals the product by packed blocks up to round-off, and is the same on any number of
+// threads. It writes nothing outside of C.
 func TestThin(t *testing.T) {
 	for _, k := range kernel.All() {
 		for _, transB := range []bool{false, true} {

@@ -16,7 +16,7 @@ import (
 	"github.com/fdridge/fdridge/engine/internal/matrix"
 )
 
-// reporter is what testing.T and rapid.T have in common here.
+// reporter has the methods of testing.T and rapid.T that these tests use.
 type reporter interface {
 	Helper()
 	Error(args ...any)
@@ -45,9 +45,8 @@ func checkGuard(t reporter, what string, x []float64) {
 	}
 }
 
-// run calls Sym on a copy of a's lower triangle, in a matrix with leading
-// dimension n+pad that is NaN elsewhere, with workspace of exactly the size asked
-// for, and returns its results in compact slices.
+// run calls Sym on a copy of the lower triangle of a. The copy has leading dimension n+pad and is NaN elsewhere, and
+// the workspace has exactly the size Work(n, k). run returns the results in compact slices.
 func run(t reporter, n, k, pad int, a []float64) (w, v []float64, ok bool) {
 	t.Helper()
 	ld := n + pad
@@ -82,10 +81,10 @@ func scaled(x []float64, exp int) []float64 {
 	return y
 }
 
-// quality holds w and v, k rows, to the definition of an eigendecomposition of a:
-// the larger of max ‖A·vᵢ − wᵢ·vᵢ‖/(eps·n·‖A‖) and max ‖(V·Vᵀ − I)ᵢ‖/(eps·n); and
-// (Σwᵢ² − ‖A‖²_F), (Σwᵢ − tr A), relative to eps·n·‖A‖_F² and eps·n·‖A‖_F, which is
-// what is left to say of the eigenvalues without vectors.
+// quality returns the largest error of the eigenvalues w and the k eigenvectors vᵢ, the rows of V, of the n×n matrix
+// a. For the vectors these are max ‖a·vᵢ − wᵢ·vᵢ‖/(eps·n·‖a‖) and max ‖(V·Vᵀ −
+// I)ᵢ‖/(eps·n). For the eigenvalues these are |Σwᵢ² − ‖a‖_F²|/(eps·n·‖a‖_F²) and |Σwᵢ − tr
+// a|/(eps·n·‖a‖_F). The result is +Inf if w is not descending.
 func quality(n, k int, a, w, v []float64) float64 {
 	if n == 0 {
 		return 0
@@ -167,8 +166,8 @@ func leading(n int) []int {
 	return slices.Compact(ks)
 }
 
-// TestFamilies tries every small order, where FDRIDGE_THOROUGH is set; else every one that
-// the QL iteration does alone, and a fifth of those that are divided. -short tries half as many divided orders.
+// TestFamilies tries each order up to 27, which the QL iteration solves alone. It tries every fifth of the larger
+// orders, which are divided: every order if FDRIDGE_THOROUGH is set, every tenth with -short.
 func TestFamilies(t *testing.T) {
 	step, large := 5, []int{127, 128, 129}
 	if os.Getenv("FDRIDGE_THOROUGH") != "" {
@@ -306,8 +305,8 @@ func TestNonFinite(t *testing.T) {
 	}
 }
 
-// The eigenvalues agree with those of gonum's QL iteration, and do not depend on
-// k beyond rounding.
+// TestAgainstGonum: the eigenvalues agree with the eigenvalues of gonum's QL iteration, and do not depend on k beyond
+// rounding.
 func TestAgainstGonum(t *testing.T) {
 	for f, family := range families {
 		rnd := rand.New(rand.NewPCG(6, uint64(f)))

@@ -56,9 +56,8 @@ func BenchmarkKernels(b *testing.B) {
 	}
 }
 
-// BenchmarkCosines measures the cosines of numbers in the first-level cache, and the sums
-// before them: of a sparse row of 12 entries and of four dense rows, against a panel of 128
-// components.
+// BenchmarkCosines measures the cosines of numbers in the first-level cache. It also measures the sums that are the
+// arguments of cosines: of a sparse row of 12 entries and of four dense rows, with 128 components.
 func BenchmarkCosines(b *testing.B) {
 	const n, entries, inputs = 128, 12, 100
 	x, w, u, z := make([]float64, 4*inputs), make([]float64, inputs*n), make([]float64, n), make([]float64, 4*n)

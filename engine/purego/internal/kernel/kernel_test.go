@@ -19,8 +19,7 @@ var sizes = func() (s []int) {
 	return append(s, 96, 127, 128, 129, 250)
 }()
 
-// untouched is what memory holds before a kernel writes to it: a NaN, and one
-// that no arithmetic makes.
+// untouched is the value of memory before a kernel writes to it. It is a NaN that no arithmetic produces.
 var untouched = math.Float64frombits(0x7ff8_0123_4567_89ab)
 
 func same(x, y float64) bool { return math.Float64bits(x) == math.Float64bits(y) }
@@ -465,9 +464,8 @@ func TestSymv4(t *testing.T) {
 	})
 }
 
-// eachSeveral gives a test four rows of every size, as eachRows does, and every
-// number u of vectors that the kernel takes with them, in a u×n matrix whose
-// leading dimension is ld.
+// eachSeveral calls test with four rows of every size, as eachRows does. For each size it also tries every number u of
+// vectors that the kernel processes at once. The test puts the vectors into a u×n matrix with leading dimension ld.
 func (g *guarded) eachSeveral(test func(u, n, lda, ld int, a []float64)) {
 	if len(g.kernel.Dots) != len(g.kernel.Axpys) {
 		g.Fatalf("Dots for up to %d vectors, Axpys for up to %d", len(g.kernel.Dots), len(g.kernel.Axpys))

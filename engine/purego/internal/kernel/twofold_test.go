@@ -22,8 +22,8 @@ func (g *guarded) wide(n int) []float64 {
 	return x
 }
 
-// on runs a loop of both kernels on the vectors in, of which each is in guarded memory
-// for the one, and compares what they leave there.
+// twins runs loop with the kernel under test and with the kernel in Go, on copies of the vectors in, and compares the
+// results. The operands of the kernel under test lie in guarded memory.
 func (g *guarded) twins(what string, in [][]float64, loop func(k *Twofold, p []*float64)) {
 	g.Helper()
 	var want [][]float64
