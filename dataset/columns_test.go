@@ -65,7 +65,10 @@ func TestTranspose(t *testing.T) {
 	y, w := []float64{1, 2, 3, 4, 5, 6, 7}, []float64{1, 0, 2, 1, 1, 1, 1}
 	targets, weights := must(dataset.FromDense(n, 1, 0, y, nil))(t), must(dataset.FromDense(n, 1, 0, w, nil))(t)
 	scaling := &dataset.Scaling{Mean: []float64{1, 2, 3}, Scale: []float64{2, 4, 8}}
-	for name, features := range map[string]dataset.Source{"dense": dense, "sparse": must(dataset.FromCSR(csr, 0, nil))(t)} {
+	for name, features := range map[string]dataset.Source{
+		"dense":  dense,
+		"sparse": must(dataset.FromCSR(csr, 0, nil))(t),
+	} {
 		for _, bytes := range []int{0, 1, 8 * d * 2, 8 * d * 3} {
 			what := fmt.Sprintf("%s in %d bytes", name, bytes)
 			src := must(dataset.Transpose(ctx, features, bytes))(t)
@@ -120,7 +123,9 @@ func TestTranspose(t *testing.T) {
 	if _, err := dataset.Zip(must(dataset.Transpose(ctx, dense, 0))(t), few); !errors.Is(err, dataset.ErrShape) {
 		t.Errorf("targets of other rows: %v", err)
 	}
-	if _, err := dataset.Transpose(ctx, must(dataset.FromDense(1, 1, 1, y[:1], y[:1]))(t), 0); !errors.Is(err, dataset.ErrShape) {
+	if _, err := dataset.Transpose(
+		ctx, must(dataset.FromDense(1, 1, 1, y[:1], y[:1]))(t), 0,
+	); !errors.Is(err, dataset.ErrShape) {
 		t.Errorf("a source with targets: %v", err)
 	}
 	if _, err := dataset.Transpose(ctx, nil, 0); !errors.Is(err, dataset.ErrShape) {

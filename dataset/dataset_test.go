@@ -476,7 +476,10 @@ func TestFourier(t *testing.T) {
 	if mustRead(t, other).x[0][0] == z.x[0][0] {
 		t.Error("another seed gives the same features")
 	}
-	for _, f := range []dataset.Fourier{{}, {Components: 3}, {Components: -1, Gamma: 1}, {Components: 3, Gamma: math.NaN()}, {Components: 3, Gamma: math.Inf(1)}, {Components: math.MaxInt, Gamma: 1}} {
+	for _, f := range []dataset.Fourier{
+		{}, {Components: 3}, {Components: -1, Gamma: 1}, {Components: 3, Gamma: math.NaN()},
+		{Components: 3, Gamma: math.Inf(1)}, {Components: math.MaxInt, Gamma: 1},
+	} {
 		if _, err := f.Apply(dense(t, rows...), nil); err == nil {
 			t.Errorf("%+v accepted", f)
 		}

@@ -91,7 +91,9 @@ func (s *squares) Close() error { return nil }
 
 // Whatever has a Reader for its rows is a Source: a pass asks for a new Reader.
 func ExampleNewStream() {
-	var src *dataset.Stream = dataset.NewStream(10, 2, 1, false, func() (dataset.Reader, error) { return new(squares), nil })
+	var src *dataset.Stream = dataset.NewStream(
+		10, 2, 1, false, func() (dataset.Reader, error) { return new(squares), nil },
+	)
 	src.BlockRows = 4
 	var seeker dataset.Seeker = src
 	for b, err := range seeker.BlocksFrom(context.Background(), 5) {

@@ -79,7 +79,8 @@ func TestFromMatrix(t *testing.T) {
 		}
 	}
 	for name, c := range map[string]struct{ x, y mat.Matrix }{
-		"no features": {nil, y}, "a nil one": {(*mat.Dense)(nil), y}, "other rows": {x, x.T()}, "an empty one": {&mat.Dense{}, nil},
+		"no features": {nil, y}, "a nil one": {(*mat.Dense)(nil), y}, "other rows": {x, x.T()},
+		"an empty one": {&mat.Dense{}, nil},
 	} {
 		if _, err := dataset.FromMatrix(c.x, c.y); !errors.Is(err, dataset.ErrShape) {
 			t.Errorf("%s: %v, must be ErrShape", name, err)

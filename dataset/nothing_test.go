@@ -30,8 +30,10 @@ func TestNoSource(t *testing.T) {
 		"FromCSR":          func() (dataset.Source, error) { return dataset.FromCSR(nil, 0, nil) },
 		"a scaling":        func() (dataset.Source, error) { return scaling.Apply(nil) },
 		"no scaling":       func() (dataset.Source, error) { return (*dataset.Scaling)(nil).Apply(one) },
-		"Fourier":          func() (dataset.Source, error) { return dataset.Fourier{Components: 1, Gamma: 1}.Apply(nil, nil) },
-		"Polynomial":       func() (dataset.Source, error) { return dataset.Polynomial{Degree: 2}.Apply(nil, nil) },
+		"Fourier": func() (dataset.Source, error) {
+			return dataset.Fourier{Components: 1, Gamma: 1}.Apply(nil, nil)
+		},
+		"Polynomial": func() (dataset.Source, error) { return dataset.Polynomial{Degree: 2}.Apply(nil, nil) },
 	} {
 		if src, err := call(); src != nil || !errors.Is(err, dataset.ErrShape) {
 			t.Errorf("%s: %v, %v", name, src, err)

@@ -31,8 +31,10 @@ func TestRowMap(t *testing.T) {
 	scaling := &dataset.Scaling{Mean: []float64{0, 1, 2, 3, 4}, Scale: []float64{3, 2, 1, 3, 0.5}}
 	type steps = []func(dataset.Source) (dataset.Source, error)
 	for name, s := range map[string]steps{
-		"none": nil, "scaled": {scaling.Apply}, "fourier": {scaling.Apply, with(dataset.Fourier{Components: 33, Gamma: 0.1, Seed: 4})},
-		"polynomial": {with(dataset.Polynomial{Degree: 3})}, "both": {with(dataset.Polynomial{Degree: 2}), with(dataset.Fourier{Components: 7, Gamma: 1e-3})},
+		"none": nil, "scaled": {scaling.Apply},
+		"fourier":    {scaling.Apply, with(dataset.Fourier{Components: 33, Gamma: 0.1, Seed: 4})},
+		"polynomial": {with(dataset.Polynomial{Degree: 3})},
+		"both":       {with(dataset.Polynomial{Degree: 2}), with(dataset.Fourier{Components: 7, Gamma: 1e-3})},
 	} {
 		src, err := dataset.FromMatrix(x, nil)
 		for _, step := range s {
@@ -105,7 +107,9 @@ func TestRowMapRefuses(t *testing.T) {
 	if _, err := dataset.NewRowMap(2, with(dataset.Fourier{})); !errors.Is(err, dataset.ErrInput) {
 		t.Errorf("no features: %v", err)
 	}
-	if _, err := dataset.NewRowMap(2, func(src dataset.Source) (dataset.Source, error) { return dataset.Every(src, 2) }); !errors.Is(err, dataset.ErrInput) {
+	if _, err := dataset.NewRowMap(
+		2, func(src dataset.Source) (dataset.Source, error) { return dataset.Every(src, 2) },
+	); !errors.Is(err, dataset.ErrInput) {
 		t.Errorf("every second row: %v", err)
 	}
 	none := new(dataset.RowMap)

@@ -156,7 +156,9 @@ func TestCrowdOfThreads(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 		defer cancel()
 		c := exec.CommandContext(ctx, exe, "-test.run=^TestCrowdOfThreads$", "-test.timeout=4m") // which shows the stacks
-		c.Env = append(os.Environ(), inside+"="+threads, "GOMAXPROCS="+strconv.Itoa(enginetest.Crowd), "FDRIDGE_THREADS="+threads)
+		c.Env = append(
+			os.Environ(), inside+"="+threads, "GOMAXPROCS="+strconv.Itoa(enginetest.Crowd), "FDRIDGE_THREADS="+threads,
+		)
 		if out, err := c.CombinedOutput(); err != nil {
 			t.Errorf("%s threads of OpenBLAS: %v: %s", threads, err, out)
 		}

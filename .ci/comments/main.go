@@ -107,5 +107,7 @@ func preamble(f *ast.File) *ast.CommentGroup {
 // such as fs.FS. Otherwise the prose checker vale misses the end of a sentence after such a name.
 func escape(text string) string {
 	text = dot.ReplaceAllString(text, "$1·$2")
-	return strings.NewReplacer("<", "‹", ">", "›", "*", "∗", "_", "‗", "#", "＃", "|", "│", "[", "‹", "]", "", "~", "∼", "$", "＄").Replace(text)
+	return strings.NewReplacer(
+		"<", "‹", ">", "›", "*", "∗", "_", "‗", "#", "＃", "|", "│", "[", "‹", "]", "", "~", "∼", "$", "＄",
+	).Replace(text)
 }

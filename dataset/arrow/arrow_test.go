@@ -91,7 +91,8 @@ func TestForeign(t *testing.T) {
 func TestRefused(t *testing.T) {
 	for column, want := range map[string]string{
 		"word": "column word holds categories (it is dictionary-encoded); encode it as numbers, or leave it out",
-		"text": "column text holds text or bytes", "when": "column when holds values of type date64", "nothing": "there is no column \"nothing\"",
+		"text": "column text holds text or bytes", "when": "column when holds values of type date64",
+		"nothing": "there is no column \"nothing\"",
 	} {
 		_, err := arrow.Open(golden("words.arrow"), arrow.Options{Columns: []string{"a", column}})
 		if err == nil || !strings.Contains(err.Error(), "words.arrow: "+want) {
@@ -269,7 +270,10 @@ func TestAgree(t *testing.T) {
 			name   string
 			stream bool
 			opts   []ipc.Option
-		}{{"file", false, nil}, {"stream", true, nil}, {"file, lz4", false, []ipc.Option{ipc.WithLZ4()}}, {"stream, zstd", true, []ipc.Option{ipc.WithZstd()}}} {
+		}{
+			{"file", false, nil}, {"stream", true, nil}, {"file, lz4", false, []ipc.Option{ipc.WithLZ4()}},
+			{"stream, zstd", true, []ipc.Option{ipc.WithZstd()}},
+		} {
 			path := written(t, schema, c.stream, batches, c.opts...)
 			text := must(os.ReadFile(path))(t)
 			packed := filepath.Join(t.TempDir(), "data.gz")
@@ -476,8 +480,10 @@ func zipped(t *testing.T, text []byte) []byte {
 func TestRefusesAll(t *testing.T) {
 	field := func(name string, of lib.DataType) lib.Field { return lib.Field{Name: name, Type: of} }
 	schema := lib.NewSchema([]lib.Field{
-		field("a", lib.BinaryTypes.String), field("x", lib.PrimitiveTypes.Float64), field("when", lib.FixedWidthTypes.Timestamp_us),
-		field("b", &lib.DictionaryType{IndexType: lib.PrimitiveTypes.Int8, ValueType: lib.BinaryTypes.String}), field("y", lib.BinaryTypes.String),
+		field("a", lib.BinaryTypes.String), field("x", lib.PrimitiveTypes.Float64),
+		field("when", lib.FixedWidthTypes.Timestamp_us),
+		field("b", &lib.DictionaryType{IndexType: lib.PrimitiveTypes.Int8, ValueType: lib.BinaryTypes.String}),
+		field("y", lib.BinaryTypes.String),
 	}, nil)
 	path := written(t, schema, true, nil)
 	_, err := arrow.Open(path, arrow.Options{Targets: []string{"y"}})
@@ -502,11 +508,16 @@ func TestBeside(t *testing.T) {
 	number := lib.PrimitiveTypes.Int16
 	item := lib.Field{Name: "item", Type: number, Nullable: true}
 	others := []lib.DataType{
-		lib.Null, lib.BinaryTypes.Binary, lib.BinaryTypes.LargeBinary, lib.BinaryTypes.LargeString, lib.BinaryTypes.StringView, lib.BinaryTypes.BinaryView,
-		lib.FixedWidthTypes.Time32ms, lib.FixedWidthTypes.Duration_ms, lib.FixedWidthTypes.MonthInterval, lib.FixedWidthTypes.MonthDayNanoInterval, &lib.FixedSizeBinaryType{ByteWidth: 3},
-		&lib.Decimal128Type{Precision: 20, Scale: 2}, lib.ListOf(number), lib.LargeListOf(number), lib.ListViewOf(number), lib.LargeListViewOf(number), lib.MapOf(number, number),
-		lib.StructOf(item, lib.Field{Name: "text", Type: lib.BinaryTypes.StringView}), lib.SparseUnionOf([]lib.Field{item}, []int8{0}), lib.DenseUnionOf([]lib.Field{item}, []int8{0}),
-		lib.RunEndEncodedOf(lib.PrimitiveTypes.Int32, number), &lib.DictionaryType{IndexType: number, ValueType: lib.BinaryTypes.Binary},
+		lib.Null, lib.BinaryTypes.Binary, lib.BinaryTypes.LargeBinary, lib.BinaryTypes.LargeString,
+		lib.BinaryTypes.StringView, lib.BinaryTypes.BinaryView,
+		lib.FixedWidthTypes.Time32ms, lib.FixedWidthTypes.Duration_ms, lib.FixedWidthTypes.MonthInterval,
+		lib.FixedWidthTypes.MonthDayNanoInterval, &lib.FixedSizeBinaryType{ByteWidth: 3},
+		&lib.Decimal128Type{Precision: 20, Scale: 2}, lib.ListOf(number), lib.LargeListOf(number), lib.ListViewOf(number),
+		lib.LargeListViewOf(number), lib.MapOf(number, number),
+		lib.StructOf(item, lib.Field{Name: "text", Type: lib.BinaryTypes.StringView}),
+		lib.SparseUnionOf([]lib.Field{item}, []int8{0}), lib.DenseUnionOf([]lib.Field{item}, []int8{0}),
+		lib.RunEndEncodedOf(lib.PrimitiveTypes.Int32, number),
+		&lib.DictionaryType{IndexType: number, ValueType: lib.BinaryTypes.Binary},
 	}
 	fields := []lib.Field{{Name: "x", Type: number}}
 	for i, of := range others {
@@ -530,7 +541,11 @@ func TestBeside(t *testing.T) {
 		name   string
 		stream bool
 		opts   []ipc.Option
-	}{{"file", false, nil}, {"stream", true, nil}, {"dictionaries that grow", true, []ipc.Option{ipc.WithDictionaryDeltas(true)}}, {"lz4", true, []ipc.Option{ipc.WithLZ4()}}} {
+	}{
+		{"file", false, nil}, {"stream", true, nil},
+		{"dictionaries that grow", true, []ipc.Option{ipc.WithDictionaryDeltas(true)}},
+		{"lz4", true, []ipc.Option{ipc.WithLZ4()}},
+	} {
 		var batches []lib.RecordBatch
 		for i := range 30 {
 			b.Field(0).(*array.Int16Builder).Append(int16(i))

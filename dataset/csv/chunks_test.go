@@ -156,8 +156,11 @@ func TestChunks(t *testing.T) {
 		rapid.Check(t, func(t *rapid.T) {
 			delimiter := rapid.SampledFrom([]string{",", ";", "\t", " ", "5", "e"}).Draw(t, "delimiter")
 			pieces := rapid.SliceOf(rapid.SampledFrom([]string{
-				"1", "-2.5", "+3", "1e3", "0.12345678901234567", "123456789012345678901", "x", "NaN", "1e999", "", " ", "  ", `"`, `""`, "\n", "\n", "\r\n", "\r", "\ufeff",
-				delimiter, delimiter, delimiter, `"4"`, "\"5\n\"", `" 6"`, `"a"`, `"a""b"`, `5"x`, `a "b" c`, "1" + delimiter + "5\"\n", "1" + delimiter + "2\n", "3" + delimiter + "4\n", "7" + delimiter + `"8"` + "\r\n", "\"a\nb\"" + delimiter + "9\n",
+				"1", "-2.5", "+3", "1e3", "0.12345678901234567", "123456789012345678901", "x", "NaN", "1e999", "", " ", "  ", `"`,
+				`""`, "\n", "\n", "\r\n", "\r", "\ufeff",
+				delimiter, delimiter, delimiter, `"4"`, "\"5\n\"", `" 6"`, `"a"`, `"a""b"`, `5"x`, `a "b" c`,
+				"1" + delimiter + "5\"\n", "1" + delimiter + "2\n", "3" + delimiter + "4\n", "7" + delimiter + `"8"` + "\r\n",
+				"\"a\nb\"" + delimiter + "9\n",
 			})).Draw(t, "pieces")
 			if rapid.Bool().Draw(t, "one column") {
 				for i, s := range pieces {
@@ -347,7 +350,9 @@ func TestBlanksBeforeARow(t *testing.T) {
 	const mib = 1 << 20
 	line := strings.Repeat(" ", mib-1) + "\n"
 	path := filepath.Join(t.TempDir(), "data")
-	if err := os.WriteFile(path, []byte("1,2\n"+strings.Repeat(line, 60)+"3,4\n"+strings.Repeat(line, 70)+"5,6\n"), 0o600); err != nil {
+	if err := os.WriteFile(
+		path, []byte("1,2\n"+strings.Repeat(line, 60)+"3,4\n"+strings.Repeat(line, 70)+"5,6\n"), 0o600,
+	); err != nil {
 		t.Fatal(err)
 	}
 	agree(t, path, Options{}, 1<<17, 100)

@@ -41,8 +41,9 @@ func TestOrdinaryQuotes(t *testing.T) {
 		t.Errorf("%d rows, want %d", n, 4*times)
 	}
 	for text, want := range map[string]string{
-		"1,\"a\"x,2\n":         ":1:5: extraneous or missing \" in quoted-field",
-		`1,"so \"x\"",2`:       ":1:8: extraneous or missing \" in quoted-field; quotes within texts must be doubled, not escaped by a backslash: write.table(qmethod = \"double\") in R, option escape = \"\\\"\" in Spark",
+		"1,\"a\"x,2\n": ":1:5: extraneous or missing \" in quoted-field",
+		`1,"so \"x\"",2`: ":1:8: extraneous or missing \" in quoted-field; quotes within texts must be doubled, not " +
+			"escaped by a backslash: write.table(qmethod = \"double\") in R, option escape = \"\\\"\" in Spark",
 		"1,\"a\",so \"x\"\n":   ":1:10: bare \" in non-quoted-field",
 		"1\t \"a\"\n":          "",
 		"1;so \"x\";2\n":       "",

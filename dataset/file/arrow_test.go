@@ -69,7 +69,13 @@ func forgedArrow(t testing.TB) map[string]string {
 		out[name] = text
 		// The last number is none of the others: rows of a batch, bytes of a column.
 		for what, v := range map[string]int64{"rows": n, "bytes": 8 * n} {
-			for to, forged := range map[string]int64{"2⁶²": 1 << 62, "2⁴⁰": 1 << 40, "2³⁰": 1 << 30, "−1": -1, "some more": v + 8} {
+			for to, forged := range map[string]int64{
+				"2⁶²":       1 << 62,
+				"2⁴⁰":       1 << 40,
+				"2³⁰":       1 << 30,
+				"−1":        -1,
+				"some more": v + 8,
+			} {
 				if strings.Contains(text, number(v)) {
 					out[name+", "+what+" "+to] = strings.ReplaceAll(text, number(v), number(forged))
 				}

@@ -37,7 +37,9 @@ func tableRows(n, levels int) []tableRow {
 	rng := rand.New(rand.NewPCG(uint64(n), uint64(levels)))
 	out := make([]tableRow, n)
 	for i := range out {
-		x, text, code, flag := rng.NormFloat64(), fmt.Sprintf("lëvel, \"%d\"", rng.IntN(levels)), int64(rng.IntN(3)*5-5), rng.IntN(2) == 1
+		x, text, code, flag := rng.NormFloat64(), fmt.Sprintf(
+			"lëvel, \"%d\"", rng.IntN(levels),
+		), int64(rng.IntN(3)*5-5), rng.IntN(2) == 1
 		if i == n-1 {
 			text, code = "seen once", 70
 		}
@@ -155,7 +157,8 @@ func asParquet(t *testing.T, rows []tableRow, dictionary bool) []byte {
 		var flags []bool
 		valid := make([][]bool, 3)
 		for _, r := range part {
-			valid[0], valid[1], valid[2] = append(valid[0], r.x != nil), append(valid[1], r.text != nil), append(valid[2], r.flag != nil)
+			valid[0], valid[1], valid[2] = append(valid[0], r.x != nil), append(valid[1], r.text != nil),
+				append(valid[2], r.flag != nil)
 			if r.x != nil {
 				x = append(x, *r.x)
 			}
@@ -328,9 +331,18 @@ func TestCellsRefused(t *testing.T) {
 		{"a,b,y\nu,1,2\n", "y", prepare.Cells{OneHot: []string{"a", "1"}}, "named twice"},
 		{"a,b,y\nu,1,2\nv,,3\n", "y", prepare.Cells{OneHot: []string{"a"}}, "3:3: column b is empty"},
 		{"a,b,y\nu,1,2\nNA,2,3\n", "y", prepare.Cells{OneHot: []string{"a"}}, "3:1: column a: NA is a missing value"},
-		{"a,b,y\nu,1,2\nv,2,\n", "y", prepare.Cells{OneHot: []string{"a"}, Missing: prepare.MissingMean}, "3:5: column y is empty"},
-		{"a,b,y\nu,1,2\nv,inf,3\n", "y", prepare.Cells{OneHot: []string{"a"}, Missing: prepare.MissingMean}, "inf is not finite"},
-		{"1 1:2 3:4\n2 2:1\n", "", prepare.Cells{Missing: prepare.MissingMean}, "is svmlight, whose rows have no missing values (absent entries are zero) and no categories"},
+		{
+			"a,b,y\nu,1,2\nv,2,\n", "y", prepare.Cells{OneHot: []string{"a"}, Missing: prepare.MissingMean},
+			"3:5: column y is empty",
+		},
+		{
+			"a,b,y\nu,1,2\nv,inf,3\n", "y", prepare.Cells{OneHot: []string{"a"}, Missing: prepare.MissingMean},
+			"inf is not finite",
+		},
+		{
+			"1 1:2 3:4\n2 2:1\n", "", prepare.Cells{Missing: prepare.MissingMean},
+			"is svmlight, whose rows have no missing values (absent entries are zero) and no categories",
+		},
 	} {
 		path := filepath.Join(t.TempDir(), "rows")
 		if err := os.WriteFile(path, []byte(c.text), 0o600); err != nil {

@@ -36,33 +36,63 @@ func TestEncodings(t *testing.T) {
 		opts file.Options
 		want string
 	}{
-		"UTF-8":                  {table, last, rows},
-		"little-endian":          {utf16Of(table, little), last, rows},
-		"big-endian":             {utf16Of(table, big), last, rows},
-		"gzip":                   {zipped(t, utf16Of(table, little)), last, rows},
-		"zstd":                   {zstandard(t, utf16Of(table, big)), last, rows},
-		"by name":                {utf16Of(table, little), only, "[1] [3] [4] [6]"},
-		"JSON lines":             {utf16Of("{\"a\":1,\"y\":3}\n{\"a\":4,\"y\":6}\n", little), last, "[1] [3] [4] [6]"},
-		"svmlight":               {utf16Of("3 1:1 2:2\n6 1:4 2:5\n", little), file.Options{Targets: 1}, rows},
-		"a text not a number":    {utf16Of("a,y\n1,2\nx,3\n", little), last, "!:3:1: column a: \"x\" is not a number"},
-		"nothing":                {utf16Of("", little), last, "!: is empty"},
-		"half a character":       {utf16Of("1,2\n", little) + "3", last, "!:2: the UTF-16 text is damaged: it ends within a character"},
-		"half a pair":            {utf16Of("1,2\n", little) + "\x00\xd83\x00", last, "!:2: the UTF-16 text is damaged: half of a surrogate pair stands alone"},
-		"UTF-32":                 {"\xff\xfe\x00\x001\x00\x00\x00", last, "!: is UTF-32, which is not supported; text must be UTF-8, or UTF-16 with a byte order mark: convert it, for instance by iconv -f UTF-32 -t UTF-8"},
-		"without a mark":         {utf16Of("a,y\n1,2\n", little)[2:], last, "!:1:1: the name of column 1 has a zero byte, as in UTF-16 without a byte order mark"},
-		"numbers without one":    {utf16Of("1,2\n3,4\n", big)[2:], last, "!:1:1: the name of column 1 has a zero byte"},
-		"Latin-1":                {"a,gr\xf6\xdfe,y\n1,2,3\n", last, "!:1:3: the name of column 2 is not UTF-8: \"gr\\xf6\\xdfe\"; text must be UTF-8, or UTF-16 with a byte order mark: convert it, for instance by iconv -f LATIN1 -t UTF-8"},
-		"Latin-1, quoted":        {"a,\"gr\xf6\xdfe\",y\n1,2,3\n", last, "!:1:3: the name of column 2 is not UTF-8"},
-		"Latin-1, a level":       {"1,red,2\n2,gr\xfcn,3\n", file.Options{Target: []string{"last"}, Targets: 1, Origin: file.Origin{Cells: &prepare.Cells{OneHot: []string{"2"}}}}, "!:2:3: column 2 has a text that is not UTF-8: \"gr\\xfcn\"; text must be UTF-8"},
-		"Latin-1, not read":      {"1,red,2\n2,gr\xfcn,3\n", file.Options{Target: []string{"3"}, Targets: 1, Columns: []string{"1"}}, "[1] [2] [2] [3]"},
-		"CR alone":               {"a,y\r1,2\r3,4\r", last, "!:1: the line ends with CR only; lines must end with LF or CRLF"},
-		"CR alone, LF once":      {"a,y\r1,2\r3,4\n", last, "!:1: the line ends with CR only"},
-		"CR in quotes":           {"\"a\rb\",y\n1,2\n", last, "[1] [2]"},
-		"two CR":                 {"a,y\r\r\n1,2\r\n", last, "[1] [2]"},
-		"skippable, then zstd":   {"\x50\x2a\x4d\x18\x04\x00\x00\x00\x01\x02\x03\x04" + zstandard(t, table), last, rows},
-		"skippable, of no data":  {"\x5f\x2a\x4d\x18\x00\x00\x00\x00" + zstandard(t, table), last, rows},
-		"two gzip streams":       {zipped(t, "1,2\n") + zipped(t, "3,4\n"), last, "[1] [2] [3] [4]"},
-		"gzip, then text":        {zipped(t, "1,2\n") + "3,4\n", last, "!:2: bytes that are not gzip follow the gzip stream: remove them"},
+		"UTF-8":               {table, last, rows},
+		"little-endian":       {utf16Of(table, little), last, rows},
+		"big-endian":          {utf16Of(table, big), last, rows},
+		"gzip":                {zipped(t, utf16Of(table, little)), last, rows},
+		"zstd":                {zstandard(t, utf16Of(table, big)), last, rows},
+		"by name":             {utf16Of(table, little), only, "[1] [3] [4] [6]"},
+		"JSON lines":          {utf16Of("{\"a\":1,\"y\":3}\n{\"a\":4,\"y\":6}\n", little), last, "[1] [3] [4] [6]"},
+		"svmlight":            {utf16Of("3 1:1 2:2\n6 1:4 2:5\n", little), file.Options{Targets: 1}, rows},
+		"a text not a number": {utf16Of("a,y\n1,2\nx,3\n", little), last, "!:3:1: column a: \"x\" is not a number"},
+		"nothing":             {utf16Of("", little), last, "!: is empty"},
+		"half a character": {
+			utf16Of("1,2\n", little) + "3", last, "!:2: the UTF-16 text is damaged: it ends within a character",
+		},
+		"half a pair": {
+			utf16Of("1,2\n", little) + "\x00\xd83\x00", last,
+			"!:2: the UTF-16 text is damaged: half of a surrogate pair stands alone",
+		},
+		"UTF-32": {
+			"\xff\xfe\x00\x001\x00\x00\x00", last,
+			"!: is UTF-32, which is not supported; text must be UTF-8, or UTF-16 with a byte order mark: convert it, for " +
+				"instance by iconv -f UTF-32 -t UTF-8",
+		},
+		"without a mark": {
+			utf16Of("a,y\n1,2\n", little)[2:], last,
+			"!:1:1: the name of column 1 has a zero byte, as in UTF-16 without a byte order mark",
+		},
+		"numbers without one": {utf16Of("1,2\n3,4\n", big)[2:], last, "!:1:1: the name of column 1 has a zero byte"},
+		"Latin-1": {
+			"a,gr\xf6\xdfe,y\n1,2,3\n", last,
+			"!:1:3: the name of column 2 is not UTF-8: \"gr\\xf6\\xdfe\"; text must be UTF-8, or UTF-16 with a byte order " +
+				"mark: convert it, for instance by iconv -f LATIN1 -t UTF-8",
+		},
+		"Latin-1, quoted": {"a,\"gr\xf6\xdfe\",y\n1,2,3\n", last, "!:1:3: the name of column 2 is not UTF-8"},
+		"Latin-1, a level": {
+			"1,red,2\n2,gr\xfcn,3\n",
+			file.Options{
+				Target:  []string{"last"},
+				Targets: 1,
+				Origin:  file.Origin{Cells: &prepare.Cells{OneHot: []string{"2"}}},
+			},
+			"!:2:3: column 2 has a text that is not UTF-8: \"gr\\xfcn\"; text must be UTF-8",
+		},
+		"Latin-1, not read": {
+			"1,red,2\n2,gr\xfcn,3\n", file.Options{Target: []string{"3"}, Targets: 1, Columns: []string{"1"}}, "[1] [2] [2] [3]",
+		},
+		"CR alone": {
+			"a,y\r1,2\r3,4\r", last, "!:1: the line ends with CR only; lines must end with LF or CRLF",
+		},
+		"CR alone, LF once":     {"a,y\r1,2\r3,4\n", last, "!:1: the line ends with CR only"},
+		"CR in quotes":          {"\"a\rb\",y\n1,2\n", last, "[1] [2]"},
+		"two CR":                {"a,y\r\r\n1,2\r\n", last, "[1] [2]"},
+		"skippable, then zstd":  {"\x50\x2a\x4d\x18\x04\x00\x00\x00\x01\x02\x03\x04" + zstandard(t, table), last, rows},
+		"skippable, of no data": {"\x5f\x2a\x4d\x18\x00\x00\x00\x00" + zstandard(t, table), last, rows},
+		"two gzip streams":      {zipped(t, "1,2\n") + zipped(t, "3,4\n"), last, "[1] [2] [3] [4]"},
+		"gzip, then text": {
+			zipped(t, "1,2\n") + "3,4\n", last, "!:2: bytes that are not gzip follow the gzip stream: remove them",
+		},
 		"gzip, then half of one": {zipped(t, "1,2\n") + zipped(t, "3,4\n")[:9], last, "!:2: the gzip stream is truncated"},
 	} {
 		path := named(t, "data", c.text)
@@ -108,10 +138,19 @@ func TestFloat16(t *testing.T) {
 // numbers, too, is none of them.
 func TestTexts(t *testing.T) {
 	for name, c := range map[string]struct{ text, want string }{
-		"three":            {"city,a,zip,b,y\nRome,1,x1,low,2\nOslo,2,x2,high,3\n", ":2:1: column city: \"Rome\" is not a number; 3 columns are not numeric: city, zip, b; encode the column as numbers, or leave it out"},
-		"one":              {"city,a,y\nRome,1,2\n", ":2:1: column city: \"Rome\" is not a number; encode the column"},
-		"a gap":            {"city,zip,y\nRome,,2\nOslo,x2,3\n", ":2:1: column city: \"Rome\" is not a number; 2 columns are not numeric: city, zip; encode"},
-		"numbers, too":     {"city,zip,y\nRome,x1,2\nOslo,7,3\n", ":2:1: column city: \"Rome\" is not a number; encode the column"},
+		"three": {
+			"city,a,zip,b,y\nRome,1,x1,low,2\nOslo,2,x2,high,3\n",
+			":2:1: column city: \"Rome\" is not a number; 3 columns are not numeric: city, zip, b; encode the column as " +
+				"numbers, or leave it out",
+		},
+		"one": {"city,a,y\nRome,1,2\n", ":2:1: column city: \"Rome\" is not a number; encode the column"},
+		"a gap": {
+			"city,zip,y\nRome,,2\nOslo,x2,3\n",
+			":2:1: column city: \"Rome\" is not a number; 2 columns are not numeric: city, zip; encode",
+		},
+		"numbers, too": {
+			"city,zip,y\nRome,x1,2\nOslo,7,3\n", ":2:1: column city: \"Rome\" is not a number; encode the column",
+		},
 		"one bad cell":     {"a,b,y\nn.d.,low,2\n5,high,3\n", ":2:1: column a: \"n.d.\" is not a number; encode the column"},
 		"later":            {"a,b,y\n1,2,2\nx,y,3\n", ":3:1: column a: \"x\" is not a number; encode the column"},
 		"a text target":    {"a,b,y\n1,2,yes\n", ":2:5: column y: \"yes\" is not a number; encode the column"},
@@ -129,7 +168,11 @@ func TestTexts(t *testing.T) {
 		}
 	}
 	all := tableRows(20, 3)
-	for name, text := range map[string][]byte{"Arrow": asArrow(t, all, false), "dictionaries": asArrow(t, all, true), "Parquet": asParquet(t, all, false)} {
+	for name, text := range map[string][]byte{
+		"Arrow":        asArrow(t, all, false),
+		"dictionaries": asArrow(t, all, true),
+		"Parquet":      asParquet(t, all, false),
+	} {
 		_, err := open(named(t, "data", string(text)), file.Options{Target: []string{"y"}, Targets: 1})
 		e, ok := errors.AsType[*dataset.InputError](err)
 		if !ok || !slices.Equal(e.Texts, []string{"text"}) || e.Others != nil {

@@ -609,13 +609,22 @@ func TestHostile(t *testing.T) {
 func TestHostilePlaces(t *testing.T) {
 	dir := t.TempDir()
 	in := func(name string) string { return filepath.Join(dir, name) }
-	for link, to := range map[string]string{"zero": "/dev/zero", "loop": in("loop"), "dangling": in("nothing"), "folder.csv": dir, "good": named(t, "g", "1,2\n3,4\n")} {
+	for link, to := range map[string]string{
+		"zero":       "/dev/zero",
+		"loop":       in("loop"),
+		"dangling":   in("nothing"),
+		"folder.csv": dir,
+		"good":       named(t, "g", "1,2\n3,4\n"),
+	} {
 		if err := os.Symlink(to, in(link)); err != nil {
 			t.Fatal(err)
 		}
 	}
 	good := named(t, "data", "1,2\n3,4\n")
-	for _, path := range []string{"/dev/zero", "/dev/null", "/dev/tty", "/dev/random", in("zero"), in("loop"), in("dangling"), in("folder.csv"), dir, "/proc/self/fd/0/x", good + "/x", "", "\x00"} {
+	for _, path := range []string{
+		"/dev/zero", "/dev/null", "/dev/tty", "/dev/random", in("zero"), in("loop"), in("dangling"), in("folder.csv"), dir,
+		"/proc/self/fd/0/x", good + "/x", "", "\x00",
+	} {
 		for _, format := range file.Formats {
 			for what, open := range map[string]func() error{
 				"data": func() error { _, err := file.Open([]string{path}, file.Options{Format: format}); return err },

@@ -72,7 +72,8 @@ func (t *randomTable) npy(fortran bool) string {
 
 func (t *randomTable) parquet(tb testing.TB) string {
 	l := layout{
-		codec: []int{uncompressed, snap, gz, brot, zst, lz}[t.rng.IntN(6)], encoding: []int{plain, indices, split}[t.rng.IntN(3)],
+		codec:    []int{uncompressed, snap, gz, brot, zst, lz}[t.rng.IntN(6)],
+		encoding: []int{plain, indices, split}[t.rng.IntN(3)],
 		version2: t.rng.IntN(2) == 0, pageRows: 1 + t.rng.IntN(2*t.n),
 	}
 	cols := make([]column, t.d)
@@ -198,7 +199,9 @@ func (t *randomTable) lines() string {
 
 // randomFile returns a file of a random format, and how to read it.
 func (t *randomTable) randomFile(tb *testing.T) (format, text string, opts file.Options) {
-	switch format = []string{"npy", "npy F", "npz", "parquet", "parquet", "arrow", "arrow stream", "csv", "svmlight", "jsonl"}[t.rng.IntN(10)]; format {
+	switch format = []string{
+		"npy", "npy F", "npz", "parquet", "parquet", "arrow", "arrow stream", "csv", "svmlight", "jsonl",
+	}[t.rng.IntN(10)]; format {
 	case "npy", "npy F":
 		text = t.npy(format == "npy F")
 	case "npz":
@@ -381,7 +384,9 @@ func TestRandomEncoded(t *testing.T) {
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		policy := []prepare.Missing{prepare.MissingMean, prepare.MissingMean, prepare.MissingDrop, prepare.RefuseMissing}[rng.IntN(4)]
+		policy := []prepare.Missing{
+			prepare.MissingMean, prepare.MissingMean, prepare.MissingDrop, prepare.RefuseMissing,
+		}[rng.IntN(4)]
 		apply := prepare.EncodeOptions{IgnoreUnknown: rng.IntN(2) == 0, KeepIncomplete: rng.IntN(4) == 0}
 		learnt := 1 + rng.Int64N(int64(table.n)) // levels are learnt from the first rows
 		encoded := func(cores int) (out []uint64, tally *prepare.Tally, err error) {

@@ -170,7 +170,9 @@ func TestPrompt(t *testing.T) {
 		"halves":         {[]string{"1,2\n3,", "4\n5", ",6\n"}, file.Options{}},
 		"JSON lines":     {[]string{"{\"a\":1,\"b\":2}\n{\"a\":3,", "\"b\":4}\n{", "\"a\":5,\"b\":6}\n"}, file.Options{}},
 		"svmlight":       {[]string{"1 1:1 2:2\n", "1 1:3 2:4\n", "1 1:5 2:6\n"}, file.Options{Features: 2}},
-		"npy":            {[]string{npy("<f8", "False", "(3, 2)", body[:16]), string(body[16:32]), string(body[32:])}, file.Options{}},
+		"npy": {
+			[]string{npy("<f8", "False", "(3, 2)", body[:16]), string(body[16:32]), string(body[32:])}, file.Options{},
+		},
 	} {
 		from, to := io.Pipe()
 		c.opts.Pipe = dataset.NewPipe(t.Context(), "the pipe", from)
@@ -225,21 +227,32 @@ func TestPipeRefused(t *testing.T) {
 		opts  file.Options
 		want  string
 	}{
-		"several":       {table, []string{"-", "x"}, file.Options{}, "the pipe: is a pipe, which must be the only input"},
-		"shared":        {table, nil, file.Options{Share: dataset.Share{Rank: 1, Size: 2}}, "the pipe: is a pipe, whose rows cannot be divided"},
-		"transposed":    {table, nil, file.Options{Transposed: true}, "turning columns into rows: the rows can be read only once"},
-		"no width":      {"1 1:2\n", nil, file.Options{}, "the number of features of svmlight rows: the rows can be read only once"},
-		"too wide":      {"1 1:2\n0 5:3\n", nil, file.Options{Features: 4}, "the pipe:2:3: "},
-		"npz":           {"PK\x03\x04", nil, file.Options{}, "the pipe: is npz, which cannot be read sequentially"},
-		"parquet":       {"PAR1", nil, file.Options{}, "the pipe: is parquet, which cannot be read sequentially"},
-		"Fortran":       {npy("<f8", "True", "(2, 2)", body), nil, file.Options{}, "the pipe: is in Fortran order and comes from a pipe"},
+		"several": {table, []string{"-", "x"}, file.Options{}, "the pipe: is a pipe, which must be the only input"},
+		"shared": {
+			table, nil, file.Options{Share: dataset.Share{Rank: 1, Size: 2}},
+			"the pipe: is a pipe, whose rows cannot be divided",
+		},
+		"transposed": {
+			table, nil, file.Options{Transposed: true}, "turning columns into rows: the rows can be read only once",
+		},
+		"no width": {
+			"1 1:2\n", nil, file.Options{}, "the number of features of svmlight rows: the rows can be read only once",
+		},
+		"too wide": {"1 1:2\n0 5:3\n", nil, file.Options{Features: 4}, "the pipe:2:3: "},
+		"npz":      {"PK\x03\x04", nil, file.Options{}, "the pipe: is npz, which cannot be read sequentially"},
+		"parquet":  {"PAR1", nil, file.Options{}, "the pipe: is parquet, which cannot be read sequentially"},
+		"Fortran": {
+			npy("<f8", "True", "(2, 2)", body), nil, file.Options{}, "the pipe: is in Fortran order and comes from a pipe",
+		},
 		"empty":         {"", nil, file.Options{}, "the pipe: is empty"},
 		"truncated gz":  {zipped(t, long)[:200], nil, file.Options{}, "the gzip stream is truncated"},
 		"damaged zst":   {zstandard(t, long)[:40] + "????", nil, file.Options{}, "the zstd stream is"},
 		"ragged at end": {long + "1,2", nil, file.Options{}, "the pipe:20001:3: the row has 2 fields"},
 		"open quote":    {long + "1,\"2", nil, file.Options{}, "the pipe:20001:"},
-		"short npy":     {npy("<f8", "False", "(2, 2)", body[:25]), nil, file.Options{}, "the pipe: is truncated: row 2 of 2 is incomplete"},
-		"long npy":      {npy("<f8", "False", "(1, 2)", body), nil, file.Options{}, "the pipe: has more bytes than its 1 rows"},
+		"short npy": {
+			npy("<f8", "False", "(2, 2)", body[:25]), nil, file.Options{}, "the pipe: is truncated: row 2 of 2 is incomplete",
+		},
+		"long npy": {npy("<f8", "False", "(1, 2)", body), nil, file.Options{}, "the pipe: has more bytes than its 1 rows"},
 	} {
 		for _, prompt := range []bool{false, true} {
 			c.opts.Pipe = dribble(t, c.text, 3)

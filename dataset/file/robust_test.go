@@ -252,7 +252,9 @@ func TestTargetIsColumnOrFile(t *testing.T) {
 // TestSuffixDecidesWhereContentDoesNot: labels alone are svmlight in a file that
 // is called so.
 func TestSuffixDecidesWhereContentDoesNot(t *testing.T) {
-	for name, want := range map[string]string{"a.svm": "svmlight", "a.libsvm.gz": "svmlight", "a.csv": "csv", "a.ndjson": "jsonl", "a": "csv", "a.npy": "npy"} {
+	for name, want := range map[string]string{
+		"a.svm": "svmlight", "a.libsvm.gz": "svmlight", "a.csv": "csv", "a.ndjson": "jsonl", "a": "csv", "a.npy": "npy",
+	} {
 		if got, err := file.Format(named(t, name, "1\n-1\n"), file.Options{Format: "auto"}); err != nil || got != want {
 			t.Errorf("%s is %q, %v; want %s", name, got, err, want)
 		}

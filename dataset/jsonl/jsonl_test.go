@@ -59,41 +59,86 @@ func TestOpen(t *testing.T) {
 		opts       Options
 		text, want string
 	}{
-		"plain":             {y, "{\"a\":1,\"y\":2}\n{\"a\":-3.5e-1,\"y\":4}\n", "[1] [2] [-0.35] [4]"},
-		"another order":     {y, "{\"a\":1,\"y\":2}\n{\"y\":4,\"a\":3}\n", "[1] [2] [3] [4]"},
-		"blanks":            {y, " { \"a\" :\t1 , \"y\":2 } \r\n\n  \n{\"a\":3,\"y\":4}", "[1] [2] [3] [4]"},
-		"byte order mark":   {y, "\ufeff{\"a\":1,\"y\":2}\n", "[1] [2]"},
-		"true and false":    {y, "{\"a\":true,\"y\":false}\n", "[1] [0]"},
-		"numbers in texts":  {y, "{\"a\":\"1.5\",\"y\":\" 2 \"}\n", "[1.5] [2]"},
-		"escapes":           {y, "{\"\\u0061\":\"\\u0031\\/\",\"y\":2}\n", "!:1:11: column a: \"1/\" is not a number; encode the column as numbers, or leave it out"},
-		"escaped key":       {y, "{\"a\":1,\"y\":2}\n{\"\\u0061\":3,\"y\":4}\n", "[1] [2] [3] [4]"},
-		"digits":            {y, "{\"a\":9007199254740993,\"y\":0.1234567890123456789012345678901234567890}\n", "[9.007199254740992e+15] [0.12345678901234568]"},
-		"null":              {drop, "{\"a\":null,\"y\":2}\n", "[NaN] [2]"},
-		"NaN":               {drop, "{\"a\":NaN,\"y\":2}\n", "[NaN] [2]"},
-		"NA":                {drop, "{\"a\":\"NA\",\"y\":2}\n", "[NaN] [2]"},
-		"a key is missing":  {drop, "{\"a\":1,\"y\":2}\n{\"y\":2}\n{}\n", "[1] [2] [NaN] [2] [NaN] [NaN]"},
-		"a late key":        {drop, "{\"y\":2}\n{\"a\":1,\"y\":2}\n", "[NaN] [2] [1] [2]"},
-		"categories":        {onehot, "{\"a\":\"red\",\"y\":2}\n{\"a\":\"green\",\"y\":3}\n{\"a\":\"\\u0072ed\",\"y\":3}\n", "[0] [2] [1] [3] [0] [3]"},
-		"other keys":        {listed, "{\"a\":1,\"y\":2,\"x\":[{}]}\n{\"z\":{\"}\":\"\\\"}\"},\"a\":3,\"y\":4}\n", "[1] [2] [3] [4]"},
+		"plain":            {y, "{\"a\":1,\"y\":2}\n{\"a\":-3.5e-1,\"y\":4}\n", "[1] [2] [-0.35] [4]"},
+		"another order":    {y, "{\"a\":1,\"y\":2}\n{\"y\":4,\"a\":3}\n", "[1] [2] [3] [4]"},
+		"blanks":           {y, " { \"a\" :\t1 , \"y\":2 } \r\n\n  \n{\"a\":3,\"y\":4}", "[1] [2] [3] [4]"},
+		"byte order mark":  {y, "\ufeff{\"a\":1,\"y\":2}\n", "[1] [2]"},
+		"true and false":   {y, "{\"a\":true,\"y\":false}\n", "[1] [0]"},
+		"numbers in texts": {y, "{\"a\":\"1.5\",\"y\":\" 2 \"}\n", "[1.5] [2]"},
+		"escapes": {
+			y, "{\"\\u0061\":\"\\u0031\\/\",\"y\":2}\n",
+			"!:1:11: column a: \"1/\" is not a number; encode the column as numbers, or leave it out",
+		},
+		"escaped key": {y, "{\"a\":1,\"y\":2}\n{\"\\u0061\":3,\"y\":4}\n", "[1] [2] [3] [4]"},
+		"digits": {
+			y, "{\"a\":9007199254740993,\"y\":0.1234567890123456789012345678901234567890}\n",
+			"[9.007199254740992e+15] [0.12345678901234568]",
+		},
+		"null":             {drop, "{\"a\":null,\"y\":2}\n", "[NaN] [2]"},
+		"NaN":              {drop, "{\"a\":NaN,\"y\":2}\n", "[NaN] [2]"},
+		"NA":               {drop, "{\"a\":\"NA\",\"y\":2}\n", "[NaN] [2]"},
+		"a key is missing": {drop, "{\"a\":1,\"y\":2}\n{\"y\":2}\n{}\n", "[1] [2] [NaN] [2] [NaN] [NaN]"},
+		"a late key":       {drop, "{\"y\":2}\n{\"a\":1,\"y\":2}\n", "[NaN] [2] [1] [2]"},
+		"categories": {
+			onehot, "{\"a\":\"red\",\"y\":2}\n{\"a\":\"green\",\"y\":3}\n{\"a\":\"\\u0072ed\",\"y\":3}\n",
+			"[0] [2] [1] [3] [0] [3]",
+		},
+		"other keys": {
+			listed, "{\"a\":1,\"y\":2,\"x\":[{}]}\n{\"z\":{\"}\":\"\\\"}\"},\"a\":3,\"y\":4}\n", "[1] [2] [3] [4]",
+		},
 		"a column left out": {without, "{\"a\":1,\"b\":[1,2],\"y\":2}\n", "[1] [2]"},
 
-		"null refused":    {y, "{\"a\":1,\"y\":2}\n{\"a\":null,\"y\":2}\n", "!:2:6: column a: null is a missing value; fill in what is missing, or leave the column out"},
-		"NaN refused":     {y, "{\"a\":NaN,\"y\":2}\n", "!:1:6: column a: NaN is not finite"},
-		"missing refused": {y, "{\"a\":1,\"y\":2}\n{\"y\":2}\n", "!:2:7: the line has no key a; fill in what is missing, or leave the column out"},
-		"infinite":        {y, "{\"a\":-Infinity,\"y\":2}\n", "!:1:6: column a: -Infinity is not finite"},
-		"too large":       {y, "{\"a\":1e999,\"y\":2}\n", "!:1:6: column a: 1e999 exceeds the range of float64"},
-		"text":            {y, "{\"a\":\"red\",\"b\":\"x\",\"y\":2}\n", "!:1:6: column a: \"red\" is not a number; 2 columns are not numeric: a, b; encode the column as numbers, or leave it out"},
-		"nested":          {y, "{\"a\":1,\"y\":2}\n{\"a\":[1,2],\"y\":2}\n", "!:2:6: column a holds an array or an object; make columns of its parts, or leave it out"},
-		"nested target":   {y, "{\"a\":1,\"y\":{\"z\":1}}\n", "!:1:12: column y holds an array or an object; make columns of its parts"},
-		"a key twice":     {y, "{\"a\":1,\"y\":2}\n{\"a\":1,\"a\":1,\"y\":2}\n", "!:2:8: the key \"a\" occurs twice in the line"},
-		"an unknown key":  {y, "{\"a\":1,\"y\":2}\n" + strings.Repeat("{\"a\":1,\"y\":2}\n", 99) + "{\"a\":1,\"z\":1,\"y\":2}\n", "!:101:8: the key \"z\" does not occur in the first 100 lines; list the features (--columns)"},
-		"another, left out": {without, "{\"a\":1,\"b\":1,\"y\":2}\n" + strings.Repeat("{\"a\":1,\"y\":2}\n", 99) + "{\"z\":1}\n",
+		"null refused": {
+			y, "{\"a\":1,\"y\":2}\n{\"a\":null,\"y\":2}\n",
+			"!:2:6: column a: null is a missing value; fill in what is missing, or leave the column out",
+		},
+		"NaN refused": {y, "{\"a\":NaN,\"y\":2}\n", "!:1:6: column a: NaN is not finite"},
+		"missing refused": {
+			y, "{\"a\":1,\"y\":2}\n{\"y\":2}\n",
+			"!:2:7: the line has no key a; fill in what is missing, or leave the column out",
+		},
+		"infinite":  {y, "{\"a\":-Infinity,\"y\":2}\n", "!:1:6: column a: -Infinity is not finite"},
+		"too large": {y, "{\"a\":1e999,\"y\":2}\n", "!:1:6: column a: 1e999 exceeds the range of float64"},
+		"text": {
+			y, "{\"a\":\"red\",\"b\":\"x\",\"y\":2}\n",
+			"!:1:6: column a: \"red\" is not a number; 2 columns are not numeric: a, b; encode the column as numbers, or " +
+				"leave it out",
+		},
+		"nested": {
+			y, "{\"a\":1,\"y\":2}\n{\"a\":[1,2],\"y\":2}\n",
+			"!:2:6: column a holds an array or an object; make columns of its parts, or leave it out",
+		},
+		"nested target": {
+			y, "{\"a\":1,\"y\":{\"z\":1}}\n", "!:1:12: column y holds an array or an object; make columns of its parts",
+		},
+		"a key twice": {
+			y, "{\"a\":1,\"y\":2}\n{\"a\":1,\"a\":1,\"y\":2}\n", "!:2:8: the key \"a\" occurs twice in the line",
+		},
+		"an unknown key": {
+			y, "{\"a\":1,\"y\":2}\n" + strings.Repeat("{\"a\":1,\"y\":2}\n", 99) + "{\"a\":1,\"z\":1,\"y\":2}\n",
+			"!:101:8: the key \"z\" does not occur in the first 100 lines; list the features (--columns)",
+		},
+		"another, left out": {without,
+			"{\"a\":1,\"b\":1,\"y\":2}\n" + strings.Repeat("{\"a\":1,\"y\":2}\n", 99) + "{\"z\":1}\n",
 			"!:101:2: the key \"z\" does not occur in the first 100 lines; list the features (--columns)"},
-		"no target":        {y, "{\"a\":1}\n", "!:1: there is no column \"y\"; the 1 columns are a"},
-		"two objects":      {y, "{\"a\":1,\"y\":2} {\"a\":1,\"y\":2}\n", "!:1:15: another object follows on the line; a line must hold one object, as jq -c . FILE writes it"},
-		"over lines":       {y, "{\n\"a\":1}\n", "!:1:2: the object does not end on its line; a line must hold one object, as jq -c . FILE writes it"},
-		"cut":              {y, "{\"a\":1,\"y\":2}\n{\"a\":1,\"y\":", "!:2:12: the object does not end on its line; a line must hold one object, as jq -c . FILE writes it"},
-		"an array":         {y, "{\"a\":1,\"y\":2}\n[1,2]\n", "!:2:1: the line is a JSON array, not an object with the names of the columns; write objects, for instance by jq -c '{a: .[0], b: .[1]}'"},
+		"no target": {y, "{\"a\":1}\n", "!:1: there is no column \"y\"; the 1 columns are a"},
+		"two objects": {
+			y, "{\"a\":1,\"y\":2} {\"a\":1,\"y\":2}\n",
+			"!:1:15: another object follows on the line; a line must hold one object, as jq -c . FILE writes it",
+		},
+		"over lines": {
+			y, "{\n\"a\":1}\n",
+			"!:1:2: the object does not end on its line; a line must hold one object, as jq -c . FILE writes it",
+		},
+		"cut": {
+			y, "{\"a\":1,\"y\":2}\n{\"a\":1,\"y\":",
+			"!:2:12: the object does not end on its line; a line must hold one object, as jq -c . FILE writes it",
+		},
+		"an array": {
+			y, "{\"a\":1,\"y\":2}\n[1,2]\n",
+			"!:2:1: the line is a JSON array, not an object with the names of the columns; write objects, for instance by jq " +
+				"-c '{a: .[0], b: .[1]}'",
+		},
 		"csv":              {y, "{\"a\":1,\"y\":2}\n1,2\n", "!:2:1: the line is not a JSON object: \"1\""},
 		"a comma too many": {y, "{\"a\":1,\"y\":2,}\n", "!:1:14: a key in double quotes is missing before \"}\""},
 		"no comma":         {y, "{\"a\":1 \"y\":2}\n", "!:1:8: \",\" or \"}\" is missing before \"y\""},
@@ -259,7 +304,8 @@ func TestChunks(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "rows")
 	rapid.Check(t, func(t *rapid.T) {
 		pieces := rapid.SliceOf(rapid.SampledFrom([]string{
-			"{\"a\":1,\"b\":2}\n", "{\"a\":-1.5e3,\"b\":\"2\"}\n", "{\"b\":1}\n", "{}\n", "{\"a\":null,\"b\":true}\n", "{\"b\":0.1,\"a\":NaN}\r\n", "\n", " ", "\r", "{", "}", "\"a\":", "\"c\":", ",", "1", "[2]", "\"\\u0041\"",
+			"{\"a\":1,\"b\":2}\n", "{\"a\":-1.5e3,\"b\":\"2\"}\n", "{\"b\":1}\n", "{}\n", "{\"a\":null,\"b\":true}\n",
+			"{\"b\":0.1,\"a\":NaN}\r\n", "\n", " ", "\r", "{", "}", "\"a\":", "\"c\":", ",", "1", "[2]", "\"\\u0041\"",
 			"\"x\"", "{\"a\":1,\"b\":[{\"c\":\"}\"}]}\n", "\ufeff", "x", "{\"a\":1,\"a\":2}\n",
 		})).Draw(t, "pieces")
 		text := "{\"a\":1,\"b\":2}\n" + strings.Join(pieces, "")

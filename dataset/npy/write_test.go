@@ -61,7 +61,8 @@ func TestWrite(t *testing.T) {
 		t.Fatal(err)
 	}
 	// NumPy 1.24 writes this header.
-	want := "\x93NUMPY\x01\x00v\x00{'descr': '<f8', 'fortran_order': False, 'shape': (1, 3), }" + strings.Repeat(" ", 58) + "\n"
+	want := "\x93NUMPY\x01\x00v\x00{'descr': '<f8', 'fortran_order': False, 'shape': (1, 3), }" + strings.Repeat(" ", 58) +
+		"\n"
 	if got := string(b.Bytes()[:128]); got != want {
 		t.Errorf("%q, want %q", got, want)
 	}

@@ -32,7 +32,10 @@ func TestErrors(t *testing.T) {
 		want       string
 	}{
 		{"absent", absent, parquet.Options{}, ": no such file"},
-		{"no such column", plain, parquet.Options{Columns: []string{"c"}}, ": there is no column \"c\"; the 2 columns are a, b"},
+		{
+			"no such column", plain, parquet.Options{Columns: []string{"c"}},
+			": there is no column \"c\"; the 2 columns are a, b",
+		},
 		{"none left", plain, parquet.Options{Targets: []string{"a", "b"}}, ": no column is left for the features"},
 	} {
 		_, err := parquet.Open(c.path, c.opts)
@@ -61,7 +64,9 @@ func TestChangedColumn(t *testing.T) {
 	if err := os.WriteFile(path, encode(t, 1, []column{text}, layout{}), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{": column a holds text or categories; encode it as numbers, or leave it out", ": no such file"} {
+	for _, want := range []string{
+		": column a holds text or categories; encode it as numbers, or leave it out", ": no such file",
+	} {
 		_, err := contents(s)
 		if e, ok := errors.AsType[*dataset.InputError](err); !ok || e.Error() != path+want {
 			t.Errorf("%v, want %q", err, want)

@@ -37,10 +37,13 @@ var foreignColumns = []string{"double", "float", "int64", "int32", "int16", "uin
 func TestForeignFiles(t *testing.T) {
 	rows := map[string]int{
 		"rust-v1-plain": 700, "rust-v1-snappy-dictionary": 1000, "rust-v1-gzip": 1000, "rust-v1-brotli": 1000,
-		"rust-v2-zstd-delta": 1000, "rust-v2-snappy-dictionary": 1000, "rust-v2-uncompressed-dictionary": 1000, "rust-v2-lz4": 1000,
-		"duckdb-v1-snappy": 5000, "duckdb-v1-uncompressed": 5000, "duckdb-v1-gzip": 5000, "duckdb-v2-zstd": 5000, "duckdb-v2-delta-lz4": 5000,
-		"arrow-v1-plain": 1000, "arrow-v1-snappy-dictionary": 1000, "arrow-v1-zstd-delta": 1000, "arrow-v1-brotli-split": 1000,
-		"arrow-v2-gzip-delta": 1000, "arrow-v2-lz4-split": 1000, "arrow-v2-zstd-dictionary": 1000,
+		"rust-v2-zstd-delta": 1000, "rust-v2-snappy-dictionary": 1000, "rust-v2-uncompressed-dictionary": 1000,
+		"rust-v2-lz4":      1000,
+		"duckdb-v1-snappy": 5000, "duckdb-v1-uncompressed": 5000, "duckdb-v1-gzip": 5000, "duckdb-v2-zstd": 5000,
+		"duckdb-v2-delta-lz4": 5000,
+		"arrow-v1-plain":      1000, "arrow-v1-snappy-dictionary": 1000, "arrow-v1-zstd-delta": 1000,
+		"arrow-v1-brotli-split": 1000,
+		"arrow-v2-gzip-delta":   1000, "arrow-v2-lz4-split": 1000, "arrow-v2-zstd-dictionary": 1000,
 	}
 	for name, n := range rows {
 		t.Run(name, func(t *testing.T) {
@@ -61,7 +64,9 @@ func TestForeignAtOnce(t *testing.T) {
 	var all sync.WaitGroup
 	for range 4 {
 		all.Go(func() {
-			for name, n := range map[string]int{"rust-v1-snappy-dictionary": 1000, "rust-v2-zstd-delta": 1000, "duckdb-v2-zstd": 5000} {
+			for name, n := range map[string]int{
+				"rust-v1-snappy-dictionary": 1000, "rust-v2-zstd-delta": 1000, "duckdb-v2-zstd": 5000,
+			} {
 				path, opts := filepath.Join("testdata", name+".parquet"), parquet.Options{Targets: []string{"int64"}}
 				if err := readForeign(path, opts, n, 100); err != nil {
 					t.Error(name, err)

@@ -40,7 +40,9 @@ func TestSkip(t *testing.T) {
 		{node("c", true, double, nil), sequence(n), valid},
 	}
 	paths := []string{}
-	for _, l := range []layout{{}, {encoding: indices}, {codec: snap, version2: true, encoding: indices}, {encoding: split}} {
+	for _, l := range []layout{
+		{}, {encoding: indices}, {codec: snap, version2: true, encoding: indices}, {encoding: split},
+	} {
 		l.pageRows = 125
 		paths = append(paths, write(t, encode(t, groups, cols, l)))
 	}

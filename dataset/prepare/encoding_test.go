@@ -284,9 +284,12 @@ func TestEncodingFaults(t *testing.T) {
 		t.Errorf("with a missing one %d unknown values of %d levels", tally.Unknown.Load(), tally.UnknownLevels())
 	}
 	for _, bad := range []prepare.Encoding{
-		{Inputs: 0}, {Inputs: 2, Names: []string{"a"}}, {Inputs: 2, Missing: "mode"}, {Inputs: 2, Missing: prepare.MissingMean, Means: []float64{1}},
-		{Inputs: 2, Missing: prepare.MissingMean, Means: []float64{1, nan}}, {Inputs: 2, Categories: []prepare.Category{{Column: 0}}},
-		{Inputs: 2, Categories: []prepare.Category{{Column: 0, Levels: []string{"a", "a"}}}}, {Inputs: 2, Categories: []prepare.Category{{Column: -1, Levels: []string{"a"}}}},
+		{Inputs: 0}, {Inputs: 2, Names: []string{"a"}}, {Inputs: 2, Missing: "mode"},
+		{Inputs: 2, Missing: prepare.MissingMean, Means: []float64{1}},
+		{Inputs: 2, Missing: prepare.MissingMean, Means: []float64{1, nan}},
+		{Inputs: 2, Categories: []prepare.Category{{Column: 0}}},
+		{Inputs: 2, Categories: []prepare.Category{{Column: 0, Levels: []string{"a", "a"}}}},
+		{Inputs: 2, Categories: []prepare.Category{{Column: -1, Levels: []string{"a"}}}},
 	} {
 		if bad.Valid() == nil {
 			t.Errorf("%+v is taken", bad)
@@ -407,7 +410,9 @@ func TestKeepIncomplete(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := e.Learn(t.Context(), gappy(t, 2, []float64{1, 2, 3, nan, 5, 6}, nil), prepare.LearnOptions{}); err != nil {
+	if _, err := e.Learn(
+		t.Context(), gappy(t, 2, []float64{1, 2, 3, nan, 5, 6}, nil), prepare.LearnOptions{},
+	); err != nil {
 		t.Fatal(err)
 	}
 	var tally prepare.Tally

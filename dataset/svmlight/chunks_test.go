@@ -81,8 +81,10 @@ func TestChunks(t *testing.T) {
 		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(cores))
 		rapid.Check(t, func(t *rapid.T) {
 			pieces := rapid.SliceOf(rapid.SampledFrom([]string{
-				"1", "-2.5 ", "+1 ", " 1:1", " 2:0.12345678901234567", " 3:0", " 4:-1e3", " 00005:6", "\t6:7\v", "2:3", " 7", ":", " +8:9", " 0:1", " 99:1", " 12345678901234567:1",
-				" qid:3", " qid:", "#", " # x 1:2", "\n", "\n", "\n", "\r\n", " ", "\x00", " 1:NaN", " 1:1e999", " 1:1_0", "1 1:1 3:2\n", "-1 2:0.5 # y\n", "3 qid:1 1:1\n",
+				"1", "-2.5 ", "+1 ", " 1:1", " 2:0.12345678901234567", " 3:0", " 4:-1e3", " 00005:6", "\t6:7\v", "2:3", " 7", ":",
+				" +8:9", " 0:1", " 99:1", " 12345678901234567:1",
+				" qid:3", " qid:", "#", " # x 1:2", "\n", "\n", "\n", "\r\n", " ", "\x00", " 1:NaN", " 1:1e999", " 1:1_0",
+				"1 1:1 3:2\n", "-1 2:0.5 # y\n", "3 qid:1 1:1\n",
 			})).Draw(t, "pieces")
 			text := strings.Join(pieces, "")
 			if err := os.WriteFile(path, []byte(text), 0o600); err != nil {

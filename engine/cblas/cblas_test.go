@@ -584,13 +584,21 @@ func TestTooLarge(t *testing.T) {
 		"Gemv n, empty": func() { be.Gemv(true, 1, matrix.Strided(0, 0, nil, big), nil, 0, nil) },
 		"Gemv lda":      func() { be.Gemv(false, 1, matrix.Strided(1, 1, x, big), x, 0, x) },
 		"Gradient n": func() {
-			be.Gradient(matrix.View(big, 1, x), matrix.View(1, 1, x), matrix.Matrix{}, matrix.View(1, 1, x), matrix.View(big, 1, x))
+			be.Gradient(
+				matrix.View(big, 1, x), matrix.View(1, 1, x), matrix.Matrix{}, matrix.View(1, 1, x), matrix.View(big, 1, x),
+			)
 		},
 		"Gradient d, empty": func() {
-			be.Gradient(matrix.View(0, big, nil), matrix.View(0, big, nil), matrix.Matrix{}, matrix.View(0, big, nil), matrix.View(0, 0, nil))
+			be.Gradient(
+				matrix.View(0, big, nil), matrix.View(0, big, nil), matrix.Matrix{}, matrix.View(0, big, nil),
+				matrix.View(0, 0, nil),
+			)
 		},
 		"Gradient t, empty": func() {
-			be.Gradient(matrix.View(0, 0, nil), matrix.View(big, 0, nil), matrix.Matrix{}, matrix.View(big, 0, nil), matrix.View(0, big, nil))
+			be.Gradient(
+				matrix.View(0, 0, nil), matrix.View(big, 0, nil), matrix.Matrix{}, matrix.View(big, 0, nil),
+				matrix.View(0, big, nil),
+			)
 		},
 		"SymEig n": func() { be.SymEig(matrix.View(big, big, x), x, matrix.Matrix{}, x) },
 		"SymEig lda": func() {
@@ -615,7 +623,10 @@ func TestTooLarge(t *testing.T) {
 			be.SVD(matrix.Strided(2, 1, x, big), x, matrix.View(1, 1, x), make([]float64, be.SVDWork(2, 1)))
 		},
 		"beyond int64 as well": func() {
-			be.Gemm(false, false, 1, matrix.View(math.MaxInt, 1, x), matrix.View(1, math.MaxInt, x), 0, matrix.View(math.MaxInt, math.MaxInt, x))
+			be.Gemm(
+				false, false, 1, matrix.View(math.MaxInt, 1, x), matrix.View(1, math.MaxInt, x), 0,
+				matrix.View(math.MaxInt, math.MaxInt, x),
+			)
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

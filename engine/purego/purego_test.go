@@ -21,7 +21,9 @@ func differ(got, want []float64) string {
 }
 
 func TestNew(t *testing.T) {
-	for _, cfg := range []purego.Config{{Kernel: "mmx"}, {MC: -1}, {KC: -1}, {NC: -1}, {MC: math.MaxInt}, {KC: math.MaxInt}, {NC: math.MaxInt}} {
+	for _, cfg := range []purego.Config{
+		{Kernel: "mmx"}, {MC: -1}, {KC: -1}, {NC: -1}, {MC: math.MaxInt}, {KC: math.MaxInt}, {NC: math.MaxInt},
+	} {
 		if be, err := purego.New(cfg); err == nil || be != nil {
 			t.Errorf("%+v accepted", cfg)
 		}
