@@ -7,7 +7,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/fdridge/fdridge/engine"
-	"github.com/fdridge/fdridge/internal/neumaier"
+	"github.com/fdridge/fdridge/internal/twofold"
 )
 
 // AppendRow appends a copy of row, which must have length Dim.
@@ -229,7 +229,7 @@ func addPairwise(n int, sums []float64) float64 {
 
 // admit adds norm2, the squared norm of row, to total. It returns an error for row i if a value is not finite
 // or if total exceeds [MaxSquares].
-func admit(i int, row []float64, norm2 float64, total *neumaier.Sum) error {
+func admit(i int, row []float64, norm2 float64, total *twofold.Total) error {
 	if err := checkFinite(i, 0, nil, row, norm2); err != nil {
 		return err
 	}
@@ -238,7 +238,7 @@ func admit(i int, row []float64, norm2 float64, total *neumaier.Sum) error {
 
 // admitSparse checks the column indices and the values of row i of x, and adds the squared norm of the row to total.
 // It returns an error for the first invalid entry of the row, or if total exceeds [MaxSquares].
-func admitSparse(i int, x *engine.CSR, total *neumaier.Sum) error {
+func admitSparse(i int, x *engine.CSR, total *twofold.Total) error {
 	idx, val, shape := CheckRow(i, x)
 	norm2 := squares(val)
 	if err := checkFinite(i, 0, idx, val, norm2); err != nil {
@@ -250,7 +250,7 @@ func admitSparse(i int, x *engine.CSR, total *neumaier.Sum) error {
 	return addNorm2(i, norm2, total)
 }
 
-func addNorm2(i int, norm2 float64, total *neumaier.Sum) error {
+func addNorm2(i int, norm2 float64, total *twofold.Total) error {
 	total.Add(norm2)
 	if !(total.Value() <= MaxSquares) {
 		return &RangeError{Row: i}

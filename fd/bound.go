@@ -3,7 +3,7 @@ package fd
 import (
 	"math"
 
-	"github.com/fdridge/fdridge/internal/neumaier"
+	"github.com/fdridge/fdridge/internal/twofold"
 )
 
 const eps = 0x1p-52
@@ -53,7 +53,7 @@ func (b Bound) Shift() float64 { return b.Shrinkage / 2 }
 // Size rows. [Sketch.Spectrum] reduces B to at most Size rows and returns another Bound. If the sketch keeps AᵀA,
 // the kept matrix takes the place of BᵀB. Bound sums ‖B‖²_F in O(Size·Dim) time.
 func (s *Sketch) Bound() Bound {
-	norm2 := neumaier.Of(s.norm2[:s.kept])
+	norm2 := twofold.TotalOf(s.norm2[:s.kept])
 	centres := s.centres()
 	for i := s.kept; i < s.rows; i++ {
 		if centres != nil && centres[i] {

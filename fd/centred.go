@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/fdridge/fdridge/engine"
-	"github.com/fdridge/fdridge/internal/neumaier"
+	"github.com/fdridge/fdridge/internal/twofold"
 	"github.com/fdridge/fdridge/internal/vec"
 )
 
@@ -87,7 +87,7 @@ func (s *Sketch) AppendCentred(x *engine.CSR, times, centre []float64) error {
 		)
 	}
 	c := newCentre(centre)
-	if err := admit(0, centre, c.norm2, new(neumaier.Sum)); err != nil {
+	if err := admit(0, centre, c.norm2, new(twofold.Total)); err != nil {
 		return err
 	}
 	total := s.frob
@@ -120,8 +120,8 @@ func newCentre(row []float64) centre { return centre{row: row, norm2: vec.Dot(ro
 func (s *Sketch) KeepsSparse() bool { return s.sparse.most > 0 && s.order() >= s.m+2 }
 
 // admit checks row i of x minus f times the centre, and adds its squared norm to total.
-func (c *centre) admit(i int, x *engine.CSR, f float64, total *neumaier.Sum) error {
-	var own neumaier.Sum
+func (c *centre) admit(i int, x *engine.CSR, f float64, total *twofold.Total) error {
+	var own twofold.Total
 	if err := admitSparse(i, x, &own); err != nil {
 		return err
 	}
@@ -145,7 +145,7 @@ func (c *centre) squares(idx []int32, val []float64, f float64) float64 {
 	if c.vanishes(f) {
 		return squares(val)
 	}
-	var own, centre neumaier.Sum
+	var own, centre twofold.Total
 	if c.isFaint() {
 		at := 0
 		for j, v := range c.row {

@@ -8,7 +8,7 @@ import (
 	"math"
 
 	"github.com/fdridge/fdridge/engine"
-	"github.com/fdridge/fdridge/internal/neumaier"
+	"github.com/fdridge/fdridge/internal/twofold"
 	"github.com/fdridge/fdridge/internal/wire"
 )
 
@@ -248,7 +248,7 @@ func decode(m *wire.Reader, be engine.Backend) *Sketch {
 		m: int(min(h.Size, h.Dim)), p: int(h.ShrinkRows),
 		matrix: matrix{ld: int(h.Dim), rows: int(h.Rows), kept: int(h.Kept)},
 		account: account{
-			eta: h.Eta, roundOff: h.RoundOff, frob: neumaier.FromParts(h.Frob, h.FrobLow),
+			eta: h.Eta, roundOff: h.RoundOff, frob: twofold.TotalFromParts(h.Frob, h.FrobLow),
 			count: int64(h.Count), shrinks: int64(h.Shrinks),
 		},
 	}
@@ -318,7 +318,7 @@ func (h *sketchHeader) check(m *wire.Reader, scatter bool) {
 	if h.Shrinks == 0 {
 		m.Within(64, "the number of orthogonal rows without shrinks", h.Kept, 0, 0)
 	}
-	frob := neumaier.FromParts(h.Frob, h.FrobLow)
+	frob := twofold.TotalFromParts(h.Frob, h.FrobLow)
 	for _, c := range []struct {
 		offset int64
 		what   string
@@ -359,7 +359,7 @@ func (s *Sketch) checkNumbers(m *wire.Reader) {
 		}
 	}
 	at += 16 * int64(len(s.sums))
-	var total neumaier.Sum
+	var total twofold.Total
 	centres := s.centres()
 	for i := range s.rows {
 		row := s.row(i)

@@ -6,7 +6,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/fdridge/fdridge/engine"
-	"github.com/fdridge/fdridge/internal/neumaier"
+	"github.com/fdridge/fdridge/internal/twofold"
 )
 
 // A sketch of size m = d loses nothing: δ = 0, and a shrink replaces the rows R by at most d rows R' with R'ᵀR' =
@@ -31,7 +31,7 @@ const crossRows = 64
 // sumCross adds the lower triangle of rᵀr to the compensated sums. The result pad bounds the norm of the round-off.
 // The first d rows of r are added last, because they may come from a shrink and be larger than the others. part is a
 // d×d workspace.
-func sumCross(be engine.Backend, r engine.Matrix, sums []neumaier.Sum, part engine.Matrix) (pad float64) {
+func sumCross(be engine.Backend, r engine.Matrix, sums []twofold.Total, part engine.Matrix) (pad float64) {
 	d := r.Cols
 	add := func(lo, hi int) {
 		step := max(crossRows, (hi-lo)/crossRows)
@@ -39,7 +39,7 @@ func sumCross(be engine.Backend, r engine.Matrix, sums []neumaier.Sum, part engi
 			rows := r.Slice(lo, lo+min(step, hi-lo), 0, d)
 			be.Syrk(true, 1, rows, 0, part)
 			for i := range d {
-				neumaier.AddTo(sums[i*(i+1)/2:], part.Row(i)[:i+1])
+				twofold.AddTo(sums[i*(i+1)/2:], part.Row(i)[:i+1])
 			}
 			pad += padOfProduct(be, rows.Rows, traceOf(part))
 		}
@@ -51,7 +51,7 @@ func sumCross(be engine.Backend, r engine.Matrix, sums []neumaier.Sum, part engi
 
 // roundSums writes the rounded sums to the lower triangle of c and returns its trace. The result pad bounds the norm
 // of the round-off.
-func roundSums(sums []neumaier.Sum, c engine.Matrix) (trace, pad float64) {
+func roundSums(sums []twofold.Total, c engine.Matrix) (trace, pad float64) {
 	for i := range c.Rows {
 		row := c.Row(i)[:i+1]
 		for j := range row {

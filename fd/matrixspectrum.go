@@ -4,7 +4,7 @@ import (
 	"math"
 
 	"github.com/fdridge/fdridge/engine"
-	"github.com/fdridge/fdridge/internal/neumaier"
+	"github.com/fdridge/fdridge/internal/twofold"
 )
 
 // WholeSpectrum returns the spectrum of K = AᵀA. The argument a holds the computed lower triangle of K (d×d) and is
@@ -27,7 +27,7 @@ func WholeSpectrum(a engine.Matrix, known Bound, be engine.Backend) (*Spectrum, 
 	if err != nil {
 		return nil, err
 	}
-	norm2 := neumaier.Of(p.Sigma2)
+	norm2 := twofold.TotalOf(p.Sigma2)
 	known.RoundOff += pad
 	known.Shrinkage, known.Tail = 0, math.Max(0, known.Frobenius2-norm2.Value())
 	p.Bound = known

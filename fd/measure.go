@@ -6,7 +6,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/fdridge/fdridge/engine"
-	"github.com/fdridge/fdridge/internal/orthogonal"
+	"github.com/fdridge/fdridge/internal/spectral"
 )
 
 // There is no useful a priori bound on the round-off of the eigensolver. Therefore each shrink measures the
@@ -31,7 +31,7 @@ type reduction struct {
 }
 
 // measureWork returns the length of the workspace of measure for r eigenvectors of length n.
-func measureWork(r, n int) int { return max(r*n, orthogonal.Work(r, n)) + r*r }
+func measureWork(r, n int) int { return max(r*n, spectral.Work(r, n)) + r*r }
 
 // measure bounds the effect of round-off on a shrink that replaces the rows R by the rows B. With delta = x.delta and
 // S = diag(x.kept), the results pad and drift satisfy
@@ -137,7 +137,7 @@ func (x *reduction) measureOmega(be engine.Backend, omega engine.Matrix, work []
 	}
 	entry := (be.Accuracy().Dot(n) + engine.Roundings + 4) * eps * inflate
 	if !(16*float64(r)*entry*(largest+x.delta) <= plainShare*x.delta) {
-		return omegaError{skew: orthogonal.Loss(be, x.u, omega, work), norm: orthogonal.RoundOff(be, r, n)}
+		return omegaError{skew: spectral.Loss(be, x.u, omega, work), norm: spectral.RoundOff(be, r, n)}
 	}
 	be.Syrk(false, 1, x.u, 0, omega)
 	longest := 0.0

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/fdridge/fdridge/engine"
-	"github.com/fdridge/fdridge/internal/orthogonal"
+	"github.com/fdridge/fdridge/internal/spectral"
 )
 
 // An erring backend adds the error that its accuracy allows to each entry of UUᵀ.
@@ -50,9 +50,9 @@ func TestMeasureOmega(t *testing.T) {
 				x.u.Row(i)[r+i] = 1e-9 * rng.NormFloat64()
 				x.u.Row(i)[2*r] = 1e-7 * (1 + rng.Float64()) // all of Ω is positive
 			}
-			skew := orthogonal.Loss(exact, x.u, want, make([]float64, orthogonal.Work(r, n)))
+			skew := spectral.Loss(exact, x.u, want, make([]float64, spectral.Work(r, n)))
 			omega := engine.View(r, r, make([]float64, r*r))
-			off := x.measureOmega(be, omega, make([]float64, orthogonal.Work(r, n)))
+			off := x.measureOmega(be, omega, make([]float64, spectral.Work(r, n)))
 			if plain := off.entry > 0; plain != (delta > 1e-6) {
 				t.Errorf("delta = %g: plain product: %v", delta, plain)
 				continue
@@ -119,7 +119,7 @@ func TestMeasurePlainly(t *testing.T) {
 
 		x.gram = engine.View(n, n, append([]float64{}, first...))
 		omega := engine.View(m, m, make([]float64, m*m))
-		off := omegaError{skew: orthogonal.Loss(be, u, omega, work), norm: orthogonal.RoundOff(be, m, n)}
+		off := omegaError{skew: spectral.Loss(be, u, omega, work), norm: spectral.RoundOff(be, m, n)}
 		leastPad, leastDrift := x.bounds(be, gram, omega, off, work)
 		t.Logf("decay %g: pad %g and %g, drift %g and %g, delta %g", decay, pad, leastPad, drift, leastDrift, x.delta)
 		if pad == leastPad || !(pad+3*drift <= leastPad+3*leastDrift+plainShare*x.delta) {

@@ -7,7 +7,7 @@ import (
 
 	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/internal/badinput"
-	"github.com/fdridge/fdridge/internal/neumaier"
+	"github.com/fdridge/fdridge/internal/twofold"
 )
 
 // Scaled returns the spectrum for the rows A·R⁻¹, with R = diag(scale): each column is divided by its scale. It
@@ -52,7 +52,7 @@ func (p *Spectrum) Scaled(scale []float64, be engine.Backend) (*Spectrum, error)
 	if err != nil {
 		return nil, err
 	}
-	norm2 := neumaier.Of(out.Sigma2)
+	norm2 := twofold.TotalOf(out.Sigma2)
 	out.Bound.RoundOff += pad
 	out.Bound.Frobenius2 += norm2.Value() + float64(d)*pad
 	return out, nil

@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"github.com/fdridge/fdridge/engine"
-	"github.com/fdridge/fdridge/internal/neumaier"
+	"github.com/fdridge/fdridge/internal/twofold"
 )
 
 // The d×d matrix K = AᵀA is smaller than the buffer of a sketch if the buffer has about d rows or more. Then the
@@ -31,8 +31,8 @@ const scatterRows = 256
 
 // A scatter holds K = AᵀA in a sketch that keeps K.
 type scatter struct {
-	keepsScatter bool           // the sketch keeps K instead of rows
-	sums         []neumaier.Sum // lower triangle of K, row by row; nil until rows are added
+	keepsScatter bool            // the sketch keeps K instead of rows
+	sums         []twofold.Total // lower triangle of K, row by row; nil until rows are added
 }
 
 // Scatter reports whether a sketch with this configuration keeps K = AᵀA. If Store is StoreSmaller, the
@@ -66,7 +66,7 @@ func (s *Sketch) capacity() int {
 func (s *Sketch) addToScatter() {
 	d := s.cfg.Dim
 	if s.sums == nil {
-		s.sums = make([]neumaier.Sum, d*(d+1)/2)
+		s.sums = make([]twofold.Total, d*(d+1)/2)
 	}
 	pad, blocks := s.addRows(s.sums, s.ws.gram)
 	s.roundOff += pad
@@ -76,7 +76,7 @@ func (s *Sketch) addToScatter() {
 
 // addRows adds RᵀR, for the rows R of the buffer, to sums. The result pad bounds the norm of the round-off in sums,
 // and blocks is the number of products. The argument product is a workspace of d·d numbers.
-func (s *Sketch) addRows(sums []neumaier.Sum, product []float64) (pad float64, blocks int64) {
+func (s *Sketch) addRows(sums []twofold.Total, product []float64) (pad float64, blocks int64) {
 	d := s.cfg.Dim
 	for lo := 0; lo < s.rows; lo += scatterRows {
 		n := min(scatterRows, s.rows-lo)
@@ -85,7 +85,7 @@ func (s *Sketch) addRows(sums []neumaier.Sum, product []float64) (pad float64, b
 		for i := range d {
 			row := product[i*d : i*d+i+1]
 			added += row[i]
-			neumaier.AddTo(sums[i*(i+1)/2:], row)
+			twofold.AddTo(sums[i*(i+1)/2:], row)
 		}
 		blocks++
 		pad += padOfProduct(s.cfg.Backend, n, added) + padOfSums(s.shrinks+blocks, traceOfSums(d, sums))
@@ -94,7 +94,7 @@ func (s *Sketch) addRows(sums []neumaier.Sum, product []float64) (pad float64, b
 }
 
 // traceOfSums returns the trace of a d×d matrix whose lower triangle is sums.
-func traceOfSums(d int, sums []neumaier.Sum) float64 {
+func traceOfSums(d int, sums []twofold.Total) float64 {
 	var sum float64
 	for i := range d {
 		sum += sums[i*(i+1)/2+i].Value()
@@ -117,7 +117,7 @@ func (s *Sketch) readScatter() (*Spectrum, error) {
 	d := s.cfg.Dim
 	sums, a := slices.Clone(s.sums), make([]float64, d*d)
 	if sums == nil {
-		sums = make([]neumaier.Sum, d*(d+1)/2)
+		sums = make([]twofold.Total, d*(d+1)/2)
 	}
 	pad, _ := s.addRows(sums, a)
 	norm2, _ := roundSums(sums, engine.View(d, d, a))

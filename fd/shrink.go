@@ -6,7 +6,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/fdridge/fdridge/engine"
-	"github.com/fdridge/fdridge/internal/neumaier"
+	"github.com/fdridge/fdridge/internal/twofold"
 )
 
 // workspace is the memory that a shrink needs besides the sketch. Fields marked Gram or SVD are for this driver only.
@@ -27,11 +27,11 @@ type workspace struct {
 type measuring struct {
 	// Gram: a copy of BBᵀ, (m+p)×(m+p). If m = d: a copy of BᵀB and a partial product, both d×d
 	first   []float64
-	sums    []neumaier.Sum // for m = d: sums of BᵀB, lower triangle
-	lengths []float64      // Gram, m < d: m+p
-	kept    []float64      // Gram, m < d: m
-	scale   []float64      // Gram, m < d: m
-	check   []float64      // Gram, m < d: see measureWork; SVD: see measureSVDWork
+	sums    []twofold.Total // for m = d: sums of BᵀB, lower triangle
+	lengths []float64       // Gram, m < d: m+p
+	kept    []float64       // Gram, m < d: m
+	scale   []float64       // Gram, m < d: m
+	check   []float64       // Gram, m < d: see measureWork; SVD: see measureSVDWork
 }
 
 func newWorkspace(cfg Config, m, rows int) workspace {
@@ -51,7 +51,7 @@ func newWorkspace(cfg Config, m, rows int) workspace {
 	if m == cfg.Dim {
 		ws.gram = make([]float64, m*m)
 		ws.first = make([]float64, 2*m*m)
-		ws.sums = make([]neumaier.Sum, m*(m+1)/2)
+		ws.sums = make([]twofold.Total, m*(m+1)/2)
 		ws.work = make([]float64, cfg.Backend.SymEigWork(m, m))
 		return ws
 	}

@@ -4,7 +4,7 @@ import (
 	"math"
 
 	"github.com/fdridge/fdridge/engine"
-	"github.com/fdridge/fdridge/internal/orthogonal"
+	"github.com/fdridge/fdridge/internal/spectral"
 )
 
 // A singular holds the singular values σ and right singular vectors V of rows R (k×d). The shrink by τ = σ_{m+1}
@@ -20,7 +20,7 @@ type singular struct {
 // measureSVDWork returns the length of factor's workspace check, for k×d rows.
 func measureSVDWork(k, d int) int {
 	q := min(k, d)
-	return k*q + q*q + orthogonal.Work(q, d)
+	return k*q + q*q + spectral.Work(q, d)
 }
 
 // factor computes the singular values σᵢ and right singular vectors vᵢ of R, and τ = σ_{m+1}. The returned pad
@@ -56,7 +56,7 @@ func (x *singular) factor(
 		copy(scratch.Row(i), row)
 	}
 	c, z := engine.View(k, q, check[:k*q]), engine.View(q, q, check[k*q:k*q+q*q])
-	skew := orthogonal.Loss(be, x.vt, engine.Matrix{}, check[k*q+q*q:])
+	skew := spectral.Loss(be, x.vt, engine.Matrix{}, check[k*q+q*q:])
 	if !(skew <= 0x1p-10) {
 		return 0, errNoConvergence
 	}

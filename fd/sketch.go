@@ -27,8 +27,8 @@ import (
 
 	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/internal/badinput"
-	"github.com/fdridge/fdridge/internal/neumaier"
 	"github.com/fdridge/fdridge/internal/rowmajor"
+	"github.com/fdridge/fdridge/internal/twofold"
 )
 
 // Driver is the factorisation that a shrink uses.
@@ -122,11 +122,11 @@ func (s *Sketch) live() int { return s.rows + s.sparse.Rows }
 
 // An account holds sums over the rows A and the bounds on AᵀA − BᵀB.
 type account struct {
-	eta      float64      // Σδ
-	roundOff float64      // Σ of the round-off bounds of the shrinks, see bound.go
-	frob     neumaier.Sum // ‖A‖²_F
-	count    int64        // rows appended
-	shrinks  int64        // number of shrinks, or of blocks of rows added to K
+	eta      float64       // Σδ
+	roundOff float64       // Σ of the round-off bounds of the shrinks, see bound.go
+	frob     twofold.Total // ‖A‖²_F
+	count    int64         // rows appended
+	shrinks  int64         // number of shrinks, or of blocks of rows added to K
 }
 
 // New returns an empty sketch. It returns an error if Dim or Size is not positive, if ShrinkRows is

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"math"
 
-	"github.com/fdridge/fdridge/internal/neumaier"
+	"github.com/fdridge/fdridge/internal/twofold"
 	"github.com/fdridge/fdridge/internal/wire"
 )
 
@@ -125,7 +125,7 @@ func (s *Sketch) checkSparse(m *wire.Reader, version uint32) {
 	if m.Err() != nil {
 		return
 	}
-	var total neumaier.Sum
+	var total twofold.Total
 	for i := range w.Rows {
 		idx, val, err := CheckRow(i, &w.CSR)
 		if err != nil || len(idx) > s.cfg.Dim/SparseShare {

@@ -8,8 +8,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/fdridge/fdridge/engine"
-	"github.com/fdridge/fdridge/internal/neumaier"
-	"github.com/fdridge/fdridge/internal/orthogonal"
+	"github.com/fdridge/fdridge/internal/spectral"
+	"github.com/fdridge/fdridge/internal/twofold"
 	"github.com/fdridge/fdridge/internal/vec"
 )
 
@@ -73,7 +73,7 @@ func (s *Sketch) Spectrum() (*Spectrum, error) {
 	if err != nil {
 		return nil, err
 	}
-	norm2 := neumaier.Of(p.Sigma2)
+	norm2 := twofold.TotalOf(p.Sigma2)
 	p.Bound = s.bound(delta, pad, norm2.Value())
 	return p, nil
 }
@@ -117,7 +117,7 @@ func (s *Sketch) readGram(p *Spectrum) (delta, pad float64, err error) {
 // readCross computes the spectrum of a lossless sketch from all its rows. The sketch is unchanged.
 func (s *Sketch) readCross(p *Spectrum) (pad float64, err error) {
 	d, be := s.cfg.Dim, s.cfg.Backend
-	c, w, sums := engine.View(d, d, make([]float64, d*d)), make([]float64, d), make([]neumaier.Sum, d*(d+1)/2)
+	c, w, sums := engine.View(d, d, make([]float64, d*d)), make([]float64, d), make([]twofold.Total, d*(d+1)/2)
 	first := engine.View(d, d, make([]float64, d*d))
 	pad = sumCross(be, engine.Strided(s.rows, d, s.buf, s.ld), sums, first)
 	_, more := roundSums(sums, c)
@@ -175,7 +175,7 @@ func (p *Spectrum) measureSkew(be engine.Backend) (pad float64, err error) {
 	if r == 0 {
 		return 0, nil
 	}
-	p.Skew = orthogonal.Loss(be, engine.View(r, d, p.V), engine.Matrix{}, make([]float64, orthogonal.Work(r, d)))
+	p.Skew = spectral.Loss(be, engine.View(r, d, p.V), engine.Matrix{}, make([]float64, spectral.Work(r, d)))
 	if !(p.Skew <= 0x1p-10) {
 		return 0, errNoConvergence
 	}

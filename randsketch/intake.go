@@ -5,15 +5,15 @@ import (
 
 	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/fd"
-	"github.com/fdridge/fdridge/internal/neumaier"
+	"github.com/fdridge/fdridge/internal/twofold"
 )
 
 // An intake checks rows before they are used, counts them and sums their squares.
 type intake struct {
 	dim, targets int
 	rows         int64
-	frob         neumaier.Sum // ‖A‖²_F
-	yy           neumaier.Sum // ‖Y‖²_F
+	frob         twofold.Total // ‖A‖²_F
+	yy           twofold.Total // ‖Y‖²_F
 }
 
 // admit checks n dense rows and adds them to the counts. If a row is invalid, no row is counted.

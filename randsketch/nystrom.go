@@ -8,7 +8,7 @@ import (
 
 	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/fd"
-	"github.com/fdridge/fdridge/internal/neumaier"
+	"github.com/fdridge/fdridge/internal/twofold"
 	"github.com/fdridge/fdridge/internal/vec"
 )
 
@@ -46,8 +46,8 @@ type Nystrom struct {
 	m    int
 	team team
 
-	omega []float64      // Ωᵀ, m×d
-	y     []neumaier.Sum // Yᵀ (m×d) of all rows except the buffered ones
+	omega []float64       // Ωᵀ, m×d
+	y     []twofold.Total // Yᵀ (m×d) of all rows except the buffered ones
 	panel
 	share []float64 // the contribution of a panel to Yᵀ
 	r     []float64 // AΩ of a panel, panelRows×m
@@ -77,7 +77,7 @@ func NewNystrom(cfg NystromConfig) (*Nystrom, error) {
 	}
 	a := &Nystrom{
 		cfg: cfg, intake: intake{dim: d}, m: m,
-		omega: make([]float64, m*d), y: make([]neumaier.Sum, m*d), share: make([]float64, m*d),
+		omega: make([]float64, m*d), y: make([]twofold.Total, m*d), share: make([]float64, m*d),
 		panel: panel{waiting: make([]float64, panelRows*d)}, r: make([]float64, panelRows*m),
 	}
 	a.sparse, a.add = a.sparseGradient, a.addRows
@@ -97,7 +97,8 @@ func (a *Nystrom) draw() error {
 			s.normal(g[i*d : (i+1)*d])
 		}
 	})
-	if !be.SVD(engine.View(a.m, d, g), make([]float64, a.m), engine.View(min(a.m, d), d, a.omega), make([]float64, be.SVDWork(a.m, d))) {
+	values, work := make([]float64, a.m), make([]float64, be.SVDWork(a.m, d))
+	if !be.SVD(engine.View(a.m, d, g), values, engine.View(min(a.m, d), d, a.omega), work) {
 		return errNoConvergence
 	}
 	return nil
@@ -166,7 +167,7 @@ func (a *Nystrom) sparseGradient(s *stream, lo, hi int) {
 			sums, omega := a.y[r*d:(r+1)*d], a.omega[r*d:(r+1)*d]
 			for i := range a.csr.Rows {
 				idx, val := a.csr.Row(i)
-				neumaier.AddScaled(sums, vec.SparseDot(idx, val, omega), idx, val)
+				twofold.AddScaled(sums, vec.SparseDot(idx, val, omega), idx, val)
 			}
 		}
 		return

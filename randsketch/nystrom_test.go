@@ -12,7 +12,7 @@ import (
 
 	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/engine/enginetest"
-	"github.com/fdridge/fdridge/internal/neumaier"
+	"github.com/fdridge/fdridge/internal/twofold"
 	"github.com/fdridge/fdridge/randsketch"
 	"github.com/fdridge/fdridge/ridge"
 )
@@ -73,7 +73,7 @@ func nystrom(t rapid.TB, cfg randsketch.NystromConfig, a *mat.Dense) (*randsketc
 // gram returns AᵀA, with an error that does not grow with the number of rows.
 func gram(a *mat.Dense) *mat.Dense {
 	n, d := a.Dims()
-	sum := make([]neumaier.Sum, d*d)
+	sum := make([]twofold.Total, d*d)
 	for lo := 0; lo < n; lo += 64 {
 		rows := a.Slice(lo, min(lo+64, n), 0, d)
 		var k mat.Dense

@@ -2,7 +2,7 @@ package randsketch
 
 import (
 	"github.com/fdridge/fdridge/engine"
-	"github.com/fdridge/fdridge/internal/resolvent"
+	"github.com/fdridge/fdridge/internal/spectral"
 	"github.com/fdridge/fdridge/internal/vec"
 )
 
@@ -28,8 +28,8 @@ type Spectrum struct {
 	Over, Under float64
 
 	be    engine.Backend
-	eigen resolvent.Eigen
-	m     *resolvent.Resolvent
+	eigen spectral.Eigen
+	m     *spectral.Resolvent
 	along []float64 // Vg for q vectors g, q×r
 }
 
@@ -47,9 +47,9 @@ func (s *Spectrum) Range(gamma float64) (lo, hi float64) {
 // The projection g − VᵀVg is repeated if the division would otherwise amplify its round-off.
 func (s *Spectrum) Solve(q int, gamma []float64, g, dst []float64) {
 	if s.m == nil {
-		s.m = resolvent.New(&s.eigen, s.be)
+		s.m = spectral.NewResolvent(&s.eigen, s.be)
 	}
-	s.eigen = resolvent.Eigen{Dim: s.Dim, Values: s.Lambda, V: s.V, Rest: s.Floor}
+	s.eigen = spectral.Eigen{Dim: s.Dim, Values: s.Lambda, V: s.V, Rest: s.Floor}
 	s.along = vec.Grow(s.along, q*len(s.Lambda))
 	s.m.Project(q, g, s.along, dst)
 	s.m.Invert(gamma[:q], s.along, dst)

@@ -8,8 +8,8 @@ import (
 
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/engine"
-	"github.com/fdridge/fdridge/internal/neumaier"
 	"github.com/fdridge/fdridge/internal/parallel"
+	"github.com/fdridge/fdridge/internal/twofold"
 	"github.com/fdridge/fdridge/internal/vec"
 	"github.com/fdridge/fdridge/ridge/internal/certify"
 	"github.com/fdridge/fdridge/ridge/internal/interval"
@@ -140,7 +140,7 @@ type leaveOneOut struct {
 // A leftTask sums a fixed part of every block.
 type leftTask struct {
 	*Predictor // projects rows onto V; its anchors are the coefficients of all fits
-	weight     neumaier.Sum
+	weight     twofold.Total
 	errors     []leftSum // one for each fit
 	forms      []float64 // functions · (squares of Va), Forms()·k×n
 	inBasis    []float64 // ‖Va‖² of each row a
@@ -152,9 +152,9 @@ type leftTask struct {
 
 // A leftSum holds the sums for one fit.
 type leftSum struct {
-	lo, hi, estimate neumaier.Sum // bounds and estimate of Σw(r/(1 − h))²
-	rss              neumaier.Sum // Σwr² of the fit itself
-	off              neumaier.Sum // Σw·off², where off bounds the error of r
+	lo, hi, estimate twofold.Total // bounds and estimate of Σw(r/(1 − h))²
+	rss              twofold.Total // Σwr² of the fit itself
+	off              twofold.Total // Σw·off², where off bounds the error of r
 }
 
 func newLeaveOneOut(
@@ -356,7 +356,8 @@ func (l *leaveOneOut) sums() []float64 {
 		s := &l.tasks[i]
 		out[1] += s.weight.Value()
 		for at, e := range s.errors {
-			for k, v := range [leftNumbers]float64{e.lo.Value(), e.hi.Value(), e.estimate.Value(), e.rss.Value(), e.off.Value()} {
+			sums := [leftNumbers]float64{e.lo.Value(), e.hi.Value(), e.estimate.Value(), e.rss.Value(), e.off.Value()}
+			for k, v := range sums {
 				out[2+leftNumbers*at+k] += v
 			}
 		}

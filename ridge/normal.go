@@ -8,7 +8,7 @@ import (
 
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/engine"
-	"github.com/fdridge/fdridge/internal/neumaier"
+	"github.com/fdridge/fdridge/internal/twofold"
 	"github.com/fdridge/fdridge/internal/vec"
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 	"github.com/fdridge/fdridge/ridge/internal/rows"
@@ -223,9 +223,9 @@ func (m *normal) fill(z []float64, b dataset.Block, i int) {
 // first rows.
 func (m *normal) sum(ctx context.Context, src dataset.Source) error {
 	width := m.p + m.t
-	sums := make([]neumaier.Sum, width*width)
+	sums := make([]twofold.Total, width*width)
 	block, scaled := make([]float64, width*width), make([]float64, roundoff.StageRows*width)
-	var weight neumaier.Sum
+	var weight twofold.Total
 	stages := 0
 	all, err := m.each(ctx, src, func(s *stagedRows) error {
 		if stages == 0 && m.first == 1 {

@@ -9,8 +9,8 @@ import (
 
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/internal/badinput"
-	"github.com/fdridge/fdridge/internal/resolvent"
 	"github.com/fdridge/fdridge/internal/rowmajor"
+	"github.com/fdridge/fdridge/internal/spectral"
 	"github.com/fdridge/fdridge/ridge/internal/certify"
 	"github.com/fdridge/fdridge/ridge/internal/gram"
 	"github.com/fdridge/fdridge/ridge/internal/krylov"
@@ -98,7 +98,8 @@ func Solve(ctx context.Context, src dataset.Source, sum *Summary, gamma float64,
 //
 //   - *[NotConvergedError], with the best solutions, if MaxPasses passes do not reach the tolerance.
 //   - *[GammaError] if a γ is not positive.
-//   - [ErrShape] if src has other dimensions or rows than the summary, by number, weight, ‖Y‖² and AᵀY of the rows.
+//   - [ErrShape] if src has other dimensions or rows than the summary, by number, weight, ‖Y‖² and AᵀY of the
+//     rows.
 //   - *[ScaleError] if a γ or the squares of rows or targets are out of range.
 //   - The error of ctx. If ctx is cancelled, the pass ends.
 func SolvePath(
@@ -328,7 +329,7 @@ type givenHessian struct {
 }
 
 // Solve refreshes a Refresher before computing Ĥ⁻¹ times the gradients.
-func (h *givenHessian) Solve(ctx context.Context, gammas []float64, g *resolvent.Gradients) error {
+func (h *givenHessian) Solve(ctx context.Context, gammas []float64, g *spectral.Gradients) error {
 	if r, ok := h.Hessian.(Refresher); ok {
 		if err := r.Refresh(ctx); err != nil {
 			return err

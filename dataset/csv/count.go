@@ -10,10 +10,10 @@ import (
 	"slices"
 
 	"github.com/fdridge/fdridge/dataset"
+	"github.com/fdridge/fdridge/dataset/internal/cell"
 	"github.com/fdridge/fdridge/dataset/internal/chunk"
 	"github.com/fdridge/fdridge/dataset/internal/columns"
 	"github.com/fdridge/fdridge/dataset/internal/rawfile"
-	"github.com/fdridge/fdridge/internal/cell"
 )
 
 // Count returns the number of rows of the file that begin in opts.Range, without parsing their fields. Fields may be

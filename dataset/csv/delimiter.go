@@ -3,8 +3,8 @@ package csv
 import (
 	"bytes"
 
+	"github.com/fdridge/fdridge/dataset/internal/cell"
 	"github.com/fdridge/fdridge/dataset/internal/rawfile"
-	"github.com/fdridge/fdridge/internal/cell"
 )
 
 // blanks stands for runs of blanks and tabs as the delimiter.

@@ -7,8 +7,8 @@ import (
 	"sync"
 
 	"github.com/fdridge/fdridge/dataset"
+	"github.com/fdridge/fdridge/dataset/internal/cell"
 	"github.com/fdridge/fdridge/dataset/internal/chunk"
-	"github.com/fdridge/fdridge/internal/cell"
 )
 
 // A format parses the rows of a file; it implements [chunk.Format].

@@ -6,7 +6,7 @@ import (
 	"strconv"
 
 	"github.com/fdridge/fdridge/dataset"
-	"github.com/fdridge/fdridge/internal/cell"
+	"github.com/fdridge/fdridge/dataset/internal/cell"
 	"github.com/fdridge/fdridge/internal/vec"
 )
 

@@ -7,7 +7,7 @@ import (
 	"github.com/fdridge/fdridge/dataset"
 	"math"
 
-	"github.com/fdridge/fdridge/internal/cell"
+	"github.com/fdridge/fdridge/dataset/internal/cell"
 	"github.com/fdridge/fdridge/internal/excerpt"
 )
 

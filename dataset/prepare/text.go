@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/fdridge/fdridge/internal/cell"
+	"github.com/fdridge/fdridge/dataset/internal/cell"
 )
 
 // A Text states how numbers and missing values are written in text files. A model keeps it, so that new rows are read

@@ -4,7 +4,7 @@ import (
 	"bytes"
 
 	"github.com/fdridge/fdridge/dataset"
-	"github.com/fdridge/fdridge/internal/cell"
+	"github.com/fdridge/fdridge/dataset/internal/cell"
 )
 
 // A format parses the rows of a file; it implements [chunk.Format].

@@ -13,7 +13,7 @@ import (
 	"testing"
 
 	"github.com/fdridge/fdridge/dist"
-	"github.com/fdridge/fdridge/internal/neumaier"
+	"github.com/fdridge/fdridge/internal/twofold"
 )
 
 // lengths returns small lengths, and lengths close to size.
@@ -68,7 +68,7 @@ func isSum(x []float64, trial, size int) error {
 		all[r] = terms(r, trial, len(x))
 	}
 	for i, got := range x {
-		var want, scale neumaier.Sum
+		var want, scale twofold.Total
 		for _, t := range all {
 			want.Add(t[i])
 			scale.Add(math.Abs(t[i]))

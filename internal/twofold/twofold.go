@@ -1,4 +1,5 @@
-// Package twofold computes sums and products of two float64 without error, as a rounded float64 plus the round-off.
+// Package twofold computes with twice the digits of float64. [Sum] and [Product] are without error, as a rounded
+// float64 plus the round-off. A [Number] has a bound on its error, and a [Total] sums many numbers fast.
 package twofold
 
 import "math"

@@ -7,7 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
-	"github.com/fdridge/fdridge/internal/neumaier"
+	"github.com/fdridge/fdridge/internal/twofold"
 )
 
 // Axpy computes y += a·x.
@@ -27,7 +27,7 @@ func IsFinite(x float64) bool { return x-x == 0 }
 // less accurate: for many equal terms, all roundings may have the same sign.
 func Dot(x, y []float64) float64 {
 	y = y[:len(x)]
-	var total neumaier.Sum
+	var total twofold.Total
 	for len(x) >= dotBlock {
 		var s0, s1, s2, s3 float64
 		for i := 0; i < dotBlock; i += 4 {
@@ -86,7 +86,7 @@ func Norm(x []float64) float64 {
 		return largest
 	}
 	_, exponent := math.Frexp(largest)
-	var total neumaier.Sum
+	var total twofold.Total
 	for len(x) > 0 {
 		// The elements are divided by a power of two, so that they are at most 1. The division is exact for all elements
 		// that matter for the sum.

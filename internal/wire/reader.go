@@ -9,7 +9,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/fdridge/fdridge/internal/neumaier"
+	"github.com/fdridge/fdridge/internal/twofold"
 )
 
 // A Reader reads one message, and no byte after it. It keeps the first error; later reads return zero or nil.
@@ -166,10 +166,10 @@ func (r *Reader) Int64s(n int) []int64 {
 }
 
 // Sums reads n compensated sums into new memory.
-func (r *Reader) Sums(n int) []neumaier.Sum {
-	return elements(r, n, 16, func(dst []neumaier.Sum, b []byte) {
+func (r *Reader) Sums(n int) []twofold.Total {
+	return elements(r, n, 16, func(dst []twofold.Total, b []byte) {
 		for i := range dst {
-			dst[i] = neumaier.FromParts(float(b[16*i:]), float(b[16*i+8:]))
+			dst[i] = twofold.TotalFromParts(float(b[16*i:]), float(b[16*i+8:]))
 		}
 	})
 }

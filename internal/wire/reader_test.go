@@ -9,7 +9,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/fdridge/fdridge/internal/neumaier"
+	"github.com/fdridge/fdridge/internal/twofold"
 	"github.com/fdridge/fdridge/internal/wire"
 	"github.com/fdridge/fdridge/internal/wire/wiretest"
 )
@@ -81,11 +81,11 @@ func TestPreamble(t *testing.T) {
 func TestReads(t *testing.T) {
 	for _, n := range []int{0, 1, 2, 3, 511, 512, 513, 1500, 5000} { // a chunk has 512 sums
 		floats, ints, int32s := make([]float64, n), make([]int, n), make([]int32, n)
-		int64s, sums, text := make([]int64, n), make([]neumaier.Sum, n), make([]byte, n)
+		int64s, sums, text := make([]int64, n), make([]twofold.Total, n), make([]byte, n)
 		for i := range n {
 			floats[i] = math.Float64frombits(uint64(i) * 0x9e3779b97f4a7c15 >> 2)
 			ints[i], int32s[i], int64s[i], text[i] = i*i, int32(-i), -int64(i)<<40, byte(i)
-			sums[i] = neumaier.FromParts(floats[i], float64(i)*0x1p-60)
+			sums[i] = twofold.TotalFromParts(floats[i], float64(i)*0x1p-60)
 		}
 		var b bytes.Buffer
 		m := wire.NewWriter(&b, wire.Sketch, int64(45*n))

@@ -6,7 +6,7 @@ import (
 	"io"
 	"math"
 
-	"github.com/fdridge/fdridge/internal/neumaier"
+	"github.com/fdridge/fdridge/internal/twofold"
 )
 
 // A Writer writes one message. It stores the first error, which Close returns.
@@ -80,7 +80,7 @@ func (w *Writer) Int64s(x []int64) {
 }
 
 // Sums writes each sum and its correction.
-func (w *Writer) Sums(x []neumaier.Sum) {
+func (w *Writer) Sums(x []twofold.Total) {
 	for i := range x {
 		sum, low := x[i].Parts()
 		b := w.room(16)

@@ -8,7 +8,7 @@ import (
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/fd"
-	"github.com/fdridge/fdridge/internal/neumaier"
+	"github.com/fdridge/fdridge/internal/twofold"
 	"github.com/fdridge/fdridge/internal/vec"
 	"github.com/fdridge/fdridge/ridge"
 	"github.com/fdridge/fdridge/ridge/internal/certify"
@@ -364,7 +364,7 @@ func (v *validation) fitWithout(ctx context.Context, k int, gammas []float64) (f
 
 // evaluate computes the errors of the fits in a second pass.
 func (v *validation) evaluate(ctx context.Context, src dataset.Source, folds []fold) error {
-	count, weight := make([]int64, len(folds)), make([]neumaier.Sum, len(folds))
+	count, weight := make([]int64, len(folds)), make([]twofold.Total, len(folds))
 	err := v.deal(ctx, src, 2, func(k int, b dataset.Block) error {
 		count[k] += int64(b.N)
 		for i := range b.N {

@@ -5,7 +5,7 @@ import (
 	"math"
 
 	"github.com/fdridge/fdridge/dataset"
-	"github.com/fdridge/fdridge/internal/neumaier"
+	"github.com/fdridge/fdridge/internal/twofold"
 	"github.com/fdridge/fdridge/ridge"
 	"github.com/fdridge/fdridge/ridge/internal/interval"
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
@@ -23,11 +23,11 @@ type HeldOut struct {
 	targets int
 	sums    []heldSum // for each γ and target
 	rows    int64
-	weight  neumaier.Sum
+	weight  twofold.Total
 }
 
 // A heldSum holds the sums for one γ and target.
-type heldSum struct{ lo, hi, estimate neumaier.Sum }
+type heldSum struct{ lo, hi, estimate twofold.Total }
 
 // Add makes a pass over src, the rows of a fold. fits are the solutions for the rows outside of the fold, one for each
 // γ. A nil solution means that the solution is not known: nothing is then proved of its errors. All calls must have

@@ -6,7 +6,7 @@ import (
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/fd"
-	"github.com/fdridge/fdridge/internal/neumaier"
+	"github.com/fdridge/fdridge/internal/twofold"
 	"github.com/fdridge/fdridge/internal/vec"
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
@@ -15,9 +15,9 @@ import (
 type scorer struct {
 	be        engine.Backend
 	d, t      int
-	x         []float64      // q×d; row i holds coefficients for target i mod t
-	intercept []float64      // q
-	rss       []neumaier.Sum // Σw(y − ŷ)² over weights w, targets y and predictions ŷ, for each row of x
+	x         []float64       // q×d; row i holds coefficients for target i mod t
+	intercept []float64       // q
+	rss       []twofold.Total // Σw(y − ŷ)² over weights w, targets y and predictions ŷ, for each row of x
 
 	product []float64
 	view    engine.CSR
@@ -29,7 +29,7 @@ func newScorer(be engine.Backend, d, t int) *scorer { return &scorer{be: be, d: 
 func (s *scorer) add(b dataset.Block, firstRow int) error {
 	q := len(s.intercept)
 	if s.rss == nil {
-		s.rss = make([]neumaier.Sum, q)
+		s.rss = make([]twofold.Total, q)
 	}
 	for lo := 0; lo < b.N; lo += roundoff.StageRows {
 		part := b.Cut(lo, min(lo+roundoff.StageRows, b.N), s.d, s.t, &s.view)

@@ -4,7 +4,7 @@ import (
 	"math"
 
 	"github.com/fdridge/fdridge/internal/badinput"
-	"github.com/fdridge/fdridge/internal/resolvent"
+	"github.com/fdridge/fdridge/internal/spectral"
 	"github.com/fdridge/fdridge/ridge"
 	"github.com/fdridge/fdridge/ridge/internal/krylov"
 )
@@ -69,7 +69,7 @@ func PredictedPasses(sum *ridge.Summary, gamma, tol float64, m ridge.Method) (in
 	}
 	for _, it := range iterations {
 		if it.method == m {
-			e := &resolvent.Eigen{Dim: spec.Dim, Values: spec.Sigma2, V: spec.V}
+			e := &spectral.Eigen{Dim: spec.Dim, Values: spec.Sigma2, V: spec.V}
 			lo, hi := krylov.NewSketch(spec.Bound, e, true, sum.Config().Backend).Range(gamma)
 			return passesWithin(lo, hi, tol, it.rate), nil
 		}

@@ -5,8 +5,8 @@ import (
 	"errors"
 	"io"
 
+	"github.com/fdridge/fdridge/dataset/internal/cell"
 	"github.com/fdridge/fdridge/dataset/internal/rawfile"
-	"github.com/fdridge/fdridge/internal/cell"
 )
 
 // chunkSize is the number of bytes of a chunk, unless a record is longer. A chunk fits in a core's cache, and parsing

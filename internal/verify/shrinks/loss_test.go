@@ -6,10 +6,10 @@ import (
 	"math/rand/v2"
 
 	"github.com/fdridge/fdridge/engine"
-	"github.com/fdridge/fdridge/internal/orthogonal"
+	"github.com/fdridge/fdridge/internal/spectral"
 )
 
-// Loss checks [orthogonal.Loss] of r×k rows that are nearly orthonormal, of a kind from 0 to 6.
+// Loss checks [spectral.Loss] of r×k rows that are nearly orthonormal, of a kind from 0 to 6.
 func Loss(r, k, kind int, seed uint64, out *Report) {
 	rng, v := rand.New(rand.NewPCG(seed, 3)), make([]float64, r*k)
 	for i := range r {
@@ -46,7 +46,7 @@ func Loss(r, k, kind int, seed uint64, out *Report) {
 	if err != nil {
 		panic(err)
 	}
-	got := orthogonal.Loss(be, engine.View(r, k, v), engine.Matrix{}, make([]float64, orthogonal.Work(r, k)))
+	got := spectral.Loss(be, engine.View(r, k, v), engine.Matrix{}, make([]float64, spectral.Work(r, k)))
 	var square float64
 	for i := range r {
 		for j := range i + 1 {

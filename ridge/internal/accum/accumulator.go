@@ -1,7 +1,7 @@
 package accum
 
 import (
-	"github.com/fdridge/fdridge/internal/neumaier"
+	"github.com/fdridge/fdridge/internal/twofold"
 )
 
 // An Accumulator sums rows in one or several lanes. Each lane holds the sums over a part of the rows. A method
@@ -45,7 +45,7 @@ func (a *Accumulator) Rows() int64 {
 
 // Weight returns Σw, the sum of the weights of the rows.
 func (a *Accumulator) Weight() float64 {
-	var w neumaier.Sum
+	var w twofold.Total
 	for _, l := range a.lanes {
 		w.Merge(l.Stage.Weight)
 	}

@@ -7,7 +7,7 @@ import (
 
 	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/fd"
-	"github.com/fdridge/fdridge/internal/neumaier"
+	"github.com/fdridge/fdridge/internal/twofold"
 	"github.com/fdridge/fdridge/internal/vec"
 	"github.com/fdridge/fdridge/internal/wire"
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
@@ -35,7 +35,7 @@ func decodeLane(m *wire.Reader, be engine.Backend, version uint32, size int64) (
 	at := m.N()
 	state := l.decodeSums(m, version)
 	state.Rows, state.Weighted, state.Decays = int64(h.Rows), h.Flags&flagWeighted != 0, int64(h.Decays)
-	state.Weight, state.WeightError = neumaier.FromParts(h.Weight, w.Low), w.Error
+	state.Weight, state.WeightError = twofold.TotalFromParts(h.Weight, w.Low), w.Error
 	l.Sketch = readSketch(m, be, int64(h.Sketch))
 	m.Close()
 	if m.Err() != nil {
@@ -86,7 +86,7 @@ func (l *Lane) decodeSums(m *wire.Reader, version uint32) (st rows.State) {
 func (l *Lane) assumeWorst() {
 	st, n := l.Stage, float64(l.Stage.Rows)
 	l.lacksWitness = true
-	l.sums.cross = append(l.sums.cross, make([]neumaier.Sum, l.cfg.Dim)...)
+	l.sums.cross = append(l.sums.cross, make([]twofold.Total, l.cfg.Dim)...)
 	columns := l.cfg.Dim + l.cfg.Targets
 	st.SumError, st.Moved = make([]float64, columns), make([]float64, columns)
 	for range 1 + l.cfg.Targets {
@@ -195,7 +195,7 @@ func (l *Lane) checkSums(m *wire.Reader, offset int64) {
 			}
 		}
 	}
-	sums := func(what string, limit float64, x []neumaier.Sum) {
+	sums := func(what string, limit float64, x []twofold.Total) {
 		for i, v := range x {
 			sum, low := v.Parts()
 			within(what, i, 16, limit, sum, low, v.Value())

@@ -9,7 +9,7 @@ import (
 
 	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/fd"
-	"github.com/fdridge/fdridge/internal/neumaier"
+	"github.com/fdridge/fdridge/internal/twofold"
 	"github.com/fdridge/fdridge/internal/wire"
 	"github.com/fdridge/fdridge/ridge/internal/rows"
 )
@@ -205,7 +205,9 @@ func addUp(cfg Config, lanes []*Lane, noun string) (all *Lane, reason string) {
 		}
 		all.Stage.Merge(l.Stage)
 		all.sums.merge(&l.sums)
-		sketched, shrinks, squares = sketched+float64(l.Sketch.Rows()), shrinks+float64(l.Sketch.Shrinks()), squares+l.squares()
+		sketched += float64(l.Sketch.Rows())
+		shrinks += float64(l.Sketch.Shrinks())
+		squares += l.squares()
 	}
 	switch most := float64(MaxRows); {
 	case !(sketched <= most && shrinks <= most):
@@ -213,7 +215,7 @@ func addUp(cfg Config, lanes []*Lane, noun string) (all *Lane, reason string) {
 	case !(squares <= 2*rows.MaxSquares):
 		return nil, fmt.Sprintf("the %s, with squares that sum to %v, are too far apart to be merged", noun, squares)
 	}
-	for _, sums := range [][]neumaier.Sum{all.sums.yy, all.sums.cross} {
+	for _, sums := range [][]twofold.Total{all.sums.yy, all.sums.cross} {
 		for i, v := range sums {
 			if !(math.Abs(v.Value()) <= maxSum) {
 				return nil, fmt.Sprintf(

@@ -5,7 +5,7 @@ import (
 
 	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/fd"
-	"github.com/fdridge/fdridge/internal/neumaier"
+	"github.com/fdridge/fdridge/internal/twofold"
 	"github.com/fdridge/fdridge/internal/vec"
 	"github.com/fdridge/fdridge/ridge/internal/certify"
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
@@ -16,19 +16,19 @@ import (
 // to detect that a later pass reads other rows (docs/math.md §15).
 type sums struct {
 	d, t  int
-	cross []neumaier.Sum // c = AᵀY, t×d, followed by Kh, 1×d
-	yy    []neumaier.Sum // ‖Y‖² of each target
-	h     []float64      // nil before the first rows
+	cross []twofold.Total // c = AᵀY, t×d, followed by Kh, 1×d
+	yy    []twofold.Total // ‖Y‖² of each target
+	h     []float64       // nil before the first rows
 
 	// Workspace for a group of n rows.
-	rows    []float64      // the dense rows, with many targets
-	share   []float64      // AᵀY and Kh of these rows, (t+1)×d
-	targets []float64      // targets and hᵀa of each row a, (t+1)×n
-	times   []neumaier.Sum // for sparse rows minus κ·centre: Σκy for each target, and Σκ·hᵀa; t+1
+	rows    []float64       // the dense rows, with many targets
+	share   []float64       // AᵀY and Kh of these rows, (t+1)×d
+	targets []float64       // targets and hᵀa of each row a, (t+1)×n
+	times   []twofold.Total // for sparse rows minus κ·centre: Σκy for each target, and Σκ·hᵀa; t+1
 }
 
 func newSums(d, t int) sums {
-	return sums{d: d, t: t, cross: make([]neumaier.Sum, (t+1)*d), yy: make([]neumaier.Sum, t)}
+	return sums{d: d, t: t, cross: make([]twofold.Total, (t+1)*d), yy: make([]twofold.Total, t)}
 }
 
 // add adds the rows st to the sketch and to the sums. Dense rows are multiplied by their targets right after
@@ -95,7 +95,7 @@ func (s *sums) addDense(be engine.Backend, offset int, x engine.Matrix, y []floa
 		}
 		be.Gemm(false, false, 1, s.withProbe(be, y[(offset+lo)*t:], part), part, beta, engine.View(t+1, d, s.share))
 		if at+hi-lo == roundoff.SumRows || offset+hi == n {
-			neumaier.AddTo(s.cross, s.share) // compensated, so that round-off does not grow with n
+			twofold.AddTo(s.cross, s.share) // compensated, so that round-off does not grow with n
 		}
 	}
 }
@@ -111,12 +111,12 @@ func (s *sums) addMany(be engine.Backend, x engine.Matrix, y []float64) {
 			q := min(few, t-j)
 			share := s.share[:q*d]
 			be.Gemm(true, false, 1, engine.Strided(part.Rows, q, y[lo*t+j:], t), part, 0, engine.View(q, d, share))
-			neumaier.AddTo(s.cross[j*d:(j+q)*d], share)
+			twofold.AddTo(s.cross[j*d:(j+q)*d], share)
 		}
 		along := s.targets[:part.Rows]
 		be.Gemv(false, 1, part, s.h, 0, along)
 		be.Gemv(true, 1, part, along, 0, s.share[:d])
-		neumaier.AddTo(s.cross[t*d:], s.share[:d])
+		twofold.AddTo(s.cross[t*d:], s.share[:d])
 	}
 }
 
@@ -144,7 +144,7 @@ func (s *sums) addSparse(st rows.Staged) {
 		along = vec.Dot(st.Centre, s.h)
 	}
 	if len(s.times) < t+1 {
-		s.times = make([]neumaier.Sum, t+1)
+		s.times = make([]twofold.Total, t+1)
 	}
 	clear(s.times)
 	times := s.times
@@ -175,7 +175,7 @@ func (s *sums) addSparse(st rows.Staged) {
 		for col, v := range st.Centre {
 			s.share[col] = -f * v
 		}
-		neumaier.AddTo(s.cross[j*d:(j+1)*d], s.share)
+		twofold.AddTo(s.cross[j*d:(j+1)*d], s.share)
 	}
 }
 
@@ -214,7 +214,7 @@ func (s *sums) scaled(scale []float64) sums {
 		if i >= s.t*s.d {
 			r *= length
 		}
-		out.cross[i] = neumaier.FromParts(sum/r, low/r)
+		out.cross[i] = twofold.TotalFromParts(sum/r, low/r)
 	}
 	return out
 }
@@ -233,7 +233,7 @@ func (s *sums) probe() []float64 {
 // kh returns Kh.
 func (s *sums) kh() []float64 { return values(s.cross[s.t*s.d:]) }
 
-func values(sums []neumaier.Sum) []float64 {
+func values(sums []twofold.Total) []float64 {
 	out := make([]float64, len(sums))
 	for i := range out {
 		out[i] = sums[i].Value()

@@ -4,7 +4,7 @@ import (
 	"math"
 	"sync"
 
-	"github.com/fdridge/fdridge/internal/resolvent"
+	"github.com/fdridge/fdridge/internal/spectral"
 	"github.com/fdridge/fdridge/ridge/internal/interval"
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
@@ -67,14 +67,14 @@ func (a At) rootAbove(s2 float64) float64 { return math.Sqrt(a.above(s2)) }
 
 // normAbove returns an upper bound on ‖φ(BᵀB)g‖ for the sketch B and a vector g. The bound includes round-off
 // and underflow. p is the projection of g onto the eigenvectors of BᵀB.
-func (k *Known) normAbove(p *resolvent.Projection, phi func(s2 float64) float64) float64 {
+func (k *Known) normAbove(p *spectral.Projection, phi func(s2 float64) float64) float64 {
 	if p.Norm == 0 {
 		return 0
 	}
 	return k.eigen.Norm(p, phi)*(1+2*k.factor.along*eps) + k.lostNorm()
 }
 
-// lostNorm returns a bound on the underflow error of [resolvent.Eigen.Norm].
+// lostNorm returns a bound on the underflow error of [spectral.Eigen.Norm].
 func (k *Known) lostNorm() float64 {
 	return float64(len(k.eigen.Values)+few) * roundoff.Underflow
 }
@@ -104,7 +104,7 @@ func (a At) middleDistance(j int) float64 {
 
 // energies returns a bracket of √(gᵀH⁻¹g) for H = AᵀA + γI and a vector g. p is the projection of g onto the
 // eigenvectors of the sketch. dg bounds the norm of the error of g.
-func (a At) energies(p *resolvent.Projection, dg float64) interval.Interval {
+func (a At) energies(p *spectral.Projection, dg float64) interval.Interval {
 	most := math.Sqrt(a.inverse())
 	lo := a.eigen.Norm(p, func(s2 float64) float64 { return math.Sqrt(a.below(s2)) })
 	hi := p.Norm * most
@@ -125,7 +125,7 @@ func (a At) energies(p *resolvent.Projection, dg float64) interval.Interval {
 }
 
 // quads returns a bracket of gᵀH⁻¹g, with the arguments of energies.
-func (a At) quads(p *resolvent.Projection, dg float64) interval.Interval {
+func (a At) quads(p *spectral.Projection, dg float64) interval.Interval {
 	v := a.energies(p, dg)
 	return interval.Squared(v.Lo, v.Hi)
 }

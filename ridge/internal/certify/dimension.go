@@ -3,7 +3,7 @@ package certify
 import (
 	"math"
 
-	"github.com/fdridge/fdridge/internal/neumaier"
+	"github.com/fdridge/fdridge/internal/twofold"
 	"github.com/fdridge/fdridge/ridge/internal/interval"
 )
 
@@ -40,7 +40,7 @@ func (a At) leastDimension() float64 {
 	if eta > 0 {
 		left = math.Max(0, a.bound.Tail-a.bound.TailSlack-a.traceError()) / eta
 	}
-	var df neumaier.Sum // d terms near 1: a plain sum would have an error of d²·eps/4
+	var df twofold.Total // d terms near 1: a plain sum would have an error of d²·eps/4
 	for _, s2 := range a.eigen.Values {
 		part := math.Min(1, left)
 		left -= part
@@ -72,7 +72,7 @@ func (a At) mostDimension() float64 {
 	if below > 0 {
 		level += left / below
 	}
-	var filled, capped neumaier.Sum // the maxima without eᵢ ≤ η, and without Σeᵢ = T
+	var filled, capped twofold.Total // the maxima without eᵢ ≤ η, and without Σeᵢ = T
 	filled.Add(unseen * ratio(level, a.Gamma))
 	capped.Add(unseen * ratio(eta, a.Gamma))
 	for _, v := range s2 {

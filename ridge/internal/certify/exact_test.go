@@ -8,7 +8,7 @@ import (
 
 	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/fd"
-	"github.com/fdridge/fdridge/internal/resolvent"
+	"github.com/fdridge/fdridge/internal/spectral"
 	"github.com/fdridge/fdridge/internal/vec"
 	"github.com/fdridge/fdridge/ridge/internal/interval"
 )
@@ -33,7 +33,7 @@ func repeated(t *testing.T, n int, a []float64) *Known {
 			Rows:    int64(n),
 			Sums:    Sums{TSS: []float64{0}, NonZero: []bool{true, false}},
 		},
-		eigen: resolvent.Eigen{Dim: len(a), Values: values, V: v}, bound: spec.Bound, targets: make([]target, 1),
+		eigen: spectral.Eigen{Dim: len(a), Values: values, V: v}, bound: spec.Bound, targets: make([]target, 1),
 	}
 	k.factor, k.norm.largest2, k.norm.read = newFactors(&k.Evidence), values[0]*(1+64*eps), math.Sqrt(values[0])*(1+64*eps)
 	k.norm.columns = k.columnNorms()

@@ -4,7 +4,7 @@ import (
 	"math"
 
 	"github.com/fdridge/fdridge/engine"
-	"github.com/fdridge/fdridge/internal/resolvent"
+	"github.com/fdridge/fdridge/internal/spectral"
 	"github.com/fdridge/fdridge/internal/vec"
 	"github.com/fdridge/fdridge/ridge/internal/interval"
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
@@ -65,7 +65,8 @@ func newMeanGap(held, rest *Known) meanGap {
 	d, t := held.eigen.Dim, len(held.targets)
 	g := meanGap{
 		intercept: held.Intercept, root: held.norm.root, x: make([]float64, d), y: make([]float64, t),
-		yError: make([]float64, t), rawX: math.Sqrt(held.bound.Frobenius2), rawY: make([]float64, t), errorY: make([]float64, t),
+		yError: make([]float64, t), rawX: math.Sqrt(held.bound.Frobenius2), rawY: make([]float64, t),
+		errorY: make([]float64, t),
 	}
 	for j := range t {
 		g.rawY[j] = math.Sqrt(held.TSS[j])
@@ -106,23 +107,23 @@ func (g *meanGap) missed(j int, x []float64, xn float64) interval.Interval {
 // A heldOutGain holds matrices for [HeldOut.Gain]. B_h is the sketch of the held-out rows. V holds the right
 // singular vectors of the sketch of the other rows.
 type heldOutGain struct {
-	along []float64            // B_hVᵀ, r_h×r
-	gram  []float64            // Gram matrix of the parts of the rows of B_h orthogonal to V, r_h×r_h
-	shift resolvent.Projection // projection of x̄ − μ
-	rank  int                  // r_h, the number of rows of B_h
+	along []float64           // B_hVᵀ, r_h×r
+	gram  []float64           // Gram matrix of the parts of the rows of B_h orthogonal to V, r_h×r_h
+	shift spectral.Projection // projection of x̄ − μ
+	rank  int                 // r_h, the number of rows of B_h
 }
 
 func newHeldOutGain(held, rest *Known, gap *meanGap) heldOutGain {
 	d, r, rh := rest.eigen.Dim, len(rest.eigen.Values), len(held.eigen.Values)
 	u := heldOutGain{gram: make([]float64, rh*rh), rank: rh}
-	m := resolvent.New(&rest.eigen, rest.Backend)
+	m := spectral.NewResolvent(&rest.eigen, rest.Backend)
 	if b := held.Sketch.Matrix(); b != nil {
 		off := make([]float64, rh*d)
 		u.along = make([]float64, rh*r)
 		m.Project(rh, b.RawMatrix().Data, u.along, off)
 		rest.Backend.Syrk(false, 1, engine.View(rh, d, off), 0, engine.View(rh, rh, u.gram))
 	}
-	g := resolvent.Gradients{G: gap.x, Along: make([]float64, r), Off: make([]float64, d)}
+	g := spectral.Gradients{G: gap.x, Along: make([]float64, r), Off: make([]float64, d)}
 	m.ProjectAll(1, &g)
 	u.shift = g.Of(0, &rest.eigen)
 	return u

@@ -3,7 +3,7 @@ package certify
 import (
 	"math"
 
-	"github.com/fdridge/fdridge/internal/resolvent"
+	"github.com/fdridge/fdridge/internal/spectral"
 	"github.com/fdridge/fdridge/internal/vec"
 	"github.com/fdridge/fdridge/ridge/internal/interval"
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
@@ -22,7 +22,7 @@ type Judge struct {
 
 // Measured holds the results of a pass over the rows at coefficients x of one target, with bounds.
 type Measured struct {
-	Gradient resolvent.Projection
+	Gradient spectral.Projection
 	RSS      float64 // ‖Ax − b‖²
 	Error    float64 // bounds ‖x − x*‖
 
@@ -36,7 +36,8 @@ type Measured struct {
 // Judge returns the Judge for γ > 0. It bounds the effect of an error δ of a gradient if |δ_j| ≤ ‖a_j‖ for
 // each column a_j of A. A Judge scales these bounds by the size of the actual round-off. With H = AᵀA + γI,
 //
-//	‖H^{-½}δ‖ ≤ Σ‖a_j‖√(e_jᵀL⁻¹e_j),   ‖H⁻¹δ‖ ≤ (1 + ρ‖H⁻¹‖)·Σ‖a_j‖·‖Ĥ_R⁻¹e_j‖.
+//	‖H^{-½}δ‖ ≤ Σ‖a_j‖√(e_jᵀL⁻¹e_j),
+//	‖H⁻¹δ‖    ≤ (1 + ρ‖H⁻¹‖)·Σ‖a_j‖·‖Ĥ_R⁻¹e_j‖.
 //
 // Here e_j is a unit vector, and ρ is half the shrinkage of the sketch B. L is BᵀB + lower·I as in [At], and
 // Ĥ_R is BᵀB + (γ+ρ)I. Neither bound depends on the units of the columns.
@@ -101,7 +102,7 @@ func (g *Judge) roundOff(b rhs, x []float64, r float64) (weights, energy float64
 
 // Error returns a bound on the distance of coefficients from the exact solution. p describes their gradient. The
 // argument round bounds the effect of round-off in the gradient.
-func (g *Judge) Error(p *resolvent.Projection, round float64) float64 {
+func (g *Judge) Error(p *spectral.Projection, round float64) float64 {
 	if p.Norm == 0 {
 		return round
 	}

@@ -14,7 +14,7 @@ import (
 
 	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/fd"
-	"github.com/fdridge/fdridge/internal/resolvent"
+	"github.com/fdridge/fdridge/internal/spectral"
 	"github.com/fdridge/fdridge/internal/vec"
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
@@ -80,7 +80,7 @@ type Reading struct {
 // η is the shrinkage of B.
 type Known struct {
 	Evidence
-	eigen   resolvent.Eigen
+	eigen   spectral.Eigen
 	bound   fd.Bound // of the sketch, plus the round-off of centring and scaling the rows
 	factor  factors
 	norm    norms
@@ -93,9 +93,9 @@ type Known struct {
 
 // A target describes one column b of Y.
 type target struct {
-	displaced float64              // bounds the norm of the round-off of b
-	meanOff   float64              // bounds the error of the mean of b
-	c         resolvent.Projection // projection of Aᵀb
+	displaced float64             // bounds the norm of the round-off of b
+	meanOff   float64             // bounds the error of the mean of b
+	c         spectral.Projection // projection of Aᵀb
 }
 
 // New derives the bounds from e, and keeps the slices of e. It projects each c = Aᵀb onto V, the right singular
@@ -105,7 +105,7 @@ func New(e Evidence) *Known {
 	d, t := e.Sketch.Dim, len(e.TSS)
 	k := &Known{
 		Evidence: e, bound: e.Sketch.Bound,
-		eigen:   resolvent.Eigen{Dim: d, Values: e.Sketch.Sigma2, V: e.Sketch.V, Rest: leastOf(e.Sketch)},
+		eigen:   spectral.Eigen{Dim: d, Values: e.Sketch.Sigma2, V: e.Sketch.V, Rest: leastOf(e.Sketch)},
 		factor:  newFactors(&e),
 		targets: make([]target, t),
 	}
@@ -133,13 +133,13 @@ func New(e Evidence) *Known {
 			engine.View(t, d, along),
 		)
 		for j := range k.targets {
-			k.targets[j].c = resolvent.Projection{Along: along[j*d : (j+1)*d], Norm: vec.Norm(k.C(j))}
+			k.targets[j].c = spectral.Projection{Along: along[j*d : (j+1)*d], Norm: vec.Norm(k.C(j))}
 		}
 		return k
 	}
 	k.cOff = make([]float64, t*d)
-	g := &resolvent.Gradients{G: e.Cross, Along: make([]float64, t*r), Off: k.cOff}
-	resolvent.New(&k.eigen, e.Backend).ProjectAll(t, g)
+	g := &spectral.Gradients{G: e.Cross, Along: make([]float64, t*r), Off: k.cOff}
+	spectral.NewResolvent(&k.eigen, e.Backend).ProjectAll(t, g)
 	for j := range k.targets {
 		k.targets[j].c = g.Of(j, &k.eigen)
 	}
@@ -164,7 +164,7 @@ func leastOf(p *fd.Spectrum) float64 {
 }
 
 // Eigen returns the eigenvalues and eigenvectors of BᵀB.
-func (k *Known) Eigen() *resolvent.Eigen { return &k.eigen }
+func (k *Known) Eigen() *spectral.Eigen { return &k.eigen }
 
 // Bound returns the bound of the sketch, plus the round-off of centring and scaling the rows.
 func (k *Known) Bound() fd.Bound { return k.bound }

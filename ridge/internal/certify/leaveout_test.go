@@ -9,7 +9,7 @@ import (
 
 	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/fd"
-	"github.com/fdridge/fdridge/internal/resolvent"
+	"github.com/fdridge/fdridge/internal/spectral"
 	"github.com/fdridge/fdridge/internal/vec"
 	"github.com/fdridge/fdridge/ridge/internal/interval"
 )
@@ -22,7 +22,7 @@ func hadamard(t *testing.T, d int, values []float64, weight, meanOff float64) *K
 	if err != nil {
 		t.Fatal(err)
 	}
-	e := resolvent.Eigen{Dim: d, Values: values}
+	e := spectral.Eigen{Dim: d, Values: values}
 	for i := range values {
 		for j := range d {
 			e.V = append(e.V, math.Copysign(1/math.Sqrt(float64(d)), float64(1-2*(bits.OnesCount(uint(i&j))&1))))

@@ -4,7 +4,7 @@ import (
 	"math"
 
 	"github.com/fdridge/fdridge/fd"
-	"github.com/fdridge/fdridge/internal/resolvent"
+	"github.com/fdridge/fdridge/internal/spectral"
 	"github.com/fdridge/fdridge/internal/vec"
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
@@ -124,7 +124,7 @@ func Equilibrated(e Evidence, size float64, pencils []*Pencil, scale []float64) 
 		e.Sketch.V = append(e.Sketch.V, p.Basis...)
 	}
 	k := &Known{
-		Evidence: e, eigen: resolvent.Eigen{Dim: d, Values: e.Sketch.Sigma2, V: e.Sketch.V},
+		Evidence: e, eigen: spectral.Eigen{Dim: d, Values: e.Sketch.Sigma2, V: e.Sketch.V},
 		factor: newFactors(&e), norm: n, targets: make([]target, t), pencils: pencils,
 	}
 	for _, v := range scale {

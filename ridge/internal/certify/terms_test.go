@@ -6,7 +6,7 @@ import (
 
 	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/fd"
-	"github.com/fdridge/fdridge/internal/resolvent"
+	"github.com/fdridge/fdridge/internal/spectral"
 	"github.com/fdridge/fdridge/ridge/internal/interval"
 )
 
@@ -61,7 +61,7 @@ func TestErrorHolds(t *testing.T) {
 			j := lossy(t, c.eta, c.roundOff, 0).Judge(gamma)
 			for angle := 0.0; angle < math.Pi; angle += math.Pi / 16 {
 				g := [2]float64{math.Cos(angle), math.Sin(angle)}
-				p := resolvent.Projection{Along: g[:1], Off: math.Abs(g[1]), Norm: 1}
+				p := spectral.Projection{Along: g[:1], Off: math.Abs(g[1]), Norm: 1}
 				got := j.Error(&p, 0)
 				for _, loss := range [][2]float64{{0, 0}, {c.eta, c.eta}, {c.eta, 0}, {0, c.eta}} {
 					for _, off := range []float64{-c.roundOff, c.roundOff} {
@@ -82,7 +82,7 @@ func TestErrorHolds(t *testing.T) {
 					}
 				}
 			}
-			if got := j.Error(&resolvent.Projection{Along: []float64{1}, Norm: 1}, 7); !(got >= 7+1/(4+gamma+c.eta)) {
+			if got := j.Error(&spectral.Projection{Along: []float64{1}, Norm: 1}, 7); !(got >= 7+1/(4+gamma+c.eta)) {
 				t.Errorf("with round-off 7 the bound is %g", got)
 			}
 		}
@@ -96,7 +96,7 @@ func TestErrorOfProjection(t *testing.T) {
 		for _, gamma := range []float64{1e-10, 1e-14, 1e-18, 1e-32} {
 			j := lossy(t, eta, 0, 0).Judge(gamma)
 			across := 0.99 * j.factor.onto * eps
-			p := resolvent.Projection{Along: []float64{1}, Norm: 1} // as computed
+			p := spectral.Projection{Along: []float64{1}, Norm: 1} // as computed
 			if got, want := j.Error(&p, 0), math.Hypot(1/(4+gamma), across/gamma); !(got >= want) {
 				t.Errorf("η = %g, γ = %g: error %g, bound %g", eta, gamma, want, got)
 			}
@@ -213,7 +213,10 @@ func TestLeftSquared(t *testing.T) {
 		want           interval.Interval
 	}{
 		{1, 3, 0.01, interval.Interval{Lo: 0.4, Hi: 0.6}, interval.Interval{Lo: 2.79 * 2.79 / 0.36, Hi: 3.21 * 3.21 / 0.16}},
-		{5, -3, 0.01, interval.Interval{Lo: 0.4, Hi: 0.6}, interval.Interval{Lo: 5 * 2.79 * 2.79 / 0.36, Hi: 5 * 3.21 * 3.21 / 0.16}},
+		{
+			5, -3, 0.01, interval.Interval{Lo: 0.4, Hi: 0.6},
+			interval.Interval{Lo: 5 * 2.79 * 2.79 / 0.36, Hi: 5 * 3.21 * 3.21 / 0.16},
+		},
 		// narrow
 		{
 			1, 3, 0.01, interval.Interval{Lo: 0.5, Hi: 0.5 + 0x1p-28},
@@ -261,7 +264,7 @@ func TestFormsHold(t *testing.T) {
 					h := [2]float64{4 + loss[0] + off + gamma, math.Max(0, loss[1]+off) + gamma}
 					for angle := 0.0; angle < math.Pi; angle += math.Pi / 8 {
 						g := [2]float64{math.Cos(angle), math.Sin(angle)}
-						p := resolvent.Projection{Along: g[:1], Off: math.Abs(g[1]), Norm: 1}
+						p := spectral.Projection{Along: g[:1], Off: math.Abs(g[1]), Norm: 1}
 						const dg = 1e-3
 						x, y := g[0]+dg*math.Cos(3*angle), g[1]+dg*math.Sin(3*angle)
 						q := x*x/h[0] + y*y/h[1]
@@ -270,7 +273,8 @@ func TestFormsHold(t *testing.T) {
 						}
 					}
 					middle := [2]float64{a.middle(4), a.middle(0)}
-					if got, most := math.Hypot(1/h[0]-middle[0], 0.5/h[1]-0.5*middle[1]), a.middleDistance(0); !(got <= most*(1+slack)+1e-14) {
+					got, most := math.Hypot(1/h[0]-middle[0], 0.5/h[1]-0.5*middle[1]), a.middleDistance(0)
+					if !(got <= most*(1+slack)+1e-14) {
 						t.Errorf("%+v, γ = %g, H = diag%v: x* is %g from Mc, bound %g", c, gamma, h, got, most)
 					}
 					if got := 1 / math.Min(h[0], h[1]); !(got <= a.inverse()*(1+slack)) {

@@ -3,7 +3,7 @@ package certify
 import (
 	"math"
 
-	"github.com/fdridge/fdridge/internal/neumaier"
+	"github.com/fdridge/fdridge/internal/twofold"
 	"github.com/fdridge/fdridge/internal/vec"
 	"github.com/fdridge/fdridge/ridge/internal/interval"
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
@@ -92,7 +92,7 @@ func (t *Tridiagonal) inverseTrace(gamma, s float64) (trace float64, ok bool) {
 	if !t.pivots(s, p) {
 		return 0, false
 	}
-	var sum neumaier.Sum
+	var sum twofold.Total
 	below := 0.0
 	for i := d - 1; i >= 0; i-- {
 		a := t.Diagonal[i] + s

@@ -3,7 +3,7 @@ package certify
 import (
 	"math"
 
-	"github.com/fdridge/fdridge/internal/resolvent"
+	"github.com/fdridge/fdridge/internal/spectral"
 	"github.com/fdridge/fdridge/ridge/internal/interval"
 )
 
@@ -29,12 +29,12 @@ func (a At) inverseAbove() float64 {
 // docs/math.md §21 has the proof.
 func (k *Known) Variances(gamma float64) (sampling, posterior []interval.Interval) {
 	a, d, r := k.At(gamma), k.eigen.Dim, len(k.eigen.Values)
-	m := resolvent.New(&k.eigen, k.Backend)
+	m := spectral.NewResolvent(&k.eigen, k.Backend)
 	// The proof requires that the bounds on H⁻¹ are at most 1/γ. The upper bound may be larger by round-off.
 	beyond := math.Max(0, gamma*a.inverseAbove()-1) + few*eps
 	for first := 0; first < d; first += unitVectors {
 		q := min(unitVectors, d-first)
-		g := resolvent.Gradients{G: make([]float64, q*d), Along: make([]float64, q*r), Off: make([]float64, q*d)}
+		g := spectral.Gradients{G: make([]float64, q*d), Along: make([]float64, q*r), Off: make([]float64, q*d)}
 		for i := range q {
 			g.G[i*d+first+i] = 1
 		}

@@ -4,7 +4,7 @@ import (
 	"math"
 
 	"github.com/fdridge/fdridge/engine"
-	"github.com/fdridge/fdridge/internal/orthogonal"
+	"github.com/fdridge/fdridge/internal/spectral"
 	"github.com/fdridge/fdridge/internal/vec"
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
@@ -58,7 +58,7 @@ func (r *TridiagonalForm) defect(k engine.Matrix, p []float64) defect {
 		}
 		off = math.Hypot(off, triangleNorm(left, lo))
 	}
-	skew := orthogonal.Loss(be, engine.View(d, d, p), engine.Matrix{}, make([]float64, orthogonal.Work(d, d)))
+	skew := spectral.Loss(be, engine.View(d, d, p), engine.Matrix{}, make([]float64, spectral.Work(d, d)))
 	if !(skew <= 0x1p-10) {
 		return defect{math.Inf(1), math.Inf(1)}
 	}

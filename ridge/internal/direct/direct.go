@@ -9,7 +9,7 @@ import (
 
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/engine"
-	"github.com/fdridge/fdridge/internal/neumaier"
+	"github.com/fdridge/fdridge/internal/twofold"
 	"github.com/fdridge/fdridge/internal/vec"
 	"github.com/fdridge/fdridge/ridge/internal/certify"
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
@@ -67,12 +67,12 @@ type Stream struct {
 	d, t int
 	f    Factorization
 	fill int // number of rows in the buffer of the factorization
-	tss  []neumaier.Sum
+	tss  []twofold.Total
 }
 
 // NewStream returns a stream for rows of d features and t targets.
 func NewStream(d, t int, f Factorization) *Stream {
-	return &Stream{d: d, t: t, f: f, tss: make([]neumaier.Sum, t)}
+	return &Stream{d: d, t: t, f: f, tss: make([]twofold.Total, t)}
 }
 
 // Append writes the rows st to the buffer of the factorization, as dense rows. Whenever the buffer is full, the

@@ -8,7 +8,7 @@ import (
 	"math"
 
 	"github.com/fdridge/fdridge/engine"
-	"github.com/fdridge/fdridge/internal/neumaier"
+	"github.com/fdridge/fdridge/internal/twofold"
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 	"github.com/fdridge/fdridge/ridge/internal/rows"
 )
@@ -22,7 +22,7 @@ type tallState struct {
 	Folds, Longest int
 	Norms, Errors  []float64 // bounds on the norm and on the backward error of each column
 	Share          float64   // as tall.share
-	TSS            []neumaier.Sum
+	TSS            []twofold.Total
 	Stage          rows.State
 }
 

@@ -3,7 +3,6 @@ package dual
 import (
 	"math"
 
-	"github.com/fdridge/fdridge/internal/neumaier"
 	"github.com/fdridge/fdridge/internal/twofold"
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
@@ -48,7 +47,7 @@ func (s *Samples) Root(i int) float64 {
 func (s *Samples) close() {
 	s.total = float64(s.n)
 	if s.w != nil {
-		var total neumaier.Sum // compensated, because its relative error affects every mean in the same way
+		var total twofold.Total // compensated, because its relative error affects every mean in the same way
 		s.root = make([]float64, s.n)
 		for i, w := range s.w {
 			total.Add(w)
@@ -147,7 +146,7 @@ func (s *Samples) Squares(target int) twofold.Number {
 func (s *Samples) Centred(target int) []float64 {
 	out := make([]float64, s.n)
 	first := 0.0
-	var sum neumaier.Sum
+	var sum twofold.Total
 	if s.intercept {
 		first = s.Y(s.heaviest(), target)
 	}

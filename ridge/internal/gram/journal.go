@@ -10,7 +10,6 @@ import (
 	"math"
 
 	"github.com/fdridge/fdridge/fd"
-	"github.com/fdridge/fdridge/internal/neumaier"
 	"github.com/fdridge/fdridge/internal/twofold"
 	"github.com/fdridge/fdridge/internal/wire"
 )
@@ -301,7 +300,7 @@ func (o *Operator) readSums(m *wire.Reader, h passHeader, _, _ []float64) (apply
 		copy(s.plain, plain)
 		copy(s.rss, rss)
 		copy(s.ones, ones)
-		s.rows, s.chain, s.weight = int64(h.Rows), int(h.Plain), neumaier.FromParts(h.Weight, h.WeightLow)
+		s.rows, s.chain, s.weight = int64(h.Rows), int(h.Plain), twofold.TotalFromParts(h.Weight, h.WeightLow)
 		o.run.from = s.rows
 	}
 }

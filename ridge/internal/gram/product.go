@@ -5,7 +5,7 @@ import (
 
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/engine"
-	"github.com/fdridge/fdridge/internal/neumaier"
+	"github.com/fdridge/fdridge/internal/twofold"
 	"github.com/fdridge/fdridge/internal/vec"
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 	"github.com/fdridge/fdridge/ridge/internal/rows"
@@ -91,7 +91,7 @@ func scattered(rows *engine.CSR) bool {
 
 // scatter computes the same sums as the backend's Gradient, for rows that are scattered. It adds each product
 // to a compensated sum. The cost is proportional to the number of entries.
-func scatter(rows *engine.CSR, v, rhs engine.Matrix, sums []neumaier.Sum, residuals engine.Matrix) {
+func scatter(rows *engine.CSR, v, rhs engine.Matrix, sums []twofold.Total, residuals engine.Matrix) {
 	d := rows.Cols
 	for i := range rows.Rows {
 		idx, val := rows.Row(i)
@@ -101,7 +101,7 @@ func scatter(rows *engine.CSR, v, rhs engine.Matrix, sums []neumaier.Sum, residu
 			if rhs.Data != nil {
 				r[q] -= rhs.Row(i)[q]
 			}
-			neumaier.AddScaled(sums[q*d:(q+1)*d], r[q], idx, val)
+			twofold.AddScaled(sums[q*d:(q+1)*d], r[q], idx, val)
 		}
 	}
 }

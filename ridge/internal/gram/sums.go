@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"github.com/fdridge/fdridge/dataset"
-	"github.com/fdridge/fdridge/internal/neumaier"
+	"github.com/fdridge/fdridge/internal/twofold"
 	"github.com/fdridge/fdridge/internal/vec"
 )
 
@@ -13,27 +13,27 @@ import (
 // If a group has fewer entries than this matrix, each product is added to the compensated sums directly.
 type sums struct {
 	d         int
-	products  []neumaier.Sum // q×d
-	plain     []float64      // q×d, plain sums not yet added to products; empty before the first plain sum
-	chain     int            // number of calls, or of sparse rows, whose results are in plain
-	rss, ones []neumaier.Sum // ‖r‖² and 1ᵀr for each vector
+	products  []twofold.Total // q×d
+	plain     []float64       // q×d, plain sums not yet added to products; empty before the first plain sum
+	chain     int             // number of calls, or of sparse rows, whose results are in plain
+	rss, ones []twofold.Total // ‖r‖² and 1ᵀr for each vector
 	rows      int64
-	weight    neumaier.Sum
+	weight    twofold.Total
 	sparse    bool // some rows of this pass or an earlier one were sparse
 }
 
 // reset sets the sums to zero, for q vectors.
 func (s *sums) reset(q int) {
 	if n := q * s.d; cap(s.products) < n || cap(s.rss) < q {
-		s.products = make([]neumaier.Sum, n)
-		s.rss, s.ones = make([]neumaier.Sum, q), make([]neumaier.Sum, q)
+		s.products = make([]twofold.Total, n)
+		s.rss, s.ones = make([]twofold.Total, q), make([]twofold.Total, q)
 	}
 	s.products, s.rss, s.ones = s.products[:q*s.d], s.rss[:q], s.ones[:q]
 	clear(s.products)
 	clear(s.rss)
 	clear(s.ones)
 	s.plain = s.plain[:0]
-	s.chain, s.rows, s.weight = 0, 0, neumaier.Sum{}
+	s.chain, s.rows, s.weight = 0, 0, twofold.Total{}
 }
 
 // begin allocates the plain sums.
@@ -81,7 +81,7 @@ func (s *sums) weigh(b dataset.Block) {
 // the number of rows, their weight, and a 1 if some rows were sparse, otherwise a 0.
 func (s *sums) put(dst []float64) []float64 {
 	dst = slices.Grow(dst, len(s.products)+2*len(s.rss)+3+questionWords)
-	for _, list := range [][]neumaier.Sum{s.products, s.rss, s.ones} {
+	for _, list := range [][]twofold.Total{s.products, s.rss, s.ones} {
 		for i := range list {
 			dst = append(dst, list[i].Value())
 		}

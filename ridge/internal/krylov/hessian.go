@@ -5,7 +5,7 @@ import (
 
 	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/fd"
-	"github.com/fdridge/fdridge/internal/resolvent"
+	"github.com/fdridge/fdridge/internal/spectral"
 	"github.com/fdridge/fdridge/internal/vec"
 )
 
@@ -13,7 +13,7 @@ import (
 type Hessian interface {
 	// Solve computes Ĥ⁻¹gᵢ for each gradient gᵢ, where Ĥ is the Hessian at gammas[i]. On entry, g holds the
 	// projections of the gradients. On return, row i of g.Off is Ĥ⁻¹gᵢ, and g.Along is undefined.
-	Solve(ctx context.Context, gammas []float64, g *resolvent.Gradients) error
+	Solve(ctx context.Context, gammas []float64, g *spectral.Gradients) error
 	// Range returns bounds lo and hi on the eigenvalues of Ĥ⁻¹H, where Ĥ is this Hessian and H = AᵀA + γI.
 	// lo ≤ 0 means that there is no lower bound.
 	Range(gamma float64) (lo, hi float64)
@@ -24,14 +24,14 @@ type Hessian interface {
 type Sketch struct {
 	Shift  float64
 	bound  fd.Bound
-	m      *resolvent.Resolvent
+	m      *spectral.Resolvent
 	shifts []float64
 }
 
 // NewSketch returns the Hessian of a sketch B with the given bound. e holds the eigenvalues and eigenvectors of
 // BᵀB. robust selects RFD instead of FD.
-func NewSketch(b fd.Bound, e *resolvent.Eigen, robust bool, be engine.Backend) *Sketch {
-	s := &Sketch{bound: b, m: resolvent.New(e, be)}
+func NewSketch(b fd.Bound, e *spectral.Eigen, robust bool, be engine.Backend) *Sketch {
+	s := &Sketch{bound: b, m: spectral.NewResolvent(e, be)}
 	if robust {
 		s.Shift = b.Shift()
 	}
@@ -47,7 +47,7 @@ func (s *Sketch) Range(gamma float64) (lo, hi float64) {
 }
 
 // Solve solves with Ĥ and never returns an error.
-func (s *Sketch) Solve(_ context.Context, gammas []float64, g *resolvent.Gradients) error {
+func (s *Sketch) Solve(_ context.Context, gammas []float64, g *spectral.Gradients) error {
 	s.shifts = vec.Grow(s.shifts, len(gammas))
 	for i, gamma := range gammas {
 		s.shifts[i] = gamma + s.Shift

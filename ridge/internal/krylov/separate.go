@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/fdridge/fdridge/internal/resolvent"
+	"github.com/fdridge/fdridge/internal/spectral"
 )
 
 // An iteration solves one system by itself. It updates the iterate and the gradient of the system.
@@ -32,15 +32,19 @@ type separate struct {
 
 // A workspace holds the gradients of all systems and their projections.
 type workspace struct {
-	gradients resolvent.Gradients
+	gradients spectral.Gradients
 	projected []Projection
 	gammas    []float64
-	m         *resolvent.Resolvent
+	m         *spectral.Resolvent
 }
 
 func newWorkspace(b *Batch) *workspace {
 	q, e := len(b.Systems), b.Known.Eigen()
-	w := &workspace{projected: make([]Projection, q), gammas: make([]float64, q), m: resolvent.New(e, b.Known.Backend)}
+	w := &workspace{
+		projected: make([]Projection, q),
+		gammas:    make([]float64, q),
+		m:         spectral.NewResolvent(e, b.Known.Backend),
+	}
 	w.gradients.Reserve(q, e)
 	return w
 }

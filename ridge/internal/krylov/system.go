@@ -4,7 +4,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/fdridge/fdridge/internal/resolvent"
+	"github.com/fdridge/fdridge/internal/spectral"
 	"github.com/fdridge/fdridge/internal/vec"
 	"github.com/fdridge/fdridge/ridge/internal/certify"
 	"github.com/fdridge/fdridge/ridge/internal/gram"
@@ -12,7 +12,7 @@ import (
 )
 
 // A Projection is the projection of a gradient.
-type Projection = resolvent.Projection
+type Projection = spectral.Projection
 
 // A Status is the reason why an iteration stopped.
 type Status int

@@ -4,7 +4,7 @@ import (
 	"math"
 
 	"github.com/fdridge/fdridge/dataset"
-	"github.com/fdridge/fdridge/internal/neumaier"
+	"github.com/fdridge/fdridge/internal/twofold"
 	"github.com/fdridge/fdridge/internal/vec"
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
@@ -88,7 +88,7 @@ func (s *Stage) centre(n int, w []float64) int {
 
 // sumTargets subtracts the origin from the targets of n rows, and adds them up for the mean. It returns the sum
 // of the weights. Like the features, the targets are first added in parts of MeanPart rows, to limit round-off.
-func (s *Stage) sumTargets(n int, w []float64) (total neumaier.Sum) {
+func (s *Stage) sumTargets(n int, w []float64) (total twofold.Total) {
 	sum := s.y[n*s.t : (n+1)*s.t] // the targets of the joining row serve as memory for the sum of a part
 	for lo := 0; lo < n; lo += roundoff.MeanPart {
 		clear(sum)

@@ -4,7 +4,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/fdridge/fdridge/internal/neumaier"
+	"github.com/fdridge/fdridge/internal/twofold"
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
 
@@ -34,9 +34,11 @@ func (s *Stage) Scaled(scale, norms []float64) *Stage {
 		}
 		reach := math.Hypot(norms[j], root*far) // bounds √Σwx²
 		state.Origin[j] = origin / r
-		state.Sum[j] = neumaier.FromParts(sum/r, low/r)
-		state.SumError[j] = roundoff.Inflate*(state.SumError[j]+(scaledEntry*root*reach+scaledSum*(w*far+math.Abs(sum)))*roundoff.Unit)/r + w*roundoff.LostSum
-		state.Moved[j] = roundoff.Inflate*(state.Moved[j]+(scaledEntry+scaledSum)*roundoff.Unit*reach)/r + root*roundoff.LostSum
+		state.Sum[j] = twofold.TotalFromParts(sum/r, low/r)
+		rounded := (scaledEntry*root*reach + scaledSum*(w*far+math.Abs(sum))) * roundoff.Unit
+		state.SumError[j] = roundoff.Inflate*(state.SumError[j]+rounded)/r + w*roundoff.LostSum
+		moved := (scaledEntry + scaledSum) * roundoff.Unit * reach
+		state.Moved[j] = roundoff.Inflate*(state.Moved[j]+moved)/r + root*roundoff.LostSum
 	}
 	return ResumeStage(s.d, s.t, s.intercept, state)
 }

@@ -6,7 +6,7 @@ import (
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/fd"
-	"github.com/fdridge/fdridge/internal/neumaier"
+	"github.com/fdridge/fdridge/internal/twofold"
 	"github.com/fdridge/fdridge/internal/vec"
 )
 
@@ -27,13 +27,13 @@ import (
 
 // sparseWork is the workspace for centred sparse rows.
 type sparseWork struct {
-	own      engine.CSR     // the sparse rows times √w, centred in the explicit columns
-	row      []float64      // one row as a dense row, d
-	held     []float64      // for each column, the weight of the rows with an entry
-	explicit []int32        // the explicit columns
-	shift    []float64      // the mean in the explicit columns, 0 in the others
-	centre   []float64      // the mean in the other columns, 0 in the explicit ones
-	sums     []neumaier.Sum // Σw·(row − origin)
+	own      engine.CSR      // the sparse rows times √w, centred in the explicit columns
+	row      []float64       // one row as a dense row, d
+	held     []float64       // for each column, the weight of the rows with an entry
+	explicit []int32         // the explicit columns
+	shift    []float64       // the mean in the explicit columns, 0 in the others
+	centre   []float64       // the mean in the other columns, 0 in the explicit ones
+	sums     []twofold.Total // Σw·(row − origin)
 }
 
 // chooseExplicit chooses the explicit columns: every row gets an entry in them, so that they can be centred.
@@ -129,7 +129,7 @@ func widen(dst, src *engine.CSR, columns []int32) {
 func (s *Stage) sumSparse(w []float64) {
 	k := &s.sparse
 	if len(k.sums) < s.d {
-		k.sums = make([]neumaier.Sum, s.d)
+		k.sums = make([]twofold.Total, s.d)
 	}
 	clear(k.sums)
 	for i := range s.sparse.own.Rows {

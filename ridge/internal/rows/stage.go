@@ -5,7 +5,7 @@ package rows
 import (
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/engine"
-	"github.com/fdridge/fdridge/internal/neumaier"
+	"github.com/fdridge/fdridge/internal/twofold"
 	"github.com/fdridge/fdridge/internal/vec"
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
@@ -48,15 +48,15 @@ type moments struct {
 
 // A State holds everything that a stage stores about its rows so far. All fields are part of a message.
 type State struct {
-	Rows        int64        // number of rows
-	Weight      neumaier.Sum // Σw
-	WeightError float64      // bounds the round-off of decays in Weight
-	Weighted    bool         // some rows have a weight other than 1, or were decayed
-	Decays      int64        // number of decays; each rounds all sums
+	Rows        int64         // number of rows
+	Weight      twofold.Total // Σw
+	WeightError float64       // bounds the round-off of decays in Weight
+	Weighted    bool          // some rows have a weight other than 1, or were decayed
+	Decays      int64         // number of decays; each rounds all sums
 
-	Origin   []float64      // d+t, valid once the weight is positive
-	Sum      []neumaier.Sum // Σw·(row − Origin), d+t
-	SumError []float64      // bounds the error of Sum, d+t
+	Origin   []float64       // d+t, valid once the weight is positive
+	Sum      []twofold.Total // Σw·(row − Origin), d+t
+	SumError []float64       // bounds the error of Sum, d+t
 	// Moved[j] bounds the norm of the errors from centring the staged rows, in column j of d+t columns. These
 	// are round-off and the errors of the means.
 	Moved []float64
@@ -68,7 +68,7 @@ type State struct {
 // NewStage returns a stage for rows of d features and t targets.
 func NewStage(d, t int, intercept bool) *Stage {
 	return ResumeStage(d, t, intercept, State{
-		Origin: make([]float64, d+t), Sum: make([]neumaier.Sum, d+t),
+		Origin: make([]float64, d+t), Sum: make([]twofold.Total, d+t),
 		SumError: make([]float64, d+t), Moved: make([]float64, d+t), NonZero: make([]bool, 1+t),
 	})
 }

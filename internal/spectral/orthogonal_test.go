@@ -1,4 +1,4 @@
-package orthogonal_test
+package spectral_test
 
 import (
 	"math"
@@ -9,7 +9,7 @@ import (
 
 	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/engine/enginetest"
-	"github.com/fdridge/fdridge/internal/orthogonal"
+	"github.com/fdridge/fdridge/internal/spectral"
 )
 
 // TestLoss: the loss of orthogonality is what twice the digits say, to the last digits of a V that is
@@ -25,8 +25,8 @@ func TestLoss(t *testing.T) {
 					v[i] += off * (2*rng.Float64() - 1)
 				}
 				omega := engine.View(r, r, make([]float64, r*r))
-				work := make([]float64, orthogonal.Work(r, k))
-				got := orthogonal.Loss(be, engine.View(r, k, v), omega, work)
+				work := make([]float64, spectral.Work(r, k))
+				got := spectral.Loss(be, engine.View(r, k, v), omega, work)
 				want, apart := 0.0, 0.0
 				for i := range r {
 					for j := range i + 1 {
@@ -44,27 +44,28 @@ func TestLoss(t *testing.T) {
 					!(apart <= 0x1p-60*float64(k)+1e-9*want) {
 					t.Errorf("%d×%d, off by %g: %g, with entries off by %g, want %g", r, k, off, got, apart, want)
 				}
-				if again := orthogonal.Loss(be, engine.View(r, k, v), engine.Matrix{}, work); again != got {
+				if again := spectral.Loss(be, engine.View(r, k, v), engine.Matrix{}, work); again != got {
 					t.Errorf("%d×%d: %g without entries, %g with them", r, k, again, got)
 				}
 			}
 		}
 		long := []float64{1.5, 0, 0, 1}
-		if got := orthogonal.Loss(be, engine.View(2, 2, long), engine.Matrix{}, make([]float64, orthogonal.Work(2, 2))); !math.IsInf(got, 1) {
+		got := spectral.Loss(be, engine.View(2, 2, long), engine.Matrix{}, make([]float64, spectral.Work(2, 2)))
+		if !math.IsInf(got, 1) {
 			t.Errorf("a row of length 1.5: %g", got)
 		}
 		// The squares of these small entries are below the smallest number, but not zero.
 		for _, tiny := range []float64{0x1p-600, 0x1p-1074} {
 			v := engine.View(2, 2, []float64{1, tiny, 0, 1})
-			if got := orthogonal.Loss(be, v, engine.Matrix{}, make([]float64, orthogonal.Work(2, 2))); !(got >= math.Sqrt2*tiny) {
+			if got := spectral.Loss(be, v, engine.Matrix{}, make([]float64, spectral.Work(2, 2))); !(got >= math.Sqrt2*tiny) {
 				t.Errorf("(1, %g) and (0, 1): %g", tiny, got)
 			}
 			v = engine.View(1, 2, []float64{1, tiny})
-			if got := orthogonal.Loss(be, v, engine.Matrix{}, make([]float64, orthogonal.Work(1, 2))); !(got > 0) {
+			if got := spectral.Loss(be, v, engine.Matrix{}, make([]float64, spectral.Work(1, 2))); !(got > 0) {
 				t.Errorf("(1, %g): %g", tiny, got)
 			}
 		}
-		if got := orthogonal.Loss(be, engine.View(0, 5, nil), engine.Matrix{}, make([]float64, orthogonal.Work(0, 5))); got != 0 {
+		if got := spectral.Loss(be, engine.View(0, 5, nil), engine.Matrix{}, make([]float64, spectral.Work(0, 5))); got != 0 {
 			t.Errorf("no rows: %g", got)
 		}
 	})

@@ -11,7 +11,8 @@ func TestNumber(t *testing.T) {
 	}
 	for text, want := range map[string]Fault{
 		"": Gap, "NA": Gap, "n/a": Gap, "<NA>": Gap, "?": Gap, "null": Gap, "None": Gap, ".": Gap,
-		"inf": NotFinite, "NaN": NotFinite, "-Infinity": NotFinite, "1e999": TooLarge, "red": NoNumber, "1_000": NoNumber, "0x10": NoNumber, "tRUE": NoNumber, "nano": NoNumber,
+		"inf": NotFinite, "NaN": NotFinite, "-Infinity": NotFinite, "1e999": TooLarge, "red": NoNumber, "1_000": NoNumber,
+		"0x10": NoNumber, "tRUE": NoNumber, "nano": NoNumber,
 	} {
 		if v, ok := Number([]byte(text)); ok {
 			t.Errorf("%q is %v", text, v)

@@ -14,8 +14,8 @@ var powers atomic.Pointer[[maxPower - minPower + 1]wide]
 // For exponents q from exactDown to exactUp, the powers of ten in the table are precise enough for all products:
 //
 //   - For 0 ≤ q ≤ exactUp they are exact, since 5⁵⁵ < 2¹²⁸.
-//   - For exactDown ≤ q < 0, 5^(−q) < 2⁶⁴, and the table holds its reciprocal, rounded up. An integer times this
-//     reciprocal, rounded down, is the correct quotient (Lemire, section 5).
+//   - For exactDown ≤ q < 0, 5^(−q) < 2⁶⁴, and the table holds its reciprocal, rounded up. An integer times
+//     this reciprocal, rounded down, is the correct quotient (Lemire, section 5).
 const exactUp, exactDown = 55, -27
 
 // power returns the first 128 bits of 10^q. They are rounded up for q from exactDown to −1, and down for other q.

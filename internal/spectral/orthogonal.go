@@ -1,5 +1,4 @@
-// Package orthogonal measures how close the rows of a matrix are to orthonormal.
-package orthogonal
+package spectral
 
 import (
 	"math"
@@ -71,7 +70,8 @@ func Loss(be engine.Backend, v, omega engine.Matrix, work []float64) float64 {
 			}
 		}
 	}
-	return math.Sqrt(math.Max(norm2, 0))*(1+float64(r)*float64(r)*eps)*inflate + roundOff(be, r, v.Cols, o.lows) + underflow(r, v.Cols)
+	norm := math.Sqrt(math.Max(norm2, 0)) * (1 + float64(r)*float64(r)*eps) * inflate
+	return norm + roundOff(be, r, v.Cols, o.lows) + underflow(r, v.Cols)
 }
 
 // underflow bounds the effect on Loss of products and squares below the smallest normal number.

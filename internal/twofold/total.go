@@ -1,6 +1,4 @@
-// Package neumaier sums float64 numbers with the compensation of A. Neumaier (ZAMM 54, 1974). The error of a sum of
-// any number of terms is a few eps times the sum of the absolute values.
-package neumaier
+package twofold
 
 import (
 	"encoding/binary"
@@ -8,11 +6,13 @@ import (
 	"math"
 )
 
-// A Sum is a running sum. Its zero value is 0.
-type Sum struct{ sum, low float64 }
+// A Total is a running sum of float64 numbers with the compensation of A. Neumaier (ZAMM 54, 1974). The error of a sum
+// of any number of terms is a few eps times the sum of the absolute values. The zero value is 0. Unlike a [Number], a
+// Total has no bound on its error.
+type Total struct{ sum, low float64 }
 
 // Add adds x.
-func (a *Sum) Add(x float64) {
+func (a *Total) Add(x float64) {
 	t := a.sum + x
 	if math.Abs(a.sum) >= math.Abs(x) {
 		a.low += (a.sum - t) + x
@@ -22,8 +22,8 @@ func (a *Sum) Add(x float64) {
 	a.sum = t
 }
 
-// Of returns the sum of x.
-func Of(x []float64) (a Sum) {
+// TotalOf returns the sum of x.
+func TotalOf(x []float64) (a Total) {
 	for _, v := range x {
 		a.Add(v)
 	}
@@ -31,7 +31,7 @@ func Of(x []float64) (a Sum) {
 }
 
 // AddTo adds each x[i] to sums[i].
-func AddTo(sums []Sum, x []float64) {
+func AddTo(sums []Total, x []float64) {
 	sums = sums[:len(x)]
 	for i, v := range x {
 		sums[i].plus(v)
@@ -39,7 +39,7 @@ func AddTo(sums []Sum, x []float64) {
 }
 
 // AddScaled adds f·val[k] to sums[idx[k]] for each k.
-func AddScaled(sums []Sum, f float64, idx []int32, val []float64) {
+func AddScaled(sums []Total, f float64, idx []int32, val []float64) {
 	val = val[:len(idx)]
 	for k, j := range idx {
 		sums[j].plus(float64(f * val[k]))
@@ -47,7 +47,7 @@ func AddScaled(sums []Sum, f float64, idx []int32, val []float64) {
 }
 
 // plus adds v to s with the same correction as Add, but without branches. The algorithm is by D. Knuth.
-func (s *Sum) plus(v float64) {
+func (s *Total) plus(v float64) {
 	t := s.sum + v
 	rounded := t - s.sum // the part of v that was added to s.sum
 	s.low += (s.sum - (t - rounded)) + (v - rounded)
@@ -55,31 +55,31 @@ func (s *Sum) plus(v float64) {
 }
 
 // Merge adds the sum b.
-func (a *Sum) Merge(b Sum) {
+func (a *Total) Merge(b Total) {
 	a.Add(b.sum)
 	a.low += b.low
 }
 
 // Scale multiplies the sum by f.
-func (a *Sum) Scale(f float64) {
+func (a *Total) Scale(f float64) {
 	a.sum *= f
 	a.low *= f
 }
 
-// Parts returns the uncorrected sum and the correction, which FromParts takes as arguments.
-func (a Sum) Parts() (sum, low float64) { return a.sum, a.low }
+// Parts returns the uncorrected sum and the correction, which TotalFromParts takes as arguments.
+func (a Total) Parts() (sum, low float64) { return a.sum, a.low }
 
-// FromParts is the inverse of Parts.
-func FromParts(sum, low float64) Sum { return Sum{sum, low} }
+// TotalFromParts is the inverse of Parts.
+func TotalFromParts(sum, low float64) Total { return Total{sum, low} }
 
 // MarshalBinary returns the two parts, little-endian.
-func (a Sum) MarshalBinary() ([]byte, error) {
+func (a Total) MarshalBinary() ([]byte, error) {
 	out := binary.LittleEndian.AppendUint64(nil, math.Float64bits(a.sum))
 	return binary.LittleEndian.AppendUint64(out, math.Float64bits(a.low)), nil
 }
 
 // UnmarshalBinary reads the output of MarshalBinary.
-func (a *Sum) UnmarshalBinary(b []byte) error {
+func (a *Total) UnmarshalBinary(b []byte) error {
 	if len(b) != 16 {
 		return fmt.Errorf("a sum has 16 bytes, not %d", len(b))
 	}
@@ -89,4 +89,4 @@ func (a *Sum) UnmarshalBinary(b []byte) error {
 }
 
 // Value returns the corrected sum, rounded to float64.
-func (a *Sum) Value() float64 { return a.sum + a.low }
+func (a *Total) Value() float64 { return a.sum + a.low }

@@ -1,4 +1,4 @@
-package neumaier_test
+package twofold_test
 
 import (
 	"math"
@@ -6,20 +6,20 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/fdridge/fdridge/internal/neumaier"
+	"github.com/fdridge/fdridge/internal/twofold"
 )
 
 // TestAddTo: many sums at a time have the bits of one.
 func TestAddTo(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
-	many, one := make([]neumaier.Sum, 7), make([]neumaier.Sum, 7)
+	many, one := make([]twofold.Total, 7), make([]twofold.Total, 7)
 	for range 1000 {
 		x := make([]float64, 7)
 		for i := range x {
 			x[i] = math.Ldexp(rng.NormFloat64(), rng.IntN(200)-100)
 			one[i].Add(x[i])
 		}
-		neumaier.AddTo(many, x)
+		twofold.AddTo(many, x)
 		if !slices.Equal(many, one) {
 			t.Fatalf("%v, one by one %v", many, one)
 		}
@@ -29,7 +29,7 @@ func TestAddTo(t *testing.T) {
 // TestAddScaled: entries of a sparse row have the bits of one after the other.
 func TestAddScaled(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
-	many, one := make([]neumaier.Sum, 9), make([]neumaier.Sum, 9)
+	many, one := make([]twofold.Total, 9), make([]twofold.Total, 9)
 	for range 1000 {
 		idx, val := []int32{0, 3, 8}, make([]float64, 3)
 		f := rng.NormFloat64()
@@ -37,7 +37,7 @@ func TestAddScaled(t *testing.T) {
 			val[k] = math.Ldexp(rng.NormFloat64(), rng.IntN(200)-100)
 			one[j].Add(float64(f * val[k]))
 		}
-		neumaier.AddScaled(many, f, idx, val)
+		twofold.AddScaled(many, f, idx, val)
 		if !slices.Equal(many, one) {
 			t.Fatalf("%v, one by one %v", many, one)
 		}
@@ -46,7 +46,7 @@ func TestAddScaled(t *testing.T) {
 
 // A plain sum of these loses every one of the small terms.
 func TestSumKeepsSmallTerms(t *testing.T) {
-	var a, b neumaier.Sum
+	var a, b twofold.Total
 	a.Add(1) // before the large one
 	a.Add(0x1p60)
 	for range 1000 {

@@ -1,10 +1,6 @@
-// Package resolvent applies (BᵀB + sI)⁻¹ to vectors g, for many values of s. Let λ be the nonzero eigenvalues
-// of BᵀB, V their eigenvectors as rows, and λ_rest the value of all other eigenvalues. Then
-//
-//	(BᵀB + sI)⁻¹g = Vᵀ(Vg/(λ + s)) + (g − VᵀVg)/(λ_rest + s).
-//
-// The package also computes norms ‖φ(BᵀB)g‖ for functions φ.
-package resolvent
+// Package spectral computes with eigenvectors V of a matrix BᵀB. [Loss] bounds how far V is from orthonormal. A
+// [Resolvent] applies functions of BᵀB to vectors.
+package spectral
 
 import (
 	"math"
@@ -46,15 +42,21 @@ func (g *Gradients) Reserve(q int, e *Eigen) {
 	g.G, g.Along, g.Off = vec.Grow(g.G, q*d), vec.Grow(g.Along, q*r), vec.Grow(g.Off, q*d)
 }
 
-// A Resolvent applies (BᵀB + sI)⁻¹. Its workspace allows only one goroutine at a time.
+// A Resolvent applies (BᵀB + sI)⁻¹ to vectors g, for many values of s, and computes norms ‖φ(BᵀB)g‖ for
+// functions φ. Let λ be the nonzero eigenvalues of BᵀB, V their eigenvectors as rows, and λ_rest the value of all
+// other eigenvalues. Then
+//
+//	(BᵀB + sI)⁻¹g = Vᵀ(Vg/(λ + s)) + (g − VᵀVg)/(λ_rest + s).
+//
+// Its workspace allows only one goroutine at a time.
 type Resolvent struct {
 	*Eigen
 	be   engine.Backend
 	more []float64 // Vg in the second projection
 }
 
-// New returns the Resolvent of e. It keeps e.
-func New(e *Eigen, be engine.Backend) *Resolvent { return &Resolvent{Eigen: e, be: be} }
+// NewResolvent returns the Resolvent of e. It keeps e.
+func NewResolvent(e *Eigen, be engine.Backend) *Resolvent { return &Resolvent{Eigen: e, be: be} }
 
 // Project computes two results for each of the q rows of g: Vg, written to along (q×r), and g − VᵀVg, written to
 // off (q×d). off may be the same slice as g.

@@ -27,9 +27,11 @@ func checkSimple(t *testing.T, text string) (isSimple bool) {
 // TestSimple compares Simple with Number and Evidence on texts of the characters of numbers.
 func TestSimple(t *testing.T) {
 	for text, want := range map[string]bool{
-		"0": true, "-1": true, "+1.5": true, "1.234": true, "1234.567": true, ".5": true, "5.": true, "0.123": true, "1e5": true, "1.234e2": true,
+		"0": true, "-1": true, "+1.5": true, "1.234": true, "1234.567": true, ".5": true, "5.": true, "0.123": true,
+		"1e5": true, "1.234e2": true,
 		"1.5E-3": true, "1e2": true, "1.e3": true, "-.123": true, "12.345e2": true,
-		"": false, ".": false, "-": false, "1e": false, "1,5": false, "1.2.3": false, "1e999": false, "1 234": false, "5%": false, "NA": false, "1D+03": false,
+		"": false, ".": false, "-": false, "1e": false, "1,5": false, "1.2.3": false, "1e999": false, "1 234": false,
+		"5%": false, "NA": false, "1D+03": false,
 		"True": false, "0x1p4": false, "1_0": false, "e5": false,
 	} {
 		if got := checkSimple(t, text); got != want {
