@@ -106,7 +106,8 @@ func (coverageIntervals) explain(_ *model.Model, err error) error {
 	return err
 }
 
-// remarkCoverage returns a remark if the intervals do not include the exact solution's intervals, otherwise "".
+// remarkCoverage returns a remark if nothing is proved about the exact solution of some target. The intervals then need
+// not contain the intervals that this solution gives. Otherwise it returns "".
 func remarkCoverage(c *model.Coverage) string {
 	for _, q := range c.ExactRadius {
 		if math.IsInf(float64(q), 1) {

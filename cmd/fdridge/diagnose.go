@@ -77,7 +77,8 @@ must be the rows of the fit.`,
 	return c
 }
 
-// check validates the flags. It returns the form of the file of figures.
+// check validates the flags. It returns the format of the file --out, which has the diagnostics of each row, such as
+// csv or npy.
 func (o *diagnoseOptions) check() (form string, err error) {
 	switch {
 	case o.model == "" || !o.in.Data.Given:
@@ -181,8 +182,8 @@ func (o *diagnoseOptions) run(ctx context.Context, stdout, stderr io.Writer) err
 	return o.print(stdout, d, run, worst, scores)
 }
 
-// open opens the rows of the fit, with their targets, and prepares them. numbers returns the number of each row of the
-// fit in the files, from 1, in order.
+// open opens the rows of the fit, with their targets, and prepares them. Each call of numbers returns the position in
+// the files, from 1, of the next row of the fit.
 func (o *diagnoseOptions) open(
 	ctx context.Context,
 	m *model.Model,
@@ -245,12 +246,14 @@ type diagnosedRows struct {
 	isWhole bool   // the summary loses nothing
 }
 
-// wholeDim is the largest number of features, or rows, with a summary that loses nothing.
+// wholeDim is the largest number of features for which the summary stores AᵀA, and the largest number of rows that it
+// stores all.
 const wholeDim = 2048
 
-// summarize makes the first pass. The summary holds AᵀA for at most wholeDim features, and all rows for at most
-// wholeDim rows. Both give brackets as narrow as round-off allows, and the solution. Otherwise, a sketch gives
-// brackets, and the model the solution.
+// summarize makes the first pass. For at most wholeDim features the summary holds AᵀA, where A are the rows. For at
+// most wholeDim rows it holds all rows. From either summary, the brackets of the diagnostics are as narrow as round-off
+// allows, and the solution is computed again. Otherwise, the summary is a sketch, which gives wider brackets, and the
+// solution is the model's.
 func (d *diagnosedRows) summarize(ctx context.Context) error {
 	var free []int
 	for j := range d.m.Preparation.Inputs {
@@ -311,8 +314,9 @@ func (d *diagnosedRows) summarize(ctx context.Context) error {
 	return d.compare(free)
 }
 
-// compare returns errOtherDiagnosed if the solution differs from the model's by more than a thousandth of its norm and
-// the bounds on both errors.
+// compare returns errOtherDiagnosed if the solution of these rows cannot be the model's. The difference is then larger
+// than the sum of three numbers: the error bounds of both solutions, and a thousandth of the norm of the model's
+// coefficients.
 func (d *diagnosedRows) compare(free []int) error {
 	w := &d.m.Fits[0]
 	coef := w.Coef

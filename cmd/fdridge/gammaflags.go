@@ -22,7 +22,8 @@ type gammaFlags struct {
 	auto   bool // choose γ among gammas, or on a grid without gammas
 }
 
-// criteriaFor returns the names of the criteria. If hasRows is false, there are no labels, and no rows for folds.
+// criteriaFor returns the names of the criteria. If hasRows is false, it leaves out the criteria that need class labels
+// or folds of the rows.
 func criteriaFor(hasRows bool) []string {
 	var out []string
 	for _, by := range choose.Criteria() {

@@ -20,7 +20,7 @@ var optionFlags = map[string]string{
 }
 
 // freeOptions are the fields of fdridge.Options whose flags may change when a run resumes from a checkpoint: limits and
-// outputs. Flags of no field of the options, and of no field of table.Spec, may change too.
+// outputs. A flag that sets neither a field of fdridge.Options nor a field of table.Spec may change, too.
 var freeOptions = []string{"Tol", "MaxPasses", "KeepSummary", "Journal"}
 
 // nameOptions replaces the names of fields of fdridge.Options in an error by the names of flags.

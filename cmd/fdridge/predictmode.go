@@ -19,7 +19,7 @@ type predictMode interface {
 	mark(opts *fdridge.Options)
 	// beforeFit sets the options of the library for the rows d.
 	beforeFit(ctx context.Context, o *fitOptions, d *table.Table, opts *fdridge.Options) error
-	// afterFit computes what follows from the fit f of d. It returns a warning or "".
+	// afterFit computes what the mode needs from f, the fit of the rows d. It returns a warning or "".
 	afterFit(ctx context.Context, o *fitOptions, d *table.Table, f *report.Fit) (string, error)
 }
 

@@ -87,7 +87,7 @@ func serve(
 		code, err := r.execute(ctx, run, &stdout, &stderr)
 		err = errors.Join(err, ctx.Err())
 		if err != nil {
-			return err // a process that ends gives no answer, so that it gets no other request
+			return err // the process ends without an answer, so that it gets no further request
 		}
 		if err := answer(socket, code, stdout.Bytes(), stderr.Bytes()); err != nil {
 			return fmt.Errorf("%s: the answer cannot be sent: %w", serveVariable, err)

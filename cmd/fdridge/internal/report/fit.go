@@ -76,8 +76,8 @@ func (f *Fit) Size() int {
 	return min(cfg.Size, cfg.Dim)
 }
 
-// sketchBound returns the bound on ‖AᵀA − BᵀB‖ of the sketch B, which --save-sketch writes. The bound of a
-// solution can be smaller, because a later pass may compute AᵀA.
+// sketchBound returns the bound on ‖AᵀA − BᵀB‖, where A has the rows of the fit and B is the sketch that
+// --save-sketch writes. The bound that a solution uses can be smaller, because a later pass may compute AᵀA.
 func (f *Fit) sketchBound() float64 {
 	s, err := f.Found.Summary.Spectrum()
 	if err != nil { // an error here would already have ended the fit

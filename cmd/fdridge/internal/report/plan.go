@@ -27,7 +27,7 @@ type Plan struct {
 type SizeFor struct {
 	Gamma     float64 `json:"gamma"`
 	Error     float64 `json:"error"`
-	Worst     int     `json:"worst"` // size if η is as large as its bound allows, ignoring round-off
+	Worst     int     `json:"worst"` // size if the sketch error η is as large as theory allows, ignoring round-off
 	Estimated int     `json:"estimated"`
 }
 

@@ -14,8 +14,9 @@ type Trace struct {
 	Target int     `json:"target"` // counted from 1
 	Tol    number  `json:"tol"`
 	Points []Point `json:"points"` // one for each pass
-	// Predicted is the number of passes after which the error bound of the sketch guarantees the tolerance. It includes
-	// the pass of Points[0]. The error is measured in the norm of H = AᵀA + γI. 0 means no prediction.
+	// Predicted is the number of passes after which the iteration is sure to reach the tolerance, by the error bound of
+	// the sketch. It includes the pass of Points[0]. The error is measured in the norm of H = AᵀA + γI, where A are the
+	// rows. 0 means no prediction.
 	Predicted int `json:"predicted_passes"`
 }
 
