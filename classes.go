@@ -10,8 +10,8 @@ import (
 	"github.com/fdridge/fdridge/ridge/classes"
 )
 
-// counter returns a function that counts leave-one-out decisions, or nil without classes. It forgets earlier decisions
-// at gammas. The γ differ from each other; see Options.complete.
+// counter returns a function that counts leave-one-out decisions at each of gammas, or nil without classes. Decisions
+// that were counted at these γ before are discarded. No γ occurs twice in gammas; see Options.complete.
 func (t decisions) counter(
 	of *classes.Classes, gammas []float64,
 ) func(fit int, b dataset.Block, within []ridge.Interval, y []float64) {
@@ -53,8 +53,8 @@ func (t decisions) evidence(fits []*ridge.Solution, scores *ridge.LeftOutScores)
 	return out
 }
 
-// classify scores the decisions about the training rows, by a pass over the rows. It returns nil without classes.
-// passes is the number of passes.
+// classify scores the decisions about the training rows. It returns nil without classes. passes is the number of passes
+// that it made over the rows.
 func (j job) classify(ctx context.Context, c choice, fits []*ridge.Solution) (found *Decisions, passes int, err error) {
 	if j.opts.Classes == nil {
 		return nil, 0, nil

@@ -45,8 +45,8 @@ func (rows data) change(r *request) (data, error) {
 	return rows.apply()
 }
 
-// penalizeBands returns rows with the penalties of Options.Bands. If the fit chooses some of them, all penalties are 1
-// until then.
+// penalizeBands returns rows with the penalties of Options.Bands. If the fit chooses the penalty of any band, all
+// penalties are 1 until they are chosen.
 func (rows data) penalizeBands(o *Options) (data, error) {
 	bands, err := rows.place(o.Bands)
 	if err != nil {
@@ -65,7 +65,7 @@ func (rows data) penalizeBands(o *Options) (data, error) {
 	return rows, err
 }
 
-// place returns bands with the numbers of the columns after the change.
+// place returns the bands with the numbers that their columns have after the change of columns.
 func (rows data) place(given []choose.Band) ([]choose.Band, error) {
 	bands := slices.Clone(given)
 	free := rows.columns.Unpenalized()
@@ -157,8 +157,8 @@ func (j job) goal() goal {
 	return goal{tol: j.opts.Tol}
 }
 
-// tighten returns a lower goal if the solutions reached the goal, but do not reach Tol in the original columns. Then
-// another solve with the new goal may reach Tol. A goal is lowered once.
+// tighten returns a lower goal if the solutions reached the goal but do not reach Tol in the original columns. Another
+// solve with the lower goal may then reach Tol. tighten lowers the goal of a fit only once.
 func (j job) tighten(fits []*ridge.Solution, reached goal) (lower goal, ok bool) {
 	if !j.columns.DependsOnRows() || reached.isLow || j.opts.Journal != nil {
 		return reached, false

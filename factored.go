@@ -14,7 +14,8 @@ import (
 	"github.com/fdridge/fdridge/ridge/reason"
 )
 
-// factored is the evidence of a direct method. It is a value.
+// factored is the evidence of a direct method: the factorization that the first pass over the rows computed. It is a
+// value.
 type factored struct {
 	job
 	method  ridge.Method // Exact, or the method of one factorization if it was requested
@@ -108,8 +109,9 @@ func (e *factorSearch) Grid(needs choose.Needs) (choose.GammaGrid, error) {
 	return choose.GridFor(mean, e.factors.ColumnSquares()), nil
 }
 
-// Evidence returns the solutions without coefficients, or leave-one-out errors with the given factors. Dual methods
-// compute leave-one-out errors without a pass over the rows. DualCG brackets their leverages by trial vectors.
+// Evidence returns the solutions at gammas without coefficients. If the criterion needs leave-one-out errors, Evidence
+// computes them with the factors. Dual methods need no pass over the rows for these errors. DualCG has no exact
+// leverages; it brackets them by trial vectors.
 func (e *factorSearch) Evidence(
 	ctx context.Context,
 	needs choose.Needs,
@@ -143,8 +145,9 @@ func (e *factorSearch) SharpenEach(context.Context, choose.Needs, float64) (bool
 	return false, nil
 }
 
-// Sharpen tries the γ that were left out, with a QR factorisation of the rows. If columns are nearly dependent,
-// AᵀA loses the digits that decide about small γ. The method must be Exact, and the factorisations must be cheap.
+// Sharpen tries small γ that were left out of the choice, because their system was singular or their score uncertain.
+// It uses a QR factorisation of the rows: if columns are nearly dependent, AᵀA loses the digits that decide about
+// small γ. The method must be Exact, and the factorisations must be cheap.
 func (e *factorSearch) Sharpen(
 	ctx context.Context,
 	needs choose.Needs,

@@ -65,8 +65,8 @@ func (j job) heldOut(ctx context.Context, gammas []float64) (found *choose.HeldO
 	return found, passes, nil
 }
 
-// refit returns the job of the fit of other rows at gammas. The change of columns has the same penalties, and is not
-// learned yet.
+// refit returns the job that fits other rows at gammas. Its change of columns has the same penalties, but still has to
+// learn the projection from these rows.
 func (j job) refit(rows dataset.Source, gammas []float64) (job, error) {
 	r := &request{opts: Options{
 		Gammas:      gammas,

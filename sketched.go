@@ -271,8 +271,8 @@ func (s *sketchSearch) leaveOut(
 	return s.leftOut.evidence(path, scores), nil
 }
 
-// Sharpen makes a pass that computes AᵀA, and then passes that solve for the candidates that may be best. Before a
-// criterion that needs a pass, it only computes AᵀA.
+// Sharpen makes the score brackets narrower. It makes a pass that computes AᵀA, and then passes that solve for the
+// candidates that may be best. If c is nil, before the first choice, Sharpen only computes AᵀA.
 func (s *sketchSearch) Sharpen(ctx context.Context, needs choose.Needs, c *choose.GammaChoice) (choose.Sharper, error) {
 	nothing := choose.Sharper{}
 	switch {
@@ -423,8 +423,9 @@ func (s *sketchSearch) solveCandidates(
 	return better, nil
 }
 
-// chooseBands chooses penalties by GCV, and returns the sketch of the rows divided by their roots. If the error bounds
-// leave the choice uncertain, a pass computes AᵀA, and chooseBands chooses again.
+// chooseBands chooses the penalties of the bands by GCV. It returns the sketch of the rows with each column divided by
+// the root of its penalty. If the error bounds leave the choice uncertain, a pass computes AᵀA, and chooseBands
+// chooses again.
 func (s sketched) chooseBands(ctx context.Context) (sketched, error) {
 	bands, err := s.place(s.opts.Bands)
 	if err != nil {
@@ -463,7 +464,7 @@ func (s sketched) chooseBands(ctx context.Context) (sketched, error) {
 	return s.penalize(penalty)
 }
 
-// penalize returns the sketch with other penalties of the columns after the change.
+// penalize returns the sketch for other penalties. penalty has a number for each column after the change of columns.
 func (s sketched) penalize(penalty []float64) (sketched, error) {
 	var err error
 	s.columns, err = s.columns.Penalize(penalty)

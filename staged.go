@@ -8,14 +8,14 @@ import (
 	"github.com/fdridge/fdridge/ridge/plan"
 )
 
-// staged is the evidence of a sketch from which γ or the penalties of bands are chosen. A direct method, which reads
-// the rows again, solves.
+// staged is the evidence of a fit in two stages. γ or the penalties of bands are chosen from a sketch. Then a direct
+// method reads the rows again and solves.
 type staged struct {
 	sketch sketched
 	direct ridge.Method
 }
 
-// keep makes a pass for the summary that the caller wants. In the returned job, the caller wants no summary.
+// keep makes a pass for the summary that the caller wants. The returned job does not make this summary again.
 func (j job) keep(ctx context.Context) (*ridge.Summary, job, error) {
 	src := j.src
 	if j.columns.DependsOnRows() {

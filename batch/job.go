@@ -61,8 +61,8 @@ func (j *Job) Fit(ctx context.Context, src dataset.Source, opts fdridge.Options)
 	return fdridge.Fit(ctx, src, opts)
 }
 
-// mergeFold returns a function that merges the summaries of all ranks. Its first calls are for the folds, whose rows it
-// counts.
+// mergeFold returns a function that merges the summaries of all ranks. Its first calls merge the summaries of the
+// folds. They also add up the rows of this rank for the checkpoint.
 func (j *Job) mergeFold(folds int) func(ctx context.Context, own *ridge.Summary) (*ridge.Summary, error) {
 	rows, left := int64(0), folds
 	return func(ctx context.Context, own *ridge.Summary) (*ridge.Summary, error) {

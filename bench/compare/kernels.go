@@ -65,7 +65,7 @@ func processorTimed(f func()) func() time.Duration {
 	}
 }
 
-// A multiplication is C = A·op(B), or the lower triangle of C = A·Aᵀ.
+// A multiplication is C = A·op(B), where op(B) is B or Bᵀ, or the lower triangle of C = A·Aᵀ.
 type multiplication struct {
 	kind    string // NN, NT or Syrk
 	m, n, k int

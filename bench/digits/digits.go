@@ -17,7 +17,8 @@ type answer struct {
 	failed    string  // why there is no answer
 }
 
-// A grade is the accuracy of an answer in decimal digits, −log₁₀ of a relative error.
+// A grade is the accuracy of an answer x̂ in decimal digits: −log₁₀ of a relative error. x* is the exact
+// solution.
 type grade struct {
 	weights   float64 // of ‖x̂ − x*‖/‖x*‖; +Inf if each coefficient is the float64 nearest to the exact one
 	least     float64 // of the worst coefficient or intercept; +Inf if all are the nearest float64

@@ -3,10 +3,11 @@
 //
 //	go run ./bench/digits [-into bench/digits/RESULTS.md]
 //
-// The problems are the linear problems of NIST's Statistical Reference Datasets (γ = 0) and ten ridge regressions
-// from a fixed seed. Answers are compared with the exact solution for the float64 data, computed with 512 bits.
-// Digits are −log₁₀ of ‖x̂ − x*‖/‖x*‖ for the coefficients. For NIST's problems the worst relative
-// error of a coefficient or intercept is also given. A false certificate ends the program with an error.
+// The problems are the linear problems of NIST's Statistical Reference Datasets (γ = 0) and ten ridge regressions from
+// a fixed seed. Answers are compared with the exact solution for the float64 data, computed with 512 bits. Digits are
+// −log₁₀ of ‖x̂ − x*‖/‖x*‖ for the coefficients x̂ of an answer and the exact ones x*. For NIST's
+// problems the largest relative error of a coefficient or intercept is also given. A false certificate ends the program
+// with an error.
 //
 // The peers need a python3 with numpy, scipy and scikit-learn; otherwise their rows are "-". -into writes the tables
 // into a page, between the lines "<!-- digits -->" and "<!-- end of digits -->".

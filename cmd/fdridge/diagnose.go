@@ -246,8 +246,8 @@ type diagnosedRows struct {
 	isWhole bool   // the summary loses nothing
 }
 
-// wholeDim is a number of features and a number of rows. Up to so many features, the summary stores AᵀA. Up to so many
-// rows, it stores all rows.
+// wholeDim is a number of features and a number of rows. Up to so many features, the summary stores AᵀA. Up to so
+// many rows, it stores all rows.
 const wholeDim = 2048
 
 // summarize makes the first pass. For at most wholeDim features the summary holds AᵀA, where A are the rows. For at
