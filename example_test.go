@@ -40,7 +40,7 @@ func lineSource(n int) dataset.Source {
 	return src
 }
 
-// wide makes n rows of d features, of which the first is what the target follows.
+// wide returns n rows of d features. The target is the first feature plus noise.
 func wide(n, d int) dataset.Source {
 	rng := rand.New(rand.NewPCG(3, 4))
 	x, y := make([]float64, n*d), make([]float64, n)
@@ -179,8 +179,8 @@ func ExampleResult_Remedies() {
 	// use a sketch of 4 rows
 }
 
-// Where the tolerance is not reached Fit returns what it has found, and says so: whoever can do with
-// less goes on.
+// If the tolerance is not reached, Fit returns the best result together with an error. The caller may accept the result
+// if its proved bound is small enough.
 func ExampleResult_Err() {
 	res, err := fdridge.Fit(
 		context.Background(),

@@ -18,7 +18,7 @@ import (
 	"github.com/fdridge/fdridge/ridge/choose"
 )
 
-// TestPerTarget: the γ of each target, and its solution, are those of a fit to this target alone.
+// TestPerTarget: each target gets the γ and the solution of a fit to this target alone.
 func TestPerTarget(t *testing.T) {
 	const n, targets = 90, 3
 	candidates := []float64{0.03, 1, 5, 30, 1000}
@@ -258,8 +258,8 @@ func TestBlocksOfTargets(t *testing.T) {
 	}
 }
 
-// TestBlock: the coefficients that Block receives are those of a fit that keeps all, which predict the same bits. The
-// result has the certificates of all targets, and no coefficients.
+// TestBlock: the coefficients that Block receives predict the same bits as the coefficients of a fit that keeps all of
+// them. The result has the certificates of all targets, and no coefficients.
 func TestBlock(t *testing.T) {
 	const n, d, targets = 300, 2000, 600
 	r := rand.New(rand.NewPCG(36, 2))

@@ -11,9 +11,9 @@ import (
 	"github.com/fdridge/fdridge/fd"
 )
 
-// TestAppendFunc: rows that are made in place leave a sketch in the very state that rows copied
-// into it do, whatever is appended at a time and however full it is; and a bad row is dropped with
-// those that were made beside it, and no others.
+// TestAppendFunc: rows that a function writes in place leave the sketch in the same state as rows copied into it. This
+// holds for any number of rows at a time and however full the sketch is. If a row is bad, only rows of the same call of
+// the function are dropped.
 func TestAppendFunc(t *testing.T) {
 	const n = 200
 	r := rand.New(rand.NewPCG(1, 18))

@@ -344,9 +344,8 @@ func state(t *testing.T, s *fd.Sketch) []byte {
 	return must(s.MarshalBinary())(t)
 }
 
-// TestBadInput: every call that must be refused is, by the error that is promised,
-// and every bit of the receiver is what it was; of a sketch that is empty, has fewer
-// rows than it keeps, is full, and has shrunk.
+// TestBadInput: each call that must be refused returns the promised error and does not change a bit of the receiver.
+// The receiver is a sketch that is empty, has fewer rows than it keeps, is full, or has shrunk.
 func TestBadInput(t *testing.T) {
 	calls := badCalls(t)
 	for _, driver := range []fd.Driver{fd.Gram, fd.SVD} {
@@ -387,7 +386,7 @@ func TestBadConfig(t *testing.T) {
 	}
 }
 
-// oddInput are matrices that nobody expects and all of which are sketched.
+// oddInput has matrices with unusual entries, which every sketch must accept.
 var oddInput = map[string]func(i, j int) float64{
 	"zero matrix":      func(i, j int) float64 { return 0 },
 	"negative zeros":   func(i, j int) float64 { return math.Copysign(0, -1) },

@@ -85,7 +85,8 @@ func TestCentredFaint(t *testing.T) {
 	})
 }
 
-// TestCentredFaintBooks: the rounding of rows that are written out is that of their multiples of the centre.
+// TestCentredFaintBooks: the round-off of rows that are written out includes the rounding of their multiples of the
+// centre.
 func TestCentredFaintBooks(t *testing.T) {
 	const n, d, f = 8, 200, 1e145
 	centre, times := make([]float64, d), make([]float64, n)
@@ -131,8 +132,8 @@ func TestCentredFade(t *testing.T) {
 	})
 }
 
-// TestCentredCancelling: of rows that are less than what they are made of, the squares of that may add up to more
-// than [fd.MaxSquares]. What is written is read.
+// TestCentredCancelling: rows minus their multiples of the centre may be zero although the squares of both sum to more
+// than [fd.MaxSquares]. Such a sketch can be written, read and merged.
 func TestCentredCancelling(t *testing.T) {
 	const n, d = 12, 16
 	x := &engine.CSR{Rows: n, Cols: d, RowPtr: make([]int, n+1)}

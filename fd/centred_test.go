@@ -17,8 +17,8 @@ import (
 	"github.com/fdridge/fdridge/fd"
 )
 
-// A centredBlock is rows of which a sketch is given s, times and centre, and a is what they are. They
-// are multiples of a unit, so that a has no rounding.
+// A centredBlock has the arguments s, times and centre of AppendCentred, and the rows a = s − times·centre. All
+// numbers are multiples of a unit, so that a has no rounding.
 type centredBlock struct {
 	s      *engine.CSR
 	times  []float64

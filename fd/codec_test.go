@@ -261,8 +261,8 @@ func TestCodecHostile(t *testing.T) {
 	refuses(t, "as if it kept AᵀA", wiretest.Seal(newer), receiver)
 }
 
-// TestMergeCounts: sketches that are said to have had more rows together than can be counted are not
-// merged, and stay as they are; one that had as many as there may be is read.
+// TestMergeCounts: a merge is refused, and changes nothing, if the total number of rows exceeds 2⁶². A sketch that
+// claims 2⁶² rows can be read.
 func TestMergeCounts(t *testing.T) {
 	s := newSketch(t, fd.Config{Dim: 3, Size: 1})
 	check(t, s.AppendRow([]float64{1, 2, 3}))

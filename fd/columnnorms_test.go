@@ -8,8 +8,8 @@ import (
 	"github.com/fdridge/fdridge/fd"
 )
 
-// TestColumnNorms: the norms of columns are bounded where the sketch has lost most of a column, or all of it,
-// and the bound is no larger than what the sketch allows for.
+// TestColumnNorms: the bounds on the norms of columns hold even if the sketch has lost most of a column, or all of it.
+// They are at most 2 % larger than √(‖aⱼ‖² + the FD bound), where aⱼ is the column.
 func TestColumnNorms(t *testing.T) {
 	const n, d = 60, 8
 	rng := rand.New(rand.NewPCG(31, 6))

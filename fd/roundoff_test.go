@@ -217,7 +217,7 @@ func TestRoundOffOfLongRows(t *testing.T) {
 					for range 5 {
 						check(t, s.AppendRow(row))
 					}
-					// All there is lies along the row: λ is that of E on it.
+					// All rows are equal, so λ = uᵀ(AᵀA − BᵀB)u along their direction u is the whole error.
 					p, err := s.Spectrum()
 					if driver == fd.SVD && errors.Is(err, fd.ErrNoConvergence) {
 						// Some kernels' sums are too coarse for Jacobi's rotations to end.
@@ -256,7 +256,7 @@ func TestRoundOffOfMerge(t *testing.T) {
 		check(t, s.Merge(o))
 		within(t, gapTimes(n/16, a, must(s.Spectrum())(t).Matrix()), must(s.Spectrum())(t).Bound)
 
-		// Merges of single rows, each of which shrinks.
+		// Each merge adds a single row and shrinks.
 		s, o = newSketch(t, cfg), newSketch(t, cfg)
 		check(t, o.AppendRow(a.RawRowView(0)))
 		for range n {

@@ -70,8 +70,9 @@ func TestScaled(t *testing.T) {
 	})
 }
 
-// TestScaledReached: of two equal rows in two directions a sketch of one row loses as much in both, and
-// what is lost in the column with the least scale is what the bound says: no smaller one would be true.
+// TestScaledReached: of two orthogonal rows of equal length, a sketch of one row loses as much in both directions.
+// After scaling, the loss in the column with the smallest scale is at least 90 % of the bound. So a much smaller bound
+// would be false.
 func TestScaledReached(t *testing.T) {
 	enginetest.Each(t, func(t *testing.T, be engine.Backend) {
 		a := mat.NewDense(2, 2, []float64{1, 0, 0, 1})
@@ -88,8 +89,7 @@ func TestScaledReached(t *testing.T) {
 	})
 }
 
-// TestScaledAlike: where all columns are divided by the same power of two, the spectrum, its
-// bound and its tail are those of before, scaled.
+// TestScaledAlike: if all columns are divided by 4, then σ², the bound and the tail are divided by 16.
 func TestScaledAlike(t *testing.T) {
 	be := must(engine.Default())(t)
 	const d = 20
@@ -130,7 +130,8 @@ func TestScaledFar(t *testing.T) {
 		for _, f := range []float64{1e-30, 1, 1e15, 1e21, 1e22, 1e30} {
 			f *= size
 			q := must(p.Scaled([]float64{f, f, f}, be))(t)
-			want := (size / f) * (size / f) // an eigenvalue of AᵀA, of which BᵀB has one at most
+			// The triple eigenvalue of the scaled AᵀA; BᵀB has at most one.
+			want := (size / f) * (size / f)
 			b := q.Bound
 			if !(b.FD() >= want) || !(b.FD() <= want*(1+1e-9)) || !(math.Abs(b.Tail-3*want) <= 1e-9*want) ||
 				!(b.Frobenius2 >= 3*want) {
@@ -209,8 +210,9 @@ func TestScaledLost(t *testing.T) {
 	}
 }
 
-// TestScaledBound: what is known of AᵀA − BᵀB is scaled for the worst that it can be: all along
-// the column that is divided by the least, or with as much trace in such columns as they can have.
+// TestScaledBound: the bounds on AᵀA − BᵀB are scaled for the worst case. The worst case of η and the round-off
+// is an error along the column with the smallest scale. For the tail and ‖A‖², such columns have as large a part
+// of the trace as they can have.
 func TestScaledBound(t *testing.T) {
 	be := must(engine.Default())(t)
 	p := &fd.Spectrum{

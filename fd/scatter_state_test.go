@@ -14,8 +14,8 @@ import (
 	"github.com/fdridge/fdridge/internal/verify/refbig"
 )
 
-// scatterOff is how far, in norm, K as it is kept is from AᵀA, in extended precision, for the rows
-// a that were each appended so many times with the weight so small a power of β.
+// scatterOff returns ‖K − AᵀA‖₂ in extended precision, where K is the matrix that the sketch stores. A has
+// each of the rows so many times, and each row has the given weight, a power of β.
 func scatterOff(t *testing.T, s *Sketch, weight float64, rows [][]float64, times int) float64 {
 	t.Helper()
 	d := s.cfg.Dim
@@ -41,10 +41,9 @@ func scatterOff(t *testing.T, s *Sketch, weight float64, rows [][]float64, times
 	return math.Max(-w[0], w[d-1])
 }
 
-// TestScatterBooks: K as it is kept is off by no more than is booked for it, which is proved: of
-// rows that are repeated, and whose roundings so all go the same way, in blocks of many lengths,
-// merged and decayed. Of some it is off by more than a handful of roundings, so that less would
-// be too little.
+// TestScatterBooks: the error of the stored K is at most the round-off that the sketch records for K. The rows are
+// equal, so that all their roundings go the same way. They come in blocks of many lengths, are merged and decay. Some
+// errors exceed a few roundings, so a much smaller record would be wrong.
 func TestScatterBooks(t *testing.T) {
 	enginetest.Each(t, func(t *testing.T, be engine.Backend) {
 		worst := 0.0

@@ -19,9 +19,9 @@ import (
 	"github.com/fdridge/fdridge/internal/wire/wiretest"
 )
 
-// TestScatterRule: AᵀA is kept where its d² numbers are no more than those of the buffer of a
-// sketch of that size, whatever ShrinkRows is, and where it is asked for; never by the SVD driver
-// unasked.
+// TestScatterRule: AᵀA is stored if its d² numbers are at most the numbers in the buffer of a sketch of this size,
+// for the default ShrinkRows. It is also stored if the configuration asks for it. The SVD driver stores AᵀA only if
+// asked.
 func TestScatterRule(t *testing.T) {
 	p := must(engine.DefaultTuning())(t).ShrinkRows(8)
 	for _, c := range []struct {
@@ -92,8 +92,8 @@ func scatterOf(t *rapid.T, be engine.Backend) (*fd.Sketch, *mat.Dense) {
 	return s, &all
 }
 
-// TestScatterLosesNothing: whatever was done η is 0, the rank is that of A, and the error is
-// within the round-off that is booked.
+// TestScatterLosesNothing: after any sequence of steps, a sketch that stores AᵀA has η = 0. Its tail is round-off,
+// and its error is within the recorded round-off.
 func TestScatterLosesNothing(t *testing.T) {
 	enginetest.Each(t, func(t *testing.T, be engine.Backend) {
 		var c largest

@@ -47,7 +47,7 @@ func TestGuarantees(t *testing.T) {
 	})
 }
 
-// stores are what a sketch may keep.
+// stores are the ways in which a sketch can store rows.
 var stores = []fd.Storage{fd.StoreRows, fd.StoreScatter}
 
 func drawStore(t *rapid.T) fd.Storage { return rapid.SampledFrom(stores).Draw(t, "store") }
@@ -56,8 +56,8 @@ func draw(t *rapid.T) *rand.Rand {
 	return rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1))
 }
 
-// TestTextbook compares with the row-by-row algorithm, which is what a sketch
-// with p = 1 is: the same BᵀB and the same η.
+// TestTextbook: a sketch with p = ShrinkRows = 1 has the same BᵀB and the same η as the row-by-row algorithm of the
+// textbook.
 func TestTextbook(t *testing.T) {
 	enginetest.Each(t, func(t *testing.T, be engine.Backend) {
 		for _, driver := range []fd.Driver{fd.Gram, fd.SVD} {
@@ -284,9 +284,9 @@ func TestAppendForms(t *testing.T) {
 	}
 }
 
-// TestBatches: the sketch is the same to the last bit however the rows come in
-// batches, whether a batch fits, fills the buffer or goes on after a shrink, with
-// refused ones in between; for rows that the buffer spaces out, too.
+// TestBatches: a sketch is the same to the last bit for any division of its rows into batches. A batch may fit, fill
+// the buffer or go on after a shrink, with refused batches in between. The same holds for widths at which the buffer
+// pads its rows.
 func TestBatches(t *testing.T) {
 	enginetest.Each(t, func(t *testing.T, be engine.Backend) {
 		rapid.Check(t, func(t *rapid.T) {

@@ -24,8 +24,8 @@ type sloppy struct {
 	how string // one of ways
 }
 
-// ways are what is wrong: eigenvalues, or vectors that are no longer orthonormal, that are turned
-// among themselves, that leave their span, or that are too long.
+// ways are the errors that a sloppy backend can make. Its eigenvalues are wrong, or its vectors are not orthonormal,
+// turned among themselves, outside of their span, or too long.
 var ways = []string{"values", "vectors", "turned", "outside", "long"}
 
 func (s *sloppy) spoil(w []float64, v engine.Matrix) {
@@ -284,8 +284,7 @@ func (c *counting) Gram(first int, a, g engine.Matrix) {
 	c.Backend.Gram(first, a, g)
 }
 
-// TestRenews: each fourth shrink computes the products of all rows, and so does the first one after a
-// merge.
+// TestRenews: every fourth shrink computes the products of all rows. The first shrink after a merge does, too.
 func TestRenews(t *testing.T) {
 	be := &counting{Backend: must(engine.Default())(t)}
 	rng := rand.New(rand.NewPCG(1, 1))

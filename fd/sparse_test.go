@@ -100,7 +100,7 @@ func TestSparseGuarantees(t *testing.T) {
 	})
 }
 
-// blocks is Frequent Directions by SVD of stacked rows, m+r of which there are at most.
+// blocks runs Frequent Directions by SVD on stacks of at most m+r rows. It returns BᵀB and η.
 func blocks(a *mat.Dense, m, r int) (k *mat.SymDense, eta float64) {
 	n, d := a.Dims()
 	var b *mat.Dense
@@ -296,8 +296,8 @@ func TestSparseAllocatesNothing(t *testing.T) {
 	})
 }
 
-// TestRoundOffOfSparseRows is TestRoundOff for sparse rows, of which there are many or few between
-// two shrinks, and between others.
+// TestRoundOffOfSparseRows is TestRoundOff for sparse rows. The number of rows between two shrinks varies from few to
+// many, and some sketches also get dense rows.
 func TestRoundOffOfSparseRows(t *testing.T) {
 	enginetest.Each(t, func(t *testing.T, be engine.Backend) {
 		var c largest
@@ -370,7 +370,7 @@ func TestRoundOffOfLongSparseRows(t *testing.T) {
 				for range 8 {
 					check(t, s.AppendSparse(row))
 				}
-				// All there is lies along the row: λ is that of E on it.
+				// All rows are equal, so λ = uᵀ(AᵀA − BᵀB)u along their direction u is the whole error.
 				p := must(s.Spectrum())(t)
 				lambda := lossAlong(p, 8, z, x)
 				within(t, mat.NewSymDense(1, []float64{lambda}), p.Bound)

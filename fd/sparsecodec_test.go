@@ -18,8 +18,8 @@ import (
 	"github.com/fdridge/fdridge/internal/wire/wiretest"
 )
 
-// sparseGolden are the sketches of the golden files of version 3, of rows whose sums have no
-// rounding: one that has a setting of its own, one with sparse rows alone, one with others, too.
+// sparseGolden returns the sketches of the golden files of version 3. Sums of their rows have no rounding. One sketch
+// is empty and has its own SparseRows, one has only sparse rows, and one has sparse and dense rows.
 func sparseGolden(t testing.TB) map[string]*fd.Sketch {
 	cfg := fd.Config{Dim: 17, Size: 2, ShrinkRows: 3, SparseRows: 4}
 	empty, waiting, mixed := newSketch(t, cfg), newSketch(t, cfg), newSketch(t, cfg)
@@ -171,7 +171,7 @@ func TestSparseHostile(t *testing.T) {
 			t.Errorf("%s: 200 bytes allocated %d", way, got)
 		}
 	}
-	// A message of which version 1 would hold all.
+	// A message of version 3 that needs only version 1 is refused.
 	plain := newSketch(t, fd.Config{Dim: 17, Size: 2, ShrinkRows: 3})
 	old := marshal(t, plain)
 	newer := slices.Concat(old[:120], make([]byte, 24+8+4))

@@ -12,9 +12,8 @@ import (
 	"github.com/fdridge/fdridge/fd"
 )
 
-// TestTailOfLiveRows compares Bound.Tail of the live rows between two shrinks with the loss of
-// textbook Frequent Directions. With ShrinkRows 1 the live rows are those of textbook after all
-// rows but the last, and the last row.
+// TestTailOfLiveRows compares Bound.Tail of the live rows between two shrinks with the loss of textbook Frequent
+// Directions. With ShrinkRows 1 the live rows are the textbook's rows after all rows but the last, and the last row.
 func TestTailOfLiveRows(t *testing.T) {
 	enginetest.Each(t, func(t *testing.T, be engine.Backend) {
 		for _, driver := range []fd.Driver{fd.Gram, fd.SVD} {
@@ -64,9 +63,8 @@ func TestTailIsNotNegative(t *testing.T) {
 	}
 }
 
-// TestShrinkOfLongSparseRows: the shrink of long sparse rows of one number has more round-off than
-// the pads of dense rows admit. After the shrink a row of one entry waits, so that the error is that of
-// the shrink alone.
+// TestShrinkOfLongSparseRows: the shrink of long sparse rows of one number has more round-off than the bound for dense
+// rows allows. After the shrink a row of one entry waits, so that the whole error is the error of the shrink.
 func TestShrinkOfLongSparseRows(t *testing.T) {
 	enginetest.Each(t, func(t *testing.T, be engine.Backend) {
 		const z, m = 20000, 2
@@ -89,7 +87,7 @@ func TestShrinkOfLongSparseRows(t *testing.T) {
 		if b := s.Bound(); !(b.RoundOff >= 0.99*z/2*eps*b.Frobenius2) { // what sums of z terms may be off by
 			t.Errorf("the shrink has a pad of %g·eps·‖A‖²_F for products of %d terms", b.RoundOff/eps/b.Frobenius2, z)
 		}
-		// The long rows lie along one direction: λ is that of E along it.
+		// The long rows are equal, so λ = uᵀ(AᵀA − BᵀB)u along their direction u is the error.
 		p := must(s.Spectrum())(t)
 		lambda := lossAlong(p, rows, z, x)
 		t.Logf("off by %.3g·eps·‖A‖² of %.3g", lambda/eps/p.Bound.Frobenius2, p.Bound.RoundOff/eps/p.Bound.Frobenius2)

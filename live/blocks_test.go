@@ -72,7 +72,7 @@ func fixed(t *testing.T, b dataset.Block) (at []int) {
 	return at
 }
 
-// blockKinds are what is forgotten where the bits depend on blocks.
+// blockKinds are the policies of forgetting under which the bits of a sketch depend on the division into blocks.
 var blockKinds = []window.Policy{{}, {HalfLifeRows: 500}}
 
 // waitAt returns what waits, before a block that so many rows come before, until the file has these
@@ -173,8 +173,8 @@ func TestFixedBlocks(t *testing.T) {
 	}
 }
 
-// TestFixedStops: a run in fixed blocks that is stopped has whole blocks, and goes on to the bits of a run that was
-// not; one that is prompt has all rows that came.
+// TestFixedStops: a stopped run with live.Fixed has only whole blocks, and resumes to the bits of a run that was not
+// stopped. A stopped run with live.FixedPrompt has all rows that had arrived.
 func TestFixedStops(t *testing.T) {
 	f := window.Policy{}
 	all := table(rand.New(rand.NewPCG(31, 8)), 1500, false)

@@ -113,7 +113,7 @@ func TestIntervalsLeaveTime(t *testing.T) {
 	}
 }
 
-// TestLastWriteFails: an error of the last write is returned, beside that of the source.
+// TestLastWriteFails: an error of the last write is returned together with the error of the source.
 func TestLastWriteFails(t *testing.T) {
 	for _, broken := range []error{nil, errBroken} {
 		s := newTester(t, window.Policy{})

@@ -27,7 +27,7 @@ func TestHeals(t *testing.T) {
 		if err != nil || damage == nil {
 			t.Fatalf("%v: %v, %v", f, damage, err)
 		}
-		s.run.Sketch, s.run.Every = before, time.Hour // so that the end of the rows is what writes
+		s.run.Sketch, s.run.Every = before, time.Hour // so that the file is only written at the end of the rows
 		for wrote := range 2 {
 			none := make(feed)
 			close(none)

@@ -72,7 +72,7 @@ func (f feed) Blocks(ctx context.Context) iter.Seq2[dataset.Block, error] {
 	}
 }
 
-// errBroken is what a feed ends in that is sent an empty block.
+// errBroken is the error with which a feed ends when it receives an empty block.
 var errBroken = errors.New("broken")
 
 // blocks are so many, some sparse, some weighted.
@@ -124,7 +124,7 @@ func configOf(f window.Policy) window.Settings {
 	return window.Settings{Summary: ridge.SummaryConfig{Dim: dim, Size: size, Intercept: true}, Policy: f}
 }
 
-// A tester runs a live sketch whose time is what it says.
+// A tester runs a live sketch whose clock shows the time at. told has the intervals that the sketch reported.
 type tester struct {
 	name string
 	run  live.Run
@@ -152,7 +152,7 @@ func (s *tester) do(t *testing.T, ctx context.Context, src dataset.Source) error
 	return s.run.Do(ctx, src)
 }
 
-// read is what another process finds in the file.
+// read reads the file as another process does.
 func (s *tester) read(t testing.TB) window.Stream {
 	t.Helper()
 	f := must(os.Open(s.name))(t)
@@ -167,8 +167,8 @@ func message(t testing.TB, s window.Stream) []byte {
 	return b.Bytes()
 }
 
-// TestRun: at the end of each interval the file holds, to the bit, what appending the rows that had come makes, and
-// what is told is what is found in the file, and by predicting the rows of the interval by the fit before.
+// TestRun: at the end of each interval the file equals, to the bit, a sketch to which the rows were appended directly.
+// The interval reports the state of this sketch, and how well the fit of the interval before predicted the new rows.
 func TestRun(t *testing.T) {
 	for _, f := range kinds {
 		t.Run(f.String(), func(t *testing.T) {
@@ -226,7 +226,7 @@ func TestRun(t *testing.T) {
 	}
 }
 
-// compare holds what is told of predictions to what all rows together come to.
+// compare checks the reported accuracy of predictions against predictions of all rows at once.
 func compare(t *testing.T, i live.Interval, fit *ridge.Solution, rows []dataset.Block) {
 	t.Helper()
 	if fit == nil || i.NewRows == 0 {
@@ -491,7 +491,7 @@ func TestRefuses(t *testing.T) {
 	}
 }
 
-// TestJSON: an interval is a line that others can read, also where there are no numbers.
+// TestJSON: an interval is a line of standard JSON. A number that is NaN becomes null.
 func TestJSON(t *testing.T) {
 	i := live.Interval{
 		Time: start,

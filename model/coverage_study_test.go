@@ -72,7 +72,7 @@ func synthetic(noise func(r *rand.Rand, x []float64) float64) func(t *testing.T,
 	}
 }
 
-// realSets are files in the folder FDRIDGE_DATA. docs/programs/sets.py writes those of scikit-learn.
+// realSets are files in the folder FDRIDGE_DATA. docs/programs/sets.py writes the files from scikit-learn.
 var realSets = []struct {
 	name, file, separator string
 	header                bool

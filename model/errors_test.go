@@ -230,8 +230,8 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// TestCertificates: the certificates of a file are those of the solutions, before and after
-// it is read.
+// TestCertificates: the certificates of a model equal the certificates of its solutions, before the model is written
+// and after it is read.
 func TestCertificates(t *testing.T) {
 	sum, m := small(t, 1, true)
 	fit, err := sum.Fit(1)

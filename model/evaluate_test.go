@@ -20,8 +20,8 @@ import (
 	"github.com/fdridge/fdridge/ridge"
 )
 
-// TestScoreWeighted: a row of weight 3 counts as three of weight 1, and scores of parts join into that
-// of all rows.
+// TestScoreWeighted: a row of weight 3 counts as three rows of weight 1, and the scores of parts join into the score of
+// all rows.
 func TestScoreWeighted(t *testing.T) {
 	rng := rand.New(rand.NewPCG(8, 8))
 	var once, weighted, first, second model.Score

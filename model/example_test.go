@@ -18,9 +18,8 @@ import (
 	"github.com/fdridge/fdridge/ridge/choose"
 )
 
-// Columns of very different scales are standardised, the fit is kept, and another program
-// predicts for rows in the units of the file, with intervals that hold what the exact
-// solution predicts.
+// Columns of very different scales are standardised, and the model is written to a file. Another program predicts for
+// rows in the units of the file. Its intervals contain the predictions of the exact solution.
 func Example() {
 	ctx := context.Background()
 	src, err := dataset.FromDense(6, 2, 1,
@@ -159,7 +158,7 @@ func ExampleModel_Predictor() {
 	// by sketch and model: row 0, 2.0795, known to 1e-6: true
 }
 
-// What is proved of each target, and the whole record, which is what a report is made of.
+// The bounds that are proved for each target, and the whole record from which a report is made.
 func ExampleFit_Certificates() {
 	m, _, err := fitted()
 	if err != nil {
@@ -308,8 +307,7 @@ func ExampleScore() {
 	// Output: R² 0.963, RMSE 0.5 over 4 rows
 }
 
-// A fit whose columns were penalised has its penalty on record; its weights are those of the
-// columns as they are.
+// A model with penalised columns records the penalty. Its weights are for the columns as they are in the data.
 func ExamplePenalty() {
 	src, err := dataset.FromDense(3, 2, 1, []float64{1, 0, 0, 1, 1, 1}, []float64{1, 2, 3})
 	if err != nil {

@@ -10,8 +10,9 @@ import (
 	"github.com/fdridge/fdridge/ridge"
 )
 
-// TestOtherRows: a summary of other rows than those of the fit is refused where their number, the intercept or the
-// squares of any target tell, each alone, also where the model has no certificate that contradicts them.
+// TestOtherRows: a summary of other rows than the training rows is refused if their number, the intercept or the
+// squares of a target differ. Each of these differences alone is enough. The same holds for a model without data that
+// contradict the summary.
 func TestOtherRows(t *testing.T) {
 	x := []float64{1, 2, -3, 4, 1, -7, 1, 1} // the features and the targets have no mean
 	y := []float64{1, 5, 2, -5, -4, 1, 1, -1}

@@ -38,9 +38,9 @@ func unlike(t *testing.T, n int) dataset.Source {
 	return src
 }
 
-// TestPenalty: a fit by a sketch that was penalised afterwards is kept with weights of the columns
-// as they are, and with its penalty; from a file it predicts the same, with intervals by the sketch
-// as it was made, penalised or not, and hold what an exact fit predicts.
+// TestPenalty: a model of a sketch that was penalised afterwards has the weights of the original columns, and records
+// the penalty. After it is read from a file, its intervals contain the predictions of an exact fit. They may come from
+// the sketch with or without the penalty.
 func TestPenalty(t *testing.T) {
 	ctx, src := context.Background(), unlike(t, 400)
 	p := []float64{0.5, 1, 20, 3, 0.01}

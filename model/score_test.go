@@ -12,8 +12,8 @@ import (
 	"github.com/fdridge/fdridge/model"
 )
 
-// TestScore: R² and RMSE are what gonum makes of all rows at once, also where the target's
-// mean is large against its deviation, and neither is a number where it has no meaning.
+// TestScore: R² and RMSE equal what gonum computes from all rows at once, even if the mean of the target is much
+// larger than its deviation. R² and RMSE of no rows, and R² of a constant target, are NaN.
 func TestScore(t *testing.T) {
 	rng := rand.New(rand.NewPCG(6, 6))
 	for _, mean := range []float64{0, -3, 1e8} {

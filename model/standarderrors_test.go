@@ -13,8 +13,8 @@ import (
 	"github.com/fdridge/fdridge/ridge"
 )
 
-// TestStandardErrors: scaling columns by s is a penalty of s² for the columns of the file, so that both fits have the
-// same standard errors, of coefficients and intercept in the units of the file. Both agree with the closed form.
+// TestStandardErrors: scaling columns by s is a penalty of s² for the columns of the file. So both fits have the same
+// standard errors of coefficients and intercept, in the units of the file. Both agree with the closed form.
 func TestStandardErrors(t *testing.T) {
 	for seed := range uint64(40) {
 		p := newNoisy(rand.New(rand.NewPCG(seed, 57)), 25, 1, 3, 2)

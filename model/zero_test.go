@@ -11,7 +11,7 @@ import (
 
 // TestZeroValues: InterceptBound of a zero value is infinite. The test of package zerovalues calls the other methods.
 func TestZeroValues(t *testing.T) {
-	// A bound of nothing promises nothing, nor does one of weights that are not those of the columns.
+	// The bound is infinite without a target, and if the number of weights differs from the number of columns.
 	scaled := model.Preparation{Inputs: 2, Scaling: &dataset.Scaling{Mean: []float64{1, 2}, Scale: []float64{1, 1}}}
 	for _, bound := range []float64{new(model.Preparation).InterceptBound(nil), scaled.InterceptBound(nil), scaled.InterceptBound(&ridge.Target{Coef: []float64{1}})} {
 		if !math.IsInf(bound, 1) {

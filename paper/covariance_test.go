@@ -31,8 +31,8 @@ func spectralError(t *testing.T, a, b *mat.Dense, shift float64) float64 {
 	return math.Max(-w[0], w[d-1]) / frobenius
 }
 
-// TestSketchErrors: the errors of a size are those of the sketches that its seeds
-// make, by other means, and those of FD and RFD keep to what was proved.
+// TestSketchErrors: the recorded errors of a sketch size equal the errors of sketches made from the same seeds, which
+// gonum computes. The errors of FD and RFD are within their proved bounds.
 func TestSketchErrors(t *testing.T) {
 	const n, d, m, seed = 300, 40, 16, 9
 	be, err := engine.Default()

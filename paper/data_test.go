@@ -30,7 +30,7 @@ func all(t *testing.T, src dataset.Source) (x, y []float64, d int) {
 	return x, y, d
 }
 
-// TestRealData: the data of the repository are what their README counts, whole.
+// TestRealData: the data in the repository have the numbers of rows and values that their README states.
 func TestRealData(t *testing.T) {
 	read := func(name string) (x, y []float64) {
 		t.Helper()

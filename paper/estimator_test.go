@@ -199,11 +199,10 @@ func counterexample() (a *mat.Dense, theta, gamma float64, size, shrinkRows int)
 	}), 0.5, 106.6515, 1, 3
 }
 
-// TestBiasTheoremIsFalse: under all that theorems 1 and 3 of the paper and their
-// counterparts for RFD assume, the squared bias, and with little noise the mean
-// squared error, are 28 times (FD) and 22 times (RFD) those of ridge regression.
-// The paper claims at most 1/(1−θ) = 2 and 1/(1−θ') = 1.37. The bounds that
-// replace them hold.
+// TestBiasTheoremIsFalse is a counterexample to theorems 1 and 3 of the paper and their counterparts for RFD. All
+// assumptions hold, but the squared bias is 28 times (FD) and 22 times (RFD) the squared bias of ridge regression. With
+// little noise the same holds for the mean squared error. The paper claims at most 1/(1−θ) = 2 and 1/(1−θ') =
+// 1.37. The bounds that replace the theorems hold.
 func TestBiasTheoremIsFalse(t *testing.T) {
 	a, theta, gamma, size, shrinkRows := counterexample()
 	var svd mat.SVD
@@ -291,10 +290,9 @@ func TestRiskBounds(t *testing.T) {
 	}
 }
 
-// TestRiskBoundsAreAttained: rows a·e₁ and b·e₂, a ≫ b, and a sketch of one row,
-// which leaves K − BᵀB = b²I. With x₀ = e₂ the bias is at an end of its bounds,
-// the lower one for FD and γ > b², and so is the trace of the variance at the
-// upper end of its own.
+// TestRiskBoundsAreAttained has rows a·e₁ and b·e₂, a ≫ b, and a sketch of one row, so that K − BᵀB = b²I.
+// With x₀ = e₂ the bias is at the lower end of its bounds, for FD because γ > b². The trace of the variance is at
+// the upper end of its bounds.
 func TestRiskBoundsAreAttained(t *testing.T) {
 	const b, gamma = 1.5, 4
 	r := rand.New(rand.NewPCG(5, 0))
@@ -330,10 +328,9 @@ func TestRiskBoundsPad(t *testing.T) {
 	}
 }
 
-// TestRiskBoundsRoundOff: a sketch that loses nothing has η ≈ 0, and what is left
-// of the bounds is their allowance for round-off. It must cover that of the
-// closed forms, down to γ where it is all that there is, and be no wider than
-// 4e-6 where γ is moderate. No eigenvalue below zero may add to the bias.
+// TestRiskBoundsRoundOff: a lossless sketch has η ≈ 0, and the bounds are only as wide as their allowance for
+// round-off. The allowance must cover the round-off of the closed forms, even for γ so small that the result is only
+// round-off. For moderate γ it must be at most 4e-6. Negative computed eigenvalues must not add to the bias.
 func TestRiskBoundsRoundOff(t *testing.T) {
 	enginetest.Each(t, func(t *testing.T, be engine.Backend) {
 		r := rand.New(rand.NewPCG(6, 0))

@@ -12,8 +12,8 @@ import (
 	"github.com/fdridge/fdridge/paper"
 )
 
-// The mean squared error of the weights from a sketch of one row, of three, beside what
-// is proved of it given that of ridge regression.
+// The mean squared error of the weights from a sketch of one row, for data of three rows. The bounds beside the error
+// are proved from the error of ridge regression.
 func ExampleLinearModel() {
 	rows := []float64{4, 0, 0, 1, 3, -2}
 	src, err := dataset.FromDense(3, 2, 1, rows, make([]float64, 3))

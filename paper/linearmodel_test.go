@@ -162,7 +162,7 @@ type table struct {
 	w      []float64 // nil: unweighted
 	block  int       // 0: 100
 	sparse bool
-	read   func() // told of each block, if not nil
+	read   func() // called before each block, if not nil
 }
 
 func (s table) Dims() (int64, int, int) { return int64(len(s.x)), len(s.x[0]), len(s.y[0]) }
@@ -218,8 +218,8 @@ func normals(r *rand.Rand, n int) []float64 {
 	return out
 }
 
-// TestLinearModelRows: however the rows come, and be they more than are factored at
-// once, the model is that of AᵀA.
+// TestLinearModelRows: the model depends only on AᵀA. It is the same for dense, sparse and weighted rows, and for
+// more rows than are factored at once.
 func TestLinearModelRows(t *testing.T) {
 	r := rand.New(rand.NewPCG(8, 0))
 	const n, d = 1000, 7

@@ -6,8 +6,8 @@ import (
 	"github.com/fdridge/fdridge/randsketch"
 )
 
-// BenchmarkAppend takes 1024 rows at a time of d = 1024 dense or 300 sparse
-// features, of which 4 % are not zero, at m = 256.
+// BenchmarkAppend appends 1024 rows at a time to sketches with m = 256. The rows have 1024 dense features, or 300
+// sparse features with 4 % nonzeros.
 func BenchmarkAppend(b *testing.B) {
 	const n, m = 1024, 256
 	dense, sparse := draw(n, 1024, 1, 1), draw(n, 300, 1, 0.04)

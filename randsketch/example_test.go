@@ -38,8 +38,8 @@ func Example() {
 	// column 1: 10 nonzeros, norm 1.000
 }
 
-// The Nyström approximation knows AᵀA exactly where its rank is below that of the
-// test matrix, and then Ĥ(γ)⁻¹ solves the ridge problem itself.
+// If the rank of AᵀA is below the rank of the test matrix, the Nyström approximation is exact, and Ĥ(γ)⁻¹
+// solves the ridge problem itself.
 func ExampleNystrom() {
 	a, err := randsketch.NewNystrom(randsketch.NystromConfig{Rank: 3, Dim: 4, Seed: 7})
 	if err != nil {

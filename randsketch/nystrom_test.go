@@ -17,7 +17,7 @@ import (
 	"github.com/fdridge/fdridge/ridge"
 )
 
-// A Spectrum is what the solvers take.
+// The solvers of package ridge accept a Spectrum.
 var _ ridge.Hessian = (*randsketch.Spectrum)(nil)
 
 // withSpectrum returns the n rows of U·diag(σ)·Vᵀ with U of independent normal
@@ -121,8 +121,8 @@ func eigenvalues(t rapid.TB, a mat.Matrix) []float64 {
 	return values
 }
 
-// relative returns the eigenvalues of Ĥ(γ)⁻¹H(γ), ascending, through the Cholesky
-// factor of H: those of LᵀĤ⁻¹L.
+// relative returns the eigenvalues of Ĥ(γ)⁻¹H(γ), ascending. It computes them as the eigenvalues of LᵀĤ⁻¹L,
+// where H = LLᵀ is the Cholesky factorisation.
 func relative(t rapid.TB, s *randsketch.Spectrum, k *mat.Dense, gamma float64) []float64 {
 	d := s.Dim
 	h := mat.NewSymDense(d, nil)
@@ -285,9 +285,8 @@ func TestNystromDefinition(t *testing.T) {
 	})
 }
 
-// TestNystromError: the mean error over Ω is what is proved of it (Frangella, Tropp,
-// Udell, Proposition 2.2), and with m = 2⌈1.5·d_eff⌉ + 1 the condition number of
-// Ĥ⁻¹H is below 28 in the mean (Theorem 1.1).
+// TestNystromError: the mean error over Ω is within the bound of Frangella, Tropp and Udell, Proposition 2.2. With m =
+// 2⌈1.5·d_eff⌉ + 1 the mean condition number of Ĥ⁻¹H is below 28 (Theorem 1.1).
 func TestNystromError(t *testing.T) {
 	const n, d, m, trials, gamma = 300, 100, 25, 40, 0.01
 	a := withSpectrum(rand.New(rand.NewPCG(5, 5)), n, profile("polynomial", d))

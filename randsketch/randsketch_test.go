@@ -42,7 +42,7 @@ type rows struct {
 	csr          engine.CSR
 }
 
-// draw makes n rows of which about a share of the entries are not zero.
+// draw returns n rows of d features and t targets. About the given share of the features is not zero.
 func draw(n, d, t int, share float64) *rows {
 	rng := rand.New(rand.NewPCG(uint64(n), uint64(d)))
 	r := &rows{n: n, d: d, t: t, ldx: d + 3, csr: engine.CSR{Rows: n, Cols: d, RowPtr: []int{0}}}
@@ -104,7 +104,7 @@ func distance(a, b mat.Matrix) float64 {
 	return math.Max(mat.Max(&diff), -mat.Min(&diff))
 }
 
-// TestProduct: the sketch is Σ S_i·[a_i y_i] with S_i as [Sketch.Column] has it.
+// TestProduct: the sketch is Σ S_i·[a_i y_i], where [Sketch.Column] returns S_i.
 func TestProduct(t *testing.T) {
 	enginetest.Each(t, func(t *testing.T, be engine.Backend) {
 		for _, kind := range kinds {
@@ -127,9 +127,8 @@ func TestProduct(t *testing.T) {
 	})
 }
 
-// TestSameBits: blocks, threads, dense or sparse rows and backends change nothing
-// at all in an SJLT; blocks change nothing in a Gaussian sketch either, and the rest
-// no more than round-off.
+// TestSameBits: an SJLT has the same bits for all block sizes, numbers of threads and backends, and for dense and
+// sparse rows. A Gaussian sketch has the same bits for all block sizes, and differs otherwise only by round-off.
 func TestSameBits(t *testing.T) {
 	const n, d, m = 1100, 40, 64
 	r := draw(n, d, 2, 0.5)

@@ -89,8 +89,8 @@ func normalCDF(variance float64) func(float64) float64 {
 	return func(x float64) float64 { return math.Erfc(-x/math.Sqrt(2*variance)) / 2 }
 }
 
-// TestNormal: entries of a Gaussian S are N(0, 1/m); so is, for independent
-// columns, each entry of Sz with ‖z‖ = 1, and a column's squared norm is χ²_m/m.
+// TestNormal: entries of a Gaussian S are N(0, 1/m). For independent columns each entry of Sz with ‖z‖ = 1 is N(0,
+// 1/m), too. The squared norm of a column is χ²_m/m.
 func TestNormal(t *testing.T) {
 	const n, m = 3000, 50
 	s := columns(t, randsketch.Config{Rows: m, Seed: 11}, 0, n)
@@ -120,8 +120,8 @@ func TestNormal(t *testing.T) {
 	}
 }
 
-// TestSparseColumns: a column of an SJLT has s nonzeros ±1/√s in distinct rows; each
-// row is taken as often as any other, and so is each pair, with either sign.
+// TestSparseColumns: a column of an SJLT has s nonzeros ±1/√s in distinct rows. All rows occur equally often, all
+// pairs of rows occur equally often, and both signs do.
 func TestSparseColumns(t *testing.T) {
 	for _, c := range []struct{ m, sparsity, want int }{{64, 0, 10}, {12, 0, 10}, {10, 0, 10}, {3, 0, 3}, {1, 0, 1}, {40, 1, 1}, {9, 9, 9}} {
 		const n = 20000
@@ -178,8 +178,8 @@ func TestSparseColumns(t *testing.T) {
 	}
 }
 
-// TestUnrelated: columns next to each other, and those of seeds and kinds next to
-// each other, are uncorrelated, entry by entry.
+// TestUnrelated: neighbouring columns are uncorrelated, entry by entry. The columns of neighbouring seeds and of the
+// other kind are uncorrelated with them, too.
 func TestUnrelated(t *testing.T) {
 	const n, m = 2000, 30
 	for _, kind := range kinds {
