@@ -201,7 +201,13 @@ func TestBlocksOfTargets(t *testing.T) {
 	for j := range given {
 		given[j] = float64(1 + j)
 	}
-	for name, opts := range map[string]fdridge.Options{"GCV": {}, "leave-one-out": {Select: choose.LOO}, "folds": {Folds: 3}, "an unreachable tolerance": {Tol: 1e-19, MaxPasses: 1}, "given": {Gammas: given}} {
+	for name, opts := range map[string]fdridge.Options{
+		"GCV":                      {},
+		"leave-one-out":            {Select: choose.LOO},
+		"folds":                    {Folds: 3},
+		"an unreachable tolerance": {Tol: 1e-19, MaxPasses: 1},
+		"given":                    {Gammas: given},
+	} {
 		opts.PerTarget = true
 		whole, err := fdridge.Fit(t.Context(), src, opts)
 		if short := new(ridge.NotConvergedError); err != nil && !errors.As(err, &short) {
@@ -313,7 +319,9 @@ func TestBlock(t *testing.T) {
 			t.Fatalf("target %d has %d coefficients, or another certificate", j, len(o.Coef))
 		}
 	}
-	if _, err := model.New(model.Preparation{}, found.Solutions, model.Details{Intercept: true}); !errors.Is(err, model.ErrShape) {
+	if _, err := model.New(
+		model.Preparation{}, found.Solutions, model.Details{Intercept: true},
+	); !errors.Is(err, model.ErrShape) {
 		t.Errorf("a model without coefficients: %v", err)
 	}
 	enough := errors.New("enough")

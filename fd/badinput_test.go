@@ -373,13 +373,17 @@ func TestBadInput(t *testing.T) {
 func TestBadConfig(t *testing.T) {
 	const huge = math.MaxInt
 	for _, cfg := range []fd.Config{
-		{Dim: huge, Size: huge}, {Dim: huge / 8, Size: 9}, {Dim: huge / 4, Size: huge / 4}, {Dim: 2, Size: 2, ShrinkRows: huge},
+		{Dim: huge, Size: huge}, {Dim: huge / 8, Size: 9}, {Dim: huge / 4, Size: huge / 4},
+		{Dim: 2, Size: 2, ShrinkRows: huge},
 	} {
 		if s, err := fd.New(cfg); !errors.Is(err, fd.ErrSize) || s != nil {
 			t.Errorf("%+v: %v", cfg, err)
 		}
 	}
-	for _, cfg := range []fd.Config{{}, {Dim: 3}, {Size: 3}, {Dim: -1, Size: 2}, {Dim: 2, Size: -1}, {Dim: 3, Size: 2, ShrinkRows: -1}, {Dim: 3, Size: 2, Shrink: -1}} {
+	for _, cfg := range []fd.Config{
+		{}, {Dim: 3}, {Size: 3}, {Dim: -1, Size: 2}, {Dim: 2, Size: -1}, {Dim: 3, Size: 2, ShrinkRows: -1},
+		{Dim: 3, Size: 2, Shrink: -1},
+	} {
 		if s, err := fd.New(cfg); err == nil || s != nil {
 			t.Errorf("%+v is accepted", cfg)
 		}
@@ -409,7 +413,9 @@ var oddInput = map[string]func(i, j int) float64{
 func TestOddInput(t *testing.T) {
 	enginetest.Each(t, func(t *testing.T, be engine.Backend) {
 		for name, f := range oddInput {
-			for _, shape := range []struct{ n, d, m int }{{0, 3, 2}, {1, 1, 1}, {1, 5, 2}, {3, 5, 4}, {3, 9, 2}, {40, 1, 3}, {40, 5, 5}, {40, 5, 9}, {60, 6, 3}} {
+			for _, shape := range []struct{ n, d, m int }{
+				{0, 3, 2}, {1, 1, 1}, {1, 5, 2}, {3, 5, 4}, {3, 9, 2}, {40, 1, 3}, {40, 5, 5}, {40, 5, 9}, {60, 6, 3},
+			} {
 				for _, driver := range []fd.Driver{fd.Gram, fd.SVD} {
 					s := newSketch(
 						t,

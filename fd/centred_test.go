@@ -96,7 +96,9 @@ func TestCentredGuarantees(t *testing.T) {
 			for range rapid.IntRange(1, 12).Draw(t, "steps") {
 				x := stream(rng, rapid.IntRange(1, 30).Draw(t, "n"), d, spectrum)
 				rows := centredRows(rng, x, d/6, rapid.Float64Range(0, 2).Draw(t, "far"))
-				switch rapid.SampledFrom([]string{"centred", "centred", "other", "sparse", "dense", "decay", "merge", "read"}).Draw(t, "step") {
+				switch rapid.SampledFrom([]string{
+					"centred", "centred", "other", "sparse", "dense", "decay", "merge", "read",
+				}).Draw(t, "step") {
 				case "centred":
 					rows.append(t, s)
 					a = stacked(a, rows.a)
@@ -202,7 +204,9 @@ func TestRoundOffOfCentredRows(t *testing.T) {
 // centre is then far more than all other pads.
 func TestCentredFar(t *testing.T) {
 	enginetest.Each(t, func(t *testing.T, be engine.Backend) {
-		for _, cfg := range []fd.Config{{SparseRows: 30}, {SparseRows: -1}, {SparseRows: 3, ShrinkRows: 1}, {SparseRows: 1, ShrinkRows: 1}} {
+		for _, cfg := range []fd.Config{
+			{SparseRows: 30}, {SparseRows: -1}, {SparseRows: 3, ShrinkRows: 1}, {SparseRows: 1, ShrinkRows: 1},
+		} {
 			var c largest
 			for seed := range uint64(8) {
 				rng := rand.New(rand.NewPCG(seed, 14))
@@ -383,13 +387,24 @@ func TestCentredRefused(t *testing.T) {
 		{"no block", nil, nil, x60(1), isShape},
 		{"a short centre", x, nil, x60(1)[1:], isShape},
 		{"too few times", x, ones[1:], x60(1), isShape},
-		{"a centre of NaN", x, ones, with(x60(1), 7, math.NaN()), func(err error) bool { return errors.As(err, &number) && number.Col == 7 }},
+		{
+			"a centre of NaN", x, ones, with(x60(1), 7, math.NaN()),
+			func(err error) bool { return errors.As(err, &number) && number.Col == 7 },
+		},
 		{"a centre too large", x, ones, with(x60(1), 7, 1e151), func(err error) bool { return errors.As(err, &size) }},
-		{"times Inf", x, with(ones, 3, math.Inf(1)), x60(1), func(err error) bool { return errors.As(err, &number) && number.Row == 3 && number.Col == d }},
-		{"times too large", x, with(ones, 3, 1e150), x60(1), func(err error) bool { return errors.As(err, &size) && size.Row == 3 }},
-		{"a row of NaN", &engine.CSR{Rows: 2, Cols: d, RowPtr: []int{0, 0, 1}, ColIdx: []int32{9}, Val: []float64{math.NaN()}}, nil, x60(1), func(err error) bool {
-			return errors.As(err, &number) && number.Row == 1 && number.Col == 9
-		}},
+		{
+			"times Inf", x, with(ones, 3, math.Inf(1)), x60(1),
+			func(err error) bool { return errors.As(err, &number) && number.Row == 3 && number.Col == d },
+		},
+		{
+			"times too large", x, with(ones, 3, 1e150), x60(1),
+			func(err error) bool { return errors.As(err, &size) && size.Row == 3 },
+		},
+		{"a row of NaN",
+			&engine.CSR{Rows: 2, Cols: d, RowPtr: []int{0, 0, 1}, ColIdx: []int32{9}, Val: []float64{math.NaN()}}, nil, x60(1),
+			func(err error) bool {
+				return errors.As(err, &number) && number.Row == 1 && number.Col == 9
+			}},
 	} {
 		s := newSketch(t, fd.Config{Dim: d, Size: 3, SparseRows: 4})
 		check(t, s.AppendCentred(x, nil, x60(1)))

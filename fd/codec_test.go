@@ -107,8 +107,9 @@ func TestCodecGoesOn(t *testing.T) {
 	enginetest.Each(t, func(t *testing.T, be engine.Backend) {
 		rapid.Check(t, func(t *rapid.T) {
 			c := fd.Config{
-				Dim: rapid.IntRange(1, 15).Draw(t, "d"), Size: rapid.IntRange(1, 8).Draw(t, "m"), ShrinkRows: rapid.IntRange(0, 9).Draw(t, "p"),
-				Shrink: rapid.SampledFrom([]fd.Driver{fd.Gram, fd.SVD}).Draw(t, "driver"), Store: drawStore(t), Backend: be,
+				Dim: rapid.IntRange(1, 15).Draw(t, "d"), Size: rapid.IntRange(1, 8).Draw(t, "m"),
+				ShrinkRows: rapid.IntRange(0, 9).Draw(t, "p"),
+				Shrink:     rapid.SampledFrom([]fd.Driver{fd.Gram, fd.SVD}).Draw(t, "driver"), Store: drawStore(t), Backend: be,
 			}
 			way := rapid.SampledFrom([]string{"bytes", "hidden", "halves", "eof", "unmarshal"})
 			rng, spectrum := draw(t), rapid.SampledFrom(spectrumNames).Draw(t, "spectrum")
@@ -120,7 +121,9 @@ func TestCodecGoesOn(t *testing.T) {
 				if n > 0 {
 					x = stream(rng, n, c.Dim, spectrum)
 				}
-				switch step := rapid.SampledFrom([]string{"append", "columns", "sparse", "decay", "merge", "merge read"}).Draw(t, "step"); {
+				switch step := rapid.SampledFrom([]string{
+					"append", "columns", "sparse", "decay", "merge", "merge read",
+				}).Draw(t, "step"); {
 				case step == "decay":
 					beta := rapid.Float64Range(0.1, 1).Draw(t, "beta")
 					check(t, want.Decay(beta))

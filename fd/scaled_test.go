@@ -34,8 +34,9 @@ func TestScaled(t *testing.T) {
 			n, d := rapid.IntRange(1, 120).Draw(t, "n"), rapid.IntRange(1, 30).Draw(t, "d")
 			a := stream(rng, n, d, spectrum)
 			s := must(fd.New(fd.Config{
-				Dim: d, Size: rapid.IntRange(1, 32).Draw(t, "m"), Backend: be, Shrink: rapid.SampledFrom([]fd.Driver{fd.Gram, fd.SVD}).Draw(t, "driver"),
-				Store: rapid.SampledFrom([]fd.Storage{fd.StoreRows, fd.StoreScatter}).Draw(t, "store"),
+				Dim: d, Size: rapid.IntRange(1, 32).Draw(t, "m"), Backend: be,
+				Shrink: rapid.SampledFrom([]fd.Driver{fd.Gram, fd.SVD}).Draw(t, "driver"),
+				Store:  rapid.SampledFrom([]fd.Storage{fd.StoreRows, fd.StoreScatter}).Draw(t, "store"),
 			}))(t)
 			check(t, s.Append(a))
 			p := must(s.Spectrum())(t)
@@ -150,7 +151,13 @@ func TestScaledRefuses(t *testing.T) {
 	}
 	check(t, s.AppendRow([]float64{1, 2}))
 	p = must(s.Spectrum())(t)
-	for name, scale := range map[string][]float64{"short": {1}, "zero": {1, 0}, "negative": {-1, 1}, "NaN": {math.NaN(), 1}, "infinite": {1, math.Inf(1)}} {
+	for name, scale := range map[string][]float64{
+		"short":    {1},
+		"zero":     {1, 0},
+		"negative": {-1, 1},
+		"NaN":      {math.NaN(), 1},
+		"infinite": {1, math.Inf(1)},
+	} {
 		if q, err := p.Scaled(scale, be); q != nil || !errors.Is(err, engine.ErrInput) && !errors.Is(err, fd.ErrShape) {
 			t.Errorf("%s: %v, %v", name, q, err)
 		}
@@ -226,7 +233,8 @@ func TestScaledBound(t *testing.T) {
 		what      string
 		got, want float64
 	}{
-		{"η", b.Shrinkage, 2 * 4}, {"round-off", b.RoundOff, 1 * 4}, {"the tail", b.Tail, 2*4 + 1*1}, {"the least tail", b.Tail - b.TailSlack, 2*0.25 + 1*1},
+		{"η", b.Shrinkage, 2 * 4}, {"round-off", b.RoundOff, 1 * 4}, {"the tail", b.Tail, 2*4 + 1*1},
+		{"the least tail", b.Tail - b.TailSlack, 2*0.25 + 1*1},
 		{"‖A‖²", b.Frobenius2, 4 + 3*4 + 3*1 + 3*0.25}, // of 3 + 2·3·1, 2 + 1 to each
 	} {
 		if !(c.got >= c.want && c.got <= c.want*(1+1e-12)) {

@@ -28,9 +28,11 @@ func TestScatterRule(t *testing.T) {
 		cfg  fd.Config
 		want bool
 	}{
-		{fd.Config{Dim: 8 + p, Size: 8}, true}, {fd.Config{Dim: 9 + p, Size: 8}, false}, {fd.Config{Dim: 8 + p, Size: 8, ShrinkRows: 1}, true}, {fd.Config{Dim: 9 + p, Size: 8, ShrinkRows: 99}, false},
+		{fd.Config{Dim: 8 + p, Size: 8}, true}, {fd.Config{Dim: 9 + p, Size: 8}, false},
+		{fd.Config{Dim: 8 + p, Size: 8, ShrinkRows: 1}, true}, {fd.Config{Dim: 9 + p, Size: 8, ShrinkRows: 99}, false},
 		{fd.Config{Dim: 5, Size: math.MaxInt}, true}, {fd.Config{Dim: 8, Size: 8, Shrink: fd.SVD}, false},
-		{fd.Config{Dim: 8, Size: 8, Store: fd.StoreRows}, false}, {fd.Config{Dim: 80, Size: 2, Store: fd.StoreScatter}, true}, {fd.Config{Dim: 80, Size: 2, Store: fd.StoreScatter, Shrink: fd.SVD}, true},
+		{fd.Config{Dim: 8, Size: 8, Store: fd.StoreRows}, false}, {fd.Config{Dim: 80, Size: 2, Store: fd.StoreScatter}, true},
+		{fd.Config{Dim: 80, Size: 2, Store: fd.StoreScatter, Shrink: fd.SVD}, true},
 	} {
 		s := must(fd.New(c.cfg))(t)
 		in := s.Config()
@@ -123,7 +125,10 @@ func TestScatterLosesNothing(t *testing.T) {
 func TestScatterOfRepeatedRows(t *testing.T) {
 	enginetest.Each(t, func(t *testing.T, be engine.Backend) {
 		var c largest
-		for _, s := range []struct{ d, p, n int }{{1, 0, 200000}, {1, 1, 4000}, {3, 2, 8000}, {8, 0, 100000}, {20, 100, 40000}, {64, 5, 3000}, {130, 0, 3000}, {3, 700, 50000}} {
+		for _, s := range []struct{ d, p, n int }{
+			{1, 0, 200000}, {1, 1, 4000}, {3, 2, 8000}, {8, 0, 100000}, {20, 100, 40000}, {64, 5, 3000}, {130, 0, 3000},
+			{3, 700, 50000},
+		} {
 			if testing.Short() && s.n*s.d > 100000 {
 				continue // minutes where the processor is emulated
 			}

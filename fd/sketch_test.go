@@ -304,7 +304,9 @@ func TestBatches(t *testing.T) {
 				x := a.Data[i*a.Stride : (i+k)*a.Stride]
 				if k > 0 {
 					bad := slices.Clone(x)
-					bad[rapid.IntRange(0, len(bad)-1).Draw(t, "bad")] = rapid.SampledFrom([]float64{math.NaN(), math.Inf(-1), 1e200}).Draw(t, "value")
+					bad[rapid.IntRange(0, len(bad)-1).Draw(t, "bad")] = rapid.SampledFrom([]float64{
+						math.NaN(), math.Inf(-1), 1e200,
+					}).Draw(t, "value")
 					if parts.AppendRows(k, bad, a.Stride) == nil {
 						t.Fatal("a bad batch is accepted")
 					}
@@ -369,7 +371,9 @@ func TestExtremeInput(t *testing.T) {
 			"1e140, 1e-140": func(i, j int) float64 { return []float64{1e140, 1e-140}[i%2] * math.Cos(float64(i*d+j)) },
 		}
 		for name, f := range fill {
-			for _, cfg := range []fd.Config{{}, {Shrink: fd.SVD}, {Store: fd.StoreScatter}, {Store: fd.StoreScatter, ShrinkRows: 4}} {
+			for _, cfg := range []fd.Config{
+				{}, {Shrink: fd.SVD}, {Store: fd.StoreScatter}, {Store: fd.StoreScatter, ShrinkRows: 4},
+			} {
 				driver := cfg.Shrink
 				a := mat.NewDense(n, d, nil)
 				a.Apply(func(i, j int, _ float64) float64 { return f(i, j) }, a)
@@ -417,24 +421,49 @@ func refused(t *testing.T, store fd.Storage) {
 		err error
 		ok  func(err error) bool
 	}{
-		"NaN":           {s.Append(bad(math.NaN())), func(err error) bool { return errors.As(err, &nonFinite) && nonFinite.Row == 7 && nonFinite.Col == 2 }},
-		"Inf":           {s.Append(bad(math.Inf(-1))), func(err error) bool { return errors.As(err, &nonFinite) && nonFinite.Row == 7 && nonFinite.Col == 2 }},
-		"NaN transpose": {s.Append(mat.DenseCopyOf(bad(math.NaN()).T()).T()), func(err error) bool { return errors.As(err, &nonFinite) && nonFinite.Row == 7 }},
-		"overflow":      {s.Append(bad(1e200)), func(err error) bool { return errors.As(err, &tooLarge) && tooLarge.Row == 7 }},
-		"short row":     {s.AppendRow(make([]float64, d-1)), isShape},
-		"wide":          {s.Append(mat.NewDense(3, d+1, nil)), isShape},
-		"short slice":   {s.AppendRows(3, make([]float64, 3*d-1), d), isShape},
-		"small ld":      {s.AppendRows(3, make([]float64, 3*d), d-1), isShape},
-		"negative n":    {s.AppendRows(-1, make([]float64, 3*d), d), isShape},
-		"sparse NaN":    {s.AppendSparse(sparse(d, []int32{1}, math.NaN())), func(err error) bool { return errors.As(err, &nonFinite) && nonFinite.Col == 1 }},
-		"sparse order":  {s.AppendSparse(sparse(d, []int32{2, 1}, 1, 1)), isShape},
-		"sparse twice":  {s.AppendSparse(sparse(d, []int32{1, 1}, 1, 1)), isShape},
-		"NaN first":     {s.AppendSparse(sparse(d, []int32{2, 1}, math.NaN(), 1)), func(err error) bool { return errors.As(err, &nonFinite) && nonFinite.Row == 0 && nonFinite.Col == 2 }},
+		"NaN": {
+			s.Append(bad(math.NaN())),
+			func(err error) bool { return errors.As(err, &nonFinite) && nonFinite.Row == 7 && nonFinite.Col == 2 },
+		},
+		"Inf": {
+			s.Append(bad(math.Inf(-1))),
+			func(err error) bool { return errors.As(err, &nonFinite) && nonFinite.Row == 7 && nonFinite.Col == 2 },
+		},
+		"NaN transpose": {
+			s.Append(mat.DenseCopyOf(bad(math.NaN()).T()).T()),
+			func(err error) bool { return errors.As(err, &nonFinite) && nonFinite.Row == 7 },
+		},
+		"overflow": {
+			s.Append(bad(1e200)), func(err error) bool { return errors.As(err, &tooLarge) && tooLarge.Row == 7 },
+		},
+		"short row":   {s.AppendRow(make([]float64, d-1)), isShape},
+		"wide":        {s.Append(mat.NewDense(3, d+1, nil)), isShape},
+		"short slice": {s.AppendRows(3, make([]float64, 3*d-1), d), isShape},
+		"small ld":    {s.AppendRows(3, make([]float64, 3*d), d-1), isShape},
+		"negative n":  {s.AppendRows(-1, make([]float64, 3*d), d), isShape},
+		"sparse NaN": {
+			s.AppendSparse(sparse(d, []int32{1}, math.NaN())),
+			func(err error) bool { return errors.As(err, &nonFinite) && nonFinite.Col == 1 },
+		},
+		"sparse order": {s.AppendSparse(sparse(d, []int32{2, 1}, 1, 1)), isShape},
+		"sparse twice": {s.AppendSparse(sparse(d, []int32{1, 1}, 1, 1)), isShape},
+		"NaN first": {
+			s.AppendSparse(sparse(d, []int32{2, 1}, math.NaN(), 1)),
+			func(err error) bool { return errors.As(err, &nonFinite) && nonFinite.Row == 0 && nonFinite.Col == 2 },
+		},
 		"column first":  {s.AppendSparse(sparse(d, []int32{2, 1, 3}, 1, math.NaN(), math.NaN())), isShape},
 		"column, large": {s.AppendSparse(sparse(d, []int32{2, 1}, 1e200, 1)), isShape},
-		"sparse large":  {s.AppendSparse(sparse(d, []int32{2}, 1e200)), func(err error) bool { return errors.As(err, &tooLarge) && tooLarge.Row == 0 }},
-		"sparse span":   {s.AppendSparse(&engine.CSR{Rows: 1, Cols: d, RowPtr: []int{0, 2}, ColIdx: []int32{0}, Val: []float64{1, 1}}), isShape},
-		"sparse start":  {s.AppendSparse(&engine.CSR{Rows: 1, Cols: d, RowPtr: []int{-1, 1}, ColIdx: []int32{0}, Val: []float64{1}}), isShape},
+		"sparse large": {
+			s.AppendSparse(sparse(d, []int32{2}, 1e200)),
+			func(err error) bool { return errors.As(err, &tooLarge) && tooLarge.Row == 0 },
+		},
+		"sparse span": {
+			s.AppendSparse(&engine.CSR{Rows: 1, Cols: d, RowPtr: []int{0, 2}, ColIdx: []int32{0}, Val: []float64{1, 1}}),
+			isShape,
+		},
+		"sparse start": {
+			s.AppendSparse(&engine.CSR{Rows: 1, Cols: d, RowPtr: []int{-1, 1}, ColIdx: []int32{0}, Val: []float64{1}}), isShape,
+		},
 		"sparse column": {s.AppendSparse(sparse(d, []int32{d}, 1)), isShape},
 		"sparse dim":    {s.AppendSparse(sparse(d+1, []int32{0}, 1)), isShape},
 		"self":          {s.Merge(s), isShape},
@@ -465,14 +494,16 @@ func sparse(d int, idx []int32, val ...float64) *engine.CSR {
 func TestConfigRefused(t *testing.T) {
 	for _, cfg := range []fd.Config{
 		{}, {Dim: 3}, {Size: 3}, {Dim: -1, Size: 2}, {Dim: 2, Size: -1},
-		{Dim: 3, Size: 2, ShrinkRows: -1}, {Dim: 3, Size: 2, Shrink: 7}, {Dim: 3, Size: 2, Store: 3}, {Dim: 3, Size: 2, Store: -1},
+		{Dim: 3, Size: 2, ShrinkRows: -1}, {Dim: 3, Size: 2, Shrink: 7}, {Dim: 3, Size: 2, Store: 3},
+		{Dim: 3, Size: 2, Store: -1},
 	} {
 		if s, err := fd.New(cfg); err == nil || s != nil {
 			t.Errorf("%+v accepted", cfg)
 		}
 	}
 	for _, cfg := range []fd.Config{
-		{Dim: math.MaxInt / 4, Size: math.MaxInt / 4}, {Dim: math.MaxInt, Size: math.MaxInt}, {Dim: 4, Size: 2, ShrinkRows: math.MaxInt}, {Dim: 1 << 30, Size: 2, Store: fd.StoreScatter},
+		{Dim: math.MaxInt / 4, Size: math.MaxInt / 4}, {Dim: math.MaxInt, Size: math.MaxInt},
+		{Dim: 4, Size: 2, ShrinkRows: math.MaxInt}, {Dim: 1 << 30, Size: 2, Store: fd.StoreScatter},
 	} {
 		if _, err := fd.New(cfg); !errors.Is(err, fd.ErrSize) {
 			t.Errorf("%+v: %v", cfg, err)

@@ -200,9 +200,13 @@ func TestSparseConfig(t *testing.T) {
 		cfg  fd.Config
 		want int
 	}{
-		{fd.Config{Dim: 5000, Size: 100, Store: fd.StoreRows}, 180}, {fd.Config{Dim: 5000, Size: 100, SparseRows: 700, Store: fd.StoreRows}, 700}, {fd.Config{Dim: 5000, Size: 100, SparseRows: -3}, -1},
-		{fd.Config{Dim: 5000, Size: 100, ShrinkRows: 9}, 9}, {fd.Config{Dim: 5000, Size: 100, Shrink: fd.SVD, SparseRows: 7}, -1},
-		{fd.Config{Dim: 50, Size: 50, SparseRows: 7}, -1}, {fd.Config{Dim: 50, Size: 5, Store: fd.StoreScatter, SparseRows: 7}, -1},
+		{fd.Config{Dim: 5000, Size: 100, Store: fd.StoreRows}, 180},
+		{fd.Config{Dim: 5000, Size: 100, SparseRows: 700, Store: fd.StoreRows}, 700},
+		{fd.Config{Dim: 5000, Size: 100, SparseRows: -3}, -1},
+		{fd.Config{Dim: 5000, Size: 100, ShrinkRows: 9}, 9},
+		{fd.Config{Dim: 5000, Size: 100, Shrink: fd.SVD, SparseRows: 7}, -1},
+		{fd.Config{Dim: 50, Size: 50, SparseRows: 7}, -1},
+		{fd.Config{Dim: 50, Size: 5, Store: fd.StoreScatter, SparseRows: 7}, -1},
 	} {
 		got := newSketch(t, c.cfg).Config().SparseRows
 		if c.want == 180 { // the rule's own test is engine's
@@ -330,7 +334,9 @@ func TestRoundOffOfRepeatedSparseRows(t *testing.T) {
 	enginetest.Each(t, func(t *testing.T, be engine.Backend) {
 		var c largest
 		for k, name := range slices.Sorted(maps.Keys(repeated)) {
-			for i, shape := range []struct{ d, m, r, n int }{{8, 8, 1, 2000}, {8, 8, 50, 20000}, {2, 2, 7, 8000}, {20, 20, 200, 12000}, {60, 16, 30, 1500}, {150, 16, 0, 1500}} {
+			for i, shape := range []struct{ d, m, r, n int }{
+				{8, 8, 1, 2000}, {8, 8, 50, 20000}, {2, 2, 7, 8000}, {20, 20, 200, 12000}, {60, 16, 30, 1500}, {150, 16, 0, 1500},
+			} {
 				if !isTried(i + k) {
 					continue
 				}

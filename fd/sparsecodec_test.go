@@ -62,7 +62,8 @@ func TestSparseCodecGoesOn(t *testing.T) {
 	enginetest.Each(t, func(t *testing.T, be engine.Backend) {
 		rng := rand.New(rand.NewPCG(5, 6))
 		for at, cfg := range []fd.Config{
-			{Dim: 40, Size: 4, ShrinkRows: 3, SparseRows: 7}, {Dim: 40, Size: 4, ShrinkRows: 3}, {Dim: 40, Size: 9}, {Dim: 256, Size: 4, SparseRows: -1}, {Dim: 256, Size: 4, SparseRows: 2},
+			{Dim: 40, Size: 4, ShrinkRows: 3, SparseRows: 7}, {Dim: 40, Size: 4, ShrinkRows: 3}, {Dim: 40, Size: 9},
+			{Dim: 256, Size: 4, SparseRows: -1}, {Dim: 256, Size: 4, SparseRows: 2},
 		} {
 			cfg.Backend = be
 			x := emptied(rng, stream(rng, 60, cfg.Dim, "decay"), cfg.Dim/8)

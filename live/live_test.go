@@ -432,7 +432,9 @@ func TestDamaged(t *testing.T) {
 		check(t, s.do(t, t.Context(), src))
 	}
 	whole := must(os.ReadFile(s.name))(t)
-	for _, bad := range [][]byte{nil, whole[:10], whole[:len(whole)-1], append(bytes.Clone(whole), 0), []byte("notes of mine, not a sketch")} {
+	for _, bad := range [][]byte{
+		nil, whole[:10], whole[:len(whole)-1], append(bytes.Clone(whole), 0), []byte("notes of mine, not a sketch"),
+	} {
 		check(t, os.WriteFile(s.name, bad, 0o600))
 		file := must(live.Open(s.name))(t)
 		read, damage, err := file.Load(nil)
@@ -456,7 +458,9 @@ func TestDamaged(t *testing.T) {
 
 // TestRefuses: what cannot be is refused before a row is read.
 func TestRefuses(t *testing.T) {
-	for _, f := range []window.Policy{{Rows: 1, HalfLife: 1}, {Rows: 1, Duration: 1}, {HalfLife: 1, HalfLifeRows: 1}, {Rows: -1}, {HalfLifeRows: -1}} {
+	for _, f := range []window.Policy{
+		{Rows: 1, HalfLife: 1}, {Rows: 1, Duration: 1}, {HalfLife: 1, HalfLifeRows: 1}, {Rows: -1}, {HalfLifeRows: -1},
+	} {
 		if _, err := window.NewStream(configOf(f)); !errors.Is(err, engine.ErrInput) {
 			t.Errorf("%v: %v", f, err)
 		}
@@ -500,7 +504,9 @@ func TestJSON(t *testing.T) {
 		Fit:  &live.Fit{Gamma: 1},
 	}
 	text := string(must(json.Marshal(i))(t))
-	want := `{"time":"2026-01-02T03:04:05Z","rows":3,"new_rows":0,"seconds":0.0,"rows_per_second":0.0,"next":{"r2":[null],"rmse":[1.0]},"covered_rows":0,"fit":{"gamma":1.0,"weight":0.0,"eta":0.0,"effective_dimension":[0.0,0.0]},"written_bytes":0}`
+	want := `{"time":"2026-01-02T03:04:05Z","rows":3,"new_rows":0,"seconds":0.0,"rows_per_second":0.0,` +
+		`"next":{"r2":[null],"rmse":[1.0]},"covered_rows":0,"fit":{"gamma":1.0,"weight":0.0,"eta":0.0,` +
+		`"effective_dimension":[0.0,0.0]},"written_bytes":0}`
 	if text != want {
 		t.Errorf("%s", text)
 	}

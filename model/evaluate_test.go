@@ -180,7 +180,9 @@ func TestEncodingInModel(t *testing.T) {
 		t.Fatal(err)
 	}
 	mean := (1.0 + 2 + 4) / 3
-	for i, want := range []float64{mean*w.Coef[0][0] + w.Coef[0][2] + w.Intercept[0], 3*w.Coef[0][0] + w.Coef[0][1] + w.Intercept[0]} {
+	for i, want := range []float64{
+		mean*w.Coef[0][0] + w.Coef[0][2] + w.Intercept[0], 3*w.Coef[0][0] + w.Coef[0][1] + w.Intercept[0],
+	} {
 		if !(math.Abs(got.At(i, 0)-want) <= 1e-14*math.Abs(want)+1e-15) {
 			t.Errorf("row %d is predicted %v, want %v", i, got.At(i, 0), want)
 		}
@@ -196,7 +198,8 @@ func TestEncodingInModel(t *testing.T) {
 		t.Errorf("a predictor of %d targets from %d columns", k, d)
 	}
 	for _, c := range [][2]string{
-		{`"9"`, `"7"`}, {`"inputs": 2`, `"inputs": 4`}, {`"missing": "mean"`, `"missing": "mode"`}, {`"column": 1`, `"column": 2`}, {`"column": 1`, `"column": -1`},
+		{`"9"`, `"7"`}, {`"inputs": 2`, `"inputs": 4`}, {`"missing": "mean"`, `"missing": "mode"`},
+		{`"column": 1`, `"column": 2`}, {`"column": 1`, `"column": -1`},
 		{`"levels"`, `"levles"`}, {`"means"`, `"meens"`},
 	} {
 		bad := strings.Replace(text.String(), c[0], c[1], 1)

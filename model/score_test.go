@@ -109,8 +109,10 @@ func TestScoreJSON(t *testing.T) {
 		t.Errorf("%s does not come back", text)
 	}
 	for _, text := range []string{
-		`{}`, `{"n":1,"weight":1,"rss":0,"mean":0}`, `{"n":0,"weight":1,"rss":0,"mean":0,"squares":0}`, `{"n":2,"weight":0,"rss":0,"mean":0,"squares":0}`,
-		`{"n":-1,"weight":1,"rss":0,"mean":0,"squares":0}`, `{"n":1,"weight":1,"rss":-1,"mean":0,"squares":0}`, `{"n":null,"weight":1,"rss":1,"mean":0,"squares":0}`, `7`,
+		`{}`, `{"n":1,"weight":1,"rss":0,"mean":0}`, `{"n":0,"weight":1,"rss":0,"mean":0,"squares":0}`,
+		`{"n":2,"weight":0,"rss":0,"mean":0,"squares":0}`,
+		`{"n":-1,"weight":1,"rss":0,"mean":0,"squares":0}`, `{"n":1,"weight":1,"rss":-1,"mean":0,"squares":0}`,
+		`{"n":null,"weight":1,"rss":1,"mean":0,"squares":0}`, `7`,
 	} {
 		back := s
 		if err := json.Unmarshal([]byte(text), &back); !errors.Is(err, model.ErrInput) || back != s {

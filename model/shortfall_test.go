@@ -23,7 +23,9 @@ func TestErr(t *testing.T) {
 		t.Fatal(err)
 	}
 	const tol = 1e-9
-	lossy := func(ctx context.Context, src dataset.Source, cfg ridge.SummaryConfig, progress func(int64)) (*ridge.Summary, error) {
+	lossy := func(
+		ctx context.Context, src dataset.Source, cfg ridge.SummaryConfig, progress func(int64),
+	) (*ridge.Summary, error) {
 		cfg.Store = fd.StoreRows // AᵀA of two features would fit in the sketch
 		return ridge.Summarize(ctx, src, cfg, progress)
 	}

@@ -13,7 +13,10 @@ import (
 func TestZeroValues(t *testing.T) {
 	// The bound is infinite without a target, and if the number of weights differs from the number of columns.
 	scaled := model.Preparation{Inputs: 2, Scaling: &dataset.Scaling{Mean: []float64{1, 2}, Scale: []float64{1, 1}}}
-	for _, bound := range []float64{new(model.Preparation).InterceptBound(nil), scaled.InterceptBound(nil), scaled.InterceptBound(&ridge.Target{Coef: []float64{1}})} {
+	for _, bound := range []float64{
+		new(model.Preparation).InterceptBound(nil), scaled.InterceptBound(nil),
+		scaled.InterceptBound(&ridge.Target{Coef: []float64{1}}),
+	} {
 		if !math.IsInf(bound, 1) {
 			t.Errorf("an intercept of nothing to %v", bound)
 		}

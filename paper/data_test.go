@@ -138,7 +138,10 @@ func TestFeatures(t *testing.T) {
 		}
 	}
 	var e *SettingError
-	for _, text := range []string{"rff", "rff:", "rff:x", "rff:7,gamma", "rff:7,gamma=1,gamma=2", "rff:7,width=1", "rff:7,seed=-1", "poly", "poly:two", "poly:0", "rff:0", "rff:7,gamma=NaN", "spline:3"} {
+	for _, text := range []string{
+		"rff", "rff:", "rff:x", "rff:7,gamma", "rff:7,gamma=1,gamma=2", "rff:7,width=1", "rff:7,seed=-1", "poly", "poly:two",
+		"poly:0", "rff:0", "rff:7,gamma=NaN", "spline:3",
+	} {
 		r := &run{Config: Config{Features: text, Quick: true}}
 		if _, err := r.open(context.Background(), "covtype"); !errors.As(err, &e) {
 			t.Errorf("%q: %v, want a *SettingError", text, err)
@@ -228,7 +231,9 @@ func TestCompleteYears(t *testing.T) {
 	}
 	put(t, folder, "YearPredictionMSD.txt", "2000,1,2\n")
 	var e *dataset.InputError
-	if _, err := (&run{Config: Config{Data: folder}}).open(context.Background(), "YearPredictionMSD"); !errors.As(err, &e) {
+	if _, err := (&run{Config: Config{Data: folder}}).open(
+		context.Background(), "YearPredictionMSD",
+	); !errors.As(err, &e) {
 		t.Errorf("two features: %v", err)
 	}
 }
@@ -237,7 +242,11 @@ func TestCompleteYears(t *testing.T) {
 func TestNotFound(t *testing.T) {
 	folder := t.TempDir()
 	t.Chdir(t.TempDir())
-	for name, want := range map[string]string{"w8a": "w8a.svm", "covtype": "covtype.data", "YearPredictionMSD": "YearPredictionMSD.txt"} {
+	for name, want := range map[string]string{
+		"w8a":               "w8a.svm",
+		"covtype":           "covtype.data",
+		"YearPredictionMSD": "YearPredictionMSD.txt",
+	} {
 		_, err := (&run{Config: Config{Data: folder}}).open(context.Background(), name)
 		var e *dataset.InputError
 		if !errors.As(err, &e) {
@@ -249,7 +258,9 @@ func TestNotFound(t *testing.T) {
 			}
 		}
 	}
-	if _, err := (&run{Config: Config{Data: filepath.Join(folder, "none")}}).open(context.Background(), "w8a"); !errors.Is(err, os.ErrNotExist) {
+	if _, err := (&run{Config: Config{Data: filepath.Join(folder, "none")}}).open(
+		context.Background(), "w8a",
+	); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("a folder that isn't there: %v", err)
 	}
 }

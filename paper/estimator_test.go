@@ -25,7 +25,9 @@ const eps = 0x1p-52
 func TestRiskDense(t *testing.T) {
 	enginetest.Each(t, func(t *testing.T, be engine.Backend) {
 		r := rand.New(rand.NewPCG(1, 0))
-		for _, c := range []struct{ n, d, m int }{{40, 12, 5}, {40, 12, 20}, {8, 12, 3}, {8, 12, 12}, {30, 1, 1}, {1, 4, 2}, {300, 70, 30}} {
+		for _, c := range []struct{ n, d, m int }{
+			{40, 12, 5}, {40, 12, 20}, {8, 12, 3}, {8, 12, 12}, {30, 1, 1}, {1, 4, 2}, {300, 70, 30},
+		} {
 			g := newDesign(t, r, decaying(r, c.n, c.d, 0.8), normals(r, c.d), 0.3, c.m, c.m, be)
 			for _, e := range g.estimators(t) {
 				for _, gamma := range []float64{1e-2, 1, 1e3} {

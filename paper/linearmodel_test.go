@@ -31,7 +31,9 @@ type design struct {
 
 // newDesign draws S, m×n, and makes the model and a sketch of size m of a, shrunk
 // every p rows.
-func newDesign(t *testing.T, r *rand.Rand, a *mat.Dense, x0 []float64, noise float64, m, p int, be engine.Backend) *design {
+func newDesign(
+	t *testing.T, r *rand.Rand, a *mat.Dense, x0 []float64, noise float64, m, p int, be engine.Backend,
+) *design {
 	t.Helper()
 	n, d := a.Dims()
 	g := &design{a: a, x0: x0, noise: noise, s: mat.NewDense(m, n, normals(r, m*n))}
@@ -310,15 +312,21 @@ func TestLinearModelRefuses(t *testing.T) {
 		err  error
 		kind any // what errors.Is or errors.As must find, nil for any error
 	}{
-		"noise NaN":        {made(paper.NewLinearModel(ctx, s, x0, nan, be)), nil},
-		"negative noise":   {made(paper.NewLinearModel(ctx, s, x0, -1, be)), nil},
-		"infinite noise":   {made(paper.NewLinearModel(ctx, s, x0, inf, be)), nil},
-		"short x0":         {made(paper.NewLinearModel(ctx, s, x0[:1], 1, be)), ridge.ErrShape},
-		"x0 NaN":           {made(paper.NewLinearModel(ctx, s, []float64{1, nan}, 1, be)), &finite},
-		"x0 large":         {made(paper.NewLinearModel(ctx, s, []float64{1, 1e200}, 1, be)), &large},
-		"data NaN":         {made(paper.NewLinearModel(ctx, table{x: [][]float64{{1, nan}}, y: [][]float64{{0}}}, x0, 1, be)), &finite},
-		"weight NaN":       {made(paper.NewLinearModel(ctx, table{x: s.x, y: s.y, w: []float64{1, nan, 1}}, x0, 1, be)), &finite},
-		"data large":       {made(paper.NewLinearModel(ctx, table{x: [][]float64{{1, 1e200}}, y: [][]float64{{0}}}, x0, 1, be)), &large},
+		"noise NaN":      {made(paper.NewLinearModel(ctx, s, x0, nan, be)), nil},
+		"negative noise": {made(paper.NewLinearModel(ctx, s, x0, -1, be)), nil},
+		"infinite noise": {made(paper.NewLinearModel(ctx, s, x0, inf, be)), nil},
+		"short x0":       {made(paper.NewLinearModel(ctx, s, x0[:1], 1, be)), ridge.ErrShape},
+		"x0 NaN":         {made(paper.NewLinearModel(ctx, s, []float64{1, nan}, 1, be)), &finite},
+		"x0 large":       {made(paper.NewLinearModel(ctx, s, []float64{1, 1e200}, 1, be)), &large},
+		"data NaN": {
+			made(paper.NewLinearModel(ctx, table{x: [][]float64{{1, nan}}, y: [][]float64{{0}}}, x0, 1, be)), &finite,
+		},
+		"weight NaN": {
+			made(paper.NewLinearModel(ctx, table{x: s.x, y: s.y, w: []float64{1, nan, 1}}, x0, 1, be)), &finite,
+		},
+		"data large": {
+			made(paper.NewLinearModel(ctx, table{x: [][]float64{{1, 1e200}}, y: [][]float64{{0}}}, x0, 1, be)), &large,
+		},
 		"no rows":          {made(paper.NewLinearModel(ctx, empty, x0, 1, be)), ridge.ErrEmpty},
 		"many features":    {made(paper.NewLinearModel(ctx, wide{}, make([]float64, 1<<20), 1, be)), &size},
 		"sketch of others": {got(m.FD(&fd.Spectrum{Dim: 3})), ridge.ErrShape},

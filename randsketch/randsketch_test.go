@@ -309,7 +309,8 @@ func TestRefused(t *testing.T) {
 func TestConfigRefused(t *testing.T) {
 	for _, cfg := range []randsketch.Config{
 		{}, {Rows: 3}, {Dim: 3}, {Rows: -1, Dim: 3}, {Rows: 3, Dim: -1}, {Rows: 3, Dim: 3, Targets: -1},
-		{Rows: 3, Dim: 3, Kind: 2}, {Rows: 3, Dim: 3, Kind: -1}, {Rows: 3, Dim: 3, Sparsity: 4}, {Rows: 3, Dim: 3, Sparsity: -1},
+		{Rows: 3, Dim: 3, Kind: 2}, {Rows: 3, Dim: 3, Kind: -1}, {Rows: 3, Dim: 3, Sparsity: 4},
+		{Rows: 3, Dim: 3, Sparsity: -1},
 	} {
 		if _, err := randsketch.New(cfg); err == nil {
 			t.Errorf("%+v is not refused", cfg)
@@ -320,10 +321,17 @@ func TestConfigRefused(t *testing.T) {
 			t.Errorf("%+v is not refused", cfg)
 		}
 	}
-	if _, err := randsketch.New(randsketch.Config{Rows: math.MaxInt, Dim: math.MaxInt, Targets: math.MaxInt}); !errors.Is(err, fd.ErrSize) {
+	if _, err := randsketch.New(randsketch.Config{
+		Rows:    math.MaxInt,
+		Dim:     math.MaxInt,
+		Targets: math.MaxInt,
+	}); !errors.Is(err, fd.ErrSize) {
 		t.Errorf("a sketch of all memory: %v", err)
 	}
-	if _, err := randsketch.NewNystrom(randsketch.NystromConfig{Rank: math.MaxInt, Dim: math.MaxInt}); !errors.Is(err, fd.ErrSize) {
+	if _, err := randsketch.NewNystrom(randsketch.NystromConfig{
+		Rank: math.MaxInt,
+		Dim:  math.MaxInt,
+	}); !errors.Is(err, fd.ErrSize) {
 		t.Errorf("an approximation of all memory: %v", err)
 	}
 }

@@ -123,7 +123,9 @@ func TestNormal(t *testing.T) {
 // TestSparseColumns: a column of an SJLT has s nonzeros ±1/√s in distinct rows. All rows occur equally often, all
 // pairs of rows occur equally often, and both signs do.
 func TestSparseColumns(t *testing.T) {
-	for _, c := range []struct{ m, sparsity, want int }{{64, 0, 10}, {12, 0, 10}, {10, 0, 10}, {3, 0, 3}, {1, 0, 1}, {40, 1, 1}, {9, 9, 9}} {
+	for _, c := range []struct{ m, sparsity, want int }{
+		{64, 0, 10}, {12, 0, 10}, {10, 0, 10}, {3, 0, 3}, {1, 0, 1}, {40, 1, 1}, {9, 9, 9},
+	} {
 		const n = 20000
 		s := columns(t, randsketch.Config{Kind: randsketch.SJLT, Rows: c.m, Sparsity: c.sparsity, Seed: 5}, 0, n)
 		taken := mat.NewDense(c.m, c.m, nil)
