@@ -9,7 +9,7 @@ import (
 type DisagreeError struct {
 	What  string
 	Ranks []int  // ranks whose value differs from rank 0's, ascending
-	Value string // value of the first of them
+	Value string // value of the first rank in Ranks
 	Root  string // value of rank 0
 }
 

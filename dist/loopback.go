@@ -52,13 +52,13 @@ func (c call) String() string {
 	return c.what
 }
 
-// A hub is shared memory. Ranks meet when all have arrived.
+// A hub is the memory that the ranks share. A meeting takes place when all ranks have arrived with their calls.
 type hub struct {
 	mu       sync.Mutex
 	calls    []call // current call of each rank, set before the rank arrives
 	arrived  int
 	meetings uint64 // number of meetings that took place
-	mismatch error  // error of the last meeting
+	mismatch error  // error if the calls of the last meeting were different
 	wake     []chan struct{}
 	pipes    map[[2]int]chan []byte // by sender and receiver
 	aborted  chan struct{}          // closed when abort is set

@@ -70,7 +70,8 @@ func (s *CSR) Gradient(x, b, g, r Matrix) {
 	}
 }
 
-// GradientTwofold is like [Backend.GradientTwofold] for sparse rows.
+// GradientTwofold computes the products of Gradient for sparse rows with about twice the digits, and error bounds.
+// The arguments and the formulas are the same as in [Backend.GradientTwofold].
 func (s *CSR) GradientTwofold(x, b Matrix, c, w []float64, g, r Twofold) {
 	t := x.Rows
 	if x.Data != nil {

@@ -166,7 +166,8 @@ func (c *centre) squares(idx []int32, val []float64, f float64) float64 {
 	return own.Value() + float64(float64(f*max(c.norm2-centre.Value(), 0))*f)
 }
 
-// slotIn returns the slot of the centre in s, or 0 if s does not store the centre.
+// slotIn returns the slot of the centre in s, which is 1 + its index in the buffer, or 0 if s does not store the
+// centre.
 func (c *centre) slotIn(s *Sketch) int {
 	if c.slot > 0 && c.shrinks == s.shrinks {
 		return c.slot
@@ -174,7 +175,8 @@ func (c *centre) slotIn(s *Sketch) int {
 	return 0
 }
 
-// placeCentre stores the centre as the last dense row of the buffer. It returns the slot of the centre.
+// placeCentre stores the centre as the last dense row of the buffer. It returns the slot of the centre, which is 1 +
+// this row's index.
 func (s *Sketch) placeCentre(c *centre) int {
 	copy(s.row(s.rows), c.row)
 	s.rows++
@@ -293,7 +295,8 @@ func (s *Sketch) subtractCentres(g engine.Matrix) {
 // symmetricAt returns element i, j of the symmetric matrix whose lower triangle is in g.
 func symmetricAt(g engine.Matrix, i, j int) float64 { return g.Row(max(i, j))[min(i, j)] }
 
-// multiplyByL overwrites U with U·L, for the matrix L of [Sketch.subtractCentres].
+// multiplyByL overwrites U with U·L. L subtracts multiples of the centres from the sparse rows and sets the centres
+// to zero, see [Sketch.subtractCentres].
 func (s *Sketch) multiplyByL(u engine.Matrix) {
 	w := &s.sparse
 	if !w.hasCentres() {

@@ -31,7 +31,9 @@ func (s *Sketch) Decay(beta float64) error {
 	f := math.Sqrt(beta)
 	norm2 := s.frob.Value()
 	if centres, _ := s.centreSquares(); centres > 0 {
-		norm2 += centres + squares(s.sparse.Val) // the terms of the differences are rounded, not the differences
+		// A row s − κμ is stored as s, κ and μ. These are rounded, not their difference, so that norm2 must include
+		// the squares of s and κμ.
+		norm2 += centres + squares(s.sparse.Val)
 	}
 	for i := range s.rows {
 		floats.Scale(f, s.row(i))

@@ -19,7 +19,7 @@ import (
 // of the sum of squares of the rows before them, it rewrites all rows. The sum of the round-off bounds is then
 // proportional to √N·‖A‖²_F.
 
-// losslessBytes is the default size in bytes of the rows that a lossless sketch collects between two shrinks.
+// losslessBytes is the default size in bytes of the rows that a lossless sketch (m = d) collects between two shrinks.
 // [engine.Tuning.LosslessRows] limits the number of these rows. The SVD driver always collects 4d rows, because the
 // round-off of the QR decomposition grows with the number of rows.
 const losslessBytes = 256 << 10
@@ -70,7 +70,7 @@ func traceOf(a engine.Matrix) (sum float64) {
 	return sum
 }
 
-// lossless reports whether m = d, so that shrinks lose nothing.
+// lossless reports whether m = d. Shrinks then discard nothing: δ is 0.
 func (s *Sketch) lossless() bool { return s.m == s.cfg.Dim }
 
 // countSpared returns the number of leading rows that the next shrink leaves unchanged: 0 or s.kept. The argument

@@ -23,7 +23,7 @@ type reduction struct {
 	gramError float64       // bounds the error of G̃: G ⪯ G̃ + gramError·I
 	// n; the norm of each row of R. For a row s − κμ with a centre it is ‖s‖ + ‖κμ‖.
 	lengths []float64
-	chain   float64       // bounds the round-off of an entry of U·R, in units of eps
+	chain   float64       // the round-off of row i of U·R is at most chain·eps·Σ|uᵢₖ|·lengths[k] in norm
 	u       engine.Matrix // U, r×n
 	kept    []float64     // r; squared norms of the new rows, positive
 	scale   []float64     // r; factors between 0 and 1
@@ -99,8 +99,8 @@ const inflate = 1.01
 // An omegaError bounds the errors of a computed Ω = UUᵀ − I.
 type omegaError struct {
 	skew  float64 // bounds ‖Ω‖_F
-	norm  float64 // bounds the error of each entry of omega; if 0, only norm is known
-	entry float64 // bounds the error of each entry of omega; 0: see norm
+	norm  float64 // bounds the Frobenius norm of the error of omega, if entry is 0
+	entry float64 // bounds the error of each entry of omega, if it is not 0
 }
 
 // weighted bounds the Frobenius norm of Y^½·E·Y^½, where E is the error of omega and Y = diag(kept) + shift·I.
@@ -112,13 +112,13 @@ func (e omegaError) weighted(largest, sum, r, shift float64) float64 {
 	return e.entry * (sum + r*shift) * inflate
 }
 
-// mixed bounds the Frobenius norm of ES + SE + shift·E, where E is the error of omega and S = diag(kept). The
-// arguments are the same as for weighted.
+// mixed bounds the Frobenius norm of ES + SE + shift·E, where E is the error of omega and S = diag(kept). kept holds
+// the squared norms of the r new rows; the arguments largest and sum are their maximum and their sum.
 func (e omegaError) mixed(largest, sum, r, shift float64) float64 {
 	if e.entry == 0 {
 		return e.norm * (2*largest + shift)
 	}
-	all := math.Sqrt(r) * math.Sqrt(sum) * math.Sqrt(largest) // bounds the norm of the r×r matrix with the rows kept
+	all := math.Sqrt(r) * math.Sqrt(sum) * math.Sqrt(largest) // bounds the norm of the r×r matrix whose rows are all kept
 	return e.entry * (2*all + r*shift) * inflate
 }
 
@@ -146,7 +146,7 @@ func (x *reduction) measureOmega(be engine.Backend, omega engine.Matrix, work []
 		row[i]--
 		longest = math.Max(longest, row[i])
 	}
-	if !(longest <= 0x1p-10) { // entry holds for rows of norm about 1
+	if !(longest <= 0x1p-10) { // the bound entry holds for rows of U of norm about 1
 		return omegaError{skew: math.Inf(1)}
 	}
 	return omegaError{skew: frobenius(omega) + float64(r)*entry, entry: entry}

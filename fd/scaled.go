@@ -103,7 +103,7 @@ func (p *Spectrum) decompose(r int, b []float64, be engine.Backend) (pad float64
 func (b Bound) scaled(scale []float64) Bound {
 	ascending := slices.Sorted(slices.Values(scale))
 	least := ascending[0]
-	// RoundOff includes 2⁻¹⁰²², because its quotients may underflow.
+	// The quotients of RoundOff may underflow. Therefore 2⁻¹⁰²² is added to RoundOff.
 	out := Bound{
 		Shrinkage: b.Shrinkage / least / least * (1 + 8*eps),
 		RoundOff:  b.RoundOff/least/least*(1+8*eps) + 0x1p-1022,

@@ -127,7 +127,7 @@ func (s *Sketch) readScatter() (*Spectrum, error) {
 	if err != nil {
 		return nil, err
 	}
-	p.Bound.Shrinkage = s.eta // of merged sketches that kept rows
+	p.Bound.Shrinkage = s.eta // the shrinkage of merged sketches that kept rows; otherwise 0
 	return p, nil
 }
 

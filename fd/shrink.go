@@ -9,7 +9,8 @@ import (
 	"github.com/fdridge/fdridge/internal/twofold"
 )
 
-// workspace is the memory that a shrink needs besides the sketch. Fields marked Gram or SVD are for this driver only.
+// workspace is the memory that a shrink needs besides the sketch. d, m, p and r are as in [Config]. Fields marked
+// Gram or SVD are only for the driver of this name.
 type workspace struct {
 	row  []float64 // one row, d
 	w    []float64 // eigenvalues of BBᵀ, or singular values of B
@@ -156,7 +157,7 @@ func (s *Sketch) reduction(g engine.Matrix, lengths []float64, work *engine.Spar
 		lengths[i] = math.Sqrt(math.Abs(g.Row(i)[i]) + x.gramError + s.roundOff)
 	}
 	if s.sparse.hasCentres() {
-		x.chain *= 2 // the coefficient of a centre is a sum
+		x.chain *= 2 // the coefficient of a centre in U·L is a sum, too
 		var c centre
 		for i, f := range s.sparse.times {
 			if s.centreOf(i, &c) != nil {

@@ -26,7 +26,7 @@ func measureSVDWork(k, d int) int {
 // factor computes the singular values σᵢ and right singular vectors vᵢ of R, and τ = σ_{m+1}. The returned pad
 // bounds the round-off:
 //
-//	−pad·I ⪯ RᵀR − Σ(σᵢ² − τ²)vᵢvᵢᵀ ⪯ (τ² + pad)·I.
+//	−pad·I ⪯ RᵀR − Σ(σᵢ² − τ²)vᵢᵀvᵢ ⪯ (τ² + pad)·I.
 //
 // pad is measured with the products C = RVᵀ and R − CV (docs/math.md §14). The workspaces scratch (k×d), work
 // and check are overwritten.

@@ -206,7 +206,7 @@ func (p *Spectrum) sort() {
 // before it, which have larger σ². Only rows whose σ² is below √eps times the largest σ² may need this. A row
 // that becomes zero was only round-off and is removed.
 //
-// The result moved bounds the norm of the change of Σ σᵢ²·vᵢvᵢᵀ.
+// The result moved bounds the norm of the change of Σ σᵢ²·vᵢᵀvᵢ, with the rows vᵢ of V.
 func (p *Spectrum) orthonormalise(be engine.Backend) (moved float64) {
 	d, r := p.Dim, len(p.Sigma2)
 	if r == 0 {

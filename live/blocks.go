@@ -63,7 +63,7 @@ func (w *pending) prepare(r Run) error {
 	return nil
 }
 
-// isFull reports whether the block after rowsBefore rows is complete.
+// isFull reports whether the pending block, which begins after rowsBefore rows of the stream, is complete.
 func (w *pending) isFull(rowsBefore int64) bool {
 	rows := rowsBefore + int64(w.N)
 	if w.Sparse {

@@ -68,7 +68,7 @@ func (r *run) covarianceOf(
 		return nil, err
 	}
 	sizes := []int{16, 32, 64, 128, 256, 512}[:setting(r, 0, 6, 3)]
-	// A sketch of d rows or more is useless.
+	// A sketch of d rows or more is useless, because it is no smaller than AᵀA.
 	sizes = slices.DeleteFunc(sizes, func(m int) bool { return m >= k.d })
 	if len(sizes) == 0 {
 		return nil, &SettingError{

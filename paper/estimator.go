@@ -114,8 +114,8 @@ func (m *LinearModel) FD(sketch *fd.Spectrum) (*Estimator, error) {
 	return e, nil
 }
 
-// RFD is like [LinearModel.FD] with Ĥ = BᵀB + (γ + ρ)I. Here ρ = η/2, and η is the error bound of the sketch.
-// The paper calls this estimator RFDRR, and [ridge.Summary.Fit] computes it.
+// RFD returns the estimator of [LinearModel.FD] with Ĥ = BᵀB + (γ + ρ)I. Here ρ = η/2, and η is the error
+// bound of the sketch. The paper calls this estimator RFDRR, and [ridge.Summary.Fit] computes it.
 func (m *LinearModel) RFD(sketch *fd.Spectrum) (*Estimator, error) {
 	e, err := m.FD(sketch)
 	if err != nil {

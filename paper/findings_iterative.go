@@ -134,7 +134,7 @@ func (n *notes) number(format string, values ...any) {
 	n.numbers = append(n.numbers, fmt.Sprintf(format, values...))
 }
 
-// unless adds what is wrong unless ok is true.
+// unless adds the formatted text to the facts that contradict the claim, unless ok is true.
 func (n *notes) unless(ok bool, format string, values ...any) {
 	if !ok {
 		n.wrong = append(n.wrong, fmt.Sprintf(format, values...))

@@ -187,8 +187,8 @@ func (s *Sketch) AppendRows(n int, x []float64, ldx int, y []float64) error {
 	return nil
 }
 
-// AppendSparse appends the rows of x and their targets y, like AppendRows. Column indices must be below Dim.
-// With nnz entries in x, the cost is O(m·nnz) for a Gaussian S and O(s·nnz) for an SJLT.
+// AppendSparse appends the rows of x and their targets y (n×t without gaps, or nil if there are none). Column
+// indices must be below Dim. With nnz entries in x, the cost is O(m·nnz) for a Gaussian S and O(s·nnz) for an SJLT.
 func (s *Sketch) AppendSparse(x *engine.CSR, y []float64) error {
 	first := s.rows
 	if err := s.admitSparse(x, y); err != nil {

@@ -47,7 +47,8 @@ func (s *Sketch) AppendSource(ctx context.Context, src dataset.Source) error {
 	return nil
 }
 
-// AppendSource appends the rows of one pass over src, like [Sketch.AppendSource]. Targets of src are ignored.
+// AppendSource appends the rows of one pass over src. After an error, the approximation contains all earlier blocks.
+// Targets of src are ignored.
 func (a *Nystrom) AppendSource(ctx context.Context, src dataset.Source) error {
 	if _, d, _ := src.Dims(); d != a.cfg.Dim {
 		return fmt.Errorf("%w: the source has %d features, the approximation %d", errShape, d, a.cfg.Dim)

@@ -84,7 +84,7 @@ func isSum(x []float64, trial, size int) error {
 	return nil
 }
 
-// sameAsRoot compares b with rank 0.
+// sameAsRoot returns an error unless b has the same bytes as on rank 0.
 func sameAsRoot(ctx context.Context, r dist.Transport, b []byte) error {
 	root, err := r.Broadcast(ctx, 0, b)
 	if err == nil && !bytes.Equal(b, root) {
@@ -135,7 +135,8 @@ func broadcast(ctx context.Context, _ *testing.T, r dist.Transport) error {
 	return err
 }
 
-// inside passes parts of an object with pointers, which cgo inspects.
+// inside passes slices of arrays that are fields of a struct with a pointer. cgo refuses such slices if it finds the
+// pointer.
 func inside(ctx context.Context, _ *testing.T, r dist.Transport) error {
 	o := &struct {
 		x       [2]float64
@@ -167,7 +168,7 @@ func inside(ctx context.Context, _ *testing.T, r dist.Transport) error {
 	return err
 }
 
-// barrier checks that every rank sees the files created before.
+// barrier checks that, after Barrier, every rank sees the files that all ranks created before they called Barrier.
 func barrier(ctx context.Context, t *testing.T, r dist.Transport) error {
 	dir, err := r.Broadcast(ctx, 0, []byte(t.TempDir()))
 	if err != nil {

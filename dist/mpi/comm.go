@@ -41,7 +41,7 @@ type Comm struct {
 
 var _ dist.Transport = (*Comm)(nil)
 
-// cancelTimeout limits a cancelled call, which may still move data.
+// cancelTimeout is the time that a cancelled call is given to end, because it may be moving data.
 const cancelTimeout = 500 * time.Millisecond
 
 // Init starts MPI and waits until all processes of the job have called it. A process may call Init only once. A

@@ -26,8 +26,8 @@ func EachKernel(t *testing.T, f func(t *testing.T, be engine.Backend)) {
 	})
 }
 
-// EachInCrowd is like [Each] for tests that run [Crowd] goroutines. If FDRIDGE_THOROUGH is set, it is like
-// [EachKernel]. Otherwise it does not run every kernel, because TestCrowd in package engine does.
+// EachInCrowd runs f for every backend of the build, in tests that run [Crowd] goroutines. If FDRIDGE_THOROUGH is
+// set, it also runs f for every purego kernel. Otherwise only TestCrowd in package engine runs every kernel.
 func EachInCrowd(t *testing.T, f func(t *testing.T, be engine.Backend)) {
 	if os.Getenv("FDRIDGE_THOROUGH") != "" {
 		EachKernel(t, f)

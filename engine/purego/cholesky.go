@@ -115,8 +115,8 @@ func (b *Backend) solveLeaf(trans bool, m, n int, l []float64, ldl int, x []floa
 	scratches.put(s)
 }
 
-// solveColumns solves L·Y = X if trans is true, and Lᵀ·Y = X otherwise. X and Y have n rows, stored leafRows apart.
-// Row j of Y is
+// solveColumns solves L·Y = X if trans is true, and Lᵀ·Y = X otherwise. X and Y have n rows of m numbers, stored
+// leafRows apart. With the elements lᵢⱼ of L, row j of Y is
 //
 //	yⱼ = xⱼ/lⱼⱼ − Σ (lⱼᵢ/lⱼⱼ)·yᵢ   over i < j, if trans is true,
 //	yⱼ = xⱼ/lⱼⱼ − Σ (lᵢⱼ/lⱼⱼ)·yᵢ   over i > j, otherwise.
@@ -141,7 +141,7 @@ func (b *Backend) solveColumns(trans bool, m, n int, l []float64, ldl int, x, y,
 	}
 }
 
-// solveRow is like solve for one row of X.
+// solveRow overwrites one row x of X with x·L⁻ᵀ if trans is true, and with x·L⁻¹ otherwise.
 func (b *Backend) solveRow(trans bool, n int, l []float64, ldl int, x []float64) {
 	if trans {
 		x[0] /= l[0]

@@ -24,7 +24,8 @@ func (b *Backend) Peak(ctx context.Context, d time.Duration) float64 {
 	return sum
 }
 
-// peak is like Peak on one thread.
+// peak measures the floating-point operations per second of the micro-kernel on one thread, for about the time d or
+// until ctx ends.
 func (b *Backend) peak(ctx context.Context, d time.Duration) float64 {
 	const k, repeats = 128, 1000
 	mr, nr := b.kernel.MR(), b.kernel.NR()

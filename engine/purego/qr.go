@@ -166,7 +166,8 @@ func (p *panel) column(lo, c int) {
 	beta, tau := b.reflector(x[done:])
 	p.top.Row(c)[c] = beta
 
-	// Row c of T is (−τ·(V·v)ᵀ·T, τ).
+	// V holds the reflections lo to c−1 as rows, and v is reflection c with factor τ. Row c of T is
+	// (−τ·(V·v)ᵀ·T, τ).
 	b.Gemv(false, -tau, v, x, 0, s)
 	row := t.Row(done)
 	for q := range done {

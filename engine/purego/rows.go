@@ -19,7 +19,7 @@ func RowLoopsOf(name string) RowLoops {
 	return RowLoops{k}
 }
 
-// Centre is documented in package engine.
+// Centre overwrites z with (x − origin) − mean, see engine.Centre.
 func (l RowLoops) Centre(x, origin, mean, z []float64) {
 	n := len(z)
 	matrix.CheckLength(n, len(x))
@@ -30,7 +30,7 @@ func (l RowLoops) Centre(x, origin, mean, z []float64) {
 	}
 }
 
-// Spread is documented in package engine.
+// Spread adds x − origin to sum and (x − origin)² to squares for each row x of X in turn, see engine.Spread.
 func (l RowLoops) Spread(x matrix.Matrix, origin, sum, squares []float64) {
 	matrix.Check(&x)
 	n := x.Cols
@@ -63,7 +63,7 @@ func (l RowLoops) Axpy(c float64, x, y []float64) {
 	}
 }
 
-// SquaredNorms is documented in package engine.
+// SquaredNorms returns the squared norms of at most four rows, see engine.SquaredNorms.
 func (l RowLoops) SquaredNorms(x matrix.Matrix) (s [4]float64) {
 	matrix.Check(&x)
 	if x.Rows == len(s) && x.Cols > 0 {
@@ -76,7 +76,7 @@ func (l RowLoops) SquaredNorms(x matrix.Matrix) (s [4]float64) {
 	return s
 }
 
-// BlockSquares is documented in package engine.
+// BlockSquares writes the sum of the squares of each block of x to an element of sums, see engine.BlockSquares.
 func (l RowLoops) BlockSquares(x []float64, sums []float64) {
 	const block = BlockOfSquares
 	i, n := 0, (len(x)+block-1)/block
@@ -90,5 +90,5 @@ func (l RowLoops) BlockSquares(x []float64, sums []float64) {
 	}
 }
 
-// BlockOfSquares is documented in package engine.
+// BlockOfSquares is the number of elements in a block of BlockSquares.
 const BlockOfSquares = 256

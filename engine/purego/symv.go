@@ -28,7 +28,8 @@ const (
 	minSymvOrder = 768 // smallest order with which several goroutines are faster
 )
 
-// symvInParts is like Symv, with several goroutines for a large A.
+// symvInParts computes y = A·x for the symmetric matrix A. For a large A several goroutines compute parts of the
+// sum.
 func (b *Backend) symvInParts(sym matrix.Matrix, x, y []float64) {
 	n := sym.Rows
 	if n < minSymvOrder {

@@ -59,7 +59,7 @@ func (b *Backend) usesTiles(t int) bool {
 	return t >= wideTargets && 2*roundUp(t, b.kernel.Unit) <= 3*t
 }
 
-// computeTiled is like Gradient for many right-hand sides.
+// computeTiled computes R = A·Xᵀ − B and adds Rᵀ·A to the argument g, by tiles for many right-hand sides.
 func (v gradient) computeTiled(g matrix.Matrix) {
 	k := v.be.kernel
 	v.divide(widePartRows)

@@ -52,7 +52,7 @@ type encoder struct {
 	plain bool // no escapes for HTML
 }
 
-// other appends a value that needs no rule of this package.
+// other appends v as encoding/json writes it, for types of v to which no rule of this package applies.
 func (e encoder) other(out []byte, v any) ([]byte, error) {
 	var text bytes.Buffer
 	to := json.NewEncoder(&text)

@@ -18,7 +18,7 @@ func Limited() Limit {
 	return l
 }
 
-// available is Available for a tree with proc and sys.
+// available is Available for the folders proc and sys in the folder root.
 func available(root string) int64 {
 	there := bytesOf(read(root, "/proc/meminfo"), "MemAvailable:")
 	if l, left := limits(root); l.Bytes > 0 && (there == 0 || left < there) {

@@ -23,7 +23,8 @@ func NewWriter(w io.Writer, kind Kind, size int64) *Writer {
 	return NewVersionWriter(w, kind, kind.Version(), size)
 }
 
-// NewVersionWriter is NewWriter for another format version.
+// NewVersionWriter begins a message with size bytes of content, in the given format version instead of the newest
+// one.
 func NewVersionWriter(w io.Writer, kind Kind, version uint32, size int64) *Writer {
 	m := &Writer{dst: w, buf: make([]byte, 0, chunk)}
 	m.Struct(preamble{magic, version, kind, uint64(size + Frame)})

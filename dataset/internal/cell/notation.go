@@ -227,7 +227,7 @@ func (n Notation) UnitOf(s []byte) (u Unit, number []byte, ok bool) {
 	return u, number, ok
 }
 
-// split is UnitOf for a number in any notation.
+// split splits a cell into a number and a unit, like UnitOf, but accepts a number in any notation.
 func split(s []byte) (u Unit, number []byte, ok bool) {
 	sign, rest := []byte(nil), s
 	if len(rest) > 0 && (rest[0] == '-' || rest[0] == '+') {

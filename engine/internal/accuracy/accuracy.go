@@ -17,10 +17,12 @@ func (a Accuracy) Dot(k int) float64 {
 	return float64(min(k, a.Strip))/2 + float64(k)/float64(2*a.Sums)
 }
 
-// Sum bounds the round-off of every other product with k terms.
+// Sum bounds the round-off of a sum of k products that does not run along rows, as in A·B or Aᵀ·x. The unit is
+// eps times the sum of the magnitudes of the products.
 func (a Accuracy) Sum(k int) float64 { return float64(k) / 2 }
 
-// Gradients bounds the round-off that one call of Gradient adds to its result G, in the same unit as Dot.
+// Gradients bounds the round-off that one call of Gradient adds to its result G, in units of eps times the sum of the
+// magnitudes of the products.
 func (a Accuracy) Gradients() float64 { return float64((a.Gradient + 1) / 2) }
 
 // Roundings is the constant term in every bound, in units of eps. For alpha·A·B + beta·C, it covers the

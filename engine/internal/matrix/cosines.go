@@ -70,7 +70,7 @@ func CheckCosines(m *CosineMap, x, z *Matrix) (rows, components int) {
 	return x.Rows, len(m.u)
 }
 
-// CheckSparseCosines is like CheckCosines for sparse rows.
+// CheckSparseCosines checks the operands of Z = scale·cos(XW + u) for sparse rows X and returns the shape n×D of Z.
 func CheckSparseCosines(m *CosineMap, rowPtr []int, colIdx []int32, val []float64, z *Matrix) (rows, components int) {
 	if len(rowPtr) == 0 {
 		panic("engine: sparse rows without row pointers")

@@ -43,7 +43,7 @@ func New(x, y [][]float64, w []float64, intercept bool) *Problem {
 	return NewWeighted(x, y, weights, intercept)
 }
 
-// NewWeighted is [New] for weights that float64 cannot represent, such as sums of weights.
+// NewWeighted computes the moments as New does, for weights that float64 cannot represent, such as sums of weights.
 func NewWeighted(x, y [][]float64, w []*big.Float, intercept bool) *Problem {
 	p := &Problem{N: len(x), D: len(x[0]), T: len(y[0]), Intercept: intercept}
 	p.MeanX, p.MeanY = vector(p.D), vector(p.T)

@@ -14,7 +14,8 @@ type Rows struct {
 	// elements are added to p₀.
 	Norms4 func(n int, x *float64, ldx int) (s0, s1, s2, s3 float64)
 
-	// Squares4 is like Norms4, but each sum s_i is (p₀ + p₁) + (p₂ + p₃).
+	// Squares4 computes s_i = Σ x_ij² for the rows of X (4×n), as (p₀ + p₁) + (p₂ + p₃), with the partial
+	// sums p_q of Norms4.
 	Squares4 func(n int, x *float64, ldx int) (s0, s1, s2, s3 float64)
 }
 
@@ -45,13 +46,13 @@ func squares4Go(n int, x *float64, ldx int) (s0, s1, s2, s3 float64) {
 	return Squares(slice(x, 0, n)), Squares(slice(x, ldx, n)), Squares(slice(x, 2*ldx, n)), Squares(slice(x, 3*ldx, n))
 }
 
-// Norm2 is like Norms4 for one row.
+// Norm2 returns Σ xⱼ² with the same bits as Norms4 for a row x.
 func Norm2(x []float64) float64 {
 	s0, s1, s2, s3 := fourSums(x)
 	return (s0 + s2) + (s1 + s3)
 }
 
-// Squares is like Squares4 for one row.
+// Squares returns Σ xⱼ² with the same bits as Squares4 for a row x.
 func Squares(x []float64) float64 {
 	s0, s1, s2, s3 := fourSums(x)
 	return (s0 + s1) + (s2 + s3)
