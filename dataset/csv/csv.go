@@ -79,8 +79,9 @@ type Options struct {
 	// Pipe, if not nil, is read instead of the file. Open reads its first line, and its second line if the delimiter
 	// or the header depends on the second line.
 	Pipe *dataset.Pipe
-	// Heads, if not nil, keeps what the first lines of files showed, for later calls with the same Heads. If a file
-	// changes in between, the pass over the rows ends with a *[dataset.ChangedError].
+	// Heads, if not nil, keeps what was found in the first lines of files, such as the delimiter and the header. Later
+	// calls with the same Heads do not read these lines again. If a file changes in between, the pass over the rows ends
+	// with a *[dataset.ChangedError].
 	Heads *heads.Heads
 	// Context, if not nil, ends Count when it is cancelled.
 	Context context.Context

@@ -33,7 +33,8 @@ type field struct {
 	whole  bool    // the number is written without point and exponent
 }
 
-// A sum holds what [search.addUp] finds in the numbers of the first record and in the records below them.
+// A sum holds what [search.addUp] finds in the first record and in the records below it, to decide whether the first
+// record is a header.
 type sum struct {
 	names   string // the first cells
 	numbers sequence
@@ -55,8 +56,8 @@ type writing struct {
 	whole     bool // all numbers are whole
 	fractions bool // all numbers have a fraction, and no number below them has one
 	unlike    bool // all numbers below have a fraction or an exponent
-	padded    bool // a fraction below ends with 0, so that a whole number of the table would have a fraction, too
-	allPadded bool // this holds in each column
+	padded    bool // a fraction below ends with 0: the program then writes whole numbers with a fraction, too
+	allPadded bool // each column has a fraction that ends with 0
 }
 
 // A below holds counts of one column in the records after the first.
@@ -73,7 +74,8 @@ type below struct {
 	seen                  map[string]bool
 }
 
-// otherMarks are marks that count as missing only in the search for a header. Name them by [prepare.Text].Marks.
+// otherMarks are texts that often mean a missing value. They count as missing only in the search for a header. To read
+// them as missing values, list them in [prepare.Text].Marks.
 var otherMarks = []string{
 	"-",
 	"--",
@@ -308,8 +310,8 @@ func (h *search) count() (numbers, words int, order sequence) {
 }
 
 // isHeader decides whether the first record is a header. wanted holds the names that the options select, and known the
-// names of the features that a model has. If the decision is open, doubt describes the first record. If names are
-// numbers, said describes them.
+// names of the features that a model has. If the decision is uncertain, doubt lists the first cells of the record, for
+// a warning. If the names in a header are numbers, said lists the first of them, for a remark.
 func (h *search) isHeader(wanted, known []string) (header bool, doubt, said string) {
 	numbers, words, _ := h.count()
 	for _, f := range h.first {
@@ -359,7 +361,8 @@ func hasNames(fields, known []string) bool {
 	return !slices.ContainsFunc(known, func(s string) bool { return !has[s] })
 }
 
-// addUp returns what the numbers of the first record and the records below them tell.
+// addUp examines the numbers of the first record and the records below it. It returns the evidence for and against a
+// header.
 func (h *search) addUp() sum {
 	u := sum{
 		names: h.excerpt(), quoted: true, apart: true,
@@ -470,9 +473,9 @@ func (h *search) mixedHeader() (header bool, doubt, said string) {
 }
 
 // isWideHeader decides for a first record of many fields, by its fields and at most one other record. The record is a
-// header if it has words, unless the next record has words in the same columns. It is also one if it has only numbers
-// in equal steps, unless the next record has them, too; said then describes it. If waits is true, the next record is
-// not read in this case.
+// header if it has words, unless the next record has words in the same columns. A record with only numbers in equal
+// steps is also a header, unless the next record has such numbers, too. said then lists its first fields. If waits is
+// true, the next record is not read in that case, because it may come later.
 func (l *layout) isWideHeader(r *records, waits bool) (header bool, said string) {
 	words, order := false, sequence{}
 	for i, s := range l.Names {

@@ -41,8 +41,8 @@ type head struct {
 	*sample       // nil if only the first record was read
 }
 
-// inspect finds the lines to skip, the delimiter, the notation of numbers and the header. opts.Heads may have kept what
-// the first lines showed.
+// inspect finds the lines to skip, the delimiter, the notation of numbers and the header. It reads the first lines of
+// the file, unless opts.Heads has kept the findings of an earlier call.
 func inspect(name string, opts Options) (*layout, error) {
 	key := headKey{name: name, pipe: opts.Pipe}
 	if opts.Heads != nil {
@@ -64,7 +64,8 @@ func inspect(name string, opts Options) (*layout, error) {
 	return h.conclude(opts.name(name), &opts)
 }
 
-// conclude decides what remains open in h. The result shares no memory with h that inspect's callers change.
+// conclude makes the layout from h and from the options that decide what h leaves open, such as the selected names. The
+// result shares no memory with h that the callers of inspect change.
 func (h *head) conclude(name string, opts *Options) (*layout, error) {
 	l := h.layout
 	l.Names, l.remarks = slices.Clone(l.Names), slices.Clip(l.remarks)
@@ -363,7 +364,7 @@ type sample struct {
 	first    int           // fields of the first record
 
 	decimals
-	rows, longer, equal int // records, those with one field more than the first, and those with as many
+	rows, longer, equal int // numbers of records: all, those with one field more than the first, those with as many
 	others              int // fields of the other records, if all have the same number
 	ragged              bool
 	emptyLast           int // records whose last field is empty
