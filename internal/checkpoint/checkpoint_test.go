@@ -18,7 +18,7 @@ import (
 	"github.com/fdridge/fdridge/internal/wire"
 )
 
-// content is what a generation of so many bytes holds.
+// content returns the content of a generation, size bytes long.
 func content(generation, size int) []byte {
 	return bytes.Repeat([]byte{byte(generation)}, size)
 }
@@ -38,7 +38,7 @@ func save(f *File, text []byte) error {
 	return errors.Join(err, s.Close())
 }
 
-// loaded is what Load finds, nil for nothing.
+// loaded returns the content that Load finds, or nil if there is none.
 func loaded(t *testing.T, f *File) (text []byte, damage error) {
 	t.Helper()
 	s, err := f.Load()
@@ -109,9 +109,8 @@ func TestGenerations(t *testing.T) {
 	}
 }
 
-// TestDamaged: of a state that is cut short, longer or changed by one bit, the one
-// before is taken, and it is said; of two there is an error, and so there is of what is
-// no state or of a newer version.
+// TestDamaged: if a state is cut short, longer or changed by one bit, Load returns the state before it and reports the
+// damage. Load fails if both states are damaged, if a file is no state, and if its version is newer.
 func TestDamaged(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "run")
 	f := opened(t, name, atomicfile.Disk)
@@ -262,9 +261,8 @@ func (f *faultyFile) Close() error {
 	return f.File.Close()
 }
 
-// TestFaults: whatever operation of a save fails, and however, Save says so, the last
-// state is what Load finds, nothing else, and the next save works. When no more than the
-// folder could not be synced it is the new one.
+// TestFaults: Save returns an error for each operation that fails and each kind of failure. Load then finds the last
+// state and no damage, and the next save works. If only the sync of the folder failed, Load finds the new state.
 func TestFaults(t *testing.T) {
 	seen := map[string]int{}
 	for _, kind := range faults {
@@ -374,7 +372,8 @@ func TestFull(t *testing.T) {
 	}
 }
 
-// TestLocked: one has it at a time, in one process or two, and the other is told who.
+// TestLocked: only one File has the lock at a time, in one process or in two. The error of the others names the process
+// that has the lock.
 func TestLocked(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "run")
 	if os.Getenv("FDRIDGE_TEST_LOCK") != "" {
@@ -431,8 +430,8 @@ func TestLocked(t *testing.T) {
 	}
 }
 
-// TestForeignFiles: files that have the names a checkpoint would make, but are not its
-// own, are left as they are, and so is what a link leads to.
+// TestForeignFiles: files with the names of a checkpoint's files that the checkpoint did not make are left as they are.
+// The targets of links with these names are left as they are, too.
 func TestForeignFiles(t *testing.T) {
 	const text = "important"
 	write := func(name string) {

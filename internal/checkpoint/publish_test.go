@@ -30,7 +30,8 @@ func publish(f *File, text []byte) error {
 	})
 }
 
-// published is what is found, nil for nothing; text that is not of one byte alone, of 100 or 3<<19, is damaged.
+// published returns the published content, or nil if there is none. Content counts as damaged unless it has 100 or
+// 3<<19 equal bytes.
 func published(t *testing.T, f *File) (text []byte, damage error) {
 	t.Helper()
 	found, damage, err := f.Published(func(file *os.File) (err error) {
@@ -49,8 +50,8 @@ func published(t *testing.T, f *File) (text []byte, damage error) {
 	return text, damage
 }
 
-// TestPublishFaults: whatever operation fails, and however, there is a whole file of that name at all times once there
-// was one, and it is the last or the new one; the next time works, and the one before is kept.
+// TestPublishFaults: after the first publication there is a whole file with the published name, whichever operation
+// fails. It is the last file or the new one. The next publication works and keeps the file before it.
 func TestPublishFaults(t *testing.T) {
 	seen := map[string]int{}
 	for _, kind := range faults {

@@ -28,8 +28,8 @@ func (d *stopping) Remove(name string) error {
 	return d.Operations.Remove(name)
 }
 
-// TestRemoveStopped: wherever the removal of a checkpoint stops, the last state or none is left to go on
-// from, never the one before it alone, and the lock is there while any other file is.
+// TestRemoveStopped: if the removal of a checkpoint stops anywhere, a run can resume from the last state or not at all,
+// but never from the state before it. The lock stays until all other files are removed.
 func TestRemoveStopped(t *testing.T) {
 	for removed := range 5 {
 		name := filepath.Join(t.TempDir(), "run")

@@ -86,8 +86,8 @@ func nearest(lo, hi, unit *big.Rat) (value, bound *big.Int) {
 	return value, bound
 }
 
-// leavesSign says that zero is covered, too, by the finest units of which so many are enough, which
-// are no finer than 10^last.
+// leavesSign reports whether a text for lo to hi covers zero, too. The text has the finest unit, at least 10^last, in
+// which a bound of at most so many units is enough.
 func leavesSign(lo, hi *big.Rat, last int, most int64) bool {
 	for !covers(lo, hi, ten(last), most) {
 		last++
@@ -221,7 +221,8 @@ func TestWithin(t *testing.T) {
 	})
 }
 
-// TestAround: so does what is written of a number and a bound.
+// TestAround: the text of a number and a bound covers the interval from the number minus the bound to the number plus
+// the bound.
 func TestAround(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		x, e := anyFloat().Draw(t, "x"), rapid.OneOf(anyFloat(), rapid.Float64Range(-1e-9, 1e-6)).Draw(t, "e")

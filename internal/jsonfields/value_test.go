@@ -38,7 +38,7 @@ type everything struct {
 	Pointer *inner
 }
 
-// TestValue: the text equals that of encoding/json, except that each float64 has a point or an exponent.
+// TestValue: the text equals the text of encoding/json, except that each float64 has a point or an exponent.
 func TestValue(t *testing.T) {
 	one := 1.0
 	v := everything{

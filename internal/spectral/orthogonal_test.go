@@ -12,8 +12,8 @@ import (
 	"github.com/fdridge/fdridge/internal/spectral"
 )
 
-// TestLoss: the loss of orthogonality is what twice the digits say, to the last digits of a V that is
-// orthonormal to round-off, and in blocks of rows and columns.
+// TestLoss: the loss of orthogonality agrees with a computation with twice the digits, even if V is orthonormal up to
+// round-off. This holds for matrices of several blocks of rows and columns.
 func TestLoss(t *testing.T) {
 	enginetest.Each(t, func(t *testing.T, be engine.Backend) {
 		for _, s := range [][2]int{{1, 1}, {1, 700}, {3, 3}, {20, 30}, {40, 1100}, {257, 260}, {300, 520}} {

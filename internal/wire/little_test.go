@@ -34,8 +34,8 @@ func TestFloats(t *testing.T) {
 	}
 }
 
-// TestBytes: what is written to the bytes of numbers are these numbers, in the order of this
-// package, where there are such bytes.
+// TestBytes: Bytes returns the memory of the numbers, in the byte order of this package. Numbers that are written there
+// are numbers of the slice. The test is skipped if the machine has another byte order.
 func TestBytes(t *testing.T) {
 	x := []float64{1, -2.5, math.Inf(1)}
 	b := Bytes(x)

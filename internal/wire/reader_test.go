@@ -76,8 +76,8 @@ func TestPreamble(t *testing.T) {
 	}
 }
 
-// TestReads: what a message holds is read to the bit, by readers that know its length and by those that
-// don't, up to any length, and every message that is cut or spoilt is refused.
+// TestReads: readers return the content of a message to the bit, whether or not they know its length, and for any
+// length. Messages that are truncated or changed are refused.
 func TestReads(t *testing.T) {
 	for _, n := range []int{0, 1, 2, 3, 511, 512, 513, 1500, 5000} { // a chunk has 512 sums
 		floats, ints, int32s := make([]float64, n), make([]int, n), make([]int32, n)

@@ -76,8 +76,8 @@ func TestPrefix(t *testing.T) {
 	}
 }
 
-// TestPrefixRandom: shortest decimals and those of 17 and 19 digits of random float64, of
-// all sizes and of usual ones. All that are normal numbers are decided.
+// TestPrefixRandom tries random float64 of all sizes and of usual sizes, with the shortest decimals and with 17 and 19
+// digits. The scan decides all normal numbers.
 func TestPrefixRandom(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	for range 20000 {

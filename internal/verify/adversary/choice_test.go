@@ -10,7 +10,7 @@ import (
 	"github.com/fdridge/fdridge/ridge/plan"
 )
 
-// path is what is said of the choice of γ by GCV.
+// path checks the certificates of a path of γ, and the choice of γ by GCV.
 func (e *evaluation) path() {
 	var gammas []float64
 	var truths []*refbig.Solution

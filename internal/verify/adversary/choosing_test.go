@@ -13,8 +13,8 @@ import (
 	"github.com/fdridge/fdridge/ridge/choose"
 )
 
-// choosing is what passes that are spent on the choice of γ find, by GCV and by leaving one
-// row out: the brackets, the choice and the solution that is then refined.
+// choosing checks the choice of γ with additional passes, by GCV and by leave-one-out errors. It checks the brackets
+// of the scores, the choice, and the solution that is refined afterwards.
 func (e *evaluation) choosing() {
 	var gammas []float64
 	var truths []*refbig.Solution

@@ -45,7 +45,7 @@ func (e *evaluation) crossValidate() {
 		e.within("cross-validation: one pass", one.Ridge[0][j], v, scale[j], 0, math.Inf(1))
 		e.within("cross-validation: two passes", two.Ridge[0][j], v, scale[j], 0, math.Inf(1))
 	}
-	if g.Mixed { // blocks of a fold are not those of its rows alone
+	if g.Mixed { // the blocks of a fold are not the blocks of its rows alone
 		return
 	}
 	fitted := e.refitted(cfg, folds)

@@ -26,7 +26,7 @@ type problem struct {
 	moments *refbig.Problem
 }
 
-// decays are what the summary forgets while it is streamed to.
+// decays are the decays of the summary while rows are appended to it.
 type decays struct {
 	betas   []float64    // factor of each decay
 	factors []*big.Float // what is left, in the end, of the rows before each decay, and after the last
@@ -97,7 +97,7 @@ func (p *problem) draw(r *rand.Rand) {
 	p.thin(r)
 }
 
-// mean is what the rows have in common.
+// mean returns a vector that is added to all rows.
 func (p *problem) mean(r *rand.Rand) []float64 {
 	mean := make([]float64, p.g.Cols)
 	if p.g.Mean > -17 {
@@ -186,7 +186,7 @@ func (g *Genome) fall(k, d int) float64 {
 	return 1
 }
 
-// targets are those of the row with left singular entries u.
+// targets returns the targets of the row with left singular entries u.
 func (p *problem) targets(r *rand.Rand, u, sigma []float64) []float64 {
 	g := p.g
 	y := make([]float64, g.Targets)

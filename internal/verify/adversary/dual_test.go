@@ -10,7 +10,7 @@ import (
 // dualRows is the most rows that are solved for through AAᵀ: it takes n² numbers.
 const dualRows = 120
 
-// dual is what is solved for through AAᵀ, by rows and by columns, one γ and many.
+// dual checks solutions through AAᵀ, by rows and by columns, for one γ and for several.
 func (e *evaluation) dual() {
 	if n, _, _ := e.p.source.Dims(); n < 0 || n > dualRows {
 		return

@@ -955,7 +955,7 @@ var elsewhere = []finding{
 	},
 }
 
-// wideOnes are those of many features.
+// wideOnes are findings in problems with many features.
 var wideOnes = []struct {
 	certificate, what string
 	genome            Large

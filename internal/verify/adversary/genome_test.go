@@ -1,9 +1,7 @@
-// Package adversary looks for data on which a certificate of the library is false:
-// a [Genome] describes a ridge problem and how it is streamed, [Evaluate] compares
-// every bound that fd, ridge and randsketch then report with 512-bit arithmetic, and
-// a [Search] mutates genomes to make (true error)/(reported bound) as large as it
-// can. A ratio above 1 is a false certificate. A [Large] problem has up to 600
-// features, and twofold arithmetic for a reference.
+// Package adversary looks for data on which a certificate of the library is false. A [Genome] describes a ridge problem
+// and how its rows are streamed. [Evaluate] compares every bound that fd, ridge and randsketch then report with 512-bit
+// arithmetic. A [Search] mutates genomes to make (true error)/(reported bound) as large as it can. A ratio above 1 is a
+// false certificate. A [Large] problem has up to 600 features, and twofold arithmetic for a reference.
 //
 // The tests are the searches:
 //
@@ -12,8 +10,8 @@
 //	TestLong     up to 10⁷ rows, when FDRIDGE_ADVERSARY_LONG is set
 //	TestSettings the first two under extreme FDRIDGE_* variables
 //
-// FDRIDGE_ADVERSARY_CASES=N makes N problems each, FDRIDGE_ADVERSARY=30m goes on for
-// that long, both from another start every time unless FDRIDGE_ADVERSARY_SEED is set.
+// With FDRIDGE_ADVERSARY_CASES=N each search tries N problems, with FDRIDGE_ADVERSARY=30m it takes so much time. Both
+// begin with another seed each time, unless FDRIDGE_ADVERSARY_SEED is set.
 package adversary
 
 import (
@@ -41,7 +39,7 @@ const (
 	Rows                 // rows of different size, without a common direction
 )
 
-// Order is that of the rows in the stream.
+// Order is the order of the rows in the stream.
 type Order int
 
 const (
@@ -80,7 +78,7 @@ const (
 	BackTree          // into the second
 )
 
-// Keeping is what the sketches keep.
+// Keeping says whether sketches store rows or AᵀA.
 type Keeping int
 
 const (
@@ -89,7 +87,7 @@ const (
 	BothKept                   // every other part AᵀA
 )
 
-// Preparation is what is done to the rows before anything else.
+// Preparation is the first transformation of the rows.
 type Preparation int
 
 const (
@@ -156,12 +154,12 @@ type Genome struct {
 	Lanes   int // more than one: lanes of each summary
 	Deals   int // rows in a row that go to the same lane; 0: the default
 
-	Absolute    bool // Gamma is that of γ itself
+	Absolute    bool // Gamma is the power of ten of γ itself
 	Preparation Preparation
 	Components  int // Fourier features
 
-	Hollow bool // the level of a row is that of its entries that are not zero
-	Mixed  bool // where rows are sparse: those of every other block are not
+	Hollow bool // the level of a row applies only to its nonzero entries
+	Mixed  bool // if rows are sparse: rows of every other block are dense
 }
 
 // weighted reports whether rows come with weights.
@@ -179,8 +177,7 @@ func (g *Genome) cycles() int { return max(g.Cycles, 1) }
 // zero.
 func (g Genome) String() string { return literal("Genome", fmt.Sprintf("%#v", g)) }
 
-// literal is what %#v makes of a flat struct of this package, without the fields that
-// are zero.
+// literal returns the text of %#v for a flat struct of this package, without the fields that are zero.
 func literal(name, text string) string {
 	var b strings.Builder
 	for _, f := range strings.Split(strings.TrimSuffix(strings.TrimPrefix(text, "adversary."+name+"{"), "}"), ", ") {

@@ -58,7 +58,7 @@ func EvaluateLarge(g Large) (r *Report) {
 	return r
 }
 
-// refused is that of a small evaluation.
+// refused is [evaluation.refused] for the report of a large problem.
 func (e *wide) refused(what string, err error) bool {
 	return (&evaluation{Report: e.Report}).refused(what, err)
 }
@@ -113,7 +113,7 @@ func (p *problem) twofold() *Twofold {
 	return ref
 }
 
-// scaled is what within takes for an uncertainty of v.
+// scaled returns v·2⁴⁰⁰: [Report.within] allows for an error of 2⁻⁴⁰⁰ times its scale, here v.
 func scaled(v float64) *big.Float { return new(big.Float).SetMantExp(refbig.Float(v), 400) }
 
 // certificate holds all that f claims against the truth.
@@ -204,7 +204,7 @@ func (e *wide) oneShot() {
 	}
 }
 
-// iterate is what the genome's solver returns for all γ, converged or not.
+// iterate checks the results of the genome's solver for all γ, converged or not.
 func (e *wide) iterate() {
 	g := e.p.g
 	name := g.Method.String()

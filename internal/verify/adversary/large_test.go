@@ -20,8 +20,7 @@ const (
 	mostTall   = 6000
 )
 
-// RandomLarge draws a large genome, log-uniform in the number of columns, of which
-// there are more than rows at times.
+// RandomLarge draws a large genome. The number of columns is log-uniform, and sometimes larger than the number of rows.
 func RandomLarge(r *rand.Rand) Large {
 	d := int(leastLarge * math.Pow(float64(mostLarge)/leastLarge, r.Float64()))
 	ratio := []float64{0.3 + 0.7*r.Float64(), 1 + r.Float64(), 2 + 8*r.Float64(), 2 + 8*r.Float64()}[r.IntN(4)]
@@ -136,7 +135,7 @@ func (g Large) clip() Large {
 	out.Size = min(max(m, 1), made+2)
 	out.Repeat = min(max(repeat, 1), 20)
 	most := int(math.Min(mostTall, mostGram/float64(made)/float64(made)))
-	if prepared != Raw { // each of which is a row of its own
+	if prepared != Raw { // prepared repetitions are rows of their own
 		most /= out.Repeat
 	}
 	out.Rows = min(max(n, 1), max(most, 2))

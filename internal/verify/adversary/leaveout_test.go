@@ -74,7 +74,8 @@ func sub(a, b *big.Float) *big.Float { return new(big.Float).Sub(a, b) }
 func mul(a, b *big.Float) *big.Float { return new(big.Float).Mul(a, b) }
 func quo(a, b *big.Float) *big.Float { return new(big.Float).Quo(a, b) }
 
-// TestLeaveOut: what leverages make of the solution of all rows is what leaving a row out does.
+// TestLeaveOut: the squared error of a left-out row, from leverages and the solution of all rows, equals the error of a
+// solution without this row.
 func TestLeaveOut(t *testing.T) {
 	x, y := [][]float64{{1, 2}, {3, -1}, {0.5, 4}, {-2, 1}, {7, 0.25}}, [][]float64{{1}, {2}, {-1}, {0.5}, {3}}
 	w := []float64{1, 0.5, 2, 1, 3}

@@ -10,7 +10,7 @@ import (
 
 func TestMain(m *testing.M) { refbig.Main(tests{m}) }
 
-// tests are those of this package.
+// tests are the tests of this package.
 type tests struct{ *testing.M }
 
 // Run runs the tests. TestProperty draws 15 problems unless FDRIDGE_THOROUGH is set, because each has all certificates.

@@ -192,9 +192,9 @@ func (g *Genome) changeFit(r step) {
 	}
 }
 
-// The most of everything: distinct rows, columns, rows of a stream, of one that
-// comes often and of one whose features are computed, decays and parts; the largest
-// powers of ten of entries and of γ relative to ‖A‖²_F.
+// The limits of genomes. mostStream limits the rows of an ordinary stream, mostLong the rows of a stream that repeats,
+// and mostMade the rows with computed features. leastSize and mostSize limit powers of ten of entries, and mostGamma
+// limits the power of ten of γ/‖A‖²_F.
 const (
 	mostRows   = 48
 	mostCols   = 12

@@ -18,7 +18,7 @@ type builder struct {
 	parts []*ridge.Summary
 	codec int // blocks between two messages, 0: none
 	done  int // changes made to any of them
-	watch int // the change of which a refusal is to leave no trace; 0: none
+	watch int // number of the change whose refusal must leave no trace; 0: none
 }
 
 // These are failures of what the library promises.
@@ -27,8 +27,8 @@ var (
 	errMessage = errors.New("a summary that was read back is another")
 )
 
-// summary streams, and merges. Where that is refused it is done once more, to see
-// that the summary is what it was before.
+// summary appends all rows to the summaries of the parts and merges them. If a step is refused, summary repeats all
+// steps, and checks that the refused step left its summary unchanged.
 func (p *problem) summary(size int) (*ridge.Summary, error) { return p.summaryOf(size, p.store) }
 
 // summaryOf is summary with parts that keep what store says.
@@ -194,7 +194,7 @@ func (p *problem) partEnd(lo int) int {
 	return n
 }
 
-// merges are pairs of parts, the first of which takes in the second.
+// merges returns pairs of parts. The second part of a pair is merged into the first.
 func merges(m Merging, parts int) (pairs [][2]int) {
 	switch m {
 	case IntoFirst:
@@ -231,7 +231,7 @@ func last(m Merging, parts int) int {
 	return parts - 1
 }
 
-// store is what the sketch of a part keeps.
+// store returns the storage of a part's sketch.
 func (p *problem) store(part int) fd.Storage {
 	if k := p.g.Keep; k == ScatterKept || k == BothKept && part%2 == 0 {
 		return fd.StoreScatter

@@ -150,8 +150,7 @@ func (e *evaluation) scaledSketch() {
 	e.atMost("fd: least tail", sum(tail, refbig.Float(b.Tail-b.TailSlack)), d*b.RoundOff)
 }
 
-// asOption is FitSummary with the penalty, of which the weights must be those of the columns as
-// they are.
+// asOption checks FitSummary with the penalty as an option. The weights must be the weights of the unscaled columns.
 func (e *evaluation) asOption(to *Report, base *evaluation, pen []float64) {
 	name, g := e.p.g.Method.String(), e.p.g
 	own := &evaluation{Report: to, p: e.p, truth: e.truth}

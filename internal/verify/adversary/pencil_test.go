@@ -38,8 +38,8 @@ func pencil(a, b [][]*big.Float) ([]*big.Float, error) {
 	return refbig.Eigenvalues(c), nil
 }
 
-// TestPencil: the eigenvalues of b⁻¹a for a = b·diag are those of the diagonal
-// where both are congruent to diagonal matrices by the same C.
+// TestPencil: if a and b are congruent to diagonal matrices by the same C, the eigenvalues of b⁻¹a are the quotients
+// of their diagonals.
 func TestPencil(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	c := table(r, 4, 4)

@@ -23,8 +23,7 @@ func Random(r *rand.Rand) Genome {
 // iterations are the methods that a genome may have.
 var iterations = []ridge.Method{ridge.CG, ridge.Galerkin, ridge.Newton}
 
-// Ordinary draws a genome of well-behaved data, of which certificates should say
-// something.
+// Ordinary draws a genome of well-behaved data. Certificates of such data should be near the errors.
 func Ordinary(r *rand.Rand) Genome {
 	d, seed := 2+r.IntN(6), r.Uint64()
 	return Genome{
@@ -125,8 +124,8 @@ func longStream(g *Genome, r *rand.Rand) {
 	g.Gamma = 12 * r.Float64()
 }
 
-// hollow is rows with next to no entries, which stay sparse though they are centred, between others, whose
-// levels are those of their entries.
+// hollow mixes rows with few nonzeros, which stay sparse though they are centred, with other rows. The level of a row
+// applies only to its nonzeros.
 func hollow(g *Genome, r *rand.Rand) {
 	g.Sparse, g.Hollow, g.Intercept, g.Mixed = true, true, r.IntN(8) > 0, r.IntN(4) == 0
 	g.Keep, g.Cols, g.Zeros = RowsKept, 8+r.IntN(mostCols-7), 0.85+0.14*r.Float64()

@@ -9,13 +9,13 @@ import (
 	"github.com/fdridge/fdridge/ridge"
 )
 
-// A Refined is what is known of the weights of one target that were to be certified to 1e-14 or
-// less: how many times the error its bound is, and the relative bound.
+// A Refined is about the weights of one target, in a fit with a tolerance of 1e-14 or less. Looseness is the bound
+// divided by the error. Relative is the relative bound.
 type Refined struct{ Looseness, Relative float64 }
 
-// Of the problems that are to be certified to 1e-14, with a bound that is near the error: κ(H) at
-// most, and η/γ where there is no factorisation; and the range of ‖A‖², ‖b‖² and γ that iterations
-// take (ridge.ScaleError).
+// A fit can reach a relative bound of 1e-14 near the true error if its problem is within these limits. κ(H) is at most
+// refinedCondition. Without a factorisation η/γ is at most refinedShrinkage. ‖A‖², ‖b‖² and γ are in the
+// range that iterations accept (ridge.ScaleError).
 const (
 	refinedCondition = 1e-3 * 0x1p52
 	refinedShrinkage = 8
@@ -41,7 +41,7 @@ func (e *evaluation) refined(name string, f *ridge.Solution, truth *refbig.Solut
 	}
 }
 
-// condition is that of K + γI.
+// condition returns the condition number of K + γI.
 func (e *evaluation) condition(gamma float64) float64 {
 	if e.eigenvalues == nil {
 		e.eigenvalues = refbig.Eigenvalues(e.p.moments.K)
@@ -72,7 +72,7 @@ func (e *evaluation) inRange(gamma float64, j int) bool {
 	return true
 }
 
-// RefinedNames are the fits of which some were refined, sorted.
+// RefinedNames returns the names of the fits with refined results, sorted.
 func (s *Search) RefinedNames() []string {
 	var out []string
 	for name := range s.Refined {
@@ -82,8 +82,9 @@ func (s *Search) RefinedNames() []string {
 	return out
 }
 
-// RefinedLooseness is bound/error of refined fits that were drawn at random, the median and what
-// all but one in twenty are below, of how many, and how many of them are certified to 1e-14.
+// RefinedLooseness returns the median and the 95 % quantile of bound/error for the refined fits of this name, and the
+// number n of such fits. certified is the number of fits with a relative bound of at most 1e-14. The genomes were drawn
+// at random.
 func (s *Search) RefinedLooseness(name string) (median, high float64, n, certified int) {
 	var loose []float64
 	for _, r := range s.Refined[name] {

@@ -10,9 +10,8 @@ import (
 	"github.com/fdridge/fdridge/ridge"
 )
 
-// A Report holds, for each certificate that was given for a problem, the largest
-// ratio of true error to reported bound; +Inf where a bound is NaN or the call
-// panicked. Refused counts typed errors.
+// A Report has, for each certificate of a problem, the largest ratio of true error to reported bound. The ratio is +Inf
+// if a bound is NaN or the call panicked. Refused counts typed errors.
 type Report struct {
 	Ratios   map[string]float64
 	Refined  map[string][]Refined
@@ -57,11 +56,10 @@ func overBound(err *big.Float, bound float64) float64 {
 	return f
 }
 
-// within records lo ≤ truth ≤ hi for a quantity that is by its nature between
-// lowest and highest: an end that only says so counts for nothing. Where the other
-// says something, the ratio is that of truth to it; where both do, it is the
-// distance of the truth from the middle, relative to the half width. The truth itself
-// is off by 2⁻⁴⁰⁰·scale at most.
+// within records lo ≤ truth ≤ hi for a quantity that is always between lowest and highest. An end at or beyond
+// these says nothing. If only one end says something, the ratio is between this end and the truth. If both ends do, the
+// ratio is the distance of the truth from the middle, relative to the half width. The truth has an error of at most
+// 2⁻⁴⁰⁰·scale.
 func (r *Report) within(name string, v ridge.Interval, truth, scale *big.Float, lowest, highest float64) {
 	r.worst(name, bracket(v, truth, scale, lowest, highest))
 }
@@ -99,8 +97,8 @@ func bracket(v ridge.Interval, truth, scale *big.Float, lowest, highest float64)
 	return out
 }
 
-// oneSided is small/large where it is claimed that small ≤ large, of which beyond
-// is the difference.
+// oneSided returns small/large for the claim small ≤ large, where beyond = small − large. It returns 1 if the claim
+// is false by at most slack.
 func oneSided(small, large, beyond, slack *big.Float) float64 {
 	switch {
 	case small.Sign() <= 0:

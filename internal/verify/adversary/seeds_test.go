@@ -9,7 +9,7 @@ type finding struct {
 	genome      Genome
 }
 
-// findings are what searches have found, smaller where that still showed it.
+// findings are problems with false certificates that searches found, made smaller if the smaller problem still had one.
 var findings = []finding{
 	{
 		"cg: weights",

@@ -5,8 +5,7 @@ import (
 	"reflect"
 )
 
-// Smaller returns a genome with as many genes zero, small or round as it can, of which
-// holds is still true, as it is of g.
+// Smaller returns a genome with as many genes as possible zero, small or round. Like g, the genome satisfies holds.
 func Smaller(g Genome, holds func(Genome) bool) Genome {
 	for changed := true; changed; {
 		changed = false

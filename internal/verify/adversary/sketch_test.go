@@ -13,8 +13,8 @@ import (
 
 const eps = 0x1p-52
 
-// sketch holds the bound of the Frequent Directions sketch. Of centred or weighted
-// rows the sketch has seen what rounding made of them, for which ridge answers.
+// sketch checks the bounds of the Frequent Directions sketch. It skips centred and weighted rows, because the sketch
+// then has rounded rows. Package ridge accounts for their rounding.
 func (e *evaluation) sketch() {
 	g := e.p.g
 	if g.Intercept || e.p.weights != nil {
@@ -105,8 +105,8 @@ func (e *evaluation) contraction(name string, robust bool, f *ridge.Solution) {
 	}
 }
 
-// eta holds η ≤ ‖A − A_k‖²_F/(m+1−k) for every k ≤ m, but for the round-off. Merged
-// parts shrink by themselves and together, for which this holds as well.
+// eta checks η ≤ ‖A − A_k‖²_F/(m+1−k) for every k ≤ m, up to round-off. Parts that shrink before and
+// after a merge keep this bound, too.
 func (e *evaluation) eta(k [][]*big.Float, b fd.Bound, frob *big.Float) {
 	values := refbig.Eigenvalues(k)
 	eta, m := b.Shrinkage, min(e.p.g.Size, len(k))

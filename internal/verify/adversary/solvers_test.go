@@ -9,8 +9,7 @@ import (
 	"github.com/fdridge/fdridge/ridge"
 )
 
-// iterate is what the genome's solver returns, converged or not, and what it said on
-// the way.
+// iterate checks the result of the genome's solver, converged or not, and the relative errors of its iterates.
 func (e *evaluation) iterate() {
 	g := e.p.g
 	name := g.Method.String()

@@ -149,7 +149,7 @@ func (p *problem) id(i int) int {
 	return p.again[i%len(p.again)]
 }
 
-// weight is that of row i as it comes.
+// weight returns the sample weight of row i when it is appended.
 func (p *problem) weight(i int) float64 {
 	switch {
 	case p.weights == nil:
@@ -174,8 +174,7 @@ func (p *problem) left(i, next int) *big.Float {
 	return new(big.Float).Mul(refbig.Float(p.weight(i)), p.factors[next])
 }
 
-// reference reduces the rows for which keep holds, at the weights that the decays
-// leave them.
+// reference returns the exact problem of the rows i with keep(i). Each row has the weight that the decays leave it.
 func (p *problem) reference(intercept bool, keep func(i int) bool) *refbig.Problem {
 	w, n := zeros(len(p.x)), 0
 	counts := make([]int, len(p.x)) // of rows since the last decay in later cycles, which weigh alike
@@ -211,7 +210,7 @@ func (p *problem) reference(intercept bool, keep func(i int) bool) *refbig.Probl
 	return ref
 }
 
-// cycleWeight is what a row weighs in later cycles.
+// cycleWeight returns the weight of a row in later cycles.
 func (p *problem) cycleWeight(id int) float64 {
 	if p.weights == nil {
 		return 1
@@ -294,7 +293,7 @@ func (p *problem) make(lo, hi int) dataset.Block {
 	return b
 }
 
-// Dims is that of the stream.
+// Dims returns the dimensions of the stream.
 func (p *problem) Dims() (n int64, d, t int) { return int64(p.rows()), p.g.Cols, p.g.Targets }
 
 // Blocks makes one pass.

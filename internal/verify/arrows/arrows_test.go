@@ -17,12 +17,12 @@ import (
 
 const module = "github.com/fdridge/fdridge"
 
-// foundation is what the engine stands on, and what importing it pulls in.
+// foundation has the packages that engine imports, directly or not.
 var foundation = []string{"engine", "engine/cblas", "engine/purego/...", "engine/internal/...", "internal/..."}
 
 func above(packages ...string) []string { return append(packages, foundation...) }
 
-// library is what a program that fits ridge regressions can be made of.
+// library returns the packages that a program for ridge regression can use.
 func library(packages ...string) []string {
 	return above(append(packages, ".", "dataset/...", "dist/...", "fd", "randsketch", "ridge/...")...)
 }

@@ -27,7 +27,7 @@ var foreign = strings.Fields(`
 	StandardScaler OneHotEncoder SimpleImputer RBFSampler --array --tmpfs --help --version
 `)
 
-// A tree is what the pages may name.
+// A tree has everything that the pages may name.
 type tree struct {
 	files    []string                   // paths from the root
 	exported map[string]map[string]bool // exported names of each package, by its name
@@ -281,7 +281,7 @@ func (w *tree) has(name string) bool {
 	return false
 }
 
-// hasMember reports whether a type of that name has the field or method, its own or of an embedded type.
+// hasMember reports whether a type with the name of has the field or method, its own or of an embedded type.
 func (w *tree) hasMember(of, name string) bool {
 	if w.members[of][name] {
 		return true

@@ -499,7 +499,7 @@ func (c *checker) fit(i int) {
 
 		c.freedom(f, k, e, where)
 
-		// Unlike rss and r2, GCV is that of the exact solution.
+		// Unlike rss and r2, the GCV belongs to the exact solution.
 		c.inside("gcv", f.GCV[k], e.gcv[k], where)
 		c.objective(f, k, e, where)
 		c.errors(f, i, k, e, coef, own, where)

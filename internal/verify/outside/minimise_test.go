@@ -59,7 +59,7 @@ func minimise(t *testing.T, binary, folder string, current *trial, faults []stri
 		}
 	}
 
-	// The files of the folder are those of the result.
+	// The last attack leaves the files of the result in the folder.
 	_, _, _ = attack(t, binary, folder, current, map[string]int{})
 
 	return current, faults

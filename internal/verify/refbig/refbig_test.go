@@ -44,9 +44,8 @@ func TestSolveByHand(t *testing.T) {
 	}
 }
 
-// TestSolve holds random problems to the definition: the gradient of the
-// augmented loss vanishes in weights and intercept, weighted rows are repeated
-// ones, and RSS is that of the residuals.
+// TestSolve checks the definition of the solution for random problems. The gradient of the augmented loss is zero in
+// weights and intercept, and weighted rows count as repeated rows. RSS is the sum of squared residuals.
 func TestSolve(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for _, d := range []int{1, 2, 7} {

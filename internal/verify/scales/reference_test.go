@@ -118,7 +118,7 @@ func newReference(x, y [][]float64, w []float64, gamma float64, intercept bool) 
 	return r
 }
 
-// predict is what the exact solution for target j predicts for x.
+// predict returns the prediction of the exact solution for target j and the row x.
 func (r *reference) predict(j int, x []float64) *big.Float {
 	out := number(0).Set(r.base[j])
 	for k, v := range x {

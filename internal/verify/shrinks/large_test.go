@@ -226,7 +226,7 @@ func alongDirections(out *Report, kind, at string, k matrix, sp *fd.Spectrum, r 
 	}
 }
 
-// A dense is a symmetric matrix, of which the lower triangle is read.
+// A dense is a symmetric matrix. Only its lower triangle is read.
 type dense struct {
 	d int
 	a []float64

@@ -7,8 +7,8 @@ import (
 	"github.com/fdridge/fdridge/fd"
 )
 
-// live checks the guarantee of [fd.Sketch.Bound], that of the live rows, and that kept rows are as
-// orthogonal as the next shrink assumes. It takes the rows from the message, of format version 1.
+// live checks the guarantee of [fd.Sketch.Bound] for the live rows. It also checks that kept rows are as orthogonal as
+// the next shrink assumes. It takes the rows from the message, of format version 1.
 func (p *problem) live(out *Report) {
 	data, err := p.s.MarshalBinary()
 	if err != nil || binary.LittleEndian.Uint32(data[8:]) != 1 {

@@ -504,7 +504,7 @@ func skewOf(sp *fd.Spectrum) symmetric {
 	return omega
 }
 
-// trailing2 returns K − V̄ᵀΣ²V̄ with V̄ = (I + Ω)^{−½}V, of which three terms are enough.
+// trailing2 returns K − V̄ᵀΣ²V̄ with V̄ = (I + Ω)^{−½}V. Three terms of the series in Ω are enough.
 func trailing2(k symmetric, sp *fd.Spectrum, omega symmetric) symmetric {
 	e, d, r := k.clone(), sp.Dim, len(sp.Sigma2)
 	at := func(i, j int) pair { return omega.row(max(i, j))[min(i, j)] }

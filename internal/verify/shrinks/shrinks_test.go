@@ -10,8 +10,8 @@ import (
 	"github.com/fdridge/fdridge/ridge"
 )
 
-// cases returns the number of random problems of each kind: FDRIDGE_SHRINKS_CASES, or 1,000 if
-// FDRIDGE_THOROUGH is set, else 100. all reports whether the largest problems are to be tried, too.
+// cases returns the number of random problems of each kind: FDRIDGE_SHRINKS_CASES, or 1,000 if FDRIDGE_THOROUGH is set,
+// else 100. all reports whether the largest problems are included.
 func cases() (n int, all bool) {
 	if n, err := strconv.Atoi(os.Getenv("FDRIDGE_SHRINKS_CASES")); err == nil {
 		return n, true
@@ -131,7 +131,7 @@ func TestLarge(t *testing.T) {
 	tell(t, out)
 }
 
-// configurations are those of TestLarge for d columns.
+// configurations returns the configurations that TestLarge tries for d columns.
 func configurations(d int) (out []fd.Config) {
 	for _, m := range []int{1, 8, 40} {
 		for _, p := range []int{1, 8, m, 2 * m} {

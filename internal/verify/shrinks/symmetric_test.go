@@ -67,7 +67,7 @@ func (s symmetric) trace() (sum pair) {
 	return sum
 }
 
-// eigenvalues returns those of the matrix, rounded to float64, by Jacobi's rotations.
+// eigenvalues returns the eigenvalues of the matrix, rounded to float64, by Jacobi's rotations.
 func (s symmetric) eigenvalues() []float64 {
 	d, largest := s.d, 0.0
 	for _, v := range s.a {

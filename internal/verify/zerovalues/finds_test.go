@@ -40,8 +40,8 @@ func (c *Careless) All() iter.Seq[int] {
 	return func(yield func(int) bool) { yield(c.rows[0]) }
 }
 
-// TestFailures: what panics, in iterators, too, or passes in silence, is found; what is to be refused and
-// is, what may pass and what is excepted is not.
+// TestFailures: failures finds methods that panic, in iterators, too, and methods that do not refuse a zero value
+// though they must. It accepts methods that refuse, that may pass, and that are excepted.
 func TestFailures(t *testing.T) {
 	p := Package{
 		Types:     []any{new(Careful), new(Careless)},
