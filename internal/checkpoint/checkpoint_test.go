@@ -332,7 +332,9 @@ func TestFaults(t *testing.T) {
 		}
 	}
 	t.Logf("failed: %v", seen)
-	for _, what := range []string{"create", "write", "sync", "close", "rename to .previous", "rename to ", "sync of the folder"} {
+	for _, what := range []string{
+		"create", "write", "sync", "close", "rename to .previous", "rename to ", "sync of the folder",
+	} {
 		if seen[what] == 0 {
 			t.Errorf("no %q has failed", what)
 		}

@@ -112,7 +112,9 @@ func TestPublishFaults(t *testing.T) {
 			}
 		}
 	}
-	for _, what := range []string{"create", "write", "sync", "close", "remove", "link", "rename to ", "sync of the folder"} {
+	for _, what := range []string{
+		"create", "write", "sync", "close", "remove", "link", "rename to ", "sync of the folder",
+	} {
 		if seen[what] == 0 {
 			t.Errorf("never failed: %s; %v", what, seen)
 		}

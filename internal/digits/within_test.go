@@ -109,7 +109,10 @@ func check(k digits.Known, lo, hi *big.Rat) error {
 	if new(big.Rat).Sub(value, bound).Cmp(lo) > 0 || new(big.Rat).Add(value, bound).Cmp(hi) < 0 {
 		return fmt.Errorf("%s does not cover %v to %v", text, lo.FloatString(30), hi.FloatString(30))
 	}
-	for name, alone := range map[string][2]string{"value": {k.Value(digits.Exponent), value.RatString()}, "bound": {k.Bound(digits.Exponent), bound.RatString()}} {
+	for name, alone := range map[string][2]string{
+		"value": {k.Value(digits.Exponent), value.RatString()},
+		"bound": {k.Bound(digits.Exponent), bound.RatString()},
+	} {
 		if got, ok := new(big.Rat).SetString(alone[0]); !ok || got.RatString() != alone[1] {
 			return fmt.Errorf("%s: the %s alone is %s", text, name, alone[0])
 		}
@@ -185,7 +188,9 @@ func anyFloat() *rapid.Generator[float64] {
 		rapid.Map(rapid.Uint64(), math.Float64frombits),
 		rapid.Float64Range(-2000, 2000),
 		rapid.Custom(func(t *rapid.T) float64 {
-			x := math.Pow10(rapid.IntRange(-323, 308).Draw(t, "power")) * rapid.SampledFrom([]float64{1, 2.9, 2.95, 3, 9.5, 9.95, -1}).Draw(t, "times")
+			x := math.Pow10(rapid.IntRange(-323, 308).Draw(t, "power")) * rapid.SampledFrom([]float64{
+				1, 2.9, 2.95, 3, 9.5, 9.95, -1,
+			}).Draw(t, "times")
 			return []float64{x, math.Nextafter(x, 0), math.Nextafter(x, math.MaxFloat64)}[rapid.IntRange(0, 2).Draw(t, "beside")]
 		}),
 		rapid.SampledFrom(
@@ -241,7 +246,9 @@ func TestAround(t *testing.T) {
 }
 
 func FuzzWithin(f *testing.F) {
-	for _, ends := range [][2]float64{{0.1, 0.2}, {-1, 1e-9}, {5e-324, 1e-323}, {-math.MaxFloat64, math.MaxFloat64}, {1, math.Nextafter(1, 2)}, {0, 0.0029}} {
+	for _, ends := range [][2]float64{
+		{0.1, 0.2}, {-1, 1e-9}, {5e-324, 1e-323}, {-math.MaxFloat64, math.MaxFloat64}, {1, math.Nextafter(1, 2)}, {0, 0.0029},
+	} {
 		f.Add(math.Float64bits(ends[0]), math.Float64bits(ends[1]))
 	}
 	f.Fuzz(func(t *testing.T, lo, hi uint64) {

@@ -67,7 +67,10 @@ func TestValue(t *testing.T) {
 	if json.Unmarshal(text, &ours) != nil || json.Unmarshal(want, &theirs) != nil || !reflect.DeepEqual(ours, theirs) {
 		t.Errorf("%s\ninstead of\n%s", text, want)
 	}
-	for _, part := range []string{`"float":5.0`, `"whole":4.773005232696982e+20`, `"value":4,`, `"any":[1,2.0,"x",null,true]`, `"map":{"a":0.5,"b":1.0}`, `"pair":[1.0,null]`, `"raw":[1,2]`, `"struct":{"A":0.0,"B":0.0}`, `"\u003cb\u003e"`} {
+	for _, part := range []string{
+		`"float":5.0`, `"whole":4.773005232696982e+20`, `"value":4,`, `"any":[1,2.0,"x",null,true]`,
+		`"map":{"a":0.5,"b":1.0}`, `"pair":[1.0,null]`, `"raw":[1,2]`, `"struct":{"A":0.0,"B":0.0}`, `"\u003cb\u003e"`,
+	} {
 		if !strings.Contains(string(text), part) {
 			t.Errorf("%s is not in %s", part, text)
 		}
@@ -91,7 +94,10 @@ func TestValue(t *testing.T) {
 
 // TestAppendFloat: the text of a float64 is no integer and restores every bit.
 func TestAppendFloat(t *testing.T) {
-	for _, x := range []float64{0, math.Copysign(0, -1), 1, -3, 0.1, 1e15, 1e16, 1e17, 1e21, 477300523269698200000, 1 << 53, 1e-4, 1e-5, 9.9e-6, 1e-300, math.MaxFloat64, math.SmallestNonzeroFloat64} {
+	for _, x := range []float64{
+		0, math.Copysign(0, -1), 1, -3, 0.1, 1e15, 1e16, 1e17, 1e21, 477300523269698200000, 1 << 53, 1e-4, 1e-5, 9.9e-6,
+		1e-300, math.MaxFloat64, math.SmallestNonzeroFloat64,
+	} {
 		text := string(jsonfields.AppendFloat(nil, x))
 		back, err := strconv.ParseFloat(text, 64)
 		if err != nil || math.Float64bits(back) != math.Float64bits(x) || !strings.ContainsAny(text, ".e") ||

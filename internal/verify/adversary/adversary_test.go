@@ -126,7 +126,9 @@ func TestBracket(t *testing.T) {
 			t.Errorf("%v is taken for a bracket", v)
 		}
 	}
-	for _, v := range []struct{ err, bound, want float64 }{{1, 2, 0.5}, {2, 1, 2}, {0, 0, 0}, {1, 0, inf}, {1, inf, 0}, {-1, 0, 0}} {
+	for _, v := range []struct{ err, bound, want float64 }{
+		{1, 2, 0.5}, {2, 1, 2}, {0, 0, 0}, {1, 0, inf}, {1, inf, 0}, {-1, 0, 0},
+	} {
 		if got := overBound(big.NewFloat(v.err), v.bound); !(got == v.want) {
 			t.Errorf("%g of a bound of %g: %g, want %g", v.err, v.bound, got, v.want)
 		}

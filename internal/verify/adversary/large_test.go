@@ -26,9 +26,11 @@ func RandomLarge(r *rand.Rand) Large {
 	ratio := []float64{0.3 + 0.7*r.Float64(), 1 + r.Float64(), 2 + 8*r.Float64(), 2 + 8*r.Float64()}[r.IntN(4)]
 	g := Genome{
 		Seed: r.Uint64(), Rows: int(ratio * float64(d)), Cols: d, Targets: 1 + r.IntN(3),
-		Span: 3 * r.Float64(), Shape: Shape(r.IntN(3)), Basis: Basis(r.IntN(2)), Repeat: 1, Mean: -20, Noise: -3 * r.Float64(), Along: r.Float64(),
-		Block: []int{64, 256, 1000, 2048}[r.IntN(4)], Parts: 1, Gamma: 3 - 11*r.Float64(), Method: iterations[r.IntN(len(iterations))],
-		Tol: -4 - 9*r.Float64(), Passes: 5 + r.IntN(25), Intercept: r.IntN(2) == 0, PlainFD: r.IntN(4) == 0,
+		Span: 3 * r.Float64(), Shape: Shape(r.IntN(3)), Basis: Basis(r.IntN(2)), Repeat: 1, Mean: -20,
+		Noise: -3 * r.Float64(), Along: r.Float64(),
+		Block: []int{64, 256, 1000, 2048}[r.IntN(4)], Parts: 1, Gamma: 3 - 11*r.Float64(),
+		Method: iterations[r.IntN(len(iterations))],
+		Tol:    -4 - 9*r.Float64(), Passes: 5 + r.IntN(25), Intercept: r.IntN(2) == 0, PlainFD: r.IntN(4) == 0,
 	}
 	g.Size = max(1, int(float64(d)*math.Pow(r.Float64(), 2)))
 	if r.IntN(4) == 0 { // nothing is lost but to rounding

@@ -72,7 +72,8 @@ func (b *builder) build(size int) (*ridge.Summary, error) {
 	p, g := b.p, b.p.g
 	for k := range g.Parts {
 		s, err := ridge.NewSummary(ridge.SummaryConfig{
-			Dim: g.Cols, Targets: g.Targets, Size: size, Intercept: g.Intercept, Shrink: p.driver(), ShrinkRows: g.Shrink, Store: b.store(k),
+			Dim: g.Cols, Targets: g.Targets, Size: size, Intercept: g.Intercept, Shrink: p.driver(), ShrinkRows: g.Shrink,
+			Store: b.store(k),
 			Lanes: g.Lanes, LaneRows: g.Deals,
 		})
 		if err != nil {

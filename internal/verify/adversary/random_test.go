@@ -27,10 +27,12 @@ var iterations = []ridge.Method{ridge.CG, ridge.Galerkin, ridge.Newton}
 func Ordinary(r *rand.Rand) Genome {
 	d, seed := 2+r.IntN(6), r.Uint64()
 	return Genome{
-		Seed: seed, Keep: Keeping(seed % 3), Lanes: int(seed >> 2 % 5), Deals: 1 + int(seed>>5%4), Rows: 20 + r.IntN(40), Cols: d, Targets: 1 + r.IntN(2),
+		Seed: seed, Keep: Keeping(seed % 3), Lanes: int(seed >> 2 % 5), Deals: 1 + int(seed>>5%4), Rows: 20 + r.IntN(40),
+		Cols: d, Targets: 1 + r.IntN(2),
 		Span: r.Float64(), Repeat: 1, Mean: -20, Noise: -1, Along: r.Float64(),
 		Block: 16, Parts: 1, Size: 1 + r.IntN(d+1), Shrink: 1 + r.IntN(d+1), Gamma: -3 + 3*r.Float64(),
-		Method: iterations[r.IntN(len(iterations))], Tol: -8 - 10*r.Float64()*float64(r.IntN(2)), Passes: 60, Folds: 3, Intercept: r.IntN(2) == 0,
+		Method: iterations[r.IntN(len(iterations))], Tol: -8 - 10*r.Float64()*float64(r.IntN(2)), Passes: 60, Folds: 3,
+		Intercept: r.IntN(2) == 0,
 	}
 }
 

@@ -42,7 +42,9 @@ func simpler(v reflect.Value) []reflect.Value {
 			add(x)
 		}
 	case v.CanFloat():
-		for _, x := range []float64{0, -20, 1, math.Round(v.Float()/10) * 10, math.Round(v.Float()), math.Round(10*v.Float()) / 10} {
+		for _, x := range []float64{
+			0, -20, 1, math.Round(v.Float()/10) * 10, math.Round(v.Float()), math.Round(10*v.Float()) / 10,
+		} {
 			add(x)
 		}
 	default:

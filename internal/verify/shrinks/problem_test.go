@@ -213,7 +213,8 @@ func (p *problem) merge(c float64, out *Report) error {
 	config.SparseRows = 0
 	if p.r.IntN(2) == 0 {
 		other := randomConfig(p.r, p.d)
-		config.Shrink, config.Store, config.ShrinkRows, config.SparseRows = other.Shrink, other.Store, other.ShrinkRows, other.SparseRows
+		config.Shrink, config.Store, config.ShrinkRows, config.SparseRows = other.Shrink, other.Store, other.ShrinkRows,
+			other.SparseRows
 	}
 	o := newProblem(p.r, p.d, config)
 	if o == nil {

@@ -110,7 +110,10 @@ func TestLarge(t *testing.T) {
 		sizes = append(sizes, 320, 640, 1600)
 	}
 	for _, d := range sizes {
-		for _, kind := range []string{"equal", "equal then diagonal", "hadamard", "lattice", "repeated", "graded rows", "growing rows", "nearly equal", "rank one"} {
+		for _, kind := range []string{
+			"equal", "equal then diagonal", "hadamard", "lattice", "repeated", "graded rows", "growing rows", "nearly equal",
+			"rank one",
+		} {
 			for _, c := range configurations(d) {
 				seed++
 				if d == 128 && len(sizes) == 2 && seed%3 > 0 {

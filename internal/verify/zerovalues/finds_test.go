@@ -59,7 +59,9 @@ func TestFailures(t *testing.T) {
 		t.Errorf("found %v, must find %v", got, want)
 	}
 	p.Refuse, p.Except = p.Types, nil
-	if list := fmt.Sprint(p.failures()); !strings.Contains(list, "Careless.Add of a zero value: returns the error <nil>; it must be bad") || strings.Contains(list, "Careful.Add") {
+	if list := fmt.Sprint(p.failures()); !strings.Contains(
+		list, "Careless.Add of a zero value: returns the error <nil>; it must be bad",
+	) || strings.Contains(list, "Careful.Add") {
 		t.Error(list)
 	}
 	p.Arguments = nil
@@ -73,7 +75,8 @@ func TestFailures(t *testing.T) {
 func TestComplete(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{
-		"a.go":      "package a\ntype T[P any] struct{}\nfunc (t *T[P]) M() {}\ntype U int\nfunc (u U) m() {}\ntype v int\nfunc (x v) M() {}\ntype Careful int\nfunc (c Careful) M() {}\n",
+		"a.go": "package a\ntype T[P any] struct{}\nfunc (t *T[P]) M() {}\ntype U int\nfunc (u U) m() {}\ntype v " +
+			"int\nfunc (x v) M() {}\ntype Careful int\nfunc (c Careful) M() {}\n",
 		"a_test.go": "package a\ntype W int\nfunc (w W) M() {}\n",
 		"notes.txt": "func (n Note) M()",
 	} {
