@@ -3,12 +3,14 @@ package ridge
 import (
 	"context"
 	"math"
+	"sync"
 
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/internal/badinput"
 	"github.com/fdridge/fdridge/internal/conformal"
 	"github.com/fdridge/fdridge/internal/parallel"
+	"github.com/fdridge/fdridge/internal/vec"
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 	"github.com/fdridge/fdridge/ridge/internal/rows"
 )
@@ -32,7 +34,8 @@ type Jackknife struct {
 	normal *normal
 	src    dataset.Source
 	rank   int64
-	bytes  int // size of the array for the values of all training rows and some new rows
+	bytes  int       // size of the array for the values of all training rows and some new rows
+	ends   sync.Pool // of these arrays, as *[]float64
 }
 
 // NewJackknife makes a pass over src, the n training rows of d features and t targets. It takes O(nd²) time and O(d²)
@@ -102,13 +105,20 @@ func (j *Jackknife) Predict(ctx context.Context, dst []Interval, b dataset.Block
 		return nil
 	}
 	group := max(1, j.bytes/(16*int(m.rows)*max(1, m.t)))
-	z := make([]float64, min(group, b.N)*m.p)
+	most := min(group, b.N)
+	z := make([]float64, most*m.p)
+	ends, ok := j.ends.Get().(*[]float64)
+	if !ok {
+		ends = new([]float64)
+	}
+	defer j.ends.Put(ends)
+	*ends = vec.Grow(*ends, 2*most*m.t*int(m.rows))
 	for lo := 0; lo < b.N; lo += group {
 		hi := min(lo+group, b.N)
 		for i := lo; i < hi; i++ {
 			m.fill(z[(i-lo)*m.p:(i-lo+1)*m.p], b, i)
 		}
-		if err := j.predict(ctx, dst[lo*m.t:hi*m.t], m.apply(z[:(hi-lo)*m.p])); err != nil {
+		if err := j.predict(ctx, dst[lo*m.t:hi*m.t], m.apply(z[:(hi-lo)*m.p]), *ends); err != nil {
 			return err
 		}
 	}
@@ -125,11 +135,12 @@ type leftRow struct {
 	off   float64 // times the error of the new row
 }
 
-// predict computes the intervals of the new rows in to.
-func (j *Jackknife) predict(ctx context.Context, dst []Interval, to mapped) error {
+// predict computes the intervals of the new rows in to. ends is workspace for two numbers of each training row, new row
+// and target.
+func (j *Jackknife) predict(ctx context.Context, dst []Interval, to mapped, ends []float64) error {
 	m := j.normal
 	q, n := len(to.norm), int(m.rows)
-	low, high := make([]float64, q*m.t*n), make([]float64, q*m.t*n)
+	low, high := ends[:q*m.t*n], ends[q*m.t*n:2*q*m.t*n]
 	products := make([]float64, q*roundoff.StageRows)
 	left := make([]leftRow, m.t*roundoff.StageRows)
 	from := mapped{

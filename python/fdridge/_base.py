@@ -45,6 +45,8 @@ class BaseRidge(BaseEstimator):
         _check(self, "size", Integral, lambda v: v >= 1, "an integer of at least 1")
         _check(self, "max_passes", Integral, lambda v: v >= 1, "an integer of at least 1, or None", optional=True)
         _check(self, "n_jobs", Integral, None, "an integer, or None", optional=True)
+        if hasattr(self, "standard_errors"):
+            _check(self, "standard_errors", (bool, np.bool_), None, "True or False")
         _check(self, "verbose", (Integral, np.bool_), lambda v: v >= 0, "True, False or a number")
         if hasattr(self, "solver"):
             _check(self, "solver", str, lambda v: v in _SOLVERS, "one of " + ", ".join(_SOLVERS))
@@ -174,6 +176,8 @@ class BaseRidge(BaseEstimator):
 
     def _solve(self, args, penalty, files, arrays):
         """Run the program and keep its solution. Return the model's fields as a dict."""
+        if getattr(self, "standard_errors", False):
+            args = [*args, "--standard-errors"]
         solutions, model, header = self._run(args, penalty, files, arrays)
         self._take(solutions[0], model)
         return header

@@ -2,6 +2,7 @@
 
 import io
 import json
+import os
 
 import numpy as np
 
@@ -9,10 +10,11 @@ from . import _rows
 from ._program import Files, call, contents
 
 
-def diagnose(estimator, X, y, sample_weight=None):
+def diagnose(estimator, X, y, sample_weight=None, plot=None):
     """Return diagnostics of the training rows of a fitted `Ridge` or `RidgeCV`.
 
-    X, y and sample_weight must be those of the fit. The program reads them twice.
+    X, y and sample_weight must be those of the fit. The program reads them twice. plot is the name of a file, .png or
+    .svg, to which leave-one-out residuals are drawn against leverages, or None.
 
     Returns a dict of arrays. ``leverage``, of shape (n_samples,), includes the intercept. ``residual`` is the target
     minus the prediction, and ``leave_one_out`` is the target minus the prediction by the exact fit to all other rows.
@@ -35,6 +37,8 @@ def diagnose(estimator, X, y, sample_weight=None):
         if sample_weight is not None:
             weights = np.ascontiguousarray(sample_weight, dtype=np.float64).reshape(-1, 1)
             args += ["--weights", files.new(_rows.npy(weights), weights.nbytes)]
+        if plot is not None:
+            args += ["--worst", "10", "--plot", os.fspath(plot)]
         name = files.new()
         report = json.loads(call([*args, "--out", name, "--out-format", "npy"], files))
         figures = np.load(io.BytesIO(contents(name)))

@@ -66,6 +66,8 @@ class Ridge(MultiOutputMixin, RegressorMixin, BaseRidge):
         Number of threads; None means ``OMP_NUM_THREADS`` or all cores, -1 all cores.
     verbose : bool
         Whether to show progress.
+    standard_errors : bool
+        Whether to compute ``standard_errors_`` and ``coef_std_error_``, by one more pass over the rows.
     target : str or list of str, optional
         Columns of a table that are targets.
     columns : list of str, optional
@@ -88,6 +90,14 @@ class Ridge(MultiOutputMixin, RegressorMixin, BaseRidge):
         Proved bound on ‖coef_ − w*‖, where w* is the exact solution.
     certificate_ : Certificate
         All that is proved.
+    coef_std_error_ : ndarray of the shape of coef_
+        With `standard_errors`: ``standard_errors_["coef_sampling"]``.
+    standard_errors_ : dict of ndarray
+        With `standard_errors`: standard deviations of the coefficients and of the intercept, if the noise of the targets is
+        independent and has the same variance. "coef_sampling" and "intercept_sampling" are those over repeated samples
+        with the same features. "coef_posterior" and "intercept_posterior" are those given the data, if the coefficients
+        are normal a priori. "sigma" is the estimated deviation of the noise. For each name, ``name_low`` and
+        ``name_high`` are proved bounds.
     n_features_in_, feature_names_in_
         Features of the rows, and their names if they have any.
 
@@ -123,6 +133,7 @@ class Ridge(MultiOutputMixin, RegressorMixin, BaseRidge):
         max_passes=None,
         n_jobs=None,
         verbose=False,
+        standard_errors=False,
         target=None,
         columns=None,
         prepare=None,
@@ -141,6 +152,7 @@ class Ridge(MultiOutputMixin, RegressorMixin, BaseRidge):
         self.max_passes = max_passes
         self.n_jobs = n_jobs
         self.verbose = verbose
+        self.standard_errors = standard_errors
         self.target = target
         self.columns = columns
         self.prepare = prepare
@@ -194,6 +206,21 @@ class Ridge(MultiOutputMixin, RegressorMixin, BaseRidge):
         if np.ndim(self.alpha) > 0 or isinstance(self.alpha, str):
             warn_of_candidates("Ridge.partial_fit with several penalties", "RidgeCV.partial_fit")
         return self._add_rows(X, y, sample_weight, self.alpha)
+
+    @property
+    def standard_errors_(self):
+        solution = self._solved()
+        if solution.standard_errors is None:
+            raise AttributeError(solution.no_standard_errors or "standard errors need fit with standard_errors=True")
+        shape = np.shape(self.coef_)
+        out = {}
+        for name, values in solution.standard_errors.items():
+            out[name] = values.reshape(shape) if name.startswith("coef") else self._of_target(values)
+        return out
+
+    @property
+    def coef_std_error_(self):
+        return self.standard_errors_["coef_sampling"]
 
     def score(self, X, y=None, sample_weight=None):
         """Return R² of the predictions. y may be left out for a data frame with the columns `target`."""

@@ -327,6 +327,7 @@ class RidgeCV(MultiOutputMixin, RegressorMixin, BaseRidgeCV):
         max_passes=None,
         n_jobs=None,
         verbose=False,
+        standard_errors=False,
         target=None,
         columns=None,
         prepare=None,
@@ -345,6 +346,7 @@ class RidgeCV(MultiOutputMixin, RegressorMixin, BaseRidgeCV):
         self.max_passes = max_passes
         self.n_jobs = n_jobs
         self.verbose = verbose
+        self.standard_errors = standard_errors
         self.target = target
         self.columns = columns
         self.prepare = prepare
@@ -377,6 +379,8 @@ class RidgeCV(MultiOutputMixin, RegressorMixin, BaseRidgeCV):
     predict = Ridge.predict
     _shaped = Ridge._shaped
     score = Ridge.score
+    standard_errors_ = Ridge.standard_errors_
+    coef_std_error_ = Ridge.coef_std_error_
 
 
 class RidgeClassifierCV(BaseRidgeClassifier, BaseRidgeCV):

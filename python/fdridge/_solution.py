@@ -150,7 +150,12 @@ class Solution:
     certificate : Certificate
     report : str
         What ``fdridge --json`` printed.
+    standard_errors : dict of ndarray, or None
+        See `Ridge.standard_errors_`. If it is None although it was wanted, ``no_standard_errors`` has the reason.
     """
+
+    standard_errors = None
+    no_standard_errors = None
 
     def __init__(self, fit, choice, report, model):
         preparation = set(model["preparation"]) - {"inputs", "names"}
@@ -341,7 +346,30 @@ def solve(args, files, *, verbose=False, arrays=0):
         fits = header["models"]
     told = json.loads(report)
     choice = told.get("choice") or told.get("per_target")
-    return [Solution(fit, choice, report, header) for fit in fits], model, header
+    solutions = [Solution(fit, choice, report, header) for fit in fits]
+    for solution, record in zip(solutions, told.get("standard_errors") or []):
+        solution.standard_errors = errors_of(record)
+    for solution in solutions:
+        solution.no_standard_errors = told.get("no_standard_errors")
+    return solutions, model, header
+
+
+def errors_of(record):
+    """Return standard errors as arrays, from the list of the program's report, which has an element for each target."""
+    out = {}
+    for name, values in (
+        ("sigma", [one["sigma"] for one in record]),
+        ("coef_sampling", [one["sampling"] for one in record]),
+        ("coef_posterior", [one["posterior"] for one in record]),
+        ("intercept_sampling", [one.get("intercept_sampling") for one in record]),
+        ("intercept_posterior", [one.get("intercept_posterior") for one in record]),
+    ):
+        if None in values:
+            continue
+        pairs = np.array([number(one) for one in values], dtype=np.float64)
+        low, high = pairs[..., 0], pairs[..., 1]
+        out[name], out[name + "_low"], out[name + "_high"] = (low + high) / 2, low, high
+    return out
 
 
 def flags_of(*, tol, method="auto", max_passes=None, threads=None):

@@ -36,3 +36,12 @@ def test_other_rows():
     model = fdridge.Ridge(alpha=1).fit(X, X[:, 0])
     with pytest.raises(ValueError, match="not the 6 rows of the fit"):
         fdridge.diagnose(model, X[:5], X[:5, 0])
+
+
+def test_plot(tmp_path):
+    r = np.random.default_rng(52)
+    X, y = r.standard_normal((30, 2)), r.standard_normal(30)
+    model = fdridge.Ridge(alpha=1).fit(X, y)
+    found = fdridge.diagnose(model, X, y, plot=tmp_path / "rows.png")
+    assert (tmp_path / "rows.png").read_bytes()[:4] == b"\x89PNG"
+    np.testing.assert_array_equal(found["leverage"], fdridge.diagnose(model, X, y)["leverage"])
