@@ -11,8 +11,8 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/rows"
 )
 
-// Summarize makes one pass over src and returns the summary of its rows. The dimensions of src replace cfg.Dim and
-// cfg.Targets. If progress is not nil, Summarize calls it with the number of rows read so far.
+// Summarize makes one pass over src and returns the summary of its rows. The numbers of features and targets of src
+// replace cfg.Dim and cfg.Targets. If progress is not nil, Summarize calls it with the number of rows read so far.
 func Summarize(
 	ctx context.Context,
 	src dataset.Source,
@@ -38,11 +38,12 @@ func Summarize(
 	return s, s.Join()
 }
 
-// Continue resumes an interrupted pass over src. It skips the first s.Rows() rows, which s already holds, and appends
-// the rest. If Continue is cancelled, s is the summary of the blocks read so far.
+// Continue resumes an interrupted pass over src. It skips the first s.Rows() rows, which s already contains, and
+// appends the rest. If ctx is cancelled, s is the summary of the blocks read so far.
 //
-// progress may write s to a file. A summary that is read from the file and continued has the same bits as a summary of
-// an uninterrupted pass. Continue does not merge parallel sketches ([SummaryConfig.Lanes]); call [Summary.Join].
+// The function progress may write s to a file. If a summary is read from such a file and continued, it gets the same
+// bits as a summary of an uninterrupted pass. Continue does not merge parallel sketches ([SummaryConfig.Lanes]); call
+// [Summary.Join].
 //
 // In errors, rows are numbered from the start of src. The error is [ErrShape] if src has fewer rows than s, or a number
 // of rows that differs from src.Dims.
@@ -108,7 +109,7 @@ func (s *Summary) Append(x, y mat.Matrix, weights []float64) error {
 	return s.AppendBlock(b)
 }
 
-// AppendBlock is like [Summary.Append] for a block of a [dataset.Source], dense or sparse.
+// AppendBlock appends a block of a [dataset.Source], dense or sparse; see [Summary.Append].
 func (s *Summary) AppendBlock(b dataset.Block) error { return s.appendFrom(0, b) }
 
 // appendFrom appends b. Errors number rows from firstRow.
@@ -132,12 +133,12 @@ func (s *Summary) invalidate() {
 
 // Decay multiplies the weight of every row so far by beta, 0 < beta ≤ 1.
 //
-// All later results are for the weighted rows. The number of rows does not change, not even in the GCV score. A decayed
-// summary cannot be refined by passes, because no source has these weights.
+// All later results are for the rows with their new weights. The number of rows does not change, not even in the GCV
+// score. Passes cannot refine a decayed summary, because the source still has the old weights.
 //
 // Decay returns an error if beta is out of range, and a *[ScaleError] if the sum of the weights would fall below
-// 2⁻⁹⁰⁰. After an error s is unchanged. After a *[ScaleError] the rows have almost no weight, so start a new
-// summary.
+// 2⁻⁹⁰⁰. After an error s is unchanged. A *[ScaleError] means that the rows have almost no weight left: start
+// a new summary.
 func (s *Summary) Decay(beta float64) error {
 	if !s.isValid() {
 		return errZeroValue

@@ -8,18 +8,18 @@ import (
 // A Certificate holds bounds on the error of the computed solution x̂ for one target. x* is the exact solution: the
 // result of exact arithmetic for the data as read. All bounds include round-off.
 //
-// Other code that fills in a [Target] must set unknown bounds to +Inf and unknown intervals to (−Inf, +Inf). A
-// bound of 0 means that the error is 0. A [Predictor] requires only ErrorBound, EnergyBound, InterceptBound and
-// Objective. If TSS is zero, the Predictor assumes that ComputedTSS is exact.
+// Code outside this package that fills in a [Target] must set unknown bounds to +Inf and unknown intervals to (−Inf,
+// +Inf), because a bound of 0 means that the error is 0. A [Predictor] requires only ErrorBound, EnergyBound,
+// InterceptBound and Objective. If TSS is zero, the Predictor assumes that ComputedTSS is exact.
 //
-// The round-off of sums over rows and of products over features is bounded a priori, from the number of additions. This
+// The round-off of sums over rows and of products over features is bounded from the number of additions alone. This
 // covers AᵀY, ‖Y‖², gradients, residuals, means, centring, Cholesky and QR. The errors of eigenproblems and of
 // reductions to tridiagonal form are measured after the computation, by matrix products whose own round-off is bounded
 // (docs/math.md §14).
 type Certificate struct {
 	ErrorBound float64 `json:"error_bound" null:"+Inf"` // bounds ‖x̂ − x*‖₂
-	// RelativeErrorBound is a bound on ‖x̂ − x*‖₂/‖x*‖₂. If some columns have no penalty, it bounds this
-	// number for the coefficients with a penalty, and also for all coefficients together.
+	// RelativeErrorBound is a bound on ‖x̂ − x*‖₂/‖x*‖₂. If some columns have no penalty, the bound holds
+	// twice: for the coefficients of the columns with a penalty, and for the coefficients of all columns.
 	RelativeErrorBound float64 `json:"relative_error_bound" null:"+Inf"`
 	// EnergyBound is a bound on ‖H^{½}(x̂ − x*)‖₂, where H is AᵀA + γI, x̂ the solution and x* the exact
 	// solution. The objective at x̂ exceeds its minimum by at most half the square of EnergyBound. The prediction for a
@@ -31,26 +31,26 @@ type Certificate struct {
 	Objective Interval `json:"objective"`
 	// TSS is a bracket of ‖b‖². With an intercept, b is the centred target.
 	TSS Interval `json:"tss"`
-	// RSS is a bracket of ‖Ax̂ − b‖² for the computed x̂. If some columns have no penalty, the bracket contains
-	// this number for their returned coefficients and for their best coefficients at x̂, with the returned and with the
-	// best intercept.
+	// RSS is a bracket of ‖Ax̂ − b‖² for the computed x̂. If some columns have no penalty, it contains this
+	// number for their returned coefficients, and for the coefficients that are best with x̂. Similarly, it contains
+	// this number for the returned and for the best intercept.
 	RSS Interval `json:"rss"`
 	// GCV is a bracket of n·RSS(x*)/(n − df)², the generalised cross-validation score of the exact solution. df is the
 	// effective dimension of x*, plus one if there is an intercept.
 	GCV Interval `json:"gcv"`
 }
 
-// ProjectionBounds holds bounds on the errors of rows from which columns without penalty were projected out. See
-// columns.Projection.Rounding.
+// ProjectionBounds holds bounds on the errors of projected rows: columns without penalty were projected out of the
+// other columns. columns.Projection.Rounding returns them.
 type ProjectionBounds = certify.Projection
 
-// RowErrors has bounds on the errors that the rows of a fit got before the fit reads them. All bounds of the fit are
-// then about the exact rows. The zero value means that the rows are exact. columns.Map.Errors returns the bounds of a
-// change of columns.
+// RowErrors holds bounds on the errors that rows have before a fit reads them, for example by scaling. The bounds of
+// the fit are then for the rows without these errors. The zero value means that the rows are exact. columns.Map.Errors
+// returns the bounds for a change of columns.
 type RowErrors struct {
-	// Rounding describes features whose entries were rounded, for example by [dataset.Scaling]. In column j, an entry
-	// differs from the exact one by at most Rounding[j] unit round-offs (2⁻⁵³) of its magnitude. nil means that the
-	// entries are exact. See [dataset.Scaling.Rounding].
+	// Rounding describes features whose entries were rounded, for example by [dataset.Scaling]. The relative error of an
+	// entry in column j is at most Rounding[j] times the unit round-off 2⁻⁵³. nil means that the entries are exact.
+	// See [dataset.Scaling.Rounding].
 	Rounding []float64
 	// Projected is not nil if columns without penalty were projected out of the rows. GCV and leave-one-out errors then
 	// count each of these columns as a degree of freedom, and their brackets include the errors of the projection.

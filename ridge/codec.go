@@ -80,8 +80,7 @@ func (s *Summary) MarshalBinary() ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// WriteTo writes the message that [Summary.MarshalBinary] returns. It makes no second copy of the sketch in
-// memory.
+// WriteTo writes the message that [Summary.MarshalBinary] returns, without a second copy of the sketch in memory.
 func (s *Summary) WriteTo(w io.Writer) (int64, error) {
 	if !s.isValid() {
 		return 0, errZeroValue

@@ -9,16 +9,17 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/certify"
 )
 
-// RowDiagnostics describes one row in the fit of all rows. Let a be the row, y its target, and h its leverage, which
-// includes the intercept. For the exact solution x*,
+// RowDiagnostics describes one row in the fit of all rows. Let a be the features of the row, y its target, and h its
+// leverage with the part of the intercept. For the exact solution x*,
 //
 //	residual r = y − aᵀx*,   leave-one-out residual = r/(1 − h).
 //
-// The leave-one-out residual is the residual of the row for the exact solution of all other rows ([LeaveOneOut]). A
+// The leave-one-out residual is the residual of the row if all other rows are fitted without it ([LeaveOneOut]). A
 // leverage near 1 means that the row alone determines its prediction.
 type RowDiagnostics struct {
-	Row              int64   // number of the row in the source, from 0
-	Weight           float64 // sample weight; rows of weight 0 have the leverage 0, and no other figures (NaN)
+	Row int64 // number of the row in the source, from 0
+	// sample weight; a row of weight 0 has leverage 0, and its other numbers are unknown (NaN)
+	Weight           float64
 	Leverage         Interval
 	LeverageEstimate float64    // estimate inside Leverage
 	Residual         []Interval // for each target, of the exact solution
@@ -32,16 +33,16 @@ type DiagnoseOptions struct {
 	Progress func(rows int64) // if not nil, called with the number of rows read so far
 }
 
-// Diagnose makes a pass over src, the n rows of sum, and calls use with the diagnostics of each row, in order. All
-// brackets hold for the exact solution x* at the γ of fit. fit is a solution for the rows of sum by any method. With m
+// Diagnose makes a pass over src, which has the rows of sum, and calls use with the diagnostics of each row, in order.
+// fit is a solution for these rows by any method. All brackets hold for the exact solution x* at the γ of fit. With m
 // rows in the sketch, d features and t targets, a row takes O(md) time, and the pass O((m + t)d) memory. If sum holds
-// AᵀA, or all rows, the brackets are as narrow as round-off allows.
+// AᵀA itself, or a sketch that has lost nothing, the brackets are as narrow as round-off allows.
 //
 // The argument of use is overwritten by the next call. If columns without penalty were projected out, src must be the
-// result of columns.Map.ApplyWithLeverages, and the figures are for the rows before the projection.
+// result of columns.Map.ApplyWithLeverages. The diagnostics are then for the rows before the projection.
 //
-// Diagnose returns the scores of [LeaveOneOut]. An error of use ends the pass and is returned. Other errors are as for
-// [LeaveOneOut], and [ErrShape] if the targets of fit have different γ.
+// Diagnose returns the scores of [LeaveOneOut]. An error of use ends the pass and is returned. The other errors are
+// the errors of [LeaveOneOut], and [ErrShape] if the targets of fit have different γ.
 func Diagnose(
 	ctx context.Context,
 	src dataset.Source,
@@ -59,9 +60,9 @@ func Diagnose(
 	return LeaveOneOut(ctx, src, sum, []*Solution{fit}, LeaveOneOutOptions{Progress: opts.Progress, diagnosed: use})
 }
 
-// Diagnose is like the function [Diagnose], with the solution at gamma and the leverages of the factorisation. It needs
-// ExactOptions.LeaveOneOut. A dual method has no such figures, and the error is [ErrShape]: summarise the rows by a
-// sketch of n rows instead, which loses nothing.
+// Diagnose calls use with the diagnostics of each row, like the function [Diagnose]. It computes the solution at gamma
+// and the leverages from the factorisation, which needs ExactOptions.LeaveOneOut. A dual method has no diagnostics of
+// rows, and the error is [ErrShape]. Then use the function Diagnose with a sketch of n rows, which loses nothing.
 func (f *Factorization) Diagnose(
 	ctx context.Context,
 	src dataset.Source,
@@ -83,7 +84,7 @@ func (f *Factorization) Diagnose(
 	return fits[0], scores, nil
 }
 
-// diagnosis collects the diagnostics of the rows of a block. Its tasks write to different rows.
+// diagnosis collects the diagnostics of the rows of a block. Parallel tasks fill in different rows.
 type diagnosis struct {
 	use func(*RowDiagnostics) error
 	t   int
@@ -106,7 +107,8 @@ func (d *diagnosis) grow(n int) {
 	d.leverages, d.residuals = d.leverages[:n], d.residuals[:n*d.t]
 }
 
-// add stores the rows of b for the first fit. The rows begin with row first of the block.
+// add stores the diagnostics of the rows of b, which are rows first, first+1, … of the current block. product(j)
+// returns the products of these rows with the coefficients of target j of the fit.
 func (d *diagnosis) add(l *leaveOneOut, s *leftTask, b dataset.Block, first int, product func(at int) []float64) {
 	for i := range b.N {
 		v := &s.levers[i]
@@ -124,7 +126,7 @@ func (d *diagnosis) add(l *leaveOneOut, s *leftTask, b dataset.Block, first int,
 	}
 }
 
-// rounded widens v by the round-off of a difference of numbers of at most 1.
+// rounded widens v by the round-off of 1 − x for numbers x from 0 to 1, and cuts v to [0, 1].
 func (v Interval) rounded() Interval {
 	return Interval{Lo: math.Max(0, v.Lo-0x1p-53), Hi: math.Min(1, v.Hi+0x1p-53)}
 }

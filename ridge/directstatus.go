@@ -29,9 +29,9 @@ func (s *Solution) directStatus(tol float64) Status {
 	return status
 }
 
-// isZero reports whether the solution counts as zero: no relative error is proved, and the solution explains at
-// most zeroShare of TSS. The explained part is TSS − 2f*, because the smallest objective f* is
-// ½RSS + ½γ‖x‖².
+// isZero reports whether the solution counts as zero. This is the case if no relative error is proved, and if the
+// solution explains at most the fraction zeroShare of TSS. The explained part is TSS − 2f* for the smallest
+// objective f*, which is ½RSS + ½γ‖x‖².
 func (t *Target) isZero() bool {
 	if !math.IsInf(t.RelativeErrorBound, 1) {
 		return false

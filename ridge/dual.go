@@ -26,15 +26,15 @@ type dualExact struct {
 	plan   dualPlan
 	data   dual.Operator
 	known  certify.Dual
-	start  [][]float64 // each target, centred and rounded to float64, n
+	start  [][]float64 // one slice of n numbers for each target: the target, centred and rounded to float64
 
 	gramFactors
 	trials     *dual.Leverages               // brackets leverages for DualCG; nil until needed
-	rowNorms   []float64                     // bounds on the norms of the rows of A, for trials
+	rowNorms   []float64                     // bounds on the norms of the rows of A, for brackets by trials
 	dimensions map[float64]certify.Dimension // effective dimensions that trials found
 
 	rowBytes     uint64 // memory of the stored rows
-	measuresRead bool   // each measurement makes a pass over the source
+	measuresRead bool   // each measurement of a residual makes a pass over the source
 	passes       int
 }
 
@@ -43,15 +43,16 @@ type gramFactors struct {
 	gram      *dual.Gram
 	work      []float64               // room for a factor, n²
 	reduction *direct.TridiagonalForm // G in tridiagonal form
-	columns   []float64               // the columns of the orthogonal factor; computed for the diagonal of an inverse
+	// the columns of the orthogonal factor of reduction; kept only if the diagonal of (G + γI)⁻¹ is needed
+	columns []float64
 }
 
 // A dualPlan describes what a dual fit will be used for.
 type dualPlan struct {
 	gammas       int  // number of γ to solve together
 	leverage     bool // the diagonal of (G + γI)⁻¹ is needed
-	preferFaster bool // use conjugate gradients only if they take less time
-	minimum      bool // γ = 0 is among the γ, and takes the eigenvectors of G
+	preferFaster bool // use conjugate gradients only where they take less time than a factorisation
+	minimum      bool // γ = 0 is among the γ, which needs the eigenvectors of G
 }
 
 // shouldReduce reports whether to reduce G = AAᵀ to tridiagonal form.
@@ -184,11 +185,11 @@ func (e *dualExact) readAgain(ctx context.Context, src dataset.Source) error {
 	return err
 }
 
-// FewSteps is the smallest number of conjugate gradient steps that a dual solution usually needs. A factorisation is
-// used instead if it costs less than these steps.
+// FewSteps is a number of conjugate gradient steps. A dual solution usually needs at least as many. If a factorisation
+// costs less than these steps, it is used instead.
 const FewSteps = 60
 
-// storeRows returns nil for dense rows that do not fit.
+// storeRows reads the rows of src into memory. It returns nil if the rows are dense and do not fit.
 func (e *dualExact) storeRows(ctx context.Context, src dataset.Source) (*dual.Rows, error) {
 	n, _, _ := src.Dims()
 	raw, kept := 0.0, dual.NewRows(e.d, e.t, e.opts.Intercept)
@@ -263,7 +264,7 @@ func (e *dualExact) learn(ctx context.Context, data dual.Operator) error {
 	return e.multiply(ctx)
 }
 
-// unround adds the rounding of scaled features to the bounds on the rows.
+// unround adds the rounding of scaled features to the bounds on the errors of the rows.
 func (e *dualExact) unround() {
 	units := e.opts.Rounding
 	if units == nil {
@@ -283,7 +284,8 @@ func (e *dualExact) unround() {
 	if e.gram == nil {
 		return
 	}
-	// The row of a sample loses most units of its entries, and the mean of all rows at most size/√Σw.
+	// The error of row i has two parts. The rounding of its own entries is at most most units each. The error of the
+	// subtracted mean of all rows is at most size/√Σw.
 	far := vec.Norm(reach) * roundoff.Inflate / root // bounds the norm of the means
 	for i, norm := range e.gram.Norms {
 		w := e.data.Root(i)

@@ -9,7 +9,8 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/interval"
 )
 
-// leaveOneOut solves and computes leave-one-out errors, by AAᵀ or, for many sparse rows, by trial vectors.
+// leaveOneOut solves at all gammas and computes the leave-one-out errors of the solutions. It uses AAᵀ, or trial
+// vectors if there are many sparse rows.
 func (e *dualExact) leaveOneOut(
 	ctx context.Context,
 	gammas []float64,
@@ -72,7 +73,8 @@ func (e *dualExact) leftOutErrors(found *dualFit) ([]Interval, []certify.Leverag
 		return out, levers
 	}
 	left := certify.DualLeft{
-		Diagonal: dual.InverseDiagonal(e.reduction, e.columns, gamma), Norms: e.gram.RowNorms(), Share: e.data.Share(), Levers: levers,
+		Diagonal: dual.InverseDiagonal(e.reduction, e.columns, gamma), Norms: e.gram.RowNorms(),
+		Share: e.data.Share(), Levers: levers,
 	}
 	for j, s := range found.systems {
 		left.Missed, left.Off, left.Energy = s.best.Missed, s.best.Off, s.bounds.Energy

@@ -8,9 +8,9 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/dual"
 )
 
-// solve solves for batches of γ and for blocks of targets. A block of 0 means dual.TargetBlock(n, d). If form is
-// false, coefficients are formed only where scores need them. If visit is not nil, it is called for each γ and each
-// block of targets.
+// solve returns the solution at each γ. It solves for several γ and for block targets at a time; a block of 0 means
+// dual.TargetBlock(n, d). If form is false, coefficients are formed only where scores need them. If visit is not nil,
+// it is called with the fit of each γ and each block of targets.
 func (e *dualExact) solve(
 	ctx context.Context,
 	gammas []float64,
@@ -50,7 +50,7 @@ func (e *dualExact) solve(
 	return fits, nil
 }
 
-// solveWithZero is like solve, if γ = 0 may be among the gammas.
+// solveWithZero is solve for gammas that may contain γ = 0.
 func (e *dualExact) solveWithZero(ctx context.Context, gammas []float64, block int, form bool) ([]*Solution, error) {
 	isZero := func(g float64) bool { return g == 0 }
 	fits, err := e.solve(ctx, slices.DeleteFunc(slices.Clone(gammas), isZero), block, form, nil)
@@ -99,7 +99,8 @@ func (e *dualExact) solveBlock(
 	return found, nil
 }
 
-// withoutCoefficients solves with the tridiagonal form of G. The fit at a γ that needs coefficients is nil.
+// withoutCoefficients solves with the tridiagonal form of G = AAᵀ and forms no coefficients. If a system at some γ
+// needs its coefficients, the fit at this γ is nil.
 func (e *dualExact) withoutCoefficients(gammas []float64, targets targetRange) []*dualFit {
 	fits, systems := e.prepare(gammas, targets)
 	points := make([]dual.Unformed, len(systems))

@@ -15,18 +15,20 @@ import (
 // maxMeasurements limits the corrections; a measurement of the residual follows each.
 const maxMeasurements = 6
 
-// A dualSystem is the equation (AAᵀ + γI)α = b for one target b and one γ. The coefficients are Aᵀα.
+// A dualSystem is the equation (AAᵀ + γI)α = b for one target b and one γ. The coefficients of the solution are
+// Aᵀα.
 type dualSystem struct {
 	dual.Point
 	df       certify.Dimension
-	residual []float64       // of α; a dualSolver overwrites it with a correction of α
+	residual []float64       // residual of the equation for α; a dualSolver overwrites it with a correction of α
 	norm     float64         // bounds the norm of the residual; +Inf before the first measurement
 	best     *dual.Found     // the measurement with the smallest error bound
 	bounds   certify.Weights // of best
 	ended    bool
 }
 
-// A dualSolver overwrites the residual r of each system with an approximation of (AAᵀ + γI)⁻¹r.
+// A dualSolver overwrites the residual r of each system with an approximation of (AAᵀ + γI)⁻¹r, the correction
+// of α.
 type dualSolver func(systems []*dualSystem) error
 
 // A dualFit holds the systems of some targets at one γ.
@@ -98,7 +100,8 @@ func (e *dualExact) fit(ctx context.Context, gamma float64, targets targetRange)
 	return found, nil
 }
 
-// solveSystems uses the tridiagonal form, if there is one, and fit where this is inaccurate.
+// solveSystems solves for the targets at each γ. It uses the tridiagonal form of AAᵀ if there is one. It calls fit
+// for each γ at which the tridiagonal form is inaccurate.
 func (e *dualExact) solveSystems(ctx context.Context, gammas []float64, targets targetRange) ([]*dualFit, error) {
 	fits, served := e.prepare(gammas, targets)
 	err := e.refine(ctx, served, e.tol(), func(open []*dualSystem) error {
@@ -128,8 +131,8 @@ func (e *dualExact) solveSystems(ctx context.Context, gammas []float64, targets 
 	return fits, nil
 }
 
-// prepare returns a fit with α = 0 for each γ, or nil if the tridiagonal form does not serve γ. systems lists the
-// systems of all fits.
+// prepare returns a fit with α = 0 for each γ at which the tridiagonal form of AAᵀ is accurate enough, and nil for
+// every other γ. systems lists the systems of all these fits.
 func (e *dualExact) prepare(gammas []float64, targets targetRange) (fits []*dualFit, systems []*dualSystem) {
 	e.reduce()
 	fits = make([]*dualFit, len(gammas))
@@ -142,7 +145,7 @@ func (e *dualExact) prepare(gammas []float64, targets targetRange) (fits []*dual
 	return fits, systems
 }
 
-// reduce computes the tridiagonal form of AAᵀ if there are many γ, nil on overflow.
+// reduce computes the tridiagonal form of AAᵀ, unless there are few γ. After an overflow, e.reduction stays nil.
 func (e *dualExact) reduce() {
 	if e.reduction == nil && e.method != DualCG && e.plan.shouldReduce() {
 		n := e.data.N()
@@ -197,7 +200,7 @@ func (e *dualExact) tol() float64 {
 	return dualTol
 }
 
-// refine corrects the systems until each is certified to tol or stops improving.
+// refine corrects the solutions of the systems by solve, until each is certified to tol or stops improving.
 func (e *dualExact) refine(ctx context.Context, systems []*dualSystem, tol float64, solve dualSolver) error {
 	for range maxMeasurements {
 		var open []*dualSystem
@@ -247,7 +250,8 @@ func pointOf(s *dualSystem, found *dual.Found) *certify.DualPoint {
 	}
 }
 
-// record stores the bounds from a measurement of s. If the residual did not halve, s gets no more corrections.
+// record stores a measurement of s, if its error bound is the smallest so far. If the norm of the residual did not
+// halve since the last measurement, or if tol is reached, s gets no more corrections.
 func (e *dualExact) record(s *dualSystem, found *dual.Found, tol float64) {
 	bounds := e.weights(s, found)
 	found.Off += (e.known.Scattered(found.X) + e.known.Scattered(found.Low)) * roundoff.Inflate
@@ -285,7 +289,8 @@ func (e *dualExact) solveByCG(
 	return e.conjugateGradients(ctx, gamma, targets, e.tol(), kept.Steps())
 }
 
-// conjugateGradients solves to the relative error tol, if maxSteps steps suffice. f is nil if a number overflows.
+// conjugateGradients solves at gamma to the relative error tol. converged reports whether maxSteps steps for each
+// system were enough. f is nil if a number overflows.
 func (e *dualExact) conjugateGradients(
 	ctx context.Context,
 	gamma float64,

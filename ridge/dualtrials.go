@@ -15,24 +15,26 @@ import (
 
 // Constants of leave-one-out errors without AAᵀ.
 const (
-	// choiceTol is the relative error of the solutions at the γ to choose from, and choiceSteps limits the steps of
-	// conjugate gradients. The bounds include the errors that remain.
+	// While γ is chosen, conjugate gradients solve at each candidate to the relative error choiceTol, in at most
+	// choiceSteps steps. The brackets of the scores include the errors that remain.
 	choiceTol, choiceSteps = 1e-7, 400
-	// scoreTol is the wanted relative width of the bracket of a score.
+	// scoreTol is the relative width that the bracket of a leave-one-out error should have.
 	scoreTol = 5e-3
-	// deepTrials is the number of own trial vectors of rows whose leverages matter.
+	// deepTrials is the number of trial vectors for each single row whose leverage widens the brackets of the scores
+	// most.
 	deepTrials = 3
 )
 
-// usesTrials reports whether trial vectors bracket the leverages. With few rows, a factorisation of AAᵀ costs little.
+// usesTrials reports whether trial vectors bracket the leverages of the rows. For few rows, a factorisation of AAᵀ
+// is used instead, because it costs little.
 func (e *dualExact) usesTrials() bool {
 	kept, ok := e.data.(*dual.Rows)
 	return ok && e.method == DualCG && kept.Sparse() && kept.N() > 2*dual.SharedTrials
 }
 
 // leaveOneOutByTrials solves by conjugate gradients and brackets the leverages by trial vectors, without AAᵀ. First,
-// all rows get one trial vector of their own. Then the rows get more whose brackets widen the scores most. It returns
-// false if there are no trial vectors.
+// every row gets one trial vector of its own. Then the rows that widen the brackets of the scores most get deepTrials
+// trial vectors each. The third result is false if there are no trial vectors.
 func (e *dualExact) leaveOneOutByTrials(
 	ctx context.Context,
 	gammas []float64,
@@ -98,7 +100,7 @@ func (e *dualExact) leaveOneOutByTrials(
 	return fits, scores, true, nil
 }
 
-// leftOf returns the data for the leave-one-out errors of all targets of a fit.
+// leftOf returns what the leave-one-out errors of each target of a fit are computed from, apart from the leverages.
 func (e *dualExact) leftOf(found *dualFit, kept *dual.Rows) []certify.DualLeft {
 	out := make([]certify.DualLeft, len(found.systems))
 	for j, s := range found.systems {
@@ -113,9 +115,9 @@ func (e *dualExact) leftOf(found *dualFit, kept *dual.Rows) []certify.DualLeft {
 	return out
 }
 
-// rowsToNarrow returns the rows whose brackets widen the scores most. Without the other rows, the bracket of each score
-// that may decide has half the wanted width. A score far above the best may have a wider bracket. A score decides only
-// if it is known within a factor of two.
+// rowsToNarrow returns the rows whose leverages have to be bracketed better. free[g] holds the present brackets at
+// gammas[g]. The other rows together widen the bracket of a score by at most half the wanted width. The wanted width
+// is larger for a score far above the best. Scores that are not known within a factor of two are ignored.
 func (e *dualExact) rowsToNarrow(gammas []float64, free [][]interval.Interval, lefts [][]certify.DualLeft) []int {
 	n := len(free[0])
 	scores, least := make([]interval.Interval, len(gammas)), math.Inf(1)
@@ -127,7 +129,8 @@ func (e *dualExact) rowsToNarrow(gammas []float64, free [][]interval.Interval, l
 		}
 		least = math.Min(least, scores[g].Mid())
 	}
-	need := make([]float64, n) // the largest share of a row in half the wanted width of a score
+	// for each row, the largest share of its bracket in half the wanted width of a score
+	need := make([]float64, n)
 	var shares [][]float64
 	for g, gamma := range gammas {
 		if v := scores[g]; !(v.Hi <= 2*v.Lo) {
@@ -164,7 +167,8 @@ func (e *dualExact) rowsToNarrow(gammas []float64, free [][]interval.Interval, l
 	return rows
 }
 
-// solveForChoice solves for all targets at one γ with the error choiceTol, if choiceSteps steps suffice.
+// solveForChoice solves for all targets at one γ with the relative error choiceTol, or with the error that
+// choiceSteps steps reach.
 func (e *dualExact) solveForChoice(ctx context.Context, gamma float64) (*dualFit, error) {
 	f, _, err := e.conjugateGradients(ctx, gamma, targetRange{0, e.t}, choiceTol, choiceSteps)
 	if err == nil && f == nil {

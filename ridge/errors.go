@@ -10,13 +10,14 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/rows"
 )
 
-// ErrInput matches, with errors.Is, every error whose cause is the input: shapes, values, files or invalid options.
-// These are [ErrShape], [ErrEmpty], [ErrOtherRows], *[GammaError], *[SizeError], *[SingularError], *choose.FoldsError,
-// *[fd.NonFiniteError] and *[fd.RangeError]. It does not match a *[ScaleError] or *[NotConvergedError]. ErrInput is
-// [engine.ErrInput].
+// ErrInput matches, with errors.Is, every error that the caller's input causes: shapes, values, files or invalid
+// options. These are [ErrShape], [ErrEmpty], [ErrOtherRows], *[GammaError], *[SizeError], *[SingularError],
+// *choose.FoldsError, *[fd.NonFiniteError] and *[fd.RangeError]. A *[ScaleError] or a *[NotConvergedError] does not
+// match ErrInput. ErrInput is [engine.ErrInput].
 var ErrInput = engine.ErrInput
 
-// ErrShape reports arguments whose dimensions disagree. The call changed nothing. ErrShape is [engine.ErrShape].
+// ErrShape reports arguments whose dimensions disagree. The call that returns ErrShape has changed nothing. ErrShape
+// is [engine.ErrShape].
 var ErrShape = engine.ErrShape
 
 // errShape is ErrShape with the prefix of this package.
@@ -53,11 +54,11 @@ func (e *GammaError) Error() string {
 // Is reports whether target is [ErrInput].
 func (e *GammaError) Is(target error) bool { return target == ErrInput }
 
-// A ScaleError reports that data, weights or a γ are so large or small that certificates would overflow or
-// underflow. Certificates use numbers up to ‖A‖²‖b‖²/γ². To avoid the error, multiply the data by a power
-// of two. A nonzero row whose square underflows to 0 is too small; a row of zeros is not.
+// A ScaleError reports that data, weights or a γ are so large or small that certificates would overflow or underflow.
+// Certificates compute numbers up to ‖A‖²‖b‖²/γ², for the rows A and a target b. To avoid the error,
+// multiply the data by a power of two. A nonzero row whose square underflows to 0 is too small; a row of zeros is not.
 //
-// A ScaleError is not an [ErrInput], because each row alone is in range.
+// A ScaleError does not match [ErrInput], because each row alone is in range.
 type ScaleError struct {
 	What  string  // "‖A‖²", "‖b‖²", "gamma", or "Σw" for [Summary.Decay]
 	Value float64 // outside 2⁻²⁴⁰ to 2²⁴⁰; for Σw, less than 2⁻⁹⁰⁰
@@ -77,9 +78,9 @@ func (e *ScaleError) Error() string {
 	)
 }
 
-// ErrUnproven reports a summary of weighted rows with an intercept, written by an old version of this package. That
-// version did not record a bound on the round-off of centring. Nothing can be certified without this bound; summarise
-// the rows again.
+// ErrUnproven reports a summary of weighted rows with an intercept that an old version of this package has written.
+// That version did not record a bound on the round-off of centring, and without this bound nothing can be certified.
+// Summarise the rows again.
 var ErrUnproven = errors.New(
 	"ridge: nothing can be certified: the summary was written by a version that did not record the round-off " +
 		"of centring weighted rows; summarise the rows again",
@@ -88,9 +89,9 @@ var ErrUnproven = errors.New(
 // ErrOtherRows reports that a solution and a summary were computed from different rows.
 var ErrOtherRows = badinput.Errorf("ridge: the fit is not of the rows of the summary")
 
-// A NotConvergedError reports that the tolerance was not reached. Solutions holds the best solution for each γ, with
-// valid certificates; a γ without a solution is left out ([Unsolved]). The error wraps Status.Err(): [ErrRoundOff],
-// [ErrPassLimit], [ErrDiverged], [ErrUnsolved], [ErrUnproved] or [ErrDependent].
+// A NotConvergedError reports that the tolerance was not reached. Solutions holds the best solution for each γ; its
+// certificates are proved as usual. A γ without a solution is left out ([Unsolved]). The error wraps Status.Err():
+// [ErrRoundOff], [ErrPassLimit], [ErrDiverged], [ErrUnsolved], [ErrUnproved] or [ErrDependent].
 type NotConvergedError struct {
 	Solutions []*Solution
 	Status    Status // why the iteration stopped, for the last γ and target that missed the tolerance

@@ -17,13 +17,14 @@ import (
 
 // ExactOptions are the options of [SolveExact] and [Factorize]. The zero value is the default.
 type ExactOptions struct {
-	Method    Method         // Cholesky (the default), QR, Tridiagonal, Dual, DualCG, or Exact: see [Method.For]
+	// Cholesky (the default), QR, Tridiagonal, Dual, DualCG, or Exact, which selects one of these: see [Method.For]
+	Method    Method
 	Intercept bool           // fit an intercept for each target, unpenalised
 	Backend   engine.Backend // nil is engine.Default()
 	MaxBytes  uint64         // memory limit in bytes; 0 means 8 GiB
-	// Tol is the relative error to reach. Solutions with a larger bound are corrected by up to five more passes. If a
-	// solution still misses Tol, its Status is [RoundOff], without an error. If Tol is 0, no more passes are made, and
-	// Dual and DualCG aim at 1e-12.
+	// Tol is the relative error to reach. Up to five more passes correct solutions with a larger error bound. If a
+	// solution still misses Tol, its Status is [RoundOff], but no error is returned. If Tol is 0, no corrections are
+	// made, and Dual and DualCG aim at 1e-12.
 	Tol float64
 	// LeaveOneOut allows a call of [Factorization.LeaveOneOut].
 	LeaveOneOut bool
@@ -54,7 +55,8 @@ type SizeError struct {
 func (e *SizeError) Error() string {
 	if e.Rows > 0 {
 		return fmt.Sprintf(
-			"ridge: a dual fit of %d rows of %d features needs %d bytes for its rows and n×n matrices, but the limit is %d: use Solve, or raise MaxBytes",
+			"ridge: a dual fit of %d rows of %d features needs %d bytes for its rows and n×n matrices, but the "+
+				"limit is %d: use Solve, or raise MaxBytes",
 			e.Rows,
 			e.Dim,
 			e.Bytes,
@@ -62,7 +64,8 @@ func (e *SizeError) Error() string {
 		)
 	}
 	return fmt.Sprintf(
-		"ridge: an exact fit of %d features needs %d bytes for its d×d matrices, but the limit is %d: use Solve, or raise MaxBytes",
+		"ridge: an exact fit of %d features needs %d bytes for its d×d matrices, but the limit is %d: use Solve, "+
+			"or raise MaxBytes",
 		e.Dim,
 		e.Bytes,
 		e.Limit,
@@ -76,8 +79,8 @@ func (e *SizeError) Is(target error) bool { return target == ErrInput }
 type SingularError struct {
 	Gamma  float64
 	Method Method
-	// Column is a feature, counted from 0, that depends linearly on the features before it, up to round-off. It is −1 if
-	// no such feature is known.
+	// Column is a feature, counted from 0. Up to round-off, it is a linear combination of the features before it. Column
+	// is −1 if no such feature is known.
 	Column int
 }
 
@@ -102,15 +105,16 @@ func (e *SingularError) Error() string {
 func (e *SingularError) Is(target error) bool { return target == ErrInput }
 
 // SolveExact solves ridge regression directly for every γ of gammas, after one pass over src. It calls [Factorize],
-// [Factorization.Solve] and [Factorization.Certify]. With a factorisation of AᵀA, it takes O((d+t)²) memory and
-// O(nd²) time, plus O(d³) time for each γ. With [Tridiagonal] the O(d³) time is spent once.
+// [Factorization.Solve] and [Factorization.Certify]. A factorisation of AᵀA takes O((d+t)²) memory and O(nd²)
+// time, for n rows, d features and t targets. Each γ takes O(d³) time in addition. With [Tridiagonal], the O(d³)
+// time is spent only once.
 //
 // For an intercept, the rows are centred as they are read. γ = 0 is the least-squares problem; use [QR] for it. If
 // columns depend on others, up to round-off, or if there are fewer rows than columns, QR returns the least-squares
 // solution of smallest norm. This solution is the limit of the ridge solution as γ → 0. Its Status is
-// [MinimumNorm]. The other methods then return a *[SingularError]. Exception: with fewer rows than columns, [Exact]
-// finds the same solution from AAᵀ if QR needs more than [MaxGramBytes] or MaxBytes. The memory is then O(n² + n +
-// d) beside the rows.
+// [MinimumNorm]. In these cases, the other methods return a *[SingularError]. [Exact] is an exception: with fewer rows
+// than columns, it finds the same solution from AAᵀ if QR needs more than [MaxGramBytes] or MaxBytes. This takes
+// O(n² + n + d) memory besides the rows.
 //
 // Errors of src are returned unchanged. Other errors:
 //
@@ -190,7 +194,7 @@ func (e *primal) read(ctx context.Context, src dataset.Source) (*direct.System, 
 	return e.stream.Close(e.stage, e.opts.Intercept, e.opts.Projected, e.opts.Rounding, e.opts.Backend), nil
 }
 
-// rankBound returns a bound on the rank of A. Centring makes one row dependent.
+// rankBound returns an upper bound on the rank of A. Centring reduces the rank of n rows to at most n − 1.
 func (e *primal) rankBound() int64 {
 	if e.opts.Intercept {
 		return e.stage.Rows - 1
@@ -203,7 +207,8 @@ func (e *primal) isUnderdetermined(gamma float64) bool {
 	return gamma == 0 && e.rankBound() < int64(e.d)
 }
 
-// fits solves for all γ. If minimum is true, QR returns the minimum-norm solution at γ = 0 if columns are dependent.
+// fits solves for all γ. At γ = 0 with dependent columns, QR returns the minimum-norm solution if minimum is true,
+// and an error otherwise.
 func (e *primal) fits(ctx context.Context, system *direct.System, gammas []float64, minimum bool) ([]*Solution, error) {
 	if e.opts.Method == Tridiagonal {
 		return e.tridiagonal(ctx, system, gammas)
@@ -227,7 +232,7 @@ func (e *primal) fits(ctx context.Context, system *direct.System, gammas []float
 	return fits, nil
 }
 
-// minimumNorm returns the least-squares solution of smallest norm, or nil if no column depends on others.
+// minimumNorm returns the least-squares solution of smallest norm. It returns nil if no column depends on others.
 func (e *primal) minimumNorm(system *direct.System) *Solution {
 	found, dependent := system.MinimumNorm()
 	if dependent == nil || slices.ContainsFunc(found.X, func(v float64) bool { return v-v != 0 }) {

@@ -8,8 +8,8 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/direct"
 )
 
-// A Factorization is the result of the pass of a direct method: AᵀA, a QR factor of A, or AAᵀ with the rows. It
-// gives the solution at any γ. Only one goroutine may use it at a time.
+// A Factorization holds the result of the pass of a direct method: AᵀA, a QR factor of A, or AAᵀ with the rows. It
+// solves at any γ without another pass. Only one goroutine may use it at a time.
 type Factorization struct {
 	opts ExactOptions
 	once bool
@@ -19,8 +19,8 @@ type Factorization struct {
 	dual   *dualExact
 }
 
-// Factorize makes the pass of a direct method over src. gammas lists the γ to solve for. A nil gammas means many
-// values that are not known yet. Errors are the same as for [SolveExact], except *[SingularError].
+// Factorize makes the pass of a direct method over src. gammas lists the γ that will be solved for. A nil gammas
+// means many γ that are not known yet. Errors are the same as for [SolveExact], except *[SingularError].
 func Factorize(ctx context.Context, src dataset.Source, gammas []float64, opts ExactOptions) (*Factorization, error) {
 	if src == nil {
 		return nil, errNoSource
@@ -66,8 +66,8 @@ func Factorize(ctx context.Context, src dataset.Source, gammas []float64, opts E
 	return f, err
 }
 
-// Solve returns the solution at every γ of gammas, in order, with certificates. It reads no rows, with one
-// exception: a dual method whose rows do not fit in memory makes another pass for the certificates.
+// Solve returns the solution at every γ of gammas, in order, with certificates. It reads the rows again only if a
+// dual method could not keep them in memory; the certificates then need another pass.
 //
 // At γ = 0, [QR] returns the minimum-norm solution if columns depend on others; see [SolveExact]. [Exact] uses AAᵀ
 // instead if QR needs too much memory and there are fewer rows than columns. In all other cases, a system that is
@@ -76,11 +76,12 @@ func (f *Factorization) Solve(ctx context.Context, gammas []float64) ([]*Solutio
 	return f.solve(ctx, gammas, wanted{coefficients: true, minimum: true})
 }
 
-// Scores is like Solve, but the solutions of a dual method have no coefficients: every Target.Coef is nil, and the
-// error bounds are for Aᵀα with the dual solution α. A solution keeps its coefficients if its certificate proves
-// nothing, or if columns were projected out. A singular system is always a *[SingularError].
+// Scores returns the solutions of Solve, but with a dual method without coefficients: every Target.Coef is nil. The
+// error bounds are for the coefficients Aᵀα, where α is the computed dual solution. A solution keeps its
+// coefficients if its certificate proves nothing, or if columns were projected out. A singular system is always a
+// *[SingularError].
 //
-// Without coefficients, a solution takes O(n²) time for each target. See docs/math.md, Proposition 8.8.
+// Without coefficients, a solution for n rows takes O(n²) time for each target. See docs/math.md, Proposition 8.8.
 func (f *Factorization) Scores(ctx context.Context, gammas []float64) ([]*Solution, error) {
 	return f.solve(ctx, gammas, wanted{coefficients: f.opts.Projected != nil})
 }
@@ -117,8 +118,9 @@ func (f *Factorization) solve(ctx context.Context, gammas []float64, w wanted) (
 	return f.primal.fits(ctx, f.system, gammas, w.minimum)
 }
 
-// Certify sets the Status of solutions from [Factorization.Solve]. Solutions that miss ExactOptions.Tol are corrected
-// in place by further passes over src, if AᵀA was factored. A source that can be read only once is not read again.
+// Certify sets the Status of solutions from [Factorization.Solve]. If AᵀA was factored, further passes over src
+// correct the solutions that miss ExactOptions.Tol, in place. If src can be read only once, there are no further
+// passes.
 func (f *Factorization) Certify(ctx context.Context, src dataset.Source, fits []*Solution) error {
 	if f.opts.Tol == 0 {
 		return nil
@@ -144,13 +146,13 @@ func (f *Factorization) Certify(ctx context.Context, src dataset.Source, fits []
 func (f *Factorization) SetTol(tol float64) { f.opts.Tol = tol }
 
 // LeaveOneOut returns the solutions of [Factorization.Solve] and the leave-one-out error of every solution and target,
-// as defined at [LeaveOneOut]. It makes a pass over src, and docs/math.md, Theorem 10.7, describes the leverages. A
-// dual method makes no pass, because it has the rows in memory. For [DualCG] and more than 512 rows, the brackets are
-// narrow only if γ is not small (Theorem 10.8), and the solutions have no coefficients.
+// as defined at [LeaveOneOut]. It makes a pass over src. A dual method makes no pass, because it has the rows in
+// memory. The leverages are computed by docs/math.md, Theorem 10.7, or for [DualCG] and more than 512 rows by Theorem
+// 10.8. In the last case, the brackets are narrow only if γ is not small, and the solutions have no coefficients.
 //
 // The factorisation must have been made with ExactOptions.LeaveOneOut. A dual method does not support
-// ExactOptions.Projected. In both cases the error is [ErrShape]. Other errors are as for [Factorization.Solve]
-// and [LeaveOneOut].
+// ExactOptions.Projected. If one of these rules is broken, the error is [ErrShape]. Other errors are the errors of
+// [Factorization.Solve] and [LeaveOneOut].
 func (f *Factorization) LeaveOneOut(
 	ctx context.Context,
 	src dataset.Source,
@@ -237,7 +239,7 @@ func (m Method) For(n int64, d int, gammas []float64) Method {
 	return Cholesky
 }
 
-// MaxGramBytes limits the size in bytes of the d×d matrix AᵀA or the n×n matrix AAᵀ. Above this limit, no direct
+// MaxGramBytes is the largest size in bytes of the d×d matrix AᵀA or the n×n matrix AAᵀ with which a direct
 // method is chosen by default.
 const MaxGramBytes = 1 << 30
 
@@ -264,6 +266,7 @@ const (
 	DefaultMaxBytes  = 8 << 30 // memory in bytes
 )
 
-// LeastTol is the smallest tolerance that can always be certified. Rounding the coefficients to float64 changes them by
-// up to 2⁻⁵³ of their norm. The certified bound is up to an eighth larger than this change.
+// LeastTol is the smallest tolerance that can always be certified. The reason is that rounding the coefficients to
+// float64 changes them by up to 2⁻⁵³ of their norm. The certified bound is up to an eighth larger than this
+// change.
 const LeastTol = 9 * 0x1p-56

@@ -9,16 +9,17 @@ import (
 // A Hessian is an approximation Ĥ(γ) of H(γ) = AᵀA + γI that is cheap to invert. The solvers use Ĥ only
 // through these methods.
 type Hessian interface {
-	// Solve overwrites row i of dst with Ĥ(γᵢ)⁻¹gᵢ, where gᵢ is row i of g. Both are q×d and contiguous.
+	// Solve overwrites row i of dst with Ĥ(γᵢ)⁻¹gᵢ, where gᵢ is row i of g and γᵢ is gamma[i]. g and dst
+	// are q×d matrices, stored row by row.
 	Solve(q int, gamma []float64, g, dst []float64)
-	// Range returns bounds lo and hi on the eigenvalues of Ĥ(γ)⁻¹H(γ). lo ≤ 0 means that there is no lower
-	// bound.
+	// Range returns bounds lo and hi on the eigenvalues of Ĥ(γ)⁻¹H(γ). A result lo ≤ 0 means that no positive
+	// lower bound is known.
 	Range(gamma float64) (lo, hi float64)
 }
 
-// A Refresher is a Hessian Ĥ that is computed from the data again in every step, as in the Iterative Hessian
-// Sketch (M. Pilanci, M. Wainwright, JMLR 17, 2016). A solver calls Refresh before every Solve. Only Newton
-// accepts a Refresher; the other methods require the same Ĥ in all steps.
+// A Refresher is a Hessian Ĥ that is computed anew from the data in every step, as in the Iterative Hessian Sketch
+// (M. Pilanci, M. Wainwright, JMLR 17, 2016). A solver calls Refresh before every Solve. Only Newton accepts a
+// Refresher; the other methods require the same Ĥ in all steps.
 type Refresher interface {
 	Hessian
 	Refresh(ctx context.Context) error

@@ -19,9 +19,8 @@ func (c *Certificate) UnmarshalJSON(text []byte) error { return jsonfields.Unmar
 // GradientNorm that is NaN. It returns an error for coefficients that are not finite.
 func (t Target) MarshalJSON() ([]byte, error) { return jsonfields.Marshal(t) }
 
-// UnmarshalJSON reads the output of MarshalJSON. An Intercept, ComputedTSS or GradientNorm that is null or
-// absent becomes NaN. The bounds of an absent certificate become infinite. A null coefficient is an error,
-// [ErrInput].
+// UnmarshalJSON reads the output of MarshalJSON. An Intercept, ComputedTSS or GradientNorm that is null or absent
+// becomes NaN. The bounds of an absent certificate become infinite. If a coefficient is null, the error is [ErrInput].
 func (t *Target) UnmarshalJSON(text []byte) error { return jsonfields.Unmarshal(text, t) }
 
 // MarshalJSON writes the fields under the names in their tags, without loss of precision. A saved model (package model)
@@ -32,8 +31,8 @@ func (t *Target) UnmarshalJSON(text []byte) error { return jsonfields.Unmarshal(
 func (s Solution) MarshalJSON() ([]byte, error) { return jsonfields.Marshal(s) }
 
 // UnmarshalJSON reads the output of MarshalJSON. Absent bounds become +Inf, and absent intervals (−Inf, +Inf). The
-// error is [ErrShape] if the targets or the penalty differ in length. It is [ErrInput] if the status is unknown or γ
-// is negative. After an error s is unchanged.
+// error is [ErrShape] if the coefficients of two targets, or the coefficients and the penalty, differ in length. It is
+// [ErrInput] if the status is unknown or γ is negative. After an error s is unchanged.
 func (s *Solution) UnmarshalJSON(text []byte) error {
 	var out Solution
 	if err := jsonfields.Unmarshal(text, &out); err != nil {

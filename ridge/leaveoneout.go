@@ -19,12 +19,12 @@ import (
 
 // LeaveOneOutOptions are the options of [LeaveOneOut]. The zero value is the default.
 type LeaveOneOutOptions struct {
-	Reducer  Reducer          // as for [SolvePath]; a pass adds up 5kt + 2 numbers for k values of γ and t targets
+	Reducer  Reducer          // as for [SolvePath]; it gets 5kt + 2 numbers, for k values of γ and t targets
 	Progress func(rows int64) // if not nil, called with the number of rows read so far
 	// Left, if not nil, receives the leave-one-out predictions of fits[fit] for each block b. Calls may run in parallel.
-	// Element i·t + j of brackets and estimates is for row i and target j. Rows of weight 0 have no valid elements. If
-	// columns were projected out, b has the features after the projection and the targets before it, and the predictions
-	// are for these targets.
+	// With t targets, element i·t + j of brackets and estimates is for row i and target j. For rows of weight 0, these
+	// elements are meaningless. If columns were projected out, b has the features after the projection, but the targets
+	// before it. The predictions are for the targets before the projection.
 	Left func(fit int, b dataset.Block, brackets []Interval, estimates []float64)
 
 	diagnosed func(*RowDiagnostics) error // if not nil, receives the diagnostics of each row for fits[0], in order
@@ -33,32 +33,33 @@ type LeaveOneOutOptions struct {
 // LeftOutScores holds leave-one-out errors, indexed by γ and target.
 type LeftOutScores struct {
 	Bounds    [][]Interval // brackets of the leave-one-out errors of the exact solutions
-	Estimates [][]float64  // estimates inside the brackets; nil stands for the midpoints
+	Estimates [][]float64  // estimates inside the brackets; if nil, use the midpoints
 }
 
-// LeaveOneOut makes a pass over src, the n rows of sum. For each fit and target, it brackets the leave-one-out error
-// of the exact solution x* at the γ of the fit. The leave-one-out error is the mean squared error if each row is
-// predicted by the exact solution of all other rows. With sample weights w and H = AᵀA + γI it is
+// LeaveOneOut makes a pass over src, which has the n rows of sum. fits are solutions for these rows, from
+// [Summary.Path] or any other method. For each fit and target, LeaveOneOut brackets the leave-one-out error of the
+// exact solution x* at the γ of the fit. The leave-one-out error is the mean squared error if each row is predicted
+// by the exact solution of all other rows. With sample weights w and H = AᵀA + γI it is
 //
 //	Σ w·(r/(1 − h))²/n,   h = w·aᵀH⁻¹a + w/Σw,   r = b − aᵀx*.
 //
 // The row a and its target b are centred if there is an intercept. Without an intercept, h has no term w/Σw.
 // Scikit-learn's RidgeCV uses the same score, weights included.
 //
-// No system is solved for a subset of the rows. LeaveOneOut brackets aᵀH⁻¹a like a [Predictor], and it bounds
-// the error of r by the certificate of the fit x̂:
+// No system is solved for a subset of the rows. LeaveOneOut brackets aᵀH⁻¹a from the sketch, as a [Predictor]
+// does. It bounds the error of r by the certificate of the fit x̂:
 //
 //	|r − (b − aᵀx̂)| ≤ √(aᵀH⁻¹a)·‖H^{½}(x̂ − x*)‖.
 //
 // With m rows in the sketch and d features, a row takes O(md) time, and O(m + d) time for each fit.
 //
-// fits are solutions for the rows of sum, from [Summary.Path] or any other method.
+// If the certificate is tight and the sketch has lost little, the brackets are narrow.
 //
 // If sum is a summary of projected rows ([Summary.Projected]), src must be the result of
 // columns.Projection.ApplyWithLeverages. The leave-one-out errors are then the errors of the rows before the
 // projection.
 //
-// Errors are the same as for [SolvePath]. The error is also [ErrShape] for fits of another shape.
+// Errors are the errors of [SolvePath], and [ErrShape] if the numbers of targets or features of a fit are wrong.
 func LeaveOneOut(
 	ctx context.Context,
 	src dataset.Source,
@@ -122,27 +123,29 @@ const leftTasks = 8
 
 // leaveOneOut is the state of the pass of [LeaveOneOut].
 type leaveOneOut struct {
-	d, t      int
-	width     int // number of targets of the source: t, or 2t+2 of columns.Projection.ApplyWithLeverages
-	opts      LeaveOneOutOptions
-	known     *certify.LeftOut
-	functions []float64         // for aᵀH⁻¹a: values at the r eigenvalues, Forms()·k×r
+	d, t int
+	// number of targets of the source: t, or 2t+2 if it is the result of columns.Projection.ApplyWithLeverages
+	width int
+	opts  LeaveOneOutOptions
+	known *certify.LeftOut
+	// Forms()·k rows of r elements, one for each eigenvalue: their products with the squares of Va bracket aᵀH⁻¹a
+	functions []float64
 	fits      []certify.LeftFit // for each γ and target
 	rss       []Interval        // certified RSS of each fit
 	rows      int64
 	tasks     [leftTasks]leftTask
 	now       dataset.Block // the current block, shared by the tasks
-	whole     *Predictor    // projects all rows of a dense block; V is then packed only once
+	whole     *Predictor    // projects all rows of a dense block at once, so that V is packed only once
 	loop      *parallel.Loop
 	diagnosis *diagnosis // nil: none
 }
 
 // A leftTask sums a fixed part of every block.
 type leftTask struct {
-	*Predictor // projects rows onto V; its anchors are the coefficients of all fits
+	*Predictor // projects rows onto the singular vectors V; its anchors are the coefficients of all fits
 	weight     twofold.Total
 	errors     []leftSum // one for each fit
-	forms      []float64 // functions · (squares of Va), Forms()·k×n
+	forms      []float64 // functions times the squares of Va for n rows a, Forms()·k×n
 	inBasis    []float64 // ‖Va‖² of each row a
 	rows       []certify.LeftRow
 	levers     []certify.Leverage
@@ -154,7 +157,7 @@ type leftTask struct {
 type leftSum struct {
 	lo, hi, estimate twofold.Total // bounds and estimate of Σw(r/(1 − h))²
 	rss              twofold.Total // Σwr² of the fit itself
-	off              twofold.Total // Σw·off², where off bounds the error of r
+	off              twofold.Total // Σw·off², where off bounds the error of the residual r
 }
 
 func newLeaveOneOut(
@@ -255,7 +258,8 @@ func (l *leaveOneOut) runTask(i int) {
 	}
 }
 
-// add adds at most l.whole.block rows to the sums of s. The rows begin with row first of the current block.
+// add adds the rows of b, which are rows first, first+1, … of the current block, to the sums of s. b has at most
+// l.whole.block rows.
 func (l *leaveOneOut) add(s *leftTask, b dataset.Block, first int) {
 	r, n, all := len(s.basis.v)/l.d, b.N, l.now.N
 	w, start := &l.whole.work, first
@@ -378,10 +382,11 @@ func (l *leaveOneOut) scores(found []float64, workers int) (*LeftOutScores, erro
 		)
 	}
 	n := float64(l.known.Rows)
-	// round is a bound on the relative round-off of the sums. Sums over tasks, over workers and within a stage of rows
-	// have no compensated summation.
+	// round is a bound on the relative round-off of the sums. Sums over tasks, over workers and within a group of
+	// StageRows rows are not compensated.
 	round := (8 + n*n*roundoff.Unit + roundoff.StageRows + leftTasks + float64(workers)) * roundoff.Eps
-	lost := math.Sqrt(n) * 0x1p-536 // bounds the underflow error of squares times weights
+	// bounds what the residuals lose when their weighted squares underflow
+	lost := math.Sqrt(n) * 0x1p-536
 	out := &LeftOutScores{}
 	for at := range l.fits {
 		sums := found[2+leftNumbers*at:]

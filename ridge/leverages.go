@@ -15,8 +15,9 @@ import (
 // leaveOneOut makes a pass over src for the leave-one-out errors of fits.
 //
 // Leverages are computed with the eigenvectors of AᵀA, whose error is relative to ‖AᵀA‖. If this error is not
-// far below the smallest γ, pencils are used, because the units of the columns do not affect their error. Rows are
-// then divided by powers of two, which is exact. Pencils have no bounds for projected rows.
+// far below the smallest γ, generalised eigenproblems (pencils, [certify.Pencil]) are used instead: the units of the
+// columns do not affect their error. The columns of the rows are then divided by powers of two, which is exact. There
+// are no bounds for pencils of projected rows.
 func (e *primal) leaveOneOut(
 	ctx context.Context,
 	src dataset.Source,
@@ -63,8 +64,8 @@ func gramRoundOff(system *direct.System) float64 {
 	return rounding*roundoff.Unit*rows.Size*rows.Size*roundoff.Inflate + float64(rows.Dim)*roundoff.LostSquares
 }
 
-// pencilsFor returns pencils in ascending order that serve all γ except the smallest, and their scale S. If no pencil
-// serves any γ, both results are nil.
+// pencilsFor returns pencils, ascending in γ, and the scale by which they divide the columns. Every γ has a pencil
+// that is accurate enough, except perhaps the smallest γ. If no pencil is accurate at any γ, both results are nil.
 func pencilsFor(system *direct.System, gammas []float64) (pencils []*certify.Pencil, scale []float64) {
 	gammas = slices.Clone(gammas)
 	slices.Sort(gammas)
@@ -129,13 +130,14 @@ func (e *primal) leverages(system *direct.System) (*certify.Known, error) {
 	return e.known, nil
 }
 
-// evidence returns the data about the rows, without a sketch. c is the computed AᵀY, and rounding is the result of
-// [direct.System.Gram].
+// evidence returns what certificates need to know about the rows, but no sketch. c is the computed AᵀY, and rounding
+// is the result of [direct.System.Gram].
 func (e *primal) evidence(system *direct.System, c []float64, rounding float64) certify.Evidence {
 	rows := system.Evidence()
 	return certify.Evidence{
 		Backend: rows.Backend, Rows: rows.Rows, Weight: e.stage.Weight.Value(), Weighted: e.stage.Weighted,
-		Intercept: rows.Intercept, Projected: rows.Projected, Columns: rows.Columns, Reading: certify.Reading{Sparse: e.sparse},
-		Sums: certify.Sums{Cross: c, TSS: rows.TSS, NonZero: e.stage.NonZero, Rounding: rounding / 2},
+		Intercept: rows.Intercept, Projected: rows.Projected, Columns: rows.Columns,
+		Reading: certify.Reading{Sparse: e.sparse},
+		Sums:    certify.Sums{Cross: c, TSS: rows.TSS, NonZero: e.stage.NonZero, Rounding: rounding / 2},
 	}
 }

@@ -21,9 +21,9 @@ const (
 	// CG is the method of conjugate gradients, preconditioned by the sketch. It never diverges. Each pass multiplies
 	// one vector by AᵀA for each γ and target. CG stores a few vectors of length d for each γ and target.
 	CG
-	// Galerkin approximates the solutions for all γ and targets in one subspace, which grows by up to 32 vectors a
-	// pass. If the eigenvalues of AᵀA decay, Galerkin needs between a tenth and a half of the passes of CG. For many γ
-	// it also needs fewer products.
+	// Galerkin approximates the solutions for all γ and targets in one subspace, which grows by up to 32 vectors in each
+	// pass. If the eigenvalues of AᵀA decay, Galerkin needs between a tenth and a half as many passes as CG. For many
+	// γ it also multiplies fewer vectors by AᵀA.
 	//
 	// For a sketch of m rows, k values of γ and t targets, Galerkin stores at most 12·(m + k·t) vectors of length d. If
 	// it needs more, it continues as CG. If the summary holds AᵀA itself, Galerkin runs as CG from the start.
@@ -35,31 +35,32 @@ const (
 	// Exact selects a direct method (Cholesky, QR, Tridiagonal or Dual) by the shape of the problem, see
 	// [Method.For].
 	Exact
-	// Cholesky accumulates AᵀA and AᵀY and factors AᵀA + γI = LLᵀ. The error is proportional to the condition
-	// number of AᵀA + γI.
+	// Cholesky accumulates AᵀA and AᵀY and factors AᵀA + γI = LLᵀ with a triangular L. The error of the solution
+	// is proportional to the condition number of AᵀA + γI.
 	Cholesky
 	// QR accumulates the triangular factor R of [A Y]. For each γ it factors R stacked on √γ·I. One part of the
-	// error is proportional to the condition number of A. The other part is proportional to the residual and to the
-	// condition number of AᵀA + γI. QR takes about four times as long as Cholesky. Use it for γ = 0 and for
-	// ill-conditioned data.
+	// error is proportional to the condition number of this stacked matrix. The other part is proportional to the norm of
+	// the residual and to the condition number of AᵀA + γI. QR takes about four times as long as Cholesky. Use it for
+	// γ = 0 and for ill-conditioned data.
 	QR
-	// Tridiagonal accumulates K = AᵀA and AᵀY and reduces K to a tridiagonal matrix T once, K = QTQᵀ. The reduction
-	// takes as long as a few Cholesky factorisations; each γ is then cheap. The error is proportional to the condition
-	// number of K + γI, which depends on the units of the columns.
+	// Tridiagonal accumulates K = AᵀA and AᵀY and reduces K once to a tridiagonal matrix T, K = QTQᵀ with an
+	// orthogonal Q. The reduction takes as long as a few Cholesky factorisations; each γ is then cheap. The error is
+	// proportional to the condition number of K + γI, which depends on the units of the columns.
 	//
 	// Cholesky replaces Tridiagonal if T is too inaccurate for a γ. Solution.Method names the method that was used.
 	Tridiagonal
-	// Dual factors G + γI with G = AAᵀ (n×n), and keeps the rows in memory. Use Dual for fewer rows than features,
-	// because it stores no d×d matrix. It stores sparse rows as sparse rows. The certificate comes from a gradient that
-	// is measured with twice the digits, so it does not depend on the accuracy of the factor. γ must be positive.
+	// Dual factors G + γI with G = AAᵀ (n×n), and keeps the rows in memory, sparse rows in sparse form. Use Dual for
+	// fewer rows than features, because it stores no d×d matrix. The certificate comes from a residual that is measured
+	// with twice the digits, so the certificate does not depend on the accuracy of the factor. γ must be positive.
 	Dual
-	// DualCG solves (G + γI)α = b for the target b by conjugate gradients on sparse rows, without computing G = AAᵀ. A
-	// step takes about 4·n·z flops for z entries a row. The error bounds are the same as for Dual, but the brackets of
-	// the effective dimension and GCV are wide. For leave-one-out errors of many rows, trial vectors bracket the
-	// leverages. For dense rows, or if Dual is faster, DualCG runs as Dual.
+	// DualCG solves (G + γI)α = b for the target b by conjugate gradients on sparse rows, without computing G = AAᵀ.
+	// A step takes about 4·n·z flops for n rows with z entries each. Errors are bounded as for Dual, but the brackets
+	// of the effective dimension and GCV are wide. For leave-one-out errors of many rows, trial vectors bracket the
+	// leverages. For dense rows, or if Dual is faster, Dual runs instead.
 	DualCG
 
-	// Chebyshev occurs only in solutions that an earlier version wrote. It can no longer be chosen; use CG.
+	// Chebyshev occurs only in solutions that an earlier version of this package has written. It can no longer be chosen;
+	// use CG.
 	Chebyshev
 )
 
@@ -113,7 +114,8 @@ func (m Method) is(k kind) bool { return m.isKnown() && methods[m].kind == k }
 // Iterates reports whether the method starts from a sketch and makes further passes.
 func (m Method) Iterates() bool { return m.is(iterates) }
 
-// IsDirect reports whether the method factors AᵀA, A or AAᵀ and keeps no sketch.
+// IsDirect reports whether the method factors AᵀA, A or AAᵀ, or solves with AAᵀ by DualCG, so that it keeps no
+// sketch.
 func (m Method) IsDirect() bool { return m.is(factorsGram) || m.is(factorsDual) }
 
 // IsDual reports whether the method works with AAᵀ.

@@ -1,7 +1,7 @@
 package ridge
 
-// Fit returns the solution x̂ at γ from the sketch B alone, by Robust Frequent Directions (RFDRR), for the rows so
-// far. With c = AᵀY and the shrinkage η of the sketch,
+// Fit returns the solution x̂ at γ for the rows appended so far, from the sketch B alone, by Robust Frequent
+// Directions (RFDRR). With c = AᵀY, the shrinkage η of the sketch and the exact solution x*,
 //
 //	x̂ = (BᵀB + (γ+ρ)I)⁻¹c,  ρ = η/2,  ‖x̂ − x*‖ ≤ ρ/(γ+ρ)·‖x*‖.
 //
@@ -10,8 +10,8 @@ package ridge
 // [ErrEmpty] if there are no rows.
 func (s *Summary) Fit(gamma float64) (*Solution, error) { return s.fit(gamma, true) }
 
-// FitFD is like [Summary.Fit], but uses plain Frequent Directions (FDRR). For the sketch B with the shrinkage η, the
-// solution is x̂ = (BᵀB + γI)⁻¹AᵀY, with an error ‖x̂ − x*‖ ≤ η/γ·‖x*‖.
+// FitFD returns the solution at γ by plain Frequent Directions (FDRR), see [Summary.Fit]. For the sketch B with the
+// shrinkage η, the solution is x̂ = (BᵀB + γI)⁻¹AᵀY, with an error ‖x̂ − x*‖ ≤ η/γ·‖x*‖.
 func (s *Summary) FitFD(gamma float64) (*Solution, error) { return s.fit(gamma, false) }
 
 func (s *Summary) fit(gamma float64, robust bool) (*Solution, error) {

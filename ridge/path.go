@@ -2,16 +2,16 @@ package ridge
 
 import "github.com/fdridge/fdridge/ridge/internal/certify"
 
-// Path returns the solution from the sketch by Robust Frequent Directions for every γ of gammas. Each solution and
-// certificate is the result of [Summary.Fit], up to round-off.
+// Path returns the solution from the sketch by Robust Frequent Directions for every γ of gammas. Up to round-off,
+// [Summary.Fit] returns the same solution and certificate for each γ.
 //
-// All γ share the singular values σ and right singular vectors V of the sketch, and the projection h = Vc of c =
-// AᵀY. With half the shrinkage ρ,
+// All γ share the singular values σ and right singular vectors V (as rows) of the sketch, and the projection h = Vc
+// of c = AᵀY. Let ρ be half the shrinkage of the sketch. With divisions element by element,
 //
 //	x̂(γ) = Vᵀ(h/(σ² + γ+ρ)) + (c − Vᵀh)/(γ+ρ).
 //
-// For each γ, Path takes O(md) time for the coefficients and O(m) time for the brackets. The coefficients of k values
-// of γ take k·t·d numbers.
+// For a sketch of m rows, d features and t targets, each γ takes O(md) time per target for the coefficients and O(m)
+// time for the brackets. The coefficients for k values of γ take k·t·d numbers.
 //
 // Errors: *[GammaError] if a γ is not positive; [ErrEmpty] if there are no rows; *[ScaleError] if a γ or the
 // squares of rows or targets are out of range.

@@ -13,18 +13,19 @@ import (
 )
 
 // Penalize returns a view of s in which column j is divided by √pⱼ, with pⱼ > 0. Ridge regression of the scaled
-// columns has the penalty γ‖z‖². With xⱼ = zⱼ/√pⱼ, this is ridge regression of the original columns
-// with the penalty γ·Σ pⱼxⱼ². One sketch B, with the shrinkage η, therefore serves every penalty. With P =
-// diag(p), 0 ⪯ AᵀA − BᵀB ⪯ ηI implies
+// columns has coefficients z and the penalty γ‖z‖². With xⱼ = zⱼ/√pⱼ, this is ridge regression of the
+// original columns with the penalty γ·Σ pⱼxⱼ². One sketch B of A, with the shrinkage η, therefore serves
+// every penalty: 0 ⪯ AᵀA − BᵀB ⪯ ηI implies, with P = diag(p),
 //
 //	0 ⪯ P^{-½}(AᵀA − BᵀB)P^{-½} ⪯ ηP⁻¹ ⪯ (η/min p)·I.
 //
-// Certificates are wider if min p is small. If the summary holds AᵀA itself, η remains 0.
+// So certificates are wider if an element of p is small. If the summary holds AᵀA itself, η remains 0.
 //
-// The view is read-only; append to, merge, decay or write s itself. All methods and functions that read a summary work
-// in the scaled columns, for example [Summary.Path], [Summary.Predictor], [SolvePath] and choose.Gamma. They need a
-// source scaled by [dataset.Penalty]. [Summary.Spectrum] returns the spectrum of the scaled columns, but Sketch returns
-// the sketch of the original columns. If a view is penalised again, the penalties are multiplied.
+// The view is read-only; append to, merge, decay or write s itself. For all methods and functions that read a summary,
+// the columns of the view are the scaled columns, for example for [Summary.Path], [Summary.Predictor], [SolvePath] and
+// choose.Gamma. If they also read rows, the source must be scaled by [dataset.Penalty]. [Summary.Spectrum] returns the
+// spectrum of the scaled columns, but Sketch returns the sketch of the original columns. If a view is penalised again,
+// the new penalties multiply the old ones.
 //
 // The option Penalty of fdridge.Fit calls Penalize and returns coefficients of the original columns.
 //
@@ -59,7 +60,8 @@ func (s *Summary) Penalize(p []float64) (*Summary, error) {
 		roots[j] = math.Sqrt(v)
 	}
 	out.projected = s.projected.Penalized(roots)
-	if s.projected == nil { // otherwise the bounds of the projection include the division
+	// otherwise the bounds of the projection already include the rounding of the division
+	if s.projected == nil {
 		out.rounding = AddRounding(s.rounding, dataset.PenaltyRounding(p))
 	}
 	out.penalty = slices.Clone(p)
@@ -69,8 +71,8 @@ func (s *Summary) Penalize(p []float64) (*Summary, error) {
 	return out, nil
 }
 
-// AddRounding returns a + b for numbers as in [ExactOptions.Rounding]. nil stands for zeros. Both must have the same
-// length.
+// AddRounding returns the elementwise sum a + b of two slices as in [ExactOptions.Rounding]. nil stands for zeros. If
+// neither is nil, both must have the same length.
 func AddRounding(a, b []float64) []float64 {
 	switch {
 	case a == nil:
@@ -101,17 +103,17 @@ func (s *Summary) checkWritable() error {
 	return nil
 }
 
-// Spectrum returns the eigenvalues and eigenvectors from which solutions are computed. They belong to one of these:
+// Spectrum returns the eigenvalues and eigenvectors from which solutions are computed:
 //
-//   - the sketch
-//   - the sketch with scaled columns, see [Summary.Penalize]
-//   - AᵀA, see [Summary.WithGram]
+//   - of AᵀA itself, for a result of [Summary.WithGram]
+//   - of the sketch with scaled columns, for a result of [Summary.Penalize]
+//   - otherwise of the sketch
 //
 // The result must not be modified.
 func (s *Summary) Spectrum() (*fd.Spectrum, error) { return s.spectrum() }
 
-// Bound returns the bound on ‖AᵀA − BᵀB‖ for the sketch B. If s has a penalty p, column j of A and B is
-// divided by √pⱼ.
+// Bound returns the bound on ‖AᵀA − BᵀB‖ for the sketch B. If s is a view with a penalty p
+// ([Summary.Penalize]), the bound is for A and B with each column j divided by √pⱼ.
 func (s *Summary) Bound() fd.Bound {
 	if !s.isValid() {
 		return fd.Bound{}
@@ -122,8 +124,9 @@ func (s *Summary) Bound() fd.Bound {
 	return s.Sketch().Bound()
 }
 
-// Unscale converts s from columns that were divided by √pⱼ to the original columns. It divides coefficient j by
-// √pⱼ and sets Penalty to p. If s already has a Penalty, Unscale does nothing.
+// Unscale converts s, a solution for columns j that were divided by √pⱼ, to a solution for the original columns,
+// in place. It divides coefficient j by √pⱼ and sets Penalty to p. If s already has a Penalty, Unscale does
+// nothing.
 func (s *Solution) Unscale(p []float64) {
 	if s.Penalty != nil {
 		return
@@ -142,9 +145,9 @@ func (s *Solution) Unscale(p []float64) {
 	}
 }
 
-// Fitted returns s with the coefficients of the columns that were fitted. If s has a Penalty p, column j was divided
-// by √pⱼ. Otherwise Fitted returns s. For a penalised summary, [Predictor.Narrow] and [LeaveOneOut] need this
-// solution.
+// Fitted undoes [Solution.Unscale]. If s has a Penalty p, it returns the solution with the coefficients of the columns
+// that were fitted, in which column j is divided by √pⱼ. Otherwise it returns s. With a penalised summary,
+// [Predictor.Narrow] and [LeaveOneOut] need this solution.
 func (s *Solution) Fitted() *Solution {
 	if s == nil || s.Penalty == nil {
 		return s
@@ -166,8 +169,9 @@ func (s *Summary) inColumns(f *Solution) (*Solution, error) {
 }
 
 // CoefficientError returns bounds on ‖x̂ − x*‖ and ‖x̂ − x*‖/‖x*‖ for the coefficients in
-// Targets[j].Coef. They include columns without penalty. They are +Inf if there is no target j. The Certificate of a
-// solution with a Penalty bounds the error of Scaled instead.
+// Targets[j].Coef. The norms include the coefficients of columns without penalty. Both bounds are +Inf if there is no
+// target j. For a solution with a Penalty, these bounds differ from the Certificate, which bounds the error of
+// Target.Scaled.
 func (s *Solution) CoefficientError(j int) (bound, relative float64) {
 	if s == nil || j < 0 || j >= len(s.Targets) {
 		return math.Inf(1), math.Inf(1)
@@ -187,8 +191,8 @@ func (s *Solution) CoefficientError(j int) (bound, relative float64) {
 	return bound, bound / least * (1 + 4*roundoff.Eps)
 }
 
-// unscaledError returns a bound on the error of the coefficients in the original columns. Dividing by the root of a
-// penalty p multiplies the error by at most 1/√min p and adds rounding.
+// unscaledError returns a bound on the error of the coefficients for the original columns. If the columns were divided
+// by the roots of a penalty p, this multiplies the error by at most 1/√min p and adds rounding.
 func (s *Solution) unscaledError(o *Target) float64 {
 	e := boundOrInf(o.ErrorBound)
 	if s.Penalty == nil {

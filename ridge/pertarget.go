@@ -12,10 +12,10 @@ import (
 // eachBlock is the number of targets that FitEach solves together.
 const eachBlock = 512
 
-// FitEach is like [Summary.Fit], but target j has its own γ, gammas[j]. In scikit-learn's Ridge this is an array
-// alpha.
+// FitEach returns one solution in which each target j is solved at its own γ, gammas[j]; see [Summary.Fit]. In
+// scikit-learn's Ridge, gammas is an array alpha.
 //
-// The errors are the errors of [Summary.Path], and [ErrShape] if the number of γ is not the number of targets.
+// The errors are the errors of [Summary.Path], and [ErrShape] if there is not one γ for each target.
 func (s *Summary) FitEach(gammas []float64) (*Solution, error) {
 	if !s.isValid() {
 		return nil, errZeroValue
@@ -60,11 +60,11 @@ func (s *Summary) FitEach(gammas []float64) (*Solution, error) {
 // eachBytes limits the vectors that [SolveEach] uses at a time.
 const eachBytes = 1 << 28
 
-// SolveEach returns a solution in which target j has its own γ, gammas[j]. It starts with [Summary.FitEach]. Passes
-// over src then refine the targets that miss opts.Tol, as in [SolvePath].
+// SolveEach returns one solution in which each target j is solved at its own γ, gammas[j]. It starts from
+// [Summary.FitEach]. Passes over src then refine the targets that miss opts.Tol, as in [SolvePath].
 //
-// A non-nil opts.Start is an error. The other errors are the errors of [SolvePath], and [ErrShape] if the number of γ
-// is not the number of targets.
+// opts.Start must be nil. The other errors are the errors of [SolvePath], and [ErrShape] if there is not one γ for
+// each target.
 func SolveEach(
 	ctx context.Context,
 	src dataset.Source,

@@ -82,8 +82,8 @@ func (s *Solution) PredictSparse(yhat []float64, idx []int32, val []float64) err
 	return nil
 }
 
-// PredictMatrix is like [Predictor.Predict] for the samples in x (n×d). It returns the interval of sample i
-// and target j at index i·t + j. The error is [ErrShape] if x is nil or does not have d columns.
+// PredictMatrix returns the intervals of [Predictor.Predict] for the samples in x (n×d). The interval of sample i and
+// target j is element i·t + j. The error is [ErrShape] if x is nil or does not have d columns.
 func (p *Predictor) PredictMatrix(x mat.Matrix) ([]Interval, error) {
 	if rowmajor.IsNil(x) {
 		return nil, fmt.Errorf("%w: no matrix", errShape)

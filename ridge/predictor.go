@@ -18,14 +18,14 @@ import (
 )
 
 // A Predictor computes brackets of the predictions aᵀx* of the exact ridge solution x* at one γ, from the sketch B
-// alone. Here a is a row, minus the means of the features if there is an intercept. With c = AᵀY and the shrinkage
-// η of the sketch,
+// alone. Here a is a row of features, minus their means if there is an intercept. With c = Aᵀb for the target b and
+// the shrinkage η of the sketch,
 //
 //	Ĥ_F = BᵀB + γI,  Ĥ_u = Ĥ_F + ηI,  D = Ĥ_F⁻¹ − Ĥ_u⁻¹,  x_mid = ½(Ĥ_F⁻¹ + Ĥ_u⁻¹)c,
 //	aᵀx* ∈ aᵀx_mid ± ½√(aᵀDa · cᵀDc),
 //
-// widened by round-off. The interval contains the prediction of the exact fit. It is not a prediction interval for a
-// future observation, because it does not include noise.
+// widened by round-off. This interval is proved to contain the prediction of the exact solution. It is not a
+// prediction interval for a future observation, because it does not include noise.
 //
 // A Predictor holds workspace. Only one goroutine may use it at a time.
 type Predictor struct {
@@ -38,8 +38,9 @@ type Predictor struct {
 	gammaOf []int                 // for each target, the index of its γ in ats
 	basis   basis
 
-	anchors []certify.Anchor // coefficients near x*: one for each target from the summary, then one for each from a fit
-	weights []float64        // the coefficients in anchors, one per row
+	// coefficients near x*: one for each target from the summary, then one for each from a fit
+	anchors []certify.Anchor
+	weights []float64 // the coefficients in anchors, one per row
 
 	work predictorWork
 }
@@ -54,20 +55,22 @@ type basis struct {
 
 // predictorWork is the workspace for a group of rows.
 type predictorWork struct {
-	a              []float64       // dense rows, centred
-	along, product []float64       // Va of each row a, and its products with the coefficients
+	a []float64 // dense rows, centred
+	// products V·a of each row a with the singular vectors, and products of a with the coefficients
+	along, product []float64
 	size           []float64       // for each row ‖a‖², and the norm of the row before centring
 	forms          []certify.Forms // workspace for one row, at each distinct γ
 	view           engine.CSR
 	dense          dataset.Block // the block to centre
 	centred        engine.Matrix // its rows, centred if there is a mean
-	// centres the rows of dense and computes their norms; shared by copies, so they take sparse rows only
+	// loop centres the rows of dense and computes their norms. Copies of the Predictor share loop, so they may take only
+	// sparse rows.
 	loop *parallel.Loop
 }
 
-// Predictor returns the [Predictor] of the summary, in O(md) time for a sketch of m rows and d features. gammas has
-// one γ for all targets, or one for each target. The error is [ErrShape] for another number of γ, a *[GammaError]
-// if a γ is not positive, and [ErrEmpty] if there are no rows.
+// Predictor returns the [Predictor] of the summary, in O(md) time for a sketch of m rows and d features. gammas holds
+// one γ for all targets, or one for each target; for any other number of γ the error is [ErrShape]. It is a
+// *[GammaError] if a γ is not positive, and [ErrEmpty] if there are no rows.
 func (s *Summary) Predictor(gammas ...float64) (*Predictor, error) {
 	k, err := s.Known(OneShot.String(), 1, gammas...)
 	if err != nil {
@@ -150,17 +153,17 @@ func newPredictor(d, t int, be engine.Backend, forms ...*certify.Prediction) (*P
 	return p, nil
 }
 
-// Narrow makes p also use f, a fit x̂ of the same rows at the same γ by any method. Its certificate bounds the
-// norms in
+// Narrow makes p also use f, a fit x̂ of the same rows at the same γ by any method. Let a be a row and x* the exact
+// solution. The certificate of f bounds ‖x̂ − x*‖ and ‖H^{½}(x̂ − x*)‖ for H = AᵀA + γI in
 //
-//	|aᵀ(x̂ − x*)| ≤ min(‖a‖·‖x̂ − x*‖, √(aᵀĤ_F⁻¹a)·‖H^{½}(x̂ − x*)‖),   H = AᵀA + γI,
+//	|aᵀ(x̂ − x*)| ≤ min(‖a‖·‖x̂ − x*‖, √(aᵀĤ_F⁻¹a)·‖H^{½}(x̂ − x*)‖),
 //
-// for the matrix Ĥ_F of [Predictor]. Predict returns the intersection of these intervals and the intervals from the
-// sketch. A second call replaces the first fit.
+// with the matrix Ĥ_F of [Predictor]. Predict then returns the intersection of this interval around aᵀx̂ and the
+// interval from the sketch. A second call of Narrow replaces the first fit.
 //
 // The error is [ErrShape] if f has another γ, dimensions or penalty than p, or if p comes from [Solution.Predictor].
-// It is [ErrOtherRows] if f differs in the number of rows, ‖b‖², the intercept or bᵀAx̂. Other rows that
-// agree in all of these are not recognised; the intervals may then be wrong.
+// It is [ErrOtherRows] if f differs in the number of rows, ‖b‖², the intercept or bᵀAx̂. A fit of other rows
+// that agrees in all of these is not recognised; the intervals may then be wrong.
 func (p *Predictor) Narrow(f *Solution) error {
 	if p.ats == nil {
 		return fmt.Errorf("%w: a predictor without a summary cannot be narrowed", errShape)
@@ -255,9 +258,9 @@ func (p *Predictor) checkSameRows(f *Solution, j int) error {
 	return nil
 }
 
-// Predictor returns intervals like [Summary.Predictor], but without a summary. It uses only the ErrorBound and
-// InterceptBound of each target. Let a be a row before centring. Let x̂ be the coefficients and b̂ the intercept,
-// with the exact values x* and b*. Then
+// Predictor returns a [Predictor] that needs no summary. It uses only the ErrorBound and InterceptBound of each
+// target. Let a be a row of features, not centred. Let x̂ be the coefficients and b̂ the intercept, and x* and b*
+// their exact values. Then
 //
 //	aᵀx* + b* ∈ aᵀx̂ + b̂ ± (‖a‖·‖x̂ − x*‖ + |b̂ − b*|).
 //
@@ -285,8 +288,9 @@ func (f *Solution) Predictor() (*Predictor, error) {
 	return p, nil
 }
 
-// Predict writes the interval of row i and target j to dst[i·t + j]. b is a block of dense or sparse rows, whose
-// targets are ignored. With m rows in the sketch, a dense row takes O((m + t)d) time, and a sparse row O((m + t)·nnz).
+// Predict writes the interval of row i and target j to dst[i·t + j]. b is a block of dense or sparse rows; the
+// targets in b are ignored. With a sketch of m rows, d features and t targets, a dense row takes O((m + t)d) time, and
+// a sparse row with nnz entries O((m + t)·nnz).
 //
 // After an error, dst is partly written. Errors:
 //
@@ -400,7 +404,8 @@ func (p *Predictor) check(b dataset.Block, firstRow int) error {
 	return nil
 }
 
-// project computes the projections Va and the norms of the centred rows a, and their products with coefficients.
+// project computes, for each row a of b, the product Va with the singular vectors V, the norm of the centred row, and
+// the products of a with the coefficients.
 func (p *Predictor) project(b dataset.Block) {
 	d, r, w := p.d, len(p.basis.v)/p.d, &p.work
 	w.along, w.product, w.size = vec.Grow(w.along, b.N*r), vec.Grow(w.product, b.N*len(p.anchors)), vec.Grow(w.size, 2*b.N)

@@ -13,8 +13,8 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/interval"
 )
 
-// maxCorrections limits the passes of refine. Each pass multiplies the error by about the relative error of the
-// factorisation.
+// maxCorrections limits the passes of refine. Each of these passes multiplies the error of a solution by about the
+// relative error of the factorisation.
 const maxCorrections = 5
 
 // A correction is a target whose solution misses Tol.
@@ -27,7 +27,7 @@ type correction struct {
 }
 
 // refine corrects targets that miss Tol. A pass measures the gradient g with twice the digits of float64. With the
-// factored H = AᵀA + γI, the solution x becomes x − H⁻¹g.
+// factors of H = AᵀA + γI, refine then replaces the solution x by x − H⁻¹g.
 func (e *primal) refine(ctx context.Context, src dataset.Source, system *direct.System, fits []*Solution) error {
 	var open []correction
 	for _, f := range fits {

@@ -11,16 +11,17 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
 
-// An Outcome describes the computation for one γ. [Target] holds the results per target.
+// An Outcome describes how a [Solution] was computed. A [Target] holds the result for one target.
 type Outcome struct {
 	Gamma float64 `json:"gamma"`
-	// Gammas holds the γ of each target if they differ ([Summary.FitEach]), otherwise it is nil. If it is not nil,
-	// Gamma is the smallest γ, and Contraction and EffectiveDimension hold for all γ in Gammas.
+	// Gammas holds the γ of each target if they differ ([Summary.FitEach]), otherwise it is nil. If it is not nil, Gamma
+	// is the smallest γ in Gammas, and Contraction and EffectiveDimension hold for all γ in Gammas.
 	Gammas []float64 `json:"gammas,omitempty"`
-	// the method that ran: "one-shot", "cg", "galerkin", "chebyshev", "newton", "cholesky", "qr", "tridiagonal", "dual",
-	// "dual-cg"
+	// Method is the method that ran: "one-shot", "cg", "galerkin", "chebyshev", "newton", "cholesky", "qr",
+	// "tridiagonal", "dual" or "dual-cg" in JSON.
 	Method Method `json:"method"`
-	// why the method stopped; if targets missed the tolerance, the reason for the last of them
+	// Status is the reason why the method stopped. If targets missed the tolerance, it is the reason for the last of
+	// them.
 	Status     Status `json:"status"`
 	Backend    string `json:"backend"` // the backend that was used
 	Rows       int64  `json:"n"`       // n; 0 if unknown
@@ -28,15 +29,16 @@ type Outcome struct {
 	Iterations int    `json:"iterations"`
 
 	// Rank and Dependent describe the columns if Status is [MinimumNorm]. Rank is the number of independent columns, and
-	// Dependent has the other columns. Both are decided up to round-off, and are not proved.
+	// Dependent lists the other columns. Both are decided up to round-off. They are not proved.
 	Rank      int          `json:"rank,omitempty"`
 	Dependent []Dependence `json:"dependent,omitempty"`
 
 	// Shrinkage is a bound on ‖AᵀA − BᵀB‖₂ for the sketch B: its shrinkage η plus round-off. It is 0 for an
 	// exact method.
 	Shrinkage float64 `json:"shrinkage" null:"+Inf"`
-	// Contraction is a bound on ‖x̂ − x*‖/‖x*‖ for the exact solution x* and the solution x̂ from the sketch
-	// alone, before rounding. It is 0 for an exact method. A Newton step multiplies the error by at most Contraction.
+	// Contraction is a bound on ‖x̂ − x*‖/‖x*‖, where x* is the exact solution and x̂ the solution from the
+	// sketch alone, without round-off. A Newton step multiplies the error by at most Contraction. It is 0 for an exact
+	// method.
 	Contraction float64 `json:"contraction" null:"+Inf"`
 	// EffectiveDimension is a bracket of tr((AᵀA + γI)⁻¹AᵀA). The bracket is wide for [DualCG].
 	EffectiveDimension Interval `json:"effective_dimension"`
@@ -44,9 +46,9 @@ type Outcome struct {
 	EffectiveDimensions []Interval `json:"effective_dimensions,omitempty"`
 }
 
-// A Dependence is a column of A that equals Σ Factors[i]·A_On[i] up to round-off. If On is empty, the column is
-// zero. With an intercept, columns are centred, so that a column is a combination of the others and a constant. With
-// a Penalty p, the factors are for columns divided by √pⱼ.
+// A Dependence is a column of A that equals Σᵢ Factors[i]·(column On[i]) up to round-off. If On is empty, the
+// column is zero. With an intercept, this holds for the centred columns: the column is a combination of the columns On
+// and a constant. With a Penalty p, the factors are for columns divided by √pⱼ.
 type Dependence struct {
 	Column  int       `json:"column"`  // counted from 0
 	On      []int     `json:"on"`      // columns before Column
@@ -67,12 +69,12 @@ type Solution struct {
 // A Target is the solution x̂ for one target, with its certificate.
 type Target struct {
 	Coef []float64 `json:"coef"` // x̂, length d
-	// Intercept is ȳ − x̂ᵀx̄, where x̄ and ȳ are the means of features and target. It is 0 without an
-	// intercept, and NaN if unknown.
+	// Intercept is ȳ − x̂ᵀā, where ā and ȳ are the weighted means of the features and of the target. It is 0
+	// without an intercept, and NaN if unknown.
 	Intercept float64 `json:"intercept" null:"NaN"`
-	// Scaled holds the coefficients √pⱼ·x̂ⱼ for a Penalty p; otherwise it is nil. Certificate, GradientNorm and
-	// all norms then refer to Scaled; [Solution.CoefficientError] refers to Coef. For a column without penalty, the
-	// element is x̂ⱼ. Norms leave it out, except in RelativeErrorBound.
+	// Scaled holds the coefficients √pⱼ·x̂ⱼ for a Penalty p; otherwise it is nil. If it is not nil, Certificate
+	// and GradientNorm are for Scaled; [Solution.CoefficientError] is for Coef. For a column j without penalty, the
+	// element is x̂ⱼ. The norms leave out these elements, except in RelativeErrorBound.
 	Scaled []float64 `json:"scaled_coef,omitempty"`
 	// ComputedTSS is ‖b‖² as computed, with b centred if there is an intercept. It is NaN if unknown.
 	ComputedTSS float64 `json:"computed_tss" null:"NaN"`
@@ -81,33 +83,33 @@ type Target struct {
 	GradientNorm float64 `json:"gradient_norm" null:"NaN"`
 
 	Certificate `json:"certificate"`
-	// UnpenalizedBounds holds bounds on the error of each coefficient whose column has penalty 0, in the order of the
-	// columns. The Certificate covers all other coefficients. If one of these bounds is not finite, UnpenalizedBounds
-	// is nil and ErrorBound is +Inf.
+	// UnpenalizedBounds holds a bound on the error of each coefficient whose column has penalty 0, in the order of the
+	// columns. The bounds of the Certificate are for all other coefficients. If one of these bounds is not finite,
+	// UnpenalizedBounds is nil and ErrorBound is +Inf.
 	UnpenalizedBounds []float64 `json:"unpenalized_bounds,omitempty"`
 
 	// Marginal describes the marginal likelihood at γ. It is not stored.
 	Marginal Marginal `json:"-"`
 
-	// Weight is the total weight of the rows, and InterceptRounding bounds the distance of Intercept from the best
-	// intercept for Coef. Both are 0 if they are unknown, for example after decoding. RSSAfter needs them.
+	// Weight is the total weight of the rows. InterceptRounding bounds the distance of Intercept from the intercept that
+	// is best for Coef. Both are 0 if they are unknown, for example after decoding. [Target.RSSAfter] needs them.
 	Weight            float64 `json:"-"`
 	InterceptRounding float64 `json:"-"`
 }
 
-// A Marginal describes the marginal likelihood of a target, see docs/math.md §22. Noise brackets the variance σ²
-// that maximises it, and Loss brackets the negative logarithm of the maximum. With the coefficients N(0, σ²/γ) and
-// the noise N(0, σ²/w) of a row with weight w, ν = n minus the number of coefficients without penalty, and K =
-// AᵀA,
+// A Marginal describes the marginal likelihood of a target, see docs/math.md §22. Noise brackets the noise variance
+// σ² that maximises the likelihood, and Loss brackets the negative logarithm of the maximum. The model is: each
+// coefficient is N(0, σ²/γ), and the noise of a row of weight w is N(0, σ²/w). With n rows, ν = n minus the
+// number of coefficients without penalty, K = AᵀA and the smallest objective f*,
 //
 //	σ² = 2f*/ν,   Loss = ½(ν·log σ² + log det(I + K/γ) + ν + ν·log 2π).
 //
-// A constant that depends only on the weights is left out. Rows count whatever their weight, as for GCV.
+// A constant that depends only on the weights is left out. n counts every row, whatever its weight, as for GCV.
 type Marginal struct{ Loss, Noise Interval }
 
-// RSSAfter returns RSS if the intercept is rounded again, by at most rounding. With the total weight W of the rows,
-// the sum of squares of the best intercept is less by W·ι² for an intercept at the distance ι. Without a fitted
-// intercept, the norm of the residuals changes by at most √W·ι.
+// RSSAfter returns RSS if the intercept is rounded once more, by at most rounding. With a fitted intercept and the
+// total weight W of the rows, an intercept at the distance ι from the best one has an RSS that is larger by W·ι².
+// Without a fitted intercept, the norm of the residuals changes by at most √W·ι.
 func (t *Target) RSSAfter(rounding float64) Interval {
 	out := t.RSS
 	if rounding == 0 {
@@ -132,9 +134,10 @@ func (s *Summary) newSolution(gamma float64, method Method, k *certify.Known) *S
 	}}
 }
 
-// newTarget keeps x. The bounds are in w, and weight is the total weight of the rows. RSS includes the rounding of the
-// intercept. If features were scaled, it also includes the rounding of the coefficients for unscaled features. Their
-// relative error is at most twice the relative error of the entries.
+// newTarget returns the target with the coefficients x, which it does not copy, and the bounds in w. weight is the
+// total weight of the rows. The bracket of RSS includes the rounding of the intercept. If features were scaled, it
+// also includes the later rounding of the coefficients for unscaled features, whose relative error is at most twice
+// the relative error of the entries.
 func newTarget(x []float64, tss, weight float64, w certify.Weights) Target {
 	own := w.Intercept.Own
 	if w.Scattered > 0 {
@@ -169,8 +172,8 @@ func (t *Target) R2() Interval {
 	return Interval{1 - t.RSS.Hi/t.TSS.Lo*(1+round) - round, math.Min(1, 1-t.RSS.Lo/t.TSS.Hi*(1-round)+round)}
 }
 
-// CoefficientBounds returns a bound on the error of each coefficient in Coef. penalty is the Penalty of the solution.
-// With a Penalty, the bounds are for Scaled instead of Coef.
+// CoefficientBounds returns a bound on the error of each coefficient in Coef. penalty is Solution.Penalty. If it is
+// not nil, the bounds are for the coefficients in Scaled instead.
 func (t *Target) CoefficientBounds(penalty []float64) []float64 {
 	out, free := make([]float64, len(t.Coef)), t.UnpenalizedBounds
 	for j := range out {
@@ -217,8 +220,8 @@ func (s *Solution) hasShape(t, d int) bool {
 	return len(s.Targets) == t && !slices.ContainsFunc(s.Targets, func(o Target) bool { return len(o.Coef) != d })
 }
 
-// isCertified reports whether every target has a certificate. A target with nonzero coefficients and zero bounds has
-// none.
+// isCertified reports whether every target has a certificate. A target with nonzero coefficients but only zero bounds
+// has no certificate.
 func (s *Solution) isCertified() bool {
 	return !slices.ContainsFunc(s.Targets, func(o Target) bool {
 		return o.Objective == Interval{} && !(o.ErrorBound > 0 && o.EnergyBound > 0) &&

@@ -20,16 +20,16 @@ import (
 // SolveOptions are the options of [Solve] and [SolvePath]. The zero value is the default.
 type SolveOptions struct {
 	Method Method // CG (the default), Galerkin or Newton
-	// Tol is the relative error ‖x̂ − x*‖/‖x*‖ to certify for every γ and target. Default 1e-8. The error
-	// includes rounding the coefficients to float64, at most 1.1e-16.
+	// Tol is the relative error ‖x̂ − x*‖/‖x*‖ to certify for every γ and target. Default 1e-8. The certified
+	// error includes the rounding of the coefficients to float64, which is at most 1.1e-16.
 	Tol float64
 	// MaxPasses limits the number of passes over the data, besides the pass of the summary. Default 500.
 	MaxPasses int
-	// PlainFD uses the Hessian Ĥ = BᵀB + γI (FD) instead of BᵀB + (γ+η/2)I (RFD). B is the sketch and η its
-	// shrinkage. Newton then diverges if η > 2γ.
+	// PlainFD uses the Hessian Ĥ = BᵀB + γI (FD) instead of BᵀB + (γ+η/2)I (RFD), where B is the sketch and η
+	// its shrinkage. With plain FD, Newton may diverge if η > 2γ.
 	PlainFD bool
-	// Hessian, if not nil, replaces the Hessian of the sketch in the iteration. Examples are a randomised sketch, a
-	// Nyström approximation and [Identity]. The certificates still come from the summary.
+	// Hessian, if not nil, is used in the iteration instead of the Hessian from the sketch. Examples are a randomised
+	// sketch, a Nyström approximation and [Identity]. The certificates still come from the summary.
 	Hessian Hessian
 	// Start, if not nil, holds the initial coefficients (t×d) for every γ. The default is the solution from the sketch,
 	// [Summary.Path].
@@ -40,8 +40,8 @@ type SolveOptions struct {
 	Progress func(Progress)
 	// Journal, if not nil, stores the results of the passes, so that an interrupted solve can continue.
 	Journal Journal
-	// Reducer, if not nil, adds up the results of several workers. In this case, src has the rows of this worker, and
-	// the summary has all rows.
+	// Reducer, if not nil, adds up the results of several workers. src must then have the rows of this worker only, and
+	// the summary the rows of all workers.
 	Reducer Reducer
 }
 
@@ -63,22 +63,22 @@ type Progress struct {
 	Pass          int     // the current pass, from 1
 	Rows          int64   // rows read in this pass
 	RelativeError float64 // the largest bound after the previous pass; +Inf in the first pass
-	Active        int     // number of systems (γ and target) still iterating
+	Active        int     // number of systems (pairs of a γ and a target) that still iterate
 }
 
-// An Iterate is an approximate solution for one γ and target. The first pass measures the initial solution.
+// An Iterate is an approximate solution for one γ and target. The iterate of the first pass is the initial solution.
 type Iterate struct {
 	Gamma  float64
 	Target int
 	Pass   int       // number of passes so far, without the pass of the summary
 	Coef   []float64 // length d, valid during the call
-	// RelativeError is a bound on the relative error of Coef. The bound is proved only if Measured is true.
+	// RelativeError is a bound on the relative error of Coef. It is proved only if Measured is true.
 	RelativeError float64
 	Measured      bool
 }
 
-// Solve refines the solution at γ by passes over src until its relative error is certified to be at most opts.Tol. src
-// must yield the rows of the summary. Solve is [SolvePath] for one γ.
+// Solve refines the solution at γ by passes over src until its relative error is certified to be at most opts.Tol.
+// src must have the rows of sum. See [SolvePath], which solves for several γ.
 func Solve(ctx context.Context, src dataset.Source, sum *Summary, gamma float64, opts SolveOptions) (*Solution, error) {
 	fits, err := SolvePath(ctx, src, sum, []float64{gamma}, opts)
 	if err != nil {
@@ -91,15 +91,15 @@ func Solve(ctx context.Context, src dataset.Source, sum *Summary, gamma float64,
 // stops when its error is certified to be at most opts.Tol.
 //
 // The error at x is bounded from the gradient Aᵀ(Ax − b) + γx that a pass measures, see [Certificate]. If AᵀY
-// is zero up to round-off, no relative error can be certified, but this is not an error; see [ZeroSolution]. The
-// order of the rows does not matter. With a [Reducer], all statements refer to the rows of all workers together.
+// is zero up to round-off, no relative error can be certified. This is no error; the Status is [ZeroSolution]. The
+// order of the rows does not matter. With a [Reducer], all statements are about the rows of all workers together.
 //
 // Errors:
 //
 //   - *[NotConvergedError], with the best solutions, if MaxPasses passes do not reach the tolerance.
 //   - *[GammaError] if a γ is not positive.
-//   - [ErrShape] if src has other dimensions or rows than the summary, by number, weight, ‖Y‖² and AᵀY of the
-//     rows.
+//   - [ErrShape] if src has other dimensions than the summary, or other rows: their number, weight, ‖Y‖² and
+//     AᵀY are compared.
 //   - *[ScaleError] if a γ or the squares of rows or targets are out of range.
 //   - The error of ctx. If ctx is cancelled, the pass ends.
 func SolvePath(
@@ -129,7 +129,8 @@ func SolvePath(
 	return sum.solutions(gammas, &opts, found)
 }
 
-// kind replaces Galerkin by CG if the summary holds AᵀA, because Galerkin's subspace would contain mostly round-off.
+// kind returns the iteration to run for opts.Method. If the summary holds AᵀA, CG replaces Galerkin, because
+// Galerkin's subspace would contain mostly round-off.
 func (s *Summary) kind(opts *SolveOptions) krylov.Kind {
 	if opts.Method == Galerkin && opts.Hessian == nil && s.HoldsGram() {
 		return krylov.CG
@@ -309,8 +310,8 @@ func (s *Summary) improve(f *Solution, stopped []Status, opts *SolveOptions) err
 	return nil
 }
 
-// contraction returns a bound on ‖I − Ĥ⁻¹(AᵀA + γI)‖ in the norm of the Hessian Ĥ. A Newton step
-// multiplies the error by this factor.
+// contraction returns a bound on ‖I − Ĥ⁻¹(AᵀA + γI)‖, in the norm that the Hessian Ĥ induces. A Newton
+// step multiplies the error by at most this factor.
 func (o *SolveOptions) contraction(k *certify.Known, gamma float64) float64 {
 	switch {
 	case o.Hessian != nil:

@@ -12,7 +12,7 @@ import (
 type Status int
 
 const (
-	// NotTerminated is the zero value. This package did not compute the [Solution].
+	// NotTerminated is the zero value. It means that the [Solution] was not computed by this package.
 	NotTerminated Status = iota
 	// Converged: every target is certified to the tolerance.
 	Converged
@@ -21,7 +21,7 @@ const (
 	ZeroSolution
 	// OnePass: the solution was computed from the sketch of one pass, without a tolerance.
 	OnePass
-	// Factorized: a direct method solved the system by a factorisation and met the tolerance, if any.
+	// Factorized: a direct method solved the system by a factorisation. It met the tolerance, or there was none.
 	Factorized
 	// RoundOff: with this method, float64 arithmetic cannot certify a smaller error for these data.
 	RoundOff
@@ -29,13 +29,14 @@ const (
 	PassLimit
 	// Diverged: the error grew without bound. The solution is the iterate with the smallest error bound.
 	Diverged
-	// Unsolved: the system has no unique solution at some γ, and this γ has no Solution. This happens for γ = 0 and
-	// linearly dependent columns.
+	// Unsolved: at some γ the system has no unique solution. There is no Solution for this γ. This happens at γ = 0 if
+	// columns are linearly dependent.
 	Unsolved
 	// Unproved: the solution was computed in one pass, and its certificate proves nothing, see [Target.Proves].
 	Unproved
-	// MinimumNorm: at γ = 0, columns depend on others up to round-off, and the solution is the least-squares solution of
-	// smallest norm. The rank is not proved, so the coefficients have no error bound. The bracket of RSS holds.
+	// MinimumNorm: at γ = 0, some columns depend on others up to round-off, and the solution is the least-squares
+	// solution of smallest norm. The rank of A is not proved, so the coefficients have no error bound. The bracket of RSS
+	// is proved.
 	MinimumNorm
 )
 
@@ -74,7 +75,8 @@ var statuses = [...]struct {
 	},
 }
 
-// String returns a description of the status, or "" for [NotTerminated]. fdridge.Result.Remedies suggests remedies.
+// String returns a description of the status, or "" for [NotTerminated]. fdridge.Result.Remedies suggests what to
+// change after a failure.
 func (s Status) String() string {
 	if s < 0 || int(s) >= len(statuses) {
 		return fmt.Sprintf("Status(%d)", int(s))
@@ -82,8 +84,8 @@ func (s Status) String() string {
 	return statuses[s].text
 }
 
-// Err returns nil if the method succeeded, and for [NotTerminated]. Otherwise it returns [ErrRoundOff], [ErrPassLimit],
-// [ErrDiverged], [ErrUnsolved], [ErrUnproved] or [ErrDependent].
+// Err returns nil if the method succeeded or the status is [NotTerminated]. Otherwise it returns [ErrRoundOff],
+// [ErrPassLimit], [ErrDiverged], [ErrUnsolved], [ErrUnproved] or [ErrDependent].
 func (s Status) Err() error {
 	if s < 0 || int(s) >= len(statuses) {
 		return nil
@@ -112,7 +114,7 @@ func (s *Status) UnmarshalText(text []byte) error {
 	return badinput.Errorf("ridge: %q is no status", text)
 }
 
-// Worse returns the combined status of two parts of a solve:
+// Worse returns the status of a solve whose two parts ended with s and t:
 //
 //   - t, if both are failures
 //   - the failure, if one of them is a failure

@@ -9,8 +9,8 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/certify"
 )
 
-// SummaryConfig is the configuration of a [Summary]. Dim and Size are required. The zero value of every other field is
-// the default.
+// SummaryConfig is the configuration of a [Summary]. Dim and Size are required. Every other field may be zero, which
+// means its default.
 type SummaryConfig struct {
 	Dim       int  // d, the number of features
 	Targets   int  // t, the number of targets; 0 means 1
@@ -20,17 +20,18 @@ type SummaryConfig struct {
 	Shrink     fd.Driver      // the factorisation for a shrink; default fd.Gram
 	ShrinkRows int            // rows between two shrinks; 0 selects the default of fd.Config
 	Backend    engine.Backend // nil is engine.Default()
-	Store      fd.Storage     // what the sketch stores; default AᵀA if that is no larger than the buffer of rows
+	// what the sketch stores; by default it stores AᵀA if this is no larger than the buffer of rows
+	Store fd.Storage
 
-	// Lanes is the number of sketches, called lanes, that are computed in parallel. Each lane gets a fixed part of the
-	// rows. Results therefore depend on Lanes and LaneRows, but not on the number of cores.
+	// Lanes is the number of sketches, called lanes, that are computed in parallel. The number of a row determines its
+	// lane. Results therefore depend on Lanes and LaneRows, but not on the number of cores.
 	//
-	// Each lane needs the memory of a summary. Merging needs half of this memory in addition. To keep all cores busy, a
-	// call must append at least Lanes·LaneRows rows. If Lanes is 0, [Summarize] and fdridge.Fit use
-	// [engine.Tuning.LanesFor], and NewSummary uses 1. The maximum is [MaxLanes].
+	// Each lane needs the memory of a summary. Merging the lanes needs half as much again. To keep all cores busy, a call
+	// must append at least Lanes·LaneRows rows. If Lanes is 0, [Summarize] and fdridge.Fit use [engine.Tuning.LanesFor],
+	// and NewSummary uses 1. The maximum is [MaxLanes].
 	Lanes int
 	// LaneRows is the number of consecutive rows that go to the same lane. Row i, counted from 0, goes to lane
-	// ⌊i/LaneRows⌋ mod Lanes. 0 selects a number so that each block of a file has rows for every lane.
+	// ⌊i/LaneRows⌋ mod Lanes. With 0, a number is chosen with which each block of a file has rows for every lane.
 	LaneRows int
 	// LanesAfter is the number of rows that go to the first lane before the other lanes are used. If Lanes is 0,
 	// [SummaryConfig.WithLanes] sets it.
@@ -47,25 +48,27 @@ func (c SummaryConfig) WithLanes(n int64) (SummaryConfig, error) {
 	return SummaryConfig(with), err
 }
 
-// A Summary holds what ridge regression of the rows so far needs, for every γ: the Frequent Directions sketch of A,
-// c = AᵀY, ‖Y‖² and, with an intercept, the means. With an intercept, A and Y are centred exactly, row by row
-// and across merges. For sketches of m rows, p rows between two shrinks, d features and t targets, a Summary takes
-// O((m+p+t)·d) numbers. If d ≤ m+p, the sketch is AᵀA itself, without loss, see [fd.Storage].
+// A Summary holds what ridge regression of the rows A and targets Y appended so far needs, for every γ: the Frequent
+// Directions sketch of A, c = AᵀY, ‖Y‖² and, with an intercept, the means. With an intercept, A and Y are
+// centred by the means of all rows, although the means change with each row and each merge. For sketches of m rows, p
+// rows between two shrinks, d features and t targets, a Summary takes O((m+p+t)·d) numbers. If d ≤ m+p, the Summary
+// keeps AᵀA itself and loses nothing, see [fd.Storage].
 //
 // Only one goroutine may write at a time. Any number may read while none writes.
 type Summary struct {
 	cfg SummaryConfig
 	sum *accum.Accumulator
 
-	// Meta holds data of the caller, at most [MaxMeta] bytes. Meta is written and read with the summary. All other
-	// methods leave it unchanged, even Merge.
+	// Meta holds at most [MaxMeta] bytes that the caller has attached. Meta is written and read with the summary. All
+	// other methods leave it unchanged, even Merge.
 	Meta []byte
 
 	mu        sync.Mutex
-	joined    *accum.Lane       // all lanes merged; nil until computed
-	spec      *fd.Spectrum      // spectrum of the sketch; nil until computed
-	holdsGram bool              // spec is the spectrum of AᵀA itself, see WithGram
-	penalty   []float64         // the p of Penalize, if s is a view; spec is then in the scaled columns
+	joined    *accum.Lane  // all lanes merged; nil until computed
+	spec      *fd.Spectrum // spectrum of the sketch; nil until computed
+	holdsGram bool         // spec is the spectrum of AᵀA itself, not of the sketch; see WithGram
+	// the penalties of Penalize, if s is such a view; spec is then the spectrum of the scaled columns
+	penalty   []float64
 	projected *ProjectionBounds // set by WithErrors; nil if no columns were projected out
 	rounding  []float64         // set by WithErrors; nil if the entries of the rows are exact
 	known     *certify.Known    // cached result of Known for many targets; nil until computed
@@ -80,8 +83,8 @@ func NewSummary(cfg SummaryConfig) (*Summary, error) {
 	return SummaryOf(sum, nil), nil
 }
 
-// SummaryOf returns a summary of the rows in sum, with the given Meta. It takes ownership of both. It is for packages
-// that build on ridge.
+// SummaryOf returns a summary of the rows in sum, with the given Meta. The summary takes ownership of sum and meta.
+// SummaryOf is for packages that build on ridge.
 func SummaryOf(sum *accum.Accumulator, meta []byte) *Summary {
 	return &Summary{cfg: SummaryConfig(sum.Config()), sum: sum, Meta: meta}
 }
@@ -99,9 +102,9 @@ func (s *Summary) view(l *accum.Lane, spec *fd.Spectrum) *Summary {
 	}
 }
 
-// WithErrors declares errors of the rows that were summarised. All bounds are then about the exact rows. WithErrors
-// changes s and returns it. The binary format does not contain e. If e.Rounding has a wrong length, all methods that
-// need bounds return [ErrShape].
+// WithErrors declares that the summarised rows have errors of at most e. All bounds are then for the rows without
+// these errors. WithErrors changes s and returns it. The binary format of s does not contain e. If e.Rounding has a
+// wrong length, all methods that need bounds return [ErrShape].
 func (s *Summary) WithErrors(e RowErrors) *Summary {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -129,9 +132,9 @@ func (s *Summary) Weight() float64 {
 // Config returns the configuration in use. Sketch().Scatter() reports whether the summary stores AᵀA.
 func (s *Summary) Config() SummaryConfig { return s.cfg }
 
-// Sketch returns the sketch of A, centred if there is an intercept. It must not be modified. If merging parallel
-// sketches failed, all methods of the sketch return the error. A view ([Summary.Penalize]) has the sketch of the
-// original columns.
+// Sketch returns the sketch of the rows A, centred if there is an intercept. It must not be modified. If merging the
+// parallel sketches of s fails, all methods of the returned sketch return this error. A view ([Summary.Penalize]) has
+// the sketch of the original columns.
 func (s *Summary) Sketch() *fd.Sketch {
 	if !s.isValid() {
 		return nil
@@ -140,7 +143,8 @@ func (s *Summary) Sketch() *fd.Sketch {
 	return all.Sketch
 }
 
-// Joined reports whether s can be read without merging parallel sketches ([SummaryConfig.Lanes]).
+// Joined reports whether s has a single sketch, so that no parallel sketches ([SummaryConfig.Lanes]) have to be merged
+// before s is read.
 func (s *Summary) Joined() bool { return s != nil && (s.sum == nil || s.sum.Lanes() <= 1) }
 
 // isValid reports whether s is neither nil nor the zero value.
@@ -185,8 +189,8 @@ func (s *Summary) spectrum() (*fd.Spectrum, error) {
 	return s.spec, nil
 }
 
-// HoldsGram reports whether s has AᵀA itself, with no error but round-off. This is the case after
-// [Summary.WithGram], or if the sketch of s stores AᵀA.
+// HoldsGram reports whether s has AᵀA itself, with no error but round-off. s has AᵀA after [Summary.WithGram], or
+// if its sketch stores AᵀA instead of rows.
 func (s *Summary) HoldsGram() bool {
 	return s.isValid() && (s.holdsGram || s.Sketch().Scatter() && s.Sketch().Bound().Shrinkage == 0)
 }

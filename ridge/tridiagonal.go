@@ -16,12 +16,12 @@ const fewGammas = 4
 // shouldReduce reports whether k values of γ justify a tridiagonal reduction.
 func shouldReduce(k int) bool { return k >= fewGammas }
 
-// tridiagonal solves for all γ with one reduction AᵀA = QTQᵀ to a tridiagonal matrix T. Cholesky replaces T in two
-// cases:
+// tridiagonal solves for all γ with one reduction AᵀA = QTQᵀ to a tridiagonal matrix T. It uses Cholesky instead
+// for a γ in two cases:
 //
 //   - γ is not much larger than the error of T.
 //   - The solution by T misses Tol, and a factorisation takes less time than a pass or gives a much smaller error
-//     bound. If no pass will correct the solution (Tol is 0), the bound decides.
+//     bound. If no pass will correct the solution, because Tol is 0, only the bound decides.
 func (e *primal) tridiagonal(ctx context.Context, system *direct.System, gammas []float64) ([]*Solution, error) {
 	if e.reduction == nil {
 		e.reduction = system.Reduce()
@@ -55,7 +55,8 @@ func (e *primal) solutionFromT(system *direct.System, gamma float64, found *cert
 	rows := system.Evidence()
 	if found != nil && !e.isUnderdetermined(gamma) && rows.Serves(found) {
 		f := e.solution(rows, found, Tridiagonal)
-		isCheap := e.opts.Tol > 0 && int64(e.d)*int64(e.d) <= e.stage.Rows // d³ for a factorisation, n·d for a pass
+		// a factorisation, O(d³), costs no more than a pass, O(n·d)
+		isCheap := e.opts.Tol > 0 && int64(e.d)*int64(e.d) <= e.stage.Rows
 		if !(isCheap || rows.MayGain(found)) || f.certifiedTo(cmp.Or(e.opts.Tol, DefaultTol)) {
 			return f, nil
 		}
