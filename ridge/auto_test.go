@@ -12,9 +12,9 @@ import (
 	"github.com/fdridge/fdridge/ridge/reason"
 )
 
-// TestChooseMethod: d²·n + d³/3 for each γ, but no more than 3d³ for all, is weighed against the
-// products and readings of cg and galerkin, and the memory of the latter for one γ. Where there are
-// fewer rows than features it is n²·d + n³/3.
+// TestChooseMethod: the choice compares the work of a factorisation with the work and memory of cg and galerkin. A
+// factorisation takes d²·n flops, and d³/3 for each γ, but at most 3d³ for all γ. If there are fewer rows than
+// features, it takes n²·d + n³/3.
 func TestChooseMethod(t *testing.T) {
 	one := []float64{1}
 	many := make([]float64, 100)

@@ -303,9 +303,8 @@ func badCalls(t *testing.T, cfg ridge.SummaryConfig) []badCall {
 	return calls
 }
 
-// TestBadInput: every call that must be refused is, by the error that is promised,
-// and every bit of the receiver is what it was: with an intercept and without, empty,
-// with a row, and after shrinks.
+// TestBadInput: each call that must be refused returns the promised error and does not change a bit of the receiver.
+// The receiver has an intercept or none, and is empty, has one row, or has shrunk.
 func TestBadInput(t *testing.T) {
 	for _, intercept := range []bool{false, true} {
 		cfg := badConfig

@@ -50,8 +50,8 @@ func TestPenalties(t *testing.T) {
 	}
 }
 
-// TestChooseBands: columns that do not matter are penalised more than those that do, by the least
-// GCV of all that is tried, and what is said of each try is what its view says.
+// TestChooseBands: columns that do not matter get larger penalties than columns that do. The chosen penalties have the
+// least GCV of all that were tried. The GCV of each trial agrees with a fit of the penalised summary.
 func TestChooseBands(t *testing.T) {
 	const d = 16
 	s := penalisedProblem(300, d)
@@ -190,8 +190,8 @@ func TestChooseBandsExcess(t *testing.T) {
 	}
 }
 
-// TestFitBands: Fit chooses as the summary does and goes on with what was chosen; where a sketch
-// leaves it open a pass is spent, and the solution is that of the penalties chosen.
+// TestFitBands: Fit chooses the same penalties as a summary does, and solves with them. If the sketch leaves the choice
+// open, Fit spends one more pass. The solution agrees with an exact fit with the chosen penalties.
 func TestFitBands(t *testing.T) {
 	const d = 16
 	s := penalisedProblem(300, d)

@@ -13,7 +13,7 @@ import (
 	"github.com/fdridge/fdridge/ridge/reason"
 )
 
-// open is a choice of which nothing is known but the candidate.
+// open is a choice without a proof: only its candidate is known.
 var open = choose.Choice{Index: 1, Score: unknown, Possible: []int{0, 1}, Excess: math.Inf(1)}
 
 // sameText compares by the shortest texts of numbers that are theirs alone.

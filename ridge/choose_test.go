@@ -132,7 +132,7 @@ func TestChooseGCV(t *testing.T) {
 	})
 }
 
-// TestChooseGCVRealData: on California housing the choice is that of the exact path.
+// TestChooseGCVRealData: on California housing the sketch chooses the same γ as the exact path.
 func TestChooseGCVRealData(t *testing.T) {
 	src := housing(t)
 	sum := summarize(t, src, ridge.SummaryConfig{Size: 8, Intercept: true})

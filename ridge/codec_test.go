@@ -241,7 +241,7 @@ func TestCodecDamaged(t *testing.T) {
 	same(t, "undamaged", receiver, s)
 }
 
-// seal makes the checksums of a message fit, that of its sketch too.
+// seal corrects the checksums of a message and of the sketch in it.
 func seal(b []byte) []byte {
 	if len(b) > 100 {
 		if n := binary.LittleEndian.Uint64(b[88:]); n <= uint64(len(b)-100) {
@@ -462,9 +462,9 @@ func (w *breaking) Write(b []byte) (int, error) {
 	return n, nil
 }
 
-// goldenTable is what the golden file of a sketch that has shrunk was made of. From
-// version 2 on its numbers have few bits, for every machine to make the same: in version
-// 1 they differ in the last ones where products and sums are fused.
+// goldenTable returns the rows of the golden file with a sketch that has shrunk. From version 2 on the numbers have few
+// bits, so that every machine computes the same sketch. In version 1 the last bits depend on whether products and sums
+// are fused.
 func goldenTable(version int) table {
 	p := problem(rand.New(rand.NewPCG(6, 6)), "offset", 12, 4, 2, 0.1)
 	if version > 1 {

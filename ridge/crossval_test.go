@@ -181,8 +181,8 @@ func oneShotFolds(t rapid.TB, s table, cfg ridge.SummaryConfig, folds int, gamma
 	return scores
 }
 
-// TestCrossValidateRealData: how tight the brackets are on California housing, and
-// that the γ chosen is that of direct refits.
+// TestCrossValidateRealData logs the brackets for California housing with one pass and with two. With two passes the
+// brackets of fitted errors are nearly points, and each γ that may be best is also possible with one pass.
 func TestCrossValidateRealData(t *testing.T) {
 	src := fourier(t, 4000, 128)
 	cfg := ridge.SummaryConfig{Size: 48, Intercept: true}
@@ -245,8 +245,8 @@ func TestCrossValidateRefuses(t *testing.T) {
 	}
 }
 
-// TestCrossValidateProgress: the folds are those of the seed, the same in both passes,
-// and progress ends at the number of rows.
+// TestCrossValidateProgress: the seed determines the folds, which are the same in both passes. Progress ends at the
+// number of rows.
 func TestCrossValidateProgress(t *testing.T) {
 	s := problem(rand.New(rand.NewPCG(1, 1)), "gaussian", 100, 3, 1, 1)
 	ctx, cfg := context.Background(), ridge.SummaryConfig{Size: 3}

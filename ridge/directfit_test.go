@@ -15,7 +15,7 @@ import (
 	"github.com/fdridge/fdridge/ridge/ridgetest"
 )
 
-// nearly are rows of which the last columns are the first, up to so much.
+// nearly returns n rows of 2d features. The last d features equal the first d up to deviates of size apart.
 func nearly(n, d int, apart float64) table {
 	r := rand.New(rand.NewPCG(21, 1))
 	s := problem(r, "gaussian", n, 2*d, 1, 0.1)
@@ -27,8 +27,8 @@ func nearly(n, d int, apart float64) table {
 	return s
 }
 
-// TestDirectGoesOnByQR: what Cholesky or one reduction cannot certify QR is asked for, unasked, also
-// at a γ that was chosen; where it was asked for one of these by its name it is not.
+// TestDirectGoesOnByQR: if Cholesky or a tridiagonal reduction cannot certify the tolerance, Method Exact uses QR for
+// this γ, also if γ was chosen.
 func TestDirectGoesOnByQR(t *testing.T) {
 	s := nearly(200, 5, 1e-7)
 	ref := refbig.New(s.x, s.y, nil, false)
@@ -58,8 +58,8 @@ func TestDirectGoesOnByQR(t *testing.T) {
 	}
 }
 
-// TestDirectProvesNothing: without a tolerance a direct solution of which nothing is proved falls short,
-// where nothing that may run in its place does better.
+// TestDirectProvesNothing: without a tolerance a direct solution with no proved bound counts as a shortfall, if no
+// other method may run. Method Exact may run QR, which proves a bound. Method Tridiagonal may not.
 func TestDirectProvesNothing(t *testing.T) {
 	s := nearly(200, 5, 1e-7)
 	if r := must(
@@ -165,7 +165,7 @@ func TestNoWorseThanOnePass(t *testing.T) {
 	}
 }
 
-// TestUnproved: of one-shot solutions those of which nothing is proved fall short, the others do not.
+// TestUnproved: a one-shot solution with no proved bound counts as a shortfall. A solution with a bound does not.
 func TestUnproved(t *testing.T) {
 	s := problem(rand.New(rand.NewPCG(21, 4)), "gaussian", 100, 12, 1, 0.1)
 	r, err := fdridge.Fit(

@@ -155,8 +155,8 @@ func leaveOut(t *testing.T, s table, gamma float64, intercept bool) []float64 {
 	return errors
 }
 
-// TestDualFit: "exact" is dual where there are fewer rows than features, by conjugate gradients where
-// that is sooner, and by QR where G is singular to round-off.
+// TestDualFit: if there are fewer rows than features, Method Exact solves the dual problem. It uses conjugate gradients
+// if they are faster, and QR if G = AAᵀ + γI is singular up to round-off.
 func TestDualFit(t *testing.T) {
 	r := rand.New(rand.NewPCG(37, 6))
 	s := problem(r, "gaussian", 10, 25, 1, 0.1)

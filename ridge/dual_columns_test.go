@@ -129,7 +129,7 @@ func TestDualColumnsAreRows(t *testing.T) {
 	}
 }
 
-// TestDualTiny: features of which all squares underflow have a norm all the same.
+// TestDualTiny: certificates hold for features whose squares all underflow.
 func TestDualTiny(t *testing.T) {
 	r := rand.New(rand.NewPCG(47, 6))
 	for _, scale := range []float64{0x1p-538, 0x1p-545} {

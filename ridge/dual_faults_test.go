@@ -12,7 +12,7 @@ import (
 	"github.com/fdridge/fdridge/ridge"
 )
 
-// faulty has dense blocks of three of n rows, of which change may change any.
+// faulty yields n rows in dense blocks of three. change may change any block.
 type faulty struct {
 	n, d   int
 	change func(b *dataset.Block)
@@ -39,8 +39,8 @@ func (s faulty) Blocks(context.Context) iter.Seq2[dataset.Block, error] {
 	}
 }
 
-// TestDualFaults: with rows in memory, and where they are read again and again for they are too many,
-// what is not a number is told by its row and column, and blocks without weights count once.
+// TestDualFaults: a number that is not finite is reported with its row and column. Blocks without weights have weight
+// 1. Both hold for rows in memory, and for rows that do not fit and are read again.
 func TestDualFaults(t *testing.T) {
 	const n, d = 10, 200
 	for name, most := range map[string]uint64{"in memory": 0, "read again": 45000} {

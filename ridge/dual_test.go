@@ -39,8 +39,8 @@ func sparseRows(r *rand.Rand, n, d, nonzeros int) (*engine.CSR, []float64) {
 	return x, y
 }
 
-// dual returns x* = Aᵀ(AAᵀ + γI)⁻¹b, from the n×n matrix AAᵀ, for the rows of x and
-// targets y, less their means where they are to be centred.
+// dual returns x* = Aᵀ(AAᵀ + γI)⁻¹b from the n×n matrix AAᵀ. A has the rows of x and b the targets y, minus
+// their means if centre is true.
 func dual(t *testing.T, x *engine.CSR, y []float64, gamma float64, centre bool) []float64 {
 	n, d := x.Rows, x.Cols
 	a, b := mat.NewDense(n, d, nil), mat.NewVecDense(n, slices.Clone(y))
@@ -106,8 +106,8 @@ func TestDual(t *testing.T) {
 	})
 }
 
-// TestStageRows: rows are staged by their number of columns and by whether they are sparse alone, so that
-// blocks of whole stages make the same summary as one block of all rows.
+// TestStageRows: the number of rows of a stage depends only on the number of columns and on whether rows are sparse. So
+// blocks of whole stages give the same summary as one block of all rows.
 func TestStageRows(t *testing.T) {
 	const n, d = 600, 12000
 	x, y := sparseRows(rand.New(rand.NewPCG(6, 6)), n, d, 10)

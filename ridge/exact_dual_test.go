@@ -37,7 +37,7 @@ func eachDual(t *testing.T, f func(t *testing.T, opts ridge.ExactOptions)) {
 	})
 }
 
-// wideKinds are rows of which there are fewer than features, or as many.
+// wideKinds change rows of problems with few rows into rows of special kinds.
 var wideKinds = map[string]func(r *rand.Rand, s *table){
 	"rows repeated": func(_ *rand.Rand, s *table) {
 		for i := range s.x {

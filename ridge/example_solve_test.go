@@ -12,7 +12,7 @@ import (
 	"github.com/fdridge/fdridge/ridge"
 )
 
-// wide makes n rows of d features, of which the first is what the target follows.
+// wide returns n rows of d features. The target is the first feature plus noise.
 func wide(n, d int) dataset.Source {
 	rng := rand.New(rand.NewPCG(3, 4))
 	x, y := make([]float64, n*d), make([]float64, n)

@@ -44,7 +44,7 @@ func learn(in io.Reader, sum *ridge.Summary) error {
 		if len(row) != 3 {
 			return fmt.Errorf("%q: want x₁ x₂ y", lines.Text())
 		}
-		if err := sum.Decay(0.5); err != nil { // every row halves the weight of those before
+		if err := sum.Decay(0.5); err != nil { // every row halves the weights of earlier rows
 			return err
 		}
 		if err := sum.Append(mat.NewDense(1, 2, row[:2]), mat.NewDense(1, 1, row[2:]), nil); err != nil {

@@ -15,10 +15,9 @@ import (
 	"github.com/fdridge/fdridge/fd"
 )
 
-// TestExtremes: finite rows and weights of whatever size, in blocks, decayed and merged,
-// are taken or refused. What is taken leaves a summary of finite numbers, that can be
-// written and read; what is refused leaves every byte as it was, and is not said to be
-// other than finite.
+// TestExtremes: finite rows and weights of any size, in blocks, decayed and merged, are accepted or refused. An
+// accepted call leaves a summary of finite numbers, which can be written and read. A refused call changes no byte, and
+// its error does not claim that a number is not finite.
 func TestExtremes(t *testing.T) {
 	problems := 2000
 	if testing.Short() {

@@ -17,11 +17,10 @@ import (
 	"github.com/fdridge/fdridge/ridge/ridgetest"
 )
 
-// Here is what an attack from outside has found false: certificates that took how far
-// rows were moved by centring from the end of the stream, and squares that underflow.
+// These tests are for false certificates that an outside search found. Some used the means at the end of the stream to
+// bound how far centring had moved rows. Others ignored squares that underflow.
 
-// outlier is a table of one feature, n rows of N(0, 1), the first of which is far away
-// and has next to no weight.
+// outlier returns n rows of one feature, N(0, 1). The first row is far away and has almost no weight.
 func outlier(n int, far, weight float64) table {
 	r := rand.New(rand.NewPCG(15, 1))
 	var p table
@@ -146,8 +145,8 @@ func TestMergeDrifted(t *testing.T) {
 	}
 }
 
-// TestNarrowByFirstRowFar: a fit of the very rows of a summary narrows its predictions, if
-// the one of them had a first row far away for the origin of its means and the other not.
+// TestNarrowByFirstRowFar: a fit of the rows of a summary narrows the predictions of the summary. This holds even if
+// only one of them used a far first row as the origin of its means.
 func TestNarrowByFirstRowFar(t *testing.T) {
 	one := outlier(20, 1e13, 1e-30)
 	each := one

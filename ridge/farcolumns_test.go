@@ -11,9 +11,9 @@ import (
 	"github.com/fdridge/fdridge/ridge/choose"
 )
 
-// TestChoiceFarColumns: where what tells is in the small columns, and large ones make the mean
-// eigenvalue, the grid goes down to where these are fitted: by direct solutions, unasked, which
-// round-off of the large columns leaves no γ of open; and by cross-validation, as far as sketches tell.
+// TestChoiceFarColumns: the target depends on small columns, but large columns dominate the mean eigenvalue. The grid
+// of γ then extends down to γ at which the small columns are fitted. This holds for direct solutions, sketches and
+// cross-validation, and all except cross-validation prove that the choice is near the best.
 func TestChoiceFarColumns(t *testing.T) {
 	src := columnsApart(t, 400, 6, 4)
 	for name, opts := range map[string]fdridge.Options{

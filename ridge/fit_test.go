@@ -35,7 +35,7 @@ func (r *reads) Blocks(ctx context.Context) iter.Seq2[dataset.Block, error] {
 	return r.Source.Blocks(ctx)
 }
 
-// expected is what a Fit is to find, by the pieces that it is made of.
+// expected is the result that Fit should return, computed with the functions that Fit combines.
 type expected struct {
 	fits   []*ridge.Solution
 	method ridge.Method
@@ -190,9 +190,9 @@ func directly(t *testing.T, src dataset.Source, f ridge.Method, passes int) func
 	}
 }
 
-// TestFitSingular: what Cholesky finds singular QR solves, and the result says so; a
-// factor that was asked for is the one that runs. Both columns have 4e18 for their squares,
-// of which the square root is exact: by any kernel nothing is left for the second pivot.
+// TestFitSingular: if Cholesky finds the system singular, QR solves it, and the result gives this reason. A requested
+// factorisation is not replaced. Both columns have the squared norm 4e18, which has an exact square root, so with every
+// kernel nothing is left for the second pivot.
 func TestFitSingular(t *testing.T) {
 	ctx := context.Background()
 	src := &reads{
@@ -328,7 +328,8 @@ func TestFitRefuses(t *testing.T) {
 	}
 }
 
-// TestFitSummary: a fit from a summary is that of the rows, by the same method.
+// TestFitSummary: a fit from a summary equals the fit of its rows by the same method. Without rows it is a one-shot
+// fit.
 func TestFitSummary(t *testing.T) {
 	ctx := context.Background()
 	src := problem(rand.New(rand.NewPCG(4, 7)), "gaussian", 300, 20, 2, 1)
@@ -413,8 +414,8 @@ func TestFitWorkers(t *testing.T) {
 	}
 }
 
-// TestGridGoesOn: where the best γ is at the end of our own grid it goes on, by three
-// powers of ten at a time, and not where it is one that was given.
+// TestGridGoesOn: if the best γ is at the end of a default grid, the grid is extended by three powers of ten at a
+// time. A grid that was given is not extended.
 func TestGridGoesOn(t *testing.T) {
 	sum := summarize(t, housing(t), ridge.SummaryConfig{Size: 8, Intercept: true})
 	grid := choose.Grid(sum, 50)
@@ -431,8 +432,8 @@ func TestGridGoesOn(t *testing.T) {
 	}
 }
 
-// TestGridOfFoldsGoesOn: so does that of cross-validation, which has the summaries of the
-// folds, without another pass; not where the γ are given, nor where that would take passes.
+// TestGridOfFoldsGoesOn: cross-validation in one pass extends its default grid, too, from the summaries of the folds
+// and without another pass. It does not extend a given grid, or a grid whose extension would take passes.
 func TestGridOfFoldsGoesOn(t *testing.T) {
 	src := housing(t)
 	cfg := ridge.SummaryConfig{Size: 8, Intercept: true}

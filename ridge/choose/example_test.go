@@ -127,8 +127,8 @@ func ExamplePenalties() {
 	// [0.1 0.1 1 1 20]
 }
 
-// Two groups of columns, of which the first matters: their penalties are chosen by GCV, and the fit is
-// certified as any other.
+// Only the first of two groups of columns matters. The penalties of the groups are chosen by GCV, and the fit is
+// certified like any other.
 func ExampleBand() {
 	const n, d, few = 400, 30, 3
 	rng := rand.New(rand.NewPCG(1, 2))
@@ -170,7 +170,7 @@ func ExampleBand() {
 	// certified: true
 }
 
-// How penalties were chosen: what was tried, and whether another set of those is better.
+// How penalties were chosen: the trials, and whether a better trial is possible.
 func ExampleBandChoice() {
 	sum, err := ridge.Summarize(
 		context.Background(),
