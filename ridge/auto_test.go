@@ -77,7 +77,11 @@ func TestChooseMethod(t *testing.T) {
 	if !errors.As(err, &short) {
 		t.Fatalf("exact in a byte: %v", err)
 	}
-	for room, want := range map[uint64]ridge.Method{0: ridge.Exact, short.Bytes: ridge.Exact, short.Bytes - 1: ridge.Galerkin} {
+	for room, want := range map[uint64]ridge.Method{
+		0:               ridge.Exact,
+		short.Bytes:     ridge.Exact,
+		short.Bytes - 1: ridge.Galerkin,
+	} {
 		f := must(
 			fdridge.Fit(t.Context(), src, fdridge.Options{NoIntercept: true, Gammas: one, Size: 4, MaxBytes: room}),
 		)(

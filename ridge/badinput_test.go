@@ -285,15 +285,26 @@ func badCalls(t *testing.T, cfg ridge.SummaryConfig) []badCall {
 	}
 	for _, gamma := range []float64{0, -1, math.NaN(), math.Inf(1), math.Inf(-1)} {
 		for what, call := range map[string]func(s *ridge.Summary) error{
-			"Fit":             func(s *ridge.Summary) error { _, err := s.Fit(gamma); return err },
-			"FitFD":           func(s *ridge.Summary) error { _, err := s.FitFD(gamma); return err },
-			"Path":            func(s *ridge.Summary) error { _, err := s.Path([]float64{1, gamma}); return err },
-			"Predictor":       func(s *ridge.Summary) error { _, err := s.Predictor(gamma); return err },
-			"PredictInterval": func(s *ridge.Summary) error { _, err := s.PredictInterval(gamma, make([]float64, badDim)); return err },
-			"Plan":            func(s *ridge.Summary) error { _, err := plan.New(s, plan.Config{Gammas: []float64{gamma}}); return err },
-			"PredictedPasses": func(s *ridge.Summary) error { _, err := plan.PredictedPasses(s, gamma, 1e-8, ridge.CG); return err },
+			"Fit":       func(s *ridge.Summary) error { _, err := s.Fit(gamma); return err },
+			"FitFD":     func(s *ridge.Summary) error { _, err := s.FitFD(gamma); return err },
+			"Path":      func(s *ridge.Summary) error { _, err := s.Path([]float64{1, gamma}); return err },
+			"Predictor": func(s *ridge.Summary) error { _, err := s.Predictor(gamma); return err },
+			"PredictInterval": func(s *ridge.Summary) error {
+				_, err := s.PredictInterval(gamma, make([]float64, badDim))
+				return err
+			},
+			"Plan": func(s *ridge.Summary) error {
+				_, err := plan.New(s, plan.Config{Gammas: []float64{gamma}})
+				return err
+			},
+			"PredictedPasses": func(s *ridge.Summary) error {
+				_, err := plan.PredictedPasses(s, gamma, 1e-8, ridge.CG)
+				return err
+			},
 			"Solve": func(s *ridge.Summary) error {
-				_, err := ridge.Solve(context.Background(), table{x: [][]float64{{1, 2, 3}}, y: [][]float64{{1, 2}}}, s, gamma, ridge.SolveOptions{})
+				_, err := ridge.Solve(
+					context.Background(), table{x: [][]float64{{1, 2, 3}}, y: [][]float64{{1, 2}}}, s, gamma, ridge.SolveOptions{},
+				)
 				return err
 			},
 		} {
@@ -341,13 +352,17 @@ func TestBadInput(t *testing.T) {
 func TestBadConfig(t *testing.T) {
 	const huge = math.MaxInt
 	for _, cfg := range []ridge.SummaryConfig{
-		{Dim: huge, Size: huge}, {Dim: huge / 8, Size: 9}, {Dim: 2, Size: 2, ShrinkRows: huge}, {Dim: 3, Size: 2, Targets: huge}, {Dim: 3, Size: 2, Targets: huge / 4}, {Dim: huge / 64, Size: 1, Targets: 65},
+		{Dim: huge, Size: huge}, {Dim: huge / 8, Size: 9}, {Dim: 2, Size: 2, ShrinkRows: huge},
+		{Dim: 3, Size: 2, Targets: huge}, {Dim: 3, Size: 2, Targets: huge / 4}, {Dim: huge / 64, Size: 1, Targets: 65},
 	} {
 		if s, err := ridge.NewSummary(cfg); !errors.Is(err, fd.ErrSize) || s != nil {
 			t.Errorf("%+v: %v", cfg, err)
 		}
 	}
-	for _, cfg := range []ridge.SummaryConfig{{}, {Dim: 3}, {Size: 3}, {Dim: -1, Size: 2}, {Dim: 2, Size: -1}, {Dim: 3, Size: 2, ShrinkRows: -1}, {Dim: 3, Size: 2, Targets: -1}, {Dim: 3, Size: 2, Shrink: 9}} {
+	for _, cfg := range []ridge.SummaryConfig{
+		{}, {Dim: 3}, {Size: 3}, {Dim: -1, Size: 2}, {Dim: 2, Size: -1}, {Dim: 3, Size: 2, ShrinkRows: -1},
+		{Dim: 3, Size: 2, Targets: -1}, {Dim: 3, Size: 2, Shrink: 9},
+	} {
 		if s, err := ridge.NewSummary(cfg); !errors.Is(err, ridge.ErrInput) || s != nil {
 			t.Errorf("%+v is accepted", cfg)
 		}
@@ -377,7 +392,9 @@ func TestOddInput(t *testing.T) {
 	ctx := context.Background()
 	enginetest.Each(t, func(t *testing.T, be engine.Backend) {
 		for name, f := range oddInput {
-			for _, shape := range []struct{ n, d, m int }{{1, 1, 1}, {1, 4, 2}, {3, 5, 4}, {3, 5, 2}, {30, 1, 3}, {30, 4, 9}, {30, 4, 2}} {
+			for _, shape := range []struct{ n, d, m int }{
+				{1, 1, 1}, {1, 4, 2}, {3, 5, 4}, {3, 5, 2}, {30, 1, 3}, {30, 4, 9}, {30, 4, 2},
+			} {
 				for _, intercept := range []bool{false, true} {
 					src := table{}
 					for i := range shape.n {
@@ -448,7 +465,9 @@ func within(t *testing.T, what string, fits []*ridge.Solution) {
 				t.Errorf("%s: %s: a weight is %v", what, f.Method, v)
 			}
 		}
-		for _, v := range []float64{c.ErrorBound, f.EffectiveDimension.Lo, f.EffectiveDimension.Hi, c.Objective.Lo, c.Objective.Hi, c.RSS.Lo, c.RSS.Hi} {
+		for _, v := range []float64{
+			c.ErrorBound, f.EffectiveDimension.Lo, f.EffectiveDimension.Hi, c.Objective.Lo, c.Objective.Hi, c.RSS.Lo, c.RSS.Hi,
+		} {
 			if math.IsNaN(v) {
 				t.Errorf("%s: %s: NaN in %+v", what, f.Method, f)
 			}

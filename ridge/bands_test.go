@@ -196,7 +196,10 @@ func TestFitBands(t *testing.T) {
 	const d = 16
 	s := penalisedProblem(300, d)
 	bands := []choose.Band{{Columns: upTo(0, d/4)}, {Columns: upTo(d/4, d)}}
-	for _, opts := range []fdridge.Options{{NoIntercept: true, Size: d}, {NoIntercept: true, Size: 4, Summarize: storing(fd.StoreRows)}, {NoIntercept: true, Size: d, Method: ridge.OneShot}} {
+	for _, opts := range []fdridge.Options{
+		{NoIntercept: true, Size: d}, {NoIntercept: true, Size: 4, Summarize: storing(fd.StoreRows)},
+		{NoIntercept: true, Size: d, Method: ridge.OneShot},
+	} {
 		opts.Bands, opts.NoIntercept = bands, false
 		r, err := fdridge.Fit(context.Background(), s, opts)
 		if err != nil {
@@ -252,8 +255,12 @@ func TestBandsRefuse(t *testing.T) {
 	sum := summarize(t, s, ridge.SummaryConfig{Size: 4})
 	for name, opts := range map[string]fdridge.Options{
 		"out of range": {NoIntercept: true, Bands: []choose.Band{{Columns: []int{4}}}},
-		"too large":    {NoIntercept: true, Penalty: []float64{1e200, 1, 1, 1}, Bands: []choose.Band{{Columns: []int{0}, Penalty: 1e200}}},
-		"no columns":   {NoIntercept: true, Bands: []choose.Band{{}}},
+		"too large": {
+			NoIntercept: true,
+			Penalty:     []float64{1e200, 1, 1, 1},
+			Bands:       []choose.Band{{Columns: []int{0}, Penalty: 1e200}},
+		},
+		"no columns": {NoIntercept: true, Bands: []choose.Band{{}}},
 	} {
 		if r, err := fdridge.Fit(context.Background(), s, opts); r != nil || !errors.Is(err, ridge.ErrInput) {
 			t.Errorf("Fit, %s: %v", name, err)

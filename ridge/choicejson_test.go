@@ -27,7 +27,9 @@ func sameText(t *testing.T, what string, got, want any) {
 // TestChoiceJSON: how γ and penalties were chosen comes back to the bit, also where nothing is known.
 func TestChoiceJSON(t *testing.T) {
 	known := choose.Choice{Index: 2, Score: ridge.Interval{Lo: 1.0 / 3, Hi: 0.5}, Certain: true, Possible: []int{2}}
-	for _, c := range []choose.Choice{known, open, choose.Least(nil, nil), choose.Least([]ridge.Interval{unknown, {Lo: 0, Hi: math.Inf(1)}}, nil)} {
+	for _, c := range []choose.Choice{
+		known, open, choose.Least(nil, nil), choose.Least([]ridge.Interval{unknown, {Lo: 0, Hi: math.Inf(1)}}, nil),
+	} {
 		back, text := again(t, c)
 		sameText(t, "a choice", back, c)
 		if back.RelativeExcess() != c.RelativeExcess() {
@@ -166,7 +168,9 @@ func TestChoiceJSONRefused(t *testing.T) {
 		}
 	}
 	// Old texts, by the names of the fields in Go, are read.
-	if err := json.Unmarshal([]byte(`{"Index":2,"Score":[1,2],"Certain":true,"Possible":[2],"Excess":0}`), &c); err != nil ||
+	if err := json.Unmarshal(
+		[]byte(`{"Index":2,"Score":[1,2],"Certain":true,"Possible":[2],"Excess":0}`), &c,
+	); err != nil ||
 		c.Index != 2 ||
 		!c.Certain ||
 		c.Excess != 0 {

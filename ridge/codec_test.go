@@ -123,7 +123,8 @@ func TestCodecEveryFill(t *testing.T) {
 						for way := range wiretest.Readers {
 							r := rand.New(rand.NewPCG(uint64(fill), uint64(kind)))
 							s := must(ridge.NewSummary(ridge.SummaryConfig{
-								Dim: d, Targets: targets, Size: m, ShrinkRows: p, Intercept: intercept, Shrink: driver, Store: cfg.Store, Backend: be,
+								Dim: d, Targets: targets, Size: m, ShrinkRows: p, Intercept: intercept, Shrink: driver, Store: cfg.Store,
+								Backend: be,
 							}))(t)
 							s.Meta = []byte(way)
 							check(t, s.AppendBlock(rows(r, before, d, targets, false, weighted)))
@@ -358,7 +359,8 @@ func TestCodecAllocation(t *testing.T) {
 		return after.TotalAlloc - before.TotalAlloc
 	}
 	for _, c := range []struct{ d, t, m, n, meta int }{
-		{300, 1, 100, 300, 0}, {1 << 15, 1, 1, 1, 0}, {1 << 15, 3, 1, 0, 0}, {1, 1 << 15, 1, 3, 0}, {200, 200, 2, 10, 0}, {2, 2, 2, 2, 3 << 20},
+		{300, 1, 100, 300, 0}, {1 << 15, 1, 1, 1, 0}, {1 << 15, 3, 1, 0, 0}, {1, 1 << 15, 1, 3, 0}, {200, 200, 2, 10, 0},
+		{2, 2, 2, 2, 3 << 20},
 	} {
 		s := must(ridge.NewSummary(ridge.SummaryConfig{Dim: c.d, Targets: c.t, Size: c.m, Intercept: true}))(t)
 		s.Meta = make([]byte, c.meta)
@@ -622,7 +624,9 @@ func TestCodecOldWeighted(t *testing.T) {
 	if _, err := fresh.Predictor(1); !errors.Is(err, ridge.ErrUnproven) {
 		t.Errorf("Predictor: %v", err)
 	}
-	if _, err := ridge.Solve(t.Context(), table{x: [][]float64{{1, 2}}, y: [][]float64{{1}}}, again, 1, ridge.SolveOptions{}); err == nil {
+	if _, err := ridge.Solve(
+		t.Context(), table{x: [][]float64{{1, 2}}, y: [][]float64{{1}}}, again, 1, ridge.SolveOptions{},
+	); err == nil {
 		t.Error("Solve from an unproven summary")
 	}
 }

@@ -57,7 +57,9 @@ func TestFoldsBounded(t *testing.T) {
 			t.Errorf("%d folds of 40 rows: %v", folds, err)
 		}
 	}
-	for _, cv := range []choose.CrossValidation{{Folds: 1 << 30}, {Folds: math.MaxInt}, {Folds: 1e7}, {Folds: 40, MaxBytes: 1000}} {
+	for _, cv := range []choose.CrossValidation{
+		{Folds: 1 << 30}, {Folds: math.MaxInt}, {Folds: 1e7}, {Folds: 40, MaxBytes: 1000},
+	} {
 		for _, exact := range []bool{false, true} {
 			cv.Exact = exact
 			_, err := choose.CrossValidate(t.Context(), unknown, cfg, cv)
@@ -71,10 +73,14 @@ func TestFoldsBounded(t *testing.T) {
 			}
 		}
 	}
-	if _, err := choose.CrossValidate(t.Context(), src, cfg, choose.CrossValidation{Folds: 40, Gammas: []float64{1}}); err != nil {
+	if _, err := choose.CrossValidate(
+		t.Context(), src, cfg, choose.CrossValidation{Folds: 40, Gammas: []float64{1}},
+	); err != nil {
 		t.Errorf("as many folds as rows: %v", err)
 	}
-	if _, err := choose.CrossValidate(t.Context(), unknown, cfg, choose.CrossValidation{Folds: 41, Gammas: []float64{1}}); !errors.Is(err, ridge.ErrShape) || !read {
+	if _, err := choose.CrossValidate(
+		t.Context(), unknown, cfg, choose.CrossValidation{Folds: 41, Gammas: []float64{1}},
+	); !errors.Is(err, ridge.ErrShape) || !read {
 		t.Errorf("more folds than rows that were counted: %v", err)
 	}
 }

@@ -228,7 +228,9 @@ func TestCrossValidateRefuses(t *testing.T) {
 		}
 	}
 	var e *ridge.GammaError
-	if _, err := choose.CrossValidate(ctx, s, cfg, choose.CrossValidation{Folds: 2, Gammas: []float64{1, -1}}); !errors.As(err, &e) {
+	if _, err := choose.CrossValidate(
+		ctx, s, cfg, choose.CrossValidation{Folds: 2, Gammas: []float64{1, -1}},
+	); !errors.As(err, &e) {
 		t.Errorf("γ = -1: %v", err)
 	}
 	if _, err := choose.CrossValidate(ctx, s, ridge.SummaryConfig{}, choose.CrossValidation{}); err == nil {
@@ -236,7 +238,9 @@ func TestCrossValidateRefuses(t *testing.T) {
 	}
 	cancelled, cancel := context.WithCancel(ctx)
 	cancel()
-	if _, err := choose.CrossValidate(cancelled, s, cfg, choose.CrossValidation{Folds: 2}); !errors.Is(err, context.Canceled) {
+	if _, err := choose.CrossValidate(
+		cancelled, s, cfg, choose.CrossValidation{Folds: 2},
+	); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
 	r := must(choose.CrossValidate(ctx, s, cfg, choose.CrossValidation{Folds: 2}))(t)

@@ -196,7 +196,9 @@ func TestUnproved(t *testing.T) {
 func TestRowsKnownLate(t *testing.T) {
 	const n, d = 24, 12000
 	src := waves(t, n, d, 1)
-	for _, opts := range []fdridge.Options{{NoIntercept: true, Gammas: []float64{1}}, {NoIntercept: true}, {NoIntercept: true, Select: choose.LOO}} {
+	for _, opts := range []fdridge.Options{
+		{NoIntercept: true, Gammas: []float64{1}}, {NoIntercept: true}, {NoIntercept: true, Select: choose.LOO},
+	} {
 		opts.Tol, opts.Size = 1e-10, 4
 		known := must(fdridge.Fit(t.Context(), src, opts))(t)
 		passes := 0

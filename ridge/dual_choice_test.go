@@ -164,7 +164,10 @@ func TestDualFit(t *testing.T) {
 		method ridge.Method
 		gamma  float64
 		want   ridge.Method
-	}{{ridge.Exact, 1, ridge.Dual}, {ridge.Dual, 1, ridge.Dual}, {ridge.DualCG, 1, ridge.Dual}, {ridge.Cholesky, 1, ridge.Cholesky}, {ridge.Exact, 1e-17, ridge.QR}} {
+	}{
+		{ridge.Exact, 1, ridge.Dual}, {ridge.Dual, 1, ridge.Dual}, {ridge.DualCG, 1, ridge.Dual},
+		{ridge.Cholesky, 1, ridge.Cholesky}, {ridge.Exact, 1e-17, ridge.QR},
+	} {
 		if c.want == ridge.QR {
 			s.x[3] = s.x[2]
 		}
@@ -180,7 +183,9 @@ func TestDualFit(t *testing.T) {
 			t.Errorf("%s at γ = %g ran %s, want %s", c.method, c.gamma, got, c.want)
 		}
 	}
-	if _, err := fdridge.Fit(context.Background(), s, fdridge.Options{NoIntercept: true, Method: ridge.Dual, Gammas: []float64{0}}); err == nil {
+	if _, err := fdridge.Fit(
+		context.Background(), s, fdridge.Options{NoIntercept: true, Method: ridge.Dual, Gammas: []float64{0}},
+	); err == nil {
 		t.Error("least squares by dual is no error")
 	}
 	// Of many sparse rows one γ takes no factor.

@@ -259,7 +259,9 @@ func TestDualSources(t *testing.T) {
 		r := rand.New(rand.NewPCG(27, 6))
 		s := problem(r, "gaussian", 41, 70, 2, 0.1)
 		wideKinds["few entries"](r, &s)
-		want := mustExact(t, s, ridge.ExactOptions{Method: ridge.QR, Intercept: opts.Intercept, Backend: opts.Backend, Tol: 1e-14}, 0.5)[0]
+		want := mustExact(
+			t, s, ridge.ExactOptions{Method: ridge.QR, Intercept: opts.Intercept, Backend: opts.Backend, Tol: 1e-14}, 0.5,
+		)[0]
 		dense, err := dataset.FromDense(41, 70, 2, flat(s.x), flat(s.y))
 		if err != nil {
 			t.Fatal(err)
@@ -270,7 +272,13 @@ func TestDualSources(t *testing.T) {
 		}
 		few := s
 		few.block, few.sparse = 7, true
-		for name, src := range map[string]dataset.Source{"dense": dense, "sparse": sparse, "blocks": s, "sparse blocks": few, "alternating": alternating{s}} {
+		for name, src := range map[string]dataset.Source{
+			"dense":         dense,
+			"sparse":        sparse,
+			"blocks":        s,
+			"sparse blocks": few,
+			"alternating":   alternating{s},
+		} {
 			got := mustExact(t, src, opts, 0.5)[0]
 			ridgetest.Near(t, name, want, got, 1e-12)
 		}
@@ -320,7 +328,9 @@ func TestDualErrors(t *testing.T) {
 				t.Errorf("γ = %g: %v", g, err)
 			}
 		}
-		if _, err := ridge.SolveExact(context.Background(), empty{2, 1}, []float64{1}, opts); !errors.Is(err, ridge.ErrEmpty) {
+		if _, err := ridge.SolveExact(
+			context.Background(), empty{2, 1}, []float64{1}, opts,
+		); !errors.Is(err, ridge.ErrEmpty) {
 			t.Errorf("no rows: %v", err)
 		}
 		opts.MaxBytes = 4000

@@ -208,7 +208,8 @@ func finiteState(s *Summary) error {
 	numbers := map[string][]float64{
 		"the weight": {st.Weight.Value(), st.WeightError},
 		"the origin": st.Origin, "the means": st.RelativeMeans(), "their round-off": st.SumError,
-		"what centring moved": st.Moved, "the sum of squares": {s.sum.Extent().Squares}, "c": sums.Cross, "the witness": sums.Product, "‖b‖²": sums.TSS, "the sums": total,
+		"what centring moved": st.Moved, "the sum of squares": {s.sum.Extent().Squares}, "c": sums.Cross,
+		"the witness": sums.Product, "‖b‖²": sums.TSS, "the sums": total,
 		"the round-off of the means": st.MeanErrors(),
 	}
 	numbers["the spectrum"], numbers["V"] = spec.Sigma2, spec.V

@@ -49,7 +49,8 @@ func TestFirstRowFar(t *testing.T) {
 			level = 3e4
 		}
 		x := level + r.NormFloat64()
-		ageing.x, ageing.y, ageing.w = append(ageing.x, []float64{x}), append(ageing.y, []float64{x + r.NormFloat64()}), append(ageing.w, math.Pow(0.9, float64(399-i)))
+		ageing.x, ageing.y, ageing.w = append(ageing.x, []float64{x}), append(ageing.y, []float64{x + r.NormFloat64()}),
+			append(ageing.w, math.Pow(0.9, float64(399-i)))
 	}
 	for name, c := range map[string]struct {
 		p     table
@@ -300,11 +301,18 @@ func TestSecondOrder(t *testing.T) {
 	y := table{x: [][]float64{{1}, {1}, {2}}, y: [][]float64{{1e18}, {20}, {-20}}, w: []float64{1e-60, 1, 1}}
 	x1, y1 := x, y
 	x1.block, y1.block = 1, 1
-	for name, p := range map[string]table{"features": x, "target": y, "features in blocks of one": x1, "target in blocks of one": y1} {
+	for name, p := range map[string]table{
+		"features":                  x,
+		"target":                    y,
+		"features in blocks of one": x1,
+		"target in blocks of one":   y1,
+	} {
 		sum := must(ridge.Summarize(t.Context(), p, ridge.SummaryConfig{Size: 1, Intercept: true}, nil))(t)
 		t.Run(name, func(t *testing.T) { ridgetest.Certificate(t, p.truth(true), must(sum.Fit(800))(t)) })
 		for _, factor := range []ridge.Method{ridge.Cholesky, ridge.QR, ridge.Tridiagonal} {
-			f := must(ridge.SolveExact(t.Context(), p, []float64{800}, ridge.ExactOptions{Method: factor, Intercept: true}))(t)[0]
+			f := must(ridge.SolveExact(
+				t.Context(), p, []float64{800}, ridge.ExactOptions{Method: factor, Intercept: true},
+			))(t)[0]
 			t.Run(name+" "+factor.String(), func(t *testing.T) { ridgetest.Certificate(t, p.truth(true), f) })
 		}
 	}

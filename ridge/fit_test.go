@@ -90,39 +90,82 @@ func TestFit(t *testing.T) {
 		pieces func(*fdridge.Options) expected
 		reason reason.Rule
 	}{
-		"one-shot":                    {cal, fdridge.Options{Gammas: []float64{10}, Size: 5, Method: ridge.OneShot}, byPath(t, cal), reason.Asked},
-		"cg":                          {cal, fdridge.Options{Gammas: []float64{10, 1000}, Size: 5, Method: ridge.CG}, byPasses(t, cal, ridge.CG), reason.Asked},
-		"galerkin":                    {cal, fdridge.Options{Gammas: []float64{10, 1000}, Size: 5, Method: ridge.Galerkin}, byPasses(t, cal, ridge.Galerkin), reason.Asked},
-		"newton":                      {standard, fdridge.Options{NoIntercept: true, Gammas: []float64{1e5}, Size: 6, Method: ridge.Newton, Tol: 1e-4}, byPasses(t, standard, ridge.Newton), reason.Asked},
-		"auto, few columns":           {cal, fdridge.Options{Gammas: []float64{1}}, directly(t, cal, ridge.Cholesky, 1), reason.DirectIsCheaper},
-		"QR, as γ = 0 has it":         {standard, fdridge.Options{Gammas: []float64{0, 10}, Method: ridge.Exact}, directly(t, standard, ridge.QR, 1), reason.Asked},
-		"weights and several targets": {weighted, fdridge.Options{Gammas: []float64{0.5, 50}, Size: 3, Method: ridge.Galerkin}, byPasses(t, weighted, ridge.Galerkin), reason.Asked},
-		"weights, exact":              {weighted, fdridge.Options{Gammas: []float64{1}, Method: ridge.Exact}, directly(t, weighted, ridge.Cholesky, 1), reason.Asked},
-		"sparse, no intercept":        {w8a, fdridge.Options{NoIntercept: true, Gammas: []float64{300, 3000}, Size: 16, Method: ridge.Galerkin, Tol: 1e-5}, byPasses(t, w8a, ridge.Galerkin), reason.Asked},
-		"sparse, the sketch is kept":  {w8a, fdridge.Options{NoIntercept: true, Gammas: []float64{300}, Size: 32, Tol: 1e-5, KeepSummary: true}, byPasses(t, w8a, ridge.Galerkin), reason.SketchIsKept},
-		"γ chosen": {standard, fdridge.Options{Method: ridge.Galerkin, Size: 6, GammaTol: math.Inf(1)}, func(o *fdridge.Options) expected {
-			choice := must(choose.Gamma(summarize(t, standard, ridge.SummaryConfig{Size: o.Size, Intercept: !o.NoIntercept}), nil))(t)
-			o.Gammas = []float64{choice.Gamma()}
-			return byPasses(t, standard, ridge.Galerkin)(o)
-		}, reason.Asked},
-		"γ chosen of a list": {shop, fdridge.Options{Candidates: []float64{0.01, 0.1, 1, 10, 100}, Size: 4, Method: ridge.CG, GammaTol: math.Inf(1)}, func(o *fdridge.Options) expected {
-			path := must(summarize(t, shop, ridge.SummaryConfig{Size: o.Size, Intercept: !o.NoIntercept}).Path(o.Candidates))(t)
-			o.Gammas = []float64{path[must(choose.LeastGCV(path, -1))(t).Index].Gamma}
-			return byPasses(t, shop, ridge.CG)(o)
-		}, reason.Asked},
-		"γ by cross-validation": {standard, fdridge.Options{Folds: 5, Size: 6, GammaTol: math.Inf(1)}, func(o *fdridge.Options) expected {
-			cv := must(choose.CrossValidate(ctx, standard, ridge.SummaryConfig{Size: o.Size, Intercept: !o.NoIntercept}, choose.CrossValidation{Folds: 5}))(t)
-			o.Gammas = []float64{cv.Gammas[must(cv.ChooseRidge(-1))(t).Index]}
-			found := expected{method: ridge.Galerkin}
-			found.fits = must(ridge.SolvePath(ctx, standard, cv.Summary, o.Gammas, ridge.SolveOptions{Method: ridge.Galerkin}))(t)
-			found.passes = found.fits[0].Passes
-			return found
-		}, reason.FoldsNeedSketch},
-		"γ of a list by cross-validation": {weighted, fdridge.Options{NoIntercept: true, Folds: 3, Candidates: []float64{0.1, 1, 10}, Size: 4, Method: ridge.OneShot}, func(o *fdridge.Options) expected {
-			cv := must(choose.CrossValidate(ctx, weighted, ridge.SummaryConfig{Size: o.Size, Intercept: !o.NoIntercept}, choose.CrossValidation{Folds: 3, Gammas: o.Candidates}))(t)
-			i := must(cv.ChooseFitted(-1))(t).Index
-			return expected{must(cv.Summary.Path(cv.Gammas[i : i+1]))(t), ridge.OneShot, 1}
-		}, reason.Asked},
+		"one-shot": {
+			cal, fdridge.Options{Gammas: []float64{10}, Size: 5, Method: ridge.OneShot}, byPath(t, cal), reason.Asked,
+		},
+		"cg": {
+			cal, fdridge.Options{Gammas: []float64{10, 1000}, Size: 5, Method: ridge.CG}, byPasses(t, cal, ridge.CG),
+			reason.Asked,
+		},
+		"galerkin": {
+			cal, fdridge.Options{Gammas: []float64{10, 1000}, Size: 5, Method: ridge.Galerkin}, byPasses(t, cal, ridge.Galerkin),
+			reason.Asked,
+		},
+		"newton": {
+			standard, fdridge.Options{NoIntercept: true, Gammas: []float64{1e5}, Size: 6, Method: ridge.Newton, Tol: 1e-4},
+			byPasses(t, standard, ridge.Newton), reason.Asked,
+		},
+		"auto, few columns": {
+			cal, fdridge.Options{Gammas: []float64{1}}, directly(t, cal, ridge.Cholesky, 1), reason.DirectIsCheaper,
+		},
+		"QR, as γ = 0 has it": {
+			standard, fdridge.Options{Gammas: []float64{0, 10}, Method: ridge.Exact}, directly(t, standard, ridge.QR, 1),
+			reason.Asked,
+		},
+		"weights and several targets": {
+			weighted, fdridge.Options{Gammas: []float64{0.5, 50}, Size: 3, Method: ridge.Galerkin},
+			byPasses(t, weighted, ridge.Galerkin), reason.Asked,
+		},
+		"weights, exact": {
+			weighted, fdridge.Options{Gammas: []float64{1}, Method: ridge.Exact}, directly(t, weighted, ridge.Cholesky, 1),
+			reason.Asked,
+		},
+		"sparse, no intercept": {
+			w8a, fdridge.Options{NoIntercept: true, Gammas: []float64{300, 3000}, Size: 16, Method: ridge.Galerkin, Tol: 1e-5},
+			byPasses(t, w8a, ridge.Galerkin), reason.Asked,
+		},
+		"sparse, the sketch is kept": {
+			w8a, fdridge.Options{NoIntercept: true, Gammas: []float64{300}, Size: 32, Tol: 1e-5, KeepSummary: true},
+			byPasses(t, w8a, ridge.Galerkin), reason.SketchIsKept,
+		},
+		"γ chosen": {standard, fdridge.Options{Method: ridge.Galerkin, Size: 6, GammaTol: math.Inf(1)},
+			func(o *fdridge.Options) expected {
+				choice := must(choose.Gamma(
+					summarize(t, standard, ridge.SummaryConfig{Size: o.Size, Intercept: !o.NoIntercept}), nil,
+				))(t)
+				o.Gammas = []float64{choice.Gamma()}
+				return byPasses(t, standard, ridge.Galerkin)(o)
+			}, reason.Asked},
+		"γ chosen of a list": {shop,
+			fdridge.Options{Candidates: []float64{0.01, 0.1, 1, 10, 100}, Size: 4, Method: ridge.CG, GammaTol: math.Inf(1)},
+			func(o *fdridge.Options) expected {
+				path := must(summarize(t, shop, ridge.SummaryConfig{Size: o.Size, Intercept: !o.NoIntercept}).Path(o.Candidates))(t)
+				o.Gammas = []float64{path[must(choose.LeastGCV(path, -1))(t).Index].Gamma}
+				return byPasses(t, shop, ridge.CG)(o)
+			}, reason.Asked},
+		"γ by cross-validation": {standard, fdridge.Options{Folds: 5, Size: 6, GammaTol: math.Inf(1)},
+			func(o *fdridge.Options) expected {
+				cv := must(choose.CrossValidate(
+					ctx, standard, ridge.SummaryConfig{Size: o.Size, Intercept: !o.NoIntercept}, choose.CrossValidation{Folds: 5},
+				))(t)
+				o.Gammas = []float64{cv.Gammas[must(cv.ChooseRidge(-1))(t).Index]}
+				found := expected{method: ridge.Galerkin}
+				found.fits = must(ridge.SolvePath(
+					ctx, standard, cv.Summary, o.Gammas, ridge.SolveOptions{Method: ridge.Galerkin},
+				))(t)
+				found.passes = found.fits[0].Passes
+				return found
+			}, reason.FoldsNeedSketch},
+		"γ of a list by cross-validation": {weighted,
+			fdridge.Options{NoIntercept: true, Folds: 3, Candidates: []float64{0.1, 1, 10}, Size: 4, Method: ridge.OneShot},
+			func(o *fdridge.Options) expected {
+				cv := must(choose.CrossValidate(
+					ctx, weighted, ridge.SummaryConfig{Size: o.Size, Intercept: !o.NoIntercept},
+					choose.CrossValidation{Folds: 3, Gammas: o.Candidates},
+				))(t)
+				i := must(cv.ChooseFitted(-1))(t).Index
+				return expected{must(cv.Summary.Path(cv.Gammas[i : i+1]))(t), ridge.OneShot, 1}
+			}, reason.Asked},
 	} {
 		t.Run(name, func(t *testing.T) {
 			src := &reads{Source: c.src}
@@ -214,11 +257,15 @@ func TestFitSingular(t *testing.T) {
 	if left := givenUp(got); len(left) != 1 || left[0].Method != ridge.Cholesky || !errors.As(left[0].Err, &e) {
 		t.Errorf("gave up %v", left)
 	}
-	if r, err := fdridge.Fit(ctx, src, fdridge.Options{NoIntercept: true, Gammas: []float64{1}, Method: ridge.Cholesky}); r != nil ||
+	if r, err := fdridge.Fit(
+		ctx, src, fdridge.Options{NoIntercept: true, Gammas: []float64{1}, Method: ridge.Cholesky},
+	); r != nil ||
 		!errors.As(err, &e) {
 		t.Errorf("cholesky: %v, %v", r, err)
 	}
-	if r := must(fdridge.Fit(ctx, src, fdridge.Options{NoIntercept: true, Gammas: []float64{1}, Method: ridge.QR, Tol: 1e-8}))(t); r.Solutions[0].Method != ridge.QR ||
+	if r := must(fdridge.Fit(
+		ctx, src, fdridge.Options{NoIntercept: true, Gammas: []float64{1}, Method: ridge.QR, Tol: 1e-8},
+	))(t); r.Solutions[0].Method != ridge.QR ||
 		givenUp(r) != nil {
 		t.Errorf("qr: %s, gave up %v", r.Solutions[0].Method, givenUp(r))
 	}
@@ -377,7 +424,9 @@ func TestFitWorkers(t *testing.T) {
 				Reducer: worker{g, rank},
 				Journal: &memory{states: map[int][]byte{}, left: 1000, never: true},
 			}
-			opts.Summarize = func(_ context.Context, own dataset.Source, cfg ridge.SummaryConfig, _ func(int64)) (*ridge.Summary, error) {
+			opts.Summarize = func(
+				_ context.Context, own dataset.Source, cfg ridge.SummaryConfig, _ func(int64),
+			) (*ridge.Summary, error) {
 				if own != share || cfg.Size != 4 || !cfg.Intercept {
 					return nil, fmt.Errorf("asked for %+v", cfg)
 				}
@@ -403,9 +452,11 @@ func TestFitWorkers(t *testing.T) {
 		})
 	}
 	all.Wait()
-	for name, opts := range map[string]fdridge.Options{"Summarize must return": {NoIntercept: true, Gammas: gammas}, "Reducer, Method": {NoIntercept: true, Gammas: gammas, Method: ridge.Exact, Summarize: func(context.Context, dataset.Source, ridge.SummaryConfig, func(int64)) (*ridge.Summary, error) {
-		return sum, nil
-	}}} {
+	for name, opts := range map[string]fdridge.Options{"Summarize must return": {NoIntercept: true, Gammas: gammas},
+		"Reducer, Method": {NoIntercept: true, Gammas: gammas, Method: ridge.Exact,
+			Summarize: func(context.Context, dataset.Source, ridge.SummaryConfig, func(int64)) (*ridge.Summary, error) {
+				return sum, nil
+			}}} {
 		opts.Reducer = alone{}
 		got, err := fdridge.Fit(t.Context(), src, opts)
 		if got != nil || err == nil || !strings.Contains(err.Error(), name) {
