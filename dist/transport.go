@@ -24,7 +24,7 @@ type Transport interface {
 	Size() int
 	// Send sends b to another rank. It may return before b is received. After it has returned, the caller may change b.
 	Send(ctx context.Context, to int, b []byte) error
-	// Recv returns the next bytes sent by another rank. They belong to the caller.
+	// Recv returns the next bytes sent by another rank. The caller may keep and change them.
 	Recv(ctx context.Context, from int) ([]byte, error)
 	// Broadcast sends the root's b to every rank. The root returns b itself. The other ranks ignore their argument b
 	// and return a copy that belongs to the caller.

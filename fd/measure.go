@@ -21,7 +21,7 @@ import (
 type reduction struct {
 	gram      engine.Matrix // G̃, the computed G (lower triangle); overwritten by measure
 	gramError float64       // bounds the error of G̃: G ⪯ G̃ + gramError·I
-	// n; the norm of each row of R. For a row s − κμ with a centre it is ‖s‖ + ‖κμ‖.
+	// the norm of each of the n rows of R; for a row s − κμ with a centre it is ‖s‖ + ‖κμ‖
 	lengths []float64
 	chain   float64       // the round-off of row i of U·R is at most chain·eps·Σ|uᵢₖ|·lengths[k] in norm
 	u       engine.Matrix // U, r×n

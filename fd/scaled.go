@@ -11,7 +11,8 @@ import (
 )
 
 // Scaled returns the spectrum for the rows A·R⁻¹, with R = diag(scale): each column is divided by its scale. It
-// is the spectrum of B·R⁻¹. The Bound follows from 0 ⪯ D ⪯ ηI for D = AᵀA − BᵀB and the shrinkage η:
+// is the spectrum of B·R⁻¹, with B as in [Spectrum.Matrix]. The Bound follows from 0 ⪯ D ⪯ ηI for D = AᵀA
+// − BᵀB and the shrinkage η:
 //
 //	0 ⪯ R⁻¹DR⁻¹ ⪯ ηR⁻² ⪯ η/min scale²·I.
 //

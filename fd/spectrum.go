@@ -292,7 +292,7 @@ func normalise(v []float64) bool {
 }
 
 // ColumnNorms returns upper bounds on the norms of the columns of A. The squared norm of column j is at most
-// (BᵀB)ⱼⱼ plus [Bound.FD].
+// (BᵀB)ⱼⱼ plus [Bound.FD], where B is [Spectrum.Matrix].
 func (p *Spectrum) ColumnNorms() []float64 {
 	out := slices.Repeat([]float64{p.Bound.FD()}, p.Dim)
 	for i, s2 := range p.Sigma2 {

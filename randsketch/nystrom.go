@@ -32,7 +32,8 @@ type NystromConfig struct {
 //
 //	P⁻¹ = (λ_m + γ)·U(Λ + γI)⁻¹Uᵀ + (I − UUᵀ).
 //
-// The [Spectrum] of a Nystrom applies it up to a factor: Ĥ(γ)⁻¹ = P⁻¹/(λ_m + γ).
+// λ_m is the m-th eigenvalue of K̂. The [Spectrum] of a Nystrom applies P⁻¹ up to a factor: Ĥ(γ)⁻¹ =
+// P⁻¹/(λ_m + γ).
 //
 // Ω depends only on Seed and the dimensions, apart from round-off that depends on the backend. Dense rows are
 // multiplied 256 at a time, counted from the first row, so that the sums do not depend on how the rows are divided into
@@ -157,9 +158,9 @@ func (a *Nystrom) AppendSparse(x *engine.CSR) error {
 	return nil
 }
 
-// sparseGradient adds ΩᵀAᵀA, for the current sparse rows A, to rows lo to hi−1 of Yᵀ. It forms a plain sum
-// over these rows before it adds to the compensated sums. If they have fewer than d entries together, it adds each
-// product directly.
+// sparseGradient adds ΩᵀAᵀA, for the current sparse rows A, to rows lo to hi−1 of Yᵀ. It sums plainly over
+// the sparse rows, and then adds this sum to the compensated sums of Yᵀ. If the sparse rows have fewer than d
+// entries together, it adds each product to the compensated sums instead.
 func (a *Nystrom) sparseGradient(s *stream, lo, hi int) {
 	d := a.cfg.Dim
 	if a.csr.NNZ() < d {
@@ -197,9 +198,9 @@ func (a *Nystrom) addRows(_ *stream, lo, hi int) {
 //
 //	B = Y·Q·W^(−1/2) = UΣRᵀ,  Λ = Σ²,  V = Uᵀ.
 //
-// Frangella et al. factor ΩᵀY by Cholesky. They therefore shift K by a ν that keeps ΩᵀY definite in spite of
-// round-off, and subtract ν afterwards. Spectrum needs no shift: eigenvalues of ΩᵀY up to ν are round-off and are
-// left out. Measured errors are as small or smaller.
+// Frangella et al. factor ΩᵀY by Cholesky. Their method therefore shifts K by a number ν that keeps ΩᵀY
+// definite in spite of round-off, and subtracts ν afterwards. Spectrum needs no shift, because it drops the
+// eigenvalues of ΩᵀY up to ν, which are round-off. Measured errors are as small or smaller.
 func (a *Nystrom) Spectrum() (*Spectrum, error) {
 	m, d, be := a.m, a.cfg.Dim, a.cfg.Backend
 	y := make([]float64, m*d)
@@ -238,16 +239,16 @@ func (a *Nystrom) Spectrum() (*Spectrum, error) {
 	return p, nil
 }
 
-// roundOff bounds the round-off in K̂, the approximation of AᵀA. The unit is eps·α²·‖A‖²_F with the α of
-// [Nystrom.bound]. A panel sum has panelRows additions in sequence, and their roundings may all have the same sign if
-// rows repeat. For other rows, TestNystromRange measures less than 4 units.
+// roundOff bounds the round-off in K̂, the approximation of AᵀA. The unit is eps·α²·‖A‖²_F, with α =
+// ‖YC⁻¹‖ as in [Nystrom.bound]. A panel sum has panelRows additions in sequence, and their roundings may all
+// have the same sign if rows repeat. For other rows, TestNystromRange measures less than 4 units.
 const roundOff = panelRows/2 + 16
 
 // bound sets the bounds of p on K − K̂, for K = AᵀA and its approximation K̂ = YC⁻¹Yᵀ with C = ΩᵀY. Up
 // to round-off, K − K̂ is positive semidefinite, so that its trace bounds its norm.
 //
-// Errors δ of Y and of C change K̂ by (2α + α²)·δ, with α = ‖YC⁻¹‖. The argument alpha2 is at least
-// α². α is large if, by chance, Ω is almost orthogonal to a direction of K.
+// Errors of norm δ in Y and in C change K̂ by at most about (2α + α²)·δ, with α = ‖YC⁻¹‖. The argument
+// alpha2 is at least α². α is large if, by chance, Ω is almost orthogonal to a direction of K.
 func (a *Nystrom) bound(p *Spectrum, alpha2 float64) {
 	if r := len(p.Lambda); r == a.m && r < p.Dim {
 		p.Floor = p.Lambda[r-1]

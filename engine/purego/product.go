@@ -30,8 +30,8 @@ type operand struct {
 	trans bool
 }
 
-// A triangle selects the elements of C to compute. If lower is true, it selects the lower triangle from row firstRow
-// on, otherwise all of C.
+// A triangle selects which elements of a product C are computed. If lower is true, it selects the lower triangle from
+// row firstRow on, otherwise all of C.
 type triangle struct {
 	lower    bool
 	firstRow int // 0 if lower is false

@@ -23,8 +23,8 @@ type Config struct {
 	MC, KC, NC int
 }
 
-// A KernelInfo describes a kernel that runs on this machine: its name, and the number of rows (MR) and columns (NR)
-// of the tile of C that it keeps in registers.
+// A KernelInfo describes a kernel that runs on this machine. A tile is the part of a product that the kernel computes
+// in registers, with MR rows and NR columns.
 type KernelInfo struct {
 	Name   string
 	MR, NR int

@@ -82,7 +82,7 @@ func RoundOff(be engine.Backend, r, k int) float64 {
 	return roundOff(be, r, k, float64(r)*float64(k)*0x1p-54) // entries of L are at most 2⁻²⁷ in magnitude
 }
 
-// roundOff returns RoundOff for a known lows, which is ‖L‖²_F.
+// roundOff returns the bound of RoundOff if lows = ‖L‖²_F is known, with L as in [Loss].
 func roundOff(be engine.Backend, r, k int, lows float64) float64 {
 	return 2 * (be.Accuracy().Dot(k) + engine.Roundings + 4) * eps * math.Sqrt(1.5*float64(r)*lows) * inflate
 }

@@ -90,7 +90,7 @@ func (m *Resolvent) cancelled(q int, along, off []float64) bool {
 	return false
 }
 
-// ProjectAll computes g.Along and g.Off for the first q vectors of g.
+// ProjectAll computes the projections Vg (g.Along) and g − VᵀVg (g.Off) of the first q vectors of g.
 func (m *Resolvent) ProjectAll(q int, g *Gradients) { m.Project(q, g.G, g.Along, g.Off) }
 
 // Invert overwrites row i of off with (BᵀB + sᵢI)⁻¹gᵢ, for each value sᵢ in s. On entry, along and off

@@ -157,7 +157,8 @@ func (s *secular) start(j, p int) (o int, tau, lo, hi float64) {
 		zq += slope * dq * dq
 		rest -= slope * dq
 	}
-	// The root of the approximation rest + zp/(d_p − λ) + zq/(d_{p+1} − λ) solves a quadratic equation in tau.
+	// The approximation of f is rest + zp/(d_p − λ) + zq/(d_{p+1} − λ). Its root solves a quadratic equation in
+	// tau.
 	switch {
 	case last:
 		o, lo, hi = j, 0, 4*middle // τ is at most 2·middle without round-off
