@@ -16,7 +16,8 @@ import (
 // tolShare is the part of Tol that a fit of projected rows has to reach. The errors of the projection use up the rest.
 const tolShare = 0.9
 
-// change returns rows with the change of columns that the request asks for. rows has the columns before the change.
+// change returns rows with the change of columns that the request asks for: scaling by penalties, and a projection if
+// some columns have no penalty. The argument rows has the columns before the change.
 func (rows data) change(r *request) (data, error) {
 	o := &r.opts
 	switch {

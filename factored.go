@@ -23,7 +23,8 @@ type factored struct {
 	factors *ridge.Factorization
 }
 
-// factorise reads the rows once and computes the factorization for gammas, or for γ that is chosen later.
+// factorise reads the rows once. It computes the factorization for gammas, or for γ that are chosen later if gammas is
+// nil.
 func (j job) factorise(ctx context.Context, steps plan.Steps, gammas []float64) (factored, error) {
 	f := factored{job: j, method: steps.Method, given: gammas}
 	var err error

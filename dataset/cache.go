@@ -179,8 +179,8 @@ func (c *Cache) BlocksFrom(ctx context.Context, firstRow int64) iter.Seq2[Block,
 	}
 }
 
-// planPass returns the file to read, or "" for the source.
-// If write is true, the pass also records its rows in a file.
+// planPass returns the name of the cache file to read, or "" if the pass has to read the source. If write is true, the
+// pass also writes its rows to a file.
 func (c *Cache) planPass(firstRow int64) (name string, write bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

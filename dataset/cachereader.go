@@ -193,7 +193,8 @@ func (r *cacheReader) floats(to []float64, n int) ([]float64, error) {
 
 var cacheChunks = sync.Pool{New: func() any { return new([cacheChunk]byte) }}
 
-// words reads n numbers of size bytes. It passes chunks of them to take, in parallel, with the index of the first.
+// words reads n numbers of size bytes each. It reads them in chunks, in parallel, and calls take for each chunk: first
+// is the index of the first number in b.
 func (r *cacheReader) words(n, size int, take func(first int, b []byte)) error {
 	bytes := n * size
 	sums := make([]uint32, (bytes+cacheChunk-1)/cacheChunk)

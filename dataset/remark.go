@@ -7,7 +7,7 @@ type Remark struct {
 	File string
 	Line int // from 1; 0 if the remark is about the whole file
 	Msg  string
-	// Doubt is true if the other reading is as likely. The message then names the options that choose.
+	// Doubt is true if the other reading is as likely. The message then names the options that select one of the two.
 	Doubt bool
 }
 

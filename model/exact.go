@@ -157,8 +157,8 @@ func (p *Predictor) addUnpenalized(m *Model) error {
 	return nil
 }
 
-// certify copies the certificates of the model to p.fit. The model stores only the computed ‖b‖² of a target, so
-// the bracket TSS contains only this number.
+// certify copies the certificates of the model to p.fit. Of a target b, the model stores only the computed ‖b‖².
+// The bracket TSS is therefore this number alone.
 func (p *Predictor) certify(m *Model) error {
 	w := &m.Fits[0]
 	certificates, err := w.Certificates()

@@ -322,7 +322,8 @@ func (r *reader) addDictionary(h *head, d *decoder) error {
 	return nil
 }
 
-// rows adds the next n rows of the record batch to the block.
+// rows adds the next n rows of the record batch to the block b. If lends is true, b shares the memory of the batch
+// instead of a copy.
 func (r *reader) rows(b *dataset.Buffer, n int, lends bool) error {
 	var x, y []float64
 	if lends {

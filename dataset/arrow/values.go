@@ -43,8 +43,8 @@ func firstNull(a *array, at, n int) int {
 	return -1
 }
 
-// fill converts values of a to float64.
-// An inexact integer becomes +∞, because NaN would mean a missing value.
+// fill converts values of a to float64, from index at on. An integer that float64 does not represent becomes +∞,
+// because NaN would mean a missing value.
 func fill(dst []float64, a *array, at int) {
 	if a.of.id == typeDecimal {
 		fillDecimals(dst, a, at)

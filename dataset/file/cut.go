@@ -15,7 +15,7 @@ import (
 // programs write no line end after the last line, so a missing line end alone is no reason. The remark needs one of two
 // reasons:
 //   - The last number has fewer digits than the last numbers of at least three lines before, within 8 KiB.
-//   - The size of the file is a multiple of 4096 bytes, as if a block was the last that could be written.
+//   - The size of the file is a multiple of 4096 bytes, as if the writer had stopped after a full block.
 func (o *Opened) noteCut(p part) error {
 	if p.size == 0 || p.hi != p.size {
 		return nil

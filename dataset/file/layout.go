@@ -7,7 +7,7 @@ import (
 	"github.com/fdridge/fdridge/internal/excerpt"
 )
 
-// A Layout describes the columns of a file. Rows of several files can be joined if their layouts agree.
+// A Layout describes the columns of a file. Rows of one file may follow rows of another if their layouts agree.
 type Layout struct {
 	File   string
 	Number int // position of the file in the list of files, from 1

@@ -8,8 +8,8 @@ import (
 	"github.com/fdridge/fdridge/internal/proportion"
 )
 
-// A part is a portion of a file. From a text file it has the bytes lo to hi−1. From a file with numbered rows it has
-// the rows in the fraction lo/size to hi/size.
+// A part is a portion of a file. From a text file it has the bytes lo to hi−1. From a file whose rows are found by
+// number, such as .npy, it has the rows in the fraction lo/size to hi/size.
 type part struct {
 	path         string
 	number       int // number of the file, from 1

@@ -217,7 +217,8 @@ func (f *format) value(j int, s *scanner) (float64, *dataset.InputError) {
 	return 0, bad
 }
 
-// fillUnset sets the values of keys that the line does not have. They are missing.
+// fillUnset sets the values of columns whose key is not on the line. They become missing values. If column j allows
+// none, it returns an error.
 func (f *format) fillUnset(row []float64, s *scanner) *dataset.InputError {
 	for j, k := range f.To {
 		if k < 0 || !isUnset(row[k]) {

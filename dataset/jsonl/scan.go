@@ -315,7 +315,8 @@ func (s *scanner) fail(at int, format string, args ...any) bool {
 	return false
 }
 
-// failText sets s.bad for a text that textEnd refuses. The text begins with the quote at byte p.
+// failText sets s.bad for a text that does not end on the line or has a control character. The text begins with the
+// quote at byte p.
 func (s *scanner) failText(p int) bool {
 	for at := p + 1; ; at++ {
 		switch c := s.text[at]; {

@@ -10,7 +10,8 @@ import (
 	"github.com/fdridge/fdridge/internal/parallel"
 )
 
-// byColumns returns the features and targets of a Fortran-order array as rows.
+// byColumns returns two sources for an array in Fortran order. The rows of one are the columns that are features, the
+// rows of the other are the targets.
 func byColumns(open opening, h header, choice columns.Choice, stamp dataset.Stamp) *dataset.Columns {
 	order := make([]int, choice.Features+choice.Targets)
 	for j, k := range choice.To {

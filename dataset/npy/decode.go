@@ -12,8 +12,8 @@ import (
 // A kind is a number type, such as NumPy's "<f8".
 type kind struct {
 	size int // bytes of an entry
-	// decode converts raw to numbers, and may overwrite raw. An inexact integer becomes +∞, because NaN would mean a
-	// missing value.
+	// decode converts raw to numbers, and may overwrite raw. An integer that float64 does not represent becomes +∞,
+	// because NaN would mean a missing value.
 	decode   func(dst []float64, raw []byte)
 	integers bool
 	asIs     bool // the entries are little-endian float64, which need no conversion

@@ -46,7 +46,8 @@ const magic = "\x93NUMPY"
 // maxHeader limits the bytes of a header. NumPy writes less than 200.
 const maxHeader = 1 << 16
 
-// readHeader reads the header. size is the data's length, or −1. The function describe checks the header.
+// readHeader reads the header. size is the number of bytes of the data, or −1 if unknown. describe makes the header
+// from its fields, and returns an error for an array that cannot be read.
 func (in *input) readHeader(size int64, describe func(description) (header, error)) error {
 	prefix := make([]byte, 12)
 	if _, err := io.ReadFull(in.data, prefix[:10]); err != nil {

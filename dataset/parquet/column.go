@@ -28,9 +28,11 @@ type column struct {
 	left     bool             // the column is left out: its values are missing, whatever the file has
 	lexicon  *prepare.Lexicon // codes of the levels of a categorical column; nil for numbers
 	kind     int32            // physical type
-	// convert converts bits to float64. An inexact integer becomes +∞, because NaN would mean a missing value.
+	// convert converts the bits of a number of at most 64 bits to float64. An integer that float64 does not represent
+	// becomes +∞, because NaN would mean a missing value.
 	convert func(bits uint64) float64
-	// wide converts the bytes of a number, for types without bits. ok is false if the bytes are invalid.
+	// wide converts the bytes of a number of a type that is stored as bytes, such as a long decimal. ok is false if the
+	// bytes are invalid.
 	wide   func(b []byte) (v float64, ok bool)
 	length int // bytes of a number, for wide; 0 if the numbers have different lengths
 }

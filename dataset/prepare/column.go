@@ -58,8 +58,8 @@ const (
 	UseOmit   Use = "omit"   // no feature
 )
 
-// A DatePart is a part of a date, such as the month. A part that is a number is treated as in [Column]. Other parts
-// become one feature of 0 and 1 for each value.
+// A DatePart is a part of a date, such as the month. A part that is one number, such as the year, is filled in and
+// standardised like a number in [Column]. Other parts become one feature of 0 and 1 for each value.
 type DatePart struct {
 	Part   DateUnit `json:"part"`
 	Fill   float64  `json:"fill,omitempty"`

@@ -17,7 +17,7 @@ type Text struct {
 	Marks []string `json:"missing_marks,omitempty"`
 	// FirstIndex is the smallest index of svmlight rows, "0" or "1". "" detects it.
 	FirstIndex string `json:"first_index,omitempty"`
-	// IsDefault means that Decimal is used only for files that leave the mark open.
+	// IsDefault means that Decimal is used only for files whose numbers do not show which mark they use.
 	IsDefault bool `json:"-"`
 }
 

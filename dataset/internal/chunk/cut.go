@@ -24,8 +24,8 @@ type cutter struct {
 	size      int    // bytes of a chunk without long records
 	rest      []byte // bytes read after the last complete record
 	ended     bool
-	// emptyRows makes empty lines records, except at the end of the file. A chunk then ends with a line that is not
-	// empty, and the empty lines after this line belong to the next chunk.
+	// emptyRows makes empty lines records, except at the end of the file. Only the next chunk shows whether the file ends.
+	// So a chunk ends with a line that is not empty, and the empty lines after it belong to the next chunk.
 	emptyRows bool
 }
 

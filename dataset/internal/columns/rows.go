@@ -68,7 +68,8 @@ func (c *Choice) split(x, y, rows []float64) {
 const Tile = 8
 
 // Columns copies values to the features x and the targets y, beginning with row firstRow. The slice values holds the
-// columns js of the file, one after the other. Columns reports whether Find accepts all values.
+// columns js of the file, one after the other. accepted is false if a value is infinite, or is NaN in a column that
+// allows no missing value.
 func (c *Choice) Columns(x, y []float64, js []int, firstRow int, values []float64) (accepted bool) {
 	n := len(values) / len(js)
 	for i := 0; i < len(js); {

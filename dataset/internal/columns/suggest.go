@@ -48,8 +48,8 @@ func letters(name string) []rune {
 // A distance keeps the last three rows of the recurrence.
 type distance struct{ before, last, row []int }
 
-// of returns the optimal string alignment distance (F. Damerau, 1964): the number of insertions, deletions,
-// replacements and exchanges of neighbours.
+// of returns the optimal string alignment distance of a and b (F. Damerau, 1964). It is the least number of insertions,
+// deletions, replacements and exchanges of neighbours that turn a into b.
 func (d *distance) of(a, b []rune) int {
 	d.last = d.last[:0]
 	for j := range len(b) + 1 {

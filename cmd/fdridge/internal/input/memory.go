@@ -40,8 +40,8 @@ func lentArray() (*io.SectionReader, error) {
 	return io.NewSectionReader(memories.of[descriptor], at, size), nil
 }
 
-// memories keeps each lentMemory by its descriptor, because the garbage collector would close the file. A process that
-// stays reads several arrays through one descriptor.
+// memories keeps each lentMemory by its descriptor, because the garbage collector would close its file. A process that
+// serves several fits reads several arrays through one descriptor.
 var memories = struct {
 	sync.Mutex
 	of map[uintptr]*lentMemory
