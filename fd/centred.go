@@ -22,8 +22,8 @@ import (
 //
 //	G = L·XXᵀ·Lᵀ,   B ← diag(√(1 − δ/λ))·(UL)·X,
 //
-// with the eigenvalues λ of G, its eigenvectors as the rows of U, and δ = λ_{m+1}. XXᵀ needs only products of
-// sparse rows with stored rows.
+// with the eigenvalues λ of G, its eigenvectors as the rows of U, and δ = λ_{m+1}. Apart from products of
+// dense rows, G needs only products and sums of sparse rows.
 
 // A centre is a dense row μ. A sparse row s with a factor κ and this centre stands for s − κμ.
 type centre struct {

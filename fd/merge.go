@@ -74,7 +74,8 @@ func (s *Sketch) Merge(o *Sketch) error {
 		}
 	}
 	if o.shrinks > 0 && !s.lossless() {
-		// The rows of s and o are no longer orthogonal as a whole, so the next shrink computes all products.
+		// Bounds for kept rows count on the shrinks up to the next multiple of renewal. Adding o.shrinks changes that
+		// number, so the next shrink must compute all products.
 		s.kept = 0
 	}
 	s.eta += o.eta

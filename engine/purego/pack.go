@@ -45,7 +45,7 @@ func (b *Backend) packPanel(dst []float64, i, width int, isRowMajor bool, x []fl
 	}
 }
 
-// packEdge packs the last n columns of a matrix, fewer than a unit of the kernel. It fills the unit with zeros.
+// packEdge packs the last n columns of a panel, fewer than a unit of the kernel. It fills the unit with zeros.
 func packEdge(dst []float64, stride, unit int, isRowMajor bool, x []float64, ldx, l, j, k, n int) {
 	for i := range k {
 		d := dst[i*stride : i*stride+unit]
