@@ -18,7 +18,7 @@ import (
 )
 
 // solved returns the model of p with scaled columns, the rows of the fit as the model prepares them, and the solutions
-// of which the model was made.
+// from which the model was made.
 func (p *noisy) solved(t *testing.T) (*model.Model, dataset.Source, []*ridge.Solution) {
 	t.Helper()
 	m := p.fit(t, false)
@@ -99,7 +99,7 @@ func (p *noisy) resample(t *testing.T, r *rand.Rand, b int) []float64 {
 
 // TestBootstrap: sampling standard errors agree with the spread of the coefficients of a bootstrap of residuals, up to
 // its own error, a fraction of 1/√(2b) for b samples. FDRIDGE_BOOTSTRAP is b for real sets in the folder
-// FDRIDGE_DATA, for which the spread of samples of rows is logged, too.
+// FDRIDGE_DATA. For these sets the spread of samples of rows is logged, too.
 func TestBootstrap(t *testing.T) {
 	b, err := strconv.Atoi(os.Getenv("FDRIDGE_BOOTSTRAP"))
 	dir := os.Getenv("FDRIDGE_DATA")

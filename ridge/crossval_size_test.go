@@ -85,7 +85,8 @@ func TestFoldsBounded(t *testing.T) {
 	}
 }
 
-// TestFoldsMemory: the memory that FoldsError states for the folds is what they allocate, up to a factor of four.
+// TestFoldsMemory: the folds allocate about the memory that FoldsError states for them: at most this, and at least a
+// quarter of it, up to 128 KiB.
 func TestFoldsMemory(t *testing.T) {
 	for _, c := range []struct{ n, d, targets, size, folds int }{
 		{4000, 10, 1, 4, 50}, {4000, 200, 1, 32, 20}, {600, 1000, 3, 8, 20}, {1500, 120, 1, 120, 5}, {60000, 8, 1, 8, 5},

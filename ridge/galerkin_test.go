@@ -104,8 +104,8 @@ func (h diagonal) Solve(q int, gamma []float64, g, dst []float64) {
 
 func (h diagonal) Range(float64) (lo, hi float64) { return 0, math.Inf(1) }
 
-// TestGalerkinWide: with fewer rows than features as many vectors as rows are enough,
-// but not from a start outside the row space nor with a Hessian that leads out of it.
+// TestGalerkinWide: with fewer rows than features, galerkin ends after as many vectors as rows. It must not end so
+// early if the start lies outside the row space, or if the Hessian leads out of the row space.
 func TestGalerkinWide(t *testing.T) {
 	const n, d = 5, 12
 	s := problem(rand.New(rand.NewPCG(7, 9)), "gaussian", n, d, 1, 1)

@@ -193,8 +193,9 @@ func longer(o *ridge.Target, by float64) {
 	o.Intercept = math.NaN()
 }
 
-// TestNarrowByWhatIsFinite: what is not finite in a certificate narrows nothing, of that
-// target alone, and gives no NaN, at the row of zeros neither; what is finite does.
+// TestNarrowByWhatIsFinite: if the bounds of one target in a certificate are not finite, they do not narrow the
+// intervals of this target. They give no NaN, not even for a row of zeros. Finite bounds, and the bounds of the other
+// target, narrow the intervals.
 func TestNarrowByWhatIsFinite(t *testing.T) {
 	inf, nan := math.Inf(1), math.NaN()
 	bound := func(v float64) func(*ridge.Solution) {
@@ -264,9 +265,8 @@ func TestNarrowByWhatIsFinite(t *testing.T) {
 	}
 }
 
-// TestNarrowRefusesOtherRows: a fit of rows that differ a little in what a certificate is
-// made of is not combined with the summary, by Narrow or, where it could not tell, where
-// the two contradict each other.
+// TestNarrowRefusesOtherRows: a fit of slightly different rows is not combined with the summary. Narrow refuses the
+// fit, or Predict does if the intervals of fit and summary contradict each other.
 func TestNarrowRefusesOtherRows(t *testing.T) {
 	s := problem(rand.New(rand.NewPCG(5, 1)), "gaussian", 60, 9, 1, 1)
 	ctx := context.Background()

@@ -26,8 +26,8 @@ func drawRows(r *rand.Rand, n, d int) (x, y []float64) {
 	return x, y
 }
 
-// TestJackknifeGroups: the intervals do not depend on how many new rows share a pass, nor on the blocks of the training
-// rows, of which there are several.
+// TestJackknifeGroups: the intervals do not depend on the number of new rows in a pass. The training rows have several
+// blocks.
 func TestJackknifeGroups(t *testing.T) {
 	const n, d, fresh = 2*roundoff.StageRows + 77, 5, 7
 	r := rand.New(rand.NewPCG(1, 54))
@@ -174,7 +174,8 @@ func TestNormalInverse(t *testing.T) {
 	}
 }
 
-// TestJackknifeRounded: entries that were rounded widen the intervals, so that they contain those of the exact entries.
+// TestJackknifeRounded: if entries were rounded, the intervals are wider, so that they contain the intervals of the
+// exact entries.
 func TestJackknifeRounded(t *testing.T) {
 	const n, d, units = 12, 3, 0x1p22
 	moved := 0

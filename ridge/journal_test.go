@@ -108,7 +108,7 @@ func sources(t *testing.T) map[string]dataset.Source {
 	}
 }
 
-// blocks are those of a source, cut to at most so many rows.
+// blocks is a source that yields blocks of at most so many rows.
 type blocks struct {
 	dataset.Source
 	rows int
@@ -438,8 +438,8 @@ func (f forged) Recorded(pass int) ([]byte, error) {
 func (f forged) Due() bool                { return false }
 func (f forged) Record(int, []byte) error { return nil }
 
-// FuzzJournal: what a journal returns is refused as malformed, or taken for what a
-// pass has found; that may be a lie, of which no solution comes, but nothing panics.
+// FuzzJournal: malformed content of a journal is refused. Other content is used as the result of a pass. It may be
+// false, so that there is no solution, but nothing panics.
 func FuzzJournal(f *testing.F) {
 	src, err := dataset.FromDense(5, 2, 1, []float64{1, 2, -1, 1, 3, 0, 0, 1, 2, 2}, []float64{1, 0, 2, -1, 1})
 	if err != nil {

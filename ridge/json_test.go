@@ -136,7 +136,7 @@ func TestJSON(t *testing.T) {
 	}
 }
 
-// unknownMarginal is what decoding returns for the marginal likelihood, which JSON does not have.
+// unknownMarginal is the marginal likelihood after decoding: JSON does not store it.
 var unknownMarginal = ridge.Marginal{
 	Loss:  ridge.Interval{Lo: math.Inf(-1), Hi: math.Inf(1)},
 	Noise: ridge.Interval{Lo: math.Inf(-1), Hi: math.Inf(1)},

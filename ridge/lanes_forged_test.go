@@ -25,15 +25,15 @@ func lanesOf(b []byte) (parts [][]byte) {
 	return parts
 }
 
-// sketchOf is the message of the sketch that ends that of a lane.
+// sketchOf returns the message of the sketch at the end of a lane's message.
 func sketchOf(lane []byte) []byte {
 	n := int(binary.LittleEndian.Uint64(lane[88:]))
 	return lane[len(lane)-4-n : len(lane)-4]
 }
 
-// TestLanesForged: lanes of which each could be of some rows, and all together could not, are
-// refused when they are read, not when rows are added or a fit is asked for. One such lane beside
-// lanes of a few rows is taken, and works.
+// TestLanesForged: forged lanes are refused when they are read if each lane alone is possible, but all lanes together
+// are not. They are not refused later, when rows are added or a fit is requested. One forged lane beside lanes of a few
+// rows is accepted and works.
 func TestLanesForged(t *testing.T) {
 	const d, lanes = 2, 3
 	squares := fd.MaxSquares / 4 // that a summary admits
@@ -140,9 +140,8 @@ func TestLanesForgedBeginning(t *testing.T) {
 	}
 }
 
-// TestLanesFade: a row of next to no weight, so far away that it counts as much as the others do,
-// counts as much when all are forgotten until the weight of its lane alone is below the smallest
-// number.
+// TestLanesFade: a row of almost no weight is so far away that it matters as much as the others. After a decay it still
+// matters as much, until the weight of its lane would underflow.
 func TestLanesFade(t *testing.T) {
 	fit := func(lanes int) (*ridge.Summary, *ridge.Solution) {
 		s := must(ridge.NewSummary(ridge.SummaryConfig{Dim: 1, Size: 1, Intercept: true, Lanes: lanes, LaneRows: 1}))(t)

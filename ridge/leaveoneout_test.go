@@ -23,9 +23,9 @@ import (
 	"github.com/fdridge/fdridge/ridge/ridgetest"
 )
 
-// leftOut are the leave-one-out errors of each target by brute force, in 512 bits: each row
-// that counts is left out and missed by the solution of the others. It is nil where no other
-// counts. scale is what cancels in them.
+// leftOut computes the leave-one-out errors of each target by brute force, in 512 bits. It solves without each row of
+// positive weight, and predicts the row. It returns nil if no other row has a weight. scale bounds the size of the
+// terms that cancel.
 func leftOut(t rapid.TB, p table, intercept bool, gamma float64) (scores, scale []*big.Float) {
 	weight := func(i int) float64 {
 		if p.w == nil {
@@ -250,8 +250,8 @@ func TestChoosingTogether(t *testing.T) {
 	}
 }
 
-// TestSklearnLeaveOneOut: the errors that RidgeCV chooses by are in their brackets, but for
-// its own rounding, with weights and intercepts or without, and so is the choice the same.
+// TestSklearnLeaveOneOut: the errors by which RidgeCV chooses are in our brackets, up to its rounding. The chosen γ is
+// the same. The cases are with and without weights and intercepts.
 func TestSklearnLeaveOneOut(t *testing.T) {
 	t.Parallel()
 	var fixture struct {

@@ -116,7 +116,7 @@ func TestSparseFar(t *testing.T) {
 		truth := p.truth(true)
 		for _, gamma := range []float64{1, 1e4} {
 			for _, method := range []ridge.Method{ridge.CG, ridge.Galerkin} {
-				for tol := 1.0; tol >= 1e-14; tol /= 10 { // plain gradients first, then those of twice the digits
+				for tol := 1.0; tol >= 1e-14; tol /= 10 { // plain gradients first, then gradients with twice the digits
 					f, err := ridge.Solve(
 						t.Context(),
 						p,

@@ -38,8 +38,8 @@ type appendable interface {
 	AppendBlock(dataset.Block) error
 }
 
-// admits reports whether s takes a block. If it doesn't, the error is a *fd.RangeError and s is
-// unchanged. If it does, s is readable and so is its message.
+// admits reports whether s takes a block. If it does not, the error is a *fd.RangeError and s is unchanged. If it does,
+// s and its message can be read.
 func admits(t *testing.T, s appendable, read func() error, fresh wiretest.Message, add func() error) bool {
 	t.Helper()
 	before := wiretest.Marshal(t, s)
@@ -64,7 +64,8 @@ func admits(t *testing.T, s appendable, read func() error, fresh wiretest.Messag
 // need be taken.
 var nearLimit = map[float64]bool{0.5: true, 0.99: true, 1.01: false, 1.9: false, 3.9: false}
 
-// TestFarLanesMerge: lanes take rows while they can be merged, and no others, and so does Merge.
+// TestFarLanesMerge: lanes accept rows if and only if they can still be merged afterwards. Merge accepts a summary
+// under the same condition.
 func TestFarLanesMerge(t *testing.T) {
 	cfg := ridge.SummaryConfig{Dim: 1, Size: 1, Intercept: true, Lanes: 2, LaneRows: 1, Store: fd.StoreRows}
 	of := func(intercept bool, blocks ...dataset.Block) *ridge.Summary {
@@ -115,7 +116,8 @@ func TestFarLanesMerge(t *testing.T) {
 	}
 }
 
-// TestChangedAfterReading: what a summary reads after it has changed is that of a summary that was not read before.
+// TestChangedAfterReading: a summary that was read and then changed gives the same results as a summary that was
+// changed without being read.
 func TestChangedAfterReading(t *testing.T) {
 	for _, lanes := range []int{1, 3} {
 		cfg := ridge.SummaryConfig{Dim: 5, Size: 2, Intercept: true, Lanes: lanes, LaneRows: 4, Store: fd.StoreRows}

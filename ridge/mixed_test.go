@@ -8,8 +8,8 @@ import (
 	"github.com/fdridge/fdridge/ridge/ridgetest"
 )
 
-// TestDenseThenSparse: a pass over sparse rows of which the summary has seen dense ones
-// is certified as what it is.
+// TestDenseThenSparse: the certificates hold if the summary saw dense rows, and the passes read the same rows as sparse
+// rows.
 func TestDenseThenSparse(t *testing.T) {
 	p := tall(600, 3, 1e8)
 	sum := must(ridge.Summarize(t.Context(), p, ridge.SummaryConfig{Size: 3, Intercept: true}, nil))(t)

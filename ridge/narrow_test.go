@@ -60,9 +60,8 @@ func chosenWell(t rapid.TB, c *choose.GammaChoice, scores []float64) {
 	}
 }
 
-// TestChoosingPass: every bound and bracket that follows from K, by the pass that is spent on
-// the choice of γ, holds against 512-bit arithmetic; and so do those of the solution that is
-// then refined.
+// TestChoosingPass: a pass for the choice of γ computes K = AᵀA. All bounds and brackets that follow from K hold
+// against 512-bit arithmetic, and so do the bounds of the solution that is refined afterwards.
 func TestChoosingPass(t *testing.T) {
 	enginetest.Each(t, func(t *testing.T, be engine.Backend) {
 		worst, spent, drawn := 0.0, 0, 0
@@ -132,7 +131,7 @@ func TestChoiceIsWhatItSays(t *testing.T) {
 			if e := r.Choice.RelativeExcess(); c.passes > 0 && !(e <= 0.01) || c.passes == 1 && !(e <= 1e-6) {
 				t.Errorf("the choice may be off by %g after a pass", e)
 			}
-			// η is that of the summary it was refined with: AᵀA has none but round-off.
+			// η is the loss of the summary that the passes refined with. AᵀA has no loss except round-off.
 			f, eta := r.Best(), must(r.Summary.Fit(r.Best().Gamma))(t).Shrinkage
 			if (f.Shrinkage == eta) != (c.passes == 0) || c.passes > 0 && !(f.Shrinkage <= 1e-6*eta) ||
 				f.Passes != r.Passes {
@@ -146,7 +145,7 @@ func TestChoiceIsWhatItSays(t *testing.T) {
 // they settle the choice, and all bounds hold.
 func TestCandidatesAreSolved(t *testing.T) {
 	t.Parallel()
-	const n, d, limit = 1500, 40, 80_000 // bytes, of which K would take more
+	const n, d, limit = 1500, 40, 80_000 // limit is in bytes, and K would take more
 	p := problem(rand.New(rand.NewPCG(4, 5)), "gaussian", n, d, 1, 1)
 	ref := refbig.New(p.x, p.y, nil, true)
 	gammas := []float64{6000, 10_000, 20_000}
@@ -174,8 +173,8 @@ func TestCandidatesAreSolved(t *testing.T) {
 	}
 }
 
-// TestChoosingPassJournal: a fit that is interrupted goes on to the same bits, and makes no pass
-// for the choice again that the journal has: those of leave-one-out errors it has not.
+// TestChoosingPassJournal: an interrupted fit resumes with the same bits, and does not repeat passes for the choice
+// that are in the journal. The journal does not have passes for leave-one-out errors.
 func TestChoosingPassJournal(t *testing.T) {
 	src := housingStandardised(t)
 	for by, again := range map[choose.Criterion]int{choose.GCV: 1, choose.LOO: 2} {
@@ -227,9 +226,9 @@ func housingStandardised(t *testing.T) dataset.Source {
 	return src
 }
 
-// chooseOnRealData has Fit choose γ of every public set, as it is and standardised, by sketches of
-// d/8 and d/4 rows, and hands on what it found and how often it read the rows. w8a takes seconds
-// and is fitted only if FDRIDGE_THOROUGH is set.
+// chooseOnRealData chooses γ for each public data set, raw and standardised, with sketches of d/8 and d/4 rows. It
+// calls check with the choice and the number of passes. w8a takes seconds and is only fitted if FDRIDGE_THOROUGH is
+// set.
 func chooseOnRealData(
 	t *testing.T,
 	by choose.Criterion,

@@ -30,10 +30,9 @@ func readNIST(t *testing.T, name string) nistProblem {
 	return nistProblem{s.Certified, s.RSS, s.Intercept, table{x: s.X, y: s.Y}}
 }
 
-// TestNIST holds the QR path at γ = 0 to a number of correct digits in every
-// parameter, the intercept too, and to as many in the residual sum of squares, whatever
-// the size of the blocks; and its certificate to the solution in 512-bit arithmetic for
-// the data as rounded to float64.
+// TestNIST: QR at γ = 0 gets a required number of correct digits in each parameter, the intercept included, and in the
+// residual sum of squares, for several block sizes. The certificate holds against 512-bit arithmetic for the data as
+// rounded to float64.
 func TestNIST(t *testing.T) { enginetest.Each(t, nistDigits) }
 
 func nistDigits(t *testing.T, be engine.Backend) {
@@ -86,9 +85,9 @@ func nistDigits(t *testing.T, be engine.Backend) {
 	}
 }
 
-// TestNISTRefined: with Tol each coefficient of every set, and each intercept, is the float64
-// nearest to that of the least squares for the data as rounded to float64, certified to within a
-// rounding: of Filip, too, whose condition number is 10¹⁵.
+// TestNISTRefined: with Tol each coefficient and each intercept is the float64 nearest to the exact least squares
+// solution of the data as rounded to float64. It is certified to within a rounding. This holds even for Filip, whose
+// condition number is 10¹⁵.
 func TestNISTRefined(t *testing.T) {
 	for _, name := range []string{"Norris", "Pontius", "NoInt1", "NoInt2", "Longley", "Wampler1", "Wampler2", "Wampler3", "Wampler4", "Wampler5", "Filip"} {
 		s := readNIST(t, name)

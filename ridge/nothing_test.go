@@ -15,8 +15,7 @@ import (
 	"github.com/fdridge/fdridge/ridge/plan"
 )
 
-// TestNoWeight: rows that all have weight 0 are no rows, whoever is asked, and the error
-// says so.
+// TestNoWeight: rows that all have weight 0 count as no rows. Each function returns an error with this reason.
 func TestNoWeight(t *testing.T) {
 	p := table{x: [][]float64{{1, 2}, {3, 4}, {5, 7}}, y: [][]float64{{1}, {2}, {3}}, w: []float64{0, 0, 0}}
 	ctx := t.Context()
@@ -60,7 +59,7 @@ func TestNoWeight(t *testing.T) {
 	must(fdridge.Fit(ctx, p, fdridge.Options{NoIntercept: true, Gammas: []float64{1}}))(t)
 }
 
-// TestNil: where there is no matrix, source or summary, the error is one of shapes.
+// TestNil: a missing matrix, source or summary is an error of shapes, ErrShape.
 func TestNil(t *testing.T) {
 	ctx, none := t.Context(), new(ridge.Summary)
 	src := table{x: [][]float64{{1, 2}}, y: [][]float64{{1}}}

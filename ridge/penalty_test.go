@@ -115,7 +115,7 @@ func predicted(t *rapid.T, sum *ridge.Summary, ref *refbig.Problem, s table, gam
 	}
 }
 
-// penalisedProblem is one of two groups of columns, of which the first alone matters.
+// penalisedProblem returns n rows of d columns. Only the first quarter of the columns matters to the targets.
 func penalisedProblem(n, d int) table {
 	r := rand.New(rand.NewPCG(7, 7))
 	s := table{block: 64}
@@ -180,8 +180,8 @@ func TestFitPenalty(t *testing.T) {
 	}
 }
 
-// TestFitSummaryPenalty: a penalty that is put on a summary comes to the same weights as one that the
-// rows were scaled by before, to the tolerance; for one γ, and with one chosen.
+// TestFitSummaryPenalty: a penalty on a summary gives the same weights, up to the tolerance, as rows that were scaled
+// by the penalty before. This holds for a given γ and for a chosen γ.
 func TestFitSummaryPenalty(t *testing.T) {
 	const n, d = 300, 16
 	s := penalisedProblem(n, d)
@@ -402,8 +402,8 @@ func TestPenalizedPredictsAlone(t *testing.T) {
 	}
 }
 
-// TestFitPenaltyChoosing: with γ chosen by a direct method, of many rows or few, the solution and
-// those of its path have the penalty, once.
+// TestFitPenaltyChoosing: if a direct method chooses γ, for many rows or few, the solution and the solutions of the
+// path have the penalty exactly once.
 func TestFitPenaltyChoosing(t *testing.T) {
 	for _, n := range []int{60, 9} {
 		const d = 12

@@ -12,8 +12,8 @@ import (
 	"github.com/fdridge/fdridge/ridge"
 )
 
-// TestEachTarget: the solution of each target at its own γ, from a lossless summary, from a sketch and after passes,
-// is within its bounds of the exact solution, and so are its certificate and its JSON.
+// TestEachTarget: each target has its own γ. Its solution is within its bound of the exact solution, from a lossless
+// summary, from a sketch and after passes. The brackets contain the exact values, and JSON keeps the γ.
 func TestEachTarget(t *testing.T) {
 	const n, d, targets = 60, 9, 4
 	r := rand.New(rand.NewPCG(3, 4))

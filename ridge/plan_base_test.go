@@ -11,8 +11,8 @@ import (
 	"github.com/fdridge/fdridge/ridge/plan"
 )
 
-// TestPlanBase: what every method takes besides its own is in each, and counts for
-// what memory there is; the memory of its own takes time; and CG needs no more steps than there are features.
+// TestPlanBase: every option includes the base memory and time of Config, and the base counts towards MaxBytes. With
+// FreshRate the memory of an option itself takes time. CG needs no more steps than there are features.
 func TestPlanBase(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p, gammas := drawWide(t, nil)

@@ -31,8 +31,8 @@ func (s read) Blocks(ctx context.Context) iter.Seq2[dataset.Block, error] {
 	}
 }
 
-// TestPlanSparse: of rows whose entries are told the plan counts these, in time and in memory, for
-// direct solutions and for a sketch: what is taken is within a factor of two of that.
+// TestPlanSparse: if Config.Entries states the entries of a sparse row, the plan counts only these, in time and in
+// memory. The memory that a direct solution and a sketch allocate is within a factor of two of the plan.
 func TestPlanSparse(t *testing.T) {
 	const n, d, entries = 900, 12000, 60
 	x, y := sparseRows(rand.New(rand.NewPCG(3, 9)), n, d, entries)

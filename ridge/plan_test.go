@@ -221,7 +221,7 @@ func planned(t *testing.T, o plan.Option, rows dataset.Block, cfg ridge.SummaryC
 	}
 }
 
-// runs is what Fit runs by itself with a sketch of that size, within so many bytes.
+// runs returns the method that Fit chooses with a sketch of this size, within room bytes.
 func runs(p *plan.Plan, d, t, size int, room uint64) ridge.Method {
 	if room == 0 {
 		room = ridge.DefaultMaxBytes
@@ -244,7 +244,7 @@ func itself(p *plan.Plan, d, t int, room uint64) int {
 	return best
 }
 
-// TestPlanIsFit: for data of any shape the option marked is what Fit runs, wherever that
+// TestPlanIsFit: for data of any shape, the best option of a plan is the method that Fit chooses, if this method
 // reaches the tolerance.
 func TestPlanIsFit(t *testing.T) {
 	marked := map[ridge.Method]int{}

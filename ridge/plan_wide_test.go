@@ -11,10 +11,10 @@ import (
 	"github.com/fdridge/fdridge/ridge/plan"
 )
 
-// TestPlanWide: where γ is far below the least eigenvalue of K that isn't zero, as it is of rows that
-// are fewer than features, passes are those that this one makes, to a factor of two: γ alone would have
-// ten to a thousand times as many. Of about as many rows as features noise leaves least eigenvalues next
-// to nothing, and these take three to five times the passes that their mean would.
+// TestPlanWide: the planned number of passes is within a factor of two of the number that are needed. γ is far below
+// the smallest nonzero eigenvalue of K, as with fewer rows than features, so that γ alone would predict ten to a
+// thousand times as many. If there are about as many rows as features, noise leaves tiny eigenvalues. They take three
+// to five times as many passes as their mean would.
 func TestPlanWide(t *testing.T) {
 	for _, c := range []struct {
 		n, d, m int

@@ -7,8 +7,8 @@ import (
 	"github.com/fdridge/fdridge/ridge"
 )
 
-// TestPredictSparse: predictions for a sparse row have the bits of those for the row written out,
-// and refuse what is no such row.
+// TestPredictSparse: predictions for a sparse row have the bits of the predictions for the same row written out. Rows
+// with wrong columns or lengths are refused.
 func TestPredictSparse(t *testing.T) {
 	fit := &ridge.Solution{Targets: []ridge.Target{
 		{Coef: []float64{0.1, -3, 0.7, 1e-9}, Intercept: 0.3},

@@ -89,7 +89,7 @@ func (w worker) leave(err error) {
 	w.all.Broadcast()
 }
 
-// An answer is what one worker returns.
+// An answer has the results of one worker.
 type answer struct {
 	fits []*ridge.Solution
 	err  error
@@ -123,8 +123,8 @@ func together(
 	return out, g
 }
 
-// divide cuts a source of n rows into uneven shares, of which some are empty where
-// there are more than two, and makes the summary of each and of all.
+// divide cuts a source of n rows into uneven shares and returns them with the merged summary. If there are more than
+// two shares, some are empty.
 func divide(
 	t *testing.T,
 	rng *rand.Rand,
@@ -158,9 +158,8 @@ func divide(
 	return shares, sum
 }
 
-// TestReducer: workers with shares of the rows find the same bits, of the problem of
-// all rows, and one worker finds those of a solve without a reducer. The sums are as
-// many and as long as it is said.
+// TestReducer: workers with shares of the rows find the same bits as each other, for the problem of all rows. One
+// worker finds the bits of a solve without a reducer. The sums have the documented number and length.
 func TestReducer(t *testing.T) {
 	t.Parallel()
 	numbers := []int{1, 4}
@@ -169,7 +168,7 @@ func TestReducer(t *testing.T) {
 	}
 	all := sources(t)
 	for i, name := range slices.Sorted(maps.Keys(all)) {
-		if name == "unnumbered" { // of which no share can be made by row numbers
+		if name == "unnumbered" { // cannot be divided by row numbers
 			continue
 		}
 		src := all[name]
@@ -273,10 +272,9 @@ func TestReducerSolver(t *testing.T) {
 	)
 }
 
-// TestReducerCertificate: the bounds hold of the union where the sum over the workers
-// is the worst there is: beside what the first of them found, of the gradient as of
-// ‖r‖², each other's share is just less than half a unit in the last place, and lost.
-// Or what they found cancels.
+// TestReducerCertificate: the bounds hold for all rows together even if the sum over the workers rounds in the worst
+// way. The shares of all workers after the first are just below half a unit in the last place of the first, and are
+// lost. This is so for the gradient and for ‖r‖². In the other case the shares cancel.
 func TestReducerCertificate(t *testing.T) {
 	t.Parallel()
 	const workers, lost, eps = 2048, 0.45, 0x1p-52
@@ -377,9 +375,8 @@ func TestReducerJournal(t *testing.T) {
 	}
 }
 
-// TestReducerBehind: where one worker's journal has a pass less than those of the
-// others, they make that pass anew; and a finished pass whose sum was not told is not
-// read again.
+// TestReducerBehind: if the journal of one worker lacks a pass that the others have, all workers repeat this pass. A
+// finished pass whose sum failed is not read again.
 func TestReducerBehind(t *testing.T) {
 	src := sources(t)["dense"]
 	shares, sum := divide(
@@ -443,7 +440,7 @@ func TestReducerBehind(t *testing.T) {
 	}
 }
 
-// broken is a reducer of which a sum fails.
+// broken is a reducer whose sums fail after the given number of sums.
 type broken struct {
 	ridge.Reducer
 	after int // sums
@@ -460,8 +457,8 @@ func (b *broken) Allreduce(ctx context.Context, x []float64) error {
 	return b.Reducer.Allreduce(ctx, x)
 }
 
-// TestReducerRefused: what workers can get wrong is an error that says so, on each of
-// them or by way of the reducer.
+// TestReducerRefused: mistakes of workers are errors that name the mistake. Each worker gets the error, from its own
+// check or through the reducer.
 func TestReducerRefused(t *testing.T) {
 	all := sources(t)
 	src := all["dense"]
@@ -549,8 +546,7 @@ func TestReducerAllocatesNothing(t *testing.T) {
 	}
 }
 
-// TestReducerSummaries: two workers that merge in the same order have the same bits,
-// which is what a reducer asks for.
+// TestReducerSummaries: two workers that merge in the same order get the same bits. A reducer requires this.
 func TestReducerSummaries(t *testing.T) {
 	src := sources(t)["weighted sparse"]
 	cfg := ridge.SummaryConfig{Size: 3, Intercept: true, Store: fd.StoreRows}

@@ -53,9 +53,9 @@ func TestExactRefined(t *testing.T) {
 	}
 }
 
-// TestExactRefinedFar: refined fits are certified to the rounding of the weights where columns are
-// far from zero beside their least singular value, 10⁹ times, and where they are near to
-// dependent, with a condition number of H of 10¹².
+// TestExactRefinedFar: refined fits are certified to the rounding of the weights. In one case the columns are 10⁹
+// times as far from zero as their smallest singular value is large. In the other case they are nearly dependent, and H
+// has the condition number 10¹².
 func TestExactRefinedFar(t *testing.T) {
 	for _, c := range []struct {
 		name         string
@@ -114,9 +114,8 @@ func TestExactRefinedFar(t *testing.T) {
 	}
 }
 
-// TestExactWeakRows: of weights that γ keeps small what rounding has moved the rows by counts as
-// little as the rows: the relative error that one pass certifies is as good at a γ of 10¹²·‖A‖² as
-// at one of 100.
+// TestExactWeakRows: if γ keeps the weights small, the rounding of the rows matters as little as the rows do. One pass
+// certifies a similar relative error at γ = 10¹²·‖A‖² as at γ = 100·‖A‖².
 func TestExactWeakRows(t *testing.T) {
 	p := problem(rand.New(rand.NewPCG(3, 17)), "offset", 90, 5, 1, 1)
 	ref := refbig.New(p.x, p.y, nil, true)

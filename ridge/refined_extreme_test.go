@@ -55,8 +55,8 @@ func extremeSolve(t *testing.T, src dataset.Source, cfg ridge.SummaryConfig, gam
 	return f
 }
 
-// The best iterate keeps a pointer to what was measured at the origin, which settle overwrites
-// when the origin is renewed: RSS, energy and objective are then those of other weights.
+// TestRefinedRenewedOrigin: the best iterate keeps the RSS, energy and objective that were measured for its own
+// weights, even if the origin is renewed later.
 func TestRefinedRenewedOrigin(t *testing.T) {
 	x := []float64{
 		1000,
@@ -252,7 +252,7 @@ func TestRefinedOffsets(t *testing.T) {
 			}
 			width[i] = fits[0].Targets[0].RSS.Hi - fits[0].Targets[0].RSS.Lo
 		}
-		if width[1] > width[0]/100 { // residuals are of the size of the noise, and so is their rounding
+		if width[1] > width[0]/100 { // residuals and their rounding are of the size of the noise
 			t.Errorf(
 				"%v: targets about 1e10: the bracket of the residual is %.3g wide, refined %.3g",
 				f,
@@ -299,8 +299,8 @@ func TestRefinedZeroTarget(t *testing.T) {
 	}
 }
 
-// A target that is orthogonal to the rows but for 2⁻⁵⁰ of it is zero to plain round-off, and not
-// to twice the digits: what it has of a solution is certified.
+// TestRefinedNearlyZeroTarget: a target is orthogonal to the rows except for a part of 2⁻⁵⁰. Plain arithmetic
+// rounds this part to zero, arithmetic with twice the digits does not. The solution of this part is certified.
 func TestRefinedNearlyZeroTarget(t *testing.T) {
 	const n = 64
 	x, y := make([]float64, n), make([]float64, n)

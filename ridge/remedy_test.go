@@ -58,9 +58,9 @@ func TestRemediesHelp(t *testing.T) {
 	}
 }
 
-// TestRemediesOfNoHelp: what can't bring a run nearer to its tolerance isn't advised: columns of like size
-// where two that are all but the same leave more open than their size does; a larger sketch where AᵀA
-// itself is kept; more passes, or fewer with a larger sketch, where round-off ends them before.
+// TestRemediesOfNoHelp: a remedy is not advised if it cannot bring a run nearer to its tolerance. Scaling columns does
+// not help against two nearly equal columns, and a larger sketch does not help if AᵀA is stored. More passes, or a
+// larger sketch, do not help if round-off ends the passes first.
 func TestRemediesOfNoHelp(t *testing.T) {
 	alike, apart := make([]float64, 0, 600), make([]float64, 0, 12*40)
 	var y, z []float64
@@ -105,8 +105,8 @@ func TestRemediesOfNoHelp(t *testing.T) {
 	}
 }
 
-// TestRemedyOfTolerance: a tolerance that is advised where round-off ended a run of several systems is
-// reached by another one, and is no more than two and a bit of what was certified.
+// TestRemedyOfTolerance: if round-off ended a run of several systems, another run reaches the advised tolerance. The
+// advised tolerance is between 2 and 2.3 times the certified error.
 func TestRemedyOfTolerance(t *testing.T) {
 	src := columnsApart(t, 300, 14, 1)
 	opts := fdridge.Options{Method: ridge.Galerkin, Gammas: []float64{1e-12, 0.03}, Size: 4, Tol: 1e-15}

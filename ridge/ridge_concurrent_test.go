@@ -330,9 +330,8 @@ var cancellable = map[string]func(ctx context.Context, src dataset.Source, sum *
 	},
 }
 
-// TestCancel cancels every call at each row that a block begins with, in each of its
-// passes: it returns the context's error and nothing else, leaves the summary as it
-// was, and no goroutine.
+// TestCancel cancels every call at the first row of each block in each of its passes. The call returns only the
+// context's error, and leaves the summary unchanged and no goroutine.
 func TestCancel(t *testing.T) {
 	s := newStored(4, 5*storedBlock+9, 20)
 	sum := must(ridge.Summarize(context.Background(), s.source(), ridge.SummaryConfig{Size: 6}, nil))(t)
@@ -429,8 +428,8 @@ func TestCancelAnyTime(t *testing.T) {
 	}
 }
 
-// TestCancelStream: a summary whose stream was cancelled is that of the rows it says
-// it has seen, its bound holds for them, and it can go on.
+// TestCancelStream: a cancelled stream leaves a summary of the rows that it counts. The bound holds for these rows, and
+// the summary can be continued.
 func TestCancelStream(t *testing.T) {
 	leaktest.Check(t)
 	s := newStored(6, 40*storedBlock, 16)

@@ -16,9 +16,9 @@ import (
 	"github.com/fdridge/fdridge/ridge/ridgetest"
 )
 
-// TestFewFeatures: a fit of few features keeps AᵀA unasked. Its one-shot solution is exact to
-// round-off, with brackets no wider, each method certifies it in one pass, and by GCV nothing is
-// left open that passes would have to be spent on.
+// TestFewFeatures: a fit of few features stores AᵀA without being asked. Its one-shot solution and its brackets are
+// exact up to round-off, and each iterative method certifies it in one more pass. A choice by GCV needs no pass of its
+// own.
 func TestFewFeatures(t *testing.T) {
 	for _, intercept := range []bool{false, true} {
 		src := problem(rand.New(rand.NewPCG(4, 4)), "decaying", 400, 12, 2, 1)

@@ -30,8 +30,8 @@ func repeatedRows(t *testing.T, n, d int, size float64) dataset.Source {
 	return must(dataset.FromDense(3*n, d, 1, x, y))(t)
 }
 
-// TestSingularCandidates: candidates at which the system is singular are left out, and the choice is that
-// of the others alone. Their order is kept.
+// TestSingularCandidates: candidates at which the system is singular are left out. The choice equals the choice among
+// the other candidates alone, and their order is kept.
 func TestSingularCandidates(t *testing.T) {
 	src := repeatedRows(t, 6, 30, 1e7)
 	for _, method := range []ridge.Method{ridge.Auto, ridge.Exact, ridge.Tridiagonal, ridge.Dual} {

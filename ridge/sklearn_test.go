@@ -231,7 +231,7 @@ var publicData = []struct {
 	}},
 }
 
-// eachPublic runs f on those of the named data sets that are at hand.
+// eachPublic runs f on the named data sets that are available.
 func eachPublic(t *testing.T, names []string, f func(t *testing.T, name string, src dataset.Source)) {
 	dir := os.Getenv("FDRIDGE_DATA")
 	for _, p := range publicData {
@@ -247,10 +247,9 @@ func eachPublic(t *testing.T, names []string, f func(t *testing.T, name string, 
 	}
 }
 
-// TestSklearnRidge: coefficients and intercepts are within 1e-8 of those of
-// Ridge(solver="cholesky", tol=0) and of the exact ones, and no further from the
-// latter than certified, for every combination of intercept, weights, number of
-// targets and standardisation. On standardised columns CG certifies 1e-8 as well.
+// TestSklearnRidge: coefficients and intercepts are within 1e-8 of Ridge(solver="cholesky", tol=0) and of the exact
+// solution. Their distance to the exact solution is within the certified bound. This holds with and without intercept,
+// weights, a second target and standardisation. On standardised columns CG also certifies 1e-8.
 func TestSklearnRidge(t *testing.T) {
 	t.Parallel()
 	eachPublic(

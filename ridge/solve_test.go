@@ -71,7 +71,8 @@ func drawWeights(r *rand.Rand, n int) []float64 {
 	return w
 }
 
-// drawStore is what a sketch keeps: rows more often than AᵀA itself, of which there is less to prove.
+// drawStore draws the storage of a sketch. It draws rows more often than AᵀA, because there is less to prove about
+// AᵀA.
 func drawStore(t *rapid.T) fd.Storage {
 	return rapid.SampledFrom([]fd.Storage{fd.StoreRows, fd.StoreRows, fd.StoreScatter, fd.StoreSmaller}).Draw(t, "store")
 }
@@ -183,9 +184,8 @@ func isZero(p drawn, f *ridge.Solution) bool {
 	return false
 }
 
-// checkGradient compares the reported gradient norm with that of 512-bit
-// arithmetic, relative to ‖c‖ + (‖A‖² + γ)‖x‖, the size of what cancels in it,
-// and up to the round-off of the rows as they came, uncentred.
+// checkGradient compares the reported gradient norm with 512-bit arithmetic, relative to ‖c‖ + (‖A‖² +
+// γ)‖x‖, the size of the terms that cancel. It allows for the round-off of the raw rows, before centring.
 func checkGradient(t rapid.TB, p drawn, f *ridge.Solution) {
 	t.Helper()
 	raw := math.Pow(norm(flat(p.table.x)), 2) + math.Pow(norm(flat(p.table.y)), 2)
@@ -277,9 +277,8 @@ func TestPredictedPasses(t *testing.T) {
 	}
 }
 
-// TestCGTerminates: in exact arithmetic conjugate gradients end after as many steps as
-// AᵀA has different eigenvalues, however far apart these are; round-off makes it a few
-// more, where steepest descent would take thousands.
+// TestCGTerminates: in exact arithmetic, conjugate gradients end after as many steps as AᵀA has different
+// eigenvalues, however far apart these are. Round-off adds a few steps. Steepest descent would take thousands.
 func TestCGTerminates(t *testing.T) {
 	const d, different = 24, 4
 	var s table
@@ -546,8 +545,8 @@ type unknownLength struct{ table }
 
 func (u unknownLength) Dims() (int64, int, int) { _, d, t := u.table.Dims(); return -1, d, t }
 
-// TestFDNewtonDiverges: with η > 2γ the paper's iFDRR diverges where CG with the
-// same sketch converges. The error says so and carries the best fit.
+// TestFDNewtonDiverges: with η > 2γ the paper's iFDRR diverges, but CG with the same sketch converges. The error
+// reports the divergence and has the best fit.
 func TestFDNewtonDiverges(t *testing.T) {
 	s := problem(rand.New(rand.NewPCG(3, 3)), "gaussian", 300, 30, 1, 1)
 	sum := summarize(t, s, ridge.SummaryConfig{Size: 4})
@@ -703,9 +702,8 @@ func TestFitAccessors(t *testing.T) {
 
 func exactly(v float64) *big.Float { return new(big.Float).SetPrec(300).SetFloat64(v) }
 
-// TestDotChain: products of which each but the first is just less than half an ulp of
-// it, so that a sum from the left loses every one, whatever vectors a pass has: errors
-// are within their certificates.
+// TestDotChain: in each product of a row, all terms after the first are just below half an ulp of the first. A sum from
+// the left loses all of them. The errors are still within their certificates, for any number of vectors in a pass.
 func TestDotChain(t *testing.T) {
 	check := func(t *testing.T, be engine.Backend) {
 		const n = 64

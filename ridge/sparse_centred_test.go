@@ -14,7 +14,7 @@ import (
 	"github.com/fdridge/fdridge/ridge"
 )
 
-// levelled are sparse rows, the first column of which is full and far from zero.
+// levelled returns sparse rows. Their first column is full and far from zero.
 func levelled(r *rand.Rand, n, d int, level float64) dataset.Block {
 	x, y := sparseRows(r, n, d, 6)
 	for i := range n {

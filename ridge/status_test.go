@@ -84,9 +84,8 @@ func TestStatusOfMethods(t *testing.T) {
 	}
 }
 
-// TestShortOfSeveral: of several targets and γ the status is that of one that is not certified to
-// the tolerance, whatever the others are, and the certificates of a direct solution that is not
-// are no error of Exact.
+// TestShortOfSeveral: of several targets and γ, the status is the status of a target that is not certified to the
+// tolerance, whatever the others are. SolveExact returns no error for a direct solution that misses its tolerance.
 func TestShortOfSeveral(t *testing.T) {
 	x := []float64{1. / 3, 0, 1. / 3, 0, 0, 1}
 	src := must(dataset.FromDense(3, 2, 2, x, []float64{1, 0.1, 2, -0.1, 3, 0}))(t) // the second is zero, to round-off
@@ -157,8 +156,8 @@ func TestWrongIsNotZero(t *testing.T) {
 	}
 }
 
-// TestCertifiedBefore: a target that one pass has certified to the tolerance, and the passes that there
-// were have not, has what was asked for; here one that is constant, beside another.
+// TestCertifiedBefore: a fit has converged if the first pass certified a target to the tolerance, even if the later
+// passes did not certify it. Here one of two targets is constant.
 func TestCertifiedBefore(t *testing.T) {
 	src := must(
 		dataset.FromDense(6, 1, 2, []float64{1, 2, 4, 7, 11, 13}, []float64{3, 1, 3, 2, 3, 2, 3, 5, 3, 1, 3, 9}),

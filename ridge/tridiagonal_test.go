@@ -22,9 +22,9 @@ import (
 // manyGammas go from what round-off hides to what leaves no weights.
 var manyGammas = []float64{1e-30, 1e-14, 1e-9, 1e-5, 1e-2, 1, 30, 1e4, 1e9, 1e20}
 
-// TestTridiagonal: one reduction serves every γ, each with a certificate that holds, of rows of any
-// kind and shape, weighted, sparse, with an intercept, for several targets; and it certifies
-// what a Cholesky decomposition for each γ does, to a tolerance or nearly as much without one.
+// TestTridiagonal: one reduction serves every γ, and each certificate holds, for rows of many kinds and shapes,
+// weighted or sparse, with or without an intercept. It certifies the same tolerance as a Cholesky factorisation for
+// each γ. Without a tolerance its bounds are not much larger.
 func TestTridiagonal(t *testing.T) {
 	enginetest.Each(t, func(t *testing.T, be engine.Backend) {
 		r := rand.New(rand.NewPCG(6, 28))
@@ -71,8 +71,8 @@ func TestTridiagonal(t *testing.T) {
 	})
 }
 
-// compareCertificates holds those of got to those of want: both or neither certified to tol, or not
-// much looser where that is more than 1e-8.
+// compareCertificates checks that got is certified to tol if want is. Without tol the bounds of got may be larger, up
+// to 1e-8 or a thousand times the bounds of want.
 func compareCertificates(t *testing.T, name string, got, want *ridge.Solution, tol float64) {
 	t.Helper()
 	for j, a := range got.Targets {
@@ -150,7 +150,8 @@ func TestTridiagonalThreads(t *testing.T) {
 	}
 }
 
-// TestFitReduces: from four γ on a direct fit reduces K once, and says so; not for least squares.
+// TestFitReduces: a direct fit of four or more γ reduces K once, and its solutions name this method. Least squares, γ
+// = 0, uses QR.
 func TestFitReduces(t *testing.T) {
 	s := problem(rand.New(rand.NewPCG(7, 9)), "gaussian", 100, 12, 1, 1)
 	for _, c := range []struct {
@@ -215,8 +216,8 @@ func TestReductionCost(t *testing.T) {
 	}
 }
 
-// TestExactChoice: γ is chosen of direct solutions as it is of a sketch that has lost nothing, in
-// one pass, and what is chosen is certified to the tolerance; by other criteria it is refused.
+// TestExactChoice: direct solutions choose the same γ as a lossless sketch, in one pass, and certify the solution to
+// the tolerance. A choice by leave-one-out errors with γ = 0 among the candidates is refused.
 func TestExactChoice(t *testing.T) {
 	for _, intercept := range []bool{false, true} {
 		s := problem(rand.New(rand.NewPCG(7, 9)), "gaussian", 200, 20, 2, 30)
@@ -405,7 +406,7 @@ func TestExactChoiceByLOO(t *testing.T) {
 // fail is the error of what is to fail.
 func fail[T any](_ T, err error) error { return err }
 
-// TestExactChoiceBeyond: a grid of which the least γ is the best goes on, to where round-off ends it.
+// TestExactChoiceBeyond: if the smallest γ of the grid is the best, the grid is extended until round-off ends it.
 func TestExactChoiceBeyond(t *testing.T) {
 	s := problem(rand.New(rand.NewPCG(7, 9)), "dependent", 60, 6, 1, 0)
 	r := must(

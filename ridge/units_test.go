@@ -100,7 +100,7 @@ func TestLeaveOneOutUnits(t *testing.T) {
 	})
 }
 
-// sensors is a table of 2,052 rows and 128 columns like that of a gas sensor array: eight readings of each of 16 nearly
+// sensors returns 2,052 rows and 128 columns that resemble a gas sensor array: eight readings of each of 16 nearly
 // equal sensors. Readings differ by up to twelve powers of ten in size.
 func sensors(t *testing.T) dataset.Source {
 	t.Helper()

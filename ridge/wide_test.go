@@ -14,8 +14,8 @@ import (
 	"github.com/fdridge/fdridge/ridge/ridgetest"
 )
 
-// An alignment is rows sᵢ·a for one a of many equal entries, of which every sum rounds the same
-// way all along: what ridge regression makes of them is known in closed form,
+// An alignment has the rows sᵢ·a, where a has many equal entries, so that all sums round the same way. Its ridge
+// solution has the closed form
 //
 //	x* = a·Σsᵢbᵢ/(‖a‖²Σsᵢ²+γ).
 type alignment struct {
@@ -41,7 +41,8 @@ func newAlignment(d int, entry float64) alignment {
 	return p
 }
 
-// sum is Σ over the rows but those of fold k of two, dealt in turn; of all where k < 0.
+// sum returns the sum of term(i) over the rows outside of fold k. The rows belong to two folds in turn. If k < 0, the
+// sum is over all rows.
 func (p alignment) sum(k int, term func(i int) float64) *big.Float {
 	total := refbig.Float(0)
 	for i := range p.s {
@@ -183,7 +184,7 @@ func (p alignment) crossValidated(t *testing.T, cfg ridge.SummaryConfig, gammas 
 	}
 }
 
-// fitted is what one-shot fits without each fold miss the rows by, for each γ.
+// fitted returns, for each γ, the mean squared error of one-shot fits without each fold on the rows of this fold.
 func (p alignment) fitted(t *testing.T, cfg ridge.SummaryConfig, gammas []float64) []*big.Float {
 	scores := make([]*big.Float, len(gammas))
 	for g := range scores {

@@ -8,8 +8,8 @@ import (
 	"github.com/fdridge/fdridge/engine"
 )
 
-// roundsAlike is a number of which so many equal squares, added one after the other, are
-// rounded in the same direction most of the time, and how far off their sum is, relatively.
+// roundsAlike returns a number x such that sums of so many equal squares x² round mostly in the same direction. off is
+// the relative error of this sum.
 func roundsAlike(times int) (x, off float64) {
 	for k := range 4000 {
 		v := 1 + math.Mod(float64(k)*0.61803398875, 1)

@@ -42,8 +42,7 @@ func (c changing) Blocks(context.Context) iter.Seq2[dataset.Block, error] {
 	}
 }
 
-// hard is a table for which each method makes several passes at γ = 0.01 from a sketch
-// of three rows.
+// hard returns a table with which each method makes several passes at γ = 0.01, from a sketch of three rows.
 func hard(zeroTarget, sparse bool) table {
 	r := rand.New(rand.NewPCG(9, 9))
 	p := table{sparse: sparse, block: 20}
@@ -165,7 +164,7 @@ func TestFoldsChange(t *testing.T) {
 	}
 }
 
-// TestConstantRows: data that are constant but for round-off are those of the summary.
+// TestConstantRows: a pass over rows that are constant up to round-off accepts them as the rows of the summary.
 func TestConstantRows(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 3))
 	for _, sparse := range []bool{false, true} {

@@ -13,7 +13,7 @@ import (
 	"github.com/fdridge/fdridge/ridge/ridgetest"
 )
 
-// tol is what iterations are asked for.
+// tol is the tolerance of iterations.
 const tol = 1e-9
 
 // TestSolvers runs the suite on every solver, on every backend of the build.
@@ -139,8 +139,8 @@ func nystrom(be engine.Backend) solve {
 	}
 }
 
-// ihs is the Iterative Hessian Sketch, with so many rows that it contracts, and of
-// centred rows where there is an intercept.
+// ihs solves by the Iterative Hessian Sketch. The sketch has so many rows that the iteration contracts. With an
+// intercept it sketches centred rows.
 func ihs(be engine.Backend) solve {
 	return func(src dataset.Source, gammas []float64, intercept bool) ([]*ridge.Solution, error) {
 		_, d, _ := src.Dims()

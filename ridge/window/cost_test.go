@@ -113,8 +113,9 @@ func TestWindowAllocations(t *testing.T) {
 	}
 }
 
-// BenchmarkWindow is what it costs to append rows to a window and to one that fades, as multiples of what it costs to
-// append them to a summary, in turn with these, and what it costs to read the window, in rows of the summary.
+// BenchmarkWindow measures the time to append rows to a window and to a fading summary, as multiples of the time to
+// append them to a summary. It appends to all three in turn. It also measures the time to read the window, in rows of
+// the summary.
 func BenchmarkWindow(b *testing.B) {
 	const n = 1000
 	for _, c := range []struct{ d, m int }{{500, 50}, {2000, 100}} {

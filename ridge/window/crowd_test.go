@@ -17,8 +17,9 @@ import (
 	"github.com/fdridge/fdridge/ridge/window"
 )
 
-// TestWindowCrowd: the sketches of a window are made side by side, and are the same bits on any number of cores and
-// whether rows come one by one or thousands at a time, of which the first have left when the last have come.
+// TestWindowCrowd: the sketches of a window are computed in parallel, with the same bits on any number of cores. The
+// bits are the same whether rows arrive one by one or thousands at a time, so that the first have left before the last
+// arrive.
 func TestWindowCrowd(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
 	const n, d, block = 3000, 30, 8

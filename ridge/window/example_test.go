@@ -11,7 +11,7 @@ import (
 	"github.com/fdridge/fdridge/ridge/window"
 )
 
-// reading is what a sensor says in second i: y follows x by a law that changes after 20,000 seconds.
+// reading returns the reading of a sensor in second i: y follows x by a law that changes after 20,000 seconds.
 func reading(i int) dataset.Block {
 	x := float64(i % 7)
 	y := 1 + 2*x

@@ -15,8 +15,9 @@ import (
 	"github.com/fdridge/fdridge/ridge/window"
 )
 
-// TestFadingRows: a half-life of h rows is one of h nanoseconds where row i comes at i nanoseconds, to the
-// bit, whatever blocks rows come in and however often it is written; and it tells no times.
+// TestFadingRows: a half-life of h rows gives the same bits as a half-life of h nanoseconds with row i at i
+// nanoseconds. This holds for any blocks, and if the summary is written and read in between. With a half-life of rows
+// the span has no times.
 func TestFadingRows(t *testing.T) {
 	for seed := range 40 {
 		r := rand.New(rand.NewPCG(22, uint64(seed)))
@@ -53,7 +54,7 @@ func TestFadingRows(t *testing.T) {
 	}
 }
 
-// goldenFadingRows is that of the golden file, in which nothing is rounded.
+// goldenFadingRows returns the fading summary of the golden file. Its computation has no rounding.
 func goldenFadingRows(t testing.TB) *window.Fading {
 	f := must(
 		window.NewFading(
@@ -71,7 +72,7 @@ func goldenFadingRows(t testing.TB) *window.Fading {
 	return f
 }
 
-// TestFadingRowsGolden: the message is what it was when half-lives of rows were made.
+// TestFadingRowsGolden: the message of a half-life of rows equals the golden file.
 func TestFadingRowsGolden(t *testing.T) {
 	b, read := golden(t, "fading-rows-v1.bin", goldenFadingRows(t), readAs[*window.Fading])
 	if sum, span, err := read.Summary(); err != nil || (span != window.Span{Rows: 4}) ||

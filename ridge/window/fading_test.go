@@ -46,8 +46,8 @@ func powerOfTwo(a, b int64) *big.Float {
 	return sum.SetMantExp(sum, -int(a/b))
 }
 
-// faded are the weights of rows lo to hi of a stream as of now: those of the formula as docs/math.md §2 has them
-// rounded. No weight may be further from w·2^(−age/h) than is promised.
+// faded returns the weights of rows lo to hi of a stream at time now, rounded as in the formula of docs/math.md §2. It
+// checks that each weight is as near to w·2^(−age/h) as promised.
 func (s stream) faded(t rapid.TB, lo, hi int, now time.Time, h time.Duration) []*big.Float {
 	t.Helper()
 	at := func(v time.Time) (halvings int, rest float64) {
@@ -86,7 +86,7 @@ func TestFading(t *testing.T) {
 	if os.Getenv("FDRIDGE_THOROUGH") != "" {
 		cases = 1500
 	}
-	held, faint := 0, 0 // reads, and those of rows too faint to certify anything
+	held, faint := 0, 0 // reads; reads with rows too faint to certify anything
 	for seed := range cases {
 		r := rand.New(rand.NewPCG(21, uint64(seed)))
 		d, k := dimOf(r), 1+r.IntN(2)
@@ -162,8 +162,8 @@ func rereadFading(t rapid.TB, f *window.Fading) *window.Fading {
 	return f
 }
 
-// TestFadingAway: rows that have come to weigh next to nothing are not told of, and are dropped when others come;
-// half-lives and ages of every size do no harm.
+// TestFadingAway: rows of almost no weight are not counted, and are dropped when other rows arrive. Half-lives and ages
+// of all sizes are harmless.
 func TestFadingAway(t *testing.T) {
 	one := dataset.Block{N: 1, X: []float64{1, 2}, Y: []float64{3}}
 	cfg := window.FadingConfig{Summary: ridge.SummaryConfig{Dim: 2, Size: 2, Intercept: true}, HalfLife: time.Second}
@@ -294,7 +294,7 @@ func TestFadingRefuses(t *testing.T) {
 	}
 }
 
-// goldenFading is that of the golden file, in which nothing is rounded.
+// goldenFading returns the fading summary of the golden file. Its computation has no rounding.
 func goldenFading(t testing.TB) *window.Fading {
 	f := must(
 		window.NewFading(
@@ -320,7 +320,7 @@ func goldenFading(t testing.TB) *window.Fading {
 	return f
 }
 
-// TestFadingGolden: the message is what it was when the format was made.
+// TestFadingGolden: the message of a fading summary equals the golden file.
 func TestFadingGolden(t *testing.T) {
 	_, read := golden(t, "fading-v1.bin", goldenFading(t), readAs[*window.Fading])
 	want := window.Span{Rows: 4, From: start, To: start.Add(6 * time.Second)}
@@ -330,8 +330,8 @@ func TestFadingGolden(t *testing.T) {
 	}
 }
 
-// TestFadingDamaged: every truncation and every changed bit is refused, and so is what no stream
-// comes to under a checksum that fits.
+// TestFadingDamaged: every truncated message and every message with a changed bit is refused. With a matching checksum,
+// numbers that no stream can have are refused, too.
 func TestFadingDamaged(t *testing.T) {
 	b, receiver := wiretest.Marshal(t, goldenFading(t)), goldenFading(t)
 	for n := range b {

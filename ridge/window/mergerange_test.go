@@ -39,8 +39,8 @@ type appendable interface {
 	Append(dataset.Block) error
 }
 
-// admits reports whether s takes a block. If it doesn't, the error is a *fd.RangeError and s is
-// unchanged. If it does, s is readable and so is its message.
+// admits reports whether s takes a block. If it does not, the error is a *fd.RangeError and s is unchanged. If it does,
+// s and its message can be read.
 func admits(t *testing.T, s appendable, read func() error, fresh wiretest.Message, add func() error) bool {
 	t.Helper()
 	before := wiretest.Marshal(t, s)
@@ -108,8 +108,8 @@ func TestFarSketchesMerge(t *testing.T) {
 	}
 }
 
-// TestWindowSumsRound: the squares of rows that come together are summed in another order than those of
-// their sketches, which rounding makes larger. The window stays readable.
+// TestWindowSumsRound: the squares of rows that arrive together are summed in another order than the squares of their
+// sketches. Rounding can make the second sum larger. The window stays readable.
 func TestWindowSumsRound(t *testing.T) {
 	limit := math.Sqrt(fd.MaxSquares / 4)
 	small := make([]float64, 64)

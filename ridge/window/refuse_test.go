@@ -22,7 +22,7 @@ import (
 	"github.com/fdridge/fdridge/ridge/window"
 )
 
-// TestWindowConfig: what is no window is refused, and what isn't said is what the documentation says.
+// TestWindowConfig: invalid configurations are refused, and fields that are not set get the documented defaults.
 func TestWindowConfig(t *testing.T) {
 	sum := ridge.SummaryConfig{Dim: 40, Size: 4, ShrinkRows: 5}
 	for what, cfg := range map[string]window.Config{
@@ -179,8 +179,8 @@ func TestWindowRange(t *testing.T) {
 	}
 }
 
-// goldenWindow is the window of the golden file, in three sketches and two blocks: of powers of two, of which
-// no product is rounded, so that its bits are those of any kernel.
+// goldenWindow returns the window of the golden file, with three sketches and two blocks. Its numbers are powers of
+// two. Products of these are not rounded, so that every kernel gives the same bits.
 func goldenWindow(t testing.TB) *window.Window {
 	w := must(
 		window.New(
@@ -210,7 +210,7 @@ func goldenWindow(t testing.TB) *window.Window {
 	return w
 }
 
-// golden holds the message of made to that of a golden file, and to what is written once that is read.
+// golden compares the messages of made, and of the value read from a golden file, with the golden file.
 func golden[M wiretest.Message](
 	t *testing.T,
 	name string,
@@ -232,7 +232,7 @@ func golden[M wiretest.Message](
 	return message, read
 }
 
-// TestWindowGolden: the message is what it was when the format was made.
+// TestWindowGolden: the message of a window equals the golden file.
 func TestWindowGolden(t *testing.T) {
 	_, read := golden(t, "window-v1.bin", goldenWindow(t), readAs[*window.Window])
 	want := window.Span{First: 0, Rows: 11, From: start, To: start.Add(5 * time.Second)}
@@ -250,8 +250,8 @@ func bitStep() int {
 	return 7
 }
 
-// TestWindowDamaged: every truncation and every changed bit is refused, and so is what no window
-// has under a checksum that fits.
+// TestWindowDamaged: every truncated message and every message with a changed bit is refused. With a matching checksum,
+// numbers that no window can have are refused, too.
 func TestWindowDamaged(t *testing.T) {
 	w := goldenWindow(t)
 	b := wiretest.Marshal(t, w)

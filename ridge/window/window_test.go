@@ -33,8 +33,8 @@ type stream struct {
 // start is when streams begin.
 var start = time.Date(2024, 2, 29, 23, 59, 58, 5, time.UTC)
 
-// streamOf draws n rows with what sketches find hard: columns of other sizes, a common offset, rows that
-// come again, rows of zeros, drift, weights of other sizes, bursts of equal times and long silences.
+// streamOf draws n rows that are hard for sketches. There may be columns of different sizes, a common offset, repeated
+// rows, rows of zeros and drift. There may also be weights of different sizes, bursts of equal times and long pauses.
 func streamOf(r *rand.Rand, n, d, t int) stream {
 	var s stream
 	sizes, offset := make([]float64, d), 0.0
@@ -270,8 +270,8 @@ func (s stream) feed(t rapid.TB, w *window.Window, lo, hi int) {
 	check(t, w.AppendTimes(s.times[lo:hi], b))
 }
 
-// TestWindow: windows of rows and of durations at every alignment, of whatever weights and times, cover
-// the rows that they say they do, and certify what 512-bit arithmetic finds of these.
+// TestWindow: windows of rows and of durations cover the rows that they state. Their certificates hold against 512-bit
+// arithmetic of these rows, for any alignment, weights and times.
 func TestWindow(t *testing.T) {
 	cases := 250
 	if os.Getenv("FDRIDGE_THOROUGH") != "" {

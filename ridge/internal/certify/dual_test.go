@@ -9,9 +9,8 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/interval"
 )
 
-// TestDualWeights: for any weights x and any α the bounds hold, of A = diag(a) (2×3, the last
-// column zero), where all is known in closed form: each of what there is to be off by alone, and
-// all together.
+// TestDualWeights: the bounds hold for any weights x and any α. A = diag(a) is 2×3 with a zero last column, so that
+// everything has a closed form. α, x − Aᵀα and the rounding of x are off, each alone or all together.
 func TestDualWeights(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 7))
 	tightest := 0.0
@@ -103,7 +102,8 @@ func TestDualLeftOut(t *testing.T) {
 		b := [2]float64{r.NormFloat64(), r.NormFloat64()}
 		size2 := a[0]*a[0] + a[1]*a[1]
 		streamed, energy := 1e-3*gamma*r.Float64(), 1e-3*r.Float64()*float64(r.IntN(2))
-		// G as it is, less than streamed from what T is of, and residuals less than energy from those of x*.
+		// G differs from the matrix of T by less than streamed. The residuals differ from the residuals of x* by less than
+		// energy.
 		sign := float64(2*r.IntN(2) - 1)
 		var diagonal, missed, norms []float64
 		want := 0.0

@@ -13,7 +13,7 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/interval"
 )
 
-// repeated is what is known of n rows that are all a.
+// repeated returns the evidence for n equal rows a.
 func repeated(t *testing.T, n int, a []float64) *Known {
 	t.Helper()
 	be, err := engine.Default()

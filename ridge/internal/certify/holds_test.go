@@ -12,7 +12,7 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
 
-// full is what is known by a sketch that has lost nothing but round-off: BᵀB = diag(values).
+// full returns the evidence of a lossless sketch with round-off: BᵀB = diag(values).
 func full(t *testing.T, roundOff float64, values ...float64) *Known {
 	t.Helper()
 	be, err := engine.Default()

@@ -14,8 +14,8 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/interval"
 )
 
-// hadamard is what is known where the eigenvectors of K are known exactly: rows of ±1/√d, d a
-// power of four. The means of features and target are off by as much as is said.
+// hadamard returns evidence in which the eigenvectors of K are known exactly: rows of ±1/√d, d a power of four. The
+// means of features and target may be wrong by meanOff.
 func hadamard(t *testing.T, d int, values []float64, weight, meanOff float64) *Known {
 	t.Helper()
 	be, err := engine.Default()
@@ -68,7 +68,7 @@ func TestLeftOut(t *testing.T) {
 	const d, weight, gamma = 64, 100.0, 1.0
 	rng := rand.New(rand.NewPCG(1, 30))
 	for trial := range 400 {
-		values := make([]float64, d-trial%2*4) // of which one is far above the others
+		values := make([]float64, d-trial%2*4) // one value is far above the others
 		for i := range values {
 			values[i] = 1
 		}

@@ -10,8 +10,8 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/interval"
 )
 
-// TestNarrow: brackets of Σ γ²h²/(λ+γ)² that are narrowed by their neighbours contain the exact sum, and a
-// bracket of which nothing was known becomes narrow.
+// TestNarrow: narrow tightens brackets of Σ γ²h²/(λ+γ)² by their neighbours. The tightened brackets contain the
+// exact sum, and a bracket that was [0, ∞) becomes narrow.
 func TestNarrow(t *testing.T) {
 	for seed := range uint64(200) {
 		r := rand.New(rand.NewPCG(seed, 9))

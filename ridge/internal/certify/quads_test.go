@@ -10,8 +10,7 @@ import (
 	"github.com/fdridge/fdridge/internal/twofold"
 )
 
-// exactly is what is known of K = σ²VᵀV and the factors that come with it, without any
-// slack of a sketch.
+// exactly returns evidence for K = σ²VᵀV without the errors of a sketch.
 func exactly(t *testing.T, d int, s2 float64, v []float64, gamma float64) At {
 	t.Helper()
 	be, err := engine.Default()
@@ -58,9 +57,8 @@ func TestQuadsOverflow(t *testing.T) {
 	}
 }
 
-// TestProjectionRounds: a g in the span of two rows of V, which are orthogonal and of
-// length one to round-off, has nothing off V but round-off, and what a small γ makes of
-// that is within the bracket. K = σ²VᵀV is exact.
+// TestProjectionRounds: g lies in the span of two rows of V, which are orthonormal up to round-off. So the part of g
+// off V is only round-off, which a small γ magnifies. The bracket must allow for this part. K = σ²VᵀV is exact.
 func TestProjectionRounds(t *testing.T) {
 	const d, s2 = 1000, 0x1p60
 	half, v := Probe(d/2), make([]float64, 2*d) // (a, a) and (a, −a)

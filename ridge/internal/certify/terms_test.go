@@ -10,8 +10,8 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/interval"
 )
 
-// lossy is what is known of rows of two features and one target by a sketch of one row: BᵀB = diag(4, 0).
-// The loss, the round-off of the sketch, and how far rounding has moved each column are given.
+// lossy returns evidence for rows of two features and one target from a sketch of one row: BᵀB = diag(4, 0). eta is
+// the loss, roundOff the round-off of the sketch, and displaced the distance by which rounding has moved each column.
 func lossy(t *testing.T, eta, roundOff, displaced float64) *Known {
 	t.Helper()
 	be, err := engine.Default()
@@ -92,7 +92,7 @@ func TestErrorHolds(t *testing.T) {
 // TestErrorOfProjection: a gradient that lies along V but for what a projection may be off by, where γ is so small
 // that this part makes the error.
 func TestErrorOfProjection(t *testing.T) {
-	for _, eta := range []float64{0, 0.3} { // for which different bounds are the least
+	for _, eta := range []float64{0, 0.3} { // different bounds are the smallest
 		for _, gamma := range []float64{1e-10, 1e-14, 1e-18, 1e-32} {
 			j := lossy(t, eta, 0, 0).Judge(gamma)
 			across := 0.99 * j.factor.onto * eps
@@ -104,8 +104,8 @@ func TestErrorOfProjection(t *testing.T) {
 	}
 }
 
-// TestLeftRowReaches: the bound on ‖a‖² of a row holds where the means are off, where squares underflow and
-// where a is the small difference of large vectors, and is hardly larger where nothing of this is so.
+// TestLeftRowReaches: the bound on ‖a‖² of a row holds if the means are wrong, if squares underflow, and if a is a
+// small difference of large vectors. Otherwise it is hardly larger than ‖a‖².
 func TestLeftRowReaches(t *testing.T) {
 	for _, c := range []struct{ norm2, size, meanOff, far float64 }{
 		{1, 1, 0, 1},

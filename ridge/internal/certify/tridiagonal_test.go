@@ -135,7 +135,7 @@ func TestTridiagonalLargestGammas(t *testing.T) {
 	}
 }
 
-// one is what is known of a problem of one feature, K = 1, of which K̃ = 1.01 was summed, at γ.
+// one returns evidence for a problem of one feature at γ, with K = 1 and the computed sum K̃ = 1.01.
 func one(gamma float64) (*Streamed, *Factored) {
 	e := &Streamed{Rows: 3, Dim: 1, TSS: []float64{1}, Size: 1, Columns: Columns{Displaced: make([]float64, 2)}}
 	t := NewTridiagonal([]float64{1.01}, nil, []float64{1}, 0.01)
@@ -164,8 +164,9 @@ func TestTridiagonalOff(t *testing.T) {
 	}
 }
 
-// TestStepped: bounds on x + low − step hold, and are near, where K̃ is not K, the step is not quite
-// what the factor makes of the gradient, and the gradient is off: by itself, or as residuals are.
+// TestStepped: the bounds on the error of x + low − step hold and are not much too large. K̃ differs from K, the
+// step differs a little from the factor's solution, and the gradient is wrong, by itself or because residuals are
+// wrong.
 func TestStepped(t *testing.T) {
 	for _, gamma := range []float64{0.5, 1e-9, 1e6} {
 		for _, x := range []float64{0, 0.7, 1e3} {

@@ -69,8 +69,8 @@ func zeros(n int) []*big.Float {
 	return out
 }
 
-// TestQRBackward holds R of many folds to the exact AᵀA: if R is the factor of A + E and the columns
-// of E have at most the norms that are claimed, no entry of RᵀR is further away.
+// TestQRBackward compares RᵀR after several folds with the exact AᵀA. R is the factor of A + E, where the columns
+// of E have at most the claimed norms. So no entry of RᵀR may be further from AᵀA than these norms allow.
 func TestQRBackward(t *testing.T) {
 	enginetest.Each(t, func(t *testing.T, be engine.Backend) {
 		worst := 0.0

@@ -63,10 +63,10 @@ func integers(rng *rand.Rand, be engine.Backend, f int, n, d int) *normalEquatio
 	return e
 }
 
-// TestReduction: the eigenvalues of T are those of K but for Reduced. Of rows of rank one, of which
-// sums round the same way, they are known, the squares of all entries and zeros; Sturm's sequences
-// in extended precision count those of T. Of others the defect KQ − QT, measured in twice the
-// digits, bounds how far they are off, as Q is orthogonal to less than the tenth part of a digit.
+// TestReduction: the eigenvalues of T differ from the eigenvalues of K by at most Reduced. For rows of rank one the
+// eigenvalues are known: ‖A‖²_F and zeros. Sturm sequences in extended precision count the eigenvalues of T. For
+// other rows the defect KQ − QT, measured with twice the digits, bounds the differences, because Q is orthogonal up
+// to round-off.
 func TestReduction(t *testing.T) {
 	orders := []int{1, 2, 3, 17, 60, 150}
 	if os.Getenv("FDRIDGE_THOROUGH") != "" {

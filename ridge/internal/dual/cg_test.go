@@ -9,9 +9,9 @@ import (
 	"github.com/fdridge/fdridge/internal/vec"
 )
 
-// TestCG: conjugate gradients solve (G + γI)e = b, for rows of which some columns are written out,
-// far from zero or not, weighted, centred, and with rows that have entries in no other column. They
-// take few steps where what is written out is most of G, down to a γ that is next to nothing.
+// TestCG: conjugate gradients solve (G + γI)e = b. Heavy columns of the rows are written out, and may be far from
+// zero. Rows may be weighted and centred, and one row has entries only in heavy columns. Few steps are enough, even for
+// very small γ, because the written-out columns make most of G.
 func TestCG(t *testing.T) {
 	const n, d = 240, 400
 	be, err := engine.Default()

@@ -42,8 +42,8 @@ func rowsOf(x [][]float64, w []float64, sparse, intercept bool) *Rows {
 	return rowsWith(x, dataset.Block{N: len(x), Y: make([]float64, len(x)), W: w}, sparse, intercept)
 }
 
-// TestGram: G is off by no more than it says, as an A of which each row is a little off. The error
-// is measured along and across the rows of A, with all digits, and the bounds are not all slack.
+// TestGram: the error of G is within its bounds, as if each row of A were a little off. The test measures it for each
+// pair of rows of A in extended precision, and logs the largest error/bound.
 func TestGram(t *testing.T) {
 	enginetest.Each(t, func(t *testing.T, be engine.Backend) {
 		const n = 24
@@ -175,8 +175,8 @@ func TestDot(t *testing.T) {
 	}
 }
 
-// TestColumnSums: Xᵀw is off by no more than it says, where all roundings go the same way, too, of
-// sparse rows and of dense ones; and so is the norm of the means.
+// TestColumnSums: the error of Xᵀw, and of the norm of the means, is within its bound. This holds for sparse and
+// dense rows, and if all roundings go the same way.
 func TestColumnSums(t *testing.T) {
 	be, err := engine.Default()
 	if err != nil {

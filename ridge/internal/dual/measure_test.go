@@ -177,7 +177,7 @@ func TestMeasure(t *testing.T) {
 	}
 }
 
-// rowsWith are rows of those features, and the targets and weights of b.
+// rowsWith returns rows with the features x, and the targets and weights of b.
 func rowsWith(x [][]float64, b dataset.Block, sparse, intercept bool) *Rows {
 	r := NewRows(len(x[0]), 1, intercept)
 	if sparse {

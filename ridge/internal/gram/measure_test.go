@@ -71,8 +71,8 @@ func newMeasuredRows(t *testing.T, rng *rand.Rand, weighted, sparse bool) *measu
 	return r
 }
 
-// TestMeasurement: the gradient at x, and at x + l, is within its bounds and Aᵀδ of the true one,
-// and RSS and Shift are within theirs, to the last digit, where rows are far from zero.
+// TestMeasurement: for rows far from zero, the gradients at x and at x + l are within their bounds and Aᵀδ of the
+// exact gradients. RSS and Shift are within their bounds to the last digit.
 func TestMeasurement(t *testing.T) {
 	be, err := engine.Default()
 	if err != nil {

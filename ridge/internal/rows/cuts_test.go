@@ -11,9 +11,8 @@ import (
 	"github.com/fdridge/fdridge/fd"
 )
 
-// TestCheckedBlocks: a block that was checked before it is loaded, cut by cut, is staged to the
-// bits of one that wasn't; so is one that is loaded in other cuts than were checked, and one that
-// comes after a block that was refused.
+// TestCheckedBlocks: a block that was checked before it is loaded, cut by cut, is staged with the same bits as an
+// unchecked block. The same holds if the block is loaded in other cuts, and if the block before it was refused.
 func TestCheckedBlocks(t *testing.T) {
 	const d, k = 9000, 2 // cuts of 233 rows
 	most := RowsPerStage(d, false)

@@ -9,8 +9,9 @@ import (
 	"github.com/fdridge/fdridge/dataset"
 )
 
-// TestScaled: in scaled columns the means, and how far the rows are moved, allow for rows that a
-// source has divided by the scale, or by the product of that with one of its own.
+// TestScaled: the bounds of a scaled stage hold for rows that a source divided by the scale. They also hold if the
+// source divided once by the product of this scale and its own scale. The bounds are on the means and on how far
+// rounding moved the rows.
 func TestScaled(t *testing.T) {
 	const n, d = 50, 3
 	rng := rand.New(rand.NewPCG(1, 9))

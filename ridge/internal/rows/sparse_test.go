@@ -84,8 +84,9 @@ func TestSparseStageErrors(t *testing.T) {
 	}
 }
 
-// TestSparseCentre: where rows stay sparse, what they are less is no more than twice their own squares,
-// whatever levels there are, and columns that most rows have entries in are less nothing.
+// TestSparseCentre: if centred rows stay sparse, the squares of their sparse parts are at most twice the squares of the
+// centred rows. The squares of their centres are at most the squares of the centred rows. Columns with entries in most
+// rows have a zero centre.
 func TestSparseCentre(t *testing.T) {
 	const d = 60
 	r := rand.New(rand.NewPCG(17, 15))
@@ -135,9 +136,8 @@ func sparsely(b *dataset.Block) {
 	}
 }
 
-// TestSparseLong: rows with entries in more than an eighth of the columns are written out, and so are
-// those that have so many with the columns that are centred explicitly, which count as if none had
-// an entry there.
+// TestSparseLong: rows with entries in more than an eighth of the columns are stored densely. Columns that are centred
+// explicitly count as entries of every row, even of rows without an entry there.
 func TestSparseLong(t *testing.T) {
 	const d = 48
 	r := rand.New(rand.NewPCG(18, 15))

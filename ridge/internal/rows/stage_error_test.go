@@ -77,7 +77,7 @@ func (s *tracked) append(x, y [][]float64, w []float64) {
 	s.load(block(x, y, false), x, y, w)
 }
 
-// appendSparse appends rows of which only the entries that are not zero are given.
+// appendSparse appends the rows as sparse rows: only the nonzero entries are given.
 func (s *tracked) appendSparse(x, y [][]float64, w []float64) {
 	b := block(x, y, true)
 	sparsely(&b)
@@ -232,8 +232,8 @@ func (s *tracked) holds(t *testing.T, worst map[string]float64) {
 	}
 }
 
-// TestStageWeight: the weight is what weights and decays make it, to what the stage says,
-// and its round-off doesn't grow with decays that are forgotten themselves.
+// TestStageWeight: the error of the total weight after weights and decays is within the bound of the stage. The bound
+// does not grow with decays whose rows are forgotten.
 func TestStageWeight(t *testing.T) {
 	s := NewStage(1, 1, true)
 	truth, worst := refbig.Float(0), 0.0

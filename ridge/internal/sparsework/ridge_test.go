@@ -30,8 +30,9 @@ func summarised(t *testing.T, src dataset.Source) *ridge.Summary {
 	return summaries[n]
 }
 
-// TestSolveSparseWork: passes take the time of the entries of sparse rows. Those of all methods are
-// the operator's, see TestGramSparseWork; here nothing else may go over columns for each block.
+// TestSolveSparseWork: the time of a pass depends on the number of entries of sparse rows. TestGramSparseWork checks
+// the passes of the operator, which all methods use. This test checks that nothing else goes over all columns for each
+// block.
 func TestSolveSparseWork(t *testing.T) {
 	Hold(t, func(t *testing.T, src dataset.Source) func() int {
 		sum := summarised(t, src)
@@ -53,7 +54,8 @@ func TestSolveSparseWork(t *testing.T) {
 	})
 }
 
-// TestLeaveOneOutSparseWork: so does a pass for leave-one-out errors.
+// TestLeaveOneOutSparseWork: the time of a pass for leave-one-out errors depends on the number of entries of sparse
+// rows.
 func TestLeaveOneOutSparseWork(t *testing.T) {
 	Hold(t, func(t *testing.T, src dataset.Source) func() int {
 		sum := summarised(t, src)
