@@ -116,7 +116,9 @@ func TestGalerkinWide(t *testing.T) {
 		start.Set(0, j, 1)
 	}
 	ref := refbig.New(s.x, s.y, nil, false)
-	for _, opts := range []ridge.SolveOptions{{}, {Start: start}, {Hessian: h}, {Start: start, Hessian: h}, {Start: start, Hessian: ridge.Identity{}}} {
+	for _, opts := range []ridge.SolveOptions{
+		{}, {Start: start}, {Hessian: h}, {Start: start, Hessian: h}, {Start: start, Hessian: ridge.Identity{}},
+	} {
 		opts.Method = ridge.Galerkin
 		for _, gamma := range []float64{1, 100, 1e4} {
 			ridgetest.Certificate(t, ref, must(ridge.Solve(context.Background(), s, sum, gamma, opts))(t))

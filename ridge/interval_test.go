@@ -114,7 +114,10 @@ func TestPredictIntervals(t *testing.T) {
 				t.Fatal(err)
 			}
 			narrow("refined", f)
-			if fits, err := ridge.SolveExact(context.Background(), p.table, []float64{gamma}, ridge.ExactOptions{Method: ridge.QR, Intercept: p.ref.Intercept, Backend: be}); err == nil {
+			if fits, err := ridge.SolveExact(
+				context.Background(), p.table, []float64{gamma},
+				ridge.ExactOptions{Method: ridge.QR, Intercept: p.ref.Intercept, Backend: be},
+			); err == nil {
 				narrow("exact", fits[0])
 			}
 		})
@@ -134,7 +137,9 @@ func TestPredictIntervalRealData(t *testing.T) {
 	src := fourier(t, 4000, 256)
 	sum := summarize(t, src, ridge.SummaryConfig{Size: 64, Intercept: true})
 	for _, gamma := range []float64{1, 10, 100, 1000} {
-		exact := must(ridge.SolveExact(context.Background(), src, []float64{gamma}, ridge.ExactOptions{Intercept: true}))(t)[0]
+		exact := must(ridge.SolveExact(
+			context.Background(), src, []float64{gamma}, ridge.ExactOptions{Intercept: true},
+		))(t)[0]
 		refined := must(ridge.Solve(context.Background(), src, sum, gamma, ridge.SolveOptions{Tol: 1e-3}))(t)
 		predictor := must(sum.Predictor(gamma))(t)
 		mean := func() (width float64) {
@@ -306,7 +311,9 @@ func TestNarrowRefusesOtherRows(t *testing.T) {
 		}
 	}
 	plain := summarize(t, s, ridge.SummaryConfig{Size: 9})
-	if err := must(plain.Predictor(1))(t).Narrow(without(same, func(f *ridge.Solution) { f.Targets[0].ComputedTSS = math.NaN() })); !errors.Is(err, ridge.ErrOtherRows) {
+	if err := must(plain.Predictor(1))(t).Narrow(without(
+		same, func(f *ridge.Solution) { f.Targets[0].ComputedTSS = math.NaN() },
+	)); !errors.Is(err, ridge.ErrOtherRows) {
 		t.Errorf("with an intercept, the summary without: %v", err)
 	}
 	// Weights that differ in a direction along which cᵀx̂ and the intercept say nothing.
@@ -323,7 +330,9 @@ func TestNarrowRefusesOtherRows(t *testing.T) {
 	if err := free.Narrow(wrong); err != nil {
 		t.Fatal(err)
 	}
-	if err := free.Predict(make([]ridge.Interval, 60), dataset.Block{N: 60, X: flat(s.x)}); !errors.Is(err, ridge.ErrOtherRows) {
+	if err := free.Predict(
+		make([]ridge.Interval, 60), dataset.Block{N: 60, X: flat(s.x)},
+	); !errors.Is(err, ridge.ErrOtherRows) {
 		t.Errorf("intervals apart: %v", err)
 	}
 }
@@ -389,10 +398,14 @@ func TestPredictorRefuses(t *testing.T) {
 		t.Errorf("short row: %v", err)
 	}
 	p := must(sum.Predictor(1))(t)
-	if err := p.Predict(make([]ridge.Interval, 1), dataset.Block{N: 2, X: flat(s.x[:2])}); !errors.Is(err, ridge.ErrShape) {
+	if err := p.Predict(
+		make([]ridge.Interval, 1), dataset.Block{N: 2, X: flat(s.x[:2])},
+	); !errors.Is(err, ridge.ErrShape) {
 		t.Errorf("short dst: %v", err)
 	}
-	if err := p.Predict(make([]ridge.Interval, 1), dataset.Block{N: 1, Sparse: compress([][]float64{{1, 2}})}); !errors.Is(err, ridge.ErrShape) {
+	if err := p.Predict(
+		make([]ridge.Interval, 1), dataset.Block{N: 1, Sparse: compress([][]float64{{1, 2}})},
+	); !errors.Is(err, ridge.ErrShape) {
 		t.Errorf("narrow sparse row: %v", err)
 	}
 	var bad *fd.NonFiniteError
@@ -408,11 +421,16 @@ func TestPredictorRefuses(t *testing.T) {
 	}
 	x1 := must(sum.Fit(1))(t).Targets[0].Coef
 	for name, f := range map[string]*ridge.Solution{
-		"other γ":      must(sum.Fit(2))(t),
-		"other shape":  must(summarize(t, problem(rand.New(rand.NewPCG(1, 1)), "gaussian", 20, 4, 1, 1), ridge.SummaryConfig{Size: 2}).Fit(1))(t),
-		"no bound":     {Outcome: ridge.Outcome{Gamma: 1}, Targets: []ridge.Target{{Coef: x1}}},
-		"no objective": {Outcome: ridge.Outcome{Gamma: 1}, Targets: []ridge.Target{{Coef: x1, Certificate: ridge.Certificate{ErrorBound: 1}}}},
-		"no target":    {Outcome: ridge.Outcome{Gamma: 1}},
+		"other γ": must(sum.Fit(2))(t),
+		"other shape": must(summarize(
+			t, problem(rand.New(rand.NewPCG(1, 1)), "gaussian", 20, 4, 1, 1), ridge.SummaryConfig{Size: 2},
+		).Fit(1))(t),
+		"no bound": {Outcome: ridge.Outcome{Gamma: 1}, Targets: []ridge.Target{{Coef: x1}}},
+		"no objective": {
+			Outcome: ridge.Outcome{Gamma: 1},
+			Targets: []ridge.Target{{Coef: x1, Certificate: ridge.Certificate{ErrorBound: 1}}},
+		},
+		"no target": {Outcome: ridge.Outcome{Gamma: 1}},
 	} {
 		if err := p.Narrow(f); !errors.Is(err, ridge.ErrShape) {
 			t.Errorf("%s: %v", name, err)

@@ -22,7 +22,8 @@ var unknown = ridge.Interval{Lo: math.Inf(-1), Hi: math.Inf(1)}
 func everyField(status ridge.Status) *ridge.Solution {
 	nothing := ridge.Certificate{
 		ErrorBound: math.Inf(1), RelativeErrorBound: math.Inf(1), EnergyBound: math.Inf(1), InterceptBound: math.Inf(1),
-		Objective: unknown, TSS: unknown, RSS: ridge.Interval{Lo: 0, Hi: math.Inf(1)}, GCV: ridge.Interval{Lo: math.Inf(-1), Hi: 1.0 / 3},
+		Objective: unknown, TSS: unknown, RSS: ridge.Interval{Lo: 0, Hi: math.Inf(1)},
+		GCV: ridge.Interval{Lo: math.Inf(-1), Hi: 1.0 / 3},
 	}
 	some := ridge.Certificate{
 		ErrorBound: 0x1p-1074, RelativeErrorBound: 0.1, EnergyBound: 1e308, InterceptBound: 0,
@@ -33,8 +34,9 @@ func everyField(status ridge.Status) *ridge.Solution {
 	}
 	return &ridge.Solution{
 		Outcome: ridge.Outcome{
-			Gamma: 0.1, Shrinkage: math.Inf(1), Contraction: math.Inf(1), EffectiveDimension: ridge.Interval{Lo: 0, Hi: math.Inf(1)},
-			Method: ridge.CG, Backend: "purego", Rows: 1 << 52, Passes: 7, Iterations: 8, Status: status,
+			Gamma: 0.1, Shrinkage: math.Inf(1), Contraction: math.Inf(1),
+			EffectiveDimension: ridge.Interval{Lo: 0, Hi: math.Inf(1)},
+			Method:             ridge.CG, Backend: "purego", Rows: 1 << 52, Passes: 7, Iterations: 8, Status: status,
 		},
 		Penalty: []float64{4, 1},
 		Targets: []ridge.Target{
@@ -131,7 +133,8 @@ func TestJSON(t *testing.T) {
 	}
 	f := everyField(ridge.RoundOff)
 	back, _ := again(t, answer{*f, f.Targets[1], f.Targets[0].Certificate})
-	if got, want := fmt.Sprintf("%+v", back), fmt.Sprintf("%+v", answer{*f, f.Targets[1], f.Targets[0].Certificate}); got != want {
+	if got, want := fmt.Sprintf("%+v", back),
+		fmt.Sprintf("%+v", answer{*f, f.Targets[1], f.Targets[0].Certificate}); got != want {
 		t.Errorf("fields come back as\n%s, were\n%s", got, want)
 	}
 }
@@ -208,7 +211,10 @@ func TestJSONRefused(t *testing.T) {
 	if err := json.Unmarshal([]byte(`{"solutions":[null]}`), &r); !errors.Is(err, ridge.ErrShape) {
 		t.Errorf("a result of a null: %v", err)
 	}
-	for _, text := range []string{`{"trace":1}`, `{"trace":[{"stage":"waiting"}]}`, `{"trace":[{"stage":"reading","reason":{"rule":"luck"}}]}`, `{"status":"done"}`} {
+	for _, text := range []string{
+		`{"trace":1}`, `{"trace":[{"stage":"waiting"}]}`, `{"trace":[{"stage":"reading","reason":{"rule":"luck"}}]}`,
+		`{"status":"done"}`,
+	} {
 		if err := json.Unmarshal([]byte(text), &r); err == nil {
 			t.Errorf("%s is read", text)
 		}
@@ -243,7 +249,14 @@ func TestJSONRefused(t *testing.T) {
 
 // TestProves: a bound of 1 or more, or none, proves nothing of weights that are not zero.
 func TestProves(t *testing.T) {
-	for bound, want := range map[float64]bool{0: true, 0.99: true, 1: false, 7: false, math.Inf(1): false, math.NaN(): false} {
+	for bound, want := range map[float64]bool{
+		0:           true,
+		0.99:        true,
+		1:           false,
+		7:           false,
+		math.Inf(1): false,
+		math.NaN():  false,
+	} {
 		o := ridge.Target{Coef: []float64{0, 2}, Certificate: ridge.Certificate{RelativeErrorBound: bound}}
 		if o.Proves() != want {
 			t.Errorf("a relative error of at most %v proves something: %v", bound, !want)

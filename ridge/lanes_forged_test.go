@@ -53,16 +53,27 @@ func TestLanesForged(t *testing.T) {
 	}{
 		{"rows", "the lanes have more than 4611686018427387904 rows", count(1 << 61), false, false},
 		{"rows that sum to a few again", "the lanes have more than 4611686018427387904 rows", count(1 << 62), false, true},
-		{"rows of sketches", "the sketches of the lanes have", func(lane []byte) { wiretest.Put(sketchOf(lane), 72, 1<<61) }, true, false},
-		{"shrinks", "the sketches of the lanes have", func(lane []byte) { wiretest.Put(sketchOf(lane), 80, 1<<61) }, false, false},
+		{
+			"rows of sketches", "the sketches of the lanes have", func(lane []byte) { wiretest.Put(sketchOf(lane), 72, 1<<61) },
+			true, false,
+		},
+		{
+			"shrinks", "the sketches of the lanes have", func(lane []byte) { wiretest.Put(sketchOf(lane), 80, 1<<61) }, false,
+			false,
+		},
 		{"squares of the rows", "too far apart", func(lane []byte) { number(lane, 64, squares/2) }, false, false},
-		{"squares of the sketches", "too far apart", func(lane []byte) { number(sketchOf(lane), 104, squares) }, false, false},
+		{
+			"squares of the sketches", "too far apart", func(lane []byte) { number(sketchOf(lane), 104, squares) }, false, false,
+		},
 		{"weight", "too far apart", func(lane []byte) {
 			wiretest.Put(lane, 40, 3) // weighted, with an intercept
 			number(lane, 56, math.MaxFloat64/2)
 			clear(lane[112 : 112+8*(d+1)]) // the origin, which so much weight admits nowhere else
 		}, true, true},
-		{"squared norms", "the squares of the targets", func(lane []byte) { number(lane, 112+40*(d+1)+2, 4*squares) }, false, false},
+		{
+			"squared norms", "the squares of the targets", func(lane []byte) { number(lane, 112+40*(d+1)+2, 4*squares) }, false,
+			false,
+		},
 		{"products", "or their products", func(lane []byte) { number(lane, 112+40*(d+1)+2+16, -4*squares) }, false, false},
 	} {
 		s := must(

@@ -97,7 +97,10 @@ func TestFarLanesMerge(t *testing.T) {
 		}
 		all := true
 		for range 2 {
-			all = admits(t, apart, func() error { _, err := apart.Spectrum(); return err }, new(ridge.Summary), func() error { return apart.AppendBlock(half) }) && all
+			all = admits(
+				t, apart, func() error { _, err := apart.Spectrum(); return err }, new(ridge.Summary),
+				func() error { return apart.AppendBlock(half) },
+			) && all
 		}
 		if all != want {
 			t.Errorf("%g of the weight that can be merged, in two blocks: taken is %v", f, all)
@@ -106,12 +109,18 @@ func TestFarLanesMerge(t *testing.T) {
 	// Squares are summed over all lanes.
 	large := math.Sqrt(0.4 * fd.MaxSquares / 4)
 	squares, more := of(false, weighted(1, large, large)), of(false, weighted(1, large))
-	if admits(t, squares, func() error { _, err := squares.Spectrum(); return err }, new(ridge.Summary), func() error { return squares.Merge(more) }) {
+	if admits(
+		t, squares, func() error { _, err := squares.Spectrum(); return err }, new(ridge.Summary),
+		func() error { return squares.Merge(more) },
+	) {
 		t.Error("squares out of range are taken")
 	}
 	// Only the first lane begins far away: the squared distance is far².
 	s := of(true, weighted(faint, far, 0))
-	if admits(t, s, func() error { _, err := s.Spectrum(); return err }, new(ridge.Summary), func() error { return s.AppendBlock(weighted(4.1*heaviest/2, 0, 0)) }) {
+	if admits(
+		t, s, func() error { _, err := s.Spectrum(); return err }, new(ridge.Summary),
+		func() error { return s.AppendBlock(weighted(4.1*heaviest/2, 0, 0)) },
+	) {
 		t.Error("lanes that are too far from each other are taken")
 	}
 }

@@ -69,7 +69,8 @@ func TestChoosingPass(t *testing.T) {
 			p := drawProblem(t, be)
 			src, cfg := &reads{Source: p.table}, p.sum.Config()
 			opts := fdridge.Options{
-				Select: choose.GCV, Candidates: []float64{p.gamma, 1.1 * p.gamma, 20 * p.gamma}, GammaTol: 1e-300, Size: cfg.Size, NoIntercept: !cfg.Intercept, Backend: be,
+				Select: choose.GCV, Candidates: []float64{p.gamma, 1.1 * p.gamma, 20 * p.gamma}, GammaTol: 1e-300, Size: cfg.Size,
+				NoIntercept: !cfg.Intercept, Backend: be,
 				Method: rapid.SampledFrom(methods).Draw(t, "method"), MaxPasses: 20,
 			}
 			r, err := fdridge.Fit(t.Context(), src, opts)
@@ -113,13 +114,18 @@ func TestChoiceIsWhatItSays(t *testing.T) {
 		passes int
 		spent  reason.Rule
 	}{
-		"by the sketch":      {fdridge.Options{NoIntercept: true, Size: 8, Method: ridge.Galerkin}, 0, reason.Asked},
-		"a pass":             {fdridge.Options{NoIntercept: true, Size: 2, KeepSummary: true}, 1, reason.GramWasComputed},
-		"by name":            {fdridge.Options{NoIntercept: true, Size: 2, Method: ridge.CG}, 1, reason.GramWasComputed},
-		"one-shot":           {fdridge.Options{NoIntercept: true, Size: 2, Method: ridge.OneShot}, 0, reason.Asked},
-		"anything will do":   {fdridge.Options{NoIntercept: true, Size: 2, KeepSummary: true, GammaTol: math.Inf(1)}, 0, reason.Asked},
-		"too much memory":    {fdridge.Options{NoIntercept: true, Size: 2, MaxBytes: 4000}, 0, reason.GramDoesNotFit},
-		"candidates, a pass": {fdridge.Options{NoIntercept: true, Size: 2, KeepSummary: true, Candidates: []float64{1, 100}}, 1, reason.GramWasComputed},
+		"by the sketch": {fdridge.Options{NoIntercept: true, Size: 8, Method: ridge.Galerkin}, 0, reason.Asked},
+		"a pass":        {fdridge.Options{NoIntercept: true, Size: 2, KeepSummary: true}, 1, reason.GramWasComputed},
+		"by name":       {fdridge.Options{NoIntercept: true, Size: 2, Method: ridge.CG}, 1, reason.GramWasComputed},
+		"one-shot":      {fdridge.Options{NoIntercept: true, Size: 2, Method: ridge.OneShot}, 0, reason.Asked},
+		"anything will do": {
+			fdridge.Options{NoIntercept: true, Size: 2, KeepSummary: true, GammaTol: math.Inf(1)}, 0, reason.Asked,
+		},
+		"too much memory": {fdridge.Options{NoIntercept: true, Size: 2, MaxBytes: 4000}, 0, reason.GramDoesNotFit},
+		"candidates, a pass": {
+			fdridge.Options{NoIntercept: true, Size: 2, KeepSummary: true, Candidates: []float64{1, 100}}, 1,
+			reason.GramWasComputed,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c.opts.NoIntercept, c.opts.Select = false, choose.GCV

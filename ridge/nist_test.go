@@ -89,7 +89,10 @@ func nistDigits(t *testing.T, be engine.Backend) {
 // solution of the data as rounded to float64. It is certified to within a rounding. This holds even for Filip, whose
 // condition number is 10¹⁵.
 func TestNISTRefined(t *testing.T) {
-	for _, name := range []string{"Norris", "Pontius", "NoInt1", "NoInt2", "Longley", "Wampler1", "Wampler2", "Wampler3", "Wampler4", "Wampler5", "Filip"} {
+	for _, name := range []string{
+		"Norris", "Pontius", "NoInt1", "NoInt2", "Longley", "Wampler1", "Wampler2", "Wampler3", "Wampler4", "Wampler5",
+		"Filip",
+	} {
 		s := readNIST(t, name)
 		ref := refbig.New(s.x, s.y, nil, s.intercept)
 		want := must(ref.Solve(0))(t)

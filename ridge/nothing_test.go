@@ -36,7 +36,9 @@ func TestNoWeight(t *testing.T) {
 					return err
 				},
 			}
-			for _, method := range []ridge.Method{ridge.Auto, ridge.OneShot, ridge.CG, ridge.Galerkin, ridge.Newton, ridge.Cholesky, ridge.QR} {
+			for _, method := range []ridge.Method{
+				ridge.Auto, ridge.OneShot, ridge.CG, ridge.Galerkin, ridge.Newton, ridge.Cholesky, ridge.QR,
+			} {
 				calls["Fit by "+method.String()] = func() error {
 					_, err := fdridge.Fit(
 						ctx,

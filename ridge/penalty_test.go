@@ -139,7 +139,9 @@ func TestFitPenalty(t *testing.T) {
 	for j := range p {
 		p[j] = math.Pow(10, float64(j%5)-2)
 	}
-	for _, method := range []ridge.Method{ridge.OneShot, ridge.CG, ridge.Galerkin, ridge.Newton, ridge.Cholesky, ridge.QR, ridge.Tridiagonal, ridge.Exact} {
+	for _, method := range []ridge.Method{
+		ridge.OneShot, ridge.CG, ridge.Galerkin, ridge.Newton, ridge.Cholesky, ridge.QR, ridge.Tridiagonal, ridge.Exact,
+	} {
 		for _, intercept := range []bool{false, true} {
 			opts := fdridge.Options{Gammas: []float64{500, 5000}, Method: method, Size: 6, NoIntercept: !intercept}
 			if !method.IsDirect() {
@@ -191,7 +193,10 @@ func TestFitSummaryPenalty(t *testing.T) {
 	}
 	for _, store := range []fd.Storage{fd.StoreRows, fd.StoreScatter} {
 		sum := summarize(t, s, ridge.SummaryConfig{Size: 5, Intercept: true, Store: store})
-		for _, opts := range []fdridge.Options{{NoIntercept: true, Gammas: []float64{2}, Method: ridge.CG}, {NoIntercept: true, Method: ridge.Galerkin}, {NoIntercept: true, Candidates: []float64{0.1, 1, 10}}} {
+		for _, opts := range []fdridge.Options{
+			{NoIntercept: true, Gammas: []float64{2}, Method: ridge.CG}, {NoIntercept: true, Method: ridge.Galerkin},
+			{NoIntercept: true, Candidates: []float64{0.1, 1, 10}},
+		} {
 			opts.Penalty, opts.Tol = p, 1e-11
 			got, err := fdridge.FitSummary(context.Background(), s, sum, opts)
 			if err != nil {
@@ -302,7 +307,8 @@ func TestPenaltyRefuses(t *testing.T) {
 	s := penalisedProblem(60, 4)
 	sum := summarize(t, s, ridge.SummaryConfig{Size: 3})
 	for name, p := range map[string][]float64{
-		"short": {1}, "zero": {1, 1, 0, 1}, "negative": {1, -1, 1, 1}, "NaN": {1, 1, math.NaN(), 1}, "infinite": {math.Inf(1), 1, 1, 1},
+		"short": {1}, "zero": {1, 1, 0, 1}, "negative": {1, -1, 1, 1}, "NaN": {1, 1, math.NaN(), 1},
+		"infinite":     {math.Inf(1), 1, 1, 1},
 		"out of range": {1e-300, 1, 1, 1},
 	} {
 		if v, err := sum.Penalize(p); v != nil || !errors.Is(err, ridge.ErrInput) {
@@ -344,7 +350,9 @@ func TestPenaltyRefuses(t *testing.T) {
 	if err := pr.Narrow(r.Best()); !errors.Is(err, ridge.ErrShape) {
 		t.Errorf("a fit of another penalty narrows predictions: %v", err)
 	}
-	if _, err := ridge.LeaveOneOut(context.Background(), s, other, r.Solutions, ridge.LeaveOneOutOptions{}); !errors.Is(err, ridge.ErrShape) {
+	if _, err := ridge.LeaveOneOut(
+		context.Background(), s, other, r.Solutions, ridge.LeaveOneOutOptions{},
+	); !errors.Is(err, ridge.ErrShape) {
 		t.Errorf("a fit of another penalty has leave-one-out errors: %v", err)
 	}
 	same := must(sum.Penalize([]float64{1, 2, 3, 4}))(t)

@@ -88,7 +88,9 @@ func TestPlanRealData(t *testing.T) {
 	for _, m := range cfg.Sizes {
 		sum := summarize(t, src, ridge.SummaryConfig{Size: m, Intercept: true, Store: fd.StoreRows})
 		etas[m] = must(sum.Fit(1))(t).Shrinkage
-		passes[m] = must(ridge.Solve(context.Background(), src, sum, cfg.Gammas[0], ridge.SolveOptions{Tol: cfg.Tol}))(t).Passes
+		passes[m] = must(ridge.Solve(
+			context.Background(), src, sum, cfg.Gammas[0], ridge.SolveOptions{Tol: cfg.Tol},
+		))(t).Passes
 	}
 	for name, s := range map[string]*ridge.Summary{"sketch of all": all, "pilot": pilot} {
 		list := must(plan.New(s, cfg))(t)
@@ -166,7 +168,13 @@ func TestPlanRecommends(t *testing.T) {
 	if o := best(plan.Config{MaxBytes: 1000}); o.Method != ridge.Auto {
 		t.Errorf("without room %+v", o)
 	}
-	if o := best(plan.Config{Tol: 0.9, FlopRate: 1e15, ReadRate: 1e8, Sizes: []int{32}, MaxBytes: exact.Bytes - 1}); o.Method != ridge.OneShot {
+	if o := best(plan.Config{
+		Tol:      0.9,
+		FlopRate: 1e15,
+		ReadRate: 1e8,
+		Sizes:    []int{32},
+		MaxBytes: exact.Bytes - 1,
+	}); o.Method != ridge.OneShot {
 		t.Errorf("for a rough answer %+v", o)
 	}
 }
@@ -404,7 +412,9 @@ func TestPlanRefuses(t *testing.T) {
 			t.Errorf("%+v: %v", cfg, err)
 		}
 	}
-	for _, cfg := range []plan.Config{{Tol: -1}, {Tol: math.NaN()}, {FlopRate: -1}, {ReadRate: math.NaN()}, {FreshRate: -1}} {
+	for _, cfg := range []plan.Config{
+		{Tol: -1}, {Tol: math.NaN()}, {FlopRate: -1}, {ReadRate: math.NaN()}, {FreshRate: -1},
+	} {
 		if _, err := plan.New(sum, cfg); err == nil {
 			t.Errorf("%+v accepted", cfg)
 		}

@@ -481,9 +481,13 @@ func TestReducerRefused(t *testing.T) {
 	}{
 		"rows are missing":   {shares[1:], nil, ridge.ErrShape, "rows, but the summary has 9000"},
 		"rows are told more": {[]dataset.Source{src, shares[0]}, nil, ridge.ErrShape, "the summary has 9000"},
-		"other rows":         {[]dataset.Source{other, must(dataset.Rows(src, 0, 1))(t)}, nil, ridge.ErrShape, "other rows than the summary"},
-		"another weight":     {[]dataset.Source{all["weighted"], empty}, nil, ridge.ErrShape, "weigh"},
-		"too many rows":      {[]dataset.Source{must(dataset.Concat(src, src))(t), empty}, nil, ridge.ErrShape, "the source has 18000 rows"},
+		"other rows": {
+			[]dataset.Source{other, must(dataset.Rows(src, 0, 1))(t)}, nil, ridge.ErrShape, "other rows than the summary",
+		},
+		"another weight": {[]dataset.Source{all["weighted"], empty}, nil, ridge.ErrShape, "weigh"},
+		"too many rows": {
+			[]dataset.Source{must(dataset.Concat(src, src))(t), empty}, nil, ridge.ErrShape, "the source has 18000 rows",
+		},
 		"another start": {shares, func(rank int, o *ridge.SolveOptions) {
 			o.Start = mat.NewDense(2, 5, nil)
 			if rank == 1 {

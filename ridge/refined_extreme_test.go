@@ -38,7 +38,9 @@ func extremeSource(t *testing.T, n, d int, x, y, w []float64) dataset.Source {
 	return src
 }
 
-func extremeSolve(t *testing.T, src dataset.Source, cfg ridge.SummaryConfig, gamma float64, o ridge.SolveOptions) *ridge.Solution {
+func extremeSolve(
+	t *testing.T, src dataset.Source, cfg ridge.SummaryConfig, gamma float64, o ridge.SolveOptions,
+) *ridge.Solution {
 	t.Helper()
 	sum, err := ridge.Summarize(context.Background(), src, cfg, nil)
 	if err != nil {

@@ -22,13 +22,37 @@ func TestRemediesHelp(t *testing.T) {
 		opts fdridge.Options
 		want []plan.RemedyKind
 	}{
-		"round-off":               {apart, fdridge.Options{NoIntercept: true, Method: ridge.Galerkin, Gammas: []float64{1e-12}, Size: 4, Tol: 1e-14}, []plan.RemedyKind{plan.FactorDirectly, plan.ScaleColumns, plan.RaiseGamma, plan.RaiseTol}},
-		"too few passes":          {standard, fdridge.Options{NoIntercept: true, Method: ridge.CG, Gammas: []float64{0.1}, Size: 2, MaxPasses: 3}, []plan.RemedyKind{plan.FactorDirectly, plan.AllowPasses, plan.EnlargeSketch}},
-		"too few of newton":       {standard, fdridge.Options{NoIntercept: true, Method: ridge.Newton, Gammas: []float64{2e4}, Size: 2, MaxPasses: 3, Tol: 1e-6}, []plan.RemedyKind{plan.FactorDirectly, plan.AllowPasses, plan.EnlargeSketch, plan.RaiseTol}},
-		"nothing is proved":       {standard, fdridge.Options{NoIntercept: true, Method: ridge.OneShot, Gammas: []float64{1e-3}, Size: 2}, []plan.RemedyKind{plan.FactorDirectly, plan.ChangeToCG}},
-		"no memory for d²":        {standard, fdridge.Options{NoIntercept: true, Method: ridge.OneShot, Gammas: []float64{1e-3}, Size: 2, MaxBytes: 1200}, []plan.RemedyKind{plan.ChangeToCG}},
-		"a size that suffices":    {standard, fdridge.Options{NoIntercept: true, Method: ridge.CG, Gammas: []float64{0.1}, Size: 4, MaxPasses: 1, Tol: 1e-15}, []plan.RemedyKind{plan.FactorDirectly, plan.AllowPasses, plan.RaiseTol}},
-		"standardised, round-off": {standard, fdridge.Options{NoIntercept: true, Method: ridge.Galerkin, Gammas: []float64{1e-12}, Size: 2, Tol: 1e-14}, []plan.RemedyKind{plan.FactorDirectly, plan.RaiseGamma, plan.RaiseTol}},
+		"round-off": {
+			apart, fdridge.Options{NoIntercept: true, Method: ridge.Galerkin, Gammas: []float64{1e-12}, Size: 4, Tol: 1e-14},
+			[]plan.RemedyKind{plan.FactorDirectly, plan.ScaleColumns, plan.RaiseGamma, plan.RaiseTol},
+		},
+		"too few passes": {
+			standard, fdridge.Options{NoIntercept: true, Method: ridge.CG, Gammas: []float64{0.1}, Size: 2, MaxPasses: 3},
+			[]plan.RemedyKind{plan.FactorDirectly, plan.AllowPasses, plan.EnlargeSketch},
+		},
+		"too few of newton": {
+			standard,
+			fdridge.Options{NoIntercept: true, Method: ridge.Newton, Gammas: []float64{2e4}, Size: 2, MaxPasses: 3, Tol: 1e-6},
+			[]plan.RemedyKind{plan.FactorDirectly, plan.AllowPasses, plan.EnlargeSketch, plan.RaiseTol},
+		},
+		"nothing is proved": {
+			standard, fdridge.Options{NoIntercept: true, Method: ridge.OneShot, Gammas: []float64{1e-3}, Size: 2},
+			[]plan.RemedyKind{plan.FactorDirectly, plan.ChangeToCG},
+		},
+		"no memory for d²": {
+			standard,
+			fdridge.Options{NoIntercept: true, Method: ridge.OneShot, Gammas: []float64{1e-3}, Size: 2, MaxBytes: 1200},
+			[]plan.RemedyKind{plan.ChangeToCG},
+		},
+		"a size that suffices": {
+			standard,
+			fdridge.Options{NoIntercept: true, Method: ridge.CG, Gammas: []float64{0.1}, Size: 4, MaxPasses: 1, Tol: 1e-15},
+			[]plan.RemedyKind{plan.FactorDirectly, plan.AllowPasses, plan.RaiseTol},
+		},
+		"standardised, round-off": {
+			standard, fdridge.Options{NoIntercept: true, Method: ridge.Galerkin, Gammas: []float64{1e-12}, Size: 2, Tol: 1e-14},
+			[]plan.RemedyKind{plan.FactorDirectly, plan.RaiseGamma, plan.RaiseTol},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c.opts.NoIntercept = false
@@ -81,9 +105,21 @@ func TestRemediesOfNoHelp(t *testing.T) {
 		not  []plan.RemedyKind
 		want ridge.Status
 	}{
-		"collinear":     {must(dataset.FromDense(200, 3, 1, alike, y))(t), fdridge.Options{NoIntercept: true, Method: ridge.Tridiagonal, Gammas: []float64{1e-12}, Tol: 1e-13}, []plan.RemedyKind{plan.ScaleColumns}, ridge.RoundOff},
-		"AᵀA is kept":   {housingStandardised(t), fdridge.Options{NoIntercept: true, Method: ridge.CG, Gammas: []float64{1}, Size: 4, MaxPasses: 1, Tol: 2e-16}, []plan.RemedyKind{plan.EnlargeSketch}, ridge.PassLimit},
-		"below γ's end": {must(dataset.FromDense(12, 40, 1, apart, z))(t), fdridge.Options{NoIntercept: true, Method: ridge.Galerkin, Gammas: []float64{1}, Size: 4, MaxPasses: 2}, []plan.RemedyKind{plan.AllowPasses, plan.EnlargeSketch}, ridge.PassLimit},
+		"collinear": {
+			must(dataset.FromDense(200, 3, 1, alike, y))(t),
+			fdridge.Options{NoIntercept: true, Method: ridge.Tridiagonal, Gammas: []float64{1e-12}, Tol: 1e-13},
+			[]plan.RemedyKind{plan.ScaleColumns}, ridge.RoundOff,
+		},
+		"AᵀA is kept": {
+			housingStandardised(t),
+			fdridge.Options{NoIntercept: true, Method: ridge.CG, Gammas: []float64{1}, Size: 4, MaxPasses: 1, Tol: 2e-16},
+			[]plan.RemedyKind{plan.EnlargeSketch}, ridge.PassLimit,
+		},
+		"below γ's end": {
+			must(dataset.FromDense(12, 40, 1, apart, z))(t),
+			fdridge.Options{NoIntercept: true, Method: ridge.Galerkin, Gammas: []float64{1}, Size: 4, MaxPasses: 2},
+			[]plan.RemedyKind{plan.AllowPasses, plan.EnlargeSketch}, ridge.PassLimit,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c.opts.NoIntercept = false

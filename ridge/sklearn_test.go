@@ -515,7 +515,9 @@ func TestSklearnFloat32(t *testing.T) {
 	var fixture sklearnRidge
 	readFixture(t, "float32.json", &fixture)
 	open := func(name string, weighted bool) dataset.Source {
-		var src dataset.Source = must(npy.Open(filepath.Join("testdata", "sklearn", name), npy.Options{Targets: []string{"last"}}))(t)
+		var src dataset.Source = must(npy.Open(
+			filepath.Join("testdata", "sklearn", name), npy.Options{Targets: []string{"last"}},
+		))(t)
 		if weighted {
 			src = must(
 				dataset.Weigh(src, must(dataset.FromDense(fixture.Rows, 1, 0, weights(fixture.Rows), nil))(t)),

@@ -137,7 +137,8 @@ func TestSolveCertificates(t *testing.T) {
 			p := drawProblem(t, be)
 			opts := ridge.SolveOptions{
 				Method: rapid.SampledFrom(methods).Draw(t, "method"), PlainFD: rapid.Bool().Draw(t, "plain"),
-				Tol: rapid.SampledFrom([]float64{1e-3, 1e-8, 1e-10}).Draw(t, "tol"), MaxPasses: rapid.IntRange(1, 60).Draw(t, "passes"),
+				Tol:       rapid.SampledFrom([]float64{1e-3, 1e-8, 1e-10}).Draw(t, "tol"),
+				MaxPasses: rapid.IntRange(1, 60).Draw(t, "passes"),
 			}
 			fits, err := ridge.SolvePath(context.Background(), p.table, p.sum, []float64{p.gamma, 3 * p.gamma}, opts)
 			var short *ridge.NotConvergedError
@@ -524,7 +525,9 @@ func TestSolveRefuses(t *testing.T) {
 	weighted := s
 	weighted.w = make([]float64, len(s.x))
 	weighted.w[0], weighted.w[7] = 2, 3
-	if _, err := ridge.Solve(ctx, s, summarize(t, weighted, ridge.SummaryConfig{Size: 2}), 1, ridge.SolveOptions{}); !errors.Is(err, ridge.ErrShape) {
+	if _, err := ridge.Solve(
+		ctx, s, summarize(t, weighted, ridge.SummaryConfig{Size: 2}), 1, ridge.SolveOptions{},
+	); !errors.Is(err, ridge.ErrShape) {
 		t.Errorf("a weighted summary, rows without weights: %v", err)
 	}
 	none := must(ridge.NewSummary(ridge.SummaryConfig{Dim: 3, Size: 2}))(t)
@@ -677,7 +680,11 @@ func TestFitAccessors(t *testing.T) {
 			t.Errorf("row %d is predicted as %v, alone as %v", i, yhat.RawRowView(i), out)
 		}
 	}
-	for name, x := range map[string]mat.Matrix{"too few features": all.Slice(0, 50, 0, 3), "the samples as columns": all.T(), "none": nil} {
+	for name, x := range map[string]mat.Matrix{
+		"too few features":       all.Slice(0, 50, 0, 3),
+		"the samples as columns": all.T(),
+		"none":                   nil,
+	} {
 		if _, err := f.Predict(x); !errors.Is(err, ridge.ErrShape) {
 			t.Errorf("%s: %v", name, err)
 		}

@@ -50,7 +50,8 @@ func TestSparseCentred(t *testing.T) {
 				step, lanes, size      int
 				dense, merge, weighted bool
 			}{
-				{60, 1, 70, false, false, false}, {7, 1, 70, false, false, true}, {1, 1, 70, false, false, false}, {7, 1, 70, true, false, true}, {13, 1, 70, true, true, false},
+				{60, 1, 70, false, false, false}, {7, 1, 70, false, false, true}, {1, 1, 70, false, false, false},
+				{7, 1, 70, true, false, true}, {13, 1, 70, true, true, false},
 				{20, 3, 70, false, false, false}, {20, 3, 70, false, false, true}, {30, 1, 12, false, true, false},
 			} {
 				all, want := all, wants[c.weighted]

@@ -21,7 +21,8 @@ func TestStatus(t *testing.T) {
 		status ridge.Status
 		err    error
 	}{
-		{ridge.NotTerminated, nil}, {ridge.Converged, nil}, {ridge.ZeroSolution, nil}, {ridge.OnePass, nil}, {ridge.Factorized, nil},
+		{ridge.NotTerminated, nil}, {ridge.Converged, nil}, {ridge.ZeroSolution, nil}, {ridge.OnePass, nil},
+		{ridge.Factorized, nil},
 		{ridge.RoundOff, errs[0]}, {ridge.PassLimit, errs[1]}, {ridge.Diverged, errs[2]},
 	} {
 		if got := c.status.Err(); got != c.err {
@@ -71,14 +72,18 @@ func TestStatusOfMethods(t *testing.T) {
 	zero := must(dataset.FromDense(3, 2, 1, x, y))(t)
 	none := summarize(t, zero, ridge.SummaryConfig{Size: 1})
 	for _, m := range methods {
-		if f := must(ridge.Solve(t.Context(), s, sum, 100, ridge.SolveOptions{Method: m, Tol: 1e-3, MaxPasses: 3000}))(t); f.Status != ridge.Converged {
+		if f := must(ridge.Solve(
+			t.Context(), s, sum, 100, ridge.SolveOptions{Method: m, Tol: 1e-3, MaxPasses: 3000},
+		))(t); f.Status != ridge.Converged {
 			t.Errorf("%v: %v", m, f.Status)
 		}
 		_, err := ridge.Solve(t.Context(), s, sum, 1e-3, ridge.SolveOptions{Method: m, MaxPasses: 1})
 		if !errors.Is(err, ridge.ErrPassLimit) {
 			t.Errorf("%v, one pass: %v", m, err)
 		}
-		if f := must(ridge.Solve(t.Context(), zero, none, 1, ridge.SolveOptions{Method: m}))(t); f.Status != ridge.ZeroSolution {
+		if f := must(ridge.Solve(
+			t.Context(), zero, none, 1, ridge.SolveOptions{Method: m},
+		))(t); f.Status != ridge.ZeroSolution {
 			t.Errorf("%v, nothing to fit: %v", m, f.Status)
 		}
 	}
@@ -90,7 +95,16 @@ func TestShortOfSeveral(t *testing.T) {
 	x := []float64{1. / 3, 0, 1. / 3, 0, 0, 1}
 	src := must(dataset.FromDense(3, 2, 2, x, []float64{1, 0.1, 2, -0.1, 3, 0}))(t) // the second is zero, to round-off
 	for _, opts := range []fdridge.Options{
-		{NoIntercept: true, Method: ridge.Newton, Size: 1, Summarize: storing(fd.StoreRows), MaxPasses: 1, Gammas: []float64{0.1, 1e9}}, {NoIntercept: true, Method: ridge.Cholesky, Tol: 1e-40, Gammas: []float64{0.1, 1e9}}, {NoIntercept: true, Method: ridge.QR, Tol: 1e-40, Gammas: []float64{0.1, 1e9}},
+		{
+			NoIntercept: true,
+			Method:      ridge.Newton,
+			Size:        1,
+			Summarize:   storing(fd.StoreRows),
+			MaxPasses:   1,
+			Gammas:      []float64{0.1, 1e9},
+		},
+		{NoIntercept: true, Method: ridge.Cholesky, Tol: 1e-40, Gammas: []float64{0.1, 1e9}},
+		{NoIntercept: true, Method: ridge.QR, Tol: 1e-40, Gammas: []float64{0.1, 1e9}},
 	} {
 		res, err := fdridge.Fit(t.Context(), src, opts)
 		short, ok := errors.AsType[*ridge.NotConvergedError](err)

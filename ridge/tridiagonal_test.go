@@ -387,7 +387,9 @@ func TestExactChoiceByLOO(t *testing.T) {
 	}
 	s := problem(rand.New(rand.NewPCG(7, 9)), "gaussian", 50, 40, 1, 1)
 	least := uint64(0)
-	if e, ok := errors.AsType[*ridge.SizeError](fail(fdridge.Fit(t.Context(), s, fdridge.Options{NoIntercept: true, Method: ridge.Exact, Select: choose.GCV, MaxBytes: 1}))); ok {
+	if e, ok := errors.AsType[*ridge.SizeError](fail(fdridge.Fit(
+		t.Context(), s, fdridge.Options{NoIntercept: true, Method: ridge.Exact, Select: choose.GCV, MaxBytes: 1},
+	))); ok {
 		least = e.Bytes
 	}
 	_, err := fdridge.Fit(
@@ -398,7 +400,9 @@ func TestExactChoiceByLOO(t *testing.T) {
 	if e, ok := errors.AsType[*ridge.SizeError](err); !ok || !(e.Bytes > least) || e.Limit != least || least == 0 {
 		t.Errorf("in %d bytes, which GCV takes: %v", least, err)
 	}
-	if _, err := fdridge.Fit(t.Context(), s, fdridge.Options{NoIntercept: true, Method: ridge.Exact, Select: choose.GCV, MaxBytes: least}); err != nil {
+	if _, err := fdridge.Fit(
+		t.Context(), s, fdridge.Options{NoIntercept: true, Method: ridge.Exact, Select: choose.GCV, MaxBytes: least},
+	); err != nil {
 		t.Error(err)
 	}
 }
@@ -439,7 +443,9 @@ func TestTridiagonalGivesWay(t *testing.T) {
 	)(
 		t,
 	)
-	for i, f := range must(ridge.SolveExact(t.Context(), s, gammas, ridge.ExactOptions{Method: ridge.Tridiagonal, Intercept: true, Tol: 1e-9}))(t) {
+	for i, f := range must(ridge.SolveExact(
+		t.Context(), s, gammas, ridge.ExactOptions{Method: ridge.Tridiagonal, Intercept: true, Tol: 1e-9},
+	))(t) {
 		if before := loose[i]; before.Method != ridge.Tridiagonal || !(before.Targets[0].RelativeErrorBound > 1e-9) {
 			t.Errorf("γ = %g: %v is certified to %g", f.Gamma, before.Method, before.Targets[0].RelativeErrorBound)
 		}

@@ -122,7 +122,9 @@ func (p alignment) certified(t *testing.T, driver fd.Driver) {
 	for _, gamma := range gammas {
 		slope := p.slope(-1, gamma, norm2)
 		// f* = ½(‖b‖² − cᵀx*)
-		optimum := new(big.Float).Mul(p.sum(-1, func(i int) float64 { return p.s[i] * p.b[i] }), new(big.Float).Mul(norm2, slope))
+		optimum := new(big.Float).Mul(
+			p.sum(-1, func(i int) float64 { return p.s[i] * p.b[i] }), new(big.Float).Mul(norm2, slope),
+		)
 		optimum.Sub(yy, optimum).Mul(optimum, refbig.Float(0.5))
 		fits := []*ridge.Solution{must(sum.Fit(gamma))(t)}
 		for _, method := range []ridge.Method{ridge.CG, ridge.Galerkin} {

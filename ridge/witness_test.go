@@ -209,14 +209,26 @@ func TestBlocksGoBad(t *testing.T) {
 		"short X with room behind": {false, func(b *dataset.Block) { b.X = b.X[:len(b.X)-12] }, isShape},
 		"short Y":                  {false, func(b *dataset.Block) { b.Y = b.Y[:3] }, isShape},
 		"short W":                  {false, func(b *dataset.Block) { b.W = []float64{1} }, isShape},
-		"NaN":                      {false, func(b *dataset.Block) { b.X[2*12+7] = math.NaN() }, func(err error) bool { return errors.As(err, &notFinite) && notFinite.Row == 62 && notFinite.Col == 7 }},
-		"Inf in y":                 {false, func(b *dataset.Block) { b.Y[4] = math.Inf(1) }, func(err error) bool { return errors.As(err, &notFinite) && notFinite.Row == 64 && notFinite.Col == 12 }},
-		"weight < 0":               {false, func(b *dataset.Block) { b.W = slices.Repeat([]float64{1}, b.N); b.W[3] = -1 }, func(err error) bool { return errors.As(err, &notFinite) && notFinite.Row == 63 && notFinite.Col == 13 }},
-		"NaN in a sparse row":      {true, func(b *dataset.Block) { b.Sparse.Val[12+2] = math.NaN() }, func(err error) bool { return errors.As(err, &notFinite) && notFinite.Row == 61 && notFinite.Col == 2 }},
-		"column out of range":      {true, func(b *dataset.Block) { b.Sparse.ColIdx[11] = 12 }, isShape},
-		"entries missing":          {true, func(b *dataset.Block) { b.Sparse.Val = b.Sparse.Val[:30] }, isShape},
-		"pointers that fall":       {true, func(b *dataset.Block) { b.Sparse.RowPtr[2] = 0 }, isShape},
-		"pointers missing":         {true, func(b *dataset.Block) { b.Sparse.RowPtr = b.Sparse.RowPtr[:5] }, isShape},
+		"NaN": {
+			false, func(b *dataset.Block) { b.X[2*12+7] = math.NaN() },
+			func(err error) bool { return errors.As(err, &notFinite) && notFinite.Row == 62 && notFinite.Col == 7 },
+		},
+		"Inf in y": {
+			false, func(b *dataset.Block) { b.Y[4] = math.Inf(1) },
+			func(err error) bool { return errors.As(err, &notFinite) && notFinite.Row == 64 && notFinite.Col == 12 },
+		},
+		"weight < 0": {
+			false, func(b *dataset.Block) { b.W = slices.Repeat([]float64{1}, b.N); b.W[3] = -1 },
+			func(err error) bool { return errors.As(err, &notFinite) && notFinite.Row == 63 && notFinite.Col == 13 },
+		},
+		"NaN in a sparse row": {
+			true, func(b *dataset.Block) { b.Sparse.Val[12+2] = math.NaN() },
+			func(err error) bool { return errors.As(err, &notFinite) && notFinite.Row == 61 && notFinite.Col == 2 },
+		},
+		"column out of range": {true, func(b *dataset.Block) { b.Sparse.ColIdx[11] = 12 }, isShape},
+		"entries missing":     {true, func(b *dataset.Block) { b.Sparse.Val = b.Sparse.Val[:30] }, isShape},
+		"pointers that fall":  {true, func(b *dataset.Block) { b.Sparse.RowPtr[2] = 0 }, isShape},
+		"pointers missing":    {true, func(b *dataset.Block) { b.Sparse.RowPtr = b.Sparse.RowPtr[:5] }, isShape},
 	} {
 		p := hard(false, c.sparse)
 		sum := must(ridge.Summarize(t.Context(), p, ridge.SummaryConfig{Size: 3}, nil))(t)

@@ -29,7 +29,8 @@ func TestWindowCrowd(t *testing.T) {
 		times[i] = start.Add(time.Duration(i) * time.Minute)
 	}
 	for _, cfg := range []window.Config{
-		{Rows: 400, Share: 0.5, BlockRows: block}, {Rows: n, Share: 1, BlockRows: block}, {Duration: 40 * time.Hour, Share: 0.25, BlockRows: block},
+		{Rows: 400, Share: 0.5, BlockRows: block}, {Rows: n, Share: 1, BlockRows: block},
+		{Duration: 40 * time.Hour, Share: 0.25, BlockRows: block},
 	} {
 		cfg.Summary = ridge.SummaryConfig{Dim: d, Size: 3, ShrinkRows: 3, Intercept: true}
 		var want []byte

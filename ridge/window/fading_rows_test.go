@@ -95,7 +95,9 @@ func TestFadingRowsGolden(t *testing.T) {
 // TestFadingRowsRefuses: one half-life is taken, and where rows are counted no notice of times.
 func TestFadingRowsRefuses(t *testing.T) {
 	sum := ridge.SummaryConfig{Dim: 1, Size: 1}
-	for _, cfg := range []window.FadingConfig{{Summary: sum, HalfLifeRows: -1}, {Summary: sum, HalfLifeRows: 1, HalfLife: 1}} {
+	for _, cfg := range []window.FadingConfig{
+		{Summary: sum, HalfLifeRows: -1}, {Summary: sum, HalfLifeRows: 1, HalfLife: 1},
+	} {
 		if _, err := window.NewFading(cfg); !errors.Is(err, ridge.ErrInput) {
 			t.Errorf("%+v: %v", cfg, err)
 		}

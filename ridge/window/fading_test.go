@@ -192,7 +192,9 @@ func TestFadingAway(t *testing.T) {
 	for _, h := range []time.Duration{1, math.MaxInt64} {
 		cfg.HalfLife = h
 		f := must(window.NewFading(cfg))(t)
-		for _, at := range []time.Time{time.Unix(0, math.MinInt64+1), time.Unix(0, math.MinInt64+2), time.Unix(0, 0), time.Unix(0, math.MaxInt64)} {
+		for _, at := range []time.Time{
+			time.Unix(0, math.MinInt64+1), time.Unix(0, math.MinInt64+2), time.Unix(0, 0), time.Unix(0, math.MaxInt64),
+		} {
 			check(t, f.AppendAt(at, one))
 			sum, _, err := f.Summary()
 			check(t, err)

@@ -86,7 +86,10 @@ func TestFarSketchesMerge(t *testing.T) {
 			weighted(faint, -far), weighted(f*heaviest/2, 0), // another
 			weighted(faint, 0, 0), weighted(faint, 0, 0),
 		} {
-			all = admits(t, w, func() error { _, _, err := w.Summary(); return err }, new(window.Window), func() error { return w.Append(b) }) && all
+			all = admits(
+				t, w, func() error { _, _, err := w.Summary(); return err }, new(window.Window),
+				func() error { return w.Append(b) },
+			) && all
 		}
 		if all != want {
 			t.Errorf("%g of the weight that can be merged: all taken is %v", f, all)
@@ -131,8 +134,14 @@ func TestWindowSumsRound(t *testing.T) {
 			t,
 		)
 		taken := true
-		for _, b := range []dataset.Block{weighted(faint, far), weighted(faint, -far), weighted(f*heaviest, 0), weighted(heaviest*0x1p-54, make([]float64, 64)...), weighted(faint, 0)} {
-			taken = admits(t, v, func() error { _, _, err := v.Summary(); return err }, new(window.Window), func() error { return v.Append(b) }) && taken
+		for _, b := range []dataset.Block{
+			weighted(faint, far), weighted(faint, -far), weighted(f*heaviest, 0),
+			weighted(heaviest*0x1p-54, make([]float64, 64)...), weighted(faint, 0),
+		} {
+			taken = admits(
+				t, v, func() error { _, _, err := v.Summary(); return err }, new(window.Window),
+				func() error { return v.Append(b) },
+			) && taken
 		}
 		if f == 1-1e-6 && !taken {
 			t.Error("weights are refused far from the limit")
@@ -151,7 +160,10 @@ func TestWindowSumsRound(t *testing.T) {
 		)
 		all := true
 		for _, x := range [][]float64{{f * limit}, small, {0}, {0}} {
-			all = admits(t, w, func() error { _, _, err := w.Summary(); return err }, new(window.Window), func() error { return w.Append(weighted(1, x...)) }) && all
+			all = admits(
+				t, w, func() error { _, _, err := w.Summary(); return err }, new(window.Window),
+				func() error { return w.Append(weighted(1, x...)) },
+			) && all
 		}
 		if f == 1-1e-6 && !all {
 			t.Error("refused far from the limit")
@@ -231,7 +243,10 @@ func TestWindowLongerThanTime(t *testing.T) {
 	for _, c := range []struct {
 		at   time.Time
 		rows int64
-	}{{times[0].Add(duration - 1), 3}, {times[0].Add(duration), 2}, {times[1].Add(duration - 1), 2}, {times[1].Add(duration), 1}} {
+	}{
+		{times[0].Add(duration - 1), 3}, {times[0].Add(duration), 2}, {times[1].Add(duration - 1), 2},
+		{times[1].Add(duration), 1},
+	} {
 		check(t, w.Advance(c.at))
 		if got := w.Span(); got.Rows != c.rows || !got.From.Equal(times[3-c.rows]) {
 			t.Errorf("at %v: %+v, want %d rows", c.at, got, c.rows)

@@ -103,9 +103,16 @@ func TestWindowRefuses(t *testing.T) {
 				e, ok := errors.AsType[*window.TimeError](err)
 				return ok && e.Row == -1
 			}},
-			"no time":     {w.AppendAt(time.Time{}, s.cut(0, 5)), func(err error) bool { return strings.Contains(err.Error(), "1678") }},
-			"few times":   {w.AppendTimes(times[:4], s.cut(0, 5)), func(err error) bool { return errors.Is(err, ridge.ErrShape) }},
-			"other shape": {w.AppendAt(at, dataset.Block{N: 1, X: []float64{1}, Y: []float64{1}}), func(err error) bool { return errors.Is(err, ridge.ErrShape) }},
+			"no time": {
+				w.AppendAt(time.Time{}, s.cut(0, 5)), func(err error) bool { return strings.Contains(err.Error(), "1678") },
+			},
+			"few times": {
+				w.AppendTimes(times[:4], s.cut(0, 5)), func(err error) bool { return errors.Is(err, ridge.ErrShape) },
+			},
+			"other shape": {
+				w.AppendAt(at, dataset.Block{N: 1, X: []float64{1}, Y: []float64{1}}),
+				func(err error) bool { return errors.Is(err, ridge.ErrShape) },
+			},
 		} {
 			if c.err == nil || !errors.Is(c.err, ridge.ErrInput) || !c.want(c.err) {
 				t.Errorf("%s: %v", what, c.err)
@@ -200,7 +207,8 @@ func goldenWindow(t testing.TB) *window.Window {
 		if i < 10 {
 			b.X = []float64{math.Exp2(float64(i % 4)), 0.5}
 		} else {
-			b.Sparse, b.W = &engine.CSR{Rows: 1, Cols: 2, RowPtr: []int{0, 1}, ColIdx: []int32{1}, Val: []float64{-1}}, []float64{4}
+			b.Sparse, b.W = &engine.CSR{Rows: 1, Cols: 2, RowPtr: []int{0, 1}, ColIdx: []int32{1}, Val: []float64{-1}},
+				[]float64{4}
 		}
 		check(t, w.AppendAt(start.Add(time.Duration(i/2)*time.Second), b))
 	}

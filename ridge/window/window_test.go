@@ -137,7 +137,9 @@ func windowConfig(r *rand.Rand, d, t int) window.Config {
 	if r.IntN(2) == 0 {
 		cfg.Rows = 1 + r.Int64N(80)
 	} else {
-		cfg.Duration = max(1, time.Duration(r.Int64N(int64(90*time.Second))).Truncate([]time.Duration{1, time.Second}[r.IntN(2)]))
+		cfg.Duration = max(
+			1, time.Duration(r.Int64N(int64(90*time.Second))).Truncate([]time.Duration{1, time.Second}[r.IntN(2)]),
+		)
 	}
 	return cfg
 }

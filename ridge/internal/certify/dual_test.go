@@ -164,7 +164,12 @@ func TestDualBeyondRange(t *testing.T) {
 		},
 		Dimension{Interval: interval.Interval{Hi: 1}},
 	)
-	for what, v := range map[string]float64{"error": w.Error, "relative error": w.Relative, "energy": w.Energy, "intercept": w.Intercept.Error} {
+	for what, v := range map[string]float64{
+		"error":          w.Error,
+		"relative error": w.Relative,
+		"energy":         w.Energy,
+		"intercept":      w.Intercept.Error,
+	} {
 		if !math.IsInf(v, 1) {
 			t.Errorf("the bound of the %s is %g", what, v)
 		}

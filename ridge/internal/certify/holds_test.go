@@ -35,7 +35,9 @@ func full(t *testing.T, roundOff float64, values ...float64) *Known {
 func TestOneShotHolds(t *testing.T) {
 	const slack = 1e-12
 	for _, gamma := range []float64{0.01, 0.2, 3} {
-		for _, e := range []struct{ eta, roundOff, displaced float64 }{{0, 0, 0}, {0.3, 0, 0}, {0, 0.1, 0}, {0.3, 0.02, 0}, {0, 0, 1e-3}, {0.3, 0, 1e-3}, {0.3, 0, 0.03}} {
+		for _, e := range []struct{ eta, roundOff, displaced float64 }{
+			{0, 0, 0}, {0.3, 0, 0}, {0, 0.1, 0}, {0.3, 0.02, 0}, {0, 0, 1e-3}, {0.3, 0, 1e-3}, {0.3, 0, 0.03},
+		} {
 			k := lossy(t, e.eta, e.roundOff, e.displaced)
 			for _, shift := range []float64{0, e.eta / 2} {
 				o := k.OneShot(gamma, shift)
@@ -99,7 +101,9 @@ func TestOneShotHolds(t *testing.T) {
 
 // TestNormsHold: the norms that bounds are made of hold where the sketch is off, and where rounding had moved the rows.
 func TestNormsHold(t *testing.T) {
-	for _, c := range []struct{ eta, roundOff, displaced float64 }{{0, 0, 0}, {0.3, 0, 0}, {0, 0.1, 0}, {0, 0, 0.2}, {0.3, 0.1, 0.2}} {
+	for _, c := range []struct{ eta, roundOff, displaced float64 }{
+		{0, 0, 0}, {0.3, 0, 0}, {0, 0.1, 0}, {0, 0, 0.2}, {0.3, 0.1, 0.2},
+	} {
 		k := lossy(t, c.eta, c.roundOff, c.displaced)
 		for j, most := range []float64{4 + c.eta + c.roundOff, c.eta + c.roundOff} {
 			if got := k.norm.columns[j]; !(got*got >= most*(1-1e-15)) {

@@ -289,7 +289,8 @@ func TestCorrectedParts(t *testing.T) {
 // TestShare: ‖H^{-½}Aᵀ‖ is bounded for an A that may be displaced, and never above 1.
 func TestShare(t *testing.T) {
 	for _, c := range []struct{ size, off, gamma, want float64 }{
-		{3, 0, 16, 0.6}, {1, 2, 16, 0.6}, {1e-200, 0, 1e300, 0}, {0, 0, 1, 0}, {0, 0, 0, 1}, {5, 0, 0, 1}, {math.Inf(1), 0, 1, 1},
+		{3, 0, 16, 0.6}, {1, 2, 16, 0.6}, {1e-200, 0, 1e300, 0}, {0, 0, 1, 0}, {0, 0, 0, 1}, {5, 0, 0, 1},
+		{math.Inf(1), 0, 1, 1},
 	} {
 		e := &Streamed{Dim: 1, Size: c.size}
 		if got := e.share(c.gamma, []float64{c.off, 1e9}); !(got >= c.want) || !(got <= 1.01*c.want+1e-300) || got > 1 {

@@ -204,7 +204,9 @@ func TestColumnSums(t *testing.T) {
 				for i := range x {
 					want.Add(want, new(big.Float).Mul(refbig.Float(w[i]), refbig.Float(x[i][j])))
 				}
-				wrong, _ := new(big.Float).Sub(new(big.Float).Sub(want, refbig.Float(sums[j].Hi)), refbig.Float(sums[j].Lo)).Float64()
+				wrong, _ := new(big.Float).Sub(
+					new(big.Float).Sub(want, refbig.Float(sums[j].Hi)), refbig.Float(sums[j].Lo),
+				).Float64()
 				off = math.Max(off, math.Abs(wrong))
 				if !(math.Abs(wrong) <= sums[j].Err) {
 					t.Errorf(

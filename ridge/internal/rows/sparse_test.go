@@ -153,7 +153,8 @@ func TestSparseLong(t *testing.T) {
 				}
 			}
 			for j := range c.rest {
-				b.Sparse.ColIdx, b.Sparse.Val = append(b.Sparse.ColIdx, int32(c.full+(3*i)%36+j)), append(b.Sparse.Val, r.NormFloat64())
+				b.Sparse.ColIdx, b.Sparse.Val = append(b.Sparse.ColIdx, int32(c.full+(3*i)%36+j)),
+					append(b.Sparse.Val, r.NormFloat64())
 			}
 			b.Sparse.RowPtr = append(b.Sparse.RowPtr, len(b.Sparse.Val))
 		}
@@ -169,7 +170,10 @@ func TestSparseNonZero(t *testing.T) {
 	for _, c := range []struct {
 		x    []float64 // of column 3, in four rows
 		want bool
-	}{{[]float64{0, 0, 0, 0}, false}, {[]float64{5, 5, 5, 5}, false}, {[]float64{5, 5, 5, 6}, true}, {[]float64{0, 0, 5, 0}, true}} {
+	}{
+		{[]float64{0, 0, 0, 0}, false}, {[]float64{5, 5, 5, 5}, false}, {[]float64{5, 5, 5, 6}, true},
+		{[]float64{0, 0, 5, 0}, true},
+	} {
 		b := dataset.Block{N: 4, Y: make([]float64, 4), Sparse: &engine.CSR{Rows: 4, Cols: 16, RowPtr: []int{0}}}
 		for _, v := range c.x {
 			if v != 0 {
