@@ -39,7 +39,7 @@ func (s *Sketch) header() sketchHeader {
 //
 //   - 124 + 8·d·r for the r dense rows in the buffer
 //   - 8 for each row that remained after the last shrink
-//   - 8·d·(d+1) if the sketch keeps AᵀA instead of rows
+//   - 8·d·(d+1) if the sketch keeps AᵀA instead of rows and has added rows to it
 //   - 32 if there are sparse rows, and 8 for each sparse row and 12 for each of their entries
 //   - 16 for each sparse row if one of them has a centre
 func (s *Sketch) BinarySize() int64 {

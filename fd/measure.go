@@ -154,8 +154,8 @@ func (x *reduction) measureOmega(be engine.Backend, omega engine.Matrix, work []
 
 // boundAbove returns a number b with G̃ ⪯ UᵀSU + b·I, for G̃ = x.gram, U = x.u and S = diag(x.kept). It
 // computes M = (x.delta + slack)·I − (G̃ − UᵀSU) and increases slack until M has a Cholesky factorisation. M
-// is then positive definite up to round-off (S. Rump, BIT 46, 2006). b is x.delta + slack plus a bound on this
-// round-off. The argument total is tr G̃, and kept is tr S.
+// is then positive definite up to round-off (S. Rump, BIT 46, 2006). b is x.delta + slack plus bounds on this
+// round-off and on the round-off of M. The argument total is tr G̃, and kept is tr S.
 func (x *reduction) boundAbove(
 	be engine.Backend,
 	factor engine.Matrix,
@@ -171,9 +171,9 @@ func (x *reduction) boundAbove(
 		}
 	}
 	be.Syrk(true, -1, scaled, 1, x.gram)
-	// The rows of scaled are √s·u for each s in x.kept and its row u of U, so that UᵀSU is the sum of their
-	// squares. Rounding √s and the product changes an entry of UᵀSU by at most 4·eps times the sum of the
-	// magnitudes of its terms.
+	// The rows of scaled are √s·u for each s in x.kept and its row u of U, so that UᵀSU = scaledᵀ·scaled.
+	// Rounding √s and the product changes an entry of UᵀSU by at most 4·eps times the sum of the magnitudes of its
+	// terms.
 	product := (be.Accuracy().Sum(r) + engine.Roundings + 4) * eps * (total + kept) * inflate
 	slack = math.Max(slack, 8*eps*total+float64(n)*0x1p-1022)
 	for {

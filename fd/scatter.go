@@ -51,7 +51,8 @@ func (c Config) Scatter() (bool, error) {
 	return tuning.KeepsScatter(c.Dim, max(c.Size, 0)), nil
 }
 
-// Scatter reports whether the sketch keeps K = AᵀA instead of rows. Its shrinkage is then 0.
+// Scatter reports whether the sketch keeps K = AᵀA instead of rows. Shrinks of such a sketch discard nothing and
+// add nothing to the shrinkage.
 func (s *Sketch) Scatter() bool { return s.keepsScatter }
 
 // capacity returns the number of rows in the buffer.

@@ -94,8 +94,8 @@ func create(name string, others ...string) (*os.File, error) {
 // writes the new data to the file named temporary. Unless previous is "", it then renames the old file from name to
 // previous. Finally it renames temporary to name.
 //
-// The new file has the permissions of the old file or, if there is none, of previous. If a rename fails, the last
-// complete file has the name name or, if there is no file name, the name previous.
+// The new file has the permissions of the old file or, if there is none, of previous. If a rename fails, the file
+// called name is complete or, if it does not exist, the file called previous is complete.
 func Replace(d Operations, temporary, name, previous string, write func(w io.Writer) error) error {
 	return replaceKeeping(d, temporary, name, previous, func() error {
 		return unless(fs.ErrNotExist, d.Rename(name, previous))
