@@ -231,7 +231,8 @@ func evidenceOf(fits []*ridge.Solution) []choose.Evidence {
 	return out
 }
 
-// evidenceOfFolds returns the errors of the cross-validation. Without PerTarget, it returns the solutions, too.
+// evidenceOfFolds returns the errors on the held-out folds of the cross-validation. Without PerTarget, it also returns
+// the solutions for all rows.
 func (s sketched) evidenceOfFolds(gammas []float64) ([]choose.Evidence, error) {
 	out := make([]choose.Evidence, len(gammas))
 	for i, g := range gammas {

@@ -79,8 +79,8 @@ func (j job) runBlocks(ctx context.Context, width int) (*Result, error) {
 	return all, all.Err()
 }
 
-// block returns the job for targets lo to hi−1. Its sketch takes the spectrum from shared, or adds it. firstGrid has
-// the default candidates of the first block.
+// block returns the job for targets lo to hi−1. Its sketch takes the spectrum from shared if it is there, and
+// otherwise stores it there. firstGrid has the default candidates of the first block.
 func (j job) block(lo, hi int, shared *ridge.SpectrumCache, firstGrid []float64) (job, error) {
 	r := *j.request
 	r.firstGrid = firstGrid

@@ -19,8 +19,8 @@ func Rows(n, d int) []float64 {
 	return rows(n, d, func(j int) float64 { return math.Exp(-float64(j*j) / (r * r)) })
 }
 
-// Slow is like Rows with the standard deviation (j+1)^−½. The eigenvalues of K = AᵀA fall like 1/j, so that no
-// sketch captures nearly all of them.
+// Slow returns n×d data like Rows, but column j has the standard deviation (j+1)^−½ before the reflection. The
+// eigenvalues of K = AᵀA, where A is the data, fall like 1/j, so that no sketch captures nearly all of them.
 func Slow(n, d int) []float64 {
 	return rows(n, d, func(j int) float64 { return 1 / math.Sqrt(float64(j+1)) })
 }

@@ -61,8 +61,9 @@ func FromMatrix(x, y mat.Matrix) (Source, error) {
 	return FromDense(n, d, t, rowmajor.Of(x), rowmajor.Of(y))
 }
 
-// FromTable is like [FromDense] for rows that may have missing values, represented by NaN. Encode them with package
-// prepare. An infinite entry is an *[InputError].
+// FromTable returns a source of the n rows of x (row-major n×d) with targets y (n×t), in which NaN is a missing
+// value. Encode such rows with package prepare. An infinite entry is an *[InputError]; otherwise FromTable is like
+// [FromDense].
 func FromTable(n, d, t int, x, y []float64) (Source, error) {
 	if n < 0 || d < 1 || t < 0 || !isProduct(len(x), n, d) || !isProduct(len(y), n, t) {
 		return nil, newDimensionError(
@@ -88,8 +89,8 @@ func FromTable(n, d, t int, x, y []float64) (Source, error) {
 	return &memory{Block{N: n, X: x, Y: y}, d, t}, nil
 }
 
-// FromCSR returns a source of the sparse rows of x, with dense targets y (n×t). It shares their memory, like
-// [FromDense]. The error is [ErrShape] in these cases:
+// FromCSR returns a source of the sparse rows of x, with dense targets y (n×t). It shares the memory of x and y, which
+// must not change while the source is in use. The error is [ErrShape] in these cases:
 //
 //   - Row pointers decrease or are out of range.
 //   - The column indices of a row do not increase or are out of range.

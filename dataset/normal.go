@@ -14,7 +14,8 @@ type layers struct {
 	height [128]float32 // density at the right end of the layer
 }
 
-// The lowest layer includes all numbers above tailBegins. layerArea is the area of each layer.
+// The lowest layer consists of a box up to tailBegins and of the tail of the density beyond. layerArea is the area of
+// each layer.
 const (
 	tailBegins = 3.442619855899
 	layerArea  = 9.91256303526217e-3
@@ -43,8 +44,9 @@ func makeLayers() *layers {
 	return &z
 }
 
-// normal draws a number by a copy of the algorithm of rand.Rand.NormFloat64, see docs/model.md. A copy is used because
-// saved models depend on the numbers. Its conversions prevent fused multiply-adds.
+// normal draws a normal number. Saved models depend on these numbers, so the function is a copy of
+// rand.Rand.NormFloat64, which may change; see docs/model.md. The conversions of products prevent fused multiply-adds,
+// which would round differently.
 func (z *layers) normal(rng *rand.Rand) float64 {
 	for {
 		word := rng.Uint64()

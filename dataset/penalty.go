@@ -13,8 +13,8 @@ func Penalty(p []float64) (*Scaling, error) {
 	return (&Scaling{Mean: make([]float64, len(p)), Scale: ones(len(p))}).Penalize(p)
 }
 
-// Penalize returns the scaling that applies first s and then [Penalty](p). If s does not have len(p) columns, the
-// error is [ErrShape].
+// Penalize returns the scaling that first applies s and then divides each column j by √pⱼ; see [Penalty]. If s does
+// not have len(p) columns, the error is [ErrShape].
 func (s *Scaling) Penalize(p []float64) (*Scaling, error) {
 	if len(p) != len(s.Scale) || len(p) != len(s.Mean) {
 		return nil, newDimensionError("there are %d penalties for a scaling of %d columns", len(p), len(s.Scale))

@@ -95,7 +95,7 @@ func (m *RowMap) row(i int64, dst, x []float64) error {
 }
 
 // Matrix maps the rows of x (n×d) to the rows of a new matrix. If x is nil, the error is [ErrShape]. Other errors are
-// as in Row, with the row number.
+// as in Row, and contain the number of the row.
 func (m *RowMap) Matrix(x mat.Matrix) (*mat.Dense, error) {
 	if rowmajor.IsNil(x) {
 		return nil, newSourceError("the matrix is nil")

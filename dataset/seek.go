@@ -42,8 +42,8 @@ func dropBefore(blocks iter.Seq2[Block, error], firstRow int64) iter.Seq2[Block,
 	}
 }
 
-// A Skipper is a [Reader] that can skip rows without reading them. Its Read must return the requested number of rows,
-// except at the end.
+// A Skipper is a [Reader] that can skip rows without reading them. Its method Read must return the requested number of
+// rows, or fewer only at the end.
 type Skipper interface {
 	Reader
 	// Skip skips the given number of rows, which must exist. If the file cannot be read at arbitrary positions, for
@@ -51,7 +51,8 @@ type Skipper interface {
 	Skip(rows int64) (bool, error)
 }
 
-// skip skips whole blocks before firstRow, and returns their number of rows.
+// skip skips the blocks of the given number of rows that lie before row firstRow. It returns the number of rows
+// skipped.
 func skip(r Reader, firstRow int64, rows int) (int64, error) {
 	s, ok := r.(Skipper)
 	start := firstRow - firstRow%int64(rows)

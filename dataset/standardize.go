@@ -92,8 +92,8 @@ func (m *moments) scaling() (*Scaling, error) {
 	return out, nil
 }
 
-// scaledUnits bounds the number of roundings in an entry of a scaled column. They are in the root of a penalty, its
-// product with a deviation, the difference from a mean, and the quotient.
+// scaledUnits bounds the number of roundings in an entry of a scaled column. One rounding each is in the root of a
+// penalty, in its product with a deviation, in the difference from a mean, and in the quotient.
 const scaledUnits = 4
 
 // Rounding returns bounds on the relative error of an entry in each scaled column, in unit round-offs (2⁻⁵³),

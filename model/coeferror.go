@@ -54,9 +54,9 @@ func relativeTo(w []float64, bound float64) float64 {
 	return bound / least * (1 + 0x1p-50)
 }
 
-// CoefficientError returns bounds on ‖w − w*‖ and ‖w − w*‖/‖w*‖. Here w are the coefficients of
-// target j in f, a fit of m, and w* the exact ones. The record of the certificate has these bounds. If an earlier
-// program wrote the record without them, CoefficientError computes them. They are +Inf if the certificate cannot be
+// CoefficientError returns bounds on ‖w − w*‖ and ‖w − w*‖/‖w*‖. Here w are the coefficients of target
+// j in f, a fit of m, and w* the exact ones. The record of the certificate has these bounds. If an earlier program
+// wrote the record without them, CoefficientError computes them. Both bounds are +Inf if the certificate cannot be
 // read, or if it may belong to other coefficients.
 func (m *Model) CoefficientError(f *Fit, j int) (bound, relative float64) {
 	if m == nil || f == nil {

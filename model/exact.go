@@ -58,8 +58,8 @@ func (e exactBounds) bracket(_ context.Context, dst []ridge.Interval, b dataset.
 
 func (exactBounds) finish([]ridge.Interval, []float64, dataset.Block, int) {}
 
-// useSummary prepares intervals from a summary and, if possible, the model's certificate. Both are for scaled columns,
-// so p then predicts with coefficients of scaled columns.
+// useSummary prepares intervals from a summary and, if possible, from the model's certificate. The summary and the
+// certificate are for scaled columns. So p then predicts from scaled columns, with their coefficients.
 func (p *Predictor) useSummary(m *Model, by ExactIntervals) error {
 	t, _ := p.fit.Dims()
 	sum, w := by.Summary, &m.Fits[0]

@@ -23,8 +23,8 @@ type Env struct {
 	// Seen holds the size and modification time of each file at the start of the run. Opening a file that has changed
 	// since returns an error.
 	Seen map[string]dataset.Stamp
-	// Checkpoint is the file in which [Fit] stores its state, see [batch.Options]. The same call of Fit continues from
-	// there. "" means that no state is stored.
+	// Checkpoint is the file in which [Fit] stores its state, see [batch.Options]. After an interruption, the same call of
+	// Fit continues from this state. "" means that no state is stored.
 	Checkpoint string
 	// Job is a job that the caller runs by [batch.Run]. It stores the scaling and the number of nonzeros in its
 	// checkpoint. nil means that Fit runs a job of its own, with Checkpoint and Ranks.

@@ -204,7 +204,8 @@ func (t *Table) Evaluate(ctx context.Context, solutions []*ridge.Solution, inter
 	return found, nil
 }
 
-// pool combines what each rank has computed from its held-out rows. A single process has all of them.
+// pool combines found, the results for the held-out rows of this rank, with the results of the other ranks. A single
+// process has all rows.
 func (t *Table) pool(ctx context.Context, found interface {
 	Pool(ctx context.Context, share dataset.Share, link prepare.Link) error
 }) error {

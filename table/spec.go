@@ -29,8 +29,8 @@ import (
 )
 
 // A Spec describes rows: the files, the columns, and how cells become numbers. Each field has the name and the syntax
-// of a flag of the command fdridge, and the zero value of a field is its default. Columns are named by their names in
-// the file, or by numbers from 1.
+// of a flag of the command fdridge, and the zero value of a field is its default. A column is given by its name in the
+// file, or by its number from 1.
 //
 // As JSON, a Spec is the identity of the rows; see [Spec.Identity].
 type Spec struct {

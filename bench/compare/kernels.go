@@ -46,8 +46,8 @@ func kernels(names []string, engines []engine.Backend) []entry {
 	return all
 }
 
-// processorTimed is like timed, but measures processor time, which other programs disturb less. It repeats f for
-// 20 ms.
+// processorTimed returns a function that measures the processor time of f, which other programs disturb less than
+// elapsed time. It repeats f for 20 ms.
 func processorTimed(f func()) func() time.Duration {
 	reps := 0
 	return func() time.Duration {

@@ -21,7 +21,7 @@ const (
 	done   = 0
 	failed = 1 // computation failed, diverged or was interrupted; with --strict also a missed tolerance
 	usage  = 2 // bad usage or bad input
-	// tolerance missed, or little proved of the choice of γ; the best result was written with its proved error bound
+	// the tolerance was missed, or no useful bound is proved for the score of the chosen γ; the best result was written
 	short = 3
 )
 

@@ -11,7 +11,7 @@ import (
 
 // An intervalKind is a kind of intervals of predictions. Each kind has its own file.
 type intervalKind interface {
-	// isForNewRows reports whether the intervals are for new observations. They include noise.
+	// isForNewRows reports whether the intervals are for new observations, so that they account for the noise of these.
 	isForNewRows() bool
 	// file returns the file that the intervals are computed from, besides the model, or "".
 	file() string

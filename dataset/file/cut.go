@@ -58,8 +58,8 @@ func (o *Opened) watchEnd(pipe *dataset.Pipe) error {
 	return f.Close()
 }
 
-// EndRemarks tells whether the text of a pipe may have been cut inside its last number, see [Opened.Remarks]. It
-// returns nil before the pass over the rows has read the pipe to its end, and for files.
+// EndRemarks returns a remark if the text of a pipe may have been cut inside its last number, see [Opened.Remarks]. It
+// returns nil for files, and before a pass over the rows has read the pipe to its end.
 func (o *Opened) EndRemarks() []dataset.Remark {
 	if o.pipe == nil {
 		return nil

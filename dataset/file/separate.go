@@ -71,9 +71,9 @@ func (s *separate) textOptions(path string, holds prepare.Separate) (Options, er
 	return of, nil
 }
 
-// SeparateOptions returns the options for a file beside the rows that opts describes, such as a file of targets. The
-// options about text apply to it too, as far as its format has them. Exception: the header of transposed features names
-// samples, so that the other file may have another header. Errors are as in [Format].
+// SeparateOptions returns the options for a separate file, such as a file of targets, beside the rows that opts
+// describes. Options about text apply to the separate file, too, if its format has such options. Exception: Header does
+// not apply if the features are transposed, because their header then names samples. Errors are as in [Format].
 func SeparateOptions(path string, opts Options) (Options, error) {
 	of := Options{Origin: Origin{Was: opts.Was, Heads: opts.Heads, Context: opts.Context}}
 	name, err := Format(path, of)
@@ -147,8 +147,8 @@ func (s *separate) open(path string, holds prepare.Separate) (dataset.Source, []
 	return src, names, err
 }
 
-// join returns the rows of x with the separate targets and weights. Row i of each file belongs to row i of x. A missing
-// value stays in its row as NaN if opts.Cells allows it.
+// join returns the rows of x with the separate targets and weights. Row i of each separate file belongs to row i of x.
+// If opts.Cells allows a missing target or weight, its row has NaN there.
 func (s *separate) join(x dataset.Source) (dataset.Source, error) {
 	from := excerpt.List(s.x, 5)
 	if s.targets != "" {
@@ -459,9 +459,9 @@ func (s *separate) settleHeaders(pipe *dataset.Pipe, isPart bool) error {
 	return nil
 }
 
-// turn reads the first line of a file as a row instead of a header, or the other way round, and reports whether it did.
-// The file must then have as many rows as the file other: change is the number of rows that it lacks. A first line that
-// is certain is never turned.
+// turn changes the reading of the first line of a file from a header to a row, or from a row to a header. The file then
+// has as many rows as the file other: change is the number of rows that it lacks, 1 or −1. turn reports whether it
+// has changed the reading; it does not if the first line is certain.
 func (s *separate) turn(path string, guesses map[string]csv.Guess, change int64, other string) bool {
 	g, ok := guesses[path]
 	_, isSettled := s.headers[path]
@@ -492,8 +492,8 @@ func (s *separate) turn(path string, guesses map[string]csv.Guess, change int64,
 	return true
 }
 
-// hintAtHeader returns a hint if paths is a single file and another reading of its first line would give it change more
-// rows.
+// hintAtHeader returns a hint if paths is a single file that lacks change rows, and another reading of its first line
+// would give it as many.
 func hintAtHeader(paths []string, guesses map[string]csv.Guess, change int64) string {
 	g, ok := guesses[paths[0]]
 	switch name := excerpt.Of(paths[0]); {

@@ -32,7 +32,7 @@ func newFormat(l *layout) *format {
 	return f
 }
 
-// Quotes implements [chunk.Format]. A line end within a JSON text is written as \n.
+// Quotes implements [chunk.Format]. No line end is within a text, because JSON writes it as \n.
 func (f *format) Quotes() (delimiter byte, quoted bool) { return 0, false }
 
 // Rows implements [chunk.Format].

@@ -19,7 +19,7 @@ type kind struct {
 	asIs     bool // the entries are little-endian float64, which need no conversion
 }
 
-// Each kind has its own loop, because function calls would triple the time.
+// Each kind of number has its own loop. A function call for each number would triple the time.
 var kinds = map[string]kind{
 	"f8": {8, wire.Floats, false, true},
 	"f2": {2, float16s, false, false},

@@ -67,7 +67,8 @@ func Names(name string, opts Options) (features, targets []string, err error) {
 	return in.chosen(opts, err)
 }
 
-// MemberNames is [Names] for an array of an archive, as in [OpenMember].
+// MemberNames returns the names of the features and of the targets that opts selects, for an array of an archive; see
+// [OpenMember] for the array, and [Names].
 func MemberNames(name, member string, opts Options) (features, targets []string, err error) {
 	if member == "" {
 		names, err := Members(name)

@@ -75,7 +75,7 @@ func decompress(codec int32, dst, src []byte) (err error) {
 	return err
 }
 
-// unHadoop decompresses lz4 of codec 5. Hadoop writes a sequence of
+// unHadoop decompresses the lz4 format with codec number 5 of Parquet. Hadoop writes a sequence of
 //
 //	size of the text (4 bytes, big-endian), then blocks until their text has this size:
 //	size of the block (4 bytes, big-endian), block

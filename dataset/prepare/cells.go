@@ -14,7 +14,7 @@ const (
 	MissingDrop Missing = "drop" // rows with a missing feature, target or weight are left out
 )
 
-// Policies that only a [Column] can have. They replace a missing value by the median, the most frequent value or a
+// Policies for a single [Column] only. They replace a missing value by the median, the most frequent value or a
 // constant.
 const (
 	MissingMedian   Missing = "median"
@@ -45,8 +45,9 @@ type Cells struct {
 
 	separate Separate // what a file without features holds
 
-	refuses      []bool // refuses[k] is true if a missing value of feature k is an error; if nil, Missing decides
-	refuseTarget bool   // whether a missing target is an error, if refuses is not nil
+	// refuses[k]: a missing value of feature k is an error. If refuses is nil, Missing decides for all features.
+	refuses      []bool
+	refuseTarget bool // a missing target is an error; only used if refuses is not nil
 }
 
 // Separate states what a file holds whose rows have no features.

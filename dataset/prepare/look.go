@@ -254,8 +254,10 @@ func (l *collector) add(b dataset.Block) {
 				}
 				c.Numbers.Counts = x == c.Numbers.First+float64(number) && !c.IsLevels
 			}
+			// Skip a row that is left out. If only some features or targets can leave out a row, its levels are learnt, like
+			// the levels of held-out rows.
 			if dropped &&
-				l.drops.all { // skip the row; otherwise its levels are learnt, like the levels of held-out rows
+				l.drops.all {
 				continue
 			}
 			if x == x && !c.IsLevels {

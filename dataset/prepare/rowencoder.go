@@ -64,7 +64,8 @@ func (r *RowEncoder) Numbers(dst, x []float64) (complete bool, err error) {
 	return !r.by.drops.drops(b, 0, len(x), false), nil
 }
 
-// Texts encodes a row of texts, which are interpreted as in package csv. Otherwise it is like Numbers.
+// Texts encodes a row of texts to dst (length Width). Texts are interpreted as in package csv: an empty text, for
+// example, is a missing value. The results are as in Numbers.
 func (r *RowEncoder) Texts(dst []float64, cells []string) (complete bool, err error) {
 	if err := r.lengths(len(dst), len(cells)); err != nil {
 		return false, err

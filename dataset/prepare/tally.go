@@ -23,9 +23,9 @@ type unknownLevel struct {
 	text   string
 }
 
-// Pool adds up the counts over all processes. Every process must call Pool. reduce replaces each number in sums by
-// its sum over the processes, for example [ridge.Reducer].Allreduce; nil means a single process. UnknownLevels still
-// counts the levels of this process alone.
+// Pool adds up the counts over all processes. Every process must call Pool. reduce replaces each number in sums by its
+// sum over the processes, for example [ridge.Reducer].Allreduce; nil means a single process. UnknownLevels is not
+// pooled: it counts the levels of this process alone.
 func (t *Tally) Pool(ctx context.Context, reduce func(ctx context.Context, sums []float64) error) error {
 	if reduce == nil {
 		return nil

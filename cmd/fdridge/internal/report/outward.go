@@ -124,9 +124,9 @@ const (
 	mostDigits = 6
 )
 
-// bracket formats an interval with four to six digits, rounded outward. It uses more than four digits if rounding
-// would more than double the width. If both rounded ends are equal, bracket writes a single number. An end beyond
-// 10³⁰⁰ becomes infinite, because only an overflow can cause it.
+// bracket formats an interval with four to six digits, rounded outward. It uses more than four digits if rounding would
+// more than double the width. If both rounded ends are equal, bracket writes a single number. An end beyond 10³⁰⁰
+// is printed as infinite, because only an overflow can cause such an end.
 func bracket(v ridge.Interval) string {
 	const huge = 1e300
 	if v.Hi > huge {

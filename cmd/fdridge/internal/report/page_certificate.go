@@ -35,8 +35,8 @@ func (f *Fit) hasSeveralFits() bool {
 	return len(f.Found.Solutions)*len(f.Found.Solutions[0].Targets) > 1
 }
 
-// verdict summarises the fit. If the columns were scaled, its bound is about the coefficients in the units of the
-// file, like the bounds of the tables.
+// verdict summarises the fit. If the columns were scaled, the bound in it is nevertheless for the coefficients in the
+// units of the file, as in the tables.
 func (f *Fit) verdict(rec *fitRecord) verdict {
 	worst, _, _ := f.worst()
 	v := verdict{Good: f.Found.Err() == nil && worst <= poor}

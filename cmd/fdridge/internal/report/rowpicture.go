@@ -24,7 +24,8 @@ type RowPicture struct {
 	IsExact       bool           // the estimates are exact within round-off
 }
 
-// Figure returns a figure with a panel for each target. A row of Worst is named in the panel of its target.
+// Figure returns a figure with a panel for each target. The rows of Worst are labelled with their numbers, each in the
+// panel of its target.
 func (p *RowPicture) Figure() *chart.Figure {
 	rows := slices.Clone(p.Sample)
 	for _, o := range p.Worst {

@@ -333,8 +333,8 @@ func nameStatus(s ridge.Status) string {
 const legend = `error: proved bound on ‖x̂ − x*‖/‖x*‖, the relative error of the coefficients.
 All digits shown are proved (± 1 in the last one); [a, b] is a proved bracket.`
 
-// scaledLegend states the error of the coefficients of scaled columns, which --tol is about. It returns "" if the
-// columns were not scaled.
+// scaledLegend states the error bound of the coefficients of the scaled columns. --tol limits this bound, while the
+// tables have bounds in the units of the file. It returns "" if the columns were not scaled.
 func (f *Fit) scaledLegend(rec *fitRecord) string {
 	if f.Data.Preparation.Reversible() == nil {
 		return ""
