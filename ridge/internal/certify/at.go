@@ -13,14 +13,16 @@ import (
 //
 //	(BᵀB + upper·I)⁻¹ ⪯ H⁻¹ ⪯ (BᵀB + lower·I)⁻¹,   lower = γ − pad,  upper = γ + η + pad.
 //
-// η is the shrinkage of B, and pad = bound.RoundOff bounds the round-off in B. For an eigenvalue s2 of BᵀB, the
-// two bounds have the eigenvalues [At.below] and [At.above].
+// η is the shrinkage of B, and pad = bound.RoundOff bounds the round-off in B. The two bounds have the eigenvectors
+// of BᵀB. For an eigenvalue s2 of BᵀB, their eigenvalues are [At.below] and [At.above].
 type At struct {
 	*Known
 	Gamma        float64
 	lower, upper float64
-	definite     bool // BᵀB + lower·I is safely positive definite; if not, above uses H ⪰ (γ + least)I
-	dimension    func() Dimension
+	// BᵀB + lower·I is safely positive definite; if not, above uses H ⪰ (γ + least)I, where no eigenvalue of AᵀA
+	// is below least
+	definite  bool
+	dimension func() Dimension
 }
 
 // At returns the bounds at γ > 0.
@@ -43,8 +45,8 @@ func (a At) above(s2 float64) float64 {
 // middle returns the mean of a.below(s2) and a.above(s2).
 func (a At) middle(s2 float64) float64 { return (a.below(s2) + a.above(s2)) / 2 }
 
-// estimate estimates the eigenvalue of H⁻¹ = (AᵀA + γI)⁻¹ that corresponds to the eigenvalue s2 of BᵀB. It
-// assumes that each eigenvalue of AᵀA is an eigenvalue of BᵀB plus meanLoss.
+// estimate estimates the eigenvalue of H⁻¹ = (AᵀA + γI)⁻¹ that corresponds to the eigenvalue s2 of BᵀB. The
+// assumption is that each eigenvalue of AᵀA exceeds an eigenvalue of BᵀB by meanLoss.
 func (a At) estimate(s2 float64) float64 { return 1 / (s2 + a.Gamma + a.meanLoss()) }
 
 // meanLoss returns tr(AᵀA − BᵀB) divided by the rank of A.
@@ -103,7 +105,7 @@ func (a At) middleDistance(j int) float64 {
 }
 
 // energies returns a bracket of √(gᵀH⁻¹g) for H = AᵀA + γI and a vector g. p is the projection of g onto the
-// eigenvectors of the sketch. dg bounds the norm of the error of g.
+// eigenvectors of the sketch. dg bounds the norm of the error of the given g.
 func (a At) energies(p *spectral.Projection, dg float64) interval.Interval {
 	most := math.Sqrt(a.inverse())
 	lo := a.eigen.Norm(p, func(s2 float64) float64 { return math.Sqrt(a.below(s2)) })
@@ -130,7 +132,7 @@ func (a At) quads(p *spectral.Projection, dg float64) interval.Interval {
 	return interval.Squared(v.Lo, v.Hi)
 }
 
-// Objective returns a bracket of f* = ½(‖b‖² − cᵀH⁻¹c) for target j.
+// Objective returns a bracket of f* = ½(‖b‖² − cᵀH⁻¹c) for target j, where b is the target and c = Aᵀb.
 func (a At) Objective(j int) interval.Interval {
 	q, tss := a.quads(&a.targets[j].c, a.CrossError(j)), a.TSS[j]
 	pad := a.SquaresError(j)

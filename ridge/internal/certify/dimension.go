@@ -12,16 +12,17 @@ import (
 //
 //	λᵢ = σᵢ² + eᵢ,   0 ≤ eᵢ ≤ η,   Σeᵢ = T.
 //
-// σᵢ are the singular values of the sketch, and 0 beyond its rank. η is the shrinkage, and T is bound.Tail. The
-// bracket holds for all such eᵢ (docs/math.md §5). It is computed on the first call.
+// σᵢ are the singular values of the sketch, and 0 beyond its rank. The sketch has lost eᵢ of λᵢ. η is
+// the shrinkage, and T is bound.Tail, the loss of the trace. The bracket holds for all eᵢ that satisfy these
+// conditions (docs/math.md §5). It is computed on the first call.
 func (a At) EffectiveDimension() interval.Interval { return a.dimension().Interval }
 
 func (a At) effectiveDimension() interval.Interval {
 	rank, most := float64(a.Rank()), a.inverse()
 	slope := a.Gamma * most * most // the largest slope of λ/(λ+γ)
-	// error of ‖A‖²_F and of the lengths of the rows of V
+	// tail bounds the error of T that comes from ‖A‖²_F and from the lengths of the rows of V
 	tail := (a.factor.squares + a.factor.skew) * eps * a.bound.Frobenius2
-	// the sum of the slopes at λᵢ, at most RoundOff below σᵢ²
+	// moved is the sum of the slopes of λ/(λ+γ) at the λᵢ, which are at most RoundOff below σᵢ²
 	moved := a.unseen() * slope
 	for _, s2 := range a.eigen.Values {
 		far := a.Gamma + math.Max(a.norm.least, s2*(1-few*eps)-a.bound.RoundOff)
@@ -40,7 +41,7 @@ func (a At) leastDimension() float64 {
 	if eta > 0 {
 		left = math.Max(0, a.bound.Tail-a.bound.TailSlack-a.traceError()) / eta
 	}
-	var df twofold.Total // d terms near 1: a plain sum would have an error of d²·eps/4
+	var df twofold.Total // sums d terms near 1; a plain sum would be off by d²·eps/4
 	for _, s2 := range a.eigen.Values {
 		part := math.Min(1, left)
 		left -= part
@@ -55,15 +56,17 @@ func (k *Known) traceError() float64 {
 	return float64(max(k.Rank(), len(k.eigen.Values))) * k.bound.RoundOff
 }
 
-// unseen returns an upper bound on the rank of A, minus the number of stored eigenvalues of BᵀB, but at least
-// 0.
+// unseen returns a bound on the number of nonzero eigenvalues of AᵀA that the sketch does not contain. It is the
+// bound on the rank of A minus the number of stored eigenvalues of BᵀB, but at least 0.
 func (k *Known) unseen() float64 { return math.Max(0, float64(k.Rank()-len(k.eigen.Values))) }
 
-// mostDimension returns the upper bound of [At.EffectiveDimension], without round-off. It is the smaller of two
-// maxima of Σ λᵢ/(λᵢ+γ): one without the condition eᵢ ≤ η, and one without Σeᵢ = T.
+// mostDimension returns the upper bound of [At.EffectiveDimension], without round-off. It is the smaller of two maxima
+// of Σ λᵢ/(λᵢ+γ) under the conditions on the losses eᵢ: one maximum ignores eᵢ ≤ η, and the other
+// ignores Σeᵢ = T.
 func (a At) mostDimension() float64 {
 	eta, s2, unseen := a.bound.Shrinkage, a.eigen.Values, a.unseen()
-	// Raise the smallest eigenvalues to a common level, so that their sum grows by bound.Tail.
+	// The maximum without eᵢ ≤ η raises the smallest eigenvalues to a common level, so that their sum grows by
+	// bound.Tail.
 	level, below, left := 0.0, unseen, a.bound.Tail+a.traceError()
 	for i := len(s2); i > 0 && (s2[i-1]-level)*below <= left; i-- {
 		left -= (s2[i-1] - level) * below
@@ -72,7 +75,7 @@ func (a At) mostDimension() float64 {
 	if below > 0 {
 		level += left / below
 	}
-	var filled, capped twofold.Total // the maxima without eᵢ ≤ η, and without Σeᵢ = T
+	var filled, capped twofold.Total // the maximum without eᵢ ≤ η, and without Σeᵢ = T
 	filled.Add(unseen * ratio(level, a.Gamma))
 	capped.Add(unseen * ratio(eta, a.Gamma))
 	for _, v := range s2 {

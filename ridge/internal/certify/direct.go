@@ -12,15 +12,16 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
 
-// Streamed describes the rows of [A Y] for the error bounds of a direct method.
+// Streamed describes the rows of [A Y] that a direct method has read, as the error bounds need it.
 type Streamed struct {
 	Backend   engine.Backend
 	Rows      int64
 	Dim       int
 	Intercept bool
-	Projected *Projection // the projection that the rows have passed; nil if all columns have a penalty
-	TSS       []float64   // ‖b‖² as computed, t
-	Size      float64     // ‖A‖_F as computed, without the error Displaced
+	// the projection that the rows have undergone; nil if all columns have a penalty
+	Projected *Projection
+	TSS       []float64 // ‖b‖² as computed, t
+	Size      float64   // ‖A‖_F as computed, without the error Displaced
 	Columns
 }
 
@@ -34,37 +35,40 @@ func (e *Streamed) share(gamma float64, off []float64) float64 {
 	return 1
 }
 
-// Factored holds solutions of Hx = c from a factorisation of H = AᵀA + γI, where c is Aᵀb for a column b of Y.
-// Up to a residual, X solves this system for slightly perturbed columns of A and Y. Data bounds the
+// Factored holds solutions of Hx = c from a factorisation of H = AᵀA + γI, where c is Aᵀb for a column b of Y. X
+// solves this system, up to a residual, for slightly perturbed columns of A and Y. The field Data bounds these
 // perturbations, and Residual bounds the residual.
 type Factored struct {
 	Gamma float64
 	X     []float64 // x̂, t×d
 	Triangle
-	T   *Tridiagonal // if not nil, T is used instead of R
+	T   *Tridiagonal // if not nil, the tridiagonal form T is used instead of the factor R
 	RSS []float64    // ‖Ax̂ − b‖² as computed
 
-	Data     []float64 // bounds the norm of the perturbation of each column, d+t
-	Above    bool      // only A and Y are perturbed; √γI is exact
-	Residual []float64 // bounds the elements of Hx̂ − c for the perturbed matrix, t×d
-	RSSRound []float64 // bounds the error of RSS for the perturbed matrix
+	Data []float64 // bounds the norm of the perturbation of each column, d+t
+	// only A and Y are perturbed; the rows √γI below A are exact
+	Above    bool
+	Residual []float64 // bounds the elements of the residual Hx̂ − c of the perturbed system, t×d
+	RSSRound []float64 // bounds the error of the computed RSS, as the RSS of the perturbed system
 
-	bounds *spectrum // bounds on H by R, once they are known
+	bounds *spectrum // bounds on H computed from R; nil until they are known
 }
 
 // A Triangle is a triangular factor of H = AᵀA + γI, with bounds on its error.
 type Triangle struct {
-	R       []float64 // RᵀR ≈ H; upper triangular d×d, leading dimension Ld
-	Ld      int
-	Stacked []float64 // bounds the norm of a further perturbation of each column of [A; √γI]; nil: none
-	Gram    float64   // bounds |RᵀR − H|ᵢⱼ/√(HᵢᵢHⱼⱼ) for the perturbed matrix
-	Lost    float64   // bounds the effect of underflow on ‖RᵀR − H‖
+	R  []float64 // RᵀR ≈ H; upper triangular d×d, leading dimension Ld
+	Ld int
+	// bounds the norm of a further perturbation of each column of [A; √γI] (A above √γI); nil: none
+	Stacked []float64
+	Gram    float64 // bounds |RᵀR − H|ᵢⱼ/√(HᵢᵢHⱼⱼ) for the H of the perturbed matrix
+	Lost    float64 // bounds the effect of underflow on ‖RᵀR − H‖
 }
 
 // Direct returns the bounds for each target of a factorisation, and a bracket on the effective dimension. From
 // docs/math.md §8,
 //
-//	‖H^{½}(x̂ − x*)‖ ≤ Σ Eⱼ|x̂ⱼ| + E_b + min(‖v‖/σ, Σ vⱼ√(H⁻¹)ⱼⱼ),   vⱼ = Eⱼ‖r‖ + gⱼ.
+//	‖H^{½}(x̂ − x*)‖ ≤ Σ Eⱼ|x̂ⱼ| + E_b + min(‖v‖/σ, Σ vⱼ√(H⁻¹)ⱼⱼ),
+//	vⱼ = Eⱼ‖r‖ + gⱼ.
 //
 // Here σ² ≤ λ_min(H), and r is the residual of the perturbed problem. Eⱼ and E_b bound the norms of the
 // perturbations of the columns of [A; √γI] and of b. gⱼ bounds |Hx̂ − c|ⱼ for the perturbed matrix. ‖x̂
@@ -99,7 +103,8 @@ func (e *Streamed) columnErrors(f *Factored) (off []float64, s spectrum) {
 	return off, *f.bounds
 }
 
-// perturbations returns bounds on the norms of the errors in the columns of [A Y], E of [Direct].
+// perturbations returns bounds on the norms of the errors in the columns of [A Y], which are the Eⱼ and E_b of
+// [Direct].
 func (e *Streamed) perturbations(f *Factored) []float64 {
 	off := make([]float64, e.Dim+len(e.TSS))
 	for j := range off {
@@ -130,7 +135,8 @@ func (e *Streamed) weights(f *Factored, s spectrum, off []float64, lost float64,
 	if f.Above {
 		share = e.share(f.Gamma, off)
 	}
-	energy := moved*share + math.Min(vec.Norm(v)/s.sigma, vec.AbsDot(s.inverse, v))*(1+few*eps) + (float64(d)+few)*roundoff.Underflow
+	energy := moved*share + math.Min(vec.Norm(v)/s.sigma, vec.AbsDot(s.inverse, v))*(1+few*eps) +
+		(float64(d)+few)*roundoff.Underflow
 	bound := energy/s.sigma + float64(d)*roundoff.Underflow
 	w := Weights{
 		Error: bound, Relative: Relative(bound, xn*(1-float64(d+2)*eps)), Energy: energy, Scattered: e.Scattered(x),
@@ -144,8 +150,9 @@ func (e *Streamed) weights(f *Factored, s spectrum, off []float64, lost float64,
 	})
 }
 
-// residualSquares returns a bracket of ‖Ax̂ − b‖², and an upper bound on its root. computed is its value for
-// perturbed A and b, with an error of at most round. moved bounds the norm of the perturbation of Ax̂ − b.
+// residualSquares returns a bracket of ‖Ax̂ − b‖², and an upper bound on its root. computed is this number for
+// slightly perturbed A and b, and has an error of at most round. moved bounds the norm of the change of Ax̂ − b by
+// the perturbations.
 func residualSquares(computed, round, moved float64) (rss interval.Interval, root float64) {
 	low := math.Max(0, math.Sqrt(math.Max(0, computed-round))-moved)
 	high := math.Sqrt(math.Max(0, computed)+round) + moved
@@ -153,8 +160,8 @@ func residualSquares(computed, round, moved float64) (rss interval.Interval, roo
 }
 
 // Dependent returns the bounds for each target of a least-squares solution (γ = 0), if nothing is known of the
-// smallest singular value of A. The error of the coefficients then has no bound. RSS is a bracket of ‖Ax̂ −
-// b‖², because this bracket needs no factor. The effective dimension is the rank of A, and df is a bracket of it.
+// smallest singular value of A. The error of the coefficients then has no bound. The bracket RSS of ‖Ax̂ − b‖²
+// is still proved, because it needs no factor. df brackets the effective dimension, which is the rank of A.
 func Dependent(e *Streamed, f *Factored) (weights []Weights, df interval.Interval) {
 	d, lost := e.Dim, e.lost()
 	df = interval.Interval{Lo: 0, Hi: float64(rank(e.Rows, d, e.Intercept))}
@@ -195,12 +202,14 @@ type spectrum struct {
 	inverse []float64 // bounds √(H⁻¹)ⱼⱼ
 	df      Dimension // brackets the effective dimension d − γ·tr H⁻¹
 	factor  nearness
-	apart   float64 // if T is used: bounds the error of a computed Hv, relative to ‖v‖
+	// if T is used: bounds the norm of the error of a computed product Hv, relative to ‖v‖
+	apart float64
 }
 
 // A nearness holds bounds on the distance between RᵀR and H = AᵀA + γI, and the errors of solving with R.
 type nearness struct {
-	lower, upper float64   // lower·‖Rz‖ ≤ ‖H^{½}z‖ ≤ upper·‖Rz‖; 0 if unknown
+	// lower·‖Rz‖ ≤ ‖H^{½}z‖ ≤ upper·‖Rz‖ for every vector z; 0 if unknown
+	lower, upper float64
 	transposed   float64   // relative error of a computed R⁻ᵀg
 	solved       float64   // relative error of a computed R⁻¹y
 	inverse      float64   // bounds ‖R⁻¹‖
@@ -210,10 +219,11 @@ type nearness struct {
 // spectrum returns bounds on H, computed from norms of R⁻¹. The smallest singular value of R is 1/‖R⁻¹‖₂.
 // Row j of R⁻¹ has the norm √((RᵀR)⁻¹)ⱼⱼ, and ‖R⁻¹‖²_F = tr (RᵀR)⁻¹.
 //
-// Bounds on H follow by (1−ω)RᵀR ⪯ H ⪯ (1+ω)RᵀR. Let hⱼ be the norm of row j of R⁻¹, and rⱼ the
-// norm of column j of R. A perturbation of RᵀR by ε·rᵢrⱼ in element i, j adds at most ε(Σ rⱼhⱼ)² to
-// ω. A perturbation of the columns of R by off adds Σ offⱼhⱼ, relative to R. Both are independent of the units
-// of the columns (J. Demmel, "On floating point errors in Cholesky", LAPACK Working Note 14, 1989).
+// Bounds on H = AᵀA + γI follow by (1−ω)RᵀR ⪯ H ⪯ (1+ω)RᵀR, if RᵀR differs from H by a relative ω.
+// Let hⱼ be the norm of row j of R⁻¹, and rⱼ the norm of column j of R. A perturbation of RᵀR by ε·rᵢrⱼ
+// in element i, j adds at most ε(Σ rⱼhⱼ)² to ω. A perturbation of the columns j of R by vectors of norm offⱼ
+// adds Σ offⱼhⱼ to the relative perturbation of R. Both sums are independent of the units of the columns (J.
+// Demmel, "On floating point errors in Cholesky", LAPACK Working Note 14, 1989).
 func (e *Streamed) spectrum(f *Factored, off []float64) spectrum {
 	d, root := float64(e.Dim), math.Sqrt(f.Gamma)
 	frobenius, two, rows := inverseNorms(e.Backend, e.Dim, f.R, f.Ld)
@@ -264,7 +274,8 @@ func (e *Streamed) spectrum(f *Factored, off []float64) spectrum {
 
 // objectiveNear returns a bracket of the minimum f* of the objective f, from computed coefficients x̂ with ‖x̂‖
 // = xn. It uses f* = f(x̂) − ½·‖H^{½}(x̂ − x*)‖² for the exact solution x* and H = AᵀA + γI. energy
-// brackets this norm, and rss brackets ‖Ax̂ − b‖². The round-off of xn depends on d, the length of x̂.
+// brackets the norm ‖H^{½}(x̂ − x*)‖, and rss brackets ‖Ax̂ − b‖². d is the length of x̂, on which
+// the round-off of xn depends.
 func objectiveNear(gamma, xn float64, energy interval.Interval, d float64, rss interval.Interval) interval.Interval {
 	lost := lostSquares(xn)
 	f := gamma * xn * xn
@@ -280,8 +291,8 @@ func objectiveNear(gamma, xn float64, energy interval.Interval, d float64, rss i
 }
 
 // rssAbove returns a bracket of ‖Ax − b‖² for coefficients x with ‖x‖ = xn. objective brackets f*, the
-// minimum of f(x) = ½‖Ax − b‖² + ½γ‖x‖². energy bounds √(2(f(x) − f*)). The round-off of xn
-// depends on d, the length of x.
+// minimum of f(x) = ½‖Ax − b‖² + ½γ‖x‖². energy bounds √(2(f(x) − f*)). d is the length of x, on
+// which the round-off of xn depends.
 func rssAbove(objective interval.Interval, gamma, xn, energy, d float64) interval.Interval {
 	lost := lostSquares(xn)
 	f := gamma * xn * xn
@@ -297,8 +308,8 @@ func rssAbove(objective interval.Interval, gamma, xn, energy, d float64) interva
 }
 
 // rssNear returns a bracket of ‖Ax* − b‖² for the exact coefficients x*, given computed coefficients x̂. rss
-// brackets ‖Ax̂ − b‖². energy bounds ‖A(x̂ − x*)‖, and so the difference of the two norms. For γ = 0,
-// ‖Ax* − b‖ is at most ‖Ax̂ − b‖.
+// brackets ‖Ax̂ − b‖². energy bounds ‖A(x̂ − x*)‖, so ‖Ax* − b‖ differs from ‖Ax̂ − b‖ by
+// at most energy. For γ = 0, ‖Ax* − b‖ is at most ‖Ax̂ − b‖, because x* minimises it.
 func rssNear(gamma, energy float64, rss interval.Interval) interval.Interval {
 	lo := math.Max(0, math.Sqrt(rss.Lo)-energy)
 	hi := math.Sqrt(rss.Hi) + energy

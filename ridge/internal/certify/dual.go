@@ -10,30 +10,34 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
 
-// Dual describes the rows of a problem that is solved in dual form, with the matrix G = AAᵀ.
+// Dual describes the rows A of a problem that is solved by the n×n matrix G = AAᵀ.
 type Dual struct {
 	Backend   engine.Backend
 	Rows      int64
 	Dim       int
 	Intercept bool
-	Projected *Projection      // the projection that the rows have passed; nil if all columns have a penalty
+	// the projection that the rows have undergone; nil if all columns have a penalty
+	Projected *Projection
 	TSS       []twofold.Number // ‖b‖² of each target
 	Size      float64          // bounds ‖A‖_F
-	Off       []float64        // off[j] bounds the norm of the error of row j of A in G
-	Shift     float64          // with an intercept, G has an eigenvalue Shift instead of 0; otherwise Shift is 0
-	// bounds on the norm of the rounding in each column, as in [Columns]; nil if entries are exact
+	// Off[j] bounds the norm of the error of row j of A, with which G was computed
+	Off []float64
+	// Shift is an eigenvalue that G has instead of 0 if there is an intercept; otherwise it is 0
+	Shift float64
+	// Scaled bounds the norm of the rounding of each scaled column, as in [Columns]. It is nil if the entries are exact.
 	Scaled []float64
 	Root   float64 // a lower bound on √Σw
 }
 
-// Scattered returns a bound on ‖Fx‖ for the rounding F of scaled features, as [Columns.Scattered].
+// Scattered returns a bound on ‖Fx‖, where F holds the rounding errors of scaled features; see
+// [Columns.Scattered].
 func (e *Dual) Scattered(x []float64) float64 {
 	c := Columns{Scaled: e.Scaled}
 	return c.Scattered(x)
 }
 
 // A DualPoint holds residuals and norms at coefficients x and dual coefficients α with x ≈ Aᵀα. They were
-// computed in double-double arithmetic.
+// measured with twice the digits. x is stored as X + Low, up to Slack.
 type DualPoint struct {
 	Gamma  float64
 	X, Low []float64
@@ -49,7 +53,7 @@ type DualPoint struct {
 	scattered float64 // bounds ‖F(X + Low)‖ for the rounding F of scaled features
 }
 
-// unround turns p, which is about rows as read, into the point for exact rows.
+// unround changes p from bounds for the rows as read, with scaled and rounded features, to bounds for the exact rows.
 func (e *Dual) unround(p *DualPoint) {
 	if e.Scaled == nil {
 		return
@@ -64,13 +68,13 @@ func (e *Dual) unround(p *DualPoint) {
 	}
 }
 
-// Weights returns the certificate of the coefficients p.X for target j. df brackets the effective dimension. The
-// proof is in docs/math.md §8 ("Fewer rows than features: Dual").
+// Weights returns the certificate of the coefficients p.X for target j. df brackets the effective dimension.
+// docs/math.md §8 ("Fewer rows than features: Dual") has the proof.
 func (e *Dual) Weights(j int, p *DualPoint, df Dimension) Weights {
 	e.unround(p)
 	d, root := float64(e.Dim), math.Sqrt(p.Gamma)*(1+few*eps)
 	least := math.Sqrt(p.Gamma) * (1 - few*eps)
-	// p.Apart excludes the errors of products that underflow to 0. Each of the d elements has at most one such
+	// tiny covers products that underflow to 0, which p.Apart excludes. Each of the d elements has at most one such
 	// product per row.
 	round, tiny := 1+few*eps, float64(e.Rows+1)*(d+few)*roundoff.Underflow
 	// e.Size/γ or p.Norm/γ may underflow. Adding the smallest positive number keeps the bound valid.
@@ -78,7 +82,8 @@ func (e *Dual) Weights(j int, p *DualPoint, df Dimension) Weights {
 	near := certain(math.Min(1/(2*least)*p.Norm, along)*round + p.Apart*round + tiny)
 	energy := certain(math.Min(1, e.Size/least+roundoff.Underflow)*p.Norm*round + root*(p.Apart*round+tiny) + tiny)
 	xn, low := vec.Norm(p.X), certain((vec.Norm(p.Low)+p.Slack)*(1+(d+few)*eps)+tiny)
-	bound := (near + low) * round // near is for X + Low, and rounding to X adds low
+	// near is for X + Low; rounding X + Low to X adds at most low
+	bound := (near + low) * round
 
 	v, off := p.RSS.Round()
 	at := interval.Outward(v, off)
@@ -124,8 +129,8 @@ func (e *Dual) LeastSquaresDimension() interval.Interval {
 }
 
 // MinimumNorm returns the bounds for the coefficients p.X of target j at γ = 0, if nothing is known of the smallest
-// singular value of A. The error of the coefficients then has no bound. RSS is a bracket of ‖A·p.X − b‖², see
-// docs/math.md, Proposition 8.11.
+// singular value of A. The error of the coefficients then has no bound. The bracket RSS of ‖A·p.X − b‖² is
+// still proved, see docs/math.md, Proposition 8.11.
 func (e *Dual) MinimumNorm(j int, p *DualPoint) Weights {
 	e.unround(p)
 	d, round := float64(e.Dim), 1+few*eps
@@ -160,9 +165,9 @@ func (e *Dual) MinimumNorm(j int, p *DualPoint) Weights {
 	return w
 }
 
-// Unformed returns bounds for the coefficients x = Aᵀα of target j, which are not computed. b is the target, and
-// remainder bounds ‖b − (AAᵀ + γI)α‖. docs/math.md, Proposition 8.8, has the bounds. The intercept is
-// unknown.
+// Unformed returns bounds for the coefficients x = Aᵀα of target j without computing x. b is the target, and
+// remainder bounds ‖b − (AAᵀ + γI)α‖. docs/math.md, Proposition 8.8, has the bounds. There is no bound for
+// the intercept.
 func (e *Dual) Unformed(j int, gamma float64, alpha, b []float64, remainder float64, df Dimension) Weights {
 	round, least := (float64(len(alpha))+few)*eps, math.Sqrt(gamma)*(1-few*eps)
 	size, bn := vec.Norm(alpha), vec.Norm(b)
@@ -186,7 +191,7 @@ func (e *Dual) Unformed(j int, gamma float64, alpha, b []float64, remainder floa
 	})
 }
 
-// certain returns the bound, or +Inf if an overflow made the bound NaN.
+// certain returns bound, or +Inf if bound is NaN after an overflow.
 func certain(bound float64) float64 {
 	if math.IsNaN(bound) {
 		return math.Inf(1)
@@ -194,7 +199,8 @@ func certain(bound float64) float64 {
 	return bound
 }
 
-// Rank returns the interval from 0 to the smaller of rank(A) and ‖A‖²_F/γ. It contains the effective dimension.
+// Rank returns a bracket of the effective dimension at γ that needs no factor: from 0 to the smaller of rank(A) and
+// ‖A‖²_F/γ.
 func (e *Dual) Rank(gamma float64) Dimension {
 	limit := float64(rank(e.Rows, e.Dim, e.Intercept))
 	// e.Size/γ underflows only if e.Size < 4, because γ < 2¹⁰²⁴. The added 8·2⁻¹⁰⁷⁴ covers this error.
@@ -204,12 +210,13 @@ func (e *Dual) Rank(gamma float64) Dimension {
 	}
 }
 
-// If γ ≤ largest, the reciprocals of the elements of G + γI and of its factors are not subnormal.
+// For γ ≤ largest, the reciprocals of the elements of G + γI and of its factors are not subnormal, so bounds with
+// them hold.
 const largest = 0x1p1000
 
-// Dimension returns a bracket of the effective dimension n − γ·tr (G + γI)⁻¹ for G = AAᵀ. f is a factor of
-// G + γI, or the reduction of G to tridiagonal form. If Shift > 0, G has an extra eigenvalue Shift, and
-// Dimension subtracts its part Shift/(Shift+γ). For very large γ, Dimension returns [Dual.Rank].
+// Dimension returns a bracket of the effective dimension n − γ·tr (G + γI)⁻¹ for G = AAᵀ. f is a factor of G
+// + γI, or the reduction of G to tridiagonal form. If Shift > 0, G has an eigenvalue Shift that AAᵀ has not, and
+// Dimension subtracts its part Shift/(Shift+γ). For γ above largest, Dimension returns [Dual.Rank].
 func (e *Dual) Dimension(f *Factored) Dimension {
 	if f.Gamma > largest {
 		return e.Rank(f.Gamma)
@@ -237,22 +244,22 @@ func (e *Dual) spectrum(f *Factored) spectrum {
 
 // DualLeft holds the data for the leave-one-out errors of one target.
 type DualLeft struct {
-	Diagonal []float64 // diagonal of (G + γI)⁻¹, computed with T
+	Diagonal []float64 // diagonal of (G + γI)⁻¹, computed with the tridiagonal form T
 	Norms    []float64 // bounds on the norms of the rows of A
 	Share    []float64 // w/Σw of each row; nil without an intercept
 	Missed   []float64 // b − Ax for coefficients x
 	Off      float64   // bounds the error of each element of Missed
 	Energy   float64   // bounds ‖H^{½}(x − x*)‖
-	// If not nil, Levers receives the leverages. An element stays zero if its leverage has no known bound.
+	// Levers, if not nil, receives the leverage of each row. An element stays zero if no bound on the leverage is known.
 	Levers []Leverage
 }
 
-// LeftOut returns a bracket of the leave-one-out error, see [Dual.LeftOutOf]. For row i,
+// LeftOut returns a bracket of the leave-one-out error, see [Dual.LeftOutOf]. For row i of weight w and leverage h,
 //
 //	1 − h = γ·((G + γI)⁻¹)ᵢᵢ − (w/Σw)·γ/(Shift + γ).
 //
-// Without an intercept, the last term is 0. G and Shift are described in [Dual]. docs/math.md §8 bounds the
-// error of the first term.
+// Without an intercept, the last term is 0. G = AAᵀ, and with an intercept G has the eigenvalue Shift instead of 0.
+// docs/math.md §8 bounds the error of the first term.
 func (e *Dual) LeftOut(f *Factored, l *DualLeft) interval.Interval {
 	if f.Gamma > largest {
 		return interval.Nonnegative()
@@ -285,8 +292,8 @@ func (e *Dual) LeftOut(f *Factored, l *DualLeft) interval.Interval {
 }
 
 // LeftOutOf returns a bracket of the leave-one-out error Σ w·(r/(1 − h))²/n of the exact solution at γ, for
-// weights w, residuals r and leverages h. free holds a bracket of 1 − h for each row. LeftOutOf narrows these
-// brackets by the norms of the rows.
+// weights w, residuals r and leverages h. free holds a bracket of 1 − h for each row. The norms of the rows bound 1 −
+// h, too, and LeftOutOf uses both bounds.
 func (e *Dual) LeftOutOf(gamma float64, free []interval.Interval, l *DualLeft) interval.Interval {
 	if gamma > largest {
 		return interval.Nonnegative()
@@ -312,7 +319,7 @@ func (e *Dual) LeftOutOf(gamma float64, free []interval.Interval, l *DualLeft) i
 	return out
 }
 
-// narrow narrows a bracket of 1 − h of row i by the norm of the row.
+// narrow intersects free, a bracket of 1 − h of row i, with the bounds that follow from the norm of the row.
 func (l *DualLeft) narrow(gamma float64, i int, free interval.Interval) interval.Interval {
 	others := 1.0
 	if l.Share != nil {
@@ -340,8 +347,8 @@ func (l *DualLeft) squared(i int, free interval.Interval) interval.Interval {
 	return interval.Interval{Lo: lo * lo * (1 - few*eps), Hi: hi*hi*(1+few*eps) + roundoff.Underflow}
 }
 
-// Spread returns the width of the bracket of w·(r/(1 − h))² for each row, as a measure of what is not known of 1
-// − h.
+// Spread adds to widths[i] the width of the bracket of w·(r/(1 − h))² of row i. The width measures how much the
+// uncertainty of 1 − h matters. free holds brackets of 1 − h.
 func (l *DualLeft) Spread(gamma float64, free []interval.Interval, widths []float64) {
 	for i, free := range free {
 		v := l.squared(i, l.narrow(gamma, i, free))
@@ -349,8 +356,8 @@ func (l *DualLeft) Spread(gamma float64, free []interval.Interval, widths []floa
 	}
 }
 
-// DimensionOf returns a bracket of the effective dimension Σ h, less 1 with an intercept. free holds a bracket of 1
-// − h for each row.
+// DimensionOf returns a bracket of the effective dimension Σ h over the leverages h of all rows, minus 1 with an
+// intercept. free holds a bracket of 1 − h for each row.
 func (e *Dual) DimensionOf(gamma float64, free []interval.Interval) Dimension {
 	total := interval.Total(free)
 	n := float64(len(free))

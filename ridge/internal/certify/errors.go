@@ -37,20 +37,22 @@ type rhs struct{ norm, meanOff float64 }
 func (k *Known) rhs(j int) rhs { return rhs{k.targetNorm(j), k.targets[j].meanOff} }
 
 // residualError returns a bound on the norm of the round-off in a computed Ax − b. The round-off comes from the
-// products, from centring A and b, from the subtraction, and from scaling the features. r is ‖Ax − b‖.
+// products, the centring of A and b, the subtraction, and the scaling of the features. r is the computed ‖Ax −
+// b‖.
 func (k *Known) residualError(b rhs, x []float64, r float64) float64 {
-	return eps*(k.factor.dot*vec.AbsDot(k.norm.columns, x)+few*b.norm+(few+k.factor.workers/4)*r) + float64(len(x)+few)*roundoff.Underflow + k.Scattered(x)
+	return eps*(k.factor.dot*vec.AbsDot(k.norm.columns, x)+few*b.norm+(few+k.factor.workers/4)*r) +
+		float64(len(x)+few)*roundoff.Underflow + k.Scattered(x)
 }
 
-// meanShift returns a bound on the change of the residual Ax − b by errors of the means. Let δ and δ_b be the
-// errors of the means of A and b, and W the total weight. The residual moves by √W·|δᵀx − δ_b|, in a direction
-// orthogonal to Ax − b. xn is ‖x‖.
+// meanShift returns a bound on the norm of the change of the residual Ax − b by errors of the means. Let δ and δ_b
+// be the errors of the means of A and b, and W the total weight of the rows. The residual moves by √W·|δᵀx −
+// δ_b|, in a direction orthogonal to Ax − b. xn is ‖x‖.
 func (k *Known) meanShift(b rhs, xn float64) float64 {
 	return k.norm.root * (k.norm.meanOff*xn + b.meanOff)
 }
 
-// centring returns a bound on the norm of the error of the gradient that comes from errors δ and δ_b of the
-// means. This error is W·δ(δᵀx − δ_b), where W is the weight of all rows. xn is ‖x‖.
+// centring returns a bound on the norm of the error of the gradient at x that errors δ and δ_b of the means of A and
+// b cause. This error is W·δ(δᵀx − δ_b), where W is the total weight of the rows. xn is ‖x‖.
 func (k *Known) centring(b rhs, xn float64) float64 {
 	return k.norm.root * k.norm.meanOff * k.meanShift(b, xn)
 }
@@ -67,7 +69,8 @@ func Relative(abs, xn float64) float64 {
 	return math.Inf(1)
 }
 
-// quotient returns a/b plus the largest error of an underflow, or 0 if a is 0. a must not be negative.
+// quotient returns an upper bound on a/b, for a not negative: it adds the largest error of an underflow. If a is 0, it
+// returns 0.
 func quotient(a, b float64) float64 {
 	if a == 0 {
 		return 0

@@ -25,7 +25,7 @@ type Marginal struct {
 	Loss, Noise interval.Interval
 }
 
-// logDet returns the bracket of log det(I + K/γ) from a sketch (docs/math.md, Theorem 22.2).
+// logDet returns a bracket of log det(I + K/γ), for K = AᵀA, from the sketch (docs/math.md, Theorem 22.2).
 func (a At) logDet() interval.Interval {
 	eta, dim := a.bound.Shrinkage, float64(a.eigen.Dim)
 	const each = 4 * eps // relative error of a factor 1 + λ/γ
@@ -37,7 +37,7 @@ func (a At) logDet() interval.Interval {
 	}
 	pad := a.bound.RoundOff*moved*inflate + dim*few*eps
 
-	left := 0.0 // the part of Tail that is not yet distributed, in units of η
+	left := 0.0 // the part of bound.Tail that is not yet distributed over the eigenvalues, in units of η
 	if eta > 0 {
 		left = math.Max(0, (a.bound.Tail-lost)/eta*(1-(dim+few)*eps))
 	}
@@ -68,7 +68,8 @@ func (a At) logDet() interval.Interval {
 	return outside(lo, hi, pad)
 }
 
-// outside returns the bracket of a log determinant from lo − pad to hi + pad.
+// outside returns a bracket of a logarithm of a determinant: from lo − pad to hi + pad, widened by round-off and cut
+// at 0.
 func outside(lo, hi, pad float64) interval.Interval {
 	out := interval.Interval{
 		Lo: math.Max(0, lo-pad-few*eps*math.Abs(lo)),
@@ -80,7 +81,8 @@ func outside(lo, hi, pad float64) interval.Interval {
 	return out
 }
 
-// logDetOfR returns the bracket from a triangular factor R with lower²·RᵀR ⪯ H ⪯ upper²·RᵀR.
+// logDetOfR returns a bracket of log det(I + K/γ) from a triangular factor R with lower²·RᵀR ⪯ H ⪯
+// upper²·RᵀR, where H = K + γI.
 func (e *Streamed) logDetOfR(f *Factored, lower, upper float64) interval.Interval {
 	if !(f.Gamma > 0) || !(lower > 0) {
 		return interval.Nonnegative()
@@ -96,7 +98,8 @@ func (e *Streamed) logDetOfR(f *Factored, lower, upper float64) interval.Interva
 	return outside(v.Lo+d*math.Min(0, (lower-1)/lower), v.Hi+d*math.Max(0, upper-1), d*few*eps)
 }
 
-// logDet returns the bracket from a tridiagonal form. The eigenvalues of H and of T + γI differ by at most distance.
+// logDet returns a bracket of log det(H/γ) from a tridiagonal form T, for H = AᵀA + γI. The eigenvalues of H and
+// of T + γI differ by at most distance.
 func (t *Tridiagonal) logDet(gamma, distance float64) interval.Interval {
 	out := interval.Nonnegative()
 	if !(gamma > 0) {
@@ -118,7 +121,8 @@ func (t *Tridiagonal) logDet(gamma, distance float64) interval.Interval {
 	return outside(of(gamma-distance).Lo, of(gamma+distance).Hi, 0)
 }
 
-// logDet subtracts the eigenvalue Shift from the bracket for G = AAᵀ.
+// logDet returns the bracket v of log det(I + G/γ) for G = AAᵀ without the part of Shift, the eigenvalue that G has
+// in addition.
 func (e *Dual) logDet(gamma float64, v interval.Interval) interval.Interval {
 	if e.Shift == 0 {
 		return v
@@ -127,8 +131,8 @@ func (e *Dual) logDet(gamma float64, v interval.Interval) interval.Interval {
 	return outside(v.Lo-more.Hi, v.Hi-more.Lo, 0)
 }
 
-// marginal returns the marginal likelihood of the optimum o for n rows. If p is not nil, the rows have passed the
-// projection p, and the result is about the rows before it.
+// marginal returns the marginal likelihood of the optimum o for n rows. If p is not nil, the n rows are the result of
+// the projection p, and the marginal likelihood is for the rows before p.
 func marginal(n int64, intercept bool, p *Projection, o *optimum) Marginal {
 	free := float64(n)
 	if intercept {
@@ -164,8 +168,8 @@ func marginal(n int64, intercept bool, p *Projection, o *optimum) Marginal {
 	return out
 }
 
-// marginal returns brackets of f* and of log det(I + K/γ) for the rows before the projection (docs/math.md, Theorem
-// 22.2).
+// marginal returns brackets of f* and of log det(I + K/γ) for the rows before the projection p, from the optimum o of
+// the projected rows (docs/math.md, Theorem 22.2).
 func (p *Projection) marginal(o *optimum) (objective, det interval.Interval) {
 	j, d := o.target, o.dim
 	m := p.moves(o.gamma, d, o.df.Interval)

@@ -10,19 +10,21 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
 
-// Exact holds the bounds at coefficients whose gradient was computed in double-double arithmetic. [Judge.Moved]
-// derives bounds at a point nearby.
+// Exact holds bounds at coefficients x whose gradient was computed with twice the digits. [Judge.Moved] derives bounds
+// at a point near x.
 type Exact struct {
 	RSS             interval.Interval // ‖Ax − b‖²
 	Weights, Energy float64           // bounds on ‖H⁻¹δ‖ and ‖H^{-½}δ‖ for the error δ of the gradient
 	gradient        float64           // bounds ‖δ‖
 }
 
-// Exact returns the bounds at a point x whose gradient was computed in double-double arithmetic, for the features as
-// read. [Columns.Unround] adds the errors of these features. The gradient has the error e + Aᵀδ, where δ is the
-// error of Ax − b. bounds[i] bounds |eᵢ|, and residual bounds ‖δ‖. With H = AᵀA + γI,
+// Exact returns the bounds at coefficients x whose gradient was computed with twice the digits, from the features as
+// they were read. The bounds include the rounding errors of these features ([Columns.Unround]). The gradient has the
+// error e + Aᵀδ, where δ is the error of the computed Ax − b. bounds[i] bounds |eᵢ|, and residual bounds
+// ‖δ‖. With H = AᵀA + γI,
 //
-//	‖H⁻¹Aᵀδ‖ ≤ min(‖AH⁻¹‖, ‖A‖‖H⁻¹‖)·‖δ‖,   ‖H^{-½}Aᵀδ‖ ≤ min(1, ‖A‖‖H⁻¹‖^{½})·‖δ‖.
+//	‖H⁻¹Aᵀδ‖    ≤ min(‖AH⁻¹‖, ‖A‖‖H⁻¹‖)·‖δ‖,
+//	‖H^{-½}Aᵀδ‖ ≤ min(1, ‖A‖‖H⁻¹‖^{½})·‖δ‖.
 func (g *Judge) Exact(x []float64, rss interval.Interval, bounds []float64, residual float64) Exact {
 	m := Corrected{X: x, Bounds: bounds, Residual: residual, RSS: rss}
 	g.Unround(&m, g.norm.root)
@@ -42,8 +44,8 @@ func (g *Judge) Exact(x []float64, rss interval.Interval, bounds []float64, resi
 	}
 }
 
-// A Move is a step from coefficients x to x + e. The gradient at x was computed in double-double arithmetic,
-// and the products with e in plain arithmetic.
+// A Move is a step from coefficients x to x + e. The gradient at x was computed with twice the digits, and the
+// products with e in plain float64 arithmetic.
 type Move struct {
 	From     *Exact
 	X        []float64
@@ -54,7 +56,8 @@ type Move struct {
 }
 
 // Moved returns the bounds at x + e, where x and e are the coefficients and the step of m. The round-off of the
-// products with e is proportional to ‖e‖, not to ‖x‖. With the gradient g at x,
+// products with e is proportional to ‖e‖, not to ‖x‖, so the new bounds are almost as good as the old. With
+// the gradient g at x,
 //
 //	‖A(x + e) − b‖² = ‖Ax − b‖² + 2(g − γx)ᵀe + ‖Ae‖².
 func (g *Judge) Moved(m *Move) *Exact {

@@ -31,18 +31,18 @@ func (h *HeldOut) Missed(j int, x []float64, xn, bx float64) interval.Interval {
 	return interval.Total([]interval.Interval{h.held.RSS(j, x, xn, bx), h.apart.missed(j, x, xn)})
 }
 
-// RoundOff returns a bound on the norm of the round-off in the held-out residuals, if they are evaluated row by
-// row. xn is the norm of the coefficients.
+// RoundOff returns a bound on the norm of the round-off in the residuals of the held-out rows for target j, if a pass
+// computes them row by row. xn is the norm of the coefficients, and intercept is the intercept.
 func (h *HeldOut) RoundOff(j int, xn, intercept float64) float64 {
 	g := &h.apart
 	own := g.errorY[j] + g.errorX*xn + few*eps*(g.meanX*xn+math.Abs(intercept))
 	return eps*((h.held.factor.dot+h.held.entry())*g.rawX*xn+few*g.rawY[j]) + g.root*own
 }
 
-// Energy returns a bound on ‖H^{½}(x̂ − x*)‖ for coefficients x̂ from B, the sketch of the rows that were
-// not held out. The exact solution for these rows is x*, and H = AᵀA + γI. The arguments xn and bx are ‖x̂‖
-// and ‖Bx̂‖². docs/math.md §10, "K-fold cross-validation in one pass", has the two bounds. Energy returns the
-// smaller one.
+// Energy returns a bound on ‖H^{½}(x̂ − x*)‖. The rows A are the rows that were not held out, B is their
+// sketch, and x̂ are coefficients from B. x* is the exact solution for A, and H = AᵀA + γI. The arguments xn and
+// bx are ‖x̂‖ and ‖Bx̂‖². Energy returns the smaller of the two bounds of docs/math.md §10, "K-fold
+// cross-validation in one pass".
 func (h *HeldOut) Energy(o OneShot, j int, x []float64, xn, bx float64) float64 {
 	return math.Min(2*o.ResidualShift(j, xn), o.excess(xn, h.rest.RSS(j, x, xn, bx), o.Objective(j)))
 }
@@ -55,7 +55,7 @@ type meanGap struct {
 	x, y          []float64 // x̄ − μ and ȳ − ν
 	xError        float64   // bounds the norm of the round-off of x
 	yError        []float64 // bounds the round-off of y
-	rawX          float64   // ‖·‖_F of the rows held out, before centring
+	rawX          float64   // Frobenius norm of the rows held out, before centring
 	rawY          []float64 // norms of their targets, before centring
 	meanX, errorX float64   // ‖μ‖, and a bound on its round-off
 	errorY        []float64 // bounds on the round-off of ν
@@ -104,8 +104,8 @@ func (g *meanGap) missed(j int, x []float64, xn float64) interval.Interval {
 	return interval.WidenRoot(interval.Interval{Lo: square, Hi: square}, g.root*pad*(1+16*eps))
 }
 
-// A heldOutGain holds matrices for [HeldOut.Gain]. B_h is the sketch of the held-out rows. V holds the right
-// singular vectors of the sketch of the other rows.
+// A heldOutGain holds matrices for [HeldOut.Gain]. B_h is the sketch of the held-out rows, with r_h rows. V holds the
+// r right singular vectors of the sketch of the other rows, as rows.
 type heldOutGain struct {
 	along []float64           // B_hVᵀ, r_h×r
 	gram  []float64           // Gram matrix of the parts of the rows of B_h orthogonal to V, r_h×r_h
@@ -129,9 +129,9 @@ func newHeldOutGain(held, rest *Known, gap *meanGap) heldOutGain {
 	return u
 }
 
-// Gain returns a bound on √‖AH⁻¹Aᵀ‖ at γ. The matrix A holds the held-out rows, centred by the means of the
-// other rows. H is the Hessian for the other rows. If an eigenvalue iteration failed, ok is false. The proof is
-// in docs/math.md §10, "K-fold cross-validation in one pass".
+// Gain returns a bound on √‖AH⁻¹Aᵀ‖ at γ. The matrix A holds the held-out rows, centred by the means of
+// the other rows. H is AᵀA + γI of the other rows. If an eigenvalue iteration failed, ok is false. The proof is in
+// docs/math.md §10, "K-fold cross-validation in one pass".
 func (h *HeldOut) Gain(gamma float64) (gain float64, ok bool) {
 	u, a := &h.gain, h.rest.At(gamma)
 	be, s2 := a.Backend, a.eigen.Values

@@ -11,8 +11,8 @@ import (
 type Intercept struct {
 	Value float64
 	Error float64 // bounds the distance from the intercept of the exact solution
-	// Own bounds the distance from the intercept with the smallest ‖Ax̂ − b‖². With the total weight W of the
-	// rows, rounding the intercept adds at most W·Own² to this sum of squares.
+	// Own bounds the distance from the intercept with the smallest ‖Ax̂ − b‖² for the given x̂. A distance ι
+	// adds W·ι² to this sum of squares, where W is the total weight of the rows.
 	Own float64
 }
 
@@ -27,7 +27,8 @@ func (c *Columns) intercept(j int, x []float64, xn, xError float64) Intercept {
 	off, meanX := vec.Norm(c.MeanErrors[:d]), vec.Norm(mean)
 	rounding := c.MeanErrors[d+j] + off*xn + 2*few*eps*(math.Abs(y)+meanX*xn)
 	out := Intercept{Value: y - vec.Dot(x, mean), Error: xError}
-	// Own is bounded element by element, because coefficients and means of very different sizes are common.
+	// Own is the sum of a bound for each feature, because the products of the norms would be too large: coefficients and
+	// means of very different sizes are common.
 	own := c.MeanErrors[d+j] + (float64(d)+few)*eps*math.Abs(y)
 	for i, v := range x {
 		own += math.Abs(v) * (c.MeanErrors[i] + (float64(d)+few)*eps*math.Abs(mean[i]))
@@ -39,16 +40,16 @@ func (c *Columns) intercept(j int, x []float64, xn, xError float64) Intercept {
 	return out
 }
 
-// A Landing describes coefficients x − Step − Low, where Low is a rounding error. The gradient at x was
-// computed in double-double arithmetic.
+// A Landing describes the new coefficients x − Step − Low, where Low is the rounding error of x − Step. The
+// gradient at the old coefficients x was computed with twice the digits.
 type Landing struct {
 	Shift     twofold.Number // the mean of Xx − y for the rows X and targets y before centring
 	Step, Low []float64
 }
 
-// interceptAfter returns the intercept for the coefficients x − Step. With the means x̄ of the features, it is
-// Stepᵀx̄ − Shift, because Shift is the mean of Xx − y. xError bounds ‖e‖ for the error e of x − Step.
-// dotError bounds |x̄|ᵀ|e|.
+// interceptAfter returns the intercept for the coefficients x − Step. With the means ā of the features, the
+// intercept is Stepᵀā − Shift, because Shift is the mean of Xx − y. Let e be the error of x − Step. xError
+// bounds ‖e‖, and dotError bounds |ā|ᵀ|e|.
 func (c *Columns) interceptAfter(l *Landing, xError, dotError float64) Intercept {
 	if c.Means == nil {
 		return Intercept{}
@@ -65,14 +66,15 @@ func (c *Columns) interceptAfter(l *Landing, xError, dotError float64) Intercept
 	return Intercept{Value: value, Error: off * inflate, Own: own * inflate}
 }
 
-// moved returns i if the means of the products of features and coefficients are off by at most by.
+// moved returns i with wider bounds. The argument by bounds the additional error of the mean of the products of
+// features and coefficients.
 func (i Intercept) moved(by float64) Intercept {
 	i.Error, i.Own = i.Error+by*inflate, i.Own+by*inflate
 	return i
 }
 
-// InterceptOf returns the intercept for coefficients x of target j, or 0 without an intercept. The intercept is
-// the mean of the target minus the product of x and the means of the features.
+// InterceptOf returns the intercept for coefficients x of target j, or 0 without an intercept. The intercept is the
+// mean of the target minus the product of x with the means of the features.
 func (k *Known) InterceptOf(x []float64, j int) float64 {
 	if k.Means == nil {
 		return 0

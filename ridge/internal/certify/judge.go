@@ -9,14 +9,16 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
 
-// A Judge bounds the distance of coefficients from the exact solution at one γ, given their gradient from a
-// pass over the rows.
+// A Judge bounds the distance of coefficients from the exact solution at one γ. A pass over the rows has computed the
+// gradient at these coefficients.
 type Judge struct {
 	At
-	// Let H = AᵀA + γI, and let δ be an error of the gradient with |δ_j| ≤ ‖a_j‖ for each column a_j of A.
+	// perWeights and perEnergy bound the effect of an error δ of the gradient with |δ_j| ≤ ‖a_j‖ for each column
+	// a_j of A, where H = AᵀA + γI.
 	perWeights float64 // bounds ‖H⁻¹δ‖
 	perEnergy  float64 // bounds ‖H^{-½}δ‖
-	// The same bounds for an error with |δ_j| ≤ Scaled[j], see [Columns.Rounded]. They are 0 if Scaled is nil.
+	// scaledWeights and scaledEnergy bound the same norms for an error with |δ_j| ≤ Scaled[j], see [Columns.Rounded].
+	// They are 0 if Scaled is nil.
 	scaledWeights, scaledEnergy float64
 }
 
@@ -26,8 +28,8 @@ type Measured struct {
 	RSS      float64 // ‖Ax − b‖²
 	Error    float64 // bounds ‖x − x*‖
 
-	// If the gradient was computed in double-double arithmetic, Exact holds the bounds at x + Low, and Near
-	// bounds ‖x + Low − x*‖. Otherwise Exact is nil.
+	// If the gradient was computed with twice the digits, Exact holds the bounds at x + Low, the coefficients before
+	// rounding, and Near bounds ‖x + Low − x*‖. Otherwise Exact is nil.
 	Exact *Exact
 	Near  float64
 	Landing
@@ -82,8 +84,9 @@ func (k *Known) Judge(gamma float64) *Judge {
 	return out
 }
 
-// RoundOff returns bounds on ‖H⁻¹δ‖ and ‖H^{-½}δ‖. δ is the round-off of the gradient at coefficients
-// x of target j, and H = AᵀA + γI. r is the computed ‖Ax − b‖. docs/math.md §14 has the proof.
+// RoundOff returns bounds on the effect of round-off: weights on ‖H⁻¹δ‖ and energy on ‖H^{-½}δ‖, for the
+// round-off δ of the gradient at coefficients x of target j, and H = AᵀA + γI. r is the computed ‖Ax − b‖.
+// docs/math.md §14 has the proof.
 func (g *Judge) RoundOff(j int, x []float64, r float64) (weights, energy float64) {
 	return g.roundOff(g.rhs(j), x, r)
 }
@@ -100,8 +103,9 @@ func (g *Judge) roundOff(b rhs, x []float64, r float64) (weights, energy float64
 	return math.Min(weights, energy*math.Sqrt(most)), energy
 }
 
-// Error returns a bound on the distance of coefficients from the exact solution. p describes their gradient. The
-// argument round bounds the effect of round-off in the gradient.
+// Error returns a bound on the distance ‖x − x*‖ of coefficients x from the exact solution. p is the projection of
+// their gradient onto the eigenvectors of the sketch. round bounds the effect of round-off in the gradient on this
+// distance.
 func (g *Judge) Error(p *spectral.Projection, round float64) float64 {
 	if p.Norm == 0 {
 		return round

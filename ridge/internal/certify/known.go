@@ -25,8 +25,8 @@ const (
 	few     = roundoff.Few
 )
 
-// Evidence holds the contents of a ridge.Summary of the rows A (d features) and their t targets: a sketch, sums
-// and means.
+// Evidence holds what a ridge.Summary knows about the rows A (d features) and their t targets: a sketch, sums and
+// means.
 type Evidence struct {
 	Sketch  *fd.Spectrum
 	Backend engine.Backend
@@ -35,7 +35,8 @@ type Evidence struct {
 	Weight       float64 // Σw
 	Weighted     bool    // some rows have a weight other than 1, or were decayed
 	Intercept    bool
-	Projected    *Projection // the projection that the rows have passed; nil if all columns have a penalty
+	// the projection that the rows have undergone; nil if all columns have a penalty
+	Projected *Projection
 
 	Columns
 	Sums
@@ -43,15 +44,16 @@ type Evidence struct {
 	Reading
 }
 
-// Columns describes the columns of [A Y]. It has their means, and the round-off of centring and scaling them.
+// Columns describes the columns of [A Y], the features and targets: their means, and bounds on the round-off of
+// centring and scaling them.
 type Columns struct {
-	// Displaced[j] is a bound on the norm of the round-off in column j. The length is d+t.
+	// Displaced[j] is a bound on the norm of the round-off in column j of [A Y]. The length is d+t.
 	Displaced []float64
 	// Means holds the means that centre the rows, and MeanErrors bounds their errors. Both have length d+t.
 	// Without an intercept both are nil.
 	Means, MeanErrors []float64
 	// Units, Scaled and reach describe features whose entries were rounded when they were scaled; see [Columns.Rounded].
-	// All are nil if the entries are exact. Displaced and MeanErrors include this rounding.
+	// All three are nil if the entries are exact. Displaced and MeanErrors include this rounding.
 	Units  []float64 // bounds on the relative error of an entry, in units of roundoff.Unit, d
 	Scaled []float64 // bounds on the norm of the rounding in each column, d
 	reach  []float64 // bounds on the norms of the columns before centring, d
@@ -62,8 +64,8 @@ type Sums struct {
 	Cross   []float64 // c as computed, t×d
 	TSS     []float64 // ‖b‖² as computed, t
 	NonZero []bool    // element 0: a feature is nonzero; element 1+j: target j is nonzero
-	// Rounding is a bound on the error of each element of Cross. The bound is in units of eps·‖a‖‖b‖, for the
-	// column a of A and the target b that belong to the element. Rounding is 0 if the sums are compensated.
+	// Rounding bounds the errors of the elements of Cross. The element aᵀb, for a column a of A and a target b, has an
+	// error of at most Rounding·eps·‖a‖‖b‖. Rounding is 0 if the sums are compensated.
 	Rounding float64
 }
 
@@ -73,7 +75,7 @@ type Reading struct {
 	Workers int  // number of workers that share the rows of a pass; 0 means one
 }
 
-// Known holds the Evidence and bounds derived from it, which hold for all γ. The sketch B of A brackets AᵀA:
+// Known holds the Evidence and the bounds derived from it that hold for all γ. The sketch B of A brackets AᵀA:
 //
 //	BᵀB − pad·I ⪯ AᵀA ⪯ BᵀB + (η + pad)·I,   pad = bound.RoundOff.
 //
@@ -85,10 +87,12 @@ type Known struct {
 	factor  factors
 	norm    norms
 	targets []target
-	cOff    []float64 // the part of each c orthogonal to V, t×d; nil if V spans the whole space, see New
+	// the part of each c = Aᵀb orthogonal to V, t×d; nil if V spans the whole space, see New
+	cOff []float64
 
-	pencils []*Pencil // bounds for leave-one-out errors instead of the sketch, see Equilibrated
-	widest  float64   // the largest element of S, with pencils
+	// bounds for leave-one-out errors that are used instead of the sketch, see Equilibrated
+	pencils []*Pencil
+	widest  float64 // the largest element of S, with pencils
 }
 
 // A target describes one column b of Y.
@@ -98,9 +102,10 @@ type target struct {
 	c         spectral.Projection // projection of Aᵀb
 }
 
-// New derives the bounds from e, and keeps the slices of e. It projects each c = Aᵀb onto V, the right singular
-// vectors of the sketch. If there are many targets and V spans the whole space, New does not store the part of
-// c orthogonal to V. This part is only round-off, with a norm below factors.onto·eps·‖c‖.
+// New derives the bounds from e, and keeps the slices of e. It splits each c = Aᵀb into its projection onto V, the
+// right singular vectors of the sketch, and the part orthogonal to V. If there are many targets and V spans the whole
+// space, New does not store the orthogonal parts. They are only round-off, with norms below
+// factors.onto·eps·‖c‖.
 func New(e Evidence) *Known {
 	d, t := e.Sketch.Dim, len(e.TSS)
 	k := &Known{
@@ -146,8 +151,8 @@ func New(e Evidence) *Known {
 	return k
 }
 
-// ReadSparse returns the bounds for passes over sparse rows. A pass does not centre such rows. It subtracts the
-// means from the products instead.
+// ReadSparse returns the Known for passes over sparse rows, with bounds on their round-off. Such a pass does not
+// centre the rows, but subtracts the means from the products.
 func (k *Known) ReadSparse() *Known {
 	e := k.Evidence
 	e.Sparse = true
@@ -166,14 +171,14 @@ func leastOf(p *fd.Spectrum) float64 {
 // Eigen returns the eigenvalues and eigenvectors of BᵀB.
 func (k *Known) Eigen() *spectral.Eigen { return &k.eigen }
 
-// Bound returns the bound of the sketch, plus the round-off of centring and scaling the rows.
+// Bound returns the error bound of the sketch. It includes the round-off of centring and scaling the rows.
 func (k *Known) Bound() fd.Bound { return k.bound }
 
 // Rank returns an upper bound on the rank of A.
 func (k *Known) Rank() int { return rank(k.Rows, k.eigen.Dim, k.Intercept) }
 
-// rank returns a bound on the rank of n rows of d features. With an intercept, centring makes n rows linearly
-// dependent, so that n−1 replaces n.
+// rank returns a bound on the rank of n rows of d features: the smaller of n and d. With an intercept it uses n−1
+// instead of n, because centred rows are linearly dependent.
 func rank(n int64, d int, intercept bool) int {
 	if intercept {
 		n--
@@ -190,9 +195,9 @@ func (k *Known) C(j int) []float64 {
 // CNorm returns ‖C(j)‖.
 func (k *Known) CNorm(j int) float64 { return k.targets[j].c.Norm }
 
-// norms holds norms of A and bounds on its round-off. There are three versions of the rows:
+// norms holds norms of A and bounds on its round-off. There are three versions of the rows A:
 //   - exact: without round-off
-//   - summed: as added to the ridge.Summary, centred and scaled with round-off
+//   - summed: as they were added to the ridge.Summary, centred and scaled with round-off
 //   - read: as a pass reads them
 type norms struct {
 	size      float64   // ‖A‖_F of the summed rows
@@ -227,8 +232,8 @@ func (k *Known) summarisedNorms() norms {
 	return n
 }
 
-// readNorms returns bounds on the norms of the rows that a pass reads: the Frobenius norm and the column norms.
-// A pass subtracts the rounded means from dense rows, and does not centre sparse rows.
+// readNorms returns bounds on the norms of the rows that a pass reads: the Frobenius norm and the column norms. A pass
+// subtracts the rounded means from dense rows, and leaves sparse rows uncentred.
 func (k *Known) readNorms() (frobenius float64, columns []float64) {
 	d := k.eigen.Dim
 	frobenius, columns = k.norm.size+k.norm.displaced, k.columnNorms()
@@ -249,7 +254,7 @@ func (k *Known) readNorms() (frobenius float64, columns []float64) {
 	return math.Hypot(frobenius, k.norm.root*far), columns
 }
 
-// columnNorms returns bounds on the norms of the centred columns of A. Column j has a squared norm of at most
+// columnNorms returns bounds on the norms of the centred columns of A. The squared norm of column j is at most
 // (BᵀB)_jj + η plus round-off, for the sketch B with shrinkage η.
 func (k *Known) columnNorms() []float64 {
 	d, values := k.eigen.Dim, k.eigen.Values
@@ -273,12 +278,12 @@ func (k *Known) targetNorm(j int) float64 {
 	return math.Hypot(math.Sqrt(k.TSS[j])+k.targets[j].displaced, k.norm.root*k.targets[j].meanOff)
 }
 
-// Unproven reports whether there is no bound on the round-off of the rows.
+// Unproven reports whether no bound on the round-off of the rows is known. Then nothing can be proved.
 func (k *Known) Unproven() bool { return math.IsInf(k.norm.displaced, 1) }
 
-// OutOfRange looks for a quantity outside 2⁻²⁴⁰ to 2²⁴⁰, and returns its name and value. Beyond this
-// range a bound could overflow or underflow. A nonzero square that underflowed to 0 is out of range. Rows that are
-// all zero are allowed.
+// OutOfRange looks for a quantity, such as γ or ‖A‖², that is outside 2⁻²⁴⁰ to 2²⁴⁰, and returns its
+// name and value. Beyond this range a bound could overflow or underflow. A sum of squares that underflowed to 0 is out
+// of range, too, but rows that are all zero are allowed.
 func (k *Known) OutOfRange(gammas ...float64) (what string, value float64, found bool) {
 	const most = 0x1p240
 	outside := func(v, bound float64, some bool) bool {

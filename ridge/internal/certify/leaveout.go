@@ -8,27 +8,31 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
 
-// A LeftOut computes brackets of leverages and leave-one-out errors of rows at several γ. Let a be a row of
-// weight w, centred if there is an intercept. Let W be the weight of all rows, and r the residual of the row
-// for the exact solution. The leverage h of the row, and its residual for the exact solution of all other rows,
-// are
+// A LeftOut computes brackets of leverages and leave-one-out errors of rows at several γ. Let a be a row of weight w,
+// centred if there is an intercept. Let W be the total weight, H = AᵀA + γI, and r the residual of the row for the
+// exact solution of all rows. The leverage h of the row, and the residual of the row for the exact solution of all
+// other rows, are
 //
 //	h = w·aᵀH⁻¹a + w/W,   r/(1 − h).
 //
-// Quadratic forms of functions of BᵀB bracket aᵀH⁻¹a. For any sketch,
+// Functions of BᵀB, for the sketch B, bound H⁻¹ and so bracket aᵀH⁻¹a. For any sketch,
 //
 //	1 − h ≥ (1 − w/W)·γ/(γ + κ‖a‖²),   κ = wW/(W−w).
 //
 // Without an intercept, both terms w/W are 0 and κ = w (docs/math.md §10).
 type LeftOut struct {
 	*Known
-	at    []leftAt
-	skew  float64 // bounds the error of a from the rows of V, in units of eps·‖a‖
-	round float64 // bounds the relative error of the forms, which are sums of r nonnegative numbers
-	lossy bool    // the sketch lost more than round-off, so the two forms differ
-	lost  float64 // bounds the underflow error of the root of a form
-	// Bounds on the errors of the features by a projection: the norms of the rounding errors and of the part in the span
-	// of the projected columns, and the underflow error of a row.
+	at []leftAt
+	// bounds the error of a that comes from the computed V, whose rows are not exactly orthonormal, in units of
+	// eps·‖a‖
+	skew float64
+	// bounds the relative error of the quadratic forms, which are sums of r nonnegative numbers
+	round float64
+	// the sketch lost more than round-off, so the lower and the upper form differ
+	lossy bool
+	lost  float64 // bounds the underflow error of the square root of a form
+	// moved bounds the errors of the features by a projection of columns without penalty: round the norm of the rounding
+	// errors, left the norm of the part in the span of the projected columns, and lost the underflow error of a row.
 	moved struct{ round, left, lost float64 }
 	// meanSize bounds the norm of the means of the features. It is set only if the features were rounded.
 	meanSize float64
@@ -37,11 +41,12 @@ type LeftOut struct {
 // leftAt holds the bounds at one γ that are the same for all rows.
 type leftAt struct {
 	At
-	restBelow, restAbove, restEstimate float64 // the three functions for vectors orthogonal to V
+	// the three functions of [LeftOut.Functions] for vectors orthogonal to V
+	restBelow, restAbove, restEstimate float64
 	rootAbove                          float64 // bounds √restAbove, or ‖H^{-½}‖ with a pencil
-	moves                              moves   // the effect of a projection; unused without one
+	moves                              moves   // the effect of a projection; unused if no columns were projected out
 
-	pencil *pencilAt // bounds by a pencil; nil: by the sketch
+	pencil *pencilAt // if not nil, the bounds come from this pencil instead of the sketch
 }
 
 // LeftOut returns the LeftOut for the given γ.
@@ -77,8 +82,8 @@ func (k *Known) LeftOut(gammas []float64) *LeftOut {
 	return l
 }
 
-// Forms returns the number of quadratic forms that are computed for a row at each γ. It is 2, or 3 if the
-// sketch lost more than round-off. [LeftOut.Functions] describes the forms.
+// Forms returns the number of quadratic forms of a row that are computed at each γ. Two of them bound aᵀH⁻¹a from
+// below and above. The third is an estimate. It is computed only if the sketch lost more than round-off.
 func (l *LeftOut) Forms() int {
 	if l.lossy {
 		return 3
@@ -86,9 +91,8 @@ func (l *LeftOut) Forms() int {
 	return 2
 }
 
-// Functions returns a matrix with a column for each eigenvalue of BᵀB, where B is the sketch. Let a be a row in
-// the span of the eigenvectors. Multiplied by the squared components of a, the rows of the matrix give, in this
-// order,
+// Functions returns a matrix with a column for each eigenvalue of BᵀB, where B is the sketch. For a row a in the
+// span of the eigenvectors, the products of this matrix with the squared components of a are, in this order,
 //   - a lower bound on aᵀH⁻¹a for each γ
 //   - an upper bound for each γ
 //   - an estimate for each γ, if [LeftOut.Forms] is 3
@@ -109,15 +113,18 @@ func (l *LeftOut) Functions() []float64 {
 
 // A LeftRow describes one row a.
 type LeftRow struct {
-	weight, root float64           // w and √w
-	size         float64           // ‖a‖, or the norm of the row before centring
-	chain        float64           // bounds the round-off of a product with a, in units of eps·size
-	rounding     float64           // (chain + few)·size
-	far          float64           // bounds ‖a‖
-	moved        float64           // bounds the norm of the error of a, including the error of Va
-	off          interval.Interval // ‖a − VᵀVa‖²
+	weight, root float64 // w and √w
+	size         float64 // ‖a‖, or the norm of the row before centring
+	// bounds the round-off of a product of a with coefficients, in units of eps·size·‖x‖
+	chain    float64
+	rounding float64 // (chain + few)·size
+	far      float64 // bounds ‖a‖
+	// bounds the norm of the error of a; includes the error of the computed projection Va
+	moved float64
+	off   interval.Interval // ‖a − VᵀVa‖²
 
-	//   - share: w/Σw for the weight w of the row, or 0 without an intercept; [LeftRow.Lift] increases it
+	// The following numbers of a row of weight w give its bounds:
+	//   - share: w/Σw, or 0 without an intercept; [LeftOut.Lift] increases it
 	//   - round: a bound on the error of share
 	//   - kappa, most: a lower and an upper bound on w/(1 − share)
 	//   - others: a lower bound on 1 − share
@@ -126,15 +133,16 @@ type LeftRow struct {
 	projected rowMoves
 }
 
-// A rowMoves bounds the error of a row by a projection. It is zero without a projection.
+// A rowMoves bounds the error that a projection causes in a row. It is zero without a projection.
 type rowMoves struct {
-	share  float64 // the rounding error is at most share·Round[j] in column j, apart from underflow
-	within float64 // bounds the norm of the row of an orthonormal basis of the projected columns
+	share float64 // the rounding error is at most share·Round[j] in column j, apart from underflow
+	// bounds the norm of this row of an orthonormal basis of the projected columns
+	within float64
 }
 
-// Row returns the LeftRow of a row with the given weight and squared norm. Its projection onto the sketch's right
-// singular vectors has the squared norm inV. Before centring, its norm is size. A sparse row has nnz entries. For a
-// dense row, nnz is negative.
+// Row returns the LeftRow of a row with the given weight and squared norm norm2. inV is the squared norm of the
+// projection of the row onto the right singular vectors of the sketch. size is the norm of the row before centring.
+// nnz is the number of entries of a sparse row, and negative for a dense row.
 func (l *LeftOut) Row(weight, norm2, inV, size float64, nnz int) LeftRow {
 	r, d := float64(len(l.eigen.Values)), float64(l.eigen.Dim)
 	o := LeftRow{weight: weight, root: math.Sqrt(weight), size: size, chain: l.factor.dense}
@@ -166,12 +174,12 @@ func (l *LeftOut) Row(weight, norm2, inV, size float64, nnz int) LeftRow {
 	return o
 }
 
-// Projects reports whether columns without penalty were projected out of the rows. Then each row needs a call of
+// Projects reports whether columns without penalty were projected out of the rows. If so, each row needs a call of
 // [LeftOut.Lift].
 func (l *LeftOut) Projects() bool { return l.Projected != nil }
 
-// Lift completes the row o after columns without penalty were projected out of the rows. v is the row's leverage in
-// these columns, and share its result of [Projection.Share]. docs/math.md §17 derives the bounds.
+// Lift adds to the row o the effect of a projection of columns without penalty. v is the leverage of the row in these
+// columns, and share is the result of [Projection.Share] for the row. docs/math.md §17 derives the bounds.
 func (l *LeftOut) Lift(o *LeftRow, v, share float64) {
 	p := l.Projected
 	vError := p.LeverageError(v, o.weight)
@@ -200,8 +208,8 @@ type Leverage struct {
 	root     float64           // bounds √(aᵀH⁻¹a)
 }
 
-// Leverage returns the leverage of the row o at the i-th γ. below, above and estimate are the quadratic forms
-// of the row that [LeftOut.Functions] describes. If Forms returns 2, estimate is not used.
+// Leverage returns the leverage of the row o at the i-th γ. below, above and estimate are the quadratic forms of the
+// row at this γ, computed by [LeftOut.Functions]. If Forms returns 2, estimate is not used.
 func (l *LeftOut) Leverage(i int, o *LeftRow, below, above, estimate float64) Leverage {
 	a, w := &l.at[i], o.weight
 	slack := o.moved*a.rootAbove*(1+few*eps) + l.lost
@@ -247,12 +255,13 @@ type LeftFit struct {
 	energy float64 // bounds ‖H^{½}(x − x*)‖
 	target int
 
-	// The errors by a projection: bounds on the sums of |xⱼ| times the bounds of each column, with 1 for the target.
+	// Bounds on the effect of a projection on residuals: for a bound boundⱼ of each column j, Σ|xⱼ|·boundⱼ plus
+	// the bound of the target. The bounds are Round, Left and lost of the Projection.
 	rounding, span, lost float64
 }
 
-// Fit returns the LeftFit for the coefficients x of a target at the i-th γ. w has their certificate for the rows as
-// computed.
+// Fit returns the LeftFit for the coefficients x of a target at the i-th γ. w is the certificate of x for the rows as
+// they were computed, before the effect of a projection is added.
 func (l *LeftOut) Fit(i int, x []float64, target int, w Weights) LeftFit {
 	f := LeftFit{norm: vec.Norm(x), energy: w.Energy, target: target}
 	if p := l.Projected; p != nil {
@@ -264,14 +273,16 @@ func (l *LeftOut) Fit(i int, x []float64, target int, w Weights) LeftFit {
 	return f
 }
 
-// Residual returns the residual r of a row a with target value y, and a bound rError on its error. product is
-// aᵀx for the coefficients x. With an intercept, Residual adds the mean of the target to product.
+// Residual returns the residual r of a row a with target value y for the fit f, and a bound rError on its round-off.
+// product is aᵀx for the coefficients x of f. With an intercept, the prediction is product plus the mean of the
+// target.
 func (l *LeftOut) Residual(o *LeftRow, f *LeftFit, y, product float64) (r, rError float64) {
 	base, fixed := l.baseOf(f)
 	return o.residual(f, base, fixed, y, product)
 }
 
-// baseOf returns the mean of the target, and the part of a residual's error bound that all rows share.
+// baseOf returns the mean of the target, and fixed, the part of the error bound of a residual that is the same for all
+// rows.
 func (l *LeftOut) baseOf(f *LeftFit) (base, fixed float64) {
 	if l.Intercept {
 		base = l.Means[l.eigen.Dim+f.target]
@@ -303,7 +314,8 @@ func (o *LeftRow) Squared(v *Leverage, f *LeftFit, r, rError float64) (bracket i
 	inverse := 1 / v.Estimate
 	up, down := (v.Free.Hi-v.Estimate)*inverse, (v.Estimate-v.Free.Lo)*inverse
 	var lo, at, hi float64
-	// one division for all three, by 1/(1 + up) ≥ 1 − up and 1/(1 − down) ≤ 1 + down·(1 + 2⁻¹⁹)
+	// If the errors up and down are tiny, one division serves all three numbers: 1/(1 + up) ≥ 1 − up and 1/(1 −
+	// down) ≤ 1 + down·(1 + 2⁻¹⁹).
 	if up+down <= 0x1p-20 {
 		inverse *= o.root
 		lo, at, hi = least*inverse*(1-up), size*inverse, (size+rError)*inverse*(1+down*(1+0x1p-19))
@@ -322,9 +334,9 @@ func (o *LeftRow) Squared(v *Leverage, f *LeftFit, r, rError float64) (bracket i
 	return interval.Interval{Lo: lo, Hi: hi}, at * at
 }
 
-// Prediction returns a bracket and an estimate of the prediction for a row by the exact solution of all other
-// rows. This prediction is y − r*/(1 − h), where h is the leverage, and r* is the residual for the exact
-// solution of all rows. The argument r is close to r*: the difference is at most rError.
+// Prediction returns a bracket and an estimate of the prediction for a row by the exact solution of all other rows.
+// This prediction is y − r*/(1 − h), where h is the leverage, and r* is the residual for the exact solution of all
+// rows. The argument r differs from r* by at most rError.
 func (v *Leverage) Prediction(y, r, rError float64) (bracket interval.Interval, estimate float64) {
 	lo, hi := r-rError, r+rError
 	if lo > 0 {
@@ -345,16 +357,18 @@ func (v *Leverage) Prediction(y, r, rError float64) (bracket interval.Interval, 
 	return bracket, y - r/v.Estimate
 }
 
-// Unweighted is like [Leverage.Prediction], but takes the residual times root, the square root of the row's
-// weight. The argument product is this number, and productError bounds its error.
+// Unweighted returns the results of [Leverage.Prediction] for a row whose residual is known only times the square root
+// of its weight. root is this square root, product the residual times root, and productError bounds the error of
+// product.
 func (v *Leverage) Unweighted(y, root, product, productError float64) (bracket interval.Interval, estimate float64) {
 	r := product / root
 	return v.Prediction(y, r, productError/root*(1+few*eps)+few*eps*math.Abs(r))
 }
 
-// Predictions writes the results of [Leverage.Prediction] for one fit. In brackets and estimates, row i has the index
-// i·t + target. y holds the targets (n×width). If columns were projected out, the last t of them are the targets
-// before the projection, which the predictions are for. [LeftOut.Sum] describes the other arguments.
+// Predictions writes the results of [Leverage.Prediction] for fit f, with the result for row i at index i·t +
+// f.target of brackets and estimates. y holds the targets of the rows (n×width). If columns were projected out, the
+// last t targets of a row are the targets before the projection, and the predictions are for these. [LeftOut.Sum]
+// describes the other arguments.
 func (l *LeftOut) Predictions(
 	rows []LeftRow,
 	levers []Leverage,
@@ -383,11 +397,12 @@ type LeftSums struct {
 	Lo, Hi   float64 // bounds of Σ w·(r/(1 − h))² of the exact solution; Hi is at most MaxFloat64
 	Estimate float64 // estimate of this sum
 	RSS      float64 // Σ w·r² of the fit
-	Off      float64 // Σ w·off², where off bounds the error of r
+	Off      float64 // Σ w·off², where off bounds the round-off of r
 }
 
-// Sum sums the leave-one-out errors of fit f over at most [roundoff.StageRows] rows. y holds the targets (n×t).
-// products[i] is the product of row i with the coefficients, and levers[i] its leverage at the γ of f.
+// Sum sums the leave-one-out errors of fit f over at most [roundoff.StageRows] rows. y holds the targets of the rows
+// (n×t). products[i] is the product of row i with the coefficients of f, and levers[i] is the leverage of row i at
+// the γ of f.
 func (l *LeftOut) Sum(rows []LeftRow, levers []Leverage, f *LeftFit, y []float64, t int, products []float64) LeftSums {
 	var s LeftSums
 	base, fixed := l.baseOf(f)

@@ -7,19 +7,21 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
 
-// A Left holds the residuals of a row for the exact solution of all rows, and for the exact solution of all other
+// A Left holds two residuals of a row: for the exact solution of all rows, and for the exact solution of all other
 // rows.
 type Left struct {
 	Residual, LeftOut                 interval.Interval
 	ResidualEstimate, LeftOutEstimate float64
 }
 
-// Left returns the residuals of the row o with leverage v. y is its target, and product its product with the
-// coefficients of f. With the residual r of f, the bracket of the exact residual is
+// Left returns the residuals of the row o with leverage v. y is the target of the row, and product the product of the
+// row a with the coefficients x of f. With the residual r of f, the exact solution x* and H = AᵀA + γI, the bracket
+// of the residual for x* is
 //
 //	r ± (round-off + √(aᵀH⁻¹a)·‖H^{½}(x − x*)‖),
 //
-// and the leave-one-out residual divides each end by the end of 1 − h that makes the bracket wider.
+// The bracket of the leave-one-out residual follows: each end is divided by the end of the bracket of 1 − h that
+// makes the result wider.
 func (l *LeftOut) Left(o *LeftRow, v *Leverage, f *LeftFit, y, product float64) Left {
 	r, off := l.Residual(o, f, y, product)
 	off += v.root * f.energy * (1 + few*eps)
@@ -31,7 +33,7 @@ func (l *LeftOut) Left(o *LeftRow, v *Leverage, f *LeftFit, y, product float64) 
 	if !(off+math.Abs(r) <= math.MaxFloat64/2) {
 		out.Residual = interval.Unknown()
 	}
-	// The prediction of a target of 0 is minus the leave-one-out residual.
+	// The leave-one-out prediction for a target of 0 is minus the leave-one-out residual.
 	left, estimate := v.Prediction(0, r, off)
 	out.LeftOut = interval.Interval{Lo: -left.Hi, Hi: -left.Lo}
 	out.LeftOutEstimate = min(max(-estimate, out.LeftOut.Lo), out.LeftOut.Hi)

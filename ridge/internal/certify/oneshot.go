@@ -9,7 +9,7 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
 
-// OneShot computes bounds for coefficients x̂ from the sketch B alone: x̂ = (BᵀB + (γ+shift)I)⁻¹c, with
+// OneShot bounds the errors of coefficients that come from the sketch B alone: x̂ = (BᵀB + (γ+shift)I)⁻¹c, with
 // c = Aᵀb.
 type OneShot struct {
 	At
@@ -35,21 +35,21 @@ func (o OneShot) Weights(j int, x []float64, bx float64) Weights {
 	return o.complete(w, j, x, xn, o.energy(j, xn), o.ResidualShift(j, xn))
 }
 
-// errors returns a bound abs on ‖x̂ − x*‖ and a bound rel on ‖x̂ − x*‖/‖x*‖, for the one-shot
-// coefficients x̂ of target j and the exact solution x*. xn is ‖x̂‖. With K = AᵀA, H = K + γI and the sketch
-// B, abs is the smaller of
+// errors returns a bound abs on the error ‖x̂ − x*‖ and a bound rel on ‖x̂ − x*‖/‖x*‖, for the
+// one-shot coefficients x̂ of target j and the exact solution x*. xn is ‖x̂‖. With K = AᵀA, H = K + γI and
+// the sketch B, abs is the smaller of
 //
 //	‖H⁻¹‖·‖K − BᵀB − o.shift·I‖·‖x̂‖,   ‖x̂ − Mc‖ + ‖Mc − x*‖.
 //
-// M is the midpoint of the bracket of H⁻¹, and [At.middleDistance] bounds the last norm. rel is the smaller of
-// two bounds: one from abs, and one from [OneShot.Contraction].
+// M is the mean of the lower and the upper bound on H⁻¹, c = Aᵀb, and [At.middleDistance] bounds the last norm.
+// rel is the smaller of two bounds: one follows from abs, and the other is [OneShot.Contraction].
 func (o OneShot) errors(j int, xn float64) (abs, rel float64) {
 	c := &o.targets[j].c
 	if xn == 0 && c.Norm == 0 && o.TSS[j] == 0 {
 		return 0, 0
 	}
 	s := o.Gamma + o.shift
-	// Round-off in x̂ comes from c, and from the product that gives x̂.
+	// The round-off in x̂ comes from c = Aᵀb, and from the last product, which computes x̂.
 	most := o.inverse()
 	round := (o.CrossError(j)+o.factor.onto*eps*c.Norm)*most + o.factor.back*eps*xn
 	abs = o.apart*most*xn + round
@@ -65,7 +65,8 @@ func (o OneShot) errors(j int, xn float64) (abs, rel float64) {
 // gradient returns a bound on the norm of the gradient at x̂. The gradient is (AᵀA − BᵀB − shift·I)x̂,
 // because x̂ solves (BᵀB + (γ + shift)I)x̂ = c with the sketch B. xn is ‖x̂‖.
 func (o OneShot) gradient(j int, xn float64) float64 {
-	return o.apart*xn + o.CrossError(j) + o.factor.onto*eps*o.CNorm(j) + o.factor.back*eps*(o.norm.largest2+o.Gamma+o.shift)*xn
+	return o.apart*xn + o.CrossError(j) + o.factor.onto*eps*o.CNorm(j) +
+		o.factor.back*eps*(o.norm.largest2+o.Gamma+o.shift)*xn
 }
 
 // ResidualShift returns a bound on ‖A(x̂ − x*)‖, the change of the residuals if the exact solution x* replaces
@@ -128,8 +129,8 @@ func (k *Known) Apply(phi ...func(s2 float64) float64) []float64 {
 	return x
 }
 
-// applyOff sets x to f(BᵀB)u for target j. Here u is the part of c = Aᵀb that is orthogonal to the rows of the
-// sketch B: row j of k.cOff, or 0 if k.cOff is nil.
+// applyOff sets x to f(BᵀB)u, where u is the part of c = Aᵀb of target j that is orthogonal to the rows of the
+// sketch B. u is row j of k.cOff, or 0 if k.cOff is nil.
 func (k *Known) applyOff(j int, f func(s2 float64) float64, x []float64) {
 	if d := k.eigen.Dim; k.cOff != nil {
 		off := f(k.eigen.Rest)
@@ -155,15 +156,16 @@ func (k *Known) ApplyEach(firstTarget int, phi []func(s2 float64) float64, x []f
 		k.applyOff(firstTarget+j, f, x[j*d:])
 	}
 	k.Backend.Gemm(false, false, 1, engine.View(q, r, h), engine.View(r, d, k.eigen.V), 1, engine.View(q, d, x))
-	// Rounding the part of x orthogonal to the rows of B changes Bx (docs/math.md §14, "Products with V").
+	// Rounding changes the part of x orthogonal to the rows of B, and so changes Bx (docs/math.md §14, "Products with
+	// V").
 	if k.cOff != nil {
 		return k.SketchNorms(q, x)
 	}
 	return bx
 }
 
-// LostCross returns a bound on the relative error of coefficients from the sketch, if AᵀY is the only source of
-// round-off. The bound holds for sketches of any size.
+// LostCross returns a bound on the part of the relative error of coefficients from the sketch that the round-off of
+// AᵀY causes. The bound holds for sketches of any size.
 func (k *Known) LostCross(gamma float64) float64 {
 	var most float64
 	a := k.At(gamma)
@@ -173,5 +175,6 @@ func (k *Known) LostCross(gamma float64) float64 {
 			most = math.Max(most, (off+k.factor.onto*eps*c.Norm)/gamma*(c.Norm+off)/a.quads(c, off).Lo)
 		}
 	}
-	return 2 * most // a factor 2, because ‖x*‖ is only bounded, by ‖x*‖ ≥ cᵀH⁻¹c/‖c‖
+	// the factor is 2, because only the lower bound cᵀH⁻¹c/‖c‖ on ‖x*‖ is known
+	return 2 * most
 }

@@ -9,9 +9,9 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
 
-// A Pencil nearly diagonalises H = AᵀA + γI for every γ ≥ γ₀. The units of the columns of A do not affect
-// its accuracy. Let S be a diagonal matrix of powers of two, Â = AS⁻¹ and Ĥ(γ) = ÂᵀÂ + γS⁻². The
-// columns wᵢ of a matrix W satisfy
+// A Pencil is a basis W in which H = AᵀA + γI is nearly diagonal for every γ ≥ γ₀. The units of the columns
+// of A do not affect its accuracy. Let S be a diagonal matrix of powers of two, Â = AS⁻¹ and Ĥ(γ) = ÂᵀÂ +
+// γS⁻². The columns wᵢ of a matrix W satisfy
 //
 //	WᵀĤ(γ)W = D^{½}(I + E)D^{½},   D = I + (γ − γ₀)Θ,   ‖E‖ ≤ ω(γ).
 //
@@ -23,12 +23,13 @@ type Pencil struct {
 	Theta []float64 // ‖S⁻¹wᵢ‖² as computed
 	Size  []float64 // ‖wᵢ‖
 	Rest  []float64 // the lower triangle of (S⁻¹W)ᵀS⁻¹W as computed, d×d
-	Round float64   // bounds the relative error of an element i, j of Rest, relative to √(ΘᵢΘⱼ)
-	Base  float64   // bounds ‖WᵀĤ(γ₀)W − I‖_F
+	// bounds the error of element i, j of Rest, relative to √(ΘᵢΘⱼ)
+	Round float64
+	Base  float64 // bounds ‖WᵀĤ(γ₀)W − I‖_F
 }
 
-// A pencil is used up to γ/γ₀ = pencilRange, because the error ω grows with this quotient, and up to ω =
-// mostError.
+// A pencil is used from γ₀ up to pencilRange·γ₀, because its error ω grows with γ/γ₀, and only as long as
+// ω ≤ mostError.
 const (
 	pencilRange = 3e7
 	mostError   = 0.25
@@ -40,7 +41,8 @@ func (p *Pencil) Serves(gamma float64) bool {
 	return serves
 }
 
-// errorIfServed returns a bound on ‖E‖ at γ, and true, if the pencil serves γ.
+// errorIfServed reports whether the pencil is accurate enough at γ. If so, off is the bound ω on ‖E‖ of
+// [Pencil].
 func (p *Pencil) errorIfServed(gamma float64) (off float64, serves bool) {
 	if !(gamma >= p.Gamma && gamma <= pencilRange*p.Gamma) {
 		return 0, false
@@ -69,8 +71,9 @@ func (p *Pencil) error(gamma float64) float64 {
 	return (p.Base+math.Sqrt(2*sum)+p.Round*round)*inflate + few*eps
 }
 
-// scaledSquares returns Σ (xⱼ·byⱼ·factor)². Each factor is multiplied before squaring, because the squares of x
-// alone may overflow or underflow. Four sums run side by side, since one would wait for each addition.
+// scaledSquares returns Σ (xⱼ·byⱼ·factor)². Each factor is multiplied before squaring, because the squares of
+// x alone may overflow or underflow. It keeps four partial sums, because the additions of a single sum would wait for
+// each other.
 func scaledSquares(x, by []float64, factor float64) float64 {
 	var sums [4]float64
 	by = by[:len(x)]
@@ -92,9 +95,9 @@ func scaledSquares(x, by []float64, factor float64) float64 {
 	return (sums[0] + sums[1]) + (sums[2] + sums[3])
 }
 
-// bounds returns the factors of D⁻¹ that bound Ĥ(γ)⁻¹ from below and above, and D. If the pencil does not
-// serve γ, D is I, and bounds uses that H(γ)⁻¹ lies between H(γ₀)⁻¹ and (γ₀/γ)·H(γ₀)⁻¹, in
-// either order.
+// bounds returns the matrix D of [Pencil] at γ, and the factors of D⁻¹ with which W·D⁻¹·Wᵀ bounds
+// Ĥ(γ)⁻¹ from below and above. If the pencil is not accurate enough at γ, D is I. bounds then uses that
+// H(γ)⁻¹ lies between H(γ₀)⁻¹ and (γ₀/γ)·H(γ₀)⁻¹, in either order.
 func (p *Pencil) bounds(gamma float64) (below, above float64, diagonal []float64) {
 	at, quotient := gamma, 1.0
 	off, serves := p.errorIfServed(gamma)
@@ -109,8 +112,9 @@ func (p *Pencil) bounds(gamma float64) (below, above float64, diagonal []float64
 	return math.Min(1, quotient) * (1 - few*eps) / (1 + off), math.Max(1, quotient) * (1 + few*eps) / (1 - off), diagonal
 }
 
-// Equilibrated returns the Known for leave-one-out errors of the rows AS⁻¹, from pencils with this S in ascending
-// order of γ₀. Each pencil must serve its γ₀. size bounds ‖A‖_F. The sketch of e is ignored.
+// Equilibrated returns the Known for leave-one-out errors of the rows AS⁻¹, where scale is the diagonal of S. The
+// pencils must have the same S, be in ascending order of γ₀, and be accurate at their γ₀. size bounds ‖A‖_F.
+// The sketch in e is ignored.
 func Equilibrated(e Evidence, size float64, pencils []*Pencil, scale []float64) *Known {
 	d, t := len(scale), len(e.TSS)
 	n := norms{size: size, displaced: vec.Norm(e.Displaced[:d]), root: math.Sqrt(e.Weight)}
@@ -167,7 +171,8 @@ type pencilAt struct {
 	root         float64 // bounds ‖H^{-½}‖_F
 }
 
-// pencilOf returns the bounds at γ by the pencil with the largest γ₀ up to γ, or by the first pencil.
+// pencilOf returns the bounds at γ from the pencil with the largest γ₀ ≤ γ. If there is none, it uses the first
+// pencil.
 func (k *Known) pencilOf(gamma float64) *pencilAt {
 	of := 0
 	for i, p := range k.pencils {

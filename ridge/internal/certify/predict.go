@@ -9,27 +9,29 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
 
-// A Prediction brackets predictions aᵀx* of the exact solution x* for rows a, which are centred if there is an
-// intercept. [Anchor] has the formula, D and H. The rows of V are singular vectors of the sketch.
+// A Prediction brackets the predictions aᵀx* of the exact solution x* for rows a, which are centred if there is an
+// intercept. [Anchor] has the formula, with H = AᵀA + γI and the width D of the bracket of H⁻¹. The rows of V
+// are the right singular vectors of the sketch.
 type Prediction struct {
 	gap, inverse       []float64 // eigenvalues of D, and of an upper bound on H⁻¹, for each row of V
 	gapOff, inverseOff float64   // the same eigenvalues for vectors orthogonal to V
 	gapMost, most      float64   // the largest eigenvalue in gap and gapOff, and in inverse and inverseOff
 	dot                float64   // bounds the round-off of a product of a dense row with coefficients, in units of eps
 	skew               float64   // bounds the distance of V from orthonormal rows, in units of eps
-	lost               float64   // bounds the underflow error of such a product and of the bounds
+	// bounds the underflow error of such a product, and of the bounds themselves
+	lost float64
 
-	// The entries of rows may have been rounded, see [Columns.Rounded]: by at most entry·eps times their magnitude.
-	// meanSize bounds the norm of the means that were subtracted from them.
+	// The entries of rows may have been rounded by scaling, see [Columns.Rounded]. entry·eps bounds the relative error
+	// of an entry, and meanSize the norm of the means that were subtracted.
 	entry, meanSize float64
 }
 
-// An Anchor holds coefficients x of one target, and bounds on the errors of their predictions. For a row a and
-// the exact solution x*, with the fields gap, energy and distance,
+// An Anchor describes coefficients x of one target, and bounds the errors of their predictions. For a row a and the
+// exact solution x*, the fields gap, energy and distance give
 //
 //	|aᵀ(x − x*)| ≤ min(√(aᵀDa)·gap + √(aᵀH⁻¹a)·energy, ‖a‖·distance) + round-off.
 //
-// where H = AᵀA + γI, and D is the width of the bracket of H⁻¹ (docs/math.md §5).
+// Here H = AᵀA + γI, and D is the width of the bracket of H⁻¹ (docs/math.md §5).
 type Anchor struct {
 	Base     float64 // the mean of the target
 	Mean     float64 // the product of x and the means of the features
@@ -37,7 +39,7 @@ type Anchor struct {
 	energy   float64
 	distance float64
 	size     float64 // ‖x‖
-	round    float64 // bounds the norm of the round-off of x
+	round    float64 // bounds the norm of the rounding errors of x
 	fixed    float64 // bounds the effect of the errors of the means on any prediction
 }
 
@@ -56,8 +58,8 @@ func (a At) Prediction() *Prediction {
 	return p
 }
 
-// Plain returns the Prediction for a fit without a sketch, for rows with d entries. Its bounds depend only on
-// the norm of the row. They include four roundings of each entry, because the rows may have been scaled.
+// Plain returns the Prediction for a fit without a sketch and rows with d entries. The bounds depend only on the norm
+// of the row. They allow for four roundings of each entry, because the rows may have been scaled.
 func Plain(accuracy engine.Accuracy, d int) *Prediction {
 	return &Prediction{
 		inverseOff: 1,
@@ -72,8 +74,8 @@ func Plain(accuracy engine.Accuracy, d int) *Prediction {
 // operations.
 func lostProduct(d int) float64 { return float64(d+16) * roundoff.Underflow }
 
-// Middle returns the midpoint coefficients x_mid of each target (t×d), which ridge.Predictor documents. Target
-// j uses the γ of ats[index[j]].
+// Middle returns the coefficients x_mid of each target (t×d): the mean of the two bounds on H⁻¹, times Aᵀb, see
+// ridge.Predictor. Target j uses the γ of ats[index[j]].
 func (k *Known) Middle(ats []*At, index []int) []float64 {
 	phi, x := make([]func(s2 float64) float64, len(index)), make([]float64, len(index)*k.eigen.Dim)
 	for j, g := range index {
@@ -103,7 +105,7 @@ func (a At) Measured(j int, x []float64, distance, energy float64) Anchor {
 	return c
 }
 
-// anchor returns an Anchor at x. radius is a bound on the error of x.
+// anchor returns an Anchor for the coefficients x of target j. radius is a bound on ‖x − x*‖.
 func (a At) anchor(j int, x []float64, radius float64) Anchor {
 	c := Anchor{distance: radius, size: vec.Norm(x)}
 	if a.Intercept {
@@ -120,7 +122,7 @@ func Alone(x []float64, radius, intercept, interceptError float64) Anchor {
 	return Anchor{Base: intercept, fixed: interceptError, distance: radius, energy: radius, size: vec.Norm(x)}
 }
 
-// Forms holds the quadratic forms of a row a, and bounds on the round-off of products with a.
+// Forms holds the quadratic forms of a row a that [Anchor] needs, and bounds on the round-off of products with a.
 type Forms struct {
 	norm         float64 // ‖a‖ or a bound on it, or the norm of the row before centring
 	gap, inverse float64 // bounds on √(aᵀDa)/norm and √(aᵀH⁻¹a)/norm
@@ -150,7 +152,7 @@ func (p *Prediction) Forms(along []float64, norm2, size float64, nnz int) Forms 
 		lost:  p.lost,
 		moved: p.entry * eps * (size + p.meanSize) * inflate,
 	}
-	if size < 0x1p-450 { // squares may underflow, so the largest eigenvalue is used
+	if size < 0x1p-450 { // squares may underflow, so the largest eigenvalues bound the forms
 		out.gap, out.inverse = math.Sqrt(p.gapMost), math.Sqrt(p.most)
 		return out
 	}

@@ -10,21 +10,21 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
 
-// A Projection holds bounds on the errors of rows from which q unpenalised columns Z were projected out. Each
-// row [a y] of [A Y] was replaced by the rounded value of
+// A Projection holds bounds on the errors of rows from which q unpenalised columns Z were projected out. A holds the d
+// other features and Y the t targets. Each row [a y] of [A Y] was replaced by the rounded value of
 //
 //	[a y] − μ − (z − ν)·B,   B ≈ (ZᵀZ)⁻¹Zᵀ[A Y]   (q×(d+t)),
 //
 // where z is the row of Z. With an intercept, μ and ν are the means of the columns of [A Y] and of Z, and the
-// columns in the formula for B are centred. Otherwise μ and ν are 0. Columns of A are divided by the square
-// roots of their penalties. docs/math.md §17 derives the bounds.
+// columns in the formula for B are centred. Otherwise μ and ν are 0. Afterwards the columns of A are divided by the
+// square roots of their penalties. docs/math.md §17 derives the bounds.
 type Projection struct {
 	Rows  int64
 	Fixed int       // number of coefficients without penalty: q, plus 1 if there is an intercept
 	Root  float64   // √Σw, with the weights w of the rows
 	B     []float64 // the transpose of B, (d+t)×q
-	// Left[j] bounds the norm of the component in the span of Z that the projection leaves in column j. Round[j]
-	// bounds the norm of the rounding errors in this column. Both have length d+t.
+	// Left[j] and Round[j] describe column j of [A Y] after the projection. Left[j] bounds the norm of its remaining
+	// component in the span of Z, and Round[j] the norm of its rounding errors. Both have length d+t.
 	Left, Round []float64
 	columns     columnBounds
 	shares      rowShares
@@ -32,10 +32,11 @@ type Projection struct {
 	// Mean holds the means of the columns of Z, then of [A Y]. MeanError bounds their errors. Both have length
 	// q+d+t. They are nil without an intercept.
 	Mean, MeanError []float64
-	leverageError   float64 // bounds the relative error of the leverage of a row of Z, apart from the error of ν
-	meanEffect      float64 // bounds the norm of the error of R⁻ᵀν, where R is the triangular factor of Z
-	// division is a bound on the relative error of the fields B and Mean from their division by the square
-	// roots of the penalties.
+	// bounds the relative error of the leverage of a row of Z; the error of the mean ν is not included
+	leverageError float64
+	meanEffect    float64 // bounds the norm of the error of R⁻ᵀν, where R is the triangular factor of Z
+	// division bounds the relative error of the fields B and Mean that comes from dividing them by the square roots of
+	// the penalties.
 	division float64
 }
 
@@ -43,19 +44,22 @@ type Projection struct {
 type columnBounds struct {
 	before []float64 // the norms of the columns of [Z A Y] before the projection, q+d+t
 	after  []float64 // the norms of the columns of [A Y] after the projection, d+t
-	lost   []float64 // the underflow error of one element of each column of [A Y], d+t
-	scaled []float64 // the rounding of scaled columns of [Z A], q+d; nil if they are exact
+	lost   []float64 // bounds on the underflow error of one element of each column of [A Y], d+t
+	scaled []float64 // norms of the rounding errors of scaled columns of [Z A], q+d; nil if they are exact
 }
 
 // A rowShares holds the data for [Projection.Share].
 type rowShares struct {
-	terms, rounded float64   // units of round-off of the terms of an element, and of the element itself
+	// numbers of unit round-offs: of the terms of a projected element, and of the element itself
+	terms, rounded float64
 	inverse        []float64 // 1/Round[j], before the division by penalties, d+t
 	along          []float64 // bounds the largest |B_kj|/Round[j] of each column k of Z, q
-	fixed          float64   // the share of every row in the rounding of scaled features far from zero
+	// the share that each row has because the entries of scaled features are far from zero before centring
+	fixed float64
 }
 
-// NewProjection returns the Projection for f, a factorisation of Z with solutions B. The arguments are
+// NewProjection returns the Projection for f, a factorisation of the columns Z with the solutions B of least squares.
+// The arguments are
 //   - columns: bounds on the norms of the columns of [Z A Y]
 //   - weight: the total weight of the rows
 //   - precise: whether rows are projected in double-double arithmetic
@@ -98,7 +102,8 @@ func NewProjection(
 	}
 	n := &s.factor
 	kappa := vec.AbsDot(s.inverse, n.columns) // ‖R⁻ᵀδz‖ ≤ u·kappa·‖R⁻ᵀz‖ for |δz| ≤ u|z|
-	p.leverageError = (math.Max(1/n.lower/n.lower-1, 1-1/n.upper/n.upper) + 4*n.transposed + 4*eps*kappa + float64(q+few)*eps) * inflate
+	p.leverageError = (math.Max(1/n.lower/n.lower-1, 1-1/n.upper/n.upper) + 4*n.transposed + 4*eps*kappa +
+		float64(q+few)*eps) * inflate
 	if e.Intercept {
 		p.meanEffect = vec.AbsDot(s.inverse, e.MeanErrors[:q]) * inflate
 	}
@@ -130,7 +135,7 @@ func NewProjection(
 		round += e.rounding(q+j) + e.roundingOf(b)
 		p.Round[j] = (round + p.columns.lost[j]*(1+p.Root)) * inflate
 		p.shares.inverse = append(p.shares.inverse, 1/p.Round[j])
-		if e.Intercept && most > 0 { // the means are a part of the entries
+		if e.Intercept && most > 0 { // the means were part of the entries when these were rounded
 			p.shares.fixed = math.Max(
 				p.shares.fixed,
 				most*(math.Abs(e.Means[q+j])+vec.AbsDot(b, e.Means[:q]))/p.Round[j]*inflate,
@@ -152,9 +157,10 @@ func (p *Projection) LeverageError(v, w float64) float64 {
 	return (p.leverageError*v + root*(2*math.Sqrt(v)+root)) * inflate
 }
 
-// Share returns the share of one row in the rounding errors of the projection: its rounding error in each column
-// j is at most the share times Round[j], apart from underflow. before holds [z−ν a−μ y−μ], and after holds the
-// elements of [a y] after the projection. The share includes the rounding of the division by penalties.
+// Share returns the share of one row in the rounding errors of the projection. In each column j, the rounding error of
+// the row is at most the share times Round[j], apart from underflow. before holds the row before the projection minus
+// the means of the columns, [z−ν a−μ y−μ]. after holds the features and targets after the projection. The
+// share includes the rounding of the division by penalties.
 func (p *Projection) Share(before, after []float64) float64 {
 	q := len(p.Inverse)
 	most, rounded := 0.0, 0.0
@@ -166,7 +172,7 @@ func (p *Projection) Share(before, after []float64) float64 {
 	return (p.shares.terms*most + p.shares.rounded*rounded + p.shares.fixed) * inflate
 }
 
-// Penalized returns the Projection for features that are divided by scale. For a nil p or a nil scale it returns
+// Penalized returns the Projection after each feature j has been divided by scale[j]. If p or scale is nil, it returns
 // p.
 func (p *Projection) Penalized(scale []float64) *Projection {
 	if p == nil || scale == nil {
@@ -200,9 +206,9 @@ func (p *Projection) Penalized(scale []float64) *Projection {
 	return &out
 }
 
-// moves holds bounds on the change of a system by the errors of a projection. Let F be the rounding errors of
-// the features, E their components in the span of Z, and Ĥ and H the matrices of the systems of the computed and
-// of the exact rows.
+// moves holds bounds on the change of a ridge system by the errors of a projection. Let F be the rounding errors of
+// the projected features, and E their remaining components in the span of Z. Ĥ is AᵀA + γI for the computed
+// projected rows, and H for exactly projected rows.
 type moves struct {
 	round, left  float64           // bounds ‖F‖_F and ‖E‖_F
 	sigma        float64           // √γ ≤ sigma, and sigma² ≤ λ_min(H)
@@ -210,7 +216,7 @@ type moves struct {
 	df           interval.Interval // brackets the effective dimension for exact rows
 }
 
-// moves returns the bounds at γ for d features. df brackets the effective dimension for the rows as computed.
+// moves returns the bounds at γ for d features. df brackets the effective dimension of the computed projected rows.
 func (p *Projection) moves(gamma float64, d int, df interval.Interval) moves {
 	root, dim := math.Sqrt(gamma), float64(d)
 	m := moves{
@@ -222,8 +228,8 @@ func (p *Projection) moves(gamma float64, d int, df interval.Interval) moves {
 	if free := (dim - df.Lo) * (1 + few*eps); 0 < free && free < 1 { // 1/λ_min(Ĥ) ≤ tr Ĥ⁻¹ = (d − df)/γ
 		least = math.Max(least, root/math.Sqrt(free)*(1-few*eps))
 	}
-	// Let P project onto the complement of the span of Z. Then Ĥ is PÂ's matrix plus GᵀG, for the part G of Â in
-	// the span, with ‖G‖ ≤ ‖E‖ + ‖F‖.
+	// Let P project onto the complement of the span of Z, and let Â be the computed projected rows. Then Ĥ is
+	// (PÂ)ᵀPÂ + γI plus GᵀG, for the part G of Â in the span, with ‖G‖ ≤ ‖E‖ + ‖F‖.
 	inside := (m.left + m.round) / least * inflate
 	across := 0.0 // across²·Ĥ ⪯ (PÂ)ᵀPÂ + γI
 	if inside < 1 {
@@ -233,8 +239,8 @@ func (p *Projection) moves(gamma float64, d int, df interval.Interval) moves {
 	m.lower, m.upper = math.Max(0, 1-off)*across*(1-few*eps), (1+off)*(1+few*eps)
 	m.sigma = math.Max(m.sigma, least*m.lower)
 
-	// γ·tr H⁻¹ = d − df follows from lower and upper. Besides, the singular values of A move by at most
-	// ‖QE + F‖_F in total (root of the sum of squares), and the slope of σ²/(σ²+γ) is at most 0.65/√γ.
+	// lower and upper bound γ·tr H⁻¹ = d − df. There is another bound: the changes of all singular values σ of A,
+	// as a vector, have a norm of at most ‖QE + F‖_F, and the slope of σ²/(σ²+γ) is at most 0.65/√γ.
 	shift := 0.65 * math.Sqrt(dim) * (m.left + m.round) / root * inflate
 	round := dim * few * eps
 	m.df = interval.Interval{
@@ -248,11 +254,13 @@ func (p *Projection) moves(gamma float64, d int, df interval.Interval) moves {
 	return m
 }
 
-// original turns the effective dimension and ‖Ax* − b‖² for the rows as computed into brackets for exact rows.
-// Let r be the residual of the computed rows at their exact solution x̂*, and r* the residual of the exact rows at
-// x*. docs/math.md §17 proves
+// original turns brackets of the effective dimension and of ‖Ax* − b‖² for the computed projected rows into
+// brackets for exactly projected rows. Let r be the residual of the computed rows at their exact solution x̂*, and r*
+// the residual of the exact rows at their solution x*. With the errors F, E and f of [Projection.Weights],
+// docs/math.md §17 proves
 //
-//	|‖r*‖ − ‖Pr‖| ≤ ‖f − Fx̂*‖ + min(1/(2√γ), 1/σ)·(‖F‖‖r‖ + ‖E‖‖Qᵀr‖),   ‖Pr‖² = ‖r‖² − ‖Qᵀr‖².
+//	|‖r*‖ − ‖Pr‖| ≤ ‖f − Fx̂*‖ + min(1/(2√γ), 1/σ)·(‖F‖‖r‖ + ‖E‖‖Qᵀr‖),
+//	‖Pr‖² = ‖r‖² − ‖Qᵀr‖².
 func (p *Projection) original(o *optimum) (df, rss interval.Interval) {
 	j, root := o.target, math.Sqrt(o.gamma)
 	d := o.dim
@@ -270,23 +278,24 @@ func (p *Projection) original(o *optimum) (df, rss interval.Interval) {
 	return m.df, interval.Squared(lo*(1-few*eps), (math.Sqrt(o.rss.Hi)+shift)*(1+few*eps))
 }
 
-// A Moved holds bounds on the change of the solution by the rounding errors of a projection. x* is the exact
-// solution for exact rows, and x̂* for the computed rows.
+// A Moved holds bounds on the change of the solution by the rounding errors of a projection. x* is the exact solution
+// for exactly projected rows, and x̂* the exact solution for the computed projected rows.
 type Moved struct {
 	near        float64 // bounds ‖x̂* − x*‖
 	coordinates float64 // bounds ‖Zu − Zu*‖ for the coefficients u of the unpenalised columns Z
-	residual    float64 // bounds ‖f − Fx*‖ for the rounding errors F of A and f of b
+	residual    float64 // bounds ‖f − Fx*‖ for the rounding errors F of the features A and f of the target b
 	rounding    float64 // bounds ‖f − Fx‖ for the given coefficients x
 	span        float64 // bounds ‖e − Ex‖ for the components E of A and e of b in the span of Z
 }
 
-// Weights turns bounds w for the rows as computed into bounds for exact rows. Both are for the coefficients x
-// of target j. df brackets the effective dimension for the rows as computed, and the second result brackets it
-// for exact rows.
+// Weights turns the bounds w for the computed projected rows into bounds for exactly projected rows. Both are for the
+// coefficients x of target j. df brackets the effective dimension of the computed rows, and the second result brackets
+// it for the exact rows.
 //
-// Let F and f be the rounding errors of A and b. Let E and e be the parts of A and b left in the span of Z, and
-// r the residual at x̂*. P projects onto the complement of this span, and Q has an orthonormal basis of the
-// span. Then
+// Let F and f be the rounding errors of A and b. Let E and e be the parts of A and b left in the span of Z. Let x* be
+// the solution for the exact rows, x̂* the solution for the computed rows, and r the residual of the computed rows at
+// x̂*. P projects onto the complement of the span of Z, and the columns of Q are an orthonormal basis of this span.
+// Then
 //
 //	H(x̂* − x*) = AᵀP(f − Fx̂*) − Fᵀr − EᵀQᵀr,   ‖Qᵀr‖ ≤ ‖Ex̂* − e‖ + ‖f − Fx̂*‖.
 //
@@ -304,7 +313,8 @@ func (p *Projection) Weights(
 	f, l := m.round, m.left
 	out, at := w, p.near(x, j)
 	moved := (at.rounding + f*w.Error) * inflate
-	inside := (moved + at.span + l*w.Error) * inflate // bounds ‖Qᵀr‖, the residual in the span of Z
+	// bounds ‖Qᵀr‖, the norm of the part of the residual in the span of Z
+	inside := (moved + at.span + l*w.Error) * inflate
 	gradient := f*(math.Sqrt(w.RSS.Hi)+w.Energy) + l*inside
 	at.near = (moved*math.Min(0.5/root, 1/m.sigma) + gradient/m.sigma/m.sigma) * inflate
 	out.Error = (w.Error + at.near) * (1 + few*eps)
@@ -322,7 +332,8 @@ func (p *Projection) Weights(
 	out.Objective.Hi = (w.Objective.Hi + moved*math.Sqrt(2*w.Objective.Hi) + moved*moved) * (1 + few*eps)
 	out.Objective.Lo = math.Max(
 		0,
-		(w.Objective.Lo-(far*math.Sqrt(2*out.Objective.Hi)+far*far+(at.coordinates+far)*(at.coordinates+far))*(1+few*eps))*(1-few*eps),
+		(w.Objective.Lo-(far*math.Sqrt(2*out.Objective.Hi)+far*far+
+			(at.coordinates+far)*(at.coordinates+far))*(1+few*eps))*(1-few*eps),
 	)
 	out.GCV = gcv(p.Rows, p.Fixed, m.df, rssNear(gamma, out.Energy, out.RSS))
 	return out, m.df, at
@@ -337,27 +348,27 @@ func (p *Projection) near(x []float64, j int) Moved {
 	}
 }
 
-// A Restored holds the results for the columns without penalty, and the RSS of all returned coefficients.
+// A Restored holds the coefficients of the columns without penalty, and the RSS of all returned coefficients together.
 type Restored struct {
 	Coef, Bounds []float64 // the coefficients of the columns without penalty, and bounds on their errors
 	Intercept    Intercept
-	// RSS brackets ‖Ax + Zu + βv − b‖² for the exact columns, the given x and every u and β from the best ones
-	// for this x to the returned ones. v has the roots of the weights.
+	// RSS brackets ‖Ax + Zu + βv − b‖² for the exact columns and the given x. It holds for the returned u and
+	// intercept β, for the best u and β for this x, and for all between. v holds the square roots of the weights.
 	RSS interval.Interval
 }
 
-// Relative returns a bound on ‖(x, u) − (x*, u*)‖/‖(x*, u*)‖ for all coefficients together, if xError bounds
-// ‖x − x*‖.
+// Relative returns a bound on the relative error ‖(x, u) − (x*, u*)‖/‖(x*, u*)‖ of all coefficients
+// together: x with a penalty and u without. xError bounds ‖x − x*‖.
 func (r *Restored) Relative(xError float64, x []float64) float64 {
 	terms := float64(len(x) + len(r.Coef) + few)
 	size := math.Hypot(vec.Norm(x), vec.Norm(r.Coef)) * (1 - terms*eps)
 	return Relative(math.Hypot(xError, vec.Norm(r.Bounds))*(1+terms*eps), size)
 }
 
-// Unpenalized returns the coefficients u of the unpenalised columns for target j, with bounds on their errors.
-// w and m are the results of Weights for the coefficients x. The argument intercept is for the projected rows,
-// and its Error also bounds the distance of its Value from the best intercept for x. The results are for the
-// original rows.
+// Unpenalized returns the coefficients u of the unpenalised columns for target j, with bounds on their errors. w and m
+// are the results of Weights for the coefficients x. The argument intercept belongs to the projected rows;
+// intercept.Error also bounds the distance of intercept.Value from the best intercept for x. The results are for the
+// rows before the projection.
 func (p *Projection) Unpenalized(x []float64, j int, w Weights, m Moved, intercept Intercept) Restored {
 	d, q := len(x), len(p.Inverse)
 	u, bounds := make([]float64, q), make([]float64, q)
@@ -373,9 +384,9 @@ func (p *Projection) Unpenalized(x []float64, j int, w Weights, m Moved, interce
 		ownError[k] += p.division * size
 		bounds[k] = (ownError[k] + p.Inverse[k]*m.coordinates + row*(1+float64(d)*eps)*w.Error) * inflate
 	}
-	// Dividing x by penalties rounds it. This changes Ax by at most divided.
+	// x is later divided by the penalties' square roots, which rounds it. This changes Ax by at most divided.
 	divided := p.division * vec.AbsDot(p.columns.before[q:q+d], x) * inflate
-	if s := p.columns.scaled; s != nil { // dividing x and u by deviations rounds them, too
+	if s := p.columns.scaled; s != nil { // x and u are also divided by standard deviations, which rounds them, too
 		divided += 2 * (vec.AbsDot(s[:q], u) + vec.AbsDot(s[q:], x)) * inflate
 	}
 	// bounds ‖Zu − Zv‖ for the best coefficients v

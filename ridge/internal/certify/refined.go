@@ -11,20 +11,21 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
 
-// Corrected holds the gradient g at the coefficients X + Low of a target, computed in double-double arithmetic,
-// and a step that a factor of H = AᵀA + γI gives for g.
+// Corrected holds the gradient g at the coefficients X + Low of a target, computed with twice the digits, and the step
+// ≈ H⁻¹g that a factor of H = AᵀA + γI gives.
 type Corrected struct {
 	X, Low   []float64         // x rounded to float64, and the rounding error, which may be nil
-	Bounds   []float64         // |eᵢ| ≤ Bounds[i], where g has the error Aᵀδ + e
-	Residual float64           // ‖δ‖ ≤ Residual, where δ is the error of Ax − b
+	Bounds   []float64         // bounds |eᵢ|, where Aᵀδ + e is the error of g
+	Residual float64           // bounds ‖δ‖, where δ is the error of the computed Ax − b
 	RSS      interval.Interval // ‖Ax − b‖²
 	Shift    twofold.Number    // the mean of Xx − y
-	meanOff  float64           // bounds the error of Shift by errors of the features, see [Columns.Unround]
-	Step     []float64         // R⁻¹R⁻ᵀg as computed, approximately X + Low − x*
-	Half     []float64         // R⁻ᵀg as computed; unused if T is used
+	// bounds the error of Shift that comes from errors of the features, see [Columns.Unround]
+	meanOff float64
+	Step    []float64 // R⁻¹R⁻ᵀg as computed, approximately X + Low − x*
+	Half    []float64 // R⁻ᵀg as computed; unused if the tridiagonal form T is used
 
-	// HalfLow and StepLow are the products of R⁻ᵀ and R⁻¹R⁻ᵀ with the low part of g. They are included in Half
-	// and Step. They may be nil, and are unused with T, the tridiagonal form.
+	// HalfLow and StepLow are the products of R⁻ᵀ and R⁻¹R⁻ᵀ with the low part of g, the part that float64
+	// cannot hold. Half and Step include them. They may be nil, and are unused with the tridiagonal form T.
 	HalfLow, StepLow []float64
 
 	// The following fields are only used with T.
@@ -32,7 +33,8 @@ type Corrected struct {
 	Left     []float64 // g − H·Step as computed
 }
 
-// Next returns X − moved, rounded to x, and the rounding error low. moved is Step − Low, rounded.
+// Next returns the new coefficients X − moved, rounded to x, and low, the rounding error of x. moved is Step −
+// Low, rounded.
 func (c *Corrected) Next() (x, low, moved []float64) {
 	x, low, moved = make([]float64, len(c.X)), make([]float64, len(c.X)), c.Step
 	if c.Low != nil {
@@ -45,7 +47,7 @@ func (c *Corrected) Next() (x, low, moved []float64) {
 	return x, low, moved
 }
 
-// A Refiner bounds the error of corrections with a factor R of H(γ) = AᵀA + γI.
+// A Refiner bounds the error of coefficients that were corrected with a factor R of H(γ) = AᵀA + γI.
 type Refiner struct {
 	rows  *Streamed
 	gamma float64
@@ -77,11 +79,12 @@ type Refinement struct {
 	X, Low  []float64 // the coefficients rounded to float64, and the rounding error
 	Weights Weights
 	Error   float64 // bounds ‖X + Low − x*‖
-	Before  float64 // a lower bound on ‖H^{½}(x − x*)‖ for the x before the correction
+	// a lower bound on ‖H^{½}(x − x*)‖ for the coefficients x before the correction
+	Before float64
 }
 
-// alongMeans returns a bound on Σ|x̄ⱼ||vⱼ| for the means x̄ and every v with ‖H^{½}v‖ ≤ e. It uses
-// |vⱼ| ≤ √(H⁻¹)ⱼⱼ·‖H^{½}v‖, where H = AᵀA + γI.
+// alongMeans returns a bound on Σ|āⱼ||vⱼ| for the means ā of the features and every vector v with ‖H^{½}v‖
+// ≤ e, where H = AᵀA + γI. It uses |vⱼ| ≤ √(H⁻¹)ⱼⱼ·‖H^{½}v‖.
 func (r *Refiner) alongMeans(e float64) float64 {
 	if r.rows.Means == nil {
 		return 0
@@ -89,8 +92,8 @@ func (r *Refiner) alongMeans(e float64) float64 {
 	return vec.AbsDot(r.s.inverse, r.rows.Means[:r.rows.Dim]) * e * inflate
 }
 
-// An afterStep holds bounds for the coefficients x of a [Corrected], and for x − step. At first, x is X + Low,
-// and step is Step. After withLow, x is X, and step is Step − Low.
+// An afterStep holds bounds for the coefficients x of a [Corrected] and for the new coefficients x − step. At first,
+// x is X + Low, and step is Step. After withLow, x is X, and step is Step − Low.
 type afterStep struct {
 	error  float64           // bounds ‖x − step − x*‖
 	inner  float64           // bounds ‖H^{½}(x − step − x*)‖
@@ -98,7 +101,8 @@ type afterStep struct {
 	before interval.Interval // brackets ‖H^{½}(x − x*)‖
 }
 
-// withLow turns bounds for X + Low and Step into bounds for X and Step − Low. moved is Step − Low, rounded.
+// withLow turns bounds for x = X + Low and step = Step into bounds for x = X and step = Step − Low. moved is Step
+// − Low, rounded.
 func (a *afterStep) withLow(c *Corrected, moved []float64, n *nearness) {
 	if c.Low == nil {
 		return
@@ -112,7 +116,7 @@ func (a *afterStep) withLow(c *Corrected, moved []float64, n *nearness) {
 }
 
 // Next bounds the error of the corrected coefficients X + Low − Step of target j, without another pass over the
-// rows. The bound includes the rounding to float64. If squares overflowed, known is false.
+// rows. The bound includes the rounding to float64. If a square overflowed, nothing is known and known is false.
 func (r *Refiner) Next(j int, c *Corrected) (next Refinement, known bool) {
 	s, n, d := r.s, r.s.factor, float64(r.rows.Dim)
 	x, low, moved := c.Next()
@@ -152,16 +156,18 @@ func (r *Refiner) Next(j int, c *Corrected) (next Refinement, known bool) {
 	return next, true
 }
 
-// solved computes the bounds for a correction with the factor R of H = AᵀA + γI (docs/math.md §8,
-// "Correction"). Let δ be the error of the gradient g, with |δᵢ| ≤ Bounds[i], and s the error of the solve:
-// step + s = (RᵀR)⁻¹g. Let ω be r.omega, and σ² a lower bound on the eigenvalues of H. Then
+// solved computes the bounds for a correction with the factor R of H = AᵀA + γI (docs/math.md §8, "Correction").
+// Let x be X + Low and δ the error of the gradient g, with |δᵢ| ≤ Bounds[i]. Let s be the error of the solve:
+// step + s = (RᵀR)⁻¹g. Let ω = r.omega bound the relative distance of RᵀR from H, and let σ² be a lower
+// bound on the eigenvalues of H. Then
 //
 //	x − step − x* = (H⁻¹ − (RᵀR)⁻¹)g + s + H⁻¹δ,
 //	‖(H⁻¹ − (RᵀR)⁻¹)g‖ ≤ ω/(1−ω)·‖R⁻¹‖·‖R⁻ᵀg‖,
 //	‖H^{½}(H⁻¹ − (RᵀR)⁻¹)g‖ ≤ ω/√(1−ω)·‖R⁻ᵀg‖,
 //	‖H⁻¹δ‖ ≤ ‖H^{-½}δ‖/σ,   ‖H^{-½}δ‖ ≤ min(‖δ‖/σ, Σ|δᵢ|√(H⁻¹)ᵢᵢ).
 //
-// Half and Step are rounded sums of two vectors. Each vector has the relative error of a solve.
+// Half and Step are rounded sums of two vectors, for the high and the low part of g. Each of the two has the relative
+// error of a solve.
 func (r *Refiner) solved(c *Corrected) (a afterStep) {
 	s, n, d := r.s, r.s.factor, float64(r.rows.Dim)
 	round, tiny := 1+(d+8)*eps, (d+8)*roundoff.Underflow
@@ -179,7 +185,8 @@ func (r *Refiner) solved(c *Corrected) (a afterStep) {
 	}
 	backward := ((d+1)*eps*along+under)*round + n.inverse*under
 	solved := off + backward // bounds ‖Rs‖
-	a.error = (r.omega/(1-r.omega)*n.inverse*exact+n.inverse*off+math.Min(steps*(n.solved+eps)+n.inverse*(1+n.inverse)*under, n.inverse*backward)+lost/s.sigma)*round + tiny
+	a.error = (r.omega/(1-r.omega)*n.inverse*exact+n.inverse*off+
+		math.Min(steps*(n.solved+eps)+n.inverse*(1+n.inverse)*under, n.inverse*backward)+lost/s.sigma)*round + tiny
 	a.inner = (r.omega/n.lower*exact+n.upper*solved+lost)*round + tiny
 	a.step = exact + solved
 	a.before = interval.Interval{

@@ -8,28 +8,28 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
 
-// A Claim holds what the certificate of another fit states about one target. The methods of Known check whether
-// the fit can belong to the rows of the Known. If it does, its numbers differ from the Known only by round-off.
-// roundoff.SameRows bounds this difference for sums.
+// A Claim holds what the certificate of another fit states about one target. The methods of Known compare these
+// numbers with the summary. If the fit and the summary are of the same rows, the numbers differ only by round-off.
+// roundoff.SameRows bounds the difference between two sums over the same rows.
 type Claim struct {
 	X              []float64 // x̂
 	Objective      interval.Interval
 	Error          float64 // bounds ‖x̂ − x*‖
-	TSSWidth       float64 // width of the bracket of ‖b‖², 0 if unknown
+	TSSWidth       float64 // width of the bracket of ‖b‖²; 0 if unknown
 	InterceptError float64 // bounds the error of the intercept, 0 if unknown
 }
 
-// squaresSlack returns a bound on the difference between ‖b‖² of the fit and ‖b‖² of the summary.
+// squaresSlack returns a bound on the difference between ‖b‖² in the fit and in the summary, for the same rows.
 func (k *Known) squaresSlack(c *Claim, j int) float64 { return 2*k.SquaresError(j) + c.TSSWidth }
 
-// SameSquares compares tss with want. tss is ‖b‖² of target j in the fit, and want is ‖b‖² of the summary.
+// SameSquares compares tss, the ‖b‖² of target j in the fit, with want, the ‖b‖² in the summary.
 func (k *Known) SameSquares(c *Claim, tss float64, j int) (want float64, same bool) {
 	b := k.targetNorm(j)
 	return k.TSS[j], math.Abs(tss-k.TSS[j]) <= roundoff.SameRows*b*b+k.squaresSlack(c, j)
 }
 
-// SameIntercept compares the intercept of the fit with want. want is the intercept that the means in the
-// summary give for the coefficients of the fit.
+// SameIntercept compares the intercept of the fit with want, the intercept that follows from the coefficients of the
+// fit and the means in the summary.
 func (k *Known) SameIntercept(c *Claim, intercept float64, j int) (want float64, same bool) {
 	n, d, xn := &k.norm, k.eigen.Dim, vec.Norm(c.X)
 	var size float64
@@ -43,8 +43,8 @@ func (k *Known) SameIntercept(c *Claim, intercept float64, j int) (want float64,
 }
 
 // SameProducts compares got = c̃ᵀx̂ with want, a bracket of ‖b‖² − 2f*. The fit gives the coefficients x̂
-// and the minimum f* of the objective. The summary gives c̃ = c + δ, the computed c = Aᵀb. Without errors, both
-// numbers are cᵀx*. With errors,
+// and the minimum f* of the objective. The summary gives c̃, the computed c = Aᵀb with an error δ. Without errors,
+// both numbers would be cᵀx*. With errors,
 //
 //	|c̃ᵀx̂ − (‖b‖² − 2f*)| ≤ (‖c̃‖ + ‖δ‖)·‖x̂ − x*‖ + ‖δ‖·‖x̂‖.
 func (k *Known) SameProducts(c *Claim, j int) (got float64, want interval.Interval, same bool) {

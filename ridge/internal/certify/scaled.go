@@ -9,10 +9,10 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
 
-// Rounded returns the Columns of the features before their entries were rounded. Every entry that was read differs
-// from the exact entry by at most units[j]·roundoff.Unit times its magnitude, in column j, plus an underflow. norms
-// has bounds on the norms of the columns after centring, and root is √Σw. If units is nil, or Scaled is known
-// already, the result is c. docs/math.md §14, "Scaled columns", has the bounds.
+// Rounded returns the Columns c for the exact features, before scaling has rounded their entries. In column j, an
+// entry differs from the exact entry by at most units[j]·roundoff.Unit times its magnitude, plus an underflow. norms
+// holds bounds on the norms of the centred columns, and root is √Σw for the weights w. If units is nil, or Scaled
+// is known already, the result is c. docs/math.md §14, "Scaled columns", has the bounds.
 func (c Columns) Rounded(units, norms []float64, root float64) Columns {
 	if units == nil || c.Scaled != nil {
 		return c
@@ -39,9 +39,10 @@ func (c Columns) Rounded(units, norms []float64, root float64) Columns {
 	return out
 }
 
-// roundedFrom is like Rounded for the columns first, first+1, … of all columns. If units is nil, they are exact, and
-// only columns before first were rounded. norms has bounds on the norms of all columns. Units and Scaled of the result
-// have an element for each of all columns.
+// roundedFrom adds to c the rounding of the columns first, first+1, …, as Rounded does; units has an element for
+// each of them. c already contains the rounding of the columns before first. A nil units means that the other columns
+// are exact. norms holds bounds on the norms of all columns. Units and Scaled of the result have an element for each
+// column.
 func (c Columns) roundedFrom(first int, units, norms []float64, root float64) Columns {
 	if units == nil && c.Units == nil {
 		return c
@@ -52,7 +53,7 @@ func (c Columns) roundedFrom(first int, units, norms []float64, root float64) Co
 	before := c
 	before.Units, before.Scaled = nil, nil
 	out := before.Rounded(all, norms, root)
-	if c.Scaled != nil { // Displaced and MeanErrors have the rounding of the columns before first
+	if c.Scaled != nil { // Displaced and MeanErrors already include the rounding of the columns before first
 		copy(out.Displaced[:first], c.Displaced)
 		if c.Means != nil {
 			copy(out.MeanErrors[:first], c.MeanErrors)
@@ -69,7 +70,7 @@ func (c *Columns) rounding(j int) float64 {
 	return c.Scaled[j]
 }
 
-// roundingOf returns a bound on the norm of the rounding of Zb for the first columns Z.
+// roundingOf returns a bound on the norm of the rounding of Zb, where Z are the first len(b) columns.
 func (c *Columns) roundingOf(b []float64) float64 {
 	if c.Scaled == nil {
 		return 0
@@ -85,7 +86,8 @@ func (c *Columns) entry() float64 {
 	return slices.Max(c.Units) / 2 * inflate
 }
 
-// meanSize bounds the norm of the means of the features, if these were rounded. Otherwise it is 0.
+// meanSize returns a bound on the norm of the means of the features if scaling has rounded the features. Otherwise it
+// returns 0.
 func (c *Columns) meanSize() float64 {
 	if c.Units == nil || c.Means == nil {
 		return 0
@@ -94,8 +96,8 @@ func (c *Columns) meanSize() float64 {
 	return (vec.Norm(c.Means[:d]) + vec.Norm(c.MeanErrors[:d])) * inflate
 }
 
-// Scattered returns a bound on ‖Fx‖, where F has the errors of the features that Rounded describes. The norm of
-// column j of F is at most Scaled[j].
+// Scattered returns a bound on ‖Fx‖, where F holds the rounding errors of scaled features ([Columns.Rounded]). The
+// norm of column j of F is at most Scaled[j].
 func (c *Columns) Scattered(x []float64) float64 {
 	if c.Scaled == nil {
 		return 0
@@ -103,8 +105,8 @@ func (c *Columns) Scattered(x []float64) float64 {
 	return vec.AbsDot(c.Scaled, x) * inflate
 }
 
-// ofMean returns a bound on the mean of Fx, if scattered bounds ‖Fx‖ and root is √Σw. Without an intercept it
-// is 0.
+// ofMean returns a bound on the weighted mean of the elements of Fx. scattered bounds ‖Fx‖, and root is √Σw.
+// Without an intercept, it returns 0.
 func (c *Columns) ofMean(scattered, root float64) float64 {
 	if c.Means == nil || scattered == 0 {
 		return 0
@@ -112,9 +114,9 @@ func (c *Columns) ofMean(scattered, root float64) float64 {
 	return scattered / root * inflate
 }
 
-// Unround turns a measurement at X + Low for the rows as read into a measurement for exact features. With the residual
-// r, the exact gradient is the measured one minus Fᵀr + AᵀFx. The arguments are a [Corrected] without its step, and
-// √Σw.
+// Unround changes m, a measurement at x = X + Low for the features as they were read, into a measurement for the exact
+// features. With the rounding errors F of the features and the residual r, the exact gradient is the measured gradient
+// minus Fᵀr + AᵀFx. The step of m is not used. root is √Σw.
 func (c *Columns) Unround(m *Corrected, root float64) {
 	if c.Scaled == nil {
 		return
@@ -133,7 +135,7 @@ func (c *Columns) Unround(m *Corrected, root float64) {
 	m.meanOff = c.ofMean(scattered, root)
 }
 
-// widen returns the squares of numbers within by of the roots of v.
+// widen returns a bracket of s² for all numbers s whose distance from the square root of a number in v is at most by.
 func widen(v interval.Interval, by float64) interval.Interval {
 	if by == 0 {
 		return v

@@ -17,7 +17,7 @@ const scoredTargets = 256
 // Element j·len(gammas) + i belongs to target j and gammas[i].
 func (k *Known) GCV(gammas []float64) []interval.Interval {
 	const functions = 3
-	// the last value of each function is for the complement of V
+	// ^the last value of each function is for vectors orthogonal to the rows of V
 	g, t, q := len(gammas), len(k.targets), len(k.eigen.Values)+1
 	ats, table, lost := make([]At, g), make([]float64, functions*g*q), make([]float64, functions*g)
 	df := make([]interval.Interval, g)
@@ -37,7 +37,8 @@ func (k *Known) GCV(gammas []float64) []interval.Interval {
 			}
 		}
 	}
-	for i, v := range lost { // of the squares and of their products with a function, in norm
+	// lost bounds the norm of the underflow error of the squares and of their products with a function
+	for i, v := range lost {
 		lost[i] = math.Sqrt((float64(q) + few) * roundoff.Underflow * (1 + v))
 	}
 	round := 1 + 2*k.factor.along*eps
@@ -54,7 +55,8 @@ func (k *Known) GCV(gammas []float64) []interval.Interval {
 			}
 			row[q-1] = c.Off * c.Off
 		}
-		// The squared norms in rssFromEnvelope are sums of functions of eigenvalues times squared components of c.
+		// The squared norms in rssFromEnvelope are sums over eigenvalues: functions of the eigenvalue times the squared
+		// component of c. One matrix product computes them for many targets and γ.
 		k.Backend.Gemm(
 			false,
 			true,
@@ -86,10 +88,11 @@ func (k *Known) GCV(gammas []float64) []interval.Interval {
 	return out
 }
 
-// NoiseGCV returns brackets of the GCV for one target that is typical noise, for each γ. It does not depend on the
-// targets, so that a choice of candidates by these brackets is the same for every block of targets. The target has
-// ‖b‖² = 1, and c = Σ σvₗ/√n for the singular values σ and the right singular vectors vₗ of the sketch.
-// These are the root mean squares of the components of c for b with independent components.
+// NoiseGCV returns brackets of the GCV at each γ for an artificial target b that is typical noise. They do not depend
+// on the targets, so that a choice of candidates by these brackets is the same for every block of targets. The target
+// has ‖b‖² = 1 and c = Aᵀb = Σ σₗvₗ/√n, for the singular values σₗ and the right singular vectors
+// vₗ of the sketch. For random b with independent elements, σₗ/√n is the root mean square of the component of c
+// along vₗ.
 func (k *Known) NoiseGCV(gammas []float64) []interval.Interval {
 	d := k.eigen.Dim
 	e := k.Evidence

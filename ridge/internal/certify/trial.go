@@ -9,8 +9,9 @@ import (
 // MostTrials is the largest number of own vectors of a [Trial].
 const MostTrials = 4
 
-// A TrialSpace holds what the spaces of all forms have in common: m shared vectors v. Let M(γ) = P + γV be the matrix
-// of the products (Av)ᵀ(Av) + γvᵀv. For the shared vectors, M(γ) is nearly the diagonal matrix D = Values + γ.
+// A TrialSpace describes m vectors v that the trial spaces of all forms share. Let M(γ) = P + γV be the matrix of
+// products of trial vectors, with Pᵢⱼ = (Avᵢ)ᵀ(Avⱼ) and Vᵢⱼ = vᵢᵀvⱼ. For the shared vectors, M(γ) is
+// nearly the diagonal matrix D = diag(Values) + γI.
 type TrialSpace struct {
 	Values []float64 // m, nonnegative
 	Defect float64   // bounds ‖D^{-½}(M(γ) − D)D^{-½}‖ for every γ
@@ -18,13 +19,16 @@ type TrialSpace struct {
 	Size   float64   // bounds ‖A‖_F
 }
 
-// A Trial is the trial space of one form fᵀM(γ)⁻¹f: the shared vectors and k ≤ [MostTrials] own vectors.
+// A Trial describes the trial space of one quadratic form fᵀ(AᵀA + γI)⁻¹f: the shared vectors of the
+// [TrialSpace], and k ≤ [MostTrials] vectors of its own. For a form of AAᵀ, A stands for Aᵀ.
 type Trial struct {
-	Shared         []float64 // products of f with the shared vectors, m
-	Own            []float64 // products of f with the own vectors, k
-	CrossP, CrossV []float64 // products of the own vectors with the shared ones in P and in V, k×m
-	P, V           []float64 // products of the own vectors with each other in P and in V, k×k
-	// ‖x‖ for an own vector Aᵀx, k; nil if the own vectors were not computed as such products
+	Shared []float64 // products of f with the shared vectors, m
+	Own    []float64 // products of f with the own vectors, k
+	// products of the own vectors with the shared vectors: (Au)ᵀ(Av) in CrossP, uᵀv in CrossV, k×m
+	CrossP, CrossV []float64
+	// products of the own vectors with each other: (Au)ᵀ(Au′) in P, uᵀu′ in V, k×k
+	P, V []float64
+	// Before holds ‖x‖ for each own vector Aᵀx. It is nil if the own vectors were not computed as such products.
 	Before []float64
 }
 
@@ -45,12 +49,13 @@ func (s *TrialSpace) NewTrialWork(gamma float64) *TrialWork {
 	return w
 }
 
-// Below returns a lower bound of scale²·fᵀM⁻¹f, or 0. For every vector z of the trial space,
+// Below returns a lower bound on scale²·fᵀM⁻¹f, or 0, for the form of t and M = AᵀA + γI. For every
+// vector z of the trial space,
 //
 //	fᵀM⁻¹f ≥ 2fᵀz − zᵀMz.
 //
-// Below chooses z in plain arithmetic and bounds the round-off of the right side. docs/math.md, Theorem 10.8, has the
-// proof.
+// Below chooses a good z in plain arithmetic and bounds the round-off of the right side. docs/math.md, Theorem 10.8,
+// has the proof.
 func (s *TrialSpace) Below(w *TrialWork, scale float64, t *Trial) float64 {
 	var own [MostTrials]float64
 	m, k, tau := len(s.Values), len(t.Own), own[:len(t.Own)]
@@ -95,13 +100,13 @@ func (s *TrialSpace) Below(w *TrialWork, scale float64, t *Trial) float64 {
 	return bound
 }
 
-// underflowing bounds the underflow error of the entries of M and f, if γ and Size² are between its reciprocal and
-// itself.
+// underflowing bounds the underflow error of the products in M(γ) and of the products with f, provided that γ and
+// Size² are between underflowing and its reciprocal.
 const underflowing = 0x1p-900
 
-// solve computes the coefficients of the own vectors that maximise the bound of [TrialSpace.Below]. It eliminates the
-// shared vectors and solves for the rest by Cholesky. Vectors that depend on others, or that are mostly round-off, get
-// the coefficient 0.
+// solve overwrites tau with the coefficients of the own vectors that maximise the bound of [TrialSpace.Below]. It
+// eliminates the shared vectors and solves for the rest by Cholesky. An own vector that nearly depends on the others,
+// or that is mostly round-off, gets the coefficient 0.
 func (t *Trial) solve(w *TrialWork, scale float64, tau []float64) {
 	k, m := len(tau), len(w.inverse)
 	var s [MostTrials][MostTrials]float64

@@ -14,7 +14,8 @@ import (
 // +Inf.
 func inverseNorms(be engine.Backend, d int, r []float64, ldr int) (frobenius, spectral float64, rows []float64) {
 	const kb = 64
-	nb := min(256, max(kb, d/16)) // the panel takes a sixteenth of the memory of R
+	// columns of the panel: d/16, but at least 64 and at most 256
+	nb := min(256, max(kb, d/16))
 	panel := make([]float64, min(nb, d)*d)
 	columns := make([]float64, d) // column sums of absolute values
 	var widest float64            // largest row sum
@@ -24,7 +25,8 @@ func inverseNorms(be engine.Backend, d int, r []float64, ldr int) (frobenius, sp
 		for i := range m {
 			panel[i*d+i0+i] = 1
 		}
-		// subtract subtracts columns lo to hi−1 of the panel, times R, from columns hi to end−1.
+		// subtract subtracts the product of columns lo to hi−1 of the panel with R from columns hi to end−1 of the
+		// panel.
 		subtract := func(lo, hi, end int) {
 			be.Gemm(
 				false,

@@ -15,14 +15,14 @@ type Tridiagonal struct {
 	Diagonal []float64
 	Beside   []float64 // the subdiagonal, d−1 elements
 	Columns  []float64 // norms of the columns of A
-	Streamed float64   // bounds ‖K̃ − K‖ for the computed K̃
+	Streamed float64   // bounds ‖K̃ − K‖ for the computed matrix K̃ of AᵀA
 	Reduced  float64   // bounds ‖K̃ − QTQᵀ‖ for an exactly orthogonal Q
 	Skew     float64   // bounds the distance of the computed Q from the exactly orthogonal one
 	norm     float64   // bounds ‖T‖
 	least    float64   // a lower bound on the eigenvalues of T
 }
 
-// NewTridiagonal returns a Tridiagonal with the given fields. The caller sets the fields Reduced and Skew.
+// NewTridiagonal returns a Tridiagonal with the given fields. The caller has to set the fields Reduced and Skew.
 func NewTridiagonal(diagonal, beside, columns []float64, streamed float64) *Tridiagonal {
 	t := &Tridiagonal{Diagonal: diagonal, Beside: beside, Columns: columns, Streamed: streamed}
 	for i, a := range diagonal {
@@ -39,7 +39,8 @@ func NewTridiagonal(diagonal, beside, columns []float64, streamed float64) *Trid
 	return t
 }
 
-// pivot returns the LDLᵀ pivot after p; a is the diagonal element, e the subdiagonal element.
+// pivot returns the pivot of LDLᵀ that follows the pivot p. a is the next diagonal element, and e the subdiagonal
+// element before it.
 func pivot(a, e, p float64) float64 { return a - float64(e/p*e) }
 
 // pivots factors T + sI = LDLᵀ and overwrites p with the pivots, from the first row down. They are the exact
@@ -58,15 +59,15 @@ func (t *Tridiagonal) pivots(s float64, p []float64) (positive bool) {
 	return true
 }
 
-// The computed pivots are the exact pivots of a matrix T + sI + E. rounding returns a bound on ‖E‖. For each
-// pivot, the diagonal element is rounded once and the subdiagonal element three times. inverseTrace adds two
+// rounding returns a bound on ‖E‖, where T + sI + E is the matrix that has the computed pivots as its exact
+// pivots. Each pivot rounds the diagonal element once and the subdiagonal element three times. inverseTrace adds two
 // roundings.
 func (t *Tridiagonal) rounding(s float64) float64 {
 	return 8*eps*(t.norm+math.Abs(s)) + 8*roundoff.Underflow
 }
 
-// leastEigenvalue returns a lower bound on the eigenvalues of T, by bisection. If all pivots of T − sI are
-// positive, no eigenvalue of T is below s, up to rounding.
+// leastEigenvalue returns a lower bound on the eigenvalues of T, by bisection. If all pivots of T − sI are positive,
+// no eigenvalue of T is below s, up to round-off.
 func (t *Tridiagonal) leastEigenvalue() float64 {
 	lo, hi := -t.norm, t.norm
 	for _, a := range t.Diagonal {
@@ -100,7 +101,8 @@ func (t *Tridiagonal) inverseTrace(gamma, s float64) (trace float64, ok bool) {
 		if i+1 < d {
 			q = pivot(a, t.Beside[i], below)
 		}
-		// p[i] and q are the pivots of row i, from the first row down and from the last row up.
+		// p[i] is the pivot of row i in the elimination from the first row down, and q in the elimination from the last row
+		// up.
 		v := p[i] + (q - a) // 1/v is diagonal element i of the inverse; p[i] + q may overflow
 		if !(q > 0) || !(v > 0) {
 			return 0, false
@@ -111,8 +113,8 @@ func (t *Tridiagonal) inverseTrace(gamma, s float64) (trace float64, ok bool) {
 	return sum.Value(), true
 }
 
-// dimension returns a bracket of d − γ·tr H⁻¹ for H = AᵀA + γI. The eigenvalues of H and of T + γI must
-// differ by at most distance. limit is an upper bound on the result.
+// dimension returns a bracket of d − γ·tr H⁻¹ for H = AᵀA + γI. The caller guarantees that the eigenvalues
+// of H and of T + γI differ by at most distance. limit is an upper bound on the result.
 func (t *Tridiagonal) dimension(gamma, distance, limit float64) interval.Interval {
 	d := float64(len(t.Diagonal))
 	out := interval.Interval{Hi: limit}
@@ -130,9 +132,9 @@ func (t *Tridiagonal) dimension(gamma, distance, limit float64) interval.Interva
 	return out
 }
 
-// tridiagonal bounds the eigenvalues, the inverse and the effective dimension of H = AᵀA + γI, by the
-// tridiagonal form f.T. off[j] bounds the norm of the error in column j of A. These errors move a singular
-// value of A by at most ‖off‖, and an eigenvalue of AᵀA by at most ‖off‖(2‖A‖ + ‖off‖).
+// tridiagonal bounds the eigenvalues, the inverse and the effective dimension of H = AᵀA + γI, by the tridiagonal
+// form f.T. off[j] bounds the norm of the error in column j of A. All these errors together change a singular value of
+// A by at most ‖off‖, and so an eigenvalue of AᵀA by at most ‖off‖(2‖A‖ + ‖off‖).
 func (e *Streamed) tridiagonal(f *Factored, off []float64) spectrum {
 	t, gamma, d := f.T, f.Gamma, float64(e.Dim)
 	offNorm := vec.Norm(off) * inflate
@@ -157,13 +159,13 @@ func (e *Streamed) tridiagonal(f *Factored, off []float64) spectrum {
 	return s
 }
 
-// Serves reports whether a solve with the factor f reduces an error to less than a thousandth.
+// Serves reports whether the factor f is accurate enough: the relative error of a solve with f is at most 2⁻¹⁰.
 func (e *Streamed) Serves(f *Factored) bool {
 	_, s := e.columnErrors(f)
 	return s.factor.solved <= 0x1p-10
 }
 
-// MayGain reports whether the error bound could become 100 times smaller if a Cholesky factor replaced the
+// MayGain reports whether the error bound may become 100 times smaller if a Cholesky factor is used instead of the
 // tridiagonal form f.T. docs/math.md §8 ("Certificate of Tridiagonal") compares the two bounds.
 func (e *Streamed) MayGain(f *Factored) bool {
 	_, s := e.columnErrors(f)
@@ -174,14 +176,14 @@ func (e *Streamed) MayGain(f *Factored) bool {
 	return vec.Norm(f.T.Columns)/s.sigma > 100*math.Max(least, 1)
 }
 
-// stepped returns the afterStep of c, whose Step was computed with a tridiagonal form. The proof is in
-// docs/math.md §8, "Certificate of Tridiagonal".
+// stepped returns the bounds for c before and after its step, which was computed with a tridiagonal form. The proof is
+// in docs/math.md §8, "Certificate of Tridiagonal".
 func (r *Refiner) stepped(c *Corrected) afterStep {
 	s, d := r.s, float64(r.rows.Dim)
 	round, tiny := 1+(d+few)*eps, (d+few)*roundoff.Underflow
 	step, g, left := vec.Norm(c.Step)*round, vec.Norm(c.Gradient)*round, vec.Norm(c.Left)*round
 	lost := vec.Norm(c.Bounds) * round
-	// open bounds ‖g − H·step‖, and s.apart bounds the error of a product with H.
+	// open bounds ‖g − H·step‖, the residual of the step, and s.apart bounds the error of a product with H.
 	open := (left + s.apart*step + few*eps*(g+left) + tiny) * inflate
 	inner := ((open+lost)/s.sigma+r.share*c.Residual)*round + tiny
 	square := vec.Dot(c.Step, c.Gradient) - vec.Dot(c.Step, c.Left)

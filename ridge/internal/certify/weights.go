@@ -18,7 +18,8 @@ type Weights struct {
 	RSS       interval.Interval // brackets ‖Ax̂ − b‖²
 	GCV       interval.Interval // brackets n·‖Ax* − b‖²/(n − df)²
 	Marginal  Marginal          // the marginal likelihood at γ
-	Scattered float64           // bounds ‖Fx̂‖ for the rounding F of scaled features, see [Columns.Scattered]
+	// bounds ‖Fx̂‖ for the rounding errors F of scaled features, see [Columns.Scattered]
+	Scattered float64
 }
 
 // complete sets Energy, Intercept and GCV of w, for coefficients x of target j with ‖x‖ = xn. Let x* be the
@@ -37,15 +38,16 @@ func (a At) complete(w Weights, j int, x []float64, xn, energy, move float64) We
 func lostSquares(xn float64) float64 { return few * roundoff.Underflow * (1 + xn) }
 
 // excess returns a bound on √(2(f(x) − f*)) for coefficients x, where f* is the minimum of the objective f. This
-// root is the norm ‖H^{½}(x − x*)‖ of the error of x. xn is ‖x‖, rss brackets ‖Ax − b‖², and
-// objective brackets f*.
+// number equals ‖H^{½}(x − x*)‖, where x* is the exact solution and H = AᵀA + γI. xn is ‖x‖, rss
+// brackets ‖Ax − b‖², and objective brackets f*.
 func (a At) excess(xn float64, rss, objective interval.Interval) float64 {
-	return math.Sqrt(math.Max(0, rss.Hi+a.Gamma*xn*xn*(1+few*eps)-2*objective.Lo)+4*eps*rss.Hi+lostSquares(xn)) * (1 + 16*eps)
+	return math.Sqrt(math.Max(0, rss.Hi+a.Gamma*xn*xn*(1+few*eps)-2*objective.Lo)+4*eps*rss.Hi+
+		lostSquares(xn)) * (1 + 16*eps)
 }
 
-// rssAtOptimum returns a bracket of ‖Ax* − b‖² for the exact solution x*, given bounds at coefficients x. e
-// bounds ‖x − x*‖, and move bounds ‖A(x − x*)‖. f brackets the smallest objective, and rss brackets ‖Ax
-// − b‖². The result is the intersection of the brackets in docs/math.md §5.
+// rssAtOptimum returns a bracket of ‖Ax* − b‖² for the exact solution x*, given coefficients x near x*. e
+// bounds ‖x − x*‖, and move bounds ‖A(x − x*)‖. f brackets the smallest objective f*, xn is ‖x‖, and
+// rss brackets ‖Ax − b‖². The result is the intersection of the brackets in docs/math.md §5.
 func (a At) rssAtOptimum(j int, xn, e, move float64, f, rss interval.Interval) interval.Interval {
 	far, near := xn+e, math.Max(0, xn-e)
 	lost := lostSquares(far)
@@ -72,8 +74,8 @@ func (a At) rssFromEnvelope(j int) interval.Interval {
 	})
 }
 
-// An envelope holds the norms in the bracket of ‖Ax* − b‖² from docs/math.md §5. H⁻¹ lies between M −
-// ½D and M + ½D. The vectors are z = D^{½}c and y = D^{½}Mc.
+// An envelope holds the norms in the bracket of ‖Ax* − b‖² from docs/math.md §5. H⁻¹ lies between M − ½D
+// and M + ½D, for functions M and D of the sketch. With c = Aᵀb, let z = D^{½}c and y = D^{½}Mc.
 //
 //   - form is √(cᵀMc + γ‖Mc‖²), and lost bounds its underflow error
 //   - z bounds ‖z‖, and zy bounds ‖z + 2γy‖
@@ -84,8 +86,8 @@ func (a At) envelope(j int, e *envelope) interval.Interval {
 	c, tss, gamma := &a.targets[j].c, a.TSS[j], a.Gamma
 	middle, half := tss-e.form*e.form, e.z*e.zy/2
 	radius := math.Sqrt(a.widestGap()) * e.z / 2
-	// delta bounds the error of c and of its projection. middle and half come from quadratic forms of c, whose
-	// matrices have norms of at most 2·most. pad bounds their errors.
+	// delta bounds the error of c and of its projection. middle and half are quadratic forms of c, whose matrices have
+	// norms of at most 2·most. pad bounds the errors of middle and half.
 	delta, most := a.CrossError(j)+a.factor.onto*eps*c.Norm, a.inverse()
 	pad := 16*math.Sqrt(tss*most)*delta + 8*delta*delta*most + a.SquaresError(j) + 4*(a.factor.along+few)*eps*(tss+half)
 	if c.Norm > 0 {
@@ -115,8 +117,8 @@ func (w Weights) scored(rows int64, intercept bool, p *Projection, o *optimum) W
 	return w
 }
 
-// scored returns a bracket of the GCV for n rows. If p is not nil, the rows have passed the projection p. The
-// GCV is then the score of the rows before the projection.
+// scored returns a bracket of the GCV for n rows. If p is not nil, the n rows are the result of the projection p, and
+// the GCV is for the rows before p.
 func scored(rows int64, intercept bool, p *Projection, o *optimum) interval.Interval {
 	fixed := 0
 	if intercept {

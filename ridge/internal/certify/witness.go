@@ -8,9 +8,9 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
 
-// A Witness detects that a pass read other rows than the summary did. It is the product Kh of K = AᵀA with a
-// fixed vector h of length one. Every product Kv of a pass, and every gradient Kv − c with c = Aᵀb, must
-// satisfy
+// A Witness detects that a pass read other rows than the summary did. It is the product Kh of K = AᵀA with a fixed
+// vector h of norm 1, computed by the summary. Every product Kv of a pass, and every gradient Kv − c with c = Aᵀb,
+// must satisfy
 //
 //	hᵀ(Kv) = (Kh)ᵀv,   hᵀ(Kv − c) = (Kh)ᵀv − hᵀc.
 //
@@ -31,9 +31,9 @@ func Probe(d int) []float64 {
 	return h
 }
 
-// ProductDiffers checks out = Kx, a product of a pass, by the equation hᵀ(Kx) = (Kh)ᵀx of [Witness]. If affine
-// is true, out is Kx − Aᵀb for target j. If the pass read other rows than the summary, differs is true. It is
-// false if out is not finite, because the iteration diverged.
+// ProductDiffers checks out = Kx, a product of a pass, by the equation hᵀ(Kx) = (Kh)ᵀx of [Witness]. If affine is
+// true, out is Kx − Aᵀb for target j. differs is true if the pass must have read other rows than the summary. It
+// is false if out is not finite: then the iteration diverged.
 func (k *Known) ProductDiffers(j int, affine bool, x, out []float64) (difference float64, differs bool) {
 	if k.Product == nil {
 		return 0, false
@@ -51,12 +51,13 @@ func (k *Known) ProductDiffers(j int, affine bool, x, out []float64) (difference
 }
 
 // crossSlack returns a bound on the difference between Aᵀb of target j in a summary and in a pass over the same
-// rows. The errors of the means affect both vectors.
+// rows. It includes the effect of errors of the means on both vectors.
 func (k *Known) crossSlack(j int) float64 {
 	return roundoff.SameRows*k.norm.read*k.targetNorm(j) + k.CrossError(j) + k.centring(k.rhs(j), 0)
 }
 
-// ResidualDiffers compares two values of ‖Ax − b‖² for target j. rss comes from a pass. The second value is
+// ResidualDiffers compares two values of ‖Ax − b‖² for target j. rss is the value that a pass computed. The
+// other value uses ‖b‖² and c from the summary:
 //
 //	want = ‖b‖² − cᵀx + xᵀ(Kx − c),   K = AᵀA,   c = Aᵀb.
 //
@@ -65,14 +66,15 @@ func (k *Known) ResidualDiffers(j int, x, out []float64, rss float64) (want floa
 	want = k.TSS[j] - vec.Dot(k.C(j), x) + vec.Dot(x, out)
 	xn := vec.Norm(x)
 	size := k.norm.read*xn + k.targetNorm(j)
-	slack := roundoff.SameRows*size*size + k.SquaresError(j) + 2*k.CrossError(j)*xn + math.Pow(k.meanShift(k.rhs(j), xn), 2)
+	slack := roundoff.SameRows*size*size + k.SquaresError(j) + 2*k.CrossError(j)*xn +
+		math.Pow(k.meanShift(k.rhs(j), xn), 2)
 	slack += float64(k.Rows) * roundoff.LostResidual * roundoff.LostResidual
 	_, differs = apart(rss, want, slack)
 	return want, differs
 }
 
-// apart returns |a − b|. beyond reports whether this distance is finite and larger than slack. If the distance
-// is not finite, the iteration diverged.
+// apart returns |a − b|. beyond reports whether this distance is finite and larger than slack. A distance that is
+// not finite proves nothing, because the iteration diverged.
 func apart(a, b, slack float64) (distance float64, beyond bool) {
 	distance = math.Abs(a - b)
 	return distance, distance <= math.MaxFloat64 && slack <= math.MaxFloat64 && !(distance <= slack)
