@@ -292,8 +292,8 @@ func (e *Dual) LeftOut(f *Factored, l *DualLeft) interval.Interval {
 }
 
 // LeftOutOf returns a bracket of the leave-one-out error Σ w·(r/(1 − h))²/n of the exact solution at γ, for
-// weights w, residuals r and leverages h. free holds a bracket of 1 − h for each row. The norms of the rows bound 1 −
-// h, too, and LeftOutOf uses both bounds.
+// weights w, residuals r and leverages h. free holds a bracket of 1 − h for each row. The norms of the rows bound
+// 1 − h, too, and LeftOutOf uses both bounds.
 func (e *Dual) LeftOutOf(gamma float64, free []interval.Interval, l *DualLeft) interval.Interval {
 	if gamma > largest {
 		return interval.Nonnegative()

@@ -103,9 +103,9 @@ func (g *Judge) roundOff(b rhs, x []float64, r float64) (weights, energy float64
 	return math.Min(weights, energy*math.Sqrt(most)), energy
 }
 
-// Error returns a bound on the distance ‖x − x*‖ of coefficients x from the exact solution. p is the projection of
-// their gradient onto the eigenvectors of the sketch. round bounds the effect of round-off in the gradient on this
-// distance.
+// Error returns a bound on the distance ‖x − x*‖ of coefficients x from the exact solution. p is the projection
+// of their gradient onto the eigenvectors of the sketch. round bounds the effect of round-off in the gradient on
+// this distance.
 func (g *Judge) Error(p *spectral.Projection, round float64) float64 {
 	if p.Norm == 0 {
 		return round

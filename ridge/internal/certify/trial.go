@@ -10,8 +10,8 @@ import (
 const MostTrials = 4
 
 // A TrialSpace describes m vectors v that the trial spaces of all forms share. Let M(γ) = P + γV be the matrix of
-// products of trial vectors, with Pᵢⱼ = (Avᵢ)ᵀ(Avⱼ) and Vᵢⱼ = vᵢᵀvⱼ. For the shared vectors, M(γ) is
-// nearly the diagonal matrix D = diag(Values) + γI.
+// products of trial vectors, with Pᵢⱼ = (Avᵢ)ᵀ(Avⱼ) and Vᵢⱼ = vᵢᵀvⱼ. For the shared vectors, M(γ)
+// is nearly the diagonal matrix D = diag(Values) + γI.
 type TrialSpace struct {
 	Values []float64 // m, nonnegative
 	Defect float64   // bounds ‖D^{-½}(M(γ) − D)D^{-½}‖ for every γ
