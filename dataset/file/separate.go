@@ -461,7 +461,7 @@ func (s *separate) settleHeaders(pipe *dataset.Pipe, isPart bool) error {
 
 // turn changes the reading of the first line of a file from a header to a row, or from a row to a header. The file then
 // has as many rows as the file other: change is the number of rows that it lacks, 1 or −1. turn reports whether it
-// has changed the reading; it does not if the first line is certain.
+// has changed the reading. It changes only a first line whose reading is undecided.
 func (s *separate) turn(path string, guesses map[string]csv.Guess, change int64, other string) bool {
 	g, ok := guesses[path]
 	_, isSettled := s.headers[path]
