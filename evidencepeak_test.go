@@ -139,9 +139,9 @@ func TestEvidencePeak(t *testing.T) {
 }
 
 // TestEvidenceReported has the rows of scikit-learn#17624. For these rows BayesianRidge returns coefficients near 0,
-// though the targets are 2,000,000 and 3,000,000. γ relative to the squares of the features is the same for all units,
-// as are the coefficients relative to their units. These rows fit exactly, so that the likelihood hardly depends on
-// small γ. If the units are no powers of two, round-off decides between neighbours in the grid.
+// though the targets are 2,000,000 and 3,000,000. The γ relative to the squares of the features is the same for all
+// units, as are the coefficients relative to their units. These rows fit exactly, so that the likelihood hardly depends
+// on small γ. If the units are no powers of two, round-off decides between neighbours in the grid.
 func TestEvidenceReported(t *testing.T) {
 	first := math.NaN()
 	var coefs []float64

@@ -40,10 +40,10 @@ func sameBits(t *testing.T, got, want *fdridge.Result) {
 	}
 }
 
-// TestFit: a fit that is interrupted several times, while sketching and while refining, returns the bits of an
-// uninterrupted fit. Each run resumes no earlier than the last reported position. A fit that stopped at
+// TestResumedFitHasSameBits: a fit that is interrupted several times, while sketching and while refining, returns the
+// bits of an uninterrupted fit. Each run resumes no earlier than the last reported position. A fit that stopped at
 // Options.MaxPasses can be resumed, too.
-func TestFit(t *testing.T) {
+func TestResumedFitHasSameBits(t *testing.T) {
 	src := rows(20000)
 	want, err := fdridge.Fit(t.Context(), src, options)
 	if err != nil {
@@ -95,9 +95,9 @@ func TestFit(t *testing.T) {
 	}
 }
 
-// TestOther: the checkpoint of a job with other options or settings is refused and stays as it was.
+// TestOtherOptionsAreRefused: the checkpoint of a job with other options or settings is refused and stays as it was.
 // Tol and MaxPasses may be others.
-func TestOther(t *testing.T) {
+func TestOtherOptionsAreRefused(t *testing.T) {
 	src := rows(20000)
 	job := batch.Options{Checkpoint: filepath.Join(t.TempDir(), "ck"), Settings: []batch.Setting{{"rows", "1"}}}
 	ctx, opts := stopAt(t, fdridge.Refining, 2, 1)

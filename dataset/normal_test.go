@@ -8,10 +8,10 @@ import (
 	"testing"
 )
 
-// TestNormal: the layers of the ziggurat have the same bits on every machine. 2·10⁶ drawn numbers have the bits of
-// math/rand/v2, including numbers at the edges of layers. In the tail they may differ by 2⁻⁵⁰, because
-// math/rand/v2 may fuse a product and a sum there.
-func TestNormal(t *testing.T) {
+// TestNormalHasBitsOfMathRand: the layers of the ziggurat have the same bits on every machine. 2·10⁶ drawn numbers
+// have the bits of math/rand/v2, including numbers at the edges of layers. In the tail they may differ by 2⁻⁵⁰,
+// because math/rand/v2 may fuse a product and a sum there.
+func TestNormalHasBitsOfMathRand(t *testing.T) {
 	h := fnv.New64a()
 	fmt.Fprintf(h, "%x %x %x", ziggurat.inside, bits32(ziggurat.width), bits32(ziggurat.height))
 	if got := h.Sum64(); got != 0xc4d0a9ccaf3ba2d {

@@ -15,9 +15,9 @@ import (
 	"github.com/fdridge/fdridge/ridge"
 )
 
-// TestErr: a model reports, for each γ and for the worst γ, the shortfall of its solutions. A model that is read from
-// a file reports the same.
-func TestErr(t *testing.T) {
+// TestErrReportsShortfall: a model reports, for each γ and for the worst γ, the shortfall of its solutions. A model
+// that is read from a file reports the same.
+func TestErrReportsShortfall(t *testing.T) {
 	src, err := dataset.FromDense(4, 2, 2, []float64{1, 10, 2, 30, 3, 20, 4, 50}, []float64{1, 2, 2, 5, 3, 3, 5, 9})
 	if err != nil {
 		t.Fatal(err)

@@ -64,9 +64,9 @@ func TestConvergence(t *testing.T) {
 	}
 }
 
-// TestPasses: the numbers of passes in figure 6 agree with theory. Larger γ need no more passes, and CG needs at most
-// as many as its condition number allows.
-func TestPasses(t *testing.T) {
+// TestPassesFollowTheory: the numbers of passes in figure 6 agree with theory. Larger γ need no more passes, and CG
+// needs at most as many as its condition number allows.
+func TestPassesFollowTheory(t *testing.T) {
 	r := smallRun(t)
 	efforts, _, err := r.effortsOn(context.Background(), "w8a", func(string, float64) {})
 	if err != nil {

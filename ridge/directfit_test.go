@@ -165,8 +165,9 @@ func TestNoWorseThanOnePass(t *testing.T) {
 	}
 }
 
-// TestUnproved: a one-shot solution with no proved bound counts as a shortfall. A solution with a bound does not.
-func TestUnproved(t *testing.T) {
+// TestUnprovedFallsShort: a one-shot solution with no proved bound counts as a shortfall. A solution with a bound does
+// not.
+func TestUnprovedFallsShort(t *testing.T) {
 	s := problem(rand.New(rand.NewPCG(21, 4)), "gaussian", 100, 12, 1, 0.1)
 	r, err := fdridge.Fit(
 		t.Context(),

@@ -106,9 +106,10 @@ func TestRecipes(t *testing.T) {
 	}
 }
 
-// TestShifted: QR certifies at least 15 digits for problem 8 of docs/accuracy.md, and all of its weights are right.
-// This holds for the data as they are, and after a million was subtracted from each feature. The subtraction is exact.
-func TestShifted(t *testing.T) {
+// TestShiftedColumnsKeepDigits: QR certifies at least 15 digits for problem 8 of docs/accuracy.md, and all of its
+// weights are right. This holds for the data as they are, and after a million was subtracted from each feature. The
+// subtraction is exact.
+func TestShiftedColumnsKeepDigits(t *testing.T) {
 	p, err := gradedProblem(7)
 	if err != nil {
 		t.Fatal(err)

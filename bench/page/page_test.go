@@ -5,8 +5,9 @@ import (
 	"testing"
 )
 
-// TestFormat: the table of each kernel has the rates of all rivals, including rivals that did not run every job.
-func TestFormat(t *testing.T) {
+// TestFormatHasAllRivals: the table of each kernel has the rates of all rivals, including rivals that did not run every
+// job.
+func TestFormatHasAllRivals(t *testing.T) {
 	page := format(setting{commit: "abc", cpu: "CPU", cores: 2}, []measured{
 		{"avx512", []row{
 			{"a", "krows/s", map[string]float64{"purego": 30, "openblas": 20}, []string{"purego", "openblas"}},

@@ -232,9 +232,9 @@ func TestBadData(t *testing.T) {
 	}
 }
 
-// TestTooSmall: the exact method fits features that are only denormals. Sketching methods square the features, and the
-// squares underflow. They certify nothing and fail with an error about ‖A‖².
-func TestTooSmall(t *testing.T) {
+// TestDenormalFeatures: the exact method fits features that are only denormals. Sketching methods square the features,
+// and the squares underflow. They certify nothing and fail with an error about ‖A‖².
+func TestDenormalFeatures(t *testing.T) {
 	file := write(t, "a.csv", "5e-324,1e-310,1\n0,5e-324,2\n")
 	for _, method := range []string{"one-shot", "cg", "galerkin"} {
 		code, _, stderr := call(
@@ -272,9 +272,9 @@ func TestTooSmall(t *testing.T) {
 	)
 }
 
-// TestRightData: unusual but valid data can be read, fitted, sketched and predicted for. Examples are blank lines,
-// CRLF, a byte order mark, quotes, one row, n < d, constants and denormals.
-func TestRightData(t *testing.T) {
+// TestUnusualDataIsAccepted: unusual but valid data can be read, fitted, sketched and predicted for. Examples are blank
+// lines, CRLF, a byte order mark, quotes, one row, n < d, constants and denormals.
+func TestUnusualDataIsAccepted(t *testing.T) {
 	for name, c := range map[string]struct {
 		file, text string
 		n, d       float64

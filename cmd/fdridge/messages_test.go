@@ -141,8 +141,9 @@ func TestNameMissing(t *testing.T) {
 	}
 }
 
-// TestComma: a file may have a comma in its name. A comma separates two files only if no file has the whole name.
-func TestComma(t *testing.T) {
+// TestCommaInFileName: a file may have a comma in its name. A comma separates two files only if no file has the whole
+// name.
+func TestCommaInFileName(t *testing.T) {
 	rows := write(t, "a,b.csv", rowsCSV(30))
 	must(t, "fit", "--data", rows, "--target", "y", "--gamma", "1")
 	if err := os.Rename(rows, filepath.Join(filepath.Dir(rows), "b.csv")); err != nil {

@@ -164,8 +164,8 @@ func holdsFigure(t *testing.T, what, text string, v ridge.Interval) {
 	}
 }
 
-// TestSketchHolds: the bounds that sketch and plan print are not below the bounds in the output of --json.
-func TestSketchHolds(t *testing.T) {
+// TestPrintedSketchBoundsHold: the bounds that sketch and plan print are not below the bounds in the output of --json.
+func TestPrintedSketchBoundsHold(t *testing.T) {
 	data, out := write(t, "rows.csv", rowsCSV(60)), filepath.Join(t.TempDir(), "sketch")
 	input := []string{"--data", data, "--target", "y", "--features", "rff:64,gamma=1,seed=1", "--size", "24"}
 	said := must(t, slices.Concat([]string{"sketch", "-o", out}, input)...)
@@ -192,9 +192,9 @@ func TestSketchHolds(t *testing.T) {
 	}
 }
 
-// TestSolved: the page names the problem that the bounds are about. This is the problem of the data as read, of the
-// scaled columns as rounded, or of the computed features as rounded.
-func TestSolved(t *testing.T) {
+// TestPageNamesProblemOfBounds: the page names the problem that the bounds are about. This is the problem of the data
+// as read, of the scaled columns as rounded, or of the computed features as rounded.
+func TestPageNamesProblemOfBounds(t *testing.T) {
 	rows := write(t, "rows.csv", rowsCSV(40))
 	for flags, want := range map[string][2]string{
 		"": {

@@ -11,9 +11,9 @@ import (
 	"testing"
 )
 
-// TestTerms: the weights of polynomial features have names in the model and on the page. The names use the header, or
-// x1, x2, … without a header. Each name stands beside its own weight.
-func TestTerms(t *testing.T) {
+// TestPolynomialFeatureNames: the weights of polynomial features have names in the model and on the page. The names use
+// the header, or x1, x2, … without a header. Each name stands beside its own weight.
+func TestPolynomialFeatureNames(t *testing.T) {
 	for name, c := range map[string]struct {
 		header, product string
 		want            []string

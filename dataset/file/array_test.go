@@ -229,9 +229,9 @@ func TestIntegers(t *testing.T) {
 	}
 }
 
-// TestTrailing: bytes after an array are an error that names the first such byte. np.save may append another array to
-// an open file, and then the error tells that there is another array.
-func TestTrailing(t *testing.T) {
+// TestBytesAfterArray: bytes after an array are an error that names the first such byte. np.save may append another
+// array to an open file, and then the error tells that there is another array.
+func TestBytesAfterArray(t *testing.T) {
 	rows := npy("<f8", "False", "(2, 2)", floats(le, 1, 2, 3, 4))
 	columns := npy("<f8", "True", "(2, 2)", floats(le, 1, 3, 2, 4))
 	byteAfter := fmt.Sprintf("has more bytes than its 2 rows, from byte %d on", len(rows))

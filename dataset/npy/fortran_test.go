@@ -9,10 +9,10 @@ import (
 	"testing"
 )
 
-// TestWindows reads an array in Fortran order with more rows than a window, more columns than a strip, and targets
-// between the features. The block size divides neither. All rows are right, and an entry that is not finite is found
-// wherever it is.
-func TestWindows(t *testing.T) {
+// TestFortranBeyondWindow reads an array in Fortran order with more rows than a window, more columns than a strip, and
+// targets between the features. The block size divides neither. All rows are right, and an entry that is not finite is
+// found wherever it is.
+func TestFortranBeyondWindow(t *testing.T) {
 	const n, d = windowRows + 77, stripColumns + 13
 	path := filepath.Join(t.TempDir(), "x.npy")
 	whole := text(1, "True", fmt.Sprintf("(%d, %d)", n, d), n*d)

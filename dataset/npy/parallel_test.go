@@ -13,9 +13,9 @@ import (
 	"github.com/fdridge/fdridge/dataset"
 )
 
-// TestSideBySide: parts of a block are read in parallel. Of several bad entries, the error names the first. A file that
-// has become shorter is an error, and so are bytes after the last row.
-func TestSideBySide(t *testing.T) {
+// TestParallelReadFindsFirstError: parts of a block are read in parallel. Of several bad entries, the error names the
+// first. A file that has become shorter is an error, and so are bytes after the last row.
+func TestParallelReadFindsFirstError(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(8))
 	const n, cols = 20000, 8
 	path := filepath.Join(t.TempDir(), "x.npy")

@@ -17,9 +17,9 @@ import (
 	"github.com/fdridge/fdridge/dataset"
 )
 
-// TestWrite: Write writes the bytes that NumPy writes, header included, and the numbers can be read back. The entries
-// begin at a multiple of 64 bytes for every shape.
-func TestWrite(t *testing.T) {
+// TestWriteAsNumPy: Write writes the bytes that NumPy writes, header included, and the numbers can be read back. The
+// entries begin at a multiple of 64 bytes for every shape.
+func TestWriteAsNumPy(t *testing.T) {
 	for _, c := range [][2]int{{1, 1}, {1, 3}, {3, 1}, {10, 10}, {100, 9}, {1, 12345}, {1, 123456}, {1234567, 1}} {
 		data := make([]float64, c[0]*c[1])
 		for i := range data {

@@ -20,9 +20,9 @@ import (
 	"github.com/apache/arrow-go/v18/parquet/schema"
 )
 
-// TestApache reads all columns of numbers in Apache's test files with arrow-go, and writes one line for each column
-// to apache.txt: the file, the column, the numbers of values and of infinite values, and a hash of their bits. The
-// folder FDRIDGE_APACHE must hold checkouts of apache/parquet-testing and apache/arrow-testing.
+// TestApache reads all numeric columns of Apache's test files with arrow-go and writes one line for each column to
+// apache.txt. A line has the file, the column, the numbers of values and of infinite values, and a hash of their bits.
+// The folder FDRIDGE_APACHE must hold checkouts of apache/parquet-testing and apache/arrow-testing.
 func TestApache(t *testing.T) {
 	folder := os.Getenv("FDRIDGE_APACHE")
 	if folder == "" {
