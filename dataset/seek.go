@@ -51,8 +51,8 @@ type Skipper interface {
 	Skip(rows int64) (bool, error)
 }
 
-// skip skips the blocks of the given number of rows that lie before row firstRow. It returns the number of rows
-// skipped.
+// skip skips the blocks before the block that contains row firstRow. rows is the number of rows of a block. skip
+// returns the number of rows skipped.
 func skip(r Reader, firstRow int64, rows int) (int64, error) {
 	s, ok := r.(Skipper)
 	start := firstRow - firstRow%int64(rows)

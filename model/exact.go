@@ -130,8 +130,8 @@ func (p *Predictor) useCertificate(m *Model) error {
 	return err
 }
 
-// addUnpenalized adds the errors of columns without penalty to the error bounds of p.fit. It returns ErrUnpenalized if
-// the model has no bounds on these errors.
+// addUnpenalized adds the bounds on the errors of columns without penalty to the error bounds of p.fit. It returns
+// ErrUnpenalized if the model has no bounds on these errors.
 func (p *Predictor) addUnpenalized(m *Model) error {
 	bounds := m.Fits[0].UnpenalizedBounds
 	if len(bounds) != len(p.fit.Targets) {

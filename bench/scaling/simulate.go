@@ -48,8 +48,8 @@ func (p parts) limit() string {
 // depth is the number of blocks that are read in advance, as in package dataset.
 const depth = 3
 
-// mostReaders is the number of goroutines that can share the reading of a block of 8 MiB. Readers of all formats with
-// random access make at least this number of parts, but dataset/parquet one for 8 columns.
+// mostReaders is the number of goroutines that can share the reading of a block of 8 MiB. All readers with random
+// access divide a block into at least this number of parts, except dataset/parquet: it makes one part of 8 columns.
 const mostReaders = 16
 
 // laneRows returns the default of ridge.SummaryConfig.LaneRows.

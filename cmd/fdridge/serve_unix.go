@@ -39,8 +39,8 @@ const serveVariable = "FDRIDGE_SERVE"
 // A request is a command line.
 type request struct {
 	Args []string `json:"args"`
-	// Files are the numbers of descriptors of the calling program. The argument /dev/fd/N means the file that has
-	// the number N there.
+	// Files are the numbers of descriptors of the calling program. The argument /dev/fd/N means the file that has the
+	// number N in the calling program.
 	Files       []int             `json:"files"`
 	Environment map[string]string `json:"environment"`
 

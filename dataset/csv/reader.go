@@ -113,8 +113,8 @@ func (r *reader) number(i int) (float64, error) {
 	return 0, r.NoNumber(i, err)
 }
 
-// readings returns the readings of a number with commas, and the options that choose one. It returns "" for other
-// texts.
+// readings returns the possible readings of s, a number with commas, each with the option that selects it. It returns
+// "" for other texts.
 func readings(s []byte) string {
 	const comma, point = "--decimal , (decimal comma)", "--decimal . (decimal point)"
 	asComma, isComma := cell.Notation{Comma: true, Grouped: true}.Number(s)

@@ -67,9 +67,9 @@ type Options struct {
 
 // A Pairing has options for rows that are paired with the rows of separate files of targets and weights.
 type Pairing struct {
-	// Weights are the files with the sample weights, which have one column. An element may be an array FILE.npz:NAME.
-	// Row i of these files, one after the other, has the weight of row i. Parquet, Arrow, npy, npz and csv are
-	// supported.
+	// Weights are the files with the sample weights, which have one column. An element may be an array FILE.npz:NAME. Row
+	// i of all these files, read one after the other, has the weight of row i of the features. Parquet, Arrow, npy, npz
+	// and csv are supported.
 	Weights []string
 	// FirstRow, if not nil, is called if only a share of a text is read and separate files have its targets or weights. It
 	// gets the number of rows of Share. It must return the number of rows of all shares before.

@@ -48,7 +48,7 @@ func (o *Opened) locateIn(p part, f format, row int64) (path string, line int, e
 	return p.path, line, err
 }
 
-// lineOfText returns the line of a row of a text whose rows are all lines that are not blank.
+// lineOfText returns the line of a row of a text in which each line that is not blank is a row.
 func lineOfText(p part, row int64) (int, error) {
 	f, err := rawfile.Reopen(p.path, p.stamp)
 	if err != nil {
