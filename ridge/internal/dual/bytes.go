@@ -2,7 +2,8 @@ package dual
 
 import "math"
 
-// A measurement of one target takes up to measureNumbers·(n + d) numbers, and a block of targets up to blockBytes.
+// To measure the residual of one target takes up to measureNumbers·(n + d) numbers. Targets are measured in blocks
+// that take at most blockBytes.
 const (
 	measureNumbers = 24
 	blockBytes     = 1 << 29
@@ -11,8 +12,8 @@ const (
 // TargetBlock returns the number of targets that are measured together.
 func TargetBlock(n, d int) int { return max(1, blockBytes/8/measureNumbers/(n+d)) }
 
-// Bytes returns the memory of a dual fit, without the rows. It keeps squares n×n matrices. If squares is 0, conjugate
-// gradients solve the systems.
+// Bytes returns the memory of a dual fit, without the rows. squares is the number of n×n matrices that the fit keeps.
+// If it is 0, conjugate gradients solve the systems.
 func Bytes(n int64, d, t, squares int) float64 {
 	rows, features, count := float64(n), float64(d), int(min(max(n, 0), math.MaxInt32))
 	block := measureNumbers * float64(TargetBlock(count, d)) * (features + rows)

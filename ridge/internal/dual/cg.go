@@ -9,30 +9,33 @@ import (
 	"github.com/fdridge/fdridge/internal/vec"
 )
 
-// CG solves (G + γI)e = r by conjugate gradients on the sparse rows (M. Hestenes, E. Stiefel, 1952).
+// CG solves (G + γI)e = r, with G = AAᵀ, by conjugate gradients on the sparse rows A (M. Hestenes, E. Stiefel,
+// 1952).
 //
 // A = [H L], where H holds the columns with many entries as a dense matrix, and L the other columns as sparse
 // rows. The preconditioner is D + HHᵀ, where D is the diagonal of LLᵀ + γI. The preconditioned residual of r is
 //
 //	z = D⁻¹(r − Ht),   t = C⁻¹HᵀD⁻¹r = Hᵀz,   C = I + HᵀD⁻¹H.
 //
-// The direction p ← z + βp therefore has HHᵀp ← Ht + βHHᵀp, so that a step needs only two products with H.
+// When the search direction p becomes z + βp, the product HHᵀp becomes Ht + βHHᵀp. So a step needs only two
+// products with H.
 type CG struct {
-	rows    *Rows
-	light   light
-	heavy   *heavy    // nil if no column has many entries
-	scale   []float64 // D⁻¹
-	gamma   float64
-	share   []float64   // q with qᵢ = √(wᵢ/Σw); nil without an intercept
-	parts   [][]float64 // workspace of each worker for its part of a product with Xᵀ, d
-	u       []float64   // the sum of parts, stored in the first of them
-	times   []float64   // the vector to multiply by Xᵀ, n
+	rows  *Rows
+	light light
+	heavy *heavy    // nil if no column has many entries
+	scale []float64 // D⁻¹
+	gamma float64
+	share []float64 // q with qᵢ = √(wᵢ/Σw); nil without an intercept
+	// d numbers for each worker: its part of a product with Xᵀ, where X are the rows before centring
+	parts   [][]float64
+	u       []float64 // the sum of parts, stored in the first of them
+	times   []float64 // the vector to multiply by Xᵀ, n
 	p, z, q []float64
 }
 
-// Steps returns the number of steps of CG that take as long as computing and factoring G = AAᵀ. The matrix A
-// has n rows, and entries is the number of its entries. A step takes 4 flops per entry. A flop in a sparse
-// product is assumed to cost ten times a flop in a matrix product.
+// Steps returns the number of steps of CG that take as long as computing and factoring G = AAᵀ, for n rows with
+// entries entries in all. A step takes 4 flops per entry. The assumption is that a flop in a sparse product takes ten
+// times as long as a flop in a matrix product.
 func Steps(n int64, entries float64) int {
 	const scattered, least, most = 10, 50, 100000
 	rows := float64(n)
@@ -71,9 +74,9 @@ func (r *Rows) NewCG(be engine.Backend, gamma float64) *CG {
 	return c
 }
 
-// Solve solves (G + γI)e = r for G = AAᵀ, and overwrites r (n) with e. After each step it calls done with ‖r −
-// (G + γI)e‖ and ‖Aᵀe‖. Solve returns true once done returns true. It returns false after maxSteps steps, or
-// if the iteration breaks down.
+// Solve solves (G + γI)e = r for G = AAᵀ, and overwrites r (n) with e. After each step it calls done with the norm
+// of the residual, ‖r − (G + γI)e‖, and with ‖Aᵀe‖. Solve returns true when done returns true. It returns
+// false after maxSteps steps, or if the iteration breaks down.
 func (c *CG) Solve(r []float64, maxSteps int, done func(residual, weights float64) bool) (converged bool) {
 	n := len(r)
 	e := make([]float64, n)
@@ -107,7 +110,7 @@ func (c *CG) Solve(r []float64, maxSteps int, done func(residual, weights float6
 	return false
 }
 
-// precondition sets z to the preconditioned residual r, orthogonal to c.share. [CG] has the formula.
+// precondition sets c.z to the preconditioned residual r by the formula of [CG], and makes c.z orthogonal to c.share.
 func (c *CG) precondition(r []float64) {
 	for i, v := range r {
 		c.z[i] = c.scale[i] * v
@@ -156,8 +159,8 @@ func (c *CG) apply() {
 // workers returns the number of goroutines that share the rows.
 func (c *CG) workers() int { return len(c.parts) }
 
-// scatter overwrites u with the sum of c.times[i] times row i of L over rows lo to hi−1. L holds the sparse columns
-// of [CG].
+// scatter overwrites u with Σ c.times[i]·(row i of L) over the rows lo to hi−1. L holds the sparse columns of
+// [CG].
 func (c *CG) scatter(u []float64, lo, hi int) {
 	clear(u)
 	for i := lo; i < hi; i++ {

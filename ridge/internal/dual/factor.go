@@ -8,8 +8,8 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
 
-// Cholesky factors G + γI = LLᵀ. It works in the slice work, of length n². The field R of the result is Lᵀ. If
-// the matrix is not numerically positive definite, the result is nil.
+// Cholesky factors G + γI = LLᵀ. It works in the slice work, of length n². The field R of the result is Lᵀ. If G
+// + γI is not positive definite up to round-off, the result is nil.
 func (g *Gram) Cholesky(be engine.Backend, gamma float64, work []float64) *certify.Factored {
 	n := g.N
 	for i := range n {
@@ -29,8 +29,8 @@ func (g *Gram) Cholesky(be engine.Backend, gamma float64, work []float64) *certi
 	}}
 }
 
-// Reduce computes G = QTQᵀ with Q orthogonal and T tridiagonal, which serves many γ. It stores Q in the slice
-// a, of length n². columns holds the columns of Q, one after the other. If T overflows, the result is nil.
+// Reduce computes G = QTQᵀ with Q orthogonal and T tridiagonal. One reduction serves many γ. It stores Q in the
+// slice a, of length n². columns holds the columns of Q, one after the other. If T overflows, the result is nil.
 func (g *Gram) Reduce(be engine.Backend, a []float64) (t *direct.TridiagonalForm, columns []float64) {
 	size := vec.Norm(g.Norms)
 	streamed := roundoff.Unit*g.Units*size*size + g.Lost

@@ -15,18 +15,20 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/rows"
 )
 
-// Features reads transposed data: each row of the source holds the values of one feature for all n samples.
-// Computing G = AAᵀ takes one pass, and every measurement takes another pass.
+// Features reads transposed data: each row of the source holds the values of one feature for all n samples. Computing
+// G = AAᵀ takes one pass over the source. Every measurement takes one more.
 //
-// A block F of features is stored like a block of rows. Hence one call of GradientTwofold computes Fv and Fᵀ(Fv)
-// for a vector v. The elements of Fv are the coefficients of the features in the block.
+// A block F of features is stored like a block of rows. So one call of GradientTwofold computes both Fv and Fᵀ(Fv)
+// for a vector v of n numbers. If v is the dual vector times the weights, Fv are the coefficients of the features in
+// F, and Fᵀ(Fv) is their part of Ax.
 type Features struct {
 	Samples
 	source dataset.Source
 	reach  []float64 // as Reach returns it
 }
 
-// Reach returns bounds on √Σwx² of each feature x, before it is centred. Gram must have been called.
+// Reach returns a bound on √Σwx² for each feature x before centring, with the weights w. The bounds are known
+// after Gram.
 func (f *Features) Reach() []float64 { return f.reach }
 
 // NewFeatures returns the Features of a source with one feature per row, targets y (n×t) and sample weights w.
@@ -38,7 +40,7 @@ func NewFeatures(source dataset.Source, t int, y, w []float64, intercept bool) *
 	return f
 }
 
-// read makes a pass and calls visit for each block of features. It returns an error unless there are d features
+// read makes a pass and calls visit for each block of features. It returns an error unless the source has d features
 // with n values each. raw bounds the sum of squares of all values.
 func (f *Features) read(ctx context.Context, visit func(b dataset.Block) error) (raw float64, err error) {
 	seen := 0
@@ -67,7 +69,7 @@ func (f *Features) read(ctx context.Context, visit func(b dataset.Block) error) 
 	return raw, nil
 }
 
-// transposeError exchanges row and column of an error about a feature's entry.
+// transposeError converts an error about an entry of transposed data: it exchanges the row and the column.
 func (f *Features) transposeError(err error) error {
 	if e, ok := errors.AsType[*fd.NonFiniteError](err); ok {
 		return &fd.NonFiniteError{Row: e.Col, Col: e.Row, Value: e.Value}
@@ -78,7 +80,8 @@ func (f *Features) transposeError(err error) error {
 	return err
 }
 
-// Gram computes G in one pass, as a sum of products of panels of features.
+// Gram computes G = AAᵀ in g in one pass, as a sum of products of panels of features. work is a workspace of n²
+// elements.
 func (f *Features) Gram(ctx context.Context, be engine.Backend, g, work []float64) (*Gram, error) {
 	out := &Gram{N: f.n, G: g}
 	sum := newGramSum(be, f.n, g, work, true)
@@ -131,8 +134,8 @@ func (s *gramSum) addRows(p engine.Matrix) {
 	s.addProduct(true, p)
 }
 
-// centre overwrites the feature x with its column of A: centred and multiplied by √w. It returns Σwx² of the
-// original x.
+// centre overwrites x, the values of a feature, with the column of A: centred and multiplied by √w. It returns
+// Σwx² of the original x.
 func (f *Features) centre(x []float64) (squares float64) {
 	mean := 0.0
 	for lo := 0; lo < len(x); lo += sumRows {
@@ -181,13 +184,14 @@ func (f *Features) Measure(ctx context.Context, be engine.Backend, points []Poin
 type measuring struct {
 	f      *Features
 	points []Point
-	x      engine.Matrix // wθ of each point, as two rows, and w if there is an intercept (q×n)
-	off    []float64     // bounds on the norm of the errors of wθ
-	g, r   engine.Twofold
-	found  []*Found
-	apart  [][]float64 // for each point, bounds on the errors of the coefficients
-	means  []float64   // bounds on the means of the columns
-	view   engine.CSR
+	// q×n: for each point the high and the low part of wθ in two rows, and one more row of w if there is an intercept
+	x     engine.Matrix
+	off   []float64 // for each point, a bound on the norm of the error of wθ
+	g, r  engine.Twofold
+	found []*Found
+	apart [][]float64 // for each point, bounds on the errors of the coefficients
+	means []float64   // bounds on the means of the columns
+	view  engine.CSR
 }
 
 func (f *Features) measuring(points []Point) *measuring {
@@ -265,7 +269,7 @@ func (m *measuring) finish() []*Found {
 	for k, found := range m.found {
 		p := &m.points[k]
 		found.Apart = vec.Norm(m.apart[k]) * round
-		found.Slack = 2 * found.Apart // both x and X + Low are within Apart of Aᵀα
+		found.Slack = 2 * found.Apart // x and X + Low are both within Apart of Aᵀα
 		found.MeanNorm = vec.Norm(m.means) * round
 		p.residual = make([]twofold.Number, f.n)
 		for i := range f.n {

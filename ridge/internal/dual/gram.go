@@ -11,29 +11,30 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
 
-// A Gram is the computed G = AAᵀ. With an intercept, centring gives G an eigenvalue of 0, which would be known
-// only up to round-off. The matrix A therefore gets one more column, √Shift·u with uᵢ = √(wᵢ/Σw). The other
-// columns are orthogonal to u, so that the new column only changes this eigenvalue from 0 to Shift. The
-// round-off is bounded relative to G̃ = ÃÃᵀ, where each row of Ã is a slightly perturbed row of A.
+// A Gram is the computed G = AAᵀ. With an intercept, the columns of A are centred, so G has the eigenvalue 0 with
+// the eigenvector uᵢ = √(wᵢ/Σw). Round-off would hide this eigenvalue. Therefore A gets one more column,
+// √Shift·u. The other columns are orthogonal to u, so the new column only changes the eigenvalue from 0 to Shift.
+// The round-off is bounded relative to G̃ = ÃÃᵀ, where each row of Ã is a slightly perturbed row of A.
 type Gram struct {
 	N     int
 	G     []float64 // n×n
 	Norms []float64 // √Gᵢᵢ, the norms of the rows of A
-	// |G − G̃|ᵢⱼ is at most Units·roundoff.Unit·‖aᵢ‖‖aⱼ‖, apart from a matrix of norm at most Lost
+	// Units and Lost bound the round-off: |G − G̃|ᵢⱼ is at most Units·roundoff.Unit·‖aᵢ‖‖aⱼ‖ for the
+	// rows aᵢ of A, plus the element of a matrix of norm at most Lost.
 	Units float64
 	Lost  float64   // see Units
 	Off   []float64 // bounds the norm of the perturbation of each row of A in G̃
 	Shift float64   // 0 without an intercept
 }
 
-// PanelColumns returns the number of columns in a panel of n rows, out of d columns. A panel has n columns or
-// 64 MiB, whichever is less. It has at least 128 columns, if d allows.
+// PanelColumns returns the number of columns of n rows that form a panel, out of d columns. A panel has at most n
+// columns and 64 MiB. It has at least 128 columns, if d allows.
 func PanelColumns(n, d int) int {
 	const numbers, least = 64 << 20 / 8, 128
 	return max(1, min(d, max(n, least), max(numbers/max(n, 1), least)))
 }
 
-// A gramSum computes G as the sum of the products of panels of columns.
+// A gramSum computes G = AAᵀ as a sum of products PPᵀ, for panels P of columns of A.
 type gramSum struct {
 	be     engine.Backend
 	n      int
@@ -41,8 +42,8 @@ type gramSum struct {
 	work   []float64 // n×n, the product of a panel
 	panels int
 	empty  bool // g holds no sum yet
-	// widest is the largest number of columns of a panel in add. tallest is the largest number of rows of a
-	// panel in addRows.
+	// widest is the largest number of columns of a panel that add was called with. tallest is the largest number of rows
+	// of a panel that addRows was called with.
 	widest, tallest int
 }
 
@@ -75,8 +76,8 @@ func (s *gramSum) addProduct(trans bool, p engine.Matrix) {
 	}
 }
 
-// units returns a bound on the round-off of element i, j in units of roundoff.Unit·‖aᵢ‖‖aⱼ‖, for rows
-// aᵢ and aⱼ.
+// units returns a bound on the round-off of element i, j of the sum, in units of roundoff.Unit·‖aᵢ‖‖aⱼ‖
+// for the rows aᵢ of A.
 func (s *gramSum) units() float64 {
 	if s.panels == 0 {
 		return 0
@@ -103,7 +104,7 @@ func (r *Rows) Gram(ctx context.Context, be engine.Backend, g, work []float64) (
 	return out, nil
 }
 
-// shift changes the eigenvalue of G for the unit eigenvector null from 0 to g.Shift. g.Shift is the mean squared
+// shift changes an eigenvalue of G from 0 to g.Shift. null is its unit eigenvector. g.Shift is set to the mean squared
 // norm of the rows.
 func (g *Gram) shift(null []float64) {
 	if null == nil {
@@ -119,7 +120,7 @@ func (g *Gram) shift(null []float64) {
 	}
 }
 
-// close sets g.Norms, and bounds the errors of the rows of A in g.Off.
+// close sets g.Norms, bounds the errors of the rows of A in g.Off, and copies the lower triangle of G to the upper.
 func (g *Gram) close(r *Samples) {
 	mean := r.meanError()
 	for i := range g.N {
@@ -127,7 +128,8 @@ func (g *Gram) close(r *Samples) {
 		g.Norms = append(g.Norms, norm)
 		off := mean * r.Root(i) // the mean of a column has the same error in all rows
 		if r.w != nil || r.intercept {
-			// An element has three roundings: of a difference from a mean, a square root and a product.
+			// An element of A has three roundings: the difference from the mean, the square root of the weight, and their
+			// product.
 			off += 4 * roundoff.Unit * (norm*(1+g.Units*roundoff.Unit) + math.Sqrt(g.Lost))
 		}
 		g.Off = append(g.Off, off*roundoff.Inflate)
@@ -149,7 +151,7 @@ func (g *Gram) Size() float64 {
 	return (math.Sqrt(square*(1+(g.Units+n)*roundoff.Unit)+n*g.Lost) + off) * roundoff.Inflate
 }
 
-// Norm returns ‖A‖_F as computed, without the column that Gram adds for the intercept.
+// Norm returns the computed ‖A‖_F. It leaves out the column that Gram adds for an intercept.
 func (g *Gram) Norm() float64 {
 	norm := vec.Norm(g.Norms)
 	return math.Sqrt(math.Max(0, norm*norm-g.Shift))
@@ -164,8 +166,8 @@ func (g *Gram) RowNorms() []float64 {
 	return out
 }
 
-// dense copies columns to dense panels P, and adds each PPᵀ to sum. If all rows are sparse, it uses only the
-// columns in list.
+// dense copies columns of the rows to dense panels P, and adds each PPᵀ to sum. If all rows are sparse, it takes
+// only the columns in list, and otherwise all columns.
 func (r *Rows) dense(ctx context.Context, sum *gramSum, list []int) error {
 	count := r.d
 	if r.Sparse() {
@@ -193,8 +195,8 @@ func (r *Rows) dense(ctx context.Context, sum *gramSum, list []int) error {
 	return nil
 }
 
-// cut overwrites p with consecutive columns of the rows, beginning with column lo. counts[i] is the number of
-// entries of sparse row i in earlier columns. cut updates counts for the next call.
+// cut overwrites p with the columns lo, lo+1, … of the rows. counts[i] is the number of entries of sparse row i in
+// columns before lo. cut updates counts for the next call, which begins after the columns of p.
 func (r *Rows) cut(lo int, p engine.Matrix, counts []int) {
 	for _, part := range r.parts {
 		for i := range part.n {

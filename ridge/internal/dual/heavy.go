@@ -9,15 +9,15 @@ import (
 	"github.com/fdridge/fdridge/internal/vec"
 )
 
-// For conjugate gradients, columns with many entries are stored as dense columns. In benchmarks, products with
-// them took no longer than with sparse columns.
+// Conjugate gradients store columns with many entries as dense columns. In benchmarks, products with dense columns
+// took no longer than with sparse columns.
 const (
 	mostHeavy  = 128     // largest number of dense columns
 	heavyForCG = 1.0 / 8 // a dense column has entries in more than this fraction of the rows
 )
 
-// heavyColumns returns the columns to store as dense columns, in ascending order. entries is the number of
-// entries in these columns.
+// heavyColumns returns the columns that conjugate gradients store as dense columns, in ascending order. entries is the
+// number of entries in these columns.
 func (r *Rows) heavyColumns() (list []int, entries int) {
 	count := make([]int32, r.d)
 	for _, p := range r.parts {
@@ -41,14 +41,13 @@ func (r *Rows) heavyColumns() (list []int, entries int) {
 	return list, entries
 }
 
-// A light holds the rows without the columns that a [heavy] stores.
+// A light holds the sparse rows without the entries in the columns that a [heavy] stores.
 type light struct {
 	rows *Rows
 	own  *engine.CSR // nil if no column is left out
 }
 
-// without returns the rows with only the columns that are not in list. entries is the number of entries in the
-// columns of list.
+// without returns the rows without the columns in list. entries is the number of entries in the columns of list.
 func (r *Rows) without(list []int, entries int) light {
 	if len(list) == 0 {
 		return light{rows: r}
@@ -92,9 +91,10 @@ func (l light) row(i int) ([]int32, []float64) {
 type heavy struct {
 	be      engine.Backend
 	h       engine.Matrix // n×k
-	factor  engine.Matrix // L of C = I + HᵀD⁻¹H = LLᵀ
+	factor  engine.Matrix // the triangular factor L of C = LLᵀ, with C = I + HᵀD⁻¹H of [CG]
 	product []float64     // HᵀD⁻¹r, k
-	ht, hhp []float64     // Ht for the last z, and HHᵀp for the last direction p
+	// Ht for the last preconditioned residual z, and HHᵀp for the last direction p, see [CG]
+	ht, hhp []float64
 }
 
 // leastShare is the smallest ratio of an element of the diagonal matrix D in [CG] to the diagonal element of
@@ -102,8 +102,8 @@ type heavy struct {
 // accumulate.
 const leastShare = 1e-3
 
-// newHeavy stores the columns in list as dense columns. It reduces elements of scale, the diagonal of D⁻¹ in [CG],
-// where D violates leastShare. It returns nil on overflow.
+// newHeavy stores the columns in list as dense columns. scale holds the diagonal of D⁻¹ in [CG]. If an element
+// of D would be too small, see leastShare, newHeavy reduces the element of scale. It returns nil on overflow.
 func (r *Rows) newHeavy(be engine.Backend, list []int, scale []float64) *heavy {
 	k := len(list)
 	out := &heavy{

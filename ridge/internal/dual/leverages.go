@@ -14,13 +14,15 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
 
-// Leverages brackets the leverages of sparse rows without a factorisation of G = AAᵀ. With q as in [Samples.share],
-// e the unit vector of a row a, minus its component along q, and K = AᵀA,
+// Leverages brackets the leverages h of sparse rows without a factorisation of G = AAᵀ. Let q be the unit vector
+// with qᵢ = √(wᵢ/Σw), or 0 without an intercept. Let e be the unit vector of a row, minus its component along
+// q, a = Aᵀe and K = AᵀA. With the element q of this row,
 //
 //	1 − h = γ·eᵀ(G + γI)⁻¹e = 1 − q² − aᵀ(K + γI)⁻¹a.
 //
-// Trial vectors bound both forms from below, see [certify.TrialSpace]. Shared trial vectors approximate the
-// eigenvectors of the largest eigenvalues. Each row has own trial vectors: e, Ge, … for G, and a, Ka, … for K.
+// Trial vectors bound both quadratic forms from below, see [certify.TrialSpace]. All rows share trial vectors that
+// approximate the eigenvectors of the largest eigenvalues. In addition, each row has trial vectors of its own: e, Ge,
+// … for G, and a, Ka, … for K.
 type Leverages struct {
 	be      engine.Backend
 	n, d, m int
@@ -35,7 +37,8 @@ type Leverages struct {
 	samples  certify.TrialSpace // trial vectors for G: the rows of r
 }
 
-// alongQ holds what centring needs. Without an intercept, all slices except inShare are nil.
+// alongQ holds what centring by the vector q of [Leverages] needs. Without an intercept, all slices except inShare are
+// nil.
 type alongQ struct {
 	share   []float64 // q
 	means   []float64 // s = XᵀW^{½}q, d
@@ -48,14 +51,15 @@ const (
 	trialBlock    = 64 // number of rows that a task handles at a time
 )
 
-// usable limits γ and the size of A, so that no product of a few trial vectors overflows or underflows.
+// usable reports whether x, a γ or a squared size of A, is in a range in which products of a few trial vectors
+// neither overflow nor underflow.
 func usable(x float64) bool { return x > 0x1p-100 && x < 0x1p100 }
 
 // SharedTrials is the usual number of shared trial vectors.
 const SharedTrials = 256
 
 // NewLeverages computes at most the given number of shared trial vectors for sparse rows. It returns nil if there are
-// none: if A is zero, or if its numbers are too large or too small.
+// none, because A is zero or its numbers are too large or too small.
 func (r *Rows) NewLeverages(be engine.Backend, shared int) *Leverages {
 	l := &Leverages{be: be, n: r.n, d: r.d, m: min(shared, r.n, r.d), alongQ: alongQ{share: r.share()}}
 	if size := r.Size(); !usable(size * size) {
@@ -103,7 +107,8 @@ func (l *Leverages) addRow(i int, c float64, u []float64) {
 	}
 }
 
-// multiplyUnit overwrites u with Aᵀe and g with AAᵀe, for the unit vector e of row i minus its component along q.
+// multiplyUnit overwrites u with Aᵀe and g with AAᵀe, where e is the unit vector of row i minus its component
+// along q.
 func (l *Leverages) multiplyUnit(i int, u, g []float64) {
 	clear(u)
 	clear(g)
@@ -137,8 +142,8 @@ func (l *Leverages) RowNorms() []float64 {
 	return out
 }
 
-// LeverageBytes returns the memory in bytes of Leverages for n rows of d features and own trial vectors of the given
-// depth. Copies of the sparse rows are not included.
+// LeverageBytes returns the memory in bytes of Leverages for n rows of d features, if each row has depth trial vectors
+// of its own. Copies of the sparse rows are not included.
 func LeverageBytes(n int64, d, depth int) float64 {
 	rows, features, own := float64(n), float64(d), float64(depth)
 	m := math.Min(SharedTrials, math.Min(rows, features))
@@ -146,7 +151,8 @@ func LeverageBytes(n int64, d, depth int) float64 {
 	return 8 * (6*m*(rows+features) + 8*m*m + float64(runtime.GOMAXPROCS(0))*trialBlock*each)
 }
 
-// findSubspace computes the shared trial vectors by subspace iteration from random vectors, and reports success.
+// findSubspace computes the shared trial vectors by subspace iteration from random vectors. It reports whether this
+// succeeded.
 func (l *Leverages) findSubspace() bool {
 	rng := rand.New(rand.NewPCG(1, 2)) // any vectors are valid; fixed ones give the same bits
 	x := newMatrix(l.m, l.n)
@@ -167,7 +173,7 @@ func (l *Leverages) findSubspace() bool {
 			return false
 		}
 	}
-	// Rotate V so that the rows of w = AV are orthogonal.
+	// Replace the vectors v, which are the rows of V, by combinations such that the rows of w = AV are orthogonal.
 	z, values, ok := l.eigen(l.toSamples(v))
 	if !ok {
 		return false
@@ -187,7 +193,7 @@ func (l *Leverages) findSubspace() bool {
 		gramV[i*l.m+i], ones[i] = ones[i]-1, 1
 	}
 	l.features.Defect = math.Max(l.features.Defect, defect(ones, gramV))
-	// Rotate the normalised rows of w so that their products with Aᵀ are orthogonal.
+	// Normalise the rows of w, and replace them by combinations whose products with Aᵀ are orthogonal.
 	u := newMatrix(l.m, l.n)
 	for i := range l.m {
 		copy(u.Row(i), l.w.Row(i))
@@ -230,7 +236,7 @@ func (l *Leverages) multiply(a, b engine.Matrix) engine.Matrix {
 	return out
 }
 
-// gram returns the matrix aaᵀ with a zero diagonal, and its diagonal.
+// gram returns the diagonal of the matrix aaᵀ in diagonal, and aaᵀ with a zero diagonal in rest.
 func (l *Leverages) gram(a engine.Matrix) (diagonal, rest []float64) {
 	m := a.Rows
 	rest = make([]float64, m*m)
@@ -277,8 +283,8 @@ func countAbove(values []float64, fraction float64) int {
 	return len(values)
 }
 
-// orthonormal returns rows that span the rows of a, except for directions that are small. The rows are nearly
-// orthonormal. Without such rows, or on failure, the result has no rows.
+// orthonormal returns nearly orthonormal rows that span the rows of a, except for directions that are small in a. If
+// there are none, or on failure, the result has no rows.
 func (l *Leverages) orthonormal(a engine.Matrix) engine.Matrix {
 	z, values, ok := l.eigen(a)
 	if !ok {
@@ -294,7 +300,7 @@ func (l *Leverages) orthonormal(a engine.Matrix) engine.Matrix {
 	return l.multiply(z, a)
 }
 
-// toFeatures returns the products Aᵀx for the rows x of a (k×n), as rows.
+// toFeatures returns the matrix whose rows are the products Aᵀx, for the rows x of a (k×n).
 func (l *Leverages) toFeatures(a engine.Matrix) engine.Matrix {
 	out := newMatrix(a.Rows, l.d)
 	l.inBlocks(a.Rows, func(lo, hi int, work *engine.SparseWork) {
@@ -303,7 +309,7 @@ func (l *Leverages) toFeatures(a engine.Matrix) engine.Matrix {
 	return out
 }
 
-// toSamples returns the products Au for the rows u of a (k×d), as rows.
+// toSamples returns the matrix whose rows are the products Au, for the rows u of a (k×d).
 func (l *Leverages) toSamples(a engine.Matrix) engine.Matrix {
 	out := newMatrix(a.Rows, l.n)
 	l.inBlocks(a.Rows, func(lo, hi int, work *engine.SparseWork) {
@@ -363,8 +369,9 @@ func (l *Leverages) inQ(x []float64) float64 {
 	return vec.Dot(l.share, x)
 }
 
-// along returns the product of x with e, the unit vector i minus its component along q. element is xᵢ, and inQ is
-// qᵀx. The products with G are orthogonal to q only up to round-off, which may be most of a small vector.
+// along returns the product xᵀe for the unit vector e of row i minus its component along q. element is xᵢ, and inQ
+// is qᵀx. x may be a product with G. Such a product is orthogonal to q only up to round-off, and this round-off may
+// be most of a small vector.
 func (l *Leverages) along(element float64, i int, inQ float64) float64 {
 	if l.share == nil {
 		return element
@@ -379,8 +386,9 @@ func (l *Leverages) centre(x []float64) {
 	}
 }
 
-// Narrow narrows the brackets of 1 − h of the rows in list, for every γ: free[g][i] is the bracket of row i at
-// gammas[g]. Each row has depth own trial vectors. Tasks run on all cores; the results do not depend on their number.
+// Narrow narrows the brackets of 1 − h for the leverages h of the rows in list, at every γ: free[g][i] is the
+// bracket of row i at gammas[g]. Each row gets depth trial vectors of its own. Tasks run on all cores; the results do
+// not depend on the number of cores.
 func (l *Leverages) Narrow(gammas []float64, list []int, depth int, free [][]interval.Interval) {
 	var features, samples []*certify.TrialWork
 	for _, g := range gammas {
@@ -414,8 +422,8 @@ func (l *Leverages) Narrow(gammas []float64, list []int, depth int, free [][]int
 	})
 }
 
-// trials holds the own trial vectors of k rows. Vector j of row list[i] is column i of x[j] and u[j]. For depth 1, only
-// the products are kept.
+// trials holds the trial vectors of k single rows. Vector j of row list[i] is column i of x[j] for G, and of u[j] for
+// K. For depth 1, only the products of the vectors are kept.
 type trials struct {
 	l        *Leverages
 	list     []int
@@ -423,12 +431,13 @@ type trials struct {
 	x        []engine.Matrix // e, Ge, …; each n×k
 	u        []engine.Matrix // Aᵀe, AᵀGe, …; each d×k
 	inW, inR []engine.Matrix // the products of x with the rows of w and r; each k×m
-	own, inQ [][]float64     // the elements of x for their rows, and the products of x with q; each k
-	// inX[a][b] and inU[a][b] hold the products of vectors a and b of each row.
+	// own: for each row, its element of the vectors x; inQ: the products of x with q; each has k numbers
+	own, inQ [][]float64
+	// inX[a][b] and inU[a][b] hold, for each row, the product of its vectors a and b in x and in u.
 	inX, inU [certify.MostTrials + 1][certify.MostTrials + 1][]float64
 }
 
-// A trialsWork is the memory of trials. New memory takes longer to write than used memory.
+// A trialsWork is reusable memory for trials. Memory that was used before is faster to write than new memory.
 type trialsWork struct {
 	x, u, inW, inR [certify.MostTrials + 1][]float64
 	shared         []float64
@@ -442,9 +451,9 @@ func reuse(memory *[]float64, rows, cols int) engine.Matrix {
 	return engine.View(rows, cols, (*memory)[:rows*cols])
 }
 
-// newTrials computes the own trial vectors of the rows in list, in the memory of w. If depth is more than 1, the shared
-// trial vectors are subtracted from e first, so that the products with G do not lose the small eigenvalues to
-// round-off.
+// newTrials computes depth trial vectors for each row in list, in the memory of w. If depth is more than 1, it first
+// subtracts from e its components along the shared trial vectors. Otherwise round-off of the large eigenvalues of G
+// would hide the small ones.
 func (l *Leverages) newTrials(list []int, depth int, w *trialsWork) *trials {
 	k := len(list)
 	t := &trials{l: l, list: list, depth: depth}
@@ -547,7 +556,7 @@ func (l *Leverages) columnsInQ(x engine.Matrix) []float64 {
 	return out
 }
 
-// columnDots returns the products of the columns of a with the same columns of b.
+// columnDots returns, for each j, the product of column j of a with column j of b.
 func columnDots(a, b engine.Matrix) []float64 {
 	out := make([]float64, a.Cols)
 	for i := range a.Rows {
@@ -560,7 +569,7 @@ func columnDots(a, b engine.Matrix) []float64 {
 	return out
 }
 
-// trials returns the trial spaces of row list[at] for the forms with K and with G.
+// trials returns the trial spaces of row list[at]: features for the form with K, and samples for the form with G.
 func (t *trials) trials(at int) (features, samples *certify.Trial) {
 	l, i := t.l, t.list[at]
 	features, samples = &certify.Trial{}, &certify.Trial{}

@@ -11,17 +11,18 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
 
-// A Point is a dual vector α for the equation (AAᵀ + γI)α = b of a target. α is W^{½}θ, for the sample weights
-// W and θ = Hi + Lo.
+// A Point is a dual vector α for the equation (AAᵀ + γI)α = b of a target. It is stored as θ = Hi + Lo with α =
+// W^{½}θ, where W is the diagonal matrix of the sample weights.
 type Point struct {
 	Gamma    float64
 	Target   int
 	Hi, Lo   []float64        // n
 	residual []twofold.Number // y − Xx
-	drift    twofold.Number   // Σwθ/Σw if there is an intercept; zero up to rounding
+	// the weighted mean Σwθ/Σw if there is an intercept; zero up to rounding
+	drift twofold.Number
 }
 
-// Add adds step/√w to the dual vector, where root returns √w for the weight w of a row.
+// Add adds step to the dual vector α, which adds step/√w to θ. root returns √w for the weight w of a row.
 func (p *Point) Add(step []float64, root func(i int) float64) {
 	for i, v := range step {
 		if root := root(i); root > 0 {
@@ -31,9 +32,9 @@ func (p *Point) Add(step []float64, root func(i int) float64) {
 	}
 }
 
-// A Found holds the coefficients x for a [Point] and the residual r of its dual equation, in double-double
-// arithmetic. X (n×d), y and w are the rows, targets and weights before centring and weighting, so that no input
-// is rounded. With v = y − Xx minus its mean, and a diagonal matrix W of the weights,
+// A Found holds the coefficients x for a [Point] α and the residual r of its equation (AAᵀ + γI)α = b, computed
+// with twice the digits. X (n×d), y and w are the rows, targets and weights before centring and weighting, so that no
+// input is rounded. With α = W^{½}θ, the diagonal matrix W of the weights, and v = y − Xx minus its mean,
 //
 //	x = Xᵀ(wθ) − (Σwθ/Σw)·Xᵀw,   r = b − Ax − γα = W^{½}(v − γθ).
 //
@@ -45,7 +46,7 @@ type Found struct {
 	Residual []float64      // r, rounded to float64
 	Missed   []float64      // b − Ax, rounded to float64
 	Off      float64        // bounds the error of each element of Missed
-	Alpha    float64        // bounds ‖α‖, after the mean of θ was subtracted
+	Alpha    float64        // bounds ‖α‖, after the mean of θ was subtracted from θ
 	Norm     float64        // bounds ‖r‖
 	RSS      twofold.Number // ‖b − Ax‖²
 	Mean     twofold.Number // the mean of y − Xx; 0 without an intercept
@@ -86,8 +87,8 @@ func (s *Samples) drift(p *Point) (all twofold.Number) {
 	return all.Over(s.weight())
 }
 
-// newFound computes the coefficients at p from columns = Xᵀw and sum = Xᵀ(wθ), which it overwrites. [Found] has
-// the formula.
+// newFound computes the coefficients at the point p by the formula of [Found]. columns is Xᵀw, and sum is Xᵀ(wθ).
+// newFound overwrites sum.
 func (s *Samples) newFound(p *Point, sum, columns []twofold.Number) *Found {
 	f := &Found{X: make([]float64, s.d), Low: make([]float64, s.d)}
 	apart := make([]float64, s.d)
@@ -107,7 +108,7 @@ func (s *Samples) newFound(p *Point, sum, columns []twofold.Number) *Found {
 	return f
 }
 
-// columnSums returns Xᵀw, for rows X with weights w. For sparse rows, plain sums are accurate enough, because
+// columnSums returns Xᵀw, for rows X with weights w. For sparse rows it uses plain sums, which are accurate enough:
 // [Found] multiplies them by Σwθ/Σw, which is almost zero.
 func (r *Rows) columnSums(be engine.Backend) []twofold.Number {
 	if r.Sparse() {
@@ -120,7 +121,7 @@ func (r *Rows) columnSums(be engine.Backend) []twofold.Number {
 	return r.combine(be, []Point{{Hi: ones, Lo: make([]float64, r.n)}})
 }
 
-// normOfMeans returns a bound on the norm of the columns' means, given columns = Xᵀw.
+// normOfMeans returns a bound on the norm of the vector of column means, given columns = Xᵀw.
 func (s *Samples) normOfMeans(columns []twofold.Number) float64 {
 	means, total := make([]float64, s.d), s.weight()
 	least := total.Hi - math.Abs(total.Lo) - total.Err
@@ -159,7 +160,8 @@ func (s *Samples) finish(p *Point, f *Found) {
 	}
 	f.RSS = squares
 	f.Alpha *= (1 + float64(s.n+16)*0x1p-52) * roundoff.Inflate
-	f.Norm = (vec.Norm(f.Residual)*(1+float64(s.n+16)*0x1p-52) + vec.Norm(off)*(1+float64(s.n+16)*0x1p-52) + float64(s.n)*0x1p-1060)
+	f.Norm = (vec.Norm(f.Residual)*(1+float64(s.n+16)*0x1p-52) + vec.Norm(off)*(1+float64(s.n+16)*0x1p-52) +
+		float64(s.n)*0x1p-1060)
 	p.residual = nil
 }
 
@@ -168,7 +170,7 @@ func (r *Rows) combine(be engine.Backend, points []Point) []twofold.Number {
 	if r.Sparse() {
 		return r.combineSparse(points)
 	}
-	var theta [][]float64 // Hi of each point, then each Lo that is not zero
+	var theta [][]float64 // the vectors Hi of all points, then the vectors Lo that are not zero
 	for _, p := range points {
 		theta = append(theta, p.Hi)
 	}
@@ -243,7 +245,7 @@ func (r *Rows) residuals(be engine.Backend, points []Point, found []*Found) {
 	})
 }
 
-// blocks calls visit for ranges of at most engine.MaxGradientRows rows of each part.
+// blocks calls visit for consecutive ranges of rows of each part, at most engine.MaxGradientRows rows at a time.
 func (r *Rows) blocks(visit func(p *part, lo, hi int)) {
 	for k := range r.parts {
 		p := &r.parts[k]

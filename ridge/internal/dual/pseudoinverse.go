@@ -8,9 +8,9 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
 
-// A PseudoInverse is the pseudoinverse of G, up to round-off: G⁺ = VᵀΛ⁻¹V with the eigenvalues Λ of G that
-// are larger than the bound on its rounding errors, and eigenvectors V as rows. Rank is the number of these
-// eigenvalues.
+// A PseudoInverse is the pseudoinverse of G, up to round-off: G⁺ = VᵀΛ⁻¹V. The diagonal matrix Λ holds the
+// eigenvalues of G that are larger than the bound on the rounding errors of G, and V their eigenvectors as rows. Rank
+// is the number of these eigenvalues.
 //
 // Source: G. Golub and C. Van Loan, Matrix Computations, 4th ed. (2013), section 5.5.
 type PseudoInverse struct {
@@ -19,11 +19,11 @@ type PseudoInverse struct {
 	vectors engine.Matrix // n×n
 }
 
-// PseudoInverse decomposes G. It returns nil if the decomposition fails.
+// PseudoInverse computes the eigendecomposition of G. It returns nil if this fails.
 //
 // An eigenvalue counts as zero if it is at most Units·u·‖A‖²_F + Lost + 2·‖A‖_F·‖off‖ + ‖off‖²,
-// the bound on the error of G, plus n·eps·‖A‖²_F for the decomposition. The last term has no proof, so the
-// rank is a decision and no bound.
+// the bound on the error of G, plus n·eps·‖A‖²_F for the decomposition. The last term is not proved, so the
+// rank is not proved either. Units, Lost and off = Off are fields of [Gram].
 func (g *Gram) PseudoInverse(be engine.Backend) *PseudoInverse {
 	n := g.N
 	p := &PseudoInverse{values: make([]float64, n), vectors: newMatrix(n, n)}
@@ -40,7 +40,8 @@ func (g *Gram) PseudoInverse(be engine.Backend) *PseudoInverse {
 	return p
 }
 
-// Solve overwrites b with G⁺b. It returns the norm of the part of b along the eigenvectors in use.
+// Solve overwrites b with G⁺b. It returns the norm of the projection of b onto the eigenvectors of the nonzero
+// eigenvalues.
 func (p *PseudoInverse) Solve(b []float64) (along float64) {
 	parts := make([]float64, p.Rank)
 	for k := range parts {

@@ -14,8 +14,9 @@ import (
 // small excludes numbers whose products may underflow.
 const small = 0x1p-150
 
-// maxRemainder returns the largest accepted bound on ‖b − (AAᵀ + γI)α‖ relative to γ‖α‖. A larger one
-// makes brackets wider, but many coefficients take long to measure.
+// maxRemainder returns the largest accepted bound on the remainder ‖b − (AAᵀ + γI)α‖, relative to ‖b −
+// Ax‖ ≈ γ‖α‖. If there are many coefficients, it accepts a larger remainder, because measuring them takes
+// long. Brackets are then wider.
 func maxRemainder(known *certify.Dual) float64 {
 	if len(known.TSS) > 1<<20/known.Dim {
 		return 1e-5
@@ -23,17 +24,19 @@ func maxRemainder(known *certify.Dual) float64 {
 	return 1e-8
 }
 
-// An Unformed is a system (AAᵀ + γI)α = b, solved without the coefficients Aᵀα.
+// An Unformed is a system (AAᵀ + γI)α = b that is solved without forming the coefficients Aᵀα.
 type Unformed struct {
 	Gamma     float64
 	Target    int
 	Dimension certify.Dimension // the effective dimension
 	B         []float64         // b, as [Samples.Centred] returns it
-	Found     *Found            // only Missed and Off; nil if the remainder is too large
-	Bounds    certify.Weights   // for the coefficients
+	// only Missed and Off are set; nil if the remainder ‖b − (AAᵀ + γI)α‖ is too large
+	Found  *Found
+	Bounds certify.Weights // for the coefficients
 }
 
-// Unformed solves all systems with the tridiagonal form t of g. It stores Found and Bounds.
+// Unformed solves all systems with t, the tridiagonal form of g. It stores the results in the fields Found and Bounds
+// of each system.
 func (g *Gram) Unformed(known *certify.Dual, t *direct.TridiagonalForm, systems []Unformed) {
 	if len(systems) == 0 {
 		return
@@ -62,8 +65,8 @@ func (g *Gram) Unformed(known *certify.Dual, t *direct.TridiagonalForm, systems 
 }
 
 // Remainders returns a bound on ‖b − (AAᵀ + γI)α‖ for each γ and each row α of alpha and b of targets
-// (k×n), computed with G. [Samples.Centred] returns the rows of targets. A includes the column of [Gram] for an
-// intercept. docs/math.md, Proposition 8.8, has the bound.
+// (k×n), computed with G. The rows of targets are results of [Samples.Centred]. With an intercept, A has the
+// additional column that [Gram] describes. docs/math.md, Proposition 8.8, has the bound.
 func (g *Gram) Remainders(be engine.Backend, gammas, alpha, targets []float64) []float64 {
 	n := g.N
 	rest, out := slices.Clone(targets), make([]float64, len(targets)/n)
@@ -76,7 +79,8 @@ func (g *Gram) Remainders(be engine.Backend, gammas, alpha, targets []float64) [
 	gram := size*size*(dot+g.Units*roundoff.Unit) + g.Lost + off*(2*size+off)
 	for k := range out {
 		row := func(of []float64) float64 { return vec.Norm(of[k*n : (k+1)*n]) }
-		out[k] = (row(rest) + (gram+dot*gammas[k])*row(alpha) + (dot+float64(n+16)*roundoff.Eps)*row(targets)) * roundoff.Inflate
+		out[k] = (row(rest) + (gram+dot*gammas[k])*row(alpha) +
+			(dot+float64(n+16)*roundoff.Eps)*row(targets)) * roundoff.Inflate
 		if out[k] > 0 {
 			out[k] += float64(n*n) * roundoff.Underflow
 		}

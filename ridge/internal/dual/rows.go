@@ -18,13 +18,14 @@ import (
 // Rows holds all rows of a source in memory.
 type Rows struct {
 	Samples
-	parts    []part
-	entries  int              // largest number of entries of a sparse row
-	numbers  float64          // capacity of the parts
-	bytes    uint64           // memory of the rows in bytes, without memory that belongs to the source
-	columns  *columns         // sparse rows stored by columns; nil until needed
-	means    []twofold.Number // Xᵀw, nil until needed
-	meanNorm float64          // bounds the norm of the means; computed with means
+	parts   []part
+	entries int              // largest number of entries of a sparse row
+	numbers float64          // capacity of the parts
+	bytes   uint64           // memory of the rows in bytes; memory that belongs to the source does not count
+	columns *columns         // sparse rows stored by columns; nil until needed
+	means   []twofold.Number // Xᵀw, nil until needed
+	// bounds the norm of the vector of means of the columns; computed with means
+	meanNorm float64
 	work     combineWork
 }
 
@@ -49,11 +50,11 @@ func (r *Rows) Bytes() uint64 {
 	return r.bytes + SparseBytes(r.n, r.d, r.NNZ())
 }
 
-// SparseBytes returns a bound on the memory in bytes that conjugate gradients need for n sparse rows of d
-// features, apart from the rows. It includes vectors, dense copies of some columns, and a sparse copy of all
-// other columns.
+// SparseBytes returns a bound on the memory in bytes that conjugate gradients need for n sparse rows of d features
+// with entries entries in all, besides the rows themselves. It includes vectors, dense copies of some columns, and a
+// sparse copy of all other columns.
 func SparseBytes(n, d int, entries float64) uint64 {
-	const vectors = mostShares + 4 + 3 // the sums of the workers, accumulators and results
+	const vectors = mostShares + 4 + 3 // numbers of d-vectors: the sums of the workers, accumulators and results
 	return uint64(8*vectors*float64(d) + 12*entries + 2*8*float64(min(mostHeavy, d))*float64(n))
 }
 
@@ -110,8 +111,8 @@ func (r *Rows) Add(b dataset.Block, copyRows bool) {
 	r.n += b.N
 }
 
-// append copies the features of a block to the last part. If this part has too little room, or only one of
-// block and part is sparse, append begins a new part.
+// append copies the features of a block to the last part. If this part has too little room, or if one of block and
+// part is sparse and the other dense, append begins a new part.
 func (r *Rows) append(b dataset.Block) {
 	numbers := len(b.X)
 	if b.Sparse != nil {
@@ -160,7 +161,7 @@ func (r *Rows) begin(sparse bool, numbers int) {
 	r.parts = append(r.parts, p)
 }
 
-// spareShare sets the capacity of a new part: at least 1/spareShare of all numbers stored so far.
+// spareShare sets the capacity of a new part: at least 1/spareShare of the total capacity of the parts so far.
 const spareShare = 8
 
 // room returns how many numbers the part's memory can still take.
@@ -181,7 +182,7 @@ func KeptBytes(n, d int, entries float64, sparse bool) float64 {
 	return each * float64(n) * (1 + 1.0/spareShare)
 }
 
-// Reach returns bounds on √Σwx² of each feature x, before it is centred.
+// Reach returns a bound on √Σwx² for each feature x before centring, with the weights w.
 func (r *Rows) Reach() []float64 {
 	out := make([]float64, r.d)
 	for _, p := range r.parts {

@@ -47,7 +47,7 @@ func (s *Samples) Root(i int) float64 {
 func (s *Samples) close() {
 	s.total = float64(s.n)
 	if s.w != nil {
-		var total twofold.Total // compensated, because its relative error affects every mean in the same way
+		var total twofold.Total // compensated, because its error affects every mean in the same way
 		s.root = make([]float64, s.n)
 		for i, w := range s.w {
 			total.Add(w)
@@ -57,8 +57,8 @@ func (s *Samples) close() {
 	}
 }
 
-// lost returns a bound on the underflow error of a weighted sum of squares of all elements of X and Y. raw bounds
-// the sum itself.
+// lost returns a bound on the underflow error of the weighted sum of squares of all elements of the features X and
+// targets Y. raw bounds the sum itself.
 func (s *Samples) lost(raw float64) float64 {
 	terms := float64(s.n) * float64(s.d+s.t)
 	return terms * (1 + s.total + math.Sqrt(raw)) * 0x1p-1070 // of squares and their products with weights
@@ -82,8 +82,8 @@ func (s *Samples) heaviest() (most int) {
 	return most
 }
 
-// share returns √(w/Σw) for each sample of weight w, or nil without an intercept. Centred columns are
-// orthogonal to this vector.
+// share returns the vector q with the element √(w/Σw) for each sample of weight w, or nil without an intercept.
+// Centred columns of A are orthogonal to q.
 func (s *Samples) share() []float64 {
 	if !s.intercept {
 		return nil
@@ -107,7 +107,7 @@ func (s *Samples) Share() []float64 {
 	return out
 }
 
-// meanError returns a bound on the norm of the error of the computed means of the columns.
+// meanError returns a bound on the norm of the error of the computed vector of column means.
 func (s *Samples) meanError() float64 {
 	if !s.intercept {
 		return 0
@@ -116,15 +116,16 @@ func (s *Samples) meanError() float64 {
 	return chain * roundoff.Unit * math.Sqrt(s.squares/s.total) * roundoff.Inflate
 }
 
-// sumRows is the number of terms in a group. The terms of a group are added first, and then the sums of the
+// sumRows is the number of terms in a group: a sum adds the terms of each group first, and then the sums of the
 // groups.
 const sumRows = 32
 
-// Size returns a bound on ‖A‖_F, computed from the norms of the rows.
+// Size returns a bound on ‖A‖_F, computed from the sum of squares of the rows before centring.
 func (s *Samples) Size() float64 { return math.Sqrt(s.squares) * roundoff.Inflate }
 
-// Squares returns ‖b‖² for a target: Σwy², or Σw(y − ȳ)² with an intercept. The target of the sample with
-// the largest weight is subtracted first, so that a large mean ȳ causes no cancellation.
+// Squares returns ‖b‖² for a target y: Σwy², or Σw(y − ȳ)² with an intercept, for the weights w and the
+// mean ȳ. It first subtracts from all values the value of the sample with the largest weight, so that a large ȳ
+// causes no cancellation.
 func (s *Samples) Squares(target int) twofold.Number {
 	var sum, squares, first twofold.Number
 	if s.intercept {
@@ -141,8 +142,7 @@ func (s *Samples) Squares(target int) twofold.Number {
 	return squares
 }
 
-// Centred returns a target times the square roots of the weights. With an intercept, the mean is subtracted
-// first.
+// Centred returns a target, centred if there is an intercept, times the square roots of the weights.
 func (s *Samples) Centred(target int) []float64 {
 	out := make([]float64, s.n)
 	first := 0.0

@@ -13,7 +13,8 @@ import (
 
 // columns holds the entries of sparse rows by columns.
 type columns struct {
-	ptr []int // index of the first entry of each column, then the number of entries
+	// index of the first entry of each column; the last element is the number of entries
+	ptr []int
 	row []int32
 	val []float64
 }
@@ -68,14 +69,15 @@ func columnsOf(d int, forEach func(visit func(i int, idx []int32, val []float64)
 	return c
 }
 
-// To compute G, a column with entries in more than n·heavyShare of the n rows is stored as a dense column. With
-// k entries, a sparse column takes k² multiplications, and a dense column n². By measurement, a multiplication
-// of sparse entries takes about forty times as long as one in a matrix product.
+// For computing G = AAᵀ, a column with entries in more than n·heavyShare of the n rows is stored as a dense column.
+// A sparse column with k entries takes k² multiplications, and a dense column n². As measured, a multiplication of
+// sparse entries takes about forty times as long as a multiplication in a matrix product.
 const heavyShare = 1.0 / 6
 
-// light overwrites G with the contribution of the columns with few entries. It returns the list of the other columns.
-// With an intercept, it centres the contribution: (I − qqᵀ)G(I − qqᵀ) with qᵢ = √(wᵢ/Σw). A column
-// that is zero in most rows has a mean much smaller than its spread, so that centring causes no cancellation.
+// light overwrites G = AAᵀ with the part that comes from the columns with few entries. It returns the list of the
+// other columns, see heavyShare. With an intercept, it centres this part: (I − qqᵀ)G(I − qqᵀ) with qᵢ =
+// √(wᵢ/Σw). A column that is zero in most rows has a mean much smaller than its spread, so that centring causes
+// no cancellation.
 func (r *Rows) light(out *Gram) (heavy []int) {
 	c := r.index()
 	written := make([]bool, r.d)
@@ -103,8 +105,8 @@ func (r *Rows) light(out *Gram) (heavy []int) {
 	return heavy
 }
 
-// addRow computes a row of the lower triangle of G: the products of row i of part p with all earlier rows and
-// itself. It skips feature j if written[j] is true.
+// addRow computes a row of the lower triangle of G: the products of row i of part p with all earlier rows and itself.
+// It leaves out each feature j with written[j], because these features are stored as dense columns.
 func (r *Rows) addRow(g []float64, c *columns, p *part, i int, written []bool) {
 	at := p.first + i
 	dst := g[at*r.n : at*r.n+at+1]
@@ -162,9 +164,8 @@ func (r *Rows) inParallel(visit func(p *part, i int)) {
 // mostShares is the largest number of workers that share the rows.
 const mostShares = 4
 
-// workers returns the number of goroutines that share the rows. It depends only on the rows, not on the
-// machine, because the rounded results depend on it. It is 1 if there are few entries, or few entries per
-// column.
+// workers returns the number of goroutines that share the rows. The rounded results depend on this number, so it
+// depends only on the rows and not on the machine. It is 1 if there are few entries, or few entries per column.
 func (r *Rows) workers() int {
 	entries := r.NNZ()
 	if entries < 1<<16 {
@@ -173,10 +174,10 @@ func (r *Rows) workers() int {
 	return int(math.Max(1, math.Min(mostShares, entries/(2*float64(r.d)))))
 }
 
-// divide calls do for each worker k with its range of rows, lo to hi−1.
+// divide calls do for each worker k with the range lo to hi−1 of its rows.
 func (r *Rows) divide(workers int, do func(k, lo, hi int)) { inShares(r.n, workers, do) }
 
-// inShares divides n items among workers and calls do for each range.
+// inShares divides n items among workers and calls do for each worker k with its range lo to hi−1, on a goroutine.
 func inShares(n, workers int, do func(k, lo, hi int)) {
 	var all sync.WaitGroup
 	for k := 1; k < workers; k++ {

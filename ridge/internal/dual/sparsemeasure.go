@@ -10,13 +10,14 @@ import (
 // underflown bounds the underflow error of a few products of tiny numbers.
 const underflown = 0x1p-1070
 
-// coefficients holds numbers hi + lo, by which dot multiplies the entries of a row. err bounds their errors. If
-// err is nil, the numbers are exact.
+// coefficients holds numbers hi + lo with twice the digits, which dot multiplies by the entries of a row. err bounds
+// their errors. A nil err means that the numbers are exact.
 type coefficients struct{ hi, lo, err []float64 }
 
-// dot returns Σ valₖ·c[idxₖ] (T. Ogita, S. Rump, S. Oishi, "Accurate sum and dot product", SIAM J. Sci. Comput.
-// 26, 2005). hi is the sum of the rounded products with c.hi. lo is the sum of all rounding errors and of the
-// products with c.lo. Each entry causes three roundings in lo, relative to partial sums of at most lows.
+// dot returns Σₖ val[k]·c[idx[k]] with twice the digits (T. Ogita, S. Rump, S. Oishi, "Accurate sum and dot
+// product", SIAM J. Sci. Comput. 26, 2005). hi is the sum of the rounded products with c.hi. lo is the sum of all
+// rounding errors and of the products with c.lo. Each entry rounds lo three times, and lows bounds the partial sums
+// that are rounded.
 func dot(idx []int32, val []float64, c *coefficients) twofold.Number {
 	var hi, lo, lows, off float64
 	val = val[:len(idx)]
@@ -38,7 +39,7 @@ func dot(idx []int32, val []float64, c *coefficients) twofold.Number {
 	return a.number(float64(len(idx) + 2))
 }
 
-// An accumulator is the state of the sum in dot. Terms may be added in any order.
+// An accumulator is the state of the sum that dot computes. Terms may be added in any order.
 type accumulator struct{ hi, lo, lows, off float64 }
 
 // number returns the sum, after at most n entries.
@@ -54,7 +55,7 @@ type combineWork struct {
 	times []twofold.Number // n
 }
 
-// combineSparse returns the result of combine for sparse rows. Each worker computes a range of columns.
+// combineSparse does the work of combine for sparse rows. Each worker computes a range of columns.
 func (r *Rows) combineSparse(points []Point) []twofold.Number {
 	out := make([]twofold.Number, len(points)*r.d)
 	if r.work.sums == nil {
@@ -81,8 +82,7 @@ func (r *Rows) combineSparse(points []Point) []twofold.Number {
 	return out
 }
 
-// combineColumns adds to sums the contribution of columns lo to hi−1 of all rows. times holds the factor of
-// each row.
+// combineColumns adds to sums the products of the rows with their factors times, for the columns lo to hi−1 only.
 func (r *Rows) combineColumns(times []twofold.Number, sums []accumulator, lo, hi int) {
 	for _, part := range r.parts {
 		for i := range part.n {
@@ -133,7 +133,8 @@ func (r *Rows) plainSums() []twofold.Number {
 			for k, j := range idx {
 				v := float64(w * val[k])
 				sums[j] += v
-				sizes[j] += math.Abs(v) + underflown // a column with an entry must not count as zero
+				// not 0, because a column with an entry must not count as zero
+				sizes[j] += math.Abs(v) + underflown
 			}
 		}
 	}

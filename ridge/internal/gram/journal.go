@@ -29,8 +29,8 @@ type passHeader struct {
 	Weight, WeightLow   float64
 }
 
-// Bits of State. passMixed marks a pass of an older version that stored one bound for two different errors. The
-// pass is then repeated.
+// passEnded, passSparse, … are bits of the field State. A pass with passMixed is repeated: an older version of this
+// package has recorded it, with one bound where two errors need two.
 const (
 	passEnded = 1 << iota
 	passSparse
@@ -40,8 +40,8 @@ const (
 
 const passHeaderSize = 3*8 + sha256.Size + 4*8
 
-// content returns the number of bytes of a message, without the frame that all messages have. numbers is the
-// number of [twofold.Number] values at the end.
+// content returns the length of a message in bytes, without the frame that all messages have. numbers is the number of
+// [twofold.Number] values at the end of the message.
 func (h *passHeader) content(numbers int) int64 {
 	q, d, n := int64(h.Vectors), int64(h.Dim), 24*int64(numbers)
 	if h.State&passEnded != 0 {
@@ -50,8 +50,8 @@ func (h *passHeader) content(numbers int) int64 {
 	return passHeaderSize + 24*q*d + 32*q + n
 }
 
-// question returns a hash of the request for a pass: the bits of the vectors, targets, options and shifts. All
-// workers must have the same hash.
+// question returns a hash of what a pass computes: the bits of the vectors, the targets, the options and the shifts.
+// All workers must have the same hash.
 func question(qs []Query, v, shifts []float64) (out [sha256.Size]byte) {
 	h := sha256.New()
 	var b [9]byte
@@ -90,7 +90,7 @@ func question(qs []Query, v, shifts []float64) (out [sha256.Size]byte) {
 //	40      8       d, their length
 //	48      32      SHA-256 of the vectors and their targets
 //	80      8       rows read
-//	88      8       calls, or sparse rows, in the plain sums
+//	88      8       number of calls, or of sparse rows, in the plain sums
 //	96      16      their weight, a sum and its correction
 //
 // If the pass has ended, these numbers follow:
@@ -105,14 +105,15 @@ func question(qs []Query, v, shifts []float64) (out [sha256.Size]byte) {
 //	        16·q    ‖Av − b‖²
 //	        16·q    1ᵀ(Av − b)
 //
-// If the pass measures p gradients, N = 1 + 3p + d·p twofold numbers follow, and d more with an intercept:
+// If the pass measures p gradients, N = 1 + 3p + d·p numbers with twice the digits follow, and d more with an
+// intercept:
 //
 //	Σw
 //	Σwr, Σwr², and a bound on √Σwδ², for each gradient; δ is the error of r
 //	Xᵀ(w·r) for each gradient
 //	Xᵀw, with an intercept
 //
-// If the pass has ended, they are sums over all workers. They are stored as
+// If the pass has ended, these numbers are sums over all workers. They are stored as
 //
 //	8·N     their high parts
 //	8·N     their low parts
@@ -140,8 +141,8 @@ func (o *Operator) recordEnd(out, rss []float64, measured []twofold.Number) erro
 	})
 }
 
-// write stores a message in the journal: a header with the given state, then the numbers from content, then
-// measured.
+// write stores a message in the journal: a header with the given state, then the numbers that the function content
+// writes, then measured.
 func (o *Operator) write(state uint64, measured []twofold.Number, content func(m *wire.Writer)) error {
 	if o.journal == nil {
 		return nil
@@ -223,7 +224,7 @@ func (o *Operator) recall(out, rss []float64) (finished bool, err error) {
 	apply()
 	switch {
 	case o.precise == nil:
-	case finished: // the results are used if all workers have them
+	case finished: // every worker has the results, so they are used
 		o.precise.recalled = measured
 	default:
 		o.precise.restore(measured)
@@ -248,8 +249,8 @@ func readNumbers(m *wire.Reader, n int) []twofold.Number {
 	return out
 }
 
-// readHeader reads the header of a message. answered reports whether the message belongs to the current pass.
-// If it does but the shape differs, readHeader records an error in m.
+// readHeader reads the header of a message. answered reports whether the message belongs to the current pass. If the
+// message belongs to the pass but has another shape, readHeader records an error in m.
 func (o *Operator) readHeader(m *wire.Reader) (h passHeader, answered bool) {
 	_, size := m.Preamble(wire.Pass)
 	m.Struct(&h)
@@ -278,7 +279,7 @@ func (o *Operator) readHeader(m *wire.Reader) (h passHeader, answered bool) {
 	return h, true
 }
 
-// readEnded reads the results of an ended pass. apply copies them to out and rss.
+// readEnded reads the results of a pass that has ended. The returned function apply copies them to out and rss.
 func (o *Operator) readEnded(m *wire.Reader, _ passHeader, out, rss []float64) (apply func()) {
 	q := len(o.run.queries)
 	products, squares := m.Float64s(q*o.d), m.Float64s(q)
@@ -288,7 +289,8 @@ func (o *Operator) readEnded(m *wire.Reader, _ passHeader, out, rss []float64) (
 	}
 }
 
-// readSums reads the sums of an unfinished pass. apply restores them, so that the pass can continue.
+// readSums reads the sums of a pass that has not ended. The returned function apply restores them, so that the pass
+// can continue.
 func (o *Operator) readSums(m *wire.Reader, h passHeader, _, _ []float64) (apply func()) {
 	q := len(o.run.queries)
 	products, plain := m.Sums(q*o.d), m.Float64s(q*o.d)

@@ -16,28 +16,30 @@ type point struct {
 	x []float64
 }
 
-// A Measurement is a gradient at coefficients x in double-double arithmetic. It is computed from the rows X,
-// targets y and weights w before centring and weighting, so that no input is rounded. With r = w·(Xx − y), s =
-// 1ᵀr and a = Xᵀw,
+// A Measurement is the gradient g of the ridge objective at coefficients x, computed with twice the digits. It is
+// computed from the rows X, targets y and weights w before centring and weighting, so that no input is rounded. With r
+// = w·(Xx − y), s = 1ᵀr and a = Xᵀw,
 //
 //	g = Xᵀr − a·s/Σw + γx
 //
 // if there is an intercept, and g = Xᵀr + γx otherwise. A constant added to all elements of Xx − y does not
 // change g. Adding ȳ − xᵀx̄ makes the residuals small and prevents cancellation.
 //
-// The error δ of the residuals changes g by Aᵀδ, where A holds the centred rows. It is bounded apart from the
-// errors of the sums, because ‖H⁻¹Aᵀ‖ does not depend on the means.
+// The error δ of the residuals changes g by Aᵀδ, where A holds the centred rows. Residual bounds ‖δ‖, apart
+// from the bounds on the errors of the sums. The reason is that ‖H⁻¹Aᵀ‖, for H = AᵀA + γI, does not depend
+// on the means.
 type Measurement struct {
 	Gradient []float64 // Hx − c for the computed r, rounded to float64
 	Low      []float64 // the rounding error of Gradient
-	Bounds   []float64 // bounds the error of each component of Gradient + Low, except Aᵀδ
-	Residual float64   // bounds ‖W^{½}δ‖, with the weights W
+	// bounds the error of each component of Gradient + Low, without the part Aᵀδ
+	Bounds   []float64
+	Residual float64 // bounds ‖W^{½}δ‖, with the weights W
 	RSS      twofold.Number
 	Shift    twofold.Number // the mean of Xx − y; 0 without an intercept
 }
 
-// Add adds l, the measurement at coefficients y without a target, to m. The gradient of l is (AᵀA + γI)y. If m
-// is at coefficients x, its gradient becomes the gradient at x + y. RSS and Shift still refer to x.
+// Add adds to the gradient of m, which is at coefficients x, the product (AᵀA + γI)y. l is the measurement of this
+// product at coefficients y without a target. m then has the gradient at x + y, but RSS and Shift are still for x.
 func (m *Measurement) Add(l *Measurement) {
 	for j := range m.Gradient {
 		v := twofold.Number{Hi: m.Gradient[j], Lo: m.Low[j], Err: m.Bounds[j]}
@@ -64,7 +66,7 @@ func (m *Measurement) Rounded() []float64 {
 type measuring struct {
 	o      *Operator
 	points []point
-	// the coefficients of all points; with an intercept a row of zeros follows, whose residuals are 1
+	// x holds the coefficients of all points. With an intercept, a row of zeros follows, whose residuals are 1.
 	x      []float64
 	rhs    []float64      // right-hand sides for the current rows
 	shift  []float64      // constant added to the residuals of each point; nil without an intercept
@@ -73,7 +75,7 @@ type measuring struct {
 	sums   []measured
 	weight twofold.Number
 
-	recalled []twofold.Number // the sums over all workers, from the journal
+	recalled []twofold.Number // the sums over all workers, if the journal has them
 }
 
 // measured holds the sums for a point, except the gradient.
@@ -169,7 +171,8 @@ func (m *measuring) add(b dataset.Block) {
 	}
 }
 
-// lostNorm returns the norm of √w·δ for the rows of a block with weights w. δ is the given column of delta.
+// lostNorm returns the norm of √w·δ over the rows of a block, for the weights w and the column of delta that holds
+// the errors δ.
 func lostNorm(b dataset.Block, delta engine.Matrix, column int) float64 {
 	norm := 0.0
 	for lo := 0; lo < b.N; lo += lostRows {
@@ -188,9 +191,8 @@ func lostNorm(b dataset.Block, delta engine.Matrix, column int) float64 {
 // lostRows is the number of rows that lostNorm processes together.
 const lostRows = 64
 
-// numbers returns all sums over the rows: the weight, then three sums for each point, then the gradients. The
-// three sums are Σwr, Σwr², and a bound on √Σwδ². Here w is the weight of a row, r the residual, and δ the
-// error of r.
+// numbers returns all sums over the rows so far: the total weight, then three sums for each point, then the gradients.
+// The three sums are Σwr, Σwr², and a bound on √Σwδ², for the weights w, the residuals r and their errors δ.
 func (m *measuring) numbers() []twofold.Number {
 	out := []twofold.Number{m.weight}
 	for _, s := range m.sums {
@@ -234,7 +236,7 @@ func firstRows(m engine.Twofold, n int) engine.Twofold {
 }
 
 // residual returns a bound on ‖√w·δ‖ over the rows of all workers, for the weights w and the errors δ of the
-// residuals. lost is the sum of the bounds of all workers.
+// residuals. lost is the sum of the bounds ‖√w·δ‖ of all workers.
 func residual(lost twofold.Number) float64 {
 	if lost.Err == 0 && lost.Lo == 0 {
 		return lost.Hi
@@ -242,8 +244,8 @@ func residual(lost twofold.Number) float64 {
 	return (math.Abs(lost.Hi) + math.Abs(lost.Lo) + lost.Err) * (1 + 0x1p-50)
 }
 
-// results returns a [Measurement] for each query with Precise, and nil for each other query. sums holds the sums
-// over all workers.
+// results returns a [Measurement] for each query that has Precise set, and nil for each other query. sums holds the
+// sums over all workers.
 func (m *measuring) results(queries int, sums []twofold.Number) []*Measurement {
 	o, centred := m.o, m.o.product.reader.Mean() != nil
 	q, out := len(m.points), make([]*Measurement, queries)

@@ -1,5 +1,5 @@
-// Package gram multiplies vectors by K = AᵀA in passes over the rows of A. With a Journal, an interrupted pass
-// can be resumed. A Reducer adds up the results of workers that share the rows.
+// Package gram multiplies vectors by K = AᵀA in passes over the rows of A. With a Journal, an interrupted pass can
+// be continued later. A Reducer adds up the results if several workers share the rows.
 package gram
 
 import (
@@ -20,8 +20,8 @@ import (
 type Query struct {
 	Target int
 	Affine bool
-	// Precise also requests a [Measurement] of the gradient at γ. The measurement subtracts Aᵀb only if Affine
-	// is true.
+	// Precise also requests a [Measurement] at γ = Gamma. It is the gradient Aᵀ(Av − b) + γv if Affine is true, and
+	// otherwise AᵀAv + γv.
 	Precise bool
 	Gamma   float64
 }
@@ -29,8 +29,8 @@ type Query struct {
 // Rows describes the rows of an operator.
 type Rows struct {
 	Source dataset.Source
-	Count  int64     // number of rows that all workers must read together
-	Weight float64   // total weight that all workers must read together
+	Count  int64     // number of rows that all workers together must read
+	Weight float64   // total weight of the rows that all workers together must read
 	Mean   []float64 // d+t means to subtract; nil without an intercept
 }
 
@@ -52,10 +52,11 @@ type Operator struct {
 	sums    sums
 	shared  sharing
 	journal Journal    // if not nil, stores the results of passes
-	precise *measuring // nil if no query of the pass is precise
+	precise *measuring // measures gradients; nil if no query of the pass has Precise set
 	number  int        // number of the pass, from 1
 	run     run
-	visit   func(dataset.Block, error) bool // the method run.block; a field, because creating a closure allocates
+	// the method run.block; stored in a field, because creating a closure allocates memory
+	visit func(dataset.Block, error) bool
 }
 
 // A run is the state of the current pass.
@@ -95,9 +96,9 @@ func New(r Rows, be engine.Backend, journal Journal, reducer Reducer) (*Operator
 func (o *Operator) Sparse() bool { return o.sums.sparse }
 
 // Apply makes a pass. Let vᵢ be row i of v (q×d). For query i, Apply writes AᵀAvᵢ to row i of out (q×d), and
-// ‖Avᵢ‖² to rss[i]. If the query is affine, it writes Aᵀ(Avᵢ − b) and ‖Avᵢ − b‖². If it is
-// precise, found[i] is its Measurement. If progress is not nil, Apply calls it after every block with the number of
-// rows read.
+// ‖Avᵢ‖² to rss[i]. If query i is affine, Apply writes Aᵀ(Avᵢ − b) and ‖Avᵢ − b‖² instead. If
+// query i has Precise set, found[i] is its Measurement. If progress is not nil, Apply calls it after every block with
+// the number of rows read.
 func (o *Operator) Apply(
 	ctx context.Context,
 	qs []Query,
@@ -149,8 +150,8 @@ func (o *Operator) Apply(
 	return o.measurements(), o.recordEnd(out, rss, measured)
 }
 
-// measurements returns the measurement of each query, from the sums over all workers. If no query has Precise
-// set, it returns nil.
+// measurements returns the measurement of each query, from the sums over all workers. If no query of the pass has
+// Precise set, it returns nil.
 func (o *Operator) measurements() []*Measurement {
 	if o.precise == nil {
 		return nil
@@ -221,8 +222,8 @@ func (r *run) take(b dataset.Block) error {
 	return nil
 }
 
-// check validates a block, except for dense entries, which checkResiduals validates. If the context has ended,
-// check returns the error of the context, because a source may ignore the context.
+// check validates a block. It does not look at dense entries: checkResiduals does. If the context has ended, check
+// returns the error of the context, because a source may ignore the context.
 func (r *run) check(b dataset.Block) error {
 	if err := r.ctx.Err(); err != nil {
 		return err
@@ -247,9 +248,9 @@ func (r *run) check(b dataset.Block) error {
 	return nil
 }
 
-// checkResiduals looks for a residual of b that is not finite. If its row has an entry that is not finite, it
-// returns an error. Otherwise the iteration has diverged, and r.finite becomes false. firstRow is the number of
-// the first row of b.
+// checkResiduals looks for a residual of the block b that is not finite. If the row has an entry that is not finite,
+// checkResiduals returns an error. Otherwise the vectors of the pass are too large, because the iteration has
+// diverged, and r.finite becomes false. firstRow is the number of the first row of b.
 func (r *run) checkResiduals(b dataset.Block, firstRow int) error {
 	q := len(r.queries)
 	if !r.finite || r.o.product.finite {

@@ -39,7 +39,7 @@ func (p *product) prepare(qs []Query, v []float64) {
 	}
 }
 
-// stride returns the number of rows to process together, at most n. The number is limited, because the bounds of
+// stride returns the number of rows to process together, at most n. It is limited, because the bounds of
 // engine.Accuracy hold only for a limited number of rows in a call of the backend.
 func (p *product) stride(n int, sparse bool, q int) int {
 	if !sparse {
@@ -83,14 +83,14 @@ func (p *product) add(s *sums, b dataset.Block, qs []Query, v []float64) {
 	}
 }
 
-// scattered reports whether the rows have few entries: on average, a group of SparseChain rows has fewer entries
-// than columns. It is then cheaper to add each product to a compensated sum than to sum each group first.
+// scattered reports whether the rows have few entries: on average, a group of SparseChain rows has fewer entries than
+// columns. Then adding each product to a compensated sum is cheaper than adding up each group first.
 func scattered(rows *engine.CSR) bool {
 	return rows.NNZ() < rows.Rows*(rows.Cols/roundoff.SparseChain)
 }
 
-// scatter computes the same sums as the backend's Gradient, for rows that are scattered. It adds each product
-// to a compensated sum. The cost is proportional to the number of entries.
+// scatter computes the same sums as the backend's Gradient, for rows with few entries, see scattered. It adds each
+// product to a compensated sum. The cost is proportional to the number of entries.
 func scatter(rows *engine.CSR, v, rhs engine.Matrix, sums []twofold.Total, residuals engine.Matrix) {
 	d := rows.Cols
 	for i := range rows.Rows {
@@ -106,8 +106,9 @@ func scatter(rows *engine.CSR, v, rhs engine.Matrix, sums []twofold.Total, resid
 	}
 }
 
-// rightHandSides returns the n×q matrix to subtract from the products of the rows with the vectors. nil stands
-// for zero.
+// rightHandSides returns the n×q matrix that is subtracted from the products of the n rows with the q vectors. It has
+// the centred targets of affine queries. For sparse rows, which are not centred, it also has the products of the means
+// with the vectors. nil stands for zero.
 func (p *product) rightHandSides(b dataset.Block, qs []Query) []float64 {
 	q, need := len(qs), b.Sparse != nil && p.reader.Mean() != nil
 	for _, s := range qs {

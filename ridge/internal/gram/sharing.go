@@ -22,11 +22,11 @@ type sharing struct {
 	question  [sha256.Size]byte
 	found     []float64 // sums over all workers
 	vote      []float64 // workspace of unanimous
-	recalling bool      // the journals of all workers may have the current pass
+	recalling bool      // the journals of all workers may still have the current pass
 }
 
-// questionWords is the number of 32-bit words of the hash from [question]. For up to 2²¹ workers, the sum of a
-// word over all workers is exact in float64.
+// questionWords is the number of 32-bit words of the hash from [question]. The hash is sent as words, because the sum
+// of a word over up to 2²¹ workers is exact in float64.
 const questionWords = 8
 
 // word returns the i-th 32-bit word of the question.
@@ -34,9 +34,9 @@ func (s *sharing) word(i int) float64 {
 	return float64(binary.LittleEndian.Uint32(s.question[4*i:]))
 }
 
-// add adds up the sums of a pass over all workers, and stores them in found. Allreduce works on a copy, so that
-// the sums are unchanged after a failure and the solve can resume. The copy is then abandoned, because the
-// reducer may still write to it.
+// add adds up the sums of a pass over all workers, and stores them in found. Allreduce works on a copy, so that the
+// sums are unchanged after a failure and the solve can be resumed. After a failure the copy is not used again, because
+// the reducer may still write to it.
 func (s *sharing) add(ctx context.Context, sums *sums) error {
 	found := sums.put(s.found[:0])
 	s.found = found
@@ -54,9 +54,9 @@ func (s *sharing) add(ctx context.Context, sums *sums) error {
 	return nil
 }
 
-// addNumbers adds up ns over all workers without loss of precision. It splits each number into three pieces.
-// Each of the first two pieces is an integer, at most 2⁴⁰ in magnitude, times a unit. All workers use the same
-// units, so the sums of these pieces are exact.
+// addNumbers adds up ns over all workers without loss of precision. It splits each number into three pieces. The first
+// two pieces are an integer of magnitude at most 2⁴⁰ times a unit. All workers use the same units, so the sums of
+// these pieces are exact.
 func (s *sharing) addNumbers(ctx context.Context, ns []twofold.Number) error {
 	if s.reducer == nil || s.reducer.Size() == 1 {
 		return nil
@@ -122,13 +122,14 @@ func (s *sharing) agreed(pass int) error {
 	return nil
 }
 
-// unanimous reports whether the journals of all workers have the results of this pass. If not, no worker uses
-// its journal for this pass or later ones.
+// unanimous reports whether the journals of all workers have the results of this pass. If not, no worker uses its
+// journal for this pass or a later pass.
 func (s *sharing) unanimous(ctx context.Context, finished bool) (bool, error) {
 	if s.reducer == nil || !s.recalling {
 		return finished, nil
 	}
-	s.vote = append(s.vote[:0], 0) // a slice of its own, because memory passed to C must not contain pointers
+	// a separate slice, because memory passed to C must not contain pointers
+	s.vote = append(s.vote[:0], 0)
 	if finished {
 		s.vote[0] = 1
 	}

@@ -8,14 +8,14 @@ import (
 	"github.com/fdridge/fdridge/internal/vec"
 )
 
-// sums holds the sums of a pass so far, for q vectors. The sums are compensated (Neumaier), so that the error
-// of a gradient does not grow with n. The products of a group of rows are first added plainly, in a q×d matrix.
-// If a group has fewer entries than this matrix, each product is added to the compensated sums directly.
+// sums holds the sums of a pass so far, for q vectors. The sums are compensated (Neumaier), so that the error of a
+// gradient does not grow with the number of rows. The products of a group of rows are first added plainly, in a q×d
+// matrix. If a group has fewer entries than this matrix, each product is added to the compensated sums directly.
 type sums struct {
 	d         int
 	products  []twofold.Total // q×d
 	plain     []float64       // q×d, plain sums not yet added to products; empty before the first plain sum
-	chain     int             // number of calls, or of sparse rows, whose results are in plain
+	chain     int             // number of backend calls, or of sparse rows, whose results are in plain
 	rss, ones []twofold.Total // ‖r‖² and 1ᵀr for each vector
 	rows      int64
 	weight    twofold.Total
@@ -44,8 +44,9 @@ func (s *sums) begin() {
 	}
 }
 
-// lengthen must be called before n additions to the plain sums. If the plain sums would then have more than
-// limit additions, it calls fold first, because their error grows with the number of additions.
+// lengthen must be called before n additions to the plain sums. If they would then contain more than limit additions,
+// lengthen first moves them to the compensated sums (fold), because the error of plain sums grows with the number of
+// additions.
 func (s *sums) lengthen(n, limit int) {
 	s.begin()
 	if s.chain > 0 && s.chain+n > limit {
@@ -77,8 +78,8 @@ func (s *sums) weigh(b dataset.Block) {
 	}
 }
 
-// put appends the sums to dst: for all vectors Aᵀr, then ‖r‖², then 1ᵀr, where r is the residual. Then come
-// the number of rows, their weight, and a 1 if some rows were sparse, otherwise a 0.
+// put appends the sums to dst: Aᵀr of all vectors, then ‖r‖² of all, then 1ᵀr of all, for the residuals r.
+// The number of rows, their weight, and a 1 if some rows were sparse (otherwise a 0) follow.
 func (s *sums) put(dst []float64) []float64 {
 	dst = slices.Grow(dst, len(s.products)+2*len(s.rss)+3+questionWords)
 	for _, list := range [][]twofold.Total{s.products, s.rss, s.ones} {
@@ -100,7 +101,7 @@ type totals struct {
 	sparse              bool
 }
 
-// totals returns the sums over all workers. found holds them in the order in which the method put appends them.
+// totals returns the sums over all workers. found holds these sums in the order in which put appends them.
 func (s *sums) totals(found []float64) totals {
 	q := len(s.rss)
 	n := q * s.d
