@@ -142,6 +142,44 @@ func (v isa) axpy(rows int) {
 	ret()
 }
 
+// axpyRows writes a function that adds multiples of some rows of A to y, as many calls of axpy1 would. It keeps up to
+// eight vectors of y in registers while it reads their part of all these rows.
+func (v isa) axpyRows() {
+	v.function("axpyRows", "(n, count int, c *float64, index *int32, first int, a *float64, lda int, y *float64)",
+		"computes y += Σ cₑ·(row indexₑ − first of A) over e < count, in this order. count must be positive.")
+	n, count := pointer("n"), pointer("count")
+	c, index := pointer("c"), pointer("index")
+	a, lda, first := pointer("a"), pointer("lda"), pointer("first")
+	SHLQ(U8(3), lda)
+	IMULQ(lda, first)
+	SUBQ(first, a) // a is now the address of row 0, which need not exist
+	y := pointer("y")
+	v.loops(n, 8, "eight", "", func(vectors int, w width, label string) {
+		ys := make([]reg.VecVirtual, vectors)
+		for i := range ys {
+			ys[i] = w.load(Mem{Base: y, Disp: i * w.bytes()})
+		}
+		e, row, factor := GP64(), GP64(), v.vector()
+		XORQ(e, e)
+		Label(label + "Entry")
+		MOVLQSX(Mem{Base: index, Index: e, Scale: 4}, row)
+		IMULQ(lda, row)
+		ADDQ(a, row)
+		VBROADCASTSD(Mem{Base: c, Index: e, Scale: 8}, factor)
+		for i := range ys {
+			w.fma(Mem{Base: row, Disp: i * w.bytes()}, factor, ys[i])
+		}
+		INCQ(e)
+		CMPQ(e, count)
+		JLT(LabelRef(label + "Entry"))
+		for i := range ys {
+			w.store(ys[i], Mem{Base: y, Disp: i * w.bytes()})
+		}
+		advance(vectors*w.bytes(), y, a)
+	})
+	ret()
+}
+
 // symv writes a function that computes s = A·x and y += cᵀ·A for four rows, and reads these rows once.
 func (v isa) symv() {
 	const rows = 4

@@ -62,6 +62,7 @@ func main() {
 	v.dot(4)
 	v.axpy(1)
 	v.axpy(4)
+	v.axpyRows()
 	v.symv()
 	for u := 1; u <= several; u++ {
 		v.dots(u)

@@ -145,12 +145,9 @@ func (s *CSR) TimesDense(b, c Matrix, work *SparseWork) {
 			continue
 		}
 		transpose(b, lo, hi, work.tile)
+		tile := View(hi-lo, k, work.tile)
 		for _, r := range work.runs {
-			to := c.Row(r.row)
-			for e := r.lo; e < r.hi; e++ {
-				at := (int(s.ColIdx[e]) - lo) * k
-				loops.Axpy(s.Val[e], work.tile[at:at+k], to)
-			}
+			loops.AxpyRows(s.Val[r.lo:r.hi], s.ColIdx[r.lo:r.hi], lo, tile, c.Row(r.row))
 		}
 	}
 }
@@ -169,9 +166,7 @@ func (s *CSR) Times(b, c Matrix) {
 		to := c.Row(i)
 		clear(to)
 		idx, val := s.Row(i)
-		for e, j := range idx {
-			loops.Axpy(val[e], b.Row(int(j)), to)
-		}
+		loops.AxpyRows(val, idx, 0, b, to)
 	}
 }
 

@@ -76,6 +76,43 @@ func (p *program) rows(name string, rows int, dot, axpy bool) {
 	p.ret()
 }
 
+// axpyRows writes a function that adds multiples of some rows of A to y, as many calls of axpy1 would. It keeps up to
+// eight vectors of y in registers while it reads their part of all these rows.
+func (p *program) axpyRows() {
+	const y, a, c = 0, 8, 16 // vectors
+	const count, cPtr, index, aPtr, lda, yPtr, first = 1, 2, 3, 4, 5, 6, 7
+	const left, cNext, next, row = 7, 8, 9, 10
+	p.function("axpyRows", "n int, count int, c *float64, index *int32, first int, a *float64, lda int, y *float64", "",
+		"computes y += Σ cₑ·(row indexₑ − first of A) over e < count, in this order. count must be positive.")
+	p.params(0, "n", "count", "c", "index", "a", "lda", "y", "first")
+	p.op("LSL", "$3, R%d", lda)
+	p.op("MSUB", "R%d, R%d, R%d, R%d", lda, aPtr, first, aPtr) // the address of row 0, which need not exist
+	step := func(n int, w width, label string) func() {
+		return func() {
+			w.takeMany(n, y, yPtr)
+			p.op("MOVD", "R%d, R%d", count, left)
+			p.op("MOVD", "R%d, R%d", cPtr, cNext)
+			p.op("MOVD", "R%d, R%d", index, next)
+			p.label(label + "Entry")
+			p.op("MOVW.P", "4(R%d), R%d", next, row)
+			p.op("MADD", "R%d, R%d, R%d, R%d", lda, aPtr, row, row)
+			p.op("FMOVD.P", "8(R%d), F%d", cNext, c)
+			w.takeMany(n, a, row)
+			for i := range n {
+				w.fmaBy(y+i, a+i, c)
+			}
+			p.op("SUBS", "$1, R%d", left)
+			p.op("BNE", "%s", label+"Entry")
+			w.putMany(n, y, yPtr)
+			p.advance(n*w.elements, yPtr, aPtr)
+		}
+	}
+	p.countdown(8*lanes, "eight", step(8, width{p, lanes}, "eight"))
+	p.countdown(lanes, "vector", step(1, width{p, lanes}, "vector"))
+	p.countdown(1, "one", step(1, width{p, 1}, "one"))
+	p.ret()
+}
+
 // declare starts a function for the given number of rows.
 func (p *program) declare(name string, rows int, dot, axpy bool) {
 	params, results := "n int, ", ""

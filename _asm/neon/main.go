@@ -39,6 +39,7 @@ func main() {
 	p.rows("dot", 4, true, false)
 	p.rows("axpy", 1, false, true)
 	p.rows("axpy", 4, false, true)
+	p.axpyRows()
 	p.rows("symv", 4, true, true)
 	for u := 1; u <= several; u++ {
 		p.dots(u)

@@ -63,6 +63,23 @@ func (l RowLoops) Axpy(c float64, x, y []float64) {
 	}
 }
 
+// AxpyRows computes y += Σ cₑ·(row indexₑ − first of a) over all e, with the same bits as a call of Axpy for each e in
+// turn.
+func (l RowLoops) AxpyRows(c []float64, index []int32, first int, a matrix.Matrix, y []float64) {
+	matrix.Check(&a)
+	matrix.CheckLength(a.Cols, len(y))
+	matrix.CheckLength(len(c), len(index))
+	if len(index) == 0 || len(y) == 0 {
+		return
+	}
+	for _, row := range index {
+		if uint(int(row)-first) >= uint(a.Rows) {
+			panic("purego: the index of a row is out of range")
+		}
+	}
+	l.kernel.AxpyRows(len(y), len(index), &c[0], &index[0], first, &a.Data[0], a.Stride, &y[0])
+}
+
 // SquaredNorms returns the squared norms of at most four rows, see engine.SquaredNorms.
 func (l RowLoops) SquaredNorms(x matrix.Matrix) (s [4]float64) {
 	matrix.Check(&x)

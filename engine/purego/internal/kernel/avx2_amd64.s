@@ -2157,6 +2157,116 @@ oneDone:
 	VZEROUPPER
 	RET
 
+// func axpyRowsAVX2(n int, count int, c *float64, index *int32, first int, a *float64, lda int, y *float64)
+// Requires: AVX, FMA3
+TEXT ·axpyRowsAVX2(SB), NOSPLIT, $0-64
+	MOVQ  n+0(FP), AX
+	MOVQ  count+8(FP), CX
+	MOVQ  c+16(FP), DX
+	MOVQ  index+24(FP), BX
+	MOVQ  a+40(FP), SI
+	MOVQ  lda+48(FP), DI
+	MOVQ  first+32(FP), R8
+	SHLQ  $0x03, DI
+	IMULQ DI, R8
+	SUBQ  R8, SI
+	MOVQ  y+56(FP), R8
+	CMPQ  AX, $0x00000020
+	JLT   eightDone
+
+eight:
+	VMOVUPD (R8), Y0
+	VMOVUPD 32(R8), Y1
+	VMOVUPD 64(R8), Y2
+	VMOVUPD 96(R8), Y3
+	VMOVUPD 128(R8), Y4
+	VMOVUPD 160(R8), Y5
+	VMOVUPD 192(R8), Y6
+	VMOVUPD 224(R8), Y7
+	XORQ    R9, R9
+
+eightEntry:
+	MOVLQSX      (BX)(R9*4), R10
+	IMULQ        DI, R10
+	ADDQ         SI, R10
+	VBROADCASTSD (DX)(R9*8), Y8
+	VFMADD231PD  (R10), Y8, Y0
+	VFMADD231PD  32(R10), Y8, Y1
+	VFMADD231PD  64(R10), Y8, Y2
+	VFMADD231PD  96(R10), Y8, Y3
+	VFMADD231PD  128(R10), Y8, Y4
+	VFMADD231PD  160(R10), Y8, Y5
+	VFMADD231PD  192(R10), Y8, Y6
+	VFMADD231PD  224(R10), Y8, Y7
+	INCQ         R9
+	CMPQ         R9, CX
+	JLT          eightEntry
+	VMOVUPD      Y0, (R8)
+	VMOVUPD      Y1, 32(R8)
+	VMOVUPD      Y2, 64(R8)
+	VMOVUPD      Y3, 96(R8)
+	VMOVUPD      Y4, 128(R8)
+	VMOVUPD      Y5, 160(R8)
+	VMOVUPD      Y6, 192(R8)
+	VMOVUPD      Y7, 224(R8)
+	ADDQ         $0x00000100, R8
+	ADDQ         $0x00000100, SI
+	SUBQ         $0x00000020, AX
+	CMPQ         AX, $0x00000020
+	JGE          eight
+
+eightDone:
+	CMPQ AX, $0x00000004
+	JLT  vectorDone
+
+vector:
+	VMOVUPD (R8), Y0
+	XORQ    R9, R9
+
+vectorEntry:
+	MOVLQSX      (BX)(R9*4), R10
+	IMULQ        DI, R10
+	ADDQ         SI, R10
+	VBROADCASTSD (DX)(R9*8), Y1
+	VFMADD231PD  (R10), Y1, Y0
+	INCQ         R9
+	CMPQ         R9, CX
+	JLT          vectorEntry
+	VMOVUPD      Y0, (R8)
+	ADDQ         $0x20, R8
+	ADDQ         $0x20, SI
+	SUBQ         $0x00000004, AX
+	CMPQ         AX, $0x00000004
+	JGE          vector
+
+vectorDone:
+	CMPQ AX, $0x00000001
+	JLT  oneDone
+
+one:
+	VMOVSD (R8), X0
+	XORQ   R9, R9
+
+oneEntry:
+	MOVLQSX      (BX)(R9*4), R10
+	IMULQ        DI, R10
+	ADDQ         SI, R10
+	VBROADCASTSD (DX)(R9*8), Y1
+	VFMADD231SD  (R10), X1, X0
+	INCQ         R9
+	CMPQ         R9, CX
+	JLT          oneEntry
+	VMOVSD       X0, (R8)
+	ADDQ         $0x08, R8
+	ADDQ         $0x08, SI
+	SUBQ         $0x00000001, AX
+	CMPQ         AX, $0x00000001
+	JGE          one
+
+oneDone:
+	VZEROUPPER
+	RET
+
 // func symv4AVX2(n int, c0 float64, c1 float64, c2 float64, c3 float64, a *float64, lda int, x *float64, y *float64) (s0 float64, s1 float64, s2 float64, s3 float64)
 // Requires: AVX, FMA3, SSE2
 TEXT ·symv4AVX2(SB), NOSPLIT, $0-104

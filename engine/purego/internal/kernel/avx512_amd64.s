@@ -3366,6 +3366,116 @@ oneDone:
 	VZEROUPPER
 	RET
 
+// func axpyRowsAVX512(n int, count int, c *float64, index *int32, first int, a *float64, lda int, y *float64)
+// Requires: AVX, AVX512F, FMA3
+TEXT ·axpyRowsAVX512(SB), NOSPLIT, $0-64
+	MOVQ  n+0(FP), AX
+	MOVQ  count+8(FP), CX
+	MOVQ  c+16(FP), DX
+	MOVQ  index+24(FP), BX
+	MOVQ  a+40(FP), SI
+	MOVQ  lda+48(FP), DI
+	MOVQ  first+32(FP), R8
+	SHLQ  $0x03, DI
+	IMULQ DI, R8
+	SUBQ  R8, SI
+	MOVQ  y+56(FP), R8
+	CMPQ  AX, $0x00000040
+	JLT   eightDone
+
+eight:
+	VMOVUPD (R8), Z0
+	VMOVUPD 64(R8), Z1
+	VMOVUPD 128(R8), Z2
+	VMOVUPD 192(R8), Z3
+	VMOVUPD 256(R8), Z4
+	VMOVUPD 320(R8), Z5
+	VMOVUPD 384(R8), Z6
+	VMOVUPD 448(R8), Z7
+	XORQ    R9, R9
+
+eightEntry:
+	MOVLQSX      (BX)(R9*4), R10
+	IMULQ        DI, R10
+	ADDQ         SI, R10
+	VBROADCASTSD (DX)(R9*8), Z8
+	VFMADD231PD  (R10), Z8, Z0
+	VFMADD231PD  64(R10), Z8, Z1
+	VFMADD231PD  128(R10), Z8, Z2
+	VFMADD231PD  192(R10), Z8, Z3
+	VFMADD231PD  256(R10), Z8, Z4
+	VFMADD231PD  320(R10), Z8, Z5
+	VFMADD231PD  384(R10), Z8, Z6
+	VFMADD231PD  448(R10), Z8, Z7
+	INCQ         R9
+	CMPQ         R9, CX
+	JLT          eightEntry
+	VMOVUPD      Z0, (R8)
+	VMOVUPD      Z1, 64(R8)
+	VMOVUPD      Z2, 128(R8)
+	VMOVUPD      Z3, 192(R8)
+	VMOVUPD      Z4, 256(R8)
+	VMOVUPD      Z5, 320(R8)
+	VMOVUPD      Z6, 384(R8)
+	VMOVUPD      Z7, 448(R8)
+	ADDQ         $0x00000200, R8
+	ADDQ         $0x00000200, SI
+	SUBQ         $0x00000040, AX
+	CMPQ         AX, $0x00000040
+	JGE          eight
+
+eightDone:
+	CMPQ AX, $0x00000008
+	JLT  vectorDone
+
+vector:
+	VMOVUPD (R8), Z0
+	XORQ    R9, R9
+
+vectorEntry:
+	MOVLQSX      (BX)(R9*4), R10
+	IMULQ        DI, R10
+	ADDQ         SI, R10
+	VBROADCASTSD (DX)(R9*8), Z1
+	VFMADD231PD  (R10), Z1, Z0
+	INCQ         R9
+	CMPQ         R9, CX
+	JLT          vectorEntry
+	VMOVUPD      Z0, (R8)
+	ADDQ         $0x40, R8
+	ADDQ         $0x40, SI
+	SUBQ         $0x00000008, AX
+	CMPQ         AX, $0x00000008
+	JGE          vector
+
+vectorDone:
+	CMPQ AX, $0x00000001
+	JLT  oneDone
+
+one:
+	VMOVSD (R8), X0
+	XORQ   R9, R9
+
+oneEntry:
+	MOVLQSX      (BX)(R9*4), R10
+	IMULQ        DI, R10
+	ADDQ         SI, R10
+	VBROADCASTSD (DX)(R9*8), Z1
+	VFMADD231SD  (R10), X1, X0
+	INCQ         R9
+	CMPQ         R9, CX
+	JLT          oneEntry
+	VMOVSD       X0, (R8)
+	ADDQ         $0x08, R8
+	ADDQ         $0x08, SI
+	SUBQ         $0x00000001, AX
+	CMPQ         AX, $0x00000001
+	JGE          one
+
+oneDone:
+	VZEROUPPER
+	RET
+
 // func symv4AVX512(n int, c0 float64, c1 float64, c2 float64, c3 float64, a *float64, lda int, x *float64, y *float64) (s0 float64, s1 float64, s2 float64, s3 float64)
 // Requires: AVX, AVX512DQ, AVX512F, FMA3, SSE2
 TEXT ·symv4AVX512(SB), NOSPLIT, $0-104

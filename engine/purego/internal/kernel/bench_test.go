@@ -48,6 +48,8 @@ func BenchmarkKernels(b *testing.B) {
 		run("Dot4", "GFLOP/s", 8*n, func() { k.Dot4(n, &a[0], n, &x[0]) })
 		run("Axpy1", "GFLOP/s", 2*n, func() { k.Axpy1(n, 1, &a[0], &y[0]) })
 		run("Axpy4", "GFLOP/s", 8*n, func() { k.Axpy4(n, 1, 1, 1, 1, &a[0], n, &y[0]) })
+		rows := []int32{0, 1, 2, 3}
+		run("AxpyRows", "GFLOP/s", 8*n, func() { k.AxpyRows(n, 4, &x[0], &rows[0], 0, &a[0], n, &y[0]) })
 		for u := 1; u <= len(k.Dots); u++ {
 			run(fmt.Sprint("Dots", u), "GFLOP/s", 8*n*u, func() { k.Dots[u-1](n, &a[0], n, &v[0], n, &s[0], u) })
 			run(fmt.Sprint("Axpys", u), "GFLOP/s", 8*n*u, func() { k.Axpys[u-1](n, &s[0], u, &a[0], n, &v[0], n) })

@@ -9,9 +9,10 @@ var generic = Kernel{
 	TileRowsB: []tileRowsB{tileRowsBGo},
 	Pack:      []pack{packGo}, PackT: packTGo, Prefetch: prefetchGo,
 	Dot1: dot1Go, Dot4: dot4Go, Axpy1: axpy1Go, Axpy4: axpy4Go, Symv4: symv4Go,
-	Dots:    []dots{dotsGo},
-	Axpys:   []axpys{axpysGo},
-	Twofold: twofoldGo, Cosines: cosinesGo, Rows: rowsGo,
+	AxpyRows: axpyRowsGo,
+	Dots:     []dots{dotsGo},
+	Axpys:    []axpys{axpysGo},
+	Twofold:  twofoldGo, Cosines: cosinesGo, Rows: rowsGo,
 }
 
 // at returns the address of element i of the array that starts at p.
@@ -111,6 +112,12 @@ func axpy1Go(n int, c float64, a, y *float64) {
 	ys := slice(y, 0, n)
 	for j, v := range slice(a, 0, n) {
 		ys[j] += c * v
+	}
+}
+
+func axpyRowsGo(n, count int, c *float64, index *int32, first int, a *float64, lda int, y *float64) {
+	for e, row := range unsafe.Slice(index, count) {
+		axpy1Go(n, *at(c, e), at(a, (int(row)-first)*lda), y)
 	}
 }
 

@@ -443,6 +443,19 @@ func TestAxpy(t *testing.T) {
 			g.kernel.Axpy4(n, c[0], c[1], c[2], c[3], unsafe.SliceData(a), lda, unsafe.SliceData(got))
 			g.written(1, n, n+1, got)
 			g.equal("Axpy4 against four Axpy1: y", got, y)
+			// The rows are 5, 6, 7 and 8, and row 5 is the first of the four. The order of additions is that of c.
+			index := []int32{5, 6, 7, 8}
+			got = g.put(1, y0)
+			g.kernel.AxpyRows(n, 4, &c[0], &index[0], 5, unsafe.SliceData(a), lda, unsafe.SliceData(got))
+			g.written(1, n, n+1, got)
+			g.equal("AxpyRows against four Axpy1: y", got, y)
+			index, turned := []int32{2, 0}, g.put(1, y0)
+			g.kernel.AxpyRows(n, 2, &c[1], &index[0], 0, unsafe.SliceData(a), lda, unsafe.SliceData(turned))
+			copy(y, turned)
+			again := g.put(1, y0)
+			g.kernel.Axpy1(n, c[1], unsafe.SliceData(row(a, 2, n, lda)), unsafe.SliceData(again))
+			g.kernel.Axpy1(n, c[2], unsafe.SliceData(row(a, 0, n, lda)), unsafe.SliceData(again))
+			g.equal("AxpyRows against Axpy1 of rows 2 and 0: y", y, again)
 		})
 	})
 }

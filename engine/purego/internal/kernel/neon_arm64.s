@@ -2499,6 +2499,111 @@ one:
 oneDone:
 	RET
 
+// func axpyRowsNEON(n int, count int, c *float64, index *int32, first int, a *float64, lda int, y *float64)
+TEXT ·axpyRowsNEON(SB), NOSPLIT, $0-64
+	MOVD n+0(FP), R0
+	MOVD count+8(FP), R1
+	MOVD c+16(FP), R2
+	MOVD index+24(FP), R3
+	MOVD a+40(FP), R4
+	MOVD lda+48(FP), R5
+	MOVD y+56(FP), R6
+	MOVD first+32(FP), R7
+	LSL $3, R5
+	MSUB R5, R4, R7, R4
+	CMP $16, R0
+	BLT eightDone
+
+eight:
+	FLDPQ 0(R6), (F0, F1)
+	FLDPQ 32(R6), (F2, F3)
+	FLDPQ 64(R6), (F4, F5)
+	FLDPQ 96(R6), (F6, F7)
+	MOVD R1, R7
+	MOVD R2, R8
+	MOVD R3, R9
+
+eightEntry:
+	MOVW.P 4(R9), R10
+	MADD R5, R4, R10, R10
+	FMOVD.P 8(R8), F16
+	FLDPQ 0(R10), (F8, F9)
+	FLDPQ 32(R10), (F10, F11)
+	FLDPQ 64(R10), (F12, F13)
+	FLDPQ 96(R10), (F14, F15)
+	WORD $0x4fd01100 // FMLA V0.2D, V8.2D, V16.D[0]
+	WORD $0x4fd01121 // FMLA V1.2D, V9.2D, V16.D[0]
+	WORD $0x4fd01142 // FMLA V2.2D, V10.2D, V16.D[0]
+	WORD $0x4fd01163 // FMLA V3.2D, V11.2D, V16.D[0]
+	WORD $0x4fd01184 // FMLA V4.2D, V12.2D, V16.D[0]
+	WORD $0x4fd011a5 // FMLA V5.2D, V13.2D, V16.D[0]
+	WORD $0x4fd011c6 // FMLA V6.2D, V14.2D, V16.D[0]
+	WORD $0x4fd011e7 // FMLA V7.2D, V15.2D, V16.D[0]
+	SUBS $1, R7
+	BNE eightEntry
+	FSTPQ (F0, F1), 0(R6)
+	FSTPQ (F2, F3), 32(R6)
+	FSTPQ (F4, F5), 64(R6)
+	FSTPQ (F6, F7), 96(R6)
+	ADD $128, R6
+	ADD $128, R4
+	SUB $16, R0
+	CMP $16, R0
+	BGE eight
+
+eightDone:
+	CMP $2, R0
+	BLT vectorDone
+
+vector:
+	FMOVQ 0(R6), F0
+	MOVD R1, R7
+	MOVD R2, R8
+	MOVD R3, R9
+
+vectorEntry:
+	MOVW.P 4(R9), R10
+	MADD R5, R4, R10, R10
+	FMOVD.P 8(R8), F16
+	FMOVQ 0(R10), F8
+	WORD $0x4fd01100 // FMLA V0.2D, V8.2D, V16.D[0]
+	SUBS $1, R7
+	BNE vectorEntry
+	FMOVQ F0, (R6)
+	ADD $16, R6
+	ADD $16, R4
+	SUB $2, R0
+	CMP $2, R0
+	BGE vector
+
+vectorDone:
+	CMP $1, R0
+	BLT oneDone
+
+one:
+	FMOVD (R6), F0
+	MOVD R1, R7
+	MOVD R2, R8
+	MOVD R3, R9
+
+oneEntry:
+	MOVW.P 4(R9), R10
+	MADD R5, R4, R10, R10
+	FMOVD.P 8(R8), F16
+	FMOVD (R10), F8
+	FMADDD F16, F0, F8, F0
+	SUBS $1, R7
+	BNE oneEntry
+	FMOVD F0, (R6)
+	ADD $8, R6
+	ADD $8, R4
+	SUB $1, R0
+	CMP $1, R0
+	BGE one
+
+oneDone:
+	RET
+
 // func symv4NEON(n int, c0, c1, c2, c3 float64, a *float64, lda int, x, y *float64) (s0, s1, s2, s3 float64)
 TEXT ·symv4NEON(SB), NOSPLIT, $0-104
 	MOVD n+0(FP), R0
