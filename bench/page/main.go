@@ -8,6 +8,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"log"
@@ -105,6 +106,9 @@ func describe() (setting, []string, error) {
 		return setting{}, nil, err
 	}
 	kernels := strings.Fields(strings.Trim(r.Capabilities["kernels"], "[]"))
+	if len(kernels) == 0 {
+		return setting{}, nil, errors.New("the kernels of this machine are not known: build this command without -tags")
+	}
 	if len(kernels) > 1 {
 		kernels = slices.DeleteFunc(kernels, func(k string) bool { return k == "generic" })
 	}

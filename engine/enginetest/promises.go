@@ -133,7 +133,7 @@ func (o *operation) check(what string, got float64, want sum, bound float64) {
 	}
 }
 
-// patternsOf returns all patterns of k terms, and the result of exact for them.
+// patternsOf returns all patterns of k terms, and for each pattern and factor the sum that exact computes.
 func (a *attacker) patternsOf(k int) ([]pattern, [][]sum) {
 	if a.sums[k] == nil {
 		a.patterns[k] = patterns(k)

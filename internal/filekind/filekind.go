@@ -107,7 +107,7 @@ var kinds = [...]struct{ name, use string }{
 	PDF: {"a PDF document", ""},
 }
 
-// magics holds the first bytes of the kinds that these tell.
+// magics holds the first bytes of files, for the kinds that always begin with the same bytes.
 var magics = []struct {
 	text string
 	kind Kind

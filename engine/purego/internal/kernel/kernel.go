@@ -10,12 +10,12 @@ package kernel
 //go:generate go -C ../../../../_asm run ./neon -out ../engine/purego/internal/kernel/neon_arm64.s -stubs ../engine/purego/internal/kernel/neon_arm64.go
 
 // A Kernel holds the loops for one instruction set. The bits of results do not depend on how rows and columns are
-// divided into calls. For example, Dot4 gives the same bits as four calls of Dot1, and an element of C has the same
-// bits in any tile.
+// divided into calls. For example, Dot4 gives the same bits as four calls of Dot1. A tile is a part of a product C =
+// A·B that is computed in registers; an element of C has the same bits in any tile.
 type Kernel struct {
 	Name string // avx512, avx2, neon or generic
 
-	// Unit is the number of rows of a tile of C. A tile has Unit to len(Tile)·Unit columns.
+	// Unit is the number of rows of a tile. A tile has Unit to len(Tile)·Unit columns.
 	Unit int
 
 	// Tile[u−1] computes the Unit×(u·Unit) matrix C = alpha·AᵀB for packed A (k×Unit) and B (k×u·Unit). If add
@@ -48,11 +48,13 @@ type Kernel struct {
 	// call of Axpy1 for each e in turn.
 	AxpyRows func(n, count int, c *float64, index *int32, first int, a *float64, lda int, y *float64)
 
-	// Symv4 computes s = A·x and y += cᵀ·A like Dot4 and Axpy4, but reads A once.
+	// Symv4 computes s = A·x and y += cᵀ·A for four rows A of length n. These are the products of Dot4 and Axpy4,
+	// but A is read once.
 	Symv4 func(n int, c0, c1, c2, c3 float64, a *float64, lda int, x, y *float64) (s0, s1, s2, s3 float64)
 
-	// Dots[u−1] computes S = A·Xᵀ, and Axpys[u−1] computes Y += Cᵀ·A, with the same bits as Dot4 and Axpy4. A
-	// is 4×n, X and Y are u×n, and S and C are 4×u. Dots and Axpys have the same length.
+	// For u vectors at a time, Dots[u−1] computes S = A·Xᵀ, and Axpys[u−1] computes Y += Cᵀ·A. A is 4×n, X
+	// and Y are u×n, and S and C are 4×u. The bits are the same as with u calls of Dot4 or Axpy4. Dots and Axpys have
+	// the same length.
 	Dots  []dots
 	Axpys []axpys
 
@@ -73,8 +75,8 @@ type (
 	tileRowsB = func(k int, alpha float64, a, b *float64, ldb int, c *float64, ldc int, add bool)
 )
 
-// DotsMany is like Dots for any number t of vectors. It divides the vectors into groups of about the same size. A
-// group has at most len(k.Dots) vectors.
+// DotsMany computes S = A·Xᵀ for A (4×n) and any number t of vectors, the rows of X (t×n). It divides the
+// vectors into groups of about the same size, at most len(k.Dots), and calls Dots for each group.
 func (k *Kernel) DotsMany(n, t int, a *float64, lda int, x *float64, ldx int, s *float64, lds int) {
 	groups := (t + len(k.Dots) - 1) / len(k.Dots)
 	for g := range groups {
@@ -83,7 +85,8 @@ func (k *Kernel) DotsMany(n, t int, a *float64, lda int, x *float64, ldx int, s 
 	}
 }
 
-// AxpysMany is like Axpys for any number t of vectors, with the same groups as DotsMany.
+// AxpysMany computes Y += Cᵀ·A for A (4×n), C (4×t) and any number t of vectors, the rows of Y (t×n). It
+// divides the vectors into groups of about the same size, at most len(k.Axpys), and calls Axpys for each group.
 func (k *Kernel) AxpysMany(n, t int, c *float64, ldc int, a *float64, lda int, y *float64, ldy int) {
 	groups := (t + len(k.Axpys) - 1) / len(k.Axpys)
 	for g := range groups {
