@@ -151,7 +151,8 @@ func (a *attacker) rows(k int) {
 	for _, m := range []int{1, 3, 7, 8, 9, 24, 50} {
 		f := newMatrix(m, k, func(i, _ int) float64 { return factor(i) })
 		for _, s := range [][2]float64{{1, 0}, {-0.7, 0.3}} {
-			c, d := newOutput(m, n, func(int, int) float64 { return 0.9 }), newOutput(n, m, func(int, int) float64 { return 0.9 })
+			c := newOutput(m, n, func(int, int) float64 { return 0.9 })
+			d := newOutput(n, m, func(int, int) float64 { return 0.9 })
 			a.be.Gemm(false, true, s[0], f.view(), x.view(), s[1], c.view())
 			a.be.Gemm(false, true, s[0], x.view(), f.view(), s[1], d.view())
 			for i := range n {
@@ -210,7 +211,8 @@ func (a *attacker) residuals(k int, ps []pattern, want [][]sum) {
 	n, op := len(ps), a.operation("Gradient, R")
 	x := newMatrix(n, k, func(i, j int) float64 { return ps[i].terms[j] })
 	for _, q := range []int{1, 2, 3, 4, 7, 8, 9, 16, 24, 33} {
-		f, b := newMatrix(q, k, func(i, _ int) float64 { return factor(i) }), newMatrix(n, q, func(int, int) float64 { return 0.9 })
+		f := newMatrix(q, k, func(i, _ int) float64 { return factor(i) })
+		b := newMatrix(n, q, func(int, int) float64 { return 0.9 })
 		for _, with := range []bool{false, true} {
 			beta, rhs := 0.0, engine.Matrix{}
 			if with {
@@ -235,14 +237,17 @@ func (a *attacker) columns(k int) {
 	x := newMatrix(n, k, func(i, j int) float64 { return ps[i].terms[j] })
 	xt := newMatrix(k, n, func(i, j int) float64 { return ps[j].terms[i] })
 	for _, m := range []int{1, 3, 7, 9, 24, 50} {
-		f, ft := newMatrix(m, k, func(i, _ int) float64 { return factor(i) }), newMatrix(k, m, func(_, j int) float64 { return factor(j) })
+		f := newMatrix(m, k, func(i, _ int) float64 { return factor(i) })
+		ft := newMatrix(k, m, func(_, j int) float64 { return factor(j) })
 		for _, s := range [][2]float64{{1, 0}, {-0.7, 0.3}} {
 			for _, c := range []struct {
 				name           string
 				transA, transB bool
 				a, b           *matrix
 			}{
-				{"Gemm of columns", false, false, f, xt}, {"Gemm of columns, Aᵀ", true, false, ft, xt}, {"Gemm of columns, AᵀBᵀ", true, true, ft, x},
+				{"Gemm of columns", false, false, f, xt},
+				{"Gemm of columns, Aᵀ", true, false, ft, xt},
+				{"Gemm of columns, AᵀBᵀ", true, true, ft, x},
 			} {
 				op, out := a.operation(c.name), newOutput(m, n, func(int, int) float64 { return 0.9 })
 				a.be.Gemm(c.transA, c.transB, s[0], c.a.view(), c.b.view(), s[1], out.view())
@@ -332,7 +337,8 @@ func (a *attacker) gradientsOf(n, d, q int) {
 		op, bound = a.operation("Gradient, G of more rows"), a.acc.Sum(n)
 	}
 	ps, want := a.patternsOf(n)
-	x, zero := newMatrix(n, d, func(_, j int) float64 { return factor(j) }), newMatrix(q, d, func(int, int) float64 { return 0 })
+	x := newMatrix(n, d, func(_, j int) float64 { return factor(j) })
+	zero := newMatrix(q, d, func(int, int) float64 { return 0 })
 	for lo := 0; lo < len(ps); lo += q {
 		at := func(j int) int { return (lo + j) % len(ps) }
 		b := newMatrix(n, q, func(i, j int) float64 { return -ps[at(j)].terms[i] })

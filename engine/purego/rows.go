@@ -63,8 +63,8 @@ func (l RowLoops) Axpy(c float64, x, y []float64) {
 	}
 }
 
-// AxpyRows computes y += Σ cₑ·(row indexₑ − first of a) over all e, with the same bits as a call of Axpy for each e in
-// turn.
+// AxpyRows computes y += Σ cₑ·(row indexₑ − first of a) over all e, with the bits of a call of Axpy for
+// each e in turn.
 func (l RowLoops) AxpyRows(c []float64, index []int32, first int, a matrix.Matrix, y []float64) {
 	matrix.Check(&a)
 	matrix.CheckLength(a.Cols, len(y))

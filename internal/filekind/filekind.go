@@ -141,8 +141,11 @@ func ofZip(head []byte) Kind {
 		return Unknown
 	case bytes.Contains(head, []byte("opendocument")):
 		return OpenDocument
-	case bytes.HasPrefix(name, []byte("[Content_Types]")) || bytes.HasPrefix(name, []byte("xl/")) || bytes.HasPrefix(name, []byte("_rels/")) || bytes.HasPrefix(name, []byte("docProps/")):
-		return Excel
+	}
+	for _, start := range []string{"[Content_Types]", "xl/", "_rels/", "docProps/"} { // the first files of a workbook
+		if bytes.HasPrefix(name, []byte(start)) {
+			return Excel
+		}
 	}
 	return Archive
 }

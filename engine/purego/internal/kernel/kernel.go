@@ -44,8 +44,8 @@ type Kernel struct {
 	Axpy1 func(n int, c0 float64, a, y *float64)
 	Axpy4 func(n int, c0, c1, c2, c3 float64, a *float64, lda int, y *float64)
 
-	// AxpyRows computes y += Σ cₑ·(row indexₑ − first of A) over e < count, where count > 0, with the same bits as a
-	// call of Axpy1 for each e in turn.
+	// AxpyRows computes y += Σ cₑ·(row indexₑ − first of A) over e < count, where count > 0, with the bits of
+	// a call of Axpy1 for each e in turn.
 	AxpyRows func(n, count int, c *float64, index *int32, first int, a *float64, lda int, y *float64)
 
 	// Symv4 computes s = A·x and y += cᵀ·A for four rows A of length n. These are the products of Dot4 and Axpy4,

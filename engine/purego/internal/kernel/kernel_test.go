@@ -443,7 +443,7 @@ func TestAxpy(t *testing.T) {
 			g.kernel.Axpy4(n, c[0], c[1], c[2], c[3], unsafe.SliceData(a), lda, unsafe.SliceData(got))
 			g.written(1, n, n+1, got)
 			g.equal("Axpy4 against four Axpy1: y", got, y)
-			// The rows are 5, 6, 7 and 8, and row 5 is the first of the four. The order of additions is that of c.
+			// The rows are 5, 6, 7 and 8, and row 5 is the first of the four. The rows are added in the order of c.
 			index := []int32{5, 6, 7, 8}
 			got = g.put(1, y0)
 			g.kernel.AxpyRows(n, 4, &c[0], &index[0], 5, unsafe.SliceData(a), lda, unsafe.SliceData(got))
