@@ -17,6 +17,7 @@ import (
 	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/engine/enginetest"
 	"github.com/fdridge/fdridge/fd"
+	"github.com/fdridge/fdridge/internal/verify/testkit"
 	"github.com/fdridge/fdridge/ridge"
 	"github.com/fdridge/fdridge/ridge/choose"
 	"github.com/fdridge/fdridge/ridge/plan"
@@ -79,15 +80,15 @@ func badCalls(t *testing.T, cfg ridge.SummaryConfig) []badCall {
 	other := func(change func(c *ridge.SummaryConfig)) *ridge.Summary {
 		c := cfg
 		change(&c)
-		return must(ridge.NewSummary(c))(t)
+		return testkit.Must(ridge.NewSummary(c))(t)
 	}
 	filled := other(func(*ridge.SummaryConfig) {})
-	check(t, filled.Append(ones(badDim), ones(2), nil))
-	message := marshal(t, filled)
+	testkit.Check(t, filled.Append(ones(badDim), ones(2), nil))
+	message := testkit.Marshal(t, filled)
 	flipped := bytes.Clone(message)
 	flipped[len(flipped)/3] ^= 8
 	large := other(func(*ridge.SummaryConfig) {})
-	check(t, large.Append(with(badDim, 1, 1, 1.6e150), ones(2), nil))
+	testkit.Check(t, large.Append(with(badDim, 1, 1, 1.6e150), ones(2), nil))
 
 	calls := []badCall{
 		{
@@ -128,9 +129,9 @@ func badCalls(t *testing.T, cfg ridge.SummaryConfig) []badCall {
 			if err := s.Append(with(badDim, 1, 1, 1.6e150), ones(2), nil); err != nil {
 				return fmt.Errorf("1.6e150 alone: %w", errors.New(err.Error()))
 			}
-			before := marshal(t, s)
+			before := testkit.Marshal(t, s)
 			err := s.Merge(large)
-			if !bytes.Equal(before, marshal(t, s)) {
+			if !bytes.Equal(before, testkit.Marshal(t, s)) {
 				t.Error("a merge that overflows changed the receiver")
 			}
 			return err
@@ -303,7 +304,8 @@ func badCalls(t *testing.T, cfg ridge.SummaryConfig) []badCall {
 			},
 			"Solve": func(s *ridge.Summary) error {
 				_, err := ridge.Solve(
-					context.Background(), table{x: [][]float64{{1, 2, 3}}, y: [][]float64{{1, 2}}}, s, gamma, ridge.SolveOptions{},
+					context.Background(), testkit.Table{X: [][]float64{{1, 2, 3}}, Y: [][]float64{{1, 2}}}, s, gamma,
+					ridge.SolveOptions{},
 				)
 				return err
 			},
@@ -322,25 +324,25 @@ func TestBadInput(t *testing.T) {
 		cfg.Intercept = intercept
 		calls := badCalls(t, cfg)
 		for _, rows := range []int{0, 1, 40} {
-			p := problem(rand.New(rand.NewPCG(1, 1)), "gaussian", 40, badDim, 2, 1)
+			p := testkit.Problem(rand.New(rand.NewPCG(1, 1)), "gaussian", 40, badDim, 2, 1)
 			for _, c := range calls {
-				s := must(ridge.NewSummary(cfg))(t)
+				s := testkit.Must(ridge.NewSummary(cfg))(t)
 				s.Meta = []byte("the caller's")
 				if rows > 0 {
-					check(
+					testkit.Check(
 						t,
 						s.Append(
-							mat.NewDense(rows, badDim, flat(p.x[:rows])),
-							mat.NewDense(rows, 2, flat(p.y[:rows])),
+							mat.NewDense(rows, badDim, testkit.Flat(p.X[:rows])),
+							mat.NewDense(rows, 2, testkit.Flat(p.Y[:rows])),
 							nil,
 						),
 					)
 				}
-				before := marshal(t, s)
+				before := testkit.Marshal(t, s)
 				if err := c.call(s); err == nil || !c.ok(err) && !(rows == 0 && errors.Is(err, ridge.ErrEmpty)) {
 					t.Errorf("%s: %s: %v", c.row, c.name, err)
 				}
-				if c.name != "a merge overflows" && !bytes.Equal(before, marshal(t, s)) {
+				if c.name != "a merge overflows" && !bytes.Equal(before, testkit.Marshal(t, s)) {
 					t.Errorf("%s: %s: after %d rows the refused call changed the summary", c.row, c.name, rows)
 				}
 			}
@@ -396,16 +398,16 @@ func TestOddInput(t *testing.T) {
 				{1, 1, 1}, {1, 4, 2}, {3, 5, 4}, {3, 5, 2}, {30, 1, 3}, {30, 4, 9}, {30, 4, 2},
 			} {
 				for _, intercept := range []bool{false, true} {
-					src := table{}
+					src := testkit.Table{}
 					for i := range shape.n {
 						row := make([]float64, shape.d)
 						for j := range row {
 							row[j] = f(i, j)
 						}
-						src.x, src.y = append(src.x, row), append(src.y, []float64{math.Cos(float64(3 * i))})
+						src.X, src.Y = append(src.X, row), append(src.Y, []float64{math.Cos(float64(3 * i))})
 					}
 					what := fmt.Sprintf("%s, %+v, intercept %v", name, shape, intercept)
-					sum := summarize(
+					sum := testkit.Summarize(
 						t,
 						src,
 						ridge.SummaryConfig{Size: shape.m, ShrinkRows: 2, Intercept: intercept, Backend: be},
@@ -422,7 +424,7 @@ func TestOddInput(t *testing.T) {
 						}
 						continue
 					}
-					fits := []*ridge.Solution{must(sum.Fit(gamma))(t), must(sum.FitFD(gamma))(t)}
+					fits := []*ridge.Solution{testkit.Must(sum.Fit(gamma))(t), testkit.Must(sum.FitFD(gamma))(t)}
 					for _, factor := range []ridge.Method{ridge.Cholesky, ridge.QR, ridge.Tridiagonal} {
 						exact, err := ridge.SolveExact(
 							ctx,

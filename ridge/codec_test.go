@@ -25,6 +25,7 @@ import (
 	"github.com/fdridge/fdridge/engine/enginetest"
 	"github.com/fdridge/fdridge/fd"
 	"github.com/fdridge/fdridge/internal/verify/refbig"
+	"github.com/fdridge/fdridge/internal/verify/testkit"
 	"github.com/fdridge/fdridge/internal/wire/wiretest"
 	"github.com/fdridge/fdridge/ridge"
 	"github.com/fdridge/fdridge/ridge/ridgetest"
@@ -32,39 +33,27 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
-func marshal(t rapid.TB, s *ridge.Summary) []byte {
-	t.Helper()
-	return wiretest.Marshal(t, s)
-}
-
 // reread is the summary written and read again, in one way of several.
 func reread(t rapid.TB, s *ridge.Summary, way string) *ridge.Summary {
 	t.Helper()
-	b := marshal(t, s)
+	b := testkit.Marshal(t, s)
 	read := new(ridge.Summary)
 	if open, ok := wiretest.Readers[way]; ok {
-		read = must(ridge.ReadSummary(open(b), s.Config().Backend))(t)
+		read = testkit.Must(ridge.ReadSummary(open(b), s.Config().Backend))(t)
 	} else {
-		check(t, read.UnmarshalBinary(b))
-		read = must(ridge.ReadSummary(bytes.NewReader(marshal(t, read)), s.Config().Backend))(t)
+		testkit.Check(t, read.UnmarshalBinary(b))
+		read = testkit.Must(ridge.ReadSummary(bytes.NewReader(testkit.Marshal(t, read)), s.Config().Backend))(t)
 	}
-	if !bytes.Equal(marshal(t, read), b) {
+	if !bytes.Equal(testkit.Marshal(t, read), b) {
 		t.Fatalf("%s: a summary that was read writes another message", way)
 	}
 	return read
 }
 
-func check(t rapid.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
 // same fails unless two summaries agree in every bit, and in their fits.
 func same(t rapid.TB, what string, got, want *ridge.Summary) {
 	t.Helper()
-	if !bytes.Equal(marshal(t, got), marshal(t, want)) {
+	if !bytes.Equal(testkit.Marshal(t, got), testkit.Marshal(t, want)) {
 		t.Fatalf("%s: the messages differ", what)
 	}
 	g, err := want.Fit(0.5)
@@ -74,8 +63,8 @@ func same(t rapid.TB, what string, got, want *ridge.Summary) {
 		}
 		return
 	}
-	check(t, err)
-	f := must(got.Fit(0.5))(t)
+	testkit.Check(t, err)
+	f := testkit.Must(got.Fit(0.5))(t)
 	ridgetest.Bitwise(t, what, g, f, 1, 1)
 	if a, b := fmt.Sprintf("%+v", *f), fmt.Sprintf("%+v", *g); a != b {
 		t.Fatalf("%s: certificates\n%s\n%s", what, a, b)
@@ -102,9 +91,9 @@ func rows(r *rand.Rand, n, d, t int, sparse, weighted bool) dataset.Block {
 	}
 	b := dataset.Block{N: n, Y: y, W: w}
 	if !sparse {
-		b.X = flat(x)
+		b.X = testkit.Flat(x)
 	} else if n > 0 {
-		b.Sparse = compress(x)
+		b.Sparse = testkit.Compress(x)
 	} else {
 		b.Sparse = &engine.CSR{Cols: d, RowPtr: []int{0}}
 	}
@@ -122,14 +111,14 @@ func TestCodecEveryFill(t *testing.T) {
 					for _, before := range []int{0, 40} {
 						for way := range wiretest.Readers {
 							r := rand.New(rand.NewPCG(uint64(fill), uint64(kind)))
-							s := must(ridge.NewSummary(ridge.SummaryConfig{
+							s := testkit.Must(ridge.NewSummary(ridge.SummaryConfig{
 								Dim: d, Targets: targets, Size: m, ShrinkRows: p, Intercept: intercept, Shrink: driver, Store: cfg.Store,
 								Backend: be,
 							}))(t)
 							s.Meta = []byte(way)
-							check(t, s.AppendBlock(rows(r, before, d, targets, false, weighted)))
+							testkit.Check(t, s.AppendBlock(rows(r, before, d, targets, false, weighted)))
 							for range fill {
-								check(t, s.AppendBlock(rows(r, 1, d, targets, false, weighted)))
+								testkit.Check(t, s.AppendBlock(rows(r, 1, d, targets, false, weighted)))
 							}
 							got := reread(t, s, way)
 							what := fmt.Sprintf("%v, kind %d, fill %d+%d, %s", driver, kind, before, fill, way)
@@ -138,8 +127,8 @@ func TestCodecEveryFill(t *testing.T) {
 								t.Errorf("%s: %q, %+v", what, got.Meta, got.Config())
 							}
 							more := rows(r, 10, d, targets, fill%2 == 0, !weighted)
-							check(t, s.AppendBlock(more))
-							check(t, got.AppendBlock(more))
+							testkit.Check(t, s.AppendBlock(more))
+							testkit.Check(t, got.AppendBlock(more))
 							same(t, what, got, s)
 						}
 					}
@@ -172,24 +161,24 @@ func TestCodecGoesOn(t *testing.T) {
 					rapid.Bool().Draw(t, "weighted"),
 				)
 			}
-			want, got := must(ridge.NewSummary(c))(t), must(ridge.NewSummary(c))(t)
+			want, got := testkit.Must(ridge.NewSummary(c))(t), testkit.Must(ridge.NewSummary(c))(t)
 			for range rapid.IntRange(1, 10).Draw(t, "steps") {
 				got = reread(t, got, way.Draw(t, "way"))
 				b := draw()
 				switch rapid.SampledFrom([]string{"append", "merge", "merge read"}).Draw(t, "step") {
 				case "append":
-					check(t, want.AppendBlock(b))
-					check(t, got.AppendBlock(b))
+					testkit.Check(t, want.AppendBlock(b))
+					testkit.Check(t, got.AppendBlock(b))
 				case "merge":
-					o := must(ridge.NewSummary(c))(t)
-					check(t, o.AppendBlock(b))
-					check(t, want.Merge(o))
-					check(t, got.Merge(o))
+					o := testkit.Must(ridge.NewSummary(c))(t)
+					testkit.Check(t, o.AppendBlock(b))
+					testkit.Check(t, want.Merge(o))
+					testkit.Check(t, got.Merge(o))
 				default:
-					o := must(ridge.NewSummary(c))(t)
-					check(t, o.AppendBlock(b))
-					check(t, want.Merge(o))
-					check(t, got.Merge(reread(t, o, way.Draw(t, "way of the other"))))
+					o := testkit.Must(ridge.NewSummary(c))(t)
+					testkit.Check(t, o.AppendBlock(b))
+					testkit.Check(t, want.Merge(o))
+					testkit.Check(t, got.Merge(reread(t, o, way.Draw(t, "way of the other"))))
 				}
 				same(t, "after a step", got, want)
 			}
@@ -200,7 +189,7 @@ func TestCodecGoesOn(t *testing.T) {
 // small is a summary with all there is to one, and its message.
 func small(t rapid.TB) (*ridge.Summary, []byte) {
 	t.Helper()
-	s := must(
+	s := testkit.Must(
 		ridge.NewSummary(
 			ridge.SummaryConfig{Dim: 3, Targets: 2, Size: 2, ShrinkRows: 2, Intercept: true, Store: fd.StoreRows},
 		),
@@ -209,9 +198,9 @@ func small(t rapid.TB) (*ridge.Summary, []byte) {
 	)
 	s.Meta = []byte("meta")
 	r := rand.New(rand.NewPCG(1, 2))
-	check(t, s.AppendBlock(rows(r, 7, 3, 2, false, true)))
-	check(t, s.AppendBlock(rows(r, 2, 3, 2, true, false)))
-	return s, marshal(t, s)
+	testkit.Check(t, s.AppendBlock(rows(r, 7, 3, 2, false, true)))
+	testkit.Check(t, s.AppendBlock(rows(r, 2, 3, 2, true, false)))
+	return s, testkit.Marshal(t, s)
 }
 
 func refuses(t *testing.T, what string, b []byte, receiver *ridge.Summary) *fd.FormatError {
@@ -221,8 +210,8 @@ func refuses(t *testing.T, what string, b []byte, receiver *ridge.Summary) *fd.F
 
 func TestCodecDamaged(t *testing.T) {
 	s, b := small(t)
-	receiver := must(ridge.NewSummary(ridge.SummaryConfig{Dim: 2, Size: 2}))(t)
-	check(t, receiver.Append(mat.NewDense(1, 2, []float64{1, 2}), mat.NewDense(1, 1, []float64{3}), nil))
+	receiver := testkit.Must(ridge.NewSummary(ridge.SummaryConfig{Dim: 2, Size: 2}))(t)
+	testkit.Check(t, receiver.Append(mat.NewDense(1, 2, []float64{1, 2}), mat.NewDense(1, 1, []float64{3}), nil))
 	for n := range b {
 		e := refuses(t, fmt.Sprintf("the first %d bytes", n), b[:n], receiver)
 		if !errors.Is(e, io.ErrUnexpectedEOF) || n > 24 && e.Offset != int64(n) {
@@ -237,8 +226,8 @@ func TestCodecDamaged(t *testing.T) {
 	if err := receiver.UnmarshalBinary(append(slices.Clone(b), 0)); err == nil {
 		t.Error("a byte too many")
 	}
-	must(receiver.Fit(1))(t)
-	check(t, receiver.UnmarshalBinary(b))
+	testkit.Must(receiver.Fit(1))(t)
+	testkit.Check(t, receiver.UnmarshalBinary(b))
 	same(t, "undamaged", receiver, s)
 }
 
@@ -350,7 +339,7 @@ func TestCodecHostile(t *testing.T) {
 // TestCodecAllocation: whatever a header says, and however much of the message
 // comes, no more is allocated than twice what came and 64 KiB.
 func TestCodecAllocation(t *testing.T) {
-	be := must(engine.Default())(t)
+	be := testkit.Must(engine.Default())(t)
 	allocated := func(f func()) uint64 {
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
@@ -362,10 +351,10 @@ func TestCodecAllocation(t *testing.T) {
 		{300, 1, 100, 300, 0}, {1 << 15, 1, 1, 1, 0}, {1 << 15, 3, 1, 0, 0}, {1, 1 << 15, 1, 3, 0}, {200, 200, 2, 10, 0},
 		{2, 2, 2, 2, 3 << 20},
 	} {
-		s := must(ridge.NewSummary(ridge.SummaryConfig{Dim: c.d, Targets: c.t, Size: c.m, Intercept: true}))(t)
+		s := testkit.Must(ridge.NewSummary(ridge.SummaryConfig{Dim: c.d, Targets: c.t, Size: c.m, Intercept: true}))(t)
 		s.Meta = make([]byte, c.meta)
-		check(t, s.AppendBlock(rows(rand.New(rand.NewPCG(5, 5)), c.n, c.d, c.t, false, false)))
-		b := marshal(t, s)
+		testkit.Check(t, s.AppendBlock(rows(rand.New(rand.NewPCG(5, 5)), c.n, c.d, c.t, false, false)))
+		b := testkit.Marshal(t, s)
 		for way, open := range wiretest.Readers {
 			for n := len(b); n > 64; n = n * 3 / 4 {
 				r := open(b[:n])
@@ -404,21 +393,21 @@ func TestCodecAllocation(t *testing.T) {
 // TestCodecSequence: messages stand one after another, in files too.
 func TestCodecSequence(t *testing.T) {
 	s, b := small(t)
-	empty := must(ridge.NewSummary(ridge.SummaryConfig{Dim: 7, Size: 3}))(t)
+	empty := testkit.Must(ridge.NewSummary(ridge.SummaryConfig{Dim: 7, Size: 3}))(t)
 	var all bytes.Buffer
 	for _, s := range []*ridge.Summary{s, empty, s} {
-		if n := must(s.WriteTo(&all))(t); n != s.BinarySize() {
+		if n := testkit.Must(s.WriteTo(&all))(t); n != s.BinarySize() {
 			t.Errorf("WriteTo returned %d", n)
 		}
 	}
 	path := filepath.Join(t.TempDir(), "summaries")
-	check(t, os.WriteFile(path, all.Bytes(), 0o600))
-	file := must(os.Open(path))(t)
+	testkit.Check(t, os.WriteFile(path, all.Bytes(), 0o600))
+	file := testkit.Must(os.Open(path))(t)
 	defer file.Close()
 	for _, r := range []io.Reader{struct{ io.Reader }{bytes.NewReader(all.Bytes())}, file} {
 		for _, want := range []*ridge.Summary{s, empty, s} {
 			got := new(ridge.Summary)
-			if n := must(got.ReadFrom(r))(t); n != want.BinarySize() {
+			if n := testkit.Must(got.ReadFrom(r))(t); n != want.BinarySize() {
 				t.Errorf("%T: ReadFrom returned %d", r, n)
 			}
 			same(t, "in a sequence", got, want)
@@ -467,11 +456,11 @@ func (w *breaking) Write(b []byte) (int, error) {
 // goldenTable returns the rows of the golden file with a sketch that has shrunk. From version 2 on the numbers have few
 // bits, so that every machine computes the same sketch. In version 1 the last bits depend on whether products and sums
 // are fused.
-func goldenTable(version int) table {
-	p := problem(rand.New(rand.NewPCG(6, 6)), "offset", 12, 4, 2, 0.1)
+func goldenTable(version int) testkit.Table {
+	p := testkit.Problem(rand.New(rand.NewPCG(6, 6)), "offset", 12, 4, 2, 0.1)
 	if version > 1 {
-		for i := range p.x {
-			for _, row := range [][]float64{p.x[i], p.y[i]} {
+		for i := range p.X {
+			for _, row := range [][]float64{p.X[i], p.Y[i]} {
 				for j, v := range row {
 					row[j] = math.Round(v*0x1p20) / 0x1p20
 				}
@@ -484,9 +473,9 @@ func goldenTable(version int) table {
 // goldenSummaries are the summaries of the golden files. Sums of the first two have
 // no rounding, so that every machine writes the same file.
 func goldenSummaries(t testing.TB, version int) map[string]*ridge.Summary {
-	plain := must(ridge.NewSummary(ridge.SummaryConfig{Dim: 3, Size: 2, ShrinkRows: 3, Store: fd.StoreRows}))(t)
+	plain := testkit.Must(ridge.NewSummary(ridge.SummaryConfig{Dim: 3, Size: 2, ShrinkRows: 3, Store: fd.StoreRows}))(t)
 	plain.Meta = []byte(`{"columns":["a","b","c"]}`)
-	check(t, plain.Append(
+	testkit.Check(t, plain.Append(
 		mat.NewDense(
 			2,
 			3,
@@ -495,14 +484,14 @@ func goldenSummaries(t testing.TB, version int) map[string]*ridge.Summary {
 		mat.NewDense(2, 1, []float64{-0x1p30, 7}),
 		[]float64{4, 0.25},
 	))
-	empty := must(
+	empty := testkit.Must(
 		ridge.NewSummary(
 			ridge.SummaryConfig{Dim: 2, Targets: 3, Size: 1 << 20, ShrinkRows: 4, Shrink: fd.SVD, Intercept: true},
 		),
 	)(
 		t,
 	)
-	shrunk := must(
+	shrunk := testkit.Must(
 		ridge.NewSummary(
 			ridge.SummaryConfig{Dim: 4, Targets: 2, Size: 3, ShrinkRows: 2, Intercept: true, Store: fd.StoreRows},
 		),
@@ -510,15 +499,15 @@ func goldenSummaries(t testing.TB, version int) map[string]*ridge.Summary {
 		t,
 	)
 	src := goldenTable(version)
-	src.block = 5
+	src.Block = 5
 	for b, err := range src.Blocks(t.Context()) {
-		check(t, err)
-		check(t, shrunk.AppendBlock(b))
+		testkit.Check(t, err)
+		testkit.Check(t, shrunk.AppendBlock(b))
 	}
 	all := map[string]*ridge.Summary{"empty": empty, "plain": plain, "shrunk": shrunk}
 	if version > 1 {
-		kept := must(ridge.NewSummary(ridge.SummaryConfig{Dim: 3, Size: 2, ShrinkRows: 2}))(t) // AᵀA
-		check(
+		kept := testkit.Must(ridge.NewSummary(ridge.SummaryConfig{Dim: 3, Size: 2, ShrinkRows: 2}))(t) // AᵀA
+		testkit.Check(
 			t,
 			kept.Append(
 				mat.NewDense(3, 3, []float64{1, -2, 0.5, 0, 0x1p-10, 3, 4, 0, 8}),
@@ -527,7 +516,7 @@ func goldenSummaries(t testing.TB, version int) map[string]*ridge.Summary {
 			),
 		)
 		all["scatter"] = kept
-		lanes := must(
+		lanes := testkit.Must(
 			ridge.NewSummary(
 				ridge.SummaryConfig{Dim: 3, Size: 2, ShrinkRows: 3, Lanes: 2, LaneRows: 1, Store: fd.StoreRows},
 			),
@@ -535,7 +524,7 @@ func goldenSummaries(t testing.TB, version int) map[string]*ridge.Summary {
 			t,
 		)
 		lanes.Meta = []byte(`{"columns":["a","b","c"]}`)
-		check(
+		testkit.Check(
 			t,
 			lanes.Append(
 				mat.NewDense(3, 3, []float64{1, -2, 0.5, 0, 0x1p-20, 3, 4, 0, 8}),
@@ -552,16 +541,16 @@ func TestCodecGolden(t *testing.T) {
 	for name, s := range goldenSummaries(t, 2) {
 		path := filepath.Join("testdata", "summary-v2-"+name+".bin")
 		if *update {
-			check(t, os.WriteFile(path, marshal(t, s), 0o644))
+			testkit.Check(t, os.WriteFile(path, testkit.Marshal(t, s), 0o644))
 		}
-		b := must(os.ReadFile(path))(t)
+		b := testkit.Must(os.ReadFile(path))(t)
 		enginetest.Each(t, func(t *testing.T, be engine.Backend) {
-			r := must(ridge.ReadSummary(bytes.NewReader(b), be))(t)
-			if !bytes.Equal(marshal(t, r), b) {
+			r := testkit.Must(ridge.ReadSummary(bytes.NewReader(b), be))(t)
+			if !bytes.Equal(testkit.Marshal(t, r), b) {
 				t.Errorf("%s: written again it differs", name)
 			}
 			if name != "shrunk" {
-				if !bytes.Equal(marshal(t, s), b) {
+				if !bytes.Equal(testkit.Marshal(t, s), b) {
 					t.Errorf("%s: the summary writes another message", name)
 				}
 				return
@@ -575,25 +564,25 @@ func TestCodecGolden(t *testing.T) {
 // as ones of version 2. With an intercept that is less than the rows themselves do.
 func TestCodecOld(t *testing.T) {
 	for name, s := range goldenSummaries(t, 1) {
-		b := must(os.ReadFile(filepath.Join("testdata", "summary-v1-"+name+".bin")))(t)
-		r := must(ridge.ReadSummary(bytes.NewReader(b), nil))(t)
+		b := testkit.Must(os.ReadFile(filepath.Join("testdata", "summary-v1-"+name+".bin")))(t)
+		r := testkit.Must(ridge.ReadSummary(bytes.NewReader(b), nil))(t)
 		if r.Rows() != s.Rows() || !bytes.Equal(r.Meta, s.Meta) {
 			t.Errorf("%s: %d rows and %q, written %d and %q", name, r.Rows(), r.Meta, s.Rows(), s.Meta)
 		}
 		again := new(ridge.Summary)
-		check(t, again.UnmarshalBinary(marshal(t, r)))
+		testkit.Check(t, again.UnmarshalBinary(testkit.Marshal(t, r)))
 		if name == "empty" {
 			continue
 		}
 		if name == "shrunk" {
 			goldenFit(t, goldenTable(1), r, s, 1e-3)
-			for j, o := range must(s.Fit(0.5))(t).Targets {
-				if v, w := o.ErrorBound, must(r.Fit(0.5))(t).Targets[j].ErrorBound; !(w > v) {
+			for j, o := range testkit.Must(s.Fit(0.5))(t).Targets {
+				if v, w := o.ErrorBound, testkit.Must(r.Fit(0.5))(t).Targets[j].ErrorBound; !(w > v) {
 					t.Errorf("target %d: the bound is %g, of the rows %g", j, w, v)
 				}
 			}
 		}
-		want, got := must(r.Fit(0.5))(t), must(again.Fit(0.5))(t)
+		want, got := testkit.Must(r.Fit(0.5))(t), testkit.Must(again.Fit(0.5))(t)
 		for j, o := range want.Targets {
 			if got.Targets[j].ErrorBound != o.ErrorBound {
 				t.Errorf("%s: error bound %g, written and read again %g", name, o.ErrorBound, got.Targets[j].ErrorBound)
@@ -605,9 +594,9 @@ func TestCodecOld(t *testing.T) {
 // TestCodecOldWeighted: of weighted rows with an intercept version 1 proves nothing, and
 // what is merged with it neither.
 func TestCodecOldWeighted(t *testing.T) {
-	old := must(
+	old := testkit.Must(
 		ridge.ReadSummary(
-			bytes.NewReader(must(os.ReadFile(filepath.Join("testdata", "summary-v1-weighted.bin")))(t)),
+			bytes.NewReader(testkit.Must(os.ReadFile(filepath.Join("testdata", "summary-v1-weighted.bin")))(t)),
 			nil,
 		),
 	)(
@@ -617,15 +606,15 @@ func TestCodecOldWeighted(t *testing.T) {
 		t.Errorf("Fit: %v", err)
 	}
 	again := new(ridge.Summary)
-	check(t, again.UnmarshalBinary(marshal(t, old)))
-	fresh := must(ridge.NewSummary(old.Config()))(t)
-	check(t, fresh.Append(mat.NewDense(2, 2, []float64{1, 2, 3, 5}), mat.NewDense(2, 1, []float64{1, 2}), nil))
-	check(t, fresh.Merge(again))
+	testkit.Check(t, again.UnmarshalBinary(testkit.Marshal(t, old)))
+	fresh := testkit.Must(ridge.NewSummary(old.Config()))(t)
+	testkit.Check(t, fresh.Append(mat.NewDense(2, 2, []float64{1, 2, 3, 5}), mat.NewDense(2, 1, []float64{1, 2}), nil))
+	testkit.Check(t, fresh.Merge(again))
 	if _, err := fresh.Predictor(1); !errors.Is(err, ridge.ErrUnproven) {
 		t.Errorf("Predictor: %v", err)
 	}
 	if _, err := ridge.Solve(
-		t.Context(), table{x: [][]float64{{1, 2}}, y: [][]float64{{1}}}, again, 1, ridge.SolveOptions{},
+		t.Context(), testkit.Table{X: [][]float64{{1, 2}}, Y: [][]float64{{1}}}, again, 1, ridge.SolveOptions{},
 	); err == nil {
 		t.Error("Solve from an unproven summary")
 	}
@@ -633,10 +622,10 @@ func TestCodecOldWeighted(t *testing.T) {
 
 // goldenFit holds what r, a summary read, certifies of the golden table, and to what s,
 // of its rows, does.
-func goldenFit(t *testing.T, src table, r, s *ridge.Summary, tol float64) {
-	f := must(r.Fit(0.5))(t)
-	ridgetest.Certificate(t, refbig.New(src.x, src.y, nil, true), f)
-	g := must(s.Fit(0.5))(t)
+func goldenFit(t *testing.T, src testkit.Table, r, s *ridge.Summary, tol float64) {
+	f := testkit.Must(r.Fit(0.5))(t)
+	ridgetest.Certificate(t, refbig.New(src.X, src.Y, nil, true), f)
+	g := testkit.Must(s.Fit(0.5))(t)
 	for j, o := range f.Targets {
 		if v, w := o.ErrorBound, g.Targets[j].ErrorBound; !(math.Abs(v-w) <= tol*w) {
 			t.Errorf("target %d: error bound %g from the file, %g from the rows", j, v, w)
@@ -647,14 +636,16 @@ func goldenFit(t *testing.T, src table, r, s *ridge.Summary, tol float64) {
 // TestCodecBackends: what one backend has written the others read, and certify the
 // same.
 func TestCodecBackends(t *testing.T) {
-	src := problem(rand.New(rand.NewPCG(2, 8)), "gaussian", 90, 20, 2, 0.1)
-	p := refbig.New(src.x, src.y, nil, true)
+	src := testkit.Problem(rand.New(rand.NewPCG(2, 8)), "gaussian", 90, 20, 2, 0.1)
+	p := refbig.New(src.X, src.Y, nil, true)
 	enginetest.Each(t, func(t *testing.T, be engine.Backend) {
-		s := must(ridge.Summarize(t.Context(), src, ridge.SummaryConfig{Size: 6, Intercept: true, Backend: be}, nil))(t)
-		b := marshal(t, s)
-		want := must(s.Fit(0.5))(t)
+		s := testkit.Must(
+			ridge.Summarize(t.Context(), src, ridge.SummaryConfig{Size: 6, Intercept: true, Backend: be}, nil),
+		)(t)
+		b := testkit.Marshal(t, s)
+		want := testkit.Must(s.Fit(0.5))(t)
 		enginetest.Each(t, func(t *testing.T, be engine.Backend) {
-			f := must(must(ridge.ReadSummary(bytes.NewReader(b), be))(t).Fit(0.5))(t)
+			f := testkit.Must(testkit.Must(ridge.ReadSummary(bytes.NewReader(b), be))(t).Fit(0.5))(t)
 			ridgetest.Certificate(t, p, f)
 			for j, o := range f.Targets {
 				if v, w := o.ErrorBound, want.Targets[j].ErrorBound; !(math.Abs(v-w) <= 1e-9*w) {
@@ -669,16 +660,20 @@ func TestCodecBackends(t *testing.T) {
 // with a *fd.FormatError or writes the same message again and can be used.
 func FuzzSummary(f *testing.F) {
 	for _, s := range goldenSummaries(f, 2) {
-		f.Add(marshal(f, s))
+		f.Add(testkit.Marshal(f, s))
 	}
 	_, b := small(f)
 	f.Add(b)
-	waiting := must(ridge.NewSummary(ridge.SummaryConfig{Dim: 128, Size: 2, Intercept: true, Store: fd.StoreRows}))(f)
-	check(f, waiting.AppendBlock(levelled(rand.New(rand.NewPCG(1, 1)), 5, 128, 3).Cut(0, 3, 128, 1, new(engine.CSR))))
-	if b := must(waiting.Sketch().MarshalBinary())(f); b[8] != 4 {
+	waiting := testkit.Must(
+		ridge.NewSummary(ridge.SummaryConfig{Dim: 128, Size: 2, Intercept: true, Store: fd.StoreRows}),
+	)(f)
+	testkit.Check(
+		f, waiting.AppendBlock(testkit.Levelled(rand.New(rand.NewPCG(1, 1)), 5, 128, 3).Cut(0, 3, 128, 1, new(engine.CSR))),
+	)
+	if b := testkit.Must(waiting.Sketch().MarshalBinary())(f); b[8] != 4 {
 		f.Fatalf("a sketch of version %d, want one in which rows with a centre wait", b[8])
 	}
-	f.Add(marshal(f, waiting))
+	f.Add(testkit.Marshal(f, waiting))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		fuzzed(t, b)
 		fuzzed(t, seal(slices.Clone(b)))
@@ -693,7 +688,7 @@ func fuzzed(t *testing.T, b []byte) {
 		}
 		return
 	}
-	if !bytes.Equal(marshal(t, s), b) {
+	if !bytes.Equal(testkit.Marshal(t, s), b) {
 		t.Fatal("written again it differs")
 	}
 	c := s.Config()
@@ -715,20 +710,20 @@ func fuzzed(t *testing.T, b []byte) {
 
 func BenchmarkCodec(b *testing.B) {
 	const d, n = 1024, 300
-	s := must(ridge.NewSummary(ridge.SummaryConfig{Dim: d, Size: 256, Intercept: true}))(b)
-	check(b, s.AppendBlock(rows(rand.New(rand.NewPCG(1, 1)), n, d, 1, false, false)))
-	data := marshal(b, s)
+	s := testkit.Must(ridge.NewSummary(ridge.SummaryConfig{Dim: d, Size: 256, Intercept: true}))(b)
+	testkit.Check(b, s.AppendBlock(rows(rand.New(rand.NewPCG(1, 1)), n, d, 1, false, false)))
+	data := testkit.Marshal(b, s)
 	b.Run("write", func(b *testing.B) {
 		b.SetBytes(int64(len(data)))
 		for b.Loop() {
-			must(s.WriteTo(io.Discard))(b)
+			testkit.Must(s.WriteTo(io.Discard))(b)
 		}
 	})
 	for way, open := range wiretest.Readers {
 		b.Run("read/"+way, func(b *testing.B) {
 			b.SetBytes(int64(len(data)))
 			for b.Loop() {
-				must(ridge.ReadSummary(open(data), nil))(b)
+				testkit.Must(ridge.ReadSummary(open(data), nil))(b)
 			}
 		})
 	}

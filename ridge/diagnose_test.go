@@ -14,6 +14,7 @@ import (
 	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/fd"
 	"github.com/fdridge/fdridge/internal/verify/refbig"
+	"github.com/fdridge/fdridge/internal/verify/testkit"
 	"github.com/fdridge/fdridge/ridge"
 	changes "github.com/fdridge/fdridge/ridge/columns"
 )
@@ -290,8 +291,8 @@ func TestDiagnoseEnds(t *testing.T) {
 	p := drawDiagnosed(rand.New(rand.NewPCG(3, 492)))
 	p.free = nil
 	src := p.source(t)
-	sum := must(ridge.Summarize(t.Context(), src, ridge.SummaryConfig{Size: 9, Intercept: p.intercept}, nil))(t)
-	fit := must(sum.Fit(1))(t)
+	sum := testkit.Must(ridge.Summarize(t.Context(), src, ridge.SummaryConfig{Size: 9, Intercept: p.intercept}, nil))(t)
+	fit := testkit.Must(sum.Fit(1))(t)
 	enough, rows := errors.New("enough"), 0
 	_, err := ridge.Diagnose(t.Context(), src, sum, fit, ridge.DiagnoseOptions{}, func(*ridge.RowDiagnostics) error {
 		rows++
@@ -301,7 +302,7 @@ func TestDiagnoseEnds(t *testing.T) {
 		t.Errorf("after %d rows: %v", rows, err)
 	}
 	o := ridge.ExactOptions{Method: ridge.Dual, Intercept: p.intercept, LeaveOneOut: true}
-	f := must(ridge.Factorize(t.Context(), src, []float64{1}, o))(t)
+	f := testkit.Must(ridge.Factorize(t.Context(), src, []float64{1}, o))(t)
 	_, _, err = f.Diagnose(t.Context(), src, 1, ridge.DiagnoseOptions{}, collect(new([]ridge.RowDiagnostics)))
 	if !errors.Is(err, ridge.ErrShape) {
 		t.Error(err)

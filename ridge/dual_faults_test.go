@@ -9,6 +9,7 @@ import (
 
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/fd"
+	"github.com/fdridge/fdridge/internal/verify/testkit"
 	"github.com/fdridge/fdridge/ridge"
 )
 
@@ -63,7 +64,7 @@ func TestDualFaults(t *testing.T) {
 		}
 		var fits [2][]*ridge.Solution
 		for k := range fits {
-			fits[k] = must(ridge.SolveExact(context.Background(), faulty{n, d, func(b *dataset.Block) {
+			fits[k] = testkit.Must(ridge.SolveExact(context.Background(), faulty{n, d, func(b *dataset.Block) {
 				if b.First == 3 || k == 1 {
 					b.W = []float64{1, 1, 1}[:b.N]
 				}

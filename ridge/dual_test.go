@@ -13,31 +13,9 @@ import (
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/engine/enginetest"
+	"github.com/fdridge/fdridge/internal/verify/testkit"
 	"github.com/fdridge/fdridge/ridge"
 )
-
-// sparseRows are n rows of d columns with about nonzeros entries each, early columns
-// being the more frequent, and targets of a random model with noise.
-func sparseRows(r *rand.Rand, n, d, nonzeros int) (*engine.CSR, []float64) {
-	x0 := normals(r, d)
-	x, y := &engine.CSR{Rows: n, Cols: d, RowPtr: []int{0}}, make([]float64, n)
-	for i := range n {
-		columns := make([]int32, nonzeros)
-		for k := range columns {
-			u := r.Float64()
-			columns[k] = int32(u * u * float64(d))
-		}
-		slices.Sort(columns)
-		for _, j := range slices.Compact(columns) {
-			v := r.NormFloat64() + 0.5
-			x.ColIdx, x.Val = append(x.ColIdx, j), append(x.Val, v)
-			y[i] += v * x0[j]
-		}
-		x.RowPtr = append(x.RowPtr, len(x.Val))
-		y[i] += 0.1 * r.NormFloat64()
-	}
-	return x, y
-}
 
 // dual returns x* = Aᵀ(AAᵀ + γI)⁻¹b from the n×n matrix AAᵀ. A has the rows of x and b the targets y, minus
 // their means if centre is true.
@@ -82,14 +60,14 @@ func dual(t *testing.T, x *engine.CSR, y []float64, gamma float64, centre bool) 
 // dual solution takes another way to the same weights.
 func TestDual(t *testing.T) {
 	const n, d = 120, 12000
-	x, y := sparseRows(rand.New(rand.NewPCG(5, 5)), n, d, 40)
-	src := must(dataset.FromCSR(x, 1, y))(t)
+	x, y := testkit.SparseRows(rand.New(rand.NewPCG(5, 5)), n, d, 40)
+	src := testkit.Must(dataset.FromCSR(x, 1, y))(t)
 	enginetest.Each(t, func(t *testing.T, be engine.Backend) {
 		for _, intercept := range []bool{false, true} {
-			sum := summarize(t, src, ridge.SummaryConfig{Size: 20, Intercept: intercept, Backend: be})
+			sum := testkit.Summarize(t, src, ridge.SummaryConfig{Size: 20, Intercept: intercept, Backend: be})
 			mean := sum.Sketch().Bound().Frobenius2 / n
 			gammas := []float64{1e-3 * mean, 1e-2 * mean, 1e-1 * mean}
-			fits := must(ridge.SolvePath(context.Background(), src, sum, gammas, ridge.SolveOptions{}))(t)
+			fits := testkit.Must(ridge.SolvePath(context.Background(), src, sum, gammas, ridge.SolveOptions{}))(t)
 			for i, f := range fits {
 				t.Run(fmt.Sprintf("intercept=%v/gamma=%.3g", intercept, gammas[i]), func(t *testing.T) {
 					want := dual(t, x, y, gammas[i], intercept)
@@ -110,7 +88,7 @@ func TestDual(t *testing.T) {
 // blocks of whole stages give the same summary as one block of all rows.
 func TestStageRows(t *testing.T) {
 	const n, d = 600, 12000
-	x, y := sparseRows(rand.New(rand.NewPCG(6, 6)), n, d, 10)
+	x, y := testkit.SparseRows(rand.New(rand.NewPCG(6, 6)), n, d, 10)
 	all := dataset.Block{N: n, Sparse: x, Y: y}
 	dense := dataset.Block{N: n, Y: y, X: make([]float64, n*d)}
 	for i := range n {
@@ -124,7 +102,7 @@ func TestStageRows(t *testing.T) {
 		step int // rows of a stage
 	}{"sparse": {all, 256}, "dense": {dense, (16 << 20) / 8 / d}} {
 		cfg := ridge.SummaryConfig{Dim: d, Size: 8, Intercept: true}
-		whole, parts := must(ridge.NewSummary(cfg))(t), must(ridge.NewSummary(cfg))(t)
+		whole, parts := testkit.Must(ridge.NewSummary(cfg))(t), testkit.Must(ridge.NewSummary(cfg))(t)
 		if err := whole.AppendBlock(c.all); err != nil {
 			t.Fatal(err)
 		}
@@ -133,7 +111,7 @@ func TestStageRows(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		a, b := must(whole.Fit(1))(t), must(parts.Fit(1))(t)
+		a, b := testkit.Must(whole.Fit(1))(t), testkit.Must(parts.Fit(1))(t)
 		if !mat.Equal(a.Coef(), b.Coef()) || a.Targets[0].Intercept != b.Targets[0].Intercept {
 			t.Errorf("%s: the same rows in other blocks have other weights", what)
 		}

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/fdridge/fdridge/internal/verify/testkit"
 	"github.com/fdridge/fdridge/ridge"
 )
 
@@ -48,7 +49,7 @@ func TestMinimumNormOfFewRows(t *testing.T) {
 			Method: ridge.Exact, Intercept: intercept, Tol: 1e-8,
 			MaxBytes: uint64(ridge.DirectBytes(ridge.QR, int64(n), d, targets, 1, false)) - 1,
 		}
-		rows := table{x: x, y: y, sparse: trial%4 < 2}
+		rows := testkit.Table{X: x, Y: y, Sparse: trial%4 < 2}
 		fits, err := ridge.SolveExact(t.Context(), rows, []float64{0, 1}, opts)
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
@@ -100,7 +101,7 @@ func TestMinimumNormLimit(t *testing.T) {
 		Method: ridge.Exact, Intercept: true,
 		MaxBytes: uint64(ridge.DirectBytes(ridge.QR, n, d, 3, 1, false)) - 1,
 	}
-	fits, err := ridge.SolveExact(t.Context(), table{x: x, y: y, w: w}, []float64{0, 1e-7}, opts)
+	fits, err := ridge.SolveExact(t.Context(), testkit.Table{X: x, Y: y, W: w}, []float64{0, 1e-7}, opts)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -114,11 +115,13 @@ func TestMinimumNormLimit(t *testing.T) {
 
 	// Leave-one-out errors and more rows than features need QR.
 	opts.LeaveOneOut = true
-	if _, err := ridge.SolveExact(t.Context(), table{x: x, y: y}, []float64{0}, opts); !errors.Is(err, ridge.ErrInput) {
+	if _, err := ridge.SolveExact(
+		t.Context(), testkit.Table{X: x, Y: y}, []float64{0}, opts,
+	); !errors.Is(err, ridge.ErrInput) {
 		t.Errorf("leave-one-out errors: %v", err)
 	}
 	opts = ridge.ExactOptions{Method: ridge.Exact, MaxBytes: 1000}
-	tall := table{x: [][]float64{{1, 2}, {3, 4}, {5, 7}}, y: [][]float64{{1}, {2}, {3}}}
+	tall := testkit.Table{X: [][]float64{{1, 2}, {3, 4}, {5, 7}}, Y: [][]float64{{1}, {2}, {3}}}
 	var large *ridge.SizeError
 	if _, err := ridge.SolveExact(t.Context(), tall, []float64{0}, opts); !errors.As(err, &large) || large.Rows != 0 {
 		t.Errorf("more rows than features: %v", err)

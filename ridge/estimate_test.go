@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/fdridge/fdridge/internal/verify/testkit"
 	"github.com/fdridge/fdridge/ridge"
 )
 
@@ -12,13 +13,13 @@ import (
 // to the errors of exact solutions than the midpoints.
 func TestEstimates(t *testing.T) {
 	const n, d = 1500, 200
-	p := problem(rand.New(rand.NewPCG(34, 6)), "gaussian", n, d, 1, 1)
-	full := summarize(t, p, ridge.SummaryConfig{Size: d, Intercept: true})
-	lossy := summarize(t, p, ridge.SummaryConfig{Size: 60, Intercept: true})
+	p := testkit.Problem(rand.New(rand.NewPCG(34, 6)), "gaussian", n, d, 1, 1)
+	full := testkit.Summarize(t, p, ridge.SummaryConfig{Size: d, Intercept: true})
+	lossy := testkit.Summarize(t, p, ridge.SummaryConfig{Size: 60, Intercept: true})
 	gammas := []float64{100, 300, 1000, 3000, 10_000}
-	exact, sketched := must(full.Path(gammas))(t), must(lossy.Path(gammas))(t)
-	truth := must(ridge.LeaveOneOut(t.Context(), p, full, exact, ridge.LeaveOneOutOptions{}))(t)
-	found := must(ridge.LeaveOneOut(t.Context(), p, lossy, sketched, ridge.LeaveOneOutOptions{}))(t)
+	exact, sketched := testkit.Must(full.Path(gammas))(t), testkit.Must(lossy.Path(gammas))(t)
+	truth := testkit.Must(ridge.LeaveOneOut(t.Context(), p, full, exact, ridge.LeaveOneOutOptions{}))(t)
+	found := testkit.Must(ridge.LeaveOneOut(t.Context(), p, lossy, sketched, ridge.LeaveOneOutOptions{}))(t)
 	off, middle := 0.0, 0.0 // sums of |log(estimate/truth)|
 	for i := range gammas {
 		want, got, v := truth.Estimates[i][0], found.Estimates[i][0], found.Bounds[i][0]

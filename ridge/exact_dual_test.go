@@ -12,11 +12,11 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
-	"github.com/fdridge/fdridge"
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/engine/enginetest"
 	"github.com/fdridge/fdridge/internal/verify/refbig"
+	"github.com/fdridge/fdridge/internal/verify/testkit"
 	"github.com/fdridge/fdridge/ridge"
 	"github.com/fdridge/fdridge/ridge/ridgetest"
 )
@@ -38,56 +38,56 @@ func eachDual(t *testing.T, f func(t *testing.T, opts ridge.ExactOptions)) {
 }
 
 // wideKinds change rows of problems with few rows into rows of special kinds.
-var wideKinds = map[string]func(r *rand.Rand, s *table){
-	"rows repeated": func(_ *rand.Rand, s *table) {
-		for i := range s.x {
-			copy(s.x[i], s.x[i/3*3])
+var wideKinds = map[string]func(r *rand.Rand, s *testkit.Table){
+	"rows repeated": func(_ *rand.Rand, s *testkit.Table) {
+		for i := range s.X {
+			copy(s.X[i], s.X[i/3*3])
 		}
 	},
-	"columns repeated": func(_ *rand.Rand, s *table) {
-		for i := range s.x {
-			for j := range s.x[i] {
-				s.x[i][j] = s.x[i][j/2*2]
+	"columns repeated": func(_ *rand.Rand, s *testkit.Table) {
+		for i := range s.X {
+			for j := range s.X[i] {
+				s.X[i][j] = s.X[i][j/2*2]
 			}
 		}
 	},
-	"empty rows": func(_ *rand.Rand, s *table) {
-		for i := range s.x {
+	"empty rows": func(_ *rand.Rand, s *testkit.Table) {
+		for i := range s.X {
 			if i%2 == 0 {
-				clear(s.x[i])
+				clear(s.X[i])
 			}
 		}
 	},
-	"empty columns": func(_ *rand.Rand, s *table) {
-		for i := range s.x {
-			for j := range s.x[i] {
+	"empty columns": func(_ *rand.Rand, s *testkit.Table) {
+		for i := range s.X {
+			for j := range s.X[i] {
 				if j%3 > 0 {
-					s.x[i][j] = 0
+					s.X[i][j] = 0
 				}
 			}
 		}
 	},
-	"one entry a row": func(r *rand.Rand, s *table) {
-		for i := range s.x {
-			at, v := r.IntN(len(s.x[i])), r.NormFloat64()
-			clear(s.x[i])
-			s.x[i][at] = v
+	"one entry a row": func(r *rand.Rand, s *testkit.Table) {
+		for i := range s.X {
+			at, v := r.IntN(len(s.X[i])), r.NormFloat64()
+			clear(s.X[i])
+			s.X[i][at] = v
 		}
 	},
-	"few entries": func(r *rand.Rand, s *table) {
-		for i := range s.x {
-			for j := range s.x[i] {
+	"few entries": func(r *rand.Rand, s *testkit.Table) {
+		for i := range s.X {
+			for j := range s.X[i] {
 				if r.IntN(5) > 0 && j > 1 {
-					s.x[i][j] = 0
+					s.X[i][j] = 0
 				}
 			}
 		}
 	},
-	"rows of all sizes": func(r *rand.Rand, s *table) {
-		for i := range s.x {
+	"rows of all sizes": func(r *rand.Rand, s *testkit.Table) {
+		for i := range s.X {
 			f := math.Exp2(float64(r.IntN(40) - 20))
-			for j := range s.x[i] {
-				s.x[i][j] *= f
+			for j := range s.X[i] {
+				s.X[i][j] *= f
 			}
 		}
 	},
@@ -95,8 +95,8 @@ var wideKinds = map[string]func(r *rand.Rand, s *table){
 
 // TestDualCertificate looks for a certificate that does not hold, of dense rows and of sparse ones.
 func TestDualCertificate(t *testing.T) {
-	all := map[string]func(r *rand.Rand, s *table){}
-	for _, kind := range kinds {
+	all := map[string]func(r *rand.Rand, s *testkit.Table){}
+	for _, kind := range testkit.Kinds {
 		all[kind] = nil
 	}
 	for kind, change := range wideKinds {
@@ -110,15 +110,15 @@ func TestDualCertificate(t *testing.T) {
 				if change != nil {
 					base = "gaussian"
 				}
-				s := problem(r, base, shape[0], shape[1], shape[2], 0.1)
+				s := testkit.Problem(r, base, shape[0], shape[1], shape[2], 0.1)
 				if change != nil {
 					change(r, &s)
 				}
-				s.block, s.sparse = 3, r.IntN(2) == 0
+				s.Block, s.Sparse = 3, r.IntN(2) == 0
 				if r.IntN(2) == 0 {
-					s.w = drawWeights(r, shape[0])
+					s.W = testkit.DrawWeights(r, shape[0])
 				}
-				p := refbig.New(s.x, s.y, s.w, opts.Intercept)
+				p := refbig.New(s.X, s.Y, s.W, opts.Intercept)
 				for _, gamma := range []float64{1e-9, 1e-3, 1, 1e6} {
 					opts.Tol = []float64{0, 1e-15}[r.IntN(2)]
 					fits, err := ridge.SolveExact(context.Background(), s, []float64{gamma}, opts)
@@ -130,7 +130,7 @@ func TestDualCertificate(t *testing.T) {
 					}
 					ridgetest.Certificate(t, p, fits[0])
 					if t.Failed() {
-						t.Fatalf("%s %v γ=%g sparse=%v weights=%v tol=%g", kind, shape, gamma, s.sparse, s.w, opts.Tol)
+						t.Fatalf("%s %v γ=%g sparse=%v weights=%v tol=%g", kind, shape, gamma, s.Sparse, s.W, opts.Tol)
 					}
 				}
 			}
@@ -149,11 +149,11 @@ func TestDualIsCertified(t *testing.T) {
 				if kind == "rows of all sizes" {
 					continue
 				}
-				s := problem(r, "gaussian", 40, 90, 2, 0.1)
+				s := testkit.Problem(r, "gaussian", 40, 90, 2, 0.1)
 				change(r, &s)
-				s.sparse = sparse
+				s.Sparse = sparse
 				for _, gamma := range []float64{1e-6, 1e-2, 10} {
-					f := mustExact(t, s, opts, gamma)[0]
+					f := testkit.MustExact(t, s, opts, gamma)[0]
 					for j, target := range f.Targets {
 						if !(target.RelativeErrorBound <= 1e-14) {
 							t.Errorf(
@@ -180,7 +180,7 @@ func TestDualIsCertified(t *testing.T) {
 // TestDualMethod: what ran is named.
 func TestDualMethod(t *testing.T) {
 	r := rand.New(rand.NewPCG(26, 6))
-	s := problem(r, "gaussian", 20, 40, 1, 0.1)
+	s := testkit.Problem(r, "gaussian", 20, 40, 1, 0.1)
 	for _, c := range []struct {
 		factor ridge.Method
 		sparse bool
@@ -192,57 +192,32 @@ func TestDualMethod(t *testing.T) {
 		{ridge.DualCG, false, 1, ridge.Dual},
 		{ridge.DualCG, true, 1, ridge.DualCG},
 	} {
-		s.sparse = c.sparse
-		if got := mustExact(t, s, ridge.ExactOptions{Method: c.factor}, c.gamma)[0].Method; got != c.want {
+		s.Sparse = c.sparse
+		if got := testkit.MustExact(t, s, ridge.ExactOptions{Method: c.factor}, c.gamma)[0].Method; got != c.want {
 			t.Errorf("%v of sparse rows = %v: %s, want %s", c.factor, c.sparse, got, c.want)
 		}
 	}
 	// Conjugate gradients that take too long leave it to a factor.
-	s = problem(r, "gaussian", 300, 320, 1, 0.1)
-	for i := range s.x {
-		for j := range s.x[i] {
-			s.x[i][j] *= math.Exp2(-float64(j) / 10)
+	s = testkit.Problem(r, "gaussian", 300, 320, 1, 0.1)
+	for i := range s.X {
+		for j := range s.X[i] {
+			s.X[i][j] *= math.Exp2(-float64(j) / 10)
 		}
 	}
-	s.sparse = true
-	f := mustExact(t, s, ridge.ExactOptions{Method: ridge.DualCG, Tol: 1e-12}, 1e-9)[0]
+	s.Sparse = true
+	f := testkit.MustExact(t, s, ridge.ExactOptions{Method: ridge.DualCG, Tol: 1e-12}, 1e-9)[0]
 	if f.Method != ridge.Dual || !(f.Targets[0].RelativeErrorBound <= 1e-12) {
 		t.Errorf("hard rows: %s, certified to %.3g", f.Method, f.Targets[0].RelativeErrorBound)
 	}
 }
 
-// TestDualCGStatus: conjugate gradients factor nothing. They end where the tolerance is certified, given
-// or not.
-func TestDualCGStatus(t *testing.T) {
-	s := problem(rand.New(rand.NewPCG(26, 6)), "gaussian", 20, 40, 1, 0.1)
-	s.sparse = true
-	for factor, want := range map[ridge.Method]ridge.Status{ridge.DualCG: ridge.Converged, ridge.Dual: ridge.Factorized} {
-		for _, tol := range []float64{0, 1e-8} {
-			f := mustExact(t, s, ridge.ExactOptions{Method: factor, Tol: tol}, 1)[0]
-			r := must(
-				fdridge.Fit(
-					t.Context(),
-					s,
-					fdridge.Options{NoIntercept: true, Method: factor, Gammas: []float64{1}, Tol: tol},
-				),
-			)(
-				t,
-			)
-			if f.Method != factor || f.Status != want || r.Solutions[0].Status != want || r.Status != want ||
-				!(f.Targets[0].RelativeErrorBound <= max(tol, 1e-12)) {
-				t.Errorf("%v to %g: %q by %s, by Fit %q", factor, tol, f.Status, f.Method, r.Status)
-			}
-		}
-	}
-}
-
 // alternating has dense and sparse blocks in turn.
-type alternating struct{ table }
+type alternating struct{ testkit.Table }
 
 func (s alternating) Blocks(ctx context.Context) iter.Seq2[dataset.Block, error] {
 	return func(yield func(dataset.Block, error) bool) {
-		for lo := 0; lo < len(s.x); lo += 4 {
-			part := table{x: s.x[lo:min(lo+4, len(s.x))], y: s.y[lo:min(lo+4, len(s.x))], sparse: lo%8 == 0}
+		for lo := 0; lo < len(s.X); lo += 4 {
+			part := testkit.Table{X: s.X[lo:min(lo+4, len(s.X))], Y: s.Y[lo:min(lo+4, len(s.X))], Sparse: lo%8 == 0}
 			for b, err := range part.Blocks(ctx) {
 				b.First += int64(lo)
 				if !yield(b, err) {
@@ -257,21 +232,21 @@ func (s alternating) Blocks(ctx context.Context) iter.Seq2[dataset.Block, error]
 func TestDualSources(t *testing.T) {
 	eachDual(t, func(t *testing.T, opts ridge.ExactOptions) {
 		r := rand.New(rand.NewPCG(27, 6))
-		s := problem(r, "gaussian", 41, 70, 2, 0.1)
+		s := testkit.Problem(r, "gaussian", 41, 70, 2, 0.1)
 		wideKinds["few entries"](r, &s)
-		want := mustExact(
+		want := testkit.MustExact(
 			t, s, ridge.ExactOptions{Method: ridge.QR, Intercept: opts.Intercept, Backend: opts.Backend, Tol: 1e-14}, 0.5,
 		)[0]
-		dense, err := dataset.FromDense(41, 70, 2, flat(s.x), flat(s.y))
+		dense, err := dataset.FromDense(41, 70, 2, testkit.Flat(s.X), testkit.Flat(s.Y))
 		if err != nil {
 			t.Fatal(err)
 		}
-		sparse, err := dataset.FromCSR(compress(s.x), 2, flat(s.y))
+		sparse, err := dataset.FromCSR(testkit.Compress(s.X), 2, testkit.Flat(s.Y))
 		if err != nil {
 			t.Fatal(err)
 		}
 		few := s
-		few.block, few.sparse = 7, true
+		few.Block, few.Sparse = 7, true
 		for name, src := range map[string]dataset.Source{
 			"dense":         dense,
 			"sparse":        sparse,
@@ -279,7 +254,7 @@ func TestDualSources(t *testing.T) {
 			"sparse blocks": few,
 			"alternating":   alternating{s},
 		} {
-			got := mustExact(t, src, opts, 0.5)[0]
+			got := testkit.MustExact(t, src, opts, 0.5)[0]
 			ridgetest.Near(t, name, want, got, 1e-12)
 		}
 	})
@@ -289,7 +264,7 @@ func TestDualSources(t *testing.T) {
 func TestDualMemory(t *testing.T) {
 	r := rand.New(rand.NewPCG(28, 6))
 	const n, d = 200, 300_000
-	x, y := sparseRows(r, n, d, 30)
+	x, y := testkit.SparseRows(r, n, d, 30)
 	src, err := dataset.FromCSR(x, 1, y)
 	if err != nil {
 		t.Fatal(err)
@@ -298,7 +273,9 @@ func TestDualMemory(t *testing.T) {
 		for _, intercept := range []bool{false, true} {
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
-			f := mustExact(t, src, ridge.ExactOptions{Method: factor, Intercept: intercept, MaxBytes: 8 * n * d / 4}, 1)[0]
+			f := testkit.MustExact(
+				t, src, ridge.ExactOptions{Method: factor, Intercept: intercept, MaxBytes: 8 * n * d / 4}, 1,
+			)[0]
 			runtime.ReadMemStats(&after)
 			if taken := after.TotalAlloc - before.TotalAlloc; taken > 8*n*d/4 {
 				t.Errorf("%v: %d MiB were taken in all, n·d numbers are %d", factor, taken>>20, 8*n*d>>20)
@@ -314,12 +291,13 @@ func TestDualMemory(t *testing.T) {
 type unread struct{ n, d int }
 
 func (s unread) Dims() (int64, int, int) { return int64(s.n), s.d, 1 }
+
 func (s unread) Blocks(context.Context) iter.Seq2[dataset.Block, error] {
 	panic("rows were asked for")
 }
 
 func TestDualErrors(t *testing.T) {
-	s := problem(rand.New(rand.NewPCG(29, 1)), "gaussian", 20, 30, 1, 1)
+	s := testkit.Problem(rand.New(rand.NewPCG(29, 1)), "gaussian", 20, 30, 1, 1)
 	for _, factor := range duals {
 		opts := ridge.ExactOptions{Method: factor}
 		for _, g := range []float64{0, -1, math.NaN(), math.Inf(1)} {
@@ -352,9 +330,9 @@ func TestDualErrors(t *testing.T) {
 		t.Errorf("n² numbers beyond memory: %v", err)
 	}
 	// A row of weight zero and a constant target are no trouble.
-	s.w = make([]float64, 20)
-	s.w[3], s.w[7] = 2, 1
-	f := mustExact(t, s, ridge.ExactOptions{Method: ridge.Dual, Intercept: true}, 1)[0]
+	s.W = make([]float64, 20)
+	s.W[3], s.W[7] = 2, 1
+	f := testkit.MustExact(t, s, ridge.ExactOptions{Method: ridge.Dual, Intercept: true}, 1)[0]
 	if !(f.Targets[0].RelativeErrorBound <= 1e-12) {
 		t.Errorf("rows of weight zero: certified to %.3g", f.Targets[0].RelativeErrorBound)
 	}

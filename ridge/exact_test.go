@@ -12,86 +12,16 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
-	"pgregory.net/rapid"
 
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/engine/enginetest"
 	"github.com/fdridge/fdridge/fd"
 	"github.com/fdridge/fdridge/internal/verify/refbig"
+	"github.com/fdridge/fdridge/internal/verify/testkit"
 	"github.com/fdridge/fdridge/ridge"
 	"github.com/fdridge/fdridge/ridge/ridgetest"
 )
-
-const eps = 0x1p-52
-
-// table is rows in memory, yielded block rows at a time.
-type table struct {
-	x, y   [][]float64
-	w      []float64 // nil: unweighted
-	block  int
-	sparse bool
-}
-
-func (s table) Dims() (int64, int, int) { return int64(len(s.x)), len(s.x[0]), len(s.y[0]) }
-
-func (s table) Blocks(ctx context.Context) iter.Seq2[dataset.Block, error] {
-	return func(yield func(dataset.Block, error) bool) {
-		size := s.block
-		if size == 0 {
-			size = 100
-		}
-		for lo := 0; lo < len(s.x); lo += size {
-			if err := ctx.Err(); err != nil {
-				yield(dataset.Block{}, err)
-				return
-			}
-			hi := min(lo+size, len(s.x))
-			b := dataset.Block{First: int64(lo), N: hi - lo, Y: flat(s.y[lo:hi])}
-			if s.w != nil {
-				b.W = s.w[lo:hi]
-			}
-			if s.sparse {
-				b.Sparse = compress(s.x[lo:hi])
-			} else {
-				b.X = flat(s.x[lo:hi])
-			}
-			if !yield(b, nil) {
-				return
-			}
-		}
-	}
-}
-
-func flat(x [][]float64) []float64 {
-	var out []float64
-	for _, row := range x {
-		out = append(out, row...)
-	}
-	return out
-}
-
-func compress(x [][]float64) *engine.CSR {
-	s := &engine.CSR{Rows: len(x), Cols: len(x[0]), RowPtr: []int{0}}
-	for _, row := range x {
-		for j, v := range row {
-			if v != 0 {
-				s.ColIdx, s.Val = append(s.ColIdx, int32(j)), append(s.Val, v)
-			}
-		}
-		s.RowPtr = append(s.RowPtr, len(s.Val))
-	}
-	return s
-}
-
-func mustExact(t rapid.TB, s dataset.Source, opts ridge.ExactOptions, gammas ...float64) []*ridge.Solution {
-	t.Helper()
-	fits, err := ridge.SolveExact(context.Background(), s, gammas, opts)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return fits
-}
 
 // eachFactor runs f for both factorizations, with and without intercept, on every
 // backend.
@@ -107,74 +37,6 @@ func eachFactor(t *testing.T, f func(t *testing.T, opts ridge.ExactOptions)) {
 	})
 }
 
-// kinds are the sorts of data that problem makes.
-var kinds = []string{
-	"gaussian",
-	"decaying",
-	"graded",
-	"dependent",
-	"constant",
-	"offset",
-	"integers",
-	"tiny",
-	"zero",
-	"same",
-}
-
-// problem makes n rows of d features of one kind, and t targets y = Xw + noise.
-func problem(r *rand.Rand, kind string, n, d, t int, noise float64) table {
-	w := make([][]float64, t)
-	for q := range w {
-		w[q] = normals(r, d)
-	}
-	row0 := normals(r, d)
-	var s table
-	for range n {
-		x := normals(r, d)
-		for j := range x {
-			switch kind {
-			case "decaying":
-				x[j] = x[j]*math.Exp2(-2*float64(j)) + x[0]
-			case "graded":
-				x[j] *= math.Exp2(float64(4*j) - 20)
-			case "dependent":
-				x[j] = x[j/2]
-			case "constant":
-				if j%2 == 0 {
-					x[j] = 0.1
-				}
-			case "offset":
-				x[j] += 1000
-			case "integers":
-				x[j] = math.Round(2 * x[j])
-			case "tiny":
-				x[j] *= 0x1p-530
-			case "zero":
-				x[j] = 0
-			case "same":
-				x[j] = row0[j]
-			}
-		}
-		y := make([]float64, t)
-		for q := range y {
-			y[q] = noise * r.NormFloat64()
-			for j := range x {
-				y[q] += w[q][j] * x[j]
-			}
-		}
-		s.x, s.y = append(s.x, x), append(s.y, y)
-	}
-	return s
-}
-
-func normals(r *rand.Rand, n int) []float64 {
-	out := make([]float64, n)
-	for i := range out {
-		out[i] = r.NormFloat64()
-	}
-	return out
-}
-
 // TestExactCertificate looks for a certificate that does not hold, with a quarter of the problems unless
 // FDRIDGE_THOROUGH is set. The true error stays below half the bound.
 func TestExactCertificate(t *testing.T) {
@@ -182,17 +44,17 @@ func TestExactCertificate(t *testing.T) {
 	eachFactor(t, func(t *testing.T, opts ridge.ExactOptions) {
 		r := rand.New(rand.NewPCG(5, 6))
 		var worst float64
-		for _, kind := range kinds {
+		for _, kind := range testkit.Kinds {
 			for _, shape := range [][3]int{{30, 6, 1}, {600, 5, 1}, {5, 9, 2}, {3, 1, 1}, {1, 3, 1}, {9, 8, 1}} {
 				for _, noise := range []float64{0, 1e-6, 10} {
-					s := problem(r, kind, shape[0], shape[1], shape[2], noise)
+					s := testkit.Problem(r, kind, shape[0], shape[1], shape[2], noise)
 					if r.IntN(2) == 0 {
-						s.w = drawWeights(r, shape[0])
+						s.W = testkit.DrawWeights(r, shape[0])
 					}
 					if r.IntN(4) > 0 && os.Getenv("FDRIDGE_THOROUGH") == "" {
 						continue
 					}
-					p := refbig.New(s.x, s.y, s.w, opts.Intercept)
+					p := refbig.New(s.X, s.Y, s.W, opts.Intercept)
 					for _, gamma := range []float64{1e-9, 1e-5, 0.1, 1, 1e6, 0} {
 						fits, err := ridge.SolveExact(context.Background(), s, []float64{gamma}, opts)
 						var singular *ridge.SingularError
@@ -226,12 +88,12 @@ func TestExactBias(t *testing.T) {
 		for _, kind := range []string{"constant", "same"} {
 			for _, n := range []int{200, 500, 1000, 4000} {
 				for _, d := range []int{1, 3} {
-					s := problem(r, kind, n, d, 1, 1e-3)
-					for i := range s.y {
-						s.y[i][0] = 0.3
+					s := testkit.Problem(r, kind, n, d, 1, 1e-3)
+					for i := range s.Y {
+						s.Y[i][0] = 0.3
 					}
-					p := refbig.New(s.x, s.y, nil, opts.Intercept)
-					for _, f := range mustExact(t, s, opts, 1e-6*float64(n), 1, float64(n)) {
+					p := refbig.New(s.X, s.Y, nil, opts.Intercept)
+					for _, f := range testkit.MustExact(t, s, opts, 1e-6*float64(n), 1, float64(n)) {
 						ridgetest.Certificate(t, p, f)
 					}
 					if t.Failed() {
@@ -246,8 +108,8 @@ func TestExactBias(t *testing.T) {
 // TestExactBoundIsUseful: on ordinary data the certificate is not only true.
 func TestExactBoundIsUseful(t *testing.T) {
 	eachFactor(t, func(t *testing.T, opts ridge.ExactOptions) {
-		s := problem(rand.New(rand.NewPCG(7, 8)), "gaussian", 500, 10, 1, 1)
-		for _, f := range mustExact(t, s, opts, 0, 1e-6, 1, 100) {
+		s := testkit.Problem(rand.New(rand.NewPCG(7, 8)), "gaussian", 500, 10, 1, 1)
+		for _, f := range testkit.MustExact(t, s, opts, 0, 1e-6, 1, 100) {
 			c := f.Targets[0]
 			if !(c.RelativeErrorBound <= 1e-11) {
 				t.Errorf("γ=%g: relative error bound %g", f.Gamma, c.RelativeErrorBound)
@@ -269,14 +131,14 @@ func TestExactWide(t *testing.T) { enginetest.Each(t, exactWide) }
 
 func exactWide(t *testing.T, be engine.Backend) {
 	const n, d = 200, 150
-	s := problem(rand.New(rand.NewPCG(8, 8)), "gaussian", n, d, 2, 1)
+	s := testkit.Problem(rand.New(rand.NewPCG(8, 8)), "gaussian", n, d, 2, 1)
 	var svd mat.SVD
-	if !svd.Factorize(mat.NewDense(n, d, flat(s.x)), mat.SVDNone) {
+	if !svd.Factorize(mat.NewDense(n, d, testkit.Flat(s.X)), mat.SVDNone) {
 		t.Fatal("SVD")
 	}
 	gammas := []float64{1e-4, 10, 1e4}
-	chol := mustExact(t, s, ridge.ExactOptions{Backend: be}, gammas...)
-	qr := mustExact(t, s, ridge.ExactOptions{Method: ridge.QR, Backend: be}, gammas...)
+	chol := testkit.MustExact(t, s, ridge.ExactOptions{Backend: be}, gammas...)
+	qr := testkit.MustExact(t, s, ridge.ExactOptions{Method: ridge.QR, Backend: be}, gammas...)
 	for i, gamma := range gammas {
 		var df float64
 		for _, v := range svd.Values(nil) {
@@ -292,13 +154,11 @@ func exactWide(t *testing.T, be engine.Backend) {
 	}
 }
 
-func norm(x []float64) float64 { return mat.Norm(mat.NewVecDense(len(x), x), 2) }
-
 // TestExactProgress: one pass, progress told, and the fit says what ran.
 func TestExactProgress(t *testing.T) {
-	s := problem(rand.New(rand.NewPCG(9, 9)), "gaussian", 250, 3, 1, 1)
+	s := testkit.Problem(rand.New(rand.NewPCG(9, 9)), "gaussian", 250, 3, 1, 1)
 	var seen []int64
-	f := mustExact(t, s, ridge.ExactOptions{Progress: func(n int64) { seen = append(seen, n) }}, 1, 2)
+	f := testkit.MustExact(t, s, ridge.ExactOptions{Progress: func(n int64) { seen = append(seen, n) }}, 1, 2)
 	if fmt.Sprint(seen) != "[100 200 250]" {
 		t.Errorf("progress %v", seen)
 	}
@@ -308,14 +168,14 @@ func TestExactProgress(t *testing.T) {
 		t.Errorf("fit says %+v", f[1])
 	}
 	yhat := make([]float64, 1)
-	if err := f[0].PredictRow(yhat, s.x[0]); err != nil || !(math.Abs(yhat[0]-s.y[0][0]) < 10) {
-		t.Errorf("prediction %v of %v, %v", yhat, s.y[0], err)
+	if err := f[0].PredictRow(yhat, s.X[0]); err != nil || !(math.Abs(yhat[0]-s.Y[0][0]) < 10) {
+		t.Errorf("prediction %v of %v, %v", yhat, s.Y[0], err)
 	}
 }
 
 func TestExactErrors(t *testing.T) {
 	ctx := context.Background()
-	s := problem(rand.New(rand.NewPCG(10, 1)), "gaussian", 20, 3, 1, 1)
+	s := testkit.Problem(rand.New(rand.NewPCG(10, 1)), "gaussian", 20, 3, 1, 1)
 	call := func(s dataset.Source, opts ridge.ExactOptions, gammas ...float64) error {
 		fits, err := ridge.SolveExact(ctx, s, gammas, opts)
 		if (err == nil) != (fits != nil) {
@@ -350,7 +210,7 @@ func TestExactErrors(t *testing.T) {
 			size.Dim != 3 {
 			t.Errorf("MaxBytes: %v", err)
 		}
-		wide := problem(rand.New(rand.NewPCG(10, 2)), "gaussian", 3, 5, 1, 1)
+		wide := testkit.Problem(rand.New(rand.NewPCG(10, 2)), "gaussian", 3, 5, 1, 1)
 		for _, intercept := range []bool{false, true} {
 			var e *ridge.SingularError
 			opts := ridge.ExactOptions{Method: factor, Intercept: intercept}
@@ -360,7 +220,7 @@ func TestExactErrors(t *testing.T) {
 			}
 			// As many rows as features: centred, one of them is the negative sum of the others.
 			for seed := range uint64(20) {
-				square := problem(rand.New(rand.NewPCG(10, 40+seed)), "gaussian", 5, 5, 1, 1)
+				square := testkit.Problem(rand.New(rand.NewPCG(10, 40+seed)), "gaussian", 5, 5, 1, 1)
 				if err := call(square, opts, 0); errors.As(err, &e) != (intercept && refuses) {
 					t.Errorf("n = d, γ = 0, intercept %v: %v", intercept, err)
 				}
@@ -393,8 +253,8 @@ func TestExactErrors(t *testing.T) {
 	// The dependent feature has a name, whether its pivot is round-off above zero, which
 	// is seen afterwards, or below, where the backend's factorisation ends.
 	for seed := range uint64(20) {
-		dep := problem(rand.New(rand.NewPCG(10, 3+seed)), "gaussian", 30, 4, 1, 1)
-		for _, x := range dep.x {
+		dep := testkit.Problem(rand.New(rand.NewPCG(10, 3+seed)), "gaussian", 30, 4, 1, 1)
+		for _, x := range dep.X {
 			x[2] = x[0] - 2*x[1]
 		}
 		for _, factor := range []ridge.Method{ridge.Cholesky, ridge.Tridiagonal} {
@@ -416,19 +276,20 @@ func TestExactErrors(t *testing.T) {
 type empty struct{ d, t int }
 
 func (e empty) Dims() (int64, int, int) { return -1, e.d, e.t }
+
 func (e empty) Blocks(context.Context) iter.Seq2[dataset.Block, error] {
 	return func(func(dataset.Block, error) bool) {}
 }
 
 // wrong spoils the first block of a table.
 type wrong struct {
-	table
+	testkit.Table
 	spoil func(*dataset.Block)
 }
 
 func (w wrong) Blocks(ctx context.Context) iter.Seq2[dataset.Block, error] {
 	return func(yield func(dataset.Block, error) bool) {
-		for b, err := range w.table.Blocks(ctx) {
+		for b, err := range w.Table.Blocks(ctx) {
 			if b.First == 0 && err == nil {
 				w.spoil(&b)
 			}
@@ -445,18 +306,18 @@ func TestExactRepeated(t *testing.T) {
 	eachFactor(t, func(t *testing.T, opts ridge.ExactOptions) {
 		r := rand.New(rand.NewPCG(4, 0)) // of 60, the first that exceeded what 16 ulp a fold allow
 		const d, targets, times = 6, 40, 7500
-		var once, s table
+		var once, s testkit.Table
 		for range 2 {
-			x, y := normals(r, d), normals(r, targets)
-			once.x, once.y, once.w = append(once.x, x), append(once.y, y), append(once.w, times)
+			x, y := testkit.Normals(r, d), testkit.Normals(r, targets)
+			once.X, once.Y, once.W = append(once.X, x), append(once.Y, y), append(once.W, times)
 			for range times {
-				s.x, s.y = append(s.x, x), append(s.y, y)
+				s.X, s.Y = append(s.X, x), append(s.Y, y)
 			}
 		}
-		p := refbig.New(once.x, once.y, once.w, opts.Intercept)
-		p.N = len(s.x)
-		s.block = 8192
-		for _, f := range mustExact(t, s, opts, 1e9) {
+		p := refbig.New(once.X, once.Y, once.W, opts.Intercept)
+		p.N = len(s.X)
+		s.Block = 8192
+		for _, f := range testkit.MustExact(t, s, opts, 1e9) {
 			ridgetest.Certificate(t, p, f)
 		}
 	})

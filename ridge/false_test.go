@@ -13,6 +13,7 @@ import (
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/fd"
 	"github.com/fdridge/fdridge/internal/verify/refbig"
+	"github.com/fdridge/fdridge/internal/verify/testkit"
 	"github.com/fdridge/fdridge/ridge"
 	"github.com/fdridge/fdridge/ridge/ridgetest"
 )
@@ -21,27 +22,23 @@ import (
 // bound how far centring had moved rows. Others ignored squares that underflow.
 
 // outlier returns n rows of one feature, N(0, 1). The first row is far away and has almost no weight.
-func outlier(n int, far, weight float64) table {
+func outlier(n int, far, weight float64) testkit.Table {
 	r := rand.New(rand.NewPCG(15, 1))
-	var p table
+	var p testkit.Table
 	for i := range n {
 		x, w := r.NormFloat64(), 1.0
 		if i == 0 {
 			x, w = far, weight
 		}
-		p.x, p.y, p.w = append(p.x, []float64{x}), append(p.y, []float64{0.5*x + r.NormFloat64()}), append(p.w, w)
+		p.X, p.Y, p.W = append(p.X, []float64{x}), append(p.Y, []float64{0.5*x + r.NormFloat64()}), append(p.W, w)
 	}
 	return p
-}
-
-func (p table) truth(intercept bool) *refbig.Problem {
-	return refbig.New(p.x, p.y, p.w, intercept)
 }
 
 // TestFirstRowFar: Cholesky and QR count what centring by way of a first row far away
 // does to the effective dimension.
 func TestFirstRowFar(t *testing.T) {
-	ageing := table{}
+	ageing := testkit.Table{}
 	r := rand.New(rand.NewPCG(15, 2))
 	for i := range 400 {
 		level := 0.0
@@ -49,11 +46,11 @@ func TestFirstRowFar(t *testing.T) {
 			level = 3e4
 		}
 		x := level + r.NormFloat64()
-		ageing.x, ageing.y, ageing.w = append(ageing.x, []float64{x}), append(ageing.y, []float64{x + r.NormFloat64()}),
-			append(ageing.w, math.Pow(0.9, float64(399-i)))
+		ageing.X, ageing.Y, ageing.W = append(ageing.X, []float64{x}), append(ageing.Y, []float64{x + r.NormFloat64()}),
+			append(ageing.W, math.Pow(0.9, float64(399-i)))
 	}
 	for name, c := range map[string]struct {
-		p     table
+		p     testkit.Table
 		gamma float64
 	}{
 		"tiny weight":  {outlier(50, 1e6, 1e-30), 20},
@@ -61,24 +58,24 @@ func TestFirstRowFar(t *testing.T) {
 		"forgetting":   {ageing, 3},
 	} {
 		for _, block := range []int{1, 7, 0} { // in one of its own, the first row is the origin
-			c.p.block = block
+			c.p.Block = block
 			farAway(t, fmt.Sprintf("%s, blocks of %d", name, block), c.p, c.gamma)
 		}
 	}
 }
 
-func farAway(t *testing.T, name string, p table, gamma float64) {
-	truth := p.truth(true)
+func farAway(t *testing.T, name string, p testkit.Table, gamma float64) {
+	truth := p.Truth(true)
 	for _, factor := range []ridge.Method{ridge.Cholesky, ridge.QR, ridge.Tridiagonal} {
-		fits := must(
+		fits := testkit.Must(
 			ridge.SolveExact(t.Context(), p, []float64{gamma}, ridge.ExactOptions{Method: factor, Intercept: true}),
 		)(
 			t,
 		)
 		t.Run(name+" "+factor.String(), func(t *testing.T) { ridgetest.Certificate(t, truth, fits[0]) })
 	}
-	sum := must(ridge.Summarize(t.Context(), p, ridge.SummaryConfig{Size: 1, Intercept: true}, nil))(t)
-	t.Run(name+" one-shot", func(t *testing.T) { ridgetest.Certificate(t, truth, must(sum.Fit(gamma))(t)) })
+	sum := testkit.Must(ridge.Summarize(t.Context(), p, ridge.SummaryConfig{Size: 1, Intercept: true}, nil))(t)
+	t.Run(name+" one-shot", func(t *testing.T) { ridgetest.Certificate(t, truth, testkit.Must(sum.Fit(gamma))(t)) })
 }
 
 // TestSparseFirstRowFar: the same for sparse rows, which a pass reads from where they
@@ -87,15 +84,15 @@ func TestSparseFirstRowFar(t *testing.T) {
 	const gamma = 1e12
 	for _, block := range []int{1, 7, 0} {
 		p := outlier(500, 1e7, 1e-30)
-		p.sparse, p.block = true, block
-		sum := must(ridge.Summarize(t.Context(), p, ridge.SummaryConfig{Size: 1, Intercept: true}, nil))(t)
-		truth := p.truth(true)
-		ridgetest.Certificate(t, truth, must(sum.Fit(gamma))(t))
+		p.Sparse, p.Block = true, block
+		sum := testkit.Must(ridge.Summarize(t.Context(), p, ridge.SummaryConfig{Size: 1, Intercept: true}, nil))(t)
+		truth := p.Truth(true)
+		ridgetest.Certificate(t, truth, testkit.Must(sum.Fit(gamma))(t))
 		f, err := ridge.Solve(t.Context(), p, sum, gamma, ridge.SolveOptions{Tol: 1e-6})
 		if short, ok := errors.AsType[*ridge.NotConvergedError](err); ok {
 			f, err = short.Solutions[0], nil
 		}
-		check(t, err)
+		testkit.Check(t, err)
 		ridgetest.Certificate(t, truth, f)
 	}
 }
@@ -107,15 +104,15 @@ func TestMergeDrifted(t *testing.T) {
 		const blocks, rows, gamma = 100, 16, 3
 		r := rand.New(rand.NewPCG(15, 3))
 		cfg := ridge.SummaryConfig{Dim: 1, Size: 1, Intercept: true}
-		tiny, drifted := must(ridge.NewSummary(cfg))(t), must(ridge.NewSummary(cfg))(t)
-		var p table
+		tiny, drifted := testkit.Must(ridge.NewSummary(cfg))(t), testkit.Must(ridge.NewSummary(cfg))(t)
+		var p testkit.Table
 		row := func(at float64) ([]float64, []float64) {
 			x := at + r.NormFloat64()
 			return []float64{x}, []float64{x - at + r.NormFloat64()}
 		}
 		x, y := row(0)
-		check(t, tiny.Append(mat.NewDense(1, 1, x), mat.NewDense(1, 1, y), nil))
-		p.x, p.y, p.w = append(p.x, x), append(p.y, y), append(p.w, 1)
+		testkit.Check(t, tiny.Append(mat.NewDense(1, 1, x), mat.NewDense(1, 1, y), nil))
+		p.X, p.Y, p.W = append(p.X, x), append(p.Y, y), append(p.W, 1)
 		for k := range blocks {
 			at := 0.0
 			if k < blocks/10 {
@@ -125,18 +122,18 @@ func TestMergeDrifted(t *testing.T) {
 			for range rows {
 				x, y := row(at)
 				xs, ys = append(xs, x...), append(ys, y...)
-				p.x, p.y, p.w = append(p.x, x), append(p.y, y), append(p.w, math.Ldexp(1, -(blocks-k)))
+				p.X, p.Y, p.W = append(p.X, x), append(p.Y, y), append(p.W, math.Ldexp(1, -(blocks-k)))
 			}
-			check(t, drifted.Append(mat.NewDense(rows, 1, xs), mat.NewDense(rows, 1, ys), nil))
-			check(t, drifted.Decay(0.5))
+			testkit.Check(t, drifted.Append(mat.NewDense(rows, 1, xs), mat.NewDense(rows, 1, ys), nil))
+			testkit.Check(t, drifted.Decay(0.5))
 		}
-		check(t, tiny.Merge(drifted))
-		truth := p.truth(true)
+		testkit.Check(t, tiny.Merge(drifted))
+		truth := p.Truth(true)
 		truth.N = int(tiny.Rows())
-		ridgetest.Certificate(t, truth, must(tiny.Fit(gamma))(t))
-		s := must(truth.Solve(gamma))(t)
+		ridgetest.Certificate(t, truth, testkit.Must(tiny.Fit(gamma))(t))
+		s := testkit.Must(truth.Solve(gamma))(t)
 		for _, at := range []float64{0, 0.3, -2} {
-			v := must(tiny.PredictInterval(gamma, []float64{at}))(t)[0]
+			v := testkit.Must(tiny.PredictInterval(gamma, []float64{at}))(t)[0]
 			want := refbig.Float(at)
 			want.Mul(want, s.Coef[0][0]).Add(want, s.Intercept[0])
 			if want.Cmp(refbig.Float(v.Lo)) < 0 || want.Cmp(refbig.Float(v.Hi)) > 0 {
@@ -151,19 +148,19 @@ func TestMergeDrifted(t *testing.T) {
 func TestNarrowByFirstRowFar(t *testing.T) {
 	one := outlier(20, 1e13, 1e-30)
 	each := one
-	each.block = 1
-	truth := must(one.truth(true).Solve(2))(t)
-	for _, p := range [][2]table{{one, each}, {each, one}} {
-		sum := must(ridge.Summarize(t.Context(), p[0], ridge.SummaryConfig{Size: 1, Intercept: true}, nil))(t)
-		predictor := must(sum.Predictor(2))(t)
-		check(
+	each.Block = 1
+	truth := testkit.Must(one.Truth(true).Solve(2))(t)
+	for _, p := range [][2]testkit.Table{{one, each}, {each, one}} {
+		sum := testkit.Must(ridge.Summarize(t.Context(), p[0], ridge.SummaryConfig{Size: 1, Intercept: true}, nil))(t)
+		predictor := testkit.Must(sum.Predictor(2))(t)
+		testkit.Check(
 			t,
 			predictor.Narrow(
-				must(ridge.SolveExact(t.Context(), p[1], []float64{2}, ridge.ExactOptions{Intercept: true}))(t)[0],
+				testkit.Must(ridge.SolveExact(t.Context(), p[1], []float64{2}, ridge.ExactOptions{Intercept: true}))(t)[0],
 			),
 		)
 		v := make([]ridge.Interval, 1)
-		check(t, predictor.Predict(v, dataset.Block{N: 1, X: []float64{0.5}}))
+		testkit.Check(t, predictor.Predict(v, dataset.Block{N: 1, X: []float64{0.5}}))
 		want := refbig.Float(0.5)
 		want.Mul(want, truth.Coef[0][0]).Add(want, truth.Intercept[0])
 		ridgetest.Inside(t, "prediction", v[0], want, refbig.Float(1))
@@ -175,28 +172,28 @@ func TestNarrowByFirstRowFar(t *testing.T) {
 // again, measure what it is, and their fits are of the summary's rows all the same.
 func TestNarrowByLostProducts(t *testing.T) {
 	const far, gamma = 1e17, 1e9
-	p := table{x: [][]float64{{far}}, y: [][]float64{{1}}, w: []float64{1e-40}}
+	p := testkit.Table{X: [][]float64{{far}}, Y: [][]float64{{1}}, W: []float64{1e-40}}
 	r := rand.New(rand.NewPCG(15, 4))
 	for range 40 {
 		x := r.NormFloat64()
-		p.x, p.y, p.w = append(p.x, []float64{x}), append(p.y, []float64{x + 0.1*r.NormFloat64()}), append(p.w, 1)
+		p.X, p.Y, p.W = append(p.X, []float64{x}), append(p.Y, []float64{x + 0.1*r.NormFloat64()}), append(p.W, 1)
 	}
-	truth := must(p.truth(true).Solve(gamma))(t)
-	p.block = 1 // the first row is the origin
-	sum := must(ridge.Summarize(t.Context(), p, ridge.SummaryConfig{Size: 1, Intercept: true}, nil))(t)
+	truth := testkit.Must(p.Truth(true).Solve(gamma))(t)
+	p.Block = 1 // the first row is the origin
+	sum := testkit.Must(ridge.Summarize(t.Context(), p, ridge.SummaryConfig{Size: 1, Intercept: true}, nil))(t)
 	for _, method := range []ridge.Method{ridge.CG, ridge.Newton, ridge.Galerkin} {
 		f, err := ridge.Solve(t.Context(), p, sum, gamma, ridge.SolveOptions{Method: method, MaxPasses: 2})
 		if short, ok := errors.AsType[*ridge.NotConvergedError](err); ok {
 			f, err = short.Solutions[0], nil
 		}
-		check(t, err)
+		testkit.Check(t, err)
 		if v := f.Targets[0].Objective; !(f.Targets[0].TSS.Lo-2*v.Hi > 1e-7) {
 			t.Errorf("%v: passes that prove nothing of c: ‖b‖² is in %v, f* in %v", method, f.Targets[0].TSS, v)
 		}
-		predictor := must(sum.Predictor(gamma))(t)
-		check(t, predictor.Narrow(f))
+		predictor := testkit.Must(sum.Predictor(gamma))(t)
+		testkit.Check(t, predictor.Narrow(f))
 		v := make([]ridge.Interval, 1)
-		check(t, predictor.Predict(v, dataset.Block{N: 1, X: []float64{0.5}}))
+		testkit.Check(t, predictor.Predict(v, dataset.Block{N: 1, X: []float64{0.5}}))
 		want := refbig.Float(0.5)
 		want.Mul(want, truth.Coef[0][0]).Add(want, truth.Intercept[0])
 		ridgetest.Inside(t, "prediction", v[0], want, refbig.Float(1))
@@ -210,25 +207,25 @@ func TestDimensionOfTinyShrinkage(t *testing.T) {
 	r := rand.New(rand.NewPCG(31, 6))
 	cfg := ridge.SummaryConfig{Size: 2, ShrinkRows: 1, Store: fd.StoreRows}
 	for range 20 {
-		var both table
+		var both testkit.Table
 		part := func(n, exponent int) *ridge.Summary {
-			var p table
+			var p testkit.Table
 			for range n {
 				row := make([]float64, 5)
 				for j := range row {
 					row[j] = math.Ldexp(r.NormFloat64(), exponent)
 				}
-				p.x, p.y = append(p.x, row), append(p.y, []float64{1})
+				p.X, p.Y = append(p.X, row), append(p.Y, []float64{1})
 			}
-			both.x, both.y = append(both.x, p.x...), append(both.y, p.y...)
-			return must(ridge.Summarize(t.Context(), p, cfg, nil))(t)
+			both.X, both.Y = append(both.X, p.X...), append(both.Y, p.Y...)
+			return testkit.Must(ridge.Summarize(t.Context(), p, cfg, nil))(t)
 		}
 		sum := part(2, 110)
-		check(t, sum.Merge(part(4, -500))) // has shrunk
-		if eta := must(sum.Spectrum())(t).Bound.Shrinkage; !(eta > 0) || !(eta < 0x1p-900) {
+		testkit.Check(t, sum.Merge(part(4, -500))) // has shrunk
+		if eta := testkit.Must(sum.Spectrum())(t).Bound.Shrinkage; !(eta > 0) || !(eta < 0x1p-900) {
 			t.Fatalf("η is %g", eta)
 		}
-		v := must(sum.Fit(gamma))(t).EffectiveDimension
+		v := testkit.Must(sum.Fit(gamma))(t).EffectiveDimension
 		if !(v.Lo <= v.Hi) {
 			t.Fatalf("the effective dimension is in %v", v)
 		}
@@ -236,7 +233,7 @@ func TestDimensionOfTinyShrinkage(t *testing.T) {
 			t,
 			"effective dimension",
 			v,
-			must(both.truth(false).Solve(gamma))(t).EffectiveDimension,
+			testkit.Must(both.Truth(false).Solve(gamma))(t).EffectiveDimension,
 			refbig.Float(1),
 		)
 	}
@@ -245,18 +242,18 @@ func TestDimensionOfTinyShrinkage(t *testing.T) {
 // TestInterceptBound: a target that was far away at first leaves the intercept in doubt
 // where the weights are in none that counts, for the features have no mean.
 func TestInterceptBound(t *testing.T) {
-	p := table{block: 1, x: [][]float64{{0}}, y: [][]float64{{1e13}}, w: []float64{1e-30}}
+	p := testkit.Table{Block: 1, X: [][]float64{{0}}, Y: [][]float64{{1e13}}, W: []float64{1e-30}}
 	for i := range 40 {
-		p.x, p.y, p.w = append(p.x, []float64{float64(1 - 2*(i%2))}), append(p.y, []float64{float64(i) / 7}), append(p.w, 1)
+		p.X, p.Y, p.W = append(p.X, []float64{float64(1 - 2*(i%2))}), append(p.Y, []float64{float64(i) / 7}), append(p.W, 1)
 	}
-	truth := p.truth(true)
-	sum := must(ridge.Summarize(t.Context(), p, ridge.SummaryConfig{Size: 1, Intercept: true}, nil))(t)
-	f := must(sum.Fit(2))(t)
+	truth := p.Truth(true)
+	sum := testkit.Must(ridge.Summarize(t.Context(), p, ridge.SummaryConfig{Size: 1, Intercept: true}, nil))(t)
+	f := testkit.Must(sum.Fit(2))(t)
 	ridgetest.Certificate(t, truth, f)
 	ridgetest.Certificate(
 		t,
 		truth,
-		must(ridge.SolveExact(t.Context(), p, []float64{2}, ridge.ExactOptions{Intercept: true}))(t)[0],
+		testkit.Must(ridge.SolveExact(t.Context(), p, []float64{2}, ridge.ExactOptions{Intercept: true}))(t)[0],
 	)
 	if v := f.Targets[0].InterceptBound; !(v > 1e-4 && v < 1) {
 		t.Errorf("the intercept is off by %g at most", v)
@@ -266,15 +263,15 @@ func TestInterceptBound(t *testing.T) {
 // TestLargeScales: where squares of squares overflow, brackets are wide and not NaN.
 func TestLargeScales(t *testing.T) {
 	const large = 0x1p119
-	p := table{
-		x: [][]float64{{large, 0.3 * large}, {0.9 * large, -0.4 * large}, {0.1 * large, 0.3 * large}},
-		y: [][]float64{{0.7 * large}, {0.5 * large}, {-0.4 * large}},
+	p := testkit.Table{
+		X: [][]float64{{large, 0.3 * large}, {0.9 * large, -0.4 * large}, {0.1 * large, 0.3 * large}},
+		Y: [][]float64{{0.7 * large}, {0.5 * large}, {-0.4 * large}},
 	}
-	truth := p.truth(false)
+	truth := p.Truth(false)
 	for size := 1; size <= 2; size++ {
-		sum := must(ridge.Summarize(t.Context(), p, ridge.SummaryConfig{Size: size}, nil))(t)
+		sum := testkit.Must(ridge.Summarize(t.Context(), p, ridge.SummaryConfig{Size: size}, nil))(t)
 		for _, gamma := range []float64{1e-70, 1e-60, 1e-30} {
-			ridgetest.Certificate(t, truth, must(sum.FitFD(gamma))(t))
+			ridgetest.Certificate(t, truth, testkit.Must(sum.FitFD(gamma))(t))
 			for _, method := range []ridge.Method{ridge.CG, ridge.Newton, ridge.Galerkin} {
 				for _, start := range []*mat.Dense{nil, mat.NewDense(1, 2, []float64{1e60, -1e60})} {
 					f, err := ridge.Solve(
@@ -287,7 +284,7 @@ func TestLargeScales(t *testing.T) {
 					if short, ok := errors.AsType[*ridge.NotConvergedError](err); ok {
 						f, err = short.Solutions[0], nil
 					}
-					check(t, err)
+					testkit.Check(t, err)
 					ridgetest.Certificate(t, truth, f)
 				}
 			}
@@ -297,23 +294,23 @@ func TestLargeScales(t *testing.T) {
 
 // TestSecondOrder: the square of what rounding does is counted, where it is all there is.
 func TestSecondOrder(t *testing.T) {
-	x := table{x: [][]float64{{1e18}, {20}, {-20}}, y: [][]float64{{1}, {1}, {2}}, w: []float64{1e-60, 1, 1}}
-	y := table{x: [][]float64{{1}, {1}, {2}}, y: [][]float64{{1e18}, {20}, {-20}}, w: []float64{1e-60, 1, 1}}
+	x := testkit.Table{X: [][]float64{{1e18}, {20}, {-20}}, Y: [][]float64{{1}, {1}, {2}}, W: []float64{1e-60, 1, 1}}
+	y := testkit.Table{X: [][]float64{{1}, {1}, {2}}, Y: [][]float64{{1e18}, {20}, {-20}}, W: []float64{1e-60, 1, 1}}
 	x1, y1 := x, y
-	x1.block, y1.block = 1, 1
-	for name, p := range map[string]table{
+	x1.Block, y1.Block = 1, 1
+	for name, p := range map[string]testkit.Table{
 		"features":                  x,
 		"target":                    y,
 		"features in blocks of one": x1,
 		"target in blocks of one":   y1,
 	} {
-		sum := must(ridge.Summarize(t.Context(), p, ridge.SummaryConfig{Size: 1, Intercept: true}, nil))(t)
-		t.Run(name, func(t *testing.T) { ridgetest.Certificate(t, p.truth(true), must(sum.Fit(800))(t)) })
+		sum := testkit.Must(ridge.Summarize(t.Context(), p, ridge.SummaryConfig{Size: 1, Intercept: true}, nil))(t)
+		t.Run(name, func(t *testing.T) { ridgetest.Certificate(t, p.Truth(true), testkit.Must(sum.Fit(800))(t)) })
 		for _, factor := range []ridge.Method{ridge.Cholesky, ridge.QR, ridge.Tridiagonal} {
-			f := must(ridge.SolveExact(
+			f := testkit.Must(ridge.SolveExact(
 				t.Context(), p, []float64{800}, ridge.ExactOptions{Method: factor, Intercept: true},
 			))(t)[0]
-			t.Run(name+" "+factor.String(), func(t *testing.T) { ridgetest.Certificate(t, p.truth(true), f) })
+			t.Run(name+" "+factor.String(), func(t *testing.T) { ridgetest.Certificate(t, p.Truth(true), f) })
 		}
 	}
 }
@@ -321,15 +318,15 @@ func TestSecondOrder(t *testing.T) {
 // TestUnderflow: squares that underflow to zero are not taken for zero, and what is zero
 // is certified to be.
 func TestUnderflow(t *testing.T) {
-	tiny := table{x: [][]float64{{1e-170}, {1e-170}, {1e-170}}, y: [][]float64{{1e30}, {1}, {-1e30}}}
-	target := table{x: [][]float64{{1}, {2}, {3}}, y: [][]float64{{1e-170}, {0}, {-1e-170}}}
-	weights := table{
-		x: [][]float64{{1e-20}, {2e-20}, {3e-20}},
-		y: [][]float64{{1}, {1}, {1}},
-		w: []float64{1e-305, 1e-305, 1e-305},
+	tiny := testkit.Table{X: [][]float64{{1e-170}, {1e-170}, {1e-170}}, Y: [][]float64{{1e30}, {1}, {-1e30}}}
+	target := testkit.Table{X: [][]float64{{1}, {2}, {3}}, Y: [][]float64{{1e-170}, {0}, {-1e-170}}}
+	weights := testkit.Table{
+		X: [][]float64{{1e-20}, {2e-20}, {3e-20}},
+		Y: [][]float64{{1}, {1}, {1}},
+		W: []float64{1e-305, 1e-305, 1e-305},
 	}
-	for name, p := range map[string]table{"features": tiny, "target": target, "weights": weights} {
-		sum := must(ridge.Summarize(t.Context(), p, ridge.SummaryConfig{Size: 1}, nil))(t)
+	for name, p := range map[string]testkit.Table{"features": tiny, "target": target, "weights": weights} {
+		sum := testkit.Must(ridge.Summarize(t.Context(), p, ridge.SummaryConfig{Size: 1}, nil))(t)
 		var scale *ridge.ScaleError
 		if _, err := sum.Fit(1e-72); !errors.As(err, &scale) {
 			t.Errorf("%s: Fit: %v", name, err)
@@ -338,17 +335,17 @@ func TestUnderflow(t *testing.T) {
 			t.Errorf("%s: Solve: %v", name, err)
 		}
 		again := new(ridge.Summary)
-		check(t, again.UnmarshalBinary(marshal(t, sum)))
+		testkit.Check(t, again.UnmarshalBinary(testkit.Marshal(t, sum)))
 		if _, err := again.Fit(1e-72); !errors.As(err, &scale) {
 			t.Errorf("%s: Fit of what was written: %v", name, err)
 		}
 		f, err := ridge.SolveExact(t.Context(), p, []float64{1e-72}, ridge.ExactOptions{})
-		check(t, err)
-		ridgetest.Certificate(t, p.truth(false), f[0])
+		testkit.Check(t, err)
+		ridgetest.Certificate(t, p.Truth(false), f[0])
 	}
-	zero := table{x: [][]float64{{0}, {0}, {5}}, y: [][]float64{{1}, {0}, {3}}, w: []float64{1, 2, 0}}
-	sum := must(ridge.Summarize(t.Context(), zero, ridge.SummaryConfig{Size: 1}, nil))(t)
-	f := must(sum.Fit(1))(t)
+	zero := testkit.Table{X: [][]float64{{0}, {0}, {5}}, Y: [][]float64{{1}, {0}, {3}}, W: []float64{1, 2, 0}}
+	sum := testkit.Must(ridge.Summarize(t.Context(), zero, ridge.SummaryConfig{Size: 1}, nil))(t)
+	f := testkit.Must(sum.Fit(1))(t)
 	if v := f.Targets[0].ErrorBound; v != 0 {
 		t.Errorf("rows of zeros: the error is at most %g", v)
 	}
@@ -356,9 +353,11 @@ func TestUnderflow(t *testing.T) {
 
 // TestDecayToNothing: a decay that leaves no weight is refused, and nothing is changed.
 func TestDecayToNothing(t *testing.T) {
-	sum := must(ridge.Summarize(t.Context(), outlier(20, 1, 1), ridge.SummaryConfig{Size: 1, Intercept: true}, nil))(t)
+	sum := testkit.Must(
+		ridge.Summarize(t.Context(), outlier(20, 1, 1), ridge.SummaryConfig{Size: 1, Intercept: true}, nil),
+	)(t)
 	for range 1200 {
-		before := marshal(t, sum)
+		before := testkit.Marshal(t, sum)
 		err := sum.Decay(0.5)
 		if err == nil {
 			continue
@@ -366,7 +365,7 @@ func TestDecayToNothing(t *testing.T) {
 		if scale, ok := errors.AsType[*ridge.ScaleError](err); !ok || scale.What != "Σw" {
 			t.Errorf("Decay: %v", err)
 		}
-		if string(marshal(t, sum)) != string(before) {
+		if string(testkit.Marshal(t, sum)) != string(before) {
 			t.Error("a decay that is refused changes the summary")
 		}
 		return
@@ -377,18 +376,18 @@ func TestDecayToNothing(t *testing.T) {
 // TestTinyWeights: weights whose sum has no reciprocal are taken, with an intercept too.
 func TestTinyWeights(t *testing.T) {
 	p := outlier(12, 1, 1)
-	for i := range p.w {
-		p.w[i] = 1e-310
+	for i := range p.W {
+		p.W[i] = 1e-310
 	}
-	sum := must(ridge.Summarize(t.Context(), p, ridge.SummaryConfig{Size: 1, Intercept: true}, nil))(t)
+	sum := testkit.Must(ridge.Summarize(t.Context(), p, ridge.SummaryConfig{Size: 1, Intercept: true}, nil))(t)
 	var scale *ridge.ScaleError
 	if _, err := sum.Fit(1e-60); !errors.As(err, &scale) {
 		t.Errorf("Fit: %v", err)
 	}
 	more := outlier(30, 2, 1)
-	check(t, sum.Append(mat.NewDense(30, 1, column(more.x)), mat.NewDense(30, 1, column(more.y)), more.w))
-	all := table{x: append(p.x, more.x...), y: append(p.y, more.y...), w: append(p.w, more.w...)}
-	ridgetest.Certificate(t, all.truth(true), must(sum.Fit(2))(t))
+	testkit.Check(t, sum.Append(mat.NewDense(30, 1, column(more.X)), mat.NewDense(30, 1, column(more.Y)), more.W))
+	all := testkit.Table{X: append(p.X, more.X...), Y: append(p.Y, more.Y...), W: append(p.W, more.W...)}
+	ridgetest.Certificate(t, all.Truth(true), testkit.Must(sum.Fit(2))(t))
 }
 
 func column(x [][]float64) []float64 {
@@ -403,16 +402,18 @@ func column(x [][]float64) []float64 {
 // before anything is changed.
 func TestHeavyFarWeights(t *testing.T) {
 	cfg := ridge.SummaryConfig{Dim: 1, Size: 1, Intercept: true}
-	sum := must(ridge.NewSummary(cfg))(t)
-	check(t, sum.Append(mat.NewDense(1, 1, []float64{0x1p498}), mat.NewDense(1, 1, []float64{1}), []float64{0x1p-300}))
-	before := marshal(t, sum)
+	sum := testkit.Must(ridge.NewSummary(cfg))(t)
+	testkit.Check(
+		t, sum.Append(mat.NewDense(1, 1, []float64{0x1p498}), mat.NewDense(1, 1, []float64{1}), []float64{0x1p-300}),
+	)
+	before := testkit.Marshal(t, sum)
 	one := mat.NewDense(1, 1, []float64{1})
-	if err := sum.Append(one, one, []float64{0x1p400}); err == nil || string(marshal(t, sum)) != string(before) {
+	if err := sum.Append(one, one, []float64{0x1p400}); err == nil || string(testkit.Marshal(t, sum)) != string(before) {
 		t.Errorf("Append: %v", err)
 	}
-	heavy := must(ridge.NewSummary(cfg))(t)
-	check(t, heavy.Append(one, one, []float64{0x1p400}))
-	if err := sum.Merge(heavy); err == nil || string(marshal(t, sum)) != string(before) {
+	heavy := testkit.Must(ridge.NewSummary(cfg))(t)
+	testkit.Check(t, heavy.Append(one, one, []float64{0x1p400}))
+	if err := sum.Merge(heavy); err == nil || string(testkit.Marshal(t, sum)) != string(before) {
 		t.Errorf("Merge: %v", err)
 	}
 }
@@ -421,23 +422,23 @@ func TestHeavyFarWeights(t *testing.T) {
 // the rows of the sketch. The brackets of the residual must contain the residual of these coefficients.
 func TestEachTargetAtTinyGamma(t *testing.T) {
 	const n, d = 7, 8
-	var p table
+	var p testkit.Table
 	for i := range n {
 		row := make([]float64, d)
 		for j := range row {
 			row[j] = 1.6102939894165265 * float64(1-2*(i>>(j%4)&1))
 		}
-		p.x, p.y = append(p.x, row), append(p.y, []float64{row[0] * float64(1-i/3*2)})
+		p.X, p.Y = append(p.X, row), append(p.Y, []float64{row[0] * float64(1-i/3*2)})
 	}
 	for _, store := range []fd.Storage{fd.StoreRows, fd.StoreScatter} {
-		sum := must(ridge.NewSummary(ridge.SummaryConfig{Dim: d, Size: 6, Store: store}))(t)
-		x, y := mat.NewDense(n, d, slices.Concat(p.x...)), mat.NewDense(n, 1, slices.Concat(p.y...))
+		sum := testkit.Must(ridge.NewSummary(ridge.SummaryConfig{Dim: d, Size: 6, Store: store}))(t)
+		x, y := mat.NewDense(n, d, slices.Concat(p.X...)), mat.NewDense(n, 1, slices.Concat(p.Y...))
 		if err := sum.Append(x, y, nil); err != nil {
 			t.Fatal(err)
 		}
 		for _, gamma := range []float64{6e-73, 1e-50, 1e-20, 1} {
-			f := must(sum.FitEach([]float64{gamma}))(t).Targets[0]
-			rss, _ := p.truth(false).RSS(0, f.Coef).Float64()
+			f := testkit.Must(sum.FitEach([]float64{gamma}))(t).Targets[0]
+			rss, _ := p.Truth(false).RSS(0, f.Coef).Float64()
 			if !(f.RSS.Lo <= rss*(1+1e-15) && rss*(1-1e-15) <= f.RSS.Hi) {
 				t.Errorf("store %v, γ = %v: the residual is %v, not in %v", store, gamma, rss, f.RSS)
 			}

@@ -12,6 +12,7 @@ import (
 	"github.com/fdridge/fdridge/engine/enginetest"
 	"github.com/fdridge/fdridge/fd"
 	"github.com/fdridge/fdridge/internal/verify/refbig"
+	"github.com/fdridge/fdridge/internal/verify/testkit"
 	"github.com/fdridge/fdridge/ridge"
 	"github.com/fdridge/fdridge/ridge/choose"
 	"github.com/fdridge/fdridge/ridge/ridgetest"
@@ -21,13 +22,15 @@ import (
 // one for each γ, and all solutions are within their certificates.
 func TestGalerkinPath(t *testing.T) {
 	enginetest.Each(t, func(t *testing.T, be engine.Backend) {
-		s := problem(rand.New(rand.NewPCG(3, 9)), "gaussian", 100, 30, 2, 1)
-		sum := summarize(t, s, ridge.SummaryConfig{Size: 5, Intercept: true, Backend: be, Store: fd.StoreRows})
+		s := testkit.Problem(rand.New(rand.NewPCG(3, 9)), "gaussian", 100, 30, 2, 1)
+		sum := testkit.Summarize(t, s, ridge.SummaryConfig{Size: 5, Intercept: true, Backend: be, Store: fd.StoreRows})
 		gammas := choose.Grid(sum, 20)
-		ref := refbig.New(s.x, s.y, nil, true)
+		ref := refbig.New(s.X, s.Y, nil, true)
 		passes := map[ridge.Method]int{}
 		for _, m := range []ridge.Method{ridge.CG, ridge.Galerkin} {
-			for _, f := range must(ridge.SolvePath(context.Background(), s, sum, gammas, ridge.SolveOptions{Method: m}))(t) {
+			for _, f := range testkit.Must(
+				ridge.SolvePath(context.Background(), s, sum, gammas, ridge.SolveOptions{Method: m}),
+			)(t) {
 				passes[m] = max(passes[m], f.Passes)
 				ridgetest.Certificate(t, ref, f)
 			}
@@ -43,19 +46,19 @@ func TestGalerkinPath(t *testing.T) {
 func TestGalerkinBlocks(t *testing.T) {
 	const d = 100
 	r := rand.New(rand.NewPCG(8, 9))
-	s := table{}
+	s := testkit.Table{}
 	for range 2 * d {
 		x := make([]float64, d)
 		for j := range x {
 			x[j] = r.NormFloat64() * math.Exp(-float64(j*j)/(30*30))
 		}
-		s.x, s.y = append(s.x, x), append(s.y, []float64{r.NormFloat64()})
+		s.X, s.Y = append(s.X, x), append(s.Y, []float64{r.NormFloat64()})
 	}
-	sum := summarize(t, s, ridge.SummaryConfig{Size: 20, Store: fd.StoreRows})
-	ref := refbig.New(s.x, s.y, nil, false)
+	sum := testkit.Summarize(t, s, ridge.SummaryConfig{Size: 20, Store: fd.StoreRows})
+	ref := refbig.New(s.X, s.Y, nil, false)
 	passes := map[ridge.Method]int{}
 	for _, m := range []ridge.Method{ridge.CG, ridge.Galerkin} {
-		f := must(
+		f := testkit.Must(
 			ridge.Solve(context.Background(), s, sum, 1e-2*choose.Grid(sum, 1)[0], ridge.SolveOptions{Method: m}),
 		)(
 			t,
@@ -73,9 +76,9 @@ func TestGalerkinBlocks(t *testing.T) {
 func TestGalerkinNoRoom(t *testing.T) {
 	enginetest.Each(t, func(t *testing.T, be engine.Backend) {
 		const d = 40
-		s := problem(rand.New(rand.NewPCG(4, 9)), "gaussian", 150, d, 1, 1)
-		sum := summarize(t, s, ridge.SummaryConfig{Size: 2, Backend: be, Store: fd.StoreRows})
-		f := must(
+		s := testkit.Problem(rand.New(rand.NewPCG(4, 9)), "gaussian", 150, d, 1, 1)
+		sum := testkit.Summarize(t, s, ridge.SummaryConfig{Size: 2, Backend: be, Store: fd.StoreRows})
+		f := testkit.Must(
 			ridge.Solve(
 				context.Background(),
 				s,
@@ -86,7 +89,7 @@ func TestGalerkinNoRoom(t *testing.T) {
 		)(
 			t,
 		)
-		ridgetest.Certificate(t, refbig.New(s.x, s.y, nil, false), f)
+		ridgetest.Certificate(t, refbig.New(s.X, s.Y, nil, false), f)
 		if room := 6 * (2 + 1); f.Iterations <= room {
 			t.Errorf("%d passes: there was room", f.Iterations)
 		}
@@ -108,20 +111,20 @@ func (h diagonal) Range(float64) (lo, hi float64) { return 0, math.Inf(1) }
 // early if the start lies outside the row space, or if the Hessian leads out of the row space.
 func TestGalerkinWide(t *testing.T) {
 	const n, d = 5, 12
-	s := problem(rand.New(rand.NewPCG(7, 9)), "gaussian", n, d, 1, 1)
-	sum := summarize(t, s, ridge.SummaryConfig{Size: 3, Store: fd.StoreRows})
+	s := testkit.Problem(rand.New(rand.NewPCG(7, 9)), "gaussian", n, d, 1, 1)
+	sum := testkit.Summarize(t, s, ridge.SummaryConfig{Size: 3, Store: fd.StoreRows})
 	h, start := make(diagonal, d), mat.NewDense(1, d, nil)
 	for j := range d {
 		h[j] = float64(1 + j*j)
 		start.Set(0, j, 1)
 	}
-	ref := refbig.New(s.x, s.y, nil, false)
+	ref := refbig.New(s.X, s.Y, nil, false)
 	for _, opts := range []ridge.SolveOptions{
 		{}, {Start: start}, {Hessian: h}, {Start: start, Hessian: h}, {Start: start, Hessian: ridge.Identity{}},
 	} {
 		opts.Method = ridge.Galerkin
 		for _, gamma := range []float64{1, 100, 1e4} {
-			ridgetest.Certificate(t, ref, must(ridge.Solve(context.Background(), s, sum, gamma, opts))(t))
+			ridgetest.Certificate(t, ref, testkit.Must(ridge.Solve(context.Background(), s, sum, gamma, opts))(t))
 		}
 	}
 }
@@ -133,7 +136,7 @@ func TestGalerkinRank(t *testing.T) {
 		r := rand.New(rand.NewPCG(seed, 4))
 		d := 4 + r.IntN(17)
 		n := 3 + r.IntN(d-2)
-		var s table
+		var s testkit.Table
 		for range n {
 			x, y := make([]float64, d), make([]float64, 4)
 			for j := range x {
@@ -142,9 +145,9 @@ func TestGalerkinRank(t *testing.T) {
 			for j := range y {
 				y[j] = r.NormFloat64()
 			}
-			s.x, s.y = append(s.x, x), append(s.y, y)
+			s.X, s.Y = append(s.X, x), append(s.Y, y)
 		}
-		sum := summarize(t, s, ridge.SummaryConfig{Size: 1 + n/3, Intercept: true, Store: fd.StoreRows})
+		sum := testkit.Summarize(t, s, ridge.SummaryConfig{Size: 1 + n/3, Intercept: true, Store: fd.StoreRows})
 		for _, m := range []ridge.Method{ridge.CG, ridge.Galerkin} {
 			_, err := ridge.SolvePath(
 				context.Background(),
@@ -163,10 +166,12 @@ func TestGalerkinRank(t *testing.T) {
 // TestGalerkinFull: a subspace that is the whole space solves at once, and what is
 // left is measured and certified.
 func TestGalerkinFull(t *testing.T) {
-	s := problem(rand.New(rand.NewPCG(5, 9)), "gaussian", 50, 6, 1, 1)
-	sum := summarize(t, s, ridge.SummaryConfig{Size: 6, Store: fd.StoreRows})
-	f := must(ridge.Solve(context.Background(), s, sum, 0.1, ridge.SolveOptions{Method: ridge.Galerkin, Tol: 1e-12}))(t)
-	ridgetest.Certificate(t, refbig.New(s.x, s.y, nil, false), f)
+	s := testkit.Problem(rand.New(rand.NewPCG(5, 9)), "gaussian", 50, 6, 1, 1)
+	sum := testkit.Summarize(t, s, ridge.SummaryConfig{Size: 6, Store: fd.StoreRows})
+	f := testkit.Must(
+		ridge.Solve(context.Background(), s, sum, 0.1, ridge.SolveOptions{Method: ridge.Galerkin, Tol: 1e-12}),
+	)(t)
+	ridgetest.Certificate(t, refbig.New(s.X, s.Y, nil, false), f)
 	if f.Iterations != 2 {
 		t.Errorf("%d passes, one to multiply and one to measure were enough", f.Iterations)
 	}
@@ -175,12 +180,12 @@ func TestGalerkinFull(t *testing.T) {
 // TestGalerkinTiny: in a subspace that is the whole space and a γ that is next to
 // nothing, the solution is refined from the measured gradient, as CG does.
 func TestGalerkinTiny(t *testing.T) {
-	s := table{x: [][]float64{{3.1, 0.7}}, y: [][]float64{{1.3}}}
-	sum := summarize(t, s, ridge.SummaryConfig{Size: 2, Store: fd.StoreRows})
+	s := testkit.Table{X: [][]float64{{3.1, 0.7}}, Y: [][]float64{{1.3}}}
+	sum := testkit.Summarize(t, s, ridge.SummaryConfig{Size: 2, Store: fd.StoreRows})
 	for _, gamma := range []float64{1e-8, 1e-9, 1e-10} {
 		for _, m := range []ridge.Method{ridge.CG, ridge.Galerkin} {
-			f := must(ridge.Solve(context.Background(), s, sum, gamma, ridge.SolveOptions{Method: m}))(t)
-			ridgetest.Certificate(t, refbig.New(s.x, s.y, nil, false), f)
+			f := testkit.Must(ridge.Solve(context.Background(), s, sum, gamma, ridge.SolveOptions{Method: m}))(t)
+			ridgetest.Certificate(t, refbig.New(s.X, s.Y, nil, false), f)
 		}
 	}
 }
@@ -188,10 +193,12 @@ func TestGalerkinTiny(t *testing.T) {
 // TestGalerkinOnePass: one pass can but measure, and what it measures is the one-shot
 // solution.
 func TestGalerkinOnePass(t *testing.T) {
-	s := problem(rand.New(rand.NewPCG(6, 9)), "gaussian", 50, 6, 1, 1)
-	sum := summarize(t, s, ridge.SummaryConfig{Size: 6, Store: fd.StoreRows})
-	f := must(ridge.Solve(context.Background(), s, sum, 1, ridge.SolveOptions{Method: ridge.Galerkin, MaxPasses: 1}))(t)
-	ridgetest.Near(t, "one pass", must(sum.Fit(1))(t), f, 1e-9)
+	s := testkit.Problem(rand.New(rand.NewPCG(6, 9)), "gaussian", 50, 6, 1, 1)
+	sum := testkit.Summarize(t, s, ridge.SummaryConfig{Size: 6, Store: fd.StoreRows})
+	f := testkit.Must(
+		ridge.Solve(context.Background(), s, sum, 1, ridge.SolveOptions{Method: ridge.Galerkin, MaxPasses: 1}),
+	)(t)
+	ridgetest.Near(t, "one pass", testkit.Must(sum.Fit(1))(t), f, 1e-9)
 }
 
 // TestGalerkinOrthogonal: rows of as many directions as the sketch has, so that
@@ -202,13 +209,13 @@ func TestGalerkinOrthogonal(t *testing.T) {
 		r := rand.New(rand.NewPCG(360+seed, 1))
 		d := 4 + r.IntN(40)
 		n := 2 + r.IntN(d-1)
-		var s table
+		var s testkit.Table
 		for i := range n {
 			x := make([]float64, d)
 			x[i%d] = float64(1 + i%3)
-			s.x, s.y = append(s.x, x), append(s.y, []float64{r.NormFloat64(), r.NormFloat64()})
+			s.X, s.Y = append(s.X, x), append(s.Y, []float64{r.NormFloat64(), r.NormFloat64()})
 		}
-		sum := summarize(t, s, ridge.SummaryConfig{Size: n, Intercept: true, Store: fd.StoreRows})
+		sum := testkit.Summarize(t, s, ridge.SummaryConfig{Size: n, Intercept: true, Store: fd.StoreRows})
 		gammas := []float64{1e-5, 2e-5, 1e-4, 1e-3, 0.01, 0.1, 0.3, 1}
 		for _, m := range []ridge.Method{ridge.CG, ridge.Galerkin} {
 			_, err := ridge.SolvePath(

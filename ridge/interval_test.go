@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"math"
-	"math/big"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -16,19 +15,10 @@ import (
 	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/engine/enginetest"
 	"github.com/fdridge/fdridge/fd"
-	"github.com/fdridge/fdridge/internal/verify/refbig"
+	"github.com/fdridge/fdridge/internal/verify/testkit"
 	"github.com/fdridge/fdridge/ridge"
 	"github.com/fdridge/fdridge/ridge/ridgetest"
 )
-
-// predict is the prediction of a solution for a row, in 512-bit arithmetic.
-func predict(s *refbig.Solution, j int, row []float64) *big.Float {
-	y := new(big.Float).Set(s.Intercept[j])
-	for k, v := range row {
-		y.Add(y, new(big.Float).Mul(refbig.Float(v), s.Coef[j][k]))
-	}
-	return y
-}
 
 // TestPredictIntervals: the exact solution's prediction is within the interval, from
 // the sketch alone and narrowed by refined and direct fits, for rows that were fitted
@@ -37,37 +27,37 @@ func TestPredictIntervals(t *testing.T) {
 	enginetest.Each(t, func(t *testing.T, be engine.Backend) {
 		cases, worst := 0, 0.0
 		rapid.Check(t, func(t *rapid.T) {
-			p, gammas := drawWide(t, be)
+			p, gammas := testkit.DrawWide(t, be)
 			r := rand.New(rand.NewPCG(uint64(cases), 3))
-			rows := table{x: p.table.x}
-			rows.x = append([][]float64{}, rows.x...) // a copy
+			rows := testkit.Table{X: p.Table.X}
+			rows.X = append([][]float64{}, rows.X...) // a copy
 			for range 5 {
-				x := normals(r, p.ref.D)
+				x := testkit.Normals(r, p.Ref.D)
 				for k := range x {
-					x[k] = x[k]*math.Exp2(10*r.NormFloat64()) + rows.x[0][k]*float64(r.IntN(2))
+					x[k] = x[k]*math.Exp2(10*r.NormFloat64()) + rows.X[0][k]*float64(r.IntN(2))
 				}
-				rows.x = append(rows.x, x)
+				rows.X = append(rows.X, x)
 			}
 			gamma := gammas[0]
-			want, err := p.ref.Solve(gamma)
+			want, err := p.Ref.Solve(gamma)
 			if err != nil {
 				t.Skip("singular")
 			}
 			// Where nothing was shrunk the sketch's intervals are round-off alone.
-			bound, oneShot := must(p.sum.Sketch().Spectrum())(t).Bound, must(p.sum.Fit(gamma))(t)
+			bound, oneShot := testkit.Must(p.Sum.Sketch().Spectrum())(t).Bound, testkit.Must(p.Sum.Fit(gamma))(t)
 			lossless := 8*bound.Shrinkage < bound.RoundOff && 8*oneShot.Shrinkage < gamma
 			hold := func(name string, predictor *ridge.Predictor) (widths []float64) {
-				b := dataset.Block{N: len(rows.x), X: flat(rows.x)}
-				if p.table.sparse {
-					b.X, b.Sparse = nil, compress(rows.x)
+				b := dataset.Block{N: len(rows.X), X: testkit.Flat(rows.X)}
+				if p.Table.Sparse {
+					b.X, b.Sparse = nil, testkit.Compress(rows.X)
 				}
-				dst := make([]ridge.Interval, b.N*p.ref.T)
+				dst := make([]ridge.Interval, b.N*p.Ref.T)
 				if err := predictor.Predict(dst, b); err != nil {
 					t.Fatal(err)
 				}
-				for i, row := range rows.x {
-					for j := range p.ref.T {
-						v, y := dst[i*p.ref.T+j], predict(want, j, row)
+				for i, row := range rows.X {
+					for j := range p.Ref.T {
+						v, y := dst[i*p.Ref.T+j], testkit.Predict(want, j, row)
 						ridgetest.Inside(t, name, v, y, y)
 						at, _ := y.Float64()
 						if half := (v.Hi - v.Lo) / 2; lossless && half > 0 && name == "from the sketch" {
@@ -79,11 +69,11 @@ func TestPredictIntervals(t *testing.T) {
 				}
 				return widths
 			}
-			predictor := must(p.sum.Predictor(gamma))(t)
+			predictor := testkit.Must(p.Sum.Predictor(gamma))(t)
 			alone := hold("from the sketch", predictor)
-			one := must(p.sum.PredictInterval(gamma, rows.x[0]))(t)
+			one := testkit.Must(p.Sum.PredictInterval(gamma, rows.X[0]))(t)
 			for j, v := range one {
-				ridgetest.Inside(t, "one row", v, predict(want, j, rows.x[0]), predict(want, j, rows.x[0]))
+				ridgetest.Inside(t, "one row", v, testkit.Predict(want, j, rows.X[0]), testkit.Predict(want, j, rows.X[0]))
 			}
 			narrow := func(name string, f *ridge.Solution) {
 				if err := predictor.Narrow(f); err != nil {
@@ -94,16 +84,16 @@ func TestPredictIntervals(t *testing.T) {
 						t.Errorf("%s: narrowed from %g to %g", name, alone[i], w)
 					}
 				}
-				if p.ref.Intercept {
+				if p.Ref.Intercept {
 					return
 				}
-				hold(name+", alone", must(f.Predictor())(t))
+				hold(name+", alone", testkit.Must(f.Predictor())(t))
 			}
 			narrow("one-shot", oneShot)
 			f, err := ridge.Solve(
 				context.Background(),
-				p.table,
-				p.sum,
+				p.Table,
+				p.Sum,
 				gamma,
 				ridge.SolveOptions{Tol: rapid.SampledFrom([]float64{1e-1, 1e-6, 1e-12}).Draw(t, "tol"), MaxPasses: 50},
 			)
@@ -115,8 +105,8 @@ func TestPredictIntervals(t *testing.T) {
 			}
 			narrow("refined", f)
 			if fits, err := ridge.SolveExact(
-				context.Background(), p.table, []float64{gamma},
-				ridge.ExactOptions{Method: ridge.QR, Intercept: p.ref.Intercept, Backend: be},
+				context.Background(), p.Table, []float64{gamma},
+				ridge.ExactOptions{Method: ridge.QR, Intercept: p.Ref.Intercept, Backend: be},
 			); err == nil {
 				narrow("exact", fits[0])
 			}
@@ -134,14 +124,14 @@ func TestPredictIntervals(t *testing.T) {
 
 // TestPredictIntervalRealData: how wide the intervals are on California housing.
 func TestPredictIntervalRealData(t *testing.T) {
-	src := fourier(t, 4000, 256)
-	sum := summarize(t, src, ridge.SummaryConfig{Size: 64, Intercept: true})
+	src := testkit.Fourier(t, 4000, 256)
+	sum := testkit.Summarize(t, src, ridge.SummaryConfig{Size: 64, Intercept: true})
 	for _, gamma := range []float64{1, 10, 100, 1000} {
-		exact := must(ridge.SolveExact(
+		exact := testkit.Must(ridge.SolveExact(
 			context.Background(), src, []float64{gamma}, ridge.ExactOptions{Intercept: true},
 		))(t)[0]
-		refined := must(ridge.Solve(context.Background(), src, sum, gamma, ridge.SolveOptions{Tol: 1e-3}))(t)
-		predictor := must(sum.Predictor(gamma))(t)
+		refined := testkit.Must(ridge.Solve(context.Background(), src, sum, gamma, ridge.SolveOptions{Tol: 1e-3}))(t)
+		predictor := testkit.Must(sum.Predictor(gamma))(t)
 		mean := func() (width float64) {
 			n, yhat := 0, make([]float64, 1)
 			for b, err := range src.Blocks(context.Background()) {
@@ -212,18 +202,18 @@ func TestNarrowByWhatIsFinite(t *testing.T) {
 		}
 	}
 	for _, intercept := range []bool{false, true} {
-		s := problem(rand.New(rand.NewPCG(3, 1)), "gaussian", 60, 9, 2, 1)
-		sum := summarize(t, s, ridge.SummaryConfig{Size: 3, Intercept: intercept})
-		fit := must(ridge.Solve(context.Background(), s, sum, 1, ridge.SolveOptions{Tol: 1e-10}))(t)
-		rows := append([][]float64{make([]float64, 9)}, s.x[:20]...)
+		s := testkit.Problem(rand.New(rand.NewPCG(3, 1)), "gaussian", 60, 9, 2, 1)
+		sum := testkit.Summarize(t, s, ridge.SummaryConfig{Size: 3, Intercept: intercept})
+		fit := testkit.Must(ridge.Solve(context.Background(), s, sum, 1, ridge.SolveOptions{Tol: 1e-10}))(t)
+		rows := append([][]float64{make([]float64, 9)}, s.X[:20]...)
 		predict := func(p *ridge.Predictor) []ridge.Interval {
 			dst := make([]ridge.Interval, 2*len(rows))
-			if err := p.Predict(dst, dataset.Block{N: len(rows), X: flat(rows)}); err != nil {
+			if err := p.Predict(dst, dataset.Block{N: len(rows), X: testkit.Flat(rows)}); err != nil {
 				t.Fatal(err)
 			}
 			return dst
 		}
-		sketch := predict(must(sum.Predictor(1))(t))
+		sketch := predict(testkit.Must(sum.Predictor(1))(t))
 		for name, c := range map[string]struct {
 			narrows bool
 			change  func(*ridge.Solution)
@@ -238,7 +228,7 @@ func TestNarrowByWhatIsFinite(t *testing.T) {
 			"nothing but infinity": {false, func(f *ridge.Solution) { bound(inf)(f); energy(inf)(f) }},
 			"a weight is NaN":      {false, func(f *ridge.Solution) { f.Targets[0].Coef[3], f.Targets[0].Intercept = nan, nan }},
 		} {
-			p := must(sum.Predictor(1))(t)
+			p := testkit.Must(sum.Predictor(1))(t)
 			if err := p.Narrow(without(fit, c.change)); err != nil {
 				t.Fatalf("intercept %v, %s: %v", intercept, name, err)
 			}
@@ -261,7 +251,7 @@ func TestNarrowByWhatIsFinite(t *testing.T) {
 		if intercept {
 			continue
 		}
-		p := must(without(fit, bound(nan)).Predictor())(t)
+		p := testkit.Must(without(fit, bound(nan)).Predictor())(t)
 		for i, v := range predict(p) {
 			if i%2 == 0 && v != (ridge.Interval{Lo: math.Inf(-1), Hi: inf}) || i%2 == 1 && !(v.Hi-v.Lo < 1e-6) {
 				t.Errorf("alone: %d is %v", i, v)
@@ -273,22 +263,24 @@ func TestNarrowByWhatIsFinite(t *testing.T) {
 // TestNarrowRefusesOtherRows: a fit of slightly different rows is not combined with the summary. Narrow refuses the
 // fit, or Predict does if the intervals of fit and summary contradict each other.
 func TestNarrowRefusesOtherRows(t *testing.T) {
-	s := problem(rand.New(rand.NewPCG(5, 1)), "gaussian", 60, 9, 1, 1)
+	s := testkit.Problem(rand.New(rand.NewPCG(5, 1)), "gaussian", 60, 9, 1, 1)
 	ctx := context.Background()
-	sum := summarize(t, s, ridge.SummaryConfig{Size: 9, Intercept: true})
+	sum := testkit.Summarize(t, s, ridge.SummaryConfig{Size: 9, Intercept: true})
 	exact := func(change func(x [][]float64, y []float64)) *ridge.Solution {
 		x, y := make([][]float64, 60), make([]float64, 60)
 		for i := range x {
-			x[i], y[i] = slices.Clone(s.x[i]), s.y[i][0]
+			x[i], y[i] = slices.Clone(s.X[i]), s.Y[i][0]
 		}
 		change(x, y)
-		src := must(dataset.FromDense(len(x), 9, 1, flat(x), y))(t)
-		return must(ridge.SolveExact(ctx, src, []float64{1}, ridge.ExactOptions{Method: ridge.QR, Intercept: true}))(t)[0]
+		src := testkit.Must(dataset.FromDense(len(x), 9, 1, testkit.Flat(x), y))(t)
+		return testkit.Must(
+			ridge.SolveExact(ctx, src, []float64{1}, ridge.ExactOptions{Method: ridge.QR, Intercept: true}),
+		)(t)[0]
 	}
 	same := exact(func([][]float64, []float64) {})
 	reversed := exact(func(x [][]float64, y []float64) { slices.Reverse(x); slices.Reverse(y) })
 	for _, f := range []*ridge.Solution{same, reversed} {
-		if err := must(sum.Predictor(1))(t).Narrow(f); err != nil {
+		if err := testkit.Must(sum.Predictor(1))(t).Narrow(f); err != nil {
 			t.Errorf("of the same rows: %v", err)
 		}
 	}
@@ -306,23 +298,23 @@ func TestNarrowRefusesOtherRows(t *testing.T) {
 		"longer weights": without(same, func(f *ridge.Solution) { longer(&f.Targets[0], 1+1e-6) }),
 		"less weights":   without(same, func(f *ridge.Solution) { longer(&f.Targets[0], 1-1e-6) }),
 	} {
-		if err := must(sum.Predictor(1))(t).Narrow(f); !errors.Is(err, ridge.ErrOtherRows) {
+		if err := testkit.Must(sum.Predictor(1))(t).Narrow(f); !errors.Is(err, ridge.ErrOtherRows) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	plain := summarize(t, s, ridge.SummaryConfig{Size: 9})
-	if err := must(plain.Predictor(1))(t).Narrow(without(
+	plain := testkit.Summarize(t, s, ridge.SummaryConfig{Size: 9})
+	if err := testkit.Must(plain.Predictor(1))(t).Narrow(without(
 		same, func(f *ridge.Solution) { f.Targets[0].ComputedTSS = math.NaN() },
 	)); !errors.Is(err, ridge.ErrOtherRows) {
 		t.Errorf("with an intercept, the summary without: %v", err)
 	}
 	// Weights that differ in a direction along which cᵀx̂ and the intercept say nothing.
-	free := must(plain.Predictor(1))(t)
-	fit := must(plain.Fit(1))(t)
+	free := testkit.Must(plain.Predictor(1))(t)
+	fit := testkit.Must(plain.Fit(1))(t)
 	wrong := without(fit, func(f *ridge.Solution) {
 		c, v := make([]float64, 9), make([]float64, 9)
-		for i, x := range s.x {
-			floats.AddScaled(c, s.y[i][0], x)
+		for i, x := range s.X {
+			floats.AddScaled(c, s.Y[i][0], x)
 		}
 		v[0], v[1] = c[1], -c[0]
 		floats.AddScaled(f.Targets[0].Coef, 1e-3/floats.Norm(v, 2), v)
@@ -331,7 +323,7 @@ func TestNarrowRefusesOtherRows(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := free.Predict(
-		make([]ridge.Interval, 60), dataset.Block{N: 60, X: flat(s.x)},
+		make([]ridge.Interval, 60), dataset.Block{N: 60, X: testkit.Flat(s.X)},
 	); !errors.Is(err, ridge.ErrOtherRows) {
 		t.Errorf("intervals apart: %v", err)
 	}
@@ -340,10 +332,10 @@ func TestNarrowRefusesOtherRows(t *testing.T) {
 // TestPredictorOfFitAlone: at γ = 0 too there are intervals, which hold; what they cannot
 // be made of is refused.
 func TestPredictorOfFitAlone(t *testing.T) {
-	s := problem(rand.New(rand.NewPCG(4, 1)), "gaussian", 60, 9, 2, 1)
+	s := testkit.Problem(rand.New(rand.NewPCG(4, 1)), "gaussian", 60, 9, 2, 1)
 	ctx := context.Background()
 	for _, gamma := range []float64{0, 1} {
-		truth := must(ridge.SolveExact(ctx, s, []float64{gamma}, ridge.ExactOptions{Method: ridge.QR}))(t)[0]
+		truth := testkit.Must(ridge.SolveExact(ctx, s, []float64{gamma}, ridge.ExactOptions{Method: ridge.QR}))(t)[0]
 		fit := without(truth, func(f *ridge.Solution) {
 			for j := range 2 {
 				f.Targets[j].Coef[j] += 1e-3
@@ -351,10 +343,12 @@ func TestPredictorOfFitAlone(t *testing.T) {
 			}
 		})
 		dst, want := make([]ridge.Interval, 2*60), make([]float64, 2)
-		if err := must(fit.Predictor())(t).Predict(dst, dataset.Block{N: 60, Sparse: compress(s.x)}); err != nil {
+		if err := testkit.Must(fit.Predictor())(t).Predict(
+			dst, dataset.Block{N: 60, Sparse: testkit.Compress(s.X)},
+		); err != nil {
 			t.Fatal(err)
 		}
-		for i, x := range s.x {
+		for i, x := range s.X {
 			if err := truth.PredictRow(want, x); err != nil {
 				t.Fatal(err)
 			}
@@ -365,11 +359,11 @@ func TestPredictorOfFitAlone(t *testing.T) {
 				}
 			}
 		}
-		if err := must(fit.Predictor())(t).Narrow(fit); !errors.Is(err, ridge.ErrShape) {
+		if err := testkit.Must(fit.Predictor())(t).Narrow(fit); !errors.Is(err, ridge.ErrShape) {
 			t.Errorf("narrowed: %v", err)
 		}
 	}
-	fit := must(ridge.SolveExact(ctx, s, []float64{1}, ridge.ExactOptions{Intercept: true}))(t)[0]
+	fit := testkit.Must(ridge.SolveExact(ctx, s, []float64{1}, ridge.ExactOptions{Intercept: true}))(t)[0]
 	for name, f := range map[string]*ridge.Solution{
 		"no bound": without(fit, func(f *ridge.Solution) {
 			for j := range f.Targets {
@@ -384,32 +378,32 @@ func TestPredictorOfFitAlone(t *testing.T) {
 }
 
 func TestPredictorRefuses(t *testing.T) {
-	s := problem(rand.New(rand.NewPCG(1, 1)), "gaussian", 20, 3, 1, 1)
-	sum := summarize(t, s, ridge.SummaryConfig{Size: 2, Intercept: true})
+	s := testkit.Problem(rand.New(rand.NewPCG(1, 1)), "gaussian", 20, 3, 1, 1)
+	sum := testkit.Summarize(t, s, ridge.SummaryConfig{Size: 2, Intercept: true})
 	var e *ridge.GammaError
 	if _, err := sum.Predictor(0); !errors.As(err, &e) {
 		t.Errorf("γ = 0: %v", err)
 	}
-	none := must(ridge.NewSummary(ridge.SummaryConfig{Dim: 3, Size: 2}))(t)
-	if _, err := none.PredictInterval(1, s.x[0]); !errors.Is(err, ridge.ErrEmpty) {
+	none := testkit.Must(ridge.NewSummary(ridge.SummaryConfig{Dim: 3, Size: 2}))(t)
+	if _, err := none.PredictInterval(1, s.X[0]); !errors.Is(err, ridge.ErrEmpty) {
 		t.Errorf("of nothing: %v", err)
 	}
-	if _, err := sum.PredictInterval(1, s.x[0][1:]); !errors.Is(err, ridge.ErrShape) {
+	if _, err := sum.PredictInterval(1, s.X[0][1:]); !errors.Is(err, ridge.ErrShape) {
 		t.Errorf("short row: %v", err)
 	}
-	p := must(sum.Predictor(1))(t)
+	p := testkit.Must(sum.Predictor(1))(t)
 	if err := p.Predict(
-		make([]ridge.Interval, 1), dataset.Block{N: 2, X: flat(s.x[:2])},
+		make([]ridge.Interval, 1), dataset.Block{N: 2, X: testkit.Flat(s.X[:2])},
 	); !errors.Is(err, ridge.ErrShape) {
 		t.Errorf("short dst: %v", err)
 	}
 	if err := p.Predict(
-		make([]ridge.Interval, 1), dataset.Block{N: 1, Sparse: compress([][]float64{{1, 2}})},
+		make([]ridge.Interval, 1), dataset.Block{N: 1, Sparse: testkit.Compress([][]float64{{1, 2}})},
 	); !errors.Is(err, ridge.ErrShape) {
 		t.Errorf("narrow sparse row: %v", err)
 	}
 	var bad *fd.NonFiniteError
-	x := flat(s.x[:2])
+	x := testkit.Flat(s.X[:2])
 	x[4] = math.NaN()
 	if err := p.Predict(make([]ridge.Interval, 2), dataset.Block{N: 2, X: x}); !errors.As(err, &bad) || bad.Row != 1 ||
 		bad.Col != 1 {
@@ -419,11 +413,11 @@ func TestPredictorRefuses(t *testing.T) {
 	if err := p.Predict(make([]ridge.Interval, 1), dataset.Block{N: 1, X: []float64{1e153, 0, 0}}); !errors.As(err, &big) {
 		t.Errorf("1e153: %v", err)
 	}
-	x1 := must(sum.Fit(1))(t).Targets[0].Coef
+	x1 := testkit.Must(sum.Fit(1))(t).Targets[0].Coef
 	for name, f := range map[string]*ridge.Solution{
-		"other γ": must(sum.Fit(2))(t),
-		"other shape": must(summarize(
-			t, problem(rand.New(rand.NewPCG(1, 1)), "gaussian", 20, 4, 1, 1), ridge.SummaryConfig{Size: 2},
+		"other γ": testkit.Must(sum.Fit(2))(t),
+		"other shape": testkit.Must(testkit.Summarize(
+			t, testkit.Problem(rand.New(rand.NewPCG(1, 1)), "gaussian", 20, 4, 1, 1), ridge.SummaryConfig{Size: 2},
 		).Fit(1))(t),
 		"no bound": {Outcome: ridge.Outcome{Gamma: 1}, Targets: []ridge.Target{{Coef: x1}}},
 		"no objective": {

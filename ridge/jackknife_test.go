@@ -11,6 +11,7 @@ import (
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/internal/conformal"
 	"github.com/fdridge/fdridge/internal/verify/refbig"
+	"github.com/fdridge/fdridge/internal/verify/testkit"
 	"github.com/fdridge/fdridge/ridge"
 )
 
@@ -88,7 +89,7 @@ func TestJackknife(t *testing.T) {
 		}
 		level := 0.5 + r.Float64()*(float64(positive)/float64(positive+1)-0.5)
 		o := ridge.NormalOptions{Intercept: p.intercept, Penalty: p.penalties()}
-		jack := must(ridge.NewJackknife(t.Context(), p.source(t), p.gamma, level, o))(t)
+		jack := testkit.Must(ridge.NewJackknife(t.Context(), p.source(t), p.gamma, level, o))(t)
 		if jack.Rows() != int64(positive) {
 			t.Fatalf("seed %d: %d rows of positive weight, must be %d", seed, jack.Rows(), positive)
 		}

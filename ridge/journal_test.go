@@ -17,43 +17,10 @@ import (
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/fd"
+	"github.com/fdridge/fdridge/internal/verify/testkit"
 	"github.com/fdridge/fdridge/internal/wire/wiretest"
 	"github.com/fdridge/fdridge/ridge"
 )
-
-// memory is a journal that loses what is recorded after a number of records, as a
-// process that is killed does, or cancels the solve there.
-type memory struct {
-	rng    *rand.Rand
-	states map[int][]byte
-	left   int // records until the end
-	kill   bool
-	end    context.CancelFunc
-	asked  int  // states handed out
-	never  bool // is a state due
-}
-
-func (m *memory) Recorded(pass int) ([]byte, error) {
-	if m.states[pass] != nil {
-		m.asked++
-	}
-	return m.states[pass], nil
-}
-
-func (m *memory) Due() bool { return !m.never && m.rng.IntN(3) == 0 }
-
-func (m *memory) Record(pass int, state []byte) error {
-	m.left--
-	if m.left < 0 {
-		m.end()
-		if m.kill {
-			return nil
-		}
-	}
-	maps.DeleteFunc(m.states, func(k int, _ []byte) bool { return k > pass })
-	m.states[pass] = state
-	return nil
-}
 
 // sources are rows of every kind that a pass treats in its own way.
 func sources(t *testing.T) map[string]dataset.Source {
@@ -160,7 +127,7 @@ func TestJournalCancelled(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	m := &memory{states: map[int][]byte{}, left: 1000, never: true}
+	m := &testkit.Memory{States: map[int][]byte{}, Left: 1000, Never: true}
 	stopped := int64(0)
 	_, err = ridge.Solve(ctx, src, sum, 1, ridge.SolveOptions{Tol: 1e-4, Journal: m, Progress: func(p ridge.Progress) {
 		if p.Pass == 2 && p.Rows > 4000 {
@@ -168,8 +135,8 @@ func TestJournalCancelled(t *testing.T) {
 			cancel()
 		}
 	}})
-	if !errors.Is(err, context.Canceled) || len(m.states) != 2 {
-		t.Fatalf("%v, %d passes are recorded", err, len(m.states))
+	if !errors.Is(err, context.Canceled) || len(m.States) != 2 {
+		t.Fatalf("%v, %d passes are recorded", err, len(m.States))
 	}
 	var first ridge.Progress
 	_, err = ridge.Solve(
@@ -201,7 +168,7 @@ func TestJournal(t *testing.T) {
 	for i, name := range slices.Sorted(maps.Keys(all)) {
 		src := all[name]
 		for _, intercept := range []bool{false, true} {
-			sum := must(
+			sum := testkit.Must(
 				ridge.Summarize(
 					t.Context(),
 					src,
@@ -230,20 +197,9 @@ func TestJournal(t *testing.T) {
 	}
 }
 
-func solved(t *testing.T, fits []*ridge.Solution, err error) []*ridge.Solution {
-	t.Helper()
-	if e, ok := errors.AsType[*ridge.NotConvergedError](err); ok {
-		return e.Solutions
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	return fits
-}
-
 func testJournal(t *testing.T, src dataset.Source, sum *ridge.Summary, gammas []float64, opts ridge.SolveOptions) {
 	fits, err := ridge.SolvePath(t.Context(), src, sum, gammas, opts)
-	want := solved(t, fits, err)
+	want := testkit.Solved(t, fits, err)
 	rng := rand.New(rand.NewPCG(1, 1))
 	states := map[int][]byte{}
 	for round := 0; ; round++ {
@@ -251,16 +207,16 @@ func testJournal(t *testing.T, src dataset.Source, sum *ridge.Summary, gammas []
 			t.Fatal("no end after a thousand interruptions")
 		}
 		ctx, cancel := context.WithCancel(t.Context())
-		m := &memory{rng: rng, states: states, left: rng.IntN(4), kill: round%2 == 0, end: cancel}
+		m := &testkit.Memory{Rng: rng, States: states, Left: rng.IntN(4), Kill: round%2 == 0, End: cancel}
 		opts.Journal = m
 		fits, err := ridge.SolvePath(ctx, src, sum, gammas, opts)
 		cancel()
 		if !errors.Is(err, context.Canceled) {
-			if got := solved(t, fits, err); !reflect.DeepEqual(got, want) {
+			if got := testkit.Solved(t, fits, err); !reflect.DeepEqual(got, want) {
 				t.Fatalf("after %d interruptions %+v, without any %+v", round, got[0], want[0])
 			}
-			if round < 3 || m.asked == 0 {
-				t.Fatalf("interrupted but %d times, %d states asked for", round, m.asked)
+			if round < 3 || m.Asked == 0 {
+				t.Fatalf("interrupted but %d times, %d states asked for", round, m.Asked)
 			}
 			break
 		}
@@ -282,12 +238,12 @@ func testChanged(
 	opts.MaxPasses, opts.Tol = 40, 1e-10
 	opts.Journal = nil
 	fits, err := ridge.SolvePath(t.Context(), src, sum, gammas, opts)
-	want := solved(t, fits, err)
-	m := &memory{rng: rand.New(rand.NewPCG(1, 2)), states: maps.Clone(states), left: 1000}
+	want := testkit.Solved(t, fits, err)
+	m := &testkit.Memory{Rng: rand.New(rand.NewPCG(1, 2)), States: maps.Clone(states), Left: 1000}
 	opts.Journal = m
 	fits, err = ridge.SolvePath(t.Context(), src, sum, gammas, opts)
-	if got := solved(t, fits, err); !reflect.DeepEqual(got, want) || m.asked == 0 {
-		t.Errorf("with a larger limit %+v, without the journal %+v; %d states asked for", got[0], want[0], m.asked)
+	if got := testkit.Solved(t, fits, err); !reflect.DeepEqual(got, want) || m.Asked == 0 {
+		t.Errorf("with a larger limit %+v, without the journal %+v; %d states asked for", got[0], want[0], m.Asked)
 	}
 }
 
@@ -306,8 +262,8 @@ func testDamaged(
 			flipped := slices.Clone(good)
 			flipped[i] ^= 1 << (i % 8)
 			for _, bad := range [][]byte{good[:i], flipped} {
-				m := &memory{rng: rand.New(rand.NewPCG(1, 3)), states: maps.Clone(states), left: 1000}
-				m.states[pass] = bad
+				m := &testkit.Memory{Rng: rand.New(rand.NewPCG(1, 3)), States: maps.Clone(states), Left: 1000}
+				m.States[pass] = bad
 				if len(bad) == len(good) && i >= 48 && i < 80 { // the answer to another question
 					continue
 				}
@@ -327,28 +283,28 @@ func testDamaged(
 func TestJournalMixed(t *testing.T) {
 	const state, precise, mixed = 24, 8, 4 // where the bits are, and which
 	src := sources(t)["weighted"]
-	sum := must(
+	sum := testkit.Must(
 		ridge.Summarize(t.Context(), src, ridge.SummaryConfig{Size: 3, Intercept: true, Store: fd.StoreRows}, nil),
 	)(
 		t,
 	)
 	gamma, opts := sum.Sketch().Bound().FD(), ridge.SolveOptions{Tol: 1e-15}
-	m := &memory{rng: rand.New(rand.NewPCG(1, 4)), states: map[int][]byte{}, left: 1000}
+	m := &testkit.Memory{Rng: rand.New(rand.NewPCG(1, 4)), States: map[int][]byte{}, Left: 1000}
 	opts.Journal = m
-	want := must(ridge.Solve(t.Context(), src, sum, gamma, opts))(t)
+	want := testkit.Must(ridge.Solve(t.Context(), src, sum, gamma, opts))(t)
 	older := 0
-	for pass, s := range m.states {
+	for pass, s := range m.States {
 		if s[state]&precise != 0 {
-			m.states[pass] = slices.Clone(s)
-			m.states[pass][state] ^= precise | mixed
+			m.States[pass] = slices.Clone(s)
+			m.States[pass][state] ^= precise | mixed
 			older = pass
 		}
 	}
 	if older == 0 {
 		t.Fatal("no pass was precise")
 	}
-	got := must(ridge.Solve(t.Context(), src, sum, gamma, opts))(t)
-	if !reflect.DeepEqual(got, want) || m.states[older][state]&precise == 0 {
+	got := testkit.Must(ridge.Solve(t.Context(), src, sum, gamma, opts))(t)
+	if !reflect.DeepEqual(got, want) || m.States[older][state]&precise == 0 {
 		t.Errorf("with a pass of an earlier version %+v, want %+v", got, want)
 	}
 }
@@ -435,7 +391,8 @@ func (f forged) Recorded(pass int) ([]byte, error) {
 	return nil, nil
 }
 
-func (f forged) Due() bool                { return false }
+func (f forged) Due() bool { return false }
+
 func (f forged) Record(int, []byte) error { return nil }
 
 // FuzzJournal: malformed content of a journal is refused. Other content is used as the result of a pass. It may be
@@ -461,13 +418,13 @@ func FuzzJournal(f *testing.F) {
 	}
 	for _, left := range []int{1, 1000} { // in its midst, and ended
 		ctx, cancel := context.WithCancel(f.Context())
-		m := &memory{rng: rand.New(rand.NewPCG(1, 1)), states: map[int][]byte{}, left: left, end: cancel}
+		m := &testkit.Memory{Rng: rand.New(rand.NewPCG(1, 1)), States: map[int][]byte{}, Left: left, End: cancel}
 		_, err := ridge.Solve(ctx, blocks{src, 2}, sum, 1, ridge.SolveOptions{Journal: m, MaxPasses: 5})
 		cancel()
-		if len(m.states[1]) == 0 {
+		if len(m.States[1]) == 0 {
 			f.Fatalf("nothing was recorded: %v", err)
 		}
-		f.Add(m.states[1])
+		f.Add(m.States[1])
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
 		for _, state := range []forged{b, wiretest.Seal(slices.Clone(b))} {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/fd"
+	"github.com/fdridge/fdridge/internal/verify/testkit"
 	"github.com/fdridge/fdridge/internal/wire/wiretest"
 	"github.com/fdridge/fdridge/ridge"
 )
@@ -76,7 +77,7 @@ func TestLanesForged(t *testing.T) {
 		},
 		{"products", "or their products", func(lane []byte) { number(lane, 112+40*(d+1)+2+16, -4*squares) }, false, false},
 	} {
-		s := must(
+		s := testkit.Must(
 			ridge.NewSummary(
 				ridge.SummaryConfig{
 					Dim:       d,
@@ -90,8 +91,8 @@ func TestLanesForged(t *testing.T) {
 		)(
 			t,
 		)
-		check(t, s.AppendBlock(rows(rand.New(rand.NewPCG(1, 1)), 9, d, 1, false, false)))
-		good := marshal(t, s)
+		testkit.Check(t, s.AppendBlock(rows(rand.New(rand.NewPCG(1, 1)), 9, d, 1, false, false)))
+		good := testkit.Marshal(t, s)
 		forged := func(most int) []byte {
 			b := slices.Clone(good)
 			for _, lane := range lanesOf(b)[:most] {
@@ -114,21 +115,21 @@ func TestLanesForged(t *testing.T) {
 			continue
 		}
 		n := one.Rows()
-		check(t, one.AppendBlock(rows(rand.New(rand.NewPCG(2, 2)), 9, d, 1, false, false)))
+		testkit.Check(t, one.AppendBlock(rows(rand.New(rand.NewPCG(2, 2)), 9, d, 1, false, false)))
 		if one.Rows() != n+9 {
 			t.Errorf("%s in one lane: of 9 rows %d are taken", c.what, one.Rows()-n)
 		}
-		check(t, one.Join())
-		must(one.MarshalBinary())(t)
+		testkit.Check(t, one.Join())
+		testkit.Must(one.MarshalBinary())(t)
 	}
 }
 
 // TestForgedSumOfNothing: rows that have no weight sum to nothing, which the rows that come later
 // would be added to.
 func TestForgedSumOfNothing(t *testing.T) {
-	s := must(ridge.NewSummary(ridge.SummaryConfig{Dim: 2, Size: 1, Intercept: true}))(t)
-	check(t, s.AppendBlock(dataset.Block{N: 1, X: []float64{1, 2}, Y: []float64{3}, W: []float64{0}}))
-	b := marshal(t, s)
+	s := testkit.Must(ridge.NewSummary(ridge.SummaryConfig{Dim: 2, Size: 1, Intercept: true}))(t)
+	testkit.Check(t, s.AppendBlock(dataset.Block{N: 1, X: []float64{1, 2}, Y: []float64{3}, W: []float64{0}}))
+	b := testkit.Marshal(t, s)
 	reread(t, s, "file")
 	wiretest.Put(b, 112+8*3, math.Float64bits(1e300))
 	_, err := ridge.ReadSummary(bytes.NewReader(wiretest.Seal(b)), nil)
@@ -140,9 +141,9 @@ func TestForgedSumOfNothing(t *testing.T) {
 
 // TestLanesForgedBeginning: lanes that follow have begun.
 func TestLanesForgedBeginning(t *testing.T) {
-	s := must(ridge.NewSummary(ridge.SummaryConfig{Dim: 2, Size: 1, Lanes: 3, LaneRows: 1, LanesAfter: 4}))(t)
-	check(t, s.AppendBlock(rows(rand.New(rand.NewPCG(1, 1)), 5, 2, 1, false, false)))
-	b := marshal(t, s)
+	s := testkit.Must(ridge.NewSummary(ridge.SummaryConfig{Dim: 2, Size: 1, Lanes: 3, LaneRows: 1, LanesAfter: 4}))(t)
+	testkit.Check(t, s.AppendBlock(rows(rand.New(rand.NewPCG(1, 1)), 5, 2, 1, false, false)))
+	b := testkit.Marshal(t, s)
 	wiretest.Put(b, 40, 5)
 	_, err := ridge.ReadSummary(bytes.NewReader(wiretest.Seal(b)), nil)
 	want := "byte 40 of the message: LanesAfter is 5, but all 3 lanes are in use after 5 rows"
@@ -155,11 +156,13 @@ func TestLanesForgedBeginning(t *testing.T) {
 // matters as much, until the weight of its lane would underflow.
 func TestLanesFade(t *testing.T) {
 	fit := func(lanes int) (*ridge.Summary, *ridge.Solution) {
-		s := must(ridge.NewSummary(ridge.SummaryConfig{Dim: 1, Size: 1, Intercept: true, Lanes: lanes, LaneRows: 1}))(t)
+		s := testkit.Must(
+			ridge.NewSummary(ridge.SummaryConfig{Dim: 1, Size: 1, Intercept: true, Lanes: lanes, LaneRows: 1}),
+		)(t)
 		x := []float64{0x1p90, 0x1p490, 0, 0}
-		check(t, s.AppendBlock(dataset.Block{N: 4, X: x, Y: x, W: []float64{1, 0x1p-800, 1, 0}}))
-		check(t, s.Decay(0x1p-300))
-		return s, must(s.Fit(0x1p-120))(t)
+		testkit.Check(t, s.AppendBlock(dataset.Block{N: 4, X: x, Y: x, W: []float64{1, 0x1p-800, 1, 0}}))
+		testkit.Check(t, s.Decay(0x1p-300))
+		return s, testkit.Must(s.Fit(0x1p-120))(t)
 	}
 	_, want := fit(1)
 	s, got := fit(2)
@@ -178,9 +181,9 @@ func TestLanesFade(t *testing.T) {
 			want.EffectiveDimension,
 		)
 	}
-	before := marshal(t, s)
+	before := testkit.Marshal(t, s)
 	for _, beta := range []float64{0, -1, 2, math.NaN(), math.Inf(1), 0x1p-1000} {
-		if err := s.Decay(beta); err == nil || !bytes.Equal(marshal(t, s), before) {
+		if err := s.Decay(beta); err == nil || !bytes.Equal(testkit.Marshal(t, s), before) {
 			t.Error(fmt.Errorf("by %v: %w", beta, err))
 		}
 	}

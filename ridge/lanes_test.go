@@ -15,6 +15,7 @@ import (
 	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/engine/enginetest"
 	"github.com/fdridge/fdridge/fd"
+	"github.com/fdridge/fdridge/internal/verify/testkit"
 	"github.com/fdridge/fdridge/internal/wire/wiretest"
 	"github.com/fdridge/fdridge/ridge"
 )
@@ -55,9 +56,9 @@ func eachLanes(t *testing.T, test func(t *testing.T, cfg ridge.SummaryConfig, bl
 // ofLanes is a summary of the blocks.
 func ofLanes(t *testing.T, cfg ridge.SummaryConfig, blocks []dataset.Block) *ridge.Summary {
 	t.Helper()
-	s := must(ridge.NewSummary(cfg))(t)
+	s := testkit.Must(ridge.NewSummary(cfg))(t)
 	for _, b := range blocks {
-		check(t, s.AppendBlock(b))
+		testkit.Check(t, s.AppendBlock(b))
 	}
 	return s
 }
@@ -71,7 +72,7 @@ func TestLanesMerged(t *testing.T) {
 		one.Lanes = 1
 		parts := make([]*ridge.Summary, cfg.Lanes)
 		for i := range parts {
-			parts[i] = must(ridge.NewSummary(one))(t)
+			parts[i] = testkit.Must(ridge.NewSummary(one))(t)
 		}
 		row := 0
 		for _, b := range blocks {
@@ -83,7 +84,7 @@ func TestLanesMerged(t *testing.T) {
 				}
 				var view engine.CSR
 				if b.Sparse == nil || !cfg.Intercept || !parts[lane].Sketch().KeepsSparse() {
-					check(t, parts[lane].AppendBlock(b.Cut(lo, hi, cfg.Dim, cfg.Targets, &view)))
+					testkit.Check(t, parts[lane].AppendBlock(b.Cut(lo, hi, cfg.Dim, cfg.Targets, &view)))
 				} else {
 					if together[lane].N == 0 {
 						together[lane].Reset()
@@ -97,7 +98,7 @@ func TestLanesMerged(t *testing.T) {
 			}
 			for i := range together {
 				if together[i].N > 0 {
-					check(t, parts[i].AppendBlock(together[i].Block(0, cfg.Dim)))
+					testkit.Check(t, parts[i].AppendBlock(together[i].Block(0, cfg.Dim)))
 				}
 			}
 			row += b.N
@@ -105,9 +106,9 @@ func TestLanesMerged(t *testing.T) {
 		if got.Rows() != int64(row) {
 			t.Errorf("%d rows seen, there were %d", got.Rows(), row)
 		}
-		check(t, got.Join())
-		want := must(got.MarshalBinary())(t)
-		joined := marshal(t, merged(t, one, parts))
+		testkit.Check(t, got.Join())
+		want := testkit.Must(got.MarshalBinary())(t)
+		joined := testkit.Marshal(t, merged(t, one, parts))
 		if !bytes.Contains(want, joined) {
 			t.Error("the lanes joined are not the summaries merged")
 		}
@@ -121,13 +122,13 @@ func merged(t *testing.T, cfg ridge.SummaryConfig, parts []*ridge.Summary) *ridg
 		return parts[0]
 	}
 	half := (len(parts) + 1) / 2
-	into := must(ridge.NewSummary(cfg))(t)
+	into := testkit.Must(ridge.NewSummary(cfg))(t)
 	if half == 1 {
-		check(t, into.Merge(parts[0]))
+		testkit.Check(t, into.Merge(parts[0]))
 	} else {
 		into = merged(t, cfg, parts[:half])
 	}
-	check(t, into.Merge(merged(t, cfg, parts[half:])))
+	testkit.Check(t, into.Merge(merged(t, cfg, parts[half:])))
 	return into
 }
 
@@ -140,12 +141,12 @@ func TestLanesSameBits(t *testing.T) {
 			runtime.GOMAXPROCS(procs)
 			same(t, fmt.Sprintf("GOMAXPROCS=%d", procs), ofLanes(t, cfg, blocks), want)
 		}
-		got := must(ridge.NewSummary(cfg))(t)
+		got := testkit.Must(ridge.NewSummary(cfg))(t)
 		for i, b := range blocks {
-			check(t, got.AppendBlock(b))
+			testkit.Check(t, got.AppendBlock(b))
 			way := slices.Sorted(maps.Keys(wiretest.Readers))[i%len(wiretest.Readers)]
 			if i%3 > 0 {
-				must(got.Fit(2))(t)
+				testkit.Must(got.Fit(2))(t)
 			} else {
 				got = reread(t, got, way)
 			}
@@ -154,16 +155,16 @@ func TestLanesSameBits(t *testing.T) {
 		if got.Config() != want.Config() {
 			t.Errorf("configuration %+v, was %+v", got.Config(), want.Config())
 		}
-		fits := must(want.Path([]float64{0.1, 3}))(t)
-		check(t, want.Join())
-		for i, f := range must(want.Path([]float64{0.1, 3}))(t) {
+		fits := testkit.Must(want.Path([]float64{0.1, 3}))(t)
+		testkit.Check(t, want.Join())
+		for i, f := range testkit.Must(want.Path([]float64{0.1, 3}))(t) {
 			if a, b := fmt.Sprintf("%+v", *f), fmt.Sprintf("%+v", *fits[i]); a != b {
 				t.Errorf("joined:\n%s\nbefore:\n%s", a, b)
 			}
 		}
 		again := reread(t, want, "file")
-		check(t, want.AppendBlock(blocks[0]))
-		check(t, again.AppendBlock(blocks[0]))
+		testkit.Check(t, want.AppendBlock(blocks[0]))
+		testkit.Check(t, again.AppendBlock(blocks[0]))
 		same(t, "joined, written, read and gone on with", again, want)
 	})
 }
@@ -175,10 +176,10 @@ func TestLanesDecayAndMerge(t *testing.T) {
 		one.Lanes = 1
 		build := func(cfg ridge.SummaryConfig) *ridge.Summary {
 			s, o := ofLanes(t, cfg, blocks[:4]), ofLanes(t, cfg, blocks[4:7])
-			check(t, s.Decay(0.5))
-			check(t, s.Merge(o))
+			testkit.Check(t, s.Decay(0.5))
+			testkit.Check(t, s.Merge(o))
 			for _, b := range blocks[7:] {
-				check(t, s.AppendBlock(b))
+				testkit.Check(t, s.AppendBlock(b))
 			}
 			return s
 		}
@@ -186,7 +187,7 @@ func TestLanesDecayAndMerge(t *testing.T) {
 		if g, w := got.Weight(), want.Weight(); got.Rows() != want.Rows() || math.Abs(g-w) > 1e-12*w {
 			t.Errorf("%d rows of weight %g, without lanes %d of %g", got.Rows(), g, want.Rows(), w)
 		}
-		f, w := must(got.Fit(5))(t), must(want.Fit(5))(t)
+		f, w := testkit.Must(got.Fit(5))(t), testkit.Must(want.Fit(5))(t)
 		for j := range cfg.Targets {
 			a, b := f.Targets[j], w.Targets[j]
 			apart := 0.0
@@ -209,22 +210,22 @@ func TestLanesContinued(t *testing.T) {
 	const n, d = 30000, 3
 	r := rand.New(rand.NewPCG(1, 1))
 	b := rows(r, n, d, 1, false, false)
-	src := must(dataset.FromDense(n, d, 1, b.X, b.Y))(t)
+	src := testkit.Must(dataset.FromDense(n, d, 1, b.X, b.Y))(t)
 	cfg := ridge.SummaryConfig{Dim: d, Size: 2, Intercept: true, Lanes: 3, Store: fd.StoreRows}
-	want := must(ridge.Summarize(t.Context(), src, cfg, nil))(t)
-	s, written := must(ridge.NewSummary(cfg))(t), []byte(nil)
-	check(t, s.Continue(t.Context(), src, func(rows int64) {
+	want := testkit.Must(ridge.Summarize(t.Context(), src, cfg, nil))(t)
+	s, written := testkit.Must(ridge.NewSummary(cfg))(t), []byte(nil)
+	testkit.Check(t, s.Continue(t.Context(), src, func(rows int64) {
 		if rows < n && rows > n/2 {
-			written = marshal(t, s)
+			written = testkit.Marshal(t, s)
 		}
 	}))
-	got := must(ridge.ReadSummary(bytes.NewReader(written), nil))(t)
+	got := testkit.Must(ridge.ReadSummary(bytes.NewReader(written), nil))(t)
 	if got.Rows() == n || got.Rows() == 0 || got.Joined() {
 		t.Fatalf("written after %d rows", got.Rows())
 	}
-	check(t, got.Continue(t.Context(), src, nil))
+	testkit.Check(t, got.Continue(t.Context(), src, nil))
 	same(t, "gone on with", got, s)
-	check(t, got.Join())
+	testkit.Check(t, got.Join())
 	same(t, "joined", got, want)
 }
 
@@ -233,7 +234,7 @@ func TestLanesContinued(t *testing.T) {
 func TestLanesRefuse(t *testing.T) {
 	eachLanes(t, func(t *testing.T, cfg ridge.SummaryConfig, blocks []dataset.Block) {
 		s := ofLanes(t, cfg, blocks[:3])
-		before := marshal(t, s)
+		before := testkit.Marshal(t, s)
 		r := rand.New(rand.NewPCG(1, 2))
 		for _, value := range []float64{math.NaN(), math.Inf(1), 1e200} {
 			b := rows(r, 25, cfg.Dim, cfg.Targets, false, true)
@@ -251,7 +252,7 @@ func TestLanesRefuse(t *testing.T) {
 			default:
 				t.Errorf("%v in row %d: %v", value, first, err)
 			}
-			if !bytes.Equal(marshal(t, s), before) {
+			if !bytes.Equal(testkit.Marshal(t, s), before) {
 				t.Fatalf("%v: the refusal has changed the summary", value)
 			}
 		}
@@ -262,7 +263,7 @@ func TestLanesRefuse(t *testing.T) {
 // they come, not when they are read.
 func TestLanesApart(t *testing.T) {
 	for _, intercept := range []bool{false, true} {
-		s := must(
+		s := testkit.Must(
 			ridge.NewSummary(
 				ridge.SummaryConfig{Dim: 1, Size: 1, Intercept: intercept, Lanes: 4, LaneRows: 1, Store: fd.StoreRows},
 			),
@@ -282,7 +283,7 @@ func TestLanesApart(t *testing.T) {
 			t.Errorf("intercept %v: %d rows taken, then %v", intercept, s.Rows(), refused)
 		}
 		reread(t, s, "file")
-		check(t, s.Join())
+		testkit.Check(t, s.Join())
 		reread(t, s, "file")
 	}
 }
@@ -291,7 +292,7 @@ func TestLanesApart(t *testing.T) {
 func TestLanesAllocateNothing(t *testing.T) {
 	enginetest.Each(t, func(t *testing.T, be engine.Backend) {
 		for _, intercept := range []bool{false, true} {
-			s := must(
+			s := testkit.Must(
 				ridge.NewSummary(
 					ridge.SummaryConfig{Dim: 16, Size: 4, Intercept: intercept, Lanes: 3, LaneRows: 8, Backend: be},
 				),
@@ -299,7 +300,7 @@ func TestLanesAllocateNothing(t *testing.T) {
 				t,
 			)
 			b := rows(rand.New(rand.NewPCG(1, 1)), 100, 16, 1, false, true)
-			add := func() { check(t, s.AppendBlock(b)) }
+			add := func() { testkit.Check(t, s.AppendBlock(b)) }
 			add()
 			if got := testing.AllocsPerRun(20, add); got != 0 {
 				t.Errorf("%v allocations a block", got)
@@ -310,9 +311,11 @@ func TestLanesAllocateNothing(t *testing.T) {
 
 // TestLanesMessage: a message of lanes that says what no summary has is refused, with the place.
 func TestLanesMessage(t *testing.T) {
-	s := must(ridge.NewSummary(ridge.SummaryConfig{Dim: 2, Size: 1, Lanes: 3, LaneRows: 1, Store: fd.StoreRows}))(t)
-	check(t, s.AppendBlock(rows(rand.New(rand.NewPCG(1, 1)), 5, 2, 1, false, false)))
-	b := marshal(t, s)
+	s := testkit.Must(
+		ridge.NewSummary(ridge.SummaryConfig{Dim: 2, Size: 1, Lanes: 3, LaneRows: 1, Store: fd.StoreRows}),
+	)(t)
+	testkit.Check(t, s.AppendBlock(rows(rand.New(rand.NewPCG(1, 1)), 5, 2, 1, false, false)))
+	b := testkit.Marshal(t, s)
 	for _, c := range []struct {
 		offset int
 		value  byte
@@ -340,12 +343,12 @@ func TestLanesOfNothing(t *testing.T) {
 	if s := new(ridge.Summary).Sketch(); s != nil {
 		t.Errorf("the zero Summary has the sketch %+v", s)
 	}
-	s := must(ridge.NewSummary(ridge.SummaryConfig{Dim: 3, Size: 2, Lanes: 4}))(t)
+	s := testkit.Must(ridge.NewSummary(ridge.SummaryConfig{Dim: 3, Size: 2, Lanes: 4}))(t)
 	if n := s.Sketch().Rows(); n != 0 {
 		t.Errorf("%d rows before the first", n)
 	}
 	if _, err := s.Fit(1); !errors.Is(err, ridge.ErrEmpty) {
 		t.Error(err)
 	}
-	check(t, s.Join())
+	testkit.Check(t, s.Join())
 }

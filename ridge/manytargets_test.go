@@ -7,6 +7,7 @@ import (
 
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/internal/verify/refbig"
+	"github.com/fdridge/fdridge/internal/verify/testkit"
 	"github.com/fdridge/fdridge/ridge"
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
@@ -28,17 +29,17 @@ func TestManyTargets(t *testing.T) {
 		gammas[j] = math.Pow(10, float64(j%5)-2)
 	}
 	for _, intercept := range []bool{true, false} {
-		sum := must(ridge.NewSummary(ridge.SummaryConfig{Dim: d, Targets: targets, Size: d, Intercept: intercept}))(t)
+		sum := testkit.Must(ridge.NewSummary(ridge.SummaryConfig{Dim: d, Targets: targets, Size: d, Intercept: intercept}))(t)
 		if err := sum.AppendBlock(dataset.Block{N: n, X: x, Y: y}); err != nil {
 			t.Fatal(err)
 		}
-		s := must(sum.FitEach(gammas))(t)
+		s := testkit.Must(sum.FitEach(gammas))(t)
 		for _, j := range []int{0, 63, 64, 65, 127, 128, 511, 512, targets - 1} {
 			rows, own := make([][]float64, n), make([][]float64, n)
 			for i := range rows {
 				rows[i], own[i] = x[i*d:(i+1)*d], y[i*targets+j:i*targets+j+1]
 			}
-			want, o := must(refbig.New(rows, own, nil, intercept).Solve(gammas[j]))(t), &s.Targets[j]
+			want, o := testkit.Must(refbig.New(rows, own, nil, intercept).Solve(gammas[j]))(t), &s.Targets[j]
 			if away := refbig.Distance(o.Coef, want.Coef[0]); !(away <= o.ErrorBound && o.RelativeErrorBound <= 1e-9) {
 				t.Errorf("target %d: the error is %v, the bound %v", j, away, o.ErrorBound)
 			}
@@ -50,11 +51,13 @@ func TestManyTargets(t *testing.T) {
 		if err := sum.AppendBlock(dataset.Block{N: 1, X: x[:d], Y: y[:targets]}); err != nil {
 			t.Fatal(err)
 		}
-		again := must(sum.FitEach(gammas))(t)
+		again := testkit.Must(sum.FitEach(gammas))(t)
 		if again.Rows != n+1 || again.Targets[0].Coef[0] == s.Targets[0].Coef[0] {
 			t.Errorf("after another row the solution of %d rows is the old one", again.Rows)
 		}
-		if _, err := ridge.SolveEach(t.Context(), must(dataset.FromDense(n, d, targets, x, y))(t), sum, gammas, ridge.SolveOptions{}); err == nil {
+		if _, err := ridge.SolveEach(
+			t.Context(), testkit.Must(dataset.FromDense(n, d, targets, x, y))(t), sum, gammas, ridge.SolveOptions{},
+		); err == nil {
 			t.Error("rows of another number were accepted")
 		}
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/fd"
+	"github.com/fdridge/fdridge/internal/verify/testkit"
 	"github.com/fdridge/fdridge/internal/wire/wiretest"
 	"github.com/fdridge/fdridge/ridge"
 )
@@ -71,9 +72,9 @@ func TestFarLanesMerge(t *testing.T) {
 	of := func(intercept bool, blocks ...dataset.Block) *ridge.Summary {
 		c := cfg
 		c.Intercept = intercept
-		s := must(ridge.NewSummary(c))(t)
+		s := testkit.Must(ridge.NewSummary(c))(t)
 		for _, b := range blocks {
-			check(t, s.AppendBlock(b))
+			testkit.Check(t, s.AppendBlock(b))
 		}
 		return s
 	}
@@ -131,8 +132,8 @@ func TestChangedAfterReading(t *testing.T) {
 	for _, lanes := range []int{1, 3} {
 		cfg := ridge.SummaryConfig{Dim: 5, Size: 2, Intercept: true, Lanes: lanes, LaneRows: 4, Store: fd.StoreRows}
 		of := func(seed uint64) *ridge.Summary {
-			s := must(ridge.NewSummary(cfg))(t)
-			check(t, s.AppendBlock(rows(rand.New(rand.NewPCG(31, seed)), 50, 5, 1, false, true)))
+			s := testkit.Must(ridge.NewSummary(cfg))(t)
+			testkit.Check(t, s.AppendBlock(rows(rand.New(rand.NewPCG(31, seed)), 50, 5, 1, false, true)))
 			return s
 		}
 		for what, change := range map[string]func(s *ridge.Summary) error{
@@ -143,14 +144,14 @@ func TestChangedAfterReading(t *testing.T) {
 			},
 		} {
 			read, unread := of(1), of(1)
-			must(read.Fit(1))(t)
-			check(t, change(read))
-			check(t, change(unread))
-			got, want := must(read.Fit(1))(t), must(unread.Fit(1))(t)
+			testkit.Must(read.Fit(1))(t)
+			testkit.Check(t, change(read))
+			testkit.Check(t, change(unread))
+			got, want := testkit.Must(read.Fit(1))(t), testkit.Must(unread.Fit(1))(t)
 			if a, b := got.Targets[0], want.Targets[0]; !slices.Equal(a.Coef, b.Coef) || a.ErrorBound != b.ErrorBound {
 				t.Errorf("%s, %d lanes: %+v, want %+v", what, lanes, a, b)
 			}
-			if got, want := must(read.Spectrum())(t).Bound, must(unread.Spectrum())(t).Bound; got != want {
+			if got, want := testkit.Must(read.Spectrum())(t).Bound, testkit.Must(unread.Spectrum())(t).Bound; got != want {
 				t.Errorf("%s, %d lanes: the bound is %+v, want %+v", what, lanes, got, want)
 			}
 		}

@@ -9,11 +9,9 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/fdridge/fdridge/internal/verify/testkit"
 	"github.com/fdridge/fdridge/ridge"
 )
-
-// rational returns v as a fraction.
-func rational(v float64) *big.Rat { return new(big.Rat).SetFloat64(v) }
 
 // nullSpace returns the rank of the rows, and a basis of the vectors v with row·v = 0 for each row. It reduces the
 // rows to echelon form in rational arithmetic.
@@ -79,12 +77,12 @@ func centredExactly(x, y [][]float64, intercept bool) (a, b [][]*big.Rat) {
 			mean := new(big.Rat)
 			if intercept {
 				for i := range in {
-					mean.Add(mean, rational(in[i][j]))
+					mean.Add(mean, testkit.Rational(in[i][j]))
 				}
 				mean.Quo(mean, big.NewRat(int64(len(in)), 1))
 			}
 			for i := range in {
-				out[i][j] = new(big.Rat).Sub(rational(in[i][j]), mean)
+				out[i][j] = new(big.Rat).Sub(testkit.Rational(in[i][j]), mean)
 			}
 		}
 		return out
@@ -133,7 +131,7 @@ func TestMinimumNorm(t *testing.T) {
 
 		fits, err := ridge.SolveExact(
 			t.Context(),
-			table{x: x, y: y},
+			testkit.Table{X: x, Y: y},
 			[]float64{0},
 			ridge.ExactOptions{Method: ridge.QR, Intercept: intercept},
 		)
@@ -218,7 +216,7 @@ func checkMinimum(t *testing.T, name string, a, b, null [][]*big.Rat, o ridge.Ta
 		size, _ := b[i][k].Float64()
 		size = math.Abs(size)
 		for j, v := range o.Coef {
-			term := new(big.Rat).Mul(a[i][j], rational(v))
+			term := new(big.Rat).Mul(a[i][j], testkit.Rational(v))
 			r.Add(r, term)
 			f, _ := term.Float64()
 			size += math.Abs(f)
@@ -230,7 +228,7 @@ func checkMinimum(t *testing.T, name string, a, b, null [][]*big.Rat, o ridge.Ta
 			sizes[j] += math.Abs(f) * size
 		}
 	}
-	if rss.Cmp(rational(o.RSS.Lo)) < 0 || rss.Cmp(rational(o.RSS.Hi)) > 0 {
+	if rss.Cmp(testkit.Rational(o.RSS.Lo)) < 0 || rss.Cmp(testkit.Rational(o.RSS.Hi)) > 0 {
 		exact, _ := rss.Float64()
 		t.Errorf("%s: RSS is %v, outside of %v", name, exact, o.RSS)
 	}
@@ -246,7 +244,7 @@ func checkMinimum(t *testing.T, name string, a, b, null [][]*big.Rat, o ridge.Ta
 	for _, v := range null {
 		dot, square := new(big.Rat), 0.0
 		for j, x := range o.Coef {
-			dot.Add(dot, new(big.Rat).Mul(v[j], rational(x)))
+			dot.Add(dot, new(big.Rat).Mul(v[j], testkit.Rational(x)))
 			f, _ := v[j].Float64()
 			square += f * f
 		}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/fdridge/fdridge/internal/verify/testkit"
 	"github.com/fdridge/fdridge/ridge"
 	"github.com/fdridge/fdridge/ridge/ridgetest"
 )
@@ -12,15 +13,15 @@ import (
 // rows.
 func TestDenseThenSparse(t *testing.T) {
 	p := tall(600, 3, 1e8)
-	sum := must(ridge.Summarize(t.Context(), p, ridge.SummaryConfig{Size: 3, Intercept: true}, nil))(t)
-	truth := p.truth(true)
-	p.sparse = true
+	sum := testkit.Must(ridge.Summarize(t.Context(), p, ridge.SummaryConfig{Size: 3, Intercept: true}, nil))(t)
+	truth := p.Truth(true)
+	p.Sparse = true
 	for _, method := range []ridge.Method{ridge.CG, ridge.Galerkin, ridge.Newton} {
 		f, err := ridge.Solve(t.Context(), p, sum, 1, ridge.SolveOptions{Tol: 1e-14, Method: method, MaxPasses: 40})
 		if short, ok := errors.AsType[*ridge.NotConvergedError](err); ok {
 			f, err = short.Solutions[0], nil
 		}
-		check(t, err)
+		testkit.Check(t, err)
 		ridgetest.Certificate(t, truth, f)
 	}
 }

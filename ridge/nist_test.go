@@ -8,6 +8,7 @@ import (
 	"github.com/fdridge/fdridge/engine/enginetest"
 	"github.com/fdridge/fdridge/internal/verify/nist"
 	"github.com/fdridge/fdridge/internal/verify/refbig"
+	"github.com/fdridge/fdridge/internal/verify/testkit"
 	"github.com/fdridge/fdridge/ridge"
 	"github.com/fdridge/fdridge/ridge/ridgetest"
 )
@@ -18,7 +19,7 @@ type nistProblem struct {
 	certified []float64
 	rss       float64
 	intercept bool
-	table
+	testkit.Table
 }
 
 func readNIST(t *testing.T, name string) nistProblem {
@@ -27,7 +28,7 @@ func readNIST(t *testing.T, name string) nistProblem {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return nistProblem{s.Certified, s.RSS, s.Intercept, table{x: s.X, y: s.Y}}
+	return nistProblem{s.Certified, s.RSS, s.Intercept, testkit.Table{X: s.X, Y: s.Y}}
 }
 
 // TestNIST: QR at γ = 0 gets a required number of correct digits in each parameter, the intercept included, and in the
@@ -46,9 +47,11 @@ func nistDigits(t *testing.T, be engine.Backend) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := readNIST(t, c.name)
-			ref := refbig.New(s.x, s.y, nil, s.intercept)
-			for _, s.block = range []int{0, 7} {
-				fit := mustExact(t, s.table, ridge.ExactOptions{Method: ridge.QR, Intercept: s.intercept, Backend: be}, 0)[0]
+			ref := refbig.New(s.X, s.Y, nil, s.intercept)
+			for _, s.Block = range []int{0, 7} {
+				fit := testkit.MustExact(
+					t, s.Table, ridge.ExactOptions{Method: ridge.QR, Intercept: s.intercept, Backend: be}, 0,
+				)[0]
 				got := fit.Targets[0].Coef
 				if s.intercept {
 					got = append([]float64{fit.Targets[0].Intercept}, got...)
@@ -61,11 +64,11 @@ func nistDigits(t *testing.T, be engine.Backend) {
 				if s.rss > 0 {
 					ofRSS = min(ofRSS, digits(rss, s.rss))
 				} else if !(rss <= 1e-20*fit.Targets[0].ComputedTSS) {
-					t.Errorf("blocks of %d: RSS %g of %g where all is fitted", s.block, rss, fit.Targets[0].ComputedTSS)
+					t.Errorf("blocks of %d: RSS %g of %g where all is fitted", s.Block, rss, fit.Targets[0].ComputedTSS)
 				}
 				t.Logf(
 					"blocks of %d: %.1f digits, %.1f of the residual, certified relative error %.2g",
-					s.block,
+					s.Block,
 					least,
 					ofRSS,
 					fit.Targets[0].RelativeErrorBound,
@@ -73,7 +76,7 @@ func nistDigits(t *testing.T, be engine.Backend) {
 				if !(least >= c.digits) || !(ofRSS >= c.digits) {
 					t.Errorf(
 						"blocks of %d: %.2f correct digits, %.2f of the residual, want %g",
-						s.block,
+						s.Block,
 						least,
 						ofRSS,
 						c.digits,
@@ -94,9 +97,9 @@ func TestNISTRefined(t *testing.T) {
 		"Filip",
 	} {
 		s := readNIST(t, name)
-		ref := refbig.New(s.x, s.y, nil, s.intercept)
-		want := must(ref.Solve(0))(t)
-		fit := mustExact(t, s.table, ridge.ExactOptions{Method: ridge.QR, Intercept: s.intercept, Tol: 1e-17}, 0)[0]
+		ref := refbig.New(s.X, s.Y, nil, s.intercept)
+		want := testkit.Must(ref.Solve(0))(t)
+		fit := testkit.MustExact(t, s.Table, ridge.ExactOptions{Method: ridge.QR, Intercept: s.intercept, Tol: 1e-17}, 0)[0]
 		ridgetest.Certificate(t, ref, fit)
 		target, least := fit.Targets[0], 17.0
 		for i, b := range target.Coef {

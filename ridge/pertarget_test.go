@@ -9,6 +9,7 @@ import (
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/fd"
 	"github.com/fdridge/fdridge/internal/verify/refbig"
+	"github.com/fdridge/fdridge/internal/verify/testkit"
 	"github.com/fdridge/fdridge/ridge"
 )
 
@@ -26,7 +27,7 @@ func TestEachTarget(t *testing.T) {
 			y[i] = x[i/targets*d+i%targets] + float64(i%targets) + r.NormFloat64()
 		}
 	}
-	src := must(dataset.FromDense(n, d, targets, x, y))(t)
+	src := testkit.Must(dataset.FromDense(n, d, targets, x, y))(t)
 	split := func(v []float64, k int) (out [][]float64) {
 		for ; len(v) > 0; v = v[k:] {
 			out = append(out, v[:k])
@@ -36,7 +37,7 @@ func TestEachTarget(t *testing.T) {
 	exact := refbig.New(split(x, d), split(y, targets), nil, true)
 	gammas := []float64{20, 1e-4, 20, 3}
 	for name, size := range map[string]int{"AᵀA": d, "sketch": 3} {
-		sum := must(
+		sum := testkit.Must(
 			ridge.Summarize(
 				t.Context(),
 				src,
@@ -51,10 +52,10 @@ func TestEachTarget(t *testing.T) {
 		)(
 			t,
 		)
-		once := must(sum.FitEach(gammas))(t)
+		once := testkit.Must(sum.FitEach(gammas))(t)
 		fits := map[string]*ridge.Solution{"one pass": once}
 		for _, by := range []ridge.Method{ridge.CG, ridge.Galerkin} {
-			s := must(ridge.SolveEach(t.Context(), src, sum, gammas, ridge.SolveOptions{Method: by, Tol: 1e-10}))(t)
+			s := testkit.Must(ridge.SolveEach(t.Context(), src, sum, gammas, ridge.SolveOptions{Method: by, Tol: 1e-10}))(t)
 			if name == "AᵀA" && s.Passes != 1 {
 				t.Errorf("%s: %d passes from AᵀA", by, s.Passes)
 			}
@@ -69,7 +70,7 @@ func TestEachTarget(t *testing.T) {
 				t.Errorf("%s, %s: the smallest γ is %v", name, by, s.Gamma)
 			}
 			for j, g := range gammas {
-				want, o := must(exact.Solve(g))(t), s.Targets[j]
+				want, o := testkit.Must(exact.Solve(g))(t), s.Targets[j]
 				inside := func(what string, v ridge.Interval, w float64) {
 					if !(v.Lo <= w*(1+1e-15) && v.Hi >= w*(1-1e-15)) {
 						t.Errorf("%s, %s, target %d: %s is %v, not in %v", name, by, j, what, w, v)
@@ -95,7 +96,7 @@ func TestEachTarget(t *testing.T) {
 				inside("the effective dimension", s.EffectiveDimension, df)
 			}
 			var again ridge.Solution
-			err := again.UnmarshalJSON(must(s.MarshalJSON())(t))
+			err := again.UnmarshalJSON(testkit.Must(s.MarshalJSON())(t))
 			if err != nil || again.GammaOf(1) != gammas[1] || again.GammaOf(0) != gammas[0] {
 				t.Errorf("%s, %s: JSON: %v, %v", name, by, again.Gammas, err)
 			}
@@ -128,8 +129,8 @@ func TestEachTargetPredicted(t *testing.T) {
 	for i := range y {
 		y[i] = x[i/2*d+i%2] + r.NormFloat64()
 	}
-	src := must(dataset.FromDense(n, d, 2, x, y))(t)
-	sum := must(
+	src := testkit.Must(dataset.FromDense(n, d, 2, x, y))(t)
+	sum := testkit.Must(
 		ridge.Summarize(
 			t.Context(),
 			src,
@@ -140,14 +141,14 @@ func TestEachTargetPredicted(t *testing.T) {
 		t,
 	)
 	gammas, rows := []float64{0.5, 40}, dataset.Block{N: 5, X: x[:5*d]}
-	p := must(sum.Predictor(gammas...))(t)
+	p := testkit.Must(sum.Predictor(gammas...))(t)
 	both := make([]ridge.Interval, 10)
 	if err := p.Predict(both, rows); err != nil {
 		t.Fatal(err)
 	}
 	for j, g := range gammas {
 		one := make([]ridge.Interval, 10)
-		if err := must(sum.Predictor(g))(t).Predict(one, rows); err != nil {
+		if err := testkit.Must(sum.Predictor(g))(t).Predict(one, rows); err != nil {
 			t.Fatal(err)
 		}
 		for i := range 5 {
@@ -157,7 +158,7 @@ func TestEachTargetPredicted(t *testing.T) {
 			}
 		}
 	}
-	fit := must(ridge.SolveEach(t.Context(), src, sum, gammas, ridge.SolveOptions{}))(t)
+	fit := testkit.Must(ridge.SolveEach(t.Context(), src, sum, gammas, ridge.SolveOptions{}))(t)
 	if err := p.Narrow(fit); err != nil {
 		t.Fatal(err)
 	}
@@ -171,7 +172,7 @@ func TestEachTargetPredicted(t *testing.T) {
 			t.Errorf("%v is not close around %v: %v", v, yhat[i%2], err)
 		}
 	}
-	if err := must(sum.Predictor(40, 0.5))(t).Narrow(fit); !errors.Is(err, ridge.ErrShape) {
+	if err := testkit.Must(sum.Predictor(40, 0.5))(t).Narrow(fit); !errors.Is(err, ridge.ErrShape) {
 		t.Errorf("a fit at other γ: %v", err)
 	}
 	if _, err := sum.Predictor(1, 2, 3); !errors.Is(err, ridge.ErrShape) {

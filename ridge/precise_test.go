@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/fdridge/fdridge/internal/verify/refbig"
+	"github.com/fdridge/fdridge/internal/verify/testkit"
 	"github.com/fdridge/fdridge/ridge"
 	"github.com/fdridge/fdridge/ridge/plan"
 	"github.com/fdridge/fdridge/ridge/ridgetest"
@@ -17,12 +18,12 @@ import (
 // preciseProblems are rows of every kind that a pass treats in its own way, with a γ at
 // which a sketch of four rows is a fair approximation.
 func preciseProblems() map[string]struct {
-	table
+	testkit.Table
 	intercept bool
 	gamma     float64
 } {
 	out := map[string]struct {
-		table
+		testkit.Table
 		intercept bool
 		gamma     float64
 	}{}
@@ -30,18 +31,18 @@ func preciseProblems() map[string]struct {
 		for _, weighted := range []bool{false, true} {
 			for _, sparse := range []bool{false, true} {
 				rng := rand.New(rand.NewPCG(uint64(i), 17))
-				s := problem(rng, kind, 130, 6, 2, 1)
-				s.sparse = sparse
-				for range s.x {
+				s := testkit.Problem(rng, kind, 130, 6, 2, 1)
+				s.Sparse = sparse
+				for range s.X {
 					if weighted {
-						s.w = append(s.w, math.Exp2(float64(rng.IntN(30)-20)))
+						s.W = append(s.W, math.Exp2(float64(rng.IntN(30)-20)))
 					}
 				}
 				for _, intercept := range []bool{false, true} {
 					p := out[""]
-					p.table, p.intercept = s, intercept
-					ref := refbig.New(s.x, s.y, s.w, intercept)
-					p.gamma = 0.3 * scaleOf(ref)
+					p.Table, p.intercept = s, intercept
+					ref := refbig.New(s.X, s.Y, s.W, intercept)
+					p.gamma = 0.3 * testkit.ScaleOf(ref)
 					out[fmt.Sprintf("%s, weighted %v, sparse %v, intercept %v", kind, weighted, sparse, intercept)] = p
 				}
 			}
@@ -56,10 +57,10 @@ func TestPrecise(t *testing.T) {
 	var looseness []float64
 	for name, p := range preciseProblems() {
 		t.Run(name, func(t *testing.T) {
-			ref := refbig.New(p.x, p.y, p.w, p.intercept)
-			want := must(ref.Solve(p.gamma))(t)
-			sum := summarize(t, p, ridge.SummaryConfig{Size: 4, Intercept: p.intercept})
-			for _, method := range methods {
+			ref := refbig.New(p.X, p.Y, p.W, p.intercept)
+			want := testkit.Must(ref.Solve(p.gamma))(t)
+			sum := testkit.Summarize(t, p, ridge.SummaryConfig{Size: 4, Intercept: p.intercept})
+			for _, method := range testkit.Methods {
 				f, err := ridge.Solve(t.Context(), p, sum, p.gamma, ridge.SolveOptions{Method: method, Tol: 1e-14})
 				if err != nil {
 					t.Fatalf("%v: %v", method, err)
@@ -84,10 +85,10 @@ func TestPrecise(t *testing.T) {
 func TestPreciseLeast(t *testing.T) {
 	passes := 0
 	for name, p := range preciseProblems() {
-		ref := refbig.New(p.x, p.y, p.w, p.intercept)
-		sum := summarize(t, p, ridge.SummaryConfig{Size: 4, Intercept: p.intercept})
+		ref := refbig.New(p.X, p.Y, p.W, p.intercept)
+		sum := testkit.Summarize(t, p, ridge.SummaryConfig{Size: 4, Intercept: p.intercept})
 		for _, gamma := range []float64{p.gamma, 1e-3 * p.gamma} {
-			want := must(ref.Solve(gamma))(t)
+			want := testkit.Must(ref.Solve(gamma))(t)
 			for _, method := range []ridge.Method{ridge.CG, ridge.Galerkin} {
 				_, err := ridge.Solve(t.Context(), p, sum, gamma, ridge.SolveOptions{Method: method, Tol: 1e-18})
 				short, ok := errors.AsType[*ridge.NotConvergedError](err)
@@ -121,14 +122,14 @@ func TestPreciseWorkers(t *testing.T) {
 	for name, p := range preciseProblems() {
 		for _, workers := range []int{1, 2, 3, 4, 7} {
 			cfg := ridge.SummaryConfig{Size: 4, Intercept: p.intercept}
-			shares, sum := divide(t, rand.New(rand.NewPCG(5, uint64(workers))), p, int64(len(p.x)), workers, cfg)
-			answers, _ := together(t.Context(), shares, sum, []float64{p.gamma}, ridge.SolveOptions{Tol: 1e-14}, nil)
+			shares, sum := testkit.Divide(t, rand.New(rand.NewPCG(5, uint64(workers))), p, int64(len(p.X)), workers, cfg)
+			answers, _ := testkit.Together(t.Context(), shares, sum, []float64{p.gamma}, ridge.SolveOptions{Tol: 1e-14}, nil)
 			for i, a := range answers {
-				if a.err != nil {
-					t.Fatalf("%s, worker %d of %d: %v", name, i, workers, a.err)
+				if a.Err != nil {
+					t.Fatalf("%s, worker %d of %d: %v", name, i, workers, a.Err)
 				}
 			}
-			ridgetest.Certificate(t, refbig.New(p.x, p.y, p.w, p.intercept), answers[workers-1].fits[0])
+			ridgetest.Certificate(t, refbig.New(p.X, p.Y, p.W, p.intercept), answers[workers-1].Fits[0])
 		}
 	}
 }
@@ -139,9 +140,9 @@ func TestLeastTol(t *testing.T) {
 	rng := rand.New(rand.NewPCG(17, 5))
 	for i := range 8 {
 		kind := []string{"gaussian", "decaying"}[i%2]
-		src := problem(rng, kind, 200, 20, 1, 1)
-		sum := summarize(t, src, ridge.SummaryConfig{Size: 3 + i})
-		for _, method := range methods {
+		src := testkit.Problem(rng, kind, 200, 20, 1, 1)
+		sum := testkit.Summarize(t, src, ridge.SummaryConfig{Size: 3 + i})
+		for _, method := range testkit.Methods {
 			gammas := []float64{1e9, []float64{0.1, 1, 10, 1e4}[i%4]}
 			if method == ridge.Newton { // which needs many passes where η is far above γ
 				gammas[1] = 1e3
@@ -158,9 +159,9 @@ func TestLeastTol(t *testing.T) {
 			}
 		}
 	}
-	sum := summarize(t, problem(rng, "gaussian", 50, 5, 1, 1), ridge.SummaryConfig{Size: 2})
+	sum := testkit.Summarize(t, testkit.Problem(rng, "gaussian", 50, 5, 1, 1), ridge.SummaryConfig{Size: 2})
 	for tol, want := range map[float64]bool{1e-15: true, 1e-17: false} {
-		plan := must(plan.New(sum, plan.Config{Tol: tol}))(t)
+		plan := testkit.Must(plan.New(sum, plan.Config{Tol: tol}))(t)
 		if plan.Options[0].Reaches != want || (plan.Best >= 0) != want {
 			t.Errorf("a plan for %v marks %d", tol, plan.Best)
 		}

@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/fdridge/fdridge/dataset"
+	"github.com/fdridge/fdridge/internal/verify/testkit"
 	"github.com/fdridge/fdridge/ridge"
 )
 
@@ -21,7 +22,7 @@ func TestPredictorZeroIntercept(t *testing.T) {
 		}}},
 	}
 	dst := make([]ridge.Interval, 1)
-	err := must(f.Predictor())(t).Predict(dst, dataset.Block{N: 1, X: []float64{2}})
+	err := testkit.Must(f.Predictor())(t).Predict(dst, dataset.Block{N: 1, X: []float64{2}})
 	if err != nil || !(dst[0].Lo <= 2-1e-3 && dst[0].Hi >= 2+1e-3 && dst[0].Hi < 2+2e-3) {
 		t.Errorf("%v, %v", dst, err)
 	}
@@ -38,17 +39,17 @@ func TestNarrowZeroTargets(t *testing.T) {
 	for i := range start.RawMatrix().Data {
 		start.RawMatrix().Data[i] = 1
 	}
-	src := must(dataset.FromDense(30, 8, 3, x, make([]float64, 3*30)))(t)
+	src := testkit.Must(dataset.FromDense(30, 8, 3, x, make([]float64, 3*30)))(t)
 	for _, size := range []int{2, 64} {
-		sum := must(ridge.Summarize(t.Context(), src, ridge.SummaryConfig{Size: size, Intercept: true}, nil))(t)
+		sum := testkit.Must(ridge.Summarize(t.Context(), src, ridge.SummaryConfig{Size: size, Intercept: true}, nil))(t)
 		for _, begin := range []*mat.Dense{nil, start} {
 			fits, err := ridge.SolvePath(t.Context(), src, sum, []float64{1}, ridge.SolveOptions{Start: begin})
-			f := solved(t, fits, err)[0]
-			p := must(sum.Predictor(1))(t)
+			f := testkit.Solved(t, fits, err)[0]
+			p := testkit.Must(sum.Predictor(1))(t)
 			if err := p.Narrow(f); err != nil {
 				t.Fatalf("size %d, %v, %v: %v", size, f.Status, f.Coef(), err)
 			}
-			within := must(p.PredictMatrix(mat.NewDense(1, 8, x[:8])))(t)
+			within := testkit.Must(p.PredictMatrix(mat.NewDense(1, 8, x[:8])))(t)
 			for _, v := range within {
 				if !(v.Lo <= 0 && 0 <= v.Hi && v.Hi-v.Lo < 1e-12) {
 					t.Errorf("size %d: 0 is predicted to be within %v", size, v)

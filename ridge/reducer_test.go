@@ -12,7 +12,6 @@ import (
 	"reflect"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 
 	"gonum.org/v1/gonum/floats"
@@ -21,142 +20,10 @@ import (
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/fd"
 	"github.com/fdridge/fdridge/internal/verify/refbig"
+	"github.com/fdridge/fdridge/internal/verify/testkit"
 	"github.com/fdridge/fdridge/ridge"
 	"github.com/fdridge/fdridge/ridge/ridgetest"
 )
-
-// A gang is workers whose sums are added up in their order. One that leaves ends it.
-type gang struct {
-	mu      sync.Mutex
-	all     sync.Cond
-	parts   [][]float64
-	total   []float64
-	came    int
-	round   int
-	left    error
-	lengths []int // of the sums
-}
-
-func newGang(workers int) *gang {
-	g := &gang{parts: make([][]float64, workers)}
-	g.all.L = &g.mu
-	return g
-}
-
-type worker struct {
-	*gang
-	rank int
-}
-
-func (w worker) Size() int { return len(w.parts) }
-
-func (w worker) Allreduce(ctx context.Context, x []float64) error {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.parts[w.rank] = x
-	round := w.round
-	w.came++
-	if w.came == len(w.parts) {
-		w.add()
-	}
-	for w.round == round {
-		if w.left != nil {
-			return errors.Join(ctx.Err(), w.left)
-		}
-		w.all.Wait()
-	}
-	copy(x, w.total)
-	return nil
-}
-
-func (w worker) add() {
-	w.total = append(w.total[:0], w.parts[0]...)
-	for _, p := range w.parts[1:] {
-		for i, v := range p {
-			w.total[i] += v
-		}
-	}
-	w.lengths = append(w.lengths, len(w.total))
-	w.came = 0
-	w.round++
-	w.all.Broadcast()
-}
-
-func (w worker) leave(err error) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.left = err
-	w.all.Broadcast()
-}
-
-// An answer has the results of one worker.
-type answer struct {
-	fits []*ridge.Solution
-	err  error
-}
-
-// together solves with a worker for each share; change may differ from one to another.
-func together(
-	ctx context.Context,
-	shares []dataset.Source,
-	sum *ridge.Summary,
-	gammas []float64,
-	opts ridge.SolveOptions,
-	change func(rank int, o *ridge.SolveOptions),
-) ([]answer, *gang) {
-	g, out := newGang(len(shares)), make([]answer, len(shares))
-	var all sync.WaitGroup
-	for rank, src := range shares {
-		all.Go(func() {
-			o, a := opts, &out[rank]
-			o.Reducer = worker{g, rank}
-			if change != nil {
-				change(rank, &o)
-			}
-			a.fits, a.err = ridge.SolvePath(ctx, src, sum, gammas, o)
-			if _, short := errors.AsType[*ridge.NotConvergedError](a.err); a.err != nil && !short {
-				worker{g, rank}.leave(fmt.Errorf("worker %d left: %w", rank, a.err))
-			}
-		})
-	}
-	all.Wait()
-	return out, g
-}
-
-// divide cuts a source of n rows into uneven shares and returns them with the merged summary. If there are more than
-// two shares, some are empty.
-func divide(
-	t *testing.T,
-	rng *rand.Rand,
-	src dataset.Source,
-	n int64,
-	parts int,
-	cfg ridge.SummaryConfig,
-) ([]dataset.Source, *ridge.Summary) {
-	t.Helper()
-	_, cfg.Dim, cfg.Targets = src.Dims()
-	sum := must(ridge.NewSummary(cfg))(t)
-	var shares []dataset.Source
-	at := int64(0)
-	for i := range parts {
-		to := at + rng.Int64N(2*n/int64(parts)+1)
-		switch {
-		case i == parts-1:
-			to = n
-		case i%3 == 1 || to >= n:
-			to = at
-		}
-		share := must(dataset.FromDense(0, cfg.Dim, cfg.Targets, nil, nil))(t)
-		if to > at {
-			share = must(dataset.Rows(src, at, to))(t)
-		}
-		shares, at = append(shares, share), to
-		if err := sum.Merge(must(ridge.Summarize(t.Context(), share, cfg, nil))(t)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return shares, sum
-}
 
 // TestReducer: workers with shares of the rows find the same bits as each other, for the problem of all rows. One
 // worker finds the bits of a solve without a reducer. The sums have the documented number and length.
@@ -176,7 +43,7 @@ func TestReducer(t *testing.T) {
 		for _, intercept := range []bool{false, true} {
 			for j, workers := range numbers {
 				rng := rand.New(rand.NewPCG(3, uint64(workers)))
-				shares, sum := divide(
+				shares, sum := testkit.Divide(
 					t,
 					rng,
 					src,
@@ -184,7 +51,7 @@ func TestReducer(t *testing.T) {
 					workers,
 					ridge.SummaryConfig{Size: 3, Intercept: intercept, Store: fd.StoreRows},
 				)
-				for k, method := range methods {
+				for k, method := range testkit.Methods {
 					if !isTried(i+j+k, intercept) {
 						continue
 					}
@@ -193,14 +60,14 @@ func TestReducer(t *testing.T) {
 						gammas := []float64{eta, 3 * eta}
 						opts := ridge.SolveOptions{Method: method, Tol: 1e-9}
 						fits, err := ridge.SolvePath(t.Context(), src, sum, gammas, opts)
-						want := solved(t, fits, err)
-						answers, g := together(t.Context(), shares, sum, gammas, opts, nil)
+						want := testkit.Solved(t, fits, err)
+						answers, g := testkit.Together(t.Context(), shares, sum, gammas, opts, nil)
 						for rank, a := range answers {
-							if !reflect.DeepEqual(solved(t, a.fits, a.err), solved(t, answers[0].fits, answers[0].err)) {
+							if !reflect.DeepEqual(testkit.Solved(t, a.Fits, a.Err), testkit.Solved(t, answers[0].Fits, answers[0].Err)) {
 								t.Fatalf("worker %d found something else than worker 0", rank)
 							}
 						}
-						found := solved(t, answers[0].fits, answers[0].err)
+						found := testkit.Solved(t, answers[0].Fits, answers[0].Err)
 						if workers == 1 && !reflect.DeepEqual(found, want) {
 							t.Errorf("one worker finds %+v, without a reducer %+v", found[0], want[0])
 						}
@@ -208,12 +75,12 @@ func TestReducer(t *testing.T) {
 							near(t, f, want[i])
 						}
 						passes := max(want[0].Iterations, want[1].Iterations)
-						if method != ridge.Galerkin && len(g.lengths) != passes && workers == 1 {
-							t.Errorf("%d sums for %d passes", len(g.lengths), passes)
+						if method != ridge.Galerkin && len(g.Lengths) != passes && workers == 1 {
+							t.Errorf("%d sums for %d passes", len(g.Lengths), passes)
 						}
 						first := len(gammas)*targets + targets
-						if method != ridge.Galerkin && g.lengths[0] != first*(d+2)+11 {
-							t.Errorf("the first sum is of %d numbers, must be %d·(%d+2)+11", g.lengths[0], first, d)
+						if method != ridge.Galerkin && g.Lengths[0] != first*(d+2)+11 {
+							t.Errorf("the first sum is of %d numbers, must be %d·(%d+2)+11", g.Lengths[0], first, d)
 						}
 					})
 				}
@@ -257,7 +124,7 @@ func TestReducerSolver(t *testing.T) {
 					}
 					n += int64(b.N)
 				}
-				shares, sum := divide(
+				shares, sum := testkit.Divide(
 					t,
 					rand.New(rand.NewPCG(4, uint64(n))),
 					src,
@@ -265,8 +132,8 @@ func TestReducerSolver(t *testing.T) {
 					5,
 					ridge.SummaryConfig{Size: 4, Intercept: intercept, Store: fd.StoreRows},
 				)
-				answers, _ := together(t.Context(), shares, sum, gammas, ridge.SolveOptions{Tol: 1e-9}, nil)
-				return answers[3].fits, answers[3].err
+				answers, _ := testkit.Together(t.Context(), shares, sum, gammas, ridge.SolveOptions{Tol: 1e-9}, nil)
+				return answers[3].Fits, answers[3].Err
 			},
 		},
 	)
@@ -286,16 +153,16 @@ func TestReducerCertificate(t *testing.T) {
 			a := lost * eps / 2 / r
 			x[i], y[i] = []float64{a}, []float64{0.51*a + r + far*float64(1-i%2*2)}
 		}
-		all := must(dataset.FromDense(workers, 1, 1, flat(x), flat(y)))(t)
-		sum := must(ridge.Summarize(t.Context(), all, ridge.SummaryConfig{Size: 1, Store: fd.StoreRows}, nil))(t)
+		all := testkit.Must(dataset.FromDense(workers, 1, 1, testkit.Flat(x), testkit.Flat(y)))(t)
+		sum := testkit.Must(ridge.Summarize(t.Context(), all, ridge.SummaryConfig{Size: 1, Store: fd.StoreRows}, nil))(t)
 		shares := make([]dataset.Source, workers)
 		for i := range shares {
-			shares[i] = must(dataset.FromDense(1, 1, 1, x[i], y[i]))(t)
+			shares[i] = testkit.Must(dataset.FromDense(1, 1, 1, x[i], y[i]))(t)
 		}
 		// From zero, to a loose tolerance, it is plain gradients that were added up which lead to the
 		// weights; the last tolerance asks for gradients of twice the digits.
 		for _, tol := range []float64{1e-9, 1e-11, 1e-15} {
-			answers, _ := together(
+			answers, _ := testkit.Together(
 				t.Context(),
 				shares,
 				sum,
@@ -304,7 +171,7 @@ func TestReducerCertificate(t *testing.T) {
 				nil,
 			)
 			last := answers[workers-1]
-			ridgetest.Certificate(t, refbig.New(x, y, nil, false), solved(t, last.fits, last.err)[0])
+			ridgetest.Certificate(t, refbig.New(x, y, nil, false), testkit.Solved(t, last.Fits, last.Err)[0])
 		}
 	}
 }
@@ -319,10 +186,10 @@ func TestReducerJournal(t *testing.T) {
 			continue
 		}
 		n, _, _ := src.Dims()
-		for _, method := range methods {
+		for _, method := range testkit.Methods {
 			t.Run(fmt.Sprintf("%s/%v", name, method), func(t *testing.T) {
 				rng := rand.New(rand.NewPCG(5, 5))
-				shares, sum := divide(
+				shares, sum := testkit.Divide(
 					t,
 					rng,
 					src,
@@ -332,30 +199,30 @@ func TestReducerJournal(t *testing.T) {
 				)
 				eta := sum.Sketch().Bound().FD()
 				gammas, opts := []float64{eta, 3 * eta}, ridge.SolveOptions{Method: method, Tol: 1e-9, MaxPasses: 12}
-				answers, _ := together(t.Context(), shares, sum, gammas, opts, nil)
-				want := solved(t, answers[0].fits, answers[0].err)
+				answers, _ := testkit.Together(t.Context(), shares, sum, gammas, opts, nil)
+				want := testkit.Solved(t, answers[0].Fits, answers[0].Err)
 				states := [workers]map[int][]byte{{}, {}, {}}
 				for round := 0; ; round++ {
 					if round == 1000 {
 						t.Fatal("no end after a thousand interruptions")
 					}
 					ctx, cancel := context.WithCancel(t.Context())
-					answers, _ := together(ctx, shares, sum, gammas, opts, func(rank int, o *ridge.SolveOptions) {
+					answers, _ := testkit.Together(ctx, shares, sum, gammas, opts, func(rank int, o *ridge.SolveOptions) {
 						own := rand.New(rand.NewPCG(uint64(round), uint64(rank)))
-						o.Journal = &memory{
-							rng:    own,
-							states: states[rank],
-							left:   own.IntN(5),
-							kill:   own.IntN(2) == 0,
-							end:    cancel,
+						o.Journal = &testkit.Memory{
+							Rng:    own,
+							States: states[rank],
+							Left:   own.IntN(5),
+							Kill:   own.IntN(2) == 0,
+							End:    cancel,
 						}
 					})
 					cancel()
-					if errors.Is(errors.Join(answers[0].err, answers[1].err, answers[2].err), context.Canceled) {
+					if errors.Is(errors.Join(answers[0].Err, answers[1].Err, answers[2].Err), context.Canceled) {
 						continue
 					}
 					for rank, a := range answers {
-						if got := solved(t, a.fits, a.err); !reflect.DeepEqual(got, want) {
+						if got := testkit.Solved(t, a.Fits, a.Err); !reflect.DeepEqual(got, want) {
 							t.Fatalf(
 								"worker %d: after %d interruptions %+v, without any %+v",
 								rank,
@@ -379,7 +246,7 @@ func TestReducerJournal(t *testing.T) {
 // finished pass whose sum failed is not read again.
 func TestReducerBehind(t *testing.T) {
 	src := sources(t)["dense"]
-	shares, sum := divide(
+	shares, sum := testkit.Divide(
 		t,
 		rand.New(rand.NewPCG(1, 1)),
 		src,
@@ -388,11 +255,11 @@ func TestReducerBehind(t *testing.T) {
 		ridge.SummaryConfig{Size: 3, Store: fd.StoreRows},
 	)
 	opts := ridge.SolveOptions{Tol: 1e-9}
-	journals := []*memory{}
+	journals := []*testkit.Memory{}
 	for range 2 {
 		journals = append(
 			journals,
-			&memory{states: map[int][]byte{}, left: 1000, never: true, rng: rand.New(rand.NewPCG(1, 1))},
+			&testkit.Memory{States: map[int][]byte{}, Left: 1000, Never: true, Rng: rand.New(rand.NewPCG(1, 1))},
 		)
 	}
 	gammas := []float64{sum.Sketch().Bound().FD()}
@@ -400,11 +267,11 @@ func TestReducerBehind(t *testing.T) {
 		o.Journal = journals[rank]
 		o.Reducer = &broken{Reducer: o.Reducer, after: 1000}
 	}
-	answers, _ := together(t.Context(), shares, sum, gammas, opts, with)
-	want := solved(t, answers[0].fits, answers[0].err)
-	for pass := range journals[0].states {
+	answers, _ := testkit.Together(t.Context(), shares, sum, gammas, opts, with)
+	want := testkit.Solved(t, answers[0].Fits, answers[0].Err)
+	for pass := range journals[0].States {
 		if pass >= 3 {
-			delete(journals[0].states, pass)
+			delete(journals[0].States, pass)
 		}
 	}
 	read := [2]map[int]int64{{}, {}}
@@ -412,27 +279,27 @@ func TestReducerBehind(t *testing.T) {
 		with(rank, o)
 		o.Progress = func(p ridge.Progress) { read[rank][p.Pass] = p.Rows }
 	}
-	answers, g := together(t.Context(), shares, sum, gammas, opts, follow)
-	if got := solved(t, answers[1].fits, answers[1].err); !reflect.DeepEqual(got, want) {
+	answers, g := testkit.Together(t.Context(), shares, sum, gammas, opts, follow)
+	if got := testkit.Solved(t, answers[1].Fits, answers[1].Err); !reflect.DeepEqual(got, want) {
 		t.Errorf("%+v, want %+v", got[0], want[0])
 	}
 	if read[1][2] != 0 || read[1][3] == 0 {
 		t.Errorf("rows read again by pass: %v; must be those from pass 3 on", read[1])
 	}
-	if g.lengths[0] != 1 || g.lengths[1] != 1 || g.lengths[2] != 1 || g.lengths[3] == 1 || g.lengths[4] == 1 {
-		t.Errorf("sums of %v numbers; two passes are in all journals", g.lengths)
+	if g.Lengths[0] != 1 || g.Lengths[1] != 1 || g.Lengths[2] != 1 || g.Lengths[3] == 1 || g.Lengths[4] == 1 {
+		t.Errorf("sums of %v numbers; two passes are in all journals", g.Lengths)
 	}
 	// The sum of pass 2 fails: its rows have all been read.
 	for _, j := range journals {
-		clear(j.states)
+		clear(j.States)
 	}
-	together(t.Context(), shares, sum, gammas, opts, func(rank int, o *ridge.SolveOptions) {
+	testkit.Together(t.Context(), shares, sum, gammas, opts, func(rank int, o *ridge.SolveOptions) {
 		with(rank, o)
 		o.Reducer.(*broken).after = 2 // a vote and a pass
 	})
 	read = [2]map[int]int64{{}, {}}
-	answers, _ = together(t.Context(), shares, sum, gammas, opts, follow)
-	if got := solved(t, answers[0].fits, answers[0].err); !reflect.DeepEqual(got, want) {
+	answers, _ = testkit.Together(t.Context(), shares, sum, gammas, opts, follow)
+	if got := testkit.Solved(t, answers[0].Fits, answers[0].Err); !reflect.DeepEqual(got, want) {
 		t.Errorf("after a sum that failed %+v, want %+v", got[0], want[0])
 	}
 	if read[0][2] != 0 || read[0][3] == 0 {
@@ -462,7 +329,7 @@ func (b *broken) Allreduce(ctx context.Context, x []float64) error {
 func TestReducerRefused(t *testing.T) {
 	all := sources(t)
 	src := all["dense"]
-	shares, sum := divide(
+	shares, sum := testkit.Divide(
 		t,
 		rand.New(rand.NewPCG(1, 1)),
 		src,
@@ -470,8 +337,8 @@ func TestReducerRefused(t *testing.T) {
 		3,
 		ridge.SummaryConfig{Size: 3, Store: fd.StoreRows},
 	)
-	other := must(dataset.Rows(src, 0, 8999))(t)
-	empty := must(dataset.FromDense(0, 5, 2, nil, nil))(t)
+	other := testkit.Must(dataset.Rows(src, 0, 8999))(t)
+	empty := testkit.Must(dataset.FromDense(0, 5, 2, nil, nil))(t)
 	reversed := []dataset.Source{shares[2], shares[1], shares[0]} // the same rows
 	for name, c := range map[string]struct {
 		shares []dataset.Source
@@ -482,11 +349,12 @@ func TestReducerRefused(t *testing.T) {
 		"rows are missing":   {shares[1:], nil, ridge.ErrShape, "rows, but the summary has 9000"},
 		"rows are told more": {[]dataset.Source{src, shares[0]}, nil, ridge.ErrShape, "the summary has 9000"},
 		"other rows": {
-			[]dataset.Source{other, must(dataset.Rows(src, 0, 1))(t)}, nil, ridge.ErrShape, "other rows than the summary",
+			[]dataset.Source{other, testkit.Must(dataset.Rows(src, 0, 1))(t)}, nil, ridge.ErrShape,
+			"other rows than the summary",
 		},
 		"another weight": {[]dataset.Source{all["weighted"], empty}, nil, ridge.ErrShape, "weigh"},
 		"too many rows": {
-			[]dataset.Source{must(dataset.Concat(src, src))(t), empty}, nil, ridge.ErrShape, "the source has 18000 rows",
+			[]dataset.Source{testkit.Must(dataset.Concat(src, src))(t), empty}, nil, ridge.ErrShape, "the source has 18000 rows",
 		},
 		"another start": {shares, func(rank int, o *ridge.SolveOptions) {
 			o.Start = mat.NewDense(2, 5, nil)
@@ -499,14 +367,14 @@ func TestReducerRefused(t *testing.T) {
 		}, nil, "its share of the rows"},
 		"in another order": {reversed, nil, nil, ""},
 	} {
-		answers, _ := together(t.Context(), c.shares, sum, []float64{1e5}, ridge.SolveOptions{Tol: 1e-6}, c.change)
+		answers, _ := testkit.Together(t.Context(), c.shares, sum, []float64{1e5}, ridge.SolveOptions{Tol: 1e-6}, c.change)
 		for rank, a := range answers {
 			switch {
-			case c.says == "" && a.err != nil,
-				c.says != "" && (a.err == nil || !strings.Contains(a.err.Error(), c.says)):
-				t.Errorf("%s: worker %d: %v, must say %q", name, rank, a.err, c.says)
-			case c.is != nil && !errors.Is(a.err, c.is):
-				t.Errorf("%s: worker %d: %v is not %v", name, rank, a.err, c.is)
+			case c.says == "" && a.Err != nil,
+				c.says != "" && (a.Err == nil || !strings.Contains(a.Err.Error(), c.says)):
+				t.Errorf("%s: worker %d: %v, must say %q", name, rank, a.Err, c.says)
+			case c.is != nil && !errors.Is(a.Err, c.is):
+				t.Errorf("%s: worker %d: %v is not %v", name, rank, a.Err, c.is)
 			}
 		}
 	}
@@ -516,18 +384,12 @@ type renewed struct{ ridge.Identity }
 
 func (renewed) Refresh(context.Context) error { return nil }
 
-// one worker alone.
-type alone struct{}
-
-func (alone) Size() int                                  { return 1 }
-func (alone) Allreduce(context.Context, []float64) error { return nil }
-
 // TestReducerAllocatesNothing beyond what a pass without a reducer does.
 func TestReducerAllocatesNothing(t *testing.T) {
-	s := problem(rand.New(rand.NewPCG(2, 8)), "gaussian", 200, 40, 1, 1)
-	src := still{dataset.Block{N: 200, X: flat(s.x), Y: flat(s.y)}, 40}
-	sum := summarize(t, src, ridge.SummaryConfig{Size: 4, Intercept: true, Store: fd.StoreRows})
-	for _, m := range methods {
+	s := testkit.Problem(rand.New(rand.NewPCG(2, 8)), "gaussian", 200, 40, 1, 1)
+	src := still{dataset.Block{N: 200, X: testkit.Flat(s.X), Y: testkit.Flat(s.Y)}, 40}
+	sum := testkit.Summarize(t, src, ridge.SummaryConfig{Size: 4, Intercept: true, Store: fd.StoreRows})
+	for _, m := range testkit.Methods {
 		count := func(passes int, r ridge.Reducer) float64 {
 			return testing.AllocsPerRun(5, func() {
 				_, err := ridge.SolvePath(
@@ -542,7 +404,7 @@ func TestReducerAllocatesNothing(t *testing.T) {
 				}
 			})
 		}
-		with, without := count(15, alone{})-count(5, alone{}), count(15, nil)-count(5, nil)
+		with, without := count(15, testkit.Alone{})-count(5, testkit.Alone{}), count(15, nil)-count(5, nil)
 		// SHA-256 of a question has a state of its own.
 		if perPass := (with - without) / 10; !(perPass <= 1) {
 			t.Errorf("%v: %v allocations a pass more than without a reducer", m, perPass)
@@ -556,8 +418,8 @@ func TestReducerSummaries(t *testing.T) {
 	cfg := ridge.SummaryConfig{Size: 3, Intercept: true, Store: fd.StoreRows}
 	var first []byte
 	for range 2 {
-		_, sum := divide(t, rand.New(rand.NewPCG(1, 1)), src, 9000, 4, cfg)
-		b := must(sum.MarshalBinary())(t)
+		_, sum := testkit.Divide(t, rand.New(rand.NewPCG(1, 1)), src, 9000, 4, cfg)
+		b := testkit.Must(sum.MarshalBinary())(t)
 		if first != nil && !bytes.Equal(first, b) {
 			t.Error("other bits")
 		}

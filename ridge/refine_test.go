@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/fdridge/fdridge/internal/verify/refbig"
+	"github.com/fdridge/fdridge/internal/verify/testkit"
 	"github.com/fdridge/fdridge/ridge"
 	"github.com/fdridge/fdridge/ridge/ridgetest"
 )
@@ -15,10 +16,10 @@ import (
 func TestExactRefined(t *testing.T) {
 	var looseness []float64
 	for name, p := range preciseProblems() {
-		ref := refbig.New(p.x, p.y, p.w, p.intercept)
+		ref := refbig.New(p.X, p.Y, p.W, p.intercept)
 		for _, factor := range []ridge.Method{ridge.Cholesky, ridge.QR, ridge.Tridiagonal} {
 			for _, gamma := range []float64{p.gamma, 1e-6 * p.gamma, 0} {
-				want := must(ref.Solve(gamma))(t)
+				want := testkit.Must(ref.Solve(gamma))(t)
 				fits, err := ridge.SolveExact(
 					t.Context(),
 					p,
@@ -70,19 +71,19 @@ func TestExactRefinedFar(t *testing.T) {
 	} {
 		for _, sparse := range []bool{false, true} {
 			rng := rand.New(rand.NewPCG(17, 8))
-			var p table
-			p.sparse = sparse
+			var p testkit.Table
+			p.Sparse = sparse
 			for range 80 {
-				x := normals(rng, 4)
+				x := testkit.Normals(rng, 4)
 				x[3] = x[2] + c.near*x[3]
 				for j := range x {
 					x[j] += c.far
 				}
-				p.x, p.y = append(p.x, x), append(p.y, []float64{x[0] - 2*x[1] + x[3] + 0.1*rng.NormFloat64()})
+				p.X, p.Y = append(p.X, x), append(p.Y, []float64{x[0] - 2*x[1] + x[3] + 0.1*rng.NormFloat64()})
 			}
-			ref := refbig.New(p.x, p.y, nil, true)
+			ref := refbig.New(p.X, p.Y, nil, true)
 			for _, factor := range c.factors {
-				fit := mustExact(t, p, ridge.ExactOptions{Method: factor, Intercept: true, Tol: 1e-15}, c.gamma)[0]
+				fit := testkit.MustExact(t, p, ridge.ExactOptions{Method: factor, Intercept: true, Tol: 1e-15}, c.gamma)[0]
 				ridgetest.Certificate(t, ref, fit)
 				if o := fit.Targets[0]; !(o.RelativeErrorBound <= 1e-15) || fit.Passes > c.passes {
 					t.Errorf(
@@ -99,8 +100,8 @@ func TestExactRefinedFar(t *testing.T) {
 				if c.iter == 0 {
 					break
 				}
-				sum := summarize(t, p, ridge.SummaryConfig{Size: 2, Intercept: true})
-				fit := must(
+				sum := testkit.Summarize(t, p, ridge.SummaryConfig{Size: 2, Intercept: true})
+				fit := testkit.Must(
 					ridge.Solve(t.Context(), p, sum, c.gamma, ridge.SolveOptions{Method: method, Tol: 1e-15}),
 				)(
 					t,
@@ -117,11 +118,11 @@ func TestExactRefinedFar(t *testing.T) {
 // TestExactWeakRows: if γ keeps the weights small, the rounding of the rows matters as little as the rows do. One pass
 // certifies a similar relative error at γ = 10¹²·‖A‖² as at γ = 100·‖A‖².
 func TestExactWeakRows(t *testing.T) {
-	p := problem(rand.New(rand.NewPCG(3, 17)), "offset", 90, 5, 1, 1)
-	ref := refbig.New(p.x, p.y, nil, true)
-	scale := scaleOf(ref)
+	p := testkit.Problem(rand.New(rand.NewPCG(3, 17)), "offset", 90, 5, 1, 1)
+	ref := refbig.New(p.X, p.Y, nil, true)
+	scale := testkit.ScaleOf(ref)
 	for _, factor := range []ridge.Method{ridge.Cholesky, ridge.QR, ridge.Tridiagonal} {
-		fits := mustExact(t, p, ridge.ExactOptions{Method: factor, Intercept: true}, 100*scale, 1e12*scale)
+		fits := testkit.MustExact(t, p, ridge.ExactOptions{Method: factor, Intercept: true}, 100*scale, 1e12*scale)
 		for _, f := range fits {
 			ridgetest.Certificate(t, ref, f)
 		}

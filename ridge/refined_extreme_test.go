@@ -13,6 +13,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/fdridge/fdridge/dataset"
+	"github.com/fdridge/fdridge/internal/verify/testkit"
 	"github.com/fdridge/fdridge/ridge"
 )
 
@@ -311,9 +312,9 @@ func TestRefinedNearlyZeroTarget(t *testing.T) {
 	}
 	y[0] += 0x1p-50
 	src := extremeSource(t, n, 1, x, y, nil)
-	sum := summarize(t, src, ridge.SummaryConfig{Size: 1})
+	sum := testkit.Summarize(t, src, ridge.SummaryConfig{Size: 1})
 	for _, m := range []ridge.Method{ridge.CG, ridge.Galerkin, ridge.Newton} {
-		f := must(ridge.Solve(t.Context(), src, sum, 1, ridge.SolveOptions{Method: m}))(t)
+		f := testkit.Must(ridge.Solve(t.Context(), src, sum, 1, ridge.SolveOptions{Method: m}))(t)
 		if o := f.Targets[0]; f.Status != ridge.Converged || !(math.Abs(o.Coef[0]-0x1p-50/65) <= o.ErrorBound) {
 			t.Errorf("%v: x̂ is %g, certified to %g, %v", m, o.Coef[0], o.RelativeErrorBound, f.Status)
 		}
@@ -363,7 +364,7 @@ func TestRefinedJoinedTargets(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	sum := summarize(t, src, ridge.SummaryConfig{Size: 1, Intercept: true})
+	sum := testkit.Summarize(t, src, ridge.SummaryConfig{Size: 1, Intercept: true})
 	if _, err := ridge.Solve(t.Context(), src, sum, 1, ridge.SolveOptions{}); !errors.As(err, new(*ridge.ScaleError)) {
 		t.Errorf("targets whose squares underflow are solved for: %v", err)
 	}

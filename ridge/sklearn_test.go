@@ -2,7 +2,6 @@ package ridge_test
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -10,19 +9,17 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/fdridge/fdridge/dataset"
-	"github.com/fdridge/fdridge/dataset/csv"
 	"github.com/fdridge/fdridge/dataset/npy"
-	"github.com/fdridge/fdridge/dataset/svmlight"
 	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/engine/enginetest"
 	"github.com/fdridge/fdridge/fd"
+	"github.com/fdridge/fdridge/internal/verify/testkit"
 	"github.com/fdridge/fdridge/ridge"
 	"github.com/fdridge/fdridge/ridge/ridgetest"
 )
@@ -55,101 +52,6 @@ type sklearnRidge struct {
 	Cases                  []sklearnCase
 }
 
-func readFixture(t *testing.T, name string, v any) {
-	t.Helper()
-	text := must(os.ReadFile(filepath.Join("testdata", "sklearn", name)))(t)
-	if err := json.Unmarshal(text, v); err != nil {
-		t.Fatalf("%s: %v", name, err)
-	}
-}
-
-// observations are rows in memory, with the target of the file.
-type observations struct {
-	n, d   int
-	x      []float64
-	sparse *engine.CSR
-	y      []float64
-}
-
-// readEvery keeps every stride-th row of src, from the first on.
-func readEvery(t *testing.T, src dataset.Source, stride int) *observations {
-	t.Helper()
-	_, d, _ := src.Dims()
-	o := &observations{d: d}
-	for b, err := range src.Blocks(context.Background()) {
-		if err != nil {
-			t.Fatal(err)
-		}
-		if b.Sparse != nil && o.sparse == nil {
-			o.sparse = &engine.CSR{Cols: d, RowPtr: []int{0}}
-		}
-		for i := range b.N {
-			if (int(b.First)+i)%stride != 0 {
-				continue
-			}
-			o.n++
-			o.y = append(o.y, b.Y[i])
-			if b.Sparse == nil {
-				o.x = append(o.x, b.X[i*d:(i+1)*d]...)
-				continue
-			}
-			idx, val := b.Sparse.Row(i)
-			o.sparse.Rows++
-			o.sparse.ColIdx, o.sparse.Val = append(o.sparse.ColIdx, idx...), append(o.sparse.Val, val...)
-			o.sparse.RowPtr = append(o.sparse.RowPtr, len(o.sparse.Val))
-		}
-	}
-	return o
-}
-
-func weights(n int) []float64 {
-	w := make([]float64, n)
-	for i := range w {
-		w[i] = 0.5 + float64(i%7)/4
-	}
-	return w
-}
-
-// source yields the rows with one target or two, weighted or not.
-func (o *observations) source(t *testing.T, targets int, weighted bool) dataset.Source {
-	t.Helper()
-	y := make([]float64, 0, o.n*targets)
-	for i, v := range o.y {
-		y = append(y, v)
-		if targets == 2 {
-			y = append(y, float64(1+i%3)*v)
-		}
-	}
-	var src dataset.Source
-	if o.sparse != nil {
-		src = must(dataset.FromCSR(o.sparse, targets, y))(t)
-	} else {
-		src = must(dataset.FromDense(o.n, o.d, targets, o.x, y))(t)
-	}
-	if !weighted {
-		return src
-	}
-	return must(dataset.Weigh(src, must(dataset.FromDense(o.n, 1, 0, weights(o.n), nil))(t)))(t)
-}
-
-// prepare standardises src if asked, and returns what was taken off and divided by.
-func prepare(t *testing.T, src dataset.Source, standardise bool) (dataset.Source, *dataset.Scaling) {
-	t.Helper()
-	if standardise {
-		out, s, err := dataset.Standardize(context.Background(), src)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return out, s
-	}
-	_, d, _ := src.Dims()
-	s := &dataset.Scaling{Mean: make([]float64, d), Scale: make([]float64, d)}
-	for j := range s.Scale {
-		s.Scale[j] = 1
-	}
-	return src, s
-}
-
 // inUnits takes a fit of scaled columns back to the units of the file.
 func inUnits(f *ridge.Solution, s *dataset.Scaling) model {
 	var out model
@@ -170,81 +72,10 @@ func distance(a, b []float64) float64 {
 	for i := range a {
 		d[i] = a[i] - b[i]
 	}
-	if n := norm(b); n > 0 {
-		return norm(d) / n
+	if n := testkit.Norm(b); n > 0 {
+		return testkit.Norm(d) / n
 	}
-	return norm(a)
-}
-
-// publicData are the data sets of the fixtures. Those the repository lacks are
-// looked for in dir.
-var publicData = []struct {
-	name string
-	ours bool
-	open func(t *testing.T, dir string) dataset.Source
-}{
-	{"housing", true, func(t *testing.T, _ string) dataset.Source {
-		return must(
-			csv.Open(filepath.Join("..", "testdata", "cal_housing.csv.gz"), csv.Options{Targets: []string{"last"}}),
-		)(
-			t,
-		)
-	}},
-	{"w8a", true, func(t *testing.T, _ string) dataset.Source {
-		return must(
-			svmlight.Open(filepath.Join("..", "testdata", "w8a.svm.gz"), svmlight.Options{Features: 300, Targets: 1}),
-		)(
-			t,
-		)
-	}},
-	{"diabetes", false, func(t *testing.T, dir string) dataset.Source {
-		return must(csv.Open(filepath.Join(dir, "diabetes.tab.txt"), csv.Options{Targets: []string{"Y"}}))(t)
-	}},
-	{"abalone", false, func(t *testing.T, dir string) dataset.Source {
-		text := string(must(os.ReadFile(filepath.Join(dir, "abalone.data")))(t))
-		coded := filepath.Join(t.TempDir(), "abalone.csv")
-		err := os.WriteFile(coded, []byte(strings.NewReplacer("M,", "0,", "F,", "1,", "I,", "2,").Replace(text)), 0o600)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return must(csv.Open(coded, csv.Options{Targets: []string{"last"}}))(t)
-	}},
-	{"covtype", false, func(t *testing.T, dir string) dataset.Source {
-		return must(csv.Open(filepath.Join(dir, "covtype.data.gz"), csv.Options{Targets: []string{"last"}}))(t)
-	}},
-	{"year, the first rows", false, func(t *testing.T, dir string) dataset.Source {
-		return must(
-			csv.Open(filepath.Join(dir, "YearPredictionMSD.head1176.txt.gz"), csv.Options{Targets: []string{"first"}}),
-		)(
-			t,
-		)
-	}},
-	{"year, a sample", false, func(t *testing.T, dir string) dataset.Source {
-		return must(
-			csv.Open(
-				filepath.Join(dir, "YearPredictionMSD.sample7000.txt.gz"),
-				csv.Options{Targets: []string{"first"}},
-			),
-		)(
-			t,
-		)
-	}},
-}
-
-// eachPublic runs f on the named data sets that are available.
-func eachPublic(t *testing.T, names []string, f func(t *testing.T, name string, src dataset.Source)) {
-	dir := os.Getenv("FDRIDGE_DATA")
-	for _, p := range publicData {
-		if !slices.Contains(names, p.name) {
-			continue
-		}
-		t.Run(p.name, func(t *testing.T) {
-			if !p.ours && dir == "" {
-				t.Skipf("FDRIDGE_DATA is not set: %s is left out", p.name)
-			}
-			f(t, p.name, p.open(t, dir))
-		})
-	}
+	return testkit.Norm(a)
 }
 
 // TestSklearnRidge: coefficients and intercepts are within 1e-8 of Ridge(solver="cholesky", tol=0) and of the exact
@@ -252,18 +83,18 @@ func eachPublic(t *testing.T, names []string, f func(t *testing.T, name string, 
 // weights, a second target and standardisation. On standardised columns CG also certifies 1e-8.
 func TestSklearnRidge(t *testing.T) {
 	t.Parallel()
-	eachPublic(
+	testkit.EachPublic(
 		t,
 		[]string{"housing", "w8a", "diabetes", "abalone", "covtype"},
 		func(t *testing.T, name string, src dataset.Source) {
 			var fixture sklearnRidge
-			readFixture(t, name+".json", &fixture)
-			data := readEvery(t, src, fixture.Stride)
-			if data.n != fixture.Rows || data.d != fixture.Features || len(fixture.Cases) != 8 {
+			testkit.ReadFixture(t, name+".json", &fixture)
+			data := testkit.ReadEvery(t, src, fixture.Stride)
+			if data.N != fixture.Rows || data.D != fixture.Features || len(fixture.Cases) != 8 {
 				t.Fatalf(
 					"%d×%d rows and %d cases, the fixture has %d×%d and must have 8",
-					data.n,
-					data.d,
+					data.N,
+					data.D,
 					len(fixture.Cases),
 					fixture.Rows,
 					fixture.Features,
@@ -276,7 +107,7 @@ func TestSklearnRidge(t *testing.T) {
 						if targets == 1 && name == "w8a" && os.Getenv("FDRIDGE_THOROUGH") == "" {
 							continue // half of the time of the test
 						}
-						src, scaling := prepare(t, data.source(t, targets, c.Weights), c.Standardise)
+						src, scaling := testkit.Prepare(t, data.Source(t, targets, c.Weights), c.Standardise)
 						for _, f := range fitsOf(t, src, fixture.Alpha, c.Intercept, be) {
 							compare(t, f, scaling, c, seen)
 						}
@@ -317,10 +148,12 @@ func fitsOf(t *testing.T, src dataset.Source, gamma float64, intercept bool, be 
 	for _, factor := range []ridge.Method{ridge.Cholesky, ridge.QR, ridge.Tridiagonal} {
 		out = append(
 			out,
-			mustExact(t, src, ridge.ExactOptions{Method: factor, Intercept: intercept, Backend: be}, gamma)...)
+			testkit.MustExact(t, src, ridge.ExactOptions{Method: factor, Intercept: intercept, Backend: be}, gamma)...)
 	}
 	_, d, _ := src.Dims()
-	sum := summarize(t, src, ridge.SummaryConfig{Size: d / 2, Intercept: intercept, Backend: be, Store: fd.StoreRows})
+	sum := testkit.Summarize(
+		t, src, ridge.SummaryConfig{Size: d / 2, Intercept: intercept, Backend: be, Store: fd.StoreRows},
+	)
 	fit, err := ridge.Solve(context.Background(), src, sum, gamma, ridge.SolveOptions{Tol: 1e-10})
 	var short *ridge.NotConvergedError
 	switch {
@@ -362,10 +195,10 @@ func compare(t *testing.T, f *ridge.Solution, s *dataset.Scaling, c sklearnCase,
 			for i, v := range s.Scale {
 				exact = append(exact, v*c.Exact.Coef[j][i])
 			}
-			bound += 0x1p-42 * norm(exact)
+			bound += 0x1p-42 * testkit.Norm(exact)
 		}
-		if !(norm(apart) <= bound) {
-			t.Errorf("%s: off by %.3g, certified %.3g", what, norm(apart), bound)
+		if !(testkit.Norm(apart) <= bound) {
+			t.Errorf("%s: off by %.3g, certified %.3g", what, testkit.Norm(apart), bound)
 		}
 		// The reference scales without rounding: the rows that are solved differ by a unit in the last place.
 		slack := 0.0
@@ -375,7 +208,7 @@ func compare(t *testing.T, f *ridge.Solution, s *dataset.Scaling, c sklearnCase,
 		if v, f := f.Targets[j].Objective, c.Objective[j]; !(v.Lo <= f+slack && f-slack <= v.Hi) {
 			t.Errorf("%s: the minimum is %v, certified %v", what, f, v)
 		}
-		seen.note(f.Method.String(), "share of the bound", norm(apart)/bound)
+		seen.note(f.Method.String(), "share of the bound", testkit.Norm(apart)/bound)
 		certified := "certified as read"
 		if c.Standardise {
 			certified = "certified when standardised"
@@ -401,20 +234,22 @@ func TestSklearnRidgeCV(t *testing.T) {
 			RidgeCV                float64
 		}
 	}
-	readFixture(t, "ridgecv.json", &fixture)
-	eachPublic(t, []string{"housing", "diabetes"}, func(t *testing.T, name string, src dataset.Source) {
-		data := readEvery(t, src, 1)
+	testkit.ReadFixture(t, "ridgecv.json", &fixture)
+	testkit.EachPublic(t, []string{"housing", "diabetes"}, func(t *testing.T, name string, src dataset.Source) {
+		data := testkit.ReadEvery(t, src, 1)
 		for _, c := range fixture.Cases {
 			if c.Data != name {
 				continue
 			}
-			src, _ := prepare(t, data.source(t, 1, false), c.Standardise)
+			src, _ := testkit.Prepare(t, data.Source(t, 1, false), c.Standardise)
 			want := c.Alphas[floats.MinIdx(c.GCV)]
 			for _, factor := range []ridge.Method{ridge.Cholesky, ridge.QR, ridge.Tridiagonal} {
 				what := fmt.Sprintf("intercept=%v,standardise=%v, %v", c.Intercept, c.Standardise, factor)
 				var mid []float64
 				widest := 0.0
-				for i, f := range mustExact(t, src, ridge.ExactOptions{Method: factor, Intercept: c.Intercept}, c.Alphas...) {
+				for i, f := range testkit.MustExact(t, src, ridge.ExactOptions{
+					Method: factor, Intercept: c.Intercept,
+				}, c.Alphas...) {
 					v := f.Targets[0].GCV
 					if !(v.Lo <= c.GCV[i] && c.GCV[i] <= v.Hi) {
 						t.Errorf("%s: GCV at %g is %v, certified %v", what, f.Gamma, c.GCV[i], v)
@@ -445,11 +280,11 @@ func TestSklearnRBFSampler(t *testing.T) {
 			Gamma, Mean, Max  float64
 		}
 	}
-	readFixture(t, "rbf.json", &fixture)
-	eachPublic(t, []string{"housing"}, func(t *testing.T, _ string, src dataset.Source) {
-		data := readEvery(t, src, fixture.Stride)
-		n, d := fixture.Rows, data.d
-		src, _ = prepare(t, must(dataset.FromDense(n, d, 0, data.x[:n*d], nil))(t), true)
+	testkit.ReadFixture(t, "rbf.json", &fixture)
+	testkit.EachPublic(t, []string{"housing"}, func(t *testing.T, _ string, src dataset.Source) {
+		data := testkit.ReadEvery(t, src, fixture.Stride)
+		n, d := fixture.Rows, data.D
+		src, _ = testkit.Prepare(t, testkit.Must(dataset.FromDense(n, d, 0, data.X[:n*d], nil))(t), true)
 		x := features(t, src)
 		kernel := mat.NewDense(n, n, nil)
 		for _, c := range fixture.Cases {
@@ -461,7 +296,7 @@ func TestSklearnRBFSampler(t *testing.T) {
 			for seed := range c.Seeds {
 				z := features(
 					t,
-					must(
+					testkit.Must(
 						dataset.Fourier{Components: c.Components, Gamma: c.Gamma, Seed: uint64(seed)}.Apply(src, nil),
 					)(
 						t,
@@ -513,14 +348,14 @@ func features(t *testing.T, src dataset.Source) *mat.Dense {
 // are, bit for bit, and so as accurately.
 func TestSklearnFloat32(t *testing.T) {
 	var fixture sklearnRidge
-	readFixture(t, "float32.json", &fixture)
+	testkit.ReadFixture(t, "float32.json", &fixture)
 	open := func(name string, weighted bool) dataset.Source {
-		var src dataset.Source = must(npy.Open(
+		var src dataset.Source = testkit.Must(npy.Open(
 			filepath.Join("testdata", "sklearn", name), npy.Options{Targets: []string{"last"}},
 		))(t)
 		if weighted {
-			src = must(
-				dataset.Weigh(src, must(dataset.FromDense(fixture.Rows, 1, 0, weights(fixture.Rows), nil))(t)),
+			src = testkit.Must(
+				dataset.Weigh(src, testkit.Must(dataset.FromDense(fixture.Rows, 1, 0, testkit.Weights(fixture.Rows), nil))(t)),
 			)(
 				t,
 			)
@@ -530,8 +365,8 @@ func TestSklearnFloat32(t *testing.T) {
 	enginetest.Each(t, func(t *testing.T, be engine.Backend) {
 		seen := figures{}
 		for _, c := range fixture.Cases {
-			single, scaling := prepare(t, open("float32.npy", c.Weights), c.Standardise)
-			double, _ := prepare(t, open("float64.npy", c.Weights), c.Standardise)
+			single, scaling := testkit.Prepare(t, open("float32.npy", c.Weights), c.Standardise)
+			double, _ := testkit.Prepare(t, open("float64.npy", c.Weights), c.Standardise)
 			want := fitsOf(t, double, fixture.Alpha, c.Intercept, be)
 			for i, f := range fitsOf(t, single, fixture.Alpha, c.Intercept, be) {
 				compare(t, f, scaling, c, seen)

@@ -19,93 +19,10 @@ import (
 	"github.com/fdridge/fdridge/engine/enginetest"
 	"github.com/fdridge/fdridge/fd"
 	"github.com/fdridge/fdridge/internal/verify/refbig"
+	"github.com/fdridge/fdridge/internal/verify/testkit"
 	"github.com/fdridge/fdridge/ridge"
-	"github.com/fdridge/fdridge/ridge/plan"
 	"github.com/fdridge/fdridge/ridge/ridgetest"
 )
-
-// must(f())(t) is f's value; an error ends the test.
-func must[T any](v T, err error) func(rapid.TB) T {
-	return func(t rapid.TB) T {
-		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
-		return v
-	}
-}
-
-func summarize(t rapid.TB, src dataset.Source, cfg ridge.SummaryConfig) *ridge.Summary {
-	t.Helper()
-	return must(ridge.Summarize(context.Background(), src, cfg, nil))(t)
-}
-
-// scaleOf is tr K, to choose γ around.
-func scaleOf(p *refbig.Problem) float64 {
-	s := 0.0
-	for i := range p.D {
-		v, _ := p.K[i][i].Float64()
-		s += v
-	}
-	if s == 0 {
-		return 1
-	}
-	return s
-}
-
-// A drawn is one random problem with its summary and reference.
-type drawn struct {
-	table table
-	sum   *ridge.Summary
-	ref   *refbig.Problem
-	gamma float64
-}
-
-// drawWeights returns n weights: none, small ones, and a few large ones.
-func drawWeights(r *rand.Rand, n int) []float64 {
-	w := make([]float64, n)
-	for i := range w {
-		w[i] = []float64{0, 0.01, 1, 1, 2.5, 30}[r.IntN(6)] * r.Float64()
-	}
-	w[r.IntN(n)] = 1 // not all are zero
-	return w
-}
-
-// drawStore draws the storage of a sketch. It draws rows more often than AᵀA, because there is less to prove about
-// AᵀA.
-func drawStore(t *rapid.T) fd.Storage {
-	return rapid.SampledFrom([]fd.Storage{fd.StoreRows, fd.StoreRows, fd.StoreScatter, fd.StoreSmaller}).Draw(t, "store")
-}
-
-func drawProblem(t *rapid.T, be engine.Backend) drawn {
-	r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 5))
-	kind := rapid.SampledFrom(kinds).Draw(t, "kind")
-	if kind == "tiny" { // squares underflow: γ = 1e-6·tr K would be zero
-		kind = "gaussian"
-	}
-	n, d := rapid.IntRange(1, 60).Draw(t, "n"), rapid.IntRange(1, 12).Draw(t, "d")
-	s := problem(
-		r,
-		kind,
-		n,
-		d,
-		rapid.IntRange(1, 3).Draw(t, "t"),
-		rapid.SampledFrom([]float64{0, 1, 100}).Draw(t, "noise"),
-	)
-	s.block = rapid.IntRange(1, 30).Draw(t, "block")
-	s.sparse = rapid.Bool().Draw(t, "sparse")
-	if rapid.Bool().Draw(t, "weighted") {
-		s.w = drawWeights(r, n)
-	}
-	intercept := rapid.Bool().Draw(t, "intercept")
-	sum := summarize(t, s, ridge.SummaryConfig{
-		Size: rapid.IntRange(1, 13).Draw(t, "m"), ShrinkRows: rapid.IntRange(1, 9).Draw(t, "p"), Intercept: intercept,
-		Shrink: rapid.SampledFrom([]fd.Driver{fd.Gram, fd.SVD}).Draw(t, "shrink"), Store: drawStore(t), Backend: be,
-	})
-	ref := refbig.New(s.x, s.y, s.w, intercept)
-	gamma := scaleOf(ref) * math.Pow(10, rapid.Float64Range(-7, 2).Draw(t, "log γ"))
-	return drawn{s, sum, ref, gamma}
-}
 
 // TestOneShotCertificates: every bound and bracket of the one-pass fits holds
 // against 512-bit arithmetic.
@@ -113,19 +30,17 @@ func TestOneShotCertificates(t *testing.T) {
 	enginetest.Each(t, func(t *testing.T, be engine.Backend) {
 		worst := 0.0
 		rapid.Check(t, func(t *rapid.T) {
-			p := drawProblem(t, be)
-			robust, plain := must(p.sum.Fit(p.gamma))(t), must(p.sum.FitFD(p.gamma))(t)
-			worst = math.Max(worst, ridgetest.Certificate(t, p.ref, robust))
-			worst = math.Max(worst, ridgetest.Certificate(t, p.ref, plain))
-			if !(robust.Contraction < 1) && robust.Shrinkage > 1e-9*p.gamma {
+			p := testkit.DrawProblem(t, be)
+			robust, plain := testkit.Must(p.Sum.Fit(p.Gamma))(t), testkit.Must(p.Sum.FitFD(p.Gamma))(t)
+			worst = math.Max(worst, ridgetest.Certificate(t, p.Ref, robust))
+			worst = math.Max(worst, ridgetest.Certificate(t, p.Ref, plain))
+			if !(robust.Contraction < 1) && robust.Shrinkage > 1e-9*p.Gamma {
 				t.Errorf("RFD does not contract: %g", robust.Contraction)
 			}
 		})
 		t.Logf("worst error/bound %.3g", worst)
 	})
 }
-
-var methods = []ridge.Method{ridge.CG, ridge.Newton, ridge.Galerkin}
 
 // TestSolveCertificates: whatever a solver returns, converged or not, is within
 // its certificate.
@@ -134,13 +49,13 @@ func TestSolveCertificates(t *testing.T) {
 		drawn, converged := 0, 0
 		rapid.Check(t, func(t *rapid.T) {
 			drawn++
-			p := drawProblem(t, be)
+			p := testkit.DrawProblem(t, be)
 			opts := ridge.SolveOptions{
-				Method: rapid.SampledFrom(methods).Draw(t, "method"), PlainFD: rapid.Bool().Draw(t, "plain"),
+				Method: rapid.SampledFrom(testkit.Methods).Draw(t, "method"), PlainFD: rapid.Bool().Draw(t, "plain"),
 				Tol:       rapid.SampledFrom([]float64{1e-3, 1e-8, 1e-10}).Draw(t, "tol"),
 				MaxPasses: rapid.IntRange(1, 60).Draw(t, "passes"),
 			}
-			fits, err := ridge.SolvePath(context.Background(), p.table, p.sum, []float64{p.gamma, 3 * p.gamma}, opts)
+			fits, err := ridge.SolvePath(context.Background(), p.Table, p.Sum, []float64{p.Gamma, 3 * p.Gamma}, opts)
 			var short *ridge.NotConvergedError
 			if errors.As(err, &short) {
 				if fits != nil || len(short.Solutions) != 2 || short.Status.Err() == nil ||
@@ -154,7 +69,7 @@ func TestSolveCertificates(t *testing.T) {
 				converged++
 			}
 			for _, f := range fits {
-				ridgetest.Certificate(t, p.ref, f)
+				ridgetest.Certificate(t, p.Ref, f)
 				checkGradient(t, p, f)
 				if f.Passes > 1+opts.MaxPasses {
 					t.Errorf("%d passes, at most %d were allowed", f.Passes-1, opts.MaxPasses)
@@ -175,10 +90,10 @@ func TestSolveCertificates(t *testing.T) {
 
 // isZero tells that AᵀY is zero to round-off, of what A and Y were before they were
 // centred, so that no relative error can be certified.
-func isZero(p drawn, f *ridge.Solution) bool {
-	raw := norm(flat(p.table.x)) * norm(flat(p.table.y))
-	for j := range p.ref.T {
-		if refbig.Norm(p.ref.C[j]) <= 1e-12*31*raw { // no weight is more than 31
+func isZero(p testkit.Drawn, f *ridge.Solution) bool {
+	raw := testkit.Norm(testkit.Flat(p.Table.X)) * testkit.Norm(testkit.Flat(p.Table.Y))
+	for j := range p.Ref.T {
+		if refbig.Norm(p.Ref.C[j]) <= 1e-12*31*raw { // no weight is more than 31
 			return f.Status == ridge.ZeroSolution
 		}
 	}
@@ -187,21 +102,21 @@ func isZero(p drawn, f *ridge.Solution) bool {
 
 // checkGradient compares the reported gradient norm with 512-bit arithmetic, relative to ‖c‖ + (‖A‖² +
 // γ)‖x‖, the size of the terms that cancel. It allows for the round-off of the raw rows, before centring.
-func checkGradient(t rapid.TB, p drawn, f *ridge.Solution) {
+func checkGradient(t rapid.TB, p testkit.Drawn, f *ridge.Solution) {
 	t.Helper()
-	raw := math.Pow(norm(flat(p.table.x)), 2) + math.Pow(norm(flat(p.table.y)), 2)
-	for j := range p.ref.T {
+	raw := math.Pow(testkit.Norm(testkit.Flat(p.Table.X)), 2) + math.Pow(testkit.Norm(testkit.Flat(p.Table.Y)), 2)
+	for j := range p.Ref.T {
 		x := f.Targets[j].Coef
-		if begun := must(p.sum.Path([]float64{f.Gamma}))(t)[0]; math.IsNaN(f.Targets[j].GradientNorm) {
-			plain := must(p.sum.FitFD(f.Gamma))(t)
+		if begun := testkit.Must(p.Sum.Path([]float64{f.Gamma}))(t)[0]; math.IsNaN(f.Targets[j].GradientNorm) {
+			plain := testkit.Must(p.Sum.FitFD(f.Gamma))(t)
 			if !slices.Equal(x, begun.Targets[j].Coef) && !slices.Equal(x, plain.Targets[j].Coef) {
 				t.Errorf("no gradient of weights that are not those of one pass")
 			}
 			continue
 		}
-		want := refbig.Norm(p.ref.Gradient(f.Gamma, j, x))
-		scale := refbig.Norm(p.ref.C[j]) + (scaleOf(p.ref)+f.Gamma)*norm(x)
-		if !(math.Abs(f.Targets[j].GradientNorm-want) <= 1e-10*scale+100*eps*raw*(1+norm(x))) {
+		want := refbig.Norm(p.Ref.Gradient(f.Gamma, j, x))
+		scale := refbig.Norm(p.Ref.C[j]) + (testkit.ScaleOf(p.Ref)+f.Gamma)*testkit.Norm(x)
+		if !(math.Abs(f.Targets[j].GradientNorm-want) <= 1e-10*scale+100*testkit.Eps*raw*(1+testkit.Norm(x))) {
 			t.Errorf("‖g‖ reported %g, is %g", f.Targets[j].GradientNorm, want)
 		}
 	}
@@ -210,12 +125,12 @@ func checkGradient(t rapid.TB, p drawn, f *ridge.Solution) {
 // TestContraction: the error of t Newton steps is at most qᵗ‖x*‖, and the paper's
 // rate b/(2−b) is not needed: RFD contracts by ρ/(γ+ρ) for every γ.
 func TestContraction(t *testing.T) {
-	s := problem(rand.New(rand.NewPCG(1, 2)), "gaussian", 200, 30, 1, 1)
-	sum := summarize(t, s, ridge.SummaryConfig{Size: 8})
-	ref := refbig.New(s.x, s.y, nil, false)
+	s := testkit.Problem(rand.New(rand.NewPCG(1, 2)), "gaussian", 200, 30, 1, 1)
+	sum := testkit.Summarize(t, s, ridge.SummaryConfig{Size: 8})
+	ref := refbig.New(s.X, s.Y, nil, false)
 	for _, ratio := range []float64{10, 2, 1, 0.5, 0.1} {
-		gamma := ratio * must(sum.Fit(1))(t).Shrinkage
-		want := must(ref.Solve(gamma))(t).Coef[0]
+		gamma := ratio * testkit.Must(sum.Fit(1))(t).Shrinkage
+		want := testkit.Must(ref.Solve(gamma))(t).Coef[0]
 		for _, plain := range []bool{false, true} {
 			for passes := 1; passes <= 9; passes += 2 {
 				_, err := ridge.Solve(
@@ -254,43 +169,19 @@ func TestContraction(t *testing.T) {
 	}
 }
 
-// TestPredictedPasses: the prediction, made before the first pass, is an upper
-// bound on what the solver then takes.
-func TestPredictedPasses(t *testing.T) {
-	s := problem(rand.New(rand.NewPCG(4, 2)), "gaussian", 300, 40, 1, 1)
-	sum := summarize(t, s, ridge.SummaryConfig{Size: 10})
-	eta := must(sum.Fit(1))(t).Shrinkage
-	for _, m := range methods {
-		last := 0
-		for _, ratio := range []float64{10, 1, 0.1} {
-			// The prediction is in the norm of H; a margin of √κ(H) makes it one
-			// for the norm of x.
-			predicted := must(plan.PredictedPasses(sum, ratio*eta, 1e-8*1e-3, m))(t)
-			f := must(ridge.Solve(context.Background(), s, sum, ratio*eta, ridge.SolveOptions{Method: m, Tol: 1e-8}))(t)
-			if f.Passes-1 > predicted+2 {
-				t.Errorf("%v, γ/η = %g: %d passes, predicted %d", m, ratio, f.Passes-1, predicted)
-			}
-			if !(predicted > last) {
-				t.Errorf("%v: the prediction does not grow as γ falls: %d, %d", m, last, predicted)
-			}
-			last = predicted
-		}
-	}
-}
-
 // TestCGTerminates: in exact arithmetic, conjugate gradients end after as many steps as AᵀA has different
 // eigenvalues, however far apart these are. Round-off adds a few steps. Steepest descent would take thousands.
 func TestCGTerminates(t *testing.T) {
 	const d, different = 24, 4
-	var s table
+	var s testkit.Table
 	r := rand.New(rand.NewPCG(12, 3))
 	for i := range d {
 		x := make([]float64, d)
 		x[i] = math.Pow(10, float64(i%different))
-		s.x, s.y = append(s.x, x), append(s.y, normals(r, 1))
+		s.X, s.Y = append(s.X, x), append(s.Y, testkit.Normals(r, 1))
 	}
-	sum := summarize(t, s, ridge.SummaryConfig{Size: d})
-	f := must(
+	sum := testkit.Summarize(t, s, ridge.SummaryConfig{Size: d})
+	f := testkit.Must(
 		ridge.Solve(
 			context.Background(),
 			s,
@@ -313,7 +204,7 @@ func TestSummaryMerge(t *testing.T) {
 		rapid.Check(t, func(t *rapid.T) {
 			r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 5))
 			n, d := rapid.IntRange(1, 60).Draw(t, "n"), rapid.IntRange(1, 10).Draw(t, "d")
-			s := problem(
+			s := testkit.Problem(
 				r,
 				rapid.SampledFrom([]string{"gaussian", "offset", "dependent", "constant"}).Draw(t, "kind"),
 				n,
@@ -327,7 +218,7 @@ func TestSummaryMerge(t *testing.T) {
 				Targets:   2,
 				Size:      rapid.IntRange(1, 11).Draw(t, "m"),
 				Intercept: intercept,
-				Store:     drawStore(t),
+				Store:     testkit.DrawStore(t),
 				Backend:   be,
 			}
 			var w []float64
@@ -335,11 +226,11 @@ func TestSummaryMerge(t *testing.T) {
 				for range n {
 					w = append(w, float64(r.IntN(4)))
 				}
-				someWeight(w)
+				testkit.SomeWeight(w)
 			}
 			sums := make([]*ridge.Summary, 4)
 			for i := range sums {
-				sums[i] = must(ridge.NewSummary(cfg))(t)
+				sums[i] = testkit.Must(ridge.NewSummary(cfg))(t)
 			}
 			for i := range n {
 				var wi []float64
@@ -347,7 +238,7 @@ func TestSummaryMerge(t *testing.T) {
 					wi = w[i : i+1]
 				}
 				k := r.IntN(4)
-				if err := sums[k].Append(mat.NewDense(1, d, s.x[i]), mat.NewDense(1, 2, s.y[i]), wi); err != nil {
+				if err := sums[k].Append(mat.NewDense(1, d, s.X[i]), mat.NewDense(1, 2, s.Y[i]), wi); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -358,11 +249,11 @@ func TestSummaryMerge(t *testing.T) {
 				}
 				sums = append(sums[:i], sums[i+1:]...)
 			}
-			ref := refbig.New(s.x, s.y, w, intercept)
+			ref := refbig.New(s.X, s.Y, w, intercept)
 			ridgetest.Certificate(
 				t,
 				ref,
-				must(sums[0].Fit(scaleOf(ref)*math.Pow(10, rapid.Float64Range(-6, 1).Draw(t, "log γ"))))(t),
+				testkit.Must(sums[0].Fit(testkit.ScaleOf(ref)*math.Pow(10, rapid.Float64Range(-6, 1).Draw(t, "log γ"))))(t),
 			)
 		})
 	})
@@ -383,11 +274,11 @@ func TestDecay(t *testing.T) {
 				Size:       rapid.IntRange(1, 9).Draw(t, "m"),
 				ShrinkRows: rapid.IntRange(1, 9).Draw(t, "p"),
 				Intercept:  intercept,
-				Store:      drawStore(t),
+				Store:      testkit.DrawStore(t),
 				Backend:    be,
 			}
-			s := problem(r, kind, n, d, k, 1)
-			sums := []*ridge.Summary{must(ridge.NewSummary(cfg))(t), must(ridge.NewSummary(cfg))(t)}
+			s := testkit.Problem(r, kind, n, d, k, 1)
+			sums := []*ridge.Summary{testkit.Must(ridge.NewSummary(cfg))(t), testkit.Must(ridge.NewSummary(cfg))(t)}
 			w, seen := make([]float64, n), make([][]int, 2)
 			for i := range n {
 				at := r.IntN(2)
@@ -398,7 +289,7 @@ func TestDecay(t *testing.T) {
 					weights = w[i : i+1 : i+1]
 					weights = append([]float64(nil), weights...)
 				}
-				if err := sums[at].Append(mat.NewDense(1, d, s.x[i]), mat.NewDense(1, k, s.y[i]), weights); err != nil {
+				if err := sums[at].Append(mat.NewDense(1, d, s.X[i]), mat.NewDense(1, k, s.Y[i]), weights); err != nil {
 					t.Fatal(err)
 				}
 				seen[at] = append(seen[at], i)
@@ -415,12 +306,12 @@ func TestDecay(t *testing.T) {
 			if err := sums[0].Merge(sums[1]); err != nil {
 				t.Fatal(err)
 			}
-			ref := refbig.New(s.x, s.y, w, intercept)
-			gamma := scaleOf(ref) * math.Pow(10, rapid.Float64Range(-6, 1).Draw(t, "log γ"))
-			ridgetest.Certificate(t, ref, must(sums[0].Fit(gamma))(t))
+			ref := refbig.New(s.X, s.Y, w, intercept)
+			gamma := testkit.ScaleOf(ref) * math.Pow(10, rapid.Float64Range(-6, 1).Draw(t, "log γ"))
+			ridgetest.Certificate(t, ref, testkit.Must(sums[0].Fit(gamma))(t))
 		})
 	})
-	s := must(ridge.NewSummary(ridge.SummaryConfig{Dim: 2, Size: 2}))(t)
+	s := testkit.Must(ridge.NewSummary(ridge.SummaryConfig{Dim: 2, Size: 2}))(t)
 	for _, beta := range []float64{0, -1, 1.5, math.NaN(), math.Inf(1)} {
 		if err := s.Decay(beta); err == nil {
 			t.Errorf("decayed by %v", beta)
@@ -441,12 +332,12 @@ func sparseRow(d, n int, pointers []int, columns ...int32) dataset.Block {
 func TestSummaryRefuses(t *testing.T) {
 	const d = 3
 	cfg := ridge.SummaryConfig{Dim: d, Targets: 2, Size: 2, Intercept: true}
-	s := must(ridge.NewSummary(cfg))(t)
-	ok := problem(rand.New(rand.NewPCG(1, 1)), "gaussian", 20, d, 2, 1)
-	if err := s.Append(mat.NewDense(20, d, flat(ok.x)), mat.NewDense(20, 2, flat(ok.y)), nil); err != nil {
+	s := testkit.Must(ridge.NewSummary(cfg))(t)
+	ok := testkit.Problem(rand.New(rand.NewPCG(1, 1)), "gaussian", 20, d, 2, 1)
+	if err := s.Append(mat.NewDense(20, d, testkit.Flat(ok.X)), mat.NewDense(20, 2, testkit.Flat(ok.Y)), nil); err != nil {
 		t.Fatal(err)
 	}
-	before := must(s.Fit(1))(t)
+	before := testkit.Must(s.Fit(1))(t)
 	with := func(r, c, i, j int, v float64) *mat.Dense {
 		x := mat.NewDense(r, c, nil)
 		x.Set(i, j, v)
@@ -484,22 +375,22 @@ func TestSummaryRefuses(t *testing.T) {
 		"sparse pointers": {s.AppendBlock(sparseRow(d, 1, []int{0, 7}, 1)), shape},
 		"row pointers":    {s.AppendBlock(sparseRow(d, 2, []int{0, 1}, 1)), shape},
 		"self":            {s.Merge(s), shape},
-		"other size":      {s.Merge(must(ridge.NewSummary(otherSize))(t)), shape},
-		"other intercept": {s.Merge(must(ridge.NewSummary(otherIntercept))(t)), shape},
+		"other size":      {s.Merge(testkit.Must(ridge.NewSummary(otherSize))(t)), shape},
+		"other intercept": {s.Merge(testkit.Must(ridge.NewSummary(otherIntercept))(t)), shape},
 	} {
 		if c.err == nil || !c.ok(c.err) {
 			t.Errorf("%s: %v", name, c.err)
 		}
 	}
-	ridgetest.Bitwise(t, "after refused calls", before, must(s.Fit(1))(t), 1, 1)
+	ridgetest.Bitwise(t, "after refused calls", before, testkit.Must(s.Fit(1))(t), 1, 1)
 	if s.Rows() != 20 {
 		t.Errorf("%d rows", s.Rows())
 	}
 }
 
 func TestSolveRefuses(t *testing.T) {
-	s := problem(rand.New(rand.NewPCG(1, 1)), "gaussian", 20, 3, 1, 1)
-	sum := summarize(t, s, ridge.SummaryConfig{Size: 2})
+	s := testkit.Problem(rand.New(rand.NewPCG(1, 1)), "gaussian", 20, 3, 1, 1)
+	sum := testkit.Summarize(t, s, ridge.SummaryConfig{Size: 2})
 	ctx := context.Background()
 	for _, gamma := range []float64{0, -1, math.NaN(), math.Inf(1)} {
 		var e *ridge.GammaError
@@ -515,7 +406,7 @@ func TestSolveRefuses(t *testing.T) {
 			t.Errorf("%+v accepted", o)
 		}
 	}
-	shorter := table{x: s.x[1:], y: s.y[1:]}
+	shorter := testkit.Table{X: s.X[1:], Y: s.Y[1:]}
 	if _, err := ridge.Solve(ctx, shorter, sum, 1, ridge.SolveOptions{}); !errors.Is(err, ridge.ErrShape) {
 		t.Errorf("other rows: %v", err)
 	}
@@ -523,14 +414,14 @@ func TestSolveRefuses(t *testing.T) {
 		t.Errorf("other rows, found while reading: %v", err)
 	}
 	weighted := s
-	weighted.w = make([]float64, len(s.x))
-	weighted.w[0], weighted.w[7] = 2, 3
+	weighted.W = make([]float64, len(s.X))
+	weighted.W[0], weighted.W[7] = 2, 3
 	if _, err := ridge.Solve(
-		ctx, s, summarize(t, weighted, ridge.SummaryConfig{Size: 2}), 1, ridge.SolveOptions{},
+		ctx, s, testkit.Summarize(t, weighted, ridge.SummaryConfig{Size: 2}), 1, ridge.SolveOptions{},
 	); !errors.Is(err, ridge.ErrShape) {
 		t.Errorf("a weighted summary, rows without weights: %v", err)
 	}
-	none := must(ridge.NewSummary(ridge.SummaryConfig{Dim: 3, Size: 2}))(t)
+	none := testkit.Must(ridge.NewSummary(ridge.SummaryConfig{Dim: 3, Size: 2}))(t)
 	if _, err := none.Fit(1); !errors.Is(err, ridge.ErrEmpty) {
 		t.Errorf("fit of nothing: %v", err)
 	}
@@ -544,24 +435,24 @@ func TestSolveRefuses(t *testing.T) {
 	}
 }
 
-type unknownLength struct{ table }
+type unknownLength struct{ testkit.Table }
 
-func (u unknownLength) Dims() (int64, int, int) { _, d, t := u.table.Dims(); return -1, d, t }
+func (u unknownLength) Dims() (int64, int, int) { _, d, t := u.Table.Dims(); return -1, d, t }
 
 // TestFDNewtonDiverges: with η > 2γ the paper's iFDRR diverges, but CG with the same sketch converges. The error
 // reports the divergence and has the best fit.
 func TestFDNewtonDiverges(t *testing.T) {
-	s := problem(rand.New(rand.NewPCG(3, 3)), "gaussian", 300, 30, 1, 1)
-	sum := summarize(t, s, ridge.SummaryConfig{Size: 4})
-	gamma := 0.02 * must(sum.Fit(1))(t).Shrinkage
+	s := testkit.Problem(rand.New(rand.NewPCG(3, 3)), "gaussian", 300, 30, 1, 1)
+	sum := testkit.Summarize(t, s, ridge.SummaryConfig{Size: 4})
+	gamma := 0.02 * testkit.Must(sum.Fit(1))(t).Shrinkage
 	_, err := ridge.Solve(context.Background(), s, sum, gamma, ridge.SolveOptions{Method: ridge.Newton, PlainFD: true})
 	var short *ridge.NotConvergedError
 	if !errors.As(err, &short) || !errors.Is(err, ridge.ErrDiverged) || short.Status != ridge.Diverged {
 		t.Fatal(err)
 	}
-	ridgetest.Certificate(t, refbig.New(s.x, s.y, nil, false), short.Solutions[0])
-	f := must(ridge.Solve(context.Background(), s, sum, gamma, ridge.SolveOptions{PlainFD: true}))(t)
-	ridgetest.Certificate(t, refbig.New(s.x, s.y, nil, false), f)
+	ridgetest.Certificate(t, refbig.New(s.X, s.Y, nil, false), short.Solutions[0])
+	f := testkit.Must(ridge.Solve(context.Background(), s, sum, gamma, ridge.SolveOptions{PlainFD: true}))(t)
+	ridgetest.Certificate(t, refbig.New(s.X, s.Y, nil, false), f)
 }
 
 // still is a source whose passes allocate the same every time.
@@ -580,14 +471,14 @@ func (s still) Blocks(context.Context) iter.Seq2[dataset.Block, error] {
 // closure the source itself makes for a pass.
 func TestIterationsAllocateNothing(t *testing.T) {
 	enginetest.Each(t, func(t *testing.T, be engine.Backend) {
-		s := problem(rand.New(rand.NewPCG(2, 8)), "gaussian", 200, 40, 1, 1)
+		s := testkit.Problem(rand.New(rand.NewPCG(2, 8)), "gaussian", 200, 40, 1, 1)
 		for _, sparse := range []bool{false, true} {
-			src := still{dataset.Block{N: 200, X: flat(s.x), Y: flat(s.y)}, 40}
+			src := still{dataset.Block{N: 200, X: testkit.Flat(s.X), Y: testkit.Flat(s.Y)}, 40}
 			if sparse {
-				src.block.X, src.block.Sparse = nil, compress(s.x)
+				src.block.X, src.block.Sparse = nil, testkit.Compress(s.X)
 			}
-			sum := summarize(t, src, ridge.SummaryConfig{Size: 4, Intercept: true, Backend: be})
-			for _, m := range methods {
+			sum := testkit.Summarize(t, src, ridge.SummaryConfig{Size: 4, Intercept: true, Backend: be})
+			for _, m := range testkit.Methods {
 				count := func(passes int) float64 {
 					return testing.AllocsPerRun(5, func() {
 						_, err := ridge.SolvePath(
@@ -618,10 +509,10 @@ func TestIterationsAllocateNothing(t *testing.T) {
 
 func TestSummaryAppendAllocatesNothing(t *testing.T) {
 	enginetest.Each(t, func(t *testing.T, be engine.Backend) {
-		s := problem(rand.New(rand.NewPCG(2, 8)), "gaussian", 200, 40, 2, 1)
-		b := dataset.Block{N: 200, X: flat(s.x), Y: flat(s.y)}
+		s := testkit.Problem(rand.New(rand.NewPCG(2, 8)), "gaussian", 200, 40, 2, 1)
+		b := dataset.Block{N: 200, X: testkit.Flat(s.X), Y: testkit.Flat(s.Y)}
 		for _, intercept := range []bool{false, true} {
-			sum := must(
+			sum := testkit.Must(
 				ridge.NewSummary(ridge.SummaryConfig{Dim: 40, Targets: 2, Size: 8, Intercept: intercept, Backend: be}),
 			)(
 				t,
@@ -641,17 +532,17 @@ func TestSummaryAppendAllocatesNothing(t *testing.T) {
 }
 
 func TestFitAccessors(t *testing.T) {
-	s := problem(rand.New(rand.NewPCG(2, 1)), "offset", 50, 4, 2, 1)
-	sum := summarize(t, s, ridge.SummaryConfig{Size: 4, Intercept: true})
-	f := must(sum.Fit(1e-3))(t)
+	s := testkit.Problem(rand.New(rand.NewPCG(2, 1)), "offset", 50, 4, 2, 1)
+	sum := testkit.Summarize(t, s, ridge.SummaryConfig{Size: 4, Intercept: true})
+	f := testkit.Must(sum.Fit(1e-3))(t)
 	out := make([]float64, 2)
 	rss := make([]float64, 2)
-	for i, x := range s.x {
+	for i, x := range s.X {
 		if err := f.PredictRow(out, x); err != nil {
 			t.Fatal(err)
 		}
 		for j := range out {
-			rss[j] += (out[j] - s.y[i][j]) * (out[j] - s.y[i][j])
+			rss[j] += (out[j] - s.Y[i][j]) * (out[j] - s.Y[i][j])
 		}
 	}
 	for j := range rss {
@@ -660,19 +551,19 @@ func TestFitAccessors(t *testing.T) {
 			t.Errorf("R² %v, %g by prediction", r2, want)
 		}
 	}
-	if err := f.PredictRow(out, s.x[0][1:]); !errors.Is(err, ridge.ErrShape) {
+	if err := f.PredictRow(out, s.X[0][1:]); !errors.Is(err, ridge.ErrShape) {
 		t.Errorf("short sample: %v", err)
 	}
 	if got := testing.AllocsPerRun(10, func() {
-		if err := f.PredictRow(out, s.x[0]); err != nil {
+		if err := f.PredictRow(out, s.X[0]); err != nil {
 			t.Fatal(err)
 		}
 	}); !(got == 0) {
 		t.Errorf("%v allocations a sample", got)
 	}
-	all := mat.NewDense(50, 4, flat(s.x))
-	yhat := must(f.Predict(all))(t)
-	for i, x := range s.x {
+	all := mat.NewDense(50, 4, testkit.Flat(s.X))
+	yhat := testkit.Must(f.Predict(all))(t)
+	for i, x := range s.X {
 		if err := f.PredictRow(out, x); err != nil {
 			t.Fatal(err)
 		}
@@ -715,22 +606,22 @@ func TestDotChain(t *testing.T) {
 	check := func(t *testing.T, be engine.Backend) {
 		const n = 64
 		for _, d := range []int{64, 128, 264, 300} {
-			s, row := table{}, make([]float64, d)
+			s, row := testkit.Table{}, make([]float64, d)
 			for j := range row {
 				row[j] = math.Sqrt(0.499 * 0x1p-52)
 			}
 			row[0] = 1
 			for range n {
-				s.x, s.y = append(s.x, row), append(s.y, []float64{1 + 0x1p-10})
+				s.X, s.Y = append(s.X, row), append(s.Y, []float64{1 + 0x1p-10})
 			}
-			sum := summarize(t, s, ridge.SummaryConfig{Size: 2, Backend: be})
+			sum := testkit.Summarize(t, s, ridge.SummaryConfig{Size: 2, Backend: be})
 			const gamma = n * 0x1p-10
 			// Rows a of target b have x* = n·b/(n‖a‖² + γ)·a.
 			squares := exactly(0)
 			for _, v := range row {
 				squares.Add(squares, exactly(0).Mul(exactly(v), exactly(v)))
 			}
-			scale := exactly(0).Quo(exactly(n*s.y[0][0]), squares.Add(squares.Mul(squares, exactly(n)), exactly(gamma)))
+			scale := exactly(0).Quo(exactly(n*s.Y[0][0]), squares.Add(squares.Mul(squares, exactly(n)), exactly(gamma)))
 			want := make([]*big.Float, d)
 			for j, v := range row {
 				want[j] = exactly(0).Mul(scale, exactly(v))

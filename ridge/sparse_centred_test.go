@@ -11,27 +11,9 @@ import (
 	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/engine/enginetest"
 	"github.com/fdridge/fdridge/fd"
+	"github.com/fdridge/fdridge/internal/verify/testkit"
 	"github.com/fdridge/fdridge/ridge"
 )
-
-// levelled returns sparse rows. Their first column is full and far from zero.
-func levelled(r *rand.Rand, n, d int, level float64) dataset.Block {
-	x, y := sparseRows(r, n, d, 6)
-	for i := range n {
-		lo := x.RowPtr[i]
-		if x.ColIdx[lo] != 0 {
-			x.ColIdx, x.Val = append(x.ColIdx, 0), append(x.Val, 0)
-			copy(x.ColIdx[lo+1:], x.ColIdx[lo:])
-			copy(x.Val[lo+1:], x.Val[lo:])
-			x.ColIdx[lo], x.Val[lo] = 0, r.NormFloat64()
-			for k := i + 1; k <= n; k++ {
-				x.RowPtr[k]++
-			}
-		}
-		x.Val[lo] += level
-	}
-	return dataset.Block{N: n, Sparse: x, Y: y}
-}
 
 // TestSparseCentred: rows that stay sparse though they are centred, in blocks of any size, among dense
 // ones, merged and dealt to lanes, have the weights that centring by hand has.
@@ -39,7 +21,7 @@ func TestSparseCentred(t *testing.T) {
 	const n, d = 60, 90
 	enginetest.Each(t, func(t *testing.T, be engine.Backend) {
 		for _, level := range []float64{0, 1e6} {
-			all := levelled(rand.New(rand.NewPCG(31, 1)), n, d, level)
+			all := testkit.Levelled(rand.New(rand.NewPCG(31, 1)), n, d, level)
 			weighted := all
 			for i := range n {
 				weighted.W = append(weighted.W, float64((i+2)%3))
@@ -68,7 +50,7 @@ func TestSparseCentred(t *testing.T) {
 					ShrinkRows: 9,
 					Store:      fd.StoreRows,
 				}
-				parts := []*ridge.Summary{must(ridge.NewSummary(cfg))(t), must(ridge.NewSummary(cfg))(t)}
+				parts := []*ridge.Summary{testkit.Must(ridge.NewSummary(cfg))(t), testkit.Must(ridge.NewSummary(cfg))(t)}
 				for lo := 0; lo < n; lo += c.step {
 					b := all.Cut(lo, min(lo+c.step, n), d, 1, new(engine.CSR))
 					if c.dense && lo/c.step%2 == 1 {
@@ -78,12 +60,12 @@ func TestSparseCentred(t *testing.T) {
 					if c.merge && lo > n/4 {
 						to = parts[1]
 					}
-					check(t, to.AppendBlock(b))
+					testkit.Check(t, to.AppendBlock(b))
 				}
 				if c.merge {
-					check(t, parts[0].Merge(parts[1]))
+					testkit.Check(t, parts[0].Merge(parts[1]))
 				}
-				f := must(parts[0].Fit(0.5))(t)
+				f := testkit.Must(parts[0].Fit(0.5))(t)
 				var far, size float64
 				for j, v := range want {
 					far, size = math.Hypot(far, v-f.Targets[0].Coef[j]), math.Hypot(size, v)
@@ -130,7 +112,7 @@ func TestSparseCentredSameBits(t *testing.T) {
 	r := rand.New(rand.NewPCG(31, 2))
 	var blocks []dataset.Block
 	for i := range 5 {
-		b := levelled(r, 70, d, 3)
+		b := testkit.Levelled(r, 70, d, 3)
 		for range b.N * (i % 2) {
 			b.W = append(b.W, r.Float64())
 		}
@@ -138,14 +120,14 @@ func TestSparseCentredSameBits(t *testing.T) {
 	}
 	for _, lanes := range []int{1, 3} {
 		made := func(again bool) *ridge.Summary {
-			s := must(
+			s := testkit.Must(
 				ridge.NewSummary(ridge.SummaryConfig{Dim: d, Size: 8, Intercept: true, Lanes: lanes, LaneRows: 7}),
 			)(
 				t,
 			)
 			for _, b := range blocks {
-				check(t, s.AppendBlock(b))
-				check(t, s.Decay(0.75))
+				testkit.Check(t, s.AppendBlock(b))
+				testkit.Check(t, s.Decay(0.75))
 				if again {
 					s = reread(t, s, "bytes")
 				}
@@ -162,19 +144,19 @@ func TestSparseCentredSameBits(t *testing.T) {
 
 func TestSparseCentredAllocatesNothing(t *testing.T) {
 	enginetest.Each(t, func(t *testing.T, be engine.Backend) {
-		b := levelled(rand.New(rand.NewPCG(31, 3)), 100, 200, 5)
+		b := testkit.Levelled(rand.New(rand.NewPCG(31, 3)), 100, 200, 5)
 		for i := range b.N {
 			b.W = append(b.W, float64(i%3))
 		}
 		for _, lanes := range []int{1, 3} {
-			s := must(
+			s := testkit.Must(
 				ridge.NewSummary(
 					ridge.SummaryConfig{Dim: 200, Size: 6, Intercept: true, Lanes: lanes, LaneRows: 7, Backend: be},
 				),
 			)(
 				t,
 			)
-			add := func() { check(t, s.AppendBlock(b)) }
+			add := func() { testkit.Check(t, s.AppendBlock(b)) }
 			for range 8 {
 				add()
 			}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/fdridge/fdridge/fd"
 	"github.com/fdridge/fdridge/internal/verify/refbig"
+	"github.com/fdridge/fdridge/internal/verify/testkit"
 	"github.com/fdridge/fdridge/ridge"
 )
 
@@ -90,15 +91,15 @@ func TestStandardErrors(t *testing.T) {
 		sigma, sampling, posterior := closedForm(t, p, penalty)
 		for _, cfg := range []ridge.SummaryConfig{{Size: 2, Store: fd.StoreRows}, {Size: 1, Store: fd.StoreScatter}} {
 			cfg.Intercept, cfg.Lanes = p.intercept, 1
-			sum := must(ridge.Summarize(t.Context(), p.source(t), cfg, nil))(t)
+			sum := testkit.Must(ridge.Summarize(t.Context(), p.source(t), cfg, nil))(t)
 			if penalty != nil {
-				sum = must(sum.Penalize(penalty))(t)
+				sum = testkit.Must(sum.Penalize(penalty))(t)
 			}
-			fit := must(sum.Fit(p.gamma))(t)
+			fit := testkit.Must(sum.Fit(p.gamma))(t)
 			if penalty != nil {
 				fit.Unscale(penalty)
 			}
-			all := must(sum.StandardErrors(fit))(t)
+			all := testkit.Must(sum.StandardErrors(fit))(t)
 			got := all[0]
 			if math.IsInf(sigma, 1) {
 				continue

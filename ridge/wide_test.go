@@ -9,6 +9,7 @@ import (
 
 	"github.com/fdridge/fdridge/fd"
 	"github.com/fdridge/fdridge/internal/verify/refbig"
+	"github.com/fdridge/fdridge/internal/verify/testkit"
 	"github.com/fdridge/fdridge/ridge"
 	"github.com/fdridge/fdridge/ridge/choose"
 	"github.com/fdridge/fdridge/ridge/ridgetest"
@@ -19,7 +20,7 @@ import (
 //
 //	x* = a·Σsᵢbᵢ/(‖a‖²Σsᵢ²+γ).
 type alignment struct {
-	table
+	testkit.Table
 	a    []float64
 	s, b []float64
 }
@@ -35,9 +36,9 @@ func newAlignment(d int, entry float64) alignment {
 		for j, v := range p.a {
 			row[j] = math.Float64frombits(math.Float64bits(v)&^15) * s // exactly: s has four bits
 		}
-		p.x, p.y = append(p.x, row), append(p.y, []float64{p.b[i]})
+		p.X, p.Y = append(p.X, row), append(p.Y, []float64{p.b[i]})
 	}
-	copy(p.a, p.x[0])
+	copy(p.a, p.X[0])
 	return p
 }
 
@@ -116,7 +117,7 @@ func (p alignment) certified(t *testing.T, driver fd.Driver) {
 	d, norm2 := len(p.a), p.dot(p.a)
 	scale, _ := norm2.Float64()
 	cfg := ridge.SummaryConfig{Dim: d, Size: 3, Shrink: driver}
-	sum := must(ridge.Summarize(t.Context(), p, cfg, nil))(t)
+	sum := testkit.Must(ridge.Summarize(t.Context(), p, cfg, nil))(t)
 	yy := p.sum(-1, func(i int) float64 { return p.b[i] * p.b[i] })
 	gammas := []float64{1e-3 * scale, scale}
 	for _, gamma := range gammas {
@@ -126,7 +127,7 @@ func (p alignment) certified(t *testing.T, driver fd.Driver) {
 			p.sum(-1, func(i int) float64 { return p.s[i] * p.b[i] }), new(big.Float).Mul(norm2, slope),
 		)
 		optimum.Sub(yy, optimum).Mul(optimum, refbig.Float(0.5))
-		fits := []*ridge.Solution{must(sum.Fit(gamma))(t)}
+		fits := []*ridge.Solution{testkit.Must(sum.Fit(gamma))(t)}
 		for _, method := range []ridge.Method{ridge.CG, ridge.Galerkin} {
 			f, err := ridge.Solve(
 				t.Context(),
@@ -138,10 +139,10 @@ func (p alignment) certified(t *testing.T, driver fd.Driver) {
 			if short, ok := errors.AsType[*ridge.NotConvergedError](err); ok {
 				f, err = short.Solutions[0], nil
 			}
-			check(t, err)
+			testkit.Check(t, err)
 			fits = append(fits, f)
 		}
-		predictor := must(sum.Predictor(gamma))(t)
+		predictor := testkit.Must(sum.Predictor(gamma))(t)
 		for _, f := range fits {
 			along := p.dot(f.Targets[0].Coef)
 			if e := p.distance(f.Targets[0].Coef, slope); !(e <= f.Targets[0].ErrorBound) {
@@ -155,10 +156,10 @@ func (p alignment) certified(t *testing.T, driver fd.Driver) {
 			}
 			ridgetest.Inside(t, f.Method.String()+": RSS", f.Targets[0].RSS, rss, yy)
 			ridgetest.Inside(t, f.Method.String()+": objective", f.Targets[0].Objective, optimum, yy)
-			check(t, predictor.Narrow(f))
+			testkit.Check(t, predictor.Narrow(f))
 		}
 		truth := new(big.Float).Mul(slope, norm2)
-		ridgetest.Inside(t, "prediction", must(sum.PredictInterval(gamma, p.a))(t)[0], truth, yy)
+		ridgetest.Inside(t, "prediction", testkit.Must(sum.PredictInterval(gamma, p.a))(t)[0], truth, yy)
 	}
 	p.crossValidated(t, cfg, gammas, norm2)
 }
@@ -167,7 +168,7 @@ func (p alignment) certified(t *testing.T, driver fd.Driver) {
 func (p alignment) crossValidated(t *testing.T, cfg ridge.SummaryConfig, gammas []float64, norm2 *big.Float) {
 	fitted := p.fitted(t, cfg, gammas)
 	for _, exact := range []bool{false, true} {
-		r := must(
+		r := testkit.Must(
 			choose.CrossValidate(t.Context(), p, cfg, choose.CrossValidation{Folds: 2, Gammas: gammas, Exact: exact}),
 		)(
 			t,
@@ -193,17 +194,17 @@ func (p alignment) fitted(t *testing.T, cfg ridge.SummaryConfig, gammas []float6
 		scores[g] = refbig.Float(0)
 	}
 	for k := range 2 {
-		var other table
-		for i := range p.x {
+		var other testkit.Table
+		for i := range p.X {
 			if i%2 != k {
-				other.x, other.y = append(other.x, p.x[i]), append(other.y, p.y[i])
+				other.X, other.Y = append(other.X, p.X[i]), append(other.Y, p.Y[i])
 			}
 		}
-		rest := must(ridge.NewSummary(cfg))(t)
-		check(t, rest.Merge(must(ridge.Summarize(t.Context(), other, cfg, nil))(t)))
+		rest := testkit.Must(ridge.NewSummary(cfg))(t)
+		testkit.Check(t, rest.Merge(testkit.Must(ridge.Summarize(t.Context(), other, cfg, nil))(t)))
 		for g, gamma := range gammas {
-			along := p.dot(must(rest.Fit(gamma))(t).Targets[0].Coef)
-			for i := k; i < len(p.x); i += 2 { // row i is sᵢ·a, exactly
+			along := p.dot(testkit.Must(rest.Fit(gamma))(t).Targets[0].Coef)
+			for i := k; i < len(p.X); i += 2 { // row i is sᵢ·a, exactly
 				r := new(big.Float).Mul(refbig.Float(p.s[i]), along)
 				r.Sub(r, refbig.Float(p.b[i]))
 				scores[g].Add(scores[g], r.Mul(r, r))

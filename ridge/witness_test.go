@@ -3,7 +3,6 @@ package ridge_test
 import (
 	"context"
 	"errors"
-	"iter"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -14,51 +13,9 @@ import (
 
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/fd"
+	"github.com/fdridge/fdridge/internal/verify/testkit"
 	"github.com/fdridge/fdridge/ridge"
-	"github.com/fdridge/fdridge/ridge/choose"
 )
-
-// changing is a source whose rows, from some pass on, counted from 1, are others, or
-// whose blocks are not what they ought to be. It doesn't look at the context.
-type changing struct {
-	table
-	from   int
-	change func(*dataset.Block)
-	passes *int
-}
-
-func (c changing) Blocks(context.Context) iter.Seq2[dataset.Block, error] {
-	return func(yield func(dataset.Block, error) bool) {
-		*c.passes++
-		for b := range c.table.Blocks(context.Background()) {
-			b.Y = slices.Clone(b.Y)
-			if *c.passes >= c.from {
-				c.change(&b)
-			}
-			if !yield(b, nil) {
-				return
-			}
-		}
-	}
-}
-
-// hard returns a table with which each method makes several passes at γ = 0.01, from a sketch of three rows.
-func hard(zeroTarget, sparse bool) table {
-	r := rand.New(rand.NewPCG(9, 9))
-	p := table{sparse: sparse, block: 20}
-	for range 120 {
-		row := make([]float64, 12)
-		for j := range row {
-			row[j] = r.NormFloat64()
-		}
-		y := row[3] + r.NormFloat64()
-		if zeroTarget {
-			y = 0
-		}
-		p.x, p.y = append(p.x, row), append(p.y, []float64{y})
-	}
-	return p
-}
 
 // TestRowsChange: rows that change between the passes of a solve, or after the summary,
 // are noticed in whatever pass they do, by every method, with targets of zero too.
@@ -68,13 +25,13 @@ func TestRowsChange(t *testing.T) {
 			for _, intercept := range []bool{false, true} {
 				for _, zero := range []bool{false, true} {
 					for from := 1; from <= 3; from++ {
-						p := hard(zero, sparse)
-						sum := must(
+						p := testkit.Hard(zero, sparse)
+						sum := testkit.Must(
 							ridge.Summarize(t.Context(), p, ridge.SummaryConfig{Size: 3, Intercept: intercept}, nil),
 						)(
 							t,
 						)
-						src := changing{p, from, func(b *dataset.Block) {
+						src := testkit.Changing{Table: p, From: from, Change: func(b *dataset.Block) {
 							if b.First == 40 { // one entry
 								if b.Sparse != nil {
 									b.Sparse.Val[5] += 0.01
@@ -82,7 +39,7 @@ func TestRowsChange(t *testing.T) {
 									b.X[5] += 0.01
 								}
 							}
-						}, new(int)}
+						}, Passes: new(int)}
 						opts := ridge.SolveOptions{Method: method, Tol: 1e-12}
 						if zero { // not at the solution from the start
 							opts.Start = mat.NewDense(1, 12, slices.Repeat([]float64{1}, 12))
@@ -90,7 +47,7 @@ func TestRowsChange(t *testing.T) {
 						_, err := ridge.Solve(t.Context(), src, sum, 0.01, opts)
 						if !errors.Is(err, ridge.ErrShape) ||
 							!strings.Contains(err.Error(), "other rows than the summary") ||
-							*src.passes != from {
+							*src.Passes != from {
 							t.Errorf(
 								"%v, sparse %v, intercept %v, zero %v: changed in pass %d, after %d: %v",
 								method,
@@ -98,7 +55,7 @@ func TestRowsChange(t *testing.T) {
 								intercept,
 								zero,
 								from,
-								*src.passes,
+								*src.Passes,
 								err,
 							)
 						}
@@ -111,10 +68,10 @@ func TestRowsChange(t *testing.T) {
 
 // TestTargetsChange: so are targets, in the passes that ask for a gradient.
 func TestTargetsChange(t *testing.T) {
-	p := hard(false, false)
-	sum := must(ridge.Summarize(t.Context(), p, ridge.SummaryConfig{Size: 3}, nil))(t)
+	p := testkit.Hard(false, false)
+	sum := testkit.Must(ridge.Summarize(t.Context(), p, ridge.SummaryConfig{Size: 3}, nil))(t)
 	for _, method := range []ridge.Method{ridge.CG, ridge.Newton, ridge.Galerkin} {
-		src := changing{p, 2, func(b *dataset.Block) { b.Y[0] += 0.1 }, new(int)}
+		src := testkit.Changing{Table: p, From: 2, Change: func(b *dataset.Block) { b.Y[0] += 0.1 }, Passes: new(int)}
 		_, err := ridge.Solve(t.Context(), src, sum, 0.01, ridge.SolveOptions{Method: method, Tol: 1e-10})
 		if !errors.Is(err, ridge.ErrShape) {
 			t.Errorf("%v: %v", method, err)
@@ -125,41 +82,20 @@ func TestTargetsChange(t *testing.T) {
 // TestLoneTargetChanges: a target changes where the row has no features, so that all
 // products stay as they are.
 func TestLoneTargetChanges(t *testing.T) {
-	p := hard(false, false)
-	clear(p.x[0])
+	p := testkit.Hard(false, false)
+	clear(p.X[0])
 	for _, intercept := range []bool{false, true} {
-		sum := must(ridge.Summarize(t.Context(), p, ridge.SummaryConfig{Size: 3, Intercept: intercept}, nil))(t)
+		sum := testkit.Must(ridge.Summarize(t.Context(), p, ridge.SummaryConfig{Size: 3, Intercept: intercept}, nil))(t)
 		for _, method := range []ridge.Method{ridge.CG, ridge.Newton, ridge.Galerkin} {
-			src := changing{p, 2, func(b *dataset.Block) {
+			src := testkit.Changing{Table: p, From: 2, Change: func(b *dataset.Block) {
 				if b.First == 0 {
 					b.Y[0] += 20
 				}
-			}, new(int)}
+			}, Passes: new(int)}
 			_, err := ridge.Solve(t.Context(), src, sum, 0.01, ridge.SolveOptions{Method: method, Tol: 1e-10})
 			if !errors.Is(err, ridge.ErrShape) {
 				t.Errorf("%v, intercept %v: %v", method, intercept, err)
 			}
-		}
-	}
-}
-
-// TestFoldsChange: what changes before the second pass of a cross-validation is noticed.
-func TestFoldsChange(t *testing.T) {
-	p := hard(false, false)
-	cv := choose.CrossValidation{Folds: 3, Gammas: []float64{5}, Exact: true}
-	for name, change := range map[string]func(b *dataset.Block){
-		"a target":  func(b *dataset.Block) { b.Y[0] += 300 },
-		"a weight":  func(b *dataset.Block) { b.W = slices.Repeat([]float64{1}, b.N); b.W[1] = 1.001 },
-		"rows lack": func(b *dataset.Block) { b.N--; b.X, b.Y = b.X[:12*b.N], b.Y[:b.N] },
-	} {
-		src := changing{p, 2, func(b *dataset.Block) {
-			if b.First == 100 {
-				change(b)
-			}
-		}, new(int)}
-		_, err := choose.CrossValidate(t.Context(), src, ridge.SummaryConfig{Size: 12}, cv)
-		if !errors.Is(err, ridge.ErrShape) || *src.passes != 2 {
-			t.Errorf("%s, after %d passes: %v", name, *src.passes, err)
 		}
 	}
 }
@@ -169,15 +105,15 @@ func TestConstantRows(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 3))
 	for _, sparse := range []bool{false, true} {
 		for _, jitter := range []float64{0, 1e-16, 3e-16, 1e-15} {
-			p := table{sparse: sparse}
+			p := testkit.Table{Sparse: sparse}
 			for range 50 {
-				p.x = append(
-					p.x,
+				p.X = append(
+					p.X,
 					[]float64{0.3 * (1 + jitter*float64(r.IntN(3))), 1e7 * (1 + jitter*float64(r.IntN(3)))},
 				)
-				p.y = append(p.y, []float64{0.7 * (1 + jitter*float64(r.IntN(3)))})
+				p.Y = append(p.Y, []float64{0.7 * (1 + jitter*float64(r.IntN(3)))})
 			}
-			sum := must(ridge.Summarize(t.Context(), p, ridge.SummaryConfig{Size: 2, Intercept: true}, nil))(t)
+			sum := testkit.Must(ridge.Summarize(t.Context(), p, ridge.SummaryConfig{Size: 2, Intercept: true}, nil))(t)
 			for _, method := range []ridge.Method{ridge.CG, ridge.Galerkin} {
 				for _, start := range []*mat.Dense{nil, mat.NewDense(1, 2, []float64{1, 1})} {
 					_, err := ridge.Solve(t.Context(), p, sum, 1, ridge.SolveOptions{Method: method, Start: start})
@@ -230,9 +166,9 @@ func TestBlocksGoBad(t *testing.T) {
 		"pointers that fall":  {true, func(b *dataset.Block) { b.Sparse.RowPtr[2] = 0 }, isShape},
 		"pointers missing":    {true, func(b *dataset.Block) { b.Sparse.RowPtr = b.Sparse.RowPtr[:5] }, isShape},
 	} {
-		p := hard(false, c.sparse)
-		sum := must(ridge.Summarize(t.Context(), p, ridge.SummaryConfig{Size: 3}, nil))(t)
-		src := changing{p, 2, spoil(c.change), new(int)}
+		p := testkit.Hard(false, c.sparse)
+		sum := testkit.Must(ridge.Summarize(t.Context(), p, ridge.SummaryConfig{Size: 3}, nil))(t)
+		src := testkit.Changing{Table: p, From: 2, Change: spoil(c.change), Passes: new(int)}
 		if _, err := ridge.Solve(t.Context(), src, sum, 0.01, ridge.SolveOptions{}); !c.ok(err) {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -241,23 +177,23 @@ func TestBlocksGoBad(t *testing.T) {
 
 // TestDeafSource: a cancelled context ends a pass whatever the source does.
 func TestDeafSource(t *testing.T) {
-	p := hard(false, false)
-	sum := must(ridge.Summarize(t.Context(), p, ridge.SummaryConfig{Size: 3}, nil))(t)
+	p := testkit.Hard(false, false)
+	sum := testkit.Must(ridge.Summarize(t.Context(), p, ridge.SummaryConfig{Size: 3}, nil))(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	blocks := 0
-	src := changing{p, 2, func(*dataset.Block) {
+	src := testkit.Changing{Table: p, From: 2, Change: func(*dataset.Block) {
 		blocks++
 		if blocks == 2 {
 			cancel()
 		}
-	}, new(int)}
+	}, Passes: new(int)}
 	if _, err := ridge.Solve(ctx, src, sum, 0.01, ridge.SolveOptions{Tol: 1e-12}); !errors.Is(err, context.Canceled) ||
 		blocks > 2 {
 		t.Errorf("%v after %d blocks", err, blocks)
 	}
 	cancelled, stop := context.WithCancel(t.Context())
 	stop()
-	src.passes = new(int)
+	src.Passes = new(int)
 	if _, err := ridge.Summarize(cancelled, src, ridge.SummaryConfig{Size: 3}, nil); !errors.Is(err, context.Canceled) {
 		t.Errorf("Summarize: %v", err)
 	}
