@@ -154,6 +154,12 @@ func (r *resolved) parseText() error {
 	if s.FirstIndex != "auto" {
 		r.text.Text.FirstIndex = s.FirstIndex
 	}
+	if s.Escape != "" && s.Escape != `\` && s.Escape != `"` {
+		return specError("Escape", "%q must be a backslash or a quote", excerpt.Of(s.Escape))
+	}
+	if s.Escape != "" {
+		r.text.Text.Escape = s.Escape[0]
+	}
 	if len(s.Comment) > 1 || strings.ContainsAny(s.Comment, "\"\r\n.+-0123456789") {
 		return specError("Comment", "%q must be one character that begins no number", excerpt.Of(s.Comment))
 	}

@@ -49,6 +49,9 @@ type Spec struct {
 	MissingMarks []string `json:"missing_marks,omitempty"`
 	// SkipRows are lines of csv files to skip: a number N skips the first N lines, and A:B skips the lines A to B.
 	SkipRows []string `json:"skip_rows,omitempty"`
+	// Escape is the character before a quote within quotes of csv files: \ as in "5\" pipe", or ". By default it is
+	// detected.
+	Escape string `json:"escape,omitempty"`
 	// Comment is a character. Lines of csv files that begin with this character are skipped.
 	Comment string `json:"comment,omitempty"`
 	// FirstIndex is the smallest index of svmlight rows: 0, 1, or auto (the default).

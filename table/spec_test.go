@@ -45,6 +45,7 @@ func TestSpecErrors(t *testing.T) {
 		{"Decimal", func(s *table.Spec) { s.Decimal = ";" }},
 		{"SkipRows", func(s *table.Spec) { s.SkipRows = []string{"3:2"} }},
 		{"Comment", func(s *table.Spec) { s.Comment = "//" }},
+		{"Escape", func(s *table.Spec) { s.Escape = "/" }},
 		{"FirstIndex", func(s *table.Spec) { s.FirstIndex = "2" }},
 		{"NFeatures", func(s *table.Spec) { s.NFeatures = -1 }},
 		{"NFeatures", func(s *table.Spec) { s.NFeatures = 2 }},

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -58,12 +59,39 @@ func TestSparkCSV(t *testing.T) {
 	}
 }
 
-// TestSparkEscapes: quotes that Spark escapes by a backslash are refused, with the option of Spark that doubles them.
+// TestSparkEscapes: quotes that Spark escapes by a backslash give the fit of doubled quotes. If the first rows do not
+// show them, the error names the flag.
 func TestSparkEscapes(t *testing.T) {
-	for _, row := range []string{"\"He said \\\"hi\\\"\",1\n", "\"5\\\" pipe\",1\n"} {
-		dir := sparkFolder(t, ".csv", "name,y\nplain,2\n"+row+"plain,3\n")
-		refused(t, row, dir, "escape = \"\\\"\" in Spark", "fit", "--data", dir, "--target", "y", "--prepare", "auto")
+	table := func(quote string) string {
+		texts := []string{`He said "hi"`, `5" pipe`, `a, "b"`, `plain`, `He said "hi"`, `5" pipe`, `"`, `"`}
+		var out strings.Builder
+		out.WriteString("name,y\n")
+		for i, s := range texts {
+			fmt.Fprintf(&out, "\"%s\",%d\n", strings.ReplaceAll(s, `"`, quote), i*i)
+		}
+		return out.String()
 	}
+	doubled := sparkFolder(t, ".csv", table(`""`), table(`""`))
+	want, _ := coefficientsOf(t, doubled, "y")
+	for _, parts := range [][]string{{table(`\"`), table(`\"`)}, {table(`\"`), table(`""`)}} {
+		dir := sparkFolder(t, ".csv", parts...)
+		if got, _ := coefficientsOf(t, dir, "y"); got != want {
+			t.Errorf("%q gives %q, want %q", parts, got, want)
+		}
+		_, _, errs := call("fit", "--data", dir, "--target", "y", "--prepare", "auto", "--gamma", "1")
+		if !strings.Contains(errs, `:2: within quotes, \" is read as a quote (--escape '"' overrides this)`) {
+			t.Errorf("%q: %s", parts, errs)
+		}
+	}
+	late := "name,y\n" + strings.Repeat("plain,2\n", 200) + table(`\"`)[len("name,y\n"):]
+	dir := sparkFolder(t, ".csv", late)
+	fit := []string{"fit", "--data", dir, "--target", "y", "--prepare", "auto", "--gamma", "1"}
+	refused(t, "late", dir, `, use --escape '\'`, fit...)
+	must(t, append(fit, "--escape", `\`)...)
+	refused(t, "forbidden", doubled, `extraneous or missing`, "fit", "--data", sparkFolder(t, ".csv", table(`\"`)),
+		"--target", "y", "--prepare", "auto", "--gamma", "1", "--escape", `"`)
+	sparse := write(t, "x.svm", "1 1:2\n2 1:3\n")
+	refused(t, "svmlight", dir, "has no quotes to escape", "fit", "--data", sparse, "--escape", `\`)
 }
 
 // TestSparkParquet: a folder of Parquet files with snappy, decimals in FIXED_LEN_BYTE_ARRAY and INT96 gives the rows
@@ -94,4 +122,44 @@ func TestFolders(t *testing.T) {
 		t, "files", dir, "; several files are one list (A,B), or a folder of parts",
 		"fit", "--target", "y", "--data", in("part-0.csv"), in("part-1.csv"),
 	)
+}
+
+// TestPatterns: a pattern in --data stands for the files that match, in the order of their numbers.
+func TestPatterns(t *testing.T) {
+	dir := t.TempDir()
+	in := func(name string) string { return filepath.Join(dir, name) }
+	for name, text := range map[string]string{
+		"r-2.csv": "x,y\n1,2\n2,4.5\n", "r-10.csv": "x,y\n3,7\n4,7\n", "r-1.csv": "x,y\n9,1\n",
+		"r-3.csv": "", ".r-4.csv": "no table", "_r-5.csv": "no table", "[ab].csv": "x,y\n1,1\n2,3\n", "a.csv": "x,y\n5,1\n",
+	} {
+		if err := os.WriteFile(in(name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	predicted := func(data string) string {
+		model := filepath.Join(t.TempDir(), "m.json")
+		must(t, "fit", "--data", data, "--target", "y", "--gamma", "1", "--out", model)
+		return must(t, "predict", "--model", model, "--data", data, "--target", "y")
+	}
+	list := strings.Join([]string{in("r-1.csv"), in("r-2.csv"), in("r-10.csv")}, ",")
+	want := predicted(list)
+	for _, data := range []string{in("r-*.csv"), in("r-[12].csv") + "," + in("r-1?.csv"), in("*r-*.csv")} {
+		if got := predicted(data); got != want {
+			t.Errorf("%s: %q, want %q", data, got, want)
+		}
+	}
+	out := must(t, "fit", "--data", in("[ab].csv"), "--target", "y", "--gamma", "1")
+	if !strings.HasPrefix(out, "2 rows") {
+		t.Errorf("a file whose name is a pattern: %s", out)
+	}
+	for _, args := range [][]string{
+		{"fit", "--gamma", "1"},
+		{"sketch", "-o", in("out.fds")},
+		{"plan"},
+		{"predict", "--model", in("m.json")},
+	} {
+		args = append(args, "--target", "y", "--data", in("no-*.csv"))
+		refused(t, args[0], dir, "--data: no file matches the pattern \""+in("no-*.csv")+"\"", args...)
+	}
+	refused(t, "bad", dir, "is not a valid pattern of file names", "fit", "--gamma", "1", "--data", in("a[.csv"))
 }

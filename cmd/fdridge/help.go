@@ -18,7 +18,7 @@ var flagGroups = []struct{ title, flags string }{
 		"Data",
 		"model=FILE data=FILES paper:data=DIR sketch=FILE target=NAME columns=LIST weights=NAME rows=A:B " +
 			"paper:rows=N every=K n=N holdout=F coverage=P format=NAME header=WORD delimiter=C decimal=C " +
-			"missing-marks=LIST skip-rows=N comment=C first-index=N",
+			"missing-marks=LIST skip-rows=N comment=C escape=C first-index=N",
 	},
 	{
 		"Preparation",

@@ -226,7 +226,7 @@ func (o *solveOptions) penalise(ctx context.Context, d *description) (table.Pena
 	}
 	s, text := o.Penalties(), o.in.Spec()
 	s.Delimiter, s.Header, s.Decimal, s.MissingMarks = text.Delimiter, text.Header, text.Decimal, text.MissingMarks
-	s.SkipRows, s.Comment, s.Transposed = text.SkipRows, text.Comment, text.Transposed
+	s.SkipRows, s.Comment, s.Escape, s.Transposed = text.SkipRows, text.Comment, text.Escape, text.Transposed
 	found, err := s.Penalties(ctx, &d.Preparation, nil, true)
 	return found, input.NameFields(err)
 }

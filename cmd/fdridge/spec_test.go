@@ -40,14 +40,14 @@ func TestSpec(t *testing.T) {
 	}
 	marks := table.Spec{
 		Data: []string{"marks.csv"}, Target: []string{"y"}, Format: "csv", Delimiter: ";", Header: "yes", Decimal: ",",
-		MissingMarks: []string{"-9"}, SkipRows: []string{"1"}, Comment: "#", Missing: []string{"drop"},
+		MissingMarks: []string{"-9"}, SkipRows: []string{"1"}, Comment: "#", Escape: `\`, Missing: []string{"drop"},
 	}
 	reached := map[string]bool{"Key": true} // predict reads the key
 	for _, c := range []struct {
 		spec  table.Spec
 		flags string
 	}{
-		{marks, "--data marks.csv --target y --format csv --delimiter ; --header yes --decimal , --missing-marks=-9 --skip-rows 1 --comment # --missing drop"},
+		{marks, "--data marks.csv --target y --format csv --delimiter ; --header yes --decimal , --missing-marks=-9 --skip-rows 1 --comment # --escape \\ --missing drop"},
 		{
 			table.Spec{Data: []string{"one.svm"}, NFeatures: 5, FirstIndex: "0"},
 			"--data one.svm --n-features 5 --first-index 0",

@@ -53,7 +53,7 @@ func (l *layout) begun(name string, part dataset.Range) (*rawfile.File, error) {
 	}
 	f.SkipBOM()
 	if l.header {
-		err = newRecords(f, l.delimiter).next()
+		err = newRecords(f, l).next()
 	}
 	if err == nil {
 		err = f.Limit(part)
@@ -120,7 +120,7 @@ func agree(t interface {
 			t.Fatal(err)
 		}
 	}
-	records := newRecords(f, l.delimiter)
+	records := newRecords(f, l)
 	records.single = l.hasOneColumn()
 	want := blocks(
 		t,
@@ -216,7 +216,7 @@ func TestBlankLinePosition(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		records := newRecords(f, l.delimiter)
+		records := newRecords(f, l)
 		records.single = true
 		r := &byLine{reader: &reader{layout: l, records: records, row: make([]float64, 1)}, file: f}
 		var b dataset.Buffer

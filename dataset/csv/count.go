@@ -84,8 +84,8 @@ func (l *layout) records(name string, opts *Options) (*rawfile.File, *records, e
 		f.Close() // err is more informative than an error of Close
 		return nil, nil, err
 	}
-	r := newRecords(f, l.delimiter)
-	r.comment, r.single = l.comment, l.hasOneColumn()
+	r := newRecords(f, l)
+	r.single = l.hasOneColumn()
 	return f, r, nil
 }
 

@@ -18,7 +18,8 @@
 // characters beyond ASCII are errors.
 //
 // A quote opens a quoted text only at the start of a field. In a record without quoted texts, other quotes are ordinary
-// characters, as in 5" pipe. The package accepts CRLF, a byte order mark, blanks around numbers and a missing final
+// characters, as in 5" pipe. Within quotes, "" is a quote. So is \", if the first records are not valid otherwise, or
+// if [prepare.Text] says so. The package accepts CRLF, a byte order mark, blanks around numbers and a missing final
 // newline. It skips empty lines. Exception: in a file of one column, an empty line after the header is a row with a
 // missing value, unless only empty lines follow. A line of blanks or of "" is always a row of such a file.
 //
@@ -125,6 +126,8 @@ type layout struct {
 	stamp dataset.Stamp // stamp of the file
 
 	comment byte // first character of comment lines, or 0
+	hashes  bool // comments that begin with # are before the table
+	escapes bool // within quotes, \" is a quote
 	// skip is the number of lines before the header, and skipAfter the number of lines between header and rows.
 	skip, skipAfter int
 	margin          margin
@@ -176,13 +179,14 @@ func Text(name string, opts Options) (prepare.Text, error) {
 	return out, nil
 }
 
-// Delimiter returns opts.Delimiter, or the delimiter that is detected. ' ' stands for runs of blanks and tabs.
-func Delimiter(name string, opts Options) (byte, error) {
+// Delimiter returns opts.Delimiter, or the delimiter that is detected. ' ' stands for runs of blanks and tabs. escapes
+// is true if \" is a quote within quotes.
+func Delimiter(name string, opts Options) (delimiter byte, escapes bool, err error) {
 	l, err := inspect(name, opts)
 	if err != nil {
-		return 0, err
+		return 0, false, err
 	}
-	return l.delimiter, nil
+	return l.delimiter, l.escapes, nil
 }
 
 // Columns returns the names in the header, or nil if there is none.
@@ -330,7 +334,7 @@ func (l *layout) toRows(f *rawfile.File, opts *Options) error {
 	f.SkipBOM()
 	err := skipLines(f, l.skip)
 	if err == nil && l.header {
-		err = newRecords(f, l.delimiter).next()
+		err = newRecords(f, l).next()
 	}
 	if err == nil {
 		err = skipLines(f, l.skipAfter)

@@ -2,6 +2,7 @@ package csv
 
 import (
 	"bytes"
+	"slices"
 
 	"github.com/fdridge/fdridge/dataset/internal/cell"
 	"github.com/fdridge/fdridge/dataset/internal/rawfile"
@@ -53,14 +54,18 @@ func sniff(f *rawfile.File, skip int, hasCommas bool) byte {
 		}
 		return ofTable(lines, candidates, best)
 	}
-	top := -1.0
+	// If all commas of the rows are between digits, as in 0,5|x|1,5, another delimiter is better.
+	rows := lines[min(1, len(lines)-1):]
+	hasCommas = slices.ContainsFunc(rows, func(row []byte) bool { return bytes.IndexByte(row, ',') >= 0 })
+	isDecimal := hasCommas && !slices.ContainsFunc(rows, func(row []byte) bool { return !hasDecimalCommas(row) })
+	top, groups := -1.0, 0 // score of best, and its fields such as 8 263.20
 	for _, c := range found {
-		score := score(lines, c)
-		if c == best && c != blanks {
+		score, n := score(lines, c)
+		if c == best && c != blanks && !isDecimal || c != ',' && isDecimal {
 			score += 1e-9
 		}
-		if score > top {
-			top, best = score, c
+		if score > top && (c != blanks || groups == 0 || top < asTable) {
+			top, groups, best = score, n, c
 		}
 	}
 	return best
@@ -137,8 +142,12 @@ func hasDecimalCommas(line []byte) bool {
 	return true
 }
 
-// score rates the delimiter c: 2 if it makes a table of the lines, plus the fraction of the fields that are numbers.
-func score(lines [][]byte, c byte) float64 {
+// asTable is the part of the score of a delimiter that divides all lines into the same number of fields.
+const asTable = 2
+
+// score rates the delimiter c: asTable if it makes a table of the lines, plus the fraction of the fields that are
+// numbers. It also returns the number of fields that are numbers with blanks between groups of digits.
+func score(lines [][]byte, c byte) (score float64, groups int) {
 	numbers, all := 0, 0
 	for i, line := range lines {
 		if i == 0 && len(lines) > 1 {
@@ -153,14 +162,17 @@ func score(lines [][]byte, c byte) float64 {
 			s = bytes.TrimSpace(s)
 			if cell.Missing(s) || !isText(s) || cell.Evidence(s) != cell.Plain || bytes.Equal(s, []byte("xx")) {
 				numbers++
+				if bytes.IndexByte(s, ' ') >= 0 {
+					groups++
+				}
 			}
 		}
 	}
-	rate := float64(numbers) / float64(max(all, 1))
+	score = float64(numbers) / float64(max(all, 1))
 	if isTable(lines, c) {
-		rate += 2
+		score += asTable
 	}
-	return rate
+	return score, groups
 }
 
 // unquotedLines returns up to n lines after the first skip lines, without blank lines and comments. Each quoted text is
@@ -214,6 +226,7 @@ func unquotedLine(text []byte) (line, rest []byte) {
 		switch {
 		case c == '"' && !quoted && i > 0 && isWordByte(text[i-1]): // an ordinary character, as in 5" pipe
 			line = append(line, 'x')
+		case c == '"' && quoted && text[i-1] == '\\' && i+1 < len(text) && !endsField(text[i+1]): // an escaped quote
 		case c == '"':
 			quoted = !quoted
 			line = append(line, 'x')
@@ -226,6 +239,9 @@ func unquotedLine(text []byte) (line, rest []byte) {
 	}
 	return line, nil
 }
+
+// endsField reports whether c may follow the quote that ends a field.
+func endsField(c byte) bool { return bytes.IndexByte([]byte(",;\t|\r\n"), c) >= 0 }
 
 // isWordByte reports whether c is a letter, a digit, or part of a character beyond ASCII.
 func isWordByte(c byte) bool {

@@ -73,11 +73,54 @@ func TestHeaders(t *testing.T) {
 		{"1001,2007,1733\n3,7,2\n4,1,6\n2,9,4\n8,7,6\n", nil, "", 5, "--header yes, otherwise --header no"},
 		{"0.1,0.5,2.5\n3,7,2\n4,1,6\n2,9,4\n", nil, "", 4, "--header yes, otherwise --header no"},
 		{"0,1\n3,7\n4,5\n2,9\n8,7\n", nil, "", 5, "--header yes, otherwise --header no"},
+		{"0,1\n1,5\n2,9\n3,7\n", nil, "", 4, "--header yes, otherwise --header no"},
+		{"0,1\n1,1\n0,0\n", nil, "", 3, "--header yes, otherwise --header no"},
+		{"0,1\n0,5\n1,9\n1,12\n", nil, "", 4, "--header yes, otherwise --header no"},
+		{"\"0\";\"1\"\n\"5\";\"1\"\n\"2\";\"0\"\n", nil, "", 3, "--header yes, otherwise --header no"},
+		{"2003,2004\n2001,1996\n2002,2012\n1994,1990\n", nil, "", 4, "--header yes, otherwise --header no"},
+		{"text 2003 2004\na 2001 1996\nb 2002 2012\nc 1994 1990\n", gaps, "", 4, "--header yes, otherwise --header no"},
+		{"0|text|1\n1|green|2\n8|blue|9\n", gaps, "", 3, "--header yes, otherwise --header no"},
+		{"0\n15.5\n15\n11.5\n", nil, "", 4, "--header yes, otherwise --header no"},
+		// headers of files that were joined
+		{"1950|1951|1952|s\n0.25|229.15|0.5|a\n1950|1951|1952|s\n0.75|2.5|1.5|b\n", gaps, "1950 1951 1952 s", 3, "names"},
+		// comments above a header of numbers
+		{"# comment 0\n0 1\n0.5 1\n2.5 7\n1.25 8\n", nil, "comment 0", 4, "use --skip-rows 1 and --header yes"},
+		{"# x,y,z\n0,1,2\n0,0,1980\n1,1,1984\n", nil, "x y z", 3, "use --skip-rows 1 and --header yes"},
+		{"# comment 0\n0,1\n0.50,1.25\n2.50,7.25\n1.25,8.75\n", nil, "0 1", 3, "names"},
+		{"# a b c\n0 1 2\n0.5 1.0 2.5\n3.5 4.0 5.5\n", nil, "0 1 2", 2, "names"},
+		// a comment with the names, above rows with texts, marks or a delimiter at the end
+		{"# a,s,b\n5,id0,2\n2,id1,3\n", gaps, "a s b", 2, ""},
+		{"# x,y,z\n\"1\",\"s\",\"2\"\n5,id0,2\n2,id1,3\n", gaps, "1 s 2", 2, "names"},
+		// names and a mark
+		{"id0,NA\nid1,5\nid2,7\n", gaps, "", 3, "--header yes, otherwise --header no"},
+		{"id0 \"\" \"\"\nid1 0 1\nid2 1 1\n", gaps, "", 3, "--header yes, otherwise --header no"},
+		{"1,2,3\nNA,3,9\nNA,6,5\n1,4,8\n", gaps, "", 4, "--header yes, otherwise --header no"},
+		{"1601,1142490,2.26e-10,638,x\n1602,925084,-2.97e-11,645,\n", gaps, "", 2, "--header yes, otherwise --header no"},
+		{"# a,b\nNA,2\n2,3\n", gaps, "a b", 2, ""},
+		{"# a,b\n\"1 421\",2\n\"1 423\",3\n", gaps, "a b", 2, ""},
+		{"# a,b\n1,2,\n2,3,\n", nil, "a b", 2, "empty last field"},
+		{"# source: x, y\n0.5,\n0.75,\n", nil, "", 2, "line before the table"},
+		{"#\ta\tb\n0\t5\t2\n1\t2\t7\n2\t9\t5\n", nil, "# a b", 3, ""},
+		{"# \ta\tb\n0\t5\t2\n1\t2\t7\n2\t9\t5\n", nil, "# a b", 3, ""},
+		// marks that begin with #
+		{"#N/A|#N/A\n18|#N/A\n3.5|0.66\n", gaps, "", 3, ""},
+		{"#NULL!\t2\n18\t3\n", gaps, "", 2, ""},
+		{"\"#N/A\"\n2016\n2011\n", gaps, "", 3, ""},
+		{"#NAMES are below\na,b\n1,2\n3,4\n", nil, "a b", 2, "line before the table"},
+		// groups of digits
+		{"\"1 605\",\"\"\n\"1 606\",2\n\"1 607\",3\n", gaps, "", 3, ""},
+		{"1'605|2'005'000\n1'606|2\n", nil, "", 2, ""},
 		{"Person,2023,2024,2025\nJohn,100,150,200\n", gaps, "", 2, "--header yes, otherwise --header no"},
 		{
 			"c,100,150,200\nb,10.5,17.25,10.25\nb,12.5,17.75,10.5\na,9.25,9.5,8.5\n", gaps, "", 4,
 			"--header yes, otherwise --header no",
 		},
+		{"1,2,3\n1820,100,4\n1821,227,5\n1822,13,6\n", nil, "", 4, "--header yes, otherwise --header no"},
+		// rows that begin with #
+		{"#1\t583\t0.94\n#1\t584\t0.8\na\t3\t0.5\n", gaps, "", 3, ""},
+		{"#version 2\n0 1\n1738727 513761\n1785923 18027\n63 113\n", nil, "#version 2", 4, "use --skip-rows 1"},
+		{"#columns: 0,1,2\n1,2,3\n-1.5,94,5\n2.5,99,6\n7.5,103,2\n", nil, "#columns: 0 1 2", 4, "use --skip-rows 1"},
+		{"#chr\t2019\t2020\n1\t583.5\t0.94\n2\t584.25\t0.8\n", nil, "#chr 2019 2020", 2, ""},
 		{"0,1,2,\n0.5,1.0,2.5,\n3.5,4.0,5.5,\n", nil, "0 1 2", 2, "names"},
 		{"2015,2016\n5 €,3\n6 €,2\n7 €,9\n", gaps, "2015 2016", 3, "names"},
 		{"$5,12810\n$6,2\nNA,3\n$7,4\n", gaps, "", 4, ""},
@@ -87,8 +130,8 @@ func TestHeaders(t *testing.T) {
 		{"2015;2016\n5;-3000\n3000;7\n-6000;4000\n", nil, "", 4, "--header yes, otherwise --header no"},
 		{"\n\na,b\n1,2\n", nil, "a b", 1, ""},
 		// rows that count on from the first line
-		{"0,1\n1,5\n2,9\n3,7\n", nil, "", 4, ""},
-		{"1,2,3\n2,7,4\n3,1,6\n4,9,2\n", nil, "", 4, ""},
+		{"1,2\n2,5\n3,9\n4,7\n", nil, "", 4, ""},
+		{"1,2,3\n2,7,4\n3,1,5\n4,9,6\n", nil, "", 4, ""},
 		{"2019,2020,2021\n2020,2021,2022\n2021,2022,2023\n", nil, "", 3, ""},
 		{"5,3,9\n3.25,7.5,2.5\n4.5,1.125,6.25\n2.5,9.5,4.5\n", nil, "", 4, ""},
 		{"X,0,1\na,5.5,6.5\na,7.5,8.5\n", gaps, "X 0 1", 2, "names"},
@@ -96,7 +139,6 @@ func TestHeaders(t *testing.T) {
 		{"0,1,2,3\n5.1,3.5,1.4,setosa\n4.9,3.0,1.4,setosa\n", gaps, "0 1 2 3", 2, "names"},
 		// data
 		{"1,2,3\n4,5,6\n7,8,9\n", nil, "", 3, ""},
-		{"0,1\n1,1\n0,0\n", nil, "", 3, ""},
 		{"0,1\n0.1,0.905\n0.2,0.819\n", nil, "", 3, "--header"},
 		{"0,0,1\n0.5,1.0,2.5\n3.5,4.0,5.5\n", nil, "", 3, ""},
 		{"5.1,3.5,1.4,setosa\n4.9,3.0,1.4,setosa\n", gaps, "", 2, ""},
@@ -113,7 +155,7 @@ func TestHeaders(t *testing.T) {
 		{"a,b\n1,2\n", nil, "a b", 1, ""},
 		{"a,2020\n1,2\n3,5\n", nil, "a 2020", 2, ""},
 		{"Na,K\n1,2\n3,5\n", nil, "Na K", 2, ""},
-		{"Na\n1\n3\n", nil, "Na", 2, ""},
+		{"Na\n1\n3\n", nil, "Na", 2, "names"},
 		{"1m,2m\n1,2\n3,5\n", nil, "1m 2m", 2, ""},
 		{"a,a\n1,2\n3,5\n", nil, "a a", 2, "same name: a"},
 		{",a\n0,2\n1,5\n2,6\n", nil, " a", 3, "counts the rows from 0"},
@@ -138,6 +180,64 @@ func TestHeaders(t *testing.T) {
 		}
 		if (c.remark == "") != (remarks == "") || !strings.Contains(remarks, c.remark) {
 			t.Errorf("%q: remarks %q, want %q", c.text, remarks, c.remark)
+		}
+	}
+}
+
+// TestRepeatedNumericHeader checks errors about rows that may be a header or a comment.
+func TestRepeatedNumericHeader(t *testing.T) {
+	long := strings.Repeat("0.5,1.0,2.5\n", 200)
+	for text, want := range map[string]string{
+		"0,1,2\n" + long + "0,1,2\n" + long:          ":202:1: the header is repeated, as in files that were joined",
+		"\"0\",\"1\"\n" + "5,6\n\"0\",\"1\"\n7,8\n":  ":3:1: the header is repeated",
+		"0,1,2\n" + long + "0,1,2.0\n":               "",
+		"# made by x\n# \na,b,c\n1,2,3\n#4,5,6\n":    ":5:1: the line begins with #, like the comments before the table",
+		"a,b,c\n1,2,3\n4,5,6\n" + "1,2,3\n":          "",
+		"0,1,2\n" + long + "0,1,2,3\n":               "the row has 4 fields",
+		"# made by x\na,b,c\n" + long + "#1,0.5,1\n": ":203:1: the line begins with #",
+	} {
+		_, _, _, err := readAll(t, text, Options{})
+		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+			t.Errorf("%.40q…: %v, want %s", text, err, want)
+		}
+	}
+	// Both errors name the option for the other reading.
+	const rows = "0,1,2\n0.5,1.0,2.5\n0,1,2\n3.5,4.0,2.5\n"
+	_, got, _, err := readAll(t, rows, Options{Header: Absent, Skipped: Skipped{Skip: []Lines{{1, 1}}}})
+	if err != nil || len(got) != 3 {
+		t.Errorf("--skip-rows 1 --header no: %v, %v", got, err)
+	}
+	const hashes = "# made by x\na,b\n1,2\n#3,4\n"
+	_, got, _, err = readAll(t, hashes, Options{Columns: []string{"b"}, Skipped: Skipped{Skip: []Lines{{1, 1}}}})
+	if err != nil || len(got) != 2 {
+		t.Errorf("--skip-rows 1: %v, %v", got, err)
+	}
+}
+
+// TestDecimalCommaDelimiters checks that decimal commas are no delimiters, and groups of digits are no fields.
+func TestDecimalCommaDelimiters(t *testing.T) {
+	for text, want := range map[string]string{
+		"2498,30|id0|-32,89\n8952,36|id1|37,06\n":                      "2498.3 -32.89|8952.36 37.06",
+		"0,324\tred\t0,311\n0,271\tred\t0,36\n":                        "0.324 0.311|0.271 0.36",
+		"#source: x, y\n6,3e-10 plain 0,73\n1,5 plain 0,97\n":          "6.3e-10 0.73|1.5 0.97",
+		"100,24 blue 3\n-13,33 red 4\n":                                "100.24 3|-13.33 4",
+		"6,3 plain 0,7\n-7,3 \"5\\\" pipe\" 0,9\n":                     "6.3 0.7|-7.3 0.9",
+		"4\tblue\t8 263.20\n1\tred\t8 097.38\n":                        "4 8263.2|1 8097.38",
+		"0,435;x;1\n0,123;y;2\n":                                       "0.435 1|0.123 2",
+		"1.946\tx\t1\n1.948\tx\t0\n":                                   "1.946 1|1.948 0",
+		"5,x,1 234\n6,x,2 345\n":                                       "5 1234|6 2345",
+		"1 \tx   3\n4\tx 6\n":                                          "1 3|4 6",
+		"2023-01-01 10:30,x,5\n2023-01-01 10:40,x,6\n2023-01-01,x,7\n": "NaN 5|NaN 6|NaN 7",
+		"x y,a;b,3\nx z,a;c,4\n":                                       "NaN 3|NaN 4",
+		"# c\n\"1,5\";\"x\";\"2,5\"\n\"3,5\";\"x\";\"4,5\"\n":          "1.5 2.5|3.5 4.5",
+	} {
+		_, rows, _, err := readAll(t, text, Options{Columns: []string{"-2"}, Cells: &prepare.Cells{Look: true}})
+		var got []string
+		for _, row := range rows {
+			got = append(got, strings.Trim(fmt.Sprint(row), "[]"))
+		}
+		if s := strings.Join(got, "|"); s != want || (err != nil) != (want == "") {
+			t.Errorf("%q: %s, %v, want %s", text, s, err, want)
 		}
 	}
 }

@@ -112,7 +112,7 @@ func TestFailingDisk(t *testing.T) {
 			t.Fatal(err)
 		}
 		f.Reset(io.MultiReader(strings.NewReader(text[:k]), iotest.ErrReader(errDisk)))
-		r := newRecords(f, ',')
+		r := newRecords(f, &layout{delimiter: ','})
 		for err == nil {
 			err = r.next()
 		}

@@ -2,6 +2,7 @@ package csv
 
 import (
 	"io"
+	"math"
 	"slices"
 	"strings"
 	"sync"
@@ -16,6 +17,10 @@ type format struct {
 	*layout
 	// simple is true if a number followed by the delimiter is the value of a cell.
 	simple bool
+	// stop is the first byte of lines that only the slower method Record reads: comments, or a byte that begins no UTF-8.
+	stop byte
+	// names are the numbers in the header, in the order of the cells in a row, or nil. NaN is no number.
+	names []float64
 
 	mutex  sync.Mutex
 	reader *reader // shared by all calls of Record, so that its memory for a wide row is allocated once
@@ -23,11 +28,54 @@ type format struct {
 
 func newFormat(l *layout) *format {
 	simple := strings.IndexByte(" +-.0123456789eE", l.delimiter) < 0 && !l.Notation.Comma && !l.Marks.HasNumbers()
-	return &format{layout: l, simple: simple}
+	f := &format{layout: l, simple: simple, stop: 0xff}
+	switch {
+	case l.comment != 0:
+		f.stop = l.comment
+	case l.hashes:
+		f.stop = '#'
+	}
+	if l.header {
+		f.names = l.numericNames()
+	}
+	return f
+}
+
+// numericNames returns the numbers in the header, in the order of the cells in a row, or nil. Names that are no numbers
+// are NaN.
+func (l *layout) numericNames() []float64 {
+	var out []float64
+	for i, k := range l.To {
+		if k < 0 || l.Lexicon(i) != nil {
+			continue
+		}
+		v, ok := l.Notation.Number([]byte(l.Names[i]))
+		if !ok {
+			return nil // a repeated header is no row of numbers
+		}
+		for len(out) < l.Features+l.Targets {
+			out = append(out, math.NaN())
+		}
+		out[k] = v
+	}
+	return out
+}
+
+// isHeader reports whether a row has the numbers in the header.
+func (f *format) isHeader(row []float64) bool {
+	for k, v := range f.names {
+		if v == v && v != row[k] {
+			return false
+		}
+	}
+	return true
 }
 
 // Quotes implements [chunk.Format].
-func (f *format) Quotes() (delimiter byte, quoted bool) { return f.delimiter, true }
+func (f *format) Quotes() *chunk.Quotes {
+	q := chunk.NewQuotes(f.delimiter, f.escapes)
+	return &q
+}
 
 // Record implements [chunk.Format].
 func (f *format) Record(b *dataset.Buffer, l *chunk.Lines) error {
@@ -41,11 +89,10 @@ func (f *format) record(l *chunk.Lines, read func(*reader) error) error {
 	if f.reader == nil {
 		f.reader = &reader{
 			layout:  f.layout,
-			records: newRecords(nil, f.delimiter),
+			records: newRecords(nil, f.layout),
 			row:     make([]float64, f.Features+f.Targets),
 		}
 		f.reader.single = f.hasOneColumn()
-		f.reader.records.comment = f.comment
 	}
 	f.reader.from(l)
 	err := read(f.reader)
@@ -57,6 +104,29 @@ func (f *format) record(l *chunk.Lines, read func(*reader) error) error {
 
 // Rows implements [chunk.Format].
 func (f *format) Rows(b *dataset.Buffer, text []byte, at, size int) int {
+	if f.names != nil {
+		return f.rowsBelowNumbers(b, text, at, size)
+	}
+	return f.rows(b, text, at, size)
+}
+
+// rowsBelowNumbers is Rows for a file whose names are numbers. It stops at a row with the numbers in the header.
+func (f *format) rowsBelowNumbers(b *dataset.Buffer, text []byte, at, size int) int {
+	row := make([]float64, f.Features+f.Targets)
+	for at < size {
+		next := f.plain(row, text, at)
+		if next == 0 || f.isHeader(row) {
+			break
+		}
+		b.X = append(b.X, row[:f.Features]...)
+		b.Y = append(b.Y, row[f.Features:]...)
+		b.EndRow()
+		at = next
+	}
+	return min(at, size)
+}
+
+func (f *format) rows(b *dataset.Buffer, text []byte, at, size int) int {
 	width := f.Features + f.Targets
 	for at < size {
 		// Parse features, then targets, and move the targets to b.Y.
@@ -79,7 +149,7 @@ func (f *format) Rows(b *dataset.Buffer, text []byte, at, size int) int {
 // parse the record.
 func (f *format) plain(row []float64, text []byte, p int) int {
 	last := len(f.To) - 1
-	if f.comment != 0 && text[p] == f.comment {
+	if text[p] == f.stop {
 		return 0
 	}
 	for i, k := range f.To {
@@ -156,6 +226,9 @@ func (f *format) quoted(text []byte, p int) (field []byte, end int) {
 		if text[end] == '\n' {
 			return nil, 0
 		}
+	}
+	if text[end-1] == '\\' && f.escapes {
+		return nil, 0
 	}
 	field = text[p:end]
 	end++

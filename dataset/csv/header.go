@@ -42,10 +42,11 @@ type sum struct {
 	gap     bool // a cell is neither a number nor the corner above the names of rows
 	quoted  bool // all numbers are quoted, and no number below them is
 	writing
-	apart     bool // each number is far from all numbers below
-	recurs    bool // a number recurs in its column
-	sorted    bool // the numbers of a column are in order, as of times
-	continues bool // a column counts on from its number in the first record
+	apart  bool // each number is far from all numbers below
+	recurs bool // a number recurs in its column
+	// A column of three numbers, or all columns, count on from the first record. This is no evidence of a row if the
+	// first record is 0, 1, 2, … or 1, 2, 3, …, unless it begins with 1 and at least half of its columns count on.
+	continues bool
 	unitless  bool // a number without unit is above numbers that all have one
 	years     bool // the numbers are consecutive years, and no column below holds only years
 	words     int  // words below
@@ -87,6 +88,7 @@ var otherMarks = []string{
 	"#div/0!",
 	"#ref!",
 	"#num!",
+	"#name?",
 	"-nan",
 	"n.a.",
 	"\\n",
@@ -119,7 +121,12 @@ func (l *layout) kindOf(s []byte) kind {
 type search struct {
 	first   []field
 	columns []below
-	rows    int // records after the first
+	rows    int // records after the first that are counted
+	again   int // records that are not counted
+	// namesLike is true if the numbers of the first record are in equal steps. Records equal to it are then not counted:
+	// they are headers of files that were joined.
+	namesLike bool
+	numbers   int // in the first record
 	// inRow is the number of records after the first whose numbers are whole and in order, like the names 0, 1, 2.
 	inRow int
 }
@@ -139,7 +146,22 @@ func (l *layout) newSearch(r *records) *search {
 		}
 		f.text = string(s)
 	}
+	numbers, _, order := h.count()
+	h.numbers, h.namesLike = numbers, order.isRegular()
 	return h
+}
+
+// isAgain reports whether the record r has the cells of the first record.
+func (h *search) isAgain(r *records) bool {
+	if len(r.fields) != len(h.first) {
+		return false
+	}
+	for i, s := range r.fields {
+		if string(bytes.TrimSpace(s)) != h.first[i].text {
+			return false
+		}
+	}
+	return true
 }
 
 // value returns the number s, and whether it is written without point and exponent.
@@ -163,6 +185,10 @@ func isWhole(s []byte) bool {
 
 // addTo counts the cells of a further record.
 func (l *layout) addTo(h *search, r *records, cells []parsed) {
+	if h.namesLike && h.isAgain(r) {
+		h.again++
+		return
+	}
 	h.rows++
 	quoted := r.quotedFields()
 	from := max(0, len(r.fields)-len(h.first)) // names of rows stand before the first column
@@ -210,7 +236,7 @@ func (l *layout) addTo(h *search, r *records, cells []parsed) {
 			c.seen[string(s)] = true
 		}
 	}
-	if inOrder && order.isRegular() {
+	if inOrder && order.n >= h.numbers && order.isRegular() {
 		h.inRow++
 	}
 }
@@ -327,14 +353,17 @@ func (h *search) isHeader(wanted, known []string) (header bool, doubt, said stri
 		return h.numericHeader()
 	case h.rows == 0:
 		return words > 0 || h.hasNameLikeMark(), "", ""
+	case words == 0 && h.hasNameLikeMark() && !h.marksRecur():
+		return true, "", h.excerpt()
 	case words == 0:
-		return h.hasNameLikeMark() && !h.marksRecur(), "", ""
+		return false, "", ""
 	}
 	// The first record has words. It has data if a word recurs below, or if forms stand above forms.
-	recurs, above, numeric := false, false, false
+	recurs, above, numeric, marked := false, false, false, false
 	for i, f := range h.first {
 		c := &h.columns[i]
 		recurs = recurs || f.kind == isWord && c.same > 0
+		marked = marked || (f.kind == isMark || f.kind == isEmpty && i > 0) && c.numbers > 0
 		above = above || f.kind == isForm && c.forms > 0 && c.numbers+c.words == 0
 		numeric = numeric || (f.kind == isForm || f.kind == isWord) && c.numbers > 0 && c.words+c.forms <= c.same
 	}
@@ -343,6 +372,8 @@ func (h *search) isHeader(wanted, known []string) (header bool, doubt, said stri
 		return true, "", ""
 	case recurs || above:
 		return false, "", ""
+	case numbers == 0 && marked: // words above words, and a mark above numbers
+		return false, h.excerpt(), ""
 	case numbers == 0:
 		return true, "", ""
 	}
@@ -368,7 +399,7 @@ func (h *search) addUp() sum {
 		names: h.excerpt(), quoted: true, apart: true,
 		writing: writing{whole: true, fractions: true, unlike: true, allPadded: true},
 	}
-	distinct, hasYears := map[float64]bool{}, false
+	distinct, hasYears, continuing := map[float64]bool{}, false, 0
 	for i, f := range h.first {
 		c := &h.columns[i]
 		u.words += c.words
@@ -388,12 +419,16 @@ func (h *search) addUp() sum {
 		width := c.most - c.least
 		u.apart = u.apart && c.numbers > 2 && (f.value < c.least-width || f.value > c.most+width)
 		u.recurs = u.recurs || c.sameNumbers > 0
-		u.sorted = u.sorted || c.order.n > 1 && !c.order.unordered
 		u.unitless = u.unitless || c.forms > 1 && c.numbers+c.words == 0
 		hasYears = hasYears || c.numbers > 0 && isYear(c.least) && isYear(c.most)
-		u.continues = u.continues || f.whole && c.fractions == 0 && c.order.isRegular() && c.order.n > 1 &&
-			c.order.start-f.value == c.order.step
+		if f.whole && c.fractions == 0 && c.order.isRegular() && c.order.start-f.value == c.order.step {
+			u.continues = u.continues || c.order.n > 2
+			continuing++
+		}
 	}
+	u.continues = u.continues || continuing == u.numbers.n
+	isNames := u.numbers.isCount() && (u.numbers.start == 0 || 2*continuing < u.numbers.n)
+	u.continues = u.continues && !isNames
 	u.repeats = len(distinct) < u.numbers.n
 	u.years = u.numbers.areYears() && !hasYears
 	return u
@@ -437,9 +472,10 @@ func (h *search) numericHeader() (header bool, doubt, said string) {
 		return false, u.names, ""
 	case ordered && n > 2 && (math.Abs(u.numbers.step) == 1 || n > 4 || 4*h.inRow <= h.rows):
 		return false, u.names, ""
-	case u.whole && n == 2 && u.numbers.isCount() && !u.recurs && !u.sorted && h.rows > 2:
+	case u.whole && u.numbers.isCount() && (ordered || n == 2), // two numbers are always in equal steps
+		u.whole && len(h.first) == 1 && u.numbers.start == 0 && !u.recurs:
 		return false, u.names, ""
-	case u.apart, u.years:
+	case u.apart, u.whole && u.numbers.areYears():
 		return false, u.names, ""
 	}
 	return false, "", ""
@@ -460,13 +496,16 @@ func (h *search) mixedHeader() (header bool, doubt, said string) {
 	switch {
 	case quoted:
 		return true, "", u.names
-	case u.words == 0: // no word below, only forms or missing values
-		return true, "", ""
+	case u.words == 0 && (ordered || n == 1): // no word below, only forms or missing values
+		return true, "", u.names
+	case u.words == 0:
+		return false, u.names, ""
 	case ordered && h.rows > 1 && (u.unlike || repeats) && (isStrong || u.numbers.isCount()):
 		return true, "", u.names
 	case u.continues:
 		return false, "", ""
-	case ordered && (u.numbers.isCount() || u.unlike || n > 2), u.apart && !u.repeats && n > 1, u.years:
+	case ordered && (u.numbers.isCount() || u.unlike || n > 2), u.apart && !u.repeats && n > 1,
+		u.whole && (u.numbers.areYears() || n == 2 && u.numbers.isCount()):
 		return false, u.names, ""
 	}
 	return false, "", ""
@@ -523,7 +562,7 @@ func (l *layout) areRegular(fields [][]byte) bool {
 // hasNameLikeMark reports whether a mark of the first record may be a name, such as Na or None.
 func (h *search) hasNameLikeMark() bool {
 	return slices.ContainsFunc(h.first, func(f field) bool {
-		return f.kind == isMark && strings.ContainsAny(f.text, "aAlLoO")
+		return f.kind == isMark && strings.ContainsAny(f.text, "aAlLoO") && !strings.ContainsAny(f.text, "#<./\\-")
 	})
 }
 
@@ -611,7 +650,7 @@ func isText(s []byte) bool {
 	if len(s) > 0 && bytes.IndexByte([]byte("+-.0123456789iInNtTfF"), s[0]) < 0 {
 		return true
 	}
-	if _, ok := cell.Number(s); ok || len(s) == 0 {
+	if _, ok := (cell.Notation{}).Number(s); ok || len(s) == 0 {
 		return false
 	}
 	if cell.Why(s) != cell.NoNumber {

@@ -47,7 +47,7 @@ func inspect(name string, opts Options) (*layout, error) {
 	key := headKey{name: name, pipe: opts.Pipe}
 	if opts.Heads != nil {
 		key.settings = fmt.Sprintf(
-			"%q %d %q %q %t %v %q",
+			"%q %d %q %q %t %v %q %d",
 			opts.Delimiter,
 			opts.Header,
 			opts.Text.Decimal,
@@ -55,6 +55,7 @@ func inspect(name string, opts Options) (*layout, error) {
 			opts.Text.IsDefault,
 			opts.Skip,
 			opts.Comment,
+			opts.Text.Escape,
 		)
 	}
 	h, err := heads.Keep(opts.Heads, key, func() (*head, error) { return examineFile(name, opts) })
@@ -128,8 +129,8 @@ func examineFile(name string, opts Options) (*head, error) {
 	if err := skipLines(f, l.skip); err != nil {
 		return nil, err
 	}
-	r := newRecords(f, l.delimiter)
-	r.comment = l.comment
+	l.findEscapes(f, opts.Text.Escape)
+	r := newRecords(f, l)
 	switch err := r.next(); {
 	case err == io.EOF:
 		return nil, &dataset.InputError{File: name, Msg: "has no rows"}
@@ -160,12 +161,14 @@ func (l *layout) remark(f string, line int, doubt bool, format string, args ...a
 // findTop sets l.skip: the lines that opts.Skip lists, and comments. A comment with as many fields as the line below is
 // a header, as numpy.savetxt writes it.
 func (l *layout) findTop(f *rawfile.File, opts *Options) {
-	n, comments, blank := 0, 0, 0 // lines so far, comments, and blank lines if there are no others
-	var previous []byte
+	n, blank := 0, 0      // lines so far, and blank lines if there are no others
+	comments := 0         // lines so far
+	var previous [][]byte // the last lines, if they are comments
 	for {
 		line, ok := lineAt(f, n)
 		trimmed := bytes.TrimSpace(line)
-		begins := len(trimmed) > 0 && (trimmed[0] == '#' && l.comment == 0 || l.comment != 0 && trimmed[0] == l.comment)
+		begins := len(trimmed) > 0 && (trimmed[0] == '#' && l.comment == 0 && !beginsWithMark(trimmed) ||
+			l.comment != 0 && trimmed[0] == l.comment)
 		switch {
 		case ok && (opts.skips(n+1) || begins):
 		case ok && len(trimmed) == 0:
@@ -173,7 +176,12 @@ func (l *layout) findTop(f *rawfile.File, opts *Options) {
 				blank++
 			}
 		default:
-			if comments > 0 && l.comment == 0 && l.isNamed(f, n, previous) {
+			for len(previous) > 0 && l.comment == 0 && l.isRow(f, n, previous[len(previous)-1]) {
+				previous = previous[:len(previous)-1]
+				n--
+				comments--
+			}
+			if len(previous) > 0 && l.comment == 0 && l.isNamed(f, n, previous[len(previous)-1]) {
 				n--
 				comments--
 			}
@@ -182,17 +190,31 @@ func (l *layout) findTop(f *rawfile.File, opts *Options) {
 			}
 			l.skip = n
 			if comments > 0 {
+				l.hashes = l.comment == 0
 				l.remark(f.Name, n, false, "the %s skipped", linesOf(comments))
 			}
 			return
 		}
-		previous = nil
 		if begins && !opts.skips(n+1) {
-			previous = bytes.Clone(line)
+			const most = 100
+			previous = append(previous[max(len(previous)-most, 0):], bytes.Clone(line))
 			comments++
+		} else {
+			previous = nil
 		}
 		n++
 	}
+}
+
+// beginsWithMark reports whether a line begins with a mark such as #N/A, which spreadsheets write. Such a line is a
+// row.
+func beginsWithMark(line []byte) bool {
+	for _, mark := range otherMarks {
+		if mark[0] == '#' && len(line) >= len(mark) && strings.EqualFold(string(line[:len(mark)]), mark) {
+			return len(line) == len(mark) || !isWordByte(line[len(mark)])
+		}
+	}
+	return false
 }
 
 func linesOf(n int) string {
@@ -202,43 +224,33 @@ func linesOf(n int) string {
 	return fmt.Sprint(n, " lines before the table that begin with # are")
 }
 
-// isNamed reports whether the comment before line n has the names of the columns.
-func (l *layout) isNamed(f *rawfile.File, n int, comment []byte) bool {
-	next, ok := unquotedLines(f, n, 1)
-	if !f.Piped() && l.isAboveHeader(f, n) {
-		return false
-	}
-	if len(next) == 0 || comment == nil {
-		return !ok && len(next) == 0 && comment != nil
-	}
-	delimiter := l.delimiter
-	if delimiter == 0 {
-		delimiter = sniff(f, n, false)
-	}
-	header, _ := unquotedLine(withoutHash(comment))
-	return countFields(bytes.TrimSpace(header), delimiter) == countFields(bytes.TrimRight(next[0], "\r"), delimiter)
-}
-
-// isAboveHeader reports whether the line after n lines has texts above numbers, so that it is a header itself.
-func (l *layout) isAboveHeader(f *rawfile.File, n int) bool {
-	lines, _ := unquotedLines(f, n, 2)
-	if len(lines) < 2 {
+// isRow reports whether a line before line n that begins with # is a row whose first cell is a text: the line below has
+// as many fields, and numbers in the same columns.
+func (l *layout) isRow(f *rawfile.File, n int, line []byte) bool {
+	next, _ := unquotedLines(f, n, 1)
+	if len(next) == 0 || f.Piped() {
 		return false
 	}
 	delimiter := l.delimiter
 	if delimiter == 0 {
 		delimiter = sniff(f, n, false)
 	}
-	first, second := fieldsOf(lines[0], delimiter), fieldsOf(lines[1], delimiter)
-	if len(first) != len(second) {
+	line, _ = unquotedLine(line)
+	first, second := fieldsOf(line, delimiter), fieldsOf(next[0], delimiter)
+	if len(first) != len(second) || l.kindOf(second[0]) == isNumber {
 		return false
 	}
-	for i := range first {
-		if l.kindOf(first[i]) == isWord && l.kindOf(second[i]) == isNumber {
-			return true
+	numbers := 0
+	for i := 1; i < len(first); i++ {
+		isNumeric := l.kindOf(first[i]) == isNumber
+		if isNumeric != (l.kindOf(second[i]) == isNumber) {
+			return false
+		}
+		if isNumeric {
+			numbers++
 		}
 	}
-	return false
+	return numbers > 0
 }
 
 // fieldsOf splits a line without quotes.
@@ -251,6 +263,78 @@ func fieldsOf(line []byte, delimiter byte) [][]byte {
 		fields[i] = bytes.TrimSpace(fields[i])
 	}
 	return fields
+}
+
+// isNamed reports whether the comment before line n has the names of the columns: it has as many fields as the record
+// below, which is no header itself. If this record may be a header, isNamed adds a remark.
+func (l *layout) isNamed(f *rawfile.File, n int, comment []byte) bool {
+	next, ok := unquotedLines(f, n, 1)
+	if len(next) == 0 || comment == nil {
+		return !ok && len(next) == 0 && comment != nil
+	}
+	c := *l
+	if c.delimiter == 0 {
+		c.delimiter = sniff(f, n, false)
+	}
+	header, _ := unquotedLine(withoutHash(comment))
+	header = bytes.Trim(header, " \r")
+	row := bytes.TrimRight(next[0], " \r")
+	names, fields := countFields(header, c.delimiter), countFields(row, c.delimiter)
+	end := []byte{c.delimiter}
+	if c.delimiter != blanks && bytes.HasSuffix(row, end) { // each row may end with a delimiter
+		fields--
+		if bytes.HasSuffix(header, end) {
+			names--
+		}
+	}
+	if names != fields {
+		return false
+	}
+	if f.Piped() {
+		return true
+	}
+	h := c.searchAt(f, n)
+	if h == nil {
+		l.delimiter = c.delimiter
+		return true
+	}
+	numbers, words, _ := h.count()
+	isHeader, doubt, said := h.isHeader(nil, nil)
+	if numbers+words == 0 { // marks such as None
+		doubt = said
+	}
+	switch {
+	case isHeader && (said != "" && numbers > 0 || h.guess(true, nil).Evidence == Certain):
+		return false
+	case doubt != "" && (len(h.first) != 2 || c.delimiter == blanks || bytes.ContainsAny(header, " :")):
+		const text = "the line (%s) is read as a row, and the comment above it as the names of the columns; " +
+			"if the line has the names, use --skip-rows %d and --header yes"
+		l.remark(f.Name, n+1, true, text, doubt, n)
+	}
+	l.delimiter = c.delimiter
+	return true
+}
+
+// searchAt searches for a header in the records after n lines, as far as they are in the first buffer of the file. It
+// returns nil if there are no records.
+func (l *layout) searchAt(f *rawfile.File, n int) *search {
+	r := newRecords(nil, l)
+	r.lines = &headLines{name: f.Name, rest: bytes.Clone(f.Head(nil))}
+	for range n {
+		if _, err := r.ReadLine(); err != nil {
+			return nil
+		}
+	}
+	if r.next() != nil || len(r.fields) > sampleCells/2 {
+		return nil
+	}
+	h := l.newSearch(r)
+	var cells []parsed
+	for h.rows < sampleRecords && (h.rows+1)*len(h.first) < sampleCells && r.next() == nil {
+		cells = parseAll(cells, r.fields)
+		l.addTo(h, r, cells)
+	}
+	return h
 }
 
 func (o *Options) skips(line int) bool {
@@ -322,7 +406,7 @@ func (h *head) examine(r *records, opts *Options) {
 	if f, ok := r.lines.(fileLines); ok {
 		f.MaxRow = sampleRow
 	}
-	for h.search.rows < limit {
+	for h.search.rows+h.search.again < limit {
 		for opts.skips(r.Line() + 1) {
 			if _, err := r.ReadLine(); err != nil {
 				break
@@ -522,6 +606,11 @@ func (l *layout) decideNotation(name string, s *sample, asked prepare.Text) {
 	case s.commas > 0 && s.points == 0 && asked.Decimal == ",":
 	case s.points > 0 && s.commas == 0:
 		l.Notation = cell.Notation{Grouped: true}
+	case s.eitherDot != "" && s.commas == 0 && asked.Decimal == "" && (l.delimiter == ';' || l.delimiter == '\t'):
+		const text = "the point in numbers such as %s is read as a decimal point; if it separates thousands, use " +
+			"--decimal , and otherwise --decimal ."
+		l.remark(name, 0, true, text, excerpt.Of(s.eitherDot))
+		l.Notation = cell.Notation{}
 	case asked.Decimal == "":
 		l.Notation = cell.Notation{}
 	}

@@ -42,8 +42,8 @@ func TestOrdinaryQuotes(t *testing.T) {
 	}
 	for text, want := range map[string]string{
 		"1,\"a\"x,2\n": ":1:5: extraneous or missing \" in quoted-field",
-		`1,"so \"x\"",2`: ":1:8: extraneous or missing \" in quoted-field; quotes within texts must be doubled, not " +
-			"escaped by a backslash: write.table(qmethod = \"double\") in R, option escape = \"\\\"\" in Spark",
+		`1,"so \"x"y",2`: `:1:8: extraneous or missing " in quoted-field; ` +
+			`if \" stands for a quote within a text, as Spark and R write it, use --escape '\'`,
 		"1,\"a\",so \"x\"\n":   ":1:10: bare \" in non-quoted-field",
 		"1\t \"a\"\n":          "",
 		"1;so \"x\";2\n":       "",

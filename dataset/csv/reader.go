@@ -29,6 +29,14 @@ func (r *reader) read(b *dataset.Buffer) error {
 		}
 		return err
 	}
+	if r.text[0] == '#' && r.hashes {
+		err := r.errorAt(0, "the line begins with #, like the comments before the table")
+		err.Hint = "skip such lines (--comment '#'); if they are rows, skip only those before the table (--skip-rows N)"
+		return err
+	}
+	if r.header && r.isHeaderAgain() && r.numericNames() != nil {
+		return r.errorAt(0, "%s; if it is a row, use --skip-rows and --header no", headerAgain)
+	}
 	if last := len(r.fields) - 1; r.margin == emptyField && len(cell.Trimmed(r.fields[last])) > 0 {
 		return r.errorAt(
 			last,
@@ -53,6 +61,18 @@ func (r *reader) read(b *dataset.Buffer) error {
 	b.Y = append(b.Y, r.row[r.Features:]...)
 	b.EndRow()
 	return nil
+}
+
+const headerAgain = "the header is repeated, as in files that were joined; remove it, or pass the files one by one"
+
+// isHeaderAgain reports whether the record has the names in the header, more than one.
+func (r *reader) isHeaderAgain() bool {
+	for i, s := range r.fields {
+		if string(cell.Trimmed(s)) != r.Names[i] {
+			return false
+		}
+	}
+	return len(r.fields) > 1
 }
 
 // texts returns the names of features that should be numeric but have only text in the next hundred records. It returns
@@ -97,8 +117,9 @@ func (r *reader) number(i int) (float64, error) {
 		return 0, err
 	case string(s) == r.Names[i]:
 		err.Msg = fmt.Sprintf(
-			"column %s: the header is repeated, as in files that were joined; remove it, or pass the files one by one",
+			"column %s: %s",
 			excerpt.Of(r.Names[i]),
+			headerAgain,
 		)
 		return 0, err
 	}

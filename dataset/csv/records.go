@@ -19,6 +19,7 @@ type records struct {
 	delimiter byte
 	single    bool // the file has one column, so that an empty line is a row
 	comment   byte // first character of lines to skip, or 0
+	escapes   bool // within quotes, \" is a quote
 	// fields of the current record, valid until the next call of the method next
 	fields [][]byte
 	line   int // line on which the record begins
@@ -44,8 +45,8 @@ type fileLines struct{ *rawfile.File }
 func (f fileLines) Name() string { return f.File.Name }
 func (f fileLines) Line() int    { return f.File.Line }
 
-func newRecords(f *rawfile.File, delimiter byte) *records {
-	r := &records{lines: fileLines{f}, delimiter: delimiter}
+func newRecords(f *rawfile.File, l *layout) *records {
+	r := &records{lines: fileLines{f}, delimiter: l.delimiter, comment: l.comment, escapes: l.escapes}
 	r.feed.records = r
 	return r
 }
@@ -128,6 +129,20 @@ func replaceTabs(text []byte) {
 		}
 		text[i] = ' '
 		text = text[i+1:]
+	}
+}
+
+// doubleQuotes replaces each \" by "". A backslash after another backslash is no escape.
+func doubleQuotes(text []byte) {
+	for {
+		i := bytes.IndexByte(text, '\\')
+		if i < 0 || i == len(text)-1 {
+			return
+		}
+		if text[i+1] == '"' {
+			text[i] = '"'
+		}
+		text = text[i+2:]
 	}
 }
 
@@ -222,7 +237,8 @@ func (r *records) unquote() error {
 		return r.wrap(err)
 	}
 	r.fields, r.copied = r.fields[:0], r.copied[:0]
-	if last := len(record) - 1; r.delimiter == ' ' && last > 0 && record[last] == "" {
+	isBlankAtEnd := bytes.HasSuffix(bytes.TrimRight(r.text, "\r\n"), []byte{' '})
+	if last := len(record) - 1; r.delimiter == ' ' && last > 0 && record[last] == "" && isBlankAtEnd {
 		record = record[:last] // blanks at the end of the line are no field
 	}
 	size := 0
@@ -256,8 +272,8 @@ func (r *records) wrap(err error) error {
 	var p *csv.ParseError
 	if errors.As(err, &p) {
 		bad := &dataset.InputError{File: r.Name(), Line: p.Line + r.feed.before, Column: p.Column, Msg: p.Err.Error()}
-		if bytes.Contains(r.text, []byte(`\"`)) {
-			bad.Hint = "quotes within texts must be doubled, not escaped by a backslash: write.table(qmethod = \"double\") in R, option escape = \"\\\"\" in Spark"
+		if bytes.Contains(r.text, []byte(`\"`)) && !r.escapes {
+			bad.Hint = `if \" stands for a quote within a text, as Spark and R write it, use --escape '\'`
 		}
 		// The error is at the quote. If a record has several lines, r.text may be another line.
 		if bad.Hint == "" && p.StartLine == p.Line && bytes.HasPrefix(r.text[min(p.Column-1, len(r.text)):], []byte(`" `)) {
@@ -287,6 +303,9 @@ func (f *feed) take(text []byte) error {
 	f.fields += bytes.Count(text, []byte{f.delimiter})
 	if f.fields > maxFields {
 		return f.tooManyFieldsError()
+	}
+	if f.escapes {
+		doubleQuotes(text)
 	}
 	f.rest = text
 	f.lines++

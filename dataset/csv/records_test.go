@@ -24,7 +24,7 @@ func all(t interface{ Fatal(...any) }, path string, delimiter byte) (out [][]str
 		t.Fatal(err)
 	}
 	defer f.Close()
-	r := newRecords(f, delimiter)
+	r := newRecords(f, &layout{delimiter: delimiter})
 	for {
 		if err := r.next(); err != nil {
 			if err == io.EOF {

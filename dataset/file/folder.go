@@ -47,6 +47,41 @@ func Folder(path string) []string {
 	return out
 }
 
+// IsPattern reports whether path is a pattern of [filepath.Match], such as part-*.csv, and not the name of a file.
+func IsPattern(path string) bool {
+	if !strings.ContainsAny(path, "*?[") {
+		return false
+	}
+	name, _ := SplitArray(path)
+	_, err := os.Lstat(name)
+	return err != nil
+}
+
+// Glob returns the files whose names match a pattern of [filepath.Match], in the order of their numbers as in [Folder].
+// Empty files are left out. So are files whose names begin with . or _, unless the pattern begins so, too. Folders that
+// match stay, because a folder of parts is a table. The only error is [filepath.ErrBadPattern].
+func Glob(pattern string) ([]string, error) {
+	matches, err := filepath.Glob(pattern)
+	if err != nil {
+		return nil, err
+	}
+	wanted := filepath.Base(pattern)[0]
+	var out []string
+	for _, path := range matches {
+		first := filepath.Base(path)[0]
+		if (first == '.' || first == '_') && first != wanted {
+			continue
+		}
+		info, err := os.Stat(path)
+		if err == nil && info.Mode().IsRegular() && info.Size() == 0 {
+			continue
+		}
+		out = append(out, path) // opening the path reports an error of Stat
+	}
+	slices.SortFunc(out, compareNames)
+	return out, nil
+}
+
 // compareNames compares names like strings, but runs of digits by their values, so that part.10 follows part.9.
 func compareNames(a, b string) int {
 	x, y := a, b

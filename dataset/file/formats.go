@@ -237,6 +237,8 @@ func (f format) check(path string, opts Options) error {
 		msg = fmt.Sprintf("is %s, which has no header line; only csv has one", f.name)
 	case !f.fields && (len(opts.Skip) > 0 || opts.Comment != 0):
 		msg = fmt.Sprintf("is %s, whose lines cannot be skipped; only lines of csv can", f.name)
+	case !f.fields && opts.Text.Escape != 0:
+		msg = fmt.Sprintf("is %s, which has no quotes to escape; only csv has some", f.name)
 	case !f.texts && len(opts.Text.Marks) > 0 && !opts.Text.IsDefault:
 		msg = fmt.Sprintf(
 			"is %s, where only null and NaN are missing; marks such as %q are for text files",

@@ -45,6 +45,7 @@ type layout struct {
 	repeats   int  // bytes of repetition levels of data pages of version 2
 	checksum  bool // pages have a checksum
 	statistic bool // minimum and maximum, of no use, in the headers
+	spark     bool // names and encodings as Spark writes them
 }
 
 // fields appends a struct in Thrift's compact protocol. Each field follows its number: an int, a
@@ -112,7 +113,15 @@ func encode(tb testing.TB, groups int, cols []column, l layout) []byte {
 func encodeGroups(tb testing.TB, groups [][]column, l layout) []byte {
 	tb.Helper()
 	out := []byte("PAR1")
-	schema := listOf{fields(nil, 4, "schema", 5, int32(len(groups[0])))}
+	root, writer, about := "schema", "a test", listOf(nil)
+	if l.spark {
+		root, writer = "spark_schema", "parquet-mr version 1.13.1 (build db4183109d5b734ec5930d870cdae161e408ddba)"
+		about = listOf{
+			fields(nil, 1, "org.apache.spark.version", 2, "3.5.1"),
+			fields(nil, 1, "org.apache.spark.sql.parquet.row.metadata", 2, `{"type":"struct","fields":[]}`),
+		}
+	}
+	schema := listOf{fields(nil, 4, root, 5, int32(len(groups[0])))}
 	for _, c := range groups[0] {
 		schema = append(schema, c.node...)
 	}
@@ -156,7 +165,7 @@ func encodeGroups(tb testing.TB, groups [][]column, l layout) []byte {
 		all = append(all, fields(nil, 1, chunks, 2, len(out), 3, rows))
 		total += rows
 	}
-	footer := fields(nil, 1, int32(1), 2, schema, 3, total, 4, all, 6, "a test")
+	footer := fields(nil, 1, int32(1), 2, schema, 3, total, 4, all, 5, about, 6, writer)
 	out = append(out, footer...)
 	return append(binary.LittleEndian.AppendUint32(out, uint32(len(footer))), "PAR1"...)
 }
@@ -183,7 +192,11 @@ func (c column) pages(tb testing.TB, l layout) (typ, n int, pages [][]byte) {
 		}
 		body := bytes.Join(list, nil)
 		packed := compressed(tb, l.codec, body)
-		head := structOf(fields(nil, 1, int32(len(list)), 2, int32(plain), 3, false))
+		named := plain
+		if l.spark {
+			named = oldIndices
+		}
+		head := structOf(fields(nil, 1, int32(len(list)), 2, int32(named), 3, false))
 		pages = append(pages, append(l.header(2, len(body), packed, 7, head), packed...))
 	}
 	var data []byte
@@ -203,16 +216,27 @@ func (c column) pages(tb testing.TB, l layout) (typ, n int, pages [][]byte) {
 					here++
 				}
 			}
-			levels = packedBits(present, 1)
+			levels = l.packed(present, 1)
 			if here == rows {
 				levels = append(binary.AppendUvarint(nil, uint64(rows)<<1), 1)
 			}
 		}
-		body := encoded(typ, encoding, values[:here], dictionary)
+		body := l.encoded(typ, encoding, values[:here], dictionary)
 		values, at = values[here:], at+rows
 		data = append(data, page(tb, l, encoding, rows, rows-here, levels, c.valid != nil, body)...)
 	}
 	return typ, n, append(pages, data)
+}
+
+// oldIndices is an old number of the encoding indices, and of its dictionaries.
+const oldIndices = 2
+
+// named is the number of an encoding in the header of a data page of version 1.
+func (l layout) named(encoding int) int {
+	if l.spark && encoding == indices {
+		return oldIndices
+	}
+	return encoding
 }
 
 // page is a data page with its header.
@@ -249,7 +273,7 @@ func page(tb testing.TB, l layout, encoding, rows, nulls int, levels []byte, opt
 		body = append(append(binary.LittleEndian.AppendUint32(nil, uint32(len(levels))), levels...), body...)
 	}
 	packed := compressed(tb, l.codec, body)
-	head := fields(nil, 1, int32(rows), 2, int32(encoding), 3, int32(runs), 4, int32(runs), 5, statistics)
+	head := fields(nil, 1, int32(rows), 2, int32(l.named(encoding)), 3, int32(runs), 4, int32(runs), 5, statistics)
 	return append(l.header(0, len(body), packed, 5, head), packed...)
 }
 
@@ -310,7 +334,7 @@ func plainValues(values any) (typ int, out [][]byte) {
 	panic(fmt.Sprintf("%T", values))
 }
 
-func encoded(typ, encoding int, values [][]byte, dictionary map[string]uint32) (out []byte) {
+func (l layout) encoded(typ, encoding int, values [][]byte, dictionary map[string]uint32) (out []byte) {
 	switch {
 	case typ == boolean:
 		out = make([]byte, (len(values)+7)/8)
@@ -323,7 +347,7 @@ func encoded(typ, encoding int, values [][]byte, dictionary map[string]uint32) (
 			of[i] = dictionary[string(v)]
 		}
 		width := mathbits.Len(uint(len(dictionary)))
-		out = append([]byte{byte(width)}, packedBits(of, width)...)
+		out = append([]byte{byte(width)}, l.packed(of, width)...)
 	case encoding == split && len(values) > 0:
 		for k := range values[0] {
 			for _, v := range values {
@@ -332,6 +356,37 @@ func encoded(typ, encoding int, values [][]byte, dictionary map[string]uint32) (
 		}
 	default:
 		out = bytes.Join(values, nil)
+	}
+	return out
+}
+
+// packed is a run of values of width bits. Spark's writer writes eight or more equal values as a run of their own.
+func (l layout) packed(values []uint32, width int) (out []byte) {
+	if !l.spark {
+		return packedBits(values, width)
+	}
+	from := 0 // values that are not yet written
+	for i := 0; i < len(values); {
+		n := 1
+		for i+n < len(values) && values[i+n] == values[i] {
+			n++
+		}
+		if n < 8 {
+			i += 8
+			continue
+		}
+		if i > from {
+			out = append(out, packedBits(values[from:i], width)...)
+		}
+		out = binary.AppendUvarint(out, uint64(n)<<1)
+		for k := 0; k < width; k += 8 {
+			out = append(out, byte(values[i]>>k))
+		}
+		i += n
+		from = i
+	}
+	if from < len(values) {
+		out = append(out, packedBits(values[from:], width)...)
 	}
 	return out
 }

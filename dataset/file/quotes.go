@@ -16,7 +16,7 @@ func (p part) checkFirstLine(opts csv.Options) error {
 	if p.lo == 0 || p.lo >= p.hi {
 		return nil
 	}
-	delimiter, err := csv.Delimiter(p.path, opts)
+	delimiter, escapes, err := csv.Delimiter(p.path, opts)
 	if err != nil {
 		return err
 	}
@@ -25,7 +25,7 @@ func (p part) checkFirstLine(opts csv.Options) error {
 		return err
 	}
 	f.SkipBOM()
-	inside, line, err := quotesBefore(f, p.lo, chunk.NewQuotes(delimiter))
+	inside, line, err := quotesBefore(f, p.lo, chunk.NewQuotes(delimiter, escapes))
 	switch err = errors.Join(err, f.Close()); {
 	case err != nil:
 		return f.Wrap(err, line+1)

@@ -33,7 +33,7 @@ func newFormat(l *layout) *format {
 }
 
 // Quotes implements [chunk.Format]. No line end is within a text, because JSON writes it as \n.
-func (f *format) Quotes() (delimiter byte, quoted bool) { return 0, false }
+func (f *format) Quotes() *chunk.Quotes { return nil }
 
 // Rows implements [chunk.Format].
 func (f *format) Rows(b *dataset.Buffer, text []byte, at, size int) int {

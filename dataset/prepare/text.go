@@ -17,6 +17,9 @@ type Text struct {
 	Marks []string `json:"missing_marks,omitempty"`
 	// FirstIndex is the smallest index of svmlight rows, "0" or "1". "" detects it.
 	FirstIndex string `json:"first_index,omitempty"`
+	// Escape is the character before a quote within quotes: '\\' as in "5\" pipe", or '"' as in "5"" pipe". A quote after
+	// another quote is always read. 0 detects whether \" is a quote.
+	Escape byte `json:"-"`
 	// IsDefault means that Decimal is used only for files whose numbers do not show which mark they use.
 	IsDefault bool `json:"-"`
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/dataset/internal/cell"
+	"github.com/fdridge/fdridge/dataset/internal/chunk"
 )
 
 // A format parses the rows of a file; it implements [chunk.Format].
@@ -17,7 +18,7 @@ type format struct {
 }
 
 // Quotes implements [chunk.Format].
-func (f *format) Quotes() (delimiter byte, quoted bool) { return 0, false }
+func (f *format) Quotes() *chunk.Quotes { return nil }
 
 // Rows implements [chunk.Format].
 func (f *format) Rows(b *dataset.Buffer, text []byte, at, size int) int {

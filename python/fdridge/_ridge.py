@@ -181,6 +181,7 @@ class Ridge(MultiOutputMixin, RegressorMixin, BaseRidge):
             - na_values: a text or number that stands for a missing value, or a list.
             - skiprows: the number of lines to skip, or a list of lines that are counted from 0.
             - comment: the character with which lines begin that are skipped.
+            - escapechar: the character before a quote within quotes: a backslash, or a quote.
             - first_index: the smallest index of svmlight rows: 0, 1 or "auto".
         """
         self._check_parameters()

@@ -90,6 +90,7 @@ _NAMES = {
     "na_values": _na_values,
     "skiprows": lambda value: [],  # see _skipped
     "comment": _character("comment", "--comment"),
+    "escapechar": _character("escapechar", "--escape"),
     "first_index": _first_index,
 }
 

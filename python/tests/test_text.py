@@ -23,6 +23,7 @@ WAYS = {
     "a line of units": (lambda rows: "a,b,y\nm,kg,s\n" + lines(rows), {"skiprows": [1]}),
     "a title and units": (lambda rows: "Report\na,b,y\nm,kg,s\n" + lines(rows), {"skiprows": [0, 2]}),
     "remarks": (lambda rows: "a,b,y\n%first\n" + lines(rows) + "%last\n", {"comment": "%"}),
+    "backslashes before quotes": (lambda rows: '"a\\"","b",y\n' + lines(rows), {"escapechar": "\\"}),
     "a mark of missing values": (lambda rows: "a,b,y\n" + lines(rows) + "-999,1,2\n3,n/k,4\n", {"na_values": [-999, "n/k"]}),
 }
 
@@ -92,6 +93,7 @@ def test_first_index(tmp_path):
         ({"skiprows": lambda i: i == 3}, ValueError, "skiprows"),
         ({"na_values": {"a": 3}}, ValueError, "na_values"),
         ({"comment": "//"}, ValueError, "comment"),
+        ({"escapechar": "//"}, ValueError, "escapechar"),
         ({"first_index": 2}, ValueError, "first_index"),
     ],
 )

@@ -39,7 +39,8 @@ func (n Notation) IsOther(s []byte) bool {
 }
 
 // Standard translates s, a number in notation n, to the form 1234.5 and appends it to dst. ok is false if s is not a
-// number in notation n, or is longer than 64 bytes. A number without marks is returned unchanged.
+// number in notation n, or is longer than 64 bytes. The first group begins with no zero: 0,435 has a decimal comma. A
+// number without marks is returned unchanged.
 func (n Notation) Standard(dst, s []byte) (t []byte, ok bool) {
 	const longest = 64
 	if len(s) > longest {
@@ -71,7 +72,9 @@ func (n Notation) Standard(dst, s []byte) (t []byte, ok bool) {
 		if k == 0 {
 			break
 		}
-		if run == 0 || run > 3 || groups > 0 && (run != 3 || !bytes.Equal(separator, s[i:i+k])) {
+		isFirst := groups == 0
+		if run == 0 || run > 3 || isFirst && s[i-run] == '0' ||
+			!isFirst && (run != 3 || !bytes.Equal(separator, s[i:i+k])) {
 			return nil, false
 		}
 		separator = s[i : i+k]

@@ -18,7 +18,7 @@ func Simple(s []byte) (v float64, mark int, ok bool) {
 		right := digitsAt(s[at+1:])
 		at += 1 + right
 		mark = Point
-		if 1 <= left && left <= 3 && right == 3 { // the point may separate groups
+		if 1 <= left && left <= 3 && right == 3 && s[at-left-1-right] != '0' { // the point may separate groups
 			mark = EitherDot
 		}
 	}

@@ -19,9 +19,9 @@ type Format interface {
 	// Record reads one record of any form from l, appends it to b, and calls l.EndRow. It is slower than Rows. It
 	// returns io.EOF if there is no record, and an error with the line number in l if the record is invalid.
 	Record(b *dataset.Buffer, l *Lines) error
-	// Quotes reports whether fields may be quoted, so that a line end within quotes does not end the record, and the
-	// delimiter of the fields; see [Quotes].
-	Quotes() (delimiter byte, quoted bool)
+	// Quotes returns the [Quotes] at the start of a text, or nil if fields are never quoted. A line end within quotes
+	// does not end the record.
+	Quotes() *Quotes
 }
 
 // A chunk is text of whole records, and the rows parsed from it.

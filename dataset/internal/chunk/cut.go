@@ -18,12 +18,11 @@ const padding = 1 + cell.Slack
 
 // A cutter divides a file into chunks.
 type cutter struct {
-	file      *rawfile.File
-	delimiter byte // results of Format.Quotes
-	quoted    bool
-	size      int    // bytes of a chunk without long records
-	rest      []byte // bytes read after the last complete record
-	ended     bool
+	file   *rawfile.File
+	quotes *Quotes // result of Format.Quotes
+	size   int     // bytes of a chunk without long records
+	rest   []byte  // bytes read after the last complete record
+	ended  bool
 	// emptyRows makes empty lines records, except at the end of the file. Only the next chunk shows whether the file ends.
 	// So a chunk ends with a line that is not empty, and the empty lines after it belong to the next chunk.
 	emptyRows bool
@@ -44,7 +43,10 @@ func (k *cutter) fill(c *chunk) bool {
 		want = int(p) + 1
 	}
 	var err error
-	quotes := NewQuotes(k.delimiter)
+	var quotes Quotes
+	if k.quotes != nil {
+		quotes = *k.quotes
+	}
 	for seen, lastEnd := 0, 0; ; {
 		if len(text) >= want {
 			want = nextSize(want)
@@ -57,7 +59,7 @@ func (k *cutter) fill(c *chunk) bool {
 		if k.file.Prompt() && bytes.IndexByte(text[before:], '\n') < 0 && len(text) <= rawfile.MaxRow {
 			continue
 		}
-		if !k.quoted {
+		if k.quotes == nil {
 			lastEnd = bytes.LastIndexByte(text, '\n') + 1
 		} else if n := quotes.Read(text[seen:]); n > 0 {
 			lastEnd = seen + n

@@ -6,16 +6,22 @@ import (
 )
 
 // Quotes finds the line ends that are not within quotes. A quote opens a text only at the start of a field, perhaps
-// after blanks. Any other quote is an ordinary character, as in 5" pipe. Within quotes, "" is a quote.
+// after blanks. Any other quote is an ordinary character, as in 5" pipe. Within quotes, "" is a quote, and so is \" if
+// the text escapes quotes.
 type Quotes struct {
 	delimiter byte
+	escapes   bool // within quotes, \" is a quote
+	odd       bool // the text read so far ends with an odd number of backslashes within quotes
 	inside    bool // the text read so far ends within quotes
 	closed    bool // the last byte was a quote that ended a text, unless another quote follows
 	starts    bool // only blanks were read since the start of the field
 }
 
-// NewQuotes returns the Quotes of a text that begins with a field. The delimiter ' ' stands for runs of blanks.
-func NewQuotes(delimiter byte) Quotes { return Quotes{delimiter: delimiter, starts: true} }
+// NewQuotes returns the Quotes of a text that begins with a field. The delimiter ' ' stands for runs of blanks. escapes
+// is true if \" is a quote within quotes.
+func NewQuotes(delimiter byte, escapes bool) Quotes {
+	return Quotes{delimiter: delimiter, escapes: escapes, starts: true}
+}
 
 // Inside reports whether the text read so far ends within quotes.
 func (q *Quotes) Inside() bool { return q.inside }
@@ -26,6 +32,10 @@ func (q *Quotes) Read(text []byte) (end int) {
 	for at := 0; at < len(text); {
 		i := bytes.IndexByte(text[at:], '"')
 		if q.inside {
+			if q.escapes && q.isEscaped(text[at:], i) {
+				at += i + 1
+				continue
+			}
 			if i < 0 {
 				return end
 			}
@@ -54,6 +64,22 @@ func (q *Quotes) Read(text []byte) (end int) {
 		at += i + 1
 	}
 	return end
+}
+
+// isEscaped reports whether an odd number of backslashes is before byte i of text, which is within quotes. If i is
+// negative, isEscaped keeps the result for the next part of the text, and returns false.
+func (q *Quotes) isEscaped(text []byte, i int) bool {
+	before := text
+	if i >= 0 {
+		before = text[:i]
+	}
+	n := len(before) - len(bytes.TrimRight(before, `\`))
+	isOdd := n%2 == 1
+	if n == len(before) {
+		isOdd = isOdd != q.odd
+	}
+	q.odd = i < 0 && isOdd
+	return i >= 0 && isOdd
 }
 
 // startsAfter reports whether a field starts after text, which is outside of quotes.

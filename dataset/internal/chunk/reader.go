@@ -40,13 +40,11 @@ type Options struct {
 
 // New returns a reader of the records of file, starting at the next unread line.
 func New(file *rawfile.File, format Format, opts Options) *Reader {
-	delimiter, quoted := format.Quotes()
 	return &Reader{
 		file: file, format: format, sparse: opts.Entries > 0, maxEntries: opts.Entries,
 		cutter: cutter{
 			file:      file,
-			quoted:    quoted,
-			delimiter: delimiter,
+			quotes:    format.Quotes(),
 			emptyRows: opts.EmptyRows,
 			size:      cmp.Or(opts.Size, chunkSize),
 		},

@@ -136,7 +136,7 @@ func (o *Flags) Learns() string {
 // Check validates the flags before any data are read.
 func (o *Flags) Check() error {
 	s := o.Spec()
-	err := cli.FirstError(NameFields(s.Check()), o.checkUnpiped(), o.checkWeights())
+	err := cli.FirstError(NameFields(s.Check()), o.checkUnpiped(), o.checkPatterns(), o.checkWeights())
 	switch {
 	case err != nil:
 		return err

@@ -47,7 +47,7 @@ func (o *RowFlags) Others(files string) RowFlags {
 	out.Data.Value, out.Unpiped = files, "the rows are read for each block of targets"
 	out.marks, out.skipRows = o.marks, o.skipRows
 	out.spec = table.Spec{
-		Format: s.Format, Delimiter: s.Delimiter, Header: s.Header, Decimal: s.Decimal, Comment: s.Comment,
+		Format: s.Format, Delimiter: s.Delimiter, Header: s.Header, Decimal: s.Decimal, Comment: s.Comment, Escape: s.Escape,
 		FirstIndex: s.FirstIndex, Transposed: s.Transposed,
 	}
 	return out
@@ -65,6 +65,8 @@ func (o *RowFlags) RegisterText(f *pflag.FlagSet) {
 	f.Var(&o.marks, "missing-marks", "further texts or numbers A,B that stand for a missing value")
 	f.StringVar(&o.skipRows, "skip-rows", "", "skip the first N lines of csv files, or lines A:B before the rows")
 	f.StringVar(&s.Comment, "comment", "", "skip lines of csv files that begin with this character")
+	f.StringVar(&s.Escape, "escape", "", `how csv files escape a quote in a text: \ or " (default: detected)`)
+	cli.SetValues(f, "escape", `\`, `"`)
 	f.StringVar(&s.FirstIndex, "first-index", "auto", "smallest index of svmlight rows: auto, 0 or 1")
 	cli.SetValues(f, "decimal", ".", ",")
 	cli.SetValues(f, "first-index", "auto", "0", "1")
@@ -102,7 +104,8 @@ func (o *RowFlags) Spec() table.Spec {
 }
 
 // dataFiles returns the file names in --data, which commas separate. A text that is itself the name of a file is not
-// split. A folder that is a table stands for its files, see [file.Folder].
+// split. A folder that is a table stands for its files, see [file.Folder], and a pattern for the files that match, see
+// [file.Glob].
 func (o *RowFlags) dataFiles() []string {
 	if o.listed.files == nil || o.listed.value != o.Data.Value {
 		o.listed = listedFiles{o.Data.Value, listFiles(o.Data.Value)}
@@ -111,27 +114,59 @@ func (o *RowFlags) dataFiles() []string {
 }
 
 func listFiles(data string) []string {
-	paths := cli.SplitList(data)
-	if strings.Contains(data, ",") {
-		if _, err := os.Stat(data); err == nil {
-			paths = []string{data}
-		}
-	}
 	var out []string
-	for _, path := range paths {
-		if parts := file.Folder(path); parts != nil {
-			out = append(out, parts...)
-		} else {
-			out = append(out, path)
+	for _, path := range splitPaths(data) {
+		for _, path := range matches(path) {
+			if parts := file.Folder(path); parts != nil {
+				out = append(out, parts...)
+			} else {
+				out = append(out, path)
+			}
 		}
 	}
 	return out
 }
 
+// splitPaths splits a list of files at its commas. A text that is itself the name of a file is not split.
+func splitPaths(data string) []string {
+	if strings.Contains(data, ",") {
+		if _, err := os.Stat(data); err == nil {
+			return []string{data}
+		}
+	}
+	return cli.SplitList(data)
+}
+
+// matches returns the files that match if path is a pattern, otherwise path itself. If no file matches, it returns the
+// pattern; [RowFlags.Check] reports this error.
+func matches(path string) []string {
+	if !file.IsPattern(path) {
+		return []string{path}
+	}
+	if files, err := file.Glob(path); err == nil && len(files) > 0 {
+		return files
+	}
+	return []string{path}
+}
+
+// checkPatterns returns an error if no file matches a pattern in --data.
+func (o *RowFlags) checkPatterns() error {
+	for _, path := range o.dataFiles() {
+		if !file.IsPattern(path) {
+			continue
+		}
+		if _, err := file.Glob(path); err != nil {
+			return cli.BadInput("--data: %q is not a valid pattern of file names: %w", path, err)
+		}
+		return cli.BadInput("--data: no file matches the pattern %q", path)
+	}
+	return nil
+}
+
 // Check validates the flags.
 func (o *RowFlags) Check() error {
 	s := o.Spec()
-	return cli.FirstError(NameFields(s.Check()), o.checkUnpiped(), o.checkWeights())
+	return cli.FirstError(NameFields(s.Check()), o.checkUnpiped(), o.checkPatterns(), o.checkWeights())
 }
 
 // checkWeights returns an error if --weights is given without a value, as by an empty variable of a shell.
