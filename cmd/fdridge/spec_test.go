@@ -47,7 +47,11 @@ func TestSpec(t *testing.T) {
 		spec  table.Spec
 		flags string
 	}{
-		{marks, "--data marks.csv --target y --format csv --delimiter ; --header yes --decimal , --missing-marks=-9 --skip-rows 1 --comment # --escape \\ --missing drop"},
+		{
+			marks,
+			"--data marks.csv --target y --format csv --delimiter ; --header yes --decimal , --missing-marks=-9 " +
+				"--skip-rows 1 --comment # --escape \\ --missing drop",
+		},
 		{
 			table.Spec{Data: []string{"one.svm"}, NFeatures: 5, FirstIndex: "0"},
 			"--data one.svm --n-features 5 --first-index 0",

@@ -30,10 +30,22 @@ func TestErrors(t *testing.T) {
 		{"too many, below", "1\n" + commas + ",\n", Options{Delimiter: ','}, ":2" + many},
 		{"too many, quoted", `"1"` + commas + ",\n", Options{}, ":1" + many},
 		{"too many, in two lines", "1,2\n\"1\n\"" + commas + ",\n", Options{}, ":3" + many},
-		{"no such column", names + "\n", Options{Targets: []string{"z"}}, ":1: there is no column \"z\"; the 13 columns are a, b, c, d, e, f, g, h, i, j, k, l, …"},
-		{"underscores", "1,2\n3,1_000\n", Options{}, ":2:3: column 2: \"1_000\" is not a number; encode the column as numbers, or leave it out"},
-		{"hexadecimal", "1,2\n0x1p4,3\n", Options{}, ":2:1: column 1: \"0x1p4\" is not a number; encode the column as numbers, or leave it out"},
-		{"no header", "1_000,2\n3,4\n", Options{}, ":1:1: column 1: \"1_000\" is not a number; encode the column as numbers, or leave it out"},
+		{
+			"no such column", names + "\n", Options{Targets: []string{"z"}},
+			":1: there is no column \"z\"; the 13 columns are a, b, c, d, e, f, g, h, i, j, k, l, …",
+		},
+		{
+			"underscores", "1,2\n3,1_000\n", Options{},
+			":2:3: column 2: \"1_000\" is not a number; encode the column as numbers, or leave it out",
+		},
+		{
+			"hexadecimal", "1,2\n0x1p4,3\n", Options{},
+			":2:1: column 1: \"0x1p4\" is not a number; encode the column as numbers, or leave it out",
+		},
+		{
+			"no header", "1_000,2\n3,4\n", Options{},
+			":1:1: column 1: \"1_000\" is not a number; encode the column as numbers, or leave it out",
+		},
 		{"delimiter", "1;2\n", Options{Delimiter: '"'}, ": '\"' cannot be a delimiter"},
 	} {
 		if err := os.WriteFile(path, []byte(c.text), 0o600); err != nil {

@@ -197,9 +197,9 @@ func npyOptions(opts Options) npy.Options {
 
 func csvOptions(opts Options) csv.Options {
 	return csv.Options{
-		Targets: opts.Target, Columns: opts.Columns, Cells: opts.Cells, Delimiter: opts.Delimiter, Header: opts.Header, Pipe: opts.Pipe,
-		Text: opts.Text, Skipped: opts.Skipped, Heads: opts.Heads, Context: opts.Context,
-		Known: opts.Known,
+		Targets: opts.Target, Columns: opts.Columns, Known: opts.Known, Delimiter: opts.Delimiter, Header: opts.Header,
+		Text: opts.Text, Skipped: opts.Skipped, Cells: opts.Cells, Pipe: opts.Pipe, Heads: opts.Heads,
+		Context: opts.Context,
 	}
 }
 

@@ -210,7 +210,8 @@ func (m *messy) drawNames(r *rand.Rand, w *messyWriter, d int) []string {
 	for j := range out {
 		switch kind {
 		case "words":
-			out[j] = pick(r, "age", "income", "Größe", "x", "y", "temp (°C)", "a b", "no.", "1st", "d'eau") + fmt.Sprint("_", j)
+			word := pick(r, "age", "income", "Größe", "x", "y", "temp (°C)", "a b", "no.", "1st", "d'eau")
+			out[j] = word + fmt.Sprint("_", j)
 		case "pandas", "last word":
 			out[j] = fmt.Sprint(j)
 		case "from 1":

@@ -22,8 +22,8 @@ func sparkRow(i int) (x float64, n int32, d int64, flag bool, text string, y flo
 	return x, int32(i % 5), int64(i*25 - 1000), i%3 == 0, text, float64(i) / 3
 }
 
-// sparkParquet returns a Parquet file with rows from to to−1, with the name of the root, the metadata, the dictionaries
-// and the runs of Spark's writer.
+// sparkParquet returns a Parquet file with the rows from, from + 1, …, to − 1. It has the name of the root, the
+// metadata, the dictionaries and the runs of Spark's writer.
 func sparkParquet(t *testing.T, from, to int) []byte {
 	var (
 		x, y               []float64
