@@ -18,8 +18,8 @@
 // characters beyond ASCII are errors.
 //
 // A quote opens a quoted text only at the start of a field. In a record without quoted texts, other quotes are ordinary
-// characters, as in 5" pipe. Within quotes, "" is a quote. So is \", if the first records are not valid otherwise, or
-// if [prepare.Text] says so. The package accepts CRLF, a byte order mark, blanks around numbers and a missing final
+// characters, as in 5" pipe. Within quotes, "" is a quote, and \" is a quote, too, if
+// the first records are not valid otherwise. [prepare.Text] overrides this. The package accepts CRLF, a byte order mark, blanks around numbers and a missing final
 // newline. It skips empty lines. Exception: in a file of one column, an empty line after the header is a row with a
 // missing value, unless only empty lines follow. A line of blanks or of "" is always a row of such a file.
 //

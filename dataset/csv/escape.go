@@ -8,12 +8,13 @@ import (
 )
 
 // findEscapes sets l.escapes: whether \" is a quote within quotes, as Spark, Hive, MySQL and R write it. asked is
-// [prepare.Text].Escape. By default, \" is a quote if the first records cannot be read otherwise: one of them is an
-// error if "" alone is a quote, and all have the same number of fields if \" is one, too.
+// [prepare.Text].Escape. By default, \" is a quote if both of these hold for the first records:
+//   - One of them is an error if only "" is a quote.
+//   - All have the same number of fields if \" is a quote, too.
 //
-// Both readings agree on all records that have no \". A file whose first records are valid is read as before, so a
-// text may end with a backslash: "C:\". In the rows of a pipe, \" is a quote only if asked says so, because Open reads
-// only their first lines.
+// Both readings agree on all records that have no \". A text may end with a backslash, as in "C:\", if the first
+// records are valid. In the rows of a pipe, \" is a quote only if asked is a backslash, because Open reads only their
+// first lines.
 func (l *layout) findEscapes(f *rawfile.File, asked byte) {
 	if asked != 0 {
 		l.escapes = asked == '\\'

@@ -224,8 +224,8 @@ func linesOf(n int) string {
 	return fmt.Sprint(n, " lines before the table that begin with # are")
 }
 
-// isRow reports whether a line before line n that begins with # is a row whose first cell is a text: the line below has
-// as many fields, and numbers in the same columns.
+// isRow reports whether a line before line n that begins with # is a row, whose first cell is a text such as #1. The
+// line below must then have as many fields, and numbers in the same columns.
 func (l *layout) isRow(f *rawfile.File, n int, line []byte) bool {
 	next, _ := unquotedLines(f, n, 1)
 	if len(next) == 0 || f.Piped() {
