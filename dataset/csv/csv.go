@@ -17,11 +17,12 @@
 // Text is UTF-8, or UTF-16 that begins with a byte order mark. In other encodings, names and categories with
 // characters beyond ASCII are errors.
 //
-// A quote opens a quoted text only at the start of a field. In a record without quoted texts, other quotes are ordinary
-// characters, as in 5" pipe. Within quotes, "" is a quote, and \" is a quote, too, if
-// the first records are not valid otherwise. [prepare.Text] overrides this. The package accepts CRLF, a byte order mark, blanks around numbers and a missing final
-// newline. It skips empty lines. Exception: in a file of one column, an empty line after the header is a row with a
-// missing value, unless only empty lines follow. A line of blanks or of "" is always a row of such a file.
+// A quote opens a quoted text only at the start of a field. In a record without quoted texts, other quotes are
+// ordinary characters, as in 5" pipe. Within quotes, "" is a quote, and \" is a quote, too, if the first records are
+// not valid otherwise. [prepare.Text] overrides this. The package accepts CRLF, a byte order mark, blanks around
+// numbers and a missing final newline. It skips empty lines. Exception: in a file of one column, an empty line after
+// the header is a row with a missing value, unless only empty lines follow. A line of blanks or of "" is always a row
+// of such a file.
 //
 // Every selected cell must be a finite decimal number, or True (also TRUE, true, …) for 1 or False for 0.
 // Numbers are rounded to the nearest float64. The notations 1_000 and 0x1p4 are errors. Decimal commas are detected if

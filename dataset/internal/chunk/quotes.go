@@ -6,8 +6,8 @@ import (
 )
 
 // Quotes finds the line ends that are not within quotes. A quote opens a text only at the start of a field, perhaps
-// after blanks. Any other quote is an ordinary character, as in 5" pipe. Within quotes, "" is a quote, and \" is a quote
-// if the text escapes quotes.
+// after blanks. Any other quote is an ordinary character, as in 5" pipe. Within quotes, "" is a quote, and \" is a
+// quote if the text escapes quotes.
 type Quotes struct {
 	delimiter byte
 	escapes   bool // within quotes, \" is a quote
