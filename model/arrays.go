@@ -16,7 +16,7 @@ import (
 // headerName is the member with the JSON, except numbers in arrays.
 const headerName = filekind.ModelMember
 
-// An array is an archive member with one row for each γ and target.
+// An array is a member of the .npz archive of a model. It has one row for each γ and target.
 type array struct {
 	name    string
 	columns int // number of columns; 0: the number of coefficients

@@ -37,8 +37,8 @@ var (
 	ErrUncovered = badinput.Errorf(
 		"model: it has no intervals for new observations; fit again and calibrate with held-out rows",
 	)
-	// ErrUnpenalized reports a model with columns that have no penalty. A summary gives no intervals for it, and its
-	// certificate gives none if it has no bounds on these columns.
+	// ErrUnpenalized reports a model with columns that have no penalty. A summary gives no intervals for such a model. The
+	// certificate of the model gives intervals only if it has bounds on the errors of these columns' coefficients.
 	ErrUnpenalized = badinput.Errorf(
 		"model: some columns have no penalty, of which a sketch proves nothing: intervals come from the model alone, if it has bounds for these columns",
 	)

@@ -410,7 +410,8 @@ func (m *Model) checkShared() error {
 	return m.Penalty.check(p.Inputs)
 }
 
-// check compares the lengths of the lists in a fit with each other and with the model. checkShared has no error.
+// check compares the lengths of the lists in a fit with each other and with the model. checkShared must have found no
+// error before.
 func (m *Model) check(w *Fit) error {
 	if len(w.Coef) == 0 || len(w.Coef) != len(w.Intercept) {
 		return fmt.Errorf("%d lists of weights, %d intercepts", len(w.Coef), len(w.Intercept))

@@ -113,7 +113,7 @@ func (c Certificate) MarshalJSON() ([]byte, error) {
 // neededNames are the fields without which a certificate gives no intervals.
 var neededNames = []string{"error_bound", "energy_bound", "objective"}
 
-// missing returns the names in neededNames that the text of a record does not have for every target.
+// missing returns the names in neededNames that do not have a value for every target in the text of a record.
 func (r *Record) missing() (names []string) {
 	for _, name := range neededNames {
 		if r.counts != nil && r.counts[name] != len(r.Certificates) {

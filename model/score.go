@@ -66,7 +66,8 @@ func (s *Score) Join(o Score) {
 		*s = o
 		return
 	}
-	// With δ = o.shift − s.shift, Σw(y − s.shift)² = Σw(y − o.shift)² + 2δ·Σw(y − o.shift) + δ²·Σw.
+	// With δ = o.shift − s.shift, summed over the rows of o: Σw(y − s.shift)² = Σw(y − o.shift)² + 2δ·Σw(y
+	// − o.shift) + δ²·Σw.
 	move := twofold.Of(o.shift).Minus(twofold.Of(s.shift))
 	cross := move.Times(o.first)
 	s.second = s.second.Plus(o.second).Plus(cross).Plus(cross).Plus(move.Times(move).Times(o.weight))
@@ -199,7 +200,8 @@ func (s *sums) numbers() []float64 {
 	return out
 }
 
-// sumsOf returns the sums in the output of numbers. Without Σw|y − ŷ|, its error is infinite.
+// sumsOf returns the sums in v, the output of numbers. If v does not have Σw|y − ŷ|, the error of this sum is
+// infinite.
 func sumsOf(v []float64) sums {
 	at := func(i int) twofold.Number { return twofold.Number{Hi: v[1+3*i], Lo: v[2+3*i], Err: v[3+3*i]} }
 	out := sums{shift: v[0], weight: at(0), rss: at(1), first: at(2), second: at(3)}

@@ -19,8 +19,8 @@ type solver struct {
 	penalised bool // cannot solve γ = 0
 }
 
-// nistItself returns NIST's certified values as a solver. They are exact for the decimal numbers in the files, not
-// for their float64.
+// nistItself returns NIST's certified values as a solver. They are exact for the decimal numbers in NIST's files, but
+// not for the float64 nearest to these numbers.
 func nistItself() solver {
 	return solver{name: "NIST's certified values", solve: func(p *problem) (answer, error) {
 		a := answer{coef: p.certified, bound: math.NaN()}

@@ -1,5 +1,5 @@
-// Command page measures fdridge beside its rivals and writes docs/benchmarks.md, so that the page of a later commit
-// can be laid beside it:
+// Command page measures fdridge beside its rivals and writes docs/benchmarks.md, so that the pages of two commits can
+// be compared:
 //
 //	go run ./bench/page [-into docs/benchmarks.md] [-run REGEXP] [-rounds 5] [-tags openblas]
 //

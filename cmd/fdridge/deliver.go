@@ -96,8 +96,8 @@ func nameFlags(err error, advice string) error {
 	return nameOptions(err)
 }
 
-// deliver writes the model, the HTML page and the coefficients, and prints the report. If the fit missed its
-// tolerance, or if nothing useful is proved of the choice of γ, deliver returns a *shortError. If the tolerance was
+// deliver writes the model, the HTML page and the coefficients, and prints the report. If the fit missed its tolerance,
+// or if no useful bound is proved for the score of the chosen γ, deliver returns a *shortError. If the tolerance was
 // missed, it still writes the model and the coefficients, unless --strict is given or [report.Fit.Lost] is true.
 func (o *solveFlags) deliver(f *report.Fit, columns []string, target string, stdout io.Writer) error {
 	missed := f.Found.Err()

@@ -147,7 +147,7 @@ func Format(path string, opts Options) (string, error) {
 
 // detect returns the format of a file:
 //   - Binary formats have fixed first bytes.
-//   - Text is JSON lines if it begins with an object that is not a file of fdridge.
+//   - Text is JSON lines if it begins with an object that is not a file written by fdridge.
 //   - Other text is svmlight if a field after the first is index:value, and csv if a line has a delimiter.
 //   - Otherwise the suffix of the name decides. The default is csv.
 //

@@ -18,7 +18,7 @@ type format struct {
 	name     string
 	magic    []string // first bytes of files; none for text formats, which detect recognises by their lines
 	suffixes []string
-	// numbered is true if files are divided by rows, not by bytes.
+	// numbered is true if a share of a file is a range of rows. Otherwise it is a range of bytes.
 	numbered bool
 	// piped is true if a pipe can have the format.
 	piped bool
@@ -31,7 +31,8 @@ type format struct {
 	labelled bool
 	// open opens a part of a file, or all rows of the file if numbered is true.
 	open func(o *Opened, p part, opts Options) (dataset.Source, error)
-	// widen reopens a part with opts.Features features, if the file still has the given stamp. rows is −1 if unknown.
+	// widen opens a part again with opts.Features features, if the file still has the given stamp. rows is the number of
+	// rows, −1 if unknown.
 	widen func(p part, opts Options, rows int64, stamp dataset.Stamp) (*dataset.Stream, error)
 	// columns returns the column names. It is nil without names.
 	columns func(path string, opts Options) ([]string, error)

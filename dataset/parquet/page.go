@@ -139,7 +139,8 @@ func (p *pages) load(h *header, levelBytes int, codec int32, memory *[]byte) err
 	}
 	dst := grown(memory, int(h.Size))
 	copy(dst, src[:levelBytes])
-	if len(dst) == levelBytes { // for no values, some writers store nothing, others a compressed empty text
+	// if there are no values, some writers store nothing, and others store a compressed empty text
+	if len(dst) == levelBytes {
 		return nil
 	}
 	return decompress(codec, dst[levelBytes:], src[levelBytes:])
@@ -227,7 +228,8 @@ func (p *pages) begin(h *header) error {
 	return p.decoder.begin(h.V1.Encoding, data)
 }
 
-// levelsOf decodes n definition levels, and counts the values that are not null. If all are not null, levels is nil.
+// levelsOf decodes n definition levels, which are 0 for null and 1 for a value, and counts the values. levels is nil if
+// all n levels are stored as one run of ones.
 func (p *pages) levelsOf(n int) (levels []uint32, values int, err error) {
 	if !p.optional {
 		return nil, n, nil

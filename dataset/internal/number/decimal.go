@@ -35,7 +35,8 @@ func NewDecimal(scale int32) Decimal {
 // maxExact is 2⁵³: float64 represents all integers up to ±2⁵³.
 const maxExact = 1 << 53
 
-// Int converts v. A division of two exact numbers rounds once. Other numbers are parsed as text.
+// Int converts v. If v and 10^scale are exact as float64, their quotient is rounded only once. Otherwise Int parses the
+// decimal as text.
 func (d Decimal) Int(v int64) float64 {
 	if d.power != 0 && -maxExact <= v && v <= maxExact {
 		return float64(v) / d.power

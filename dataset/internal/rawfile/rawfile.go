@@ -86,7 +86,7 @@ func Pass(name string, pipe *dataset.Pipe, was dataset.Stamp) (*File, error) {
 	return of(pipe.Name(), taken, taken)
 }
 
-// PassRange is like [Pass] for the rows of a text without header that begin in part.
+// PassRange opens the pipe or file to read the rows of a text without header that begin in part; see [Pass].
 func PassRange(name string, pipe *dataset.Pipe, was dataset.Stamp, part dataset.Range) (*File, error) {
 	f, err := Pass(name, pipe, was)
 	if err != nil {
@@ -168,7 +168,8 @@ func open(name string, check func(dataset.Stamp) error) (*File, error) {
 	return f, nil
 }
 
-// bufferSize is the size of the buffer of a file, in bytes. A smaller file gets a buffer for the file and its end.
+// bufferSize is the size of the buffer of a file, in bytes. For a smaller file the buffer is one byte larger than the
+// file, so that one read also finds the end.
 const bufferSize = 1 << 18
 
 // gzipMagic is the beginning of a gzip stream.

@@ -44,12 +44,14 @@ type reserve struct {
 	fitted   bool // the targets are fitted, or are constant, up to round-off
 	constant bool // the targets are constant, up to round-off
 	tied     int  // number of other candidates that are proved to have the same error rate as the chosen one
-	open     int  // number of larger candidates that may have this error rate, because their brackets begin there
+	// number of larger candidates that may have this error rate, because it is the lower end of their brackets
+	open int
 
 	ends [2]bool // whether the chosen γ is the smallest, and whether it is the largest candidate
 
-	disagreement float64 // lower bound on the relative excess of the leave-one-out error at the γ with the smallest GCV
-	flat         bool    // the chosen γ is at the end and its neighbour has nearly the same score
+	// lower bound on how far the leave-one-out error at the γ with the smallest GCV exceeds the chosen one, relatively
+	disagreement float64
+	flat         bool // the chosen γ is at the end and its neighbour has nearly the same score
 }
 
 // leftOut describes the candidates without a score: their number, and the smallest and the largest γ among them.

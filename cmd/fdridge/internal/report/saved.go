@@ -82,7 +82,7 @@ func (s *Saved) record() *savedRecord {
 	return out
 }
 
-// fit returns the fit of target j. Without a valid certificate, all its bounds are infinite.
+// fit returns the fit of target j in f. If the certificate is missing or invalid, all bounds are infinite.
 func (s *Saved) fit(f *model.Fit, j int) savedFit {
 	m := s.Model
 	out := savedFit{
