@@ -125,7 +125,10 @@ func (m *Model) WriteArrays(w io.Writer) error {
 		bounded = bounded && len(r.CoefError) == t && len(r.CoefRelative) == t
 		short := *r
 		short.CoefError, short.CoefRelative = nil, nil
-		short.Gammas, short.Certificates, short.R2, short.R2Bracket = nil, nil, PerTarget[Number]{}, PerTarget[ridge.Interval]{}
+		short.Gammas = nil
+		short.Certificates = nil
+		short.R2 = PerTarget[Number]{}
+		short.R2Bracket = PerTarget[ridge.Interval]{}
 		one := Fit{
 			Gamma:             f.Gamma,
 			Coef:              PerTarget[[]float64]{},
@@ -261,11 +264,16 @@ func allocate(f *Fit, t int, fitted, bounded bool) (*Record, error) {
 		return nil, err
 	}
 	r.counts = nil
-	r.Certificates, r.R2, r.R2Bracket = make([]ridge.Certificate, t), make(PerTarget[Number], t), make(PerTarget[ridge.Interval], t)
+	r.Certificates = make([]ridge.Certificate, t)
+	r.R2 = make(PerTarget[Number], t)
+	r.R2Bracket = make(PerTarget[ridge.Interval], t)
 	for j := range r.Certificates {
 		r.Certificates[j].TSS = ridge.Interval{Lo: math.Inf(-1), Hi: math.Inf(1)}
 	}
-	f.Coef, f.Intercept, f.Gammas, f.TSS = make(PerTarget[[]float64], t), make(PerTarget[float64], t), make([]float64, t), make(PerTarget[float64], t)
+	f.Coef = make(PerTarget[[]float64], t)
+	f.Intercept = make(PerTarget[float64], t)
+	f.Gammas = make([]float64, t)
+	f.TSS = make(PerTarget[float64], t)
 	if bounded {
 		r.CoefError, r.CoefRelative = make(PerTarget[Number], t), make(PerTarget[Number], t)
 	}

@@ -40,7 +40,8 @@ var (
 	// ErrUnpenalized reports a model with columns that have no penalty. A summary gives no intervals for such a model. The
 	// certificate of the model gives intervals only if it has bounds on the errors of these columns' coefficients.
 	ErrUnpenalized = badinput.Errorf(
-		"model: some columns have no penalty, of which a sketch proves nothing: intervals come from the model alone, if it has bounds for these columns",
+		"model: some columns have no penalty, of which a sketch proves nothing: " +
+			"intervals come from the model alone, if it has bounds for these columns",
 	)
 )
 

@@ -168,7 +168,10 @@ func New(prep Preparation, solutions []*ridge.Solution, about Details) (*Model, 
 	}
 	m := &Model{
 		Rows: solutions[0].Rows, Features: d, Size: about.Size, Backend: solutions[0].Backend, Tol: about.Tol,
-		Intercept: about.Intercept, Header: Header{about.Columns, about.Target}, Preparation: prep, Classes: slices.Clone(about.Classes),
+		Intercept:   about.Intercept,
+		Header:      Header{about.Columns, about.Target},
+		Preparation: prep,
+		Classes:     slices.Clone(about.Classes),
 	}
 	if prep.unscales() {
 		if len(prep.Scaling.Mean) != d || len(prep.Scaling.Scale) != d {
@@ -300,7 +303,13 @@ func (m *Model) checkFits() error {
 func (m *Model) encode(w io.Writer) error {
 	f := file{
 		Version: version, Rows: m.Rows, Features: m.Features, Size: m.Size, Backend: m.Backend, Tol: Number(m.Tol),
-		Intercept: m.Intercept, header: header(m.Header), Preparation: m.Preparation, Folded: m.Folded, Penalty: m.Penalty, Classes: m.Classes, Models: m.Fits,
+		Intercept:   m.Intercept,
+		header:      header(m.Header),
+		Preparation: m.Preparation,
+		Folded:      m.Folded,
+		Penalty:     m.Penalty,
+		Classes:     m.Classes,
+		Models:      m.Fits,
 	}
 	if m.Preparation.Polynomial != nil {
 		f.Terms = m.Terms
@@ -345,7 +354,14 @@ func Read(r io.Reader) (*Model, error) {
 	}
 	m := &Model{
 		Rows: f.Rows, Features: f.Features, Size: f.Size, Backend: f.Backend, Tol: float64(f.Tol),
-		Intercept: f.file.Intercept, Header: Header{f.Columns, f.Target}, Preparation: prep, Terms: f.Terms, Folded: f.Folded, Penalty: f.Penalty, Fits: fits, Classes: f.Classes,
+		Intercept:   f.file.Intercept,
+		Header:      Header{f.Columns, f.Target},
+		Preparation: prep,
+		Terms:       f.Terms,
+		Folded:      f.Folded,
+		Penalty:     f.Penalty,
+		Fits:        fits,
+		Classes:     f.Classes,
 	}
 	if m.Features == 0 && m.Preparation.Expansion() == nil { // other programs may leave d out
 		m.Features = m.Preparation.Inputs

@@ -36,7 +36,8 @@ type Record struct {
 // recordNames are the JSON names of a record, in order.
 var recordNames = []string{
 	"gamma", "gammas", "method", "passes", "iterations", "rank", "dependent", "shrinkage", "contraction",
-	"coef_error_bound", "coef_relative_error_bound", "error_bound", "relative_error_bound", "energy_bound", "intercept_bound", "effective_dimension", "objective", "rss", "gcv",
+	"coef_error_bound", "coef_relative_error_bound", "error_bound", "relative_error_bound", "energy_bound",
+	"intercept_bound", "effective_dimension", "objective", "rss", "gcv",
 	"r2", "r2_bracket", "converged", "stop", "status",
 }
 

@@ -224,8 +224,14 @@ const (
 func (s Score) MarshalJSON() ([]byte, error) {
 	squares, _ := s.squares().Round()
 	return jsonfields.Value(scoreJSON{
-		Rows: s.rows, R2: Number(s.R2()), R2Bracket: s.R2Bracket(), RMSE: Number(s.RMSE()), RMSEBracket: s.RMSEBracket(), Weight: Number(s.weight.Hi), RSS: Number(s.rss.Hi),
-		Mean: Number(s.mean()), Squares: Number(math.Max(0, squares)), Sums: Numbers(s.numbers()),
+		Rows:        s.rows,
+		R2:          Number(s.R2()),
+		R2Bracket:   s.R2Bracket(),
+		RMSE:        Number(s.RMSE()),
+		RMSEBracket: s.RMSEBracket(),
+		Weight:      Number(s.weight.Hi),
+		RSS:         Number(s.rss.Hi),
+		Mean:        Number(s.mean()), Squares: Number(math.Max(0, squares)), Sums: Numbers(s.numbers()),
 	})
 }
 

@@ -62,7 +62,11 @@ func fit(p *problem, name string, tol float64) (answer, error) {
 		return answer{}, err
 	}
 	res, err := fdridge.Fit(context.Background(), src, fdridge.Options{
-		Method: method, Gammas: []float64{p.gamma}, NoIntercept: !p.intercept, Tol: tol, Size: max(1, min(len(p.x), len(p.x[0]))/2),
+		Method:      method,
+		Gammas:      []float64{p.gamma},
+		NoIntercept: !p.intercept,
+		Tol:         tol,
+		Size:        max(1, min(len(p.x), len(p.x[0]))/2),
 	})
 	if _, is := errors.AsType[*ridge.SingularError](err); is {
 		return answer{failed: "singular"}, nil

@@ -79,7 +79,14 @@ func nameFlags(err error, advice string) error {
 			advice,
 		)
 	} else if ok {
-		return cli.BadInput("--method: an exact fit of %d features needs %.3g GiB for d×d matrices, the limit is %.3g GiB%s; %s", e.Dim, float64(e.Bytes)/(1<<30), float64(e.Limit)/(1<<30), cli.MemoryLimit(), advice)
+		return cli.BadInput(
+			"--method: an exact fit of %d features needs %.3g GiB for d×d matrices, the limit is %.3g GiB%s; %s",
+			e.Dim,
+			float64(e.Bytes)/(1<<30),
+			float64(e.Limit)/(1<<30),
+			cli.MemoryLimit(),
+			advice,
+		)
 	}
 	if e, ok := errors.AsType[*ridge.SingularError](err); ok {
 		other := ""
@@ -113,8 +120,13 @@ func (o *solveFlags) deliver(f *report.Fit, columns []string, target string, std
 	if isWritten && o.predicted == nil && (o.out != "" || o.coef != "") {
 		var err error
 		m, err = model.New(f.Data.Preparation, f.Found.Solutions, model.Details{
-			Intercept: f.Asked.Intercept, Size: f.Size(), Tol: o.tol, Passes: f.Cost.PreparingReads, Columns: columns, Target: target,
-			Before: f.Data.Before, Bands: f.Bands(), Classes: f.Classes.Names(),
+			Intercept: f.Asked.Intercept,
+			Size:      f.Size(),
+			Tol:       o.tol,
+			Passes:    f.Cost.PreparingReads,
+			Columns:   columns,
+			Target:    target,
+			Before:    f.Data.Before, Bands: f.Bands(), Classes: f.Classes.Names(),
 		})
 		if err != nil {
 			return err

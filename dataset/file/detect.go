@@ -187,7 +187,8 @@ func detect(path string, pipe *dataset.Pipe) (string, error) {
 	})
 	switch kind := filekind.Of(head); {
 	case kind == filekind.JSON,
-		kind == filekind.Report && (isLines(head) || suffixFormat(path) == "jsonl" && filepath.Ext(trimCompression(path)) != ".json"):
+		kind == filekind.Report &&
+			(isLines(head) || suffixFormat(path) == "jsonl" && filepath.Ext(trimCompression(path)) != ".json"):
 		return "jsonl", nil
 	case kind != filekind.Unknown:
 		return "", notTableError(f.Name, kind)

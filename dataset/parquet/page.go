@@ -96,7 +96,8 @@ func (p *pages) header() (h header, err error) {
 		}
 		p.at += int64(length)
 		switch {
-		case length == 0 || h.Size < 0 || h.Packed < 0 || h.V1.Values < 0 || h.V2.Values < 0 || h.V2.Levels < 0 || h.V2.Repetitions < 0 || h.Dictionary.Values < 0:
+		case length == 0 || h.Size < 0 || h.Packed < 0 || h.V1.Values < 0 ||
+			h.V2.Values < 0 || h.V2.Levels < 0 || h.V2.Repetitions < 0 || h.Dictionary.Values < 0:
 			return h, errors.New("the header of a page is damaged")
 		case int(max(h.Packed, h.Size)) > p.limit:
 			return h, fmt.Errorf("a page has %d bytes, more than %d", max(h.Packed, h.Size), p.limit)

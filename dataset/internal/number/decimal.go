@@ -78,7 +78,8 @@ func (d Decimal) Little(b []byte) float64 {
 	switch {
 	case len(b) == 4:
 		return d.Int(int64(int32(binary.LittleEndian.Uint32(b))))
-	case len(b) == 8 || len(b) == 16 && int64(binary.LittleEndian.Uint64(b[8:])) == int64(binary.LittleEndian.Uint64(b))>>63:
+	case len(b) == 8 ||
+		len(b) == 16 && int64(binary.LittleEndian.Uint64(b[8:])) == int64(binary.LittleEndian.Uint64(b))>>63:
 		return d.Int(int64(binary.LittleEndian.Uint64(b)))
 	}
 	var reversed [MaxBytes]byte

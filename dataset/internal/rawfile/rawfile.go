@@ -245,7 +245,8 @@ func (f *File) beginsSkippable() bool {
 }
 
 func convert(from string) string {
-	return "text must be UTF-8, or UTF-16 with a byte order mark: convert it, for instance by iconv -f " + from + " -t UTF-8"
+	return "text must be UTF-8, or UTF-16 with a byte order mark: " +
+		"convert it, for instance by iconv -f " + from + " -t UTF-8"
 }
 
 // ErrDamaged reports that a file made its decoder panic.

@@ -142,7 +142,10 @@ func describe(p *choose.GammaChoice, words wording) *choice {
 	possible := p.Possible
 	c := &choice{
 		By: p.By.String(), Gamma: gamma(p.Index), Score: p.Score, Certain: p.Certain,
-		Excess: number(p.Excess), Relative: number(p.RelativeExcess()), Passes: p.Passes, Spent: describeSpent(p.By, p.Passes, p.Spent),
+		Excess:   number(p.Excess),
+		Relative: number(p.RelativeExcess()),
+		Passes:   p.Passes,
+		Spent:    describeSpent(p.By, p.Passes, p.Spent),
 		Possible: [2]number{gamma(possible[0]), gamma(possible[len(possible)-1])}, Noise: p.Noise, wording: words,
 	}
 	c.ends, c.little, c.fitted = [2]bool{p.Index == 0, p.Index == len(p.Path)-1}, p.LittleKnown(), p.IsFitted()

@@ -72,7 +72,10 @@ func (s *Saved) record() *savedRecord {
 	m := s.Model
 	out := &savedRecord{
 		Model: s.Name, N: m.Rows, D: m.Features, Size: m.Size, Backend: m.Backend, Tol: number(m.Tol), Intercept: m.Intercept,
-		Classes: m.Classes, Preparation: m.Preparation, Scaled: m.Folded != nil || m.Preparation.Scaling != nil, Penalty: m.Penalty,
+		Classes:     m.Classes,
+		Preparation: m.Preparation,
+		Scaled:      m.Folded != nil || m.Preparation.Scaling != nil,
+		Penalty:     m.Penalty,
 	}
 	for i := range m.Fits {
 		for j := range m.Fits[i].Coef {
@@ -86,14 +89,22 @@ func (s *Saved) record() *savedRecord {
 func (s *Saved) fit(f *model.Fit, j int) savedFit {
 	m := s.Model
 	out := savedFit{
-		Gamma: number(f.GammaOf(j)), Target: TargetName(m, j), Error: number(math.Inf(1)), R2: unknown, Dimension: unknown, GCV: unknown,
+		Gamma:     number(f.GammaOf(j)),
+		Target:    TargetName(m, j),
+		Error:     number(math.Inf(1)),
+		R2:        unknown,
+		Dimension: unknown,
+		GCV:       unknown,
 		Intercept: savedCoefficient{"(intercept)", number(f.Intercept[j]), number(math.Inf(1))},
 	}
 	_, relative := m.CoefficientError(f, j)
 	out.CoefError = number(relative)
 	within := math.Inf(1)
 	if r, err := f.Certificate.Record(); err == nil {
-		out.Method, out.Status, out.Passes, out.Dimension = r.Method.String(), cmp.Or(nameStatus(r.Status), r.Stop), r.Passes, r.EffectiveDimension
+		out.Method = r.Method.String()
+		out.Status = cmp.Or(nameStatus(r.Status), r.Stop)
+		out.Passes = r.Passes
+		out.Dimension = r.EffectiveDimension
 		if j < len(r.Certificates) {
 			c := r.Certificates[j]
 			out.Error, out.GCV, out.Intercept.Bound = number(c.RelativeErrorBound), c.GCV, number(c.InterceptBound)
