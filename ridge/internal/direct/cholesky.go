@@ -15,25 +15,29 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
 
-// normalEquations accumulates [A Y]ᵀ[A Y], which contains K = AᵀA, c = AᵀY and YᵀY. It solves (K + γI)x = c by
-// Cholesky factorization.
+// normalEquations accumulates [A Y]ᵀ[A Y], which contains K = AᵀA, c = AᵀY and YᵀY. It then solves (K + γI)x
+// = c by Cholesky factorization.
 //
-// Each group of rows is multiplied separately, and the products are added. With at most m rows in a group, an
-// entry is a sum of at most m + folds consecutive additions, where folds is the number of groups.
+// The product of each group of rows is computed separately, and the products are added. With at most m rows in a
+// group, an entry is the result of at most m + folds consecutive additions, where folds is the number of groups.
 //
-// With several threads, a goroutine multiplies a group while the caller writes the next group to a second buffer.
+// With several threads, a goroutine computes the product of a group while the caller writes the next group to a second
+// buffer.
 type normalEquations struct {
 	be    engine.Backend
 	d, t  int
 	group int       // number of rows in a group
 	rows  []float64 // one or more groups of rows of q numbers
-	other []float64 // the rows that are multiplied in the background; nil with one thread
+	// a second buffer: the rows whose product is computed in the background; nil with one thread
+	other []float64
 	added sync.WaitGroup
 	sum   []float64 // q×q, lower triangle; after the last fold K is complete
-	low   []float64 // q×q, what rounding took from sum; nil if gram is not needed
-	work  []float64 // q×q; the product of a group of rows, later H and its factor L
-	col   []float64 // norms of the columns, q
-	chain float64   // longest chain of additions in an entry of sum
+	// q×q, the rounding errors of sum; nil if gram is not needed
+	low  []float64
+	work []float64 // q×q; the product of a group of rows, later H and its factor L
+	col  []float64 // norms of the columns, q
+	// largest number of consecutive additions in an entry of sum
+	chain float64
 }
 
 // NewCholesky returns a factorization that accumulates K = AᵀA and c = AᵀY, and factors K + γI. If gram is
@@ -56,7 +60,8 @@ func newNormalEquations(be engine.Backend, d, t, group int, gram bool) *normalEq
 	}
 	size := group * q
 	if runtime.GOMAXPROCS(0) > 1 {
-		size *= (1<<17 + size - 1) / size // multiplying fewer numbers takes no longer than starting a goroutine
+		// with fewer numbers, starting a goroutine takes longer than the multiplication
+		size *= (1<<17 + size - 1) / size
 		e.other = make([]float64, size)
 	}
 	e.rows = make([]float64, size)
@@ -86,7 +91,7 @@ func (e *normalEquations) fold(m int) {
 // wait waits for the end of the last fold.
 func (e *normalEquations) wait() { e.added.Wait() }
 
-// multiply adds the product of each group of the first m rows to the sums.
+// multiply computes the product of each group of the first m rows, and adds the products to sum.
 func (e *normalEquations) multiply(rows []float64, m int) {
 	q := e.d + e.t
 	for lo := 0; lo < m; lo += e.group {
@@ -100,7 +105,7 @@ func (e *normalEquations) multiply(rows []float64, m int) {
 	}
 }
 
-// add adds rows lo to hi−1 of work to sum and low.
+// add adds rows lo to hi−1 of work to sum, and the rounding errors of these additions to low.
 func (e *normalEquations) add(lo, hi int) {
 	q := e.d + e.t
 	for i := lo; i < hi; i++ {
@@ -128,7 +133,7 @@ func (e *normalEquations) columns() []float64 {
 	return e.col
 }
 
-// gram returns the sums plus their corrections, and a bound on their round-off.
+// gram returns sum plus low, the corrected [A Y]ᵀ[A Y], and a bound on its round-off.
 func (e *normalEquations) gram() (k []float64, rounding float64) {
 	e.wait()
 	q := e.d + e.t
@@ -166,7 +171,7 @@ func (e *normalEquations) solve(gamma float64) (*certify.Factored, int) {
 		return nil, pivot
 	}
 	if gamma == 0 {
-		// A pivot below the round-off of AᵀA may belong to a dependent column.
+		// A pivot below the round-off of AᵀA may belong to a column that depends on others.
 		for i := range d {
 			l := e.work[i*q+i]
 			if !(l*l > roundoff.Unit*roundoff.CholeskyPivot(e.chain, n)*e.sum[i*q+i]+roundoff.LostSquares) {
@@ -201,8 +206,8 @@ func (e *normalEquations) residuals(x, r []float64) {
 	e.be.Gemm(false, false, -1, engine.View(k, d, x), engine.Strided(d, d, e.sum, q), 1, engine.View(k, d, r))
 }
 
-// found returns the solution x (t×d) at γ with its error bounds. r holds the computed residuals
-// AᵀY − (AᵀA + γI)x. Fields that need a factor are not set.
+// found returns the solution x (t×d) at γ with its error bounds. r holds the computed residuals AᵀY − (AᵀA +
+// γI)x. It leaves the fields unset that need a factor.
 func (e *normalEquations) found(gamma float64, x, r []float64) *certify.Factored {
 	d, t, q := e.d, e.t, e.d+e.t
 	n := float64(d)
@@ -214,7 +219,8 @@ func (e *normalEquations) found(gamma float64, x, r []float64) *certify.Factored
 		left := 0. // Σ|xᵢ||rᵢ|
 		for i, v := range rj {
 			left += math.Abs(xj[i] * v)
-			s.Residual = append(s.Residual, math.Abs(v)+roundoff.Unit*(roundoff.CholeskyResidual(e.chain, n)*e.col[i]*size+roundoff.GammaResidual(n)*(gamma*math.Abs(xj[i]))))
+			s.Residual = append(s.Residual, math.Abs(v)+roundoff.Unit*(roundoff.CholeskyResidual(e.chain, n)*e.col[i]*size+
+				roundoff.GammaResidual(n)*(gamma*math.Abs(xj[i]))))
 		}
 		// ‖Ax − b‖² is ‖b‖² − 2cᵀx + xᵀKx, with Kx = c − γx − r. docs/math.md §14 bounds the
 		// round-off.

@@ -1,5 +1,5 @@
-// Package direct solves ridge regression by a Cholesky factorization of the normal equations, or by a QR
-// factorization of the rows. Both are accumulated in one pass over the rows.
+// Package direct solves ridge regression by a Cholesky factorization of the normal equations, or by a QR factorization
+// of the rows. One pass over the rows accumulates the normal equations or the QR factor.
 package direct
 
 import (
@@ -21,12 +21,12 @@ import (
 type Factorization interface {
 	// buffer returns the memory to which the next rows are written.
 	buffer() []float64
-	// fold accumulates the first m rows of the buffer. This may continue after fold returns, with other memory for
-	// the next buffer.
+	// fold accumulates the first m rows of the buffer. It may continue in the background after fold returns; the next
+	// buffer then has other memory.
 	fold(m int)
-	// columns ends the accumulation. It returns the norms of the columns of [A Y].
+	// columns ends the accumulation, and returns the norms of the columns of [A Y].
 	columns() []float64
-	// solve returns the solution at γ. If the system is too close to singular, s is nil. column is then the
+	// solve returns the solution at γ. If the system is too close to singular, s is nil. In this case, column is the
 	// first column that depends linearly on earlier columns, or −1 if unknown.
 	solve(gamma float64) (s *certify.Factored, column int)
 }
@@ -49,7 +49,8 @@ func ReducedBytes(d, t int) uint64 { return squares(4, 2*manyRows, d, t) }
 // 8(d+t)² numbers. The factorization itself is not included.
 func LeverageBytes(d, t int) uint64 { return squares(8, 0, d, t) }
 
-// squares returns the bytes of buffers of the given number of rows and of count (d+t)×(d+t) matrices.
+// squares returns the memory in bytes of count matrices of order q = d+t, and of buffers of the given number of rows
+// with q numbers each.
 func squares(count, rows uint64, d, t int) uint64 {
 	q := uint64(d) + uint64(t)
 	if q >= 1<<57 {
@@ -75,8 +76,8 @@ func NewStream(d, t int, f Factorization) *Stream {
 	return &Stream{d: d, t: t, f: f, tss: make([]twofold.Total, t)}
 }
 
-// Append writes the rows st to the buffer of the factorization, as dense rows. Whenever the buffer is full, the
-// factorization accumulates its rows.
+// Append writes the rows st to the buffer of the factorization, sparse rows as dense rows. Whenever the buffer is
+// full, the factorization accumulates its rows.
 func (s *Stream) Append(st rows.Staged) {
 	buf, q := s.f.buffer(), s.d+s.t
 	for i := range st.N {
@@ -118,7 +119,8 @@ func (s *Stream) Read(
 			return sparse, err
 		}
 		sparse = sparse || b.Sparse != nil
-		for lo := 0; lo < b.N; lo += roundoff.StageRows { // Check brings a cut into the cache, for Load and Append
+		// Check brings the rows of a cut into the cache, before Load and Append use them
+		for lo := 0; lo < b.N; lo += roundoff.StageRows {
 			cut := b.Cut(lo, min(lo+roundoff.StageRows, b.N), s.d, s.t, &view)
 			raw, err = stage.Check(cut, int(stage.Rows), raw)
 			if err != nil {
@@ -135,15 +137,16 @@ func (s *Stream) Read(
 
 // A System holds the accumulated data and solves for any γ.
 type System struct {
-	f        Factorization
-	held     *certify.Factored // the result of Solve whose factor is in the memory of f; may be nil
-	columns  []float64         // norms of the columns of [A Y]
+	f Factorization
+	// the result of Solve whose factor is still in the memory of f; may be nil
+	held     *certify.Factored
+	columns  []float64 // norms of the columns of [A Y]
 	evidence certify.Streamed
 }
 
-// Close ends the stream and returns the System. stage is the Stage that prepared the rows. projected is the
-// projection that the rows have passed, or nil. units describes the rounding of scaled features, see
-// [certify.Columns.Rounded]; nil means that they are exact.
+// Close ends the stream and returns the System. stage is the Stage that prepared the rows. If the rows are the result
+// of a projection, projected describes it; otherwise it is nil. units describes the rounding of scaled features, see
+// [certify.Columns.Rounded]; nil means that the features are exact.
 func (s *Stream) Close(
 	stage *rows.Stage,
 	intercept bool,
@@ -207,9 +210,9 @@ func (s *System) ColumnSquares() []float64 {
 // Columns returns the norms of the columns of [A Y].
 func (s *System) Columns() []float64 { return s.columns }
 
-// Dependent returns a column c and earlier columns on which c depends linearly, up to round-off. c is the
-// argument column, unless this argument is −1. Then c is the column with the smallest pivot relative to its norm.
-// s must come from [NewTall].
+// Dependent returns a column c, and in on the earlier columns on which c depends linearly, up to round-off. c is the
+// argument column. If this argument is −1, c is the column with the smallest pivot relative to its norm. s must come
+// from [NewTall].
 func (s *System) Dependent(column int) (c int, on []int) {
 	f := s.f.(*tall)
 	if column < 0 {
@@ -224,8 +227,8 @@ func (s *System) Dependent(column int) (c int, on []int) {
 	return column, on
 }
 
-// Solve returns the solution at γ ≥ 0. If the system is too close to singular, f is nil. column is then the
-// first feature that depends linearly on earlier features, or −1 if unknown.
+// Solve returns the solution at γ ≥ 0. If the system is too close to singular, f is nil. In this case, column is
+// the first feature that depends linearly on earlier features, or −1 if unknown.
 //
 // The factor is overwritten by the next call of Solve or [System.Pencil].
 func (s *System) Solve(gamma float64) (f *certify.Factored, column int) {
@@ -243,8 +246,8 @@ func (s *System) Solve(gamma float64) (f *certify.Factored, column int) {
 	return f, -1
 }
 
-// Factor returns the result of Solve at γ, without solving again if its factor is still in memory. The result is nil
-// if the system is too close to singular.
+// Factor returns the result of Solve at γ. It solves again only if the factor at γ is no longer in memory. The
+// result is nil if the system is too close to singular.
 func (s *System) Factor(gamma float64) *certify.Factored {
 	if s.held == nil || s.held.Gamma != gamma {
 		s.Solve(gamma)

@@ -8,14 +8,14 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
 
-// A folder computes the QR factorization of an upper triangle R on top of further rows B, [R; B] = QR′. The
-// reflection for column c is
+// A folder computes the QR factorization of an upper triangle R stacked on further rows B: [R; B] = QR′. The
+// reflection that eliminates column c of B is
 //
 //	H = I − τ·vvᵀ,   v = (e_c; z),
 //
-// with the unit vector e_c, because the other elements of column c of R are zero. The vectors z for a panel
-// of columns are the rows of Z. The reflections of a panel are applied together to the columns C to the
-// right:
+// The part of v in the rows of R is the unit vector e_c, because the elements of column c below the diagonal of R are
+// zero. The vectors z for a panel of columns are the rows of Z. The reflections of a panel are applied together to the
+// columns C of [R; B] to the right of the panel:
 //
 //	C − VᵀM⁻¹VC,   V = [I Z],   M = diag(1/τ) + the strict lower triangle of ZZᵀ.
 //
@@ -23,9 +23,9 @@ import (
 // transformations, revisited", ACM TOMS 32 (2006). docs/math.md §14 bounds the round-off.
 type folder struct {
 	be  engine.Backend
-	z   []float64                      // a panel of B, transposed; overwritten by Z
+	z   []float64                      // a panel of columns of B, transposed; Z overwrites it
 	x   []float64                      // VC, then M⁻¹VC
-	sum []float64                      // product for a strip of rows, to be added to VC
+	sum []float64                      // the product for a strip of rows, which is added to VC
 	tau [roundoff.PanelColumns]float64 // τ of each reflection, 0 if H = I
 }
 
@@ -35,8 +35,8 @@ func newFolder(be engine.Backend, q, rows int) *folder {
 }
 
 // fold overwrites the upper triangle r (d×q, d ≤ q) with the triangular factor of r stacked on b (m×q), and
-// destroys b. It eliminates only the first d columns. motion is an input of roundoff.QRFold: the sum of 2 − τ
-// over the reflections I − τ·vvᵀ.
+// destroys b. It eliminates only the first d columns of b. motion is the sum of 2 − τ over the reflections I −
+// τ·vvᵀ, which roundoff.QRFold needs.
 func (f *folder) fold(r, b engine.Matrix) (motion float64) {
 	d, q := r.Rows, r.Cols
 	for lo := 0; lo < d; lo += roundoff.PanelColumns {
@@ -74,8 +74,8 @@ func (f *folder) panel(r, b engine.Matrix, lo, hi int) (motion float64) {
 	return motion
 }
 
-// reflect computes the reflection that maps the vector (top; column) to a vector (beta; 0). It overwrites top
-// with beta. column receives z, where (1; z) is the vector of the reflection.
+// reflect computes the reflection that maps the vector (top; column) to a vector (beta; 0). It overwrites top with
+// beta, and column with z, where I − tau·vvᵀ with v = (1; z) is the reflection.
 func reflect(top *float64, column []float64) (tau float64) {
 	norm := vec.Norm(column)
 	if norm == 0 {
@@ -95,7 +95,8 @@ func reflect(top *float64, column []float64) (tau float64) {
 	return (beta - alpha) / beta
 }
 
-// apply multiplies top, which is some rows of R, and b, the rows to fold in, by the reflections of a panel.
+// apply multiplies by the reflections of a panel: top, the rows of R that belong to the panel, and b, the rows to
+// eliminate.
 func (f *folder) apply(top, b engine.Matrix) {
 	w, m, n := top.Rows, b.Rows, b.Cols
 	z, x, sum := engine.View(w, m, f.z), engine.View(w, n, f.x), engine.View(w, n, f.sum)

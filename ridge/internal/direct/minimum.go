@@ -12,25 +12,27 @@ import (
 // A Dependence is a column that is a linear combination of earlier columns, up to round-off.
 type Dependence struct {
 	Column  int
-	On      []int     // the earlier columns of the combination; empty for a zero column
+	On      []int     // the earlier columns in the combination; empty for a zero column
 	Factors []float64 // the factor of each column in On
-	// Underflow is true if the column is so small that its products underflow. It may be independent.
+	// Underflow is true if the column is so small that its products underflow. It may then be independent after all.
 	Underflow bool
 }
 
-// leastNorm is the least norm of a column whose products, and their rounding errors, are normal numbers.
+// leastNorm bounds the norms of columns from below: above leastNorm, products of a column and their rounding errors
+// are normal numbers.
 const leastNorm = 0x1p-480
 
-// leastShare is the least share of a column's norm that a term of a combination must have to be reported.
+// leastShare is the smallest norm of a term of a linear combination that is reported, divided by the norm of the
+// column.
 const leastShare = 1e-6
 
 // MinimumNorm returns the least-squares solution (γ = 0) of smallest norm, and the columns that depend on earlier
-// columns. Without such a column, the result is nil. s must come from [NewQR].
+// columns. If there is no such column, both results are nil. s must come from [NewQR].
 //
-// Columns are examined in order. Column k depends on the earlier independent columns aⱼ if its distance from Σ
-// cⱼaⱼ is at most the bound on the round-off of aₖ − Σ cⱼaⱼ. Hence the rank is a decision within
-// round-off, and is not proved. The independent columns give a least-squares solution, and the combinations give all
-// others; see shortest.
+// Columns are examined in order. Column aₖ counts as dependent if its distance from the closest combination Σ
+// cⱼaⱼ of earlier independent columns aⱼ is at most the round-off bound of aₖ − Σ cⱼaⱼ. So the rank is
+// decided up to round-off, and is not proved. The independent columns give one least-squares solution. With the
+// combinations it gives all least-squares solutions; see shortest.
 //
 // Source: G. Golub and C. Van Loan, Matrix Computations, 4th ed. (2013), sections 5.2 and 5.5.
 func (s *System) MinimumNorm() (*certify.Factored, []Dependence) {
@@ -44,7 +46,7 @@ func (s *System) MinimumNorm() (*certify.Factored, []Dependence) {
 	independent := newBasis(d)
 	var kept []int
 	var dependent []Dependence
-	combinations := make([][]float64, d) // factors of the kept columns, for each dependent column
+	combinations := make([][]float64, d) // for each dependent column, the factors of the kept columns
 	for k := range d {
 		v := make([]float64, d)
 		for i := range k + 1 {
@@ -101,11 +103,13 @@ func (s *System) MinimumNorm() (*certify.Factored, []Dependence) {
 	return out, dependent
 }
 
-// shortest returns a function that overwrites x (length d) with the solution of smallest norm, for the coefficients w
-// of the kept columns. combinations holds the factors C of the kept columns for every other column.
+// shortest returns a function that overwrites x (length d) with the least-squares solution of smallest norm. The
+// argument w of this function is the solution that uses only the kept columns, the independent ones. combinations[k]
+// holds the factors of the kept columns that give column k, for every other column.
 //
-// All solutions x have W·x = w with W = [I C]. The smallest is x = Wᵀ(WWᵀ)⁻¹w, and an orthonormal basis of
-// the rows of W gives it without the loss of digits of a subtraction, whatever the units of the columns are.
+// Let C have these factors as columns. All solutions x satisfy W·x = w with W = [I C]. The shortest is x =
+// Wᵀ(WWᵀ)⁻¹w. It is computed from an orthonormal basis of the rows of W. So no subtraction loses digits,
+// whatever the units of the columns are.
 func shortest(d int, kept []int, combinations [][]float64) func(w, x []float64) {
 	rows := newBasis(d)
 	for i, j := range kept {
@@ -126,8 +130,8 @@ func shortest(d int, kept []int, combinations [][]float64) func(w, x []float64) 
 	}
 }
 
-// A basis is a list of orthonormal vectors q₁, q₂, … made of linearly independent vectors v₁, v₂, … with
-// vⱼ = Σ tᵢⱼqᵢ, i ≤ j.
+// A basis is a list of orthonormal vectors q₁, q₂, …, computed from linearly independent vectors v₁, v₂,
+// …. The vectors satisfy vⱼ = Σ tᵢⱼqᵢ over i ≤ j.
 type basis struct {
 	d int
 	q []float64   // the vectors, one after the other
@@ -140,7 +144,7 @@ func newBasis(d int) *basis { return &basis{d: d} }
 func (b *basis) vector(i int) []float64 { return b.q[i*b.d : (i+1)*b.d] }
 
 // split subtracts the projection onto the basis from v, and returns the coordinates of the projection. It projects
-// twice, so that v becomes orthogonal to working precision (L. Giraud et al., Numer. Math. 101, 2005).
+// twice, so that v becomes orthogonal to the basis up to round-off (L. Giraud et al., Numer. Math. 101, 2005).
 func (b *basis) split(v []float64) []float64 {
 	parts := make([]float64, len(b.t))
 	for range 2 {
@@ -173,7 +177,7 @@ func (b *basis) solve(h []float64) []float64 {
 	return w
 }
 
-// solveTransposed returns y such that x = Σ yᵢqᵢ has vⱼᵀx = wⱼ for all j.
+// solveTransposed returns y such that x = Σ yᵢqᵢ satisfies vⱼᵀx = wⱼ for all j, see [basis].
 func (b *basis) solveTransposed(w []float64) []float64 {
 	y := slices.Clone(w)
 	for j := range y {

@@ -9,7 +9,7 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
 
-// Equilibration returns powers of two near the norms of the columns of [A; √γI].
+// Equilibration returns powers of two near the norms of the columns of A stacked on √γI.
 func (s *System) Equilibration(gamma float64) []float64 {
 	out := make([]float64, s.evidence.Dim)
 	for j := range out {
@@ -19,11 +19,12 @@ func (s *System) Equilibration(gamma float64) []float64 {
 	return out
 }
 
-// Pencil returns a [certify.Pencil] of AᵀA + γI for γ ≥ gamma, with the diagonal matrix scale as S. It needs a
-// factorisation with Gram. If AᵀA + gamma·I is singular to working precision, the result is nil.
+// Pencil returns a [certify.Pencil] of AᵀA + γI for γ ≥ gamma. scale is the diagonal of its matrix S. s must
+// support Gram. If AᵀA + gamma·I is singular up to round-off, the result is nil.
 //
-// With a triangular factor ÂᵀÂ + γ₀S⁻² = LLᵀ and the eigenvectors Q of L⁻¹S⁻²L⁻ᵀ = QΘQᵀ, W
-// is L⁻ᵀQ. The errors of all steps are measured at the end. docs/math.md, Theorem 10.7, has the proof.
+// Let γ₀ = gamma and Â = AS⁻¹. With a triangular factor ÂᵀÂ + γ₀S⁻² = LLᵀ and the eigenvectors Q of
+// L⁻¹S⁻²L⁻ᵀ = QΘQᵀ, the basis W of the pencil is L⁻ᵀQ. The errors of all steps are measured at the
+// end. docs/math.md, Theorem 10.7, has the proof.
 func (s *System) Pencil(gamma float64, scale []float64) *certify.Pencil {
 	d := s.evidence.Dim
 	if f, ok := s.f.(*tsqr); ok {
@@ -58,10 +59,15 @@ func (s *System) Pencil(gamma float64, scale []float64) *certify.Pencil {
 	})
 }
 
-// pencil returns the pencil for the lower triangular factor L, which it overwrites. measure returns two bounds for a
-// basis Wᵀ: ‖WᵀĤW − I‖_F for rows Ã near the rows A, and ‖(Ã − A)S⁻¹W‖_F. It may overwrite work
-// and rest.
-func (s *System) pencil(gamma float64, scale []float64, factor engine.Matrix, measure func(basis, work, rest engine.Matrix) (off, moved float64)) *certify.Pencil {
+// pencil returns the pencil for the lower triangular factor L of [System.Pencil], which it overwrites. measure returns
+// two bounds for a basis Wᵀ. off bounds ‖WᵀĤW − I‖_F, where Ĥ belongs to rows Ã near the rows A, and
+// moved bounds ‖(Ã − A)S⁻¹W‖_F. measure may overwrite work and rest.
+func (s *System) pencil(
+	gamma float64,
+	scale []float64,
+	factor engine.Matrix,
+	measure func(basis, work, rest engine.Matrix) (off, moved float64),
+) *certify.Pencil {
 	be, d := s.evidence.Backend, s.evidence.Dim
 	inverse := invertLower(be, factor)
 	clear(factor.Data)
@@ -95,7 +101,8 @@ func (s *System) pencil(gamma float64, scale []float64, factor engine.Matrix, me
 	return p
 }
 
-// rowProducts bounds the round-off of a product along rows of length d, relative to the products of magnitudes.
+// rowProducts bounds the round-off of inner products of rows of length d, relative to the sum of the magnitudes of
+// their terms.
 func rowProducts(be engine.Backend, d int) float64 {
 	return (be.Accuracy().Dot(d) + engine.Roundings) * roundoff.Eps
 }
@@ -109,7 +116,8 @@ func over(scale []float64, x, out engine.Matrix) {
 	}
 }
 
-// along returns a bound on ‖XW‖_F for a matrix X whose columns have at most the given norms.
+// along returns a bound on ‖XW‖_F for a matrix X whose column norms are at most the elements of norms. basis is
+// Wᵀ.
 func along(norms []float64, basis engine.Matrix) (norm float64) {
 	for i := range basis.Rows {
 		norm = math.Hypot(norm, vec.AbsDot(norms, basis.Row(i)))
@@ -126,8 +134,8 @@ func identityError(x engine.Matrix) (norm float64) {
 	return norm
 }
 
-// measureGram is the measurement of [System.pencil] for the computed k = ÂᵀÂ + γ₀S⁻². rounding is the
-// result of Gram.
+// measureGram is the argument measure of [System.pencil] if k = ÂᵀÂ + γ₀S⁻² was computed from the Gram
+// matrix. rounding is the result of Gram.
 func (s *System) measureGram(
 	scale []float64,
 	k engine.Matrix,
@@ -147,8 +155,8 @@ func (s *System) measureGram(
 	return off * roundoff.Inflate, along(displaced, basis) * roundoff.Inflate
 }
 
-// measure is the measurement of [System.pencil] for the triangular factor of the rows. The bounds are for
-// ‖R̂W‖ ≤ √2, which holds if off is at most ½.
+// measure is the argument measure of [System.pencil] if L comes from the triangular factor R̂ of the rows. The bounds
+// are for ‖R̂W‖ ≤ √2, which holds if off is at most ½.
 func (e *tsqr) measure(
 	gamma float64,
 	scale, displaced []float64,

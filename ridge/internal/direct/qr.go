@@ -16,24 +16,24 @@ import (
 //	R = | R_A  Z |     ‖Ax − b‖² = ‖R_A x − z‖² + ‖ρ‖².
 //	    |  0   ρ |
 //
-// For each γ, the stack [R; √γ·[I 0]] is factored. Its factor has the same form with blocks R_γ and z_γ. They
-// give the ridge solution by R_γ x = z_γ, and R_γᵀR_γ = AᵀA + γI.
+// For each γ, R stacked on √γ·[I 0] is factored. Its factor has the same form, with blocks R_γ and z_γ.
+// R_γᵀR_γ = AᵀA + γI, and the ridge solution x solves R_γ x = z_γ.
 type tsqr struct {
 	be    engine.Backend
 	d, t  int
-	stack []float64 // R above the rows to fold; (q + max(roundoff.StageRows, q))×q
+	stack []float64 // R above the new rows; (q + max(roundoff.StageRows, q))×q
 	r     []float64 // q×q, R after the last fold
 	by    *folder
 	col   []float64
 
 	folds   int
-	longest int       // largest number of rows in a fold
-	share   float64   // bounds the sum of the backward errors of the folds, relative to the final columns
-	off     []float64 // bounds the norm of the sum of the backward errors in each column
+	longest int // largest number of rows in a fold
+	// bounds the sum of the backward errors of all factorizations so far, relative to the norms of the final columns
+	share float64
+	off   []float64 // bounds the norm of the total backward error in each column
 }
 
-// NewQR returns a factorization that accumulates the triangular factor of [A Y]. [System.Gram] works with this
-// factorization.
+// NewQR returns a factorization that accumulates the triangular factor of [A Y]. [System.Gram] is available with it.
 func NewQR(be engine.Backend, d, t int, _ bool) Factorization {
 	q := d + t
 	rows := q + max(roundoff.StageRows, q)
@@ -83,8 +83,8 @@ func (e *tsqr) columns() []float64 {
 	return e.col
 }
 
-// gram returns RᵀR, and a bound on its error. The error comes from the product, and from the backward error E of
-// R: RᵀR = (A + E)ᵀ(A + E).
+// gram returns RᵀR, and a bound on its error as an approximation of [A Y]ᵀ[A Y]. The error comes from the product,
+// and from the backward error E of R: RᵀR = ([A Y] + E)ᵀ([A Y] + E).
 func (e *tsqr) gram() (k []float64, rounding float64) {
 	q := e.d + e.t
 	k = make([]float64, q*q)
@@ -93,14 +93,14 @@ func (e *tsqr) gram() (k []float64, rounding float64) {
 	return k, roundoff.GramSum(float64(q))*(1+share)*(1+share) + share*(2+share)/roundoff.Unit
 }
 
-// backward returns a bound on the norm of the backward error of the computed factor, in column j of [A Y]. The
-// bound includes the errors of solving with the factor and of evaluating Ax − b.
+// backward returns a bound on the backward error of the computed factor in column j of [A Y]: the norm by which the
+// column has to change. The bound includes the errors of solving with the factor and of evaluating Ax − b.
 func (e *tsqr) backward(j int) float64 {
 	return secondOrder(e.share, e.off[j]+roundoff.Unit*roundoff.QRSolve(float64(e.d+e.t))*e.col[j])
 }
 
-// secondOrder adds second-order terms to the bound off. share is the same bound relative to the norms of the
-// columns. If share is not small, secondOrder returns MaxFloat64, which means that there is no bound.
+// secondOrder adds second-order terms to off, a bound on backward errors. share is the same bound relative to the
+// norms of the columns. If share is not small, there is no bound, and secondOrder returns MaxFloat64.
 func secondOrder(share, off float64) float64 {
 	if !(share <= 0x1p-10) {
 		return math.MaxFloat64 // not +Inf, because its product with zero must be zero
@@ -108,8 +108,8 @@ func secondOrder(share, off float64) float64 {
 	return off * roundoff.Inflate
 }
 
-// triangle computes the triangular factor of the rows with √γ·I below, at the top of the stack. stacked bounds the
-// backward error of each column of this step, relative to the norm of the column. For γ = 0 it is 0.
+// triangle writes the triangular factor of the rows and √γ·I below them to the top of the stack. stacked bounds
+// the backward error of this step in each column, relative to the norm of the column. For γ = 0 it is 0.
 func (e *tsqr) triangle(gamma float64) (stacked float64) {
 	d, q := e.d, e.d+e.t
 	copy(e.stack, e.r)
@@ -140,7 +140,7 @@ func (e *tsqr) solve(gamma float64) (*certify.Factored, int) {
 		Gamma: gamma, X: make([]float64, t*d), Triangle: certify.Triangle{R: e.stack, Ld: q}, Data: make([]float64, q),
 		Residual: make([]float64, t*d), RSS: make([]float64, t), RSSRound: make([]float64, t),
 	}
-	inFactor := make([]float64, d) // for each column, the error of factoring with √γ·I
+	inFactor := make([]float64, d) // for each column, the backward error of factoring with √γ·I
 	for j := range d {
 		inFactor[j] = stacked*math.Hypot(e.col[j], math.Sqrt(gamma)) + roundoff.LostFold(float64(q), float64(d))
 	}
@@ -160,7 +160,7 @@ func (e *tsqr) solve(gamma float64) (*certify.Factored, int) {
 		}
 		backSubstitute(d, e.stack, q, x)
 	}
-	// If √γ is far larger than the norm of a column, √γ dominates the backward error of the column. The normal
+	// If √γ is far larger than the norm of a column, √γ determines the backward error of the column. The normal
 	// equations are then well conditioned, and one step of refinement removes this error.
 	if frob := vec.Norm(e.col[:d]); gamma > 1000*float64(d)*roundoff.Eps*frob*frob {
 		e.refine(s)
@@ -174,8 +174,8 @@ func (e *tsqr) solve(gamma float64) (*certify.Factored, int) {
 	return s, -1
 }
 
-// residual overwrites v (length q) with R·[−x; e_j], for the factor R of [A Y], coefficients x, and unit vector
-// e_j of target j. The norm of v is ‖Ax − b‖.
+// residual overwrites v (length q) with R·[−x; e_j], and returns v. R is the factor of [A Y], x are coefficients,
+// and e_j is the unit vector of target j. The norm of v is ‖Ax − b‖.
 func (e *tsqr) residual(v, x []float64, j int) []float64 {
 	d, q := e.d, e.d+e.t
 	for i := range v {
@@ -200,8 +200,8 @@ func (e *tsqr) gradient(g, v, x []float64, j int, gamma float64) {
 }
 
 // refine makes one step x += H⁻¹(c − Hx) for each target b. H is AᵀA + γI, c is Aᵀb, and the factor in s
-// solves the system. The method is called corrected seminormal equations (Å. Björck, Linear Algebra Appl. 88/89,
-// 1987). refine records bounds on the gradient after the step.
+// solves the system. This is the method of corrected seminormal equations (Å. Björck, Linear Algebra Appl. 88/89,
+// 1987). refine stores bounds on the gradient after the step in s.
 func (e *tsqr) refine(s *certify.Factored) {
 	d, q := e.d, e.d+e.t
 	g, v := make([]float64, d), make([]float64, q)
@@ -212,9 +212,11 @@ func (e *tsqr) refine(s *certify.Factored) {
 		backSubstitute(d, s.R, s.Ld, g)
 		vec.Axpy(1, g, x)
 		e.gradient(g, v, x, j, s.Gamma)
-		rn := vec.Norm(v[:d]) // for the round-off of products with v; Data includes the error of v itself
+		// for the round-off of products with v; s.Data covers the error of v itself
+		rn := vec.Norm(v[:d])
 		for i := range d {
-			s.Residual[j*d+i] = math.Abs(g[i]) + roundoff.Unit*roundoff.SeminormalResidual(float64(d))*(e.col[i]*rn+s.Gamma*math.Abs(x[i]))
+			s.Residual[j*d+i] = math.Abs(g[i]) + roundoff.Unit*roundoff.SeminormalResidual(float64(d))*
+				(e.col[i]*rn+s.Gamma*math.Abs(x[i]))
 		}
 	}
 	for j := range d {
@@ -233,14 +235,14 @@ func Correct(f *certify.Factored, g []float64) (half, step []float64) {
 	return half, step
 }
 
-// backSubstitute solves Rx = b, R upper triangular; x holds b on entry.
+// backSubstitute solves Rx = b for an upper triangular R. On entry x holds b.
 func backSubstitute(d int, r []float64, ldr int, x []float64) {
 	for i := d - 1; i >= 0; i-- {
 		x[i] = (x[i] - vec.Dot(r[i*ldr+i+1:i*ldr+d], x[i+1:])) / r[i*ldr+i]
 	}
 }
 
-// forwardSubstitute solves Rᵀx = b, R upper triangular; x holds b on entry.
+// forwardSubstitute solves Rᵀx = b for an upper triangular R. On entry x holds b.
 func forwardSubstitute(d int, r []float64, ldr int, x []float64) {
 	for i := range d {
 		x[i] /= r[i*ldr+i]

@@ -13,10 +13,11 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/rows"
 )
 
-// A Gather returns the messages of all processes that share the rows, in the same order on every process.
+// A Gather sends the message own to all processes that share the rows. It returns the messages of all, in the same
+// order on every process.
 type Gather func(ctx context.Context, own []byte) ([][]byte, error)
 
-// tallState is the message of one process: its factor and what it knows of its rows.
+// tallState is the message of one process: its triangular factor, and bounds and sums for its rows.
 type tallState struct {
 	Factor         []float64 // d×q, q = d + t
 	Folds, Longest int
@@ -26,8 +27,8 @@ type tallState struct {
 	Stage          rows.State
 }
 
-// JoinTall replaces s and stage by the factor and the stage of the rows of all processes. s must come from [NewTall].
-// All processes join the messages in the same order and get the same bits.
+// JoinTall returns the stream and the stage of the rows of all processes, given s and stage of the rows of this
+// process. s must come from [NewTall]. All processes join the messages in the same order and get the same bits.
 func JoinTall(
 	ctx context.Context,
 	be engine.Backend,
@@ -69,7 +70,7 @@ func JoinTall(
 	return all, joined, nil
 }
 
-// join adds the rows of another process. The distance of the means is a row of its own, as in [rows.Stage].
+// join adds the rows of another process. One more row accounts for the distance between the means, as in [rows.Stage].
 func (s *Stream) join(other *tallState, joined, stage *rows.Stage) {
 	if between := joined.Merge(stage); between.N > 0 {
 		s.Append(between)
@@ -82,8 +83,9 @@ func (s *Stream) join(other *tallState, joined, stage *rows.Stage) {
 	s.f.(*tall).join(other)
 }
 
-// join eliminates the factor of other rows. The rows that other has discarded are orthogonal to its columns of A. Its
-// backward errors add to the errors of e. docs/math.md §14 has the bound.
+// join eliminates the rows of the factor in other. The rows that other has discarded are orthogonal to its columns of
+// A, so they are not needed. The backward errors of other are added to the errors of e. docs/math.md §14 has the
+// bound.
 func (e *tall) join(other *tallState) {
 	d, q := e.d, e.d+e.t
 	share, lost := 0.0, 0.0

@@ -11,15 +11,17 @@ import (
 // tall keeps the first d rows of the triangular factor of [A Y] = QR. It solves least-squares problems (γ = 0)
 // with few features and many targets.
 //
-// Reflections eliminate each group of rows in the columns of A, and are also applied to Y. The rows of Y below
-// the factor are then orthogonal to A, and are discarded. Hence the memory is d·(d+t) numbers. docs/math.md §14
-// bounds the backward errors.
+// Reflections eliminate the columns of A in each group of rows, and are also applied to Y. What remains of Y below the
+// factor is orthogonal to the columns of A, and is discarded. So tall needs memory for d·(d+t) numbers only.
+// docs/math.md §14 bounds the backward errors.
 type tall struct {
-	d, t  int
-	stack []float64 // d rows of R, followed by the rows to fold; (d + roundoff.StageRows)×q
+	d, t int
+	// d rows of R above the new rows; (d + roundoff.StageRows)×q
+	stack []float64
 	by    *folder
 
-	folds, longest int       // number of folds, and the largest number of rows in a fold
+	// number of folds (groups of rows that were eliminated), and the largest number of rows in a fold
+	folds, longest int
 	col            []float64 // bounds the norms of the columns of [A Y]
 	share          float64   // bounds the sum of the backward errors of all folds, relative to col
 	off            []float64 // bounds the backward error of each column
@@ -48,7 +50,7 @@ func (e *tall) fold(m int) {
 	share := roundoff.Unit * roundoff.QRFold(float64(d+roundoff.PanelColumns), float64(m), motion)
 	e.share += share
 	for j, s := range squares {
-		// The sum of m squares, its root and Hypot together have a relative error below (m + 16)·Unit.
+		// The sum of m squares, its square root and Hypot together have a relative error below (m + 16)·Unit.
 		e.col[j] = math.Hypot(e.col[j], math.Sqrt(s)*(1+float64(m+16)*roundoff.Unit)+float64(m)*roundoff.LostResidual)
 		e.off[j] += share*e.col[j] + roundoff.LostFold(float64(q), float64(m))
 	}
@@ -58,7 +60,7 @@ func (e *tall) fold(m int) {
 
 func (e *tall) columns() []float64 { return e.col }
 
-// pivots returns the first column that depends linearly on earlier columns, or −1.
+// pivots returns the first column that depends linearly on earlier columns, or −1 if there is none.
 func (e *tall) pivots() int {
 	q := e.d + e.t
 	pivot := roundoff.Unit * roundoff.QRPivot(float64(e.d+roundoff.PanelColumns), float64(e.longest), float64(e.folds))
@@ -95,7 +97,7 @@ func (e *tall) solve(float64) (*certify.Factored, int) {
 	return s, -1
 }
 
-// weakest returns the column with the smallest pivot relative to its norm.
+// weakest returns the column whose pivot in R is smallest relative to the norm of the column.
 func (e *tall) weakest() (column int) {
 	q, least := e.d+e.t, math.Inf(1)
 	for j := range e.d {
@@ -106,8 +108,8 @@ func (e *tall) weakest() (column int) {
 	return column
 }
 
-// dependence returns coefficients w with a_c ≈ Σ wₖaₖ, where a_c is column c and aₖ are the columns before it.
-// Column c must depend on these columns.
+// dependence returns coefficients w with a_c ≈ Σ wₖaₖ, where a_c is column c and the aₖ are the columns
+// before c. Column c must depend on these columns.
 func (e *tall) dependence(c int) []float64 {
 	q := e.d + e.t
 	w := make([]float64, c)

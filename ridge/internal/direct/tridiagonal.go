@@ -9,8 +9,8 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
 
-// manyRows is the number of rows in a group if K = AᵀA is reduced for many γ. It is larger than StageRows, so
-// that K is read and written half as often.
+// manyRows is the number of rows in a group if K = AᵀA will be reduced to tridiagonal form. It is larger than
+// StageRows, so that the sum K is read and written half as often.
 const manyRows = 2 * roundoff.StageRows
 
 // reduced accumulates K = AᵀA for a reduction to tridiagonal form.
@@ -26,14 +26,15 @@ func NewTridiagonal(be engine.Backend, d, t int, gram bool) Factorization {
 //
 //	(K + γI)⁻¹c = Q·(T + γI)⁻¹·Qᵀc.
 //
-// A solution takes O(d) operations and two products with Q. The products are made for all γ together (L. Eldén,
+// A solution takes O(d) operations and two products with Q. The products for all γ are computed together (L. Eldén,
 // "Algorithms for the regularization of ill-conditioned least squares problems", BIT 17, 1977).
 type Reduction struct {
 	e *normalEquations
 	*TridiagonalForm
 }
 
-// A TridiagonalForm is a symmetric matrix QTQᵀ with T tridiagonal. It solves systems with QTQᵀ + γI.
+// A TridiagonalForm is a symmetric matrix QTQᵀ with an orthogonal Q and a tridiagonal T. It solves systems with the
+// matrix QTQᵀ + γI.
 type TridiagonalForm struct {
 	T    *certify.Tridiagonal
 	be   engine.Backend
@@ -45,8 +46,8 @@ type TridiagonalForm struct {
 }
 
 // NewTridiagonalForm reduces k (d×d, lower triangle) to QTQᵀ, and stores Q in the slice a, of length d². It also
-// returns the columns of Q, one after the other. The matrix k is a computed AᵀA, and streamed bounds the norm of
-// its error. The norms of the columns of A are in norms. If T overflows, the result is nil.
+// returns the columns of Q, one after the other. k is a computed AᵀA, and streamed bounds the norm of the error of
+// k. norms holds the norms of the columns of A. If T overflows, the result is nil.
 func NewTridiagonalForm(
 	be engine.Backend,
 	k engine.Matrix,
@@ -117,7 +118,7 @@ func (r *TridiagonalForm) Turn(trans bool, x []float64) {
 	r.be.ApplyQ(trans, engine.View(d, d, r.a), r.tau, engine.View(k, d, x), r.work)
 }
 
-// factor computes T + γI = LDLᵀ, or returns false if T + γI is not definite.
+// factor computes T + γI = LDLᵀ. It returns false if T + γI is not positive definite.
 func (r *TridiagonalForm) factor(gamma float64) bool {
 	d := r.d
 	p, l := r.ldl[:d], r.ldl[d:]
@@ -135,7 +136,7 @@ func (r *TridiagonalForm) factor(gamma float64) bool {
 	return true
 }
 
-// solve overwrites z with (T + γI)⁻¹z, after a call of factor.
+// solve overwrites z with (T + γI)⁻¹z for the γ of the last call of factor.
 func (r *TridiagonalForm) solve(z []float64) {
 	d := r.d
 	p, l := r.ldl[:d], r.ldl[d:]
@@ -148,7 +149,7 @@ func (r *TridiagonalForm) solve(z []float64) {
 	}
 }
 
-// Batch returns the number of γ to solve for together, at least 1. Their vectors take about d² numbers of
+// Batch returns the number of γ to solve for together, at least 1. The vectors for these γ take about d² numbers of
 // memory.
 func (r *Reduction) Batch() int { return max(1, r.e.d/(4*r.e.t)) }
 

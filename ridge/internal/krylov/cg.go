@@ -7,13 +7,14 @@ import "github.com/fdridge/fdridge/internal/vec"
 //
 //	α = gᵀz/pᵀHp,  x ← x + αp,  g ← g + αHp,  z = Ĥ⁻¹g,  p ← −z + (g₊ᵀz₊/gᵀz)p.
 //
-// Ĥ is the preconditioner, and + marks values after the update. The gradient is updated by recursion. After
-// each measured gradient the iteration restarts. The condition number of Ĥ⁻¹H is at most 1 + η/γ, for a sketch
-// with shrinkage η.
+// Ĥ is the preconditioner, and + marks values after the update. The gradient is updated by this recursion. Sometimes
+// a pass measures the gradient instead, and the iteration restarts from the measured gradient. The condition number of
+// Ĥ⁻¹H is at most 1 + η/γ, for a sketch with shrinkage η.
 type cg struct {
 	x, g, p []float64
-	gz      float64 // gᵀz of the previous step, 0 after a restart
-	check   bool    // the next pass measures the gradient at x
+	// gᵀz of the previous step; 0 after a restart
+	gz    float64
+	check bool // the next pass measures the gradient at x
 }
 
 func (c *cg) query(v []float64) bool {

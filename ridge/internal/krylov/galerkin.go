@@ -10,21 +10,22 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/gram"
 )
 
-// A galerkin solves all systems in one subspace, spanned by the rows of Q (k×d, orthonormal). Each system has a
-// point x₀ with a known gradient g₀, at first 0 and −c. The passes give QKQᵀ and KQᵀ. Hence
+// A galerkin solves all systems (K + γI)x = c in one subspace, spanned by the orthonormal rows of Q (k×d), for K =
+// AᵀA and c = Aᵀb. Each system has a point x₀ with a known gradient g₀. At first x₀ = 0 and g₀ = −c. The
+// passes compute QKQᵀ and KQᵀ. So
 //
 //	x = x₀ − Qᵀ(QKQᵀ + γI)⁻¹Qg₀,   g = g₀ − (K + γI)Qᵀ(QKQᵀ + γI)⁻¹Qg₀
 //
-// can be computed for each γ without reading the rows. x minimises the objective on x₀ + span(Qᵀ), and Qg = 0
-// (Galerkin's condition).
+// can be computed for each γ without reading the rows. x minimises the objective over x₀ plus the subspace, and Qg
+// = 0 (Galerkin's condition).
 //
-// Every pass extends Q. If Ĥ belongs to the sketch, Q starts with the right singular vectors of the sketch.
-// Later passes add vectors that span the parts of Ĥ⁻¹g orthogonal to the subspace, for all systems. Few vectors
-// are enough for any number of γ, because the Krylov spaces of K + γI do not depend on γ (A. Frommer, P. Maass,
-// SIAM J. Sci. Comput. 19, 1998).
+// Every pass extends Q. Let Ĥ be the Hessian that approximates K + γI. If Ĥ comes from the sketch, Q starts with
+// the right singular vectors of the sketch. Later passes add vectors that span the parts of Ĥ⁻¹g orthogonal to the
+// subspace, for all systems. Few vectors are enough for any number of γ, because the Krylov spaces of K + γI do not
+// depend on γ (A. Frommer, P. Maass, SIAM J. Sci. Comput. 19, 1998).
 //
-// The formula above updates the gradient g. To certify a system, a pass measures its gradient, which then
-// becomes g₀. When the subspace is full, conjugate gradients continue from each x.
+// The formula above updates the gradient g, with round-off. To certify a system, a pass measures the gradient at x; x
+// and this gradient then become x₀ and g₀. When the subspace is full, conjugate gradients continue from each x.
 type galerkin struct {
 	*Batch
 	space *subspace
@@ -36,24 +37,26 @@ type galerkin struct {
 	rankBound int       // upper bound on the rank of A, and so on the number of vectors needed
 	exhausted bool      // the last pass had no new vectors
 	request   Request
-	cg        *separate // continues the iteration once the subspace is full; nil before
+	// conjugate gradients, which continue the iteration once the subspace is full; nil before
+	cg *separate
 }
 
 // galerkinWork is the workspace for all q systems.
 type galerkinWork struct {
-	g0        []float64 // g₀ of each system, q×d
-	u         []float64 // Qg₀ of each system, with leading dimension most
-	rhs, y    []float64 // rows of u for the systems to solve, and (QKQᵀ + γI)⁻¹Qg₀ for them
+	g0 []float64 // g₀ of each system, q×d
+	u  []float64 // Qg₀ of each system; the leading dimension is the capacity most of the subspace
+	// rows of u for the systems to solve, and (QKQᵀ + γI)⁻¹ times these rows
+	rhs, y    []float64
 	v, kv     []float64 // q×d
 	zeroAlong []float64 // a zero projection
 	*workspace
 }
 
-// perVector is the capacity of the subspace divided by the number of initial vectors. Each row of the sketch
-// and each system gives one initial vector.
+// perVector is the capacity of the subspace in vectors, divided by the number of initial vectors. Each row of the
+// sketch and each system gives one initial vector.
 const perVector = 6
 
-// SubspaceRows returns the capacity of the subspace of Galerkin. rank bounds the rank of A, sketch is the
+// SubspaceRows returns the capacity of the subspace of Galerkin, in vectors. rank bounds the rank of A, sketch is the
 // number of rows of the sketch, and systems is the number of systems.
 func SubspaceRows(rank, sketch, systems int) int { return min(rank, perVector*(sketch+systems)) }
 
@@ -69,7 +72,8 @@ func newGalerkin(b *Batch) *galerkin {
 	}
 	m.work = galerkinWork{
 		g0: make([]float64, q*d), u: make([]float64, q*most), rhs: make([]float64, q*most), y: make([]float64, q*most),
-		v: make([]float64, q*d), kv: make([]float64, q*d), zeroAlong: make([]float64, len(e.Values)), workspace: newWorkspace(b),
+		v: make([]float64, q*d), kv: make([]float64, q*d), zeroAlong: make([]float64, len(e.Values)),
+		workspace: newWorkspace(b),
 	}
 	for i := range b.Systems {
 		m.bases = append(m.bases, base{x: make([]float64, d), g: m.work.g0[i*d : (i+1)*d], unchanged: math.Inf(1)})
@@ -77,7 +81,7 @@ func newGalerkin(b *Batch) *galerkin {
 	return m
 }
 
-// Start writes the vectors for the first pass to the memory of the empty subspace.
+// Start stores the vectors for the first pass in the memory of the subspace, which is still empty.
 func (m *galerkin) Start(ctx context.Context) error {
 	d, q, w := m.Dim(), len(m.Systems), &m.work
 	rank := 0
@@ -101,19 +105,20 @@ func (m *galerkin) Start(ctx context.Context) error {
 	if err := m.Hessian.Solve(ctx, w.gammas[:q], g); err != nil {
 		return err
 	}
-	if m.MaxPasses == 1 { // a single pass measures the gradients and has no other vectors
+	if m.MaxPasses == 1 { // the only pass measures the gradients and multiplies no other vectors
 		for i, s := range m.Systems {
 			vec.Axpy(-1, g.Off[i*d:(i+1)*d], s.X)
 		}
 	}
-	m.space.k = rank // choose vectors orthogonal to V, although K has not multiplied V yet
+	// count V as rows of the subspace, so that new vectors are orthogonal to V, although K has not multiplied V yet
+	m.space.k = rank
 	more, err := m.space.propose(m.space.orthogonalParts(q, g.Off), g.Off)
 	m.space.k = 0
 	m.fresh += more
 	return err
 }
 
-// Ask requests the products with the new vectors, and the gradients of the systems in m.asked.
+// Ask requests the products of K = AᵀA with the new vectors, and the gradients of the systems in m.asked.
 func (m *galerkin) Ask(last bool) *Request {
 	if m.cg != nil {
 		return m.cg.Ask(last)
@@ -135,8 +140,8 @@ func (m *galerkin) Ask(last bool) *Request {
 	return r
 }
 
-// Absorb adds the new vectors and their products to the subspace. It then solves the systems in the larger
-// subspace, except systems whose gradient this pass computed.
+// Absorb adds the new vectors and their products to the subspace. It then solves the systems in the larger subspace,
+// except the systems whose gradient this pass has measured.
 func (m *galerkin) Absorb() error {
 	if m.cg != nil {
 		return m.cg.Absorb()
@@ -159,8 +164,8 @@ func (m *galerkin) Absorb() error {
 	return m.move()
 }
 
-// coefficients computes elements firstNew and later of u = Qg₀ for each system. If g₀ has changed, it computes
-// all elements. [galerkin] defines Q and g₀.
+// coefficients updates u = Qg₀ of each system after the subspace has grown: it computes the elements from firstNew
+// on. If g₀ of a system has changed, it computes all elements. [galerkin] defines Q and g₀.
 func (m *galerkin) coefficients(firstNew int) {
 	s, w := m.space, &m.work
 	if n := s.k - firstNew; n > 0 {
@@ -182,8 +187,8 @@ func (m *galerkin) coefficients(firstNew int) {
 	}
 }
 
-// move sets active systems to their Galerkin solutions and updates their gradients. It skips systems whose
-// gradient this pass computed, because their current iterates are certified first.
+// move sets active systems to their Galerkin solutions and updates their gradients. It skips the systems whose
+// gradient this pass has measured, because their current iterates are certified first.
 func (m *galerkin) move() error {
 	s, w, n := m.space, &m.work, 0
 	for i, sys := range m.Systems {
@@ -225,9 +230,9 @@ func (m *galerkin) move() error {
 	return nil
 }
 
-// Gradients returns the gradients of the active systems, projected onto the right singular vectors V of the
-// sketch. If Deflate is true, the subspace contains V. A gradient at a Galerkin solution is then orthogonal to
-// V.
+// Gradients returns the gradients of the active systems, projected onto the right singular vectors V of the sketch. If
+// Deflate is true, the subspace contains V, and the gradient at a Galerkin solution is orthogonal to V. So only
+// measured gradients have to be projected.
 func (m *galerkin) Gradients() []Projection {
 	if m.cg != nil {
 		return m.cg.Gradients()
@@ -254,7 +259,8 @@ func (m *galerkin) Gradients() []Projection {
 	return w.projected[:len(m.Active)]
 }
 
-// Step chooses the vectors of the next pass. If the subspace is full, Step switches to conjugate gradients.
+// Step chooses the vectors that the next pass multiplies. If the subspace is full, Step switches to conjugate
+// gradients.
 func (m *galerkin) Step(ctx context.Context) error {
 	if m.cg != nil {
 		return m.cg.Step(ctx)
@@ -274,8 +280,8 @@ func (m *galerkin) Step(ctx context.Context) error {
 	return err
 }
 
-// correct solves a system again, without a pass, if the last pass computed its gradient in double-double
-// arithmetic. If the new iterate is expected to meet the tolerance, the next pass computes its gradient.
+// correct solves a system again, without a pass, if the last pass measured its gradient with twice the digits. If the
+// new iterate is expected to meet the tolerance, the next pass measures its gradient.
 func (m *galerkin) correct() error {
 	found := false
 	for _, s := range m.Active {
@@ -299,11 +305,12 @@ func (m *galerkin) correct() error {
 	return nil
 }
 
-// A subspace with room for minVectors vectors, or for all vectors of the next pass, is not full.
+// The subspace is not full if it has room for minVectors more vectors, or for all vectors of the next pass.
 const minVectors = 16
 
 // extend stores the vectors for the next pass after the rows of the subspace. It also chooses the systems whose
-// gradient the next pass measures. full reports that the subspace has no more room.
+// gradient the next pass measures. full reports whether the subspace has no more room, so that conjugate gradients
+// have to continue.
 func (m *galerkin) extend(ctx context.Context) (full bool, err error) {
 	moved, rows, err := m.directions(ctx)
 	if err != nil {
@@ -317,9 +324,9 @@ func (m *galerkin) extend(ctx context.Context) (full bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	// The subspace has dimension rank(A). So it contains every solution, up to round-off and components
-	// orthogonal to the rows of A. Such components come from an initial point or from another Hessian. Conjugate
-	// gradients then continue.
+	// The dimension of the subspace is the rank of A. So the subspace contains every solution, up to round-off and up to
+	// components orthogonal to the rows of A. Such components come from initial coefficients or from a Hessian that is
+	// not the sketch's. Only conjugate gradients can reduce them.
 	if fresh == 0 && moved > 0 && s.k == s.most && s.most < s.d {
 		return true, nil
 	}
@@ -345,10 +352,11 @@ func (m *galerkin) extend(ctx context.Context) (full bool, err error) {
 }
 
 // directions writes to gradients.Off the part of Ĥ⁻¹g that is orthogonal to the subspace, for each system to
-// solve. Here g is the gradient, and Ĥ approximates the Hessian. The results are the numbers of these systems and of
-// the rows written.
+// solve. Here g is the gradient, and Ĥ approximates AᵀA + γI. The results are moved, the number of these systems,
+// and rows, the number of rows written.
 //
-// If Deflate is true, the orthogonal parts of g and Ĥ⁻¹g differ by a factor, and directions uses g.
+// If Deflate is true, the orthogonal part of Ĥ⁻¹g is a multiple of the orthogonal part of g, and directions uses
+// g.
 func (m *galerkin) directions(ctx context.Context) (moved, rows int, err error) {
 	d, w := m.Dim(), &m.work
 	if !m.Deflate {
@@ -363,15 +371,15 @@ func (m *galerkin) directions(ctx context.Context) (moved, rows int, err error) 
 				moved++
 			}
 		}
-		if measured { // the other gradients are already orthogonal to the subspace
+		if measured { // the gradients that were not measured are already orthogonal to the subspace
 			rows = m.space.orthogonalParts(rows, w.gradients.Off)
 		}
 	}
 	return moved, rows, nil
 }
 
-// preconditioned writes Ĥ⁻¹g to gradients.Off for each system to solve, and returns the number of these
-// systems. g is the gradient, and Ĥ approximates the Hessian.
+// preconditioned writes Ĥ⁻¹g to gradients.Off for each system to solve, and returns the number of these systems. g
+// is the gradient, and Ĥ approximates AᵀA + γI.
 func (m *galerkin) preconditioned(ctx context.Context) (moved int, err error) {
 	d, g := m.Dim(), &m.work.gradients
 	for _, s := range m.Active {
@@ -388,15 +396,16 @@ func (m *galerkin) preconditioned(ctx context.Context) (moved int, err error) {
 	return moved, m.Hessian.Solve(ctx, m.work.gammas[:moved], g)
 }
 
-// isStuck reports whether the subspace cannot improve some system. A system is stuck if a second solve in the
-// unchanged subspace did not halve its bound.
+// isStuck reports whether the subspace cannot improve some system any more: solving the system again in the unchanged
+// subspace did not halve its error bound.
 func (m *galerkin) isStuck() bool {
 	return m.exhausted && slices.ContainsFunc(m.Active, func(s *System) bool {
 		return s.Measured && !(s.bound < m.bases[s.index].unchanged/2)
 	})
 }
 
-// solveAgain solves the systems again in the same subspace, with the gradients of the last pass as right-hand sides.
+// solveAgain solves the systems again in the unchanged subspace, starting from the gradients that the last pass
+// measured.
 func (m *galerkin) solveAgain() error {
 	for _, s := range m.Active {
 		if s.Measured {

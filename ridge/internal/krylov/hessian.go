@@ -9,13 +9,14 @@ import (
 	"github.com/fdridge/fdridge/internal/vec"
 )
 
-// A Hessian is an approximation of AᵀA + γI that is cheap to invert, for any γ.
+// A Hessian is an approximation Ĥ of AᵀA + γI that is cheap to invert, for any γ.
 type Hessian interface {
 	// Solve computes Ĥ⁻¹gᵢ for each gradient gᵢ, where Ĥ is the Hessian at gammas[i]. On entry, g holds the
-	// projections of the gradients. On return, row i of g.Off is Ĥ⁻¹gᵢ, and g.Along is undefined.
+	// gradients and their projections onto the singular vectors of the sketch. On return, row i of g.Off is Ĥ⁻¹gᵢ,
+	// and g.Along is undefined.
 	Solve(ctx context.Context, gammas []float64, g *spectral.Gradients) error
-	// Range returns bounds lo and hi on the eigenvalues of Ĥ⁻¹H, where Ĥ is this Hessian and H = AᵀA + γI.
-	// lo ≤ 0 means that there is no lower bound.
+	// Range returns bounds lo and hi on the eigenvalues of Ĥ⁻¹H, where Ĥ is this Hessian and H = AᵀA + γI. A
+	// result lo ≤ 0 means that no positive lower bound is known.
 	Range(gamma float64) (lo, hi float64)
 }
 

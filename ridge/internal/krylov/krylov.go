@@ -1,6 +1,6 @@
-// Package krylov refines ridge solutions by passes over the data until their errors are certified. [Solve] is
-// the loop over the passes, and a [Method] computes the iterates. A Method uses the data A only through
-// products with AᵀA.
+// Package krylov refines ridge solutions by passes over the data until their errors are certified. [Solve] is the loop
+// over the passes, and a [Method] computes the iterates. A Method uses the rows A only through products of vectors
+// with AᵀA.
 package krylov
 
 import (
@@ -19,19 +19,20 @@ import (
 // one system.
 type Problem struct {
 	Known    *certify.Known // bounds from a summary of the rows
-	Operator *gram.Operator // multiplies vectors by K in a pass over the rows
+	Operator *gram.Operator // multiplies vectors by K = AᵀA in a pass over the rows
 	Hessian  Hessian
-	Pairs    []Pair    // one for each system
-	Start    []float64 // initial coefficients (t×d), the same for every γ; nil: Ĥ⁻¹c
-	// Deflate means that Hessian is a function of BᵀB, where B is the sketch. On vectors orthogonal to the
-	// right singular vectors of B, the inverse of Hessian is then a multiple of the identity.
+	Pairs    []Pair // one for each system
+	// initial coefficients (t×d), the same for every γ; nil means Ĥ⁻¹Aᵀb, for the Hessian Ĥ
+	Start []float64
+	// Deflate means that Hessian is a function of BᵀB, where B is the sketch. Then the inverse of Hessian multiplies
+	// every vector orthogonal to the right singular vectors of B by the same number.
 	Deflate bool
 
 	Tol       float64
 	MaxPasses int
 	Observe   func(s *System) // if not nil, called for every iterate after its pass
-	// If not nil, Progress is called after each block. Its arguments are the number of the pass, the number of
-	// rows read in the pass, the largest relative bound, and the number of active systems.
+	// Progress, if not nil, is called after each block. relative is the largest bound on the relative error, and active
+	// is the number of systems that have not stopped. rows counts the rows read in this pass.
 	Progress func(pass int, rows int64, relative float64, active int)
 }
 
@@ -46,28 +47,28 @@ type Pair struct {
 type Method interface {
 	// Start sets the initial iterates.
 	Start(ctx context.Context) error
-	// Ask returns the vectors that the next pass multiplies by AᵀA. If last is true, Ask must request the
-	// gradients of all active systems.
+	// Ask returns the vectors that the next pass multiplies by AᵀA. If last is true, there will be no further pass, and
+	// Ask must request the gradients of all active systems.
 	Ask(last bool) *Request
 	// Absorb processes the products that Ask requested.
 	Absorb() error
-	// Gradients returns the gradients of the active systems, projected onto the right singular vectors of the
-	// sketch. They are valid until the next call of a method of this interface.
+	// Gradients returns the gradients of the active systems at their iterates, projected onto the right singular vectors
+	// of the sketch. They are valid until the next call of a method of this interface.
 	Gradients() []Projection
 	// Step computes the next iterates of the systems that have not stopped.
 	Step(ctx context.Context) error
 }
 
 // A Request holds the vectors that a pass multiplies by K = AᵀA, and the results. Row i of V is the vector v of
-// Queries[i]. Row i of Out is Kv, or Kv − Aᵀb if the query is affine. RSS[i] is the squared residual. V, Out and
-// RSS have room for the vectors that [Batch.read] appends: one per target.
+// Queries[i]. Row i of Out is Kv, or Kv − Aᵀb if the query is affine. RSS[i] is ‖Av‖², or ‖Av − b‖² if
+// the query is affine. V, Out and RSS have room for the vectors that [Batch.read] appends, one for each target.
 type Request struct {
 	Queries     []gram.Query
 	V, Out, RSS []float64
 	Found       []*gram.Measurement
 }
 
-// at returns the measurement for Queries[i], or nil if that query is not precise.
+// at returns the measurement for Queries[i], or nil if this query does not have Precise set.
 func (r *Request) at(i int) *gram.Measurement {
 	if r.Found == nil {
 		return nil
@@ -114,7 +115,8 @@ func newMethod(kind Kind, b *Batch) (Method, error) {
 type Batch struct {
 	*Problem
 	Systems []*System // one for each of Pairs
-	// the targets whose c is checked in the first pass: those with a system, or all if there are no systems
+	// checked lists the targets whose Aᵀb is compared with the summary in the first pass. These are the targets with a
+	// system, or all targets if there are no systems.
 	checked []int
 	Active  []*System // the systems that have not stopped
 }
@@ -137,7 +139,7 @@ func newBatch(p *Problem) *Batch {
 	return b
 }
 
-// startAt sets the initial iterate of every system to the row of x (t×d) for its target.
+// startAt sets the initial iterate of each system to the row of x (t×d) that belongs to the target of the system.
 func (b *Batch) startAt(x []float64) {
 	d := b.Dim()
 	for _, s := range b.Systems {
@@ -148,7 +150,7 @@ func (b *Batch) startAt(x []float64) {
 // Dim returns the number of features d.
 func (b *Batch) Dim() int { return b.Known.Eigen().Dim }
 
-// targets returns the number of targets whose Aᵀb the first pass checks.
+// targets returns the number of targets whose Aᵀb is checked in the first pass.
 func (b *Batch) targets() int { return len(b.checked) }
 
 // newRequest returns a Request for up to q vectors. The caller sets V and Out.
@@ -186,8 +188,8 @@ func (b *Batch) pass(ctx context.Context, m Method, pass int) error {
 	return m.Step(ctx)
 }
 
-// read makes the pass for a request. If the pass read other rows than the summary did, read returns an error.
-// For this check, the first pass also computes Aᵀb of each target.
+// read makes the pass for a request. If the pass has read other rows than the summary, read returns an error. For this
+// check, the first pass also computes Aᵀb of each target.
 func (b *Batch) read(ctx context.Context, pass int, r *Request) error {
 	q, d, k := len(r.Queries), b.Dim(), b.Known
 	qs := r.Queries
@@ -217,7 +219,7 @@ func (b *Batch) rejudge(k *certify.Known) {
 	}
 }
 
-// judges returns a function that creates the Judge of each γ once.
+// judges returns a function that returns the Judge of γ. It computes each Judge only once.
 func (b *Batch) judges() func(gamma float64) *certify.Judge {
 	made := map[float64]*certify.Judge{}
 	return func(gamma float64) *certify.Judge {
@@ -228,8 +230,8 @@ func (b *Batch) judges() func(gamma float64) *certify.Judge {
 	}
 }
 
-// compare returns an error if this pass read other rows than the summary did, because certificates would then be
-// wrong. The first q queries are the queries of the method.
+// compare returns an error if this pass has read other rows than the summary, because certificates would then be
+// wrong. The first q queries are the queries of the method; the others are for this check.
 func (b *Batch) compare(qs []gram.Query, q int, r Request) error {
 	const other = "this pass read other rows than the summary"
 	k, d := b.Known, b.Dim()

@@ -7,9 +7,9 @@ import "github.com/fdridge/fdridge/internal/vec"
 //
 //	x ← x − Ĥ⁻¹(Aᵀ(Ax − b) + γx).
 //
-// Ĥ is the Hessian of the sketch. Let η be the shrinkage of the sketch, and ρ = η/2. A step multiplies the
-// error by at most ridge.Solution.Contraction. For RFD this factor is ρ/(γ+ρ) < 1. For FD it is η/γ, which may
-// be 1 or more.
+// Ĥ is the Hessian from the sketch. Let η be the shrinkage of the sketch, and ρ = η/2. A step multiplies the error
+// by at most ridge.Outcome.Contraction. For Robust Frequent Directions this factor is ρ/(γ+ρ) < 1. For plain
+// Frequent Directions it is η/γ, which may be 1 or more.
 type newton struct{ x, g []float64 }
 
 func (n *newton) query(v []float64) bool {

@@ -10,25 +10,29 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/interval"
 )
 
-// An origin is a point at which the gradient of a system was computed in double-double arithmetic. The iterate
-// of the system is then origin + X. Plain arithmetic multiplies X by the Hessian, with a round-off proportional
-// to ‖X‖. Hence, for small X, the gradient at the iterate is as precise as at the origin. Rounding the iterate
-// to float64 does not limit the iteration.
+// An origin is a point at which the gradient of a system was computed with twice the digits. The iterate of the system
+// is then origin + X. Plain arithmetic multiplies X by AᵀA + γI, with a round-off proportional to ‖X‖. So, for
+// small X, the gradient at the iterate is as precise as at the origin. The iterate is not rounded to float64, so this
+// rounding does not limit the iteration.
 type origin struct {
-	x, g  []float64      // the origin o and the gradient at o
-	exact certify.Exact  // the bounds at o
-	shift twofold.Number // the mean of Xx − y at o, for the rows X and targets y
-	here  *certify.Exact // the bounds at o + X, from the last pass for its gradient
-	near  float64        // bounds the distance from o + X to x*
-	asked bool           // the current pass computes the product with X, for the gradient at o + X
-	renew bool           // the next gradient must be computed in double-double arithmetic again
+	x, g  []float64     // the point o, and the gradient at o
+	exact certify.Exact // the bounds at o
+	// the mean of Xx − y at x = o, for the rows X and targets y before centring
+	shift twofold.Number
+	// the bounds at o + X, from the last pass that computed the gradient there
+	here *certify.Exact
+	near float64 // bounds the distance from o + X to the exact solution
+	// the current pass computes the product with X, from which the gradient at o + X follows
+	asked bool
+	// the next gradient must again be computed with twice the digits
+	renew bool
 
 	rounded, low []float64 // o + X rounded to float64, and the rounding error
 }
 
-// setOrigin makes v the [origin] of s, where found is the gradient at v in double-double arithmetic. It returns
-// false unless the round-off of found is less than half the round-off of a plain gradient. The round-off is
-// large for rows far from zero, because found is computed without centring them.
+// setOrigin makes v the [origin] of s. found is the gradient at v, computed with twice the digits. If the round-off of
+// found is at least half the round-off of a plain gradient, setOrigin returns false and changes nothing. This happens
+// if the rows are far from zero, because found is computed without centring them.
 func (s *System) setOrigin(v []float64, found *gram.Measurement) (ok bool) {
 	rss, off := found.RSS.Round()
 	exact := s.judged.Exact(v, interval.Outward(rss, off), found.Rounded(), found.Residual)
@@ -48,7 +52,7 @@ func (s *System) setOrigin(v []float64, found *gram.Measurement) (ok bool) {
 	return true
 }
 
-// add computes origin + x, rounded to float64, and returns the norm of the rounding error.
+// add computes origin + x, rounded to float64, in o.rounded. It returns the norm of the rounding error.
 func (o *origin) add(x []float64) (rounding float64) {
 	for i, v := range x {
 		o.rounded[i], o.low[i] = twofold.Sum(o.x[i], v)

@@ -7,13 +7,13 @@ import (
 	"github.com/fdridge/fdridge/internal/spectral"
 )
 
-// An iteration solves one system by itself. It updates the iterate and the gradient of the system.
+// An iteration solves one system by itself. Its methods update the iterate and the gradient of the system.
 type iteration interface {
-	// query writes the vector for the next pass to v. If affine is true, the pass computes the gradient at v.
-	// Otherwise it computes the product of the Hessian with v.
+	// query writes the vector for the next pass to v. If affine is true, the pass computes the gradient at v. Otherwise
+	// it computes the product (AᵀA + γI)v.
 	query(v []float64) (affine bool)
-	// absorb updates the iterate and the gradient from hv, the result of the pass. isGradient reports whether
-	// hv is the gradient at the iterate.
+	// absorb updates the iterate and the gradient from hv, the result of the pass. isGradient reports whether hv is the
+	// gradient at the new iterate.
 	absorb(hv []float64) (isGradient bool)
 	// step receives z = Ĥ⁻¹g and prepares the next query.
 	step(z []float64)
@@ -21,13 +21,14 @@ type iteration interface {
 	verify()
 }
 
-// separate solves each system by its own iteration. The systems only share the passes.
+// separate solves each system by an iteration of its own. The systems only share the passes.
 type separate struct {
 	*Batch
 	iterations []iteration // one for each system
 	request    Request
 	*workspace
-	gradientRow []int // row of gradients for each system, by the index of the system
+	// by the index of a system: the row of gradients that belongs to the system
+	gradientRow []int
 }
 
 // A workspace holds the gradients of all systems and their projections.
@@ -57,7 +58,7 @@ func newSeparate(b *Batch, kind Kind) (*separate, error) {
 	return newSeparateIn(b, kind, newWorkspace(b), r)
 }
 
-// newSeparateIn is newSeparate with given memory. r must have room for all systems.
+// newSeparateIn does the work of newSeparate in given memory. r must have room for all systems.
 func newSeparateIn(b *Batch, kind Kind, w *workspace, r Request) (*separate, error) {
 	m := &separate{
 		Batch:       b,
@@ -86,8 +87,8 @@ func newIteration(kind Kind, s *System) (iteration, error) {
 	return nil, fmt.Errorf("ridge: method %d does not iterate on each system by itself", int(kind))
 }
 
-// Start sets every iterate to the initial coefficients of the problem. If there are none, it uses Ĥ⁻¹c, for the
-// Hessian Ĥ and c = Aᵀb.
+// Start sets every iterate to the initial coefficients of the problem. If the problem has none, Start uses Ĥ⁻¹c,
+// for the Hessian Ĥ and c = Aᵀb.
 func (m *separate) Start(ctx context.Context) error {
 	d := m.Dim()
 	if m.Problem.Start != nil {
@@ -149,8 +150,8 @@ func (m *separate) Gradients() []Projection {
 	return m.projected[:q]
 }
 
-// Step passes Ĥ⁻¹g to the iterations, for the gradient g and the Hessian Ĥ. It skips systems whose gradient
-// must first be measured.
+// Step passes Ĥ⁻¹g to the iterations, for the gradient g and the Hessian Ĥ. It skips the systems whose gradient
+// the next pass must measure first.
 func (m *separate) Step(ctx context.Context) error {
 	d, g, e := m.Dim(), &m.gradients, m.Known.Eigen()
 	q := 0

@@ -11,22 +11,24 @@ import (
 // errNoConvergence is [engine.ErrNoConvergence] with the prefix of package ridge.
 var errNoConvergence = fmt.Errorf("ridge: %w", engine.ErrNoConvergence)
 
-// A subspace is spanned by the rows of Q (k×d), which are orthonormal up to round-off. It stores KQᵀ for
-// K = AᵀA, and solves systems with T + γI for many γ, where T = QKQᵀ. The first n = eigenRows rows and columns
-// of T have the eigendecomposition SᵀΘS. Without them, w = k − n rows are left, with the Schur complement M:
+// A subspace is spanned by the rows of Q (k×d), which are orthonormal up to round-off. It stores KQᵀ for K = AᵀA,
+// and solves systems with T + γI for many γ, where T = QKQᵀ. The eigendecomposition SᵀΘS of the first n =
+// eigenRows rows and columns of T was computed earlier. w = k − n rows were added later. Eliminating the first n
+// leaves the Schur complement M:
 //
 //	T = ⎡SᵀΘS  Fᵀ⎤        M = C + γI − FSᵀ(Θ+γI)⁻¹SFᵀ
 //	    ⎣F     C ⎦        (C is w×w, F is w×n).
 type subspace struct {
 	be   engine.Backend
 	d, k int
-	most int       // capacity in rows; q and kq have room for more rows after it
+	// capacity in rows; q and kq have room for further rows, which are not in the subspace
+	most int
 	q    []float64 // Q, d columns
 	kq   []float64
 	t    []float64 // T, both triangles, leading dimension most
 
 	last      int       // number of rows added by the last grow
-	eigenRows int       // number n of rows that are decomposed as SᵀΘS
+	eigenRows int       // number n of rows whose part of T is decomposed as SᵀΘS
 	theta     []float64 // Θ, descending
 	s         []float64 // S, n×n, with the eigenvectors as rows
 	work      subspaceWork
@@ -44,9 +46,8 @@ type subspaceWork struct {
 // schurRows is the largest number of rows of M in [subspace].
 const schurRows = 64
 
-// newSubspace returns an empty subspace with room for capacity rows. The parameter extra is the number of
-// further rows in its memory, for vectors that are not in the subspace. It is also the largest number of vectors
-// in a call of propose or solve.
+// newSubspace returns an empty subspace with room for capacity rows. Its memory has extra further rows, for vectors
+// that are not in the subspace. extra is also the largest number of vectors in a call of propose or solve.
 func newSubspace(be engine.Backend, d, capacity, extra int) *subspace {
 	n, wide := max(capacity, extra), max(extra, BlockRows)
 	return &subspace{
@@ -62,7 +63,7 @@ func newSubspace(be engine.Backend, d, capacity, extra int) *subspace {
 	}
 }
 
-// grow adds to the subspace the next b rows of q, and their products in kq.
+// grow adds the next b rows of q to the subspace. Their products with K are already in kq.
 func (s *subspace) grow(b int) error {
 	if b == 0 {
 		return nil
@@ -89,8 +90,8 @@ func (s *subspace) grow(b int) error {
 	return nil
 }
 
-// decompose computes the eigendecomposition SᵀΘS of the matrix T in [subspace]. T is positive semidefinite
-// except for round-off, so that negative eigenvalues are set to zero.
+// decompose computes the eigendecomposition SᵀΘS of the matrix T in [subspace]. T is positive semidefinite, so
+// decompose sets negative eigenvalues, which are round-off, to zero.
 func (s *subspace) decompose() error {
 	copyMatrix(s.k, s.k, s.work.t, s.k, s.t, s.most)
 	if !s.be.SymEig(engine.View(s.k, s.k, s.work.t), s.theta, engine.View(s.k, s.k, s.s), s.work.eigen) {
@@ -117,7 +118,8 @@ func (s *subspace) solve(q int, gamma, u, y []float64) error {
 	return nil
 }
 
-// eliminate is like solve, but returns false if a Schur complement is not positive definite.
+// eliminate does the work of solve by Schur complements. It returns false if a Schur complement is not positive
+// definite.
 func (s *subspace) eliminate(q int, gamma, u, y []float64) bool {
 	n, w, ld := s.eigenRows, s.k-s.eigenRows, max(s.eigenRows, 1)
 	f, scaled := s.work.f[:w*ld], s.work.f[w*ld:2*w*ld]
@@ -193,27 +195,27 @@ func (s *subspace) solveSchur(gamma float64, f, z []float64) bool {
 }
 
 const (
-	// propose omits directions whose singular value is at most newDirection times the largest one.
+	// propose leaves out directions whose singular value is at most newDirection times the largest singular value.
 	newDirection = 3e-5
-	// The part of a unit vector orthogonal to the subspace counts as zero if its norm is at most roundOff.
+	// If the part of a unit vector orthogonal to the subspace has a norm of at most roundOff, it counts as zero.
 	roundOff = 1e-12
-	// tiniest is the smallest norm of a useful vector: its square does not underflow.
+	// tiniest is the smallest norm of a vector that is used. The square of such a norm does not underflow.
 	tiniest = 0x1p-500
 )
 
-// orthogonalParts replaces the n rows of z by their parts orthogonal to the subspace, scaled to length one. It
-// removes rows that are only round-off. It returns the number of remaining rows.
+// orthogonalParts replaces the n rows of z by their parts orthogonal to the subspace, scaled to length one. It removes
+// rows whose orthogonal part is only round-off, and returns the number of remaining rows.
 func (s *subspace) orthogonalParts(n int, z []float64) int {
 	n = s.normalised(n, z, tiniest)
 	s.subtractProjections(n, z)
 	n = s.normalised(n, z, roundOff)
-	s.subtractProjections(n, z) // again, because scaling to length one magnified the round-off
+	s.subtractProjections(n, z) // scaling to length one has magnified the round-off
 	return s.normalised(n, z, 0.5)
 }
 
-// propose computes orthonormal rows that span the n rows of z, the most important first. It stores them after
-// the rows of the subspace and returns their number. On entry the rows of z must be orthogonal to the subspace
-// up to round-off. propose overwrites them.
+// propose computes orthonormal rows that span the n rows of z, in descending order of their singular values in z. It
+// stores them after the rows of the subspace and returns their number. On entry the rows of z must be orthogonal to
+// the subspace up to round-off. propose overwrites z.
 func (s *subspace) propose(n int, z []float64) (int, error) {
 	n = s.normalised(n, z, tiniest)
 	if n == 0 {
@@ -238,13 +240,15 @@ func (s *subspace) propose(n int, z []float64) (int, error) {
 }
 
 const (
-	BlockRows = 32  // a pass multiplies this number of vectors in less time than it takes to read the data
-	fillTo    = 0.5 // fill adds no vectors if the subspace has at least this fraction of its capacity
+	// a pass multiplies this number of vectors in less time than reading the rows takes
+	BlockRows = 32
+	// fill adds no vectors if this fraction of the capacity of the subspace is in use
+	fillTo = 0.5
 )
 
-// fill adds rows to the b new rows, up to BlockRows rows in all, and returns the increased b. New rows are
-// stored after the rows of the subspace. The added rows continue the Krylov space. They are the last products
-// with K, made orthogonal to the subspace and to the b rows.
+// fill adds rows to the b new rows, which are stored after the rows of the subspace. It returns the new number of
+// rows, which is at most BlockRows. The added rows continue the Krylov space: they are the last products with K, made
+// orthogonal to the subspace and to the b rows.
 func (s *subspace) fill(b int) int {
 	n := min(s.last, BlockRows, s.most-s.k-b)
 	if float64(s.k) >= fillTo*float64(s.most) || b >= BlockRows || n <= 0 {
@@ -255,9 +259,9 @@ func (s *subspace) fill(b int) int {
 	return orthonormal(b, b+s.next(n, rows[b*d:]), BlockRows, d, rows)
 }
 
-// next multiplies n of the newest vectors of the subspace by K, makes the products orthogonal to the subspace,
-// and scales them to length one. It writes them to z and returns their number, without products that are only
-// round-off.
+// next takes the products of K with n of the newest vectors of the subspace, makes them orthogonal to the subspace,
+// and scales them to length one. It writes them to z and returns their number. Products that are only round-off are
+// left out.
 func (s *subspace) next(n int, z []float64) int {
 	d, k := s.d, s.k
 	for i := range n {
@@ -276,8 +280,8 @@ func (s *subspace) next(n int, z []float64) int {
 	return s.normalised(n, z, 0.5)
 }
 
-// orthogonalise subtracts from row, a unit vector, its projection onto the n orthonormal rows of z. It scales
-// the result to length one. If almost nothing is left, it returns false.
+// orthogonalise subtracts from the unit vector row its projection onto the first n rows of z, which are orthonormal.
+// It scales the result to length one. If almost nothing of row is left, it returns false.
 func orthogonalise(n, d int, z, row []float64) bool {
 	for range 2 {
 		for i := range n {
@@ -293,7 +297,7 @@ func orthogonalise(n, d int, z, row []float64) bool {
 	return true
 }
 
-// normalised scales the n rows of z to length one. It removes rows that are not finite or not longer than
+// normalised scales the n rows of z to length one. It removes rows that are not finite and rows with a norm of at most
 // minNorm. It returns the number of remaining rows.
 func (s *subspace) normalised(n int, z []float64, minNorm float64) int {
 	live := 0
@@ -323,9 +327,9 @@ func (s *subspace) subtractProjections(n int, z []float64) {
 	vec.Axpy(-1, along, z[:n*s.d])
 }
 
-// orthonormal makes the n unit rows of z orthonormal. On entry, rows 0 to done−1 must be orthonormal already. A
-// row that is close to the span of earlier rows is removed. The parameter limit is the largest number of rows
-// to keep. orthonormal returns the number of remaining rows.
+// orthonormal makes the n unit rows of z orthonormal. On entry, rows 0 to done−1 must be orthonormal already. A row
+// that is close to the span of earlier rows is removed. At most limit rows are kept. orthonormal returns the number of
+// remaining rows.
 func orthonormal(done, n, limit, d int, z []float64) int {
 	live := done
 	for i := done; i < n && live < limit; i++ {

@@ -34,11 +34,12 @@ type System struct {
 	Relative float64 // bounds ‖x − x*‖/‖x*‖; proved if Measured
 	Status   Status
 
-	index     int // index in Batch.Systems
-	judged    *certify.Judge
-	checking  bool      // the next pass measures the gradient at the current iterate, instead of a step
+	index  int // index in Batch.Systems
+	judged *certify.Judge
+	// the next pass measures the gradient at the current iterate, instead of making a step
+	checking  bool
 	precision precision // the precision of measured gradients
-	origin    *origin   // nil until a gradient is measured in double-double arithmetic
+	origin    *origin   // nil until a gradient is measured with twice the digits
 	passes    int
 	bound     float64 // bounds ‖x − x*‖
 	best      best
@@ -49,31 +50,35 @@ type precision int
 
 const (
 	plain precision = iota
-	// round-off of plain gradients limits the bound; the next pass computes the gradient in double-double arithmetic
+	// doubleDouble: round-off of plain gradients limits the error bound, so the next pass computes the gradient with
+	// twice the digits, in double-double arithmetic.
 	doubleDouble
-	plainAgain // a gradient in double-double arithmetic had no less round-off
+	plainAgain // plainAgain: a gradient in double-double arithmetic had no less round-off than a plain one
 )
 
-// An Iterate is the current iterate of a system. A pass over the rows measures its gradient, or a recursion
-// updates it.
+// An Iterate is the current approximation of the solution of a system. Its gradient comes from a pass over the rows,
+// which measures it, or from a recursion.
 type Iterate struct {
-	X, G     []float64 // coefficients (relative to the origin, if there is one) and gradient
-	Residual float64   // ‖Ax − b‖, measured or computed from the updated gradient; unused with an origin
-	Measured bool      // the last pass measured G
+	// coefficients (minus the origin, if there is one), and the gradient at the iterate
+	X, G []float64
+	// ‖Ax − b‖, measured by a pass or computed from the updated gradient; unused with an origin
+	Residual float64
+	Measured bool // the last pass measured G
 }
 
 // best holds the iterate with the smallest certified error.
 type best struct {
-	x            []float64
-	found        certify.Measured
-	relative     float64 // bounds the relative error; +Inf if unknown
-	first        float64 // the first bound on ‖x − x*‖
-	failedChecks int     // number of consecutive measurements that did not halve the bound
+	x        []float64
+	found    certify.Measured
+	relative float64 // bounds the relative error; +Inf if unknown
+	first    float64 // the first bound on ‖x − x*‖
+	// number of consecutive measured gradients that did not halve the error bound
+	failedChecks int
 	known        bool
 }
 
-// maxFailedChecks limits the number of consecutive failed checks. A check is a pass that computes the gradient
-// of an iterate, instead of a step. It fails unless the error bound is less than half of the best bound so far.
+// maxFailedChecks limits the number of consecutive failed checks. A check is a pass that measures the gradient at an
+// iterate, instead of making a step. It fails unless the new error bound is less than half of the best bound so far.
 const maxFailedChecks = 5
 
 func newSystem(judge *certify.Judge, index, target, d int) *System {
@@ -105,9 +110,9 @@ func (s *System) Weights() certify.Weights {
 	return s.judged.Weights(s.Target, s.best.x, &s.best.found)
 }
 
-// judge bounds the error of the current iterate, given the projection g of its gradient. If the iterate is the
-// best one, judge records it. It then decides whether the system stops, or whether the next pass must measure
-// its gradient.
+// judge bounds the error of the current iterate, given the projection g of its gradient. If the certified error is the
+// smallest so far, judge records the iterate as the best. It then decides whether the system stops, and whether the
+// next pass must measure its gradient.
 func (s *System) judge(g *Projection, tol float64, observe func(*System)) {
 	round := s.roundOff()
 	rounding := s.distance(g, round)
@@ -171,29 +176,30 @@ func (s *System) isZero() bool {
 	return s.hasZeroTarget() && s.bound <= roundoff.Eps*s.best.first && math.IsInf(s.Relative, 1)
 }
 
-// nearShare is a fraction of an error bound. [System.plainFails] tolerates round-off up to this fraction.
+// nearShare is a fraction of the error bound. [System.plainFails] tolerates round-off of plain gradients up to this
+// fraction.
 const nearShare = 1. / 64
 
-// plainFails reports whether plain arithmetic is too inaccurate for the gradient. There are two conditions: the
-// round-off is above the tolerance, and it is a large part of the bound. For a zero target, plainFails returns
-// false.
+// plainFails reports whether plain arithmetic is too inaccurate for the gradient. There are two conditions: the effect
+// of the round-off is above the tolerance, and it is more than nearShare of the error bound. For a zero target,
+// plainFails returns false.
 func (s *System) plainFails(round, tol float64) bool {
 	return round > tol*vec.Norm(s.X) && round > nearShare*s.bound && !s.hasZeroTarget()
 }
 
-// measuresPrecisely reports whether the next pass measures the gradient in double-double arithmetic. The same
-// pass also continues the iteration from the current gradient, because the two gradients differ little.
+// measuresPrecisely reports whether the next pass measures the gradient with twice the digits. The same pass also
+// continues the iteration from the present gradient, because the precise gradient will differ little from it.
 func (s *System) measuresPrecisely() bool {
 	return s.checking && s.precision == doubleDouble && (s.origin == nil || s.origin.renew)
 }
 
-// roundedAway is a factor. If an error bound is less than roundedAway times the error of rounding the
-// coefficients to float64, more passes can hardly make the bound smaller.
+// roundedAway is a factor. If an error bound is less than roundedAway times the error of rounding the coefficients to
+// float64, further passes can hardly reduce the bound.
 const roundedAway = 1.125
 
-// distance sets s.bound to a bound on the distance of the rounded coefficients from the exact solution. g is
-// the projection of the gradient, and round bounds the effect of the round-off of the gradient. The result
-// rounding is the part of the bound that comes from rounding the coefficients.
+// distance sets s.bound to a bound on the distance of the rounded coefficients from the exact solution. g is the
+// projection of the gradient onto the right singular vectors of the sketch, and round bounds the effect of the
+// round-off of the gradient. The result rounding is the part of the bound that comes from rounding the coefficients.
 func (s *System) distance(g *Projection, round float64) (rounding float64) {
 	if s.origin != nil {
 		rounding = s.origin.add(s.X)
@@ -207,7 +213,7 @@ func (s *System) distance(g *Projection, round float64) (rounding float64) {
 	return rounding
 }
 
-// roundOff returns a bound on the effect of the gradient's round-off on the coefficients.
+// roundOff returns a bound on the distance by which the round-off of the gradient moves the coefficients.
 func (s *System) roundOff() float64 {
 	switch {
 	case s.precision == doubleDouble && !s.Measured:
@@ -230,15 +236,15 @@ func (s *System) record(g *Projection) {
 		Error:    s.bound,
 	}
 	if o := s.origin; o != nil {
-		here := *o.here // a copy, because o.exact changes with the origin
+		here := *o.here // a copy, because here may point to o.exact, which changes with the origin
 		b.found.Exact, b.found.Near = &here, o.near
 		b.found.Landing = certify.Landing{Shift: o.shift, Step: negated(s.X), Low: slices.Clone(o.low)}
 	}
 	b.relative, b.known = s.Relative, true
 }
 
-// query returns the request of a pass for v. If affine is false, the pass computes the product of AᵀA with v. If
-// affine is true, v is X, and the pass computes
+// query returns the query of a pass for v. If affine is false, the pass computes the product of AᵀA with v. If
+// affine is true, v is X of the iterate, and the pass computes
 //   - if s.origin is nil: the gradient at X
 //   - if s.origin.renew is true: the gradient at origin + X, which overwrites v
 //   - otherwise: the product of AᵀA with X, which complete turns into the gradient at origin + X
@@ -258,8 +264,8 @@ func (s *System) query(affine bool, v []float64) gram.Query {
 	return q
 }
 
-// complete turns kv, the result of a pass for v, into Hv or into a gradient, where H = AᵀA + γI. If the iterate
-// is origin + v, its gradient is Hv plus the gradient at the origin.
+// complete turns kv, the result of a pass for v, into Hv or into a gradient, where H = AᵀA + γI. If the iterate is
+// origin + v, complete adds the gradient at the origin to Hv, which gives the gradient at the iterate.
 func (s *System) complete(kv, v []float64, found *gram.Measurement) {
 	switch {
 	case found == nil:
@@ -276,7 +282,7 @@ func (s *System) complete(kv, v []float64, found *gram.Measurement) {
 	}
 }
 
-// measured records that this pass computed the gradient G, and its sum of squares rss.
+// measured records that this pass has computed the gradient G, and the sum of squared residuals rss.
 func (s *System) measured(rss float64, found *gram.Measurement) {
 	s.Measured, s.Residual = true, math.Sqrt(rss)
 	if o := s.origin; o != nil && found == nil { // the pass computed AᵀAX, and rss is ‖AX‖²
