@@ -4,12 +4,13 @@ import (
 	"github.com/fdridge/fdridge/internal/twofold"
 )
 
-// An Accumulator sums rows in one or several lanes. Each lane holds the sums over a part of the rows. A method
-// that adds rows or merges lanes must not run concurrently with another method.
+// An Accumulator sums rows in one or several lanes. Each lane holds the sums over a part of the rows. While a method
+// adds rows or merges lanes, no other method may run.
 type Accumulator struct {
-	cfg    Config
-	lanes  []*Lane // lanes with rows come first
-	feeder *feeder // adds blocks to several lanes; nil if there is one lane
+	cfg   Config
+	lanes []*Lane // lanes with rows come first
+	// adds blocks to several lanes in parallel; nil if there is one lane
+	feeder *feeder
 }
 
 // New returns an empty accumulator, or an error if a field of cfg is invalid.
@@ -25,7 +26,7 @@ func New(cfg Config) (*Accumulator, error) {
 	return &Accumulator{cfg: cfg, lanes: []*Lane{first}}, nil
 }
 
-// View wraps the lane l in an accumulator that must not be modified.
+// View returns an accumulator with the single lane l. It must not be modified.
 func View(cfg Config, l *Lane) *Accumulator { return &Accumulator{cfg: cfg, lanes: []*Lane{l}} }
 
 // Config returns the configuration in use.
@@ -52,12 +53,12 @@ func (a *Accumulator) Weight() float64 {
 	return w.Value()
 }
 
-// RelativeWeight returns a bound on the relative round-off of w, the sum of the row weights in the first lane.
-// w must be positive.
+// RelativeWeight returns a bound on the relative round-off of w, where w is the sum of the weights of the rows in the
+// first lane. w must be positive.
 func (a *Accumulator) RelativeWeight(w float64) float64 { return a.lanes[0].Stage.RelativeWeight(w) }
 
-// Empty reports whether no rows were added. It also checks the sketch, because a damaged message may hold
-// sketched rows that are not counted.
+// Empty reports whether no rows were added. A damaged message may have rows in the sketch that its row count leaves
+// out, so Empty checks the sketch, too.
 func (a *Accumulator) Empty() bool {
 	return a.Rows() == 0 && a.lanes[0].Sketch.Rows() == 0
 }

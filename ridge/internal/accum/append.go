@@ -8,8 +8,7 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/rows"
 )
 
-// Append adds all rows of b, or none if one is invalid. Errors state the number of a row; firstRow is the
-// number of the first row of b.
+// Append adds all rows of b, or none if one is invalid. In errors, the first row of b has the number firstRow.
 func (a *Accumulator) Append(firstRow int, b dataset.Block) error {
 	if a.cfg.Lanes > 1 && a.Rows()+int64(b.N) > a.cfg.LanesAfter {
 		return a.appendToLanes(firstRow, b)
@@ -55,7 +54,7 @@ func (a *Accumulator) appendToLanes(firstRow int, b dataset.Block) error {
 	return c.earliest(c.appends.Run())
 }
 
-// Merge adds the rows of o. The dimensions, the sketch size and the intercept setting must be the same. If a
+// Merge adds the rows of the lane o. The dimensions, the sketch size and the intercept setting must be the same. If a
 // sum could overflow, Merge returns *[fd.RangeError] and changes nothing.
 func (a *Accumulator) Merge(o *Lane) error {
 	if !a.canAdd(o) {
@@ -64,7 +63,7 @@ func (a *Accumulator) Merge(o *Lane) error {
 	return a.lanes[0].merge(o)
 }
 
-// canAdd reports whether adding the rows of o, and merging all lanes later, cannot overflow.
+// canAdd reports whether the rows of o can be added, and all lanes merged later, without overflow.
 func (a *Accumulator) canAdd(o *Lane) bool {
 	e := o.extent()
 	for _, l := range a.lanes {
@@ -76,8 +75,9 @@ func (a *Accumulator) canAdd(o *Lane) bool {
 	return e.Squares <= rows.MaxSquares && (len(a.lanes) == 1 || rows.Spreads(4*e.Far, e.Weight))
 }
 
-// Decay multiplies the weight of every row by beta, 0 < beta ≤ 1. The caller must keep the total weight at least
-// [LeastWeight]. If the weight of a single lane would fall below LeastWeight, Decay first merges the lanes.
+// Decay multiplies the weight of every row by beta, 0 < beta ≤ 1. The caller must make sure that the total weight
+// stays at least [LeastWeight]. If the weight of a single lane would fall below LeastWeight, Decay first merges the
+// lanes.
 func (a *Accumulator) Decay(beta float64) error {
 	if a.fades(beta) {
 		if err := a.Join(); err != nil {
@@ -92,7 +92,7 @@ func (a *Accumulator) Decay(beta float64) error {
 	return nil
 }
 
-// fades reports whether a decay by beta would make a lane's mean underflow.
+// fades reports whether a decay by beta would make the weight of a lane so small that its mean underflows.
 func (a *Accumulator) fades(beta float64) bool {
 	return a.cfg.Intercept && len(a.lanes) > 1 && beta > 0 && beta <= 1 &&
 		slices.ContainsFunc(a.lanes, func(l *Lane) bool {

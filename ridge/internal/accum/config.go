@@ -5,8 +5,7 @@
 //   - c = AᵀY, and ‖y‖² of each target y
 //   - the means of the columns
 //
-// Several [Lane] values may each sum a part of the rows in parallel. They are merged when the sums are
-// read.
+// Several [Lane] values may sum in parallel, each a part of the rows. They are merged when the sums are read.
 package accum
 
 import (
@@ -79,15 +78,15 @@ func (c Config) complete() (Config, error) {
 	return c, nil
 }
 
-// laneRows returns the default of Config.LaneRows. The lanes share a block of 8 MiB evenly. Each lane gets at
-// least 8 rows or 64 KiB, whichever is less.
+// laneRows returns the default of Config.LaneRows for d features: the number with which the lanes share a block of 8
+// MiB evenly. Each lane gets at least 8 rows or 64 KiB, whichever is less.
 func laneRows(d, lanes int) int {
 	const block, least = 8 << 20, 64 << 10
 	return max(min(block/8/d, 8192)/lanes, min(least/8/d, 8), 1)
 }
 
-// WithLanes returns c with Lanes and LanesAfter chosen by [engine.Tuning.LanesFor] for n rows. n = −1 means
-// that the number of rows is unknown. If c.Lanes is set already, c is returned unchanged.
+// WithLanes returns c with Lanes and LanesAfter chosen by [engine.Tuning.LanesFor] for n rows. n is −1 if the number
+// of rows is unknown. If c.Lanes is set already, c is returned unchanged.
 func (c Config) WithLanes(n int64) (Config, error) {
 	if c.Lanes != 0 || c.Dim <= 0 || c.Size <= 0 {
 		return c, nil

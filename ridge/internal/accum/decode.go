@@ -82,7 +82,7 @@ func (l *Lane) decodeSums(m *wire.Reader, version uint32) (st rows.State) {
 	return st
 }
 
-// assumeWorst sets the bounds that format version 1 does not store to their largest possible values.
+// assumeWorst sets the bounds that are missing in format version 1 to the largest possible values.
 func (l *Lane) assumeWorst() {
 	st, n := l.Stage, float64(l.Stage.Rows)
 	l.lacksWitness = true
@@ -96,7 +96,7 @@ func (l *Lane) assumeWorst() {
 		return
 	}
 	// far bounds √Σ‖row − origin‖², because ‖row − origin‖² ≤ 2‖row‖² + 2‖origin‖² and the
-	// origin is one of the n rows. Each of at most n merges has an error proportional to far.
+	// origin is one of the n rows. There are at most n merges, and each has an error proportional to far.
 	far := math.Sqrt(2*(1+n)*l.raw) * roundoff.Inflate
 	off := 4 * roundoff.RowOfBlock * roundoff.Unit * n * far
 	if st.Weighted { // the origin may be a row of almost zero weight
@@ -107,7 +107,7 @@ func (l *Lane) assumeWorst() {
 	}
 }
 
-// readSketch reads a sketch from m. size is the expected length of its message in bytes.
+// readSketch reads a sketch from m. If the message of the sketch does not have size bytes, it records an error in m.
 func readSketch(m *wire.Reader, be engine.Backend, size int64) *fd.Sketch {
 	if m.Err() != nil {
 		return nil
@@ -165,17 +165,18 @@ func (h *summaryHeader) check(m *wire.Reader, version uint32, size int64) {
 // MaxRows is the largest number of rows in a message.
 const MaxRows = 1 << 62
 
-// maxCross limits the number of entries of AᵀY, so that their compensated sums of 16 bytes are addressable.
+// maxCross is the largest accepted number of entries of AᵀY. With it, the compensated sums of 16 bytes fit in the
+// address space.
 const maxCross = min(1<<44, math.MaxInt/16)
 
-// Limits on the magnitudes in a message. [Accumulator.Append] keeps sums and means below them, round-off
-// included.
+// maxSum and maxMean are the largest accepted magnitudes in a message. [Accumulator.Append] keeps sums and means below
+// them, even with round-off.
 const (
 	maxSum  = 8 * rows.MaxSquares // for AᵀY, and ‖y‖² of each target y
 	maxMean = 0x1p501             // for the means and their origin
 )
 
-// checkWeight records an error in m if the weight sum, or its error bound, is impossible.
+// checkWeight records an error in m if the sum of the weights, or the bound on its error, is impossible.
 func (l *Lane) checkWeight(m *wire.Reader) {
 	w, low := l.Stage.Weight.Parts()
 	off := l.Stage.WeightError
@@ -185,8 +186,8 @@ func (l *Lane) checkWeight(m *wire.Reader) {
 	}
 }
 
-// checkSums records an error in m if no rows can have these sums, or if the sketch is certainly from other
-// rows. offset is the position of the sums in the message.
+// checkSums records an error in m if no rows can have these sums, or if the sketch cannot be of the same rows. offset
+// is the position of the sums in the message.
 func (l *Lane) checkSums(m *wire.Reader, offset int64) {
 	within := func(what string, i int, width int64, limit float64, v ...float64) {
 		for _, v := range v {
@@ -206,7 +207,8 @@ func (l *Lane) checkSums(m *wire.Reader, offset int64) {
 		within("the origin of the means", i, 8, maxMean, v)
 	}
 	offset += 8 * int64(len(st.Origin))
-	most := 0.0 // used if no row has a positive weight
+	// the limit if no row has a positive weight: the sums must be zero
+	most := 0.0
 	if st.Weight.Value() > 0 {
 		most = math.MaxFloat64
 	}
@@ -250,8 +252,8 @@ func (l *Lane) checkSums(m *wire.Reader, offset int64) {
 	}
 }
 
-// squares returns the sum of squares of all rows before centring. checkSums limits this sum, so that later
-// appends and merges can detect overflow.
+// squares returns the sum of squares of all rows before centring, computed from the sketch and the means. checkSums
+// limits it, so that later appends and merges can detect overflow.
 func (l *Lane) squares() float64 {
 	v := l.Sketch.Bound().Frobenius2
 	if l.cfg.Intercept {

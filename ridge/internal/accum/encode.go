@@ -10,7 +10,7 @@ import (
 // The byte tables of the messages are at ridge.Summary.MarshalBinary.
 
 // summaryHeader is the part of a message that begins at byte 24. In format versions 2 and later, a weightHeader
-// follows. Then comes Meta.
+// follows it. Meta comes next.
 type summaryHeader struct {
 	Dim, Targets, Flags, Rows uint64
 	Weight, Raw               float64
@@ -57,7 +57,7 @@ func (l *Lane) header(meta []byte) summaryHeader {
 	return h
 }
 
-// content returns the number of bytes after the preamble and before the checksum.
+// content returns the number of bytes of a message between its preamble and its checksum.
 func (h *summaryHeader) content(version uint32) int64 {
 	d, t := int64(h.Dim), int64(h.Targets)
 	size := headerSize + int64(h.Meta) + 24*(d+t) + 16*t + 16*t*d + int64(h.Sketch)
@@ -128,7 +128,7 @@ func (l *Lane) write(w io.Writer, meta []byte) (int64, error) {
 	return m.Close()
 }
 
-// In a message with several lanes, lanesHeader starts at byte 24. Meta and the lanes follow.
+// lanesHeader is the part of a message with several lanes that begins at byte 24. Meta and the lanes follow it.
 type lanesHeader struct{ Lanes, LaneRows, After, Parts, Meta uint64 }
 
 const lanesHeaderSize = 8 * 5
@@ -143,7 +143,7 @@ func (a *Accumulator) lanesHeader(meta []byte) lanesHeader {
 	}
 }
 
-// content returns the number of bytes after the preamble and before the checksum.
+// content returns the number of bytes of a message between its preamble and its checksum.
 func (h *lanesHeader) content(lanes []*Lane) int64 {
 	size := lanesHeaderSize + int64(h.Meta)
 	for _, l := range lanes {

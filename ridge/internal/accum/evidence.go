@@ -7,7 +7,7 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/certify"
 )
 
-// Evidence returns the inputs of the error bounds. spec is the spectrum of the lane's sketch.
+// Evidence returns what package certify computes error bounds from. spec is the spectrum of the sketch of the lane.
 func (l *Lane) Evidence(spec *fd.Spectrum) certify.Evidence {
 	d, t, st := l.cfg.Dim, l.cfg.Targets, l.Stage
 	e := certify.Evidence{

@@ -6,12 +6,13 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/rows"
 )
 
-// An Extent holds bounds on sums over a set of rows. [Extent.InRange] uses them to rule out overflow in a
-// merge.
+// An Extent holds bounds on sums over a set of rows. From them, [Extent.InRange] decides whether a merge of these rows
+// could overflow.
 type Extent struct {
 	Squares float64 // Σ weight·‖row‖², targets included
 	Weight  float64
-	Far     float64 // largest ‖row‖² of a row with positive weight, a possible origin of the means
+	// largest ‖row‖² of a row with positive weight; any such row may become the origin of the means
+	Far float64
 }
 
 // Add adds row i of a block, which must be valid.
@@ -41,7 +42,7 @@ func (e *Extent) Merge(o Extent) {
 // InRange reports whether the rows can be merged in any order without overflow.
 func (e *Extent) InRange(intercept bool) bool {
 	const slack = 1 + 1e-6 // covers round-off, which depends on the order of the merges
-	// The origins of two lanes are rows. Their squared distance is at most 4·Far.
+	// The origin of a lane is one of its rows. So the squared distance of the origins of two lanes is at most 4·Far.
 	return e.Squares*slack <= rows.MaxSquares && (!intercept || rows.Spreads(4*slack*e.Far, e.Weight))
 }
 

@@ -17,8 +17,8 @@ type feeder struct {
 	checks, appends *parallel.Loop
 
 	block    dataset.Block // the current block
-	firstRow int           // number of the first row of block in errors
-	row      int64         // number of the first row of block in the summary
+	firstRow int           // number that the first row of block has in errors
+	row      int64         // number that the first row of block has in the summary
 }
 
 // A laneFeed adds rows to one lane.
@@ -26,9 +26,10 @@ type laneFeed struct {
 	lane *Lane
 	at   int64 // index of the lane
 	view engine.CSR
-	raw  float64        // sum of squares of the lane, including the current block
-	from int            // first row of the current group in the block; an error is at this row or a later one
-	all  dataset.Buffer // sparse rows of the block that are added together
+	raw  float64 // sum of squares of the lane, including the current block
+	// index of the first row of the current group in the block; an error is at this row or a later one
+	from int
+	all  dataset.Buffer // all sparse rows of the block for this lane, to be added together
 }
 
 // newFeeder returns the feeder of the given lanes.
@@ -65,8 +66,8 @@ func (c *feeder) append(h *laneFeed, b dataset.Block) error {
 	return h.lane.append(b)
 }
 
-// feedLane adds the validated rows of the current block to a lane. Sparse rows that need centring are gathered
-// first, because every call of Stage.Load adds two dense rows for the means.
+// feedLane adds the validated rows of the current block to a lane. Sparse rows that need centring are first gathered
+// for a single call of Stage.Load, because every such call adds two dense rows for the means.
 func (c *feeder) feedLane(h *laneFeed) error {
 	if c.block.Sparse == nil || !c.cfg.Intercept || !h.lane.Sketch.KeepsSparse() {
 		return c.eachGroup(h, (*feeder).append)
@@ -105,7 +106,8 @@ func (c *feeder) eachGroup(h *laneFeed, visit func(*feeder, *laneFeed, dataset.B
 		}
 	}
 	group, lanes := int64(c.cfg.LaneRows), int64(len(c.feeds))
-	g := max(c.row, after) / (group * lanes) * lanes // the first group of the round that contains row max(c.row, after)
+	// g is the first group of the round that contains row max(c.row, after); in a round, each lane gets one group
+	g := max(c.row, after) / (group * lanes) * lanes
 	for g += h.at; g*group < end; g += lanes {
 		if err := cut(max(g*group, after), (g+1)*group); err != nil {
 			return err
@@ -114,7 +116,7 @@ func (c *feeder) eachGroup(h *laneFeed, visit func(*feeder, *laneFeed, dataset.B
 	return nil
 }
 
-// canMerge reports whether the lanes can be merged without overflow after the current block is added.
+// canMerge reports whether the lanes could be merged without overflow after the current block is added.
 func (c *feeder) canMerge() bool {
 	var e Extent
 	for i := range c.feeds {

@@ -10,12 +10,14 @@ import (
 type Lane struct {
 	Sketch *fd.Sketch
 	Stage  *rows.Stage // means, weight, and bounds on the round-off of centring
-	Sparse bool        // some rows were sparse, so that passes centre them implicitly
+	// some rows were sparse; passes do not centre such rows, but correct the products instead
+	Sparse bool
 
-	cfg          Config
-	sums         sums
-	raw          float64 // sum of squares of all rows before centring, to detect overflow
-	lacksWitness bool    // some rows are not in the witness, because they come from format version 1
+	cfg  Config
+	sums sums
+	raw  float64 // sum of squares of all rows before centring, to detect overflow
+	// the witness does not cover some rows, because they come from a message of format version 1
+	lacksWitness bool
 }
 
 func newLane(cfg Config) (*Lane, error) {
@@ -80,8 +82,8 @@ func (l *Lane) decay(beta float64) error {
 	return nil
 }
 
-// Scaled returns the sums after dividing each column by its entry of scale. norms holds bounds on the
-// column norms. The result shares the sketch of l, which is not scaled.
+// Scaled returns the sums that the rows would have if each column j were divided by scale[j]. norms bounds the norms
+// of the columns. The result shares the sketch of l, in which the columns are not divided.
 func (l *Lane) Scaled(scale, norms []float64) *Lane {
 	scaled := *l
 	scaled.Stage = l.Stage.Scaled(scale, norms)

@@ -14,8 +14,8 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/rows"
 )
 
-// Read decodes the next message in r. n is the number of bytes read. err is *[fd.FormatError] for a damaged
-// message, and io.EOF at the end of r.
+// Read decodes the next message in r with the function decode. n is the number of bytes read. err is *[fd.FormatError]
+// for a damaged message, and io.EOF at the end of r.
 func Read[T any](
 	r io.Reader,
 	be engine.Backend,
@@ -53,7 +53,7 @@ func Decode(m *wire.Reader, be engine.Backend) (a *Accumulator, meta []byte) {
 	return DecodeContent(m, be, kind, version, size)
 }
 
-// DecodeContent is like [Decode] for a message whose preamble was already read.
+// DecodeContent decodes a message as [Decode] does, after the caller has read its preamble.
 func DecodeContent(
 	m *wire.Reader,
 	be engine.Backend,
@@ -71,8 +71,8 @@ func DecodeContent(
 	return View(l.cfg, l), meta
 }
 
-// DecodePart decodes a message that is nested in the message m. The nested message must have no Meta. Errors
-// use name for the nested message. If m has an error, the result is nil.
+// DecodePart decodes a message that is nested in the message m. The nested message must have no Meta. In errors, name
+// stands for the nested message. If m has an error, the result is nil.
 func DecodePart(m *wire.Reader, be engine.Backend, name string) *Accumulator {
 	return decodePart(m, name, func(part *wire.Reader) (*Accumulator, []byte) { return Decode(part, be) })
 }
@@ -94,7 +94,7 @@ func readLane(m *wire.Reader, be engine.Backend, name string) *Lane {
 	})
 }
 
-// decodePart decodes a message that is nested in m and has no Meta. Errors contain name and the position in m.
+// decodePart decodes a message that is nested in m and has no Meta. Errors state name and the position in m.
 func decodePart[T any](m *wire.Reader, name string, decode func(*wire.Reader) (T, []byte)) T {
 	at := m.N()
 	part := wire.NewReader(m)
@@ -110,8 +110,8 @@ func decodePart[T any](m *wire.Reader, name string, decode func(*wire.Reader) (T
 	return found
 }
 
-// decodeLanes reads several lanes from m. The caller has read the preamble, which gives the content size.
-// The result is nil if m has an error.
+// decodeLanes reads a message of several lanes from m. The caller has read the preamble, which gives size, the size of
+// the content. The result is nil if m has an error.
 func decodeLanes(m *wire.Reader, be engine.Backend, size int64) (a *Accumulator, meta []byte) {
 	var h lanesHeader
 	m.Struct(&h)
@@ -166,7 +166,7 @@ func decodeLanes(m *wire.Reader, be engine.Backend, size int64) (a *Accumulator,
 	return a, meta
 }
 
-// checkTogether records an error in m if valid lanes cannot belong to one accumulator.
+// checkTogether records an error in m if the lanes are valid one by one, but cannot belong to one accumulator.
 func (a *Accumulator) checkTogether(m *wire.Reader, meta []byte) {
 	at := wire.Start + lanesHeaderSize + int64(len(meta))
 	for i, l := range a.lanes {
@@ -190,8 +190,8 @@ func (a *Accumulator) checkTogether(m *wire.Reader, meta []byte) {
 	}
 }
 
-// addUp adds up the counts and sums of the lanes, without their sketches. If the lanes cannot be merged, reason
-// says why. noun is the word that reason uses for lanes.
+// addUp adds up the counts and sums of the lanes, without their sketches. If the lanes cannot be merged, reason says
+// why. noun is the word for lanes in reason.
 func addUp(cfg Config, lanes []*Lane, noun string) (all *Lane, reason string) {
 	all = &Lane{
 		cfg:   cfg,
@@ -230,8 +230,8 @@ func addUp(cfg Config, lanes []*Lane, noun string) (all *Lane, reason string) {
 	return all, ""
 }
 
-// Mergeable checks whether all lanes of parts can form one accumulator with configuration cfg. It returns "" if
-// they can, otherwise the reason. noun is the word that the reason uses for lanes.
+// Mergeable returns "" if all lanes of parts can form one accumulator with the configuration cfg, and otherwise the
+// reason why not. noun is the word for lanes in the reason.
 func Mergeable(cfg Config, parts []*Accumulator, noun string) (reason string) {
 	var lanes []*Lane
 	for _, a := range parts {

@@ -12,8 +12,8 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/rows"
 )
 
-// sums holds sums over rows A (n×d) with t targets Y. They include Kh = Aᵀ(Ah) for a fixed vector h. Kh serves
-// to detect that a later pass reads other rows (docs/math.md §15).
+// sums holds sums over rows A (n×d) with t targets Y. One of them is Kh = Aᵀ(Ah) for a fixed vector h. By Kh, a
+// later pass can detect that it reads other rows (docs/math.md §15).
 type sums struct {
 	d, t  int
 	cross []twofold.Total // c = AᵀY, t×d, followed by Kh, 1×d
@@ -21,10 +21,11 @@ type sums struct {
 	h     []float64       // nil before the first rows
 
 	// Workspace for a group of n rows.
-	rows    []float64       // the dense rows, with many targets
-	share   []float64       // AᵀY and Kh of these rows, (t+1)×d
-	targets []float64       // targets and hᵀa of each row a, (t+1)×n
-	times   []twofold.Total // for sparse rows minus κ·centre: Σκy for each target, and Σκ·hᵀa; t+1
+	rows    []float64 // the dense rows, with many targets
+	share   []float64 // AᵀY and Kh of these rows, (t+1)×d
+	targets []float64 // the targets of the rows, and hᵀa for each row a, (t+1)×n
+	// for sparse rows that stand for row − κ·centre: Σκy for each target y, and Σκ·hᵀa over the rows a; t+1
+	times []twofold.Total
 }
 
 func newSums(d, t int) sums {
@@ -81,8 +82,8 @@ func appendSparse(sketch *fd.Sketch, st rows.Staged) error {
 	return sketch.AppendCentred(st.Sparse, st.Times, st.Centre)
 }
 
-// addDense adds to s.cross the products of the rows x with their targets and with [certify.Probe]. Row i of x is
-// row offset+i of n rows. y holds the targets of the n rows.
+// addDense adds to s.cross the products of the rows x with their targets and with their products with h. Row i of x is
+// row offset+i of a group of n rows. y holds the targets of the group.
 func (s *sums) addDense(be engine.Backend, offset int, x engine.Matrix, y []float64, n int) {
 	d, t := s.d, s.t
 	for lo, hi := 0, 0; lo < x.Rows; lo = hi {
@@ -100,7 +101,8 @@ func (s *sums) addDense(be engine.Backend, offset int, x engine.Matrix, y []floa
 	}
 }
 
-// addMany is addDense for many targets y (n×t). It works on 64 targets at a time, whose sums fit in the cache.
+// addMany does the work of addDense for many targets y (n×t). It handles 64 targets at a time, so that their sums fit
+// in the cache.
 func (s *sums) addMany(be engine.Backend, x engine.Matrix, y []float64) {
 	const few = 64
 	d, t := s.d, s.t
@@ -135,8 +137,8 @@ func (s *sums) withProbe(be engine.Backend, y []float64, x engine.Matrix) engine
 	return out
 }
 
-// addSparse adds the products of the sparse rows of st to s.cross. A centred row is the row minus a multiple of
-// st.Centre. The products with st.Centre are added up first and subtracted once.
+// addSparse adds the products of the sparse rows of st to s.cross. A centred row stands for a sparse row minus a
+// multiple of st.Centre. The products with st.Centre are first added up over the rows, and then subtracted once.
 func (s *sums) addSparse(st rows.Staged) {
 	d, t := s.d, s.t
 	var along float64 // hᵀ·centre
@@ -199,8 +201,8 @@ func (s *sums) merge(o *sums) {
 	}
 }
 
-// scaled returns the sums for columns divided by scale. Let R = diag(scale), and K = AᵀA. The probe h becomes
-// Rh/‖Rh‖, and the product Kh becomes R⁻¹Kh/‖Rh‖.
+// scaled returns the sums that the rows would have if their columns were divided by scale. Let R = diag(scale), and K
+// = AᵀA. The vector h becomes Rh/‖Rh‖, and the product Kh becomes R⁻¹Kh/‖Rh‖.
 func (s *sums) scaled(scale []float64) sums {
 	out := sums{d: s.d, t: s.t, cross: slices.Clone(s.cross), yy: slices.Clone(s.yy), h: slices.Clone(s.probe())}
 	for j, r := range scale {

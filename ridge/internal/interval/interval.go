@@ -1,4 +1,5 @@
-// Package interval implements arithmetic with closed intervals. Each interval contains an unknown number.
+// Package interval implements arithmetic with closed intervals. Each interval brackets a number: it is proved to
+// contain the number, which is not known exactly.
 package interval
 
 import (
@@ -14,8 +15,8 @@ type Interval struct{ Lo, Hi float64 }
 // x by at most radius.
 func Around(x, radius float64) Interval { return Interval{math.Max(0, x-radius), x + radius} }
 
-// Outward is like [Around], but rounds both ends outward to the next float64. If |x| + radius is not finite, it
-// returns [0, ∞).
+// Outward returns [max(0, x−radius), x+radius], with both ends rounded outward to the next float64. If |x| + radius
+// is not finite, it returns [0, ∞).
 func Outward(x, radius float64) Interval {
 	if !(math.Abs(x)+radius <= math.MaxFloat64) {
 		return Nonnegative()
@@ -65,7 +66,7 @@ func (v Interval) Estimate(x float64) float64 {
 // Apart reports whether two intervals are disjoint.
 func Apart(a, b Interval) bool { return a.Lo > b.Hi || b.Lo > a.Hi }
 
-// Total returns a bracket of a sum. parts holds a bracket of each number.
+// Total returns a bracket of a sum of numbers, given a bracket of each number in parts.
 func Total(parts []Interval) Interval {
 	var sum Interval
 	for _, v := range parts {
@@ -84,8 +85,8 @@ func Total(parts []Interval) Interval {
 	return Interval{sum.Lo * (1 - round), sum.Hi * (1 + round)}
 }
 
-// WidenRoot returns a bracket of y² for y ≥ 0. There must be a number z with z² in v and |y − z| ≤ distance.
-// The bracket includes the underflow error of up to eight products.
+// WidenRoot returns a bracket of y² for a number y ≥ 0 near the square root z of a number in v: |y − z| ≤
+// distance. The bracket includes the underflow error of up to eight products.
 func WidenRoot(v Interval, distance float64) Interval {
 	const lost = 8 * roundoff.Underflow
 	lo := math.Max(0, math.Sqrt(math.Max(0, inRange(v.Lo)-lost))-distance)
@@ -96,8 +97,8 @@ func WidenRoot(v Interval, distance float64) Interval {
 // inRange replaces a lower bound that overflowed by the largest float64.
 func inRange(lo float64) float64 { return math.Min(lo, math.MaxFloat64) }
 
-// Squared returns a bracket of x² for a number x ≥ 0 between lo and hi. The bracket includes the errors of
-// underflow and overflow.
+// Squared returns a bracket of x² for a number x ≥ 0 between lo and hi. The bracket is valid even if a square
+// underflows or overflows.
 func Squared(lo, hi float64) Interval {
 	lo = math.Max(0, lo)
 	out := Interval{math.Max(0, inRange(lo*lo)-roundoff.Underflow), hi * hi}
@@ -107,8 +108,8 @@ func Squared(lo, hi float64) Interval {
 	return out
 }
 
-// PerWeight returns a bracket of x/w for a number x in v and a weight w. The argument weight is the computed w,
-// and round is a bound on its relative error.
+// PerWeight returns a bracket of x/w for a number x in v and the sum w of the weights. The argument weight is the
+// computed w, and round is a bound on its relative error.
 func PerWeight(v Interval, weight, round float64) Interval {
 	const lost = 4 * roundoff.Underflow // underflow in the quotients and products
 	round += 2 * roundoff.Eps

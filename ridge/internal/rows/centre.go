@@ -9,12 +9,12 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
 
-// maxSpread limits Σw‖origin‖², where w is the weight of a row and [Stage] defines the origin. With this limit,
-// the computed Σw‖row − origin‖² is finite.
+// maxSpread is the largest accepted Σw‖origin‖², for the weights w of the rows and the origin of [Stage]. Below
+// this limit, Σw‖row − origin‖² does not overflow.
 const maxSpread = 0x1p1020
 
-// Overflows reports whether Σw‖row − origin‖² could overflow if the rows of b are added. w is the weight of a
-// row. [Stage] defines the origin.
+// Overflows reports whether Σw‖row − origin‖², for the weights w and the origin of [Stage], could overflow if
+// the rows of b are added.
 func (s *Stage) Overflows(b dataset.Block) bool {
 	if !s.intercept {
 		return false
@@ -26,9 +26,9 @@ func (s *Stage) Overflows(b dataset.Block) bool {
 	return !Spreads(s.Reach(b), total)
 }
 
-// Reach returns ‖origin‖² for the origin of [Stage]. Before the first row of positive weight there is no
-// origin. Reach then returns the largest squared norm of a row of b with positive weight, because any of these
-// rows may become the origin. Without an intercept it returns 0.
+// Reach returns ‖origin‖² for the origin of [Stage]. Before the first row of positive weight there is no origin,
+// and any row of b with positive weight may become the origin. Reach then returns the largest squared norm of these
+// rows. Without an intercept it returns 0.
 func (s *Stage) Reach(b dataset.Block) float64 {
 	if !s.intercept {
 		return 0
@@ -43,7 +43,7 @@ func (s *Stage) Reach(b dataset.Block) float64 {
 }
 
 // Spreads reports whether Σw‖origin‖² is at most maxSpread, so that Σw‖row − origin‖² cannot overflow.
-// The argument far is ‖origin‖², and weight is Σw.
+// far is ‖origin‖², and weight is Σw.
 func Spreads(far, weight float64) bool { return weight*far <= maxSpread }
 
 // rowNorm2 returns the squared norm of row i, targets included.
@@ -58,16 +58,16 @@ func (s *Stage) rowNorm2(b dataset.Block, i int) float64 {
 
 func squaredNorm(x []float64) float64 { return vec.Dot(x, x) }
 
-// begin allocates the sums of a block and sets them to zero.
+// begin allocates the sums of the current block and sets them to zero.
 func (s *Stage) begin() {
 	s.allocate()
 	clear(s.block.mean)
 	clear(s.block.spread)
 }
 
-// centre computes the means of a block of n rows from the sums in s.block, and subtracts the means of the
-// targets from s.y. The means of the features are subtracted later, by [Staged]. The result is the number of joining
-// rows, 0 or 1 (see [Stage]).
+// centre computes the means of a block of n rows from the sums in s.block, and subtracts the means of the targets from
+// s.y. The means of the features are subtracted later, by [Staged]. The result is the number of joining rows that
+// [Stage] adds after the block, 0 or 1.
 func (s *Stage) centre(n int, w []float64) int {
 	total := s.sumTargets(n, w)
 	weight := total.Value()
@@ -86,10 +86,12 @@ func (s *Stage) centre(n int, w []float64) int {
 	return added
 }
 
-// sumTargets subtracts the origin from the targets of n rows, and adds them up for the mean. It returns the sum
-// of the weights. Like the features, the targets are first added in parts of MeanPart rows, to limit round-off.
+// sumTargets subtracts the origin from the targets of n rows, and adds the weighted targets up for their mean. It
+// returns the sum of the weights. Like the features, the targets are first added up in parts of MeanPart rows, which
+// limits round-off.
 func (s *Stage) sumTargets(n int, w []float64) (total twofold.Total) {
-	sum := s.y[n*s.t : (n+1)*s.t] // the targets of the joining row serve as memory for the sum of a part
+	// memory for the sum of a part; later it holds the targets of the joining row
+	sum := s.y[n*s.t : (n+1)*s.t]
 	for lo := 0; lo < n; lo += roundoff.MeanPart {
 		clear(sum)
 		for i := lo; i < min(lo+roundoff.MeanPart, n); i++ {
@@ -140,8 +142,8 @@ func heaviest(n int, w []float64) int {
 	return most
 }
 
-// addRoundOff adds to s.Moved the round-off of centring n rows. weight is the sum of their weights. addRoundOff
-// also bounds the error of the mean of these rows.
+// addRoundOff adds to s.Moved the round-off of centring n rows, whose weights sum to weight. It also bounds the error
+// of the mean of these rows, in s.block.meanError.
 func (s *Stage) addRoundOff(n int, weight float64) {
 	root, rows := math.Sqrt(weight), float64(n)
 	lostSpread, lost := rows*roundoff.LostSpread, rows*roundoff.LostSum/root
@@ -154,7 +156,7 @@ func (s *Stage) addRoundOff(n int, weight float64) {
 	}
 }
 
-// hypot returns exactly math.Hypot(p, q) for p, q ≥ 0, but can be inlined.
+// hypot returns exactly math.Hypot(p, q) for p, q ≥ 0. Unlike math.Hypot, it can be inlined.
 func hypot(p, q float64) float64 {
 	if p > math.MaxFloat64 || q > math.MaxFloat64 {
 		return math.Inf(1) // the bound if nothing can be certified
@@ -167,9 +169,9 @@ func hypot(p, q float64) float64 {
 	return p * math.Sqrt(1+q*q)
 }
 
-// join adds the block in s.block, of weight w2 > 0, to the running sums. If earlier rows have weight, it
-// computes a joining row (see [Stage]), and writes the targets of this row to row n of s.y. It returns the
-// number of joining rows, 0 or 1. weightError bounds the error of w2. The caller updates the weight.
+// join adds the block in s.block, of weight w2 > 0, to the sums over all rows. If earlier rows have positive weight,
+// it computes the joining row of [Stage], and writes its targets to row n of s.y. It returns the number of joining
+// rows, 0 or 1. weightError bounds the error of w2. The caller updates the weight.
 func (s *Stage) join(w2, weightError float64, n int) int {
 	mu, muError := s.block.mean, s.block.meanError
 	w1 := s.Weight.Value()
@@ -206,8 +208,8 @@ func (s *Stage) join(w2, weightError float64, n int) int {
 	return added
 }
 
-// RelativeWeight returns a bound on the relative round-off of w > 0, a sum of weights. If all weights are 1,
-// the result is 0, because the sum is exact.
+// RelativeWeight returns a bound on the relative round-off of w > 0, a sum of weights of these rows. If all weights
+// are 1, the sum is exact and the result is 0.
 func (s *Stage) RelativeWeight(w float64) float64 {
 	if !s.Weighted {
 		return 0
@@ -218,8 +220,9 @@ func (s *Stage) RelativeWeight(w float64) float64 {
 
 // meanErrors holds the parts of the error bounds of means that are the same for every mean.
 type meanErrors struct {
-	weight   float64 // sum of the weights; 0 without rows
-	relative float64 // relative round-off of the weight and of a quotient
+	weight float64 // sum of the weights; 0 without rows
+	// relative round-off of the sum of the weights, and of the quotient of the two sums
+	relative float64
 	sum      float64 // factor for the compensated sum
 }
 
@@ -231,8 +234,8 @@ func (s *Stage) meanErrors() meanErrors {
 	return meanErrors{w, s.RelativeWeight(w) + 2*roundoff.Unit, 1 + n*n*roundoff.Unit}
 }
 
-// bound returns a bound on the round-off of mean j. The bound covers the compensated sum, the sum of the
-// weights, and their quotient.
+// bound returns a bound on the round-off of mean j, which is Sum/Weight. The bound covers the compensated sum, the sum
+// of the weights, and their quotient.
 func (e *meanErrors) bound(s *Stage, j int) float64 {
 	if e.weight == 0 {
 		return 0
@@ -241,7 +244,8 @@ func (e *meanErrors) bound(s *Stage, j int) float64 {
 	return roundoff.Inflate * (sum/e.weight + e.relative*math.Abs(s.mean[j]))
 }
 
-// MeanErrors returns bounds on the round-off of each mean that Means returns. Adding the origin is included.
+// MeanErrors returns bounds on the round-off of each mean that Means returns. The bounds include the rounding of the
+// addition of the origin.
 func (s *Stage) MeanErrors() []float64 {
 	out, means := make([]float64, s.d+s.t), s.meanErrors()
 	for j := range out {
@@ -250,8 +254,8 @@ func (s *Stage) MeanErrors() []float64 {
 	return out
 }
 
-// Displaced returns a bound on the norm of the round-off in column j of the staged rows. norm is the norm of
-// the column.
+// Displaced returns a bound on the norm of the round-off in column j of the staged rows, which the rows have from
+// centring and weighting. norm is the norm of the column.
 func (s *Stage) Displaced(j int, norm float64) float64 {
 	off := s.Moved[j]
 	if s.Weighted { // the root and the product with it

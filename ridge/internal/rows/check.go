@@ -13,8 +13,8 @@ import (
 // ErrShape is [engine.ErrShape] with the prefix of package ridge.
 var ErrShape = fmt.Errorf("ridge: %w", engine.ErrShape)
 
-// Unfit returns an error with the given message. errors.Is matches the error with [engine.ErrShape] and
-// [engine.ErrInput].
+// Unfit returns an error with the given message. The error matches [engine.ErrShape] and [engine.ErrInput] with
+// errors.Is.
 func Unfit(format string, args ...any) error { return &unfit{fmt.Sprintf(format, args...)} }
 
 type unfit struct{ reason string }
@@ -24,16 +24,16 @@ func (e *unfit) Is(target error) bool {
 	return target == engine.ErrShape || target == engine.ErrInput
 }
 
-// MaxSquares limits sums of squares over all rows, so that they stay in the range of [fd.Sketch]. MaxWeight
-// limits the sum of the weights.
+// MaxSquares limits the sum of squares over all rows, so that it stays in the range of [fd.Sketch]. MaxWeight limits
+// the sum of the weights.
 const (
 	MaxSquares = fd.MaxSquares / 4
 	MaxWeight  = 0x1p500
 )
 
-// CheckBlock validates a block of d features and t targets: its shape, and that all entries and sums are
-// finite. It adds the weighted sum of squares of the block to raw and returns the total. Errors state the
-// number of a row; firstRow is the number of the first row of the block.
+// CheckBlock validates a block of d features and t targets: its shape, and that all entries and sums are finite. It
+// adds the weighted sum of squares of the block to raw, the sum of earlier blocks, and returns the total. In errors,
+// the first row of the block has the number firstRow.
 func CheckBlock(b dataset.Block, d, t int, firstRow int, raw float64) (float64, error) {
 	if err := CheckShape(b, d, t, firstRow); err != nil {
 		return 0, err
@@ -48,8 +48,8 @@ func CheckBlock(b dataset.Block, d, t int, firstRow int, raw float64) (float64, 
 	return raw, nil
 }
 
-// checkedRows is the number of rows that are checked together. While the first row is checked, the processor
-// loads the others.
+// checkedRows is the number of rows that are checked together. While the first of them is checked, the processor
+// already loads the others.
 const checkedRows = 4
 
 // checkRows is CheckBlock for rows lo to hi−1, without the shape.
@@ -124,8 +124,8 @@ func (e *weightError) Error() string {
 }
 func (e *weightError) Unwrap() error { return &e.at }
 
-// CheckWeight returns an error if the weight of row i of a block is invalid. The arguments row and col are the
-// position for the error.
+// CheckWeight returns an error if the weight of row i of a block is invalid. row and col are the position that the
+// error states.
 func CheckWeight(b dataset.Block, i, row, col int) error {
 	w := b.Weight(i)
 	if !(w >= 0) || math.IsInf(w, 0) {
@@ -137,8 +137,8 @@ func CheckWeight(b dataset.Block, i, row, col int) error {
 	return nil
 }
 
-// Features returns the d features of row i of a block. For a sparse row, it checks the column indices of the
-// entries, and returns them in idx.
+// Features returns the d features of row i of a block: in val for a dense row, and as column indices idx and values
+// val for a sparse row. It returns an error if the column indices of a sparse row are invalid.
 func Features(b dataset.Block, i, d int) (idx []int32, val []float64, err error) {
 	if b.Sparse == nil {
 		return nil, b.X[i*d : (i+1)*d], nil
@@ -150,8 +150,8 @@ func Features(b dataset.Block, i, d int) (idx []int32, val []float64, err error)
 	return idx, val, nil
 }
 
-// CheckFinite returns an error if row i of a block has an entry that is not finite. The argument row is the row
-// number for the error.
+// CheckFinite returns an error if row i of a block has an entry that is not finite. row is the row number that the
+// error states.
 func CheckFinite(b dataset.Block, i, d, t, row int) error {
 	if _, err := fd.SquaredNorm(row, d, nil, b.Y[i*t:(i+1)*t]); err != nil {
 		return err

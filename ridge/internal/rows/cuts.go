@@ -10,18 +10,19 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
 
-// A cut is a range of at most RowsPerStage rows of a block. Check validates all cuts before Load adds the first.
-// Check also sums dense features, so that Load need not read them again for their mean.
+// A cut is a range of at most RowsPerStage rows of a block. Check validates all cuts of a block before Load adds the
+// first one. Check also adds up dense features, so that Load need not read them twice: once for their mean and once to
+// store them.
 
 // sumsOfCuts holds the sums of features that Check computed, for each cut of a block.
 type sumsOfCuts struct {
 	cuts []cutSums
-	used int       // number of valid elements of cuts; the memory of the others is reused
+	used int       // number of valid elements of cuts; the other elements hold memory for reuse
 	next int       // index of the next cut to load
 	part []float64 // sum of a group of MeanPart rows, d
 }
 
-// cutSums holds the sums for a cut of n rows. x points to the first number of the cut.
+// cutSums holds the sums for a cut of n rows. x points to the first number of the cut, which identifies the cut.
 type cutSums struct {
 	x      *float64
 	n      int
@@ -53,9 +54,9 @@ func (a *sumsOfCuts) take(x *float64, n int) *cutSums {
 	return &a.cuts[a.next-1]
 }
 
-// Check validates a block like [CheckBlock]. It also returns an error if [Stage.Overflows] is true for the
-// block. After a successful Check, the caller calls Load for each cut of RowsPerStage rows. Check keeps the sums
-// of each cut, which saves Load time.
+// Check validates a block as [CheckBlock] does. It also returns an error if [Stage.Overflows] returns true for the
+// block. After a successful Check, the caller calls Load for each cut of RowsPerStage rows. Check keeps the sums over
+// the rows of each cut, so that Load need not compute them.
 func (s *Stage) Check(b dataset.Block, firstRow int, raw float64) (float64, error) {
 	s.added.used, s.added.next = 0, 0
 	if err := CheckShape(b, s.d, s.t, firstRow); err != nil {
@@ -78,7 +79,7 @@ func (s *Stage) Check(b dataset.Block, firstRow int, raw float64) (float64, erro
 	return raw, nil
 }
 
-// checkCut is Check for rows lo to hi−1. If sums is true, it also sums the features.
+// checkCut is Check for rows lo to hi−1. If sums is true, it also adds up the features for Load.
 func (s *Stage) checkCut(b dataset.Block, lo, hi, firstRow int, raw float64, sums bool) (float64, error) {
 	var c *cutSums
 	if sums {
@@ -101,7 +102,8 @@ func (s *Stage) checkCut(b dataset.Block, lo, hi, firstRow int, raw float64, sum
 	return raw, nil
 }
 
-// add computes z = row − origin for rows lo to hi−1 of x. It adds Σw·z to part, and Σw·z² to c.spread.
+// add computes z = row − origin for rows lo to hi−1 of x, with weights w. It adds Σw·z to part, and Σw·z² to
+// c.spread.
 func (c *cutSums) add(w, x []float64, lo, hi int, origin, part []float64) {
 	d := len(origin)
 	if w == nil {
@@ -124,9 +126,9 @@ func (c *cutSums) endPart(part []float64) {
 	clear(part)
 }
 
-// sumFeatures sums the features x of n rows, minus the origin, with the weights w. It stores the sum in
-// s.block.mean, and the sum of squares in s.block.spread. If Check has computed these sums, sumFeatures reuses
-// them.
+// sumFeatures adds up the features x of n rows with weights w, minus the origin. It stores Σw·z in s.block.mean and
+// Σw·z² in s.block.spread, for z = row − origin. If Check has computed these sums already, it takes them from
+// there.
 func (s *Stage) sumFeatures(n int, w, x []float64) {
 	c := s.added.take(unsafe.SliceData(x), n)
 	if c == nil {
@@ -142,7 +144,7 @@ func (s *Stage) sumFeatures(n int, w, x []float64) {
 	copy(s.block.spread, c.spread)
 }
 
-// sumWritten is like sumFeatures for sparse rows. It makes one row dense at a time.
+// sumWritten does the work of sumFeatures for sparse rows. It makes one row dense at a time.
 func (s *Stage) sumWritten(b dataset.Block) {
 	s.sparse.row = vec.Grow(s.sparse.row, s.d)
 	s.added.used, s.added.next = 0, 0

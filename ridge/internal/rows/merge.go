@@ -7,8 +7,8 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
 
-// Merge adds the rows of o to s. If both have rows, it returns one more row, which stands for the distance
-// between the means of s and o (see [Stage]).
+// Merge adds the rows of o to s. If both have rows, it returns one more row, the joining row of [Stage]: it accounts
+// for the distance between the means of s and o.
 func (s *Stage) Merge(o *Stage) Staged {
 	s.y = vec.Grow(s.y, s.t)
 	s.allocate()
@@ -28,7 +28,8 @@ func (s *Stage) Merge(o *Stage) Staged {
 	}
 	s.Rows += o.Rows
 	s.Weighted = s.Weighted || o.Weighted
-	s.Decays = max(s.Decays, o.Decays) // the sums of each were rounded only by its own decays
+	// the larger number, because the sums of each were rounded only by its own decays
+	s.Decays = max(s.Decays, o.Decays)
 	s.Weight.Merge(o.Weight)
 	s.WeightError += o.WeightError
 	if s.intercept && s.Weight.Value() > 0 {
@@ -42,7 +43,7 @@ func (s *Stage) Merge(o *Stage) Staged {
 	return out
 }
 
-// Separates reports whether the origins of s and o are too far apart to merge. Σw‖row − origin‖² could then
+// Separates reports whether the origins of s and o are too far apart for a merge: Σw‖row − origin‖² could
 // overflow for the rows of o and the origin of s.
 func (s *Stage) Separates(o *Stage) bool {
 	if !s.intercept || !(s.Weight.Value() > 0 && o.Weight.Value() > 0) {

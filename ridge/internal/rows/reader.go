@@ -8,8 +8,8 @@ import (
 	"github.com/fdridge/fdridge/internal/vec"
 )
 
-// A Reader turns the blocks of a pass into rows of [A Y]. It multiplies all rows by the square roots of their
-// weights. It subtracts the means from dense rows. Sparse rows are not centred, so that they stay sparse.
+// A Reader turns the blocks of a pass into rows of [A Y]. It multiplies all rows by the square roots of their weights.
+// From dense rows it also subtracts the means. It does not centre sparse rows, so that they stay sparse.
 type Reader struct {
 	d, t int
 	mean []float64  // d+t; nil without an intercept
@@ -18,8 +18,8 @@ type Reader struct {
 	own  engine.CSR // sparse rows times √w
 }
 
-// NewReader returns a Reader for rows of d features and t targets. If mean is not nil, it holds d+t means to
-// subtract.
+// NewReader returns a Reader for rows of d features and t targets. mean holds the d+t means to subtract; nil means
+// that nothing is subtracted.
 func NewReader(d, t int, mean []float64) *Reader { return &Reader{d: d, t: t, mean: mean} }
 
 // Mean returns the means of the features that are subtracted, or nil.
@@ -66,7 +66,7 @@ func (r *Reader) Read(b dataset.Block) (x []float64, sparse *engine.CSR) {
 	return r.x, nil
 }
 
-// Weighted returns v times the root of the weight of row i.
+// Weighted returns v times √w, for the weight w of row i of the current block.
 func (r *Reader) Weighted(i int, v float64) float64 {
 	if len(r.root) == 0 {
 		return v

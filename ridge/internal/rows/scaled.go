@@ -8,16 +8,17 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
 
-// scaledEntry and scaledSum bound the round-off of dividing a column by its scale, for one entry and for a sum
-// over the column. The unit is [roundoff.Unit]. The bounds cover a second division, because the source may
-// divide by another scale too.
+// scaledEntry and scaledSum bound the round-off of dividing a column by its scale, in units of [roundoff.Unit]:
+// scaledEntry for one entry, and scaledSum for a sum over the column. They cover a second division, because the source
+// may divide the column, too.
 const (
 	scaledEntry = 4
 	scaledSum   = 4
 )
 
-// Scaled returns the stage of rows whose feature j is divided by scale[j]. norms[j] bounds the norm of the staged
-// column j before this division. The error bounds of the result include the round-off of the division.
+// Scaled returns the stage that the rows would have if each feature j were divided by scale[j]. norms[j] bounds the
+// norm of the staged column j before this division. The error bounds of the result include the round-off of the
+// division.
 func (s *Stage) Scaled(scale, norms []float64) *Stage {
 	state := s.State
 	state.Origin, state.Sum = slices.Clone(state.Origin), slices.Clone(state.Sum)

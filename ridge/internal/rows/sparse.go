@@ -10,18 +10,19 @@ import (
 	"github.com/fdridge/fdridge/internal/vec"
 )
 
-// Centred sparse rows stay sparse. A row a of weight w, minus the origin and the mean μ of the block, is stored
-// as a sparse row s and a dense vector c:
+// Sparse rows stay sparse when they are centred. Let a be a row of weight w, and μ the mean of the block. The centred
+// row is stored as a sparse row s, and a dense vector c that all rows of the block share:
 //
 //	√w·(a − origin − μ) = s − √w·c.
 //
-// The subtraction is not carried out. To avoid cancellation, s must not be much longer than s − √w·c. Therefore
-// c = μ only in a column where the origin is 0, and where rows of less than half of the weight of the block
-// have entries. All other columns are explicit: c is 0, and every row gets an entry, centred like in dense
-// rows. The origin is the heaviest row of the first block in the explicit columns, and 0 in the others.
+// The subtraction of √w·c is not carried out. To avoid cancellation later, s must not be much longer than s −
+// √w·c. So c has the element μ only in some columns: the origin must be 0, and the rows with an entry must have
+// less than half of the weight of the block. All other columns are called explicit: c is 0 there, and every row gets an
+// entry, which is centred as in dense rows. The origin has the entries of the heaviest row of the first block in the
+// explicit columns, and 0 in all others.
 //
-// Let W be the weight of the block. In a column that is not explicit, a share q < ½ of W has entries. By
-// Cauchy's inequality W·μ² ≤ q·Σwa², so that
+// Let W be the weight of the block. In a column that is not explicit, the rows with an entry have the weight q·W with
+// q < ½. By Cauchy's inequality W·μ² ≤ q·Σwa², so that s is not much longer than the centred column:
 //
 //	Σw(a − μ)² = Σwa² − Wμ² ≥ ½·Σwa².
 
@@ -36,8 +37,9 @@ type sparseWork struct {
 	sums     []twofold.Total // Σw·(row − origin)
 }
 
-// chooseExplicit chooses the explicit columns: every row gets an entry in them, so that they can be centred.
-// The result reports whether the rows of b, with these entries, are still sparse.
+// chooseExplicit chooses the explicit columns of b, which are defined at the top of this file. Every row gets an entry
+// in these columns, so that they can be centred. The result reports whether the rows of b are still sparse with these
+// entries.
 func (s *Stage) chooseExplicit(b dataset.Block) bool {
 	k := &s.sparse
 	k.held = vec.Grow(k.held, s.d)
@@ -88,7 +90,7 @@ func (s *Stage) loadCentred(b dataset.Block) Staged {
 	return out
 }
 
-// beginAt sets the origin to row i. In feature columns that are not in s.sparse.explicit, the origin is 0.
+// beginAt sets the origin to row i of b. In feature columns that are not in s.sparse.explicit, the origin is 0.
 func (s *Stage) beginAt(b dataset.Block, i int) {
 	clear(s.Origin)
 	idx, val := b.Sparse.Row(i)
@@ -100,8 +102,8 @@ func (s *Stage) beginAt(b dataset.Block, i int) {
 	copy(s.Origin[s.d:], b.Y[i*s.t:(i+1)*s.t])
 }
 
-// widen overwrites dst with the rows of src. If a row has no entry in one of the given columns, widen adds an
-// entry of value zero. It reuses the memory of dst.
+// widen overwrites dst with the rows of src, and adds an entry of value zero wherever a row has no entry in one of the
+// given columns. It reuses the memory of dst.
 func widen(dst, src *engine.CSR, columns []int32) {
 	dst.Rows, dst.Cols = src.Rows, src.Cols
 	dst.RowPtr, dst.ColIdx, dst.Val = append(dst.RowPtr[:0], 0), dst.ColIdx[:0], dst.Val[:0]
@@ -123,7 +125,7 @@ func widen(dst, src *engine.CSR, columns []int32) {
 	}
 }
 
-// sumSparse computes weighted sums over the rows z of s.sparse.own minus the origin. It stores Σw·z in
+// sumSparse adds up the rows of s.sparse.own with the weights w. With z = row − origin, it stores Σw·z in
 // s.block.mean, and Σw·z² in s.block.spread. It uses compensated sums, which are more accurate than the sums of
 // sumFeatures.
 func (s *Stage) sumSparse(w []float64) {
@@ -150,8 +152,8 @@ func (s *Stage) sumSparse(w []float64) {
 	}
 }
 
-// subtract subtracts the origin, and in the columns s.sparse.explicit also the mean, from s.sparse.own. For all
-// other columns it stores the mean in s.sparse.centre.
+// subtract subtracts the origin from the rows in s.sparse.own, and in the columns s.sparse.explicit also the mean. The
+// means of all other columns are only stored, in s.sparse.centre.
 func (s *Stage) subtract() {
 	k := &s.sparse
 	k.shift, k.centre = vec.Grow(k.shift, s.d), append(k.centre[:0], s.block.mean[:s.d]...)

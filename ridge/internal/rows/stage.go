@@ -1,5 +1,5 @@
-// Package rows turns the rows of a source into rows of [A Y]. It validates, weights and centres the rows, and
-// bounds the round-off of these steps. Sparse rows stay sparse, or become dense rows.
+// Package rows turns the rows of a source into rows of [A Y]. It validates the rows, multiplies them by the roots of
+// their weights, centres them, and bounds the round-off of these steps. Sparse rows stay sparse or become dense rows.
 package rows
 
 import (
@@ -15,12 +15,13 @@ import (
 //
 //	√(w₁w₂/(w₁+w₂))·(μ₁ − μ₂),
 //
-// where w₁ and μ₁ are the weight and mean of all rows before the block, and w₂ and μ₂ belong to the block.
-// The sum of the outer products of all staged rows is then the weighted, centred scatter.
+// where w₁ and μ₁ are the weight and mean of all rows before the block, and w₂ and μ₂ the weight and mean of
+// the block. With this row, the sum of the outer products of all staged rows is AᵀA for rows A that are centred by
+// the mean of all rows.
 //
 // Means are stored relative to an origin, the heaviest row of the first block. (For rows that stay sparse, see
-// sparse.go.) The round-off of the joining row is then proportional to the spread of the data, not to their
-// distance from zero.
+// sparse.go.) So the round-off of the joining row is proportional to the spread of the rows, not to their distance
+// from zero.
 //
 // The round-off of a staged row depends on the distance of the row from the origin when it was added. The final
 // means do not reveal this distance. Therefore Moved and SumError are updated with each block.
@@ -46,7 +47,7 @@ type moments struct {
 	joining   []float64 // features of the joining row, d
 }
 
-// A State holds everything that a stage stores about its rows so far. All fields are part of a message.
+// A State holds everything that a stage keeps about the rows so far. All its fields are written in messages.
 type State struct {
 	Rows        int64         // number of rows
 	Weight      twofold.Total // Σw
@@ -57,11 +58,11 @@ type State struct {
 	Origin   []float64       // d+t, valid once the weight is positive
 	Sum      []twofold.Total // Σw·(row − Origin), d+t
 	SumError []float64       // bounds the error of Sum, d+t
-	// Moved[j] bounds the norm of the errors from centring the staged rows, in column j of d+t columns. These
-	// are round-off and the errors of the means.
+	// Moved[j] bounds the norm of the errors that centring causes in column j of the staged rows: round-off, and the
+	// errors of the means. The length is d+t.
 	Moved []float64
-	// NonZero[0] is true if any centred feature is nonzero, and NonZero[1+j] if target j is. A sum of squares
-	// can then be 0 only by underflow. The length is 1+t.
+	// NonZero[0] is true if any centred feature is nonzero, and NonZero[1+j] if target j is. If it is true, a sum of
+	// squares can be 0 only by underflow. The length is 1+t.
 	NonZero []bool
 }
 
@@ -73,7 +74,7 @@ func NewStage(d, t int, intercept bool) *Stage {
 	})
 }
 
-// ResumeStage returns a stage with the given state, and keeps its slices.
+// ResumeStage returns a stage that continues with the given state. It keeps the slices of state.
 func ResumeStage(d, t int, intercept bool, state State) *Stage {
 	s := &Stage{State: state, d: d, t: t, intercept: intercept, mean: make([]float64, d+t)}
 	if intercept && s.Weight.Value() > 0 {
@@ -99,9 +100,9 @@ func (s *Stage) Means() []float64 {
 // RelativeMeans returns the means minus the origin.
 func (s *Stage) RelativeMeans() []float64 { return s.mean }
 
-// RowsPerStage returns the number of rows of d features to load at a time. Dense rows fill at most 16 MiB, unless
-// this is less than 16 rows. Sparse rows have no such limit, because they become dense one at a time. The number
-// depends only on the arguments, so that summaries are reproducible.
+// RowsPerStage returns the largest number of rows of d features that are loaded at a time. Dense rows fill at most 16
+// MiB, but there are at least 16 of them. Sparse rows have no such limit, because they become dense one at a time. The
+// number depends only on the arguments, so that summaries are reproducible.
 func RowsPerStage(d int, sparse bool) int {
 	const bytes, least = 16 << 20, 16
 	if sparse {

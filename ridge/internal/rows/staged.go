@@ -8,31 +8,33 @@ import (
 	"github.com/fdridge/fdridge/internal/vec"
 )
 
-// A Staged holds the prepared rows of a block, sparse or dense. A dense joining row may follow them (see
-// [Stage]). Dense rows are computed when they are written to their destination. A Staged is valid until the
-// stage loads the next block. It may share memory with the block.
+// A Staged holds the prepared rows of a block, sparse or dense. The joining row of [Stage], which is dense, may follow
+// them. Dense rows are computed only when they are written to their destination. A Staged is valid until the stage
+// loads the next block. It may share memory with the block.
 type Staged struct {
 	N      int
 	Sparse *engine.CSR // the first rows, if they are sparse; otherwise nil
-	Centre []float64   // sparse row i stands for the row minus Times[i]·Centre; d; nil: no centre
-	Times  []float64   // nil if all are 1
-	Y      []float64   // N×t
+	// sparse row i stands for the entries of the row minus Times[i]·Centre (length d); nil: no centre
+	Centre []float64
+	Times  []float64 // nil if all are 1
+	Y      []float64 // N×t
 
-	stage   *Stage
-	own     int         // number of rows of the block; a joining row may follow
-	source  []float64   // the rows before centring and weighting; nil if written is used
+	stage *Stage
+	own   int // number of rows of the block, without the joining row
+	// the rows of the block as they were read; nil if the rows are in written
+	source  []float64
 	written *engine.CSR // the same rows in sparse form
 	centred bool        // the mean of the block is subtracted
 }
 
-// Rows overwrites dst (k×d) with k dense rows of features, beginning with row firstRow.
+// Rows overwrites dst (k×d) with the features of the rows firstRow to firstRow+k−1, as dense rows.
 func (st *Staged) Rows(firstRow int, dst engine.Matrix) {
 	for i := range dst.Rows {
 		st.row(firstRow+i, dst.Row(i))
 	}
 }
 
-// Write overwrites dst, of length d+t, with the features and targets of row i, as a dense row.
+// Write overwrites dst, of length d+t, with row i in dense form: its features, then its targets.
 func (st *Staged) Write(i int, dst []float64) {
 	t := len(st.Y) / st.N
 	d := len(dst) - t
@@ -88,8 +90,8 @@ func densify(s *engine.CSR, i int, dst []float64) {
 	}
 }
 
-// Load returns the staged rows of a block. With an intercept, sparse rows stay sparse only if the argument
-// sparse is true and chooseExplicit allows it. Otherwise they become dense rows.
+// Load returns the staged rows of a block. With an intercept, sparse rows stay sparse only if the argument sparse is
+// true and chooseExplicit returns true. Otherwise they become dense rows.
 func (s *Stage) Load(b dataset.Block, sparse bool) Staged {
 	w := b.W
 	s.Rows += int64(b.N)
@@ -178,8 +180,7 @@ func (s *Stage) loadSparse(b dataset.Block) Staged {
 	return Staged{N: b.N, Sparse: &s.sparse.own, Y: s.y}
 }
 
-// noteNonZero updates NonZero with the given rows, as they are before multiplication by √w. Rows of weight 0 do
-// not count.
+// noteNonZero updates NonZero by the given rows, which are not yet multiplied by √w. Rows of weight 0 do not count.
 func (s *Stage) noteNonZero(rows Staged, w []float64) {
 	if !slices.Contains(s.NonZero, false) {
 		return
@@ -204,7 +205,8 @@ func (st *Staged) nonZero(i, d int) bool {
 		if st.Centre == nil {
 			return some(val)
 		}
-		for k, j := range idx { // the mean is nonzero only if another row has a different entry
+		// a column without an entry here has a nonzero mean only if the entry of another row differs from the mean
+		for k, j := range idx {
 			if val[k] != st.Centre[j] {
 				return true
 			}
