@@ -66,6 +66,9 @@ func evidenceProblem(t *testing.T, rng *rand.Rand) *composed {
 	if rng.IntN(3) == 0 {
 		o.Unpenalized = []int{rng.IntN(d)}
 	}
+	if rng.IntN(40) == 0 && !o.PerTarget {
+		o.Candidates = nil // a grid, with refinements
+	}
 	p.makeRows(t, d)
 	return p
 }

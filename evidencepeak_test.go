@@ -80,11 +80,11 @@ func TestEvidencePeak(t *testing.T) {
 	const powers, points = 8, 20001
 	rng := rand.New(rand.NewPCG(49, 13))
 	inside := 0
-	for trial := range 40 {
+	for trial := range 200 {
 		n, d := 20+rng.IntN(60), 2+rng.IntN(8)
 		intercept := trial%2 == 0
 		x, y := make([]float64, n*d), make([]float64, n)
-		noise := math.Pow(10, 2*rng.Float64()-1)
+		noise := math.Pow(10, 4*rng.Float64()-3)
 		for i := range n {
 			y[i] = 5 + noise*rng.NormFloat64()
 			for j := range d {
@@ -115,8 +115,10 @@ func TestEvidencePeak(t *testing.T) {
 			continue // the likelihood has no largest value
 		}
 		inside++
-		const step = 3e-3
-		if ratio := grid(at) / got; !(math.Abs(ratio-1) < step) || !(like.at(got) <= best+1e-8) {
+		// A difference of a few widths of a bracket may be round-off.
+		width := r.Choice.Score.Hi - r.Choice.Score.Lo
+		ratio := grid(at) / got
+		if width < 1e-9 && !(math.Abs(ratio-1) < 2e-3) || !(like.at(got) <= best+1e-7+16*width) {
 			t.Errorf(
 				"trial %d, %v: γ = %.6g, the best of a fine grid is %.6g; the scores are %.10g and %.10g",
 				trial, r.Method, got, grid(at), like.at(got), best)
@@ -133,8 +135,8 @@ func TestEvidencePeak(t *testing.T) {
 			t.Errorf("trial %d: %d γ were compared, 3 are given", trial, len(r.Choice.Path))
 		}
 	}
-	if inside < 20 {
-		t.Errorf("only %d of 40 trials have a largest likelihood", inside)
+	if inside < 100 {
+		t.Errorf("only %d of 200 trials have a largest likelihood", inside)
 	}
 }
 

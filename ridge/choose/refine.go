@@ -9,22 +9,28 @@ import (
 	"github.com/fdridge/fdridge/ridge"
 )
 
-// maxRefinements limits the number of γ that refine adds to a grid. It adds a γ if the expected decrease of the score
-// is larger than leastGain. About five γ are enough.
+// maxRefinements limits the number of γ that refine adds to a grid; six to eight are usual. leastStep is the smallest
+// difference of two γ in log γ.
 const (
-	maxRefinements = 12
-	leastGain      = 1e-9
+	maxRefinements = 16
+	leastStep      = 5e-4
 )
 
-// refine adds candidates between the best one and its neighbours, each at the minimum of the parabola through the upper
-// bounds of these three scores in log γ (successive parabolic interpolation). It stops if the parabola promises less
-// than leastGain or twice the width of the best bracket, because a smaller difference of scores proves nothing. If
-// the best candidate is at an end of the grid, refine adds none.
+// refine adds candidates between the best one and its neighbours, until both neighbours are near. Each is the minimum
+// of the parabola through three upper bounds of scores in log γ (successive parabolic interpolation, with the least
+// step of R. Brent, Algorithms for Minimization without Derivatives, 1973). It does not add candidates whose scores
+// differ from the best one by less than the width of a bracket, because such a difference proves nothing.
 func refine(c *GammaChoice, find func(gammas []float64) ([]Candidate, error)) (*GammaChoice, error) {
-	for range maxRefinements {
-		gamma, gain := c.vertex()
-		width := c.Score.Hi - c.Score.Lo
-		if !(gain > math.Max(leastGain, 2*width)) || slices.Contains(gammasOf(c.Path), gamma) {
+	for more := range maxRefinements {
+		gamma := c.between()
+		if isEnd := c.Index == 0 || c.Index == len(c.Path)-1; isEnd && more == 0 {
+			beyond := gammasBeyond(gammasOf(c.Path), c.Index, GridSize/2)
+			if len(beyond) == 0 {
+				break
+			}
+			gamma = beyond[0]
+		}
+		if math.IsNaN(gamma) {
 			break
 		}
 		found, err := find([]float64{gamma})
@@ -45,21 +51,27 @@ func refine(c *GammaChoice, find func(gammas []float64) ([]Candidate, error)) (*
 	return c, nil
 }
 
-// vertex returns the γ at the minimum of a parabola in log γ, and the difference of the parabola between the best γ
-// and this minimum. The parabola goes through the upper bounds of the best score and of its two neighbours. The gain is
-// 0 if the best γ is at an end of the grid, and NaN if a bound is infinite.
-func (c *GammaChoice) vertex() (gamma, gain float64) {
+// between returns the next γ to try, or NaN if the best γ has near neighbours, or only one neighbour.
+func (c *GammaChoice) between() float64 {
 	i := c.Index
 	if i == 0 || i == len(c.Path)-1 {
-		return c.Gamma(), 0
+		return math.NaN()
 	}
 	top := func(k int) float64 { return sumBrackets(c.Scores[k]).Hi }
 	left := math.Log(c.Path[i-1].Gamma / c.Gamma())  // negative
 	right := math.Log(c.Path[i+1].Gamma / c.Gamma()) // positive
 	below, above := top(i-1)-top(i), top(i+1)-top(i) // at least 0
-	// The parabola bend·x² + slope·x has the values below at left, and above at right.
+	// The parabola bend·x² + slope·x has the value below at left, and above at right.
 	bend := (above/right - below/left) / (right - left)
 	slope := above/right - bend*right
 	at := -slope / (2 * bend)
-	return c.Gamma() * math.Exp(at), slope * slope / (4 * bend)
+	// The parabola rises by 16 widths of the best bracket within a step.
+	step := math.Max(leastStep, math.Sqrt(16*(c.Score.Hi-c.Score.Lo)/bend))
+	if !(math.Max(-left, right) > 2*step) {
+		return math.NaN()
+	}
+	if math.Abs(at) < step/2 { // the best γ is near the minimum: bring the farther neighbour near
+		at = math.Copysign(1.5*step, left+right)
+	}
+	return c.Gamma() * math.Exp(math.Max(left+step, math.Min(at, right-step)))
 }
