@@ -11,40 +11,6 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// flagGroups lists the flags of all commands by group, in the order of --help. An entry is flag=VALUE for all
-// commands, or command:flag=VALUE for one command.
-var flagGroups = []struct{ title, flags string }{
-	{
-		"Data",
-		"model=FILE data=FILES paper:data=DIR sketch=FILE target=NAME columns=LIST weights=NAME rows=A:B " +
-			"paper:rows=N every=K n=N holdout=F coverage=P format=NAME header=WORD delimiter=C decimal=C " +
-			"missing-marks=LIST skip-rows=N comment=C escape=C first-index=N",
-	},
-	{
-		"Preparation",
-		"prepare=FILE prepare-out=FILE standardize=WHICH missing=LIST missing-indicator missing-target=NAME " +
-			"onehot=LIST min-share=F dates=LIST unknown=NAME features=SPEC",
-	},
-	{
-		"Model",
-		"gamma=G method=NAME intercept size=M sizes=LIST penalty=FILE bands=LIST unpenalized=LIST classes class-weight=NAME",
-	},
-	{"Choosing gamma", "per-target select=NAME cv=K gamma-tol=F"},
-	{"Accuracy", "tol=E max-passes=N error=E strict standard-errors interval=WHICH"},
-	{"Experiments", "figures=LIST quick dim=D ratio=LIST noise=S trials=N iterations=N seed=N"},
-	{"Live sketch", "sketch:every=TIME window=SPAN half-life=SPAN sketch:gamma=G replay"},
-	{
-		"Output",
-		"kind=NAME top=N worst=K plot=FILE key=COLUMN out=FILE man:out=DIR paper:out=DIR report=FILE coef=FILE " +
-			"save-sketch=FILE out-format=NAME digits json",
-	},
-	{
-		"Running",
-		"threads=N memory=MIB checkpoint=FILE checkpoint-every=TIME cache=DIR log-format=NAME mpi help version",
-	},
-	{"Advanced", "transposed n-features=D predict=FILE part=I/N lanes=N cache-keep cache-gib=GIB"},
-}
-
 // A listing is the position of a flag in --help.
 type listing struct {
 	group, index int
