@@ -98,8 +98,8 @@ func (r *CVResult) ChooseRidge(j int) (Choice, error) {
 //
 //	‖b‖² − 2cᵀx + xᵀKx + n(ȳ − ν − (x̄ − μ)ᵀx)²,   xᵀKx ∈ ‖Bx‖² + [0, η]‖x‖².
 //
-// Here A has the n rows of the fold and b their targets, centred by the means x̄ and ȳ of the fold. K = AᵀA and c
-// = Aᵀb. B is the sketch of A, with shrinkage η. μ and ν are the means of the features and targets of the other
+// Here A has the n rows of the fold and b their targets, centred by the means x̄ and ȳ of the fold. K = AᵀA and
+// c = Aᵀb. B is the sketch of A, with shrinkage η. μ and ν are the means of the features and targets of the other
 // rows. The last term is absent without an intercept. If the exact solution x* replaces the fit x̂, the residuals
 // change by at most
 //

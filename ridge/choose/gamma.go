@@ -16,7 +16,7 @@ import (
 type GammaChoice struct {
 	Choice           // Index is an index of Path
 	By     Criterion `json:"by"` // the criterion of the scores
-	// ^the solution at each γ that was tried, in the order of the candidates; a dual method computes only scores here
+	// the solution at each γ that was tried, in the order of the candidates; a dual method computes only scores here
 	// and no coefficients, see [ridge.Factorization.Scores]
 	Path []*ridge.Solution `json:"path"`
 	// Scores[i][j] brackets the score of Path[i] for target j. An error rate has one element for all targets.

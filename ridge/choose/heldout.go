@@ -34,8 +34,8 @@ type heldSum struct{ lo, hi, estimate twofold.Total }
 // the same number of fits.
 //
 // Let [lo, hi] be the interval that [ridge.Solution.Predictor] proves for the prediction of a row with target y. The
-// squared error of the exact solution is then between the smallest and the largest square of the numbers from y −
-// hi to y − lo.
+// squared error of the exact solution is then between the smallest and the largest square of the numbers from y − hi
+// to y − lo.
 //
 // Errors are the errors of src and of [ridge.Predictor.Predict].
 func (h *HeldOut) Add(ctx context.Context, src dataset.Source, fits []*ridge.Solution) error {

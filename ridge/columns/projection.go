@@ -42,8 +42,8 @@ type Options struct {
 //
 //	min ½‖Ax + Zu − b‖² + γ/2·‖x‖²
 //
-// has the same solution x* as the problem without Zu and with A − ZM and b − ZN instead of A and b. Then u* = N
-// − Mx*. Features and targets are multiplied by the roots of the sample weights, and centred if there is an
+// has the same solution x* as the problem without Zu and with A − ZM and b − ZN instead of A and b. Then
+// u* = N − Mx*. Features and targets are multiplied by the roots of the sample weights, and centred if there is an
 // intercept.
 //
 // The computed M, N and A − ZM have rounding errors. [Projection.Restore] widens all bounds by their effect. The

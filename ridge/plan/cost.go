@@ -45,8 +45,8 @@ func exactFlops(n int64, d, k int) float64 {
 }
 
 // sketchFlops returns the cost of computing a sketch, in flops per element of A, without the eigenproblems. The sketch
-// has m rows and shrinks after every p rows. B is the m×d sketch with p new rows below it. A shrink takes (2mp +
-// p²)·d flops for the new part of BBᵀ, and 2m(m+p)·d for the next sketch of m rows.
+// has m rows and shrinks after every p rows. B is the m×d sketch with p new rows below it. A shrink takes
+// (2mp + p²)·d flops for the new part of BBᵀ, and 2m(m+p)·d for the next sketch of m rows.
 func sketchFlops(m, p float64) float64 { return 2*m + p + 2*m*(m+p)/p }
 
 // prefersGalerkin reports whether Galerkin should be used instead of CG: it must cost no more. For a single system of

@@ -71,9 +71,9 @@ type Triangle struct {
 //	vⱼ = Eⱼ‖r‖ + gⱼ.
 //
 // Here σ² ≤ λ_min(H), and r is the residual of the perturbed problem. Eⱼ and E_b bound the norms of the
-// perturbations of the columns of [A; √γI] and of b. gⱼ bounds |Hx̂ − c|ⱼ for the perturbed matrix. ‖x̂
-// − x*‖ is at most 1/σ times this bound. If √γI is not perturbed, ‖H^{-½}Aᵀ‖ multiplies the first two
-// terms.
+// perturbations of the columns of [A; √γI] and of b. gⱼ bounds |Hx̂ − c|ⱼ for the perturbed matrix.
+// ‖x̂ − x*‖ is at most 1/σ times this bound. If √γI is not perturbed, ‖H^{-½}Aᵀ‖ multiplies the
+// first two terms.
 func Direct(e *Streamed, f *Factored) (weights []Weights, df interval.Interval) {
 	off, s := e.columnErrors(f)
 	for j := range e.TSS {
@@ -272,10 +272,10 @@ func (e *Streamed) spectrum(f *Factored, off []float64) spectrum {
 	return s
 }
 
-// objectiveNear returns a bracket of the minimum f* of the objective f, from computed coefficients x̂ with ‖x̂‖
-// = xn. It uses f* = f(x̂) − ½·‖H^{½}(x̂ − x*)‖² for the exact solution x* and H = AᵀA + γI. energy
-// brackets the norm ‖H^{½}(x̂ − x*)‖, and rss brackets ‖Ax̂ − b‖². d is the length of x̂, on which
-// the round-off of xn depends.
+// objectiveNear returns a bracket of the minimum f* of the objective f, from computed coefficients x̂ with
+// ‖x̂‖ = xn. It uses f* = f(x̂) − ½·‖H^{½}(x̂ − x*)‖² for the exact solution x* and
+// H = AᵀA + γI. energy brackets the norm ‖H^{½}(x̂ − x*)‖, and rss brackets ‖Ax̂ − b‖². d is the
+// length of x̂, on which the round-off of xn depends.
 func objectiveNear(gamma, xn float64, energy interval.Interval, d float64, rss interval.Interval) interval.Interval {
 	lost := lostSquares(xn)
 	f := gamma * xn * xn

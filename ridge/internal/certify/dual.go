@@ -214,8 +214,8 @@ func (e *Dual) Rank(gamma float64) Dimension {
 // them hold.
 const largest = 0x1p1000
 
-// Dimension returns a bracket of the effective dimension n − γ·tr (G + γI)⁻¹ for G = AAᵀ. f is a factor of G
-// + γI, or the reduction of G to tridiagonal form. If Shift > 0, G has an eigenvalue Shift that AAᵀ has not, and
+// Dimension returns a bracket of the effective dimension n − γ·tr (G + γI)⁻¹ for G = AAᵀ. f is a factor of
+// G + γI, or the reduction of G to tridiagonal form. If Shift > 0, G has an eigenvalue Shift that AAᵀ has not, and
 // Dimension subtracts its part Shift/(Shift+γ). For γ above largest, Dimension returns [Dual.Rank].
 func (e *Dual) Dimension(f *Factored) Dimension {
 	if f.Gamma > largest {

@@ -37,16 +37,16 @@ type rhs struct{ norm, meanOff float64 }
 func (k *Known) rhs(j int) rhs { return rhs{k.targetNorm(j), k.targets[j].meanOff} }
 
 // residualError returns a bound on the norm of the round-off in a computed Ax − b. The round-off comes from the
-// products, the centring of A and b, the subtraction, and the scaling of the features. r is the computed ‖Ax −
-// b‖.
+// products, the centring of A and b, the subtraction, and the scaling of the features. r is the computed
+// ‖Ax − b‖.
 func (k *Known) residualError(b rhs, x []float64, r float64) float64 {
 	return eps*(k.factor.dot*vec.AbsDot(k.norm.columns, x)+few*b.norm+(few+k.factor.workers/4)*r) +
 		float64(len(x)+few)*roundoff.Underflow + k.Scattered(x)
 }
 
 // meanShift returns a bound on the norm of the change of the residual Ax − b by errors of the means. Let δ and δ_b
-// be the errors of the means of A and b, and W the total weight of the rows. The residual moves by √W·|δᵀx −
-// δ_b|, in a direction orthogonal to Ax − b. xn is ‖x‖.
+// be the errors of the means of A and b, and W the total weight of the rows. The residual moves by
+// √W·|δᵀx − δ_b|, in a direction orthogonal to Ax − b. xn is ‖x‖.
 func (k *Known) meanShift(b rhs, xn float64) float64 {
 	return k.norm.root * (k.norm.meanOff*xn + b.meanOff)
 }

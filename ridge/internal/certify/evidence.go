@@ -81,8 +81,8 @@ func outside(lo, hi, pad float64) interval.Interval {
 	return out
 }
 
-// logDetOfR returns a bracket of log det(I + K/γ) from a triangular factor R with lower²·RᵀR ⪯ H ⪯
-// upper²·RᵀR, where H = K + γI.
+// logDetOfR returns a bracket of log det(I + K/γ) from a triangular factor R with
+// lower²·RᵀR ⪯ H ⪯ upper²·RᵀR, where H = K + γI.
 func (e *Streamed) logDetOfR(f *Factored, lower, upper float64) interval.Interval {
 	if !(f.Gamma > 0) || !(lower > 0) {
 		return interval.Nonnegative()

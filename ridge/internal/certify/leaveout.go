@@ -314,8 +314,8 @@ func (o *LeftRow) Squared(v *Leverage, f *LeftFit, r, rError float64) (bracket i
 	inverse := 1 / v.Estimate
 	up, down := (v.Free.Hi-v.Estimate)*inverse, (v.Estimate-v.Free.Lo)*inverse
 	var lo, at, hi float64
-	// If the errors up and down are tiny, one division serves all three numbers: 1/(1 + up) ≥ 1 − up and 1/(1 −
-	// down) ≤ 1 + down·(1 + 2⁻¹⁹).
+	// If the errors up and down are tiny, one division serves all three numbers: 1/(1 + up) ≥ 1 − up and
+	// 1/(1 − down) ≤ 1 + down·(1 + 2⁻¹⁹).
 	if up+down <= 0x1p-20 {
 		inverse *= o.root
 		lo, at, hi = least*inverse*(1-up), size*inverse, (size+rError)*inverse*(1+down*(1+0x1p-19))
@@ -365,10 +365,10 @@ func (v *Leverage) Unweighted(y, root, product, productError float64) (bracket i
 	return v.Prediction(y, r, productError/root*(1+few*eps)+few*eps*math.Abs(r))
 }
 
-// Predictions writes the results of [Leverage.Prediction] for fit f, with the result for row i at index i·t +
-// f.target of brackets and estimates. y holds the targets of the rows (n×width). If columns were projected out, the
-// last t targets of a row are the targets before the projection, and the predictions are for these. [LeftOut.Sum]
-// describes the other arguments.
+// Predictions writes the results of [Leverage.Prediction] for fit f, with the result for row i at index
+// i·t + f.target of brackets and estimates. y holds the targets of the rows (n×width). If columns were projected
+// out, the last t targets of a row are the targets before the projection, and the predictions are for these.
+// [LeftOut.Sum] describes the other arguments.
 func (l *LeftOut) Predictions(
 	rows []LeftRow,
 	levers []Leverage,

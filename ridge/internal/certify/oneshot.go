@@ -80,9 +80,9 @@ func (o OneShot) energy(j int, xn float64) float64 {
 	return o.gradient(j, xn) * math.Sqrt(o.inverse()) * (1 + 16*eps)
 }
 
-// RSS returns a bracket of ‖Ax − b‖² = ‖b‖² − 2cᵀx + ‖Ax‖² for any coefficients x, where c =
-// Aᵀb. xn is ‖x‖, and bx is ‖Bx‖² for the sketch B. The bracket uses ‖Bx‖² ≤ ‖Ax‖² ≤
-// ‖Bx‖² + η‖x‖², with the shrinkage η.
+// RSS returns a bracket of ‖Ax − b‖² = ‖b‖² − 2cᵀx + ‖Ax‖² for any coefficients x, where
+// c = Aᵀb. xn is ‖x‖, and bx is ‖Bx‖² for the sketch B. The bracket uses
+// ‖Bx‖² ≤ ‖Ax‖² ≤ ‖Bx‖² + η‖x‖², with the shrinkage η.
 func (k *Known) RSS(j int, x []float64, xn, bx float64) interval.Interval {
 	b, tss := k.bound, k.TSS[j]
 	cx := vec.Dot(k.C(j), x)

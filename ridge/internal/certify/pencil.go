@@ -10,8 +10,8 @@ import (
 )
 
 // A Pencil is a basis W in which H = AᵀA + γI is nearly diagonal for every γ ≥ γ₀. The units of the columns
-// of A do not affect its accuracy. Let S be a diagonal matrix of powers of two, Â = AS⁻¹ and Ĥ(γ) = ÂᵀÂ +
-// γS⁻². The columns wᵢ of a matrix W satisfy
+// of A do not affect its accuracy. Let S be a diagonal matrix of powers of two, Â = AS⁻¹ and
+// Ĥ(γ) = ÂᵀÂ + γS⁻². The columns wᵢ of a matrix W satisfy
 //
 //	WᵀĤ(γ)W = D^{½}(I + E)D^{½},   D = I + (γ − γ₀)Θ,   ‖E‖ ≤ ω(γ).
 //

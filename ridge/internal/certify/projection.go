@@ -53,7 +53,7 @@ type rowShares struct {
 	// numbers of unit round-offs: of the terms of a projected element, and of the element itself
 	terms, rounded float64
 	inverse        []float64 // 1/Round[j], before the division by penalties, d+t
-	along          []float64 // bounds the largest |B_kj|/Round[j] of each column k of Z, q
+	along          []float64 // for each column k of Z, a bound on |B_kj|/Round[j] over all j; q
 	// the share that each row has because the entries of scaled features are far from zero before centring
 	fixed float64
 }

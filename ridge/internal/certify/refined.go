@@ -11,8 +11,8 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
 
-// Corrected holds the gradient g at the coefficients X + Low of a target, computed with twice the digits, and the step
-// ≈ H⁻¹g that a factor of H = AᵀA + γI gives.
+// Corrected holds the gradient g at the coefficients X + Low of a target, computed with twice the digits, and the
+// step ≈ H⁻¹g that a factor of H = AᵀA + γI gives.
 type Corrected struct {
 	X, Low   []float64         // x rounded to float64, and the rounding error, which may be nil
 	Bounds   []float64         // bounds |eᵢ|, where Aᵀδ + e is the error of g
@@ -33,8 +33,8 @@ type Corrected struct {
 	Left     []float64 // g − H·Step as computed
 }
 
-// Next returns the new coefficients X − moved, rounded to x, and low, the rounding error of x. moved is Step −
-// Low, rounded.
+// Next returns the new coefficients X − moved, rounded to x, and low, the rounding error of x. moved is
+// Step − Low, rounded.
 func (c *Corrected) Next() (x, low, moved []float64) {
 	x, low, moved = make([]float64, len(c.X)), make([]float64, len(c.X)), c.Step
 	if c.Low != nil {
@@ -83,8 +83,8 @@ type Refinement struct {
 	Before float64
 }
 
-// alongMeans returns a bound on Σ|āⱼ||vⱼ| for the means ā of the features and every vector v with ‖H^{½}v‖
-// ≤ e, where H = AᵀA + γI. It uses |vⱼ| ≤ √(H⁻¹)ⱼⱼ·‖H^{½}v‖.
+// alongMeans returns a bound on Σ|āⱼ||vⱼ| for the means ā of the features and every vector v with
+// ‖H^{½}v‖ ≤ e, where H = AᵀA + γI. It uses |vⱼ| ≤ √(H⁻¹)ⱼⱼ·‖H^{½}v‖.
 func (r *Refiner) alongMeans(e float64) float64 {
 	if r.rows.Means == nil {
 		return 0
@@ -101,8 +101,8 @@ type afterStep struct {
 	before interval.Interval // brackets ‖H^{½}(x − x*)‖
 }
 
-// withLow turns bounds for x = X + Low and step = Step into bounds for x = X and step = Step − Low. moved is Step
-// − Low, rounded.
+// withLow turns bounds for x = X + Low and step = Step into bounds for x = X and step = Step − Low. moved is
+// Step − Low, rounded.
 func (a *afterStep) withLow(c *Corrected, moved []float64, n *nearness) {
 	if c.Low == nil {
 		return

@@ -17,7 +17,7 @@ const scoredTargets = 256
 // Element j·len(gammas) + i belongs to target j and gammas[i].
 func (k *Known) GCV(gammas []float64) []interval.Interval {
 	const functions = 3
-	// ^the last value of each function is for vectors orthogonal to the rows of V
+	// the last value of each function is for vectors orthogonal to the rows of V
 	g, t, q := len(gammas), len(k.targets), len(k.eigen.Values)+1
 	ats, table, lost := make([]At, g), make([]float64, functions*g*q), make([]float64, functions*g)
 	df := make([]interval.Interval, g)

@@ -25,8 +25,8 @@ func (a At) inverseAbove() float64 {
 //
 // Multiplied by the variance of the noise, sampling is the variance of each coefficient over repeated samples, and
 // posterior is its variance given the sample, under a normal prior. Let e be the unit vector of a column, M the mean
-// of the two bounds on H⁻¹, and [lo, hi] the bracket of eᵀH⁻¹e. Then eᵀH⁻¹KH⁻¹e is between lo −
-// γ‖Me‖² and hi − γ‖Me‖². docs/math.md §21 has the proof.
+// of the two bounds on H⁻¹, and [lo, hi] the bracket of eᵀH⁻¹e. Then eᵀH⁻¹KH⁻¹e is between
+// lo − γ‖Me‖² and hi − γ‖Me‖². docs/math.md §21 has the proof.
 func (k *Known) Variances(gamma float64) (sampling, posterior []interval.Interval) {
 	a, d, r := k.At(gamma), k.eigen.Dim, len(k.eigen.Values)
 	m := spectral.NewResolvent(&k.eigen, k.Backend)

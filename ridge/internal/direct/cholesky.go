@@ -15,8 +15,8 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
 
-// normalEquations accumulates [A Y]ᵀ[A Y], which contains K = AᵀA, c = AᵀY and YᵀY. It then solves (K + γI)x
-// = c by Cholesky factorization.
+// normalEquations accumulates [A Y]ᵀ[A Y], which contains K = AᵀA, c = AᵀY and YᵀY. It then solves
+// (K + γI)x = c by Cholesky factorization.
 //
 // The product of each group of rows is computed separately, and the products are added. With at most m rows in a
 // group, an entry is the result of at most m + folds consecutive additions, where folds is the number of groups.
@@ -206,8 +206,8 @@ func (e *normalEquations) residuals(x, r []float64) {
 	e.be.Gemm(false, false, -1, engine.View(k, d, x), engine.Strided(d, d, e.sum, q), 1, engine.View(k, d, r))
 }
 
-// found returns the solution x (t×d) at γ with its error bounds. r holds the computed residuals AᵀY − (AᵀA +
-// γI)x. It leaves the fields unset that need a factor.
+// found returns the solution x (t×d) at γ with its error bounds. r holds the computed residuals
+// AᵀY − (AᵀA + γI)x. It leaves the fields unset that need a factor.
 func (e *normalEquations) found(gamma float64, x, r []float64) *certify.Factored {
 	d, t, q := e.d, e.t, e.d+e.t
 	n := float64(d)

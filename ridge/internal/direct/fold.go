@@ -35,8 +35,8 @@ func newFolder(be engine.Backend, q, rows int) *folder {
 }
 
 // fold overwrites the upper triangle r (d×q, d ≤ q) with the triangular factor of r stacked on b (m×q), and
-// destroys b. It eliminates only the first d columns of b. motion is the sum of 2 − τ over the reflections I −
-// τ·vvᵀ, which roundoff.QRFold needs.
+// destroys b. It eliminates only the first d columns of b. motion is the sum of 2 − τ over the reflections
+// I − τ·vvᵀ, which roundoff.QRFold needs.
 func (f *folder) fold(r, b engine.Matrix) (motion float64) {
 	d, q := r.Rows, r.Cols
 	for lo := 0; lo < d; lo += roundoff.PanelColumns {

@@ -107,8 +107,8 @@ func (s *System) MinimumNorm() (*certify.Factored, []Dependence) {
 // argument w of this function is the solution that uses only the kept columns, the independent ones. combinations[k]
 // holds the factors of the kept columns that give column k, for every other column.
 //
-// Let C have these factors as columns. All solutions x satisfy W·x = w with W = [I C]. The shortest is x =
-// Wᵀ(WWᵀ)⁻¹w. It is computed from an orthonormal basis of the rows of W. So no subtraction loses digits,
+// Let C have these factors as columns. All solutions x satisfy W·x = w with W = [I C]. The shortest is
+// x = Wᵀ(WWᵀ)⁻¹w. It is computed from an orthonormal basis of the rows of W. So no subtraction loses digits,
 // whatever the units of the columns are.
 func shortest(d int, kept []int, combinations [][]float64) func(w, x []float64) {
 	rows := newBasis(d)

@@ -8,8 +8,8 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
 
-// Cholesky factors G + γI = LLᵀ. It works in the slice work, of length n². The field R of the result is Lᵀ. If G
-// + γI is not positive definite up to round-off, the result is nil.
+// Cholesky factors G + γI = LLᵀ. It works in the slice work, of length n². The field R of the result is Lᵀ. If
+// G + γI is not positive definite up to round-off, the result is nil.
 func (g *Gram) Cholesky(be engine.Backend, gamma float64, work []float64) *certify.Factored {
 	n := g.N
 	for i := range n {

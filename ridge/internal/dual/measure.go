@@ -11,8 +11,8 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
 
-// A Point is a dual vector α for the equation (AAᵀ + γI)α = b of a target. It is stored as θ = Hi + Lo with α =
-// W^{½}θ, where W is the diagonal matrix of the sample weights.
+// A Point is a dual vector α for the equation (AAᵀ + γI)α = b of a target. It is stored as θ = Hi + Lo with
+// α = W^{½}θ, where W is the diagonal matrix of the sample weights.
 type Point struct {
 	Gamma    float64
 	Target   int

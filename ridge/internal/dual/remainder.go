@@ -14,9 +14,9 @@ import (
 // small excludes numbers whose products may underflow.
 const small = 0x1p-150
 
-// maxRemainder returns the largest accepted bound on the remainder ‖b − (AAᵀ + γI)α‖, relative to ‖b −
-// Ax‖ ≈ γ‖α‖. If there are many coefficients, it accepts a larger remainder, because measuring them takes
-// long. Brackets are then wider.
+// maxRemainder returns the largest accepted bound on the remainder ‖b − (AAᵀ + γI)α‖, relative to
+// ‖b − Ax‖ ≈ γ‖α‖. If there are many coefficients, it accepts a larger remainder, because measuring them
+// takes long. Brackets are then wider.
 func maxRemainder(known *certify.Dual) float64 {
 	if len(known.TSS) > 1<<20/known.Dim {
 		return 1e-5

@@ -75,9 +75,9 @@ func columnsOf(d int, forEach func(visit func(i int, idx []int32, val []float64)
 const heavyShare = 1.0 / 6
 
 // light overwrites G = AAᵀ with the part that comes from the columns with few entries. It returns the list of the
-// other columns, see heavyShare. With an intercept, it centres this part: (I − qqᵀ)G(I − qqᵀ) with qᵢ =
-// √(wᵢ/Σw). A column that is zero in most rows has a mean much smaller than its spread, so that centring causes
-// no cancellation.
+// other columns, see heavyShare. With an intercept, it centres this part: (I − qqᵀ)G(I − qqᵀ) with
+// qᵢ = √(wᵢ/Σw). A column that is zero in most rows has a mean much smaller than its spread, so that centring
+// causes no cancellation.
 func (r *Rows) light(out *Gram) (heavy []int) {
 	c := r.index()
 	written := make([]bool, r.d)

@@ -17,8 +17,8 @@ type point struct {
 }
 
 // A Measurement is the gradient g of the ridge objective at coefficients x, computed with twice the digits. It is
-// computed from the rows X, targets y and weights w before centring and weighting, so that no input is rounded. With r
-// = w·(Xx − y), s = 1ᵀr and a = Xᵀw,
+// computed from the rows X, targets y and weights w before centring and weighting, so that no input is rounded. With
+// r = w·(Xx − y), s = 1ᵀr and a = Xᵀw,
 //
 //	g = Xᵀr − a·s/Σw + γx
 //

@@ -85,8 +85,8 @@ func Total(parts []Interval) Interval {
 	return Interval{sum.Lo * (1 - round), sum.Hi * (1 + round)}
 }
 
-// WidenRoot returns a bracket of y² for a number y ≥ 0 near the square root z of a number in v: |y − z| ≤
-// distance. The bracket includes the underflow error of up to eight products.
+// WidenRoot returns a bracket of y² for a number y ≥ 0 near the square root z of a number in v:
+// |y − z| ≤ distance. The bracket includes the underflow error of up to eight products.
 func WidenRoot(v Interval, distance float64) Interval {
 	const lost = 8 * roundoff.Underflow
 	lo := math.Max(0, math.Sqrt(math.Max(0, inRange(v.Lo)-lost))-distance)

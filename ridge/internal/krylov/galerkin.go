@@ -10,14 +10,14 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/gram"
 )
 
-// A galerkin solves all systems (K + γI)x = c in one subspace, spanned by the orthonormal rows of Q (k×d), for K =
-// AᵀA and c = Aᵀb. Each system has a point x₀ with a known gradient g₀. At first x₀ = 0 and g₀ = −c. The
-// passes compute QKQᵀ and KQᵀ. So
+// A galerkin solves all systems (K + γI)x = c in one subspace, spanned by the orthonormal rows of Q (k×d), for
+// K = AᵀA and c = Aᵀb. Each system has a point x₀ with a known gradient g₀. At first x₀ = 0 and g₀ = −c.
+// The passes compute QKQᵀ and KQᵀ. So
 //
 //	x = x₀ − Qᵀ(QKQᵀ + γI)⁻¹Qg₀,   g = g₀ − (K + γI)Qᵀ(QKQᵀ + γI)⁻¹Qg₀
 //
-// can be computed for each γ without reading the rows. x minimises the objective over x₀ plus the subspace, and Qg
-// = 0 (Galerkin's condition).
+// can be computed for each γ without reading the rows. x minimises the objective over x₀ plus the subspace, and
+// Qg = 0 (Galerkin's condition).
 //
 // Every pass extends Q. Let Ĥ be the Hessian that approximates K + γI. If Ĥ comes from the sketch, Q starts with
 // the right singular vectors of the sketch. Later passes add vectors that span the parts of Ĥ⁻¹g orthogonal to the

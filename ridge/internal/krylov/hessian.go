@@ -39,9 +39,10 @@ func NewSketch(b fd.Bound, e *spectral.Eigen, robust bool, be engine.Backend) *S
 	return s
 }
 
-// Range returns bounds on the eigenvalues of Ĥ⁻¹H. They follow from −pad·I ⪯ AᵀA − BᵀB ⪯ (η +
-// pad)·I, where η is the shrinkage of the sketch B, and pad bounds its round-off. Without round-off, the
-// eigenvalues are between 1 and 1 + η/γ for FD, and between 1 ± η/(2γ + η) for RFD.
+// Range returns bounds on the eigenvalues of Ĥ⁻¹H. They follow from
+// −pad·I ⪯ AᵀA − BᵀB ⪯ (η + pad)·I, where η is the shrinkage of the sketch B, and pad bounds its
+// round-off. Without round-off, the eigenvalues are between 1 and 1 + η/γ for FD, and between 1 ± η/(2γ + η) for
+// RFD.
 func (s *Sketch) Range(gamma float64) (lo, hi float64) {
 	shifted := gamma + s.Shift
 	return (gamma - s.bound.RoundOff) / shifted, 1 + (s.bound.FD()-s.Shift)/shifted

@@ -12,8 +12,8 @@ import (
 var errNoConvergence = fmt.Errorf("ridge: %w", engine.ErrNoConvergence)
 
 // A subspace is spanned by the rows of Q (k×d), which are orthonormal up to round-off. It stores KQᵀ for K = AᵀA,
-// and solves systems with T + γI for many γ, where T = QKQᵀ. The eigendecomposition SᵀΘS of the first n =
-// eigenRows rows and columns of T was computed earlier. w = k − n rows were added later. Eliminating the first n
+// and solves systems with T + γI for many γ, where T = QKQᵀ. The eigendecomposition SᵀΘS of the first
+// n = eigenRows rows and columns of T was computed earlier. w = k − n rows were added later. Eliminating the first n
 // leaves the Schur complement M:
 //
 //	T = ⎡SᵀΘS  Fᵀ⎤        M = C + γI − FSᵀ(Θ+γI)⁻¹SFᵀ

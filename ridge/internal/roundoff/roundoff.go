@@ -136,8 +136,8 @@ func CholeskyFactor(chain, d float64) float64 { return chain + d + 4 }
 func CholeskyPivot(chain, d float64) float64 { return chain + d + 3 }
 
 // CholeskyResidual returns a bound on the error of component i of the computed c − Kx − γx, without the error of
-// γx ([GammaResidual]). The bound is in units of Unit·‖aᵢ‖·(‖b‖ + Σ‖aⱼ‖|xⱼ|), for K = AᵀA, c =
-// Aᵀb and columns aⱼ of A. chain is the number of consecutive additions for an entry of K.
+// γx ([GammaResidual]). The bound is in units of Unit·‖aᵢ‖·(‖b‖ + Σ‖aⱼ‖|xⱼ|), for K = AᵀA,
+// c = Aᵀb and columns aⱼ of A. chain is the number of consecutive additions for an entry of K.
 func CholeskyResidual(chain, d float64) float64 { return chain + d + 3 }
 
 // GammaResidual returns a bound on the error that γx adds to component i of the computed c − Kx − γx, in units
@@ -150,8 +150,8 @@ func GammaResidual(d float64) float64 { return d + 3 }
 func CholeskyRSS(chain, d float64) float64 { return 2*chain + 2*d + 12 }
 
 // GammaRSS returns a bound on the error that the term γ‖x‖² adds to the sum in [CholeskyRSS], in units of
-// Unit·γ‖x‖². The term appears because Kx is computed as c − γx − r, with the residual r of (K + γI)x =
-// c.
+// Unit·γ‖x‖². The term appears because Kx is computed as c − γx − r, with the residual r of
+// (K + γI)x = c.
 func GammaRSS(d float64) float64 { return 2*d + 8 }
 
 // Constants of a fold of the streamed QR.
@@ -180,15 +180,16 @@ func QRFold(q, rows, motion float64) float64 {
 // LostFold returns a bound on the norm of the underflow error in a column of a fold, see [QRFold].
 func LostFold(q, rows float64) float64 { return 8 * q * (q + rows) * Underflow }
 
-// QRSolve returns a bound on the backward error of solving with a triangular factor of q columns, and of evaluating Ax
-// − b. The bound for a column is in units of Unit times the norm of the column.
+// QRSolve returns a bound on the backward error of solving with a triangular factor of q columns, and of evaluating
+// Ax − b. The bound for a column is in units of Unit times the norm of the column.
 func QRSolve(q float64) float64 { return 2 * (q + 4) }
 
 // QRPivot returns the largest pivot that counts as zero, in units of Unit times the norm of its column. It only
 // decides when a column counts as dependent; no error bound depends on it.
 func QRPivot(q, longestFold, folds float64) float64 { return 4*(q+4) + longestFold*folds }
 
-// SeminormalResidual returns a bound on the error of component i of the computed negative gradient Rᵀ(z − Rx) −
-// γx, where R is the triangular factor and z belongs to the target. The bound is in units of Unit·(‖aᵢ‖‖z
-// − Rx‖ + γ|xᵢ|), where aᵢ is a column of A. It covers an inner product of length d and a few operations.
+// SeminormalResidual returns a bound on the error of component i of the computed negative gradient
+// Rᵀ(z − Rx) − γx, where R is the triangular factor and z belongs to the target. The bound is in units of
+// Unit·(‖aᵢ‖‖z − Rx‖ + γ|xᵢ|), where aᵢ is a column of A. It covers an inner product of length d and
+// a few operations.
 func SeminormalResidual(d float64) float64 { return d + 3 }

@@ -15,11 +15,11 @@ import (
 //
 //	√w·(a − origin − μ) = s − √w·c.
 //
-// The subtraction of √w·c is not carried out. To avoid cancellation later, s must not be much longer than s −
-// √w·c. So c has the element μ only in some columns: the origin must be 0, and the rows with an entry must have
-// less than half of the weight of the block. All other columns are called explicit: c is 0 there, and every row gets an
-// entry, which is centred as in dense rows. The origin has the entries of the heaviest row of the first block in the
-// explicit columns, and 0 in all others.
+// The subtraction of √w·c is not carried out. To avoid cancellation later, s must not be much longer than
+// s − √w·c. So c has the element μ only in some columns: the origin must be 0, and the rows with an entry must
+// have less than half of the weight of the block. All other columns are called explicit: c is 0 there, and every row
+// gets an entry, which is centred as in dense rows. The origin has the entries of the heaviest row of the first block
+// in the explicit columns, and 0 in all others.
 //
 // Let W be the weight of the block. In a column that is not explicit, the rows with an entry have the weight q·W with
 // q < ½. By Cauchy's inequality W·μ² ≤ q·Σwa², so that s is not much longer than the centred column:
