@@ -58,14 +58,18 @@ func sniff(f *rawfile.File, skip int, hasCommas bool) byte {
 	rows := lines[min(1, len(lines)-1):]
 	hasCommas = slices.ContainsFunc(rows, func(row []byte) bool { return bytes.IndexByte(row, ',') >= 0 })
 	isDecimal := hasCommas && !slices.ContainsFunc(rows, func(row []byte) bool { return !hasDecimalCommas(row) })
-	top, groups := -1.0, 0 // score of best, and its fields such as 8 263.20
+	top, whole := -1.0, 0 // score of best, and its fields that blanks do not divide
 	for _, c := range found {
 		score, n := score(lines, c)
 		if c == best && c != blanks && !isDecimal || c != ',' && isDecimal {
 			score += 1e-9
 		}
-		if score > top && (c != blanks || groups == 0 || top < asTable) {
-			top, groups, best = score, n, c
+		isBetter := score > top
+		if c == blanks {
+			isBetter = isBetter && (top < asTable && score > asTable || top >= asTable && whole == 0)
+		}
+		if isBetter {
+			top, whole, best = score, n, c
 		}
 	}
 	return best
@@ -146,8 +150,9 @@ func hasDecimalCommas(line []byte) bool {
 const asTable = 2
 
 // score rates the delimiter c: asTable if it makes a table of the lines, plus the fraction of the fields that are
-// numbers. It also returns the number of fields that are numbers with blanks between groups of digits.
-func score(lines [][]byte, c byte) (score float64, groups int) {
+// numbers. It also returns the number of fields that blanks do not divide: numbers such as 8 263.20 and, between tabs,
+// texts such as red shoe.
+func score(lines [][]byte, c byte) (score float64, whole int) {
 	numbers, all := 0, 0
 	for i, line := range lines {
 		if i == 0 && len(lines) > 1 {
@@ -163,8 +168,10 @@ func score(lines [][]byte, c byte) (score float64, groups int) {
 			if cell.Missing(s) || !isText(s) || cell.Evidence(s) != cell.Plain || bytes.Equal(s, []byte("xx")) {
 				numbers++
 				if bytes.IndexByte(s, ' ') >= 0 {
-					groups++
+					whole++
 				}
+			} else if c == '\t' && bytes.IndexByte(s, ' ') >= 0 && slices.ContainsFunc(bytes.Fields(s), isText) {
+				whole++
 			}
 		}
 	}
@@ -172,7 +179,7 @@ func score(lines [][]byte, c byte) (score float64, groups int) {
 	if isTable(lines, c) {
 		score += asTable
 	}
-	return score, groups
+	return score, whole
 }
 
 // unquotedLines returns up to n lines after the first skip lines, without blank lines and comments. Each quoted text is

@@ -217,19 +217,21 @@ func TestRepeatedNumericHeader(t *testing.T) {
 // TestDecimalCommaDelimiters checks that decimal commas are no delimiters, and groups of digits are no fields.
 func TestDecimalCommaDelimiters(t *testing.T) {
 	for text, want := range map[string]string{
-		"2498,30|id0|-32,89\n8952,36|id1|37,06\n":                      "2498.3 -32.89|8952.36 37.06",
-		"0,324\tred\t0,311\n0,271\tred\t0,36\n":                        "0.324 0.311|0.271 0.36",
-		"#source: x, y\n6,3e-10 plain 0,73\n1,5 plain 0,97\n":          "6.3e-10 0.73|1.5 0.97",
-		"100,24 blue 3\n-13,33 red 4\n":                                "100.24 3|-13.33 4",
-		"6,3 plain 0,7\n-7,3 \"5\\\" pipe\" 0,9\n":                     "6.3 0.7|-7.3 0.9",
-		"4\tblue\t8 263.20\n1\tred\t8 097.38\n":                        "4 8263.2|1 8097.38",
-		"0,435;x;1\n0,123;y;2\n":                                       "0.435 1|0.123 2",
-		"1.946\tx\t1\n1.948\tx\t0\n":                                   "1.946 1|1.948 0",
-		"5,x,1 234\n6,x,2 345\n":                                       "5 1234|6 2345",
-		"1 \tx   3\n4\tx 6\n":                                          "1 3|4 6",
-		"2023-01-01 10:30,x,5\n2023-01-01 10:40,x,6\n2023-01-01,x,7\n": "NaN 5|NaN 6|NaN 7",
-		"x y,a;b,3\nx z,a;c,4\n":                                       "NaN 3|NaN 4",
-		"# c\n\"1,5\";\"x\";\"2,5\"\n\"3,5\";\"x\";\"4,5\"\n":          "1.5 2.5|3.5 4.5",
+		"2498,30|id0|-32,89\n8952,36|id1|37,06\n":                          "2498.3 -32.89|8952.36 37.06",
+		"0,324\tred\t0,311\n0,271\tred\t0,36\n":                            "0.324 0.311|0.271 0.36",
+		"#source: x, y\n6,3e-10 plain 0,73\n1,5 plain 0,97\n":              "6.3e-10 0.73|1.5 0.97",
+		"100,24 blue 3\n-13,33 red 4\n":                                    "100.24 3|-13.33 4",
+		"6,3 plain 0,7\n-7,3 \"5\\\" pipe\" 0,9\n":                         "6.3 0.7|-7.3 0.9",
+		"4\tblue\t8 263.20\n1\tred\t8 097.38\n":                            "4 8263.2|1 8097.38",
+		"0,435;x;1\n0,123;y;2\n":                                           "0.435 1|0.123 2",
+		"1.946\tx\t1\n1.948\tx\t0\n":                                       "1.946 1|1.948 0",
+		"5,x,1 234\n6,x,2 345\n":                                           "5 1234|6 2345",
+		"1 \tx   3\n4\tx 6\n":                                              "1|4",
+		"order id\tname\tprice\n1 2\tred shoe\t5.5\n3 4\tblue shoe\t6.5\n": "NaN 5.5|NaN 6.5",
+		"1 \t2   3\n4\t5 6\n":                                              "1 3|4 6",
+		"2023-01-01 10:30,x,5\n2023-01-01 10:40,x,6\n2023-01-01,x,7\n":     "NaN 5|NaN 6|NaN 7",
+		"x y,a;b,3\nx z,a;c,4\n":                                           "NaN 3|NaN 4",
+		"# c\n\"1,5\";\"x\";\"2,5\"\n\"3,5\";\"x\";\"4,5\"\n":              "1.5 2.5|3.5 4.5",
 	} {
 		_, rows, _, err := readAll(t, text, Options{Columns: []string{"-2"}, Cells: &prepare.Cells{Look: true}})
 		var got []string

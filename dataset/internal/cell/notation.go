@@ -91,6 +91,9 @@ func (n Notation) Standard(dst, s []byte) (t []byte, ok bool) {
 	if s[i] == point {
 		dst = append(dst, '.')
 		i++
+		if n.Comma && i == len(s) { // the comma of a sentence
+			return nil, false
+		}
 	} else if s[i] == '.' || s[i] == ',' {
 		return nil, false
 	}
