@@ -162,6 +162,16 @@ func (p *noisy) exact(t *testing.T, m *model.Model) (*refbig.Solution, func(row 
 		}
 		return out
 	}
+	s, err := p.problem(t, m).Solve(p.gamma)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s, scaled
+}
+
+// problem returns the problem of the rows as they are scaled, in 512 bits.
+func (p *noisy) problem(t *testing.T, m *model.Model) *refbig.Problem {
+	t.Helper()
 	// refbig takes float64 rows, so that its moments are scaled instead.
 	problem := refbig.New(p.x, p.y, nil, p.intercept)
 	if m.Folded != nil {
@@ -180,11 +190,7 @@ func (p *noisy) exact(t *testing.T, m *model.Model) (*refbig.Solution, func(row 
 			problem.MeanX[j].Quo(problem.MeanX[j], refbig.Float(m.Folded.Scale[j]))
 		}
 	}
-	s, err := problem.Solve(p.gamma)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s, scaled
+	return problem
 }
 
 // predictExactly returns the prediction of the exact solution for target j.

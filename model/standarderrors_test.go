@@ -3,6 +3,7 @@ package model_test
 import (
 	"errors"
 	"math"
+	"math/big"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -13,6 +14,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/fdridge/fdridge/dataset"
+	"github.com/fdridge/fdridge/internal/verify/refbig"
 	"github.com/fdridge/fdridge/model"
 	"github.com/fdridge/fdridge/ridge"
 )
@@ -28,7 +30,11 @@ func (p *noisy) solved(t *testing.T) (*model.Model, dataset.Source, []*ridge.Sol
 	if err != nil {
 		t.Fatal(err)
 	}
-	fits, err := ridge.SolveExact(t.Context(), rows, []float64{p.gamma}, ridge.ExactOptions{Intercept: true})
+	o := ridge.ExactOptions{Intercept: true}
+	if m.Folded != nil {
+		o.Rounding = m.Folded.Rounding()
+	}
+	fits, err := ridge.SolveExact(t.Context(), rows, []float64{p.gamma}, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -209,5 +215,77 @@ func TestStandardErrors(t *testing.T) {
 		if slices.Contains(all[0][0].Sampling, ridge.Interval{}) {
 			t.Error("a standard error is missing")
 		}
+	}
+}
+
+// TestStandardErrorsExactly: brackets contain the closed form in 512 bits for the scaled columns without their
+// rounding, in the units of the file, also if columns are far from zero.
+func TestStandardErrorsExactly(t *testing.T) {
+	for seed := range uint64(100) {
+		r := rand.New(rand.NewPCG(seed, 59))
+		p := newNoisy(r, 12+r.IntN(20), 1, 1+r.IntN(4), 1)
+		p.intercept, p.scales = true, true
+		m, src, fits := p.solved(t)
+		all, err := m.StandardErrors(t.Context(), src, fits)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := all[0][0]
+		problem := p.problem(t, m)
+		s, err := problem.Solve(p.gamma)
+		if err != nil {
+			t.Fatal(err)
+		}
+		n, d := float64(len(p.x)), problem.D
+		free := new(big.Float).Sub(refbig.Float(n-1), s.EffectiveDimension)
+		square := new(big.Float).Quo(s.RSS[0], free)
+		dot := func(a, b []*big.Float) *big.Float {
+			sum := refbig.Float(0)
+			for i := range a {
+				sum.Add(sum, new(big.Float).Mul(a[i], b[i]))
+			}
+			return sum
+		}
+		check := func(what string, v ridge.Interval, variance *big.Float) {
+			t.Helper()
+			want := new(big.Float).Sqrt(new(big.Float).Mul(square, variance))
+			if !(refbig.Float(v.Lo).Cmp(want) <= 0 && refbig.Float(v.Hi).Cmp(want) >= 0) {
+				t.Errorf("seed %d: %s: %.17g is not in %v", seed, what, want, v)
+			}
+		}
+		// variances returns xᵀH⁻¹KH⁻¹x and xᵀH⁻¹x. H⁻¹x is the solution for Aᵀb = x.
+		variances := func(x []*big.Float) (sampling, posterior *big.Float) {
+			of := *problem
+			of.T, of.C, of.MeanY, of.YY = 1, [][]*big.Float{x}, []*big.Float{refbig.Float(0)}, []*big.Float{refbig.Float(0)}
+			solution, err := of.Solve(p.gamma)
+			if err != nil {
+				t.Fatal(err)
+			}
+			along := solution.Coef[0]
+			product := make([]*big.Float, d)
+			for i := range product {
+				product[i] = dot(problem.K[i], along)
+			}
+			return dot(along, product), dot(x, along)
+		}
+		check("sigma", got.Sigma, refbig.Float(1))
+		origin := make([]*big.Float, d) // a row of zeros in the file, minus the means, scaled
+		for j := range d {
+			unit := make([]*big.Float, d)
+			for k := range unit {
+				unit[k] = refbig.Float(0)
+			}
+			scale := refbig.Float(m.Folded.Scale[j])
+			unit[j].Quo(refbig.Float(1), scale)
+			sampling, posterior := variances(unit)
+			check("sampling", got.Sampling[j], sampling)
+			check("posterior", got.Posterior[j], posterior)
+			origin[j] = new(big.Float).Quo(refbig.Float(-m.Folded.Mean[j]), scale)
+			origin[j].Sub(origin[j], problem.MeanX[j])
+		}
+		sampling, posterior := variances(origin)
+		mean := new(big.Float).Quo(refbig.Float(1), refbig.Float(n))
+		check("intercept, sampling", got.Intercept.Sampling, sampling.Add(sampling, mean))
+		check("intercept, posterior", got.Intercept.Posterior, posterior.Add(posterior, mean))
 	}
 }
