@@ -273,7 +273,7 @@ func (k *Known) columnNorms() []float64 {
 	return out
 }
 
-// targetNorm returns a bound on ‖b‖ of target j, as a pass reads it.
+// targetNorm returns a bound on ‖b‖ for target j as a pass reads it: centred by means that may have errors.
 func (k *Known) targetNorm(j int) float64 {
 	return math.Hypot(math.Sqrt(k.TSS[j])+k.targets[j].displaced, k.norm.root*k.targets[j].meanOff)
 }

@@ -100,8 +100,8 @@ func (s *TrialSpace) Below(w *TrialWork, scale float64, t *Trial) float64 {
 	return bound
 }
 
-// underflowing bounds the underflow error of the products in M(γ) and of the products with f, provided that γ and
-// Size² are between underflowing and its reciprocal.
+// underflowing bounds the underflow error of the products in M(γ) and of the products with f, if γ and Size² are
+// between 2⁻¹⁰⁰ and 2¹⁰⁰ (docs/math.md, Theorem 10.8).
 const underflowing = 0x1p-900
 
 // solve overwrites tau with the coefficients of the own vectors that maximise the bound of [TrialSpace.Below]. It

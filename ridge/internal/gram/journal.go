@@ -88,7 +88,7 @@ func question(qs []Query, v, shifts []float64) (out [sha256.Size]byte) {
 //	                if it measures p gradients in twofold precision
 //	32      8       q, number of vectors
 //	40      8       d, their length
-//	48      32      SHA-256 of the vectors and their targets
+//	48      32      SHA-256 of the vectors, targets, options and shifts
 //	80      8       rows read
 //	88      8       number of calls, or of sparse rows, in the plain sums
 //	96      16      their weight, a sum and its correction
