@@ -294,6 +294,6 @@ type Operator interface {
 	Reach() []float64
 	// Gram computes G = AAᵀ in g, of n² elements. work is a workspace of n² elements.
 	Gram(ctx context.Context, be engine.Backend, g, work []float64) (*Gram, error)
-	// Measure measures at all points.
+	// Measure returns the coefficients and residuals at all points.
 	Measure(ctx context.Context, be engine.Backend, points []Point) ([]*Found, error)
 }

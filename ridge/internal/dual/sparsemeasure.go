@@ -82,7 +82,8 @@ func (r *Rows) combineSparse(points []Point) []twofold.Number {
 	return out
 }
 
-// combineColumns adds to sums the products of the rows with their factors times, for the columns lo to hi−1 only.
+// combineColumns multiplies each row i by times[i] and adds the products to sums. It does this for the columns lo to
+// hi−1 only.
 func (r *Rows) combineColumns(times []twofold.Number, sums []accumulator, lo, hi int) {
 	for _, part := range r.parts {
 		for i := range part.n {
