@@ -11,7 +11,7 @@ import (
 	"github.com/fdridge/fdridge"
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/engine"
-	"github.com/fdridge/fdridge/internal/excerpt"
+	"github.com/fdridge/fdridge/internal/printable"
 )
 
 // A Setting is a named value that must be equal in all runs of a job and on all ranks.
@@ -66,7 +66,8 @@ func digest(name string, size int64) string {
 	}
 	defer f.Close() // only read
 	h, rest := sha256.New(), max(0, min(end, size-end))
-	if _, err := io.Copy(h, io.MultiReader(io.NewSectionReader(f, 0, min(end, size)), io.NewSectionReader(f, size-rest, rest))); err != nil {
+	head := io.NewSectionReader(f, 0, min(end, size))
+	if _, err := io.Copy(h, io.MultiReader(head, io.NewSectionReader(f, size-rest, rest))); err != nil {
 		return "not readable"
 	}
 	return fmt.Sprintf("%x", h.Sum(nil))
@@ -129,14 +130,14 @@ func differences(was, is []Setting) []string {
 		switch before := value(was, s.Name); {
 		case before == nil && s.Value == "":
 		case before == nil:
-			out = append(out, fmt.Sprintf("%s was not set, is %q", s.Name, excerpt.Of(s.Value)))
+			out = append(out, fmt.Sprintf("%s was not set, is %q", s.Name, printable.Excerpt(s.Value)))
 		case *before != s.Value:
-			out = append(out, fmt.Sprintf("%s was %q, is %q", s.Name, excerpt.Of(*before), excerpt.Of(s.Value)))
+			out = append(out, fmt.Sprintf("%s was %q, is %q", s.Name, printable.Excerpt(*before), printable.Excerpt(s.Value)))
 		}
 	}
 	for _, s := range was {
 		if value(is, s.Name) == nil && s.Value != "" {
-			out = append(out, fmt.Sprintf("%s was %q, is not set", s.Name, excerpt.Of(s.Value)))
+			out = append(out, fmt.Sprintf("%s was %q, is not set", s.Name, printable.Excerpt(s.Value)))
 		}
 	}
 	return out

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/fdridge/fdridge/engine"
-	"github.com/fdridge/fdridge/internal/excerpt"
+	"github.com/fdridge/fdridge/internal/printable"
 )
 
 // ErrInput is the error for invalid shapes, values or files. All error types of this package match ErrInput by
@@ -83,7 +83,7 @@ func (e *InputError) Error() string {
 	}
 	s += ": " + e.Msg
 	if e.Err != nil && e.Err != fs.ErrNotExist { // Msg covers fs.ErrNotExist
-		s += ": " + excerpt.Message(e.Err.Error())
+		s += ": " + printable.Message(e.Err.Error())
 	}
 	if n := len(e.Texts) + len(e.Others); n > 1 {
 		s += fmt.Sprintf("; %d columns are not numeric: %s", n, joinNames(slices.Concat(e.Texts, e.Others)))
@@ -101,7 +101,7 @@ func joinNames(names []string) string {
 	if len(names) > most {
 		names, more = names[:most], ", …"
 	}
-	return strings.Join(excerpt.All(names), ", ") + more
+	return strings.Join(printable.Excerpts(names), ", ") + more
 }
 
 func (e *InputError) Unwrap() error { return e.Err }

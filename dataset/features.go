@@ -8,7 +8,7 @@ import (
 
 	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/internal/badinput"
-	"github.com/fdridge/fdridge/internal/excerpt"
+	"github.com/fdridge/fdridge/internal/printable"
 )
 
 // Features computes new features of a row from its features, such as [Fourier] and [Polynomial] features.
@@ -51,13 +51,13 @@ func ParseFeatures(text string) (Features, error) {
 		if err != nil || degree < 1 {
 			return nil, badinput.Errorf(
 				"dataset: features %q: the degree is %q; it must be a positive integer",
-				excerpt.Of(text),
-				excerpt.Of(rest),
+				printable.Excerpt(text),
+				printable.Excerpt(rest),
 			)
 		}
 		return Polynomial{Degree: degree}, nil
 	}
-	return nil, badinput.Errorf("dataset: features %q must be rff:D,gamma=G,seed=S or poly:K", excerpt.Of(text))
+	return nil, badinput.Errorf("dataset: features %q must be rff:D,gamma=G,seed=S or poly:K", printable.Excerpt(text))
 }
 
 // parseFourier parses D,gamma=G,seed=S.
@@ -67,7 +67,7 @@ func parseFourier(text string) (Features, error) {
 	if err != nil || d < 1 || d > 1<<24 {
 		return nil, badinput.Errorf(
 			"dataset: the number of Fourier features is %q; it must be 1 to %d",
-			excerpt.Of(components),
+			printable.Excerpt(components),
 			1<<24,
 		)
 	}
@@ -78,7 +78,9 @@ func parseFourier(text string) (Features, error) {
 		part, rest, more = strings.Cut(rest, ",")
 		key, value, _ := strings.Cut(part, "=")
 		if seen[key] {
-			return nil, badinput.Errorf("dataset: features rff:%s give %s twice", excerpt.Of(text), excerpt.Of(key))
+			return nil, badinput.Errorf(
+				"dataset: features rff:%s give %s twice", printable.Excerpt(text), printable.Excerpt(key),
+			)
 		}
 		seen[key] = true
 		switch key {
@@ -87,8 +89,8 @@ func parseFourier(text string) (Features, error) {
 			if err != nil || !(f.Gamma > 0) || math.IsInf(f.Gamma, 0) {
 				return nil, badinput.Errorf(
 					"dataset: features rff:%s: gamma is %q; it must be a positive number",
-					excerpt.Of(text),
-					excerpt.Of(value),
+					printable.Excerpt(text),
+					printable.Excerpt(value),
 				)
 			}
 		case "seed":
@@ -96,15 +98,15 @@ func parseFourier(text string) (Features, error) {
 			if err != nil {
 				return nil, badinput.Errorf(
 					"dataset: features rff:%s: seed is %q; it must be an integer >= 0",
-					excerpt.Of(text),
-					excerpt.Of(value),
+					printable.Excerpt(text),
+					printable.Excerpt(value),
 				)
 			}
 		default:
 			return nil, badinput.Errorf(
 				"dataset: features rff:%s: unknown setting %q; the settings are gamma=G and seed=S",
-				excerpt.Of(text),
-				excerpt.Of(part),
+				printable.Excerpt(text),
+				printable.Excerpt(part),
 			)
 		}
 	}

@@ -1,7 +1,7 @@
 package dataset
 
 import (
-	"github.com/fdridge/fdridge/internal/proportion"
+	"github.com/fdridge/fdridge/dataset/internal/proportion"
 )
 
 // A Share is one of Size consecutive parts of the rows of a source, for computations on several machines. The parts

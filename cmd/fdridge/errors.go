@@ -12,7 +12,6 @@ import (
 	"github.com/fdridge/fdridge/batch"
 	"github.com/fdridge/fdridge/cmd/fdridge/internal/cli"
 	"github.com/fdridge/fdridge/engine"
-	"github.com/fdridge/fdridge/internal/excerpt"
 	"github.com/fdridge/fdridge/internal/printable"
 )
 
@@ -48,7 +47,7 @@ func message(err error) string {
 	} else if errors.Is(err, context.Canceled) {
 		return "interrupted"
 	}
-	return printable.Text(excerpt.Message(strings.ReplaceAll(text, "\n", "; ")))
+	return printable.Text(printable.Message(strings.ReplaceAll(text, "\n", "; ")))
 }
 
 // noArguments returns an error if the command line contains words that are neither flags nor values of flags.
@@ -58,12 +57,12 @@ func noArguments(cmd *cobra.Command, args []string) error {
 	case len(args) > 0 && hasData && isFile(args[0]): // a shell expands part-*.csv to several words
 		return cli.BadInput(
 			"unexpected argument %q; use --data for files of rows; several files are one list (A,B), or a folder of parts",
-			excerpt.Of(args[0]),
+			printable.Excerpt(args[0]),
 		)
 	case len(args) > 0 && hasData:
-		return cli.BadInput("unexpected argument %q; use --data for files of rows", excerpt.Of(args[0]))
+		return cli.BadInput("unexpected argument %q; use --data for files of rows", printable.Excerpt(args[0]))
 	case len(args) > 0:
-		return cli.BadInput("unexpected argument %q", excerpt.Of(args[0]))
+		return cli.BadInput("unexpected argument %q", printable.Excerpt(args[0]))
 	}
 	return nil
 }

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/fdridge/fdridge/cmd/fdridge/internal/cli"
-	"github.com/fdridge/fdridge/internal/excerpt"
+	"github.com/fdridge/fdridge/internal/printable"
 )
 
 // A keyReader reads the key of each row, the text of the column --key.
@@ -24,7 +24,7 @@ func (k *keyReader) read(row int64) error {
 		return err
 	}
 	if !ok {
-		return cli.BadInput("--key: the column %s ends before row %d", excerpt.Of(k.name), row+1)
+		return cli.BadInput("--key: the column %s ends before row %d", printable.Excerpt(k.name), row+1)
 	}
 	k.row, k.key = row, key
 	return nil
@@ -46,9 +46,10 @@ func (k *keyReader) number() (float64, error) {
 	v, err := strconv.ParseFloat(k.key, 64)
 	if err != nil || math.Abs(v) > 1<<53 {
 		return 0, cli.BadInput(
-			"--key: row %d has the key %q, which is not exact as a number, and arrays hold only numbers: write csv (--out-format csv)",
+			"--key: row %d has the key %q, which is not exact as a number, and arrays hold only numbers: "+
+				"write csv (--out-format csv)",
 			k.row+1,
-			excerpt.Of(k.key),
+			printable.Excerpt(k.key),
 		)
 	}
 	return v, nil

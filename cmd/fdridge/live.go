@@ -18,7 +18,6 @@ import (
 	"github.com/fdridge/fdridge/cmd/fdridge/internal/cli"
 	"github.com/fdridge/fdridge/cmd/fdridge/internal/input"
 	"github.com/fdridge/fdridge/engine"
-	"github.com/fdridge/fdridge/internal/excerpt"
 	"github.com/fdridge/fdridge/internal/jsonfields"
 	"github.com/fdridge/fdridge/internal/printable"
 	"github.com/fdridge/fdridge/live"
@@ -95,7 +94,7 @@ func (o *liveFlags) check() error {
 	}
 	o.at, err = cli.ParseNumber(o.gamma)
 	if err != nil || !(o.at > 0) {
-		return cli.BadInput("--gamma: %q is neither a positive number nor auto", excerpt.Of(o.gamma))
+		return cli.BadInput("--gamma: %q is neither a positive number nor auto", printable.Excerpt(o.gamma))
 	}
 	return nil
 }
@@ -123,7 +122,7 @@ func parseSpan(flag, text string) (rows int64, over time.Duration, err error) {
 	return 0, 0, cli.BadInput(
 		"--%s: %q is neither a number of rows nor a time; examples: 1000, 90m, 48h",
 		flag,
-		excerpt.Of(text),
+		printable.Excerpt(text),
 	)
 }
 

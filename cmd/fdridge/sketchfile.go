@@ -13,8 +13,8 @@ import (
 	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/fd"
 	"github.com/fdridge/fdridge/internal/atomicfile"
-	"github.com/fdridge/fdridge/internal/excerpt"
 	"github.com/fdridge/fdridge/internal/jsonfields"
+	"github.com/fdridge/fdridge/internal/printable"
 	"github.com/fdridge/fdridge/live"
 	"github.com/fdridge/fdridge/model"
 	"github.com/fdridge/fdridge/ridge"
@@ -169,14 +169,16 @@ func listNames(p *model.Preparation) string {
 	if len(p.Names) == 0 {
 		return fmt.Sprintf("%d without names", p.Inputs)
 	}
-	return fmt.Sprintf("%d (%s)", p.Inputs, excerpt.List(p.Names, 6))
+	return fmt.Sprintf("%d (%s)", p.Inputs, printable.List(p.Names, 6))
 }
 
 // checkSame returns an error if the rows of two sketches were prepared differently.
 func (d *description) checkSame(o *description) error {
 	switch {
 	case d.Target != o.Target:
-		return fmt.Errorf("the target is %q in one and %q in the other", excerpt.Of(d.Target), excerpt.Of(o.Target))
+		return fmt.Errorf(
+			"the target is %q in one and %q in the other", printable.Excerpt(d.Target), printable.Excerpt(o.Target),
+		)
 	case !reflect.DeepEqual(d.Preparation.Encoding, o.Preparation.Encoding):
 		return errors.New(
 			"the means for missing values or the levels of categorical columns differ, because each sketch learned " +

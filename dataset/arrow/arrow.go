@@ -28,7 +28,7 @@ import (
 	"github.com/fdridge/fdridge/dataset/internal/columns"
 	"github.com/fdridge/fdridge/dataset/internal/rawfile"
 	"github.com/fdridge/fdridge/dataset/prepare"
-	"github.com/fdridge/fdridge/internal/excerpt"
+	"github.com/fdridge/fdridge/internal/printable"
 )
 
 // Options selects the columns.
@@ -221,7 +221,7 @@ func (t *layout) checkColumn(f *rawfile.File, j int, l *prepare.Lexicon) *datase
 			File: f.Name,
 			Msg: fmt.Sprintf(
 				"column %s is part of a list and cannot be categorical; store it as a column",
-				excerpt.Of(t.names[j]),
+				printable.Excerpt(t.names[j]),
 			),
 		}
 	}
@@ -231,7 +231,7 @@ func (t *layout) checkColumn(f *rawfile.File, j int, l *prepare.Lexicon) *datase
 	}
 	return &dataset.InputError{
 		File:      f.Name,
-		Msg:       fmt.Sprintf("column %s holds %s", excerpt.Of(t.names[j]), holds),
+		Msg:       fmt.Sprintf("column %s holds %s", printable.Excerpt(t.names[j]), holds),
 		Omittable: true,
 		Hint:      hint + ", or leave it out",
 	}

@@ -15,8 +15,8 @@ import (
 	"github.com/fdridge/fdridge/dataset/internal/columns"
 	"github.com/fdridge/fdridge/dataset/internal/rawfile"
 	"github.com/fdridge/fdridge/dataset/prepare"
-	"github.com/fdridge/fdridge/internal/excerpt"
 	"github.com/fdridge/fdridge/internal/parallel"
+	"github.com/fdridge/fdridge/internal/printable"
 )
 
 // A reader reads the rows of one pass, batch by batch.
@@ -290,7 +290,7 @@ func (r *reader) advance() (bool, error) {
 		if a != nil && a.of.index != nil {
 			a.dict = r.dicts[a.of.dictionary]
 			if a.dict == nil {
-				return false, r.from.fail("column %s has no dictionary", excerpt.Of(r.schema[i].name))
+				return false, r.from.fail("column %s has no dictionary", printable.Excerpt(r.schema[i].name))
 			}
 		}
 	}
@@ -385,7 +385,7 @@ func (r *reader) convert(x, y []float64, n int, lends bool) error {
 		return &dataset.InputError{
 			File:   r.file.Name,
 			Column: r.failed + 1,
-			Msg:    "column " + excerpt.Of(r.names[r.failed]) + " " + r.why,
+			Msg:    "column " + printable.Excerpt(r.names[r.failed]) + " " + r.why,
 		}
 	}
 	if !r.Cells.OnlyNumbers() {
@@ -503,7 +503,7 @@ func (r *reader) checkNulls(n int) error {
 func (r *reader) nullError(batchRow, j int) error {
 	return r.Gap(j, &dataset.InputError{
 		File: r.file.Name, Line: int(r.row) + batchRow - r.at + 1, Column: j + 1,
-		Msg: "column " + excerpt.Of(r.names[j]) + " has a missing value (null)",
+		Msg: "column " + printable.Excerpt(r.names[j]) + " has a missing value (null)",
 	})
 }
 
@@ -513,19 +513,19 @@ func (r *reader) notFinite(row int64, j int, v float64) error {
 		File:      r.file.Name,
 		Line:      int(row) + 1,
 		Column:    j + 1,
-		Msg:       fmt.Sprintf("column %s: %v is not finite", excerpt.Of(r.names[j]), v),
+		Msg:       fmt.Sprintf("column %s: %v is not finite", printable.Excerpt(r.names[j]), v),
 		NonFinite: true,
 		Missing:   v != v,
 	}
 	dt := r.schema[r.fields[j].field].item()
 	if r.Lexicon(j) != nil && dt.isText() {
-		out.NonFinite, out.Msg = false, "column "+excerpt.Of(r.names[j])+" has an empty text, which is a missing value"
+		out.NonFinite, out.Msg = false, "column "+printable.Excerpt(r.names[j])+" has an empty text, which is a missing value"
 		return r.Gap(j, out)
 	}
 	if dt.id == typeInt {
 		out.NonFinite, out.Missing, out.Msg = false, false, fmt.Sprintf(
 			"column %s: an integer beyond 2⁵³, which float64 cannot represent",
-			excerpt.Of(r.names[j]),
+			printable.Excerpt(r.names[j]),
 		)
 	}
 	return out

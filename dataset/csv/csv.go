@@ -52,7 +52,7 @@ import (
 	"github.com/fdridge/fdridge/dataset/internal/heads"
 	"github.com/fdridge/fdridge/dataset/internal/rawfile"
 	"github.com/fdridge/fdridge/dataset/prepare"
-	"github.com/fdridge/fdridge/internal/excerpt"
+	"github.com/fdridge/fdridge/internal/printable"
 )
 
 // Options sets how a file is read.
@@ -259,13 +259,13 @@ func (r *records) checkNames() error {
 			File:   r.Name(),
 			Line:   line,
 			Column: column,
-			Msg:    fmt.Sprintf("the name of column %d is not UTF-8: %q", i+1, excerpt.Of(s)),
+			Msg:    fmt.Sprintf("the name of column %d is not UTF-8: %q", i+1, printable.Excerpt(s)),
 		}
 		if bytes.IndexByte(s, 0) >= 0 {
 			err.Msg = fmt.Sprintf(
 				"the name of column %d has a zero byte, as in UTF-16 without a byte order mark: %q",
 				i+1,
-				excerpt.Of(s),
+				printable.Excerpt(s),
 			)
 		}
 		return rawfile.NotUTF8(err)

@@ -10,7 +10,7 @@ import (
 
 	"github.com/fdridge/fdridge/dataset/internal/cell"
 	"github.com/fdridge/fdridge/dataset/prepare"
-	"github.com/fdridge/fdridge/internal/excerpt"
+	"github.com/fdridge/fdridge/internal/printable"
 )
 
 // A kind classifies a cell for the search for a header.
@@ -530,7 +530,7 @@ func (l *layout) isWideHeader(r *records, waits bool) (header bool, said string)
 	}
 	switch {
 	case !words && order.isRegular() && (waits || r.next() != nil || !l.areRegular(r.fields)):
-		return true, excerpt.List(l.Names, 5)
+		return true, printable.List(l.Names, 5)
 	case !words || order.n == 0:
 		return words, ""
 	}
@@ -586,7 +586,7 @@ func (h *search) texts() []string {
 }
 
 // excerpt returns the first cells of the first record.
-func (h *search) excerpt() string { return excerpt.List(h.texts(), 5) }
+func (h *search) excerpt() string { return printable.List(h.texts(), 5) }
 
 // A Guess states whether the first record of a file is a header, and what supports this.
 type Guess struct {

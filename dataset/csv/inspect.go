@@ -13,7 +13,7 @@ import (
 	"github.com/fdridge/fdridge/dataset/internal/heads"
 	"github.com/fdridge/fdridge/dataset/internal/rawfile"
 	"github.com/fdridge/fdridge/dataset/prepare"
-	"github.com/fdridge/fdridge/internal/excerpt"
+	"github.com/fdridge/fdridge/internal/printable"
 )
 
 // Limits on the records that inspect examines.
@@ -74,7 +74,7 @@ func (h *head) conclude(name string, opts *Options) (*layout, error) {
 	case h.search == nil:
 		if opts.Header == Auto && !l.header && hasNames(l.Names, opts.Known) {
 			l.header = true
-			l.remarkHeader(name, h.line, excerpt.List(l.Names, 5))
+			l.remarkHeader(name, h.line, printable.List(l.Names, 5))
 		}
 	case h.sample == nil:
 		if opts.Header == Auto {
@@ -376,7 +376,7 @@ func (h *head) examine(r *records, opts *Options) {
 		if opts.Header == Auto {
 			header, said := l.isWideHeader(r, piped && opts.Pipe.Prompt)
 			l.header = header
-			l.guess = Guess{Header: header, Evidence: Likely, First: excerpt.List(l.Names, 5)}
+			l.guess = Guess{Header: header, Evidence: Likely, First: printable.List(l.Names, 5)}
 			if said != "" {
 				l.remarkHeader(r.Name(), h.line, said)
 			}
@@ -601,7 +601,7 @@ func (l *layout) decideNotation(name string, s *sample, asked prepare.Text) {
 			0,
 			false,
 			"numbers are read with a decimal comma, as in %s (--decimal , or --decimal . overrides this)",
-			excerpt.Of(s.comma),
+			printable.Excerpt(s.comma),
 		)
 	case s.commas > 0 && s.points == 0 && asked.Decimal == ",":
 	case s.points > 0 && s.commas == 0:
@@ -609,7 +609,7 @@ func (l *layout) decideNotation(name string, s *sample, asked prepare.Text) {
 	case s.eitherDot != "" && s.commas == 0 && asked.Decimal == "" && (l.delimiter == ';' || l.delimiter == '\t'):
 		const text = "the point in numbers such as %s is read as a decimal point; if it separates thousands, use " +
 			"--decimal , and otherwise --decimal ."
-		l.remark(name, 0, true, text, excerpt.Of(s.eitherDot))
+		l.remark(name, 0, true, text, printable.Excerpt(s.eitherDot))
 		l.Notation = cell.Notation{}
 	case asked.Decimal == "":
 		l.Notation = cell.Notation{}
@@ -662,7 +662,7 @@ func (l *layout) decideMargin(name string, line int, s *sample) error {
 				"the line has %s, the lines below have %d: %q",
 				of,
 				s.others,
-				excerpt.Of(strings.Join(l.Names, " ")),
+				printable.Excerpt(strings.Join(l.Names, " ")),
 			),
 			Hint: fmt.Sprintf(
 				"if it is a title, leave it out (--skip-rows %d); if it is a comment, name its first character (--comment)",
@@ -681,7 +681,7 @@ func (l *layout) remarkNames(name string, line int, s *sample) {
 	seen, twice := map[string]bool{}, []string(nil)
 	for _, n := range l.Names {
 		if seen[n] && len(twice) < 5 {
-			twice = append(twice, excerpt.Of(n))
+			twice = append(twice, printable.Excerpt(n))
 		}
 		seen[n] = true
 	}
@@ -735,7 +735,7 @@ func (l *layout) findUnits(name string, s *sample) {
 			Line: s.secondLine,
 			Msg: fmt.Sprintf(
 				"the line has texts such as %q above columns of numbers, like units",
-				excerpt.Of(example),
+				printable.Excerpt(example),
 			),
 			Hint: fmt.Sprintf("leave it out (--skip-rows %d:%d)", s.secondLine, s.secondLine),
 		}

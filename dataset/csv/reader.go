@@ -8,7 +8,7 @@ import (
 
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/dataset/internal/cell"
-	"github.com/fdridge/fdridge/internal/excerpt"
+	"github.com/fdridge/fdridge/internal/printable"
 )
 
 // A reader parses any record and locates errors. [format.plain] is faster.
@@ -41,7 +41,7 @@ func (r *reader) read(b *dataset.Buffer) error {
 		return r.errorAt(
 			last,
 			"the column without a name, which is empty in the first rows, has a value: %q",
-			excerpt.Of(r.fields[last]),
+			printable.Excerpt(r.fields[last]),
 		)
 	}
 	for i, k := range r.To {
@@ -118,7 +118,7 @@ func (r *reader) number(i int) (float64, error) {
 	case string(s) == r.Names[i]:
 		err.Msg = fmt.Sprintf(
 			"column %s: %s",
-			excerpt.Of(r.Names[i]),
+			printable.Excerpt(r.Names[i]),
 			headerAgain,
 		)
 		return 0, err

@@ -8,7 +8,7 @@ import (
 
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/dataset/internal/rawfile"
-	"github.com/fdridge/fdridge/internal/excerpt"
+	"github.com/fdridge/fdridge/internal/printable"
 )
 
 // noteCut adds a remark if a text file, which p reads to its end, may have been cut inside its last number. Many
@@ -90,7 +90,7 @@ func whyCut(tail []byte, size int64) string {
 	} else {
 		return ""
 	}
-	return fmt.Sprintf("the last line has no line end, and its last number (%s) %s", excerpt.Of(number), reason)
+	return fmt.Sprintf("the last line has no line end, and its last number (%s) %s", printable.Excerpt(number), reason)
 }
 
 // cutBlock is the size of the blocks of bytes that many programs write.

@@ -15,8 +15,8 @@ import (
 	"github.com/fdridge/fdridge/dataset/internal/heads"
 	"github.com/fdridge/fdridge/dataset/internal/rawfile"
 	"github.com/fdridge/fdridge/dataset/npy"
-	"github.com/fdridge/fdridge/internal/excerpt"
 	"github.com/fdridge/fdridge/internal/filekind"
+	"github.com/fdridge/fdridge/internal/printable"
 )
 
 // targetIsFile reports whether opts.Target names a separate file with the targets.
@@ -43,7 +43,8 @@ func targetIsFile(path string, opts Options) (bool, error) {
 	if opts.OnlyNamed {
 		return false, &dataset.InputError{
 			File: path,
-			Msg:  "has no target column " + strconv.Quote(excerpt.Of(target)) + "; if it is a separate file, name it (--target)",
+			Msg: "has no target column " + strconv.Quote(printable.Excerpt(target)) +
+				"; if it is a separate file, name it (--target)",
 		}
 	}
 	return true, nil
@@ -139,7 +140,7 @@ func Format(path string, opts Options) (string, error) {
 	if err == nil && array != "" && formatByName(format).arrays == nil {
 		return "", &dataset.InputError{
 			File: name,
-			Msg:  "is " + format + ", which has no arrays such as " + strconv.Quote(excerpt.Of(array)),
+			Msg:  "is " + format + ", which has no arrays such as " + strconv.Quote(printable.Excerpt(array)),
 		}
 	}
 	return format, err

@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/fdridge/fdridge/dataset"
-	"github.com/fdridge/fdridge/internal/excerpt"
+	"github.com/fdridge/fdridge/internal/printable"
 )
 
 // A Layout describes the columns of a file. Rows of one file may follow rows of another if their layouts agree.
@@ -57,7 +57,7 @@ func (l Layout) Agrees(other Layout) error {
 func difference(what string, names, others []string) string {
 	for i, name := range names {
 		if name != others[i] {
-			return fmt.Sprintf("%s %d is %q, not %q", what, i+1, excerpt.Of(name), excerpt.Of(others[i]))
+			return fmt.Sprintf("%s %d is %q, not %q", what, i+1, printable.Excerpt(name), printable.Excerpt(others[i]))
 		}
 	}
 	return ""

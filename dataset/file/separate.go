@@ -9,7 +9,7 @@ import (
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/dataset/csv"
 	"github.com/fdridge/fdridge/dataset/prepare"
-	"github.com/fdridge/fdridge/internal/excerpt"
+	"github.com/fdridge/fdridge/internal/printable"
 )
 
 // separate describes files that are joined row by row: the features x, and files with targets or weights.
@@ -150,14 +150,14 @@ func (s *separate) open(path string, holds prepare.Separate) (dataset.Source, []
 // join returns the rows of x with the separate targets and weights. Row i of each separate file belongs to row i of x.
 // If opts.Cells allows a missing target or weight, its row has NaN there.
 func (s *separate) join(x dataset.Source) (dataset.Source, error) {
-	from := excerpt.List(s.x, 5)
+	from := printable.List(s.x, 5)
 	if s.targets != "" {
 		y, names, err := s.open(s.targets, prepare.SeparateTargets)
 		if err != nil {
 			return nil, err
 		}
 		s.o.TargetNames = names
-		x, err = dataset.ZipNamed(x, y, from, excerpt.Of(s.targets))
+		x, err = dataset.ZipNamed(x, y, from, printable.Excerpt(s.targets))
 		if err != nil {
 			return nil, err
 		}
@@ -177,7 +177,7 @@ func (s *separate) join(x dataset.Source) (dataset.Source, error) {
 	if err != nil {
 		return nil, err
 	}
-	return dataset.WeighNamed(x, w, from, excerpt.List(s.weights, 5))
+	return dataset.WeighNamed(x, w, from, printable.List(s.weights, 5))
 }
 
 // joinShare joins the share of the rows that opts selects, like join. If byNumber is true, x has all rows. Otherwise x
@@ -292,8 +292,8 @@ func (s *separate) rowCountError(of []string, nx, n int64) *dataset.RowCountErro
 		What:        what,
 		Features:    nx,
 		Others:      n,
-		FeatureName: excerpt.List(s.x, 5),
-		OthersName:  excerpt.List(of, 5),
+		FeatureName: printable.List(s.x, 5),
+		OthersName:  printable.List(of, 5),
 	}
 }
 
@@ -442,7 +442,7 @@ func (s *separate) settleHeaders(pipe *dataset.Pipe, isPart bool) error {
 		if err != nil {
 			return err
 		}
-		x, other := excerpt.List(s.x, 5), excerpt.List(of, 5)
+		x, other := printable.List(s.x, 5), printable.List(of, 5)
 		switch {
 		case n == nx || len(of) == 1 && s.turn(of[0], guesses, nx-n, x):
 		case len(s.x) == 1 && s.turn(s.x[0], guesses, n-nx, other):
@@ -496,7 +496,7 @@ func (s *separate) turn(path string, guesses map[string]csv.Guess, change int64,
 // would give it as many.
 func hintAtHeader(paths []string, guesses map[string]csv.Guess, change int64) string {
 	g, ok := guesses[paths[0]]
-	switch name := excerpt.Of(paths[0]); {
+	switch name := printable.Excerpt(paths[0]); {
 	case !ok || len(paths) > 1 || g.Evidence == csv.Certain:
 	case g.Header && change == 1:
 		return fmt.Sprintf("if the first line of %s (%s) is a row, use --header no", name, g.First)

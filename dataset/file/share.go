@@ -4,8 +4,8 @@ import (
 	"os"
 
 	"github.com/fdridge/fdridge/dataset"
+	"github.com/fdridge/fdridge/dataset/internal/proportion"
 	"github.com/fdridge/fdridge/dataset/internal/rawfile"
-	"github.com/fdridge/fdridge/internal/proportion"
 )
 
 // A part is a portion of a file. From a text file it has the bytes lo to hi−1. From a file whose rows are found by

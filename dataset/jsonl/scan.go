@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/fdridge/fdridge/dataset"
-	"github.com/fdridge/fdridge/internal/excerpt"
+	"github.com/fdridge/fdridge/internal/printable"
 )
 
 // A kind is the kind of a JSON value.
@@ -354,7 +354,7 @@ func (s *scanner) excerpt(p int) string {
 	}
 	if len(rest) > 0 && rest[0] == '"' {
 		if end, _ := textEnd(s.text, p); end > 0 {
-			return excerpt.Of(s.text[p:end])
+			return printable.Excerpt(s.text[p:end])
 		}
 	}
 	for i, c := range rest {
@@ -363,5 +363,5 @@ func (s *scanner) excerpt(p int) string {
 			break
 		}
 	}
-	return strconv.Quote(excerpt.Of(rest))
+	return strconv.Quote(printable.Excerpt(rest))
 }

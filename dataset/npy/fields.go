@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/fdridge/fdridge/internal/excerpt"
+	"github.com/fdridge/fdridge/internal/printable"
 )
 
 // A field is a column of a structured array. NumPy describes the fields by a list such as
@@ -162,7 +162,7 @@ func (h *header) addField(item literal) error {
 		name = name.items[1]
 	}
 	if kinds.kind == '[' {
-		return fmt.Errorf("has the nested field %q; make fields of its parts", excerpt.Of(name.text))
+		return fmt.Errorf("has the nested field %q; make fields of its parts", printable.Excerpt(name.text))
 	}
 	if name.kind != '\'' || kinds.kind != '\'' {
 		return errFields
@@ -171,15 +171,15 @@ func (h *header) addField(item literal) error {
 	if err != nil {
 		return fmt.Errorf(
 			"has the field %q of type %q, which cannot be read",
-			excerpt.Of(name.text),
-			excerpt.Of(kinds.text),
+			printable.Excerpt(name.text),
+			printable.Excerpt(kinds.text),
 		)
 	}
 	count, isList := 1, len(item.items) == 3
 	if isList {
 		for _, n := range shapeOf(item.items[2]) {
 			if n < 0 || n > maxFields || count*n > maxFields {
-				return fmt.Errorf("has more than %d columns in the field %q", maxFields, excerpt.Of(name.text))
+				return fmt.Errorf("has more than %d columns in the field %q", maxFields, printable.Excerpt(name.text))
 			}
 			count *= n
 		}
@@ -277,7 +277,7 @@ func (h *header) holds(j int) string {
 	case 'm', 'M':
 		return "times"
 	default:
-		return fmt.Sprintf("entries of type %q", excerpt.Of(descr))
+		return fmt.Sprintf("entries of type %q", printable.Excerpt(descr))
 	}
 }
 
@@ -286,7 +286,7 @@ func (h *header) label(j int) string {
 	if h.fields == nil {
 		return fmt.Sprintf("column %d", j+1)
 	}
-	return "column " + excerpt.Of(h.fields[j].name)
+	return "column " + printable.Excerpt(h.fields[j].name)
 }
 
 // isInteger reports whether column j holds integers.

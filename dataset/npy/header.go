@@ -13,7 +13,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/fdridge/fdridge/internal/excerpt"
+	"github.com/fdridge/fdridge/internal/printable"
 )
 
 // A header is the header of a .npy file.
@@ -173,7 +173,7 @@ func parseShape(text string) (shape []int64, err error) {
 		}
 		n, err := strconv.ParseInt(strings.TrimSuffix(part, "L"), 10, 64)
 		if err != nil {
-			return nil, fmt.Errorf("has a malformed header: shape (%s)", excerpt.Of(text))
+			return nil, fmt.Errorf("has a malformed header: shape (%s)", printable.Excerpt(text))
 		}
 		shape = append(shape, n)
 	}
@@ -190,7 +190,7 @@ func describe(d description) (header, error) {
 	if !ok {
 		return out, fmt.Errorf(
 			"holds entries of type %q; readable types are floats of 16, 32 and 64 bits, integers and booleans",
-			excerpt.Of(d.descr),
+			printable.Excerpt(d.descr),
 		)
 	}
 	if len(d.shape) != 1 && len(d.shape) != 2 {

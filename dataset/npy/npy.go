@@ -25,7 +25,7 @@ import (
 	"github.com/fdridge/fdridge/dataset/internal/columns"
 	"github.com/fdridge/fdridge/dataset/internal/rawfile"
 	"github.com/fdridge/fdridge/dataset/prepare"
-	"github.com/fdridge/fdridge/internal/excerpt"
+	"github.com/fdridge/fdridge/internal/printable"
 )
 
 // Options selects the columns.
@@ -142,7 +142,7 @@ func (in *input) checkFields(choice *columns.Choice) error {
 			Omittable: k < choice.Features,
 			Hint:      "encode it as numbers, or leave it out",
 		}
-		refused = choice.Refuse(refused, err, j, excerpt.Of(in.fields[j].name), false)
+		refused = choice.Refuse(refused, err, j, printable.Excerpt(in.fields[j].name), false)
 	}
 	if refused != nil {
 		return refused

@@ -12,7 +12,7 @@ import (
 
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/dataset/internal/rawfile"
-	"github.com/fdridge/fdridge/internal/excerpt"
+	"github.com/fdridge/fdridge/internal/printable"
 )
 
 // OpenMember returns a source of the rows of an array in a .npz archive. The argument member is the name of the array
@@ -74,7 +74,9 @@ func memberOfFeatures(name string, names []string) (string, error) {
 	}
 	return "", &dataset.InputError{
 		File: name,
-		Msg:  fmt.Sprintf("holds the arrays %s; select one, as in %s:%s", joinNames(names), name, excerpt.Of(names[0])),
+		Msg: fmt.Sprintf(
+			"holds the arrays %s; select one, as in %s:%s", joinNames(names), name, printable.Excerpt(names[0]),
+		),
 	}
 }
 
@@ -82,9 +84,9 @@ func memberOfFeatures(name string, names []string) (string, error) {
 func joinNames(names []string) string {
 	const most = 12
 	if len(names) > most {
-		return strings.Join(excerpt.All(names[:most]), ", ") + ", …"
+		return strings.Join(printable.Excerpts(names[:most]), ", ") + ", …"
 	}
-	return strings.Join(excerpt.All(names), ", ")
+	return strings.Join(printable.Excerpts(names), ", ")
 }
 
 func openArchive(name string, was dataset.Stamp) (*rawfile.File, *zip.Reader, error) {
@@ -108,7 +110,7 @@ func openArchive(name string, was dataset.Stamp) (*rawfile.File, *zip.Reader, er
 			f.Close() // only the directory of the archive was read
 			return nil, nil, &dataset.InputError{
 				File: name,
-				Msg:  fmt.Sprintf("has two members called %q: the choice is ambiguous", excerpt.Of(m.Name)),
+				Msg:  fmt.Sprintf("has two members called %q: the choice is ambiguous", printable.Excerpt(m.Name)),
 			}
 		}
 		seen[m.Name] = true
@@ -132,7 +134,7 @@ func openMemberAs(name, member string, was dataset.Stamp, describe func(descript
 		f.Close() // only the directory of the archive was read
 		return nil, &dataset.InputError{
 			File: name,
-			Msg:  fmt.Sprintf("has no array %q; it holds %s", excerpt.Of(member), joinNames(members(z))),
+			Msg:  fmt.Sprintf("has no array %q; it holds %s", printable.Excerpt(member), joinNames(members(z))),
 		}
 	}
 	in := &input{name: name + ":" + member, stamp: f.Stamp(), unchanged: f.Unchanged}

@@ -12,7 +12,7 @@ import (
 	"github.com/fdridge/fdridge/dataset/internal/columns"
 	"github.com/fdridge/fdridge/dataset/internal/number"
 	"github.com/fdridge/fdridge/dataset/prepare"
-	"github.com/fdridge/fdridge/internal/excerpt"
+	"github.com/fdridge/fdridge/internal/printable"
 )
 
 // A column is a column to read.
@@ -42,7 +42,7 @@ func (f *opened) column(j int, choice *columns.Choice) (column, *dataset.InputEr
 	leaf, means := &f.columns[j], f.columns[j].annotation()
 	c := column{
 		index:    j,
-		name:     excerpt.Of(f.names[j]),
+		name:     printable.Excerpt(f.names[j]),
 		leaf:     f.leaf[j],
 		optional: leaf.Repetition == 1,
 		missing:  choice.Allows(j),

@@ -9,7 +9,7 @@ import (
 	"strconv"
 
 	"github.com/fdridge/fdridge/dataset"
-	"github.com/fdridge/fdridge/internal/excerpt"
+	"github.com/fdridge/fdridge/internal/printable"
 	"github.com/fdridge/fdridge/internal/vec"
 )
 
@@ -76,7 +76,7 @@ func (e *Encoding) checkWidth(src dataset.Source) error {
 func (e *Encoding) columnError(j int, format string, args ...any) *dataset.InputError {
 	return &dataset.InputError{
 		File: UnnamedRows,
-		Msg:  "column " + excerpt.Of(e.name(j)) + ": " + fmt.Sprintf(format, args...),
+		Msg:  "column " + printable.Excerpt(e.name(j)) + ": " + fmt.Sprintf(format, args...),
 	}
 }
 
@@ -121,14 +121,14 @@ func (e *Encoding) complete(s *tableStats) (*Learnt, error) {
 				Hint:      "leave the column out",
 				Msg: fmt.Sprintf(
 					"column %s has no value in any training row, so its mean is undefined",
-					excerpt.Of(e.name(j)),
+					printable.Excerpt(e.name(j)),
 				),
 			}
 		case !vec.IsFinite(c.Numbers.Moments.Mean):
 			return nil, &dataset.InputError{
 				File:      UnnamedRows,
 				NonFinite: true,
-				Msg:       fmt.Sprintf("the mean of column %s exceeds the range of float64", excerpt.Of(e.name(j))),
+				Msg:       fmt.Sprintf("the mean of column %s exceeds the range of float64", printable.Excerpt(e.name(j))),
 			}
 		}
 	}

@@ -8,7 +8,7 @@ import (
 	"math"
 
 	"github.com/fdridge/fdridge/dataset/internal/cell"
-	"github.com/fdridge/fdridge/internal/excerpt"
+	"github.com/fdridge/fdridge/internal/printable"
 )
 
 // A RowEncoder encodes single dense rows, for example the requests of a service, with the same results as
@@ -151,7 +151,7 @@ func (r *RowEncoder) text(to *encodedRow, j int, s []byte) (known bool, err erro
 		if k.Use == UseDate {
 			what = "date"
 		}
-		msg := fmt.Sprintf("column %s: %q is not a %s", excerpt.Of(r.by.name(j)), excerpt.Of(string(s)), what)
+		msg := fmt.Sprintf("column %s: %q is not a %s", printable.Excerpt(r.by.name(j)), printable.Excerpt(string(s)), what)
 		return false, &dataset.InputError{File: "x", Line: 1, Column: j + 1, Msg: msg}
 	}
 	k.put(to, v)
@@ -163,7 +163,7 @@ func (r *RowEncoder) unknownTextError(j int, s []byte) error {
 	err := r.by.columnError(
 		j,
 		"%q is not among the %d levels learnt from the training rows",
-		excerpt.Of(string(s)),
+		printable.Excerpt(string(s)),
 		len(r.by.columns[j].Levels),
 	)
 	err.UnknownLevel = true

@@ -10,7 +10,7 @@ import (
 
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/dataset/internal/cell"
-	"github.com/fdridge/fdridge/internal/excerpt"
+	"github.com/fdridge/fdridge/internal/printable"
 	"github.com/fdridge/fdridge/internal/vec"
 )
 
@@ -55,7 +55,7 @@ func (r *Rules) checkNames(names []string) error {
 		if !slices.Contains(names, name) {
 			return &dataset.InputError{
 				File: UnnamedRows,
-				Msg:  fmt.Sprintf("there is no feature %q, or two columns have the same name", excerpt.Of(name)),
+				Msg:  fmt.Sprintf("there is no feature %q, or two columns have the same name", printable.Excerpt(name)),
 			}
 		}
 	}
@@ -246,7 +246,7 @@ func (r *Rules) autoLevels(c *columnStats, s *tableStats, out Column, omit func(
 		out.Why = join(out.Why, fmt.Sprintf("%d rare grouped", rare))
 	}
 	if limit := c.Texts.limit(); limit != "" {
-		out.Why = join(out.Why, fmt.Sprintf("%q is a limit, not a number", excerpt.Of(limit)))
+		out.Why = join(out.Why, fmt.Sprintf("%q is a limit, not a number", printable.Excerpt(limit)))
 	}
 	return out
 }
@@ -257,7 +257,7 @@ func (r *Rules) ruleColumn(c *columnStats, s *tableStats, name string) (Column, 
 	fail := func(format string, args ...any) (Column, *dataset.InputError) {
 		return Column{}, &dataset.InputError{
 			File: UnnamedRows,
-			Msg:  "column " + excerpt.Of(name) + ": " + fmt.Sprintf(format, args...),
+			Msg:  "column " + printable.Excerpt(name) + ": " + fmt.Sprintf(format, args...),
 		}
 	}
 	f := r.policy(name)
@@ -435,16 +435,16 @@ func (c *textStats) where() string {
 	case c.First.Row == 0:
 		return ""
 	case c.Line > 0:
-		return fmt.Sprintf(" (line %d: %q)", c.Line, excerpt.Of(c.First.Text))
+		return fmt.Sprintf(" (line %d: %q)", c.Line, printable.Excerpt(c.First.Text))
 	}
-	return fmt.Sprintf(" (row %d: %q)", c.First.Row, excerpt.Of(c.First.Text))
+	return fmt.Sprintf(" (row %d: %q)", c.First.Row, printable.Excerpt(c.First.Text))
 }
 
 // example returns a text that is neither a date nor name.
 func (c *columnStats) example(name string) string {
 	for _, text := range slices.Sorted(maps.Keys(c.Texts.Levels)) {
 		if _, is := parseDate([]byte(text)); !is && text != name {
-			return fmt.Sprintf(", for example %q", excerpt.Of(text))
+			return fmt.Sprintf(", for example %q", printable.Excerpt(text))
 		}
 	}
 	return ""

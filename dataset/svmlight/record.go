@@ -11,7 +11,7 @@ import (
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/dataset/internal/cell"
 	"github.com/fdridge/fdridge/dataset/internal/chunk"
-	"github.com/fdridge/fdridge/internal/excerpt"
+	"github.com/fdridge/fdridge/internal/printable"
 )
 
 // A record parses lines of any form, and locates errors.
@@ -57,7 +57,7 @@ func (r *record) row(b *dataset.Buffer, text []byte) error {
 	for f, rest := field(rest); len(f) > 0; f, rest = field(rest) {
 		colon := bytes.IndexByte(f, ':')
 		if colon < 0 {
-			return r.errorAt(full, f, fmt.Sprintf("%q is not index:value", excerpt.Of(f)), false)
+			return r.errorAt(full, f, fmt.Sprintf("%q is not index:value", printable.Excerpt(f)), false)
 		}
 		if string(f[:colon]) == "qid" {
 			continue
@@ -65,7 +65,7 @@ func (r *record) row(b *dataset.Buffer, text []byte) error {
 		index, err := strconv.Atoi(string(f[:colon]))
 		switch {
 		case err != nil:
-			return r.errorAt(full, f, fmt.Sprintf("%q is not an index", excerpt.Of(f[:colon])), false)
+			return r.errorAt(full, f, fmt.Sprintf("%q is not an index", printable.Excerpt(f[:colon])), false)
 		case index == 0 && first == 1:
 			return r.errorAt(
 				full,
@@ -117,13 +117,13 @@ func (r *record) number(line, f []byte, what string) (float64, error) {
 	v, err := cell.Parse(f)
 	switch {
 	case err != nil && errors.Is(err, strconv.ErrRange):
-		return 0, r.errorAt(line, f, fmt.Sprintf("%s %s exceeds the range of float64", what, excerpt.Of(f)), true)
+		return 0, r.errorAt(line, f, fmt.Sprintf("%s %s exceeds the range of float64", what, printable.Excerpt(f)), true)
 	case err != nil && what == "label" && bytes.IndexByte(f, ',') >= 0:
-		return 0, r.errorAt(line, f, fmt.Sprintf("label %q has several targets instead of one", excerpt.Of(f)), false)
+		return 0, r.errorAt(line, f, fmt.Sprintf("label %q has several targets instead of one", printable.Excerpt(f)), false)
 	case err != nil:
-		return 0, r.errorAt(line, f, fmt.Sprintf("%s %q is not a number", what, excerpt.Of(f)), false)
+		return 0, r.errorAt(line, f, fmt.Sprintf("%s %q is not a number", what, printable.Excerpt(f)), false)
 	case math.IsNaN(v) || math.IsInf(v, 0):
-		return 0, r.errorAt(line, f, fmt.Sprintf("%s %s is not finite", what, excerpt.Of(f)), true)
+		return 0, r.errorAt(line, f, fmt.Sprintf("%s %s is not finite", what, printable.Excerpt(f)), true)
 	}
 	return v, nil
 }

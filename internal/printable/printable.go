@@ -1,6 +1,6 @@
-// Package printable makes texts ready to be printed. It escapes invisible characters, and characters that a terminal
-// interprets as commands. For example, column names may contain such characters. It also removes names of Go packages
-// from errors.
+// Package printable makes texts of others ready for messages: names, fields of files, errors of other packages. It
+// shortens them, because they can be arbitrarily long. It escapes invisible characters, and characters that a terminal
+// interprets as commands. It also removes names of Go packages from errors.
 package printable
 
 import (

@@ -12,7 +12,7 @@ import (
 
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/dataset/prepare"
-	"github.com/fdridge/fdridge/internal/excerpt"
+	"github.com/fdridge/fdridge/internal/printable"
 )
 
 // A Choice states which columns of a file are features and which are targets. An output row has the features in the
@@ -41,7 +41,7 @@ func Choose(names []string, named bool, targets, features []string) (Choice, err
 	}
 	for i, name := range names {
 		if !utf8.ValidString(name) {
-			return c, fmt.Errorf("the name of column %d is not UTF-8: %q", i+1, excerpt.Of(name))
+			return c, fmt.Errorf("the name of column %d is not UTF-8: %q", i+1, printable.Excerpt(name))
 		}
 	}
 	t := &table{names: names, named: named}
@@ -55,7 +55,7 @@ func Choose(names []string, named bool, targets, features []string) (Choice, err
 	}
 	for _, i := range target {
 		if listed && slices.Contains(feature, i) {
-			return c, fmt.Errorf("column %q is named as a feature and as a target or weight", excerpt.Of(names[i]))
+			return c, fmt.Errorf("column %q is named as a feature and as a target or weight", printable.Excerpt(names[i]))
 		}
 	}
 	feature = without(feature, target, len(names))
@@ -99,7 +99,7 @@ func (c *Choice) Read(cells *prepare.Cells, names []string, named bool) error {
 		for i, j := range found {
 			places[i] = c.To[j]
 			if places[i] < 0 || places[i] >= c.Features {
-				return fmt.Errorf("column %q is not a feature and cannot be categorical", excerpt.Of(cells.OneHot[i]))
+				return fmt.Errorf("column %q is not a feature and cannot be categorical", printable.Excerpt(cells.OneHot[i]))
 			}
 		}
 		cells.Features = places
@@ -329,7 +329,7 @@ func (t *table) features(specs []string) (out []int, listed bool, err error) {
 	if len(left) < len(specs) {
 		return nil, false, fmt.Errorf(
 			"either all columns begin with \"-\" (left out) or none does, unlike in %q",
-			excerpt.Of(strings.Join(specs, ",")),
+			printable.Excerpt(strings.Join(specs, ",")),
 		)
 	}
 	out, err = t.list(left)
@@ -350,7 +350,7 @@ func (t *table) list(specs []string) ([]int, error) {
 			return nil, err
 		}
 		if taken[i] {
-			return nil, fmt.Errorf("column %q is named twice", excerpt.Of(s))
+			return nil, fmt.Errorf("column %q is named twice", printable.Excerpt(s))
 		}
 		out, taken[i] = append(out, i), true
 	}
@@ -360,7 +360,7 @@ func (t *table) list(specs []string) ([]int, error) {
 func (t *table) find(spec string) (int, error) {
 	if i, ok := t.place(spec); ok {
 		if i < 0 {
-			return 0, fmt.Errorf("more than one column is called %q", excerpt.Of(spec))
+			return 0, fmt.Errorf("more than one column is called %q", printable.Excerpt(spec))
 		}
 		return i, nil
 	}
@@ -373,7 +373,7 @@ func (t *table) find(spec string) (int, error) {
 	case err != nil || n < 1 || n > len(t.names):
 		return 0, fmt.Errorf(
 			"there is no column %q; %sthe %d columns %s",
-			excerpt.Of(spec),
+			printable.Excerpt(spec),
 			t.suggest(spec),
 			len(t.names),
 			t,
@@ -391,7 +391,7 @@ func (t *table) suggest(spec string) string {
 	if name == "" {
 		return ""
 	}
-	return fmt.Sprintf("did you mean %q? ", excerpt.Of(name))
+	return fmt.Sprintf("did you mean %q? ", printable.Excerpt(name))
 }
 
 func (t *table) String() string {
@@ -400,7 +400,7 @@ func (t *table) String() string {
 	case !t.named:
 		return fmt.Sprintf("have no names: use first, last or a number from 1 to %d", len(t.names))
 	case len(t.names) <= most:
-		return "are " + strings.Join(excerpt.All(t.names), ", ")
+		return "are " + strings.Join(printable.Excerpts(t.names), ", ")
 	}
-	return "are " + strings.Join(excerpt.All(t.names[:most]), ", ") + ", …"
+	return "are " + strings.Join(printable.Excerpts(t.names[:most]), ", ") + ", …"
 }

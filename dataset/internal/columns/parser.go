@@ -8,7 +8,7 @@ import (
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/dataset/internal/cell"
 	"github.com/fdridge/fdridge/dataset/internal/rawfile"
-	"github.com/fdridge/fdridge/internal/excerpt"
+	"github.com/fdridge/fdridge/internal/printable"
 )
 
 // A Parser converts the cells of a text file to numbers.
@@ -49,16 +49,16 @@ func (p *Parser) Value(i int, s []byte) (v float64, ok bool) {
 // If the column is numeric and s is not one of the special texts that Explain describes itself, such as an infinity, it
 // returns true. The caller then adds advice, for instance by NoNumber.
 func (p *Parser) Explain(i int, s []byte, err *dataset.InputError) (isText bool) {
-	name := excerpt.Of(p.Names[i])
+	name := printable.Excerpt(p.Names[i])
 	because := func(format string, args ...any) {
 		err.Msg = fmt.Sprintf("column %s", name) + fmt.Sprintf(format, args...)
 	}
 	if _, ok := cell.Number(s); ok && p.Notation.Comma {
-		because(": %q has a decimal point, but numbers of this file have decimal commas", excerpt.Of(s))
+		because(": %q has a decimal point, but numbers of this file have decimal commas", printable.Excerpt(s))
 		return false
 	}
 	if p.Marks.Missing(s) && !cell.Missing(s) {
-		because(": %s is a missing value", excerpt.Of(s))
+		because(": %s is a missing value", printable.Excerpt(s))
 		p.Gap(i, err)
 		return false
 	}
@@ -69,10 +69,10 @@ func (p *Parser) Explain(i int, s []byte, err *dataset.InputError) (isText bool)
 			rawfile.NotUTF8(err)
 		}
 	case why == cell.NotFinite:
-		because(": %s is not finite", excerpt.Of(s))
+		because(": %s is not finite", printable.Excerpt(s))
 		err.NonFinite, err.Missing = true, cell.Missing(s)
 	case why == cell.TooLarge:
-		because(": %s exceeds the range of float64", excerpt.Of(s))
+		because(": %s exceeds the range of float64", printable.Excerpt(s))
 		err.NonFinite, err.Missing = true, cell.Missing(s)
 	case len(s) == 0:
 		because(" is empty")
@@ -81,7 +81,7 @@ func (p *Parser) Explain(i int, s []byte, err *dataset.InputError) (isText bool)
 		because(": %s is a missing value", s)
 		p.Gap(i, err)
 	default:
-		because(": %q is not a number", excerpt.Of(s))
+		because(": %q is not a number", printable.Excerpt(s))
 		return true
 	}
 	return false

@@ -13,7 +13,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/fdridge/fdridge/internal/badinput"
-	"github.com/fdridge/fdridge/internal/excerpt"
+	"github.com/fdridge/fdridge/internal/printable"
 )
 
 // A Single is the value of a text flag that may be given only once. pflag alone would silently use the last value.
@@ -47,7 +47,9 @@ func CheckSingle(flags *pflag.FlagSet) (err error) {
 			return
 		}
 		if o := given.single(); o.twice {
-			err = BadInput("--%s: given twice (%s, %s)%s", f.Name, excerpt.Of(o.Value), excerpt.Of(o.again), o.Hint)
+			err = BadInput(
+				"--%s: given twice (%s, %s)%s", f.Name, printable.Excerpt(o.Value), printable.Excerpt(o.again), o.Hint,
+			)
 		}
 	})
 	return err
@@ -79,12 +81,12 @@ func ParseGammas(text string, allowZero bool) ([]float64, error) {
 		g, err := ParseNumber(strings.TrimSpace(s))
 		switch {
 		case err != nil:
-			return nil, BadInput("--gamma: %q is not a number", excerpt.Of(s))
+			return nil, BadInput("--gamma: %q is not a number", printable.Excerpt(s))
 		case g == 0 && allowZero:
 		case !(g > 0) || math.IsInf(g, 0):
 			return nil, BadInput(
 				"--gamma: %v must be positive and finite (0 only as fit --gamma 0, not as a candidate of auto)",
-				excerpt.Of(s),
+				printable.Excerpt(s),
 			)
 		}
 		out = append(out, g)
@@ -105,7 +107,7 @@ func OneOf(flag, value string, allowed ...string) error {
 	if slices.Contains(allowed, value) {
 		return nil
 	}
-	return BadInput("--%s: %q must be one of %s", flag, excerpt.Of(value), strings.Join(allowed, ", "))
+	return BadInput("--%s: %q must be one of %s", flag, printable.Excerpt(value), strings.Join(allowed, ", "))
 }
 
 // FirstError returns the first error that is not nil.

@@ -8,7 +8,6 @@ import (
 	"unicode"
 
 	"github.com/fdridge/fdridge"
-	"github.com/fdridge/fdridge/internal/excerpt"
 	"github.com/fdridge/fdridge/internal/printable"
 	"github.com/fdridge/fdridge/ridge"
 	"github.com/fdridge/fdridge/ridge/classes"
@@ -152,9 +151,9 @@ func listLabels(labels []string, counts []int64) string {
 // labelName returns a label as text of one line. It quotes a label with control characters.
 func labelName(label string) string {
 	if strings.ContainsFunc(label, unicode.IsControl) {
-		return strconv.Quote(excerpt.Of(label))
+		return strconv.Quote(printable.Excerpt(label))
 	}
-	return excerpt.Of(label)
+	return printable.Excerpt(label)
 }
 
 // accuracy describes one score.

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/fdridge/fdridge/dataset/prepare"
-	"github.com/fdridge/fdridge/internal/excerpt"
 	"github.com/fdridge/fdridge/internal/printable"
 )
 
@@ -105,7 +104,7 @@ func (r *encodingRecord) describeMissing() string {
 		const most = 6
 		var words []string
 		for _, name := range names[:min(len(names), most)] {
-			words = append(words, fmt.Sprintf("%s %d", printable.Text(excerpt.Of(name)), r.Filled[name]))
+			words = append(words, fmt.Sprintf("%s %d", printable.Text(printable.Excerpt(name)), r.Filled[name]))
 		}
 		if len(names) > most {
 			words = append(words, fmt.Sprintf("%d more columns", len(names)-most))
@@ -170,7 +169,7 @@ func (r *encodingRecord) describeCategories() string {
 	const most = 6
 	var words []string
 	for _, c := range r.Categories[:min(len(r.Categories), most)] {
-		words = append(words, fmt.Sprintf("%s (%d levels)", printable.Text(excerpt.Of(c.Column)), c.Levels))
+		words = append(words, fmt.Sprintf("%s (%d levels)", printable.Text(printable.Excerpt(c.Column)), c.Levels))
 	}
 	if n := len(r.Categories) - most; n > 0 {
 		words = append(words, fmt.Sprintf("%d more", n))

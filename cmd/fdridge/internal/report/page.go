@@ -13,7 +13,6 @@ import (
 
 	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/internal/chart"
-	"github.com/fdridge/fdridge/internal/excerpt"
 	"github.com/fdridge/fdridge/internal/printable"
 	"github.com/fdridge/fdridge/ridge"
 )
@@ -164,7 +163,7 @@ func (f *Fit) targetName(j int) string {
 func (f *Fit) nameOf(s *ridge.Solution, j int) string {
 	name := fmt.Sprintf("gamma = %.6g", s.GammaOf(j))
 	if len(s.Targets) > 1 {
-		name += ", " + excerpt.Of(f.targetName(j))
+		name += ", " + printable.Excerpt(f.targetName(j))
 	}
 	return name
 }

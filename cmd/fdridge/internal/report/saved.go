@@ -10,7 +10,6 @@ import (
 
 	"github.com/fdridge/fdridge/fd"
 	"github.com/fdridge/fdridge/internal/chart"
-	"github.com/fdridge/fdridge/internal/excerpt"
 	"github.com/fdridge/fdridge/internal/printable"
 	"github.com/fdridge/fdridge/model"
 	"github.com/fdridge/fdridge/ridge"
@@ -295,7 +294,7 @@ func (s *Saved) summary(rec *savedRecord) []string {
 		enc := &Encoded{Encoding: e}
 		var words []string
 		for _, c := range e.Categories {
-			words = append(words, fmt.Sprintf("%s (%d levels)", excerpt.Of(enc.name(c.Column)), len(c.Levels)))
+			words = append(words, fmt.Sprintf("%s (%d levels)", printable.Excerpt(enc.name(c.Column)), len(c.Levels)))
 		}
 		if words != nil {
 			out = append(out, "preparation: one-hot encoding of "+strings.Join(words, ", "))

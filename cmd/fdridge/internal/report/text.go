@@ -8,7 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/fdridge/fdridge/internal/excerpt"
 	"github.com/fdridge/fdridge/internal/printable"
 	"github.com/fdridge/fdridge/ridge"
 )
@@ -155,7 +154,7 @@ func (f *Fit) size(rec *fitRecord) string {
 		plural(rec.Targets, "target", "targets"),
 	)
 	if len(f.Data.Targets) > 0 {
-		size += ": " + excerpt.List(f.Data.Targets, mostNamed)
+		size += ": " + printable.List(f.Data.Targets, mostNamed)
 	}
 	return size
 }

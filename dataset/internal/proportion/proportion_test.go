@@ -4,7 +4,7 @@ import (
 	"math"
 	"testing"
 
-	"github.com/fdridge/fdridge/internal/proportion"
+	"github.com/fdridge/fdridge/dataset/internal/proportion"
 )
 
 func TestOf(t *testing.T) {

@@ -1,5 +1,4 @@
-// Package excerpt shortens input that messages quote, because fields and names can be arbitrarily long.
-package excerpt
+package printable
 
 import (
 	"strings"
@@ -13,21 +12,21 @@ const (
 	mostMessage = 4096
 )
 
-// Of returns text if it is short, otherwise its beginning and "…".
-func Of[T ~string | ~[]byte](text T) string { return cut(text, most) }
+// Excerpt returns text if it is short, otherwise its beginning and "…".
+func Excerpt[T ~string | ~[]byte](text T) string { return cut(text, most) }
 
-// All applies Of to each text.
-func All(texts []string) []string {
+// Excerpts applies Excerpt to each text.
+func Excerpts(texts []string) []string {
 	out := make([]string, len(texts))
 	for i, t := range texts {
-		out[i] = Of(t)
+		out[i] = Excerpt(t)
 	}
 	return out
 }
 
-// List joins the first n names with commas, each shortened by Of. It appends "…" if there are more names.
+// List joins the first n names with commas, each shortened by Excerpt. It appends "…" if there are more names.
 func List(names []string, n int) string {
-	list := strings.Join(All(names[:min(len(names), n)]), ", ")
+	list := strings.Join(Excerpts(names[:min(len(names), n)]), ", ")
 	if len(names) > n {
 		list += ", …"
 	}
