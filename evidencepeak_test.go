@@ -126,6 +126,15 @@ func TestEvidencePeak(t *testing.T) {
 		if !r.Choice.Certain {
 			t.Errorf("trial %d, %v: not certain: %d candidates may be best", trial, r.Method, len(r.Choice.Possible))
 		}
+		o.PerTarget = true
+		r, err = fdridge.Fit(t.Context(), src, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if each := r.Each.Gammas[0]; r.Each.AtEnd == [2]int{} && !(math.Abs(math.Log(each/got)) < 0.05) {
+			t.Errorf("trial %d, %v: γ = %.6g with PerTarget, must be near %.6g", trial, r.Method, each, got)
+		}
+		o.PerTarget = false
 		o.Candidates = []float64{got / 2, got * 1.5, got * 4}
 		r, err = fdridge.Fit(t.Context(), src, o)
 		if err != nil {
@@ -133,6 +142,14 @@ func TestEvidencePeak(t *testing.T) {
 		}
 		if len(r.Choice.Path) != 3 {
 			t.Errorf("trial %d: %d γ were compared, 3 are given", trial, len(r.Choice.Path))
+		}
+		o.PerTarget = true
+		r, err = fdridge.Fit(t.Context(), src, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(r.Each.Candidates) != 3 {
+			t.Errorf("trial %d: %d γ were compared with PerTarget, 3 are given", trial, len(r.Each.Candidates))
 		}
 	}
 	if inside < 100 {

@@ -98,7 +98,7 @@ func (e *factorSearch) Summary() *ridge.Summary { return nil }
 func (e *factorSearch) Grid(needs choose.Needs) (choose.GammaGrid, error) {
 	if given := e.eachCandidates(); given != nil {
 		small := needs.Pass && e.factors.Method() == ridge.DualCG
-		return choose.GammaGrid{Gammas: given, Fixed: true, Small: small}, nil
+		return choose.GammaGrid{Gammas: given, Fixed: true, Given: true, Small: small}, nil
 	}
 	mean := e.factors.MeanEigenvalue()
 	switch {

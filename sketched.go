@@ -194,7 +194,7 @@ func (s *sketchSearch) Grid(needs choose.Needs) (choose.GammaGrid, error) {
 	case s.cv != nil && needs.Folds:
 		return choose.GammaGrid{Gammas: s.cv.Gammas, Fixed: true}, nil
 	case given != nil:
-		return choose.GammaGrid{Gammas: given, Fixed: true}, nil
+		return choose.GammaGrid{Gammas: given, Fixed: true, Given: true}, nil
 	case needs.Folds, s.opts.PerTarget && needs.Pass:
 		return choose.GammaGrid{Gammas: choose.Grid(s.current, smallGrid), Fixed: true}, nil
 	case s.opts.PerTarget:

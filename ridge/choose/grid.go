@@ -62,8 +62,27 @@ type GammaGrid struct {
 	Keep   int
 	// Fixed means that exactly the γ in Gammas are candidates: none is left out and none is added.
 	Fixed bool
+	// Given means that the user gave Gammas. A criterion that refines its choice does not refine them.
+	Given bool
 	// Small means that the grid has few enough γ for a criterion that needs a pass over the rows, see [Search].
 	Small bool
+}
+
+// densities is the number of γ in each step of a default grid, if a criterion that refines chooses for each target.
+const densities = 4
+
+// dense returns the ascending γ with densities − 1 more between neighbours, evenly spaced in log γ.
+func dense(gammas []float64) []float64 {
+	var out []float64
+	for i, g := range gammas {
+		if i > 0 {
+			for k := 1; k < densities; k++ {
+				out = append(out, gammas[i-1]*math.Pow(g/gammas[i-1], float64(k)/densities))
+			}
+		}
+		out = append(out, g)
+	}
+	return out
 }
 
 // AroundGCV returns the grid for leave-one-out errors: 11 γ from a tenth to 10⁶ times the γ that GCV chooses. The

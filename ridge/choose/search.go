@@ -195,14 +195,19 @@ func (s *search) byErrorRate(c *GammaChoice, by Criterion) error {
 	return c.ByErrorRate(rates, estimates)
 }
 
-// SearchEach chooses a γ for each target by the criterion by, among the γ of the grid of the source. The field By of
-// the result is the criterion by; the fields Passes, Whole and Spent are zero. Errors are the errors of the source.
+// SearchEach chooses a γ for each target by the criterion by, among the γ of the grid of the source. If the criterion
+// refines, and the γ are not given, three more γ are put between neighbours. They do not depend on the targets, so
+// that blocks of targets have the same candidates. By of the result is by, and its fields Passes, Whole and Spent are
+// zero. Errors are the errors of the source.
 func SearchEach(ctx context.Context, by Criterion, from Source) (*TargetChoice, error) {
 	grid, err := from.Grid(by.Needs())
 	if err != nil {
 		return nil, err
 	}
 	gammas := Ascending(grid.Gammas)
+	if by.of().refines && !grid.Given {
+		gammas = dense(gammas)
+	}
 	for {
 		c, err := searchEach(ctx, by, gammas, from)
 		if err != nil {
@@ -220,25 +225,36 @@ func searchEach(ctx context.Context, by Criterion, gammas []float64, from Source
 	if sum, scores := from.Summary(), by.of().each; sum != nil && scores != nil {
 		return eachOf(by, sum, gammas, scores)
 	}
-	found, err := from.Evidence(ctx, by.Needs(), gammas)
-	if err != nil {
-		return nil, err
+	// The solutions of some γ are dropped before the next are computed, unless each call takes a pass.
+	step := len(gammas)
+	if by.Needs() == (Needs{}) {
+		step = GridSize
 	}
-	if len(found) == 0 {
-		return nil, rows.Unfit("no candidates to choose from")
-	}
-	all := make([]Candidate, len(found))
-	for i := range found {
-		all[i] = candidate(by, &found[i])
-		if len(all[i].Scores) != len(all[0].Scores) {
-			return nil, rows.Unfit("candidates with different numbers of targets")
+	var all []Candidate
+	var noises [][]ridge.Interval
+	for part := range slices.Chunk(gammas, max(1, step)) {
+		found, err := from.Evidence(ctx, by.Needs(), part)
+		if err != nil {
+			return nil, err
 		}
+		for i := range found {
+			one := candidate(by, &found[i])
+			noises = append(noises, noiseOf(by, found[i].Fit))
+			one.Fit = nil
+			all = append(all, one)
+			if len(one.Scores) != len(all[0].Scores) {
+				return nil, rows.Unfit("candidates with different numbers of targets")
+			}
+		}
+	}
+	if len(all) == 0 {
+		return nil, rows.Unfit("no candidates to choose from")
 	}
 	c := each(by, gammas, len(all[0].Scores), func(i, j int) (ridge.Interval, float64) {
 		return all[i].Scores[j], all[i].Estimates[j]
 	})
 	for j, g := range c.Gammas {
-		if noise := noiseOf(by, found[slices.Index(gammas, g)].Fit); noise != nil {
+		if noise := noises[slices.Index(gammas, g)]; noise != nil {
 			c.Noise = append(c.Noise, noise[j])
 		}
 	}
