@@ -52,12 +52,11 @@ type Options struct {
 // The checkpoint is removed when the fit is done. After an error, including a *[ridge.NotConvergedError] with a
 // Result, it is kept if it contains something to resume from.
 //
-// Direct methods store no state, because they read the rows only once. Cross-validation accepts neither a
-// Checkpoint nor a Transport.
+// Direct methods store no state, because they read the rows only once. With a Transport, each rank deals its own rows
+// into folds.
 //
-// Errors: the errors of [fdridge.Fit] and of the Transport; *[InterruptedError] if ctx ended and a state was
-// stored; *[CheckpointError]; *[dist.DisagreeError]; [ridge.ErrInput] for cross-validation with a Checkpoint or a
-// Transport.
+// Errors: the errors of [fdridge.Fit] and of the Transport; *[InterruptedError] if ctx ended and a state was stored;
+// *[CheckpointError]; *[dist.DisagreeError].
 func Fit(ctx context.Context, src dataset.Source, opts fdridge.Options, o Options) (*fdridge.Result, error) {
 	var err error
 	opts.Backend, err = engine.OrDefault(opts.Backend)
