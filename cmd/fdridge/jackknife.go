@@ -3,13 +3,10 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
-	"io"
 
 	"github.com/fdridge/fdridge/cmd/fdridge/internal/cli"
 	"github.com/fdridge/fdridge/cmd/fdridge/internal/report"
 	"github.com/fdridge/fdridge/dataset"
-	"github.com/fdridge/fdridge/dataset/prepare"
 	"github.com/fdridge/fdridge/model"
 	"github.com/fdridge/fdridge/ridge"
 	"github.com/fdridge/fdridge/table"
@@ -31,20 +28,8 @@ func (jackknifeMode) check(o *fitOptions) error {
 	return err
 }
 
+// afterFit makes a pass over the rows of the fit. It returns a warning if the guarantee of the intervals does not hold.
 func (jackknifeMode) afterFit(ctx context.Context, o *fitOptions, d *table.Table, f *report.Fit) (string, error) {
-	return o.predictWithJackknife(ctx, d, f)
-}
-
-// predictionOptions returns the options of the predictions for the rows of --predict.
-func (o *fitOptions) predictionOptions() *predictOptions {
-	return &predictOptions{
-		modelFlags: modelFlags{out: o.out, outFormat: "auto", formats: outFormats}, in: o.Others(o.predict),
-	}
-}
-
-// predictWithJackknife prepares the predictions for the rows of --predict, with jackknife+ intervals from the rows of
-// the fit. It returns a warning if the guarantee of the intervals does not hold, otherwise "".
-func (o *fitOptions) predictWithJackknife(ctx context.Context, d *table.Table, f *report.Fit) (string, error) {
 	m, err := model.New(d.Preparation, f.Found.Solutions, model.Details{Intercept: o.intercept, Before: d.P})
 	if err != nil {
 		return "", err
@@ -65,26 +50,8 @@ func (o *fitOptions) predictWithJackknife(ctx context.Context, d *table.Table, f
 	if err != nil {
 		return "", err
 	}
-	of, err := m.Predictor(model.JackknifeIntervals{Jackknife: jackknife})
-	if err != nil {
+	if err := o.predictNew(ctx, m, model.JackknifeIntervals{Jackknife: jackknife}); err != nil {
 		return "", err
-	}
-	in := o.predictionOptions()
-	if err := in.in.Check(); err != nil {
-		return "", fmt.Errorf("--predict: %w", err)
-	}
-	rows, err := in.open(ctx, m)
-	if err != nil {
-		return "", fmt.Errorf("--predict: %w", err)
-	}
-	form, err := in.predictionForm()
-	if err != nil {
-		return "", err
-	}
-	of.Encode = prepare.EncodeOptions{Cells: rows.Opened.Cells, Tally: new(prepare.Tally)}
-	o.predicted = &predictionRun{of: of, form: form, gamma: m.Fits[0].Gamma}
-	o.writePredictions = func(w io.Writer) error {
-		return nameData(o.predict, rows.Locate(o.predicted.run(ctx, rows.Source, w)))
 	}
 	if o.auto || d.ToChoose() != nil {
 		const text = "jackknife+ guarantees no probability if gamma is chosen from the same rows"

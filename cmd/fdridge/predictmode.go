@@ -2,11 +2,15 @@ package main
 
 import (
 	"context"
+	"fmt"
+	"io"
 	"path/filepath"
 
 	"github.com/fdridge/fdridge"
 	"github.com/fdridge/fdridge/cmd/fdridge/internal/cli"
 	"github.com/fdridge/fdridge/cmd/fdridge/internal/report"
+	"github.com/fdridge/fdridge/dataset/prepare"
+	"github.com/fdridge/fdridge/model"
 	"github.com/fdridge/fdridge/ridge"
 	"github.com/fdridge/fdridge/table"
 )
@@ -77,4 +81,38 @@ func (blockMode) mark(opts *fdridge.Options) {
 func (blockMode) beforeFit(ctx context.Context, o *fitOptions, d *table.Table, opts *fdridge.Options) (err error) {
 	opts.Block, err = o.predictBlocks(ctx, d)
 	return err
+}
+
+// predictionOptions returns the options of the predictions for the rows of --predict.
+func (o *fitOptions) predictionOptions() *predictOptions {
+	return &predictOptions{
+		modelFlags: modelFlags{out: o.out, outFormat: "auto", formats: outFormats}, in: o.Others(o.predict),
+	}
+}
+
+// predictNew prepares the predictions of m for the rows of --predict, with the intervals by. They are written when the
+// fit is delivered.
+func (o *fitOptions) predictNew(ctx context.Context, m *model.Model, by model.Intervals) error {
+	of, err := m.Predictor(by)
+	if err != nil {
+		return err
+	}
+	in := o.predictionOptions()
+	if err := in.in.Check(); err != nil {
+		return fmt.Errorf("--predict: %w", err)
+	}
+	rows, err := in.open(ctx, m)
+	if err != nil {
+		return fmt.Errorf("--predict: %w", err)
+	}
+	form, err := in.predictionForm()
+	if err != nil {
+		return err
+	}
+	of.Encode = prepare.EncodeOptions{Cells: rows.Opened.Cells, Tally: new(prepare.Tally)}
+	o.predicted = &predictionRun{of: of, form: form, gamma: m.Fits[0].Gamma}
+	o.writePredictions = func(w io.Writer) error {
+		return nameData(o.predict, rows.Locate(o.predicted.run(ctx, rows.Source, w)))
+	}
+	return nil
 }
