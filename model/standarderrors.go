@@ -16,7 +16,8 @@ import (
 // the arguments by which [New] made the model. Scaled columns, penalties and columns without penalty are taken as in
 // the fit.
 //
-// Errors: [ErrShape] for other dimensions or numbers of solutions, and the errors of [ridge.StandardErrorsOf].
+// Errors: [ErrShape] for other dimensions or numbers of solutions, and the errors of [ridge.StandardErrorsOf], for
+// example [ridge.ErrOtherRows] for rows that are scaled already.
 func (m *Model) StandardErrors(
 	ctx context.Context, train dataset.Source, solutions []*ridge.Solution,
 ) ([][]ridge.StandardErrors, error) {

@@ -86,8 +86,9 @@ var ErrUnproven = errors.New(
 		"of centring weighted rows; summarise the rows again",
 )
 
-// ErrOtherRows reports that a solution and a summary were computed from different rows.
-var ErrOtherRows = badinput.Errorf("ridge: the fit is not of the rows of the summary")
+// ErrOtherRows reports that a solution was not computed from the rows of a summary, or from the rows that were given
+// for its standard errors.
+var ErrOtherRows = badinput.Errorf("ridge: the fit is not of these rows")
 
 // A NotConvergedError reports that the tolerance was not reached. Solutions holds the best solution for each γ; its
 // certificates are proved as usual. A γ without a solution is left out ([Unsolved]). The error wraps Status.Err():

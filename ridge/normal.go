@@ -60,9 +60,10 @@ type normal struct {
 
 // counted holds the numbers of the training rows.
 type counted struct {
-	rows   int64   // of positive weight
-	all    int64   // all rows
-	weight float64 // of all rows
+	rows    int64     // of positive weight
+	all     int64     // all rows
+	weight  float64   // of all rows
+	squares []float64 // Σ w(y − base)² for each target
 }
 
 // An inverse is the matrix W, and bounds on the errors of products with W.
@@ -281,7 +282,8 @@ func (m *normal) sum(ctx context.Context, src dataset.Source) error {
 		for k := range m.p {
 			m.targets.v[j*m.p+k] = value(m.p+j, k)
 		}
-		m.targets.norm[j] = math.Sqrt(value(m.p+j, m.p+j)) * (1 + 0x1p-20)
+		m.squares = append(m.squares, value(m.p+j, m.p+j))
+		m.targets.norm[j] = math.Sqrt(m.squares[j]) * (1 + 0x1p-20)
 	}
 	return nil
 }

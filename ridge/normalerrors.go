@@ -2,6 +2,7 @@ package ridge
 
 import (
 	"context"
+	"fmt"
 	"math"
 
 	"github.com/fdridge/fdridge/dataset"
@@ -19,7 +20,8 @@ import (
 // were shifted and divided, if the intercept is for the columns before.
 //
 // It takes O(nd² + kd³) time for k different γ, and O(d²) memory. Errors: [ErrShape] for other dimensions,
-// *[GammaError], *[SizeError], [ErrEmpty], [ErrIllConditioned], and the errors of src. See docs/math.md §21.
+// [ErrOtherRows] if the coefficients have another RSS than the fits prove, *[GammaError], *[SizeError], [ErrEmpty],
+// [ErrIllConditioned], and the errors of src. See docs/math.md §21.
 func StandardErrorsOf(
 	ctx context.Context,
 	src dataset.Source,
@@ -48,6 +50,13 @@ func StandardErrorsOf(
 	if err != nil {
 		return nil, err
 	}
+	for _, f := range fits {
+		for j := range t {
+			if err := sums.checkFit(j, &f.Targets[j]); err != nil {
+				return nil, err
+			}
+		}
+	}
 	known := map[float64]*normalVariances{}
 	var out [][]StandardErrors
 	for _, f := range fits {
@@ -68,6 +77,39 @@ func StandardErrorsOf(
 		out = append(out, all)
 	}
 	return out, nil
+}
+
+// checkFit returns an error if the RSS of the coefficients of target j, for the rows of m, is not the RSS of f.
+func (m *normal) checkFit(j int, f *Target) error {
+	c := m.targets.v[j*m.p : (j+1)*m.p]
+	size := math.Sqrt(m.squares[j])
+	rss, sum := m.squares[j], 0.0 // Σ wr² and Σ wr for the residuals r without an intercept
+	if m.first == 1 {
+		sum = c[0]
+	}
+	for i, x := range f.Coef {
+		row := m.gram[(m.first+i)*m.p : (m.first+i+1)*m.p]
+		rss += x * (vec.Dot(f.Coef, row[m.first:]) - 2*c[m.first+i])
+		size += math.Abs(x) * m.sizes[m.first+i]
+		if m.first == 1 {
+			sum -= x * row[0]
+		}
+	}
+	if m.first == 1 {
+		rss -= sum / m.weight * sum // the best intercept
+	}
+	off := (16*m.kappa + 4*(float64(m.p)+few)*eps) * size * size
+	if !interval.Apart(interval.Interval{Lo: rss - off, Hi: rss + off}, interval.Interval(f.RSS)) {
+		return nil
+	}
+	return fmt.Errorf(
+		"%w: for target %d, ‖Ax − b‖² is %g for these rows, but the fit proves %g to %g",
+		ErrOtherRows,
+		j+1,
+		rss,
+		f.RSS.Lo,
+		f.RSS.Hi,
+	)
 }
 
 // unpenalized returns the number of columns without penalty, including the intercept.

@@ -19,7 +19,8 @@ type augmented struct {
 	first   int
 	inverse [][]*big.Float // H⁻¹
 	sigma   *big.Float
-	rss, df float64 // df counts only columns with a penalty
+	rss, df float64   // df counts only columns with a penalty
+	coef    []float64 // of the features
 }
 
 // augment solves p with the given penalties. It returns nil if the matrix is singular.
@@ -47,6 +48,10 @@ func (p *diagnosed) augment(t *testing.T, penalty []float64) *augmented {
 	}
 	free := new(big.Float).Sub(refbig.Float(float64(out.N)), s.EffectiveDimension)
 	out.rss, _ = s.RSS[0].Float64()
+	for _, x := range s.Coef[0][out.first:] {
+		v, _ := x.Float64()
+		out.coef = append(out.coef, v)
+	}
 	out.df, _ = s.EffectiveDimension.Float64()
 	for _, v := range penalty {
 		if v == 0 {
@@ -133,7 +138,7 @@ func TestStandardErrorsOf(t *testing.T) {
 		}
 		fit := &ridge.Solution{Outcome: ridge.Outcome{Gamma: p.gamma}, Targets: make([]ridge.Target, 1)}
 		fit.EffectiveDimension = around(exact.df)
-		fit.Targets[0].Coef, fit.Targets[0].RSS = make([]float64, d), around(exact.rss)
+		fit.Targets[0].Coef, fit.Targets[0].RSS = exact.coef, around(exact.rss)
 		all, err := ridge.StandardErrorsOf(
 			t.Context(), p.source(t), []*ridge.Solution{fit}, origin,
 			ridge.NormalOptions{Intercept: p.intercept, Penalty: penalty})
@@ -226,6 +231,14 @@ func TestStandardErrorsOfRefuses(t *testing.T) {
 		},
 		"a negative gamma": func() error {
 			_, err := ridge.StandardErrorsOf(t.Context(), src, fit(k, d, -1), nil, ridge.NormalOptions{})
+			return err
+		},
+		"other rows": func() error {
+			fits := fit(k, d, 1)
+			for j := range fits[0].Targets {
+				fits[0].Targets[j].RSS = ridge.Interval{Lo: 1e9, Hi: 2e9} // all coefficients are 0
+			}
+			_, err := ridge.StandardErrorsOf(t.Context(), src, fits, nil, ridge.NormalOptions{})
 			return err
 		},
 	} {

@@ -108,6 +108,17 @@ func (f *Fitted) Cover(ctx context.Context, level float64) error {
 	return nil
 }
 
+// StandardErrors makes one pass over the rows of the fit, and returns the standard errors of the coefficients and of
+// the intercept, for each γ and target. The rows must be readable again, and there must be one process.
+//
+// The errors are a *[SpecError] if the model was not made by Fit, and the errors of [model.Model.StandardErrors].
+func (f *Fitted) StandardErrors(ctx context.Context) ([][]ridge.StandardErrors, error) {
+	if f.Table == nil || f.Result == nil || f.Model == nil {
+		return nil, specError("", "the model was not made by Fit")
+	}
+	return f.Model.StandardErrors(ctx, f.Table.TrainingRows(), f.Result.Solutions)
+}
+
 // Fit fits the rows of t, as the function [Fit] does.
 func (t *Table) Fit(ctx context.Context, opts fdridge.Options) (*Fitted, error) {
 	if t.Source == nil || t.env.Job == nil {

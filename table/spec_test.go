@@ -205,6 +205,42 @@ func TestCalibrate(t *testing.T) {
 	}
 }
 
+// TestFittedStandardErrors: the rows of the fit give the standard errors in the units of the file, as a fit without
+// scaling with the same penalties does. Scaled rows are refused, because they are not the rows that are asked for.
+func TestFittedStandardErrors(t *testing.T) {
+	var text strings.Builder
+	text.WriteString("a,b,y\n")
+	for i := range 60 {
+		fmt.Fprintf(&text, "%d,%d,%d\n", i*i%17, 1000*(i*i*i%13), i*i*i%101)
+	}
+	s := table.Spec{Data: []string{write(t, "rows.csv", text.String())}, Target: []string{"y"}}
+	var found [2]ridge.StandardErrors
+	for i, standardize := range []string{"", "true"} {
+		s.Standardize = standardize
+		fit, err := table.Fit(t.Context(), s, fdridge.Options{Gammas: []float64{1e-9}}, table.Env{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		all, err := fit.StandardErrors(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		found[i] = all[0][0]
+		_, err = fit.Model.StandardErrors(t.Context(), fit.Table.Source, fit.Result.Solutions)
+		if scaled := standardize != ""; errors.Is(err, ridge.ErrOtherRows) != scaled {
+			t.Errorf("scaled %v: %v", scaled, err)
+		}
+	}
+	for j, v := range found[0].Sampling { // γ is so small that the scaling does not matter
+		if w := found[1].Sampling[j]; math.Abs(v.Mid()/w.Mid()-1) > 1e-6 {
+			t.Errorf("column %d: %v, and %v with scaling", j, v, w)
+		}
+	}
+	if _, err := new(table.Fitted).StandardErrors(t.Context()); !errors.Is(err, ridge.ErrInput) {
+		t.Errorf("without a fit: %v", err)
+	}
+}
+
 // TestCover checks that a model of Fit gets the intervals of its held-out rows for each γ, and that an error leaves
 // the model as it was.
 func TestCover(t *testing.T) {

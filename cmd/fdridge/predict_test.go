@@ -388,7 +388,7 @@ func TestIntervalModels(t *testing.T) {
 		"predict", "--data", data, "--target", "y", "--model", model, "--interval", in("other"),
 	); code != usage ||
 		out != "" ||
-		!strings.Contains(errs, in("other")+": the fit is not of the rows of the summary") {
+		!strings.Contains(errs, in("other")+": the fit is not of these rows") {
 		t.Errorf("of another feature: exit %d, %s", code, errs)
 	}
 	// Weights off along what cᵀx̂ says nothing of: the intervals of a row don't meet.
@@ -428,7 +428,7 @@ func TestIntervalModels(t *testing.T) {
 		"predict", "--data", data, "--target", "y", "--model", off, "--interval", lossless,
 	); code != usage ||
 		out != "" ||
-		!strings.Contains(errs, "--interval: the fit is not of the rows of the summary: for row 1 the fit proves") {
+		!strings.Contains(errs, "--interval: the fit is not of these rows: for row 1 the fit proves") {
 		t.Errorf("intervals apart: exit %d, %s", code, errs)
 	}
 	// A model fitted to sparse rows, or from several ranks, says itself what its rounding is.
