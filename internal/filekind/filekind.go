@@ -221,10 +221,11 @@ func ofMessage(head []byte) Kind {
 	if len(head) < at+4 {
 		return State
 	}
-	switch wire.Kind(binary.LittleEndian.Uint32(head[at:])) {
-	case wire.Summary, wire.Lanes, wire.Window, wire.Fading:
+	kind := wire.Kind(binary.LittleEndian.Uint32(head[at:]))
+	switch {
+	case kind.IsSummary():
 		return Sketch
-	case wire.Checkpoint, wire.Pass:
+	case kind == wire.Checkpoint, kind == wire.Pass:
 		return Checkpoint
 	}
 	return State

@@ -33,32 +33,32 @@ const (
 	Fading     Kind = 7 // a ridge.Fading
 )
 
-// Version returns the newest format version of messages of kind k, which NewWriter writes.
-func (k Kind) Version() uint32 {
-	switch k {
-	case Sketch:
-		return 4
-	case Summary:
-		return 2
-	}
-	return 1
+// kinds has the properties of each kind.
+var kinds = map[Kind]struct {
+	name      string
+	version   uint32 // the newest format version
+	isSummary bool
+}{
+	Sketch:     {name: "a sketch", version: 4},
+	Summary:    {name: "a summary", version: 2, isSummary: true},
+	Checkpoint: {name: "a checkpoint", version: 1},
+	Pass:       {name: "a pass", version: 1},
+	Lanes:      {name: "the lanes of a summary", version: 1, isSummary: true},
+	Window:     {name: "a window", version: 1, isSummary: true},
+	Fading:     {name: "a fading summary", version: 1, isSummary: true},
 }
+
+// Version returns the newest format version of messages of kind k, which NewWriter writes.
+func (k Kind) Version() uint32 { return max(1, kinds[k].version) }
+
+// IsSummary reports whether messages of kind k contain a summary of rows.
+func (k Kind) IsSummary() bool { return kinds[k].isSummary }
 
 func (k Kind) String() string {
-	if name, ok := kindNames[k]; ok {
-		return name
+	if of, ok := kinds[k]; ok {
+		return of.name
 	}
 	return fmt.Sprintf("kind %d", uint32(k))
-}
-
-var kindNames = map[Kind]string{
-	Sketch:     "a sketch",
-	Summary:    "a summary",
-	Checkpoint: "a checkpoint",
-	Pass:       "a pass",
-	Lanes:      "the lanes of a summary",
-	Window:     "a window",
-	Fading:     "a fading summary",
 }
 
 type preamble struct {

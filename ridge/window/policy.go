@@ -1,7 +1,9 @@
 package window
 
 import (
+	"fmt"
 	"io"
+	"time"
 
 	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/internal/badinput"
@@ -9,6 +11,46 @@ import (
 	"github.com/fdridge/fdridge/ridge"
 	"github.com/fdridge/fdridge/ridge/internal/accum"
 )
+
+// A Policy selects the rows that a stream keeps, or how their weights change. The zero value keeps all rows. At most
+// one field may be set.
+type Policy struct {
+	Rows         int64         // keep the last Rows rows
+	Duration     time.Duration // keep the rows of the last Duration
+	HalfLife     time.Duration // halve the weights after each HalfLife
+	HalfLifeRows int64         // halve the weights after each HalfLifeRows rows
+}
+
+// ByTime reports whether the kept rows or their weights change as time passes, even if no rows are appended.
+func (p Policy) ByTime() bool { return p.Duration > 0 || p.HalfLife > 0 }
+
+// Fades reports whether the weights of rows change.
+func (p Policy) Fades() bool { return p.HalfLife > 0 || p.HalfLifeRows > 0 }
+
+// DependsOnBlocks reports whether a summary has other round-off if the same rows are appended in other blocks. With
+// Rows, Duration or HalfLife it has not.
+func (p Policy) DependsOnBlocks() bool { return p.Rows == 0 && !p.ByTime() }
+
+// String returns a description of p.
+func (p Policy) String() string {
+	switch {
+	case p.Rows != 0:
+		return fmt.Sprintf("the last %d rows", p.Rows)
+	case p.Duration != 0:
+		return fmt.Sprintf("the rows of the last %v", p.Duration)
+	case p.HalfLife != 0:
+		return fmt.Sprintf("rows with a half-life of %v", p.HalfLife)
+	case p.HalfLifeRows != 0:
+		return fmt.Sprintf("rows with a half-life of %d rows", p.HalfLifeRows)
+	}
+	return "all rows"
+}
+
+// Settings is the configuration of a stream.
+type Settings struct {
+	Summary ridge.SummaryConfig
+	Policy
+}
 
 // NewStream returns an empty stream of the kind that c.Policy selects: a [Window], a [Fading], or a summary of all
 // rows ([Whole]). Errors are the errors of [ridge.NewSummary], [New] and [NewFading].
