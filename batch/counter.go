@@ -14,7 +14,8 @@ import (
 // the checkpoint, so that a resumed job continues to count.
 type Counter struct {
 	dataset.Source
-	// Progress, if not nil, is called with the number of rows read so far during that pass.
+	// Progress, if not nil, is called with the number of rows read so far, while a pass counts nonzero features. It is
+	// not called in the passes after the first complete one.
 	Progress func(rows int64)
 
 	rows    *Counter // stores the count if this Counter reads columns; nil if it reads rows

@@ -2,12 +2,14 @@ package dataset
 
 import "fmt"
 
-// A Remark tells how the text of a file was read, where another reading was possible.
+// A Remark tells how an ambiguous text file was read. For example, 12.345 may have a decimal point, or a point that
+// separates thousands.
 type Remark struct {
 	File string
 	Line int // from 1; 0 if the remark is about the whole file
 	Msg  string
-	// Doubt is true if the other reading is as likely. The message then names the options that select one of the two.
+	// Doubt is true if another interpretation of the text is as likely as the chosen interpretation. Msg then names the
+	// options that select an interpretation.
 	Doubt bool
 }
 

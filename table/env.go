@@ -26,8 +26,8 @@ type Env struct {
 	// Checkpoint is the file in which [Fit] stores its state, see [batch.Options]. After an interruption, the same call of
 	// Fit continues from this state. "" means that no state is stored.
 	Checkpoint string
-	// Job is a job that the caller runs by [batch.Run]. It stores the scaling and the number of nonzeros in its
-	// checkpoint. nil means that Fit runs a job of its own, with Checkpoint and Ranks.
+	// Job is a job that the caller runs by [batch.Run]. Open then stores the scaling of the features and the number of
+	// nonzero features in the checkpoint of this job. If Job is nil, Fit runs a job of its own with Checkpoint and Ranks.
 	Job *batch.Job
 	// Cache keeps the rows that were read; nil means no cache.
 	Cache *Cache

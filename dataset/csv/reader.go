@@ -65,7 +65,8 @@ func (r *reader) read(b *dataset.Buffer) error {
 
 const headerAgain = "the header is repeated, as in files that were joined; remove it, or pass the files one by one"
 
-// isHeaderAgain reports whether the record has the names in the header, more than one.
+// isHeaderAgain reports whether the fields of the record are the column names of the header. The result is false for a
+// file with a single column.
 func (r *reader) isHeaderAgain() bool {
 	for i, s := range r.fields {
 		if string(cell.Trimmed(s)) != r.Names[i] {

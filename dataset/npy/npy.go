@@ -59,8 +59,8 @@ func Open(name string, opts Options) (*dataset.Stream, error) {
 	return source(look, pass, opts)
 }
 
-// Names returns the names of the features and of the targets that opts selects, in the order of [Open]. The names are
-// nil if the array has no fields. Errors are as in [Open].
+// Names returns the names of the features and of the targets that opts selects, in the order of the columns that
+// [Open] returns. If the array in the file has no named fields, both results are nil. Errors are as in [Open].
 func Names(name string, opts Options) (features, targets []string, err error) {
 	f, err := rawfile.Look(name, opts.Pipe)
 	in, err := openFile(f, opts.Entries, err)

@@ -37,8 +37,8 @@ type Options struct {
 	// Range is the part of an uncompressed file to read. It may contain no row. If Features is 0, the number of
 	// features is the largest index in this part.
 	Range dataset.Range
-	// Stamp is the stamp of the file when Features and Rows were determined. With the zero value, the file may have
-	// changed since then.
+	// Stamp is the size and modification time of the file when Features and Rows were determined. If the file has
+	// another stamp now, reading returns an error. With the zero value, such an earlier change is not noticed.
 	Stamp dataset.Stamp
 	// Pipe, if not nil, is read instead of the file. Features is then required.
 	Pipe *dataset.Pipe

@@ -25,7 +25,9 @@ func twofoldCases() []twofoldCase {
 		{300, 12, 5},
 	}
 	for i, s := range shapes {
-		for _, kind := range []func(rng *rand.Rand, c *twofoldCase){ordinary, scaled, cancelling, shifted, outliers, graded, small, large, faint, faintX} {
+		for _, kind := range []func(rng *rand.Rand, c *twofoldCase){
+			ordinary, scaled, cancelling, shifted, outliers, graded, small, large, faint, faintX,
+		} {
 			c := twofoldCase{n: s[0], d: s[1], t: s[2]}
 			kind(random(uint64(i)), &c)
 			c.name = fmt.Sprintf("%s, n = %d, d = %d, t = %d", c.name, c.n, c.d, c.t)
@@ -63,7 +65,8 @@ func ordinary(rng *rand.Rand, c *twofoldCase) {
 func scaled(rng *rand.Rand, c *twofoldCase) {
 	c.name = "scales of rows and columns, weights"
 	power := func() float64 { return math.Exp2(float64(rng.IntN(200) - 100)) }
-	row, col := table(c.n, 1, func(int, int) float64 { return power() }), table(c.d, 1, func(int, int) float64 { return power() })
+	row, col := table(c.n, 1, func(int, int) float64 { return power() }),
+		table(c.d, 1, func(int, int) float64 { return power() })
 	c.a = table(c.n, c.d, func(i, j int) float64 { return rng.NormFloat64() * row(i, 0) * col(j, 0) })
 	c.x = table(c.t, c.d, func(_, j int) float64 { return rng.NormFloat64() / col(j, 0) })
 	c.b = table(c.n, c.t, func(i, _ int) float64 { return rng.NormFloat64() * row(i, 0) })
@@ -85,7 +88,8 @@ func cancelling(rng *rand.Rand, c *twofoldCase) {
 	c.g = nil
 }
 
-// shifted adds large constants to A and B. The argument c of GradientTwofold cancels their effect on R.
+// shifted adds large constants to all elements of A and B. The shift cᵀ in the residuals R = A·Xᵀ − B + 1·cᵀ
+// of GradientTwofold cancels these constants, so R is the same as without them.
 func shifted(rng *rand.Rand, c *twofoldCase) {
 	ordinary(rng, c)
 	c.name = "far from zero, and shifted"

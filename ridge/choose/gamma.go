@@ -302,8 +302,8 @@ func (c *GammaChoice) leaveOut(grid GammaGrid) (*GammaChoice, error) {
 }
 
 // Merge returns the choice among all γ in the Paths of c and o, which have the same criterion. A γ of c.Unknown that
-// o has tried is no longer unknown. If given is false, small γ whose scores are not known well are left out as in
-// [Gamma].
+// o has tried is no longer unknown. given is true if the user listed the γ to compare. All these γ then stay in the
+// choice. Otherwise, Merge leaves out small γ whose scores are not known well, as in [Gamma].
 func (c *GammaChoice) Merge(o *GammaChoice, given bool) (*GammaChoice, error) {
 	if c == nil || o == nil {
 		return nil, rows.Unfit("a choice of nothing")

@@ -78,7 +78,7 @@ func (e *DependentError) Error() string {
 	)
 }
 
-// Reason describes in words what the column depends on. The function name returns the name of a column.
+// Reason describes in words what the column depends on. In this text, name(j) stands for column j.
 func (e *DependentError) Reason(name func(column int) string) string {
 	if len(e.On) == 0 {
 		return "constant, or too close to the other columns without penalty to prove anything: leave it out"

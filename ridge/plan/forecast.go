@@ -169,7 +169,8 @@ func (s *etaForecast) least(sums []float64, m int) float64 {
 	return best
 }
 
-// worst returns a bound on the shrinkage η of a sketch of size m in exact arithmetic.
+// worst returns an upper bound on the shrinkage η of a sketch of size m in exact arithmetic. η is the bound
+// ‖AᵀA − BᵀB‖₂ ≤ η that a sketch B of the rows A computes while it discards directions.
 func (s *etaForecast) worst(m int) float64 {
 	if m >= s.d || s.keepsGram(m) {
 		return 0
@@ -177,7 +178,7 @@ func (s *etaForecast) worst(m int) float64 {
 	return s.least(s.lowest, m)
 }
 
-// estimate returns the expected shrinkage η for size m.
+// estimate returns the expected value of η, the shrinkage defined at [etaForecast.worst], for a sketch of size m.
 func (s *etaForecast) estimate(m int) float64 {
 	if m >= s.d || s.keepsGram(m) {
 		return 0

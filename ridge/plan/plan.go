@@ -38,12 +38,13 @@ type Config struct {
 type Option struct {
 	Method ridge.Method `json:"method"`
 	Size   int          `json:"size"` // m; 0 for a direct method
-	// WorstShrinkage is the largest possible shrinkage η of a sketch of this size in exact arithmetic, scaled to n
-	// rows. It is 0 for a sketch that keeps AᵀA itself.
+	// WorstShrinkage is the largest possible shrinkage η of a sketch B of this size in exact arithmetic, for all n
+	// rows A. The shrinkage bounds ‖AᵀA − BᵀB‖₂. It is 0 for a sketch that keeps AᵀA itself.
 	WorstShrinkage float64 `json:"worst_shrinkage"`
-	// Contraction is the expected relative error of the one-pass fit for each γ: η/(2γ+η) for the expected η.
+	// Shrinkage is the expected shrinkage η of a sketch of this size, for all n rows.
 	Shrinkage float64 `json:"shrinkage"`
-	// expected relative error of the one-pass fit for each γ: η/(2γ+η) for the expected η
+	// Contraction is the expected relative error of the one-pass fit for each γ: η/(2γ+η), plus round-off, where η is
+	// the field Shrinkage.
 	Contraction []float64 `json:"contraction"`
 	Passes      []int     `json:"passes"`  // expected number of passes for each γ; 0: may not converge
 	Bytes       uint64    `json:"bytes"`   // memory in bytes, including BaseBytes

@@ -38,8 +38,9 @@ func Parse(text []byte) (float64, error) {
 	return strconv.ParseFloat(string(text), 64)
 }
 
-// isFortran reports whether the letter D at byte at begins the exponent of a number that Fortran wrote. A code such as
-// 12D3 has neither a point nor a sign.
+// isFortran reports whether text may be a number that Fortran wrote, like 1.5D3. text[at] is the letter D that would
+// begin the exponent. The result is false for a code such as 12D3, because a point before the D or a sign after the D
+// is required.
 func isFortran(text []byte, at int) bool {
 	next := at + 1
 	signed := next < len(text) && (text[next] == '+' || text[next] == '-')

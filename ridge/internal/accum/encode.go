@@ -128,7 +128,8 @@ func (l *Lane) write(w io.Writer, meta []byte) (int64, error) {
 	return m.Close()
 }
 
-// lanesHeader is the part of a message with several lanes that begins at byte 24. Meta and the lanes follow it.
+// lanesHeader is the header of the message of a summary with several lanes, each a sketch of a part of the rows. The
+// header begins at byte 24. The caller's bytes follow, whose number is the field Meta, and then the lanes.
 type lanesHeader struct{ Lanes, LaneRows, After, Parts, Meta uint64 }
 
 const lanesHeaderSize = 8 * 5

@@ -12,7 +12,8 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
 
-// Streamed describes the rows of [A Y] that a direct method has read, as the error bounds need it.
+// Streamed describes the features A (n×d) and targets Y (n×t) that a direct method has read. The error bounds of the
+// method are computed from this description.
 type Streamed struct {
 	Backend   engine.Backend
 	Rows      int64

@@ -208,8 +208,9 @@ type Leverage struct {
 	root     float64           // bounds √(aᵀH⁻¹a)
 }
 
-// Leverage returns the leverage of the row o at the i-th γ. below, above and estimate are the quadratic forms of the
-// row at this γ, computed by [LeftOut.Functions]. If Forms returns 2, estimate is not used.
+// Leverage returns the leverage of the row o at the i-th γ. below and above are bounds on aᵀH⁻¹a for the row a
+// and H = AᵀA + γI, and estimate is an estimate of aᵀH⁻¹a. They are products with the matrix of
+// [LeftOut.Functions]. If [LeftOut.Forms] is 2, no estimate is computed, and the argument is ignored.
 func (l *LeftOut) Leverage(i int, o *LeftRow, below, above, estimate float64) Leverage {
 	a, w := &l.at[i], o.weight
 	slack := o.moved*a.rootAbove*(1+few*eps) + l.lost

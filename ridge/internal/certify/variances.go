@@ -24,9 +24,11 @@ func (a At) inverseAbove() float64 {
 //	sampling: H⁻¹KH⁻¹,   posterior: H⁻¹.
 //
 // Multiplied by the variance of the noise, sampling is the variance of each coefficient over repeated samples, and
-// posterior is its variance given the sample, under a normal prior. Let e be the unit vector of a column, M the mean
-// of the two bounds on H⁻¹, and [lo, hi] the bracket of eᵀH⁻¹e. Then eᵀH⁻¹KH⁻¹e is between
-// lo − γ‖Me‖² and hi − γ‖Me‖². docs/math.md §21 has the proof.
+// posterior is its variance given the sample, under a normal prior.
+//
+// The sketch gives matrices L ⪯ H⁻¹ ⪯ U, see [At]. Let M = (L + U)/2. For the unit vector e of a column, let
+// [lo, hi] be the bracket of eᵀH⁻¹e that follows from L and U. Then eᵀH⁻¹KH⁻¹e is between lo −
+// γ‖Me‖² and hi − γ‖Me‖². docs/math.md §21 has the proof.
 func (k *Known) Variances(gamma float64) (sampling, posterior []interval.Interval) {
 	a, d, r := k.At(gamma), k.eigen.Dim, len(k.eigen.Values)
 	m := spectral.NewResolvent(&k.eigen, k.Backend)

@@ -62,9 +62,9 @@ func (r *TridiagonalForm) defect(k engine.Matrix, p []float64) defect {
 	if !(skew <= 0x1p-10) {
 		return defect{math.Inf(1), math.Inf(1)}
 	}
-	// Let P = Qᵀ, and |P| the matrix of magnitudes. The round-off of Pᵀ(TP) is proportional to
-	// ‖|P|ᵀ|TP|‖_F ≤ ‖P‖_F‖TP‖_F. The round-off of TP is proportional to
-	// ‖|T||P|‖_F ≤ √3·‖T‖_F, because rows of T have at most three elements.
+	// Let P = Qᵀ, and |P| the matrix of magnitudes. The round-off of Pᵀ(TP) is proportional to ‖|P|ᵀ|TP|‖_F
+	// ≤ ‖P‖_F‖TP‖_F. The round-off of TP is proportional to ‖|T||P|‖_F. This norm is at most
+	// √3·‖T‖_F, because each row of T has at most three nonzero elements, and the rows of P have the norm 1.
 	n, size := float64(d), math.Hypot(vec.Norm(r.T.Diagonal), math.Sqrt2*vec.Norm(r.T.Beside))
 	products := (be.Accuracy().Sum(nb) + engine.Roundings + 3) * math.Sqrt(n) * size
 	sums := math.Ceil(n/float64(nb)) * (kSize + size)

@@ -107,8 +107,8 @@ func (l *Leverages) addRow(i int, c float64, u []float64) {
 	}
 }
 
-// multiplyUnit overwrites u with Aᵀe and g with AAᵀe, where e is the unit vector of row i minus its component
-// along q.
+// multiplyUnit overwrites u with Aᵀe and g with AAᵀe. Here e is the unit vector of row i, minus its component along
+// the unit vector q of the square roots of the weights; see [Leverages]. Without an intercept, q is 0.
 func (l *Leverages) multiplyUnit(i int, u, g []float64) {
 	clear(u)
 	clear(g)

@@ -71,7 +71,8 @@ func Warn(t *table.Table, bar *cli.Progress, stderr io.Writer) {
 	}
 }
 
-// RemarkEnd tells whether the text of a pipe may be cut. It is called after the pass over the rows.
+// RemarkEnd writes a note to stderr if the text that was read from a pipe seems to be truncated at its end. Call
+// RemarkEnd after a pass has read all rows.
 func RemarkEnd(rows *table.Rows, bar *cli.Progress, stderr io.Writer) {
 	for _, r := range rows.Opened.EndRemarks() {
 		bar.Remark(stderr, r)
