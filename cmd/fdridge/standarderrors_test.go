@@ -103,6 +103,44 @@ func TestStandardErrorsCommand(t *testing.T) {
 	}
 }
 
+// TestStandardErrorsLargest: a fit with many coefficients prints the largest ones with their standard errors, and where
+// all are. A fit with many targets prints the first tables.
+func TestStandardErrorsLargest(t *testing.T) {
+	const houses = "fit --data ../../testdata/cal_housing.csv.gz --target last --rows 1:500 --standardize --gamma 1 "
+	out := must(t, strings.Fields(houses+"--features poly:2 --standard-errors")...)
+	for _, want := range []string{
+		"s.e. (sampling)", "\n(intercept)", "\nThese are the 20 largest of 44 coefficients; --json has the standard errors of all",
+	} {
+		if !strings.Contains(out, want) {
+			t.Errorf("%q is missing in\n%s", want, out)
+		}
+	}
+	_, list, _ := strings.Cut(out, "\n(intercept)")
+	list, _, _ = strings.Cut(list, "\n\n")
+	before := math.Inf(1)
+	lines := strings.Split(list, "\n")[1:]
+	for _, line := range lines {
+		fields := strings.Fields(line)
+		v, err := strconv.ParseFloat(fields[1], 64)
+		if err != nil || len(fields) != 5 || math.Abs(v) > before {
+			t.Errorf("%q after %v: %v", line, before, err)
+		}
+		before = math.Abs(v)
+	}
+	if len(lines) != 20 {
+		t.Errorf("%d coefficients", len(lines))
+	}
+	out = must(t, strings.Fields(houses+"--features poly:2")...)
+	if strings.Contains(out, "largest of 44") || strings.Contains(out, "(intercept)") {
+		t.Error("coefficients without --standard-errors")
+	}
+	out = must(t, strings.Fields(strings.Replace(houses, "--gamma 1", "--gamma 1,2,3,4,5,6,7,8,9,10,11,12,13", 1)+
+		"--standard-errors")...)
+	if n := strings.Count(out, "s.e. (sampling)"); n != 12 || !strings.Contains(out, "\n1 more table is not shown") {
+		t.Errorf("%d tables in\n%s", n, out)
+	}
+}
+
 // TestStandardErrorsMissing: fits without standard errors tell the reason, and what gives them.
 func TestStandardErrorsMissing(t *testing.T) {
 	labels := writeLabels(t, "labels.csv", []string{"red", "blue"}, func(i int) int { return i % 2 }, 20)

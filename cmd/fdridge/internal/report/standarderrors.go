@@ -1,6 +1,11 @@
 package report
 
-import "github.com/fdridge/fdridge/ridge"
+import (
+	"fmt"
+	"io"
+
+	"github.com/fdridge/fdridge/ridge"
+)
 
 // A standardErrorsRecord is the JSON form of the standard errors of one target, for coefficients in the units of the
 // file.
@@ -59,4 +64,27 @@ func addStandardErrors(cells []string, e *ridge.StandardErrors, i int) []string 
 		return append(cells, formatFigure(e.Intercept.Sampling), formatFigure(e.Intercept.Posterior))
 	}
 	return append(cells, formatFigure(e.Sampling[i]), formatFigure(e.Posterior[i]))
+}
+
+// writeLargest writes tables of the largest coefficients with their standard errors, for the first mostTables pairs of
+// γ and target. A line says where the others are.
+func (f *Fit) writeLargest(w io.Writer) {
+	targets, dim := f.Found.Solutions[0].Dims()
+	pairs := len(f.Found.Solutions) * targets
+	for i := range min(pairs, mostTables) {
+		fmt.Fprintln(w)
+		f.coefficientsTable(f.Found.Solutions[i/targets], i%targets, false).write(w)
+	}
+	text := "--json has the standard errors of all coefficients."
+	if dim > mostPrinted {
+		scaled := ""
+		if f.Data.Preparation.Reversible() != nil {
+			scaled = " of the scaled columns"
+		}
+		text = fmt.Sprintf("These are the %d largest of %d coefficients%s; ", mostPrinted, dim, scaled) + text
+	}
+	if pairs > mostTables {
+		text = fmt.Sprintf("%d more %s not shown. ", pairs-mostTables, plural(pairs-mostTables, "table is", "tables are")) + text
+	}
+	fmt.Fprintln(w, "\n"+wrapText(text))
 }

@@ -46,13 +46,16 @@ func (f *Fit) WriteText(w io.Writer) error {
 	}
 
 	// What the model is.
-	if f.printsCoefficients() {
+	switch {
+	case f.printsCoefficients():
 		for _, s := range f.Found.Solutions {
 			for j := range s.Targets {
 				fmt.Fprintln(w)
 				f.coefficientsTable(s, j, false).write(w)
 			}
 		}
+	case f.StandardErrors != nil:
+		f.writeLargest(w)
 	}
 
 	// What is proved.
@@ -349,13 +352,15 @@ func (f *Fit) scaledLegend(rec *fitRecord) string {
 }
 
 // mostPrinted is the maximum number of coefficients in the text report, not counting intercepts. If there are more, the
-// text has none.
+// text has none, except the largest ones with their standard errors.
 const mostPrinted = 20
 
 // coefficientsTable returns a table of the coefficients of one target at one γ, in the units of the file, with the
 // intercept first. On the page the table has
 //   - only the mostWeights largest coefficients, compared in the units of the scaled columns;
 //   - the signs of coefficients, if they are proved.
+//
+// The text has only the mostPrinted largest ones, compared in the same way.
 func (f *Fit) coefficientsTable(s *ridge.Solution, j int, page bool) *table {
 	heading := "coefficient"
 	if f.hasSeveralFits() && !page {
@@ -380,9 +385,13 @@ func (f *Fit) coefficientsTable(s *ridge.Solution, j int, page bool) *table {
 	for i := range order {
 		order[i] = i
 	}
+	most := mostPrinted
 	if page {
 		t.rows[0] = append(t.rows[0], "sign")
-		order = largest(order, func(i int) float64 { return math.Abs(o.Coef[i]) })[:min(len(order), mostWeights)]
+		most = mostWeights
+	}
+	if page || len(order) > most {
+		order = largest(order, func(i int) float64 { return math.Abs(o.Coef[i]) })[:min(len(order), most)]
 	}
 	for _, i := range order {
 		x, e := divide(o.Coef[i], bounds[i], f.scale(i))
