@@ -2,6 +2,7 @@ package csv
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -326,6 +327,44 @@ func TestPipedHeaders(t *testing.T) {
 	}
 }
 
+// TestThousands checks the remark on decimal commas beside points. It is a doubt, unless a number has both.
+func TestThousands(t *testing.T) {
+	const comma, both = "with a decimal comma, as in 25,64", ", and the point in numbers such as 1.174 as a separator"
+	for text, want := range map[string]dataset.Remark{
+		"a;b\n1.174;25,64\n2;11.893,55\n": {Msg: comma + both},
+		"a;b\n1.174;25,64\n2;11,55\n":     {Msg: comma + both, Doubt: true},
+		"a;b\n1;25,64\n2;11.893,55\n":     {Msg: comma + " ("},
+	} {
+		path := filepath.Join(t.TempDir(), "f.csv")
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		s, err := Open(path, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := s.Remarks; len(got) != 1 || got[0].Doubt != want.Doubt || !strings.Contains(got[0].Msg, want.Msg) {
+			t.Errorf("%q: %+v, want %+v", text, got, want)
+		}
+	}
+}
+
+// TestTargetUnit: a target with a unit is an error that names the unit. If the unit has letters, the texts may be
+// labels.
+func TestTargetUnit(t *testing.T) {
+	for text, isLabel := range map[string]bool{"25 €": false, "$5": false, "EUR 5": false, "5%": false, "3 kg": true, "1st": true} {
+		_, _, _, err := readAll(t, "a,y\n1,"+text+"\n2,3\n", Options{Targets: []string{"y"}})
+		e, ok := errors.AsType[*dataset.InputError](err)
+		if !ok || e.IsLabel != isLabel || !strings.Contains(e.Hint, "leave out the unit") {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+	_, _, _, err := readAll(t, "a,y\n1 kg,2\n2,3\n", Options{Targets: []string{"y"}})
+	if err == nil || strings.Contains(err.Error(), "unit") {
+		t.Errorf("a feature: %v", err)
+	}
+}
+
 // TestNotations checks the numbers of tables with decimal commas and separators of thousands.
 func TestNotations(t *testing.T) {
 	for _, c := range []struct {
@@ -335,7 +374,11 @@ func TestNotations(t *testing.T) {
 	}{
 		{"a;b\n0,435;1,5\n2,25;-3,0\n", Options{}, "[[0.435 1.5] [2.25 -3]]"},
 		{"0,435;1,5\n2,25;-3,0\n", Options{}, "[[0.435 1.5] [2.25 -3]]"},
-		{"a\tb\n1.234,5\t1,5\n2,25\t3.000\n", Options{}, ":2:1:"}, // 3.000 may be 3
+		{"a\tb\n1.234,5\t1,5\n2,25\t3.000\n", Options{}, "[[1234.5 1.5] [2.25 3000]]"},
+		{"a;b\n1.174;25,64\n2.875;1,5\n", Options{}, "[[1174 25.64] [2875 1.5]]"},
+		{"a;b\n1.174;25,64\n2.8;1,5\n", Options{}, ":2:7:"},
+		{"a;b\n0.174;25,64\n2.875;1,5\n", Options{}, ":2:7:"},
+		{"a,b\n1.174,\"25,64\"\n2.875,\"1,5\"\n", Options{}, ":2:7:"},
 		{"a\tb\n1.234,5\t1,5\n2,25\t3.000,0\n", Options{}, "[[1234.5 1.5] [2.25 3000]]"},
 		{"a;b\n1,234.5;1.5\n\"2,250\";3.25\n", Options{}, "[[1234.5 1.5] [2250 3.25]]"},
 		{"a,b\n\"1,234.5\",1.5\n\"2,250\",3.25\n", Options{}, "[[1234.5 1.5] [2250 3.25]]"},

@@ -462,6 +462,7 @@ type sample struct {
 type decimals struct {
 	points, commas int
 	comma          string // first cell with a decimal comma
+	both           bool   // a cell has points between groups and a decimal comma
 	eitherDot      string // first cell with a point that may separate groups
 }
 
@@ -514,6 +515,7 @@ func (s *sample) see(cells []parsed) {
 			if s.comma == "" {
 				s.comma = string(c.text)
 			}
+			s.both = s.both || bytes.IndexByte(c.text, '.') >= 0 && bytes.IndexByte(c.text, ',') >= 0
 		case cell.EitherDot:
 			if s.eitherDot == "" {
 				s.eitherDot = string(c.text)
@@ -594,15 +596,14 @@ func (l *layout) decideNotation(name string, s *sample, asked prepare.Text) {
 		return
 	}
 	switch {
-	case s.commas > 0 && s.points == 0 && s.eitherDot == "":
+	case s.commas > 0 && s.points == 0 && (s.eitherDot == "" || l.delimiter != ','):
 		l.Notation = cell.Notation{Comma: true, Grouped: true}
-		l.remark(
-			name,
-			0,
-			false,
-			"numbers are read with a decimal comma, as in %s (--decimal , or --decimal . overrides this)",
-			printable.Excerpt(s.comma),
-		)
+		text := "numbers are read with a decimal comma, as in " + printable.Excerpt(s.comma)
+		if s.eitherDot != "" {
+			text += ", and the point in numbers such as " + printable.Excerpt(s.eitherDot) + " as a separator of thousands"
+		}
+		isDoubt := s.eitherDot != "" && !s.both
+		l.remark(name, 0, isDoubt, "%s (--decimal , or --decimal . overrides this)", text)
 	case s.commas > 0 && s.points == 0 && asked.Decimal == ",":
 	case s.points > 0 && s.commas == 0:
 		l.Notation = cell.Notation{Grouped: true}

@@ -132,7 +132,7 @@ func (r *reader) number(i int) (float64, error) {
 		err.Hint = "if the file is svmlight, name its format (--format svmlight)"
 		return 0, err
 	}
-	return 0, r.NoNumber(i, err)
+	return 0, r.NoNumber(i, s, err)
 }
 
 // readings returns the possible readings of s, a number with commas, each with the option that selects it. It returns

@@ -66,7 +66,7 @@ func TestEncodings(t *testing.T) {
 		"Latin-1": {
 			"a,gr\xf6\xdfe,y\n1,2,3\n", last,
 			"!:1:3: the name of column 2 is not UTF-8: \"gr\\xf6\\xdfe\"; text must be UTF-8, or UTF-16 with a byte order " +
-				"mark: convert it, for instance by iconv -f LATIN1 -t UTF-8",
+				"mark: convert it, for instance by iconv -f CP1252 -t UTF-8",
 		},
 		"Latin-1, quoted": {"a,\"gr\xf6\xdfe\",y\n1,2,3\n", last, "!:1:3: the name of column 2 is not UTF-8"},
 		"Latin-1, a level": {

@@ -190,7 +190,7 @@ func (f *format) value(j int, s *scanner) (float64, *dataset.InputError) {
 			return math.NaN(), nil
 		}
 		bad := s.errorAt(s.valueAt, "column %s holds an array or an object", printable.Excerpt(f.Names[j]))
-		f.NoNumber(j, bad)
+		f.Choice.NoNumber(j, bad)
 		bad.Others = []string{f.Names[j]}
 		bad.IsLabel = false
 		bad.Hint = "make columns of its parts"
@@ -209,7 +209,7 @@ func (f *format) value(j int, s *scanner) (float64, *dataset.InputError) {
 	}
 	bad := s.errorAt(s.valueAt, "")
 	if p.Explain(j, text, bad) {
-		f.NoNumber(j, bad)
+		f.NoNumber(j, text, bad)
 	}
 	if s.kind == aLiteral && len(text) == 0 {
 		bad.Msg = "column " + printable.Excerpt(f.Names[j]) + ": null is a missing value"

@@ -3,6 +3,7 @@ package columns
 import (
 	"fmt"
 	"math"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/fdridge/fdridge/dataset"
@@ -43,6 +44,19 @@ func (p *Parser) Value(i int, s []byte) (v float64, ok bool) {
 		}
 	}
 	return lexicon.Cell(s)
+}
+
+// NoNumber completes err, the error about a text in the numeric column i. Only features can have units. A unit that
+// begins with a letter may end a label, such as 1st.
+func (p *Parser) NoNumber(i int, s []byte, err *dataset.InputError) error {
+	p.Choice.NoNumber(i, err)
+	if u, _, ok := p.Notation.UnitOf(s); ok && !p.isFeature(i) {
+		const text = "leave out the unit %q in the file, because only features can have units"
+		err.Hint = fmt.Sprintf(text, printable.Excerpt(u.Before+u.After))
+		first, _ := utf8.DecodeRuneInString(u.After)
+		err.IsLabel = err.IsLabel && u.Before == "" && unicode.IsLetter(first)
+	}
+	return err
 }
 
 // Explain completes err, the error about a cell that Value does not accept. s is the text of the cell and i its column.
