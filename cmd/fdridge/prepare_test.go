@@ -73,6 +73,24 @@ func TestConsecutiveKey(t *testing.T) {
 	}
 }
 
+// TestPrepareUnknownDates: the reason names texts that are like dates, whether the column is left out or has levels.
+func TestPrepareUnknownDates(t *testing.T) {
+	var text strings.Builder
+	text.WriteString("key,level,plain,y\n")
+	for i := range 100 {
+		fmt.Fprintf(&text, "%02d.%02d.%02d,%02d/14/2024,v%d,%d\n", i%28+1, i%12+1, 10+i/12, i%3+1, i%3, i*i%17)
+	}
+	args := []string{"fit", "--data", write(t, "dates.csv", text.String()), "--target", "y", "--prepare", "auto", "--gamma", "1"}
+	out := must(t, append(args, "--json")...)
+	for _, want := range []string{
+		`"why": "like dates, unknown layout; a key: 100 different of 100"`, `"why": "like dates, unknown layout"`,
+	} {
+		if strings.Count(out, want) != 1 {
+			t.Errorf("no %s in\n%s", want, out)
+		}
+	}
+}
+
 // TestPrepareAuto: the rules apply to a table in CSV, and the printed table of decisions is at most 100 characters
 // wide. A stored plan gives the same model to the last bit. Rows from a pipe are refused, because preparing needs a
 // pass of its own.

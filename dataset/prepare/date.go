@@ -1,6 +1,7 @@
 package prepare
 
 import (
+	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -50,6 +51,32 @@ func parseDate(s []byte) (seconds int64, ok bool) {
 		}
 	}
 	return 0, false
+}
+
+// isLikeDate reports whether a text has the numbers of a day, a month and a year, separated by points, slashes or
+// hyphens. The numbers can be in any order, such as 14.03.24 or 03/14/2024.
+func isLikeDate(s string) bool {
+	s, _, _ = strings.Cut(s, " ")
+	parts := strings.FieldsFunc(s, func(r rune) bool { return r == '.' || r == '/' || r == '-' })
+	if len(parts) != 3 || len(s) != len(parts[0])+len(parts[1])+len(parts[2])+2 {
+		return false
+	}
+	const lastDay, lastMonth = 31, 12
+	days, months := 0, 0 // numbers that can be days, and numbers that can be months
+	for _, part := range parts {
+		n, err := strconv.ParseUint(part, 10, 16)
+		if err != nil || len(part) == 3 || len(part) > 4 {
+			return false
+		}
+		if 1 <= n && n <= lastDay {
+			days++
+			if n <= lastMonth {
+				months++
+			}
+		}
+	}
+	first, last := len(parts[0]), len(parts[2])
+	return days >= 2 && months >= 1 && len(parts[1]) <= 2 && (first == 4 && last <= 2 || first <= 2 && last%2 == 0)
 }
 
 // The parser of package time also accepts single digits, any case, and fractions of seconds.

@@ -224,8 +224,12 @@ func (r *Rules) autoLevels(c *columnStats, s *tableStats, out Column, omit func(
 	if out.Kind == KindMixed {
 		different += len(c.Numbers.Values)
 	}
+	dates := ""
+	if c.isLikeDates() {
+		dates = "like dates, unknown layout"
+	}
 	if float64(different) > keyShare*float64(s.Trained) {
-		return omit("a key: %d different of %d", different, s.Trained)
+		return omit("%s", join(dates, fmt.Sprintf("a key: %d different of %d", different, s.Trained)))
 	}
 	share := r.MinShare
 	if share == 0 {
@@ -239,8 +243,9 @@ func (r *Rules) autoLevels(c *columnStats, s *tableStats, out Column, omit func(
 		return omit("constant")
 	}
 	out.Use = UseLevels
+	out.Why = dates
 	if c.Gaps > 0 {
-		out.Why = fmt.Sprintf("%d missing", c.Gaps)
+		out.Why = join(out.Why, fmt.Sprintf("%d missing", c.Gaps))
 	}
 	if rare > 0 {
 		out.Why = join(out.Why, fmt.Sprintf("%d rare grouped", rare))
@@ -249,6 +254,16 @@ func (r *Rules) autoLevels(c *columnStats, s *tableStats, out Column, omit func(
 		out.Why = join(out.Why, fmt.Sprintf("%q is a limit, not a number", printable.Excerpt(limit)))
 	}
 	return out
+}
+
+// isLikeDates reports whether all texts of a column are written like dates, but none is a date that parseDate accepts.
+func (c *columnStats) isLikeDates() bool {
+	for text := range c.Texts.Levels {
+		if !isLikeDate(text) {
+			return false
+		}
+	}
+	return len(c.Texts.Levels) > 0 && c.Dates.Count == 0
 }
 
 // ruleColumn chooses the features of a column if r.Auto is false. If it refuses a column of texts that can be left out,
