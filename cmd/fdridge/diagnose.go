@@ -224,7 +224,7 @@ func (o *diagnoseOptions) open(
 func (o *diagnoseOptions) explain(m *model.Model, err error) error {
 	if errors.Is(err, ridge.ErrOtherRows) || errors.Is(err, errOtherDiagnosed) {
 		return cli.BadInput(
-			"--data: these are not the %s of the fit (%w); repeat its --rows, --holdout and --weights",
+			"--data: these are not the %s of the fit (%w); repeat its --target, --rows, --holdout and --weights",
 			count(m.Rows, "row"), err)
 	}
 	return predictionError(err)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"io/fs"
 
 	"github.com/fdridge/fdridge/cmd/fdridge/internal/cli"
 	"github.com/fdridge/fdridge/engine"
@@ -114,6 +115,9 @@ func (s *sketchIntervals) of(m *model.Model) (model.Intervals, string, error) {
 		return nil, "", cli.BadInput("%w", err)
 	}
 	sum, d, err := load(s.name, be)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, "", cli.BadInput("--interval: %w; it must be exact, coverage, or the file of a sketch", err)
+	}
 	if err != nil {
 		return nil, "", err
 	}

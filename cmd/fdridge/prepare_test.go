@@ -104,7 +104,7 @@ func TestPrepareAuto(t *testing.T) {
 		append(fit, "--data", data, "--prepare", "auto", "--prepare-out", at("plan.json"), "--out", at("a.json"))...)
 	for _, want := range []string{
 		"row       number  left out", "counts the rows from 0",
-		"size      number  standardised, indicator", "1 text: missing (line 9: ",
+		"size      number  standardised, indicator", "1 text: missing (line 9:",
 		"town      text    3 levels, (other)", "6 rare grouped",
 		"built     date    elapsed, year, month, weekday\n",
 		"currency  text    left out", "constant",

@@ -65,7 +65,12 @@ func TestShow(t *testing.T) {
 	}
 	several := "../../model/testdata/several-v2.json"
 	if out := must(t, "show", several, "--gamma", "2", "--top", "1"); strings.Contains(out, "0.5 ") ||
-		!strings.Contains(out, "1 smaller coefficients are not shown") {
+		!strings.Contains(out, "1 smaller coefficients, compared for the scaled columns, are not shown") {
+		t.Error(out)
+	}
+	raw := filepath.Join(t.TempDir(), "m.json")
+	must(t, "fit", "--data", housing, "--target", "last", "--rows", "1:99", "--gamma", "1", "--out", raw)
+	if out := must(t, "show", raw, "--top", "1"); !strings.Contains(out, "\n7 smaller coefficients are not shown") {
 		t.Error(out)
 	}
 	for args, want := range map[string]string{

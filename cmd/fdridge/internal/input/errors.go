@@ -3,6 +3,8 @@ package input
 import (
 	"fmt"
 	"io"
+	"slices"
+	"strconv"
 
 	"github.com/fdridge/fdridge/batch"
 	"github.com/fdridge/fdridge/cmd/fdridge/internal/cli"
@@ -46,11 +48,29 @@ func (e *flagError) Error() string        { return e.text }
 func (e *flagError) Unwrap() error        { return e.err.Unwrap() }
 func (e *flagError) Is(target error) bool { return target == badinput.Err }
 
-// Warn tells how the text of the files was read, and warns of categorical columns with too many levels. It is called
-// before the pass of the fit.
+// mostNumbers is the largest number of classes whose labels are numbers without a warning.
+const mostNumbers = 100
+
+// warnNumbers warns if there are so many classes, with numbers as labels, that the target may be a number.
+func warnNumbers(labels []string, bar *cli.Progress, stderr io.Writer) {
+	isText := func(label string) bool {
+		_, err := strconv.ParseFloat(label, 64)
+		return err != nil
+	}
+	if n := len(labels); n > mostNumbers && !slices.ContainsFunc(labels, isText) {
+		bar.Warn(stderr, fmt.Sprintf(
+			"--classes: the target has %d different numbers, each a class of its own; leave out --classes if it is a number", n))
+	}
+}
+
+// Warn tells how the text of the files was read, and warns of categorical columns with too many levels and of a target
+// that may be a number. It is called before the pass of the fit.
 func Warn(t *table.Table, bar *cli.Progress, stderr io.Writer) {
 	for _, r := range t.Rows.Opened.Remarks() {
 		bar.Remark(stderr, r)
+	}
+	if t.Classes != nil {
+		warnNumbers(t.Classes.Labels, bar, stderr)
 	}
 	for _, d := range t.Doubts() {
 		omit := "--columns"

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"html/template"
 	"io"
-	"math"
 	"regexp"
 	"slices"
 	"strconv"
@@ -114,7 +113,7 @@ func (f *Fit) WritePage(w io.Writer) error {
 		)
 	}
 	if rec.Encoding != nil && rec.Encoding.Prepared != nil {
-		p.Prepared, p.NotShown = preparedTable(rec.Encoding.Prepared, 1000, math.MaxInt)
+		p.Prepared, p.NotShown = preparedTable(rec.Encoding.Prepared, 1000)
 	}
 	p.HeldOut, err = f.heldOutInPage(rec)
 	if err != nil {

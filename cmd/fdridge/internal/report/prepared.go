@@ -61,17 +61,59 @@ func done(c *prepare.Column) string {
 }
 
 // preparedTable returns a table with one row per column, but at most maxRows rows. more is the number of columns
-// without a row. Reasons are cut to width characters.
-func preparedTable(columns []columnRecord, maxRows, width int) (t *table, more int) {
+// without a row.
+func preparedTable(columns []columnRecord, maxRows int) (t *table, more int) {
 	t = &table{keys: 1, rows: [][]string{{"column", "kind", "what was done", "why"}}}
 	shown := columns[:min(len(columns), maxRows)]
 	for _, c := range shown {
-		t.add(
-			shorten(printable.Text(c.Column), max(20, width-10)),
-			string(c.Kind),
-			shorten(c.Done, max(37, width)),
-			shorten(printable.Text(c.Why), width),
-		)
+		t.add(printable.Text(c.Column), string(c.Kind), c.Done, printable.Text(c.Why))
 	}
 	return t, len(columns) - len(shown)
+}
+
+// wrapPrepared is preparedTable for the text report. A long cell goes on in the rows below, so that nothing is cut and
+// the table fits in textWidth.
+func wrapPrepared(columns []columnRecord, maxRows int) (t *table, more int) {
+	const long = 30 // characters of a long cell; textWidth has room for three of them
+	whole, more := preparedTable(columns, maxRows)
+	t = &table{keys: whole.keys}
+	for _, row := range whole.rows {
+		parts := [][]string{
+			wrapCell(row[0], long-2), {row[1]}, wrapCell(row[2], long), wrapCell(row[3], long),
+		}
+		for i := 0; i < max(len(parts[0]), len(parts[2]), len(parts[3])); i++ {
+			line := make([]string, len(parts))
+			for j, part := range parts {
+				if i < len(part) {
+					line[j] = part[i]
+				}
+			}
+			t.add(line...)
+		}
+	}
+	return t, more
+}
+
+// wrapCell splits a text into lines of at most width characters, between words if possible.
+func wrapCell(text string, width int) []string {
+	lines := []string{""}
+	room := width // in the last line
+	for i, word := range strings.Split(text, " ") {
+		runes := []rune(word)
+		if i > 0 && len(runes) < room {
+			lines[len(lines)-1] += " "
+			room--
+		} else if i > 0 {
+			lines, room = append(lines, ""), width
+		}
+		for len(runes) > 0 {
+			if room == 0 {
+				lines, room = append(lines, ""), width
+			}
+			n := min(len(runes), room)
+			lines[len(lines)-1] += string(runes[:n])
+			runes, room = runes[n:], room-n
+		}
+	}
+	return lines
 }

@@ -201,7 +201,11 @@ func (s *Saved) WriteText(w io.Writer) error {
 		fmt.Fprintln(w)
 		s.coefficientsTable(rec, &f).write(w)
 		if hidden := len(f.Coefficients) - len(s.coefficientsToShow(&f)); hidden > 0 {
-			fmt.Fprintf(w, "%d smaller coefficients are not shown (--top 0 shows all)\n", hidden)
+			scaled := ""
+			if rec.Scaled {
+				scaled = ", compared for the scaled columns,"
+			}
+			fmt.Fprintf(w, "%d smaller coefficients%s are not shown (--top 0 shows all)\n", hidden, scaled)
 		}
 	}
 	return nil

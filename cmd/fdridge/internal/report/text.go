@@ -80,7 +80,7 @@ func (f *Fit) WriteText(w io.Writer) error {
 	// How it was computed.
 	fmt.Fprintln(w)
 	if rec.Encoding != nil && rec.Encoding.Prepared != nil {
-		t, more := preparedTable(rec.Encoding.Prepared, 60, 30)
+		t, more := wrapPrepared(rec.Encoding.Prepared, 60)
 		t.write(w)
 		if more > 0 {
 			fmt.Fprintf(w, "and %d more columns; --json and --prepare-out list them all\n", more)
