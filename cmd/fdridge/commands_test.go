@@ -879,8 +879,11 @@ func TestCommandsRefuse(t *testing.T) {
 		"penalty and features": {
 			append(fit[:len(fit):len(fit)], "--penalty", data, "--features", "poly:2"), "--penalty: it applies to input columns",
 		},
-		"poly":     {append(fit[:len(fit):len(fit)], "--features", "poly:0"), "the degree is \"0\""},
-		"interval": {[]string{"predict", "--model", in("model"), "--data", data, "--interval", in("none")}, "no such file or directory; it must be exact, coverage, or the file of a sketch"},
+		"poly": {append(fit[:len(fit):len(fit)], "--features", "poly:0"), "the degree is \"0\""},
+		"interval": {
+			[]string{"predict", "--model", in("model"), "--data", data, "--interval", in("none")},
+			"no such file or directory; it must be exact, coverage, or the file of a sketch",
+		},
 	} {
 		code, stdout, stderr := call(c.args...)
 		if code != usage || stdout != "" || strings.Count(stderr, "\n") != 1 || !strings.Contains(stderr, c.want) {

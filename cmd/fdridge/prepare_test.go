@@ -80,8 +80,8 @@ func TestPrepareUnknownDates(t *testing.T) {
 	for i := range 100 {
 		fmt.Fprintf(&text, "%02d.%02d.%02d,%02d/14/2024,v%d,%d\n", i%28+1, i%12+1, 10+i/12, i%3+1, i%3, i*i%17)
 	}
-	args := []string{"fit", "--data", write(t, "dates.csv", text.String()), "--target", "y", "--prepare", "auto", "--gamma", "1"}
-	out := must(t, append(args, "--json")...)
+	data := write(t, "dates.csv", text.String())
+	out := must(t, "fit", "--data", data, "--target", "y", "--prepare", "auto", "--gamma", "1", "--json")
 	for _, want := range []string{
 		`"why": "like dates, unknown layout; a key: 100 different of 100"`, `"why": "like dates, unknown layout"`,
 	} {

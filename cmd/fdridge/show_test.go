@@ -74,7 +74,11 @@ func TestShow(t *testing.T) {
 		t.Error(out)
 	}
 	for args, want := range map[string]string{
-		"": "show needs one model", several + " --gamma 7": "--gamma: 7 is not among", several + " --top -1": "--top: -1", housing: "is a csv table, not a model", "none.json": "no such file",
+		"":                     "show needs one model",
+		several + " --gamma 7": "--gamma: 7 is not among",
+		several + " --top -1":  "--top: -1",
+		housing:                "is a csv table, not a model",
+		"none.json":            "no such file",
 	} {
 		code, out, errs := call(append([]string{"show"}, strings.Fields(args)...)...)
 		if code != usage || out != "" || !strings.Contains(errs, want) {

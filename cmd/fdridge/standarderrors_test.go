@@ -109,7 +109,8 @@ func TestStandardErrorsLargest(t *testing.T) {
 	const houses = "fit --data ../../testdata/cal_housing.csv.gz --target last --rows 1:500 --standardize --gamma 1 "
 	out := must(t, strings.Fields(houses+"--features poly:2 --standard-errors")...)
 	for _, want := range []string{
-		"s.e. (sampling)", "\n(intercept)", "\nThese are the 20 largest of 44 coefficients; --json has the standard errors of all",
+		"s.e. (sampling)", "\n(intercept)",
+		"\nThese are the 20 largest of 44 coefficients; --json has the standard errors of all",
 	} {
 		if !strings.Contains(out, want) {
 			t.Errorf("%q is missing in\n%s", want, out)

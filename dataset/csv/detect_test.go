@@ -352,7 +352,9 @@ func TestThousands(t *testing.T) {
 // TestTargetUnit: a target with a unit is an error that names the unit. If the unit has letters, the texts may be
 // labels.
 func TestTargetUnit(t *testing.T) {
-	for text, isLabel := range map[string]bool{"25 €": false, "$5": false, "EUR 5": false, "5%": false, "3 kg": true, "1st": true} {
+	for text, isLabel := range map[string]bool{
+		"25 €": false, "$5": false, "EUR 5": false, "5%": false, "3 kg": true, "1st": true,
+	} {
 		_, _, _, err := readAll(t, "a,y\n1,"+text+"\n2,3\n", Options{Targets: []string{"y"}})
 		e, ok := errors.AsType[*dataset.InputError](err)
 		if !ok || e.IsLabel != isLabel || !strings.Contains(e.Hint, "leave out the unit") {

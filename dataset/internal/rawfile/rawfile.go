@@ -252,8 +252,8 @@ func convert(from string) string {
 // ErrDamaged reports that a file made its decoder panic.
 var ErrDamaged = errors.New("the file is damaged, its parts contradict each other")
 
-// NotUTF8 adds a hint to an error about text that is not UTF-8. Excel writes CP1252, which has the characters of Latin-1
-// and others in the bytes 0x80 to 0x9f.
+// NotUTF8 adds a hint to an error about text that is not UTF-8. Excel writes CP1252, which has the characters of
+// Latin-1, and others in the bytes 0x80 to 0x9f.
 func NotUTF8(err *dataset.InputError) error {
 	err.Hint = convert("CP1252")
 	return err

@@ -84,7 +84,8 @@ func (f *Fit) writeLargest(w io.Writer) {
 		text = fmt.Sprintf("These are the %d largest of %d coefficients%s; ", mostPrinted, dim, scaled) + text
 	}
 	if pairs > mostTables {
-		text = fmt.Sprintf("%d more %s not shown. ", pairs-mostTables, plural(pairs-mostTables, "table is", "tables are")) + text
+		more := pairs - mostTables
+		text = fmt.Sprintf("%d more %s not shown. ", more, plural(more, "table is", "tables are")) + text
 	}
 	fmt.Fprintln(w, "\n"+wrapText(text))
 }
