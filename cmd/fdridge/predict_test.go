@@ -353,10 +353,12 @@ func TestIntervalModels(t *testing.T) {
 			func(w map[string]any) { w["fitted"].(map[string]any)["coef"] = []any{1, 1, 1, 1} }, "1 lists of weights",
 		},
 		"another ‖b‖²": {
-			func(w map[string]any) { w["tss"] = 1.0000001 * number1(t, w["tss"].([]any)[0]) }, "is not of the rows",
+			func(w map[string]any) { w["tss"] = 1.0000001 * number1(t, w["tss"].([]any)[0]) },
+			"is not of these rows",
 		},
 		"another intercept": {
-			func(w map[string]any) { w["intercept"] = 1.0000001 * number1(t, w["intercept"].([]any)[0]) }, "is not of the rows",
+			func(w map[string]any) { w["intercept"] = 1.0000001 * number1(t, w["intercept"].([]any)[0]) },
+			"is not of these rows",
 		},
 	} {
 		code, out, errs := call(append([]string{"predict"}, predict(change(t, model, c.edit))...)...)
