@@ -53,10 +53,15 @@ func (q *Quotes) Read(text []byte) (end int) {
 		if i >= 0 {
 			before = before[:i]
 		}
-		if j := bytes.LastIndexByte(before, '\n'); j >= 0 {
-			end = at + j + 1
+		if n := len(before); n > 0 && before[n-1] == '\n' { // usual if the first field is quoted
+			end = at + n
+			q.starts = true
+		} else {
+			if j := bytes.LastIndexByte(before, '\n'); j >= 0 {
+				end = at + j + 1
+			}
+			q.starts = q.startsAfter(before)
 		}
-		q.starts = q.startsAfter(before)
 		if i < 0 {
 			return end
 		}
@@ -84,6 +89,9 @@ func (q *Quotes) isEscaped(text []byte, i int) bool {
 
 // startsAfter reports whether a field starts after text, which is outside of quotes.
 func (q *Quotes) startsAfter(text []byte) bool {
+	if n := len(text); n > 0 && (text[n-1] == q.delimiter || isAlphanumeric(text[n-1])) { // without a call for each rune
+		return text[n-1] == q.delimiter
+	}
 	rest := text
 	if q.delimiter != '\t' {
 		rest = bytes.TrimRightFunc(
@@ -100,3 +108,5 @@ func (q *Quotes) startsAfter(text []byte) bool {
 		return rest[n-1] == q.delimiter || rest[n-1] == '\n'
 	}
 }
+
+func isAlphanumeric(c byte) bool { return '0' <= c && c <= '9' || 'a' <= c|0x20 && c|0x20 <= 'z' }

@@ -123,8 +123,6 @@ func (c *feeder) canMerge() bool {
 		h := &c.feeds[i]
 		e.Merge(Extent{Squares: h.raw, Weight: h.lane.Stage.Weight.Value(), Far: h.lane.Stage.Reach(c.block)})
 	}
-	for i := range c.block.N {
-		e.Weight += c.block.Weight(i)
-	}
+	e.Weight += rows.TotalWeight(c.block)
 	return e.Squares <= rows.MaxSquares && rows.Spreads(4*e.Far, e.Weight)
 }
