@@ -111,7 +111,8 @@ func Run(ctx context.Context, o Options, do func(*Job) error) error {
 	return err
 }
 
-// isShared reports whether the other ranks learn of err anyway.
+// isShared reports whether a rank with the error err need not abort the job on the other ranks. This is so if err is
+// nil, if all ranks have this error, or if the job was already aborted.
 func isShared(err error) bool {
 	_, aborted := errors.AsType[*dist.AbortError](err)
 	_, short := errors.AsType[*ridge.NotConvergedError](err)

@@ -82,7 +82,7 @@ func (r *cacheReader) read(b []byte) error {
 	return err
 }
 
-// frame reads the next frame. The block has rest more bytes.
+// frame reads the next frame. rest is the number of bytes of the block that follow the frame.
 func (r *cacheReader) frame() (f cacheFrame, rest int64, err error) {
 	if r.left == 0 {
 		return f, 0, io.EOF

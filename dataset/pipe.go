@@ -54,7 +54,7 @@ type pump struct {
 const (
 	pipeBuffer  = 512 << 10
 	pipeBuffers = 3
-	// pipeHead limits what Look keeps: two of the longest lines.
+	// pipeHead is the largest number of bytes that Look keeps. Two lines of the maximum length fit.
 	pipeHead = 129 << 20
 	pipeTail = 8 << 10
 )
@@ -250,7 +250,7 @@ var errNoPipe = &SourceError{"a pipe without a reader; create it with NewPipe or
 // A Taken reads all data of a [Pipe], for a single pass over the rows.
 type Taken struct{ pipeReader }
 
-// Available returns a number of bytes, perhaps not all, that can be read without waiting.
+// Available returns a number of bytes that can be read without waiting. More bytes may be available.
 func (t *Taken) Available() int {
 	p := t.p
 	if p == nil {

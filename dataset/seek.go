@@ -25,7 +25,8 @@ func From(ctx context.Context, src Source, firstRow int64) iter.Seq2[Block, erro
 	return dropBefore(src.Blocks(ctx), firstRow)
 }
 
-// dropBefore drops blocks that end before firstRow, and sets First.
+// dropBefore returns the blocks from the block of row firstRow on, and sets the field First of each block. It drops the
+// earlier blocks.
 func dropBefore(blocks iter.Seq2[Block, error], firstRow int64) iter.Seq2[Block, error] {
 	return func(yield func(Block, error) bool) {
 		var at int64

@@ -36,7 +36,8 @@ func Part(src Source, s Share) (Source, error) {
 	return Cut(src, lo, hi)
 }
 
-// Cut is like [Rows], except that the range may be empty.
+// Cut returns rows lo to hi−1 of src, counted from 0. Unlike [Rows], it accepts lo = hi, and then returns a source
+// without rows.
 func Cut(src Source, lo, hi int64) (Source, error) {
 	if err := checkSources(src); err != nil {
 		return nil, err

@@ -89,7 +89,8 @@ func (s *transformed) BlocksFrom(ctx context.Context, firstRow int64) iter.Seq2[
 	}
 }
 
-// rowsBefore returns the rows of b in output blocks before firstRow.
+// rowsBefore returns the number of leading rows of b to skip in a pass that starts at row firstRow. These rows fill
+// output blocks that end before firstRow.
 func (s *transformed) rowsBefore(b Block, firstRow int64) int {
 	if n := int(firstRow - b.First); n > 0 && s.rows > 0 {
 		return n / s.rows * s.rows

@@ -96,8 +96,8 @@ func (s *Sketch) bound(delta, pad, norm2 float64) Bound {
 // underflow bounds the error of AᵀA − BᵀB that comes from numbers below 2⁻¹⁰²², the smallest normal
 // number. The square of each of the n·d entries of A loses less than 2⁻¹⁰²².
 //
-// The bound also covers the rounding of denormal numbers in a shrink or a decay. Each rounding has an error of at
-// most 2⁻¹⁰⁷⁵, and there are far fewer than 2⁵³ for each entry of A. A decay that makes entries of B
+// The bound also covers the rounding of denormal numbers in a shrink or a decay. Each rounding has an error of at most
+// 2⁻¹⁰⁷⁵, and an entry of A takes part in far fewer than 2⁵³ roundings. A decay that makes entries of B
 // denormal adds less than eps·‖B‖²_F.
 func (s *Sketch) underflow() float64 {
 	return float64(s.count) * float64(s.cfg.Dim) * 0x1p-1022

@@ -50,8 +50,8 @@ func (s *Sketch) Decay(beta float64) error {
 	// loses less than 2⁻¹⁰⁷⁴.
 	pad := padDecay * eps * norm2
 	if s.kept > 0 {
-		// Up to renewal shrinks assume that the rows kept by the last shrink are orthogonal with the squared norms s.norm2.
-		// The rounding affects each of these shrinks.
+		// At most renewal consecutive shrinks assume that the rows kept by the last shrink are orthogonal with the
+		// squared norms s.norm2. The rounding of a decay affects each of these shrinks.
 		pad *= renewal
 	}
 	s.roundOff = beta * (s.roundOff + pad)

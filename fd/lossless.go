@@ -73,9 +73,9 @@ func traceOf(a engine.Matrix) (sum float64) {
 // lossless reports whether m = d. Shrinks then discard nothing: δ is 0.
 func (s *Sketch) lossless() bool { return s.m == s.cfg.Dim }
 
-// countSpared returns the number of leading rows that the next shrink leaves unchanged: 0 or s.kept. The argument
-// rest is the sum of squares of the other rows. The s.kept rows come from the last shrink that rewrote all rows. The
-// result depends only on values that MarshalBinary stores, so that a sketch continues identically after it is saved
+// countSpared returns the number of leading rows that the next shrink leaves unchanged: 0 or s.kept. The first s.kept
+// rows come from the last shrink that rewrote all rows. The argument rest is the sum of squares of the rows after them.
+// The result depends only on values that MarshalBinary stores, so that a sketch continues identically after it is saved
 // and loaded.
 func (s *Sketch) countSpared(rest float64) int {
 	if s.p < 4*s.m {

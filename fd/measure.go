@@ -103,8 +103,9 @@ type omegaError struct {
 	entry float64 // bounds the error of each entry of omega, if it is not 0
 }
 
-// weighted bounds the Frobenius norm of Y^½·E·Y^½, where E is the error of omega and Y = diag(kept) + shift·I.
-// kept holds the squared norms of the r new rows; the arguments largest and sum are their maximum and their sum.
+// weighted bounds the Frobenius norm of Y^½·E·Y^½. E is the error of the computed Ω, and Y = diag(κ) + shift·I,
+// where κ holds the squared norms of the r rows after the shrink. The arguments largest and sum are the maximum and
+// the sum of κ.
 func (e omegaError) weighted(largest, sum, r, shift float64) float64 {
 	if e.entry == 0 {
 		return e.norm * (largest + shift)
@@ -112,8 +113,9 @@ func (e omegaError) weighted(largest, sum, r, shift float64) float64 {
 	return e.entry * (sum + r*shift) * inflate
 }
 
-// mixed bounds the Frobenius norm of ES + SE + shift·E, where E is the error of omega and S = diag(kept). kept holds
-// the squared norms of the r new rows; the arguments largest and sum are their maximum and their sum.
+// mixed bounds the Frobenius norm of ES + SE + shift·E. E is the error of the computed Ω, and S = diag(κ), where κ
+// holds the squared norms of the r rows after the shrink. The arguments largest and sum are the maximum and the sum of
+// κ.
 func (e omegaError) mixed(largest, sum, r, shift float64) float64 {
 	if e.entry == 0 {
 		return e.norm * (2*largest + shift)

@@ -74,8 +74,8 @@ func (s *Sketch) Merge(o *Sketch) error {
 		}
 	}
 	if o.shrinks > 0 && !s.lossless() {
-		// Bounds for kept rows count on the shrinks up to the next multiple of renewal. Adding o.shrinks changes that
-		// number, so the next shrink must compute all products.
+		// The bounds assume that a shrink computes all products whenever s.shrinks is a multiple of renewal. Adding
+		// o.shrinks could postpone this shrink. Therefore the next shrink computes all products.
 		s.kept = 0
 	}
 	s.eta += o.eta

@@ -9,8 +9,8 @@
 // Phillips, D. Woodruff, "Frequent Directions" (SIAM J. Comput. 2016).
 //
 // Robust Frequent Directions (L. Luo et al., JMLR 2019) uses the same B with the shift ρ = η/2, which halves the
-// error: ‖AᵀA − (BᵀB + ρI)‖₂ ≤ ρ. The user of a sketch chooses between the two; the sketch is the
-// same.
+// error: ‖AᵀA − (BᵀB + ρI)‖₂ ≤ ρ. The same sketch serves both methods: its user approximates AᵀA by
+// BᵀB or by BᵀB + ρI.
 //
 // Algorithm A1 of C. Dickens (2020) shrinks by λ_m. This package shrinks by λ_{m+1}, which keeps m rows
 // instead of m−1 and has the better bound. [Sketch.Spectrum] makes a last shrink, which A1 lacks.

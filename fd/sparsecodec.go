@@ -154,7 +154,8 @@ func (s *Sketch) checkSparse(m *wire.Reader, version uint32) {
 	}
 }
 
-// checkCentres calls m.Fail if Append would not have stored these centres. The centres begin at byte at of the message.
+// checkCentres calls m.Fail if Append would not have stored the factors κ and the centres of the sparse rows in this
+// form. The argument at is the position of the factors in the message, in bytes. The centres follow the factors.
 func (s *Sketch) checkCentres(m *wire.Reader, at int64, version uint32) {
 	w := &s.sparse
 	if version != versionCentred {

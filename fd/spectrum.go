@@ -78,7 +78,8 @@ func (s *Sketch) Spectrum() (*Spectrum, error) {
 	return p, nil
 }
 
-// readGram computes the spectrum that shrinkGram would leave. The sketch is unchanged.
+// readGram computes in p the spectrum that the sketch would have after shrinkGram. The sketch is unchanged. This shrink
+// would add delta to the shrinkage, and pad bounds its round-off.
 func (s *Sketch) readGram(p *Spectrum) (delta, pad float64, err error) {
 	k, n, d, be := s.rows, s.live(), s.cfg.Dim, s.cfg.Backend
 	r, w := min(s.m, n), make([]float64, n)
@@ -114,7 +115,8 @@ func (s *Sketch) readGram(p *Spectrum) (delta, pad float64, err error) {
 	return x.delta, pad + more, err
 }
 
-// readCross computes the spectrum of a lossless sketch from all its rows. The sketch is unchanged.
+// readCross computes in p the spectrum of a lossless sketch from all its rows. The sketch is unchanged, and pad bounds
+// the round-off.
 func (s *Sketch) readCross(p *Spectrum) (pad float64, err error) {
 	d, be := s.cfg.Dim, s.cfg.Backend
 	c, w, sums := engine.View(d, d, make([]float64, d*d)), make([]float64, d), make([]twofold.Total, d*(d+1)/2)

@@ -20,7 +20,7 @@ import (
 //   - *[CertificateError] if the certificate cannot be read
 type ExactIntervals struct {
 	// Summary is a summary of the training rows, prepared as for the fit, or nil. If the certificate of the model gives
-	// intervals, too, the predictor returns the intersections.
+	// intervals, too, the predictor returns the intersection of the two intervals of each prediction.
 	Summary *ridge.Summary
 	// Preparation describes the preparation of the rows of Summary; nil means [Model.FittedPreparation]. The
 	// penalties After of [Penalty] may be missing from this preparation. Predictor then applies them to Summary.

@@ -61,7 +61,7 @@ func (e *dualExact) leftOutPredictions(
 	return b, brackets, estimates
 }
 
-// leftOutErrors returns errors of the targets and leverages of the rows.
+// leftOutErrors returns the leave-one-out error of each target, and the leverages of the rows.
 func (e *dualExact) leftOutErrors(found *dualFit) ([]Interval, []certify.Leverage) {
 	gamma, out := found.systems[0].Gamma, make([]Interval, len(found.systems))
 	for j := range out {

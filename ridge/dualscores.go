@@ -8,9 +8,9 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/dual"
 )
 
-// solve returns the solution at each γ. It solves for several γ and for block targets at a time; a block of 0 means
-// dual.TargetBlock(n, d). If form is false, coefficients are formed only where scores need them. If visit is not nil,
-// it is called with the fit of each γ and each block of targets.
+// solve returns the solution at each γ. It solves for several γ and a block of targets together. The argument block
+// is the number of targets in a block; 0 means dual.TargetBlock(n, d). If form is false, solve computes coefficients
+// only if scores need them. If visit is not nil, solve calls visit(i, found) with the fit at gammas[i] of each block.
 func (e *dualExact) solve(
 	ctx context.Context,
 	gammas []float64,

@@ -60,7 +60,8 @@ func (f *dualFit) isFinite() bool {
 // A targetRange is the targets from lo to hi − 1.
 type targetRange struct{ lo, hi int }
 
-// batch returns the number of γ whose vectors take limited memory.
+// batch returns the number of γ to solve for together. Their vectors take about as much memory as AAᵀ, or 64 MiB if
+// AAᵀ is smaller.
 func (e *dualExact) batch() int {
 	n := float64(e.data.N())
 	each := float64(min(e.t, dual.TargetBlock(e.data.N(), e.d))) * (8*float64(e.d) + 16*n)

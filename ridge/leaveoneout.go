@@ -93,7 +93,7 @@ func LeaveOneOut(
 	return leaveOneOutOf(ctx, src, k, fits, opts)
 }
 
-// leaveOneOutOf uses the bounds k from the summary of the rows.
+// leaveOneOutOf does the work of [LeaveOneOut], with the bounds k from the summary of the rows.
 func leaveOneOutOf(
 	ctx context.Context,
 	src dataset.Source,
@@ -118,7 +118,8 @@ func leaveOneOutOf(
 	return l.scores(found, workers)
 }
 
-// leftTasks is fixed: the sums must not depend on the cores.
+// leftTasks is the number of parallel tasks that share a block of rows. It is a constant, because the sums must not
+// depend on the number of cores.
 const leftTasks = 8
 
 // leaveOneOut is the state of the pass of [LeaveOneOut].
@@ -385,7 +386,7 @@ func (l *leaveOneOut) scores(found []float64, workers int) (*LeftOutScores, erro
 	// round is a bound on the relative round-off of the sums. Sums over tasks, over workers and within a group of
 	// StageRows rows are not compensated.
 	round := (8 + n*n*roundoff.Unit + roundoff.StageRows + leftTasks + float64(workers)) * roundoff.Eps
-	// bounds what the residuals lose when their weighted squares underflow
+	// lost bounds the error in the norm of the residuals that comes from weighted squares that underflow.
 	lost := math.Sqrt(n) * 0x1p-536
 	out := &LeftOutScores{}
 	for at := range l.fits {

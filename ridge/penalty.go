@@ -60,7 +60,7 @@ func (s *Summary) Penalize(p []float64) (*Summary, error) {
 		roots[j] = math.Sqrt(v)
 	}
 	out.projected = s.projected.Penalized(roots)
-	// otherwise the bounds of the projection already include the rounding of the division
+	// If columns were projected out, the bounds of the projection already include the rounding of the division.
 	if s.projected == nil {
 		out.rounding = AddRounding(s.rounding, dataset.PenaltyRounding(p))
 	}
@@ -160,7 +160,8 @@ func (s *Solution) Fitted() *Solution {
 	return &out
 }
 
-// inColumns returns f for the columns of s, scaled by penalties.
+// inColumns returns f with the coefficients of the columns that s summarizes. In a view with penalties p, column j is
+// divided by √pⱼ.
 func (s *Summary) inColumns(f *Solution) (*Solution, error) {
 	if f.Penalty != nil && !slices.Equal(f.Penalty, s.penalty) {
 		return nil, unfit("a fit with a penalty that is not the summary's")

@@ -101,7 +101,8 @@ func SolveEach(
 	return f, nil
 }
 
-// solvePairs replaces targets of f whose error bounds do not grow.
+// solvePairs refines targets of f by passes over src. Each pair is a target with its γ. A new result replaces the
+// target in f unless its error bound is larger.
 func (s *Summary) solvePairs(
 	ctx context.Context,
 	src dataset.Source,

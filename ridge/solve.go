@@ -194,7 +194,8 @@ func checkSolve(src dataset.Source, sum *Summary, gammas []float64, opts SolveOp
 	return nil
 }
 
-// newProblem leaves the pairs of γ and target to the caller.
+// newProblem returns the problem of refining solutions at gammas by passes over src. The caller must set its field
+// Pairs, the pairs of γ and target to solve for.
 func newProblem(src dataset.Source, sum *Summary, gammas []float64, opts *SolveOptions) (krylov.Problem, error) {
 	workers := 1
 	if opts.Reducer != nil {
@@ -249,7 +250,8 @@ func newProblem(src dataset.Source, sum *Summary, gammas []float64, opts *SolveO
 	return p, nil
 }
 
-// solutions also returns a *[NotConvergedError] if a target missed the tolerance.
+// solutions converts found, the results of an iteration, to a Solution for each γ. If a target missed the tolerance,
+// it returns the solutions in a *[NotConvergedError] instead.
 func (s *Summary) solutions(gammas []float64, opts *SolveOptions, found *krylov.Batch) ([]*Solution, error) {
 	t := s.cfg.Targets
 	out := make([]*Solution, len(gammas))

@@ -89,7 +89,7 @@ func SummaryOf(sum *accum.Accumulator, meta []byte) *Summary {
 	return &Summary{cfg: SummaryConfig(sum.Config()), sum: sum, Meta: meta}
 }
 
-// view returns a read-only copy of s with other sums.
+// view returns a read-only copy of s with the sums l and the spectrum spec instead of its own.
 func (s *Summary) view(l *accum.Lane, spec *fd.Spectrum) *Summary {
 	return &Summary{
 		cfg:       s.cfg,
@@ -150,7 +150,8 @@ func (s *Summary) Joined() bool { return s != nil && (s.sum == nil || s.sum.Lane
 // isValid reports whether s is neither nil nor the zero value.
 func (s *Summary) isValid() bool { return s != nil && s.sum != nil }
 
-// all merges parallel sketches at the first call after a write.
+// all returns the sums over all rows. The first call after a write merges the parallel sketches, and later calls return
+// the same result.
 func (s *Summary) all() (*accum.Lane, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

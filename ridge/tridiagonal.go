@@ -50,7 +50,8 @@ func (e *primal) tridiagonal(ctx context.Context, system *direct.System, gammas 
 	return fits, nil
 }
 
-// solutionFromT returns found, or uses Cholesky if T is inaccurate.
+// solutionFromT returns found, the solution by the tridiagonal matrix T, as a Solution. If T is too inaccurate at
+// gamma, it solves by Cholesky instead.
 func (e *primal) solutionFromT(system *direct.System, gamma float64, found *certify.Factored) (*Solution, error) {
 	rows := system.Evidence()
 	if found != nil && !e.isUnderdetermined(gamma) && rows.Serves(found) {
@@ -73,7 +74,8 @@ func (s *Solution) certifiedTo(tol float64) bool {
 	return true
 }
 
-// steps fills in corrected for solutions by the tridiagonal matrix.
+// steps computes a correction of each solution that came from the tridiagonal matrix, from its measured gradient
+// found[i]. It writes the correction to corrected[i], and leaves out solutions by other methods.
 func (e *primal) steps(open []correction, found []*gram.Measurement, corrected []certify.Corrected) {
 	var gammas, gradients []float64
 	for i, c := range open {

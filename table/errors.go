@@ -14,8 +14,8 @@ import (
 // A Field is the name of a field of [Spec] or [Env], as it occurs in a [SpecError].
 type Field string
 
-// Flag returns the name that a field of [Spec] has as a flag of the command, such as missing-target. It returns "" for
-// other names. It is the name of the field in JSON, with - instead of _.
+// Flag returns the name that a field of [Spec] has as a flag of the command, such as missing-target: the name of the
+// field in JSON, with - instead of _. It returns "" if f is not a field of Spec.
 func (f Field) Flag() string {
 	field, ok := reflect.TypeFor[Spec]().FieldByName(string(f))
 	if !ok {
@@ -32,7 +32,8 @@ type SpecError struct {
 	args  []any
 }
 
-// specError returns a *SpecError. Other fields among args are of type [Field].
+// specError returns a *SpecError about the field. rule and args are the format of the message and its arguments. An
+// argument that is the name of another field has the type [Field].
 func specError(field Field, rule string, args ...any) *SpecError {
 	return &SpecError{field, rule, args}
 }
@@ -67,7 +68,7 @@ func (e *SpecError) Unwrap() error {
 	return nil
 }
 
-// Is reports whether target is the error of all wrong input.
+// Is reports whether target is [engine.ErrInput], which all errors about invalid input match.
 func (e *SpecError) Is(target error) bool { return target == badinput.Err }
 
 // checkMemory returns an error if bytes exceeds the available memory. rule and args are the beginning of the message.

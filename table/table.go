@@ -145,8 +145,8 @@ func (r *reading) decide(ctx context.Context) (*Encoded, error) {
 	return &Encoded{Encoding: e, Learnt: learnt, Tally: new(prepare.Tally)}, nil
 }
 
-// open opens the rows with the columns that the encoding decided requires, the same columns on all ranks. It reads the
-// rows through the cache.
+// open opens the rows with the columns that an encoding requires, the same columns on all ranks. The argument decided
+// is the encoding that a plan or a pass decided, or nil. open reads the rows through the cache.
 func (r *reading) open(ctx context.Context, decided *Encoded) (*Rows, error) {
 	in := *r
 	in.like.cells = r.cells()

@@ -62,7 +62,8 @@ func (o *predictOptions) predictor(m *model.Model) (*model.Predictor, string, er
 	return p, remark, nil
 }
 
-// noIntervals are none. A classification has exactIntervals, which prove its decisions.
+// noIntervals is the kind without --interval: no intervals are computed. A classification is the exception. It has
+// exactIntervals, which prove its decisions.
 type noIntervals struct{}
 
 func (noIntervals) isForNewRows() bool { return false }

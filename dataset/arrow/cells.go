@@ -51,7 +51,7 @@ func (r *reader) putCodes(p *part, x, y []float64, n int) bool {
 	return finite
 }
 
-// fillNulls writes NaN for each null in the next n rows.
+// fillNulls writes NaN to x or y for each null in the next n rows. none reports whether there is no null.
 func (r *reader) fillNulls(x, y []float64, n int) (none bool) {
 	none = true
 	put := func(row, j int) {

@@ -97,7 +97,8 @@ func (x *index) addRows(b *block, rows int64) error {
 	return nil
 }
 
-// messageAt reads the message at byte at. h.kind is 0 at the end of the stream. memory is a workspace.
+// messageAt reads a message. The argument at is its position in the file, in bytes. h.kind is 0 at the end of the
+// stream. memory is a workspace.
 func messageAt(f *rawfile.File, at int64, memory []byte) (b block, h head, err error) {
 	if at == f.Plain {
 		return b, h, nil

@@ -12,9 +12,9 @@ import (
 //   - One of them is an error if only "" is a quote.
 //   - All have the same number of fields if \" is a quote, too.
 //
-// Both readings agree on all records that have no \". A text may end with a backslash, as in "C:\", if the first
-// records are valid. In the rows of a pipe, \" is a quote only if asked is a backslash, because Open reads only their
-// first lines.
+// Whether \" is a quote makes no difference for records that have no \". A text may end with a backslash, as in "C:\",
+// if the first records are valid. In the rows of a pipe, \" is a quote only if asked is a backslash, because Open reads
+// only their first lines.
 func (l *layout) findEscapes(f *rawfile.File, asked byte) {
 	if asked != 0 {
 		l.escapes = asked == '\\'

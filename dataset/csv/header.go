@@ -44,8 +44,10 @@ type sum struct {
 	writing
 	apart  bool // each number is far from all numbers below
 	recurs bool // a number recurs in its column
-	// A column of three numbers, or all columns, count on from the first record. This is no evidence of a row if the
-	// first record is 0, 1, 2, … or 1, 2, 3, …, unless it begins with 1 and at least half of its columns count on.
+	// continues is evidence that the first record is a row. A column continues if its numbers, from the first record
+	// on, are in equal steps. continues is true if a column with three or more numbers below the first record
+	// continues, or if all columns of numbers continue. Exception: a first record 0, 1, 2, … may be names, and so may
+	// 1, 2, 3, … if fewer than half of its columns continue. Then continues is false.
 	continues bool
 	unitless  bool // a number without unit is above numbers that all have one
 	years     bool // the numbers are consecutive years, and no column below holds only years
@@ -600,7 +602,7 @@ type Evidence int
 
 const (
 	Undecided Evidence = iota // a header and a row are about equally likely, as with texts above texts
-	Likely                    // the other reading is possible, as with a number above numbers
+	Likely                    // the field Header may be wrong, as with a number above numbers
 	Certain                   // the first record has texts above numbers
 )
 

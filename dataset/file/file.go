@@ -146,7 +146,7 @@ func (o *Opened) Passes() int {
 	return most + o.Scans
 }
 
-// Remarks tells how the text of the files was read, where another reading was possible.
+// Remarks returns the remarks about the files, without duplicates. A remark tells how ambiguous text was read.
 func (o *Opened) Remarks() []dataset.Remark {
 	out := slices.Clone(o.remarks)
 	for _, s := range o.streams {

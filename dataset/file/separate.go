@@ -459,9 +459,10 @@ func (s *separate) settleHeaders(pipe *dataset.Pipe, isPart bool) error {
 	return nil
 }
 
-// turn changes the reading of the first line of a file from a header to a row, or from a row to a header. The file then
-// has as many rows as the file other: change is the number of rows that it lacks, 1 or −1. turn reports whether it
-// has changed the reading. It changes only a first line whose reading is undecided.
+// turn reads the first line of the file path as a row instead of a header, if path lacks one row (change is 1). It
+// reads the first line as a header instead of a row, if path has one row too many (change is −1). The file path then
+// has as many rows as the file other. turn returns false and changes nothing if neither fits, or if it is not an open
+// question whether the first line is a header.
 func (s *separate) turn(path string, guesses map[string]csv.Guess, change int64, other string) bool {
 	g, ok := guesses[path]
 	_, isSettled := s.headers[path]
@@ -492,8 +493,9 @@ func (s *separate) turn(path string, guesses map[string]csv.Guess, change int64,
 	return true
 }
 
-// hintAtHeader returns a hint if paths is a single file that lacks change rows, and another reading of its first line
-// would give it as many.
+// hintAtHeader returns a hint for a single file in paths that lacks the given number of rows, change. The hint names
+// the option --header, if the file would have the right number of rows with its first line as a row, or as a header.
+// Otherwise hintAtHeader returns "".
 func hintAtHeader(paths []string, guesses map[string]csv.Guess, change int64) string {
 	g, ok := guesses[paths[0]]
 	switch name := printable.Excerpt(paths[0]); {

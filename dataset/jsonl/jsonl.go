@@ -142,7 +142,8 @@ func choose(name string, opts Options) (*layout, error) {
 	return l, nil
 }
 
-// leavesOut reports whether the columns are those to leave out.
+// leavesOut reports whether specs lists columns to leave out, such as -a, instead of columns to keep. index has the
+// columns of the file by name.
 func leavesOut(specs []string, index map[string]int) bool {
 	_, isName := index[specs[0]]
 	return strings.HasPrefix(specs[0], "-") && !isName

@@ -164,8 +164,8 @@ type input struct {
 	sum   uint32 // CRC-32 of the bytes read so far
 	wrap  func(err error, row int) error
 	close func() error
-	// unchanged returns an error if the stamp of the file has changed.
-	stamp     dataset.Stamp
+	stamp dataset.Stamp
+	// unchanged returns an error if the file no longer has the stamp.
 	unchanged func() error
 	stop      func() // makes a read that waits for a pipe return
 	// available counts the bytes that arrived from a Prompt pipe, or is nil.

@@ -15,7 +15,7 @@ var (
 	errIndex = errors.New("a page refers to a value that is not in its dictionary")
 )
 
-// bitsAt returns width ≤ 64 bits. Bits beyond b are 0.
+// bitsAt returns the number in the bits bit to bit+width−1 of b, for width ≤ 64. Bits beyond the end of b are 0.
 func bitsAt(b []byte, bit, width int) uint64 {
 	b, shift := b[min(bit>>3, len(b)):], bit&7
 	if len(b) < 9 {

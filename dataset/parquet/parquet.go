@@ -87,7 +87,8 @@ func Columns(name string) ([]string, error) {
 	return f.names, nil
 }
 
-// Names returns the names of the features and of the targets selected by opts, in the order of [Open].
+// Names returns the names of the features and of the targets that opts selects, in the order of the columns that [Open]
+// returns.
 func Names(name string, opts Options) (features, targets []string, err error) {
 	f, err := open(name, dataset.Stamp{})
 	if err != nil {

@@ -19,7 +19,7 @@ type BandChoice struct {
 	AtEnd  bool        `json:"at_end"` // a penalty is 10⁸ or 10⁻⁸, the ends of the search
 	Passes int         `json:"passes"` // number of passes for the choice, besides the pass of the summary
 	Whole  bool        `json:"whole"`  // these passes computed AᵀA itself, so only round-off widens the brackets of GCV
-	// why each pass was made, or why none was; empty if the summary was enough
+	// the reason for each pass, or the reason against a pass; empty if the summary was enough for the choice
 	Spent []reason.Reason `json:"spent,omitempty"`
 }
 

@@ -109,8 +109,8 @@ type definition struct {
 	// each, if not nil, computes the scores of every target and γ from a summary, without solutions. For k values of γ,
 	// element j·k + i is the score of target j at gammas[i].
 	each func(sum *ridge.Summary, gammas []float64) ([]ridge.Interval, error)
-	// among, if not Auto, means that the score is an error rate, one for all targets. The search for the criterion among
-	// finds the candidates, and the error rate decides between them.
+	// among is Auto, unless the score is an error rate of a classification. For an error rate, among is another
+	// criterion: a search by that criterion finds the candidates, and the error rate decides between the candidates.
 	among       Criterion
 	isLogarithm bool // the score is a logarithm, so differences of scores matter, not ratios
 	refines     bool // γ between the best γ of a default grid and its neighbours are tried, too; see refine
@@ -143,7 +143,7 @@ type Score struct {
 type Evidence struct {
 	Fit *ridge.Solution // the solution at one γ; nil if the criterion takes only Errors
 	// Errors holds the mean squared error of each target when every row is predicted by a solution of other rows. It is
-	// nil unless the criterion needs such a pass or folds.
+	// nil unless the criterion needs leave-one-out predictions or folds.
 	Errors []Score
 	// Decisions counts right decisions when each row is classified by the solution of all other rows. It is nil without
 	// labels.

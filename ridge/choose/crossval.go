@@ -388,7 +388,7 @@ func (v *validation) evaluate(ctx context.Context, src dataset.Source, folds []f
 		}
 	}
 	for k, f := range folds {
-		// bounds what the residuals lose when their weighted squares underflow
+		// lost bounds the error in the norm of the residuals that comes from squares that underflow.
 		lost := math.Sqrt(float64(v.held[k].Rows())) * 0x1p-536
 		for i, pad := range f.round {
 			r := math.Sqrt(f.scorer.rss[i].Value()) * (1 + 4*roundoff.Eps)

@@ -35,7 +35,8 @@ func scores(gammas []float64, folds []fold, all *ridge.Summary) cvScores {
 	return s
 }
 
-// extendGrid adds γ while the best γ is at an end.
+// extendGrid adds γ beyond the end of the grid at which the best γ is, as long as this improves the choice. all is
+// the summary of all rows.
 func (v *validation) extendGrid(ctx context.Context, s cvScores, all *ridge.Summary) (cvScores, error) {
 	for range maxExtensions {
 		fitted, ridge, err := s.best()
@@ -102,7 +103,8 @@ func (s cvScores) merged(o cvScores) cvScores {
 	sort.Slice(order, func(i, j int) bool { return both.gammas[order[i]] < both.gammas[order[j]] })
 	var out cvScores
 	for _, i := range order {
-		out.gammas, out.fitted, out.ridge = append(out.gammas, both.gammas[i]), append(out.fitted, both.fitted[i]), append(out.ridge, both.ridge[i])
+		out.gammas, out.fitted, out.ridge = append(out.gammas, both.gammas[i]),
+			append(out.fitted, both.fitted[i]), append(out.ridge, both.ridge[i])
 	}
 	return out
 }

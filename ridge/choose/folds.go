@@ -11,7 +11,8 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/rows"
 )
 
-// deal distributes rows to folds. Different folds run receive in parallel.
+// deal distributes the rows of src to folds. It calls receive with blocks of rows of fold k. Calls for different folds
+// may run in parallel.
 func (v *validation) deal(
 	ctx context.Context,
 	src dataset.Source,
@@ -108,7 +109,7 @@ func (h *dealer) add(k int, b dataset.Block, i int) error {
 	return nil
 }
 
-// capacity returns the number of rows to collect in buf.
+// capacity returns the number of rows that buf collects before they are passed to receive.
 func (h *dealer) capacity(buf *dataset.Buffer) int {
 	if buf.Sparse {
 		return roundoff.StageRows
@@ -126,5 +127,6 @@ func (h *dealer) flush(k int) error {
 	return err
 }
 
-// dealtRows is large, because each block may add a sketch row.
+// dealtRows returns the number of rows that a fold collects in a block. Blocks are large, because each block may add a
+// row to the sketch of its fold.
 func dealtRows(t engine.Tuning, d int) int { return min(t.GradientRows(d), roundoff.StageRows) }

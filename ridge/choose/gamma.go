@@ -29,7 +29,7 @@ type GammaChoice struct {
 	Passes int              `json:"passes"` // number of passes for the choice, besides the pass of the summary
 	// AᵀA was computed or the solutions are exact, so only round-off widens the brackets
 	Whole bool `json:"whole"`
-	// why each pass was made, or why none was; empty if the summary was enough
+	// the reason for each pass, or the reason against a pass; empty if the summary was enough for the choice
 	Spent []reason.Reason `json:"spent,omitempty"`
 	// Unknown lists the γ that were left out, in ascending order. A γ is left out if its linear system is singular. A
 	// γ of a default grid is also left out if its score is not known to one per cent. These γ may be better than the
@@ -413,7 +413,8 @@ func chooseCandidate(by Criterion, all []Candidate) (*GammaChoice, error) {
 	return c, err
 }
 
-// Again returns a choice by the criterion of c among all, which are new solutions or scores at γ of c.
+// Again returns the choice among the candidates in all by the criterion of c. The candidates have new solutions or
+// scores at values of γ that c has tried. Unknown stays the same.
 func (c *GammaChoice) Again(all []Candidate) (*GammaChoice, error) {
 	next, err := chooseCandidate(c.By, all)
 	next.Unknown = c.Unknown

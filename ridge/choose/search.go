@@ -139,7 +139,7 @@ func (s *search) among(by Criterion, from Source, grid GammaGrid) (*GammaChoice,
 	return among(by, nil, grid, find)
 }
 
-// candidate returns the candidate with the scores of the criterion by.
+// candidate converts the evidence at one γ to a Candidate with the scores of the criterion by.
 func candidate(by Criterion, e *Evidence) Candidate {
 	out := Candidate{Fit: e.Fit}
 	for _, s := range by.of().scores(e) {
@@ -195,10 +195,10 @@ func (s *search) byErrorRate(c *GammaChoice, by Criterion) error {
 	return c.ByErrorRate(rates, estimates)
 }
 
-// SearchEach chooses a γ for each target by the criterion by, among the γ of the grid of the source. If the criterion
-// refines, and the γ are not given, three more γ are put between neighbours. They do not depend on the targets, so
-// that blocks of targets have the same candidates. By of the result is by, and its fields Passes, Whole and Spent are
-// zero. Errors are the errors of the source.
+// SearchEach chooses a γ for each target by the criterion by, among the γ of the grid of the source. For the marginal
+// likelihood, SearchEach adds three γ between neighbours of the grid, unless the user gave the grid. The added γ do
+// not depend on the targets, so that blocks of targets have the same candidates. In the result, By is the criterion,
+// and the fields Passes, Whole and Spent are zero. Errors are the errors of the source.
 func SearchEach(ctx context.Context, by Criterion, from Source) (*TargetChoice, error) {
 	grid, err := from.Grid(by.Needs())
 	if err != nil {
@@ -220,7 +220,7 @@ func SearchEach(ctx context.Context, by Criterion, from Source) (*TargetChoice, 
 	}
 }
 
-// searchEach chooses by the present evidence.
+// searchEach chooses a γ for each target by the evidence that the source has at present.
 func searchEach(ctx context.Context, by Criterion, gammas []float64, from Source) (*TargetChoice, error) {
 	if sum, scores := from.Summary(), by.of().each; sum != nil && scores != nil {
 		return eachOf(by, sum, gammas, scores)

@@ -188,7 +188,7 @@ func (c *Classes) Of(value float64) int {
 	return -1
 }
 
-// weight returns the factor for the weights of class k.
+// weight returns the number by which the weights of the rows of class k are multiplied: 1, unless Balanced is true.
 func (c *Classes) weight(k int) float64 {
 	if !c.Balanced {
 		return 1

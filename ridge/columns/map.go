@@ -175,8 +175,8 @@ func (m *Map) Errors() ridge.RowErrors {
 // Restore converts solutions for the rows of Apply to solutions for the original columns, in place. Afterwards, Coef
 // has the coefficients of all d columns, and Penalty their penalties. The bounds of the solutions include the errors
 // of the change of columns. If these errors raise the relative error bound of a target from at most tol to above tol,
-// the status becomes [ridge.RoundOff]. A tol of 0 means no tolerance. A solution that already has a Penalty is left
-// unchanged. If the Map changes nothing, all solutions are.
+// the status becomes [ridge.RoundOff]. A tol of 0 means no tolerance. Restore does not change a solution that already
+// has a Penalty. If the Map does not change the columns, Restore changes no solution.
 func (m *Map) Restore(fits []*ridge.Solution, tol float64) error {
 	switch {
 	case m.projection != nil:

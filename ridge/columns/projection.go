@@ -31,8 +31,9 @@ type Options struct {
 	// bounds on the rounding errors of scaled features, as in [ridge.ExactOptions]; nil: the features are exact
 	Rounding []float64
 	Progress func(rows int64) // if not nil, called with the number of rows read so far
-	// Gather, if not nil, combines several processes that share the rows. It sends own to all processes and returns the
-	// messages of all, in the same order on every process. All processes then get the same Projection, for all rows.
+	// Gather, if not nil, combines several processes that share the rows. It sends the message own of this process to
+	// all processes and returns the messages of all processes, in the same order on every process. All processes then
+	// get the same Projection, for all rows.
 	Gather func(ctx context.Context, own []byte) ([][]byte, error)
 }
 

@@ -137,7 +137,8 @@ func DependsOnRows(p Problem) bool {
 // [ridge.MaxGramBytes], and the whole method in MaxBytes.
 func Fits(p Problem) bool { return misfit(p).Rule == reason.Asked }
 
-// misfit returns the zero Reason if a direct method fits.
+// misfit returns the reason why a direct method needs too much memory for the rows of p. The zero Reason means that the
+// memory suffices.
 func misfit(p Problem) reason.Reason {
 	k := p.numGammas()
 	order, rule, method := p.Dim, reason.GramTooLarge, factorFor(k)
@@ -168,7 +169,7 @@ func (p *Problem) numGammas() int {
 	return len(p.Gammas)
 }
 
-// exactWork returns flops of a direct solution per element of A.
+// exactWork returns the cost of a direct method, including reading, in flops per element of A.
 func exactWork(p Problem) float64 {
 	if p.isDual() {
 		return readFlops + exactFlops(int64(p.Dim), int(p.Rows), p.numGammas())

@@ -203,5 +203,5 @@ func (o *forecast) galerkinCost(numRows int64, size, q, passes int) cost {
 	return once.plus(pass.times(numPasses)).holding(8 * held)
 }
 
-// factorFor returns the factorisation of AᵀA for k positive γ.
+// factorFor returns the method by which [ridge.Exact] factors AᵀA + γI for k positive values of γ.
 func factorFor(k int) ridge.Method { return ridge.Exact.For(1, 1, slices.Repeat([]float64{1}, k)) }

@@ -40,8 +40,9 @@ func cgRate(lo, hi float64) rate {
 // preconditioner Ĥ. Newton may diverge if hi ≥ 2.
 func newtonRate(lo, hi float64) rate { return rate{math.Max(1-lo, hi-1), 1} }
 
-// passesWithin returns the number of passes in which the error falls by the factor tol if the eigenvalues are in [lo,
-// hi]. It returns 0 if the iteration may diverge.
+// passesWithin returns the number of passes in which an iteration reduces the error by the factor tol, if the
+// eigenvalues of the preconditioned matrix are in [lo, hi]. The function rateOf returns the rate of the iteration. The
+// result is 0 if the iteration may diverge.
 func passesWithin(lo, hi, tol float64, rateOf func(lo, hi float64) rate) int {
 	if !(lo > 0) {
 		return 0

@@ -260,7 +260,7 @@ func (o *forecast) newOption(cfg Config, m int, method ridge.Method) Option {
 	return p
 }
 
-// rowRatio is the planned number of rows divided by the summary's.
+// rowRatio returns the planned number of rows divided by the number of rows in the summary.
 func (o *forecast) rowRatio(cfg Config) float64 { return float64(cfg.Rows) / float64(o.rows) }
 
 // oneShotOption plans the one-pass solution by a sketch of m rows.

@@ -21,7 +21,7 @@ type chunk struct {
 // live returns the number of rows still in the window.
 func (c *chunk) live() int { return c.rows.N - c.gone }
 
-// isFull compares the number of appended rows with the end.
+// isFull reports whether no more rows fit in the chunk, when the stream has the given number of appended rows.
 func (c *chunk) isFull(appended int64) bool { return appended >= c.end }
 
 // firstRow returns the number of the first row in the stream.

@@ -45,7 +45,8 @@ func (e *TimeError) Error() string {
 // Is reports whether target is [ridge.ErrInput].
 func (e *TimeError) Is(target error) bool { return target == ridge.ErrInput }
 
-// next converts t to nanoseconds, unless t is in the past.
+// next converts t, the time of a row, to nanoseconds. If t is earlier than the current time, it returns a *[TimeError]
+// about this row.
 func (c *clock) next(t time.Time, row int) (int64, error) { return nanosAfter(c.now, t, row) }
 
 func (c *clock) theClock() *clock { return c }
@@ -99,7 +100,8 @@ func appendTimes(s timedStream, times []time.Time, b dataset.Block) error {
 	return s.append(b, rowTimes{each: times, first: last})
 }
 
-// nanosAfter converts t to nanoseconds, unless t is earlier than last.
+// nanosAfter converts t, the time of a row, to nanoseconds. If t is earlier than last, it returns a *[TimeError] about
+// this row.
 func nanosAfter(last int64, t time.Time, row int) (int64, error) {
 	if t.Before(time.Unix(0, noTime+1)) || t.After(time.Unix(0, math.MaxInt64)) {
 		return 0, badinput.Errorf(

@@ -172,7 +172,8 @@ func pointsWithin(rowPtr []int, entries int) bool {
 	return last == entries
 }
 
-// setRowNumbers numbers the rows, or returns why the message is inconsistent.
+// setRowNumbers sets the numbers of the rows in the cells and blocks of w. room is the number of rows that still fit in
+// the last block. If the message is inconsistent, setRowNumbers returns the reason, otherwise "".
 func (w *Window) setRowNumbers(room int64) (why string) {
 	all, sums := accum.Extent{}, make([]*accum.Accumulator, 0, len(w.cells))
 	last := w.now

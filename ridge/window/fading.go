@@ -177,7 +177,8 @@ func (f *Fading) append(b dataset.Block, times rowTimes) error {
 	return nil
 }
 
-// check validates a block at twice the weights, the largest used.
+// check returns an error if a row of the block is invalid. The summary multiplies weights by less than 2, so check
+// requires that twice the weights are in range.
 func (f *Fading) check(b dataset.Block, times rowTimes) error {
 	if f.cfg.halfLife() == 0 {
 		return errUnmadeFading

@@ -192,7 +192,7 @@ func (w *ring) make() error {
 	return nil
 }
 
-// expire removes rows, and cells without a row in the window.
+// expire removes the stored rows that have left the window, and each cell whose rows have all left the window.
 func (w *ring) expire() {
 	gone := 0
 	for gone < len(w.cells) && w.hasLeft(w.cells[gone].end-1, w.cells[gone].to) {

@@ -231,7 +231,7 @@ func (c *Choice) Refuse(firstErr, err *dataset.InputError, j int, name string, i
 	return firstErr
 }
 
-// without returns the columns of all, numbered below n, except out.
+// without returns the numbers in all that are not in out. All numbers are below n.
 func without(all, out []int, n int) []int {
 	gone := make([]bool, n)
 	for _, i := range out {

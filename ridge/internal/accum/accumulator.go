@@ -26,7 +26,7 @@ func New(cfg Config) (*Accumulator, error) {
 	return &Accumulator{cfg: cfg, lanes: []*Lane{first}}, nil
 }
 
-// View returns an accumulator with the single lane l. It must not be modified.
+// View returns an accumulator with the single lane l. The accumulator must not be modified.
 func View(cfg Config, l *Lane) *Accumulator { return &Accumulator{cfg: cfg, lanes: []*Lane{l}} }
 
 // Config returns the configuration in use.

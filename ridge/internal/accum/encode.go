@@ -9,8 +9,8 @@ import (
 
 // The byte tables of the messages are at ridge.Summary.MarshalBinary.
 
-// summaryHeader is the part of a message that begins at byte 24. In format versions 2 and later, a weightHeader
-// follows it. Meta comes next.
+// summaryHeader is the header of the message of a summary with a single lane. The header begins at byte 24. In format
+// versions 2 and later, a weightHeader follows. Then come the caller's bytes, whose number is the field Meta.
 type summaryHeader struct {
 	Dim, Targets, Flags, Rows uint64
 	Weight, Raw               float64

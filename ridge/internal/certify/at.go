@@ -93,7 +93,8 @@ func (a At) timesInverse() float64 {
 	return 1 / (2 * math.Sqrt(a.Gamma))
 }
 
-// widestGap returns the largest gap over all eigenvalues of BᵀB.
+// widestGap returns the largest distance between the upper and the lower bound on an eigenvalue of H⁻¹: the maximum
+// of [At.gap] over the eigenvalues of BᵀB.
 func (a At) widestGap() float64 {
 	return math.Max(a.gap(a.eigen.Rest), a.gap(a.eigen.Largest()))
 }
@@ -126,7 +127,8 @@ func (a At) energies(p *spectral.Projection, dg float64) interval.Interval {
 	return out
 }
 
-// quads returns a bracket of gᵀH⁻¹g, with the arguments of energies.
+// quads returns a bracket of gᵀH⁻¹g for a vector g. p is the projection of g onto the eigenvectors of the sketch.
+// dg bounds the norm of the error of the given g.
 func (a At) quads(p *spectral.Projection, dg float64) interval.Interval {
 	v := a.energies(p, dg)
 	return interval.Squared(v.Lo, v.Hi)

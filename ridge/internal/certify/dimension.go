@@ -20,9 +20,10 @@ func (a At) EffectiveDimension() interval.Interval { return a.dimension().Interv
 func (a At) effectiveDimension() interval.Interval {
 	rank, most := float64(a.Rank()), a.inverse()
 	slope := a.Gamma * most * most // the largest slope of λ/(λ+γ)
-	// tail bounds the error of T that comes from ‖A‖²_F and from the lengths of the rows of V
+	// tail bounds the error of bound.Tail that comes from ‖A‖²_F and from the lengths of the rows of V
 	tail := (a.factor.squares + a.factor.skew) * eps * a.bound.Frobenius2
-	// moved is the sum of the slopes of λ/(λ+γ) at the λᵢ, which are at most RoundOff below σᵢ²
+	// moved bounds the sum of the slopes of λ/(λ+γ) at the eigenvalues λᵢ of AᵀA, which are at least σᵢ²
+	// − RoundOff
 	moved := a.unseen() * slope
 	for _, s2 := range a.eigen.Values {
 		far := a.Gamma + math.Max(a.norm.least, s2*(1-few*eps)-a.bound.RoundOff)
@@ -60,9 +61,9 @@ func (k *Known) traceError() float64 {
 // bound on the rank of A minus the number of stored eigenvalues of BᵀB, but at least 0.
 func (k *Known) unseen() float64 { return math.Max(0, float64(k.Rank()-len(k.eigen.Values))) }
 
-// mostDimension returns the upper bound of [At.EffectiveDimension], without round-off. It is the smaller of two maxima
-// of Σ λᵢ/(λᵢ+γ) under the conditions on the losses eᵢ: one maximum ignores eᵢ ≤ η, and the other
-// ignores Σeᵢ = T.
+// mostDimension returns the upper bound of [At.EffectiveDimension], without round-off. The losses eᵢ of the
+// eigenvalues satisfy 0 ≤ eᵢ ≤ η and Σeᵢ = T. The result is the smaller of two maxima of Σ λᵢ/(λᵢ+γ):
+// one without the condition eᵢ ≤ η, the other without the condition Σeᵢ = T.
 func (a At) mostDimension() float64 {
 	eta, s2, unseen := a.bound.Shrinkage, a.eigen.Values, a.unseen()
 	// The maximum without eᵢ ≤ η raises the smallest eigenvalues to a common level, so that their sum grows by

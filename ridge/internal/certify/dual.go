@@ -22,7 +22,7 @@ type Dual struct {
 	Size      float64          // bounds ‖A‖_F
 	// Off[j] bounds the norm of the error of row j of A, with which G was computed
 	Off []float64
-	// Shift is an eigenvalue that G has instead of 0 if there is an intercept; otherwise it is 0
+	// With an intercept, AAᵀ has the eigenvalue 0, and G has the eigenvalue Shift instead. Without one, Shift is 0.
 	Shift float64
 	// Scaled bounds the norm of the rounding of each scaled column, as in [Columns]. It is nil if the entries are exact.
 	Scaled []float64
@@ -74,8 +74,8 @@ func (e *Dual) Weights(j int, p *DualPoint, df Dimension) Weights {
 	e.unround(p)
 	d, root := float64(e.Dim), math.Sqrt(p.Gamma)*(1+few*eps)
 	least := math.Sqrt(p.Gamma) * (1 - few*eps)
-	// tiny covers products that underflow to 0, which p.Apart excludes. Each of the d elements has at most one such
-	// product per row.
+	// tiny bounds the errors of products that underflow to 0. The bound p.Apart does not include these errors. Each of
+	// the d elements has at most one such product per row.
 	round, tiny := 1+few*eps, float64(e.Rows+1)*(d+few)*roundoff.Underflow
 	// e.Size/γ or p.Norm/γ may underflow. Adding the smallest positive number keeps the bound valid.
 	along := math.Min((e.Size/p.Gamma+roundoff.Underflow)*p.Norm, (p.Norm/p.Gamma+roundoff.Underflow)*e.Size)

@@ -31,8 +31,9 @@ type LeftOut struct {
 	// the sketch lost more than round-off, so the lower and the upper form differ
 	lossy bool
 	lost  float64 // bounds the underflow error of the square root of a form
-	// moved bounds the errors of the features by a projection of columns without penalty: round the norm of the rounding
-	// errors, left the norm of the part in the span of the projected columns, and lost the underflow error of a row.
+	// moved describes the errors that a projection of columns without penalty causes in the features A. round bounds
+	// the norm of the rounding errors. left bounds the norm of the part of A that remains in the span of the projected
+	// columns. lost bounds the underflow error of a row.
 	moved struct{ round, left, lost float64 }
 	// meanSize bounds the norm of the means of the features. It is set only if the features were rounded.
 	meanSize float64

@@ -17,7 +17,7 @@ type OneShot struct {
 	apart float64 // bounds ‖K − BᵀB − shift·I‖
 }
 
-// OneShot returns the OneShot for the given γ and shift.
+// OneShot returns the OneShot for coefficients (BᵀB + (γ+shift)I)⁻¹c from the sketch B.
 func (k *Known) OneShot(gamma, shift float64) OneShot {
 	b := k.bound
 	return OneShot{k.At(gamma), shift, math.Max(shift, b.Shrinkage-shift) + b.RoundOff}

@@ -18,7 +18,7 @@ type Prediction struct {
 	gapMost, most      float64   // the largest eigenvalue in gap and gapOff, and in inverse and inverseOff
 	dot                float64   // bounds the round-off of a product of a dense row with coefficients, in units of eps
 	skew               float64   // bounds the distance of V from orthonormal rows, in units of eps
-	// bounds the underflow error of such a product, and of the bounds themselves
+	// bounds the underflow error of a product of a row with coefficients, and of the computation of the bounds
 	lost float64
 
 	// The entries of rows may have been rounded by scaling, see [Columns.Rounded]. entry·eps bounds the relative error
@@ -74,8 +74,8 @@ func Plain(accuracy engine.Accuracy, d int) *Prediction {
 // operations.
 func lostProduct(d int) float64 { return float64(d+16) * roundoff.Underflow }
 
-// Middle returns the coefficients x_mid of each target (t×d): the mean of the two bounds on H⁻¹, times Aᵀb, see
-// ridge.Predictor. Target j uses the γ of ats[index[j]].
+// Middle returns the coefficients x_mid = M·Aᵀb for each target b (t×d), where M is the mean of the lower and the
+// upper bound on H⁻¹ in [At]; see ridge.Predictor. Target j uses the γ of ats[index[j]].
 func (k *Known) Middle(ats []*At, index []int) []float64 {
 	phi, x := make([]func(s2 float64) float64, len(index)), make([]float64, len(index)*k.eigen.Dim)
 	for j, g := range index {
@@ -85,10 +85,10 @@ func (k *Known) Middle(ats []*At, index []int) []float64 {
 	return x
 }
 
-// Near returns the Anchor at x = x_mid of target j.
+// Near returns the Anchor at x, the coefficients of target j that [Known.Middle] returns.
 func (a At) Near(j int, x []float64) Anchor {
 	c := &a.targets[j].c
-	// Round-off of x_mid.
+	// Round-off of x.
 	round := a.factor.onto * eps * c.Norm
 	out := a.anchor(j, x, a.middleDistance(j)+(round+a.CrossError(j))*a.inverse())
 	out.gap = a.normAbove(c, a.rootGap)/2 + round*math.Sqrt(a.widestGap())

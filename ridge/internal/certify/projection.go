@@ -50,11 +50,13 @@ type columnBounds struct {
 
 // A rowShares holds the data for [Projection.Share].
 type rowShares struct {
-	// numbers of unit round-offs: of the terms of a projected element, and of the element itself
+	// A projected element has an error of at most terms times the sum of the magnitudes of its terms, plus rounded
+	// times the magnitude of the element.
 	terms, rounded float64
 	inverse        []float64 // 1/Round[j], before the division by penalties, d+t
 	along          []float64 // for each column k of Z, a bound on |B_kj|/Round[j] over all j; q
-	// the share that each row has because the entries of scaled features are far from zero before centring
+	// the part of the share that is the same for all rows; it comes from scaled features whose entries are far from
+	// zero before centring
 	fixed float64
 }
 
@@ -339,7 +341,8 @@ func (p *Projection) Weights(
 	return out, m.df, at
 }
 
-// near returns the bounds rounding and span for the coefficients x of target j.
+// near returns the bounds for the coefficients x of target j that do not depend on the exact solution. It sets only the
+// fields rounding and span.
 func (p *Projection) near(x []float64, j int) Moved {
 	d := len(x)
 	return Moved{

@@ -24,9 +24,9 @@ type TrialSpace struct {
 type Trial struct {
 	Shared []float64 // products of f with the shared vectors, m
 	Own    []float64 // products of f with the own vectors, k
-	// products of the own vectors with the shared vectors: (Au)ᵀ(Av) in CrossP, uᵀv in CrossV, k×m
+	// products of each own vector u with each shared vector v: (Au)ᵀ(Av) in CrossP, uᵀv in CrossV, k×m
 	CrossP, CrossV []float64
-	// products of the own vectors with each other: (Au)ᵀ(Au′) in P, uᵀu′ in V, k×k
+	// products of each own vector u with each own vector u′: (Au)ᵀ(Au′) in P, uᵀu′ in V, k×k
 	P, V []float64
 	// Before holds ‖x‖ for each own vector Aᵀx. It is nil if the own vectors were not computed as such products.
 	Before []float64

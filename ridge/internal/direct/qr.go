@@ -212,7 +212,7 @@ func (e *tsqr) refine(s *certify.Factored) {
 		backSubstitute(d, s.R, s.Ld, g)
 		vec.Axpy(1, g, x)
 		e.gradient(g, v, x, j, s.Gamma)
-		// for the round-off of products with v; s.Data covers the error of v itself
+		// rn serves to bound the round-off of products with v. The bounds in s.Data include the error of v itself.
 		rn := vec.Norm(v[:d])
 		for i := range d {
 			s.Residual[j*d+i] = math.Abs(g[i]) + roundoff.Unit*roundoff.SeminormalResidual(float64(d))*

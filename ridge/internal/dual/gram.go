@@ -120,7 +120,8 @@ func (g *Gram) shift(null []float64) {
 	}
 }
 
-// close sets g.Norms, bounds the errors of the rows of A in g.Off, and copies the lower triangle of G to the upper.
+// close sets g.Norms, stores in g.Off bounds on the norms of the errors of the rows of A, and copies the lower triangle
+// of G to the upper.
 func (g *Gram) close(r *Samples) {
 	mean := r.meanError()
 	for i := range g.N {

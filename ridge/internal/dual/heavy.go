@@ -135,7 +135,7 @@ func (r *Rows) newHeavy(be engine.Backend, list []int, scale []float64) *heavy {
 	return out
 }
 
-// set computes t = C⁻¹Hᵀz and Ht, given z = D⁻¹r.
+// set computes the vectors t = C⁻¹Hᵀz and Ht of the preconditioner, given z = D⁻¹r. [CG] defines the symbols.
 func (h *heavy) set(z []float64) {
 	k := len(h.product)
 	h.be.Gemv(true, 1, h.h, z, 0, h.product)
@@ -143,7 +143,7 @@ func (h *heavy) set(z []float64) {
 	h.be.Gemv(false, 1, h.h, h.product, 0, h.ht)
 }
 
-// updateProduct updates HHᵀp for the direction p ← z + beta·p.
+// updateProduct updates HHᵀp when the search direction p becomes z + beta·p, by the formula of [CG].
 func (h *heavy) updateProduct(beta float64) {
 	for i, v := range h.ht {
 		h.hhp[i] = v + beta*h.hhp[i]

@@ -422,8 +422,9 @@ func (l *Leverages) Narrow(gammas []float64, list []int, depth int, free [][]int
 	})
 }
 
-// trials holds the trial vectors of k single rows. Vector j of row list[i] is column i of x[j] for G, and of u[j] for
-// K. For depth 1, only the products of the vectors are kept.
+// trials holds the trial vectors that k rows have of their own, see [Leverages]. For row list[i], column i of x[j] is
+// trial vector j for the matrix G, and column i of u[j] is trial vector j for K. For depth 1, only the products of the
+// vectors are kept.
 type trials struct {
 	l        *Leverages
 	list     []int

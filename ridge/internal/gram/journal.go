@@ -29,8 +29,8 @@ type passHeader struct {
 	Weight, WeightLow   float64
 }
 
-// passEnded, passSparse, … are bits of the field State. A pass with passMixed is repeated: an older version of this
-// package has recorded it, with one bound where two errors need two.
+// passEnded, passSparse, … are bits of the field State. An older version of this package set passMixed and recorded a
+// single bound for two different errors. Such a pass is repeated.
 const (
 	passEnded = 1 << iota
 	passSparse

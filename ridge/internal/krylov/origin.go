@@ -19,10 +19,10 @@ type origin struct {
 	exact certify.Exact // the bounds at o
 	// the mean of Xx − y at x = o, for the rows X and targets y before centring
 	shift twofold.Number
-	// the bounds at o + X, from the last pass that computed the gradient there
+	// the bounds at the iterate, from the last pass that computed the gradient there
 	here *certify.Exact
-	near float64 // bounds the distance from o + X to the exact solution
-	// the current pass computes the product with X, from which the gradient at o + X follows
+	near float64 // bounds the distance of the iterate from the exact solution
+	// the current pass computes the product (AᵀA + γI)X, from which the gradient at the iterate follows
 	asked bool
 	// the next gradient must again be computed with twice the digits
 	renew bool

@@ -28,7 +28,8 @@ func (s *Stage) Merge(o *Stage) Staged {
 	}
 	s.Rows += o.Rows
 	s.Weighted = s.Weighted || o.Weighted
-	// the larger number, because the sums of each were rounded only by its own decays
+	// The sums of s were rounded only by the decays of s, and the sums of o only by the decays of o. So no sum was
+	// rounded more often than the larger number of decays.
 	s.Decays = max(s.Decays, o.Decays)
 	s.Weight.Merge(o.Weight)
 	s.WeightError += o.WeightError

@@ -63,8 +63,8 @@ func warnNumbers(labels []string, bar *cli.Progress, stderr io.Writer) {
 	}
 }
 
-// Warn tells how the text of the files was read, and warns of categorical columns with too many levels and of a target
-// that may be a number. It is called before the pass of the fit.
+// Warn writes notes to stderr about how ambiguous text of the files was read. It also warns of categorical columns with
+// too many levels, and of a target of a classification that may be a number. Call Warn before the pass of the fit.
 func Warn(t *table.Table, bar *cli.Progress, stderr io.Writer) {
 	for _, r := range t.Rows.Opened.Remarks() {
 		bar.Remark(stderr, r)
