@@ -81,7 +81,10 @@ func TestEscapedChunks(t *testing.T) {
 		for strings.Contains(want[i], `\"`) { // a backslash before a quote would be read as an escape
 			want[i] = strings.ReplaceAll(want[i], `\"`, `"`)
 		}
-		want[i] = strings.TrimRight(want[i], `\ `) + "z"
+		want[i] = strings.TrimRight(want[i], `\ `)
+		if !strings.HasSuffix(want[i], `",`) { // the end ,"\n looks like the start of a field
+			want[i] += "z"
+		}
 		fmt.Fprintf(&escaped, "%d,\"%s\"\n", i, strings.ReplaceAll(want[i], `"`, `\"`))
 		fmt.Fprintf(&doubled, "%d,\"%s\"\n", i, strings.ReplaceAll(want[i], `"`, `""`))
 	}
