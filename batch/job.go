@@ -135,7 +135,7 @@ func (j *Job) summarize(
 	return sum, nil
 }
 
-// readRows computes the same bits as [ridge.Summarize].
+// readRows appends the rows of src to the summary of the job. The summary gets the same bits as from [ridge.Summarize].
 func (j *Job) readRows(ctx context.Context, src dataset.Source, cfg ridge.SummaryConfig, tell func(int64)) error {
 	if j.sum == nil {
 		var n int64

@@ -130,7 +130,7 @@ func (s *Summary) replaceBy(read *Summary) {
 	s.invalidate()
 }
 
-// decode returns nil if m has an error.
+// decode reads the summary of a message from m. It returns nil if m has an error.
 func decode(m *wire.Reader, be engine.Backend) *Summary {
 	sum, meta := accum.Decode(m, be)
 	if sum == nil {

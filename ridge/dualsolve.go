@@ -238,12 +238,12 @@ func (e *dualExact) refine(ctx context.Context, systems []*dualSystem, tol float
 	return nil
 }
 
-// weights returns the bounds from a measurement of s.
+// weights returns the error bounds of the coefficients in found, a measurement of the system s.
 func (e *dualExact) weights(s *dualSystem, found *dual.Found) certify.Weights {
 	return e.known.Weights(s.Target, pointOf(s, found), s.df)
 }
 
-// pointOf returns a measurement of s.
+// pointOf converts found, a measurement of the system s, to the form that package certify reads.
 func pointOf(s *dualSystem, found *dual.Found) *certify.DualPoint {
 	return &certify.DualPoint{
 		Gamma: s.Gamma, X: found.X, Low: found.Low, Apart: found.Apart, Slack: found.Slack, Norm: found.Norm,
@@ -277,7 +277,8 @@ func (e *dualExact) solution(found *dualFit) *Solution {
 	return f
 }
 
-// solveByCG solves without AAᵀ, but may not converge.
+// solveByCG solves by conjugate gradients, without AAᵀ. converged is false if too many steps would be needed, or if
+// the rows are not in memory.
 func (e *dualExact) solveByCG(
 	ctx context.Context,
 	gamma float64,

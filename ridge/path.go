@@ -17,7 +17,8 @@ import "github.com/fdridge/fdridge/ridge/internal/certify"
 // squares of rows or targets are out of range.
 func (s *Summary) Path(gammas []float64) ([]*Solution, error) { return s.path(gammas, true) }
 
-// path uses Robust Frequent Directions if robust is true.
+// path returns the solutions from the sketch: by Robust Frequent Directions if robust is true, otherwise by plain
+// Frequent Directions.
 func (s *Summary) path(gammas []float64, robust bool) ([]*Solution, error) {
 	k, err := s.Known(OneShot.String(), 1, gammas...)
 	if err != nil {

@@ -169,7 +169,8 @@ func (s *Summary) allLocked() (*accum.Lane, error) {
 	return joined, err
 }
 
-// spectrum is cached until the next write.
+// spectrum returns the eigenvalues and eigenvectors from which solutions are computed. s keeps the result until the
+// next write.
 func (s *Summary) spectrum() (*fd.Spectrum, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

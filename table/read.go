@@ -32,7 +32,7 @@ type expected struct {
 	targets int      // as file.Options.Targets
 	width   int      // number of features of svmlight files; 0: any
 	names   []string // of the features; nil: none
-	// planned means that names are used instead of Spec.Columns.
+	// planned is true if a plan or a pass has decided on the columns. The field names then replaces Spec.Columns.
 	planned bool
 	// ownTarget means that the target is the column with the name stored in the sketch, and not a file.
 	ownTarget bool

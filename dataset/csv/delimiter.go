@@ -192,7 +192,7 @@ func unquotedLines(f *rawfile.File, skip, n int) (lines [][]byte, more bool) {
 	return split(head, skip, n)
 }
 
-// split is unquotedLines for the beginning of a file.
+// split returns the results of unquotedLines for a file that begins with head. The last line of head may be incomplete.
 func split(head []byte, skip, n int) (lines [][]byte, more bool) {
 	for range skip {
 		_, head, _ = bytes.Cut(head, []byte{'\n'})

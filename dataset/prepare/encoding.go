@@ -170,7 +170,8 @@ func (e *Encoding) Valid() error {
 	return nil
 }
 
-// checkColumns does not check what Learn determines.
+// checkColumns returns an error if the description of the columns is invalid. It does not check the levels and means,
+// which Learn determines.
 func (e *Encoding) checkColumns() error {
 	switch {
 	case e.Inputs < 1:

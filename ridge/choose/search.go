@@ -96,7 +96,7 @@ type search struct {
 
 func (s *search) needs() Needs { return s.by.Needs() }
 
-// run chooses by the present evidence.
+// run chooses γ by the evidence that the source has at present.
 func (s *search) run() (*GammaChoice, error) {
 	grid, err := s.from.Grid(s.needs())
 	if err != nil {
@@ -119,7 +119,7 @@ func (s *search) run() (*GammaChoice, error) {
 	return c, err
 }
 
-// among chooses from a grid.
+// among chooses γ from a grid, by the criterion by and the evidence of the source from.
 func (s *search) among(by Criterion, from Source, grid GammaGrid) (*GammaChoice, error) {
 	find := func(gammas []float64) ([]Candidate, error) {
 		found, err := from.Evidence(s.ctx, by.Needs(), gammas)
@@ -149,7 +149,7 @@ func candidate(by Criterion, e *Evidence) Candidate {
 	return out
 }
 
-// improve chooses again by better evidence.
+// improve returns a new choice, after the source has found better evidence, more, than was known for the choice c.
 func (s *search) improve(c *GammaChoice, more Sharper) (*GammaChoice, error) {
 	switch {
 	case more.Again:

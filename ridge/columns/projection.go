@@ -384,7 +384,8 @@ func (p *Projection) arrange(b dataset.Block, i int, row []float64) {
 	}
 }
 
-// leverage overwrites z and returns ‖R⁻ᵀz‖².
+// leverage overwrites z and returns ‖R⁻ᵀz‖² = zᵀ(ZᵀZ)⁻¹z, the leverage of a row z of Z, with the factor
+// R of ZᵀZ = RᵀR.
 func (p *Projection) leverage(z []float64) float64 {
 	q := len(z)
 	for k := range z {

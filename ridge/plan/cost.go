@@ -187,7 +187,8 @@ func (o *forecast) separateCost(numRows int64, size, q, passes int) cost {
 	return pass.times(float64(passes)).holding(13 * 8 * float64(q) * d)
 }
 
-// galerkinCost counts orthogonalisation as if the subspace were full.
+// galerkinCost returns the cost of the given number of Galerkin passes for q systems. It assumes that each new vector
+// is orthogonalised against a full subspace.
 func (o *forecast) galerkinCost(numRows int64, size, q, passes int) cost {
 	n, m, d := float64(numRows), float64(o.numVectors(size)), float64(o.d)
 	most := krylov.SubspaceRows(int(min(int64(o.d), numRows)), o.numVectors(size), q)

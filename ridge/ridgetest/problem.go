@@ -169,7 +169,7 @@ func (p problem) String() string {
 	return fmt.Sprintf("%d×%d, %d targets, blocks of %d", n, d, t, p.block)
 }
 
-// packed requires m without gaps between rows.
+// packed returns the elements of m, row by row. The rows of m must have no gaps between them.
 func packed(m *mat.Dense) []float64 { return m.RawMatrix().Data }
 
 func compress(m *mat.Dense) *engine.CSR {

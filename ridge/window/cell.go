@@ -59,7 +59,7 @@ func (c *cell) collect(byHeight [][]*cell) (_ [][]*cell, height int) {
 	return byHeight, height + 1
 }
 
-// make computes the sketch of c, after its sources.
+// make computes the sketch of c from rows, or from two cells that already have their sketches.
 func (c *cell) make(cfg accum.Config) (err error) {
 	r := c.recipe
 	if r.rows == nil {

@@ -34,13 +34,14 @@ func (w *Window) ReadFrom(r io.Reader) (int64, error) {
 	return n, err
 }
 
-// decodeWindow returns nil if m has an error.
+// decodeWindow reads the window of a message from m. It returns nil if m has an error.
 func decodeWindow(m *wire.Reader, be engine.Backend) *Window {
 	_, size := m.Preamble(wire.Window)
 	return decodeWindowContent(m, be, size)
 }
 
-// decodeWindowContent reads size bytes after the preamble.
+// decodeWindowContent reads a window from m, after the preamble of the message has been read. size is the number of
+// bytes between the preamble and the checksum.
 func decodeWindowContent(m *wire.Reader, be engine.Backend, size int64) *Window {
 	var h windowHeader
 	m.Struct(&h)

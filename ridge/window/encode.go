@@ -57,7 +57,7 @@ func (w *Window) header(size int64) windowHeader {
 	return h
 }
 
-// header counts only the rows in the window.
+// header returns the header of the chunk in a message. The header counts only the rows that are in the window.
 func (c *chunk) header() chunkHeader {
 	h := chunkHeader{Rows: uint64(c.live())}
 	if c.rows.Sparse {

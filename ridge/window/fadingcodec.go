@@ -113,13 +113,14 @@ func (f *Fading) ReadFrom(r io.Reader) (int64, error) {
 	return n, err
 }
 
-// decodeFading returns nil if m has an error.
+// decodeFading reads the Fading of a message from m. It returns nil if m has an error.
 func decodeFading(m *wire.Reader, be engine.Backend) *Fading {
 	_, size := m.Preamble(wire.Fading)
 	return decodeFadingContent(m, be, size)
 }
 
-// decodeFadingContent reads size bytes after the preamble.
+// decodeFadingContent reads a Fading from m, after the preamble of the message has been read. size is the number of
+// bytes between the preamble and the checksum.
 func decodeFadingContent(m *wire.Reader, be engine.Backend, size int64) *Fading {
 	var h fadingHeader
 	m.Struct(&h)

@@ -33,7 +33,7 @@ func (k *Known) TotalSquares(j int) interval.Interval {
 // stands for b = 0.
 type rhs struct{ norm, meanOff float64 }
 
-// rhs returns the rhs of target j.
+// rhs returns the norm of target j, and the bound on the error of its mean.
 func (k *Known) rhs(j int) rhs { return rhs{k.targetNorm(j), k.targets[j].meanOff} }
 
 // residualError returns a bound on the norm of the round-off in a computed Ax − b. The round-off comes from the

@@ -293,7 +293,8 @@ func (l *LeftOut) baseOf(f *LeftFit) (base, fixed float64) {
 	return base, fixed*inflate + lostProduct(l.eigen.Dim) + f.lost
 }
 
-// residual is like Residual, given the results of baseOf.
+// residual returns the results of [LeftOut.Residual]. base and fixed are the results of baseOf, which are the same for
+// all rows.
 func (o *LeftRow) residual(f *LeftFit, base, fixed, y, product float64) (r, rError float64) {
 	own := eps * (o.rounding*f.norm + few*(math.Abs(y)+math.Abs(base)+math.Abs(product)))
 	return y - (base + product), (own+o.projected.share*f.rounding+o.projected.within*f.span)*inflate + fixed

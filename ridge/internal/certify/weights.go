@@ -81,7 +81,7 @@ func (a At) rssFromEnvelope(j int) interval.Interval {
 //   - z bounds ‖z‖, and zy bounds ‖z + 2γy‖
 type envelope struct{ form, z, zy, lost float64 }
 
-// envelope returns rssFromEnvelope's bracket from norms computed before.
+// envelope returns a bracket of ‖Ax* − b‖² for target j and the exact solution x*, from the norms in e.
 func (a At) envelope(j int, e *envelope) interval.Interval {
 	c, tss, gamma := &a.targets[j].c, a.TSS[j], a.Gamma
 	middle, half := tss-e.form*e.form, e.z*e.zy/2

@@ -167,7 +167,7 @@ func (b *basis) add(v, parts []float64) {
 	b.t = append(b.t, append(parts, norm))
 }
 
-// solve returns w with Σ wⱼvⱼ = Σ hᵢqᵢ.
+// solve returns w with Σ wⱼvⱼ = Σ hᵢqᵢ, for the vectors vⱼ and qᵢ of [basis].
 func (b *basis) solve(h []float64) []float64 {
 	w := slices.Clone(h)
 	for j := len(w) - 1; j >= 0; j-- {

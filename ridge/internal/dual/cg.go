@@ -134,7 +134,7 @@ func (c *CG) updateDirection(beta float64) {
 	}
 }
 
-// apply sets q to (G + γI)p.
+// apply sets c.q to (G + γI)p, for the search direction p in c.p.
 func (c *CG) apply() {
 	r := c.rows
 	copy(c.times, c.p)
@@ -173,7 +173,7 @@ func (c *CG) scatter(u []float64, lo, hi int) {
 	}
 }
 
-// gather computes rows lo to hi−1 of L·u.
+// gather computes elements lo to hi−1 of L·u, for the vector c.u and the sparse columns L of [CG].
 func (c *CG) gather(lo, hi int) {
 	for i := lo; i < hi; i++ {
 		idx, val := c.light.row(i)

@@ -251,7 +251,7 @@ func (l *Leverages) gram(a engine.Matrix) (diagonal, rest []float64) {
 	return diagonal, rest
 }
 
-// defect returns ‖D^{-½}ED^{-½}‖_F for a diagonal matrix D.
+// defect returns ‖D^{-½}ED^{-½}‖_F for the matrix E in e and the diagonal matrix D with the given diagonal.
 func defect(diagonal, e []float64) float64 {
 	m, sum := len(diagonal), 0.0
 	for i, a := range diagonal {
@@ -361,7 +361,7 @@ func transpose(a, b engine.Matrix) {
 	}
 }
 
-// inQ returns qᵀx, or 0 without an intercept.
+// inQ returns qᵀx for the vector q of [Leverages], or 0 without an intercept.
 func (l *Leverages) inQ(x []float64) float64 {
 	if l.share == nil {
 		return 0
@@ -379,7 +379,7 @@ func (l *Leverages) along(element float64, i int, inQ float64) float64 {
 	return element - l.share[i]*inQ
 }
 
-// centre subtracts from x its component along q.
+// centre subtracts from x its component along the unit vector q of [Leverages]. Without an intercept it does nothing.
 func (l *Leverages) centre(x []float64) {
 	if l.share != nil {
 		vec.Axpy(-vec.Dot(l.share, x), l.share, x)
@@ -511,7 +511,7 @@ func (l *Leverages) newTrials(list []int, depth int, w *trialsWork) *trials {
 	return t
 }
 
-// multiplyUnits computes the vectors and products of depth 1.
+// multiplyUnits computes one trial vector for each row in t.list, and the products of these vectors.
 func (t *trials) multiplyUnits() {
 	l := t.l
 	k := len(t.list)

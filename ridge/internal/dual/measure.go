@@ -131,7 +131,7 @@ func (s *Samples) normOfMeans(columns []twofold.Number) float64 {
 	return vec.Norm(means) * (1 + float64(s.d+16)*0x1p-52)
 }
 
-// finish computes r from y − Xx.
+// finish computes the residual r of [Found] at the point p from p.residual, which holds y − Xx.
 func (s *Samples) finish(p *Point, f *Found) {
 	var sum, squares twofold.Number
 	for i, v := range p.residual {
@@ -165,7 +165,7 @@ func (s *Samples) finish(p *Point, f *Found) {
 	p.residual = nil
 }
 
-// combine returns Xᵀ(wθ) for each point, d numbers each.
+// combine returns the d numbers Xᵀ(wθ) for each point, where θ is the point, X holds the rows and w the weights.
 func (r *Rows) combine(be engine.Backend, points []Point) []twofold.Number {
 	if r.Sparse() {
 		return r.combineSparse(points)
@@ -213,7 +213,7 @@ func (r *Rows) combine(be engine.Backend, points []Point) []twofold.Number {
 	return out
 }
 
-// residuals computes y − Xx for each point.
+// residuals sets the field residual of each point to y − Xx, for its target y and the coefficients x in found.
 func (r *Rows) residuals(be engine.Backend, points []Point, found []*Found) {
 	for k := range points {
 		points[k].residual = make([]twofold.Number, r.n)

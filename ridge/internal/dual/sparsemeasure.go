@@ -111,7 +111,7 @@ func (r *Rows) combineColumns(times []twofold.Number, sums []accumulator, lo, hi
 	}
 }
 
-// residualsSparse is like residuals for sparse rows.
+// residualsSparse does the work of residuals for sparse rows.
 func (r *Rows) residualsSparse(points []Point, found []*Found) {
 	for k := range points {
 		x := coefficients{hi: found[k].X, lo: found[k].Low}
