@@ -34,12 +34,14 @@ func Example() {
 	}, fdridge.Options{}, table.Env{})
 	must(err)
 
-	// Save the model, with the preparation of its rows.
+	// Save the model, with the preparation of its rows. Another program can load it.
 	must(fit.Model.Save(filepath.Join(dir, "rent.json")))
+	rent, err := model.Load(filepath.Join(dir, "rent.json"))
+	must(err)
 
 	// Predict the rents of the first three flats. Bounds are proved by the model's certificate.
 	flats := table.Spec{Data: []string{"../testdata/flats.csv"}, Rows: "1:3"}
-	for p, err := range table.Predict(ctx, fit.Model, flats, model.ExactIntervals{}, table.Env{}) {
+	for p, err := range table.Predict(ctx, rent, flats, model.ExactIntervals{}, table.Env{}) {
 		must(err)
 		width := p.Intervals[0].Hi - p.Intervals[0].Lo
 		fmt.Printf("rent %.2f; the exact solution's is known to 1e-4: %v\n", p.Y[0], width < 1e-4)

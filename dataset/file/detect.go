@@ -44,7 +44,7 @@ func targetIsFile(path string, opts Options) (bool, error) {
 		return false, &dataset.InputError{
 			File: path,
 			Msg: "has no target column " + strconv.Quote(printable.Excerpt(target)) +
-				"; if it is a separate file, name it (--target)",
+				"; if it is a separate file, give its name as the target",
 		}
 	}
 	return true, nil

@@ -494,7 +494,7 @@ func (o *Opened) countTargets(path string, opts Options) error {
 	case t == 0 || least > 0:
 		return &dataset.InputError{
 			File: path,
-			Msg:  "no target is selected; give the target (--target) as the name of a column, a number, first or last",
+			Msg:  "no target is selected: the target must be the name of a column, a number, first or last",
 		}
 	}
 	return &dataset.InputError{File: path, Msg: fmt.Sprintf("gives %d targets, but %d is required", t, opts.Targets)}

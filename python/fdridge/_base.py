@@ -350,6 +350,8 @@ class BaseRidge(BaseEstimator):
         kind is "path" (scores of the candidates of alpha with their proved brackets) or "convergence" (the certified
         error after each pass). By default it is what the fit has.
         """
+        if kind not in (None, "path", "convergence"):
+            raise ValueError(f'plot: kind is {kind!r}, and must be "path" or "convergence"; a file is name={kind!r}')
         solution = self._solved()
         has_path = bool(solution.certificate.choice and solution.certificate.choice.get("path"))
         if kind == "path" and not has_path:
@@ -386,6 +388,8 @@ def arrays_of(targets, features=1, alphas=1):
 
 def text_flags(X, options):
     """Return the flags for options of text files. Only a file can have them."""
+    if options and not _rows.is_file(X):
+        _text.check_names(options, "")
     flags = _text.flags(options or {})
     if options and not _rows.is_file(X):
         raise ValueError(f"{next(iter(options))}: only a file of text has this option, and X is no file")

@@ -22,8 +22,28 @@ import numpy as np
 
 from ._version import __version__
 
-_PARAMETERS = {"--gamma": "alpha", "--threads": "n_jobs"}  # flags that have another name here
-_SCORES = re.compile(r"(^|: )R² = .*; RMSE = .* over \d+ rows$")  # predict tells the scores of a target
+# Flags that have another name here.
+_PARAMETERS = {
+    "--gamma": "alpha",
+    "--threads": "n_jobs",
+    "--delimiter": "sep",
+    "--missing-marks": "na_values",
+    "--skip-rows": "skiprows",
+    "--escape": "escapechar",
+}
+
+# Flags with values that are written in another way here.
+_VALUES = (
+    (r"--decimal ([,.])", r'decimal="\1"'),
+    (r"--header yes or no\b", "header=0 or header=None"),
+    (r"--header yes\b", "header=0"),
+    (r"--header no\b", "header=None"),
+    (r"--skip-rows (\d+):(\d+)", lambda m: f"skiprows={[*range(int(m[1]) - 1, int(m[2]))]}"),
+    (r"--skip-rows (\d+)", r"skiprows=\1"),
+    (r"--escape '(.)'", r"escapechar='\1'"),
+    (r"--first-index ([01])", r"first_index=\1"),
+)
+_SCORES = re.compile(r"(^|: )R² = .*; RMSE = .* over \d+ rows(;|$)")  # predict tells the scores of a target
 _LINUX = sys.platform.startswith("linux")
 if _LINUX:
     import fcntl
@@ -282,6 +302,8 @@ def depth():
 def _in_python(line):
     """Return a message with the names of this package's parameters, without the name of a temporary file."""
     line = re.sub(r"^(fdridge: )?((/dev/fd/\d+|standard input): )?", "", line)
+    for flag, here in _VALUES:
+        line = re.sub(flag, here, line)
     line = re.sub(r"--[a-z][a-z-]+", lambda flag: _PARAMETERS.get(flag[0], flag[0][2:].replace("-", "_")), line)
     return re.sub(r"\bgamma(s?)\b|γ", r"alpha\1", line)
 

@@ -220,6 +220,8 @@ class Sketch:
         kind is "spectrum" (squared singular values and the bound of their error) or "path" (what is proved for the
         candidates of alpha).
         """
+        if kind not in ("spectrum", "path"):
+            raise ValueError(f'plot: kind is {kind!r}, and must be "spectrum" or "path"; a file is name={kind!r}')
         return draw(self.solve().report.encode() if kind == "path" else self.tobytes(), kind, name)
 
     @property

@@ -11,13 +11,18 @@ def flags(options):
 
     Raises TypeError for an unknown name, and ValueError for a value that the program cannot serve.
     """
-    unknown = [name for name in options if name not in _NAMES]
-    if unknown:
-        raise TypeError(f"unexpected keyword argument {unknown[0]!r}; options of text are {', '.join(_NAMES)}")
+    check_names(options, f"; options of text are {', '.join(_NAMES)}")
     found = []
     for name, value in options.items():
         found += _NAMES[name](value)
     return found + _skipped(options)
+
+
+def check_names(options, hint):
+    """Raise TypeError, with a hint at its end, if options have an unknown name."""
+    for name in options:
+        if name not in _NAMES:
+            raise TypeError(f"unexpected keyword argument {name!r}{hint}")
 
 
 def _header(value):

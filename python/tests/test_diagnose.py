@@ -2,8 +2,11 @@
 
 import fdridge
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import sparse
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 
 @pytest.mark.parametrize("weighted", [False, True])
@@ -28,14 +31,57 @@ def test_diagnose(weighted, targets, is_sparse):
         np.testing.assert_allclose(found["leave_one_out"][i], left, atol=1e-7)
         assert np.all(found["leave_one_out_low"][i] <= left + 1e-7)
         assert np.all(found["leave_one_out_high"][i] >= left - 1e-7)
-    assert found["leave_one_out_rmse"].shape == (targets or 1, 2)
+    assert found.leave_one_out_rmse.shape == (targets or 1, 2)
+    squares = np.mean((found["leave_one_out"].T ** 2 * (1 if w is None else w)).T, axis=0)
+    np.testing.assert_allclose(found.leave_one_out_rmse.mean(axis=1), np.sqrt(np.atleast_1d(squares)), rtol=1e-6)
+    if targets is None:
+        assert pd.DataFrame(found).shape == (25, 9)
 
 
 def test_other_rows():
     X = np.arange(12.0).reshape(6, 2) ** 2
     model = fdridge.Ridge(alpha=1).fit(X, X[:, 0])
-    with pytest.raises(ValueError, match="not the 6 rows of the fit"):
+    with pytest.raises(ValueError, match="^X: these are not the 6 rows of the fit .*; pass X, y and sample_weight as to fit$"):
         fdridge.diagnose(model, X[:5], X[:5, 0])
+    with pytest.raises(ValueError, match="y has 2 targets, but the model has 1"):
+        fdridge.diagnose(model, X, X)
+
+
+def test_refusals():
+    """What is no regression of this package is refused with the reason."""
+    r = np.random.default_rng(53)
+    X, y = r.standard_normal((30, 2)), r.standard_normal(30)
+    with pytest.raises(ValueError, match="a classifier predicts labels"):
+        fdridge.diagnose(fdridge.RidgeClassifier().fit(X, y > 0), X, y)
+    pipeline = make_pipeline(StandardScaler(), fdridge.Ridge()).fit(X, y)
+    with pytest.raises(ValueError, match=r"is a Pipeline.*pass pipeline\[-1\] and the rows pipeline\[:-1\].transform\(X\)"):
+        fdridge.diagnose(pipeline, X, y)
+    found = fdridge.diagnose(pipeline[-1], pipeline[:-1].transform(X), y)
+    np.testing.assert_allclose(found["residual"], y - pipeline.predict(X), atol=1e-7)
+
+
+@pytest.mark.parametrize("by", ["a frame and a name", "a frame and an array", "a file", "a file and weights"])
+def test_tables(by, flats, tmp_path):
+    """Tables that the program prepares are handed over as to fit."""
+    flats = flats.assign(years=1 + np.arange(len(flats)) % 7)
+    rent = flats["rent"].to_numpy(dtype=np.float64)
+    weights = "years" if by == "a file and weights" else None
+    X, y, options = flats, "rent", {}
+    if by.startswith("a file"):
+        X, options = tmp_path / "flats.txt", {"sep": "|", "decimal": ",", "na_values": "n/k"}
+        flats.to_csv(X, index=False, sep="|", decimal=",", na_rep="n/k")
+    model = fdridge.Ridge(alpha=2.0, prepare="auto")
+    if by == "a frame and an array":
+        X, y = flats.drop(columns="rent"), rent
+        model.fit(X, y)
+    else:
+        model.fit(X, target=y, sample_weight=weights, **options)
+    found = fdridge.diagnose(model, X, y, sample_weight=weights)
+    assert found["residual"].shape == rent.shape
+    np.testing.assert_allclose(found["residual"], rent - model.predict(X), atol=1e-5)
+    assert np.all(found["leverage_low"] <= found["leverage_high"])
+    listed = fdridge.diagnose(model, X, [y] if isinstance(y, str) else y[:, None], sample_weight=weights)
+    assert listed["leave_one_out"].shape == (len(rent), 1)
 
 
 def test_plot(tmp_path):

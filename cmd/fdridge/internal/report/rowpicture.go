@@ -66,6 +66,9 @@ func (p *RowPicture) Figure() *chart.Figure {
 		f.Panels = append(f.Panels, panel)
 	}
 	f.Title = p.caption(len(rows), named)
+	if named > 0 {
+		f.Title += "; numbers count from 1"
+	}
 	return f
 }
 

@@ -24,7 +24,8 @@ func TestRowPicture(t *testing.T) {
 		Sample: []DiagnosedRow{a, c, infinite, nan},
 	}
 	f := p.Figure()
-	if f.Title != "3 of 70 rows: the 2 worst, and others chosen at random" || len(f.Panels) != 2 {
+	const title = "3 of 70 rows: the 2 worst, and others chosen at random; numbers count from 1"
+	if f.Title != title || len(f.Panels) != 2 {
 		t.Fatalf("%q, %d panels", f.Title, len(f.Panels))
 	}
 	for j, want := range []struct {
@@ -57,15 +58,16 @@ func TestRowPicture(t *testing.T) {
 func TestRowPictureCaption(t *testing.T) {
 	rows := []DiagnosedRow{{1, 0, []float64{3}}, {2, 0.5, []float64{1}}, {3, 0.3, []float64{math.Inf(1)}}}
 	worst := []WorstRow{{Row: 1, Target: 1, Estimate: rows[0]}}
+	const sampled = "2 of 9 rows: the 1 worst, and others chosen at random; numbers count from 1"
 	for _, c := range []struct {
 		p    RowPicture
 		want string
 	}{
-		{RowPicture{Rows: 2, Worst: worst, Sample: rows[:2]}, "all 2 rows"},
-		{RowPicture{Rows: 3, Worst: worst, Sample: rows}, "2 of 3 rows: those with finite estimates"},
+		{RowPicture{Rows: 2, Worst: worst, Sample: rows[:2]}, "all 2 rows; numbers count from 1"},
+		{RowPicture{Rows: 3, Worst: worst, Sample: rows}, "2 of 3 rows: those with finite estimates; numbers count from 1"},
 		{RowPicture{Rows: 9, Sample: rows}, "2 of 9 rows, chosen at random"},
-		{RowPicture{Rows: 9, Worst: worst, Sample: rows[1:]}, "2 of 9 rows: the 1 worst, and others chosen at random"},
-		{RowPicture{Rows: 9, Worst: worst, Sample: rows}, "2 of 9 rows: the 1 worst, and others chosen at random"},
+		{RowPicture{Rows: 9, Worst: worst, Sample: rows[1:]}, sampled},
+		{RowPicture{Rows: 9, Worst: worst, Sample: rows}, sampled},
 	} {
 		c.p.Targets = 1
 		f := c.p.Figure()
