@@ -129,7 +129,7 @@ func TestRead(t *testing.T) {
 		"column 0":           {"1,2\n", []string{"0"}, 1, "!:1: there is no column"},
 		"twice":              {"1,2,3\n", []string{"3", "last"}, 2, "!:1: column \"last\" is named twice"},
 		"nothing but target": {"1\n", last, 1, "!:1: no column is left"},
-		"target unnamed":     {good, nil, 1, "!: no target is selected: the target must be the name of a column"},
+		"target unnamed":     {good, nil, 1, "!: no target is selected"},
 		"two where one":      {good, []string{"1", "2"}, 1, "!: gives 2 targets, but 1 is required"},
 		"one or more":        {good, []string{"1", "2"}, -1, "[3] [1 2] [6] [4 5]"},
 		"one of two or more": {good, last, -2, "!: no target is selected"},
