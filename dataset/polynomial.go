@@ -112,7 +112,8 @@ type monomials struct {
 	starts          []int     // starts[j] is the index of the first monomial of the current degree that begins with x_j
 }
 
-// features appends the monomials of the rows of b. It returns false, because a monomial may have overflowed.
+// features appends the monomials of the rows of b. finite is false, so that the caller looks for monomials that have
+// overflowed.
 func (m *monomials) features(b Block, out *Buffer) (finite bool, err error) {
 	out.Sparse = false
 	z := out.extend(b.N * m.columns)

@@ -13,7 +13,7 @@ type Remark struct {
 	Doubt bool
 }
 
-// String returns the remark with its position, like the text of an [InputError].
+// String returns the remark with its position, in the form file:line: message.
 func (r Remark) String() string {
 	if r.Line > 0 {
 		return fmt.Sprintf("%s:%d: %s", r.File, r.Line, r.Msg)

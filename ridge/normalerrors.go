@@ -174,7 +174,7 @@ func (m *normal) variances(origin []float64) *normalVariances {
 	return out
 }
 
-// addVariances appends the variances for the vectors of, which are multiplied by W.
+// addVariances appends the variances for the vectors in the argument of, which are already multiplied by W.
 func (m *normal) addVariances(out *normalVariances, of *mapped, columns []float64) {
 	p, q := m.p, len(of.norm)
 	products := make([]float64, q*p)

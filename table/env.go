@@ -37,7 +37,8 @@ type Env struct {
 	Entries *io.SectionReader
 	// Alone is true if no other process reads the rows outside of Spec.Part. See [file.Origin].
 	Alone bool
-	// NeedsPenalty is true if each column must have a positive penalty, because no fit follows.
+	// NeedsPenalty makes Open refuse columns without penalty. Set it if no fit follows, because only a fit can handle
+	// such columns.
 	NeedsPenalty bool
 	// Progress, if not nil, is called before each pass that prepares rows. It returns a function, which may be nil, that
 	// is called with the number of rows read.

@@ -86,7 +86,7 @@ type Spec struct {
 	MissingTarget string `json:"missing_target,omitempty"`
 	// OneHot lists columns whose levels become 0/1 columns. The element text stands for all columns with text.
 	OneHot []string `json:"onehot,omitempty"`
-	// MinShare groups levels in less than this share of the rows as (other).
+	// MinShare is a fraction of the rows. All levels that occur in fewer rows share the level (other).
 	MinShare float64 `json:"min_share,omitempty"`
 	// Dates lists columns of dates. They become elapsed days, year, month, weekday and hour.
 	Dates []string `json:"dates,omitempty"`

@@ -16,8 +16,8 @@ import (
 	"github.com/fdridge/fdridge/dataset/internal/rawfile"
 )
 
-// Count returns the number of rows of the file that begin in opts.Range, without parsing their fields. Fields may be
-// invalid. If opts.Context is cancelled, Count returns its error. Other errors are as in [Open].
+// Count returns the number of rows of the file that begin in opts.Range, without parsing their fields. Invalid fields
+// are no error. If opts.Context is cancelled, Count returns its error. Other errors are as in [Open].
 func Count(name string, opts Options) (int64, error) {
 	l, err := inspect(name, opts)
 	if err != nil {

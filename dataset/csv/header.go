@@ -360,7 +360,8 @@ func (h *search) isHeader(wanted, known []string) (header bool, doubt, said stri
 	case words == 0:
 		return false, "", ""
 	}
-	// The first record has words. It has data if a word recurs below, or if forms stand above forms.
+	// The first record has words. If texts stand above numbers, it is a header. Otherwise it is a row if a word recurs
+	// below, or if a date or a number with a unit stands above cells of this form.
 	recurs, above, numeric, marked := false, false, false, false
 	for i, f := range h.first {
 		c := &h.columns[i]

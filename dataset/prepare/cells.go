@@ -94,8 +94,8 @@ func (c *Cells) WithoutLabels() *Cells {
 	return c
 }
 
-// Allows reports whether column k may have missing values. The columns are d features, followed by the targets and
-// the weight. If c is nil, the result is false.
+// Allows reports whether missing values are allowed in column k. The columns are d features, followed by the targets
+// and the weight. If c is nil, the result is false.
 func (c *Cells) Allows(k, d int) bool {
 	switch {
 	case c == nil:
@@ -110,7 +110,7 @@ func (c *Cells) Allows(k, d int) bool {
 	return c.Missing == MissingDrop || c.Missing == MissingMean && k < d
 }
 
-// AllowsSome reports whether any column may have missing values.
+// AllowsSome reports whether missing values are allowed in any column.
 func (c *Cells) AllowsSome() bool {
 	return c != nil && (c.Look || c.refuses != nil || c.Missing != RefuseMissing)
 }

@@ -143,7 +143,7 @@ func (c *Choice) Lexicon(j int) *prepare.Lexicon {
 	return c.Cells.Lexicons[c.Category[j]]
 }
 
-// Allows reports whether column j of the file, which must be a feature or a target, may have missing values.
+// Allows reports whether missing values are allowed in column j of the file, which must be a feature or a target.
 func (c *Choice) Allows(j int) bool { return c.Cells.Allows(c.To[j], c.Features) }
 
 // Encode replaces each number in a categorical column by its code, in dense rows with features x and targets y. It

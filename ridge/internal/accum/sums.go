@@ -201,8 +201,9 @@ func (s *sums) merge(o *sums) {
 	}
 }
 
-// scaled returns the sums that the rows would have if their columns were divided by scale. Let R = diag(scale), and
-// K = AᵀA. The vector h becomes Rh/‖Rh‖, and the product Kh becomes R⁻¹Kh/‖Rh‖.
+// scaled returns the sums that the rows would have if their columns were divided by scale. Let R = diag(scale), K =
+// AᵀA, and h the fixed vector of [sums]. The vector h becomes Rh/‖Rh‖, and the product Kh becomes
+// R⁻¹Kh/‖Rh‖.
 func (s *sums) scaled(scale []float64) sums {
 	out := sums{d: s.d, t: s.t, cross: slices.Clone(s.cross), yy: slices.Clone(s.yy), h: slices.Clone(s.probe())}
 	for j, r := range scale {

@@ -452,9 +452,9 @@ func reuse(memory *[]float64, rows, cols int) engine.Matrix {
 	return engine.View(rows, cols, (*memory)[:rows*cols])
 }
 
-// newTrials computes depth trial vectors for each row in list, in the memory of w. If depth is more than 1, it first
-// subtracts from e its components along the shared trial vectors. Otherwise round-off of the large eigenvalues of G
-// would hide the small ones.
+// newTrials computes depth trial vectors for each row in list, in the memory of w. The first one is the unit vector of
+// the row. If depth is more than 1, newTrials first subtracts from this vector its components along the shared trial
+// vectors. Otherwise round-off of the large eigenvalues of G would hide the small ones.
 func (l *Leverages) newTrials(list []int, depth int, w *trialsWork) *trials {
 	k := len(list)
 	t := &trials{l: l, list: list, depth: depth}
