@@ -3,6 +3,7 @@ package cell
 import (
 	"math"
 	"math/rand/v2"
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
@@ -23,16 +24,23 @@ func TestParse(t *testing.T) {
 		"18446744073709551615", "18446744073709551616", "99999999999999999999",
 		"", ".", "-", "-.", "+1", "1e3", "1E-3", "1e400", "1e-400", "0x1p3", "0X1P3", "1_0", "1_000.5e1_0", "+0x.8p0",
 		"nan", "inf", "-Inf",
+		"1.5D3", ".0d0", "-1.d-3", "+2D+1", "12D3", "1.5D", "1.5d3e1", "1d2.5",
 		"1..2", "1.2.3", "--1", "1-", "1 ", " 1", "1,5", "5e-324", "2.2250738585072014e-308", "1.7976931348623157e308",
 	} {
 		check(t, s)
 	}
 }
 
+// fortran matches a number whose exponent begins with D, as Fortran writes it, if it has a point or a sign after D.
+var fortran = regexp.MustCompile(
+	`^([+-]?(?:[0-9]+\.[0-9]*|\.[0-9]+))[dD]([+-]?[0-9]+)$` + "|" +
+		`^([+-]?[0-9]+)[dD]([+-][0-9]+)$`,
+)
+
 func check(t *testing.T, s string) {
 	t.Helper()
 	got, err := Parse([]byte(s))
-	want, wantErr := strconv.ParseFloat(s, 64)
+	want, wantErr := strconv.ParseFloat(fortran.ReplaceAllString(s, "${1}${3}e${2}${4}"), 64)
 	if strings.ContainsAny(s, "_xX") {
 		want, wantErr = 0, strconv.ErrSyntax
 	}
