@@ -249,7 +249,7 @@ func TestDiagnosePlot(t *testing.T) {
 		"--out", in("r.csv"), "--plot", in("p.svg"),
 	)
 	svg := contents(t, in("p.svg"))
-	if !strings.Contains(svg, ">all 30 rows</text>") {
+	if !strings.Contains(svg, ">all 30 rows; numbers count from 1</text>") {
 		t.Error("the picture does not say how many rows it shows")
 	}
 	lines := strings.Split(strings.TrimSpace(out), "\n")
