@@ -68,16 +68,24 @@ func closedForm(t *testing.T, p *diagnosed, penalty []float64) (sigma float64, s
 }
 
 // TestStandardErrors: brackets of standard errors contain the closed form in 512 bits, by a sketch and by AᵀA, with
-// weights, intercepts, scaled columns and penalties. Brackets by AᵀA are narrow.
+// weights, intercepts, scaled columns and penalties. Brackets by AᵀA are narrow, unless a column is so large that γ is
+// near the round-off of AᵀA.
 func TestStandardErrors(t *testing.T) {
 	t.Parallel()
 	var widths []float64
 	within := func(v ridge.Interval, want float64) bool {
 		return v.Lo <= want*(1+0x1p-50) && want*(1-0x1p-50) <= v.Hi // want is rounded
 	}
-	for seed := range uint64(200) {
+	for seed := range uint64(500) {
 		r := rand.New(rand.NewPCG(seed, 493))
 		p := drawDiagnosed(r)
+		hasLarge := seed >= 200
+		if hasLarge {
+			factor, j := math.Pow(10, 4+5*r.Float64()), r.IntN(len(p.x[0]))
+			for i := range p.x {
+				p.x[i][j] *= factor
+			}
+		}
 		p.free = nil
 		for i := range p.y {
 			p.y[i] = p.y[i][:1]
@@ -95,7 +103,13 @@ func TestStandardErrors(t *testing.T) {
 			if penalty != nil {
 				sum = testkit.Must(sum.Penalize(penalty))(t)
 			}
-			fit := testkit.Must(sum.Fit(p.gamma))(t)
+			fit, err := sum.Fit(p.gamma)
+			if err != nil && hasLarge { // γ is below the round-off of AᵀA
+				continue
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
 			if penalty != nil {
 				fit.Unscale(penalty)
 			}
@@ -105,11 +119,11 @@ func TestStandardErrors(t *testing.T) {
 				continue
 			}
 			// σ is of the fit's own RSS, which is near the exact RSS only with AᵀA.
-			if cfg.Store == fd.StoreScatter && !within(got.Sigma, sigma) {
+			if cfg.Store == fd.StoreScatter && !hasLarge && !within(got.Sigma, sigma) {
 				t.Errorf("seed %d: σ = %.17g is not in %v", seed, sigma, got.Sigma)
 			}
 			for i := range sampling {
-				if cfg.Store != fd.StoreScatter { // of the same σ, whatever it is
+				if cfg.Store != fd.StoreScatter || hasLarge { // of the same σ, whatever it is
 					if !(got.Sampling[i].Lo*sigma <= sampling[i]*got.Sigma.Lo*(1+1e-12) &&
 						got.Sampling[i].Hi*sigma >= sampling[i]*got.Sigma.Hi*(1-1e-12) &&
 						got.Posterior[i].Lo*sigma <= posterior[i]*got.Sigma.Lo*(1+1e-12) &&

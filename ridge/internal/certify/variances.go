@@ -19,6 +19,25 @@ func (a At) inverseAbove() float64 {
 	return out
 }
 
+// An upperBound is a matrix U with H⁻¹ ⪯ U. It has the eigenvectors of the sketch.
+type upperBound struct {
+	of      func(s2 float64) float64 // eigenvalue of U for an eigenvalue of BᵀB
+	largest float64
+	beyond  float64 // bounds max(0, γ·largest − 1), with its round-off
+}
+
+// upperBounds returns the upper bounds on H⁻¹ that are known: the bound by the sketch, and a multiple of I. Their
+// elementwise minimum is not an upper bound.
+func (a At) upperBounds() []upperBound {
+	plain := a.inverse()
+	out := []upperBound{{func(float64) float64 { return plain }, plain, few * eps}}
+	if a.definite {
+		largest := a.inverseAbove()
+		out = append(out, upperBound{a.above, largest, math.Max(0, a.Gamma*largest-1) + few*eps})
+	}
+	return out
+}
+
 // Variances returns brackets of the diagonals of two matrices, with H = K + γI:
 //
 //	sampling: H⁻¹KH⁻¹,   posterior: H⁻¹.
@@ -26,14 +45,13 @@ func (a At) inverseAbove() float64 {
 // Multiplied by the variance of the noise, sampling is the variance of each coefficient over repeated samples, and
 // posterior is its variance given the sample, under a normal prior.
 //
-// The sketch gives matrices L ⪯ H⁻¹ ⪯ U, see [At]. Let M = (L + U)/2. For the unit vector e of a column, let
-// [lo, hi] be the bracket of eᵀH⁻¹e that follows from L and U. Then eᵀH⁻¹KH⁻¹e is between lo −
-// γ‖Me‖² and hi − γ‖Me‖². docs/math.md §21 has the proof.
+// The sketch gives matrices L ⪯ H⁻¹ ⪯ U, see [At]. Let M = (L + U)/2. For the unit vector e of a column,
+// eᵀH⁻¹KH⁻¹e is between eᵀLe − γ‖Me‖² and eᵀUe − γ‖Me‖². docs/math.md §21 has the proof. It needs the same U in M
+// and in eᵀUe. So each of the known U gives a bracket, and the result is their intersection.
 func (k *Known) Variances(gamma float64) (sampling, posterior []interval.Interval) {
 	a, d, r := k.At(gamma), k.eigen.Dim, len(k.eigen.Values)
 	m := spectral.NewResolvent(&k.eigen, k.Backend)
-	// The proof requires that the bounds on H⁻¹ are at most 1/γ. The upper bound may be larger by round-off.
-	beyond := math.Max(0, gamma*a.inverseAbove()-1) + few*eps
+	uppers := a.upperBounds()
 	for first := 0; first < d; first += unitVectors {
 		q := min(unitVectors, d-first)
 		g := spectral.Gradients{G: make([]float64, q*d), Along: make([]float64, q*r), Off: make([]float64, q*d)}
@@ -44,26 +62,37 @@ func (k *Known) Variances(gamma float64) (sampling, posterior []interval.Interva
 		for i := range q {
 			p := g.Of(i, &k.eigen)
 			inverse := a.quads(&p, 0)
-			largest := math.Max(a.inverse(), a.above(k.eigen.Rest))
-			slack := k.factor.onto*eps*largest + k.lostNorm()
-			size := k.eigen.Norm(&p, a.middle)
-			round := 2 * k.factor.along * eps
-			least := math.Max(0, size*(1-round)-slack*(1+few*eps))
-			most := size*(1+round) + slack*(1+few*eps)
-			off := few*eps*inverse.Hi + beyond*(inverse.Hi-inverse.Lo)
-			v := interval.Interval{
-				Lo: math.Max(0, inverse.Lo-gamma*most*most*(1+few*eps)-off),
-				Hi: math.Max(0, inverse.Hi-gamma*least*least*(1-few*eps)+off),
-			}
-			if !(v.Hi <= inverse.Hi) { // also if v.Hi is NaN
-				v.Hi = inverse.Hi
-			}
 			// √λ/(λ + γ) is at most 1/(2√γ).
-			if most := 1 / (4 * gamma) * (1 + few*eps); v.Hi > most {
-				v.Hi = most
+			v := interval.Interval{Hi: math.Min(inverse.Hi, 1/(4*gamma)*(1+few*eps))}
+			for _, u := range uppers {
+				w := a.variance(&p, u, inverse.Lo)
+				if w.Hi < v.Hi { // false for a NaN
+					v.Hi = w.Hi
+				}
+				if w.Lo > v.Lo {
+					v.Lo = w.Lo
+				}
 			}
 			sampling, posterior = append(sampling, v), append(posterior, inverse)
 		}
 	}
 	return sampling, posterior
+}
+
+// variance returns the bracket of eᵀH⁻¹KH⁻¹e by one upper bound on H⁻¹. p is the projection of the unit vector e, and
+// lo is at most eᵀLe.
+func (a At) variance(p *spectral.Projection, u upperBound, lo float64) interval.Interval {
+	round := 2 * a.factor.along * eps
+	root := a.eigen.Norm(p, func(s2 float64) float64 { return math.Sqrt(u.of(s2)) })*(1+round) +
+		a.factor.onto*eps*math.Sqrt(u.largest) + a.lostNorm()
+	hi := root * root * (1 + few*eps)
+	size := a.eigen.Norm(p, func(s2 float64) float64 { return (a.below(s2) + u.of(s2)) / 2 })
+	slack := (a.factor.onto*eps*u.largest + a.lostNorm()) * (1 + few*eps)
+	least := math.Max(0, size*(1-round)-slack)
+	most := size*(1+round) + slack
+	off := few*eps*hi + u.beyond*(hi-lo)
+	return interval.Interval{
+		Lo: lo - a.Gamma*most*most*(1+few*eps) - off,
+		Hi: math.Max(0, hi-a.Gamma*least*least*(1-few*eps)+off),
+	}
 }
