@@ -68,8 +68,8 @@ func closedForm(t *testing.T, p *diagnosed, penalty []float64) (sigma float64, s
 }
 
 // TestStandardErrors: brackets of standard errors contain the closed form in 512 bits, by a sketch and by AᵀA, with
-// weights, intercepts, scaled columns and penalties. Brackets by AᵀA are narrow, unless a column is so large that γ is
-// near the round-off of AᵀA.
+// weights, intercepts, scaled columns and penalties. Brackets by AᵀA are narrow, unless a column is so large that
+// γ is near the round-off of AᵀA.
 func TestStandardErrors(t *testing.T) {
 	t.Parallel()
 	var widths []float64

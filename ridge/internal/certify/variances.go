@@ -79,8 +79,8 @@ func (k *Known) Variances(gamma float64) (sampling, posterior []interval.Interva
 	return sampling, posterior
 }
 
-// variance returns the bracket of eᵀH⁻¹KH⁻¹e by one upper bound on H⁻¹. p is the projection of the unit vector e, and
-// lo is at most eᵀLe.
+// variance returns the bracket of eᵀH⁻¹KH⁻¹e by one upper bound on H⁻¹. p is the projection of the unit vector e,
+// and lo is at most eᵀLe.
 func (a At) variance(p *spectral.Projection, u upperBound, lo float64) interval.Interval {
 	round := 2 * a.factor.along * eps
 	root := a.eigen.Norm(p, func(s2 float64) float64 { return math.Sqrt(u.of(s2)) })*(1+round) +
