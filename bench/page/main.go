@@ -55,13 +55,17 @@ func main() {
 	}
 }
 
+// rivalCore has the kernels of OpenBLAS that use the same instructions as a kernel of fdridge. For other kernels,
+// OpenBLAS chooses.
+var rivalCore = map[string]string{"avx512": "SkylakeX", "avx2": "Haswell"}
+
 // write measures and writes the page.
 func write(into, run, rounds, tags string) error {
 	about, kernels, err := describe()
 	if err != nil {
 		return err
 	}
-	about.command = "go run ./bench/page " + strings.Join(os.Args[1:], " ")
+	about.command = "go run ./bench/page " + quoted(os.Args[1:])
 	folder, err := os.MkdirTemp("", "page")
 	if err != nil {
 		return err
@@ -75,7 +79,7 @@ func write(into, run, rounds, tags string) error {
 	var all []measured
 	for _, kernel := range kernels {
 		text, err := output(
-			[]string{"FDRIDGE_KERNEL=" + kernel},
+			[]string{"FDRIDGE_KERNEL=" + kernel, "OPENBLAS_CORETYPE=" + rivalCore[kernel], "OPENBLAS_NUM_THREADS=1"},
 			compare, "-json", "-run", run, "-rounds", rounds,
 		)
 		if err != nil {
@@ -93,6 +97,18 @@ func write(into, run, rounds, tags string) error {
 		return err
 	}
 	return os.WriteFile(into, []byte(format(about, all, string(digits))), 0o644)
+}
+
+// quoted joins the words of a command line. It puts a word with a character that a shell changes into quotes.
+func quoted(words []string) string {
+	out := make([]string, len(words))
+	for i, w := range words {
+		out[i] = w
+		if strings.ContainsAny(w, "()|*$^ ") {
+			out[i] = "'" + w + "'"
+		}
+	}
+	return strings.Join(out, " ")
 }
 
 // describe returns the machine, the commit, and the kernels with assembly, or generic if there is no other.
