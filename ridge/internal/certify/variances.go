@@ -46,8 +46,11 @@ func (a At) upperBounds() []upperBound {
 // posterior is its variance given the sample, under a normal prior.
 //
 // The sketch gives matrices L ⪯ H⁻¹ ⪯ U, see [At]. Let M = (L + U)/2. For the unit vector e of a column,
-// eᵀH⁻¹KH⁻¹e is between eᵀLe − γ‖Me‖² and eᵀUe − γ‖Me‖². docs/math.md §21 has the proof. It
-// needs the same U in M and in eᵀUe. So each of the known U gives a bracket, and the result is their intersection.
+//
+//	eᵀLe − γ‖Me‖² ≤ eᵀH⁻¹KH⁻¹e ≤ eᵀUe − γ‖Me‖².
+//
+// docs/math.md §21 has the proof. It needs the same U in M and in eᵀUe. So each of the known U gives a bracket, and
+// the result is their intersection.
 func (k *Known) Variances(gamma float64) (sampling, posterior []interval.Interval) {
 	a, d, r := k.At(gamma), k.eigen.Dim, len(k.eigen.Values)
 	m := spectral.NewResolvent(&k.eigen, k.Backend)
