@@ -16,6 +16,7 @@ import (
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/fd"
+	"github.com/fdridge/fdridge/internal/verify/testkit"
 	"github.com/fdridge/fdridge/paper"
 	"github.com/fdridge/fdridge/ridge"
 )
@@ -192,24 +193,11 @@ func (s table) cut(lo, hi int) dataset.Block {
 		b.W = s.w[lo:hi]
 	}
 	if s.sparse {
-		b.Sparse = compress(s.x[lo:hi])
+		b.Sparse = testkit.Compress(s.x[lo:hi])
 	} else {
 		b.X = slices.Concat(s.x[lo:hi]...)
 	}
 	return b
-}
-
-func compress(x [][]float64) *engine.CSR {
-	s := &engine.CSR{Rows: len(x), Cols: len(x[0]), RowPtr: []int{0}}
-	for _, row := range x {
-		for j, v := range row {
-			if v != 0 {
-				s.ColIdx, s.Val = append(s.ColIdx, int32(j)), append(s.Val, v)
-			}
-		}
-		s.RowPtr = append(s.RowPtr, len(s.Val))
-	}
-	return s
 }
 
 func normals(r *rand.Rand, n int) []float64 {

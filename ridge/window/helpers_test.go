@@ -9,6 +9,7 @@ import (
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/internal/verify/refbig"
+	"github.com/fdridge/fdridge/internal/verify/testkit"
 	"github.com/fdridge/fdridge/internal/wire/wiretest"
 	"github.com/fdridge/fdridge/ridge"
 	"github.com/fdridge/fdridge/ridge/window"
@@ -58,27 +59,6 @@ type table struct {
 	sparse bool
 }
 
-func flat(x [][]float64) []float64 {
-	var out []float64
-	for _, row := range x {
-		out = append(out, row...)
-	}
-	return out
-}
-
-func compress(x [][]float64) *engine.CSR {
-	s := &engine.CSR{Rows: len(x), Cols: len(x[0]), RowPtr: []int{0}}
-	for _, row := range x {
-		for j, v := range row {
-			if v != 0 {
-				s.ColIdx, s.Val = append(s.ColIdx, int32(j)), append(s.Val, v)
-			}
-		}
-		s.RowPtr = append(s.RowPtr, len(s.Val))
-	}
-	return s
-}
-
 // rows draws a block of n rows.
 func rows(r *rand.Rand, n, d, t int, sparse, weighted bool) dataset.Block {
 	x, y := make([][]float64, n), make([]float64, 0, n*t)
@@ -99,9 +79,9 @@ func rows(r *rand.Rand, n, d, t int, sparse, weighted bool) dataset.Block {
 	}
 	b := dataset.Block{N: n, Y: y, W: w}
 	if !sparse {
-		b.X = flat(x)
+		b.X = testkit.Flat(x)
 	} else if n > 0 {
-		b.Sparse = compress(x)
+		b.Sparse = testkit.Compress(x)
 	} else {
 		b.Sparse = &engine.CSR{Cols: d, RowPtr: []int{0}}
 	}

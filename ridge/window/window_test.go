@@ -17,6 +17,7 @@ import (
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/fd"
 	"github.com/fdridge/fdridge/internal/verify/refbig"
+	"github.com/fdridge/fdridge/internal/verify/testkit"
 	"github.com/fdridge/fdridge/internal/wire/wiretest"
 	"github.com/fdridge/fdridge/ridge"
 	"github.com/fdridge/fdridge/ridge/ridgetest"
@@ -95,14 +96,14 @@ func dimOf(r *rand.Rand) int {
 
 // cut is rows lo to hi.
 func (s stream) cut(lo, hi int) dataset.Block {
-	b := dataset.Block{N: hi - lo, Y: flat(s.y[lo:hi])}
+	b := dataset.Block{N: hi - lo, Y: testkit.Flat(s.y[lo:hi])}
 	if s.w != nil {
 		b.W = s.w[lo:hi]
 	}
 	if s.sparse != (s.mixed && lo%3 == 0) {
-		b.Sparse = compress(s.x[lo:hi])
+		b.Sparse = testkit.Compress(s.x[lo:hi])
 	} else {
-		b.X = flat(s.x[lo:hi])
+		b.X = testkit.Flat(s.x[lo:hi])
 	}
 	return b
 }
@@ -427,7 +428,7 @@ func TestWindowMixed(t *testing.T) {
 	for i := range s.x {
 		b := s.cut(i, i+1)
 		if i%2 == 1 {
-			b.X, b.Sparse = nil, compress(s.x[i:i+1])
+			b.X, b.Sparse = nil, testkit.Compress(s.x[i:i+1])
 		}
 		if s.w[i] == 1 {
 			b.W = nil
