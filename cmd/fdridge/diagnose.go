@@ -398,16 +398,27 @@ func (r *diagnosisRun) use(o *ridge.RowDiagnostics) error {
 	return r.to(f)
 }
 
-// worstRows keeps the rows with the largest leave-one-out residuals, as a heap whose first element is the smallest.
+// worstRows keeps the rows with the largest leave-one-out residuals, as a heap whose first element is the smallest. It
+// compares estimates. Of all other rows, it keeps the one whose bracket reaches furthest from 0.
 type worstRows struct {
-	most int
-	rows []sizedRow
+	most  int
+	rows  []sizedRow
+	other openRow
+}
+
+// An openRow is a row whose leave-one-out residual may be as far from 0 as reach, a number or +Inf.
+type openRow struct {
+	row     int64 // counted from 1; 0: there is no row
+	target  int   // counted from 1
+	leftOut ridge.Interval
+	reach   float64
 }
 
 // A sizedRow is a row with its absolute leave-one-out residual.
 type sizedRow struct {
 	report.WorstRow
 	size float64
+	open openRow
 }
 
 func (w *worstRows) Len() int           { return len(w.rows) }
@@ -418,8 +429,46 @@ func (w *worstRows) Swap(i, j int)      { w.rows[i], w.rows[j] = w.rows[j], w.ro
 func (w *worstRows) Push(any) {}
 func (w *worstRows) Pop() any { return nil }
 
+// newOpenRow returns the row with the given number, and the target whose bracket reaches furthest from 0.
+func newOpenRow(o *ridge.RowDiagnostics, number int64) openRow {
+	out := openRow{reach: -1}
+	for j, v := range o.LeftOut {
+		reach := math.Max(-v.Lo, v.Hi)
+		if reach > out.reach {
+			out = openRow{number, j + 1, v, reach}
+		}
+	}
+	return out
+}
+
+// leave remembers a row that is not among the worst.
+func (w *worstRows) leave(o openRow) {
+	if w.other.row == 0 || o.reach > w.other.reach {
+		w.other = o
+	}
+}
+
+// mayBeWorse returns a row that is not among the worst, although its leave-one-out residual may be larger than one of
+// theirs by more than round-off. The result is nil if there is no such row.
+func (w *worstRows) mayBeWorse() *openRow {
+	if w.most == 0 || w.other.row == 0 {
+		return nil
+	}
+	least := 0.0
+	for i, r := range w.rows {
+		if i == 0 || r.size < least {
+			least = r.size
+		}
+	}
+	if !(w.other.reach > least*(1+1e-6)) {
+		return nil
+	}
+	return &w.other
+}
+
 // add keeps the row with the given number if it is among the worst.
 func (w *worstRows) add(o *ridge.RowDiagnostics, number int64) {
+	open := newOpenRow(o, number)
 	worst := -1
 	for j, v := range o.LeftOutEstimate {
 		if !math.IsNaN(v) && (worst < 0 || math.Abs(v) > math.Abs(o.LeftOutEstimate[worst])) {
@@ -427,9 +476,11 @@ func (w *worstRows) add(o *ridge.RowDiagnostics, number int64) {
 		}
 	}
 	if worst < 0 || w.most == 0 {
+		w.leave(open)
 		return
 	}
 	one := sizedRow{
+		open: open,
 		WorstRow: report.WorstRow{
 			Row:      number,
 			Target:   worst + 1,
@@ -445,8 +496,11 @@ func (w *worstRows) add(o *ridge.RowDiagnostics, number int64) {
 		w.rows = append(w.rows, one)
 		heap.Fix(w, len(w.rows)-1)
 	case one.size > w.rows[0].size:
+		w.leave(w.rows[0].open)
 		w.rows[0] = one
 		heap.Fix(w, 0)
+	default:
+		w.leave(open)
 	}
 }
 
@@ -571,17 +625,26 @@ func (o *diagnoseOptions) print(
 		w, "sum of leverages ≈ %.4g, mean %.3g; largest leverage %s\n",
 		run.leverage, run.leverage/float64(max(1, run.rows)), report.Figure(run.most))
 	for j, v := range rec.RMSE {
-		of := ""
-		if len(rec.RMSE) > 1 {
-			of = fmt.Sprintf(" of target %d", j+1)
-		}
-		fmt.Fprintf(w, "leave-one-out RMSE%s: %s\n", of, report.Figure(v))
+		fmt.Fprintf(w, "leave-one-out RMSE%s: %s\n", ofTarget(j+1, len(rec.RMSE)), report.Figure(v))
 	}
 	if len(rec.Worst) > 0 {
 		fmt.Fprintf(w, "\nrows with the largest leave-one-out residuals\n\n")
 		report.WriteWorst(w, rec.Worst, run.targets)
 	}
+	if o := run.worst.mayBeWorse(); o != nil {
+		fmt.Fprintf(
+			w, "\nThe rows are compared by estimates. Row %d%s is not among them, and may be worse: it is in %s.\n",
+			o.row, ofTarget(o.target, run.targets), report.Figure(o.leftOut))
+	}
 	return nil
+}
+
+// ofTarget names target j, counted from 1, if there are several.
+func ofTarget(j, targets int) string {
+	if targets == 1 {
+		return ""
+	}
+	return fmt.Sprintf(" of target %d", j)
 }
 
 // outwardRoot returns the root of v, moved to the next float64 in the given direction but not below 0.

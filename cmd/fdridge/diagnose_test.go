@@ -172,6 +172,25 @@ func TestDiagnoseCommand(t *testing.T) {
 	}
 }
 
+// TestDiagnoseMayBeWorse: the table of the worst rows names a row that it may leave out by mistake, because the bracket
+// of a leverage near 1 is wide. If all brackets are narrow, it names none.
+func TestDiagnoseMayBeWorse(t *testing.T) {
+	for _, c := range []struct {
+		first string
+		named bool
+	}{{"10000000,5", true}, {"2,5", false}} {
+		data := write(t, "rows.csv", "x,y\n"+c.first+"\n0,1\n0,1.5\n0,1.2\n0,-3\n")
+		m := filepath.Join(t.TempDir(), "m.json")
+		must(t, "fit", "--data", data, "--target", "y", "--gamma", "0.01", "--intercept=false", "--out", m)
+		for worst, named := range map[string]bool{"2": c.named, "5": false, "0": false} {
+			out := must(t, "diagnose", "--model", m, "--data", data, "--target", "y", "--worst", worst)
+			if strings.Contains(out, "Row 1 is not among them, and may be worse: it is in [-") != named {
+				t.Errorf("first row %s, --worst %s: %s", c.first, worst, out)
+			}
+		}
+	}
+}
+
 // TestDiagnoseRefused: diagnose refuses rows that differ from the rows of the fit, models without residuals, and bad
 // flags. The error says why.
 func TestDiagnoseRefused(t *testing.T) {
