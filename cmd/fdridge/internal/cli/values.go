@@ -80,6 +80,8 @@ func ParseGammas(text string, allowZero bool) ([]float64, error) {
 	for _, s := range strings.Split(text, ",") {
 		g, err := ParseNumber(strings.TrimSpace(s))
 		switch {
+		case errors.Is(err, strconv.ErrRange):
+			return nil, BadInput("--gamma: %v is outside the range of float64", printable.Excerpt(s))
 		case err != nil:
 			return nil, BadInput("--gamma: %q is not a number", printable.Excerpt(s))
 		case g == 0 && allowZero:
@@ -94,12 +96,24 @@ func ParseGammas(text string, allowZero bool) ([]float64, error) {
 	return out, nil
 }
 
-// ParseNumber parses a number. Underscores between digits are not allowed.
+// ParseNumber parses a number. Underscores between digits are not allowed. A number that is not 0, but so small that it
+// would be rounded to 0, is an error.
 func ParseNumber(s string) (float64, error) {
 	if strings.Contains(s, "_") {
 		return 0, strconv.ErrSyntax
 	}
-	return strconv.ParseFloat(s, 64)
+	v, err := strconv.ParseFloat(s, 64)
+	if err == nil && v == 0 {
+		mantissa := s
+		if end := strings.IndexAny(s, "eEpP"); end >= 0 {
+			mantissa = s[:end]
+		}
+		mantissa = strings.TrimPrefix(strings.ToLower(mantissa), "0x")
+		if strings.ContainsAny(mantissa, "123456789abcdef") {
+			return 0, strconv.ErrRange
+		}
+	}
+	return v, err
 }
 
 // OneOf returns an error unless value is one of the allowed values. The error names the flag.
