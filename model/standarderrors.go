@@ -3,6 +3,7 @@ package model
 import (
 	"context"
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/fdridge/fdridge/dataset"
@@ -47,9 +48,13 @@ func (m *Model) StandardErrors(
 	return out, nil
 }
 
-// divide divides brackets by the scales of their columns, rounding outwards.
+// divide divides brackets by the scales of their columns, rounding outwards. A quotient may be a subnormal number.
 func divide(v []ridge.Interval, scale []float64) {
+	const lost = 2 * math.SmallestNonzeroFloat64
 	for i := range v {
-		v[i] = ridge.Interval{Lo: v[i].Lo / scale[i] * (1 - 0x1p-51), Hi: v[i].Hi / scale[i] * (1 + 0x1p-51)}
+		v[i] = ridge.Interval{
+			Lo: math.Max(0, v[i].Lo/scale[i]*(1-0x1p-51)-lost),
+			Hi: v[i].Hi/scale[i]*(1+0x1p-51) + lost,
+		}
 	}
 }

@@ -102,12 +102,14 @@ func noise(rss, df Interval, n int64, q int) Interval {
 	return out
 }
 
-// deviation returns a bracket of sigma·√variance/scale.
+// deviation returns a bracket of sigma·√variance/scale. A product that underflows is off by one subnormal number.
+// The division by scale may make its error larger.
 func deviation(sigma Interval, variance interval.Interval, scale float64) Interval {
 	const round = 8 * roundoff.Eps
+	lost := roundoff.Underflow * (2 + 2/scale)
 	out := Interval{
-		Lo: sigma.Lo * math.Sqrt(variance.Lo) / scale * (1 - round),
-		Hi: sigma.Hi * math.Sqrt(variance.Hi) / scale * (1 + round),
+		Lo: math.Max(0, sigma.Lo*math.Sqrt(variance.Lo)/scale*(1-round)-lost),
+		Hi: sigma.Hi*math.Sqrt(variance.Hi)/scale*(1+round) + lost,
 	}
 	if math.IsNaN(out.Hi) {
 		out.Hi = math.Inf(1)

@@ -142,6 +142,25 @@ func TestStandardErrorsLargest(t *testing.T) {
 	}
 }
 
+// TestStandardErrorsSubnormal: standard errors below the smallest float64 are not 0 for certain.
+func TestStandardErrorsSubnormal(t *testing.T) {
+	data := write(t, "rows.csv", "a,y\n1e100,1e-120\n2e100,-1e-120\n-1e100,2e-120\n")
+	out := must(t, "fit", "--data", data, "--target", "y", "--gamma", "1e300", "--standardize", "--intercept=false",
+		"--standard-errors", "--json")
+	var got struct {
+		StandardErrors [][]struct{ Sampling, Posterior [][2]float64 } `json:"standard_errors"`
+	}
+	if err := json.Unmarshal([]byte(out), &got); err != nil {
+		t.Fatal(err)
+	}
+	one := got.StandardErrors[0][0]
+	for _, v := range [][2]float64{one.Sampling[0], one.Posterior[0]} {
+		if !(v[0] == 0 && v[1] > 0) {
+			t.Errorf("%v", v)
+		}
+	}
+}
+
 // TestStandardErrorsMissing: fits without standard errors tell the reason, and what gives them.
 func TestStandardErrorsMissing(t *testing.T) {
 	labels := writeLabels(t, "labels.csv", []string{"red", "blue"}, func(i int) int { return i % 2 }, 20)

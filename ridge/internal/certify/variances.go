@@ -5,6 +5,7 @@ import (
 
 	"github.com/fdridge/fdridge/internal/spectral"
 	"github.com/fdridge/fdridge/ridge/internal/interval"
+	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
 
 // unitVectors is the number of unit vectors that Variances projects together.
@@ -93,7 +94,7 @@ func (a At) variance(p *spectral.Projection, u upperBound, lo float64) interval.
 	slack := (a.factor.onto*eps*u.largest + a.lostNorm()) * (1 + few*eps)
 	least := math.Max(0, size*(1-round)-slack)
 	most := size*(1+round) + slack
-	off := few*eps*hi + u.beyond*(hi-lo)
+	off := few*eps*hi + u.beyond*(hi-lo) + few*roundoff.Underflow
 	return interval.Interval{
 		Lo: lo - a.Gamma*most*most*(1+few*eps) - off,
 		Hi: math.Max(0, hi-a.Gamma*least*least*(1-few*eps)+off),
