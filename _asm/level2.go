@@ -146,7 +146,7 @@ func (v isa) axpy(rows int) {
 // eight vectors of y in registers while it reads their part of all these rows.
 func (v isa) axpyRows() {
 	v.function("axpyRows", "(n, count int, c *float64, index *int32, first int, a *float64, lda int, y *float64)",
-		"computes y += Σ cₑ·(row indexₑ − first of A) over e < count, in this order. count must be positive.")
+		"computes y += Σ cₑ·(row indexₑ − first of A) over e < count in turn, for count > 0.")
 	n, count := pointer("n"), pointer("count")
 	c, index := pointer("c"), pointer("index")
 	a, lda, first := pointer("a"), pointer("lda"), pointer("first")

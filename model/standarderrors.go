@@ -3,7 +3,6 @@ package model
 import (
 	"context"
 	"fmt"
-	"math"
 	"slices"
 
 	"github.com/fdridge/fdridge/dataset"
@@ -41,20 +40,8 @@ func (m *Model) StandardErrors(
 	}
 	for _, all := range out {
 		for j := range all {
-			divide(all[j].Sampling, m.Folded.Scale)
-			divide(all[j].Posterior, m.Folded.Scale)
+			all[j].Unscale(m.Folded.Scale)
 		}
 	}
 	return out, nil
-}
-
-// divide divides brackets by the scales of their columns, rounding outwards. A quotient may be a subnormal number.
-func divide(v []ridge.Interval, scale []float64) {
-	const lost = 2 * math.SmallestNonzeroFloat64
-	for i := range v {
-		v[i] = ridge.Interval{
-			Lo: math.Max(0, v[i].Lo/scale[i]*(1-0x1p-51)-lost),
-			Hi: v[i].Hi/scale[i]*(1+0x1p-51) + lost,
-		}
-	}
 }

@@ -28,6 +28,20 @@ type StandardErrors struct {
 	Intercept *InterceptErrors
 }
 
+// Unscale converts the standard errors of columns that were divided by scale to the columns before, rounding outwards.
+// The intercept does not change. scale has a positive number for each column.
+func (s *StandardErrors) Unscale(scale []float64) {
+	const lost = 2 * roundoff.Underflow // a quotient may be a subnormal number
+	for _, list := range [][]Interval{s.Sampling, s.Posterior} {
+		for i, v := range list {
+			list[i] = Interval{
+				Lo: math.Max(0, v.Lo/scale[i]*(1-0x1p-51)-lost),
+				Hi: v.Hi/scale[i]*(1+0x1p-51) + lost,
+			}
+		}
+	}
+}
+
 // InterceptErrors holds the standard errors of an intercept, see [StandardErrors].
 type InterceptErrors struct{ Sampling, Posterior Interval }
 

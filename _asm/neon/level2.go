@@ -83,7 +83,7 @@ func (p *program) axpyRows() {
 	const count, cPtr, index, aPtr, lda, yPtr, first = 1, 2, 3, 4, 5, 6, 7
 	const left, cNext, next, row = 7, 8, 9, 10
 	p.function("axpyRows", "n int, count int, c *float64, index *int32, first int, a *float64, lda int, y *float64", "",
-		"computes y += Σ cₑ·(row indexₑ − first of A) over e < count, in this order. count must be positive.")
+		"computes y += Σ cₑ·(row indexₑ − first of A) over e < count in turn, for count > 0.")
 	p.params(0, "n", "count", "c", "index", "a", "lda", "y", "first")
 	p.op("LSL", "$3, R%d", lda)
 	p.op("MSUB", "R%d, R%d, R%d, R%d", lda, aPtr, first, aPtr) // the address of row 0, which need not exist

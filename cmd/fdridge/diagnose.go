@@ -455,10 +455,8 @@ func (w *worstRows) mayBeWorse() *openRow {
 		return nil
 	}
 	least := 0.0
-	for i, r := range w.rows {
-		if i == 0 || r.size < least {
-			least = r.size
-		}
+	if len(w.rows) > 0 {
+		least = slices.MinFunc(w.rows, func(a, b sizedRow) int { return cmp.Compare(a.size, b.size) }).size
 	}
 	if !(w.other.reach > least*(1+1e-6)) {
 		return nil

@@ -102,20 +102,12 @@ func fromSummary(d *table.Table, sum *ridge.Summary, fits []*ridge.Solution) (ou
 		if err != nil {
 			return nil, err
 		}
-		if d.Preparation.Scaling != nil && d.Preparation.Expansion() == nil {
+		if scaling := d.Preparation.Reversible(); scaling != nil {
 			for j := range all {
-				unscale(all[j].Sampling, d.Preparation.Scaling.Scale)
-				unscale(all[j].Posterior, d.Preparation.Scaling.Scale)
+				all[j].Unscale(scaling.Scale)
 			}
 		}
 		out = append(out, all)
 	}
 	return out, nil
-}
-
-// unscale divides brackets by the scales of their columns, rounding outwards.
-func unscale(v []ridge.Interval, scale []float64) {
-	for i := range v {
-		v[i] = ridge.Interval{Lo: v[i].Lo / scale[i] * (1 - 0x1p-51), Hi: v[i].Hi / scale[i] * (1 + 0x1p-51)}
-	}
 }

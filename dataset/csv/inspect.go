@@ -162,7 +162,7 @@ func (l *layout) remark(f string, line int, doubt bool, format string, args ...a
 // a header, as numpy.savetxt writes it.
 func (l *layout) findTop(f *rawfile.File, opts *Options) {
 	n, blank := 0, 0      // lines so far, and blank lines if there are no others
-	comments := 0         // lines so far
+	comments := 0         // comments so far
 	var previous [][]byte // the last lines, if they are comments
 	for {
 		line, ok := lineAt(f, n)
@@ -318,13 +318,7 @@ func (l *layout) isNamed(f *rawfile.File, n int, comment []byte) bool {
 // searchAt searches for a header in the records after n lines, as far as they are in the first buffer of the file. It
 // returns nil if there are no records.
 func (l *layout) searchAt(f *rawfile.File, n int) *search {
-	r := newRecords(nil, l)
-	r.lines = &headLines{name: f.Name, rest: bytes.Clone(f.Head(nil))}
-	for range n {
-		if _, err := r.ReadLine(); err != nil {
-			return nil
-		}
-	}
+	r := l.headRecords(f, n)
 	if r.next() != nil || len(r.fields) > sampleCells/2 {
 		return nil
 	}

@@ -10,6 +10,7 @@ import (
 	"unicode"
 
 	"github.com/fdridge/fdridge/dataset"
+	"github.com/fdridge/fdridge/dataset/internal/chunk"
 	"github.com/fdridge/fdridge/dataset/internal/rawfile"
 )
 
@@ -48,6 +49,19 @@ func (f fileLines) Line() int    { return f.File.Line }
 func newRecords(f *rawfile.File, l *layout) *records {
 	r := &records{lines: fileLines{f}, delimiter: l.delimiter, comment: l.comment, escapes: l.escapes}
 	r.feed.records = r
+	return r
+}
+
+// headRecords returns the records at the beginning of a file, from line skip on, counted from 0. Reading them leaves
+// the file as it is.
+func (l *layout) headRecords(f *rawfile.File, skip int) *records {
+	r := newRecords(f, l)
+	r.from(chunk.NewLines(f, bytes.Clone(f.Head(nil))))
+	for range skip {
+		if _, err := r.ReadLine(); err != nil {
+			break // no record follows
+		}
+	}
 	return r
 }
 

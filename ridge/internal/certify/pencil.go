@@ -66,33 +66,12 @@ func (p *Pencil) error(gamma float64) float64 {
 	}
 	sum := 0.0
 	for i := range d {
-		sum += scaledSquares(p.Rest[i*d:i*d+i], root, root[i])
+		for j, v := range p.Rest[i*d : i*d+i] {
+			v *= root[i] * root[j] // before squaring: v² alone may overflow or underflow
+			sum += v * v
+		}
 	}
 	return (p.Base+math.Sqrt(2*sum)+p.Round*round)*inflate + few*eps
-}
-
-// scaledSquares returns Σ (xⱼ·byⱼ·factor)². Each factor is multiplied before squaring, because the squares of
-// x alone may overflow or underflow. It keeps four partial sums, because the additions of a single sum would wait for
-// each other.
-func scaledSquares(x, by []float64, factor float64) float64 {
-	var sums [4]float64
-	by = by[:len(x)]
-	for len(x) >= 4 {
-		a := x[0] * (by[0] * factor)
-		b := x[1] * (by[1] * factor)
-		c := x[2] * (by[2] * factor)
-		d := x[3] * (by[3] * factor)
-		sums[0] += a * a
-		sums[1] += b * b
-		sums[2] += c * c
-		sums[3] += d * d
-		x, by = x[4:], by[4:]
-	}
-	for j, v := range x {
-		v *= by[j] * factor
-		sums[0] += v * v
-	}
-	return (sums[0] + sums[1]) + (sums[2] + sums[3])
 }
 
 // bounds returns the matrix D of [Pencil] at γ, and the factors of D⁻¹ with which W·D⁻¹·Wᵀ bounds

@@ -103,7 +103,7 @@ func axpy1AVX512(n int, c0 float64, a *float64, y *float64)
 //go:noescape
 func axpy4AVX512(n int, c0 float64, c1 float64, c2 float64, c3 float64, a *float64, lda int, y *float64)
 
-// axpyRowsAVX512 computes y += Σ cₑ·(row indexₑ − first of A) over e < count, in this order. count must be positive.
+// axpyRowsAVX512 computes y += Σ cₑ·(row indexₑ − first of A) over e < count in turn, for count > 0.
 //
 //go:noescape
 func axpyRowsAVX512(n int, count int, c *float64, index *int32, first int, a *float64, lda int, y *float64)

@@ -8,11 +8,11 @@ var generic = Kernel{
 	TileRowsA: []tileRowsA{tileRowsAGo},
 	TileRowsB: []tileRowsB{tileRowsBGo},
 	Pack:      []pack{packGo}, PackT: packTGo, Prefetch: prefetchGo,
-	Dot1: dot1Go, Dot4: dot4Go, Axpy1: axpy1Go, Axpy4: axpy4Go, Symv4: symv4Go,
-	AxpyRows: axpyRowsGo,
-	Dots:     []dots{dotsGo},
-	Axpys:    []axpys{axpysGo},
-	Twofold:  twofoldGo, Cosines: cosinesGo, Rows: rowsGo,
+	Dot1: dot1Go, Dot4: dot4Go, Symv4: symv4Go,
+	Axpy1: axpy1Go, Axpy4: axpy4Go, AxpyRows: axpyRowsGo,
+	Dots:    []dots{dotsGo},
+	Axpys:   []axpys{axpysGo},
+	Twofold: twofoldGo, Cosines: cosinesGo, Rows: rowsGo,
 }
 
 // at returns the address of element i of the array that starts at p.

@@ -11,13 +11,13 @@ var avx512 = Kernel{
 	TileRowsB: []tileRowsB{tileRowsB1AVX512, tileRowsB2AVX512, tileRowsB3AVX512},
 	Pack:      []pack{pack1AVX512, pack2AVX512, pack3AVX512},
 	PackT:     packTAVX512, Prefetch: prefetchAVX512,
-	Dot1: dot1AVX512, Dot4: dot4AVX512, Axpy1: axpy1AVX512, Axpy4: axpy4AVX512, Symv4: symv4AVX512,
-	AxpyRows: axpyRowsAVX512,
-	Dots:     []dots{dot4x1AVX512, dot4x2AVX512, dot4x3AVX512},
-	Axpys:    []axpys{axpy4x1AVX512, axpy4x2AVX512, axpy4x3AVX512},
-	Twofold:  Twofold{maximaAVX512, colMaxAVX512, dotsTwofoldAVX512, openAVX512, axpysTwofoldAVX512, closeSumsAVX512, addSumsAVX512},
-	Cosines:  Cosines{chainAVX512, chain4AVX512, nearAVX512},
-	Rows:     Rows{centreAVX512, spread4AVX512, norms4AVX512, squares4AVX512},
+	Dot1: dot1AVX512, Dot4: dot4AVX512, Symv4: symv4AVX512,
+	Axpy1: axpy1AVX512, Axpy4: axpy4AVX512, AxpyRows: axpyRowsAVX512,
+	Dots:    []dots{dot4x1AVX512, dot4x2AVX512, dot4x3AVX512},
+	Axpys:   []axpys{axpy4x1AVX512, axpy4x2AVX512, axpy4x3AVX512},
+	Twofold: Twofold{maximaAVX512, colMaxAVX512, dotsTwofoldAVX512, openAVX512, axpysTwofoldAVX512, closeSumsAVX512, addSumsAVX512},
+	Cosines: Cosines{chainAVX512, chain4AVX512, nearAVX512},
+	Rows:    Rows{centreAVX512, spread4AVX512, norms4AVX512, squares4AVX512},
 }
 
 var avx2 = Kernel{
@@ -27,13 +27,13 @@ var avx2 = Kernel{
 	TileRowsB: []tileRowsB{tileRowsB1AVX2, tileRowsB2AVX2, tileRowsB3AVX2},
 	Pack:      []pack{pack1AVX2, pack2AVX2, pack3AVX2},
 	PackT:     packTAVX2, Prefetch: prefetchAVX2,
-	Dot1: dot1AVX2, Dot4: dot4AVX2, Axpy1: axpy1AVX2, Axpy4: axpy4AVX2, Symv4: symv4AVX2,
-	AxpyRows: axpyRowsAVX2,
-	Dots:     []dots{dot4x1AVX2, dot4x2AVX2, dot4x3AVX2},
-	Axpys:    []axpys{axpy4x1AVX2, axpy4x2AVX2, axpy4x3AVX2},
-	Twofold:  Twofold{maximaAVX2, colMaxAVX2, dotsTwofoldAVX2, openAVX2, axpysTwofoldAVX2, closeSumsAVX2, addSumsAVX2},
-	Cosines:  Cosines{chainAVX2, chain4AVX2, nearAVX2},
-	Rows:     Rows{centreAVX2, spread4AVX2, norms4AVX2, squares4AVX2},
+	Dot1: dot1AVX2, Dot4: dot4AVX2, Symv4: symv4AVX2,
+	Axpy1: axpy1AVX2, Axpy4: axpy4AVX2, AxpyRows: axpyRowsAVX2,
+	Dots:    []dots{dot4x1AVX2, dot4x2AVX2, dot4x3AVX2},
+	Axpys:   []axpys{axpy4x1AVX2, axpy4x2AVX2, axpy4x3AVX2},
+	Twofold: Twofold{maximaAVX2, colMaxAVX2, dotsTwofoldAVX2, openAVX2, axpysTwofoldAVX2, closeSumsAVX2, addSumsAVX2},
+	Cosines: Cosines{chainAVX2, chain4AVX2, nearAVX2},
+	Rows:    Rows{centreAVX2, spread4AVX2, norms4AVX2, squares4AVX2},
 }
 
 func native() (k []*Kernel) {

@@ -8,13 +8,13 @@ var neon = Kernel{
 	TileRowsA: []tileRowsA{tileRowsA1NEON, tileRowsA2NEON, tileRowsA3NEON},
 	TileRowsB: []tileRowsB{tileRowsB1NEON, tileRowsB2NEON, tileRowsB3NEON},
 	Pack:      []pack{packNEON}, PackT: packTNEON, Prefetch: prefetchGo,
-	Dot1: dot1NEON, Dot4: dot4NEON, Axpy1: axpy1NEON, Axpy4: axpy4NEON, Symv4: symv4NEON,
-	AxpyRows: axpyRowsNEON,
-	Dots:     []dots{dot4x1NEON, dot4x2NEON, dot4x3NEON},
-	Axpys:    []axpys{axpy4x1NEON, axpy4x2NEON, axpy4x3NEON},
-	Twofold:  Twofold{maximaNEON, colMaxNEON, dotsTwofoldNEON, openNEON, axpysTwofoldNEON, closeSumsNEON, addSumsNEON},
-	Cosines:  Cosines{chainNEON, chain4NEON, nearNEON},
-	Rows:     Rows{centreNEON, spread4NEON, norms4NEON, squares4NEON},
+	Dot1: dot1NEON, Dot4: dot4NEON, Symv4: symv4NEON,
+	Axpy1: axpy1NEON, Axpy4: axpy4NEON, AxpyRows: axpyRowsNEON,
+	Dots:    []dots{dot4x1NEON, dot4x2NEON, dot4x3NEON},
+	Axpys:   []axpys{axpy4x1NEON, axpy4x2NEON, axpy4x3NEON},
+	Twofold: Twofold{maximaNEON, colMaxNEON, dotsTwofoldNEON, openNEON, axpysTwofoldNEON, closeSumsNEON, addSumsNEON},
+	Cosines: Cosines{chainNEON, chain4NEON, nearNEON},
+	Rows:    Rows{centreNEON, spread4NEON, norms4NEON, squares4NEON},
 }
 
 // native returns NEON, which every arm64 processor that Go supports has.

@@ -88,7 +88,7 @@ func axpy1NEON(n int, c0 float64, a, y *float64)
 //go:noescape
 func axpy4NEON(n int, c0, c1, c2, c3 float64, a *float64, lda int, y *float64)
 
-// axpyRowsNEON computes y += Σ cₑ·(row indexₑ − first of A) over e < count, in this order. count must be positive.
+// axpyRowsNEON computes y += Σ cₑ·(row indexₑ − first of A) over e < count in turn, for count > 0.
 //
 //go:noescape
 func axpyRowsNEON(n int, count int, c *float64, index *int32, first int, a *float64, lda int, y *float64)
