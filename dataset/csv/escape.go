@@ -40,8 +40,8 @@ func (l *layout) findEscapes(f *rawfile.File, asked byte) {
 }
 
 // try reads the first records of a file. It returns the number of the first record that is an error, from 0, and its
-// line, or -1 if there is none. isTable reports whether all records before have the same number of fields, with the
-// possible exception of a header. isWhole is true if [rawfile.File.Head] returns the whole file.
+// line, or -1 if there is none. The result isTable reports whether all records before have the same number of fields,
+// with the possible exception of a header. The argument isWhole is true if [rawfile.File.Head] returns the whole file.
 func (l *layout) try(f *rawfile.File, isWhole, escapes bool) (bad, line int, isTable bool) {
 	r := l.headRecords(f, l.skip)
 	r.escapes = escapes

@@ -31,9 +31,9 @@ type LeftOut struct {
 	// the sketch lost more than round-off, so the lower and the upper form differ
 	lossy bool
 	lost  float64 // bounds the underflow error of the square root of a form
-	// moved describes the errors that a projection of columns without penalty causes in the features A. round bounds
-	// the norm of the rounding errors. left bounds the norm of the part of A that remains in the span of the projected
-	// columns. lost bounds the underflow error of a row.
+	// moved describes the errors that a projection of columns without penalty causes in the features A. The norm of
+	// the rounding errors is at most round. The part of A that remains in the span of the projected columns has at
+	// most the norm left. The underflow error of a row is at most lost.
 	moved struct{ round, left, lost float64 }
 	// meanSize bounds the norm of the means of the features. It is set only if the features were rounded.
 	meanSize float64
@@ -141,9 +141,9 @@ type rowMoves struct {
 	within float64
 }
 
-// Row returns the LeftRow of a row with the given weight and squared norm norm2. inV is the squared norm of the
-// projection of the row onto the right singular vectors of the sketch. size is the norm of the row before centring.
-// nnz is the number of entries of a sparse row, and negative for a dense row.
+// Row returns the LeftRow of a row with the given weight and squared norm norm2. The squared norm of the projection of
+// the row onto the right singular vectors of the sketch is inV. Before centring, the row has the norm size. A sparse
+// row has nnz entries; for a dense row, nnz is negative.
 func (l *LeftOut) Row(weight, norm2, inV, size float64, nnz int) LeftRow {
 	r, d := float64(len(l.eigen.Values)), float64(l.eigen.Dim)
 	o := LeftRow{weight: weight, root: math.Sqrt(weight), size: size, chain: l.factor.dense}
@@ -403,9 +403,8 @@ type LeftSums struct {
 	Off      float64 // Σ w·off², where off bounds the round-off of r
 }
 
-// Sum sums the leave-one-out errors of fit f over at most [roundoff.StageRows] rows. y holds the targets of the rows
-// (n×t). products[i] is the product of row i with the coefficients of f, and levers[i] is the leverage of row i at
-// the γ of f.
+// Sum sums the leave-one-out errors of fit f over at most [roundoff.StageRows] rows, whose targets are y (n×t). The
+// product of row i with the coefficients of f is products[i], and its leverage at the γ of f is levers[i].
 func (l *LeftOut) Sum(rows []LeftRow, levers []Leverage, f *LeftFit, y []float64, t int, products []float64) LeftSums {
 	var s LeftSums
 	base, fixed := l.baseOf(f)

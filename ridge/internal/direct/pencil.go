@@ -59,9 +59,9 @@ func (s *System) Pencil(gamma float64, scale []float64) *certify.Pencil {
 	})
 }
 
-// pencil returns the pencil for the lower triangular factor L of [System.Pencil], which it overwrites. measure returns
-// two bounds for a basis Wᵀ. off bounds ‖WᵀĤW − I‖_F, where Ĥ belongs to rows Ã near the rows A, and
-// moved bounds ‖(Ã − A)S⁻¹W‖_F. measure may overwrite work and rest.
+// pencil returns the pencil for the lower triangular factor L of [System.Pencil], which it overwrites. The function
+// measure returns two bounds for a basis Wᵀ. The first, off, bounds ‖WᵀĤW − I‖_F, where Ĥ belongs to rows
+// Ã near the rows A. The second, moved, bounds ‖(Ã − A)S⁻¹W‖_F. It may overwrite work and rest.
 func (s *System) pencil(
 	gamma float64,
 	scale []float64,

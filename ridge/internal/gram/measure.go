@@ -38,8 +38,9 @@ type Measurement struct {
 	Shift    twofold.Number // the mean of Xx − y; 0 without an intercept
 }
 
-// Add adds to the gradient of m, which is at coefficients x, the product (AᵀA + γI)y. l is the measurement of this
-// product at coefficients y without a target. m then has the gradient at x + y, but RSS and Shift are still for x.
+// Add adds to the gradient of m, which is at coefficients x, the product (AᵀA + γI)y. The argument l is the
+// measurement of this product at coefficients y without a target. Afterwards, m has the gradient at x + y, but RSS and
+// Shift are still for x.
 func (m *Measurement) Add(l *Measurement) {
 	for j := range m.Gradient {
 		v := twofold.Number{Hi: m.Gradient[j], Lo: m.Low[j], Err: m.Bounds[j]}
