@@ -114,7 +114,7 @@ func TestZeroValues(t *testing.T) {
 				new(choose.Choice), new(choose.BandChoice), new(choose.BandTrial), new(choose.Criterion), new(ridge.Certificate),
 				new(ridge.Interval), new(ridge.Jackknife), new(plan.Plan), new(ridge.NotConvergedError), new(ridge.SizeError),
 				new(choose.FoldsError), new(choose.HeldOut), new(ridge.GammaError), new(ridge.ScaleError), new(ridge.SingularError),
-				new(ridge.SummaryConfig), new(ridge.Factorization), new(ridge.SpectrumCache),
+				new(ridge.SummaryConfig), new(ridge.Factorization), new(ridge.SpectrumCache), new(ridge.StandardErrors),
 				new(ridge.Method), new(ridge.Identity), new(fdridge.Stage), new(fdridge.Options), new(fdridge.OptionError),
 				new(plan.Remedy), new(ridge.Status), new(reason.Rule), new(reason.Reason), new(columns.Projection),
 				new(columns.Map), new(columns.DependentError),
