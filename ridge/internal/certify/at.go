@@ -27,9 +27,18 @@ type At struct {
 
 // At returns the bounds at γ > 0.
 func (k *Known) At(gamma float64) At {
-	lower, rest := gamma-k.bound.RoundOff, k.eigen.Rest
-	a := At{Known: k, Gamma: gamma, lower: lower, upper: gamma + k.bound.FD(), definite: lower+rest > 0.5*(gamma+rest)}
-	a.dimension = sync.OnceValue(func() Dimension { return Dimension{a.effectiveDimension(), a.logDet()} })
+	lower := gamma - k.bound.RoundOff
+	rest := k.eigen.Rest
+	a := At{
+		Known:    k,
+		Gamma:    gamma,
+		lower:    lower,
+		upper:    gamma + k.bound.FD(),
+		definite: lower+rest > 0.5*(gamma+rest),
+	}
+	a.dimension = sync.OnceValue(func() Dimension {
+		return Dimension{a.effectiveDimension(), a.logDet()}
+	})
 	return a
 }
 
@@ -43,14 +52,20 @@ func (a At) above(s2 float64) float64 {
 }
 
 // middle returns the mean of a.below(s2) and a.above(s2).
-func (a At) middle(s2 float64) float64 { return (a.below(s2) + a.above(s2)) / 2 }
+func (a At) middle(s2 float64) float64 {
+	return (a.below(s2) + a.above(s2)) / 2
+}
 
 // estimate estimates the eigenvalue of H⁻¹ = (AᵀA + γI)⁻¹ that corresponds to the eigenvalue s2 of BᵀB. The
 // assumption is that each eigenvalue of AᵀA exceeds an eigenvalue of BᵀB by meanLoss.
-func (a At) estimate(s2 float64) float64 { return 1 / (s2 + a.Gamma + a.meanLoss()) }
+func (a At) estimate(s2 float64) float64 {
+	return 1 / (s2 + a.Gamma + a.meanLoss())
+}
 
 // meanLoss returns tr(AᵀA − BᵀB) divided by the rank of A.
-func (k *Known) meanLoss() float64 { return k.bound.Tail / math.Max(1, float64(k.Rank())) }
+func (k *Known) meanLoss() float64 {
+	return k.bound.Tail / math.Max(1, float64(k.Rank()))
+}
 
 // gap returns a.above(s2) − a.below(s2), computed without cancellation.
 func (a At) gap(s2 float64) float64 {
@@ -62,10 +77,14 @@ func (a At) gap(s2 float64) float64 {
 }
 
 // rootGap returns the square root of a.gap(s2).
-func (a At) rootGap(s2 float64) float64 { return math.Sqrt(a.gap(s2)) }
+func (a At) rootGap(s2 float64) float64 {
+	return math.Sqrt(a.gap(s2))
+}
 
 // rootAbove returns the square root of a.above(s2).
-func (a At) rootAbove(s2 float64) float64 { return math.Sqrt(a.above(s2)) }
+func (a At) rootAbove(s2 float64) float64 {
+	return math.Sqrt(a.above(s2))
+}
 
 // normAbove returns an upper bound on ‖φ(BᵀB)g‖ for the sketch B and a vector g. The bound includes round-off
 // and underflow. p is the projection of g onto the eigenvectors of BᵀB.
@@ -82,7 +101,9 @@ func (k *Known) lostNorm() float64 {
 }
 
 // inverse returns a bound on ‖H⁻¹‖.
-func (a At) inverse() float64 { return 1 / (a.Gamma + a.norm.least) }
+func (a At) inverse() float64 {
+	return 1 / (a.Gamma + a.norm.least)
+}
 
 // timesInverse returns a bound on ‖A(AᵀA + γI)⁻¹‖, the largest √λ/(λ+γ) over the eigenvalues λ of
 // AᵀA.
@@ -136,7 +157,11 @@ func (a At) quads(p *spectral.Projection, dg float64) interval.Interval {
 
 // Objective returns a bracket of f* = ½(‖b‖² − cᵀH⁻¹c) for target j, where b is the target and c = Aᵀb.
 func (a At) Objective(j int) interval.Interval {
-	q, tss := a.quads(&a.targets[j].c, a.CrossError(j)), a.TSS[j]
+	q := a.quads(&a.targets[j].c, a.CrossError(j))
+	tss := a.TSS[j]
 	pad := a.SquaresError(j)
-	return interval.Interval{Lo: math.Max(0, (tss-q.Hi-pad)/2), Hi: math.Max(0, (tss-q.Lo+pad)/2)}
+	return interval.Interval{
+		Lo: math.Max(0, (tss-q.Hi-pad)/2),
+		Hi: math.Max(0, (tss-q.Lo+pad)/2),
+	}
 }

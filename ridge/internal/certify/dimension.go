@@ -15,10 +15,13 @@ import (
 // σᵢ are the singular values of the sketch, and 0 beyond its rank. The sketch has lost eᵢ of λᵢ. η is
 // the shrinkage, and T is bound.Tail, the loss of the trace. The bracket holds for all eᵢ that satisfy these
 // conditions (docs/math.md §5). It is computed on the first call.
-func (a At) EffectiveDimension() interval.Interval { return a.dimension().Interval }
+func (a At) EffectiveDimension() interval.Interval {
+	return a.dimension().Interval
+}
 
 func (a At) effectiveDimension() interval.Interval {
-	rank, most := float64(a.Rank()), a.inverse()
+	rank := float64(a.Rank())
+	most := a.inverse()
 	slope := a.Gamma * most * most // the largest slope of λ/(λ+γ)
 	// tail bounds the error of bound.Tail that comes from ‖A‖²_F and from the lengths of the rows of V
 	tail := (a.factor.squares + a.factor.skew) * eps * a.bound.Frobenius2
@@ -26,10 +29,12 @@ func (a At) effectiveDimension() interval.Interval {
 	// − RoundOff
 	moved := a.unseen() * slope
 	for _, s2 := range a.eigen.Values {
-		far := a.Gamma + math.Max(a.norm.least, s2*(1-few*eps)-a.bound.RoundOff)
+		far := a.Gamma + math.Max(a.norm.least, s2*downward-a.bound.RoundOff)
 		moved += a.Gamma / far / far
 	}
-	pad := a.bound.RoundOff*moved*inflate + float64(a.eigen.Dim)*few*eps + tail*slope
+	pad := a.bound.RoundOff*moved*inflate +
+		float64(a.eigen.Dim)*few*eps +
+		tail*slope
 	return interval.Interval{
 		Lo: math.Min(rank, math.Max(0, a.leastDimension()-pad)),
 		Hi: math.Min(rank, a.mostDimension()+pad),
@@ -59,19 +64,26 @@ func (k *Known) traceError() float64 {
 
 // unseen returns a bound on the number of nonzero eigenvalues of AᵀA that the sketch does not contain. It is the
 // bound on the rank of A minus the number of stored eigenvalues of BᵀB, but at least 0.
-func (k *Known) unseen() float64 { return math.Max(0, float64(k.Rank()-len(k.eigen.Values))) }
+func (k *Known) unseen() float64 {
+	return math.Max(0, float64(k.Rank()-len(k.eigen.Values)))
+}
 
 // mostDimension returns the upper bound of [At.EffectiveDimension], without round-off. The losses eᵢ of the
 // eigenvalues satisfy 0 ≤ eᵢ ≤ η and Σeᵢ = T. The result is the smaller of two maxima of Σ λᵢ/(λᵢ+γ):
 // one without the condition eᵢ ≤ η, the other without the condition Σeᵢ = T.
 func (a At) mostDimension() float64 {
-	eta, s2, unseen := a.bound.Shrinkage, a.eigen.Values, a.unseen()
+	eta := a.bound.Shrinkage
+	s2 := a.eigen.Values
+	unseen := a.unseen()
 	// The maximum without eᵢ ≤ η raises the smallest eigenvalues to a common level, so that their sum grows by
 	// bound.Tail.
-	level, below, left := 0.0, unseen, a.bound.Tail+a.traceError()
+	level := 0.0
+	below := unseen
+	left := a.bound.Tail + a.traceError()
 	for i := len(s2); i > 0 && (s2[i-1]-level)*below <= left; i-- {
 		left -= (s2[i-1] - level) * below
-		level, below = s2[i-1], below+1
+		level = s2[i-1]
+		below++
 	}
 	if below > 0 {
 		level += left / below

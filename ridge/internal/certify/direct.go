@@ -30,7 +30,7 @@ type Streamed struct {
 // the error of column j of A.
 func (e *Streamed) share(gamma float64, off []float64) float64 {
 	size := (e.Size + vec.Norm(off[:e.Dim])) * inflate
-	if share := size / math.Hypot(size, math.Sqrt(gamma)) * (1 + few*eps); share < 1 {
+	if share := size / math.Hypot(size, math.Sqrt(gamma)) * upward; share < 1 {
 		return share
 	}
 	return 1
@@ -84,7 +84,9 @@ func Direct(e *Streamed, f *Factored) (weights []Weights, df interval.Interval) 
 }
 
 // lost returns a bound on the underflow error of a sum of squares over all rows.
-func (e *Streamed) lost() float64 { return (float64(e.Rows) + float64(e.Dim)) * roundoff.Underflow }
+func (e *Streamed) lost() float64 {
+	return (float64(e.Rows) + float64(e.Dim)) * roundoff.Underflow
+}
 
 // columnErrors returns bounds off[j] on the norms of the errors in the columns j of [A Y]. s holds bounds on
 // the eigenvalues, the inverse and the effective dimension of H = AᵀA + γI.
@@ -117,7 +119,8 @@ func (e *Streamed) perturbations(f *Factored) []float64 {
 // weights returns error bounds for the coefficients of target j. The elements of off bound the norms of the errors
 // in the columns of the matrix [A Y]. lost is a bound on the underflow error of a sum of squares.
 func (e *Streamed) weights(f *Factored, s spectrum, off []float64, lost float64, j int) Weights {
-	d, root := e.Dim, math.Sqrt(f.Gamma)
+	d := e.Dim
+	root := math.Sqrt(f.Gamma)
 	x := f.X[j*d : (j+1)*d]
 	xn := vec.Norm(x)
 	moved := vec.AbsDot(off[:d], x) + off[d+j]
@@ -136,18 +139,28 @@ func (e *Streamed) weights(f *Factored, s spectrum, off []float64, lost float64,
 	if f.Above {
 		share = e.share(f.Gamma, off)
 	}
-	energy := moved*share + math.Min(vec.Norm(v)/s.sigma, vec.AbsDot(s.inverse, v))*(1+few*eps) +
-		(float64(d)+few)*roundoff.Underflow
+	fromGradient := math.Min(vec.Norm(v)/s.sigma, vec.AbsDot(s.inverse, v))
+	energy := moved*share + fromGradient*upward + (float64(d)+few)*roundoff.Underflow
 	bound := energy/s.sigma + float64(d)*roundoff.Underflow
 	w := Weights{
-		Error: bound, Relative: Relative(bound, xn*(1-float64(d+2)*eps)), Energy: energy, Scattered: e.Scattered(x),
+		Error:     bound,
+		Relative:  Relative(bound, xn*(1-float64(d+2)*eps)),
+		Energy:    energy,
+		Scattered: e.Scattered(x),
 		Intercept: e.intercept(j, x, xn, bound),
-		TSS:       e.totalSquares(j, lost), RSS: rss,
+		TSS:       e.totalSquares(j, lost),
+		RSS:       rss,
 		Objective: objectiveNear(f.Gamma, xn, interval.Interval{Hi: energy}, float64(d), rss),
 	}
 	return w.scored(e.Rows, e.Intercept, e.Projected, &optimum{
-		gamma: f.Gamma, target: j, dim: d, x: x, xError: bound, tss: e.totalSquares(j, lost),
-		df: s.df, rss: rssNear(f.Gamma, energy, rss),
+		gamma:  f.Gamma,
+		target: j,
+		dim:    d,
+		x:      x,
+		xError: bound,
+		tss:    e.totalSquares(j, lost),
+		df:     s.df,
+		rss:    rssNear(f.Gamma, energy, rss),
 	})
 }
 
@@ -164,7 +177,8 @@ func residualSquares(computed, round, moved float64) (rss interval.Interval, roo
 // smallest singular value of A. The error of the coefficients then has no bound. The bracket RSS of ‖Ax̂ − b‖²
 // is still proved, because it needs no factor. df brackets the effective dimension, which is the rank of A.
 func Dependent(e *Streamed, f *Factored) (weights []Weights, df interval.Interval) {
-	d, lost := e.Dim, e.lost()
+	d := e.Dim
+	lost := e.lost()
 	df = interval.Interval{Lo: 0, Hi: float64(rank(e.Rows, d, e.Intercept))}
 	off := e.perturbations(f)
 	for j := range e.TSS {
@@ -174,12 +188,22 @@ func Dependent(e *Streamed, f *Factored) (weights []Weights, df interval.Interva
 		rss, _ := residualSquares(f.RSS[j], inflate*f.RSSRound[j]+lost*terms*terms, moved)
 		least := interval.Interval{Lo: 0, Hi: rss.Hi}
 		weights = append(weights, Weights{
-			Error: math.Inf(1), Relative: math.Inf(1), Energy: math.Inf(1), Scattered: e.Scattered(x),
+			Error:     math.Inf(1),
+			Relative:  math.Inf(1),
+			Energy:    math.Inf(1),
+			Scattered: e.Scattered(x),
 			Intercept: e.intercept(j, x, vec.Norm(x), math.Inf(1)),
-			TSS:       e.totalSquares(j, lost), RSS: rss,
+			TSS:       e.totalSquares(j, lost),
+			RSS:       rss,
 			Objective: interval.Interval{Lo: 0, Hi: rss.Hi / 2},
 			GCV: scored(e.Rows, e.Intercept, e.Projected, &optimum{
-				gamma: f.Gamma, target: j, dim: d, x: x, xError: math.Inf(1), tss: e.totalSquares(j, lost), df: Dimension{
+				gamma:  f.Gamma,
+				target: j,
+				dim:    d,
+				x:      x,
+				xError: math.Inf(1),
+				tss:    e.totalSquares(j, lost),
+				df: Dimension{
 					Interval: df,
 				},
 				rss: least,
@@ -192,7 +216,9 @@ func Dependent(e *Streamed, f *Factored) (weights []Weights, df interval.Interva
 // totalSquares returns a bracket of ‖b‖² of target j from TSS[j], a compensated sum of rounded squares. lost
 // bounds the underflow error of this sum.
 func (e *Streamed) totalSquares(j int, lost float64) interval.Interval {
-	n, tss, off := float64(e.Rows), e.TSS[j], e.Displaced[e.Dim+j]
+	n := float64(e.Rows)
+	tss := e.TSS[j]
+	off := e.Displaced[e.Dim+j]
 	round := (4 + n*n*roundoff.Unit) * roundoff.Unit * tss
 	return interval.Around(tss, inflate*(round+off*(2*math.Sqrt(tss)+off))+lost)
 }
@@ -229,16 +255,21 @@ func (e *Streamed) spectrum(f *Factored, off []float64) spectrum {
 	d, root := float64(e.Dim), math.Sqrt(f.Gamma)
 	frobenius, two, rows := inverseNorms(e.Backend, e.Dim, f.R, f.Ld)
 	columns := columnsOf(e.Dim, f.R, f.Ld)
-	kappa, rnorm := vec.AbsDot(rows, columns), vec.Norm(columns)
+	kappa := vec.AbsDot(rows, columns)
+	rnorm := vec.Norm(columns)
 	slack := d * eps * math.Min(frobenius*rnorm, kappa) // relative error of rows and frobenius
 	gram := inflate*f.Gram*rnorm*rnorm + f.Lost
 	offNorm := vec.Norm(off)
-	least := math.Max((1-d*eps*frobenius*rnorm*frobenius/two)/two, math.Max((1-slack)/(frobenius*(1+d*eps)),
-		math.Sqrt(math.Max(0, math.Pow(math.Max(0, root-offNorm), 2)-gram))))
+	byNorm := (1 - d*eps*frobenius*rnorm*frobenius/two) / two
+	byFrobenius := (1 - slack) / (frobenius * (1 + d*eps))
+	gap := math.Max(0, root-offNorm)
+	byGamma := math.Sqrt(math.Max(0, math.Pow(gap, 2)-gram))
+	least := math.Max(byNorm, math.Max(byFrobenius, byGamma))
 	limit := float64(rank(e.Rows, e.Dim, e.Intercept))
 	s := spectrum{
-		sigma: root, inverse: make([]float64, e.Dim),
-		df: Dimension{interval.Interval{Lo: 0, Hi: limit}, interval.Nonnegative()},
+		sigma:   root,
+		inverse: make([]float64, e.Dim),
+		df:      Dimension{interval.Interval{Lo: 0, Hi: limit}, interval.Nonnegative()},
 	}
 	for j := range s.inverse {
 		s.inverse[j] = math.Inf(1)
@@ -253,7 +284,14 @@ func (e *Streamed) spectrum(f *Factored, off []float64) spectrum {
 		return s
 	}
 	s.sigma = math.Max(root, least*lower)
-	s.factor = nearness{lower, upper, slack, d * eps * frobenius * rnorm, 1 / least, columns}
+	s.factor = nearness{
+		lower:      lower,
+		upper:      upper,
+		transposed: slack,
+		solved:     d * eps * frobenius * rnorm,
+		inverse:    1 / least,
+		columns:    columns,
+	}
 	for j, h := range rows {
 		s.inverse[j] = h * scaled / lower
 		if root > 0 {
@@ -266,7 +304,8 @@ func (e *Streamed) spectrum(f *Factored, off []float64) spectrum {
 	}
 	s.df.LogDet = e.logDetOfR(f, lower, upper)
 	trace := math.Sqrt(f.Gamma) * frobenius // √(γ·tr (RᵀR)⁻¹)
-	near, far := trace*(1-slack)/upper, trace*scaled/lower
+	near := trace * (1 - slack) / upper
+	far := trace * scaled / lower
 	round := 4 * d * eps
 	s.df.Lo = math.Min(limit, math.Max(0, d-far*far-round))
 	s.df.Hi = math.Min(limit, math.Max(0, d-near*near+round))
@@ -281,9 +320,15 @@ func objectiveNear(gamma, xn float64, energy interval.Interval, d float64, rss i
 	lost := lostSquares(xn)
 	f := gamma * xn * xn
 	round := (d + 4) * eps
+	lo := rss.Lo*(1-4*eps) +
+		f*(1-round-4*eps) -
+		energy.Hi*energy.Hi*(1+4*eps) -
+		lost
+	hi := (rss.Hi+f*(1+round)+lost)*(1+4*eps) -
+		energy.Lo*energy.Lo*(1-4*eps)
 	out := interval.Interval{
-		Lo: math.Max(0, (rss.Lo*(1-4*eps)+f*(1-round-4*eps)-energy.Hi*energy.Hi*(1+4*eps)-lost)/2),
-		Hi: math.Max(0, (rss.Hi+f*(1+round)+lost)*(1+4*eps)-energy.Lo*energy.Lo*(1-4*eps))/2 + lost,
+		Lo: math.Max(0, lo/2),
+		Hi: math.Max(0, hi)/2 + lost,
 	}
 	if out.IsNaN() || math.IsInf(out.Lo, 1) { // ‖x̂‖ or its square overflowed
 		return interval.Nonnegative()

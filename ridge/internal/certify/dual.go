@@ -72,16 +72,23 @@ func (e *Dual) unround(p *DualPoint) {
 // docs/math.md §8 ("Fewer rows than features: Dual") has the proof.
 func (e *Dual) Weights(j int, p *DualPoint, df Dimension) Weights {
 	e.unround(p)
-	d, root := float64(e.Dim), math.Sqrt(p.Gamma)*(1+few*eps)
-	least := math.Sqrt(p.Gamma) * (1 - few*eps)
+	d := float64(e.Dim)
+	root := math.Sqrt(p.Gamma) * upward
+	least := math.Sqrt(p.Gamma) * downward
 	// tiny bounds the errors of products that underflow to 0. The bound p.Apart does not include these errors. Each of
 	// the d elements has at most one such product per row.
-	round, tiny := 1+few*eps, float64(e.Rows+1)*(d+few)*roundoff.Underflow
+	round := 1 + few*eps
+	tiny := float64(e.Rows+1) * (d + few) * roundoff.Underflow
 	// e.Size/γ or p.Norm/γ may underflow. Adding the smallest positive number keeps the bound valid.
-	along := math.Min((e.Size/p.Gamma+roundoff.Underflow)*p.Norm, (p.Norm/p.Gamma+roundoff.Underflow)*e.Size)
+	along := math.Min(
+		(e.Size/p.Gamma+roundoff.Underflow)*p.Norm,
+		(p.Norm/p.Gamma+roundoff.Underflow)*e.Size,
+	)
 	near := certain(math.Min(1/(2*least)*p.Norm, along)*round + p.Apart*round + tiny)
-	energy := certain(math.Min(1, e.Size/least+roundoff.Underflow)*p.Norm*round + root*(p.Apart*round+tiny) + tiny)
-	xn, low := vec.Norm(p.X), certain((vec.Norm(p.Low)+p.Slack)*(1+(d+few)*eps)+tiny)
+	share := math.Min(1, e.Size/least+roundoff.Underflow)
+	energy := certain(share*p.Norm*round + root*(p.Apart*round+tiny) + tiny)
+	xn := vec.Norm(p.X)
+	low := certain((vec.Norm(p.Low)+p.Slack)*(1+(d+few)*eps) + tiny)
 	// near is for X + Low; rounding X + Low to X adds at most low
 	bound := (near + low) * round
 
@@ -91,23 +98,38 @@ func (e *Dual) Weights(j int, p *DualPoint, df Dimension) Weights {
 	at = widen(at, p.scattered)
 	objective := objectiveNear(p.Gamma, xn, interval.Interval{Hi: energy}, d+few, at)
 	// ½γ‖x‖² differs from ½γ‖X‖² by at most rounded.
-	rounded := (p.Gamma*low*(xn*(1+(d+few)*eps)+low/2) + 4*roundoff.Underflow*(1+xn+low)) * round
-	objective = interval.Interval{Lo: math.Max(0, objective.Lo-rounded), Hi: objective.Hi + rounded}
+	rounded := (p.Gamma*low*(xn*(1+(d+few)*eps)+low/2) +
+		4*roundoff.Underflow*(1+xn+low)) * round
+	objective = interval.Interval{
+		Lo: math.Max(0, objective.Lo-rounded),
+		Hi: objective.Hi + rounded,
+	}
 	if objective.IsNaN() {
 		objective = interval.Nonnegative()
 	}
 	whole := (energy + math.Hypot(e.Size, root)*low) * round
 	rss := interval.WidenRoot(at, e.Size*low*round)
-	rss.Lo, rss.Hi = rss.Lo*(1-few*eps), rss.Hi*(1+few*eps)
+	rss.Lo, rss.Hi = rss.Lo*downward, rss.Hi*upward
 	rss = interval.Intersect(rss, rssAbove(objective, p.Gamma, xn, whole, d+few))
 
 	total, lost := e.TSS[j].Round()
 	w := Weights{
-		Error: bound, Relative: Relative(bound, xn*(1-(d+few)*eps)), Energy: whole, Scattered: e.Scattered(p.X),
-		TSS: interval.Outward(total, lost), RSS: rss, Objective: objective,
+		Error:     bound,
+		Relative:  Relative(bound, xn*(1-(d+few)*eps)),
+		Energy:    whole,
+		Scattered: e.Scattered(p.X),
+		TSS:       interval.Outward(total, lost),
+		RSS:       rss,
+		Objective: objective,
 	}.scored(e.Rows, e.Intercept, e.Projected, &optimum{
-		gamma: p.Gamma, target: j, dim: e.Dim, x: p.X, xError: bound, tss: interval.Outward(total, lost),
-		df: df, rss: rssNear(p.Gamma, energy, at),
+		gamma:  p.Gamma,
+		target: j,
+		dim:    e.Dim,
+		x:      p.X,
+		xError: bound,
+		tss:    interval.Outward(total, lost),
+		df:     df,
+		rss:    rssNear(p.Gamma, energy, at),
 	})
 	if e.Intercept {
 		value, moved := p.Mean.Round()
@@ -133,30 +155,42 @@ func (e *Dual) LeastSquaresDimension() interval.Interval {
 // still proved, see docs/math.md, Proposition 8.11.
 func (e *Dual) MinimumNorm(j int, p *DualPoint) Weights {
 	e.unround(p)
-	d, round := float64(e.Dim), 1+few*eps
+	d := float64(e.Dim)
+	round := 1 + few*eps
 	tiny := float64(e.Rows+1) * (d + few) * roundoff.Underflow
 	low := certain((vec.Norm(p.Low)+p.Slack)*(1+(d+few)*eps) + tiny)
 	v, off := p.RSS.Round()
 	rss := interval.Outward(v, off)
 	rss.Lo = math.Max(0, rss.Lo)
 	rss = interval.WidenRoot(widen(rss, p.scattered), e.Size*low*round)
-	rss.Lo, rss.Hi = rss.Lo*(1-few*eps), rss.Hi*(1+few*eps)
+	rss.Lo, rss.Hi = rss.Lo*downward, rss.Hi*upward
 
 	total, lost := e.TSS[j].Round()
 	tss := interval.Outward(total, lost)
 	w := Weights{
-		Error: math.Inf(1), Relative: math.Inf(1), Energy: math.Inf(1), Scattered: e.Scattered(p.X),
-		TSS: tss, RSS: rss, Objective: interval.Interval{Hi: rss.Hi / 2},
+		Error:     math.Inf(1),
+		Relative:  math.Inf(1),
+		Energy:    math.Inf(1),
+		Scattered: e.Scattered(p.X),
+		TSS:       tss,
+		RSS:       rss,
+		Objective: interval.Interval{Hi: rss.Hi / 2},
 		GCV: scored(e.Rows, e.Intercept, e.Projected, &optimum{
-			target: j, dim: e.Dim, x: p.X, xError: math.Inf(1), tss: tss,
-			df:  Dimension{Interval: e.LeastSquaresDimension()},
-			rss: interval.Interval{Hi: rss.Hi},
+			target: j,
+			dim:    e.Dim,
+			x:      p.X,
+			xError: math.Inf(1),
+			tss:    tss,
+			df:     Dimension{Interval: e.LeastSquaresDimension()},
+			rss:    interval.Interval{Hi: rss.Hi},
 		}),
 	}
 	if e.Intercept {
 		value, moved := p.Mean.Round()
 		w.Intercept = Intercept{
-			Value: value, Error: math.Inf(1), Own: certain((moved + p.MeanNorm*low) * inflate),
+			Value: value,
+			Error: math.Inf(1),
+			Own:   certain((moved + p.MeanNorm*low) * inflate),
 		}
 		if p.scattered > 0 {
 			w.Intercept = w.Intercept.moved(p.scattered / e.Root * inflate)
@@ -169,25 +203,37 @@ func (e *Dual) MinimumNorm(j int, p *DualPoint) Weights {
 // remainder bounds ‖b − (AAᵀ + γI)α‖. docs/math.md, Proposition 8.8, has the bounds. There is no bound for
 // the intercept.
 func (e *Dual) Unformed(j int, gamma float64, alpha, b []float64, remainder float64, df Dimension) Weights {
-	round, least := (float64(len(alpha))+few)*eps, math.Sqrt(gamma)*(1-few*eps)
+	round := (float64(len(alpha)) + few) * eps
+	least := math.Sqrt(gamma) * downward
 	size, bn := vec.Norm(alpha), vec.Norm(b)
 	missed, r := gamma*size, remainder*inflate
-	at := interval.Squared(missed*(1-few*eps)-r, missed*(1+few*eps)+r)
-	at.Lo, at.Hi = at.Lo*(1-few*eps), at.Hi*(1+few*eps)
+	at := interval.Squared(missed*downward-r, missed*upward+r)
+	at.Lo, at.Hi = at.Lo*downward, at.Hi*upward
 	along := vec.Dot(alpha, b)
-	off := 2 * round * bn * size * inflate // of bᵀα
-	xn := math.Sqrt(math.Max(0, along-off-gamma*size*size*(1+round)-r*size)) * (1 - round)
+	off := 2 * round * bn * size * inflate                         // of bᵀα
+	xn2 := math.Max(0, along-off-gamma*size*size*(1+round)-r*size) // at most ‖x‖²
+	xn := math.Sqrt(xn2) * (1 - round)
 	total, lost := e.TSS[j].Round()
 	w := Weights{
-		Error: certain(
-			math.Min(1/(2*least), e.Size/gamma) * r,
-		), Energy: certain(math.Min(1, e.Size/least) * r), Intercept: Intercept{Value: math.NaN(), Error: math.Inf(1)},
-		TSS: interval.Outward(total, lost), RSS: at,
-		Objective: interval.Interval{Lo: math.Max(0, gamma/2*(along-off)-r*bn/2), Hi: gamma/2*(along+off) + r*bn/2},
+		Error:     certain(math.Min(1/(2*least), e.Size/gamma) * r),
+		Energy:    certain(math.Min(1, e.Size/least) * r),
+		Intercept: Intercept{Value: math.NaN(), Error: math.Inf(1)},
+		TSS:       interval.Outward(total, lost),
+		RSS:       at,
+		Objective: interval.Interval{
+			Lo: math.Max(0, gamma/2*(along-off)-r*bn/2),
+			Hi: gamma/2*(along+off) + r*bn/2,
+		},
 	}
 	w.Relative = Relative(w.Error, xn)
 	return w.scored(e.Rows, e.Intercept, e.Projected, &optimum{
-		gamma: gamma, target: j, dim: e.Dim, xError: math.Inf(1), tss: interval.Outward(total, lost), df: df, rss: at,
+		gamma:  gamma,
+		target: j,
+		dim:    e.Dim,
+		xError: math.Inf(1),
+		tss:    interval.Outward(total, lost),
+		df:     df,
+		rss:    at,
 	})
 }
 
@@ -204,8 +250,9 @@ func certain(bound float64) float64 {
 func (e *Dual) Rank(gamma float64) Dimension {
 	limit := float64(rank(e.Rows, e.Dim, e.Intercept))
 	// e.Size/γ underflows only if e.Size < 4, because γ < 2¹⁰²⁴. The added 8·2⁻¹⁰⁷⁴ covers this error.
+	byTrace := e.Size/gamma*e.Size*upward + 8*roundoff.Underflow
 	return Dimension{
-		interval.Interval{Hi: math.Min(limit, e.Size/gamma*e.Size*(1+few*eps)+8*roundoff.Underflow)},
+		interval.Interval{Hi: math.Min(limit, byTrace)},
 		interval.Nonnegative(),
 	}
 }
@@ -222,12 +269,13 @@ func (e *Dual) Dimension(f *Factored) Dimension {
 		return e.Rank(f.Gamma)
 	}
 	df := e.spectrum(f).df
-	limit, more := e.Rank(f.Gamma), e.Shift/(e.Shift+f.Gamma)
-	df.Lo, df.Hi = math.Max(0, df.Lo-more*(1+few*eps)), df.Hi-more*(1-few*eps)+float64(len(e.Off))*eps
+	limit := e.Rank(f.Gamma)
+	more := e.Shift / (e.Shift + f.Gamma)
+	df.Lo, df.Hi = math.Max(0, df.Lo-more*upward), df.Hi-more*downward+float64(len(e.Off))*eps
 	return Dimension{
 		interval.Interval{
-			Lo: math.Min(df.Lo*(1-few*eps), limit.Hi),
-			Hi: math.Min(math.Max(df.Hi*(1+few*eps), 0), limit.Hi),
+			Lo: math.Min(df.Lo*downward, limit.Hi),
+			Hi: math.Min(math.Max(df.Hi*upward, 0), limit.Hi),
 		},
 		e.logDet(f.Gamma, df.LogDet),
 	}
@@ -265,7 +313,8 @@ func (e *Dual) LeftOut(f *Factored, l *DualLeft) interval.Interval {
 		return interval.Nonnegative()
 	}
 	s := e.spectrum(f)
-	n, sigma2 := float64(len(l.Diagonal)), s.sigma*s.sigma*(1-few*eps)
+	n := float64(len(l.Diagonal))
+	sigma2 := s.sigma * s.sigma * downward
 	omega := (s.factor.solved + 4*f.T.rounding(f.Gamma)/sigma2) * inflate
 	if !(omega < 0.5) {
 		return interval.Nonnegative()
@@ -286,7 +335,7 @@ func (e *Dual) LeftOut(f *Factored, l *DualLeft) interval.Interval {
 			share = l.Share[i]
 		}
 		along := share * f.Gamma / (e.Shift + f.Gamma)
-		frees[i] = interval.Interval{Lo: free.Lo - along*(1+few*eps), Hi: free.Hi - along*(1-few*eps)}
+		frees[i] = interval.Interval{Lo: free.Lo - along*upward, Hi: free.Hi - along*downward}
 	}
 	return e.LeftOutOf(f.Gamma, frees, l)
 }
@@ -326,8 +375,8 @@ func (l *DualLeft) narrow(gamma float64, i int, free interval.Interval) interval
 		others = math.Max(0, 1-l.Share[i]-few*eps)
 	}
 	free.Hi = math.Min(1, free.Hi)
-	far := l.Norms[i] * (1 + few*eps)
-	if v := others * gamma / (gamma + far*far/others) * (1 - few*eps); v > free.Lo { // false if v is NaN
+	far := l.Norms[i] * upward
+	if v := others * gamma / (gamma + far*far/others) * downward; v > free.Lo { // false if v is NaN
 		free.Lo = v
 	}
 	free.Lo = math.Min(free.Lo, free.Hi)
@@ -336,15 +385,17 @@ func (l *DualLeft) narrow(gamma float64, i int, free interval.Interval) interval
 
 // squared returns a bracket of w·(r/(1 − h))² for row i.
 func (l *DualLeft) squared(i int, free interval.Interval) interval.Interval {
-	off := (l.Off + l.Energy) * (1 + few*eps) // Energy bounds the error of √w·aᵀx for row a
-	lo, hi := math.Max(0, math.Abs(l.Missed[i])-off)/free.Hi, (math.Abs(l.Missed[i])+off)/free.Lo
+	off := (l.Off + l.Energy) * upward // Energy bounds the error of √w·aᵀx for row a
+	lo := math.Max(0, math.Abs(l.Missed[i])-off) / free.Hi
+	hi := (math.Abs(l.Missed[i]) + off) / free.Lo
 	if !(free.Lo > 0) || !(free.Hi > 0) {
-		lo, hi = 0, math.Inf(1)
+		lo = 0
+		hi = math.Inf(1)
 		if l.Missed[i] == 0 && off == 0 {
 			hi = 0
 		}
 	}
-	return interval.Interval{Lo: lo * lo * (1 - few*eps), Hi: hi*hi*(1+few*eps) + roundoff.Underflow}
+	return interval.Interval{Lo: lo * lo * downward, Hi: hi*hi*upward + roundoff.Underflow}
 }
 
 // Spread adds to widths[i] the width of the bracket of w·(r/(1 − h))² of row i. The width measures how much the
@@ -365,12 +416,18 @@ func (e *Dual) DimensionOf(gamma float64, free []interval.Interval) Dimension {
 		n--
 	}
 	limit := e.Rank(gamma)
-	df := interval.Interval{Lo: math.Max(0, n-total.Hi-few*eps*n), Hi: math.Max(0, n-total.Lo+few*eps*n)}
+	df := interval.Interval{
+		Lo: math.Max(0, n-total.Hi-few*eps*n),
+		Hi: math.Max(0, n-total.Lo+few*eps*n),
+	}
 	if df.IsNaN() {
 		return limit
 	}
 	return Dimension{
-		interval.Interval{Lo: math.Min(df.Lo, limit.Hi), Hi: math.Min(df.Hi, limit.Hi)},
+		interval.Interval{
+			Lo: math.Min(df.Lo, limit.Hi),
+			Hi: math.Min(df.Hi, limit.Hi),
+		},
 		interval.Nonnegative(),
 	}
 }

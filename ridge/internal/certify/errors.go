@@ -14,13 +14,18 @@ func (k *Known) CrossError(j int) float64 {
 	if !k.NonZero[0] || !k.NonZero[1+j] {
 		return 0
 	}
-	b, n, off := math.Sqrt(k.TSS[j]), &k.norm, k.targets[j].displaced
-	return (k.factor.sum*eps*n.size*b + n.displaced*(b+off) + math.Sqrt(n.staged2)*off) * inflate
+	b := math.Sqrt(k.TSS[j])
+	n := &k.norm
+	off := k.targets[j].displaced
+	return (k.factor.sum*eps*n.size*b +
+		n.displaced*(b+off) +
+		math.Sqrt(n.staged2)*off) * inflate
 }
 
 // SquaresError returns a bound on the error of the computed ‖b‖² of target j.
 func (k *Known) SquaresError(j int) float64 {
-	tss, off := k.TSS[j], k.targets[j].displaced
+	tss := k.TSS[j]
+	off := k.targets[j].displaced
 	return k.factor.sum*eps*tss + off*(2*math.Sqrt(tss)+off)*inflate
 }
 
@@ -34,14 +39,17 @@ func (k *Known) TotalSquares(j int) interval.Interval {
 type rhs struct{ norm, meanOff float64 }
 
 // rhs returns the norm of target j, and the bound on the error of its mean.
-func (k *Known) rhs(j int) rhs { return rhs{k.targetNorm(j), k.targets[j].meanOff} }
+func (k *Known) rhs(j int) rhs {
+	return rhs{k.targetNorm(j), k.targets[j].meanOff}
+}
 
 // residualError returns a bound on the norm of the round-off in a computed Ax − b. The round-off comes from the
 // products, the centring of A and b, the subtraction, and the scaling of the features. r is the computed
 // ‖Ax − b‖.
 func (k *Known) residualError(b rhs, x []float64, r float64) float64 {
 	return eps*(k.factor.dot*vec.AbsDot(k.norm.columns, x)+few*b.norm+(few+k.factor.workers/4)*r) +
-		float64(len(x)+few)*roundoff.Underflow + k.Scattered(x)
+		float64(len(x)+few)*roundoff.Underflow +
+		k.Scattered(x)
 }
 
 // meanShift returns a bound on the norm of the change of the residual Ax − b by errors of the means. Let δ and δ_b

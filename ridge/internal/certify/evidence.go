@@ -27,13 +27,14 @@ type Marginal struct {
 
 // logDet returns a bracket of log det(I + K/γ), for K = AᵀA, from the sketch (docs/math.md, Theorem 22.2).
 func (a At) logDet() interval.Interval {
-	eta, dim := a.bound.Shrinkage, float64(a.eigen.Dim)
+	eta := a.bound.Shrinkage
+	dim := float64(a.eigen.Dim)
 	const each = 4 * eps // relative error of a factor 1 + λ/γ
 	tail := (a.factor.squares + a.factor.skew) * eps * a.bound.Frobenius2
 	lost := tail + a.traceError() + a.bound.TailSlack // bounds the error of Tail
 	moved := a.unseen() * a.inverse()
 	for _, s2 := range a.eigen.Values {
-		moved += 1 / (a.Gamma + math.Max(a.norm.least, s2*(1-few*eps)-a.bound.RoundOff))
+		moved += 1 / (a.Gamma + math.Max(a.norm.least, s2*downward-a.bound.RoundOff))
 	}
 	pad := a.bound.RoundOff*moved*inflate + dim*few*eps
 
@@ -42,10 +43,13 @@ func (a At) logDet() interval.Interval {
 		left = math.Max(0, (a.bound.Tail-lost)/eta*(1-(dim+few)*eps))
 	}
 	var least, capped, filled, ofEta, ofLevel interval.Product
-	level, below, rest := 0.0, a.unseen(), a.bound.Tail+lost
+	level := 0.0
+	below := a.unseen()
+	rest := a.bound.Tail + lost
 	for i := len(a.eigen.Values); i > 0 && (a.eigen.Values[i-1]-level)*below <= rest; i-- {
 		rest -= (a.eigen.Values[i-1] - level) * below
-		level, below = a.eigen.Values[i-1], below+1
+		level = a.eigen.Values[i-1]
+		below = below + 1
 	}
 	if below > 0 {
 		level += rest/below + (dim+few)*few*eps*(a.bound.Tail+lost+level)
@@ -60,7 +64,8 @@ func (a At) logDet() interval.Interval {
 	ofEta.Times(1 + eta/a.Gamma)
 	ofLevel.Times(1 + level/a.Gamma)
 	unseen := a.unseen()
-	lo := least.Log(each).Lo + math.Min(left, unseen)*math.Max(0, ofEta.Log(each).Lo)*(1-4*eps)
+	lo := least.Log(each).Lo +
+		math.Min(left, unseen)*math.Max(0, ofEta.Log(each).Lo)*(1-4*eps)
 	hi := math.Min(
 		capped.Log(each).Hi+unseen*ofEta.Log(each).Hi*(1+4*eps),
 		filled.Log(each).Hi+unseen*ofLevel.Log(each).Hi*(1+4*eps),
@@ -93,9 +98,14 @@ func (e *Streamed) logDetOfR(f *Factored, lower, upper float64) interval.Interva
 		p.Times(math.Abs(f.R[j*f.Ld+j]))
 		p.Times(1 / f.Gamma)
 	}
-	v, d := p.Log(eps), 2*float64(e.Dim)
+	v := p.Log(eps)
+	d := 2 * float64(e.Dim)
 	// log x ≤ x − 1 and log x ≥ (x − 1)/x
-	return outside(v.Lo+d*math.Min(0, (lower-1)/lower), v.Hi+d*math.Max(0, upper-1), d*few*eps)
+	return outside(
+		v.Lo+d*math.Min(0, (lower-1)/lower),
+		v.Hi+d*math.Max(0, upper-1),
+		d*few*eps,
+	)
 }
 
 // logDet returns a bracket of log det(H/γ) from a tridiagonal form T, for H = AᵀA + γI. The eigenvalues of H and
@@ -127,7 +137,11 @@ func (e *Dual) logDet(gamma float64, v interval.Interval) interval.Interval {
 	if e.Shift == 0 {
 		return v
 	}
-	more := interval.Log(interval.Interval{Lo: (1 + e.Shift/gamma) * (1 - 4*eps), Hi: (1 + e.Shift/gamma) * (1 + 4*eps)})
+	factor := 1 + e.Shift/gamma
+	more := interval.Log(interval.Interval{
+		Lo: factor * (1 - 4*eps),
+		Hi: factor * (1 + 4*eps),
+	})
 	return outside(v.Lo-more.Hi, v.Hi-more.Lo, 0)
 }
 
@@ -153,7 +167,8 @@ func marginal(n int64, intercept bool, p *Projection, o *optimum) Marginal {
 	}
 	const log2PiE = 2.8378770664093453 // 1 + log 2π
 	logs := interval.Log(out.Noise)
-	size := free*(math.Max(math.Abs(logs.Lo), math.Abs(logs.Hi))+log2PiE) + det.Hi
+	magnitude := math.Max(math.Abs(logs.Lo), math.Abs(logs.Hi))
+	size := free*(magnitude+log2PiE) + det.Hi
 	if !(size <= math.MaxFloat64) {
 		size = free*(math.Abs(logs.Hi)+log2PiE) + det.Lo // an end is infinite
 	}
@@ -173,12 +188,14 @@ func marginal(n int64, intercept bool, p *Projection, o *optimum) Marginal {
 func (p *Projection) marginal(o *optimum) (objective, det interval.Interval) {
 	j, d := o.target, o.dim
 	m := p.moves(o.gamma, d, o.df.Interval)
-	size := (math.Sqrt(o.tss.Hi) + p.Round[d+j]) / math.Sqrt(o.gamma) * (1 + few*eps) // bounds ‖x̂*‖ and ‖x*‖
+	target := math.Sqrt(o.tss.Hi) + p.Round[d+j]
+	size := target / math.Sqrt(o.gamma) * upward // bounds ‖x̂*‖ and ‖x*‖
 	moved := (p.Round[d+j] + m.round*size) * inflate
 	inside := moved + (p.Left[d+j]+m.left*size)*inflate
 	f := o.objective
-	objective.Hi = (f.Hi + moved*math.Sqrt(2*f.Hi) + moved*moved) * (1 + few*eps)
-	objective.Lo = math.Max(0, (f.Lo-(moved*math.Sqrt(2*objective.Hi)+moved*moved+inside*inside)*(1+few*eps))*(1-few*eps))
+	objective.Hi = (f.Hi + moved*math.Sqrt(2*f.Hi) + moved*moved) * upward
+	lost := moved*math.Sqrt(2*objective.Hi) + moved*moved + inside*inside
+	objective.Lo = math.Max(0, (f.Lo-lost*upward)*downward)
 	if objective.IsNaN() {
 		objective = interval.Nonnegative()
 	}

@@ -26,10 +26,18 @@ type Exact struct {
 //	‖H⁻¹Aᵀδ‖    ≤ min(‖AH⁻¹‖, ‖A‖‖H⁻¹‖)·‖δ‖,
 //	‖H^{-½}Aᵀδ‖ ≤ min(1, ‖A‖‖H⁻¹‖^{½})·‖δ‖.
 func (g *Judge) Exact(x []float64, rss interval.Interval, bounds []float64, residual float64) Exact {
-	m := Corrected{X: x, Bounds: bounds, Residual: residual, RSS: rss}
+	m := Corrected{
+		X:        x,
+		Bounds:   bounds,
+		Residual: residual,
+		RSS:      rss,
+	}
 	g.Unround(&m, g.norm.root)
-	rss, bounds, residual = m.RSS, m.Bounds, m.Residual
-	off, most := vec.Norm(bounds)*(1+0x1p-30), g.inverse()
+	rss = m.RSS
+	bounds = m.Bounds
+	residual = m.Residual
+	off := vec.Norm(bounds) * (1 + 0x1p-30)
+	most := g.inverse()
 	residual *= 1 + 0x1p-30
 	size := math.Sqrt(g.norm.largest2) // bounds ‖A‖
 	var lost float64                   // bounds the underflow error of three products
@@ -37,9 +45,11 @@ func (g *Judge) Exact(x []float64, rss interval.Interval, bounds []float64, resi
 		lost = few * roundoff.Underflow
 	}
 	return Exact{
-		RSS:      rss,
-		Weights:  off*most + residual*math.Min(g.timesInverse(), size*most+roundoff.Underflow) + lost,
-		Energy:   off*math.Sqrt(most) + residual*math.Min(1, size*math.Sqrt(most)+roundoff.Underflow) + lost,
+		RSS:     rss,
+		Weights: off*most + residual*math.Min(g.timesInverse(), size*most+roundoff.Underflow) + lost,
+		Energy: off*math.Sqrt(most) +
+			residual*math.Min(1, size*math.Sqrt(most)+roundoff.Underflow) +
+			lost,
 		gradient: off + size*residual + lost,
 	}
 }
@@ -62,7 +72,8 @@ type Move struct {
 //	‖A(x + e) − b‖² = ‖Ax − b‖² + 2(g − γx)ᵀe + ‖Ae‖².
 func (g *Judge) Moved(m *Move) *Exact {
 	weights, energy := g.roundOff(rhs{}, m.E, m.AE)
-	most, en := g.inverse(), vec.Norm(m.E)
+	most := g.inverse()
+	en := vec.Norm(m.E)
 	sum := few * eps * (vec.Norm(m.Gradient) + m.Norm) // rounding of Gradient and He
 	out := &Exact{
 		Weights:  (m.From.Weights + weights + sum*most) * inflate,
@@ -75,7 +86,8 @@ func (g *Judge) Moved(m *Move) *Exact {
 		cross += 2 * (m.Gradient[i] - v) * e
 		size += 2 * (math.Abs(m.Gradient[i]) + math.Abs(v)) * math.Abs(e)
 	}
-	square, terms := g.squares(rhs{}, m.E, m.AE), float64(len(m.E)+few)
+	square := g.squares(rhs{}, m.E, m.AE)
+	terms := float64(len(m.E) + few)
 	off := (terms*eps*(size+m.From.RSS.Hi+square.Hi) + 2*m.From.gradient*en) * inflate
 	off += terms * roundoff.Underflow * (1 + floats.Norm(m.E, 1))
 	out.RSS = interval.Interval{
@@ -91,31 +103,30 @@ func (g *Judge) Moved(m *Move) *Exact {
 // exactWeights returns the bounds for x, the coefficients of target j after rounding. m is a measurement at
 // x + m.Low, the coefficients before rounding.
 func (g *Judge) exactWeights(j int, x []float64, m *Measured) Weights {
-	xn, low := vec.Norm(x), vec.Norm(m.Low)*(1+few*eps)
-	lowA := vec.AbsDot(g.columnNorms(), m.Low) * (1 + few*eps) // bounds ‖A·low‖
+	xn := vec.Norm(x)
+	low := vec.Norm(m.Low) * upward
+	lowA := vec.AbsDot(g.columnNorms(), m.Low) * upward // bounds ‖A·low‖
 	w := Weights{
-		Error: m.Error, Relative: Relative(m.Error, xn),
-		RSS: interval.WidenRoot(m.Exact.RSS, lowA), TSS: g.TotalSquares(j),
+		Error:    m.Error,
+		Relative: Relative(m.Error, xn),
+		RSS:      interval.WidenRoot(m.Exact.RSS, lowA),
+		TSS:      g.TotalSquares(j),
 	}
-	w.RSS.Lo, w.RSS.Hi = w.RSS.Lo*(1-few*eps), w.RSS.Hi*(1+few*eps)
+	w.RSS.Lo, w.RSS.Hi = w.RSS.Lo*downward, w.RSS.Hi*upward
 	off := g.energies(&m.Gradient, m.Exact.Energy/math.Sqrt(g.inverse())) // ‖H^{½}(x + low − x*)‖ = ‖H^{-½}g‖
 	// adjusted below, because γ‖x + low‖² replaces γ‖x‖²
 	rss := m.Exact.RSS
-	apart := g.Gamma * low * (2*xn + low) * (1 + few*eps)
+	apart := g.Gamma * low * (2*xn + low) * upward
 	rss.Lo, rss.Hi = math.Max(0, rss.Lo-apart), rss.Hi+apart
 	w.Objective = interval.Intersect(
 		g.Objective(j),
 		objectiveMeasured(g.Gamma, xn, rss, interval.Squared(off.Lo, off.Hi)),
 	)
-	energy := (off.Hi + math.Hypot(lowA, math.Sqrt(g.Gamma)*low)) * (1 + few*eps)
+	energy := (off.Hi + math.Hypot(lowA, math.Sqrt(g.Gamma)*low)) * upward
 	w.RSS = interval.Intersect(w.RSS, rssAbove(w.Objective, g.Gamma, xn, energy, few))
 	w = g.complete(w, j, x, xn, energy, math.Inf(1))
-	w.Intercept = g.interceptAfter(
-		&m.Landing,
-		m.Near,
-		math.Inf(1),
-	).moved(
-		g.ofMean(g.Scattered(x)+g.Scattered(m.Low), g.norm.root),
-	)
+	intercept := g.interceptAfter(&m.Landing, m.Near, math.Inf(1))
+	scattered := g.Scattered(x) + g.Scattered(m.Low)
+	w.Intercept = intercept.moved(g.ofMean(scattered, g.norm.root))
 	return w
 }

@@ -25,7 +25,9 @@ type factors struct {
 
 // newFactors returns the bounds for the sketch and the backend of e.
 func newFactors(e *Evidence) factors {
-	d, rows, accuracy := e.Sketch.Dim, float64(e.Rows), e.Backend.Accuracy()
+	d := e.Sketch.Dim
+	rows := float64(e.Rows)
+	accuracy := e.Backend.Accuracy()
 	long := rows * rows * roundoff.Unit // round-off of the corrections of compensated sums
 	sum := float64(roundoff.Sum)
 	if len(e.TSS) >= roundoff.ManyTargets {
@@ -39,9 +41,16 @@ func newFactors(e *Evidence) factors {
 		skew:    e.Sketch.Skew / eps,
 		dense:   roundoff.DenseDot(accuracy.Dot(d)),
 		along:   float64(len(e.Sketch.Sigma2))/2 + few,
-		squares: math.Max(fd.SquaresError(d), roundoff.CentredSquares) + long + float64(e.Decays) + few,
+		squares: math.Max(fd.SquaresError(d), roundoff.CentredSquares) +
+			long +
+			float64(e.Decays) +
+			few,
 	}
-	f.back, f.onto = productsWithV(float64(d), float64(len(e.Sketch.Sigma2)), 2*accuracy.Dot(d))
+	f.back, f.onto = productsWithV(
+		float64(d),
+		float64(len(e.Sketch.Sigma2)),
+		2*accuracy.Dot(d),
+	)
 	f.onto += f.skew
 	f.pass, f.dot = roundoff.Pass(accuracy.Gradient, e.Sparse)+long+f.workers, f.dense
 	if e.Sparse {

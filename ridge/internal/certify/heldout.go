@@ -35,7 +35,9 @@ func (h *HeldOut) Missed(j int, x []float64, xn, bx float64) interval.Interval {
 // computes them row by row. xn is the norm of the coefficients, and intercept is the intercept.
 func (h *HeldOut) RoundOff(j int, xn, intercept float64) float64 {
 	g := &h.apart
-	own := g.errorY[j] + g.errorX*xn + few*eps*(g.meanX*xn+math.Abs(intercept))
+	own := g.errorY[j] +
+		g.errorX*xn +
+		few*eps*(g.meanX*xn+math.Abs(intercept))
 	return eps*((h.held.factor.dot+h.held.entry())*g.rawX*xn+few*g.rawY[j]) + g.root*own
 }
 
@@ -62,11 +64,17 @@ type meanGap struct {
 }
 
 func newMeanGap(held, rest *Known) meanGap {
-	d, t := held.eigen.Dim, len(held.targets)
+	d := held.eigen.Dim
+	t := len(held.targets)
 	g := meanGap{
-		intercept: held.Intercept, root: held.norm.root, x: make([]float64, d), y: make([]float64, t),
-		yError: make([]float64, t), rawX: math.Sqrt(held.bound.Frobenius2), rawY: make([]float64, t),
-		errorY: make([]float64, t),
+		intercept: held.Intercept,
+		root:      held.norm.root,
+		x:         make([]float64, d),
+		y:         make([]float64, t),
+		yError:    make([]float64, t),
+		rawX:      math.Sqrt(held.bound.Frobenius2),
+		rawY:      make([]float64, t),
+		errorY:    make([]float64, t),
 	}
 	for j := range t {
 		g.rawY[j] = math.Sqrt(held.TSS[j])
@@ -77,7 +85,9 @@ func newMeanGap(held, rest *Known) meanGap {
 	near, far := held.Means, rest.Means
 	g.meanX = vec.Norm(far[:d])
 	g.errorX = rest.norm.meanOff
-	g.xError = g.errorX + held.norm.meanOff + 2*eps*(g.meanX+vec.Norm(near[:d]))
+	g.xError = g.errorX +
+		held.norm.meanOff +
+		2*eps*(g.meanX+vec.Norm(near[:d]))
 	g.rawX = math.Hypot(g.rawX, g.root*vec.Norm(near[:d]))
 	for j := range d {
 		g.x[j] = near[j] - far[j]
@@ -86,7 +96,9 @@ func newMeanGap(held, rest *Known) meanGap {
 		a, b := near[d+j], far[d+j]
 		g.y[j] = a - b
 		g.errorY[j] = rest.targets[j].meanOff + 2*eps*math.Abs(b)
-		g.yError[j] = g.errorY[j] + held.targets[j].meanOff + 2*eps*math.Abs(a)
+		g.yError[j] = g.errorY[j] +
+			held.targets[j].meanOff +
+			2*eps*math.Abs(a)
 		g.rawY[j] = math.Hypot(g.rawY[j], g.root*a)
 	}
 	return g
@@ -99,7 +111,10 @@ func (g *meanGap) missed(j int, x []float64, xn float64) interval.Interval {
 		return interval.Interval{}
 	}
 	u := math.Abs(g.y[j] - vec.Dot(g.x, x))
-	pad := g.yError[j] + g.xError*xn + few*eps*(math.Abs(g.y[j])+vec.Norm(g.x)*xn) + float64(len(x)+few)*roundoff.Underflow
+	pad := g.yError[j] +
+		g.xError*xn +
+		few*eps*(math.Abs(g.y[j])+vec.Norm(g.x)*xn) +
+		float64(len(x)+few)*roundoff.Underflow
 	square := g.root * u * g.root * u
 	return interval.WidenRoot(interval.Interval{Lo: square, Hi: square}, g.root*pad*(1+16*eps))
 }
@@ -114,7 +129,9 @@ type heldOutGain struct {
 }
 
 func newHeldOutGain(held, rest *Known, gap *meanGap) heldOutGain {
-	d, r, rh := rest.eigen.Dim, len(rest.eigen.Values), len(held.eigen.Values)
+	d := rest.eigen.Dim
+	r := len(rest.eigen.Values)
+	rh := len(held.eigen.Values)
 	u := heldOutGain{gram: make([]float64, rh*rh), rank: rh}
 	m := spectral.NewResolvent(&rest.eigen, rest.Backend)
 	if b := held.Sketch.Matrix(); b != nil {
@@ -133,10 +150,14 @@ func newHeldOutGain(held, rest *Known, gap *meanGap) heldOutGain {
 // the other rows. H is AᵀA + γI of the other rows. If an eigenvalue iteration failed, ok is false. The proof is in
 // docs/math.md §10, "K-fold cross-validation in one pass".
 func (h *HeldOut) Gain(gamma float64) (gain float64, ok bool) {
-	u, a := &h.gain, h.rest.At(gamma)
+	u := &h.gain
+	a := h.rest.At(gamma)
 	be, s2 := a.Backend, a.eigen.Values
-	r, rh := len(s2), u.rank
-	scaled, m, w := make([]float64, rh*r), make([]float64, rh*rh), make([]float64, rh)
+	r := len(s2)
+	rh := u.rank
+	scaled := make([]float64, rh*r)
+	m := make([]float64, rh*rh)
+	w := make([]float64, rh)
 	for i := range rh {
 		for l := range r {
 			scaled[i*r+l] = u.along[i*r+l] * math.Sqrt(a.above(s2[l]))
@@ -152,6 +173,7 @@ func (h *HeldOut) Gain(gamma float64) (gain float64, ok bool) {
 		most = math.Max(0, w[0])
 	}
 	most += (h.held.bound.FD() + 4*a.factor.onto*eps*h.held.norm.largest2) * a.inverse()
-	centre := h.apart.root * (a.normAbove(&u.shift, a.rootAbove) + h.apart.xError*math.Sqrt(a.inverse()))
+	centre := h.apart.root * (a.normAbove(&u.shift, a.rootAbove) +
+		h.apart.xError*math.Sqrt(a.inverse()))
 	return math.Hypot(math.Sqrt(most), centre)*(1+16*eps) + 2*roundoff.Underflow, true
 }

@@ -23,9 +23,13 @@ func (c *Columns) intercept(j int, x []float64, xn, xError float64) Intercept {
 	if c.Means == nil {
 		return Intercept{}
 	}
-	mean, y := c.Means[:d], c.Means[d+j]
-	off, meanX := vec.Norm(c.MeanErrors[:d]), vec.Norm(mean)
-	rounding := c.MeanErrors[d+j] + off*xn + 2*few*eps*(math.Abs(y)+meanX*xn)
+	mean := c.Means[:d]
+	y := c.Means[d+j]
+	off := vec.Norm(c.MeanErrors[:d])
+	meanX := vec.Norm(mean)
+	rounding := c.MeanErrors[d+j] +
+		off*xn +
+		2*few*eps*(math.Abs(y)+meanX*xn)
 	out := Intercept{Value: y - vec.Dot(x, mean), Error: xError}
 	// Own is the sum of a bound for each feature, because the products of the norms would be too large: coefficients and
 	// means of very different sizes are common.
@@ -60,8 +64,12 @@ func (c *Columns) interceptAfter(l *Landing, xError, dotError float64) Intercept
 	}
 	value, rounding := v.Minus(l.Shift).Round()
 	d := len(l.Step)
-	means, meanErrors, low := vec.Norm(c.Means[:d]), vec.Norm(c.MeanErrors[:d]), vec.Norm(l.Low)
-	off := rounding + meanErrors*(vec.Norm(l.Step)+xError) + math.Min(means*xError, dotError)
+	means := vec.Norm(c.Means[:d])
+	meanErrors := vec.Norm(c.MeanErrors[:d])
+	low := vec.Norm(l.Low)
+	off := rounding +
+		meanErrors*(vec.Norm(l.Step)+xError) +
+		math.Min(means*xError, dotError)
 	own := rounding + meanErrors*(vec.Norm(l.Step)+low) + means*low
 	return Intercept{Value: value, Error: off * inflate, Own: own * inflate}
 }

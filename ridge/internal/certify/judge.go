@@ -45,11 +45,16 @@ type Measured struct {
 // Ĥ_R is BᵀB + (γ+ρ)I. Neither bound depends on the units of the columns.
 func (k *Known) Judge(gamma float64) *Judge {
 	a := k.At(gamma)
-	d, b, rest := k.eigen.Dim, k.bound, k.eigen.Rest
+	d := k.eigen.Dim
+	b := k.bound
+	rest := k.eigen.Rest
 	shifted := gamma + b.Shift()
-	inverse, solved, along := make([]float64, d), make([]float64, d), make([]float64, d)
+	inverse := make([]float64, d)
+	solved := make([]float64, d)
+	along := make([]float64, d)
 	for i, s2 := range k.eigen.Values {
-		above, own := a.above(s2), 1/(s2+shifted)
+		above := a.above(s2)
+		own := 1 / (s2 + shifted)
 		for j, v := range k.eigen.V[i*d : (i+1)*d] {
 			v *= v
 			along[j] += v
@@ -60,7 +65,8 @@ func (k *Known) Judge(gamma float64) *Judge {
 	out := &Judge{At: a}
 	for j, c := range k.norm.columns {
 		off := math.Max(0, 1-along[j]) + (k.factor.along+2*k.factor.skew)*eps
-		energy, weights := math.Sqrt(inverse[j]+off*a.above(rest)), math.Sqrt(solved[j]+off/(shifted+rest)/(shifted+rest))
+		energy := math.Sqrt(inverse[j] + off*a.above(rest))
+		weights := math.Sqrt(solved[j] + off/(shifted+rest)/(shifted+rest))
 		out.perEnergy += c * energy
 		out.perWeights += c * weights
 		if k.Scaled != nil {
@@ -92,14 +98,23 @@ func (g *Judge) RoundOff(j int, x []float64, r float64) (weights, energy float64
 }
 
 func (g *Judge) roundOff(b rhs, x []float64, r float64) (weights, energy float64) {
-	xn, most := vec.Norm(x), g.inverse()
+	xn := vec.Norm(x)
+	most := g.inverse()
 	r = math.Hypot(r, math.Sqrt(float64(g.Rows))*roundoff.LostResidual)
 	residual := g.residualError(b, x, r)
 	sums := g.factor.pass * eps * (r + residual)
-	own := few*eps*g.Gamma*xn + g.centring(b, xn) + float64(len(x))*roundoff.Underflow
+	own := few*eps*g.Gamma*xn +
+		g.centring(b, xn) +
+		float64(len(x))*roundoff.Underflow
 	scaled := r + residual // multiplies the errors of the features
-	energy = residual + g.perEnergy*sums + g.scaledEnergy*scaled + own*math.Sqrt(most)
-	weights = residual*math.Min(g.timesInverse(), g.perWeights) + g.perWeights*sums + g.scaledWeights*scaled + own*most
+	energy = residual +
+		g.perEnergy*sums +
+		g.scaledEnergy*scaled +
+		own*math.Sqrt(most)
+	weights = residual*math.Min(g.timesInverse(), g.perWeights) +
+		g.perWeights*sums +
+		g.scaledWeights*scaled +
+		own*most
 	return math.Min(weights, energy*math.Sqrt(most)), energy
 }
 
@@ -130,8 +145,10 @@ func (g *Judge) Weights(j int, x []float64, m *Measured) Weights {
 	}
 	xn, r := vec.Norm(x), math.Sqrt(m.RSS)
 	w := Weights{
-		Error: m.Error, Relative: Relative(m.Error, xn),
-		RSS: g.squares(g.rhs(j), x, r), TSS: g.TotalSquares(j),
+		Error:    m.Error,
+		Relative: Relative(m.Error, xn),
+		RSS:      g.squares(g.rhs(j), x, r),
+		TSS:      g.TotalSquares(j),
 	}
 	_, energy := g.RoundOff(j, x, r)
 	off := g.energies(&m.Gradient, energy/math.Sqrt(g.inverse())) // ‖H^{½}(x − x*)‖ = ‖H^{-½}g‖
@@ -156,6 +173,10 @@ func objectiveMeasured(gamma, xn float64, rss, gap interval.Interval) interval.I
 // squares returns a bracket of ‖Ax − b‖², given r, the norm that a pass computed.
 func (k *Known) squares(b rhs, x []float64, r float64) interval.Interval {
 	pad := k.residualError(b, x, r) + math.Sqrt(float64(k.Rows))*roundoff.LostResidual
-	lo, shift := math.Max(0, r-pad), k.meanShift(b, vec.Norm(x))
-	return interval.Interval{Lo: math.Max(0, lo*lo-shift*shift), Hi: (r + pad) * (r + pad)}
+	lo := math.Max(0, r-pad)
+	shift := k.meanShift(b, vec.Norm(x))
+	return interval.Interval{
+		Lo: math.Max(0, lo*lo-shift*shift),
+		Hi: (r + pad) * (r + pad),
+	}
 }

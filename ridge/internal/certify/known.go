@@ -23,6 +23,9 @@ const (
 	eps     = roundoff.Eps
 	inflate = roundoff.Inflate
 	few     = roundoff.Few
+	// A product with upward or downward covers the rounding errors of a few operations in an upper or a lower bound.
+	upward   = 1 + few*eps
+	downward = 1 - few*eps
 )
 
 // Evidence holds what a ridge.Summary knows about the rows A (d features) and their t targets: a sketch, sums and
@@ -107,14 +110,21 @@ type target struct {
 // space, New does not store the orthogonal parts. They are only round-off, with norms below
 // factors.onto·eps·‖c‖.
 func New(e Evidence) *Known {
-	d, t := e.Sketch.Dim, len(e.TSS)
+	d := e.Sketch.Dim
+	t := len(e.TSS)
 	k := &Known{
-		Evidence: e, bound: e.Sketch.Bound,
-		eigen:   spectral.Eigen{Dim: d, Values: e.Sketch.Sigma2, V: e.Sketch.V, Rest: leastOf(e.Sketch)},
+		Evidence: e,
+		bound:    e.Sketch.Bound,
+		eigen: spectral.Eigen{
+			Dim:    d,
+			Values: e.Sketch.Sigma2,
+			V:      e.Sketch.V,
+			Rest:   leastOf(e.Sketch),
+		},
 		factor:  newFactors(&e),
 		targets: make([]target, t),
 	}
-	k.Columns = k.Columns.Rounded(k.Units, k.columnNorms(), math.Sqrt(k.Weight)*(1-few*eps))
+	k.Columns = k.Columns.Rounded(k.Units, k.columnNorms(), math.Sqrt(k.Weight)*downward)
 	k.norm = k.summarisedNorms()
 	k.bound.RoundOff += k.norm.displaced * (2*math.Sqrt(k.norm.staged2) + k.norm.displaced) * inflate
 	k.norm.least = math.Max(0, k.eigen.Rest-k.bound.RoundOff)
@@ -138,7 +148,10 @@ func New(e Evidence) *Known {
 			engine.View(t, d, along),
 		)
 		for j := range k.targets {
-			k.targets[j].c = spectral.Projection{Along: along[j*d : (j+1)*d], Norm: vec.Norm(k.C(j))}
+			k.targets[j].c = spectral.Projection{
+				Along: along[j*d : (j+1)*d],
+				Norm:  vec.Norm(k.C(j)),
+			}
 		}
 		return k
 	}
@@ -175,7 +188,9 @@ func (k *Known) Eigen() *spectral.Eigen { return &k.eigen }
 func (k *Known) Bound() fd.Bound { return k.bound }
 
 // Rank returns an upper bound on the rank of A.
-func (k *Known) Rank() int { return rank(k.Rows, k.eigen.Dim, k.Intercept) }
+func (k *Known) Rank() int {
+	return rank(k.Rows, k.eigen.Dim, k.Intercept)
+}
 
 // rank returns a bound on the rank of n rows of d features: the smaller of n and d. With an intercept it uses n−1
 // instead of n, because centred rows are linearly dependent.
@@ -225,7 +240,7 @@ func (k *Known) summarisedNorms() norms {
 	if k.Weighted {
 		n.displaced += roundoff.WeightedRow * n.size
 	}
-	n.largest2 = math.Pow(math.Sqrt(n.staged2)+n.displaced, 2) * (1 + few*eps)
+	n.largest2 = math.Pow(math.Sqrt(n.staged2)+n.displaced, 2) * upward
 	if k.Intercept {
 		n.meanOff = vec.Norm(k.MeanErrors[:d])
 	}
@@ -279,7 +294,9 @@ func (k *Known) targetNorm(j int) float64 {
 }
 
 // Unproven reports whether no bound on the round-off of the rows is known. Then nothing can be proved.
-func (k *Known) Unproven() bool { return math.IsInf(k.norm.displaced, 1) }
+func (k *Known) Unproven() bool {
+	return math.IsInf(k.norm.displaced, 1)
+}
 
 // OutOfRange looks for a quantity, such as γ or ‖A‖², that is outside 2⁻²⁴⁰ to 2²⁴⁰, and returns its
 // name and value. Beyond this range a bound could overflow or underflow. A sum of squares that underflowed to 0 is out

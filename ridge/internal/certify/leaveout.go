@@ -59,21 +59,28 @@ func (k *Known) LeftOut(gammas []float64) *LeftOut {
 	l := &LeftOut{
 		Known: k,
 		skew:  k.factor.skew + few,
-		round: (roundoff.DenseDot(k.Backend.Accuracy().Dot(r)) + 2*k.factor.skew + few) * eps,
+		round: (roundoff.DenseDot(k.Backend.Accuracy().Dot(r)) +
+			2*k.factor.skew +
+			few) * eps,
 		lossy: k.bound.Shrinkage > 0,
 	}
 	l.lost = math.Sqrt(float64(r+few)) * 0x1p-537
 	if p := k.Projected; p != nil {
 		d := k.eigen.Dim
-		l.moved.round, l.moved.left, l.moved.lost = vec.Norm(p.Round[:d]), vec.Norm(p.Left[:d]), vec.Norm(p.columns.lost[:d])
+		l.moved.round = vec.Norm(p.Round[:d])
+		l.moved.left = vec.Norm(p.Left[:d])
+		l.moved.lost = vec.Norm(p.columns.lost[:d])
 	}
 	l.meanSize = k.meanSize()
 	for _, gamma := range gammas {
 		a := k.At(gamma)
 		above := a.above(k.eigen.Rest)
 		at := leftAt{
-			At: a, restBelow: a.below(k.eigen.Rest), restAbove: above, restEstimate: a.estimate(k.eigen.Rest),
-			rootAbove: math.Sqrt(above) * (1 + few*eps),
+			At:           a,
+			restBelow:    a.below(k.eigen.Rest),
+			restAbove:    above,
+			restEstimate: a.estimate(k.eigen.Rest),
+			rootAbove:    math.Sqrt(above) * upward,
 		}
 		if k.Projected != nil {
 			at.moves = k.Projected.moves(gamma, k.eigen.Dim, a.EffectiveDimension())
@@ -145,15 +152,25 @@ type rowMoves struct {
 // the row onto the right singular vectors of the sketch is inV. Before centring, the row has the norm size. A sparse
 // row has nnz entries; for a dense row, nnz is negative.
 func (l *LeftOut) Row(weight, norm2, inV, size float64, nnz int) LeftRow {
-	r, d := float64(len(l.eigen.Values)), float64(l.eigen.Dim)
-	o := LeftRow{weight: weight, root: math.Sqrt(weight), size: size, chain: l.factor.dense}
+	r := float64(len(l.eigen.Values))
+	d := float64(l.eigen.Dim)
+	o := LeftRow{
+		weight: weight,
+		root:   math.Sqrt(weight),
+		size:   size,
+		chain:  l.factor.dense,
+	}
 	if nnz >= 0 {
 		o.chain += float64(nnz) / 2
 	}
 	o.rounding = (o.chain + few) * size
 	lost := math.Sqrt(d+16) * 0x1p-535 // underflow error of squares and products
-	o.moved = (math.Sqrt(r)*o.chain+l.skew)*eps*size*inflate + l.norm.meanOff + lost
-	o.far = (math.Sqrt(norm2+(2*o.chain+4*few)*eps*size*size) + l.norm.meanOff + lost) * (1 + few*eps)
+	o.moved = (math.Sqrt(r)*o.chain+l.skew)*eps*size*inflate +
+		l.norm.meanOff +
+		lost
+	o.far = (math.Sqrt(norm2+(2*o.chain+4*few)*eps*size*size) +
+		l.norm.meanOff +
+		lost) * upward
 	if l.Units != nil { // the entries were rounded before the means were subtracted
 		own := l.entry() * (size + l.meanSize)
 		o.rounding += own
@@ -161,11 +178,17 @@ func (l *LeftOut) Row(weight, norm2, inV, size float64, nnz int) LeftRow {
 		o.far += own * eps * inflate
 	}
 	if int(r) < l.eigen.Dim {
-		pad := (4*math.Sqrt(r)*o.chain + 2*l.skew + 4*o.chain + 4*few) * eps * size * size * inflate
+		pad := (4*math.Sqrt(r)*o.chain +
+			2*l.skew +
+			4*o.chain +
+			4*few) * eps * size * size * inflate
 		off := math.Max(0, norm2-inV)
 		o.off = interval.Interval{Lo: math.Max(0, off-pad), Hi: off + pad}
 	}
-	o.kappa, o.most, o.others, o.round = weight, weight, 1, few*eps
+	o.kappa = weight
+	o.most = weight
+	o.others = 1
+	o.round = few * eps
 	if l.Intercept {
 		o.round += float64(l.Rows) * float64(l.Rows) * roundoff.Unit * eps // round-off of the weight of all rows
 		o.share = weight / l.Weight
@@ -188,18 +211,20 @@ func (l *LeftOut) Lift(o *LeftRow, v, share float64) {
 	o.others = math.Max(0, 1-o.share-o.round)
 	o.most = o.weight / o.others
 	if most := 1 - o.share + o.round; most > 0 {
-		o.kappa = o.weight / most * (1 - few*eps)
+		o.kappa = o.weight / most * downward
 	}
 	if o.weight == 0 {
 		return // a row without weight has no leave-one-out error
 	}
 	if l.Intercept { // the mean of the rounding errors is subtracted, too
-		share += 1 / p.Root * (1 + few*eps)
+		share += 1 / p.Root * upward
 	}
-	o.projected = rowMoves{share: share, within: math.Sqrt((v+vError)/o.weight) * (1 + few*eps)}
-	moved := (share*l.moved.round + o.projected.within*l.moved.left + l.moved.lost) * inflate
+	o.projected = rowMoves{share: share, within: math.Sqrt((v+vError)/o.weight) * upward}
+	moved := (share*l.moved.round +
+		o.projected.within*l.moved.left +
+		l.moved.lost) * inflate
 	o.moved += moved
-	o.far = (o.far + moved) * (1 + few*eps)
+	o.far = (o.far + moved) * upward
 }
 
 // A Leverage is the leverage h of a row at one γ.
@@ -213,30 +238,32 @@ type Leverage struct {
 // and H = AᵀA + γI, and estimate is an estimate of aᵀH⁻¹a. They are products with the matrix of
 // [LeftOut.Functions]. If [LeftOut.Forms] is 2, no estimate is computed, and the argument is ignored.
 func (l *LeftOut) Leverage(i int, o *LeftRow, below, above, estimate float64) Leverage {
-	a, w := &l.at[i], o.weight
-	slack := o.moved*a.rootAbove*(1+few*eps) + l.lost
+	a := &l.at[i]
+	w := o.weight
+	slack := o.moved*a.rootAbove*upward + l.lost
 	far := math.Sqrt(above+o.off.Hi*a.restAbove)*(1+l.round) + slack
 	near2 := (below+o.off.Lo*a.restBelow)*(1-2*l.round) - 2*slack*far // at most (√form·(1−round) − slack)²
 	if l.Projected != nil {                                           // the forms are for the matrix of the computed rows
-		near2 *= (1 - few*eps) / a.moves.upper / a.moves.upper
-		far = far / a.moves.lower * (1 + few*eps)
+		near2 *= downward / a.moves.upper / a.moves.upper
+		far = far / a.moves.lower * upward
 	}
 	// The square of o.far may underflow.
-	if most := o.far / math.Sqrt(a.Gamma+o.kappa*o.far*o.far*(1-few*eps)) * (1 + 2*few*eps); far > most {
+	most := o.far / math.Sqrt(a.Gamma+o.kappa*o.far*o.far*downward) * (1 + 2*few*eps)
+	if far > most {
 		far = most
 	}
 	if !(near2 > 0) {
 		near2 = 0
 	}
 	free := interval.Interval{
-		Lo: 1 - w*far*far*(1+few*eps) - o.share - o.round,
-		Hi: 1 - w*near2*(1-few*eps) - o.share + o.round,
+		Lo: 1 - w*far*far*upward - o.share - o.round,
+		Hi: 1 - w*near2*downward - o.share + o.round,
 	}
 	if free.Hi > 1 {
 		free.Hi = 1
 	}
 	if !(free.Lo > 0.5) { // otherwise the other bound is hardly better
-		v := o.others * (a.Gamma / (a.Gamma + o.most*o.far*o.far)) * (1 - few*eps)
+		v := o.others * (a.Gamma / (a.Gamma + o.most*o.far*o.far)) * downward
 		if v > free.Lo { // false if v is NaN
 			free.Lo = v
 		}
@@ -246,7 +273,8 @@ func (l *LeftOut) Leverage(i int, o *LeftRow, below, above, estimate float64) Le
 	}
 	at := free.Lo + (free.Hi-free.Lo)/2
 	if l.lossy {
-		at = min(max(1-w*(estimate+(o.off.Lo+o.off.Hi)/2*a.restEstimate)-o.share, free.Lo), free.Hi)
+		form := estimate + (o.off.Lo+o.off.Hi)/2*a.restEstimate
+		at = min(max(1-w*form-o.share, free.Lo), free.Hi)
 	}
 	return Leverage{free, at, far}
 }
@@ -269,7 +297,9 @@ func (l *LeftOut) Fit(i int, x []float64, target int, w Weights) LeftFit {
 	if p := l.Projected; p != nil {
 		d := len(x)
 		moved, _, m := p.Weights(l.at[i].Gamma, x, target, w, l.at[i].EffectiveDimension())
-		f.energy, f.rounding, f.span = moved.Energy, m.rounding, m.span
+		f.energy = moved.Energy
+		f.rounding = m.rounding
+		f.span = m.span
 		f.lost = (p.columns.lost[d+target] + vec.AbsDot(p.columns.lost[:d], x)) * inflate
 	}
 	return f
@@ -296,8 +326,10 @@ func (l *LeftOut) baseOf(f *LeftFit) (base, fixed float64) {
 // residual returns the results of [LeftOut.Residual]. base and fixed are the results of baseOf, which are the same for
 // all rows.
 func (o *LeftRow) residual(f *LeftFit, base, fixed, y, product float64) (r, rError float64) {
-	own := eps * (o.rounding*f.norm + few*(math.Abs(y)+math.Abs(base)+math.Abs(product)))
-	return y - (base + product), (own+o.projected.share*f.rounding+o.projected.within*f.span)*inflate + fixed
+	own := eps * (o.rounding*f.norm +
+		few*(math.Abs(y)+math.Abs(base)+math.Abs(product)))
+	moved := own + o.projected.share*f.rounding + o.projected.within*f.span
+	return y - (base + product), moved*inflate + fixed
 }
 
 // Squared returns a bracket and an estimate of the squared leave-one-out error w·(r*/(1 − h))² of a row of
@@ -307,7 +339,7 @@ func (o *LeftRow) Squared(v *Leverage, f *LeftFit, r, rError float64) (bracket i
 	if o.weight == 0 {
 		return interval.Interval{}, 0
 	}
-	rError += v.root * f.energy * (1 + few*eps)
+	rError += v.root * f.energy * upward
 	size := math.Abs(r)
 	least := size - rError
 	if !(least > 0) {
@@ -315,17 +347,23 @@ func (o *LeftRow) Squared(v *Leverage, f *LeftFit, r, rError float64) (bracket i
 	}
 	// Multiplying by √w before squaring avoids underflow.
 	inverse := 1 / v.Estimate
-	up, down := (v.Free.Hi-v.Estimate)*inverse, (v.Estimate-v.Free.Lo)*inverse
+	up := (v.Free.Hi - v.Estimate) * inverse
+	down := (v.Estimate - v.Free.Lo) * inverse
 	var lo, at, hi float64
 	// If the errors up and down are tiny, one division serves all three numbers: 1/(1 + up) ≥ 1 − up and
 	// 1/(1 − down) ≤ 1 + down·(1 + 2⁻¹⁹).
 	if up+down <= 0x1p-20 {
 		inverse *= o.root
-		lo, at, hi = least*inverse*(1-up), size*inverse, (size+rError)*inverse*(1+down*(1+0x1p-19))
+		lo = least * inverse * (1 - up)
+		at = size * inverse
+		hi = (size + rError) * inverse * (1 + down*(1+0x1p-19))
 	} else {
-		lo, at, hi = least/v.Free.Hi*o.root, size/v.Estimate*o.root, (size+rError)/v.Free.Lo*o.root
+		lo = least / v.Free.Hi * o.root
+		at = size / v.Estimate * o.root
+		hi = (size + rError) / v.Free.Lo * o.root
 	}
-	lo, hi = lo*lo*(1-3*few*eps)-8*roundoff.Underflow, hi*hi*(1+3*few*eps)+8*roundoff.Underflow
+	lo = lo*lo*(1-3*few*eps) - 8*roundoff.Underflow
+	hi = hi*hi*(1+3*few*eps) + 8*roundoff.Underflow
 	if !(lo > 0) { // or lo is NaN
 		lo = 0
 	} else if lo > math.MaxFloat64 {
@@ -341,7 +379,8 @@ func (o *LeftRow) Squared(v *Leverage, f *LeftFit, r, rError float64) (bracket i
 // This prediction is y − r*/(1 − h), where h is the leverage, and r* is the residual for the exact solution of all
 // rows. The argument r differs from r* by at most rError.
 func (v *Leverage) Prediction(y, r, rError float64) (bracket interval.Interval, estimate float64) {
-	lo, hi := r-rError, r+rError
+	lo := r - rError
+	hi := r + rError
 	if lo > 0 {
 		lo /= v.Free.Hi
 	} else {
@@ -365,7 +404,7 @@ func (v *Leverage) Prediction(y, r, rError float64) (bracket interval.Interval, 
 // product.
 func (v *Leverage) Unweighted(y, root, product, productError float64) (bracket interval.Interval, estimate float64) {
 	r := product / root
-	return v.Prediction(y, r, productError/root*(1+few*eps)+few*eps*math.Abs(r))
+	return v.Prediction(y, r, productError/root*upward+few*eps*math.Abs(r))
 }
 
 // Predictions writes the results of [Leverage.Prediction] for fit f, with the result for row i at index
@@ -391,7 +430,8 @@ func (l *LeftOut) Predictions(
 		if l.Projects() {
 			of = y[(i+1)*width-t+f.target]
 		}
-		brackets[at], estimates[at] = levers[i].Prediction(of, r, off+levers[i].root*f.energy*(1+few*eps))
+		rError := off + levers[i].root*f.energy*upward
+		brackets[at], estimates[at] = levers[i].Prediction(of, r, rError)
 	}
 }
 

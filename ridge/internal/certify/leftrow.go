@@ -24,7 +24,7 @@ type Left struct {
 // makes the result wider.
 func (l *LeftOut) Left(o *LeftRow, v *Leverage, f *LeftFit, y, product float64) Left {
 	r, off := l.Residual(o, f, y, product)
-	off += v.root * f.energy * (1 + few*eps)
+	off += v.root * f.energy * upward
 	round := few*eps*math.Abs(r) + few*roundoff.Underflow
 	out := Left{
 		Residual:         interval.Interval{Lo: r - off - round, Hi: r + off + round},

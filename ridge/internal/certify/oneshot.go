@@ -25,12 +25,18 @@ func (k *Known) OneShot(gamma, shift float64) OneShot {
 
 // Contraction returns a factor q with ‖x̂ − x*‖ ≤ q‖x*‖. x* is the exact solution, and x̂ are the
 // one-shot coefficients before rounding.
-func (o OneShot) Contraction() float64 { return quotient(o.apart, o.Gamma+o.shift+o.eigen.Rest) }
+func (o OneShot) Contraction() float64 {
+	return quotient(o.apart, o.Gamma+o.shift+o.eigen.Rest)
+}
 
 // Weights returns the bounds for the coefficients x of target j, after rounding. bx is ‖Bx‖², for the sketch B.
 func (o OneShot) Weights(j int, x []float64, bx float64) Weights {
 	xn := vec.Norm(x)
-	w := Weights{TSS: o.TotalSquares(j), RSS: o.RSS(j, x, xn, bx), Objective: o.Objective(j)}
+	w := Weights{
+		TSS:       o.TotalSquares(j),
+		RSS:       o.RSS(j, x, xn, bx),
+		Objective: o.Objective(j),
+	}
 	w.Error, w.Relative = o.errors(j, xn)
 	return o.complete(w, j, x, xn, o.energy(j, xn), o.ResidualShift(j, xn))
 }
@@ -56,7 +62,8 @@ func (o OneShot) errors(j int, xn float64) (abs, rel float64) {
 	away := o.normAbove(c, func(s2 float64) float64 { return 1/(s2+s) - o.middle(s2) })
 	abs = math.Min(abs, (away+o.middleDistance(j))*(1+16*eps)+3*round)
 	rel = Relative(abs, xn)
-	if q := o.Contraction(); xn > round {
+	q := o.Contraction()
+	if xn > round {
 		rel = math.Min(rel, q+round*(1+q)/(xn-round))
 	}
 	return abs, rel
@@ -65,7 +72,9 @@ func (o OneShot) errors(j int, xn float64) (abs, rel float64) {
 // gradient returns a bound on the norm of the gradient at x̂. The gradient is (AᵀA − BᵀB − shift·I)x̂,
 // because x̂ solves (BᵀB + (γ + shift)I)x̂ = c with the sketch B. xn is ‖x̂‖.
 func (o OneShot) gradient(j int, xn float64) float64 {
-	return o.apart*xn + o.CrossError(j) + o.factor.onto*eps*o.CNorm(j) +
+	return o.apart*xn +
+		o.CrossError(j) +
+		o.factor.onto*eps*o.CNorm(j) +
 		o.factor.back*eps*(o.norm.largest2+o.Gamma+o.shift)*xn
 }
 
@@ -84,22 +93,33 @@ func (o OneShot) energy(j int, xn float64) float64 {
 // c = Aᵀb. xn is ‖x‖, and bx is ‖Bx‖² for the sketch B. The bracket uses
 // ‖Bx‖² ≤ ‖Ax‖² ≤ ‖Bx‖² + η‖x‖², with the shrinkage η.
 func (k *Known) RSS(j int, x []float64, xn, bx float64) interval.Interval {
-	b, tss := k.bound, k.TSS[j]
+	b := k.bound
+	tss := k.TSS[j]
 	cx := vec.Dot(k.C(j), x)
 	base := tss - 2*cx + bx
 	// bounds the error of ‖Bx‖
 	own := math.Sqrt(k.norm.largest2) * (k.factor.onto*eps*xn + float64(k.eigen.Dim)*roundoff.Underflow)
-	pad := k.SquaresError(j) + 2*few*eps*(k.CNorm(j)*xn+tss) + own*(2*math.Sqrt(bx)+own) + 2*k.factor.along*eps*bx
-	pad += 2*k.CrossError(j)*xn + b.RoundOff*xn*xn + float64(2*k.eigen.Dim)*lostSquares(xn)
+	pad := k.SquaresError(j) +
+		2*few*eps*(k.CNorm(j)*xn+tss) +
+		own*(2*math.Sqrt(bx)+own) +
+		2*k.factor.along*eps*bx
+	pad += 2*k.CrossError(j)*xn +
+		b.RoundOff*xn*xn +
+		float64(2*k.eigen.Dim)*lostSquares(xn)
 	if !(pad <= math.MaxFloat64) || !(bx <= math.MaxFloat64) {
 		return interval.Nonnegative()
 	}
-	return interval.Interval{Lo: math.Max(0, base-pad), Hi: math.Max(0, base+b.Shrinkage*xn*xn+pad)}
+	return interval.Interval{
+		Lo: math.Max(0, base-pad),
+		Hi: math.Max(0, base+b.Shrinkage*xn*xn+pad),
+	}
 }
 
 // SketchNorms returns ‖Bx‖² for each row of x (q×d).
 func (k *Known) SketchNorms(q int, x []float64) []float64 {
-	out, r, d := make([]float64, q), len(k.eigen.Values), k.eigen.Dim
+	out := make([]float64, q)
+	r := len(k.eigen.Values)
+	d := k.eigen.Dim
 	h := make([]float64, q*r)
 	k.Backend.Gemm(false, true, 1, engine.View(q, d, x), engine.View(r, d, k.eigen.V), 0, engine.View(q, r, h))
 	for i := range out {
@@ -113,9 +133,12 @@ func (k *Known) SketchNorms(q int, x []float64) []float64 {
 // Apply returns φᵢ(BᵀB)c for each function φᵢ in phi and each target, where B is the sketch and c = Aᵀb. The
 // result has d columns. Its row i·t + j belongs to φᵢ and target j.
 func (k *Known) Apply(phi ...func(s2 float64) float64) []float64 {
-	d, r, t := k.eigen.Dim, len(k.eigen.Values), len(k.targets)
+	d := k.eigen.Dim
+	r := len(k.eigen.Values)
+	t := len(k.targets)
 	q := len(phi) * t
-	h, x := make([]float64, q*r), make([]float64, q*d)
+	h := make([]float64, q*r)
+	x := make([]float64, q*d)
 	for i, f := range phi {
 		for j := range t {
 			row := i*t + j
@@ -132,7 +155,8 @@ func (k *Known) Apply(phi ...func(s2 float64) float64) []float64 {
 // applyOff sets x to f(BᵀB)u, where u is the part of c = Aᵀb of target j that is orthogonal to the rows of the
 // sketch B. u is row j of k.cOff, or 0 if k.cOff is nil.
 func (k *Known) applyOff(j int, f func(s2 float64) float64, x []float64) {
-	if d := k.eigen.Dim; k.cOff != nil {
+	d := k.eigen.Dim
+	if k.cOff != nil {
 		off := f(k.eigen.Rest)
 		for l, v := range k.cOff[j*d : (j+1)*d] {
 			x[l] = off * v
@@ -145,7 +169,9 @@ func (k *Known) applyOff(j int, f func(s2 float64) float64, x []float64) {
 // ApplyEach overwrites row j of x with φ(BᵀB)c, where φ is phi[j], B is the sketch, and c = Aᵀb of target
 // firstTarget+j. It returns ‖Bx‖² for each row of x.
 func (k *Known) ApplyEach(firstTarget int, phi []func(s2 float64) float64, x []float64) (bx []float64) {
-	d, r, q := k.eigen.Dim, len(k.eigen.Values), len(phi)
+	d := k.eigen.Dim
+	r := len(k.eigen.Values)
+	q := len(phi)
 	bx = make([]float64, q)
 	h := make([]float64, q*r)
 	for j, f := range phi {
@@ -172,7 +198,8 @@ func (k *Known) LostCross(gamma float64) float64 {
 	for j := range k.targets {
 		if off := k.CrossError(j); off > 0 {
 			c := &k.targets[j].c
-			most = math.Max(most, (off+k.factor.onto*eps*c.Norm)/gamma*(c.Norm+off)/a.quads(c, off).Lo)
+			moved := (off + k.factor.onto*eps*c.Norm) / gamma
+			most = math.Max(most, moved*(c.Norm+off)/a.quads(c, off).Lo)
 		}
 	}
 	// the factor is 2, because only the lower bound cᵀH⁻¹c/‖c‖ on ‖x*‖ is known

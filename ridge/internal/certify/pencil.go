@@ -53,7 +53,8 @@ func (p *Pencil) errorIfServed(gamma float64) (off float64, serves bool) {
 
 // error returns a bound on ‖E‖ at γ ≥ γ₀.
 func (p *Pencil) error(gamma float64) float64 {
-	d, step := len(p.Theta), gamma-p.Gamma
+	d := len(p.Theta)
+	step := gamma - p.Gamma
 	if step == 0 {
 		return p.Base + few*eps
 	}
@@ -81,14 +82,15 @@ func (p *Pencil) bounds(gamma float64) (below, above float64, diagonal []float64
 	at, quotient := gamma, 1.0
 	off, serves := p.errorIfServed(gamma)
 	if !serves {
-		at, quotient = p.Gamma, p.Gamma/gamma
+		at = p.Gamma
+		quotient = p.Gamma / gamma
 		off = p.error(at)
 	}
 	diagonal = make([]float64, len(p.Theta))
 	for i, v := range p.Theta {
 		diagonal[i] = 1 + (at-p.Gamma)*v
 	}
-	return math.Min(1, quotient) * (1 - few*eps) / (1 + off), math.Max(1, quotient) * (1 + few*eps) / (1 - off), diagonal
+	return math.Min(1, quotient) * downward / (1 + off), math.Max(1, quotient) * upward / (1 - off), diagonal
 }
 
 // Equilibrated returns the Known for leave-one-out errors of the rows AS⁻¹, where scale is the diagonal of S. The
@@ -107,8 +109,12 @@ func Equilibrated(e Evidence, size float64, pencils []*Pencil, scale []float64) 
 		e.Sketch.V = append(e.Sketch.V, p.Basis...)
 	}
 	k := &Known{
-		Evidence: e, eigen: spectral.Eigen{Dim: d, Values: e.Sketch.Sigma2, V: e.Sketch.V},
-		factor: newFactors(&e), norm: n, targets: make([]target, t), pencils: pencils,
+		Evidence: e,
+		eigen:    spectral.Eigen{Dim: d, Values: e.Sketch.Sigma2, V: e.Sketch.V},
+		factor:   newFactors(&e),
+		norm:     n,
+		targets:  make([]target, t),
+		pencils:  pencils,
 	}
 	for _, v := range scale {
 		k.widest = math.Max(k.widest, v)
@@ -138,8 +144,12 @@ func (c Columns) over(scale []float64) Columns {
 		return out
 	}
 	return Columns{
-		Displaced: divide(c.Displaced), Means: divide(c.Means), MeanErrors: divide(c.MeanErrors),
-		Units: c.Units, Scaled: divide(c.Scaled), reach: divide(c.reach),
+		Displaced:  divide(c.Displaced),
+		Means:      divide(c.Means),
+		MeanErrors: divide(c.MeanErrors),
+		Units:      c.Units,
+		Scaled:     divide(c.Scaled),
+		reach:      divide(c.reach),
 	}
 }
 
@@ -159,7 +169,8 @@ func (k *Known) pencilOf(gamma float64) *pencilAt {
 			of = i
 		}
 	}
-	p, d := k.pencils[of], k.eigen.Dim
+	p := k.pencils[of]
+	d := k.eigen.Dim
 	low, high, diagonal := p.bounds(gamma)
 	out := &pencilAt{first: of * d, below: make([]float64, d), above: make([]float64, d)}
 	sum := 0.0
@@ -174,7 +185,11 @@ func (k *Known) pencilOf(gamma float64) *pencilAt {
 // leftOut returns the [LeftOut] by pencils.
 func (k *Known) leftOut(gammas []float64) *LeftOut {
 	r := len(k.eigen.Values)
-	l := &LeftOut{Known: k, skew: few, round: (roundoff.DenseDot(k.Backend.Accuracy().Dot(r)) + few) * eps}
+	l := &LeftOut{
+		Known: k,
+		skew:  few,
+		round: (roundoff.DenseDot(k.Backend.Accuracy().Dot(r)) + few) * eps,
+	}
 	l.lost = math.Sqrt(float64(r+few)) * 0x1p-537
 	l.meanSize = k.meanSize()
 	for _, gamma := range gammas {
@@ -182,7 +197,7 @@ func (k *Known) leftOut(gammas []float64) *LeftOut {
 		l.at = append(
 			l.at,
 			leftAt{
-				At:        At{Known: k, Gamma: gamma / k.widest / k.widest * (1 - few*eps)},
+				At:        At{Known: k, Gamma: gamma / k.widest / k.widest * downward},
 				rootAbove: at.root,
 				pencil:    at,
 			},

@@ -46,8 +46,14 @@ type Anchor struct {
 // Prediction returns the Prediction at γ.
 func (a At) Prediction() *Prediction {
 	p := &Prediction{
-		gapOff: a.gap(a.eigen.Rest), inverseOff: a.above(a.eigen.Rest), gapMost: a.widestGap(), most: a.above(a.eigen.Rest),
-		dot: a.factor.dense, skew: a.factor.skew, lost: lostProduct(a.eigen.Dim), entry: a.entry(),
+		gapOff:     a.gap(a.eigen.Rest),
+		inverseOff: a.above(a.eigen.Rest),
+		gapMost:    a.widestGap(),
+		most:       a.above(a.eigen.Rest),
+		dot:        a.factor.dense,
+		skew:       a.factor.skew,
+		lost:       lostProduct(a.eigen.Dim),
+		entry:      a.entry(),
 	}
 	if a.Intercept {
 		p.meanSize = (vec.Norm(a.Means[:a.eigen.Dim]) + a.norm.meanOff) * inflate
@@ -77,7 +83,8 @@ func lostProduct(d int) float64 { return float64(d+16) * roundoff.Underflow }
 // Middle returns the coefficients x_mid = M·Aᵀb for each target b (t×d), where M is the mean of the lower and the
 // upper bound on H⁻¹ in [At]; see ridge.Predictor. Target j uses the γ of ats[index[j]].
 func (k *Known) Middle(ats []*At, index []int) []float64 {
-	phi, x := make([]func(s2 float64) float64, len(index)), make([]float64, len(index)*k.eigen.Dim)
+	phi := make([]func(s2 float64) float64, len(index))
+	x := make([]float64, len(index)*k.eigen.Dim)
 	for j, g := range index {
 		phi[j] = ats[g].middle
 	}
@@ -111,7 +118,9 @@ func (a At) anchor(j int, x []float64, radius float64) Anchor {
 	if a.Intercept {
 		d := a.eigen.Dim
 		c.Base, c.Mean = a.Means[d+j], vec.Dot(a.Means[:d], x)
-		c.fixed = a.targets[j].meanOff + a.norm.meanOff*(c.size+radius) + few*eps*math.Abs(c.Base)
+		c.fixed = a.targets[j].meanOff +
+			a.norm.meanOff*(c.size+radius) +
+			few*eps*math.Abs(c.Base)
 	}
 	return c
 }
@@ -119,7 +128,13 @@ func (a At) anchor(j int, x []float64, radius float64) Anchor {
 // Alone returns the [Anchor] at coefficients x, for a fit without a sketch and rows that are not centred. radius
 // bounds the error of x, and interceptError bounds the error of the intercept.
 func Alone(x []float64, radius, intercept, interceptError float64) Anchor {
-	return Anchor{Base: intercept, fixed: interceptError, distance: radius, energy: radius, size: vec.Norm(x)}
+	return Anchor{
+		Base:     intercept,
+		fixed:    interceptError,
+		distance: radius,
+		energy:   radius,
+		size:     vec.Norm(x),
+	}
 }
 
 // Forms holds the quadratic forms of a row a that [Anchor] needs, and bounds on the round-off of products with a.
@@ -153,7 +168,8 @@ func (p *Prediction) Forms(along []float64, norm2, size float64, nnz int) Forms 
 		moved: p.entry * eps * (size + p.meanSize) * inflate,
 	}
 	if size < 0x1p-450 { // squares may underflow, so the largest eigenvalues bound the forms
-		out.gap, out.inverse = math.Sqrt(p.gapMost), math.Sqrt(p.most)
+		out.gap = math.Sqrt(p.gapMost)
+		out.inverse = math.Sqrt(p.most)
 		return out
 	}
 	var gap, inverse, inV float64
@@ -169,7 +185,8 @@ func (p *Prediction) Forms(along []float64, norm2, size float64, nnz int) Forms 
 	pad := (4*math.Sqrt(r)*chain + r + 4*chain + 2*p.skew) * eps
 	gap += off*p.gapOff + pad*p.gapMost
 	inverse += off*p.inverseOff + pad*p.most
-	out.gap, out.inverse = math.Sqrt(gap)*(1+16*eps), math.Sqrt(inverse)*(1+16*eps)
+	out.gap = math.Sqrt(gap) * (1 + 16*eps)
+	out.inverse = math.Sqrt(inverse) * (1 + 16*eps)
 	return out
 }
 
@@ -177,7 +194,9 @@ func (p *Prediction) Forms(along []float64, norm2, size float64, nnz int) Forms 
 // is the product of the row with the coefficients.
 func (c *Anchor) Interval(product float64, f Forms) interval.Interval {
 	y := c.Base + product
-	radius := f.norm * (math.Min(f.gap*c.gap+f.inverse*c.energy, c.distance) + c.round + f.chain*eps*c.size)
+	radius := f.norm * (math.Min(f.gap*c.gap+f.inverse*c.energy, c.distance) +
+		c.round +
+		f.chain*eps*c.size)
 	radius += c.fixed + 4*eps*math.Abs(y) + f.lost
 	if f.moved > 0 {
 		radius += f.moved * (c.size + c.distance) * (1 + 16*eps)

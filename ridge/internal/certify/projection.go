@@ -77,16 +77,24 @@ func NewProjection(
 	precise bool,
 	units []float64,
 ) (p *Projection, tss []interval.Interval, ok bool) {
-	q, t := e.Dim, len(e.TSS)
+	q := e.Dim
+	t := len(e.TSS)
 	root := math.Sqrt(weight)
 	rounded := *e
-	rounded.Columns = e.Columns.roundedFrom(q, units, columns, root*(1-few*eps))
+	rounded.Columns = e.Columns.roundedFrom(q, units, columns, root*downward)
 	e = &rounded
 	off, s := e.columnErrors(f)
 	p = &Projection{
-		Rows: e.Rows, Fixed: q, Root: root * (1 + few*eps), B: f.X, Left: make([]float64, t), Round: make([]float64, t),
-		columns: columnBounds{after: make([]float64, t), lost: make([]float64, t)},
-		Inverse: s.inverse, Mean: e.Means, MeanError: e.MeanErrors,
+		Rows:      e.Rows,
+		Fixed:     q,
+		Root:      root * upward,
+		B:         f.X,
+		Left:      make([]float64, t),
+		Round:     make([]float64, t),
+		columns:   columnBounds{after: make([]float64, t), lost: make([]float64, t)},
+		Inverse:   s.inverse,
+		Mean:      e.Means,
+		MeanError: e.MeanErrors,
 	}
 	if e.Intercept {
 		p.Fixed++
@@ -104,16 +112,24 @@ func NewProjection(
 	}
 	n := &s.factor
 	kappa := vec.AbsDot(s.inverse, n.columns) // ‖R⁻ᵀδz‖ ≤ u·kappa·‖R⁻ᵀz‖ for |δz| ≤ u|z|
-	p.leverageError = (math.Max(1/n.lower/n.lower-1, 1-1/n.upper/n.upper) + 4*n.transposed + 4*eps*kappa +
+	skewed := math.Max(1/n.lower/n.lower-1, 1-1/n.upper/n.upper)
+	p.leverageError = (skewed +
+		4*n.transposed +
+		4*eps*kappa +
 		float64(q+few)*eps) * inflate
 	if e.Intercept {
 		p.meanEffect = vec.AbsDot(s.inverse, e.MeanErrors[:q]) * inflate
 	}
 	lost := e.lost()
 	operations := float64(4*q + 16)
-	p.shares = rowShares{terms: operations / 4 * roundoff.Unit, rounded: 4 * roundoff.Unit, along: make([]float64, q)}
+	p.shares = rowShares{
+		terms:   operations / 4 * roundoff.Unit,
+		rounded: 4 * roundoff.Unit,
+		along:   make([]float64, q),
+	}
 	if precise {
-		p.shares.terms, p.shares.rounded = operations*roundoff.Unit*roundoff.Unit, 5*roundoff.Unit
+		p.shares.terms = operations * roundoff.Unit * roundoff.Unit
+		p.shares.rounded = 5 * roundoff.Unit
 	}
 	most := e.entry() * 2 * roundoff.Unit // bounds the relative rounding of an entry
 	p.shares.terms += most
@@ -121,6 +137,7 @@ func NewProjection(
 	if e.Intercept && most > 0 {
 		p.meanEffect += most * vec.AbsDot(s.inverse, e.Means[:q]) * inflate
 	}
+
 	for j := range t {
 		b := f.X[j*q : (j+1)*q]
 		w := e.weights(f, s, off, lost, j)
@@ -138,13 +155,12 @@ func NewProjection(
 		p.Round[j] = (round + p.columns.lost[j]*(1+p.Root)) * inflate
 		p.shares.inverse = append(p.shares.inverse, 1/p.Round[j])
 		if e.Intercept && most > 0 { // the means were part of the entries when these were rounded
-			p.shares.fixed = math.Max(
-				p.shares.fixed,
-				most*(math.Abs(e.Means[q+j])+vec.AbsDot(b, e.Means[:q]))/p.Round[j]*inflate,
-			)
+			means := math.Abs(e.Means[q+j]) + vec.AbsDot(b, e.Means[:q])
+			p.shares.fixed = math.Max(p.shares.fixed, most*means/p.Round[j]*inflate)
 		}
 		for k, v := range b {
-			p.shares.along[k] = math.Max(p.shares.along[k], math.Abs(v)/p.Round[j]*(1+few*eps))
+			share := math.Abs(v) / p.Round[j] * upward
+			p.shares.along[k] = math.Max(p.shares.along[k], share)
 		}
 		tss = append(tss, w.TSS)
 		ok = w.Energy <= math.MaxFloat64 && (ok || j == 0)
@@ -171,7 +187,9 @@ func (p *Projection) Share(before, after []float64) float64 {
 		rounded = math.Max(rounded, math.Abs(after[j])*v)
 	}
 	most += vec.AbsDot(before[:q], p.shares.along)
-	return (p.shares.terms*most + p.shares.rounded*rounded + p.shares.fixed) * inflate
+	return (p.shares.terms*most +
+		p.shares.rounded*rounded +
+		p.shares.fixed) * inflate
 }
 
 // Penalized returns the Projection after each feature j has been divided by scale[j]. If p or scale is nil, it returns
@@ -180,10 +198,14 @@ func (p *Projection) Penalized(scale []float64) *Projection {
 	if p == nil || scale == nil {
 		return p
 	}
-	out, q := *p, len(p.Inverse)
+	out := *p
+	q := len(p.Inverse)
 	out.division += 2 * eps
-	out.B, out.Left, out.Round = slices.Clone(p.B), slices.Clone(p.Left), slices.Clone(p.Round)
-	out.Mean, out.MeanError = slices.Clone(p.Mean), slices.Clone(p.MeanError)
+	out.B = slices.Clone(p.B)
+	out.Left = slices.Clone(p.Left)
+	out.Round = slices.Clone(p.Round)
+	out.Mean = slices.Clone(p.Mean)
+	out.MeanError = slices.Clone(p.MeanError)
 	out.columns = columnBounds{
 		before: slices.Clone(p.columns.before),
 		after:  slices.Clone(p.columns.after),
@@ -192,17 +214,18 @@ func (p *Projection) Penalized(scale []float64) *Projection {
 	}
 	for j, s := range scale {
 		vec.Scale(1/s, out.B[j*q:(j+1)*q])
-		out.Left[j] *= (1 + few*eps) / s
-		out.Round[j] = (out.Round[j] + 4*roundoff.Unit*p.columns.after[j]*inflate) * (1 + few*eps) / s
-		out.columns.after[j] *= (1 + few*eps) / s
-		out.columns.before[q+j] *= (1 + few*eps) / s
+		out.Left[j] *= upward / s
+		divided := 4 * roundoff.Unit * p.columns.after[j] * inflate
+		out.Round[j] = (out.Round[j] + divided) * upward / s
+		out.columns.after[j] *= upward / s
+		out.columns.before[q+j] *= upward / s
 		if out.columns.scaled != nil {
-			out.columns.scaled[q+j] *= (1 + few*eps) / s
+			out.columns.scaled[q+j] *= upward / s
 		}
-		out.columns.lost[j] = out.columns.lost[j]*(1+few*eps)/s + roundoff.Underflow
+		out.columns.lost[j] = out.columns.lost[j]*upward/s + roundoff.Underflow
 		if p.Mean != nil {
 			out.Mean[q+j] /= s
-			out.MeanError[q+j] *= (1 + few*eps) / s
+			out.MeanError[q+j] *= upward / s
 		}
 	}
 	return &out
@@ -224,21 +247,22 @@ func (p *Projection) moves(gamma float64, d int, df interval.Interval) moves {
 	m := moves{
 		round: vec.Norm(p.Round[:d]) * inflate,
 		left:  vec.Norm(p.Left[:d]) * inflate,
-		sigma: root * (1 - few*eps),
+		sigma: root * downward,
 	}
-	least := m.sigma                                                 // least² ≤ λ_min(Ĥ)
-	if free := (dim - df.Lo) * (1 + few*eps); 0 < free && free < 1 { // 1/λ_min(Ĥ) ≤ tr Ĥ⁻¹ = (d − df)/γ
-		least = math.Max(least, root/math.Sqrt(free)*(1-few*eps))
+	least := m.sigma                                          // least² ≤ λ_min(Ĥ)
+	if free := (dim - df.Lo) * upward; 0 < free && free < 1 { // 1/λ_min(Ĥ) ≤ tr Ĥ⁻¹ = (d − df)/γ
+		least = math.Max(least, root/math.Sqrt(free)*downward)
 	}
 	// Let P project onto the complement of the span of Z, and let Â be the computed projected rows. Then Ĥ is
 	// (PÂ)ᵀPÂ + γI plus GᵀG, for the part G of Â in the span, with ‖G‖ ≤ ‖E‖ + ‖F‖.
 	inside := (m.left + m.round) / least * inflate
 	across := 0.0 // across²·Ĥ ⪯ (PÂ)ᵀPÂ + γI
 	if inside < 1 {
-		across = math.Sqrt((1-inside)*(1+inside)) * (1 - few*eps)
+		across = math.Sqrt((1-inside)*(1+inside)) * downward
 	}
 	off := m.round / math.Max(m.sigma, least*across) * inflate
-	m.lower, m.upper = math.Max(0, 1-off)*across*(1-few*eps), (1+off)*(1+few*eps)
+	m.lower = math.Max(0, 1-off) * across * downward
+	m.upper = (1 + off) * upward
 	m.sigma = math.Max(m.sigma, least*m.lower)
 
 	// lower and upper bound γ·tr H⁻¹ = d − df. There is another bound: the changes of all singular values σ of A,
@@ -252,7 +276,10 @@ func (p *Projection) moves(gamma float64, d int, df interval.Interval) moves {
 	if m.lower > 0 {
 		m.df.Lo = math.Max(m.df.Lo, dim-(dim-df.Lo)/m.lower/m.lower-round)
 	}
-	m.df = interval.Interval{Lo: math.Max(0, m.df.Lo), Hi: math.Min(dim, m.df.Hi)}
+	m.df = interval.Interval{
+		Lo: math.Max(0, m.df.Lo),
+		Hi: math.Min(dim, m.df.Hi),
+	}
 	return m
 }
 
@@ -264,20 +291,25 @@ func (p *Projection) moves(gamma float64, d int, df interval.Interval) moves {
 //	|‖r*‖ − ‖Pr‖| ≤ ‖f − Fx̂*‖ + min(1/(2√γ), 1/σ)·(‖F‖‖r‖ + ‖E‖‖Qᵀr‖),
 //	‖Pr‖² = ‖r‖² − ‖Qᵀr‖².
 func (p *Projection) original(o *optimum) (df, rss interval.Interval) {
-	j, root := o.target, math.Sqrt(o.gamma)
+	j := o.target
+	root := math.Sqrt(o.gamma)
 	d := o.dim
 	m := p.moves(o.gamma, d, o.df.Interval)
-	size := math.Sqrt(o.tss.Hi) / root * (1 + few*eps) // bounds ‖x̂*‖, as γ‖x̂*‖² ≤ ‖b‖²
-	round, left := m.round*size, m.left*size           // bounds ‖Fx̂*‖ and ‖Ex̂*‖
+	size := math.Sqrt(o.tss.Hi) / root * upward // bounds ‖x̂*‖, as γ‖x̂*‖² ≤ ‖b‖²
+	round, left := m.round*size, m.left*size    // bounds ‖Fx̂*‖ and ‖Ex̂*‖
 	if o.x != nil {
 		round = math.Min(round, vec.AbsDot(p.Round[:d], o.x)+m.round*o.xError)
 		left = math.Min(left, vec.AbsDot(p.Left[:d], o.x)+m.left*o.xError)
 	}
 	moved := (p.Round[d+j] + round) * inflate
 	inside := moved + (p.Left[d+j]+left)*inflate
-	shift := (moved + math.Min(0.5/root, 1/m.sigma)*(m.round*math.Sqrt(o.rss.Hi)+m.left*inside)) * inflate
-	lo := math.Sqrt(math.Max(0, o.rss.Lo-inside*inside*(1+few*eps))) - shift
-	return m.df, interval.Squared(lo*(1-few*eps), (math.Sqrt(o.rss.Hi)+shift)*(1+few*eps))
+	most := math.Sqrt(o.rss.Hi) // bounds ‖r‖
+	gradient := m.round*most + m.left*inside
+	shift := (moved + math.Min(0.5/root, 1/m.sigma)*gradient) * inflate
+	within := math.Max(0, o.rss.Lo-inside*inside*upward)
+	lo := math.Sqrt(within) - shift
+	hi := most + shift
+	return m.df, interval.Squared(lo*downward, hi*upward)
 }
 
 // A Moved holds bounds on the change of the solution by the rounding errors of a projection. x* is the exact solution
@@ -311,15 +343,17 @@ func (p *Projection) Weights(
 	df interval.Interval,
 ) (Weights, interval.Interval, Moved) {
 	d, root := len(x), math.Sqrt(gamma)
-	m, xn := p.moves(gamma, d, df), vec.Norm(x)
+	m := p.moves(gamma, d, df)
+	xn := vec.Norm(x)
 	f, l := m.round, m.left
-	out, at := w, p.near(x, j)
+	out := w
+	at := p.near(x, j)
 	moved := (at.rounding + f*w.Error) * inflate
 	// bounds ‖Qᵀr‖, the norm of the part of the residual in the span of Z
 	inside := (moved + at.span + l*w.Error) * inflate
 	gradient := f*(math.Sqrt(w.RSS.Hi)+w.Energy) + l*inside
 	at.near = (moved*math.Min(0.5/root, 1/m.sigma) + gradient/m.sigma/m.sigma) * inflate
-	out.Error = (w.Error + at.near) * (1 + few*eps)
+	out.Error = (w.Error + at.near) * upward
 	out.Relative = Relative(out.Error, xn*(1-float64(d+few)*eps))
 	out.Energy = (w.Energy + f*w.Error + moved + gradient/m.sigma) * inflate
 	at.coordinates = (at.span + l*out.Error) * inflate
@@ -327,16 +361,17 @@ func (p *Projection) Weights(
 	at.residual = far
 
 	within := at.rounding + at.span // bounds ‖Qᵀ(Ax − b)‖ for the computed rows
+	outside := math.Max(0, w.RSS.Lo-within*within*upward)
 	out.RSS = interval.Squared(
-		(math.Sqrt(math.Max(0, w.RSS.Lo-within*within*(1+few*eps)))-at.rounding)*(1-few*eps),
-		(math.Sqrt(w.RSS.Hi)+at.rounding)*(1+few*eps),
+		(math.Sqrt(outside)-at.rounding)*downward,
+		(math.Sqrt(w.RSS.Hi)+at.rounding)*upward,
 	)
-	out.Objective.Hi = (w.Objective.Hi + moved*math.Sqrt(2*w.Objective.Hi) + moved*moved) * (1 + few*eps)
-	out.Objective.Lo = math.Max(
-		0,
-		(w.Objective.Lo-(far*math.Sqrt(2*out.Objective.Hi)+far*far+
-			(at.coordinates+far)*(at.coordinates+far))*(1+few*eps))*(1-few*eps),
-	)
+	out.Objective.Hi = (w.Objective.Hi +
+		moved*math.Sqrt(2*w.Objective.Hi) +
+		moved*moved) * upward
+	whole := at.coordinates + far
+	lost := far*math.Sqrt(2*out.Objective.Hi) + far*far + whole*whole
+	out.Objective.Lo = math.Max(0, (w.Objective.Lo-lost*upward)*downward)
 	out.GCV = gcv(p.Rows, p.Fixed, m.df, rssNear(gamma, out.Energy, out.RSS))
 	return out, m.df, at
 }
@@ -377,37 +412,50 @@ func (p *Projection) Unpenalized(x []float64, j int, w Weights, m Moved, interce
 	u, bounds := make([]float64, q), make([]float64, q)
 	ownError := make([]float64, q) // bounds the rounding errors of u
 	for k := range u {             // u is column d+j of B, minus Σ xᵢ·(column i of B)
-		sum, row, size := twofold.Of(p.B[(d+j)*q+k]), 0.0, 0.0
+		sum := twofold.Of(p.B[(d+j)*q+k])
+		row := 0.0
+		size := 0.0
 		for i, v := range x {
 			b := p.B[i*q+k]
 			sum = sum.Minus(twofold.Times(v, b))
-			row, size = math.Hypot(row, b), size+math.Abs(v*b)
+			row = math.Hypot(row, b)
+			size = size + math.Abs(v*b)
 		}
 		u[k], ownError[k] = sum.Round()
 		ownError[k] += p.division * size
-		bounds[k] = (ownError[k] + p.Inverse[k]*m.coordinates + row*(1+float64(d)*eps)*w.Error) * inflate
+		bounds[k] = (ownError[k] +
+			p.Inverse[k]*m.coordinates +
+			row*(1+float64(d)*eps)*w.Error) * inflate
 	}
 	// x is later divided by the penalties' square roots, which rounds it. This changes Ax by at most divided.
 	divided := p.division * vec.AbsDot(p.columns.before[q:q+d], x) * inflate
 	if s := p.columns.scaled; s != nil { // x and u are also divided by standard deviations, which rounds them, too
 		divided += 2 * (vec.AbsDot(s[:q], u) + vec.AbsDot(s[q:], x)) * inflate
 	}
+
 	// bounds ‖Zu − Zv‖ for the best coefficients v
 	within := (m.span + vec.AbsDot(p.columns.before[:q], ownError) + divided) * inflate
-	out := Restored{Coef: u, Bounds: bounds, RSS: interval.Interval{Lo: w.RSS.Lo, Hi: w.RSS.Hi}}
+	out := Restored{
+		Coef:   u,
+		Bounds: bounds,
+		RSS:    interval.Interval{Lo: w.RSS.Lo, Hi: w.RSS.Hi},
+	}
 	if divided > 0 {
 		out.RSS = interval.WidenRoot(out.RSS, divided)
 	}
 	if p.Mean == nil {
-		out.RSS.Hi = (out.RSS.Hi + within*within) * (1 + few*eps)
+		out.RSS.Hi = (out.RSS.Hi + within*within) * upward
 		return out
 	}
+
 	mean, meanError := p.Mean[q:], p.MeanError[q:]
 	sum := twofold.Of(mean[d+j]).Plus(twofold.Of(intercept.Value))
 	away, drift, along, own := 0.0, 0.0, 0.0, 0.0
 	for i, v := range x {
 		sum = sum.Minus(twofold.Times(v, mean[i]))
-		a, size, off := mean[i], math.Abs(mean[i]), meanError[i]+p.Round[i]/p.Root
+		a := mean[i]
+		size := math.Abs(mean[i])
+		off := meanError[i] + p.Round[i]/p.Root
 		for k := range q {
 			b := p.B[i*q+k]
 			a -= b * p.Mean[k]
@@ -421,16 +469,24 @@ func (p *Projection) Unpenalized(x []float64, j int, w Weights, m Moved, interce
 	}
 	for k, v := range u {
 		sum = sum.Minus(twofold.Times(v, p.Mean[k]))
-		along += math.Abs(p.Mean[k])*ownError[k] + (math.Abs(p.Mean[k])+p.MeanError[k])*p.Inverse[k]*m.coordinates
+		size := math.Abs(p.Mean[k])
+		along += size*ownError[k] + (size+p.MeanError[k])*p.Inverse[k]*m.coordinates
 		own += p.MeanError[k] * ownError[k]
 	}
+
 	value, off := sum.Round()
 	out.Intercept = Intercept{
-		Value: value, Error: (intercept.Error + off + drift*m.near + away*w.Error + along + m.residual/p.Root) * inflate,
+		Value: value,
+		Error: (intercept.Error +
+			off +
+			drift*m.near +
+			away*w.Error +
+			along +
+			m.residual/p.Root) * inflate,
 	}
 	// ‖v‖ times the distance from the best intercept
 	own = p.Root * (own + intercept.Error + off + (m.rounding+divided)/p.Root) * inflate
 	out.Intercept.Own = own / p.Root * inflate
-	out.RSS.Hi = (out.RSS.Hi + within*within + own*own) * (1 + few*eps)
+	out.RSS.Hi = (out.RSS.Hi + within*within + own*own) * upward
 	return out
 }

@@ -36,7 +36,9 @@ type Corrected struct {
 // Next returns the new coefficients X − moved, rounded to x, and low, the rounding error of x. moved is
 // Step − Low, rounded.
 func (c *Corrected) Next() (x, low, moved []float64) {
-	x, low, moved = make([]float64, len(c.X)), make([]float64, len(c.X)), c.Step
+	x = make([]float64, len(c.X))
+	low = make([]float64, len(c.X))
+	moved = c.Step
 	if c.Low != nil {
 		moved = make([]float64, len(c.X))
 		floats.SubTo(moved, c.Step, c.Low)
@@ -60,18 +62,31 @@ type Refiner struct {
 // NewRefiner returns the Refiner for the factor in f. It returns nil if the factor is too inaccurate.
 func NewRefiner(e *Streamed, f *Factored) *Refiner {
 	off, s := e.columnErrors(f)
-	n, share := s.factor, e.share(f.Gamma, off)
+	n := s.factor
+	share := e.share(f.Gamma, off)
 	if f.T != nil {
 		if !(n.solved < 0.5) {
 			return nil
 		}
-		return &Refiner{rows: e, gamma: f.Gamma, s: s, share: share, byT: true}
+		return &Refiner{
+			rows:  e,
+			gamma: f.Gamma,
+			s:     s,
+			share: share,
+			byT:   true,
+		}
 	}
-	omega := math.Max(1-n.lower*n.lower, n.upper*n.upper-1) * (1 + few*eps)
+	omega := math.Max(1-n.lower*n.lower, n.upper*n.upper-1) * upward
 	if !(n.lower > 0) || !(omega < 0.5) {
 		return nil
 	}
-	return &Refiner{rows: e, gamma: f.Gamma, s: s, share: share, omega: omega}
+	return &Refiner{
+		rows:  e,
+		gamma: f.Gamma,
+		s:     s,
+		share: share,
+		omega: omega,
+	}
 }
 
 // A Refinement holds corrected coefficients and their bounds.
@@ -107,7 +122,7 @@ func (a *afterStep) withLow(c *Corrected, moved []float64, n *nearness) {
 	if c.Low == nil {
 		return
 	}
-	const unit = roundoff.Unit * (1 + few*eps)
+	const unit = roundoff.Unit * upward
 	low := n.upper * vec.AbsDot(n.columns, c.Low) * inflate // bounds ‖H^{½}Low‖
 	a.error += unit * vec.Norm(moved) * inflate
 	a.inner += unit * n.upper * vec.AbsDot(n.columns, moved) * inflate
@@ -120,8 +135,11 @@ func (a *afterStep) withLow(c *Corrected, moved []float64, n *nearness) {
 func (r *Refiner) Next(j int, c *Corrected) (next Refinement, known bool) {
 	s, n, d := r.s, r.s.factor, float64(r.rows.Dim)
 	x, low, moved := c.Next()
-	xn, rounding := vec.Norm(x), vec.Norm(low)*(1+few*eps)
-	if !(vec.Norm(c.X) <= math.MaxFloat64) || !(xn <= math.MaxFloat64) || math.IsInf(c.RSS.Hi, 1) {
+	xn := vec.Norm(x)
+	rounding := vec.Norm(low) * upward
+	if !(vec.Norm(c.X) <= math.MaxFloat64) ||
+		!(xn <= math.MaxFloat64) ||
+		math.IsInf(c.RSS.Hi, 1) {
 		return next, false
 	}
 	round := 1 + (d+8)*eps
@@ -132,7 +150,9 @@ func (r *Refiner) Next(j int, c *Corrected) (next Refinement, known bool) {
 		a = r.solved(c)
 	}
 	a.withLow(c, moved, &n)
-	next.X, next.Low, next.Error = x, low, a.error
+	next.X = x
+	next.Low = low
+	next.Error = a.error
 	lowR := vec.AbsDot(n.columns, low) * round // bounds ‖R·low‖, or ‖H^{½}low‖ if T is used
 	energy := (a.inner + n.upper*lowR) * round
 	bound := next.Error + rounding
@@ -141,17 +161,27 @@ func (r *Refiner) Next(j int, c *Corrected) (next Refinement, known bool) {
 	next.Before = a.before.Lo
 	objective := objectiveNear(r.gamma, vec.Norm(c.X), a.before, d, c.RSS)
 	rss := interval.WidenRoot(c.RSS, n.upper*(a.step+lowR)*round)
-	rss.Lo, rss.Hi = rss.Lo*(1-few*eps), rss.Hi*(1+few*eps)
+	rss.Lo, rss.Hi = rss.Lo*downward, rss.Hi*upward
 	rss = interval.Intersect(rss, rssAbove(objective, r.gamma, xn, energy, d))
 	next.Weights = Weights{
-		Error: bound, Relative: Relative(bound, xn*(1-(d+2)*eps)), Energy: energy, Scattered: r.rows.Scattered(x),
+		Error:     bound,
+		Relative:  Relative(bound, xn*(1-(d+2)*eps)),
+		Energy:    energy,
+		Scattered: r.rows.Scattered(x),
 		Intercept: r.rows.interceptAfter(&Landing{c.Shift, moved, low}, next.Error, r.alongMeans(a.inner)).moved(c.meanOff),
-		TSS:       r.rows.totalSquares(j, r.rows.lost()), RSS: rss,
+		TSS:       r.rows.totalSquares(j, r.rows.lost()),
+		RSS:       rss,
 		Objective: objective,
 	}
 	next.Weights = next.Weights.scored(r.rows.Rows, r.rows.Intercept, r.rows.Projected, &optimum{
-		gamma: r.gamma, target: j, dim: len(x), x: x, xError: bound, tss: r.rows.totalSquares(j, r.rows.lost()),
-		df: s.df, rss: rssNear(r.gamma, energy, rss),
+		gamma:  r.gamma,
+		target: j,
+		dim:    len(x),
+		x:      x,
+		xError: bound,
+		tss:    r.rows.totalSquares(j, r.rows.lost()),
+		df:     s.df,
+		rss:    rssNear(r.gamma, energy, rss),
 	})
 	return next, true
 }
@@ -170,12 +200,17 @@ func (r *Refiner) Next(j int, c *Corrected) (next Refinement, known bool) {
 // error of a solve.
 func (r *Refiner) solved(c *Corrected) (a afterStep) {
 	s, n, d := r.s, r.s.factor, float64(r.rows.Dim)
-	round, tiny := 1+(d+8)*eps, (d+8)*roundoff.Underflow
+	round := 1 + (d+8)*eps
+	tiny := (d + 8) * roundoff.Underflow
 	under := 2 * (d*math.Sqrt(d) + vec.Norm(n.columns)) * roundoff.Underflow // underflow in R⁻ᵀg and in the step
-	transposed, half, step := n.transposed+eps, vec.Norm(c.Half)*round, vec.Norm(c.Step)*round
+	transposed := n.transposed + eps
+	half := vec.Norm(c.Half) * round
+	step := vec.Norm(c.Step) * round
 	// bounds on the sum of the norms of both vectors
-	halves, steps := half+2*vec.Norm(c.HalfLow)*round, step+2*vec.Norm(c.StepLow)*round
-	lost := math.Min(vec.Norm(c.Bounds)/s.sigma, vec.AbsDot(s.inverse, c.Bounds))*round + r.share*c.Residual
+	halves := half + 2*vec.Norm(c.HalfLow)*round
+	steps := step + 2*vec.Norm(c.StepLow)*round
+	lost := math.Min(vec.Norm(c.Bounds)/s.sigma, vec.AbsDot(s.inverse, c.Bounds))*round +
+		r.share*c.Residual
 	off := halves * transposed
 	exact := half + off + n.inverse*under // bounds ‖R⁻ᵀg‖
 	// Backward error of solving R·step = R⁻ᵀg.
@@ -185,8 +220,8 @@ func (r *Refiner) solved(c *Corrected) (a afterStep) {
 	}
 	backward := ((d+1)*eps*along+under)*round + n.inverse*under
 	solved := off + backward // bounds ‖Rs‖
-	a.error = (r.omega/(1-r.omega)*n.inverse*exact+n.inverse*off+
-		math.Min(steps*(n.solved+eps)+n.inverse*(1+n.inverse)*under, n.inverse*backward)+lost/s.sigma)*round + tiny
+	inSolving := math.Min(steps*(n.solved+eps)+n.inverse*(1+n.inverse)*under, n.inverse*backward)
+	a.error = (r.omega/(1-r.omega)*n.inverse*exact+n.inverse*off+inSolving+lost/s.sigma)*round + tiny
 	a.inner = (r.omega/n.lower*exact+n.upper*solved+lost)*round + tiny
 	a.step = exact + solved
 	a.before = interval.Interval{

@@ -20,7 +20,9 @@ type Claim struct {
 }
 
 // squaresSlack returns a bound on the difference between ‖b‖² in the fit and in the summary, for the same rows.
-func (k *Known) squaresSlack(c *Claim, j int) float64 { return 2*k.SquaresError(j) + c.TSSWidth }
+func (k *Known) squaresSlack(c *Claim, j int) float64 {
+	return 2*k.SquaresError(j) + c.TSSWidth
+}
 
 // SameSquares compares tss, the ‖b‖² of target j in the fit, with want, the ‖b‖² in the summary.
 func (k *Known) SameSquares(c *Claim, tss float64, j int) (want float64, same bool) {
@@ -31,12 +33,17 @@ func (k *Known) SameSquares(c *Claim, tss float64, j int) (want float64, same bo
 // SameIntercept compares the intercept of the fit with want, the intercept that follows from the coefficients of the
 // fit and the means in the summary.
 func (k *Known) SameIntercept(c *Claim, intercept float64, j int) (want float64, same bool) {
-	n, d, xn := &k.norm, k.eigen.Dim, vec.Norm(c.X)
+	n := &k.norm
+	d := k.eigen.Dim
+	xn := vec.Norm(c.X)
 	var size float64
 	if k.Intercept {
-		level, mean := k.Means[d+j], k.Means[:d]
+		level := k.Means[d+j]
+		mean := k.Means[:d]
 		want = level - vec.Dot(mean, c.X)
-		size = n.root*(math.Abs(level)+vec.Norm(mean)*xn) + math.Sqrt(k.TSS[j]) + math.Sqrt(k.bound.Frobenius2)*xn
+		size = n.root*(math.Abs(level)+vec.Norm(mean)*xn) +
+			math.Sqrt(k.TSS[j]) +
+			math.Sqrt(k.bound.Frobenius2)*xn
 	}
 	off := 4*k.meanShift(k.rhs(j), xn) + n.root*c.InterceptError
 	return want, n.root*math.Abs(intercept-want) <= roundoff.SameRows*size+off
@@ -48,9 +55,19 @@ func (k *Known) SameIntercept(c *Claim, intercept float64, j int) (want float64,
 //
 //	|c̃ᵀx̂ − (‖b‖² − 2f*)| ≤ (‖c̃‖ + ‖δ‖)·‖x̂ − x*‖ + ‖δ‖·‖x̂‖.
 func (k *Known) SameProducts(c *Claim, j int) (got float64, want interval.Interval, same bool) {
-	xn, b, tss, off, norm := vec.Norm(c.X), k.targetNorm(j), k.TSS[j], k.CrossError(j), k.CNorm(j)
+	xn := vec.Norm(c.X)
+	b := k.targetNorm(j)
+	tss := k.TSS[j]
+	off := k.CrossError(j)
+	norm := k.CNorm(j)
 	got = vec.Dot(k.C(j), c.X)
-	slack := (norm+off)*c.Error + off*xn + roundoff.SameRows*(b*b+norm*xn) + k.squaresSlack(c, j)
-	want = interval.Interval{Lo: tss - 2*c.Objective.Hi - slack, Hi: tss - 2*c.Objective.Lo + slack}
+	slack := (norm+off)*c.Error +
+		off*xn +
+		roundoff.SameRows*(b*b+norm*xn) +
+		k.squaresSlack(c, j)
+	want = interval.Interval{
+		Lo: tss - 2*c.Objective.Hi - slack,
+		Hi: tss - 2*c.Objective.Lo + slack,
+	}
 	return got, want, !(got < want.Lo || got > want.Hi)
 }

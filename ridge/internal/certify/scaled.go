@@ -18,8 +18,11 @@ func (c Columns) Rounded(units, norms []float64, root float64) Columns {
 		return c
 	}
 	out := c
-	out.Units, out.Scaled, out.reach = units, make([]float64, len(units)), make([]float64, len(units))
-	out.Displaced, out.MeanErrors = slices.Clone(c.Displaced), slices.Clone(c.MeanErrors)
+	out.Units = units
+	out.Scaled = make([]float64, len(units))
+	out.reach = make([]float64, len(units))
+	out.Displaced = slices.Clone(c.Displaced)
+	out.MeanErrors = slices.Clone(c.MeanErrors)
 	for j, k := range units {
 		reach := norms[j] + c.Displaced[j] // bounds √Σwa² for the entries a of the column
 		if c.Means != nil {
@@ -141,5 +144,5 @@ func widen(v interval.Interval, by float64) interval.Interval {
 		return v
 	}
 	v = interval.WidenRoot(v, by)
-	return interval.Interval{Lo: v.Lo * (1 - few*eps), Hi: v.Hi * (1 + few*eps)}
+	return interval.Interval{Lo: v.Lo * downward, Hi: v.Hi * upward}
 }

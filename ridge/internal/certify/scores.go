@@ -18,8 +18,12 @@ const scoredTargets = 256
 func (k *Known) GCV(gammas []float64) []interval.Interval {
 	const functions = 3
 	// the last value of each function is for vectors orthogonal to the rows of V
-	g, t, q := len(gammas), len(k.targets), len(k.eigen.Values)+1
-	ats, table, lost := make([]At, g), make([]float64, functions*g*q), make([]float64, functions*g)
+	g := len(gammas)
+	t := len(k.targets)
+	q := len(k.eigen.Values) + 1
+	ats := make([]At, g)
+	table := make([]float64, functions*g*q)
+	lost := make([]float64, functions*g)
 	df := make([]interval.Interval, g)
 	for i, gamma := range gammas {
 		a := k.At(gamma)
@@ -31,7 +35,12 @@ func (k *Known) GCV(gammas []float64) []interval.Interval {
 			}
 			middle, gap := a.middle(s2), a.gap(s2)
 			more := 1 + 2*gamma*middle
-			for f, v := range [functions]float64{middle * (1 + gamma*middle), gap, more * more * gap} {
+			values := [functions]float64{
+				middle * (1 + gamma*middle),
+				gap,
+				more * more * gap,
+			}
+			for f, v := range values {
 				table[(functions*i+f)*q+l] = v
 				lost[functions*i+f] = math.Max(lost[functions*i+f], v)
 			}
@@ -71,16 +80,22 @@ func (k *Known) GCV(gammas []float64) []interval.Interval {
 			rss := out[(lo+j)*g : (lo+j+1)*g]
 			for i := range rss {
 				rss[i] = ats[i].envelope(lo+j, &envelope{
-					form: norm(i, 0, j), z: norm(i, 1, j)*round + lost[functions*i+1], zy: norm(i, 2, j)*round + lost[functions*i+2],
+					form: norm(i, 0, j),
+					z:    norm(i, 1, j)*round + lost[functions*i+1],
+					zy:   norm(i, 2, j)*round + lost[functions*i+2],
 					lost: lost[functions*i],
 				})
 			}
 			narrow(gammas, rss)
 			for i, v := range rss {
 				rss[i] = scored(k.Rows, k.Intercept, k.Projected, &optimum{
-					gamma: gammas[i], target: lo + j, dim: k.eigen.Dim, xError: math.Inf(1), tss: k.TotalSquares(
-						lo + j,
-					), df: Dimension{Interval: df[i]}, rss: v,
+					gamma:  gammas[i],
+					target: lo + j,
+					dim:    k.eigen.Dim,
+					xError: math.Inf(1),
+					tss:    k.TotalSquares(lo + j),
+					df:     Dimension{Interval: df[i]},
+					rss:    v,
 				})
 			}
 		}
@@ -103,7 +118,8 @@ func (k *Known) NoiseGCV(gammas []float64) []interval.Interval {
 			e.Cross[j] += c * v
 		}
 	}
-	e.TSS, e.NonZero = []float64{1}, []bool{k.NonZero[0], true}
+	e.TSS = []float64{1}
+	e.NonZero = []bool{k.NonZero[0], true}
 	e.Displaced = append(slices.Clone(k.Displaced[:d]), 0)
 	if k.Intercept {
 		e.Means, e.MeanErrors = append(slices.Clone(k.Means[:d]), 0), append(slices.Clone(k.MeanErrors[:d]), 0)

@@ -58,7 +58,9 @@ func (s *TrialSpace) NewTrialWork(gamma float64) *TrialWork {
 // has the proof.
 func (s *TrialSpace) Below(w *TrialWork, scale float64, t *Trial) float64 {
 	var own [MostTrials]float64
-	m, k, tau := len(s.Values), len(t.Own), own[:len(t.Own)]
+	m := len(s.Values)
+	k := len(t.Own)
+	tau := own[:len(t.Own)]
 	t.solve(w, scale, tau)
 	var along, products, squares, sizes, terms, sum float64
 	for l, f := range t.Shared {
@@ -75,7 +77,8 @@ func (s *TrialSpace) Below(w *TrialWork, scale float64, t *Trial) float64 {
 		terms += math.Abs(f * c)
 		sum += math.Abs(c)
 	}
-	quad, norms := squares+2*products, math.Sqrt2*(1+s.Defect)*sizes
+	quad := squares + 2*products
+	norms := math.Sqrt2 * (1 + s.Defect) * sizes
 	for a, v := range tau {
 		along += scale * t.Own[a] * v
 		terms += math.Abs(scale * t.Own[a] * v)

@@ -24,7 +24,12 @@ type Tridiagonal struct {
 
 // NewTridiagonal returns a Tridiagonal with the given fields. The caller has to set the fields Reduced and Skew.
 func NewTridiagonal(diagonal, beside, columns []float64, streamed float64) *Tridiagonal {
-	t := &Tridiagonal{Diagonal: diagonal, Beside: beside, Columns: columns, Streamed: streamed}
+	t := &Tridiagonal{
+		Diagonal: diagonal,
+		Beside:   beside,
+		Columns:  columns,
+		Streamed: streamed,
+	}
 	for i, a := range diagonal {
 		row := math.Abs(a)
 		if i > 0 {
@@ -69,7 +74,8 @@ func (t *Tridiagonal) rounding(s float64) float64 {
 // leastEigenvalue returns a lower bound on the eigenvalues of T, by bisection. If all pivots of T − sI are positive,
 // no eigenvalue of T is below s, up to round-off.
 func (t *Tridiagonal) leastEigenvalue() float64 {
-	lo, hi := -t.norm, t.norm
+	lo := -t.norm
+	hi := t.norm
 	for _, a := range t.Diagonal {
 		hi = math.Min(hi, a)
 	}
@@ -136,14 +142,17 @@ func (t *Tridiagonal) dimension(gamma, distance, limit float64) interval.Interva
 // form f.T. off[j] bounds the norm of the error in column j of A. All these errors together change a singular value of
 // A by at most ‖off‖, and so an eigenvalue of AᵀA by at most ‖off‖(2‖A‖ + ‖off‖).
 func (e *Streamed) tridiagonal(f *Factored, off []float64) spectrum {
-	t, gamma, d := f.T, f.Gamma, float64(e.Dim)
+	t := f.T
+	gamma := f.Gamma
+	d := float64(e.Dim)
 	offNorm := vec.Norm(off) * inflate
 	size := vec.Norm(t.Columns)*inflate + offNorm // bounds ‖A‖_F
 	moved := offNorm * 2 * size
 	known := t.Streamed + t.Reduced
-	root := math.Max(0, math.Sqrt(math.Max(0, t.least-known*inflate))*(1-few*eps)-offNorm) // root² ≤ λ_min(K)
+	root := math.Max(0, math.Sqrt(math.Max(0, t.least-known*inflate))*downward-offNorm) // root² ≤ λ_min(K)
 	s := spectrum{
-		sigma: math.Hypot(math.Sqrt(gamma), root) * (1 - few*eps), inverse: make([]float64, e.Dim),
+		sigma:   math.Hypot(math.Sqrt(gamma), root) * downward,
+		inverse: make([]float64, e.Dim),
 		df: Dimension{
 			t.dimension(gamma, (known+moved)*inflate, float64(rank(e.Rows, e.Dim, e.Intercept))),
 			t.logDet(gamma, (known+moved)*inflate),
@@ -151,7 +160,7 @@ func (e *Streamed) tridiagonal(f *Factored, off []float64) spectrum {
 		factor: nearness{upper: 1, columns: make([]float64, e.Dim)},
 	}
 	for j, c := range t.Columns {
-		s.inverse[j] = 1 / s.sigma * (1 + few*eps)
+		s.inverse[j] = 1 / s.sigma * upward
 		s.factor.columns[j] = math.Hypot(c+off[j], math.Sqrt(gamma)) * inflate
 	}
 	s.apart = (t.Streamed + moved + roundoff.Unit*roundoff.GammaResidual(d)*(size*size+gamma)) * inflate
@@ -179,19 +188,25 @@ func (e *Streamed) MayGain(f *Factored) bool {
 // stepped returns the bounds for c before and after its step, which was computed with a tridiagonal form. The proof is
 // in docs/math.md §8, "Certificate of Tridiagonal".
 func (r *Refiner) stepped(c *Corrected) afterStep {
-	s, d := r.s, float64(r.rows.Dim)
-	round, tiny := 1+(d+few)*eps, (d+few)*roundoff.Underflow
-	step, g, left := vec.Norm(c.Step)*round, vec.Norm(c.Gradient)*round, vec.Norm(c.Left)*round
+	s := r.s
+	d := float64(r.rows.Dim)
+	round := 1 + (d+few)*eps
+	tiny := (d + few) * roundoff.Underflow
+	step := vec.Norm(c.Step) * round
+	g := vec.Norm(c.Gradient) * round
+	left := vec.Norm(c.Left) * round
 	lost := vec.Norm(c.Bounds) * round
 	// open bounds ‖g − H·step‖, the residual of the step, and s.apart bounds the error of a product with H.
 	open := (left + s.apart*step + few*eps*(g+left) + tiny) * inflate
 	inner := ((open+lost)/s.sigma+r.share*c.Residual)*round + tiny
 	square := vec.Dot(c.Step, c.Gradient) - vec.Dot(c.Step, c.Left)
 	off := (step*(open-left) + (d+few)*eps*step*(g+left) + tiny) * inflate
-	from := math.Sqrt(math.Max(0, square-off)) * (1 - few*eps)
-	to := math.Sqrt(math.Max(0, square+off)) * (1 + few*eps)
+	from := math.Sqrt(math.Max(0, square-off)) * downward
+	to := math.Sqrt(math.Max(0, square+off)) * upward
 	return afterStep{
-		error: inner/s.sigma*round + tiny, inner: inner, step: to,
+		error:  inner/s.sigma*round + tiny,
+		inner:  inner,
+		step:   to,
 		before: interval.Interval{Lo: math.Max(0, from-inner), Hi: to + inner},
 	}
 }

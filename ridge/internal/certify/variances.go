@@ -53,12 +53,18 @@ func (a At) upperBounds() []upperBound {
 // docs/math.md §21 has the proof. It needs the same U in M and in eᵀUe. So each of the known U gives a bracket, and
 // the result is their intersection.
 func (k *Known) Variances(gamma float64) (sampling, posterior []interval.Interval) {
-	a, d, r := k.At(gamma), k.eigen.Dim, len(k.eigen.Values)
+	a := k.At(gamma)
+	d := k.eigen.Dim
+	r := len(k.eigen.Values)
 	m := spectral.NewResolvent(&k.eigen, k.Backend)
 	uppers := a.upperBounds()
 	for first := 0; first < d; first += unitVectors {
 		q := min(unitVectors, d-first)
-		g := spectral.Gradients{G: make([]float64, q*d), Along: make([]float64, q*r), Off: make([]float64, q*d)}
+		g := spectral.Gradients{
+			G:     make([]float64, q*d),
+			Along: make([]float64, q*r),
+			Off:   make([]float64, q*d),
+		}
 		for i := range q {
 			g.G[i*d+first+i] = 1
 		}
@@ -67,7 +73,7 @@ func (k *Known) Variances(gamma float64) (sampling, posterior []interval.Interva
 			p := g.Of(i, &k.eigen)
 			inverse := a.quads(&p, 0)
 			// √λ/(λ + γ) is at most 1/(2√γ).
-			v := interval.Interval{Hi: math.Min(inverse.Hi, 1/(4*gamma)*(1+few*eps))}
+			v := interval.Interval{Hi: math.Min(inverse.Hi, 1/(4*gamma)*upward)}
 			for _, u := range uppers {
 				w := a.variance(&p, u, inverse.Lo)
 				if w.Hi < v.Hi { // false for a NaN
@@ -88,15 +94,16 @@ func (k *Known) Variances(gamma float64) (sampling, posterior []interval.Interva
 func (a At) variance(p *spectral.Projection, u upperBound, lo float64) interval.Interval {
 	round := 2 * a.factor.along * eps
 	root := a.eigen.Norm(p, func(s2 float64) float64 { return math.Sqrt(u.of(s2)) })*(1+round) +
-		a.factor.onto*eps*math.Sqrt(u.largest) + a.lostNorm()
-	hi := root * root * (1 + few*eps)
+		a.factor.onto*eps*math.Sqrt(u.largest) +
+		a.lostNorm()
+	hi := root * root * upward
 	size := a.eigen.Norm(p, func(s2 float64) float64 { return (a.below(s2) + u.of(s2)) / 2 })
-	slack := (a.factor.onto*eps*u.largest + a.lostNorm()) * (1 + few*eps)
+	slack := (a.factor.onto*eps*u.largest + a.lostNorm()) * upward
 	least := math.Max(0, size*(1-round)-slack)
 	most := size*(1+round) + slack
 	off := few*eps*hi + u.beyond*(hi-lo) + few*roundoff.Underflow
 	return interval.Interval{
-		Lo: lo - a.Gamma*most*most*(1+few*eps) - off,
-		Hi: math.Max(0, hi-a.Gamma*least*least*(1-few*eps)+off),
+		Lo: lo - a.Gamma*most*most*upward - off,
+		Hi: math.Max(0, hi-a.Gamma*least*least*downward+off),
 	}
 }

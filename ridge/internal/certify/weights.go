@@ -29,32 +29,43 @@ func (a At) complete(w Weights, j int, x []float64, xn, energy, move float64) We
 	w.Scattered = a.Scattered(x)
 	w.Intercept = a.intercept(j, x, xn, w.Error)
 	return w.scored(a.Rows, a.Intercept, a.Projected, &optimum{
-		gamma: a.Gamma, target: j, dim: len(x), x: x, xError: w.Error, tss: w.TSS,
-		df: a.dimension(), rss: a.rssAtOptimum(j, xn, w.Error, move, w.Objective, w.RSS),
+		gamma:  a.Gamma,
+		target: j,
+		dim:    len(x),
+		x:      x,
+		xError: w.Error,
+		tss:    w.TSS,
+		df:     a.dimension(),
+		rss:    a.rssAtOptimum(j, xn, w.Error, move, w.Objective, w.RSS),
 	})
 }
 
 // lostSquares returns a bound on the underflow error of a few products such as γ‖x‖². xn is ‖x‖.
-func lostSquares(xn float64) float64 { return few * roundoff.Underflow * (1 + xn) }
+func lostSquares(xn float64) float64 {
+	return few * roundoff.Underflow * (1 + xn)
+}
 
 // excess returns a bound on √(2(f(x) − f*)) for coefficients x, where f* is the minimum of the objective f. This
 // number equals ‖H^{½}(x − x*)‖, where x* is the exact solution and H = AᵀA + γI. xn is ‖x‖, rss
 // brackets ‖Ax − b‖², and objective brackets f*.
 func (a At) excess(xn float64, rss, objective interval.Interval) float64 {
-	return math.Sqrt(math.Max(0, rss.Hi+a.Gamma*xn*xn*(1+few*eps)-2*objective.Lo)+4*eps*rss.Hi+
-		lostSquares(xn)) * (1 + 16*eps)
+	gap := math.Max(0, rss.Hi+a.Gamma*xn*xn*upward-2*objective.Lo)
+	return math.Sqrt(gap+4*eps*rss.Hi+lostSquares(xn)) * (1 + 16*eps)
 }
 
 // rssAtOptimum returns a bracket of ‖Ax* − b‖² for the exact solution x*, given coefficients x near x*. e
 // bounds ‖x − x*‖, and move bounds ‖A(x − x*)‖. f brackets the smallest objective f*, xn is ‖x‖, and
 // rss brackets ‖Ax − b‖². The result is the intersection of the brackets in docs/math.md §5.
 func (a At) rssAtOptimum(j int, xn, e, move float64, f, rss interval.Interval) interval.Interval {
-	far, near := xn+e, math.Max(0, xn-e)
+	far := xn + e
+	near := math.Max(0, xn-e)
 	lost := lostSquares(far)
 	most := math.Min(a.Gamma*far*far+lost, math.Max(0, a.TSS[j]+a.SquaresError(j)-2*f.Lo))
 	byObjective := interval.Interval{
 		Lo: math.Max(0, 2*f.Lo*(1-4*eps)-most*(1+4*eps)),
-		Hi: 2*f.Hi*(1+4*eps) - a.Gamma*near*near*(1-4*eps) + lost,
+		Hi: 2*f.Hi*(1+4*eps) -
+			a.Gamma*near*near*(1-4*eps) +
+			lost,
 	}
 	move = math.Min(move, math.Sqrt(a.norm.largest2)*e)
 	byMove := interval.Squared(math.Sqrt(rss.Lo)-move, math.Sqrt(rss.Hi)+move)
@@ -65,11 +76,17 @@ func (a At) rssAtOptimum(j int, xn, e, move float64, f, rss interval.Interval) i
 // rssFromEnvelope returns a bracket of ‖Ax* − b‖² for the exact solution x*, without using coefficients.
 // docs/math.md §5, "Training error of the exact solution", has the formula.
 func (a At) rssFromEnvelope(j int) interval.Interval {
-	c, gamma := &a.targets[j].c, a.Gamma
-	form := a.eigen.Norm(c, func(s2 float64) float64 { return math.Sqrt(a.middle(s2) * (1 + gamma*a.middle(s2))) })
+	c := &a.targets[j].c
+	gamma := a.Gamma
+	form := a.eigen.Norm(c, func(s2 float64) float64 {
+		return math.Sqrt(a.middle(s2) * (1 + gamma*a.middle(s2)))
+	})
 	return a.envelope(j, &envelope{
-		form: form, z: a.normAbove(c, a.rootGap),
-		zy:   a.normAbove(c, func(s2 float64) float64 { return (1 + 2*gamma*a.middle(s2)) * a.rootGap(s2) }),
+		form: form,
+		z:    a.normAbove(c, a.rootGap),
+		zy: a.normAbove(c, func(s2 float64) float64 {
+			return (1 + 2*gamma*a.middle(s2)) * a.rootGap(s2)
+		}),
 		lost: a.lostNorm(),
 	})
 }
@@ -83,17 +100,27 @@ type envelope struct{ form, z, zy, lost float64 }
 
 // envelope returns a bracket of ‖Ax* − b‖² for target j and the exact solution x*, from the norms in e.
 func (a At) envelope(j int, e *envelope) interval.Interval {
-	c, tss, gamma := &a.targets[j].c, a.TSS[j], a.Gamma
-	middle, half := tss-e.form*e.form, e.z*e.zy/2
+	c := &a.targets[j].c
+	tss := a.TSS[j]
+	gamma := a.Gamma
+	middle := tss - e.form*e.form
+	half := e.z * e.zy / 2
 	radius := math.Sqrt(a.widestGap()) * e.z / 2
 	// delta bounds the error of c and of its projection. middle and half are quadratic forms of c, whose matrices have
 	// norms of at most 2·most. pad bounds the errors of middle and half.
-	delta, most := a.CrossError(j)+a.factor.onto*eps*c.Norm, a.inverse()
-	pad := 16*math.Sqrt(tss*most)*delta + 8*delta*delta*most + a.SquaresError(j) + 4*(a.factor.along+few)*eps*(tss+half)
+	delta := a.CrossError(j) + a.factor.onto*eps*c.Norm
+	most := a.inverse()
+	pad := 16*math.Sqrt(tss*most)*delta +
+		8*delta*delta*most +
+		a.SquaresError(j) +
+		4*(a.factor.along+few)*eps*(tss+half)
 	if c.Norm > 0 {
 		pad += e.lost * (1 + 2*e.form + e.lost)
 	}
-	return interval.Interval{Lo: math.Max(0, middle-half-gamma*radius*radius-pad), Hi: math.Max(0, middle+half+pad)}
+	return interval.Interval{
+		Lo: math.Max(0, middle-half-gamma*radius*radius-pad),
+		Hi: math.Max(0, middle+half+pad),
+	}
 }
 
 // An optimum describes the exact solution x* of one target at γ.
@@ -113,7 +140,8 @@ type optimum struct {
 // scored sets GCV and Marginal by the optimum o and the objective of w.
 func (w Weights) scored(rows int64, intercept bool, p *Projection, o *optimum) Weights {
 	o.objective = w.Objective
-	w.GCV, w.Marginal = scored(rows, intercept, p, o), marginal(rows, intercept, p, o)
+	w.GCV = scored(rows, intercept, p, o)
+	w.Marginal = marginal(rows, intercept, p, o)
 	return w
 }
 
@@ -135,7 +163,10 @@ func scored(rows int64, intercept bool, p *Projection, o *optimum) interval.Inte
 // the number of unpenalised coefficients, including the intercept.
 func gcv(rows int64, fixed int, df, rss interval.Interval) interval.Interval {
 	n := float64(rows)
-	free := interval.Interval{Lo: n - df.Hi - float64(fixed), Hi: n - df.Lo - float64(fixed)}
+	free := interval.Interval{
+		Lo: n - df.Hi - float64(fixed),
+		Hi: n - df.Lo - float64(fixed),
+	}
 	out := interval.Nonnegative()
 	if free.Hi > 0 {
 		out.Lo = math.Max(0, n*rss.Lo/free.Hi/free.Hi*(1-8*eps)-4*roundoff.Underflow)

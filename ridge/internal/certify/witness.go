@@ -40,9 +40,13 @@ func (k *Known) ProductDiffers(j int, affine bool, x, out []float64) (difference
 	}
 	n := &k.norm
 	// bounds the error of Kh
-	witness := k.factor.sum*eps*n.size*n.size + n.displaced*(2*math.Sqrt(n.staged2)+n.displaced)*inflate
-	got, want := vec.Dot(k.Probe, out), vec.Dot(k.Product, x)
-	slack := (roundoff.SameRows*n.read*n.read + witness + n.root*n.meanOff*n.root*n.meanOff) * vec.Norm(x)
+	witness := k.factor.sum*eps*n.size*n.size +
+		n.displaced*(2*math.Sqrt(n.staged2)+n.displaced)*inflate
+	got := vec.Dot(k.Probe, out)
+	want := vec.Dot(k.Product, x)
+	slack := (roundoff.SameRows*n.read*n.read +
+		witness +
+		n.root*n.meanOff*n.root*n.meanOff) * vec.Norm(x)
 	if affine {
 		want -= vec.Dot(k.Probe, k.C(j))
 		slack += k.crossSlack(j)
@@ -53,7 +57,9 @@ func (k *Known) ProductDiffers(j int, affine bool, x, out []float64) (difference
 // crossSlack returns a bound on the difference between Aᵀb of target j in a summary and in a pass over the same
 // rows. It includes the effect of errors of the means on both vectors.
 func (k *Known) crossSlack(j int) float64 {
-	return roundoff.SameRows*k.norm.read*k.targetNorm(j) + k.CrossError(j) + k.centring(k.rhs(j), 0)
+	return roundoff.SameRows*k.norm.read*k.targetNorm(j) +
+		k.CrossError(j) +
+		k.centring(k.rhs(j), 0)
 }
 
 // ResidualDiffers compares two values of ‖Ax − b‖² for target j. rss is the value that a pass computed. The
@@ -63,10 +69,14 @@ func (k *Known) crossSlack(j int) float64 {
 //
 // The product out = Kx − c comes from the same pass.
 func (k *Known) ResidualDiffers(j int, x, out []float64, rss float64) (want float64, differs bool) {
-	want = k.TSS[j] - vec.Dot(k.C(j), x) + vec.Dot(x, out)
+	want = k.TSS[j] -
+		vec.Dot(k.C(j), x) +
+		vec.Dot(x, out)
 	xn := vec.Norm(x)
 	size := k.norm.read*xn + k.targetNorm(j)
-	slack := roundoff.SameRows*size*size + k.SquaresError(j) + 2*k.CrossError(j)*xn +
+	slack := roundoff.SameRows*size*size +
+		k.SquaresError(j) +
+		2*k.CrossError(j)*xn +
 		math.Pow(k.meanShift(k.rhs(j), xn), 2)
 	slack += float64(k.Rows) * roundoff.LostResidual * roundoff.LostResidual
 	_, differs = apart(rss, want, slack)
@@ -77,7 +87,9 @@ func (k *Known) ResidualDiffers(j int, x, out []float64, rss float64) (want floa
 // not finite proves nothing, because the iteration diverged.
 func apart(a, b, slack float64) (distance float64, beyond bool) {
 	distance = math.Abs(a - b)
-	return distance, distance <= math.MaxFloat64 && slack <= math.MaxFloat64 && !(distance <= slack)
+	return distance, distance <= math.MaxFloat64 &&
+		slack <= math.MaxFloat64 &&
+		!(distance <= slack)
 }
 
 // CrossDiffers reports whether a pass at coefficients 0 contradicts the summary for target j. The pass has found
@@ -87,7 +99,10 @@ func (k *Known) CrossDiffers(j int, out []float64, rss float64) (distance float6
 	copy(d, out)
 	vec.Axpy(1, k.C(j), d)
 	b := k.targetNorm(j)
-	squares := roundoff.SameRows*b*b + k.SquaresError(j) + math.Pow(k.norm.root*k.targets[j].meanOff, 2)
+	squares := roundoff.SameRows*b*b +
+		k.SquaresError(j) +
+		math.Pow(k.norm.root*k.targets[j].meanOff, 2)
 	distance = vec.Norm(d)
-	return distance, !(distance <= k.crossSlack(j)) || !(math.Abs(rss-k.TSS[j]) <= squares)
+	return distance, !(distance <= k.crossSlack(j)) ||
+		!(math.Abs(rss-k.TSS[j]) <= squares)
 }
