@@ -133,21 +133,19 @@ func (j job) leaveOneOut(gammas []float64, pass int, to decisions) (dataset.Sour
 	return src, opts, err
 }
 
-// criterion returns the criterion that chooses γ for the direct method m. Dual methods have no leverages for columns
-// without penalty, so that GCV replaces the default, leave-one-out errors.
-func (j job) criterion(m ridge.Method) (choose.Criterion, error) {
-	switch {
-	case !j.columns.DependsOnRows() || !j.opts.choosesGamma():
-		return j.by, nil
-	case !j.by.Needs().Pass || !m.For(j.n, j.d, nil).IsDual():
-		return j.by, nil
-	case j.asksLOO:
-		return j.by, &OptionError{
-			[]string{"Unpenalized", "Select"},
-			"dual methods have no leverages of columns without penalty: choose gamma by GCV",
-		}
+// lacksLeverages reports whether method m has no leverages of the rows. Dual methods have none if columns without
+// penalty were projected out.
+func (j job) lacksLeverages(m ridge.Method) bool {
+	return j.columns.DependsOnRows() && m.For(j.n, j.d, nil).IsDual()
+}
+
+// criterion returns the criterion by which the direct method m chooses γ. If m has no leverages, GCV replaces the
+// default, leave-one-out errors. If the caller has asked for leave-one-out errors, a sketch chooses γ.
+func (j job) criterion(m ridge.Method) choose.Criterion {
+	if j.by.Needs().Pass && j.lacksLeverages(m) {
+		return choose.GCV
 	}
-	return choose.GCV, nil
+	return j.by
 }
 
 // goal returns the first goal of a fit.

@@ -149,6 +149,9 @@ func (p *composed) drawOptions(rng *rand.Rand, d, k int) {
 	if draw("ranks", 5) {
 		p.ranks = 2
 	}
+	if draw("Summarize", 5) {
+		o.Summarize = ridge.Summarize
+	}
 }
 
 // fit fits the rows, with several ranks if p.ranks is not 0. All ranks must have the same result.
@@ -166,6 +169,18 @@ func (p *composed) fit(t *testing.T) (*fdridge.Result, error) {
 			return dist.Merge(ctx, link, own)
 		}
 		opts.Gather = func(ctx context.Context, own []byte) ([][]byte, error) { return dist.Gather(ctx, link, own) }
+		if opts.Summarize != nil {
+			opts.Merge = nil
+			opts.Summarize = func(
+				ctx context.Context, src dataset.Source, cfg ridge.SummaryConfig, tell func(rows int64),
+			) (*ridge.Summary, error) {
+				own, err := ridge.Summarize(ctx, src, cfg, tell)
+				if err != nil {
+					return nil, err
+				}
+				return dist.Merge(ctx, link, own)
+			}
+		}
 		if opts.Journal != nil {
 			opts.Journal = &passes{}
 		}

@@ -27,13 +27,10 @@ type factored struct {
 // nil.
 func (j job) factorise(ctx context.Context, steps plan.Steps, gammas []float64) (factored, error) {
 	f := factored{job: j, method: steps.Method, given: gammas}
-	var err error
 	if gammas == nil {
-		f.by, err = j.criterion(steps.Method)
-		if err != nil {
-			return f, err
-		}
+		f.by = j.criterion(steps.Method)
 	}
+	var err error
 	f.factors, err = ridge.Factorize(ctx, j.src, gammas, ridge.ExactOptions{
 		Method:      steps.Method,
 		Intercept:   !j.opts.NoIntercept,

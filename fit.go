@@ -85,7 +85,9 @@ func (j job) run(ctx context.Context) (*Result, error) {
 // FitSummary fits from an existing summary, as in steps 5 and 6 of [Fit]. src yields the rows that were summarised. If
 // src is nil, the only possible method is OneShot.
 //
-// FitSummary ignores options of the sketch. It returns an *[OptionError] if opts requests a direct method or folds.
+// FitSummary ignores options of the sketch. It returns an *[OptionError] if opts requests a direct method, folds, or
+// columns without penalty. With Options.Classes, src has the labels, and sum is the summary of the encoded rows
+// ([classes.Classes.Encode]). All targets are one block for Options.Block.
 // Result.Passes is the number of passes over src.
 func FitSummary(ctx context.Context, src dataset.Source, sum *ridge.Summary, opts Options) (*Result, error) {
 	j, err := resolveSummary(src, sum, opts)
@@ -101,7 +103,14 @@ func FitSummary(ctx context.Context, src dataset.Source, sum *ridge.Summary, opt
 			return nil, err
 		}
 	}
-	return j.finish(ctx, j.fromSummary(sum))
+	r, err := j.finish(ctx, j.fromSummary(sum))
+	if r == nil {
+		return nil, err
+	}
+	if failed := j.opts.deliver(0, r.Solutions); failed != nil {
+		return nil, failed
+	}
+	return r, err
 }
 
 // evidence makes the first pass. An iteration replaces DualCG if the rows do not fit in memory.

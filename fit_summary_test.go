@@ -12,6 +12,8 @@ import (
 	"github.com/fdridge/fdridge/fd"
 	"github.com/fdridge/fdridge/internal/verify/testkit"
 	"github.com/fdridge/fdridge/ridge"
+	"github.com/fdridge/fdridge/ridge/choose"
+	"github.com/fdridge/fdridge/ridge/classes"
 )
 
 // fallingProblem is of more columns than a pass may compute AᵀA of, with a spectrum that falls, and
@@ -87,5 +89,64 @@ func TestFitSummaryOtherRows(t *testing.T) {
 				t.Errorf("%s: rows that are not those of the summary: %v", what, err)
 			}
 		}
+	}
+}
+
+// TestFitSummaryBlock: a fit to a summary gives all targets to Options.Block, and then keeps no coefficients.
+func TestFitSummaryBlock(t *testing.T) {
+	s := testkit.Problem(rand.New(rand.NewPCG(5, 6)), "gaussian", 60, 5, 3, 1)
+	sum := testkit.Summarize(t, s, ridge.SummaryConfig{Size: 4, Intercept: true})
+	opts := fdridge.Options{Gammas: []float64{1, 10}}
+	want := testkit.Must(fdridge.FitSummary(t.Context(), s, sum, opts))(t)
+	var gammas []float64
+	opts.Block = func(first int, f *ridge.Solution) error {
+		at := len(gammas)
+		gammas = append(gammas, f.Gamma)
+		if targets, _ := f.Dims(); first != 0 || targets != 3 {
+			t.Errorf("a block of %d targets from %d", targets, first)
+		}
+		for j, o := range f.Targets {
+			if !slices.Equal(o.Coef, want.Solutions[at].Targets[j].Coef) {
+				t.Errorf("γ = %g, target %d: other coefficients than without Block", f.Gamma, j)
+			}
+		}
+		return nil
+	}
+	got := testkit.Must(fdridge.FitSummary(t.Context(), s, sum, opts))(t)
+	if !slices.Equal(gammas, opts.Gammas) || got.Solutions[1].Targets[2].Coef != nil {
+		t.Errorf("blocks for γ = %v; coefficients %v are kept", gammas, got.Solutions[1].Targets[2].Coef)
+	}
+	failed := errors.New("no room")
+	opts.Block = func(int, *ridge.Solution) error { return failed }
+	if _, err := fdridge.FitSummary(t.Context(), s, sum, opts); !errors.Is(err, failed) {
+		t.Errorf("an error of Block: %v", err)
+	}
+}
+
+// TestFitSummaryClasses: a fit to a summary of encoded labels is the same as a fit to the rows. Without rows there are
+// no labels.
+func TestFitSummaryClasses(t *testing.T) {
+	rng := rand.New(rand.NewPCG(7, 8))
+	s := testkit.Table{Block: 16}
+	for i := range 60 {
+		label := float64(i % 3)
+		row := testkit.Normals(rng, 4)
+		row[0] += 2 * label
+		s.X, s.Y = append(s.X, row), append(s.Y, []float64{label})
+	}
+	c := testkit.Must(classes.Learn(t.Context(), s, nil))(t)
+	opts := fdridge.Options{Classes: c, Select: choose.Accuracy, Method: ridge.CG, Size: 3}
+	want := testkit.Must(fdridge.Fit(t.Context(), s, opts))(t)
+	cfg := ridge.SummaryConfig{Size: 3, Intercept: true}
+	sum := testkit.Must(ridge.Summarize(t.Context(), c.Encode(s), cfg, nil))(t)
+	got := testkit.Must(fdridge.FitSummary(t.Context(), s, sum, opts))(t)
+	if got.Best().Gamma != want.Best().Gamma || got.Classes.Training[0].Rows != 60 ||
+		!slices.Equal(got.Classes.Training[0].Right, want.Classes.Training[0].Right) ||
+		!slices.Equal(got.Classes.LeftOut.Right, want.Classes.LeftOut.Right) {
+		t.Errorf("γ = %g with %+v, want γ = %g with %+v",
+			got.Best().Gamma, got.Classes.LeftOut, want.Best().Gamma, want.Classes.LeftOut)
+	}
+	if _, err := fdridge.FitSummary(t.Context(), nil, sum, opts); !errors.Is(err, ridge.ErrInput) {
+		t.Errorf("without rows: %v", err)
 	}
 }

@@ -364,12 +364,12 @@ func TestFitRefuses(t *testing.T) {
 		}
 	}
 	for name, opts := range map[string]fdridge.Options{
-		"rows to factor":          {NoIntercept: true, Gammas: one, Method: ridge.Exact},
-		"no rows to factor":       {NoIntercept: true, Method: ridge.Cholesky},
-		"rows to deal into folds": {NoIntercept: true, Folds: 2, Method: ridge.Galerkin},
-		"folds":                   {NoIntercept: true, Folds: 2},
-		"no source":               {NoIntercept: true, Gammas: one, Method: ridge.CG},
-		"gamma = 0":               {NoIntercept: true, Gammas: []float64{0}},
+		"factors the rows":       {NoIntercept: true, Gammas: one, Method: ridge.Exact},
+		"method factors":         {NoIntercept: true, Method: ridge.Cholesky},
+		"the summaries of folds": {NoIntercept: true, Folds: 2, Method: ridge.Galerkin},
+		"folds":                  {NoIntercept: true, Folds: 2},
+		"no source":              {NoIntercept: true, Gammas: one, Method: ridge.CG},
+		"gamma = 0":              {NoIntercept: true, Gammas: []float64{0}},
 	} {
 		if got, err := fdridge.FitSummary(context.Background(), nil, sum, opts); err == nil || got != nil ||
 			!strings.Contains(err.Error(), name) ||

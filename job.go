@@ -8,6 +8,7 @@ import (
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/ridge"
 	"github.com/fdridge/fdridge/ridge/choose"
+	"github.com/fdridge/fdridge/ridge/classes"
 	"github.com/fdridge/fdridge/ridge/plan"
 	"github.com/fdridge/fdridge/ridge/reason"
 )
@@ -27,14 +28,8 @@ func resolve(src dataset.Source, opts Options) (job, error) {
 		return job{}, errNoSource
 	}
 	r := &request{asksLOO: opts.Select.Needs().Pass}
-	if opts.Classes != nil {
-		if _, _, t := src.Dims(); t != 1 {
-			return job{}, &OptionError{
-				[]string{"Classes"},
-				fmt.Sprintf("%d targets; the labels must be in one column", t),
-			}
-		}
-		r.labelled, src = src, opts.Classes.Encode(src)
+	if err := r.encode(&src, opts.Classes); err != nil {
+		return job{}, err
 	}
 	r.once = dataset.Once(src)
 	n, d, t := src.Dims()
@@ -44,6 +39,18 @@ func resolve(src dataset.Source, opts Options) (job, error) {
 		return job{}, err
 	}
 	return r.job(data{before: src, n: n, d: d, t: t})
+}
+
+// encode replaces the labels in src by targets of ±1, if there are classes.
+func (r *request) encode(src *dataset.Source, of *classes.Classes) error {
+	if of == nil {
+		return nil
+	}
+	if _, _, t := (*src).Dims(); t != 1 {
+		return &OptionError{[]string{"Classes"}, fmt.Sprintf("%d targets; the labels must be in one column", t)}
+	}
+	r.labelled, *src = *src, of.Encode(*src)
+	return nil
 }
 
 // resolveSummary returns the job of a fit to a summary. src may be nil.
@@ -64,7 +71,10 @@ func resolveSummary(src dataset.Source, sum *ridge.Summary, opts Options) (job, 
 	if err := opts.checkForSummary(src); err != nil {
 		return job{}, err
 	}
-	r := &request{}
+	r := &request{asksLOO: opts.Select.Needs().Pass}
+	if err := r.encode(&src, opts.Classes); err != nil {
+		return job{}, err
+	}
 	var err error
 	r.opts, err = opts.complete(src != nil && !dataset.Once(src), sum.Rows(), cfg.Dim, cfg.Targets)
 	if err != nil {
@@ -76,19 +86,17 @@ func resolveSummary(src dataset.Source, sum *ridge.Summary, opts Options) (job, 
 // checkForSummary returns an error if the options do not fit a summary of the rows of src, which may be nil.
 func (o *Options) checkForSummary(src dataset.Source) error {
 	switch {
-	case o.Classes != nil:
-		return &OptionError{[]string{"Classes"}, "a summary has no labels"}
-	case o.Block != nil:
-		return &OptionError{[]string{"Block"}, "a summary has all targets together"}
+	case o.Classes != nil && src == nil:
+		return &OptionError{[]string{"Classes"}, "the labels are in the rows, and there is no source"}
 	case o.projects():
 		return &OptionError{
 			[]string{"Unpenalized"},
-			"a summary has no rows from which columns can be projected out",
+			"the summary is of rows with these columns, and a sketch does not determine the projection",
 		}
 	case o.Method.IsDirect():
-		return &OptionError{[]string{"Method"}, "a summary has no rows to factor"}
+		return &OptionError{[]string{"Method"}, "a direct method factors the rows, and uses no summary"}
 	case o.crossValidates():
-		return &OptionError{[]string{"Folds"}, "a summary has no rows to deal into folds"}
+		return &OptionError{[]string{"Folds"}, "one summary of all rows does not determine the summaries of folds"}
 	case src == nil && o.Select.Needs().Pass:
 		return &OptionError{
 			[]string{"Select"},
@@ -189,10 +197,18 @@ func (o *Options) whySketch() (why reason.Reason) {
 func (j job) needsSketch(m ridge.Method) bool { return j.opts.choosesBands() || j.choosesFromSketch(m) }
 
 // choosesFromSketch reports whether γ is chosen from a sketch if m solves. Cross-validation takes a sketch of each
-// fold. DualCG brackets leave-one-out errors of a moderate number of rows; its other scores are too wide.
+// fold. DualCG brackets leave-one-out errors of a moderate number of rows; its other scores are too wide. If the caller
+// asked for leave-one-out errors, and m has no leverages, a pass takes the leverages from a sketch.
 func (j job) choosesFromSketch(m ridge.Method) bool {
-	return j.opts.choosesGamma() &&
-		(j.opts.crossValidates() || m == ridge.DualCG && !j.choosesByTrials() || !m.IsDirect())
+	switch {
+	case !j.opts.choosesGamma():
+		return false
+	case j.opts.crossValidates(), !m.IsDirect():
+		return true
+	case m == ridge.DualCG:
+		return !j.choosesByTrials()
+	}
+	return j.asksLOO && j.lacksLeverages(m)
 }
 
 // choosesByTrials reports whether DualCG chooses γ.
@@ -217,6 +233,8 @@ func (j job) checkMethod(m ridge.Method) error {
 	leavesOut := j.by.Needs().Pass && j.opts.choosesGamma()
 	switch {
 	case !j.once:
+	case j.opts.crossValidates() && j.opts.Summarize != nil:
+		return &dataset.OnceError{What: "a summary of each fold by Summarize"}
 	case j.keepsApart(m):
 		return &dataset.OnceError{What: "a sketch besides method " + m.String()}
 	case m.IsDirect() && j.needsSketch(m):

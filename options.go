@@ -65,7 +65,8 @@ type Options struct {
 	// targets onto the orthogonal complement of these columns; see [columns.Map].
 	//
 	// The projection needs one more pass, and all later passes read dense rows. The other columns must have a positive
-	// penalty. With a dual method, γ is chosen by GCV only. With Folds, the rows outside of each fold are fitted anew.
+	// penalty. With a dual method, the default of Select is GCV, and leave-one-out errors are bracketed by a sketch.
+	// With Folds, the rows outside of each fold are fitted anew.
 	// Observe and Summarized see the projected rows, but the summary of KeepSummary is of all columns.
 	Unpenalized []int
 	// Bands are groups of columns with a common penalty. Columns outside all bands have penalty 1. If a band has no
@@ -116,7 +117,8 @@ type Options struct {
 	// Gather, if not nil, returns the messages of all workers, in the same order on every worker. A fit with a Reducer
 	// requires Gather for Unpenalized.
 	Gather func(ctx context.Context, own []byte) ([][]byte, error)
-	// Summarize, if not nil, replaces [ridge.Summarize] and Merge: it returns the summary of the rows of all workers.
+	// Summarize, if not nil, replaces [ridge.Summarize] and Merge. It returns the summary of the rows of all workers,
+	// given the rows of this worker. With Folds it is called for the rows of each fold, in a pass of its own.
 	Summarize func(
 		ctx context.Context, src dataset.Source, cfg ridge.SummaryConfig, progress func(rows int64),
 	) (*ridge.Summary, error)
@@ -317,19 +319,14 @@ var optionRules = []optionRule{
 	},
 	{
 		[]string{"Folds", "Select"},
-		"leave-one-out makes no folds",
+		"leave-one-out leaves out one row at a time, and has no folds",
 		func(o *Options) bool { return o.Folds != 0 && o.Select.Needs().Pass },
-	},
-	{
-		[]string{"Folds", "Summarize"},
-		"cross-validation makes its own summaries",
-		func(o *Options) bool { return o.crossValidates() && o.Summarize != nil },
 	},
 	{
 		[]string{"Reducer", "Merge"},
 		"with a Reducer, Merge or Summarize must return the summary of the rows of all workers",
 		func(o *Options) bool {
-			return o.Reducer != nil && o.Merge == nil && (o.Summarize == nil || o.projects())
+			return o.Reducer != nil && o.Merge == nil && o.Summarize == nil
 		},
 	},
 	{

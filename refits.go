@@ -80,6 +80,7 @@ func (j job) refit(rows dataset.Source, gammas []float64) (job, error) {
 		MaxBytes:    j.opts.MaxBytes,
 		Reducer:     j.opts.Reducer,
 		Merge:       j.opts.Merge,
+		Summarize:   j.opts.Summarize,
 		Gather:      j.opts.Gather,
 	}}
 	j.request, j.trace = r, new(trace)

@@ -42,7 +42,7 @@ func (j job) sketch(ctx context.Context, steps plan.Steps) (sketched, error) {
 	if j.opts.crossValidates() && !j.columns.DependsOnRows() {
 		s.cv, err = j.crossValidate(ctx, tell)
 		if err == nil {
-			s.sum = s.cv.Summary
+			s.sum, s.passes = s.cv.Summary, s.cv.Passes-1
 		}
 	} else {
 		s.sum, err = j.sketchRows(ctx, j.src, tell)
@@ -51,7 +51,7 @@ func (j job) sketch(ctx context.Context, steps plan.Steps) (sketched, error) {
 		return s, err
 	}
 	s.current = s.sum
-	j.record(Step{Stage: Sketching, Method: steps.Method, Passes: 1, Reason: steps.Reason})
+	j.record(Step{Stage: Sketching, Method: steps.Method, Passes: 1 + s.passes, Reason: steps.Reason})
 	if j.opts.Summarized != nil {
 		err = j.opts.Summarized(s.sum)
 	}
@@ -96,6 +96,7 @@ func (j job) crossValidate(ctx context.Context, tell func(rows int64)) (*choose.
 		FixedGrid: j.opts.PerTarget,
 		Rounding:  j.columns.Errors().Rounding,
 		Merge:     j.opts.Merge,
+		Summarize: j.opts.Summarize,
 	}
 	if tell != nil {
 		folds.Progress = func(_ int, rows int64) { tell(rows) }
@@ -500,7 +501,9 @@ func (s sketched) dealAgain(ctx context.Context) (sketched, error) {
 	if err != nil {
 		return s, err
 	}
-	s.record(Step{Stage: Choosing, Method: s.method, Passes: 1, Reason: reason.Reason{Rule: reason.FoldsNeedSketch}})
+	s.passes += s.cv.Passes - 1
+	why := reason.Reason{Rule: reason.FoldsNeedSketch}
+	s.record(Step{Stage: Choosing, Method: s.method, Passes: s.cv.Passes, Reason: why})
 	return s, nil
 }
 

@@ -32,7 +32,7 @@ func (j job) keep(ctx context.Context) (*ridge.Summary, job, error) {
 		}
 	}
 	rest := *j.request
-	rest.opts.KeepSummary, rest.opts.Summarized, rest.opts.Summarize = false, nil, nil
+	rest.opts.KeepSummary, rest.opts.Summarized = false, nil
 	j.request = &rest
 	return sum, j, nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
@@ -75,4 +76,25 @@ func TestFoldsOfRanks(t *testing.T) {
 		t.Errorf("the folds of all ranks have %d rows", n)
 	}
 	sameBits(t, found[1], found[0])
+}
+
+// TestKeptSummary: a fit with columns without penalty that keeps a summary makes a second sketch, of projected rows.
+// The checkpoint has only the first sketch. Both fits have the bits of a fit without a job.
+func TestKeptSummary(t *testing.T) {
+	src := rows(500)
+	opts := fdridge.Options{Gammas: []float64{1}, Method: ridge.CG, Size: 4, KeepSummary: true, Unpenalized: []int{1}}
+	want, err := fdridge.Fit(t.Context(), src, opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"", filepath.Join(t.TempDir(), "ck")} {
+		got, err := batch.Fit(t.Context(), src, opts, batch.Options{Checkpoint: name, Every: time.Nanosecond})
+		if err != nil {
+			t.Fatal(err)
+		}
+		a, b := got.Solutions[0].Targets[0].Coef, want.Solutions[0].Targets[0].Coef
+		if !slices.Equal(a, b) || got.Summary.Config().Dim != want.Summary.Config().Dim {
+			t.Errorf("checkpoint %q: %v, want %v", name, a, b)
+		}
+	}
 }

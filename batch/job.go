@@ -30,6 +30,7 @@ type Job struct {
 
 	count  *Counter // nil if nonzeros are not counted
 	merged int      // the first rank whose checkpoint has the merged sketch, -1 if none has
+	given  bool     // summarize has returned the summary that checkpoints keep
 }
 
 // Fit runs [fdridge.Fit] with the checkpoint and the ranks of the job. src holds the rows of this rank. A job may call
@@ -97,7 +98,8 @@ func (j *Job) Count(c *Counter) {
 	}
 }
 
-// summarize reads only the rows that the checkpoint does not contain.
+// summarize returns the summary of the rows of all ranks. The first call reads only the rows that the checkpoint does
+// not contain. Later calls are for other columns or targets, whose summaries no checkpoint keeps.
 func (j *Job) summarize(
 	ctx context.Context,
 	src dataset.Source,
@@ -110,6 +112,14 @@ func (j *Job) summarize(
 			return nil, err
 		}
 	}
+	if j.given {
+		sum, err := ridge.Summarize(ctx, src, cfg, tell)
+		if err != nil || j.opts.Transport == nil {
+			return sum, err
+		}
+		return dist.Merge(ctx, j.opts.Transport, sum)
+	}
+	j.given = true
 	if !j.header.Sketched {
 		if err := j.readRows(ctx, src, cfg, tell); err != nil {
 			return nil, err

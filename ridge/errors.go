@@ -48,7 +48,7 @@ func (e *GammaError) Error() string {
 	if !(e.Gamma >= 0) || math.IsInf(e.Gamma, 1) {
 		return fmt.Sprintf("ridge: gamma = %v, but gamma must be finite and not negative", e.Gamma)
 	}
-	return fmt.Sprintf("ridge: %s does not support gamma = %v", e.Method, e.Gamma)
+	return fmt.Sprintf("ridge: %s does not support gamma = %v: its error bounds divide by gamma", e.Method, e.Gamma)
 }
 
 // Is reports whether target is [ErrInput].

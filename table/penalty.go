@@ -27,7 +27,11 @@ func (r *resolved) parsePenalties() error {
 			{"Bands", len(s.Bands) > 0},
 		} {
 			if penalty.given {
-				return specError(penalty.field, "it applies to input columns and excludes %v", Field("Features"))
+				return specError(
+					penalty.field,
+					"it applies to input columns, and %v computes features from several of them",
+					Field("Features"),
+				)
 			}
 		}
 	}

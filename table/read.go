@@ -202,7 +202,7 @@ func (r *reading) checkWidth(opts file.Options) error {
 		return nil
 	}
 	if s.Transposed {
-		return specError("NFeatures", "it excludes %v", Field("Transposed"))
+		return specError("NFeatures", "with %v the rows of the file are the features, and are counted", Field("Transposed"))
 	}
 	format, err := file.Format(s.Data[0], opts)
 	if err != nil || file.Labelled(format) {

@@ -359,13 +359,13 @@ func TestSelect(t *testing.T) {
 		t.Errorf("three criteria, one of them by two methods, choose %v", gammas)
 	}
 	for want, args := range map[string][]string{
-		"must be one of auto, gcv, loo, cv":            {"--select", "aic"},
-		"it needs --gamma auto":                        {"--select", "loo", "--gamma", "1"},
-		"--cv, --select: leave-one-out makes no folds": {"--select", "loo", "--cv", "3"},
-		"--select gcv has no folds":                    {"--select", "gcv", "--cv", "10"},
-		"--gamma-tol: 0, must be":                      {"--gamma-tol", "0"},
-		"--gamma-tol: NaN, must be":                    {"--gamma-tol", "nan"},
-		"--gamma-tol: -0.5, must be pos":               {"--gamma-tol", "-0.5"},
+		"must be one of auto, gcv, loo, cv":                {"--select", "aic"},
+		"it needs --gamma auto":                            {"--select", "loo", "--gamma", "1"},
+		"--cv, --select: leave-one-out leaves out one row": {"--select", "loo", "--cv", "3"},
+		"--select gcv has no folds":                        {"--select", "gcv", "--cv", "10"},
+		"--gamma-tol: 0, must be":                          {"--gamma-tol", "0"},
+		"--gamma-tol: NaN, must be":                        {"--gamma-tol", "nan"},
+		"--gamma-tol: -0.5, must be pos":                   {"--gamma-tol", "-0.5"},
 	} {
 		args = append([]string{"fit", "--data", housing, "--target", "last"}, args...)
 		if !slices.Contains(args, "--gamma") {
@@ -936,7 +936,7 @@ func TestPlan(t *testing.T) {
 	for args, want := range map[string]string{
 		"--every 0": "--every: 0", "--every 100000": "of 3000 rows is one row", "--n -1": "--n: -1", "--tol 2": "--tol: 2",
 		"--error 1": "--error: 1", "--memory 0": "--memory: 0",
-		"--sizes 8,x": "--sizes: \"x\"", "--gamma 0": "--gamma: 0", "--sketch " + sketch: "it excludes --data",
+		"--sizes 8,x": "--sizes: \"x\"", "--gamma 0": "--gamma: 0", "--sketch " + sketch: "the sketch replaces the rows",
 		"--size 0": "--size: 0",
 	} {
 		code, _, errs := call(append(append([]string{"plan"}, data...), strings.Fields(args)...)...)

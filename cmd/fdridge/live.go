@@ -78,7 +78,7 @@ func (o *liveFlags) check() error {
 	var err error
 	switch {
 	case o.window != "" && o.halfLife != "":
-		return cli.BadInput("--half-life: it excludes --window")
+		return cli.BadInput("--half-life: it forgets old rows, and so does --window; leave out one of the two")
 	case o.window != "":
 		o.forgets.Rows, o.forgets.Duration, err = parseSpan("window", o.window)
 	case o.halfLife != "":

@@ -201,7 +201,7 @@ func TestLiveRefused(t *testing.T) {
 		{"--every 1s --standardize", "--standardize: it excludes --every: the means"},
 		{"--every 1s --cache " + dir, "--cache: it excludes --every"},
 		{"--every 1s --transposed", "--transposed: it reads the rows several times"},
-		{"--every 1s --window 5 --half-life 5", "--half-life: it excludes --window"},
+		{"--every 1s --window 5 --half-life 5", "--half-life: it forgets old rows"},
 		{"--every 1s --window 0", `--window: "0" is neither a number of rows nor a time`},
 		{"--every 1s --window -5m", "is neither a number of rows nor a time"},
 		{"--every 1s --half-life soon", "is neither a number of rows nor a time"},

@@ -318,8 +318,8 @@ func TestArrowPredictions(t *testing.T) {
 	}
 	for _, c := range []struct{ flags, want string }{
 		{"--out-format xlsx", "--out-format: \"xlsx\" must be one of"},
-		{"--out-format csv --json", "--out-format: csv excludes --json and --digits"},
-		{"--out-format arrows --json", "--out-format: arrows excludes --json and --digits"},
+		{"--out-format csv --json", "--out-format: csv has numbers, not the text of --json"},
+		{"--out-format arrows --json", "--out-format: arrows has numbers, not the text of --json"},
 	} {
 		code, _, errs := call(
 			append(

@@ -130,7 +130,7 @@ func (o *planOptions) check() (cfg plan.Config, err error) {
 func (o *planOptions) checkNumbers() error {
 	switch {
 	case o.sketch != "" && o.in.Data.Given:
-		return cli.BadInput("--sketch: it excludes --data")
+		return cli.BadInput("--sketch: the sketch replaces the rows; leave out --data")
 	case o.every < 1:
 		return cli.BadInput("--every: %d, must be at least 1", o.every)
 	case o.n < 0:

@@ -76,7 +76,7 @@ func (o *predictOptions) run(ctx context.Context, stdout, stderr io.Writer) erro
 	case o.digits && o.interval == "":
 		return cli.BadInput("--digits: it needs --interval")
 	case o.digits && o.json:
-		return cli.BadInput("--digits: it excludes --json")
+		return cli.BadInput("--digits: --json prints the ends of the intervals instead; leave out one of the two")
 	}
 	form, err := o.predictionForm()
 	err = cli.FirstError(err, cli.OneOf("unknown", o.unknown, unknownActions...))

@@ -40,7 +40,7 @@ func (o *predictOptions) predictionForm() (string, error) {
 	case as == "csv" && !o.json:
 		return as, nil
 	case o.json || o.digits:
-		return "", cli.BadInput("--out-format: %s excludes --json and --digits", as)
+		return "", cli.BadInput("--out-format: %s has numbers, not the text of --json or --digits; leave out one of the two", as)
 	}
 	return as, nil
 }

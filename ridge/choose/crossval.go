@@ -41,6 +41,12 @@ type CrossValidation struct {
 	// summary of each fold, in order. Merge returns the summary of this fold for all workers. Each worker assigns its own
 	// rows to folds. Exact is then an error.
 	Merge func(ctx context.Context, own *ridge.Summary) (*ridge.Summary, error)
+	// Summarize, if not nil, replaces [ridge.Summarize] and Merge. CrossValidate calls it for the rows of each fold, in
+	// order. A call reads all rows, so that K passes replace the first pass. Summarize returns the summary of this fold
+	// for all workers. Exact is then an error.
+	Summarize func(
+		ctx context.Context, fold dataset.Source, cfg ridge.SummaryConfig, progress func(rows int64),
+	) (*ridge.Summary, error)
 	// Progress, if not nil, is called with the number of the pass, from 1, and the number of rows read so far.
 	Progress func(pass int, rows int64)
 }
@@ -135,10 +141,11 @@ func CrossValidate(
 	n, d, t := src.Dims()
 	cfg.Dim, cfg.Targets = d, t
 	cfg.Lanes, cfg.LaneRows = 1, 0 // the folds run in parallel
-	if cv.Merge != nil && cv.Exact {
+	shared := cv.Merge != nil || cv.Summarize != nil
+	if shared && cv.Exact {
 		return nil, rows.Unfit("Exact makes a second pass, which several workers do not share")
 	}
-	if n >= 0 && int64(cv.Folds) > n && cv.Merge == nil {
+	if n >= 0 && int64(cv.Folds) > n && !shared {
 		return nil, rows.Unfit("%d folds of %d rows: each fold needs a row", cv.Folds, n)
 	}
 	v := &validation{cv: cv, cfg: cfg}
@@ -168,8 +175,11 @@ func CrossValidate(
 		return nil, err
 	}
 	passes := 1
+	if cv.Summarize != nil {
+		passes = cv.Folds
+	}
 	if cv.Exact {
-		passes = 2
+		passes++
 		if err := v.evaluate(ctx, src, folds); err != nil {
 			return nil, err
 		}
@@ -250,8 +260,25 @@ func (v *validation) checkMemory(n int64) error {
 	return nil
 }
 
-// summarize computes a summary of each fold in one pass.
+// summarize computes a summary of each fold.
 func (v *validation) summarize(ctx context.Context, src dataset.Source) error {
+	err := v.summarizeFolds(ctx, src)
+	if err != nil {
+		return err
+	}
+	for k, s := range v.held {
+		if !(s.Weight() > 0) {
+			return rows.Unfit("fold %d of %d has no rows, or none with weight", k+1, v.cv.Folds)
+		}
+	}
+	return nil
+}
+
+// summarizeFolds computes a summary of each fold in one pass, or in a pass for each fold if Summarize is given.
+func (v *validation) summarizeFolds(ctx context.Context, src dataset.Source) error {
+	if v.cv.Summarize != nil {
+		return v.summarizeEach(ctx, src)
+	}
 	for range v.cv.Folds {
 		s, err := ridge.NewSummary(v.cfg)
 		if err != nil {
@@ -274,11 +301,27 @@ func (v *validation) summarize(ctx context.Context, src dataset.Source) error {
 		}
 		v.held[k].WithErrors(ridge.RowErrors{Rounding: v.cv.Rounding})
 	}
-	for k, s := range v.held {
-		if !(s.Weight() > 0) {
-			return rows.Unfit("fold %d of %d has no rows, or none with weight", k+1, v.cv.Folds)
+	return nil
+}
+
+// summarizeEach calls Summarize for the rows of each fold.
+func (v *validation) summarizeEach(ctx context.Context, src dataset.Source) error {
+	for k := range v.cv.Folds {
+		fold, err := dataset.Where(src, func(row int64) bool { return v.foldOf(row) == k })
+		if err != nil {
+			return err
 		}
+		var tell func(rows int64)
+		if v.cv.Progress != nil {
+			tell = func(rows int64) { v.cv.Progress(k+1, rows) }
+		}
+		s, err := v.cv.Summarize(ctx, fold, v.cfg, tell)
+		if err != nil {
+			return err
+		}
+		v.held = append(v.held, s.WithErrors(ridge.RowErrors{Rounding: v.cv.Rounding}))
 	}
+	v.cfg = v.held[0].Config()
 	return nil
 }
 

@@ -288,7 +288,7 @@ func EvaluateFree(g Free) (r *Report) {
 		return r
 	}
 	if _, refused := errors.AsType[*fdridge.OptionError](err); refused {
-		r.Refused["options"]++ // a dual method has no leave-one-out errors
+		r.Refused["options"]++
 		return r
 	}
 	if !short && e.refused(name, err) {
