@@ -338,7 +338,8 @@ func TestUnpenalized(t *testing.T) {
 		} else if _, ok := errors.AsType[*columns.DependentError](err); ok {
 			refused++
 			continue
-		} else if _, ok := errors.AsType[*ridge.SingularError](err); ok || errors.Is(err, ridge.ErrShape) { // too few rows with a weight
+		} else if _, ok := errors.AsType[*ridge.SingularError](err); ok || errors.Is(err, ridge.ErrShape) {
+			// too few rows with a weight
 			refused++
 			continue
 		} else if err != nil {
@@ -510,11 +511,14 @@ func TestUnpenalizedRefused(t *testing.T) {
 		t.Errorf("column 3 is the sum of columns 1 and 2: %v", err)
 	}
 	for name, opts := range map[string]fdridge.Options{
-		"out of range": {Gammas: []float64{1}, Unpenalized: []int{4}}, "negative": {Gammas: []float64{1}, Unpenalized: []int{-1}},
+		"out of range":  {Gammas: []float64{1}, Unpenalized: []int{4}},
+		"negative":      {Gammas: []float64{1}, Unpenalized: []int{-1}},
 		"all":           {Gammas: []float64{1}, Penalty: make([]float64, 4)},
 		"short penalty": {Gammas: []float64{1}, Penalty: []float64{0, 1}},
-		"band":          {Gammas: []float64{1}, Unpenalized: []int{1}, Bands: []choose.Band{{Columns: []int{0, 1}, Penalty: 2}}},
-		"rows":          {Gammas: []float64{1}, Unpenalized: []int{0, 1, 3}, NoIntercept: true},
+		"band": {Gammas: []float64{1}, Unpenalized: []int{1}, Bands: []choose.Band{
+			{Columns: []int{0, 1}, Penalty: 2},
+		}},
+		"rows": {Gammas: []float64{1}, Unpenalized: []int{0, 1, 3}, NoIntercept: true},
 	} {
 		rows := src
 		if name == "rows" {
@@ -557,7 +561,9 @@ func TestUnpenalizedTolerance(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	lossy := func(ctx context.Context, src dataset.Source, cfg ridge.SummaryConfig, progress func(int64)) (*ridge.Summary, error) {
+	lossy := func(
+		ctx context.Context, src dataset.Source, cfg ridge.SummaryConfig, progress func(int64),
+	) (*ridge.Summary, error) {
 		cfg.Store = fd.StoreRows // AᵀA itself would give the solution at once
 		return ridge.Summarize(ctx, src, cfg, progress)
 	}

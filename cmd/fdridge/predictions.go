@@ -40,7 +40,8 @@ func (o *predictOptions) predictionForm() (string, error) {
 	case as == "csv" && !o.json:
 		return as, nil
 	case o.json || o.digits:
-		return "", cli.BadInput("--out-format: %s has numbers, not the text of --json or --digits; leave out one of the two", as)
+		return "", cli.BadInput(
+			"--out-format: %s has numbers, not the text of --json or --digits; leave out one of the two", as)
 	}
 	return as, nil
 }
@@ -206,7 +207,9 @@ func (o *jsonPredictions) write(row *model.Prediction) error {
 		o.keysOfRows = append(o.keysOfRows, o.keys.key)
 	}
 	if d := o.decider; d != nil {
-		d.labels, d.margins, d.proved = append(d.labels, d.label()), append(d.margins, model.Number(d.margin)), append(d.proved, d.isProved)
+		d.labels = append(d.labels, d.label())
+		d.margins = append(d.margins, model.Number(d.margin))
+		d.proved = append(d.proved, d.isProved)
 	}
 	if row.Intervals != nil {
 		o.intervals = append(o.intervals, slices.Clone(row.Intervals))
@@ -222,7 +225,10 @@ func (o *jsonPredictions) end() error {
 		"predictions":    o.all,
 	}
 	if o.decider != nil {
-		record["classes"], record["labels"], record["margins"], record["proved"] = o.decider.Labels, o.decider.labels, o.decider.margins, o.decider.proved
+		record["classes"] = o.decider.Labels
+		record["labels"] = o.decider.labels
+		record["margins"] = o.decider.margins
+		record["proved"] = o.decider.proved
 	}
 	if o.keys != nil {
 		record["key"], record["keys"] = o.keys.name, o.keysOfRows

@@ -63,9 +63,18 @@ func TestUnpenalizedFlag(t *testing.T) {
 		"unknown":  {with("--unpenalized", "a1,z"), `--unpenalized: "z"`},
 		"features": {with("--unpenalized", "a1", "--features", "poly:2"), "--unpenalized"},
 		"band":     {with("--unpenalized", "a1", "--bands", "a1-a3=2"), "is also in"},
-		"sum":      {[]string{"fit", "--data", twice, "--target", "y", "--gamma", "1", "--unpenalized", "1-3"}, "every column is without penalty"},
-		"sketches": {[]string{"sketch", "--data", data, "--target", "y", "--penalty", penalty, "-o", in("s")}, "which only fit accepts"},
-		"interval": {[]string{"predict", "--model", in("names"), "--data", data, "--target", "y", "--interval", in("kept")}, "have no penalty"},
+		"sum": {
+			[]string{"fit", "--data", twice, "--target", "y", "--gamma", "1", "--unpenalized", "1-3"},
+			"every column is without penalty",
+		},
+		"sketches": {
+			[]string{"sketch", "--data", data, "--target", "y", "--penalty", penalty, "-o", in("s")},
+			"which only fit accepts",
+		},
+		"interval": {
+			[]string{"predict", "--model", in("names"), "--data", data, "--target", "y", "--interval", in("kept")},
+			"have no penalty",
+		},
 	} {
 		if code, _, errs := call(c.args...); code != usage || !strings.Contains(errs, c.want) {
 			t.Errorf("%s: exit %d, %s", name, code, errs)

@@ -59,7 +59,8 @@ func RandomFree(r *rand.Rand) Free {
 	g := Free{
 		Seed: r.Uint64(), Rows: 4 + r.IntN(16), Penalised: 1 + r.IntN(5), Columns: 1 + r.IntN(3), Targets: 1 + r.IntN(2),
 		Values: Values(r.IntN(4)), Noise: []float64{-30, -30, -12 * r.Float64(), 0}[r.IntN(4)], Only: r.IntN(3) == 0,
-		Gamma: 6 - 24*r.Float64(), Penalties: r.IntN(4) == 0, Weights: r.IntN(4) == 0, Intercept: r.IntN(3) > 0, Sparse: r.IntN(5) == 0,
+		Gamma: 6 - 24*r.Float64(), Penalties: r.IntN(4) == 0, Weights: r.IntN(4) == 0, Intercept: r.IntN(3) > 0,
+		Sparse: r.IntN(5) == 0,
 		Select: []choose.Criterion{choose.GCV, choose.LOO}[r.IntN(2)], Sketch: 1 + r.IntN(6),
 	}
 	methods := ridge.Methods()
