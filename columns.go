@@ -171,7 +171,8 @@ func (j job) tighten(fits []*ridge.Solution, reached goal) (lower goal, ok bool)
 			return reached, false
 		}
 		for k, o := range probe.Targets {
-			before, after := f.Targets[k].RelativeErrorBound, o.RelativeErrorBound
+			before := f.Targets[k].RelativeErrorBound
+			after := o.RelativeErrorBound
 			if before <= reached.tol && after > tol {
 				least = math.Min(least, tol*(before/after)/2)
 			}

@@ -44,7 +44,12 @@ func (j job) factorise(ctx context.Context, steps plan.Steps, gammas []float64) 
 	if err != nil {
 		return f, err
 	}
-	j.record(Step{Stage: Reading, Method: f.factors.Method(), Passes: f.factors.Passes(), Reason: steps.Reason})
+	j.record(Step{
+		Stage:  Reading,
+		Method: f.factors.Method(),
+		Passes: f.factors.Passes(),
+		Reason: steps.Reason,
+	})
 	return f, nil
 }
 
@@ -95,7 +100,12 @@ func (e *factorSearch) Summary() *ridge.Summary { return nil }
 func (e *factorSearch) Grid(needs choose.Needs) (choose.GammaGrid, error) {
 	if given := e.eachCandidates(); given != nil {
 		small := needs.Pass && e.factors.Method() == ridge.DualCG
-		return choose.GammaGrid{Gammas: given, Fixed: true, Given: true, Small: small}, nil
+		return choose.GammaGrid{
+			Gammas: given,
+			Fixed:  true,
+			Given:  true,
+			Small:  small,
+		}, nil
 	}
 	mean := e.factors.MeanEigenvalue()
 	switch {
@@ -130,7 +140,12 @@ func (e *factorSearch) Evidence(
 	if !e.factors.Method().IsDual() {
 		why := reason.Reason{Rule: reason.LeverageTakesPass}
 		e.passes++
-		e.record(Step{Stage: Choosing, Method: e.method, Passes: 1, Reason: why})
+		e.record(Step{
+			Stage:  Choosing,
+			Method: e.method,
+			Passes: 1,
+			Reason: why,
+		})
 		if e.spent == nil {
 			e.spent = append(e.spent, why)
 		}
@@ -151,7 +166,11 @@ func (e *factorSearch) Sharpen(
 	needs choose.Needs,
 	c *choose.GammaChoice,
 ) (better choose.Sharper, err error) {
-	if c == nil || !needs.Pass || needs.Labels || e.tried || e.factors.Method() == ridge.DualCG {
+	if c == nil ||
+		!needs.Pass ||
+		needs.Labels ||
+		e.tried ||
+		e.factors.Method() == ridge.DualCG {
 		return better, nil
 	}
 	e.tried = true
@@ -159,7 +178,11 @@ func (e *factorSearch) Sharpen(
 	if e.opts.Candidates != nil {
 		gammas = slices.DeleteFunc(slices.Clone(c.Unknown), func(g float64) bool { return g == 0 })
 	}
-	if len(gammas) == 0 || e.method != ridge.Exact || e.once || c.IsFitted() || !e.isCheapByQR() {
+	if len(gammas) == 0 ||
+		e.method != ridge.Exact ||
+		e.once ||
+		c.IsFitted() ||
+		!e.isCheapByQR() {
 		return better, nil
 	}
 	qr, err := e.factoriseQR(ctx, gammas, e.goal(), true)
@@ -180,8 +203,16 @@ func (e *factorSearch) Sharpen(
 	if err != nil {
 		return better, err
 	}
-	why := reason.Reason{Rule: reason.LeftOutTakesQR, Numbers: []float64{float64(len(c.Unknown))}}
-	e.record(Step{Stage: Reading, Method: ridge.QR, Passes: 1, Reason: why})
+	why := reason.Reason{
+		Rule:    reason.LeftOutTakesQR,
+		Numbers: []float64{float64(len(c.Unknown))},
+	}
+	e.record(Step{
+		Stage:  Reading,
+		Method: ridge.QR,
+		Passes: 1,
+		Reason: why,
+	})
 	e.passes++
 	e.spent = append(e.spent, why)
 	e.qr = qr
@@ -204,7 +235,9 @@ func (e *evidenceByQR) Evidence(ctx context.Context, needs choose.Needs, gammas 
 // pass O(nd²).
 func (f factored) isCheapByQR() bool {
 	const small, rows = 200, 6 // features, and rows for each feature
-	return !f.factors.Method().IsDual() && f.factors.Method() != ridge.QR && (f.d <= small || f.n >= rows*int64(f.d))
+	return !f.factors.Method().IsDual() &&
+		f.factors.Method() != ridge.QR &&
+		(f.d <= small || f.n >= rows*int64(f.d))
 }
 
 // factoriseQR reads the rows for a QR factorisation.
@@ -341,7 +374,8 @@ func (f *factorSolve) certified(
 		!slices.ContainsFunc(f.chosen.Path[f.chosen.Index].Targets, unformed) { // the solution is known already
 		chosen := *f.chosen.Path[f.chosen.Index]
 		chosen.Targets, chosen.Passes = slices.Clone(chosen.Targets), before // a copy, because Certify changes the solutions
-		fits, gammas = []*ridge.Solution{&chosen}, nil
+		fits = []*ridge.Solution{&chosen}
+		gammas = nil
 	}
 	for len(gammas) > 0 {
 		fits, err = factors.Solve(ctx, gammas)
@@ -366,7 +400,9 @@ func (f *factorSolve) certified(
 				Reason: reason.Reason{Rule: reason.Unsolvable, Numbers: []float64{singular.Gamma}},
 			},
 		)
-		gammas = slices.DeleteFunc(slices.Clone(gammas), func(g float64) bool { return g <= singular.Gamma })
+		gammas = slices.DeleteFunc(slices.Clone(gammas), func(g float64) bool {
+			return g <= singular.Gamma
+		})
 		fits, err = nil, nil
 	}
 	if err != nil {
@@ -410,7 +446,8 @@ func (f *factorSolve) needQR(gammas []float64, fits []*ridge.Solution) (again []
 		return nil
 	}
 	primal := f.problem()
-	primal.Rows, primal.Gammas = -1, gammas
+	primal.Rows = -1
+	primal.Gammas = gammas
 	primal.LeaveOneOut = primal.LeaveOneOut && f.given == nil
 	canFactor := plan.Fits(primal)
 	for _, g := range gammas {
@@ -429,7 +466,11 @@ func (f *factorSolve) retryWithQR(
 	fits []*ridge.Solution,
 	retry []float64,
 ) ([]*ridge.Solution, error) {
-	why := reason.Reason{Rule: reason.NotCertified, Method: f.factors.Method(), Numbers: retry[:1]}
+	why := reason.Reason{
+		Rule:    reason.NotCertified,
+		Method:  f.factors.Method(),
+		Numbers: retry[:1],
+	}
 	if slices.ContainsFunc(f.trace.steps, func(s Step) bool { return s.Err != nil }) {
 		why.Rule = reason.SingularTo
 	}
@@ -450,7 +491,12 @@ func (f *factorSolve) retryWithQR(
 	} else if err != nil {
 		return nil, err
 	}
-	f.record(Step{Stage: Reading, Method: ridge.QR, Passes: 1, Reason: why})
+	f.record(Step{
+		Stage:  Reading,
+		Method: ridge.QR,
+		Passes: 1,
+		Reason: why,
+	})
 	found, err := f.certified(ctx, qr, retry)
 	if err != nil {
 		return nil, err
@@ -484,7 +530,8 @@ func (f *factorSolve) solveEach(ctx context.Context, gammas []float64) ([]*ridge
 		if out == nil {
 			first := *one
 			out = &first
-			out.Gamma, out.Gammas = slices.Min(gammas), slices.Clone(gammas)
+			out.Gamma = slices.Min(gammas)
+			out.Gammas = slices.Clone(gammas)
 			out.Targets = slices.Clone(one.Targets)
 			out.EffectiveDimensions = make([]ridge.Interval, len(out.Targets))
 		}

@@ -123,7 +123,8 @@ func (j job) evidence(ctx context.Context, steps plan.Steps) (evidence, error) {
 	}
 	f, err := j.factorise(ctx, steps, j.opts.Gammas)
 	_, large := errors.AsType[*ridge.SizeError](err)
-	if large && (steps.Reason.Rule == reason.SparseRows || steps.Reason.Rule == reason.SparseLeverages) {
+	if large &&
+		(steps.Reason.Rule == reason.SparseRows || steps.Reason.Rule == reason.SparseLeverages) {
 		j.sparse = false // excludes DualCG
 		return j.evidence(ctx, plan.Choose(j.problem()))
 	}

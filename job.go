@@ -38,7 +38,12 @@ func resolve(src dataset.Source, opts Options) (job, error) {
 	if err != nil {
 		return job{}, err
 	}
-	return r.job(data{before: src, n: n, d: d, t: t})
+	return r.job(data{
+		before: src,
+		n:      n,
+		d:      d,
+		t:      t,
+	})
 }
 
 // encode replaces the labels in src by targets of ±1, if there are classes.
@@ -67,7 +72,10 @@ func resolveSummary(src dataset.Source, sum *ridge.Summary, opts Options) (job, 
 	if err := opts.Check(); err != nil {
 		return job{}, err
 	}
-	opts.Reducer, opts.Size, opts.NoIntercept, opts.Backend = reducer, cfg.Size, !cfg.Intercept, cfg.Backend
+	opts.Reducer = reducer
+	opts.Size = cfg.Size
+	opts.NoIntercept = !cfg.Intercept
+	opts.Backend = cfg.Backend
 	if err := opts.checkForSummary(src); err != nil {
 		return job{}, err
 	}
@@ -76,11 +84,21 @@ func resolveSummary(src dataset.Source, sum *ridge.Summary, opts Options) (job, 
 		return job{}, err
 	}
 	var err error
-	r.opts, err = opts.complete(src != nil && !dataset.Once(src), sum.Rows(), cfg.Dim, cfg.Targets)
+	r.opts, err = opts.complete(
+		src != nil && !dataset.Once(src),
+		sum.Rows(),
+		cfg.Dim,
+		cfg.Targets,
+	)
 	if err != nil {
 		return job{}, err
 	}
-	return r.job(data{before: src, n: sum.Rows(), d: cfg.Dim, t: cfg.Targets})
+	return r.job(data{
+		before: src,
+		n:      sum.Rows(),
+		d:      cfg.Dim,
+		t:      cfg.Targets,
+	})
 }
 
 // checkForSummary returns an error if the options do not fit a summary of the rows of src, which may be nil.
@@ -117,7 +135,12 @@ func (r *request) job(rows data) (job, error) {
 		}
 	}
 	changed, err := rows.change(r)
-	return job{request: r, data: changed, by: r.opts.Select, trace: new(trace)}, err
+	return job{
+		request: r,
+		data:    changed,
+		by:      r.opts.Select,
+		trace:   new(trace),
+	}, err
 }
 
 // count counts the rows if the choice of the method needs their number. If the choice depends on it, count also finds
@@ -126,7 +149,8 @@ func (j job) count(ctx context.Context) (job, error) {
 	if j.columns.DependsOnRows() { // projected rows are dense
 		return j, nil
 	}
-	if _, isColumnar := dataset.ByColumns(j.src); isColumnar || !plan.DependsOnRows(j.problem()) {
+	_, isColumnar := dataset.ByColumns(j.src)
+	if isColumnar || !plan.DependsOnRows(j.problem()) {
 		return j, nil
 	}
 	rows := int64(0)
@@ -194,7 +218,10 @@ func (o *Options) whySketch() (why reason.Reason) {
 }
 
 // needsSketch reports whether a fit by the direct method m also needs a sketch.
-func (j job) needsSketch(m ridge.Method) bool { return j.opts.choosesBands() || j.choosesFromSketch(m) }
+func (j job) needsSketch(m ridge.Method) bool {
+	return j.opts.choosesBands() ||
+		j.choosesFromSketch(m)
+}
 
 // choosesFromSketch reports whether γ is chosen from a sketch if m solves. Cross-validation takes a sketch of each
 // fold. DualCG brackets leave-one-out errors of a moderate number of rows; its other scores are too wide. If the caller
@@ -213,7 +240,11 @@ func (j job) choosesFromSketch(m ridge.Method) bool {
 
 // choosesByTrials reports whether DualCG chooses γ.
 func (j job) choosesByTrials() bool {
-	return j.by.Needs().Pass && !j.opts.PerTarget && !j.columns.DependsOnRows() && j.n >= 0 && j.n <= plan.MaxTrialRows
+	return j.by.Needs().Pass &&
+		!j.opts.PerTarget &&
+		!j.columns.DependsOnRows() &&
+		j.n >= 0 &&
+		j.n <= plan.MaxTrialRows
 }
 
 // keepsApart reports whether the caller wants a summary that a fit by method m does not build.
@@ -239,7 +270,8 @@ func (j job) checkMethod(m ridge.Method) error {
 		return &dataset.OnceError{What: "a sketch besides method " + m.String()}
 	case m.IsDirect() && j.needsSketch(m):
 		return &dataset.OnceError{What: "a choice from a sketch before method " + m.String()}
-	case leavesOut && !(m.IsDirect() && m.For(j.n, j.d, nil).IsDual()):
+	case leavesOut &&
+		!(m.IsDirect() && m.For(j.n, j.d, nil).IsDual()):
 		return &dataset.OnceError{What: "leave-one-out errors"}
 	case !m.IsDirect() && m != ridge.OneShot:
 		return &dataset.OnceError{What: "method " + m.String()}

@@ -33,9 +33,19 @@ type stepJSON struct {
 // stage, method, passes, reason and error. See [ridge.Solution.MarshalJSON] for the solutions. Choice, Bands and
 // Summary are not written, because they have formats of their own.
 func (r Result) MarshalJSON() ([]byte, error) {
-	out := resultJSON{Method: r.Method, Status: r.Status, Passes: r.Passes, Solutions: r.Solutions}
+	out := resultJSON{
+		Method:    r.Method,
+		Status:    r.Status,
+		Passes:    r.Passes,
+		Solutions: r.Solutions,
+	}
 	for _, s := range r.Trace {
-		step := stepJSON{Stage: s.Stage.String(), Method: s.Method, Passes: s.Passes, Reason: s.Reason}
+		step := stepJSON{
+			Stage:  s.Stage.String(),
+			Method: s.Method,
+			Passes: s.Passes,
+			Reason: s.Reason,
+		}
 		if s.Err != nil {
 			step.Error = s.Err.Error()
 		}
@@ -51,7 +61,12 @@ func (r *Result) UnmarshalJSON(text []byte) error {
 	if err := json.Unmarshal(text, &in); err != nil {
 		return err
 	}
-	out := Result{Method: in.Method, Status: in.Status, Passes: in.Passes, Solutions: in.Solutions}
+	out := Result{
+		Method:    in.Method,
+		Status:    in.Status,
+		Passes:    in.Passes,
+		Solutions: in.Solutions,
+	}
 	for i, s := range out.Solutions {
 		if s == nil {
 			return fmt.Errorf("%w: solution %d of a result is null", ridge.ErrShape, i+1)
@@ -62,7 +77,12 @@ func (r *Result) UnmarshalJSON(text []byte) error {
 		if stage < 0 {
 			return fmt.Errorf("%w: %q is not a stage", ridge.ErrInput, s.Stage)
 		}
-		step := Step{Stage: Stage(stage), Method: s.Method, Passes: s.Passes, Reason: s.Reason}
+		step := Step{
+			Stage:  Stage(stage),
+			Method: s.Method,
+			Passes: s.Passes,
+			Reason: s.Reason,
+		}
 		if s.Error != "" {
 			step.Err = errors.New(s.Error)
 		}

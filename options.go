@@ -168,7 +168,10 @@ func (o *Options) choosesBands() bool {
 }
 
 // projects reports whether some columns have no penalty.
-func (o *Options) projects() bool { return len(o.Unpenalized) > 0 || slices.Contains(o.Penalty, 0) }
+func (o *Options) projects() bool {
+	return len(o.Unpenalized) > 0 ||
+		slices.Contains(o.Penalty, 0)
+}
 
 // manyTargets or more targets keep all cores busy without parallel sketches.
 const manyTargets = 512
@@ -314,7 +317,8 @@ var optionRules = []optionRule{
 		[]string{"Gammas", "Candidates", "Folds", "Select"},
 		"gammas are given, so that there is nothing to choose",
 		func(o *Options) bool {
-			return !o.choosesGamma() && (o.Candidates != nil || o.Folds != 0 || o.Select != choose.Auto)
+			return !o.choosesGamma() &&
+				(o.Candidates != nil || o.Folds != 0 || o.Select != choose.Auto)
 		},
 	},
 	{
@@ -356,6 +360,11 @@ var optionRules = []optionRule{
 }
 
 // solvesZero reports whether Gammas contains 0 and no method is given.
-func (o *Options) solvesZero() bool { return o.Method == ridge.Auto && slices.Contains(o.Gammas, 0) }
+func (o *Options) solvesZero() bool {
+	return o.Method == ridge.Auto &&
+		slices.Contains(o.Gammas, 0)
+}
 
-func (o *Options) crossValidates() bool { return o.Folds != 0 || o.Select.Needs().Folds }
+func (o *Options) crossValidates() bool {
+	return o.Folds != 0 || o.Select.Needs().Folds
+}

@@ -23,7 +23,12 @@ func (s *sketchSearch) refitFolds(
 	}
 	s.passes += passes
 	why := reason.Reason{Rule: reason.FoldsNeedSketch}
-	s.record(Step{Stage: Choosing, Method: s.method, Passes: passes, Reason: why})
+	s.record(Step{
+		Stage:  Choosing,
+		Method: s.method,
+		Passes: passes,
+		Reason: why,
+	})
 	return found.Evidence(ctx, path, s.opts.Reducer)
 }
 
@@ -48,7 +53,9 @@ func (j job) heldOut(ctx context.Context, gammas []float64) (found *choose.HeldO
 		}
 		fits := make([]*ridge.Solution, len(gammas))
 		for i, g := range gammas {
-			at := slices.IndexFunc(r.Solutions, func(s *ridge.Solution) bool { return s.Gamma == g })
+			at := slices.IndexFunc(r.Solutions, func(s *ridge.Solution) bool {
+				return s.Gamma == g
+			})
 			if at >= 0 {
 				fits[i] = r.Solutions[at]
 			}
@@ -83,8 +90,11 @@ func (j job) refit(rows dataset.Source, gammas []float64) (job, error) {
 		Summarize:   j.opts.Summarize,
 		Gather:      j.opts.Gather,
 	}}
-	j.request, j.trace = r, new(trace)
-	j.before, j.src, j.sparse = rows, nil, false
+	j.request = r
+	j.trace = new(trace)
+	j.before = rows
+	j.src = nil
+	j.sparse = false
 	j.n, _, _ = rows.Dims()
 	return j, r.opts.Check()
 }

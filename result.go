@@ -68,7 +68,8 @@ func (r *Result) Reason() reason.Reason {
 	}
 	why := reason.Reason{}
 	for i, s := range r.Trace {
-		if first := i == 0 || r.Trace[i-1].Stage == Projecting; first || s.Stage == Reading && s.Passes > 0 {
+		first := i == 0 || r.Trace[i-1].Stage == Projecting
+		if first || s.Stage == Reading && s.Passes > 0 {
 			why = s.Reason
 		}
 	}

@@ -51,7 +51,12 @@ func (j job) sketch(ctx context.Context, steps plan.Steps) (sketched, error) {
 		return s, err
 	}
 	s.current = s.sum
-	j.record(Step{Stage: Sketching, Method: steps.Method, Passes: 1 + s.passes, Reason: steps.Reason})
+	j.record(Step{
+		Stage:  Sketching,
+		Method: steps.Method,
+		Passes: 1 + s.passes,
+		Reason: steps.Reason,
+	})
 	if j.opts.Summarized != nil {
 		err = j.opts.Summarized(s.sum)
 	}
@@ -60,7 +65,12 @@ func (j job) sketch(ctx context.Context, steps plan.Steps) (sketched, error) {
 
 // sketchConfig returns the options of a sketch.
 func (o *Options) sketchConfig() ridge.SummaryConfig {
-	return ridge.SummaryConfig{Size: o.Size, Intercept: !o.NoIntercept, Lanes: o.Lanes, Backend: o.Backend}
+	return ridge.SummaryConfig{
+		Size:      o.Size,
+		Intercept: !o.NoIntercept,
+		Lanes:     o.Lanes,
+		Backend:   o.Backend,
+	}
 }
 
 // sketchRows makes a pass that summarises the rows of all workers. src has the rows before or after the change of
@@ -106,14 +116,20 @@ func (j job) crossValidate(ctx context.Context, tell func(rows int64)) (*choose.
 
 // fromSummary returns the fit for an existing summary.
 func (j job) fromSummary(sum *ridge.Summary) sketched {
-	s := sketched{job: j, method: j.opts.Method, sum: sum, current: sum}
+	s := sketched{
+		job:     j,
+		method:  j.opts.Method,
+		sum:     sum,
+		current: sum,
+	}
 	why := reason.Reason{}
 	switch {
 	case s.method != ridge.Auto:
 	case j.src == nil:
 		s.method, why.Rule = ridge.OneShot, reason.NoRows
 	default:
-		s.method, why.Rule = plan.Iteration(j.problem()), reason.RefinesSummary
+		s.method = plan.Iteration(j.problem())
+		why.Rule = reason.RefinesSummary
 	}
 	j.record(Step{Stage: Sketching, Method: s.method, Reason: why})
 	return s
@@ -183,7 +199,10 @@ func (s sketched) search(ctx context.Context) (choice, sketched, error) {
 }
 
 // dealsSketches reports whether γ is chosen from sketches of folds.
-func (s sketched) dealsSketches() bool { return s.by.Needs().Folds && !s.columns.DependsOnRows() }
+func (s sketched) dealsSketches() bool {
+	return s.by.Needs().Folds &&
+		!s.columns.DependsOnRows()
+}
 
 // Summary returns the present summary.
 func (s *sketchSearch) Summary() *ridge.Summary { return s.current }
@@ -269,7 +288,12 @@ func (s *sketchSearch) leaveOut(
 	if len(s.spent) == 0 || s.spent[0].Rule != why.Rule {
 		s.spent = append([]reason.Reason{why}, s.spent...)
 	}
-	s.record(Step{Stage: Choosing, Method: s.method, Passes: 1, Reason: why})
+	s.record(Step{
+		Stage:  Choosing,
+		Method: s.method,
+		Passes: 1,
+		Reason: why,
+	})
 	return s.leftOut.evidence(path, scores), nil
 }
 
@@ -278,7 +302,8 @@ func (s *sketchSearch) leaveOut(
 func (s *sketchSearch) Sharpen(ctx context.Context, needs choose.Needs, c *choose.GammaChoice) (choose.Sharper, error) {
 	nothing := choose.Sharper{}
 	switch {
-	case c == nil && (s.sum.HoldsGram() || math.IsInf(s.opts.GammaTol, 1) || s.method == ridge.OneShot):
+	case c == nil &&
+		(s.sum.HoldsGram() || math.IsInf(s.opts.GammaTol, 1) || s.method == ridge.OneShot):
 		return nothing, nil
 	case c == nil:
 		return nothing, s.spendOnGram(ctx, -1)
@@ -303,7 +328,10 @@ func (s *sketchSearch) Sharpen(ctx context.Context, needs choose.Needs, c *choos
 
 // SharpenEach makes a pass that computes AᵀA.
 func (s *sketchSearch) SharpenEach(ctx context.Context, needs choose.Needs, excess float64) (bool, error) {
-	if needs != (choose.Needs{}) || s.spent != nil || s.method == ridge.OneShot || excess <= s.opts.GammaTol {
+	if needs != (choose.Needs{}) ||
+		s.spent != nil ||
+		s.method == ridge.OneShot ||
+		excess <= s.opts.GammaTol {
 		return false, nil
 	}
 	err := s.spendOnGram(ctx, excess)
@@ -330,7 +358,8 @@ func (s sketched) isDecided(c *choose.GammaChoice) bool {
 	for _, o := range c.Path[c.Index].Targets {
 		squares += o.TSS.Hi
 	}
-	return c.RelativeExcess() <= s.opts.GammaTol || c.Excess <= fitted*squares/float64(s.sum.Rows())+nothing
+	return c.RelativeExcess() <= s.opts.GammaTol ||
+		c.Excess <= fitted*squares/float64(s.sum.Rows())+nothing
 }
 
 // dependsOnResiduals reports whether exact training errors would decide the choice.
@@ -344,7 +373,8 @@ func (s sketched) dependsOnResiduals(c *choose.GammaChoice) bool {
 	}
 	for _, i := range c.Possible {
 		df := c.Path[i].EffectiveDimension
-		if free := (n - df.Lo) / (n - df.Hi); !(n > df.Hi && free*free-1 <= s.opts.GammaTol) {
+		free := (n - df.Lo) / (n - df.Hi)
+		if !(n > df.Hi && free*free-1 <= s.opts.GammaTol) {
 			return false
 		}
 	}
@@ -374,13 +404,21 @@ func (s sketched) withGram(ctx context.Context, excess float64, eigenproblems in
 	}
 	s.current = sharp
 	why := reason.Reason{Rule: reason.GramWasComputed, Numbers: []float64{excess}}
-	s.record(Step{Stage: Choosing, Method: s.method, Passes: 1, Reason: why})
+	s.record(Step{
+		Stage:  Choosing,
+		Method: s.method,
+		Passes: 1,
+		Reason: why,
+	})
 	return s, why, nil
 }
 
 // pass returns the options of the next pass for choosing γ.
 func (s sketched) pass() ridge.SolveOptions {
-	o := ridge.SolveOptions{Journal: ridge.After(s.opts.Journal, s.journal), Reducer: s.opts.Reducer}
+	o := ridge.SolveOptions{
+		Journal: ridge.After(s.opts.Journal, s.journal),
+		Reducer: s.opts.Reducer,
+	}
 	if tell := s.opts.Progress; tell != nil {
 		before := s.passes
 		o.Progress = func(p ridge.Progress) {
@@ -421,7 +459,12 @@ func (s *sketchSearch) solveCandidates(
 	s.passes, s.journal = s.passes+passes, s.journal+passes
 	why := reason.Reason{Rule: reason.CandidatesWereSolved, Numbers: []float64{float64(passes)}}
 	s.spent = append(s.spent, why)
-	s.record(Step{Stage: Choosing, Method: opts.Method, Passes: passes, Reason: why})
+	s.record(Step{
+		Stage:  Choosing,
+		Method: opts.Method,
+		Passes: passes,
+		Reason: why,
+	})
 	return better, nil
 }
 
@@ -441,7 +484,8 @@ func (s sketched) chooseBands(ctx context.Context) (sketched, error) {
 	if err != nil {
 		return s, err
 	}
-	if excess := found.Choice.RelativeExcess(); excess > s.opts.GammaTol && s.method != ridge.OneShot {
+	excess := found.Choice.RelativeExcess()
+	if excess > s.opts.GammaTol && s.method != ridge.OneShot {
 		sharp, why, err := s.withGram(ctx, excess, len(found.Tried))
 		if err != nil {
 			return s, err
@@ -453,7 +497,9 @@ func (s sketched) chooseBands(ctx context.Context) (sketched, error) {
 				return s, err
 			}
 		}
-		found.Passes, found.Whole, found.Spent = s.passes, s.current != s.sum, []reason.Reason{why}
+		found.Passes = s.passes
+		found.Whole = s.current != s.sum
+		found.Spent = []reason.Reason{why}
 	}
 	penalty, err := choose.Penalties(s.d, s.factors, found.Bands)
 	if err != nil {
@@ -503,18 +549,29 @@ func (s sketched) dealAgain(ctx context.Context) (sketched, error) {
 	}
 	s.passes += s.cv.Passes - 1
 	why := reason.Reason{Rule: reason.FoldsNeedSketch}
-	s.record(Step{Stage: Choosing, Method: s.method, Passes: s.cv.Passes, Reason: why})
+	s.record(Step{
+		Stage:  Choosing,
+		Method: s.method,
+		Passes: s.cv.Passes,
+		Reason: why,
+	})
 	return s, nil
 }
 
 func (s sketched) solve(ctx context.Context, c choice) (solved, error) {
-	out := solved{job: s.job, method: s.method, summary: s.sum, spread: s.spread()}
+	out := solved{
+		job:     s.job,
+		method:  s.method,
+		summary: s.sum,
+		spread:  s.spread(),
+	}
 	var err error
 	if s.method == ridge.OneShot {
 		out.fits, out.status, err = s.oneShot(c.gammas)
 		return out, err
 	}
-	first, start := s.goal(), s.start(c)
+	first := s.goal()
+	start := s.start(c)
 	var passes int
 	out.fits, passes, err = s.iterate(ctx, c.gammas, first, start)
 	if err != nil {

@@ -31,7 +31,12 @@ func (o *Options) isTogether() bool { return !o.PerTarget || o.Classes != nil }
 // blockOfTargets returns the number of targets that fit in memory together.
 func (j job) blockOfTargets() int {
 	o := &j.opts
-	if o.isTogether() || j.once || o.choosesBands() || o.KeepSummary || o.Journal != nil || o.Reducer != nil {
+	if o.isTogether() ||
+		j.once ||
+		o.choosesBands() ||
+		o.KeepSummary ||
+		o.Journal != nil ||
+		o.Reducer != nil {
 		return j.t
 	}
 	numbers := 5 * float64(j.d)
@@ -92,7 +97,8 @@ func (j job) block(lo, hi int, shared *ridge.SpectrumCache, firstGrid []float64)
 		}
 		return err
 	}
-	j.request, j.trace = &r, new(trace)
+	j.request = &r
+	j.trace = new(trace)
 	if r.opts.isTogether() {
 		return j, nil
 	}

@@ -54,7 +54,9 @@ type goal struct {
 type trace struct{ steps []Step }
 
 // record adds a step to the trace.
-func (j job) record(s Step) { j.trace.steps = append(j.trace.steps, s) }
+func (j job) record(s Step) {
+	j.trace.steps = append(j.trace.steps, s)
+}
 
 // evidence holds the result of the first pass: a summary, factors, or both.
 type evidence interface {

@@ -190,7 +190,9 @@ func (e *InterruptedError) Unwrap() error { return e.Err }
 // belongs to another job, the error matches [engine.ErrInput] by errors.Is.
 type CheckpointError struct{ Err error }
 
-func (e *CheckpointError) Error() string { return "checkpoint: " + e.Err.Error() }
+func (e *CheckpointError) Error() string {
+	return "checkpoint: " + e.Err.Error()
+}
 
 // Unwrap returns e.Err.
 func (e *CheckpointError) Unwrap() error { return e.Err }

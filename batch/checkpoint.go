@@ -148,10 +148,14 @@ func (j journal) Record(pass int, found []byte) error {
 	return nil
 }
 
-func (j *Job) due() bool { return j.file != nil && !time.Now().Before(j.next) }
+func (j *Job) due() bool {
+	return j.file != nil && !time.Now().Before(j.next)
+}
 
 // postpone delays the next write by at least 10·took.
-func (j *Job) postpone(took time.Duration) { j.next = time.Now().Add(max(j.opts.Every, 10*took)) }
+func (j *Job) postpone(took time.Duration) {
+	j.next = time.Now().Add(max(j.opts.Every, 10*took))
+}
 
 func (j *Job) saveIfDue() {
 	j.dirty = true

@@ -54,7 +54,8 @@ func (c *Counter) finish(count int64) {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.all, c.marks = nonzeros{All: true, Count: count}, nil
+	c.all = nonzeros{All: true, Count: count}
+	c.marks = nil
 }
 
 // resume starts from an earlier count and records block boundaries.

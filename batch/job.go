@@ -37,7 +37,11 @@ type Job struct {
 // Fit only once. Fit sets opts.Journal, opts.Reducer, opts.Merge, opts.Gather and opts.Summarize; the caller must leave
 // them nil.
 func (j *Job) Fit(ctx context.Context, src dataset.Source, opts fdridge.Options) (*fdridge.Result, error) {
-	if opts.Journal != nil || opts.Reducer != nil || opts.Summarize != nil || opts.Merge != nil || opts.Gather != nil {
+	if opts.Journal != nil ||
+		opts.Reducer != nil ||
+		opts.Summarize != nil ||
+		opts.Merge != nil ||
+		opts.Gather != nil {
 		return nil, badinput.Errorf(
 			"batch: Journal, Reducer, Summarize, Merge and Gather must be nil, because the job sets them",
 		)
@@ -65,7 +69,8 @@ func (j *Job) Fit(ctx context.Context, src dataset.Source, opts fdridge.Options)
 // mergeFold returns a function that merges the summaries of all ranks. Its first calls merge the summaries of the
 // folds. They also add up the rows of this rank for the checkpoint.
 func (j *Job) mergeFold(folds int) func(ctx context.Context, own *ridge.Summary) (*ridge.Summary, error) {
-	rows, left := int64(0), folds
+	rows := int64(0)
+	left := folds
 	return func(ctx context.Context, own *ridge.Summary) (*ridge.Summary, error) {
 		if left > 0 {
 			left--

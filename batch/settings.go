@@ -65,7 +65,8 @@ func digest(name string, size int64) string {
 		return "not readable"
 	}
 	defer f.Close() // only read
-	h, rest := sha256.New(), max(0, min(end, size-end))
+	h := sha256.New()
+	rest := max(0, min(end, size-end))
 	head := io.NewSectionReader(f, 0, min(end, size))
 	if _, err := io.Copy(h, io.MultiReader(head, io.NewSectionReader(f, size-rest, rest))); err != nil {
 		return "not readable"
@@ -108,7 +109,9 @@ func OptionSettings(opts fdridge.Options) []Setting {
 	for i := range v.NumField() {
 		field := v.Type().Field(i)
 		k := field.Type.Kind()
-		if k != reflect.Func && k != reflect.Interface && !slices.Contains(freeOptions, field.Name) {
+		if k != reflect.Func &&
+			k != reflect.Interface &&
+			!slices.Contains(freeOptions, field.Name) {
 			out = append(out, Setting{"Options." + field.Name, fmt.Sprint(v.Field(i))})
 		}
 	}

@@ -44,7 +44,11 @@ type header struct {
 }
 
 // empty reports whether there is nothing to resume from.
-func (r *header) empty() bool { return r.Scaling == nil && r.Summary == 0 && len(r.Passes) == 0 }
+func (r *header) empty() bool {
+	return r.Scaling == nil &&
+		r.Summary == 0 &&
+		len(r.Passes) == 0
+}
 
 // maxHeader limits the memory for a header that is read.
 const maxHeader = 1 << 30

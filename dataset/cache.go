@@ -87,7 +87,8 @@ func (c *Cache) openKept() {
 		c.err = err
 		return
 	}
-	c.file, c.rows = c.keptName(), rows
+	c.file = c.keptName()
+	c.rows = rows
 }
 
 // Dims returns the dimensions of the source. If the source does not know its number of rows, Dims returns the number of
@@ -156,10 +157,14 @@ func (c *Cache) ByColumns() Columns {
 }
 
 // Samples implements [Columnar].
-func (c *Cache) Samples(ctx context.Context) (y, w []float64, err error) { return Samples(ctx, c.src) }
+func (c *Cache) Samples(ctx context.Context) (y, w []float64, err error) {
+	return Samples(ctx, c.src)
+}
 
 // Blocks implements [Source].
-func (c *Cache) Blocks(ctx context.Context) iter.Seq2[Block, error] { return c.BlocksFrom(ctx, 0) }
+func (c *Cache) Blocks(ctx context.Context) iter.Seq2[Block, error] {
+	return c.BlocksFrom(ctx, 0)
+}
 
 // BlocksFrom implements [Seeker].
 func (c *Cache) BlocksFrom(ctx context.Context, firstRow int64) iter.Seq2[Block, error] {

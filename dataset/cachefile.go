@@ -95,8 +95,14 @@ func newCacheWriter(dir string, h cacheHeader, maxBytes int64) (*cacheWriter, er
 	if err != nil {
 		return nil, err
 	}
-	w := &cacheWriter{file: f, out: bufio.NewWriterSize(f, cacheChunk), sum: crc32.New(castagnoli), maxBytes: maxBytes}
-	w.to, w.wrote = io.MultiWriter(w.out, w.sum), cacheHeaderSize
+	w := &cacheWriter{
+		file:     f,
+		out:      bufio.NewWriterSize(f, cacheChunk),
+		sum:      crc32.New(castagnoli),
+		maxBytes: maxBytes,
+	}
+	w.to = io.MultiWriter(w.out, w.sum)
+	w.wrote = cacheHeaderSize
 	return w, binary.Write(w.out, binary.LittleEndian, h)
 }
 
@@ -191,4 +197,6 @@ func (w *cacheWriter) finish() error {
 	return errors.Join(err, w.file.Close())
 }
 
-func (w *cacheWriter) drop() error { return errors.Join(w.file.Close(), os.Remove(w.file.Name())) }
+func (w *cacheWriter) drop() error {
+	return errors.Join(w.file.Close(), os.Remove(w.file.Name()))
+}

@@ -34,7 +34,12 @@ func openCache(name string, h cacheHeader) (r *cacheReader, rows int64, err erro
 	if err != nil {
 		return nil, 0, err
 	}
-	r = &cacheReader{file: f, d: int(h.Features), t: int(h.Targets), at: cacheHeaderSize}
+	r = &cacheReader{
+		file: f,
+		d:    int(h.Features),
+		t:    int(h.Targets),
+		at:   cacheHeaderSize,
+	}
 	rows, err = r.begin(h)
 	if err != nil {
 		return nil, 0, errors.Join(fmt.Errorf("%s: %w", name, err), f.Close())
@@ -69,7 +74,9 @@ func (r *cacheReader) begin(want cacheHeader) (rows int64, err error) {
 		return 0, err
 	}
 	sum := crc32.Checksum(end[:cacheFrameSize], castagnoli)
-	if f.Rows != 0 || f.Entries > math.MaxInt64 || sum != binary.LittleEndian.Uint32(end[cacheFrameSize:]) {
+	if f.Rows != 0 ||
+		f.Entries > math.MaxInt64 ||
+		sum != binary.LittleEndian.Uint32(end[cacheFrameSize:]) {
 		return 0, errDamaged
 	}
 	return int64(f.Entries), nil
@@ -118,7 +125,8 @@ func (r *cacheReader) skip(row int64) error {
 			return err
 		}
 		if r.rows+int64(f.Rows) > row { // go back to the start of the frame
-			r.at, r.left = r.at-cacheFrameSize, left
+			r.at -= cacheFrameSize
+			r.left = left
 			return nil
 		}
 		r.at, r.rows = r.at+rest, r.rows+int64(f.Rows)
@@ -132,7 +140,9 @@ func (r *cacheReader) fill(out *Buffer) error {
 		return err
 	}
 	n := int(f.Rows)
-	out.N, out.Sparse, out.firstRow = n, f.Layout&cacheSparse != 0, r.rows
+	out.N = n
+	out.Sparse = f.Layout&cacheSparse != 0
+	out.firstRow = r.rows
 	if out.Sparse {
 		err = r.sparse(&out.CSR, n, int(f.Entries))
 	} else {
@@ -211,7 +221,12 @@ func (r *cacheReader) words(n, size int, take func(first int, b []byte)) error {
 		return nil
 	})
 	for i, sum := range sums {
-		r.sum = wire.JoinSums(crc32.Castagnoli, r.sum, sum, min(cacheChunk, bytes-i*cacheChunk))
+		r.sum = wire.JoinSums(
+			crc32.Castagnoli,
+			r.sum,
+			sum,
+			min(cacheChunk, bytes-i*cacheChunk),
+		)
 	}
 	r.at += int64(bytes)
 	return err

@@ -174,16 +174,27 @@ func Transpose(ctx context.Context, x Source, bytes int) (Source, error) {
 	if bytes <= 0 {
 		bytes = transposeBytes
 	}
-	return &transposed{x: x, n: n, d: int(d), bytes: bytes}, nil
+	return &transposed{
+		x:     x,
+		n:     n,
+		d:     int(d),
+		bytes: bytes,
+	}, nil
 }
 
-func (s *transposed) Dims() (n int64, d, t int) { return int64(s.n), s.d, 0 }
+func (s *transposed) Dims() (n int64, d, t int) {
+	return int64(s.n), s.d, 0
+}
 
 func (s *transposed) ByColumns() Columns { return Columns{Features: s.x} }
 
-func (s *transposed) Samples(context.Context) (y, w []float64, err error) { return nil, nil, nil }
+func (s *transposed) Samples(context.Context) (y, w []float64, err error) {
+	return nil, nil, nil
+}
 
-func (s *transposed) Blocks(ctx context.Context) iter.Seq2[Block, error] { return s.BlocksFrom(ctx, 0) }
+func (s *transposed) Blocks(ctx context.Context) iter.Seq2[Block, error] {
+	return s.BlocksFrom(ctx, 0)
+}
 
 // BlocksFrom implements [Seeker].
 func (s *transposed) BlocksFrom(ctx context.Context, firstRow int64) iter.Seq2[Block, error] {
@@ -219,7 +230,8 @@ func (s *transposed) BlocksFrom(ctx context.Context, firstRow int64) iter.Seq2[B
 
 // fillWindow sets rows of the transposed matrix from columns of x.
 func (s *transposed) fillWindow(ctx context.Context, window Block) error {
-	lo, feature := int(window.First), 0
+	lo := int(window.First)
+	feature := 0
 	for b, err := range s.x.Blocks(ctx) {
 		if err != nil {
 			return err
@@ -298,7 +310,8 @@ func (s scaledColumns) Blocks(ctx context.Context) iter.Seq2[Block, error] {
 	var x []float64
 	var b *Block
 	scale := func(i int) error {
-		j, row := int(b.First)+i, x[i*n:(i+1)*n]
+		j := int(b.First) + i
+		row := x[i*n : (i+1)*n]
 		if b.Sparse == nil {
 			copy(row, b.X[i*n:(i+1)*n])
 		} else {
@@ -317,7 +330,8 @@ func (s scaledColumns) Blocks(ctx context.Context) iter.Seq2[Block, error] {
 		return nil
 	}
 	return mapBlocks(s.Source.Blocks(ctx), func(in *Block) error {
-		b, x = in, slices.Grow(x[:0], in.N*n)[:in.N*n]
+		b = in
+		x = slices.Grow(x[:0], in.N*n)[:in.N*n]
 		err := parallel.Do(b.N, len(x), scale)
 		b.X, b.Sparse = x, nil
 		return err

@@ -29,7 +29,9 @@ type SourceError struct{ Reason string }
 func (e *SourceError) Error() string { return "dataset: " + e.Reason }
 
 // Is reports whether target is [ErrShape] or [ErrInput].
-func (e *SourceError) Is(target error) bool { return target == ErrShape || target == ErrInput }
+func (e *SourceError) Is(target error) bool {
+	return target == ErrShape || target == ErrInput
+}
 
 func newSourceError(format string, args ...any) error {
 	return &SourceError{fmt.Sprintf(format, args...)}
@@ -99,7 +101,8 @@ func joinNames(names []string) string {
 	const most = 40
 	more := ""
 	if len(names) > most {
-		names, more = names[:most], ", …"
+		names = names[:most]
+		more = ", …"
 	}
 	return strings.Join(printable.Excerpts(names), ", ") + more
 }

@@ -72,7 +72,8 @@ func (f Fourier) check(d int) error {
 	case !(f.Gamma > 0) || math.IsInf(2*f.Gamma, 0):
 		return badinput.Errorf("dataset: gamma of the Fourier features is %v; it must be positive and finite", f.Gamma)
 	}
-	if hi, lo := bits.Mul64(uint64(d), uint64(f.Components)); hi != 0 || lo > maxWeights || d > math.MaxInt32 {
+	hi, lo := bits.Mul64(uint64(d), uint64(f.Components))
+	if hi != 0 || lo > maxWeights || d > math.MaxInt32 {
 		return badinput.Errorf("dataset: %d×%d weights of Fourier features are too many", d, f.Components)
 	}
 	return nil
@@ -86,7 +87,8 @@ func (f Fourier) draw(d int) *engine.CosineMap {
 		u[i] = 2 * math.Pi * rng.Float64()
 	}
 	m := engine.NewCosineMap(d, u, math.Sqrt(2/float64(f.Components)))
-	w, sd := make([]float64, f.Components), math.Sqrt(2*f.Gamma)
+	w := make([]float64, f.Components)
+	sd := math.Sqrt(2 * f.Gamma)
 	for j := range d {
 		for i := range w {
 			w[i] = sd * ziggurat.normal(rng)

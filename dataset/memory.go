@@ -23,7 +23,11 @@ type memory struct {
 // y, which must not change while the source is in use. If dimensions disagree, the error is [ErrShape]. If an entry
 // is not finite, the error is an *[InputError] with File "x" or "y".
 func FromDense(n, d, t int, x, y []float64) (Source, error) {
-	if n < 0 || d < 1 || t < 0 || !isProduct(len(x), n, d) || !isProduct(len(y), n, t) {
+	if n < 0 ||
+		d < 1 ||
+		t < 0 ||
+		!isProduct(len(x), n, d) ||
+		!isProduct(len(y), n, t) {
 		return nil, newDimensionError(
 			"x has %d numbers for %d×%d features, y has %d for %d×%d targets",
 			len(x),
@@ -65,7 +69,11 @@ func FromMatrix(x, y mat.Matrix) (Source, error) {
 // value. Encode such rows with package prepare. An infinite entry is an *[InputError]; otherwise FromTable is like
 // [FromDense].
 func FromTable(n, d, t int, x, y []float64) (Source, error) {
-	if n < 0 || d < 1 || t < 0 || !isProduct(len(x), n, d) || !isProduct(len(y), n, t) {
+	if n < 0 ||
+		d < 1 ||
+		t < 0 ||
+		!isProduct(len(x), n, d) ||
+		!isProduct(len(y), n, t) {
 		return nil, newDimensionError(
 			"x has %d numbers for %d×%d columns, y has %d for %d×%d targets",
 			len(x),
@@ -98,7 +106,11 @@ func FromCSR(x *engine.CSR, t int, y []float64) (Source, error) {
 	if x == nil {
 		return nil, newSourceError("the sparse features are nil")
 	}
-	if x.Rows < 0 || x.Cols < 1 || t < 0 || len(x.RowPtr)-1 != x.Rows || !isProduct(len(y), x.Rows, t) ||
+	if x.Rows < 0 ||
+		x.Cols < 1 ||
+		t < 0 ||
+		len(x.RowPtr)-1 != x.Rows ||
+		!isProduct(len(y), x.Rows, t) ||
 		len(x.Val) != len(x.ColIdx) {
 		return nil, newDimensionError(
 			"%d×%d sparse features with %d row pointers, %d indices and %d values; %d numbers for %d targets",
@@ -147,11 +159,14 @@ func isProduct(n, a, b int) bool {
 	return hi == 0 && lo == uint64(n)
 }
 
-func (m *memory) Dims() (n int64, d, t int) { return int64(m.whole.N), m.d, m.t }
+func (m *memory) Dims() (n int64, d, t int) {
+	return int64(m.whole.N), m.d, m.t
+}
 
 func (m *memory) BlocksFrom(ctx context.Context, firstRow int64) iter.Seq2[Block, error] {
 	return func(yield func(Block, error) bool) {
-		rows, err := SparseRows, error(nil)
+		rows := SparseRows
+		err := error(nil)
 		if m.whole.Sparse == nil {
 			rows, err = denseRows(m.d)
 		}

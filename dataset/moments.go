@@ -32,11 +32,20 @@ type moments struct {
 
 func newMoments(d int) *moments {
 	v := func() []float64 { return make([]float64, d) }
-	return &moments{count: v(), mean: v(), m2: v(), stored: make([]int64, d), centre: v(), sum: v(), square: v()}
+	return &moments{
+		count:  v(),
+		mean:   v(),
+		m2:     v(),
+		stored: make([]int64, d),
+		centre: v(),
+		sum:    v(),
+		square: v(),
+	}
 }
 
 func (m *moments) add(b Block) {
-	total, rows := 0.0, int64(0)
+	total := 0.0
+	rows := int64(0)
 	for i := range b.N {
 		w := b.Weight(i)
 		total += w
@@ -87,7 +96,9 @@ func (m *moments) addDense(b Block, n float64) {
 // addColumns is addDense for columns lo to hi−1.
 func (m *moments) addColumns(b Block, n float64, lo, hi int) {
 	d := len(m.mean)
-	centre, sum, square := m.centre[lo:hi], m.sum[lo:hi], m.square[lo:hi]
+	centre := m.centre[lo:hi]
+	sum := m.sum[lo:hi]
+	square := m.square[lo:hi]
 	clear(sum)
 	for i := range b.N {
 		w := b.Weight(i)

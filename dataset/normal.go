@@ -50,7 +50,8 @@ func makeLayers() *layers {
 func (z *layers) normal(rng *rand.Rand) float64 {
 	for {
 		word := rng.Uint64()
-		j, i := int32(word), word>>32&127
+		j := int32(word)
+		i := word >> 32 & 127
 		x := float64(j) * float64(z.width[i])
 		if uint32(max(j, -j)) < z.inside[i] { // for j = −2³¹ both are −2³¹, which converts to 2³¹
 			return x

@@ -264,7 +264,9 @@ func (t *Taken) Available() int {
 }
 
 // Prompt returns the field Prompt of the Pipe.
-func (t *Taken) Prompt() bool { return t.p != nil && t.p.Prompt }
+func (t *Taken) Prompt() bool {
+	return t.p != nil && t.p.Prompt
+}
 
 // Stop stops the Pipe.
 func (t *Taken) Stop() {
@@ -318,7 +320,8 @@ func (r *pipeReader) read(to []byte) (int, error) {
 			return 0, err
 		}
 		k := copy(to[n:], p.rest)
-		n, p.rest = n+k, p.rest[k:]
+		n += k
+		p.rest = p.rest[k:]
 	}
 	return n, nil
 }

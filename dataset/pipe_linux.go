@@ -12,5 +12,7 @@ func enlargePipe(f *os.File) {
 	if err != nil {
 		return
 	}
-	_ = raw.Control(func(fd uintptr) { _, _, _ = syscall.Syscall(syscall.SYS_FCNTL, fd, setPipeSize, size) })
+	_ = raw.Control(func(fd uintptr) {
+		_, _, _ = syscall.Syscall(syscall.SYS_FCNTL, fd, setPipeSize, size)
+	})
 }

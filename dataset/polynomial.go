@@ -40,10 +40,22 @@ func (p Polynomial) Apply(src Source, _ engine.Backend) (Source, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &transformed{src: src, name: "polynomial features", d: out, rows: rows, split: true, start: func() applier {
-		m := &monomials{degree: p.Degree, columns: out, x: make([]float64, d), starts: make([]int, d)}
-		return m.features
-	}}, nil
+	return &transformed{
+		src:   src,
+		name:  "polynomial features",
+		d:     out,
+		rows:  rows,
+		split: true,
+		start: func() applier {
+			m := &monomials{
+				degree:  p.Degree,
+				columns: out,
+				x:       make([]float64, d),
+				starts:  make([]int, d),
+			}
+			return m.features
+		},
+	}, nil
 }
 
 // columns returns C(d+Degree, Degree) − 1.

@@ -29,7 +29,9 @@ type Buffer struct {
 // targets. The caller must not change x until the function done is called. If the pass ends early, done is possibly
 // never called.
 func (b *Buffer) Lend(x []float64, n, t int, done func()) (y []float64) {
-	b.lent, b.done, b.N = x, done, n
+	b.lent = x
+	b.done = done
+	b.N = n
 	b.Y = slices.Grow(b.Y[:0], n*t)[:n*t]
 	return b.Y
 }
@@ -56,7 +58,11 @@ func (b *Buffer) Shorten(rows, d, t int) {
 func (b *Buffer) Reset() {
 	b.release()
 	b.N, b.X, b.Y, b.W = 0, b.X[:0], b.Y[:0], b.W[:0]
-	b.CSR = engine.CSR{RowPtr: append(b.CSR.RowPtr[:0], 0), ColIdx: b.CSR.ColIdx[:0], Val: b.CSR.Val[:0]}
+	b.CSR = engine.CSR{
+		RowPtr: append(b.CSR.RowPtr[:0], 0),
+		ColIdx: b.CSR.ColIdx[:0],
+		Val:    b.CSR.Val[:0],
+	}
 }
 
 // EndRow completes a row whose entries were appended.

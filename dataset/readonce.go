@@ -36,9 +36,11 @@ func (s *Stream) Once() bool { return s.Single }
 
 // Sources made from another source.
 
-func (r *rows) Once() bool        { return Once(r.src) }
-func (s *subset) Once() bool      { return Once(s.src) }
-func (z *zip) Once() bool         { return Once(z.x) || Once(z.y) }
+func (r *rows) Once() bool   { return Once(r.src) }
+func (s *subset) Once() bool { return Once(s.src) }
+func (z *zip) Once() bool {
+	return Once(z.x) || Once(z.y)
+}
 func (s *lastTarget) Once() bool  { return Once(s.src) }
 func (s *transformed) Once() bool { return Once(s.src) }
 func (s untargeted) Once() bool   { return Once(s.src) }

@@ -52,7 +52,8 @@ func NewRowMap(d int, steps ...func(Source) (Source, error)) (*RowMap, error) {
 		if !ok {
 			return nil, badinput.Errorf("dataset: %T does not work row by row, as scalings and features do", src)
 		}
-		chain, src = append(chain, s), s.src
+		chain = append(chain, s)
+		src = s.src
 	}
 	for i := len(chain) - 1; i >= 0; i-- {
 		m.steps = append(m.steps, rowStep{of: chain[i], apply: chain[i].start()})
@@ -107,7 +108,8 @@ func (m *RowMap) Matrix(x mat.Matrix) (*mat.Dense, error) {
 	if d != m.in || m.out == 0 {
 		return nil, newDimensionError("the matrix has %d columns, the map takes %d", d, m.in)
 	}
-	rows, out := rowmajor.Of(x), mat.NewDense(n, m.out, nil)
+	rows := rowmajor.Of(x)
+	out := mat.NewDense(n, m.out, nil)
 	for i := range n {
 		if err := m.row(int64(i), out.RawRowView(i), rows[i*d:(i+1)*d]); err != nil {
 			return nil, fmt.Errorf("row %d: %w", i+1, err)

@@ -47,7 +47,8 @@ func (r *rows) BlocksFrom(ctx context.Context, firstRow int64) iter.Seq2[Block, 
 				yield(Block{}, err)
 				return
 			}
-			from, to := max(r.lo-b.First, 0), min(r.hi-b.First, int64(b.N))
+			from := max(r.lo-b.First, 0)
+			to := min(r.hi-b.First, int64(b.N))
 			if from < to && b.First+to > r.lo+firstRow {
 				out := b.Cut(int(from), int(to), d, t, &view)
 				out.First = b.First + from - r.lo
@@ -73,7 +74,11 @@ func (r *rows) BlocksFrom(ctx context.Context, firstRow int64) iter.Seq2[Block, 
 // Cut returns rows lo to hi−1 of a block with d features and t targets. The result shares the memory of the block.
 // For sparse rows, the result refers to view, which Cut overwrites. Cut panics if the range exceeds the block.
 func (b Block) Cut(lo, hi, d, t int, view *engine.CSR) Block {
-	out := Block{First: b.First + int64(lo), N: hi - lo, Y: b.Y[lo*t : hi*t]}
+	out := Block{
+		First: b.First + int64(lo),
+		N:     hi - lo,
+		Y:     b.Y[lo*t : hi*t],
+	}
 	if b.W != nil {
 		out.W = b.W[lo:hi]
 	}

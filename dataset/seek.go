@@ -66,12 +66,24 @@ func skip(r Reader, firstRow int64, rows int) (int64, error) {
 	return start, nil
 }
 
-func (s *Stream) Blocks(ctx context.Context) iter.Seq2[Block, error]     { return s.BlocksFrom(ctx, 0) }
-func (m *memory) Blocks(ctx context.Context) iter.Seq2[Block, error]     { return m.BlocksFrom(ctx, 0) }
-func (r *rows) Blocks(ctx context.Context) iter.Seq2[Block, error]       { return r.BlocksFrom(ctx, 0) }
-func (c concat) Blocks(ctx context.Context) iter.Seq2[Block, error]      { return c.BlocksFrom(ctx, 0) }
-func (z *zip) Blocks(ctx context.Context) iter.Seq2[Block, error]        { return z.BlocksFrom(ctx, 0) }
-func (s *lastTarget) Blocks(ctx context.Context) iter.Seq2[Block, error] { return s.BlocksFrom(ctx, 0) }
+func (s *Stream) Blocks(ctx context.Context) iter.Seq2[Block, error] {
+	return s.BlocksFrom(ctx, 0)
+}
+func (m *memory) Blocks(ctx context.Context) iter.Seq2[Block, error] {
+	return m.BlocksFrom(ctx, 0)
+}
+func (r *rows) Blocks(ctx context.Context) iter.Seq2[Block, error] {
+	return r.BlocksFrom(ctx, 0)
+}
+func (c concat) Blocks(ctx context.Context) iter.Seq2[Block, error] {
+	return c.BlocksFrom(ctx, 0)
+}
+func (z *zip) Blocks(ctx context.Context) iter.Seq2[Block, error] {
+	return z.BlocksFrom(ctx, 0)
+}
+func (s *lastTarget) Blocks(ctx context.Context) iter.Seq2[Block, error] {
+	return s.BlocksFrom(ctx, 0)
+}
 func (s *transformed) Blocks(ctx context.Context) iter.Seq2[Block, error] {
 	return s.BlocksFrom(ctx, 0)
 }

@@ -15,13 +15,20 @@ type Stamp struct {
 }
 
 // StampOf returns the stamp of the file that info describes.
-func StampOf(info fs.FileInfo) Stamp { return Stamp{info.Size(), info.ModTime()} }
+func StampOf(info fs.FileInfo) Stamp {
+	return Stamp{info.Size(), info.ModTime()}
+}
 
 // None reports whether s is the zero value.
-func (s Stamp) None() bool { return s.Size == 0 && s.ModTime.IsZero() }
+func (s Stamp) None() bool {
+	return s.Size == 0 && s.ModTime.IsZero()
+}
 
 // Same reports whether two stamps of a file are equal.
-func (s Stamp) Same(now Stamp) bool { return s.Size == now.Size && s.ModTime.Equal(now.ModTime) }
+func (s Stamp) Same(now Stamp) bool {
+	return s.Size == now.Size &&
+		s.ModTime.Equal(now.ModTime)
+}
 
 func (s Stamp) String() string {
 	return fmt.Sprintf("%d bytes of %s", s.Size, s.ModTime.UTC().Format(time.RFC3339Nano))

@@ -24,7 +24,9 @@ type Scaling struct {
 // A column with a standard deviation of at most 10·2⁻⁵²·|mean| counts as constant and gets the scale 1. If a
 // variance overflows, the error is an *[InputError] that names the column.
 func Standardize(ctx context.Context, src Source) (Source, *Scaling, error) {
-	return StandardizeShare(ctx, src, Share{Size: 1}, func(context.Context, []float64) error { return nil })
+	return StandardizeShare(ctx, src, Share{Size: 1}, func(context.Context, []float64) error {
+		return nil
+	})
 }
 
 // StandardizeShare is [Standardize] for rows that are divided into shares; src is one share. Every share must call
@@ -104,7 +106,8 @@ func (s *Scaling) Rounding() []float64 {
 	if s == nil {
 		return nil
 	}
-	out, changes := make([]float64, len(s.Scale)), false
+	out := make([]float64, len(s.Scale))
+	changes := false
 	for j, scale := range s.Scale {
 		out[j] = scaledUnits
 		changes = changes || scale != 1 || s.Mean[j] != 0
@@ -156,7 +159,8 @@ func (s *Scaling) Apply(src Source) (Source, error) {
 	}
 	centred := false
 	for j, mean := range s.Mean {
-		if scale := s.Scale[j]; !vec.IsFinite(mean) || !vec.IsFinite(scale) || !(scale > 0) {
+		scale := s.Scale[j]
+		if !vec.IsFinite(mean) || !vec.IsFinite(scale) || !(scale > 0) {
 			return nil, badinput.Errorf(
 				"dataset: feature %d cannot be scaled by mean %v and scale %v",
 				j+1,

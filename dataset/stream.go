@@ -54,14 +54,21 @@ const SparseRows = 1024
 
 // NewStream returns a Stream of n rows with d features and t targets. If n is unknown, it is -1.
 func NewStream(n int64, d, t int, sparse bool, open func() (Reader, error)) *Stream {
-	s := &Stream{d: d, t: t, sparse: sparse, open: open}
+	s := &Stream{
+		d:      d,
+		t:      t,
+		sparse: sparse,
+		open:   open,
+	}
 	s.n.Store(n)
 	return s
 }
 
 // Dims returns the numbers of rows n, features d and targets t. If n is unknown, it is -1 until
 // the first whole pass has counted the rows.
-func (s *Stream) Dims() (n int64, d, t int) { return s.n.Load(), s.d, s.t }
+func (s *Stream) Dims() (n int64, d, t int) {
+	return s.n.Load(), s.d, s.t
+}
 
 // Passes returns the number of passes begun, including passes over the columns of the features.
 func (s *Stream) Passes() int {
@@ -102,7 +109,8 @@ func (s *Stream) pass(ctx context.Context, firstRow int64, yield func(Block, err
 	}
 	// Close r after readAhead's goroutine, which reads from r, has ended.
 	defer func() {
-		if e := r.Close(); err == nil {
+		e := r.Close()
+		if err == nil {
 			err = e
 		}
 	}()

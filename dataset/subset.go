@@ -67,9 +67,11 @@ func (s *subset) Blocks(ctx context.Context) iter.Seq2[Block, error] {
 				yield(Block{}, err)
 				return
 			}
-			in, rows = b, rows[:0]
+			in = b
+			rows = rows[:0]
 			for i := range b.N {
-				if s.keepRow != nil && s.keepRow(seen+int64(i)) || s.keep != nil && s.keep(&in, i) {
+				if s.keepRow != nil && s.keepRow(seen+int64(i)) ||
+					s.keep != nil && s.keep(&in, i) {
 					rows = append(rows, i)
 				}
 			}

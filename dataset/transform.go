@@ -34,10 +34,16 @@ type applier func(b Block, out *Buffer) (finite bool, err error)
 // Each pass calls start once. The returned function is called for each block b, and appends the new features of its
 // rows to out. If a feature is not finite, the pass ends with an *[InputError] with File name.
 func Transform(src Source, name string, d, rows int, start func() func(b Block, out *Buffer) error) Source {
-	return &transformed{src: src, name: name, d: d, rows: rows, start: func() applier {
-		apply := start()
-		return func(b Block, out *Buffer) (bool, error) { return false, apply(b, out) }
-	}}
+	return &transformed{
+		src:  src,
+		name: name,
+		d:    d,
+		rows: rows,
+		start: func() applier {
+			apply := start()
+			return func(b Block, out *Buffer) (bool, error) { return false, apply(b, out) }
+		},
+	}
 }
 
 func (s *transformed) Dims() (n int64, d, t int) {
@@ -125,7 +131,12 @@ func (s *transformed) check(firstRow int64, out *Buffer) error {
 	for i := range out.N {
 		for k := out.CSR.RowPtr[i]; k < out.CSR.RowPtr[i+1]; k++ {
 			if v := out.CSR.Val[k]; v-v != 0 {
-				return newNonFiniteError(s.name, firstRow+int64(i), int(out.CSR.ColIdx[k]), v)
+				return newNonFiniteError(
+					s.name,
+					firstRow+int64(i),
+					int(out.CSR.ColIdx[k]),
+					v,
+				)
 			}
 		}
 	}

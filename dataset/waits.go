@@ -27,7 +27,8 @@ func (w *Waits) Of() (names []string, times []time.Duration) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, name := range w.names {
-		names, times = append(names, name), append(times, w.times[name])
+		names = append(names, name)
+		times = append(times, w.times[name])
 	}
 	return names, times
 }

@@ -20,7 +20,13 @@ func WeighNamed(x, w Source, xName, wName string) (Source, error) {
 	}
 	nx, _, _ := x.Dims()
 	nw, d, _ := w.Dims()
-	z := &zip{x: x, y: w, xName: xName, yName: wName, weights: true}
+	z := &zip{
+		x:       x,
+		y:       w,
+		xName:   xName,
+		yName:   wName,
+		weights: true,
+	}
 	switch {
 	case d != 1:
 		return nil, newDimensionError("the weights have %d columns instead of one", d)
@@ -71,7 +77,8 @@ func (s *lastTarget) BlocksFrom(ctx context.Context, firstRow int64) iter.Seq2[B
 		y, w = y[:0], w[:0]
 		for i := range b.N {
 			row := b.Y[i*(t+1) : (i+1)*(t+1)]
-			y, w = append(y, row[:t]...), append(w, row[t])
+			y = append(y, row[:t]...)
+			w = append(w, row[t])
 		}
 		b.Y, b.W = y, w
 		return checkWeights(w, b.First)

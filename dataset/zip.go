@@ -20,7 +20,12 @@ func ZipNamed(x, y Source, xName, yName string) (Source, error) {
 	}
 	nx, _, _ := x.Dims()
 	ny, _, _ := y.Dims()
-	z := &zip{x: x, y: y, xName: xName, yName: yName}
+	z := &zip{
+		x:     x,
+		y:     y,
+		xName: xName,
+		yName: yName,
+	}
 	if nx >= 0 && ny >= 0 && nx != ny {
 		return nil, z.rowCountError(nx, ny)
 	}
@@ -53,7 +58,9 @@ func (e *RowCountError) Error() string {
 }
 
 // Is reports whether target is [ErrShape] or [ErrInput].
-func (e *RowCountError) Is(target error) bool { return target == ErrShape || target == ErrInput }
+func (e *RowCountError) Is(target error) bool {
+	return target == ErrShape || target == ErrInput
+}
 
 type zip struct {
 	x, y         Source
@@ -62,7 +69,13 @@ type zip struct {
 }
 
 func (z *zip) rowCountError(nx, ny int64) error {
-	return &RowCountError{What: z.what(), Features: nx, Others: ny, FeatureName: z.xName, OthersName: z.yName}
+	return &RowCountError{
+		What:        z.what(),
+		Features:    nx,
+		Others:      ny,
+		FeatureName: z.xName,
+		OthersName:  z.yName,
+	}
 }
 
 func (z *zip) Dims() (n int64, d, t int) {
@@ -114,7 +127,8 @@ func (z *zip) BlocksFrom(ctx context.Context, firstRow int64) iter.Seq2[Block, e
 					break
 				}
 				out := b.Cut(lo, hi, d, tx, &view)
-				if v := y.block.X[y.used*t : (y.used+hi-lo)*t]; !z.weights {
+				v := y.block.X[y.used*t : (y.used+hi-lo)*t]
+				if !z.weights {
 					out.Y = v
 				} else if out.W, err = v, checkWeights(v, y.rows-int64(y.block.N-y.used)); err != nil {
 					yield(Block{}, err)
@@ -123,7 +137,8 @@ func (z *zip) BlocksFrom(ctx context.Context, firstRow int64) iter.Seq2[Block, e
 				if !yield(out, nil) {
 					return
 				}
-				y.used, lo = y.used+hi-lo, hi
+				y.used += hi - lo
+				lo = hi
 			}
 		}
 		// All features have been counted if the targets ended first.
@@ -178,7 +193,9 @@ func (y *targets) fetch() error {
 		if b.Sparse != nil {
 			return newSourceError("the targets are sparse; they must be dense")
 		}
-		y.block, y.used, y.ended = b, 0, !ok
+		y.block = b
+		y.used = 0
+		y.ended = !ok
 		if ok {
 			y.rows = b.First + int64(b.N)
 		}

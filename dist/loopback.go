@@ -39,7 +39,9 @@ type call struct {
 }
 
 func (c call) same(o call) bool {
-	return c.what == o.what && c.root == o.root && len(c.x) == len(o.x)
+	return c.what == o.what &&
+		c.root == o.root &&
+		len(c.x) == len(o.x)
 }
 
 func (c call) String() string {
@@ -204,8 +206,10 @@ func (l *loopback) Allreduce(ctx context.Context, x []float64) error {
 	start := time.Now()
 	err := l.meet(ctx, call{what: "Allreduce", x: x})
 	if err == nil {
-		n, size := uint64(len(x)), uint64(l.Size())
-		lo, hi := n*uint64(l.rank)/size, n*uint64(l.rank+1)/size
+		n := uint64(len(x))
+		size := uint64(l.Size())
+		lo := n * uint64(l.rank) / size
+		hi := n * uint64(l.rank+1) / size
 		l.sum(int(lo), int(hi))
 		l.leave()
 	}

@@ -60,10 +60,14 @@ func (m *Meter) Traffic() Traffic {
 }
 
 // Send counts a call of [Transport.Send] that sent n bytes. The call began at start and returned err.
-func (m *Meter) Send(start time.Time, n int, err error) { m.count(&m.t.Send, start, n, 0, err) }
+func (m *Meter) Send(start time.Time, n int, err error) {
+	m.count(&m.t.Send, start, n, 0, err)
+}
 
 // Recv counts a call of [Transport.Recv] that returned n bytes and err. The call began at start.
-func (m *Meter) Recv(start time.Time, n int, err error) { m.count(&m.t.Recv, start, 0, n, err) }
+func (m *Meter) Recv(start time.Time, n int, err error) {
+	m.count(&m.t.Recv, start, 0, n, err)
+}
 
 // Broadcast counts a call of [Transport.Broadcast] on the rank t. If this rank is the root, it sent n bytes, otherwise
 // it received n bytes.
@@ -88,7 +92,9 @@ func (m *Meter) Allreduce(t Transport, start time.Time, n int, err error) {
 }
 
 // Barrier counts a call of [Transport.Barrier].
-func (m *Meter) Barrier(start time.Time, err error) { m.count(&m.t.Barrier, start, 0, 0, err) }
+func (m *Meter) Barrier(start time.Time, err error) {
+	m.count(&m.t.Barrier, start, 0, 0, err)
+}
 
 func (m *Meter) count(v *Volume, start time.Time, sent, received int, err error) {
 	m.mu.Lock()

@@ -54,7 +54,9 @@ type AbortError struct {
 	Err  error // its reason
 }
 
-func (e *AbortError) Error() string { return fmt.Sprintf("rank %d: %v", e.Rank, e.Err) }
+func (e *AbortError) Error() string {
+	return fmt.Sprintf("rank %d: %v", e.Rank, e.Err)
+}
 
 func (e *AbortError) Unwrap() error { return e.Err }
 

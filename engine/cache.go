@@ -87,7 +87,8 @@ func readInt(sys fs.FS, name string) int {
 
 // readSize reads a size below 2 GiB, such as 48K or 32M. It returns 0 on an error.
 func readSize(sys fs.FS, name string) int {
-	text, unit := readText(sys, name), 1
+	text := readText(sys, name)
+	unit := 1
 	if digits, ok := strings.CutSuffix(text, "K"); ok {
 		text, unit = digits, 1<<10
 	} else if digits, ok := strings.CutSuffix(text, "M"); ok {

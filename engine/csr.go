@@ -33,7 +33,13 @@ func (s *CSR) NNZ() int {
 
 // Slice returns rows lo to hi, hi excluded. They share memory with s.
 func (s *CSR) Slice(lo, hi int) CSR {
-	return CSR{Rows: hi - lo, Cols: s.Cols, RowPtr: s.RowPtr[lo : hi+1], ColIdx: s.ColIdx, Val: s.Val}
+	return CSR{
+		Rows:   hi - lo,
+		Cols:   s.Cols,
+		RowPtr: s.RowPtr[lo : hi+1],
+		ColIdx: s.ColIdx,
+		Val:    s.Val,
+	}
 }
 
 // Gradient computes R = S·Xᵀ − B (n×t, overwritten) and G += Rᵀ·S (t×d) for the sparse rows S (n×d) and t
@@ -103,7 +109,8 @@ func (s *CSR) GradientTwofold(x, b Matrix, c, w []float64, g, r Twofold) {
 			if w != nil {
 				weight = w[i]
 			}
-			terms, xq := idx, []float64(nil)
+			terms := idx
+			xq := []float64(nil)
 			if x.Data == nil {
 				terms = nil
 			} else {
@@ -148,6 +155,13 @@ func addSparse(idx []int32, val []float64, hi, lo, weight float64, gh, gl, ge []
 		v := val[k]
 		p, e := twofold.Product(v, ch)
 		l := math.FMA(v, cl, e)
-		twofold.Add(p, l, math.Abs(v)*off+twofold.Lost*math.Abs(l)+underflowLoss, &gh[j], &gl[j], &ge[j])
+		twofold.Add(
+			p,
+			l,
+			math.Abs(v)*off+twofold.Lost*math.Abs(l)+underflowLoss,
+			&gh[j],
+			&gl[j],
+			&ge[j],
+		)
 	}
 }

@@ -47,7 +47,8 @@ func (w *SparseWork) reset(s *CSR) {
 func (w *SparseWork) nextStrip(s *CSR, end int) {
 	w.runs = w.runs[:0]
 	for i, lo := range w.next {
-		hi, last := lo, s.RowPtr[i+1]
+		hi := lo
+		last := s.RowPtr[i+1]
 		for hi < last && int(s.ColIdx[hi]) < end {
 			hi++
 		}
@@ -136,7 +137,8 @@ func (s *CSR) TimesDense(b, c Matrix, work *SparseWork) {
 	for i := range s.Rows {
 		clear(c.Row(i))
 	}
-	loops, width := rowLoops(), work.stripColumns(k)
+	loops := rowLoops()
+	width := work.stripColumns(k)
 	work.reset(s)
 	for lo := 0; lo < s.Cols; lo += width {
 		hi := min(lo+width, s.Cols)
@@ -147,7 +149,13 @@ func (s *CSR) TimesDense(b, c Matrix, work *SparseWork) {
 		transpose(b, lo, hi, work.tile)
 		tile := View(hi-lo, k, work.tile)
 		for _, r := range work.runs {
-			loops.AxpyRows(s.Val[r.lo:r.hi], s.ColIdx[r.lo:r.hi], lo, tile, c.Row(r.row))
+			loops.AxpyRows(
+				s.Val[r.lo:r.hi],
+				s.ColIdx[r.lo:r.hi],
+				lo,
+				tile,
+				c.Row(r.row),
+			)
 		}
 	}
 }
@@ -178,7 +186,8 @@ func (s *CSR) AddLeftMul(w, b Matrix, work *SparseWork) {
 	matrix.CheckShape(&w, k, s.Rows)
 	work.other = grow(work.other, k*s.Rows)
 	transpose(w, 0, s.Rows, work.other)
-	loops, width := rowLoops(), work.stripColumns(k)
+	loops := rowLoops()
+	width := work.stripColumns(k)
 	work.reset(s)
 	for lo := 0; lo < s.Cols; lo += width {
 		hi := min(lo+width, s.Cols)
@@ -216,7 +225,8 @@ func (s *CSR) Gram(c Matrix, work *SparseWork) {
 		for _, r := range work.runs {
 			row := c.Row(r.row)
 			for e := r.lo; e < r.hi; e++ {
-				v, first := s.Val[e], &work.first[int(s.ColIdx[e])-lo]
+				v := s.Val[e]
+				first := &work.first[int(s.ColIdx[e])-lo]
 				for at := *first; at > 0; {
 					o := &work.share[at-1]
 					row[o.row] += float64(v * o.value)

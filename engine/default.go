@@ -18,7 +18,12 @@ type constructor struct {
 var pureGo = constructor{"purego", func(t Tuning) (Backend, error) { return newPureGo(t) }}
 
 func newPureGo(t Tuning) (*purego.Backend, error) {
-	return purego.New(purego.Config{Kernel: t.ISA, MC: t.MC.Value, KC: t.KC.Value, NC: t.NC.Value})
+	return purego.New(purego.Config{
+		Kernel: t.ISA,
+		MC:     t.MC.Value,
+		KC:     t.KC.Value,
+		NC:     t.NC.Value,
+	})
 }
 
 // Names returns the names of the backends of this build, the default first: "openblas" if the build tag openblas is

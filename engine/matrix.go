@@ -19,7 +19,9 @@ import "github.com/fdridge/fdridge/engine/internal/matrix"
 type Matrix = matrix.Matrix
 
 // View returns the rows×cols matrix whose rows are contiguous in data.
-func View(rows, cols int, data []float64) Matrix { return matrix.View(rows, cols, data) }
+func View(rows, cols int, data []float64) Matrix {
+	return matrix.View(rows, cols, data)
+}
 
 // Strided returns the rows×cols matrix whose rows begin stride elements apart in data.
 func Strided(rows, cols int, data []float64, stride int) Matrix {

@@ -32,11 +32,15 @@ func Measure(ctx context.Context, be Backend, d time.Duration) (Measurement, err
 	}
 	var m Measurement
 	const n = 512
-	a, b, c := make([]float64, n*n), make([]float64, n*n), make([]float64, n*n)
+	a := make([]float64, n*n)
+	b := make([]float64, n*n)
+	c := make([]float64, n*n)
 	for i := range a {
 		a[i], b[i] = float64(i%7), float64(i%5)
 	}
-	product := func() { be.Gemm(false, false, 1, View(n, n, a), View(n, n, b), 0, View(n, n, c)) }
+	product := func() {
+		be.Gemm(false, false, 1, View(n, n, a), View(n, n, b), 0, View(n, n, c))
+	}
 	for range measureRounds {
 		m.Peak = max(m.Peak, pure.Peak(ctx, d/3/measureRounds)/1e9)
 		seconds, runs, err := repeat(ctx, d/3/measureRounds, product)
@@ -56,7 +60,9 @@ func Measure(ctx context.Context, be Backend, d time.Duration) (Measurement, err
 		a[i] = 1 // the system provides memory at the first write
 	}
 	m.Fresh = bytes / time.Since(start).Seconds() / 1e9
-	seconds, runs, err := repeat(ctx, d/3, func() { pure.Gemv(false, 1, View(rows, cols, a), b, 0, c) })
+	seconds, runs, err := repeat(ctx, d/3, func() {
+		pure.Gemv(false, 1, View(rows, cols, a), b, 0, c)
+	})
 	m.Bandwidth = bytes * float64(runs) / seconds / 1e9
 	return m, err
 }

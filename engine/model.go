@@ -56,7 +56,9 @@ func (t *Tuning) setBlocks() {
 }
 
 // halfBytes returns the size of half the ways of a cache in bytes. It counts at least one way.
-func halfBytes(c Cache) int { return max(1, c.Ways/2) * (c.Size / c.Ways) }
+func halfBytes(c Cache) int {
+	return max(1, c.Ways/2) * (c.Size / c.Ways)
+}
 
 // completeCache replaces an unknown size or associativity of c by the given value, and notes this in Origin.
 func completeCache(c Cache, size, ways int) Cache {

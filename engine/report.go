@@ -31,8 +31,14 @@ func NewReport() (*Report, error) {
 		return nil, err
 	}
 	return &Report{
-		CPU: cmp.Or(cpuid.CPU.BrandName, "unknown CPU"), Cores: runtime.NumCPU(), Platform: runtime.GOOS + "/" + runtime.GOARCH,
-		Go: runtime.Version(), GoMaxProcs: runtime.GOMAXPROCS(0),
-		Backend: be.Name(), Backends: Names(), Capabilities: be.Capabilities(), Tuning: t,
+		CPU:          cmp.Or(cpuid.CPU.BrandName, "unknown CPU"),
+		Cores:        runtime.NumCPU(),
+		Platform:     runtime.GOOS + "/" + runtime.GOARCH,
+		Go:           runtime.Version(),
+		GoMaxProcs:   runtime.GOMAXPROCS(0),
+		Backend:      be.Name(),
+		Backends:     Names(),
+		Capabilities: be.Capabilities(),
+		Tuning:       t,
 	}, nil
 }

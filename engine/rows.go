@@ -18,7 +18,9 @@ var rowLoops = sync.OnceValue(func() purego.RowLoops {
 
 // Centre overwrites z with (x − origin) − mean. Each element is rounded twice. All vectors must have at least
 // len(z) elements. z may be one of the other vectors. The bits are the same for every kernel.
-func Centre(x, origin, mean, z []float64) { rowLoops().Centre(x, origin, mean, z) }
+func Centre(x, origin, mean, z []float64) {
+	rowLoops().Centre(x, origin, mean, z)
+}
 
 // Spread computes, for each row x of X (n×d) in turn,
 //
@@ -26,7 +28,9 @@ func Centre(x, origin, mean, z []float64) { rowLoops().Centre(x, origin, mean, z
 //
 // element by element. Each difference, square and sum is rounded once. The vectors must have at least d elements. The
 // bits are the same for every kernel and for every division of the rows into calls.
-func Spread(x Matrix, origin, sum, squares []float64) { rowLoops().Spread(x, origin, sum, squares) }
+func Spread(x Matrix, origin, sum, squares []float64) {
+	rowLoops().Spread(x, origin, sum, squares)
+}
 
 // SquaredNorms returns the squared norms of the rows of X (n×d, n ≤ 4). Each is computed as four partial sums,
 // with a relative error of at most d/4 + 6 roundings of 2⁻⁵³ each. If an element is not finite, the norm is not

@@ -57,7 +57,9 @@ func Detect() Tuning {
 		", ",
 	)
 	c := detectCaches(os.DirFS("/sys/devices/system/cpu/cpu0/cache"))
-	t.L1, t.L2, t.L3 = c[0], c[1], c[2]
+	t.L1 = c[0]
+	t.L2 = c[1]
+	t.L3 = c[2]
 	t.setBlocks()
 	t.Shrink = Setting{0, "5/4 of the sketch's size; 4·d if nothing is lost"}
 	t.Sparse = Setting{0, "the solution r of 7(m+r)²(2r−m) = 2m²d, at least the number of dense rows"}
@@ -128,7 +130,10 @@ func (t *Tuning) Override(lookup func(string) (string, bool)) error {
 func (t *Tuning) setKernel(name string) error {
 	for _, k := range purego.Kernels() {
 		if k.Name == name {
-			t.ISA, t.MR, t.NR, t.Origin = k.Name, k.MR, k.NR, "FDRIDGE_KERNEL"
+			t.ISA = k.Name
+			t.MR = k.MR
+			t.NR = k.NR
+			t.Origin = "FDRIDGE_KERNEL"
 			t.setBlocks()
 			return nil
 		}
@@ -179,7 +184,8 @@ func (t Tuning) SparseRows(d, m, p int) int {
 		return p
 	}
 	const most = 1 << 24
-	size, flops := float64(m), 2*float64(m)*float64(m)*float64(d)
+	size := float64(m)
+	flops := 2 * float64(m) * float64(m) * float64(d)
 	return max(p, sort.Search(most, func(r int) bool {
 		order := size + float64(r)
 		return 7*order*order*(2*float64(r)-size) >= flops
@@ -269,7 +275,9 @@ func (t Tuning) GradientCall(n, d, q int) int {
 func (t Tuning) String() string {
 	var b strings.Builder
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
-	row := func(name string, value any, origin string) { fmt.Fprintf(w, "%s\t%v\t%s\n", name, value, origin) }
+	row := func(name string, value any, origin string) {
+		fmt.Fprintf(w, "%s\t%v\t%s\n", name, value, origin)
+	}
 	row("kernel", fmt.Sprintf("%s, tile %d×%d", t.ISA, t.MR, t.NR), t.Origin)
 	row("L1d", t.L1, t.L1.Origin)
 	row("L2", t.L2, t.L2.Origin)

@@ -27,7 +27,10 @@ func (s *Sketch) AppendRows(n int, x []float64, ldx int) error {
 		return err
 	}
 	d := s.cfg.Dim
-	if n < 0 || ldx < d || (n > 0 && len(x) < d) || (n > 1 && (len(x)-d)/ldx < n-1) {
+	if n < 0 ||
+		ldx < d ||
+		(n > 0 && len(x) < d) ||
+		(n > 1 && (len(x)-d)/ldx < n-1) {
 		return fmt.Errorf(
 			"%w: %d rows of leading dimension %d in a slice of %d, sketch of dimension %d",
 			errShape,
@@ -39,7 +42,8 @@ func (s *Sketch) AppendRows(n int, x []float64, ldx int) error {
 	}
 	s.allocate()
 	// Copy as many rows as fit into the buffer. s.rows counts them only after all n rows were checked.
-	total, first := s.frob, min(n, s.freeRows())
+	total := s.frob
+	first := min(n, s.freeRows())
 	for i := range n {
 		row := x[i*ldx : i*ldx+d]
 		if i < first {
@@ -79,7 +83,8 @@ func (s *Sketch) AppendFunc(n int, write func(firstRow int, block engine.Matrix)
 	if n < 0 {
 		return fmt.Errorf("%w: %d rows", errShape, n)
 	}
-	d, most := s.cfg.Dim, chunkRows(s.cfg.Dim)
+	d := s.cfg.Dim
+	most := chunkRows(s.cfg.Dim)
 	for done := 0; done < n; {
 		k, err := s.makeRoom()
 		if err != nil {
@@ -180,7 +185,9 @@ func (s *Sketch) checkBlock(x *engine.CSR) error {
 	if x == nil {
 		return fmt.Errorf("%w: no sparse block", errShape)
 	}
-	if x.Cols != d || x.Rows < 0 || (x.Rows > 0 && len(x.RowPtr) <= x.Rows) {
+	if x.Cols != d ||
+		x.Rows < 0 ||
+		(x.Rows > 0 && len(x.RowPtr) <= x.Rows) {
 		return fmt.Errorf("%w: sparse block of %d columns, sketch of dimension %d", errShape, x.Cols, d)
 	}
 	return nil
@@ -204,7 +211,9 @@ func SquaresError(n int) float64 {
 }
 
 // half returns the position at which to split a sum of n > sumBlock terms: n/2, rounded up to whole blocks.
-func half(n int) int { return (n/2 + sumBlock - 1) / sumBlock * sumBlock }
+func half(n int) int {
+	return (n/2 + sumBlock - 1) / sumBlock * sumBlock
+}
 
 // squares returns the squared norm of x.
 func squares(x []float64) float64 {

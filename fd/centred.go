@@ -46,7 +46,10 @@ func (c *centre) isFaint() bool { return c.norm2 < faintest }
 
 // vanishes reports whether f·μ = 0.
 func (c *centre) vanishes(f float64) bool {
-	return f == 0 || c.norm2 == 0 && !slices.ContainsFunc(c.row, func(v float64) bool { return v != 0 })
+	return f == 0 ||
+		c.norm2 == 0 && !slices.ContainsFunc(c.row, func(v float64) bool {
+			return v != 0
+		})
 }
 
 // length returns ‖f·μ‖.
@@ -113,11 +116,15 @@ func timesOf(times []float64, i int) float64 {
 	return times[i]
 }
 
-func newCentre(row []float64) centre { return centre{row: row, norm2: vec.Dot(row, row)} }
+func newCentre(row []float64) centre {
+	return centre{row: row, norm2: vec.Dot(row, row)}
+}
 
 // KeepsSparse reports whether the sketch stores sparse rows in sparse form until the next shrink. This includes sparse
 // rows with a centre.
-func (s *Sketch) KeepsSparse() bool { return s.sparse.most > 0 && s.order() >= s.m+2 }
+func (s *Sketch) KeepsSparse() bool {
+	return s.sparse.most > 0 && s.order() >= s.m+2
+}
 
 // admit checks row i of x minus f times the centre, and adds its squared norm to total.
 func (c *centre) admit(i int, x *engine.CSR, f float64, total *twofold.Total) error {
@@ -136,7 +143,9 @@ func (c *centre) admit(i int, x *engine.CSR, f float64, total *twofold.Total) er
 }
 
 // timesSquares returns f²‖μ‖², even if f² underflows.
-func (c *centre) timesSquares(f float64) float64 { return float64(float64(f*c.norm2) * f) }
+func (c *centre) timesSquares(f float64) float64 {
+	return float64(float64(f*c.norm2) * f)
+}
 
 // squares returns ‖s − f·μ‖² for a sparse row s and the centre μ. The columns in which s has an entry are
 // summed directly. The other columns contribute f²·(‖μ‖² − Σμⱼ²), where j runs over the columns in
@@ -254,11 +263,14 @@ func (s *Sketch) centreOf(i int, c *centre) *centre {
 // of XXᵀ for the stored rows X. The rows of L·X are the rows of X, but each centre is replaced by zeros, and
 // multiples of the centres are subtracted from the sparse rows.
 func (s *Sketch) subtractCentres(g engine.Matrix) {
-	k, w := s.rows, &s.sparse
+	k := s.rows
+	w := &s.sparse
 	for i, slot := range w.centre {
-		row, f := g.Row(k+i), w.times[i]
+		row := g.Row(k + i)
+		f := w.times[i]
 		for j := range i + 1 {
-			v, other := row[k+j], w.centre[j]
+			v := row[k+j]
+			other := w.centre[j]
 			if slot > 0 {
 				v -= float64(f * g.Row(k + j)[slot-1])
 			}
@@ -293,7 +305,9 @@ func (s *Sketch) subtractCentres(g engine.Matrix) {
 }
 
 // symmetricAt returns element i, j of the symmetric matrix whose lower triangle is in g.
-func symmetricAt(g engine.Matrix, i, j int) float64 { return g.Row(max(i, j))[min(i, j)] }
+func symmetricAt(g engine.Matrix, i, j int) float64 {
+	return g.Row(max(i, j))[min(i, j)]
+}
 
 // multiplyByL overwrites U with U·L. L subtracts multiples of the centres from the sparse rows and sets the centres
 // to zero, see [Sketch.subtractCentres].
@@ -357,6 +371,8 @@ func (s *Sketch) errorOfCentres(z int, dense, sparse, centres, times float64, n 
 	short := float64(z)/2 + engine.Roundings + 4
 	long := s.cfg.Backend.Accuracy().Dot(s.cfg.Dim) + engine.Roundings + 4
 	a, b := math.Sqrt(sparse), math.Sqrt(centres)
-	products := 3*a*math.Sqrt(2*dense+sparse) + 2*short*a*b + long*b*math.Sqrt(2*dense+centres)
+	products := 3*a*math.Sqrt(2*dense+sparse) +
+		2*short*a*b +
+		long*b*math.Sqrt(2*dense+centres)
 	return eps*products + 2*(times*0x1p-537)*((float64(n)+times)*0x1p-537)*float64(s.cfg.Dim)
 }

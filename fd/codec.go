@@ -50,7 +50,10 @@ func (s *Sketch) BinarySize() int64 {
 }
 
 func (s *Sketch) content() int64 {
-	size := headerSize + 8*int64(s.kept) + 16*int64(len(s.sums)) + 8*int64(s.cfg.Dim)*int64(s.rows)
+	size := headerSize +
+		8*int64(s.kept) +
+		16*int64(len(s.sums)) +
+		8*int64(s.cfg.Dim)*int64(s.rows)
 	if version := s.version(); version >= versionSparse {
 		size += s.sparse.header().content(version)
 	}
@@ -245,11 +248,15 @@ func decode(m *wire.Reader, be engine.Backend) *Sketch {
 			Backend:    be,
 			Store:      StoreRows,
 		},
-		m: int(min(h.Size, h.Dim)), p: int(h.ShrinkRows),
+		m:      int(min(h.Size, h.Dim)),
+		p:      int(h.ShrinkRows),
 		matrix: matrix{ld: int(h.Dim), rows: int(h.Rows), kept: int(h.Kept)},
 		account: account{
-			eta: h.Eta, roundOff: h.RoundOff, frob: twofold.TotalFromParts(h.Frob, h.FrobLow),
-			count: int64(h.Count), shrinks: int64(h.Shrinks),
+			eta:      h.Eta,
+			roundOff: h.RoundOff,
+			frob:     twofold.TotalFromParts(h.Frob, h.FrobLow),
+			count:    int64(h.Count),
+			shrinks:  int64(h.Shrinks),
 		},
 	}
 	entries := 0
@@ -346,7 +353,9 @@ func (s *Sketch) checkNumbers(m *wire.Reader) {
 	at += 8 * int64(s.kept)
 	for i := range s.sums {
 		sum, low := s.sums[i].Parts()
-		if v := s.sums[i].Value(); !(math.Abs(sum) <= largest && math.Abs(low) <= largest && math.Abs(v) <= largest) {
+		if v := s.sums[i].Value(); !(math.Abs(sum) <= largest &&
+			math.Abs(low) <= largest &&
+			math.Abs(v) <= largest) {
 			m.Fail(at+16*int64(i), nil, "entry %d of the scatter matrix is %v, corrected by %v", i, sum, low)
 			return
 		}
@@ -364,7 +373,8 @@ func (s *Sketch) checkNumbers(m *wire.Reader) {
 	for i := range s.rows {
 		row := s.row(i)
 		norm2 := squares(row)
-		if e, ok := errors.AsType[*NonFiniteError](checkFinite(i, 0, nil, row, norm2)); ok {
+		e, ok := errors.AsType[*NonFiniteError](checkFinite(i, 0, nil, row, norm2))
+		if ok {
 			m.Fail(at+8*int64(i*s.cfg.Dim+e.Col), e, "%v", e)
 			return
 		}

@@ -93,10 +93,18 @@ func (s *Sketch) countSpared(rest float64) int {
 
 // shrinkCross shrinks a lossless sketch with the Gram driver.
 func (s *Sketch) shrinkCross() error {
-	d, ld, be, ws := s.cfg.Dim, s.ld, s.cfg.Backend, &s.ws
+	d := s.cfg.Dim
+	ld := s.ld
+	be := s.cfg.Backend
+	ws := &s.ws
 	c, first, part := engine.View(d, d, ws.gram), engine.View(d, d, ws.first[:d*d]), engine.View(d, d, ws.first[d*d:])
 	clear(ws.sums)
-	pad := sumCross(be, engine.Strided(s.rows-s.kept, d, s.buf[s.kept*ld:], ld), ws.sums, part)
+	pad := sumCross(
+		be,
+		engine.Strided(s.rows-s.kept, d, s.buf[s.kept*ld:], ld),
+		ws.sums,
+		part,
+	)
 	rest, more := roundSums(ws.sums, c)
 	spared := s.countSpared(rest)
 	if spared == 0 && s.kept > 0 {

@@ -17,7 +17,8 @@ import (
 // The error is [engine.ErrNoConvergence] if the eigenvalue iteration failed.
 func WholeSpectrum(a engine.Matrix, known Bound, be engine.Backend) (*Spectrum, error) {
 	d := a.Rows
-	p, w := &Spectrum{Dim: d, V: make([]float64, d*d)}, make([]float64, d)
+	p := &Spectrum{Dim: d, V: make([]float64, d*d)}
+	w := make([]float64, d)
 	first := engine.View(d, d, make([]float64, d*d))
 	copyLower(first, a)
 	if !be.SymEig(a, w, engine.View(d, d, p.V), make([]float64, be.SymEigWork(d, d))) {

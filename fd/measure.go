@@ -31,7 +31,9 @@ type reduction struct {
 }
 
 // measureWork returns the length of the workspace of measure for r eigenvectors of length n.
-func measureWork(r, n int) int { return max(r*n, spectral.Work(r, n)) + r*r }
+func measureWork(r, n int) int {
+	return max(r*n, spectral.Work(r, n)) + r*r
+}
 
 // measure bounds the effect of round-off on a shrink that replaces the rows R by the rows B. With delta = x.delta and
 // S = diag(x.kept), the results pad and drift satisfy
@@ -42,7 +44,8 @@ func measureWork(r, n int) int { return max(r*n, spectral.Work(r, n)) + r*r }
 // (length measureWork(r, n)) are overwritten.
 func (x *reduction) measure(be engine.Backend, factor engine.Matrix, work []float64) (pad, drift float64) {
 	r := x.u.Rows
-	omega, work := engine.View(r, r, work[:r*r]), work[r*r:]
+	omega := engine.View(r, r, work[:r*r])
+	work = work[r*r:]
 	off := x.measureOmega(be, omega, work)
 	if !(off.skew <= 0x1p-10) {
 		return math.Inf(1), math.Inf(1)
@@ -139,7 +142,10 @@ func (x *reduction) measureOmega(be engine.Backend, omega engine.Matrix, work []
 	}
 	entry := (be.Accuracy().Dot(n) + engine.Roundings + 4) * eps * inflate
 	if !(16*float64(r)*entry*(largest+x.delta) <= plainShare*x.delta) {
-		return omegaError{skew: spectral.Loss(be, x.u, omega, work), norm: spectral.RoundOff(be, r, n)}
+		return omegaError{
+			skew: spectral.Loss(be, x.u, omega, work),
+			norm: spectral.RoundOff(be, r, n),
+		}
 	}
 	be.Syrk(false, 1, x.u, 0, omega)
 	longest := 0.0
@@ -189,7 +195,10 @@ func (x *reduction) boundAbove(
 			trace += math.Abs(row[i])
 		}
 		if _, ok := be.Cholesky(factor); ok {
-			return (x.delta+slack)*(1+2*eps) + product + (float64(n)+8)*eps*trace*inflate + float64(n)*0x1p-1022
+			return (x.delta+slack)*(1+2*eps) +
+				product +
+				(float64(n)+8)*eps*trace*inflate +
+				float64(n)*0x1p-1022
 		}
 		if !(slack <= 4*(total+kept)) {
 			return math.Inf(1)
@@ -286,7 +295,8 @@ func residual(be engine.Backend, a, x, part engine.Matrix, norm float64) float64
 		rows := x.Slice(lo, min(lo+residualRows, x.Rows), 0, x.Cols)
 		be.Syrk(true, 1, rows, 0, part)
 		for i := range a.Rows {
-			row, less := a.Row(i)[:i+1], part.Row(i)[:i+1]
+			row := a.Row(i)[:i+1]
+			less := part.Row(i)[:i+1]
 			floats.Sub(row, less)
 			squares += less[i]
 		}

@@ -51,7 +51,8 @@ func (s *Sketch) Merge(o *Sketch) error {
 		if err != nil {
 			return err
 		}
-		n, ld = len(rows)/o.cfg.Dim, o.cfg.Dim
+		n = len(rows) / o.cfg.Dim
+		ld = o.cfg.Dim
 	case o.keepsScatter:
 		s.mergeScatter(o)
 	}

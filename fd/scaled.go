@@ -24,7 +24,8 @@ import (
 // unchanged. Scaled takes O(r²·Dim) time for r rows of V. It returns [ErrShape] for a wrong length or a Dim
 // of 0, and a *[RangeError] if the scaled sum of squares is out of range.
 func (p *Spectrum) Scaled(scale []float64, be engine.Backend) (*Spectrum, error) {
-	d, r := p.Dim, len(p.Sigma2)
+	d := p.Dim
+	r := len(p.Sigma2)
 	if d <= 0 || len(scale) != d {
 		return nil, fmt.Errorf("%w: %d scales for %d columns", errShape, len(scale), d)
 	}
@@ -33,15 +34,20 @@ func (p *Spectrum) Scaled(scale []float64, be engine.Backend) (*Spectrum, error)
 			return nil, badinput.Errorf("fd: scale %d is %v, must be positive and finite", j+1, v)
 		}
 	}
-	out, b, all := &Spectrum{Dim: d, Bound: p.Bound.scaled(scale)}, make([]float64, r*d), 0.0
+	out := &Spectrum{Dim: d, Bound: p.Bound.scaled(scale)}
+	b := make([]float64, r*d)
+	all := 0.0
 	for i, s2 := range p.Sigma2 {
-		sigma, row := math.Sqrt(s2), b[i*d:(i+1)*d]
+		sigma := math.Sqrt(s2)
+		row := b[i*d : (i+1)*d]
 		for j, v := range p.V[i*d : (i+1)*d] {
 			row[j] = sigma * v / scale[j]
 			all += row[j] * row[j]
 		}
 	}
-	if !(all <= MaxSquares && out.Bound.FD() <= MaxSquares && out.Bound.Tail <= MaxSquares) {
+	if !(all <= MaxSquares &&
+		out.Bound.FD() <= MaxSquares &&
+		out.Bound.Tail <= MaxSquares) {
 		return nil, &RangeError{}
 	}
 	var err error
@@ -66,7 +72,9 @@ func (p *Spectrum) decompose(r int, b []float64, be engine.Backend) (pad float64
 	if r == 0 {
 		return 0, nil
 	}
-	g, u, w := engine.View(r, r, make([]float64, r*r)), engine.View(r, r, make([]float64, r*r)), make([]float64, r)
+	g := engine.View(r, r, make([]float64, r*r))
+	u := engine.View(r, r, make([]float64, r*r))
+	w := make([]float64, r)
 	be.Syrk(false, 1, engine.View(r, d, b), 0, g)
 	x := reduction{
 		gram:    engine.View(r, r, make([]float64, r*r)),
@@ -128,7 +136,8 @@ func spread(tail, eta float64, scale []float64) float64 {
 		if !(e > 0) {
 			break
 		}
-		sum, tail = sum+e/v/v, tail-e
+		sum += e / v / v
+		tail -= e
 	}
 	return sum
 }

@@ -111,19 +111,26 @@ func padOfProduct(be engine.Backend, n int, norm2 float64) float64 {
 
 // padOfSums bounds the norm of the round-off when the k-th block is added to the compensated sums of K = AᵀA. The
 // argument norm2 is ‖A‖²_F (docs/math.md §14).
-func padOfSums(k int64, norm2 float64) float64 { return float64(k) * eps * eps * norm2 }
+func padOfSums(k int64, norm2 float64) float64 {
+	return float64(k) * eps * eps * norm2
+}
 
 // readScatter returns the spectrum of AᵀA, including the rows in the buffer.
 func (s *Sketch) readScatter() (*Spectrum, error) {
 	d := s.cfg.Dim
-	sums, a := slices.Clone(s.sums), make([]float64, d*d)
+	sums := slices.Clone(s.sums)
+	a := make([]float64, d*d)
 	if sums == nil {
 		sums = make([]twofold.Total, d*(d+1)/2)
 	}
 	pad, _ := s.addRows(sums, a)
 	norm2, _ := roundSums(sums, engine.View(d, d, a))
 	// Adding a correction to its sum rounds once more.
-	known := Bound{RoundOff: s.roundOff + pad + eps*norm2 + s.underflow(), Frobenius2: s.frob.Value(), Rows: s.count}
+	known := Bound{
+		RoundOff:   s.roundOff + pad + eps*norm2 + s.underflow(),
+		Frobenius2: s.frob.Value(),
+		Rows:       s.count,
+	}
 	p, err := WholeSpectrum(engine.View(d, d, a), known, s.cfg.Backend)
 	if err != nil {
 		return nil, err

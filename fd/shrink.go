@@ -67,7 +67,9 @@ func (ws *workspace) allocGram(cfg Config, m, order int) {
 	ws.u = make([]float64, m*order)
 	ws.work = make([]float64, max(cfg.Backend.SymEigWork(order, m), cfg.Backend.LeftMulWork(m, cfg.Dim, order)))
 	ws.first = make([]float64, order*order)
-	ws.lengths, ws.kept, ws.scale = make([]float64, order), make([]float64, m), make([]float64, m)
+	ws.lengths = make([]float64, order)
+	ws.kept = make([]float64, m)
+	ws.scale = make([]float64, m)
 	ws.check = make([]float64, measureWork(m, order))
 }
 
@@ -101,8 +103,11 @@ func (s *Sketch) shrinkGram() error {
 	if s.shrinks%renewal == 0 {
 		s.kept = 0
 	}
-	n, be, ws := s.live(), s.cfg.Backend, &s.ws
-	r, g := min(s.m, n-s.countCentres()), engine.View(n, n, ws.gram)
+	n := s.live()
+	be := s.cfg.Backend
+	ws := &s.ws
+	r := min(s.m, n-s.countCentres())
+	g := engine.View(n, n, ws.gram)
 	x := s.reduction(g, ws.lengths[:n], &s.sparse.work)
 	x.gram = engine.View(n, n, ws.first)
 	copyLower(x.gram, g)
@@ -136,7 +141,9 @@ func (s *Sketch) shrinkGram() error {
 // reduction computes G = RRᵀ for the rows R in the buffer. It writes the lower triangle of G to g, and the
 // norms of the rows to lengths. The returned reduction has no eigenvectors yet.
 func (s *Sketch) reduction(g engine.Matrix, lengths []float64, work *engine.SparseWork) reduction {
-	be, k, n := s.cfg.Backend, s.rows, g.Rows
+	be := s.cfg.Backend
+	k := s.rows
+	n := g.Rows
 	x := reduction{lengths: lengths, chain: be.Accuracy().Sum(n) + engine.Roundings + 1}
 	s.gram(g)
 	old, added := 0.0, 0.0
@@ -196,9 +203,20 @@ func (s *Sketch) shrinkSVD() error {
 		}
 		first = s.countSpared(rest)
 	}
-	k, d, ws := s.rows-first, s.cfg.Dim, &s.ws
+	k := s.rows - first
+	d := s.cfg.Dim
+	ws := &s.ws
 	q := min(k, d)
-	x := singular{rows: engine.Strided(k, d, s.buf[first*s.ld:], s.ld), sigma: ws.w[:q], vt: engine.View(q, d, ws.vt)}
+	x := singular{
+		rows: engine.Strided(
+			k,
+			d,
+			s.buf[first*s.ld:],
+			s.ld,
+		),
+		sigma: ws.w[:q],
+		vt:    engine.View(q, d, ws.vt),
+	}
 	pad, err := x.factor(s.cfg.Backend, s.m, engine.View(k, d, ws.copy), ws.work, ws.check)
 	if err != nil {
 		return err
@@ -245,5 +263,9 @@ func (s *Sketch) gram(g engine.Matrix) {
 		clear(row[:i])
 		row[i] = s.norm2[i]
 	}
-	s.cfg.Backend.Gram(s.kept, engine.Strided(k, s.cfg.Dim, s.buf, s.ld), g.Slice(0, k, 0, k))
+	s.cfg.Backend.Gram(
+		s.kept,
+		engine.Strided(k, s.cfg.Dim, s.buf, s.ld),
+		g.Slice(0, k, 0, k),
+	)
 }

@@ -36,7 +36,9 @@ func (x *singular) factor(
 	scratch engine.Matrix,
 	work, check []float64,
 ) (pad float64, err error) {
-	k, d, q := x.rows.Rows, x.rows.Cols, len(x.sigma)
+	k := x.rows.Rows
+	d := x.rows.Cols
+	q := len(x.sigma)
 	for i := range k {
 		copy(scratch.Row(i), x.rows.Row(i))
 	}
@@ -55,7 +57,8 @@ func (x *singular) factor(
 		all += squares(row)
 		copy(scratch.Row(i), row)
 	}
-	c, z := engine.View(k, q, check[:k*q]), engine.View(q, q, check[k*q:k*q+q*q])
+	c := engine.View(k, q, check[:k*q])
+	z := engine.View(q, q, check[k*q:k*q+q*q])
 	skew := spectral.Loss(be, x.vt, engine.Matrix{}, check[k*q+q*q:])
 	if !(skew <= 0x1p-10) {
 		return 0, errNoConvergence
@@ -73,7 +76,8 @@ func (x *singular) factor(
 		lengths += math.Sqrt(z.Row(i)[i])
 	}
 	sum := be.Accuracy().Sum(q) + engine.Roundings
-	off += (sum*eps*(math.Sqrt(all)+lengths*(1+skew)) + math.Sqrt(float64(k)*float64(d))*0x1p-535) * inflate
+	off += (sum*eps*(math.Sqrt(all)+lengths*(1+skew)) +
+		math.Sqrt(float64(k)*float64(d))*0x1p-535) * inflate
 	for i := range q {
 		least := math.Min(x.sigma[i], x.tau)
 		kept := 0.0
@@ -83,7 +87,9 @@ func (x *singular) factor(
 		z.Row(i)[i] -= kept + least*least
 	}
 	apart := frobenius(z) + (be.Accuracy().Sum(k)+engine.Roundings+4)*eps*size*inflate
-	pad = apart*(1+skew) + skew*x.tau*x.tau + off*(2*math.Sqrt(all)+3*off)
+	pad = apart*(1+skew) +
+		skew*x.tau*x.tau +
+		off*(2*math.Sqrt(all)+3*off)
 	pad += 8 * eps * all * (1 + skew) // round-off of the new rows
 	if math.IsNaN(pad) || math.IsInf(pad, 0) {
 		return 0, errNoConvergence

@@ -173,8 +173,12 @@ func New(cfg Config) (*Sketch, error) {
 		return nil, fmt.Errorf("%w: (m+r)² = (%d+%d)²", ErrSize, m, r)
 	}
 	return &Sketch{
-		cfg: cfg, m: m, p: p,
-		matrix: matrix{ld: stride(cfg.Dim)}, sparse: newSparseRows(cfg), scatter: scatter{keepsScatter: keeps},
+		cfg:     cfg,
+		m:       m,
+		p:       p,
+		matrix:  matrix{ld: stride(cfg.Dim)},
+		sparse:  newSparseRows(cfg),
+		scatter: scatter{keepsScatter: keeps},
 	}, nil
 }
 
@@ -253,7 +257,9 @@ func stride(d int) int {
 }
 
 // row returns row i of the buffer.
-func (s *Sketch) row(i int) []float64 { return s.buf[i*s.ld : i*s.ld+s.cfg.Dim] }
+func (s *Sketch) row(i int) []float64 {
+	return s.buf[i*s.ld : i*s.ld+s.cfg.Dim]
+}
 
 // Config returns the configuration with all defaults filled in.
 func (s *Sketch) Config() Config { return s.cfg }

@@ -98,7 +98,9 @@ func (s *Sketch) placeSparse(idx []int32, val []float64, c *centre, f float64) e
 	if c != nil && c.vanishes(f) {
 		c = nil
 	}
-	if s.sparse.most > 0 && len(idx) <= s.cfg.Dim/SparseShare && (c == nil || s.KeepsSparse() && !c.isFaint()) {
+	if s.sparse.most > 0 &&
+		len(idx) <= s.cfg.Dim/SparseShare &&
+		(c == nil || s.KeepsSparse() && !c.isFaint()) {
 		return s.keepSparse(idx, val, c, f)
 	}
 	if _, err := s.makeRoom(); err != nil {
@@ -114,7 +116,8 @@ func (s *Sketch) placeSparse(idx []int32, val []float64, c *centre, f float64) e
 func (s *Sketch) keepSparse(idx []int32, val []float64, c *centre, f float64) error {
 	s.allocate()
 	s.allocateSparse()
-	most, w := s.maxEntries(), &s.sparse
+	most := s.maxEntries()
+	w := &s.sparse
 	slot, more := 0, 0
 	if c != nil {
 		slot = c.slotIn(s)
@@ -122,7 +125,9 @@ func (s *Sketch) keepSparse(idx []int32, val []float64, c *centre, f float64) er
 			more = 1
 		}
 	}
-	if s.live()+more >= s.order() || s.rows+more > s.capacity() || len(w.Val)+len(val) > most {
+	if s.live()+more >= s.order() ||
+		s.rows+more > s.capacity() ||
+		len(w.Val)+len(val) > most {
 		if err := s.shrink(); err != nil {
 			s.bad = err
 			return err
@@ -139,9 +144,11 @@ func (s *Sketch) keepSparse(idx []int32, val []float64, c *centre, f float64) er
 		more := min(max(2*cap(w.Val), need), most) - len(w.Val)
 		w.Val, w.ColIdx = slices.Grow(w.Val, more), slices.Grow(w.ColIdx, more)
 	}
-	w.Val, w.ColIdx = append(w.Val, val...), append(w.ColIdx, idx...)
+	w.Val = append(w.Val, val...)
+	w.ColIdx = append(w.ColIdx, idx...)
 	w.RowPtr = append(w.RowPtr, len(w.Val))
-	w.times, w.centre = append(w.times, f), append(w.centre, slot)
+	w.times = append(w.times, f)
+	w.centre = append(w.centre, slot)
 	w.Rows++
 	return nil
 }
@@ -163,7 +170,9 @@ func (s *Sketch) allocateSparse() {
 
 // order returns the largest number of rows in the buffer if some are sparse. It is also the order of the
 // largest eigenproblem.
-func (s *Sketch) order() int { return s.m + max(s.p, s.sparse.most) }
+func (s *Sketch) order() int {
+	return s.m + max(s.p, s.sparse.most)
+}
 
 // empty removes all rows.
 func (w *sparseRows) empty() {
@@ -177,7 +186,9 @@ func (w *sparseRows) empty() {
 // dense rows, must be set. gramSparse computes the last rows, for sparse rows. It returns a bound on the norm of their
 // round-off.
 func (s *Sketch) gramSparse(g engine.Matrix, work *engine.SparseWork) (off float64) {
-	k, n, w := s.rows, g.Rows, &s.sparse
+	k := s.rows
+	n := g.Rows
+	w := &s.sparse
 	if w.Rows == 0 {
 		return 0
 	}
@@ -185,7 +196,8 @@ func (s *Sketch) gramSparse(g engine.Matrix, work *engine.SparseWork) (off float
 	w.Gram(g.Slice(k, n, k, n), work)
 	// The squared norm of a row left by the last shrink is at most the norm2 of this row plus the RoundOff of the
 	// sketch.
-	dense, sparse := float64(s.kept)*s.roundOff, 0.0
+	dense := float64(s.kept) * s.roundOff
+	sparse := 0.0
 	for i := range n {
 		if i < k {
 			dense += g.Row(i)[i]
@@ -213,7 +225,10 @@ func (w *sparseRows) longest() (z int) {
 
 // combine computes u·[B; S] for the dense rows B and the sparse rows S. The product overwrites the buffer of B.
 func (s *Sketch) combine(u engine.Matrix) {
-	be, k, live, ws := s.cfg.Backend, s.rows, u.Rows, &s.ws
+	be := s.cfg.Backend
+	k := s.rows
+	live := u.Rows
+	ws := &s.ws
 	s.multiplyByL(u)
 	if s.sparse.Rows == 0 {
 		be.LeftMul(u, engine.Strided(k, s.cfg.Dim, s.buf, s.ld), ws.work)
@@ -234,7 +249,11 @@ func (s *Sketch) combine(u engine.Matrix) {
 	if k > 0 {
 		be.LeftMul(left, engine.Strided(max(k, live), s.cfg.Dim, s.buf, s.ld), ws.work)
 	}
-	s.sparse.AddLeftMul(u.Slice(0, live, k, u.Cols), engine.Strided(live, s.cfg.Dim, s.buf, s.ld), &s.sparse.work)
+	s.sparse.AddLeftMul(
+		u.Slice(0, live, k, u.Cols),
+		engine.Strided(live, s.cfg.Dim, s.buf, s.ld),
+		&s.sparse.work,
+	)
 }
 
 // errorOfSparse bounds the norm of the round-off in the products SSᵀ and SBᵀ of the sparse rows S and the dense

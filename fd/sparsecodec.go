@@ -104,7 +104,9 @@ func (s *Sketch) checkSparse(m *wire.Reader, version uint32) {
 		return
 	}
 	w := &s.sparse
-	at := int64(24+headerSize+sparseHeaderSize) + 8*int64(s.kept) + 8*int64(s.rows)*int64(s.cfg.Dim)
+	at := int64(24+headerSize+sparseHeaderSize) +
+		8*int64(s.kept) +
+		8*int64(s.rows)*int64(s.cfg.Dim)
 	columns := at + 8*int64(w.Rows+1)
 	values := columns + 4*int64(len(w.ColIdx))
 	if w.Rows == 0 && version < versionSparse {
@@ -140,7 +142,8 @@ func (s *Sketch) checkSparse(m *wire.Reader, version uint32) {
 			return
 		}
 		norm2 := squares(val)
-		if e, ok := errors.AsType[*NonFiniteError](checkFinite(i, 0, nil, val, norm2)); ok {
+		e, ok := errors.AsType[*NonFiniteError](checkFinite(i, 0, nil, val, norm2))
+		if ok {
 			m.Fail(values+8*int64(w.RowPtr[i]+e.Col), e, "entry %d of sparse row %d is %v", e.Col, i, e.Value)
 			return
 		}
@@ -192,7 +195,8 @@ func (s *Sketch) checkCentres(m *wire.Reader, at int64, version uint32) {
 		}
 		if slot > 0 {
 			last = slot
-			if v := s.centreOf(i, &c).timesSquares(f); c.isFaint() || !(v <= largest && f*f <= largest) {
+			v := s.centreOf(i, &c).timesSquares(f)
+			if c.isFaint() || !(v <= largest && f*f <= largest) {
 				m.Fail(
 					at+8*int64(i),
 					&RangeError{Row: i},

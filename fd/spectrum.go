@@ -81,9 +81,14 @@ func (s *Sketch) Spectrum() (*Spectrum, error) {
 // readGram computes in p the spectrum that the sketch would have after shrinkGram. The sketch is unchanged. This shrink
 // would add delta to the shrinkage, and pad bounds its round-off.
 func (s *Sketch) readGram(p *Spectrum) (delta, pad float64, err error) {
-	k, n, d, be := s.rows, s.live(), s.cfg.Dim, s.cfg.Backend
-	r, w := min(s.m, n), make([]float64, n)
-	g, u := engine.View(n, n, make([]float64, n*n)), engine.View(r, n, make([]float64, r*n))
+	k := s.rows
+	n := s.live()
+	d := s.cfg.Dim
+	be := s.cfg.Backend
+	r := min(s.m, n)
+	w := make([]float64, n)
+	g := engine.View(n, n, make([]float64, n*n))
+	u := engine.View(r, n, make([]float64, r*n))
 	work := new(engine.SparseWork) // s.sparse.work belongs to writers
 	whole := *s
 	whole.kept = 0 // all products are computed
@@ -119,7 +124,9 @@ func (s *Sketch) readGram(p *Spectrum) (delta, pad float64, err error) {
 // the round-off.
 func (s *Sketch) readCross(p *Spectrum) (pad float64, err error) {
 	d, be := s.cfg.Dim, s.cfg.Backend
-	c, w, sums := engine.View(d, d, make([]float64, d*d)), make([]float64, d), make([]twofold.Total, d*(d+1)/2)
+	c := engine.View(d, d, make([]float64, d*d))
+	w := make([]float64, d)
+	sums := make([]twofold.Total, d*(d+1)/2)
 	first := engine.View(d, d, make([]float64, d*d))
 	pad = sumCross(be, engine.Strided(s.rows, d, s.buf, s.ld), sums, first)
 	_, more := roundSums(sums, c)
@@ -134,7 +141,9 @@ func (s *Sketch) readCross(p *Spectrum) (pad float64, err error) {
 }
 
 func (s *Sketch) readSVD(p *Spectrum) (delta, pad float64, err error) {
-	k, d, be := s.rows, s.cfg.Dim, s.cfg.Backend
+	k := s.rows
+	d := s.cfg.Dim
+	be := s.cfg.Backend
 	q := min(k, d)
 	x := singular{
 		rows:  engine.Strided(k, d, s.buf, s.ld),
@@ -142,7 +151,13 @@ func (s *Sketch) readSVD(p *Spectrum) (delta, pad float64, err error) {
 		vt:    engine.View(q, d, make([]float64, q*d)),
 	}
 	scratch := engine.View(k, d, make([]float64, k*d))
-	pad, err = x.factor(be, s.m, scratch, make([]float64, be.SVDWork(k, d)), make([]float64, measureSVDWork(k, d)))
+	pad, err = x.factor(
+		be,
+		s.m,
+		scratch,
+		make([]float64, be.SVDWork(k, d)),
+		make([]float64, measureSVDWork(k, d)),
+	)
 	if err != nil {
 		return 0, 0, err
 	}
@@ -173,11 +188,17 @@ func (p *Spectrum) fromRows(be engine.Backend) (pad float64, err error) {
 // measureSkew measures Skew. The result pad bounds ‖VᵀΣ²V − V̄ᵀΣ²V̄‖ with Σ² = diag(Sigma2). V̄ is
 // the matrix nearest to V among all matrices with exactly orthonormal rows.
 func (p *Spectrum) measureSkew(be engine.Backend) (pad float64, err error) {
-	d, r := p.Dim, len(p.Sigma2)
+	d := p.Dim
+	r := len(p.Sigma2)
 	if r == 0 {
 		return 0, nil
 	}
-	p.Skew = spectral.Loss(be, engine.View(r, d, p.V), engine.Matrix{}, make([]float64, spectral.Work(r, d)))
+	p.Skew = spectral.Loss(
+		be,
+		engine.View(r, d, p.V),
+		engine.Matrix{},
+		make([]float64, spectral.Work(r, d)),
+	)
 	if !(p.Skew <= 0x1p-10) {
 		return 0, errNoConvergence
 	}
@@ -191,9 +212,11 @@ func (p *Spectrum) sort() {
 	for i := 1; i < len(p.Sigma2); i++ {
 		for k := i; k > 0 && p.Sigma2[k-1] < p.Sigma2[k]; k-- {
 			p.Sigma2[k-1], p.Sigma2[k] = p.Sigma2[k], p.Sigma2[k-1]
-			above, row := p.V[(k-1)*d:k*d], p.V[k*d:(k+1)*d]
+			above := p.V[(k-1)*d : k*d]
+			row := p.V[k*d : (k+1)*d]
 			for j, v := range row {
-				row[j], above[j] = above[j], v
+				row[j] = above[j]
+				above[j] = v
 			}
 		}
 	}
@@ -210,7 +233,8 @@ func (p *Spectrum) sort() {
 //
 // The result moved bounds the norm of the change of Σ σᵢ²·vᵢᵀvᵢ, with the rows vᵢ of V.
 func (p *Spectrum) orthonormalise(be engine.Backend) (moved float64) {
-	d, r := p.Dim, len(p.Sigma2)
+	d := p.Dim
+	r := len(p.Sigma2)
 	if r == 0 {
 		return 0
 	}
@@ -223,7 +247,8 @@ func (p *Spectrum) orthonormalise(be engine.Backend) (moved float64) {
 	live := firstSkew(g, r)
 	var changed, change, dropped float64 // squares
 	for i := live; i < r; i++ {
-		v, s2 := p.V[live*d:(live+1)*d], p.Sigma2[i]
+		v := p.V[live*d : (live+1)*d]
+		s2 := p.Sigma2[i]
 		copy(old, p.V[i*d:(i+1)*d])
 		copy(v, old)
 		if !orthogonalise(be, live, d, p.V, v, h) {

@@ -76,7 +76,8 @@ func (w *pending) isFull(rowsBefore int64) bool {
 // of a block are all sparse or all dense, and all weighted or all unweighted. A block ends before a row of another
 // kind.
 func (s *running) regroup(b dataset.Block) error {
-	c, w := s.Sketch.Settings().Summary, &s.pending
+	c := s.Sketch.Settings().Summary
+	w := &s.pending
 	sparse, weighted := b.Sparse != nil, b.W != nil
 	if w.N > 0 && (w.Sparse != sparse || (len(w.W) > 0) != weighted) {
 		if err := s.flush(); err != nil {
@@ -102,7 +103,8 @@ func (s *running) block() dataset.Block {
 
 // flush appends the pending rows to the sketch.
 func (s *running) flush() error {
-	b, scored := s.block(), s.pending.scored
+	b := s.block()
+	scored := s.pending.scored
 	if b.N == 0 {
 		return nil
 	}
@@ -152,7 +154,8 @@ func (s *running) flushAtEnd(why string) error {
 	if s.Blocks == Fixed || s.pending.N == 0 {
 		return err
 	}
-	c, b := s.Sketch.Settings().Summary, s.block()
+	c := s.Sketch.Settings().Summary
+	b := s.block()
 	for i := range b.N {
 		if s.Sketch.AppendAt(s.now(), b.Cut(i, i+1, c.Dim, c.Targets, &s.view)) != nil {
 			break // err already reports this row

@@ -97,7 +97,9 @@ func (s *score) r2() float64 {
 	return 1 - s.rss/s.squares
 }
 
-func (s *score) rmse() float64 { return math.Sqrt(s.rss / s.weight) }
+func (s *score) rmse() float64 {
+	return math.Sqrt(s.rss / s.weight)
+}
 
 // A scorer scores predictions by the fit of the previous interval.
 type scorer struct {
@@ -111,7 +113,8 @@ func (j *scorer) refit(fit *ridge.Solution) {
 	j.fit = fit
 	if fit != nil {
 		t, _ := fit.Dims()
-		j.scores, j.yhat = make([]score, t), make([]float64, t)
+		j.scores = make([]score, t)
+		j.yhat = make([]float64, t)
 	}
 }
 
@@ -146,7 +149,8 @@ func (j *scorer) predictionError() *Prequential {
 	}
 	p := new(Prequential)
 	for i := range j.scores {
-		p.R2, p.RMSE = append(p.R2, Number(j.scores[i].r2())), append(p.RMSE, Number(j.scores[i].rmse()))
+		p.R2 = append(p.R2, Number(j.scores[i].r2()))
+		p.RMSE = append(p.RMSE, Number(j.scores[i].rmse()))
 	}
 	return p
 }

@@ -72,7 +72,13 @@ func (r Run) Do(ctx context.Context, src dataset.Source) error {
 	if r.Clock == nil {
 		r.Clock = time.Now
 	}
-	s := &running{Run: r, ctx: ctx, written: r.Sketch.Rows(), startRows: r.Sketch.Rows(), startTime: r.Clock()}
+	s := &running{
+		Run:       r,
+		ctx:       ctx,
+		written:   r.Sketch.Rows(),
+		startRows: r.Sketch.Rows(),
+		startTime: r.Clock(),
+	}
 	if err := s.pending.prepare(r); err != nil {
 		return err
 	}

@@ -10,7 +10,10 @@ import (
 func CheckSettings(s window.Stream, c window.Settings) error {
 	is := s.Settings()
 	a, b := is.Summary, c.Summary
-	if a.Dim != b.Dim || a.Targets != max(b.Targets, 1) || a.Size != b.Size || a.Intercept != b.Intercept {
+	if a.Dim != b.Dim ||
+		a.Targets != max(b.Targets, 1) ||
+		a.Size != b.Size ||
+		a.Intercept != b.Intercept {
 		return badinput.Errorf(
 			"live: it has %d features and %d target(s), size %d and intercept %v; requested are %d and %d, %d and %v",
 			a.Dim,

@@ -37,8 +37,13 @@ func number(name string, at func(w *Fit, r *Record, j int) *float64) array {
 // bracket returns an array of the ends of proved intervals.
 func bracket(name string, at func(w *Fit, r *Record, j int) *ridge.Interval) array {
 	return array{
-		name, 2, func(w *Fit, r *Record, j int) []float64 { v := at(w, r, j); return []float64{v.Lo, v.Hi} },
-		func(w *Fit, r *Record, j int, v []float64) { *at(w, r, j) = ridge.Interval{Lo: v[0], Hi: v[1]} },
+		name, 2, func(w *Fit, r *Record, j int) []float64 {
+			v := at(w, r, j)
+			return []float64{v.Lo, v.Hi}
+		},
+		func(w *Fit, r *Record, j int, v []float64) {
+			*at(w, r, j) = ridge.Interval{Lo: v[0], Hi: v[1]}
+		},
 	}
 }
 
@@ -53,18 +58,34 @@ var arrays = []array{
 	number("intercept", func(w *Fit, _ *Record, j int) *float64 { return &w.Intercept[j] }),
 	number("gamma", func(w *Fit, _ *Record, j int) *float64 { return &w.Gammas[j] }),
 	number("tss", func(w *Fit, _ *Record, j int) *float64 { return &w.TSS[j] }),
-	number("error_bound", func(_ *Fit, r *Record, j int) *float64 { return &r.Certificates[j].ErrorBound }),
+	number("error_bound", func(_ *Fit, r *Record, j int) *float64 {
+		return &r.Certificates[j].ErrorBound
+	}),
 	number(
 		"relative_error_bound",
 		func(_ *Fit, r *Record, j int) *float64 { return &r.Certificates[j].RelativeErrorBound },
 	),
-	number("energy_bound", func(_ *Fit, r *Record, j int) *float64 { return &r.Certificates[j].EnergyBound }),
-	number("intercept_bound", func(_ *Fit, r *Record, j int) *float64 { return &r.Certificates[j].InterceptBound }),
-	bracket("objective", func(_ *Fit, r *Record, j int) *ridge.Interval { return &r.Certificates[j].Objective }),
-	bracket("rss", func(_ *Fit, r *Record, j int) *ridge.Interval { return &r.Certificates[j].RSS }),
-	bracket("gcv", func(_ *Fit, r *Record, j int) *ridge.Interval { return &r.Certificates[j].GCV }),
-	bracket("r2_bracket", func(_ *Fit, r *Record, j int) *ridge.Interval { return &r.R2Bracket[j] }),
-	number("fitted_intercept", func(w *Fit, _ *Record, j int) *float64 { return &w.Fitted.Intercept[j] }),
+	number("energy_bound", func(_ *Fit, r *Record, j int) *float64 {
+		return &r.Certificates[j].EnergyBound
+	}),
+	number("intercept_bound", func(_ *Fit, r *Record, j int) *float64 {
+		return &r.Certificates[j].InterceptBound
+	}),
+	bracket("objective", func(_ *Fit, r *Record, j int) *ridge.Interval {
+		return &r.Certificates[j].Objective
+	}),
+	bracket("rss", func(_ *Fit, r *Record, j int) *ridge.Interval {
+		return &r.Certificates[j].RSS
+	}),
+	bracket("gcv", func(_ *Fit, r *Record, j int) *ridge.Interval {
+		return &r.Certificates[j].GCV
+	}),
+	bracket("r2_bracket", func(_ *Fit, r *Record, j int) *ridge.Interval {
+		return &r.R2Bracket[j]
+	}),
+	number("fitted_intercept", func(w *Fit, _ *Record, j int) *float64 {
+		return &w.Fitted.Intercept[j]
+	}),
 	{
 		"fitted_coef",
 		0,
@@ -75,7 +96,9 @@ var arrays = []array{
 
 // coefArrays are written only if the records have these bounds.
 var coefArrays = []array{
-	number("coef_error_bound", func(_ *Fit, r *Record, j int) *float64 { return (*float64)(&r.CoefError[j]) }),
+	number("coef_error_bound", func(_ *Fit, r *Record, j int) *float64 {
+		return (*float64)(&r.CoefError[j])
+	}),
 	number(
 		"coef_relative_error_bound",
 		func(_ *Fit, r *Record, j int) *float64 { return (*float64)(&r.CoefRelative[j]) },
@@ -102,10 +125,13 @@ func (m *Model) WriteArrays(w io.Writer) error {
 	if err := m.checkFits(); err != nil {
 		return err
 	}
-	head, t := *m, len(m.Fits[0].Coef)
+	head := *m
+	t := len(m.Fits[0].Coef)
 	head.Fits = nil
-	fits, records := slices.Clone(m.Fits), make([]*Record, len(m.Fits))
-	fitted, bounded := m.Folded != nil && m.Fits[0].Fitted != nil, true
+	fits := slices.Clone(m.Fits)
+	records := make([]*Record, len(m.Fits))
+	fitted := m.Folded != nil && m.Fits[0].Fitted != nil
+	bounded := true
 	for i := range fits {
 		f := &fits[i]
 		if _, err := f.Certificates(); err != nil {
@@ -168,7 +194,9 @@ func (m *Model) WriteArrays(w io.Writer) error {
 			to,
 			len(fits)*t,
 			cols,
-			func(row int) []float64 { return a.at(&fits[row/t], records[row/t], row%t) },
+			func(row int) []float64 {
+				return a.at(&fits[row/t], records[row/t], row%t)
+			},
 		)
 	}
 	if err != nil {
@@ -186,7 +214,9 @@ func orNaN(values []float64, t int) []float64 {
 }
 
 // isArchive reports whether a file begins like the output of [Model.WriteArrays].
-func isArchive(text []byte) bool { return bytes.HasPrefix(text, []byte("PK\x03\x04")) }
+func isArchive(text []byte) bool {
+	return bytes.HasPrefix(text, []byte("PK\x03\x04"))
+}
 
 // An archive is a model that is read from arrays.
 type archive struct{ *zip.Reader }
@@ -215,7 +245,8 @@ func (z *archive) fill(fits []Fit) error {
 		return slices.ContainsFunc(z.File, func(f *zip.File) bool { return f.Name == name+".npy" })
 	}
 	fitted, bounded := has("fitted_coef"), has("coef_error_bound")
-	t, records := 0, make([]*Record, len(fits))
+	t := 0
+	records := make([]*Record, len(fits))
 	for _, a := range arraysOf(fitted, bounded) {
 		rows, cols, data, err := z.read(a.name)
 		if err != nil {
@@ -237,11 +268,17 @@ func (z *archive) fill(fits []Fit) error {
 			return fmt.Errorf("array %s is %d×%d for %d gammas and %d targets", a.name, rows, cols, len(fits), t)
 		}
 		for row := range rows {
-			a.set(&fits[row/t], records[row/t], row%t, data[row*cols:(row+1)*cols:(row+1)*cols])
+			a.set(
+				&fits[row/t],
+				records[row/t],
+				row%t,
+				data[row*cols:(row+1)*cols:(row+1)*cols],
+			)
 		}
 	}
 	for i := range fits {
-		f, r := &fits[i], records[i]
+		f := &fits[i]
+		r := records[i]
 		for j := range t {
 			r.R2[j] = Number(r.R2Bracket[j].Mid())
 		}
@@ -275,10 +312,14 @@ func allocate(f *Fit, t int, fitted, bounded bool) (*Record, error) {
 	f.Gammas = make([]float64, t)
 	f.TSS = make(PerTarget[float64], t)
 	if bounded {
-		r.CoefError, r.CoefRelative = make(PerTarget[Number], t), make(PerTarget[Number], t)
+		r.CoefError = make(PerTarget[Number], t)
+		r.CoefRelative = make(PerTarget[Number], t)
 	}
 	if fitted {
-		f.Fitted = &Fitted{Coef: make(PerTarget[[]float64], t), Intercept: make(PerTarget[float64], t)}
+		f.Fitted = &Fitted{
+			Coef:      make(PerTarget[[]float64], t),
+			Intercept: make(PerTarget[float64], t),
+		}
 	}
 	return r, nil
 }

@@ -66,7 +66,9 @@ func (m *Model) CoefficientError(f *Fit, j int) (bound, relative float64) {
 	if err != nil || j < 0 || j >= len(all) || j >= len(f.Coef) {
 		return math.Inf(1), math.Inf(1)
 	}
-	if r, err := f.Certificate.Record(); err == nil && j < len(r.CoefError) && j < len(r.CoefRelative) {
+	if r, err := f.Certificate.Record(); err == nil &&
+		j < len(r.CoefError) &&
+		j < len(r.CoefRelative) {
 		return float64(r.CoefError[j]), float64(r.CoefRelative[j])
 	}
 	o := ridge.Target{Coef: f.Coef[j], Certificate: all[j]}

@@ -139,7 +139,8 @@ func (m *Model) Calibrate(ctx context.Context, held dataset.Source, level float6
 		of = append(of, p)
 	}
 	c := &Calibration{level: level, targets: t}
-	c.own, c.exact = make([][]float64, len(of)*t), make([][]float64, len(of)*t)
+	c.own = make([][]float64, len(of)*t)
+	c.exact = make([][]float64, len(of)*t)
 	var within []ridge.Interval
 	for b, err := range held.Blocks(ctx) {
 		if err != nil {
@@ -155,7 +156,8 @@ func (m *Model) Calibrate(ctx context.Context, held dataset.Source, level float6
 					continue
 				}
 				for j := range t {
-					y, at := b.Y[i*t+j], g*t+j
+					y := b.Y[i*t+j]
+					at := g*t + j
 					r := residual(&p.fit.Targets[j], b, i, y)
 					own := up(math.Abs(r.Hi) + (math.Abs(r.Lo) + r.Err))
 					if !vec.IsFinite(own) {
@@ -172,7 +174,9 @@ func (m *Model) Calibrate(ctx context.Context, held dataset.Source, level float6
 }
 
 // up returns a number above v. If v is the rounded sum of a few numbers ≥ 0, the result is above their exact sum.
-func up(v float64) float64 { return above(v * (1 + 4*0x1p-52)) }
+func up(v float64) float64 {
+	return above(v * (1 + 4*0x1p-52))
+}
 
 // certified returns a predictor of the coefficients that the certificate is about. It has no intervals if nothing is
 // proved about the exact solution.
@@ -210,13 +214,15 @@ func (c *Calibration) Pool(ctx context.Context, share dataset.Share, link prepar
 		return nil
 	}
 	message := calibrationMessage{c.own, c.exact}
-	own, exact := make([][]float64, len(c.own)), make([][]float64, len(c.exact))
+	own := make([][]float64, len(c.own))
+	exact := make([][]float64, len(c.exact))
 	err := prepare.Exchange(ctx, share.Size, link, message, func(_ int, of calibrationMessage) error {
 		if len(of.Own) != len(own) || len(of.Exact) != len(exact) {
 			return fmt.Errorf("%w: one share has %d lists of residuals, another has %d", errShape, len(of.Own), len(own))
 		}
 		for i := range own {
-			own[i], exact[i] = append(own[i], of.Own[i]...), append(exact[i], of.Exact[i]...)
+			own[i] = append(own[i], of.Own[i]...)
+			exact[i] = append(exact[i], of.Exact[i]...)
 		}
 		return nil
 	})
@@ -289,7 +295,10 @@ func (c coverageBounds) bracket(ctx context.Context, dst []ridge.Interval, b dat
 func (c coverageBounds) finish(dst []ridge.Interval, yhat []float64, b dataset.Block, i int) {
 	for j := range dst {
 		q := float64(c.Radius[j]) + roundOff(&c.fit.Targets[j], b, i)
-		v := ridge.Interval{Lo: below(yhat[j] - up(q)), Hi: above(yhat[j] + up(q))}
+		v := ridge.Interval{
+			Lo: below(yhat[j] - up(q)),
+			Hi: above(yhat[j] + up(q)),
+		}
 		if exact := float64(c.ExactRadius[j]); !math.IsInf(exact, 1) {
 			v.Lo = math.Min(v.Lo, below(dst[j].Lo-exact))
 			v.Hi = math.Max(v.Hi, above(dst[j].Hi+exact))

@@ -56,7 +56,9 @@ func addReason(message string, err error) string {
 // A FormatError reports that a file is not a model or is inconsistent.
 type FormatError struct{ Err error }
 
-func (e *FormatError) Error() string { return addReason("model: this is not a model", e.Err) }
+func (e *FormatError) Error() string {
+	return addReason("model: this is not a model", e.Err)
+}
 func (e *FormatError) Unwrap() error { return e.Err }
 
 // Is reports whether target is [ErrInput].

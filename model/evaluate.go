@@ -71,7 +71,13 @@ func Evaluate(ctx context.Context, src dataset.Source, solutions []*ridge.Soluti
 				if !vec.IsFinite(v) {
 					return nil, &OverflowError{b.First + int64(i)}
 				}
-				e.Scores[k/t][k%t].addRow(&solutions[k/t].Targets[k%t], b, i, observed[k%t], v)
+				e.Scores[k/t][k%t].addRow(
+					&solutions[k/t].Targets[k%t],
+					b,
+					i,
+					observed[k%t],
+					v,
+				)
 			}
 			if b.Weight(i) > 0 {
 				e.keep(observed, yhat)
@@ -102,7 +108,8 @@ func (e *Evaluation) keep(observed, yhat []float64) {
 
 // thin removes every second point until the points are within limits.
 func (e *Evaluation) thin() {
-	for len(e.Points) > maxPoints || len(e.Points) > 1 && len(e.Points)*len(e.Points[0].Predicted) > maxNumbers {
+	for len(e.Points) > maxPoints ||
+		len(e.Points) > 1 && len(e.Points)*len(e.Points[0].Predicted) > maxNumbers {
 		for i := range (len(e.Points) + 1) / 2 {
 			e.Points[i] = e.Points[2*i]
 		}
@@ -128,7 +135,8 @@ func (e *Evaluation) Pool(ctx context.Context, share dataset.Share, link prepare
 	own := evaluationMessage{Rows: e.rows, Points: e.Points}
 	for _, scores := range e.Scores {
 		for _, s := range scores {
-			own.Counts, own.Sums = append(own.Counts, s.rows), append(own.Sums, s.numbers())
+			own.Counts = append(own.Counts, s.rows)
+			own.Sums = append(own.Sums, s.numbers())
 		}
 	}
 	all := &Evaluation{Scores: make([][]Score, len(e.Scores)), every: 1}

@@ -62,7 +62,8 @@ func (exactBounds) finish([]ridge.Interval, []float64, dataset.Block, int) {}
 // certificate are for scaled columns. So p then predicts from scaled columns, with their coefficients.
 func (p *Predictor) useSummary(m *Model, by ExactIntervals) error {
 	t, _ := p.fit.Dims()
-	sum, w := by.Summary, &m.Fits[0]
+	sum := by.Summary
+	w := &m.Fits[0]
 	if cfg := sum.Config(); cfg.Dim != m.Features || cfg.Targets != t {
 		return &SummaryError{
 			fmt.Errorf(
@@ -139,7 +140,8 @@ func (p *Predictor) addUnpenalized(m *Model) error {
 	}
 	for j := range p.fit.Targets {
 		o := &p.fit.Targets[j]
-		squares, at := o.ErrorBound*o.ErrorBound, 0
+		squares := o.ErrorBound * o.ErrorBound
+		at := 0
 		for i := range o.Coef {
 			if !m.Unpenalized(i) {
 				continue
@@ -174,7 +176,8 @@ func (p *Predictor) certify(m *Model) error {
 			o.InterceptBound = 0
 		}
 		if len(w.TSS) == len(p.fit.Targets) {
-			o.ComputedTSS, o.TSS = w.TSS[j], ridge.Interval{Lo: w.TSS[j], Hi: w.TSS[j]}
+			o.ComputedTSS = w.TSS[j]
+			o.TSS = ridge.Interval{Lo: w.TSS[j], Hi: w.TSS[j]}
 		}
 	}
 	return nil

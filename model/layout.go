@@ -106,7 +106,9 @@ func (x *Number) UnmarshalJSON(text []byte) error {
 type PerTarget[T any] []T
 
 // MarshalJSON writes the list.
-func (x PerTarget[T]) MarshalJSON() ([]byte, error) { return jsonfields.Value([]T(x)) }
+func (x PerTarget[T]) MarshalJSON() ([]byte, error) {
+	return jsonfields.Value([]T(x))
+}
 
 // UnmarshalJSON reads a list, or the bare value of an earlier version. In a list of numbers, null is an error.
 func (x *PerTarget[T]) UnmarshalJSON(text []byte) error {

@@ -167,7 +167,11 @@ func New(prep Preparation, solutions []*ridge.Solution, about Details) (*Model, 
 		prep.Inputs = d
 	}
 	m := &Model{
-		Rows: solutions[0].Rows, Features: d, Size: about.Size, Backend: solutions[0].Backend, Tol: about.Tol,
+		Rows:        solutions[0].Rows,
+		Features:    d,
+		Size:        about.Size,
+		Backend:     solutions[0].Backend,
+		Tol:         about.Tol,
 		Intercept:   about.Intercept,
 		Header:      Header{about.Columns, about.Target},
 		Preparation: prep,
@@ -180,7 +184,11 @@ func New(prep Preparation, solutions []*ridge.Solution, about Details) (*Model, 
 		m.Folded, m.Preparation.Scaling = prep.Scaling, nil
 	}
 	if penalty != nil || about.Before != nil {
-		m.Penalty = &Penalty{Before: slices.Clone(about.Before), After: slices.Clone(penalty), Bands: about.Bands}
+		m.Penalty = &Penalty{
+			Before: slices.Clone(about.Before),
+			After:  slices.Clone(penalty),
+			Bands:  about.Bands,
+		}
 	}
 	for _, f := range solutions {
 		f = f.Fitted()
@@ -188,7 +196,10 @@ func New(prep Preparation, solutions []*ridge.Solution, about Details) (*Model, 
 			return nil, fmt.Errorf("%w: solutions of %d rows and of %d", errShape, m.Rows, f.Rows)
 		}
 		k, _ := f.Dims()
-		if k != t || slices.ContainsFunc(f.Targets, func(o ridge.Target) bool { return len(o.Coef) != d }) {
+		if k != t ||
+			slices.ContainsFunc(f.Targets, func(o ridge.Target) bool {
+				return len(o.Coef) != d
+			}) {
 			return nil, fmt.Errorf("%w: solutions of other dimensions than %d targets and %d features", errShape, t, d)
 		}
 		fit := newFit(prep, f, about.Passes)
@@ -206,7 +217,10 @@ func New(prep Preparation, solutions []*ridge.Solution, about Details) (*Model, 
 		if !isGamma(f.Gamma) {
 			return nil, badinput.Errorf("model: a solution at gamma = %v", f.Gamma)
 		}
-		if !about.Intercept && slices.ContainsFunc(f.Targets, func(o ridge.Target) bool { return o.Intercept != 0 }) {
+		if !about.Intercept &&
+			slices.ContainsFunc(f.Targets, func(o ridge.Target) bool {
+				return o.Intercept != 0
+			}) {
 			return nil, badinput.Errorf("model: a solution has an intercept, but Details.Intercept is false")
 		}
 		m.Fits = append(m.Fits, fit)
@@ -302,7 +316,12 @@ func (m *Model) checkFits() error {
 
 func (m *Model) encode(w io.Writer) error {
 	f := file{
-		Version: version, Rows: m.Rows, Features: m.Features, Size: m.Size, Backend: m.Backend, Tol: Number(m.Tol),
+		Version:     version,
+		Rows:        m.Rows,
+		Features:    m.Features,
+		Size:        m.Size,
+		Backend:     m.Backend,
+		Tol:         Number(m.Tol),
 		Intercept:   m.Intercept,
 		header:      header(m.Header),
 		Preparation: m.Preparation,
@@ -353,7 +372,11 @@ func Read(r io.Reader) (*Model, error) {
 		return nil, &FormatError{err}
 	}
 	m := &Model{
-		Rows: f.Rows, Features: f.Features, Size: f.Size, Backend: f.Backend, Tol: float64(f.Tol),
+		Rows:        f.Rows,
+		Features:    f.Features,
+		Size:        f.Size,
+		Backend:     f.Backend,
+		Tol:         float64(f.Tol),
 		Intercept:   f.file.Intercept,
 		Header:      Header{f.Columns, f.Target},
 		Preparation: prep,
@@ -441,7 +464,8 @@ func (m *Model) check(w *Fit) error {
 	if len(w.TSS) > 0 && len(w.TSS) != len(w.Coef) {
 		return fmt.Errorf("%d sums of squares for %d targets", len(w.TSS), len(w.Coef))
 	}
-	if i := slices.IndexFunc(w.TSS, func(v float64) bool { return !vec.IsFinite(v) }); i >= 0 {
+	i := slices.IndexFunc(w.TSS, func(v float64) bool { return !vec.IsFinite(v) })
+	if i >= 0 {
 		return fmt.Errorf("a sum of squares is %v", w.TSS[i])
 	}
 	if w.Gammas != nil &&
@@ -489,7 +513,8 @@ func (m *Model) checkUnpenalized(w *Fit) error {
 		if len(bounds) != free {
 			return fmt.Errorf("%d bounds for %d columns without penalty", len(bounds), free)
 		}
-		if i := slices.IndexFunc(bounds, func(v float64) bool { return !(v >= 0) }); i >= 0 {
+		i := slices.IndexFunc(bounds, func(v float64) bool { return !(v >= 0) })
+		if i >= 0 {
 			return fmt.Errorf("a bound of a column without penalty is %v", bounds[i])
 		}
 	}

@@ -45,7 +45,8 @@ func (p *Penalty) unpenalized() bool {
 // Unpenalized reports whether column j has no penalty.
 func (m *Model) Unpenalized(j int) bool {
 	p := m.Penalty
-	return p != nil && (len(p.Before) > 0 && p.Before[j] == 0 || len(p.After) > 0 && p.After[j] == 0)
+	return p != nil &&
+		(len(p.Before) > 0 && p.Before[j] == 0 || len(p.After) > 0 && p.After[j] == 0)
 }
 
 // check returns an error unless each list is nil or has d finite numbers ≥ 0.
@@ -57,7 +58,11 @@ func (p *Penalty) check(d int) error {
 		if list != nil && len(list) != d {
 			return fmt.Errorf("%d penalties for %d columns", len(list), d)
 		}
-		if i := slices.IndexFunc(list, func(v float64) bool { return !(v >= 0) || !vec.IsFinite(v) }); i >= 0 {
+		i := slices.IndexFunc(list, func(v float64) bool {
+			return !(v >= 0) ||
+				!vec.IsFinite(v)
+		})
+		if i >= 0 {
 			return fmt.Errorf("penalty %d is %v", i+1, list[i])
 		}
 	}
@@ -100,7 +105,9 @@ func (p Preparation) Penalize(penalty []float64) (Preparation, error) {
 // penaltyOf returns the common penalty, or an error if penalties differ.
 func penaltyOf(solutions []*ridge.Solution) ([]float64, error) {
 	p := solutions[0].Penalty
-	if slices.ContainsFunc(solutions, func(f *ridge.Solution) bool { return !slices.Equal(f.Penalty, p) }) {
+	if slices.ContainsFunc(solutions, func(f *ridge.Solution) bool {
+		return !slices.Equal(f.Penalty, p)
+	}) {
 		return nil, fmt.Errorf("%w: the solutions have different penalties", errShape)
 	}
 	return p, nil

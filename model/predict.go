@@ -107,7 +107,14 @@ func (m *Model) Predictor(by Intervals) (*Predictor, error) {
 	if len(m.Fits) != 1 {
 		return nil, &GammaError{math.NaN(), m.Gammas()}
 	}
-	p := &Predictor{prep: m.Preparation, fit: solution(&m.Fits[0], m.Fits[0].Coef, m.Fits[0].Intercept)}
+	p := &Predictor{
+		prep: m.Preparation,
+		fit: solution(
+			&m.Fits[0],
+			m.Fits[0].Coef,
+			m.Fits[0].Intercept,
+		),
+	}
 	if by == nil {
 		return p, nil
 	}
@@ -135,7 +142,9 @@ func solution(w *Fit, coef [][]float64, intercept []float64) *ridge.Solution {
 }
 
 // Solution returns the coefficients of w in the units of the file. It has no certificates.
-func (w *Fit) Solution() *ridge.Solution { return solution(w, w.Coef, w.Intercept) }
+func (w *Fit) Solution() *ridge.Solution {
+	return solution(w, w.Coef, w.Intercept)
+}
 
 // useFitted makes p predict from scaled columns by [Fit].Fitted.
 func (p *Predictor) useFitted(m *Model) {
@@ -225,7 +234,12 @@ func (p *Predictor) predict(ctx context.Context, src dataset.Source, yield func(
 				}
 			}
 			yhat := all[i%step*k:][:k:k]
-			one := Prediction{Row: b.First + int64(i), Y: yhat, Observed: b.Y[i*t : (i+1)*t], Last: i == b.N-1}
+			one := Prediction{
+				Row:      b.First + int64(i),
+				Y:        yhat,
+				Observed: b.Y[i*t : (i+1)*t],
+				Last:     i == b.N-1,
+			}
 			if p.bounds != nil {
 				one.Intervals = within[i*k : (i+1)*k]
 				p.bounds.finish(one.Intervals, yhat, b, i)

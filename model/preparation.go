@@ -121,7 +121,8 @@ func checkScaling(s *dataset.Scaling, d int) error {
 		return fmt.Errorf("a scaling of %d means and %d scales for %d columns", len(s.Mean), len(s.Scale), d)
 	}
 	for j, mean := range s.Mean {
-		if scale := s.Scale[j]; !vec.IsFinite(mean) || !vec.IsFinite(scale) || !(scale > 0) {
+		scale := s.Scale[j]
+		if !vec.IsFinite(mean) || !vec.IsFinite(scale) || !(scale > 0) {
 			return fmt.Errorf("column %d cannot be scaled by mean %v and scale %v", j+1, mean, scale)
 		}
 	}
@@ -257,7 +258,8 @@ func (p *Preparation) InterceptBound(o *ridge.Target) float64 {
 	}
 	if far > 0 {
 		// underflow of products
-		bound += math.Hypot(o.ErrorBound, vec.Norm(o.UnpenalizedBounds))*far + float64(len(o.Coef)+4)*0x1p-1074
+		bound += math.Hypot(o.ErrorBound, vec.Norm(o.UnpenalizedBounds))*far +
+			float64(len(o.Coef)+4)*0x1p-1074
 	}
 	rounded := float64(len(o.Coef)+4) * 0x1p-52 * (math.Abs(o.Intercept) + size)
 	return (bound + rounded) * 1.01 // round-off of this bound

@@ -45,7 +45,11 @@ var recordNames = []string{
 // which NewRecord adds to the passes of f. If f has a Penalty, prep must include it, see [Preparation.Penalize].
 func NewRecord(f *ridge.Solution, prep *Preparation, passes int) Record {
 	f = f.Fitted()
-	out := Record{Outcome: f.Outcome, Converged: f.Status.Err() == nil, Stop: f.Status.String()}
+	out := Record{
+		Outcome:   f.Outcome,
+		Converged: f.Status.Err() == nil,
+		Stop:      f.Status.String(),
+	}
 	out.Passes += passes
 	for j := range f.Targets {
 		o := &f.Targets[j]
@@ -54,11 +58,14 @@ func NewRecord(f *ridge.Solution, prep *Preparation, passes int) Record {
 		after := *o
 		after.RSS = c.RSS
 		r2 := after.R2()
-		c.InterceptBound, c.TSS = prep.InterceptBound(o), ridge.Interval{Lo: math.Inf(-1), Hi: math.Inf(1)}
+		c.InterceptBound = prep.InterceptBound(o)
+		c.TSS = ridge.Interval{Lo: math.Inf(-1), Hi: math.Inf(1)}
 		bound, relative := prep.CoefficientError(o)
-		out.CoefError, out.CoefRelative = append(out.CoefError, Number(bound)), append(out.CoefRelative, Number(relative))
+		out.CoefError = append(out.CoefError, Number(bound))
+		out.CoefRelative = append(out.CoefRelative, Number(relative))
 		out.Certificates = append(out.Certificates, c)
-		out.R2, out.R2Bracket = append(out.R2, Number(r2.Mid())), append(out.R2Bracket, r2)
+		out.R2 = append(out.R2, Number(r2.Mid()))
+		out.R2Bracket = append(out.R2Bracket, r2)
 	}
 	return out
 }
@@ -97,7 +104,9 @@ type Certificate struct {
 }
 
 // IsZero reports whether there is no certificate.
-func (c Certificate) IsZero() bool { return c.record == nil && c.text == nil }
+func (c Certificate) IsZero() bool {
+	return c.record == nil && c.text == nil
+}
 
 // MarshalJSON writes the record. A text that cannot be decoded is written as read.
 func (c Certificate) MarshalJSON() ([]byte, error) {

@@ -20,7 +20,8 @@ func (s *Score) addRow(o *ridge.Target, b dataset.Block, i int, y, predicted flo
 	}
 	const accurate = 0x1p-30
 	r := twofold.Of(y).Minus(twofold.Number{Hi: predicted, Err: roundOff(o, b, i)})
-	if typical := math.Max(math.Abs(r.Hi), math.Sqrt(s.rss.Hi/math.Max(s.weight.Hi, 1))); !(r.Err <= accurate*typical) {
+	typical := math.Max(math.Abs(r.Hi), math.Sqrt(s.rss.Hi/math.Max(s.weight.Hi, 1)))
+	if !(r.Err <= accurate*typical) {
 		r = residual(o, b, i, y)
 	}
 	s.addResidual(b.Weight(i), y, r)
@@ -31,7 +32,8 @@ func (s *Score) addRow(o *ridge.Target, b dataset.Block, i int, y, predicted flo
 // products, has an error of at most (k + 2)·2⁻⁵²·(Σ|xw| + |c|), and each underflow adds at most
 // 2⁻¹⁰⁷⁴. See docs/math.md §19.
 func roundOff(o *ridge.Target, b dataset.Block, i int) float64 {
-	size, terms := math.Abs(o.Intercept), 0
+	size := math.Abs(o.Intercept)
+	terms := 0
 	if b.Sparse != nil {
 		idx, val := b.Sparse.Row(i)
 		for k, j := range idx {

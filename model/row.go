@@ -23,7 +23,9 @@ func (p *Preparation) RowMap() (*dataset.RowMap, error) {
 			),
 		}
 	}
-	return dataset.NewRowMap(p.Inputs, func(src dataset.Source) (dataset.Source, error) { return p.Apply(src, nil) })
+	return dataset.NewRowMap(p.Inputs, func(src dataset.Source) (dataset.Source, error) {
+		return p.Apply(src, nil)
+	})
 }
 
 // rowWork is the workspace for predicting single rows.

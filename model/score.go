@@ -30,7 +30,9 @@ type sums struct {
 }
 
 // Add adds one row with its observed and its predicted target.
-func (s *Score) Add(observed, predicted float64) { s.AddWeighted(1, observed, predicted) }
+func (s *Score) Add(observed, predicted float64) {
+	s.AddWeighted(1, observed, predicted)
+}
 
 // AddWeighted adds a row of weight w, or nothing if w is not positive.
 func (s *Score) AddWeighted(w, observed, predicted float64) {
@@ -46,7 +48,8 @@ func (s *Score) addResidual(w, observed float64, r twofold.Number) {
 		s.shift = observed
 	}
 	s.rows++
-	off, by := twofold.Of(observed).Minus(twofold.Of(s.shift)), twofold.Of(w)
+	off := twofold.Of(observed).Minus(twofold.Of(s.shift))
+	by := twofold.Of(w)
 	s.weight = s.weight.Plus(by)
 	s.rss = s.rss.Plus(r.Times(r).Times(by))
 	if r.Hi < 0 {
@@ -102,11 +105,18 @@ func endsOf(n twofold.Number) ridge.Interval {
 	if math.IsNaN(v) || math.IsNaN(off) {
 		return ridge.Interval{Lo: 0, Hi: math.Inf(1)}
 	}
-	return ridge.Interval{Lo: math.Max(0, below(v-off)), Hi: math.Max(0, above(v+off))}
+	return ridge.Interval{
+		Lo: math.Max(0, below(v-off)),
+		Hi: math.Max(0, above(v+off)),
+	}
 }
 
-func below(x float64) float64 { return math.Nextafter(x, math.Inf(-1)) }
-func above(x float64) float64 { return math.Nextafter(x, math.Inf(1)) }
+func below(x float64) float64 {
+	return math.Nextafter(x, math.Inf(-1))
+}
+func above(x float64) float64 {
+	return math.Nextafter(x, math.Inf(1))
+}
 
 // isConstant reports whether all targets are equal, as far as the sums show.
 func (s *Score) isConstant() bool {
@@ -129,7 +139,8 @@ func (s *Score) R2Bracket() ridge.Interval {
 	if s.isConstant() {
 		return ridge.Interval{Lo: math.NaN(), Hi: math.NaN()}
 	}
-	rss, squares := endsOf(s.rss), endsOf(s.squares())
+	rss := endsOf(s.rss)
+	squares := endsOf(s.squares())
 	out := ridge.Interval{Lo: math.Inf(-1), Hi: 1}
 	if squares.Lo > 0 && !math.IsInf(rss.Hi, 1) {
 		out.Lo = below(1 - above(rss.Hi/squares.Lo))
@@ -137,7 +148,8 @@ func (s *Score) R2Bracket() ridge.Interval {
 	if !math.IsInf(squares.Hi, 1) {
 		out.Hi = math.Min(1, above(1-below(rss.Lo/squares.Hi)))
 	}
-	if v, off := twofold.Of(1).Minus(s.rss.Over(s.squares())).Round(); off <= math.MaxFloat64 {
+	v, off := twofold.Of(1).Minus(s.rss.Over(s.squares())).Round()
+	if off <= math.MaxFloat64 {
 		out.Lo, out.Hi = math.Max(out.Lo, below(v-off)), math.Min(out.Hi, above(v+off))
 	}
 	return out
@@ -174,7 +186,10 @@ func (s *Score) root(sum twofold.Number) ridge.Interval {
 		return ridge.Interval{Lo: math.NaN(), Hi: math.NaN()}
 	}
 	v := endsOf(sum.Over(s.weight))
-	return ridge.Interval{Lo: math.Max(0, below(math.Sqrt(v.Lo))), Hi: above(math.Sqrt(v.Hi))}
+	return ridge.Interval{
+		Lo: math.Max(0, below(math.Sqrt(v.Lo))),
+		Hi: above(math.Sqrt(v.Hi)),
+	}
 }
 
 // scoreJSON is the JSON form of a [Score].
@@ -203,8 +218,20 @@ func (s *sums) numbers() []float64 {
 // sumsOf returns the sums in v, the output of numbers. If v does not have Σw|y − ŷ|, the error of this sum is
 // infinite.
 func sumsOf(v []float64) sums {
-	at := func(i int) twofold.Number { return twofold.Number{Hi: v[1+3*i], Lo: v[2+3*i], Err: v[3+3*i]} }
-	out := sums{shift: v[0], weight: at(0), rss: at(1), first: at(2), second: at(3)}
+	at := func(i int) twofold.Number {
+		return twofold.Number{
+			Hi:  v[1+3*i],
+			Lo:  v[2+3*i],
+			Err: v[3+3*i],
+		}
+	}
+	out := sums{
+		shift:  v[0],
+		weight: at(0),
+		rss:    at(1),
+		first:  at(2),
+		second: at(3),
+	}
 	out.abs = twofold.Number{Err: math.Inf(1)}
 	if len(v) == sumsLength {
 		out.abs = at(4)
@@ -231,7 +258,9 @@ func (s Score) MarshalJSON() ([]byte, error) {
 		RMSEBracket: s.RMSEBracket(),
 		Weight:      Number(s.weight.Hi),
 		RSS:         Number(s.rss.Hi),
-		Mean:        Number(s.mean()), Squares: Number(math.Max(0, squares)), Sums: Numbers(s.numbers()),
+		Mean:        Number(s.mean()),
+		Squares:     Number(math.Max(0, squares)),
+		Sums:        Numbers(s.numbers()),
 	})
 }
 
@@ -243,7 +272,11 @@ func (s *Score) UnmarshalJSON(text []byte) error {
 	if err := json.Unmarshal(text, &in); err != nil {
 		return badinput.Errorf("model: this is not a score: %w", err)
 	}
-	if in.Rows < 0 || in.Weight < 0 || in.RSS < 0 || math.IsNaN(float64(in.Mean)) || in.Squares < 0 ||
+	if in.Rows < 0 ||
+		in.Weight < 0 ||
+		in.RSS < 0 ||
+		math.IsNaN(float64(in.Mean)) ||
+		in.Squares < 0 ||
 		in.Sums != nil && len(in.Sums) != sumsLength && len(in.Sums) != sumsLengthFirst {
 		return badinput.Errorf("model: a score without its rows, or with a sum missing or negative")
 	}
@@ -268,7 +301,9 @@ func (s *Score) UnmarshalJSON(text []byte) error {
 			return badinput.Errorf("model: a score with sums that differ from each other")
 		}
 	} else if in.Rows > 0 {
-		unbounded := func(v float64) twofold.Number { return twofold.Number{Hi: v, Err: math.Inf(1)} }
+		unbounded := func(v float64) twofold.Number {
+			return twofold.Number{Hi: v, Err: math.Inf(1)}
+		}
 		out.sums = sums{
 			shift:  known(in.Mean),
 			weight: unbounded(known(in.Weight)),

@@ -41,7 +41,8 @@ func (m *Model) Proves() bool {
 			return false
 		}
 		for j := range proved {
-			if t := (ridge.Target{Coef: f.Coef[j], Certificate: proved[j]}); !t.Proves() {
+			t := (ridge.Target{Coef: f.Coef[j], Certificate: proved[j]})
+			if !t.Proves() {
 				return false
 			}
 		}

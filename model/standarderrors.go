@@ -21,7 +21,10 @@ import (
 func (m *Model) StandardErrors(
 	ctx context.Context, train dataset.Source, solutions []*ridge.Solution,
 ) ([][]ridge.StandardErrors, error) {
-	if train == nil || len(m.Fits) == 0 || len(solutions) != len(m.Fits) || slices.Contains(solutions, nil) {
+	if train == nil ||
+		len(m.Fits) == 0 ||
+		len(solutions) != len(m.Fits) ||
+		slices.Contains(solutions, nil) {
 		return nil, fmt.Errorf("%w: standard errors need training rows and the solutions of the model", errShape)
 	}
 	train, opts, err := m.problem(train)

@@ -103,7 +103,8 @@ type tally struct {
 }
 
 func (t *tally) add(series string, ok ...bool) {
-	t.series, t.ok = append(t.series, series), append(t.ok, ok)
+	t.series = append(t.series, series)
+	t.ok = append(t.ok, ok)
 }
 
 // finding judges a tally. The claim holds if all entries are true, and holds partly if at least half are true.
@@ -119,9 +120,11 @@ func (t tally) finding(numbers string) finding {
 	f := finding{numbers: numbers, why: t.where()}
 	switch {
 	case all == 0:
-		f.verdict, f.why = unknown, "no γ of the range the claim is about was run"
+		f.verdict = unknown
+		f.why = "no γ of the range the claim is about was run"
 	case yes == all:
-		f.verdict, f.why = holds, ""
+		f.verdict = holds
+		f.why = ""
 	case 2*yes >= all:
 		f.verdict = partly
 	}
@@ -223,7 +226,9 @@ func (r *run) markdown() string {
 		}
 	}
 	inSection := func(number int) bool {
-		return slices.ContainsFunc(sections, func(s section) bool { return slices.Contains(s.figures, number) })
+		return slices.ContainsFunc(sections, func(s section) bool {
+			return slices.Contains(s.figures, number)
+		})
 	}
 	if rest := slices.DeleteFunc(Figures(), inSection); rest != nil {
 		b.WriteString("\n## Beyond the paper\n\n")

@@ -53,7 +53,9 @@ func (c *curve) contraction(floor float64) float64 {
 
 // find returns the curve of a method at γ. It returns nil if this curve was not computed.
 func (c *convergence) find(method string, gamma float64) *curve {
-	i := slices.IndexFunc(c.curves, func(k *curve) bool { return k.method == method && k.gamma == gamma })
+	i := slices.IndexFunc(c.curves, func(k *curve) bool {
+		return k.method == method && k.gamma == gamma
+	})
 	if i < 0 {
 		return nil
 	}
@@ -237,7 +239,8 @@ func (m *iterative) trace(
 	var gammas []float64
 	var curves []*curve
 	for _, f := range exact {
-		gammas, curves = append(gammas, f.Gamma), append(curves, &curve{m.name, f.Gamma, []float64{1}, []float64{1}})
+		gammas = append(gammas, f.Gamma)
+		curves = append(curves, &curve{m.name, f.Gamma, []float64{1}, []float64{1}})
 	}
 	opts := m.opts
 	opts.MaxPasses, opts.Tol = iterations+1, 0x1p-52 // CG uses its last pass to measure its error
@@ -247,7 +250,8 @@ func (m *iterative) trace(
 		}
 		i := slices.Index(gammas, it.Gamma)
 		c := curves[i]
-		c.errors, c.bounds = append(c.errors, relativeError(it.Coef, exact[i])), append(c.bounds, it.RelativeError)
+		c.errors = append(c.errors, relativeError(it.Coef, exact[i]))
+		c.bounds = append(c.bounds, it.RelativeError)
 	}
 	_, err := ridge.SolvePath(ctx, src, sum, gammas, opts)
 	var short *ridge.NotConvergedError
@@ -260,8 +264,9 @@ func (m *iterative) trace(
 // draw draws the figure with a panel for each γ.
 func (c *convergence) draw(number int) *figure {
 	f := &figure{
-		Number: number, Columns: len(c.gammas),
-		Title: fmt.Sprintf("%s, n = %d, d = %d, m = %d", c.dataset, c.rows, c.dim, c.size),
+		Number:  number,
+		Columns: len(c.gammas),
+		Title:   fmt.Sprintf("%s, n = %d, d = %d, m = %d", c.dataset, c.rows, c.dim, c.size),
 		Settings: map[string]any{
 			"dataset":                  c.dataset,
 			"rows":                     c.rows,
@@ -277,8 +282,12 @@ func (c *convergence) draw(number int) *figure {
 	}
 	for _, gamma := range c.gammas {
 		p := chart.Panel{
-			Title: fmt.Sprintf("γ = %g", gamma), X: "iteration t", Y: "‖x⁽ᵗ⁾ − x*‖ / ‖x*‖", LogY: true,
-			YMin: 1e-14, YMax: 1e4,
+			Title: fmt.Sprintf("γ = %g", gamma),
+			X:     "iteration t",
+			Y:     "‖x⁽ᵗ⁾ − x*‖ / ‖x*‖",
+			LogY:  true,
+			YMin:  1e-14,
+			YMax:  1e4,
 		}
 		for _, k := range c.curves {
 			if k.gamma != gamma {
@@ -292,11 +301,13 @@ func (c *convergence) draw(number int) *figure {
 				Dashed: true,
 			}
 			for t, e := range k.errors {
-				line.X, line.Y = append(line.X, float64(t)), append(line.Y, e)
+				line.X = append(line.X, float64(t))
+				line.Y = append(line.Y, e)
 				rate := math.NaN()
 				if k.method == "FD" || k.method == "RFD" {
 					rate = math.Pow(c.rate(k.method, gamma), float64(t))
-					predicted.X, predicted.Y = append(predicted.X, float64(t)), append(predicted.Y, rate)
+					predicted.X = append(predicted.X, float64(t))
+					predicted.Y = append(predicted.Y, rate)
 				}
 				f.Table.Rows = append(f.Table.Rows, []any{c.dataset, gamma, k.method, t, e, k.bounds[t], rate})
 			}

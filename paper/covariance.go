@@ -76,7 +76,11 @@ func (r *run) covarianceOf(
 		}
 	}
 	n, d, _ := src.Dims()
-	c := &covariance{dataset: name, from: src.from, title: fmt.Sprintf("%s (n = %d, d = %d)", name, n, d)}
+	c := &covariance{
+		dataset: name,
+		from:    src.from,
+		title:   fmt.Sprintf("%s (n = %d, d = %d)", name, n, d),
+	}
 	for i, m := range sizes {
 		tell(fmt.Sprintf("m = %d", m), float64(i)/float64(len(sizes)))
 		points, err := r.sketches(ctx, src, k, m)
@@ -145,7 +149,12 @@ type covarianceSketch struct {
 func newCovarianceSketch(method string, d, m int, seed uint64, be engine.Backend) (covarianceSketch, error) {
 	switch method {
 	case "FD":
-		s, err := fd.New(fd.Config{Dim: d, Size: m, Backend: be, Store: fd.StoreRows})
+		s, err := fd.New(fd.Config{
+			Dim:     d,
+			Size:    m,
+			Backend: be,
+			Store:   fd.StoreRows,
+		})
 		return covarianceSketch{s.AppendRows, func() (*mat.Dense, *fd.Bound, error) {
 			p, err := s.Spectrum()
 			if err != nil {
@@ -154,7 +163,12 @@ func newCovarianceSketch(method string, d, m int, seed uint64, be engine.Backend
 			return p.Matrix(), &p.Bound, nil
 		}}, err
 	case "Nyström":
-		s, err := randsketch.NewNystrom(randsketch.NystromConfig{Rank: m, Dim: d, Seed: seed, Backend: be})
+		s, err := randsketch.NewNystrom(randsketch.NystromConfig{
+			Rank:    m,
+			Dim:     d,
+			Seed:    seed,
+			Backend: be,
+		})
 		return covarianceSketch{s.AppendRows, func() (*mat.Dense, *fd.Bound, error) {
 			p, err := s.Spectrum()
 			if err != nil {
@@ -168,7 +182,13 @@ func newCovarianceSketch(method string, d, m int, seed uint64, be engine.Backend
 		}}, err
 	}
 	kind := map[string]randsketch.Kind{"Gaussian": randsketch.Gaussian, "SJLT": randsketch.SJLT}[method]
-	s, err := randsketch.New(randsketch.Config{Kind: kind, Rows: m, Dim: d, Seed: seed, Backend: be})
+	s, err := randsketch.New(randsketch.Config{
+		Kind:    kind,
+		Rows:    m,
+		Dim:     d,
+		Seed:    seed,
+		Backend: be,
+	})
 	return covarianceSketch{
 		append: func(n int, x []float64, ldx int) error { return s.AppendRows(n, x, ldx, nil) },
 		read:   func() (*mat.Dense, *fd.Bound, error) { return s.Matrix(), nil, nil },
@@ -187,8 +207,12 @@ type gram struct {
 func newGram(ctx context.Context, src dataset.Source, be engine.Backend) (*gram, error) {
 	_, d, _ := src.Dims()
 	g := &gram{
-		be: be, d: d, k: make([]float64, d*d),
-		e: make([]float64, d*d), w: make([]float64, d), space: make([]float64, be.SymEigWork(d, 0)),
+		be:    be,
+		d:     d,
+		k:     make([]float64, d*d),
+		e:     make([]float64, d*d),
+		w:     make([]float64, d),
+		space: make([]float64, be.SymEigWork(d, 0)),
 	}
 	for b, err := range src.Blocks(ctx) {
 		if err != nil {
@@ -217,7 +241,9 @@ func (g *gram) minus(b *mat.Dense) (lo, hi float64, err error) {
 // scale.
 func drawCovariances(found []*covariance) *figure {
 	f := &figure{
-		Number: 7, Columns: len(found), Title: "Covariance error and rows per second against m",
+		Number:   7,
+		Columns:  len(found),
+		Title:    "Covariance error and rows per second against m",
 		Settings: map[string]any{"trials": sketchTrials},
 		Table: table{
 			Columns: []string{
@@ -235,16 +261,31 @@ func drawCovariances(found []*covariance) *figure {
 	var rates []chart.Panel
 	for _, c := range found {
 		f.Settings[c.dataset] = c.from
-		p := chart.Panel{Title: c.title, X: "m", LogX: 2, LogY: true}
-		q := chart.Panel{Title: c.dataset, X: "m", LogX: 2, LogY: true}
+		p := chart.Panel{
+			Title: c.title,
+			X:     "m",
+			LogX:  2,
+			LogY:  true,
+		}
+		q := chart.Panel{
+			Title: c.dataset,
+			X:     "m",
+			LogX:  2,
+			LogY:  true,
+		}
 		for _, method := range []string{"FD", "RFD", "Gaussian", "SJLT", "Nyström"} {
-			p.Lines = append(p.Lines, c.line(method, func(p *covariancePoint) float64 { return median(p.errors) }))
+			p.Lines = append(p.Lines, c.line(method, func(p *covariancePoint) float64 {
+				return median(p.errors)
+			}))
 			if method != "RFD" { // RFD has the curve of FD
-				q.Lines = append(q.Lines, c.line(method, func(p *covariancePoint) float64 { return p.rate }))
+				q.Lines = append(q.Lines, c.line(method, func(p *covariancePoint) float64 {
+					return p.rate
+				}))
 			}
 		}
 		bound := c.line("FD", func(p *covariancePoint) float64 { return p.bound })
-		bound.Label, bound.Dashed = "FD's bound η/‖A‖²", true
+		bound.Label = "FD's bound η/‖A‖²"
+		bound.Dashed = true
 		p.Lines = append(p.Lines, bound)
 		f.Panels, rates = append(f.Panels, p), append(rates, q)
 		for _, p := range c.points {
@@ -278,7 +319,8 @@ func (c *covariance) line(method string, value func(*covariancePoint) float64) c
 	l := chart.Line{Method: method}
 	for _, p := range c.points {
 		if p.method == method {
-			l.X, l.Y = append(l.X, float64(p.size)), append(l.Y, value(p))
+			l.X = append(l.X, float64(p.size))
+			l.Y = append(l.Y, value(p))
 		}
 	}
 	return l

@@ -79,7 +79,8 @@ func (r *run) open(ctx context.Context, name string) (*realRows, error) {
 // inMemory reads src into memory in one pass. src must know its number of rows.
 func inMemory(ctx context.Context, src dataset.Source) (dataset.Source, error) {
 	n, d, t := src.Dims()
-	x, y := make([]float64, 0, n*int64(d)), make([]float64, 0, n*int64(t))
+	x := make([]float64, 0, n*int64(d))
+	y := make([]float64, 0, n*int64(t))
 	for b, err := range src.Blocks(ctx) {
 		if err != nil {
 			return nil, err
@@ -118,13 +119,21 @@ func (s *realData) read(ctx context.Context, files []located, rows int64) (x, y 
 	seen := map[string]bool{}
 read:
 	for _, f := range files {
-		opened, err := file.Open([]string{f.path}, file.Options{Format: s.format, Target: s.target, Targets: 1, Features: s.features})
+		opened, err := file.Open([]string{f.path}, file.Options{
+			Format:   s.format,
+			Target:   s.target,
+			Targets:  1,
+			Features: s.features,
+		})
 		if err != nil {
 			return nil, nil, err
 		}
 		_, d, _ := opened.Dims()
 		if d != s.features {
-			return nil, nil, &dataset.InputError{File: f.path, Msg: fmt.Sprintf("has %d features, but %s has %d", d, s.name, s.features)}
+			return nil, nil, &dataset.InputError{
+				File: f.path,
+				Msg:  fmt.Sprintf("has %d features, but %s has %d", d, s.name, s.features),
+			}
 		}
 		// The monomials of degree 1 are the rows as dense numbers.
 		dense, err := dataset.Polynomial{Degree: 1}.Apply(opened, nil)
@@ -147,7 +156,8 @@ read:
 					}
 					seen[string(key)] = true
 				}
-				xs, ys = append(xs, row...), append(ys, b.Y[i])
+				xs = append(xs, row...)
+				ys = append(ys, b.Y[i])
 			}
 			if int64(len(ys)) == rows {
 				break read

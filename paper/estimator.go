@@ -46,7 +46,13 @@ type Estimator struct {
 // caller must set the fields excess and noise2.
 func (m *LinearModel) estimator(method string, r int, b []float64) (e *Estimator, v []float64, err error) {
 	d := m.d
-	e = &Estimator{Method: method, model: m, s2: make([]float64, d), x0: make([]float64, d), excess: make([]float64, d)}
+	e = &Estimator{
+		Method: method,
+		model:  m,
+		s2:     make([]float64, d),
+		x0:     make([]float64, d),
+		excess: make([]float64, d),
+	}
 	v = make([]float64, d*d)
 	gram := make([]float64, d*d)
 	m.be.Syrk(true, 1, engine.View(r, d, b), 0, engine.View(d, d, gram))
@@ -81,7 +87,8 @@ func (m *LinearModel) oneShot(method string, r int, b []float64) (*Estimator, er
 
 // rowDots returns the inner products of row i of a and row i of b, for each of n rows.
 func rowDots(n int, a, b []float64) []float64 {
-	c, out := len(a)/n, make([]float64, n)
+	c := len(a) / n
+	out := make([]float64, n)
 	for i := range out {
 		out[i] = vec.Dot(a[i*c:(i+1)*c], b[i*c:(i+1)*c])
 	}

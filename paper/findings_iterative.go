@@ -92,13 +92,17 @@ func hasConverged(r *results) bool { return len(r.sets()) > 0 }
 
 // sets returns the data sets of figures 3 to 5 that were run.
 func (r *results) sets() []*convergence {
-	return slices.DeleteFunc(slices.Clone(r.converged[:]), func(c *convergence) bool { return c == nil })
+	return slices.DeleteFunc(slices.Clone(r.converged[:]), func(c *convergence) bool {
+		return c == nil
+	})
 }
 
 // onSets judges each data set.
 func onSets(judge func(*convergence) finding) func(*results) finding {
 	return func(r *results) finding {
-		return every(r.sets(), func(c *convergence) (string, finding) { return c.dataset + ": ", judge(c) })
+		return every(r.sets(), func(c *convergence) (string, finding) {
+			return c.dataset + ": ", judge(c)
+		})
 	}
 }
 
@@ -187,7 +191,11 @@ func converging(should func(method string) bool, note string) func(*convergence,
 				wrong = append(wrong, m+note)
 			}
 		}
-		return check(wrong == nil, c.listed(gamma, math.MaxInt, iterated...), strings.Join(wrong, ", "))
+		return check(
+			wrong == nil,
+			c.listed(gamma, math.MaxInt, iterated...),
+			strings.Join(wrong, ", "),
+		)
 	}
 }
 
@@ -222,7 +230,8 @@ func plainReaches(c *convergence, gamma float64) finding {
 	e := c.final("FD", gamma)
 	f := check(e <= roughly*1e-7 && e >= 1e-7/roughly, chart.Short(e), "")
 	if f.verdict == fails && e < 1e-7 {
-		f.verdict, f.why = partly, "better than that"
+		f.verdict = partly
+		f.why = "better than that"
 	}
 	return f
 }
@@ -264,7 +273,8 @@ func plainToSJLT(c *convergence, gamma float64) finding {
 }
 
 func lessThanRobust(c *convergence, gamma float64) finding {
-	a, b := c.orders("IHS:SJLT", "FD", gamma), c.orders("FD", "RFD", gamma)
+	a := c.orders("IHS:SJLT", "FD", gamma)
+	b := c.orders("FD", "RFD", gamma)
 	return check(a < b, fmt.Sprintf("IHS:SJLT over FD %.1f orders, FD over RFD %.1f", a, b), "")
 }
 
@@ -314,16 +324,20 @@ func sameEverywhere(r *results) finding {
 			first = methods
 		}
 		n.number("%s: %s", c.dataset, strings.Join(methods, " < "))
-		best, all = best && methods[0] == first[0], all && slices.Equal(methods, first)
+		best = best && methods[0] == first[0]
+		all = all && slices.Equal(methods, first)
 	}
 	f := n.finding()
 	switch {
 	case len(n.numbers) < 2:
-		f.verdict, f.why = unknown, "one data set was run"
+		f.verdict = unknown
+		f.why = "one data set was run"
 	case !best:
-		f.verdict, f.why = fails, "another method is best"
+		f.verdict = fails
+		f.why = "another method is best"
 	case !all:
-		f.verdict, f.why = partly, "the best is the same, the rest are ordered otherwise"
+		f.verdict = partly
+		f.why = "the best is the same, the rest are ordered otherwise"
 	}
 	return f
 }
@@ -332,7 +346,8 @@ func withinRate(method string) func(*convergence) finding {
 	return func(c *convergence) finding {
 		var n notes
 		for _, gamma := range c.gammas {
-			seen, rate := c.find(method, gamma).contraction(c.floor), c.rate(method, gamma)
+			seen := c.find(method, gamma).contraction(c.floor)
+			rate := c.rate(method, gamma)
 			n.number("γ = %g: %.4g of %.4g", gamma, seen, rate)
 			n.unless(seen <= rate, "exceeded at γ = %g", gamma)
 		}
@@ -414,7 +429,9 @@ func (c *convergence) comparable(gamma float64) int {
 
 // byError compares methods by their error at γ, at iteration t.
 func (c *convergence) byError(gamma float64, t int) func(a, b string) int {
-	return func(a, b string) int { return cmp.Compare(c.at(a, gamma, t), c.at(b, gamma, t)) }
+	return func(a, b string) int {
+		return cmp.Compare(c.at(a, gamma, t), c.at(b, gamma, t))
+	}
 }
 
 // order sorts the methods by their error at γ, at the last iteration t at which the errors can be compared.

@@ -238,7 +238,9 @@ var alikeAbove = domain{
 )
 
 func sjltVariance(x *risks) finding {
-	others := slices.DeleteFunc(slices.Clone(sketched), func(method string) bool { return method == classicalSJLT })
+	others := slices.DeleteFunc(slices.Clone(sketched), func(method string) bool {
+		return method == classicalSJLT
+	})
 	f := domain{
 		of: []metric{variance},
 	}.judge(
@@ -262,7 +264,8 @@ func sandwiched(x *risks) finding {
 			u := x.value(method, variance, i)
 			row = append(
 				row,
-				leastValue(classical...)(x, variance, i) <= u && u <= mostValue(classical...)(x, variance, i),
+				leastValue(classical...)(x, variance, i) <= u &&
+					u <= mostValue(classical...)(x, variance, i),
 			)
 		}
 		t.add(method, row...)
@@ -333,8 +336,12 @@ func noImprovement(x *risks) finding {
 	t := tally{gammas: x.gammas[last : last+1]}
 	var shown []string
 	for m := range metrics {
-		drop := func(method string) float64 { return x.largest(least(method), m, at) / x.err(method, m, last) }
-		random, plain, robust := drop(classicalGaussian), drop(fdrr), drop(rfdrr)
+		drop := func(method string) float64 {
+			return x.largest(least(method), m, at) / x.err(method, m, last)
+		}
+		random := drop(classicalGaussian)
+		plain := drop(fdrr)
+		robust := drop(rfdrr)
 		t.add(m.String(), random <= noFurther && math.Min(plain, robust) >= improvement)
 		shown = append(
 			shown,
@@ -358,7 +365,8 @@ var dependsOnGamma = parts("R₁", on(1, negligibly), "R₂", on(2, func(x *risk
 	t := tally{gammas: []float64{x.gammas[0], x.gammas[last]}}
 	var shown []string
 	for m := range metrics {
-		p, q := plainToRobust.of(x, m, 0), plainToRobust.of(x, m, last)
+		p := plainToRobust.of(x, m, 0)
+		q := plainToRobust.of(x, m, last)
 		t.add(m.String(), p > muchWeaker, q <= similar)
 		shown = append(shown, fmt.Sprintf("%s %s and %s", m, chart.Short(p), chart.Short(q)))
 	}
@@ -376,7 +384,8 @@ var dependsOnGamma = parts("R₁", on(1, negligibly), "R₂", on(2, func(x *risk
 }))
 
 func gaussianCost(x *risks) finding {
-	gaussian, sjlt := x.seconds[classicalGaussian]/x.seconds[fdrr], x.seconds[classicalSJLT]/x.seconds[fdrr]
+	gaussian := x.seconds[classicalGaussian] / x.seconds[fdrr]
+	sjlt := x.seconds[classicalSJLT] / x.seconds[fdrr]
 	return check(
 		gaussian > 1,
 		fmt.Sprintf(
@@ -409,10 +418,12 @@ func bounded(x *risks) finding {
 		for i := range x.gammas {
 			ok := true
 			for m := range metrics {
-				b, u := x.bound(method, m, i), x.absolute[method][m][i]
+				b := x.bound(method, m, i)
+				u := x.absolute[method][m][i]
 				ok = ok && b.Lo <= u && u <= b.Hi
 			}
-			row, width = append(row, ok), append(width, x.bound(method, mse, i).Hi/x.absolute[exact][mse][i])
+			row = append(row, ok)
+			width = append(width, x.bound(method, mse, i).Hi/x.absolute[exact][mse][i])
 		}
 		t.add(method, row...)
 		shown = append(shown, method+" "+span(width...))
@@ -430,18 +441,30 @@ type quantity struct {
 type evaluation func(x *risks, m metric, i int) float64
 
 // err and value return the relative error and the value of a metric for one method.
-func (x *risks) err(method string, m metric, i int) float64   { return x.relative[method][m][i] }
-func (x *risks) value(method string, m metric, i int) float64 { return x.absolute[method][m][i] }
+func (x *risks) err(method string, m metric, i int) float64 {
+	return x.relative[method][m][i]
+}
+func (x *risks) value(method string, m metric, i int) float64 {
+	return x.absolute[method][m][i]
+}
 
 // least and most return the smallest and the largest error of the given methods. leastValue and mostValue return
 // their smallest and largest value of the metric.
-func least(methods ...string) evaluation { return extreme((*risks).err, math.Min, methods) }
+func least(methods ...string) evaluation {
+	return extreme((*risks).err, math.Min, methods)
+}
 
-func most(methods ...string) evaluation { return extreme((*risks).err, math.Max, methods) }
+func most(methods ...string) evaluation {
+	return extreme((*risks).err, math.Max, methods)
+}
 
-func leastValue(methods ...string) evaluation { return extreme((*risks).value, math.Min, methods) }
+func leastValue(methods ...string) evaluation {
+	return extreme((*risks).value, math.Min, methods)
+}
 
-func mostValue(methods ...string) evaluation { return extreme((*risks).value, math.Max, methods) }
+func mostValue(methods ...string) evaluation {
+	return extreme((*risks).value, math.Max, methods)
+}
 
 func extreme(
 	number func(*risks, string, metric, int) float64,
@@ -512,7 +535,8 @@ func (d domain) judge(q quantity, r rule) func(*risks) finding {
 			var row []bool
 			for _, i := range at {
 				v := q.of(x, m, i)
-				values, row = append(values, v), append(row, r.ok(v))
+				values = append(values, v)
+				row = append(row, r.ok(v))
 			}
 			t.add(m.String(), row...)
 			switch {

@@ -174,7 +174,8 @@ func addSquares(sum float64, number int, row []float64) (float64, error) {
 
 // checkRows returns an error unless n contiguous rows are finite and small enough for a sketch.
 func checkRows(n int, x []float64) (err error) {
-	c, sum := len(x)/n, 0.0
+	c := len(x) / n
+	sum := 0.0
 	for i := range n {
 		sum, err = addSquares(sum, i, x[i*c:(i+1)*c])
 		if err != nil {

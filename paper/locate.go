@@ -83,7 +83,8 @@ func repository() (string, error) {
 	}
 	for {
 		text, err := os.ReadFile(filepath.Join(dir, "go.mod"))
-		if err == nil && strings.HasPrefix(string(text), "module github.com/fdridge/fdridge\n") {
+		if err == nil &&
+			strings.HasPrefix(string(text), "module github.com/fdridge/fdridge\n") {
 			return dir, nil
 		}
 		up := filepath.Dir(dir)
@@ -135,7 +136,10 @@ func (t textFile) check(path string) (located, error) {
 	}
 	what, ok := t.known[sum]
 	if !ok {
-		return located{}, &dataset.InputError{File: path, Msg: mismatch(sum, slices.Sorted(maps.Keys(t.known))...)}
+		return located{}, &dataset.InputError{
+			File: path,
+			Msg:  mismatch(sum, slices.Sorted(maps.Keys(t.known))...),
+		}
 	}
 	return located{path, sum, what}, nil
 }
@@ -183,26 +187,34 @@ type textFile struct {
 // realSets are the three real data sets of the paper.
 var realSets = map[string]*realData{
 	"w8a": {
-		name: "w8a", format: "svmlight", features: 300,
-		home:   "https://www.csie.ntu.edu.tw/~cjlin/libsvmtools/datasets/binary.html#w8a",
-		folder: "testdata",
+		name:     "w8a",
+		format:   "svmlight",
+		features: 300,
+		home:     "https://www.csie.ntu.edu.tw/~cjlin/libsvmtools/datasets/binary.html#w8a",
+		folder:   "testdata",
 		editions: [][]textFile{{{[]string{"w8a.svm.gz", "w8a.svm", "w8a"}, map[string]string{
 			"6a9fa8fd5f524303240a5db07d4b3d4a51e8b7b4b20a914105d8e3e8c81640f2": "complete",
 		}}}},
 	},
 	"covtype": {
-		name: "covtype", format: "csv", target: []string{"last"}, features: 54,
-		home:   "https://archive.ics.uci.edu/dataset/31/covertype",
-		folder: "paper/data",
+		name:     "covtype",
+		format:   "csv",
+		target:   []string{"last"},
+		features: 54,
+		home:     "https://archive.ics.uci.edu/dataset/31/covertype",
+		folder:   "paper/data",
 		editions: [][]textFile{{{[]string{"covtype.data.gz", "covtype.data"}, map[string]string{
 			"0a9371cef7c964b5475d6053cc3e0894a5aa6f65ad1ed3ecb01c45aa96217945": "complete",
 			"6603b4648ee485554500a20eccba49d5db6c99c8c79f8251ba2515e33718add8": "first 100000 of 581012 rows",
 		}}}},
 	},
 	"YearPredictionMSD": {
-		name: "YearPredictionMSD", format: "csv", target: []string{"first"}, features: 90,
-		home:   "https://archive.ics.uci.edu/dataset/203/yearpredictionmsd",
-		folder: "paper/data",
+		name:     "YearPredictionMSD",
+		format:   "csv",
+		target:   []string{"first"},
+		features: 90,
+		home:     "https://archive.ics.uci.edu/dataset/203/yearpredictionmsd",
+		folder:   "paper/data",
 		editions: [][]textFile{
 			{{[]string{"YearPredictionMSD.txt", "YearPredictionMSD.txt.gz"}, nil}},
 			{

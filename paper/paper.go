@@ -156,7 +156,9 @@ func (r *run) check() error {
 		}
 	}
 	for i, g := range r.Gammas {
-		if !(g > 0) || math.IsInf(g, 0) || i > 0 && g <= r.Gammas[i-1] {
+		if !(g > 0) ||
+			math.IsInf(g, 0) ||
+			i > 0 && g <= r.Gammas[i-1] {
 			return &SettingError{fmt.Sprintf("γ = %v must be positive, finite and in ascending order", r.Gammas)}
 		}
 	}
@@ -178,7 +180,9 @@ type SettingError struct{ Reason string }
 func (e *SettingError) Error() string { return e.Reason }
 
 // Is reports whether target is [engine.ErrInput].
-func (e *SettingError) Is(target error) bool { return target == engine.ErrInput }
+func (e *SettingError) Is(target error) bool {
+	return target == engine.ErrInput
+}
 
 // wants reports whether a figure is selected.
 func (r *run) wants(figure int) bool {

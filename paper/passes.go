@@ -49,7 +49,8 @@ func (r *run) passes(ctx context.Context) error {
 		if err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
-		all, from = append(all, efforts...), append(from, source)
+		all = append(all, efforts...)
+		from = append(from, source)
 	}
 	return r.save(r.drawEfforts(all, from))
 }
@@ -67,14 +68,24 @@ func (r *run) effortsOn(
 	}
 	size := setting(r, r.Size, 256, 64)
 	start := time.Now()
-	sum, err := ridge.Summarize(ctx, src, ridge.SummaryConfig{Size: size, Backend: r.Backend, Store: fd.StoreRows}, nil)
+	sum, err := ridge.Summarize(
+		ctx,
+		src,
+		ridge.SummaryConfig{Size: size, Backend: r.Backend, Store: fd.StoreRows},
+		nil,
+	)
 	if err != nil {
 		return nil, "", err
 	}
 	sketched := time.Since(start).Seconds()
 	start = time.Now()
 	approximation, err := randsketch.NewNystrom(
-		randsketch.NystromConfig{Rank: size, Dim: sum.Config().Dim, Seed: r.Seed, Backend: r.Backend},
+		randsketch.NystromConfig{
+			Rank:    size,
+			Dim:     sum.Config().Dim,
+			Seed:    r.Seed,
+			Backend: r.Backend,
+		},
 	)
 	if err != nil {
 		return nil, "", err
@@ -86,7 +97,8 @@ func (r *run) effortsOn(
 	if err != nil {
 		return nil, "", err
 	}
-	drawn, none := time.Since(start).Seconds(), ridge.Identity{Largest: sum.Sketch().Bound().Frobenius2}
+	drawn := time.Since(start).Seconds()
+	none := ridge.Identity{Largest: sum.Sketch().Bound().Frobenius2}
 	methods := []struct {
 		iterative
 		seconds float64 // to make the Hessian
@@ -118,7 +130,12 @@ func (r *run) effortsOn(
 				fmt.Sprintf("γ/η = %.3g, %s", f.Gamma/eta, m.name),
 				(float64(i)+float64(j)/float64(len(methods)))/float64(len(exact)),
 			)
-			e := effort{dataset: name, method: m.name, gamma: f.Gamma, ratio: f.Gamma / eta}
+			e := effort{
+				dataset: name,
+				method:  m.name,
+				gamma:   f.Gamma,
+				ratio:   f.Gamma / eta,
+			}
 			e.passes, e.seconds, err = reach(ctx, src, sum, f, m.opts)
 			if err != nil {
 				return nil, "", fmt.Errorf("%s: %w", m.name, err)
@@ -144,7 +161,8 @@ func reach(
 ) (passes int, seconds float64, err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	start, x := time.Now(), exact.Targets[0].Coef
+	start := time.Now()
+	x := exact.Targets[0].Coef
 	opts.MaxPasses, opts.Tol = mostPasses, 0x1p-52
 	opts.Observe = func(it ridge.Iterate) {
 		if passes == 0 && floats.Distance(it.Coef, x, 2) <= accuracy*floats.Norm(x, 2) {
@@ -166,8 +184,9 @@ var iterationNames = map[string]string{"FD": "Newton:FD", "RFD": "Newton:RFD", "
 // drawEfforts draws figure 6: passes above and seconds below, with a column for each data set.
 func (r *run) drawEfforts(all []effort, from []string) *figure {
 	f := &figure{
-		Number: 6, Columns: len(datasets),
-		Title: fmt.Sprintf("Passes and time to a relative error of %g", accuracy),
+		Number:  6,
+		Columns: len(datasets),
+		Title:   fmt.Sprintf("Passes and time to a relative error of %g", accuracy),
 		Settings: map[string]any{
 			"accuracy":       accuracy,
 			"passes_at_most": mostPasses,
@@ -187,12 +206,20 @@ func (r *run) drawEfforts(all []effort, from []string) *figure {
 		{"seconds, sketch included", func(e effort) float64 { return e.seconds }},
 	} {
 		for _, name := range datasets {
-			p := chart.Panel{Title: name, X: "γ / η", Y: y.label, LogX: 10, LogY: true}
+			p := chart.Panel{
+				Title: name,
+				X:     "γ / η",
+				Y:     y.label,
+				LogX:  10,
+				LogY:  true,
+			}
 			for _, e := range all {
 				if e.dataset != name {
 					continue
 				}
-				i := slices.IndexFunc(p.Lines, func(l chart.Line) bool { return l.Method == e.method })
+				i := slices.IndexFunc(p.Lines, func(l chart.Line) bool {
+					return l.Method == e.method
+				})
 				if i < 0 {
 					i = len(p.Lines)
 					p.Lines = append(p.Lines, chart.Line{Method: e.method, Label: iterationNames[e.method]})

@@ -35,8 +35,15 @@ func newEnvironment(be engine.Backend, seed uint64) (environment, error) {
 		return environment{}, err
 	}
 	e := environment{
-		Backend: be.Name(), Kernel: be.Capabilities()["kernel"], CPU: rep.CPU, Platform: rep.Platform,
-		Threads: rep.GoMaxProcs, Seed: seed, Go: rep.Go, Version: "unknown", Modules: map[string]string{},
+		Backend:  be.Name(),
+		Kernel:   be.Capabilities()["kernel"],
+		CPU:      rep.CPU,
+		Platform: rep.Platform,
+		Threads:  rep.GoMaxProcs,
+		Seed:     seed,
+		Go:       rep.Go,
+		Version:  "unknown",
+		Modules:  map[string]string{},
 	}
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
@@ -149,7 +156,14 @@ func (r *run) writeJSON(w io.Writer, f *figure, leftOut []chart.Point) error {
 		Columns     []string       `json:"columns"`
 		Rows        [][]any        `json:"rows"`
 		LeftOut     []undrawn      `json:"not_drawn"`
-	}{Figure: f.Number, Title: f.Title, Environment: r.env, Settings: f.Settings, Columns: f.Table.Columns, LeftOut: []undrawn{}}
+	}{
+		Figure:      f.Number,
+		Title:       f.Title,
+		Environment: r.env,
+		Settings:    f.Settings,
+		Columns:     f.Table.Columns,
+		LeftOut:     []undrawn{},
+	}
 	for _, row := range f.Table.Rows {
 		values := make([]any, len(row))
 		for i, v := range row {

@@ -45,7 +45,9 @@ const (
 	metrics
 )
 
-func (m metric) String() string { return [...]string{"bias", "variance", "MSE"}[m] }
+func (m metric) String() string {
+	return [...]string{"bias", "variance", "MSE"}[m]
+}
 
 // risks holds the results of figure 1 or 2.
 type risks struct {
@@ -72,7 +74,9 @@ func (r *run) statistics(ctx context.Context) error {
 		data := synthetic.Config{
 			Rows:  int(setting(r, max(r.Rows, 0), 1<<10, 1<<7)),
 			Dim:   setting(r, r.Dim, 1<<9, 1<<6),
-			Ratio: ratio, Noise: setting(r, r.Noise, 2, 2), Seed: r.Seed,
+			Ratio: ratio,
+			Noise: setting(r, r.Noise, 2, 2),
+			Seed:  r.Seed,
 		}
 		x, err := r.risks(ctx, data)
 		if err != nil {
@@ -86,7 +90,9 @@ func (r *run) statistics(ctx context.Context) error {
 	return nil
 }
 
-func (r *run) trials() int { return setting(r, r.Trials, 10, 3) }
+func (r *run) trials() int {
+	return setting(r, r.Trials, 10, 3)
+}
 
 // risks computes the numbers of one figure. In trial i of a random method, the seed is the seed of the run plus i.
 func (r *run) risks(ctx context.Context, data synthetic.Config) (*risks, error) {
@@ -104,8 +110,13 @@ func (r *run) risks(ctx context.Context, data synthetic.Config) (*risks, error) 
 		return nil, err
 	}
 	x := &risks{
-		rank: data.Rank(), size: setting(r, r.Size, 256, 32), gammas: r.Gammas,
-		absolute: map[string][metrics][]float64{}, relative: map[string][metrics][]float64{}, bounds: map[string][]RiskBounds{}, seconds: map[string]float64{},
+		rank:     data.Rank(),
+		size:     setting(r, r.Size, 256, 32),
+		gammas:   r.Gammas,
+		absolute: map[string][metrics][]float64{},
+		relative: map[string][metrics][]float64{},
+		bounds:   map[string][]RiskBounds{},
+		seconds:  map[string]float64{},
 	}
 	for e := -8; e <= 6 && r.Gammas == nil; e++ {
 		x.gammas = append(x.gammas, math.Ldexp(1, e))
@@ -163,7 +174,12 @@ func (r *run) risks(ctx context.Context, data synthetic.Config) (*risks, error) 
 // deterministic adds FDRR and RFDRR, from one sketch.
 func (x *risks) deterministic(model *LinearModel, d *synthetic.Data, be engine.Backend) error {
 	start := time.Now()
-	s, err := fd.New(fd.Config{Dim: d.Dim, Size: x.size, Backend: be, Store: fd.StoreRows})
+	s, err := fd.New(fd.Config{
+		Dim:     d.Dim,
+		Size:    x.size,
+		Backend: be,
+		Store:   fd.StoreRows,
+	})
 	if err != nil {
 		return err
 	}
@@ -241,7 +257,8 @@ func median(x []float64) float64 {
 // number, and the bounds of the deterministic methods.
 func (x *risks) figure(number int, data synthetic.Config, trials int) *figure {
 	f := &figure{
-		Number: number, Columns: int(metrics),
+		Number:  number,
+		Columns: int(metrics),
 		Title: fmt.Sprintf(
 			"Bias, variance and MSE against γ, effective dimension R = %d (n = %d, d = %d, m = %d)",
 			x.rank,
@@ -250,7 +267,13 @@ func (x *risks) figure(number int, data synthetic.Config, trials int) *figure {
 			x.size,
 		),
 		Settings: map[string]any{
-			"n": data.Rows, "d": data.Dim, "m": x.size, "ratio": data.Ratio, "R": x.rank, "noise": data.Noise, "trials": trials,
+			"n":      data.Rows,
+			"d":      data.Dim,
+			"m":      x.size,
+			"ratio":  data.Ratio,
+			"R":      x.rank,
+			"noise":  data.Noise,
+			"trials": trials,
 		},
 		Table: table{Columns: []string{"gamma", "method"}},
 	}
@@ -261,12 +284,21 @@ func (x *risks) figure(number int, data synthetic.Config, trials int) *figure {
 		values  map[string][metrics][]float64
 	}{{"relative error", sketched, x.relative}, {"absolute value", all, x.absolute}} {
 		for m, title := range []string{"squared bias", "variance (trace)", "mean squared error"} {
-			p := chart.Panel{Title: title, X: "γ", LogX: 2, LogY: true}
+			p := chart.Panel{
+				Title: title,
+				X:     "γ",
+				LogX:  2,
+				LogY:  true,
+			}
 			if m == 0 {
 				p.Y = row.label
 			}
 			for _, method := range row.methods {
-				p.Lines = append(p.Lines, chart.Line{Method: method, X: x.gammas, Y: row.values[method][m]})
+				p.Lines = append(p.Lines, chart.Line{
+					Method: method,
+					X:      x.gammas,
+					Y:      row.values[method][m],
+				})
 			}
 			f.Panels = append(f.Panels, p)
 		}
@@ -281,7 +313,8 @@ func (x *risks) figure(number int, data synthetic.Config, trials int) *figure {
 			row := []any{gamma, method}
 			for m := range metrics {
 				u := x.value(method, m, i)
-				e, b := 0.0, ridge.Interval{Lo: u, Hi: u}
+				e := 0.0
+				b := ridge.Interval{Lo: u, Hi: u}
 				if method != exact {
 					e, b = x.err(method, m, i), x.bound(method, m, i)
 				}

@@ -19,7 +19,11 @@ type intake struct {
 // admit checks n dense rows and adds them to the counts. If a row is invalid, no row is counted.
 func (in *intake) admit(n int, x []float64, ldx int, y []float64) error {
 	d, t := in.dim, in.targets
-	if n < 0 || ldx < d || (n > 0 && len(x) < d) || (n > 1 && (len(x)-d)/ldx < n-1) || (t > 0 && len(y)/t < n) {
+	if n < 0 ||
+		ldx < d ||
+		(n > 0 && len(x) < d) ||
+		(n > 1 && (len(x)-d)/ldx < n-1) ||
+		(t > 0 && len(y)/t < n) {
 		return fmt.Errorf(
 			"%w: %d rows of leading dimension %d in slices of %d and %d; the sketch has %d features and %d targets",
 			errShape,
@@ -44,7 +48,10 @@ func (in *intake) admit(n int, x []float64, ldx int, y []float64) error {
 // admitSparse checks the rows of x and adds them to the counts. If a row is invalid, no row is counted.
 func (in *intake) admitSparse(x *engine.CSR, y []float64) error {
 	d, t := in.dim, in.targets
-	if x.Cols != d || x.Rows < 0 || (x.Rows > 0 && len(x.RowPtr) <= x.Rows) || (t > 0 && len(y)/t < x.Rows) {
+	if x.Cols != d ||
+		x.Rows < 0 ||
+		(x.Rows > 0 && len(x.RowPtr) <= x.Rows) ||
+		(t > 0 && len(y)/t < x.Rows) {
 		return fmt.Errorf(
 			"%w: sparse block of %d rows and %d columns with %d targets; the sketch has %d features and %d targets",
 			errShape,
@@ -90,4 +97,6 @@ func (in *intake) add(i int, idx []int32, val, y []float64) error {
 }
 
 // underflow bounds the error of ‖A‖²_F from squares that are smaller than the smallest normal number.
-func (in *intake) underflow() float64 { return float64(in.rows) * float64(in.dim) * 0x1p-1022 }
+func (in *intake) underflow() float64 {
+	return float64(in.rows) * float64(in.dim) * 0x1p-1022
+}

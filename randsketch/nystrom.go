@@ -67,7 +67,8 @@ func NewNystrom(cfg NystromConfig) (*Nystrom, error) {
 	case cfg.Rank <= 0:
 		return nil, fmt.Errorf("randsketch: Rank is %d, must be positive", cfg.Rank)
 	}
-	m, d := min(cfg.Rank, cfg.Dim), cfg.Dim
+	m := min(cfg.Rank, cfg.Dim)
+	d := cfg.Dim
 	if !addressable(m, d, m) {
 		return nil, fmt.Errorf("%w: m·d = %d·%d", fd.ErrSize, m, d)
 	}
@@ -77,9 +78,14 @@ func NewNystrom(cfg NystromConfig) (*Nystrom, error) {
 		return nil, err
 	}
 	a := &Nystrom{
-		cfg: cfg, intake: intake{dim: d}, m: m,
-		omega: make([]float64, m*d), y: make([]twofold.Total, m*d), share: make([]float64, m*d),
-		panel: panel{waiting: make([]float64, panelRows*d)}, r: make([]float64, panelRows*m),
+		cfg:    cfg,
+		intake: intake{dim: d},
+		m:      m,
+		omega:  make([]float64, m*d),
+		y:      make([]twofold.Total, m*d),
+		share:  make([]float64, m*d),
+		panel:  panel{waiting: make([]float64, panelRows*d)},
+		r:      make([]float64, panelRows*m),
 	}
 	a.sparse, a.add = a.sparseGradient, a.addRows
 	if err := a.draw(); err != nil {
@@ -98,7 +104,8 @@ func (a *Nystrom) draw() error {
 			s.normal(g[i*d : (i+1)*d])
 		}
 	})
-	values, work := make([]float64, a.m), make([]float64, be.SVDWork(a.m, d))
+	values := make([]float64, a.m)
+	work := make([]float64, be.SVDWork(a.m, d))
 	if !be.SVD(engine.View(a.m, d, g), values, engine.View(min(a.m, d), d, a.omega), work) {
 		return errNoConvergence
 	}
@@ -165,7 +172,8 @@ func (a *Nystrom) sparseGradient(s *stream, lo, hi int) {
 	d := a.cfg.Dim
 	if a.csr.NNZ() < d {
 		for r := lo; r < hi; r++ {
-			sums, omega := a.y[r*d:(r+1)*d], a.omega[r*d:(r+1)*d]
+			sums := a.y[r*d : (r+1)*d]
+			omega := a.omega[r*d : (r+1)*d]
 			for i := range a.csr.Rows {
 				idx, val := a.csr.Row(i)
 				twofold.AddScaled(sums, vec.SparseDot(idx, val, omega), idx, val)
@@ -202,7 +210,9 @@ func (a *Nystrom) addRows(_ *stream, lo, hi int) {
 // definite in spite of round-off, and subtracts ν afterwards. Spectrum needs no shift, because it drops the
 // eigenvalues of ΩᵀY up to ν, which are round-off. Measured errors are as small or smaller.
 func (a *Nystrom) Spectrum() (*Spectrum, error) {
-	m, d, be := a.m, a.cfg.Dim, a.cfg.Backend
+	m := a.m
+	d := a.cfg.Dim
+	be := a.cfg.Backend
 	y := make([]float64, m*d)
 	a.multiply(y, make([]float64, panelRows*m))
 	for i, held := range y {
@@ -210,7 +220,9 @@ func (a *Nystrom) Spectrum() (*Spectrum, error) {
 		sum.Add(held)
 		y[i] = sum.Value()
 	}
-	core, w, q := make([]float64, m*m), make([]float64, m), make([]float64, m*m)
+	core := make([]float64, m*m)
+	w := make([]float64, m)
+	q := make([]float64, m*m)
 	be.Gemm(false, true, 1, engine.View(m, d, y), engine.View(m, d, a.omega), 0, engine.View(m, m, core))
 	for i := range m {
 		for j := range i {
@@ -220,7 +232,8 @@ func (a *Nystrom) Spectrum() (*Spectrum, error) {
 	if !be.SymEig(engine.View(m, m, core), w, engine.View(m, m, q), make([]float64, be.SymEigWork(m, m))) {
 		return nil, errNoConvergence
 	}
-	k, nu := 0, math.Sqrt(float64(d))*eps*vec.Norm(y)
+	k := 0
+	nu := math.Sqrt(float64(d)) * eps * vec.Norm(y)
 	for ; k < m && w[k] > nu; k++ {
 		floats.Scale(1/math.Sqrt(w[k]), q[k*m:(k+1)*m])
 	}

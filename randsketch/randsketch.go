@@ -136,7 +136,13 @@ func New(cfg Config) (*Sketch, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := base{m: cfg.Rows, d: cfg.Dim, t: cfg.Targets, seed: cfg.Seed, team: new(team)}
+	b := base{
+		m:    cfg.Rows,
+		d:    cfg.Dim,
+		t:    cfg.Targets,
+		seed: cfg.Seed,
+		team: new(team),
+	}
 	b.sum = make([]float64, b.m*b.width())
 	s := &Sketch{cfg: cfg, intake: intake{dim: cfg.Dim, targets: cfg.Targets}}
 	if cfg.Kind == SJLT {
@@ -160,7 +166,9 @@ func addressable(m, d, t int) bool {
 func (b *base) width() int { return b.d + b.t }
 
 // row returns row r of b.sum.
-func (b *base) row(r int) []float64 { return b.sum[r*b.width() : (r+1)*b.width()] }
+func (b *base) row(r int) []float64 {
+	return b.sum[r*b.width() : (r+1)*b.width()]
+}
 
 // Config returns the configuration of s with all defaults filled in.
 func (s *Sketch) Config() Config { return s.cfg }
@@ -202,7 +210,9 @@ func (s *Sketch) AppendSparse(x *engine.CSR, y []float64) error {
 func (s *Sketch) Rows() int64 { return s.rows }
 
 // Matrix returns SA (m×d).
-func (s *Sketch) Matrix() *mat.Dense { return s.read(0, s.cfg.Dim) }
+func (s *Sketch) Matrix() *mat.Dense {
+	return s.read(0, s.cfg.Dim)
+}
 
 // Targets returns SY (m×t), or nil if there are no targets.
 func (s *Sketch) Targets() *mat.Dense {
@@ -214,7 +224,8 @@ func (s *Sketch) Targets() *mat.Dense {
 
 // read returns columns lo to hi of [SA SY].
 func (s *Sketch) read(lo, hi int) *mat.Dense {
-	m, w := s.cfg.Rows, s.cfg.Dim+s.cfg.Targets
+	m := s.cfg.Rows
+	w := s.cfg.Dim + s.cfg.Targets
 	all := make([]float64, m*w)
 	s.op.read(all)
 	if hi-lo == w {

@@ -37,10 +37,13 @@ func (j *sjlt) drawColumns(s *stream, lo, hi int) {
 }
 
 // nonzeros returns the nonzeros of the column of S for current row i.
-func (j *sjlt) nonzeros(i int) []entry { return j.entries[i*j.nnz : (i+1)*j.nnz] }
+func (j *sjlt) nonzeros(i int) []entry {
+	return j.entries[i*j.nnz : (i+1)*j.nnz]
+}
 
 func (j *sjlt) column(i int64, out []float64) {
-	s, column := newStream(), make([]entry, j.nnz)
+	s := newStream()
+	column := make([]entry, j.nnz)
 	s.seek(j.seed, forSJLT, i)
 	s.signs(j.m, column)
 	clear(out)
@@ -50,7 +53,9 @@ func (j *sjlt) column(i int64, out []float64) {
 }
 
 func (j *sjlt) rows(firstRow int64, n int, x []float64, ldx int, y []float64) {
-	j.x, j.ldx, j.y = x, ldx, y
+	j.x = x
+	j.ldx = ldx
+	j.y = y
 	j.panels(firstRow, n, j.width(), j.addDense)
 	j.x, j.y = nil, nil
 }
@@ -76,7 +81,8 @@ func (j *sjlt) panels(firstRow int64, n, length int, add func(s *stream, lo, hi 
 // addDenseRows adds the product of S and the current dense rows to SA, but only in rows lo to hi−1 of SA.
 func (j *sjlt) addDenseRows(_ *stream, lo, hi int) {
 	for i := j.lo; i < j.hi; i++ {
-		x, y := j.x[i*j.ldx:i*j.ldx+j.d], j.y[i*j.t:(i+1)*j.t]
+		x := j.x[i*j.ldx : i*j.ldx+j.d]
+		y := j.y[i*j.t : (i+1)*j.t]
 		for _, e := range j.nonzeros(i - j.lo) {
 			if lo <= e.row && e.row < hi {
 				row := j.row(e.row)

@@ -17,7 +17,8 @@ import (
 // Rows are not centred. For a fit with an intercept, centre them first ([dataset.Standardize]). Otherwise the sketch
 // approximates another matrix.
 func (s *Sketch) AppendSource(ctx context.Context, src dataset.Source) error {
-	if _, d, t := src.Dims(); d != s.cfg.Dim || (s.cfg.Targets != 0 && t != s.cfg.Targets) {
+	_, d, t := src.Dims()
+	if d != s.cfg.Dim || (s.cfg.Targets != 0 && t != s.cfg.Targets) {
 		return fmt.Errorf(
 			"%w: the source has %d features and %d targets, the sketch %d and %d",
 			errShape,

@@ -49,7 +49,12 @@ func (s *Spectrum) Solve(q int, gamma []float64, g, dst []float64) {
 	if s.m == nil {
 		s.m = spectral.NewResolvent(&s.eigen, s.be)
 	}
-	s.eigen = spectral.Eigen{Dim: s.Dim, Values: s.Lambda, V: s.V, Rest: s.Floor}
+	s.eigen = spectral.Eigen{
+		Dim:    s.Dim,
+		Values: s.Lambda,
+		V:      s.V,
+		Rest:   s.Floor,
+	}
 	s.along = vec.Grow(s.along, q*len(s.Lambda))
 	s.m.Project(q, g, s.along, dst)
 	s.m.Invert(gamma[:q], s.along, dst)
@@ -75,7 +80,8 @@ func (s *Sketch) Spectrum() (*Spectrum, error) {
 // spectrumOf returns the spectrum of BᵀB for a k×d matrix B. It overwrites B.
 func spectrumOf(be engine.Backend, k, d int, b []float64) (*Spectrum, error) {
 	r := min(k, d)
-	sigma, v := make([]float64, r), make([]float64, r*d)
+	sigma := make([]float64, r)
+	v := make([]float64, r*d)
 	if !be.SVD(engine.View(k, d, b), sigma, engine.View(r, d, v), make([]float64, be.SVDWork(k, d))) {
 		return nil, errNoConvergence
 	}

@@ -32,10 +32,13 @@ func (t *team) do(n, cost int, work func(s *stream, lo, hi int)) {
 	t.n, t.work = n, work
 	t.parts = min(runtime.GOMAXPROCS(0), n, 1+cost/minShare)
 	for i := len(t.members); i < t.parts; i++ {
-		t.members = append(t.members, &member{stream: newStream(), run: func() {
-			t.part(i)
-			t.done.Done()
-		}})
+		t.members = append(t.members, &member{
+			stream: newStream(),
+			run: func() {
+				t.part(i)
+				t.done.Done()
+			},
+		})
 	}
 	t.done.Add(t.parts - 1)
 	for _, m := range t.members[1:t.parts] {

@@ -110,7 +110,9 @@ func (s *Summary) Append(x, y mat.Matrix, weights []float64) error {
 }
 
 // AppendBlock appends a block of a [dataset.Source], dense or sparse; see [Summary.Append].
-func (s *Summary) AppendBlock(b dataset.Block) error { return s.appendFrom(0, b) }
+func (s *Summary) AppendBlock(b dataset.Block) error {
+	return s.appendFrom(0, b)
+}
 
 // appendFrom appends b. Errors number rows from firstRow.
 func (s *Summary) appendFrom(firstRow int64, b dataset.Block) error {
@@ -128,7 +130,9 @@ func (s *Summary) appendFrom(firstRow int64, b dataset.Block) error {
 // invalidate updates the configuration and drops cached results after a write.
 func (s *Summary) invalidate() {
 	s.cfg = SummaryConfig(s.sum.Config())
-	s.joined, s.spec, s.known = nil, nil, nil
+	s.joined = nil
+	s.spec = nil
+	s.known = nil
 }
 
 // Decay multiplies the weight of every row so far by beta, 0 < beta ≤ 1.

@@ -60,14 +60,22 @@ type RowErrors struct {
 // bounds returns the bounds of the certificate. Unknown bounds are +Inf.
 func (c *Certificate) bounds() certify.Weights {
 	return certify.Weights{
-		Error: boundOrInf(c.ErrorBound), Energy: boundOrInf(c.EnergyBound),
-		Objective: interval.Interval(c.Objective), RSS: interval.Interval(c.RSS),
+		Error:     boundOrInf(c.ErrorBound),
+		Energy:    boundOrInf(c.EnergyBound),
+		Objective: interval.Interval(c.Objective),
+		RSS:       interval.Interval(c.RSS),
 	}
 }
 
 func newCertificate(w certify.Weights) Certificate {
 	return Certificate{
-		ErrorBound: w.Error, RelativeErrorBound: w.Relative, EnergyBound: w.Energy, InterceptBound: w.Intercept.Error,
-		Objective: Interval(w.Objective), TSS: Interval(w.TSS), RSS: Interval(w.RSS), GCV: Interval(w.GCV),
+		ErrorBound:         w.Error,
+		RelativeErrorBound: w.Relative,
+		EnergyBound:        w.Energy,
+		InterceptBound:     w.Intercept.Error,
+		Objective:          Interval(w.Objective),
+		TSS:                Interval(w.TSS),
+		RSS:                Interval(w.RSS),
+		GCV:                Interval(w.GCV),
 	}
 }

@@ -54,7 +54,10 @@ func Diagnose(
 	if use == nil {
 		return nil, unfit("no function that uses the diagnostics of rows")
 	}
-	if fit != nil && slices.ContainsFunc(fit.Gammas, func(g float64) bool { return g != fit.Gamma }) {
+	if fit != nil &&
+		slices.ContainsFunc(fit.Gammas, func(g float64) bool {
+			return g != fit.Gamma
+		}) {
 		return nil, unfit("each target has a gamma of its own; diagnose one target at a time")
 	}
 	return LeaveOneOut(ctx, src, sum, []*Solution{fit}, LeaveOneOutOptions{Progress: opts.Progress, diagnosed: use})
@@ -113,7 +116,10 @@ func (d *diagnosis) add(l *leaveOneOut, s *leftTask, b dataset.Block, first int,
 	for i := range b.N {
 		v := &s.levers[i]
 		d.leverages[first+i] = leverageOf{
-			Interval{Lo: math.Max(0, 1-v.Free.Hi), Hi: math.Min(1, 1-v.Free.Lo)}.rounded(),
+			Interval{
+				Lo: math.Max(0, 1-v.Free.Hi),
+				Hi: math.Min(1, 1-v.Free.Lo),
+			}.rounded(),
 			1 - v.Estimate,
 		}
 	}
@@ -121,7 +127,13 @@ func (d *diagnosis) add(l *leaveOneOut, s *leftTask, b dataset.Block, first int,
 		products := product(j)
 		for i := range b.N {
 			y := b.Y[i*l.width+j]
-			d.residuals[(first+i)*d.t+j] = l.known.Left(&s.rows[i], &s.levers[i], &l.fits[j], y, products[i])
+			d.residuals[(first+i)*d.t+j] = l.known.Left(
+				&s.rows[i],
+				&s.levers[i],
+				&l.fits[j],
+				y,
+				products[i],
+			)
 		}
 	}
 }
@@ -134,19 +146,23 @@ func (v Interval) rounded() Interval {
 // flush calls use for the rows of the block b.
 func (d *diagnosis) flush(b dataset.Block) error {
 	o := RowDiagnostics{
-		Residual: make([]Interval, d.t), LeftOut: make([]Interval, d.t),
-		ResidualEstimate: make([]float64, d.t), LeftOutEstimate: make([]float64, d.t),
+		Residual:         make([]Interval, d.t),
+		LeftOut:          make([]Interval, d.t),
+		ResidualEstimate: make([]float64, d.t),
+		LeftOutEstimate:  make([]float64, d.t),
 	}
 	for i := range b.N {
 		o.Row, o.Weight = b.First+int64(i), b.Weight(i)
-		o.Leverage, o.LeverageEstimate = d.leverages[i].bracket, d.leverages[i].estimate
+		o.Leverage = d.leverages[i].bracket
+		o.LeverageEstimate = d.leverages[i].estimate
 		for j := range d.t {
 			v := &d.residuals[i*d.t+j]
 			o.Residual[j], o.ResidualEstimate[j] = Interval(v.Residual), v.ResidualEstimate
 			o.LeftOut[j], o.LeftOutEstimate[j] = Interval(v.LeftOut), v.LeftOutEstimate
 		}
 		if o.Weight == 0 {
-			o.Leverage, o.LeverageEstimate = Interval{}, 0
+			o.Leverage = Interval{}
+			o.LeverageEstimate = 0
 			for j := range d.t {
 				unknown := Interval{Lo: math.Inf(-1), Hi: math.Inf(1)}
 				o.Residual[j], o.LeftOut[j] = unknown, unknown

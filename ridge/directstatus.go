@@ -36,5 +36,6 @@ func (t *Target) isZero() bool {
 	if !math.IsInf(t.RelativeErrorBound, 1) {
 		return false
 	}
-	return math.IsNaN(t.R2().Hi) || t.TSS.Hi-2*t.Objective.Lo <= zeroShare*t.TSS.Hi
+	return math.IsNaN(t.R2().Hi) ||
+		t.TSS.Hi-2*t.Objective.Lo <= zeroShare*t.TSS.Hi
 }

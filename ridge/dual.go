@@ -56,7 +56,9 @@ type dualPlan struct {
 }
 
 // shouldReduce reports whether to reduce G = AAᵀ to tridiagonal form.
-func (p dualPlan) shouldReduce() bool { return p.leverage || shouldReduce(p.gammas) }
+func (p dualPlan) shouldReduce() bool {
+	return p.leverage || shouldReduce(p.gammas)
+}
 
 // newDual checks the size, if the number of rows is known.
 func newDual(src dataset.Source, opts ExactOptions, plan dualPlan) (*dualExact, error) {
@@ -83,8 +85,14 @@ func newDual(src dataset.Source, opts ExactOptions, plan dualPlan) (*dualExact, 
 
 // checkMemory returns a *[SizeError] if n rows need too much memory.
 func (e *dualExact) checkMemory(n int64) error {
-	if need := dualBytes(n, e.d, e.t, e.method, e.plan) + float64(e.rowBytes); need > float64(e.opts.MaxBytes) {
-		return &SizeError{Dim: e.d, Rows: n, Bytes: uint64(math.Min(need, math.MaxInt64)), Limit: e.opts.MaxBytes}
+	need := dualBytes(n, e.d, e.t, e.method, e.plan) + float64(e.rowBytes)
+	if need > float64(e.opts.MaxBytes) {
+		return &SizeError{
+			Dim:   e.d,
+			Rows:  n,
+			Bytes: uint64(math.Min(need, math.MaxInt64)),
+			Limit: e.opts.MaxBytes,
+		}
 	}
 	return nil
 }
@@ -128,7 +136,8 @@ func (e *dualExact) read(ctx context.Context, src dataset.Source) error {
 	if kept == nil {
 		return e.readAgain(ctx, src)
 	}
-	if e.method == DualCG && (!kept.Sparse() || e.plan.preferFaster && kept.Steps() < FewSteps) {
+	if e.method == DualCG &&
+		(!kept.Sparse() || e.plan.preferFaster && kept.Steps() < FewSteps) {
 		e.method = Dual
 		if err := e.checkMemory(int64(kept.N())); err != nil {
 			return err
@@ -172,7 +181,11 @@ func (e *dualExact) readAgain(ctx context.Context, src dataset.Source) error {
 	n, _, _ := src.Dims()
 	need := dualBytes(n, e.d, e.t, Dual, e.plan)
 	room := min((float64(e.opts.MaxBytes)-need)/2, 8*float64(n)*float64(e.d))
-	features, err := dataset.Transpose(ctx, dataset.WithoutTargets(src), int(math.Max(room, 1)))
+	features, err := dataset.Transpose(
+		ctx,
+		dataset.WithoutTargets(src),
+		int(math.Max(room, 1)),
+	)
 	if err != nil {
 		return err
 	}
@@ -192,7 +205,8 @@ const FewSteps = 60
 // storeRows reads the rows of src into memory. It returns nil if the rows are dense and do not fit.
 func (e *dualExact) storeRows(ctx context.Context, src dataset.Source) (*dual.Rows, error) {
 	n, _, _ := src.Dims()
-	raw, kept := 0.0, dual.NewRows(e.d, e.t, e.opts.Intercept)
+	raw := 0.0
+	kept := dual.NewRows(e.d, e.t, e.opts.Intercept)
 	whole, inMemory := dataset.InMemory(src)
 	blocks := src.Blocks(ctx)
 	if inMemory {
@@ -216,7 +230,10 @@ func (e *dualExact) storeRows(ctx context.Context, src dataset.Source) (*dual.Ro
 			}
 		}
 		need := dualBytes(n, e.d, e.t, Dual, e.plan)
-		if !inMemory && b.Sparse == nil && n > 0 && need+8*float64(n)*float64(e.d) > float64(e.opts.MaxBytes) &&
+		if !inMemory &&
+			b.Sparse == nil &&
+			n > 0 &&
+			need+8*float64(n)*float64(e.d) > float64(e.opts.MaxBytes) &&
 			need <= float64(e.opts.MaxBytes) {
 			return nil, nil
 		}
@@ -270,7 +287,8 @@ func (e *dualExact) unround() {
 	if units == nil {
 		return
 	}
-	reach, most := e.data.Reach(), 0.0
+	reach := e.data.Reach()
+	most := 0.0
 	root := math.Sqrt(e.data.Total()) * (1 - roundoff.Few*roundoff.Eps)
 	e.known.Root, e.known.Scaled = root, make([]float64, e.d)
 	for j, v := range units {

@@ -25,7 +25,8 @@ func (e *dualExact) leaveOneOut(
 		return nil, nil, err
 	}
 	e.reduce()
-	scores, block := &LeftOutScores{Bounds: make([][]Interval, len(gammas))}, 0
+	scores := &LeftOutScores{Bounds: make([][]Interval, len(gammas))}
+	block := 0
 	if receive != nil {
 		block = e.t // a decision compares all targets
 	}
@@ -54,8 +55,15 @@ func (e *dualExact) leftOutPredictions(
 		b.W = append(b.W, e.data.Weight(i))
 		for j, s := range found.systems {
 			y := e.data.Y(i, j)
-			v, at := levers[i].Unweighted(y, root, s.best.Missed[i], s.best.Off+s.bounds.Energy)
-			b.Y, brackets, estimates = append(b.Y, y), append(brackets, Interval(v)), append(estimates, at)
+			v, at := levers[i].Unweighted(
+				y,
+				root,
+				s.best.Missed[i],
+				s.best.Off+s.bounds.Energy,
+			)
+			b.Y = append(b.Y, y)
+			brackets = append(brackets, Interval(v))
+			estimates = append(estimates, at)
 		}
 	}
 	return b, brackets, estimates
@@ -63,7 +71,8 @@ func (e *dualExact) leftOutPredictions(
 
 // leftOutErrors returns the leave-one-out error of each target, and the leverages of the rows.
 func (e *dualExact) leftOutErrors(found *dualFit) ([]Interval, []certify.Leverage) {
-	gamma, out := found.systems[0].Gamma, make([]Interval, len(found.systems))
+	gamma := found.systems[0].Gamma
+	out := make([]Interval, len(found.systems))
 	for j := range out {
 		out[j] = Interval(interval.Nonnegative())
 	}
@@ -73,11 +82,15 @@ func (e *dualExact) leftOutErrors(found *dualFit) ([]Interval, []certify.Leverag
 		return out, levers
 	}
 	left := certify.DualLeft{
-		Diagonal: dual.InverseDiagonal(e.reduction, e.columns, gamma), Norms: e.gram.RowNorms(),
-		Share: e.data.Share(), Levers: levers,
+		Diagonal: dual.InverseDiagonal(e.reduction, e.columns, gamma),
+		Norms:    e.gram.RowNorms(),
+		Share:    e.data.Share(),
+		Levers:   levers,
 	}
 	for j, s := range found.systems {
-		left.Missed, left.Off, left.Energy = s.best.Missed, s.best.Off, s.bounds.Energy
+		left.Missed = s.best.Missed
+		left.Off = s.best.Off
+		left.Energy = s.bounds.Energy
 		out[j] = Interval(e.known.LeftOut(factored, &left))
 	}
 	return out, levers

@@ -34,8 +34,11 @@ func (e *dualExact) minimumNorm(ctx context.Context) (*Solution, error) {
 	}
 	out := &Solution{Outcome: Outcome{
 		EffectiveDimension: Interval(e.known.LeastSquaresDimension()),
-		Method:             Dual, Backend: e.opts.Backend.Name(), Rows: int64(e.data.N()),
-		Status: MinimumNorm, Rank: inverse.Rank,
+		Method:             Dual,
+		Backend:            e.opts.Backend.Name(),
+		Rows:               int64(e.data.N()),
+		Status:             MinimumNorm,
+		Rank:               inverse.Rank,
 	}}
 	if e.known.Shift > 0 { // G has an eigenvalue more than AAᵀ
 		out.Rank = max(0, inverse.Rank-1)
@@ -47,7 +50,10 @@ func (e *dualExact) minimumNorm(ctx context.Context) (*Solution, error) {
 			return nil, err
 		}
 		for _, s := range systems {
-			if s.best == nil || slices.ContainsFunc(s.best.X, func(v float64) bool { return v-v != 0 }) {
+			if s.best == nil ||
+				slices.ContainsFunc(s.best.X, func(v float64) bool {
+					return v-v != 0
+				}) {
 				return nil, &SingularError{0, Dual, -1}
 			}
 			total, _ := e.known.TSS[s.Target].Round()

@@ -18,7 +18,8 @@ func (e *dualExact) solve(
 	form bool,
 	visit func(i int, found *dualFit),
 ) ([]*Solution, error) {
-	fits, batch := make([]*Solution, len(gammas)), e.batch()
+	fits := make([]*Solution, len(gammas))
+	batch := e.batch()
 	block = cmp.Or(block, dual.TargetBlock(e.data.N(), e.d))
 	for from := 0; from < len(gammas); from += batch {
 		part := gammas[from:min(from+batch, len(gammas))]
@@ -53,7 +54,13 @@ func (e *dualExact) solve(
 // solveWithZero is solve for gammas that may contain γ = 0.
 func (e *dualExact) solveWithZero(ctx context.Context, gammas []float64, block int, form bool) ([]*Solution, error) {
 	isZero := func(g float64) bool { return g == 0 }
-	fits, err := e.solve(ctx, slices.DeleteFunc(slices.Clone(gammas), isZero), block, form, nil)
+	fits, err := e.solve(
+		ctx,
+		slices.DeleteFunc(slices.Clone(gammas), isZero),
+		block,
+		form,
+		nil,
+	)
 	if err != nil {
 		return nil, err
 	}
@@ -93,7 +100,8 @@ func (e *dualExact) solveBlock(
 	}
 	for i, f := range found {
 		if f == nil {
-			found[i], rest = rest[0], rest[1:]
+			found[i] = rest[0]
+			rest = rest[1:]
 		}
 	}
 	return found, nil
@@ -105,14 +113,22 @@ func (e *dualExact) withoutCoefficients(gammas []float64, targets targetRange) [
 	fits, systems := e.prepare(gammas, targets)
 	points := make([]dual.Unformed, len(systems))
 	for i, s := range systems {
-		points[i] = dual.Unformed{Gamma: s.Gamma, Target: s.Target, Dimension: s.df, B: s.residual}
+		points[i] = dual.Unformed{
+			Gamma:     s.Gamma,
+			Target:    s.Target,
+			Dimension: s.df,
+			B:         s.residual,
+		}
 	}
 	e.gram.Unformed(&e.known, e.reduction, points)
 	for i, s := range systems {
 		s.best, s.bounds = points[i].Found, points[i].Bounds
 	}
 	for i, f := range fits {
-		if f != nil && slices.ContainsFunc(f.systems, func(s *dualSystem) bool { return s.best == nil }) {
+		if f != nil &&
+			slices.ContainsFunc(f.systems, func(s *dualSystem) bool {
+				return s.best == nil
+			}) {
 			fits[i] = nil
 		}
 	}

@@ -186,8 +186,15 @@ func (e *dualExact) systems(gamma float64, targets targetRange, df certify.Dimen
 	n := e.data.N()
 	for j := targets.lo; j < targets.hi; j++ {
 		out = append(out, &dualSystem{
-			Point: dual.Point{Gamma: gamma, Target: j, Hi: make([]float64, n), Lo: make([]float64, n)},
-			df:    df, residual: slices.Clone(e.start[j]), norm: math.Inf(1),
+			Point: dual.Point{
+				Gamma:  gamma,
+				Target: j,
+				Hi:     make([]float64, n),
+				Lo:     make([]float64, n),
+			},
+			df:       df,
+			residual: slices.Clone(e.start[j]),
+			norm:     math.Inf(1),
 		})
 	}
 	return out
@@ -246,8 +253,16 @@ func (e *dualExact) weights(s *dualSystem, found *dual.Found) certify.Weights {
 // pointOf converts found, a measurement of the system s, to the form that package certify reads.
 func pointOf(s *dualSystem, found *dual.Found) *certify.DualPoint {
 	return &certify.DualPoint{
-		Gamma: s.Gamma, X: found.X, Low: found.Low, Apart: found.Apart, Slack: found.Slack, Norm: found.Norm,
-		RSS: found.RSS, Mean: found.Mean, MeanNorm: found.MeanNorm, Alpha: found.Alpha,
+		Gamma:    s.Gamma,
+		X:        found.X,
+		Low:      found.Low,
+		Apart:    found.Apart,
+		Slack:    found.Slack,
+		Norm:     found.Norm,
+		RSS:      found.RSS,
+		Mean:     found.Mean,
+		MeanNorm: found.MeanNorm,
+		Alpha:    found.Alpha,
 	}
 }
 
@@ -266,9 +281,13 @@ func (e *dualExact) record(s *dualSystem, found *dual.Found, tol float64) {
 
 func (e *dualExact) solution(found *dualFit) *Solution {
 	f := &Solution{Outcome: Outcome{
-		Gamma: found.systems[0].Gamma, EffectiveDimension: Interval(found.systems[0].df.Interval),
-		Method: found.by, Backend: e.opts.Backend.Name(), Rows: int64(e.data.N()), Passes: e.passes,
-		Status: dualStatus(found.by),
+		Gamma:              found.systems[0].Gamma,
+		EffectiveDimension: Interval(found.systems[0].df.Interval),
+		Method:             found.by,
+		Backend:            e.opts.Backend.Name(),
+		Rows:               int64(e.data.N()),
+		Passes:             e.passes,
+		Status:             dualStatus(found.by),
 	}}
 	for _, s := range found.systems {
 		total, _ := e.known.TSS[s.Target].Round()

@@ -75,7 +75,8 @@ func (e *dualExact) leaveOneOutByTrials(
 	if rows := e.rowsToNarrow(gammas, free, lefts); len(rows) > 0 {
 		e.trials.Narrow(gammas, rows, deepTrials, free)
 	}
-	scores, fits := &LeftOutScores{Bounds: make([][]Interval, len(gammas))}, make([]*Solution, len(gammas))
+	scores := &LeftOutScores{Bounds: make([][]Interval, len(gammas))}
+	fits := make([]*Solution, len(gammas))
 	for g, gamma := range gammas {
 		df := e.known.DimensionOf(gamma, free[g])
 		e.dimensions[gamma] = df
@@ -120,7 +121,8 @@ func (e *dualExact) leftOf(found *dualFit, kept *dual.Rows) []certify.DualLeft {
 // is larger for a score far above the best. Scores that are not known within a factor of two are ignored.
 func (e *dualExact) rowsToNarrow(gammas []float64, free [][]interval.Interval, lefts [][]certify.DualLeft) []int {
 	n := len(free[0])
-	scores, least := make([]interval.Interval, len(gammas)), math.Inf(1)
+	scores := make([]interval.Interval, len(gammas))
+	least := math.Inf(1)
 	for g, gamma := range gammas {
 		for j := range lefts[g] {
 			v := e.known.LeftOutOf(gamma, free[g], &lefts[g][j])
@@ -152,7 +154,8 @@ func (e *dualExact) rowsToNarrow(gammas []float64, free [][]interval.Interval, l
 		order[i] = i
 	}
 	sort.SliceStable(order, func(a, b int) bool { return need[order[a]] < need[order[b]] })
-	rest, kept := make([]float64, len(shares)), 0
+	rest := make([]float64, len(shares))
+	kept := 0
 	for _, i := range order { // the rows that may keep their brackets
 		for g := range shares {
 			rest[g] += shares[g][i]
@@ -170,7 +173,13 @@ func (e *dualExact) rowsToNarrow(gammas []float64, free [][]interval.Interval, l
 // solveForChoice solves for all targets at one γ with the relative error choiceTol, or with the error that
 // choiceSteps steps reach.
 func (e *dualExact) solveForChoice(ctx context.Context, gamma float64) (*dualFit, error) {
-	f, _, err := e.conjugateGradients(ctx, gamma, targetRange{0, e.t}, choiceTol, choiceSteps)
+	f, _, err := e.conjugateGradients(
+		ctx,
+		gamma,
+		targetRange{0, e.t},
+		choiceTol,
+		choiceSteps,
+	)
 	if err == nil && f == nil {
 		err = &SingularError{gamma, DualCG, -1}
 	}

@@ -46,7 +46,9 @@ func (s *Summary) Known(method string, workers int, gammas ...float64) (*certify
 	k := s.known
 	if k == nil || workers != 1 {
 		e := all.Evidence(spec)
-		e.Workers, e.Projected, e.Units = workers, s.projected, s.rounding
+		e.Workers = workers
+		e.Projected = s.projected
+		e.Units = s.rounding
 		k = certify.New(e)
 		if workers == 1 && s.cfg.Targets >= roundoff.ManyTargets {
 			s.known = k

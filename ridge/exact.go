@@ -159,8 +159,13 @@ func newPrimal(src dataset.Source, opts ExactOptions) (*primal, error) {
 	if opts.Rounding != nil && len(opts.Rounding) != d {
 		return nil, fmt.Errorf("%w: the rounding of %d features, the rows have %d", errShape, len(opts.Rounding), d)
 	}
-	if need := DirectBytes(opts.Method, 0, d, t, 1, opts.LeaveOneOut); need > float64(opts.MaxBytes) {
-		return nil, &SizeError{Dim: d, Bytes: uint64(math.Min(need, math.MaxInt64)), Limit: opts.MaxBytes}
+	need := DirectBytes(opts.Method, 0, d, t, 1, opts.LeaveOneOut)
+	if need > float64(opts.MaxBytes) {
+		return nil, &SizeError{
+			Dim:   d,
+			Bytes: uint64(math.Min(need, math.MaxInt64)),
+			Limit: opts.MaxBytes,
+		}
 	}
 	factor := direct.NewCholesky
 	switch opts.Method {
@@ -219,7 +224,10 @@ func (e *primal) fits(ctx context.Context, system *direct.System, gammas []float
 			return nil, err
 		}
 		f, err := e.fit(system, g, e.opts.Method)
-		if minimum && e.opts.Method == QR && g == 0 && (err != nil || math.IsInf(f.WorstError(), 1)) {
+		if minimum &&
+			e.opts.Method == QR &&
+			g == 0 &&
+			(err != nil || math.IsInf(f.WorstError(), 1)) {
 			if least := e.minimumNorm(system); least != nil {
 				f, err = least, nil
 			}
@@ -235,7 +243,8 @@ func (e *primal) fits(ctx context.Context, system *direct.System, gammas []float
 // minimumNorm returns the least-squares solution of smallest norm. It returns nil if no column depends on others.
 func (e *primal) minimumNorm(system *direct.System) *Solution {
 	found, dependent := system.MinimumNorm()
-	if dependent == nil || slices.ContainsFunc(found.X, func(v float64) bool { return v-v != 0 }) {
+	if dependent == nil ||
+		slices.ContainsFunc(found.X, func(v float64) bool { return v-v != 0 }) {
 		return nil
 	}
 	weights, df := certify.Dependent(system.Evidence(), found)
@@ -279,9 +288,13 @@ func (e *primal) newSolution(
 	factor Method,
 ) *Solution {
 	f := &Solution{Outcome: Outcome{
-		Gamma: found.Gamma, EffectiveDimension: Interval(df),
-		Method: factor, Backend: e.opts.Backend.Name(), Rows: rows.Rows, Passes: 1,
-		Status: Factorized,
+		Gamma:              found.Gamma,
+		EffectiveDimension: Interval(df),
+		Method:             factor,
+		Backend:            e.opts.Backend.Name(),
+		Rows:               rows.Rows,
+		Passes:             1,
+		Status:             Factorized,
 	}}
 	for j, w := range weights {
 		f.Targets = append(f.Targets, newTarget(found.X[j*e.d:][:e.d:e.d], rows.TSS[j], e.stage.Weight.Value(), w))

@@ -42,4 +42,6 @@ func (h Identity) Solve(q int, gamma []float64, g, dst []float64) {
 }
 
 // Range returns [1, 1 + Largest/γ].
-func (h Identity) Range(gamma float64) (lo, hi float64) { return 1, 1 + h.Largest/gamma }
+func (h Identity) Range(gamma float64) (lo, hi float64) {
+	return 1, 1 + h.Largest/gamma
+}

@@ -47,4 +47,6 @@ func (v *Interval) UnmarshalJSON(text []byte) error {
 }
 
 // Mid returns the midpoint.
-func (v Interval) Mid() float64 { return v.Lo + (v.Hi-v.Lo)/2 }
+func (v Interval) Mid() float64 {
+	return v.Lo + (v.Hi-v.Lo)/2
+}

@@ -66,7 +66,12 @@ func NewJackknife(
 	if err != nil {
 		return nil, err
 	}
-	return &Jackknife{normal: m, src: src, rank: conformal.Rank(level, m.rows), bytes: 1 << 28}, nil
+	return &Jackknife{
+		normal: m,
+		src:    src,
+		rank:   conformal.Rank(level, m.rows),
+		bytes:  1 << 28,
+	}, nil
 }
 
 // Rows returns the number of training rows of positive weight. If k is larger, all intervals are infinite.
@@ -140,12 +145,14 @@ type leftRow struct {
 func (j *Jackknife) predict(ctx context.Context, dst []Interval, to mapped, ends []float64) error {
 	m := j.normal
 	q, n := len(to.norm), int(m.rows)
-	low, high := ends[:q*m.t*n], ends[q*m.t*n:2*q*m.t*n]
+	low := ends[:q*m.t*n]
+	high := ends[q*m.t*n : 2*q*m.t*n]
 	products := make([]float64, q*roundoff.StageRows)
 	left := make([]leftRow, m.t*roundoff.StageRows)
 	from := mapped{
-		v: make([]float64, roundoff.StageRows*m.p), norm: make([]float64, roundoff.StageRows),
-		off: make([]float64, roundoff.StageRows),
+		v:    make([]float64, roundoff.StageRows*m.p),
+		norm: make([]float64, roundoff.StageRows),
+		off:  make([]float64, roundoff.StageRows),
 	}
 	at := 0
 	all, err := m.each(ctx, j.src, func(s *stagedRows) error {
@@ -162,8 +169,13 @@ func (j *Jackknife) predict(ctx context.Context, dst []Interval, to mapped, ends
 			for target := range m.t {
 				start := (a*m.t+target)*n + first
 				m.ends(
-					low[start:start+s.n], high[start:start+s.n], products[a*s.n:(a+1)*s.n],
-					left[target*s.n:(target+1)*s.n], to.norm[a], to.off[a])
+					low[start:start+s.n],
+					high[start:start+s.n],
+					products[a*s.n:(a+1)*s.n],
+					left[target*s.n:(target+1)*s.n],
+					to.norm[a],
+					to.off[a],
+				)
 			}
 			return nil
 		})
@@ -191,7 +203,8 @@ var errMoreRows = badinput.Errorf("ridge: the training rows have changed since t
 // leaveOut computes the leftRow of each target and row of s. from holds the rows times W.
 func (m *normal) leaveOut(left []leftRow, s *stagedRows, from *mapped) {
 	for i := range s.n {
-		w, v := s.weights[i], from.v[i*m.p:(i+1)*m.p]
+		w := s.weights[i]
+		v := from.v[i*m.p : (i+1)*m.p]
 		norm, off := from.norm[i], from.off[i]
 		form := 0.0
 		for _, x := range v {
@@ -204,9 +217,13 @@ func (m *normal) leaveOut(left []leftRow, s *stagedRows, from *mapped) {
 			product, productError := m.predictOne(v, norm, off, target)
 			y := s.y[i*m.t+target]
 			r := y - product
-			rError := productError + few*eps*(math.Abs(y)+math.Abs(product)) + few*roundoff.Underflow
+			rError := productError +
+				few*eps*(math.Abs(y)+math.Abs(product)) +
+				few*roundoff.Underflow
 			e := r / free
-			slack := ((rError+math.Abs(e)*freeError)/least + few*eps*math.Abs(e) + few*roundoff.Underflow) * roundoff.Inflate
+			slack := ((rError+math.Abs(e)*freeError)/least +
+				few*eps*math.Abs(e) +
+				few*roundoff.Underflow) * roundoff.Inflate
 			one := &left[target*s.n+i]
 			if !(least > 0) || !(math.Abs(e)+slack <= math.MaxFloat64/4) {
 				*one = leftRow{size: math.Inf(1)}
@@ -214,9 +231,11 @@ func (m *normal) leaveOut(left []leftRow, s *stagedRows, from *mapped) {
 			}
 			size := (math.Abs(e) + slack) * (1 + few*eps)
 			*one = leftRow{
-				pull: w * e, size: size, along: w * slack * (1 + few*eps),
-				norm: w * size * ((m.relative+chainOf(m.p)*eps)*norm + off) * roundoff.Inflate,
-				off:  w * size * norm * roundoff.Inflate,
+				pull:  w * e,
+				size:  size,
+				along: w * slack * (1 + few*eps),
+				norm:  w * size * ((m.relative+chainOf(m.p)*eps)*norm + off) * roundoff.Inflate,
+				off:   w * size * norm * roundoff.Inflate,
 			}
 		}
 	}
@@ -237,9 +256,13 @@ func (m *normal) ends(low, high, products []float64, left []leftRow, norm, off f
 	for i := range left {
 		l := &left[i]
 		moved := products[i] * l.pull
-		spread := (l.size + math.Abs(products[i])*l.along + norm*l.norm + off*l.off) * (1 + 2*few*eps)
+		spread := (l.size +
+			math.Abs(products[i])*l.along +
+			norm*l.norm +
+			off*l.off) * (1 + 2*few*eps)
 		spread += few*eps*math.Abs(moved) + few*roundoff.Underflow
-		low[i], high[i] = -moved-spread, spread-moved
+		low[i] = -moved - spread
+		high[i] = spread - moved
 	}
 }
 

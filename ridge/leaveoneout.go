@@ -108,7 +108,8 @@ func leaveOneOutOf(
 	if err := l.read(ctx, src, opts.Progress); err != nil {
 		return nil, err
 	}
-	found, workers := l.sums(), 1
+	found := l.sums()
+	workers := 1
 	if opts.Reducer != nil {
 		if err := opts.Reducer.Allreduce(ctx, found); err != nil {
 			return nil, err
@@ -167,7 +168,12 @@ func newLeaveOneOut(
 	fits []*Solution,
 	opts LeaveOneOutOptions,
 ) (*leaveOneOut, error) {
-	l := &leaveOneOut{d: k.Sketch.Dim, t: len(k.TSS), width: len(k.TSS), opts: opts}
+	l := &leaveOneOut{
+		d:     k.Sketch.Dim,
+		t:     len(k.TSS),
+		width: len(k.TSS),
+		opts:  opts,
+	}
 	if k.Projected != nil {
 		l.width += 2 + l.t
 	}
@@ -211,7 +217,10 @@ func newLeaveOneOut(
 		own := *p // with its own workspace
 		l.tasks[i] = leftTask{Predictor: &own, errors: make([]leftSum, len(l.fits))}
 	}
-	l.loop = parallel.New(l.whole.be, leftTasks, func(i int) error { l.runTask(i); return nil })
+	l.loop = parallel.New(l.whole.be, leftTasks, func(i int) error {
+		l.runTask(i)
+		return nil
+	})
 	return l, nil
 }
 
@@ -255,21 +264,31 @@ func (l *leaveOneOut) read(ctx context.Context, src dataset.Source, progress fun
 func (l *leaveOneOut) runTask(i int) {
 	task := &l.tasks[i]
 	for lo := i * l.whole.block; lo < l.now.N; lo += leftTasks * l.whole.block {
-		l.add(task, l.now.Cut(lo, min(lo+l.whole.block, l.now.N), l.d, l.width, &task.work.view), lo)
+		l.add(
+			task,
+			l.now.Cut(lo, min(lo+l.whole.block, l.now.N), l.d, l.width, &task.work.view),
+			lo,
+		)
 	}
 }
 
 // add adds the rows of b, which are rows first, first+1, … of the current block, to the sums of s. b has at most
 // l.whole.block rows.
 func (l *leaveOneOut) add(s *leftTask, b dataset.Block, first int) {
-	r, n, all := len(s.basis.v)/l.d, b.N, l.now.N
-	w, start := &l.whole.work, first
+	r := len(s.basis.v) / l.d
+	n := b.N
+	all := l.now.N
+	w := &l.whole.work
+	start := first
 	k := len(l.fits) / l.t
 	if b.Sparse != nil {
-		w, first, all = &s.work, 0, n
+		w = &s.work
+		first = 0
+		all = n
 		s.project(b)
 	}
-	along, size := w.along[first*r:(first+n)*r], w.size[2*first:]
+	along := w.along[first*r : (first+n)*r]
+	size := w.size[2*first:]
 	product := func(at int) []float64 { return w.product[at*all+first : at*all+first+n] }
 	s.forms, s.inBasis = vec.Grow(s.forms, l.known.Forms()*k*n), vec.Grow(s.inBasis, n)
 	for i := range n {
@@ -304,7 +323,9 @@ func (l *leaveOneOut) add(s *leftTask, b dataset.Block, first int) {
 		s.weight.Add(b.Weight(i))
 	}
 	for g := range k {
-		below, above, estimate := s.forms[g*n:], s.forms[(k+g)*n:], s.forms[:n]
+		below := s.forms[g*n:]
+		above := s.forms[(k+g)*n:]
+		estimate := s.forms[:n]
 		if l.known.Forms() == 3 {
 			estimate = s.forms[(2*k+g)*n:]
 		}
@@ -313,7 +334,8 @@ func (l *leaveOneOut) add(s *leftTask, b dataset.Block, first int) {
 		}
 		for j := range l.t {
 			at := g*l.t + j
-			v, e := l.known.Sum(s.rows, s.levers, &l.fits[at], b.Y, l.width, product(at)), &s.errors[at]
+			v := l.known.Sum(s.rows, s.levers, &l.fits[at], b.Y, l.width, product(at))
+			e := &s.errors[at]
 			e.lo.Add(v.Lo)
 			e.hi.Add(v.Hi)
 			e.estimate.Add(v.Estimate)
@@ -334,7 +356,17 @@ func (l *leaveOneOut) predict(s *leftTask, b dataset.Block, g int, product func(
 	size := b.N * l.t
 	s.brackets, s.estimates = slices.Grow(s.brackets[:0], size)[:size], vec.Grow(s.estimates, size)
 	for at := g * l.t; at < (g+1)*l.t; at++ {
-		l.known.Predictions(s.rows, s.levers, &l.fits[at], b.Y, l.width, product(at), l.t, s.brackets, s.estimates)
+		l.known.Predictions(
+			s.rows,
+			s.levers,
+			&l.fits[at],
+			b.Y,
+			l.width,
+			product(at),
+			l.t,
+			s.brackets,
+			s.estimates,
+		)
 	}
 	brackets := make([]Interval, size)
 	for i, v := range s.brackets {
@@ -373,7 +405,8 @@ func (l *leaveOneOut) sums() []float64 {
 // scores computes the leave-one-out errors from the sums over all workers.
 func (l *leaveOneOut) scores(found []float64, workers int) (*LeftOutScores, error) {
 	rows, weight := found[0], found[1]
-	if rows != float64(l.known.Rows) || !(math.Abs(weight-l.known.Weight) <= roundoff.SameRows*l.known.Weight) {
+	if rows != float64(l.known.Rows) ||
+		!(math.Abs(weight-l.known.Weight) <= roundoff.SameRows*l.known.Weight) {
 		return nil, unfit(
 			"this pass read %g rows of weight %g, the summary has %d of %g",
 			rows,
@@ -391,9 +424,14 @@ func (l *leaveOneOut) scores(found []float64, workers int) (*LeftOutScores, erro
 	out := &LeftOutScores{}
 	for at := range l.fits {
 		sums := found[2+leftNumbers*at:]
-		lo, hi, estimate, rss, off := sums[0], sums[1], sums[2], sums[3], sums[4]
+		lo := sums[0]
+		hi := sums[1]
+		estimate := sums[2]
+		rss := sums[3]
+		off := sums[4]
 		if at%l.t == 0 {
-			out.Bounds, out.Estimates = append(out.Bounds, nil), append(out.Estimates, nil)
+			out.Bounds = append(out.Bounds, nil)
+			out.Estimates = append(out.Estimates, nil)
 		}
 		v := interval.PerWeight(interval.Interval{Lo: lo, Hi: hi}, n, round)
 		if !(v.Hi <= math.MaxFloat64/2) || math.IsNaN(v.Lo) {

@@ -33,10 +33,17 @@ func (e *primal) leaveOneOut(
 		gammas = append(gammas, f.Gamma)
 	}
 	const small = 1e-6 // of γ
-	if len(gammas) > 0 && e.opts.Projected == nil && !(gramRoundOff(system) <= small*slices.Min(gammas)) {
+	if len(gammas) > 0 &&
+		e.opts.Projected == nil &&
+		!(gramRoundOff(system) <= small*slices.Min(gammas)) {
 		if pencils, scale := pencilsFor(system, gammas); pencils != nil {
 			rows := system.Evidence()
-			k := certify.Equilibrated(e.evidence(system, nil, 0), rows.Size*roundoff.Inflate, pencils, scale)
+			k := certify.Equilibrated(
+				e.evidence(system, nil, 0),
+				rows.Size*roundoff.Inflate,
+				pencils,
+				scale,
+			)
 			if err := checkKnown(k, gammas); err != nil {
 				return nil, err
 			}
@@ -76,7 +83,8 @@ func pencilsFor(system *direct.System, gammas []float64) (pencils []*certify.Pen
 			continue
 		}
 		if p := system.Pencil(g, scale); p != nil && p.Serves(g) {
-			pencils, last = append(pencils, p), p
+			pencils = append(pencils, p)
+			last = p
 		}
 	}
 	if pencils == nil {
@@ -135,9 +143,19 @@ func (e *primal) leverages(system *direct.System) (*certify.Known, error) {
 func (e *primal) evidence(system *direct.System, c []float64, rounding float64) certify.Evidence {
 	rows := system.Evidence()
 	return certify.Evidence{
-		Backend: rows.Backend, Rows: rows.Rows, Weight: e.stage.Weight.Value(), Weighted: e.stage.Weighted,
-		Intercept: rows.Intercept, Projected: rows.Projected, Columns: rows.Columns,
-		Reading: certify.Reading{Sparse: e.sparse},
-		Sums:    certify.Sums{Cross: c, TSS: rows.TSS, NonZero: e.stage.NonZero, Rounding: rounding / 2},
+		Backend:   rows.Backend,
+		Rows:      rows.Rows,
+		Weight:    e.stage.Weight.Value(),
+		Weighted:  e.stage.Weighted,
+		Intercept: rows.Intercept,
+		Projected: rows.Projected,
+		Columns:   rows.Columns,
+		Reading:   certify.Reading{Sparse: e.sparse},
+		Sums: certify.Sums{
+			Cross:    c,
+			TSS:      rows.TSS,
+			NonZero:  e.stage.NonZero,
+			Rounding: rounding / 2,
+		},
 	}
 }

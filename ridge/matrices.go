@@ -27,5 +27,10 @@ func blockOf(cfg SummaryConfig, x, y mat.Matrix, weights []float64) (dataset.Blo
 			cfg.Targets,
 		)
 	}
-	return dataset.Block{N: n, X: rowmajor.Of(x), Y: rowmajor.Of(y), W: weights}, nil
+	return dataset.Block{
+		N: n,
+		X: rowmajor.Of(x),
+		Y: rowmajor.Of(y),
+		W: weights,
+	}, nil
 }

@@ -10,7 +10,11 @@ func (s *Summary) Merge(o *Summary) error {
 		return fmt.Errorf("%w: merging a summary that is nil or a zero Summary", errShape)
 	}
 	a, b := s.cfg, o.cfg
-	if s == o || a.Dim != b.Dim || a.Targets != b.Targets || a.Size != b.Size || a.Intercept != b.Intercept {
+	if s == o ||
+		a.Dim != b.Dim ||
+		a.Targets != b.Targets ||
+		a.Size != b.Size ||
+		a.Intercept != b.Intercept {
 		return fmt.Errorf(
 			"%w: merging summaries of %d×%d and %d×%d, size %d and %d, intercept %v and %v, which must differ in "+
 				"nothing but their rows",
@@ -46,6 +50,7 @@ func (s *Summary) Join() error {
 	if err := s.sum.Join(); err != nil {
 		return err
 	}
-	s.cfg, s.joined = SummaryConfig(s.sum.Config()), nil
+	s.cfg = SummaryConfig(s.sum.Config())
+	s.joined = nil
 	return nil
 }

@@ -109,14 +109,18 @@ func Methods() []Method {
 
 func (m Method) isKnown() bool { return int(m) < len(methods) }
 
-func (m Method) is(k kind) bool { return m.isKnown() && methods[m].kind == k }
+func (m Method) is(k kind) bool {
+	return m.isKnown() && methods[m].kind == k
+}
 
 // Iterates reports whether the method starts from a sketch and makes further passes.
 func (m Method) Iterates() bool { return m.is(iterates) }
 
 // IsDirect reports whether the method factors AᵀA, A or AAᵀ, or solves with AAᵀ by DualCG, so that it keeps no
 // sketch.
-func (m Method) IsDirect() bool { return m.is(factorsGram) || m.is(factorsDual) }
+func (m Method) IsDirect() bool {
+	return m.is(factorsGram) || m.is(factorsDual)
+}
 
 // IsDual reports whether the method works with AAᵀ.
 func (m Method) IsDual() bool { return m.is(factorsDual) }

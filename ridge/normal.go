@@ -87,7 +87,9 @@ const (
 )
 
 // chainOf bounds the round-off of a sum of k products by a backend, in units of eps.
-func chainOf(k int) float64 { return float64(k)/2 + engine.Roundings + few }
+func chainOf(k int) float64 {
+	return float64(k)/2 + engine.Roundings + few
+}
 
 // newNormal makes a pass over src. The result has no γ yet, see withGamma.
 func newNormal(ctx context.Context, src dataset.Source, opts NormalOptions) (*normal, error) {
@@ -104,9 +106,15 @@ func newNormal(ctx context.Context, src dataset.Source, opts NormalOptions) (*no
 			return nil, unfit("a list of %d numbers for %d features", len(list), d)
 		}
 	}
-	m := &normal{be: be, d: d, t: t, p: d}
+	m := &normal{
+		be: be,
+		d:  d,
+		t:  t,
+		p:  d,
+	}
 	if opts.Intercept {
-		m.first, m.p = 1, d+1
+		m.first = 1
+		m.p = d + 1
 	}
 	limit := opts.MaxBytes
 	if limit == 0 {
@@ -158,7 +166,8 @@ type stagedRows struct {
 // each calls use for the rows of positive weight, at most StageRows at a time.
 func (m *normal) each(ctx context.Context, src dataset.Source, use func(*stagedRows) error) (all int64, err error) {
 	s := &stagedRows{
-		z: make([]float64, roundoff.StageRows*m.p), y: make([]float64, roundoff.StageRows*m.t),
+		z:       make([]float64, roundoff.StageRows*m.p),
+		y:       make([]float64, roundoff.StageRows*m.t),
 		weights: make([]float64, roundoff.StageRows),
 	}
 	raw := 0.0
@@ -225,7 +234,8 @@ func (m *normal) fill(z []float64, b dataset.Block, i int) {
 func (m *normal) sum(ctx context.Context, src dataset.Source) error {
 	width := m.p + m.t
 	sums := make([]twofold.Total, width*width)
-	block, scaled := make([]float64, width*width), make([]float64, roundoff.StageRows*width)
+	block := make([]float64, width*width)
+	scaled := make([]float64, roundoff.StageRows*width)
 	var weight twofold.Total
 	stages := 0
 	all, err := m.each(ctx, src, func(s *stagedRows) error {
@@ -234,7 +244,8 @@ func (m *normal) sum(ctx context.Context, src dataset.Source) error {
 		}
 		stages++
 		for i := range s.n {
-			root, row := math.Sqrt(s.weights[i]), scaled[i*width:(i+1)*width]
+			root := math.Sqrt(s.weights[i])
+			row := scaled[i*width : (i+1)*width]
 			for j, v := range s.z[i*m.p : (i+1)*m.p] {
 				row[j] = root * v
 			}
@@ -262,7 +273,9 @@ func (m *normal) sum(ctx context.Context, src dataset.Source) error {
 		return fmt.Errorf("%w with positive weight", ErrEmpty)
 	}
 	m.all, m.weight = all, weight.Value()
-	value := func(j, k int) float64 { return sums[max(j, k)*width+min(j, k)].Value() }
+	value := func(j, k int) float64 {
+		return sums[max(j, k)*width+min(j, k)].Value()
+	}
 	m.gram = make([]float64, m.p*m.p)
 	most := 0.0
 	for j := range m.p {
@@ -277,7 +290,11 @@ func (m *normal) sum(ctx context.Context, src dataset.Source) error {
 	}
 	m.kappa = (chainOf(roundoff.StageRows)+most+8)*eps + float64(stages)*float64(stages)*eps*eps
 	m.chain = chainOf(m.p) + most + 2
-	m.targets = mapped{v: make([]float64, m.t*m.p), norm: make([]float64, m.t), off: make([]float64, m.t)}
+	m.targets = mapped{
+		v:    make([]float64, m.t*m.p),
+		norm: make([]float64, m.t),
+		off:  make([]float64, m.t),
+	}
 	for j := range m.t {
 		for k := range m.p {
 			m.targets.v[j*m.p+k] = value(m.p+j, k)
@@ -303,7 +320,8 @@ func (m *normal) chooseShift(s *stagedRows) {
 // invert computes W, the inverse of a Cholesky factor, and bounds ‖WHWᵀ − I‖ afterwards.
 func (m *normal) invert() error {
 	p := m.p
-	h, l := make([]float64, p*p), make([]float64, p*p)
+	h := make([]float64, p*p)
+	l := make([]float64, p*p)
 	copy(h, m.gram)
 	for j := range p {
 		h[j*p+j] += m.penalty[j]
@@ -345,8 +363,14 @@ func (m *normal) invert() error {
 		}
 	}
 	n := float64(m.rows)
-	lost := roundoff.Underflow * (4*n*total*total + 8*math.Sqrt(n)*total*sizes + 8*float64(p*p)*(1+total)*(1+total))
-	e := vec.Norm(l) + (2*chainOf(p)+2)*eps*magnitudes + m.kappa*sizes*sizes + few*eps*diagonal + lost
+	lost := roundoff.Underflow * (4*n*total*total +
+		8*math.Sqrt(n)*total*sizes +
+		8*float64(p*p)*(1+total)*(1+total))
+	e := vec.Norm(l) +
+		(2*chainOf(p)+2)*eps*magnitudes +
+		m.kappa*sizes*sizes +
+		few*eps*diagonal +
+		lost
 	e *= roundoff.Inflate
 	if !(e < 0.5) || !(m.kappa < 0x1p-21) {
 		return ErrIllConditioned
@@ -360,7 +384,8 @@ func (m *normal) invert() error {
 	raw, norm := m.targets, m.targets.norm
 	m.targets = m.apply(raw.v)
 	for j := range m.t {
-		m.targets.off[j] += (m.kappa*sizes*norm[j] + roundoff.Underflow*(2*n+4*math.Sqrt(n)*norm[j])*total) * roundoff.Inflate
+		m.targets.off[j] += (m.kappa*sizes*norm[j] +
+			roundoff.Underflow*(2*n+4*math.Sqrt(n)*norm[j])*total) * roundoff.Inflate
 		m.targets.norm[j] += m.targets.off[j]
 	}
 	return nil
@@ -369,7 +394,11 @@ func (m *normal) invert() error {
 // apply returns Wz for the rows of z (q×p).
 func (m *normal) apply(z []float64) mapped {
 	q := len(z) / m.p
-	out := mapped{v: make([]float64, q*m.p), norm: make([]float64, q), off: make([]float64, q)}
+	out := mapped{
+		v:    make([]float64, q*m.p),
+		norm: make([]float64, q),
+		off:  make([]float64, q),
+	}
 	m.applyTo(&out, z)
 	return out
 }
@@ -390,5 +419,6 @@ func (m *normal) applyTo(dst *mapped, z []float64) {
 
 // error bounds |xᵀH⁻¹y − v·w| for the computed vectors v = Wx and w = Wy with the given bounds.
 func (m *normal) error(vNorm, vOff, wNorm, wOff float64) float64 {
-	return ((m.relative+chainOf(m.p)*eps)*vNorm*wNorm+vOff*wNorm+vNorm*wOff)*(1+few*eps) + roundoff.Underflow*few
+	return ((m.relative+chainOf(m.p)*eps)*vNorm*wNorm+vOff*wNorm+vNorm*wOff)*(1+few*eps) +
+		roundoff.Underflow*few
 }

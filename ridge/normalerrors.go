@@ -134,12 +134,14 @@ type normalVariances struct {
 func (v *normalVariances) standardErrors(sigma Interval) StandardErrors {
 	out := StandardErrors{Sigma: sigma}
 	for i := range v.sampling {
-		sampling, posterior := deviation(sigma, v.sampling[i], 1), deviation(sigma, v.posterior[i], 1)
+		sampling := deviation(sigma, v.sampling[i], 1)
+		posterior := deviation(sigma, v.posterior[i], 1)
 		if i == v.d {
 			out.Intercept = &InterceptErrors{sampling, posterior}
 			break
 		}
-		out.Sampling, out.Posterior = append(out.Sampling, sampling), append(out.Posterior, posterior)
+		out.Sampling = append(out.Sampling, sampling)
+		out.Posterior = append(out.Posterior, posterior)
 	}
 	return out
 }
@@ -158,7 +160,11 @@ func (m *normal) variances(origin []float64) *normalVariances {
 			columns[j*p+i] = m.w[i*p+j]
 		}
 	}
-	of := mapped{v: columns[m.first*p:], norm: m.omega[m.first:], off: make([]float64, m.d)}
+	of := mapped{
+		v:    columns[m.first*p:],
+		norm: m.omega[m.first:],
+		off:  make([]float64, m.d),
+	}
 	out := &normalVariances{d: m.d}
 	m.addVariances(out, &of, columns)
 	if m.first == 1 {
@@ -181,20 +187,27 @@ func (m *normal) addVariances(out *normalVariances, of *mapped, columns []float6
 	m.be.Gemm(false, true, 1, engine.View(q, p, of.v), engine.View(p, p, columns), 0, engine.View(q, p, products))
 	round := (chainOf(p) + few) * eps
 	for i := range q {
-		v, norm, off := of.v[i*p:(i+1)*p], of.norm[i], of.off[i]
+		v := of.v[i*p : (i+1)*p]
+		norm := of.norm[i]
+		off := of.off[i]
 		form := vec.Dot(v, v)
 		slack := m.error(norm, off, norm, off) + few*eps*form
 		inverse := interval.Interval{Lo: math.Max(0, form-slack), Hi: form + slack}
 		least, most := 0.0, 0.0
 		for k, product := range products[i*p : (i+1)*p] {
-			size, slack := math.Abs(product), m.error(norm, off, m.omega[k], 0)
+			size := math.Abs(product)
+			slack := m.error(norm, off, m.omega[k], 0)
 			lo, hi := math.Max(0, size-slack), size+slack
-			least, most = least+m.penalty[k]*lo*lo, most+m.penalty[k]*hi*hi
+			least += m.penalty[k] * lo * lo
+			most += m.penalty[k] * hi * hi
 		}
 		sampling := interval.Interval{
 			Lo: math.Max(0, inverse.Lo-most*(1+round)-few*(eps*inverse.Lo+roundoff.Underflow)),
-			Hi: inverse.Hi - least*(1-round) + few*(eps*inverse.Hi+roundoff.Underflow),
+			Hi: inverse.Hi -
+				least*(1-round) +
+				few*(eps*inverse.Hi+roundoff.Underflow),
 		}
-		out.sampling, out.posterior = append(out.sampling, sampling), append(out.posterior, inverse)
+		out.sampling = append(out.sampling, sampling)
+		out.posterior = append(out.posterior, inverse)
 	}
 }

@@ -15,7 +15,9 @@ import "github.com/fdridge/fdridge/ridge/internal/certify"
 //
 // Errors: *[GammaError] if a γ is not positive; [ErrEmpty] if there are no rows; *[ScaleError] if a γ or the
 // squares of rows or targets are out of range.
-func (s *Summary) Path(gammas []float64) ([]*Solution, error) { return s.path(gammas, true) }
+func (s *Summary) Path(gammas []float64) ([]*Solution, error) {
+	return s.path(gammas, true)
+}
 
 // path returns the solutions from the sketch: by Robust Frequent Directions if robust is true, otherwise by plain
 // Frequent Directions.

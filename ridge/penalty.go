@@ -153,7 +153,8 @@ func (s *Solution) Fitted() *Solution {
 		return s
 	}
 	out := *s
-	out.Penalty, out.Targets = nil, slices.Clone(s.Targets)
+	out.Penalty = nil
+	out.Targets = slices.Clone(s.Targets)
 	for j := range out.Targets {
 		out.Targets[j].Coef, out.Targets[j].Scaled = out.Targets[j].Scaled, nil
 	}
@@ -208,6 +209,7 @@ func (s *Solution) unscaledError(o *Target) float64 {
 			return math.Inf(1)
 		}
 	}
-	e = e/math.Sqrt(least)*(1+8*roundoff.Eps) + roundoff.Eps*vec.Norm(o.Coef)*roundoff.Inflate
+	e = e/math.Sqrt(least)*(1+8*roundoff.Eps) +
+		roundoff.Eps*vec.Norm(o.Coef)*roundoff.Inflate
 	return math.Hypot(e, vec.Norm(o.UnpenalizedBounds)) * (1 + 8*roundoff.Eps)
 }

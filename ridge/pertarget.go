@@ -29,9 +29,12 @@ func (s *Summary) FitEach(gammas []float64) (*Solution, error) {
 		return nil, err
 	}
 	f := s.newSolution(slices.Min(gammas), OneShot, k)
-	f.Gammas, f.Passes, f.Status = slices.Clone(gammas), 1, OnePass
+	f.Gammas = slices.Clone(gammas)
+	f.Passes = 1
+	f.Status = OnePass
 	f.EffectiveDimension.Lo = k.At(slices.Max(gammas)).EffectiveDimension().Lo
-	shift, made := k.Bound().Shift(), map[float64]certify.OneShot{}
+	shift := k.Bound().Shift()
+	made := map[float64]certify.OneShot{}
 	dimensions := map[float64]Interval{}
 	f.Contraction = k.OneShot(f.Gamma, shift).Contraction()
 	for lo := 0; lo < t; lo += eachBlock {
@@ -127,7 +130,8 @@ func (s *Summary) solvePairs(
 	passes := 0
 	for _, sys := range found.Systems {
 		passes = max(passes, sys.Passes())
-		now, status := targetOf(found.Known, sys), statusOf[sys.Status]
+		now := targetOf(found.Known, sys)
+		status := statusOf[sys.Status]
 		if old := &f.Targets[sys.Target]; now.RelativeErrorBound <= old.RelativeErrorBound {
 			*old = now
 		}

@@ -29,7 +29,8 @@ func (s *Solution) Predict(x mat.Matrix) (*mat.Dense, error) {
 	if n == 0 {
 		return &mat.Dense{}, nil
 	}
-	out, row := mat.NewDense(n, t, nil), make([]float64, d)
+	out := mat.NewDense(n, t, nil)
+	row := make([]float64, d)
 	for i := range n {
 		if err := s.PredictRow(out.RawRowView(i), mat.Row(row, i, x)); err != nil {
 			return nil, err
@@ -63,7 +64,9 @@ func (s *Solution) PredictRow(yhat, x []float64) error {
 // invalid or a length differs.
 func (s *Solution) PredictSparse(yhat []float64, idx []int32, val []float64) error {
 	t, d := s.Dims()
-	if len(idx) != len(val) || len(yhat) != t || !s.hasShape(t, d) {
+	if len(idx) != len(val) ||
+		len(yhat) != t ||
+		!s.hasShape(t, d) {
 		return errShape
 	}
 	for _, j := range idx {

@@ -100,7 +100,9 @@ func (s *Summary) Predictor(gammas ...float64) (*Predictor, error) {
 }
 
 // at returns the bounds at the γ of target j.
-func (p *Predictor) at(j int) *certify.At { return p.ats[p.gammaOf[j]] }
+func (p *Predictor) at(j int) *certify.At {
+	return p.ats[p.gammaOf[j]]
+}
 
 // projector returns a Predictor that only projects rows onto V.
 func projector(k *certify.Known) (*Predictor, error) {
@@ -139,7 +141,8 @@ func newPredictor(d, t int, be engine.Backend, forms ...*certify.Prediction) (*P
 		block:   min(tuning.GradientRows(d), roundoff.StageRows),
 	}
 	p.work.loop = parallel.New(be, 8, func(part int) error {
-		b, w := p.work.dense, &p.work
+		b := p.work.dense
+		w := &p.work
 		for i := b.N * part / 8; i < b.N*(part+1)/8; i++ {
 			a := w.centred.Row(i)
 			if p.basis.mean != nil {
@@ -215,10 +218,14 @@ func boundOrInf(v float64) float64 {
 
 // checkSameRows returns an error if f contradicts the summary's bounds.
 func (p *Predictor) checkSameRows(f *Solution, j int) error {
-	o, at := &f.Targets[j], p.at(j)
+	o := &f.Targets[j]
+	at := p.at(j)
 	c := certify.Claim{
-		X: o.Coef, Objective: interval.Interval(o.Objective), Error: boundOrInf(o.ErrorBound),
-		TSSWidth: o.TSS.Hi - o.TSS.Lo, InterceptError: o.InterceptBound,
+		X:              o.Coef,
+		Objective:      interval.Interval(o.Objective),
+		Error:          boundOrInf(o.ErrorBound),
+		TSSWidth:       o.TSS.Hi - o.TSS.Lo,
+		InterceptError: o.InterceptBound,
 	}
 	if f.Rows != 0 && f.Rows != at.Rows {
 		return fmt.Errorf("%w: it has %d rows, the summary %d", ErrOtherRows, f.Rows, at.Rows)
@@ -300,7 +307,9 @@ func (f *Solution) Predictor() (*Predictor, error) {
 //   - [ErrOtherRows] if the intervals from the summary and from the fit of [Predictor.Narrow] are disjoint.
 func (p *Predictor) Predict(dst []Interval, b dataset.Block) error {
 	s := b.Sparse
-	if b.N < 0 || !rowmajor.IsProduct(len(dst), b.N, p.t) || (s == nil && !rowmajor.IsProduct(len(b.X), b.N, p.d)) ||
+	if b.N < 0 ||
+		!rowmajor.IsProduct(len(dst), b.N, p.t) ||
+		(s == nil && !rowmajor.IsProduct(len(b.X), b.N, p.d)) ||
 		(s != nil && (s.Rows != b.N || s.Cols != p.d || len(s.RowPtr) != b.N+1)) {
 		given := fmt.Sprintf("%d numbers", len(b.X))
 		if s != nil {
@@ -318,7 +327,8 @@ func (p *Predictor) Predict(dst []Interval, b dataset.Block) error {
 	}
 	for lo := 0; lo < b.N; lo += p.block {
 		hi := min(lo+p.block, b.N)
-		if err := p.predict(dst[lo*p.t:hi*p.t], b.Cut(lo, hi, p.d, 0, &p.work.view), lo); err != nil {
+		err := p.predict(dst[lo*p.t:hi*p.t], b.Cut(lo, hi, p.d, 0, &p.work.view), lo)
+		if err != nil {
 			return err
 		}
 	}
@@ -352,7 +362,10 @@ func (p *Predictor) predict(dst []Interval, b dataset.Block, firstRow int) error
 	if err := p.check(b, firstRow); err != nil {
 		return err
 	}
-	t, r, q, w := p.t, len(p.basis.v)/p.d, len(p.anchors), &p.work
+	t := p.t
+	r := len(p.basis.v) / p.d
+	q := len(p.anchors)
+	w := &p.work
 	p.project(b)
 	for i := range b.N {
 		nnz := -1
@@ -432,7 +445,8 @@ func (p *Predictor) project(b dataset.Block) {
 		}
 		w.size[2*i], w.size[2*i+1] = n2, n+meanNorm
 		for l := range p.anchors {
-			w.product[l*b.N+i] = vec.SparseDot(idx, val, p.weights[l*d:(l+1)*d]) - p.anchors[l].Mean
+			w.product[l*b.N+i] = vec.SparseDot(idx, val, p.weights[l*d:(l+1)*d]) -
+				p.anchors[l].Mean
 		}
 	}
 }

@@ -36,7 +36,12 @@ func (e *primal) refine(ctx context.Context, src dataset.Source, system *direct.
 		}
 		for j := range f.Targets {
 			if t := &f.Targets[j]; !(t.RelativeErrorBound <= e.opts.Tol) {
-				open = append(open, correction{fit: f, target: j, x: t.Coef, error: t.ErrorBound})
+				open = append(open, correction{
+					fit:    f,
+					target: j,
+					x:      t.Coef,
+					error:  t.ErrorBound,
+				})
 			}
 		}
 	}
@@ -67,7 +72,12 @@ func (e *primal) measure(ctx context.Context, operator *gram.Operator, open []co
 	var queries []gram.Query
 	for _, c := range open {
 		v = append(v, c.x...)
-		queries = append(queries, gram.Query{Target: c.target, Affine: true, Precise: true, Gamma: c.fit.Gamma})
+		queries = append(queries, gram.Query{
+			Target:  c.target,
+			Affine:  true,
+			Precise: true,
+			Gamma:   c.fit.Gamma,
+		})
 	}
 	for _, c := range open {
 		if c.low != nil {
@@ -124,10 +134,12 @@ func (e *primal) correct(
 		if refiner == nil {
 			continue
 		}
-		m, at := found[i], &at[i]
+		m := found[i]
+		at := &at[i]
 		v, off := m.RSS.Round()
 		at.X, at.Low, at.RSS, at.Shift = c.x, c.low, interval.Outward(v, off), m.Shift
-		at.Bounds, at.Residual = m.Rounded(), m.Residual
+		at.Bounds = m.Rounded()
+		at.Residual = m.Residual
 		if !reduced {
 			at.Bounds = m.Bounds
 			at.Half, at.Step = direct.Correct(factored, m.Gradient)
@@ -145,10 +157,18 @@ func (e *primal) correct(
 			return nil, fmt.Errorf("%w: this pass read other rows than the factorisation", errShape)
 		}
 		if r.Weights.Error < target.ErrorBound {
-			*target = newTarget(r.X, system.Evidence().TSS[c.target], e.stage.Weight.Value(), r.Weights)
+			*target = newTarget(
+				r.X,
+				system.Evidence().TSS[c.target],
+				e.stage.Weight.Value(),
+				r.Weights,
+			)
 		}
-		if !(r.Weights.Relative <= e.opts.Tol) && (pass == 2 || r.Error < c.error/2) {
-			c.x, c.low, c.error = r.X, r.Low, r.Error
+		if !(r.Weights.Relative <= e.opts.Tol) &&
+			(pass == 2 || r.Error < c.error/2) {
+			c.x = r.X
+			c.low = r.Low
+			c.error = r.Error
 			next = append(next, c)
 		}
 	}

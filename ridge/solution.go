@@ -120,7 +120,10 @@ func (t *Target) RSSAfter(rounding float64) Interval {
 	}
 	if t.InterceptRounding == 0 {
 		v := interval.WidenRoot(interval.Interval(out), math.Sqrt(t.Weight)*rounding*roundoff.Inflate)
-		return Interval{Lo: v.Lo * (1 - 8*roundoff.Eps), Hi: v.Hi * (1 + 8*roundoff.Eps)}
+		return Interval{
+			Lo: v.Lo * (1 - 8*roundoff.Eps),
+			Hi: v.Hi * (1 + 8*roundoff.Eps),
+		}
 	}
 	out.Hi = (out.Hi + t.Weight*rounding*(2*t.InterceptRounding+rounding)*roundoff.Inflate) * (1 + 8*roundoff.Eps)
 	return out
@@ -128,10 +131,17 @@ func (t *Target) RSSAfter(rounding float64) Interval {
 
 // newSolution returns a Solution at γ with no targets yet.
 func (s *Summary) newSolution(gamma float64, method Method, k *certify.Known) *Solution {
-	return &Solution{Targets: make([]Target, 0, s.cfg.Targets), Outcome: Outcome{
-		Gamma: gamma, Shrinkage: k.Bound().FD(), EffectiveDimension: Interval(k.At(gamma).EffectiveDimension()),
-		Method: method, Backend: s.cfg.Backend.Name(), Rows: s.Rows(),
-	}}
+	return &Solution{
+		Targets: make([]Target, 0, s.cfg.Targets),
+		Outcome: Outcome{
+			Gamma:              gamma,
+			Shrinkage:          k.Bound().FD(),
+			EffectiveDimension: Interval(k.At(gamma).EffectiveDimension()),
+			Method:             method,
+			Backend:            s.cfg.Backend.Name(),
+			Rows:               s.Rows(),
+		},
+	}
 }
 
 // newTarget returns the target with the coefficients x, which it does not copy, and the bounds in w. weight is the
@@ -175,11 +185,13 @@ func (t *Target) R2() Interval {
 // CoefficientBounds returns a bound on the error of each coefficient in Coef. penalty is Solution.Penalty. If it is
 // not nil, the bounds are for the coefficients in Scaled instead.
 func (t *Target) CoefficientBounds(penalty []float64) []float64 {
-	out, free := make([]float64, len(t.Coef)), t.UnpenalizedBounds
+	out := make([]float64, len(t.Coef))
+	free := t.UnpenalizedBounds
 	for j := range out {
 		out[j] = t.ErrorBound
 		if j < len(penalty) && penalty[j] == 0 && len(free) > 0 {
-			out[j], free = free[0], free[1:]
+			out[j] = free[0]
+			free = free[1:]
 		}
 	}
 	return out
@@ -188,7 +200,10 @@ func (t *Target) CoefficientBounds(penalty []float64) []float64 {
 // Proves reports whether the certificate proves ‖x̂ − x*‖ < ‖x*‖. Then x̂ is closer to the exact solution
 // x* than the zero vector is. If x̂ itself is zero, there is nothing to prove and Proves returns true.
 func (t *Target) Proves() bool {
-	return t.RelativeErrorBound < 1 || !slices.ContainsFunc(t.Coef, func(v float64) bool { return v != 0 })
+	return t.RelativeErrorBound < 1 ||
+		!slices.ContainsFunc(t.Coef, func(v float64) bool {
+			return v != 0
+		})
 }
 
 // Dims returns the number of targets and the number of features.
@@ -217,14 +232,18 @@ func (o *Outcome) DimensionOf(j int) Interval {
 
 // hasShape reports whether s has t targets with d coefficients each.
 func (s *Solution) hasShape(t, d int) bool {
-	return len(s.Targets) == t && !slices.ContainsFunc(s.Targets, func(o Target) bool { return len(o.Coef) != d })
+	return len(s.Targets) == t &&
+		!slices.ContainsFunc(s.Targets, func(o Target) bool {
+			return len(o.Coef) != d
+		})
 }
 
 // isCertified reports whether every target has a certificate. A target with nonzero coefficients but only zero bounds
 // has no certificate.
 func (s *Solution) isCertified() bool {
 	return !slices.ContainsFunc(s.Targets, func(o Target) bool {
-		return o.Objective == Interval{} && !(o.ErrorBound > 0 && o.EnergyBound > 0) &&
+		return o.Objective == Interval{} &&
+			!(o.ErrorBound > 0 && o.EnergyBound > 0) &&
 			slices.ContainsFunc(o.Coef, func(v float64) bool { return v != 0 })
 	})
 }

@@ -177,7 +177,10 @@ func checkSolve(src dataset.Source, sum *Summary, gammas []float64, opts SolveOp
 			)
 		}
 	}
-	if opts.Start != nil && slices.ContainsFunc(rowmajor.Of(opts.Start), func(v float64) bool { return v-v != 0 }) {
+	if opts.Start != nil &&
+		slices.ContainsFunc(rowmajor.Of(opts.Start), func(v float64) bool {
+			return v-v != 0
+		}) {
 		return badinput.Errorf("ridge: Start has an entry that is not finite")
 	}
 	for _, g := range gammas {
@@ -186,7 +189,9 @@ func checkSolve(src dataset.Source, sum *Summary, gammas []float64, opts SolveOp
 		}
 	}
 	n, d, t := src.Dims()
-	if d != sum.cfg.Dim || t != sum.cfg.Targets || n > sum.Rows() ||
+	if d != sum.cfg.Dim ||
+		t != sum.cfg.Targets ||
+		n > sum.Rows() ||
 		(n >= 0 && n != sum.Rows() && opts.Reducer == nil) {
 		return fmt.Errorf("%w: the source has %d rows, %d features and %d targets, but the summary has %d, %d and %d",
 			errShape, n, d, t, sum.Rows(), sum.cfg.Dim, sum.cfg.Targets)
@@ -218,12 +223,20 @@ func newProblem(src dataset.Source, sum *Summary, gammas []float64, opts *SolveO
 		return krylov.Problem{}, err
 	}
 	p := krylov.Problem{
-		Known: k, Operator: operator, Tol: opts.Tol, MaxPasses: opts.MaxPasses,
+		Known:     k,
+		Operator:  operator,
+		Tol:       opts.Tol,
+		MaxPasses: opts.MaxPasses,
 	}
 	p.Hessian = (&givenHessian{opts.Hessian, sum.cfg.Dim})
 	if opts.Hessian == nil {
 		p.Deflate = true
-		p.Hessian = krylov.NewSketch(k.Sketch.Bound, k.Eigen(), !opts.PlainFD, sum.cfg.Backend)
+		p.Hessian = krylov.NewSketch(
+			k.Sketch.Bound,
+			k.Eigen(),
+			!opts.PlainFD,
+			sum.cfg.Backend,
+		)
 	}
 	if opts.Start != nil {
 		p.Start = rowmajor.Of(opts.Start)
@@ -244,7 +257,12 @@ func newProblem(src dataset.Source, sum *Summary, gammas []float64, opts *SolveO
 	}
 	if progress := opts.Progress; progress != nil {
 		p.Progress = func(pass int, rows int64, rel float64, active int) {
-			progress(Progress{Pass: pass, Rows: rows, RelativeError: rel, Active: active})
+			progress(Progress{
+				Pass:          pass,
+				Rows:          rows,
+				RelativeError: rel,
+				Active:        active,
+			})
 		}
 	}
 	return p, nil

@@ -128,6 +128,10 @@ func (s Status) Worse(t Status) Status {
 
 // statusOf maps the status of an iteration to a Status.
 var statusOf = [...]Status{
-	krylov.Iterating: NotTerminated, krylov.Reached: Converged, krylov.Zero: ZeroSolution, krylov.RoundOff: RoundOff,
-	krylov.PassLimit: PassLimit, krylov.Diverged: Diverged,
+	krylov.Iterating: NotTerminated,
+	krylov.Reached:   Converged,
+	krylov.Zero:      ZeroSolution,
+	krylov.RoundOff:  RoundOff,
+	krylov.PassLimit: PassLimit,
+	krylov.Diverged:  Diverged,
 }

@@ -108,7 +108,9 @@ func (s *Summary) view(l *accum.Lane, spec *fd.Spectrum) *Summary {
 func (s *Summary) WithErrors(e RowErrors) *Summary {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.rounding, s.projected, s.known = e.Rounding, e.Projected, nil
+	s.rounding = e.Rounding
+	s.projected = e.Projected
+	s.known = nil
 	return s
 }
 
@@ -145,7 +147,9 @@ func (s *Summary) Sketch() *fd.Sketch {
 
 // Joined reports whether s has a single sketch, so that no parallel sketches ([SummaryConfig.Lanes]) have to be merged
 // before s is read.
-func (s *Summary) Joined() bool { return s != nil && (s.sum == nil || s.sum.Lanes() <= 1) }
+func (s *Summary) Joined() bool {
+	return s != nil && (s.sum == nil || s.sum.Lanes() <= 1)
+}
 
 // isValid reports whether s is neither nil nor the zero value.
 func (s *Summary) isValid() bool { return s != nil && s.sum != nil }
@@ -194,5 +198,6 @@ func (s *Summary) spectrum() (*fd.Spectrum, error) {
 // HoldsGram reports whether s has AᵀA itself, with no error but round-off. s has AᵀA after [Summary.WithGram], or
 // if its sketch stores AᵀA instead of rows.
 func (s *Summary) HoldsGram() bool {
-	return s.isValid() && (s.holdsGram || s.Sketch().Scatter() && s.Sketch().Bound().Shrinkage == 0)
+	return s.isValid() &&
+		(s.holdsGram || s.Sketch().Scatter() && s.Sketch().Bound().Shrinkage == 0)
 }

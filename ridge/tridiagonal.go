@@ -58,7 +58,8 @@ func (e *primal) solutionFromT(system *direct.System, gamma float64, found *cert
 		f := e.solution(rows, found, Tridiagonal)
 		// a factorisation, O(d³), costs no more than a pass, O(n·d)
 		isCheap := e.opts.Tol > 0 && int64(e.d)*int64(e.d) <= e.stage.Rows
-		if !(isCheap || rows.MayGain(found)) || f.certifiedTo(cmp.Or(e.opts.Tol, DefaultTol)) {
+		if !(isCheap || rows.MayGain(found)) ||
+			f.certifiedTo(cmp.Or(e.opts.Tol, DefaultTol)) {
 			return f, nil
 		}
 	}
@@ -80,7 +81,8 @@ func (e *primal) steps(open []correction, found []*gram.Measurement, corrected [
 	var gammas, gradients []float64
 	for i, c := range open {
 		if c.fit.Method == Tridiagonal {
-			gammas, gradients = append(gammas, c.fit.Gamma), append(gradients, found[i].Gradient...)
+			gammas = append(gammas, c.fit.Gamma)
+			gradients = append(gradients, found[i].Gradient...)
 		}
 	}
 	if len(gammas) == 0 {

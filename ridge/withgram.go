@@ -26,7 +26,8 @@ func (s *Summary) WithGram(ctx context.Context, src dataset.Source, opts SolveOp
 	if err != nil {
 		return nil, err
 	}
-	d, b := s.cfg.Dim, s.Bound()
+	d := s.cfg.Dim
+	b := s.Bound()
 	spec, err := fd.WholeSpectrum(
 		engine.View(d, d, a),
 		fd.Bound{RoundOff: k.MatrixError(), Frobenius2: b.Frobenius2, Rows: b.Rows},
@@ -48,7 +49,9 @@ type offsetJournal struct {
 	before int
 }
 
-func (j offsetJournal) Recorded(pass int) ([]byte, error) { return j.Journal.Recorded(j.before + pass) }
+func (j offsetJournal) Recorded(pass int) ([]byte, error) {
+	return j.Journal.Recorded(j.before + pass)
+}
 
 func (j offsetJournal) Record(pass int, state []byte) error {
 	return j.Journal.Record(j.before+pass, state)

@@ -49,7 +49,9 @@ type Env struct {
 }
 
 // Leads reports whether this process writes the results. A single process does, and rank 0 of a job.
-func (e *Env) Leads() bool { return e.Ranks == nil || e.Ranks.Rank() == 0 }
+func (e *Env) Leads() bool {
+	return e.Ranks == nil || e.Ranks.Rank() == 0
+}
 
 // shareOf returns the part of the rows that this process reads. part is the part that the Spec selects.
 func (e *Env) shareOf(part dataset.Share) dataset.Share {
@@ -64,7 +66,9 @@ func (e *Env) gather() func(ctx context.Context, own []byte) ([][]byte, error) {
 	if e.Ranks == nil {
 		return nil
 	}
-	return func(ctx context.Context, own []byte) ([][]byte, error) { return dist.Gather(ctx, e.Ranks, own) }
+	return func(ctx context.Context, own []byte) ([][]byte, error) {
+		return dist.Gather(ctx, e.Ranks, own)
+	}
 }
 
 // count returns src with a counter of its rows, for Progress.

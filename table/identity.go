@@ -36,7 +36,9 @@ func (r *resolved) parts() ([]Parts, map[string]dataset.Stamp) {
 		}
 	}
 	whole := s.canonical().reading()
-	whole.Data, whole.Part, whole.Missing = nil, "", nil
+	whole.Data = nil
+	whole.Part = ""
+	whole.Missing = nil
 	key := sha256.Sum256(fmt.Appendf(nil, "%q %s", contents, encode(whole)))
 	digest := (digestPrefix + fmt.Sprintf("%x", key))[:digestLength]
 	i := int64(r.share.Rank)

@@ -37,7 +37,10 @@ func (p *Parts) Check() error {
 }
 
 // IsComplete reports whether no part is missing.
-func (p *Parts) IsComplete() bool { return len(p.Have) == 1 && p.Have[0] == span{0, p.Of - 1} }
+func (p *Parts) IsComplete() bool {
+	return len(p.Have) == 1 &&
+		p.Have[0] == span{0, p.Of - 1}
+}
 
 // JoinParts returns the union of two lists of parts. It returns an error if a part is in both lists, or if the same
 // rows were divided into different numbers of parts.
@@ -74,14 +77,16 @@ func JoinParts(a, b []Parts) ([]Parts, error) {
 // digests of data in another way. Their digests then cannot show whether p and q are parts of the same rows.
 func (p *Parts) isOtherVersion(q Parts) bool {
 	return strings.HasPrefix(p.Data, digestPrefix) != strings.HasPrefix(q.Data, digestPrefix) &&
-		!p.IsComplete() && !q.IsComplete()
+		!p.IsComplete() &&
+		!q.IsComplete()
 }
 
 // joinSpans merges two sorted lists of ranges. duplicate is the smallest number that is in both lists, or −1 if there
 // is none.
 func joinSpans(a, b []span) (out []span, duplicate int64) {
 	for len(a)+len(b) > 0 {
-		if len(a) == 0 || len(b) > 0 && b[0][0] < a[0][0] {
+		if len(a) == 0 ||
+			len(b) > 0 && b[0][0] < a[0][0] {
 			a, b = b, a
 		}
 		next := a[0]

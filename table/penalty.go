@@ -68,7 +68,8 @@ func parseBands(items []string) ([]namedBand, error) {
 					Field("Unpenalized"),
 				)
 			}
-			b.columns, b.penalty = item[:i], p
+			b.columns = item[:i]
+			b.penalty = p
 		}
 		if b.columns == "" {
 			return nil, specError("Bands", "%q names no columns", printable.Excerpt(item))
@@ -185,7 +186,9 @@ func (r *resolved) penalise(
 		out.Bands = append(out.Bands, choose.Band{Name: b.columns, Columns: columns, Penalty: b.penalty})
 	}
 	for j, v := range out.P {
-		inBand := slices.ContainsFunc(out.Bands, func(b choose.Band) bool { return slices.Contains(b.Columns, j) })
+		inBand := slices.ContainsFunc(out.Bands, func(b choose.Band) bool {
+			return slices.Contains(b.Columns, j)
+		})
 		if v == 0 && inBand {
 			return out, specError("Bands", "column %d has penalty 0 in %s, and is in a band", j+1, s.Penalty)
 		}
@@ -292,7 +295,8 @@ func (r *resolved) readPenalty(ctx context.Context, seen map[string]dataset.Stam
 	case len(p) < d:
 		return nil, specError("Penalty", "%s has %d numbers for %d input columns", name, len(p), d)
 	}
-	if j := slices.IndexFunc(p, func(v float64) bool { return !(v >= 0) || math.IsInf(v, 0) }); j >= 0 {
+	j := slices.IndexFunc(p, func(v float64) bool { return !(v >= 0) || math.IsInf(v, 0) })
+	if j >= 0 {
 		return nil, specError("Penalty", "number %d of %s is %v, must be 0 or positive", j+1, name, p[j])
 	}
 	return p, nil

@@ -96,7 +96,8 @@ func (r *reading) options() (opts file.Options, weights []string, err error) {
 // Spec.Weights names a column. Weights have the same syntax as a target.
 func (r *reading) weightsFiles(opts file.Options) ([]string, error) {
 	s := &r.spec
-	opts.Target, opts.OnlyNamed = []string{s.Weights}, false
+	opts.Target = []string{s.Weights}
+	opts.OnlyNamed = false
 	var out []string
 	for _, path := range s.Data {
 		where, err := file.OwnTarget(path, opts)
@@ -129,7 +130,8 @@ func (r *reading) wantedNames(opts file.Options, wanted []string) ([]string, err
 
 // read opens the files and returns the selected rows with their sample weights.
 func (r *reading) read(ctx context.Context) (*Rows, error) {
-	s, ranks := &r.spec, r.env.Ranks
+	s := &r.spec
+	ranks := r.env.Ranks
 	if r.like.labels != nil {
 		if r.like.cells == nil {
 			r.like.cells = &prepare.Cells{}
@@ -192,7 +194,13 @@ func (r *reading) read(ctx context.Context) (*Rows, error) {
 	if err == nil && byNumber {
 		src, err = dataset.Part(src, share)
 	}
-	return &Rows{Opened: opened, Source: src, asked: r.resolved, pipe: r.pipe, known: r.like.names}, err
+	return &Rows{
+		Opened: opened,
+		Source: src,
+		asked:  r.resolved,
+		pipe:   r.pipe,
+		known:  r.like.names,
+	}, err
 }
 
 // checkWidth returns an error if NFeatures is given and the file format itself states the number of features.
@@ -261,7 +269,9 @@ func addNames(opened *file.Opened, paths []string, opts file.Options) error {
 		return nil
 	}
 	isOwn := opened.TargetsFile != ""
-	opts.Share, opts.Weights, opts.FirstRow = dataset.Share{}, nil, nil
+	opts.Share = dataset.Share{}
+	opts.Weights = nil
+	opts.FirstRow = nil
 	if isOwn {
 		opts.Target, opts.Targets = nil, 0
 	}
@@ -274,7 +284,8 @@ func addNames(opened *file.Opened, paths []string, opts file.Options) error {
 			continue
 		}
 		if isOwn {
-			one.TargetNames, one.Layout.Targets = opened.TargetNames, opened.Layout.Targets
+			one.TargetNames = opened.TargetNames
+			one.Layout.Targets = opened.Layout.Targets
 		}
 		if err := opened.Agrees(one.Layout); err != nil {
 			return err
@@ -310,10 +321,19 @@ func OpenLike(ctx context.Context, s Spec, like Like, env Env) (*Rows, error) {
 	}
 	prep := like.Preparation
 	inputs, names := prep.Columns()
-	r := &reading{resolved: asked, env: &env, pipe: env.listen(ctx, &s), like: expected{
-		targets: like.Targets, width: inputs, names: names, ownTarget: like.OwnTarget, labels: like.Labels,
-		text: cmp.Or(prep.Text, new(prepare.Text)),
-	}}
+	r := &reading{
+		resolved: asked,
+		env:      &env,
+		pipe:     env.listen(ctx, &s),
+		like: expected{
+			targets:   like.Targets,
+			width:     inputs,
+			names:     names,
+			ownTarget: like.OwnTarget,
+			labels:    like.Labels,
+			text:      cmp.Or(prep.Text, new(prepare.Text)),
+		},
+	}
 	if prep.Encoding.Does() {
 		r.like.cells = prep.Encoding.Cells()
 	}
@@ -325,11 +345,15 @@ func OpenLike(ctx context.Context, s Spec, like Like, env Env) (*Rows, error) {
 	if d == inputs {
 		return rows, nil
 	}
-	hint, target := "", []any(nil)
+	hint := ""
+	target := []any(nil)
 	if like.Own > 0 && len(s.Target) == 0 && d == inputs+like.Own {
 		hint, target = "; if the target is among them, use %v", []any{Field("Target")}
 	}
-	if len(names) > 0 && rows.Opened.Names == nil && rows.Opened.Format == "csv" && !s.Transposed {
+	if len(names) > 0 &&
+		rows.Opened.Names == nil &&
+		rows.Opened.Format == "csv" &&
+		!s.Transposed {
 		hint += "; the file has no header with the names of the %s: %s"
 		target = append(target, like.Owner, printable.List(names, 5))
 	}
@@ -363,7 +387,9 @@ func (r *Rows) AllColumns() ([]string, error) {
 		return nil, nil
 	}
 	text := r.asked.text
-	text.Pipe, text.Heads, text.Known = r.pipe, &r.asked.heads, r.known
+	text.Pipe = r.pipe
+	text.Heads = &r.asked.heads
+	text.Known = r.known
 	return csv.Columns(r.asked.spec.Data[0], text)
 }
 
@@ -373,7 +399,12 @@ func (r *Rows) Keys(ctx context.Context, env Env) (iter.Seq2[string, error], err
 	if r.asked == nil {
 		return nil, specError("", "the rows were not opened by OpenLike or OpenFor")
 	}
-	again := &reading{resolved: r.asked, env: &env, pipe: env.Pipe, like: expected{names: r.known}}
+	again := &reading{
+		resolved: r.asked,
+		env:      &env,
+		pipe:     env.Pipe,
+		like:     expected{names: r.known},
+	}
 	opts, _, err := again.options()
 	if err != nil {
 		return nil, err

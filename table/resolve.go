@@ -56,7 +56,8 @@ func resolve(s Spec) (*resolved, error) {
 
 func (r *resolved) checkTransposed() error {
 	s := &r.spec
-	if s.Transposed && (len(s.OneHot) > 0 || len(s.Dates) > 0 || s.Prepare != "") {
+	if s.Transposed &&
+		(len(s.OneHot) > 0 || len(s.Dates) > 0 || s.Prepare != "") {
 		return specError(
 			"Transposed", "%v, %v and %v need features as columns", Field("OneHot"), Field("Dates"), Field("Prepare"),
 		)
@@ -130,7 +131,12 @@ func (r *resolved) checkPipe() error {
 }
 
 // headers maps the values of Spec.Header to csv options.
-var headers = map[string]csv.Header{"": csv.Auto, "auto": csv.Auto, "yes": csv.Present, "no": csv.Absent}
+var headers = map[string]csv.Header{
+	"":     csv.Auto,
+	"auto": csv.Auto,
+	"yes":  csv.Present,
+	"no":   csv.Absent,
+}
 
 // parseText parses the fields that tell how text files are written.
 func (r *resolved) parseText() error {
@@ -185,7 +191,9 @@ func parseDelimiter(text string) (rune, error) {
 	switch {
 	case text == "":
 		return 0, nil
-	case size != len(text) || c == utf8.RuneError || strings.ContainsRune("\"\r\n.+-eE0123456789", c):
+	case size != len(text) ||
+		c == utf8.RuneError ||
+		strings.ContainsRune("\"\r\n.+-eE0123456789", c):
 		return 0, specError(
 			"Delimiter",
 			"%q must be one character that is not part of a number, or tab",
@@ -203,7 +211,11 @@ func parseLines(text string) (csv.Lines, bool) {
 	}
 	first, err1 := strconv.Atoi(a)
 	last, err2 := strconv.Atoi(b)
-	valid := err1 == nil && err2 == nil && 1 <= first && first <= last && last < math.MaxInt32
+	valid := err1 == nil &&
+		err2 == nil &&
+		1 <= first &&
+		first <= last &&
+		last < math.MaxInt32
 	return csv.Lines{First: first, Last: last}, valid
 }
 
@@ -336,8 +348,12 @@ func (r *resolved) checkClasses() error {
 
 // fillings maps the policies for missing values to the constants of package prepare.
 var fillings = map[string]prepare.Missing{
-	refuse: prepare.RefuseMissing, "drop": prepare.MissingDrop, "mean": prepare.MissingMean,
-	"median": prepare.MissingMedian, "most-frequent": prepare.MissingMode, "constant": prepare.MissingConstant,
+	refuse:          prepare.RefuseMissing,
+	"drop":          prepare.MissingDrop,
+	"mean":          prepare.MissingMean,
+	"median":        prepare.MissingMedian,
+	"most-frequent": prepare.MissingMode,
+	"constant":      prepare.MissingConstant,
 }
 
 // Policies are the policies of [Spec.Missing].
@@ -389,7 +405,8 @@ func parseMissing(items []string) (all prepare.Filling, byColumn map[string]prep
 
 // isPlain reports whether Missing is one policy of all columns that needs no pass to examine the columns.
 func isPlain(missing []string) bool {
-	return len(missing) == 0 || len(missing) == 1 && slices.Contains(plainPolicies, missing[0])
+	return len(missing) == 0 ||
+		len(missing) == 1 && slices.Contains(plainPolicies, missing[0])
 }
 
 // isRefused reports whether Missing has its default.
@@ -415,8 +432,14 @@ func (r *resolved) parsePreparation() error {
 		return err
 	}
 	text := slices.Contains(s.OneHot, allText)
-	byHand := len(s.Dates) > 0 || s.MissingIndicator || s.MissingTarget == "drop" || text ||
-		s.Standardize == ScaleNumeric || len(of) > 0 || len(s.OneHot) > 0 && s.MinShare > 0 || !isPlain(s.Missing)
+	byHand := len(s.Dates) > 0 ||
+		s.MissingIndicator ||
+		s.MissingTarget == "drop" ||
+		text ||
+		s.Standardize == ScaleNumeric ||
+		len(of) > 0 ||
+		len(s.OneHot) > 0 && s.MinShare > 0 ||
+		!isPlain(s.Missing)
 	if s.Prepare != "" {
 		if err := s.checkDecided(); err != nil {
 			return err
@@ -439,10 +462,16 @@ func (r *resolved) parsePreparation() error {
 		)
 	case byHand:
 		r.rules = &prepare.Rules{
-			OneHotText: text, Dates: s.Dates, Missing: all, MissingOf: of, Indicators: s.MissingIndicator,
-			Standardize: s.Standardize == ScaleNumeric, MinShare: s.MinShare,
+			OneHotText:  text,
+			Dates:       s.Dates,
+			Missing:     all,
+			MissingOf:   of,
+			Indicators:  s.MissingIndicator,
+			Standardize: s.Standardize == ScaleNumeric,
+			MinShare:    s.MinShare,
 		}
-		if s.MissingTarget == "drop" || s.MissingTarget == "" && all.Missing == prepare.MissingDrop {
+		if s.MissingTarget == "drop" ||
+			s.MissingTarget == "" && all.Missing == prepare.MissingDrop {
 			r.rules.Targets = prepare.MissingDrop
 		}
 	case s.MinShare > 0:

@@ -123,7 +123,11 @@ const allText = "text"
 
 // defaults maps fields to a text that means the same as "" or an empty list.
 var defaults = map[string]string{
-	"Format": auto, "Header": auto, "FirstIndex": auto, "Standardize": ScaleNone, "Missing": refuse,
+	"Format":      auto,
+	"Header":      auto,
+	"FirstIndex":  auto,
+	"Standardize": ScaleNone,
+	"Missing":     refuse,
 }
 
 // canonical returns a Spec that is equal for all ways to write the same rows: defaults are zero values.
@@ -158,10 +162,21 @@ func encode(s Spec) string {
 func (s Spec) reading() Spec {
 	policy := policyOf(s.Missing)
 	s.Key = ""
-	s.Prepare, s.Missing, s.MissingIndicator, s.MissingTarget = "", nil, false, ""
-	s.OneHot, s.MinShare, s.Dates, s.Standardize, s.Features = nil, 0, nil, "", ""
-	s.Penalty, s.Bands, s.Unpenalized = "", nil, nil
-	s.Holdout, s.Classes, s.ClassWeight = 0, false, ""
+	s.Prepare = ""
+	s.Missing = nil
+	s.MissingIndicator = false
+	s.MissingTarget = ""
+	s.OneHot = nil
+	s.MinShare = 0
+	s.Dates = nil
+	s.Standardize = ""
+	s.Features = ""
+	s.Penalty = ""
+	s.Bands = nil
+	s.Unpenalized = nil
+	s.Holdout = 0
+	s.Classes = false
+	s.ClassWeight = ""
 	if policy != refuse {
 		s.Missing = []string{policy} // only drop reads rows with a missing target
 	}
@@ -192,7 +207,9 @@ func (s *Spec) Name() string {
 const stdinName = "standard input"
 
 // Piped reports whether the rows come from standard input or from a named pipe, which can be read only once.
-func (s *Spec) Piped() bool { return len(s.Data) == 1 && isPipe(s.Data[0]) }
+func (s *Spec) Piped() bool {
+	return len(s.Data) == 1 && isPipe(s.Data[0])
+}
 
 // isPipe reports whether a file name is standard input (-) or a named pipe.
 func isPipe(name string) bool {

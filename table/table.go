@@ -61,7 +61,12 @@ func Open(ctx context.Context, s Spec, env Env) (*Table, error) {
 	if env.Job == nil {
 		env.Job = new(batch.Job)
 	}
-	in := &reading{resolved: asked, env: &env, pipe: env.listen(ctx, &s), like: expected{targets: -1}}
+	in := &reading{
+		resolved: asked,
+		env:      &env,
+		pipe:     env.listen(ctx, &s),
+		like:     expected{targets: -1},
+	}
 	if s.Classes {
 		in.like.labels = prepare.NewLabels()
 	}
@@ -85,7 +90,9 @@ func Open(ctx context.Context, s Spec, env Env) (*Table, error) {
 	if err != nil {
 		return nil, err
 	}
-	scaling, err := env.Job.Scaling(func() (*dataset.Scaling, error) { return in.scale(ctx, coded, penalised.P) })
+	scaling, err := env.Job.Scaling(func() (*dataset.Scaling, error) {
+		return in.scale(ctx, coded, penalised.P)
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -95,9 +102,16 @@ func Open(ctx context.Context, s Spec, env Env) (*Table, error) {
 	}
 	env.Job.Count(coded.rows)
 	t := &Table{
-		Rows: rows, Counted: coded.rows, Preparation: coded.prep, Encoded: coded.encoded,
-		Holdout: split.rule, Classes: labels, Penalised: penalised, Parts: parts, env: env,
-		Passes: coded.passes,
+		Rows:        rows,
+		Counted:     coded.rows,
+		Preparation: coded.prep,
+		Encoded:     coded.encoded,
+		Holdout:     split.rule,
+		Classes:     labels,
+		Penalised:   penalised,
+		Parts:       parts,
+		env:         env,
+		Passes:      coded.passes,
 	}
 	t.Preparation.Scaling = scaling
 	t.Preparation.Expand(asked.expansion)
@@ -121,13 +135,17 @@ func (r *reading) decide(ctx context.Context) (*Encoded, error) {
 	}
 	isAll := func(s string) bool { return s == allText }
 	look := *r
-	look.like.cells = &prepare.Cells{Look: true, OneHot: slices.DeleteFunc(slices.Clone(r.spec.OneHot), isAll)}
+	look.like.cells = &prepare.Cells{
+		Look:   true,
+		OneHot: slices.DeleteFunc(slices.Clone(r.spec.OneHot), isAll),
+	}
 	rows, err := look.read(ctx)
 	if err != nil {
 		return nil, err
 	}
 	options := prepare.LookOptions{Names: rows.Opened.Names, Rules: *r.rules}
-	options.Cells, options.Share = rows.Opened.Cells, dataset.Share{Size: 1}
+	options.Cells = rows.Opened.Cells
+	options.Share = dataset.Share{Size: 1}
 	held, err := r.heldOut(ctx, rows.Source)
 	if err != nil {
 		return nil, err
@@ -136,9 +154,14 @@ func (r *reading) decide(ctx context.Context) (*Encoded, error) {
 		options.Held = held.Held
 	}
 	if r.env.Ranks != nil {
-		options.Share, options.Link = r.env.shareOf(r.share), r.env.Ranks
+		options.Share = r.env.shareOf(r.share)
+		options.Link = r.env.Ranks
 	}
-	e, learnt, err := prepare.Look(ctx, r.env.count("looking at columns", rows.Source), options)
+	e, learnt, err := prepare.Look(
+		ctx,
+		r.env.count("looking at columns", rows.Source),
+		options,
+	)
 	if err != nil {
 		return nil, prepare.NameRows(r.spec.Name(), err)
 	}
@@ -225,7 +248,12 @@ func (r *reading) encode(ctx context.Context, rows *Rows, s *split, decided *Enc
 	prep.Names = unique(rows.Opened.Names)
 	cells := rows.Opened.Cells.WithoutLabels()
 	if decided == nil && cells != nil {
-		e, err := prepare.NewEncoding(prep.Inputs, prep.Names, cells.Missing, cells.Features)
+		e, err := prepare.NewEncoding(
+			prep.Inputs,
+			prep.Names,
+			cells.Missing,
+			cells.Features,
+		)
 		if err != nil {
 			return nil, err
 		}
@@ -268,7 +296,8 @@ func (r *reading) learn(
 		options.Held = held.Held
 	}
 	if r.env.Ranks != nil {
-		options.Share, options.Link = r.env.shareOf(r.share), r.env.Ranks
+		options.Share = r.env.shareOf(r.share)
+		options.Link = r.env.Ranks
 	}
 	learnt, err := e.Learn(ctx, r.env.count("reading columns", src), options)
 	return learnt, prepare.NameRows(r.spec.Name(), err)
@@ -297,9 +326,11 @@ func (r *reading) scale(ctx context.Context, c *coded, penalty []float64) (*data
 			return nil, err
 		}
 		c.rows.Progress = r.env.progress("standardising", c.rows.Source)
-		share, reduce := dataset.Share{Size: 1}, func(context.Context, []float64) error { return nil }
+		share := dataset.Share{Size: 1}
+		reduce := func(context.Context, []float64) error { return nil }
 		if r.env.Ranks != nil {
-			share, reduce = r.env.shareOf(r.share), r.env.Ranks.Allreduce
+			share = r.env.shareOf(r.share)
+			reduce = r.env.Ranks.Allreduce
 		}
 		var err error
 		_, prep.Scaling, err = dataset.StandardizeShare(ctx, c.rows, share, reduce)
@@ -375,7 +406,9 @@ func (t *Table) TrainingRows() dataset.Source {
 
 // HeldAsFitted reports whether the held-out rows are prepared as for the fit. If it is false, their columns are not
 // scaled, because the coefficients of the model are for columns that are not scaled.
-func (t *Table) HeldAsFitted() bool { return t.Classes != nil || !t.scales() }
+func (t *Table) HeldAsFitted() bool {
+	return t.Classes != nil || !t.scales()
+}
 
 // rounding returns bounds on the rounding of the scaled columns, for fdridge.Options.Rounding. It is nil if nothing is
 // rounded. It is also nil if features are computed from the columns: the error bounds of the fit are then about the

@@ -42,14 +42,20 @@ func newDecider(labels []string, texts *prepare.Lexicon) *decider {
 // decide predicts the class of a row. If the row has a true label, decide also counts whether the prediction is
 // right.
 func (d *decider) decide(row *model.Prediction) {
-	d.class, d.margin, d.isProved = -1, math.NaN(), false
+	d.class = -1
+	d.margin = math.NaN()
+	d.isProved = false
 	if math.IsNaN(row.Y[0]) {
 		return
 	}
 	d.class, d.margin = classes.Decide(row.Y), classes.Margin(row.Y)
 	d.isProved = classes.Proves(row.Intervals, d.class)
 	if len(row.Observed) == 1 && !math.IsNaN(row.Observed[0]) {
-		d.score.Add(slices.Index(d.Labels, d.texts.Label(row.Observed[0])), row.Y, row.Intervals)
+		d.score.Add(
+			slices.Index(d.Labels, d.texts.Label(row.Observed[0])),
+			row.Y,
+			row.Intervals,
+		)
 	}
 }
 
@@ -110,5 +116,8 @@ func (n *numbersOfClasses) write(row *model.Prediction) error {
 	if n.isProved {
 		proved = 1
 	}
-	return n.predictionWriter.write(&model.Prediction{Y: []float64{float64(n.class), n.margin, proved}, Last: row.Last})
+	return n.predictionWriter.write(&model.Prediction{
+		Y:    []float64{float64(n.class), n.margin, proved},
+		Last: row.Last,
+	})
 }

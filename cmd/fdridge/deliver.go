@@ -28,7 +28,9 @@ func (o *solveFlags) options() fdridge.Options {
 		PerTarget: o.each,
 	}
 	if o.auto {
-		opts.Gammas, opts.Candidates, opts.GammaTol = nil, o.gammas, o.gammaTol
+		opts.Gammas = nil
+		opts.Candidates = o.gammas
+		opts.GammaTol = o.gammaTol
 	}
 	return opts
 }
@@ -41,8 +43,13 @@ func (o *solveFlags) begin(
 	opts fdridge.Options,
 ) (*report.Fit, *report.Traces, fdridge.Options) {
 	f := &report.Fit{
-		Asked: report.Asked{Command: o.command, Program: version(), Tol: o.tol, Intercept: intercept},
-		Cost:  report.Cost{Backend: be.Name(), Kernel: be.Capabilities()["kernel"]},
+		Asked: report.Asked{
+			Command:   o.command,
+			Program:   version(),
+			Tol:       o.tol,
+			Intercept: intercept,
+		},
+		Cost: report.Cost{Backend: be.Name(), Kernel: be.Capabilities()["kernel"]},
 	}
 	traces := report.NewTraces(o.tol)
 	opts.Backend, opts.Observe = be, traces.Observe
@@ -126,7 +133,9 @@ func (o *solveFlags) deliver(f *report.Fit, columns []string, target string, std
 			Passes:    f.Cost.PreparingReads,
 			Columns:   columns,
 			Target:    target,
-			Before:    f.Data.Before, Bands: f.Bands(), Classes: f.Classes.Names(),
+			Before:    f.Data.Before,
+			Bands:     f.Bands(),
+			Classes:   f.Classes.Names(),
 		})
 		if err != nil {
 			return err
@@ -162,7 +171,9 @@ func (o *solveFlags) deliver(f *report.Fit, columns []string, target string, std
 	}
 	if o.coef != "" && isWritten { // a row for each target and γ: the intercept and the coefficients
 		all := m.Weights().RawMatrix()
-		err := atomicfile.Write(o.coef, func(w io.Writer) error { return npy.Write(w, all.Rows, all.Cols, all.Data) })
+		err := atomicfile.Write(o.coef, func(w io.Writer) error {
+			return npy.Write(w, all.Rows, all.Cols, all.Data)
+		})
 		if err != nil {
 			return fmt.Errorf("--coef: %w", err)
 		}
@@ -209,7 +220,8 @@ func (o *solveFlags) warnTolerance(bar *cli.Progress, stderr io.Writer) {
 // shortfall returns the message for a fit that missed its tolerance. isWritten tells whether the model was written in
 // spite of the miss.
 func (o *solveFlags) shortfall(f *report.Fit, isWritten bool) string {
-	text, again := f.Unsolved(), "a larger --tol"
+	text := f.Unsolved()
+	again := "a larger --tol"
 	if short := f.Shortfall(); short != "" && text != "" {
 		text += "; " + short
 	} else {

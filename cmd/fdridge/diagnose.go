@@ -134,7 +134,10 @@ func (o *diagnoseOptions) run(ctx context.Context, stdout, stderr io.Writer) err
 	switch {
 	case m.Classes != nil:
 		return cli.BadInput("diagnose: residuals are numbers, and the model predicts classes")
-	case len(w.Gammas) > 0 && slices.ContainsFunc(w.Gammas, func(g float64) bool { return g != w.Gamma }):
+	case len(w.Gammas) > 0 &&
+		slices.ContainsFunc(w.Gammas, func(g float64) bool {
+			return g != w.Gamma
+		}):
 		return cli.BadInput("diagnose: each target of the model has a gamma of its own; fit one target")
 	case w.Gamma == 0:
 		return cli.BadInput("diagnose: gamma is 0, and the brackets need a positive gamma")
@@ -148,7 +151,12 @@ func (o *diagnoseOptions) run(ctx context.Context, stdout, stderr io.Writer) err
 	if err := d.summarize(ctx); err != nil {
 		return o.explain(m, err)
 	}
-	run := &diagnosisRun{targets: len(w.Coef), rows: int(d.sum.Rows()), worst: worstRows{most: o.worst}, number: numbers}
+	run := &diagnosisRun{
+		targets: len(w.Coef),
+		rows:    int(d.sum.Rows()),
+		worst:   worstRows{most: o.worst},
+		number:  numbers,
+	}
 	if o.plot != "" {
 		run.sample = newRowSample()
 	}
@@ -156,13 +164,22 @@ func (o *diagnoseOptions) run(ctx context.Context, stdout, stderr io.Writer) err
 	pass := func(to rowWriter) error {
 		run.to = to
 		var err error
-		scores, err = ridge.Diagnose(ctx, d.read, d.sum, d.fit, ridge.DiagnoseOptions{}, run.use)
+		scores, err = ridge.Diagnose(
+			ctx,
+			d.read,
+			d.sum,
+			d.fit,
+			ridge.DiagnoseOptions{},
+			run.use,
+		)
 		return err
 	}
 	if o.out == "" {
 		err = pass(nil)
 	} else {
-		err = atomicfile.Write(o.out, func(f io.Writer) error { return writeFigures(f, form, run, pass) })
+		err = atomicfile.Write(o.out, func(f io.Writer) error {
+			return writeFigures(f, form, run, pass)
+		})
 	}
 	if err != nil {
 		return o.explain(m, err)
@@ -173,7 +190,11 @@ func (o *diagnoseOptions) run(ctx context.Context, stdout, stderr io.Writer) err
 	worst := run.worst.sorted()
 	if o.plot != "" {
 		picture := report.RowPicture{
-			Rows: run.rows, Targets: run.targets, Worst: worst, Sample: run.sample.rows, IsExact: d.isWhole,
+			Rows:    run.rows,
+			Targets: run.targets,
+			Worst:   worst,
+			Sample:  run.sample.rows,
+			IsExact: d.isWhole,
 		}
 		if err := savePicture(picture.Figure(), "plot", o.plot); err != nil {
 			return err
@@ -190,7 +211,12 @@ func (o *diagnoseOptions) open(
 	tally *prepare.Tally,
 ) (src dataset.Source, numbers func() int64, err error) {
 	targets := len(m.Fits[0].Coef)
-	like := table.Like{Preparation: &m.Preparation, Owner: "model", Targets: targets, Own: targets}
+	like := table.Like{
+		Preparation: &m.Preparation,
+		Owner:       "model",
+		Targets:     targets,
+		Own:         targets,
+	}
 	rows, err := o.in.OpenLike(ctx, like, "")
 	if err != nil {
 		return nil, nil, err
@@ -287,9 +313,11 @@ func (d *diagnosedRows) summarize(ctx context.Context) error {
 	d.isWhole = true
 	switch {
 	case dim <= wholeDim:
-		cfg.Store, d.from = fd.StoreScatter, "AᵀA, exact within round-off"
+		cfg.Store = fd.StoreScatter
+		d.from = "AᵀA, exact within round-off"
 	case n >= 0 && n <= wholeDim:
-		cfg.Size, d.from = int(n)+1, "all rows, exact within round-off"
+		cfg.Size = int(n) + 1
+		d.from = "all rows, exact within round-off"
 	case free != nil:
 		return cli.BadInput("diagnose: with columns without penalty, at most %d features are possible", wholeDim)
 	default:
@@ -334,7 +362,8 @@ func (d *diagnosedRows) compare(free []int) error {
 			if slices.Contains(free, i) {
 				continue
 			}
-			off, size = math.Hypot(off, v-o.Coef[at]), math.Hypot(size, v)
+			off = math.Hypot(off, v-o.Coef[at])
+			size = math.Hypot(size, v)
 			at++
 		}
 		if off > certificates[j].ErrorBound+o.ErrorBound+1e-3*size {
@@ -389,7 +418,14 @@ func (r *diagnosisRun) use(o *ridge.RowDiagnostics) error {
 	if r.to == nil {
 		return nil
 	}
-	f := append(r.figures[:0], float64(number), o.Weight, o.LeverageEstimate, o.Leverage.Lo, o.Leverage.Hi)
+	f := append(
+		r.figures[:0],
+		float64(number),
+		o.Weight,
+		o.LeverageEstimate,
+		o.Leverage.Lo,
+		o.Leverage.Hi,
+	)
 	for j := range r.targets {
 		f = append(f, o.ResidualEstimate[j], o.Residual[j].Lo, o.Residual[j].Hi)
 		f = append(f, o.LeftOutEstimate[j], o.LeftOut[j].Lo, o.LeftOut[j].Hi)
@@ -421,9 +457,13 @@ type sizedRow struct {
 	open openRow
 }
 
-func (w *worstRows) Len() int           { return len(w.rows) }
-func (w *worstRows) Less(i, j int) bool { return w.rows[i].size < w.rows[j].size }
-func (w *worstRows) Swap(i, j int)      { w.rows[i], w.rows[j] = w.rows[j], w.rows[i] }
+func (w *worstRows) Len() int { return len(w.rows) }
+func (w *worstRows) Less(i, j int) bool {
+	return w.rows[i].size < w.rows[j].size
+}
+func (w *worstRows) Swap(i, j int) {
+	w.rows[i], w.rows[j] = w.rows[j], w.rows[i]
+}
 
 // Push and Pop are for container/heap. worstRows replaces its first element and never pops.
 func (w *worstRows) Push(any) {}
@@ -456,7 +496,9 @@ func (w *worstRows) mayBeWorse() *openRow {
 	}
 	least := 0.0
 	if len(w.rows) > 0 {
-		least = slices.MinFunc(w.rows, func(a, b sizedRow) int { return cmp.Compare(a.size, b.size) }).size
+		least = slices.MinFunc(w.rows, func(a, b sizedRow) int {
+			return cmp.Compare(a.size, b.size)
+		}).size
 	}
 	if !(w.other.reach > least*(1+1e-6)) {
 		return nil
@@ -469,7 +511,8 @@ func (w *worstRows) add(o *ridge.RowDiagnostics, number int64) {
 	open := newOpenRow(o, number)
 	worst := -1
 	for j, v := range o.LeftOutEstimate {
-		if !math.IsNaN(v) && (worst < 0 || math.Abs(v) > math.Abs(o.LeftOutEstimate[worst])) {
+		if !math.IsNaN(v) &&
+			(worst < 0 || math.Abs(v) > math.Abs(o.LeftOutEstimate[worst])) {
 			worst = j
 		}
 	}
@@ -526,7 +569,9 @@ type rowSample struct {
 }
 
 // newRowSample returns an empty sample. Its seed is fixed, so that two runs draw the same rows.
-func newRowSample() *rowSample { return &rowSample{random: rand.New(rand.NewPCG(1, 2))} }
+func newRowSample() *rowSample {
+	return &rowSample{random: rand.New(rand.NewPCG(1, 2))}
+}
 
 // add keeps the row with the given number with probability mostSampled divided by the number of rows so far.
 func (s *rowSample) add(o *ridge.RowDiagnostics, number int64) {
@@ -607,12 +652,18 @@ func (o *diagnoseOptions) print(
 	scores *ridge.LeftOutScores,
 ) error {
 	rec := diagnosisRecord{
-		Version: report.ReportVersion, N: run.rows, Gamma: d.fit.Gamma, From: d.from, Leverage: model.Number(run.leverage),
-		Most: run.most, Worst: worst,
+		Version:  report.ReportVersion,
+		N:        run.rows,
+		Gamma:    d.fit.Gamma,
+		From:     d.from,
+		Leverage: model.Number(run.leverage),
+		Most:     run.most,
+		Worst:    worst,
 	}
 	for _, v := range scores.Bounds[0] {
 		rec.RMSE = append(rec.RMSE, ridge.Interval{
-			Lo: outwardRoot(v.Lo, math.Inf(-1)), Hi: outwardRoot(v.Hi, math.Inf(1)),
+			Lo: outwardRoot(v.Lo, math.Inf(-1)),
+			Hi: outwardRoot(v.Hi, math.Inf(1)),
 		})
 	}
 	if o.json {

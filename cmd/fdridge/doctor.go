@@ -49,7 +49,12 @@ func doctorCommand(mpi joiner) *cobra.Command {
 					Measured engine.Measurement `json:"measured"`
 				}{newBuild(), r, about, newMemory(), m})
 			}
-			return printDoctor(cmd.OutOrStdout(), r, cmp.Or(about, "not in this build (-tags mpi)"), m)
+			return printDoctor(
+				cmd.OutOrStdout(),
+				r,
+				cmp.Or(about, "not in this build (-tags mpi)"),
+				m,
+			)
 		},
 	}
 	c.Flags().BoolVar(&asJSON, "json", false, "print one JSON object instead of text")

@@ -113,11 +113,14 @@ func (o *fitOptions) check() error {
 	switch {
 	case err != nil:
 		return err
-	case o.cv != 0 && o.criterion() != choose.Auto && o.criterion().Needs() == (choose.Needs{}):
+	case o.cv != 0 &&
+		o.criterion() != choose.Auto &&
+		o.criterion().Needs() == (choose.Needs{}):
 		return cli.BadInput("--cv: --select %s has no folds; leave out one of the two", o.criterion())
 	case o.mpi && s.Part != "":
 		return cli.BadInput("--part: with --mpi each rank already reads a part")
-	case o.predict != "" && (o.coef != "" || o.report != "" || s.Holdout > 0 || o.mpi):
+	case o.predict != "" &&
+		(o.coef != "" || o.report != "" || s.Holdout > 0 || o.mpi):
 		return cli.BadInput("--predict: the coefficients are not kept; leave out --coef, --report, --holdout and --mpi")
 	}
 	if err := o.checkOptions(); err != nil {
@@ -138,7 +141,11 @@ func (o *fitOptions) options() fdridge.Options {
 	if o.each && !o.runs.cmd.Flags().Changed("size") {
 		size = 0 // a size of 0 keeps all information of the rows
 	}
-	opts.Size, opts.NoIntercept, opts.Lanes, opts.Folds, opts.KeepSummary = size, !o.intercept, o.lanes, o.cv, o.save != ""
+	opts.Size = size
+	opts.NoIntercept = !o.intercept
+	opts.Lanes = o.lanes
+	opts.Folds = o.cv
+	opts.KeepSummary = o.save != ""
 	return opts
 }
 
@@ -160,7 +167,9 @@ func (o *fitOptions) checkOptions() error {
 	}
 	if o.mpi {
 		opts.Reducer = struct{ ridge.Reducer }{}
-		opts.Merge = func(context.Context, *ridge.Summary) (*ridge.Summary, error) { return nil, nil }
+		opts.Merge = func(context.Context, *ridge.Summary) (*ridge.Summary, error) {
+			return nil, nil
+		}
 		opts.Gather = func(context.Context, []byte) ([][]byte, error) { return nil, nil }
 	}
 	return nameOptions(opts.Check())
@@ -189,7 +198,12 @@ func (o *fitOptions) runAsRank(ctx context.Context, mpi joiner, stdout, stderr i
 	}
 	r := rank{joined}
 	if r.Rank() > 0 {
-		o.out, o.report, o.coef, o.save, o.runs.logFormat, stdout = "", "", "", "", "none", io.Discard
+		o.out = ""
+		o.report = ""
+		o.coef = ""
+		o.save = ""
+		o.runs.logFormat = "none"
+		stdout = io.Discard
 	}
 	err = dist.Agree(ctx, r, "the program", version())
 	if err == nil {
@@ -215,11 +229,20 @@ func (o *fitOptions) run(ctx context.Context, ranks dist.Transport, stdout, stde
 	if err != nil {
 		return err
 	}
-	env := table.Env{Ranks: ranks, Seen: seen, Cache: o.rows.Cache(), Alone: true}
+	env := table.Env{
+		Ranks: ranks,
+		Seen:  seen,
+		Cache: o.rows.Cache(),
+		Alone: true,
+	}
 	err = batch.Run(ctx, batch.Options{
-		Checkpoint: o.checkpoint.name, Every: o.checkpoint.every, Settings: settings, Transport: ranks, Backend: be,
-		Room:   o.checkMemory,
-		Notify: func(e batch.Event) { bar.Checkpoint(e, env.Leads(), stderr) },
+		Checkpoint: o.checkpoint.name,
+		Every:      o.checkpoint.every,
+		Settings:   settings,
+		Transport:  ranks,
+		Backend:    be,
+		Room:       o.checkMemory,
+		Notify:     func(e batch.Event) { bar.Checkpoint(e, env.Leads(), stderr) },
 	}, func(j *batch.Job) error {
 		env.Job = j
 		err := o.NameColumns(o.fit(ctx, env, be, bar, stdout, stderr))
@@ -363,7 +386,8 @@ func (o *fitOptions) fitRows(
 			return nil, err
 		}
 	}
-	if there := uint64(rss.Available()); there > 0 && (o.cv != 0 || there < ridge.DefaultMaxBytes) {
+	there := uint64(rss.Available())
+	if there > 0 && (o.cv != 0 || there < ridge.DefaultMaxBytes) {
 		opts.MaxBytes = there
 	}
 	opts.Chosen = func(m ridge.Method) error {
@@ -421,9 +445,12 @@ func (o *fitOptions) predictBlocks(
 		if err != nil {
 			return err
 		}
-		all.first, of.Encode = first, prepare.EncodeOptions{Cells: rows.Opened.Cells, Tally: new(prepare.Tally)}
+		all.first = first
+		of.Encode = prepare.EncodeOptions{Cells: rows.Opened.Cells, Tally: new(prepare.Tally)}
 		o.predicted = &predictionRun{of: of, block: all}
-		o.writePredictions = func(w io.Writer) error { return npy.Write(w, all.rows, all.targets, all.all) }
+		o.writePredictions = func(w io.Writer) error {
+			return npy.Write(w, all.rows, all.targets, all.all)
+		}
 		return nameData(o.predict, rows.Locate(o.predicted.run(ctx, rows.Source, nil)))
 	}, nil
 }

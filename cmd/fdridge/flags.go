@@ -49,7 +49,12 @@ func (o *sketchFlags) check() error {
 }
 
 func (o *sketchFlags) config(be engine.Backend) ridge.SummaryConfig {
-	return ridge.SummaryConfig{Size: o.size, Intercept: o.intercept, Lanes: o.lanes, Backend: be}
+	return ridge.SummaryConfig{
+		Size:      o.size,
+		Intercept: o.intercept,
+		Lanes:     o.lanes,
+		Backend:   be,
+	}
 }
 
 // resultFlags name the output files. strict (--strict) means that no model is written if the tolerance is missed. With
@@ -128,7 +133,8 @@ func (o *solveFlags) check(allowDirect bool) error {
 		return err
 	}
 	return cli.FirstError(
-		o.gammaFlags.check(o.method.Takes(0) == nil || allowDirect && o.method == ridge.Auto),
+		o.gammaFlags.check(o.method.Takes(0) == nil ||
+			allowDirect && o.method == ridge.Auto),
 		cli.CheckOut(o.out),
 		cli.CheckOutput("report", o.report),
 		cli.CheckOutput("coef", o.coef),

@@ -39,12 +39,26 @@ var flagGroups = []struct{ title, flags string }{
 
 // optionFlags maps the fields of fdridge.Options to the flags that set them.
 var optionFlags = map[string]string{
-	"Gammas": "--gamma", "Candidates": "--gamma", "Select": "--select", "Folds": "--cv", "GammaTol": "--gamma-tol",
-	"Penalty": "--penalty", "Unpenalized": "--unpenalized", "Bands": "--bands",
-	"PerTarget": "--per-target", "Block": "--predict", "Classes": "--classes",
-	"Method": "--method", "NoIntercept": "--intercept", "Tol": "--tol", "MaxPasses": "--max-passes",
-	"Size": "--size", "Lanes": "--lanes", "KeepSummary": "--save-sketch",
-	"Journal": "--checkpoint", "Reducer": "--mpi",
+	"Gammas":      "--gamma",
+	"Candidates":  "--gamma",
+	"Select":      "--select",
+	"Folds":       "--cv",
+	"GammaTol":    "--gamma-tol",
+	"Penalty":     "--penalty",
+	"Unpenalized": "--unpenalized",
+	"Bands":       "--bands",
+	"PerTarget":   "--per-target",
+	"Block":       "--predict",
+	"Classes":     "--classes",
+	"Method":      "--method",
+	"NoIntercept": "--intercept",
+	"Tol":         "--tol",
+	"MaxPasses":   "--max-passes",
+	"Size":        "--size",
+	"Lanes":       "--lanes",
+	"KeepSummary": "--save-sketch",
+	"Journal":     "--checkpoint",
+	"Reducer":     "--mpi",
 }
 
 // freeOptions are the fields of fdridge.Options whose flags may change when a run resumes from a checkpoint: limits and

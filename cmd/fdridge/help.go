@@ -26,7 +26,8 @@ func listFlag(command, flag string) (place listing, ok bool) {
 			case command + ":" + flag:
 				return listing{i, j, value}, true
 			case flag:
-				place, ok = listing{i, j, value}, true
+				place = listing{i, j, value}
+				ok = true
 			}
 		}
 	}
@@ -80,7 +81,9 @@ func describeFlags(c *cobra.Command) string {
 		}
 		lines = append(lines, line{place, name, text})
 	})
-	slices.SortFunc(lines, func(a, b line) int { return cmp.Or(a.group-b.group, a.index-b.index) })
+	slices.SortFunc(lines, func(a, b line) int {
+		return cmp.Or(a.group-b.group, a.index-b.index)
+	})
 	var b strings.Builder
 	for i, l := range lines {
 		if i == 0 || l.group != lines[i-1].group {

@@ -29,7 +29,9 @@ func invocation(cmd *cobra.Command, args []string) string {
 // quote returns text as one word for a shell, in single quotes if needed.
 func quote(text string) string {
 	plain := func(r rune) bool {
-		return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' ||
+		return 'a' <= r && r <= 'z' ||
+			'A' <= r && r <= 'Z' ||
+			'0' <= r && r <= '9' ||
 			strings.ContainsRune("_./:,=+@%-", r)
 	}
 	if text != "" && strings.IndexFunc(text, func(r rune) bool { return !plain(r) }) < 0 {

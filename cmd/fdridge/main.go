@@ -83,7 +83,8 @@ func newRoot(mpi joiner) *cobra.Command {
 	)
 	root.SetVersionTemplate("fdridge version " + newBuild().String() + "\n")
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error {
-		if unknown, ok := errors.AsType[*pflag.NotExistError](err); ok && unknown.GetSpecifiedName() == "alpha" {
+		unknown, ok := errors.AsType[*pflag.NotExistError](err)
+		if ok && unknown.GetSpecifiedName() == "alpha" {
 			return fmt.Errorf("%w; use --gamma for the alpha of scikit-learn", err)
 		}
 		return err

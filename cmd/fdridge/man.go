@@ -22,7 +22,11 @@ func manCommand() *cobra.Command {
 			}
 			root := cmd.Root()
 			root.DisableAutoGenTag = true // pages without a date are reproducible
-			return doc.GenManTree(root, &doc.GenManHeader{Title: "FDRIDGE", Section: "1", Source: "fdridge"}, dir)
+			return doc.GenManTree(
+				root,
+				&doc.GenManHeader{Title: "FDRIDGE", Section: "1", Source: "fdridge"},
+				dir,
+			)
 		},
 	}
 	c.Flags().StringVar(&dir, "out", "", "write the pages into this folder")

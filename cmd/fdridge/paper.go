@@ -154,7 +154,9 @@ func (o *paperOptions) run(ctx context.Context, stdout, stderr io.Writer) error 
 	}
 	bar := cli.NewProgress(stderr, "auto")
 	defer bar.Finish()
-	o.cfg.Progress = func(s paper.Progress) { bar.Fraction(fmt.Sprintf("figure %d: %s", s.Figure, s.What), s.Done) }
+	o.cfg.Progress = func(s paper.Progress) {
+		bar.Fraction(fmt.Sprintf("figure %d: %s", s.Figure, s.What), s.Done)
+	}
 	start := time.Now()
 	files, err := paper.Run(ctx, o.cfg)
 	bar.Finish()
@@ -162,8 +164,11 @@ func (o *paperOptions) run(ctx context.Context, stdout, stderr io.Writer) error 
 		return err
 	}
 	rep := paperReport{
-		Figures: o.cfg.Figures, Results: filepath.Join(o.cfg.Out, "RESULTS.md"), Files: files,
-		TotalTime: time.Since(start).Seconds(), PeakRSS: rss.Peak(),
+		Figures:   o.cfg.Figures,
+		Results:   filepath.Join(o.cfg.Out, "RESULTS.md"),
+		Files:     files,
+		TotalTime: time.Since(start).Seconds(),
+		PeakRSS:   rss.Peak(),
 	}
 	if rep.Figures == nil {
 		rep.Figures = paper.Figures()

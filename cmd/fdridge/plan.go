@@ -104,7 +104,12 @@ func (o *planOptions) check() (cfg plan.Config, err error) {
 	if err := o.runs.check(); err != nil {
 		return cfg, err
 	}
-	cfg = plan.Config{Rows: o.n, Tol: o.tol, MaxBytes: uint64(o.memory) << 20, Lanes: o.pilot.lanes}
+	cfg = plan.Config{
+		Rows:     o.n,
+		Tol:      o.tol,
+		MaxBytes: uint64(o.memory) << 20,
+		Lanes:    o.pilot.lanes,
+	}
 	if text, _, _ := strings.Cut(o.gamma.Value, ":"); text == "auto" {
 		return cfg, cli.BadInput(
 			"--gamma: %s: plan needs numbers; without --gamma it uses the mean eigenvalue of AᵀA",
@@ -161,8 +166,12 @@ func (o *planOptions) run(ctx context.Context, cfg plan.Config, stdout, stderr i
 	if o.n == 0 {
 		cfg.Rows = p.rows
 	}
-	cfg.BaseBytes, cfg.BaseSeconds, cfg.Entries = p.memory, p.opening, p.entries
-	cfg.FlopRate, cfg.ReadRate, cfg.FreshRate = measured.Gemm*1e9, measured.Bandwidth*1e9, measured.Fresh*1e9
+	cfg.BaseBytes = p.memory
+	cfg.BaseSeconds = p.opening
+	cfg.Entries = p.entries
+	cfg.FlopRate = measured.Gemm * 1e9
+	cfg.ReadRate = measured.Bandwidth * 1e9
+	cfg.FreshRate = measured.Fresh * 1e9
 	if p.rate > 0 {
 		cfg.ReadRate = min(p.rate, cfg.ReadRate)
 	}
@@ -186,7 +195,12 @@ func (o *planOptions) run(ctx context.Context, cfg plan.Config, stdout, stderr i
 			}
 			r.Sizes = append(
 				r.Sizes,
-				report.SizeFor{Gamma: gamma, Error: o.oneShotError, Worst: worst, Estimated: estimated},
+				report.SizeFor{
+					Gamma:     gamma,
+					Error:     o.oneShotError,
+					Worst:     worst,
+					Estimated: estimated,
+				},
 			)
 		}
 	}
@@ -274,7 +288,10 @@ func (o *planOptions) makePilot(ctx context.Context, be engine.Backend, stderr i
 func timeReading(ctx context.Context, src dataset.Source, maxPasses int) (reading, error) {
 	const enough = 500 * time.Millisecond
 	_, d, _ := src.Dims()
-	sparse, entries, bytes, begin := 0, 0, 0.0, time.Now()
+	sparse := 0
+	entries := 0
+	bytes := 0.0
+	begin := time.Now()
 	for ; maxPasses > 0 && time.Since(begin) < enough; maxPasses-- {
 		for b, err := range src.Blocks(ctx) {
 			if err != nil {

@@ -106,7 +106,9 @@ func checkPicture(flag, name string) error {
 
 // savePicture writes a figure to the file of a flag, whose name checkPicture has accepted.
 func savePicture(f *chart.Figure, flag, name string) error {
-	err := atomicfile.Write(name, func(w io.Writer) error { return f.Save(w, filepath.Ext(name)[1:]) })
+	err := atomicfile.Write(name, func(w io.Writer) error {
+		return f.Save(w, filepath.Ext(name)[1:])
+	})
 	if err != nil {
 		return fmt.Errorf("--%s: %w", flag, err)
 	}

@@ -93,7 +93,8 @@ func (o *predictOptions) run(ctx context.Context, stdout, stderr io.Writer) erro
 	if err != nil {
 		return err
 	}
-	if e, ok := errors.AsType[*model.ShortfallError](m.Err()); ok && e.Status != ridge.Unproved &&
+	if e, ok := errors.AsType[*model.ShortfallError](m.Err()); ok &&
+		e.Status != ridge.Unproved &&
 		e.Status != ridge.MinimumNorm {
 		fmt.Fprintf(stderr, "fdridge: warning: %s: %s\n", o.model, describeShortfall(e))
 	} else if !m.Fits[0].Certificate.IsZero() && !m.Proves() {
@@ -116,7 +117,9 @@ func (o *predictOptions) run(ctx context.Context, stdout, stderr io.Writer) erro
 		return err
 	}
 	of.Encode = prepare.EncodeOptions{
-		Cells: rows.Opened.Cells, IgnoreUnknown: o.unknown == "ignore", Tally: new(prepare.Tally),
+		Cells:         rows.Opened.Cells,
+		IgnoreUnknown: o.unknown == "ignore",
+		Tally:         new(prepare.Tally),
 	}
 	p := &predictionRun{
 		of:       of,

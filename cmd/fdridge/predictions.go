@@ -242,9 +242,12 @@ func (o *jsonPredictions) end() error {
 	var r2, rmse []float64
 	var r2Brackets, rmseBrackets, maeBrackets, baselines model.PerTarget[ridge.Interval]
 	for _, s := range o.scores {
-		r2, rmse = append(r2, s.R2()), append(rmse, s.RMSE())
-		r2Brackets, rmseBrackets = append(r2Brackets, s.R2Bracket()), append(rmseBrackets, s.RMSEBracket())
-		maeBrackets, baselines = append(maeBrackets, s.MAEBracket()), append(baselines, s.BaselineBracket())
+		r2 = append(r2, s.R2())
+		rmse = append(rmse, s.RMSE())
+		r2Brackets = append(r2Brackets, s.R2Bracket())
+		rmseBrackets = append(rmseBrackets, s.RMSEBracket())
+		maeBrackets = append(maeBrackets, s.MAEBracket())
+		baselines = append(baselines, s.BaselineBracket())
 	}
 	if o.scores != nil {
 		record["r2"], record["rmse"] = model.Numbers(r2), model.Numbers(rmse)

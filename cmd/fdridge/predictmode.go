@@ -86,7 +86,8 @@ func (blockMode) beforeFit(ctx context.Context, o *fitOptions, d *table.Table, o
 // predictionOptions returns the options of the predictions for the rows of --predict.
 func (o *fitOptions) predictionOptions() *predictOptions {
 	return &predictOptions{
-		modelFlags: modelFlags{out: o.out, outFormat: "auto", formats: outFormats}, in: o.Others(o.predict),
+		modelFlags: modelFlags{out: o.out, outFormat: "auto", formats: outFormats},
+		in:         o.Others(o.predict),
 	}
 }
 

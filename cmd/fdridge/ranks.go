@@ -32,7 +32,9 @@ type joiner struct {
 // A rank is the connection of this process to an MPI job. Its method Abort prints the error as one line.
 type rank struct{ link }
 
-func (r rank) Abort(err error) { r.link.Abort(errors.New(message(err))) }
+func (r rank) Abort(err error) {
+	r.link.Abort(errors.New(message(err)))
+}
 
 // A remoteError is an error that this rank must not print: another rank prints it, or it was printed before.
 type remoteError struct{ error }

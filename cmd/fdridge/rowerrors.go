@@ -36,7 +36,8 @@ func hintAtModel(err error) error {
 
 // nameSketch adds a hint to an error about rows that cannot be the rows of the given sketch.
 func nameSketch(err error) error {
-	if e, ok := errors.AsType[*dataset.InputError](err); ok && (e.Missing || e.Omittable) {
+	e, ok := errors.AsType[*dataset.InputError](err)
+	if ok && (e.Missing || e.Omittable) {
 		return withHint(e, "these are not the rows of the sketch")
 	}
 	return err

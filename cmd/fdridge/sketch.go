@@ -67,8 +67,21 @@ sketches of other rows, because their means and deviations differ.`,
 			}
 			in.Listen(cmd, keep.every > 0)
 			if keep.every > 0 {
-				err := runLive(cmd, &liveRun{liveFlags: &keep, in: &in, size: &size, out: out}, &runs)
-				return input.ExplainOnce(nameData(in.Data.Value, in.NameColumns(err)), in.Data.Value, input.WaysOfLive)
+				err := runLive(
+					cmd,
+					&liveRun{
+						liveFlags: &keep,
+						in:        &in,
+						size:      &size,
+						out:       out,
+					},
+					&runs,
+				)
+				return input.ExplainOnce(
+					nameData(in.Data.Value, in.NameColumns(err)),
+					in.Data.Value,
+					input.WaysOfLive,
+				)
 			}
 			cache := rows.Cache()
 			err := nameData(
@@ -116,7 +129,12 @@ func runSketch(
 	if err := size.checkMemory(size.size, dim, t); err != nil {
 		return err
 	}
-	sum, err := ridge.Summarize(ctx, d.Source, size.config(be), bar.Rows("sketching", d.Source))
+	sum, err := ridge.Summarize(
+		ctx,
+		d.Source,
+		size.config(be),
+		bar.Rows("sketching", d.Source),
+	)
 	if err != nil {
 		return err
 	}

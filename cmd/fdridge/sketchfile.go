@@ -40,8 +40,14 @@ type description struct {
 func describe(d *table.Table, target string) (*description, error) {
 	columns, err := d.Rows.AllColumns()
 	out := &description{
-		Format: d.Rows.Opened.Format, Target: target, Columns: columns, NNZ: d.Counted.Nonzeros(),
-		Preparation: d.Preparation, Penalty: slices.Clone(d.P), Parts: d.Parts, HeldOut: d.Holdout.Share,
+		Format:      d.Rows.Opened.Format,
+		Target:      target,
+		Columns:     columns,
+		NNZ:         d.Counted.Nonzeros(),
+		Preparation: d.Preparation,
+		Penalty:     slices.Clone(d.P),
+		Parts:       d.Parts,
+		HeldOut:     d.Holdout.Share,
 	}
 	for j, p := range out.Penalty {
 		if p == 0 { // the sketch has the column like any other
@@ -159,7 +165,8 @@ func (d *description) join(o *description) error {
 	if err != nil {
 		return err
 	}
-	d.NNZ, d.Parts = d.NNZ+o.NNZ, parts
+	d.NNZ += o.NNZ
+	d.Parts = parts
 	d.Fades = d.Fades || o.Fades
 	return nil
 }
@@ -219,7 +226,8 @@ func checkLoadMemory(name string, d, rows float64) error {
 // checkSketchMemory returns an error if there is not enough memory to read a sketch. Reading merges lanes, which are
 // sketches of portions of the rows, built in parallel. Reading also copies a sketch that forgets old rows.
 func checkSketchMemory(name string, s window.Stream) error {
-	copies, cfg := float64(s.Copies()), s.Settings().Summary
+	copies := float64(s.Copies())
+	cfg := s.Settings().Summary
 	rows, err := rowsOf(cfg)
 	if err != nil || copies == 0 {
 		return err
@@ -239,7 +247,12 @@ func checkSketchMemory(name string, s window.Stream) error {
 // rowsOf returns the maximum number of rows that a sketch stores. AᵀA counts as d rows if it is stored instead of a
 // sketch.
 func rowsOf(cfg ridge.SummaryConfig) (float64, error) {
-	keeps, err := fd.Config{Dim: cfg.Dim, Size: cfg.Size, Shrink: cfg.Shrink, Store: cfg.Store}.Scatter()
+	keeps, err := fd.Config{
+		Dim:    cfg.Dim,
+		Size:   cfg.Size,
+		Shrink: cfg.Shrink,
+		Store:  cfg.Store,
+	}.Scatter()
 	if keeps {
 		return float64(cfg.Dim) + float64(cfg.ShrinkRows), err
 	}

@@ -160,7 +160,9 @@ func (o *solveOptions) run(ctx context.Context, name string, stdout, stderr io.W
 		opts.Progress = bar.Fit(src, sum.Rows)
 		o.warnTolerance(bar, stderr)
 	}
-	if sum.Weight() != float64(sum.Rows()) && opened != nil && !o.in.Weights.Given {
+	if sum.Weight() != float64(sum.Rows()) &&
+		opened != nil &&
+		!o.in.Weights.Given {
 		return cli.BadInput(
 			"--weights: the sketch in %s has weighted rows (%d rows, total weight %g): give their sample weights, "+
 				"as for the sketch",
@@ -225,8 +227,14 @@ func (o *solveOptions) penalise(ctx context.Context, d *description) (table.Pena
 		)
 	}
 	s, text := o.Penalties(), o.in.Spec()
-	s.Delimiter, s.Header, s.Decimal, s.MissingMarks = text.Delimiter, text.Header, text.Decimal, text.MissingMarks
-	s.SkipRows, s.Comment, s.Escape, s.Transposed = text.SkipRows, text.Comment, text.Escape, text.Transposed
+	s.Delimiter = text.Delimiter
+	s.Header = text.Header
+	s.Decimal = text.Decimal
+	s.MissingMarks = text.MissingMarks
+	s.SkipRows = text.SkipRows
+	s.Comment = text.Comment
+	s.Escape = text.Escape
+	s.Transposed = text.Transposed
 	found, err := s.Penalties(ctx, &d.Preparation, nil, true)
 	return found, input.NameFields(err)
 }

@@ -66,8 +66,11 @@ func (o *standardErrorFlags) compute(
 		}
 		why = "because AᵀA + gamma·P is too close to a singular matrix; use a larger gamma, or scale the columns"
 	}
-	zero := slices.ContainsFunc(f.Found.Solutions, func(s *ridge.Solution) bool { return s.Gamma == 0 })
-	if sum := f.Found.Summary; sum != nil && !zero && len(d.Options(fdridge.Options{}).Unpenalized) == 0 {
+	zero := slices.ContainsFunc(f.Found.Solutions, func(s *ridge.Solution) bool {
+		return s.Gamma == 0
+	})
+	sum := f.Found.Summary
+	if sum != nil && !zero && len(d.Options(fdridge.Options{}).Unpenalized) == 0 {
 		out, err = fromSummary(d, sum, f.Found.Solutions)
 		if err != nil || !intercept {
 			return out, "", err

@@ -32,7 +32,9 @@ func (r *allocator) take(size int) ([]byte, error) {
 	}
 	best := -1
 	for i, b := range r.freed {
-		if cap(b) >= size && cap(b)/2 <= size && (best < 0 || cap(b) < cap(r.freed[best])) {
+		if cap(b) >= size &&
+			cap(b)/2 <= size &&
+			(best < 0 || cap(b) < cap(r.freed[best])) {
 			best = i
 		}
 	}

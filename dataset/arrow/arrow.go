@@ -70,7 +70,13 @@ func Open(name string, opts Options) (*dataset.Stream, error) {
 			continue
 		}
 		if err := t.checkColumn(f, j, choice.Lexicon(j)); err != nil {
-			refused = choice.Refuse(refused, err, j, t.names[j], t.schema[t.fields[j].field].isText())
+			refused = choice.Refuse(
+				refused,
+				err,
+				j,
+				t.names[j],
+				t.schema[t.fields[j].field].isText(),
+			)
 		}
 	}
 	if refused != nil {
@@ -96,7 +102,8 @@ func Open(name string, opts Options) (*dataset.Stream, error) {
 		}
 		return r, nil
 	})
-	s.Stamp, s.Single = f.Stamp(), opts.Pipe != nil
+	s.Stamp = f.Stamp()
+	s.Single = opts.Pipe != nil
 	return s, nil
 }
 
@@ -162,14 +169,17 @@ func read(f *rawfile.File) (t *layout, err error) {
 		return nil, err
 	}
 	for i := range t.schema {
-		name, of := t.schema[i].name, &t.schema[i].dataType
+		name := t.schema[i].name
+		of := &t.schema[i].dataType
 		if of.item() == of {
-			t.names, t.fields = append(t.names, name), append(t.fields, place{i, -1})
+			t.names = append(t.names, name)
+			t.fields = append(t.fields, place{i, -1})
 		} else if of.items > maxColumns-len(t.names) {
 			return nil, &dataset.InputError{File: f.Name, Msg: fmt.Sprintf("has more than %d columns", maxColumns)}
 		} else {
 			for k := range of.items {
-				t.names, t.fields = append(t.names, fmt.Sprintf("%s[%d]", name, k+1)), append(t.fields, place{i, k})
+				t.names = append(t.names, fmt.Sprintf("%s[%d]", name, k+1))
+				t.fields = append(t.fields, place{i, k})
 			}
 		}
 		if len(t.names) > maxColumns {
@@ -202,7 +212,9 @@ func (t *layout) expand(specs []string) []string {
 		}
 		named := func(f field) bool { return f.name == rest }
 		at := slices.IndexFunc(t.schema, named)
-		if at < 0 || slices.ContainsFunc(t.schema[at+1:], named) || slices.Contains(t.names, spec) ||
+		if at < 0 ||
+			slices.ContainsFunc(t.schema[at+1:], named) ||
+			slices.Contains(t.names, spec) ||
 			t.schema[at].item() == &t.schema[at].dataType {
 			out = append(out, spec)
 			continue
@@ -244,7 +256,9 @@ func (t *layout) refusal(j int, l *prepare.Lexicon) (holds, hint string) {
 	const encode = "encode it as numbers"
 	dt := t.schema[t.fields[j].field].item()
 	isDate := dt.index == nil && dt.perSecond != 0
-	if l != nil && t.fields[j].item < 0 && (dt.isText() || isDate && !l.IsLevels()) {
+	if l != nil &&
+		t.fields[j].item < 0 &&
+		(dt.isText() || isDate && !l.IsLevels()) {
 		return "", ""
 	}
 	switch {

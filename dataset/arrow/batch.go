@@ -34,7 +34,9 @@ type dictionary struct {
 	parts []*array
 }
 
-func (a *array) isNull(i int) bool { return a.valid != nil && a.valid[i>>3]>>(i&7)&1 == 0 }
+func (a *array) isNull(i int) bool {
+	return a.valid != nil && a.valid[i>>3]>>(i&7)&1 == 0
+}
 
 // A batch is a decoded record batch. Its memory is freed when the last user releases it (holders becomes 0).
 type batch struct {
@@ -82,7 +84,12 @@ type decoder struct {
 type job struct{ dst, src []byte }
 
 func newDecoder(h *head, body []byte, room *allocator) *decoder {
-	d := &decoder{body: body, version: h.version, room: room, memory: [][]byte{body}}
+	d := &decoder{
+		body:    body,
+		version: h.version,
+		room:    room,
+		memory:  [][]byte{body},
+	}
 	d.nodes, _, _ = h.of.vector(1, 16)
 	d.buffers, _, _ = h.of.vector(2, 16)
 	d.views, _, _ = h.of.vector(4, 8)
@@ -118,7 +125,8 @@ func (d *decoder) batch(rows int64, schema []field, wanted []bool) (*batch, erro
 // array decodes the next column, or skips the column if !wanted.
 func (d *decoder) array(t *dataType, wanted bool) *array {
 	a := &array{of: t}
-	length, nulls := int64(binary.LittleEndian.Uint64(d.nodes)), int64(binary.LittleEndian.Uint64(d.nodes[8:]))
+	length := int64(binary.LittleEndian.Uint64(d.nodes))
+	nulls := int64(binary.LittleEndian.Uint64(d.nodes[8:]))
 	d.nodes = d.nodes[16:]
 	if length < 0 || length > math.MaxInt32 || nulls < 0 || nulls > length {
 		d.err = fmt.Errorf("a column has %d values, of which %d are null", length, nulls)
@@ -170,7 +178,8 @@ func swap(b []byte, size int) {
 
 // isComplete reports whether the buffers hold all values of the column.
 func (a *array) isComplete(nulls int64) bool {
-	t, n := a.of, int64(a.n)
+	t := a.of
+	n := int64(a.n)
 	if t.index != nil {
 		t = t.index
 	}
@@ -192,9 +201,14 @@ func (a *array) isComplete(nulls int64) bool {
 
 // buffer returns the next buffer, decompressed. If !wanted, it returns nil.
 func (d *decoder) buffer(wanted bool) []byte {
-	lo, size := int64(binary.LittleEndian.Uint64(d.buffers)), int64(binary.LittleEndian.Uint64(d.buffers[8:]))
+	lo := int64(binary.LittleEndian.Uint64(d.buffers))
+	size := int64(binary.LittleEndian.Uint64(d.buffers[8:]))
 	d.buffers = d.buffers[16:]
-	if lo < 0 || size < 0 || lo > int64(len(d.body)) || size > int64(len(d.body))-lo || lo%8 != 0 {
+	if lo < 0 ||
+		size < 0 ||
+		lo > int64(len(d.body)) ||
+		size > int64(len(d.body))-lo ||
+		lo%8 != 0 {
 		d.err = fmt.Errorf("a buffer has %d bytes from byte %d on, the body has %d", size, lo, len(d.body))
 	}
 	if !wanted || size == 0 || d.err != nil {
@@ -223,7 +237,8 @@ func (d *decoder) buffer(wanted bool) []byte {
 	}
 	out, err := d.room.take(int(length))
 	if err == nil {
-		d.memory, d.jobs = append(d.memory, out), append(d.jobs, job{out, b})
+		d.memory = append(d.memory, out)
+		d.jobs = append(d.jobs, job{out, b})
 	}
 	d.err = err
 	if bigEndian { // the caller swaps the bytes

@@ -11,14 +11,18 @@ import (
 // reports whether all codes are finite. Nulls are left to fillNulls.
 func (r *reader) putCodes(p *part, x, y []float64, n int) bool {
 	a := r.batch.columns[p.fields[0]]
-	values, at := r.tile[:n], p.js[0]
-	isText, unit := a.of.isText(), a.of.perSecond
+	values := r.tile[:n]
+	at := p.js[0]
+	isText := a.of.isText()
+	unit := a.of.perSecond
 	if !isText && unit == 0 {
 		fill(values, a, r.at)
 	}
 	finite := true
 	for i := range n {
-		code, ok, why := math.NaN(), true, prepare.TooManyLevels
+		code := math.NaN()
+		ok := true
+		why := prepare.TooManyLevels
 		switch {
 		case a.isNull(r.at + i):
 		case unit != 0:
@@ -80,7 +84,8 @@ func (r *reader) fillNulls(x, y []float64, n int) (none bool) {
 			if values := valuesOf(a); values.valid != nil || a.valid != nil {
 				for row := range n {
 					for item, j := range p.js {
-						if r.To[j] >= 0 && (a.isNull(r.at+row) || values.isNull((r.at+row)*p.width+item)) {
+						if r.To[j] >= 0 &&
+							(a.isNull(r.at+row) || values.isNull((r.at+row)*p.width+item)) {
 							put(row, j)
 						}
 					}

@@ -140,7 +140,8 @@ func messageAt(f *rawfile.File, at int64, memory []byte) (b block, h head, err e
 
 // walk finds the messages of a stream.
 func (x *index) walk(f *rawfile.File) error {
-	memory, begun := make([]byte, 0, 1<<12), false
+	memory := make([]byte, 0, 1<<12)
+	begun := false
 	for at := int64(0); ; {
 		b, h, err := messageAt(f, at, memory)
 		if err != nil {

@@ -163,7 +163,8 @@ func (m *messages) head() (head, error) {
 // body reads the next size bytes, the body of a message. It allocates memory in steps, because a damaged file may state
 // a size beyond the end of the data.
 func (m *messages) body(size int64) ([]byte, error) {
-	have, want := 0, int(min(size, max(1<<20, int64(m.known))))
+	have := 0
+	want := int(min(size, max(1<<20, int64(m.known))))
 	b, err := m.room.take(want)
 	for err == nil {
 		var n int
@@ -249,7 +250,9 @@ const oldFormat = "; before version 0.15, Arrow wrote another format, which must
 
 // metaAt returns the metadata of the message at p. It reads the metadata into buf if buf is large enough.
 func metaAt(f *rawfile.File, p block, buf []byte) ([]byte, error) {
-	if p.meta > maxMeta+8 || p.at > f.Plain-p.meta || p.body > f.Plain-p.meta-p.at {
+	if p.meta > maxMeta+8 ||
+		p.at > f.Plain-p.meta ||
+		p.body > f.Plain-p.meta-p.at {
 		return nil, fmt.Errorf(
 			"the message at byte %d, with %d and %d bytes, lies outside the file",
 			p.at,

@@ -91,7 +91,8 @@ func (t table) vector(i, size int) (elements []byte, n, at int) {
 func (t table) tables(i int, visit func(table) error) error {
 	elements, n, at := t.vector(i, 4)
 	for k := range n {
-		if err := visit(tableAt(t.b, at+4*k+int(binary.LittleEndian.Uint32(elements[4*k:])))); err != nil {
+		err := visit(tableAt(t.b, at+4*k+int(binary.LittleEndian.Uint32(elements[4*k:]))))
+		if err != nil {
 			return err
 		}
 	}
@@ -191,7 +192,11 @@ func blocksOf(footer []byte, i int) (out []block, err error) {
 				meta: int64(int32(binary.LittleEndian.Uint32(e[8:]))),
 				body: int64(binary.LittleEndian.Uint64(e[16:])),
 			}
-			if b.at < 0 || b.meta < 8 || b.body < 0 || b.at > math.MaxInt64/4 || b.body > math.MaxInt64/4 {
+			if b.at < 0 ||
+				b.meta < 8 ||
+				b.body < 0 ||
+				b.at > math.MaxInt64/4 ||
+				b.body > math.MaxInt64/4 {
 				return fmt.Errorf("the footer has batch %d at byte %d, with %d and %d bytes", k+1, b.at, b.meta, b.body)
 			}
 			out = append(out, b)

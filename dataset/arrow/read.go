@@ -97,7 +97,8 @@ func newReader(f *rawfile.File, t *layout, choice columns.Choice) (*reader, erro
 func (r *reader) makeParts() {
 	for j := 0; j < len(r.To); j++ {
 		at := r.fields[j]
-		if of := &r.schema[at.field].dataType; at.item >= 0 {
+		of := &r.schema[at.field].dataType
+		if at.item >= 0 {
 			p := part{fields: []int{at.field}, width: of.items}
 			for p.plain = of.item().isFloat64(); len(p.js) < p.width; j++ {
 				p.js = append(p.js, j)
@@ -114,24 +115,34 @@ func (r *reader) makeParts() {
 			continue
 		}
 		if l := r.Lexicon(j); l != nil {
-			r.parts = append(r.parts, part{js: []int{j}, fields: []int{at.field}, lexicon: l, left: r.isLeft([]int{j})})
+			r.parts = append(r.parts, part{
+				js:      []int{j},
+				fields:  []int{at.field},
+				lexicon: l,
+				left:    r.isLeft([]int{j}),
+			})
 			continue
 		}
 		plain := r.schema[at.field].isFloat64()
 		last := len(r.parts) - 1
-		if last < 0 || r.parts[last].width > 0 || r.parts[last].lexicon != nil ||
+		if last < 0 ||
+			r.parts[last].width > 0 ||
+			r.parts[last].lexicon != nil ||
 			len(r.parts[last].js) == columns.Tile {
-			r.parts, last = append(r.parts, part{plain: true}), last+1
+			r.parts = append(r.parts, part{plain: true})
+			last++
 		}
 		p := &r.parts[last]
-		p.js, p.fields = append(p.js, j), append(p.fields, at.field)
+		p.js = append(p.js, j)
+		p.fields = append(p.fields, at.field)
 		p.plain = p.plain && plain && len(p.js) <= columns.Tile && r.areAdjacent(p.js)
 	}
 	for i := range r.parts {
 		p := &r.parts[i]
 		p.lent = p.plain && len(p.js) == r.Features &&
 			r.Cells.OnlyNumbers() // NaN replaces missing values, so it needs a copy
-		p.plain = p.plain && (p.width > 0 || len(p.js) == columns.Tile || p.lent && len(p.js) == 1)
+		p.plain = p.plain &&
+			(p.width > 0 || len(p.js) == columns.Tile || p.lent && len(p.js) == 1)
 		p.lent = p.lent && (p.width > 0 || len(p.js) == 1)
 		if p.lent {
 			r.parts[0], r.parts[i] = r.parts[i], r.parts[0]
@@ -163,7 +174,9 @@ func (r *reader) isUsed(js []int) bool {
 // areAdjacent reports whether the columns are adjacent features, in order.
 func (r *reader) areAdjacent(js []int) bool {
 	for k, j := range js {
-		if r.To[j] < 0 || r.To[j] != r.To[js[0]]+k || r.To[j] >= r.Features {
+		if r.To[j] < 0 ||
+			r.To[j] != r.To[js[0]]+k ||
+			r.To[j] >= r.Features {
 			return false
 		}
 	}
@@ -188,7 +201,8 @@ func (r *reader) Skip(rows int64) (bool, error) {
 	if r.index == nil {
 		return false, nil
 	}
-	first, batches := len(r.index.before), 0
+	first := len(r.index.before)
+	batches := 0
 	for batches < len(r.index.batches) && r.index.batches[batches].rows <= rows {
 		rows -= r.index.batches[batches].rows
 		r.row += r.index.batches[batches].rows
@@ -227,7 +241,9 @@ func (r *reader) Read(b *dataset.Buffer, rows int) (err error) {
 			continue
 		}
 		left := r.batch.rows - r.at
-		lends := b.N == 0 && r.parts[0].lent && (left >= rows || r.file.Prompt())
+		lends := b.N == 0 &&
+			r.parts[0].lent &&
+			(left >= rows || r.file.Prompt())
 		n := min(rows-b.N, left)
 		if err := r.rows(b, n, lends); err != nil {
 			return r.fault.Delay(&r.Choice, b, first, err)
@@ -342,8 +358,14 @@ func (r *reader) rows(b *dataset.Buffer, n int, lends bool) error {
 		t := *r
 		t.tile = tiles.Get().(*tile)
 		defer tiles.Put(t.tile)
-		t.at, t.row = r.at+lo, r.row+int64(lo)
-		return t.convertUntilError(x[lo*r.Features:hi*r.Features], y[lo*r.Targets:hi*r.Targets], hi-lo, lends)
+		t.at = r.at + lo
+		t.row = r.row + int64(lo)
+		return t.convertUntilError(
+			x[lo*r.Features:hi*r.Features],
+			y[lo*r.Targets:hi*r.Targets],
+			hi-lo,
+			lends,
+		)
 	})
 	r.at += n
 	r.row += int64(n)
@@ -360,7 +382,13 @@ func (r *reader) convertUntilError(x, y []float64, n int, lends bool) error {
 		return err
 	}
 	if before := e.Line - 1 - int(r.row); 0 < before && before < n {
-		if earlier := r.convertUntilError(x[:before*r.Features], y[:before*r.Targets], before, lends); earlier != nil {
+		earlier := r.convertUntilError(
+			x[:before*r.Features],
+			y[:before*r.Targets],
+			before,
+			lends,
+		)
+		if earlier != nil {
 			return earlier
 		}
 	}
@@ -448,7 +476,8 @@ func (r *reader) putLists(p *part, x, y []float64, n int) bool {
 		part := r.tile[:hi-lo]
 		fill(part, values, r.at*p.width+lo)
 		for k, v := range part {
-			i, j := (lo+k)/p.width, p.js[(lo+k)%p.width]
+			i := (lo + k) / p.width
+			j := p.js[(lo+k)%p.width]
 			switch to := r.To[j]; {
 			case to < 0:
 				continue
@@ -488,7 +517,9 @@ func (r *reader) checkNulls(n int) error {
 			if values := valuesOf(a); values.valid != nil {
 				for row := r.at; row < r.at+n; row++ {
 					for item, j := range p.js {
-						if r.To[j] >= 0 && !r.Allows(j) && values.isNull(row*p.width+item) {
+						if r.To[j] >= 0 &&
+							!r.Allows(j) &&
+							values.isNull(row*p.width+item) {
 							return r.nullError(row, j)
 						}
 					}
@@ -502,8 +533,10 @@ func (r *reader) checkNulls(n int) error {
 // nullError returns the error for a null in column j.
 func (r *reader) nullError(batchRow, j int) error {
 	return r.Gap(j, &dataset.InputError{
-		File: r.file.Name, Line: int(r.row) + batchRow - r.at + 1, Column: j + 1,
-		Msg: "column " + printable.Excerpt(r.names[j]) + " has a missing value (null)",
+		File:   r.file.Name,
+		Line:   int(r.row) + batchRow - r.at + 1,
+		Column: j + 1,
+		Msg:    "column " + printable.Excerpt(r.names[j]) + " has a missing value (null)",
 	})
 }
 

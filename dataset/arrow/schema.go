@@ -86,7 +86,11 @@ func (t *dataType) isNumber() bool {
 	return false
 }
 
-func (t *dataType) isFloat64() bool { return t.id == typeFloat && t.bits == 64 && t.index == nil }
+func (t *dataType) isFloat64() bool {
+	return t.id == typeFloat &&
+		t.bits == 64 &&
+		t.index == nil
+}
 
 // item returns the item type of a fixed-length list, and otherwise t.
 func (t *dataType) item() *dataType {
@@ -138,7 +142,8 @@ func (d *schemaDecoder) field(t table, depth int) (f field, err error) {
 		return err
 	})
 	if encoding, ok := t.table(4); ok {
-		f.dictionary, f.index = encoding.int64(0), &dataType{id: typeInt, bits: 32, signed: true}
+		f.dictionary = encoding.int64(0)
+		f.index = &dataType{id: typeInt, bits: 32, signed: true}
 		if index, ok := encoding.table(1); ok {
 			f.index.setType(typeInt, index)
 		}
@@ -147,7 +152,9 @@ func (d *schemaDecoder) field(t table, depth int) (f field, err error) {
 	switch bad := f.items < 0 || f.id == 0 || f.id > typeLargeListView; {
 	case err != nil:
 		return f, err
-	case bad, slices.Contains(lists, f.id) && len(f.children) != 1, f.id == typeRuns && len(f.children) != 2:
+	case bad, slices.Contains(lists, f.id) &&
+		len(f.children) != 1, f.id == typeRuns &&
+		len(f.children) != 2:
 		return f, fmt.Errorf("column %q has a damaged type", f.name)
 	}
 	return f, nil
@@ -171,7 +178,8 @@ func (t *dataType) setType(id byte, of table) {
 	case typeDate:
 		t.bits, t.perSecond = 64, 1e3
 		if of.place(0) > 0 && of.int16(0) == 0 {
-			t.bits, t.perSecond = 32, -86400
+			t.bits = 32
+			t.perSecond = -86400
 		}
 	case typeTimestamp:
 		t.bits, t.perSecond = 64, [4]int64{1, 1e3, 1e6, 1e9}[of.int16(0)]

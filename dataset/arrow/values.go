@@ -28,7 +28,9 @@ func view[T any](b []byte, n int) []T {
 }
 
 // float64s returns the values of a without a copy.
-func float64s(a *array) []float64 { return view[float64](a.data, a.n) }
+func float64s(a *array) []float64 {
+	return view[float64](a.data, a.n)
+}
 
 // firstNull returns the index of the first null, or -1.
 func firstNull(a *array, at, n int) int {
@@ -100,7 +102,8 @@ func fill(dst []float64, a *array, at int) {
 
 // fillDecimals converts decimals. The bytes of a null may be anything.
 func fillDecimals(dst []float64, a *array, at int) {
-	size, d := a.of.bits/8, number.NewDecimal(a.of.scale)
+	size := a.of.bits / 8
+	d := number.NewDecimal(a.of.scale)
 	var little [number.MaxBytes]byte
 	for i := range dst {
 		b := a.data[(at+i)*size:][:size]
@@ -180,8 +183,14 @@ func convert[T float32 | int8 | int16 | int32 | uint8 | uint16 | uint32](dst []f
 
 // transpose writes columns to rows. Row i begins at to[i*stride].
 func transpose(to []float64, stride int, from *[columns.Tile][]float64, n int) {
-	c0, c1, c2, c3 := from[0][:n], from[1][:n], from[2][:n], from[3][:n]
-	c4, c5, c6, c7 := from[4][:n], from[5][:n], from[6][:n], from[7][:n]
+	c0 := from[0][:n]
+	c1 := from[1][:n]
+	c2 := from[2][:n]
+	c3 := from[3][:n]
+	c4 := from[4][:n]
+	c5 := from[5][:n]
+	c6 := from[6][:n]
+	c7 := from[7][:n]
 	for i := range n {
 		r := (*[columns.Tile]float64)(to[i*stride:])
 		r[0], r[1], r[2], r[3] = c0[i], c1[i], c2[i], c3[i]

@@ -33,7 +33,13 @@ func NewWriter(w io.Writer, stream bool, names []string, notes ...string) (*Writ
 	if len(notes)%2 != 0 {
 		return nil, errors.New("arrow: a note has no value")
 	}
-	return &Writer{to: w, stream: stream, names: names, notes: notes, columns: make([][]float64, len(names))}, nil
+	return &Writer{
+		to:      w,
+		stream:  stream,
+		names:   names,
+		notes:   notes,
+		columns: make([][]float64, len(names)),
+	}, nil
 }
 
 // errWidth reports a row with the wrong number of columns.
@@ -130,13 +136,15 @@ func (w *Writer) schema(b *flatbuffers.Builder) flatbuffers.UOffsetT {
 		fields = append(fields, b.EndObject())
 	}
 	for i := 0; i < len(w.notes); i += 2 {
-		key, value := b.CreateString(w.notes[i]), b.CreateString(w.notes[i+1])
+		key := b.CreateString(w.notes[i])
+		value := b.CreateString(w.notes[i+1])
 		b.StartObject(2)
 		b.PrependUOffsetTSlot(0, key, 0)
 		b.PrependUOffsetTSlot(1, value, 0)
 		notes = append(notes, b.EndObject())
 	}
-	vector, pairs := b.CreateVectorOfTables(fields), b.CreateVectorOfTables(notes)
+	vector := b.CreateVectorOfTables(fields)
+	pairs := b.CreateVectorOfTables(notes)
 	b.StartObject(4)
 	b.PrependUOffsetTSlot(1, vector, 0)
 	b.PrependUOffsetTSlot(2, pairs, 0)

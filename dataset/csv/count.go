@@ -100,7 +100,9 @@ func Texts(name string, opts Options, column string) iter.Seq2[string, error] {
 }
 
 func texts(name string, opts Options, column string, yield func(string, error) bool) error {
-	opts.Targets, opts.Columns, opts.Cells = nil, []string{column}, nil
+	opts.Targets = nil
+	opts.Columns = []string{column}
+	opts.Cells = nil
 	l, err := inspect(name, opts)
 	if err != nil {
 		return err

@@ -161,7 +161,8 @@ func Open(name string, opts Options) (*dataset.Stream, error) {
 		false,
 		func() (dataset.Reader, error) { return l.open(name, &opts, s.Stamp) },
 	)
-	s.Stamp, s.Single = l.stamp, opts.Pipe != nil
+	s.Stamp = l.stamp
+	s.Single = opts.Pipe != nil
 	s.Remarks = l.remarks
 	return s, nil
 }
@@ -224,7 +225,8 @@ func choose(name string, opts Options) (*layout, error) {
 		return nil, &dataset.InputError{File: opts.name(name), Line: line, Msg: err.Error()}
 	}
 	for _, j := range l.unitColumns {
-		if l.To[j] >= 0 && (l.Lexicon(j) == nil || !l.Lexicon(j).IsLevels()) {
+		if l.To[j] >= 0 &&
+			(l.Lexicon(j) == nil || !l.Lexicon(j).IsLevels()) {
 			err := *l.units // the layout is shared
 			return nil, &err
 		}
@@ -301,10 +303,12 @@ func (r *records) trimmed() []string {
 	for _, s := range r.fields {
 		all.Write(bytes.TrimSpace(s))
 	}
-	names, rest := make([]string, len(r.fields)), all.String()
+	names := make([]string, len(r.fields))
+	rest := all.String()
 	for i, s := range r.fields {
 		n := len(bytes.TrimSpace(s))
-		names[i], rest = rest[:n], rest[n:]
+		names[i] = rest[:n]
+		rest = rest[n:]
 	}
 	return names
 }

@@ -56,8 +56,13 @@ func sniff(f *rawfile.File, skip int, hasCommas bool) byte {
 	}
 	// If all commas of the rows are between digits, as in 0,5|x|1,5, another delimiter is better.
 	rows := lines[min(1, len(lines)-1):]
-	hasCommas = slices.ContainsFunc(rows, func(row []byte) bool { return bytes.IndexByte(row, ',') >= 0 })
-	isDecimal := hasCommas && !slices.ContainsFunc(rows, func(row []byte) bool { return !hasDecimalCommas(row) })
+	hasCommas = slices.ContainsFunc(rows, func(row []byte) bool {
+		return bytes.IndexByte(row, ',') >= 0
+	})
+	isDecimal := hasCommas &&
+		!slices.ContainsFunc(rows, func(row []byte) bool {
+			return !hasDecimalCommas(row)
+		})
 	top, whole := -1.0, 0 // score of best, and its fields that blanks do not divide
 	for _, c := range found {
 		score, n := score(lines, c)
@@ -66,7 +71,8 @@ func sniff(f *rawfile.File, skip int, hasCommas bool) byte {
 		}
 		isBetter := score > top
 		if c == blanks {
-			isBetter = isBetter && (top < asTable && score > asTable || top >= asTable && whole == 0)
+			isBetter = isBetter &&
+				(top < asTable && score > asTable || top >= asTable && whole == 0)
 		}
 		if isBetter {
 			top, whole, best = score, n, c
@@ -102,7 +108,9 @@ func sampleLines(f *rawfile.File) int {
 // begins with a title. Otherwise it returns best.
 func ofTable(lines [][]byte, candidates []byte, best byte) byte {
 	for _, c := range candidates {
-		if len(lines) > 2 && bytes.IndexByte(lines[1], c) >= 0 && isTable(lines[1:], c) {
+		if len(lines) > 2 &&
+			bytes.IndexByte(lines[1], c) >= 0 &&
+			isTable(lines[1:], c) {
 			return c
 		}
 	}
@@ -134,12 +142,15 @@ func countFields(line []byte, c byte) int {
 	return bytes.Count(line, []byte{c}) + 1
 }
 
-func isBlank(c byte) bool { return c == ' ' || '\t' <= c && c <= '\r' }
+func isBlank(c byte) bool {
+	return c == ' ' || '\t' <= c && c <= '\r'
+}
 
 // hasDecimalCommas reports whether all commas of a line are between digits, and the line has none at its ends.
 func hasDecimalCommas(line []byte) bool {
 	for i, c := range line {
-		if c == ',' && (i == 0 || i == len(line)-1 || !digit(line[i-1]) || !digit(line[i+1])) {
+		if c == ',' &&
+			(i == 0 || i == len(line)-1 || !digit(line[i-1]) || !digit(line[i+1])) {
 			return false
 		}
 	}
@@ -165,12 +176,17 @@ func score(lines [][]byte, c byte) (score float64, whole int) {
 		for _, s := range fields {
 			all++
 			s = bytes.TrimSpace(s)
-			if cell.Missing(s) || !isText(s) || cell.Evidence(s) != cell.Plain || bytes.Equal(s, []byte("xx")) {
+			if cell.Missing(s) ||
+				!isText(s) ||
+				cell.Evidence(s) != cell.Plain ||
+				bytes.Equal(s, []byte("xx")) {
 				numbers++
 				if bytes.IndexByte(s, ' ') >= 0 {
 					whole++
 				}
-			} else if c == '\t' && bytes.IndexByte(s, ' ') >= 0 && slices.ContainsFunc(bytes.Fields(s), isText) {
+			} else if c == '\t' &&
+				bytes.IndexByte(s, ' ') >= 0 &&
+				slices.ContainsFunc(bytes.Fields(s), isText) {
 				whole++
 			}
 		}
@@ -248,7 +264,9 @@ func unquotedLine(text []byte) (line, rest []byte) {
 }
 
 // endsField reports whether c may follow the quote that ends a field.
-func endsField(c byte) bool { return bytes.IndexByte([]byte(",;\t|\r\n"), c) >= 0 }
+func endsField(c byte) bool {
+	return bytes.IndexByte([]byte(",;\t|\r\n"), c) >= 0
+}
 
 // isWordByte reports whether c is a letter, a digit, or part of a character beyond ASCII.
 func isWordByte(c byte) bool {

@@ -27,7 +27,9 @@ type format struct {
 }
 
 func newFormat(l *layout) *format {
-	simple := strings.IndexByte(" +-.0123456789eE", l.delimiter) < 0 && !l.Notation.Comma && !l.Marks.HasNumbers()
+	simple := strings.IndexByte(" +-.0123456789eE", l.delimiter) < 0 &&
+		!l.Notation.Comma &&
+		!l.Marks.HasNumbers()
 	f := &format{layout: l, simple: simple, stop: 0xff}
 	switch {
 	case l.comment != 0:
@@ -155,7 +157,9 @@ func (f *format) plain(row []float64, text []byte, p int) int {
 	for i, k := range f.To {
 		if l := f.Lexicon(i); k >= 0 && f.simple && (l == nil || l.ReadsNumbers()) {
 			v, n := cell.Prefix(text[p:])
-			if q := p + n; n > 0 && i < last && text[q] == f.delimiter || n > 0 && i == last && text[q] == '\n' {
+			q := p + n
+			if n > 0 && i < last && text[q] == f.delimiter ||
+				n > 0 && i == last && text[q] == '\n' {
 				row[k] = v
 				p = q + 1
 				continue

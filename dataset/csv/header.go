@@ -103,7 +103,8 @@ func (l *layout) kindOf(s []byte) kind {
 	switch {
 	case len(s) == 0:
 		return isEmpty
-	case l.Marks.Missing(s) || len(s) <= 7 && slices.Contains(otherMarks, strings.ToLower(string(s))):
+	case l.Marks.Missing(s) ||
+		len(s) <= 7 && slices.Contains(otherMarks, strings.ToLower(string(s))):
 		return isMark
 	case !isText(s) || cell.Evidence(s) >= cell.Point:
 		if u, _, ok := l.Notation.UnitOf(s); ok && u != (cell.Unit{}) {
@@ -134,7 +135,10 @@ type search struct {
 }
 
 func (l *layout) newSearch(r *records) *search {
-	h := &search{first: make([]field, len(r.fields)), columns: make([]below, len(r.fields))}
+	h := &search{
+		first:   make([]field, len(r.fields)),
+		columns: make([]below, len(r.fields)),
+	}
 	quoted := r.quotedFields()
 	for i, s := range r.fields {
 		s = bytes.TrimSpace(s)
@@ -142,7 +146,8 @@ func (l *layout) newSearch(r *records) *search {
 			s = rest
 		}
 		f := &h.first[i]
-		f.kind, f.quoted = l.kindOf(s), quoted != nil && quoted[i]
+		f.kind = l.kindOf(s)
+		f.quoted = quoted != nil && quoted[i]
 		if f.kind == isNumber {
 			f.value, f.whole = l.value(s)
 		}
@@ -256,7 +261,9 @@ func (c *below) add(v float64, f *field) {
 }
 
 // isEmpty reports whether the column has neither numbers nor texts below the first record.
-func (c *below) isEmpty() bool { return c.numbers+c.forms+c.words == 0 }
+func (c *below) isEmpty() bool {
+	return c.numbers+c.forms+c.words == 0
+}
 
 // isPadded reports whether a number has a fraction that ends with 0.
 func isPadded(s []byte) bool {
@@ -305,7 +312,10 @@ func (s *sequence) isInOrder() bool { return s.n >= 2 && !s.unordered }
 
 // areYears reports whether the numbers are two or more consecutive years.
 func (s *sequence) areYears() bool {
-	return s.isRegular() && math.Abs(s.step) == 1 && isYear(s.start) && isYear(s.last)
+	return s.isRegular() &&
+		math.Abs(s.step) == 1 &&
+		isYear(s.start) &&
+		isYear(s.last)
 }
 
 func isYear(v float64) bool { return 1500 <= v && v <= 2200 }
@@ -316,9 +326,15 @@ func (h *search) needsRecords() bool {
 	quoted := slices.ContainsFunc(h.first, func(f field) bool { return f.quoted })
 	switch {
 	case words == 0 && numbers > 0:
-		return quoted || order.isRegular() || order.n > 2 && !order.unordered || h.first[0].kind == isEmpty
+		return quoted ||
+			order.isRegular() ||
+			order.n > 2 && !order.unordered ||
+			h.first[0].kind == isEmpty
 	case numbers == 0:
-		return words == 0 || slices.ContainsFunc(h.first, func(f field) bool { return f.kind == isForm })
+		return words == 0 ||
+			slices.ContainsFunc(h.first, func(f field) bool {
+				return f.kind == isForm
+			})
 	}
 	return true
 }
@@ -362,13 +378,17 @@ func (h *search) isHeader(wanted, known []string) (header bool, doubt, said stri
 	}
 	// The first record has words. If texts stand above numbers, it is a header. Otherwise it is a row if a word recurs
 	// below, or if a date or a number with a unit stands above cells of this form.
-	recurs, above, numeric, marked := false, false, false, false
+	recurs := false
+	above := false
+	numeric := false
+	marked := false
 	for i, f := range h.first {
 		c := &h.columns[i]
 		recurs = recurs || f.kind == isWord && c.same > 0
 		marked = marked || (f.kind == isMark || f.kind == isEmpty && i > 0) && c.numbers > 0
 		above = above || f.kind == isForm && c.forms > 0 && c.numbers+c.words == 0
-		numeric = numeric || (f.kind == isForm || f.kind == isWord) && c.numbers > 0 && c.words+c.forms <= c.same
+		numeric = numeric ||
+			(f.kind == isForm || f.kind == isWord) && c.numbers > 0 && c.words+c.forms <= c.same
 	}
 	switch {
 	case numeric:
@@ -399,10 +419,19 @@ func hasNames(fields, known []string) bool {
 // header.
 func (h *search) addUp() sum {
 	u := sum{
-		names: h.excerpt(), quoted: true, apart: true,
-		writing: writing{whole: true, fractions: true, unlike: true, allPadded: true},
+		names:  h.excerpt(),
+		quoted: true,
+		apart:  true,
+		writing: writing{
+			whole:     true,
+			fractions: true,
+			unlike:    true,
+			allPadded: true,
+		},
 	}
-	distinct, hasYears, continuing := map[float64]bool{}, false, 0
+	distinct := map[float64]bool{}
+	hasYears := false
+	continuing := 0
 	for i, f := range h.first {
 		c := &h.columns[i]
 		u.words += c.words
@@ -420,11 +449,16 @@ func (h *search) addUp() sum {
 		u.padded = u.padded || c.padded
 		u.allPadded = u.allPadded && c.padded
 		width := c.most - c.least
-		u.apart = u.apart && c.numbers > 2 && (f.value < c.least-width || f.value > c.most+width)
+		u.apart = u.apart &&
+			c.numbers > 2 &&
+			(f.value < c.least-width || f.value > c.most+width)
 		u.recurs = u.recurs || c.sameNumbers > 0
 		u.unitless = u.unitless || c.forms > 1 && c.numbers+c.words == 0
 		hasYears = hasYears || c.numbers > 0 && isYear(c.least) && isYear(c.most)
-		if f.whole && c.fractions == 0 && c.order.isRegular() && c.order.start-f.value == c.order.step {
+		if f.whole &&
+			c.fractions == 0 &&
+			c.order.isRegular() &&
+			c.order.start-f.value == c.order.step {
 			u.continues = u.continues || c.order.n > 2
 			continuing++
 		}
@@ -438,7 +472,10 @@ func (h *search) addUp() sum {
 }
 
 // isOrdered reports whether the numbers have equal steps, unlike the numbers in most records below.
-func (h *search) isOrdered(u *sum) bool { return u.numbers.isRegular() && 2*h.inRow <= h.rows }
+func (h *search) isOrdered(u *sum) bool {
+	return u.numbers.isRegular() &&
+		2*h.inRow <= h.rows
+}
 
 // numericHeader decides for a first record of numbers.
 //
@@ -451,7 +488,8 @@ func (h *search) numericHeader() (header bool, doubt, said string) {
 	if h.rows == 0 || u.gap || u.repeats { // a name is neither missing nor repeated
 		return false, "", ""
 	}
-	ordered, increasing := h.isOrdered(&u), u.numbers.isInOrder()
+	ordered := h.isOrdered(&u)
+	increasing := u.numbers.isInOrder()
 	corner := &h.columns[0]
 	hasCorner := h.first[0].kind == isEmpty && corner.numbers+corner.words+corner.forms > 0
 	hasMixed := u.padded || u.words > 0
@@ -459,7 +497,9 @@ func (h *search) numericHeader() (header bool, doubt, said string) {
 	switch {
 	case u.quoted, u.unitless:
 		return true, "", u.names
-	case u.whole && hasCorner && (ordered || n == 1 && u.numbers.start == 0 || increasing && u.unlike):
+	case u.whole &&
+		hasCorner &&
+		(ordered || n == 1 && u.numbers.start == 0 || increasing && u.unlike):
 		return true, "", u.names
 	case u.whole && u.unlike && ordered && (hasMixed || isStrong) && h.rows > 1,
 		u.whole && u.unlike && increasing && hasMixed && n > 2 && h.rows > 2,
@@ -473,7 +513,9 @@ func (h *search) numericHeader() (header bool, doubt, said string) {
 		return false, u.names, ""
 	case u.fractions && increasing && n > 2:
 		return false, u.names, ""
-	case ordered && n > 2 && (math.Abs(u.numbers.step) == 1 || n > 4 || 4*h.inRow <= h.rows):
+	case ordered &&
+		n > 2 &&
+		(math.Abs(u.numbers.step) == 1 || n > 4 || 4*h.inRow <= h.rows):
 		return false, u.names, ""
 	case u.whole && u.numbers.isCount() && (ordered || n == 2), // two numbers are always in equal steps
 		u.whole && len(h.first) == 1 && u.numbers.start == 0 && !u.recurs:
@@ -491,7 +533,8 @@ func (h *search) mixedHeader() (header bool, doubt, said string) {
 	quoted, repeats := true, false
 	for i, f := range h.first {
 		c := &h.columns[i]
-		quoted = quoted && (f.kind != isNumber || f.quoted && c.quoted == 0 && c.numbers > 0)
+		quoted = quoted &&
+			(f.kind != isNumber || f.quoted && c.quoted == 0 && c.numbers > 0)
 		repeats = repeats || f.kind == isWord && c.repeats
 	}
 	ordered := u.whole && h.isOrdered(&u)
@@ -503,11 +546,15 @@ func (h *search) mixedHeader() (header bool, doubt, said string) {
 		return true, "", u.names
 	case u.words == 0:
 		return false, u.names, ""
-	case ordered && h.rows > 1 && (u.unlike || repeats) && (isStrong || u.numbers.isCount()):
+	case ordered &&
+		h.rows > 1 &&
+		(u.unlike || repeats) &&
+		(isStrong || u.numbers.isCount()):
 		return true, "", u.names
 	case u.continues:
 		return false, "", ""
-	case ordered && (u.numbers.isCount() || u.unlike || n > 2), u.apart && !u.repeats && n > 1,
+	case ordered &&
+		(u.numbers.isCount() || u.unlike || n > 2), u.apart && !u.repeats && n > 1,
 		u.whole && (u.numbers.areYears() || n == 2 && u.numbers.isCount()):
 		return false, u.names, ""
 	}
@@ -532,7 +579,9 @@ func (l *layout) isWideHeader(r *records, waits bool) (header bool, said string)
 		}
 	}
 	switch {
-	case !words && order.isRegular() && (waits || r.next() != nil || !l.areRegular(r.fields)):
+	case !words &&
+		order.isRegular() &&
+		(waits || r.next() != nil || !l.areRegular(r.fields)):
 		return true, printable.List(l.Names, 5)
 	case !words || order.n == 0:
 		return words, ""
@@ -565,7 +614,9 @@ func (l *layout) areRegular(fields [][]byte) bool {
 // hasNameLikeMark reports whether a mark of the first record may be a name, such as Na or None.
 func (h *search) hasNameLikeMark() bool {
 	return slices.ContainsFunc(h.first, func(f field) bool {
-		return f.kind == isMark && strings.ContainsAny(f.text, "aAlLoO") && !strings.ContainsAny(f.text, "#<./\\-")
+		return f.kind == isMark &&
+			strings.ContainsAny(f.text, "aAlLoO") &&
+			!strings.ContainsAny(f.text, "#<./\\-")
 	})
 }
 
@@ -589,7 +640,9 @@ func (h *search) texts() []string {
 }
 
 // excerpt returns the first cells of the first record.
-func (h *search) excerpt() string { return printable.List(h.texts(), 5) }
+func (h *search) excerpt() string {
+	return printable.List(h.texts(), 5)
+}
 
 // A Guess states whether the first record of a file is a header, and what supports this.
 type Guess struct {
@@ -621,12 +674,15 @@ func GuessHeader(name string, opts Options) (Guess, error) {
 // guess returns the decision of isHeader with its evidence.
 func (h *search) guess(header bool, wanted []string) Guess {
 	g := Guess{Header: header, Evidence: Likely, First: h.excerpt()}
-	isMarked, isWanted, isAboveNumbers := false, false, false
+	isMarked := false
+	isWanted := false
+	isAboveNumbers := false
 	for i, f := range h.first {
 		c := &h.columns[i]
 		isMarked = isMarked || f.kind == isMark
 		isWanted = isWanted || f.kind == isWord && slices.Contains(wanted, f.text)
-		isAboveNumbers = isAboveNumbers || f.kind == isWord && c.numbers > 0 && c.words+c.forms == 0
+		isAboveNumbers = isAboveNumbers ||
+			f.kind == isWord && c.numbers > 0 && c.words+c.forms == 0
 	}
 	numbers, words, _ := h.count()
 	switch {

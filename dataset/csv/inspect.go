@@ -112,8 +112,14 @@ func examineFile(name string, opts Options) (*head, error) {
 	defer f.Close() // opened for reading, so an error of Close does no harm
 	f.SkipBOM()
 	h := &head{layout: layout{
-		delimiter: byte(opts.Delimiter), header: opts.Header == Present, stamp: f.Stamp(), comment: opts.Comment,
-		Parser: columns.Parser{Notation: opts.Text.Notation(), Marks: cell.NewMarks(opts.Text.Marks)},
+		delimiter: byte(opts.Delimiter),
+		header:    opts.Header == Present,
+		stamp:     f.Stamp(),
+		comment:   opts.Comment,
+		Parser: columns.Parser{
+			Notation: opts.Text.Notation(),
+			Marks:    cell.NewMarks(opts.Text.Marks),
+		},
 	}}
 	l := &h.layout
 	if c := opts.Delimiter; c < 0 || c > '~' || c == '"' || c == '\r' || c == '\n' {
@@ -155,7 +161,12 @@ func skipLines(f *rawfile.File, n int) error {
 }
 
 func (l *layout) remark(f string, line int, doubt bool, format string, args ...any) {
-	l.remarks = append(l.remarks, dataset.Remark{File: f, Line: line, Msg: fmt.Sprintf(format, args...), Doubt: doubt})
+	l.remarks = append(l.remarks, dataset.Remark{
+		File:  f,
+		Line:  line,
+		Msg:   fmt.Sprintf(format, args...),
+		Doubt: doubt,
+	})
 }
 
 // findTop sets l.skip: the lines that opts.Skip lists, and comments. A comment with as many fields as the line below is
@@ -167,8 +178,9 @@ func (l *layout) findTop(f *rawfile.File, opts *Options) {
 	for {
 		line, ok := lineAt(f, n)
 		trimmed := bytes.TrimSpace(line)
-		begins := len(trimmed) > 0 && (trimmed[0] == '#' && l.comment == 0 && !beginsWithMark(trimmed) ||
-			l.comment != 0 && trimmed[0] == l.comment)
+		begins := len(trimmed) > 0 &&
+			(trimmed[0] == '#' && l.comment == 0 && !beginsWithMark(trimmed) ||
+				l.comment != 0 && trimmed[0] == l.comment)
 		switch {
 		case ok && (opts.skips(n+1) || begins):
 		case ok && len(trimmed) == 0:
@@ -176,12 +188,16 @@ func (l *layout) findTop(f *rawfile.File, opts *Options) {
 				blank++
 			}
 		default:
-			for len(previous) > 0 && l.comment == 0 && l.isRow(f, n, previous[len(previous)-1]) {
+			for len(previous) > 0 &&
+				l.comment == 0 &&
+				l.isRow(f, n, previous[len(previous)-1]) {
 				previous = previous[:len(previous)-1]
 				n--
 				comments--
 			}
-			if len(previous) > 0 && l.comment == 0 && l.isNamed(f, n, previous[len(previous)-1]) {
+			if len(previous) > 0 &&
+				l.comment == 0 &&
+				l.isNamed(f, n, previous[len(previous)-1]) {
 				n--
 				comments--
 			}
@@ -210,7 +226,9 @@ func (l *layout) findTop(f *rawfile.File, opts *Options) {
 // row.
 func beginsWithMark(line []byte) bool {
 	for _, mark := range otherMarks {
-		if mark[0] == '#' && len(line) >= len(mark) && strings.EqualFold(string(line[:len(mark)]), mark) {
+		if mark[0] == '#' &&
+			len(line) >= len(mark) &&
+			strings.EqualFold(string(line[:len(mark)]), mark) {
 			return len(line) == len(mark) || !isWordByte(line[len(mark)])
 		}
 	}
@@ -236,7 +254,8 @@ func (l *layout) isRow(f *rawfile.File, n int, line []byte) bool {
 		delimiter = sniff(f, n, false)
 	}
 	line, _ = unquotedLine(line)
-	first, second := fieldsOf(line, delimiter), fieldsOf(next[0], delimiter)
+	first := fieldsOf(line, delimiter)
+	second := fieldsOf(next[0], delimiter)
 	if len(first) != len(second) || l.kindOf(second[0]) == isNumber {
 		return false
 	}
@@ -279,7 +298,8 @@ func (l *layout) isNamed(f *rawfile.File, n int, comment []byte) bool {
 	header, _ := unquotedLine(withoutHash(comment))
 	header = bytes.Trim(header, " \r")
 	row := bytes.TrimRight(next[0], " \r")
-	names, fields := countFields(header, c.delimiter), countFields(row, c.delimiter)
+	names := countFields(header, c.delimiter)
+	fields := countFields(row, c.delimiter)
 	end := []byte{c.delimiter}
 	if c.delimiter != blanks && bytes.HasSuffix(row, end) { // each row may end with a delimiter
 		fields--
@@ -306,7 +326,8 @@ func (l *layout) isNamed(f *rawfile.File, n int, comment []byte) bool {
 	switch {
 	case isHeader && (said != "" && numbers > 0 || h.guess(true, nil).Evidence == Certain):
 		return false
-	case doubt != "" && (len(h.first) != 2 || c.delimiter == blanks || bytes.ContainsAny(header, " :")):
+	case doubt != "" &&
+		(len(h.first) != 2 || c.delimiter == blanks || bytes.ContainsAny(header, " :")):
 		const text = "the line (%s) is read as a row, and the comment above it as the names of the columns; " +
 			"if the line has the names, use --skip-rows %d and --header yes"
 		l.remark(f.Name, n+1, true, text, doubt, n)
@@ -324,7 +345,9 @@ func (l *layout) searchAt(f *rawfile.File, n int) *search {
 	}
 	h := l.newSearch(r)
 	var cells []parsed
-	for h.rows < sampleRecords && (h.rows+1)*len(h.first) < sampleCells && r.next() == nil {
+	for h.rows < sampleRecords &&
+		(h.rows+1)*len(h.first) < sampleCells &&
+		r.next() == nil {
 		cells = parseAll(cells, r.fields)
 		l.addTo(h, r, cells)
 	}
@@ -379,7 +402,8 @@ func (h *head) examine(r *records, opts *Options) {
 	}
 	h.search = l.newSearch(r)
 	_, words, _ := h.count()
-	wants := opts.Header == Auto && h.needsRecords() || l.delimiter != ',' && opts.Text.Decimal == "" && words > 0 ||
+	wants := opts.Header == Auto && h.needsRecords() ||
+		l.delimiter != ',' && opts.Text.Decimal == "" && words > 0 ||
 		opts.skips(h.line+1)
 	// The sender of prompt rows may write the second row only after it has the answer to the first.
 	waits := piped && opts.Pipe.Prompt && words == 0
@@ -509,7 +533,8 @@ func (s *sample) see(cells []parsed) {
 			if s.comma == "" {
 				s.comma = string(c.text)
 			}
-			s.both = s.both || bytes.IndexByte(c.text, '.') >= 0 && bytes.IndexByte(c.text, ',') >= 0
+			s.both = s.both ||
+				bytes.IndexByte(c.text, '.') >= 0 && bytes.IndexByte(c.text, ',') >= 0
 		case cell.EitherDot:
 			if s.eitherDot == "" {
 				s.eitherDot = string(c.text)
@@ -601,7 +626,10 @@ func (l *layout) decideNotation(name string, s *sample, asked prepare.Text) {
 	case s.commas > 0 && s.points == 0 && asked.Decimal == ",":
 	case s.points > 0 && s.commas == 0:
 		l.Notation = cell.Notation{Grouped: true}
-	case s.eitherDot != "" && s.commas == 0 && asked.Decimal == "" && (l.delimiter == ';' || l.delimiter == '\t'):
+	case s.eitherDot != "" &&
+		s.commas == 0 &&
+		asked.Decimal == "" &&
+		(l.delimiter == ';' || l.delimiter == '\t'):
 		const text = "the point in numbers such as %s is read as a decimal point; if it separates thousands, use " +
 			"--decimal , and otherwise --decimal ."
 		l.remark(name, 0, true, text, printable.Excerpt(s.eitherDot))
@@ -628,7 +656,10 @@ func (l *layout) decideMargin(name string, line int, s *sample) error {
 	n := len(l.Names)
 	switch {
 	case s.rows == 0 || s.ragged:
-	case l.header && s.longer == s.rows && s.emptyLast == s.rows && l.Names[n-1] != "":
+	case l.header &&
+		s.longer == s.rows &&
+		s.emptyLast == s.rows &&
+		l.Names[n-1] != "":
 		l.margin = emptyField
 		l.remark(name, line, false, "the rows end with a delimiter; the empty last field is left out")
 	case l.header && s.longer == s.rows && s.hasKeys() && s.emptyLast == 0:
@@ -639,7 +670,10 @@ func (l *layout) decideMargin(name string, line int, s *sample) error {
 			false,
 			"the header is one field shorter than the rows; the first field of each row is read as its name and left out",
 		)
-	case s.equal == s.rows && s.emptyLast == s.rows && n > 1 && (l.Names[n-1] == ""):
+	case s.equal == s.rows &&
+		s.emptyLast == s.rows &&
+		n > 1 &&
+		(l.Names[n-1] == ""):
 		l.margin = emptyField
 		l.remark(name, line, false, "the last column has neither a name nor values and is left out")
 		if l.header {
@@ -673,7 +707,8 @@ func (l *layout) remarkNames(name string, line int, s *sample) {
 	if !l.header {
 		return
 	}
-	seen, twice := map[string]bool{}, []string(nil)
+	seen := map[string]bool{}
+	twice := []string(nil)
 	for _, n := range l.Names {
 		if seen[n] && len(twice) < 5 {
 			twice = append(twice, printable.Excerpt(n))
@@ -690,9 +725,14 @@ func (l *layout) remarkNames(name string, line int, s *sample) {
 		)
 	}
 	first := l.Names[0]
-	counts := s.index.isRegular() && s.index.step == 1 && s.index.start == float64(int(s.index.start)) &&
+	counts := s.index.isRegular() &&
+		s.index.step == 1 &&
+		s.index.start == float64(int(s.index.start)) &&
 		s.index.n == s.rows
-	if s.rows > 2 && counts && l.margin != rowNames && (first == "" || strings.HasPrefix(first, "Unnamed: ")) {
+	if s.rows > 2 &&
+		counts &&
+		l.margin != rowNames &&
+		(first == "" || strings.HasPrefix(first, "Unnamed: ")) {
 		l.remark(
 			name,
 			line,

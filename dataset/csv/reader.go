@@ -37,7 +37,8 @@ func (r *reader) read(b *dataset.Buffer) error {
 	if r.header && r.isHeaderAgain() && r.numericNames() != nil {
 		return r.errorAt(0, "%s; if it is a row, use --skip-rows and --header no", headerAgain)
 	}
-	if last := len(r.fields) - 1; r.margin == emptyField && len(cell.Trimmed(r.fields[last])) > 0 {
+	last := len(r.fields) - 1
+	if r.margin == emptyField && len(cell.Trimmed(r.fields[last])) > 0 {
 		return r.errorAt(
 			last,
 			"the column without a name, which is empty in the first rows, has a value: %q",
@@ -49,7 +50,8 @@ func (r *reader) read(b *dataset.Buffer) error {
 			continue
 		}
 		v, err := r.number(i)
-		if e, ok := errors.AsType[*dataset.InputError](err); ok && e.Omittable && !e.Missing && b.N == 0 {
+		e, ok := errors.AsType[*dataset.InputError](err)
+		if ok && e.Omittable && !e.Missing && b.N == 0 {
 			e.Texts = r.texts(i)
 		}
 		if err != nil {
@@ -80,7 +82,8 @@ func (r *reader) isHeaderAgain() bool {
 // nil if feature i has numbers.
 func (r *reader) texts(i int) []string {
 	const most = 100
-	text, number := make([]bool, len(r.To)), make([]bool, len(r.To))
+	text := make([]bool, len(r.To))
+	number := make([]bool, len(r.To))
 	for range most {
 		for j, s := range r.fields {
 			s = cell.Trimmed(s)
@@ -97,7 +100,11 @@ func (r *reader) texts(i int) []string {
 	}
 	var out []string
 	for j, k := range r.To {
-		if text[j] && !number[j] && 0 <= k && k < r.Features && r.Lexicon(j) == nil {
+		if text[j] &&
+			!number[j] &&
+			0 <= k &&
+			k < r.Features &&
+			r.Lexicon(j) == nil {
 			out = append(out, r.Names[j])
 		}
 	}
@@ -176,5 +183,10 @@ func digit(c byte) bool { return '0' <= c && c <= '9' }
 
 func (r *reader) errorAt(field int, format string, args ...any) *dataset.InputError {
 	line, column := r.position(field)
-	return &dataset.InputError{File: r.Name(), Line: line, Column: column, Msg: fmt.Sprintf(format, args...)}
+	return &dataset.InputError{
+		File:   r.Name(),
+		Line:   line,
+		Column: column,
+		Msg:    fmt.Sprintf(format, args...),
+	}
 }

@@ -47,7 +47,12 @@ func (f fileLines) Name() string { return f.File.Name }
 func (f fileLines) Line() int    { return f.File.Line }
 
 func newRecords(f *rawfile.File, l *layout) *records {
-	r := &records{lines: fileLines{f}, delimiter: l.delimiter, comment: l.comment, escapes: l.escapes}
+	r := &records{
+		lines:     fileLines{f},
+		delimiter: l.delimiter,
+		comment:   l.comment,
+		escapes:   l.escapes,
+	}
 	r.feed.records = r
 	return r
 }
@@ -66,7 +71,9 @@ func (l *layout) headRecords(f *rawfile.File, skip int) *records {
 }
 
 // from makes r read the lines of l.
-func (r *records) from(l lines) { r.lines, r.feed.at = l, 0 }
+func (r *records) from(l lines) {
+	r.lines, r.feed.at = l, 0
+}
 
 // maxFields limits the memory for fields and names.
 const maxFields = 1 << 20
@@ -82,7 +89,8 @@ func (r *records) next() error {
 		if err != nil {
 			return err
 		}
-		r.line, r.text = r.Line(), text
+		r.line = r.Line()
+		r.text = text
 		if r.comment != 0 && text[0] == r.comment {
 			continue
 		}
@@ -97,7 +105,9 @@ func (r *records) next() error {
 		if err != nil {
 			return err
 		}
-		if r.single || len(r.fields) > 1 || len(bytes.TrimSpace(r.text)) > 0 {
+		if r.single ||
+			len(r.fields) > 1 ||
+			len(bytes.TrimSpace(r.text)) > 0 {
 			r.EndRow()
 			return nil
 		}
@@ -115,11 +125,16 @@ func (r *records) isQuoted(line []byte) bool {
 		if r.delimiter != '\t' {
 			before = bytes.TrimRightFunc(
 				before,
-				func(c rune) bool { return c == ' ' || c != rune(r.delimiter) && unicode.IsSpace(c) },
+				func(c rune) bool {
+					return c == ' ' ||
+						c != rune(r.delimiter) && unicode.IsSpace(c)
+				},
 			)
 		}
 		n := len(before)
-		if n == 0 || before[n-1] == r.delimiter || r.delimiter == blanks && n < len(line)-len(rest)+i {
+		if n == 0 ||
+			before[n-1] == r.delimiter ||
+			r.delimiter == blanks && n < len(line)-len(rest)+i {
 			return true
 		}
 		rest = rest[i+1:]
@@ -177,7 +192,9 @@ func (r *records) quotedFields() []bool {
 			}
 			inside = !inside
 		case inside:
-		case c == r.delimiter || c == '\n' || c == '\r' && i+1 < len(r.text) && r.text[i+1] == '\n':
+		case c == r.delimiter ||
+			c == '\n' ||
+			c == '\r' && i+1 < len(r.text) && r.text[i+1] == '\n':
 			if begins && (r.delimiter != blanks) {
 				out = append(out, false)
 			}
@@ -208,7 +225,11 @@ func (r *records) split() error {
 	rest := bytes.TrimSuffix(bytes.TrimSuffix(r.text, []byte("\n")), []byte("\r"))
 	r.fields = r.fields[:0]
 	if cap(r.fields) == 0 {
-		r.fields = make([][]byte, 0, min(bytes.Count(rest, []byte{r.delimiter}), maxFields)+1)
+		r.fields = make(
+			[][]byte,
+			0,
+			min(bytes.Count(rest, []byte{r.delimiter}), maxFields)+1,
+		)
 	}
 	if r.delimiter == ' ' {
 		rest = trimBlanks(bytes.TrimRight(rest, " "))
@@ -233,7 +254,9 @@ func (r *records) split() error {
 
 // trimBlanks returns text without the blanks at its beginning. Unlike the result of bytes.TrimLeft, an empty result is
 // a slice of text, as [records.position] needs it.
-func trimBlanks(text []byte) []byte { return text[len(text)-len(bytes.TrimLeft(text, " ")):] }
+func trimBlanks(text []byte) []byte {
+	return text[len(text)-len(bytes.TrimLeft(text, " ")):]
+}
 
 // unquote parses the current record with encoding/csv.
 func (r *records) unquote() error {
@@ -252,7 +275,8 @@ func (r *records) unquote() error {
 	}
 	r.fields, r.copied = r.fields[:0], r.copied[:0]
 	isBlankAtEnd := bytes.HasSuffix(bytes.TrimRight(r.text, "\r\n"), []byte{' '})
-	if last := len(record) - 1; r.delimiter == ' ' && last > 0 && record[last] == "" && isBlankAtEnd {
+	last := len(record) - 1
+	if r.delimiter == ' ' && last > 0 && record[last] == "" && isBlankAtEnd {
 		record = record[:last] // blanks at the end of the line are no field
 	}
 	size := 0
@@ -285,12 +309,19 @@ func (r *records) position(i int) (line, column int) {
 func (r *records) wrap(err error) error {
 	var p *csv.ParseError
 	if errors.As(err, &p) {
-		bad := &dataset.InputError{File: r.Name(), Line: p.Line + r.feed.before, Column: p.Column, Msg: p.Err.Error()}
+		bad := &dataset.InputError{
+			File:   r.Name(),
+			Line:   p.Line + r.feed.before,
+			Column: p.Column,
+			Msg:    p.Err.Error(),
+		}
 		if bytes.Contains(r.text, []byte(`\"`)) && !r.escapes {
 			bad.Hint = `if \" stands for a quote within a text, as Spark and R write it, use --escape '\'`
 		}
 		// The error is at the quote. If a record has several lines, r.text may be another line.
-		if bad.Hint == "" && p.StartLine == p.Line && bytes.HasPrefix(r.text[min(p.Column-1, len(r.text)):], []byte(`" `)) {
+		if bad.Hint == "" &&
+			p.StartLine == p.Line &&
+			bytes.HasPrefix(r.text[min(p.Column-1, len(r.text)):], []byte(`" `)) {
 			bad.Hint = "remove blanks after a closing quote"
 		}
 		return bad

@@ -93,7 +93,9 @@ func exists(path string) bool {
 }
 
 func looksLikeFile(target string) bool {
-	return strings.ContainsAny(target, "/\\") || suffixFormat(target) != "" || trimCompression(target) != target ||
+	return strings.ContainsAny(target, "/\\") ||
+		suffixFormat(target) != "" ||
+		trimCompression(target) != target ||
 		strings.HasSuffix(target, ".txt")
 }
 
@@ -116,7 +118,8 @@ func suffixFormat(path string) string {
 // SplitArray splits FILE.npz:NAME into the file and the name of an array. Without :NAME, or if the file FILE.npz:NAME
 // exists, array is "".
 func SplitArray(path string) (name, array string) {
-	if i := strings.LastIndexByte(path, ':'); i >= 0 && !exists(path) &&
+	if i := strings.LastIndexByte(path, ':'); i >= 0 &&
+		!exists(path) &&
 		(exists(path[:i]) || formatByName(suffixFormat(path[:i])).arrays != nil) {
 		return path[:i], path[i+1:]
 	}
@@ -136,7 +139,9 @@ func Format(path string, opts Options) (string, error) {
 	}
 	name, array := SplitArray(path)
 	key := headKey{name, opts.Pipe}
-	format, err := heads.Keep(opts.Heads, key, func() (string, error) { return detect(name, opts.Pipe) })
+	format, err := heads.Keep(opts.Heads, key, func() (string, error) {
+		return detect(name, opts.Pipe)
+	})
 	if err == nil && array != "" && formatByName(format).arrays == nil {
 		return "", &dataset.InputError{
 			File: name,
@@ -169,7 +174,9 @@ func detect(path string, pipe *dataset.Pipe) (string, error) {
 	if f.Begins("PK\x03\x04") {
 		head, _ := f.Peek(filekind.Head)     // the reader reports the error later
 		isNpz := suffixFormat(path) == "npz" // the reader of arrays names what is in the archive
-		if kind := filekind.Of(head); kind != filekind.Unknown && kind != filekind.Model && !isNpz {
+		if kind := filekind.Of(head); kind != filekind.Unknown &&
+			kind != filekind.Model &&
+			!isNpz {
 			return "", notTableError(f.Name, kind)
 		}
 	}
@@ -183,7 +190,8 @@ func detect(path string, pipe *dataset.Pipe) (string, error) {
 		return "", notTableError(f.Name, filekind.Of(head))
 	}
 	head := f.Head(func(head []byte) bool { // the last line may be incomplete
-		return len(head) >= maxDetected || filekind.Of(head) == filekind.JSON ||
+		return len(head) >= maxDetected ||
+			filekind.Of(head) == filekind.JSON ||
 			formatOfLines(head[:bytes.LastIndexByte(head, '\n')+1]) != ""
 	})
 	switch kind := filekind.Of(head); {
@@ -207,11 +215,16 @@ func detect(path string, pipe *dataset.Pipe) (string, error) {
 func isLines(head []byte) bool {
 	head = bytes.TrimPrefix(head, []byte("\ufeff"))
 	first, rest, _ := bytes.Cut(head, []byte{'\n'})
-	return bytes.HasPrefix(bytes.TrimLeft(rest, " \t\r\n"), []byte{'{'}) && json.Valid(first)
+	return bytes.HasPrefix(bytes.TrimLeft(rest, " \t\r\n"), []byte{'{'}) &&
+		json.Valid(first)
 }
 
 func notTableError(name string, kind filekind.Kind) error {
-	return &dataset.InputError{File: name, Msg: "is " + kind.String() + ", not a table of rows", Hint: kind.Use()}
+	return &dataset.InputError{
+		File: name,
+		Msg:  "is " + kind.String() + ", not a table of rows",
+		Hint: kind.Use(),
+	}
 }
 
 // maxDetected is the number of bytes of text examined.
@@ -267,7 +280,8 @@ func isRatio(entry []byte) bool {
 // isEntry reports whether field is index:value or qid:n, not a time.
 func isEntry(field []byte) bool {
 	index, value, ok := bytes.Cut(field, []byte(":"))
-	if _, err := strconv.Atoi(string(index)); !ok || (err != nil && string(index) != "qid") {
+	if _, err := strconv.Atoi(string(index)); !ok ||
+		(err != nil && string(index) != "qid") {
 		return false
 	}
 	_, err := strconv.ParseFloat(string(value), 64)

@@ -263,7 +263,9 @@ func Open(paths []string, opts Options) (*Opened, error) {
 		}
 	}
 	if opts.Pipe == nil && !opts.Transposed {
-		out.files, out.read, out.sources = files, inner, sources
+		out.files = files
+		out.read = inner
+		out.sources = sources
 	}
 	out.Source = x
 	_, out.Features, out.Targets = x.Dims()
@@ -337,7 +339,10 @@ func checkPipe(paths []string, opts Options) error {
 		return nil
 	}
 	fail := func(format string, args ...any) error {
-		return &dataset.InputError{File: opts.Pipe.Name(), Msg: fmt.Sprintf(format, args...)}
+		return &dataset.InputError{
+			File: opts.Pipe.Name(),
+			Msg:  fmt.Sprintf(format, args...),
+		}
 	}
 	switch {
 	case len(paths) != 1:

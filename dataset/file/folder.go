@@ -94,7 +94,8 @@ func compareNames(a, b string) int {
 			x, y = x[1:], y[1:]
 			continue
 		}
-		p, q := strings.TrimLeft(x[:m], "0"), strings.TrimLeft(y[:n], "0")
+		p := strings.TrimLeft(x[:m], "0")
+		q := strings.TrimLeft(y[:n], "0")
 		if c := cmp.Or(cmp.Compare(len(p), len(q)), cmp.Compare(p, q)); c != 0 {
 			return c
 		}

@@ -45,16 +45,25 @@ type format struct {
 // formats returns all formats. Parquet and Arrow are in formats_arrow.go.
 func formats() []format {
 	return []format{{
-		name: "npy", magic: []string{"\x93NUMPY"}, suffixes: []string{".npy"},
-		numbered: true, piped: true,
+		name:     "npy",
+		magic:    []string{"\x93NUMPY"},
+		suffixes: []string{".npy"},
+		numbered: true,
+		piped:    true,
 		open: func(o *Opened, p part, opts Options) (dataset.Source, error) {
 			s, err := npy.Open(p.path, npyOptions(opts))
 			return o.keep(p, s, err)
 		},
-		columns: func(path string, opts Options) ([]string, error) { return npy.Columns(path, npyOptions(opts)) },
-		chosen:  func(path string, opts Options) ([]string, []string, error) { return npy.Names(path, npyOptions(opts)) },
+		columns: func(path string, opts Options) ([]string, error) {
+			return npy.Columns(path, npyOptions(opts))
+		},
+		chosen: func(path string, opts Options) ([]string, []string, error) {
+			return npy.Names(path, npyOptions(opts))
+		},
 	}, {
-		name: "npz", magic: []string{"PK\x03\x04", "PK\x05\x06"}, suffixes: []string{".npz"},
+		name:     "npz",
+		magic:    []string{"PK\x03\x04", "PK\x05\x06"},
+		suffixes: []string{".npz"},
 		numbered: true,
 		open:     (*Opened).archive,
 		arrays:   npy.Members,
@@ -69,8 +78,11 @@ func formats() []format {
 			return npy.MemberNames(name, array, choice)
 		},
 	}, {
-		name: "csv", suffixes: []string{".csv", ".tsv"},
-		fields: true, texts: true, piped: true,
+		name:     "csv",
+		suffixes: []string{".csv", ".tsv"},
+		fields:   true,
+		texts:    true,
+		piped:    true,
 		open: func(o *Opened, p part, opts Options) (dataset.Source, error) {
 			text := csvOptions(opts)
 			if opts.Alone {
@@ -91,23 +103,31 @@ func formats() []format {
 		columns: func(path string, opts Options) ([]string, error) {
 			return csv.Columns(path, csvOptions(opts))
 		},
-		chosen: func(path string, opts Options) ([]string, []string, error) { return csv.Names(path, csvOptions(opts)) },
+		chosen: func(path string, opts Options) ([]string, []string, error) {
+			return csv.Names(path, csvOptions(opts))
+		},
 	}, {
-		name: "jsonl", suffixes: []string{".jsonl", ".ndjson", ".json"},
-		texts: true, piped: true,
+		name:     "jsonl",
+		suffixes: []string{".jsonl", ".ndjson", ".json"},
+		texts:    true,
+		piped:    true,
 		open: func(o *Opened, p part, opts Options) (dataset.Source, error) {
 			lines := jsonlOptions(opts)
 			lines.Range = p.bytes()
 			s, err := jsonl.Open(p.path, lines)
 			return o.keep(p, s, err)
 		},
-		columns: func(path string, opts Options) ([]string, error) { return jsonl.Columns(path, jsonlOptions(opts)) },
+		columns: func(path string, opts Options) ([]string, error) {
+			return jsonl.Columns(path, jsonlOptions(opts))
+		},
 		chosen: func(path string, opts Options) ([]string, []string, error) {
 			return jsonl.Names(path, jsonlOptions(opts))
 		},
 	}, parquetFormat(), arrowFormat(), {
-		name: "svmlight", suffixes: []string{".svm", ".svmlight", ".libsvm"},
-		labelled: true, piped: true,
+		name:     "svmlight",
+		suffixes: []string{".svm", ".svmlight", ".libsvm"},
+		labelled: true,
+		piped:    true,
 		open: func(o *Opened, p part, opts Options) (dataset.Source, error) {
 			if opts.Features == 0 {
 				o.Scans = 1
@@ -162,7 +182,8 @@ func formatNames() []string {
 // formatByName returns the zero format for an unknown name.
 func formatByName(name string) format {
 	all := formats()
-	if i := slices.IndexFunc(all, func(f format) bool { return f.name == name }); i >= 0 {
+	i := slices.IndexFunc(all, func(f format) bool { return f.name == name })
+	if i >= 0 {
 		return all[i]
 	}
 	return format{}
@@ -198,9 +219,17 @@ func npyOptions(opts Options) npy.Options {
 
 func csvOptions(opts Options) csv.Options {
 	return csv.Options{
-		Targets: opts.Target, Columns: opts.Columns, Known: opts.Known, Delimiter: opts.Delimiter, Header: opts.Header,
-		Text: opts.Text, Skipped: opts.Skipped, Cells: opts.Cells, Pipe: opts.Pipe, Heads: opts.Heads,
-		Context: opts.Context,
+		Targets:   opts.Target,
+		Columns:   opts.Columns,
+		Known:     opts.Known,
+		Delimiter: opts.Delimiter,
+		Header:    opts.Header,
+		Text:      opts.Text,
+		Skipped:   opts.Skipped,
+		Cells:     opts.Cells,
+		Pipe:      opts.Pipe,
+		Heads:     opts.Heads,
+		Context:   opts.Context,
 	}
 }
 

@@ -8,7 +8,9 @@ import (
 
 func parquetFormat() format {
 	return format{
-		name: "parquet", magic: parquetMagic, suffixes: parquetSuffixes,
+		name:     "parquet",
+		magic:    parquetMagic,
+		suffixes: parquetSuffixes,
 		numbered: true,
 		open: func(o *Opened, p part, opts Options) (dataset.Source, error) {
 			s, err := parquet.Open(p.path, parquetOptions(opts))
@@ -23,8 +25,11 @@ func parquetFormat() format {
 
 func arrowFormat() format {
 	return format{
-		name: "arrow", magic: arrowMagic, suffixes: arrowSuffixes,
-		numbered: true, piped: true,
+		name:     "arrow",
+		magic:    arrowMagic,
+		suffixes: arrowSuffixes,
+		numbered: true,
+		piped:    true,
 		open: func(o *Opened, p part, opts Options) (dataset.Source, error) {
 			s, err := arrow.Open(p.path, arrowOptions(opts))
 			return o.keep(p, s, err)
@@ -43,5 +48,10 @@ func parquetOptions(opts Options) parquet.Options {
 }
 
 func arrowOptions(opts Options) arrow.Options {
-	return arrow.Options{Targets: opts.Target, Columns: opts.Columns, Cells: opts.Cells, Pipe: opts.Pipe}
+	return arrow.Options{
+		Targets: opts.Target,
+		Columns: opts.Columns,
+		Cells:   opts.Cells,
+		Pipe:    opts.Pipe,
+	}
 }

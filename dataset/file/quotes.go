@@ -41,11 +41,13 @@ func quotesBefore(text io.Reader, lo int64, quotes chunk.Quotes) (inside bool, l
 	buf := make([]byte, 1<<20)
 	for at := int64(0); ; {
 		n, err := text.Read(buf)
-		seen, ended := buf[:n], false
+		seen := buf[:n]
+		ended := false
 		// Read up to the end of the line that contains byte lo−1.
 		if from := max(lo-1-at, 0); from < int64(n) {
 			if i := bytes.IndexByte(seen[from:], '\n'); i >= 0 {
-				seen, ended = seen[:from+int64(i)+1], true
+				seen = seen[:from+int64(i)+1]
+				ended = true
 			}
 		}
 		quotes.Read(seen)

@@ -114,7 +114,9 @@ func (s *separate) featureOptions(inner Options) (Options, error) {
 			return inner, err
 		}
 		if of.fields && !f.fields {
-			inner.Delimiter, inner.Header, inner.Skipped = 0, csv.Auto, csv.Skipped{}
+			inner.Delimiter = 0
+			inner.Header = csv.Auto
+			inner.Skipped = csv.Skipped{}
 		}
 		if of.texts && !f.texts {
 			inner.Text.Marks = nil
@@ -374,7 +376,9 @@ func (s *separate) countPart(p part) (int64, error) {
 	// a pass that only counts accepts all cells; the pass over the rows reports invalid cells in order
 	if !f.numbered && !f.labelled {
 		of.Cells = &prepare.Cells{Look: true}
-		of.Target, of.Targets, of.Columns = nil, 0, nil
+		of.Target = nil
+		of.Targets = 0
+		of.Columns = nil
 	}
 	var own Opened
 	src, _, err := own.openPart(p, of)
@@ -391,7 +395,8 @@ func (s *separate) settleHeaders(pipe *dataset.Pipe, isPart bool) error {
 	if s.opts.Transposed || pipe != nil && !isPart {
 		return nil
 	}
-	guesses, isOpen := map[string]csv.Guess{}, isPart && len(s.opts.Skip) > 0
+	guesses := map[string]csv.Guess{}
+	isOpen := isPart && len(s.opts.Skip) > 0
 	for _, path := range append(s.others(), s.x[0]) {
 		of, err := s.textOptions(path, prepare.NotSeparate)
 		if path == s.x[0] {
@@ -426,7 +431,8 @@ func (s *separate) settleHeaders(pipe *dataset.Pipe, isPart bool) error {
 			}
 		}
 		isForced := s.opts.Header != csv.Auto && (s.opts.Header == csv.Present) != g.Header
-		isOpen = isOpen || g.Evidence == csv.Undecided && s.opts.Header == csv.Auto ||
+		isOpen = isOpen ||
+			g.Evidence == csv.Undecided && s.opts.Header == csv.Auto ||
 			isPart && (g.Evidence != csv.Certain || isForced)
 		guesses[path] = g
 	}
@@ -466,7 +472,11 @@ func (s *separate) settleHeaders(pipe *dataset.Pipe, isPart bool) error {
 func (s *separate) turn(path string, guesses map[string]csv.Guess, change int64, other string) bool {
 	g, ok := guesses[path]
 	_, isSettled := s.headers[path]
-	if !ok || isSettled || g.Evidence != csv.Undecided || s.opts.Header != csv.Auto || len(s.opts.Skip) > 0 {
+	if !ok ||
+		isSettled ||
+		g.Evidence != csv.Undecided ||
+		s.opts.Header != csv.Auto ||
+		len(s.opts.Skip) > 0 {
 		return false
 	}
 	what := "a row"
@@ -474,7 +484,8 @@ func (s *separate) turn(path string, guesses map[string]csv.Guess, change int64,
 	case g.Header && change == 1:
 		s.headers[path] = csv.Absent
 	case !g.Header && change == -1:
-		s.headers[path], what = csv.Present, "the names of the columns"
+		s.headers[path] = csv.Present
+		what = "the names of the columns"
 	default:
 		return false
 	}

@@ -23,7 +23,9 @@ func (p part) check(s *dataset.Stream) error {
 	return p.stamp.Check(name, s.Stamp)
 }
 
-func (p part) whole() bool { return p.lo == 0 && p.hi == p.size }
+func (p part) whole() bool {
+	return p.lo == 0 && p.hi == p.size
+}
 
 // bytes returns the part as a range for a text reader.
 func (p part) bytes() dataset.Range {
@@ -94,7 +96,8 @@ func sizes(paths []string, stamps map[string]dataset.Stamp) (all []part, total i
 // share would have no file, it gets a neighbour's file.
 func group(all []part, total int64, s dataset.Share) []part {
 	var mine []part
-	at, rank := int64(0), -1
+	at := int64(0)
+	rank := -1
 	for i, p := range all {
 		middle := int(proportion.Of(int64(s.Size), at+p.size/2, max(total, 1)))
 		rank = min(max(middle, rank, s.Size-(len(all)-i)), rank+1, s.Size-1)

@@ -14,7 +14,10 @@ import (
 // shortest form, and a column has at most 2²⁰ different texts. Errors are as in [Open]; an error comes with an empty
 // text and ends the sequence. Of opts, only the options of the files and of their text are used.
 func Texts(ctx context.Context, paths []string, opts Options, column string) iter.Seq2[string, error] {
-	opts.Target, opts.Targets, opts.Pairing, opts.Share = nil, 0, Pairing{}, dataset.Share{}
+	opts.Target = nil
+	opts.Targets = 0
+	opts.Pairing = Pairing{}
+	opts.Share = dataset.Share{}
 	return func(yield func(string, error) bool) {
 		for _, path := range paths {
 			name, err := Format(path, opts)

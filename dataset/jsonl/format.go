@@ -26,7 +26,8 @@ func newFormat(l *layout) *format {
 	for j, k := range l.To {
 		if k >= 0 {
 			lexicon := l.Lexicon(j)
-			f.numbers[j] = !l.Marks.HasNumbers() && (lexicon == nil || lexicon.ReadsNumbers())
+			f.numbers[j] = !l.Marks.HasNumbers() &&
+				(lexicon == nil || lexicon.ReadsNumbers())
 		}
 	}
 	return f
@@ -105,11 +106,14 @@ func (l *layout) notNumeric(texts, others []string) (t, o []string) {
 // unset marks a number of a row that is not known yet. No reader returns a NaN with these bits.
 var unset = math.Float64frombits(0xfff8_0000_0000_0bad)
 
-func isUnset(v float64) bool { return math.Float64bits(v) == math.Float64bits(unset) }
+func isUnset(v float64) bool {
+	return math.Float64bits(v) == math.Float64bits(unset)
+}
 
 // row appends the row of the line at s.at to b, and sets s.at to the start of the next line.
 func (f *format) row(b *dataset.Buffer, s *scanner) *dataset.InputError {
-	width, n := f.Features+f.Targets, len(b.X)
+	width := f.Features + f.Targets
+	n := len(b.X)
 	b.X = slices.Grow(b.X, width)[:n+width]
 	row := b.X[n:]
 	for k := range row {
@@ -133,7 +137,9 @@ func (f *format) values(row []float64, s *scanner) *dataset.InputError {
 	for expected := 0; s.toKey(); expected++ {
 		// The keys of most lines are in the order of the columns.
 		j := expected
-		if j < len(f.Names) && f.kinds[j].isPlain && s.keyIs(f.Names[j]) {
+		if j < len(f.Names) &&
+			f.kinds[j].isPlain &&
+			s.keyIs(f.Names[j]) {
 			if !s.colon() {
 				break
 			}
@@ -152,14 +158,19 @@ func (f *format) values(row []float64, s *scanner) *dataset.InputError {
 		}
 		k := -1
 		if j >= 0 {
-			k, expected = f.To[j], j
+			k = f.To[j]
+			expected = j
 		}
 		if k >= 0 && !isUnset(row[k]) {
 			return s.twice()
 		}
-		if k >= 0 && f.numbers[j] && (isDigit(s.text[s.at]) || s.text[s.at] == '-') {
+		if k >= 0 &&
+			f.numbers[j] &&
+			(isDigit(s.text[s.at]) || s.text[s.at] == '-') {
 			v, n := cell.Prefix(s.text[s.at:])
-			if n > 0 && endsValue(s.text[s.at+n]) && isJSONNumber(s.text[s.at:s.at+n]) {
+			if n > 0 &&
+				endsValue(s.text[s.at+n]) &&
+				isJSONNumber(s.text[s.at:s.at+n]) {
 				row[k] = v
 				s.at += n
 				continue
@@ -199,7 +210,8 @@ func (f *format) value(j int, s *scanner) (float64, *dataset.InputError) {
 		}
 		return 0, bad
 	}
-	p, text := &f.plain, cell.Trimmed(s.value)
+	p := &f.plain
+	text := cell.Trimmed(s.value)
 	if s.kind == aText {
 		p = &f.Parser
 	}

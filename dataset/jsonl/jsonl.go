@@ -99,7 +99,8 @@ func Open(name string, opts Options) (*dataset.Stream, error) {
 		false,
 		func() (dataset.Reader, error) { return l.open(name, &opts, s.Stamp) },
 	)
-	s.Stamp, s.Single = l.stamp, opts.Pipe != nil
+	s.Stamp = l.stamp
+	s.Single = opts.Pipe != nil
 	return s, nil
 }
 
@@ -163,7 +164,9 @@ func inspect(name string, opts Options) (*layout, error) {
 	if opts.Heads != nil {
 		key.texts = fmt.Sprintf("%+v %q", opts.Text, opts.Text.Marks)
 	}
-	kept, err := heads.Keep(opts.Heads, key, func() (*layout, error) { return examineFile(name, opts) })
+	kept, err := heads.Keep(opts.Heads, key, func() (*layout, error) {
+		return examineFile(name, opts)
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -181,8 +184,13 @@ func examineFile(name string, opts Options) (*layout, error) {
 	defer f.Close() // opened for reading, so an error of Close does no harm
 	f.SkipBOM()
 	l := &layout{
-		Parser: columns.Parser{Notation: opts.Text.Notation(), Marks: cell.NewMarks(opts.Text.Marks)},
-		stamp:  f.Stamp(), file: f.Name, index: map[string]int{},
+		Parser: columns.Parser{
+			Notation: opts.Text.Notation(),
+			Marks:    cell.NewMarks(opts.Text.Marks),
+		},
+		stamp: f.Stamp(),
+		file:  f.Name,
+		index: map[string]int{},
 	}
 	most := sampleLines
 	if f.Piped() {
@@ -239,7 +247,8 @@ func (l *layout) examine(line []byte) *dataset.InputError {
 			l.Names = append(l.Names, key)
 			l.kinds = append(
 				l.kinds,
-				seen{isPlain: strings.IndexByte(key, '"') < 0 && strings.IndexByte(key, '\\') < 0},
+				seen{isPlain: strings.IndexByte(key, '"') < 0 &&
+					strings.IndexByte(key, '\\') < 0},
 			)
 		}
 		k := &l.kinds[j]

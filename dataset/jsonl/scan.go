@@ -56,16 +56,22 @@ func (s *scanner) begin() *dataset.InputError {
 }
 
 // next reads a key and its value. It returns false at the end of the line, and sets s.bad if the line is invalid.
-func (s *scanner) next() bool { return s.nextKey() && s.nextValue() }
+func (s *scanner) next() bool {
+	return s.nextKey() && s.nextValue()
+}
 
 // nextKey reads up to the value of the next pair.
-func (s *scanner) nextKey() bool { return s.toKey() && s.readKey() }
+func (s *scanner) nextKey() bool {
+	return s.toKey() && s.readKey()
+}
 
 // keyIs reports whether the key at s.keyAt is name, which contains no character that JSON escapes. If it is, keyIs
 // moves behind the key.
 func (s *scanner) keyIs(name string) bool {
 	rest := s.text[s.keyAt+1:]
-	if len(rest) <= len(name) || rest[len(name)] != '"' || string(rest[:len(name)]) != name {
+	if len(rest) <= len(name) ||
+		rest[len(name)] != '"' ||
+		string(rest[:len(name)]) != name {
 		return false
 	}
 	s.at = s.keyAt + len(name) + 2
@@ -193,9 +199,17 @@ func (s *scanner) nextValue() bool {
 }
 
 // endsValue reports whether c ends a number or a literal.
-func endsValue(c byte) bool { return c == ',' || c == '}' || c == ']' || isBlank(c) || c == '\n' }
+func endsValue(c byte) bool {
+	return c == ',' ||
+		c == '}' ||
+		c == ']' ||
+		isBlank(c) ||
+		c == '\n'
+}
 
-func isBlank(c byte) bool { return c == ' ' || c == '\t' || c == '\r' }
+func isBlank(c byte) bool {
+	return c == ' ' || c == '\t' || c == '\r'
+}
 
 func isDigit(c byte) bool { return '0' <= c && c <= '9' }
 

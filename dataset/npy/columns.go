@@ -67,7 +67,8 @@ func (r *transposedReader) Skip(rows int64) (bool, error) {
 
 // Read appends columns as rows. Groups of columns are read in parallel.
 func (r *transposedReader) Read(b *dataset.Buffer, rows int) error {
-	order, height := r.order[r.next:min(r.next+rows, len(r.order))], int(r.rows)
+	order := r.order[r.next:min(r.next+rows, len(r.order))]
+	height := int(r.rows)
 	if len(order) == 0 {
 		return io.EOF
 	}
@@ -84,14 +85,16 @@ func (r *transposedReader) Read(b *dataset.Buffer, rows int) error {
 func (r *transposedReader) readColumns(x []float64, js []int) error {
 	s := strips.Get().(*strip)
 	defer strips.Put(s)
-	height, size := int(r.rows), int(r.rows)*r.size
+	height := int(r.rows)
+	size := int(r.rows) * r.size
 	for len(js) > 0 {
 		run := 1
 		for run < len(js) && js[run] == js[0]+run {
 			run++
 		}
 		s.raw = slices.Grow(s.raw[:0], run*size)[:run*size]
-		if n, err := r.at.ReadAt(s.raw, r.start+int64(js[0])*int64(size)); n < len(s.raw) {
+		n, err := r.at.ReadAt(s.raw, r.start+int64(js[0])*int64(size))
+		if n < len(s.raw) {
 			return r.truncatedError(err, int64(n%size/r.size))
 		}
 		r.decode(x[:run*height], s.raw)
@@ -100,7 +103,8 @@ func (r *transposedReader) readColumns(x []float64, js []int) error {
 				return r.notFinite(int64(k%height), js[0]+k/height, v)
 			}
 		}
-		x, js = x[run*height:], js[run:]
+		x = x[run*height:]
+		js = js[run:]
 	}
 	return nil
 }

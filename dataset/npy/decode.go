@@ -50,7 +50,8 @@ func kindOf(descr string) (k kind, ok bool) {
 	}
 	k, ok = kinds[descr]
 	if ok && big {
-		k.decode, k.asIs = swapped(k), false
+		k.decode = swapped(k)
+		k.asIs = false
 	}
 	return k, ok
 }

@@ -115,7 +115,8 @@ func parseLiteral(text string, depth int) (l literal, rest string, err error) {
 		return l, "", errFields
 	}
 	end := strings.IndexAny(text+",", ",)] ")
-	l.kind, l.text = 0, text[:end]
+	l.kind = 0
+	l.text = text[:end]
 	if _, err := strconv.Atoi(l.text); err != nil {
 		return l, "", errFields
 	}
@@ -141,7 +142,8 @@ func describeFields(d description) (header, error) {
 	if out.rows < 0 || out.cols == 0 {
 		return out, fmt.Errorf("is a structured array of %d rows and %d fields", out.rows, out.cols)
 	}
-	if hi, lo := bits.Mul64(uint64(out.rows), uint64(out.record)); hi != 0 || lo > math.MaxInt64/2 {
+	hi, lo := bits.Mul64(uint64(out.rows), uint64(out.record))
+	if hi != 0 || lo > math.MaxInt64/2 {
 		return out, fmt.Errorf("has shape %v, which is too large to be addressed", d.shape)
 	}
 	if out.rows == 0 {
@@ -175,7 +177,8 @@ func (h *header) addField(item literal) error {
 			printable.Excerpt(kinds.text),
 		)
 	}
-	count, isList := 1, len(item.items) == 3
+	count := 1
+	isList := len(item.items) == 3
 	if isList {
 		for _, n := range shapeOf(item.items[2]) {
 			if n < 0 || n > maxFields || count*n > maxFields {
@@ -184,12 +187,18 @@ func (h *header) addField(item literal) error {
 			count *= n
 		}
 	}
-	if len(h.fields)+count > maxFields || size > math.MaxInt32-h.record ||
+	if len(h.fields)+count > maxFields ||
+		size > math.MaxInt32-h.record ||
 		count > 0 && size > (math.MaxInt32-h.record)/count {
 		return fmt.Errorf("has more than %d columns, or rows of more than 2 GiB", maxFields)
 	}
 	for i := range count {
-		f := field{name: name.text, descr: kinds.text, at: h.record, kind: k}
+		f := field{
+			name:  name.text,
+			descr: kinds.text,
+			at:    h.record,
+			kind:  k,
+		}
 		if isList {
 			f.name = fmt.Sprintf("%s[%d]", f.name, i+1)
 		}
@@ -230,7 +239,10 @@ func fieldKind(descr string) (k kind, size int, err error) {
 		count = count[:i]
 	}
 	size, err = strconv.Atoi(count)
-	if err != nil || size < 0 || size > math.MaxInt32/4 || !strings.Contains("SUVmMcfa", text[:1]) {
+	if err != nil ||
+		size < 0 ||
+		size > math.MaxInt32/4 ||
+		!strings.Contains("SUVmMcfa", text[:1]) {
 		return k, 0, errFields
 	}
 	if text[0] == 'U' {

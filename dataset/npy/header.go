@@ -38,7 +38,9 @@ func (h *header) width() int {
 }
 
 // length returns the number of bytes of header and entries.
-func (h *header) length() int64 { return h.start + h.rows*int64(h.width()) }
+func (h *header) length() int64 {
+	return h.start + h.rows*int64(h.width())
+}
 
 // magic starts every .npy file.
 const magic = "\x93NUMPY"
@@ -56,7 +58,8 @@ func (in *input) readHeader(size int64, describe func(description) (header, erro
 	if !bytes.Equal(prefix[:6], []byte(magic)) {
 		return errors.New("is not a .npy file")
 	}
-	length, start := int(binary.LittleEndian.Uint16(prefix[8:])), 10
+	length := int(binary.LittleEndian.Uint16(prefix[8:]))
+	start := 10
 	if prefix[6] >= 2 {
 		if _, err := io.ReadFull(in.data, prefix[10:]); err != nil {
 			return in.headerError(err, "is too short for a .npy file")
@@ -65,7 +68,8 @@ func (in *input) readHeader(size int64, describe func(description) (header, erro
 		if n := binary.LittleEndian.Uint32(prefix[8:]); n > maxHeader {
 			return fmt.Errorf("has a header of %d bytes, more than %d", n, maxHeader)
 		}
-		length, start = int(binary.LittleEndian.Uint32(prefix[8:])), 12
+		length = int(binary.LittleEndian.Uint32(prefix[8:]))
+		start = 12
 	}
 	text := make([]byte, start+length)
 	copy(text, prefix[:start])
@@ -139,10 +143,14 @@ func parse(text string) (d description, err error) {
 	seen := map[string]bool{}
 	for strings.TrimSpace(rest) != "" {
 		m := entry.FindStringSubmatch(rest)
-		if m == nil || seen[m[1]] || m[1] == "descr" != (m[2]+m[3] != "") || m[1] == "fortran_order" != (m[4] != "") {
+		if m == nil ||
+			seen[m[1]] ||
+			m[1] == "descr" != (m[2]+m[3] != "") ||
+			m[1] == "fortran_order" != (m[4] != "") {
 			return d, malformed
 		}
-		rest, seen[m[1]] = rest[len(m[0]):], true
+		rest = rest[len(m[0]):]
+		seen[m[1]] = true
 		switch m[1] {
 		case "descr":
 			d.descr = m[2]
@@ -203,7 +211,8 @@ func describe(d description) (header, error) {
 	if out.rows < 0 || out.cols < 1 || out.cols > maxColumns {
 		return out, fmt.Errorf("has shape %v; the columns must be 1 to %d", d.shape, maxColumns)
 	}
-	if hi, lo := bits.Mul64(uint64(out.rows), uint64(out.cols*out.size)); hi != 0 || lo > math.MaxInt64/2 {
+	hi, lo := bits.Mul64(uint64(out.rows), uint64(out.cols*out.size))
+	if hi != 0 || lo > math.MaxInt64/2 {
 		return out, fmt.Errorf("has shape %v, which is too large to be addressed", d.shape)
 	}
 	if out.rows == 0 {

@@ -113,7 +113,8 @@ func (in *input) chosen(opts Options, openError error) (features, targets []stri
 
 // choose returns the features and targets.
 func (in *input) choose(opts Options) (columns.Choice, error) {
-	names, isNamed := in.names(), in.fields != nil
+	names := in.names()
+	isNamed := in.fields != nil
 	if !isNamed {
 		names = columns.Numbers(in.cols)
 	}
@@ -142,7 +143,13 @@ func (in *input) checkFields(choice *columns.Choice) error {
 			Omittable: k < choice.Features,
 			Hint:      "encode it as numbers, or leave it out",
 		}
-		refused = choice.Refuse(refused, err, j, printable.Excerpt(in.fields[j].name), false)
+		refused = choice.Refuse(
+			refused,
+			err,
+			j,
+			printable.Excerpt(in.fields[j].name),
+			false,
+		)
 	}
 	if refused != nil {
 		return refused
@@ -275,7 +282,9 @@ func source(look, pass opening, opts Options) (*dataset.Stream, error) {
 		if err != nil {
 			return nil, err
 		}
-		if in.rows != h.rows || in.cols != h.cols || !slices.Equal(in.names(), h.names()) {
+		if in.rows != h.rows ||
+			in.cols != h.cols ||
+			!slices.Equal(in.names(), h.names()) {
 			in.close() // only its header was read
 			return nil, &dataset.InputError{
 				File: in.name,
@@ -287,7 +296,8 @@ func source(look, pass opening, opts Options) (*dataset.Stream, error) {
 		}
 		return newRowReader(in, choice), nil
 	})
-	s.Stamp, s.Single = stamp, opts.Pipe != nil
+	s.Stamp = stamp
+	s.Single = opts.Pipe != nil
 	if h.fortran && opts.Cells.OnlyNumbers() {
 		s.Columns = byColumns(pass, h, choice, stamp)
 	}

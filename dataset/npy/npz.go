@@ -176,5 +176,10 @@ func wrapMember(name string, err error, row int) error {
 	if err == nil || err == io.EOF || errors.As(err, &known) {
 		return err
 	}
-	return &dataset.InputError{File: name, Line: row, Msg: "the archive cannot be read", Err: err}
+	return &dataset.InputError{
+		File: name,
+		Line: row,
+		Msg:  "the archive cannot be read",
+		Err:  err,
+	}
 }

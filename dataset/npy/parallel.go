@@ -26,7 +26,13 @@ func (r *rowReader) readParts(b *dataset.Buffer, rows int) error {
 	x, y := r.Grow(b, rows)
 	if err := parallel.Do(parts, len(x), func(i int) error {
 		lo, hi := rows*i/parts, rows*(i+1)/parts
-		return r.readPart(&r.parts[i], r.done+int64(lo), x[lo*r.Features:hi*r.Features], y[lo*r.Targets:hi*r.Targets], hi-lo)
+		return r.readPart(
+			&r.parts[i],
+			r.done+int64(lo),
+			x[lo*r.Features:hi*r.Features],
+			y[lo*r.Targets:hi*r.Targets],
+			hi-lo,
+		)
 	}); err != nil {
 		return err
 	}
@@ -45,7 +51,9 @@ func (r *rowReader) readPart(p *part, firstRow int64, x, y []float64, rows int) 
 	p.sum = 0
 	for done := 0; done < rows; {
 		n := min(rows-done, r.chunk)
-		at, to, of := firstRow+int64(done), x[done*r.Features:(done+n)*r.Features], y[done*r.Targets:(done+n)*r.Targets]
+		at := firstRow + int64(done)
+		to := x[done*r.Features : (done+n)*r.Features]
+		of := y[done*r.Targets : (done+n)*r.Targets]
 		plain := x[done*r.Features:]
 		if !r.InOrder || len(plain) < n*r.cols { // the last rows of a part with targets do not fit
 			p.plain = vec.Grow(p.plain, n*r.cols)

@@ -149,7 +149,11 @@ func (in *input) check(c *columns.Choice, x, y []float64, firstRow int64, accept
 		}
 	}
 	if j := c.Encode(x, y); j >= 0 {
-		return &dataset.InputError{File: in.name, Column: j + 1, Msg: in.label(j) + " " + prepare.TooManyLevels}
+		return &dataset.InputError{
+			File:   in.name,
+			Column: j + 1,
+			Msg:    in.label(j) + " " + prepare.TooManyLevels,
+		}
 	}
 	return nil
 }
@@ -287,7 +291,8 @@ func (r *columnReader) loadStrip(s *strip, js []int) (accepted bool, err error) 
 		for k := range js {
 			r.decode(s.tile[k*n:(k+1)*n], s.raw[k*run+lo*r.size:])
 		}
-		accepted = r.Columns(r.x, r.y, js, lo, s.tile[:len(js)*n]) && accepted
+		accepted = r.Columns(r.x, r.y, js, lo, s.tile[:len(js)*n]) &&
+			accepted
 	}
 	return accepted, nil
 }

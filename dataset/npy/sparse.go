@@ -47,7 +47,9 @@ const (
 
 // isSparse reports whether an archive has the arrays that scipy.sparse.save_npz writes.
 func isSparse(names []string) bool {
-	return slices.Contains(names, "format") && slices.Contains(names, "shape") && slices.Contains(names, "data")
+	return slices.Contains(names, "format") &&
+		slices.Contains(names, "shape") &&
+		slices.Contains(names, "data")
 }
 
 // openSparse returns a source of the rows of a sparse matrix in an archive.
@@ -149,11 +151,18 @@ func describeSparse(name string) (*sparse, error) {
 
 // blocks sets the size of the blocks of bsr.
 func (m *sparse) blocks(shape []int64) error {
-	if len(shape) != 3 || min(shape[0], shape[1]-1, shape[2]-1) < 0 || shape[1] > m.rows || shape[2] > int64(m.cols) {
+	if len(shape) != 3 ||
+		min(shape[0], shape[1]-1, shape[2]-1) < 0 ||
+		shape[1] > m.rows ||
+		shape[2] > int64(m.cols) {
 		return m.fail("is damaged: the array data has shape %v", shape)
 	}
-	m.count, m.height, m.width = shape[0], int(shape[1]), int(shape[2])
-	if m.rows%shape[1] != 0 || m.cols%m.width != 0 || shape[1] > maxRowValues/shape[2] {
+	m.count = shape[0]
+	m.height = int(shape[1])
+	m.width = int(shape[2])
+	if m.rows%shape[1] != 0 ||
+		m.cols%m.width != 0 ||
+		shape[1] > maxRowValues/shape[2] {
 		return m.fail("is damaged: a matrix of %d×%d cannot have blocks of %d×%d", m.rows, m.cols, m.height, m.width)
 	}
 	return nil
@@ -195,9 +204,13 @@ func (m *sparse) shape() ([]int64, error) {
 // memberText returns the text in an array without dimensions, which NumPy stores as bytes or as UTF-32.
 func memberText(name, member string) (string, error) {
 	in, err := openMemberAs(name, member, dataset.Stamp{}, func(d description) (header, error) {
-		letter, size := strings.TrimLeft(d.descr, "<>|=")+" ", 0
+		letter := strings.TrimLeft(d.descr, "<>|=") + " "
+		size := 0
 		_, err := fmt.Sscanf(letter[1:], "%d", &size)
-		if err != nil || letter[0] != 'S' && letter[0] != 'U' || size > 100 || len(d.shape) > 0 {
+		if err != nil ||
+			letter[0] != 'S' && letter[0] != 'U' ||
+			size > 100 ||
+			len(d.shape) > 0 {
 			return header{}, fmt.Errorf("is no text, but %q", printable.Excerpt(d.descr))
 		}
 		if letter[0] == 'U' {
@@ -286,7 +299,13 @@ func openVector(name, member string, was dataset.Stamp) (*vector, error) {
 				len(d.shape),
 			)
 		}
-		return header{rows: count, cols: 1, kind: k, descr: d.descr, shape: d.shape}, nil
+		return header{
+			rows:  count,
+			cols:  1,
+			kind:  k,
+			descr: d.descr,
+			shape: d.shape,
+		}, nil
 	})
 	if err != nil {
 		return nil, err

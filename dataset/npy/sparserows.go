@@ -58,7 +58,8 @@ func (s *sparseRows) end() error {
 func (s *sparseRows) add(b *dataset.Buffer, idx []int32, val []float64, integers bool) error {
 	row := s.done
 	s.done++
-	last, isPlain := int32(-1), s.To == nil
+	last := int32(-1)
+	isPlain := s.To == nil
 	for k, j := range idx {
 		if j < 0 || int(j) >= s.cols {
 			return &dataset.InputError{
@@ -99,12 +100,14 @@ func (s *sparseRows) addSorted(b *dataset.Buffer, idx []int32, val []float64) er
 			b.Y[at+to-s.Features] += val[k]
 		default:
 			s.order = append(s.order, len(s.idx))
-			s.idx, s.val = append(s.idx, int32(to)), append(s.val, val[k])
+			s.idx = append(s.idx, int32(to))
+			s.val = append(s.val, val[k])
 		}
 	}
 	slices.SortStableFunc(s.order, func(i, k int) int { return int(s.idx[i]) - int(s.idx[k]) })
 	for i := 0; i < len(s.order); {
-		j, sum := s.idx[s.order[i]], 0.0
+		j := s.idx[s.order[i]]
+		sum := 0.0
 		for ; i < len(s.order) && s.idx[s.order[i]] == j; i++ {
 			sum += s.val[s.order[i]]
 		}
@@ -150,8 +153,14 @@ func newPointerReader(rows *sparseRows, was dataset.Stamp) (dataset.Reader, erro
 	if err := rows.vectors(was, "indptr", "indices", "data"); err != nil {
 		return nil, err
 	}
-	r := &pointerReader{sparseRows: rows, pointers: rows.files[0], indices: rows.files[1], data: rows.files[2]}
-	if want := r.rows/int64(r.height) + 1; r.pointers.rows != want || r.indices.rows != r.count {
+	r := &pointerReader{
+		sparseRows: rows,
+		pointers:   rows.files[0],
+		indices:    rows.files[1],
+		data:       rows.files[2],
+	}
+	want := r.rows/int64(r.height) + 1
+	if r.pointers.rows != want || r.indices.rows != r.count {
 		err := r.fail(
 			"is damaged: indptr has %d entries instead of %d, indices has %d and data %d",
 			r.pointers.rows,
@@ -241,7 +250,9 @@ func (r *pointerReader) peek(rows int) (n int, err error) {
 		}
 	}
 	size := int64(r.height * r.width)
-	for n = 1; n < len(r.ends) && n < rows && (r.ends[n]-r.at)*size <= blockValues; n++ {
+	for n = 1; n < len(r.ends) &&
+		n < rows &&
+		(r.ends[n]-r.at)*size <= blockValues; n++ {
 	}
 	if r.format == "bsr" {
 		n = 1

@@ -47,7 +47,9 @@ func newScanReader(rows *sparseRows, was dataset.Stamp) (dataset.Reader, error) 
 }
 
 // Close closes the archive.
-func (r *scanReader) Close() error { return errors.Join(r.sparseRows.Close(), r.witness.close()) }
+func (r *scanReader) Close() error {
+	return errors.Join(r.sparseRows.Close(), r.witness.close())
+}
 
 // Unchanged implements [dataset.Witness].
 func (r *scanReader) Unchanged() error { return r.witness.unchanged() }
@@ -72,7 +74,8 @@ func (r *scanReader) Read(b *dataset.Buffer, rows int) error {
 		at := int(r.done - r.lo)
 		r.rowIdx, r.rowVal = r.rowIdx[:0], r.rowVal[:0]
 		for _, k := range r.order[r.starts[at]:r.starts[at+1]] {
-			r.rowIdx, r.rowVal = append(r.rowIdx, r.colOf[k]), append(r.rowVal, r.valOf[k])
+			r.rowIdx = append(r.rowIdx, r.colOf[k])
+			r.rowVal = append(r.rowVal, r.valOf[k])
 		}
 		if err := r.add(b, r.rowIdx, r.rowVal, r.integers); err != nil {
 			return err
@@ -109,7 +112,9 @@ func (r *scanReader) load() error {
 				maxRowValues,
 			)
 		}
-		for k++; k < int64(len(r.buckets)) && values+r.buckets[k] <= mostValues && k<<r.shift-r.lo < mostRows; k++ {
+		for k++; k < int64(len(r.buckets)) &&
+			values+r.buckets[k] <= mostValues &&
+			k<<r.shift-r.lo < mostRows; k++ {
 			values += r.buckets[k]
 		}
 		r.hi = min(k<<r.shift, r.rows)
@@ -118,7 +123,9 @@ func (r *scanReader) load() error {
 	err := r.scan(func(rows []int64, cols []int32, values []float64) {
 		for k, i := range rows {
 			if i >= r.lo && i < r.hi {
-				r.rowOf, r.colOf, r.valOf = append(r.rowOf, int32(i-r.lo)), append(r.colOf, cols[k]), append(r.valOf, values[k])
+				r.rowOf = append(r.rowOf, int32(i-r.lo))
+				r.colOf = append(r.colOf, cols[k])
+				r.valOf = append(r.valOf, values[k])
 			}
 		}
 	})
@@ -163,7 +170,9 @@ func (r *scanReader) scan(visit func(rows []int64, cols []int32, values []float6
 		return err
 	}
 	defer func() { err = errors.Join(err, r.sparseRows.Close()) }()
-	index, data, columns := r.files[0], r.files[1], r.files[2]
+	index := r.files[0]
+	data := r.files[1]
+	columns := r.files[2]
 	r.integers = data.integers
 	rowCount, want := r.count, r.count
 	switch {
@@ -188,7 +197,9 @@ func (r *scanReader) scan(visit func(rows []int64, cols []int32, values []float6
 		}
 	}
 	p := pointers{v: columns, column: -1}
-	rows, cols, values := make([]int64, maxPiece), make([]int32, 0, maxPiece), make([]float64, 0, maxPiece)
+	rows := make([]int64, maxPiece)
+	cols := make([]int32, 0, maxPiece)
+	values := make([]float64, 0, maxPiece)
 	for left := r.count; left > 0; {
 		n := int(min(left, maxPiece))
 		left -= int64(n)

@@ -39,7 +39,8 @@ type column struct {
 
 // column describes column j, or returns why it cannot be read.
 func (f *opened) column(j int, choice *columns.Choice) (column, *dataset.InputError) {
-	leaf, means := &f.columns[j], f.columns[j].annotation()
+	leaf := &f.columns[j]
+	means := f.columns[j].annotation()
 	c := column{
 		index:    j,
 		name:     printable.Excerpt(f.names[j]),
@@ -114,7 +115,10 @@ func (f *opened) column(j int, choice *columns.Choice) (column, *dataset.InputEr
 		case means.name == "Float16" && length == 2:
 			c.length, c.wide = length, half
 			return c, nil
-		case means.name == "Decimal" && means.scale >= 0 && length > 0 && length <= number.MaxBytes:
+		case means.name == "Decimal" &&
+			means.scale >= 0 &&
+			length > 0 &&
+			length <= number.MaxBytes:
 			c.length, c.wide = length, number.NewDecimal(means.scale).Big
 			return c, nil
 		}
@@ -141,13 +145,16 @@ func dates(perSecond int64, l *prepare.Lexicon) func(v int64) float64 {
 const readDates = "read it as dates (--dates), encode it as numbers"
 
 // half converts a float16.
-func half(b []byte) (float64, bool) { return number.Half(binary.LittleEndian.Uint16(b)), true }
+func half(b []byte) (float64, bool) {
+	return number.Half(binary.LittleEndian.Uint16(b)), true
+}
 
 // int96 returns the function that converts timestamps of 96 bits: the nanoseconds of the day, and the Julian day.
 func int96(l *prepare.Lexicon) func(b []byte) (float64, bool) {
 	const epoch = 2440588 // the Julian day of 1970-01-01
 	return func(b []byte) (float64, bool) {
-		nanoseconds, day := int64(binary.LittleEndian.Uint64(b)), int32(binary.LittleEndian.Uint32(b[8:]))
+		nanoseconds := int64(binary.LittleEndian.Uint64(b))
+		day := int32(binary.LittleEndian.Uint32(b[8:]))
 		seconds := nanoseconds / 1e9
 		if nanoseconds%1e9 < 0 {
 			seconds--

@@ -17,7 +17,8 @@ var (
 
 // bitsAt returns the number in the bits bit to bit+width−1 of b, for width ≤ 64. Bits beyond the end of b are 0.
 func bitsAt(b []byte, bit, width int) uint64 {
-	b, shift := b[min(bit>>3, len(b)):], bit&7
+	b = b[min(bit>>3, len(b)):]
+	shift := bit & 7
 	if len(b) < 9 {
 		var padded [9]byte
 		copy(padded[:], b)
@@ -57,7 +58,9 @@ func (h *hybrid) run() (int, error) {
 		groups := int(head >> 1) // of 8 values
 		size := groups * h.width
 		if h.width == 0 {
-			h.left, h.value, h.packed = 8*groups, 0, nil
+			h.left = 8 * groups
+			h.value = 0
+			h.packed = nil
 			continue
 		}
 		size = min(size, len(h.b))
@@ -111,12 +114,21 @@ type delta struct {
 
 func newDelta(b []byte) (delta, error) {
 	d := delta{b: b}
-	block, minis, count := d.uvarint(), d.uvarint(), d.uvarint()
+	block := d.uvarint()
+	minis := d.uvarint()
+	count := d.uvarint()
 	d.value = unzigzag(d.uvarint())
-	if d.b == nil || count > math.MaxInt32 || minis == 0 || minis > block || block > 1<<24 || block%(8*minis) != 0 {
+	if d.b == nil ||
+		count > math.MaxInt32 ||
+		minis == 0 ||
+		minis > block ||
+		block > 1<<24 ||
+		block%(8*minis) != 0 {
 		return d, errDelta
 	}
-	d.mini, d.minis, d.left = int(block/minis), int(minis), int(count)
+	d.mini = int(block / minis)
+	d.minis = int(minis)
+	d.left = int(count)
 	return d, nil
 }
 

@@ -135,11 +135,15 @@ func readFooter(f io.ReaderAt, size int64) (*footer, error) {
 
 // newFooter finds the top-level columns in a schema, listed depth first.
 func newFooter(schema []element, groups []group) (*footer, error) {
-	f, leaves := &footer{groups: groups}, 0
+	f := &footer{groups: groups}
+	leaves := 0
 	for i := 0; i < len(schema); {
-		column, first := schema[i], leaves
+		column := schema[i]
+		first := leaves
 		for open := 1; open > 0; i++ { // open is the number of elements that must follow
-			if i == len(schema) || schema[i].Children < 0 || schema[i].Children > 0 && schema[i].Kind != nil {
+			if i == len(schema) ||
+				schema[i].Children < 0 ||
+				schema[i].Children > 0 && schema[i].Kind != nil {
 				return nil, errors.New("its schema is damaged")
 			}
 			if kind := schema[i].Kind; kind != nil {
@@ -151,7 +155,8 @@ func newFooter(schema []element, groups []group) (*footer, error) {
 			open += int(schema[i].Children) - 1
 		}
 		if leaves > first {
-			f.columns, f.leaf = append(f.columns, column), append(f.leaf, first)
+			f.columns = append(f.columns, column)
+			f.leaf = append(f.leaf, first)
 		}
 	}
 	for i, g := range groups {
@@ -181,8 +186,13 @@ type annotation struct {
 
 // converted lists the annotations for the values of element.Converted.
 var converted = map[int32]annotation{
-	0: {name: "String"}, 4: {name: "Enum"}, 6: {name: "Date", perSecond: -86400}, 7: {name: "Time"}, 8: {name: "Time"},
-	9: {name: "Timestamp", perSecond: 1e3}, 10: {name: "Timestamp", perSecond: 1e6},
+	0:  {name: "String"},
+	4:  {name: "Enum"},
+	6:  {name: "Date", perSecond: -86400},
+	7:  {name: "Time"},
+	8:  {name: "Time"},
+	9:  {name: "Timestamp", perSecond: 1e3},
+	10: {name: "Timestamp", perSecond: 1e6},
 	11: {name: "UInt"},
 	12: {name: "UInt"},
 	13: {name: "UInt"},
@@ -191,7 +201,9 @@ var converted = map[int32]annotation{
 	16: {name: "Int"},
 	17: {name: "Int"},
 	18: {name: "Int"},
-	19: {name: "JSON"}, 20: {name: "BSON"}, 21: {name: "Interval"},
+	19: {name: "JSON"},
+	20: {name: "BSON"},
+	21: {name: "Interval"},
 }
 
 // annotation returns the annotation of a column.

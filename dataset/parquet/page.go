@@ -71,7 +71,10 @@ func (p *pages) open(c chunk) error {
 	if c.Kind != p.decoder.kind {
 		return errors.New("its type differs from the schema")
 	}
-	p.codec, p.at, p.left, p.inPage = c.Codec, c.Data, c.Values, 0
+	p.codec = c.Codec
+	p.at = c.Data
+	p.left = c.Values
+	p.inPage = 0
 	if c.Dictionary > 0 && c.Dictionary < c.Data {
 		p.at = c.Dictionary
 	}
@@ -96,8 +99,14 @@ func (p *pages) header() (h header, err error) {
 		}
 		p.at += int64(length)
 		switch {
-		case length == 0 || h.Size < 0 || h.Packed < 0 || h.V1.Values < 0 ||
-			h.V2.Values < 0 || h.V2.Levels < 0 || h.V2.Repetitions < 0 || h.Dictionary.Values < 0:
+		case length == 0 ||
+			h.Size < 0 ||
+			h.Packed < 0 ||
+			h.V1.Values < 0 ||
+			h.V2.Values < 0 ||
+			h.V2.Levels < 0 ||
+			h.V2.Repetitions < 0 ||
+			h.Dictionary.Values < 0:
 			return h, errors.New("the header of a page is damaged")
 		case int(max(h.Packed, h.Size)) > p.limit:
 			return h, fmt.Errorf("a page has %d bytes, more than %d", max(h.Packed, h.Size), p.limit)
@@ -178,13 +187,15 @@ func (p *pages) advance(maxSkipped int64) (skipped int64, ok bool, err error) {
 			return skipped, true, p.begin(&h)
 		}
 		p.at += int64(h.Packed)
-		maxSkipped, skipped = maxSkipped-values, skipped+values
+		maxSkipped -= values
+		skipped += values
 	}
 	return skipped, false, nil
 }
 
 func (p *pages) dictionary(h *header) error {
-	if h.Dictionary.Encoding != encodingPlain && h.Dictionary.Encoding != encodingOldIndices {
+	if h.Dictionary.Encoding != encodingPlain &&
+		h.Dictionary.Encoding != encodingOldIndices {
 		return fmt.Errorf("the encoding of its dictionary, number %d, is unknown", h.Dictionary.Encoding)
 	}
 	memory := &p.body
@@ -279,7 +290,8 @@ func (p *pages) skip(rows int64, s *scratch) error {
 		if err != nil {
 			return err
 		}
-		p.inPage, rows = p.inPage-n, rows-int64(n)
+		p.inPage -= n
+		rows -= int64(n)
 	}
 	return nil
 }

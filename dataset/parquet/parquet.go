@@ -165,7 +165,13 @@ func (f *opened) limitPages(n int) {
 
 // newPages returns a reader, whose method open selects a row group.
 func (f *opened) newPages(c *column) *pages {
-	d := decoder{kind: c.kind, number: c.convert, isText: c.text, wide: c.wide, length: c.length}
+	d := decoder{
+		kind:   c.kind,
+		number: c.convert,
+		isText: c.text,
+		wide:   c.wide,
+		length: c.length,
+	}
 	return &pages{
 		file:     f.raw.At(),
 		end:      f.raw.Plain - footerEnd,

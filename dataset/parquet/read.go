@@ -64,7 +64,8 @@ func (r *reader) use(n int64) error {
 		if err != nil {
 			return err
 		}
-		r.used, r.indices = append(r.used, c), append(r.indices, j)
+		r.used = append(r.used, c)
+		r.indices = append(r.indices, j)
 	}
 	r.limitPages(len(r.used))
 	for i := range r.used {
@@ -82,7 +83,8 @@ func (r *reader) Skip(rows int64) (bool, error) {
 		n := r.groups[r.group].Rows
 		if n <= rows {
 			r.group++
-			r.row, rows = r.row+n, rows-n
+			r.row += n
+			rows -= n
 			continue
 		}
 		if err := r.nextGroup(); err != nil {
@@ -129,7 +131,9 @@ func (r *reader) Read(b *dataset.Buffer, rows int) error {
 // rowsOfGroup reads the next n rows of the current row group.
 func (r *reader) rowsOfGroup(b *dataset.Buffer, n int) error {
 	x, y := r.Grow(b, n)
-	err := parallel.Do(len(r.strips), n*len(r.used), func(i int) error { return r.decode(&r.strips[i], x, y, n) })
+	err := parallel.Do(len(r.strips), n*len(r.used), func(i int) error {
+		return r.decode(&r.strips[i], x, y, n)
+	})
 	rows, accepted := n, true
 	for _, t := range r.strips {
 		accepted = accepted && t.accepted
@@ -162,7 +166,8 @@ func (r *reader) decode(t *strip, x, y []float64, n int) error {
 				return t.err
 			}
 		}
-		t.accepted = r.Columns(x, y, r.indices[t.lo:t.hi], t.rows, s.tile[:(t.hi-t.lo)*height]) && t.accepted
+		t.accepted = r.Columns(x, y, r.indices[t.lo:t.hi], t.rows, s.tile[:(t.hi-t.lo)*height]) &&
+			t.accepted
 		t.rows += height
 	}
 	return nil

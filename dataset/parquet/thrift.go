@@ -102,7 +102,8 @@ func (t *thrift) value(kind byte, v reflect.Value, depth int, element bool) {
 	case kind == thriftDouble:
 		t.take(8)
 	case kind == thriftBinary:
-		if b := t.take(t.uvarint()); is(reflect.String) {
+		b := t.take(t.uvarint())
+		if is(reflect.String) {
 			v.SetString(string(b))
 		}
 	case kind == thriftList || kind == thriftSet:
@@ -191,4 +192,6 @@ func fieldsOf(t reflect.Type) map[int16]int {
 	return out
 }
 
-func unzigzag(v uint64) int64 { return int64(v>>1) ^ -int64(v&1) }
+func unzigzag(v uint64) int64 {
+	return int64(v>>1) ^ -int64(v&1)
+}

@@ -57,11 +57,13 @@ func (t *transposedReader) Skip(rows int64) (bool, error) {
 // damaged file may state too many rows. So for more numbers, Read does not allocate their memory in advance: one
 // goroutine decodes one column after the other, and the memory grows with the numbers that are found.
 func (t *transposedReader) Read(b *dataset.Buffer, rows int) (err error) {
-	group, n := t.order[t.next:min(t.next+rows, len(t.order))], int(t.rows)
+	group := t.order[t.next:min(t.next+rows, len(t.order))]
+	n := int(t.rows)
 	if len(group) == 0 {
 		return io.EOF
 	}
-	b.N, t.next = len(group), t.next+len(group)
+	b.N = len(group)
+	t.next += len(group)
 	if n <= 1<<20/len(group) {
 		x := slices.Grow(b.X, len(group)*n)[:len(group)*n]
 		b.X = x
@@ -96,7 +98,8 @@ func (t *transposedReader) appendColumn(x []float64, c *column) ([]float64, erro
 					return x, t.notFinite(row+int64(i), c.index, v)
 				}
 			}
-			x, row = append(x, values...), row+int64(len(values))
+			x = append(x, values...)
+			row += int64(len(values))
 		}
 	}
 	return x, nil

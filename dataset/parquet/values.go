@@ -47,7 +47,16 @@ type decoder struct {
 }
 
 func (d *decoder) begin(encoding int32, data []byte) (err error) {
-	d.size = [...]int{typeBool: 0, typeInt32: 4, typeInt64: 8, typeInt96: 12, typeFloat: 4, typeDouble: 8, typeBytes: 0, typeFixed: d.length}[d.kind]
+	d.size = [...]int{
+		typeBool:   0,
+		typeInt32:  4,
+		typeInt64:  8,
+		typeInt96:  12,
+		typeFloat:  4,
+		typeDouble: 8,
+		typeBytes:  0,
+		typeFixed:  d.length,
+	}[d.kind]
 	known := true
 	switch d.encoding, d.data, d.at = encoding, data, 0; encoding {
 	case encodingPlain:

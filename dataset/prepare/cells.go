@@ -68,7 +68,8 @@ func (c *Cells) ForSeparate(holds Separate) *Cells {
 		out.Missing = MissingDrop
 	}
 	if c != nil && c.Labels != nil && holds == SeparateTargets {
-		out.Features, out.Lexicons = []int{0}, []*Lexicon{c.Labels}
+		out.Features = []int{0}
+		out.Lexicons = []*Lexicon{c.Labels}
 	}
 	return out
 }
@@ -83,12 +84,14 @@ func (c *Cells) Holds() Separate {
 
 // OnlyNumbers reports whether all cells must be numbers, because c allows no missing value and has no categories.
 func (c *Cells) OnlyNumbers() bool {
-	return c == nil || !c.AllowsSome() && len(c.OneHot) == 0 && len(c.Features) == 0 && c.Labels == nil
+	return c == nil ||
+		!c.AllowsSome() && len(c.OneHot) == 0 && len(c.Features) == 0 && c.Labels == nil
 }
 
 // WithoutLabels returns c, or nil if c sets nothing but Labels.
 func (c *Cells) WithoutLabels() *Cells {
-	if c == nil || c.Labels != nil && !c.AllowsSome() && len(c.OneHot) == 0 && len(c.Features) == 0 {
+	if c == nil ||
+		c.Labels != nil && !c.AllowsSome() && len(c.OneHot) == 0 && len(c.Features) == 0 {
 		return nil
 	}
 	return c
@@ -151,7 +154,9 @@ const (
 )
 
 // lookLimit limits the different texts of one of d columns.
-func lookLimit(d int) int { return min(maxValues, max(maxAllValues/d, 16)) }
+func lookLimit(d int) int {
+	return min(maxValues, max(maxAllValues/d, 16))
+}
 
 // For [Look], readers return a text or a date as a NaN with these bits:
 //

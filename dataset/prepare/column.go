@@ -138,7 +138,8 @@ func (c *Column) scaling(s *dataset.Scaling) {
 		if scale == 0 {
 			mean, scale = 0, 1
 		}
-		s.Mean, s.Scale = append(s.Mean, mean), append(s.Scale, scale)
+		s.Mean = append(s.Mean, mean)
+		s.Scale = append(s.Scale, scale)
 	}
 	from := len(s.Mean)
 	switch c.Use {
@@ -163,7 +164,8 @@ func (c *Column) scaling(s *dataset.Scaling) {
 func (c *Column) check() error {
 	numbers := []float64{c.Fill, c.Mean, c.Scale}
 	for _, p := range c.Parts {
-		if !slices.Contains(dateUnits, p.Part) || p.Part.isNumber() != (len(p.Values) == 0) {
+		if !slices.Contains(dateUnits, p.Part) ||
+			p.Part.isNumber() != (len(p.Values) == 0) {
 			return fmt.Errorf("part %q of a date, with %d values, is not known", string(p.Part), len(p.Values))
 		}
 		numbers = append(numbers, p.Fill, p.Mean, p.Scale)
@@ -178,7 +180,8 @@ func (c *Column) check() error {
 	default:
 		return fmt.Errorf("missing values: %q is no policy", string(c.Missing))
 	}
-	if c.Scale < 0 || slices.ContainsFunc(c.Parts, func(p DatePart) bool { return p.Scale < 0 }) {
+	if c.Scale < 0 ||
+		slices.ContainsFunc(c.Parts, func(p DatePart) bool { return p.Scale < 0 }) {
 		return fmt.Errorf("a scale is negative")
 	}
 	if len(c.Parts) > 0 && c.Use != UseDate && c.Use != UseOmit {

@@ -58,7 +58,8 @@ func parseDate(s []byte) (seconds int64, ok bool) {
 func isLikeDate(s string) bool {
 	s, _, _ = strings.Cut(s, " ")
 	parts := strings.FieldsFunc(s, func(r rune) bool { return r == '.' || r == '/' || r == '-' })
-	if len(parts) != 3 || len(s) != len(parts[0])+len(parts[1])+len(parts[2])+2 {
+	if len(parts) != 3 ||
+		len(s) != len(parts[0])+len(parts[1])+len(parts[2])+2 {
 		return false
 	}
 	const lastDay, lastMonth = 31, 12
@@ -76,7 +77,10 @@ func isLikeDate(s string) bool {
 		}
 	}
 	first, last := len(parts[0]), len(parts[2])
-	return days >= 2 && months >= 1 && len(parts[1]) <= 2 && (first == 4 && last <= 2 || first <= 2 && last%2 == 0)
+	return days >= 2 &&
+		months >= 1 &&
+		len(parts[1]) <= 2 &&
+		(first == 4 && last <= 2 || first <= 2 && last%2 == 0)
 }
 
 // The parser of package time also accepts single digits, any case, and fractions of seconds.

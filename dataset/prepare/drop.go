@@ -51,11 +51,15 @@ func (r *dropper) drops(b dataset.Block, i, d int, checkTarget bool) bool {
 // hasTarget reports whether row i has all targets and a weight.
 func hasTarget(b dataset.Block, i int) bool {
 	t := len(b.Y) / max(b.N, 1)
-	return !hasNaN(b.Y[i*t:(i+1)*t]) && (b.W == nil || !math.IsNaN(b.W[i]))
+	return !hasNaN(b.Y[i*t:(i+1)*t]) &&
+		(b.W == nil || !math.IsNaN(b.W[i]))
 }
 
 // isComplete reports whether row i has no missing value.
-func isComplete(b dataset.Block, i, d int) bool { return !hasNaN(b.X[i*d:(i+1)*d]) && hasTarget(b, i) }
+func isComplete(b dataset.Block, i, d int) bool {
+	return !hasNaN(b.X[i*d:(i+1)*d]) &&
+		hasTarget(b, i)
+}
 
 func hasNaN(row []float64) bool {
 	for _, x := range row {

@@ -50,11 +50,13 @@ func (e *Encoding) Apply(src dataset.Source, o EncodeOptions) (dataset.Source, e
 		keep := func(b *dataset.Block, i int) bool { return !drop.drops(*b, i, e.Inputs, true) }
 		src = dataset.Filter(src, keep, func(leftOut int64) { o.Tally.Dropped.Add(leftOut) })
 	}
-	if e.Columns == nil && len(e.Categories) == 0 &&
+	if e.Columns == nil &&
+		len(e.Categories) == 0 &&
 		(e.Missing == RefuseMissing || e.Missing == MissingDrop && !o.KeepIncomplete) {
 		return src, nil
 	}
-	width, rows := e.Width(), dataset.SparseRows
+	width := e.Width()
+	rows := dataset.SparseRows
 	sparse := e.usesSparse()
 	if !sparse {
 		tuning, err := engine.DefaultTuning()
@@ -65,7 +67,8 @@ func (e *Encoding) Apply(src dataset.Source, o EncodeOptions) (dataset.Source, e
 	}
 	var counted atomic.Int64 // number of rows in the tally, from the first row on
 	return dataset.Transform(src, UnnamedRows, width, rows, func() func(dataset.Block, *dataset.Buffer) error {
-		c, again := newEncoder(e, lexicons, o, sparse), new(Tally)
+		c := newEncoder(e, lexicons, o, sparse)
+		again := new(Tally)
 		return func(b dataset.Block, out *dataset.Buffer) error {
 			c.o.Tally = again
 			if b.First >= counted.Load() {
@@ -104,12 +107,20 @@ const (
 )
 
 func newEncoder(e *Encoding, lexicons []*Lexicon, o EncodeOptions, sparse bool) *encoder {
-	c := &encoder{Encoding: e, lexicons: lexicons, o: o, sparse: sparse, most: maxLevels, drops: e.dropper()}
+	c := &encoder{
+		Encoding: e,
+		lexicons: lexicons,
+		o:        o,
+		sparse:   sparse,
+		most:     maxLevels,
+		drops:    e.dropper(),
+	}
 	c.columns = make([]encodedColumn, 0, e.Inputs)
 	for _, of := range e.read() {
 		k := encodedColumn{Column: of, at: c.made}
 		if of.Use == UseLevels {
-			k.levels, k.byNumber = make(map[string]int, len(of.Levels)), map[float64]int{}
+			k.levels = make(map[string]int, len(of.Levels))
+			k.byNumber = map[float64]int{}
 			for i, level := range of.Levels {
 				k.levels[level] = i
 			}
@@ -139,7 +150,14 @@ func (c *encoder) apply(b dataset.Block, out *dataset.Buffer) error {
 	if c.sparse || c.lexicons == nil || c.drops != nil && c.o.Incomplete != nil {
 		return c.rows(b, 0, b.N, out)
 	}
-	return parallel.Do(64, len(out.X), func(i int) error { return c.rows(b, b.N*i/64, b.N*(i+1)/64, out) })
+	return parallel.Do(64, len(out.X), func(i int) error {
+		return c.rows(
+			b,
+			b.N*i/64,
+			b.N*(i+1)/64,
+			out,
+		)
+	})
 }
 
 // rows encodes rows lo to hi−1 of a block.
@@ -320,6 +338,11 @@ func (c *encoder) unknownLevelError(j int, x float64, row int64) error {
 		what,
 		len(c.columns[j].Levels),
 	)
-	err := &dataset.InputError{File: UnnamedRows, Row: row + 1, Msg: msg, UnknownLevel: true}
+	err := &dataset.InputError{
+		File:         UnnamedRows,
+		Row:          row + 1,
+		Msg:          msg,
+		UnknownLevel: true,
+	}
 	return err
 }

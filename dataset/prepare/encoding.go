@@ -70,7 +70,9 @@ func (e *Encoding) Cells() *Cells {
 		case of.Use == UseDate:
 			l.reads = readDates
 		case of.Use == UseOmit:
-			l.reads, l.lenient, l.ignores = readNumbers, true, true
+			l.reads = readNumbers
+			l.lenient = true
+			l.ignores = true
 		case of.Use == UseNumber && e.Lenient:
 			l.reads = readNumbers
 		}
@@ -84,7 +86,8 @@ func (e *Encoding) Cells() *Cells {
 			c.refuses = append(c.refuses, of.Missing == RefuseMissing && of.Use != UseOmit)
 		}
 		if l.reads != readLevels || of.Use == UseLevels {
-			c.Features, c.Lexicons = append(c.Features, j), append(c.Lexicons, l)
+			c.Features = append(c.Features, j)
+			c.Lexicons = append(c.Lexicons, l)
 		}
 	}
 	return c
@@ -123,7 +126,8 @@ func (e *Encoding) Width() int {
 
 // Does reports whether the encoding changes anything.
 func (e *Encoding) Does() bool {
-	return e != nil && (e.Missing != RefuseMissing || len(e.Categories) > 0 || e.Columns != nil)
+	return e != nil &&
+		(e.Missing != RefuseMissing || len(e.Categories) > 0 || e.Columns != nil)
 }
 
 // MadeNames returns the names of the features. The level red of column a becomes the feature a=red. Columns without
@@ -180,7 +184,8 @@ func (e *Encoding) checkColumns() error {
 		return newSourceError("%d names for %d columns", len(e.Names), e.Inputs)
 	case e.Missing != RefuseMissing && e.Missing != MissingMean && e.Missing != MissingDrop:
 		return newSourceError("missing values: %q must be mean or drop", string(e.Missing))
-	case e.Columns != nil && (e.Missing != RefuseMissing || e.Means != nil || e.Categories != nil):
+	case e.Columns != nil &&
+		(e.Missing != RefuseMissing || e.Means != nil || e.Categories != nil):
 		return newSourceError("an encoding by columns has no other means or categories")
 	case e.Columns != nil && e.readColumns() != e.Inputs:
 		return newSourceError("%d columns of an encoding are read, it has %d inputs", e.readColumns(), e.Inputs)
@@ -250,7 +255,9 @@ func (e *Encoding) readCategories(yield func(int, *Column) bool) {
 	for j := range e.Inputs {
 		c := &Column{Use: UseNumber, Missing: e.Missing}
 		if len(categories) > 0 && categories[0].Column == j {
-			c.Use, c.Levels, categories = UseLevels, categories[0].Levels, categories[1:]
+			c.Use = UseLevels
+			c.Levels = categories[0].Levels
+			categories = categories[1:]
 		} else if e.Means != nil {
 			c.Fill = e.Means[j]
 		}
@@ -293,7 +300,8 @@ const sparseFrom = 16
 func (e *Encoding) usesSparse() bool {
 	levels := len(e.Categories) > 0
 	for i := range e.Columns {
-		levels = levels || e.Columns[i].Use == UseLevels && len(e.Columns[i].Levels) >= sparseFrom
+		levels = levels ||
+			e.Columns[i].Use == UseLevels && len(e.Columns[i].Levels) >= sparseFrom
 	}
 	return levels && e.Width() >= sparseFrom*e.Inputs
 }

@@ -52,7 +52,8 @@ func (e *Encoding) Learn(ctx context.Context, src dataset.Source, o LearnOptions
 		return nil, err
 	}
 	l := newCollector(e.Inputs, &LookOptions{LearnOptions: o})
-	l.drops, l.numbers = e.dropper(), 0
+	l.drops = e.dropper()
+	l.numbers = 0
 	for _, c := range e.Categories {
 		l.all.Columns[c.Column].IsLevels = true
 	}
@@ -111,7 +112,8 @@ func (e *Encoding) complete(s *tableStats) (*Learnt, error) {
 	var means []float64
 	for j := range s.Columns {
 		c := &s.Columns[j]
-		learnt.Missing, means = append(learnt.Missing, c.Missing), append(means, c.Numbers.Moments.Mean)
+		learnt.Missing = append(learnt.Missing, c.Missing)
+		means = append(means, c.Numbers.Moments.Mean)
 		switch {
 		case e.Missing != MissingMean || c.IsLevels:
 		case c.Numbers.Count == 0:
@@ -149,7 +151,8 @@ const fewLevels = 1000
 func (e *Encoding) Doubtful(l *Learnt) []int {
 	var out []int
 	for c := range e.Categories {
-		if n := int64(len(e.Categories[c].Levels)); n > fewLevels && 2*n > l.Rows-l.Dropped {
+		n := int64(len(e.Categories[c].Levels))
+		if n > fewLevels && 2*n > l.Rows-l.Dropped {
 			out = append(out, c)
 		}
 	}

@@ -68,7 +68,12 @@ func (f *forms) add(text string) {
 	if !ok {
 		u, _, ok = cell.Notation{Comma: true, Grouped: true}.UnitOf([]byte(text))
 	}
-	f.merge(forms{Seen: true, Unit: u, Mixed: !ok, Numbers: isNumber && !ok})
+	f.merge(forms{
+		Seen:    true,
+		Unit:    u,
+		Mixed:   !ok,
+		Numbers: isNumber && !ok,
+	})
 }
 
 func (f *forms) merge(o forms) {
@@ -279,7 +284,8 @@ func (l *Lexicon) lookUp(text string) (code float64, ok bool) {
 		if l.reads == readAny {
 			l.forms.add(text)
 		}
-		if len(l.texts) >= cmp.Or(l.limit, maxLevels) || l.size+len(text) > cmp.Or(l.byteLimit, maxTextBytes) {
+		if len(l.texts) >= cmp.Or(l.limit, maxLevels) ||
+			l.size+len(text) > cmp.Or(l.byteLimit, maxTextBytes) {
 			l.full = true
 			if seconds, is := parseDate([]byte(text)); is && l.reads == readAny {
 				return boxed(boxDate, seconds), true

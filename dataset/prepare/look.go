@@ -78,7 +78,11 @@ func (l *collector) useUnits(s *tableStats) bool {
 	found := false
 	for j := range s.Columns {
 		c := &s.Columns[j]
-		if !l.o.Auto || l.lexicons[j] == nil || c.IsLevels || c.Numbers.Any || !c.Texts.Forms.Seen ||
+		if !l.o.Auto ||
+			l.lexicons[j] == nil ||
+			c.IsLevels ||
+			c.Numbers.Any ||
+			!c.Texts.Forms.Seen ||
 			c.Texts.Forms.Mixed {
 			continue
 		}
@@ -94,7 +98,9 @@ func (l *collector) useUnits(s *tableStats) bool {
 func (l *collector) findTexts(ctx context.Context, src dataset.Source, s *tableStats) error {
 	for j := range s.Columns {
 		c := &s.Columns[j]
-		if !l.o.Auto || l.lexicons[j] == nil || !c.isOdd() && !c.isForeign() {
+		if !l.o.Auto ||
+			l.lexicons[j] == nil ||
+			!c.isOdd() && !c.isForeign() {
 			continue
 		}
 		kept := l.lexicons[j].reads
@@ -138,14 +144,17 @@ func scan(ctx context.Context, src dataset.Source) error {
 // isForeign reports whether the column has numbers and so few texts that the texts count as missing values.
 func (c *columnStats) isForeign() bool {
 	values := float64(c.Numbers.Count + c.Texts.Count)
-	return c.kind() == KindMixed && !c.IsLevels && float64(c.Texts.Count) <= foreignShare*values
+	return c.kind() == KindMixed &&
+		!c.IsLevels &&
+		float64(c.Texts.Count) <= foreignShare*values
 }
 
 // isOdd reports whether texts of the column may be numbers in a notation that the reader does not accept. In a column
 // of numbers with few texts, one text is then like a number. In other columns, every text is a number with commas or
 // points.
 func (c *columnStats) isOdd() bool {
-	return c.isForeign() && c.Texts.Odd.Row > 0 || !c.IsLevels && c.Texts.Forms.Seen && c.Texts.Forms.Numbers
+	return c.isForeign() && c.Texts.Odd.Row > 0 ||
+		!c.IsLevels && c.Texts.Forms.Seen && c.Texts.Forms.Numbers
 }
 
 // read reads the rows, and returns the statistics of all processes.
@@ -234,7 +243,8 @@ func (l *collector) useRules() {
 func (l *collector) add(b dataset.Block) {
 	d := len(l.all.Columns)
 	for i := range b.N {
-		number, w := l.all.Rows, b.Weight(i)
+		number := l.all.Rows
+		w := b.Weight(i)
 		l.all.Rows++
 		dropped := l.drops.drops(b, i, d, true)
 		if dropped {
@@ -333,7 +343,9 @@ func (l *collector) flush(j int) {
 	}
 }
 
-func (l *collector) name(j int) string { return l.all.name(l.o.Names, j) }
+func (l *collector) name(j int) string {
+	return l.all.name(l.o.Names, j)
+}
 
 // text counts one occurrence of the text with the given code, in a row of weight w.
 func (l *collector) text(j, code int, w float64) {

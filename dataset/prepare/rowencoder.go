@@ -97,7 +97,8 @@ func (r *RowEncoder) Texts(dst []float64, cells []string) (complete bool, err er
 
 // text encodes the cell s of column j. known is false if the cell is missing and the row must be left out.
 func (r *RowEncoder) text(to *encodedRow, j int, s []byte) (known bool, err error) {
-	k, missing := &r.by.columns[j], r.marks.Missing(s)
+	k := &r.by.columns[j]
+	missing := r.marks.Missing(s)
 	if k.Use == UseOmit {
 		return true, nil
 	}
@@ -126,7 +127,8 @@ func (r *RowEncoder) text(to *encodedRow, j int, s []byte) (known bool, err erro
 		}
 		return true, nil
 	}
-	v, ok := math.NaN(), true
+	v := math.NaN()
+	ok := true
 	switch {
 	case missing && k.Missing == MissingDrop:
 		return false, nil
@@ -141,10 +143,14 @@ func (r *RowEncoder) text(to *encodedRow, j int, s []byte) (known bool, err erro
 	default:
 		v, ok = r.notation.Number(s)
 	}
-	if !ok && r.by.Lenient && cell.Why(s) == cell.NoNumber && !cell.IsLikeNumber(s) {
+	if !ok &&
+		r.by.Lenient &&
+		cell.Why(s) == cell.NoNumber &&
+		!cell.IsLikeNumber(s) {
 		to.filled++
 		to.foreign++
-		v, ok = math.NaN(), true
+		v = math.NaN()
+		ok = true
 	}
 	if !ok {
 		what := "finite number"
@@ -152,7 +158,12 @@ func (r *RowEncoder) text(to *encodedRow, j int, s []byte) (known bool, err erro
 			what = "date"
 		}
 		msg := fmt.Sprintf("column %s: %q is not a %s", printable.Excerpt(r.by.name(j)), printable.Excerpt(string(s)), what)
-		return false, &dataset.InputError{File: "x", Line: 1, Column: j + 1, Msg: msg}
+		return false, &dataset.InputError{
+			File:   "x",
+			Line:   1,
+			Column: j + 1,
+			Msg:    msg,
+		}
 	}
 	k.put(to, v)
 	return true, nil

@@ -121,7 +121,10 @@ func (r *Rules) decide(s *tableStats, names []string) (*Encoding, error) {
 	if texts != nil {
 		return nil, texts
 	}
-	if names == nil && !slices.ContainsFunc(columns, func(c Column) bool { return c.Use != UseOmit }) {
+	if names == nil &&
+		!slices.ContainsFunc(columns, func(c Column) bool {
+			return c.Use != UseOmit
+		}) {
 		return nil, newSourceError("every column is left out, none remains as a feature")
 	}
 	return FromColumns(columns, targets, lenient)
@@ -204,7 +207,10 @@ func (r *Rules) autoColumn(c *columnStats, s *tableStats) Column {
 func (c *columnStats) countsRows(rows int64) bool {
 	const firstYear, lastYear = 1500, 2200
 	first, last := c.Numbers.First, c.Numbers.First+float64(rows-1)
-	if c.Texts.Count > 0 || !c.Numbers.Counts || rows <= 2 || first != math.Trunc(first) {
+	if c.Texts.Count > 0 ||
+		!c.Numbers.Counts ||
+		rows <= 2 ||
+		first != math.Trunc(first) {
 		return false
 	}
 	return !(first >= firstYear && last <= lastYear)
@@ -235,7 +241,11 @@ func (r *Rules) autoLevels(c *columnStats, s *tableStats, out Column, omit func(
 	if share == 0 {
 		share = levelShare
 	}
-	rare := c.levels(&out, int64(math.Ceil(max(levelRows, share*float64(s.Trained)))), c.Gaps)
+	rare := c.levels(
+		&out,
+		int64(math.Ceil(max(levelRows, share*float64(s.Trained)))),
+		c.Gaps,
+	)
 	switch n := len(out.Levels); {
 	case n == 0:
 		return omit("no level in %d rows or more", levelRows)
@@ -309,7 +319,9 @@ func (r *Rules) ruleColumn(c *columnStats, s *tableStats, name string) (Column, 
 			return fail("it has too many different values for levels; leave it out")
 		}
 		gaps := c.Missing
-		if f.Missing == MissingDrop || f.Missing == RefuseMissing || f.Missing == MissingMode ||
+		if f.Missing == MissingDrop ||
+			f.Missing == RefuseMissing ||
+			f.Missing == MissingMode ||
 			f.Missing == MissingConstant {
 			gaps = 0
 		}
@@ -367,7 +379,10 @@ func (r *Rules) ruleColumn(c *columnStats, s *tableStats, name string) (Column, 
 			return fail("its mean or deviation exceeds the range of float64")
 		}
 	}
-	out.Indicator = r.Indicators && f.Missing.fills() && c.Gaps > 0 && (out.Use != UseLevels || out.FillLevel != "")
+	out.Indicator = r.Indicators &&
+		f.Missing.fills() &&
+		c.Gaps > 0 &&
+		(out.Use != UseLevels || out.FillLevel != "")
 	return out, nil
 }
 
@@ -473,4 +488,6 @@ func count(n int64, thing string) string {
 	return fmt.Sprint(n, " ", thing)
 }
 
-func join(a, b string) string { return strings.TrimPrefix(a+"; "+b, "; ") }
+func join(a, b string) string {
+	return strings.TrimPrefix(a+"; "+b, "; ")
+}

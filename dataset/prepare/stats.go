@@ -105,7 +105,8 @@ func (c *numberStats) count(x float64, n int64, limit int, mayRound bool) {
 
 func (c *numberStats) round() {
 	all := c.Values
-	c.Values, c.Rounded = map[float64]int64{}, true
+	c.Values = map[float64]int64{}
+	c.Rounded = true
 	for v, n := range all {
 		c.Values[rounded(v)] += n
 	}

@@ -41,7 +41,11 @@ func (t Text) Or(model *Text) Text {
 }
 
 // IsZero reports whether t sets nothing.
-func (t Text) IsZero() bool { return t.Decimal == "" && len(t.Marks) == 0 && t.FirstIndex == "" }
+func (t Text) IsZero() bool {
+	return t.Decimal == "" &&
+		len(t.Marks) == 0 &&
+		t.FirstIndex == ""
+}
 
 // Notation returns the notation of numbers that t requires.
 func (t Text) Notation() cell.Notation {

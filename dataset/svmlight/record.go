@@ -57,7 +57,12 @@ func (r *record) row(b *dataset.Buffer, text []byte) error {
 	for f, rest := field(rest); len(f) > 0; f, rest = field(rest) {
 		colon := bytes.IndexByte(f, ':')
 		if colon < 0 {
-			return r.errorAt(full, f, fmt.Sprintf("%q is not index:value", printable.Excerpt(f)), false)
+			return r.errorAt(
+				full,
+				f,
+				fmt.Sprintf("%q is not index:value", printable.Excerpt(f)),
+				false,
+			)
 		}
 		if string(f[:colon]) == "qid" {
 			continue
@@ -65,7 +70,12 @@ func (r *record) row(b *dataset.Buffer, text []byte) error {
 		index, err := strconv.Atoi(string(f[:colon]))
 		switch {
 		case err != nil:
-			return r.errorAt(full, f, fmt.Sprintf("%q is not an index", printable.Excerpt(f[:colon])), false)
+			return r.errorAt(
+				full,
+				f,
+				fmt.Sprintf("%q is not an index", printable.Excerpt(f[:colon])),
+				false,
+			)
 		case index == 0 && first == 1:
 			return r.errorAt(
 				full,
@@ -74,11 +84,26 @@ func (r *record) row(b *dataset.Buffer, text []byte) error {
 				false,
 			)
 		case index < first:
-			return r.errorAt(full, f, fmt.Sprintf("index %d is less than %d", index, first), false)
+			return r.errorAt(
+				full,
+				f,
+				fmt.Sprintf("index %d is less than %d", index, first),
+				false,
+			)
 		case index >= r.format.d+first:
-			return r.errorAt(full, f, fmt.Sprintf("index %d is more than the %d features", index, r.format.d), false)
+			return r.errorAt(
+				full,
+				f,
+				fmt.Sprintf("index %d is more than the %d features", index, r.format.d),
+				false,
+			)
 		case index <= last:
-			return r.errorAt(full, f, fmt.Sprintf("index %d after index %d: they must increase", index, last), false)
+			return r.errorAt(
+				full,
+				f,
+				fmt.Sprintf("index %d after index %d: they must increase", index, last),
+				false,
+			)
 		}
 		v, err := r.number(full, f[colon+1:], "value")
 		if err != nil {
@@ -111,7 +136,9 @@ func field(text []byte) (f, rest []byte) {
 	return text[i:j], text[j:]
 }
 
-func blank(c byte) bool { return c == ' ' || '\t' <= c && c <= '\r' }
+func blank(c byte) bool {
+	return c == ' ' || '\t' <= c && c <= '\r'
+}
 
 func (r *record) number(line, f []byte, what string) (float64, error) {
 	v, err := cell.Parse(f)

@@ -55,14 +55,16 @@ func (f *format) plain(b *dataset.Buffer, text []byte, p int) int {
 		if int(w) <= last || w >= uint64(f.d+f.first) {
 			return 0
 		}
-		last, p = int(w), p+n+1
+		last = int(w)
+		p += n + 1
 		v, n := cell.Prefix(text[p:])
 		p += n
 		if n == 0 || !ends(text[p]) {
 			return 0
 		}
 		if v != 0 || f.keepZeros {
-			idx, val = append(idx, int32(last-f.first)), append(val, v)
+			idx = append(idx, int32(last-f.first))
+			val = append(val, v)
 		}
 	}
 	b.CSR.ColIdx, b.CSR.Val = idx, val

@@ -57,7 +57,9 @@ func Open(name string, opts Options) (*dataset.Stream, error) {
 			Msg:  fmt.Sprintf("a svmlight file has one target, its label; %d were requested", opts.Targets),
 		}
 	}
-	n, d, stamp := opts.Rows, opts.Features, opts.Stamp
+	n := opts.Rows
+	d := opts.Features
+	stamp := opts.Stamp
 	if opts.First == nil {
 		first, _, err := First(name, opts.Pipe)
 		if err != nil {
@@ -99,7 +101,8 @@ func Open(name string, opts Options) (*dataset.Stream, error) {
 		true,
 		func() (dataset.Reader, error) { return open(name, d, &opts, s.Stamp) },
 	)
-	s.Stamp, s.Single = stamp, opts.Pipe != nil
+	s.Stamp = stamp
+	s.Single = opts.Pipe != nil
 	return s, nil
 }
 
@@ -139,7 +142,12 @@ func open(name string, d int, opts *Options, was dataset.Stamp) (*chunk.Reader, 
 	if err != nil {
 		return nil, err
 	}
-	rows := &format{d: d, targets: opts.Targets, first: *opts.First, keepZeros: d == maxIndex}
+	rows := &format{
+		d:         d,
+		targets:   opts.Targets,
+		first:     *opts.First,
+		keepZeros: d == maxIndex,
+	}
 	return chunk.New(f, rows, chunk.Options{Entries: blockEntries}), nil
 }
 

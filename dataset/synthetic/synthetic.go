@@ -87,9 +87,16 @@ func Generate(c Config) (*Data, error) {
 	}
 	rng := rand.New(rand.NewPCG(c.Seed, 0x73796e7468)) // "synth"
 	n, d := c.Rows, c.Dim
-	s := &Data{Rows: n, Dim: d, Noise: c.Noise, X: make([]float64, n*d), Y: make([]float64, n)}
+	s := &Data{
+		Rows:  n,
+		Dim:   d,
+		Noise: c.Noise,
+		X:     make([]float64, n*d),
+		Y:     make([]float64, n),
+	}
 	s.X0 = weights(rng, d, c.Rank())
-	sd, dct := decay(d, c.Rank()), &dct{fourier.NewQuarterWaveFFT(d), d, make([]float64, d)}
+	sd := decay(d, c.Rank())
+	dct := &dct{fourier.NewQuarterWaveFFT(d), d, make([]float64, d)}
 	for i := range n {
 		row := s.X[i*d : (i+1)*d]
 		for j := range row {

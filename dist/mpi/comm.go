@@ -88,7 +88,8 @@ func (c *Comm) init() error {
 	}
 	c.link = (*C.fdr_link)(C.malloc(C.sizeof_fdr_link))
 	var rank, size, enough C.int
-	if err := check("starting MPI", C.fdr_init(c.link, &rank, &size, &enough)); err != nil {
+	err := check("starting MPI", C.fdr_init(c.link, &rank, &size, &enough))
+	if err != nil {
 		return err
 	}
 	if enough == 0 {

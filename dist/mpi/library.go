@@ -64,7 +64,9 @@ type Error struct {
 	Text string // text from the library
 }
 
-func (e *Error) Error() string { return fmt.Sprintf("%s: %s (error %d)", e.Call, e.Text, e.Code) }
+func (e *Error) Error() string {
+	return fmt.Sprintf("%s: %s (error %d)", e.Call, e.Text, e.Code)
+}
 
 func check(call string, code C.int) error {
 	if code == C.MPI_SUCCESS {

@@ -40,7 +40,18 @@ func (b *Backend) Syrk(trans bool, alpha float64, a matrix.Matrix, beta float64,
 	}
 	b.enter(b.threads)
 	defer b.leave()
-	b.blas.Dsyrk(blas.Lower, op(trans), n, k, alpha, a.Data, a.Stride, beta, c.Data, c.Stride)
+	b.blas.Dsyrk(
+		blas.Lower,
+		op(trans),
+		n,
+		k,
+		alpha,
+		a.Data,
+		a.Stride,
+		beta,
+		c.Data,
+		c.Stride,
+	)
 }
 
 // Gemv computes y = alpha·A·x + beta·y, or alpha·Aᵀ·x + beta·y if trans is true.

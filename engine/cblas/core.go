@@ -45,8 +45,12 @@ type core struct {
 // width is the vector width in bits of OpenBLAS kernels. Kernels that are not listed have vectors of 128 bits or no
 // fused multiply-add.
 var width = map[string]int{
-	"SkylakeX": 512, "Cooperlake": 512, "SapphireRapids": 512,
-	"Haswell": 256, "Zen": 256, "Excavator": 256,
+	"SkylakeX":       512,
+	"Cooperlake":     512,
+	"SapphireRapids": 512,
+	"Haswell":        256,
+	"Zen":            256,
+	"Excavator":      256,
 }
 
 // minGemmVectors returns the smallest number of right-hand sides at which one Gemm is faster than a Gemv for each.

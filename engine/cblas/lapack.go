@@ -50,7 +50,8 @@ func (b *Backend) Cholesky(a matrix.Matrix) (pivot int, ok bool) {
 	b.enter(b.threadsFor(n))
 	defer b.leave()
 	positive := n
-	if info := int(C.LAPACKE_dpotrf_work(C.COLUMNS, 'U', C.int(n), pointer(a.Data), C.int(a.Stride))); info != 0 {
+	info := int(C.LAPACKE_dpotrf_work(C.COLUMNS, 'U', C.int(n), pointer(a.Data), C.int(a.Stride)))
+	if info != 0 {
 		positive = info - 1
 	}
 	for i := range positive {
@@ -64,7 +65,8 @@ func (b *Backend) Cholesky(a matrix.Matrix) (pivot int, ok bool) {
 
 // CholeskySolve overwrites each row b of B with the solution x of L·Lᵀ·x = b. LAPACK reads these rows as columns.
 func (b *Backend) CholeskySolve(l, rhs matrix.Matrix) {
-	n, nrhs := matrix.CheckSquare(&l), rhs.Rows
+	n := matrix.CheckSquare(&l)
+	nrhs := rhs.Rows
 	matrix.CheckShape(&rhs, nrhs, n)
 	checkInt32(l, rhs)
 	if n == 0 || nrhs == 0 {

@@ -16,7 +16,9 @@ func (b *Backend) Gram(firstRow int, a, c matrix.Matrix) {
 
 // panelWidth returns the number of columns of B that LeftMul multiplies at a time. They stay in the cache, and
 // OpenBLAS packs W only a few times.
-func panelWidth(n, k int) int { return min(n, max(k, 1024)) }
+func panelWidth(n, k int) int {
+	return min(n, max(k, 1024))
+}
 
 // LeftMul overwrites the first m rows of B with W·B. It computes panelWidth columns at a time in the workspace.
 func (b *Backend) LeftMul(w, x matrix.Matrix, work []float64) {

@@ -72,7 +72,12 @@ func sketch(table string, part, parts int) ([]byte, error) {
 		return nil, err
 	}
 	_, d, _ := own.Dims()
-	sum, err := ridge.Summarize(context.Background(), own, ridge.SummaryConfig{Dim: d, Size: 8, Intercept: true}, nil)
+	sum, err := ridge.Summarize(
+		context.Background(),
+		own,
+		ridge.SummaryConfig{Dim: d, Size: 8, Intercept: true},
+		nil,
+	)
 	if err != nil {
 		return nil, err
 	}

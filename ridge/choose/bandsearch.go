@@ -75,7 +75,11 @@ func Bands(ctx context.Context, sum *ridge.Summary, opts BandOptions) (*BandChoi
 	if _, err := Penalties(sum.Config().Dim, opts.Penalty, opts.Bands); err != nil {
 		return nil, err
 	}
-	search := &bandSearch{BandOptions: opts, sum: sum, exponents: make([]float64, len(opts.Bands))}
+	search := &bandSearch{
+		BandOptions: opts,
+		sum:         sum,
+		exponents:   make([]float64, len(opts.Bands)),
+	}
 	if err := search.begin(); err != nil {
 		return nil, err
 	}
@@ -117,7 +121,10 @@ func (b *bandSearch) freeBands() []int {
 			given = true
 		}
 	}
-	if !b.GivenGamma && columns == b.sum.Config().Dim && !given && len(out) > 0 {
+	if !b.GivenGamma &&
+		columns == b.sum.Config().Dim &&
+		!given &&
+		len(out) > 0 {
 		out = out[1:]
 	}
 	return out
@@ -168,7 +175,8 @@ func (b *bandSearch) try(exponents, gammas []float64) (better bool, err error) {
 	for _, band := range bands {
 		trial.Penalties = append(trial.Penalties, band.Penalty)
 	}
-	b.tried, b.triedExponents = append(b.tried, trial), append(b.triedExponents, slices.Clone(exponents))
+	b.tried = append(b.tried, trial)
+	b.triedExponents = append(b.triedExponents, slices.Clone(exponents))
 	better = len(b.tried) == 1 || trial.GCV.Hi < b.tried[b.best].GCV.Hi
 	if better {
 		b.best = len(b.tried) - 1
@@ -221,11 +229,14 @@ func (b *bandSearch) searchLine(ctx context.Context, i int, step float64) (moved
 
 // wasTried reports whether an earlier trial had these exponents.
 func (b *bandSearch) wasTried(exponents []float64) bool {
-	return slices.ContainsFunc(b.triedExponents, func(at []float64) bool { return slices.Equal(at, exponents) })
+	return slices.ContainsFunc(b.triedExponents, func(at []float64) bool {
+		return slices.Equal(at, exponents)
+	})
 }
 
 func (b *bandSearch) choice() (*BandChoice, error) {
-	scores, most := make([]ridge.Interval, len(b.tried)), make([]float64, len(b.tried))
+	scores := make([]ridge.Interval, len(b.tried))
+	most := make([]float64, len(b.tried))
 	for i, t := range b.tried {
 		most[i] = t.GCV.Hi
 		scores[i] = t.GCV
@@ -233,6 +244,13 @@ func (b *bandSearch) choice() (*BandChoice, error) {
 			scores[i].Lo = t.Least
 		}
 	}
-	atEnd := slices.ContainsFunc(b.exponents, func(v float64) bool { return math.Abs(v) == bandReach })
-	return &BandChoice{Bands: b.bandsAt(b.exponents), Choice: Least(scores, most), Tried: b.tried, AtEnd: atEnd}, nil
+	atEnd := slices.ContainsFunc(b.exponents, func(v float64) bool {
+		return math.Abs(v) == bandReach
+	})
+	return &BandChoice{
+		Bands:  b.bandsAt(b.exponents),
+		Choice: Least(scores, most),
+		Tried:  b.tried,
+		AtEnd:  atEnd,
+	}, nil
 }

@@ -56,20 +56,29 @@ func roundedDifference(hi, lo float64) float64 {
 // If an estimate is missing, NaN or outside its bracket, the midpoint of the bracket is used instead. A NaN bracket
 // means that nothing is known of the score. If there are no candidates, Index is −1.
 func Least(scores []ridge.Interval, estimates []float64) Choice {
-	c := Choice{Index: -1, Score: ridge.Interval{Lo: math.Inf(-1), Hi: math.Inf(1)}, Estimate: math.Inf(1)}
+	c := Choice{
+		Index:    -1,
+		Score:    ridge.Interval{Lo: math.Inf(-1), Hi: math.Inf(1)},
+		Estimate: math.Inf(1),
+	}
 	known, most := make([]ridge.Interval, len(scores)), math.Inf(1) // most is the smallest upper bound
 	for i, v := range scores {
 		if math.IsNaN(v.Lo) || math.IsNaN(v.Hi) {
 			v = ridge.Interval{Lo: math.Inf(-1), Hi: math.Inf(1)}
 		}
-		known[i], most = v, math.Min(most, v.Hi)
+		known[i] = v
+		most = math.Min(most, v.Hi)
 		at := math.NaN()
 		if estimates != nil {
 			at = estimates[i]
 		}
 		at = interval.Interval(v).Estimate(at)
-		if c.Index < 0 || v.Hi < c.Score.Hi || v.Hi == c.Score.Hi && at < c.Estimate {
-			c.Index, c.Score, c.Estimate = i, v, at
+		if c.Index < 0 ||
+			v.Hi < c.Score.Hi ||
+			v.Hi == c.Score.Hi && at < c.Estimate {
+			c.Index = i
+			c.Score = v
+			c.Estimate = at
 		}
 	}
 	for i, v := range known {
@@ -122,7 +131,8 @@ func chooseTarget(scores [][]ridge.Interval, estimates [][]float64, j int) (Choi
 	if len(scores) == 0 {
 		return Choice{}, rows.Unfit("a choice of nothing")
 	}
-	sums, at := make([]ridge.Interval, len(scores)), make([]float64, len(scores))
+	sums := make([]ridge.Interval, len(scores))
+	at := make([]float64, len(scores))
 	for i, targets := range scores {
 		if j >= len(targets) {
 			return Choice{}, rows.Unfit("target %d of %d", j, len(targets))

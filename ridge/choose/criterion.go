@@ -167,7 +167,9 @@ func Criteria() []Criterion {
 }
 
 // IsValid reports whether c is Auto or a criterion.
-func (c Criterion) IsValid() bool { return c >= 0 && int(c) < len(criteria) }
+func (c Criterion) IsValid() bool {
+	return c >= 0 && int(c) < len(criteria)
+}
 
 // of returns the definition of c. An unknown criterion has the definition of Auto.
 func (c Criterion) of() *definition {
@@ -197,7 +199,10 @@ func scoresOf(f *ridge.Solution, bracket func(o *ridge.Target) ridge.Interval) [
 
 // errorRate returns 1 minus a share of right decisions.
 func errorRate(value float64, right ridge.Interval) []Score {
-	return []Score{{Bracket: ridge.Interval{Lo: 1 - right.Hi, Hi: 1 - right.Lo}, Estimate: 1 - value}}
+	return []Score{{
+		Bracket:  ridge.Interval{Lo: 1 - right.Hi, Hi: 1 - right.Lo},
+		Estimate: 1 - value,
+	}}
 }
 
 func (c Criterion) String() string {

@@ -90,7 +90,9 @@ type CVResult struct {
 
 // ChooseFitted chooses the γ with the smallest score in Fitted for target j. If j is negative, it uses the sum over
 // all targets.
-func (r *CVResult) ChooseFitted(j int) (Choice, error) { return chooseTarget(r.Fitted, nil, j) }
+func (r *CVResult) ChooseFitted(j int) (Choice, error) {
+	return chooseTarget(r.Fitted, nil, j)
+}
 
 // ChooseRidge is like ChooseFitted for the scores of exact solutions, in Ridge.
 func (r *CVResult) ChooseRidge(j int) (Choice, error) {
@@ -198,7 +200,13 @@ func CrossValidate(
 			return nil, err
 		}
 	}
-	r := &CVResult{Gammas: s.gammas, Fitted: s.fitted, Ridge: s.ridge, Summary: all, Passes: passes}
+	r := &CVResult{
+		Gammas:  s.gammas,
+		Fitted:  s.fitted,
+		Ridge:   s.ridge,
+		Summary: all,
+		Passes:  passes,
+	}
 	if extend {
 		r.Unknown = gammasBelow(grid.Gammas, s.gammas[0])
 	}
@@ -241,7 +249,10 @@ func (v *validation) checkMemory(n int64) error {
 	if err != nil {
 		return err
 	}
-	d, t, buffer, folds := float64(v.cfg.Dim), float64(v.cfg.Targets), float64(m)+float64(p), float64(v.cv.Folds)
+	d := float64(v.cfg.Dim)
+	t := float64(v.cfg.Targets)
+	buffer := float64(m) + float64(p)
+	folds := float64(v.cv.Folds)
 	order := buffer // order of the eigenproblem of a shrink
 	if m == v.cfg.Dim {
 		order = d
@@ -250,7 +261,10 @@ func (v *validation) checkMemory(n int64) error {
 	if n >= 0 {
 		waiting = math.Min(waiting, math.Ceil(float64(n)/folds))
 	}
-	numbers := (buffer+float64(m))*(d+8) + 4*order*order + (d+t)*(2*waiting+8) + 4*t*d
+	numbers := (buffer+float64(m))*(d+8) +
+		4*order*order +
+		(d+t)*(2*waiting+8) +
+		4*t*d
 	if v.cv.Exact {
 		numbers += math.Max(float64(len(v.cv.Gammas)), gridCV) * t * d
 	}
@@ -287,7 +301,9 @@ func (v *validation) summarizeFolds(ctx context.Context, src dataset.Source) err
 		v.held = append(v.held, s.WithErrors(ridge.RowErrors{Rounding: v.cv.Rounding}))
 	}
 	v.cfg = v.held[0].Config()
-	err := v.deal(ctx, src, 1, func(k int, b dataset.Block) error { return v.held[k].AppendBlock(b) })
+	err := v.deal(ctx, src, 1, func(k int, b dataset.Block) error {
+		return v.held[k].AppendBlock(b)
+	})
 	if err != nil {
 		return err
 	}
@@ -378,7 +394,8 @@ func (v *validation) fitWithout(ctx context.Context, k int, gammas []float64) (f
 	shift := others.Bound().Shift()
 	x := others.Apply(certify.Inverses(gammas, shift)...)
 	out := certify.NewHeldOut(held, others)
-	bx, own := held.SketchNorms(len(gammas)*t, x), others.SketchNorms(len(gammas)*t, x)
+	bx := held.SketchNorms(len(gammas)*t, x)
+	own := others.SketchNorms(len(gammas)*t, x)
 	if v.cv.Exact {
 		f.scorer = newScorer(v.cfg.Backend, d, t)
 		f.scorer.x = x
@@ -407,7 +424,8 @@ func (v *validation) fitWithout(ctx context.Context, k int, gammas []float64) (f
 
 // evaluate computes the errors of the fits in a second pass.
 func (v *validation) evaluate(ctx context.Context, src dataset.Source, folds []fold) error {
-	count, weight := make([]int64, len(folds)), make([]twofold.Total, len(folds))
+	count := make([]int64, len(folds))
+	weight := make([]twofold.Total, len(folds))
 	err := v.deal(ctx, src, 2, func(k int, b dataset.Block) error {
 		count[k] += int64(b.N)
 		for i := range b.N {
@@ -419,7 +437,9 @@ func (v *validation) evaluate(ctx context.Context, src dataset.Source, folds []f
 		return err
 	}
 	for k, h := range v.held {
-		if w := h.Weight(); count[k] != h.Rows() || !(math.Abs(weight[k].Value()-w) <= roundoff.SameRows*w) {
+		w := h.Weight()
+		if count[k] != h.Rows() ||
+			!(math.Abs(weight[k].Value()-w) <= roundoff.SameRows*w) {
 			return rows.Unfit(
 				"fold %d has %d rows of weight %g in the second pass, in the first it had %d of %g",
 				k+1,

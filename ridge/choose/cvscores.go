@@ -17,11 +17,13 @@ type cvScores struct {
 
 // scores returns the mean squared errors over all rows.
 func scores(gammas []float64, folds []fold, all *ridge.Summary) cvScores {
-	n, t := all.Weight(), all.Config().Targets
+	n := all.Weight()
+	t := all.Config().Targets
 	round := all.RelativeWeightError() // finite, because the weight is positive
 	s := cvScores{gammas: gammas}
 	for i := range gammas {
-		fitted, ridge := make([]ridge.Interval, t), make([]ridge.Interval, t)
+		fitted := make([]ridge.Interval, t)
+		ridge := make([]ridge.Interval, t)
 		for j := range t {
 			var ofFits, ofExact []interval.Interval
 			for _, f := range folds {
@@ -30,7 +32,8 @@ func scores(gammas []float64, folds []fold, all *ridge.Summary) cvScores {
 			}
 			fitted[j], ridge[j] = perWeight(interval.Total(ofFits), n, round), perWeight(interval.Total(ofExact), n, round)
 		}
-		s.fitted, s.ridge = append(s.fitted, fitted), append(s.ridge, ridge)
+		s.fitted = append(s.fitted, fitted)
+		s.ridge = append(s.ridge, ridge)
 	}
 	return s
 }
@@ -59,11 +62,13 @@ func (v *validation) extendGrid(ctx context.Context, s cvScores, all *ridge.Summ
 		if err != nil {
 			return s, err
 		}
-		if !(nextFitted.Score.Hi < fitted.Score.Hi) && !(nextRidge.Score.Hi < ridge.Score.Hi) {
+		if !(nextFitted.Score.Hi < fitted.Score.Hi) &&
+			!(nextRidge.Score.Hi < ridge.Score.Hi) {
 			break
 		}
 		s = next
-		if !shouldExtendGrid(CV, fitted, nextFitted) && !shouldExtendGrid(CV, ridge, nextRidge) {
+		if !shouldExtendGrid(CV, fitted, nextFitted) &&
+			!shouldExtendGrid(CV, ridge, nextRidge) {
 			break
 		}
 	}

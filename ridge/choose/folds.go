@@ -58,7 +58,8 @@ func (v *validation) deal(
 		if err != nil {
 			return err
 		}
-		folds, block = folds[:0], b
+		folds = folds[:0]
+		block = b
 		for i := range b.N {
 			folds = append(folds, v.foldOf(seen+int64(i)))
 		}
@@ -129,4 +130,6 @@ func (h *dealer) flush(k int) error {
 
 // dealtRows returns the number of rows that a fold collects in a block. Blocks are large, because each block may add a
 // row to the sketch of its fold.
-func dealtRows(t engine.Tuning, d int) int { return min(t.GradientRows(d), roundoff.StageRows) }
+func dealtRows(t engine.Tuning, d int) int {
+	return min(t.GradientRows(d), roundoff.StageRows)
+}

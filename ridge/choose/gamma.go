@@ -47,13 +47,18 @@ func (c *GammaChoice) Gamma() float64 {
 
 // RelativeExcess returns an upper bound on Excess divided by the smallest score. If the score is a logarithm, it bounds
 // e^Excess − 1, the fraction by which another γ may be more likely.
-func (c *GammaChoice) RelativeExcess() float64 { return c.By.relativeExcess(&c.Choice) }
+func (c *GammaChoice) RelativeExcess() float64 {
+	return c.By.relativeExcess(&c.Choice)
+}
 
 // GCVExcess returns a lower bound on e/e₀ − 1, where e₀ is the leave-one-out error at the chosen γ, and e is
 // the error at the γ that GCV would choose from the same Path. It is 0 if the scores are not leave-one-out errors, or
 // if e is not proved to be larger. Errors of the size of the round-off in the targets count as equal.
 func (c *GammaChoice) GCVExcess() float64 {
-	if c == nil || c.By != LOO || c.Index < 0 || len(c.Estimates) != len(c.Path) {
+	if c == nil ||
+		c.By != LOO ||
+		c.Index < 0 ||
+		len(c.Estimates) != len(c.Path) {
 		return 0
 	}
 	byGCV, err := LeastGCV(c.Path, -1)
@@ -77,7 +82,10 @@ const fitted, tiny = 1e-12, 1e-9
 // and the largest γ among equal upper ends. The choice is Certain if no other bracket begins below this upper end.
 // The error is [ridge.ErrShape] if Path is empty, or if the numbers of rates, estimates and solutions differ.
 func (c *GammaChoice) ByErrorRate(rates []ridge.Interval, estimates []float64) error {
-	if c == nil || len(c.Path) == 0 || len(rates) != len(c.Path) || len(estimates) != len(c.Path) {
+	if c == nil ||
+		len(c.Path) == 0 ||
+		len(rates) != len(c.Path) ||
+		len(estimates) != len(c.Path) {
 		return rows.Unfit(
 			"a choice with %d error rates and %d estimates, not one for each solution",
 			len(rates),
@@ -87,8 +95,10 @@ func (c *GammaChoice) ByErrorRate(rates []ridge.Interval, estimates []float64) e
 	best := 0
 	c.Scores, c.Estimates = nil, nil
 	for i, v := range rates {
-		c.Scores, c.Estimates = append(c.Scores, rates[i:i+1]), append(c.Estimates, estimates[i:i+1])
-		if v.Hi < rates[best].Hi || v.Hi == rates[best].Hi && c.Path[i].Gamma > c.Path[best].Gamma {
+		c.Scores = append(c.Scores, rates[i:i+1])
+		c.Estimates = append(c.Estimates, estimates[i:i+1])
+		if v.Hi < rates[best].Hi ||
+			v.Hi == rates[best].Hi && c.Path[i].Gamma > c.Path[best].Gamma {
 			best = i
 		}
 	}
@@ -145,8 +155,11 @@ func (c *GammaChoice) isTiny() bool {
 		return c.IsFitted()
 	}
 	variance := c.variance()
-	varies := slices.ContainsFunc(c.Path[c.Index].Targets, func(o ridge.Target) bool { return o.TSS.Lo > 0 })
-	return c.Score.Hi <= tiny*variance || c.IsFitted() && (c.Score.Hi <= variance || !varies)
+	varies := slices.ContainsFunc(c.Path[c.Index].Targets, func(o ridge.Target) bool {
+		return o.TSS.Lo > 0
+	})
+	return c.Score.Hi <= tiny*variance ||
+		c.IsFitted() && (c.Score.Hi <= variance || !varies)
 }
 
 // variance returns an upper bound on the sum of squares of all targets, divided by the number of rows.
@@ -248,7 +261,11 @@ func among(
 	}
 	best, err := chooseCandidate(by, all)
 	for more := 0; err == nil && extend && more < maxExtensions; more++ {
-		outside := gammasBeyond(gammasOf(best.Path), best.Index, min(len(grid.Gammas), GridSize)/2)
+		outside := gammasBeyond(
+			gammasOf(best.Path),
+			best.Index,
+			min(len(grid.Gammas), GridSize)/2,
+		)
 		if len(outside) == 0 {
 			break
 		}
@@ -257,7 +274,9 @@ func among(
 			return nil, err
 		}
 		all = slices.Concat(all, found)
-		slices.SortFunc(all, func(a, b Candidate) int { return cmp.Compare(a.Fit.Gamma, b.Fit.Gamma) })
+		slices.SortFunc(all, func(a, b Candidate) int {
+			return cmp.Compare(a.Fit.Gamma, b.Fit.Gamma)
+		})
 		next, err := chooseCandidate(by, all)
 		if err != nil {
 			return nil, err
@@ -291,7 +310,9 @@ func (c *GammaChoice) leaveOut(grid GammaGrid) (*GammaChoice, error) {
 	from := grid.startAt(
 		gammasOf(c.Path),
 		c.Index,
-		func(i int) ridge.Interval { return c.By.asRatio(ridge.Interval(sumBrackets(c.Scores[i]))) },
+		func(i int) ridge.Interval {
+			return c.By.asRatio(ridge.Interval(sumBrackets(c.Scores[i])))
+		},
 	)
 	next, err := c.Again(candidatesOf(c)[from:])
 	if err != nil {
@@ -309,7 +330,9 @@ func (c *GammaChoice) Merge(o *GammaChoice, given bool) (*GammaChoice, error) {
 		return nil, rows.Unfit("a choice of nothing")
 	}
 	all := slices.Concat(candidatesOf(c), candidatesOf(o))
-	slices.SortStableFunc(all, func(a, b Candidate) int { return cmp.Compare(a.Fit.Gamma, b.Fit.Gamma) })
+	slices.SortStableFunc(all, func(a, b Candidate) int {
+		return cmp.Compare(a.Fit.Gamma, b.Fit.Gamma)
+	})
 	next, err := c.Again(all)
 	if err != nil {
 		return nil, err
@@ -382,7 +405,8 @@ func findSolvable(
 		if n == 0 {
 			return nil, nil, err
 		}
-		unsolved, rest = append(unsolved, rest[n:]...), rest[:n]
+		unsolved = append(unsolved, rest[n:]...)
+		rest = rest[:n]
 		all, err = find(rest)
 	}
 	at := make(map[*ridge.Solution]int, len(all))
@@ -405,7 +429,8 @@ func gammasOf(path []*ridge.Solution) []float64 {
 func chooseCandidate(by Criterion, all []Candidate) (*GammaChoice, error) {
 	c := &GammaChoice{By: by}
 	for _, one := range all {
-		c.Path, c.Scores = append(c.Path, one.Fit), append(c.Scores, one.Scores)
+		c.Path = append(c.Path, one.Fit)
+		c.Scores = append(c.Scores, one.Scores)
 		c.Estimates = append(c.Estimates, one.Estimates)
 	}
 	var err error
@@ -448,7 +473,14 @@ func (r *CVResult) ChooseGamma(oneShot bool) (*GammaChoice, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &GammaChoice{By: CV, Path: path, Scores: r.Ridge, Estimates: midpoints(r.Fitted), CV: r, Unknown: r.Unknown}
+	c := &GammaChoice{
+		By:        CV,
+		Path:      path,
+		Scores:    r.Ridge,
+		Estimates: midpoints(r.Fitted),
+		CV:        r,
+		Unknown:   r.Unknown,
+	}
 	if oneShot {
 		c.Scores = r.Fitted
 	}
@@ -459,17 +491,20 @@ func (r *CVResult) ChooseGamma(oneShot bool) (*GammaChoice, error) {
 // gammasBeyond returns new γ beyond grid[best], over three powers of ten, if grid[best] is an end of the grid.
 // Otherwise it returns nil.
 func gammasBeyond(grid []float64, best, points int) []float64 {
-	end, step := grid[0], -1.0
+	end := grid[0]
+	step := -1.0
 	switch best {
 	case len(grid) - 1:
-		end, step = grid[best], 1
+		end = grid[best]
+		step = 1
 	case 0:
 	default:
 		return nil
 	}
 	out := make([]float64, 0, points)
 	for i := range points {
-		if g := end * math.Pow(10, 3*step*float64(i+1)/float64(points)); g > 0 && !math.IsInf(g, 0) {
+		g := end * math.Pow(10, 3*step*float64(i+1)/float64(points))
+		if g > 0 && !math.IsInf(g, 0) {
 			out = append(out, g)
 		}
 	}

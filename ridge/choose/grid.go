@@ -36,7 +36,9 @@ func gridAround(mean float64, k int) []float64 {
 
 // DefaultGrid returns the default candidates of [Gamma] for the rows of sum. The error is [ridge.ErrEmpty] if there are
 // no rows.
-func DefaultGrid(sum *ridge.Summary) (GammaGrid, error) { return gridOf(sum, GridSize) }
+func DefaultGrid(sum *ridge.Summary) (GammaGrid, error) {
+	return gridOf(sum, GridSize)
+}
 
 // gridOf returns the extended [Grid] of sum with k γ.
 func gridOf(sum *ridge.Summary, k int) (GammaGrid, error) {

@@ -44,7 +44,8 @@ func (h *HeldOut) Add(ctx context.Context, src dataset.Source, fits []*ridge.Sol
 	}
 	_, d, t := src.Dims()
 	if h.sums == nil {
-		h.targets, h.sums = t, make([]heldSum, len(fits)*t)
+		h.targets = t
+		h.sums = make([]heldSum, len(fits)*t)
 	}
 	if len(h.sums) != len(fits)*t || h.targets != t {
 		return rows.Unfit("%d solutions for %d targets, not as before", len(fits), t)
@@ -133,7 +134,8 @@ func (h *HeldOut) add(at int, b dataset.Block, intervals []ridge.Interval) {
 			continue
 		}
 		for j := range h.targets {
-			y, v := b.Y[i*h.targets+j], intervals[i*h.targets+j]
+			y := b.Y[i*h.targets+j]
+			v := intervals[i*h.targets+j]
 			round := roundoff.Eps * (math.Abs(y) + math.Max(math.Abs(v.Lo), math.Abs(v.Hi)))
 			below, above := y-v.Hi-round, y-v.Lo+round
 			least := math.Max(0, math.Max(below, -above))
@@ -179,7 +181,10 @@ func (h *HeldOut) Evidence(ctx context.Context, path []*ridge.Solution, reduce r
 		for j := range h.targets {
 			at := 2 + heldNumbers*(g*h.targets+j)
 			v := interval.PerWeight(
-				interval.Interval{Lo: found[at] * (1 - round), Hi: found[at+1] * (1 + round)},
+				interval.Interval{
+					Lo: found[at] * (1 - round),
+					Hi: found[at+1] * (1 + round),
+				},
 				weight,
 				round,
 			)

@@ -14,10 +14,14 @@ func (c Choice) MarshalJSON() ([]byte, error) { return jsonfields.Marshal(c) }
 
 // UnmarshalJSON reads the output of MarshalJSON. A missing Index becomes −1 (no candidate), a missing Excess +Inf,
 // and a missing Score [−Inf, +Inf].
-func (c *Choice) UnmarshalJSON(text []byte) error { return jsonfields.Unmarshal(text, c) }
+func (c *Choice) UnmarshalJSON(text []byte) error {
+	return jsonfields.Unmarshal(text, c)
+}
 
 // MarshalJSON writes the fields under the names in their tags, beginning with the fields of the embedded [Choice].
-func (c GammaChoice) MarshalJSON() ([]byte, error) { return jsonfields.Marshal(c) }
+func (c GammaChoice) MarshalJSON() ([]byte, error) {
+	return jsonfields.Marshal(c)
+}
 
 // UnmarshalJSON reads the output of MarshalJSON. The error is [ridge.ErrShape] if a solution is null, or if the
 // numbers of scores and solutions differ.
@@ -39,17 +43,25 @@ func (c *GammaChoice) UnmarshalJSON(text []byte) error {
 }
 
 // MarshalJSON writes the fields under the names in their tags.
-func (c BandChoice) MarshalJSON() ([]byte, error) { return jsonfields.Marshal(c) }
+func (c BandChoice) MarshalJSON() ([]byte, error) {
+	return jsonfields.Marshal(c)
+}
 
 // UnmarshalJSON reads the output of MarshalJSON. The Index of a missing Choice becomes -1.
-func (c *BandChoice) UnmarshalJSON(text []byte) error { return jsonfields.Unmarshal(text, c) }
+func (c *BandChoice) UnmarshalJSON(text []byte) error {
+	return jsonfields.Unmarshal(text, c)
+}
 
 // MarshalJSON writes the fields under the names in their tags. A Gamma or Least that is not finite is written as null.
-func (b BandTrial) MarshalJSON() ([]byte, error) { return jsonfields.Marshal(b) }
+func (b BandTrial) MarshalJSON() ([]byte, error) {
+	return jsonfields.Marshal(b)
+}
 
 // UnmarshalJSON reads the output of MarshalJSON. A null or missing Gamma becomes NaN. A null or missing Least becomes
 // −Inf. The error is [ridge.ErrInput] if a penalty is null.
-func (b *BandTrial) UnmarshalJSON(text []byte) error { return jsonfields.Unmarshal(text, b) }
+func (b *BandTrial) UnmarshalJSON(text []byte) error {
+	return jsonfields.Unmarshal(text, b)
+}
 
 // targetChoiceJSON is the JSON form of a [TargetChoice]. A null excess is +Inf.
 type targetChoiceJSON struct {

@@ -41,7 +41,9 @@ func refine(c *GammaChoice, find func(gammas []float64) ([]Candidate, error)) (*
 			return nil, err
 		}
 		all := slices.Concat(candidatesOf(c), found)
-		slices.SortFunc(all, func(a, b Candidate) int { return cmp.Compare(a.Fit.Gamma, b.Fit.Gamma) })
+		slices.SortFunc(all, func(a, b Candidate) int {
+			return cmp.Compare(a.Fit.Gamma, b.Fit.Gamma)
+		})
 		next, err := c.Again(all)
 		if err != nil {
 			return nil, err

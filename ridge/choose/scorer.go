@@ -23,7 +23,9 @@ type scorer struct {
 	view    engine.CSR
 }
 
-func newScorer(be engine.Backend, d, t int) *scorer { return &scorer{be: be, d: d, t: t} }
+func newScorer(be engine.Backend, d, t int) *scorer {
+	return &scorer{be: be, d: d, t: t}
+}
 
 // add adds squared residuals. Errors number rows from firstRow.
 func (s *scorer) add(b dataset.Block, firstRow int) error {
@@ -54,7 +56,9 @@ func (s *scorer) add(b dataset.Block, firstRow int) error {
 		}
 		for i := range part.N {
 			for l := range q {
-				r := part.Y[i*s.t+l%s.t] - s.intercept[l] - s.product[i*q+l]
+				r := part.Y[i*s.t+l%s.t] -
+					s.intercept[l] -
+					s.product[i*q+l]
 				r *= r * part.Weight(i)
 				if !(r <= math.MaxFloat64) {
 					return &fd.RangeError{Row: firstRow + lo + i}

@@ -51,7 +51,12 @@ type Sharper struct {
 // between their candidates. The field By of the result is the criterion by; the fields Passes, Whole and Spent are
 // zero. Errors are the errors of the source.
 func Search(ctx context.Context, by Criterion, from Source) (*GammaChoice, error) {
-	s := &search{ctx: ctx, by: by, from: from, seen: map[*ridge.Solution]Evidence{}}
+	s := &search{
+		ctx:  ctx,
+		by:   by,
+		from: from,
+		seen: map[*ridge.Solution]Evidence{},
+	}
 	if among := by.of().among; among != Auto {
 		s.by = among
 	}
@@ -171,7 +176,9 @@ func (s *search) improve(c *GammaChoice, more Sharper) (*GammaChoice, error) {
 	all := candidatesOf(c)
 	for i := range more.Evidence {
 		e := &more.Evidence[i]
-		at := slices.IndexFunc(all, func(one Candidate) bool { return one.Fit.Gamma == e.Fit.Gamma })
+		at := slices.IndexFunc(all, func(one Candidate) bool {
+			return one.Fit.Gamma == e.Fit.Gamma
+		})
 		if at < 0 {
 			return nil, rows.Unfit("better evidence at γ = %v, which is no candidate", e.Fit.Gamma)
 		}
@@ -190,7 +197,8 @@ func (s *search) byErrorRate(c *GammaChoice, by Criterion) error {
 			return rows.Unfit("an error rate without labels")
 		}
 		one := candidate(by, &e)
-		rates, estimates = append(rates, one.Scores...), append(estimates, one.Estimates...)
+		rates = append(rates, one.Scores...)
+		estimates = append(estimates, one.Estimates...)
 	}
 	return c.ByErrorRate(rates, estimates)
 }
@@ -280,7 +288,9 @@ func eachOf(
 }
 
 // middle returns a score without an estimate, so that the midpoint of its bracket is used.
-func middle(v ridge.Interval) Score { return Score{Bracket: v, Estimate: math.NaN()} }
+func middle(v ridge.Interval) Score {
+	return Score{Bracket: v, Estimate: math.NaN()}
+}
 
 // ErrorsOf returns the brackets and estimates at γ number i as one score for each target. If estimates is nil, the
 // midpoints of the brackets are used.

@@ -83,7 +83,9 @@ func EachGrid(sum *ridge.Summary) ([]float64, error) {
 		return nil, err
 	}
 	scores := k.NoiseGCV(grid.Gammas)
-	first := grid.start(len(scores), func(i int) ridge.Interval { return ridge.Interval(scores[i]) })
+	first := grid.start(len(scores), func(i int) ridge.Interval {
+		return ridge.Interval(scores[i])
+	})
 	return grid.Gammas[first:], nil
 }
 
@@ -126,13 +128,15 @@ func (r *CVResult) ChooseEach(oneShot bool) (*TargetChoice, error) {
 // each chooses γ for each target by the given scores.
 func each(by Criterion, gammas []float64, t int, score func(i, j int) (ridge.Interval, float64)) *TargetChoice {
 	c := &TargetChoice{By: by, Candidates: gammas}
-	scores, estimates := make([]ridge.Interval, len(gammas)), make([]float64, len(gammas))
+	scores := make([]ridge.Interval, len(gammas))
+	estimates := make([]float64, len(gammas))
 	for j := range t {
 		for i := range gammas {
 			scores[i], estimates[i] = score(i, j)
 		}
 		best := Least(scores, estimates)
-		c.Gammas, c.Scores = append(c.Gammas, gammas[best.Index]), append(c.Scores, best.Score)
+		c.Gammas = append(c.Gammas, gammas[best.Index])
+		c.Scores = append(c.Scores, best.Score)
 		c.Excess = append(c.Excess, best.Excess)
 		if best.Index == 0 {
 			c.AtEnd[0]++

@@ -203,7 +203,9 @@ func (c *Classes) weight(k int) float64 {
 // Encode returns src with the [Targets] of the classes, which are ±1, instead of its only target. If Balanced is
 // true, the rows have the weights of their classes. If a row has a label that is not among the classes, a pass ends
 // with a *[dataset.SourceError].
-func (c *Classes) Encode(src dataset.Source) dataset.Source { return &encoded{c, src} }
+func (c *Classes) Encode(src dataset.Source) dataset.Source {
+	return &encoded{c, src}
+}
 
 type encoded struct {
 	*Classes
@@ -225,7 +227,8 @@ func (e *encoded) Blocks(ctx context.Context) iter.Seq2[dataset.Block, error] {
 func (e *encoded) BlocksFrom(ctx context.Context, firstRow int64) iter.Seq2[dataset.Block, error] {
 	return func(yield func(dataset.Block, error) bool) {
 		var y, w []float64
-		t, weights := e.Targets(), make([]float64, len(e.Labels))
+		t := e.Targets()
+		weights := make([]float64, len(e.Labels))
 		for k := range weights {
 			weights[k] = e.weight(k)
 		}

@@ -34,7 +34,8 @@ func Margin(y []float64) float64 {
 	if len(y) == 1 {
 		return math.Abs(y[0])
 	}
-	best, second := Decide(y), math.Inf(-1)
+	best := Decide(y)
+	second := math.Inf(-1)
 	for k, v := range y {
 		if k != best {
 			second = math.Max(second, v)
@@ -45,10 +46,14 @@ func Margin(y []float64) float64 {
 
 // Proves reports whether intervals prove that the exact solution chooses class k. This is the case if the lower end of
 // the interval of class k is above the upper ends of all other classes.
-func Proves(intervals []ridge.Interval, k int) bool { return isLargest(intervals, k, true) }
+func Proves(intervals []ridge.Interval, k int) bool {
+	return isLargest(intervals, k, true)
+}
 
 // Allows returns false if intervals prove that the exact solution does not choose class k.
-func Allows(intervals []ridge.Interval, k int) bool { return isLargest(intervals, k, false) }
+func Allows(intervals []ridge.Interval, k int) bool {
+	return isLargest(intervals, k, false)
+}
 
 // isLargest reports whether intervals allow class k to have the largest prediction: for some values inside the
 // intervals, or, if always is true, for all values. Without intervals, it returns !always.
@@ -61,7 +66,8 @@ func isLargest(intervals []ridge.Interval, k int, always bool) bool {
 	if classes == 1 { // the predictions of the two classes are −y and y
 		classes = 2
 		of = func(k int) ridge.Interval {
-			if v := intervals[0]; k == 0 {
+			v := intervals[0]
+			if k == 0 {
 				return ridge.Interval{Lo: -v.Hi, Hi: -v.Lo}
 			}
 			return intervals[0]
@@ -96,7 +102,11 @@ type Score struct {
 // NewScore returns a Score without rows.
 func (c *Classes) NewScore() *Score {
 	k := len(c.Labels)
-	s := &Score{Confusion: make([][]int64, k), Right: make([]int64, k), Possible: make([]int64, k)}
+	s := &Score{
+		Confusion: make([][]int64, k),
+		Right:     make([]int64, k),
+		Possible:  make([]int64, k),
+	}
 	for i := range s.Confusion {
 		s.Confusion[i] = make([]int64, k)
 	}
@@ -162,7 +172,8 @@ func Pool(ctx context.Context, reduce func(ctx context.Context, sums []float64) 
 // Accuracy returns the fraction of rows whose decision is right, in value. bracket contains the fraction that the
 // decisions of the exact solution would have. Both are NaN if there are no rows.
 func (s *Score) Accuracy() (value float64, bracket ridge.Interval) {
-	right, n := ridge.Interval{}, float64(s.Rows)
+	right := ridge.Interval{}
+	n := float64(s.Rows)
 	for k := range s.Confusion {
 		value += float64(s.Confusion[k][k])
 		right.Lo, right.Hi = right.Lo+float64(s.Right[k]), right.Hi+float64(s.Possible[k])
@@ -205,7 +216,8 @@ func (s *Score) Balanced() (value float64, bracket ridge.Interval) {
 // Evaluate makes a pass over src and returns the score of each solution. src must have the features of the fit,
 // prepared in the same way, and the target of [Learn]. If a solution has no certificate, its Score proves nothing.
 func (c *Classes) Evaluate(ctx context.Context, src dataset.Source, fits []*ridge.Solution) ([]*Score, error) {
-	scores, by := make([]*Score, len(fits)), make([]*ridge.Predictor, len(fits))
+	scores := make([]*Score, len(fits))
+	by := make([]*ridge.Predictor, len(fits))
 	for i, f := range fits {
 		scores[i] = c.NewScore()
 		if p, err := f.Predictor(); err == nil { // else f has no certificate

@@ -50,7 +50,8 @@ func New(d int, penalty []float64, unpenalized []int, rounding []float64) (*Map,
 	}
 	slices.Sort(m.free)
 	m.free = slices.Compact(m.free)
-	if len(m.free) > 0 && (m.free[0] < 0 || m.free[len(m.free)-1] >= d) {
+	if len(m.free) > 0 &&
+		(m.free[0] < 0 || m.free[len(m.free)-1] >= d) {
 		return nil, badinput.Errorf("columns: a column must be from 0 to %d", d-1)
 	}
 	for j, p := range penalty {

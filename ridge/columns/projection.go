@@ -98,7 +98,9 @@ func (e *DependentError) Reason(name func(column int) string) string {
 }
 
 // Is reports whether target is [ridge.ErrInput].
-func (e *DependentError) Is(target error) bool { return target == ridge.ErrInput }
+func (e *DependentError) Is(target error) bool {
+	return target == ridge.ErrInput
+}
 
 // NewProjection makes a pass over src and returns the Projection for the given columns, counted from 0. With n rows, d
 // features and t targets, the QR factorization of q columns takes O(q(d+t)) memory and O(nq(d+t)) time.
@@ -121,7 +123,12 @@ func NewProjection(ctx context.Context, src dataset.Source, columns []int, opts 
 		return nil, err
 	}
 	_, d, t := src.Dims()
-	p := &Projection{columns: slices.Sorted(slices.Values(columns)), d: d, t: t, opts: opts}
+	p := &Projection{
+		columns: slices.Sorted(slices.Values(columns)),
+		d:       d,
+		t:       t,
+		opts:    opts,
+	}
 	if err := p.check(); err != nil {
 		return nil, err
 	}
@@ -130,14 +137,23 @@ func NewProjection(ctx context.Context, src dataset.Source, columns []int, opts 
 			p.others = append(p.others, j)
 		}
 	}
-	q, w := len(columns), d-len(columns)+t
-	stage, stream := rows.NewStage(q, w, opts.Intercept), direct.NewStream(q, w, direct.NewTall(opts.Backend, q, w))
+	q := len(columns)
+	w := d - len(columns) + t
+	stage := rows.NewStage(q, w, opts.Intercept)
+	stream := direct.NewStream(q, w, direct.NewTall(opts.Backend, q, w))
 	if _, err := stream.Read(ctx, &projected{src: src, p: p}, stage, opts.Progress); err != nil {
 		return nil, err
 	}
 	if opts.Gather != nil {
 		var err error
-		stream, stage, err = direct.JoinTall(ctx, opts.Backend, stream, stage, opts.Intercept, opts.Gather)
+		stream, stage, err = direct.JoinTall(
+			ctx,
+			opts.Backend,
+			stream,
+			stage,
+			opts.Intercept,
+			opts.Gather,
+		)
 		if err != nil {
 			return nil, err
 		}
@@ -175,13 +191,15 @@ func NewProjection(ctx context.Context, src dataset.Source, columns []int, opts 
 		return nil, p.dependent(system, -1)
 	}
 	for j, v := range tss[len(p.others):] {
-		p.tss, p.computed = append(p.tss, v), append(p.computed, system.Evidence().TSS[len(p.others)+j])
+		p.tss = append(p.tss, v)
+		p.computed = append(p.computed, system.Evidence().TSS[len(p.others)+j])
 	}
 	p.r = make([]float64, q*q)
 	for k := range q {
 		copy(p.r[k*q:(k+1)*q], found.R[k*found.Ld:k*found.Ld+q])
 	}
-	p.coefs, p.shift = make([]float64, q*w), make([]float64, q+w)
+	p.coefs = make([]float64, q*w)
+	p.shift = make([]float64, q+w)
 	for j := range w {
 		for k := range q {
 			p.coefs[k*w+j] = found.X[j*q+k]
@@ -209,7 +227,8 @@ func (p *Projection) check() error {
 		return badinput.Errorf("columns: every column is without penalty: use gamma = 0 for least squares")
 	}
 	w := uint64(p.d - q + p.t)
-	if need := 8 * (3*uint64(q) + 2*roundoff.StageRows) * (uint64(q) + w); need > p.opts.MaxBytes {
+	need := 8 * (3*uint64(q) + 2*roundoff.StageRows) * (uint64(q) + w)
+	if need > p.opts.MaxBytes {
 		return &ridge.SizeError{Dim: p.d, Bytes: need, Limit: p.opts.MaxBytes}
 	}
 	return nil
@@ -256,7 +275,12 @@ func (p *Projection) Apply(src dataset.Source) dataset.Source {
 //   - the share of the row in the rounding errors of the projection, see certify.Projection.Share
 //   - the targets of src
 func (p *Projection) ApplyWithLeverages(src dataset.Source) dataset.Source {
-	return &projected{src: src, p: p, subtract: true, leverages: true}
+	return &projected{
+		src:       src,
+		p:         p,
+		subtract:  true,
+		leverages: true,
+	}
 }
 
 // Rounding returns bounds on the errors of the rows that [Projection.Apply] returns, for ridge.ExactOptions.Projected
@@ -289,7 +313,8 @@ type projected struct {
 
 func (s *projected) Dims() (n int64, d, t int) {
 	n, _, _ = s.src.Dims()
-	if q, others := len(s.p.columns), len(s.p.others); !s.subtract {
+	q, others := len(s.p.columns), len(s.p.others)
+	if !s.subtract {
 		return n, q, others + s.p.t
 	}
 	if s.leverages {
@@ -308,9 +333,11 @@ func (s *projected) Blocks(ctx context.Context) iter.Seq2[dataset.Block, error] 
 // BlocksFrom implements [dataset.Seeker].
 func (s *projected) BlocksFrom(ctx context.Context, firstRow int64) iter.Seq2[dataset.Block, error] {
 	return func(yield func(dataset.Block, error) bool) {
-		q, w := len(s.p.columns), len(s.p.others)+s.p.t
+		q := len(s.p.columns)
+		w := len(s.p.others) + s.p.t
 		_, d, _ := s.Dims()
-		row, rest := make([]float64, q+w), rows.RowsPerStage(q+w, false)
+		row := make([]float64, q+w)
+		rest := rows.RowsPerStage(q+w, false)
 		before := make([]float64, q+w) // the row before the projection, minus the means
 		var low []float64
 		if s.p.precise() {
@@ -340,14 +367,20 @@ func (s *projected) BlocksFrom(ctx context.Context, firstRow int64) iter.Seq2[da
 						s.p.subtract(row, low)
 						out = row[q:]
 					}
-					x, y = append(x, out[:d]...), append(y, out[d:]...)
+					x = append(x, out[:d]...)
+					y = append(y, out[d:]...)
 					if s.leverages {
 						share := s.p.found.Share(before, out)
 						y = append(y, s.p.leverage(row[:q])*b.Weight(i), share)
 						y = append(y, b.Y[i*s.p.t:(i+1)*s.p.t]...)
 					}
 				}
-				out := dataset.Block{First: b.First + int64(lo), N: hi - lo, X: x, Y: y}
+				out := dataset.Block{
+					First: b.First + int64(lo),
+					N:     hi - lo,
+					X:     x,
+					Y:     y,
+				}
 				if b.W != nil {
 					out.W = b.W[lo:hi]
 				}
@@ -396,7 +429,9 @@ func (p *Projection) leverage(z []float64) float64 {
 }
 
 // precise reports whether sums have twice the digits, which is slower.
-func (p *Projection) precise() bool { return len(p.columns)*(len(p.others)+p.t) <= 1<<10 }
+func (p *Projection) precise() bool {
+	return len(p.columns)*(len(p.others)+p.t) <= 1<<10
+}
 
 // subtract replaces a row [z a y] of [Z A Y] by [z − ν, [a y] − μ − (z − ν)B]. Here p.shift holds the means
 // ν of Z and μ of [A Y], and p.coefs is B = (ZᵀZ)⁻¹Zᵀ[A Y].
@@ -424,7 +459,8 @@ func (p *Projection) subtract(row, low []float64) {
 		for j, v := range p.coefs[k*len(rest) : (k+1)*len(rest)] {
 			product, lost := twofold.Product(z, v)
 			sum, rounded := twofold.Sum(rest[j], -product)
-			rest[j], after[j] = sum, after[j]+(rounded-lost-low[k]*v)
+			rest[j] = sum
+			after[j] += (rounded - lost - low[k]*v)
 		}
 	}
 	for j, v := range after {
@@ -506,12 +542,17 @@ func (p *Projection) restore(
 	w, dimension, moved := found.Weights(gamma, o.Coef, j, before, interval.Interval(df))
 	intercept := certify.Intercept{Value: o.Intercept, Error: boundOrInf(o.InterceptBound)}
 	rest := found.Unpenalized(o.Coef, j, w, moved, intercept)
-	w.Intercept, w.RSS, w.TSS = rest.Intercept, rest.RSS, p.tss[j]
+	w.Intercept = rest.Intercept
+	w.RSS = rest.RSS
+	w.TSS = p.tss[j]
 	z := o.Coef
-	o.Coef, o.Scaled = make([]float64, p.d), make([]float64, p.d)
+	o.Coef = make([]float64, p.d)
+	o.Scaled = make([]float64, p.d)
 	o.UnpenalizedBounds = rest.Bounds
 	if slices.ContainsFunc(rest.Bounds, func(v float64) bool { return !(v <= math.MaxFloat64) }) {
-		o.UnpenalizedBounds, w.Error, w.Relative = nil, math.Inf(1), math.Inf(1)
+		o.UnpenalizedBounds = nil
+		w.Error = math.Inf(1)
+		w.Relative = math.Inf(1)
 	}
 	for i, column := range p.others {
 		o.Scaled[column], o.Coef[column] = z[i], z[i]

@@ -38,7 +38,9 @@ const DefaultSize = 256
 //   - otherwise DefaultSize, which may lose information
 func LosslessSize(n int64, d int) int {
 	switch {
-	case n >= 0 && n < int64(d) && 8*float64(n)*float64(d) <= ridge.MaxGramBytes:
+	case n >= 0 &&
+		n < int64(d) &&
+		8*float64(n)*float64(d) <= ridge.MaxGramBytes:
 		return int(max(n, 1))
 	case 8*float64(d)*float64(d) <= ridge.MaxGramBytes:
 		return d
@@ -72,7 +74,11 @@ func Choose(p Problem) Steps {
 	if p.Method != ridge.Auto {
 		return Steps{Method: p.Method}
 	}
-	iterated, passes := cheaperIteration(p.Dim, min(p.Size, p.Dim), max(1, len(p.Gammas))*p.Targets)
+	iterated, passes := cheaperIteration(
+		p.Dim,
+		min(p.Size, p.Dim),
+		max(1, len(p.Gammas))*p.Targets,
+	)
 	if p.Once {
 		iterated = ridge.OneShot
 	}
@@ -118,7 +124,8 @@ const maxCostRatio = 2
 // DependsOnRows reports whether Choose has to know more about the rows: their number, if p.Rows is unknown, or whether
 // they are sparse. The result is false if the rows can be read only once.
 func DependsOnRows(p Problem) bool {
-	if p.Method != ridge.Auto && p.Method != ridge.Exact || p.NeedsSketch.Rule != reason.Asked ||
+	if p.Method != ridge.Auto && p.Method != ridge.Exact ||
+		p.NeedsSketch.Rule != reason.Asked ||
 		slices.Contains(p.Gammas, 0) ||
 		p.Once {
 		return false
@@ -141,10 +148,14 @@ func Fits(p Problem) bool { return misfit(p).Rule == reason.Asked }
 // memory suffices.
 func misfit(p Problem) reason.Reason {
 	k := p.numGammas()
-	order, rule, method := p.Dim, reason.GramTooLarge, factorFor(k)
+	order := p.Dim
+	rule := reason.GramTooLarge
+	method := factorFor(k)
 	kept := 0.0
 	if p.isDual() {
-		order, rule, method = int(p.Rows), reason.DualTooLarge, ridge.Dual
+		order = int(p.Rows)
+		rule = reason.DualTooLarge
+		method = ridge.Dual
 		if p.Once {
 			kept = 8 * float64(p.Rows) * float64(p.Dim) // the rows are kept in memory
 		}
@@ -154,13 +165,18 @@ func misfit(p Problem) reason.Reason {
 	case 8*float64(order)*float64(order) > ridge.MaxGramBytes:
 		return reason.Reason{Rule: rule, Numbers: []float64{float64(order), ridge.MaxGramBytes}}
 	case need > float64(p.MaxBytes):
-		return reason.Reason{Rule: reason.MemoryTooSmall, Numbers: []float64{need, float64(p.MaxBytes)}}
+		return reason.Reason{
+			Rule:    reason.MemoryTooSmall,
+			Numbers: []float64{need, float64(p.MaxBytes)},
+		}
 	}
 	return reason.Reason{}
 }
 
 // isDual reports whether a direct method solves for n < d.
-func (p *Problem) isDual() bool { return p.Rows >= 0 && p.Rows < int64(p.Dim) }
+func (p *Problem) isDual() bool {
+	return p.Rows >= 0 && p.Rows < int64(p.Dim)
+}
 
 func (p *Problem) numGammas() int {
 	if p.Gammas == nil {
@@ -182,7 +198,8 @@ func exactWork(p Problem) float64 {
 // may cost at most five times as much as an iteration with the sketch.
 func GramPass(p Problem, eigenproblems int) reason.Reason {
 	d := float64(p.Dim)
-	if need := 8 * 8 * d * (d + float64(p.Targets)); need > ridge.MaxGramBytes || need > float64(p.MaxBytes) {
+	need := 8 * 8 * d * (d + float64(p.Targets))
+	if need > ridge.MaxGramBytes || need > float64(p.MaxBytes) {
 		return reason.Reason{Rule: reason.GramDoesNotFit, Numbers: []float64{d, need}}
 	}
 	const most = 5
@@ -202,7 +219,9 @@ func cheaperIteration(d, m, systems int) (method ridge.Method, flops float64) {
 	const passes = 12
 	sketch := readFlops + sketchFlops(float64(m), float64(max(m, 1)))
 	cg := sketch + passes*(readFlops+productFlops*float64(systems))
-	galerkin := sketch + productFlops*float64(m) + passes*galerkinShare*(readFlops+productFlops*krylov.BlockRows)
+	galerkin := sketch +
+		productFlops*float64(m) +
+		passes*galerkinShare*(readFlops+productFlops*krylov.BlockRows)
 	if prefersGalerkin(galerkin, cg, d, m, systems) {
 		return ridge.Galerkin, galerkin
 	}

@@ -47,7 +47,9 @@ func exactFlops(n int64, d, k int) float64 {
 // sketchFlops returns the cost of computing a sketch, in flops per element of A, without the eigenproblems. The sketch
 // has m rows and shrinks after every p rows. B is the m×d sketch with p new rows below it. A shrink takes
 // (2mp + p²)·d flops for the new part of BBᵀ, and 2m(m+p)·d for the next sketch of m rows.
-func sketchFlops(m, p float64) float64 { return 2*m + p + 2*m*(m+p)/p }
+func sketchFlops(m, p float64) float64 {
+	return 2*m + p + 2*m*(m+p)/p
+}
 
 // prefersGalerkin reports whether Galerkin should be used instead of CG: it must cost no more. For a single system of
 // d unknowns and a sketch of m rows, the vectors that Galerkin keeps must also fit in 200 MiB.
@@ -59,11 +61,17 @@ func prefersGalerkin(galerkin, cg float64, d, m, systems int) bool {
 // A cost holds flops, bytes to read, and bytes of memory.
 type cost struct{ flops, read, memory float64 }
 
-func (c cost) times(f float64) cost { return cost{f * c.flops, f * c.read, c.memory} }
+func (c cost) times(f float64) cost {
+	return cost{f * c.flops, f * c.read, c.memory}
+}
 
-func (c cost) plus(o cost) cost { return cost{c.flops + o.flops, c.read + o.read, c.memory + o.memory} }
+func (c cost) plus(o cost) cost {
+	return cost{c.flops + o.flops, c.read + o.read, c.memory + o.memory}
+}
 
-func (c cost) holding(bytes float64) cost { return c.plus(cost{memory: bytes}) }
+func (c cost) holding(bytes float64) cost {
+	return c.plus(cost{memory: bytes})
+}
 
 // prepareFlops is the measured cost of packing one element of dense rows for a matrix product, in flops.
 const prepareFlops = 250
@@ -88,7 +96,12 @@ const sumFlops = 20
 
 // keepsScatter reports whether a sketch of this size keeps AᵀA itself.
 func (o *forecast) keepsScatter(size int) bool {
-	keeps, err := fd.Config{Dim: o.d, Size: size, Shrink: o.cfg.Shrink, Store: o.cfg.Store}.Scatter()
+	keeps, err := fd.Config{
+		Dim:    o.d,
+		Size:   size,
+		Shrink: o.cfg.Shrink,
+		Store:  o.cfg.Store,
+	}.Scatter()
 	return err == nil && keeps // ignores the error, which sketchCost returns
 }
 
@@ -114,7 +127,12 @@ func (o *forecast) sketchCost(n int64, size, lanes int) (cost, error) {
 	if err != nil {
 		return cost{}, err
 	}
-	cfg, err := ridge.SummaryConfig{Dim: o.d, Size: size, Store: store, Lanes: lanes}.WithLanes(n)
+	cfg, err := ridge.SummaryConfig{
+		Dim:   o.d,
+		Size:  size,
+		Store: store,
+		Lanes: lanes,
+	}.WithLanes(n)
 	if err != nil {
 		return cost{}, err
 	}
@@ -122,7 +140,11 @@ func (o *forecast) sketchCost(n int64, size, lanes int) (cost, error) {
 	if cfg.Lanes > 1 {
 		sketches = 1.5 * float64(cfg.Lanes)
 	}
-	be, m, p, d, t := o.be, float64(kept), float64(taken), float64(o.d), float64(o.t)
+	be := o.be
+	m := float64(kept)
+	p := float64(taken)
+	d := float64(o.d)
+	t := float64(o.t)
 	k, live := m+p, kept+taken
 	if o.sparse {
 		// Sparse rows stay sparse until a shrink. They take less memory, so more of them fit between two shrinks.
@@ -132,36 +154,54 @@ func (o *forecast) sketchCost(n int64, size, lanes int) (cost, error) {
 		}
 	}
 	// products is the number of flops per row of the matrix products; order is the order of the eigenproblem of a shrink
-	products, order := sketchFlops(m, p)*d, k
+	products := sketchFlops(m, p) * d
+	order := k
 	shrink := eigenFlops * order * order * order / p
 	if r := o.keepsSparse(live - kept); r > taken {
-		products, shrink = o.sparseSketchFlops(m, float64(r)), 0
+		products = o.sparseSketchFlops(m, float64(r))
+		shrink = 0
 	}
 	// work counts copies of the Gram matrix, eigenvectors, and workspace.
-	measured := float64(live)*float64(live) + 4*math.Min(m, 256)*math.Min(float64(live), 512) + 3*m*m + m*float64(live)
-	work := measured + m*float64(live) + float64(live)*float64(live) - k*k +
+	measured := float64(live)*float64(live) +
+		4*math.Min(m, 256)*math.Min(float64(live), 512) +
+		3*m*m +
+		m*float64(live)
+	work := measured +
+		m*float64(live) +
+		float64(live)*float64(live) -
+		k*k +
 		float64(max(be.SymEigWork(live, kept), be.LeftMulWork(kept, o.d, live)))
 	switch {
 	case store == fd.StoreScatter:
 		return cost{
-			flops:  (prepareFlops+d)*d + sumFlops*d*d/2/p + 2*t*d,
-			read:   o.rowBytes(),
-			memory: 8 * sketches * (p*d + 7*d*d + float64(be.SymEigWork(o.d, o.d)) + 3*t*d + o.stagedNumbers()),
+			flops: (prepareFlops+d)*d + sumFlops*d*d/2/p + 2*t*d,
+			read:  o.rowBytes(),
+			memory: 8 * sketches * (p*d +
+				7*d*d +
+				float64(be.SymEigWork(o.d, o.d)) +
+				3*t*d +
+				o.stagedNumbers()),
 		}, nil
 	case kept == o.d:
 		products, order, work = k*d*d/p, d, float64(be.SymEigWork(kept, kept))
 		shrink = eigenFlops * d * d * d / p
 	}
 	return cost{
-		flops:  products + shrink + 2*t*o.entries,
-		read:   o.rowBytes(),
-		memory: 8 * sketches * (k*d + order*order + work + 3*t*d + o.stagedNumbers()),
+		flops: products + shrink + 2*t*o.entries,
+		read:  o.rowBytes(),
+		memory: 8 * sketches * (k*d +
+			order*order +
+			work +
+			3*t*d +
+			o.stagedNumbers()),
 	}, nil
 }
 
 // stagedNumbers returns the number of floats in the buffers in front of a sketch: rows that wait to be added, and sums.
 func (o *forecast) stagedNumbers() float64 {
-	n, d, t := float64(rows.RowsPerStage(o.d, o.sparse)), float64(o.d), float64(o.t)
+	n := float64(rows.RowsPerStage(o.d, o.sparse))
+	d := float64(o.d)
+	t := float64(o.t)
 	// numbers of float64 for each column: sums over rows and blocks, and bounds on their round-off
 	const sums, sparseSums = 12, 6
 	if o.sparse {
@@ -172,8 +212,12 @@ func (o *forecast) stagedNumbers() float64 {
 
 // fitCost returns the cost of solving q systems from the sketch.
 func (o *forecast) fitCost(size, q int) cost {
-	m, d := float64(o.numVectors(size)), float64(o.d)
-	c := cost{flops: 4*m*m*d + 4*float64(q)*m*d, memory: 8 * (m*d + 2*float64(q)*d)}
+	m := float64(o.numVectors(size))
+	d := float64(o.d)
+	c := cost{
+		flops:  4*m*m*d + 4*float64(q)*m*d,
+		memory: 8 * (m*d + 2*float64(q)*d),
+	}
 	if o.keepsScatter(size) {
 		c.flops += eigenFlops * d * d * d
 	}
@@ -182,15 +226,22 @@ func (o *forecast) fitCost(size, q int) cost {
 
 // separateCost returns the cost of an iteration that computes q gradients in each pass, one for each system.
 func (o *forecast) separateCost(numRows int64, size, q, passes int) cost {
-	n, m, d := float64(numRows), float64(o.numVectors(size)), float64(o.d)
-	pass := cost{flops: (o.gradientFlops()*n + 10*m*d) * float64(q), read: o.rowBytes() * n}
+	n := float64(numRows)
+	m := float64(o.numVectors(size))
+	d := float64(o.d)
+	pass := cost{
+		flops: (o.gradientFlops()*n + 10*m*d) * float64(q),
+		read:  o.rowBytes() * n,
+	}
 	return pass.times(float64(passes)).holding(13 * 8 * float64(q) * d)
 }
 
 // galerkinCost returns the cost of the given number of Galerkin passes for q systems. It assumes that each new vector
 // is orthogonalised against a full subspace.
 func (o *forecast) galerkinCost(numRows int64, size, q, passes int) cost {
-	n, m, d := float64(numRows), float64(o.numVectors(size)), float64(o.d)
+	n := float64(numRows)
+	m := float64(o.numVectors(size))
+	d := float64(o.d)
 	most := krylov.SubspaceRows(int(min(int64(o.d), numRows)), o.numVectors(size), q)
 	numPasses, kept := float64(passes), float64(most)
 	vectors := math.Min(krylov.BlockRows*numPasses, kept+float64(q)*numPasses)
@@ -200,9 +251,17 @@ func (o *forecast) galerkinCost(numRows int64, size, q, passes int) cost {
 	}
 	once := cost{flops: o.gradientFlops()*n*(deflated+vectors) + 8*kept*vectors*d}
 	pass := cost{flops: 10 * m * float64(q) * d, read: o.rowBytes() * n}
-	held := 2*(kept+float64(q+o.t))*d + 8*float64(q)*d + 5*kept*kept
+	held := 2*(kept+float64(q+o.t))*d +
+		8*float64(q)*d +
+		5*kept*kept
 	return once.plus(pass.times(numPasses)).holding(8 * held)
 }
 
 // factorFor returns the method by which [ridge.Exact] factors AᵀA + γI for k positive values of γ.
-func factorFor(k int) ridge.Method { return ridge.Exact.For(1, 1, slices.Repeat([]float64{1}, k)) }
+func factorFor(k int) ridge.Method {
+	return ridge.Exact.For(
+		1,
+		1,
+		slices.Repeat([]float64{1}, k),
+	)
+}

@@ -86,9 +86,17 @@ func newForecast(sum *ridge.Summary) (*forecast, error) {
 	}
 	cfg := sum.Config()
 	o := &forecast{
-		known: k, cfg: cfg, be: cfg.Backend, d: cfg.Dim, t: cfg.Targets,
-		rows: k.Rows, sparse: k.Reading.Sparse, entries: float64(cfg.Dim),
-		mean: sum.MeanEigenvalue(), roundOff: k.Bound().RoundOff, eta: newEtaForecast(k, cfg.Size),
+		known:    k,
+		cfg:      cfg,
+		be:       cfg.Backend,
+		d:        cfg.Dim,
+		t:        cfg.Targets,
+		rows:     k.Rows,
+		sparse:   k.Reading.Sparse,
+		entries:  float64(cfg.Dim),
+		mean:     sum.MeanEigenvalue(),
+		roundOff: k.Bound().RoundOff,
+		eta:      newEtaForecast(k, cfg.Size),
 	}
 	o.eta.keepsGram = o.keepsScatter
 	return o, nil
@@ -96,8 +104,15 @@ func newForecast(sum *ridge.Summary) (*forecast, error) {
 
 // newEtaForecast returns the forecast from a sketch of size m.
 func newEtaForecast(k *certify.Known, m int) etaForecast {
-	b, sigma2 := k.Bound(), k.Sketch.Sigma2
-	s := etaForecast{d: k.Sketch.Dim, total: b.Frobenius2, lowest: []float64{0}, likely: []float64{0}, share: 1}
+	b := k.Bound()
+	sigma2 := k.Sketch.Sigma2
+	s := etaForecast{
+		d:      k.Sketch.Dim,
+		total:  b.Frobenius2,
+		lowest: []float64{0},
+		likely: []float64{0},
+		share:  1,
+	}
 	for i, v := range sigma2 {
 		s.lowest = append(s.lowest, s.lowest[i]+math.Max(0, v-b.RoundOff))
 		s.likely = append(s.likely, math.Min(s.total, s.likely[i]+v+b.Shrinkage))

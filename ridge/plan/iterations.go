@@ -22,9 +22,27 @@ type iteration struct {
 
 // iterations lists the iterative methods in the order of a [Plan].
 var iterations = []iteration{
-	{method: ridge.CG, rate: cgRate, ends: true, share: 1, cost: (*forecast).separateCost},
-	{method: ridge.Galerkin, rate: cgRate, ends: true, share: galerkinShare, cost: (*forecast).galerkinCost},
-	{method: ridge.Newton, rate: newtonRate, share: 1, cost: (*forecast).separateCost, byName: true},
+	{
+		method: ridge.CG,
+		rate:   cgRate,
+		ends:   true,
+		share:  1,
+		cost:   (*forecast).separateCost,
+	},
+	{
+		method: ridge.Galerkin,
+		rate:   cgRate,
+		ends:   true,
+		share:  galerkinShare,
+		cost:   (*forecast).galerkinCost,
+	},
+	{
+		method: ridge.Newton,
+		rate:   newtonRate,
+		share:  1,
+		cost:   (*forecast).separateCost,
+		byName: true,
+	},
 }
 
 // A rate bounds the error of an iteration: k steps multiply the error by at most factor·eachᵏ.
@@ -38,7 +56,9 @@ func cgRate(lo, hi float64) rate {
 
 // newtonRate returns the rate of Newton if the eigenvalues of Ĥ⁻¹H are in [lo, hi], for H = AᵀA + γI and its
 // preconditioner Ĥ. Newton may diverge if hi ≥ 2.
-func newtonRate(lo, hi float64) rate { return rate{math.Max(1-lo, hi-1), 1} }
+func newtonRate(lo, hi float64) rate {
+	return rate{math.Max(1-lo, hi-1), 1}
+}
 
 // passesWithin returns the number of passes in which an iteration reduces the error by the factor tol, if the
 // eigenvalues of the preconditioned matrix are in [lo, hi]. The function rateOf returns the rate of the iteration. The

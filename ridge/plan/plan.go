@@ -178,7 +178,11 @@ func (c *Config) complete(o *forecast) error {
 	if !(c.Entries >= 0) {
 		return badinput.Errorf("ridge: Entries is %v, must not be negative", c.Entries)
 	}
-	if !(c.Tol > 0) || !(c.BaseSeconds >= 0) || !(c.FlopRate > 0) || !(c.ReadRate > 0) || !(c.FreshRate > 0) {
+	if !(c.Tol > 0) ||
+		!(c.BaseSeconds >= 0) ||
+		!(c.FlopRate > 0) ||
+		!(c.ReadRate > 0) ||
+		!(c.FreshRate > 0) {
 		return badinput.Errorf(
 			"ridge: a plan with Tol = %v, %v flops, %v bytes read and %v of memory a second, and %v s before; they "+
 				"must be positive",
@@ -195,10 +199,18 @@ func (c *Config) complete(o *forecast) error {
 // choose sets the fields Best, Soonest, IsDefault and Exact. If the function Choose returns DualCG, choose changes the
 // method of the direct option to DualCG.
 func (p *Plan) choose(cfg Config, o *forecast) {
-	sparse, room := o.countsEntries(), cfg.MaxBytes-cfg.BaseBytes
+	sparse := o.countsEntries()
+	room := cfg.MaxBytes - cfg.BaseBytes
 	run := func(size int, maxBytes uint64) ridge.Method {
 		return Choose(Problem{
-			Rows: p.Rows, Dim: o.d, Targets: o.t, Gammas: p.Gammas, Size: size, MaxBytes: maxBytes, Sparse: sparse}).Method
+			Rows:     p.Rows,
+			Dim:      o.d,
+			Targets:  o.t,
+			Gammas:   p.Gammas,
+			Size:     size,
+			MaxBytes: maxBytes,
+			Sparse:   sparse,
+		}).Method
 	}
 	direct := run(DefaultSize, room)
 	p.Exact = run(DefaultSize, ridge.DefaultMaxBytes).IsDirect()
@@ -212,7 +224,10 @@ func (p *Plan) choose(cfg Config, o *forecast) {
 	}
 	p.Best = 0
 	if !direct.IsDirect() || !p.Options[0].Reaches {
-		p.Best = p.soonest(func(c Option) bool { return !c.Method.IsDirect() && c.Method == run(c.Size, room) })
+		p.Best = p.soonest(func(c Option) bool {
+			return !c.Method.IsDirect() &&
+				c.Method == run(c.Size, room)
+		})
 	}
 	p.IsDefault = p.Best >= 0
 	if !p.IsDefault {
@@ -224,7 +239,9 @@ func (p *Plan) choose(cfg Config, o *forecast) {
 func (p *Plan) soonest(accept func(Option) bool) int {
 	best := -1
 	for i, o := range p.Options {
-		if o.Reaches && accept(o) && (best < 0 || o.Seconds < p.Options[best].Seconds) {
+		if o.Reaches &&
+			accept(o) &&
+			(best < 0 || o.Seconds < p.Options[best].Seconds) {
 			best = i
 		}
 	}
@@ -233,7 +250,12 @@ func (p *Plan) soonest(accept func(Option) bool) int {
 
 func (o *forecast) exactOption(cfg Config) Option {
 	k := len(cfg.Gammas)
-	p := Option{Method: ridge.Exact, Contraction: make([]float64, k), Passes: make([]int, k), Reaches: true}
+	p := Option{
+		Method:      ridge.Exact,
+		Contraction: make([]float64, k),
+		Passes:      make([]int, k),
+		Reaches:     true,
+	}
 	for i := range p.Passes {
 		p.Passes[i] = 1
 	}
@@ -243,17 +265,24 @@ func (o *forecast) exactOption(cfg Config) Option {
 
 func (p *Option) setCost(cfg Config, total cost) {
 	p.Bytes = cfg.BaseBytes + uint64(math.Min(total.memory, math.MaxInt64))
-	p.Seconds = cfg.BaseSeconds + total.flops/cfg.FlopRate + total.read/cfg.ReadRate + total.memory/cfg.FreshRate
+	p.Seconds = cfg.BaseSeconds +
+		total.flops/cfg.FlopRate +
+		total.read/cfg.ReadRate +
+		total.memory/cfg.FreshRate
 	p.Reaches = p.Reaches && p.Bytes <= cfg.MaxBytes && cfg.Tol >= ridge.LeastTol
 }
 
 // newOption sets the fields that do not depend on the method.
 func (o *forecast) newOption(cfg Config, m int, method ridge.Method) Option {
 	p := Option{
-		Method: method, Size: m, Reaches: true,
-		WorstShrinkage: o.eta.worst(m) * o.rowRatio(cfg), Shrinkage: o.eta.estimate(m) * o.rowRatio(cfg),
+		Method:         method,
+		Size:           m,
+		Reaches:        true,
+		WorstShrinkage: o.eta.worst(m) * o.rowRatio(cfg),
+		Shrinkage:      o.eta.estimate(m) * o.rowRatio(cfg),
 	}
-	rho, round := p.Shrinkage/2, o.roundOff*o.rowRatio(cfg)
+	rho := p.Shrinkage / 2
+	round := o.roundOff * o.rowRatio(cfg)
 	for _, gamma := range cfg.Gammas {
 		p.Contraction = append(p.Contraction, (rho+round)/(gamma+rho))
 	}
@@ -261,7 +290,9 @@ func (o *forecast) newOption(cfg Config, m int, method ridge.Method) Option {
 }
 
 // rowRatio returns the planned number of rows divided by the number of rows in the summary.
-func (o *forecast) rowRatio(cfg Config) float64 { return float64(cfg.Rows) / float64(o.rows) }
+func (o *forecast) rowRatio(cfg Config) float64 {
+	return float64(cfg.Rows) / float64(o.rows)
+}
 
 // oneShotOption plans the one-pass solution by a sketch of m rows.
 func (o *forecast) oneShotOption(cfg Config, m int, perRow cost) Option {
@@ -278,11 +309,17 @@ func (o *forecast) oneShotOption(cfg Config, m int, perRow cost) Option {
 func (o *forecast) iterationOption(cfg Config, m int, perRow cost, it *iteration) Option {
 	p := o.newOption(cfg, m, it.method)
 	p.ByName = it.byName
-	rho, round := p.Shrinkage/2, o.roundOff*o.rowRatio(cfg)
+	rho := p.Shrinkage / 2
+	round := o.roundOff * o.rowRatio(cfg)
 	most := 0
 	for i, gamma := range cfg.Gammas {
 		least := gamma + o.floorOf(cfg.Rows) // estimate of the smallest eigenvalue of H
-		passes := passesWithin((least-round)/(gamma+rho), 1+p.Contraction[i], cfg.Tol, it.rate)
+		passes := passesWithin(
+			(least-round)/(gamma+rho),
+			1+p.Contraction[i],
+			cfg.Tol,
+			it.rate,
+		)
 		if it.ends {
 			passes = min(passes, o.d+1)
 		}

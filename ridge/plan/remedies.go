@@ -128,7 +128,8 @@ func (r *Outcome) worstMiss() (worst, gamma float64) {
 	for _, s := range r.Solutions {
 		for _, o := range s.Targets {
 			if s.Status.Err() != nil {
-				worst, gamma = math.Max(worst, o.RelativeErrorBound), math.Min(gamma, s.Gamma)
+				worst = math.Max(worst, o.RelativeErrorBound)
+				gamma = math.Min(gamma, s.Gamma)
 			}
 		}
 	}
@@ -144,7 +145,8 @@ func (r *Outcome) canScale() bool {
 	missing := 0.0
 	for _, s := range r.Solutions {
 		for i := range s.Targets {
-			if o := &s.Targets[i]; s.Status.Err() != nil {
+			o := &s.Targets[i]
+			if s.Status.Err() != nil {
 				x := o.Coef
 				if o.Scaled != nil {
 					x = o.Scaled
@@ -171,7 +173,8 @@ func (r *Outcome) morePasses(gamma float64) ([]Remedy, error) {
 		return nil, nil
 	}
 	cfg := r.Summary.Config()
-	if out, err := newForecast(r.Summary); err != nil || !r.Summary.HoldsGram() && out.roundOffError(gamma) > r.Tol {
+	if out, err := newForecast(r.Summary); err != nil ||
+		!r.Summary.HoldsGram() && out.roundOffError(gamma) > r.Tol {
 		return nil, err
 	}
 	plan := Config{Gammas: []float64{gamma}, Tol: r.Tol, MaxBytes: r.Problem.MaxBytes}
@@ -241,10 +244,12 @@ func roundUp(v float64) float64 {
 // Spread returns a lower bound on the ratio of the largest norm of a column to the smallest nonzero norm. The sum of
 // squares of column j is between squares[j] and squares[j]+slack. Spread returns 0 if all squares are 0.
 func Spread(squares []float64, slack float64) float64 {
-	least, largest := math.Inf(1), 0.0
+	least := math.Inf(1)
+	largest := 0.0
 	for _, v := range squares {
 		if v+slack > 0 {
-			least, largest = math.Min(least, v+slack), math.Max(largest, v)
+			least = math.Min(least, v+slack)
+			largest = math.Max(largest, v)
 		}
 	}
 	if largest == 0 {

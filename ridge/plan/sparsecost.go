@@ -27,7 +27,9 @@ const cgSteps, cgMeasured = 60, 10
 const choleskyFlops = 1.3
 
 // countsEntries reports whether sparse rows have a known size.
-func (o *forecast) countsEntries() bool { return o.sparse && o.entries < float64(o.d) }
+func (o *forecast) countsEntries() bool {
+	return o.sparse && o.entries < float64(o.d)
+}
 
 func (o *forecast) rowBytes() float64 {
 	if o.countsEntries() {
@@ -48,7 +50,8 @@ func (o *forecast) gradientFlops() float64 {
 // sparseSketchFlops returns the cost per row of a sketch of m rows that takes r sparse rows between two shrinks, see
 // docs/math.md §2.
 func (o *forecast) sparseSketchFlops(m, r float64) float64 {
-	d, order := float64(o.d), m+r
+	d := float64(o.d)
+	order := m + r
 	return 4*gathered*m*o.entries + (2*m*m*d+eigenFlops*order*order*order)/r
 }
 
@@ -58,7 +61,17 @@ func (o *forecast) dualCost(n int64, k int, maxBytes float64) cost {
 	rows := float64(n)
 	all := rows * o.entries
 	held := dual.KeptBytes(int(n), o.d, o.entries, o.countsEntries())
-	c := cost{read: o.rowBytes() * rows, memory: ridge.DirectBytes(ridge.Dual, n, o.d, o.t, k, false)}
+	c := cost{
+		read: o.rowBytes() * rows,
+		memory: ridge.DirectBytes(
+			ridge.Dual,
+			n,
+			o.d,
+			o.t,
+			k,
+			false,
+		),
+	}
 	factors := math.Min(choleskyFlops*float64(k), reduceFlops) * rows * rows * rows
 	switch {
 	case !o.countsEntries():
@@ -67,7 +80,8 @@ func (o *forecast) dualCost(n int64, k int, maxBytes float64) cost {
 			held = math.Max(0, room/2)
 		}
 	case k == 1 && dual.Steps(n, all) >= ridge.FewSteps:
-		c.flops, factors = productFlops*scattered*(cgSteps+cgMeasured)*all, 0
+		c.flops = productFlops * scattered * (cgSteps + cgMeasured) * all
+		factors = 0
 		c.memory = ridge.DirectBytes(ridge.DualCG, n, o.d, o.t, k, false)
 		held += float64(dual.SparseBytes(int(n), o.d, all))
 	default:

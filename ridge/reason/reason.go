@@ -145,7 +145,9 @@ func (r Rule) String() string {
 }
 
 // MarshalText returns the name.
-func (r Rule) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
+func (r Rule) MarshalText() ([]byte, error) {
+	return []byte(r.String()), nil
+}
 
 // UnmarshalText reads a name.
 func (r *Rule) UnmarshalText(text []byte) error {

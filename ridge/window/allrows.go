@@ -14,19 +14,27 @@ type allRows struct{ sum *ridge.Summary }
 // Whole returns sum as a stream that keeps all rows. The stream and sum have the same Meta.
 func Whole(sum *ridge.Summary) Stream { return &allRows{sum} }
 
-func (w *allRows) Settings() Settings { return Settings{Summary: w.sum.Config()} }
+func (w *allRows) Settings() Settings {
+	return Settings{Summary: w.sum.Config()}
+}
 
 func (w *allRows) Rows() int64 { return w.sum.Rows() }
 
 func (w *allRows) Now() time.Time { return time.Time{} }
 
-func (w *allRows) AppendAt(_ time.Time, rows dataset.Block) error { return w.sum.AppendBlock(rows) }
+func (w *allRows) AppendAt(_ time.Time, rows dataset.Block) error {
+	return w.sum.AppendBlock(rows)
+}
 
 func (w *allRows) Advance(time.Time) error { return nil }
 
-func (w *allRows) Span() Span { return Span{Rows: w.sum.Rows()} }
+func (w *allRows) Span() Span {
+	return Span{Rows: w.sum.Rows()}
+}
 
-func (w *allRows) Summary() (*ridge.Summary, Span, error) { return w.sum, w.Span(), nil }
+func (w *allRows) Summary() (*ridge.Summary, Span, error) {
+	return w.sum, w.Span(), nil
+}
 
 // Copies returns the number of sketches that a merge allocates.
 func (w *allRows) Copies() int {
@@ -43,4 +51,6 @@ func (w *allRows) Meta() []byte { return w.sum.Meta }
 
 func (w *allRows) SetMeta(meta []byte) { w.sum.Meta = meta }
 
-func (w *allRows) WriteTo(to io.Writer) (int64, error) { return w.sum.WriteTo(to) }
+func (w *allRows) WriteTo(to io.Writer) (int64, error) {
+	return w.sum.WriteTo(to)
+}

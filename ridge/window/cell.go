@@ -30,7 +30,9 @@ func makeCells(cells []*cell, cfg accum.Config) error {
 		byHeight, _ = c.collect(byHeight)
 	}
 	for _, cells := range byHeight {
-		for _, err := range parallel.New(cfg.Backend, len(cells), func(i int) error { return cells[i].make(cfg) }).Run() {
+		for _, err := range parallel.New(cfg.Backend, len(cells), func(i int) error {
+			return cells[i].make(cfg)
+		}).Run() {
 			if err != nil {
 				return err
 			}

@@ -25,7 +25,9 @@ func (c *chunk) live() int { return c.rows.N - c.gone }
 func (c *chunk) isFull(appended int64) bool { return appended >= c.end }
 
 // firstRow returns the number of the first row in the stream.
-func (c *chunk) firstRow(appended int64) int64 { return min(c.end, appended) - int64(c.rows.N) }
+func (c *chunk) firstRow(appended int64) int64 {
+	return min(c.end, appended) - int64(c.rows.N)
+}
 
 // block returns the rows that are in the window.
 func (c *chunk) block(d, t int) dataset.Block {
@@ -36,7 +38,8 @@ func (c *chunk) block(d, t int) dataset.Block {
 	if c.rows.Sparse {
 		s := c.rows.CSR
 		s.Rows, s.Cols = c.rows.N, d
-		b.X, b.Sparse = nil, &s
+		b.X = nil
+		b.Sparse = &s
 	}
 	return b.Cut(c.gone, c.rows.N, d, t, new(engine.CSR))
 }

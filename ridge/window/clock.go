@@ -47,7 +47,9 @@ func (e *TimeError) Is(target error) bool { return target == ridge.ErrInput }
 
 // next converts t, the time of a row, to nanoseconds. If t is earlier than the current time, it returns a *[TimeError]
 // about this row.
-func (c *clock) next(t time.Time, row int) (int64, error) { return nanosAfter(c.now, t, row) }
+func (c *clock) next(t time.Time, row int) (int64, error) {
+	return nanosAfter(c.now, t, row)
+}
 
 func (c *clock) theClock() *clock { return c }
 
@@ -103,7 +105,8 @@ func appendTimes(s timedStream, times []time.Time, b dataset.Block) error {
 // nanosAfter converts t, the time of a row, to nanoseconds. If t is earlier than last, it returns a *[TimeError] about
 // this row.
 func nanosAfter(last int64, t time.Time, row int) (int64, error) {
-	if t.Before(time.Unix(0, noTime+1)) || t.After(time.Unix(0, math.MaxInt64)) {
+	if t.Before(time.Unix(0, noTime+1)) ||
+		t.After(time.Unix(0, math.MaxInt64)) {
 		return 0, badinput.Errorf(
 			"ridge: the time %v cannot be counted in nanoseconds: it must be in the years 1678 to 2261",
 			t,

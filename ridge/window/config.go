@@ -41,7 +41,9 @@ func (cfg Config) complete() (Config, error) {
 		cfg.Share = 0.25
 	}
 	switch {
-	case cfg.Rows < 0 || cfg.Duration < 0 || (cfg.Rows > 0) == (cfg.Duration > 0):
+	case cfg.Rows < 0 ||
+		cfg.Duration < 0 ||
+		(cfg.Rows > 0) == (cfg.Duration > 0):
 		return cfg, badinput.Errorf(
 			"ridge: a window has either Rows or Duration: of these, %d and %v, one must be positive and the other 0",
 			cfg.Rows,

@@ -65,7 +65,9 @@ func decodeWindowContent(m *wire.Reader, be engine.Backend, size int64) *Window 
 	}
 	cfg.Summary = ridge.SummaryConfig(template.Config())
 	w := &Window{ring: newRing(cfg)}
-	w.meta, w.appended, w.now = meta, int64(h.Appended), h.Now
+	w.meta = meta
+	w.appended = int64(h.Appended)
+	w.now = h.Now
 	for i := 0; i < int(h.Cells) && m.Err() == nil; i++ {
 		w.readCell(m, be)
 	}
@@ -102,7 +104,13 @@ func (w *Window) readCell(m *wire.Reader, be engine.Backend) {
 		m.Fail(at, nil, "sketch %d is of another shape than the summary of no rows", len(w.cells)+1)
 		return
 	}
-	w.cells = append(w.cells, &cell{sum: sum, level: int(h.Level), from: h.From, to: h.To, extent: sum.Extent()})
+	w.cells = append(w.cells, &cell{
+		sum:    sum,
+		level:  int(h.Level),
+		from:   h.From,
+		to:     h.To,
+		extent: sum.Extent(),
+	})
 }
 
 // readChunk reads a chunk of a message of size bytes.
@@ -144,7 +152,9 @@ func (w *Window) readChunk(m *wire.Reader, size int64) {
 	} else {
 		c.rows.X = m.Float64s(n * d)
 	}
-	if m.Err() == nil && sparse && !pointsWithin(c.rows.CSR.RowPtr, int(h.Entries)) {
+	if m.Err() == nil &&
+		sparse &&
+		!pointsWithin(c.rows.CSR.RowPtr, int(h.Entries)) {
 		m.Fail(at, nil, "the rows of block %d do not end where their entries do", len(w.recent)+1)
 	}
 	if m.Err() != nil {
@@ -176,7 +186,8 @@ func pointsWithin(rowPtr []int, entries int) bool {
 // setRowNumbers sets the numbers of the rows in the cells and blocks of w. room is the number of rows that still fit in
 // the last block. If the message is inconsistent, setRowNumbers returns the reason, otherwise "".
 func (w *Window) setRowNumbers(room int64) (why string) {
-	all, sums := accum.Extent{}, make([]*accum.Accumulator, 0, len(w.cells))
+	all := accum.Extent{}
+	sums := make([]*accum.Accumulator, 0, len(w.cells))
 	last := w.now
 	end := w.appended
 	for i := len(w.recent) - 1; i >= 0; i-- {
@@ -217,7 +228,9 @@ func (w *Window) setRowNumbers(room int64) (why string) {
 	switch {
 	case end < 0:
 		return fmt.Sprintf("there are more rows than the %d that were appended", w.appended)
-	case w.cfg.Duration > 0 && last == noTime && len(w.cells)+len(w.recent) > 0:
+	case w.cfg.Duration > 0 &&
+		last == noTime &&
+		len(w.cells)+len(w.recent) > 0:
 		return "rows of a window of a duration have no time"
 	case !all.InRange(w.cfg.Summary.Intercept):
 		return "the rows are too far from each other, or too large, to be merged"
@@ -251,7 +264,9 @@ func (w *Window) checkAges() (why string) {
 			return fmt.Sprintf("sketch %d is of level %d, and of level %d there are %d", i+1, l, level, of)
 		}
 	}
-	appended, cells, recent := w.appended, len(w.cells), len(w.recent)
+	appended := w.appended
+	cells := len(w.cells)
+	recent := len(w.recent)
 	if cells > 0 && w.hasLeft(w.cells[0].end-1, w.cells[0].to) ||
 		cells == 0 && recent > 0 && w.hasLeft(w.recent[0].firstRow(appended), w.recent[0].times[0]) {
 		return "the first rows have left the window"
@@ -277,8 +292,11 @@ func (h *windowHeader) config(m *wire.Reader) Config {
 	m.Within(96, "the number of rows that a block still takes", h.Left, 0, min(h.Chunks, 1)*(h.BlockRows-1))
 	m.Within(104, "the length of Meta", h.Meta, 0, accum.MaxMeta)
 	return Config{
-		Rows: int64(h.Rows), Duration: time.Duration(h.Duration), Share: h.Share,
-		Inside: h.Flags&flagInside != 0, BlockRows: int(h.BlockRows),
+		Rows:      int64(h.Rows),
+		Duration:  time.Duration(h.Duration),
+		Share:     h.Share,
+		Inside:    h.Flags&flagInside != 0,
+		BlockRows: int(h.BlockRows),
 	}
 }
 

@@ -44,9 +44,16 @@ const (
 
 func (w *Window) header(size int64) windowHeader {
 	h := windowHeader{
-		Rows: uint64(w.cfg.Rows), Duration: uint64(w.cfg.Duration), Share: w.cfg.Share,
-		BlockRows: uint64(w.cfg.BlockRows), Appended: uint64(w.appended), Now: w.now,
-		Cells: uint64(len(w.cells)), Chunks: uint64(len(w.recent)), Meta: uint64(len(w.meta)), Sketch: uint64(size),
+		Rows:      uint64(w.cfg.Rows),
+		Duration:  uint64(w.cfg.Duration),
+		Share:     w.cfg.Share,
+		BlockRows: uint64(w.cfg.BlockRows),
+		Appended:  uint64(w.appended),
+		Now:       w.now,
+		Cells:     uint64(len(w.cells)),
+		Chunks:    uint64(len(w.recent)),
+		Meta:      uint64(len(w.meta)),
+		Sketch:    uint64(size),
 	}
 	if w.cfg.Inside {
 		h.Flags = flagInside

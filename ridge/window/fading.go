@@ -24,7 +24,9 @@ type FadingConfig struct {
 }
 
 // halfLife returns h, in nanoseconds or in rows.
-func (c FadingConfig) halfLife() int64 { return max(int64(c.HalfLife), c.HalfLifeRows) }
+func (c FadingConfig) halfLife() int64 {
+	return max(int64(c.HalfLife), c.HalfLifeRows)
+}
 
 // countsRows reports whether the half-life is a number of rows.
 func (c FadingConfig) countsRows() bool { return c.HalfLifeRows > 0 }
@@ -64,7 +66,9 @@ type Fading struct {
 // NewFading returns an empty Fading. Of HalfLife and HalfLifeRows, one must be positive and the other 0; otherwise the
 // error is [ridge.ErrInput]. Other errors are the errors of [ridge.NewSummary].
 func NewFading(cfg FadingConfig) (*Fading, error) {
-	if cfg.HalfLife < 0 || cfg.HalfLifeRows < 0 || (cfg.HalfLife > 0) == (cfg.HalfLifeRows > 0) {
+	if cfg.HalfLife < 0 ||
+		cfg.HalfLifeRows < 0 ||
+		(cfg.HalfLife > 0) == (cfg.HalfLifeRows > 0) {
 		return nil, badinput.Errorf(
 			"ridge: of HalfLife and HalfLifeRows, %v and %d, one must be positive and the other 0",
 			cfg.HalfLife,
@@ -76,7 +80,14 @@ func NewFading(cfg FadingConfig) (*Fading, error) {
 		return nil, err
 	}
 	cfg.Summary = ridge.SummaryConfig(sum.Config())
-	return &Fading{cfg: cfg, sum: sum, clock: clock{noTime}, unit: noTime, from: noTime, to: noTime}, nil
+	return &Fading{
+		cfg:   cfg,
+		sum:   sum,
+		clock: clock{noTime},
+		unit:  noTime,
+		from:  noTime,
+		to:    noTime,
+	}, nil
 }
 
 // errUnmadeFading reports the use of the zero value of a Fading.
@@ -198,7 +209,11 @@ func (f *Fading) check(b dataset.Block, times rowTimes) error {
 	for i := range b.N {
 		these.Add(b, i, d, t)
 		with := all
-		with.Merge(accum.Extent{Squares: 2 * these.Squares, Weight: 2 * these.Weight, Far: these.Far})
+		with.Merge(accum.Extent{
+			Squares: 2 * these.Squares,
+			Weight:  2 * these.Weight,
+			Far:     these.Far,
+		})
 		if b.Weight(i) > rows.MaxWeight/2 || !with.InRange(f.cfg.Summary.Intercept) {
 			return &fd.RangeError{Row: i}
 		}
@@ -208,7 +223,8 @@ func (f *Fading) check(b dataset.Block, times rowTimes) error {
 
 // elapsed returns the half-lives from f.unit to t.
 func (f *Fading) elapsed(t int64) (halvings uint64, rest float64) {
-	passed, h := uint64(t)-uint64(f.unit), uint64(f.cfg.halfLife())
+	passed := uint64(t) - uint64(f.unit)
+	h := uint64(f.cfg.halfLife())
 	return passed / h, float64(passed%h) / float64(h)
 }
 

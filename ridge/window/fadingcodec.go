@@ -80,8 +80,14 @@ func (f *Fading) WriteTo(to io.Writer) (int64, error) {
 	}
 	m := wire.NewWriter(to, wire.Fading, f.content())
 	h := fadingHeader{
-		HalfLife: uint64(f.cfg.halfLife()), Appended: uint64(f.appended), Now: f.now, Unit: f.unit, From: f.from, To: f.to,
-		Meta: uint64(len(f.meta)), SummarySize: uint64(f.sum.BinarySize(nil)),
+		HalfLife:    uint64(f.cfg.halfLife()),
+		Appended:    uint64(f.appended),
+		Now:         f.now,
+		Unit:        f.unit,
+		From:        f.from,
+		To:          f.to,
+		Meta:        uint64(len(f.meta)),
+		SummarySize: uint64(f.sum.BinarySize(nil)),
 	}
 	if f.cfg.countsRows() {
 		h.Flags = flagByRows
@@ -139,8 +145,11 @@ func decodeFadingContent(m *wire.Reader, be engine.Backend, size int64) *Fading 
 		return nil
 	}
 	f := &Fading{
-		clock: clock{h.Now},
-		unit:  h.Unit, appended: int64(h.Appended), from: h.From, to: h.To,
+		clock:    clock{h.Now},
+		unit:     h.Unit,
+		appended: int64(h.Appended),
+		from:     h.From,
+		to:       h.To,
 	}
 	if h.Flags == flagByRows {
 		f.cfg.HalfLifeRows = int64(h.HalfLife)
@@ -175,7 +184,8 @@ func (f *Fading) checkTimes(m *wire.Reader) {
 		last = noTime
 	}
 	switch {
-	case f.cfg.countsRows() && (f.now != last || n > 0 && (f.to != last || f.from != f.appended-n)):
+	case f.cfg.countsRows() &&
+		(f.now != last || n > 0 && (f.to != last || f.from != f.appended-n)):
 		m.Fail(40, nil, "the numbers of the rows are not those of %d rows of %d that were appended", n, f.appended)
 	case n > f.appended:
 		m.Fail(32, nil, "%d rows were appended, the summary has %d", f.appended, n)
@@ -183,7 +193,8 @@ func (f *Fading) checkTimes(m *wire.Reader) {
 		m.Fail(48, nil, "a summary of no rows has times")
 	case n > 0 && (f.from == noTime || f.from > f.to || f.to > f.now):
 		m.Fail(56, nil, "the times of the rows decrease")
-	case n > 0 && (f.unit < f.from || f.unit > f.to || uint64(f.to)-uint64(f.unit) >= uint64(f.cfg.halfLife())):
+	case n > 0 &&
+		(f.unit < f.from || f.unit > f.to || uint64(f.to)-uint64(f.unit) >= uint64(f.cfg.halfLife())):
 		m.Fail(48, nil, "the time of the weights is not within a half-life before the last row")
 	}
 }

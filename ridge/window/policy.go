@@ -22,14 +22,20 @@ type Policy struct {
 }
 
 // ByTime reports whether the kept rows or their weights change as time passes, even if no rows are appended.
-func (p Policy) ByTime() bool { return p.Duration > 0 || p.HalfLife > 0 }
+func (p Policy) ByTime() bool {
+	return p.Duration > 0 || p.HalfLife > 0
+}
 
 // Fades reports whether the weights of rows change.
-func (p Policy) Fades() bool { return p.HalfLife > 0 || p.HalfLifeRows > 0 }
+func (p Policy) Fades() bool {
+	return p.HalfLife > 0 || p.HalfLifeRows > 0
+}
 
 // DependsOnBlocks reports whether a summary has other round-off if the same rows are appended in other blocks. With
 // Rows, Duration or HalfLife it has not.
-func (p Policy) DependsOnBlocks() bool { return p.Rows == 0 && !p.ByTime() }
+func (p Policy) DependsOnBlocks() bool {
+	return p.Rows == 0 && !p.ByTime()
+}
 
 // String returns a description of p.
 func (p Policy) String() string {

@@ -115,10 +115,14 @@ func (w *ring) add(b dataset.Block, i int) error {
 func (w *ring) newChunk() *chunk {
 	c := new(chunk)
 	if n := len(w.spare); n > 0 {
-		c, w.spare = w.spare[n-1], w.spare[:n-1]
+		c = w.spare[n-1]
+		w.spare = w.spare[:n-1]
 	}
 	c.rows.Reset()
-	c.times, c.gone, c.extent, c.end = c.times[:0], 0, accum.Extent{}, w.appended+int64(w.cfg.BlockRows)
+	c.times = c.times[:0]
+	c.gone = 0
+	c.extent = accum.Extent{}
+	c.end = w.appended + int64(w.cfg.BlockRows)
 	return c
 }
 
@@ -152,7 +156,8 @@ func (w *ring) compact() error {
 		if last-first <= w.parts+1 {
 			break
 		}
-		older, newer := w.cells[first], w.cells[first+1]
+		older := w.cells[first]
+		newer := w.cells[first+1]
 		w.cells[first] = &cell{
 			recipe: &recipe{older: older, newer: newer},
 			level:  level + 1,
@@ -195,14 +200,16 @@ func (w *ring) make() error {
 // expire removes the stored rows that have left the window, and each cell whose rows have all left the window.
 func (w *ring) expire() {
 	gone := 0
-	for gone < len(w.cells) && w.hasLeft(w.cells[gone].end-1, w.cells[gone].to) {
+	for gone < len(w.cells) &&
+		w.hasLeft(w.cells[gone].end-1, w.cells[gone].to) {
 		gone++
 	}
 	w.cells = slices.Delete(w.cells, 0, gone)
 	for len(w.recent) > 0 {
 		c := w.recent[0]
 		first := c.firstRow(w.appended)
-		for c.gone < c.rows.N && w.hasLeft(first+int64(c.gone), c.times[c.gone]) {
+		for c.gone < c.rows.N &&
+			w.hasLeft(first+int64(c.gone), c.times[c.gone]) {
 			c.gone++
 		}
 		if c.live() > 0 {

@@ -79,10 +79,14 @@ func (w *Window) Advance(t time.Time) error {
 
 // Append adds the rows of a block, all with the current time; see [Window.AppendTimes]. If the window has a Duration,
 // the time must have been set.
-func (w *Window) Append(b dataset.Block) error { return w.append(b, rowTimes{first: w.now}) }
+func (w *Window) Append(b dataset.Block) error {
+	return w.append(b, rowTimes{first: w.now})
+}
 
 // AppendAt is like [Window.AppendTimes] with time t for all rows.
-func (w *Window) AppendAt(t time.Time, b dataset.Block) error { return appendAt(w, t, b) }
+func (w *Window) AppendAt(t time.Time, b dataset.Block) error {
+	return appendAt(w, t, b)
+}
 
 // AppendTimes adds the rows of a block with the given times, one for each row. It sets the time to the time of the last
 // row. Times must not decrease, within the block and compared with earlier rows; otherwise the error is a *[TimeError].

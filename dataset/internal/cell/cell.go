@@ -21,7 +21,8 @@ func Missing(s []byte) bool {
 		return true
 	}
 	const longest = len("<na>")
-	if len(s) > longest || s[0] != '.' && s[0] != '?' && s[0] != '<' && s[0]|0x20 != 'n' {
+	if len(s) > longest ||
+		s[0] != '.' && s[0] != '?' && s[0] != '<' && s[0]|0x20 != 'n' {
 		return false
 	}
 	var lower [longest]byte

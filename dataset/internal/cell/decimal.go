@@ -44,8 +44,11 @@ func Parse(text []byte) (float64, error) {
 func isFortran(text []byte, at int) bool {
 	next := at + 1
 	signed := next < len(text) && (text[next] == '+' || text[next] == '-')
-	return (signed || bytes.IndexByte(text[:at], '.') >= 0) && !bytes.ContainsAny(text[next:], "eE")
+	return (signed || bytes.IndexByte(text[:at], '.') >= 0) &&
+		!bytes.ContainsAny(text[next:], "eE")
 }
 
 // isProgramNotation reports whether text contains characters that only numbers in source code contain.
-func isProgramNotation(text []byte) bool { return bytes.ContainsAny(text, "_xX") }
+func isProgramNotation(text []byte) bool {
+	return bytes.ContainsAny(text, "_xX")
+}

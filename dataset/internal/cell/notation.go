@@ -27,7 +27,8 @@ func (n Notation) Number(s []byte) (v float64, ok bool) {
 // IsOther reports whether a cell may be a number in notation n that [Number] would not accept or would read as
 // another number, such as 1.234,5.
 func (n Notation) IsOther(s []byte) bool {
-	if len(s) == 0 || !isDigit(s[0]) && s[0] != '+' && s[0] != '-' && !(n.Comma && (s[0] == ',' || s[0] == '.')) {
+	if len(s) == 0 ||
+		!isDigit(s[0]) && s[0] != '+' && s[0] != '-' && !(n.Comma && (s[0] == ',' || s[0] == '.')) {
 		return false
 	}
 	for _, c := range s {
@@ -73,7 +74,9 @@ func (n Notation) Standard(dst, s []byte) (t []byte, ok bool) {
 			break
 		}
 		isFirst := groups == 0
-		if run == 0 || run > 3 || isFirst && s[i-run] == '0' ||
+		if run == 0 ||
+			run > 3 ||
+			isFirst && s[i-run] == '0' ||
 			!isFirst && (run != 3 || !bytes.Equal(separator, s[i:i+k])) {
 			return nil, false
 		}
@@ -137,7 +140,8 @@ func Evidence(s []byte) int {
 	if _, number, ok := split(s); ok {
 		s = number
 	}
-	commas, points := bytes.Count(s, []byte{','}), bytes.Count(s, []byte{'.'})
+	commas := bytes.Count(s, []byte{','})
+	points := bytes.Count(s, []byte{'.'})
 	if commas+points == 0 || len(s) > 64 {
 		return Plain
 	}
@@ -235,9 +239,11 @@ func (n Notation) UnitOf(s []byte) (u Unit, number []byte, ok bool) {
 
 // split splits a cell into a number and a unit, like UnitOf, but accepts a number in any notation.
 func split(s []byte) (u Unit, number []byte, ok bool) {
-	sign, rest := []byte(nil), s
+	sign := []byte(nil)
+	rest := s
 	if len(rest) > 0 && (rest[0] == '-' || rest[0] == '+') {
-		sign, rest = rest[:1], rest[1:]
+		sign = rest[:1]
+		rest = rest[1:]
 	}
 	for _, c := range currencies {
 		if t, found := bytes.CutPrefix(rest, []byte(c)); found {
@@ -260,7 +266,8 @@ func split(s []byte) (u Unit, number []byte, ok bool) {
 	const most = 8
 	runes := bytes.Runes(after)
 	switch {
-	case len(runes) > most, len(runes) > 0 && !isUnitStart(runes[0]), len(after) == 0 && u.Before == "":
+	case len(runes) > most, len(runes) > 0 &&
+		!isUnitStart(runes[0]), len(after) == 0 && u.Before == "":
 		return u, nil, false
 	}
 	u.After = string(after)
@@ -282,7 +289,10 @@ func isPower(s []byte) bool {
 	if (c == 'e' || c == 'd') && (isDigit(before) || before == '.') { // 1e2 is a number
 		return false
 	}
-	return (last == '2' || last == '3') && 'a' <= c && c <= 'z' && bytes.ContainsAny(s[:len(s)-1], "0123456789")
+	return (last == '2' || last == '3') &&
+		'a' <= c &&
+		c <= 'z' &&
+		bytes.ContainsAny(s[:len(s)-1], "0123456789")
 }
 
 func isUnitStart(r rune) bool {
@@ -329,7 +339,9 @@ func NewMarks(list []string) *Marks {
 }
 
 // HasNumbers reports whether a number is among the marks.
-func (m *Marks) HasNumbers() bool { return m != nil && len(m.values) > 0 }
+func (m *Marks) HasNumbers() bool {
+	return m != nil && len(m.values) > 0
+}
 
 // Missing reports whether a trimmed cell is empty, a common mark, or one of the marks m.
 func (m *Marks) Missing(s []byte) bool {

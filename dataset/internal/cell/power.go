@@ -31,8 +31,11 @@ func power(q int) wide {
 // makePowers computes the table from powers of five: 5^|q| and 10^|q| have the same leading bits.
 func makePowers() *[maxPower - minPower + 1]wide {
 	t := new([maxPower - minPower + 1]wide)
-	five, p, c := big.NewInt(5), big.NewInt(1), new(big.Int)
-	one, low := big.NewInt(1), new(big.Int).SetUint64(1<<64-1)
+	five := big.NewInt(5)
+	p := big.NewInt(1)
+	c := new(big.Int)
+	one := big.NewInt(1)
+	low := new(big.Int).SetUint64(1<<64 - 1)
 	put := func(q int) {
 		t[q-minPower].lo = new(big.Int).And(c, low).Uint64()
 		t[q-minPower].hi = new(big.Int).Rsh(c, 64).Uint64()

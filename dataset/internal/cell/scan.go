@@ -32,17 +32,22 @@ func Prefix(text []byte) (v float64, n int) {
 	if k == 8 {
 		return large(text, sign)
 	}
-	i, digits, q := sign+k, k, 0
+	i := sign + k
+	digits := k
+	q := 0
 	if text[i] == '.' {
 		// The position of the next read is computed before the digits are converted.
 		f, k := eight(text, i+1)
-		w, q = w*tens[k]+f, k
+		w = w*tens[k] + f
+		q = k
 		if k == 8 {
 			f, k = eight(text, i+9)
-			w, q = w*tens[k]+f, 8+k
+			w = w*tens[k] + f
+			q = 8 + k
 			if k == 8 {
 				f, k = eight(text, i+17)
-				w, q = w*tens[k]+f, 16+k
+				w = w*tens[k] + f
+				q = 16 + k
 			}
 		}
 		digits += q
@@ -58,11 +63,14 @@ func Prefix(text []byte) (v float64, n int) {
 func large(text []byte, sign int) (v float64, n int) {
 	w, _ := eight(text, sign)
 	w, k := more(text, sign+8, w)
-	i, digits, q := sign+8+k, 8+k, 0
+	i := sign + 8 + k
+	digits := 8 + k
+	q := 0
 	if text[i] == '.' {
 		i++
 		f, k := eight(text, i)
-		w, q = w*tens[k]+f, k
+		w = w*tens[k] + f
+		q = k
 		if k == 8 {
 			w, k = more(text, i+8, w)
 			q = 8 + k
@@ -76,7 +84,8 @@ func large(text []byte, sign int) (v float64, n int) {
 // finish completes Prefix: it reads the exponent, if any, at byte i and returns the number and its length. The digits
 // before byte i form w·10^q. sign and digits are the number of bytes of the sign and the number of digits.
 func finish(text []byte, w uint64, q, sign, i, digits int) (v float64, n int) {
-	if uint(digits-1) >= maxDigits && (digits == 0 || text[i]-'0' <= 9 || !fits(text, digits)) {
+	if uint(digits-1) >= maxDigits &&
+		(digits == 0 || text[i]-'0' <= 9 || !fits(text, digits)) {
 		return 0, 0
 	}
 	if text[i]|0x20 == 'e' {
@@ -222,7 +231,11 @@ func product(w uint64, q int) (v float64, ok bool) {
 	if e <= 0 {
 		return 0, false
 	}
-	if lo <= 1 && q >= -4 && q <= 23 && m&3 == 1 && m<<(top+dropBits) == hi {
+	if lo <= 1 &&
+		q >= -4 &&
+		q <= 23 &&
+		m&3 == 1 &&
+		m<<(top+dropBits) == hi {
 		m-- // exactly in the middle: round to the even number, which is below
 	}
 	m += m & 1

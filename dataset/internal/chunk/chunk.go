@@ -77,7 +77,12 @@ func (c *chunk) checkLength(f Format, blankBytes int) error {
 	}
 	b := dataset.Buffer{Sparse: c.rows.Sparse}
 	b.Reset()
-	err := f.Record(&b, &Lines{file: c.lines.file, text: c.lines.text, end: c.lines.end, size: blankBytes})
+	err := f.Record(&b, &Lines{
+		file: c.lines.file,
+		text: c.lines.text,
+		end:  c.lines.end,
+		size: blankBytes,
+	})
 	if err == io.EOF {
 		return nil
 	}
@@ -86,10 +91,13 @@ func (c *chunk) checkLength(f Format, blankBytes int) error {
 
 func (c *chunk) memory() int {
 	b := &c.rows
-	return cap(c.whole) + 8*(cap(b.X)+cap(b.Y)+cap(b.CSR.Val)+cap(b.CSR.RowPtr)) + 4*cap(b.CSR.ColIdx)
+	return cap(c.whole) +
+		8*(cap(b.X)+cap(b.Y)+cap(b.CSR.Val)+cap(b.CSR.RowPtr)) +
+		4*cap(b.CSR.ColIdx)
 }
 
 func (c *chunk) forget() {
-	c.whole, c.lines = nil, Lines{}
+	c.whole = nil
+	c.lines = Lines{}
 	c.rows = dataset.Buffer{Sparse: c.rows.Sparse}
 }

@@ -56,7 +56,9 @@ func (k *cutter) fill(c *chunk) bool {
 		if err != nil {
 			break
 		}
-		if k.file.Prompt() && bytes.IndexByte(text[before:], '\n') < 0 && len(text) <= rawfile.MaxRow {
+		if k.file.Prompt() &&
+			bytes.IndexByte(text[before:], '\n') < 0 &&
+			len(text) <= rawfile.MaxRow {
 			continue
 		}
 		if k.quotes == nil {
@@ -80,7 +82,10 @@ func (k *cutter) fill(c *chunk) bool {
 		}
 	}
 	k.ended = err != nil
-	if err == io.EOF && k.emptyRows && len(text) > 0 && !(k.file.Divided() && k.file.HasMoreText()) {
+	if err == io.EOF &&
+		k.emptyRows &&
+		len(text) > 0 &&
+		!(k.file.Divided() && k.file.HasMoreText()) {
 		text = text[:withoutEmptyLines(text)]
 	}
 	switch {

@@ -26,7 +26,9 @@ type Lines struct {
 var errDivided = errors.New("the share ends")
 
 // NewLines returns the lines of text, whole records at the start of file.
-func NewLines(file *rawfile.File, text []byte) *Lines { return &Lines{file: file, text: text} }
+func NewLines(file *rawfile.File, text []byte) *Lines {
+	return &Lines{file: file, text: text}
+}
 
 // Name returns the name of the file.
 func (l *Lines) Name() string { return l.file.Name }

@@ -39,7 +39,9 @@ func (q *Quotes) Read(text []byte) (end int) {
 			if i < 0 {
 				return end
 			}
-			q.inside, q.closed, q.starts = false, true, false
+			q.inside = false
+			q.closed = true
+			q.starts = false
 			at += i + 1
 			continue
 		}
@@ -96,7 +98,10 @@ func (q *Quotes) startsAfter(text []byte) bool {
 	if q.delimiter != '\t' {
 		rest = bytes.TrimRightFunc(
 			text,
-			func(c rune) bool { return c != '\n' && c != rune(q.delimiter) && unicode.IsSpace(c) || c == ' ' },
+			func(c rune) bool {
+				return c != '\n' && c != rune(q.delimiter) && unicode.IsSpace(c) ||
+					c == ' '
+			},
 		)
 	}
 	switch n := len(rest); {
@@ -109,4 +114,7 @@ func (q *Quotes) startsAfter(text []byte) bool {
 	}
 }
 
-func isAlphanumeric(c byte) bool { return '0' <= c && c <= '9' || 'a' <= c|0x20 && c|0x20 <= 'z' }
+func isAlphanumeric(c byte) bool {
+	return '0' <= c && c <= '9' ||
+		'a' <= c|0x20 && c|0x20 <= 'z'
+}

@@ -41,7 +41,10 @@ type Options struct {
 // New returns a reader of the records of file, starting at the next unread line.
 func New(file *rawfile.File, format Format, opts Options) *Reader {
 	return &Reader{
-		file: file, format: format, sparse: opts.Entries > 0, maxEntries: opts.Entries,
+		file:       file,
+		format:     format,
+		sparse:     opts.Entries > 0,
+		maxEntries: opts.Entries,
 		cutter: cutter{
 			file:      file,
 			quotes:    format.Quotes(),
@@ -178,7 +181,8 @@ func (r *Reader) grow(s []float64, n, blockSize int) []float64 {
 // deliver appends rows until b is full or the chunk ends.
 func (r *Reader) deliver(b *dataset.Buffer, rows int) {
 	from := &r.now.rows
-	lo, hi := r.next, min(from.N, r.next+rows-b.N)
+	lo := r.next
+	hi := min(from.N, r.next+rows-b.N)
 	if r.sparse {
 		hi = r.sparseRows(b, lo, hi)
 	} else {

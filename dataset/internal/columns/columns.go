@@ -144,7 +144,9 @@ func (c *Choice) Lexicon(j int) *prepare.Lexicon {
 }
 
 // Allows reports whether missing values are allowed in column j of the file, which must be a feature or a target.
-func (c *Choice) Allows(j int) bool { return c.Cells.Allows(c.To[j], c.Features) }
+func (c *Choice) Allows(j int) bool {
+	return c.Cells.Allows(c.To[j], c.Features)
+}
 
 // Encode replaces each number in a categorical column by its code, in dense rows with features x and targets y. It
 // returns the first column with too many categories, or -1.
@@ -352,7 +354,8 @@ func (t *table) list(specs []string) ([]int, error) {
 		if taken[i] {
 			return nil, fmt.Errorf("column %q is named twice", printable.Excerpt(s))
 		}
-		out, taken[i] = append(out, i), true
+		out = append(out, i)
+		taken[i] = true
 	}
 	return out, nil
 }

@@ -77,7 +77,9 @@ func (p *Parser) Explain(i int, s []byte, err *dataset.InputError) (isText bool)
 		return false
 	}
 	switch why := cell.Why(s); {
-	case p.Lexicon(i) != nil && !cell.Missing(s) && (p.Lexicon(i).IsLevels() || why == cell.NoNumber):
+	case p.Lexicon(i) != nil &&
+		!cell.Missing(s) &&
+		(p.Lexicon(i).IsLevels() || why == cell.NoNumber):
 		because(" %s", p.Lexicon(i).Refusal(string(s)))
 		if !utf8.Valid(s) {
 			rawfile.NotUTF8(err)

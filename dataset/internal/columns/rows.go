@@ -38,7 +38,8 @@ func (c *Choice) Rows(x, y, rows []float64) {
 	}
 	for i := range n {
 		row := rows[i*cols : (i+1)*cols]
-		xi, yi := x[i*c.Features:(i+1)*c.Features], y[i*c.Targets:(i+1)*c.Targets]
+		xi := x[i*c.Features : (i+1)*c.Features]
+		yi := y[i*c.Targets : (i+1)*c.Targets]
 		for j, k := range c.To {
 			switch {
 			case k < 0:
@@ -75,7 +76,12 @@ func (c *Choice) Columns(x, y []float64, js []int, firstRow int, values []float6
 	for i := 0; i < len(js); {
 		run := c.countAdjacent(js[i:])
 		if run > 0 {
-			transpose(x[firstRow*c.Features+c.To[js[i]]:], c.Features, values[i*n:(i+run)*n], n)
+			transpose(
+				x[firstRow*c.Features+c.To[js[i]]:],
+				c.Features,
+				values[i*n:(i+run)*n],
+				n,
+			)
 		} else {
 			run = 1
 			c.column(x, y, js[i], firstRow, values[i*n:(i+1)*n])
@@ -83,7 +89,8 @@ func (c *Choice) Columns(x, y []float64, js []int, firstRow int, values []float6
 		i += run
 	}
 	for i := firstNotFinite(values); i < len(values); i++ {
-		if v := values[i]; v-v != 0 && (math.IsInf(v, 0) || !c.Allows(js[i/n])) {
+		if v := values[i]; v-v != 0 &&
+			(math.IsInf(v, 0) || !c.Allows(js[i/n])) {
 			return false
 		}
 	}
@@ -93,7 +100,9 @@ func (c *Choice) Columns(x, y []float64, js []int, firstRow int, values []float6
 // countAdjacent counts the adjacent features at js[0], a multiple of Tile.
 func (c *Choice) countAdjacent(js []int) int {
 	k := 0
-	for k < len(js) && c.To[js[k]] == c.To[js[0]]+k && c.To[js[k]] < c.Features {
+	for k < len(js) &&
+		c.To[js[k]] == c.To[js[0]]+k &&
+		c.To[js[k]] < c.Features {
 		k++
 	}
 	return k - k%Tile
@@ -115,9 +124,13 @@ func transpose(to []float64, stride int, values []float64, n int) {
 
 // column copies column j to x or y, from row firstRow on.
 func (c *Choice) column(x, y []float64, j, firstRow int, values []float64) {
-	to, stride, k := x, c.Features, c.To[j]
+	to := x
+	stride := c.Features
+	k := c.To[j]
 	if k >= c.Features {
-		to, stride, k = y, c.Targets, k-c.Features
+		to = y
+		stride = c.Targets
+		k -= c.Features
 	}
 	at := firstRow*stride + k
 	for _, v := range values {
@@ -129,13 +142,18 @@ func (c *Choice) column(x, y []float64, j, firstRow int, values []float64) {
 // Find returns the first number v in the rows that is not finite, with its row and its column in the file. Find ignores
 // NaN in columns that may have missing values. If there is no such number, ok is false.
 func (c *Choice) Find(x, y []float64) (row, column int, v float64, ok bool) {
-	ix, iy := c.firstRefused(x, 0, c.Features), c.firstRefused(y, c.Features, c.Targets)
+	ix := c.firstRefused(x, 0, c.Features)
+	iy := c.firstRefused(y, c.Features, c.Targets)
 	place := -1
 	switch {
 	case ix < len(x) && (iy == len(y) || ix/c.Features <= iy/c.Targets):
-		row, place, v = ix/c.Features, ix%c.Features, x[ix]
+		row = ix / c.Features
+		place = ix % c.Features
+		v = x[ix]
 	case iy < len(y):
-		row, place, v = iy/c.Targets, c.Features+iy%c.Targets, y[iy]
+		row = iy / c.Targets
+		place = c.Features + iy%c.Targets
+		v = y[iy]
 	default:
 		return 0, 0, 0, false
 	}
@@ -146,7 +164,9 @@ func (c *Choice) Find(x, y []float64) (row, column int, v float64, ok bool) {
 // value, or len(v). Each row of v has the columns firstColumn to firstColumn+width−1.
 func (c *Choice) firstRefused(v []float64, firstColumn, width int) int {
 	at := firstNotFinite(v)
-	for at < len(v) && !math.IsInf(v[at], 0) && (v[at] == v[at] || c.Cells.Allows(firstColumn+at%width, c.Features)) {
+	for at < len(v) &&
+		!math.IsInf(v[at], 0) &&
+		(v[at] == v[at] || c.Cells.Allows(firstColumn+at%width, c.Features)) {
 		at++
 	}
 	return at

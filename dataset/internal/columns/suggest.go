@@ -15,7 +15,8 @@ func mostSimilar(names []string, name string) string {
 	if len(wanted) == 0 || len(wanted) > maxCompared {
 		return ""
 	}
-	best, found := (len(wanted)+1)/4+1, ""
+	best := (len(wanted)+1)/4 + 1
+	found := ""
 	var d distance
 	for _, other := range names {
 		if len(other) > utf8.UTFMax*2*maxCompared {
@@ -63,7 +64,10 @@ func (d *distance) of(a, b []rune) int {
 				k++
 			}
 			k = min(k, d.last[j+1]+1, d.row[j]+1)
-			if i > 0 && j > 0 && a[i] == b[j-1] && a[i-1] == b[j] {
+			if i > 0 &&
+				j > 0 &&
+				a[i] == b[j-1] &&
+				a[i-1] == b[j] {
 				k = min(k, d.before[j-1]+1)
 			}
 			d.row = append(d.row, k)

@@ -52,7 +52,9 @@ func (d Decimal) Big(b []byte) (v float64, ok bool) {
 		return 0, false
 	}
 	sign := byte(int8(b[0]) >> 7)
-	for len(b) > 1 && b[0] == sign && (b[1]^sign)&0x80 == 0 {
+	for len(b) > 1 &&
+		b[0] == sign &&
+		(b[1]^sign)&0x80 == 0 {
 		b = b[1:]
 	}
 	if len(b) > MaxBytes {

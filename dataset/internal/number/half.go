@@ -4,7 +4,8 @@ import "math"
 
 // Half converts a float16: a sign, 5 bits of exponent and 10 bits of mantissa.
 func Half(bits uint16) float64 {
-	exponent, mantissa := int(bits>>10&0x1f), float64(bits&0x3ff)
+	exponent := int(bits >> 10 & 0x1f)
+	mantissa := float64(bits & 0x3ff)
 	v := math.Ldexp(mantissa, -24) // a subnormal number
 	switch {
 	case exponent == 0x1f && mantissa != 0:

@@ -241,7 +241,10 @@ func (f *File) decode(text io.Reader) {
 func (f *File) beginsSkippable() bool {
 	const least, most, magic = 0x50, 0x5f, "\x2a\x4d\x18"
 	head, err := f.Peek(1)
-	return err == nil && least <= head[0] && head[0] <= most && f.Begins(string(head)+magic)
+	return err == nil &&
+		least <= head[0] &&
+		head[0] <= most &&
+		f.Begins(string(head)+magic)
 }
 
 func convert(from string) string {
@@ -287,7 +290,9 @@ func (f *File) Head(isEnough func(head []byte) bool) []byte {
 	}
 	for seen := 0; ; {
 		head, err := f.Peek(min(max(f.Buffered(), seen+1), f.Size()))
-		if len(head) == f.Size() || err != nil || bytes.IndexByte(head[seen:], '\n') >= 0 && isEnough(head) {
+		if len(head) == f.Size() ||
+			err != nil ||
+			bytes.IndexByte(head[seen:], '\n') >= 0 && isEnough(head) {
 			return head
 		}
 		seen = len(head)
@@ -315,7 +320,9 @@ func (f *File) Stop() {
 func (f *File) Piped() bool { return f.file == nil }
 
 // Prompt reports whether the data come from a pipe whose rows must be delivered without delay.
-func (f *File) Prompt() bool { return f.pipe != nil && f.pipe.Prompt() }
+func (f *File) Prompt() bool {
+	return f.pipe != nil && f.pipe.Prompt()
+}
 
 // Available returns the number of bytes, or a lower estimate, that can be read from a pipe without waiting.
 func (f *File) Available() int {
@@ -409,12 +416,18 @@ func (f *File) Wrap(err error, line int) error {
 	var known *dataset.InputError
 	var system *fs.PathError
 	fail := func(msg string, err error) error {
-		return &dataset.InputError{File: f.Name, Line: line, Msg: msg, Err: err}
+		return &dataset.InputError{
+			File: f.Name,
+			Line: line,
+			Msg:  msg,
+			Err:  err,
+		}
 	}
 	switch {
 	case err == nil || err == io.EOF || errors.As(err, &known):
 		return err
-	case f.file == nil && (errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)):
+	case f.file == nil &&
+		(errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)):
 		return err // the error is not about the contents of the file
 	case f.decoder.name == "" || errors.As(err, &system):
 		return fail("cannot be read", err)

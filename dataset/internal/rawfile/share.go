@@ -58,7 +58,8 @@ func (f *File) Limit(r dataset.Range) error {
 	}
 	f.Reset(f.file)
 	f.Line, f.size, f.share.mark = 0, 0, 0
-	at, err := r.Lo-1, bufio.ErrBufferFull
+	at := r.Lo - 1
+	err := bufio.ErrBufferFull
 	for err == bufio.ErrBufferFull && at < r.Hi {
 		var text []byte
 		text, err = f.ReadSlice('\n')
@@ -72,7 +73,9 @@ func (f *File) Limit(r dataset.Range) error {
 }
 
 // Done reports whether all lines of the share have been read.
-func (f *File) Done() bool { return f.share.next >= f.share.end }
+func (f *File) Done() bool {
+	return f.share.next >= f.share.end
+}
 
 // Text reads the next lines of the share into p, like an io.Reader. At the end of the share it returns io.EOF. A caller
 // may use Text or ReadLine, but not both.
@@ -106,7 +109,9 @@ func (f *File) Text(p []byte) (int, error) {
 }
 
 // Divided reports whether the share has been read to its end and the file continues.
-func (f *File) Divided() bool { return f.Done() && f.share.nextErr != io.EOF }
+func (f *File) Divided() bool {
+	return f.Done() && f.share.nextErr != io.EOF
+}
 
 // HasMoreText reports whether bytes other than line ends follow the share in the file. It reports true if they cannot
 // be read.

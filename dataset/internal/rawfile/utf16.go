@@ -47,7 +47,8 @@ func (u *utf16Reader) Read(p []byte) (int, error) {
 func (u *utf16Reader) fill() {
 	const most = 1 << 15
 	u.buf = u.buf[:0]
-	for len(u.buf) < most && (len(u.buf) == 0 || u.from.Buffered() >= 4) {
+	for len(u.buf) < most &&
+		(len(u.buf) == 0 || u.from.Buffered() >= 4) {
 		var r rune
 		r, u.err = u.next()
 		if u.err != nil {

@@ -23,7 +23,9 @@ func (a Accuracy) Sum(k int) float64 { return float64(k) / 2 }
 
 // Gradients bounds the round-off that one call of Gradient adds to its result G, in units of eps times the sum of the
 // magnitudes of the products.
-func (a Accuracy) Gradients() float64 { return float64((a.Gradient + 1) / 2) }
+func (a Accuracy) Gradients() float64 {
+	return float64((a.Gradient + 1) / 2)
+}
 
 // Roundings is the constant term in every bound, in units of eps. For alpha·A·B + beta·C, it covers the
 // multiplication by alpha, the addition of beta·C, and second-order terms.

@@ -57,8 +57,15 @@ func SVD(b Kernels, a matrix.Matrix, s []float64, vt matrix.Matrix, work []float
 			clear(a.Row(i)[:i])
 		}
 	}
-	j := jacobi{be: b, m: q, n: n, a: a.Slice(0, q, 0, n)}
-	j.gram, j.dots, work = work[:q*q], work[q*q:q*q+3], work[q*q+3:]
+	j := jacobi{
+		be: b,
+		m:  q,
+		n:  n,
+		a:  a.Slice(0, q, 0, n),
+	}
+	j.gram = work[:q*q]
+	j.dots = work[q*q : q*q+3]
+	work = work[q*q+3:]
 	if !j.precondition(work) || !j.rotate() {
 		return false
 	}
@@ -96,7 +103,9 @@ const panel = 128
 // precondition replaces A by U·A, where the rows of U are the eigenvectors of A·Aᵀ.
 func (j *jacobi) precondition(work []float64) bool {
 	m := j.m
-	u, w, work := work[:m*m], work[m*m:m*m+m], work[m*m+m:]
+	u := work[:m*m]
+	w := work[m*m : m*m+m]
+	work = work[m*m+m:]
 	j.be.Syrk(false, 1, j.a, 0, matrix.View(m, m, j.gram))
 	if !j.be.SymEig(matrix.View(m, m, j.gram), w, matrix.View(m, m, u), work) {
 		return false
@@ -120,7 +129,9 @@ func (j *jacobi) rotate() bool {
 		rotated := false
 		for i := range m {
 			for k := range i {
-				p, q, g := j.gram[k*m+k], j.gram[i*m+i], j.gram[i*m+k]
+				p := j.gram[k*m+k]
+				q := j.gram[i*m+i]
+				g := j.gram[i*m+k]
 				if math.Abs(g) <= orthogonal*math.Sqrt(p)*math.Sqrt(q) {
 					continue
 				}
@@ -138,10 +149,14 @@ func (j *jacobi) rotate() bool {
 
 // pair makes rows p and q, p < q, orthogonal. It returns false if they were orthogonal already.
 func (j *jacobi) pair(p, q int) bool {
-	x, y, d := j.row(p), j.row(q), j.dots
+	x := j.row(p)
+	y := j.row(q)
+	d := j.dots
 	j.be.Gemv(false, 1, matrix.Strided(2, j.n, j.a.Data[p*j.a.Stride:], (q-p)*j.a.Stride), y, 0, d)
 	j.be.Gemv(false, 1, matrix.View(1, j.n, x), x, 0, d[2:])
-	g, a, c := d[0], math.Sqrt(d[2]), math.Sqrt(d[1])
+	g := d[0]
+	a := math.Sqrt(d[2])
+	c := math.Sqrt(d[1])
 	if a < negligible || c < negligible {
 		return false
 	}
@@ -159,7 +174,8 @@ func (j *jacobi) pair(p, q int) bool {
 	j.shear(-sin/(1+cos), y, x)
 	if a < c { // the larger row first; otherwise graded rows need many more sweeps (de Rijk 1989)
 		for i, v := range x {
-			x[i], y[i] = y[i], v
+			x[i] = y[i]
+			y[i] = v
 		}
 	}
 	return true
@@ -193,7 +209,8 @@ func (j *jacobi) finish(s []float64, vt matrix.Matrix, work []float64) {
 		for ; k > 0 && s[k-1] < norm; k-- {
 			s[k], order[k] = s[k-1], order[k-1]
 		}
-		s[k], order[k] = norm, float64(i)
+		s[k] = norm
+		order[k] = float64(i)
 	}
 	for i := range m {
 		v := vt.Row(i)
@@ -210,7 +227,8 @@ func (j *jacobi) finish(s []float64, vt matrix.Matrix, work []float64) {
 // complete overwrites row i of v with a unit vector orthogonal to the rows above it. It orthogonalises the first unit
 // vector e_c that is not too close to the span of these rows.
 func complete(i int, v matrix.Matrix) {
-	n, row := v.Cols, v.Row(i)
+	n := v.Cols
+	row := v.Row(i)
 	for c := range n {
 		clear(row)
 		row[c] = 1

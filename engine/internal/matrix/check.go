@@ -20,7 +20,9 @@ func Check(m *Matrix) {
 		panic("engine: stride less than the number of columns")
 	}
 	hi, lo := bits.Mul64(uint64(m.Rows-1), uint64(m.Stride))
-	if hi != 0 || len(m.Data) < m.Cols || lo > uint64(len(m.Data)-m.Cols) {
+	if hi != 0 ||
+		len(m.Data) < m.Cols ||
+		lo > uint64(len(m.Data)-m.Cols) {
 		panic("engine: matrix longer than its slice")
 	}
 }

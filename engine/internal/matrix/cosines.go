@@ -44,7 +44,9 @@ func (m *CosineMap) SetWeights(j int, w []float64) {
 }
 
 // Dims returns d and D.
-func (m *CosineMap) Dims() (inputs, components int) { return m.inputs, len(m.u) }
+func (m *CosineMap) Dims() (inputs, components int) {
+	return m.inputs, len(m.u)
+}
 
 // Scale returns the factor of the cosines.
 func (m *CosineMap) Scale() float64 { return m.scale }
@@ -53,7 +55,9 @@ func (m *CosineMap) Scale() float64 { return m.scale }
 func (m *CosineMap) Columns() []int32 { return m.columns }
 
 // Panels returns the number of panels.
-func (m *CosineMap) Panels() int { return (len(m.u) + PanelWidth - 1) / PanelWidth }
+func (m *CosineMap) Panels() int {
+	return (len(m.u) + PanelWidth - 1) / PanelWidth
+}
 
 // Panel returns the elements of u and the columns of W that belong to panel p. w is a d×len(u) matrix.
 func (m *CosineMap) Panel(p int) (u, w []float64) {

@@ -11,12 +11,22 @@ type Matrix struct {
 
 // View returns the rows×cols matrix whose rows are contiguous in data.
 func View(rows, cols int, data []float64) Matrix {
-	return Matrix{Rows: rows, Cols: cols, Data: data, Stride: max(1, cols)}
+	return Matrix{
+		Rows:   rows,
+		Cols:   cols,
+		Data:   data,
+		Stride: max(1, cols),
+	}
 }
 
 // Strided returns the rows×cols matrix whose rows begin stride elements apart in data.
 func Strided(rows, cols int, data []float64, stride int) Matrix {
-	return Matrix{Rows: rows, Cols: cols, Data: data, Stride: stride}
+	return Matrix{
+		Rows:   rows,
+		Cols:   cols,
+		Data:   data,
+		Stride: stride,
+	}
 }
 
 // Row returns row i, without copying.
@@ -30,7 +40,12 @@ func (m Matrix) Row(i int) []float64 {
 // Slice returns rows i to k and columns j to l, k and l excluded, without copying. The arguments have the same order
 // as in gonum's mat.Dense.
 func (m Matrix) Slice(i, k, j, l int) Matrix {
-	if i < 0 || k < i || k > m.Rows || j < 0 || l < j || l > m.Cols {
+	if i < 0 ||
+		k < i ||
+		k > m.Rows ||
+		j < 0 ||
+		l < j ||
+		l > m.Cols {
 		panic("engine: slice out of range of the matrix")
 	}
 	s := Matrix{Rows: k - i, Cols: l - j, Stride: m.Stride}

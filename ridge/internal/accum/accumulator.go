@@ -27,7 +27,9 @@ func New(cfg Config) (*Accumulator, error) {
 }
 
 // View returns an accumulator with the single lane l. The accumulator must not be modified.
-func View(cfg Config, l *Lane) *Accumulator { return &Accumulator{cfg: cfg, lanes: []*Lane{l}} }
+func View(cfg Config, l *Lane) *Accumulator {
+	return &Accumulator{cfg: cfg, lanes: []*Lane{l}}
+}
 
 // Config returns the configuration in use.
 func (a *Accumulator) Config() Config { return a.cfg }
@@ -55,7 +57,9 @@ func (a *Accumulator) Weight() float64 {
 
 // RelativeWeight returns a bound on the relative round-off of w, where w is the sum of the weights of the rows in the
 // first lane. w must be positive.
-func (a *Accumulator) RelativeWeight(w float64) float64 { return a.lanes[0].Stage.RelativeWeight(w) }
+func (a *Accumulator) RelativeWeight(w float64) float64 {
+	return a.lanes[0].Stage.RelativeWeight(w)
+}
 
 // Empty reports whether no rows were added. A damaged message may have rows in the sketch that its row count leaves
 // out, so Empty checks the sketch, too.

@@ -72,7 +72,8 @@ func (a *Accumulator) canAdd(o *Lane) bool {
 		}
 		e.Merge(l.extent())
 	}
-	return e.Squares <= rows.MaxSquares && (len(a.lanes) == 1 || rows.Spreads(4*e.Far, e.Weight))
+	return e.Squares <= rows.MaxSquares &&
+		(len(a.lanes) == 1 || rows.Spreads(4*e.Far, e.Weight))
 }
 
 // Decay multiplies the weight of every row by beta, 0 < beta ≤ 1. The caller must make sure that the total weight
@@ -94,7 +95,10 @@ func (a *Accumulator) Decay(beta float64) error {
 
 // fades reports whether a decay by beta would make the weight of a lane so small that its mean underflows.
 func (a *Accumulator) fades(beta float64) bool {
-	return a.cfg.Intercept && len(a.lanes) > 1 && beta > 0 && beta <= 1 &&
+	return a.cfg.Intercept &&
+		len(a.lanes) > 1 &&
+		beta > 0 &&
+		beta <= 1 &&
 		slices.ContainsFunc(a.lanes, func(l *Lane) bool {
 			w := l.Stage.Weight.Value()
 			return w > 0 && !(beta*w >= LeastWeight)

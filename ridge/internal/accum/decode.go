@@ -23,9 +23,15 @@ func decodeLane(m *wire.Reader, be engine.Backend, version uint32, size int64) (
 		return nil, nil
 	}
 	l = &Lane{
-		cfg:    Config{Dim: int(h.Dim), Targets: int(h.Targets), Intercept: h.Flags&flagIntercept != 0, Lanes: 1},
-		raw:    h.Raw,
-		Sparse: h.Flags&flagSparse != 0, lacksWitness: h.Flags&flagUnwatched != 0,
+		cfg: Config{
+			Dim:       int(h.Dim),
+			Targets:   int(h.Targets),
+			Intercept: h.Flags&flagIntercept != 0,
+			Lanes:     1,
+		},
+		raw:          h.Raw,
+		Sparse:       h.Flags&flagSparse != 0,
+		lacksWitness: h.Flags&flagUnwatched != 0,
 	}
 	var w weightHeader
 	if version > 1 {
@@ -34,8 +40,11 @@ func decodeLane(m *wire.Reader, be engine.Backend, version uint32, size int64) (
 	meta = m.Bytes(int(h.Meta))
 	at := m.N()
 	state := l.decodeSums(m, version)
-	state.Rows, state.Weighted, state.Decays = int64(h.Rows), h.Flags&flagWeighted != 0, int64(h.Decays)
-	state.Weight, state.WeightError = twofold.TotalFromParts(h.Weight, w.Low), w.Error
+	state.Rows = int64(h.Rows)
+	state.Weighted = h.Flags&flagWeighted != 0
+	state.Decays = int64(h.Decays)
+	state.Weight = twofold.TotalFromParts(h.Weight, w.Low)
+	state.WeightError = w.Error
 	l.Sketch = readSketch(m, be, int64(h.Sketch))
 	m.Close()
 	if m.Err() != nil {
@@ -57,7 +66,11 @@ func decodeLane(m *wire.Reader, be engine.Backend, version uint32, size int64) (
 
 // storesGramByDefault reports whether fd stores AᵀA, not a sketch, by default.
 func (l *Lane) storesGramByDefault() bool {
-	keeps, err := fd.Config{Dim: l.cfg.Dim, Size: l.cfg.Size, Shrink: l.cfg.Shrink}.Scatter()
+	keeps, err := fd.Config{
+		Dim:    l.cfg.Dim,
+		Size:   l.cfg.Size,
+		Shrink: l.cfg.Shrink,
+	}.Scatter()
 	return err == nil && keeps
 }
 
@@ -84,11 +97,13 @@ func (l *Lane) decodeSums(m *wire.Reader, version uint32) (st rows.State) {
 
 // assumeWorst sets the bounds that are missing in format version 1 to the largest possible values.
 func (l *Lane) assumeWorst() {
-	st, n := l.Stage, float64(l.Stage.Rows)
+	st := l.Stage
+	n := float64(l.Stage.Rows)
 	l.lacksWitness = true
 	l.sums.cross = append(l.sums.cross, make([]twofold.Total, l.cfg.Dim)...)
 	columns := l.cfg.Dim + l.cfg.Targets
-	st.SumError, st.Moved = make([]float64, columns), make([]float64, columns)
+	st.SumError = make([]float64, columns)
+	st.Moved = make([]float64, columns)
 	for range 1 + l.cfg.Targets {
 		st.NonZero = append(st.NonZero, n > 0)
 	}
@@ -180,7 +195,8 @@ const (
 func (l *Lane) checkWeight(m *wire.Reader) {
 	w, low := l.Stage.Weight.Parts()
 	off := l.Stage.WeightError
-	if !(math.Abs(low) <= 1e-6*w) || !(off >= 0 && off <= math.MaxFloat64) ||
+	if !(math.Abs(low) <= 1e-6*w) ||
+		!(off >= 0 && off <= math.MaxFloat64) ||
 		(!l.Stage.Weighted && (low != 0 || off != 0)) {
 		m.Fail(24+headerSize, nil, "the weight %v has the correction %v and the error bound %v", w, low, off)
 	}
@@ -236,7 +252,9 @@ func (l *Lane) checkSums(m *wire.Reader, offset int64) {
 	sums("the products with the targets", maxSum, l.sums.cross)
 	offset += 16 * int64(len(l.sums.cross))
 	n := l.Sketch.Rows()
-	if l.Sketch.Dim() != l.cfg.Dim || n < st.Rows || (n > st.Rows && !l.cfg.Intercept) {
+	if l.Sketch.Dim() != l.cfg.Dim ||
+		n < st.Rows ||
+		(n > st.Rows && !l.cfg.Intercept) {
 		m.Fail(
 			offset,
 			nil,

@@ -38,9 +38,14 @@ const (
 func (l *Lane) header(meta []byte) summaryHeader {
 	weight, _ := l.Stage.Weight.Parts()
 	h := summaryHeader{
-		Dim: uint64(l.cfg.Dim), Targets: uint64(l.cfg.Targets), Rows: uint64(l.Stage.Rows),
-		Weight: weight, Raw: l.raw, Decays: uint64(l.Stage.Decays),
-		Meta: uint64(len(meta)), Sketch: uint64(l.Sketch.BinarySize()),
+		Dim:     uint64(l.cfg.Dim),
+		Targets: uint64(l.cfg.Targets),
+		Rows:    uint64(l.Stage.Rows),
+		Weight:  weight,
+		Raw:     l.raw,
+		Decays:  uint64(l.Stage.Decays),
+		Meta:    uint64(len(meta)),
+		Sketch:  uint64(l.Sketch.BinarySize()),
 	}
 	if l.cfg.Intercept {
 		h.Flags |= flagIntercept
@@ -60,7 +65,12 @@ func (l *Lane) header(meta []byte) summaryHeader {
 // content returns the number of bytes of a message between its preamble and its checksum.
 func (h *summaryHeader) content(version uint32) int64 {
 	d, t := int64(h.Dim), int64(h.Targets)
-	size := headerSize + int64(h.Meta) + 24*(d+t) + 16*t + 16*t*d + int64(h.Sketch)
+	size := headerSize +
+		int64(h.Meta) +
+		24*(d+t) +
+		16*t +
+		16*t*d +
+		int64(h.Sketch)
 	if version > 1 {
 		size += weightHeaderSize + 16*(d+t) + 16*d + 1 + t
 	}

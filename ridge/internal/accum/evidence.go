@@ -9,10 +9,16 @@ import (
 
 // Evidence returns what package certify computes error bounds from. spec is the spectrum of the sketch of the lane.
 func (l *Lane) Evidence(spec *fd.Spectrum) certify.Evidence {
-	d, t, st := l.cfg.Dim, l.cfg.Targets, l.Stage
+	d := l.cfg.Dim
+	t := l.cfg.Targets
+	st := l.Stage
 	e := certify.Evidence{
-		Sketch: spec, Backend: l.cfg.Backend,
-		Rows: st.Rows, Decays: st.Decays, Weight: st.Weight.Value(), Weighted: st.Weighted,
+		Sketch:    spec,
+		Backend:   l.cfg.Backend,
+		Rows:      st.Rows,
+		Decays:    st.Decays,
+		Weight:    st.Weight.Value(),
+		Weighted:  st.Weighted,
 		Intercept: l.cfg.Intercept,
 		Sums:      certify.Sums{Cross: l.sums.c(), NonZero: st.NonZero},
 		Reading:   certify.Reading{Sparse: l.Sparse},

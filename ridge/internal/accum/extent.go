@@ -23,7 +23,8 @@ func (e *Extent) Add(b dataset.Block, i, d, t int) {
 	} else {
 		_, x = b.Sparse.Row(i)
 	}
-	y, w := b.Y[i*t:(i+1)*t], b.Weight(i)
+	y := b.Y[i*t : (i+1)*t]
+	w := b.Weight(i)
 	norm2 := vec.Dot(x, x) + vec.Dot(y, y)
 	e.Squares += w * norm2
 	e.Weight += w
@@ -43,12 +44,17 @@ func (e *Extent) Merge(o Extent) {
 func (e *Extent) InRange(intercept bool) bool {
 	const slack = 1 + 1e-6 // covers round-off, which depends on the order of the merges
 	// The origin of a lane is one of its rows. So the squared distance of the origins of two lanes is at most 4·Far.
-	return e.Squares*slack <= rows.MaxSquares && (!intercept || rows.Spreads(4*slack*e.Far, e.Weight))
+	return e.Squares*slack <= rows.MaxSquares &&
+		(!intercept || rows.Spreads(4*slack*e.Far, e.Weight))
 }
 
 // extent returns the Extent of the rows of a lane.
 func (l *Lane) extent() Extent {
-	return Extent{Squares: l.raw, Weight: l.Stage.Weight.Value(), Far: l.Stage.Reach(dataset.Block{})}
+	return Extent{
+		Squares: l.raw,
+		Weight:  l.Stage.Weight.Value(),
+		Far:     l.Stage.Reach(dataset.Block{}),
+	}
 }
 
 // Extent returns the Extent of all rows.

@@ -38,8 +38,12 @@ func newFeeder(cfg Config, lanes []*Lane) *feeder {
 	for i, l := range lanes {
 		c.feeds = append(c.feeds, laneFeed{lane: l, at: int64(i)})
 	}
-	c.checks = parallel.New(nil, len(lanes), func(i int) error { return c.eachGroup(&c.feeds[i], (*feeder).check) })
-	c.appends = parallel.New(cfg.Backend, len(lanes), func(i int) error { return c.feedLane(&c.feeds[i]) })
+	c.checks = parallel.New(nil, len(lanes), func(i int) error {
+		return c.eachGroup(&c.feeds[i], (*feeder).check)
+	})
+	c.appends = parallel.New(cfg.Backend, len(lanes), func(i int) error {
+		return c.feedLane(&c.feeds[i])
+	})
 	return c
 }
 
@@ -48,7 +52,8 @@ func (c *feeder) earliest(errs []error) (first error) {
 	from := math.MaxInt
 	for i, err := range errs {
 		if err != nil && c.feeds[i].from < from {
-			first, from = err, c.feeds[i].from
+			first = err
+			from = c.feeds[i].from
 		}
 	}
 	return first
@@ -97,7 +102,11 @@ func (c *feeder) eachGroup(h *laneFeed, visit func(*feeder, *laneFeed, dataset.B
 			return nil
 		}
 		h.from = int(lo - c.row)
-		return visit(c, h, c.block.Cut(h.from, int(hi-c.row), c.cfg.Dim, c.cfg.Targets, &h.view))
+		return visit(
+			c,
+			h,
+			c.block.Cut(h.from, int(hi-c.row), c.cfg.Dim, c.cfg.Targets, &h.view),
+		)
 	}
 	after := c.cfg.LanesAfter
 	if h.at == 0 {
@@ -105,7 +114,8 @@ func (c *feeder) eachGroup(h *laneFeed, visit func(*feeder, *laneFeed, dataset.B
 			return err
 		}
 	}
-	group, lanes := int64(c.cfg.LaneRows), int64(len(c.feeds))
+	group := int64(c.cfg.LaneRows)
+	lanes := int64(len(c.feeds))
 	// g is the first group of the round that contains row max(c.row, after); in a round, each lane gets one group
 	g := max(c.row, after) / (group * lanes) * lanes
 	for g += h.at; g*group < end; g += lanes {
@@ -121,7 +131,11 @@ func (c *feeder) canMerge() bool {
 	var e Extent
 	for i := range c.feeds {
 		h := &c.feeds[i]
-		e.Merge(Extent{Squares: h.raw, Weight: h.lane.Stage.Weight.Value(), Far: h.lane.Stage.Reach(c.block)})
+		e.Merge(Extent{
+			Squares: h.raw,
+			Weight:  h.lane.Stage.Weight.Value(),
+			Far:     h.lane.Stage.Reach(c.block),
+		})
 	}
 	e.Weight += rows.TotalWeight(c.block)
 	return e.Squares <= rows.MaxSquares && rows.Spreads(4*e.Far, e.Weight)

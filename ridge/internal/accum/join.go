@@ -18,7 +18,8 @@ func (a *Accumulator) Join() error {
 	if err != nil {
 		return err
 	}
-	a.lanes, a.feeder = []*Lane{all}, nil
+	a.lanes = []*Lane{all}
+	a.feeder = nil
 	return nil
 }
 

@@ -35,9 +35,10 @@ func newLane(cfg Config) (*Lane, error) {
 		return nil, err
 	}
 	return &Lane{
-		cfg: cfg, Sketch: sketch,
-		Stage: rows.NewStage(cfg.Dim, cfg.Targets, cfg.Intercept),
-		sums:  newSums(cfg.Dim, cfg.Targets),
+		cfg:    cfg,
+		Sketch: sketch,
+		Stage:  rows.NewStage(cfg.Dim, cfg.Targets, cfg.Intercept),
+		sums:   newSums(cfg.Dim, cfg.Targets),
 	}, nil
 }
 

@@ -74,7 +74,9 @@ func DecodeContent(
 // DecodePart decodes a message that is nested in the message m. The nested message must have no Meta. In errors, name
 // stands for the nested message. If m has an error, the result is nil.
 func DecodePart(m *wire.Reader, be engine.Backend, name string) *Accumulator {
-	return decodePart(m, name, func(part *wire.Reader) (*Accumulator, []byte) { return Decode(part, be) })
+	return decodePart(m, name, func(part *wire.Reader) (*Accumulator, []byte) {
+		return Decode(part, be)
+	})
 }
 
 // DecodeLane is like [DecodePart] for a message of one lane.
@@ -132,7 +134,8 @@ func decodeLanes(m *wire.Reader, be engine.Backend, size int64) (a *Accumulator,
 	if m.Err() != nil {
 		return nil, nil
 	}
-	meta, a = m.Bytes(int(h.Meta)), new(Accumulator)
+	meta = m.Bytes(int(h.Meta))
+	a = new(Accumulator)
 	for i := 0; i < int(h.Parts) && m.Err() == nil; i++ {
 		at := m.N()
 		l := readLane(m, be, fmt.Sprintf("lane %d", i+1))

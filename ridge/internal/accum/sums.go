@@ -29,7 +29,12 @@ type sums struct {
 }
 
 func newSums(d, t int) sums {
-	return sums{d: d, t: t, cross: make([]twofold.Total, (t+1)*d), yy: make([]twofold.Total, t)}
+	return sums{
+		d:     d,
+		t:     t,
+		cross: make([]twofold.Total, (t+1)*d),
+		yy:    make([]twofold.Total, t),
+	}
 }
 
 // add adds the rows st to the sketch and to the sums. Dense rows are multiplied by their targets right after
@@ -46,7 +51,9 @@ func (s *sums) add(be engine.Backend, sketch *fd.Sketch, st rows.Staged) error {
 		s.addSparse(st)
 		from = st.Sparse.Rows
 	}
-	many, n, y := s.t >= roundoff.ManyTargets, st.N-from, st.Y[from*s.t:]
+	many := s.t >= roundoff.ManyTargets
+	n := st.N - from
+	y := st.Y[from*s.t:]
 	if many {
 		s.rows = vec.Grow(s.rows, n*s.d)
 	} else {
@@ -205,7 +212,13 @@ func (s *sums) merge(o *sums) {
 // AᵀA, and h the fixed vector of [sums]. The vector h becomes Rh/‖Rh‖, and the product Kh becomes
 // R⁻¹Kh/‖Rh‖.
 func (s *sums) scaled(scale []float64) sums {
-	out := sums{d: s.d, t: s.t, cross: slices.Clone(s.cross), yy: slices.Clone(s.yy), h: slices.Clone(s.probe())}
+	out := sums{
+		d:     s.d,
+		t:     s.t,
+		cross: slices.Clone(s.cross),
+		yy:    slices.Clone(s.yy),
+		h:     slices.Clone(s.probe()),
+	}
 	for j, r := range scale {
 		out.h[j] *= r
 	}
@@ -223,7 +236,9 @@ func (s *sums) scaled(scale []float64) sums {
 }
 
 // c returns AᵀY (t×d).
-func (s *sums) c() []float64 { return values(s.cross[:s.t*s.d]) }
+func (s *sums) c() []float64 {
+	return values(s.cross[:s.t*s.d])
+}
 
 // probe returns h.
 func (s *sums) probe() []float64 {
@@ -234,7 +249,9 @@ func (s *sums) probe() []float64 {
 }
 
 // kh returns Kh.
-func (s *sums) kh() []float64 { return values(s.cross[s.t*s.d:]) }
+func (s *sums) kh() []float64 {
+	return values(s.cross[s.t*s.d:])
+}
 
 func values(sums []twofold.Total) []float64 {
 	out := make([]float64, len(sums))

@@ -150,7 +150,13 @@ func (e *Streamed) weights(f *Factored, s spectrum, off []float64, lost float64,
 		Intercept: e.intercept(j, x, xn, bound),
 		TSS:       e.totalSquares(j, lost),
 		RSS:       rss,
-		Objective: objectiveNear(f.Gamma, xn, interval.Interval{Hi: energy}, float64(d), rss),
+		Objective: objectiveNear(
+			f.Gamma,
+			xn,
+			interval.Interval{Hi: energy},
+			float64(d),
+			rss,
+		),
 	}
 	return w.scored(e.Rows, e.Intercept, e.Projected, &optimum{
 		gamma:  f.Gamma,

@@ -49,7 +49,7 @@ func (a At) logDet() interval.Interval {
 	for i := len(a.eigen.Values); i > 0 && (a.eigen.Values[i-1]-level)*below <= rest; i-- {
 		rest -= (a.eigen.Values[i-1] - level) * below
 		level = a.eigen.Values[i-1]
-		below = below + 1
+		below++
 	}
 	if below > 0 {
 		level += rest/below + (dim+few)*few*eps*(a.bound.Tail+lost+level)

@@ -59,7 +59,8 @@ func (a At) Prediction() *Prediction {
 		p.meanSize = (vec.Norm(a.Means[:a.eigen.Dim]) + a.norm.meanOff) * inflate
 	}
 	for _, s2 := range a.eigen.Values {
-		p.gap, p.inverse = append(p.gap, a.gap(s2)), append(p.inverse, a.above(s2))
+		p.gap = append(p.gap, a.gap(s2))
+		p.inverse = append(p.inverse, a.above(s2))
 	}
 	return p
 }

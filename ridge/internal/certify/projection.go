@@ -419,7 +419,7 @@ func (p *Projection) Unpenalized(x []float64, j int, w Weights, m Moved, interce
 			b := p.B[i*q+k]
 			sum = sum.Minus(twofold.Times(v, b))
 			row = math.Hypot(row, b)
-			size = size + math.Abs(v*b)
+			size += math.Abs(v * b)
 		}
 		u[k], ownError[k] = sum.Round()
 		ownError[k] += p.division * size

@@ -122,7 +122,8 @@ func (k *Known) NoiseGCV(gammas []float64) []interval.Interval {
 	e.NonZero = []bool{k.NonZero[0], true}
 	e.Displaced = append(slices.Clone(k.Displaced[:d]), 0)
 	if k.Intercept {
-		e.Means, e.MeanErrors = append(slices.Clone(k.Means[:d]), 0), append(slices.Clone(k.MeanErrors[:d]), 0)
+		e.Means = append(slices.Clone(k.Means[:d]), 0)
+		e.MeanErrors = append(slices.Clone(k.MeanErrors[:d]), 0)
 	}
 	return New(e).GCV(gammas)
 }

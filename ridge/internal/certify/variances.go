@@ -83,7 +83,8 @@ func (k *Known) Variances(gamma float64) (sampling, posterior []interval.Interva
 					v.Lo = w.Lo
 				}
 			}
-			sampling, posterior = append(sampling, v), append(posterior, inverse)
+			sampling = append(sampling, v)
+			posterior = append(posterior, inverse)
 		}
 	}
 	return sampling, posterior

@@ -101,7 +101,10 @@ func (e *normalEquations) multiply(rows []float64, m int) {
 			continue
 		}
 		e.be.Syrk(true, 1, group, 0, engine.View(q, q, e.work))
-		_ = parallel.Do(8, q*q, func(i int) error { e.add(q*i/8, q*(i+1)/8); return nil })
+		_ = parallel.Do(8, q*q, func(i int) error {
+			e.add(q*i/8, q*(i+1)/8)
+			return nil
+		})
 	}
 }
 
@@ -109,7 +112,8 @@ func (e *normalEquations) multiply(rows []float64, m int) {
 func (e *normalEquations) add(lo, hi int) {
 	q := e.d + e.t
 	for i := lo; i < hi; i++ {
-		sum, part := e.sum[i*q:i*q+i+1], e.work[i*q:i*q+i+1]
+		sum := e.sum[i*q : i*q+i+1]
+		part := e.work[i*q : i*q+i+1]
 		if e.low == nil {
 			floats.Add(sum, part)
 			continue
@@ -179,7 +183,8 @@ func (e *normalEquations) solve(gamma float64) (*certify.Factored, int) {
 			}
 		}
 	}
-	x, r := make([]float64, t*d), make([]float64, t*d)
+	x := make([]float64, t*d)
+	r := make([]float64, t*d)
 	e.crossProducts(x)
 	e.be.CholeskySolve(engine.Strided(d, d, e.work, q), engine.View(t, d, x))
 	e.crossProducts(r)
@@ -188,7 +193,8 @@ func (e *normalEquations) solve(gamma float64) (*certify.Factored, int) {
 	mirror(d, e.work, q)
 	s := e.found(gamma, x, r)
 	s.R, s.Ld = e.work, q
-	s.Gram, s.Lost = roundoff.Unit*roundoff.CholeskyFactor(e.chain, n), n*roundoff.LostSquares
+	s.Gram = roundoff.Unit * roundoff.CholeskyFactor(e.chain, n)
+	s.Lost = n * roundoff.LostSquares
 	return s, -1
 }
 
@@ -211,10 +217,18 @@ func (e *normalEquations) residuals(x, r []float64) {
 func (e *normalEquations) found(gamma float64, x, r []float64) *certify.Factored {
 	d, t, q := e.d, e.t, e.d+e.t
 	n := float64(d)
-	s := &certify.Factored{Gamma: gamma, X: x, Data: make([]float64, q), Above: true}
+	s := &certify.Factored{
+		Gamma: gamma,
+		X:     x,
+		Data:  make([]float64, q),
+		Above: true,
+	}
 	for j := range t {
-		xj, rj, c := x[j*d:(j+1)*d], r[j*d:(j+1)*d], e.sum[(d+j)*q:(d+j)*q+d]
-		b, xn := e.col[d+j], vec.Norm(xj)
+		xj := x[j*d : (j+1)*d]
+		rj := r[j*d : (j+1)*d]
+		c := e.sum[(d+j)*q : (d+j)*q+d]
+		b := e.col[d+j]
+		xn := vec.Norm(xj)
 		size := b + vec.AbsDot(e.col[:d], xj)
 		left := 0. // Σ|xᵢ||rᵢ|
 		for i, v := range rj {

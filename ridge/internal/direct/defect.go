@@ -30,12 +30,15 @@ func (r *TridiagonalForm) defect(k engine.Matrix, p []float64) defect {
 	}
 	r.Turn(false, p) // row i is column i of Q
 	nb := min(d, defectRows)
-	x, part, rest := make([]float64, nb*d), make([]float64, nb*d), make([]float64, nb*d)
+	x := make([]float64, nb*d)
+	part := make([]float64, nb*d)
+	rest := make([]float64, nb*d)
 	var off, kSize float64 // Frobenius norms
 	for lo := 0; lo < d; lo += nb {
 		hi := min(lo+nb, d)
 		rows, width := hi-lo, hi
-		left, product := engine.Strided(rows, width, rest, d), engine.Strided(rows, width, part, d)
+		left := engine.Strided(rows, width, rest, d)
+		product := engine.Strided(rows, width, part, d)
 		for i := range rows {
 			copy(left.Row(i)[:lo+i+1], k.Row(lo + i)[:lo+i+1])
 		}
@@ -58,14 +61,20 @@ func (r *TridiagonalForm) defect(k engine.Matrix, p []float64) defect {
 		}
 		off = math.Hypot(off, triangleNorm(left, lo))
 	}
-	skew := spectral.Loss(be, engine.View(d, d, p), engine.Matrix{}, make([]float64, spectral.Work(d, d)))
+	skew := spectral.Loss(
+		be,
+		engine.View(d, d, p),
+		engine.Matrix{},
+		make([]float64, spectral.Work(d, d)),
+	)
 	if !(skew <= 0x1p-10) {
 		return defect{math.Inf(1), math.Inf(1)}
 	}
 	// Let P = Qᵀ, and |P| the matrix of magnitudes. The round-off of Pᵀ(TP) is proportional to ‖|P|ᵀ|TP|‖_F
 	// ≤ ‖P‖_F‖TP‖_F. The round-off of TP is proportional to ‖|T||P|‖_F. This norm is at most
 	// √3·‖T‖_F, because each row of T has at most three nonzero elements, and the rows of P have the norm 1.
-	n, size := float64(d), math.Hypot(vec.Norm(r.T.Diagonal), math.Sqrt2*vec.Norm(r.T.Beside))
+	n := float64(d)
+	size := math.Hypot(vec.Norm(r.T.Diagonal), math.Sqrt2*vec.Norm(r.T.Beside))
 	products := (be.Accuracy().Sum(nb) + engine.Roundings + 3) * math.Sqrt(n) * size
 	sums := math.Ceil(n/float64(nb)) * (kSize + size)
 	off += (products+sums)*roundoff.Eps*roundoff.Inflate + n*roundoff.LostSquares
@@ -76,7 +85,8 @@ func (r *TridiagonalForm) defect(k engine.Matrix, p []float64) defect {
 func (r *TridiagonalForm) timesT(p []float64, lo, hi int, x []float64) {
 	d := r.d
 	for i := lo; i < hi; i++ {
-		row, own := x[(i-lo)*d:(i-lo+1)*d], p[i*d:(i+1)*d]
+		row := x[(i-lo)*d : (i-lo+1)*d]
+		own := p[i*d : (i+1)*d]
 		for j, v := range own {
 			row[j] = r.T.Diagonal[i] * v
 		}

@@ -40,10 +40,14 @@ type gramFactorization interface {
 
 // Bytes returns the memory in bytes of a factorization that solves for one γ, about 3(d+t)² numbers. On
 // overflow it returns the largest integer.
-func Bytes(d, t int) uint64 { return squares(3, 2*roundoff.StageRows, d, t) }
+func Bytes(d, t int) uint64 {
+	return squares(3, 2*roundoff.StageRows, d, t)
+}
 
 // ReducedBytes returns the memory in bytes of the reduction to tridiagonal form, about 4(d+t)² numbers.
-func ReducedBytes(d, t int) uint64 { return squares(4, 2*manyRows, d, t) }
+func ReducedBytes(d, t int) uint64 {
+	return squares(4, 2*manyRows, d, t)
+}
 
 // LeverageBytes returns the memory in bytes of [System.Gram] and of the eigendecomposition of its result, about
 // 8(d+t)² numbers. The factorization itself is not included.
@@ -73,13 +77,19 @@ type Stream struct {
 
 // NewStream returns a stream for rows of d features and t targets.
 func NewStream(d, t int, f Factorization) *Stream {
-	return &Stream{d: d, t: t, f: f, tss: make([]twofold.Total, t)}
+	return &Stream{
+		d:   d,
+		t:   t,
+		f:   f,
+		tss: make([]twofold.Total, t),
+	}
 }
 
 // Append writes the rows st to the buffer of the factorization, sparse rows as dense rows. Whenever the buffer is
 // full, the factorization accumulates its rows.
 func (s *Stream) Append(st rows.Staged) {
-	buf, q := s.f.buffer(), s.d+s.t
+	buf := s.f.buffer()
+	q := s.d + s.t
 	for i := range st.N {
 		row := buf[s.fill*q : (s.fill+1)*q]
 		st.Write(i, row)
@@ -159,9 +169,15 @@ func (s *Stream) Close(
 		s.fill = 0
 	}
 	out := &System{
-		f:        s.f,
-		columns:  s.f.columns(),
-		evidence: certify.Streamed{Backend: be, Rows: stage.Rows, Dim: s.d, Intercept: intercept, Projected: projected},
+		f:       s.f,
+		columns: s.f.columns(),
+		evidence: certify.Streamed{
+			Backend:   be,
+			Rows:      stage.Rows,
+			Dim:       s.d,
+			Intercept: intercept,
+			Projected: projected,
+		},
 	}
 	for j := range s.tss {
 		out.evidence.TSS = append(out.evidence.TSS, s.tss[j].Value())
@@ -173,7 +189,11 @@ func (s *Stream) Close(
 	if intercept {
 		out.evidence.Means, out.evidence.MeanErrors = stage.Means(), stage.MeanErrors()
 	}
-	out.evidence.Columns = out.evidence.Columns.Rounded(units, out.columns[:s.d], math.Sqrt(stage.Weight.Value()))
+	out.evidence.Columns = out.evidence.Columns.Rounded(
+		units,
+		out.columns[:s.d],
+		math.Sqrt(stage.Weight.Value()),
+	)
 	return out
 }
 
@@ -183,7 +203,8 @@ func (s *System) Evidence() *certify.Streamed { return &s.evidence }
 // Gram returns K = AᵀA (d×d, lower triangle) and c = AᵀY (t×d, one target per row). Let aᵢ be the columns of
 // [A Y]. The error of element i, j is at most rounding·roundoff.Unit·‖aᵢ‖‖aⱼ‖.
 func (s *System) Gram() (k engine.Matrix, c []float64, rounding float64) {
-	d, q := s.evidence.Dim, len(s.columns)
+	d := s.evidence.Dim
+	q := len(s.columns)
 	sums, rounding := s.f.(gramFactorization).gram()
 	for j := d; j < q; j++ {
 		c = append(c, sums[j*q:j*q+d]...)

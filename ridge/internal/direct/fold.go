@@ -31,7 +31,12 @@ type folder struct {
 
 func newFolder(be engine.Backend, q, rows int) *folder {
 	w := min(q, roundoff.PanelColumns)
-	return &folder{be: be, z: make([]float64, w*rows), x: make([]float64, w*q), sum: make([]float64, w*q)}
+	return &folder{
+		be:  be,
+		z:   make([]float64, w*rows),
+		x:   make([]float64, w*q),
+		sum: make([]float64, w*q),
+	}
 }
 
 // fold overwrites the upper triangle r (d×q, d ≤ q) with the triangular factor of r stacked on b (m×q), and
@@ -60,7 +65,8 @@ func (f *folder) panel(r, b engine.Matrix, lo, hi int) (motion float64) {
 	for c := range hi - lo {
 		column := f.z[c*m : (c+1)*m]
 		for i := range c {
-			z, top := f.z[i*m:(i+1)*m], &r.Row(lo + i)[lo+c]
+			z := f.z[i*m : (i+1)*m]
+			top := &r.Row(lo + i)[lo+c]
 			s := f.tau[i] * (*top + vec.Dot(z, column))
 			*top -= s
 			vec.Axpy(-s, z, column)
@@ -98,8 +104,12 @@ func reflect(top *float64, column []float64) (tau float64) {
 // apply multiplies by the reflections of a panel: top, the rows of R that belong to the panel, and b, the rows to
 // eliminate.
 func (f *folder) apply(top, b engine.Matrix) {
-	w, m, n := top.Rows, b.Rows, b.Cols
-	z, x, sum := engine.View(w, m, f.z), engine.View(w, n, f.x), engine.View(w, n, f.sum)
+	w := top.Rows
+	m := b.Rows
+	n := b.Cols
+	z := engine.View(w, m, f.z)
+	x := engine.View(w, n, f.x)
+	sum := engine.View(w, n, f.sum)
 	for i := range w {
 		copy(x.Row(i), top.Row(i))
 	}

@@ -81,8 +81,11 @@ func (s *System) MinimumNorm() (*certify.Factored, []Dependence) {
 
 	shorten := shortest(d, kept, combinations)
 	out := &certify.Factored{
-		X: make([]float64, t*d), Data: make([]float64, q), Residual: make([]float64, t*d),
-		RSS: make([]float64, t), RSSRound: make([]float64, t),
+		X:        make([]float64, t*d),
+		Data:     make([]float64, q),
+		Residual: make([]float64, t*d),
+		RSS:      make([]float64, t),
+		RSSRound: make([]float64, t),
 	}
 	for j := range q {
 		out.Data[j] = e.backward(j)
@@ -141,7 +144,9 @@ type basis struct {
 func newBasis(d int) *basis { return &basis{d: d} }
 
 // vector returns vector i of the basis.
-func (b *basis) vector(i int) []float64 { return b.q[i*b.d : (i+1)*b.d] }
+func (b *basis) vector(i int) []float64 {
+	return b.q[i*b.d : (i+1)*b.d]
+}
 
 // split subtracts the projection onto the basis from v, and returns the coordinates of the projection. It projects
 // twice, so that v becomes orthogonal to the basis up to round-off (L. Giraud et al., Numer. Math. 101, 2005).

@@ -76,7 +76,8 @@ func (s *System) pencil(
 			factor.Row(i)[j] = v / scale[j]
 		}
 	}
-	rest, vectors := engine.View(d, d, make([]float64, d*d)), engine.View(d, d, make([]float64, d*d))
+	rest := engine.View(d, d, make([]float64, d*d))
+	vectors := engine.View(d, d, make([]float64, d*d))
 	be.Syrk(false, 1, factor, 0, rest)
 	if !be.SymEig(rest, make([]float64, d), vectors, make([]float64, be.SymEigWork(d, d))) {
 		return nil
@@ -85,7 +86,12 @@ func (s *System) pencil(
 	be.Gemm(false, false, 1, vectors, inverse, 0, basis)
 	off, moved := measure(basis, work, rest)
 
-	p := &certify.Pencil{Gamma: gamma, Basis: basis.Data, Rest: rest.Data, Round: rowProducts(be, d)}
+	p := &certify.Pencil{
+		Gamma: gamma,
+		Basis: basis.Data,
+		Rest:  rest.Data,
+		Round: rowProducts(be, d),
+	}
 	over(scale, basis, work)
 	be.Syrk(false, 1, work, 0, rest)
 	total := 0.0
@@ -94,7 +100,8 @@ func (s *System) pencil(
 		p.Theta = append(p.Theta, rest.Row(i)[i])
 		total += rest.Row(i)[i]
 	}
-	p.Base = (off+moved*(2*math.Sqrt(1+off)+moved))*roundoff.Inflate + float64(d)*total*roundoff.LostSquares
+	p.Base = (off+moved*(2*math.Sqrt(1+off)+moved))*roundoff.Inflate +
+		float64(d)*total*roundoff.LostSquares
 	if !(p.Base >= 0) {
 		return nil
 	}
@@ -148,10 +155,12 @@ func (s *System) measureGram(
 	off = identityError(rest)
 	columns, displaced := make([]float64, d), make([]float64, d)
 	for j := range d {
-		columns[j], displaced[j] = math.Sqrt(k.Row(j)[j]), s.evidence.Displaced[j]/scale[j]
+		columns[j] = math.Sqrt(k.Row(j)[j])
+		displaced[j] = s.evidence.Displaced[j] / scale[j]
 	}
 	size := along(columns, basis)
-	off += (2*rowProducts(be, d)+rounding*roundoff.Unit+roundoff.Eps)*size*size + float64(d)*roundoff.Eps
+	off += (2*rowProducts(be, d)+rounding*roundoff.Unit+roundoff.Eps)*size*size +
+		float64(d)*roundoff.Eps
 	return off * roundoff.Inflate, along(displaced, basis) * roundoff.Inflate
 }
 
@@ -193,7 +202,8 @@ func (e *tsqr) measure(
 func invertLower(be engine.Backend, l engine.Matrix) engine.Matrix {
 	const nb = 64
 	d := l.Rows
-	x, part := engine.View(d, d, make([]float64, d*d)), make([]float64, min(nb, d)*d)
+	x := engine.View(d, d, make([]float64, d*d))
+	part := make([]float64, min(nb, d)*d)
 	for lo := 0; lo < d; lo += nb {
 		hi := min(lo+nb, d)
 		for i := lo; i < hi; i++ {

@@ -38,8 +38,14 @@ func NewQR(be engine.Backend, d, t int, _ bool) Factorization {
 	q := d + t
 	rows := q + max(roundoff.StageRows, q)
 	return &tsqr{
-		be: be, d: d, t: t, col: make([]float64, q), off: make([]float64, q),
-		stack: make([]float64, rows*q), r: make([]float64, q*q), by: newFolder(be, q, rows-q),
+		be:    be,
+		d:     d,
+		t:     t,
+		col:   make([]float64, q),
+		off:   make([]float64, q),
+		stack: make([]float64, rows*q),
+		r:     make([]float64, q*q),
+		by:    newFolder(be, q, rows-q),
 	}
 }
 
@@ -137,12 +143,18 @@ func (e *tsqr) solve(gamma float64) (*certify.Factored, int) {
 		}
 	}
 	s := &certify.Factored{
-		Gamma: gamma, X: make([]float64, t*d), Triangle: certify.Triangle{R: e.stack, Ld: q}, Data: make([]float64, q),
-		Residual: make([]float64, t*d), RSS: make([]float64, t), RSSRound: make([]float64, t),
+		Gamma:    gamma,
+		X:        make([]float64, t*d),
+		Triangle: certify.Triangle{R: e.stack, Ld: q},
+		Data:     make([]float64, q),
+		Residual: make([]float64, t*d),
+		RSS:      make([]float64, t),
+		RSSRound: make([]float64, t),
 	}
 	inFactor := make([]float64, d) // for each column, the backward error of factoring with √γ·I
 	for j := range d {
-		inFactor[j] = stacked*math.Hypot(e.col[j], math.Sqrt(gamma)) + roundoff.LostFold(float64(q), float64(d))
+		inFactor[j] = stacked*math.Hypot(e.col[j], math.Sqrt(gamma)) +
+			roundoff.LostFold(float64(q), float64(d))
 	}
 	solving := roundoff.Inflate * roundoff.Unit * roundoff.QRSolve(float64(q))
 	for j := range q {
@@ -215,8 +227,9 @@ func (e *tsqr) refine(s *certify.Factored) {
 		// rn serves to bound the round-off of products with v. The bounds in s.Data include the error of v itself.
 		rn := vec.Norm(v[:d])
 		for i := range d {
-			s.Residual[j*d+i] = math.Abs(g[i]) + roundoff.Unit*roundoff.SeminormalResidual(float64(d))*
-				(e.col[i]*rn+s.Gamma*math.Abs(x[i]))
+			s.Residual[j*d+i] = math.Abs(g[i]) +
+				roundoff.Unit*roundoff.SeminormalResidual(float64(d))*
+					(e.col[i]*rn+s.Gamma*math.Abs(x[i]))
 		}
 	}
 	for j := range d {

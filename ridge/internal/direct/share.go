@@ -46,8 +46,14 @@ func JoinTall(
 	q := d + t
 	var text bytes.Buffer
 	err := gob.NewEncoder(&text).Encode(tallState{
-		Factor: own.stack[:d*q], Folds: own.folds, Longest: own.longest, Norms: own.col, Errors: own.off, Share: own.share,
-		TSS: s.tss, Stage: stage.State,
+		Factor:  own.stack[:d*q],
+		Folds:   own.folds,
+		Longest: own.longest,
+		Norms:   own.col,
+		Errors:  own.off,
+		Share:   own.share,
+		TSS:     s.tss,
+		Stage:   stage.State,
 	})
 	if err != nil {
 		return nil, nil, err
@@ -56,13 +62,17 @@ func JoinTall(
 	if err != nil {
 		return nil, nil, err
 	}
-	all, joined := NewStream(d, t, NewTall(be, d, t)), rows.NewStage(d, t, intercept)
+	all := NewStream(d, t, NewTall(be, d, t))
+	joined := rows.NewStage(d, t, intercept)
 	for _, message := range messages {
 		var other tallState
 		if err := gob.NewDecoder(bytes.NewReader(message)).Decode(&other); err != nil {
 			return nil, nil, err
 		}
-		if len(other.Factor) != d*q || len(other.Norms) != q || len(other.TSS) != t || len(other.Stage.Origin) != q {
+		if len(other.Factor) != d*q ||
+			len(other.Norms) != q ||
+			len(other.TSS) != t ||
+			len(other.Stage.Origin) != q {
 			return nil, nil, fmt.Errorf("the factor of another process has %d numbers, not %d", len(other.Factor), d*q)
 		}
 		all.join(&other, joined, rows.ResumeStage(d, t, intercept, other.Stage))

@@ -31,12 +31,18 @@ type tall struct {
 func NewTall(be engine.Backend, d, t int) Factorization {
 	q := d + t
 	return &tall{
-		d: d, t: t, col: make([]float64, q), off: make([]float64, q),
-		stack: make([]float64, (d+roundoff.StageRows)*q), by: newFolder(be, q, roundoff.StageRows),
+		d:     d,
+		t:     t,
+		col:   make([]float64, q),
+		off:   make([]float64, q),
+		stack: make([]float64, (d+roundoff.StageRows)*q),
+		by:    newFolder(be, q, roundoff.StageRows),
 	}
 }
 
-func (e *tall) buffer() []float64 { return e.stack[e.d*(e.d+e.t):] }
+func (e *tall) buffer() []float64 {
+	return e.stack[e.d*(e.d+e.t):]
+}
 
 func (e *tall) fold(m int) {
 	d, q := e.d, e.d+e.t
@@ -80,8 +86,13 @@ func (e *tall) solve(float64) (*certify.Factored, int) {
 	}
 	d, t, q := e.d, e.t, e.d+e.t
 	s := &certify.Factored{
-		X: make([]float64, t*d), Triangle: certify.Triangle{R: e.stack, Ld: q}, Data: make([]float64, q), Above: true,
-		Residual: make([]float64, t*d), RSS: make([]float64, t), RSSRound: make([]float64, t),
+		X:        make([]float64, t*d),
+		Triangle: certify.Triangle{R: e.stack, Ld: q},
+		Data:     make([]float64, q),
+		Above:    true,
+		Residual: make([]float64, t*d),
+		RSS:      make([]float64, t),
+		RSSRound: make([]float64, t),
 	}
 	for j := range q {
 		s.Data[j] = secondOrder(e.share, e.off[j]+roundoff.Unit*roundoff.QRSolve(float64(d))*e.col[j])
@@ -99,7 +110,8 @@ func (e *tall) solve(float64) (*certify.Factored, int) {
 
 // weakest returns the column whose pivot in R is smallest relative to the norm of the column.
 func (e *tall) weakest() (column int) {
-	q, least := e.d+e.t, math.Inf(1)
+	q := e.d + e.t
+	least := math.Inf(1)
 	for j := range e.d {
 		if share := math.Abs(e.stack[j*q+j]) / e.col[j]; share < least {
 			column, least = j, share

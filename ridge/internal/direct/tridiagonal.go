@@ -58,12 +58,20 @@ func NewTridiagonalForm(
 	for i := range d {
 		copy(a[i*d:i*d+i+1], k.Row(i))
 	}
-	r = &TridiagonalForm{be: be, d: d, a: a, tau: make([]float64, d), ldl: make([]float64, 2*d)}
-	diagonal, beside := make([]float64, d), make([]float64, d-1)
+	r = &TridiagonalForm{
+		be:  be,
+		d:   d,
+		a:   a,
+		tau: make([]float64, d),
+		ldl: make([]float64, 2*d),
+	}
+	diagonal := make([]float64, d)
+	beside := make([]float64, d-1)
 	if !be.Tridiagonal(engine.View(d, d, a), diagonal, beside, r.tau, make([]float64, be.TridiagonalWork(d))) {
 		return nil, nil
 	}
-	r.T, columns = certify.NewTridiagonal(diagonal, beside, norms, streamed), make([]float64, d*d)
+	r.T = certify.NewTridiagonal(diagonal, beside, norms, streamed)
+	columns = make([]float64, d*d)
 	off := r.defect(k, columns)
 	r.T.Reduced, r.T.Skew = off.reduced, off.skew
 	return r, columns
@@ -103,7 +111,13 @@ func (s *System) Reduce() *Reduction {
 	q := d + e.t
 	size := vec.Norm(e.col[:d])
 	streamed := roundoff.Unit*roundoff.GramSum(e.chain)*size*size + float64(d)*roundoff.LostSquares
-	reduction, _ := NewTridiagonalForm(e.be, engine.Strided(d, d, e.sum, q), make([]float64, d*d), e.col[:d], streamed)
+	reduction, _ := NewTridiagonalForm(
+		e.be,
+		engine.Strided(d, d, e.sum, q),
+		make([]float64, d*d),
+		e.col[:d],
+		streamed,
+	)
 	if reduction == nil {
 		return nil
 	}
@@ -121,7 +135,8 @@ func (r *TridiagonalForm) Turn(trans bool, x []float64) {
 // factor computes T + γI = LDLᵀ. It returns false if T + γI is not positive definite.
 func (r *TridiagonalForm) factor(gamma float64) bool {
 	d := r.d
-	p, l := r.ldl[:d], r.ldl[d:]
+	p := r.ldl[:d]
+	l := r.ldl[d:]
 	for i, a := range r.T.Diagonal {
 		p[i] = a + gamma
 		if i > 0 {
@@ -139,7 +154,8 @@ func (r *TridiagonalForm) factor(gamma float64) bool {
 // solve overwrites z with (T + γI)⁻¹z for the γ of the last call of factor.
 func (r *TridiagonalForm) solve(z []float64) {
 	d := r.d
-	p, l := r.ldl[:d], r.ldl[d:]
+	p := r.ldl[:d]
+	l := r.ldl[d:]
 	for i := 1; i < d; i++ {
 		z[i] -= float64(l[i] * z[i-1])
 	}
@@ -151,7 +167,9 @@ func (r *TridiagonalForm) solve(z []float64) {
 
 // Batch returns the number of γ to solve for together, at least 1. The vectors for these γ take about d² numbers of
 // memory.
-func (r *Reduction) Batch() int { return max(1, r.e.d/(4*r.e.t)) }
+func (r *Reduction) Batch() int {
+	return max(1, r.e.d/(4*r.e.t))
+}
 
 // Solve returns the solution for each element γ of gammas. If the tridiagonal matrix T + γI is not positive
 // definite, the solution is nil.
@@ -162,7 +180,8 @@ func (r *Reduction) Solve(gammas []float64) []*certify.Factored {
 	e.crossProducts(c)
 	h := slices.Clone(c)
 	r.Turn(true, h)
-	x, definite := make([]float64, len(gammas)*rows), make([]bool, len(gammas))
+	x := make([]float64, len(gammas)*rows)
+	definite := make([]bool, len(gammas))
 	for i, gamma := range gammas {
 		definite[i] = r.factor(gamma)
 		if !definite[i] {
@@ -184,7 +203,11 @@ func (r *Reduction) Solve(gammas []float64) []*certify.Factored {
 	out := make([]*certify.Factored, len(gammas))
 	for i, gamma := range gammas {
 		if definite[i] {
-			out[i] = e.found(gamma, x[i*rows:(i+1)*rows:(i+1)*rows], left[i*rows:(i+1)*rows])
+			out[i] = e.found(
+				gamma,
+				x[i*rows:(i+1)*rows:(i+1)*rows],
+				left[i*rows:(i+1)*rows],
+			)
 			out[i].T = r.T
 		}
 	}

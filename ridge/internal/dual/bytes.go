@@ -10,14 +10,19 @@ const (
 )
 
 // TargetBlock returns the number of targets that are measured together.
-func TargetBlock(n, d int) int { return max(1, blockBytes/8/measureNumbers/(n+d)) }
+func TargetBlock(n, d int) int {
+	return max(1, blockBytes/8/measureNumbers/(n+d))
+}
 
 // Bytes returns the memory of a dual fit, without the rows. squares is the number of n×n matrices that the fit keeps.
 // If it is 0, conjugate gradients solve the systems.
 func Bytes(n int64, d, t, squares int) float64 {
-	rows, features, count := float64(n), float64(d), int(min(max(n, 0), math.MaxInt32))
+	rows := float64(n)
+	features := float64(d)
+	count := int(min(max(n, 0), math.MaxInt32))
 	block := measureNumbers * float64(TargetBlock(count, d)) * (features + rows)
-	vectors := 8 * (float64(t)*(features+2*rows) + math.Min(float64(t)*(7*features+14*rows), block))
+	vectors := 8 * (float64(t)*(features+2*rows) +
+		math.Min(float64(t)*(7*features+14*rows), block))
 	if squares == 0 {
 		return vectors + 8*(4*features+10*rows)
 	}

@@ -43,7 +43,9 @@ func Steps(n int64, entries float64) int {
 }
 
 // Steps returns the result of the function [Steps] for these rows.
-func (r *Rows) Steps() int { return Steps(int64(r.n), r.NNZ()) }
+func (r *Rows) Steps() int {
+	return Steps(int64(r.n), r.NNZ())
+}
 
 // NewCG returns a CG for one γ. If a number overflows, it returns nil.
 func (r *Rows) NewCG(be engine.Backend, gamma float64) *CG {
@@ -98,7 +100,9 @@ func (c *CG) Solve(r []float64, maxSteps int, done func(residual, weights float6
 		vec.Axpy(step, c.p, e)
 		vec.Axpy(-step, c.q, r) // now r is the residual for e, up to round-off
 		// ‖Aᵀe‖² = eᵀGe = eᵀ(start − r − γe).
-		size := vec.Dot(e, start) - vec.Dot(e, r) - c.gamma*vec.Dot(e, e)
+		size := vec.Dot(e, start) -
+			vec.Dot(e, r) -
+			c.gamma*vec.Dot(e, e)
 		if done(vec.Norm(r), math.Sqrt(math.Max(0, size))) {
 			return true
 		}

@@ -24,9 +24,15 @@ func (g *Gram) Cholesky(be engine.Backend, gamma float64, work []float64) *certi
 			work[j*n+i] = work[i*n+j]
 		}
 	}
-	return &certify.Factored{Gamma: gamma, Triangle: certify.Triangle{
-		R: work, Ld: n, Gram: roundoff.Unit * roundoff.CholeskyFactor(g.Units, float64(n)), Lost: g.Lost,
-	}}
+	return &certify.Factored{
+		Gamma: gamma,
+		Triangle: certify.Triangle{
+			R:    work,
+			Ld:   n,
+			Gram: roundoff.Unit * roundoff.CholeskyFactor(g.Units, float64(n)),
+			Lost: g.Lost,
+		},
+	}
 }
 
 // Reduce computes G = QTQᵀ with Q orthogonal and T tridiagonal. One reduction serves many γ. It stores Q in the
@@ -34,7 +40,13 @@ func (g *Gram) Cholesky(be engine.Backend, gamma float64, work []float64) *certi
 func (g *Gram) Reduce(be engine.Backend, a []float64) (t *direct.TridiagonalForm, columns []float64) {
 	size := vec.Norm(g.Norms)
 	streamed := roundoff.Unit*g.Units*size*size + g.Lost
-	return direct.NewTridiagonalForm(be, engine.View(g.N, g.N, g.G), a, g.Norms, streamed*roundoff.Inflate)
+	return direct.NewTridiagonalForm(
+		be,
+		engine.View(g.N, g.N, g.G),
+		a,
+		g.Norms,
+		streamed*roundoff.Inflate,
+	)
 }
 
 // InverseDiagonal returns the diagonal of (G + γI)⁻¹, for the reduction G = QTQᵀ in t. q holds the columns of
@@ -48,7 +60,8 @@ func InverseDiagonal(t *direct.TridiagonalForm, q []float64, gamma float64) []fl
 	n := len(pivots)
 	y, out := make([]float64, n), make([]float64, n)
 	for k, p := range pivots {
-		column, l := q[k*n:(k+1)*n], factors[k]
+		column := q[k*n : (k+1)*n]
+		l := factors[k]
 		if k == 0 {
 			l = 0
 		}

@@ -35,7 +35,17 @@ func (f *Features) Reach() []float64 { return f.reach }
 // If w is nil, all weights are 1.
 func NewFeatures(source dataset.Source, t int, y, w []float64, intercept bool) *Features {
 	count, n, _ := source.Dims()
-	f := &Features{Samples: Samples{n: n, d: int(count), t: t, intercept: intercept, y: y, w: w}, source: source}
+	f := &Features{
+		Samples: Samples{
+			n:         n,
+			d:         int(count),
+			t:         t,
+			intercept: intercept,
+			y:         y,
+			w:         w,
+		},
+		source: source,
+	}
 	f.close()
 	return f
 }
@@ -86,7 +96,8 @@ func (f *Features) Gram(ctx context.Context, be engine.Backend, g, work []float6
 	out := &Gram{N: f.n, G: g}
 	sum := newGramSum(be, f.n, g, work, true)
 	width := PanelColumns(f.n, f.d)
-	panel, held := make([]float64, width*f.n), 0
+	panel := make([]float64, width*f.n)
+	held := 0
 	var squares float64
 	f.reach = f.reach[:0]
 	raw, err := f.read(ctx, func(b dataset.Block) error {
@@ -200,8 +211,16 @@ func (f *Features) measuring(points []Point) *measuring {
 		q++
 	}
 	m := &measuring{
-		f: f, points: points, x: engine.View(q, f.n, make([]float64, q*f.n)), off: make([]float64, len(points)),
-		g: newTwofold(q, f.n), r: newTwofold(engine.MaxGradientRows, q),
+		f:      f,
+		points: points,
+		x: engine.View(
+			q,
+			f.n,
+			make([]float64, q*f.n),
+		),
+		off: make([]float64, len(points)),
+		g:   newTwofold(q, f.n),
+		r:   newTwofold(engine.MaxGradientRows, q),
 	}
 	for k := range points {
 		p := &points[k]
@@ -212,7 +231,10 @@ func (f *Features) measuring(points []Point) *measuring {
 			m.x.Row(2 * k)[i], m.x.Row(2*k + 1)[i], lost[i] = v.Hi, v.Lo, v.Err
 		}
 		m.off[k] = vec.Norm(lost) * (1 + float64(f.n+16)*0x1p-52)
-		m.found = append(m.found, &Found{X: make([]float64, f.d), Low: make([]float64, f.d)})
+		m.found = append(m.found, &Found{
+			X:   make([]float64, f.d),
+			Low: make([]float64, f.d),
+		})
 		m.apart = append(m.apart, make([]float64, f.d))
 	}
 	if f.intercept {
@@ -228,11 +250,23 @@ func (f *Features) measuring(points []Point) *measuring {
 func (m *measuring) add(be engine.Backend, b dataset.Block, firstFeature int) {
 	f, q := m.f, m.x.Rows
 	cut := func(v engine.Matrix) engine.Matrix { return v.Slice(0, b.N, 0, q) }
-	r := engine.Twofold{Hi: cut(m.r.Hi), Lo: cut(m.r.Lo), Err: cut(m.r.Err)}
+	r := engine.Twofold{
+		Hi:  cut(m.r.Hi),
+		Lo:  cut(m.r.Lo),
+		Err: cut(m.r.Err),
+	}
 	if b.Sparse != nil {
 		b.Sparse.GradientTwofold(m.x, engine.Matrix{}, nil, nil, m.g, r)
 	} else {
-		be.GradientTwofold(engine.View(b.N, f.n, b.X), m.x, engine.Matrix{}, nil, nil, m.g, r)
+		be.GradientTwofold(
+			engine.View(b.N, f.n, b.X),
+			m.x,
+			engine.Matrix{},
+			nil,
+			nil,
+			m.g,
+			r,
+		)
 	}
 	total := f.weight()
 	for i := range b.N {
@@ -300,7 +334,8 @@ func Targets(ctx context.Context, src dataset.Source) (y, w []float64, err error
 		if int64(seen) > n {
 			break
 		}
-		y, weighted = append(y, b.Y...), weighted || b.W != nil
+		y = append(y, b.Y...)
+		weighted = weighted || b.W != nil
 		for i := range b.N {
 			w = append(w, b.Weight(i))
 		}

@@ -50,7 +50,13 @@ type gramSum struct {
 // newGramSum returns a sum that adds to g. If empty is true, g is overwritten. work is a workspace of n×n
 // numbers.
 func newGramSum(be engine.Backend, n int, g, work []float64, empty bool) *gramSum {
-	return &gramSum{be: be, n: n, g: g, work: work, empty: empty}
+	return &gramSum{
+		be:    be,
+		n:     n,
+		g:     g,
+		work:  work,
+		empty: empty,
+	}
 }
 
 // add adds PPᵀ for a panel P of columns (n×k).
@@ -162,7 +168,9 @@ func (g *Gram) Norm() float64 {
 func (g *Gram) RowNorms() []float64 {
 	out := make([]float64, g.N)
 	for i, v := range g.Norms {
-		out[i] = (v*(1+g.Units*roundoff.Unit) + math.Sqrt(g.Lost) + g.Off[i]) * roundoff.Inflate
+		out[i] = (v*(1+g.Units*roundoff.Unit) +
+			math.Sqrt(g.Lost) +
+			g.Off[i]) * roundoff.Inflate
 	}
 	return out
 }
@@ -178,7 +186,8 @@ func (r *Rows) dense(ctx context.Context, sum *gramSum, list []int) error {
 		return nil
 	}
 	width := PanelColumns(r.n, count)
-	panel, at := make([]float64, r.n*width), make([]int, r.n)
+	panel := make([]float64, r.n*width)
+	at := make([]int, r.n)
 	for lo := 0; lo < count; lo += width {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -220,7 +229,8 @@ func (r *Rows) cut(lo int, p engine.Matrix, counts []int) {
 // centre turns columns of the stored rows into columns of A: centred and weighted.
 func (r *Rows) centre(p engine.Matrix) {
 	if r.intercept {
-		mean, sum := make([]float64, p.Cols), make([]float64, p.Cols)
+		mean := make([]float64, p.Cols)
+		sum := make([]float64, p.Cols)
 		for lo := 0; lo < p.Rows; lo += sumRows {
 			clear(sum)
 			for i := lo; i < min(lo+sumRows, p.Rows); i++ {

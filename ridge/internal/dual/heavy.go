@@ -69,7 +69,8 @@ func (r *Rows) without(list []int, entries int) light {
 			idx, val := p.sparse.Row(i)
 			for k, j := range idx {
 				if !left[j] {
-					own.ColIdx, own.Val = append(own.ColIdx, j), append(own.Val, val[k])
+					own.ColIdx = append(own.ColIdx, j)
+					own.Val = append(own.Val, val[k])
 				}
 			}
 			own.RowPtr = append(own.RowPtr, len(own.Val))

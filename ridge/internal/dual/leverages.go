@@ -61,7 +61,13 @@ const SharedTrials = 256
 // NewLeverages computes at most the given number of shared trial vectors for sparse rows. It returns nil if there are
 // none, because A is zero or its numbers are too large or too small.
 func (r *Rows) NewLeverages(be engine.Backend, shared int) *Leverages {
-	l := &Leverages{be: be, n: r.n, d: r.d, m: min(shared, r.n, r.d), alongQ: alongQ{share: r.share()}}
+	l := &Leverages{
+		be:     be,
+		n:      r.n,
+		d:      r.d,
+		m:      min(shared, r.n, r.d),
+		alongQ: alongQ{share: r.share()},
+	}
 	if size := r.Size(); !usable(size * size) {
 		return nil
 	}
@@ -77,7 +83,13 @@ func (r *Rows) NewLeverages(be engine.Backend, shared int) *Leverages {
 		}
 	}
 	c := byColumns(&l.x)
-	l.turned = engine.CSR{Rows: l.d, Cols: l.n, RowPtr: c.ptr, ColIdx: c.row, Val: c.val}
+	l.turned = engine.CSR{
+		Rows:   l.d,
+		Cols:   l.n,
+		RowPtr: c.ptr,
+		ColIdx: c.row,
+		Val:    c.val,
+	}
 	if l.share != nil {
 		l.means, l.inMeans = make([]float64, l.d), make([]float64, l.n)
 		for i, q := range l.share {
@@ -92,7 +104,9 @@ func (r *Rows) NewLeverages(be engine.Backend, shared int) *Leverages {
 		return nil
 	}
 	m := float64(l.m)
-	chain := 2*float64(l.n+l.d) + (float64(l.n)+4*(m+4))*math.Sqrt(m+4) + 100
+	chain := 2*float64(l.n+l.d) +
+		(float64(l.n)+4*(m+4))*math.Sqrt(m+4) +
+		100
 	for _, s := range []*certify.TrialSpace{&l.features, &l.samples} {
 		s.Round, s.Size = chain*roundoff.Unit, r.Size()
 	}
@@ -145,10 +159,14 @@ func (l *Leverages) RowNorms() []float64 {
 // LeverageBytes returns the memory in bytes of Leverages for n rows of d features, if each row has depth trial vectors
 // of its own. Copies of the sparse rows are not included.
 func LeverageBytes(n int64, d, depth int) float64 {
-	rows, features, own := float64(n), float64(d), float64(depth)
+	rows := float64(n)
+	features := float64(d)
+	own := float64(depth)
 	m := math.Min(SharedTrials, math.Min(rows, features))
 	each := (own+2)*rows + own*features + 2*(own+1)*m // numbers of a row that a task handles
-	return 8 * (6*m*(rows+features) + 8*m*m + float64(runtime.GOMAXPROCS(0))*trialBlock*each)
+	return 8 * (6*m*(rows+features) +
+		8*m*m +
+		float64(runtime.GOMAXPROCS(0))*trialBlock*each)
 }
 
 // findSubspace computes the shared trial vectors by subspace iteration from random vectors. It reports whether this
@@ -190,7 +208,8 @@ func (l *Leverages) findSubspace() bool {
 	l.features.Defect = defect(l.features.Values, gram)
 	ones, gramV := l.gram(v)
 	for i := range ones {
-		gramV[i*l.m+i], ones[i] = ones[i]-1, 1
+		gramV[i*l.m+i] = ones[i] - 1
+		ones[i] = 1
 	}
 	l.features.Defect = math.Max(l.features.Defect, defect(ones, gramV))
 	// Normalise the rows of w, and replace them by combinations whose products with Aᵀ are orthogonal.
@@ -215,7 +234,8 @@ func (l *Leverages) findSubspace() bool {
 	l.samples.Defect = defect(l.samples.Values, gram)
 	ones, gramV = l.gram(l.r)
 	for i := range ones {
-		gramV[i*l.m+i], ones[i] = ones[i]-1, 1
+		gramV[i*l.m+i] = ones[i] - 1
+		ones[i] = 1
 	}
 	l.samples.Defect = math.Max(l.samples.Defect, defect(ones, gramV))
 	for i := range l.m {
@@ -253,7 +273,8 @@ func (l *Leverages) gram(a engine.Matrix) (diagonal, rest []float64) {
 
 // defect returns ‖D^{-½}ED^{-½}‖_F for the matrix E in e and the diagonal matrix D with the given diagonal.
 func defect(diagonal, e []float64) float64 {
-	m, sum := len(diagonal), 0.0
+	m := len(diagonal)
+	sum := 0.0
 	for i, a := range diagonal {
 		for j, b := range diagonal {
 			v := e[i*m+j]
@@ -268,7 +289,8 @@ func (l *Leverages) eigen(a engine.Matrix) (z engine.Matrix, values []float64, o
 	m := a.Rows
 	g := newMatrix(m, m)
 	l.be.Syrk(false, 1, a, 0, g)
-	z, values = newMatrix(m, m), make([]float64, m)
+	z = newMatrix(m, m)
+	values = make([]float64, m)
 	ok = l.be.SymEig(g, values, z, make([]float64, l.be.SymEigWork(m, m)))
 	return z, values, ok
 }
@@ -304,7 +326,12 @@ func (l *Leverages) orthonormal(a engine.Matrix) engine.Matrix {
 func (l *Leverages) toFeatures(a engine.Matrix) engine.Matrix {
 	out := newMatrix(a.Rows, l.d)
 	l.inBlocks(a.Rows, func(lo, hi int, work *engine.SparseWork) {
-		l.multiplyT(a.Slice(lo, hi, 0, a.Cols), out.Slice(lo, hi, 0, l.d), newMatrix(hi-lo, l.n), work)
+		l.multiplyT(
+			a.Slice(lo, hi, 0, a.Cols),
+			out.Slice(lo, hi, 0, l.d),
+			newMatrix(hi-lo, l.n),
+			work,
+		)
 	})
 	return out
 }
@@ -313,7 +340,12 @@ func (l *Leverages) toFeatures(a engine.Matrix) engine.Matrix {
 func (l *Leverages) toSamples(a engine.Matrix) engine.Matrix {
 	out := newMatrix(a.Rows, l.n)
 	l.inBlocks(a.Rows, func(lo, hi int, work *engine.SparseWork) {
-		l.multiplyA(a.Slice(lo, hi, 0, a.Cols), out.Slice(lo, hi, 0, l.n), newMatrix(l.n, hi-lo), work)
+		l.multiplyA(
+			a.Slice(lo, hi, 0, a.Cols),
+			out.Slice(lo, hi, 0, l.n),
+			newMatrix(l.n, hi-lo),
+			work,
+		)
 	})
 	return out
 }
@@ -392,7 +424,8 @@ func (l *Leverages) centre(x []float64) {
 func (l *Leverages) Narrow(gammas []float64, list []int, depth int, free [][]interval.Interval) {
 	var features, samples []*certify.TrialWork
 	for _, g := range gammas {
-		features, samples = append(features, l.features.NewTrialWork(g)), append(samples, l.samples.NewTrialWork(g))
+		features = append(features, l.features.NewTrialWork(g))
+		samples = append(samples, l.samples.NewTrialWork(g))
 	}
 	l.inBlocks(len(list), func(lo, hi int, _ *engine.SparseWork) {
 		work, _ := l.works.Get().(*trialsWork)
@@ -459,14 +492,16 @@ func (l *Leverages) newTrials(list []int, depth int, w *trialsWork) *trials {
 	k := len(list)
 	t := &trials{l: l, list: list, depth: depth}
 	for j := range depth + 1 {
-		t.inW, t.inR = append(t.inW, reuse(&w.inW[j], k, l.m)), append(t.inR, reuse(&w.inR[j], k, l.m))
+		t.inW = append(t.inW, reuse(&w.inW[j], k, l.m))
+		t.inR = append(t.inR, reuse(&w.inR[j], k, l.m))
 	}
 	if depth == 1 {
 		t.multiplyUnits()
 		return t
 	}
 	for j := range depth + 1 {
-		t.x, t.u = append(t.x, reuse(&w.x[j], l.n, k)), append(t.u, reuse(&w.u[j], l.d, k))
+		t.x = append(t.x, reuse(&w.x[j], l.n, k))
+		t.u = append(t.u, reuse(&w.u[j], l.d, k))
 	}
 	clear(t.x[0].Data)
 	for at, i := range list {
@@ -485,7 +520,8 @@ func (l *Leverages) newTrials(list []int, depth int, w *trialsWork) *trials {
 			l.x.Times(t.u[j-1], t.x[j])
 			l.centreColumns(t.x[j])
 		}
-		t.inQ, t.own = append(t.inQ, l.columnsInQ(t.x[j])), append(t.own, make([]float64, k))
+		t.inQ = append(t.inQ, l.columnsInQ(t.x[j]))
+		t.own = append(t.own, make([]float64, k))
 		for at, i := range list {
 			t.own[j][at] = t.x[j].Row(i)[at]
 		}
@@ -515,9 +551,12 @@ func (l *Leverages) newTrials(list []int, depth int, w *trialsWork) *trials {
 func (t *trials) multiplyUnits() {
 	l := t.l
 	k := len(t.list)
-	e, u, g := make([]float64, l.n), make([]float64, l.d), make([]float64, l.n)
+	e := make([]float64, l.n)
+	u := make([]float64, l.d)
+	g := make([]float64, l.n)
 	for j := range 2 {
-		t.own, t.inQ = append(t.own, make([]float64, k)), append(t.inQ, make([]float64, k))
+		t.own = append(t.own, make([]float64, k))
+		t.inQ = append(t.inQ, make([]float64, k))
 		t.inX[j][0], t.inX[j][1] = make([]float64, k), make([]float64, k)
 	}
 	t.inU[0][0] = make([]float64, k)
@@ -572,7 +611,8 @@ func columnDots(a, b engine.Matrix) []float64 {
 
 // trials returns the trial spaces of row list[at]: features for the form with K, and samples for the form with G.
 func (t *trials) trials(at int) (features, samples *certify.Trial) {
-	l, i := t.l, t.list[at]
+	l := t.l
+	i := t.list[at]
 	features, samples = &certify.Trial{}, &certify.Trial{}
 	for j := range l.m {
 		features.Shared = append(features.Shared, l.w.Row(j)[i])
@@ -587,8 +627,10 @@ func (t *trials) trials(at int) (features, samples *certify.Trial) {
 		samples.CrossP = append(samples.CrossP, t.inR[a+1].Row(at)...)
 		samples.CrossV = append(samples.CrossV, t.inR[a].Row(at)...)
 		for b := range t.depth {
-			features.P, features.V = append(features.P, t.inX[a+1][b+1][at]), append(features.V, t.inU[a][b][at])
-			samples.P, samples.V = append(samples.P, t.inU[a][b][at]), append(samples.V, t.inX[a][b][at])
+			features.P = append(features.P, t.inX[a+1][b+1][at])
+			features.V = append(features.V, t.inU[a][b][at])
+			samples.P = append(samples.P, t.inU[a][b][at])
+			samples.V = append(samples.V, t.inX[a][b][at])
 		}
 	}
 	return features, samples

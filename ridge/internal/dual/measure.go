@@ -123,7 +123,8 @@ func (r *Rows) columnSums(be engine.Backend) []twofold.Number {
 
 // normOfMeans returns a bound on the norm of the vector of column means, given columns = Xᵀw.
 func (s *Samples) normOfMeans(columns []twofold.Number) float64 {
-	means, total := make([]float64, s.d), s.weight()
+	means := make([]float64, s.d)
+	total := s.weight()
 	least := total.Hi - math.Abs(total.Lo) - total.Err
 	for j, a := range columns {
 		means[j] = (math.Abs(a.Hi) + math.Abs(a.Lo) + a.Err) / least
@@ -141,7 +142,8 @@ func (s *Samples) finish(p *Point, f *Found) {
 		f.Mean = sum.Over(s.weight())
 	}
 	f.Alpha = 0
-	f.Residual, f.Missed = make([]float64, s.n), make([]float64, s.n)
+	f.Residual = make([]float64, s.n)
+	f.Missed = make([]float64, s.n)
 	off := make([]float64, s.n)
 	for i, v := range p.residual {
 		v = v.Minus(f.Mean)
@@ -160,7 +162,8 @@ func (s *Samples) finish(p *Point, f *Found) {
 	}
 	f.RSS = squares
 	f.Alpha *= (1 + float64(s.n+16)*0x1p-52) * roundoff.Inflate
-	f.Norm = (vec.Norm(f.Residual)*(1+float64(s.n+16)*0x1p-52) + vec.Norm(off)*(1+float64(s.n+16)*0x1p-52) +
+	f.Norm = (vec.Norm(f.Residual)*(1+float64(s.n+16)*0x1p-52) +
+		vec.Norm(off)*(1+float64(s.n+16)*0x1p-52) +
 		float64(s.n)*0x1p-1060)
 	p.residual = nil
 }
@@ -193,7 +196,9 @@ func (r *Rows) combine(be engine.Backend, points []Point) []twofold.Number {
 		r.gradient(be, p, lo, hi, engine.Matrix{Rows: q}, engine.View(hi-lo, q, b), g, res)
 		for i := range hi - lo {
 			for k := range q {
-				exact = exact && res.Hi.Row(i)[k] == -b[i*q+k] && res.Lo.Row(i)[k] == 0
+				exact = exact &&
+					res.Hi.Row(i)[k] == -b[i*q+k] &&
+					res.Lo.Row(i)[k] == 0
 			}
 		}
 	})
@@ -223,7 +228,8 @@ func (r *Rows) residuals(be engine.Backend, points []Point, found []*Found) {
 		return
 	}
 	q := len(points)
-	x, b := make([]float64, 2*q*r.d), make([]float64, engine.MaxGradientRows*2*q)
+	x := make([]float64, 2*q*r.d)
+	b := make([]float64, engine.MaxGradientRows*2*q)
 	for k, f := range found {
 		copy(x[2*k*r.d:], f.X)
 		copy(x[(2*k+1)*r.d:], f.Low)
@@ -235,7 +241,16 @@ func (r *Rows) residuals(be engine.Backend, points []Point, found []*Found) {
 				b[(i-lo)*2*q+2*k] = r.Y(p.first+i, points[k].Target)
 			}
 		}
-		r.gradient(be, p, lo, hi, engine.View(2*q, r.d, x), engine.View(hi-lo, 2*q, b), engine.Twofold{}, res)
+		r.gradient(
+			be,
+			p,
+			lo,
+			hi,
+			engine.View(2*q, r.d, x),
+			engine.View(hi-lo, 2*q, b),
+			engine.Twofold{},
+			res,
+		)
 		for i := range hi - lo {
 			for k := range points {
 				v := twofold.Number{}.Minus(number(res, i, 2*k)).Minus(number(res, i, 2*k+1))
@@ -268,7 +283,15 @@ func (r *Rows) gradient(be engine.Backend, p *part, lo, hi int, x, b engine.Matr
 		rows.GradientTwofold(x, b, nil, w, g, res)
 		return
 	}
-	be.GradientTwofold(engine.View(hi-lo, r.d, p.x[lo*r.d:hi*r.d]), x, b, nil, w, g, res)
+	be.GradientTwofold(
+		engine.View(hi-lo, r.d, p.x[lo*r.d:hi*r.d]),
+		x,
+		b,
+		nil,
+		w,
+		g,
+		res,
+	)
 }
 
 func newTwofold(rows, cols int) engine.Twofold {
@@ -277,7 +300,11 @@ func newTwofold(rows, cols int) engine.Twofold {
 }
 
 func number(m engine.Twofold, i, j int) twofold.Number {
-	return twofold.Number{Hi: m.Hi.Row(i)[j], Lo: m.Lo.Row(i)[j], Err: m.Err.Row(i)[j]}
+	return twofold.Number{
+		Hi:  m.Hi.Row(i)[j],
+		Lo:  m.Lo.Row(i)[j],
+		Err: m.Err.Row(i)[j],
+	}
 }
 
 // An Operator computes G = AAᵀ and measurements, for samples in memory or from a source.

@@ -32,8 +32,11 @@ func (g *Gram) PseudoInverse(be engine.Backend) *PseudoInverse {
 	if !be.SymEig(full, p.values, p.vectors, make([]float64, be.SymEigWork(n, n))) {
 		return nil
 	}
-	size, off := math.Hypot(vec.Norm(g.Norms), math.Sqrt(g.Shift)), vec.Norm(g.Off)
-	cutoff := (g.Units*roundoff.Unit+float64(n)*roundoff.Eps)*size*size + g.Lost + off*(2*size+off)
+	size := math.Hypot(vec.Norm(g.Norms), math.Sqrt(g.Shift))
+	off := vec.Norm(g.Off)
+	cutoff := (g.Units*roundoff.Unit+float64(n)*roundoff.Eps)*size*size +
+		g.Lost +
+		off*(2*size+off)
 	for p.Rank < n && p.values[p.Rank] > cutoff {
 		p.Rank++
 	}

@@ -44,12 +44,14 @@ func (g *Gram) Unformed(known *certify.Dual, t *direct.TridiagonalForm, systems 
 	n := g.N
 	var gammas, targets []float64
 	for _, s := range systems {
-		gammas, targets = append(gammas, s.Gamma), append(targets, s.B...)
+		gammas = append(gammas, s.Gamma)
+		targets = append(targets, s.B...)
 	}
 	alpha := slices.Clone(targets)
 	t.SolveEach(gammas, alpha)
 	for i, r := range g.Remainders(known.Backend, gammas, alpha, targets) {
-		s, a := &systems[i], alpha[i*n:(i+1)*n:(i+1)*n]
+		s := &systems[i]
+		a := alpha[i*n : (i+1)*n : (i+1)*n]
 		if !(s.Gamma > small && s.Gamma < 1/small && known.Size*known.Size < 1/small) {
 			continue
 		}
@@ -60,7 +62,8 @@ func (g *Gram) Unformed(known *certify.Dual, t *direct.TridiagonalForm, systems 
 			continue
 		}
 		vec.Scale(s.Gamma, a)
-		s.Found, s.Bounds = &Found{Missed: a, Off: r}, w
+		s.Found = &Found{Missed: a, Off: r}
+		s.Bounds = w
 	}
 }
 
@@ -69,17 +72,20 @@ func (g *Gram) Unformed(known *certify.Dual, t *direct.TridiagonalForm, systems 
 // additional column that [Gram] describes. docs/math.md, Proposition 8.8, has the bound.
 func (g *Gram) Remainders(be engine.Backend, gammas, alpha, targets []float64) []float64 {
 	n := g.N
-	rest, out := slices.Clone(targets), make([]float64, len(targets)/n)
+	rest := slices.Clone(targets)
+	out := make([]float64, len(targets)/n)
 	for k, gamma := range gammas {
 		vec.Axpy(-gamma, alpha[k*n:(k+1)*n], rest[k*n:(k+1)*n])
 	}
 	be.Gemm(false, true, -1, engine.View(len(out), n, alpha), engine.View(n, n, g.G), 1, engine.View(len(out), n, rest))
-	size, off := g.Size(), vec.Norm(g.Off)
+	size := g.Size()
+	off := vec.Norm(g.Off)
 	dot := (be.Accuracy().Dot(n) + engine.Roundings + roundoff.Few) * roundoff.Eps
 	gram := size*size*(dot+g.Units*roundoff.Unit) + g.Lost + off*(2*size+off)
 	for k := range out {
 		row := func(of []float64) float64 { return vec.Norm(of[k*n : (k+1)*n]) }
-		out[k] = (row(rest) + (gram+dot*gammas[k])*row(alpha) +
+		out[k] = (row(rest) +
+			(gram+dot*gammas[k])*row(alpha) +
 			(dot+float64(n+16)*roundoff.Eps)*row(targets)) * roundoff.Inflate
 		if out[k] > 0 {
 			out[k] += float64(n*n) * roundoff.Underflow

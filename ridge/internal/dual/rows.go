@@ -119,7 +119,9 @@ func (r *Rows) append(b dataset.Block) {
 		numbers = b.Sparse.NNZ()
 	}
 	k := len(r.parts) - 1
-	if k < 0 || (r.parts[k].sparse == nil) != (b.Sparse == nil) || r.parts[k].room() < numbers {
+	if k < 0 ||
+		(r.parts[k].sparse == nil) != (b.Sparse == nil) ||
+		r.parts[k].room() < numbers {
 		r.begin(b.Sparse != nil, numbers)
 		k++
 	}
@@ -132,7 +134,8 @@ func (r *Rows) append(b dataset.Block) {
 	s := p.sparse
 	for i := range b.N {
 		idx, val := b.Sparse.Row(i)
-		s.ColIdx, s.Val = append(s.ColIdx, idx...), append(s.Val, val...)
+		s.ColIdx = append(s.ColIdx, idx...)
+		s.Val = append(s.Val, val...)
 		s.RowPtr = append(s.RowPtr, len(s.Val))
 	}
 	r.bytes += 8 * uint64(b.N)
@@ -144,7 +147,8 @@ const leastPart = 1 << 16
 
 // begin adds a part with room for at least the given amount of numbers.
 func (r *Rows) begin(sparse bool, numbers int) {
-	p, room := part{first: r.n}, max(numbers, leastPart, int(r.numbers/spareShare))
+	p := part{first: r.n}
+	room := max(numbers, leastPart, int(r.numbers/spareShare))
 	if sparse {
 		p.sparse = &engine.CSR{
 			Cols:   r.d,

@@ -25,7 +25,9 @@ func (s *Samples) N() int { return s.n }
 func (s *Samples) Total() float64 { return s.total }
 
 // Y returns target j of sample i.
-func (s *Samples) Y(i, j int) float64 { return s.y[i*s.t+j] }
+func (s *Samples) Y(i, j int) float64 {
+	return s.y[i*s.t+j]
+}
 
 // Weight returns the weight of sample i.
 func (s *Samples) Weight(i int) float64 {
@@ -121,7 +123,9 @@ func (s *Samples) meanError() float64 {
 const sumRows = 32
 
 // Size returns a bound on ‖A‖_F, computed from the sum of squares of the rows before centring.
-func (s *Samples) Size() float64 { return math.Sqrt(s.squares) * roundoff.Inflate }
+func (s *Samples) Size() float64 {
+	return math.Sqrt(s.squares) * roundoff.Inflate
+}
 
 // Squares returns ‖b‖² for a target y: Σwy², or Σw(y − ȳ)² with an intercept, for the weights w and the
 // mean ȳ. It first subtracts from all values the value of the sample with the largest weight, so that a large ȳ

@@ -175,7 +175,9 @@ func (r *Rows) workers() int {
 }
 
 // divide calls do for each worker k with the range lo to hi−1 of its rows.
-func (r *Rows) divide(workers int, do func(k, lo, hi int)) { inShares(r.n, workers, do) }
+func (r *Rows) divide(workers int, do func(k, lo, hi int)) {
+	inShares(r.n, workers, do)
+}
 
 // inShares divides n items among workers and calls do for each worker k with its range lo to hi−1, on a goroutine.
 func inShares(n, workers int, do func(k, lo, hi int)) {
@@ -230,7 +232,9 @@ func centreBoth(g, q []float64) {
 	}
 	s := vec.Dot(q, h)
 	for i := range n {
-		row, a, b := g[i*n:i*n+i+1], q[i], h[i]-s*q[i]
+		row := g[i*n : i*n+i+1]
+		a := q[i]
+		b := h[i] - s*q[i]
 		for j := range row {
 			row[j] -= a*h[j] + b*q[j]
 		}

@@ -24,7 +24,8 @@ func dot(idx []int32, val []float64, c *coefficients) twofold.Number {
 	for k, j := range idx {
 		v := val[k]
 		p := float64(v * c.hi[j])
-		e, along := math.FMA(v, c.hi[j], -p), v*c.lo[j]
+		e := math.FMA(v, c.hi[j], -p)
+		along := v * c.lo[j]
 		sum := hi + p
 		z := sum - hi
 		missing := (hi - (sum - z)) + (p - z)
@@ -96,9 +97,11 @@ func (r *Rows) combineColumns(times []twofold.Number, sums []accumulator, lo, hi
 			times := times[part.first+i]
 			val = val[:len(idx)]
 			for k, j := range idx { // the same computation as in dot
-				s, v := &sums[j], val[k]
+				s := &sums[j]
+				v := val[k]
 				p := float64(v * times.Hi)
-				e, along := math.FMA(v, times.Hi, -p), v*times.Lo
+				e := math.FMA(v, times.Hi, -p)
+				along := v * times.Lo
 				sum := s.hi + p
 				z := sum - s.hi
 				missing := (s.hi - (sum - z)) + (p - z)
@@ -126,7 +129,8 @@ func (r *Rows) residualsSparse(points []Point, found []*Found) {
 // plainSums returns Xᵀw for sparse rows X with weights w, computed by plain sums of rounded products. The error
 // of each element is at most n roundings of the sum of magnitudes.
 func (r *Rows) plainSums() []twofold.Number {
-	sums, sizes := make([]float64, r.d), make([]float64, r.d)
+	sums := make([]float64, r.d)
+	sizes := make([]float64, r.d)
 	for _, p := range r.parts {
 		for i := range p.n {
 			idx, val := p.sparse.Row(i)
@@ -139,7 +143,8 @@ func (r *Rows) plainSums() []twofold.Number {
 			}
 		}
 	}
-	out, n := make([]twofold.Number, r.d), float64(r.n)
+	out := make([]twofold.Number, r.d)
+	n := float64(r.n)
 	for j, v := range sums {
 		if sizes[j] != 0 { // also true for NaN
 			out[j] = twofold.Number{Hi: v, Err: (n+2)*(0x1p-52*sizes[j]+underflown) + (v - v)} // NaN if v is not finite

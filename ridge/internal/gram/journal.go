@@ -43,7 +43,9 @@ const passHeaderSize = 3*8 + sha256.Size + 4*8
 // content returns the length of a message in bytes, without the frame that all messages have. numbers is the number of
 // [twofold.Number] values at the end of the message.
 func (h *passHeader) content(numbers int) int64 {
-	q, d, n := int64(h.Vectors), int64(h.Dim), 24*int64(numbers)
+	q := int64(h.Vectors)
+	d := int64(h.Dim)
+	n := 24 * int64(numbers)
 	if h.State&passEnded != 0 {
 		return passHeaderSize + 8*q*d + 8*q + n
 	}
@@ -190,7 +192,11 @@ func (o *Operator) recall(out, rss []float64) (finished bool, err error) {
 		if o.precise != nil {
 			shifts = o.precise.shift
 		}
-		o.shared.question = question(o.run.queries, o.run.v[:len(o.run.queries)*o.d], shifts)
+		o.shared.question = question(
+			o.run.queries,
+			o.run.v[:len(o.run.queries)*o.d],
+			shifts,
+		)
 	}
 	if o.journal == nil || (o.shared.reducer != nil && !o.shared.recalling) {
 		return false, nil
@@ -238,7 +244,9 @@ func off(v twofold.Number) float64  { return v.Err }
 
 // readNumbers reads n twofold numbers.
 func readNumbers(m *wire.Reader, n int) []twofold.Number {
-	hi, lo, err := m.Float64s(n), m.Float64s(n), m.Float64s(n)
+	hi := m.Float64s(n)
+	lo := m.Float64s(n)
+	err := m.Float64s(n)
 	if m.Err() != nil {
 		return nil
 	}
@@ -259,7 +267,9 @@ func (o *Operator) readHeader(m *wire.Reader) (h passHeader, answered bool) {
 	}
 	q := len(o.run.queries)
 	precise := h.State&passPrecise != 0
-	if h.State > passEnded|passSparse|passPrecise || precise != (o.precise != nil) || h.Vectors != uint64(q) ||
+	if h.State > passEnded|passSparse|passPrecise ||
+		precise != (o.precise != nil) ||
+		h.Vectors != uint64(q) ||
 		h.Dim != uint64(o.d) ||
 		h.content(o.precise.count()) != size ||
 		h.Rows > uint64(o.rows.Count) ||
@@ -282,7 +292,8 @@ func (o *Operator) readHeader(m *wire.Reader) (h passHeader, answered bool) {
 // readEnded reads the results of a pass that has ended. The returned function apply copies them to out and rss.
 func (o *Operator) readEnded(m *wire.Reader, _ passHeader, out, rss []float64) (apply func()) {
 	q := len(o.run.queries)
-	products, squares := m.Float64s(q*o.d), m.Float64s(q)
+	products := m.Float64s(q * o.d)
+	squares := m.Float64s(q)
 	return func() {
 		copy(out, products)
 		copy(rss, squares)
@@ -293,7 +304,8 @@ func (o *Operator) readEnded(m *wire.Reader, _ passHeader, out, rss []float64) (
 // can continue.
 func (o *Operator) readSums(m *wire.Reader, h passHeader, _, _ []float64) (apply func()) {
 	q := len(o.run.queries)
-	products, plain := m.Sums(q*o.d), m.Float64s(q*o.d)
+	products := m.Sums(q * o.d)
+	plain := m.Float64s(q * o.d)
 	rss, ones := m.Sums(q), m.Sums(q)
 	return func() {
 		s := &o.sums

@@ -144,11 +144,21 @@ func (m *measuring) add(b dataset.Block) {
 			row[q-1] = -1
 		}
 	}
-	x, rhs, r := engine.View(q, o.d, m.x), engine.View(b.N, q, m.rhs), firstRows(m.r, b.N)
+	x := engine.View(q, o.d, m.x)
+	rhs := engine.View(b.N, q, m.rhs)
+	r := firstRows(m.r, b.N)
 	if b.Sparse != nil {
 		b.Sparse.GradientTwofold(x, rhs, m.shift, b.W, m.g, r)
 	} else {
-		o.product.be.GradientTwofold(engine.View(b.N, o.d, b.X), x, rhs, m.shift, b.W, m.g, r)
+		o.product.be.GradientTwofold(
+			engine.View(b.N, o.d, b.X),
+			x,
+			rhs,
+			m.shift,
+			b.W,
+			m.g,
+			r,
+		)
 	}
 	for i := range b.N {
 		w := twofold.Of(1)
@@ -158,7 +168,8 @@ func (m *measuring) add(b dataset.Block) {
 		m.weight = m.weight.Plus(w)
 		for j := range m.points {
 			v := twofold.Number{Hi: r.Hi.Row(i)[j], Lo: r.Lo.Row(i)[j]}
-			s, weighted := &m.sums[j], v
+			s := &m.sums[j]
+			weighted := v
 			if b.W != nil {
 				weighted = v.Times(w)
 			}
@@ -201,7 +212,11 @@ func (m *measuring) numbers() []twofold.Number {
 	}
 	for i := range m.g.Hi.Rows {
 		for j := range m.o.d {
-			out = append(out, twofold.Number{Hi: m.g.Hi.Row(i)[j], Lo: m.g.Lo.Row(i)[j], Err: m.g.Err.Row(i)[j]})
+			out = append(out, twofold.Number{
+				Hi:  m.g.Hi.Row(i)[j],
+				Lo:  m.g.Lo.Row(i)[j],
+				Err: m.g.Err.Row(i)[j],
+			})
 		}
 	}
 	return out
@@ -220,12 +235,15 @@ func (m *measuring) count() int {
 
 // restore sets all sums to ns, a result of numbers.
 func (m *measuring) restore(ns []twofold.Number) {
-	m.weight, ns = ns[0], ns[1:]
+	m.weight = ns[0]
+	ns = ns[1:]
 	for i := range m.sums {
-		m.sums[i], ns = measured{ns[0], ns[1], residual(ns[2])}, ns[ofPoint:]
+		m.sums[i] = measured{ns[0], ns[1], residual(ns[2])}
+		ns = ns[ofPoint:]
 	}
 	for i, v := range ns {
-		q, j := i/m.o.d, i%m.o.d
+		q := i / m.o.d
+		j := i % m.o.d
 		m.g.Hi.Row(q)[j], m.g.Lo.Row(q)[j], m.g.Err.Row(q)[j] = v.Hi, v.Lo, v.Err
 	}
 }
@@ -249,8 +267,10 @@ func residual(lost twofold.Number) float64 {
 // sums over all workers.
 func (m *measuring) results(queries int, sums []twofold.Number) []*Measurement {
 	o, centred := m.o, m.o.product.reader.Mean() != nil
-	q, out := len(m.points), make([]*Measurement, queries)
-	weight, g := sums[0], sums[1+ofPoint*q:]
+	q := len(m.points)
+	out := make([]*Measurement, queries)
+	weight := sums[0]
+	g := sums[1+ofPoint*q:]
 	for i, p := range m.points {
 		of := sums[1+ofPoint*i:]
 		ones, found := of[0], &Measurement{

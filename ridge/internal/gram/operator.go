@@ -83,7 +83,13 @@ func New(r Rows, be engine.Backend, journal Journal, reducer Reducer) (*Operator
 		d:       d,
 		t:       t,
 		journal: journal,
-		product: product{be: be, d: d, t: t, tuning: tuning, reader: rows.NewReader(d, t, r.Mean)},
+		product: product{
+			be:     be,
+			d:      d,
+			t:      t,
+			tuning: tuning,
+			reader: rows.NewReader(d, t, r.Mean),
+		},
 	}
 	o.sums.d = d
 	o.shared.reducer, o.shared.recalling = reducer, journal != nil
@@ -109,7 +115,14 @@ func (o *Operator) Apply(
 	o.sums.reset(len(qs))
 	o.product.prepare(qs, v)
 	o.precise = newMeasuring(o, qs, v)
-	o.run = run{o: o, ctx: ctx, queries: qs, v: v, finite: true, progress: progress}
+	o.run = run{
+		o:        o,
+		ctx:      ctx,
+		queries:  qs,
+		v:        v,
+		finite:   true,
+		progress: progress,
+	}
 	finished, err := o.recall(out, rss)
 	if err == nil {
 		finished, err = o.shared.unanimous(ctx, finished)
@@ -228,7 +241,8 @@ func (r *run) check(b dataset.Block) error {
 	if err := r.ctx.Err(); err != nil {
 		return err
 	}
-	o, first := r.o, int(b.First)
+	o := r.o
+	first := int(b.First)
 	if err := rows.CheckShape(b, o.d, o.t, first); err != nil {
 		return err
 	}

@@ -28,7 +28,8 @@ type product struct {
 
 // prepare begins a pass with the vectors v (q×d).
 func (p *product) prepare(qs []Query, v []float64) {
-	q, mean := len(qs), p.reader.Mean()
+	q := len(qs)
+	mean := p.reader.Mean()
 	p.offset = vec.Grow(p.offset, q)
 	p.rhs, p.residuals = vec.Grow(p.rhs, q*engine.MaxGradientRows), vec.Grow(p.residuals, q*engine.MaxGradientRows)
 	for i := range q {
@@ -58,13 +59,21 @@ func (p *product) add(s *sums, b dataset.Block, qs []Query, v []float64) {
 	s.weigh(b)
 	x, sparse := p.reader.Read(b)
 	rhs := p.rightHandSides(b, qs)
-	vs, right, residuals := engine.View(q, d, v), engine.View(b.N, q, rhs), engine.View(b.N, q, p.residuals)
+	vs := engine.View(q, d, v)
+	right := engine.View(b.N, q, rhs)
+	residuals := engine.View(b.N, q, p.residuals)
 	switch {
 	case sparse == nil:
 		s.lengthen(1, roundoff.ManyCalls)
 		p.gradients = vec.Grow(p.gradients, q*d)
 		clear(p.gradients)
-		p.be.Gradient(engine.View(b.N, d, x), vs, right, engine.View(q, d, p.gradients), residuals)
+		p.be.Gradient(
+			engine.View(b.N, d, x),
+			vs,
+			right,
+			engine.View(q, d, p.gradients),
+			residuals,
+		)
 		vec.Axpy(1, p.gradients, s.plain)
 	case scattered(sparse):
 		scatter(sparse, vs, right, s.products, residuals)
@@ -110,7 +119,8 @@ func scatter(rows *engine.CSR, v, rhs engine.Matrix, sums []twofold.Total, resid
 // the centred targets of affine queries. For sparse rows, which are not centred, it also has the products of the means
 // with the vectors. nil stands for zero.
 func (p *product) rightHandSides(b dataset.Block, qs []Query) []float64 {
-	q, need := len(qs), b.Sparse != nil && p.reader.Mean() != nil
+	q := len(qs)
+	need := b.Sparse != nil && p.reader.Mean() != nil
 	for _, s := range qs {
 		need = need || s.Affine
 	}

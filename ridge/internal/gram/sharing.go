@@ -61,7 +61,8 @@ func (s *sharing) addNumbers(ctx context.Context, ns []twofold.Number) error {
 	if s.reducer == nil || s.reducer.Size() == 1 {
 		return nil
 	}
-	n, w := len(ns), float64(s.reducer.Size())
+	n := len(ns)
+	w := float64(s.reducer.Size())
 	sizes := make([]float64, 0, 2*n)
 	for _, v := range ns {
 		sizes = append(sizes, math.Abs(v.Hi))
@@ -80,7 +81,8 @@ func (s *sharing) addNumbers(ctx context.Context, ns []twofold.Number) error {
 		return err
 	}
 	for i := range ns {
-		lost := twofold.Number{Err: sizes[n+i]*(1+w*0x1p-50) + (w+1)*(w+1)*0x1p-52*unitOf(unitOf(sizes[i]))}
+		lost := twofold.Number{Err: sizes[n+i]*(1+w*0x1p-50) +
+			(w+1)*(w+1)*0x1p-52*unitOf(unitOf(sizes[i]))}
 		ns[i] = lost.Plus(twofold.Of(pieces[i])).Plus(twofold.Of(pieces[n+i])).Plus(twofold.Of(pieces[2*n+i]))
 	}
 	return nil
@@ -109,7 +111,8 @@ func (s *sharing) agreed(pass int) error {
 	if s.reducer == nil {
 		return nil
 	}
-	workers, asked := s.reducer.Size(), s.found[len(s.found)-questionWords:]
+	workers := s.reducer.Size()
+	asked := s.found[len(s.found)-questionWords:]
 	for i, v := range asked {
 		if v != float64(workers)*s.word(i) {
 			return fmt.Errorf(

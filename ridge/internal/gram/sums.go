@@ -26,14 +26,17 @@ type sums struct {
 func (s *sums) reset(q int) {
 	if n := q * s.d; cap(s.products) < n || cap(s.rss) < q {
 		s.products = make([]twofold.Total, n)
-		s.rss, s.ones = make([]twofold.Total, q), make([]twofold.Total, q)
+		s.rss = make([]twofold.Total, q)
+		s.ones = make([]twofold.Total, q)
 	}
 	s.products, s.rss, s.ones = s.products[:q*s.d], s.rss[:q], s.ones[:q]
 	clear(s.products)
 	clear(s.rss)
 	clear(s.ones)
 	s.plain = s.plain[:0]
-	s.chain, s.rows, s.weight = 0, 0, twofold.Total{}
+	s.chain = 0
+	s.rows = 0
+	s.weight = twofold.Total{}
 }
 
 // begin allocates the plain sums.

@@ -13,7 +13,9 @@ type Interval struct{ Lo, Hi float64 }
 
 // Around returns [max(0, x−radius), x+radius]. The interval contains every nonnegative number that differs from
 // x by at most radius.
-func Around(x, radius float64) Interval { return Interval{math.Max(0, x-radius), x + radius} }
+func Around(x, radius float64) Interval {
+	return Interval{math.Max(0, x-radius), x + radius}
+}
 
 // Outward returns [max(0, x−radius), x+radius], with both ends rounded outward to the next float64. If |x| + radius
 // is not finite, it returns [0, ∞).
@@ -25,13 +27,19 @@ func Outward(x, radius float64) Interval {
 }
 
 // Nonnegative returns [0, ∞).
-func Nonnegative() Interval { return Interval{0, math.Inf(1)} }
+func Nonnegative() Interval {
+	return Interval{0, math.Inf(1)}
+}
 
 // Unknown returns (−∞, ∞).
-func Unknown() Interval { return Interval{math.Inf(-1), math.Inf(1)} }
+func Unknown() Interval {
+	return Interval{math.Inf(-1), math.Inf(1)}
+}
 
 // IsNaN reports whether an end of v is NaN. Such an interval carries no information.
-func (v Interval) IsNaN() bool { return math.IsNaN(v.Lo) || math.IsNaN(v.Hi) }
+func (v Interval) IsNaN() bool {
+	return math.IsNaN(v.Lo) || math.IsNaN(v.Hi)
+}
 
 // Intersect returns a ∩ b for two brackets of the same number. If round-off made a and b disjoint, it returns
 // the smallest interval that contains both. A NaN interval is ignored.
@@ -64,7 +72,9 @@ func (v Interval) Estimate(x float64) float64 {
 }
 
 // Apart reports whether two intervals are disjoint.
-func Apart(a, b Interval) bool { return a.Lo > b.Hi || b.Lo > a.Hi }
+func Apart(a, b Interval) bool {
+	return a.Lo > b.Hi || b.Lo > a.Hi
+}
 
 // Total returns a bracket of a sum of numbers, given a bracket of each number in parts.
 func Total(parts []Interval) Interval {

@@ -42,7 +42,8 @@ func (p *Product) Log(each float64) Interval {
 	}
 	m, e := p.mantissa, p.exponent
 	if m < math.Sqrt2/2 {
-		m, e = 2*m, e-1
+		m = 2 * m
+		e--
 	}
 	// log m = 2·artanh s with the series 2·(s + s³/3 + s⁵/5 + …). |s| is below 0.172, so that the terms after
 	// s²⁵ are below 2⁻⁶⁵·|s|.
@@ -51,8 +52,10 @@ func (p *Product) Log(each float64) Interval {
 	for k := 25; k > 0; k -= 2 {
 		sum = sum*s*s + 1/float64(k)
 	}
-	own, whole := 2*s*sum, float64(e)*math.Ln2
-	off := 16*roundoff.Eps*(math.Abs(own)+math.Abs(whole)) + float64(p.factors)*(roundoff.Eps+2*each)*(1+0x1p-20)
+	own := 2 * s * sum
+	whole := float64(e) * math.Ln2
+	off := 16*roundoff.Eps*(math.Abs(own)+math.Abs(whole)) +
+		float64(p.factors)*(roundoff.Eps+2*each)*(1+0x1p-20)
 	return Interval{own + whole - off, own + whole + off}
 }
 

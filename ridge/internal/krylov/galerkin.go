@@ -58,10 +58,15 @@ const perVector = 6
 
 // SubspaceRows returns the capacity of the subspace of Galerkin, in vectors. rank bounds the rank of A, sketch is the
 // number of rows of the sketch, and systems is the number of systems.
-func SubspaceRows(rank, sketch, systems int) int { return min(rank, perVector*(sketch+systems)) }
+func SubspaceRows(rank, sketch, systems int) int {
+	return min(rank, perVector*(sketch+systems))
+}
 
 func newGalerkin(b *Batch) *galerkin {
-	e, q, t, d := b.Known.Eigen(), len(b.Systems), b.targets(), b.Dim()
+	e := b.Known.Eigen()
+	q := len(b.Systems)
+	t := b.targets()
+	d := b.Dim()
 	rank := max(b.Known.Rank(), len(e.Values), 1)
 	most := SubspaceRows(rank, len(e.Values), q)
 	m := &galerkin{
@@ -71,19 +76,30 @@ func newGalerkin(b *Batch) *galerkin {
 		request:   b.newRequest(most + q),
 	}
 	m.work = galerkinWork{
-		g0: make([]float64, q*d), u: make([]float64, q*most), rhs: make([]float64, q*most), y: make([]float64, q*most),
-		v: make([]float64, q*d), kv: make([]float64, q*d), zeroAlong: make([]float64, len(e.Values)),
+		g0:        make([]float64, q*d),
+		u:         make([]float64, q*most),
+		rhs:       make([]float64, q*most),
+		y:         make([]float64, q*most),
+		v:         make([]float64, q*d),
+		kv:        make([]float64, q*d),
+		zeroAlong: make([]float64, len(e.Values)),
 		workspace: newWorkspace(b),
 	}
 	for i := range b.Systems {
-		m.bases = append(m.bases, base{x: make([]float64, d), g: m.work.g0[i*d : (i+1)*d], unchanged: math.Inf(1)})
+		m.bases = append(m.bases, base{
+			x:         make([]float64, d),
+			g:         m.work.g0[i*d : (i+1)*d],
+			unchanged: math.Inf(1),
+		})
 	}
 	return m
 }
 
 // Start stores the vectors for the first pass in the memory of the subspace, which is still empty.
 func (m *galerkin) Start(ctx context.Context) error {
-	d, q, w := m.Dim(), len(m.Systems), &m.work
+	d := m.Dim()
+	q := len(m.Systems)
+	w := &m.work
 	rank := 0
 	if m.Deflate {
 		rank = copy(m.space.q, m.Known.Eigen().V) / d
@@ -126,7 +142,9 @@ func (m *galerkin) Ask(last bool) *Request {
 	if last {
 		m.fresh, m.asked = 0, append(m.asked[:0], m.Active...)
 	}
-	k, d, r := m.space.k, m.Dim(), &m.request
+	k := m.space.k
+	d := m.Dim()
+	r := &m.request
 	r.V, r.Out, r.Queries = m.space.q[k*d:], m.space.kq[k*d:], r.Queries[:0]
 	for range m.fresh {
 		r.Queries = append(r.Queries, gram.Query{})
@@ -149,7 +167,9 @@ func (m *galerkin) Absorb() error {
 	for _, s := range m.Active {
 		s.Measured = false
 	}
-	k, d, r := m.space.k, m.Dim(), &m.request
+	k := m.space.k
+	d := m.Dim()
+	r := &m.request
 	for i, s := range m.asked {
 		row := m.fresh + i
 		copy(s.G, r.Out[row*d:(row+1)*d])
@@ -167,7 +187,8 @@ func (m *galerkin) Absorb() error {
 // coefficients updates u = Qg₀ of each system after the subspace has grown: it computes the elements from firstNew
 // on. If g₀ of a system has changed, it computes all elements. [galerkin] defines Q and g₀.
 func (m *galerkin) coefficients(firstNew int) {
-	s, w := m.space, &m.work
+	s := m.space
+	w := &m.work
 	if n := s.k - firstNew; n > 0 {
 		s.be.Gemm(
 			false,
@@ -190,7 +211,9 @@ func (m *galerkin) coefficients(firstNew int) {
 // move sets active systems to their Galerkin solutions and updates their gradients. It skips the systems whose
 // gradient this pass has measured, because their current iterates are certified first.
 func (m *galerkin) move() error {
-	s, w, n := m.space, &m.work, 0
+	s := m.space
+	w := &m.work
+	n := 0
 	for i, sys := range m.Systems {
 		if sys.Status == Iterating && !sys.Measured {
 			copy(w.rhs[n*s.most:], w.u[i*s.most:i*s.most+s.k])
@@ -223,7 +246,11 @@ func (m *galerkin) move() error {
 	for i, sys := range m.Systems {
 		if sys.Status == Iterating && !sys.Measured {
 			m.bases[i].advance(sys, w.v[n*s.d:(n+1)*s.d], w.kv[n*s.d:(n+1)*s.d])
-			sys.Residual = carriedResidual(sys, m.Known.TSS[sys.Target], m.Known.C(sys.Target))
+			sys.Residual = carriedResidual(
+				sys,
+				m.Known.TSS[sys.Target],
+				m.Known.C(sys.Target),
+			)
 			n++
 		}
 	}
@@ -237,7 +264,9 @@ func (m *galerkin) Gradients() []Projection {
 	if m.cg != nil {
 		return m.cg.Gradients()
 	}
-	d, e, w := m.Dim(), m.Known.Eigen(), &m.work
+	d := m.Dim()
+	e := m.Known.Eigen()
+	w := &m.work
 	n := 0
 	for _, s := range m.Active {
 		if s.Measured || !m.Deflate {
@@ -341,7 +370,8 @@ func (m *galerkin) extend(ctx context.Context) (full bool, err error) {
 	if fresh > 0 {
 		fresh = s.fill(fresh)
 	}
-	m.fresh, m.exhausted = fresh, fresh == 0
+	m.fresh = fresh
+	m.exhausted = fresh == 0
 	m.asked = m.asked[:0]
 	for _, sys := range m.Active {
 		if sys.checking || m.exhausted {
@@ -358,7 +388,8 @@ func (m *galerkin) extend(ctx context.Context) (full bool, err error) {
 // If Deflate is true, the orthogonal part of Ĥ⁻¹g is a multiple of the orthogonal part of g, and directions uses
 // g.
 func (m *galerkin) directions(ctx context.Context) (moved, rows int, err error) {
-	d, w := m.Dim(), &m.work
+	d := m.Dim()
+	w := &m.work
 	if !m.Deflate {
 		moved, err = m.preconditioned(ctx)
 		return moved, m.space.orthogonalParts(moved, w.gradients.Off), err
@@ -381,7 +412,8 @@ func (m *galerkin) directions(ctx context.Context) (moved, rows int, err error) 
 // preconditioned writes Ĥ⁻¹g to gradients.Off for each system to solve, and returns the number of these systems. g
 // is the gradient, and Ĥ approximates AᵀA + γI.
 func (m *galerkin) preconditioned(ctx context.Context) (moved int, err error) {
-	d, g := m.Dim(), &m.work.gradients
+	d := m.Dim()
+	g := &m.work.gradients
 	for _, s := range m.Active {
 		if !s.checking || s.measuresPrecisely() {
 			copy(g.G[moved*d:(moved+1)*d], s.G)
@@ -399,9 +431,10 @@ func (m *galerkin) preconditioned(ctx context.Context) (moved int, err error) {
 // isStuck reports whether the subspace cannot improve some system any more: solving the system again in the unchanged
 // subspace did not halve its error bound.
 func (m *galerkin) isStuck() bool {
-	return m.exhausted && slices.ContainsFunc(m.Active, func(s *System) bool {
-		return s.Measured && !(s.bound < m.bases[s.index].unchanged/2)
-	})
+	return m.exhausted &&
+		slices.ContainsFunc(m.Active, func(s *System) bool {
+			return s.Measured && !(s.bound < m.bases[s.index].unchanged/2)
+		})
 }
 
 // solveAgain solves the systems again in the unchanged subspace, starting from the gradients that the last pass

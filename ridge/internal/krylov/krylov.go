@@ -191,7 +191,9 @@ func (b *Batch) pass(ctx context.Context, m Method, pass int) error {
 // read makes the pass for a request. If the pass has read other rows than the summary, read returns an error. For this
 // check, the first pass also computes Aᵀb of each target.
 func (b *Batch) read(ctx context.Context, pass int, r *Request) error {
-	q, d, k := len(r.Queries), b.Dim(), b.Known
+	q := len(r.Queries)
+	d := b.Dim()
+	k := b.Known
 	qs := r.Queries
 	if pass == 1 { // the gradients at zero are −AᵀY
 		clear(r.V[q*d : (q+b.targets())*d])
@@ -234,9 +236,11 @@ func (b *Batch) judges() func(gamma float64) *certify.Judge {
 // wrong. The first q queries are the queries of the method; the others are for this check.
 func (b *Batch) compare(qs []gram.Query, q int, r Request) error {
 	const other = "this pass read other rows than the summary"
-	k, d := b.Known, b.Dim()
+	k := b.Known
+	d := b.Dim()
 	for i, s := range qs {
-		x, out := r.V[i*d:(i+1)*d], r.Out[i*d:(i+1)*d]
+		x := r.V[i*d : (i+1)*d]
+		out := r.Out[i*d : (i+1)*d]
 		if off, differs := k.ProductDiffers(s.Target, s.Affine, x, out); differs {
 			return rows.Unfit(other+": a product with AᵀA differs by %.3g", off)
 		}

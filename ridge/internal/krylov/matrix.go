@@ -13,9 +13,11 @@ import (
 func ComputeMatrix(ctx context.Context, p Problem) (k []float64, known *certify.Known, err error) {
 	p.Pairs = nil
 	b := newBatch(&p)
-	d, r := b.Dim(), b.newRequest(b.Dim())
+	d := b.Dim()
+	r := b.newRequest(b.Dim())
 	rows := d + b.targets()
-	r.V, r.Out = make([]float64, rows*d), make([]float64, rows*d)
+	r.V = make([]float64, rows*d)
+	r.Out = make([]float64, rows*d)
 	for i := range d {
 		r.V[i*d+i] = 1
 		r.Queries = append(r.Queries, gram.Query{})

@@ -22,7 +22,9 @@ func (n *newton) absorb(hv []float64) bool {
 	return true
 }
 
-func (n *newton) step(z []float64) { vec.Axpy(-1, z, n.x) }
+func (n *newton) step(z []float64) {
+	vec.Axpy(-1, z, n.x)
+}
 
 // verify does nothing, because every pass measures the gradient at x.
 func (n *newton) verify() {}

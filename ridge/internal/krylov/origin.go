@@ -36,13 +36,18 @@ type origin struct {
 func (s *System) setOrigin(v []float64, found *gram.Measurement) (ok bool) {
 	rss, off := found.RSS.Round()
 	exact := s.judged.Exact(v, interval.Outward(rss, off), found.Rounded(), found.Residual)
-	if plain, _ := s.judged.RoundOff(s.Target, v, math.Sqrt(math.Max(0, rss))); !(exact.Weights < plain/2) {
+	plain, _ := s.judged.RoundOff(s.Target, v, math.Sqrt(math.Max(0, rss)))
+	if !(exact.Weights < plain/2) {
 		return false
 	}
 	o := s.origin
 	if o == nil {
 		d := len(v)
-		o = &origin{x: make([]float64, d), rounded: make([]float64, d), low: make([]float64, d)}
+		o = &origin{
+			x:       make([]float64, d),
+			rounded: make([]float64, d),
+			low:     make([]float64, d),
+		}
 		s.origin = o
 	}
 	o.exact, o.shift = exact, found.Shift
@@ -61,10 +66,14 @@ func (o *origin) add(x []float64) (rounding float64) {
 }
 
 // isCurrent reports whether the iterate is the origin itself.
-func (o *origin) isCurrent() bool { return o != nil && o.here == &o.exact }
+func (o *origin) isCurrent() bool {
+	return o != nil && o.here == &o.exact
+}
 
 // isSharper reports whether the round-off at the origin is less than half the round-off at the iterate.
-func (o *origin) isSharper() bool { return o.exact.Weights < o.here.Weights/2 }
+func (o *origin) isSharper() bool {
+	return o.exact.Weights < o.here.Weights/2
+}
 
 // negated returns −x.
 func negated(x []float64) []float64 {

@@ -40,7 +40,8 @@ type workspace struct {
 }
 
 func newWorkspace(b *Batch) *workspace {
-	q, e := len(b.Systems), b.Known.Eigen()
+	q := len(b.Systems)
+	e := b.Known.Eigen()
 	w := &workspace{
 		projected: make([]Projection, q),
 		gammas:    make([]float64, q),
@@ -54,7 +55,8 @@ func newSeparate(b *Batch, kind Kind) (*separate, error) {
 	q, d := len(b.Systems), b.Dim()
 	more := q + b.targets()
 	r := b.newRequest(q)
-	r.V, r.Out = make([]float64, more*d), make([]float64, more*d)
+	r.V = make([]float64, more*d)
+	r.Out = make([]float64, more*d)
 	return newSeparateIn(b, kind, newWorkspace(b), r)
 }
 
@@ -82,7 +84,12 @@ func newIteration(kind Kind, s *System) (iteration, error) {
 	case Newton:
 		return &newton{x: s.X, g: s.G}, nil
 	case CG:
-		return &cg{x: s.X, g: s.G, p: make([]float64, len(s.X)), check: true}, nil
+		return &cg{
+			x:     s.X,
+			g:     s.G,
+			p:     make([]float64, len(s.X)),
+			check: true,
+		}, nil
 	}
 	return nil, fmt.Errorf("ridge: method %d does not iterate on each system by itself", int(kind))
 }
@@ -95,7 +102,8 @@ func (m *separate) Start(ctx context.Context) error {
 		m.startAt(m.Problem.Start)
 		return nil
 	}
-	g, q := &m.gradients, len(m.Systems)
+	g := &m.gradients
+	q := len(m.Systems)
 	for i, s := range m.Systems {
 		copy(g.G[i*d:(i+1)*d], m.Known.C(s.Target))
 		m.gammas[i] = s.Gamma()
@@ -111,7 +119,8 @@ func (m *separate) Start(ctx context.Context) error {
 }
 
 func (m *separate) Ask(last bool) *Request {
-	d, r := m.Dim(), &m.request
+	d := m.Dim()
+	r := &m.request
 	r.Queries = r.Queries[:0]
 	for i, s := range m.Active {
 		it := m.iterations[s.index]
@@ -125,9 +134,11 @@ func (m *separate) Ask(last bool) *Request {
 }
 
 func (m *separate) Absorb() error {
-	d, r := m.Dim(), &m.request
+	d := m.Dim()
+	r := &m.request
 	for i, s := range m.Active {
-		v, kv := r.V[i*d:(i+1)*d], r.Out[i*d:(i+1)*d]
+		v := r.V[i*d : (i+1)*d]
+		kv := r.Out[i*d : (i+1)*d]
 		s.complete(kv, v, r.at(i))
 		s.Measured = m.iterations[s.index].absorb(kv)
 		if s.Measured {
@@ -138,7 +149,9 @@ func (m *separate) Absorb() error {
 }
 
 func (m *separate) Gradients() []Projection {
-	d, q, e := m.Dim(), len(m.Active), m.Known.Eigen()
+	d := m.Dim()
+	q := len(m.Active)
+	e := m.Known.Eigen()
 	for i, s := range m.Active {
 		copy(m.gradients.G[i*d:(i+1)*d], s.G)
 		m.gradientRow[s.index] = i
@@ -153,7 +166,9 @@ func (m *separate) Gradients() []Projection {
 // Step passes Ĥ⁻¹g to the iterations, for the gradient g and the Hessian Ĥ. It skips the systems whose gradient
 // the next pass must measure first.
 func (m *separate) Step(ctx context.Context) error {
-	d, g, e := m.Dim(), &m.gradients, m.Known.Eigen()
+	d := m.Dim()
+	g := &m.gradients
+	e := m.Known.Eigen()
 	q := 0
 	for _, s := range m.Active {
 		if !s.checking {

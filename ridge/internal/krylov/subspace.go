@@ -51,12 +51,19 @@ const schurRows = 64
 func newSubspace(be engine.Backend, d, capacity, extra int) *subspace {
 	n, wide := max(capacity, extra), max(extra, BlockRows)
 	return &subspace{
-		be: be, d: d, most: capacity,
-		q: make([]float64, (capacity+extra)*d), kq: make([]float64, (capacity+extra)*d),
-		t: make([]float64, capacity*capacity), s: make([]float64, capacity*capacity), theta: make([]float64, capacity),
+		be:    be,
+		d:     d,
+		most:  capacity,
+		q:     make([]float64, (capacity+extra)*d),
+		kq:    make([]float64, (capacity+extra)*d),
+		t:     make([]float64, capacity*capacity),
+		s:     make([]float64, capacity*capacity),
+		theta: make([]float64, capacity),
 		work: subspaceWork{
-			eigen: make([]float64, be.SymEigWork(n, n)), t: make([]float64, capacity*capacity),
-			h: make([]float64, capacity*wide), f: make([]float64, 2*schurRows*capacity),
+			eigen:      make([]float64, be.SymEigWork(n, n)),
+			t:          make([]float64, capacity*capacity),
+			h:          make([]float64, capacity*wide),
+			f:          make([]float64, 2*schurRows*capacity),
 			m:          make([]float64, max(schurRows*schurRows, extra*(2*extra+1))),
 			projection: make([]float64, wide*d),
 		},
@@ -121,7 +128,9 @@ func (s *subspace) solve(q int, gamma, u, y []float64) error {
 // eliminate does the work of solve by Schur complements. It returns false if a Schur complement is not positive
 // definite.
 func (s *subspace) eliminate(q int, gamma, u, y []float64) bool {
-	n, w, ld := s.eigenRows, s.k-s.eigenRows, max(s.eigenRows, 1)
+	n := s.eigenRows
+	w := s.k - s.eigenRows
+	ld := max(s.eigenRows, 1)
 	f, scaled := s.work.f[:w*ld], s.work.f[w*ld:2*w*ld]
 	s.be.Gemm(
 		false,
@@ -142,7 +151,8 @@ func (s *subspace) eliminate(q int, gamma, u, y []float64) bool {
 		engine.Strided(w, n, f, ld),
 	)
 	for i := range q {
-		h, z := s.work.h[i*ld:i*ld+n], y[i*s.most+n:i*s.most+s.k]
+		h := s.work.h[i*ld : i*ld+n]
+		z := y[i*s.most+n : i*s.most+s.k]
 		copy(z, u[i*s.most+n:])
 		for j := range h {
 			h[j] /= s.theta[j] + gamma[i]
@@ -181,7 +191,8 @@ func (s *subspace) eliminate(q int, gamma, u, y []float64) bool {
 // solveSchur overwrites z with M⁻¹z, where M is the Schur complement in [subspace] and f is FSᵀ(Θ+γI)^{-½}. If
 // M is not positive definite, it returns false.
 func (s *subspace) solveSchur(gamma float64, f, z []float64) bool {
-	n, w := s.eigenRows, s.k-s.eigenRows
+	n := s.eigenRows
+	w := s.k - s.eigenRows
 	copyMatrix(w, w, s.work.m, w, s.t[n*s.most+n:], s.most)
 	for l := range w {
 		s.work.m[l*w+l] += gamma
@@ -221,7 +232,9 @@ func (s *subspace) propose(n int, z []float64) (int, error) {
 	if n == 0 {
 		return 0, nil
 	}
-	gram, v, w := s.work.m[:n*n], s.work.m[n*n:2*n*n], s.work.m[2*n*n:2*n*n+n]
+	gram := s.work.m[:n*n]
+	v := s.work.m[n*n : 2*n*n]
+	w := s.work.m[2*n*n : 2*n*n+n]
 	s.be.Syrk(false, 1, engine.View(n, s.d, z), 0, engine.View(n, n, gram))
 	b := min(n, s.most-s.k)
 	if !s.be.SymEig(engine.View(n, n, gram), w, engine.View(b, n, v), s.work.eigen) {
@@ -266,7 +279,8 @@ func (s *subspace) next(n int, z []float64) int {
 	d, k := s.d, s.k
 	for i := range n {
 		j := k - s.last + i
-		row, along := z[i*d:(i+1)*d], s.work.h[i*k:(i+1)*k]
+		row := z[i*d : (i+1)*d]
+		along := s.work.h[i*k : (i+1)*k]
 		copy(row, s.kq[j*d:(j+1)*d])
 		copy(along, s.t[j*s.most:]) // products of row with the subspace
 		if l := vec.Norm(row); l > tiniest {

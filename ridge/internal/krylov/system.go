@@ -83,8 +83,11 @@ const maxFailedChecks = 5
 
 func newSystem(judge *certify.Judge, index, target, d int) *System {
 	return &System{
-		Target: target, index: index, judged: judge, Iterate: Iterate{X: make([]float64, d), G: make([]float64, d)},
-		best: best{x: make([]float64, d), relative: math.Inf(1)},
+		Target:  target,
+		index:   index,
+		judged:  judge,
+		Iterate: Iterate{X: make([]float64, d), G: make([]float64, d)},
+		best:    best{x: make([]float64, d), relative: math.Inf(1)},
 	}
 }
 
@@ -103,7 +106,9 @@ func (s *System) Gamma() float64 { return s.judged.Gamma }
 func (s *System) Passes() int { return s.passes }
 
 // Best returns the iterate with the smallest certified error. found is the measurement at this iterate.
-func (s *System) Best() (x []float64, found certify.Measured) { return s.best.x, s.best.found }
+func (s *System) Best() (x []float64, found certify.Measured) {
+	return s.best.x, s.best.found
+}
 
 // Weights returns the bounds for the best iterate.
 func (s *System) Weights() certify.Weights {
@@ -150,11 +155,17 @@ func (s *System) judge(g *Projection, tol float64, observe func(*System)) {
 	switch {
 	case reached:
 		s.Status = Reached
-	case s.isZero() || exhausted && s.hasZeroTarget() && s.precision != plain && math.IsInf(s.Relative, 1):
+	case s.isZero() ||
+		exhausted && s.hasZeroTarget() && s.precision != plain && math.IsInf(s.Relative, 1):
 		s.Status = Zero
 	case (exhausted || s.best.failedChecks >= maxFailedChecks) && s.precision == plain:
-		s.precision, s.checking, s.best.failedChecks = doubleDouble, true, 0
-	case exhausted && s.origin != nil && s.origin.isSharper() && s.bound >= roundedAway*rounding:
+		s.precision = doubleDouble
+		s.checking = true
+		s.best.failedChecks = 0
+	case exhausted &&
+		s.origin != nil &&
+		s.origin.isSharper() &&
+		s.bound >= roundedAway*rounding:
 		s.origin.renew, s.checking = true, true
 	case exhausted || s.best.failedChecks >= maxFailedChecks:
 		s.Status = RoundOff
@@ -173,7 +184,9 @@ func (s *System) hasZeroTarget() bool {
 // the iteration has reduced the initial bound to round-off, and no digit of the current coefficients is
 // certain.
 func (s *System) isZero() bool {
-	return s.hasZeroTarget() && s.bound <= roundoff.Eps*s.best.first && math.IsInf(s.Relative, 1)
+	return s.hasZeroTarget() &&
+		s.bound <= roundoff.Eps*s.best.first &&
+		math.IsInf(s.Relative, 1)
 }
 
 // nearShare is a fraction of the error bound. [System.plainFails] tolerates round-off of plain gradients up to this
@@ -184,7 +197,9 @@ const nearShare = 1. / 64
 // of the round-off is above the tolerance, and it is more than nearShare of the error bound. For a zero target,
 // plainFails returns false.
 func (s *System) plainFails(round, tol float64) bool {
-	return round > tol*vec.Norm(s.X) && round > nearShare*s.bound && !s.hasZeroTarget()
+	return round > tol*vec.Norm(s.X) &&
+		round > nearShare*s.bound &&
+		!s.hasZeroTarget()
 }
 
 // measuresPrecisely reports whether the next pass measures the gradient with twice the digits. The same pass also
@@ -238,7 +253,11 @@ func (s *System) record(g *Projection) {
 	if o := s.origin; o != nil {
 		here := *o.here // a copy, because here may point to o.exact, which changes with the origin
 		b.found.Exact, b.found.Near = &here, o.near
-		b.found.Landing = certify.Landing{Shift: o.shift, Step: negated(s.X), Low: slices.Clone(o.low)}
+		b.found.Landing = certify.Landing{
+			Shift: o.shift,
+			Step:  negated(s.X),
+			Low:   slices.Clone(o.low),
+		}
 	}
 	b.relative, b.known = s.Relative, true
 }
@@ -284,11 +303,19 @@ func (s *System) complete(kv, v []float64, found *gram.Measurement) {
 
 // measured records that this pass has computed the gradient G, and the sum of squared residuals rss.
 func (s *System) measured(rss float64, found *gram.Measurement) {
-	s.Measured, s.Residual = true, math.Sqrt(rss)
+	s.Measured = true
+	s.Residual = math.Sqrt(rss)
 	if o := s.origin; o != nil && found == nil { // the pass computed AᵀAX, and rss is ‖AX‖²
 		o.asked = false
 		o.here = s.judged.Moved(
-			&certify.Move{From: &o.exact, X: o.x, Gradient: o.g, E: s.X, AE: s.Residual, Norm: vec.Norm(s.G)},
+			&certify.Move{
+				From:     &o.exact,
+				X:        o.x,
+				Gradient: o.g,
+				E:        s.X,
+				AE:       s.Residual,
+				Norm:     vec.Norm(s.G),
+			},
 		)
 	}
 }

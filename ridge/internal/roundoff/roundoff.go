@@ -93,7 +93,9 @@ func DenseDot(dot float64) float64 { return dot + Few }
 
 // SparseDot returns a bound on the round-off of a product of a sparse row of d features with coefficients, in units of
 // Eps. The product is a plain sum over the entries, minus the product of the means with the coefficients.
-func SparseDot(d int) float64 { return 5*float64(d)/8 + 2*Few }
+func SparseDot(d int) float64 {
+	return 5*float64(d)/8 + 2*Few
+}
 
 // Pass returns a bound on the round-off of the gradient of a pass, in units of Eps. gradient is the number of
 // additions in one call of the backend (engine.Accuracy.Gradient). The bound also covers the plain sums over calls and
@@ -165,7 +167,8 @@ const (
 // times the norm of the column. motion is the sum of 2 − τ over the reflections I − τ·vvᵀ. The proof is in
 // docs/math.md §14.
 func QRFold(q, rows, motion float64) float64 {
-	w, panels := math.Min(q, PanelColumns), math.Ceil(q/PanelColumns)
+	w := math.Min(q, PanelColumns)
+	panels := math.Ceil(q / PanelColumns)
 	s := motion + 100*q*Unit // the exact τ may be slightly smaller
 	root := math.Sqrt(s)
 	product, reflectors := 18., 25.
@@ -174,11 +177,17 @@ func QRFold(q, rows, motion float64) float64 {
 		product = StripRows + 5 + math.Ceil(rows/StripRows)
 		reflectors += 12*inPanel + (w+1)*(1+inPanel/math.Sqrt2)
 	}
-	return 4*reflectors + 2*product*(math.Sqrt2+root) + (w+4)*(panels+1) + 2*(w+6)*root + 45
+	return 4*reflectors +
+		2*product*(math.Sqrt2+root) +
+		(w+4)*(panels+1) +
+		2*(w+6)*root +
+		45
 }
 
 // LostFold returns a bound on the norm of the underflow error in a column of a fold, see [QRFold].
-func LostFold(q, rows float64) float64 { return 8 * q * (q + rows) * Underflow }
+func LostFold(q, rows float64) float64 {
+	return 8 * q * (q + rows) * Underflow
+}
 
 // QRSolve returns a bound on the backward error of solving with a triangular factor of q columns, and of evaluating
 // Ax − b. The bound for a column is in units of Unit times the norm of the column.
@@ -186,7 +195,9 @@ func QRSolve(q float64) float64 { return 2 * (q + 4) }
 
 // QRPivot returns the largest pivot that counts as zero, in units of Unit times the norm of its column. It only
 // decides when a column counts as dependent; no error bound depends on it.
-func QRPivot(q, longestFold, folds float64) float64 { return 4*(q+4) + longestFold*folds }
+func QRPivot(q, longestFold, folds float64) float64 {
+	return 4*(q+4) + longestFold*folds
+}
 
 // SeminormalResidual returns a bound on the error of component i of the computed negative gradient
 // Rᵀ(z − Rx) − γx, where R is the triangular factor and z belongs to the target. The bound is in units of

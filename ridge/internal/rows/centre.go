@@ -127,7 +127,9 @@ func (s *Stage) average() {
 // relocate subtracts origin from the first len(sum) elements of x. For each result z, it adds v·z to sum and
 // v·z² to squares. v is the weight of the row.
 func relocate(v float64, origin, x, sum, squares []float64) {
-	x, origin, squares = x[:len(sum)], origin[:len(sum)], squares[:len(sum)]
+	x = x[:len(sum)]
+	origin = origin[:len(sum)]
+	squares = squares[:len(sum)]
 	for j := range sum {
 		z := x[j] - origin[j]
 		x[j] = z
@@ -155,8 +157,10 @@ func heaviest(n int, w []float64) int {
 // of the mean of these rows, in s.block.meanError.
 func (s *Stage) addRoundOff(n int, weight float64) {
 	root, rows := math.Sqrt(weight), float64(n)
-	lostSpread, lost := rows*roundoff.LostSpread, rows*roundoff.LostSum/root
-	moved, meanError := s.Moved[:len(s.block.spread)], s.block.meanError[:len(s.block.spread)]
+	lostSpread := rows * roundoff.LostSpread
+	lost := rows * roundoff.LostSum / root
+	moved := s.Moved[:len(s.block.spread)]
+	meanError := s.block.meanError[:len(s.block.spread)]
 	for j, v := range s.block.spread {
 		far := math.Sqrt(v+lostSpread) * roundoff.Inflate
 		off := roundoff.RowOfBlock*roundoff.Unit*far + lost
@@ -191,7 +195,9 @@ func (s *Stage) join(w2, weightError float64, n int) int {
 		// and w1 + w2.
 		off := 1.5*(s.RelativeWeight(w1)+weightError/w2) + 8*roundoff.Unit
 		means := s.meanErrors()
-		mean, moved, muError := s.mean[:len(mu)], s.Moved[:len(mu)], muError[:len(mu)]
+		mean := s.mean[:len(mu)]
+		moved := s.Moved[:len(mu)]
+		muError := muError[:len(mu)]
 		targets := s.y[n*s.t:]
 		for j, v := range mu {
 			gap := mean[j] - v
@@ -205,7 +211,9 @@ func (s *Stage) join(w2, weightError float64, n int) int {
 			if gap != 0 { // the product f·gap may underflow
 				s.NonZero[column] = true
 			}
-			wrong := f * roundoff.Inflate * (means.bound(s, j) + muError[j] + off*math.Abs(gap))
+			wrong := f * roundoff.Inflate * (means.bound(s, j) +
+				muError[j] +
+				off*math.Abs(gap))
 			moved[j] = hypot(moved[j], wrong)
 		}
 		added = 1
@@ -236,7 +244,8 @@ type meanErrors struct {
 }
 
 func (s *Stage) meanErrors() meanErrors {
-	w, n := s.Weight.Value(), float64(s.Rows)
+	w := s.Weight.Value()
+	n := float64(s.Rows)
 	if !(w > 0) {
 		return meanErrors{}
 	}
@@ -256,7 +265,8 @@ func (e *meanErrors) bound(s *Stage, j int) float64 {
 // MeanErrors returns bounds on the round-off of each mean that Means returns. The bounds include the rounding of the
 // addition of the origin.
 func (s *Stage) MeanErrors() []float64 {
-	out, means := make([]float64, s.d+s.t), s.meanErrors()
+	out := make([]float64, s.d+s.t)
+	means := s.meanErrors()
 	for j := range out {
 		out[j] = means.bound(s, j) + roundoff.Unit*math.Abs(s.Origin[j]+s.mean[j])
 	}

@@ -15,7 +15,9 @@ var ErrShape = fmt.Errorf("ridge: %w", engine.ErrShape)
 
 // Unfit returns an error with the given message. The error matches [engine.ErrShape] and [engine.ErrInput] with
 // errors.Is.
-func Unfit(format string, args ...any) error { return &unfit{fmt.Sprintf(format, args...)} }
+func Unfit(format string, args ...any) error {
+	return &unfit{fmt.Sprintf(format, args...)}
+}
 
 type unfit struct{ reason string }
 
@@ -60,7 +62,9 @@ func checkRows(b dataset.Block, lo, hi, d, t, firstRow int, raw float64) (float6
 	}
 	targets := engine.SquaredNorms(engine.View(hi-lo, t, b.Y[lo*t:hi*t]))
 	for i := lo; i < hi; i++ {
-		row, q, qy := firstRow+i, norms[i-lo], targets[i-lo]
+		row := firstRow + i
+		q := norms[i-lo]
+		qy := targets[i-lo]
 		if b.W != nil {
 			if err := CheckWeight(b, i, row, d+t); err != nil {
 				return 0, err
@@ -94,8 +98,11 @@ func checkRows(b dataset.Block, lo, hi, d, t, firstRow int, raw float64) (float6
 // CheckShape returns an error if the block does not have d features and t targets. It also returns an error if
 // the lengths of the block's slices do not match its number of rows.
 func CheckShape(b dataset.Block, d, t, firstRow int) error {
-	dense, sparse := b.Sparse == nil, b.Sparse
-	if b.N < 0 || !rowmajor.IsProduct(len(b.Y), b.N, t) || (b.W != nil && len(b.W) != b.N) ||
+	dense := b.Sparse == nil
+	sparse := b.Sparse
+	if b.N < 0 ||
+		!rowmajor.IsProduct(len(b.Y), b.N, t) ||
+		(b.W != nil && len(b.W) != b.N) ||
 		(dense && !rowmajor.IsProduct(len(b.X), b.N, d)) ||
 		(!dense && (sparse.Rows != b.N || sparse.Cols != d || len(sparse.RowPtr) != b.N+1)) {
 		return fmt.Errorf(

@@ -47,7 +47,9 @@ func (a *sumsOfCuts) begin(x *float64, n, d int) *cutSums {
 
 // take returns the sums of the next cut, or nil if this cut does not begin at x or does not have n rows.
 func (a *sumsOfCuts) take(x *float64, n int) *cutSums {
-	if a.next == a.used || a.cuts[a.next].x != x || a.cuts[a.next].n != n {
+	if a.next == a.used ||
+		a.cuts[a.next].x != x ||
+		a.cuts[a.next].n != n {
 		return nil
 	}
 	a.next++

@@ -14,7 +14,8 @@ func (s *Stage) Decay(beta float64) {
 	s.Weight.Scale(beta)
 	root := math.Sqrt(beta) * (1 + 4*roundoff.Unit)
 	for j := range s.Sum {
-		s.SumError[j] = beta*(s.SumError[j]+4*roundoff.Unit*math.Abs(s.Sum[j].Value())) + 2*roundoff.LostSum
+		s.SumError[j] = beta*(s.SumError[j]+4*roundoff.Unit*math.Abs(s.Sum[j].Value())) +
+			2*roundoff.LostSum
 		s.Sum[j].Scale(beta)
 		s.Moved[j] *= root
 	}

@@ -21,7 +21,8 @@ func (s *Stage) Merge(o *Stage) Staged {
 		for j, v := range o.mean {
 			apart := o.Origin[j] - s.Origin[j]
 			s.block.mean[j] = apart + v
-			s.block.meanError[j] = means.bound(o, j) + roundoff.Unit*(math.Abs(apart)+math.Abs(s.block.mean[j]))
+			s.block.meanError[j] = means.bound(o, j) +
+				roundoff.Unit*(math.Abs(apart)+math.Abs(s.block.mean[j]))
 			s.Moved[j] = hypot(s.Moved[j], o.Moved[j])
 		}
 		n = s.join(w2, o.RelativeWeight(w2)*w2, 0)

@@ -20,7 +20,9 @@ type Reader struct {
 
 // NewReader returns a Reader for rows of d features and t targets. mean holds the d+t means to subtract; nil means
 // that nothing is subtracted.
-func NewReader(d, t int, mean []float64) *Reader { return &Reader{d: d, t: t, mean: mean} }
+func NewReader(d, t int, mean []float64) *Reader {
+	return &Reader{d: d, t: t, mean: mean}
+}
 
 // Mean returns the means of the features that are subtracted, or nil.
 func (r *Reader) Mean() []float64 {
@@ -54,7 +56,8 @@ func (r *Reader) Read(b dataset.Block) (x []float64, sparse *engine.CSR) {
 	d := r.d
 	r.x = vec.Grow(r.x, b.N*d)
 	for i := range b.N {
-		src, dst := b.X[i*d:(i+1)*d], r.x[i*d:(i+1)*d]
+		src := b.X[i*d : (i+1)*d]
+		dst := r.x[i*d : (i+1)*d]
 		copy(dst, src)
 		if r.mean != nil {
 			vec.Axpy(-1, r.mean[:d], dst)

@@ -62,12 +62,15 @@ func (s *Stage) chooseExplicit(b dataset.Block) bool {
 			k.explicit = append(k.explicit, int32(j))
 		}
 	}
-	return total > 0 && b.Sparse.NNZ()+b.N*len(k.explicit) <= b.N*(s.d/fd.SparseShare)
+	return total > 0 &&
+		b.Sparse.NNZ()+b.N*len(k.explicit) <= b.N*(s.d/fd.SparseShare)
 }
 
 // loadCentred centres sparse rows that stay sparse, after chooseExplicit.
 func (s *Stage) loadCentred(b dataset.Block) Staged {
-	n, w, k := b.N, b.W, &s.sparse
+	n := b.N
+	w := b.W
+	k := &s.sparse
 	s.y = append(append(s.y[:0], b.Y[:n*s.t]...), make([]float64, s.t)...)
 	if !(s.Weight.Value() > 0) {
 		s.beginAt(b, heaviest(n, w))
@@ -77,7 +80,14 @@ func (s *Stage) loadCentred(b dataset.Block) Staged {
 	s.sumSparse(w)
 	added := s.centre(n, w)
 	s.subtract()
-	out := Staged{N: n + added, Sparse: &s.sparse.own, Centre: k.centre, Y: s.y[:(n+added)*s.t], stage: s, own: n}
+	out := Staged{
+		N:      n + added,
+		Sparse: &s.sparse.own,
+		Centre: k.centre,
+		Y:      s.y[:(n+added)*s.t],
+		stage:  s,
+		own:    n,
+	}
 	s.noteNonZero(out, w)
 	s.weighTargets()
 	if len(s.root) > 0 {
@@ -115,12 +125,15 @@ func widen(dst, src *engine.CSR, columns []int32) {
 			for at < len(idx) && idx[at] < c {
 				at++
 			}
-			dst.ColIdx, dst.Val = append(dst.ColIdx, idx[lo:at]...), append(dst.Val, val[lo:at]...)
+			dst.ColIdx = append(dst.ColIdx, idx[lo:at]...)
+			dst.Val = append(dst.Val, val[lo:at]...)
 			if at == len(idx) || idx[at] != c {
-				dst.ColIdx, dst.Val = append(dst.ColIdx, c), append(dst.Val, 0)
+				dst.ColIdx = append(dst.ColIdx, c)
+				dst.Val = append(dst.Val, 0)
 			}
 		}
-		dst.ColIdx, dst.Val = append(dst.ColIdx, idx[at:]...), append(dst.Val, val[at:]...)
+		dst.ColIdx = append(dst.ColIdx, idx[at:]...)
+		dst.Val = append(dst.Val, val[at:]...)
 		dst.RowPtr = append(dst.RowPtr, len(dst.Val))
 	}
 }

@@ -69,14 +69,23 @@ type State struct {
 // NewStage returns a stage for rows of d features and t targets.
 func NewStage(d, t int, intercept bool) *Stage {
 	return ResumeStage(d, t, intercept, State{
-		Origin: make([]float64, d+t), Sum: make([]twofold.Total, d+t),
-		SumError: make([]float64, d+t), Moved: make([]float64, d+t), NonZero: make([]bool, 1+t),
+		Origin:   make([]float64, d+t),
+		Sum:      make([]twofold.Total, d+t),
+		SumError: make([]float64, d+t),
+		Moved:    make([]float64, d+t),
+		NonZero:  make([]bool, 1+t),
 	})
 }
 
 // ResumeStage returns a stage that continues with the given state. It keeps the slices of state.
 func ResumeStage(d, t int, intercept bool, state State) *Stage {
-	s := &Stage{State: state, d: d, t: t, intercept: intercept, mean: make([]float64, d+t)}
+	s := &Stage{
+		State:     state,
+		d:         d,
+		t:         t,
+		intercept: intercept,
+		mean:      make([]float64, d+t),
+	}
 	if intercept && s.Weight.Value() > 0 {
 		s.average()
 	}
@@ -85,7 +94,8 @@ func ResumeStage(d, t int, intercept bool, state State) *Stage {
 
 // allocate allocates the means of a block.
 func (s *Stage) allocate() {
-	b, n := &s.block, s.d+s.t
+	b := &s.block
+	n := s.d + s.t
 	b.mean, b.meanError, b.spread = vec.Grow(b.mean, n), vec.Grow(b.meanError, n), vec.Grow(b.spread, n)
 	b.joining = vec.Grow(b.joining, s.d)
 }

@@ -60,7 +60,8 @@ func (st *Staged) row(i int, dst []float64) {
 
 // dense overwrites dst (length d) with row i, which is not sparse.
 func (st *Staged) dense(i int, dst []float64) {
-	s, d := st.stage, len(dst)
+	s := st.stage
+	d := len(dst)
 	if i >= st.own {
 		copy(dst, s.block.joining)
 		return
@@ -105,7 +106,14 @@ func (s *Stage) Load(b dataset.Block, sparse bool) Staged {
 	case b.Sparse != nil && w != nil:
 		return s.loadSparse(b)
 	}
-	out := Staged{N: b.N, Sparse: b.Sparse, Y: b.Y, stage: s, own: b.N, source: b.X}
+	out := Staged{
+		N:      b.N,
+		Sparse: b.Sparse,
+		Y:      b.Y,
+		stage:  s,
+		own:    b.N,
+		source: b.X,
+	}
 	if w == nil {
 		s.Weight.Add(float64(b.N))
 	}
@@ -198,7 +206,11 @@ func (s *Stage) noteNonZero(rows Staged, w []float64) {
 
 // nonZero reports whether row i has a nonzero feature, before weighting.
 func (st *Staged) nonZero(i, d int) bool {
-	some := func(x []float64) bool { return slices.ContainsFunc(x, func(v float64) bool { return v != 0 }) }
+	some := func(x []float64) bool {
+		return slices.ContainsFunc(x, func(v float64) bool {
+			return v != 0
+		})
+	}
 	switch {
 	case st.Sparse != nil && i < st.Sparse.Rows:
 		idx, val := st.Sparse.Row(i)

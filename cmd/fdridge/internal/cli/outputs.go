@@ -66,7 +66,8 @@ func SameFile(a, b string) bool {
 		y, err := os.Stat(b)
 		return err == nil && os.SameFile(x, y)
 	}
-	return one(a, b) || filepath.Base(a) == filepath.Base(b) && one(filepath.Dir(a), filepath.Dir(b))
+	return one(a, b) ||
+		filepath.Base(a) == filepath.Base(b) && one(filepath.Dir(a), filepath.Dir(b))
 }
 
 // Distinct returns an error if an output is the same file as an input or as another output.

@@ -66,7 +66,9 @@ func keepFloat(_ []string, a slog.Attr) slog.Attr {
 }
 
 // isQuiet reports whether nothing is shown.
-func (p *Progress) isQuiet() bool { return p.w == nil && p.log == nil }
+func (p *Progress) isQuiet() bool {
+	return p.w == nil && p.log == nil
+}
 
 // Watch returns a context for a pass over the rows. Readers record in this context how long they wait, for example
 // for the disk.
@@ -104,7 +106,12 @@ type rate struct {
 }
 
 func rateOf(rows, total int64, d int, seconds float64) rate {
-	r := rate{rows: rows, total: total, seconds: seconds, left: -1}
+	r := rate{
+		rows:    rows,
+		total:   total,
+		seconds: seconds,
+		left:    -1,
+	}
 	if seconds > 0 {
 		r.bytes = 8 * float64(d) * float64(rows) / seconds
 	}
@@ -119,7 +126,9 @@ func (p *Progress) show(title string, rows, total int64, d int) {
 	now := time.Now()
 	if title != p.title {
 		p.Finish()
-		p.title, p.start, p.before = title, now, make(map[string]time.Duration)
+		p.title = title
+		p.start = now
+		p.before = make(map[string]time.Duration)
 		names, times := p.waits.Of()
 		for i, name := range names {
 			p.before[name] = times[i]

@@ -135,7 +135,9 @@ func FirstError(errs ...error) error {
 }
 
 // BadInput returns an error about a wrong flag, file or number.
-func BadInput(format string, args ...any) error { return badinput.Errorf(format, args...) }
+func BadInput(format string, args ...any) error {
+	return badinput.Errorf(format, args...)
+}
 
 // ValuesKey is the key of the flag annotation that lists the allowed values of a flag.
 const ValuesKey = "fdridge_values"

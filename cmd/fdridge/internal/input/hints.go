@@ -36,7 +36,10 @@ func (o *Flags) NameColumns(err error) error {
 func (o *Flags) withoutTexts(e *dataset.InputError) string {
 	const most = 40
 	all := slices.Concat(e.Texts, e.Others)
-	if len(all) > most || slices.ContainsFunc(all, func(name string) bool { return !plainName().MatchString(name) }) {
+	if len(all) > most ||
+		slices.ContainsFunc(all, func(name string) bool {
+			return !plainName().MatchString(name)
+		}) {
 		return "--prepare auto, or --onehot text; or see --columns"
 	}
 	oneHot := ""
@@ -47,7 +50,8 @@ func (o *Flags) withoutTexts(e *dataset.InputError) string {
 		}
 	}
 	omit := func(names []string) string {
-		if listed := o.columns.Items; len(listed) > 0 && !strings.HasPrefix(listed[0], "-") {
+		listed := o.columns.Items
+		if len(listed) > 0 && !strings.HasPrefix(listed[0], "-") {
 			return "--columns without " + strings.Join(names, ",")
 		}
 		return "--columns=" + strings.Join(append(slices.Clone(o.columns.Items), "-"+strings.Join(names, ",-")), ",")
@@ -62,4 +66,6 @@ func (o *Flags) withoutTexts(e *dataset.InputError) string {
 }
 
 // plainName matches column names that can stand in a comma-separated list without quotes.
-var plainName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[\pL\pN_][\pL\pN_.:/%+-]*$`) })
+var plainName = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^[\pL\pN_][\pL\pN_.:/%+-]*$`)
+})

@@ -101,7 +101,9 @@ func JoinStandardize(args []string) []string {
 func (o *Flags) Spec() table.Spec {
 	s := o.RowFlags.Spec()
 	o.PenaltyFlags.fill(&s)
-	s.Missing, s.Dates, s.OneHot = cli.SplitList(o.missing), o.dates.Items, o.oneHot.Items
+	s.Missing = cli.SplitList(o.missing)
+	s.Dates = o.dates.Items
+	s.OneHot = o.oneHot.Items
 	return s
 }
 
@@ -136,7 +138,12 @@ func (o *Flags) Learns() string {
 // Check validates the flags before any data are read.
 func (o *Flags) Check() error {
 	s := o.Spec()
-	err := cli.FirstError(NameFields(s.Check()), o.checkUnpiped(), o.checkPatterns(), o.checkWeights())
+	err := cli.FirstError(
+		NameFields(s.Check()),
+		o.checkUnpiped(),
+		o.checkPatterns(),
+		o.checkWeights(),
+	)
 	switch {
 	case err != nil:
 		return err
@@ -190,7 +197,10 @@ func (o *Flags) Open(ctx context.Context, env table.Env, be engine.Backend, bar 
 	if err != nil {
 		return nil, err
 	}
-	env.Backend, env.Pipe, env.Entries, env.Progress = be, o.Pipe, entries, bar.Rows
+	env.Backend = be
+	env.Pipe = o.Pipe
+	env.Entries = entries
+	env.Progress = bar.Rows
 	env.NeedsPenalty = !o.fits
 	if o.prepareOut != "" {
 		env.PlanOut = o.writePlan

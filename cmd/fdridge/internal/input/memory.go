@@ -25,7 +25,8 @@ func lentArray() (*io.SectionReader, error) {
 	}
 	var descriptor uintptr
 	var at, size int64
-	if n, err := fmt.Sscanf(text, "%d:%d:%d", &descriptor, &at, &size); n < 3 || err != nil || at < 0 || size < 0 {
+	n, err := fmt.Sscanf(text, "%d:%d:%d", &descriptor, &at, &size)
+	if n < 3 || err != nil || at < 0 || size < 0 {
 		return nil, cli.BadInput(
 			"%s: %q is not a descriptor, an address and a number of bytes, such as 7:140000:800",
 			memoryVariable,

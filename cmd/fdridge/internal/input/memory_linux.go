@@ -16,7 +16,12 @@ func copyFromParent(p []byte, at int64) int {
 	}
 	local := []unix.Iovec{{Base: &p[0]}}
 	local[0].SetLen(len(p))
-	n, err := unix.ProcessVMReadv(pid, local, []unix.RemoteIovec{{Base: uintptr(at), Len: len(p)}}, 0)
+	n, err := unix.ProcessVMReadv(
+		pid,
+		local,
+		[]unix.RemoteIovec{{Base: uintptr(at), Len: len(p)}},
+		0,
+	)
 	if err != nil {
 		return 0
 	}

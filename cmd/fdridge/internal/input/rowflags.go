@@ -43,12 +43,19 @@ func NewRowFlags() RowFlags {
 
 // Others returns the flags of rows in other files of the same text format.
 func (o *RowFlags) Others(files string) RowFlags {
-	out, s := NewRowFlags(), o.spec
+	out := NewRowFlags()
+	s := o.spec
 	out.Data.Value, out.Unpiped = files, "the rows are read for each block of targets"
 	out.marks, out.skipRows = o.marks, o.skipRows
 	out.spec = table.Spec{
-		Format: s.Format, Delimiter: s.Delimiter, Header: s.Header, Decimal: s.Decimal, Comment: s.Comment, Escape: s.Escape,
-		FirstIndex: s.FirstIndex, Transposed: s.Transposed,
+		Format:     s.Format,
+		Delimiter:  s.Delimiter,
+		Header:     s.Header,
+		Decimal:    s.Decimal,
+		Comment:    s.Comment,
+		Escape:     s.Escape,
+		FirstIndex: s.FirstIndex,
+		Transposed: s.Transposed,
 	}
 	return out
 }
@@ -166,7 +173,12 @@ func (o *RowFlags) checkPatterns() error {
 // Check validates the flags.
 func (o *RowFlags) Check() error {
 	s := o.Spec()
-	return cli.FirstError(NameFields(s.Check()), o.checkUnpiped(), o.checkPatterns(), o.checkWeights())
+	return cli.FirstError(
+		NameFields(s.Check()),
+		o.checkUnpiped(),
+		o.checkPatterns(),
+		o.checkWeights(),
+	)
 }
 
 // checkWeights returns an error if --weights is given without a value, as by an empty variable of a shell.
@@ -284,7 +296,9 @@ func (o *PenaltyFlags) RegisterUnpenalized(f *pflag.FlagSet) {
 }
 
 func (o *PenaltyFlags) fill(s *table.Spec) {
-	s.Penalty, s.Bands, s.Unpenalized = o.Penalty, o.Bands.Items, o.Unpenalized.Items
+	s.Penalty = o.Penalty
+	s.Bands = o.Bands.Items
+	s.Unpenalized = o.Unpenalized.Items
 }
 
 // Penalties returns a Spec with only the penalties.

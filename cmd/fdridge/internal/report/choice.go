@@ -83,7 +83,11 @@ func criterionOf(name string) choose.Criterion {
 
 // MarshalJSON writes γ, the certificates, and the scores under the name of their field.
 func (p point) MarshalJSON() ([]byte, error) {
-	first, err := jsonfields.MarshalEach([]string{"gamma", "effective_dimension", "rss", "gcv"}, p.Record, p.Certificates)
+	first, err := jsonfields.MarshalEach(
+		[]string{"gamma", "effective_dimension", "rss", "gcv"},
+		p.Record,
+		p.Certificates,
+	)
 	if err != nil {
 		return nil, err
 	}
@@ -133,7 +137,10 @@ func (p *point) isLike(q *point, by choose.Criterion) bool {
 	if by.IsErrorRate() {
 		scores = 1
 	}
-	return n > 0 && n == len(q.Certificates) && p.field == q.field && (p.scores == nil || len(p.scores) == scores)
+	return n > 0 &&
+		n == len(q.Certificates) &&
+		p.field == q.field &&
+		(p.scores == nil || len(p.scores) == scores)
 }
 
 // describe converts the choice p for the report.
@@ -141,12 +148,17 @@ func describe(p *choose.GammaChoice, words wording) *choice {
 	gamma := func(i int) number { return number(p.Path[i].Gamma) }
 	possible := p.Possible
 	c := &choice{
-		By: p.By.String(), Gamma: gamma(p.Index), Score: p.Score, Certain: p.Certain,
+		By:       p.By.String(),
+		Gamma:    gamma(p.Index),
+		Score:    p.Score,
+		Certain:  p.Certain,
 		Excess:   number(p.Excess),
 		Relative: number(p.RelativeExcess()),
 		Passes:   p.Passes,
 		Spent:    describeSpent(p.By, p.Passes, p.Spent),
-		Possible: [2]number{gamma(possible[0]), gamma(possible[len(possible)-1])}, Noise: p.Noise, wording: words,
+		Possible: [2]number{gamma(possible[0]), gamma(possible[len(possible)-1])},
+		Noise:    p.Noise,
+		wording:  words,
 	}
 	c.ends, c.little, c.fitted = [2]bool{p.Index == 0, p.Index == len(p.Path)-1}, p.LittleKnown(), p.IsFitted()
 	c.unproved = p.ProvesNothing()
@@ -166,7 +178,8 @@ func describe(p *choose.GammaChoice, words wording) *choice {
 			x.Certificates = append(x.Certificates, o.Certificate)
 		}
 		if words := p.By.Words(); words.Field != "" {
-			x.field, x.scores = words.Field, p.Scores[i]
+			x.field = words.Field
+			x.scores = p.Scores[i]
 		}
 		if p.By.IsErrorRate() {
 			switch s := p.Scores[i][0]; {
@@ -195,7 +208,8 @@ func isFlat(p *choose.GammaChoice) bool {
 	}
 	best, neighbour := 0.0, 0.0
 	for j := range p.Scores[p.Index] {
-		best, neighbour = best+p.Scores[p.Index][j].Hi, neighbour+p.Scores[next][j].Hi
+		best += p.Scores[p.Index][j].Hi
+		neighbour += p.Scores[next][j].Hi
 	}
 	if p.By.IsLogarithm() {
 		return neighbour <= best+worth
@@ -209,7 +223,10 @@ func (c *choice) score() string {
 }
 
 // isArbitrary reports whether the score of the chosen γ has no finite upper bound.
-func (c *choice) isArbitrary() bool { return math.IsInf(c.Score.Hi, 1) || math.IsNaN(c.Score.Hi) }
+func (c *choice) isArbitrary() bool {
+	return math.IsInf(c.Score.Hi, 1) ||
+		math.IsNaN(c.Score.Hi)
+}
 
 // String describes the choice and its warnings in one sentence for the text report.
 func (c *choice) String() string {
@@ -312,7 +329,9 @@ func describePasses(passes int, reason string) string {
 // helps unless the sketch is exact, and scaled columns reduce round-off.
 func (f *Fit) narrower() string {
 	switch {
-	case !f.Found.Choice.Whole && f.describeGram() == "" && f.Size() < f.Found.Summary.Config().Dim:
+	case !f.Found.Choice.Whole &&
+		f.describeGram() == "" &&
+		f.Size() < f.Found.Summary.Config().Dim:
 		return "a larger --size"
 	case f.needsScaling():
 		return "--standardize"
@@ -359,7 +378,10 @@ func (c *choice) warnings() []string {
 		return nil
 	}
 	var out []string
-	if c.AtEnd && !c.flat && !c.fitted && !(c.ends[0] && c.LeftOut != nil) {
+	if c.AtEnd &&
+		!c.flat &&
+		!c.fitted &&
+		!(c.ends[0] && c.LeftOut != nil) {
 		out = append(out, c.beyond())
 	}
 	if l := c.LeftOut; l != nil {

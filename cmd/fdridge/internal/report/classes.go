@@ -77,7 +77,8 @@ func (c *Classes) lines(solutions []*ridge.Solution) []string {
 		return nil
 	}
 	out := []string{fmt.Sprintf("%d classes and their rows: %s", len(c.Labels), listLabels(c.Labels, c.Counts))}
-	most, all := 0, int64(0)
+	most := 0
+	all := int64(0)
 	for k, n := range c.Counts {
 		all += n
 		if n > c.Counts[most] {

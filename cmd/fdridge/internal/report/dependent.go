@@ -50,7 +50,8 @@ func (f *Fit) describeDependent(s *ridge.Solution) string {
 
 // describeDependences states in one line which columns depend on others.
 func (f *Fit) describeDependences(s *ridge.Solution) string {
-	rows, d := s.Rows, len(s.Targets[0].Coef)
+	rows := s.Rows
+	d := len(s.Targets[0].Coef)
 	if len(s.Dependent) == 0 { // by AAᵀ, which gives no combinations of columns
 		text := fmt.Sprintf("%d rows are too few for the coefficients of %d columns", rows, d)
 		if f.Asked.Intercept {

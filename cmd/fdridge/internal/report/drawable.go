@@ -132,7 +132,9 @@ func pathOf(name string, choice *choice, fits []model.Record) (*gammaPath, error
 	if len(points) < 2 {
 		return nil, nil
 	}
-	slices.SortStableFunc(points, func(a, b point) int { return int(math.Copysign(1, a.Gamma-b.Gamma)) })
+	slices.SortStableFunc(points, func(a, b point) int {
+		return int(math.Copysign(1, a.Gamma-b.Gamma))
+	})
 	first := &points[0]
 	p := &gammaPath{targets: len(first.Certificates), choice: choice, by: "gcv"}
 	if choice != nil {
@@ -148,7 +150,9 @@ func pathOf(name string, choice *choice, fits []model.Record) (*gammaPath, error
 			gcv, rss = append(gcv, c.GCV), append(rss, c.RSS)
 		}
 		p.gamma = append(p.gamma, x.Gamma)
-		p.gcv, p.rss, p.dim = append(p.gcv, sumOf(gcv)), append(p.rss, sumOf(rss)), append(p.dim, sumOf(brackets{x.EffectiveDimension}))
+		p.gcv = append(p.gcv, sumOf(gcv))
+		p.rss = append(p.rss, sumOf(rss))
+		p.dim = append(p.dim, sumOf(brackets{x.EffectiveDimension}))
 		if x.scores != nil {
 			p.scores = append(p.scores, sumOf(x.scores))
 		}

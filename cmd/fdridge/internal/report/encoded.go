@@ -93,7 +93,8 @@ func (r *encodingRecord) describeMissing() string {
 		var names []string
 		total := int64(0)
 		for name, n := range r.Filled {
-			names, total = append(names, name), total+n
+			names = append(names, name)
+			total += n
 		}
 		slices.SortFunc(names, func(a, b string) int {
 			if n := r.Filled[b] - r.Filled[a]; n != 0 {

@@ -134,7 +134,9 @@ func (f *Fit) Unsolved() string {
 
 // Shortfall states the proved error and the tolerance if a solution missed the tolerance. Otherwise it returns "".
 func (f *Fit) Shortfall() string {
-	if !slices.ContainsFunc(f.Found.Solutions, func(s *ridge.Solution) bool { return s.Status.Err() != nil }) {
+	if !slices.ContainsFunc(f.Found.Solutions, func(s *ridge.Solution) bool {
+		return s.Status.Err() != nil
+	}) {
 		return ""
 	}
 	switch f.Short() {

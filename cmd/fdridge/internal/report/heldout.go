@@ -33,7 +33,9 @@ type heldOutScore struct {
 }
 
 // rows returns the number of held-out rows with positive sample weight.
-func (h *HeldOut) rows() int64 { return h.Scores[0][0].Rows() }
+func (h *HeldOut) rows() int64 {
+	return h.Scores[0][0].Rows()
+}
 
 // heldOut returns the JSON form of the scores on held-out rows. It returns nil if no rows were held out.
 func (f *Fit) heldOut() *heldOutRecord {
@@ -44,7 +46,8 @@ func (f *Fit) heldOut() *heldOutRecord {
 	for i, scores := range f.HeldOut.Scores {
 		score := heldOutScore{Gamma: number(f.Found.Solutions[i].Gamma)}
 		for j := range scores {
-			score.R2, score.RMSE = append(score.R2, number(scores[j].R2())), append(score.RMSE, number(scores[j].RMSE()))
+			score.R2 = append(score.R2, number(scores[j].R2()))
+			score.RMSE = append(score.RMSE, number(scores[j].RMSE()))
 			score.R2Bracket = append(score.R2Bracket, scores[j].R2Bracket())
 			score.RMSEBracket = append(score.RMSEBracket, scores[j].RMSEBracket())
 			score.MAEBracket = append(score.MAEBracket, scores[j].MAEBracket())

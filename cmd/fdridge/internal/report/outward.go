@@ -107,7 +107,9 @@ func plainNumber(d decimal, n int) string {
 }
 
 // AtMost formats an upper bound, rounded up to n digits.
-func AtMost(x float64, n int) string { return plainNumber(roundOutward(x, n, true), n) }
+func AtMost(x float64, n int) string {
+	return plainNumber(roundOutward(x, n, true), n)
+}
 
 // formatGamma formats a γ. A γ of more than four digits is rounded to four: upward if up is true, otherwise downward.
 func formatGamma(gamma float64, up bool) string {
@@ -136,7 +138,8 @@ func bracket(v ridge.Interval) string {
 		v.Lo = math.Inf(-1)
 	}
 	for n := fewDigits; ; n++ {
-		lo, hi := roundOutward(v.Lo, n, false), roundOutward(v.Hi, n, true)
+		lo := roundOutward(v.Lo, n, false)
+		hi := roundOutward(v.Hi, n, true)
 		if n < mostDigits && hi.value()-lo.value() > 2*(v.Hi-v.Lo) {
 			continue
 		}

@@ -82,9 +82,13 @@ func (x fact) isScore() bool {
 func (f *Fit) WritePage(w io.Writer) error {
 	rec := f.record()
 	p := &page{
-		Title:   fmt.Sprintf("Ridge fit of %s", f.Data.Name),
-		Verdict: f.verdict(rec), Certificate: f.certificate(rec), Weights: f.weights(), Confusion: f.Classes.confusion(),
-		Command: f.Asked.Command, Version: f.Asked.Program,
+		Title:       fmt.Sprintf("Ridge fit of %s", f.Data.Name),
+		Verdict:     f.verdict(rec),
+		Certificate: f.certificate(rec),
+		Weights:     f.weights(),
+		Confusion:   f.Classes.confusion(),
+		Command:     f.Asked.Command,
+		Version:     f.Asked.Program,
 	}
 	machine, err := engine.NewReport()
 	if err != nil {
@@ -95,9 +99,11 @@ func (f *Fit) WritePage(w io.Writer) error {
 		{"Threads", fmt.Sprintf("%d of %s", machine.GoMaxProcs, machine.CPU)},
 	})
 	if n := len(rec.Ranks); n > 0 {
-		most, bytes := 0.0, int64(0)
+		most := 0.0
+		bytes := int64(0)
 		for _, k := range rec.Ranks {
-			most, bytes = max(most, float64(k.Share)), max(bytes, k.Sent)
+			most = max(most, float64(k.Share))
+			bytes = max(bytes, k.Sent)
 		}
 		p.Ran = append(
 			p.Ran,
@@ -167,4 +173,6 @@ func (f *Fit) nameOf(s *ridge.Solution, j int) string {
 	return name
 }
 
-func percent(share float64) string { return chart.Digits(100*share, 2) + " %" }
+func percent(share float64) string {
+	return chart.Digits(100*share, 2) + " %"
+}

@@ -109,7 +109,9 @@ func (f *Fit) solved() string {
 // certificate returns the section on accuracy: sentences and a table.
 func (f *Fit) certificate(rec *fitRecord) certificateSection {
 	c := certificateSection{Advice: f.advice()}
-	say := func(format string, args ...any) { c.Sentences = append(c.Sentences, fmt.Sprintf(format, args...)) }
+	say := func(format string, args ...any) {
+		c.Sentences = append(c.Sentences, fmt.Sprintf(format, args...))
+	}
 	worst, at, target := f.worst()
 	switch {
 	case math.IsInf(worst, 1):
@@ -128,7 +130,8 @@ func (f *Fit) certificate(rec *fitRecord) certificateSection {
 			map[bool]string{true: " The table has a row for each fit."}[rec.Targets <= mostTargets],
 		)
 	}
-	if first := f.Found.Solutions[0]; f.Found.Summary == nil {
+	first := f.Found.Solutions[0]
+	if f.Found.Summary == nil {
 		say("A direct factorisation solved the problem without a sketch. The bound comes from round-off alone.")
 	} else if kept := f.describeGram(); kept != "" {
 		say("For the %d rows A, %s. Only round-off is lost: the error of AᵀA is at most η = %s.%s",

@@ -117,7 +117,12 @@ func (f *Fit) path(rec *fitRecord) (pathSection, error) {
 		if path.choice != nil && float64(path.choice.Gamma) == g {
 			gamma += " (chosen)"
 		}
-		out.Points.add(gamma, formatFigure(scores[i]), formatFigure(path.rss[i]), formatFigure(path.dim[i]))
+		out.Points.add(
+			gamma,
+			formatFigure(scores[i]),
+			formatFigure(path.rss[i]),
+			formatFigure(path.dim[i]),
+		)
 	}
 	return out, nil
 }
@@ -173,7 +178,9 @@ func (f *Fit) convergence() (*convergenceSection, error) {
 	if f.Traces == nil {
 		return nil, nil
 	}
-	slowest := slices.MaxFunc(f.Traces, func(a, b *Trace) int { return len(a.Points) - len(b.Points) })
+	slowest := slices.MaxFunc(f.Traces, func(a, b *Trace) int {
+		return len(a.Points) - len(b.Points)
+	})
 	text := fmt.Sprintf(
 		"The slowest fit, γ = %s, needed %d %s.",
 		chart.Digits(float64(slowest.Gamma), 4),
@@ -186,7 +193,9 @@ func (f *Fit) convergence() (*convergenceSection, error) {
 		text += " The sketch's bound predicts nothing here: η/γ is too large, or the bound after the first pass is infinite."
 	}
 	bounded := func(x Point) bool { return !math.IsInf(float64(x.RelativeError), 1) }
-	if !slices.ContainsFunc(f.Traces, func(t *Trace) bool { return slices.ContainsFunc(t.Points, bounded) }) {
+	if !slices.ContainsFunc(f.Traces, func(t *Trace) bool {
+		return slices.ContainsFunc(t.Points, bounded)
+	}) {
 		return &convergenceSection{Text: text + " No pass gave a finite bound on the relative error."}, nil
 	}
 	if len(slowest.Points) < 2 { // one dot is no chart

@@ -23,7 +23,10 @@ const (
 
 // heldOutInPage returns the section on scores: of held-out rows, if there are any, and of training rows.
 func (f *Fit) heldOutInPage(rec *fitRecord) (heldOutSection, error) {
-	out := heldOutSection{Table: f.scoresTable(rec), Classes: f.Classes.lines(f.Found.Solutions)}
+	out := heldOutSection{
+		Table:   f.scoresTable(rec),
+		Classes: f.Classes.lines(f.Found.Solutions),
+	}
 	if rec.HeldOut == nil {
 		out.Text = "R² is of the training rows."
 		if f.Classes == nil || f.Classes.HeldOut == nil {
@@ -70,9 +73,12 @@ func (f *Fit) heldOutPanels(rec *heldOutRecord, j int) []captioned {
 	lo, hi := math.Inf(1), math.Inf(-1)
 	least, most := lo, hi // smallest and largest prediction
 	for i := 0; i < len(points); i += max(every, 1) {
-		y, yhat := points[i].Observed[j], points[i].Predicted[best*t+j]
-		drawn.X, drawn.Y = append(drawn.X, y), append(drawn.Y, yhat)
-		residual.X, residual.Y = append(residual.X, yhat), append(residual.Y, y-yhat)
+		y := points[i].Observed[j]
+		yhat := points[i].Predicted[best*t+j]
+		drawn.X = append(drawn.X, y)
+		drawn.Y = append(drawn.Y, yhat)
+		residual.X = append(residual.X, yhat)
+		residual.Y = append(residual.Y, y-yhat)
 		lo, hi = min(lo, y, yhat), max(hi, y, yhat)
 		least, most = min(least, yhat), max(most, yhat)
 	}
@@ -94,7 +100,12 @@ func (f *Fit) heldOutPanels(rec *heldOutRecord, j int) []captioned {
 				Y:     "predicted",
 				Lines: []chart.Line{
 					drawn,
-					{Method: "exactly", Label: "exact prediction", X: []float64{lo, hi}, Y: []float64{lo, hi}},
+					{
+						Method: "exactly",
+						Label:  "exact prediction",
+						X:      []float64{lo, hi},
+						Y:      []float64{lo, hi},
+					},
 				},
 			},
 			caption + " Rows on the line are predicted exactly.",
@@ -106,7 +117,12 @@ func (f *Fit) heldOutPanels(rec *heldOutRecord, j int) []captioned {
 				Y:     "actual − predicted",
 				Lines: []chart.Line{
 					residual,
-					{Method: "exactly", Label: "exact prediction", X: []float64{least, most}, Y: []float64{0, 0}},
+					{
+						Method: "exactly",
+						Label:  "exact prediction",
+						X:      []float64{least, most},
+						Y:      []float64{0, 0},
+					},
 				},
 			},
 			caption + " A bend or a growing spread shows what the model misses.",

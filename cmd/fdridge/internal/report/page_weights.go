@@ -100,7 +100,9 @@ func divide(x, xBound, scale float64) (quotient, quotientBound float64) {
 }
 
 // ColumnName returns the name of column j of prep. Columns without names are called x1, x2, ….
-func ColumnName(prep *model.Preparation, j int) string { return featureName(prep.Names, j) }
+func ColumnName(prep *model.Preparation, j int) string {
+	return featureName(prep.Names, j)
+}
 
 // featureName returns the name of feature i. Features without names are called x1, x2, ….
 func featureName(names []string, i int) string {

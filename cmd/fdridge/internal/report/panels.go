@@ -50,17 +50,30 @@ func (p *gammaPath) panels() []captioned {
 	}
 	var out []captioned
 	add := func(values []ridge.Interval, title, y string, logY bool, caption string) {
-		panel := chart.Panel{Title: title, X: "γ", Y: y, LogX: 10, LogY: logY}
+		panel := chart.Panel{
+			Title: title,
+			X:     "γ",
+			Y:     y,
+			LogX:  10,
+			LogY:  logY,
+		}
 		p.drawBrackets(&panel, values)
 		out = append(out, captioned{panel, caption})
 	}
 	if p.scores != nil {
-		by, ofScores := criterionOf(p.by), of
+		by := criterionOf(p.by)
+		ofScores := of
 		if by.IsErrorRate() {
 			ofScores = ""
 		}
 		words := by.Words()
-		add(p.scores, words.Score+ofScores, words.Axis, !by.IsErrorRate() && !by.IsLogarithm(), words.Caption)
+		add(
+			p.scores,
+			words.Score+ofScores,
+			words.Axis,
+			!by.IsErrorRate() && !by.IsLogarithm(),
+			words.Caption,
+		)
 	}
 	add(
 		p.gcv,
@@ -87,15 +100,26 @@ func (p *gammaPath) drawBrackets(panel *chart.Panel, values []ridge.Interval) {
 	}
 	line := chart.Line{Method: "bracket", Label: "proved bracket", X: p.gamma}
 	for _, v := range values {
-		line.Y, line.High = append(line.Y, clampToAxis(v.Lo, panel)), append(line.High, clampToAxis(v.Hi, panel))
+		line.Y = append(line.Y, clampToAxis(v.Lo, panel))
+		line.High = append(line.High, clampToAxis(v.Hi, panel))
 	}
 	panel.Lines = []chart.Line{line}
 	if c := p.choice; c != nil {
 		if lo, hi := float64(c.Possible[0]), float64(c.Possible[1]); lo < hi {
-			panel.Marks = append(panel.Marks, chart.Mark{Method: "possible", Lo: lo, Hi: hi, Label: "possible best γ"})
+			panel.Marks = append(panel.Marks, chart.Mark{
+				Method: "possible",
+				Lo:     lo,
+				Hi:     hi,
+				Label:  "possible best γ",
+			})
 		}
 		gamma := float64(c.Gamma)
-		panel.Marks = append(panel.Marks, chart.Mark{Method: "chosen", Lo: gamma, Hi: gamma, Label: "chosen γ"})
+		panel.Marks = append(panel.Marks, chart.Mark{
+			Method: "chosen",
+			Lo:     gamma,
+			Hi:     gamma,
+			Label:  "chosen γ",
+		})
 	}
 }
 
@@ -103,7 +127,10 @@ func (p *gammaPath) drawBrackets(panel *chart.Panel, values []ridge.Interval) {
 // positive and finite. The axis shows at least a part of each interval. It may cut intervals whose ends differ by more
 // than a factor of 1000.
 func window(values []ridge.Interval) (lo, hi float64) {
-	leastLo, mostLo, leastHi, mostHi := math.Inf(1), 0.0, math.Inf(1), 0.0
+	leastLo := math.Inf(1)
+	mostLo := 0.0
+	leastHi := math.Inf(1)
+	mostHi := 0.0
 	for _, v := range values {
 		if v.Lo > leastShown && !math.IsInf(v.Lo, 1) {
 			leastLo, mostLo = min(leastLo, v.Lo), max(mostLo, v.Lo)
@@ -148,14 +175,24 @@ func spectrumPanel(s *fd.Spectrum, gammas []float64) chart.Panel {
 		Y:      "sum of squares along it",
 		LogY:   true,
 	}
-	sigma := chart.Line{Method: "spectrum", Label: "σ² of the sketch", Y: s.Sigma2, Plain: len(s.Sigma2) > fewPoints}
+	sigma := chart.Line{
+		Method: "spectrum",
+		Label:  "σ² of the sketch",
+		Y:      s.Sigma2,
+		Plain:  len(s.Sigma2) > fewPoints,
+	}
 	for i := range s.Sigma2 {
 		sigma.X = append(sigma.X, float64(i+1))
 	}
 	p.Lines = append(p.Lines, sigma)
 	across := []float64{1, float64(max(2, len(s.Sigma2)))}
 	level := func(method, label string, v float64) {
-		p.Lines = append(p.Lines, chart.Line{Method: method, Label: label, X: across, Y: []float64{v, v}})
+		p.Lines = append(p.Lines, chart.Line{
+			Method: method,
+			Label:  label,
+			X:      across,
+			Y:      []float64{v, v},
+		})
 	}
 	level("shrinkage", "η, bound on the missing part", s.Bound.FD())
 	switch n := len(gammas); {
@@ -182,10 +219,14 @@ func convergencePanel(traces []*Trace, nameTarget func(j int) string) chart.Pane
 	}
 	targets, last := 1, 0
 	for _, t := range traces {
-		targets, last = max(targets, t.Target), max(last, t.Points[len(t.Points)-1].Pass)
+		targets = max(targets, t.Target)
+		last = max(last, t.Points[len(t.Points)-1].Pass)
 	}
 	for i, t := range traces {
-		line := chart.Line{Method: fmt.Sprint("trace ", i), Label: "γ = " + chart.Digits(float64(t.Gamma), 4)}
+		line := chart.Line{
+			Method: fmt.Sprint("trace ", i),
+			Label:  "γ = " + chart.Digits(float64(t.Gamma), 4),
+		}
 		if targets > 1 {
 			line.Label += ", " + nameTarget(t.Target-1)
 		}
@@ -200,7 +241,8 @@ func convergencePanel(traces []*Trace, nameTarget func(j int) string) chart.Pane
 		}
 		line.Plain = len(t.Points) > fewPoints
 		for _, x := range t.Points {
-			line.X, line.Y = append(line.X, float64(x.Pass)), append(line.Y, float64(x.RelativeError))
+			line.X = append(line.X, float64(x.Pass))
+			line.Y = append(line.Y, float64(x.RelativeError))
 		}
 		p.Lines = append(p.Lines, line)
 		if predicted := t.predicted(1.5 * float64(last)); predicted.X != nil {
@@ -229,7 +271,8 @@ func (t *Trace) predicted(lastPass float64) chart.Line {
 	if t.Predicted < 2 {
 		return line
 	}
-	x, y := float64(t.Points[0].Pass), float64(t.Points[0].RelativeError)
+	x := float64(t.Points[0].Pass)
+	y := float64(t.Points[0].RelativeError)
 	steps := float64(t.Predicted - 1)
 	shown := math.Min(steps, math.Max(1, lastPass-x))
 	line.X = []float64{x, x + shown}

@@ -26,7 +26,8 @@ func (f *Fit) AsFitted() error {
 	for i, s := range found.Solutions {
 		found.Solutions[i] = s.Fitted()
 	}
-	f.Found, f.Data.Preparation = &found, prep
+	f.Found = &found
+	f.Data.Preparation = prep
 	f.after = penalty
 	return nil
 }
@@ -76,7 +77,11 @@ func (f *Fit) penalties() *penalties {
 	if f.after == nil {
 		d = len(f.Data.Before)
 	}
-	out := &penalties{Least: number(math.Inf(1)), Bands: f.Bands(), besides: f.after != nil && f.Data.Before != nil}
+	out := &penalties{
+		Least:   number(math.Inf(1)),
+		Bands:   f.Bands(),
+		besides: f.after != nil && f.Data.Before != nil,
+	}
 	for j := range d {
 		p := 1.0
 		for _, list := range [][]float64{f.after, f.Data.Before} {
@@ -92,7 +97,13 @@ func (f *Fit) penalties() *penalties {
 	}
 	if c := f.Found.Bands; c != nil && c.Choice.Index >= 0 {
 		out.Choice = &bandChoice{
-			GCV: c.Choice.Score, Certain: c.Choice.Certain, Possible: len(c.Choice.Possible), Relative: number(c.Choice.RelativeExcess()), Passes: c.Passes, Spent: strings.ReplaceAll(describeSpent(choose.GCV, c.Passes, c.Spent), "another gamma may", "other penalties may"), AtEnd: c.AtEnd,
+			GCV:      c.Choice.Score,
+			Certain:  c.Choice.Certain,
+			Possible: len(c.Choice.Possible),
+			Relative: number(c.Choice.RelativeExcess()),
+			Passes:   c.Passes,
+			Spent:    strings.ReplaceAll(describeSpent(choose.GCV, c.Passes, c.Spent), "another gamma may", "other penalties may"),
+			AtEnd:    c.AtEnd,
 		}
 		for _, t := range c.Tried {
 			out.Choice.Tried = append(out.Choice.Tried, bandTrial{t.Penalties, number(t.Gamma), t.GCV})

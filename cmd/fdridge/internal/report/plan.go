@@ -104,7 +104,9 @@ func (p *Plan) Explain(tol float64, bytes uint64) {
 		p.Reason = fmt.Sprintf("no method reaches a relative error of %g within %.3g MiB", tol, mib(float64(bytes)))
 		return
 	}
-	first, best, exact := p.Options[p.Soonest], p.Options[p.Best], p.Options[0]
+	first := p.Options[p.Soonest]
+	best := p.Options[p.Best]
+	exact := p.Options[0]
 	itself := " is the default method"
 	if p.Exact && !exact.Reaches {
 		itself = " is the default method within this memory"
@@ -125,7 +127,8 @@ func (p *Plan) Explain(tol float64, bytes uint64) {
 // describeOption describes a method of the plan with its cost.
 func describeOption(o plan.Option) string {
 	name := o.Method.String()
-	if o.Method == ridge.Exact && o.Method.For(1, 1, make([]float64, len(o.Passes))) != ridge.Cholesky {
+	if o.Method == ridge.Exact &&
+		o.Method.For(1, 1, make([]float64, len(o.Passes))) != ridge.Cholesky {
 		name += " (one reduction to tridiagonal form)"
 	}
 	if o.Size > 0 {

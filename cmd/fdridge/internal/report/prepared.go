@@ -104,15 +104,18 @@ func wrapCell(text string, width int) []string {
 			lines[len(lines)-1] += " "
 			room--
 		} else if i > 0 {
-			lines, room = append(lines, ""), width
+			lines = append(lines, "")
+			room = width
 		}
 		for len(runes) > 0 {
 			if room == 0 {
-				lines, room = append(lines, ""), width
+				lines = append(lines, "")
+				room = width
 			}
 			n := min(len(runes), room)
 			lines[len(lines)-1] += string(runes[:n])
-			runes, room = runes[n:], room-n
+			runes = runes[n:]
+			room -= n
 		}
 	}
 	return lines

@@ -38,7 +38,8 @@ func formatFigure(v ridge.Interval) string {
 	if short := toDecimal(v.Lo, -1); v.Lo == v.Hi && len(short.digits) <= mostFigures {
 		return plainNumber(short, mostFigures)
 	}
-	lo, hi := new(big.Rat).SetFloat64(v.Lo), new(big.Rat).SetFloat64(v.Hi)
+	lo := new(big.Rat).SetFloat64(v.Lo)
+	hi := new(big.Rat).SetFloat64(v.Hi)
 	if lo == nil || hi == nil {
 		return bracket(v)
 	}
@@ -50,7 +51,9 @@ func formatFigure(v ridge.Interval) string {
 			break
 		}
 		unit, ok := new(big.Rat).SetString("1e" + strconv.Itoa(d.exp-n+1))
-		if ok && new(big.Rat).Sub(x, unit).Cmp(lo) <= 0 && new(big.Rat).Add(x, unit).Cmp(hi) >= 0 {
+		if ok &&
+			new(big.Rat).Sub(x, unit).Cmp(lo) <= 0 &&
+			new(big.Rat).Add(x, unit).Cmp(hi) >= 0 {
 			text := plainNumber(d, n)
 			fixed := !strings.Contains(text, "e")
 			if !fixed || d.exp < n { // otherwise trailing zeros would look like proved digits

@@ -137,15 +137,20 @@ func (f *Fit) methodReason() string {
 	var out []string
 	for _, s := range f.Found.Trace {
 		why := Words(s.Reason)
-		if why == "" || slices.Contains(out, why) || s.Err != nil ||
+		if why == "" ||
+			slices.Contains(out, why) ||
+			s.Err != nil ||
 			s.Stage != fdridge.Sketching && s.Stage != fdridge.Reading {
 			continue
 		}
 		if s.Method == ridge.OneShot {
 			why = "the rows can be read only once, and " + why
 		}
-		if s.Stage == fdridge.Reading && len(out) > 0 &&
-			slices.ContainsFunc(f.Found.Trace, func(t fdridge.Step) bool { return t.Stage == fdridge.Sketching }) {
+		if s.Stage == fdridge.Reading &&
+			len(out) > 0 &&
+			slices.ContainsFunc(f.Found.Trace, func(t fdridge.Step) bool {
+				return t.Stage == fdridge.Sketching
+			}) {
 			out = []string{"chosen after the sketch's pass counted the rows: " + why}
 			continue
 		}

@@ -81,16 +81,38 @@ func NewRank(rank int, rows int64, seconds, transferSeconds float64, sent, recei
 
 // record returns the JSON form of the report.
 func (f *Fit) record() *fitRecord {
-	found, cost := f.Found, &f.Cost
+	found := f.Found
+	cost := &f.Cost
 	t, d := found.Solutions[0].Dims()
 	out := &fitRecord{
-		Version: ReportVersion,
-		N:       found.Solutions[0].Rows, D: d, Targets: t, Size: f.Size(), Scatter: f.describeGram() != "", NNZ: f.Data.Nonzeros, Format: f.Data.Format,
-		Backend: cost.Backend, Kernel: cost.Kernel, Method: found.Method, MethodReason: f.methodReason(), Reads: cost.Reads,
-		SketchTime: number(cost.Sketched.Seconds()), TotalTime: number(cost.Total.Seconds()), PeakRSS: rss.Peak(),
-		Converged: found.Err() == nil, Remedies: f.Remedies, Model: f.Written.Model, Trace: f.Traces, Ranks: cost.Ranks,
-		Penalties: f.penalties(), Encoding: f.Data.Encoded.record(), HeldOut: f.heldOut(), Classes: f.Classes.record(),
-		Coverage: f.Coverage, StandardErrors: f.standardErrors(), NoStandardErrors: f.NoStandardErrors,
+		Version:          ReportVersion,
+		N:                found.Solutions[0].Rows,
+		D:                d,
+		Targets:          t,
+		Size:             f.Size(),
+		Scatter:          f.describeGram() != "",
+		NNZ:              f.Data.Nonzeros,
+		Format:           f.Data.Format,
+		Backend:          cost.Backend,
+		Kernel:           cost.Kernel,
+		Method:           found.Method,
+		MethodReason:     f.methodReason(),
+		Reads:            cost.Reads,
+		SketchTime:       number(cost.Sketched.Seconds()),
+		TotalTime:        number(cost.Total.Seconds()),
+		PeakRSS:          rss.Peak(),
+		Converged:        found.Err() == nil,
+		Remedies:         f.Remedies,
+		Model:            f.Written.Model,
+		Trace:            f.Traces,
+		Ranks:            cost.Ranks,
+		Penalties:        f.penalties(),
+		Encoding:         f.Data.Encoded.record(),
+		HeldOut:          f.heldOut(),
+		Classes:          f.Classes.record(),
+		Coverage:         f.Coverage,
+		StandardErrors:   f.standardErrors(),
+		NoStandardErrors: f.NoStandardErrors,
 	}
 	if s := found.Summary; s != nil && d == 0 { // the coefficients were not kept
 		out.D = s.Config().Dim
@@ -102,7 +124,8 @@ func (f *Fit) record() *fitRecord {
 		out.Fits = append(out.Fits, model.NewRecord(s, &f.Data.Preparation, cost.PreparingReads))
 	}
 	if !out.Converged {
-		out.Tol, out.Status = number(f.Asked.Tol), found.Status
+		out.Tol = number(f.Asked.Tol)
+		out.Status = found.Status
 	}
 	for _, g := range found.Unsolved() {
 		out.Unsolved = append(out.Unsolved, number(g))

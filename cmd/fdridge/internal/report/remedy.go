@@ -61,8 +61,11 @@ func (f *Fit) needsScaling() bool {
 func (f *Fit) isStandardized() bool {
 	prep := &f.Data.Preparation
 	scaled := func(c prepare.Column) bool { return c.Scale != 0 }
-	return prep.Scaling != nil || prep.Encoding != nil && slices.ContainsFunc(prep.Encoding.Columns, scaled)
+	return prep.Scaling != nil ||
+		prep.Encoding != nil && slices.ContainsFunc(prep.Encoding.Columns, scaled)
 }
 
 // isSolve reports whether the command is solve, which cannot change the sketch.
-func (f *Fit) isSolve() bool { return strings.HasPrefix(f.Asked.Command, "fdridge solve") }
+func (f *Fit) isSolve() bool {
+	return strings.HasPrefix(f.Asked.Command, "fdridge solve")
+}

@@ -29,15 +29,25 @@ type RowPicture struct {
 func (p *RowPicture) Figure() *chart.Figure {
 	rows := slices.Clone(p.Sample)
 	for _, o := range p.Worst {
-		isSampled := slices.ContainsFunc(p.Sample, func(r DiagnosedRow) bool { return r.Row == o.Row })
+		isSampled := slices.ContainsFunc(p.Sample, func(r DiagnosedRow) bool {
+			return r.Row == o.Row
+		})
 		if !isSampled {
 			rows = append(rows, o.Estimate)
 		}
 	}
 	rows = slices.DeleteFunc(rows, func(r DiagnosedRow) bool {
-		return !vec.IsFinite(r.Leverage) || slices.ContainsFunc(r.LeftOut, func(v float64) bool { return !vec.IsFinite(v) })
+		return !vec.IsFinite(r.Leverage) ||
+			slices.ContainsFunc(r.LeftOut, func(v float64) bool {
+				return !vec.IsFinite(v)
+			})
 	})
-	f := &chart.Figure{Columns: 1, Looks: looks, Width: panelSize[0], Height: panelSize[1]}
+	f := &chart.Figure{
+		Columns: 1,
+		Looks:   looks,
+		Width:   panelSize[0],
+		Height:  panelSize[1],
+	}
 	named := 0
 	base := leverageBase(rows)
 	for j := range p.Targets {
@@ -52,12 +62,16 @@ func (p *RowPicture) Figure() *chart.Figure {
 		worst := chart.Line{Method: "worst row", Label: "largest leave-one-out residuals", Loose: true}
 		for _, r := range rows {
 			to := &others
-			if slices.ContainsFunc(p.Worst, func(o WorstRow) bool { return o.Row == r.Row && o.Target == j+1 }) {
+			if slices.ContainsFunc(p.Worst, func(o WorstRow) bool {
+				return o.Row == r.Row &&
+					o.Target == j+1
+			}) {
 				to = &worst
 				named++
 				to.Names = append(to.Names, fmt.Sprint(r.Row))
 			}
-			to.X, to.Y = append(to.X, r.Leverage), append(to.Y, r.LeftOut[j])
+			to.X = append(to.X, r.Leverage)
+			to.Y = append(to.Y, r.LeftOut[j])
 		}
 		panel.Lines = []chart.Line{others}
 		if worst.X != nil {

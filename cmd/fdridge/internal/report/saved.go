@@ -70,7 +70,13 @@ var unknown = ridge.Interval{Lo: math.Inf(-1), Hi: math.Inf(1)}
 func (s *Saved) record() *savedRecord {
 	m := s.Model
 	out := &savedRecord{
-		Model: s.Name, N: m.Rows, D: m.Features, Size: m.Size, Backend: m.Backend, Tol: number(m.Tol), Intercept: m.Intercept,
+		Model:       s.Name,
+		N:           m.Rows,
+		D:           m.Features,
+		Size:        m.Size,
+		Backend:     m.Backend,
+		Tol:         number(m.Tol),
+		Intercept:   m.Intercept,
 		Classes:     m.Classes,
 		Preparation: m.Preparation,
 		Scaled:      m.Folded != nil || m.Preparation.Scaling != nil,
@@ -138,7 +144,9 @@ func (s *Saved) fit(f *model.Fit, j int) savedFit {
 	}
 	slices.SortStableFunc(
 		out.order,
-		func(a, b int) int { return cmp.Compare(math.Abs(fitted[b]), math.Abs(fitted[a])) },
+		func(a, b int) int {
+			return cmp.Compare(math.Abs(fitted[b]), math.Abs(fitted[a]))
+		},
 	)
 	return out
 }
@@ -268,7 +276,8 @@ func (s *Saved) summary(rec *savedRecord) []string {
 	origin := fmt.Sprintf("backend %s, no sketch", rec.Backend)
 	if rec.Size > 0 {
 		origin = fmt.Sprintf("backend %s, sketch of %d rows", rec.Backend, rec.Size)
-		if keeps, err := (fd.Config{Dim: rec.D, Size: rec.Size}).Scatter(); err == nil && keeps {
+		keeps, err := (fd.Config{Dim: rec.D, Size: rec.Size}).Scatter()
+		if err == nil && keeps {
 			origin = fmt.Sprintf("backend %s, %s", rec.Backend, holdsGram)
 		}
 	}
@@ -290,7 +299,8 @@ func (s *Saved) summary(rec *savedRecord) []string {
 	if m.Classes != nil {
 		out = append(out, fmt.Sprintf("%d classes: %s", len(m.Classes), listLabels(m.Classes, nil)))
 	}
-	before, prep := len(out), &m.Preparation
+	before := len(out)
+	prep := &m.Preparation
 	if e := prep.Encoding; e != nil {
 		if e.Missing != "" {
 			out = append(out, fmt.Sprintf("preparation: missing values: %s", e.Missing))

@@ -26,7 +26,8 @@ func (f *Fit) standardErrors() [][]standardErrorsRecord {
 		for _, e := range all {
 			record := standardErrorsRecord{Sigma: e.Sigma, Sampling: e.Sampling, Posterior: e.Posterior}
 			if e.Intercept != nil {
-				record.InterceptSampling, record.InterceptPosterior = &e.Intercept.Sampling, &e.Intercept.Posterior
+				record.InterceptSampling = &e.Intercept.Sampling
+				record.InterceptPosterior = &e.Intercept.Posterior
 			}
 			one = append(one, record)
 		}
@@ -61,7 +62,11 @@ func addStandardErrors(cells []string, e *ridge.StandardErrors, i int) []string 
 	case i == ofIntercept && e.Intercept == nil:
 		return append(cells, "", "")
 	case i == ofIntercept:
-		return append(cells, formatFigure(e.Intercept.Sampling), formatFigure(e.Intercept.Posterior))
+		return append(
+			cells,
+			formatFigure(e.Intercept.Sampling),
+			formatFigure(e.Intercept.Posterior),
+		)
 	}
 	return append(cells, formatFigure(e.Sampling[i]), formatFigure(e.Posterior[i]))
 }

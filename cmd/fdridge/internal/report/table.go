@@ -19,7 +19,9 @@ type table struct {
 	verbatim bool       // the page shows every cell as it is, without typesetting
 }
 
-func (t *table) add(cells ...string) { t.rows = append(t.rows, cells) }
+func (t *table) add(cells ...string) {
+	t.rows = append(t.rows, cells)
+}
 
 // write writes the table.
 func (t *table) write(w io.Writer) {
@@ -35,7 +37,8 @@ func (t *table) write(w io.Writer) {
 		keys += n
 	}
 	for first := t.keys; first < len(widths); {
-		end, total := first+1, keys+widths[first]
+		end := first + 1
+		total := keys + widths[first]
 		for end < len(widths) && total+widths[end]-gap <= textWidth {
 			total += widths[end]
 			end++

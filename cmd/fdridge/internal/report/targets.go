@@ -38,10 +38,17 @@ type eachChoice struct {
 
 func describeEach(c *choose.TargetChoice) *eachChoice {
 	out := &eachChoice{
-		By: c.By.String(), Candidates: c.Candidates, Scores: c.Scores, Proved: c.Proved(), Relative: number(
+		By:         c.By.String(),
+		Candidates: c.Candidates,
+		Scores:     c.Scores,
+		Proved:     c.Proved(),
+		Relative: number(
 			c.WorstExcess(),
-		), Noise: c.Noise, AtEnd: c.AtEnd, Passes: c.Passes,
-		Spent: describeSpent(c.By, c.Passes, c.Spent),
+		),
+		Noise:  c.Noise,
+		AtEnd:  c.AtEnd,
+		Passes: c.Passes,
+		Spent:  describeSpent(c.By, c.Passes, c.Spent),
 	}
 	for _, v := range c.Excess {
 		out.Excess = append(out.Excess, number(v))
@@ -110,7 +117,8 @@ var quantiles = []float64{0, 0.05, 0.25, 0.5, 0.75, 0.95, 1}
 // quantilesTable returns a table of quantiles over the targets of fit i, for γ, error bound, R² and score. The
 // quantile of intervals is an interval: the quantile of the lower ends and the quantile of the upper ends.
 func (f *Fit) quantilesTable(rec *fitRecord, i int) *table {
-	s, scores := &rec.Fits[i], rec.scores(&rec.Fits[i])
+	s := &rec.Fits[i]
+	scores := rec.scores(&rec.Fits[i])
 	t := &table{keys: 1, rows: [][]string{{fmt.Sprintf("%d targets", rec.Targets)}}}
 	for _, q := range quantiles {
 		t.rows[0] = append(t.rows[0], map[float64]string{0: "least", 0.5: "median", 1: "largest"}[q])
@@ -120,7 +128,8 @@ func (f *Fit) quantilesTable(rec *fitRecord, i int) *table {
 	}
 	add := func(name string, of func(j int) ridge.Interval, write func(v ridge.Interval) string) {
 		cells := []string{name}
-		lo, hi := sorted(rec.Targets, func(j int) float64 { return of(j).Lo }), sorted(rec.Targets, func(j int) float64 { return of(j).Hi })
+		lo := sorted(rec.Targets, func(j int) float64 { return of(j).Lo })
+		hi := sorted(rec.Targets, func(j int) float64 { return of(j).Hi })
 		for _, q := range quantiles {
 			at := int(math.Round(q * float64(rec.Targets-1)))
 			cells = append(cells, write(ridge.Interval{Lo: lo[at], Hi: hi[at]}))
@@ -129,7 +138,9 @@ func (f *Fit) quantilesTable(rec *fitRecord, i int) *table {
 	}
 	add(
 		"gamma",
-		func(j int) ridge.Interval { return ridge.Interval{Lo: s.GammaOf(j), Hi: s.GammaOf(j)} },
+		func(j int) ridge.Interval {
+			return ridge.Interval{Lo: s.GammaOf(j), Hi: s.GammaOf(j)}
+		},
 		func(v ridge.Interval) string { return fmt.Sprintf("%.4g", v.Lo) },
 	)
 	add(

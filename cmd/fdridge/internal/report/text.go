@@ -89,7 +89,10 @@ func (f *Fit) WriteText(w io.Writer) error {
 	}
 	write(func(line fact) bool { return line.Name != "Size" && !line.isScore() })
 	if rec.Ranks != nil {
-		t := &table{keys: 1, rows: [][]string{{"rank", "rows", "seconds", "communicating", "sent", "received"}}}
+		t := &table{
+			keys: 1,
+			rows: [][]string{{"rank", "rows", "seconds", "communicating", "sent", "received"}},
+		}
 		for _, k := range rec.Ranks {
 			t.add(
 				fmt.Sprint(k.Rank),
@@ -126,7 +129,8 @@ func (f *Fit) WriteText(w io.Writer) error {
 		case written[0] == "model" && !isShown:
 			written[1] += fmt.Sprintf("; fdridge show %s prints its coefficients", rec.Model)
 		}
-		if _, err := fmt.Fprintf(w, "\n%s written to %s\n", written[0], written[1]); err != nil {
+		_, err := fmt.Fprintf(w, "\n%s written to %s\n", written[0], written[1])
+		if err != nil {
 			return err
 		}
 	}
@@ -241,7 +245,9 @@ const mostNamed = 6
 // differ reports whether property has different values for different solutions.
 func (f *Fit) differ(property func(*ridge.Solution) any) bool {
 	all := f.Found.Solutions
-	return slices.ContainsFunc(all, func(s *ridge.Solution) bool { return property(s) != property(all[0]) })
+	return slices.ContainsFunc(all, func(s *ridge.Solution) bool {
+		return property(s) != property(all[0])
+	})
 }
 
 // A fitColumn is a column of a table with a row for each γ and target. cell returns the cell of γ i and target j.
@@ -255,8 +261,12 @@ type fitColumn struct {
 func (f *Fit) leadingColumns(rec *fitRecord) []fitColumn {
 	const targetWidth = 24
 	return []fitColumn{
-		{"gamma", true, func(i, j int) string { return fmt.Sprintf("%.6g", rec.Fits[i].GammaOf(j)) }},
-		{"target", rec.Targets > 1, func(_, j int) string { return shorten(f.targetName(j), targetWidth) }},
+		{"gamma", true, func(i, j int) string {
+			return fmt.Sprintf("%.6g", rec.Fits[i].GammaOf(j))
+		}},
+		{"target", rec.Targets > 1, func(_, j int) string {
+			return shorten(f.targetName(j), targetWidth)
+		}},
 	}
 }
 
@@ -269,12 +279,20 @@ func (f *Fit) scoresTable(rec *fitRecord) *table {
 	}
 	return buildFits(rec, append(
 		f.leadingColumns(rec),
-		fitColumn{"held-out R²", held, score(func(s *heldOutScore) brackets { return s.R2Bracket })},
+		fitColumn{"held-out R²", held, score(func(s *heldOutScore) brackets {
+			return s.R2Bracket
+		})},
 		fitColumn{"RMSE", held, score(func(s *heldOutScore) brackets { return s.RMSEBracket })},
 		fitColumn{"MAE", held, score(func(s *heldOutScore) brackets { return s.MAEBracket })},
-		fitColumn{"baseline", held, score(func(s *heldOutScore) brackets { return s.BaselineBracket })},
-		fitColumn{"training R²", true, func(i, j int) string { return formatFigure(rec.Fits[i].R2Bracket[j]) }},
-		fitColumn{rec.scoreHeading(), true, func(i, j int) string { return formatFigure(rec.scores(&rec.Fits[i])[j]) }},
+		fitColumn{"baseline", held, score(func(s *heldOutScore) brackets {
+			return s.BaselineBracket
+		})},
+		fitColumn{"training R²", true, func(i, j int) string {
+			return formatFigure(rec.Fits[i].R2Bracket[j])
+		}},
+		fitColumn{rec.scoreHeading(), true, func(i, j int) string {
+			return formatFigure(rec.scores(&rec.Fits[i])[j])
+		}},
 	))
 }
 
@@ -283,9 +301,15 @@ func (f *Fit) scoresTable(rec *fitRecord) *table {
 func (f *Fit) fitsTable(rec *fitRecord, page bool) *table {
 	return buildFits(rec, append(
 		f.leadingColumns(rec),
-		fitColumn{"error ≤", true, func(i, j int) string { return bound(float64(rec.Fits[i].CoefRelative[j])) }},
-		fitColumn{"‖x̂ − x*‖ ≤", page, func(i, j int) string { return bound(float64(rec.Fits[i].CoefError[j])) }},
-		fitColumn{"eff. dim.", true, func(i, _ int) string { return formatFigure(rec.Fits[i].EffectiveDimension) }},
+		fitColumn{"error ≤", true, func(i, j int) string {
+			return bound(float64(rec.Fits[i].CoefRelative[j]))
+		}},
+		fitColumn{"‖x̂ − x*‖ ≤", page, func(i, j int) string {
+			return bound(float64(rec.Fits[i].CoefError[j]))
+		}},
+		fitColumn{"eff. dim.", true, func(i, _ int) string {
+			return formatFigure(rec.Fits[i].EffectiveDimension)
+		}},
 		fitColumn{"status", true, func(i, _ int) string { return nameStatus(rec.Fits[i].Status) }},
 		fitColumn{
 			"method",
@@ -367,7 +391,8 @@ func (f *Fit) coefficientsTable(s *ridge.Solution, j int, page bool) *table {
 		heading = f.nameOf(s, j)
 	}
 	t := &table{keys: 1, rows: [][]string{{shorten(heading, nameWidth), "value", "±"}}}
-	prep, o := &f.Data.Preparation, &s.Targets[j]
+	prep := &f.Data.Preparation
+	o := &s.Targets[j]
 	if b, e, ok := f.intercept(o); ok && !page {
 		value, within := formatAround(b, e)
 		t.add("(intercept)", value, within)
@@ -381,7 +406,9 @@ func (f *Fit) coefficientsTable(s *ridge.Solution, j int, page bool) *table {
 	if scaled {
 		t.rows[0] = append(t.rows[0], "of the scaled column", "±")
 	}
-	order, bounds, names := make([]int, len(o.Coef)), o.CoefficientBounds(f.after), prep.Terms()
+	order := make([]int, len(o.Coef))
+	bounds := o.CoefficientBounds(f.after)
+	names := prep.Terms()
 	for i := range order {
 		order[i] = i
 	}
@@ -391,7 +418,9 @@ func (f *Fit) coefficientsTable(s *ridge.Solution, j int, page bool) *table {
 		most = mostWeights
 	}
 	if page || len(order) > most {
-		order = largest(order, func(i int) float64 { return math.Abs(o.Coef[i]) })[:min(len(order), most)]
+		order = largest(order, func(i int) float64 {
+			return math.Abs(o.Coef[i])
+		})[:min(len(order), most)]
 	}
 	for _, i := range order {
 		x, e := divide(o.Coef[i], bounds[i], f.scale(i))
@@ -399,7 +428,11 @@ func (f *Fit) coefficientsTable(s *ridge.Solution, j int, page bool) *table {
 		if s.Status == ridge.MinimumNorm {
 			value = fmt.Sprintf("%.6g", x) // more digits than usual without a bound, because nothing else is known of x
 		}
-		cells := addStandardErrors([]string{shorten(featureName(names, i), nameWidth), value, within}, se, i)
+		cells := addStandardErrors(
+			[]string{shorten(featureName(names, i), nameWidth), value, within},
+			se,
+			i,
+		)
 		if scaled {
 			value, within = formatAround(o.Coef[i], bounds[i])
 			cells = append(cells, value, within)
@@ -432,7 +465,9 @@ func (f *Fit) listUnproved() string {
 	return "nothing is proved about these coefficients (no relative error below 1): " + strings.Join(fits, "; ")
 }
 
-func megabytes(b int64) string { return fmt.Sprintf("%.3g MB", float64(b)/1e6) }
+func megabytes(b int64) string {
+	return fmt.Sprintf("%.3g MB", float64(b)/1e6)
+}
 
 // bytesOf formats a size in bytes, rounded up.
 func bytesOf(b uint64) string {

@@ -48,7 +48,12 @@ func (t *Traces) Observe(i ridge.Iterate) {
 		}
 		return
 	}
-	t.all = append(t.all, &Trace{Gamma: number(i.Gamma), Target: i.Target + 1, Tol: number(t.tol), Points: []Point{at}})
+	t.all = append(t.all, &Trace{
+		Gamma:  number(i.Gamma),
+		Target: i.Target + 1,
+		Tol:    number(t.tol),
+		Points: []Point{at},
+	})
 }
 
 // Of returns the collected traces. For an iterative method, it also sets the predicted number of passes of each
@@ -67,7 +72,12 @@ func (t *Traces) Of(found *fdridge.Result) ([]*Trace, error) {
 			continue
 		}
 		var err error
-		one.Predicted, err = plan.PredictedPasses(found.Summary, float64(one.Gamma), t.tol/first, found.Method)
+		one.Predicted, err = plan.PredictedPasses(
+			found.Summary,
+			float64(one.Gamma),
+			t.tol/first,
+			found.Method,
+		)
 		if err != nil {
 			return nil, err
 		}
