@@ -44,9 +44,12 @@ func hasBoth(r *results) bool { return hasR1(r) && hasR2(r) }
 
 // Known reasons why claims do not hold.
 const (
-	sjltIsGaussian  = "An SJLT with its factor 1/√s, which the paper's appendix forgets, has E[SᵀS] = I as the Gaussian has, and hardly differs from it."
-	hessianIsRight  = "The Hessian sketch leaves Aᵀb exact, and becomes exact as γ grows; the classical sketch goes on sketching the noise."
-	robustShrinks   = "With ρ above γ the shift shrinks the variance, by up to (γ/(γ+ρ))², below the optimal one, while another method may cross the optimal one and err by nothing there."
+	sjltIsGaussian = "An SJLT with its factor 1/√s, which the paper's appendix forgets, " +
+		"has E[SᵀS] = I as the Gaussian has, and hardly differs from it."
+	hessianIsRight = "The Hessian sketch leaves Aᵀb exact, and becomes exact as γ grows; " +
+		"the classical sketch goes on sketching the noise."
+	robustShrinks = "With ρ above γ the shift shrinks the variance, by up to (γ/(γ+ρ))², below the optimal one, " +
+		"while another method may cross the optimal one and err by nothing there."
 	crossingOptimal = "Where a value crosses the optimal one its error vanishes, and a ratio to it says little."
 	allBias         = "As γ grows the bias of every method tends to ‖x₀‖²."
 	fdCostsMore     = "SA takes 2mnd flops, and the sketch by FD with its eigenproblems several times that."
@@ -194,10 +197,27 @@ var findingsR2 = section{"Section 3, findings for R₂", []int{2}, hasR2, []clai
 		)),
 		crossingOptimal,
 	},
-	{"For γ > 2⁻⁴ FDRR begins to perform similarly to RFDRR in bias and variance.", on(2, alikeAbove), crossingOptimal},
-	{"Classical:Gaussian looks competitive for small γ.", on(2, domain{allMetrics.of, small}.judge(
-		quantity{"error of Classical:Gaussian relative to RFDRR for γ ≤ 2⁻⁴", over(least(classicalGaussian), least(rfdrr))}, atMost(similar))), ""},
-	{"Once γ > 2⁻⁴, Classical:Gaussian improves no more in relative error, in contrast to (R)FDRR.", on(2, noImprovement), ""},
+	{
+		"For γ > 2⁻⁴ FDRR begins to perform similarly to RFDRR in bias and variance.",
+		on(2, alikeAbove),
+		crossingOptimal,
+	},
+	{
+		"Classical:Gaussian looks competitive for small γ.",
+		on(2, domain{allMetrics.of, small}.judge(
+			quantity{
+				"error of Classical:Gaussian relative to RFDRR for γ ≤ 2⁻⁴",
+				over(least(classicalGaussian), least(rfdrr)),
+			},
+			atMost(similar),
+		)),
+		"",
+	},
+	{
+		"Once γ > 2⁻⁴, Classical:Gaussian improves no more in relative error, in contrast to (R)FDRR.",
+		on(2, noImprovement),
+		"",
+	},
 	{"The same deficiency of Classical:SJLT: the worst variance.", on(2, sjltVariance), sjltIsGaussian},
 	{"The same deficiency of both Hessian sketches: the bias is overestimated.", on(2, hessianBias), allBias},
 }}

@@ -30,7 +30,17 @@ func sketchCommand() *cobra.Command {
 sketches of other rows, because their means and deviations differ.`,
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := cli.FirstError(in.Check(), size.check(), runs.check(), rows.Check(), keep.check(), in.CheckGiven("sketch"), in.CheckKept(&rows), cli.CheckWritable("out", out)); err != nil {
+			err := cli.FirstError(
+				in.Check(),
+				size.check(),
+				runs.check(),
+				rows.Check(),
+				keep.check(),
+				in.CheckGiven("sketch"),
+				in.CheckKept(&rows),
+				cli.CheckWritable("out", out),
+			)
+			if err != nil {
 				return err
 			}
 			spec := in.Spec()
@@ -84,7 +94,7 @@ sketches of other rows, because their means and deviations differ.`,
 				)
 			}
 			cache := rows.Cache()
-			err := nameData(
+			err = nameData(
 				in.Data.Value,
 				in.NameColumns(
 					runSketch(cmd.Context(), &in, &size, &runs, cache, out, cmd.OutOrStdout(), cmd.ErrOrStderr()),

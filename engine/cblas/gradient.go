@@ -56,22 +56,11 @@ type gradient struct {
 func (b *Backend) Gradient(a, x, rhs, g, r matrix.Matrix) {
 	matrix.CheckGradient(&a, &x, &rhs, &g, &r)
 	checkInt32(a, x, g, r)
-	n := a.Rows
-	d := a.Cols
-	t := x.Rows
+	n, d, t := a.Rows, a.Cols, x.Rows
 	if n == 0 || t == 0 {
 		return
 	}
-	v := gradient{
-		n: n,
-		d: d,
-		t: t,
-		a: a,
-		x: x,
-		b: rhs,
-		g: g,
-		r: r,
-	}
+	v := gradient{n: n, d: d, t: t, a: a, x: x, b: rhs, g: g, r: r}
 	if d == 0 {
 		v.negate(0, n)
 		return
@@ -157,10 +146,7 @@ const (
 // one thread, and if OpenBLAS may run several calls at once. Goroutines process the parts, because threads of OpenBLAS
 // do not speed up products as small as a block.
 func (b *Backend) countParts(n, d, t int) int {
-	if b.sharing.on.Load() ||
-		cap(b.slots) > 1 ||
-		b.threads == 1 ||
-		n*d*t < minSharedWork {
+	if b.sharing.on.Load() || cap(b.slots) > 1 || b.threads == 1 || n*d*t < minSharedWork {
 		return 1
 	}
 	return min(partsPerThread*b.threads, n/partRows)
@@ -185,9 +171,7 @@ func (m *team) run(b *Backend, v gradient, parts int) {
 	if need := (parts - 1) * v.t * v.d; len(m.sums) < need {
 		m.sums = make([]float64, need)
 	}
-	m.gradient = v
-	m.core = b.core
-	m.parts = parts
+	m.gradient, m.core, m.parts = v, b.core, parts
 	m.next.Store(0)
 	for range min(b.threads, parts) - 1 {
 		m.wg.Add(1)
@@ -196,13 +180,7 @@ func (m *team) run(b *Backend, v gradient, parts int) {
 	m.work()
 	m.wg.Wait()
 	for i := range parts - 1 {
-		C.add(
-			C.int(v.t),
-			C.int(v.d),
-			pointer(m.sums[i*v.t*v.d:]),
-			pointer(v.g.Data),
-			C.int(v.g.Stride),
-		)
+		C.add(C.int(v.t), C.int(v.d), pointer(m.sums[i*v.t*v.d:]), pointer(v.g.Data), C.int(v.g.Stride))
 	}
 	m.gradient = gradient{}
 }
@@ -219,8 +197,7 @@ func (m *team) work() {
 		if i >= m.parts {
 			return
 		}
-		lo := m.n * i / m.parts
-		hi := m.n * (i + 1) / m.parts
+		lo, hi := m.n*i/m.parts, m.n*(i+1)/m.parts
 		if i == 0 {
 			m.computeRows(m.core, lo, hi, m.g)
 			continue

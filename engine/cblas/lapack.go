@@ -74,7 +74,17 @@ func (b *Backend) CholeskySolve(l, rhs matrix.Matrix) {
 	}
 	b.enter(b.threads)
 	defer b.leave()
-	if C.LAPACKE_dpotrs_work(C.COLUMNS, 'U', C.int(n), C.int(nrhs), pointer(l.Data), C.int(l.Stride), pointer(rhs.Data), C.int(rhs.Stride)) != 0 {
+	info := C.LAPACKE_dpotrs_work(
+		C.COLUMNS,
+		'U',
+		C.int(n),
+		C.int(nrhs),
+		pointer(l.Data),
+		C.int(l.Stride),
+		pointer(rhs.Data),
+		C.int(rhs.Stride),
+	)
+	if info != 0 {
 		panic("cblas: dpotrs rejected its arguments")
 	}
 }
@@ -92,7 +102,17 @@ func (b *Backend) QR(a matrix.Matrix, work []float64) {
 	}
 	b.enter(b.threadsFor(q))
 	defer b.leave()
-	if C.LAPACKE_dgelqf_work(C.COLUMNS, C.int(n), C.int(m), pointer(a.Data), C.int(a.Stride), pointer(work[:q]), pointer(work[q:]), C.int(n*block)) != 0 {
+	info := C.LAPACKE_dgelqf_work(
+		C.COLUMNS,
+		C.int(n),
+		C.int(m),
+		pointer(a.Data),
+		C.int(a.Stride),
+		pointer(work[:q]),
+		pointer(work[q:]),
+		C.int(n*block),
+	)
+	if info != 0 {
 		panic("cblas: dgelqf rejected its arguments")
 	}
 }

@@ -78,7 +78,9 @@ func (f *Fit) path(rec *fitRecord) (pathSection, error) {
 		),
 	}
 	if rec.Choice != nil {
-		out.Choice = rec.Choice.sentence() + ". GCV is generalised cross-validation, n·RSS/(n − df)², which estimates the squared error on new rows."
+		out.Choice = rec.Choice.sentence() +
+			". GCV is generalised cross-validation, n·RSS/(n − df)², " +
+			"which estimates the squared error on new rows."
 		if why := describePasses(rec.Choice.Passes, rec.Choice.Spent); why != "" {
 			out.Choice += " " + strings.ToUpper(why[:1]) + why[1:] + "."
 		}
@@ -190,7 +192,8 @@ func (f *Fit) convergence() (*convergenceSection, error) {
 	if slowest.Predicted > 0 {
 		text += fmt.Sprintf(" The sketch's bound predicted at most %d, and one more to verify.", slowest.Predicted)
 	} else {
-		text += " The sketch's bound predicts nothing here: η/γ is too large, or the bound after the first pass is infinite."
+		text += " The sketch's bound predicts nothing here: η/γ is too large, " +
+			"or the bound after the first pass is infinite."
 	}
 	bounded := func(x Point) bool { return !math.IsInf(float64(x.RelativeError), 1) }
 	if !slices.ContainsFunc(f.Traces, func(t *Trace) bool {

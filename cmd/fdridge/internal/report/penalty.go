@@ -96,13 +96,14 @@ func (f *Fit) penalties() *penalties {
 		out.Least, out.Largest = min(out.Least, number(p)), max(out.Largest, number(p))
 	}
 	if c := f.Found.Bands; c != nil && c.Choice.Index >= 0 {
+		spent := describeSpent(choose.GCV, c.Passes, c.Spent)
 		out.Choice = &bandChoice{
 			GCV:      c.Choice.Score,
 			Certain:  c.Choice.Certain,
 			Possible: len(c.Choice.Possible),
 			Relative: number(c.Choice.RelativeExcess()),
 			Passes:   c.Passes,
-			Spent:    strings.ReplaceAll(describeSpent(choose.GCV, c.Passes, c.Spent), "another gamma may", "other penalties may"),
+			Spent:    strings.ReplaceAll(spent, "another gamma may", "other penalties may"),
 			AtEnd:    c.AtEnd,
 		}
 		for _, t := range c.Tried {

@@ -21,12 +21,13 @@ var fixedWords = map[reason.Rule]string{
 	reason.SketchIsKept:       "--save-sketch writes a sketch, and direct methods make none",
 	reason.CheckpointIsKept:   "--checkpoint stores a sketch, and direct methods make none",
 	reason.SparseRows:         "the rows are sparse and fewer than the features, and n² numbers do not fit into memory",
-	reason.SparseLeverages:    "the rows are sparse, and leave-one-out errors need their leverages, which a sketch hardly knows",
-	reason.ReadOnce:           "the rows can be read only once, and d² numbers fit into memory",
-	reason.ReadOnceDual:       "the rows can be read only once, and n² numbers fit into memory",
-	reason.NoRows:             "there is a sketch, but no --data",
-	reason.RefinesSummary:     "there is a sketch, and --data refines the solution",
-	reason.LeverageTakesPass:  "a pass computes leave-one-out errors",
+	reason.SparseLeverages: "the rows are sparse, and leave-one-out errors need their leverages, " +
+		"which a sketch hardly knows",
+	reason.ReadOnce:          "the rows can be read only once, and d² numbers fit into memory",
+	reason.ReadOnceDual:      "the rows can be read only once, and n² numbers fit into memory",
+	reason.NoRows:            "there is a sketch, but no --data",
+	reason.RefinesSummary:    "there is a sketch, and --data refines the solution",
+	reason.LeverageTakesPass: "a pass computes leave-one-out errors",
 }
 
 func mib(bytes float64) float64 { return bytes / (1 << 20) }
