@@ -18,11 +18,11 @@ import (
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/dist"
 	"github.com/fdridge/fdridge/internal/verify/refbig"
+	"github.com/fdridge/fdridge/internal/verify/testkit"
 	"github.com/fdridge/fdridge/ridge"
 	"github.com/fdridge/fdridge/ridge/choose"
 	"github.com/fdridge/fdridge/ridge/classes"
 	"github.com/fdridge/fdridge/ridge/columns"
-	"github.com/fdridge/fdridge/ridge/ridgetest"
 )
 
 // A composed problem is a random table and a random set of options.
@@ -355,9 +355,9 @@ func (p *composed) checkTarget(t *testing.T, what string, whole *refbig.Problem,
 	if bigger(off.Abs(off), o.InterceptBound) {
 		t.Errorf("%s: the intercept is off by %g, the bound is %g", what, off, o.InterceptBound)
 	}
-	ridgetest.Inside(t, what+": objective", o.Objective, want.Objective[j], whole.YY[j])
+	testkit.Inside(t, what+": objective", o.Objective, want.Objective[j], whole.YY[j])
 	if want.GCV[j] != nil && gamma > 0 {
-		ridgetest.Inside(t, what+": GCV", o.GCV, want.GCV[j], whole.YY[j])
+		testkit.Inside(t, what+": GCV", o.GCV, want.GCV[j], whole.YY[j])
 	}
 	// The intercept of the smallest RSS differs from the returned one by a rounding, which the bracket includes.
 	value, _ := whole.RSS(j, o.Coef).Float64()
@@ -455,7 +455,7 @@ func (p *composed) checkChoice(t *testing.T, what string, c *choose.GammaChoice)
 		return
 	}
 	scale := refbig.Float(1)
-	ridgetest.Inside(t, what+": chosen score by "+c.By.String(), c.Score, best, scale)
+	testkit.Inside(t, what+": chosen score by "+c.By.String(), c.Score, best, scale)
 	other := exact(0)
 	if other == nil {
 		return
@@ -480,7 +480,7 @@ func (p *composed) checkEach(t *testing.T, what string, r *fdridge.Result) {
 		if best == nil {
 			continue
 		}
-		ridgetest.Inside(
+		testkit.Inside(
 			t,
 			fmt.Sprintf("%s: score of target %d by %v", what, j, r.Each.By),
 			r.Each.Scores[j],

@@ -11,7 +11,6 @@ import (
 	"github.com/fdridge/fdridge/ridge"
 	"github.com/fdridge/fdridge/ridge/choose"
 	"github.com/fdridge/fdridge/ridge/plan"
-	"github.com/fdridge/fdridge/ridge/ridgetest"
 )
 
 // nearly returns n rows of 2d features. The last d features equal the first d up to deviates of size apart.
@@ -43,7 +42,7 @@ func TestDirectGoesOnByQR(t *testing.T) {
 			t.Errorf("%s: %v at γ = %g by %s", name, r.Err(), r.Solutions[0].Gamma, r.Solutions[0].Method)
 		}
 		for _, f := range r.Solutions {
-			ridgetest.Certificate(t, ref, f)
+			testkit.Certificate(t, ref, f)
 			if !(f.Targets[0].RelativeErrorBound <= 1e-8) || f.Gamma >= 1 && f.Method == ridge.QR {
 				t.Errorf(
 					"%s: γ = %g is certified to %g by %s",

@@ -12,7 +12,6 @@ import (
 	"github.com/fdridge/fdridge/ridge"
 	"github.com/fdridge/fdridge/ridge/choose"
 	"github.com/fdridge/fdridge/ridge/plan"
-	"github.com/fdridge/fdridge/ridge/ridgetest"
 )
 
 // TestFitReduces: a direct fit of four or more γ reduces K once, and its solutions name this method. Least squares, γ
@@ -63,7 +62,7 @@ func TestFitReduces(t *testing.T) {
 	}
 	p := refbig.New(s.X, s.Y, nil, false)
 	for _, f := range r.Solutions {
-		ridgetest.Certificate(t, p, f)
+		testkit.Certificate(t, p, f)
 	}
 }
 
@@ -132,10 +131,10 @@ func TestExactChoice(t *testing.T) {
 				if tol > 0 && !(f.Targets[1].RelativeErrorBound <= tol) {
 					t.Errorf("certified to %g", f.Targets[1].RelativeErrorBound)
 				}
-				ridgetest.Certificate(t, p, f)
+				testkit.Certificate(t, p, f)
 				for i := 0; i < len(r.Choice.Path); i += 7 {
 					one := r.Choice.Path[i]
-					ridgetest.Certificate(t, p, one)
+					testkit.Certificate(t, p, one)
 					if one.Passes != 1 || r.Choice.Scores[i][1] != one.Targets[1].GCV {
 						t.Errorf("γ = %g of the path: %d passes", one.Gamma, one.Passes)
 					}
@@ -239,7 +238,7 @@ func TestExactChoiceByLOO(t *testing.T) {
 					tol > 0 && !(f.Targets[1].RelativeErrorBound <= tol) {
 					t.Errorf("tol = %g: %d passes, told are %d, %v: %+v", tol, src.passes, r.Passes, r.Status, f)
 				}
-				ridgetest.Certificate(t, p, f)
+				testkit.Certificate(t, p, f)
 				for i := range gammas {
 					for j, v := range c.Scores[i] {
 						if w := want.Choice.Scores[i][j]; !(v.Hi-v.Lo <= 1e-9*v.Hi) || v.Lo > w.Hi || w.Lo > v.Hi {
@@ -286,5 +285,5 @@ func TestExactChoiceBeyond(t *testing.T) {
 	if len(r.Choice.Path) <= 50 || !(r.Choice.Gamma() < r.Choice.Path[len(r.Choice.Path)-50].Gamma) {
 		t.Errorf("%d γ, of which %g is chosen", len(r.Choice.Path), r.Choice.Gamma())
 	}
-	ridgetest.Certificate(t, refbig.New(s.X, s.Y, nil, false), r.Solutions[0])
+	testkit.Certificate(t, refbig.New(s.X, s.Y, nil, false), r.Solutions[0])
 }

@@ -21,7 +21,6 @@ import (
 	"github.com/fdridge/fdridge/internal/verify/testkit"
 	"github.com/fdridge/fdridge/ridge"
 	"github.com/fdridge/fdridge/ridge/choose"
-	"github.com/fdridge/fdridge/ridge/ridgetest"
 )
 
 // leftOut computes the leave-one-out errors of each target by brute force, in 512 bits. It solves without each row of
@@ -120,11 +119,11 @@ func TestLeaveOneOut(t *testing.T) {
 				}
 				sum := 0.0
 				for j := range want {
-					ridgetest.Inside(t, "by the sketch", one.Bounds[i][j], want[j], scale[j])
-					ridgetest.Inside(t, "by refined fits", two.Bounds[i][j], want[j], scale[j])
-					ridgetest.Inside(t, "chosen by", r.Choice.Scores[i][j], want[j], scale[j])
+					testkit.Inside(t, "by the sketch", one.Bounds[i][j], want[j], scale[j])
+					testkit.Inside(t, "by refined fits", two.Bounds[i][j], want[j], scale[j])
+					testkit.Inside(t, "chosen by", r.Choice.Scores[i][j], want[j], scale[j])
 					if exactly != nil {
-						ridgetest.Inside(t, "chosen exactly by", exactly.Choice.Scores[i][j], want[j], scale[j])
+						testkit.Inside(t, "chosen exactly by", exactly.Choice.Scores[i][j], want[j], scale[j])
 					}
 					v, _ := want[j].Float64()
 					sum += v
@@ -213,11 +212,11 @@ func TestChoosingTogether(t *testing.T) {
 				if i%10 != 0 {
 					continue
 				}
-				ridgetest.Certificate(t, ref, f)
+				testkit.Certificate(t, ref, f)
 				if by == choose.LOO {
 					want, scale := leftOut(t, p, true, f.Gamma)
 					for j := range want {
-						ridgetest.Inside(t, "leave-one-out", first.Choice.Scores[i][j], want[j], scale[j])
+						testkit.Inside(t, "leave-one-out", first.Choice.Scores[i][j], want[j], scale[j])
 					}
 				}
 			}

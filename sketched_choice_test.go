@@ -21,7 +21,6 @@ import (
 	"github.com/fdridge/fdridge/ridge"
 	"github.com/fdridge/fdridge/ridge/choose"
 	"github.com/fdridge/fdridge/ridge/reason"
-	"github.com/fdridge/fdridge/ridge/ridgetest"
 )
 
 // gcvOf are the GCV of all targets together in exact arithmetic, for each γ; +Inf where it is
@@ -87,10 +86,10 @@ func TestChoosingPass(t *testing.T) {
 				t.Errorf("%d passes, of which %d for the choice; %d are told", src.passes, r.Choice.Passes, r.Passes)
 			}
 			for _, f := range r.Choice.Path {
-				worst = math.Max(worst, ridgetest.Certificate(t, p.Ref, f))
+				worst = math.Max(worst, testkit.Certificate(t, p.Ref, f))
 			}
 			for _, f := range r.Solutions {
-				ridgetest.Certificate(t, p.Ref, f)
+				testkit.Certificate(t, p.Ref, f)
 				if f.Passes > r.Passes {
 					t.Errorf("a solution rests on %d passes, there were %d", f.Passes, r.Passes)
 				}
@@ -176,7 +175,7 @@ func TestCandidatesAreSolved(t *testing.T) {
 		}
 	}
 	for _, f := range slices.Concat(c.Path, r.Solutions) {
-		ridgetest.Certificate(t, ref, f)
+		testkit.Certificate(t, ref, f)
 	}
 }
 

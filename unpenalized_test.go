@@ -15,10 +15,10 @@ import (
 	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/fd"
 	"github.com/fdridge/fdridge/internal/verify/refbig"
+	"github.com/fdridge/fdridge/internal/verify/testkit"
 	"github.com/fdridge/fdridge/ridge"
 	"github.com/fdridge/fdridge/ridge/choose"
 	"github.com/fdridge/fdridge/ridge/columns"
-	"github.com/fdridge/fdridge/ridge/ridgetest"
 )
 
 // freeProblem is a random problem with columns without penalty.
@@ -188,7 +188,7 @@ func (p *freeProblem) checkFree(t *testing.T, what string, f *ridge.Solution) (b
 	whole, want, on := p.exact(t)
 	d, q := len(p.x[0]), len(p.free)
 	df := new(big.Float).Sub(want.EffectiveDimension, refbig.Float(float64(q)))
-	ridgetest.Inside(t, what+": effective dimension", f.EffectiveDimension, df, refbig.Float(float64(d)))
+	testkit.Inside(t, what+": effective dimension", f.EffectiveDimension, df, refbig.Float(float64(d)))
 	for k, o := range f.Targets {
 		if !math.IsInf(o.ErrorBound, 1) {
 			bounded++
@@ -242,11 +242,11 @@ func (p *freeProblem) checkFree(t *testing.T, what string, f *ridge.Solution) (b
 		for j := range x {
 			rss.Sub(rss, new(big.Float).Mul(refbig.Float(2), new(big.Float).Mul(whole.C[k][j], x[j])))
 		}
-		ridgetest.Inside(t, name+": RSS", o.RSS, rss, whole.YY[k])
-		ridgetest.Inside(t, name+": objective", o.Objective, want.Objective[k], whole.YY[k])
-		ridgetest.Inside(t, name+": TSS", o.TSS, whole.YY[k], whole.YY[k])
+		testkit.Inside(t, name+": RSS", o.RSS, rss, whole.YY[k])
+		testkit.Inside(t, name+": objective", o.Objective, want.Objective[k], whole.YY[k])
+		testkit.Inside(t, name+": TSS", o.TSS, whole.YY[k], whole.YY[k])
 		if want.GCV[k] != nil {
-			ridgetest.Inside(t, name+": GCV", o.GCV, want.GCV[k], whole.YY[k])
+			testkit.Inside(t, name+": GCV", o.GCV, want.GCV[k], whole.YY[k])
 		}
 		at := 0
 		for j := range d {

@@ -15,9 +15,9 @@ import (
 	"github.com/fdridge/fdridge"
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/internal/verify/refbig"
+	"github.com/fdridge/fdridge/internal/verify/testkit"
 	"github.com/fdridge/fdridge/model"
 	"github.com/fdridge/fdridge/ridge"
-	"github.com/fdridge/fdridge/ridge/ridgetest"
 )
 
 // TestUnpenalized: a model with columns without penalty is of version 3, reads back, and predicts like its solution. It
@@ -146,7 +146,7 @@ func checkIntervals(
 		for j, v := range x[at] {
 			exact.Add(exact, new(big.Float).Mul(refbig.Float(v), want.Coef[0][j]))
 		}
-		ridgetest.Inside(t, name+": interval", row.Intervals[0], exact, refbig.Float(1))
+		testkit.Inside(t, name+": interval", row.Intervals[0], exact, refbig.Float(1))
 		widest = max(widest, row.Intervals[0].Hi-row.Intervals[0].Lo)
 		at++
 	}

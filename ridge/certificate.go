@@ -1,6 +1,9 @@
 package ridge
 
 import (
+	"math"
+	"slices"
+
 	"github.com/fdridge/fdridge/ridge/internal/certify"
 	"github.com/fdridge/fdridge/ridge/internal/interval"
 )
@@ -42,7 +45,7 @@ type Certificate struct {
 
 // ProjectionBounds holds bounds on the errors of projected rows: columns without penalty were projected out of the
 // other columns. columns.Projection.Rounding returns them.
-type ProjectionBounds = certify.Projection
+type ProjectionBounds certify.Projection
 
 // RowErrors holds bounds on the errors that rows have before a fit reads them, for example by scaling. The bounds of
 // the fit are then for the rows without these errors. The zero value means that the rows are exact. columns.Map.Errors
@@ -55,6 +58,42 @@ type RowErrors struct {
 	// Projected is not nil if columns without penalty were projected out of the rows. GCV and leave-one-out errors then
 	// count each of these columns as a degree of freedom, and their brackets include the errors of the projection.
 	Projected *ProjectionBounds
+}
+
+// projection returns the bounds on the errors of projected rows, or nil.
+func (e RowErrors) projection() *certify.Projection { return (*certify.Projection)(e.Projected) }
+
+// Unproject converts o to the problem before a projection. o must be the solution at gamma for the rows whose errors p
+// bounds, and j the number of its target. df brackets the effective dimension of these rows. Afterwards, Intercept, the
+// bounds and UnpenalizedBounds are for the rows before the projection. ComputedTSS and TSS do not change, and Coef has
+// the same coefficients, of the columns with a penalty. unpenalized has the coefficients of the columns without one. If
+// no bound on them is known, UnpenalizedBounds is nil and ErrorBound is +Inf. before brackets the effective dimension
+// of the rows before the projection. The type columns.Projection calls Unproject. The error is [ErrShape] if p has no
+// such target, or another number of features.
+func (o *Target) Unproject(
+	p *ProjectionBounds, gamma float64, j int, df Interval,
+) (unpenalized []float64, before Interval, err error) {
+	found := (*certify.Projection)(p)
+	if p == nil || j < 0 || len(o.Coef)+j >= min(len(p.Left), len(p.Round)) {
+		return nil, Interval{}, unfit("target %d of %d features does not belong to the projection", j, len(o.Coef))
+	}
+	w, dimension, moved := found.Weights(gamma, o.Coef, j, o.bounds(), interval.Interval(df))
+	intercept := certify.Intercept{Value: o.Intercept, Error: boundOrInf(o.InterceptBound)}
+	rest := found.Unpenalized(o.Coef, j, w, moved, intercept)
+	w.Intercept = rest.Intercept
+	w.RSS = rest.RSS
+	w.TSS = interval.Interval(o.TSS)
+	o.UnpenalizedBounds = rest.Bounds
+	if slices.ContainsFunc(rest.Bounds, func(v float64) bool { return !(v <= math.MaxFloat64) }) {
+		o.UnpenalizedBounds = nil
+		w.Error = math.Inf(1)
+		w.Relative = math.Inf(1)
+	}
+	w.Relative = math.Max(w.Relative, rest.Relative(w.Error, o.Coef))
+	o.InterceptRounding = rest.Intercept.Own
+	o.Intercept = rest.Intercept.Value
+	o.Certificate = newCertificate(w)
+	return rest.Coef, Interval(dimension), nil
 }
 
 // bounds returns the bounds of the certificate. Unknown bounds are +Inf.

@@ -136,5 +136,5 @@ func decode(m *wire.Reader, be engine.Backend) *Summary {
 	if sum == nil {
 		return nil
 	}
-	return SummaryOf(sum, meta)
+	return summaryOf(sum, meta)
 }

@@ -624,7 +624,7 @@ func TestCodecOldWeighted(t *testing.T) {
 // of its rows, does.
 func goldenFit(t *testing.T, src testkit.Table, r, s *ridge.Summary, tol float64) {
 	f := testkit.Must(r.Fit(0.5))(t)
-	ridgetest.Certificate(t, refbig.New(src.X, src.Y, nil, true), f)
+	testkit.Certificate(t, refbig.New(src.X, src.Y, nil, true), f)
 	g := testkit.Must(s.Fit(0.5))(t)
 	for j, o := range f.Targets {
 		if v, w := o.ErrorBound, g.Targets[j].ErrorBound; !(math.Abs(v-w) <= tol*w) {
@@ -646,7 +646,7 @@ func TestCodecBackends(t *testing.T) {
 		want := testkit.Must(s.Fit(0.5))(t)
 		enginetest.Each(t, func(t *testing.T, be engine.Backend) {
 			f := testkit.Must(testkit.Must(ridge.ReadSummary(bytes.NewReader(b), be))(t).Fit(0.5))(t)
-			ridgetest.Certificate(t, p, f)
+			testkit.Certificate(t, p, f)
 			for j, o := range f.Targets {
 				if v, w := o.ErrorBound, want.Targets[j].ErrorBound; !(math.Abs(v-w) <= 1e-9*w) {
 					t.Errorf("target %d: error bound %g, on the backend that wrote it %g", j, v, w)

@@ -267,7 +267,7 @@ func (e *dualExact) learn(ctx context.Context, data dual.Operator) error {
 		Rows:      int64(data.N()),
 		Dim:       e.d,
 		Intercept: e.opts.Intercept,
-		Projected: e.opts.Projected,
+		Projected: e.opts.projection(),
 		Size:      data.Size(),
 	}
 	for j := range e.t {

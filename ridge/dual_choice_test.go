@@ -8,7 +8,6 @@ import (
 	"github.com/fdridge/fdridge/internal/verify/refbig"
 	"github.com/fdridge/fdridge/internal/verify/testkit"
 	"github.com/fdridge/fdridge/ridge"
-	"github.com/fdridge/fdridge/ridge/ridgetest"
 )
 
 // TestDualManyGammas: one reduction of G serves every γ, and each is certified as if it were alone.
@@ -23,7 +22,7 @@ func TestDualManyGammas(t *testing.T) {
 			p := refbig.New(s.X, s.Y, s.W, opts.Intercept)
 			gammas := []float64{1e-9, 1e-6, 1e-3, 1, 10, 1e3, 1e6}
 			for i, f := range testkit.MustExact(t, s, opts, gammas...) {
-				ridgetest.Certificate(t, p, f)
+				testkit.Certificate(t, p, f)
 				if f.Gamma != gammas[i] || !(f.Targets[1].RelativeErrorBound <= 1e-14) {
 					t.Errorf("γ = %g of %g: certified to %.3g", f.Gamma, gammas[i], f.Targets[1].RelativeErrorBound)
 				}

@@ -13,7 +13,6 @@ import (
 	"github.com/fdridge/fdridge/internal/verify/refbig"
 	"github.com/fdridge/fdridge/internal/verify/testkit"
 	"github.com/fdridge/fdridge/ridge"
-	"github.com/fdridge/fdridge/ridge/ridgetest"
 )
 
 // TestDualColumns looks for a certificate that does not hold, of rows that are read by columns.
@@ -45,7 +44,7 @@ func TestDualColumns(t *testing.T) {
 						if err != nil {
 							t.Fatal(err)
 						}
-						ridgetest.Certificate(t, p, fits[0])
+						testkit.Certificate(t, p, fits[0])
 						if t.Failed() {
 							t.Fatalf("%s %v γ=%g sparse=%v weights=%v", kind, shape, gamma, s.Sparse, s.W)
 						}
@@ -72,7 +71,7 @@ func TestDualTiny(t *testing.T) {
 				p := refbig.New(s.X, s.Y, nil, intercept)
 				for name, src := range map[string]dataset.Source{"rows": s, "columns": testkit.Turned(t, s)} {
 					for _, gamma := range []float64{1e-9, 1, 1e12, 1e18} {
-						ridgetest.Certificate(
+						testkit.Certificate(
 							t,
 							p,
 							testkit.MustExact(t, src, ridge.ExactOptions{Method: ridge.Dual, Intercept: intercept}, gamma)[0],

@@ -8,12 +8,12 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
 
-// Known returns the quantities of the summary that certificates are computed from. It is for packages that build on
-// ridge. workers is the number of processes that share the rows of a pass. Errors:
+// quantities returns the quantities of the summary that certificates are computed from. workers is the number of
+// processes that share the rows of a pass. Errors:
 //
 //   - a *[GammaError] if a γ is not positive and finite; its Method is the argument method
 //   - [ErrEmpty], [ErrUnproven] and *[ScaleError]
-func (s *Summary) Known(method string, workers int, gammas ...float64) (*certify.Known, error) {
+func (s *Summary) quantities(method string, workers int, gammas ...float64) (*certify.Known, error) {
 	for _, g := range gammas {
 		if err := checkGamma(g, method); err != nil {
 			return nil, err

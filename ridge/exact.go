@@ -196,7 +196,7 @@ func (e *primal) read(ctx context.Context, src dataset.Source) (*direct.System, 
 	if err := checkRows(e.stage.Rows, e.stage.Weight.Value()); err != nil {
 		return nil, err
 	}
-	return e.stream.Close(e.stage, e.opts.Intercept, e.opts.Projected, e.opts.Rounding, e.opts.Backend), nil
+	return e.stream.Close(e.stage, e.opts.Intercept, e.opts.projection(), e.opts.Rounding, e.opts.Backend), nil
 }
 
 // rankBound returns an upper bound on the rank of A. Centring reduces the rank of n rows to at most n − 1.

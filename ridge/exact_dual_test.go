@@ -128,7 +128,7 @@ func TestDualCertificate(t *testing.T) {
 					if err != nil {
 						t.Fatal(err)
 					}
-					ridgetest.Certificate(t, p, fits[0])
+					testkit.Certificate(t, p, fits[0])
 					if t.Failed() {
 						t.Fatalf("%s %v γ=%g sparse=%v weights=%v tol=%g", kind, shape, gamma, s.Sparse, s.W, opts.Tol)
 					}

@@ -64,7 +64,7 @@ func TestExactCertificate(t *testing.T) {
 						if err != nil {
 							t.Fatal(err)
 						}
-						ratio := ridgetest.Certificate(t, p, fits[0])
+						ratio := testkit.Certificate(t, p, fits[0])
 						worst = math.Max(worst, ratio)
 						if t.Failed() {
 							t.Fatalf("%s %v noise %g γ=%g", kind, shape, noise, gamma)
@@ -94,7 +94,7 @@ func TestExactBias(t *testing.T) {
 					}
 					p := refbig.New(s.X, s.Y, nil, opts.Intercept)
 					for _, f := range testkit.MustExact(t, s, opts, 1e-6*float64(n), 1, float64(n)) {
-						ridgetest.Certificate(t, p, f)
+						testkit.Certificate(t, p, f)
 					}
 					if t.Failed() {
 						t.Fatalf("%s n=%d d=%d", kind, n, d)
@@ -318,7 +318,7 @@ func TestExactRepeated(t *testing.T) {
 		p.N = len(s.X)
 		s.Block = 8192
 		for _, f := range testkit.MustExact(t, s, opts, 1e9) {
-			ridgetest.Certificate(t, p, f)
+			testkit.Certificate(t, p, f)
 		}
 	})
 }

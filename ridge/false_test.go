@@ -15,7 +15,6 @@ import (
 	"github.com/fdridge/fdridge/internal/verify/refbig"
 	"github.com/fdridge/fdridge/internal/verify/testkit"
 	"github.com/fdridge/fdridge/ridge"
-	"github.com/fdridge/fdridge/ridge/ridgetest"
 )
 
 // These tests are for false certificates that an outside search found. Some used the means at the end of the stream to
@@ -72,10 +71,10 @@ func farAway(t *testing.T, name string, p testkit.Table, gamma float64) {
 		)(
 			t,
 		)
-		t.Run(name+" "+factor.String(), func(t *testing.T) { ridgetest.Certificate(t, truth, fits[0]) })
+		t.Run(name+" "+factor.String(), func(t *testing.T) { testkit.Certificate(t, truth, fits[0]) })
 	}
 	sum := testkit.Must(ridge.Summarize(t.Context(), p, ridge.SummaryConfig{Size: 1, Intercept: true}, nil))(t)
-	t.Run(name+" one-shot", func(t *testing.T) { ridgetest.Certificate(t, truth, testkit.Must(sum.Fit(gamma))(t)) })
+	t.Run(name+" one-shot", func(t *testing.T) { testkit.Certificate(t, truth, testkit.Must(sum.Fit(gamma))(t)) })
 }
 
 // TestSparseFirstRowFar: the same for sparse rows, which a pass reads from where they
@@ -87,13 +86,13 @@ func TestSparseFirstRowFar(t *testing.T) {
 		p.Sparse, p.Block = true, block
 		sum := testkit.Must(ridge.Summarize(t.Context(), p, ridge.SummaryConfig{Size: 1, Intercept: true}, nil))(t)
 		truth := p.Truth(true)
-		ridgetest.Certificate(t, truth, testkit.Must(sum.Fit(gamma))(t))
+		testkit.Certificate(t, truth, testkit.Must(sum.Fit(gamma))(t))
 		f, err := ridge.Solve(t.Context(), p, sum, gamma, ridge.SolveOptions{Tol: 1e-6})
 		if short, ok := errors.AsType[*ridge.NotConvergedError](err); ok {
 			f, err = short.Solutions[0], nil
 		}
 		testkit.Check(t, err)
-		ridgetest.Certificate(t, truth, f)
+		testkit.Certificate(t, truth, f)
 	}
 }
 
@@ -130,7 +129,7 @@ func TestMergeDrifted(t *testing.T) {
 		testkit.Check(t, tiny.Merge(drifted))
 		truth := p.Truth(true)
 		truth.N = int(tiny.Rows())
-		ridgetest.Certificate(t, truth, testkit.Must(tiny.Fit(gamma))(t))
+		testkit.Certificate(t, truth, testkit.Must(tiny.Fit(gamma))(t))
 		s := testkit.Must(truth.Solve(gamma))(t)
 		for _, at := range []float64{0, 0.3, -2} {
 			v := testkit.Must(tiny.PredictInterval(gamma, []float64{at}))(t)[0]
@@ -163,7 +162,7 @@ func TestNarrowByFirstRowFar(t *testing.T) {
 		testkit.Check(t, predictor.Predict(v, dataset.Block{N: 1, X: []float64{0.5}}))
 		want := refbig.Float(0.5)
 		want.Mul(want, truth.Coef[0][0]).Add(want, truth.Intercept[0])
-		ridgetest.Inside(t, "prediction", v[0], want, refbig.Float(1))
+		testkit.Inside(t, "prediction", v[0], want, refbig.Float(1))
 	}
 }
 
@@ -196,7 +195,7 @@ func TestNarrowByLostProducts(t *testing.T) {
 		testkit.Check(t, predictor.Predict(v, dataset.Block{N: 1, X: []float64{0.5}}))
 		want := refbig.Float(0.5)
 		want.Mul(want, truth.Coef[0][0]).Add(want, truth.Intercept[0])
-		ridgetest.Inside(t, "prediction", v[0], want, refbig.Float(1))
+		testkit.Inside(t, "prediction", v[0], want, refbig.Float(1))
 	}
 }
 
@@ -229,7 +228,7 @@ func TestDimensionOfTinyShrinkage(t *testing.T) {
 		if !(v.Lo <= v.Hi) {
 			t.Fatalf("the effective dimension is in %v", v)
 		}
-		ridgetest.Inside(
+		testkit.Inside(
 			t,
 			"effective dimension",
 			v,
@@ -249,8 +248,8 @@ func TestInterceptBound(t *testing.T) {
 	truth := p.Truth(true)
 	sum := testkit.Must(ridge.Summarize(t.Context(), p, ridge.SummaryConfig{Size: 1, Intercept: true}, nil))(t)
 	f := testkit.Must(sum.Fit(2))(t)
-	ridgetest.Certificate(t, truth, f)
-	ridgetest.Certificate(
+	testkit.Certificate(t, truth, f)
+	testkit.Certificate(
 		t,
 		truth,
 		testkit.Must(ridge.SolveExact(t.Context(), p, []float64{2}, ridge.ExactOptions{Intercept: true}))(t)[0],
@@ -271,7 +270,7 @@ func TestLargeScales(t *testing.T) {
 	for size := 1; size <= 2; size++ {
 		sum := testkit.Must(ridge.Summarize(t.Context(), p, ridge.SummaryConfig{Size: size}, nil))(t)
 		for _, gamma := range []float64{1e-70, 1e-60, 1e-30} {
-			ridgetest.Certificate(t, truth, testkit.Must(sum.FitFD(gamma))(t))
+			testkit.Certificate(t, truth, testkit.Must(sum.FitFD(gamma))(t))
 			for _, method := range []ridge.Method{ridge.CG, ridge.Newton, ridge.Galerkin} {
 				for _, start := range []*mat.Dense{nil, mat.NewDense(1, 2, []float64{1e60, -1e60})} {
 					f, err := ridge.Solve(
@@ -285,7 +284,7 @@ func TestLargeScales(t *testing.T) {
 						f, err = short.Solutions[0], nil
 					}
 					testkit.Check(t, err)
-					ridgetest.Certificate(t, truth, f)
+					testkit.Certificate(t, truth, f)
 				}
 			}
 		}
@@ -305,12 +304,12 @@ func TestSecondOrder(t *testing.T) {
 		"target in blocks of one":   y1,
 	} {
 		sum := testkit.Must(ridge.Summarize(t.Context(), p, ridge.SummaryConfig{Size: 1, Intercept: true}, nil))(t)
-		t.Run(name, func(t *testing.T) { ridgetest.Certificate(t, p.Truth(true), testkit.Must(sum.Fit(800))(t)) })
+		t.Run(name, func(t *testing.T) { testkit.Certificate(t, p.Truth(true), testkit.Must(sum.Fit(800))(t)) })
 		for _, factor := range []ridge.Method{ridge.Cholesky, ridge.QR, ridge.Tridiagonal} {
 			f := testkit.Must(ridge.SolveExact(
 				t.Context(), p, []float64{800}, ridge.ExactOptions{Method: factor, Intercept: true},
 			))(t)[0]
-			t.Run(name+" "+factor.String(), func(t *testing.T) { ridgetest.Certificate(t, p.Truth(true), f) })
+			t.Run(name+" "+factor.String(), func(t *testing.T) { testkit.Certificate(t, p.Truth(true), f) })
 		}
 	}
 }
@@ -341,7 +340,7 @@ func TestUnderflow(t *testing.T) {
 		}
 		f, err := ridge.SolveExact(t.Context(), p, []float64{1e-72}, ridge.ExactOptions{})
 		testkit.Check(t, err)
-		ridgetest.Certificate(t, p.Truth(false), f[0])
+		testkit.Certificate(t, p.Truth(false), f[0])
 	}
 	zero := testkit.Table{X: [][]float64{{0}, {0}, {5}}, Y: [][]float64{{1}, {0}, {3}}, W: []float64{1, 2, 0}}
 	sum := testkit.Must(ridge.Summarize(t.Context(), zero, ridge.SummaryConfig{Size: 1}, nil))(t)
@@ -387,7 +386,7 @@ func TestTinyWeights(t *testing.T) {
 	more := outlier(30, 2, 1)
 	testkit.Check(t, sum.Append(mat.NewDense(30, 1, column(more.X)), mat.NewDense(30, 1, column(more.Y)), more.W))
 	all := testkit.Table{X: append(p.X, more.X...), Y: append(p.Y, more.Y...), W: append(p.W, more.W...)}
-	ridgetest.Certificate(t, all.Truth(true), testkit.Must(sum.Fit(2))(t))
+	testkit.Certificate(t, all.Truth(true), testkit.Must(sum.Fit(2))(t))
 }
 
 func column(x [][]float64) []float64 {

@@ -32,7 +32,7 @@ func TestGalerkinPath(t *testing.T) {
 				ridge.SolvePath(context.Background(), s, sum, gammas, ridge.SolveOptions{Method: m}),
 			)(t) {
 				passes[m] = max(passes[m], f.Passes)
-				ridgetest.Certificate(t, ref, f)
+				testkit.Certificate(t, ref, f)
 			}
 		}
 		if passes[ridge.Galerkin] > passes[ridge.CG] {
@@ -64,7 +64,7 @@ func TestGalerkinBlocks(t *testing.T) {
 			t,
 		)
 		passes[m] = f.Passes
-		ridgetest.Certificate(t, ref, f)
+		testkit.Certificate(t, ref, f)
 	}
 	if 4*passes[ridge.Galerkin] > passes[ridge.CG] {
 		t.Errorf("passes: %v", passes)
@@ -89,7 +89,7 @@ func TestGalerkinNoRoom(t *testing.T) {
 		)(
 			t,
 		)
-		ridgetest.Certificate(t, refbig.New(s.X, s.Y, nil, false), f)
+		testkit.Certificate(t, refbig.New(s.X, s.Y, nil, false), f)
 		if room := 6 * (2 + 1); f.Iterations <= room {
 			t.Errorf("%d passes: there was room", f.Iterations)
 		}
@@ -124,7 +124,7 @@ func TestGalerkinWide(t *testing.T) {
 	} {
 		opts.Method = ridge.Galerkin
 		for _, gamma := range []float64{1, 100, 1e4} {
-			ridgetest.Certificate(t, ref, testkit.Must(ridge.Solve(context.Background(), s, sum, gamma, opts))(t))
+			testkit.Certificate(t, ref, testkit.Must(ridge.Solve(context.Background(), s, sum, gamma, opts))(t))
 		}
 	}
 }
@@ -171,7 +171,7 @@ func TestGalerkinFull(t *testing.T) {
 	f := testkit.Must(
 		ridge.Solve(context.Background(), s, sum, 0.1, ridge.SolveOptions{Method: ridge.Galerkin, Tol: 1e-12}),
 	)(t)
-	ridgetest.Certificate(t, refbig.New(s.X, s.Y, nil, false), f)
+	testkit.Certificate(t, refbig.New(s.X, s.Y, nil, false), f)
 	if f.Iterations != 2 {
 		t.Errorf("%d passes, one to multiply and one to measure were enough", f.Iterations)
 	}
@@ -185,7 +185,7 @@ func TestGalerkinTiny(t *testing.T) {
 	for _, gamma := range []float64{1e-8, 1e-9, 1e-10} {
 		for _, m := range []ridge.Method{ridge.CG, ridge.Galerkin} {
 			f := testkit.Must(ridge.Solve(context.Background(), s, sum, gamma, ridge.SolveOptions{Method: m}))(t)
-			ridgetest.Certificate(t, refbig.New(s.X, s.Y, nil, false), f)
+			testkit.Certificate(t, refbig.New(s.X, s.Y, nil, false), f)
 		}
 	}
 }

@@ -17,7 +17,6 @@ import (
 	"github.com/fdridge/fdridge/fd"
 	"github.com/fdridge/fdridge/internal/verify/testkit"
 	"github.com/fdridge/fdridge/ridge"
-	"github.com/fdridge/fdridge/ridge/ridgetest"
 )
 
 // TestPredictIntervals: the exact solution's prediction is within the interval, from
@@ -58,7 +57,7 @@ func TestPredictIntervals(t *testing.T) {
 				for i, row := range rows.X {
 					for j := range p.Ref.T {
 						v, y := dst[i*p.Ref.T+j], testkit.Predict(want, j, row)
-						ridgetest.Inside(t, name, v, y, y)
+						testkit.Inside(t, name, v, y, y)
 						at, _ := y.Float64()
 						if half := (v.Hi - v.Lo) / 2; lossless && half > 0 && name == "from the sketch" {
 							worst = math.Max(worst, math.Abs(at-v.Mid())/half)
@@ -73,7 +72,7 @@ func TestPredictIntervals(t *testing.T) {
 			alone := hold("from the sketch", predictor)
 			one := testkit.Must(p.Sum.PredictInterval(gamma, rows.X[0]))(t)
 			for j, v := range one {
-				ridgetest.Inside(t, "one row", v, testkit.Predict(want, j, rows.X[0]), testkit.Predict(want, j, rows.X[0]))
+				testkit.Inside(t, "one row", v, testkit.Predict(want, j, rows.X[0]), testkit.Predict(want, j, rows.X[0]))
 			}
 			narrow := func(name string, f *ridge.Solution) {
 				if err := predictor.Narrow(f); err != nil {

@@ -86,7 +86,7 @@ func LeaveOneOut(
 		fits[i] = f
 		gammas = append(gammas, f.Gamma)
 	}
-	k, err := sum.Known("leave-one-out", 1, gammas...)
+	k, err := sum.quantities("leave-one-out", 1, gammas...)
 	if err != nil {
 		return nil, err
 	}

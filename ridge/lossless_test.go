@@ -8,7 +8,6 @@ import (
 
 	"github.com/fdridge/fdridge/internal/verify/testkit"
 	"github.com/fdridge/fdridge/ridge"
-	"github.com/fdridge/fdridge/ridge/ridgetest"
 )
 
 // tall is n rows of d features of N(0, 1), far from the origin by offset, and a target
@@ -35,7 +34,7 @@ func TestLeastEigenvalue(t *testing.T) {
 	truth := p.Truth(false)
 	for _, gamma := range []float64{1e-6, 1, 1e3} {
 		f := testkit.Must(sum.Fit(gamma))(t)
-		ridgetest.Certificate(t, truth, f)
+		testkit.Certificate(t, truth, f)
 		if v := f.Targets[0].RelativeErrorBound; !(v <= 1e-10) {
 			t.Errorf("γ = %g: a relative error of %g is certified", gamma, v)
 		} else {
@@ -58,19 +57,19 @@ func TestOffset(t *testing.T) {
 				loose, err = short.Solutions[0], nil
 			}
 			testkit.Check(t, err)
-			ridgetest.Certificate(t, truth, loose)
+			testkit.Certificate(t, truth, loose)
 		}
 		f, err := ridge.Solve(t.Context(), p, sum, 1, ridge.SolveOptions{Tol: 1e-14})
 		if short, ok := errors.AsType[*ridge.NotConvergedError](err); ok {
 			f, err = short.Solutions[0], nil
 		}
 		testkit.Check(t, err)
-		ridgetest.Certificate(t, truth, f)
-		ridgetest.Certificate(t, truth, testkit.Must(sum.Fit(1))(t))
+		testkit.Certificate(t, truth, f)
+		testkit.Certificate(t, truth, testkit.Must(sum.Fit(1))(t))
 		if v := f.Targets[0].RelativeErrorBound; !(v <= c.tol) {
 			t.Errorf("offset %g: a relative error of %g is certified", c.offset, v)
 		}
-		ridgetest.Certificate(
+		testkit.Certificate(
 			t,
 			truth,
 			testkit.Must(ridge.SolveExact(t.Context(), p, []float64{1}, ridge.ExactOptions{Intercept: true}))(t)[0],
@@ -99,7 +98,7 @@ func TestNearlySingular(t *testing.T) {
 		sum := testkit.Must(ridge.Summarize(t.Context(), p, ridge.SummaryConfig{Size: d}, nil))(t)
 		truth := p.Truth(false)
 		for _, gamma := range []float64{1e-20, 1e-16, 1e-13, 1e-9} {
-			ridgetest.Certificate(t, truth, testkit.Must(sum.Fit(gamma))(t))
+			testkit.Certificate(t, truth, testkit.Must(sum.Fit(gamma))(t))
 			if t.Failed() {
 				t.Fatalf("γ = %g, apart %g, rows %v", gamma, apart, p.X)
 			}
@@ -129,7 +128,7 @@ func TestSparseFar(t *testing.T) {
 						f, err = short.Solutions[0], nil
 					}
 					testkit.Check(t, err)
-					ridgetest.Certificate(t, truth, f)
+					testkit.Certificate(t, truth, f)
 				}
 			}
 		}

@@ -6,7 +6,6 @@ import (
 
 	"github.com/fdridge/fdridge/internal/verify/testkit"
 	"github.com/fdridge/fdridge/ridge"
-	"github.com/fdridge/fdridge/ridge/ridgetest"
 )
 
 // TestDenseThenSparse: the certificates hold if the summary saw dense rows, and the passes read the same rows as sparse
@@ -22,6 +21,6 @@ func TestDenseThenSparse(t *testing.T) {
 			f, err = short.Solutions[0], nil
 		}
 		testkit.Check(t, err)
-		ridgetest.Certificate(t, truth, f)
+		testkit.Certificate(t, truth, f)
 	}
 }

@@ -10,7 +10,6 @@ import (
 	"github.com/fdridge/fdridge/internal/verify/refbig"
 	"github.com/fdridge/fdridge/internal/verify/testkit"
 	"github.com/fdridge/fdridge/ridge"
-	"github.com/fdridge/fdridge/ridge/ridgetest"
 )
 
 // nistProblem is a linear problem of NIST's: the certified values B0, B1, …, the residual
@@ -82,7 +81,7 @@ func nistDigits(t *testing.T, be engine.Backend) {
 						c.digits,
 					)
 				}
-				ridgetest.Certificate(t, ref, fit)
+				testkit.Certificate(t, ref, fit)
 			}
 		})
 	}
@@ -100,7 +99,7 @@ func TestNISTRefined(t *testing.T) {
 		ref := refbig.New(s.X, s.Y, nil, s.intercept)
 		want := testkit.Must(ref.Solve(0))(t)
 		fit := testkit.MustExact(t, s.Table, ridge.ExactOptions{Method: ridge.QR, Intercept: s.intercept, Tol: 1e-17}, 0)[0]
-		ridgetest.Certificate(t, ref, fit)
+		testkit.Certificate(t, ref, fit)
 		target, least := fit.Targets[0], 17.0
 		for i, b := range target.Coef {
 			v, _ := want.Coef[0][i].Float64()

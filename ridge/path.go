@@ -22,7 +22,7 @@ func (s *Summary) Path(gammas []float64) ([]*Solution, error) {
 // path returns the solutions from the sketch: by Robust Frequent Directions if robust is true, otherwise by plain
 // Frequent Directions.
 func (s *Summary) path(gammas []float64, robust bool) ([]*Solution, error) {
-	k, err := s.Known(OneShot.String(), 1, gammas...)
+	k, err := s.quantities(OneShot.String(), 1, gammas...)
 	if err != nil {
 		return nil, err
 	}

@@ -12,7 +12,6 @@ import (
 	"github.com/fdridge/fdridge/engine/enginetest"
 	"github.com/fdridge/fdridge/internal/verify/testkit"
 	"github.com/fdridge/fdridge/ridge"
-	"github.com/fdridge/fdridge/ridge/ridgetest"
 )
 
 // TestPath: a path is the fits for its γ one by one, and its certificates hold
@@ -23,7 +22,7 @@ func TestPath(t *testing.T) {
 		rapid.Check(t, func(t *rapid.T) {
 			p, gammas := testkit.DrawWide(t, be)
 			for i, f := range testkit.Must(p.Sum.Path(gammas))(t) {
-				ridgetest.Certificate(t, p.Ref, f)
+				testkit.Certificate(t, p.Ref, f)
 				one := testkit.Must(p.Sum.Fit(gammas[i]))(t)
 				samePathPoint(t, one, f)
 				cases++

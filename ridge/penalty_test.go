@@ -18,7 +18,6 @@ import (
 	"github.com/fdridge/fdridge/internal/verify/refbig"
 	"github.com/fdridge/fdridge/internal/verify/testkit"
 	"github.com/fdridge/fdridge/ridge"
-	"github.com/fdridge/fdridge/ridge/ridgetest"
 )
 
 func drawPenalty(t *rapid.T, d int) []float64 {
@@ -45,8 +44,8 @@ func TestPenalizeCertificates(t *testing.T) {
 				t.Fatalf("the penalty is %v and %v, want %v and none", view.Penalty(), d.Sum.Penalty(), p)
 			}
 			robust, plain := testkit.Must(view.Fit(gamma))(t), testkit.Must(view.FitFD(gamma))(t)
-			ridgetest.Certificate(t, ref, robust)
-			ridgetest.Certificate(t, ref, plain)
+			testkit.Certificate(t, ref, robust)
+			testkit.Certificate(t, ref, plain)
 			method := rapid.SampledFrom(testkit.Methods).Draw(t, "method")
 			f, err := ridge.Solve(
 				context.Background(),
@@ -62,7 +61,7 @@ func TestPenalizeCertificates(t *testing.T) {
 				t.Fatal(err)
 			}
 			if f != nil {
-				ridgetest.Certificate(t, ref, f)
+				testkit.Certificate(t, ref, f)
 			}
 			predicted(t, view, ref, scaled, gamma, f)
 		})

@@ -24,7 +24,7 @@ func (s *Summary) FitEach(gammas []float64) (*Solution, error) {
 	if len(gammas) != t {
 		return nil, unfit("%d gammas for %d targets", len(gammas), t)
 	}
-	k, err := s.Known(OneShot.String(), 1, gammas...)
+	k, err := s.quantities(OneShot.String(), 1, gammas...)
 	if err != nil {
 		return nil, err
 	}

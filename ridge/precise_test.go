@@ -12,7 +12,6 @@ import (
 	"github.com/fdridge/fdridge/internal/verify/testkit"
 	"github.com/fdridge/fdridge/ridge"
 	"github.com/fdridge/fdridge/ridge/plan"
-	"github.com/fdridge/fdridge/ridge/ridgetest"
 )
 
 // preciseProblems are rows of every kind that a pass treats in its own way, with a γ at
@@ -65,7 +64,7 @@ func TestPrecise(t *testing.T) {
 				if err != nil {
 					t.Fatalf("%v: %v", method, err)
 				}
-				ridgetest.Certificate(t, ref, f)
+				testkit.Certificate(t, ref, f)
 				for j, c := range f.Targets {
 					looseness = append(looseness, c.ErrorBound/refbig.Distance(c.Coef, want.Coef[j]))
 				}
@@ -96,7 +95,7 @@ func TestPreciseLeast(t *testing.T) {
 					t.Fatalf("%s, %v: %v", name, method, err)
 				}
 				f := short.Solutions[0]
-				ridgetest.Certificate(t, ref, f)
+				testkit.Certificate(t, ref, f)
 				passes = max(passes, f.Passes)
 				for j, c := range f.Targets {
 					off := refbig.Distance(c.Coef, want.Coef[j])
@@ -129,7 +128,7 @@ func TestPreciseWorkers(t *testing.T) {
 					t.Fatalf("%s, worker %d of %d: %v", name, i, workers, a.Err)
 				}
 			}
-			ridgetest.Certificate(t, refbig.New(p.X, p.Y, p.W, p.intercept), answers[workers-1].Fits[0])
+			testkit.Certificate(t, refbig.New(p.X, p.Y, p.W, p.intercept), answers[workers-1].Fits[0])
 		}
 	}
 }

@@ -72,7 +72,7 @@ type predictorWork struct {
 // one γ for all targets, or one for each target; for any other number of γ the error is [ErrShape]. It is a
 // *[GammaError] if a γ is not positive, and [ErrEmpty] if there are no rows.
 func (s *Summary) Predictor(gammas ...float64) (*Predictor, error) {
-	k, err := s.Known(OneShot.String(), 1, gammas...)
+	k, err := s.quantities(OneShot.String(), 1, gammas...)
 	if err != nil {
 		return nil, err
 	}

@@ -171,7 +171,7 @@ func TestReducerCertificate(t *testing.T) {
 				nil,
 			)
 			last := answers[workers-1]
-			ridgetest.Certificate(t, refbig.New(x, y, nil, false), testkit.Solved(t, last.Fits, last.Err)[0])
+			testkit.Certificate(t, refbig.New(x, y, nil, false), testkit.Solved(t, last.Fits, last.Err)[0])
 		}
 	}
 }

@@ -8,7 +8,6 @@ import (
 	"github.com/fdridge/fdridge/internal/verify/refbig"
 	"github.com/fdridge/fdridge/internal/verify/testkit"
 	"github.com/fdridge/fdridge/ridge"
-	"github.com/fdridge/fdridge/ridge/ridgetest"
 )
 
 // TestExactRefined: direct fits are certified to 1e-14, in two passes more, and what is
@@ -29,7 +28,7 @@ func TestExactRefined(t *testing.T) {
 				if err != nil {
 					t.Fatalf("%s, %v, γ = %g: %v", name, factor, gamma, err)
 				}
-				ridgetest.Certificate(t, ref, fits[0])
+				testkit.Certificate(t, ref, fits[0])
 				for j, c := range fits[0].Targets {
 					looseness = append(looseness, c.ErrorBound/refbig.Distance(c.Coef, want.Coef[j]))
 					if !(c.RelativeErrorBound <= 1e-14) || fits[0].Passes > 4 {
@@ -84,7 +83,7 @@ func TestExactRefinedFar(t *testing.T) {
 			ref := refbig.New(p.X, p.Y, nil, true)
 			for _, factor := range c.factors {
 				fit := testkit.MustExact(t, p, ridge.ExactOptions{Method: factor, Intercept: true, Tol: 1e-15}, c.gamma)[0]
-				ridgetest.Certificate(t, ref, fit)
+				testkit.Certificate(t, ref, fit)
 				if o := fit.Targets[0]; !(o.RelativeErrorBound <= 1e-15) || fit.Passes > c.passes {
 					t.Errorf(
 						"%s, sparse %v, %v: certified %.3g after %d passes",
@@ -106,7 +105,7 @@ func TestExactRefinedFar(t *testing.T) {
 				)(
 					t,
 				)
-				ridgetest.Certificate(t, ref, fit)
+				testkit.Certificate(t, ref, fit)
 				if fit.Passes > c.iter {
 					t.Errorf("%s, sparse %v, %v: %d passes", c.name, sparse, method, fit.Passes)
 				}
@@ -124,7 +123,7 @@ func TestExactWeakRows(t *testing.T) {
 	for _, factor := range []ridge.Method{ridge.Cholesky, ridge.QR, ridge.Tridiagonal} {
 		fits := testkit.MustExact(t, p, ridge.ExactOptions{Method: factor, Intercept: true}, 100*scale, 1e12*scale)
 		for _, f := range fits {
-			ridgetest.Certificate(t, ref, f)
+			testkit.Certificate(t, ref, f)
 		}
 		if a, b := fits[0].Targets[0].RelativeErrorBound, fits[1].Targets[0].RelativeErrorBound; !(b <= 4*a) {
 			t.Errorf("%v: certified %.3g where the rows are weak, %.3g where they are less so", factor, b, a)

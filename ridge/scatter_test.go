@@ -10,7 +10,6 @@ import (
 	"github.com/fdridge/fdridge/internal/verify/refbig"
 	"github.com/fdridge/fdridge/internal/verify/testkit"
 	"github.com/fdridge/fdridge/ridge"
-	"github.com/fdridge/fdridge/ridge/ridgetest"
 )
 
 // TestFewFeaturesOld: a summary of rows, from a message of before, and one that keeps AᵀA merge
@@ -35,8 +34,8 @@ func TestFewFeaturesOld(t *testing.T) {
 		}
 		ref := refbig.New(src.X, src.Y, nil, true)
 		for _, gamma := range []float64{0.1, 10, 1000} {
-			ridgetest.Certificate(t, ref, testkit.Must(all.Fit(gamma))(t))
-			ridgetest.Certificate(
+			testkit.Certificate(t, ref, testkit.Must(all.Fit(gamma))(t))
+			testkit.Certificate(
 				t,
 				ref,
 				testkit.Must(ridge.Solve(t.Context(), src, all, gamma, ridge.SolveOptions{Method: ridge.Galerkin}))(t),

@@ -206,7 +206,7 @@ func newProblem(src dataset.Source, sum *Summary, gammas []float64, opts *SolveO
 	if opts.Reducer != nil {
 		workers = opts.Reducer.Size()
 	}
-	k, err := sum.Known(opts.Method.String(), workers, gammas...)
+	k, err := sum.quantities(opts.Method.String(), workers, gammas...)
 	if err != nil {
 		return krylov.Problem{}, err
 	}

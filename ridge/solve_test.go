@@ -32,8 +32,8 @@ func TestOneShotCertificates(t *testing.T) {
 		rapid.Check(t, func(t *rapid.T) {
 			p := testkit.DrawProblem(t, be)
 			robust, plain := testkit.Must(p.Sum.Fit(p.Gamma))(t), testkit.Must(p.Sum.FitFD(p.Gamma))(t)
-			worst = math.Max(worst, ridgetest.Certificate(t, p.Ref, robust))
-			worst = math.Max(worst, ridgetest.Certificate(t, p.Ref, plain))
+			worst = math.Max(worst, testkit.Certificate(t, p.Ref, robust))
+			worst = math.Max(worst, testkit.Certificate(t, p.Ref, plain))
 			if !(robust.Contraction < 1) && robust.Shrinkage > 1e-9*p.Gamma {
 				t.Errorf("RFD does not contract: %g", robust.Contraction)
 			}
@@ -69,7 +69,7 @@ func TestSolveCertificates(t *testing.T) {
 				converged++
 			}
 			for _, f := range fits {
-				ridgetest.Certificate(t, p.Ref, f)
+				testkit.Certificate(t, p.Ref, f)
 				checkGradient(t, p, f)
 				if f.Passes > 1+opts.MaxPasses {
 					t.Errorf("%d passes, at most %d were allowed", f.Passes-1, opts.MaxPasses)
@@ -250,7 +250,7 @@ func TestSummaryMerge(t *testing.T) {
 				sums = append(sums[:i], sums[i+1:]...)
 			}
 			ref := refbig.New(s.X, s.Y, w, intercept)
-			ridgetest.Certificate(
+			testkit.Certificate(
 				t,
 				ref,
 				testkit.Must(sums[0].Fit(testkit.ScaleOf(ref)*math.Pow(10, rapid.Float64Range(-6, 1).Draw(t, "log γ"))))(t),
@@ -308,7 +308,7 @@ func TestDecay(t *testing.T) {
 			}
 			ref := refbig.New(s.X, s.Y, w, intercept)
 			gamma := testkit.ScaleOf(ref) * math.Pow(10, rapid.Float64Range(-6, 1).Draw(t, "log γ"))
-			ridgetest.Certificate(t, ref, testkit.Must(sums[0].Fit(gamma))(t))
+			testkit.Certificate(t, ref, testkit.Must(sums[0].Fit(gamma))(t))
 		})
 	})
 	s := testkit.Must(ridge.NewSummary(ridge.SummaryConfig{Dim: 2, Size: 2}))(t)
@@ -450,9 +450,9 @@ func TestFDNewtonDiverges(t *testing.T) {
 	if !errors.As(err, &short) || !errors.Is(err, ridge.ErrDiverged) || short.Status != ridge.Diverged {
 		t.Fatal(err)
 	}
-	ridgetest.Certificate(t, refbig.New(s.X, s.Y, nil, false), short.Solutions[0])
+	testkit.Certificate(t, refbig.New(s.X, s.Y, nil, false), short.Solutions[0])
 	f := testkit.Must(ridge.Solve(context.Background(), s, sum, gamma, ridge.SolveOptions{PlainFD: true}))(t)
-	ridgetest.Certificate(t, refbig.New(s.X, s.Y, nil, false), f)
+	testkit.Certificate(t, refbig.New(s.X, s.Y, nil, false), f)
 }
 
 // still is a source whose passes allocate the same every time.

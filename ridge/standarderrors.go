@@ -79,7 +79,7 @@ func (s *Summary) StandardErrors(f *Solution) ([]StandardErrors, error) {
 		gamma := f.GammaOf(j)
 		v, found := known[gamma]
 		if !found {
-			k, err := s.Known("standard errors", 1, gamma)
+			k, err := s.quantities("standard errors", 1, gamma)
 			if err != nil {
 				return nil, err
 			}

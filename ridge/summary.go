@@ -69,9 +69,9 @@ type Summary struct {
 	holdsGram bool         // spec is the spectrum of AᵀA itself, not of the sketch; see WithGram
 	// the penalties of Penalize, if s is such a view; spec is then the spectrum of the scaled columns
 	penalty   []float64
-	projected *ProjectionBounds // set by WithErrors; nil if no columns were projected out
-	rounding  []float64         // set by WithErrors; nil if the entries of the rows are exact
-	known     *certify.Known    // cached result of Known for many targets; nil until computed
+	projected *certify.Projection // set by WithErrors; nil if no columns were projected out
+	rounding  []float64           // set by WithErrors; nil if the entries of the rows are exact
+	known     *certify.Known      // cached result of Known for many targets; nil until computed
 }
 
 // NewSummary returns an empty summary. It returns an error if a field of cfg is invalid, see [fd.New].
@@ -80,12 +80,23 @@ func NewSummary(cfg SummaryConfig) (*Summary, error) {
 	if err != nil {
 		return nil, err
 	}
-	return SummaryOf(sum, nil), nil
+	return summaryOf(sum, nil), nil
 }
 
-// SummaryOf returns a summary of the rows in sum, with the given Meta. The summary takes ownership of sum and meta.
-// SummaryOf is for packages that build on ridge.
-func SummaryOf(sum *accum.Accumulator, meta []byte) *Summary {
+// The packages that build on ridge reach these functions through package accum. Users of ridge do not need them.
+func init() {
+	accum.SummaryOf = func(sum *accum.Accumulator, meta []byte) any { return summaryOf(sum, meta) }
+	accum.KnownOf = func(s any, method string, workers int, gammas ...float64) (*certify.Known, error) {
+		sum, ok := s.(*Summary)
+		if !ok {
+			return nil, errZeroValue
+		}
+		return sum.quantities(method, workers, gammas...)
+	}
+}
+
+// summaryOf returns a summary of the rows in sum, with the given Meta. The summary takes ownership of sum and meta.
+func summaryOf(sum *accum.Accumulator, meta []byte) *Summary {
 	return &Summary{cfg: SummaryConfig(sum.Config()), sum: sum, Meta: meta}
 }
 
@@ -109,7 +120,7 @@ func (s *Summary) WithErrors(e RowErrors) *Summary {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.rounding = e.Rounding
-	s.projected = e.Projected
+	s.projected = e.projection()
 	s.known = nil
 	return s
 }

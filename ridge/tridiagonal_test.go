@@ -12,7 +12,6 @@ import (
 	"github.com/fdridge/fdridge/internal/verify/refbig"
 	"github.com/fdridge/fdridge/internal/verify/testkit"
 	"github.com/fdridge/fdridge/ridge"
-	"github.com/fdridge/fdridge/ridge/ridgetest"
 )
 
 // manyGammas go from what round-off hides to what leaves no weights.
@@ -48,7 +47,7 @@ func TestTridiagonal(t *testing.T) {
 					each := testkit.MustExact(t, s, alone, gammas...)
 					for i, f := range fits {
 						ran[f.Method]++
-						ridgetest.Certificate(t, p, f)
+						testkit.Certificate(t, p, f)
 						if f.Gamma != gammas[i] {
 							t.Errorf("%s: γ = %g for %g", name, f.Gamma, gammas[i])
 						}
@@ -180,6 +179,6 @@ func TestTridiagonalGivesWay(t *testing.T) {
 				f.Targets[0].RelativeErrorBound,
 			)
 		}
-		ridgetest.Certificate(t, p, f)
+		testkit.Certificate(t, p, f)
 	}
 }

@@ -12,7 +12,6 @@ import (
 	"github.com/fdridge/fdridge/internal/verify/testkit"
 	"github.com/fdridge/fdridge/ridge"
 	"github.com/fdridge/fdridge/ridge/choose"
-	"github.com/fdridge/fdridge/ridge/ridgetest"
 )
 
 // An alignment has the rows sᵢ·a, where a has many equal entries, so that all sums round the same way. Its ridge
@@ -154,12 +153,12 @@ func (p alignment) certified(t *testing.T, driver fd.Driver) {
 				r.Sub(r, refbig.Float(p.b[i]))
 				rss.Add(rss, r.Mul(r, r))
 			}
-			ridgetest.Inside(t, f.Method.String()+": RSS", f.Targets[0].RSS, rss, yy)
-			ridgetest.Inside(t, f.Method.String()+": objective", f.Targets[0].Objective, optimum, yy)
+			testkit.Inside(t, f.Method.String()+": RSS", f.Targets[0].RSS, rss, yy)
+			testkit.Inside(t, f.Method.String()+": objective", f.Targets[0].Objective, optimum, yy)
 			testkit.Check(t, predictor.Narrow(f))
 		}
 		truth := new(big.Float).Mul(slope, norm2)
-		ridgetest.Inside(t, "prediction", testkit.Must(sum.PredictInterval(gamma, p.a))(t)[0], truth, yy)
+		testkit.Inside(t, "prediction", testkit.Must(sum.PredictInterval(gamma, p.a))(t)[0], truth, yy)
 	}
 	p.crossValidated(t, cfg, gammas, norm2)
 }
@@ -181,8 +180,8 @@ func (p alignment) crossValidated(t *testing.T, cfg ridge.SummaryConfig, gammas 
 				score.Add(score, r.Mul(r, r))
 			}
 			score.Quo(score, refbig.Float(float64(len(p.s))))
-			ridgetest.Inside(t, "cross-validation", r.Ridge[g][0], score, score)
-			ridgetest.Inside(t, "cross-validation: fitted", r.Fitted[g][0], fitted[g], fitted[g])
+			testkit.Inside(t, "cross-validation", r.Ridge[g][0], score, score)
+			testkit.Inside(t, "cross-validation: fitted", r.Fitted[g][0], fitted[g], fitted[g])
 		}
 	}
 }

@@ -117,7 +117,7 @@ func examineFile(name string, opts Options) (*head, error) {
 		stamp:     f.Stamp(),
 		comment:   opts.Comment,
 		Parser: columns.Parser{
-			Notation: opts.Text.Notation(),
+			Notation: cell.NotationOf(opts.Text.Decimal),
 			Marks:    cell.NewMarks(opts.Text.Marks),
 		},
 	}}

@@ -185,7 +185,7 @@ func examineFile(name string, opts Options) (*layout, error) {
 	f.SkipBOM()
 	l := &layout{
 		Parser: columns.Parser{
-			Notation: opts.Text.Notation(),
+			Notation: cell.NotationOf(opts.Text.Decimal),
 			Marks:    cell.NewMarks(opts.Text.Marks),
 		},
 		stamp: f.Stamp(),

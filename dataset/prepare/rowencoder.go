@@ -35,7 +35,7 @@ func (e *Encoding) RowEncoder(o EncodeOptions) (*RowEncoder, error) {
 	o.KeepIncomplete, o.Incomplete = true, nil
 	return &RowEncoder{
 		by:       newEncoder(e, nil, o, false),
-		notation: o.Text.Notation(),
+		notation: cell.NotationOf(o.Text.Decimal),
 		marks:    cell.NewMarks(o.Text.Marks),
 	}, nil
 }
@@ -139,7 +139,7 @@ func (r *RowEncoder) text(to *encodedRow, j int, s []byte) (known bool, err erro
 		seconds, ok = parseDate(s)
 		v = float64(seconds)
 	case k.Unit != cell.Unit{}:
-		v, ok = k.Unit.Number(r.notation, s)
+		v, ok = r.notation.NumberWith(k.Unit, s)
 	default:
 		v, ok = r.notation.Number(s)
 	}

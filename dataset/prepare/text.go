@@ -3,8 +3,6 @@ package prepare
 import (
 	"cmp"
 	"slices"
-
-	"github.com/fdridge/fdridge/dataset/internal/cell"
 )
 
 // A Text states how numbers and missing values are written in text files. A model keeps it, so that new rows are read
@@ -45,9 +43,4 @@ func (t Text) IsZero() bool {
 	return t.Decimal == "" &&
 		len(t.Marks) == 0 &&
 		t.FirstIndex == ""
-}
-
-// Notation returns the notation of numbers that t requires.
-func (t Text) Notation() cell.Notation {
-	return cell.Notation{Comma: t.Decimal == ",", Grouped: t.Decimal != ""}
 }

@@ -14,8 +14,8 @@ import (
 
 	"github.com/fdridge/fdridge/dist"
 	"github.com/fdridge/fdridge/internal/verify/refbig"
+	"github.com/fdridge/fdridge/internal/verify/testkit"
 	"github.com/fdridge/fdridge/ridge"
-	"github.com/fdridge/fdridge/ridge/ridgetest"
 )
 
 // A problem describes the rows that the ranks summarise together.
@@ -210,7 +210,7 @@ func (p problem) checkCertificates(t *testing.T, size int, sum *ridge.Summary) e
 		if err != nil {
 			return err
 		}
-		ridgetest.Certificate(t, all, fit)
+		testkit.Certificate(t, all, fit)
 	}
 	return nil
 }

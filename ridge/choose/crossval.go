@@ -11,6 +11,7 @@ import (
 	"github.com/fdridge/fdridge/internal/twofold"
 	"github.com/fdridge/fdridge/internal/vec"
 	"github.com/fdridge/fdridge/ridge"
+	"github.com/fdridge/fdridge/ridge/internal/accum"
 	"github.com/fdridge/fdridge/ridge/internal/certify"
 	"github.com/fdridge/fdridge/ridge/internal/interval"
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
@@ -382,11 +383,11 @@ func (v *validation) fitWithout(ctx context.Context, k int, gammas []float64) (f
 	if err != nil {
 		return f, err
 	}
-	others, err := rest.Known(ridge.OneShot.String(), 1, gammas...)
+	others, err := accum.KnownOf(rest, ridge.OneShot.String(), 1, gammas...)
 	if err != nil {
 		return f, err
 	}
-	held, err := v.held[k].Known(ridge.OneShot.String(), 1)
+	held, err := accum.KnownOf(v.held[k], ridge.OneShot.String(), 1)
 	if err != nil {
 		return f, err
 	}

@@ -17,7 +17,6 @@ import (
 	"github.com/fdridge/fdridge/internal/verify/testkit"
 	"github.com/fdridge/fdridge/ridge"
 	"github.com/fdridge/fdridge/ridge/choose"
-	"github.com/fdridge/fdridge/ridge/ridgetest"
 )
 
 // refits cross-validates by K direct solutions in 512-bit arithmetic, folds dealt in
@@ -118,8 +117,8 @@ func TestCrossValidate(t *testing.T) {
 			fitted := oneShotFolds(t, s, cfg, folds, gammas)
 			for i := range gammas {
 				for j := range want[i] {
-					ridgetest.Inside(t, "one pass", one.Ridge[i][j], want[i][j], want[i][j])
-					ridgetest.Inside(t, "two passes", two.Ridge[i][j], want[i][j], want[i][j])
+					testkit.Inside(t, "one pass", one.Ridge[i][j], want[i][j], want[i][j])
+					testkit.Inside(t, "two passes", two.Ridge[i][j], want[i][j], want[i][j])
 					for _, v := range []ridge.Interval{one.Fitted[i][j], two.Fitted[i][j]} {
 						// The fits are remade from sketches that may differ in the last bits.
 						slack := fitted[i][j] * 1e-6
@@ -134,7 +133,7 @@ func TestCrossValidate(t *testing.T) {
 				!slices.Equal(one.Gammas, gammas) {
 				t.Errorf("%d and %d passes, %d rows, γ %v", one.Passes, two.Passes, one.Summary.Rows(), one.Gammas)
 			}
-			ridgetest.Certificate(t, refbig.New(s.X, s.Y, s.W, intercept), testkit.Must(one.Summary.Fit(gammas[0]))(t))
+			testkit.Certificate(t, refbig.New(s.X, s.Y, s.W, intercept), testkit.Must(one.Summary.Fit(gammas[0]))(t))
 		})
 		t.Logf("%d cases", cases)
 	})

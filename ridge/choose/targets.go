@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/fdridge/fdridge/ridge"
+	"github.com/fdridge/fdridge/ridge/internal/accum"
 	"github.com/fdridge/fdridge/ridge/internal/interval"
 	"github.com/fdridge/fdridge/ridge/internal/rows"
 	"github.com/fdridge/fdridge/ridge/reason"
@@ -58,7 +59,7 @@ func (c *TargetChoice) WorstExcess() float64 {
 // eigenvalues of the sketch. The brackets are narrow if the summary holds AᵀA itself or a sketch that has lost
 // nothing. Errors are the errors of [ridge.Summary.Path].
 func EachScore(sum *ridge.Summary, gammas []float64) ([]ridge.Interval, error) {
-	k, err := sum.Known(ridge.OneShot.String(), 1, gammas...)
+	k, err := accum.KnownOf(sum, ridge.OneShot.String(), 1, gammas...)
 	if err != nil {
 		return nil, err
 	}
@@ -78,7 +79,7 @@ func EachGrid(sum *ridge.Summary) ([]float64, error) {
 	if err != nil {
 		return nil, err
 	}
-	k, err := sum.Known(ridge.OneShot.String(), 1, grid.Gammas...)
+	k, err := accum.KnownOf(sum, ridge.OneShot.String(), 1, grid.Gammas...)
 	if err != nil {
 		return nil, err
 	}

@@ -287,7 +287,7 @@ func (p *Projection) ApplyWithLeverages(src dataset.Source) dataset.Source {
 // and ridge.Summary.Projected. If the columns are divided by the square roots of penalties after Apply, penalty holds
 // these penalties; otherwise it is nil.
 func (p *Projection) Rounding(penalty []float64) *ridge.ProjectionBounds {
-	return p.found.Penalized(roots(penalty))
+	return (*ridge.ProjectionBounds)(p.found.Penalized(roots(penalty)))
 }
 
 // roots returns the square roots, or nil if penalty is nil.
@@ -481,7 +481,7 @@ func (p *Projection) Restore(fits []*ridge.Solution, penalty []float64, tol floa
 		return rows.Unfit("a zero Projection; use NewProjection")
 	}
 	scale := roots(penalty)
-	found := p.found.Penalized(scale)
+	found := p.Rounding(penalty)
 	for _, f := range fits {
 		if f.Penalty != nil {
 			continue
@@ -494,7 +494,10 @@ func (p *Projection) Restore(fits []*ridge.Solution, penalty []float64, tol floa
 		for j := range f.Targets {
 			o := &f.Targets[j]
 			reached := o.RelativeErrorBound <= tol && f.Status != ridge.OnePass
-			df := p.restore(o, found, f.GammaOf(j), j, before.DimensionOf(j), scale)
+			df, err := p.restore(o, found, f.GammaOf(j), j, before.DimensionOf(j), scale)
+			if err != nil {
+				return err
+			}
 			if j < len(f.EffectiveDimensions) {
 				f.EffectiveDimensions[j] = df
 			}
@@ -527,33 +530,21 @@ func (p *Projection) Restore(fits []*ridge.Solution, penalty []float64, tol floa
 // projection.
 func (p *Projection) restore(
 	o *ridge.Target,
-	found *certify.Projection,
+	found *ridge.ProjectionBounds,
 	gamma float64,
 	j int,
 	df ridge.Interval,
 	scale []float64,
-) ridge.Interval {
-	before := certify.Weights{
-		Error:     boundOrInf(o.ErrorBound),
-		Energy:    boundOrInf(o.EnergyBound),
-		Objective: interval.Interval(o.Objective),
-		RSS:       interval.Interval(o.RSS),
-	}
-	w, dimension, moved := found.Weights(gamma, o.Coef, j, before, interval.Interval(df))
-	intercept := certify.Intercept{Value: o.Intercept, Error: boundOrInf(o.InterceptBound)}
-	rest := found.Unpenalized(o.Coef, j, w, moved, intercept)
-	w.Intercept = rest.Intercept
-	w.RSS = rest.RSS
-	w.TSS = p.tss[j]
+) (ridge.Interval, error) {
 	z := o.Coef
+	unpenalized, dimension, err := o.Unproject(found, gamma, j, df)
+	if err != nil {
+		return df, err
+	}
+	o.TSS = ridge.Interval(p.tss[j])
+	o.ComputedTSS = p.computed[j]
 	o.Coef = make([]float64, p.d)
 	o.Scaled = make([]float64, p.d)
-	o.UnpenalizedBounds = rest.Bounds
-	if slices.ContainsFunc(rest.Bounds, func(v float64) bool { return !(v <= math.MaxFloat64) }) {
-		o.UnpenalizedBounds = nil
-		w.Error = math.Inf(1)
-		w.Relative = math.Inf(1)
-	}
 	for i, column := range p.others {
 		o.Scaled[column], o.Coef[column] = z[i], z[i]
 		if scale != nil {
@@ -561,31 +552,7 @@ func (p *Projection) restore(
 		}
 	}
 	for k, column := range p.columns {
-		o.Scaled[column], o.Coef[column] = rest.Coef[k], rest.Coef[k]
+		o.Scaled[column], o.Coef[column] = unpenalized[k], unpenalized[k]
 	}
-	w.Relative = math.Max(w.Relative, rest.Relative(w.Error, z))
-	o.InterceptRounding = rest.Intercept.Own
-	o.Intercept, o.ComputedTSS, o.Certificate = rest.Intercept.Value, p.computed[j], certificate(w)
-	return ridge.Interval(dimension)
-}
-
-// boundOrInf returns v, or +Inf if v is negative or NaN.
-func boundOrInf(v float64) float64 {
-	if v >= 0 {
-		return v
-	}
-	return math.Inf(1)
-}
-
-func certificate(w certify.Weights) ridge.Certificate {
-	return ridge.Certificate{
-		ErrorBound:         w.Error,
-		RelativeErrorBound: w.Relative,
-		EnergyBound:        w.Energy,
-		InterceptBound:     w.Intercept.Error,
-		Objective:          ridge.Interval(w.Objective),
-		TSS:                ridge.Interval(w.TSS),
-		RSS:                ridge.Interval(w.RSS),
-		GCV:                ridge.Interval(w.GCV),
-	}
+	return dimension, nil
 }

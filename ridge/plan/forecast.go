@@ -7,6 +7,7 @@ import (
 
 	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/ridge"
+	"github.com/fdridge/fdridge/ridge/internal/accum"
 	"github.com/fdridge/fdridge/ridge/internal/certify"
 )
 
@@ -80,7 +81,7 @@ type etaForecast struct {
 }
 
 func newForecast(sum *ridge.Summary) (*forecast, error) {
-	k, err := sum.Known("plan", 1)
+	k, err := accum.KnownOf(sum, "plan", 1)
 	if err != nil {
 		return nil, err
 	}

@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/fdridge/fdridge/internal/verify/refbig"
+	"github.com/fdridge/fdridge/internal/verify/testkit"
 	"github.com/fdridge/fdridge/ridge"
 )
 
@@ -98,7 +99,7 @@ func (s Solver) accuracy(t *testing.T) {
 				t.Fatalf("%s: fit %d is for γ = %g, asked for %g", k.name, i, f.Gamma, gamma)
 			}
 			want := k.solution(t, gamma)
-			bound = math.Max(bound, certificate(t, k.ref, want, f))
+			bound = math.Max(bound, testkit.Compare(t, k.ref, want, f))
 			kappa := (k.most + gamma) / (k.least + gamma)
 			n, d, _ := k.dims()
 			for j, o := range f.Targets {

@@ -310,5 +310,5 @@ func (f *Fading) Summary() (*ridge.Summary, Span, error) {
 			return nil, span, err
 		}
 	}
-	return ridge.SummaryOf(s, slices.Clone(f.meta)), span, nil
+	return summaryOf(s, slices.Clone(f.meta)), span, nil
 }

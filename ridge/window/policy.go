@@ -113,5 +113,11 @@ func decodeStream(m *wire.Reader, be engine.Backend) Stream {
 	if sum == nil {
 		return nil
 	}
-	return Whole(ridge.SummaryOf(sum, meta))
+	return Whole(summaryOf(sum, meta))
+}
+
+// summaryOf returns the summary of the rows in sum, with the given Meta. It takes ownership of sum and meta.
+func summaryOf(sum *accum.Accumulator, meta []byte) *ridge.Summary {
+	s, _ := accum.SummaryOf(sum, meta).(*ridge.Summary)
+	return s
 }

@@ -158,5 +158,5 @@ func (w *Window) Summary() (*ridge.Summary, Span, error) {
 			return nil, span, err
 		}
 	}
-	return ridge.SummaryOf(s, slices.Clone(w.meta)), span, nil
+	return summaryOf(s, slices.Clone(w.meta)), span, nil
 }

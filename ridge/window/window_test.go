@@ -20,7 +20,6 @@ import (
 	"github.com/fdridge/fdridge/internal/verify/testkit"
 	"github.com/fdridge/fdridge/internal/wire/wiretest"
 	"github.com/fdridge/fdridge/ridge"
-	"github.com/fdridge/fdridge/ridge/ridgetest"
 	"github.com/fdridge/fdridge/ridge/window"
 )
 
@@ -225,8 +224,8 @@ func (s stream) certify(t rapid.TB, sum *ridge.Summary, p *refbig.Problem, gamma
 		return
 	}
 	check(t, err)
-	ridgetest.Certificate(t, p, f)
-	ridgetest.Certificate(t, p, must(sum.FitFD(gamma))(t))
+	testkit.Certificate(t, p, f)
+	testkit.Certificate(t, p, must(sum.FitFD(gamma))(t))
 	if sum.Config().Intercept || s.w != nil {
 		return
 	}

@@ -219,6 +219,12 @@ type Unit struct {
 	After  string `json:"after,omitempty"`
 }
 
+// NotationOf returns the notation of numbers with a decimal mark. If decimal is "", the mark is a point, and digits are
+// not grouped.
+func NotationOf(decimal string) Notation {
+	return Notation{Comma: decimal == ",", Grouped: decimal != ""}
+}
+
 // currencies are the units that may stand before a number.
 var currencies = []string{"US$", "$", "€", "£", "¥", "₹", "USD", "EUR", "GBP", "CHF", "JPY", "INR", "CAD", "AUD"}
 
@@ -303,8 +309,8 @@ func isUnitStart(r rune) bool {
 	return 'a' <= r|0x20 && r|0x20 <= 'z' && r < 0x80
 }
 
-// Number returns the number of a cell with unit u. ok is false if the cell has another unit or none.
-func (u Unit) Number(n Notation, s []byte) (v float64, ok bool) {
+// NumberWith returns the number of a cell with unit u. ok is false if the cell has another unit or none.
+func (n Notation) NumberWith(u Unit, s []byte) (v float64, ok bool) {
 	of, number, ok := n.UnitOf(s)
 	if !ok || of != u {
 		return 0, false

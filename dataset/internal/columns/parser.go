@@ -30,7 +30,7 @@ func (p *Parser) Value(i int, s []byte) (v float64, ok bool) {
 		return p.Notation.Number(s)
 	}
 	if u := lexicon.Unit(); u != (cell.Unit{}) {
-		return u.Number(p.Notation, s)
+		return p.Notation.NumberWith(u, s)
 	}
 	if !lexicon.ReadsText() {
 		if p.Notation.IsOther(s) {

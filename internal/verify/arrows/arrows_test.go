@@ -102,7 +102,7 @@ var arrows = map[string][]string{
 		"ridge/internal/rows",
 	),
 	"ridge/internal/sparsework": {}, // tests only
-	"ridge/ridgetest":           above("dataset", "fd", "ridge/...", "internal/verify/..."),
+	"ridge/ridgetest":           above("dataset/...", "fd", "ridge/...", "internal/verify/..."),
 	"model": above(
 		"dataset",
 		"dataset/prepare",
@@ -123,7 +123,7 @@ var arrows = map[string][]string{
 		"ridge/window",
 	),
 	"dist/...":                 above("dataset", "dist/...", "fd", "randsketch", "ridge/..."),
-	"dist/disttest":            above("dataset", "dist/...", "fd", "randsketch", "ridge/...", "internal/verify/..."),
+	"dist/disttest":            above("dataset/...", "dist/...", "fd", "randsketch", "ridge/...", "internal/verify/..."),
 	"paper":                    library(),
 	"examples/...":             library("batch", "live", "model", "table"),
 	"bench/...":                library("bench/...", "paper", "internal/verify/..."),

@@ -123,7 +123,8 @@ func TestZeroValues(t *testing.T) {
 				return []any{
 					1.0, 3, int64(3), []float64{1, 2}, []byte{1}, []choose.Band{{Name: "1", Columns: []int{0}}},
 					ridge.CG, plan.Config{}, ofTwo, ofTwo.Config(),
-					block, fit(ofTwo), []ridge.Interval{{}}, func(int64) {}, true, fdridge.Options{NoIntercept: true},
+					block, fit(ofTwo), []ridge.Interval{{}}, ridge.Interval{},
+					func(int64) {}, true, fdridge.Options{NoIntercept: true},
 					ridge.SolveOptions{}, ridge.LeaveOneOutOptions{}, ridge.DiagnoseOptions{},
 					func(*ridge.RowDiagnostics) error { return nil }, reason.DirectIsCheaper, "cg",
 					[]*ridge.Solution{fit(ofTwo)}, []choose.Candidate{{Fit: fit(ofTwo),
