@@ -55,7 +55,11 @@ func (t decisions) evidence(fits []*ridge.Solution, scores *ridge.LeftOutScores)
 
 // classify scores the decisions about the training rows. It returns nil without classes. passes is the number of passes
 // that it made over the rows.
-func (j job) classify(ctx context.Context, c choice, fits []*ridge.Solution) (found *Decisions, passes int, err error) {
+func (j job) classify(
+	ctx context.Context,
+	c choice,
+	fits []*ridge.Solution,
+) (found *Decisions, passes int, err error) {
 	if j.opts.Classes == nil {
 		return nil, 0, nil
 	}

@@ -33,7 +33,9 @@ func (rows data) change(r *request) (data, error) {
 	if m.DependsOnRows() && r.once {
 		return data{}, &dataset.OnceError{What: "columns without penalty"}
 	}
-	rows.columns, rows.d, rows.factors = m, m.Dim(), m.Penalty()
+	rows.columns = m
+	rows.d = m.Dim()
+	rows.factors = m.Penalty()
 	if o.Bands != nil {
 		rows, err = rows.penalizeBands(o)
 		if err != nil {
@@ -123,7 +125,11 @@ func (j job) learn(ctx context.Context) (job, error) {
 }
 
 // leaveOneOut returns the rows and options of a leave-one-out pass.
-func (j job) leaveOneOut(gammas []float64, pass int, to decisions) (dataset.Source, ridge.LeaveOneOutOptions, error) {
+func (j job) leaveOneOut(
+	gammas []float64,
+	pass int,
+	to decisions,
+) (dataset.Source, ridge.LeaveOneOutOptions, error) {
 	opts := ridge.LeaveOneOutOptions{
 		Reducer:  j.opts.Reducer,
 		Progress: j.progress(Choosing, pass),

@@ -223,7 +223,11 @@ func (e *factorSearch) Sharpen(
 type evidenceByQR struct{ *factorSearch }
 
 // Evidence returns leave-one-out errors with the factors of QR.
-func (e *evidenceByQR) Evidence(ctx context.Context, needs choose.Needs, gammas []float64) ([]choose.Evidence, error) {
+func (e *evidenceByQR) Evidence(
+	ctx context.Context,
+	needs choose.Needs,
+	gammas []float64,
+) ([]choose.Evidence, error) {
 	own := *e.factorSearch
 	own.factors = own.qr
 	out, err := own.Evidence(ctx, needs, gammas)

@@ -89,7 +89,12 @@ func (j job) run(ctx context.Context) (*Result, error) {
 // columns without penalty. With Options.Classes, src has the labels, and sum is the summary of the encoded rows
 // ([classes.Classes.Encode]). All targets are one block for Options.Block.
 // Result.Passes is the number of passes over src.
-func FitSummary(ctx context.Context, src dataset.Source, sum *ridge.Summary, opts Options) (*Result, error) {
+func FitSummary(
+	ctx context.Context,
+	src dataset.Source,
+	sum *ridge.Summary,
+	opts Options,
+) (*Result, error) {
 	j, err := resolveSummary(src, sum, opts)
 	if err != nil {
 		return nil, err

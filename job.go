@@ -54,7 +54,8 @@ func (r *request) encode(src *dataset.Source, of *classes.Classes) error {
 	if _, _, t := (*src).Dims(); t != 1 {
 		return &OptionError{[]string{"Classes"}, fmt.Sprintf("%d targets; the labels must be in one column", t)}
 	}
-	r.labelled, *src = *src, of.Encode(*src)
+	r.labelled = *src
+	*src = of.Encode(*src)
 	return nil
 }
 
@@ -164,7 +165,8 @@ func (j job) count(ctx context.Context) (job, error) {
 		}
 		rows += int64(b.N)
 	}
-	j.n, j.before = rows, counted{j.before, rows}
+	j.n = rows
+	j.before = counted{j.before, rows}
 	return j.changeRows()
 }
 

@@ -42,7 +42,8 @@ func (j job) sketch(ctx context.Context, steps plan.Steps) (sketched, error) {
 	if j.opts.crossValidates() && !j.columns.DependsOnRows() {
 		s.cv, err = j.crossValidate(ctx, tell)
 		if err == nil {
-			s.sum, s.passes = s.cv.Summary, s.cv.Passes-1
+			s.sum = s.cv.Summary
+			s.passes = s.cv.Passes - 1
 		}
 	} else {
 		s.sum, err = j.sketchRows(ctx, j.src, tell)
@@ -225,7 +226,11 @@ func (s *sketchSearch) Grid(needs choose.Needs) (choose.GammaGrid, error) {
 }
 
 // Evidence returns the solutions of the sketch, and makes the passes that the criterion needs.
-func (s *sketchSearch) Evidence(ctx context.Context, needs choose.Needs, gammas []float64) ([]choose.Evidence, error) {
+func (s *sketchSearch) Evidence(
+	ctx context.Context,
+	needs choose.Needs,
+	gammas []float64,
+) ([]choose.Evidence, error) {
 	if s.dealsSketches() && needs.Folds {
 		return s.evidenceOfFolds(gammas)
 	}
@@ -299,7 +304,11 @@ func (s *sketchSearch) leaveOut(
 
 // Sharpen makes the score brackets narrower. It makes a pass that computes AᵀA, and then passes that solve for the
 // candidates that may be best. If c is nil, before the first choice, Sharpen only computes AᵀA.
-func (s *sketchSearch) Sharpen(ctx context.Context, needs choose.Needs, c *choose.GammaChoice) (choose.Sharper, error) {
+func (s *sketchSearch) Sharpen(
+	ctx context.Context,
+	needs choose.Needs,
+	c *choose.GammaChoice,
+) (choose.Sharper, error) {
 	nothing := choose.Sharper{}
 	switch {
 	case c == nil &&
@@ -327,7 +336,11 @@ func (s *sketchSearch) Sharpen(ctx context.Context, needs choose.Needs, c *choos
 }
 
 // SharpenEach makes a pass that computes AᵀA.
-func (s *sketchSearch) SharpenEach(ctx context.Context, needs choose.Needs, excess float64) (bool, error) {
+func (s *sketchSearch) SharpenEach(
+	ctx context.Context,
+	needs choose.Needs,
+	excess float64,
+) (bool, error) {
 	if needs != (choose.Needs{}) ||
 		s.spent != nil ||
 		s.method == ridge.OneShot ||
@@ -388,7 +401,11 @@ func (s sketched) hasRoom(c *choose.GammaChoice) bool {
 
 // withGram makes a pass that computes AᵀA, unless [plan.GramPass] finds it too costly. It returns the sketch with
 // AᵀA.
-func (s sketched) withGram(ctx context.Context, excess float64, eigenproblems int) (sketched, reason.Reason, error) {
+func (s sketched) withGram(
+	ctx context.Context,
+	excess float64,
+	eigenproblems int,
+) (sketched, reason.Reason, error) {
 	if s.current.HoldsGram() {
 		return s, reason.Reason{Rule: reason.GramIsHeld, Numbers: []float64{excess}}, nil
 	}
@@ -440,7 +457,9 @@ func (s *sketchSearch) solveCandidates(
 		gammas[k] = c.Path[i].Gamma
 	}
 	opts := s.pass()
-	opts.Tol, opts.MaxPasses, opts.Method = tol, s.opts.MaxPasses, ridge.CG
+	opts.Tol = tol
+	opts.MaxPasses = s.opts.MaxPasses
+	opts.Method = ridge.CG
 	bytes := 12 * 8 * float64(s.opts.Size+len(open)*s.t) * float64(s.d)
 	if !s.current.HoldsGram() && bytes <= float64(s.opts.MaxBytes) {
 		opts.Method = ridge.Galerkin

@@ -153,7 +153,9 @@ func (r *Result) join(o *Result) {
 	f.EffectiveDimension.Hi = math.Max(f.EffectiveDimension.Hi, g.EffectiveDimension.Hi)
 	f.EffectiveDimensions = append(f.EffectiveDimensions, g.EffectiveDimensions...)
 	f.Passes, f.Iterations = f.Passes+g.Passes, f.Iterations+g.Iterations
-	r.Status, r.Passes, r.Trace = r.Status.Worse(o.Status), r.Passes+o.Passes, append(r.Trace, o.Trace...)
+	r.Status = r.Status.Worse(o.Status)
+	r.Passes += o.Passes
+	r.Trace = append(r.Trace, o.Trace...)
 	r.outcome.Status, r.outcome.Summary, r.Summary = r.Status, o.Summary, o.Summary
 	c, e := r.Each, o.Each
 	if c == nil {

@@ -57,7 +57,12 @@ type Options struct {
 //
 // Errors: the errors of [fdridge.Fit] and of the Transport; *[InterruptedError] if ctx ended and a state was stored;
 // *[CheckpointError]; *[dist.DisagreeError].
-func Fit(ctx context.Context, src dataset.Source, opts fdridge.Options, o Options) (*fdridge.Result, error) {
+func Fit(
+	ctx context.Context,
+	src dataset.Source,
+	opts fdridge.Options,
+	o Options,
+) (*fdridge.Result, error) {
 	var err error
 	opts.Backend, err = engine.OrDefault(opts.Backend)
 	if err != nil {

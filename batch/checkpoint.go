@@ -185,7 +185,9 @@ func (j *Job) save() error {
 	if err != nil {
 		return err
 	}
-	j.dirty, j.saved, j.useful = false, j.header.At, !j.header.empty()
+	j.dirty = false
+	j.saved = j.header.At
+	j.useful = !j.header.empty()
 	j.notify(Saved, nil)
 	return nil
 }

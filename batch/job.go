@@ -36,7 +36,11 @@ type Job struct {
 // Fit runs [fdridge.Fit] with the checkpoint and the ranks of the job. src holds the rows of this rank. A job may call
 // Fit only once. Fit sets opts.Journal, opts.Reducer, opts.Merge, opts.Gather and opts.Summarize; the caller must leave
 // them nil.
-func (j *Job) Fit(ctx context.Context, src dataset.Source, opts fdridge.Options) (*fdridge.Result, error) {
+func (j *Job) Fit(
+	ctx context.Context,
+	src dataset.Source,
+	opts fdridge.Options,
+) (*fdridge.Result, error) {
 	if opts.Journal != nil ||
 		opts.Reducer != nil ||
 		opts.Summarize != nil ||
@@ -151,7 +155,12 @@ func (j *Job) summarize(
 }
 
 // readRows appends the rows of src to the summary of the job. The summary gets the same bits as from [ridge.Summarize].
-func (j *Job) readRows(ctx context.Context, src dataset.Source, cfg ridge.SummaryConfig, tell func(int64)) error {
+func (j *Job) readRows(
+	ctx context.Context,
+	src dataset.Source,
+	cfg ridge.SummaryConfig,
+	tell func(int64),
+) error {
 	if j.sum == nil {
 		var n int64
 		n, cfg.Dim, cfg.Targets = src.Dims()

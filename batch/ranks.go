@@ -67,7 +67,8 @@ func (j *Job) allOpened(ctx context.Context, err error) error {
 	}
 	barriers := 1
 	if err == nil { // a failed rank ends the job while this rank waits at the second barrier
-		barriers, err = 2, j.end(errors.New("another rank could not open its checkpoint"))
+		barriers = 2
+		err = j.end(errors.New("another rank could not open its checkpoint"))
 	}
 	for range barriers {
 		err = errors.Join(err, t.Barrier(ctx))

@@ -258,7 +258,12 @@ func (c *Cache) adopt(w *cacheWriter) error {
 }
 
 // replay yields the rows in the file. If the file is damaged, the remaining rows come from the source.
-func (c *Cache) replay(ctx context.Context, name string, firstRow int64, yield func(Block, error) bool) {
+func (c *Cache) replay(
+	ctx context.Context,
+	name string,
+	firstRow int64,
+	yield func(Block, error) bool,
+) {
 	_, d, _ := c.src.Dims()
 	at := firstRow
 	r, rows, err := openCache(name, c.head)

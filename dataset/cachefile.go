@@ -113,7 +113,8 @@ func (w *cacheWriter) block(b Block, n int64, d, t int) error {
 	}
 	f := cacheFrame{Rows: uint32(b.N)}
 	if b.Sparse != nil {
-		f.Layout, f.Entries = cacheSparse, uint64(b.Sparse.RowPtr[b.N]-b.Sparse.RowPtr[0])
+		f.Layout = cacheSparse
+		f.Entries = uint64(b.Sparse.RowPtr[b.N] - b.Sparse.RowPtr[0])
 	}
 	if b.W != nil {
 		f.Layout |= cacheWeighted
@@ -129,7 +130,8 @@ func (w *cacheWriter) block(b Block, n int64, d, t int) error {
 	if w.maxBytes > 0 && all > w.maxBytes {
 		return fmt.Errorf("the rows need more than %d bytes", w.maxBytes)
 	}
-	w.wrote, w.rows = w.wrote+size, w.rows+int64(b.N)
+	w.wrote += size
+	w.rows += int64(b.N)
 	w.sum.Reset()
 	if err := binary.Write(w.to, binary.LittleEndian, f); err != nil {
 		return err
@@ -170,7 +172,12 @@ func (w *cacheWriter) numbers(b Block, d, t int) error {
 }
 
 // convert writes numbers, each encoded by put in size bytes.
-func convert[T any](w *cacheWriter, from []T, size int, put func(to []byte, from []T)) error {
+func convert[T any](
+	w *cacheWriter,
+	from []T,
+	size int,
+	put func(to []byte, from []T),
+) error {
 	w.chunk = slices.Grow(w.chunk[:0], cacheChunk)
 	for len(from) > 0 {
 		n := min(len(from), cacheChunk/size)

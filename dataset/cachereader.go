@@ -129,7 +129,8 @@ func (r *cacheReader) skip(row int64) error {
 			r.left = left
 			return nil
 		}
-		r.at, r.rows = r.at+rest, r.rows+int64(f.Rows)
+		r.at += rest
+		r.rows += int64(f.Rows)
 	}
 }
 

@@ -133,7 +133,9 @@ func (m *moments) addColumns(b Block, n float64, lo, hi int) {
 // join adds a group of total weight n to column j.
 func (m *moments) join(j int, n, mean, m2 float64) {
 	if m.count[j] == 0 { // mean² may be infinite
-		m.count[j], m.mean[j], m.m2[j] = n, mean, m2
+		m.count[j] = n
+		m.mean[j] = mean
+		m.m2[j] = m2
 		return
 	}
 	total := m.count[j] + n
@@ -163,7 +165,11 @@ func (m *moments) complete() {
 //
 // The joint mean is the mean over all shares. In a constant column the pivot, the means and the joint mean are all
 // exactly the constant.
-func (m *moments) pool(ctx context.Context, s Share, allreduce func(context.Context, []float64) error) error {
+func (m *moments) pool(
+	ctx context.Context,
+	s Share,
+	allreduce func(context.Context, []float64) error,
+) error {
 	m.complete()
 	weights := make([]float64, s.Size)
 	weights[s.Rank] = m.n

@@ -339,7 +339,8 @@ func (r *pipeReader) look(to []byte) (int, error) {
 		return 0, err
 	}
 	n := copy(to, p.rest)
-	p.head, p.rest = append(p.head, p.rest[:n]...), p.rest[n:]
+	p.head = append(p.head, p.rest[:n]...)
+	p.rest = p.rest[n:]
 	r.at += n
 	return n, nil
 }

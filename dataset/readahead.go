@@ -46,7 +46,8 @@ func (b *Buffer) release() {
 
 // Shorten keeps the first rows of a dense buffer with d features and t targets, and drops the others.
 func (b *Buffer) Shorten(rows, d, t int) {
-	b.N, b.Y = rows, b.Y[:rows*t]
+	b.N = rows
+	b.Y = b.Y[:rows*t]
 	if b.lent != nil {
 		b.lent = b.lent[:rows*d]
 	} else {
@@ -57,7 +58,10 @@ func (b *Buffer) Shorten(rows, d, t int) {
 // Reset empties the buffer and keeps its memory.
 func (b *Buffer) Reset() {
 	b.release()
-	b.N, b.X, b.Y, b.W = 0, b.X[:0], b.Y[:0], b.W[:0]
+	b.N = 0
+	b.X = b.X[:0]
+	b.Y = b.Y[:0]
+	b.W = b.W[:0]
 	b.CSR = engine.CSR{
 		RowPtr: append(b.CSR.RowPtr[:0], 0),
 		ColIdx: b.CSR.ColIdx[:0],
@@ -126,7 +130,12 @@ var buffers = sync.Pool{New: func() any { return new(Buffer) }}
 // readAhead returns a pass whose blocks a goroutine fills in advance.
 // fill fills an empty buffer and sets its firstRow, or returns io.EOF. When the consumer stops, readAhead waits for
 // the goroutine.
-func readAhead(ctx context.Context, name string, d int, fill func(b *Buffer) error) iter.Seq2[Block, error] {
+func readAhead(
+	ctx context.Context,
+	name string,
+	d int,
+	fill func(b *Buffer) error,
+) iter.Seq2[Block, error] {
 	return func(yield func(Block, error) bool) {
 		ctx, cancel := context.WithCancel(ctx)
 		free, full := make(chan *Buffer, depth), make(chan *Buffer, depth)

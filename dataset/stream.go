@@ -91,7 +91,11 @@ func (s *Stream) BlocksFrom(ctx context.Context, firstRow int64) iter.Seq2[Block
 
 // pass makes one pass from the block of row firstRow on. ended is true if the consumer left the loop or received the
 // error.
-func (s *Stream) pass(ctx context.Context, firstRow int64, yield func(Block, error) bool) (ended bool, err error) {
+func (s *Stream) pass(
+	ctx context.Context,
+	firstRow int64,
+	yield func(Block, error) bool,
+) (ended bool, err error) {
 	if err := ctx.Err(); err != nil {
 		return false, err
 	}

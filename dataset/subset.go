@@ -88,7 +88,8 @@ func (s *subset) Blocks(ctx context.Context) iter.Seq2[Block, error] {
 					}
 				} else {
 					out.N = len(rows)
-					out.X, out.Y = slices.Grow(out.X, out.N*d)[:out.N*d], slices.Grow(out.Y, out.N*t)[:out.N*t]
+					out.X = slices.Grow(out.X, out.N*d)[:out.N*d]
+					out.Y = slices.Grow(out.Y, out.N*t)[:out.N*t]
 					out.W = append(out.W, b.W[:min(out.N, len(b.W))]...)
 					copyRows.RunFor(len(out.X))
 				}

@@ -33,7 +33,12 @@ type applier func(b Block, out *Buffer) (finite bool, err error)
 //
 // Each pass calls start once. The returned function is called for each block b, and appends the new features of its
 // rows to out. If a feature is not finite, the pass ends with an *[InputError] with File name.
-func Transform(src Source, name string, d, rows int, start func() func(b Block, out *Buffer) error) Source {
+func Transform(
+	src Source,
+	name string,
+	d, rows int,
+	start func() func(b Block, out *Buffer) error,
+) Source {
 	return &transformed{
 		src:  src,
 		name: name,
@@ -72,7 +77,8 @@ func (s *transformed) BlocksFrom(ctx context.Context, firstRow int64) iter.Seq2[
 				if !ok {
 					return io.EOF
 				}
-				in, used = b, s.rowsBefore(b, firstRow)
+				in = b
+				used = s.rowsBefore(b, firstRow)
 			}
 			hi := in.N
 			if s.rows > 0 {
@@ -81,7 +87,9 @@ func (s *transformed) BlocksFrom(ctx context.Context, firstRow int64) iter.Seq2[
 			part := in.Cut(used, hi, d, t, &view)
 			used = hi
 			out.firstRow = part.First
-			out.Sparse, out.N, out.Y = part.Sparse != nil, part.N, append(out.Y, part.Y...)
+			out.Sparse = part.Sparse != nil
+			out.N = part.N
+			out.Y = append(out.Y, part.Y...)
 			out.W = append(out.W, part.W...)
 			if s.split && part.Sparse == nil {
 				return s.runParts(part, t, out.extend(part.N*s.d))

@@ -66,7 +66,8 @@ func (s *Sketch) AppendRows(n int, x []float64, ldx int) error {
 		s.rows += k
 		done += k
 	}
-	s.frob, s.count = total, s.count+int64(n)
+	s.frob = total
+	s.count += int64(n)
 	return nil
 }
 
@@ -100,7 +101,8 @@ func (s *Sketch) AppendFunc(n int, write func(firstRow int, block engine.Matrix)
 			}
 		}
 		s.rows += k
-		s.frob, s.count = total, s.count+int64(k)
+		s.frob = total
+		s.count += int64(k)
 		done += k
 	}
 	return nil
@@ -150,7 +152,8 @@ func (s *Sketch) Append(x mat.Matrix) error {
 		}
 		s.rows++
 	}
-	s.frob, s.count = total, s.count+int64(n)
+	s.frob = total
+	s.count += int64(n)
 	return nil
 }
 
@@ -172,7 +175,8 @@ func (s *Sketch) AppendSparse(x *engine.CSR) error {
 			return err
 		}
 	}
-	s.frob, s.count = total, s.count+int64(x.Rows)
+	s.frob = total
+	s.count += int64(x.Rows)
 	return nil
 }
 

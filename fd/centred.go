@@ -105,7 +105,8 @@ func (s *Sketch) AppendCentred(x *engine.CSR, times, centre []float64) error {
 			return err
 		}
 	}
-	s.frob, s.count = total, s.count+int64(x.Rows)
+	s.frob = total
+	s.count += int64(x.Rows)
 	return nil
 }
 

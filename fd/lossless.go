@@ -31,7 +31,12 @@ const crossRows = 64
 // sumCross adds the lower triangle of rᵀr to the compensated sums. The result pad bounds the norm of the round-off.
 // The first d rows of r are added last, because they may come from a shrink and be larger than the others. part is a
 // d×d workspace.
-func sumCross(be engine.Backend, r engine.Matrix, sums []twofold.Total, part engine.Matrix) (pad float64) {
+func sumCross(
+	be engine.Backend,
+	r engine.Matrix,
+	sums []twofold.Total,
+	part engine.Matrix,
+) (pad float64) {
 	d := r.Cols
 	add := func(lo, hi int) {
 		step := max(crossRows, (hi-lo)/crossRows)
@@ -97,7 +102,9 @@ func (s *Sketch) shrinkCross() error {
 	ld := s.ld
 	be := s.cfg.Backend
 	ws := &s.ws
-	c, first, part := engine.View(d, d, ws.gram), engine.View(d, d, ws.first[:d*d]), engine.View(d, d, ws.first[d*d:])
+	c := engine.View(d, d, ws.gram)
+	first := engine.View(d, d, ws.first[:d*d])
+	part := engine.View(d, d, ws.first[d*d:])
 	clear(ws.sums)
 	pad := sumCross(
 		be,

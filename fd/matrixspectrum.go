@@ -30,7 +30,8 @@ func WholeSpectrum(a engine.Matrix, known Bound, be engine.Backend) (*Spectrum, 
 	}
 	norm2 := twofold.TotalOf(p.Sigma2)
 	known.RoundOff += pad
-	known.Shrinkage, known.Tail = 0, math.Max(0, known.Frobenius2-norm2.Value())
+	known.Shrinkage = 0
+	known.Tail = math.Max(0, known.Frobenius2-norm2.Value())
 	p.Bound = known
 	return p, nil
 }
@@ -38,7 +39,11 @@ func WholeSpectrum(a engine.Matrix, known Bound, be engine.Backend) (*Spectrum, 
 // fromMatrix sets p to the spectrum of a symmetric d×d matrix with the lower triangle a. w and p.V hold its computed
 // eigenvalues and eigenvectors. The result pad bounds ‖a − VᵀΛV‖ for Λ = diag(w). The matrix a is
 // overwritten, and part is a d×d workspace.
-func (p *Spectrum) fromMatrix(w []float64, a, part engine.Matrix, be engine.Backend) (pad float64, err error) {
+func (p *Spectrum) fromMatrix(
+	w []float64,
+	a, part engine.Matrix,
+	be engine.Backend,
+) (pad float64, err error) {
 	d := p.Dim
 	before := frobenius(a)
 	for _, v := range w {

@@ -42,7 +42,11 @@ func measureWork(r, n int) int {
 //
 // Both bounds are +Inf if the computed eigenvectors are far from orthonormal. The workspaces factor (n×n) and work
 // (length measureWork(r, n)) are overwritten.
-func (x *reduction) measure(be engine.Backend, factor engine.Matrix, work []float64) (pad, drift float64) {
+func (x *reduction) measure(
+	be engine.Backend,
+	factor engine.Matrix,
+	work []float64,
+) (pad, drift float64) {
 	r := x.u.Rows
 	omega := engine.View(r, r, work[:r*r])
 	work = work[r*r:]

@@ -43,7 +43,10 @@ func (s *Sketch) Merge(o *Sketch) error {
 	if !(total.Value() <= MaxSquares) {
 		return &RangeError{Row: 0}
 	}
-	rows, n, ld, pad := o.buf, o.rows, o.ld, o.roundOff
+	rows := o.buf
+	n := o.rows
+	ld := o.ld
+	pad := o.roundOff
 	switch {
 	case o.keepsScatter && !s.keepsScatter:
 		var err error
@@ -81,6 +84,8 @@ func (s *Sketch) Merge(o *Sketch) error {
 	}
 	s.eta += o.eta
 	s.roundOff += pad
-	s.frob, s.count, s.shrinks = total, s.count+o.count, s.shrinks+o.shrinks
+	s.frob = total
+	s.count += o.count
+	s.shrinks += o.shrinks
 	return nil
 }

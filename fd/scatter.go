@@ -166,7 +166,8 @@ func (s *Sketch) rowsOfScatter() (b []float64, pad float64, err error) {
 	pad = p.Bound.RoundOff + padDecay*eps*p.Bound.Frobenius2
 	if s.count < int64(len(p.Sigma2)) {
 		pad += p.Sigma2[s.count]
-		p.Sigma2, p.V = p.Sigma2[:s.count], p.V[:int(s.count)*p.Dim]
+		p.Sigma2 = p.Sigma2[:s.count]
+		p.V = p.V[:int(s.count)*p.Dim]
 	}
 	return p.rows(), pad, nil
 }

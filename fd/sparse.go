@@ -142,7 +142,8 @@ func (s *Sketch) keepSparse(idx []int32, val []float64, c *centre, f float64) er
 	}
 	if need := len(w.Val) + len(val); need > cap(w.Val) {
 		more := min(max(2*cap(w.Val), need), most) - len(w.Val)
-		w.Val, w.ColIdx = slices.Grow(w.Val, more), slices.Grow(w.ColIdx, more)
+		w.Val = slices.Grow(w.Val, more)
+		w.ColIdx = slices.Grow(w.ColIdx, more)
 	}
 	w.Val = append(w.Val, val...)
 	w.ColIdx = append(w.ColIdx, idx...)
@@ -177,7 +178,10 @@ func (s *Sketch) order() int {
 // empty removes all rows.
 func (w *sparseRows) empty() {
 	if w.Rows > 0 {
-		w.Rows, w.RowPtr, w.ColIdx, w.Val = 0, w.RowPtr[:1], w.ColIdx[:0], w.Val[:0]
+		w.Rows = 0
+		w.RowPtr = w.RowPtr[:1]
+		w.ColIdx = w.ColIdx[:0]
+		w.Val = w.Val[:0]
 		w.times, w.centre = w.times[:0], w.centre[:0]
 	}
 }

@@ -60,9 +60,11 @@ func (w *sparseRows) read(m *wire.Reader, h sparseHeader, version uint32) {
 	w.ColIdx = m.Int32s(int(h.Entries))
 	w.Val = m.Float64s(int(h.Entries))
 	if version == versionCentred {
-		w.times, w.centre = m.Float64s(w.Rows), m.Ints(w.Rows)
+		w.times = m.Float64s(w.Rows)
+		w.centre = m.Ints(w.Rows)
 	} else if m.Err() == nil {
-		w.times, w.centre = make([]float64, w.Rows), make([]int, w.Rows)
+		w.times = make([]float64, w.Rows)
+		w.centre = make([]int, w.Rows)
 	}
 }
 

@@ -224,7 +224,8 @@ func (p *Spectrum) sort() {
 	for live > 0 && !(p.Sigma2[live-1] > 0) {
 		live--
 	}
-	p.Sigma2, p.V = p.Sigma2[:live], p.V[:live*d]
+	p.Sigma2 = p.Sigma2[:live]
+	p.V = p.V[:live*d]
 }
 
 // orthonormalise makes the rows of V orthonormal. It orthogonalises each row that is not orthogonal to the rows
@@ -262,7 +263,8 @@ func (p *Spectrum) orthonormalise(be engine.Backend) (moved float64) {
 		p.Sigma2[live] = s2
 		live++
 	}
-	p.Sigma2, p.V = p.Sigma2[:live], p.V[:live*d]
+	p.Sigma2 = p.Sigma2[:live]
+	p.V = p.V[:live*d]
 	// Orthogonalising changes a row σv to σ(v + z). changed and change are the sums of σ² and of ‖σz‖² over
 	// the rows that orthogonalise changed. dropped is the sum of σ² over the removed rows.
 	return (2*math.Sqrt(changed)*math.Sqrt(change) + change + dropped) * inflate

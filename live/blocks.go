@@ -58,7 +58,8 @@ func (w *pending) prepare(r Run) error {
 	if err != nil {
 		return err
 	}
-	w.regroups, w.size = true, tuning.GradientRows(r.Sketch.Settings().Summary.Dim)
+	w.regroups = true
+	w.size = tuning.GradientRows(r.Sketch.Settings().Summary.Dim)
 	w.Reset()
 	return nil
 }

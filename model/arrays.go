@@ -167,7 +167,8 @@ func (m *Model) WriteArrays(w io.Writer) error {
 			one.Fitted = &Fitted{}
 		}
 		head.Fits = append(head.Fits, one)
-		f.Gammas, f.TSS = make([]float64, t), orNaN(f.TSS, t)
+		f.Gammas = make([]float64, t)
+		f.TSS = orNaN(f.TSS, t)
 		for j := range t {
 			f.Gammas[j] = m.Fits[i].GammaOf(j)
 		}

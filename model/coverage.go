@@ -105,7 +105,11 @@ type Calibration struct {
 //
 // The errors are [ErrInput] for an invalid level or a model of classes, [ErrShape] for other dimensions, errors of
 // held, and an *[OverflowError].
-func (m *Model) Calibrate(ctx context.Context, held dataset.Source, level float64) (*Calibration, error) {
+func (m *Model) Calibrate(
+	ctx context.Context,
+	held dataset.Source,
+	level float64,
+) (*Calibration, error) {
 	if err := checkLevel(level); err != nil {
 		return nil, err
 	}

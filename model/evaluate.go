@@ -34,7 +34,11 @@ const (
 // Evaluate makes one pass over src and compares the predictions of all solutions with the targets. The rows of src must
 // be prepared as for the fit. If dimensions differ, the error is [ErrShape]. If a prediction overflows, the error is an
 // *[OverflowError].
-func Evaluate(ctx context.Context, src dataset.Source, solutions []*ridge.Solution) (*Evaluation, error) {
+func Evaluate(
+	ctx context.Context,
+	src dataset.Source,
+	solutions []*ridge.Solution,
+) (*Evaluation, error) {
 	if src == nil || len(solutions) == 0 {
 		return nil, fmt.Errorf("%w: an evaluation needs rows and solutions", errShape)
 	}

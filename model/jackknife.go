@@ -45,7 +45,11 @@ func (jackknifeBounds) finish([]ridge.Interval, []float64, dataset.Block, int) {
 //
 // Errors: a *[CoverageRowsError] for too few rows, [ErrInput] for a model of classes, [ErrShape] for other dimensions
 // and numbers of rows or several γ, and the errors of [ridge.NewJackknife].
-func (m *Model) Jackknife(ctx context.Context, train dataset.Source, level float64) (*ridge.Jackknife, error) {
+func (m *Model) Jackknife(
+	ctx context.Context,
+	train dataset.Source,
+	level float64,
+) (*ridge.Jackknife, error) {
 	switch {
 	case m.Classes != nil:
 		return nil, badinput.Errorf("model: intervals of coverage are for numbers, the model predicts classes")

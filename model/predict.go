@@ -82,7 +82,11 @@ func (m *Model) Prepare(src dataset.Source) (dataset.Source, error) {
 }
 
 // applyForWeights applies p, and requires a result with d features.
-func (p *Preparation) applyForWeights(src dataset.Source, d int, o prepare.EncodeOptions) (dataset.Source, error) {
+func (p *Preparation) applyForWeights(
+	src dataset.Source,
+	d int,
+	o prepare.EncodeOptions,
+) (dataset.Source, error) {
 	src, err := p.ApplyEncoded(src, nil, o)
 	if err != nil {
 		return nil, err
@@ -200,7 +204,11 @@ func (p *Predictor) Predict(ctx context.Context, src dataset.Source) iter.Seq2[P
 // errEnough ends a pass because the consumer has stopped.
 var errEnough = errors.New("enough")
 
-func (p *Predictor) predict(ctx context.Context, src dataset.Source, yield func(Prediction) bool) error {
+func (p *Predictor) predict(
+	ctx context.Context,
+	src dataset.Source,
+	yield func(Prediction) bool,
+) error {
 	if p.fit == nil {
 		return errZeroPredictor
 	}

@@ -22,7 +22,8 @@ func (m *Model) problem(train dataset.Source) (dataset.Source, ridge.NormalOptio
 		if err != nil {
 			return nil, o, &PreparationError{err}
 		}
-		train, o.Rounding = scaled, m.Folded.Rounding()
+		train = scaled
+		o.Rounding = m.Folded.Rounding()
 	}
 	if m.Penalty.unpenalized() {
 		o.Penalty = make([]float64, len(w.Coef[0]))

@@ -123,7 +123,11 @@ func (p *Predictor) readyRow(yhat, x int, intervals []ridge.Interval) error {
 	return nil
 }
 
-func (w *rowWork) encodeBy(e *prepare.Encoding, o prepare.EncodeOptions, text *prepare.Text) (err error) {
+func (w *rowWork) encodeBy(
+	e *prepare.Encoding,
+	o prepare.EncodeOptions,
+	text *prepare.Text,
+) (err error) {
 	if text != nil && o.Text.IsZero() {
 		o.Text = *text
 	}
@@ -146,7 +150,12 @@ func setUnknown(yhat []float64, intervals []ridge.Interval) {
 }
 
 // predictColumns predicts for a row that has been encoded. complete is false if a value of the row is missing.
-func (p *Predictor) predictColumns(yhat []float64, intervals []ridge.Interval, columns []float64, complete bool) error {
+func (p *Predictor) predictColumns(
+	yhat []float64,
+	intervals []ridge.Interval,
+	columns []float64,
+	complete bool,
+) error {
 	if !complete {
 		setUnknown(yhat, intervals)
 		return nil

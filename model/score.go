@@ -75,8 +75,10 @@ func (s *Score) Join(o Score) {
 	cross := move.Times(o.first)
 	s.second = s.second.Plus(o.second).Plus(cross).Plus(cross).Plus(move.Times(move).Times(o.weight))
 	s.first = s.first.Plus(o.first).Plus(move.Times(o.weight))
-	s.rows, s.weight = s.rows+o.rows, s.weight.Plus(o.weight)
-	s.rss, s.abs = s.rss.Plus(o.rss), s.abs.Plus(o.abs)
+	s.rows += o.rows
+	s.weight = s.weight.Plus(o.weight)
+	s.rss = s.rss.Plus(o.rss)
+	s.abs = s.abs.Plus(o.abs)
 }
 
 // Rows returns the number of rows.
@@ -150,7 +152,8 @@ func (s *Score) R2Bracket() ridge.Interval {
 	}
 	v, off := twofold.Of(1).Minus(s.rss.Over(s.squares())).Round()
 	if off <= math.MaxFloat64 {
-		out.Lo, out.Hi = math.Max(out.Lo, below(v-off)), math.Min(out.Hi, above(v+off))
+		out.Lo = math.Max(out.Lo, below(v-off))
+		out.Hi = math.Min(out.Hi, above(v+off))
 	}
 	return out
 }

@@ -53,7 +53,12 @@ var sections = []section{
 }
 
 // parts judges a claim that consists of two named parts. The claim holds if both parts hold.
-func parts[T any](nameA string, judgeA func(T) finding, nameB string, judgeB func(T) finding) func(T) finding {
+func parts[T any](
+	nameA string,
+	judgeA func(T) finding,
+	nameB string,
+	judgeB func(T) finding,
+) func(T) finding {
 	return func(x T) finding {
 		a, b := judgeA(x), judgeB(x)
 		f := finding{

@@ -105,7 +105,11 @@ type iterative struct {
 }
 
 // sketchAll returns the random sketch of all rows.
-func sketchAll(ctx context.Context, src dataset.Source, cfg randsketch.Config) (*randsketch.Sketch, error) {
+func sketchAll(
+	ctx context.Context,
+	src dataset.Source,
+	cfg randsketch.Config,
+) (*randsketch.Sketch, error) {
 	s, err := randsketch.New(cfg)
 	if err != nil {
 		return nil, err
@@ -155,7 +159,8 @@ func (r *run) converge(ctx context.Context, name string) (*convergence, error) {
 	if err != nil {
 		return nil, err
 	}
-	c.rows, c.dim = sum.Rows(), sum.Config().Dim
+	c.rows = sum.Rows()
+	c.dim = sum.Config().Dim
 	spectrum, err := sum.Sketch().Spectrum() // as the solver uses it, after a last shrink
 	if err != nil {
 		return nil, err

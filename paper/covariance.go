@@ -94,7 +94,12 @@ func (r *run) covarianceOf(
 
 // sketches makes the sketches of one size. Each trial makes one sketch of every kind in turn, so that other load on
 // the machine affects all kinds alike.
-func (r *run) sketches(ctx context.Context, src dataset.Source, k *gram, m int) ([]*covariancePoint, error) {
+func (r *run) sketches(
+	ctx context.Context,
+	src dataset.Source,
+	k *gram,
+	m int,
+) ([]*covariancePoint, error) {
 	rfd := &covariancePoint{method: "RFD", size: m}
 	var points []*covariancePoint
 	for _, method := range []string{"FD", "Gaussian", "SJLT", "Nyström"} {
@@ -133,7 +138,8 @@ func (r *run) sketches(ctx context.Context, src dataset.Source, k *gram, m int) 
 				rho := bound.Shift()
 				rfd.rate = p.rate
 				rfd.errors = append(rfd.errors, max(rho-lo, hi-rho)/k.trace)
-				p.bound, rfd.bound = bound.FD()/k.trace, bound.RFD()/k.trace
+				p.bound = bound.FD() / k.trace
+				rfd.bound = bound.RFD() / k.trace
 			}
 		}
 	}
@@ -146,7 +152,12 @@ type covarianceSketch struct {
 	read   func() (b *mat.Dense, bound *fd.Bound, err error) // bound is nil if nothing is proved
 }
 
-func newCovarianceSketch(method string, d, m int, seed uint64, be engine.Backend) (covarianceSketch, error) {
+func newCovarianceSketch(
+	method string,
+	d, m int,
+	seed uint64,
+	be engine.Backend,
+) (covarianceSketch, error) {
 	switch method {
 	case "FD":
 		s, err := fd.New(fd.Config{
@@ -306,7 +317,8 @@ func sameScale(panels []chart.Panel) {
 	lo, hi := math.Inf(1), 0.0
 	for _, p := range panels {
 		for _, l := range p.Lines {
-			lo, hi = min(lo, floats.Min(l.Y)), max(hi, floats.Max(l.Y))
+			lo = min(lo, floats.Min(l.Y))
+			hi = max(hi, floats.Max(l.Y))
 		}
 	}
 	for i := range panels {

@@ -114,7 +114,11 @@ func (r *run) features() (dataset.Features, string, error) {
 
 // read returns the columns and the target of the first rows, in memory; rows = −1 means all rows. If there are
 // several files, rows that equal an earlier row are dropped.
-func (s *realData) read(ctx context.Context, files []located, rows int64) (x, y dataset.Source, err error) {
+func (s *realData) read(
+	ctx context.Context,
+	files []located,
+	rows int64,
+) (x, y dataset.Source, err error) {
 	var xs, ys []float64
 	seen := map[string]bool{}
 read:

@@ -44,7 +44,11 @@ type Estimator struct {
 
 // estimator returns an Estimator for the sketch b, an r×d matrix, and the eigenvectors of bᵀb as rows of v. The
 // caller must set the fields excess and noise2.
-func (m *LinearModel) estimator(method string, r int, b []float64) (e *Estimator, v []float64, err error) {
+func (m *LinearModel) estimator(
+	method string,
+	r int,
+	b []float64,
+) (e *Estimator, v []float64, err error) {
 	d := m.d
 	e = &Estimator{
 		Method: method,
@@ -128,7 +132,8 @@ func (m *LinearModel) RFD(sketch *fd.Spectrum) (*Estimator, error) {
 	if err != nil {
 		return nil, err
 	}
-	e.Method, e.shift = "rfd", e.bound.Shift()
+	e.Method = "rfd"
+	e.shift = e.bound.Shift()
 	return e, nil
 }
 

@@ -305,7 +305,8 @@ func sameOrder(c *convergence) finding {
 	if f.verdict == fails {
 		f.why = "at γ = 1000 it is " + strings.Join(b, " < ")
 		if slices.Equal(a[:2], b[:2]) {
-			f.verdict, f.why = partly, "the first two are the same; "+f.why
+			f.verdict = partly
+			f.why = "the first two are the same; " + f.why
 		}
 	}
 	return f

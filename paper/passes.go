@@ -166,7 +166,8 @@ func reach(
 	opts.MaxPasses, opts.Tol = mostPasses, 0x1p-52
 	opts.Observe = func(it ridge.Iterate) {
 		if passes == 0 && floats.Distance(it.Coef, x, 2) <= accuracy*floats.Norm(x, 2) {
-			passes, seconds = it.Pass, time.Since(start).Seconds()
+			passes = it.Pass
+			seconds = time.Since(start).Seconds()
 			cancel(errReached)
 		}
 	}

@@ -316,7 +316,8 @@ func (x *risks) figure(number int, data synthetic.Config, trials int) *figure {
 				e := 0.0
 				b := ridge.Interval{Lo: u, Hi: u}
 				if method != exact {
-					e, b = x.err(method, m, i), x.bound(method, m, i)
+					e = x.err(method, m, i)
+					b = x.bound(method, m, i)
 				}
 				row = append(row, u, e, b.Lo, b.Hi)
 			}

@@ -23,7 +23,8 @@ type gaussian struct {
 
 func newGaussian(b base, be engine.Backend) *gaussian {
 	g := &gaussian{base: b, be: be}
-	g.s, g.waiting = make([]float64, panelRows*b.m), make([]float64, panelRows*b.width())
+	g.s = make([]float64, panelRows*b.m)
+	g.waiting = make([]float64, panelRows*b.width())
 	g.draw, g.scatter = g.drawColumns, g.scatterRows
 	return g
 }

@@ -20,7 +20,9 @@ type sjlt struct {
 
 func newSJLT(b base, nnz int) *sjlt {
 	j := &sjlt{base: b, nnz: nnz, entries: make([]entry, panelRows*nnz)}
-	j.draw, j.addDense, j.addSparse = j.drawColumns, j.addDenseRows, j.addSparseRows
+	j.draw = j.drawColumns
+	j.addDense = j.addDenseRows
+	j.addSparse = j.addSparseRows
 	return j
 }
 

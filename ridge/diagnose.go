@@ -105,14 +105,22 @@ type leverageOf struct {
 // grow makes room for n rows.
 func (d *diagnosis) grow(n int) {
 	if cap(d.leverages) < n {
-		d.leverages, d.residuals = make([]leverageOf, n), make([]certify.Left, n*d.t)
+		d.leverages = make([]leverageOf, n)
+		d.residuals = make([]certify.Left, n*d.t)
 	}
-	d.leverages, d.residuals = d.leverages[:n], d.residuals[:n*d.t]
+	d.leverages = d.leverages[:n]
+	d.residuals = d.residuals[:n*d.t]
 }
 
 // add stores the diagnostics of the rows of b, which are rows first, first+1, … of the current block. product(j)
 // returns the products of these rows with the coefficients of target j of the fit.
-func (d *diagnosis) add(l *leaveOneOut, s *leftTask, b dataset.Block, first int, product func(at int) []float64) {
+func (d *diagnosis) add(
+	l *leaveOneOut,
+	s *leftTask,
+	b dataset.Block,
+	first int,
+	product func(at int) []float64,
+) {
 	for i := range b.N {
 		v := &s.levers[i]
 		d.leverages[first+i] = leverageOf{
@@ -152,13 +160,16 @@ func (d *diagnosis) flush(b dataset.Block) error {
 		LeftOutEstimate:  make([]float64, d.t),
 	}
 	for i := range b.N {
-		o.Row, o.Weight = b.First+int64(i), b.Weight(i)
+		o.Row = b.First + int64(i)
+		o.Weight = b.Weight(i)
 		o.Leverage = d.leverages[i].bracket
 		o.LeverageEstimate = d.leverages[i].estimate
 		for j := range d.t {
 			v := &d.residuals[i*d.t+j]
-			o.Residual[j], o.ResidualEstimate[j] = Interval(v.Residual), v.ResidualEstimate
-			o.LeftOut[j], o.LeftOutEstimate[j] = Interval(v.LeftOut), v.LeftOutEstimate
+			o.Residual[j] = Interval(v.Residual)
+			o.ResidualEstimate[j] = v.ResidualEstimate
+			o.LeftOut[j] = Interval(v.LeftOut)
+			o.LeftOutEstimate[j] = v.LeftOutEstimate
 		}
 		if o.Weight == 0 {
 			o.Leverage = Interval{}
@@ -166,7 +177,8 @@ func (d *diagnosis) flush(b dataset.Block) error {
 			for j := range d.t {
 				unknown := Interval{Lo: math.Inf(-1), Hi: math.Inf(1)}
 				o.Residual[j], o.LeftOut[j] = unknown, unknown
-				o.ResidualEstimate[j], o.LeftOutEstimate[j] = math.NaN(), math.NaN()
+				o.ResidualEstimate[j] = math.NaN()
+				o.LeftOutEstimate[j] = math.NaN()
 			}
 		}
 		if err := d.use(&o); err != nil {

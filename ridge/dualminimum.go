@@ -69,7 +69,11 @@ func (e *dualExact) minimumNorm(ctx context.Context) (*Solution, error) {
 
 // refineMinimum corrects the solutions of the systems. For each system it keeps the measured solution whose residual
 // has the smallest part in the range of A.
-func (e *dualExact) refineMinimum(ctx context.Context, systems []*dualSystem, inverse *dual.PseudoInverse) error {
+func (e *dualExact) refineMinimum(
+	ctx context.Context,
+	systems []*dualSystem,
+	inverse *dual.PseudoInverse,
+) error {
 	for _, s := range systems {
 		inverse.Solve(s.residual)
 	}

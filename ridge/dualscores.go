@@ -52,7 +52,12 @@ func (e *dualExact) solve(
 }
 
 // solveWithZero is solve for gammas that may contain γ = 0.
-func (e *dualExact) solveWithZero(ctx context.Context, gammas []float64, block int, form bool) ([]*Solution, error) {
+func (e *dualExact) solveWithZero(
+	ctx context.Context,
+	gammas []float64,
+	block int,
+	form bool,
+) ([]*Solution, error) {
 	isZero := func(g float64) bool { return g == 0 }
 	fits, err := e.solve(
 		ctx,

@@ -103,7 +103,11 @@ func (e *dualExact) fit(ctx context.Context, gamma float64, targets targetRange)
 
 // solveSystems solves for the targets at each γ. It uses the tridiagonal form of AAᵀ if there is one. It calls fit
 // for each γ at which the tridiagonal form is inaccurate.
-func (e *dualExact) solveSystems(ctx context.Context, gammas []float64, targets targetRange) ([]*dualFit, error) {
+func (e *dualExact) solveSystems(
+	ctx context.Context,
+	gammas []float64,
+	targets targetRange,
+) ([]*dualFit, error) {
 	fits, served := e.prepare(gammas, targets)
 	err := e.refine(ctx, served, e.tol(), func(open []*dualSystem) error {
 		gammas := make([]float64, len(open))
@@ -182,7 +186,11 @@ func scatterResiduals(open []*dualSystem, all []float64) {
 }
 
 // systems returns the systems of the targets with α = 0.
-func (e *dualExact) systems(gamma float64, targets targetRange, df certify.Dimension) (out []*dualSystem) {
+func (e *dualExact) systems(
+	gamma float64,
+	targets targetRange,
+	df certify.Dimension,
+) (out []*dualSystem) {
 	n := e.data.N()
 	for j := targets.lo; j < targets.hi; j++ {
 		out = append(out, &dualSystem{
@@ -209,7 +217,12 @@ func (e *dualExact) tol() float64 {
 }
 
 // refine corrects the solutions of the systems by solve, until each is certified to tol or stops improving.
-func (e *dualExact) refine(ctx context.Context, systems []*dualSystem, tol float64, solve dualSolver) error {
+func (e *dualExact) refine(
+	ctx context.Context,
+	systems []*dualSystem,
+	tol float64,
+	solve dualSolver,
+) error {
 	for range maxMeasurements {
 		var open []*dualSystem
 		for _, s := range systems {

@@ -119,7 +119,11 @@ func (e *dualExact) leftOf(found *dualFit, kept *dual.Rows) []certify.DualLeft {
 // rowsToNarrow returns the rows whose leverages have to be bracketed better. free[g] holds the present brackets at
 // gammas[g]. The other rows together widen the bracket of a score by at most half the wanted width. The wanted width
 // is larger for a score far above the best. Scores that are not known within a factor of two are ignored.
-func (e *dualExact) rowsToNarrow(gammas []float64, free [][]interval.Interval, lefts [][]certify.DualLeft) []int {
+func (e *dualExact) rowsToNarrow(
+	gammas []float64,
+	free [][]interval.Interval,
+	lefts [][]certify.DualLeft,
+) []int {
 	n := len(free[0])
 	scores := make([]interval.Interval, len(gammas))
 	least := math.Inf(1)

@@ -126,7 +126,12 @@ func (e *SingularError) Is(target error) bool { return target == ErrInput }
 //
 // Sources: N. Higham, Accuracy and Stability of Numerical Algorithms, 2nd ed. (2002), chapters 8, 10, 19, 20; J. Demmel
 // et al., "Communication-optimal parallel and sequential QR and LU factorizations" (2012), for the streamed QR.
-func SolveExact(ctx context.Context, src dataset.Source, gammas []float64, opts ExactOptions) ([]*Solution, error) {
+func SolveExact(
+	ctx context.Context,
+	src dataset.Source,
+	gammas []float64,
+	opts ExactOptions,
+) ([]*Solution, error) {
 	f, err := Factorize(ctx, src, gammas, opts)
 	if err != nil {
 		return nil, err
@@ -214,7 +219,12 @@ func (e *primal) isUnderdetermined(gamma float64) bool {
 
 // fits solves for all γ. At γ = 0 with dependent columns, QR returns the minimum-norm solution if minimum is true,
 // and an error otherwise.
-func (e *primal) fits(ctx context.Context, system *direct.System, gammas []float64, minimum bool) ([]*Solution, error) {
+func (e *primal) fits(
+	ctx context.Context,
+	system *direct.System,
+	gammas []float64,
+	minimum bool,
+) ([]*Solution, error) {
 	if e.opts.Method == Tridiagonal {
 		return e.tridiagonal(ctx, system, gammas)
 	}

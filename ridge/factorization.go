@@ -21,7 +21,12 @@ type Factorization struct {
 
 // Factorize makes the pass of a direct method over src. gammas lists the γ that will be solved for. A nil gammas
 // means many γ that are not known yet. Errors are the same as for [SolveExact], except *[SingularError].
-func Factorize(ctx context.Context, src dataset.Source, gammas []float64, opts ExactOptions) (*Factorization, error) {
+func Factorize(
+	ctx context.Context,
+	src dataset.Source,
+	gammas []float64,
+	opts ExactOptions,
+) (*Factorization, error) {
 	if src == nil {
 		return nil, errNoSource
 	}

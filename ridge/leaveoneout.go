@@ -290,7 +290,8 @@ func (l *leaveOneOut) add(s *leftTask, b dataset.Block, first int) {
 	along := w.along[first*r : (first+n)*r]
 	size := w.size[2*first:]
 	product := func(at int) []float64 { return w.product[at*all+first : at*all+first+n] }
-	s.forms, s.inBasis = vec.Grow(s.forms, l.known.Forms()*k*n), vec.Grow(s.inBasis, n)
+	s.forms = vec.Grow(s.forms, l.known.Forms()*k*n)
+	s.inBasis = vec.Grow(s.inBasis, n)
 	for i := range n {
 		sum := 0.0
 		for at, v := range along[i*r : (i+1)*r] {
@@ -308,7 +309,8 @@ func (l *leaveOneOut) add(s *leftTask, b dataset.Block, first int) {
 		0,
 		engine.View(l.known.Forms()*k, n, s.forms),
 	)
-	s.rows, s.levers = s.rows[:0], slices.Grow(s.levers[:0], n)[:n]
+	s.rows = s.rows[:0]
+	s.levers = slices.Grow(s.levers[:0], n)[:n]
 	for i := range n {
 		nnz := -1
 		if b.Sparse != nil {
@@ -354,7 +356,8 @@ func (l *leaveOneOut) add(s *leftTask, b dataset.Block, first int) {
 // predict calls LeaveOneOutOptions.Left for fit g.
 func (l *leaveOneOut) predict(s *leftTask, b dataset.Block, g int, product func(at int) []float64) {
 	size := b.N * l.t
-	s.brackets, s.estimates = slices.Grow(s.brackets[:0], size)[:size], vec.Grow(s.estimates, size)
+	s.brackets = slices.Grow(s.brackets[:0], size)[:size]
+	s.estimates = vec.Grow(s.estimates, size)
 	for at := g * l.t; at < (g+1)*l.t; at++ {
 		l.known.Predictions(
 			s.rows,

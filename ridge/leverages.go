@@ -94,7 +94,11 @@ func pencilsFor(system *direct.System, gammas []float64) (pencils []*certify.Pen
 }
 
 // equilibrate divides the columns of src by scale, and multiplies the coefficients of fits by scale.
-func equilibrate(src dataset.Source, fits []*Solution, scale []float64) (dataset.Source, []*Solution, error) {
+func equilibrate(
+	src dataset.Source,
+	fits []*Solution,
+	scale []float64,
+) (dataset.Source, []*Solution, error) {
 	by := &dataset.Scaling{Mean: make([]float64, len(scale)), Scale: scale}
 	src, err := by.Apply(src)
 	if err != nil {

@@ -124,7 +124,9 @@ func newNormal(ctx context.Context, src dataset.Source, opts NormalOptions) (*no
 	if need := 8 * (6*width*width + 4*roundoff.StageRows*width); need > limit {
 		return nil, &SizeError{Dim: d, Bytes: need, Limit: limit}
 	}
-	m.shift, m.units, m.factors = make([]float64, m.p), make([]float64, m.p), make([]float64, m.p)
+	m.shift = make([]float64, m.p)
+	m.units = make([]float64, m.p)
+	m.factors = make([]float64, m.p)
 	m.base = make([]float64, t)
 	for j := range d {
 		m.factors[m.first+j] = 1
@@ -164,7 +166,11 @@ type stagedRows struct {
 }
 
 // each calls use for the rows of positive weight, at most StageRows at a time.
-func (m *normal) each(ctx context.Context, src dataset.Source, use func(*stagedRows) error) (all int64, err error) {
+func (m *normal) each(
+	ctx context.Context,
+	src dataset.Source,
+	use func(*stagedRows) error,
+) (all int64, err error) {
 	s := &stagedRows{
 		z:       make([]float64, roundoff.StageRows*m.p),
 		y:       make([]float64, roundoff.StageRows*m.t),
@@ -272,7 +278,8 @@ func (m *normal) sum(ctx context.Context, src dataset.Source) error {
 	if m.rows == 0 {
 		return fmt.Errorf("%w with positive weight", ErrEmpty)
 	}
-	m.all, m.weight = all, weight.Value()
+	m.all = all
+	m.weight = weight.Value()
 	value := func(j, k int) float64 {
 		return sums[max(j, k)*width+min(j, k)].Value()
 	}

@@ -89,7 +89,9 @@ func (s *Summary) Predictor(gammas ...float64) (*Predictor, error) {
 		p.gammaOf[j] = slices.IndexFunc(p.ats, func(a *certify.At) bool { return a.Gamma == gamma })
 		if p.gammaOf[j] < 0 {
 			at := k.At(gamma)
-			p.gammaOf[j], p.ats, p.forms = len(p.ats), append(p.ats, &at), append(p.forms, at.Prediction())
+			p.gammaOf[j] = len(p.ats)
+			p.ats = append(p.ats, &at)
+			p.forms = append(p.forms, at.Prediction())
 		}
 	}
 	p.weights = k.Middle(p.ats, p.gammaOf)
@@ -200,7 +202,8 @@ func (p *Predictor) Narrow(f *Solution) error {
 			return err
 		}
 	}
-	p.anchors, p.weights = p.anchors[:t], p.weights[:t*d]
+	p.anchors = p.anchors[:t]
+	p.weights = p.weights[:t*d]
 	for j, o := range f.Targets {
 		p.anchors = append(p.anchors, p.at(j).Measured(j, o.Coef, boundOrInf(o.ErrorBound), boundOrInf(o.EnergyBound)))
 		p.weights = append(p.weights, o.Coef...)
@@ -420,8 +423,12 @@ func (p *Predictor) check(b dataset.Block, firstRow int) error {
 // project computes, for each row a of b, the product Va with the singular vectors V, the norm of the centred row, and
 // the products of a with the coefficients.
 func (p *Predictor) project(b dataset.Block) {
-	d, r, w := p.d, len(p.basis.v)/p.d, &p.work
-	w.along, w.product, w.size = vec.Grow(w.along, b.N*r), vec.Grow(w.product, b.N*len(p.anchors)), vec.Grow(w.size, 2*b.N)
+	d := p.d
+	r := len(p.basis.v) / p.d
+	w := &p.work
+	w.along = vec.Grow(w.along, b.N*r)
+	w.product = vec.Grow(w.product, b.N*len(p.anchors))
+	w.size = vec.Grow(w.size, 2*b.N)
 	if b.Sparse == nil {
 		p.projectDense(b)
 		return
@@ -453,7 +460,10 @@ func (p *Predictor) project(b dataset.Block) {
 
 // projectDense is project for dense rows.
 func (p *Predictor) projectDense(b dataset.Block) {
-	d, q, r, w := p.d, len(p.anchors), len(p.basis.v)/p.d, &p.work
+	d := p.d
+	q := len(p.anchors)
+	r := len(p.basis.v) / p.d
+	w := &p.work
 	a := engine.View(b.N, d, b.X)
 	if p.basis.mean != nil {
 		w.a = vec.Grow(w.a, b.N*d)

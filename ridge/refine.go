@@ -28,7 +28,12 @@ type correction struct {
 
 // refine corrects targets that miss Tol. A pass measures the gradient g with twice the digits of float64. With the
 // factors of H = AᵀA + γI, refine then replaces the solution x by x − H⁻¹g.
-func (e *primal) refine(ctx context.Context, src dataset.Source, system *direct.System, fits []*Solution) error {
+func (e *primal) refine(
+	ctx context.Context,
+	src dataset.Source,
+	system *direct.System,
+	fits []*Solution,
+) error {
 	var open []correction
 	for _, f := range fits {
 		if f.Status == MinimumNorm {
@@ -67,7 +72,11 @@ func (e *primal) refine(ctx context.Context, src dataset.Source, system *direct.
 }
 
 // measure measures the gradients at x + low in one pass.
-func (e *primal) measure(ctx context.Context, operator *gram.Operator, open []correction) ([]*gram.Measurement, error) {
+func (e *primal) measure(
+	ctx context.Context,
+	operator *gram.Operator,
+	open []correction,
+) ([]*gram.Measurement, error) {
 	var v []float64
 	var queries []gram.Query
 	for _, c := range open {
@@ -137,7 +146,10 @@ func (e *primal) correct(
 		m := found[i]
 		at := &at[i]
 		v, off := m.RSS.Round()
-		at.X, at.Low, at.RSS, at.Shift = c.x, c.low, interval.Outward(v, off), m.Shift
+		at.X = c.x
+		at.Low = c.low
+		at.RSS = interval.Outward(v, off)
+		at.Shift = m.Shift
 		at.Bounds = m.Rounded()
 		at.Residual = m.Residual
 		if !reduced {

@@ -79,7 +79,13 @@ type Iterate struct {
 
 // Solve refines the solution at γ by passes over src until its relative error is certified to be at most opts.Tol.
 // src must have the rows of sum. See [SolvePath], which solves for several γ.
-func Solve(ctx context.Context, src dataset.Source, sum *Summary, gamma float64, opts SolveOptions) (*Solution, error) {
+func Solve(
+	ctx context.Context,
+	src dataset.Source,
+	sum *Summary,
+	gamma float64,
+	opts SolveOptions,
+) (*Solution, error) {
 	fits, err := SolvePath(ctx, src, sum, []float64{gamma}, opts)
 	if err != nil {
 		return nil, err
@@ -201,7 +207,12 @@ func checkSolve(src dataset.Source, sum *Summary, gammas []float64, opts SolveOp
 
 // newProblem returns the problem of refining solutions at gammas by passes over src. The caller must set its field
 // Pairs, the pairs of γ and target to solve for.
-func newProblem(src dataset.Source, sum *Summary, gammas []float64, opts *SolveOptions) (krylov.Problem, error) {
+func newProblem(
+	src dataset.Source,
+	sum *Summary,
+	gammas []float64,
+	opts *SolveOptions,
+) (krylov.Problem, error) {
 	workers := 1
 	if opts.Reducer != nil {
 		workers = opts.Reducer.Size()
@@ -270,7 +281,11 @@ func newProblem(src dataset.Source, sum *Summary, gammas []float64, opts *SolveO
 
 // solutions converts found, the results of an iteration, to a Solution for each γ. If a target missed the tolerance,
 // it returns the solutions in a *[NotConvergedError] instead.
-func (s *Summary) solutions(gammas []float64, opts *SolveOptions, found *krylov.Batch) ([]*Solution, error) {
+func (s *Summary) solutions(
+	gammas []float64,
+	opts *SolveOptions,
+	found *krylov.Batch,
+) ([]*Solution, error) {
 	t := s.cfg.Targets
 	out := make([]*Solution, len(gammas))
 	failed := Converged

@@ -22,7 +22,11 @@ func shouldReduce(k int) bool { return k >= fewGammas }
 //   - γ is not much larger than the error of T.
 //   - The solution by T misses Tol, and a factorisation takes less time than a pass or gives a much smaller error
 //     bound. If no pass will correct the solution, because Tol is 0, only the bound decides.
-func (e *primal) tridiagonal(ctx context.Context, system *direct.System, gammas []float64) ([]*Solution, error) {
+func (e *primal) tridiagonal(
+	ctx context.Context,
+	system *direct.System,
+	gammas []float64,
+) ([]*Solution, error) {
 	if e.reduction == nil {
 		e.reduction = system.Reduce()
 	}
@@ -52,7 +56,11 @@ func (e *primal) tridiagonal(ctx context.Context, system *direct.System, gammas 
 
 // solutionFromT returns found, the solution by the tridiagonal matrix T, as a Solution. If T is too inaccurate at
 // gamma, it solves by Cholesky instead.
-func (e *primal) solutionFromT(system *direct.System, gamma float64, found *certify.Factored) (*Solution, error) {
+func (e *primal) solutionFromT(
+	system *direct.System,
+	gamma float64,
+	found *certify.Factored,
+) (*Solution, error) {
 	rows := system.Evidence()
 	if found != nil && !e.isUnderdetermined(gamma) && rows.Serves(found) {
 		f := e.solution(rows, found, Tridiagonal)

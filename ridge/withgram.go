@@ -13,7 +13,11 @@ import (
 // WithGram makes a pass over the rows of s that computes K = AᵀA itself. It returns a read-only view of s that uses
 // the eigenvalues and eigenvectors of K instead of the sketch. Their only error is round-off. It uses only the fields
 // Journal, Reducer and Progress of opts.
-func (s *Summary) WithGram(ctx context.Context, src dataset.Source, opts SolveOptions) (*Summary, error) {
+func (s *Summary) WithGram(
+	ctx context.Context,
+	src dataset.Source,
+	opts SolveOptions,
+) (*Summary, error) {
 	p, err := newProblem(src, s, nil, &opts)
 	if err != nil {
 		return nil, err

@@ -191,7 +191,11 @@ func (t *Table) modelOf(solutions []*ridge.Solution, intercept bool) (*model.Mod
 // Evaluate compares the predictions of the solutions with the held-out rows, on all ranks. It returns nil if no rows
 // are held out. Scores are about the coefficients in the units of the file, as the model has them. intercept tells
 // whether an intercept was fitted.
-func (t *Table) Evaluate(ctx context.Context, solutions []*ridge.Solution, intercept bool) (*model.Evaluation, error) {
+func (t *Table) Evaluate(
+	ctx context.Context,
+	solutions []*ridge.Solution,
+	intercept bool,
+) (*model.Evaluation, error) {
 	if t.Held == nil {
 		return nil, nil
 	}

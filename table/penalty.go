@@ -259,7 +259,11 @@ func columnOf(text string, prep *model.Preparation) (int, bool) {
 
 // readPenalty reads d penalties from the file Spec.Penalty, which has one row or one column. The fields of Spec about
 // text files, such as Delimiter, apply to this file as they apply to files of targets.
-func (r *resolved) readPenalty(ctx context.Context, seen map[string]dataset.Stamp, d int) ([]float64, error) {
+func (r *resolved) readPenalty(
+	ctx context.Context,
+	seen map[string]dataset.Stamp,
+	d int,
+) ([]float64, error) {
 	name := r.spec.Penalty
 	opts, err := file.SeparateOptions(name, file.Options{
 		Delimiter:  r.text.Delimiter,

@@ -149,7 +149,9 @@ func (r *reading) read(ctx context.Context) (*Rows, error) {
 		return nil, err
 	}
 	share := r.env.shareOf(r.share)
-	opts.Weights, opts.IsPart, opts.Context = weights, r.cuts(), ctx
+	opts.Weights = weights
+	opts.IsPart = r.cuts()
+	opts.Context = ctx
 	byNumber := (ranks != nil || !share.Whole()) && r.cuts()
 	if byNumber {
 		err = r.checkNumbered(opts)
@@ -158,7 +160,8 @@ func (r *reading) read(ctx context.Context) (*Rows, error) {
 		}
 	} else {
 		opts.Share, opts.Alone = share, r.env.Alone
-		opts.Widest, opts.FirstRow = widest(ctx, ranks), firstRowOf(ctx, ranks)
+		opts.Widest = widest(ctx, ranks)
+		opts.FirstRow = firstRowOf(ctx, ranks)
 	}
 	if len(opts.Columns) == 0 || r.like.planned && r.like.names != nil {
 		opts.Columns, err = r.wantedNames(opts, r.like.names)
@@ -348,7 +351,8 @@ func OpenLike(ctx context.Context, s Spec, like Like, env Env) (*Rows, error) {
 	hint := ""
 	target := []any(nil)
 	if like.Own > 0 && len(s.Target) == 0 && d == inputs+like.Own {
-		hint, target = "; if the target is among them, use %v", []any{Field("Target")}
+		hint = "; if the target is among them, use %v"
+		target = []any{Field("Target")}
 	}
 	if len(names) > 0 &&
 		rows.Opened.Names == nil &&

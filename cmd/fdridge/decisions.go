@@ -48,7 +48,8 @@ func (d *decider) decide(row *model.Prediction) {
 	if math.IsNaN(row.Y[0]) {
 		return
 	}
-	d.class, d.margin = classes.Decide(row.Y), classes.Margin(row.Y)
+	d.class = classes.Decide(row.Y)
+	d.margin = classes.Margin(row.Y)
 	d.isProved = classes.Proves(row.Intervals, d.class)
 	if len(row.Observed) == 1 && !math.IsNaN(row.Observed[0]) {
 		d.score.Add(

@@ -321,7 +321,8 @@ func (d *diagnosedRows) summarize(ctx context.Context) error {
 	case free != nil:
 		return cli.BadInput("diagnose: with columns without penalty, at most %d features are possible", wholeDim)
 	default:
-		d.isWhole, d.from = false, fmt.Sprintf("a sketch of %d rows", d.size)
+		d.isWhole = false
+		d.from = fmt.Sprintf("a sketch of %d rows", d.size)
 	}
 	d.sum, err = ridge.Summarize(ctx, rows, cfg, nil)
 	if err != nil {
@@ -587,7 +588,9 @@ func (s *rowSample) add(o *ridge.RowDiagnostics, number int64) {
 		s.rows = append(s.rows, report.DiagnosedRow{})
 	}
 	r := &s.rows[at]
-	r.Row, r.Leverage, r.LeftOut = number, o.LeverageEstimate, append(r.LeftOut[:0], o.LeftOutEstimate...)
+	r.Row = number
+	r.Leverage = o.LeverageEstimate
+	r.LeftOut = append(r.LeftOut[:0], o.LeftOutEstimate...)
 }
 
 // writeFigures writes the figures of all rows that pass yields, without holding them.

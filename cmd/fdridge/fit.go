@@ -342,7 +342,8 @@ func (o *fitOptions) fit(
 	f.Written.Sketch = o.save
 	f.Cost.Total = time.Since(start)
 	bar.Finish()
-	o.resumes, o.once = o.checkpoint.name, dataset.Once(d.Source)
+	o.resumes = o.checkpoint.name
+	o.once = dataset.Once(d.Source)
 	err = o.deliver(f, columns, o.Target.Value, stdout)
 	if o.predicted != nil {
 		o.predicted.printTally(stderr)
@@ -370,7 +371,8 @@ func (o *fitOptions) fitRows(
 	})
 	opts = d.Options(opts)
 	opts.Summarized = func(made *ridge.Summary) error {
-		sum, f.Cost.Sketched = made, time.Since(begin)
+		sum = made
+		f.Cost.Sketched = time.Since(begin)
 		if o.save == "" {
 			return nil
 		}

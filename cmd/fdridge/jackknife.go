@@ -29,7 +29,12 @@ func (jackknifeMode) check(o *fitOptions) error {
 }
 
 // afterFit makes a pass over the rows of the fit. It returns a warning if the guarantee of the intervals does not hold.
-func (jackknifeMode) afterFit(ctx context.Context, o *fitOptions, d *table.Table, f *report.Fit) (string, error) {
+func (jackknifeMode) afterFit(
+	ctx context.Context,
+	o *fitOptions,
+	d *table.Table,
+	f *report.Fit,
+) (string, error) {
 	m, err := model.New(d.Preparation, f.Found.Solutions, model.Details{Intercept: o.intercept, Before: d.P})
 	if err != nil {
 		return "", err

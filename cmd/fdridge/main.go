@@ -96,7 +96,13 @@ func newRoot(mpi joiner) *cobra.Command {
 }
 
 // execute executes one command line, like run. mpi and stdin replace the MPI library and the standard input in tests.
-func execute(ctx context.Context, args []string, mpi joiner, stdin io.Reader, stdout, stderr io.Writer) int {
+func execute(
+	ctx context.Context,
+	args []string,
+	mpi joiner,
+	stdin io.Reader,
+	stdout, stderr io.Writer,
+) int {
 	root := newRoot(mpi)
 	if len(args) > 0 && strings.HasPrefix(args[0], cobra.ShellCompRequestCmd) {
 		completeFlags(root)

@@ -229,7 +229,11 @@ type reading struct {
 
 // makePilot loads the sketch of --sketch, or sketches every K-th row of --data and measures how fast the rows are
 // read.
-func (o *planOptions) makePilot(ctx context.Context, be engine.Backend, stderr io.Writer) (*pilot, error) {
+func (o *planOptions) makePilot(
+	ctx context.Context,
+	be engine.Backend,
+	stderr io.Writer,
+) (*pilot, error) {
 	if o.sketch != "" {
 		sum, _, err := load(o.sketch, be)
 		return &pilot{sum: sum}, err
@@ -298,7 +302,8 @@ func timeReading(ctx context.Context, src dataset.Source, maxPasses int) (readin
 				return reading{}, err
 			}
 			if b.Sparse != nil {
-				sparse, entries = sparse+b.N, entries+b.Sparse.NNZ()
+				sparse += b.N
+				entries += b.Sparse.NNZ()
 				bytes += 12 * float64(b.Sparse.NNZ())
 			} else {
 				bytes += 8 * float64(d) * float64(b.N)

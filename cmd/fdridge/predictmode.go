@@ -55,7 +55,12 @@ func (anyMode) afterFit(context.Context, *fitOptions, *table.Table, *report.Fit)
 // noMode is the mode without --predict. Held-out rows give intervals for new rows.
 type noMode struct{ anyMode }
 
-func (noMode) afterFit(ctx context.Context, o *fitOptions, d *table.Table, f *report.Fit) (_ string, err error) {
+func (noMode) afterFit(
+	ctx context.Context,
+	o *fitOptions,
+	d *table.Table,
+	f *report.Fit,
+) (_ string, err error) {
 	f.Coverage, err = o.coverage.calibrate(ctx, d, f.Found.Solutions, o.intercept)
 	return "", err
 }
@@ -78,7 +83,12 @@ func (blockMode) mark(opts *fdridge.Options) {
 	opts.Block = func(int, *ridge.Solution) error { return nil }
 }
 
-func (blockMode) beforeFit(ctx context.Context, o *fitOptions, d *table.Table, opts *fdridge.Options) (err error) {
+func (blockMode) beforeFit(
+	ctx context.Context,
+	o *fitOptions,
+	d *table.Table,
+	opts *fdridge.Options,
+) (err error) {
 	opts.Block, err = o.predictBlocks(ctx, d)
 	return err
 }

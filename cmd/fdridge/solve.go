@@ -128,7 +128,8 @@ func (o *solveOptions) run(ctx context.Context, name string, stdout, stderr io.W
 	if err != nil {
 		return err
 	}
-	opts.Penalty, opts.Bands = after.P, after.ToChoose()
+	opts.Penalty = after.P
+	opts.Bands = after.ToChoose()
 	f.Data = report.Data{
 		Name:        name,
 		Format:      d.Format,
@@ -208,7 +209,11 @@ func (o *solveOptions) checkFaded(name string, d *description) error {
 }
 
 // reopen opens the rows of --data with the target and the preparation of the sketch.
-func (o *solveOptions) reopen(ctx context.Context, d *description, cfg ridge.SummaryConfig) (*table.Rows, error) {
+func (o *solveOptions) reopen(
+	ctx context.Context,
+	d *description,
+	cfg ridge.SummaryConfig,
+) (*table.Rows, error) {
 	like := table.Like{Preparation: &d.Preparation, Owner: "sketch", Targets: cfg.Targets}
 	like.OwnTarget = d.Target != "" && !o.in.Target.Given
 	return o.in.OpenLike(ctx, like, d.Target)

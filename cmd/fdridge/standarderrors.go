@@ -92,7 +92,11 @@ func fromRows(
 }
 
 // fromSummary computes the standard errors of the coefficients by the summary of the fit, without a pass.
-func fromSummary(d *table.Table, sum *ridge.Summary, fits []*ridge.Solution) (out [][]ridge.StandardErrors, err error) {
+func fromSummary(
+	d *table.Table,
+	sum *ridge.Summary,
+	fits []*ridge.Solution,
+) (out [][]ridge.StandardErrors, err error) {
 	for _, s := range fits {
 		of := sum
 		if s.Penalty != nil && sum.Penalty() == nil {

@@ -58,7 +58,8 @@ func (r *allocator) free(b []byte) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.used -= cap(b)
-	r.freed, r.kept = append(r.freed, b[:cap(b)]), r.kept+cap(b)
+	r.freed = append(r.freed, b[:cap(b)])
+	r.kept += cap(b)
 	for len(r.freed) > maxFreed || r.kept > maxFreedBytes && len(r.freed) > 1 {
 		r.kept -= cap(r.freed[0])
 		r.freed = append(r.freed[:0], r.freed[1:]...)

@@ -207,7 +207,8 @@ func (m *messages) truncatedError(err error) error {
 // readPlace reads the message at the next location in m.places.
 func (m *messages) readPlace() (h head, body []byte, err error) {
 	if !m.began {
-		m.began, m.places = true, append(slices.Clone(m.index.before), m.index.batches...)
+		m.began = true
+		m.places = append(slices.Clone(m.index.before), m.index.batches...)
 		return head{kind: kindSchema, schema: m.index.schema}, nil, nil
 	}
 	if m.next == len(m.places) {

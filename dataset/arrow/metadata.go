@@ -131,7 +131,9 @@ type head struct {
 func headOf(meta []byte) (h head, err error) {
 	err = recoverBounds(func() (err error) {
 		m := root(meta)
-		h.version, h.kind, h.body = m.int16(0), m.byte(1), m.int64(3)
+		h.version = m.int16(0)
+		h.kind = m.byte(1)
+		h.body = m.int64(3)
 		var ok bool
 		h.of, ok = m.table(2)
 		switch {
@@ -147,7 +149,8 @@ func headOf(meta []byte) (h head, err error) {
 			h.schema, err = schemaOf(h.of)
 			return err
 		case h.kind == kindDictionary:
-			h.id, h.delta = h.of.int64(0), h.of.byte(2) != 0
+			h.id = h.of.int64(0)
+			h.delta = h.of.byte(2) != 0
 			h.of, ok = h.of.table(1)
 			if !ok {
 				return errors.New("a dictionary has no values")

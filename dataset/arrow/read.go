@@ -552,7 +552,8 @@ func (r *reader) notFinite(row int64, j int, v float64) error {
 	}
 	dt := r.schema[r.fields[j].field].item()
 	if r.Lexicon(j) != nil && dt.isText() {
-		out.NonFinite, out.Msg = false, "column "+printable.Excerpt(r.names[j])+" has an empty text, which is a missing value"
+		out.NonFinite = false
+		out.Msg = "column " + printable.Excerpt(r.names[j]) + " has an empty text, which is a missing value"
 		return r.Gap(j, out)
 	}
 	if dt.id == typeInt {

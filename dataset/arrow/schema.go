@@ -121,7 +121,8 @@ func schemaOf(schema table) (fields []field, err error) {
 
 func (d *schemaDecoder) field(t table, depth int) (f field, err error) {
 	name, _, _ := t.vector(0, 1)
-	d.fields, d.names = d.fields+1, d.names+len(name)
+	d.fields++
+	d.names += len(name)
 	if d.fields > maxColumns || depth > maxDepth || d.names > maxMeta {
 		return f, fmt.Errorf(
 			"there are more than %d columns, more than %d levels of nesting, or names of more than %d MiB",
@@ -164,7 +165,8 @@ func (t *dataType) setType(id byte, of table) {
 	t.id = id
 	switch id {
 	case typeInt:
-		t.bits, t.signed = int(of.int32(0)), of.byte(1) != 0
+		t.bits = int(of.int32(0))
+		t.signed = of.byte(1) != 0
 	case typeFloat:
 		t.bits = 16 << of.int16(0)
 	case typeBool:
@@ -182,7 +184,8 @@ func (t *dataType) setType(id byte, of table) {
 			t.perSecond = -86400
 		}
 	case typeTimestamp:
-		t.bits, t.perSecond = 64, [4]int64{1, 1e3, 1e6, 1e9}[of.int16(0)]
+		t.bits = 64
+		t.perSecond = [4]int64{1, 1e3, 1e6, 1e9}[of.int16(0)]
 	case typeText, typeBinary:
 		t.bits = 32
 	case typeLargeText, typeLargeBinary:

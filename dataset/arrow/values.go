@@ -175,7 +175,11 @@ func (a *array) text(i int) []byte {
 // maxExact is 2⁵³: float64 represents all integers up to ±2⁵³.
 const maxExact = 1 << 53
 
-func convert[T float32 | int8 | int16 | int32 | uint8 | uint16 | uint32](dst []float64, a *array, at int) {
+func convert[T float32 | int8 | int16 | int32 | uint8 | uint16 | uint32](
+	dst []float64,
+	a *array,
+	at int,
+) {
 	for i, v := range view[T](a.data, a.n)[at:][:len(dst)] {
 		dst[i] = float64(v)
 	}

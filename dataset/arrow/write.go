@@ -152,7 +152,12 @@ func (w *Writer) schema(b *flatbuffers.Builder) flatbuffers.UOffsetT {
 }
 
 // message writes length, metadata and body, each padded to 8 bytes.
-func (w *Writer) message(b *flatbuffers.Builder, kind byte, header flatbuffers.UOffsetT, body []byte) error {
+func (w *Writer) message(
+	b *flatbuffers.Builder,
+	kind byte,
+	header flatbuffers.UOffsetT,
+	body []byte,
+) error {
 	b.StartObject(5)
 	b.PrependInt16Slot(0, version, 0)
 	b.PrependByteSlot(1, kind, 0)

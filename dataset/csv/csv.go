@@ -326,7 +326,11 @@ func (l *layout) open(name string, opts *Options, was dataset.Stamp) (dataset.Re
 }
 
 // begin returns a reader of the rows of f in opts.Range. It closes f if it returns an error.
-func (l *layout) begin(f *rawfile.File, opts *Options, format func(*layout) chunk.Format) (*chunk.Reader, error) {
+func (l *layout) begin(
+	f *rawfile.File,
+	opts *Options,
+	format func(*layout) chunk.Format,
+) (*chunk.Reader, error) {
 	if err := l.toRows(f, opts); err != nil {
 		f.Close() // err is more informative than an error of Close
 		return nil, err

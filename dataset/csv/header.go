@@ -154,7 +154,8 @@ func (l *layout) newSearch(r *records) *search {
 		f.text = string(s)
 	}
 	numbers, _, order := h.count()
-	h.numbers, h.namesLike = numbers, order.isRegular()
+	h.numbers = numbers
+	h.namesLike = order.isRegular()
 	return h
 }
 
@@ -253,7 +254,8 @@ func (c *below) add(v float64, f *field) {
 	if c.order.n == 0 {
 		c.least, c.most = v, v
 	}
-	c.least, c.most = min(c.least, v), max(c.most, v)
+	c.least = min(c.least, v)
+	c.most = max(c.most, v)
 	c.order.add(v)
 	if f.kind == isNumber && v == f.value {
 		c.sameNumbers++

@@ -69,7 +69,8 @@ func inspect(name string, opts Options) (*layout, error) {
 // result shares no memory with h that the callers of inspect change.
 func (h *head) conclude(name string, opts *Options) (*layout, error) {
 	l := h.layout
-	l.Names, l.remarks = slices.Clone(l.Names), slices.Clip(l.remarks)
+	l.Names = slices.Clone(l.Names)
+	l.remarks = slices.Clip(l.remarks)
 	switch {
 	case h.search == nil:
 		if opts.Header == Auto && !l.header && hasNames(l.Names, opts.Known) {

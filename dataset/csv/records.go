@@ -283,7 +283,8 @@ func (r *records) unquote() error {
 	for _, s := range record {
 		size += len(s)
 	}
-	r.fields, r.copied = slices.Grow(r.fields, len(record)), slices.Grow(r.copied, size)
+	r.fields = slices.Grow(r.fields, len(record))
+	r.copied = slices.Grow(r.copied, size)
 	for _, s := range record {
 		r.copied = append(r.copied, s...)
 	}
@@ -340,7 +341,9 @@ type feed struct {
 }
 
 func (f *feed) begin(text []byte) error {
-	f.at, f.before, f.fields = f.line, f.line-1-f.lines, 0
+	f.at = f.line
+	f.before = f.line - 1 - f.lines
+	f.fields = 0
 	return f.take(text)
 }
 

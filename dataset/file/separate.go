@@ -184,7 +184,12 @@ func (s *separate) join(x dataset.Source) (dataset.Source, error) {
 
 // joinShare joins the share of the rows that opts selects, like join. If byNumber is true, x has all rows. Otherwise x
 // has only the rows of the share, which files locates in the text files.
-func (s *separate) joinShare(x dataset.Source, files []part, opts Options, byNumber bool) (dataset.Source, error) {
+func (s *separate) joinShare(
+	x dataset.Source,
+	files []part,
+	opts Options,
+	byNumber bool,
+) (dataset.Source, error) {
 	isDivided := !opts.Share.Whole() && !byNumber
 	var at place
 	var err error

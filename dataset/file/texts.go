@@ -39,7 +39,12 @@ func Texts(ctx context.Context, paths []string, opts Options, column string) ite
 }
 
 // textsOfLevels reads the column as a category, whose levels are the texts.
-func textsOfLevels(ctx context.Context, path string, opts Options, column string) iter.Seq2[string, error] {
+func textsOfLevels(
+	ctx context.Context,
+	path string,
+	opts Options,
+	column string,
+) iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {
 		opts.Columns = []string{column}
 		opts.Cells = &prepare.Cells{Missing: prepare.MissingDrop, OneHot: []string{column}}

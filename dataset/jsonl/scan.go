@@ -169,7 +169,8 @@ func (s *scanner) nextValue() bool {
 		if end == 0 {
 			return s.expected("the end of the value")
 		}
-		s.kind, s.value = nested, s.text[s.at:end]
+		s.kind = nested
+		s.value = s.text[s.at:end]
 		if !json.Valid(s.value) {
 			return s.fail(s.at, "not a valid JSON value: %s", s.excerpt(s.at))
 		}
@@ -186,7 +187,8 @@ func (s *scanner) nextValue() bool {
 	s.kind = aNumber
 	switch string(s.value) {
 	case "null":
-		s.kind, s.value = aLiteral, s.value[:0]
+		s.kind = aLiteral
+		s.value = s.value[:0]
 	case "true", "false", "NaN", "Infinity", "-Infinity":
 		s.kind = aLiteral
 	default:

@@ -72,7 +72,8 @@ func (r *transposedReader) Read(b *dataset.Buffer, rows int) error {
 	if len(order) == 0 {
 		return io.EOF
 	}
-	b.N, b.X = len(order), slices.Grow(b.X, len(order)*height)[:len(order)*height]
+	b.N = len(order)
+	b.X = slices.Grow(b.X, len(order)*height)[:len(order)*height]
 	r.next += len(order)
 	group := max(1, chunkBytes/(height*r.size))
 	return parallel.Do((len(order)+group-1)/group, len(b.X), func(i int) error {

@@ -87,7 +87,8 @@ func (in *input) readHeader(size int64, describe func(description) (header, erro
 	if err != nil {
 		return err
 	}
-	in.start, in.sum = int64(len(text)), crc32.ChecksumIEEE(text)
+	in.start = int64(len(text))
+	in.sum = crc32.ChecksumIEEE(text)
 	// Check the length of the file before rows are allocated.
 	if need := in.length(); size >= 0 && size < need {
 		what := fmt.Sprintf("%d×%d entries of %d bytes", in.rows, in.cols, in.size)

@@ -124,7 +124,11 @@ func openMember(name, member string, was dataset.Stamp) (*input, error) {
 }
 
 // openMemberAs opens a member. The function describe checks its header.
-func openMemberAs(name, member string, was dataset.Stamp, describe func(description) (header, error)) (*input, error) {
+func openMemberAs(
+	name, member string,
+	was dataset.Stamp,
+	describe func(description) (header, error),
+) (*input, error) {
 	f, z, err := openArchive(name, was)
 	if err != nil {
 		return nil, err

@@ -198,7 +198,8 @@ func newColumnReader(in *input, c columns.Choice) *columnReader {
 	}
 	const word = 8
 	r.height = int(min(windowRows, int64(max(1, windowBytes/(len(r.used)*word))), in.rows))
-	r.x, r.y = make([]float64, r.height*c.Features), make([]float64, r.height*c.Targets)
+	r.x = make([]float64, r.height*c.Features)
+	r.y = make([]float64, r.height*c.Targets)
 	return r
 }
 

@@ -88,7 +88,9 @@ func (s *sparseRows) addSorted(b *dataset.Buffer, idx []int32, val []float64) er
 	at := len(b.Y)
 	b.Y = slices.Grow(b.Y, s.Targets)[:at+s.Targets]
 	clear(b.Y[at:])
-	s.idx, s.val, s.order = s.idx[:0], s.val[:0], s.order[:0]
+	s.idx = s.idx[:0]
+	s.val = s.val[:0]
+	s.order = s.order[:0]
 	for k, j := range idx {
 		to := int(j)
 		if s.To != nil {
@@ -303,7 +305,9 @@ func (r *pointerReader) blockRows(b *dataset.Buffer, rows int) error {
 		}
 	}
 	if r.inner == r.height {
-		r.inner, r.at, r.ends = 0, r.ends[0], r.ends[1:]
+		r.inner = 0
+		r.at = r.ends[0]
+		r.ends = r.ends[1:]
 	}
 	return nil
 }

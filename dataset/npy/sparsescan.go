@@ -119,7 +119,9 @@ func (r *scanReader) load() error {
 		}
 		r.hi = min(k<<r.shift, r.rows)
 	}
-	r.rowOf, r.colOf, r.valOf = r.rowOf[:0], r.colOf[:0], r.valOf[:0]
+	r.rowOf = r.rowOf[:0]
+	r.colOf = r.colOf[:0]
+	r.valOf = r.valOf[:0]
 	err := r.scan(func(rows []int64, cols []int32, values []float64) {
 		for k, i := range rows {
 			if i >= r.lo && i < r.hi {
@@ -269,7 +271,8 @@ func (p *pointers) columns(dst []int32, n int) ([]int32, error) {
 			if p.ahead[0] < p.end {
 				return dst, p.error()
 			}
-			p.end, p.ahead = p.ahead[0], p.ahead[1:]
+			p.end = p.ahead[0]
+			p.ahead = p.ahead[1:]
 			p.column++
 		}
 		k := int(min(int64(n), p.end-p.at))

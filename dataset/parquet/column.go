@@ -89,7 +89,8 @@ func (f *opened) column(j int, choice *columns.Choice) (column, *dataset.InputEr
 			if means.scale < 0 {
 				return refuse(fmt.Sprintf("decimals of scale %d", means.scale), "cast it to double")
 			}
-			c.integers, toFloat = false, number.NewDecimal(means.scale).Int
+			c.integers = false
+			toFloat = number.NewDecimal(means.scale).Int
 		default:
 			if means.perSecond != 0 && !isDate {
 				return refuse("values of type "+means.name, readDates)
@@ -97,7 +98,9 @@ func (f *opened) column(j int, choice *columns.Choice) (column, *dataset.InputEr
 			if means.perSecond == 0 {
 				return refuse("values of type "+means.name, encode)
 			}
-			c.date, c.integers, toFloat = true, false, dates(means.perSecond, c.lexicon)
+			c.date = true
+			c.integers = false
+			toFloat = dates(means.perSecond, c.lexicon)
 		}
 		c.convert = func(bits uint64) float64 { return toFloat(int64(bits)) }
 		if c.kind == typeInt32 {
@@ -108,7 +111,9 @@ func (f *opened) column(j int, choice *columns.Choice) (column, *dataset.InputEr
 		if !isDate {
 			return refuse("timestamps", readDates)
 		}
-		c.date, c.length, c.wide = true, 12, int96(c.lexicon)
+		c.date = true
+		c.length = 12
+		c.wide = int96(c.lexicon)
 		return c, nil
 	case typeFixed:
 		switch length := int(leaf.Length); {
@@ -119,7 +124,8 @@ func (f *opened) column(j int, choice *columns.Choice) (column, *dataset.InputEr
 			means.scale >= 0 &&
 			length > 0 &&
 			length <= number.MaxBytes:
-			c.length, c.wide = length, number.NewDecimal(means.scale).Big
+			c.length = length
+			c.wide = number.NewDecimal(means.scale).Big
 			return c, nil
 		}
 	case typeBytes:

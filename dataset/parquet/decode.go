@@ -51,7 +51,9 @@ func (h *hybrid) run() (int, error) {
 			if size > len(h.b) {
 				return 0, errShort
 			}
-			h.left, h.value, h.packed = int(head>>1), uint32(bitsAt(h.b[:size], 0, h.width)), nil
+			h.left = int(head >> 1)
+			h.value = uint32(bitsAt(h.b[:size], 0, h.width))
+			h.packed = nil
 			h.b = h.b[size:]
 			continue
 		}
@@ -67,7 +69,9 @@ func (h *hybrid) run() (int, error) {
 		if size == 0 { // the last group may be shorter
 			return 0, errShort
 		}
-		h.left, h.packed, h.bit = min(8*groups, size*8/h.width), h.b[:size:size], 0
+		h.left = min(8*groups, size*8/h.width)
+		h.packed = h.b[:size:size]
+		h.bit = 0
 		h.b = h.b[size:]
 	}
 	return h.left, nil
@@ -150,15 +154,19 @@ func (d *delta) miniblock() error {
 		if d.minis > len(d.b) {
 			return errDelta
 		}
-		d.widths, d.b = d.b[:d.minis], d.b[d.minis:]
+		d.widths = d.b[:d.minis]
+		d.b = d.b[d.minis:]
 	}
-	d.width, d.widths = int(d.widths[0]), d.widths[1:]
+	d.width = int(d.widths[0])
+	d.widths = d.widths[1:]
 	need := (min(d.mini, d.left)*d.width + 7) / 8
 	if d.width > 64 || need > len(d.b) {
 		return errDelta
 	}
 	size := min(d.mini/8*d.width, len(d.b)) // the last miniblock may be shorter
-	d.packed, d.bit, d.inMini = d.b[:size:size], 0, d.mini
+	d.packed = d.b[:size:size]
+	d.bit = 0
+	d.inMini = d.mini
 	d.b = d.b[size:]
 	return nil
 }

@@ -99,7 +99,9 @@ func (r *reader) Skip(rows int64) (bool, error) {
 				return false, r.damaged(err)
 			}
 		}
-		r.row, r.left, rows = r.row+rows, r.left-rows, 0
+		r.row += rows
+		r.left -= rows
+		rows = 0
 	}
 	return true, nil
 }

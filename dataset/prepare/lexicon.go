@@ -297,7 +297,8 @@ func (l *Lexicon) lookUp(text string) (code float64, ok bool) {
 		}
 		c = int32(len(l.texts))
 		kept := strings.Clone(text) // text may share memory with a block of a file
-		l.texts, l.codes[kept] = append(l.texts, kept), c
+		l.texts = append(l.texts, kept)
+		l.codes[kept] = c
 		l.size += len(text)
 	}
 	// Copy the map when misses exceed texts, so that copying costs no more than the lookups.

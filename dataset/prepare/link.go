@@ -18,7 +18,13 @@ type Link interface {
 // Exchange sends own to the other processes, and calls use with the value of each of the processes, in their order. own
 // must be a value that encoding/gob can write. Every process must call Exchange. It returns the first error of use or
 // link.
-func Exchange[T any](ctx context.Context, processes int, link Link, own T, use func(process int, value T) error) error {
+func Exchange[T any](
+	ctx context.Context,
+	processes int,
+	link Link,
+	own T,
+	use func(process int, value T) error,
+) error {
 	var text bytes.Buffer
 	if err := gob.NewEncoder(&text).Encode(own); err != nil {
 		return err

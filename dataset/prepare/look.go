@@ -350,7 +350,8 @@ func (l *collector) name(j int) string {
 // text counts one occurrence of the text with the given code, in a row of weight w.
 func (l *collector) text(j, code int, w float64) {
 	for code >= len(l.counts[j]) {
-		l.counts[j], l.dates[j] = append(l.counts[j], -1), append(l.dates[j], math.NaN())
+		l.counts[j] = append(l.counts[j], -1)
+		l.dates[j] = append(l.dates[j], math.NaN())
 	}
 	if l.counts[j][code] < 0 {
 		l.counts[j][code] = 0
@@ -404,7 +405,12 @@ func (l *collector) stats() *tableStats {
 }
 
 // pool combines the statistics of all processes, in order of their shares.
-func (l *collector) pool(ctx context.Context, s *tableStats, share dataset.Share, link Link) (*tableStats, error) {
+func (l *collector) pool(
+	ctx context.Context,
+	s *tableStats,
+	share dataset.Share,
+	link Link,
+) (*tableStats, error) {
 	all := &tableStats{}
 	err := Exchange(ctx, share.Size, link, *s, func(root int, of tableStats) error {
 		if root == 0 {

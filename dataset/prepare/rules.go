@@ -184,7 +184,8 @@ func (r *Rules) autoColumn(c *columnStats, s *tableStats) Column {
 			return omit("deviation exceeds float64")
 		}
 	case out.Kind == KindDate:
-		out.Use, out.Parts = UseDate, c.dateParts()
+		out.Use = UseDate
+		out.Parts = c.dateParts()
 		if len(out.Parts) == 0 {
 			return omit("constant")
 		}
@@ -217,7 +218,12 @@ func (c *columnStats) countsRows(rows int64) bool {
 }
 
 // autoLevels chooses the features of a column with texts, for autoColumn.
-func (r *Rules) autoLevels(c *columnStats, s *tableStats, out Column, omit func(string, ...any) Column) Column {
+func (r *Rules) autoLevels(
+	c *columnStats,
+	s *tableStats,
+	out Column,
+	omit func(string, ...any) Column,
+) Column {
 	different := 0
 	for _, n := range c.Texts.Levels {
 		if n > 0 {
@@ -302,7 +308,8 @@ func (r *Rules) ruleColumn(c *columnStats, s *tableStats, name string) (Column, 
 	case date && c.Dates.Count == 0:
 		return fail("it is named as a column of dates and has none in the training rows")
 	case date:
-		out.Use, out.Parts = UseDate, c.dateParts()
+		out.Use = UseDate
+		out.Parts = c.dateParts()
 		if len(out.Parts) == 0 {
 			return fail("all its dates are the same; leave it out")
 		}

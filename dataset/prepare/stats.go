@@ -172,7 +172,12 @@ func (c *columnStats) kind() Kind {
 }
 
 // merge adds the statistics o of the next share's rows.
-func (c *columnStats) merge(o *columnStats, rowsBefore, rows int64, maxNumbers, maxTexts int, mayRound bool) {
+func (c *columnStats) merge(
+	o *columnStats,
+	rowsBefore, rows int64,
+	maxNumbers, maxTexts int,
+	mayRound bool,
+) {
 	c.Missing += o.Missing
 	c.Gaps += o.Gaps
 	c.Unfilled += o.Unfilled
@@ -200,7 +205,8 @@ func (c *numberStats) merge(o *numberStats, before, rows int64, limit int, round
 		c.Counts = c.Counts && o.Counts && o.First == c.First+float64(before)
 	}
 	c.Moments.merge(o.Moments)
-	c.Min, c.Max = min(c.Min, o.Min), max(c.Max, o.Max)
+	c.Min = min(c.Min, o.Min)
+	c.Max = max(c.Max, o.Max)
 	if o.Rounded && !c.Rounded {
 		c.round()
 	}

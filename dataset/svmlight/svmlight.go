@@ -108,7 +108,11 @@ func Open(name string, opts Options) (*dataset.Stream, error) {
 
 // scan returns the number of rows and the largest index.
 // The index is 0 if every row is only a label.
-func scan(name string, opts *Options, was dataset.Stamp) (n int64, d int, stamp dataset.Stamp, err error) {
+func scan(
+	name string,
+	opts *Options,
+	was dataset.Stamp,
+) (n int64, d int, stamp dataset.Stamp, err error) {
 	part := opts.Range
 	r, err := open(name, maxIndex, &Options{Range: part, First: opts.First}, was)
 	if err != nil {

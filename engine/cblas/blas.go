@@ -16,7 +16,13 @@ func op(trans bool) blas.Transpose {
 }
 
 // Gemm computes C = alpha·op(A)·op(B) + beta·C.
-func (b *Backend) Gemm(transA, transB bool, alpha float64, a, bm matrix.Matrix, beta float64, c matrix.Matrix) {
+func (b *Backend) Gemm(
+	transA, transB bool,
+	alpha float64,
+	a, bm matrix.Matrix,
+	beta float64,
+	c matrix.Matrix,
+) {
 	matrix.CheckProduct(transA, transB, &a, &bm, &c)
 	checkInt32(a, bm, c)
 	b.enter(b.threads)
@@ -55,7 +61,14 @@ func (b *Backend) Syrk(trans bool, alpha float64, a matrix.Matrix, beta float64,
 }
 
 // Gemv computes y = alpha·A·x + beta·y, or alpha·Aᵀ·x + beta·y if trans is true.
-func (b *Backend) Gemv(trans bool, alpha float64, a matrix.Matrix, x []float64, beta float64, y []float64) {
+func (b *Backend) Gemv(
+	trans bool,
+	alpha float64,
+	a matrix.Matrix,
+	x []float64,
+	beta float64,
+	y []float64,
+) {
 	matrix.CheckMatVec(trans, &a, x, y)
 	checkInt32(a)
 	b.enter(b.threads)

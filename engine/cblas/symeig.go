@@ -29,7 +29,13 @@ func (b *Backend) SymEigWork(n, k int) int { return eigen.Work(n, k) }
 // compute NaN·0 for beta = 0.
 type inside Backend
 
-func (i *inside) Gemm(transA, transB bool, alpha float64, a, b matrix.Matrix, beta float64, c matrix.Matrix) {
+func (i *inside) Gemm(
+	transA, transB bool,
+	alpha float64,
+	a, b matrix.Matrix,
+	beta float64,
+	c matrix.Matrix,
+) {
 	m, k := matrix.Shape(transA, &a)
 	if m == 0 || c.Cols == 0 {
 		return
@@ -61,7 +67,13 @@ func (i *inside) Gemm(transA, transB bool, alpha float64, a, b matrix.Matrix, be
 // entries right of the diagonal, which are not used.
 const bandRows = 64
 
-func (i *inside) Gemmt(transA, transB bool, alpha float64, a, b matrix.Matrix, beta float64, c matrix.Matrix) {
+func (i *inside) Gemmt(
+	transA, transB bool,
+	alpha float64,
+	a, b matrix.Matrix,
+	beta float64,
+	c matrix.Matrix,
+) {
 	for r := 0; r < c.Rows; r += bandRows {
 		end := min(r+bandRows, c.Rows)
 		i.Gemm(
@@ -76,7 +88,14 @@ func (i *inside) Gemmt(transA, transB bool, alpha float64, a, b matrix.Matrix, b
 	}
 }
 
-func (i *inside) Gemv(trans bool, alpha float64, a matrix.Matrix, x []float64, beta float64, y []float64) {
+func (i *inside) Gemv(
+	trans bool,
+	alpha float64,
+	a matrix.Matrix,
+	x []float64,
+	beta float64,
+	y []float64,
+) {
 	ny, nx := matrix.Shape(trans, &a)
 	scaleRow(beta, y[:ny])
 	if nx > 0 && ny > 0 && alpha != 0 {

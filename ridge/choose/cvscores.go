@@ -30,7 +30,8 @@ func scores(gammas []float64, folds []fold, all *ridge.Summary) cvScores {
 				ofFits = append(ofFits, f.errors[i*t+j])
 				ofExact = append(ofExact, interval.WidenRoot(f.errors[i*t+j], f.shift[i*t+j]))
 			}
-			fitted[j], ridge[j] = perWeight(interval.Total(ofFits), n, round), perWeight(interval.Total(ofExact), n, round)
+			fitted[j] = perWeight(interval.Total(ofFits), n, round)
+			ridge[j] = perWeight(interval.Total(ofExact), n, round)
 		}
 		s.fitted = append(s.fitted, fitted)
 		s.ridge = append(s.ridge, ridge)

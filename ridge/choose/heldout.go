@@ -155,7 +155,11 @@ const heldNumbers = 3
 // Evidence returns the evidence at each solution in path, the solutions for all rows at the γ of [HeldOut.Add]. Its
 // Errors are mean squared errors over the rows of all folds, with sample weights. If several processes share the rows,
 // reduce overwrites its argument with the sum over all processes; otherwise it is nil.
-func (h *HeldOut) Evidence(ctx context.Context, path []*ridge.Solution, reduce ridge.Reducer) ([]Evidence, error) {
+func (h *HeldOut) Evidence(
+	ctx context.Context,
+	path []*ridge.Solution,
+	reduce ridge.Reducer,
+) ([]Evidence, error) {
 	if h.targets == 0 || len(h.sums) != len(path)*h.targets {
 		return nil, rows.Unfit("held-out errors for another number of γ than %d", len(path))
 	}

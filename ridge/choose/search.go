@@ -87,7 +87,8 @@ func Search(ctx context.Context, by Criterion, from Source) (*GammaChoice, error
 			return nil, err
 		}
 	}
-	c.By, c.Noise = by, noiseOf(by, c.Path[c.Index])
+	c.By = by
+	c.Noise = noiseOf(by, c.Path[c.Index])
 	return c, nil
 }
 
@@ -229,7 +230,12 @@ func SearchEach(ctx context.Context, by Criterion, from Source) (*TargetChoice, 
 }
 
 // searchEach chooses a γ for each target by the evidence that the source has at present.
-func searchEach(ctx context.Context, by Criterion, gammas []float64, from Source) (*TargetChoice, error) {
+func searchEach(
+	ctx context.Context,
+	by Criterion,
+	gammas []float64,
+	from Source,
+) (*TargetChoice, error) {
 	if sum, scores := from.Summary(), by.of().each; sum != nil && scores != nil {
 		return eachOf(by, sum, gammas, scores)
 	}

@@ -127,7 +127,12 @@ func (r *CVResult) ChooseEach(oneShot bool) (*TargetChoice, error) {
 }
 
 // each chooses γ for each target by the given scores.
-func each(by Criterion, gammas []float64, t int, score func(i, j int) (ridge.Interval, float64)) *TargetChoice {
+func each(
+	by Criterion,
+	gammas []float64,
+	t int,
+	score func(i, j int) (ridge.Interval, float64),
+) *TargetChoice {
 	c := &TargetChoice{By: by, Candidates: gammas}
 	scores := make([]ridge.Interval, len(gammas))
 	estimates := make([]float64, len(gammas))

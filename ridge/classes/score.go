@@ -146,7 +146,11 @@ func (s *Score) AddEncoded(b dataset.Block, y []float64, intervals []ridge.Inter
 
 // Pool replaces the counts in each of scores by their sums over all processes. reduce overwrites its argument with the
 // sum over all processes.
-func Pool(ctx context.Context, reduce func(ctx context.Context, sums []float64) error, scores ...*Score) error {
+func Pool(
+	ctx context.Context,
+	reduce func(ctx context.Context, sums []float64) error,
+	scores ...*Score,
+) error {
 	var counts []*int64
 	for _, s := range scores {
 		counts = append(counts, &s.Rows, &s.Unknown, &s.Proved)
@@ -176,7 +180,8 @@ func (s *Score) Accuracy() (value float64, bracket ridge.Interval) {
 	n := float64(s.Rows)
 	for k := range s.Confusion {
 		value += float64(s.Confusion[k][k])
-		right.Lo, right.Hi = right.Lo+float64(s.Right[k]), right.Hi+float64(s.Possible[k])
+		right.Lo += float64(s.Right[k])
+		right.Hi += float64(s.Possible[k])
 	}
 	return value / n, ridge.Interval{Lo: right.Lo / n, Hi: right.Hi / n}
 }
@@ -215,7 +220,11 @@ func (s *Score) Balanced() (value float64, bracket ridge.Interval) {
 
 // Evaluate makes a pass over src and returns the score of each solution. src must have the features of the fit,
 // prepared in the same way, and the target of [Learn]. If a solution has no certificate, its Score proves nothing.
-func (c *Classes) Evaluate(ctx context.Context, src dataset.Source, fits []*ridge.Solution) ([]*Score, error) {
+func (c *Classes) Evaluate(
+	ctx context.Context,
+	src dataset.Source,
+	fits []*ridge.Solution,
+) ([]*Score, error) {
 	scores := make([]*Score, len(fits))
 	by := make([]*ridge.Predictor, len(fits))
 	for i, f := range fits {

@@ -110,7 +110,12 @@ func (e *DependentError) Is(target error) bool {
 //   - [ridge.ErrInput], if a column is given twice or does not exist
 //   - [ridge.ErrInput], if columns has all columns or more than [MaxColumns]
 //   - *[DependentError], *[ridge.SizeError] and the errors of [ridge.SolveExact]
-func NewProjection(ctx context.Context, src dataset.Source, columns []int, opts Options) (*Projection, error) {
+func NewProjection(
+	ctx context.Context,
+	src dataset.Source,
+	columns []int,
+	opts Options,
+) (*Projection, error) {
 	if src == nil {
 		return nil, rows.ErrNoSource
 	}

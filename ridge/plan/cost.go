@@ -183,7 +183,9 @@ func (o *forecast) sketchCost(n int64, size, lanes int) (cost, error) {
 				o.stagedNumbers()),
 		}, nil
 	case kept == o.d:
-		products, order, work = k*d*d/p, d, float64(be.SymEigWork(kept, kept))
+		products = k * d * d / p
+		order = d
+		work = float64(be.SymEigWork(kept, kept))
 		shrink = eigenFlops * d * d * d / p
 	}
 	return cost{

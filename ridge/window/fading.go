@@ -272,7 +272,8 @@ func (f *Fading) Span() Span {
 	}
 	s.Rows = f.sum.Rows()
 	s.First -= s.Rows
-	s.From, s.To = f.publicTime(f.from), f.publicTime(f.to)
+	s.From = f.publicTime(f.from)
+	s.To = f.publicTime(f.to)
 	return s
 }
 

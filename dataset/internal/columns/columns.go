@@ -197,7 +197,8 @@ func (c *Choice) isFirstTarget(j int) bool {
 
 // Gap completes the error for a missing value in column j of the file.
 func (c *Choice) Gap(j int, err *dataset.InputError) error {
-	err.Missing, err.Omittable = true, c.isFeature(j)
+	err.Missing = true
+	err.Omittable = c.isFeature(j)
 	err.Hint = "fill in what is missing, or leave the row out"
 	if err.Omittable {
 		err.Hint = "fill in what is missing, or leave the column out"
@@ -219,7 +220,12 @@ func (c *Choice) NoNumber(j int, err *dataset.InputError) error {
 // Refuse collects columns that cannot be read in one error, the error of the first such column. firstErr is this error,
 // nil for the first column. err is the error of column j. If column j is a feature, Refuse appends name to Texts of the
 // first error if isText is true, otherwise to Others. It returns the first error.
-func (c *Choice) Refuse(firstErr, err *dataset.InputError, j int, name string, isText bool) *dataset.InputError {
+func (c *Choice) Refuse(
+	firstErr, err *dataset.InputError,
+	j int,
+	name string,
+	isText bool,
+) *dataset.InputError {
 	if firstErr == nil {
 		firstErr = err
 	}

@@ -86,10 +86,12 @@ func (p *Parser) Explain(i int, s []byte, err *dataset.InputError) (isText bool)
 		}
 	case why == cell.NotFinite:
 		because(": %s is not finite", printable.Excerpt(s))
-		err.NonFinite, err.Missing = true, cell.Missing(s)
+		err.NonFinite = true
+		err.Missing = cell.Missing(s)
 	case why == cell.TooLarge:
 		because(": %s exceeds the range of float64", printable.Excerpt(s))
-		err.NonFinite, err.Missing = true, cell.Missing(s)
+		err.NonFinite = true
+		err.Missing = cell.Missing(s)
 	case len(s) == 0:
 		because(" is empty")
 		p.Gap(i, err)

@@ -234,7 +234,9 @@ func (f *File) recode(order binary.ByteOrder) {
 
 // decode makes f read decoded text instead of the file itself.
 func (f *File) decode(text io.Reader) {
-	f.Reader, f.decoder.text, f.Plain = bufio.NewReaderSize(text, bufferSize), text, -1
+	f.Reader = bufio.NewReaderSize(text, bufferSize)
+	f.decoder.text = text
+	f.Plain = -1
 }
 
 // beginsSkippable reports whether the file begins with a skippable zstd frame, which pzstd writes.

@@ -75,7 +75,13 @@ func CheckCosines(m *CosineMap, x, z *Matrix) (rows, components int) {
 }
 
 // CheckSparseCosines checks the operands of Z = scale·cos(XW + u) for sparse rows X and returns the shape n×D of Z.
-func CheckSparseCosines(m *CosineMap, rowPtr []int, colIdx []int32, val []float64, z *Matrix) (rows, components int) {
+func CheckSparseCosines(
+	m *CosineMap,
+	rowPtr []int,
+	colIdx []int32,
+	val []float64,
+	z *Matrix,
+) (rows, components int) {
 	if len(rowPtr) == 0 {
 		panic("engine: sparse rows without row pointers")
 	}

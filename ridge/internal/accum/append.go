@@ -39,7 +39,9 @@ func (a *Accumulator) appendToLanes(firstRow int, b dataset.Block) error {
 		}
 		c = newFeeder(a.cfg, lanes)
 	}
-	c.block, c.firstRow, c.row = b, firstRow, a.Rows()
+	c.block = b
+	c.firstRow = firstRow
+	c.row = a.Rows()
 	defer func() { c.block = dataset.Block{} }()
 	for i := range c.feeds {
 		c.feeds[i].raw = c.feeds[i].lane.raw

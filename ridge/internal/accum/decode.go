@@ -78,12 +78,14 @@ func (l *Lane) storesGramByDefault() bool {
 func (l *Lane) decodeSums(m *wire.Reader, version uint32) (st rows.State) {
 	d, t := l.cfg.Dim, l.cfg.Targets
 	l.sums.d, l.sums.t = d, t
-	st.Origin, st.Sum = m.Float64s(d+t), m.Sums(d+t)
+	st.Origin = m.Float64s(d + t)
+	st.Sum = m.Sums(d + t)
 	if version == 1 {
 		l.sums.yy, l.sums.cross = m.Sums(t), m.Sums(t*d)
 		return st
 	}
-	st.SumError, st.Moved = m.Float64s(d+t), m.Float64s(d+t)
+	st.SumError = m.Float64s(d + t)
+	st.Moved = m.Float64s(d + t)
 	at := m.N()
 	for i, b := range m.Bytes(1 + t) {
 		if b > 1 {
@@ -118,7 +120,8 @@ func (l *Lane) assumeWorst() {
 		off = math.Inf(1)
 	}
 	for j := range st.Moved {
-		st.Moved[j], st.SumError[j] = off, off*math.Sqrt(n)
+		st.Moved[j] = off
+		st.SumError[j] = off * math.Sqrt(n)
 	}
 }
 

@@ -33,7 +33,11 @@ func Read[T any](
 }
 
 // ReadOnly decodes data, which must hold exactly one message.
-func ReadOnly[T any](data []byte, be engine.Backend, decode func(*wire.Reader, engine.Backend) T) (none T, err error) {
+func ReadOnly[T any](
+	data []byte,
+	be engine.Backend,
+	decode func(*wire.Reader, engine.Backend) T,
+) (none T, err error) {
 	r := bytes.NewReader(data)
 	found, n, err := Read(r, be, decode)
 	switch {

@@ -113,7 +113,8 @@ func (s *sums) addDense(be engine.Backend, offset int, x engine.Matrix, y []floa
 func (s *sums) addMany(be engine.Backend, x engine.Matrix, y []float64) {
 	const few = 64
 	d, t := s.d, s.t
-	s.share, s.targets = vec.Grow(s.share, few*d), vec.Grow(s.targets, roundoff.ManyRows)
+	s.share = vec.Grow(s.share, few*d)
+	s.targets = vec.Grow(s.targets, roundoff.ManyRows)
 	for lo := 0; lo < x.Rows; lo += roundoff.ManyRows {
 		part := x.Slice(lo, min(lo+roundoff.ManyRows, x.Rows), 0, d)
 		for j := 0; j < t; j += few {

@@ -322,7 +322,12 @@ func (e *Streamed) spectrum(f *Factored, off []float64) spectrum {
 // ‖x̂‖ = xn. It uses f* = f(x̂) − ½·‖H^{½}(x̂ − x*)‖² for the exact solution x* and
 // H = AᵀA + γI. energy brackets the norm ‖H^{½}(x̂ − x*)‖, and rss brackets ‖Ax̂ − b‖². d is the
 // length of x̂, on which the round-off of xn depends.
-func objectiveNear(gamma, xn float64, energy interval.Interval, d float64, rss interval.Interval) interval.Interval {
+func objectiveNear(
+	gamma, xn float64,
+	energy interval.Interval,
+	d float64,
+	rss interval.Interval,
+) interval.Interval {
 	lost := lostSquares(xn)
 	f := gamma * xn * xn
 	round := (d + 4) * eps
@@ -366,7 +371,8 @@ func rssNear(gamma, energy float64, rss interval.Interval) interval.Interval {
 	lo := math.Max(0, math.Sqrt(rss.Lo)-energy)
 	hi := math.Sqrt(rss.Hi) + energy
 	near := interval.Squared(lo, hi)
-	near.Lo, near.Hi = near.Lo*(1-8*eps), near.Hi*(1+8*eps)
+	near.Lo = near.Lo * (1 - 8*eps)
+	near.Hi = near.Hi * (1 + 8*eps)
 	if gamma == 0 {
 		near.Hi = rss.Hi
 	}

@@ -202,7 +202,13 @@ func (e *Dual) MinimumNorm(j int, p *DualPoint) Weights {
 // Unformed returns bounds for the coefficients x = Aᵀα of target j without computing x. b is the target, and
 // remainder bounds ‖b − (AAᵀ + γI)α‖. docs/math.md, Proposition 8.8, has the bounds. There is no bound for
 // the intercept.
-func (e *Dual) Unformed(j int, gamma float64, alpha, b []float64, remainder float64, df Dimension) Weights {
+func (e *Dual) Unformed(
+	j int,
+	gamma float64,
+	alpha, b []float64,
+	remainder float64,
+	df Dimension,
+) Weights {
 	round := (float64(len(alpha)) + few) * eps
 	least := math.Sqrt(gamma) * downward
 	size, bn := vec.Norm(alpha), vec.Norm(b)
@@ -271,7 +277,8 @@ func (e *Dual) Dimension(f *Factored) Dimension {
 	df := e.spectrum(f).df
 	limit := e.Rank(f.Gamma)
 	more := e.Shift / (e.Shift + f.Gamma)
-	df.Lo, df.Hi = math.Max(0, df.Lo-more*upward), df.Hi-more*downward+float64(len(e.Off))*eps
+	df.Lo = math.Max(0, df.Lo-more*upward)
+	df.Hi = df.Hi - more*downward + float64(len(e.Off))*eps
 	return Dimension{
 		interval.Interval{
 			Lo: math.Min(df.Lo*downward, limit.Hi),

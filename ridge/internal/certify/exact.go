@@ -117,7 +117,8 @@ func (g *Judge) exactWeights(j int, x []float64, m *Measured) Weights {
 	// adjusted below, because γ‖x + low‖² replaces γ‖x‖²
 	rss := m.Exact.RSS
 	apart := g.Gamma * low * (2*xn + low) * upward
-	rss.Lo, rss.Hi = math.Max(0, rss.Lo-apart), rss.Hi+apart
+	rss.Lo = math.Max(0, rss.Lo-apart)
+	rss.Hi += apart
 	w.Objective = interval.Intersect(
 		g.Objective(j),
 		objectiveMeasured(g.Gamma, xn, rss, interval.Squared(off.Lo, off.Hi)),

@@ -52,7 +52,8 @@ func newFactors(e *Evidence) factors {
 		2*accuracy.Dot(d),
 	)
 	f.onto += f.skew
-	f.pass, f.dot = roundoff.Pass(accuracy.Gradient, e.Sparse)+long+f.workers, f.dense
+	f.pass = roundoff.Pass(accuracy.Gradient, e.Sparse) + long + f.workers
+	f.dot = f.dense
 	if e.Sparse {
 		f.dot = roundoff.SparseDot(d)
 	}

@@ -251,7 +251,8 @@ func (k *Known) summarisedNorms() norms {
 // subtracts the rounded means from dense rows, and leaves sparse rows uncentred.
 func (k *Known) readNorms() (frobenius float64, columns []float64) {
 	d := k.eigen.Dim
-	frobenius, columns = k.norm.size+k.norm.displaced, k.columnNorms()
+	frobenius = k.norm.size + k.norm.displaced
+	columns = k.columnNorms()
 	if !k.Intercept {
 		return frobenius, columns
 	}

@@ -193,7 +193,8 @@ func (l *LeftOut) Row(weight, norm2, inV, size float64, nnz int) LeftRow {
 		o.round += float64(l.Rows) * float64(l.Rows) * roundoff.Unit * eps // round-off of the weight of all rows
 		o.share = weight / l.Weight
 		o.others = math.Max(0, 1-o.share-o.round)
-		o.kappa, o.most = weight/(1-o.share+o.round), weight/o.others
+		o.kappa = weight / (1 - o.share + o.round)
+		o.most = weight / o.others
 	}
 	return o
 }
@@ -207,7 +208,8 @@ func (l *LeftOut) Projects() bool { return l.Projected != nil }
 func (l *LeftOut) Lift(o *LeftRow, v, share float64) {
 	p := l.Projected
 	vError := p.LeverageError(v, o.weight)
-	o.share, o.round = o.share+v, (o.round+vError)*inflate+few*eps*v
+	o.share += v
+	o.round = (o.round+vError)*inflate + few*eps*v
 	o.others = math.Max(0, 1-o.share-o.round)
 	o.most = o.weight / o.others
 	if most := 1 - o.share + o.round; most > 0 {
@@ -335,7 +337,11 @@ func (o *LeftRow) residual(f *LeftFit, base, fixed, y, product float64) (r, rErr
 // Squared returns a bracket and an estimate of the squared leave-one-out error w·(r*/(1 − h))² of a row of
 // weight w. h is its leverage, and r* is its residual for the exact solution. The argument r is the computed
 // residual for the fit f, and rError bounds its round-off.
-func (o *LeftRow) Squared(v *Leverage, f *LeftFit, r, rError float64) (bracket interval.Interval, estimate float64) {
+func (o *LeftRow) Squared(
+	v *Leverage,
+	f *LeftFit,
+	r, rError float64,
+) (bracket interval.Interval, estimate float64) {
 	if o.weight == 0 {
 		return interval.Interval{}, 0
 	}
@@ -445,7 +451,14 @@ type LeftSums struct {
 
 // Sum sums the leave-one-out errors of fit f over at most [roundoff.StageRows] rows, whose targets are y (n×t). The
 // product of row i with the coefficients of f is products[i], and its leverage at the γ of f is levers[i].
-func (l *LeftOut) Sum(rows []LeftRow, levers []Leverage, f *LeftFit, y []float64, t int, products []float64) LeftSums {
+func (l *LeftOut) Sum(
+	rows []LeftRow,
+	levers []Leverage,
+	f *LeftFit,
+	y []float64,
+	t int,
+	products []float64,
+) LeftSums {
 	var s LeftSums
 	base, fixed := l.baseOf(f)
 	for i := range rows {
@@ -458,6 +471,7 @@ func (l *LeftOut) Sum(rows []LeftRow, levers []Leverage, f *LeftFit, y []float64
 		s.RSS += o.weight * r * r
 		s.Off += o.weight * off * off
 	}
-	s.Lo, s.Hi = min(s.Lo, math.MaxFloat64), min(s.Hi, math.MaxFloat64)
+	s.Lo = min(s.Lo, math.MaxFloat64)
+	s.Hi = min(s.Hi, math.MaxFloat64)
 	return s
 }

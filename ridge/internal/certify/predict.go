@@ -118,7 +118,8 @@ func (a At) anchor(j int, x []float64, radius float64) Anchor {
 	c := Anchor{distance: radius, size: vec.Norm(x)}
 	if a.Intercept {
 		d := a.eigen.Dim
-		c.Base, c.Mean = a.Means[d+j], vec.Dot(a.Means[:d], x)
+		c.Base = a.Means[d+j]
+		c.Mean = vec.Dot(a.Means[:d], x)
 		c.fixed = a.targets[j].meanOff +
 			a.norm.meanOff*(c.size+radius) +
 			few*eps*math.Abs(c.Base)

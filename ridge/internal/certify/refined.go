@@ -133,7 +133,9 @@ func (a *afterStep) withLow(c *Corrected, moved []float64, n *nearness) {
 // Next bounds the error of the corrected coefficients X + Low − Step of target j, without another pass over the
 // rows. The bound includes the rounding to float64. If a square overflowed, nothing is known and known is false.
 func (r *Refiner) Next(j int, c *Corrected) (next Refinement, known bool) {
-	s, n, d := r.s, r.s.factor, float64(r.rows.Dim)
+	s := r.s
+	n := r.s.factor
+	d := float64(r.rows.Dim)
 	x, low, moved := c.Next()
 	xn := vec.Norm(x)
 	rounding := vec.Norm(low) * upward
@@ -199,7 +201,9 @@ func (r *Refiner) Next(j int, c *Corrected) (next Refinement, known bool) {
 // Half and Step are rounded sums of two vectors, for the high and the low part of g. Each of the two has the relative
 // error of a solve.
 func (r *Refiner) solved(c *Corrected) (a afterStep) {
-	s, n, d := r.s, r.s.factor, float64(r.rows.Dim)
+	s := r.s
+	n := r.s.factor
+	d := float64(r.rows.Dim)
 	round := 1 + (d+8)*eps
 	tiny := (d + 8) * roundoff.Underflow
 	under := 2 * (d*math.Sqrt(d) + vec.Norm(n.columns)) * roundoff.Underflow // underflow in R⁻ᵀg and in the step

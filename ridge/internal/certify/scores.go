@@ -27,7 +27,8 @@ func (k *Known) GCV(gammas []float64) []interval.Interval {
 	df := make([]interval.Interval, g)
 	for i, gamma := range gammas {
 		a := k.At(gamma)
-		ats[i], df[i] = a, a.EffectiveDimension()
+		ats[i] = a
+		df[i] = a.EffectiveDimension()
 		for l := range q {
 			s2 := k.eigen.Rest
 			if l < q-1 {
@@ -55,7 +56,8 @@ func (k *Known) GCV(gammas []float64) []interval.Interval {
 	var squares, sums []float64
 	for lo := 0; lo < t; lo += scoredTargets {
 		n := min(scoredTargets, t-lo)
-		squares, sums = vec.Grow(squares, n*q), vec.Grow(sums, functions*g*n)
+		squares = vec.Grow(squares, n*q)
+		sums = vec.Grow(sums, functions*g*n)
 		for j := range n {
 			c := &k.targets[lo+j].c
 			row := squares[j*q : (j+1)*q]

@@ -12,7 +12,12 @@ import (
 // ‖R⁻¹‖_F, and rows holds the norms of the rows. spectral bounds ‖R⁻¹‖₂ by the smaller of
 // ‖R⁻¹‖_F and √(‖R⁻¹‖₁‖R⁻¹‖_∞). If R is too close to singular, frobenius and spectral are
 // +Inf.
-func inverseNorms(be engine.Backend, d int, r []float64, ldr int) (frobenius, spectral float64, rows []float64) {
+func inverseNorms(
+	be engine.Backend,
+	d int,
+	r []float64,
+	ldr int,
+) (frobenius, spectral float64, rows []float64) {
 	const kb = 64
 	// columns of the panel: d/16, but at least 64 and at most 256
 	nb := min(256, max(kb, d/16))

@@ -69,7 +69,8 @@ func (a At) rssAtOptimum(j int, xn, e, move float64, f, rss interval.Interval) i
 	}
 	move = math.Min(move, math.Sqrt(a.norm.largest2)*e)
 	byMove := interval.Squared(math.Sqrt(rss.Lo)-move, math.Sqrt(rss.Hi)+move)
-	byMove.Lo, byMove.Hi = byMove.Lo*(1-8*eps), byMove.Hi*(1+8*eps)
+	byMove.Lo = byMove.Lo * (1 - 8*eps)
+	byMove.Hi = byMove.Hi * (1 + 8*eps)
 	return interval.Intersect(a.rssFromEnvelope(j), interval.Intersect(byObjective, byMove))
 }
 

@@ -34,7 +34,11 @@ func Probe(d int) []float64 {
 // ProductDiffers checks out = Kx, a product of a pass, by the equation hᵀ(Kx) = (Kh)ᵀx of [Witness]. If affine is
 // true, out is Kx − Aᵀb for target j. differs is true if the pass must have read other rows than the summary. It
 // is false if out is not finite: then the iteration diverged.
-func (k *Known) ProductDiffers(j int, affine bool, x, out []float64) (difference float64, differs bool) {
+func (k *Known) ProductDiffers(
+	j int,
+	affine bool,
+	x, out []float64,
+) (difference float64, differs bool) {
 	if k.Product == nil {
 		return 0, false
 	}

@@ -165,7 +165,9 @@ func mirror(n int, a []float64, lda int) {
 }
 
 func (e *normalEquations) solve(gamma float64) (*certify.Factored, int) {
-	d, t, q := e.d, e.t, e.d+e.t
+	d := e.d
+	t := e.t
+	q := e.d + e.t
 	n := float64(d)
 	for i := range d {
 		copy(e.work[i*q:i*q+i+1], e.sum[i*q:i*q+i+1])
@@ -208,14 +210,18 @@ func (e *normalEquations) crossProducts(x []float64) {
 
 // residuals subtracts AᵀA·xᵢ from row i of r, where xᵢ is row i of x.
 func (e *normalEquations) residuals(x, r []float64) {
-	d, q, k := e.d, e.d+e.t, len(x)/e.d
+	d := e.d
+	q := e.d + e.t
+	k := len(x) / e.d
 	e.be.Gemm(false, false, -1, engine.View(k, d, x), engine.Strided(d, d, e.sum, q), 1, engine.View(k, d, r))
 }
 
 // found returns the solution x (t×d) at γ with its error bounds. r holds the computed residuals
 // AᵀY − (AᵀA + γI)x. It leaves the fields unset that need a factor.
 func (e *normalEquations) found(gamma float64, x, r []float64) *certify.Factored {
-	d, t, q := e.d, e.t, e.d+e.t
+	d := e.d
+	t := e.t
+	q := e.d + e.t
 	n := float64(d)
 	s := &certify.Factored{
 		Gamma: gamma,

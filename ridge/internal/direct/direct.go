@@ -99,7 +99,8 @@ func (s *Stream) Append(st rows.Staged) {
 		s.fill++
 		if (s.fill+1)*q > len(buf) {
 			s.f.fold(s.fill)
-			s.fill, buf = 0, s.f.buffer()
+			s.fill = 0
+			buf = s.f.buffer()
 		}
 	}
 }

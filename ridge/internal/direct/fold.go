@@ -93,7 +93,8 @@ func reflect(top *float64, column []float64) (tau float64) {
 		for i, v := range column {
 			column[i] = math.Ldexp(v, -exp)
 		}
-		alpha, norm = math.Ldexp(alpha, -exp), vec.Norm(column)
+		alpha = math.Ldexp(alpha, -exp)
+		norm = vec.Norm(column)
 	}
 	beta := -math.Copysign(math.Hypot(alpha, norm), alpha)
 	vec.Scale(1/(alpha-beta), column)

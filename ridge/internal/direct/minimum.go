@@ -37,7 +37,9 @@ const leastShare = 1e-6
 // Source: G. Golub and C. Van Loan, Matrix Computations, 4th ed. (2013), sections 5.2 and 5.5.
 func (s *System) MinimumNorm() (*certify.Factored, []Dependence) {
 	e := s.f.(*tsqr)
-	d, t, q := e.d, e.t, e.d+e.t
+	d := e.d
+	t := e.t
+	q := e.d + e.t
 	round := make([]float64, d)
 	for j := range round {
 		round[j] = e.backward(j) + s.evidence.Displaced[j]

@@ -171,7 +171,8 @@ func (e *tsqr) measure(
 	scale, displaced []float64,
 	basis, work, rest engine.Matrix,
 ) (off, moved float64) {
-	d, q := e.d, e.d+e.t
+	d := e.d
+	q := e.d + e.t
 	r := engine.View(d, d, make([]float64, d*d))
 	for i := range d {
 		for j := i; j < d; j++ {
@@ -180,7 +181,8 @@ func (e *tsqr) measure(
 	}
 	columns, errors := make([]float64, d), make([]float64, d)
 	for j := range d {
-		columns[j], errors[j] = e.col[j]/scale[j], (displaced[j]+e.backward(j))/scale[j]
+		columns[j] = e.col[j] / scale[j]
+		errors[j] = (displaced[j] + e.backward(j)) / scale[j]
 	}
 	round := rowProducts(e.be, d)
 	e.be.Gemm(false, true, 1, basis, r, 0, work)

@@ -117,7 +117,8 @@ func secondOrder(share, off float64) float64 {
 // triangle writes the triangular factor of the rows and √γ·I below them to the top of the stack. stacked bounds
 // the backward error of this step in each column, relative to the norm of the column. For γ = 0 it is 0.
 func (e *tsqr) triangle(gamma float64) (stacked float64) {
-	d, q := e.d, e.d+e.t
+	d := e.d
+	q := e.d + e.t
 	copy(e.stack, e.r)
 	if gamma == 0 {
 		return 0
@@ -132,7 +133,9 @@ func (e *tsqr) triangle(gamma float64) (stacked float64) {
 }
 
 func (e *tsqr) solve(gamma float64) (*certify.Factored, int) {
-	d, t, q := e.d, e.t, e.d+e.t
+	d := e.d
+	t := e.t
+	q := e.d + e.t
 	stacked := e.triangle(gamma) // backward error of factoring with √γ·I
 	if gamma == 0 {
 		pivot := roundoff.Unit * roundoff.QRPivot(float64(q), float64(e.longest), float64(e.folds))
@@ -189,7 +192,8 @@ func (e *tsqr) solve(gamma float64) (*certify.Factored, int) {
 // residual overwrites v (length q) with R·[−x; e_j], and returns v. R is the factor of [A Y], x are coefficients,
 // and e_j is the unit vector of target j. The norm of v is ‖Ax − b‖.
 func (e *tsqr) residual(v, x []float64, j int) []float64 {
-	d, q := e.d, e.d+e.t
+	d := e.d
+	q := e.d + e.t
 	for i := range v {
 		v[i] = e.r[i*q+d+j]
 		if i < d {
@@ -202,7 +206,8 @@ func (e *tsqr) residual(v, x []float64, j int) []float64 {
 // gradient overwrites g (length d) with the negative gradient Aᵀ(b − Ax) − γx for target j, computed from the
 // triangular factor. v receives the result of residual.
 func (e *tsqr) gradient(g, v, x []float64, j int, gamma float64) {
-	d, q := e.d, e.d+e.t
+	d := e.d
+	q := e.d + e.t
 	clear(g)
 	vec.Axpy(-gamma, x, g)
 	e.residual(v, x, j)
@@ -215,7 +220,8 @@ func (e *tsqr) gradient(g, v, x []float64, j int, gamma float64) {
 // solves the system. This is the method of corrected seminormal equations (Å. Björck, Linear Algebra Appl. 88/89,
 // 1987). refine stores bounds on the gradient after the step in s.
 func (e *tsqr) refine(s *certify.Factored) {
-	d, q := e.d, e.d+e.t
+	d := e.d
+	q := e.d + e.t
 	g, v := make([]float64, d), make([]float64, q)
 	for j := range e.t {
 		x := s.X[j*d : (j+1)*d]

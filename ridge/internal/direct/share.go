@@ -97,7 +97,8 @@ func (s *Stream) join(other *tallState, joined, stage *rows.Stage) {
 // A, so they are not needed. The backward errors of other are added to the errors of e. docs/math.md §14 has the
 // bound.
 func (e *tall) join(other *tallState) {
-	d, q := e.d, e.d+e.t
+	d := e.d
+	q := e.d + e.t
 	share, lost := 0.0, 0.0
 	for lo := 0; lo < d; lo += roundoff.StageRows {
 		m := min(roundoff.StageRows, d-lo)

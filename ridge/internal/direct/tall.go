@@ -45,7 +45,8 @@ func (e *tall) buffer() []float64 {
 }
 
 func (e *tall) fold(m int) {
-	d, q := e.d, e.d+e.t
+	d := e.d
+	q := e.d + e.t
 	squares := make([]float64, q)
 	for i := range m {
 		for j, v := range e.stack[(d+i)*q : (d+i+1)*q] {
@@ -84,7 +85,9 @@ func (e *tall) solve(float64) (*certify.Factored, int) {
 	if j := e.pivots(); j >= 0 {
 		return nil, j
 	}
-	d, t, q := e.d, e.t, e.d+e.t
+	d := e.d
+	t := e.t
+	q := e.d + e.t
 	s := &certify.Factored{
 		X:        make([]float64, t*d),
 		Triangle: certify.Triangle{R: e.stack, Ld: q},

@@ -79,7 +79,11 @@ func (r *Rows) NewCG(be engine.Backend, gamma float64) *CG {
 // Solve solves (G + γI)e = r for G = AAᵀ, and overwrites r (n) with e. After each step it calls done with the norm
 // of the residual, ‖r − (G + γI)e‖, and with ‖Aᵀe‖. Solve returns true when done returns true. It returns
 // false after maxSteps steps, or if the iteration breaks down.
-func (c *CG) Solve(r []float64, maxSteps int, done func(residual, weights float64) bool) (converged bool) {
+func (c *CG) Solve(
+	r []float64,
+	maxSteps int,
+	done func(residual, weights float64) bool,
+) (converged bool) {
 	n := len(r)
 	e := make([]float64, n)
 	defer func() { copy(r, e) }()

@@ -91,7 +91,8 @@ func (r *Rows) NewLeverages(be engine.Backend, shared int) *Leverages {
 		Val:    c.val,
 	}
 	if l.share != nil {
-		l.means, l.inMeans = make([]float64, l.d), make([]float64, l.n)
+		l.means = make([]float64, l.d)
+		l.inMeans = make([]float64, l.n)
 		for i, q := range l.share {
 			l.addRow(i, q, l.means)
 		}
@@ -108,7 +109,8 @@ func (r *Rows) NewLeverages(be engine.Backend, shared int) *Leverages {
 		(float64(l.n)+4*(m+4))*math.Sqrt(m+4) +
 		100
 	for _, s := range []*certify.TrialSpace{&l.features, &l.samples} {
-		s.Round, s.Size = chain*roundoff.Unit, r.Size()
+		s.Round = chain * roundoff.Unit
+		s.Size = r.Size()
 	}
 	return l
 }
@@ -568,7 +570,8 @@ func (t *trials) multiplyUnits() {
 		t.own[0][at], t.own[1][at] = e[i], g[i]
 		t.inQ[0][at], t.inQ[1][at] = l.inQ(e), l.inQ(g)
 		t.inX[0][0][at], t.inX[0][1][at], t.inX[1][1][at] = vec.Dot(e, e), vec.Dot(e, g), vec.Dot(g, g)
-		t.inX[1][0][at], t.inU[0][0][at] = t.inX[0][1][at], vec.Dot(u, u)
+		t.inX[1][0][at] = t.inX[0][1][at]
+		t.inU[0][0][at] = vec.Dot(u, u)
 		for j := range l.m {
 			t.inW[0].Row(at)[j], t.inR[0].Row(at)[j] = l.w.Row(j)[i], l.along(l.r.Row(j)[i], i, l.inShare[j])
 			t.inW[1].Row(at)[j], t.inR[1].Row(at)[j] = l.gw.Row(j)[i], l.gr.Row(j)[i]

@@ -158,7 +158,8 @@ func (s *Samples) finish(p *Point, f *Found) {
 		theta := twofold.Of(p.Hi[i]).Plus(twofold.Of(p.Lo[i])).Minus(p.drift)
 		f.Alpha = math.Hypot(f.Alpha, s.Root(i)*(math.Abs(theta.Hi)+math.Abs(theta.Lo)+theta.Err))
 		left, lost := v.Minus(theta.Times(twofold.Of(p.Gamma))).Round()
-		f.Residual[i], off[i] = s.Root(i)*left, s.Root(i)*lost
+		f.Residual[i] = s.Root(i) * left
+		off[i] = s.Root(i) * lost
 	}
 	f.RSS = squares
 	f.Alpha *= (1 + float64(s.n+16)*0x1p-52) * roundoff.Inflate
@@ -180,7 +181,8 @@ func (r *Rows) combine(be engine.Backend, points []Point) []twofold.Number {
 	low := make([]int, len(points)) // index in theta, or 0
 	for k, p := range points {
 		if slices.ContainsFunc(p.Lo, func(v float64) bool { return v != 0 }) {
-			low[k], theta = len(theta), append(theta, p.Lo)
+			low[k] = len(theta)
+			theta = append(theta, p.Lo)
 		}
 	}
 	q := len(theta)
@@ -271,7 +273,13 @@ func (r *Rows) blocks(visit func(p *part, lo, hi int)) {
 }
 
 // gradient calls the backend's GradientTwofold for rows lo to hi−1 of a part.
-func (r *Rows) gradient(be engine.Backend, p *part, lo, hi int, x, b engine.Matrix, g, res engine.Twofold) {
+func (r *Rows) gradient(
+	be engine.Backend,
+	p *part,
+	lo, hi int,
+	x, b engine.Matrix,
+	g, res engine.Twofold,
+) {
 	var w []float64
 	if r.w != nil {
 		w = r.w[p.first+lo : p.first+hi]

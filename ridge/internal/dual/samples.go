@@ -138,7 +138,8 @@ func (s *Samples) Squares(target int) twofold.Number {
 	for i := range s.n {
 		y := twofold.Of(s.Y(i, target)).Minus(first)
 		wy := y.Times(twofold.Of(s.Weight(i)))
-		sum, squares = sum.Plus(wy), squares.Plus(wy.Times(y))
+		sum = sum.Plus(wy)
+		squares = squares.Plus(wy.Times(y))
 	}
 	if s.intercept {
 		squares = squares.Minus(sum.Times(sum.Over(s.weight())))

@@ -57,12 +57,14 @@ func columnsOf(d int, forEach func(visit func(i int, idx []int32, val []float64)
 	for j := range d {
 		c.ptr[j+1] += c.ptr[j]
 	}
-	c.row, c.val = make([]int32, c.ptr[d]), make([]float64, c.ptr[d])
+	c.row = make([]int32, c.ptr[d])
+	c.val = make([]float64, c.ptr[d])
 	next := append([]int(nil), c.ptr[:d]...)
 	forEach(func(i int, idx []int32, val []float64) {
 		for k, j := range idx {
 			at := next[j]
-			c.row[at], c.val[at] = int32(i), val[k]
+			c.row[at] = int32(i)
+			c.val[at] = val[k]
 			next[j] = at + 1
 		}
 	})

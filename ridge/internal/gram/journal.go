@@ -314,7 +314,9 @@ func (o *Operator) readSums(m *wire.Reader, h passHeader, _, _ []float64) (apply
 		copy(s.plain, plain)
 		copy(s.rss, rss)
 		copy(s.ones, ones)
-		s.rows, s.chain, s.weight = int64(h.Rows), int(h.Plain), twofold.TotalFromParts(h.Weight, h.WeightLow)
+		s.rows = int64(h.Rows)
+		s.chain = int(h.Plain)
+		s.weight = twofold.TotalFromParts(h.Weight, h.WeightLow)
 		o.run.from = s.rows
 	}
 }

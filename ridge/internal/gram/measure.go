@@ -120,7 +120,8 @@ func newMeasuring(o *Operator, qs []Query, v []float64) *measuring {
 			}
 		}
 	}
-	m.g, m.r = newTwofold(q, o.d), newTwofold(engine.MaxGradientRows, q)
+	m.g = newTwofold(q, o.d)
+	m.r = newTwofold(engine.MaxGradientRows, q)
 	return m
 }
 
@@ -131,7 +132,8 @@ func newTwofold(rows, cols int) engine.Twofold {
 
 // add adds the contribution of the rows of b, at most engine.MaxGradientRows rows.
 func (m *measuring) add(b dataset.Block) {
-	o, q := m.o, len(m.x)/m.o.d
+	o := m.o
+	q := len(m.x) / m.o.d
 	for i := range b.N {
 		row := m.rhs[i*q : (i+1)*q]
 		for j, p := range m.points {
@@ -266,7 +268,8 @@ func residual(lost twofold.Number) float64 {
 // results returns a [Measurement] for each query that has Precise set, and nil for each other query. sums holds the
 // sums over all workers.
 func (m *measuring) results(queries int, sums []twofold.Number) []*Measurement {
-	o, centred := m.o, m.o.product.reader.Mean() != nil
+	o := m.o
+	centred := m.o.product.reader.Mean() != nil
 	q := len(m.points)
 	out := make([]*Measurement, queries)
 	weight := sums[0]

@@ -31,7 +31,8 @@ func (p *product) prepare(qs []Query, v []float64) {
 	q := len(qs)
 	mean := p.reader.Mean()
 	p.offset = vec.Grow(p.offset, q)
-	p.rhs, p.residuals = vec.Grow(p.rhs, q*engine.MaxGradientRows), vec.Grow(p.residuals, q*engine.MaxGradientRows)
+	p.rhs = vec.Grow(p.rhs, q*engine.MaxGradientRows)
+	p.residuals = vec.Grow(p.residuals, q*engine.MaxGradientRows)
 	for i := range q {
 		p.offset[i] = 0
 		if mean != nil {

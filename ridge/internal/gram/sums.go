@@ -29,7 +29,9 @@ func (s *sums) reset(q int) {
 		s.rss = make([]twofold.Total, q)
 		s.ones = make([]twofold.Total, q)
 	}
-	s.products, s.rss, s.ones = s.products[:q*s.d], s.rss[:q], s.ones[:q]
+	s.products = s.products[:q*s.d]
+	s.rss = s.rss[:q]
+	s.ones = s.ones[:q]
 	clear(s.products)
 	clear(s.rss)
 	clear(s.ones)

@@ -26,7 +26,8 @@ func (p *Product) Times(x float64) {
 	}
 	m, e := math.Frexp(x)
 	rest, more := math.Frexp(p.mantissa * m)
-	p.mantissa, p.exponent = rest, p.exponent+e+more
+	p.mantissa = rest
+	p.exponent = p.exponent + e + more
 	p.factors++
 }
 

@@ -140,12 +140,15 @@ func (m *galerkin) Ask(last bool) *Request {
 		return m.cg.Ask(last)
 	}
 	if last {
-		m.fresh, m.asked = 0, append(m.asked[:0], m.Active...)
+		m.fresh = 0
+		m.asked = append(m.asked[:0], m.Active...)
 	}
 	k := m.space.k
 	d := m.Dim()
 	r := &m.request
-	r.V, r.Out, r.Queries = m.space.q[k*d:], m.space.kq[k*d:], r.Queries[:0]
+	r.V = m.space.q[k*d:]
+	r.Out = m.space.kq[k*d:]
+	r.Queries = r.Queries[:0]
 	for range m.fresh {
 		r.Queries = append(r.Queries, gram.Query{})
 	}

@@ -51,7 +51,10 @@ func (s *System) setOrigin(v []float64, found *gram.Measurement) (ok bool) {
 		s.origin = o
 	}
 	o.exact, o.shift = exact, found.Shift
-	o.g, o.here, o.renew, o.asked = found.Gradient, &o.exact, false, false
+	o.g = found.Gradient
+	o.here = &o.exact
+	o.renew = false
+	o.asked = false
 	copy(o.x, v)
 	clear(s.X)
 	return true

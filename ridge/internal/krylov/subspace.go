@@ -75,7 +75,8 @@ func (s *subspace) grow(b int) error {
 	if b == 0 {
 		return nil
 	}
-	k, n := s.k, s.k+b
+	k := s.k
+	n := s.k + b
 	s.be.Gemm(
 		false,
 		true,
@@ -131,7 +132,8 @@ func (s *subspace) eliminate(q int, gamma, u, y []float64) bool {
 	n := s.eigenRows
 	w := s.k - s.eigenRows
 	ld := max(s.eigenRows, 1)
-	f, scaled := s.work.f[:w*ld], s.work.f[w*ld:2*w*ld]
+	f := s.work.f[:w*ld]
+	scaled := s.work.f[w*ld : 2*w*ld]
 	s.be.Gemm(
 		false,
 		true,

@@ -38,7 +38,9 @@ func (a *sumsOfCuts) begin(x *float64, n, d int) *cutSums {
 	c := &a.cuts[a.used]
 	a.used++
 	c.x, c.n = x, n
-	c.sum, c.spread, a.part = vec.Grow(c.sum, d), vec.Grow(c.spread, d), vec.Grow(a.part, d)
+	c.sum = vec.Grow(c.sum, d)
+	c.spread = vec.Grow(c.spread, d)
+	a.part = vec.Grow(a.part, d)
 	clear(c.sum)
 	clear(c.spread)
 	clear(a.part)
@@ -82,7 +84,12 @@ func (s *Stage) Check(b dataset.Block, firstRow int, raw float64) (float64, erro
 }
 
 // checkCut is Check for rows lo to hi−1. If sums is true, it also adds up the features for Load.
-func (s *Stage) checkCut(b dataset.Block, lo, hi, firstRow int, raw float64, sums bool) (float64, error) {
+func (s *Stage) checkCut(
+	b dataset.Block,
+	lo, hi, firstRow int,
+	raw float64,
+	sums bool,
+) (float64, error) {
 	var c *cutSums
 	if sums {
 		c = s.added.begin(&b.X[lo*s.d], hi-lo, s.d)

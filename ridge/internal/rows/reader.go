@@ -89,7 +89,9 @@ func roots(dst, w []float64) []float64 {
 // scaleRows overwrites dst, in its memory, with src's rows times root.
 func scaleRows(dst, src *engine.CSR, root []float64) {
 	dst.Rows, dst.Cols = src.Rows, src.Cols
-	dst.RowPtr, dst.ColIdx, dst.Val = append(dst.RowPtr[:0], 0), dst.ColIdx[:0], dst.Val[:0]
+	dst.RowPtr = append(dst.RowPtr[:0], 0)
+	dst.ColIdx = dst.ColIdx[:0]
+	dst.Val = dst.Val[:0]
 	for i := range src.Rows {
 		idx, val := src.Row(i)
 		dst.ColIdx = append(dst.ColIdx, idx...)

@@ -21,8 +21,10 @@ const (
 // division.
 func (s *Stage) Scaled(scale, norms []float64) *Stage {
 	state := s.State
-	state.Origin, state.Sum = slices.Clone(state.Origin), slices.Clone(state.Sum)
-	state.SumError, state.Moved = slices.Clone(state.SumError), slices.Clone(state.Moved)
+	state.Origin = slices.Clone(state.Origin)
+	state.Sum = slices.Clone(state.Sum)
+	state.SumError = slices.Clone(state.SumError)
+	state.Moved = slices.Clone(state.Moved)
 	state.NonZero = slices.Clone(state.NonZero)
 	w := s.Weight.Value()
 	root := math.Sqrt(w)

@@ -116,7 +116,9 @@ func (s *Stage) beginAt(b dataset.Block, i int) {
 // given columns. It reuses the memory of dst.
 func widen(dst, src *engine.CSR, columns []int32) {
 	dst.Rows, dst.Cols = src.Rows, src.Cols
-	dst.RowPtr, dst.ColIdx, dst.Val = append(dst.RowPtr[:0], 0), dst.ColIdx[:0], dst.Val[:0]
+	dst.RowPtr = append(dst.RowPtr[:0], 0)
+	dst.ColIdx = dst.ColIdx[:0]
+	dst.Val = dst.Val[:0]
 	for i := range src.Rows {
 		idx, val := src.Row(i)
 		at := 0
@@ -169,10 +171,12 @@ func (s *Stage) sumSparse(w []float64) {
 // means of all other columns are only stored, in s.sparse.centre.
 func (s *Stage) subtract() {
 	k := &s.sparse
-	k.shift, k.centre = vec.Grow(k.shift, s.d), append(k.centre[:0], s.block.mean[:s.d]...)
+	k.shift = vec.Grow(k.shift, s.d)
+	k.centre = append(k.centre[:0], s.block.mean[:s.d]...)
 	clear(k.shift)
 	for _, j := range k.explicit {
-		k.shift[j], k.centre[j] = k.centre[j], 0
+		k.shift[j] = k.centre[j]
+		k.centre[j] = 0
 	}
 	for e, j := range s.sparse.own.ColIdx {
 		s.sparse.own.Val[e] = (s.sparse.own.Val[e] - s.Origin[j]) - k.shift[j]

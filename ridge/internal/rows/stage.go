@@ -96,7 +96,9 @@ func ResumeStage(d, t int, intercept bool, state State) *Stage {
 func (s *Stage) allocate() {
 	b := &s.block
 	n := s.d + s.t
-	b.mean, b.meanError, b.spread = vec.Grow(b.mean, n), vec.Grow(b.meanError, n), vec.Grow(b.spread, n)
+	b.mean = vec.Grow(b.mean, n)
+	b.meanError = vec.Grow(b.meanError, n)
+	b.spread = vec.Grow(b.spread, n)
 	b.joining = vec.Grow(b.joining, s.d)
 }
 

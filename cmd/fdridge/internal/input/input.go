@@ -192,7 +192,12 @@ func (o *Flags) CheckKept(rows *CacheFlags) error {
 
 // Open opens and prepares the rows. It completes env: the backend, the pipe, the progress bar, and the file of
 // --prepare-out.
-func (o *Flags) Open(ctx context.Context, env table.Env, be engine.Backend, bar *cli.Progress) (*table.Table, error) {
+func (o *Flags) Open(
+	ctx context.Context,
+	env table.Env,
+	be engine.Backend,
+	bar *cli.Progress,
+) (*table.Table, error) {
 	entries, err := lentArray()
 	if err != nil {
 		return nil, err

@@ -45,7 +45,8 @@ func NewRowFlags() RowFlags {
 func (o *RowFlags) Others(files string) RowFlags {
 	out := NewRowFlags()
 	s := o.spec
-	out.Data.Value, out.Unpiped = files, "the rows are read for each block of targets"
+	out.Data.Value = files
+	out.Unpiped = "the rows are read for each block of targets"
 	out.marks, out.skipRows = o.marks, o.skipRows
 	out.spec = table.Spec{
 		Format:     s.Format,
@@ -105,8 +106,12 @@ func (o *RowFlags) RegisterSamples(f *pflag.FlagSet) {
 // Spec returns the rows that the flags describe.
 func (o *RowFlags) Spec() table.Spec {
 	s := o.spec
-	s.Data, s.Target, s.Weights = o.dataFiles(), cli.SplitList(o.Target.Value), o.Weights.Value
-	s.Columns, s.MissingMarks, s.SkipRows = o.columns.Items, o.marks.Items, cli.SplitList(o.skipRows)
+	s.Data = o.dataFiles()
+	s.Target = cli.SplitList(o.Target.Value)
+	s.Weights = o.Weights.Value
+	s.Columns = o.columns.Items
+	s.MissingMarks = o.marks.Items
+	s.SkipRows = cli.SplitList(o.skipRows)
 	return s
 }
 

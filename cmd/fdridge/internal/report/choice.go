@@ -160,12 +160,15 @@ func describe(p *choose.GammaChoice, words wording) *choice {
 		Noise:    p.Noise,
 		wording:  words,
 	}
-	c.ends, c.little, c.fitted = [2]bool{p.Index == 0, p.Index == len(p.Path)-1}, p.LittleKnown(), p.IsFitted()
+	c.ends = [2]bool{p.Index == 0, p.Index == len(p.Path)-1}
+	c.little = p.LittleKnown()
+	c.fitted = p.IsFitted()
 	c.unproved = p.ProvesNothing()
 	varies := func(o ridge.Target) bool { return o.TSS.Lo > 0 }
 	c.constant = c.fitted && !slices.ContainsFunc(p.Path[p.Index].Targets, varies)
 	c.AtEnd = c.ends[0] || c.ends[1]
-	c.flat, c.disagreement = c.AtEnd && isFlat(p), p.GCVExcess()
+	c.flat = c.AtEnd && isFlat(p)
+	c.disagreement = p.GCVExcess()
 	if n := len(p.Unknown); n > 0 {
 		c.LeftOut = &leftOut{n, [2]number{number(p.Unknown[0]), number(p.Unknown[n-1])}}
 	}

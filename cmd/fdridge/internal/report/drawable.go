@@ -167,7 +167,8 @@ type brackets = perTarget[ridge.Interval]
 func sumOf(b brackets) ridge.Interval {
 	var v ridge.Interval
 	for _, t := range b {
-		v.Lo, v.Hi = v.Lo+finiteOr(t.Lo, -1), v.Hi+finiteOr(t.Hi, 1)
+		v.Lo += finiteOr(t.Lo, -1)
+		v.Hi += finiteOr(t.Hi, 1)
 	}
 	return v
 }

@@ -54,7 +54,8 @@ func roundOutward(x float64, n int, up bool) decimal {
 func (d *decimal) increment() {
 	kept := strings.TrimRight(d.digits, "9")
 	if kept == "" {
-		d.digits, d.exp = "1", d.exp+1
+		d.digits = "1"
+		d.exp++
 		return
 	}
 	last := len(kept) - 1

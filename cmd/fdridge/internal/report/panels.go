@@ -236,7 +236,8 @@ func convergencePanel(traces []*Trace, nameTarget func(j int) string) chart.Pane
 			case len(traces) - 1:
 				line.Method = "trace 1"
 			default:
-				line.Method, line.Label = "between", fmt.Sprintf("the %d between", len(traces)-2)
+				line.Method = "between"
+				line.Label = fmt.Sprintf("the %d between", len(traces)-2)
 			}
 		}
 		line.Plain = len(t.Points) > fewPoints

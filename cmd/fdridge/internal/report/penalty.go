@@ -93,7 +93,8 @@ func (f *Fit) penalties() *penalties {
 			out.None = append(out.None, ColumnName(&f.Data.Preparation, j))
 			continue
 		}
-		out.Least, out.Largest = min(out.Least, number(p)), max(out.Largest, number(p))
+		out.Least = min(out.Least, number(p))
+		out.Largest = max(out.Largest, number(p))
 	}
 	if c := f.Found.Bands; c != nil && c.Choice.Index >= 0 {
 		spent := describeSpent(choose.GCV, c.Passes, c.Spent)

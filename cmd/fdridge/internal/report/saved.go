@@ -112,7 +112,9 @@ func (s *Saved) fit(f *model.Fit, j int) savedFit {
 		out.Dimension = r.EffectiveDimension
 		if j < len(r.Certificates) {
 			c := r.Certificates[j]
-			out.Error, out.GCV, out.Intercept.Bound = number(c.RelativeErrorBound), c.GCV, number(c.InterceptBound)
+			out.Error = number(c.RelativeErrorBound)
+			out.GCV = c.GCV
+			out.Intercept.Bound = number(c.InterceptBound)
 			if f.Fitted != nil { // otherwise the certificate may belong to other coefficients
 				within = c.ErrorBound
 			}
