@@ -143,8 +143,10 @@ func (e *normalEquations) gram() (k []float64, rounding float64) {
 	q := e.d + e.t
 	k = make([]float64, q*q)
 	for i := range q {
-		floats.AddTo(k[i*q:i*q+i+1], e.sum[i*q:i*q+i+1], e.low[i*q:i*q+i+1])
+		from, to := i*q, i*q+i+1 // row i of the lower triangle
+		floats.AddTo(k[from:to], e.sum[from:to], e.low[from:to])
 	}
+
 	rows := math.Min(e.chain, float64(e.group))
 	// The last term covers the error of the corrections.
 	return k, roundoff.GramSum(rows + 1 + e.chain*e.chain*roundoff.Unit)
@@ -170,31 +172,38 @@ func (e *normalEquations) solve(gamma float64) (*certify.Factored, int) {
 	q := e.d + e.t
 	n := float64(d)
 	for i := range d {
-		copy(e.work[i*q:i*q+i+1], e.sum[i*q:i*q+i+1])
+		row := e.sum[i*q : i*q+i+1]
+		copy(e.work[i*q:], row)
 		e.work[i*q+i] += gamma
 	}
-	if pivot, ok := e.be.Cholesky(engine.Strided(d, d, e.work, q)); !ok {
+	factor := engine.Strided(d, d, e.work, q)
+	if pivot, ok := e.be.Cholesky(factor); !ok {
 		return nil, pivot
 	}
+
 	if gamma == 0 {
 		// A pivot below the round-off of AᵀA may belong to a column that depends on others.
+		pivot := roundoff.Unit * roundoff.CholeskyPivot(e.chain, n)
 		for i := range d {
 			l := e.work[i*q+i]
-			if !(l*l > roundoff.Unit*roundoff.CholeskyPivot(e.chain, n)*e.sum[i*q+i]+roundoff.LostSquares) {
+			if !(l*l > pivot*e.sum[i*q+i]+roundoff.LostSquares) {
 				return nil, i
 			}
 		}
 	}
+
 	x := make([]float64, t*d)
 	r := make([]float64, t*d)
 	e.crossProducts(x)
-	e.be.CholeskySolve(engine.Strided(d, d, e.work, q), engine.View(t, d, x))
+	e.be.CholeskySolve(factor, engine.View(t, d, x))
 	e.crossProducts(r)
 	vec.Axpy(-gamma, x, r)
 	e.residuals(x, r)
 	mirror(d, e.work, q)
+
 	s := e.found(gamma, x, r)
-	s.R, s.Ld = e.work, q
+	s.R = e.work
+	s.Ld = q
 	s.Gram = roundoff.Unit * roundoff.CholeskyFactor(e.chain, n)
 	s.Lost = n * roundoff.LostSquares
 	return s, -1
@@ -202,9 +211,11 @@ func (e *normalEquations) solve(gamma float64) (*certify.Factored, int) {
 
 // crossProducts overwrites x (t×d) with YᵀA, one target per row.
 func (e *normalEquations) crossProducts(x []float64) {
+	d := e.d
 	q := e.d + e.t
 	for j := range e.t {
-		copy(x[j*e.d:(j+1)*e.d], e.sum[(e.d+j)*q:(e.d+j)*q+e.d])
+		row := e.sum[(d+j)*q:]
+		copy(x[j*d:(j+1)*d], row[:d])
 	}
 }
 
@@ -213,7 +224,8 @@ func (e *normalEquations) residuals(x, r []float64) {
 	d := e.d
 	q := e.d + e.t
 	k := len(x) / e.d
-	e.be.Gemm(false, false, -1, engine.View(k, d, x), engine.Strided(d, d, e.sum, q), 1, engine.View(k, d, r))
+	gram := engine.Strided(d, d, e.sum, q)
+	e.be.Gemm(false, false, -1, engine.View(k, d, x), gram, 1, engine.View(k, d, r))
 }
 
 // found returns the solution x (t×d) at γ with its error bounds. r holds the computed residuals
@@ -239,16 +251,20 @@ func (e *normalEquations) found(gamma float64, x, r []float64) *certify.Factored
 		left := 0. // Σ|xᵢ||rᵢ|
 		for i, v := range rj {
 			left += math.Abs(xj[i] * v)
-			s.Residual = append(s.Residual, math.Abs(v)+roundoff.Unit*(roundoff.CholeskyResidual(e.chain, n)*e.col[i]*size+
-				roundoff.GammaResidual(n)*(gamma*math.Abs(xj[i]))))
+			inProduct := roundoff.CholeskyResidual(e.chain, n) * e.col[i] * size
+			inShift := roundoff.GammaResidual(n) * (gamma * math.Abs(xj[i]))
+			s.Residual = append(s.Residual, math.Abs(v)+roundoff.Unit*(inProduct+inShift))
 		}
+
 		// ‖Ax − b‖² is ‖b‖² − 2cᵀx + xᵀKx, with Kx = c − γx − r. docs/math.md §14 bounds the
 		// round-off.
-		s.RSS = append(s.RSS, e.sum[(d+j)*q+d+j]-vec.Dot(c, xj)-gamma*xn*xn-vec.Dot(xj, rj))
-		s.RSSRound = append(
-			s.RSSRound,
-			roundoff.Unit*(roundoff.CholeskyRSS(e.chain, n)*size*size+roundoff.GammaRSS(n)*(gamma*xn*xn)+2*n*left),
-		)
+		squares := e.sum[(d+j)*q+d+j]
+		rss := squares - vec.Dot(c, xj) - gamma*xn*xn - vec.Dot(xj, rj)
+		round := roundoff.CholeskyRSS(e.chain, n)*size*size +
+			roundoff.GammaRSS(n)*(gamma*xn*xn) +
+			2*n*left
+		s.RSS = append(s.RSS, rss)
+		s.RSSRound = append(s.RSSRound, roundoff.Unit*round)
 	}
 	return s
 }

@@ -76,10 +76,12 @@ func (s *System) pencil(
 			factor.Row(i)[j] = v / scale[j]
 		}
 	}
+
 	rest := engine.View(d, d, make([]float64, d*d))
 	vectors := engine.View(d, d, make([]float64, d*d))
 	be.Syrk(false, 1, factor, 0, rest)
-	if !be.SymEig(rest, make([]float64, d), vectors, make([]float64, be.SymEigWork(d, d))) {
+	values := make([]float64, d)
+	if !be.SymEig(rest, values, vectors, make([]float64, be.SymEigWork(d, d))) {
 		return nil
 	}
 	basis, work := factor, inverse
@@ -100,8 +102,8 @@ func (s *System) pencil(
 		p.Theta = append(p.Theta, rest.Row(i)[i])
 		total += rest.Row(i)[i]
 	}
-	p.Base = (off+moved*(2*math.Sqrt(1+off)+moved))*roundoff.Inflate +
-		float64(d)*total*roundoff.LostSquares
+	whole := off + moved*(2*math.Sqrt(1+off)+moved)
+	p.Base = whole*roundoff.Inflate + float64(d)*total*roundoff.LostSquares
 	if !(p.Base >= 0) {
 		return nil
 	}
@@ -159,8 +161,8 @@ func (s *System) measureGram(
 		displaced[j] = s.evidence.Displaced[j] / scale[j]
 	}
 	size := along(columns, basis)
-	off += (2*rowProducts(be, d)+rounding*roundoff.Unit+roundoff.Eps)*size*size +
-		float64(d)*roundoff.Eps
+	round := 2*rowProducts(be, d) + rounding*roundoff.Unit + roundoff.Eps
+	off += round*size*size + float64(d)*roundoff.Eps
 	return off * roundoff.Inflate, along(displaced, basis) * roundoff.Inflate
 }
 
@@ -212,7 +214,8 @@ func invertLower(be engine.Backend, l engine.Matrix) engine.Matrix {
 			row := x.Row(i)
 			row[i] = 1
 			for k := lo; k < i; k++ {
-				vec.Axpy(-l.Row(i)[k], x.Row(k)[lo:k+1], row[lo:k+1])
+				above := x.Row(k)[lo : k+1]
+				vec.Axpy(-l.Row(i)[k], above, row[lo:k+1])
 			}
 			for j := lo; j <= i; j++ {
 				row[j] /= l.Row(i)[i]
@@ -221,9 +224,11 @@ func invertLower(be engine.Backend, l engine.Matrix) engine.Matrix {
 		if lo == 0 {
 			continue
 		}
-		above := engine.View(hi-lo, lo, part)
-		be.Gemm(false, false, 1, l.Slice(lo, hi, 0, lo), x.Slice(0, lo, 0, lo), 0, above)
-		be.Gemm(false, false, -1, x.Slice(lo, hi, lo, hi), above, 0, x.Slice(lo, hi, 0, lo))
+		before := x.Slice(0, lo, 0, lo)
+		own := x.Slice(lo, hi, lo, hi)
+		product := engine.View(hi-lo, lo, part)
+		be.Gemm(false, false, 1, l.Slice(lo, hi, 0, lo), before, 0, product)
+		be.Gemm(false, false, -1, own, product, 0, x.Slice(lo, hi, 0, lo))
 	}
 	return x
 }

@@ -69,7 +69,9 @@ func (e *tsqr) fold(m int) {
 // bounds the backward error of each column, relative to the norm of the column.
 func (e *tsqr) factor(m int) (share float64) {
 	q := e.d + e.t
-	motion := e.by.fold(engine.View(q, q, e.stack), engine.View(m, q, e.stack[q*q:]))
+	factor := engine.View(q, q, e.stack)
+	rows := engine.View(m, q, e.stack[q*q:])
+	motion := e.by.fold(factor, rows)
 	return roundoff.Unit * roundoff.QRFold(float64(q), float64(m), motion)
 }
 
@@ -96,13 +98,15 @@ func (e *tsqr) gram() (k []float64, rounding float64) {
 	k = make([]float64, q*q)
 	e.be.Syrk(true, 1, engine.View(q, q, e.r), 0, engine.View(q, q, k))
 	share := secondOrder(e.share, e.share)
-	return k, roundoff.GramSum(float64(q))*(1+share)*(1+share) + share*(2+share)/roundoff.Unit
+	inProduct := roundoff.GramSum(float64(q)) * (1 + share) * (1 + share)
+	return k, inProduct + share*(2+share)/roundoff.Unit
 }
 
 // backward returns a bound on the backward error of the computed factor in column j of [A Y]: the norm by which the
 // column has to change. The bound includes the errors of solving with the factor and of evaluating Ax − b.
 func (e *tsqr) backward(j int) float64 {
-	return secondOrder(e.share, e.off[j]+roundoff.Unit*roundoff.QRSolve(float64(e.d+e.t))*e.col[j])
+	solving := roundoff.Unit * roundoff.QRSolve(float64(e.d+e.t))
+	return secondOrder(e.share, e.off[j]+solving*e.col[j])
 }
 
 // secondOrder adds second-order terms to off, a bound on backward errors. share is the same bound relative to the
@@ -138,7 +142,9 @@ func (e *tsqr) solve(gamma float64) (*certify.Factored, int) {
 	q := e.d + e.t
 	stacked := e.triangle(gamma) // backward error of factoring with √γ·I
 	if gamma == 0 {
-		pivot := roundoff.Unit * roundoff.QRPivot(float64(q), float64(e.longest), float64(e.folds))
+		longest := float64(e.longest)
+		folds := float64(e.folds)
+		pivot := roundoff.Unit * roundoff.QRPivot(float64(q), longest, folds)
 		for j := range d {
 			if !(math.Abs(e.r[j*q+j]) > pivot*e.col[j]) {
 				return nil, j
@@ -154,20 +160,23 @@ func (e *tsqr) solve(gamma float64) (*certify.Factored, int) {
 		RSS:      make([]float64, t),
 		RSSRound: make([]float64, t),
 	}
+
+	root := math.Sqrt(gamma)
+	lost := roundoff.LostFold(float64(q), float64(d))
 	inFactor := make([]float64, d) // for each column, the backward error of factoring with √γ·I
 	for j := range d {
-		inFactor[j] = stacked*math.Hypot(e.col[j], math.Sqrt(gamma)) +
-			roundoff.LostFold(float64(q), float64(d))
+		inFactor[j] = stacked*math.Hypot(e.col[j], root) + lost
 	}
 	solving := roundoff.Inflate * roundoff.Unit * roundoff.QRSolve(float64(q))
 	for j := range q {
 		s.Data[j] = e.backward(j)
 		if j < d {
-			s.Data[j] += inFactor[j] + solving*math.Sqrt(gamma)
+			s.Data[j] += inFactor[j] + solving*root
 		} else {
-			s.Data[j] += stacked*e.col[j] + roundoff.LostFold(float64(q), float64(d))
+			s.Data[j] += stacked*e.col[j] + lost
 		}
 	}
+
 	for j := range t {
 		x := s.X[j*d : (j+1)*d]
 		for i := range x {
@@ -177,13 +186,16 @@ func (e *tsqr) solve(gamma float64) (*certify.Factored, int) {
 	}
 	// If √γ is far larger than the norm of a column, √γ determines the backward error of the column. The normal
 	// equations are then well conditioned, and one step of refinement removes this error.
-	if frob := vec.Norm(e.col[:d]); gamma > 1000*float64(d)*roundoff.Eps*frob*frob {
+	frob := vec.Norm(e.col[:d])
+	if gamma > 1000*float64(d)*roundoff.Eps*frob*frob {
 		e.refine(s)
 		s.Stacked = inFactor
 	}
+
 	v := make([]float64, q)
 	for j := range t {
-		rn := vec.Norm(e.residual(v, s.X[j*d:(j+1)*d], j))
+		x := s.X[j*d : (j+1)*d]
+		rn := vec.Norm(e.residual(v, x, j))
 		s.RSS[j] = rn * rn
 	}
 	return s, -1
@@ -197,7 +209,8 @@ func (e *tsqr) residual(v, x []float64, j int) []float64 {
 	for i := range v {
 		v[i] = e.r[i*q+d+j]
 		if i < d {
-			v[i] -= vec.Dot(e.r[i*q+i:i*q+d], x[i:])
+			row := e.r[i*q+i : i*q+d]
+			v[i] -= vec.Dot(row, x[i:])
 		}
 	}
 	return v
@@ -212,7 +225,8 @@ func (e *tsqr) gradient(g, v, x []float64, j int, gamma float64) {
 	vec.Axpy(-gamma, x, g)
 	e.residual(v, x, j)
 	for i := range d {
-		vec.Axpy(v[i], e.r[i*q+i:i*q+d], g[i:])
+		row := e.r[i*q+i : i*q+d]
+		vec.Axpy(v[i], row, g[i:])
 	}
 }
 
@@ -232,10 +246,10 @@ func (e *tsqr) refine(s *certify.Factored) {
 		e.gradient(g, v, x, j, s.Gamma)
 		// rn serves to bound the round-off of products with v. The bounds in s.Data include the error of v itself.
 		rn := vec.Norm(v[:d])
+		round := roundoff.Unit * roundoff.SeminormalResidual(float64(d))
 		for i := range d {
-			s.Residual[j*d+i] = math.Abs(g[i]) +
-				roundoff.Unit*roundoff.SeminormalResidual(float64(d))*
-					(e.col[i]*rn+s.Gamma*math.Abs(x[i]))
+			terms := e.col[i]*rn + s.Gamma*math.Abs(x[i])
+			s.Residual[j*d+i] = math.Abs(g[i]) + round*terms
 		}
 	}
 	for j := range d {
@@ -257,7 +271,8 @@ func Correct(f *certify.Factored, g []float64) (half, step []float64) {
 // backSubstitute solves Rx = b for an upper triangular R. On entry x holds b.
 func backSubstitute(d int, r []float64, ldr int, x []float64) {
 	for i := d - 1; i >= 0; i-- {
-		x[i] = (x[i] - vec.Dot(r[i*ldr+i+1:i*ldr+d], x[i+1:])) / r[i*ldr+i]
+		beyond := r[i*ldr+i+1 : i*ldr+d]
+		x[i] = (x[i] - vec.Dot(beyond, x[i+1:])) / r[i*ldr+i]
 	}
 }
 
@@ -265,6 +280,7 @@ func backSubstitute(d int, r []float64, ldr int, x []float64) {
 func forwardSubstitute(d int, r []float64, ldr int, x []float64) {
 	for i := range d {
 		x[i] /= r[i*ldr+i]
-		vec.Axpy(-x[i], r[i*ldr+i+1:i*ldr+d], x[i+1:])
+		beyond := r[i*ldr+i+1 : i*ldr+d]
+		vec.Axpy(-x[i], beyond, x[i+1:])
 	}
 }

@@ -53,12 +53,17 @@ func (e *tall) fold(m int) {
 			squares[j] += v * v
 		}
 	}
-	motion := e.by.fold(engine.View(d, q, e.stack), engine.View(m, q, e.stack[d*q:]))
+
+	factor := engine.View(d, q, e.stack)
+	rows := engine.View(m, q, e.stack[d*q:])
+	motion := e.by.fold(factor, rows)
 	share := roundoff.Unit * roundoff.QRFold(float64(d+roundoff.PanelColumns), float64(m), motion)
 	e.share += share
+	lost := float64(m) * roundoff.LostResidual
 	for j, s := range squares {
 		// The sum of m squares, its square root and Hypot together have a relative error below (m + 16)·Unit.
-		e.col[j] = math.Hypot(e.col[j], math.Sqrt(s)*(1+float64(m+16)*roundoff.Unit)+float64(m)*roundoff.LostResidual)
+		norm := math.Sqrt(s) * (1 + float64(m+16)*roundoff.Unit)
+		e.col[j] = math.Hypot(e.col[j], norm+lost)
 		e.off[j] += share*e.col[j] + roundoff.LostFold(float64(q), float64(m))
 	}
 	e.folds++
@@ -70,7 +75,8 @@ func (e *tall) columns() []float64 { return e.col }
 // pivots returns the first column that depends linearly on earlier columns, or −1 if there is none.
 func (e *tall) pivots() int {
 	q := e.d + e.t
-	pivot := roundoff.Unit * roundoff.QRPivot(float64(e.d+roundoff.PanelColumns), float64(e.longest), float64(e.folds))
+	columns := float64(e.d + roundoff.PanelColumns)
+	pivot := roundoff.Unit * roundoff.QRPivot(columns, float64(e.longest), float64(e.folds))
 	for j := range e.d {
 		if !(math.Abs(e.stack[j*q+j]) > pivot*e.col[j]) {
 			return j
@@ -97,8 +103,9 @@ func (e *tall) solve(float64) (*certify.Factored, int) {
 		RSS:      make([]float64, t),
 		RSSRound: make([]float64, t),
 	}
+	solving := roundoff.Unit * roundoff.QRSolve(float64(d))
 	for j := range q {
-		s.Data[j] = secondOrder(e.share, e.off[j]+roundoff.Unit*roundoff.QRSolve(float64(d))*e.col[j])
+		s.Data[j] = secondOrder(e.share, e.off[j]+solving*e.col[j])
 	}
 	for j := range t {
 		x := s.X[j*d : (j+1)*d]

@@ -67,13 +67,15 @@ func NewTridiagonalForm(
 	}
 	diagonal := make([]float64, d)
 	beside := make([]float64, d-1)
-	if !be.Tridiagonal(engine.View(d, d, a), diagonal, beside, r.tau, make([]float64, be.TridiagonalWork(d))) {
+	work := make([]float64, be.TridiagonalWork(d))
+	if !be.Tridiagonal(engine.View(d, d, a), diagonal, beside, r.tau, work) {
 		return nil, nil
 	}
 	r.T = certify.NewTridiagonal(diagonal, beside, norms, streamed)
 	columns = make([]float64, d*d)
 	off := r.defect(k, columns)
-	r.T.Reduced, r.T.Skew = off.reduced, off.skew
+	r.T.Reduced = off.reduced
+	r.T.Skew = off.skew
 	return r, columns
 }
 
@@ -129,7 +131,8 @@ func (r *TridiagonalForm) Turn(trans bool, x []float64) {
 	d := r.d
 	k := len(x) / d
 	r.work = vec.Grow(r.work, r.be.ApplyQWork(d, k))
-	r.be.ApplyQ(trans, engine.View(d, d, r.a), r.tau, engine.View(k, d, x), r.work)
+	reflectors := engine.View(d, d, r.a)
+	r.be.ApplyQ(trans, reflectors, r.tau, engine.View(k, d, x), r.work)
 }
 
 // factor computes T + γI = LDLᵀ. It returns false if T + γI is not positive definite.
@@ -180,6 +183,7 @@ func (r *Reduction) Solve(gammas []float64) []*certify.Factored {
 	e.crossProducts(c)
 	h := slices.Clone(c)
 	r.Turn(true, h)
+
 	x := make([]float64, len(gammas)*rows)
 	definite := make([]bool, len(gammas))
 	for i, gamma := range gammas {
@@ -194,20 +198,20 @@ func (r *Reduction) Solve(gammas []float64) []*certify.Factored {
 		}
 	}
 	r.Turn(false, x)
+
 	left := make([]float64, len(x))
 	for i, gamma := range gammas {
-		copy(left[i*rows:], c)
-		vec.Axpy(-gamma, x[i*rows:(i+1)*rows], left[i*rows:(i+1)*rows])
+		from, to := i*rows, (i+1)*rows
+		copy(left[from:], c)
+		vec.Axpy(-gamma, x[from:to], left[from:to])
 	}
 	e.residuals(x, left)
+
 	out := make([]*certify.Factored, len(gammas))
 	for i, gamma := range gammas {
 		if definite[i] {
-			out[i] = e.found(
-				gamma,
-				x[i*rows:(i+1)*rows:(i+1)*rows],
-				left[i*rows:(i+1)*rows],
-			)
+			from, to := i*rows, (i+1)*rows
+			out[i] = e.found(gamma, x[from:to:to], left[from:to])
 			out[i].T = r.T
 		}
 	}
@@ -216,7 +220,11 @@ func (r *Reduction) Solve(gammas []float64) []*certify.Factored {
 
 // At returns the error bounds of the reduction at γ, without coefficients.
 func (r *Reduction) At(gamma float64) *certify.Factored {
-	return &certify.Factored{Gamma: gamma, Data: make([]float64, len(r.e.col)), T: r.T}
+	return &certify.Factored{
+		Gamma: gamma,
+		Data:  make([]float64, len(r.e.col)),
+		T:     r.T,
+	}
 }
 
 // Correct solves (K + γI)·step = g, K = AᵀA, for each element γ of gammas and its row of g. left is the
@@ -231,7 +239,8 @@ func (r *Reduction) Correct(gammas, g []float64) (step, left []float64) {
 	}
 	r.Turn(false, step)
 	for i, gamma := range gammas {
-		vec.Axpy(-gamma, step[i*d:(i+1)*d], left[i*d:(i+1)*d])
+		from, to := i*d, (i+1)*d
+		vec.Axpy(-gamma, step[from:to], left[from:to])
 	}
 	r.e.residuals(step, left)
 	return step, left
