@@ -150,7 +150,7 @@ func TestFit(t *testing.T) {
 				cv := testkit.Must(choose.CrossValidate(
 					ctx, standard, ridge.SummaryConfig{Size: o.Size, Intercept: !o.NoIntercept}, choose.CrossValidation{Folds: 5},
 				))(t)
-				o.Gammas = []float64{cv.Gammas[testkit.Must(cv.ChooseRidge(-1))(t).Index]}
+				o.Gammas = []float64{testkit.Must(cv.ChooseGamma(false))(t).Gamma()}
 				found := expected{method: ridge.Galerkin}
 				found.fits = testkit.Must(ridge.SolvePath(
 					ctx, standard, cv.Summary, o.Gammas, ridge.SolveOptions{Method: ridge.Galerkin},
@@ -165,7 +165,7 @@ func TestFit(t *testing.T) {
 					ctx, weighted, ridge.SummaryConfig{Size: o.Size, Intercept: !o.NoIntercept},
 					choose.CrossValidation{Folds: 3, Gammas: o.Candidates},
 				))(t)
-				i := testkit.Must(cv.ChooseFitted(-1))(t).Index
+				i := testkit.Must(cv.ChooseGamma(true))(t).Index
 				return expected{testkit.Must(cv.Summary.Path(cv.Gammas[i : i+1]))(t), ridge.OneShot, 1}
 			}, reason.Asked},
 	} {

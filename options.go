@@ -323,8 +323,12 @@ var optionRules = []optionRule{
 	},
 	{
 		[]string{"Folds", "Select"},
-		"leave-one-out leaves out one row at a time, and has no folds",
-		func(o *Options) bool { return o.Folds != 0 && o.Select.Needs().Pass },
+		"only cross-validation has folds",
+		func(o *Options) bool {
+			return o.Folds != 0 &&
+				o.Select != choose.Auto &&
+				!o.Select.Needs().Folds
+		},
 	},
 	{
 		[]string{"Reducer", "Merge"},

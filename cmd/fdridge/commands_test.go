@@ -359,13 +359,13 @@ func TestSelect(t *testing.T) {
 		t.Errorf("three criteria, one of them by two methods, choose %v", gammas)
 	}
 	for want, args := range map[string][]string{
-		"must be one of auto, gcv, loo, cv":                {"--select", "aic"},
-		"it needs --gamma auto":                            {"--select", "loo", "--gamma", "1"},
-		"--cv, --select: leave-one-out leaves out one row": {"--select", "loo", "--cv", "3"},
-		"--select gcv has no folds":                        {"--select", "gcv", "--cv", "10"},
-		"--gamma-tol: 0, must be":                          {"--gamma-tol", "0"},
-		"--gamma-tol: NaN, must be":                        {"--gamma-tol", "nan"},
-		"--gamma-tol: -0.5, must be pos":                   {"--gamma-tol", "-0.5"},
+		"must be one of auto, gcv, loo, cv":         {"--select", "aic"},
+		"--cv, --select: gammas are given":          {"--select", "loo", "--gamma", "1"},
+		"--cv, --select: only cross-validation has": {"--select", "loo", "--cv", "3"},
+		"--select: only cross-validation has folds": {"--select", "gcv", "--cv", "10"},
+		"--gamma-tol: 0, must be":                   {"--gamma-tol", "0"},
+		"--gamma-tol: NaN, must be":                 {"--gamma-tol", "nan"},
+		"--gamma-tol: -0.5, must be pos":            {"--gamma-tol", "-0.5"},
 	} {
 		args = append([]string{"fit", "--data", housing, "--target", "last"}, args...)
 		if !slices.Contains(args, "--gamma") {

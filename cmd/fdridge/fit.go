@@ -113,10 +113,6 @@ func (o *fitOptions) check() error {
 	switch {
 	case err != nil:
 		return err
-	case o.cv != 0 &&
-		o.criterion() != choose.Auto &&
-		o.criterion().Needs() == (choose.Needs{}):
-		return cli.BadInput("--cv: --select %s has no folds; leave out one of the two", o.criterion())
 	case o.mpi && s.Part != "":
 		return cli.BadInput("--part: with --mpi each rank already reads a part")
 	case o.predict != "" &&

@@ -70,9 +70,6 @@ func (o *gammaFlags) check(zero bool) error {
 	if _, err := choose.ParseCriterion(o.selectBy); err != nil {
 		return cli.BadInput("--select: %q must be one of %s", printable.Excerpt(o.selectBy), choose.Names(", "))
 	}
-	if !o.auto {
-		return cli.BadInput("--select: it needs --gamma auto")
-	}
 	return nil
 }
 

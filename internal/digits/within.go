@@ -139,10 +139,6 @@ func powerOfTen(n int) *big.Rat {
 	return p
 }
 
-// String returns "value ± bound", or only the value if the bound is 0. Powers of ten are written like %g does, for
-// example (1.2345 ± 0.0003)e-30.
-func (k Known) String() string { return k.Text(Exponent) }
-
 // Exponent formats a power of ten like %g.
 func Exponent(e int) string { return fmt.Sprintf("e%+03d", e) }
 

@@ -98,7 +98,7 @@ func leavesSign(lo, hi *big.Rat, last int, most int64) bool {
 
 // check says what is wrong with how a number from lo to hi is written.
 func check(k digits.Known, lo, hi *big.Rat) error {
-	text := k.String()
+	text := k.Text(digits.Exponent)
 	if other := strings.ReplaceAll(k.Text(raised), "·10^", "e"); !sameNumbers(text, other) {
 		return fmt.Errorf("%s in one way, %s in another", text, other)
 	}
@@ -171,8 +171,9 @@ func checkWithin(lo, hi float64) error {
 		return nil
 	}
 	if lo == hi {
-		if v, err := strconv.ParseFloat(k.String(), 64); err != nil || v != lo || k.Bound(digits.Exponent) != "0" {
-			return fmt.Errorf("%v is written %s", lo, k)
+		text := k.Text(digits.Exponent)
+		if v, err := strconv.ParseFloat(text, 64); err != nil || v != lo || k.Bound(digits.Exponent) != "0" {
+			return fmt.Errorf("%v is written %s", lo, text)
 		}
 		return nil
 	}
@@ -276,8 +277,8 @@ func TestLooks(t *testing.T) {
 		"0":                         {0, 0},
 		"-1.5e+300":                 {-1.5e300, -1.5e300},
 	} {
-		if k, ok := digits.Within(ends[0], ends[1]); !ok || k.String() != want {
-			t.Errorf("%v is written %s, want %s", ends, k, want)
+		if k, ok := digits.Within(ends[0], ends[1]); !ok || k.Text(digits.Exponent) != want {
+			t.Errorf("%v is written %s, want %s", ends, k.Text(digits.Exponent), want)
 		}
 	}
 	k, _ := digits.Within(0.9995e-30, 1.0005e-30)

@@ -89,17 +89,6 @@ type CVResult struct {
 	Passes  int `json:"passes"` // number of passes over the data
 }
 
-// ChooseFitted chooses the γ with the smallest score in Fitted for target j. If j is negative, it uses the sum over
-// all targets.
-func (r *CVResult) ChooseFitted(j int) (Choice, error) {
-	return chooseTarget(r.Fitted, nil, j)
-}
-
-// ChooseRidge is like ChooseFitted for the scores of exact solutions, in Ridge.
-func (r *CVResult) ChooseRidge(j int) (Choice, error) {
-	return chooseTarget(r.Ridge, midpoints(r.Fitted), j)
-}
-
 // CrossValidate does K-fold cross-validation in one pass. It keeps a summary of each fold. A summary takes O((m+p+t)d)
 // numbers, for a sketch of m rows that takes p rows between two shrinks, t targets and d features. For each fold it
 // merges the K − 1 other summaries and fits every γ to the merged sketch. The squared error of coefficients x on

@@ -49,8 +49,8 @@ func TestChoiceJSON(t *testing.T) {
 		t.Errorf("%s: a summary as JSON", text)
 	}
 	sameText(t, "a cross-validation", *back, *cv)
-	choice := testkit.Must(cv.ChooseRidge(0))(t)
-	sameText(t, "the choice of one that was read", testkit.Must(back.ChooseRidge(0))(t), choice)
+	choice := testkit.Must(cv.ChooseEach(false))(t)
+	sameText(t, "the choice of one that was read", testkit.Must(back.ChooseEach(false))(t), choice)
 
 	g := &choose.GammaChoice{
 		Choice: open, By: choose.LOO,
@@ -116,7 +116,7 @@ func TestChoiceJSONOfFit(t *testing.T) {
 		)
 	}
 	cv := testkit.Must(choose.CrossValidate(t.Context(), src, cfg, choose.CrossValidation{Folds: 2, Gammas: gammas}))(t)
-	byCV := testkit.Must(cv.ChooseRidge(-1))(t)
+	byCV := testkit.Must(cv.ChooseGamma(false))(t).Choice
 	read, _ := testkit.Again(t, byCV)
 	sameText(t, "the choice of a cross-validation", read, byCV)
 	bands := testkit.Must(

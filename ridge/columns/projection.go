@@ -262,9 +262,6 @@ func (p *Projection) dependent(system *direct.System, k int) error {
 	return e
 }
 
-// Columns returns the columns without penalty, ascending.
-func (p *Projection) Columns() []int { return slices.Clone(p.columns) }
-
 // Apply returns the rows of src without the columns Z that have no penalty. It subtracts from each other feature, and
 // from each target, its projection onto the span of Z. The returned rows are dense. src must have the same rows that
 // NewProjection has read.

@@ -55,12 +55,6 @@ func (a *Accumulator) Weight() float64 {
 	return w.Value()
 }
 
-// RelativeWeight returns a bound on the relative round-off of w, where w is the sum of the weights of the rows in the
-// first lane. w must be positive.
-func (a *Accumulator) RelativeWeight(w float64) float64 {
-	return a.lanes[0].Stage.RelativeWeight(w)
-}
-
 // Empty reports whether no rows were added. A damaged message may have rows in the sketch that its row count leaves
 // out, so Empty checks the sketch, too.
 func (a *Accumulator) Empty() bool {
