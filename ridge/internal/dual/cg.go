@@ -39,7 +39,8 @@ type CG struct {
 func Steps(n int64, entries float64) int {
 	const scattered, least, most = 10, 50, 100000
 	rows := float64(n)
-	return int(math.Min(least+2*rows*rows*rows/3/(4*math.Max(entries, 1)*scattered), most))
+	step := 4 * math.Max(entries, 1) * scattered
+	return int(math.Min(least+2*rows*rows*rows/3/step, most))
 }
 
 // Steps returns the result of the function [Steps] for these rows.
@@ -147,7 +148,9 @@ func (c *CG) apply() {
 	r := c.rows
 	copy(c.times, c.p)
 	c.weigh(c.times)
-	r.divide(c.workers(), func(k, lo, hi int) { c.scatter(c.parts[k], lo, hi) })
+	r.divide(c.workers(), func(k, lo, hi int) {
+		c.scatter(c.parts[k], lo, hi)
+	})
 	for _, part := range c.parts[1:] {
 		floats.Add(c.u, part)
 	}

@@ -13,7 +13,8 @@ import (
 func (g *Gram) Cholesky(be engine.Backend, gamma float64, work []float64) *certify.Factored {
 	n := g.N
 	for i := range n {
-		copy(work[i*n:i*n+i+1], g.G[i*n:i*n+i+1])
+		row := g.G[i*n : i*n+i+1]
+		copy(work[i*n:], row)
 		work[i*n+i] += gamma
 	}
 	if _, ok := be.Cholesky(engine.View(n, n, work)); !ok {

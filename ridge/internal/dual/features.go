@@ -213,24 +213,22 @@ func (f *Features) measuring(points []Point) *measuring {
 	m := &measuring{
 		f:      f,
 		points: points,
-		x: engine.View(
-			q,
-			f.n,
-			make([]float64, q*f.n),
-		),
-		off: make([]float64, len(points)),
-		g:   newTwofold(q, f.n),
-		r:   newTwofold(engine.MaxGradientRows, q),
+		x:      newMatrix(q, f.n),
+		off:    make([]float64, len(points)),
+		g:      newTwofold(q, f.n),
+		r:      newTwofold(engine.MaxGradientRows, q),
 	}
 	for k := range points {
 		p := &points[k]
 		p.drift = f.drift(p)
 		lost := make([]float64, f.n)
 		for i := range f.n {
-			v := twofold.Of(p.Hi[i]).Plus(twofold.Of(p.Lo[i])).Times(twofold.Of(f.Weight(i)))
-			m.x.Row(2 * k)[i], m.x.Row(2*k + 1)[i], lost[i] = v.Hi, v.Lo, v.Err
+			v := p.theta(i).Times(twofold.Of(f.Weight(i)))
+			m.x.Row(2 * k)[i] = v.Hi
+			m.x.Row(2*k + 1)[i] = v.Lo
+			lost[i] = v.Err
 		}
-		m.off[k] = vec.Norm(lost) * (1 + float64(f.n+16)*0x1p-52)
+		m.off[k] = vec.Norm(lost) * growth(f.n+16)
 		m.found = append(m.found, &Found{
 			X:   make([]float64, f.d),
 			Low: make([]float64, f.d),
@@ -258,16 +256,10 @@ func (m *measuring) add(be engine.Backend, b dataset.Block, firstFeature int) {
 	if b.Sparse != nil {
 		b.Sparse.GradientTwofold(m.x, engine.Matrix{}, nil, nil, m.g, r)
 	} else {
-		be.GradientTwofold(
-			engine.View(b.N, f.n, b.X),
-			m.x,
-			engine.Matrix{},
-			nil,
-			nil,
-			m.g,
-			r,
-		)
+		dense := engine.View(b.N, f.n, b.X)
+		be.GradientTwofold(dense, m.x, engine.Matrix{}, nil, nil, m.g, r)
 	}
+
 	total := f.weight()
 	for i := range b.N {
 		size := 0.0
@@ -277,12 +269,14 @@ func (m *measuring) add(be engine.Backend, b dataset.Block, firstFeature int) {
 		} else {
 			size = vec.Norm(b.X[i*f.n : (i+1)*f.n])
 		}
-		size *= 1 + float64(f.n+16)*0x1p-52
+		size *= growth(f.n + 16)
+
+		feature := firstFeature + i
 		var column twofold.Number
 		if f.intercept {
 			column = number(r, i, q-1)
 			mean, off := column.Over(total).Round()
-			m.means[firstFeature+i] = math.Abs(mean) + off
+			m.means[feature] = math.Abs(mean) + off
 		}
 		for k := range m.points {
 			v := number(r, i, 2*k).Plus(number(r, i, 2*k+1))
@@ -290,8 +284,9 @@ func (m *measuring) add(be engine.Backend, b dataset.Block, firstFeature int) {
 			if f.intercept {
 				v = v.Minus(column.Times(m.points[k].drift))
 			}
-			m.found[k].X[firstFeature+i], m.found[k].Low[firstFeature+i] = twofold.Sum(v.Hi, v.Lo)
-			m.apart[k][firstFeature+i] = v.Err
+			found := m.found[k]
+			found.X[feature], found.Low[feature] = twofold.Sum(v.Hi, v.Lo)
+			m.apart[k][feature] = v.Err
 		}
 	}
 }
@@ -299,7 +294,7 @@ func (m *measuring) add(be engine.Backend, b dataset.Block, firstFeature int) {
 // finish returns the measurements.
 func (m *measuring) finish() []*Found {
 	f, q := m.f, m.x.Rows
-	round := 1 + float64(f.d+16)*0x1p-52
+	round := growth(f.d + 16)
 	for k, found := range m.found {
 		p := &m.points[k]
 		found.Apart = vec.Norm(m.apart[k]) * round

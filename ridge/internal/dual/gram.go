@@ -78,7 +78,8 @@ func (s *gramSum) addProduct(trans bool, p engine.Matrix) {
 		return
 	}
 	for i := range s.n {
-		floats.Add(s.g[i*s.n:i*s.n+i+1], s.work[i*s.n:i*s.n+i+1])
+		from, to := i*s.n, i*s.n+i+1 // row i of the lower triangle
+		floats.Add(s.g[from:to], s.work[from:to])
 	}
 }
 
@@ -122,7 +123,8 @@ func (g *Gram) shift(null []float64) {
 	}
 	g.Shift = trace / float64(g.N)
 	for i, a := range null {
-		vec.Axpy(g.Shift*a, null[:i+1], g.G[i*g.N:i*g.N+i+1])
+		row := g.G[i*g.N : i*g.N+i+1]
+		vec.Axpy(g.Shift*a, null[:i+1], row)
 	}
 }
 
@@ -133,6 +135,7 @@ func (g *Gram) close(r *Samples) {
 	for i := range g.N {
 		norm := math.Sqrt(math.Max(0, g.G[i*g.N+i]) + roundoff.LostSquares)
 		g.Norms = append(g.Norms, norm)
+
 		off := mean * r.Root(i) // the mean of a column has the same error in all rows
 		if r.w != nil || r.intercept {
 			// An element of A has three roundings: the difference from the mean, the square root of the weight, and their
@@ -155,7 +158,8 @@ func (g *Gram) Size() float64 {
 	square := vec.Norm(g.Norms)
 	square *= square
 	off := vec.Norm(g.Off)
-	return (math.Sqrt(square*(1+(g.Units+n)*roundoff.Unit)+n*g.Lost) + off) * roundoff.Inflate
+	computed := math.Sqrt(square*(1+(g.Units+n)*roundoff.Unit) + n*g.Lost)
+	return (computed + off) * roundoff.Inflate
 }
 
 // Norm returns the computed ‖A‖_F. It leaves out the column that Gram adds for an intercept.

@@ -21,7 +21,8 @@ const (
 func (r *Rows) heavyColumns() (list []int, entries int) {
 	count := make([]int32, r.d)
 	for _, p := range r.parts {
-		for _, j := range p.sparse.ColIdx[p.sparse.RowPtr[0]:p.sparse.RowPtr[p.n]] {
+		first, last := p.sparse.RowPtr[0], p.sparse.RowPtr[p.n]
+		for _, j := range p.sparse.ColIdx[first:last] {
 			count[j]++
 		}
 	}

@@ -71,7 +71,11 @@ func (r *Rows) NewLeverages(be engine.Backend, shared int) *Leverages {
 	if size := r.Size(); !usable(size * size) {
 		return nil
 	}
-	l.x = engine.CSR{Rows: r.n, Cols: r.d, RowPtr: make([]int, 1, r.n+1)}
+	l.x = engine.CSR{
+		Rows:   r.n,
+		Cols:   r.d,
+		RowPtr: make([]int, 1, r.n+1),
+	}
 	for _, p := range r.parts {
 		for i := range p.n {
 			idx, val := p.sparse.Row(i)
@@ -193,6 +197,7 @@ func (l *Leverages) findSubspace() bool {
 			return false
 		}
 	}
+
 	// Replace the vectors v, which are the rows of V, by combinations such that the rows of w = AV are orthogonal.
 	z, values, ok := l.eigen(l.toSamples(v))
 	if !ok {
@@ -207,13 +212,8 @@ func (l *Leverages) findSubspace() bool {
 	l.w = l.toSamples(v)
 	var gram []float64
 	l.features.Values, gram = l.gram(l.w)
-	l.features.Defect = defect(l.features.Values, gram)
-	ones, gramV := l.gram(v)
-	for i := range ones {
-		gramV[i*l.m+i] = ones[i] - 1
-		ones[i] = 1
-	}
-	l.features.Defect = math.Max(l.features.Defect, defect(ones, gramV))
+	l.features.Defect = math.Max(defect(l.features.Values, gram), l.skew(v))
+
 	// Normalise the rows of w, and replace them by combinations whose products with Aᵀ are orthogonal.
 	u := newMatrix(l.m, l.n)
 	for i := range l.m {
@@ -225,6 +225,7 @@ func (l *Leverages) findSubspace() bool {
 		return false
 	}
 	l.r = l.multiply(l.turn, u)
+
 	for i := range l.m {
 		row := l.turn.Row(i)
 		for j := range row {
@@ -233,17 +234,13 @@ func (l *Leverages) findSubspace() bool {
 	}
 	ar := l.toFeatures(l.r)
 	l.samples.Values, gram = l.gram(ar)
-	l.samples.Defect = defect(l.samples.Values, gram)
-	ones, gramV = l.gram(l.r)
-	for i := range ones {
-		gramV[i*l.m+i] = ones[i] - 1
-		ones[i] = 1
-	}
-	l.samples.Defect = math.Max(l.samples.Defect, defect(ones, gramV))
+	l.samples.Defect = math.Max(defect(l.samples.Values, gram), l.skew(l.r))
+
 	for i := range l.m {
 		l.inShare = append(l.inShare, l.inQ(l.r.Row(i)))
 	}
-	l.gw, l.gr = l.toSamples(l.toFeatures(l.w)), l.toSamples(ar)
+	l.gw = l.toSamples(l.toFeatures(l.w))
+	l.gr = l.toSamples(ar)
 	return l.features.Defect < 0.5 && l.samples.Defect < 0.5 // false for NaN
 }
 
@@ -284,6 +281,16 @@ func defect(diagonal, e []float64) float64 {
 		}
 	}
 	return math.Sqrt(sum) * roundoff.Inflate
+}
+
+// skew returns a bound on ‖aaᵀ − I‖_F.
+func (l *Leverages) skew(a engine.Matrix) float64 {
+	ones, gram := l.gram(a)
+	for i := range ones {
+		gram[i*a.Rows+i] = ones[i] - 1
+		ones[i] = 1
+	}
+	return defect(ones, gram)
 }
 
 // eigen returns the eigenvectors of aaᵀ as rows, and the eigenvalues in descending order.
@@ -446,10 +453,12 @@ func (l *Leverages) Narrow(gammas []float64, list []int, depth int, free [][]int
 				if !usable(gamma) || share > 0.5 { // the products of e may be round-off
 					continue
 				}
-				round := 16 * roundoff.Eps
+				const round = 16 * roundoff.Eps
+				withG := l.samples.Below(samples[g], math.Sqrt(gamma), forSamples)
+				withK := l.features.Below(features[g], 1, forFeatures)
 				v := interval.Interval{
-					Lo: l.samples.Below(samples[g], math.Sqrt(gamma), forSamples) * (1 - round),
-					Hi: 1 - share + round - l.features.Below(features[g], 1, forFeatures)*(1-round),
+					Lo: withG * (1 - round),
+					Hi: 1 - share + round - withK*(1-round),
 				}
 				free[g][i] = interval.Intersect(free[g][i], v)
 			}
@@ -505,6 +514,7 @@ func (l *Leverages) newTrials(list []int, depth int, w *trialsWork) *trials {
 		t.x = append(t.x, reuse(&w.x[j], l.n, k))
 		t.u = append(t.u, reuse(&w.u[j], l.d, k))
 	}
+
 	clear(t.x[0].Data)
 	for at, i := range list {
 		t.x[0].Row(i)[at] = 1
@@ -517,6 +527,7 @@ func (l *Leverages) newTrials(list []int, depth int, w *trialsWork) *trials {
 		}
 	}
 	l.be.Gemm(true, true, -1, l.r, shared, 1, t.x[0])
+
 	for j := range depth + 1 {
 		if j > 0 {
 			l.x.Times(t.u[j-1], t.x[j])
@@ -536,6 +547,7 @@ func (l *Leverages) newTrials(list []int, depth int, w *trialsWork) *trials {
 		l.be.Gemm(true, true, 1, t.x[j], l.w, 0, t.inW[j])
 		l.be.Gemm(false, true, 1, t.inW[j], l.turn, 0, t.inR[j])
 	}
+
 	for a := range depth + 1 {
 		for b := range a + 1 {
 			t.inX[a][b] = columnDots(t.x[a], t.x[b])
@@ -559,22 +571,30 @@ func (t *trials) multiplyUnits() {
 	for j := range 2 {
 		t.own = append(t.own, make([]float64, k))
 		t.inQ = append(t.inQ, make([]float64, k))
-		t.inX[j][0], t.inX[j][1] = make([]float64, k), make([]float64, k)
+		t.inX[j][0] = make([]float64, k)
+		t.inX[j][1] = make([]float64, k)
 	}
 	t.inU[0][0] = make([]float64, k)
+
 	for at, i := range t.list {
 		clear(e)
 		e[i] = 1
 		l.centre(e)
 		l.multiplyUnit(i, u, g)
-		t.own[0][at], t.own[1][at] = e[i], g[i]
-		t.inQ[0][at], t.inQ[1][at] = l.inQ(e), l.inQ(g)
-		t.inX[0][0][at], t.inX[0][1][at], t.inX[1][1][at] = vec.Dot(e, e), vec.Dot(e, g), vec.Dot(g, g)
+		t.own[0][at] = e[i]
+		t.own[1][at] = g[i]
+		t.inQ[0][at] = l.inQ(e)
+		t.inQ[1][at] = l.inQ(g)
+		t.inX[0][0][at] = vec.Dot(e, e)
+		t.inX[0][1][at] = vec.Dot(e, g)
+		t.inX[1][1][at] = vec.Dot(g, g)
 		t.inX[1][0][at] = t.inX[0][1][at]
 		t.inU[0][0][at] = vec.Dot(u, u)
 		for j := range l.m {
-			t.inW[0].Row(at)[j], t.inR[0].Row(at)[j] = l.w.Row(j)[i], l.along(l.r.Row(j)[i], i, l.inShare[j])
-			t.inW[1].Row(at)[j], t.inR[1].Row(at)[j] = l.gw.Row(j)[i], l.gr.Row(j)[i]
+			t.inW[0].Row(at)[j] = l.w.Row(j)[i]
+			t.inW[1].Row(at)[j] = l.gw.Row(j)[i]
+			t.inR[0].Row(at)[j] = l.along(l.r.Row(j)[i], i, l.inShare[j])
+			t.inR[1].Row(at)[j] = l.gr.Row(j)[i]
 		}
 	}
 }
@@ -619,16 +639,20 @@ func (t *trials) trials(at int) (features, samples *certify.Trial) {
 	features, samples = &certify.Trial{}, &certify.Trial{}
 	for j := range l.m {
 		features.Shared = append(features.Shared, l.w.Row(j)[i])
-		samples.Shared = append(samples.Shared, l.along(l.r.Row(j)[i], i, l.inShare[j]))
+		along := l.along(l.r.Row(j)[i], i, l.inShare[j])
+		samples.Shared = append(samples.Shared, along)
 	}
 	for a := range t.depth {
 		features.Own = append(features.Own, t.own[a+1][at])
 		features.CrossP = append(features.CrossP, t.inW[a+1].Row(at)...)
 		features.CrossV = append(features.CrossV, t.inW[a].Row(at)...)
 		features.Before = append(features.Before, math.Sqrt(t.inX[a][a][at]))
-		samples.Own = append(samples.Own, l.along(t.own[a][at], i, t.inQ[a][at]))
+
+		along := l.along(t.own[a][at], i, t.inQ[a][at])
+		samples.Own = append(samples.Own, along)
 		samples.CrossP = append(samples.CrossP, t.inR[a+1].Row(at)...)
 		samples.CrossV = append(samples.CrossV, t.inR[a].Row(at)...)
+
 		for b := range t.depth {
 			features.P = append(features.P, t.inX[a+1][b+1][at])
 			features.V = append(features.V, t.inU[a][b][at])

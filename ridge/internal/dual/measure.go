@@ -22,6 +22,11 @@ type Point struct {
 	drift twofold.Number
 }
 
+// theta returns element i of θ.
+func (p *Point) theta(i int) twofold.Number {
+	return twofold.Of(p.Hi[i]).Plus(twofold.Of(p.Lo[i]))
+}
+
 // Add adds step to the dual vector α, which adds step/√w to θ. root returns √w for the weight w of a row.
 func (p *Point) Add(step []float64, root func(i int) float64) {
 	for i, v := range step {
@@ -62,7 +67,8 @@ func (r *Rows) Measure(ctx context.Context, be engine.Backend, points []Point) (
 	found := make([]*Found, len(points))
 	x := r.combine(be, points)
 	for k := range points {
-		found[k] = r.newFound(&points[k], x[k*r.d:(k+1)*r.d], r.means)
+		sum := x[k*r.d : (k+1)*r.d]
+		found[k] = r.newFound(&points[k], sum, r.means)
 		found[k].MeanNorm = r.meanNorm
 	}
 	if err := ctx.Err(); err != nil {
@@ -81,8 +87,7 @@ func (s *Samples) drift(p *Point) (all twofold.Number) {
 		return all
 	}
 	for i := range s.n {
-		theta := twofold.Of(p.Hi[i]).Plus(twofold.Of(p.Lo[i]))
-		all = all.Plus(theta.Times(twofold.Of(s.Weight(i))))
+		all = all.Plus(p.theta(i).Times(twofold.Of(s.Weight(i))))
 	}
 	return all.Over(s.weight())
 }
@@ -104,8 +109,13 @@ func (s *Samples) newFound(p *Point, sum, columns []twofold.Number) *Found {
 		f.X[j], f.Low[j] = twofold.Sum(v.Hi, v.Lo)
 		apart[j] = v.Err
 	}
-	f.Apart = vec.Norm(apart) * (1 + float64(s.d+8)*0x1p-52)
+	f.Apart = vec.Norm(apart) * growth(s.d+8)
 	return f
+}
+
+// growth returns 1 + n·eps, a factor that covers the rounding errors of n operations.
+func growth(n int) float64 {
+	return 1 + float64(n)*0x1p-52
 }
 
 // columnSums returns Xᵀw, for rows X with weights w. For sparse rows it uses plain sums, which are accurate enough:
@@ -129,7 +139,7 @@ func (s *Samples) normOfMeans(columns []twofold.Number) float64 {
 	for j, a := range columns {
 		means[j] = (math.Abs(a.Hi) + math.Abs(a.Lo) + a.Err) / least
 	}
-	return vec.Norm(means) * (1 + float64(s.d+16)*0x1p-52)
+	return vec.Norm(means) * growth(s.d+16)
 }
 
 // finish computes the residual r of [Found] at the point p from p.residual, which holds y − Xx.
@@ -141,6 +151,7 @@ func (s *Samples) finish(p *Point, f *Found) {
 	if s.intercept {
 		f.Mean = sum.Over(s.weight())
 	}
+
 	f.Alpha = 0
 	f.Residual = make([]float64, s.n)
 	f.Missed = make([]float64, s.n)
@@ -148,24 +159,31 @@ func (s *Samples) finish(p *Point, f *Found) {
 	for i, v := range p.residual {
 		v = v.Minus(f.Mean)
 		squares = squares.Plus(v.Times(v).Times(twofold.Of(s.Weight(i))))
+
+		root := s.Root(i)
 		missed, rest := v.Round()
-		f.Missed[i] = s.Root(i) * missed
+		f.Missed[i] = root * missed
 		lost := 0.0
 		if missed != 0 || rest != 0 {
 			lost = underflown // underflow of the products with √w
 		}
-		f.Off = math.Max(f.Off, s.Root(i)*rest*(1+0x1p-50)+4*math.Abs(f.Missed[i])*0x1p-53+lost)
-		theta := twofold.Of(p.Hi[i]).Plus(twofold.Of(p.Lo[i])).Minus(p.drift)
-		f.Alpha = math.Hypot(f.Alpha, s.Root(i)*(math.Abs(theta.Hi)+math.Abs(theta.Lo)+theta.Err))
+		missedError := root*rest*(1+0x1p-50) + 4*math.Abs(f.Missed[i])*0x1p-53 + lost
+		f.Off = math.Max(f.Off, missedError)
+
+		theta := p.theta(i).Minus(p.drift)
+		size := math.Abs(theta.Hi) + math.Abs(theta.Lo) + theta.Err
+		f.Alpha = math.Hypot(f.Alpha, root*size)
 		left, lost := v.Minus(theta.Times(twofold.Of(p.Gamma))).Round()
-		f.Residual[i] = s.Root(i) * left
-		off[i] = s.Root(i) * lost
+		f.Residual[i] = root * left
+		off[i] = root * lost
 	}
+
 	f.RSS = squares
-	f.Alpha *= (1 + float64(s.n+16)*0x1p-52) * roundoff.Inflate
-	f.Norm = (vec.Norm(f.Residual)*(1+float64(s.n+16)*0x1p-52) +
-		vec.Norm(off)*(1+float64(s.n+16)*0x1p-52) +
-		float64(s.n)*0x1p-1060)
+	round := growth(s.n + 16)
+	f.Alpha *= round * roundoff.Inflate
+	f.Norm = vec.Norm(f.Residual)*round +
+		vec.Norm(off)*round +
+		float64(s.n)*0x1p-1060
 	p.residual = nil
 }
 
@@ -185,6 +203,7 @@ func (r *Rows) combine(be engine.Backend, points []Point) []twofold.Number {
 			theta = append(theta, p.Lo)
 		}
 	}
+
 	q := len(theta)
 	b := make([]float64, engine.MaxGradientRows*q)
 	g, res := newTwofold(q, r.d), newTwofold(engine.MaxGradientRows, q)
@@ -195,7 +214,8 @@ func (r *Rows) combine(be engine.Backend, points []Point) []twofold.Number {
 				b[(i-lo)*q+k] = -v[p.first+i]
 			}
 		}
-		r.gradient(be, p, lo, hi, engine.Matrix{Rows: q}, engine.View(hi-lo, q, b), g, res)
+		noX := engine.Matrix{Rows: q}
+		r.gradient(be, p, lo, hi, noX, engine.View(hi-lo, q, b), g, res)
 		for i := range hi - lo {
 			for k := range q {
 				exact = exact &&
@@ -204,6 +224,7 @@ func (r *Rows) combine(be engine.Backend, points []Point) []twofold.Number {
 			}
 		}
 	})
+
 	out := make([]twofold.Number, len(points)*r.d)
 	for k := range points {
 		for j := range r.d {
@@ -255,8 +276,9 @@ func (r *Rows) residuals(be engine.Backend, points []Point, found []*Found) {
 		)
 		for i := range hi - lo {
 			for k := range points {
-				v := twofold.Number{}.Minus(number(res, i, 2*k)).Minus(number(res, i, 2*k+1))
-				points[k].residual[p.first+lo+i] = v
+				high := number(res, i, 2*k)
+				low := number(res, i, 2*k+1)
+				points[k].residual[p.first+lo+i] = twofold.Number{}.Minus(high).Minus(low)
 			}
 		}
 	})
@@ -285,21 +307,18 @@ func (r *Rows) gradient(
 		w = r.w[p.first+lo : p.first+hi]
 	}
 	cut := func(m engine.Matrix) engine.Matrix { return m.Slice(0, hi-lo, 0, m.Cols) }
-	res = engine.Twofold{Hi: cut(res.Hi), Lo: cut(res.Lo), Err: cut(res.Err)}
+	res = engine.Twofold{
+		Hi:  cut(res.Hi),
+		Lo:  cut(res.Lo),
+		Err: cut(res.Err),
+	}
 	if p.sparse != nil {
 		rows := p.sparse.Slice(lo, hi)
 		rows.GradientTwofold(x, b, nil, w, g, res)
 		return
 	}
-	be.GradientTwofold(
-		engine.View(hi-lo, r.d, p.x[lo*r.d:hi*r.d]),
-		x,
-		b,
-		nil,
-		w,
-		g,
-		res,
-	)
+	dense := engine.View(hi-lo, r.d, p.x[lo*r.d:hi*r.d])
+	be.GradientTwofold(dense, x, b, nil, w, g, res)
 }
 
 func newTwofold(rows, cols int) engine.Twofold {

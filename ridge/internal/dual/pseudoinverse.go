@@ -29,14 +29,14 @@ func (g *Gram) PseudoInverse(be engine.Backend) *PseudoInverse {
 	p := &PseudoInverse{values: make([]float64, n), vectors: newMatrix(n, n)}
 	full := newMatrix(n, n)
 	copy(full.Data, g.G)
-	if !be.SymEig(full, p.values, p.vectors, make([]float64, be.SymEigWork(n, n))) {
+	work := make([]float64, be.SymEigWork(n, n))
+	if !be.SymEig(full, p.values, p.vectors, work) {
 		return nil
 	}
 	size := math.Hypot(vec.Norm(g.Norms), math.Sqrt(g.Shift))
 	off := vec.Norm(g.Off)
-	cutoff := (g.Units*roundoff.Unit+float64(n)*roundoff.Eps)*size*size +
-		g.Lost +
-		off*(2*size+off)
+	round := g.Units*roundoff.Unit + float64(n)*roundoff.Eps
+	cutoff := round*size*size + g.Lost + off*(2*size+off)
 	for p.Rank < n && p.values[p.Rank] > cutoff {
 		p.Rank++
 	}

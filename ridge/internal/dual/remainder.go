@@ -52,13 +52,18 @@ func (g *Gram) Unformed(known *certify.Dual, t *direct.TridiagonalForm, systems 
 	for i, r := range g.Remainders(known.Backend, gammas, alpha, targets) {
 		s := &systems[i]
 		a := alpha[i*n : (i+1)*n : (i+1)*n]
-		if !(s.Gamma > small && s.Gamma < 1/small && known.Size*known.Size < 1/small) {
+		inRange := s.Gamma > small &&
+			s.Gamma < 1/small &&
+			known.Size*known.Size < 1/small
+		if !inRange {
 			continue
 		}
 		w := known.Unformed(s.Target, s.Gamma, a, s.B, r, s.Dimension)
 		total, off := known.TSS[s.Target].Round()
-		if (total != 0 || off != 0) &&
-			!(total > small*small && r <= maxRemainder(known)*math.Sqrt(w.RSS.Hi) && w.Relative < 1) {
+		isAccurate := total > small*small &&
+			r <= maxRemainder(known)*math.Sqrt(w.RSS.Hi) &&
+			w.Relative < 1
+		if (total != 0 || off != 0) && !isAccurate {
 			continue
 		}
 		vec.Scale(s.Gamma, a)
@@ -75,18 +80,22 @@ func (g *Gram) Remainders(be engine.Backend, gammas, alpha, targets []float64) [
 	rest := slices.Clone(targets)
 	out := make([]float64, len(targets)/n)
 	for k, gamma := range gammas {
-		vec.Axpy(-gamma, alpha[k*n:(k+1)*n], rest[k*n:(k+1)*n])
+		from, to := k*n, (k+1)*n
+		vec.Axpy(-gamma, alpha[from:to], rest[from:to])
 	}
-	be.Gemm(false, true, -1, engine.View(len(out), n, alpha), engine.View(n, n, g.G), 1, engine.View(len(out), n, rest))
+	gram := engine.View(n, n, g.G)
+	be.Gemm(false, true, -1, engine.View(len(out), n, alpha), gram, 1, engine.View(len(out), n, rest))
+
 	size := g.Size()
 	off := vec.Norm(g.Off)
 	dot := (be.Accuracy().Dot(n) + engine.Roundings + roundoff.Few) * roundoff.Eps
-	gram := size*size*(dot+g.Units*roundoff.Unit) + g.Lost + off*(2*size+off)
+	gramError := size*size*(dot+g.Units*roundoff.Unit) + g.Lost + off*(2*size+off)
+	targetError := dot + float64(n+16)*roundoff.Eps
 	for k := range out {
-		row := func(of []float64) float64 { return vec.Norm(of[k*n : (k+1)*n]) }
-		out[k] = (row(rest) +
-			(gram+dot*gammas[k])*row(alpha) +
-			(dot+float64(n+16)*roundoff.Eps)*row(targets)) * roundoff.Inflate
+		norm := func(of []float64) float64 { return vec.Norm(of[k*n : (k+1)*n]) }
+		out[k] = (norm(rest) +
+			(gramError+dot*gammas[k])*norm(alpha) +
+			targetError*norm(targets)) * roundoff.Inflate
 		if out[k] > 0 {
 			out[k] += float64(n*n) * roundoff.Underflow
 		}

@@ -55,7 +55,8 @@ func (r *Rows) Bytes() uint64 {
 // sparse copy of all other columns.
 func SparseBytes(n, d int, entries float64) uint64 {
 	const vectors = mostShares + 4 + 3 // numbers of d-vectors: the sums of the workers, accumulators and results
-	return uint64(8*vectors*float64(d) + 12*entries + 2*8*float64(min(mostHeavy, d))*float64(n))
+	heavy := float64(min(mostHeavy, d)) * float64(n)
+	return uint64(8*vectors*float64(d) + 12*entries + 2*8*heavy)
 }
 
 // Sparse reports whether all rows are sparse.

@@ -65,7 +65,7 @@ func (r *Rows) combineSparse(points []Point) []twofold.Number {
 	sums, times := r.work.sums, r.work.times
 	for k := range points {
 		for i := range times {
-			times[i] = twofold.Of(points[k].Hi[i]).Plus(twofold.Of(points[k].Lo[i]))
+			times[i] = points[k].theta(i)
 			if r.w != nil {
 				times[i] = times[i].Times(twofold.Of(r.w[i]))
 			}
@@ -121,7 +121,8 @@ func (r *Rows) residualsSparse(points []Point, found []*Found) {
 		dst, target := points[k].residual, points[k].Target
 		r.inParallel(func(p *part, i int) {
 			idx, val := p.sparse.Row(i)
-			dst[p.first+i] = twofold.Of(r.Y(p.first+i, target)).Minus(dot(idx, val, &x))
+			y := twofold.Of(r.Y(p.first+i, target))
+			dst[p.first+i] = y.Minus(dot(idx, val, &x))
 		})
 	}
 }
@@ -147,7 +148,8 @@ func (r *Rows) plainSums() []twofold.Number {
 	n := float64(r.n)
 	for j, v := range sums {
 		if sizes[j] != 0 { // also true for NaN
-			out[j] = twofold.Number{Hi: v, Err: (n+2)*(0x1p-52*sizes[j]+underflown) + (v - v)} // NaN if v is not finite
+			off := (n + 2) * (0x1p-52*sizes[j] + underflown)
+			out[j] = twofold.Number{Hi: v, Err: off + (v - v)} // NaN if v is not finite
 		}
 	}
 	return out
