@@ -117,7 +117,9 @@ func (s *CSR) GradientTwofold(x, b Matrix, c, w []float64, g, r Twofold) {
 				xq = x.Row(q)
 			}
 			hi, lo, off := sparseResidual(terms, val, xq, rhs, shift)
-			r.Hi.Row(i)[q], r.Lo.Row(i)[q], r.Err.Row(i)[q] = hi, lo, off
+			r.Hi.Row(i)[q] = hi
+			r.Lo.Row(i)[q] = lo
+			r.Err.Row(i)[q] = off
 			if g.Hi.Data != nil {
 				addSparse(idx, val, hi, lo, weight, g.Hi.Row(q), g.Lo.Row(q), g.Err.Row(q))
 			}

@@ -39,7 +39,8 @@ func Measure(ctx context.Context, be Backend, d time.Duration) (Measurement, err
 		a[i], b[i] = float64(i%7), float64(i%5)
 	}
 	product := func() {
-		be.Gemm(false, false, 1, View(n, n, a), View(n, n, b), 0, View(n, n, c))
+		left, right := View(n, n, a), View(n, n, b)
+		be.Gemm(false, false, 1, left, right, 0, View(n, n, c))
 	}
 	for range measureRounds {
 		m.Peak = max(m.Peak, pure.Peak(ctx, d/3/measureRounds)/1e9)

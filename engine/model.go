@@ -46,13 +46,15 @@ func (t *Tuning) setBlocks() {
 		kc = halfBytes(l1) / (word * t.MR)
 	}
 	t.KC = Setting{clampTo(kc, 64, 384, 8), "BLIS model, L1 " + l1.Origin}
-	t.MC = Setting{clampTo(halfBytes(l2)/(word*t.KC.Value), t.MR, 1024, t.MR), "BLIS model, L2 " + l2.Origin}
+	rows := halfBytes(l2) / (word * t.KC.Value)
+	t.MC = Setting{clampTo(rows, t.MR, 1024, t.MR), "BLIS model, L2 " + l2.Origin}
 
 	if l3.Size > largestL3 {
 		l3.Size = largestL3
 		l3.Origin += fmt.Sprintf(", %d KiB of it", largestL3>>10)
 	}
-	t.NC = Setting{clampTo(halfBytes(l3)/(word*t.KC.Value), t.NR, 8192, t.NR), "BLIS model, L3 " + l3.Origin}
+	columns := halfBytes(l3) / (word * t.KC.Value)
+	t.NC = Setting{clampTo(columns, t.NR, 8192, t.NR), "BLIS model, L3 " + l3.Origin}
 }
 
 // halfBytes returns the size of half the ways of a cache in bytes. It counts at least one way.

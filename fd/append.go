@@ -211,7 +211,9 @@ const sumBlock = engine.BlockOfSquares
 //   - once for each doubling of the number of blocks
 func SquaresError(n int) float64 {
 	blocks := max(n+sumBlock-1, sumBlock) / sumBlock
-	return (float64(min(n, sumBlock)/4+5) + math.Ceil(math.Log2(float64(blocks)))) / 2
+	within := float64(min(n, sumBlock)/4 + 5)
+	across := math.Ceil(math.Log2(float64(blocks)))
+	return (within + across) / 2
 }
 
 // half returns the position at which to split a sum of n > sumBlock terms: n/2, rounded up to whole blocks.

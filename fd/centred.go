@@ -375,5 +375,6 @@ func (s *Sketch) errorOfCentres(z int, dense, sparse, centres, times float64, n 
 	products := 3*a*math.Sqrt(2*dense+sparse) +
 		2*short*a*b +
 		long*b*math.Sqrt(2*dense+centres)
-	return eps*products + 2*(times*0x1p-537)*((float64(n)+times)*0x1p-537)*float64(s.cfg.Dim)
+	lost := 2 * (times * 0x1p-537) * ((float64(n) + times) * 0x1p-537)
+	return eps*products + lost*float64(s.cfg.Dim)
 }

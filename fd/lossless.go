@@ -121,7 +121,8 @@ func (s *Sketch) shrinkCross() error {
 	copyLower(first, c)
 	before := frobenius(first)
 	v := s.buf[spared*ld:]
-	if !be.SymEig(c, ws.w[:d], engine.Strided(d, d, v, ld), ws.work) {
+	vectors := engine.Strided(d, d, v, ld)
+	if !be.SymEig(c, ws.w[:d], vectors, ws.work) {
 		return errNoConvergence
 	}
 	live := 0

@@ -21,7 +21,8 @@ func WholeSpectrum(a engine.Matrix, known Bound, be engine.Backend) (*Spectrum, 
 	w := make([]float64, d)
 	first := engine.View(d, d, make([]float64, d*d))
 	copyLower(first, a)
-	if !be.SymEig(a, w, engine.View(d, d, p.V), make([]float64, be.SymEigWork(d, d))) {
+	work := make([]float64, be.SymEigWork(d, d))
+	if !be.SymEig(a, w, engine.View(d, d, p.V), work) {
 		return nil, errNoConvergence
 	}
 	pad, err := p.fromMatrix(w, first, a, be)

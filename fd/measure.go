@@ -91,7 +91,8 @@ func (x *reduction) bounds(
 	phi := x.weighted(omega, above) + off.weighted(largest, kept, float64(r), above)
 	coupling := phi*(1+apart/above) + phi*(phi/above)
 	size := largest + above
-	mixed := (x.mixed(omega, above) + off.mixed(largest, kept, float64(r), above)) * (1 + off.skew)
+	mixed := x.mixed(omega, above) + off.mixed(largest, kept, float64(r), above)
+	mixed *= 1 + off.skew
 
 	lost := x.rounding(above, mixed, size)
 	pad = math.Max(math.Max(above, most)*(1+8*eps)-x.delta, 0) + coupling
@@ -334,5 +335,6 @@ func frobenius(a engine.Matrix) float64 {
 		v := row[i] / largest
 		sum += v * v
 	}
-	return largest * math.Sqrt(sum) * (1 + (float64(a.Rows)*float64(a.Rows)+4)*eps)
+	n := float64(a.Rows)
+	return largest * math.Sqrt(sum) * (1 + (n*n+4)*eps)
 }

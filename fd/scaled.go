@@ -90,6 +90,7 @@ func (p *Spectrum) decompose(r int, b []float64, be engine.Backend) (pad float64
 	if !be.SymEig(g, w, u, make([]float64, be.SymEigWork(r, r))) {
 		return 0, errNoConvergence
 	}
+
 	x.kept, x.scale = x.cut(w, make([]float64, r), make([]float64, r))
 	live := len(x.kept)
 	x.u = u.Slice(0, live, 0, r)
@@ -99,7 +100,8 @@ func (p *Spectrum) decompose(r int, b []float64, be engine.Backend) (pad float64
 	}
 	p.Sigma2 = slices.Repeat([]float64{1}, live)
 	p.V = make([]float64, live*d)
-	be.Gemm(false, false, 1, x.u, engine.View(r, d, b), 0, engine.View(live, d, p.V))
+	rows := engine.View(r, d, b)
+	be.Gemm(false, false, 1, x.u, rows, 0, engine.View(live, d, p.V))
 	more, err := p.fromRows(be)
 	if err != nil {
 		return 0, err
@@ -121,9 +123,11 @@ func (b Bound) scaled(scale []float64) Bound {
 	out.Tail = spread(b.Tail, b.Shrinkage, ascending)
 	// Each diagonal entry of AᵀA − BᵀB is at most Shrinkage + RoundOff. The positive ones of these d entries sum
 	// to at most Tail + 2d·RoundOff.
-	out.Frobenius2 = spread(b.Tail+2*float64(len(scale))*b.RoundOff, b.FD(), ascending) * (1 + 8*eps)
+	most := b.Tail + 2*float64(len(scale))*b.RoundOff
+	out.Frobenius2 = spread(most, b.FD(), ascending) * (1 + 8*eps)
 	slices.Reverse(ascending)
-	out.TailSlack = math.Max(0, out.Tail-spread(b.Tail-b.TailSlack, b.Shrinkage, ascending))
+	certain := spread(b.Tail-b.TailSlack, b.Shrinkage, ascending)
+	out.TailSlack = math.Max(0, out.Tail-certain)
 	return out
 }
 

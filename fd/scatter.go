@@ -81,7 +81,8 @@ func (s *Sketch) addRows(sums []twofold.Total, product []float64) (pad float64, 
 	d := s.cfg.Dim
 	for lo := 0; lo < s.rows; lo += scatterRows {
 		n := min(scatterRows, s.rows-lo)
-		s.cfg.Backend.Syrk(true, 1, engine.Strided(n, d, s.buf[lo*s.ld:], s.ld), 0, engine.View(d, d, product))
+		rows := engine.Strided(n, d, s.buf[lo*s.ld:], s.ld)
+		s.cfg.Backend.Syrk(true, 1, rows, 0, engine.View(d, d, product))
 		var added float64
 		for i := range d {
 			row := product[i*d : i*d+i+1]

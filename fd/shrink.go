@@ -65,7 +65,9 @@ func (ws *workspace) allocGram(cfg Config, m, order int) {
 	ws.w = make([]float64, order)
 	ws.gram = make([]float64, order*order)
 	ws.u = make([]float64, m*order)
-	ws.work = make([]float64, max(cfg.Backend.SymEigWork(order, m), cfg.Backend.LeftMulWork(m, cfg.Dim, order)))
+	forEigen := cfg.Backend.SymEigWork(order, m)
+	forProduct := cfg.Backend.LeftMulWork(m, cfg.Dim, order)
+	ws.work = make([]float64, max(forEigen, forProduct))
 	ws.first = make([]float64, order*order)
 	ws.lengths = make([]float64, order)
 	ws.kept = make([]float64, m)
@@ -208,16 +210,12 @@ func (s *Sketch) shrinkSVD() error {
 	ws := &s.ws
 	q := min(k, d)
 	x := singular{
-		rows: engine.Strided(
-			k,
-			d,
-			s.buf[first*s.ld:],
-			s.ld,
-		),
+		rows:  engine.Strided(k, d, s.buf[first*s.ld:], s.ld),
 		sigma: ws.w[:q],
 		vt:    engine.View(q, d, ws.vt),
 	}
-	pad, err := x.factor(s.cfg.Backend, s.m, engine.View(k, d, ws.copy), ws.work, ws.check)
+	rows := engine.View(k, d, ws.copy)
+	pad, err := x.factor(s.cfg.Backend, s.m, rows, ws.work, ws.check)
 	if err != nil {
 		return err
 	}

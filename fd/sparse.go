@@ -196,7 +196,8 @@ func (s *Sketch) gramSparse(g engine.Matrix, work *engine.SparseWork) (off float
 	if w.Rows == 0 {
 		return 0
 	}
-	w.TimesDense(engine.Strided(k, s.cfg.Dim, s.buf, s.ld), g.Slice(k, n, 0, k), work)
+	rows := engine.Strided(k, s.cfg.Dim, s.buf, s.ld)
+	w.TimesDense(rows, g.Slice(k, n, 0, k), work)
 	w.Gram(g.Slice(k, n, k, n), work)
 	// The squared norm of a row left by the last shrink is at most the norm2 of this row plus the RoundOff of the
 	// sketch.
@@ -251,7 +252,8 @@ func (s *Sketch) combine(u engine.Matrix) {
 		}
 	}
 	if k > 0 {
-		be.LeftMul(left, engine.Strided(max(k, live), s.cfg.Dim, s.buf, s.ld), ws.work)
+		rows := engine.Strided(max(k, live), s.cfg.Dim, s.buf, s.ld)
+		be.LeftMul(left, rows, ws.work)
 	}
 	s.sparse.AddLeftMul(
 		u.Slice(0, live, k, u.Cols),
@@ -264,5 +266,6 @@ func (s *Sketch) combine(u engine.Matrix) {
 // rows B. The arguments dense and sparse are the computed ‖B‖²_F and ‖S‖²_F. No row of S has more than z
 // entries. The bound is proved in docs/math.md §14.
 func errorOfSparse(z int, dense, sparse float64) float64 {
-	return (float64(z)/2 + engine.Roundings + 1) * eps * math.Sqrt(sparse) * math.Sqrt(2*dense+sparse)
+	each := (float64(z)/2 + engine.Roundings + 1) * eps
+	return each * math.Sqrt(sparse) * math.Sqrt(2*dense+sparse)
 }

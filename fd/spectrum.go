@@ -99,6 +99,7 @@ func (s *Sketch) readGram(p *Spectrum) (delta, pad float64, err error) {
 		return 0, 0, errNoConvergence
 	}
 	x.delta = s.cut(w)
+
 	x.kept, x.scale = x.cut(w[:r], make([]float64, r), make([]float64, r))
 	live := len(x.kept)
 	x.u = u.Slice(0, live, 0, n)
@@ -106,10 +107,12 @@ func (s *Sketch) readGram(p *Spectrum) (delta, pad float64, err error) {
 	if math.IsInf(pad, 1) {
 		return 0, 0, errNoConvergence
 	}
+
 	p.V = make([]float64, live*d)
 	v := engine.View(live, d, p.V)
 	s.multiplyByL(x.u)
-	be.Gemm(false, false, 1, x.u.Slice(0, live, 0, k), engine.Strided(k, d, s.buf, s.ld), 0, v)
+	dense := engine.Strided(k, d, s.buf, s.ld)
+	be.Gemm(false, false, 1, x.u.Slice(0, live, 0, k), dense, 0, v)
 	if s.sparse.Rows > 0 {
 		s.sparse.AddLeftMul(x.u.Slice(0, live, k, n), v, work)
 	}
@@ -133,7 +136,8 @@ func (s *Sketch) readCross(p *Spectrum) (pad float64, err error) {
 	pad += more
 	copyLower(first, c)
 	p.V = make([]float64, d*d)
-	if !be.SymEig(c, w, engine.View(d, d, p.V), make([]float64, be.SymEigWork(d, d))) {
+	work := make([]float64, be.SymEigWork(d, d))
+	if !be.SymEig(c, w, engine.View(d, d, p.V), work) {
 		return 0, errNoConvergence
 	}
 	more, err = p.fromMatrix(w, first, c, be)
@@ -174,7 +178,8 @@ func (s *Sketch) readSVD(p *Spectrum) (delta, pad float64, err error) {
 func (p *Spectrum) fromRows(be engine.Backend) (pad float64, err error) {
 	d, all := p.Dim, 0.0
 	for i := range p.Sigma2 {
-		p.Sigma2[i] *= vec.Dot(p.V[i*d:(i+1)*d], p.V[i*d:(i+1)*d])
+		v := p.V[i*d : (i+1)*d]
+		p.Sigma2[i] *= vec.Dot(v, v)
 		all += p.Sigma2[i]
 	}
 	// Rounding σ² and the entries of v/‖v‖ changes σ²vᵀv by at most 24·eps·σ².
@@ -193,12 +198,8 @@ func (p *Spectrum) measureSkew(be engine.Backend) (pad float64, err error) {
 	if r == 0 {
 		return 0, nil
 	}
-	p.Skew = spectral.Loss(
-		be,
-		engine.View(r, d, p.V),
-		engine.Matrix{},
-		make([]float64, spectral.Work(r, d)),
-	)
+	work := make([]float64, spectral.Work(r, d))
+	p.Skew = spectral.Loss(be, engine.View(r, d, p.V), engine.Matrix{}, work)
 	if !(p.Skew <= 0x1p-10) {
 		return 0, errNoConvergence
 	}

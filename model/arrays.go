@@ -142,7 +142,8 @@ func (m *Model) WriteArrays(w io.Writer) error {
 			return err
 		}
 		if len(r.R2Bracket) == 0 { // the record does not have it
-			r.R2Bracket = slices.Repeat(PerTarget[ridge.Interval]{{Lo: math.Inf(-1), Hi: math.Inf(1)}}, t)
+			unknown := PerTarget[ridge.Interval]{{Lo: math.Inf(-1), Hi: math.Inf(1)}}
+			r.R2Bracket = slices.Repeat(unknown, t)
 		}
 		records[i] = r
 		if m.Folded != nil && (f.Fitted != nil) != fitted {

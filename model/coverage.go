@@ -169,7 +169,8 @@ func (m *Model) Calibrate(
 					}
 					v := within[i*t+j]
 					c.own[at] = append(c.own[at], own)
-					c.exact[at] = append(c.exact[at], up(math.Max(math.Abs(y-v.Lo), math.Abs(y-v.Hi))))
+					most := math.Max(math.Abs(y-v.Lo), math.Abs(y-v.Hi))
+					c.exact[at] = append(c.exact[at], up(most))
 				}
 			}
 		}

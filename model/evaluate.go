@@ -66,7 +66,8 @@ func Evaluate(
 		}
 		for i := range b.N {
 			for k, s := range solutions {
-				if err := predictRow(s, yhat[k*t:(k+1)*t], b, i, d); err != nil {
+				row := yhat[k*t : (k+1)*t]
+				if err := predictRow(s, row, b, i, d); err != nil {
 					return nil, err
 				}
 			}
@@ -106,7 +107,9 @@ func (e *Evaluation) keep(observed, yhat []float64) {
 	if (e.rows-1)%e.every != 0 || len(yhat) > maxNumbers {
 		return
 	}
-	e.Points = append(e.Points, Point{append([]float64(nil), observed...), append([]float64(nil), yhat...)})
+	y := append([]float64(nil), observed...)
+	predicted := append([]float64(nil), yhat...)
+	e.Points = append(e.Points, Point{y, predicted})
 	e.thin()
 }
 

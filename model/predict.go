@@ -236,7 +236,8 @@ func (p *Predictor) predict(
 		step := max(1, mostPredicted/max(1, k))
 		for i := range b.N {
 			if i%step == 0 {
-				all = slices.Grow(all[:0], min(step, b.N-i)*k)[:min(step, b.N-i)*k]
+				size := min(step, b.N-i) * k
+				all = slices.Grow(all[:0], size)[:size]
 				if err := p.predictRows(all, b, i, k, d); err != nil {
 					return err
 				}
@@ -273,7 +274,8 @@ func (p *Predictor) predictRows(all []float64, b dataset.Block, first, k, d int)
 	n := len(all) / max(1, k)
 	return parallel.Do(64, len(all)*d, func(part int) error {
 		for i := n * part / 64; i < n*(part+1)/64; i++ {
-			if err := predictRow(p.fit, all[i*k:(i+1)*k], b, first+i, d); err != nil {
+			row := all[i*k : (i+1)*k]
+			if err := predictRow(p.fit, row, b, first+i, d); err != nil {
 				return err
 			}
 		}

@@ -20,7 +20,8 @@ func (s *Score) addRow(o *ridge.Target, b dataset.Block, i int, y, predicted flo
 	}
 	const accurate = 0x1p-30
 	r := twofold.Of(y).Minus(twofold.Number{Hi: predicted, Err: roundOff(o, b, i)})
-	typical := math.Max(math.Abs(r.Hi), math.Sqrt(s.rss.Hi/math.Max(s.weight.Hi, 1)))
+	perWeight := s.rss.Hi / math.Max(s.weight.Hi, 1)
+	typical := math.Max(math.Abs(r.Hi), math.Sqrt(perWeight))
 	if !(r.Err <= accurate*typical) {
 		r = residual(o, b, i, y)
 	}

@@ -73,7 +73,8 @@ func (s *Score) Join(o Score) {
 	// − o.shift) + δ²·Σw.
 	move := twofold.Of(o.shift).Minus(twofold.Of(s.shift))
 	cross := move.Times(o.first)
-	s.second = s.second.Plus(o.second).Plus(cross).Plus(cross).Plus(move.Times(move).Times(o.weight))
+	square := move.Times(move).Times(o.weight)
+	s.second = s.second.Plus(o.second).Plus(cross).Plus(cross).Plus(square)
 	s.first = s.first.Plus(o.first).Plus(move.Times(o.weight))
 	s.rows += o.rows
 	s.weight = s.weight.Plus(o.weight)

@@ -40,7 +40,8 @@ const drawCost = 16
 func (g *gaussian) drawColumns(s *stream, lo, hi int) {
 	for i := lo; i < hi; i++ {
 		s.seek(g.seed, forGaussian, g.firstRow+int64(i))
-		s.normal(g.s[(g.held+i)*g.m : (g.held+i+1)*g.m])
+		row := g.held + i
+		s.normal(g.s[row*g.m : (row+1)*g.m])
 	}
 }
 

@@ -83,7 +83,8 @@ func (in *intake) add(i int, idx []int32, val, y []float64) error {
 	if err != nil {
 		return err
 	}
-	qy, err := fd.SquaredNorm(i, in.dim, nil, y[i*in.targets:(i+1)*in.targets])
+	targets := y[i*in.targets : (i+1)*in.targets]
+	qy, err := fd.SquaredNorm(i, in.dim, nil, targets)
 	if err != nil {
 		return err
 	}

@@ -106,7 +106,8 @@ func (a *Nystrom) draw() error {
 	})
 	values := make([]float64, a.m)
 	work := make([]float64, be.SVDWork(a.m, d))
-	if !be.SVD(engine.View(a.m, d, g), values, engine.View(min(a.m, d), d, a.omega), work) {
+	vectors := engine.View(min(a.m, d), d, a.omega)
+	if !be.SVD(engine.View(a.m, d, g), values, vectors, work) {
 		return errNoConvergence
 	}
 	return nil
@@ -159,7 +160,9 @@ func (a *Nystrom) AppendSparse(x *engine.CSR) error {
 	}
 	for lo := 0; lo < x.Rows; lo += panelRows {
 		a.csr = x.Slice(lo, min(lo+panelRows, x.Rows))
-		a.team.do(a.m, (2*a.csr.NNZ()+min(a.csr.NNZ(), a.cfg.Dim)*addCost)*a.m, a.sparse)
+		nnz := a.csr.NNZ()
+		cost := 2*nnz + min(nnz, a.cfg.Dim)*addCost
+		a.team.do(a.m, cost*a.m, a.sparse)
 	}
 	a.csr = engine.CSR{}
 	return nil
@@ -223,13 +226,15 @@ func (a *Nystrom) Spectrum() (*Spectrum, error) {
 	core := make([]float64, m*m)
 	w := make([]float64, m)
 	q := make([]float64, m*m)
-	be.Gemm(false, true, 1, engine.View(m, d, y), engine.View(m, d, a.omega), 0, engine.View(m, m, core))
+	omega := engine.View(m, d, a.omega)
+	be.Gemm(false, true, 1, engine.View(m, d, y), omega, 0, engine.View(m, m, core))
 	for i := range m {
 		for j := range i {
 			core[i*m+j] = (core[i*m+j] + core[j*m+i]) / 2
 		}
 	}
-	if !be.SymEig(engine.View(m, m, core), w, engine.View(m, m, q), make([]float64, be.SymEigWork(m, m))) {
+	work := make([]float64, be.SymEigWork(m, m))
+	if !be.SymEig(engine.View(m, m, core), w, engine.View(m, m, q), work) {
 		return nil, errNoConvergence
 	}
 	k := 0
@@ -238,7 +243,8 @@ func (a *Nystrom) Spectrum() (*Spectrum, error) {
 		floats.Scale(1/math.Sqrt(w[k]), q[k*m:(k+1)*m])
 	}
 	b := make([]float64, k*d)
-	be.Gemm(false, false, 1, engine.View(k, m, q), engine.View(m, d, y), 0, engine.View(k, d, b))
+	rows := engine.View(m, d, y)
+	be.Gemm(false, false, 1, engine.View(k, m, q), rows, 0, engine.View(k, d, b))
 	alpha2 := 0.0
 	for j := range k {
 		row := b[j*d : (j+1)*d]

@@ -36,7 +36,9 @@ type Spectrum struct {
 // Range returns bounds on the spectrum of Ĥ(γ)⁻¹H(γ), for H and Ĥ of [Spectrum]. A lo that is not positive
 // means that there is no lower bound.
 func (s *Spectrum) Range(gamma float64) (lo, hi float64) {
-	return (gamma - s.Under) / (gamma + s.Floor) * (1 - 4*eps), (1 + s.Over/gamma) * (1 + 4*eps)
+	least := (gamma - s.Under) / (gamma + s.Floor)
+	most := 1 + s.Over/gamma
+	return least * (1 - 4*eps), most * (1 + 4*eps)
 }
 
 // Solve overwrites row i of dst with Ĥ(γᵢ)⁻¹gᵢ, where gᵢ is row i of g. Both have q contiguous rows of
@@ -82,7 +84,8 @@ func spectrumOf(be engine.Backend, k, d int, b []float64) (*Spectrum, error) {
 	r := min(k, d)
 	sigma := make([]float64, r)
 	v := make([]float64, r*d)
-	if !be.SVD(engine.View(k, d, b), sigma, engine.View(r, d, v), make([]float64, be.SVDWork(k, d))) {
+	work := make([]float64, be.SVDWork(k, d))
+	if !be.SVD(engine.View(k, d, b), sigma, engine.View(r, d, v), work) {
 		return nil, errNoConvergence
 	}
 	p := &Spectrum{Dim: d, be: be}

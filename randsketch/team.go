@@ -49,5 +49,7 @@ func (t *team) do(n, cost int, work func(s *stream, lo, hi int)) {
 }
 
 func (t *team) part(i int) {
-	t.work(t.members[i].stream, t.n*i/t.parts, t.n*(i+1)/t.parts)
+	lo := t.n * i / t.parts
+	hi := t.n * (i + 1) / t.parts
+	t.work(t.members[i].stream, lo, hi)
 }

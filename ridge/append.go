@@ -78,7 +78,8 @@ func (s *Summary) Continue(ctx context.Context, src dataset.Source, progress fun
 		if err != nil {
 			return err
 		}
-		if err := s.appendFrom(s.Rows(), rows.Since(from, b, s.cfg.Dim, s.cfg.Targets)); err != nil {
+		fresh := rows.Since(from, b, s.cfg.Dim, s.cfg.Targets)
+		if err := s.appendFrom(s.Rows(), fresh); err != nil {
 			return err
 		}
 		from = 0

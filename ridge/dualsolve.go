@@ -87,7 +87,8 @@ func (e *dualExact) fit(ctx context.Context, gamma float64, targets targetRange)
 	n := e.data.N()
 	err := e.refine(ctx, systems, e.tol(), func(open []*dualSystem) error {
 		all := gatherResiduals(open)
-		e.opts.Backend.CholeskySolve(engine.View(n, n, factored.R), engine.View(len(open), n, all))
+		factor := engine.View(n, n, factored.R)
+		e.opts.Backend.CholeskySolve(factor, engine.View(len(open), n, all))
 		scatterResiduals(open, all)
 		return nil
 	})
@@ -304,7 +305,8 @@ func (e *dualExact) solution(found *dualFit) *Solution {
 	}}
 	for _, s := range found.systems {
 		total, _ := e.known.TSS[s.Target].Round()
-		f.Targets = append(f.Targets, newTarget(s.best.X, math.Max(0, total), e.data.Total(), s.bounds))
+		tss := math.Max(0, total)
+		f.Targets = append(f.Targets, newTarget(s.best.X, tss, e.data.Total(), s.bounds))
 	}
 	return f
 }

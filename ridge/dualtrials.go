@@ -83,7 +83,8 @@ func (e *dualExact) leaveOneOutByTrials(
 		levers := make([]certify.Leverage, kept.N())
 		for j := range lefts[g] {
 			lefts[g][j].Levers = levers
-			scores.Bounds[g] = append(scores.Bounds[g], Interval(e.known.LeftOutOf(gamma, free[g], &lefts[g][j])))
+			score := e.known.LeftOutOf(gamma, free[g], &lefts[g][j])
+			scores.Bounds[g] = append(scores.Bounds[g], Interval(score))
 		}
 		for _, s := range found[g].systems {
 			s.df = df
@@ -157,7 +158,9 @@ func (e *dualExact) rowsToNarrow(
 	for i := range order {
 		order[i] = i
 	}
-	sort.SliceStable(order, func(a, b int) bool { return need[order[a]] < need[order[b]] })
+	sort.SliceStable(order, func(a, b int) bool {
+		return need[order[a]] < need[order[b]]
+	})
 	rest := make([]float64, len(shares))
 	kept := 0
 	for _, i := range order { // the rows that may keep their brackets

@@ -307,7 +307,9 @@ func (e *primal) newSolution(
 		Status:             Factorized,
 	}}
 	for j, w := range weights {
-		f.Targets = append(f.Targets, newTarget(found.X[j*e.d:][:e.d:e.d], rows.TSS[j], e.stage.Weight.Value(), w))
+		coef := found.X[j*e.d:][:e.d:e.d]
+		weight := e.stage.Weight.Value()
+		f.Targets = append(f.Targets, newTarget(coef, rows.TSS[j], weight, w))
 	}
 	return f
 }

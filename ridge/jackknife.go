@@ -121,9 +121,11 @@ func (j *Jackknife) Predict(ctx context.Context, dst []Interval, b dataset.Block
 	for lo := 0; lo < b.N; lo += group {
 		hi := min(lo+group, b.N)
 		for i := lo; i < hi; i++ {
-			m.fill(z[(i-lo)*m.p:(i-lo+1)*m.p], b, i)
+			row := z[(i-lo)*m.p : (i-lo+1)*m.p]
+			m.fill(row, b, i)
 		}
-		if err := j.predict(ctx, dst[lo*m.t:hi*m.t], m.apply(z[:(hi-lo)*m.p]), *ends); err != nil {
+		rows := m.apply(z[:(hi-lo)*m.p])
+		if err := j.predict(ctx, dst[lo*m.t:hi*m.t], rows, *ends); err != nil {
 			return err
 		}
 	}
@@ -162,20 +164,16 @@ func (j *Jackknife) predict(ctx context.Context, dst []Interval, to mapped, ends
 		m.applyTo(&from, s.z[:s.n*m.p])
 		m.leaveOut(left, s, &from)
 		shared := engine.View(q, s.n, products[:q*s.n])
-		m.be.Gemm(false, true, 1, engine.View(q, m.p, to.v), engine.View(s.n, m.p, from.v[:s.n*m.p]), 0, shared)
+		training := engine.View(s.n, m.p, from.v[:s.n*m.p])
+		m.be.Gemm(false, true, 1, engine.View(q, m.p, to.v), training, 0, shared)
 		first := at
 		at += s.n
 		return parallel.Do(q, 2*q*s.n*m.t, func(a int) error {
 			for target := range m.t {
 				start := (a*m.t+target)*n + first
-				m.ends(
-					low[start:start+s.n],
-					high[start:start+s.n],
-					products[a*s.n:(a+1)*s.n],
-					left[target*s.n:(target+1)*s.n],
-					to.norm[a],
-					to.off[a],
-				)
+				end := start + s.n
+				rows := left[target*s.n : (target+1)*s.n]
+				m.ends(low[start:end], high[start:end], shared.Row(a), rows, to.norm[a], to.off[a])
 			}
 			return nil
 		})
@@ -189,8 +187,9 @@ func (j *Jackknife) predict(ctx context.Context, dst []Interval, to mapped, ends
 	return parallel.Do(q, 8*len(low), func(a int) error {
 		for target := range m.t {
 			start := (a*m.t + target) * n
-			lo := conformal.Smallest(low[start:start+n], int64(n)+1-j.rank)
-			hi := conformal.Smallest(high[start:start+n], j.rank)
+			end := start + n
+			lo := conformal.Smallest(low[start:end], int64(n)+1-j.rank)
+			hi := conformal.Smallest(high[start:end], j.rank)
 			dst[a*m.t+target] = m.around(&to, a, target, lo, hi)
 		}
 		return nil
@@ -211,10 +210,12 @@ func (m *normal) leaveOut(left []leftRow, s *stagedRows, from *mapped) {
 			form += x * x
 		}
 		free := 1 - w*form
-		freeError := (w*m.error(norm, off, norm, off) + few*eps*(1+w*form)) * roundoff.Inflate
+		formError := m.error(norm, off, norm, off)
+		freeError := (w*formError + few*eps*(1+w*form)) * roundoff.Inflate
 		least := free - freeError
 		for target := range m.t {
 			product, productError := m.predictOne(v, norm, off, target)
+
 			y := s.y[i*m.t+target]
 			r := y - product
 			rError := productError +
@@ -224,17 +225,19 @@ func (m *normal) leaveOut(left []leftRow, s *stagedRows, from *mapped) {
 			slack := ((rError+math.Abs(e)*freeError)/least +
 				few*eps*math.Abs(e) +
 				few*roundoff.Underflow) * roundoff.Inflate
+
 			one := &left[target*s.n+i]
 			if !(least > 0) || !(math.Abs(e)+slack <= math.MaxFloat64/4) {
 				*one = leftRow{size: math.Inf(1)}
 				continue
 			}
 			size := (math.Abs(e) + slack) * (1 + few*eps)
+			relative := m.relative + chainOf(m.p)*eps
 			*one = leftRow{
 				pull:  w * e,
 				size:  size,
 				along: w * slack * (1 + few*eps),
-				norm:  w * size * ((m.relative+chainOf(m.p)*eps)*norm + off) * roundoff.Inflate,
+				norm:  w * size * (relative*norm + off) * roundoff.Inflate,
 				off:   w * size * norm * roundoff.Inflate,
 			}
 		}
@@ -268,11 +271,13 @@ func (m *normal) ends(low, high, products []float64, left []leftRow, norm, off f
 
 // around returns the interval whose ends are the exact prediction of new row a plus lo and plus hi.
 func (m *normal) around(to *mapped, a, target int, lo, hi float64) Interval {
-	product, bound := m.predictOne(to.v[a*m.p:(a+1)*m.p], to.norm[a], to.off[a], target)
+	row := to.v[a*m.p : (a+1)*m.p]
+	product, bound := m.predictOne(row, to.norm[a], to.off[a], target)
 	at := m.base[target] + product
 	bound += few * eps * (math.Abs(m.base[target]) + math.Abs(product))
-	lo -= (bound + few*eps*(math.Abs(at)+math.Abs(lo))) * (1 + few*eps)
-	hi += (bound + few*eps*(math.Abs(at)+math.Abs(hi))) * (1 + few*eps)
+	size := math.Abs(at)
+	lo -= (bound + few*eps*(size+math.Abs(lo))) * (1 + few*eps)
+	hi += (bound + few*eps*(size+math.Abs(hi))) * (1 + few*eps)
 	out := Interval{Lo: at + lo, Hi: at + hi}
 	if math.IsNaN(out.Lo) {
 		out.Lo = math.Inf(-1)

@@ -319,7 +319,9 @@ func (l *leaveOneOut) add(s *leftTask, b dataset.Block, first int) {
 		}
 		row := l.known.Row(b.Weight(i), size[2*i], s.inBasis[i], size[2*i+1], nnz)
 		if l.known.Projects() {
-			l.known.Lift(&row, b.Y[i*l.width+l.t], b.Y[i*l.width+l.t+1])
+			leverage := b.Y[i*l.width+l.t]
+			share := b.Y[i*l.width+l.t+1]
+			l.known.Lift(&row, leverage, share)
 		}
 		s.rows = append(s.rows, row)
 		s.weight.Add(b.Weight(i))
@@ -378,7 +380,8 @@ func (l *leaveOneOut) predict(s *leftTask, b dataset.Block, g int, product func(
 	if l.known.Projects() {
 		before := make([]float64, 0, size)
 		for i := range b.N {
-			before = append(before, b.Y[(i+1)*l.width-l.t:(i+1)*l.width]...)
+			end := (i + 1) * l.width
+			before = append(before, b.Y[end-l.t:end]...)
 		}
 		b.Y = before
 	}

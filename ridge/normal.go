@@ -194,7 +194,8 @@ func (m *normal) each(
 			if !(w > 0) {
 				continue
 			}
-			m.fill(s.z[s.n*m.p:(s.n+1)*m.p], b, i)
+			row := s.z[s.n*m.p : (s.n+1)*m.p]
+			m.fill(row, b, i)
 			for j, v := range b.Y[i*m.t : (i+1)*m.t] {
 				s.y[s.n*m.t+j] = v - m.base[j]
 			}
@@ -261,7 +262,8 @@ func (m *normal) sum(ctx context.Context, src dataset.Source) error {
 			weight.Add(s.weights[i])
 		}
 		m.rows += int64(s.n)
-		m.be.Syrk(true, 1, engine.View(s.n, width, scaled[:s.n*width]), 0, engine.View(width, width, block))
+		rows := engine.View(s.n, width, scaled[:s.n*width])
+		m.be.Syrk(true, 1, rows, 0, engine.View(width, width, block))
 		for j := range width {
 			for k := range j + 1 {
 				sums[j*width+k].Add(block[j*width+k])
@@ -278,6 +280,7 @@ func (m *normal) sum(ctx context.Context, src dataset.Source) error {
 	if m.rows == 0 {
 		return fmt.Errorf("%w with positive weight", ErrEmpty)
 	}
+
 	m.all = all
 	m.weight = weight.Value()
 	value := func(j, k int) float64 {
@@ -295,6 +298,7 @@ func (m *normal) sum(ctx context.Context, src dataset.Source) error {
 		}
 		most = math.Max(most, m.units[j])
 	}
+
 	m.kappa = (chainOf(roundoff.StageRows)+most+8)*eps + float64(stages)*float64(stages)*eps*eps
 	m.chain = chainOf(m.p) + most + 2
 	m.targets = mapped{
@@ -315,13 +319,20 @@ func (m *normal) sum(ctx context.Context, src dataset.Source) error {
 // chooseShift sets the shifts to the means of s, and shifts s.
 func (m *normal) chooseShift(s *stagedRows) {
 	for i := range s.n {
-		vec.Axpy(1/float64(s.n), s.z[i*m.p+1:(i+1)*m.p], m.shift[1:])
-		vec.Axpy(1/float64(s.n), s.y[i*m.t:(i+1)*m.t], m.base)
+		z, y := m.rowOf(s, i)
+		vec.Axpy(1/float64(s.n), z, m.shift[1:])
+		vec.Axpy(1/float64(s.n), y, m.base)
 	}
 	for i := range s.n {
-		vec.Axpy(-1, m.shift[1:], s.z[i*m.p+1:(i+1)*m.p])
-		vec.Axpy(-1, m.base, s.y[i*m.t:(i+1)*m.t])
+		z, y := m.rowOf(s, i)
+		vec.Axpy(-1, m.shift[1:], z)
+		vec.Axpy(-1, m.base, y)
 	}
+}
+
+// rowOf returns the features of row i of s, without the constant feature of the intercept, and its targets.
+func (m *normal) rowOf(s *stagedRows, i int) (z, y []float64) {
+	return s.z[i*m.p+1 : (i+1)*m.p], s.y[i*m.t : (i+1)*m.t]
 }
 
 // invert computes W, the inverse of a Cholesky factor, and bounds ‖WHWᵀ − I‖ afterwards.
@@ -337,11 +348,13 @@ func (m *normal) invert() error {
 	if _, ok := m.be.Cholesky(engine.View(p, p, l)); !ok {
 		return ErrIllConditioned
 	}
+
 	m.w = make([]float64, p*p)
 	for i := range p {
 		row := m.w[i*p : (i+1)*p]
 		if i > 0 { // row i of L⁻¹ is (eᵢ − Σ lᵢₖ·row k)/lᵢᵢ
-			m.be.Gemv(true, -1, engine.View(i, p, m.w[:i*p]), l[i*p:i*p+i], 0, row)
+			above := engine.View(i, p, m.w[:i*p])
+			m.be.Gemv(true, -1, above, l[i*p:i*p+i], 0, row)
 		}
 		row[i]++
 		for j := range i + 1 {
@@ -356,9 +369,12 @@ func (m *normal) invert() error {
 		}
 		m.omega[j] = vec.Norm(column) * (1 + few*eps)
 	}
-	product := make([]float64, p*p)
-	m.be.Gemm(false, true, 1, engine.View(p, p, h), engine.View(p, p, m.w), 0, engine.View(p, p, product))
-	m.be.Gemm(false, false, 1, engine.View(p, p, m.w), engine.View(p, p, product), 0, engine.View(p, p, l))
+
+	w := engine.View(p, p, m.w)
+	product := engine.View(p, p, make([]float64, p*p))
+	m.be.Gemm(false, true, 1, engine.View(p, p, h), w, 0, product)
+	m.be.Gemm(false, false, 1, w, product, 0, engine.View(p, p, l))
+
 	sizes, diagonal, total, magnitudes := 0.0, 0.0, 0.0, 0.0
 	for j := range p {
 		l[j*p+j]--
@@ -369,6 +385,7 @@ func (m *normal) invert() error {
 			magnitudes += m.omega[j] * math.Abs(h[j*p+k]) * m.omega[k]
 		}
 	}
+
 	n := float64(m.rows)
 	lost := roundoff.Underflow * (4*n*total*total +
 		8*math.Sqrt(n)*total*sizes +
@@ -382,17 +399,20 @@ func (m *normal) invert() error {
 	if !(e < 0.5) || !(m.kappa < 0x1p-21) {
 		return ErrIllConditioned
 	}
+
 	m.relative = e / (1 - e) * (1 + few*eps)
 	m.fixed = roundoff.Underflow * float64(p*p+few)
 	for j := range p {
-		m.fixed += m.omega[j] * m.units[j] * math.Abs(m.shift[j]) * eps * roundoff.Inflate
+		shifted := m.omega[j] * m.units[j] * math.Abs(m.shift[j])
+		m.fixed += shifted * eps * roundoff.Inflate
 	}
+
 	// The products with the targets have errors of at most kappa·sizes[j]·norm.
 	raw, norm := m.targets, m.targets.norm
 	m.targets = m.apply(raw.v)
 	for j := range m.t {
-		m.targets.off[j] += (m.kappa*sizes*norm[j] +
-			roundoff.Underflow*(2*n+4*math.Sqrt(n)*norm[j])*total) * roundoff.Inflate
+		underflow := roundoff.Underflow * (2*n + 4*math.Sqrt(n)*norm[j]) * total
+		m.targets.off[j] += (m.kappa*sizes*norm[j] + underflow) * roundoff.Inflate
 		m.targets.norm[j] += m.targets.off[j]
 	}
 	return nil
@@ -413,19 +433,22 @@ func (m *normal) apply(z []float64) mapped {
 // applyTo is like apply. It overwrites dst, which has room for all rows.
 func (m *normal) applyTo(dst *mapped, z []float64) {
 	q := len(z) / m.p
-	m.be.Gemm(false, true, 1, engine.View(q, m.p, z), engine.View(m.p, m.p, m.w), 0, engine.View(q, m.p, dst.v[:q*m.p]))
+	w := engine.View(m.p, m.p, m.w)
+	products := engine.View(q, m.p, dst.v[:q*m.p])
+	m.be.Gemm(false, true, 1, engine.View(q, m.p, z), w, 0, products)
 	for i := range q {
 		size := 0.0
 		for j, v := range z[i*m.p : (i+1)*m.p] {
 			size += m.omega[j] * math.Abs(v)
 		}
 		dst.off[i] = m.chain*eps*size*roundoff.Inflate + m.fixed
-		dst.norm[i] = vec.Norm(dst.v[i*m.p:(i+1)*m.p])*(1+few*eps) + dst.off[i]
+		dst.norm[i] = vec.Norm(products.Row(i))*(1+few*eps) + dst.off[i]
 	}
 }
 
 // error bounds |xᵀH⁻¹y − v·w| for the computed vectors v = Wx and w = Wy with the given bounds.
 func (m *normal) error(vNorm, vOff, wNorm, wOff float64) float64 {
-	return ((m.relative+chainOf(m.p)*eps)*vNorm*wNorm+vOff*wNorm+vNorm*wOff)*(1+few*eps) +
-		roundoff.Underflow*few
+	relative := m.relative + chainOf(m.p)*eps
+	off := relative*vNorm*wNorm + vOff*wNorm + vNorm*wOff
+	return off*(1+few*eps) + roundoff.Underflow*few
 }

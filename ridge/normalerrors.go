@@ -72,7 +72,8 @@ func StandardErrorsOf(
 				v = m.variances(origin)
 				known[gamma] = v
 			}
-			all[j] = v.standardErrors(noise(f.Targets[j].RSS, f.DimensionOf(j), sums.all, sums.unpenalized()))
+			sigma := noise(f.Targets[j].RSS, f.DimensionOf(j), sums.all, sums.unpenalized())
+			all[j] = v.standardErrors(sigma)
 		}
 		out = append(out, all)
 	}
@@ -99,7 +100,8 @@ func (m *normal) checkFit(j int, f *Target) error {
 		rss -= sum / m.weight * sum // the best intercept
 	}
 	off := (16*m.kappa + 4*(float64(m.p)+few)*eps) * size * size
-	if !interval.Apart(interval.Interval{Lo: rss - off, Hi: rss + off}, interval.Interval(f.RSS)) {
+	computed := interval.Interval{Lo: rss - off, Hi: rss + off}
+	if !interval.Apart(computed, interval.Interval(f.RSS)) {
 		return nil
 	}
 	return fmt.Errorf(
@@ -184,7 +186,8 @@ func (m *normal) variances(origin []float64) *normalVariances {
 func (m *normal) addVariances(out *normalVariances, of *mapped, columns []float64) {
 	p, q := m.p, len(of.norm)
 	products := make([]float64, q*p)
-	m.be.Gemm(false, true, 1, engine.View(q, p, of.v), engine.View(p, p, columns), 0, engine.View(q, p, products))
+	rows := engine.View(q, p, of.v)
+	m.be.Gemm(false, true, 1, rows, engine.View(p, p, columns), 0, engine.View(q, p, products))
 	round := (chainOf(p) + few) * eps
 	for i := range q {
 		v := of.v[i*p : (i+1)*p]
@@ -201,8 +204,9 @@ func (m *normal) addVariances(out *normalVariances, of *mapped, columns []float6
 			least += m.penalty[k] * lo * lo
 			most += m.penalty[k] * hi * hi
 		}
+		lost := few * (eps*inverse.Lo + roundoff.Underflow)
 		sampling := interval.Interval{
-			Lo: math.Max(0, inverse.Lo-most*(1+round)-few*(eps*inverse.Lo+roundoff.Underflow)),
+			Lo: math.Max(0, inverse.Lo-most*(1+round)-lost),
 			Hi: inverse.Hi -
 				least*(1-round) +
 				few*(eps*inverse.Hi+roundoff.Underflow),

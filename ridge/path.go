@@ -41,7 +41,8 @@ func (s *Summary) path(gammas []float64, robust bool) ([]*Solution, error) {
 		f.Contraction = o.Contraction()
 		for j := range t {
 			coef := x[(i*t+j)*d:][:d:d]
-			f.Targets = append(f.Targets, newTarget(coef, k.TSS[j], k.Weight, o.Weights(j, coef, bx[i*t+j])))
+			bounds := o.Weights(j, coef, bx[i*t+j])
+			f.Targets = append(f.Targets, newTarget(coef, k.TSS[j], k.Weight, bounds))
 		}
 		fits[i] = f
 	}

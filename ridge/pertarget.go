@@ -54,7 +54,8 @@ func (s *Summary) FitEach(gammas []float64) (*Solution, error) {
 			}
 			f.EffectiveDimensions = append(f.EffectiveDimensions, df)
 			coef := x[j*d:][:d:d]
-			f.Targets = append(f.Targets, newTarget(coef, k.TSS[lo+j], k.Weight, o.Weights(lo+j, coef, bx[j])))
+			bounds := o.Weights(lo+j, coef, bx[j])
+			f.Targets = append(f.Targets, newTarget(coef, k.TSS[lo+j], k.Weight, bounds))
 		}
 	}
 	return f, nil

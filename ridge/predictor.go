@@ -86,7 +86,9 @@ func (s *Summary) Predictor(gammas ...float64) (*Predictor, error) {
 	p.sum = s
 	for j := range p.t {
 		gamma := gammas[j%len(gammas)]
-		p.gammaOf[j] = slices.IndexFunc(p.ats, func(a *certify.At) bool { return a.Gamma == gamma })
+		p.gammaOf[j] = slices.IndexFunc(p.ats, func(a *certify.At) bool {
+			return a.Gamma == gamma
+		})
 		if p.gammaOf[j] < 0 {
 			at := k.At(gamma)
 			p.gammaOf[j] = len(p.ats)
@@ -96,7 +98,8 @@ func (s *Summary) Predictor(gammas ...float64) (*Predictor, error) {
 	}
 	p.weights = k.Middle(p.ats, p.gammaOf)
 	for j := range p.t {
-		p.anchors = append(p.anchors, p.at(j).Near(j, p.weights[j*p.d:(j+1)*p.d]))
+		weights := p.weights[j*p.d : (j+1)*p.d]
+		p.anchors = append(p.anchors, p.at(j).Near(j, weights))
 	}
 	return p, nil
 }
@@ -205,7 +208,9 @@ func (p *Predictor) Narrow(f *Solution) error {
 	p.anchors = p.anchors[:t]
 	p.weights = p.weights[:t*d]
 	for j, o := range f.Targets {
-		p.anchors = append(p.anchors, p.at(j).Measured(j, o.Coef, boundOrInf(o.ErrorBound), boundOrInf(o.EnergyBound)))
+		errorBound := boundOrInf(o.ErrorBound)
+		energyBound := boundOrInf(o.EnergyBound)
+		p.anchors = append(p.anchors, p.at(j).Measured(j, o.Coef, errorBound, energyBound))
 		p.weights = append(p.weights, o.Coef...)
 	}
 	return nil
@@ -330,7 +335,8 @@ func (p *Predictor) Predict(dst []Interval, b dataset.Block) error {
 	}
 	for lo := 0; lo < b.N; lo += p.block {
 		hi := min(lo+p.block, b.N)
-		err := p.predict(dst[lo*p.t:hi*p.t], b.Cut(lo, hi, p.d, 0, &p.work.view), lo)
+		part := b.Cut(lo, hi, p.d, 0, &p.work.view)
+		err := p.predict(dst[lo*p.t:hi*p.t], part, lo)
 		if err != nil {
 			return err
 		}
@@ -376,10 +382,13 @@ func (p *Predictor) predict(dst []Interval, b dataset.Block, firstRow int) error
 			idx, _ := b.Sparse.Row(i)
 			nnz = len(idx)
 		}
+		along := w.along[i*r : (i+1)*r]
+		norm2, size := w.size[2*i], w.size[2*i+1]
 		w.forms = w.forms[:0]
 		for _, form := range p.forms {
-			w.forms = append(w.forms, form.Forms(w.along[i*r:(i+1)*r], w.size[2*i], w.size[2*i+1], nnz))
+			w.forms = append(w.forms, form.Forms(along, norm2, size, nnz))
 		}
+
 		for j := range t {
 			f := w.forms[p.gammaOf[j]]
 			v := p.anchors[j].Interval(w.product[j*b.N+i], f)
@@ -440,20 +449,24 @@ func (p *Predictor) project(b dataset.Block) {
 	for i := range b.N {
 		idx, val := b.Sparse.Row(i)
 		for l := range r {
-			w.along[i*r+l] = vec.SparseDot(idx, val, p.basis.v[l*d:(l+1)*d])
+			v := p.basis.v[l*d : (l+1)*d]
+			w.along[i*r+l] = vec.SparseDot(idx, val, v)
 			if p.basis.mean != nil {
 				w.along[i*r+l] -= p.basis.meanAlong[l]
 			}
 		}
+
 		n := vec.Norm(val)
 		n2 := n * n
 		if p.basis.mean != nil {
 			n2 = math.Max(0, n2-2*vec.SparseDot(idx, val, p.basis.mean)+meanNorm*meanNorm)
 		}
-		w.size[2*i], w.size[2*i+1] = n2, n+meanNorm
+		w.size[2*i] = n2
+		w.size[2*i+1] = n + meanNorm
+
 		for l := range p.anchors {
-			w.product[l*b.N+i] = vec.SparseDot(idx, val, p.weights[l*d:(l+1)*d]) -
-				p.anchors[l].Mean
+			weights := p.weights[l*d : (l+1)*d]
+			w.product[l*b.N+i] = vec.SparseDot(idx, val, weights) - p.anchors[l].Mean
 		}
 	}
 }
@@ -469,8 +482,11 @@ func (p *Predictor) projectDense(b dataset.Block) {
 		w.a = vec.Grow(w.a, b.N*d)
 		a.Data = w.a
 	}
-	w.dense, w.centred = b, a
+	w.dense = b
+	w.centred = a
 	w.loop.RunFor(b.N * d)
-	p.be.Gemm(false, true, 1, a, engine.View(r, d, p.basis.v), 0, engine.View(b.N, r, w.along))
-	p.be.Gemm(false, true, 1, engine.View(q, d, p.weights), a, 0, engine.View(q, b.N, w.product))
+	v := engine.View(r, d, p.basis.v)
+	weights := engine.View(q, d, p.weights)
+	p.be.Gemm(false, true, 1, a, v, 0, engine.View(b.N, r, w.along))
+	p.be.Gemm(false, true, 1, weights, a, 0, engine.View(q, b.N, w.product))
 }

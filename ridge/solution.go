@@ -179,7 +179,10 @@ func (t *Target) R2() Interval {
 		return Interval{math.NaN(), math.NaN()}
 	}
 	const round = 4 * roundoff.Eps
-	return Interval{1 - t.RSS.Hi/t.TSS.Lo*(1+round) - round, math.Min(1, 1-t.RSS.Lo/t.TSS.Hi*(1-round)+round)}
+	return Interval{
+		Lo: 1 - t.RSS.Hi/t.TSS.Lo*(1+round) - round,
+		Hi: math.Min(1, 1-t.RSS.Lo/t.TSS.Hi*(1-round)+round),
+	}
 }
 
 // CoefficientBounds returns a bound on the error of each coefficient in Coef. penalty is Solution.Penalty. If it is

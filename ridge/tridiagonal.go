@@ -99,7 +99,9 @@ func (e *primal) steps(open []correction, found []*gram.Measurement, corrected [
 	step, left := e.reduction.Correct(gammas, gradients)
 	for i, c := range open {
 		if c.fit.Method == Tridiagonal {
-			corrected[i].Gradient, corrected[i].Step, corrected[i].Left = found[i].Gradient, step[:e.d:e.d], left[:e.d:e.d]
+			corrected[i].Gradient = found[i].Gradient
+			corrected[i].Step = step[:e.d:e.d]
+			corrected[i].Left = left[:e.d:e.d]
 			step, left = step[e.d:], left[e.d:]
 		}
 	}

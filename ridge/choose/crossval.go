@@ -445,7 +445,8 @@ func (v *validation) evaluate(ctx context.Context, src dataset.Source, folds []f
 		lost := math.Sqrt(float64(v.held[k].Rows())) * 0x1p-536
 		for i, pad := range f.round {
 			r := math.Sqrt(f.scorer.rss[i].Value()) * (1 + 4*roundoff.Eps)
-			seen := interval.WidenRoot(interval.Interval{Lo: r * r, Hi: r * r}, pad+4*roundoff.Eps*r+lost)
+			square := interval.Interval{Lo: r * r, Hi: r * r}
+			seen := interval.WidenRoot(square, pad+4*roundoff.Eps*r+lost)
 			if interval.Apart(seen, f.errors[i]) {
 				return rows.Unfit(
 					"the rows of the second pass differ from the first: the squared error of fold %d is %.6g, but the "+

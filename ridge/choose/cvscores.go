@@ -28,7 +28,8 @@ func scores(gammas []float64, folds []fold, all *ridge.Summary) cvScores {
 			var ofFits, ofExact []interval.Interval
 			for _, f := range folds {
 				ofFits = append(ofFits, f.errors[i*t+j])
-				ofExact = append(ofExact, interval.WidenRoot(f.errors[i*t+j], f.shift[i*t+j]))
+				exact := interval.WidenRoot(f.errors[i*t+j], f.shift[i*t+j])
+				ofExact = append(ofExact, exact)
 			}
 			fitted[j] = perWeight(interval.Total(ofFits), n, round)
 			ridge[j] = perWeight(interval.Total(ofExact), n, round)
@@ -106,7 +107,9 @@ func (s cvScores) merged(o cvScores) cvScores {
 		slices.Concat(s.fitted, o.fitted),
 		slices.Concat(s.ridge, o.ridge),
 	}
-	sort.Slice(order, func(i, j int) bool { return both.gammas[order[i]] < both.gammas[order[j]] })
+	sort.Slice(order, func(i, j int) bool {
+		return both.gammas[order[i]] < both.gammas[order[j]]
+	})
 	var out cvScores
 	for _, i := range order {
 		out.gammas, out.fitted, out.ridge = append(out.gammas, both.gammas[i]),

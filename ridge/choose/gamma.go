@@ -318,7 +318,8 @@ func (c *GammaChoice) leaveOut(grid GammaGrid) (*GammaChoice, error) {
 	if err != nil {
 		return nil, err
 	}
-	next.Unknown = gammasBelow(Ascending(slices.Concat(c.Unknown, gammasOf(c.Path))), next.Path[0].Gamma)
+	all := Ascending(slices.Concat(c.Unknown, gammasOf(c.Path)))
+	next.Unknown = gammasBelow(all, next.Path[0].Gamma)
 	return next, nil
 }
 
@@ -413,7 +414,9 @@ func findSolvable(
 	for i, one := range all {
 		at[one.Fit] = order[i]
 	}
-	slices.SortFunc(all, func(a, b Candidate) int { return cmp.Compare(at[a.Fit], at[b.Fit]) })
+	slices.SortFunc(all, func(a, b Candidate) int {
+		return cmp.Compare(at[a.Fit], at[b.Fit])
+	})
 	slices.Sort(unsolved)
 	return all, unsolved, nil
 }

@@ -79,7 +79,8 @@ func dense(gammas []float64) []float64 {
 	for i, g := range gammas {
 		if i > 0 {
 			for k := 1; k < densities; k++ {
-				out = append(out, gammas[i-1]*math.Pow(g/gammas[i-1], float64(k)/densities))
+				share := float64(k) / densities
+				out = append(out, gammas[i-1]*math.Pow(g/gammas[i-1], share))
 			}
 		}
 		out = append(out, g)

@@ -136,7 +136,8 @@ func (h *HeldOut) add(at int, b dataset.Block, intervals []ridge.Interval) {
 		for j := range h.targets {
 			y := b.Y[i*h.targets+j]
 			v := intervals[i*h.targets+j]
-			round := roundoff.Eps * (math.Abs(y) + math.Max(math.Abs(v.Lo), math.Abs(v.Hi)))
+			most := math.Max(math.Abs(v.Lo), math.Abs(v.Hi))
+			round := roundoff.Eps * (math.Abs(y) + most)
 			below, above := y-v.Hi-round, y-v.Lo+round
 			least := math.Max(0, math.Max(below, -above))
 			square := interval.Squared(least, math.Max(-below, above))
@@ -195,7 +196,8 @@ func (h *HeldOut) Evidence(
 			if !(v.Hi <= math.MaxFloat64/2) || math.IsNaN(v.Lo) {
 				v = interval.Nonnegative()
 			}
-			one.Errors = append(one.Errors, Score{ridge.Interval(v), v.Estimate(found[at+2] / weight)})
+			estimate := v.Estimate(found[at+2] / weight)
+			one.Errors = append(one.Errors, Score{ridge.Interval(v), estimate})
 		}
 		out = append(out, one)
 	}

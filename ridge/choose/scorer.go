@@ -50,7 +50,8 @@ func (s *scorer) add(b dataset.Block, firstRow int) error {
 			for i := range part.N {
 				idx, val := part.Sparse.Row(i)
 				for l := range q {
-					s.product[i*q+l] = vec.SparseDot(idx, val, s.x[l*s.d:(l+1)*s.d])
+					x := s.x[l*s.d : (l+1)*s.d]
+					s.product[i*q+l] = vec.SparseDot(idx, val, x)
 				}
 			}
 		}

@@ -139,7 +139,8 @@ func (s *Score) Add(truth int, y []float64, intervals []ridge.Interval) {
 func (s *Score) AddEncoded(b dataset.Block, y []float64, intervals []ridge.Interval) {
 	for i, t := 0, len(b.Y)/b.N; i < b.N; i++ {
 		if b.Weight(i) > 0 {
-			s.Add(Decide(b.Y[i*t:(i+1)*t]), y[i*t:(i+1)*t], intervals[i*t:(i+1)*t])
+			from, to := i*t, (i+1)*t
+			s.Add(Decide(b.Y[from:to]), y[from:to], intervals[from:to])
 		}
 	}
 }

@@ -201,7 +201,8 @@ func NewProjection(
 	}
 	p.r = make([]float64, q*q)
 	for k := range q {
-		copy(p.r[k*q:(k+1)*q], found.R[k*found.Ld:k*found.Ld+q])
+		row := found.R[k*found.Ld : k*found.Ld+q]
+		copy(p.r[k*q:(k+1)*q], row)
 	}
 	p.coefs = make([]float64, q*w)
 	p.shift = make([]float64, q+w)
@@ -425,7 +426,8 @@ func (p *Projection) leverage(z []float64) float64 {
 	q := len(z)
 	for k := range z {
 		z[k] /= p.r[k*q+k]
-		vec.Axpy(-z[k], p.r[k*q+k+1:(k+1)*q], z[k+1:])
+		beyond := p.r[k*q+k+1 : (k+1)*q]
+		vec.Axpy(-z[k], beyond, z[k+1:])
 	}
 	return vec.Dot(z, z)
 }

@@ -37,7 +37,8 @@ const reduceFlops = 3
 func exactFlops(n int64, d, k int) float64 {
 	flops := float64(d)
 	if n > 0 && factorFor(k) == ridge.Tridiagonal {
-		flops += (math.Min(float64(k)/3, reduceFlops)*float64(d) + 8*float64(k)) * float64(d) / float64(n)
+		each := math.Min(float64(k)/3, reduceFlops)*float64(d) + 8*float64(k)
+		flops += each * float64(d) / float64(n)
 	} else if n > 0 {
 		flops += float64(k) * float64(d) * float64(d) / 3 / float64(n)
 	}

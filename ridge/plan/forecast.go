@@ -127,7 +127,8 @@ func newEtaForecast(k *certify.Known, m int) etaForecast {
 	}
 	if r > 0 {
 		s.noisy = k.Rank() > r
-		s.floor = lastEigenvalue(sigma2[r-1]+b.Shrinkage, s.total-s.likely[r], r, k.Rank())
+		least := sigma2[r-1] + b.Shrinkage
+		s.floor = lastEigenvalue(least, s.total-s.likely[r], r, k.Rank())
 	}
 	if likely := s.least(s.likely, min(m, s.d)); likely > 0 && b.Shrinkage > 0 {
 		s.share = math.Min(1, b.Shrinkage/likely)
@@ -157,7 +158,8 @@ func lastEigenvalue(lambda, tail float64, r, rank int) float64 {
 			high = mid
 		}
 	}
-	return math.Sqrt(lambda * math.Pow(float64(rank)/float64(r), -high) * tail / float64(rank-r))
+	last := lambda * math.Pow(float64(rank)/float64(r), -high)
+	return math.Sqrt(last * tail / float64(rank-r))
 }
 
 // floorOf estimates the smallest nonzero eigenvalue of AᵀA for n rows, from the estimate for the rows of the given

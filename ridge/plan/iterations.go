@@ -73,7 +73,8 @@ func passesWithin(lo, hi, tol float64, rateOf func(lo, hi float64) rate) int {
 	case r.each <= 0:
 		return 1
 	default:
-		return 1 + max(0, int(math.Ceil(math.Log(tol/r.factor)/math.Log(r.each))))
+		passes := math.Log(tol/r.factor) / math.Log(r.each)
+		return 1 + max(0, int(math.Ceil(passes)))
 	}
 }
 

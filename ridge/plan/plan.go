@@ -124,7 +124,8 @@ func New(sum *ridge.Summary, cfg Config) (*Plan, error) {
 		}
 		p.Options = append(p.Options, o.oneShotOption(cfg, min(m, o.d), perRow))
 		for i := range iterations {
-			p.Options = append(p.Options, o.iterationOption(cfg, min(m, o.d), perRow, &iterations[i]))
+			option := o.iterationOption(cfg, min(m, o.d), perRow, &iterations[i])
+			p.Options = append(p.Options, option)
 		}
 	}
 	p.choose(cfg, o)
@@ -332,11 +333,13 @@ func (o *forecast) iterationOption(cfg Config, m int, perRow cost, it *iteration
 		}
 		p.Passes = append(p.Passes, passes)
 	}
-	p.setCost(cfg, o.summaryCost(cfg, m, perRow).plus(it.cost(o, cfg.Rows, m, len(cfg.Gammas)*o.t, most)))
+	iterations := it.cost(o, cfg.Rows, m, len(cfg.Gammas)*o.t, most)
+	p.setCost(cfg, o.summaryCost(cfg, m, perRow).plus(iterations))
 	return p
 }
 
 // summaryCost returns the cost of the sketch and the one-pass solution.
 func (o *forecast) summaryCost(cfg Config, m int, perRow cost) cost {
-	return perRow.times(float64(cfg.Rows)).plus(o.fitCost(m, len(cfg.Gammas)*o.t))
+	reading := perRow.times(float64(cfg.Rows))
+	return reading.plus(o.fitCost(m, len(cfg.Gammas)*o.t))
 }

@@ -178,7 +178,8 @@ func (f *Fading) append(b dataset.Block, times rowTimes) error {
 			part.W[hi] = b.Weight(hi) * math.Exp2(rest)
 			hi++
 		}
-		if err := f.sum.Append(0, part.Cut(lo, hi, d, t, &f.view)); err != nil {
+		cut := part.Cut(lo, hi, d, t, &f.view)
+		if err := f.sum.Append(0, cut); err != nil {
 			return err
 		}
 		f.now = times.at(hi - 1)

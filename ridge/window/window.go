@@ -154,7 +154,8 @@ func (w *Window) Summary() (*ridge.Summary, Span, error) {
 		}
 	}
 	for _, c := range w.recent {
-		if err := s.Append(0, c.block(w.cfg.Summary.Dim, w.cfg.Summary.Targets)); err != nil {
+		block := c.block(w.cfg.Summary.Dim, w.cfg.Summary.Targets)
+		if err := s.Append(0, block); err != nil {
 			return nil, span, err
 		}
 	}

@@ -107,7 +107,8 @@ func (j *jacobi) precondition(work []float64) bool {
 	w := work[m*m : m*m+m]
 	work = work[m*m+m:]
 	j.be.Syrk(false, 1, j.a, 0, matrix.View(m, m, j.gram))
-	if !j.be.SymEig(matrix.View(m, m, j.gram), w, matrix.View(m, m, u), work) {
+	gram := matrix.View(m, m, j.gram)
+	if !j.be.SymEig(gram, w, matrix.View(m, m, u), work) {
 		return false
 	}
 	for c := 0; c < j.n; c += panel {
@@ -115,7 +116,9 @@ func (j *jacobi) precondition(work []float64) bool {
 		for i := range m {
 			copy(work[i*k:(i+1)*k], j.row(i)[c:])
 		}
-		j.be.Gemm(false, false, 1, matrix.View(m, m, u), matrix.View(m, k, work), 0, j.a.Slice(0, m, c, c+k))
+		vectors := matrix.View(m, m, u)
+		columns := matrix.View(m, k, work)
+		j.be.Gemm(false, false, 1, vectors, columns, 0, j.a.Slice(0, m, c, c+k))
 	}
 	return true
 }
@@ -152,7 +155,8 @@ func (j *jacobi) pair(p, q int) bool {
 	x := j.row(p)
 	y := j.row(q)
 	d := j.dots
-	j.be.Gemv(false, 1, matrix.Strided(2, j.n, j.a.Data[p*j.a.Stride:], (q-p)*j.a.Stride), y, 0, d)
+	rows := matrix.Strided(2, j.n, j.a.Data[p*j.a.Stride:], (q-p)*j.a.Stride)
+	j.be.Gemv(false, 1, rows, y, 0, d)
 	j.be.Gemv(false, 1, matrix.View(1, j.n, x), x, 0, d[2:])
 	g := d[0]
 	a := math.Sqrt(d[2])

@@ -57,7 +57,10 @@ func decodeLane(m *wire.Reader, be engine.Backend, version uint32, size int64) (
 		l.assumeWorst()
 	}
 	c := l.Sketch.Config()
-	l.cfg.Size, l.cfg.Shrink, l.cfg.ShrinkRows, l.cfg.Backend = c.Size, c.Shrink, c.ShrinkRows, c.Backend
+	l.cfg.Size = c.Size
+	l.cfg.Shrink = c.Shrink
+	l.cfg.ShrinkRows = c.ShrinkRows
+	l.cfg.Backend = c.Backend
 	if l.storesGramByDefault() != l.Sketch.Scatter() {
 		l.cfg.Store = c.Store
 	}

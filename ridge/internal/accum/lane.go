@@ -46,7 +46,8 @@ func newLane(cfg Config) (*Lane, error) {
 func (l *Lane) append(b dataset.Block) error {
 	most := rows.RowsPerStage(l.cfg.Dim, b.Sparse != nil)
 	for lo := 0; lo < b.N; lo += most {
-		err := l.accumulate(l.Stage.Load(l.Stage.Cut(b, lo, min(lo+most, b.N)), l.Sketch.KeepsSparse()))
+		cut := l.Stage.Cut(b, lo, min(lo+most, b.N))
+		err := l.accumulate(l.Stage.Load(cut, l.Sketch.KeepsSparse()))
 		if err != nil {
 			return err
 		}

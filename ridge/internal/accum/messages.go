@@ -159,7 +159,9 @@ func decodeLanes(m *wire.Reader, be engine.Backend, size int64) (a *Accumulator,
 		return nil, nil
 	}
 	a.cfg = a.lanes[0].cfg
-	a.cfg.Lanes, a.cfg.LaneRows, a.cfg.LanesAfter = int(h.Lanes), int(h.LaneRows), int64(h.After)
+	a.cfg.Lanes = int(h.Lanes)
+	a.cfg.LaneRows = int(h.LaneRows)
+	a.cfg.LanesAfter = int64(h.After)
 	for _, l := range a.lanes {
 		l.cfg = a.cfg
 	}

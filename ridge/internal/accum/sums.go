@@ -101,7 +101,8 @@ func (s *sums) addDense(be engine.Backend, offset int, x engine.Matrix, y []floa
 		if at == 0 {
 			beta = 0
 		}
-		be.Gemm(false, false, 1, s.withProbe(be, y[(offset+lo)*t:], part), part, beta, engine.View(t+1, d, s.share))
+		targets := s.withProbe(be, y[(offset+lo)*t:], part)
+		be.Gemm(false, false, 1, targets, part, beta, engine.View(t+1, d, s.share))
 		if at+hi-lo == roundoff.SumRows || offset+hi == n {
 			twofold.AddTo(s.cross, s.share) // compensated, so that round-off does not grow with n
 		}
@@ -120,7 +121,8 @@ func (s *sums) addMany(be engine.Backend, x engine.Matrix, y []float64) {
 		for j := 0; j < t; j += few {
 			q := min(few, t-j)
 			share := s.share[:q*d]
-			be.Gemm(true, false, 1, engine.Strided(part.Rows, q, y[lo*t+j:], t), part, 0, engine.View(q, d, share))
+			targets := engine.Strided(part.Rows, q, y[lo*t+j:], t)
+			be.Gemm(true, false, 1, targets, part, 0, engine.View(q, d, share))
 			twofold.AddTo(s.cross[j*d:(j+q)*d], share)
 		}
 		along := s.targets[:part.Rows]

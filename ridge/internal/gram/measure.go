@@ -246,7 +246,9 @@ func (m *measuring) restore(ns []twofold.Number) {
 	for i, v := range ns {
 		q := i / m.o.d
 		j := i % m.o.d
-		m.g.Hi.Row(q)[j], m.g.Lo.Row(q)[j], m.g.Err.Row(q)[j] = v.Hi, v.Lo, v.Err
+		m.g.Hi.Row(q)[j] = v.Hi
+		m.g.Lo.Row(q)[j] = v.Lo
+		m.g.Err.Row(q)[j] = v.Err
 	}
 }
 
@@ -290,7 +292,8 @@ func (m *measuring) results(queries int, sums []twofold.Number) []*Measurement {
 			found.Shift = mean.Minus(twofold.Of(m.shift[i]))
 			found.Shift.Err += found.Residual / math.Sqrt(weight.Hi) * (1 + 0x1p-50) // |1ᵀWδ| ≤ √Σw·‖W^{½}δ‖
 		}
-		norm := math.Sqrt(math.Max(0, found.RSS.Hi)+math.Abs(found.RSS.Lo)+found.RSS.Err) * (1 + 0x1p-50)
+		rss := math.Max(0, found.RSS.Hi) + math.Abs(found.RSS.Lo) + found.RSS.Err
+		norm := math.Sqrt(rss) * (1 + 0x1p-50)
 		found.RSS.Err += found.Residual * (2*norm + found.Residual) * (1 + 0x1p-48)
 		for j, x := range p.x {
 			v := g[i*o.d+j]

@@ -190,7 +190,8 @@ func (o *Operator) total(out, rss []float64) error {
 	for i, v := range t.rss {
 		rss[i] = math.Max(0, v)
 		if mean != nil {
-			vec.Axpy(-t.ones[i], mean, out[i*o.d:(i+1)*o.d])
+			row := out[i*o.d : (i+1)*o.d]
+			vec.Axpy(-t.ones[i], mean, row)
 		}
 	}
 	return nil

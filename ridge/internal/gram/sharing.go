@@ -83,7 +83,10 @@ func (s *sharing) addNumbers(ctx context.Context, ns []twofold.Number) error {
 	for i := range ns {
 		lost := twofold.Number{Err: sizes[n+i]*(1+w*0x1p-50) +
 			(w+1)*(w+1)*0x1p-52*unitOf(unitOf(sizes[i]))}
-		ns[i] = lost.Plus(twofold.Of(pieces[i])).Plus(twofold.Of(pieces[n+i])).Plus(twofold.Of(pieces[2*n+i]))
+		high := twofold.Of(pieces[i])
+		middle := twofold.Of(pieces[n+i])
+		low := twofold.Of(pieces[2*n+i])
+		ns[i] = lost.Plus(high).Plus(middle).Plus(low)
 	}
 	return nil
 }

@@ -23,7 +23,9 @@ func Outward(x, radius float64) Interval {
 	if !(math.Abs(x)+radius <= math.MaxFloat64) {
 		return Nonnegative()
 	}
-	return Interval{math.Max(0, math.Nextafter(x-radius, math.Inf(-1))), math.Nextafter(x+radius, math.Inf(1))}
+	lo := math.Nextafter(x-radius, math.Inf(-1))
+	hi := math.Nextafter(x+radius, math.Inf(1))
+	return Interval{math.Max(0, lo), hi}
 }
 
 // Nonnegative returns [0, ∞).

@@ -40,5 +40,6 @@ func carriedResidual(s *System, tss float64, c []float64) float64 {
 		return s.Residual
 	}
 	x := vec.Norm(s.X)
-	return math.Sqrt(math.Max(0, tss-vec.Dot(c, s.X)+vec.Dot(s.X, s.G)-s.Gamma()*x*x))
+	rss := tss - vec.Dot(c, s.X) + vec.Dot(s.X, s.G) - s.Gamma()*x*x
+	return math.Sqrt(math.Max(0, rss))
 }

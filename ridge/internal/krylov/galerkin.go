@@ -205,7 +205,8 @@ func (m *galerkin) coefficients(firstNew int) {
 	}
 	for i := range m.bases {
 		if b := &m.bases[i]; b.moved {
-			s.be.Gemv(false, 1, engine.View(s.k, s.d, s.q), b.g, 0, w.u[i*s.most:i*s.most+s.k])
+			along := w.u[i*s.most : i*s.most+s.k]
+			s.be.Gemv(false, 1, engine.View(s.k, s.d, s.q), b.g, 0, along)
 			b.moved = false
 		}
 	}
@@ -219,7 +220,8 @@ func (m *galerkin) move() error {
 	n := 0
 	for i, sys := range m.Systems {
 		if sys.Status == Iterating && !sys.Measured {
-			copy(w.rhs[n*s.most:], w.u[i*s.most:i*s.most+s.k])
+			along := w.u[i*s.most : i*s.most+s.k]
+			copy(w.rhs[n*s.most:], along)
 			w.gammas[n] = sys.Gamma()
 			n++
 		}
@@ -248,7 +250,8 @@ func (m *galerkin) move() error {
 	n = 0
 	for i, sys := range m.Systems {
 		if sys.Status == Iterating && !sys.Measured {
-			m.bases[i].advance(sys, w.v[n*s.d:(n+1)*s.d], w.kv[n*s.d:(n+1)*s.d])
+			from, to := n*s.d, (n+1)*s.d
+			m.bases[i].advance(sys, w.v[from:to], w.kv[from:to])
 			sys.Residual = carriedResidual(
 				sys,
 				m.Known.TSS[sys.Target],

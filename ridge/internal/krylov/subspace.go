@@ -102,7 +102,9 @@ func (s *subspace) grow(b int) error {
 // decompose sets negative eigenvalues, which are round-off, to zero.
 func (s *subspace) decompose() error {
 	copyMatrix(s.k, s.k, s.work.t, s.k, s.t, s.most)
-	if !s.be.SymEig(engine.View(s.k, s.k, s.work.t), s.theta, engine.View(s.k, s.k, s.s), s.work.eigen) {
+	t := engine.View(s.k, s.k, s.work.t)
+	vectors := engine.View(s.k, s.k, s.s)
+	if !s.be.SymEig(t, s.theta, vectors, s.work.eigen) {
 		return errNoConvergence
 	}
 	for i, v := range s.theta[:s.k] {
@@ -199,7 +201,8 @@ func (s *subspace) solveSchur(gamma float64, f, z []float64) bool {
 	for l := range w {
 		s.work.m[l*w+l] += gamma
 	}
-	s.be.Syrk(false, -1, engine.View(w, n, f), 1, engine.View(w, w, s.work.m))
+	rows := engine.View(w, n, f)
+	s.be.Syrk(false, -1, rows, 1, engine.View(w, w, s.work.m))
 	if _, ok := s.be.Cholesky(engine.View(w, w, s.work.m)); !ok {
 		return false
 	}
@@ -237,16 +240,18 @@ func (s *subspace) propose(n int, z []float64) (int, error) {
 	gram := s.work.m[:n*n]
 	v := s.work.m[n*n : 2*n*n]
 	w := s.work.m[2*n*n : 2*n*n+n]
-	s.be.Syrk(false, 1, engine.View(n, s.d, z), 0, engine.View(n, n, gram))
+	old := engine.View(n, s.d, z)
+	s.be.Syrk(false, 1, old, 0, engine.View(n, n, gram))
 	b := min(n, s.most-s.k)
-	if !s.be.SymEig(engine.View(n, n, gram), w, engine.View(b, n, v), s.work.eigen) {
+	vectors := engine.View(b, n, v)
+	if !s.be.SymEig(engine.View(n, n, gram), w, vectors, s.work.eigen) {
 		return 0, errNoConvergence
 	}
 	for b > 0 && !(w[b-1] > newDirection*newDirection*w[0]) {
 		b--
 	}
 	rows := s.q[s.k*s.d : (s.k+b)*s.d]
-	s.be.Gemm(false, false, 1, engine.View(b, n, v), engine.View(n, s.d, z), 0, engine.View(b, s.d, rows))
+	s.be.Gemm(false, false, 1, engine.View(b, n, v), old, 0, engine.View(b, s.d, rows))
 	b = s.normalised(b, rows, tiniest)
 	s.subtractProjections(b, rows)
 	b = s.normalised(b, rows, 0.5)
@@ -290,7 +295,9 @@ func (s *subspace) next(n int, z []float64) int {
 			vec.Scale(1/l, along)
 		}
 	}
-	s.be.Gemm(false, false, -1, engine.View(n, k, s.work.h), engine.View(k, d, s.q), 1, engine.View(n, d, z))
+	along := engine.View(n, k, s.work.h)
+	basis := engine.View(k, d, s.q)
+	s.be.Gemm(false, false, -1, along, basis, 1, engine.View(n, d, z))
 	n = s.normalised(n, z, roundOff)
 	s.subtractProjections(n, z) // again, as in orthogonalParts
 	return s.normalised(n, z, 0.5)

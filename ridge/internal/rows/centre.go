@@ -220,7 +220,8 @@ func (s *Stage) join(w2, weightError float64, n int) int {
 	}
 	for j, v := range mu {
 		s.Sum[j].Add(w2 * v)
-		s.SumError[j] += roundoff.Inflate*(w2*muError[j]+(weightError+4*roundoff.Unit*w2)*math.Abs(v)) + roundoff.LostSum
+		inWeight := (weightError + 4*roundoff.Unit*w2) * math.Abs(v)
+		s.SumError[j] += roundoff.Inflate*(w2*muError[j]+inWeight) + roundoff.LostSum
 	}
 	return added
 }
@@ -268,7 +269,8 @@ func (s *Stage) MeanErrors() []float64 {
 	out := make([]float64, s.d+s.t)
 	means := s.meanErrors()
 	for j := range out {
-		out[j] = means.bound(s, j) + roundoff.Unit*math.Abs(s.Origin[j]+s.mean[j])
+		mean := math.Abs(s.Origin[j] + s.mean[j])
+		out[j] = means.bound(s, j) + roundoff.Unit*mean
 	}
 	return out
 }

@@ -160,7 +160,8 @@ func Features(b dataset.Block, i, d int) (idx []int32, val []float64, err error)
 // CheckFinite returns an error if row i of a block has an entry that is not finite. row is the row number that the
 // error states.
 func CheckFinite(b dataset.Block, i, d, t, row int) error {
-	if _, err := fd.SquaredNorm(row, d, nil, b.Y[i*t:(i+1)*t]); err != nil {
+	y := b.Y[i*t : (i+1)*t]
+	if _, err := fd.SquaredNorm(row, d, nil, y); err != nil {
 		return err
 	}
 	idx, val, err := Features(b, i, d)
@@ -175,5 +176,6 @@ func Since(firstRow int64, b dataset.Block, d, t int) dataset.Block {
 	if firstRow <= b.First {
 		return b
 	}
-	return b.Cut(int(min(firstRow-b.First, int64(b.N))), b.N, d, t, new(engine.CSR))
+	known := min(firstRow-b.First, int64(b.N))
+	return b.Cut(int(known), b.N, d, t, new(engine.CSR))
 }

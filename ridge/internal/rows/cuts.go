@@ -116,7 +116,8 @@ func (s *Stage) checkCut(
 func (c *cutSums) add(w, x []float64, lo, hi int, origin, part []float64) {
 	d := len(origin)
 	if w == nil {
-		engine.Spread(engine.View(hi-lo, d, x[lo*d:hi*d]), origin, part, c.spread)
+		rows := engine.View(hi-lo, d, x[lo*d:hi*d])
+		engine.Spread(rows, origin, part, c.spread)
 		return
 	}
 	for i := lo; i < hi; i++ {
@@ -144,7 +145,8 @@ func (s *Stage) sumFeatures(n int, w, x []float64) {
 		s.added.used, s.added.next = 0, 0
 		c = s.added.begin(unsafe.SliceData(x), n, s.d)
 		for lo := 0; lo < n; lo += roundoff.MeanPart {
-			c.add(w, x, lo, min(lo+roundoff.MeanPart, n), s.Origin[:s.d], s.added.part)
+			hi := min(lo+roundoff.MeanPart, n)
+			c.add(w, x, lo, hi, s.Origin[:s.d], s.added.part)
 			c.endPart(s.added.part)
 		}
 		s.added.used = 0

@@ -109,7 +109,8 @@ func (s *Stage) beginAt(b dataset.Block, i int) {
 			s.Origin[j] = val[at]
 		}
 	}
-	copy(s.Origin[s.d:], b.Y[i*s.t:(i+1)*s.t])
+	y := b.Y[i*s.t : (i+1)*s.t]
+	copy(s.Origin[s.d:], y)
 }
 
 // widen overwrites dst with the rows of src, and adds an entry of value zero wherever a row has no entry in one of the

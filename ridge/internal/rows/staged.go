@@ -145,7 +145,8 @@ func (s *Stage) loadDense(b dataset.Block) Staged {
 				densify(b.Sparse, first, row)
 			}
 			copy(s.Origin[:s.d], row)
-			copy(s.Origin[s.d:], s.y[first*s.t:(first+1)*s.t])
+			y := s.y[first*s.t : (first+1)*s.t]
+			copy(s.Origin[s.d:], y)
 		}
 		s.begin()
 		if b.Sparse == nil {
