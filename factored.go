@@ -176,7 +176,9 @@ func (e *factorSearch) Sharpen(
 	e.tried = true
 	gammas := c.BelowChoice()
 	if e.opts.Candidates != nil {
-		gammas = slices.DeleteFunc(slices.Clone(c.Unknown), func(g float64) bool { return g == 0 })
+		gammas = slices.DeleteFunc(slices.Clone(c.Unknown), func(g float64) bool {
+			return g == 0
+		})
 	}
 	if len(gammas) == 0 ||
 		e.method != ridge.Exact ||

@@ -290,14 +290,18 @@ type optionRule struct {
 
 var optionRules = []optionRule{
 	{[]string{"Tol"}, "must be positive", func(o *Options) bool { return !(o.Tol >= 0) }},
-	{[]string{"MaxPasses"}, "must be positive", func(o *Options) bool { return o.MaxPasses < 0 }},
+	{[]string{"MaxPasses"}, "must be positive", func(o *Options) bool {
+		return o.MaxPasses < 0
+	}},
 	{[]string{"Size"}, "must be positive", func(o *Options) bool { return o.Size < 0 }},
 	{
 		[]string{"Lanes"},
 		fmt.Sprintf("must be from 1 to %d", ridge.MaxLanes),
 		func(o *Options) bool { return o.Lanes < 0 || o.Lanes > ridge.MaxLanes },
 	},
-	{[]string{"GammaTol"}, "must be positive", func(o *Options) bool { return !(o.GammaTol >= 0) }},
+	{[]string{"GammaTol"}, "must be positive", func(o *Options) bool {
+		return !(o.GammaTol >= 0)
+	}},
 	{
 		[]string{"Method"},
 		"unknown method",

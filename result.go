@@ -91,7 +91,9 @@ func (r *Result) Unsolved() (gammas []float64) {
 		return nil
 	}
 	for _, g := range r.asked {
-		if !slices.ContainsFunc(r.Solutions, func(f *ridge.Solution) bool { return f.Gamma == g }) {
+		if !slices.ContainsFunc(r.Solutions, func(f *ridge.Solution) bool {
+			return f.Gamma == g
+		}) {
 			gammas = append(gammas, g)
 		}
 	}

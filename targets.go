@@ -169,7 +169,9 @@ func (r *Result) join(o *Result) {
 	c.Passes += e.Passes
 	c.Whole = c.Whole && e.Whole
 	for _, why := range e.Spent {
-		if !slices.ContainsFunc(c.Spent, func(r reason.Reason) bool { return r.Rule == why.Rule }) {
+		if !slices.ContainsFunc(c.Spent, func(r reason.Reason) bool {
+			return r.Rule == why.Rule
+		}) {
 			c.Spent = append(c.Spent, why)
 		}
 	}

@@ -120,7 +120,9 @@ func (s *state) save(file *checkpoint.File) error {
 		return err
 	}
 	passes := 8 + int64(len(text)) + s.header.Summary
-	written, err := file.Save(passes+size, func(w io.Writer) error { return s.write(w, text) })
+	written, err := file.Save(passes+size, func(w io.Writer) error {
+		return s.write(w, text)
+	})
 	if err != nil {
 		return err
 	}

@@ -199,7 +199,9 @@ func integers[T int | int32](r *cacheReader, to []T) error {
 // floats appends the next n numbers to the empty slice to.
 func (r *cacheReader) floats(to []float64, n int) ([]float64, error) {
 	to = slices.Grow(to, n)[:n]
-	return to, r.words(n, 8, func(lo int, b []byte) { wire.Floats(to[lo:lo+len(b)/8], b) })
+	return to, r.words(n, 8, func(lo int, b []byte) {
+		wire.Floats(to[lo:lo+len(b)/8], b)
+	})
 }
 
 var cacheChunks = sync.Pool{New: func() any { return new([cacheChunk]byte) }}

@@ -190,13 +190,15 @@ func (s *Scaling) Apply(src Source) (Source, error) {
 		return false, nil // a quotient may overflow
 	}
 	return &transformed{
-		src:              src,
-		name:             "standardised rows",
-		d:                d,
-		rows:             rows,
-		split:            true,
-		start:            func() applier { return apply },
-		transformColumns: func(features Source) Source { return scaledColumns{features, s} },
+		src:   src,
+		name:  "standardised rows",
+		d:     d,
+		rows:  rows,
+		split: true,
+		start: func() applier { return apply },
+		transformColumns: func(features Source) Source {
+			return scaledColumns{features, s}
+		},
 	}, nil
 }
 

@@ -29,7 +29,9 @@ type array struct {
 // number returns an array with one number in each row.
 func number(name string, at func(w *Fit, r *Record, j int) *float64) array {
 	return array{
-		name, 1, func(w *Fit, r *Record, j int) []float64 { return []float64{*at(w, r, j)} },
+		name, 1, func(w *Fit, r *Record, j int) []float64 {
+			return []float64{*at(w, r, j)}
+		},
 		func(w *Fit, r *Record, j int, v []float64) { *at(w, r, j) = v[0] },
 	}
 }
@@ -63,7 +65,9 @@ var arrays = []array{
 	}),
 	number(
 		"relative_error_bound",
-		func(_ *Fit, r *Record, j int) *float64 { return &r.Certificates[j].RelativeErrorBound },
+		func(_ *Fit, r *Record, j int) *float64 {
+			return &r.Certificates[j].RelativeErrorBound
+		},
 	),
 	number("energy_bound", func(_ *Fit, r *Record, j int) *float64 {
 		return &r.Certificates[j].EnergyBound
@@ -244,7 +248,9 @@ func openArchive(file []byte) (*archive, []byte, error) {
 // fill reads the arrays and stores their rows in the fits.
 func (z *archive) fill(fits []Fit) error {
 	has := func(name string) bool {
-		return slices.ContainsFunc(z.File, func(f *zip.File) bool { return f.Name == name+".npy" })
+		return slices.ContainsFunc(z.File, func(f *zip.File) bool {
+			return f.Name == name+".npy"
+		})
 	}
 	fitted, bounded := has("fitted_coef"), has("coef_error_bound")
 	t := 0

@@ -255,7 +255,9 @@ func (p *Predictor) predict(
 			}
 			if incomplete.has(one.Row) {
 				setUnknown(one.Y, one.Intervals)
-			} else if slices.ContainsFunc(yhat, func(v float64) bool { return !vec.IsFinite(v) }) {
+			} else if slices.ContainsFunc(yhat, func(v float64) bool {
+				return !vec.IsFinite(v)
+			}) {
 				return &OverflowError{one.Row}
 			}
 			if !yield(one) {

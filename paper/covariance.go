@@ -201,8 +201,10 @@ func newCovarianceSketch(
 		Backend: be,
 	})
 	return covarianceSketch{
-		append: func(n int, x []float64, ldx int) error { return s.AppendRows(n, x, ldx, nil) },
-		read:   func() (*mat.Dense, *fd.Bound, error) { return s.Matrix(), nil, nil },
+		append: func(n int, x []float64, ldx int) error {
+			return s.AppendRows(n, x, ldx, nil)
+		},
+		read: func() (*mat.Dense, *fd.Bound, error) { return s.Matrix(), nil, nil },
 	}, err
 }
 

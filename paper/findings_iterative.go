@@ -390,7 +390,9 @@ func certified(c *convergence) finding {
 
 // has reports whether every method of the paper was run at γ.
 func (c *convergence) has(gamma float64) bool {
-	return !slices.ContainsFunc(iterated, func(m string) bool { return c.find(m, gamma) == nil })
+	return !slices.ContainsFunc(iterated, func(m string) bool {
+		return c.find(m, gamma) == nil
+	})
 }
 
 // at returns the error of iterate t. If the iteration ended earlier, it returns the error of the last iterate.

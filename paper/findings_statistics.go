@@ -502,7 +502,9 @@ func extreme(
 
 // over returns the quotient a/b.
 func over(a, b evaluation) evaluation {
-	return func(x *risks, m metric, i int) float64 { return a(x, m, i) / b(x, m, i) }
+	return func(x *risks, m metric, i int) float64 {
+		return a(x, m, i) / b(x, m, i)
+	}
 }
 
 // over describes the range, over all γ, of the variance of a method divided by the variance of Classical:Gaussian.

@@ -84,7 +84,9 @@ func (o *Target) Unproject(
 	w.RSS = rest.RSS
 	w.TSS = interval.Interval(o.TSS)
 	o.UnpenalizedBounds = rest.Bounds
-	if slices.ContainsFunc(rest.Bounds, func(v float64) bool { return !(v <= math.MaxFloat64) }) {
+	if slices.ContainsFunc(rest.Bounds, func(v float64) bool {
+		return !(v <= math.MaxFloat64)
+	}) {
 		o.UnpenalizedBounds = nil
 		w.Error = math.Inf(1)
 		w.Relative = math.Inf(1)

@@ -289,7 +289,9 @@ func (l *leaveOneOut) add(s *leftTask, b dataset.Block, first int) {
 	}
 	along := w.along[first*r : (first+n)*r]
 	size := w.size[2*first:]
-	product := func(at int) []float64 { return w.product[at*all+first : at*all+first+n] }
+	product := func(at int) []float64 {
+		return w.product[at*all+first : at*all+first+n]
+	}
 	s.forms = vec.Grow(s.forms, l.known.Forms()*k*n)
 	s.inBasis = vec.Grow(s.inBasis, n)
 	for i := range n {

@@ -85,7 +85,9 @@ func NewSummary(cfg SummaryConfig) (*Summary, error) {
 
 // The packages that build on ridge reach these functions through package accum. Users of ridge do not need them.
 func init() {
-	accum.SummaryOf = func(sum *accum.Accumulator, meta []byte) any { return summaryOf(sum, meta) }
+	accum.SummaryOf = func(sum *accum.Accumulator, meta []byte) any {
+		return summaryOf(sum, meta)
+	}
 	accum.KnownOf = func(s any, method string, workers int, gammas ...float64) (*certify.Known, error) {
 		sum, ok := s.(*Summary)
 		if !ok {

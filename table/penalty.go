@@ -102,7 +102,9 @@ func (s *Spec) NamedBands() (out []choose.Band) {
 
 // ChoosesPenalty reports whether the fit chooses a penalty, because s.Bands has a group without one.
 func (s *Spec) ChoosesPenalty() bool {
-	return slices.ContainsFunc(s.NamedBands(), func(b choose.Band) bool { return b.Penalty == 0 })
+	return slices.ContainsFunc(s.NamedBands(), func(b choose.Band) bool {
+		return b.Penalty == 0
+	})
 }
 
 // A Penalised holds the penalties of the columns. Columns are identified by number.
@@ -180,7 +182,9 @@ func (r *resolved) penalise(
 		if err != nil {
 			return out, err
 		}
-		if slices.ContainsFunc(columns, func(j int) bool { return slices.Contains(out.Free, j) }) {
+		if slices.ContainsFunc(columns, func(j int) bool {
+			return slices.Contains(out.Free, j)
+		}) {
 			return out, specError("Unpenalized", "a column is also in %q of %v", printable.Excerpt(b.columns), Field("Bands"))
 		}
 		out.Bands = append(out.Bands, choose.Band{Name: b.columns, Columns: columns, Penalty: b.penalty})

@@ -576,6 +576,8 @@ func oneOf(field Field, value string, allowed ...string) error {
 	if slices.Contains(allowed, value) {
 		return nil
 	}
-	named := slices.DeleteFunc(slices.Clone(allowed), func(s string) bool { return s == "" })
+	named := slices.DeleteFunc(slices.Clone(allowed), func(s string) bool {
+		return s == ""
+	})
 	return specError(field, "%q must be one of %s", printable.Excerpt(value), strings.Join(named, ", "))
 }

@@ -223,7 +223,9 @@ func isPipe(name string) bool {
 // RowFiles returns the files of rows, targets and weights, without the names of arrays inside .npz archives and without
 // standard input.
 func (s *Spec) RowFiles() []string {
-	data := slices.DeleteFunc(slices.Clone(s.Data), func(name string) bool { return name == "-" })
+	data := slices.DeleteFunc(slices.Clone(s.Data), func(name string) bool {
+		return name == "-"
+	})
 	return withoutArrays(slices.Concat(data, s.Target, []string{s.Weights}))
 }
 

@@ -57,7 +57,9 @@ func (o *fitOptions) settings(be engine.Backend) ([]batch.Setting, map[string]da
 	out := input.Settings(o.Spec())
 	for _, field := range slices.Sorted(maps.Keys(optionFlags)) {
 		name := optionFlags[field]
-		isKnown := slices.ContainsFunc(out, func(s batch.Setting) bool { return s.Name == name })
+		isKnown := slices.ContainsFunc(out, func(s batch.Setting) bool {
+			return s.Name == name
+		})
 		if !isKnown && !slices.Contains(freeOptions, field) {
 			value := o.runs.cmd.Flags().Lookup(name[len("--"):]).Value.String()
 			out = append(out, batch.Setting{Name: name, Value: value})

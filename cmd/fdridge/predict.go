@@ -144,7 +144,9 @@ func (o *predictOptions) run(ctx context.Context, stdout, stderr io.Writer) erro
 	if o.out == "" {
 		err = p.run(ctx, rows.Source, stdout)
 	} else {
-		err = atomicfile.Write(o.out, func(f io.Writer) error { return p.run(ctx, rows.Source, f) })
+		err = atomicfile.Write(o.out, func(f io.Writer) error {
+			return p.run(ctx, rows.Source, f)
+		})
 	}
 	if err != nil {
 		return rows.Locate(err)

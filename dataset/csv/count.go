@@ -28,7 +28,9 @@ func Count(name string, opts Options) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	r, err := l.begin(f, &opts, func(l *layout) chunk.Format { return counter{newFormat(l)} })
+	r, err := l.begin(f, &opts, func(l *layout) chunk.Format {
+		return counter{newFormat(l)}
+	})
 	if err != nil {
 		return 0, err
 	}

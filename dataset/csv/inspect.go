@@ -58,7 +58,9 @@ func inspect(name string, opts Options) (*layout, error) {
 			opts.Text.Escape,
 		)
 	}
-	h, err := heads.Keep(opts.Heads, key, func() (*head, error) { return examineFile(name, opts) })
+	h, err := heads.Keep(opts.Heads, key, func() (*head, error) {
+		return examineFile(name, opts)
+	})
 	if err != nil {
 		return nil, err
 	}

@@ -16,7 +16,9 @@ func parquetFormat() format {
 			s, err := parquet.Open(p.path, parquetOptions(opts))
 			return o.keep(p, s, err)
 		},
-		columns: func(path string, _ Options) ([]string, error) { return parquet.Columns(path) },
+		columns: func(path string, _ Options) ([]string, error) {
+			return parquet.Columns(path)
+		},
 		chosen: func(path string, opts Options) ([]string, []string, error) {
 			return parquet.Names(path, parquetOptions(opts))
 		},

@@ -106,7 +106,9 @@ func (s *sparseRows) addSorted(b *dataset.Buffer, idx []int32, val []float64) er
 			s.val = append(s.val, val[k])
 		}
 	}
-	slices.SortStableFunc(s.order, func(i, k int) int { return int(s.idx[i]) - int(s.idx[k]) })
+	slices.SortStableFunc(s.order, func(i, k int) int {
+		return int(s.idx[i]) - int(s.idx[k])
+	})
 	for i := 0; i < len(s.order); {
 		j := s.idx[s.order[i]]
 		sum := 0.0

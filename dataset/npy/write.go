@@ -21,5 +21,7 @@ func Write(w io.Writer, rows, cols int, data []float64) error {
 			cols,
 		)
 	}
-	return numpy.Write(w, rows, cols, func(i int) []float64 { return data[i*cols : (i+1)*cols] })
+	return numpy.Write(w, rows, cols, func(i int) []float64 {
+		return data[i*cols : (i+1)*cols]
+	})
 }

@@ -72,7 +72,9 @@ func (f *opened) column(j int, choice *columns.Choice) (column, *dataset.InputEr
 		c.convert = func(bits uint64) float64 { return float64(bits) }
 		return c, nil
 	case typeFloat:
-		c.convert = func(bits uint64) float64 { return float64(math.Float32frombits(uint32(bits))) }
+		c.convert = func(bits uint64) float64 {
+			return float64(math.Float32frombits(uint32(bits)))
+		}
 		return c, nil
 	case typeDouble:
 		c.convert = math.Float64frombits

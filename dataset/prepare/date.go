@@ -57,7 +57,9 @@ func parseDate(s []byte) (seconds int64, ok bool) {
 // hyphens. The numbers can be in any order, such as 14.03.24 or 03/14/2024.
 func isLikeDate(s string) bool {
 	s, _, _ = strings.Cut(s, " ")
-	parts := strings.FieldsFunc(s, func(r rune) bool { return r == '.' || r == '/' || r == '-' })
+	parts := strings.FieldsFunc(s, func(r rune) bool {
+		return r == '.' || r == '/' || r == '-'
+	})
 	if len(parts) != 3 ||
 		len(s) != len(parts[0])+len(parts[1])+len(parts[2])+2 {
 		return false

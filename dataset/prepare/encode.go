@@ -47,8 +47,12 @@ func (e *Encoding) Apply(src dataset.Source, o EncodeOptions) (dataset.Source, e
 	}
 	drop := e.dropper()
 	if drop != nil && !o.KeepIncomplete {
-		keep := func(b *dataset.Block, i int) bool { return !drop.drops(*b, i, e.Inputs, true) }
-		src = dataset.Filter(src, keep, func(leftOut int64) { o.Tally.Dropped.Add(leftOut) })
+		keep := func(b *dataset.Block, i int) bool {
+			return !drop.drops(*b, i, e.Inputs, true)
+		}
+		src = dataset.Filter(src, keep, func(leftOut int64) {
+			o.Tally.Dropped.Add(leftOut)
+		})
 	}
 	if e.Columns == nil &&
 		len(e.Categories) == 0 &&

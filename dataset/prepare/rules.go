@@ -67,7 +67,9 @@ func (r *Rules) needsValues() bool {
 	all := append(slices.Collect(maps.Values(r.MissingOf)), r.Missing)
 	return slices.ContainsFunc(
 		all,
-		func(f Filling) bool { return f.Missing == MissingMedian || f.Missing == MissingMode },
+		func(f Filling) bool {
+			return f.Missing == MissingMedian || f.Missing == MissingMode
+		},
 	)
 }
 

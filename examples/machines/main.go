@@ -67,7 +67,9 @@ func sketch(table string, part, parts int) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	own, err := dataset.Where(rows, func(row int64) bool { return row%int64(parts) == int64(part) })
+	own, err := dataset.Where(rows, func(row int64) bool {
+		return row%int64(parts) == int64(part)
+	})
 	if err != nil {
 		return nil, err
 	}

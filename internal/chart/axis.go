@@ -110,7 +110,10 @@ func (wholeTicks) Ticks(lo, hi float64) []plot.Tick {
 func within(lo, hi float64, ticks []plot.Tick) []plot.Tick {
 	var out []plot.Tick
 	for _, t := range ticks {
-		if lo*(1-1e-9) <= t.Value && t.Value <= hi*(1+1e-9) && t.Value <= math.MaxFloat64 && t.Value > 0 {
+		if lo*(1-1e-9) <= t.Value &&
+			t.Value <= hi*(1+1e-9) &&
+			t.Value <= math.MaxFloat64 &&
+			t.Value > 0 {
 			out = append(out, t)
 		}
 	}

@@ -62,7 +62,11 @@ func layOut(f *Figure) (*drawing, error) {
 	if columns < 1 {
 		return nil, errors.New("chart: no panels")
 	}
-	d := &drawing{Figure: f, rows: (len(f.Panels) + columns - 1) / columns, columns: columns}
+	d := &drawing{
+		Figure:  f,
+		rows:    (len(f.Panels) + columns - 1) / columns,
+		columns: columns,
+	}
 	for i := range f.Panels {
 		p, err := d.panel(&f.Panels[i])
 		if err != nil {
@@ -70,8 +74,15 @@ func layOut(f *Figure) (*drawing, error) {
 		}
 		d.plots = append(d.plots, p)
 	}
-	d.width = vg.Length(columns)*vg.Length(cmp.Or(f.Width, panelWidth)) + 2*margin
-	d.height = vg.Length(d.rows)*(vg.Length(cmp.Or(f.Height, panelHeight))-labelLine+d.captionHeight()) + 2*margin + d.titleHeight() + 6 + d.legendHeight()
+
+	width := vg.Length(cmp.Or(f.Width, panelWidth))
+	height := vg.Length(cmp.Or(f.Height, panelHeight)) - labelLine + d.captionHeight()
+	d.width = vg.Length(columns)*width + 2*margin
+	d.height = vg.Length(d.rows)*height +
+		2*margin +
+		d.titleHeight() +
+		6 +
+		d.legendHeight()
 	return d, nil
 }
 
@@ -135,15 +146,17 @@ func (d *drawing) line(p *plot.Plot, panel *Panel, line *Line) error {
 	}
 	e := entry{
 		label: cmp.Or(line.Label, line.Method),
-		line:  draw.LineStyle{Color: look.Color, Width: lineWidth, Dashes: look.Dashes},
+		line:  strokeOf(look),
 	}
 	if line.Dashed {
-		e.line.Width, e.line.Dashes = 0.9, []vg.Length{1, 1.6}
+		e.line.Width = 0.9
+		e.line.Dashes = []vg.Length{1, 1.6}
 	} else if look.Marker != nil && !line.Plain {
 		e.glyph = draw.GlyphStyle{Color: look.Color, Radius: glyph, Shape: look.Marker}
 	}
 	if line.Loose {
-		e.line.Width, e.glyph.Radius = 0, glyph/2
+		e.line.Width = 0
+		e.glyph.Radius = glyph / 2
 	}
 	if line.High != nil {
 		e.area = faint(look.Color)
@@ -171,6 +184,15 @@ func (d *drawing) line(p *plot.Plot, panel *Panel, line *Line) error {
 	return nil
 }
 
+// strokeOf returns the style of lines with the given look.
+func strokeOf(look Look) draw.LineStyle {
+	return draw.LineStyle{
+		Color:  look.Color,
+		Width:  lineWidth,
+		Dashes: look.Dashes,
+	}
+}
+
 // mark adds a vertical mark to a plot and to the legend.
 func (d *drawing) mark(p *plot.Plot, m Mark) error {
 	look, ok := d.Looks[m.Method]
@@ -179,7 +201,7 @@ func (d *drawing) mark(p *plot.Plot, m Mark) error {
 	}
 	e := entry{label: cmp.Or(m.Label, m.Method)}
 	if m.Lo == m.Hi {
-		e.line = draw.LineStyle{Color: look.Color, Width: lineWidth, Dashes: look.Dashes}
+		e.line = strokeOf(look)
 	} else {
 		e.area = faint(look.Color)
 	}
@@ -204,16 +226,19 @@ type upright struct {
 // Plot implements [plot.Plotter].
 func (u upright) Plot(c draw.Canvas, p *plot.Plot) {
 	x, _ := p.Transforms(&c)
-	lo, hi := max(u.Lo, p.X.Min), min(u.Hi, p.X.Max)
+	lo := max(u.Lo, p.X.Min)
+	hi := min(u.Hi, p.X.Max)
 	if !(lo <= hi) {
 		return
 	}
 	left, right := x(lo), x(hi)
 	if u.area != nil {
-		c.FillPolygon(
-			u.area,
-			[]vg.Point{{X: left, Y: c.Min.Y}, {X: right, Y: c.Min.Y}, {X: right, Y: c.Max.Y}, {X: left, Y: c.Max.Y}},
-		)
+		c.FillPolygon(u.area, []vg.Point{
+			{X: left, Y: c.Min.Y},
+			{X: right, Y: c.Min.Y},
+			{X: right, Y: c.Max.Y},
+			{X: left, Y: c.Max.Y},
+		})
 		return
 	}
 	c.StrokeLine2(u.line, left, c.Min.Y, left, c.Max.Y)
@@ -228,7 +253,9 @@ type bare struct {
 
 // drawable reports whether x can be shown on an axis.
 func drawable(x float64, log bool) bool {
-	return !math.IsNaN(x) && !math.IsInf(x, 0) && (x > 0 || !log)
+	return !math.IsNaN(x) &&
+		!math.IsInf(x, 0) &&
+		(x > 0 || !log)
 }
 
 // spans returns the maximal ranges of indices i < n with isFine(i). A range [a, b] contains a but not b.
@@ -253,7 +280,10 @@ func spans(n int, isFine func(i int) bool) [][2]int {
 // be drawn.
 func runs(panel *Panel, x, y []float64) []plotter.XYs {
 	var out []plotter.XYs
-	for _, s := range spans(len(y), func(i int) bool { return drawable(x[i], panel.LogX != 0) && drawable(y[i], panel.LogY) }) {
+	isFine := func(i int) bool {
+		return drawable(x[i], panel.LogX != 0) && drawable(y[i], panel.LogY)
+	}
+	for _, s := range spans(len(y), isFine) {
 		var run plotter.XYs
 		for i := s[0]; i < s[1]; i++ {
 			run = append(run, plotter.XY{X: x[i], Y: y[i]})
@@ -266,9 +296,12 @@ func runs(panel *Panel, x, y []float64) []plotter.XYs {
 // areas returns the polygons between line.Y and line.High. There are several if some points cannot be drawn.
 func areas(panel *Panel, line *Line) []plotter.XYs {
 	var out []plotter.XYs
-	for _, s := range spans(len(line.High), func(i int) bool {
-		return drawable(line.X[i], panel.LogX != 0) && drawable(line.Y[i], panel.LogY) && drawable(line.High[i], panel.LogY)
-	}) {
+	isFine := func(i int) bool {
+		return drawable(line.X[i], panel.LogX != 0) &&
+			drawable(line.Y[i], panel.LogY) &&
+			drawable(line.High[i], panel.LogY)
+	}
+	for _, s := range spans(len(line.High), isFine) {
 		var area plotter.XYs
 		for i := s[0]; i < s[1]; i++ {
 			area = append(area, plotter.XY{X: line.X[i], Y: line.Y[i]})
@@ -284,11 +317,16 @@ func areas(panel *Panel, line *Line) []plotter.XYs {
 // axis sets the style and the range of an axis. base is the base of the ticks of a logarithmic axis, 0 for a linear
 // axis. If lo and hi are 0, the range extends a little beyond the data.
 func axis(a *plot.Axis, base, lo, hi float64) {
-	a.Tick.Label.Font, a.Tick.Label.Handler = typeface(8.5), handler
-	a.Tick.Length, a.Padding, a.LineStyle.Width = 4, 0, 0.6
-	a.Scale, a.Tick.Marker = linearScale{}, linearTicks{}
+	a.Tick.Label.Font = typeface(8.5)
+	a.Tick.Label.Handler = handler
+	a.Tick.Length = 4
+	a.Padding = 0
+	a.LineStyle.Width = 0.6
+	a.Scale = linearScale{}
+	a.Tick.Marker = linearTicks{}
 	if base != 0 {
-		a.Scale, a.Tick.Marker = logScale{}, logTicks{base}
+		a.Scale = logScale{}
+		a.Tick.Marker = logTicks{base}
 	}
 	switch {
 	case lo != 0 || hi != 0:
@@ -316,7 +354,9 @@ func spread(lo, hi float64, log bool) (from, to float64, flat bool) {
 		if flat {
 			factor = 2
 		}
-		return max(lo/factor, math.SmallestNonzeroFloat64), min(hi*factor, math.MaxFloat64), flat
+		from = max(lo/factor, math.SmallestNonzeroFloat64)
+		to = min(hi*factor, math.MaxFloat64)
+		return from, to, flat
 	}
 	size := hi/2 - lo/2 // half of the range, because the whole range may overflow
 	largest := max(math.Abs(lo), math.Abs(hi))
@@ -325,7 +365,9 @@ func spread(lo, hi float64, log bool) (from, to float64, flat bool) {
 	if flat {
 		more = max(1, leastSpread*1e3*largest)
 	}
-	return max(lo-more, -math.MaxFloat64), min(hi+more, math.MaxFloat64), flat
+	from = max(lo-more, -math.MaxFloat64)
+	to = min(hi+more, math.MaxFloat64)
+	return from, to, flat
 }
 
 // leastRange is the smallest range of a linear axis. Subnormal numbers in a smaller range have too few digits.
@@ -335,7 +377,9 @@ const leastRange = 1e-290
 type linearScale struct{}
 
 // Normalize implements [plot.Normalizer].
-func (linearScale) Normalize(lo, hi, x float64) float64 { return (x/2 - lo/2) / (hi/2 - lo/2) }
+func (linearScale) Normalize(lo, hi, x float64) float64 {
+	return (x/2 - lo/2) / (hi/2 - lo/2)
+}
 
 // A logScale is a [plot.LogScale] that works for all positive numbers. It uses Log2, because [math.Log] is wrong for
 // subnormal numbers on amd64.
@@ -385,9 +429,21 @@ func (d *drawing) draw(canvas vg.CanvasSizer) {
 		d.plots[i].Draw(tile)
 		axes := d.plots[i].DataCanvas(tile)
 		middle := axes.Center()
-		caption(c, vg.Point{X: middle.X, Y: axes.Max.Y + room.Max.Y + labelLine}, 10, 0, d.Panels[i].Title)
-		caption(c, vg.Point{X: middle.X, Y: axes.Min.Y - room.Min.Y + 2}, 9.5, 0, d.Panels[i].X)
-		caption(c, vg.Point{X: axes.Min.X - room.Min.X - labelLine, Y: middle.Y}, 9.5, math.Pi/2, d.Panels[i].Y)
+		above := vg.Point{
+			X: middle.X,
+			Y: axes.Max.Y + room.Max.Y + labelLine,
+		}
+		below := vg.Point{
+			X: middle.X,
+			Y: axes.Min.Y - room.Min.Y + 2,
+		}
+		beside := vg.Point{
+			X: axes.Min.X - room.Min.X - labelLine,
+			Y: middle.Y,
+		}
+		caption(c, above, 10, 0, d.Panels[i].Title)
+		caption(c, below, 9.5, 0, d.Panels[i].X)
+		caption(c, beside, 9.5, math.Pi/2, d.Panels[i].Y)
 	}
 	d.drawLegend(c)
 }
@@ -395,7 +451,9 @@ func (d *drawing) draw(canvas vg.CanvasSizer) {
 // caption draws a line of text with its top centre at a point.
 func caption(c draw.Canvas, at vg.Point, size vg.Length, rotation float64, line string) {
 	sty := textStyle(size)
-	sty.Rotation, sty.XAlign, sty.YAlign = rotation, text.XCenter, text.YTop
+	sty.Rotation = rotation
+	sty.XAlign = text.XCenter
+	sty.YAlign = text.YTop
 	c.FillText(sty, at, line)
 }
 
@@ -405,14 +463,32 @@ func caption(c draw.Canvas, at vg.Point, size vg.Length, rotation float64, line 
 // Labels are drawn separately: plot puts the label of a logarithmic axis off centre, and plot.Align then gives panels
 // of unequal size.
 func (d *drawing) tiles(c draw.Canvas) (tiles []draw.Canvas, room vg.Rectangle) {
-	grid := draw.Tiles{Rows: d.rows, Cols: d.columns, PadX: 8, PadY: 4}
+	grid := draw.Tiles{
+		Rows: d.rows,
+		Cols: d.columns,
+		PadX: 8,
+		PadY: 4,
+	}
 	for i, p := range d.plots {
-		tile := draw.Crop(grid.At(c, i%d.columns, i/d.columns), labelLine, 0, labelLine, -d.captionHeight())
+		tile := draw.Crop(
+			grid.At(c, i%d.columns, i/d.columns),
+			labelLine,
+			0,
+			labelLine,
+			-d.captionHeight(),
+		)
 		tiles = append(tiles, tile)
 		axes := p.DataCanvas(tile)
-		low, high := axes.Min.Sub(tile.Min), tile.Max.Sub(axes.Max)
-		room.Min = vg.Point{X: max(room.Min.X, low.X), Y: max(room.Min.Y, low.Y)}
-		room.Max = vg.Point{X: max(room.Max.X, high.X), Y: max(room.Max.Y, high.Y)}
+		low := axes.Min.Sub(tile.Min)
+		high := tile.Max.Sub(axes.Max)
+		room.Min = vg.Point{
+			X: max(room.Min.X, low.X),
+			Y: max(room.Min.Y, low.Y),
+		}
+		room.Max = vg.Point{
+			X: max(room.Max.X, high.X),
+			Y: max(room.Max.Y, high.Y),
+		}
 	}
 	for i, p := range d.plots {
 		want := draw.Crop(tiles[i], room.Min.X, -room.Max.X, room.Min.Y, -room.Max.Y)
@@ -420,7 +496,8 @@ func (d *drawing) tiles(c draw.Canvas) (tiles []draw.Canvas, room vg.Rectangle) 
 		// repeatedly.
 		for range 4 {
 			axes := p.DataCanvas(tiles[i])
-			low, high := want.Min.Sub(axes.Min), want.Max.Sub(axes.Max)
+			low := want.Min.Sub(axes.Min)
+			high := want.Max.Sub(axes.Max)
 			tiles[i] = draw.Crop(tiles[i], low.X, high.X, low.Y, high.Y)
 		}
 	}

@@ -22,7 +22,8 @@ func (n names) Plot(c draw.Canvas, p *plot.Plot) {
 	height := sty.Height("0")
 	var taken []vg.Rectangle
 	for i, name := range n.line.Names {
-		if !drawable(n.line.X[i], n.panel.LogX != 0) || !drawable(n.line.Y[i], n.panel.LogY) {
+		if !drawable(n.line.X[i], n.panel.LogX != 0) ||
+			!drawable(n.line.Y[i], n.panel.LogY) {
 			continue
 		}
 		at := vg.Point{X: x(n.line.X[i]), Y: y(n.line.Y[i])}
@@ -45,9 +46,14 @@ func place(at, size vg.Point, inside vg.Rectangle, taken []vg.Rectangle) vg.Rect
 			if first == (vg.Rectangle{}) {
 				first = box
 			}
-			isInside := box.Min.X >= inside.Min.X && box.Max.X <= inside.Max.X &&
-				box.Min.Y >= inside.Min.Y && box.Max.Y <= inside.Max.Y
-			if isInside && !slices.ContainsFunc(taken, func(o vg.Rectangle) bool { return overlap(box, o) }) {
+			isInside := box.Min.X >= inside.Min.X &&
+				box.Max.X <= inside.Max.X &&
+				box.Min.Y >= inside.Min.Y &&
+				box.Max.Y <= inside.Max.Y
+			if isInside &&
+				!slices.ContainsFunc(taken, func(o vg.Rectangle) bool {
+					return overlap(box, o)
+				}) {
 				return box
 			}
 		}
@@ -57,5 +63,8 @@ func place(at, size vg.Point, inside vg.Rectangle, taken []vg.Rectangle) vg.Rect
 
 // overlap reports whether two boxes have a common area.
 func overlap(a, b vg.Rectangle) bool {
-	return a.Min.X < b.Max.X && b.Min.X < a.Max.X && a.Min.Y < b.Max.Y && b.Min.Y < a.Max.Y
+	return a.Min.X < b.Max.X &&
+		b.Min.X < a.Max.X &&
+		a.Min.Y < b.Max.Y &&
+		b.Min.Y < a.Max.Y
 }

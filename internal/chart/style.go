@@ -59,7 +59,10 @@ func polygon(n int, turn, r float64) *marker {
 	m := &marker{}
 	for i := range n {
 		sin, cos := math.Sincos(2 * math.Pi * (turn + float64(i)/float64(n)))
-		m.corners = append(m.corners, vg.Point{X: vg.Length(r * cos), Y: vg.Length(r * sin)})
+		m.corners = append(m.corners, vg.Point{
+			X: vg.Length(r * cos),
+			Y: vg.Length(r * sin),
+		})
 	}
 	return m
 }
@@ -74,7 +77,9 @@ var (
 )
 
 // Hollow returns a copy of the marker m (Disc, Square, Diamond or Triangle) that is filled in white.
-func Hollow(m *marker) draw.GlyphDrawer { return &marker{m.corners, m.circle, true} }
+func Hollow(m *marker) draw.GlyphDrawer {
+	return &marker{m.corners, m.circle, true}
+}
 
 // DrawGlyph implements [draw.GlyphDrawer].
 func (m *marker) DrawGlyph(c *draw.Canvas, sty draw.GlyphStyle, at vg.Point) {

@@ -15,8 +15,20 @@ import (
 
 // superscripts maps Unicode superscripts to ordinary characters.
 var superscripts = map[rune]rune{
-	'⁰': '0', '¹': '1', '²': '2', '³': '3', '⁴': '4', '⁵': '5', '⁶': '6', '⁷': '7', '⁸': '8', '⁹': '9',
-	'⁻': '−', '⁽': '(', '⁾': ')', 'ᵗ': 't',
+	'⁰': '0',
+	'¹': '1',
+	'²': '2',
+	'³': '3',
+	'⁴': '4',
+	'⁵': '5',
+	'⁶': '6',
+	'⁷': '7',
+	'⁸': '8',
+	'⁹': '9',
+	'⁻': '−',
+	'⁽': '(',
+	'⁾': ')',
+	'ᵗ': 't',
 }
 
 // Superscript formats an integer in Unicode superscripts.
@@ -87,7 +99,8 @@ func (r run) font(f font.Font) font.Font {
 		f.Size *= raisedSize
 	}
 	if r.greek {
-		f.Variant, f.Style = "Serif", xfont.StyleItalic
+		f.Variant = "Serif"
+		f.Style = xfont.StyleItalic
 		f.Size *= greekSize
 	}
 	return f
@@ -118,7 +131,9 @@ func split(line string) []run {
 func (m markup) Box(txt string, fnt font.Font) (width, height, depth vg.Length) {
 	for _, r := range split(txt) {
 		w, h, d := m.Plain.Box(r.text, r.font(fnt))
-		width, height, depth = width+w, max(height, h), max(depth, d)
+		width += w
+		height = max(height, h)
+		depth = max(depth, d)
 	}
 	return width, height * 1.2, depth
 }
@@ -132,9 +147,13 @@ func (m markup) Draw(c vg.Canvas, txt string, sty text.Style, at vg.Point) {
 	c.Translate(at)
 	c.Rotate(sty.Rotation)
 	// The origin of the text is at the baseline. YAlign = 0 means the bottom of the box.
-	at = vg.Point{X: vg.Length(sty.XAlign) * width, Y: vg.Length(sty.YAlign)*(height+depth) + depth}
+	at = vg.Point{
+		X: vg.Length(sty.XAlign) * width,
+		Y: vg.Length(sty.YAlign)*(height+depth) + depth,
+	}
 	for _, r := range split(txt) {
-		f, y := r.font(sty.Font), at.Y
+		f := r.font(sty.Font)
+		y := at.Y
 		if r.raised {
 			y += sty.Font.Size * raisedHeight
 		}

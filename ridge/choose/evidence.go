@@ -11,7 +11,9 @@ import (
 var evidence = definition{
 	name: "evidence",
 	scores: func(e *Evidence) []Score {
-		return scoresOf(e.Fit, func(o *ridge.Target) ridge.Interval { return o.Marginal.Loss })
+		return scoresOf(e.Fit, func(o *ridge.Target) ridge.Interval {
+			return o.Marginal.Loss
+		})
 	},
 	isLogarithm: true,
 	refines:     true,

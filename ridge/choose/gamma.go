@@ -392,7 +392,9 @@ func findSolvable(
 	for i := range order {
 		order[i] = i
 	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(gammas[b], gammas[a]) })
+	slices.SortStableFunc(order, func(a, b int) int {
+		return cmp.Compare(gammas[b], gammas[a])
+	})
 	rest := make([]float64, len(gammas))
 	for i, at := range order {
 		rest[i] = gammas[at]

@@ -77,7 +77,9 @@ func (k *Known) GCV(gammas []float64) []interval.Interval {
 			0,
 			engine.View(functions*g, n, sums),
 		)
-		norm := func(i, f, j int) float64 { return math.Sqrt(sums[(functions*i+f)*n+j]) }
+		norm := func(i, f, j int) float64 {
+			return math.Sqrt(sums[(functions*i+f)*n+j])
+		}
 		for j := range n {
 			rss := out[(lo+j)*g : (lo+j+1)*g]
 			for i := range rss {

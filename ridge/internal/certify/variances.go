@@ -94,11 +94,15 @@ func (k *Known) Variances(gamma float64) (sampling, posterior []interval.Interva
 // vector e, and lo is at most eᵀLe.
 func (a At) variance(p *spectral.Projection, u upperBound, lo float64) interval.Interval {
 	round := 2 * a.factor.along * eps
-	root := a.eigen.Norm(p, func(s2 float64) float64 { return math.Sqrt(u.of(s2)) })*(1+round) +
+	root := a.eigen.Norm(p, func(s2 float64) float64 {
+		return math.Sqrt(u.of(s2))
+	})*(1+round) +
 		a.factor.onto*eps*math.Sqrt(u.largest) +
 		a.lostNorm()
 	hi := root * root * upward
-	size := a.eigen.Norm(p, func(s2 float64) float64 { return (a.below(s2) + u.of(s2)) / 2 })
+	size := a.eigen.Norm(p, func(s2 float64) float64 {
+		return (a.below(s2) + u.of(s2)) / 2
+	})
 	slack := (a.factor.onto*eps*u.largest + a.lostNorm()) * upward
 	least := math.Max(0, size*(1-round)-slack)
 	most := size*(1+round) + slack

@@ -32,7 +32,9 @@ func (r *Rows) heavyColumns() (list []int, entries int) {
 		}
 	}
 	if len(list) > mostHeavy {
-		slices.SortStableFunc(list, func(a, b int) int { return cmp.Compare(count[b], count[a]) })
+		slices.SortStableFunc(list, func(a, b int) int {
+			return cmp.Compare(count[b], count[a])
+		})
 		list = list[:mostHeavy]
 		slices.Sort(list)
 	}

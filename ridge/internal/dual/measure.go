@@ -322,7 +322,9 @@ func (r *Rows) gradient(
 }
 
 func newTwofold(rows, cols int) engine.Twofold {
-	zeros := func() engine.Matrix { return engine.View(rows, cols, make([]float64, rows*cols)) }
+	zeros := func() engine.Matrix {
+		return engine.View(rows, cols, make([]float64, rows*cols))
+	}
 	return engine.Twofold{Hi: zeros(), Lo: zeros(), Err: zeros()}
 }
 

@@ -92,7 +92,9 @@ func (g *Gram) Remainders(be engine.Backend, gammas, alpha, targets []float64) [
 	gramError := size*size*(dot+g.Units*roundoff.Unit) + g.Lost + off*(2*size+off)
 	targetError := dot + float64(n+16)*roundoff.Eps
 	for k := range out {
-		norm := func(of []float64) float64 { return vec.Norm(of[k*n : (k+1)*n]) }
+		norm := func(of []float64) float64 {
+			return vec.Norm(of[k*n : (k+1)*n])
+		}
 		out[k] = (norm(rest) +
 			(gramError+dot*gammas[k])*norm(alpha) +
 			targetError*norm(targets)) * roundoff.Inflate

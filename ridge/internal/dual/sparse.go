@@ -185,7 +185,9 @@ func (r *Rows) divide(workers int, do func(k, lo, hi int)) {
 func inShares(n, workers int, do func(k, lo, hi int)) {
 	var all sync.WaitGroup
 	for k := 1; k < workers; k++ {
-		all.Go(func() { do(k, n*k/workers, n*(k+1)/workers) })
+		all.Go(func() {
+			do(k, n*k/workers, n*(k+1)/workers)
+		})
 	}
 	do(0, 0, n/workers)
 	all.Wait()

@@ -126,7 +126,9 @@ func newMeasuring(o *Operator, qs []Query, v []float64) *measuring {
 }
 
 func newTwofold(rows, cols int) engine.Twofold {
-	zeros := func() engine.Matrix { return engine.View(rows, cols, make([]float64, rows*cols)) }
+	zeros := func() engine.Matrix {
+		return engine.View(rows, cols, make([]float64, rows*cols))
+	}
 	return engine.Twofold{Hi: zeros(), Lo: zeros(), Err: zeros()}
 }
 

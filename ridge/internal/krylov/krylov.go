@@ -184,7 +184,9 @@ func (b *Batch) pass(ctx context.Context, m Method, pass int) error {
 			)
 		}
 	}
-	b.Active = slices.DeleteFunc(b.Active, func(s *System) bool { return s.Status != Iterating })
+	b.Active = slices.DeleteFunc(b.Active, func(s *System) bool {
+		return s.Status != Iterating
+	})
 	return m.Step(ctx)
 }
 

@@ -27,7 +27,9 @@ func (f *Fit) dependentFit() *ridge.Solution {
 
 // underflows reports whether products of a column underflow, so that the rank is not known.
 func underflows(s *ridge.Solution) bool {
-	return slices.ContainsFunc(s.Dependent, func(c ridge.Dependence) bool { return c.Underflow })
+	return slices.ContainsFunc(s.Dependent, func(c ridge.Dependence) bool {
+		return c.Underflow
+	})
 }
 
 // describeDependent states why the solution at γ = 0 is not unique, and what is known of the minimum-norm solution s.

@@ -202,7 +202,9 @@ func ChooseKind(requested string, all []*Drawable) (string, error) {
 				d.Name,
 			)
 		}
-		possible = slices.DeleteFunc(possible, func(k string) bool { return d.charts[k] == nil })
+		possible = slices.DeleteFunc(possible, func(k string) bool {
+			return d.charts[k] == nil
+		})
 	}
 	switch {
 	case requested != "":

@@ -107,7 +107,9 @@ func targetsToShow(errors perTarget[number]) []int {
 
 // largest sorts indices by the given values, the largest first.
 func largest(indices []int, value func(i int) float64) []int {
-	slices.SortStableFunc(indices, func(a, b int) int { return cmp.Compare(value(b), value(a)) })
+	slices.SortStableFunc(indices, func(a, b int) int {
+		return cmp.Compare(value(b), value(a))
+	})
 	return indices
 }
 
@@ -145,7 +147,9 @@ func (f *Fit) quantilesTable(rec *fitRecord, i int) *table {
 	)
 	add(
 		"error ≤",
-		func(j int) ridge.Interval { return ridge.Interval{Hi: float64(s.CoefRelative[j])} },
+		func(j int) ridge.Interval {
+			return ridge.Interval{Hi: float64(s.CoefRelative[j])}
+		},
 		func(v ridge.Interval) string { return bound(v.Hi) },
 	)
 	add("R²", func(j int) ridge.Interval { return s.R2Bracket[j] }, formatFigure)

@@ -275,15 +275,21 @@ func (f *Fit) leadingColumns(rec *fitRecord) []fitColumn {
 func (f *Fit) scoresTable(rec *fitRecord) *table {
 	held := rec.HeldOut != nil
 	score := func(of func(*heldOutScore) brackets) func(i, j int) string {
-		return func(i, j int) string { return formatFigure(of(&rec.HeldOut.Fits[i])[j]) }
+		return func(i, j int) string {
+			return formatFigure(of(&rec.HeldOut.Fits[i])[j])
+		}
 	}
 	return buildFits(rec, append(
 		f.leadingColumns(rec),
 		fitColumn{"held-out R²", held, score(func(s *heldOutScore) brackets {
 			return s.R2Bracket
 		})},
-		fitColumn{"RMSE", held, score(func(s *heldOutScore) brackets { return s.RMSEBracket })},
-		fitColumn{"MAE", held, score(func(s *heldOutScore) brackets { return s.MAEBracket })},
+		fitColumn{"RMSE", held, score(func(s *heldOutScore) brackets {
+			return s.RMSEBracket
+		})},
+		fitColumn{"MAE", held, score(func(s *heldOutScore) brackets {
+			return s.MAEBracket
+		})},
 		fitColumn{"baseline", held, score(func(s *heldOutScore) brackets {
 			return s.BaselineBracket
 		})},
@@ -310,7 +316,9 @@ func (f *Fit) fitsTable(rec *fitRecord, page bool) *table {
 		fitColumn{"eff. dim.", true, func(i, _ int) string {
 			return formatFigure(rec.Fits[i].EffectiveDimension)
 		}},
-		fitColumn{"status", true, func(i, _ int) string { return nameStatus(rec.Fits[i].Status) }},
+		fitColumn{"status", true, func(i, _ int) string {
+			return nameStatus(rec.Fits[i].Status)
+		}},
 		fitColumn{
 			"method",
 			f.differ(func(s *ridge.Solution) any { return s.Method }),
