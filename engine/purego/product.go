@@ -72,7 +72,7 @@ func multiply(p *product) {
 		t.run(t, t.rows*t.cols)
 	} else {
 		t.packed = scratches.get()
-		t.blocks(0, t.n, func(b block) {
+		t.blocks(0, t.n, t.be.nc, func(b block) {
 			t.block = b
 			t.unpacked.Store(int64(t.packs))
 			grow(&t.packed.b, b.kb*roundUp(b.nb, t.be.kernel.Unit))
@@ -130,7 +130,11 @@ func (t *productTeam) doPart(i int, s *scratch) {
 		if !t.lower {
 			j, end = partStart(t.n, i%t.cols, t.cols, nr), partStart(t.n, i%t.cols+1, t.cols, nr)
 		}
-		t.blocks(j, end, func(b block) {
+		columns := t.be.nc
+		if t.readsRows() {
+			columns = t.nearColumns()
+		}
+		t.blocks(j, end, columns, func(b block) {
 			t.multiplyRows(s, t.packB(grow(&s.b, b.kb*roundUp(b.nb, t.be.kernel.Unit)), b), lo, hi, b)
 		})
 	case i < t.packs:
@@ -147,25 +151,49 @@ func (t *productTeam) doPart(i int, s *scratch) {
 	}
 }
 
-// blocks calls do for each block of columns j0 to j1 of B.
-func (p *product) blocks(j0, j1 int, do func(b block)) {
+// blocks calls do for each block of columns j0 to j1 of B. A block has at most the given number of columns.
+func (p *product) blocks(j0, j1, columns int, do func(b block)) {
 	depth := evenStep(p.k, p.be.kc)
-	for j := j0; j < j1; j += p.be.nc {
+	for j := j0; j < j1; j += columns {
 		for l := 0; l < p.k; l += depth {
-			do(block{l, min(depth, p.k-l), j, min(p.be.nc, j1-j)})
+			do(block{l, min(depth, p.k-l), j, min(columns, j1-j)})
 		}
 	}
+}
+
+// fewPanels is the largest number of panels of B for which tiles read rows of A directly. With more panels, packing A
+// takes a small share of the time, and packed panels of A use the caches better.
+const fewPanels = 42
+
+// readsRows reports whether tiles read rows of A directly, instead of packed panels of A.
+func (p *product) readsRows() bool {
+	return !p.a.trans && p.n <= fewPanels*p.be.kernel.NR()
+}
+
+// nearColumns is the number of columns of a packed block of B that fits in half of the second-level cache. It is a
+// multiple of the width of a tile.
+func (p *product) nearColumns() int {
+	nr := p.be.kernel.NR()
+	return max(1, p.be.mc/nr) * nr
 }
 
 func (p *product) packB(dst []float64, b block) []float64 {
 	return p.be.pack(dst, p.be.kernel.NR(), !p.b.trans, p.b.Data, p.b.Stride, b.l, b.j, b.kb, b.nb)
 }
 
-// multiplyRows adds the product of a packed block b of B to rows i0 to i1 of C.
+// multiplyRows adds the product of a packed block b of B to rows i0 to i1 of C. Tiles read rows of A if readsRows is
+// true. Otherwise blocks of A are packed first.
 func (p *product) multiplyRows(s *scratch, packed []float64, i0, i1 int, b block) {
 	be := p.be
 	if b.l == 0 && p.beta != 0 {
 		p.scale(i0, i1, b.j, b.j+b.nb)
+	}
+	if p.readsRows() {
+		step := p.nearColumns()
+		for y := 0; y < b.nb; y += step {
+			p.tilesOfRows(s, packed[y*b.kb:], i0, i1, block{b.l, b.kb, b.j + y, min(step, b.nb-y)})
+		}
+		return
 	}
 	height := evenStep(i1-i0, be.mc)
 	for i := i0; i < i1; i += height {
@@ -271,20 +299,75 @@ func (p *product) tiles(s *scratch, a, b []float64, ldb, i, j, mb, nb, kb int, a
 				continue
 			}
 			next.fetch(k)
-			if h == mr && w == padded && !(p.lower && row < col+w-1) {
-				tile(units, a[x*kb:], p.c.Data[row*p.c.Stride+col:], p.c.Stride)
+			used := p.unitsUsed(units, row+h-col)
+			p.store(s, row, col, h, w, add, func(c []float64, ldc int) { tile(used, a[x*kb:], c, ldc) })
+		}
+	}
+}
+
+// unitsUsed returns the number of units of a tile that must be computed, out of the given number. The last row of the
+// tile has the given number of columns in the triangle.
+func (p *product) unitsUsed(units, columns int) int {
+	if !p.lower {
+		return units
+	}
+	unit := p.be.kernel.Unit
+	return min(units, (columns+unit-1)/unit)
+}
+
+// store calls tile, which computes the h×w block of C that begins at (row, col). If the block is a whole tile, tile
+// writes to C, otherwise to a copy of the block.
+func (p *product) store(s *scratch, row, col, h, w int, add bool, tile func(c []float64, ldc int)) {
+	k := p.be.kernel
+	if h == k.MR() && w%k.Unit == 0 && !(p.lower && row < col+w-1) {
+		tile(p.c.Data[row*p.c.Stride+col:], p.c.Stride)
+		return
+	}
+	t := s.tile[:k.MR()*k.NR()]
+	if add {
+		p.exchange(t, row, col, h, w, func(c, t []float64) { copy(t, c) })
+	}
+	tile(t, k.NR())
+	p.exchange(t, row, col, h, w, func(c, t []float64) { copy(c, t) })
+}
+
+// tilesOfRows adds the product of a packed block b of B to rows i0 to i1 of C. For each MR rows of C, it reads MR rows
+// of A, which then stay in the first-level cache, and all panels of b, which come from the second-level cache.
+//
+// A tile on the diagonal of a lower triangle needs only some columns of its panel. The kernel for such tiles reads
+// packed A.
+func (p *product) tilesOfRows(s *scratch, packed []float64, i0, i1 int, b block) {
+	k := p.be.kernel
+	mr, nr := k.MR(), k.NR()
+	add := p.beta != 0 || b.l > 0
+	work := grow(&s.a, 2*mr*b.kb)
+	for row := i0; row < i1; row += mr {
+		h := min(mr, i1-row)
+		a, lda := p.a.Data[row*p.a.Stride+b.l:], p.a.Stride
+		if h < mr {
+			for r := range h {
+				copy(work[r*b.kb:(r+1)*b.kb], a[r*lda:])
+			}
+			a, lda = work, b.kb
+		}
+		for y := 0; y < b.nb; y += nr {
+			col, w := b.j+y, min(nr, b.nb-y)
+			if p.lower && row+h <= col {
+				break
+			}
+			units, panel := (w+k.Unit-1)/k.Unit, &packed[y*b.kb]
+			used := p.unitsUsed(units, row+h-col)
+			if used == units {
+				p.store(s, row, col, h, w, add, func(c []float64, ldc int) {
+					k.TileRowsA[units-1](b.kb, p.alpha, &a[0], lda, panel, &c[0], ldc, add)
+				})
 				continue
 			}
-			t := s.tile[:mr*nr]
-			if add {
-				p.exchange(t, row, col, h, w, func(c, t []float64) { copy(t, c) })
-			}
-			used := units
-			if p.lower { // the last row of the tile has row+h−col columns in the triangle
-				used = min(units, (row+h-col+k.Unit-1)/k.Unit)
-			}
-			tile(used, a[x*kb:], t, nr)
-			p.exchange(t, row, col, h, w, func(c, t []float64) { copy(c, t) })
+			x := &work[mr*b.kb]
+			k.PackT(b.kb, &a[0], lda, x, mr)
+			p.store(s, row, col, h, w, add, func(c []float64, ldc int) {
+				k.TileRowsB[used-1](b.kb, p.alpha, x, panel, units*k.Unit, &c[0], ldc, add)
+			})
 		}
 	}
 }
