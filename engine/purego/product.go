@@ -161,8 +161,8 @@ func (p *product) blocks(j0, j1, columns int, do func(b block)) {
 	}
 }
 
-// fewPanels is the largest number of panels of B for which tiles read rows of A directly. With more panels, packing A
-// takes a small share of the time, and packed panels of A use the caches better.
+// fewPanels limits the direct reading of A. If B has at most fewPanels panels, tiles read rows of A. If B has more
+// panels, packing A takes a small share of the time, and packed panels of A use the caches better.
 const fewPanels = 42
 
 // readsRows reports whether tiles read rows of A directly, instead of packed panels of A.
