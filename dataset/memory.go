@@ -9,7 +9,6 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/fdridge/fdridge/engine"
-	"github.com/fdridge/fdridge/internal/rowmajor"
 	"github.com/fdridge/fdridge/internal/vec"
 )
 
@@ -51,18 +50,18 @@ func FromDense(n, d, t int, x, y []float64) (Source, error) {
 // shares the memory of a matrix with contiguous rows, such as most *mat.Dense, and copies other matrices. Errors are
 // as in [FromDense], and [ErrShape] if x is nil.
 func FromMatrix(x, y mat.Matrix) (Source, error) {
-	if rowmajor.IsNil(x) {
+	if vec.IsNilMatrix(x) {
 		return nil, newSourceError("no matrix of features")
 	}
 	n, d := x.Dims()
-	if rowmajor.IsNil(y) {
-		return FromDense(n, d, 0, rowmajor.Of(x), nil)
+	if vec.IsNilMatrix(y) {
+		return FromDense(n, d, 0, vec.OfMatrix(x), nil)
 	}
 	ny, t := y.Dims()
 	if ny != n {
 		return nil, newDimensionError("the features have %d rows, the targets %d", n, ny)
 	}
-	return FromDense(n, d, t, rowmajor.Of(x), rowmajor.Of(y))
+	return FromDense(n, d, t, vec.OfMatrix(x), vec.OfMatrix(y))
 }
 
 // FromTable returns a source of the n rows of x (row-major n×d) with targets y (n×t), in which NaN is a missing

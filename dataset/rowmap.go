@@ -6,7 +6,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/fdridge/fdridge/internal/badinput"
-	"github.com/fdridge/fdridge/internal/rowmajor"
+	"github.com/fdridge/fdridge/internal/vec"
 )
 
 // A RowMap applies a [Scaling] and [Features] to single rows, for example to the requests of a service. The results
@@ -98,7 +98,7 @@ func (m *RowMap) row(i int64, dst, x []float64) error {
 // Matrix maps the rows of x (n×d) to the rows of a new matrix. If x is nil, the error is [ErrShape]. Other errors are
 // as in Row, and contain the number of the row.
 func (m *RowMap) Matrix(x mat.Matrix) (*mat.Dense, error) {
-	if rowmajor.IsNil(x) {
+	if vec.IsNilMatrix(x) {
 		return nil, newSourceError("the matrix is nil")
 	}
 	n, d := x.Dims()
@@ -108,7 +108,7 @@ func (m *RowMap) Matrix(x mat.Matrix) (*mat.Dense, error) {
 	if d != m.in || m.out == 0 {
 		return nil, newDimensionError("the matrix has %d columns, the map takes %d", d, m.in)
 	}
-	rows := rowmajor.Of(x)
+	rows := vec.OfMatrix(x)
 	out := mat.NewDense(n, m.out, nil)
 	for i := range n {
 		if err := m.row(int64(i), out.RawRowView(i), rows[i*d:(i+1)*d]); err != nil {

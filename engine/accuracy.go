@@ -1,6 +1,6 @@
 package engine
 
-import "github.com/fdridge/fdridge/engine/internal/accuracy"
+import "github.com/fdridge/fdridge/engine/internal/matrix"
 
 // Accuracy bounds the round-off of the products of a backend:
 //
@@ -54,14 +54,14 @@ import "github.com/fdridge/fdridge/engine/internal/accuracy"
 // product and every partial sum is a float64.
 //
 // Accuracy has no bounds for Cholesky, QR, Tridiagonal, SymEig and SVD. Package enginetest measures their residuals.
-type Accuracy = accuracy.Accuracy
+type Accuracy = matrix.Accuracy
 
 // Roundings is the constant term in every bound of an [Accuracy], in units of 2⁻⁵². For alpha·A·B + beta·C,
 // it covers the multiplication by alpha, the addition of beta·C, and second-order terms.
-const Roundings = accuracy.Roundings
+const Roundings = matrix.Roundings
 
 // Orders is the largest number of different orders in which the elements of one matrix product are summed.
-const Orders = accuracy.Orders
+const Orders = matrix.Orders
 
 // MaxGradientRows is the largest value that [Tuning.GradientCall] returns.
-const MaxGradientRows = accuracy.MaxRows
+const MaxGradientRows = matrix.MaxRows

@@ -11,7 +11,7 @@ import (
 	"sync"
 	"text/tabwriter"
 
-	"github.com/fdridge/fdridge/engine/internal/accuracy"
+	"github.com/fdridge/fdridge/engine/internal/matrix"
 	"github.com/fdridge/fdridge/engine/purego"
 )
 
@@ -265,8 +265,8 @@ func (t Tuning) GradientCall(n, d, q int) int {
 	if t.Gradient.Value > 0 && q < manyVectors {
 		n = min(n, t.Gradient.Value)
 	}
-	if n*d*q < accuracy.SharedWork {
-		n = min(n, accuracy.FewRows)
+	if n*d*q < matrix.SharedWork {
+		n = min(n, matrix.FewRows)
 	}
 	return n
 }

@@ -27,8 +27,8 @@ import (
 
 	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/internal/badinput"
-	"github.com/fdridge/fdridge/internal/rowmajor"
 	"github.com/fdridge/fdridge/internal/twofold"
+	"github.com/fdridge/fdridge/internal/vec"
 )
 
 // Driver is the factorisation that a shrink uses.
@@ -244,7 +244,7 @@ func addressable(m, p, d int) bool {
 	if p > math.MaxInt-m || d > math.MaxInt-8 {
 		return false
 	}
-	return rowmajor.Addressable(uint64(m+p), uint64(max(stride(d), m+p)))
+	return vec.Addressable(uint64(m+p), uint64(max(stride(d), m+p)))
 }
 
 // stride returns the leading dimension of the buffer. It is d, or d+8 (one cache line more) if rows at distance

@@ -16,7 +16,7 @@ import (
 
 	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/fd"
-	"github.com/fdridge/fdridge/internal/rowmajor"
+	"github.com/fdridge/fdridge/internal/vec"
 )
 
 // ErrShape reports arguments whose dimensions disagree. The receiver is unchanged. ErrShape is
@@ -159,7 +159,7 @@ func addressable(m, d, t int) bool {
 	if uint64(m) > most || uint64(d) > most || uint64(t) > most {
 		return false
 	}
-	return rowmajor.Addressable(uint64(m)+panelRows, uint64(m)+uint64(d)+uint64(t))
+	return vec.Addressable(uint64(m)+panelRows, uint64(m)+uint64(d)+uint64(t))
 }
 
 // width returns the number of columns of [A Y].

@@ -6,11 +6,11 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/fdridge/fdridge/dataset"
-	"github.com/fdridge/fdridge/internal/rowmajor"
+	"github.com/fdridge/fdridge/internal/vec"
 )
 
 func blockOf(cfg SummaryConfig, x, y mat.Matrix, weights []float64) (dataset.Block, error) {
-	if rowmajor.IsNil(x) || rowmajor.IsNil(y) {
+	if vec.IsNilMatrix(x) || vec.IsNilMatrix(y) {
 		return dataset.Block{}, fmt.Errorf("%w: x or y is nil", errShape)
 	}
 	n, d := x.Dims()
@@ -29,8 +29,8 @@ func blockOf(cfg SummaryConfig, x, y mat.Matrix, weights []float64) (dataset.Blo
 	}
 	return dataset.Block{
 		N: n,
-		X: rowmajor.Of(x),
-		Y: rowmajor.Of(y),
+		X: vec.OfMatrix(x),
+		Y: vec.OfMatrix(y),
 		W: weights,
 	}, nil
 }

@@ -6,14 +6,14 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/fdridge/fdridge/dataset"
-	"github.com/fdridge/fdridge/internal/rowmajor"
+	"github.com/fdridge/fdridge/internal/vec"
 )
 
 // Predict returns the predictions X·Coefᵀ plus the intercepts, n×t, for the samples X in x (n×d). The error is
 // [ErrShape] if x is nil or does not have d columns.
 func (s *Solution) Predict(x mat.Matrix) (*mat.Dense, error) {
 	t, d := s.Dims()
-	if rowmajor.IsNil(x) {
+	if vec.IsNilMatrix(x) {
 		return nil, fmt.Errorf("%w: no matrix", errShape)
 	}
 	n, cols := x.Dims()
@@ -88,7 +88,7 @@ func (s *Solution) PredictSparse(yhat []float64, idx []int32, val []float64) err
 // PredictMatrix returns the intervals of [Predictor.Predict] for the samples in x (n×d). The interval of sample i and
 // target j is element i·t + j. The error is [ErrShape] if x is nil or does not have d columns.
 func (p *Predictor) PredictMatrix(x mat.Matrix) ([]Interval, error) {
-	if rowmajor.IsNil(x) {
+	if vec.IsNilMatrix(x) {
 		return nil, fmt.Errorf("%w: no matrix", errShape)
 	}
 	n, d := x.Dims()
@@ -96,7 +96,7 @@ func (p *Predictor) PredictMatrix(x mat.Matrix) ([]Interval, error) {
 		return nil, fmt.Errorf("%w: the samples have %d features, but the predictor has %d", errShape, d, p.d)
 	}
 	out := make([]Interval, n*p.t)
-	if err := p.Predict(out, dataset.Block{N: n, X: rowmajor.Of(x)}); err != nil {
+	if err := p.Predict(out, dataset.Block{N: n, X: vec.OfMatrix(x)}); err != nil {
 		return nil, err
 	}
 	return out, nil

@@ -9,7 +9,6 @@ import (
 	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/fd"
 	"github.com/fdridge/fdridge/internal/parallel"
-	"github.com/fdridge/fdridge/internal/rowmajor"
 	"github.com/fdridge/fdridge/internal/vec"
 	"github.com/fdridge/fdridge/ridge/internal/certify"
 	"github.com/fdridge/fdridge/ridge/internal/interval"
@@ -316,8 +315,8 @@ func (f *Solution) Predictor() (*Predictor, error) {
 func (p *Predictor) Predict(dst []Interval, b dataset.Block) error {
 	s := b.Sparse
 	if b.N < 0 ||
-		!rowmajor.IsProduct(len(dst), b.N, p.t) ||
-		(s == nil && !rowmajor.IsProduct(len(b.X), b.N, p.d)) ||
+		!vec.IsProduct(len(dst), b.N, p.t) ||
+		(s == nil && !vec.IsProduct(len(b.X), b.N, p.d)) ||
 		(s != nil && (s.Rows != b.N || s.Cols != p.d || len(s.RowPtr) != b.N+1)) {
 		given := fmt.Sprintf("%d numbers", len(b.X))
 		if s != nil {

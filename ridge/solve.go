@@ -9,8 +9,8 @@ import (
 
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/internal/badinput"
-	"github.com/fdridge/fdridge/internal/rowmajor"
 	"github.com/fdridge/fdridge/internal/spectral"
+	"github.com/fdridge/fdridge/internal/vec"
 	"github.com/fdridge/fdridge/ridge/internal/certify"
 	"github.com/fdridge/fdridge/ridge/internal/gram"
 	"github.com/fdridge/fdridge/ridge/internal/krylov"
@@ -184,7 +184,7 @@ func checkSolve(src dataset.Source, sum *Summary, gammas []float64, opts SolveOp
 		}
 	}
 	if opts.Start != nil &&
-		slices.ContainsFunc(rowmajor.Of(opts.Start), func(v float64) bool {
+		slices.ContainsFunc(vec.OfMatrix(opts.Start), func(v float64) bool {
 			return v-v != 0
 		}) {
 		return badinput.Errorf("ridge: Start has an entry that is not finite")
@@ -250,7 +250,7 @@ func newProblem(
 		)
 	}
 	if opts.Start != nil {
-		p.Start = rowmajor.Of(opts.Start)
+		p.Start = vec.OfMatrix(opts.Start)
 	}
 	if observe := opts.Observe; observe != nil {
 		p.Observe = func(s *krylov.System) {

@@ -49,7 +49,6 @@ import (
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/dataset/internal/chunk"
 	"github.com/fdridge/fdridge/dataset/internal/columns"
-	"github.com/fdridge/fdridge/dataset/internal/heads"
 	"github.com/fdridge/fdridge/dataset/internal/rawfile"
 	"github.com/fdridge/fdridge/dataset/prepare"
 	"github.com/fdridge/fdridge/internal/printable"
@@ -84,7 +83,7 @@ type Options struct {
 	// Heads, if not nil, keeps what was found in the first lines of files, such as the delimiter and the header. Later
 	// calls with the same Heads do not read these lines again. If a file changes in between, the pass over the rows ends
 	// with a *[dataset.ChangedError].
-	Heads *heads.Heads
+	Heads *rawfile.Heads
 	// Context, if not nil, ends Count when it is cancelled.
 	Context context.Context
 }

@@ -10,7 +10,6 @@ import (
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/dataset/internal/cell"
 	"github.com/fdridge/fdridge/dataset/internal/columns"
-	"github.com/fdridge/fdridge/dataset/internal/heads"
 	"github.com/fdridge/fdridge/dataset/internal/rawfile"
 	"github.com/fdridge/fdridge/dataset/prepare"
 	"github.com/fdridge/fdridge/internal/printable"
@@ -58,7 +57,7 @@ func inspect(name string, opts Options) (*layout, error) {
 			opts.Text.Escape,
 		)
 	}
-	h, err := heads.Keep(opts.Heads, key, func() (*head, error) {
+	h, err := rawfile.Keep(opts.Heads, key, func() (*head, error) {
 		return examineFile(name, opts)
 	})
 	if err != nil {

@@ -12,7 +12,6 @@ import (
 	"strings"
 
 	"github.com/fdridge/fdridge/dataset"
-	"github.com/fdridge/fdridge/dataset/internal/heads"
 	"github.com/fdridge/fdridge/dataset/internal/rawfile"
 	"github.com/fdridge/fdridge/dataset/npy"
 	"github.com/fdridge/fdridge/internal/filekind"
@@ -139,7 +138,7 @@ func Format(path string, opts Options) (string, error) {
 	}
 	name, array := SplitArray(path)
 	key := headKey{name, opts.Pipe}
-	format, err := heads.Keep(opts.Heads, key, func() (string, error) {
+	format, err := rawfile.Keep(opts.Heads, key, func() (string, error) {
 		return detect(name, opts.Pipe)
 	})
 	if err == nil && array != "" && formatByName(format).arrays == nil {

@@ -11,7 +11,7 @@ import (
 
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/dataset/csv"
-	"github.com/fdridge/fdridge/dataset/internal/heads"
+	"github.com/fdridge/fdridge/dataset/internal/rawfile"
 	"github.com/fdridge/fdridge/dataset/npy"
 	"github.com/fdridge/fdridge/dataset/prepare"
 	"github.com/fdridge/fdridge/dataset/svmlight"
@@ -112,7 +112,7 @@ type Origin struct {
 
 // Heads keeps the formats and columns that were found in the first bytes of files. Its zero value is ready to use, by
 // several goroutines at the same time.
-type Heads = heads.Heads
+type Heads = rawfile.Heads
 
 // An Opened is a source of the rows of one or several files. Its Layout is the layout of the first file with column
 // names. If no file has column names, it is the layout of the first file.

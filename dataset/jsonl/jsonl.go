@@ -28,7 +28,6 @@ import (
 	"github.com/fdridge/fdridge/dataset/internal/cell"
 	"github.com/fdridge/fdridge/dataset/internal/chunk"
 	"github.com/fdridge/fdridge/dataset/internal/columns"
-	"github.com/fdridge/fdridge/dataset/internal/heads"
 	"github.com/fdridge/fdridge/dataset/internal/rawfile"
 	"github.com/fdridge/fdridge/dataset/prepare"
 )
@@ -54,7 +53,7 @@ type Options struct {
 	// Heads, if not nil, keeps the columns that were found in the first lines of files. Later calls with the same Heads do
 	// not read these lines again. If a file changes in between, the pass over the rows ends with a
 	// *[dataset.ChangedError].
-	Heads *heads.Heads
+	Heads *rawfile.Heads
 }
 
 // Limits on the lines that inspect examines.
@@ -164,7 +163,7 @@ func inspect(name string, opts Options) (*layout, error) {
 	if opts.Heads != nil {
 		key.texts = fmt.Sprintf("%+v %q", opts.Text, opts.Text.Marks)
 	}
-	kept, err := heads.Keep(opts.Heads, key, func() (*layout, error) {
+	kept, err := rawfile.Keep(opts.Heads, key, func() (*layout, error) {
 		return examineFile(name, opts)
 	})
 	if err != nil {

@@ -2,7 +2,7 @@
 
 package cblas
 
-import "github.com/fdridge/fdridge/engine/internal/accuracy"
+import "github.com/fdridge/fdridge/engine/internal/matrix"
 
 // Accuracy returns the bounds for the OpenBLAS kernels in use. No known kernel adds more than 512 terms of a matrix
 // product in one register: the block of the inner dimension (GEMM_Q) is 128 to 512. Gradient adds blocks of 8 to 64
@@ -13,12 +13,12 @@ import "github.com/fdridge/fdridge/engine/internal/accuracy"
 //   - With AVX2, dgemv adds four rows at a time to G, and the remaining rows one by one. The worst case is blocks of
 //     11 rows with 5 additions each: 235 for 512 rows, and 4 within a sum of four rows.
 //   - For other kernels, no order of addition is assumed.
-func (b *Backend) Accuracy() accuracy.Accuracy {
+func (b *Backend) Accuracy() matrix.Accuracy {
 	switch width[b.core.used] {
 	case 512:
-		return accuracy.Accuracy{Strip: 512, Sums: 4, Gradient: 73}
+		return matrix.Accuracy{Strip: 512, Sums: 4, Gradient: 73}
 	case 256:
-		return accuracy.Accuracy{Strip: 512, Sums: 4, Gradient: 256}
+		return matrix.Accuracy{Strip: 512, Sums: 4, Gradient: 256}
 	}
-	return accuracy.Accuracy{Strip: 512, Sums: 1, Gradient: accuracy.MaxRows}
+	return matrix.Accuracy{Strip: 512, Sums: 1, Gradient: matrix.MaxRows}
 }

@@ -3,7 +3,6 @@ package purego
 import (
 	"runtime"
 
-	"github.com/fdridge/fdridge/engine/internal/accuracy"
 	"github.com/fdridge/fdridge/engine/internal/matrix"
 )
 
@@ -90,7 +89,7 @@ func (b *Backend) Gradient(a, x, rhs, g, r matrix.Matrix) {
 // divide doubles the number of parts until a part has at most the given number of rows, or until there are maxParts
 // parts. A small gradient has one part.
 func (v *gradient) divide(rows int) {
-	for v.n*v.d*v.t >= accuracy.SharedWork && v.parts < maxParts && v.parts*rows < v.n {
+	for v.n*v.d*v.t >= matrix.SharedWork && v.parts < maxParts && v.parts*rows < v.n {
 		v.parts *= 2
 	}
 }

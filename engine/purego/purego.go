@@ -11,7 +11,7 @@ import (
 	"runtime"
 	"strconv"
 
-	"github.com/fdridge/fdridge/engine/internal/accuracy"
+	"github.com/fdridge/fdridge/engine/internal/matrix"
 	"github.com/fdridge/fdridge/engine/purego/internal/kernel"
 )
 
@@ -84,8 +84,8 @@ func roundUp(n, unit int) int { return (n + unit - 1) / unit * unit }
 // levels of pairs, and the addition to G. The value 73 leaves a margin of four.
 //
 // A tile computes all terms of a block of kc terms before it adds them to C.
-func (b *Backend) Accuracy() accuracy.Accuracy {
-	return accuracy.Accuracy{Strip: max(512, roundUp(b.kc, 8)), Sums: 4, Gradient: 73, Added: b.kc, Reproducible: true}
+func (b *Backend) Accuracy() matrix.Accuracy {
+	return matrix.Accuracy{Strip: max(512, roundUp(b.kc, 8)), Sums: 4, Gradient: 73, Added: b.kc, Reproducible: true}
 }
 
 // Name returns "purego".

@@ -1,7 +1,7 @@
 package purego
 
 import (
-	"github.com/fdridge/fdridge/engine/internal/jacobi"
+	"github.com/fdridge/fdridge/engine/internal/eigen"
 	"github.com/fdridge/fdridge/engine/internal/matrix"
 )
 
@@ -9,8 +9,8 @@ import (
 func (b *Backend) SVD(a matrix.Matrix, s []float64, vt matrix.Matrix, work []float64) (ok bool) {
 	matrix.CheckSVD(&a, s, &vt)
 	matrix.CheckWork(b.SVDWork(a.Rows, a.Cols), len(work))
-	return jacobi.SVD(b, a, s, vt, work)
+	return eigen.SVD(b, a, s, vt, work)
 }
 
 // SVDWork returns the length of the workspace of SVD.
-func (b *Backend) SVDWork(m, n int) int { return jacobi.Work(b, m, n) }
+func (b *Backend) SVDWork(m, n int) int { return eigen.SVDWork(b, m, n) }

@@ -9,7 +9,7 @@ import (
 	"math"
 	"strings"
 
-	"github.com/fdridge/fdridge/internal/rowmajor"
+	"github.com/fdridge/fdridge/internal/vec"
 )
 
 // align is the alignment of the entries in a file, for programs that map the file into memory.
@@ -75,7 +75,7 @@ func Parse(file []byte) (rows, cols int, data []float64, ok bool) {
 		return 0, 0, nil, false
 	}
 	file = file[start:]
-	if rows < 1 || cols < 1 || !rowmajor.IsProduct(len(file)/8, rows, cols) {
+	if rows < 1 || cols < 1 || !vec.IsProduct(len(file)/8, rows, cols) {
 		return 0, 0, nil, false
 	}
 	data = make([]float64, len(file)/8)

@@ -1,5 +1,5 @@
-// Package vec has operations on vectors. Bounds on their round-off do not grow with the length of the vectors,
-// because error bounds of fits rest on them.
+// Package vec has operations on slices of numbers: vectors, and matrices whose rows are contiguous. Bounds on their
+// round-off do not grow with the length of the vectors, because error bounds of fits rest on them.
 package vec
 
 import (

@@ -7,7 +7,7 @@ import (
 
 	"github.com/fdridge/fdridge/fd"
 	"github.com/fdridge/fdridge/internal/badinput"
-	"github.com/fdridge/fdridge/internal/rowmajor"
+	"github.com/fdridge/fdridge/internal/vec"
 	"github.com/fdridge/fdridge/ridge"
 	"github.com/fdridge/fdridge/ridge/internal/accum"
 )
@@ -66,7 +66,7 @@ func (cfg Config) complete() (Config, error) {
 		}
 		cfg.BlockRows = m + p
 	}
-	if !rowmajor.Addressable(uint64(cfg.BlockRows), uint64(cfg.Summary.Dim)+uint64(cfg.Summary.Targets)) {
+	if !vec.Addressable(uint64(cfg.BlockRows), uint64(cfg.Summary.Dim)+uint64(cfg.Summary.Targets)) {
 		return cfg, fmt.Errorf(
 			"%w: BlockRows·(d+t) = %d·(%d+%d)",
 			fd.ErrSize,

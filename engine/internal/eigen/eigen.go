@@ -1,4 +1,5 @@
-// Package eigen computes the spectral decomposition of dense symmetric matrices:
+// Package eigen computes eigenvalues and singular values. The singular values ([SVD]) are in jacobi.go. The rest of the
+// package computes the spectral decomposition of dense symmetric matrices:
 //
 //	A = Σ wᵢ·vᵢᵀvᵢ,   w₁ ≥ w₂ ≥ … ≥ wₙ,   vᵢ orthonormal rows,
 //

@@ -1,5 +1,5 @@
-// Package matrix defines the dense matrix type of the engine and its backends. It also checks the shapes of
-// operands, so that all backends panic with the same texts.
+// Package matrix defines the types that the engine and its backends share: dense matrices, and bounds on round-off. It
+// also checks the shapes of operands, so that all backends panic with the same texts.
 package matrix
 
 // Matrix is a view of a row-major Rows×Cols matrix: element (i, j) is Data[i*Stride+j]. See engine.Matrix.

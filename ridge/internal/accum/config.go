@@ -15,7 +15,7 @@ import (
 	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/fd"
 	"github.com/fdridge/fdridge/internal/badinput"
-	"github.com/fdridge/fdridge/internal/rowmajor"
+	"github.com/fdridge/fdridge/internal/vec"
 )
 
 // MaxLanes is the largest number of lanes.
@@ -72,7 +72,7 @@ func (c Config) complete() (Config, error) {
 	if err != nil {
 		return c, err
 	}
-	if !rowmajor.Addressable(uint64(c.Targets)+1, uint64(max(c.Dim, 1))) {
+	if !vec.Addressable(uint64(c.Targets)+1, uint64(max(c.Dim, 1))) {
 		return c, fmt.Errorf("%w: t·d = %d·%d", fd.ErrSize, c.Targets, c.Dim)
 	}
 	return c, nil

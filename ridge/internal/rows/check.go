@@ -7,7 +7,7 @@ import (
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/fd"
-	"github.com/fdridge/fdridge/internal/rowmajor"
+	"github.com/fdridge/fdridge/internal/vec"
 )
 
 // ErrShape is [engine.ErrShape] with the prefix of package ridge.
@@ -101,9 +101,9 @@ func CheckShape(b dataset.Block, d, t, firstRow int) error {
 	dense := b.Sparse == nil
 	sparse := b.Sparse
 	if b.N < 0 ||
-		!rowmajor.IsProduct(len(b.Y), b.N, t) ||
+		!vec.IsProduct(len(b.Y), b.N, t) ||
 		(b.W != nil && len(b.W) != b.N) ||
-		(dense && !rowmajor.IsProduct(len(b.X), b.N, d)) ||
+		(dense && !vec.IsProduct(len(b.X), b.N, d)) ||
 		(!dense && (sparse.Rows != b.N || sparse.Cols != d || len(sparse.RowPtr) != b.N+1)) {
 		return fmt.Errorf(
 			"%w: block of %d rows at row %d, with %d weights, is not of %d features and %d targets",

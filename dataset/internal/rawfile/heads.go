@@ -1,11 +1,10 @@
-// Package heads keeps what was found in the first lines or bytes of files, such as column names. A program that opens
-// files in several steps then examines each file once.
-package heads
+package rawfile
 
 import "sync"
 
-// Heads keeps values under keys. Its zero value is empty and ready. It may be used by several goroutines at the same
-// time. A nil *Heads keeps nothing.
+// Heads keeps what was found in the first lines or bytes of files, such as column names. A program that opens files in
+// several steps then examines each file once. Heads keeps values under keys. Its zero value is empty and ready. It may
+// be used by several goroutines at the same time. A nil *Heads keeps nothing.
 type Heads struct {
 	mu   sync.Mutex
 	kept map[any]any

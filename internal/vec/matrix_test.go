@@ -1,4 +1,4 @@
-package rowmajor
+package vec
 
 import (
 	"slices"
@@ -23,7 +23,7 @@ func TestOf(t *testing.T) {
 		"symmetric": {mat.NewSymDense(2, []float64{1, 2, 0, 3}), []float64{1, 2, 2, 3}, false},
 		"none":      {&mat.Dense{}, nil, false},
 	} {
-		got := Of(c.x)
+		got := OfMatrix(c.x)
 		if !slices.Equal(got, c.want) {
 			t.Errorf("%s: %v, want %v", name, got, c.want)
 		}
@@ -37,11 +37,11 @@ func TestIsNil(t *testing.T) {
 	for x, want := range map[mat.Matrix]bool{
 		nil: true, (*mat.Dense)(nil): true, (*mat.VecDense)(nil): true, &mat.Dense{}: false, mat.NewDense(1, 1, nil): false,
 	} {
-		if IsNil(x) != want {
+		if IsNilMatrix(x) != want {
 			t.Errorf("%T: %v", x, !want)
 		}
 	}
-	if IsNil(mat.Transpose{Matrix: mat.NewDense(1, 1, nil)}) {
+	if IsNilMatrix(mat.Transpose{Matrix: mat.NewDense(1, 1, nil)}) {
 		t.Error("a transpose is nil")
 	}
 }

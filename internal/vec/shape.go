@@ -1,4 +1,4 @@
-package rowmajor
+package vec
 
 import (
 	"math"

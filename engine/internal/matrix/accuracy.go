@@ -1,6 +1,4 @@
-// Package accuracy defines bounds on the round-off of backends, and the largest calls that the bounds cover. Its type
-// Accuracy is also engine.Accuracy.
-package accuracy
+package matrix
 
 // Accuracy holds bounds on the round-off of a backend's sums. See engine.Accuracy.
 type Accuracy struct {

@@ -1,6 +1,4 @@
-// Package jacobi computes singular value decompositions with the matrix products, symmetric eigensolver and
-// QR factorisation of a backend.
-package jacobi
+package eigen
 
 import (
 	"math"
@@ -8,8 +6,8 @@ import (
 	"github.com/fdridge/fdridge/engine/internal/matrix"
 )
 
-// Kernels are the operations of engine.Backend that package jacobi uses.
-type Kernels interface {
+// SVDKernels are the operations of engine.Backend that SVD uses.
+type SVDKernels interface {
 	Gemm(transA, transB bool, alpha float64, a, b matrix.Matrix, beta float64, c matrix.Matrix)
 	Syrk(trans bool, alpha float64, a matrix.Matrix, beta float64, c matrix.Matrix)
 	Gemv(trans bool, alpha float64, a matrix.Matrix, x []float64, beta float64, y []float64)
@@ -20,11 +18,10 @@ type Kernels interface {
 }
 
 const (
-	eps = 0x1p-52
 	// orthogonal is the largest cosine of two rows that count as orthogonal.
 	orthogonal = 4 * eps
-	// A row counts as zero if its norm is below negligible·‖A‖. Inner products of smaller rows would underflow.
-	negligible = 0x1p-400
+	// A row counts as zero if its norm is below negligibleRow·‖A‖. Inner products of smaller rows would underflow.
+	negligibleRow = 0x1p-400
 	// sweeps is the largest number of sweeps over all pairs of rows. Cyclic Jacobi is known to need fewer.
 	sweeps = 40
 )
@@ -41,7 +38,7 @@ const (
 // the tolerances of our tests.
 //
 // The arguments are the arguments of SVD in engine.Backend and must be valid.
-func SVD(b Kernels, a matrix.Matrix, s []float64, vt matrix.Matrix, work []float64) (ok bool) {
+func SVD(b SVDKernels, a matrix.Matrix, s []float64, vt matrix.Matrix, work []float64) (ok bool) {
 	m, n := a.Rows, a.Cols
 	q := min(m, n)
 	if q == 0 {
@@ -76,8 +73,8 @@ func SVD(b Kernels, a matrix.Matrix, s []float64, vt matrix.Matrix, work []float
 	return true
 }
 
-// Work returns the length of the workspace of [SVD].
-func Work(b Kernels, m, n int) int {
+// SVDWork returns the length of the workspace of [SVD].
+func SVDWork(b SVDKernels, m, n int) int {
 	q := min(m, n)
 	if q <= 0 {
 		return 0
@@ -88,7 +85,7 @@ func Work(b Kernels, m, n int) int {
 
 // A jacobi holds the m×n matrix whose rows are rotated, m <= n.
 type jacobi struct {
-	be   Kernels
+	be   SVDKernels
 	m, n int
 	a    matrix.Matrix
 	gram []float64 // m×m, lower triangle of A·Aᵀ
@@ -161,7 +158,7 @@ func (j *jacobi) pair(p, q int) bool {
 	g := d[0]
 	a := math.Sqrt(d[2])
 	c := math.Sqrt(d[1])
-	if a < negligible || c < negligible {
+	if a < negligibleRow || c < negligibleRow {
 		return false
 	}
 	if math.Abs(g)/a/c <= orthogonal*math.Sqrt(float64(j.n)) {
@@ -192,11 +189,11 @@ func (j *jacobi) shear(f float64, x, y []float64) {
 	j.be.Gemv(true, f, matrix.View(1, j.n, x), one, 1, y)
 }
 
-// norm returns the norm of row i, or zero if the norm is negligible.
+// norm returns the norm of row i, or zero if the norm is negligibleRow.
 func (j *jacobi) norm(i int) float64 {
 	x := j.row(i)
 	j.be.Gemv(false, 1, matrix.View(1, j.n, x), x, 0, j.dots)
-	if norm := math.Sqrt(j.dots[0]); norm >= negligible {
+	if norm := math.Sqrt(j.dots[0]); norm >= negligibleRow {
 		return norm
 	}
 	return 0

@@ -1,4 +1,4 @@
-package rowmajor
+package vec
 
 import (
 	"math"
@@ -10,7 +10,11 @@ func TestIsProduct(t *testing.T) {
 		n, a, b int
 		is      bool
 	}{
-		{0, 0, 5, true}, {6, 2, 3, true}, {6, 2, 4, false}, {0, math.MaxInt/2 + 1, math.MaxInt/2 + 1, false}, {math.MaxInt - 1, math.MaxInt, 2, false},
+		{0, 0, 5, true},
+		{6, 2, 3, true},
+		{6, 2, 4, false},
+		{0, math.MaxInt/2 + 1, math.MaxInt/2 + 1, false},
+		{math.MaxInt - 1, math.MaxInt, 2, false},
 		{math.MaxInt, math.MaxInt, 1, true}, {0, math.MaxInt, 0, true},
 	} {
 		if IsProduct(c.n, c.a, c.b) != c.is {

@@ -1,5 +1,4 @@
-// Package rowmajor converts gonum matrices to contiguous rows, and multiplies dimensions without overflow.
-package rowmajor
+package vec
 
 import (
 	"reflect"
@@ -7,8 +6,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// IsNil reports whether x is nil or holds a nil pointer.
-func IsNil(x mat.Matrix) bool {
+// IsNilMatrix reports whether x is nil or holds a nil pointer.
+func IsNilMatrix(x mat.Matrix) bool {
 	if x == nil {
 		return true
 	}
@@ -16,8 +15,9 @@ func IsNil(x mat.Matrix) bool {
 	return v.Kind() == reflect.Pointer && v.IsNil()
 }
 
-// Of returns the elements of x row by row. It returns the memory of x if the rows are contiguous, otherwise a copy.
-func Of(x mat.Matrix) []float64 {
+// OfMatrix returns the elements of x row by row. It returns the memory of x if the rows are contiguous, otherwise a
+// copy.
+func OfMatrix(x mat.Matrix) []float64 {
 	r, c := x.Dims()
 	if raw, ok := x.(mat.RawMatrixer); ok {
 		g := raw.RawMatrix()
