@@ -13,7 +13,7 @@ import (
 
 	"github.com/fdridge/fdridge"
 	"github.com/fdridge/fdridge/internal/badinput"
-	"github.com/fdridge/fdridge/internal/checkpoint"
+	"github.com/fdridge/fdridge/internal/safefile"
 	"github.com/fdridge/fdridge/ridge"
 )
 
@@ -28,7 +28,7 @@ func (j *Job) open() error {
 	if err := refuseOthers(j.opts.Checkpoint, ranks); err != nil {
 		return &CheckpointError{err}
 	}
-	file, err := checkpoint.Open(j.name)
+	file, err := safefile.OpenCheckpoint(j.name)
 	if err != nil {
 		return &CheckpointError{err}
 	}
@@ -73,7 +73,7 @@ func (j *Job) load() error {
 // beginAnew advises to remove all files of the checkpoint. If only the last state is removed, the previous state is
 // read.
 func beginAnew(name string) string {
-	return fmt.Sprintf("remove %s to begin anew", strings.Join(checkpoint.Kept(name), " and "))
+	return fmt.Sprintf("remove %s to begin anew", strings.Join(safefile.KeptNames(name), " and "))
 }
 
 var rankSuffix = regexp.MustCompile(`^\.rank\d+-of-(\d+)(\.previous)?$`)

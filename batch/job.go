@@ -8,7 +8,7 @@ import (
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/dist"
 	"github.com/fdridge/fdridge/internal/badinput"
-	"github.com/fdridge/fdridge/internal/checkpoint"
+	"github.com/fdridge/fdridge/internal/safefile"
 	"github.com/fdridge/fdridge/ridge"
 	"github.com/fdridge/fdridge/ridge/choose"
 )
@@ -20,13 +20,13 @@ type Job struct {
 	start  time.Time
 	before time.Duration // time spent in the Transport before the job
 
-	name   string           // checkpoint file of this rank
-	file   *checkpoint.File // nil if no state is kept
-	state                   // the current state
-	saved  Position         // position in the last state written
-	useful bool             // the last state written has something to resume from
-	dirty  bool             // the current state has not been written
-	next   time.Time        // time of the next write
+	name   string               // checkpoint file of this rank
+	file   *safefile.Checkpoint // nil if no state is kept
+	state                       // the current state
+	saved  Position             // position in the last state written
+	useful bool                 // the last state written has something to resume from
+	dirty  bool                 // the current state has not been written
+	next   time.Time            // time of the next write
 
 	count  *Counter // nil if nonzeros are not counted
 	merged int      // the first rank whose checkpoint has the merged sketch, -1 if none has

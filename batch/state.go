@@ -9,8 +9,8 @@ import (
 
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/engine"
-	"github.com/fdridge/fdridge/internal/checkpoint"
 	"github.com/fdridge/fdridge/internal/jsonfields"
+	"github.com/fdridge/fdridge/internal/safefile"
 	"github.com/fdridge/fdridge/ridge"
 )
 
@@ -24,7 +24,7 @@ type state struct {
 	header header
 	sum    *ridge.Summary
 	passes []*io.SectionReader // in memory, or in the last state written
-	last   *checkpoint.State   // the last state written, nil if there is none
+	last   *safefile.State     // the last state written, nil if there is none
 }
 
 // version is the version of the format.
@@ -105,7 +105,7 @@ func (s *state) place(offset int64) error {
 }
 
 // save writes the state, which becomes the last state.
-func (s *state) save(file *checkpoint.File) error {
+func (s *state) save(file *safefile.Checkpoint) error {
 	s.header.Summary, s.header.Passes = 0, nil
 	if s.sum != nil {
 		s.header.Summary = s.sum.BinarySize()

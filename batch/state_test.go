@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"github.com/fdridge/fdridge/dataset"
-	"github.com/fdridge/fdridge/internal/checkpoint"
+	"github.com/fdridge/fdridge/internal/safefile"
 	"github.com/fdridge/fdridge/ridge"
 )
 
@@ -27,7 +27,7 @@ func noError(t *testing.T, err error) {
 // file of the state before. One whose lengths do not make up the file is refused.
 func TestState(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "run")
-	file, err := checkpoint.Open(name)
+	file, err := safefile.OpenCheckpoint(name)
 	noError(t, err)
 	defer file.Close()
 	sum, err := ridge.NewSummary(ridge.SummaryConfig{Dim: 2, Size: 1})
@@ -78,12 +78,15 @@ func TestState(t *testing.T) {
 		"a pass that isn't there": {change: func(h *header) { h.Passes = append(h.Passes, 1) }, want: "a pass of 1 bytes"},
 		"a pass less":             {change: func(h *header) { h.Passes = h.Passes[:2] }, want: "its header requires"},
 		"a negative pass":         {change: func(h *header) { h.Passes[0] = -1 }, want: "a pass of -1 bytes"},
-		"passes that wrap":        {change: func(h *header) { h.Passes[0] = math.MaxInt64 }, want: "a pass of 9223372036854775807 bytes"},
-		"a newer version":         {change: func(h *header) { h.Version = version + 1 }, want: "version"},
-		"no version":              {change: func(h *header) { h.Version = -1 }, want: "version"},
-		"a long header":           {length: func(n int) int64 { return int64(n) + 1<<20 }, want: "an impossible header"},
-		"a negative header":       {length: func(int) int64 { return -1 }, want: "an impossible header"},
-		"a cut summary":           {change: func(h *header) { h.Summary-- }, want: "ends"},
+		"passes that wrap": {
+			change: func(h *header) { h.Passes[0] = math.MaxInt64 },
+			want:   "a pass of 9223372036854775807 bytes",
+		},
+		"a newer version":   {change: func(h *header) { h.Version = version + 1 }, want: "version"},
+		"no version":        {change: func(h *header) { h.Version = -1 }, want: "version"},
+		"a long header":     {length: func(n int) int64 { return int64(n) + 1<<20 }, want: "an impossible header"},
+		"a negative header": {length: func(int) int64 { return -1 }, want: "an impossible header"},
+		"a cut summary":     {change: func(h *header) { h.Summary-- }, want: "ends"},
 	} {
 		h := header{Version: version, Summary: int64(len(message))}
 		for _, text := range passes {
@@ -125,7 +128,7 @@ func TestGolden(t *testing.T) {
 	noError(t, err)
 	name := filepath.Join(t.TempDir(), "run")
 	noError(t, os.WriteFile(name, want, 0o600))
-	file, err := checkpoint.Open(name)
+	file, err := safefile.OpenCheckpoint(name)
 	noError(t, err)
 	defer file.Close()
 	last, err := file.Load()

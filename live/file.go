@@ -6,7 +6,7 @@ import (
 	"os"
 
 	"github.com/fdridge/fdridge/engine"
-	"github.com/fdridge/fdridge/internal/checkpoint"
+	"github.com/fdridge/fdridge/internal/safefile"
 	"github.com/fdridge/fdridge/ridge/window"
 )
 
@@ -17,20 +17,20 @@ import (
 //	F.new       the next sketch while it is being written
 //	F.lock      locked while a process writes; contains the id of this process
 type File struct {
-	states  *checkpoint.File
+	states  *safefile.Checkpoint
 	damaged bool // F is damaged, so Load has returned F.previous
 }
 
 // Names returns the names of all files that the [File] with this name may use.
-func Names(name string) []string { return checkpoint.Names(name) }
+func Names(name string) []string { return safefile.CheckpointNames(name) }
 
 // Kept returns the existing files that [File.Load] reads. Without these files, a run starts with an empty sketch.
-func Kept(name string) []string { return checkpoint.Kept(name) }
+func Kept(name string) []string { return safefile.KeptNames(name) }
 
 // Open locks a [File], which need not exist. It follows symbolic links. If another process has the lock, the error is
-// a *[checkpoint.LockedError].
+// a *[safefile.LockedError].
 func Open(name string) (*File, error) {
-	states, err := checkpoint.Open(name)
+	states, err := safefile.OpenCheckpoint(name)
 	if err != nil {
 		return nil, err
 	}

@@ -18,7 +18,7 @@ import (
 
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/engine"
-	"github.com/fdridge/fdridge/internal/checkpoint"
+	"github.com/fdridge/fdridge/internal/safefile"
 	"github.com/fdridge/fdridge/internal/verify/leaktest"
 	"github.com/fdridge/fdridge/live"
 	"github.com/fdridge/fdridge/ridge"
@@ -443,7 +443,7 @@ func TestDamaged(t *testing.T) {
 		}
 		if _, err := live.Open(s.name); err == nil {
 			t.Error("two processes may write it")
-		} else if _, ok := errors.AsType[*checkpoint.LockedError](err); !ok {
+		} else if _, ok := errors.AsType[*safefile.LockedError](err); !ok {
 			t.Error(err)
 		}
 		check(t, file.Close())

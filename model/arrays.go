@@ -8,13 +8,12 @@ import (
 	"math"
 	"slices"
 
-	"github.com/fdridge/fdridge/internal/filekind"
-	"github.com/fdridge/fdridge/internal/numpy"
+	"github.com/fdridge/fdridge/internal/fileformat"
 	"github.com/fdridge/fdridge/ridge"
 )
 
 // headerName is the member with the JSON, except numbers in arrays.
-const headerName = filekind.ModelMember
+const headerName = fileformat.ModelMember
 
 // An array is a member of the .npz archive of a model. It has one row for each γ and target.
 type array struct {
@@ -196,7 +195,7 @@ func (m *Model) WriteArrays(w io.Writer) error {
 		if cols == 0 {
 			cols = len(a.at(&fits[0], records[0], 0))
 		}
-		err = numpy.Write(
+		err = fileformat.WriteNPY(
 			to,
 			len(fits)*t,
 			cols,
@@ -343,7 +342,7 @@ func (z *archive) read(name string) (int, int, []float64, error) {
 	if err != nil {
 		return 0, 0, nil, fmt.Errorf("array %s: %w", name, err)
 	}
-	rows, cols, data, ok := numpy.Parse(raw)
+	rows, cols, data, ok := fileformat.ParseNPY(raw)
 	if !ok {
 		return 0, 0, nil, fmt.Errorf("array %s is not a whole matrix of float64 in C order", name)
 	}

@@ -5,16 +5,16 @@ import (
 	"os"
 	"strings"
 
-	"github.com/fdridge/fdridge/internal/atomicfile"
+	"github.com/fdridge/fdridge/internal/safefile"
 )
 
 // Save writes the model to a file: by [Model.WriteArrays] if the name ends in .npz, otherwise by [Model.Write]. An
 // existing file is replaced only after the new one is complete.
 func (m *Model) Save(name string) error {
 	if strings.HasSuffix(name, ".npz") {
-		return atomicfile.Write(name, m.WriteArrays)
+		return safefile.Write(name, m.WriteArrays)
 	}
-	return atomicfile.Write(name, m.Write)
+	return safefile.Write(name, m.Write)
 }
 
 // Load reads a model from a file. Errors are as in [Read], and *[fs.PathError].

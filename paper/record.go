@@ -11,9 +11,9 @@ import (
 	"slices"
 
 	"github.com/fdridge/fdridge/engine"
-	"github.com/fdridge/fdridge/internal/atomicfile"
 	"github.com/fdridge/fdridge/internal/chart"
 	"github.com/fdridge/fdridge/internal/jsonfields"
+	"github.com/fdridge/fdridge/internal/safefile"
 )
 
 // An environment records what numbers may depend on beside the settings.
@@ -98,7 +98,7 @@ func (r *run) save(f *figure) error {
 // write writes one file of DIR atomically.
 func (r *run) write(name string, write func(io.Writer) error) error {
 	path := filepath.Join(r.Out, name)
-	if err := atomicfile.Write(path, write); err != nil {
+	if err := safefile.Write(path, write); err != nil {
 		return err
 	}
 	if !slices.Contains(r.written, path) {

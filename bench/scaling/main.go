@@ -19,8 +19,8 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/fdridge/fdridge/internal/atomicfile"
 	"github.com/fdridge/fdridge/internal/chart"
+	"github.com/fdridge/fdridge/internal/safefile"
 )
 
 // options are the flags.
@@ -85,7 +85,7 @@ func (o *options) run(w io.Writer, shapes []shape, seconds float64) error {
 	if _, err := io.WriteString(w, table(all)); err != nil {
 		return err
 	}
-	return atomicfile.Write(
+	return safefile.Write(
 		filepath.Join(o.out, "scaling.svg"),
 		func(w io.Writer) error { return figure(all).Save(w, "svg") },
 	)

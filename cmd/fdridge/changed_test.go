@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/fdridge/fdridge/dataset"
-	"github.com/fdridge/fdridge/internal/checkpoint"
+	"github.com/fdridge/fdridge/internal/safefile"
 )
 
 // TestChangedExit: data that change under a run are bad input.
@@ -77,7 +77,7 @@ func TestCheckpointDigest(t *testing.T) {
 // rewrite changes what a checkpoint tells of itself.
 func rewrite(t *testing.T, name string, change func(k map[string]any)) {
 	t.Helper()
-	f, err := checkpoint.Open(name)
+	f, err := safefile.OpenCheckpoint(name)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/fdridge/fdridge/batch"
-	"github.com/fdridge/fdridge/internal/checkpoint"
+	"github.com/fdridge/fdridge/internal/safefile"
 )
 
 // TestCheckpointUsage: what cannot be kept, or where, is bad usage, and nothing is
@@ -176,7 +176,7 @@ func TestCheckpointOtherRun(t *testing.T) {
 	}
 	refused(args, usage, `rows.npy was "`)
 
-	f, err := checkpoint.Open("ck")
+	f, err := safefile.OpenCheckpoint("ck")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/fdridge/fdridge/cmd/fdridge/internal/input"
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/engine"
-	"github.com/fdridge/fdridge/internal/checkpoint"
+	"github.com/fdridge/fdridge/internal/safefile"
 	"github.com/fdridge/fdridge/table"
 )
 
@@ -44,7 +44,7 @@ func (o *checkpointFlags) check() error {
 func (o *checkpointFlags) outputs() []cli.Output {
 	var out []cli.Output
 	if o.name != "" {
-		for _, name := range checkpoint.Names(o.name) {
+		for _, name := range safefile.CheckpointNames(o.name) {
 			out = append(out, cli.Output{Flag: "checkpoint", Path: name})
 		}
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/fdridge/fdridge/cmd/fdridge/internal/report"
 	"github.com/fdridge/fdridge/dataset/npy"
 	"github.com/fdridge/fdridge/engine"
-	"github.com/fdridge/fdridge/internal/atomicfile"
+	"github.com/fdridge/fdridge/internal/safefile"
 	"github.com/fdridge/fdridge/model"
 	"github.com/fdridge/fdridge/ridge"
 )
@@ -160,18 +160,18 @@ func (o *solveFlags) deliver(f *report.Fit, columns []string, target string, std
 		default:
 			content = m.Write
 		}
-		if err := atomicfile.Write(o.out, content); err != nil {
+		if err := safefile.Write(o.out, content); err != nil {
 			return fmt.Errorf("--out: %w", err)
 		}
 	}
 	if o.report != "" {
-		if err := atomicfile.Write(o.report, f.WritePage); err != nil {
+		if err := safefile.Write(o.report, f.WritePage); err != nil {
 			return fmt.Errorf("--report: %w", err)
 		}
 	}
 	if o.coef != "" && isWritten { // a row for each target and γ: the intercept and the coefficients
 		all := m.Weights().RawMatrix()
-		err := atomicfile.Write(o.coef, func(w io.Writer) error {
+		err := safefile.Write(o.coef, func(w io.Writer) error {
 			return npy.Write(w, all.Rows, all.Cols, all.Data)
 		})
 		if err != nil {

@@ -23,9 +23,9 @@ import (
 	"github.com/fdridge/fdridge/dataset/arrow"
 	"github.com/fdridge/fdridge/dataset/prepare"
 	"github.com/fdridge/fdridge/fd"
-	"github.com/fdridge/fdridge/internal/atomicfile"
+	"github.com/fdridge/fdridge/internal/fileformat"
 	"github.com/fdridge/fdridge/internal/jsonfields"
-	"github.com/fdridge/fdridge/internal/numpy"
+	"github.com/fdridge/fdridge/internal/safefile"
 	"github.com/fdridge/fdridge/model"
 	"github.com/fdridge/fdridge/ridge"
 	"github.com/fdridge/fdridge/ridge/columns"
@@ -177,7 +177,7 @@ func (o *diagnoseOptions) run(ctx context.Context, stdout, stderr io.Writer) err
 	if o.out == "" {
 		err = pass(nil)
 	} else {
-		err = atomicfile.Write(o.out, func(f io.Writer) error {
+		err = safefile.Write(o.out, func(f io.Writer) error {
 			return writeFigures(f, form, run, pass)
 		})
 	}
@@ -606,7 +606,7 @@ func writeFigures(w io.Writer, form string, run *diagnosisRun, pass func(rowWrit
 		}
 		return to.Close()
 	case "npy":
-		to := numpy.NewWriter(w, run.rows, len(run.columnNames()))
+		to := fileformat.NewNPYWriter(w, run.rows, len(run.columnNames()))
 		if err := pass(to.Append); err != nil {
 			return err
 		}

@@ -12,9 +12,9 @@ import (
 	"github.com/fdridge/fdridge/cmd/fdridge/internal/cli"
 	"github.com/fdridge/fdridge/cmd/fdridge/internal/report"
 	"github.com/fdridge/fdridge/engine"
-	"github.com/fdridge/fdridge/internal/atomicfile"
 	"github.com/fdridge/fdridge/internal/chart"
-	"github.com/fdridge/fdridge/internal/filekind"
+	"github.com/fdridge/fdridge/internal/fileformat"
+	"github.com/fdridge/fdridge/internal/safefile"
 )
 
 // plotOptions holds the flags of the command plot.
@@ -106,7 +106,7 @@ func checkPicture(flag, name string) error {
 
 // savePicture writes a figure to the file of a flag, whose name checkPicture has accepted.
 func savePicture(f *chart.Figure, flag, name string) error {
-	err := atomicfile.Write(name, func(w io.Writer) error {
+	err := safefile.Write(name, func(w io.Writer) error {
 		return f.Save(w, filepath.Ext(name)[1:])
 	})
 	if err != nil {
@@ -124,7 +124,7 @@ func readDrawable(name string) (*report.Drawable, error) {
 	if err != nil {
 		return nil, cli.BadInput("%w", err)
 	}
-	if filekind.Of(text) == filekind.Model {
+	if fileformat.Of(text) == fileformat.Model {
 		m, err := readModel("", name)
 		if err != nil {
 			return nil, err

@@ -15,7 +15,7 @@ import (
 	"github.com/fdridge/fdridge/cmd/fdridge/internal/report"
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/dataset/prepare"
-	"github.com/fdridge/fdridge/internal/atomicfile"
+	"github.com/fdridge/fdridge/internal/safefile"
 	"github.com/fdridge/fdridge/model"
 	"github.com/fdridge/fdridge/ridge"
 	"github.com/fdridge/fdridge/table"
@@ -144,7 +144,7 @@ func (o *predictOptions) run(ctx context.Context, stdout, stderr io.Writer) erro
 	if o.out == "" {
 		err = p.run(ctx, rows.Source, stdout)
 	} else {
-		err = atomicfile.Write(o.out, func(f io.Writer) error {
+		err = safefile.Write(o.out, func(f io.Writer) error {
 			return p.run(ctx, rows.Source, f)
 		})
 	}

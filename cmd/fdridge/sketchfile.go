@@ -12,9 +12,9 @@ import (
 	"github.com/fdridge/fdridge/cmd/fdridge/internal/report"
 	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/fd"
-	"github.com/fdridge/fdridge/internal/atomicfile"
 	"github.com/fdridge/fdridge/internal/jsonfields"
 	"github.com/fdridge/fdridge/internal/printable"
+	"github.com/fdridge/fdridge/internal/safefile"
 	"github.com/fdridge/fdridge/live"
 	"github.com/fdridge/fdridge/model"
 	"github.com/fdridge/fdridge/ridge"
@@ -67,7 +67,7 @@ func (d *description) save(flag, name string, sum *ridge.Summary) error {
 		return err
 	}
 	sum.Meta = meta
-	if err := atomicfile.Write(name, func(w io.Writer) error {
+	if err := safefile.Write(name, func(w io.Writer) error {
 		_, err := sum.WriteTo(w)
 		return err
 	}); err != nil {

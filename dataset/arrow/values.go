@@ -5,8 +5,8 @@ import (
 	"math"
 	"unsafe"
 
+	"github.com/fdridge/fdridge/dataset/internal/cell"
 	"github.com/fdridge/fdridge/dataset/internal/columns"
-	"github.com/fdridge/fdridge/dataset/internal/number"
 )
 
 // valuesOf returns the items of all lists in a, or a itself if a has no lists.
@@ -63,7 +63,7 @@ func fill(dst []float64, a *array, at int) {
 		convert[float32](dst, a, at)
 	case [3]int{typeFloat, 16}:
 		for i, v := range view[uint16](a.data, a.n)[at:][:len(dst)] {
-			dst[i] = number.Half(v)
+			dst[i] = cell.Half(v)
 		}
 	case [3]int{typeBool, 1}:
 		for i := range dst {
@@ -103,8 +103,8 @@ func fill(dst []float64, a *array, at int) {
 // fillDecimals converts decimals. The bytes of a null may be anything.
 func fillDecimals(dst []float64, a *array, at int) {
 	size := a.of.bits / 8
-	d := number.NewDecimal(a.of.scale)
-	var little [number.MaxBytes]byte
+	d := cell.NewDecimal(a.of.scale)
+	var little [cell.MaxDecimalBytes]byte
 	for i := range dst {
 		b := a.data[(at+i)*size:][:size]
 		if bigEndian { // the decoder has reversed the bytes

@@ -14,7 +14,7 @@ import (
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/dataset/internal/rawfile"
 	"github.com/fdridge/fdridge/dataset/npy"
-	"github.com/fdridge/fdridge/internal/filekind"
+	"github.com/fdridge/fdridge/internal/fileformat"
 	"github.com/fdridge/fdridge/internal/printable"
 )
 
@@ -171,10 +171,10 @@ func detect(path string, pipe *dataset.Pipe) (string, error) {
 		return "", &dataset.InputError{File: f.Name, Msg: "is empty"}
 	}
 	if f.Begins("PK\x03\x04") {
-		head, _ := f.Peek(filekind.Head)     // the reader reports the error later
+		head, _ := f.Peek(fileformat.Head)   // the reader reports the error later
 		isNpz := suffixFormat(path) == "npz" // the reader of arrays names what is in the archive
-		if kind := filekind.Of(head); kind != filekind.Unknown &&
-			kind != filekind.Model &&
+		if kind := fileformat.Of(head); kind != fileformat.Unknown &&
+			kind != fileformat.Model &&
 			!isNpz {
 			return "", notTableError(f.Name, kind)
 		}
@@ -184,21 +184,21 @@ func detect(path string, pipe *dataset.Pipe) (string, error) {
 			return known.name, nil
 		}
 	}
-	if f.Begins(filekind.Magic) {
-		head, _ := f.Peek(filekind.Head) // the reader reports the error later
-		return "", notTableError(f.Name, filekind.Of(head))
+	if f.Begins(fileformat.Magic) {
+		head, _ := f.Peek(fileformat.Head) // the reader reports the error later
+		return "", notTableError(f.Name, fileformat.Of(head))
 	}
 	head := f.Head(func(head []byte) bool { // the last line may be incomplete
 		return len(head) >= maxDetected ||
-			filekind.Of(head) == filekind.JSON ||
+			fileformat.Of(head) == fileformat.JSON ||
 			formatOfLines(head[:bytes.LastIndexByte(head, '\n')+1]) != ""
 	})
-	switch kind := filekind.Of(head); {
-	case kind == filekind.JSON,
-		kind == filekind.Report &&
+	switch kind := fileformat.Of(head); {
+	case kind == fileformat.JSON,
+		kind == fileformat.Report &&
 			(isLines(head) || suffixFormat(path) == "jsonl" && filepath.Ext(trimCompression(path)) != ".json"):
 		return "jsonl", nil
-	case kind != filekind.Unknown:
+	case kind != fileformat.Unknown:
 		return "", notTableError(f.Name, kind)
 	}
 	if format := formatOfLines(head[:min(len(head), maxDetected)]); format != "" {
@@ -218,7 +218,7 @@ func isLines(head []byte) bool {
 		json.Valid(first)
 }
 
-func notTableError(name string, kind filekind.Kind) error {
+func notTableError(name string, kind fileformat.Kind) error {
 	return &dataset.InputError{
 		File: name,
 		Msg:  "is " + kind.String() + ", not a table of rows",

@@ -5,7 +5,7 @@ import (
 	"math"
 	"math/bits"
 
-	"github.com/fdridge/fdridge/dataset/internal/number"
+	"github.com/fdridge/fdridge/dataset/internal/cell"
 	"github.com/fdridge/fdridge/internal/wire"
 )
 
@@ -80,7 +80,7 @@ func swap(raw []byte, size int) {
 
 func float16s(dst []float64, raw []byte) {
 	for i := range dst {
-		dst[i] = number.Half(binary.LittleEndian.Uint16(raw[2*i : 2*i+2]))
+		dst[i] = cell.Half(binary.LittleEndian.Uint16(raw[2*i : 2*i+2]))
 	}
 }
 

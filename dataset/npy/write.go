@@ -5,7 +5,7 @@ import (
 	"io"
 
 	"github.com/fdridge/fdridge/dataset"
-	"github.com/fdridge/fdridge/internal/numpy"
+	"github.com/fdridge/fdridge/internal/fileformat"
 )
 
 // Write writes the rows×cols matrix data, stored row by row, as a .npy file of version 1.0. The entries begin at a
@@ -21,7 +21,7 @@ func Write(w io.Writer, rows, cols int, data []float64) error {
 			cols,
 		)
 	}
-	return numpy.Write(w, rows, cols, func(i int) []float64 {
+	return fileformat.WriteNPY(w, rows, cols, func(i int) []float64 {
 		return data[i*cols : (i+1)*cols]
 	})
 }

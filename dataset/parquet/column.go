@@ -9,8 +9,8 @@ import (
 	"math"
 
 	"github.com/fdridge/fdridge/dataset"
+	"github.com/fdridge/fdridge/dataset/internal/cell"
 	"github.com/fdridge/fdridge/dataset/internal/columns"
-	"github.com/fdridge/fdridge/dataset/internal/number"
 	"github.com/fdridge/fdridge/dataset/prepare"
 	"github.com/fdridge/fdridge/internal/printable"
 )
@@ -92,7 +92,7 @@ func (f *opened) column(j int, choice *columns.Choice) (column, *dataset.InputEr
 				return refuse(fmt.Sprintf("decimals of scale %d", means.scale), "cast it to double")
 			}
 			c.integers = false
-			toFloat = number.NewDecimal(means.scale).Int
+			toFloat = cell.NewDecimal(means.scale).Int
 		default:
 			if means.perSecond != 0 && !isDate {
 				return refuse("values of type "+means.name, readDates)
@@ -125,14 +125,14 @@ func (f *opened) column(j int, choice *columns.Choice) (column, *dataset.InputEr
 		case means.name == "Decimal" &&
 			means.scale >= 0 &&
 			length > 0 &&
-			length <= number.MaxBytes:
+			length <= cell.MaxDecimalBytes:
 			c.length = length
-			c.wide = number.NewDecimal(means.scale).Big
+			c.wide = cell.NewDecimal(means.scale).Big
 			return c, nil
 		}
 	case typeBytes:
 		if means.name == "Decimal" && means.scale >= 0 {
-			c.wide = number.NewDecimal(means.scale).Big
+			c.wide = cell.NewDecimal(means.scale).Big
 			return c, nil
 		}
 		c.text = true
@@ -154,7 +154,7 @@ const readDates = "read it as dates (--dates), encode it as numbers"
 
 // half converts a float16.
 func half(b []byte) (float64, bool) {
-	return number.Half(binary.LittleEndian.Uint16(b)), true
+	return cell.Half(binary.LittleEndian.Uint16(b)), true
 }
 
 // int96 returns the function that converts timestamps of 96 bits: the nanoseconds of the day, and the Julian day.

@@ -6,7 +6,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/fdridge/fdridge/dataset/internal/number"
+	"github.com/fdridge/fdridge/dataset/internal/cell"
 )
 
 // Encodings of values.
@@ -228,7 +228,7 @@ func (d *decoder) split(dst []float64) error {
 	if d.wide != nil {
 		at := d.at
 		d.at += len(dst)
-		var b [number.MaxBytes]byte
+		var b [cell.MaxDecimalBytes]byte
 		return d.wideNumbers(dst, func() ([]byte, error) {
 			for k := range d.size {
 				b[k] = d.data[k*n+at]

@@ -1,4 +1,5 @@
-// Package cell parses one cell of a table, from a CSV file or from a request to a service.
+// Package cell converts one cell of a table to a number. The cell is a text, from a CSV file or from a request to a
+// service, or it has the binary form of a file format.
 package cell
 
 import (

@@ -7,23 +7,23 @@ import (
 	"strings"
 
 	"github.com/fdridge/fdridge/dataset/file"
-	"github.com/fdridge/fdridge/internal/filekind"
+	"github.com/fdridge/fdridge/internal/fileformat"
 )
 
 // Kinds of files that commands expect as input.
 var (
-	WantSketch = wanted{"a sketch", "fdridge sketch and fit --save-sketch write one", []filekind.Kind{filekind.Sketch}}
-	WantModel  = wanted{"a model", "fdridge fit --out and solve --out write one", []filekind.Kind{filekind.Model}}
+	WantSketch = wanted{"a sketch", "fdridge sketch and fit --save-sketch write one", []fileformat.Kind{fileformat.Sketch}}
+	WantModel  = wanted{"a model", "fdridge fit --out and solve --out write one", []fileformat.Kind{fileformat.Model}}
 	WantChart  = wanted{
 		"a report, a model or a sketch",
 		"fdridge fit --json prints a report",
-		[]filekind.Kind{filekind.Report, filekind.Model, filekind.Sketch},
+		[]fileformat.Kind{fileformat.Report, fileformat.Model, fileformat.Sketch},
 	}
 )
 
 type wanted struct {
 	name, source string
-	kinds        []filekind.Kind
+	kinds        []fileformat.Kind
 }
 
 // Check returns an error if a file begins like a file of another kind, for example a model where a sketch is
@@ -35,14 +35,14 @@ func (w wanted) Check(name string) error {
 		return nil // the caller opens the file again and returns this error
 	}
 	defer f.Close() // only read
-	head, err := io.ReadAll(io.LimitReader(f, filekind.Head))
+	head, err := io.ReadAll(io.LimitReader(f, fileformat.Head))
 	if err != nil {
 		return nil
 	}
-	switch kind := filekind.Of(head); {
-	case kind == filekind.JSON || slices.Contains(w.kinds, kind):
+	switch kind := fileformat.Of(head); {
+	case kind == fileformat.JSON || slices.Contains(w.kinds, kind):
 		return nil
-	case kind == filekind.Unknown:
+	case kind == fileformat.Unknown:
 		return BadInput("%s is %snot %s; %s", name, table(name), w.name, w.source)
 	default:
 		return BadInput("%s is %v, not %s; %s", name, kind, w.name, w.source)

@@ -7,7 +7,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/fdridge/fdridge/internal/checkpoint"
+	"github.com/fdridge/fdridge/internal/safefile"
 )
 
 // An Output is the path of an output file and the name of the flag that gave the path.
@@ -46,8 +46,8 @@ func CheckFree(flag, name string) error {
 	if name == "" {
 		return nil
 	}
-	err := checkpoint.Locked(name)
-	if _, locked := errors.AsType[*checkpoint.LockedError](err); locked {
+	err := safefile.Locked(name)
+	if _, locked := errors.AsType[*safefile.LockedError](err); locked {
 		return fmt.Errorf("--%s: %s is in use as a live sketch or a checkpoint: %w", flag, name, err)
 	}
 	if err != nil {

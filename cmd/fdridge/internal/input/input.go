@@ -12,7 +12,7 @@ import (
 	"github.com/fdridge/fdridge/cmd/fdridge/internal/cli"
 	"github.com/fdridge/fdridge/dataset/prepare"
 	"github.com/fdridge/fdridge/engine"
-	"github.com/fdridge/fdridge/internal/atomicfile"
+	"github.com/fdridge/fdridge/internal/safefile"
 	"github.com/fdridge/fdridge/table"
 )
 
@@ -216,7 +216,7 @@ func (o *Flags) Open(
 
 // writePlan writes the encoding of each column to the file that --prepare-out names.
 func (o *Flags) writePlan(e *prepare.Encoding) error {
-	err := atomicfile.Write(o.prepareOut, func(w io.Writer) error { return e.WritePlan(w) })
+	err := safefile.Write(o.prepareOut, func(w io.Writer) error { return e.WritePlan(w) })
 	if err != nil {
 		return fmt.Errorf("--prepare-out: %w", err)
 	}

@@ -1,6 +1,6 @@
 //go:build unix && !solaris && !aix
 
-package checkpoint
+package safefile
 
 import (
 	"errors"
@@ -48,7 +48,7 @@ func acquire(name string) (*os.File, error) {
 // Locked returns a *[LockedError] if a process uses the checkpoint with this name. Locks by other programs are
 // ignored.
 func Locked(name string) error {
-	name = Names(name)[3]
+	name = CheckpointNames(name)[3]
 	f, err := os.OpenFile(name, os.O_RDONLY|syscall.O_NOFOLLOW, 0)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil

@@ -1,15 +1,4 @@
-// Package checkpoint stores the state of a long computation in a file, so that another process can continue the
-// computation if this process is killed. A checkpoint with the name F consists of these files:
-//
-//	F           the last saved state
-//	F.previous  the state saved before F
-//	F.new       the next state, while it is being written
-//	F.lock      a lock, which contains the name of the process that uses the checkpoint
-//
-// A new state is written to F.new and synced. Then F is renamed to F.previous, F.new is renamed to F, and the folder
-// is synced. After a kill or with a full disk, the last complete state still exists: in F or, between the two
-// renames, in F.previous. Each state has the header and checksum of package wire.
-package checkpoint
+package safefile
 
 import (
 	"bufio"
@@ -19,26 +8,36 @@ import (
 	"io/fs"
 	"os"
 
-	"github.com/fdridge/fdridge/internal/atomicfile"
 	"github.com/fdridge/fdridge/internal/wire"
 )
 
-// A File is a checkpoint that this process has locked.
-type File struct {
+// A Checkpoint stores the state of a long computation in a file. If this process is killed, another process can then
+// continue the computation. This process has locked the checkpoint. A checkpoint with the name F consists of these
+// files:
+//
+//	F           the last saved state
+//	F.previous  the state saved before F
+//	F.new       the next state, while it is being written
+//	F.lock      a lock, which contains the name of the process that uses the checkpoint
+//
+// A new state is written to F.new and synced. Then F is renamed to F.previous, F.new is renamed to F, and the folder
+// is synced. After a kill or with a full disk, the last complete state still exists: in F or, between the two
+// renames, in F.previous. Each state has the header and checksum of package wire.
+type Checkpoint struct {
 	name string
-	disk atomicfile.Operations
+	disk Operations
 	lock *os.File
 	// damaged means that the last state is damaged. Save then does not overwrite the file with the ending .previous,
 	// which holds the last intact state.
 	damaged bool
 }
 
-// Names returns the names of all files of a checkpoint. If name is a symbolic link, the files are in the folder of
-// the file to which the link leads.
-func Names(name string) []string {
-	to, err := atomicfile.Destination(name)
+// CheckpointNames returns the names of all files of a checkpoint. If name is a symbolic link, the files are in the
+// folder of the file to which the link leads.
+func CheckpointNames(name string) []string {
+	to, err := Destination(name)
 	if err != nil {
-		to = name // Open returns the error
+		to = name // OpenCheckpoint returns the error
 	}
 	return names(to)
 }
@@ -47,10 +46,11 @@ func names(name string) []string {
 	return []string{name, name + ".previous", name + ".new", name + ".lock"}
 }
 
-// Kept returns the existing files of a checkpoint that contain a saved state. Removing them removes the checkpoint.
-func Kept(name string) []string {
+// KeptNames returns the existing files of a checkpoint that contain a saved state. Removing them removes the
+// checkpoint.
+func KeptNames(name string) []string {
 	var there []string
-	for _, name := range Names(name)[:2] {
+	for _, name := range CheckpointNames(name)[:2] {
 		if _, err := os.Lstat(name); err == nil {
 			there = append(there, name)
 		}
@@ -58,13 +58,13 @@ func Kept(name string) []string {
 	return there
 }
 
-// Open locks the checkpoint with this name, which need not exist. If name is a symbolic link, Open follows it. If
-// another process has locked the checkpoint, the error is *[LockedError]. The lock ends with Close or with the
-// process.
-func Open(name string) (*File, error) { return open(name, atomicfile.Disk) }
+// OpenCheckpoint locks the checkpoint with this name, which need not exist. If name is a symbolic link, OpenCheckpoint
+// follows it. If another process has locked the checkpoint, the error is *[LockedError]. The lock ends with Close or
+// with the process.
+func OpenCheckpoint(name string) (*Checkpoint, error) { return open(name, Disk) }
 
-func open(name string, d atomicfile.Operations) (*File, error) {
-	name, err := atomicfile.Destination(name)
+func open(name string, d Operations) (*Checkpoint, error) {
+	name, err := Destination(name)
 	if err != nil {
 		return nil, err
 	}
@@ -72,7 +72,7 @@ func open(name string, d atomicfile.Operations) (*File, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &File{name: name, disk: d, lock: lock}, nil
+	return &Checkpoint{name: name, disk: d, lock: lock}, nil
 }
 
 // A LockedError reports that another process uses the checkpoint.
@@ -90,12 +90,12 @@ func (e *LockedError) Error() string {
 
 // Save writes a new state of size bytes and returns it. After an error, Load still returns the last state, unless
 // only the sync of the folder failed.
-func (f *File) Save(size int64, write func(w io.Writer) error) (*State, error) {
+func (f *Checkpoint) Save(size int64, write func(w io.Writer) error) (*State, error) {
 	previous := f.name + ".previous"
 	if f.damaged {
 		previous = ""
 	}
-	err := atomicfile.Replace(f.disk, f.name+".new", f.name, previous, func(w io.Writer) error {
+	err := Replace(f.disk, f.name+".new", f.name, previous, func(w io.Writer) error {
 		b := bufio.NewWriterSize(w, 1<<20)
 		m := wire.NewWriter(b, wire.Checkpoint, size)
 		m.Fail(write(m))
@@ -134,7 +134,7 @@ func (s *State) Close() error { return s.file.Close() }
 
 // Load returns the last undamaged state, or nil if no state was saved. It returns an error if all saved
 // states are damaged.
-func (f *File) Load() (*State, error) {
+func (f *Checkpoint) Load() (*State, error) {
 	var damage error
 	for _, name := range names(f.name)[:2] {
 		s, err := load(name)
@@ -190,12 +190,12 @@ func verify(file *os.File) (int64, error) {
 
 // Publish saves a file that other processes read directly. Unlike Save, it writes no header and no checksum. Once the
 // file exists, it is complete at all times. Publish keeps the old file as F.previous.
-func (f *File) Publish(write func(w io.Writer) error) error {
+func (f *Checkpoint) Publish(write func(w io.Writer) error) error {
 	previous := f.name + ".previous"
 	if f.damaged {
 		previous = ""
 	}
-	err := atomicfile.Publish(f.disk, f.name+".new", f.name, previous, func(w io.Writer) error {
+	err := Publish(f.disk, f.name+".new", f.name, previous, func(w io.Writer) error {
 		b := bufio.NewWriterSize(w, 1<<20)
 		if err := write(b); err != nil {
 			return err
@@ -213,7 +213,7 @@ func (f *File) Publish(write func(w io.Writer) error) error {
 //
 // found is false if no file exists. Published returns an error if all files are damaged, or if one has a newer
 // version.
-func (f *File) Published(read func(*os.File) error) (found bool, damage, err error) {
+func (f *Checkpoint) Published(read func(*os.File) error) (found bool, damage, err error) {
 	for _, name := range names(f.name)[:2] {
 		err := readFile(name, read)
 		switch {
@@ -240,16 +240,16 @@ func readFile(name string, read func(*os.File) error) error {
 }
 
 // Release unlocks the checkpoint and removes the lock file. The saved states remain.
-func (f *File) Release() error {
+func (f *Checkpoint) Release() error {
 	return errors.Join(f.disk.Remove(f.name+".lock"), f.lock.Close())
 }
 
 // Close unlocks the checkpoint. The saved states remain.
-func (f *File) Close() error { return f.lock.Close() }
+func (f *Checkpoint) Close() error { return f.lock.Close() }
 
 // Remove removes all files of the checkpoint and unlocks it. It removes the older state before the newer one, and the
 // lock file last.
-func (f *File) Remove() error {
+func (f *Checkpoint) Remove() error {
 	var errs []error
 	files := names(f.name)
 	for _, name := range []string{files[1], files[2], files[0], files[3]} {

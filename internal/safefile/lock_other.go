@@ -1,6 +1,6 @@
 //go:build !unix || solaris || aix
 
-package checkpoint
+package safefile
 
 import (
 	"errors"

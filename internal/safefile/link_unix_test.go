@@ -1,6 +1,6 @@
 //go:build unix
 
-package atomicfile_test
+package safefile_test
 
 import (
 	"errors"
@@ -11,12 +11,12 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/fdridge/fdridge/internal/atomicfile"
+	"github.com/fdridge/fdridge/internal/safefile"
 )
 
 func write(t *testing.T, name string) {
 	t.Helper()
-	err := atomicfile.Write(name, func(w io.Writer) error {
+	err := safefile.Write(name, func(w io.Writer) error {
 		_, err := io.WriteString(w, "new")
 		return err
 	})
@@ -73,7 +73,7 @@ func TestLinksInCircles(t *testing.T) {
 		}
 	}
 	for _, name := range []string{"round", "there", "back", "round/file"} {
-		err := atomicfile.Write(at(name), func(io.Writer) error {
+		err := safefile.Write(at(name), func(io.Writer) error {
 			t.Errorf("%s is written", name)
 			return nil
 		})
@@ -111,13 +111,16 @@ func TestLinkedFolder(t *testing.T) {
 // TestReplaceModes: Replace and Publish keep the permissions of the file that they replace, or of the one before
 // if that alone is there. Nobody may read more of the new file while it is written.
 func TestReplaceModes(t *testing.T) {
-	for what, replace := range map[string]func(atomicfile.Operations, string, string, string, func(io.Writer) error) error{"Replace": atomicfile.Replace, "Publish": atomicfile.Publish} {
+	for what, replace := range map[string]func(safefile.Operations, string, string, string, func(io.Writer) error) error{
+		"Replace": safefile.Replace,
+		"Publish": safefile.Publish,
+	} {
 		for _, mode := range []fs.FileMode{0o600, 0o640, 0o664, 0o400} {
 			dir := t.TempDir()
 			name := filepath.Join(dir, "file")
 			put := func() {
 				t.Helper()
-				err := replace(atomicfile.Disk, name+".new", name, name+".previous", func(w io.Writer) error {
+				err := replace(safefile.Disk, name+".new", name, name+".previous", func(w io.Writer) error {
 					if info, err := os.Stat(name + ".new"); err != nil || info.Mode()&^mode != 0 && mode == 0o600 {
 						t.Errorf("%s: while it is written: %v, %v", what, info.Mode(), err)
 					}

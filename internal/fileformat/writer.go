@@ -1,4 +1,4 @@
-package numpy
+package fileformat
 
 import (
 	"bufio"
@@ -8,16 +8,16 @@ import (
 	"math"
 )
 
-// A Writer writes the rows of an array one at a time, as [Write] does.
-type Writer struct {
+// A NPYWriter writes the rows of an array one at a time, as [WriteNPY] does.
+type NPYWriter struct {
 	to         *bufio.Writer
 	rows, cols int
 	err        error
 }
 
-// NewWriter returns a Writer of an array of rows×cols. It writes the header.
-func NewWriter(w io.Writer, rows, cols int) *Writer {
-	to := &Writer{to: bufio.NewWriterSize(w, 1<<16), rows: rows, cols: cols}
+// NewNPYWriter returns a NPYWriter of an array of rows×cols. It writes the header.
+func NewNPYWriter(w io.Writer, rows, cols int) *NPYWriter {
+	to := &NPYWriter{to: bufio.NewWriterSize(w, 1<<16), rows: rows, cols: cols}
 	_, to.err = to.to.Write(header(rows, cols))
 	return to
 }
@@ -26,7 +26,7 @@ func NewWriter(w io.Writer, rows, cols int) *Writer {
 var errRows = errors.New("numpy: the array has another shape")
 
 // Append writes a row.
-func (w *Writer) Append(row []float64) error {
+func (w *NPYWriter) Append(row []float64) error {
 	if w.err == nil && (len(row) != w.cols || w.rows == 0) {
 		w.err = errRows
 	}
@@ -43,7 +43,7 @@ func (w *Writer) Append(row []float64) error {
 }
 
 // Close writes what is left. It returns an error if there are too few rows.
-func (w *Writer) Close() error {
+func (w *NPYWriter) Close() error {
 	switch {
 	case w.err != nil:
 		return w.err

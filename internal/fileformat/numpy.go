@@ -1,5 +1,4 @@
-// Package numpy writes arrays of float64 in the .npy format of NumPy.
-package numpy
+package fileformat
 
 import (
 	"bufio"
@@ -15,13 +14,13 @@ import (
 // align is the alignment of the entries in a file, for programs that map the file into memory.
 const align = 64
 
-// Magic begins every .npy file.
-const Magic = "\x93NUMPY"
+// NPYMagic begins every .npy file.
+const NPYMagic = "\x93NUMPY"
 
 // Header is a fmt format for the header of a float64 matrix in C order, up to the shape.
 const Header = "{'descr': '<f8', 'fortran_order': False, 'shape': (%d, %d)"
 
-// Write writes an array of rows×cols float64 as a .npy file:
+// WriteNPY writes an array of rows×cols float64 as a .npy file:
 //
 //	6  "\x93NUMPY"
 //	2  1, 0: the version
@@ -30,9 +29,9 @@ const Header = "{'descr': '<f8', 'fortran_order': False, 'shape': (%d, %d)"
 //	   newline, so that the header takes a multiple of 64 bytes
 //	…  the entries, little-endian
 //
-// It calls row(i) for each row in order. Each row must have cols numbers; Write panics otherwise. Errors are
+// It calls row(i) for each row in order. Each row must have cols numbers; WriteNPY panics otherwise. Errors are
 // errors of w. Source: NumPy's numpy/lib/format.py, version 1.0.
-func Write(w io.Writer, rows, cols int, row func(i int) []float64) error {
+func WriteNPY(w io.Writer, rows, cols int, row func(i int) []float64) error {
 	b := bufio.NewWriterSize(w, 1<<16)
 	if _, err := b.Write(header(rows, cols)); err != nil {
 		return err
@@ -56,18 +55,18 @@ func Write(w io.Writer, rows, cols int, row func(i int) []float64) error {
 // header returns the bytes before the entries.
 func header(rows, cols int) []byte {
 	dict := fmt.Sprintf(Header+", }", rows, cols)
-	const before = len(Magic) + 4
+	const before = len(NPYMagic) + 4
 	dict += strings.Repeat(" ", align-1-(before+len(dict))%align) + "\n"
-	head := append([]byte(Magic), 1, 0)
+	head := append([]byte(NPYMagic), 1, 0)
 	return append(binary.LittleEndian.AppendUint16(head, uint16(len(dict))), dict...)
 }
 
-// Parse returns the dimensions and the entries of a .npy file with a float64 matrix in C order, as Write and NumPy
-// write it. ok is false for any other file.
-func Parse(file []byte) (rows, cols int, data []float64, ok bool) {
-	const prefix = len(Magic) + 4
+// ParseNPY returns the dimensions and the entries of a .npy file with a float64 matrix in C order, as WriteNPY and
+// NumPy write it. ok is false for any other file.
+func ParseNPY(file []byte) (rows, cols int, data []float64, ok bool) {
+	const prefix = len(NPYMagic) + 4
 	if len(file) < prefix || len(file) < prefix+int(binary.LittleEndian.Uint16(file[prefix-2:])) ||
-		string(file[:len(Magic)]) != Magic {
+		string(file[:len(NPYMagic)]) != NPYMagic {
 		return 0, 0, nil, false
 	}
 	start := prefix + int(binary.LittleEndian.Uint16(file[prefix-2:]))

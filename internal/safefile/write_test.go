@@ -1,4 +1,4 @@
-package atomicfile_test
+package safefile_test
 
 import (
 	"errors"
@@ -7,14 +7,14 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/fdridge/fdridge/internal/atomicfile"
+	"github.com/fdridge/fdridge/internal/safefile"
 )
 
 func TestWrite(t *testing.T) {
 	dir := t.TempDir()
 	name := filepath.Join(dir, "model.json")
 	put := func(text string, fail error) error {
-		return atomicfile.Write(name, func(w io.Writer) error {
+		return safefile.Write(name, func(w io.Writer) error {
 			if _, err := io.WriteString(w, text); err != nil {
 				return err
 			}
@@ -40,7 +40,7 @@ func TestWrite(t *testing.T) {
 	if left, err := os.ReadDir(dir); err != nil || len(left) != 1 {
 		t.Errorf("files left: %v, %v", left, err)
 	}
-	if err := atomicfile.Write(filepath.Join(dir, "no", "such"), func(io.Writer) error { return nil }); err == nil {
+	if err := safefile.Write(filepath.Join(dir, "no", "such"), func(io.Writer) error { return nil }); err == nil {
 		t.Error("a missing folder is no error")
 	}
 }

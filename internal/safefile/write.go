@@ -1,5 +1,6 @@
-// Package atomicfile writes files atomically: after a crash, a file is either complete or missing.
-package atomicfile
+// Package safefile writes files that a crash does not damage. [Write] writes a file atomically: after a crash, it is
+// either complete or missing. A [Checkpoint] stores the state of a long computation.
+package safefile
 
 import (
 	"errors"

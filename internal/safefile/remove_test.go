@@ -1,6 +1,6 @@
 //go:build unix && !solaris && !aix
 
-package checkpoint
+package safefile
 
 import (
 	"bytes"
@@ -8,13 +8,11 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
-
-	"github.com/fdridge/fdridge/internal/atomicfile"
 )
 
 // stopping removes so many files and no more.
 type stopping struct {
-	atomicfile.Operations
+	Operations
 	left int
 }
 
@@ -33,7 +31,7 @@ func (d *stopping) Remove(name string) error {
 func TestRemoveStopped(t *testing.T) {
 	for removed := range 5 {
 		name := filepath.Join(t.TempDir(), "run")
-		d := &stopping{atomicfile.Disk, -1}
+		d := &stopping{Disk, -1}
 		f := opened(t, name, d)
 		for g := 1; g <= 2; g++ {
 			if err := save(f, content(g, 10)); err != nil {
@@ -48,7 +46,7 @@ func TestRemoveStopped(t *testing.T) {
 			t.Fatalf("%d removed: %v", removed, err)
 		}
 		var left []string
-		for _, name := range Names(name) {
+		for _, name := range CheckpointNames(name) {
 			if _, err := os.Lstat(name); err == nil {
 				left = append(left, name)
 			}
@@ -56,7 +54,7 @@ func TestRemoveStopped(t *testing.T) {
 		if len(left) != 4-removed || len(left) > 0 && left[len(left)-1] != name+".lock" {
 			t.Errorf("%d removed: left are %q", removed, left)
 		}
-		f = opened(t, name, atomicfile.Disk)
+		f = opened(t, name, Disk)
 		if text, _ := loaded(t, f); text != nil && !bytes.Equal(text, content(2, 10)) {
 			t.Errorf("%d removed: %q is found", removed, text)
 		}

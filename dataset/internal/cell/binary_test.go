@@ -1,4 +1,4 @@
-package number_test
+package cell_test
 
 import (
 	"math"
@@ -7,7 +7,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/fdridge/fdridge/dataset/internal/number"
+	"github.com/fdridge/fdridge/dataset/internal/cell"
 )
 
 // quotient returns v/10^scale, rounded to the nearest float64 by exact arithmetic.
@@ -53,7 +53,7 @@ func TestDecimal(t *testing.T) {
 
 func checkDecimal(t *testing.T, v *big.Int, size int, scale int32) {
 	t.Helper()
-	d := number.NewDecimal(scale)
+	d := cell.NewDecimal(scale)
 	b := complement(v, size)
 	want := quotient(v, scale)
 	if got, ok := d.Big(b); !ok || got != want {
@@ -76,20 +76,24 @@ func checkDecimal(t *testing.T, v *big.Int, size int, scale int32) {
 
 // TestDecimalBytes: an integer has at least one byte. Only significant bytes count towards the limit.
 func TestDecimalBytes(t *testing.T) {
-	d := number.NewDecimal(0)
+	d := cell.NewDecimal(0)
 	long := make([]byte, 1000)
 	for name, c := range map[string]struct {
 		b    []byte
 		want float64
 		ok   bool
 	}{
-		"none":        {nil, 0, false},
-		"zeros":       {long, 0, true},
-		"sign":        {append(slices.Clone(long), 0x80), 128, true},
-		"too long":    {append([]byte{1}, long...), 0, false},
-		"all ones":    {slices.Repeat([]byte{0xff}, 1000), -1, true},
-		"largest":     {append([]byte{0x40}, make([]byte, number.MaxBytes-1)...), math.Ldexp(1, 8*number.MaxBytes-2), true},
-		"one too big": {append([]byte{0, 0x80}, make([]byte, number.MaxBytes-1)...), 0, false},
+		"none":     {nil, 0, false},
+		"zeros":    {long, 0, true},
+		"sign":     {append(slices.Clone(long), 0x80), 128, true},
+		"too long": {append([]byte{1}, long...), 0, false},
+		"all ones": {slices.Repeat([]byte{0xff}, 1000), -1, true},
+		"largest": {
+			append([]byte{0x40}, make([]byte, cell.MaxDecimalBytes-1)...),
+			math.Ldexp(1, 8*cell.MaxDecimalBytes-2),
+			true,
+		},
+		"one too big": {append([]byte{0, 0x80}, make([]byte, cell.MaxDecimalBytes-1)...), 0, false},
 	} {
 		if got, ok := d.Big(c.b); got != c.want || ok != c.ok {
 			t.Errorf("%s: %v, %v", name, got, ok)
@@ -113,7 +117,7 @@ func TestHalf(t *testing.T) {
 		if bits>>15 == 1 {
 			want = -want
 		}
-		got := number.Half(uint16(bits))
+		got := cell.Half(uint16(bits))
 		if math.Float64bits(got) != math.Float64bits(want) && !(got != got && want != want) {
 			t.Fatalf("%04x: %v, want %v", bits, got, want)
 		}

@@ -1,5 +1,4 @@
-// Package number converts numbers of binary file formats to float64.
-package number
+package cell
 
 import (
 	"encoding/binary"
@@ -14,11 +13,11 @@ type Decimal struct {
 	power float64 // 10^scale, or 0 if float64 does not represent 10^scale
 }
 
-// MaxBytes is the largest number of bytes of a decimal.
-const MaxBytes = 64
+// MaxDecimalBytes is the largest number of bytes of a decimal.
+const MaxDecimalBytes = 64
 
-// powers lists the powers of ten that are exact in float64.
-var powers = [...]float64{
+// powersOfTen lists the powers of ten that are exact in float64.
+var powersOfTen = [...]float64{
 	1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11,
 	1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22,
 }
@@ -26,19 +25,19 @@ var powers = [...]float64{
 // NewDecimal returns the Decimal with the given scale, which may be negative.
 func NewDecimal(scale int32) Decimal {
 	d := Decimal{scale: int(scale)}
-	if 0 <= scale && int(scale) < len(powers) {
-		d.power = powers[scale]
+	if 0 <= scale && int(scale) < len(powersOfTen) {
+		d.power = powersOfTen[scale]
 	}
 	return d
 }
 
-// maxExact is 2⁵³: float64 represents all integers up to ±2⁵³.
-const maxExact = 1 << 53
+// maxExactInteger is 2⁵³: float64 represents all integers up to ±2⁵³.
+const maxExactInteger = 1 << 53
 
 // Int converts v. If v and 10^scale are exact as float64, their quotient is rounded only once. Otherwise Int parses the
 // decimal as text.
 func (d Decimal) Int(v int64) float64 {
-	if d.power != 0 && -maxExact <= v && v <= maxExact {
+	if d.power != 0 && -maxExactInteger <= v && v <= maxExactInteger {
 		return float64(v) / d.power
 	}
 	var digits [24]byte
@@ -46,7 +45,7 @@ func (d Decimal) Int(v int64) float64 {
 }
 
 // Big converts the integer b, a big-endian two's complement of any length. ok is false if the integer has no bytes, or
-// needs more than MaxBytes.
+// needs more than MaxDecimalBytes.
 func (d Decimal) Big(b []byte) (v float64, ok bool) {
 	if len(b) == 0 {
 		return 0, false
@@ -57,7 +56,7 @@ func (d Decimal) Big(b []byte) (v float64, ok bool) {
 		(b[1]^sign)&0x80 == 0 {
 		b = b[1:]
 	}
-	if len(b) > MaxBytes {
+	if len(b) > MaxDecimalBytes {
 		return 0, false
 	}
 	if len(b) <= 8 {
@@ -72,10 +71,10 @@ func (d Decimal) Big(b []byte) (v float64, ok bool) {
 	if sign != 0 {
 		n.Sub(n, new(big.Int).Lsh(big.NewInt(1), uint(8*len(b))))
 	}
-	return d.parse(n.Append(make([]byte, 0, 3*MaxBytes), 10)), true
+	return d.parse(n.Append(make([]byte, 0, 3*MaxDecimalBytes), 10)), true
 }
 
-// Little converts the integer b, a little-endian two's complement of 4 to MaxBytes bytes.
+// Little converts the integer b, a little-endian two's complement of 4 to MaxDecimalBytes bytes.
 func (d Decimal) Little(b []byte) float64 {
 	switch {
 	case len(b) == 4:
@@ -84,7 +83,7 @@ func (d Decimal) Little(b []byte) float64 {
 		len(b) == 16 && int64(binary.LittleEndian.Uint64(b[8:])) == int64(binary.LittleEndian.Uint64(b))>>63:
 		return d.Int(int64(binary.LittleEndian.Uint64(b)))
 	}
-	var reversed [MaxBytes]byte
+	var reversed [MaxDecimalBytes]byte
 	for i, v := range b {
 		reversed[len(b)-1-i] = v
 	}

@@ -1,6 +1,6 @@
 //go:build unix && !solaris && !aix
 
-package checkpoint
+package safefile
 
 import (
 	"bytes"
@@ -12,7 +12,6 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/fdridge/fdridge/internal/atomicfile"
 	"github.com/fdridge/fdridge/internal/wire"
 )
 
@@ -23,7 +22,7 @@ func (d *faulty) Link(from, to string) error {
 	return d.Operations.Link(from, to)
 }
 
-func publish(f *File, text []byte) error {
+func publish(f *Checkpoint, text []byte) error {
 	return f.Publish(func(w io.Writer) error {
 		_, err := w.Write(text)
 		return err
@@ -32,7 +31,7 @@ func publish(f *File, text []byte) error {
 
 // published returns the published content, or nil if there is none. Content counts as damaged unless it has 100 or
 // 3<<19 equal bytes.
-func published(t *testing.T, f *File) (text []byte, damage error) {
+func published(t *testing.T, f *Checkpoint) (text []byte, damage error) {
 	t.Helper()
 	found, damage, err := f.Published(func(file *os.File) (err error) {
 		text, err = io.ReadAll(file)
@@ -58,7 +57,7 @@ func TestPublishFaults(t *testing.T) {
 		for states := range 3 {
 			for at := 0; ; at++ {
 				name := filepath.Join(t.TempDir(), "live")
-				d := &faulty{Operations: atomicfile.Disk, kind: kind, at: -1}
+				d := &faulty{Operations: Disk, kind: kind, at: -1}
 				f := opened(t, name, d)
 				for g := 1; g <= states; g++ {
 					if err := publish(f, content(g, 100)); err != nil {
@@ -125,7 +124,7 @@ func TestPublishFaults(t *testing.T) {
 // Release.
 func TestPublished(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "live")
-	f := opened(t, name, atomicfile.Disk)
+	f := opened(t, name, Disk)
 	for g := 1; g <= 2; g++ {
 		if err := publish(f, content(g, 100)); err != nil {
 			t.Fatal(err)
@@ -165,7 +164,7 @@ func TestLinked(t *testing.T) {
 	if err := os.Symlink("run", link); err != nil {
 		t.Fatal(err)
 	}
-	f := opened(t, link, atomicfile.Disk)
+	f := opened(t, link, Disk)
 	for g := 1; g <= 2; g++ {
 		if err := save(f, content(g, 100)); err != nil {
 			t.Fatal(err)
@@ -174,8 +173,8 @@ func TestLinked(t *testing.T) {
 	if to, err := os.Readlink(link); err != nil || to != "run" {
 		t.Errorf("the link leads to %q, %v", to, err)
 	}
-	kept := Kept(link)
-	if !slices.Equal(kept, []string{name, name + ".previous"}) || !slices.Equal(kept, Names(link)[:2]) {
+	kept := KeptNames(link)
+	if !slices.Equal(kept, []string{name, name + ".previous"}) || !slices.Equal(kept, CheckpointNames(link)[:2]) {
 		t.Errorf("there are %v", kept)
 	}
 	if err := f.Remove(); err != nil {
@@ -184,7 +183,7 @@ func TestLinked(t *testing.T) {
 	if err := errors.Join(os.Remove(link), os.Symlink("link", link)); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Open(link); !errors.Is(err, syscall.ELOOP) {
+	if _, err := OpenCheckpoint(link); !errors.Is(err, syscall.ELOOP) {
 		t.Errorf("a link to itself: %v", err)
 	}
 }

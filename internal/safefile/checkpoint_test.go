@@ -1,6 +1,6 @@
 //go:build unix && !solaris && !aix
 
-package checkpoint
+package safefile
 
 import (
 	"bytes"
@@ -14,7 +14,6 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/fdridge/fdridge/internal/atomicfile"
 	"github.com/fdridge/fdridge/internal/wire"
 )
 
@@ -23,7 +22,7 @@ func content(generation, size int) []byte {
 	return bytes.Repeat([]byte{byte(generation)}, size)
 }
 
-func save(f *File, text []byte) error {
+func save(f *Checkpoint, text []byte) error {
 	s, err := f.Save(int64(len(text)), func(w io.Writer) error {
 		_, err := w.Write(text)
 		return err
@@ -39,7 +38,7 @@ func save(f *File, text []byte) error {
 }
 
 // loaded returns the content that Load finds, or nil if there is none.
-func loaded(t *testing.T, f *File) (text []byte, damage error) {
+func loaded(t *testing.T, f *Checkpoint) (text []byte, damage error) {
 	t.Helper()
 	s, err := f.Load()
 	if err != nil {
@@ -55,7 +54,7 @@ func loaded(t *testing.T, f *File) (text []byte, damage error) {
 	return text, s.Damage
 }
 
-func opened(t *testing.T, name string, d atomicfile.Operations) *File {
+func opened(t *testing.T, name string, d Operations) *Checkpoint {
 	t.Helper()
 	f, err := open(name, d)
 	if err != nil {
@@ -66,7 +65,7 @@ func opened(t *testing.T, name string, d atomicfile.Operations) *File {
 
 func TestGenerations(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "run")
-	f := opened(t, name, atomicfile.Disk)
+	f := opened(t, name, Disk)
 	if text, _ := loaded(t, f); text != nil {
 		t.Errorf("before anything was saved there is %q", text)
 	}
@@ -81,7 +80,7 @@ func TestGenerations(t *testing.T) {
 	if err := f.Close(); err != nil {
 		t.Fatal(err)
 	}
-	f = opened(t, name, atomicfile.Disk)
+	f = opened(t, name, Disk)
 	if _, err := f.Save(10, func(w io.Writer) error {
 		_, err := w.Write(make([]byte, 9))
 		return err
@@ -113,7 +112,7 @@ func TestGenerations(t *testing.T) {
 // damage. Load fails if both states are damaged, if a file is no state, and if its version is newer.
 func TestDamaged(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "run")
-	f := opened(t, name, atomicfile.Disk)
+	f := opened(t, name, Disk)
 	defer f.Close()
 	for g := 1; g <= 2; g++ {
 		if err := save(f, content(g, 40)); err != nil {
@@ -171,7 +170,7 @@ func TestDamaged(t *testing.T) {
 
 // A faulty disk fails at the operation number at, counted from 0.
 type faulty struct {
-	atomicfile.Operations
+	Operations
 	kind fault
 	at   int
 	n    int
@@ -202,7 +201,7 @@ func (d *faulty) fault(what string) error {
 	return nil
 }
 
-func (d *faulty) Create(name string, others ...string) (atomicfile.File, error) {
+func (d *faulty) Create(name string, others ...string) (File, error) {
 	if err := d.fault("create"); err != nil {
 		return nil, err
 	}
@@ -232,7 +231,7 @@ func (d *faulty) SyncDir(name string) error {
 }
 
 type faultyFile struct {
-	atomicfile.File
+	File
 	disk *faulty
 }
 
@@ -269,7 +268,7 @@ func TestFaults(t *testing.T) {
 		for states := range 3 {
 			for at := 0; ; at++ {
 				name := filepath.Join(t.TempDir(), "run")
-				d := &faulty{Operations: atomicfile.Disk, kind: kind, at: -1}
+				d := &faulty{Operations: Disk, kind: kind, at: -1}
 				f := opened(t, name, d)
 				for g := 1; g <= states; g++ {
 					if err := save(f, content(g, 100)); err != nil {
@@ -297,7 +296,7 @@ func TestFaults(t *testing.T) {
 					if err := f.Close(); err != nil {
 						t.Fatal(err)
 					}
-					d = &faulty{Operations: atomicfile.Disk, at: -1}
+					d = &faulty{Operations: Disk, at: -1}
 					f = opened(t, name, d)
 				}
 				want := content(states, 100)
@@ -352,7 +351,7 @@ func TestFull(t *testing.T) {
 			t.Errorf("umount: %v: %s", err, out)
 		}
 	}()
-	f := opened(t, filepath.Join(dir, "run"), atomicfile.Disk)
+	f := opened(t, filepath.Join(dir, "run"), Disk)
 	for g := 1; g <= 2; g++ {
 		if err := save(f, content(g, 300<<10)); err != nil {
 			t.Fatal(err)
@@ -374,15 +373,15 @@ func TestFull(t *testing.T) {
 	}
 }
 
-// TestLocked: only one File has the lock at a time, in one process or in two. The error of the others names the process
-// that has the lock.
+// TestLocked: only one Checkpoint has the lock at a time, in one process or in two. The error of the others names the
+// process that has the lock.
 func TestLocked(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "run")
 	if os.Getenv("FDRIDGE_TEST_LOCK") != "" {
 		name = os.Getenv("FDRIDGE_TEST_LOCK")
 		patience /= 10
 	}
-	f, err := Open(name)
+	f, err := OpenCheckpoint(name)
 	if os.Getenv("FDRIDGE_TEST_LOCK") != "" {
 		fmt.Println("child:", err)
 		return
@@ -397,13 +396,13 @@ func TestLocked(t *testing.T) {
 		!strings.Contains(string(out), fmt.Sprintf("child: %s.lock is locked by process %d", name, os.Getpid())) {
 		t.Errorf("another process: %v, %s", err, out)
 	}
-	if _, err := Open(name); !errors.As(err, new(*LockedError)) {
+	if _, err := OpenCheckpoint(name); !errors.As(err, new(*LockedError)) {
 		t.Errorf("twice in a process: %v", err)
 	}
 	if err := f.Close(); err != nil {
 		t.Fatal(err)
 	}
-	f, err = Open(name)
+	f, err = OpenCheckpoint(name)
 	if err != nil {
 		t.Fatalf("a lock that was left: %v", err)
 	}
@@ -418,7 +417,7 @@ func TestLocked(t *testing.T) {
 	if ok, err := take(gone, name+".lock"); ok || err != nil {
 		t.Errorf("a lock that was removed: %v, %v", ok, err)
 	}
-	f, err = Open(name)
+	f, err = OpenCheckpoint(name)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -427,7 +426,7 @@ func TestLocked(t *testing.T) {
 	}
 	gone.Close()
 	f.Remove()
-	if _, err := Open(filepath.Join(name, "no", "folder")); err == nil {
+	if _, err := OpenCheckpoint(filepath.Join(name, "no", "folder")); err == nil {
 		t.Error("a checkpoint in no folder")
 	}
 }
@@ -459,7 +458,7 @@ func TestForeignFiles(t *testing.T) {
 				}
 			}
 			write(other)
-			if f, err := Open(name); err == nil {
+			if f, err := OpenCheckpoint(name); err == nil {
 				t.Errorf("locked by another's file: %v", f.Close())
 			}
 			kept(other)
@@ -471,7 +470,7 @@ func TestForeignFiles(t *testing.T) {
 		if err := os.Symlink(name+".other", name+".new"); err != nil {
 			t.Skip("no links here:", err)
 		}
-		f := opened(t, name, atomicfile.Disk)
+		f := opened(t, name, Disk)
 		if err := save(f, []byte("state")); err != nil {
 			t.Fatal(err)
 		}

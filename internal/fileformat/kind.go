@@ -1,6 +1,6 @@
-// Package filekind recognises the kind of a file from its first bytes. It knows the files of fdridge, and the
-// pictures and web pages that users mistake for tables.
-package filekind
+// Package fileformat recognises the kind of a file from its first bytes. It knows the files of fdridge, and the
+// pictures and web pages that users mistake for tables. It also writes arrays of float64 in the .npy format of NumPy.
+package fileformat
 
 import (
 	"bytes"

@@ -1,4 +1,4 @@
-package filekind
+package fileformat
 
 import (
 	"encoding/binary"
