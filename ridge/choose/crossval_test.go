@@ -271,3 +271,36 @@ func TestCrossValidateProgress(t *testing.T) {
 		t.Errorf("seed 9 %v and %v, in turn %v", hashed.Fitted, again.Fitted, turns.Fitted)
 	}
 }
+
+// TestCrossValidateSummarize: with Summarize, each fold is summarised in a pass of its own, and the scores are the same
+// up to round-off and the loss of the sketches.
+func TestCrossValidateSummarize(t *testing.T) {
+	s := testkit.Problem(rand.New(rand.NewPCG(8, 9)), "gaussian", 50, 4, 2, 1)
+	cfg := ridge.SummaryConfig{Size: 4, Intercept: true}
+	opts := choose.CrossValidation{Folds: 3, Gammas: []float64{0.1, 1, 10}, Seed: 5}
+	want := testkit.Must(choose.CrossValidate(t.Context(), s, cfg, opts))(t)
+	opts.Summarize = ridge.Summarize
+	read := int64(0)
+	opts.Progress = func(pass int, rows int64) {
+		if pass < 1 || pass > 3 {
+			t.Errorf("progress of pass %d", pass)
+		}
+		read = rows
+	}
+	got := testkit.Must(choose.CrossValidate(t.Context(), s, cfg, opts))(t)
+	if got.Passes != 3 || got.Summary.Rows() != 50 || read < 1 || read > 49 {
+		t.Errorf("%d passes, %d rows, the last pass read %d", got.Passes, got.Summary.Rows(), read)
+	}
+	for i := range opts.Gammas {
+		for j := range want.Ridge[i] {
+			a, b := want.Ridge[i][j], got.Ridge[i][j]
+			if !(a.Lo <= b.Hi && b.Lo <= a.Hi) || math.IsInf(b.Hi, 1) {
+				t.Errorf("γ = %g, target %d: %v, in one pass %v", opts.Gammas[i], j, b, a)
+			}
+		}
+	}
+	opts.Exact = true
+	if _, err := choose.CrossValidate(t.Context(), s, cfg, opts); !errors.Is(err, ridge.ErrShape) {
+		t.Errorf("Exact with Summarize: %v", err)
+	}
+}
