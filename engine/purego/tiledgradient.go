@@ -157,7 +157,7 @@ func (v *tiledGradient) addChunk(s *scratch, i, n int, r, sums []float64, add bo
 		cols := min(k.NR(), v.d-j)
 		width := roundUp(cols, k.Unit)
 		a, c, units := v.a.Data[i*v.a.Stride+j:], sums[j*v.padded:], width/k.Unit
-		if width > cols {
+		if width > cols || v.be.evicts(v.a.Stride) {
 			a = v.be.pack(grow(&s.a, n*width), width, true, a, v.a.Stride, 0, 0, n, cols)
 			for q := 0; q < v.padded; q += k.Unit {
 				k.Tile[units-1](n, 1, &r[q*n], &a[0], &c[q*width], width, add)
@@ -168,6 +168,14 @@ func (v *tiledGradient) addChunk(s *scratch, i, n int, r, sums []float64, add bo
 			k.TileRowsB[units-1](n, 1, &r[q*n], &a[0], v.a.Stride, &c[q*width], width, add)
 		}
 	}
+}
+
+// evicts reports whether rows with the given stride evict each other from the first-level cache, while tiles read a few
+// columns of many rows. If the stride is a multiple of 4 KiB, all rows use the same set of a cache with 64 sets. For
+// the kernels with wide tiles it returns false: they use each line so rarely that copying the columns takes longer.
+func (b *Backend) evicts(stride int) bool {
+	const period = 4096 / 8 // numbers
+	return stride%period == 0 && b.kernel.Unit < lineNumbers
 }
 
 // timesRows computes C = A·B, or adds A·B to C if add is true. A (n×k) is not packed; B (k×m) is packed in panels
