@@ -117,20 +117,25 @@ func (a At) timesInverse() float64 {
 // widestGap returns the largest distance between the upper and the lower bound on an eigenvalue of H⁻¹: the maximum
 // of [At.gap] over the eigenvalues of BᵀB.
 func (a At) widestGap() float64 {
-	return math.Max(a.gap(a.eigen.Rest), a.gap(a.eigen.Largest()))
+	last := a.gap(a.eigen.Rest)
+	first := a.gap(a.eigen.Largest())
+	return math.Max(last, first)
 }
 
 // middleDistance returns a bound on ‖x* − Mc‖, without round-off. x* is the exact solution for target j, c is
 // Aᵀb, and M is the mean of the lower and the upper bound on (AᵀA + γI)⁻¹ (docs/math.md §5, "Position").
 func (a At) middleDistance(j int) float64 {
-	return math.Sqrt(a.widestGap()) * a.normAbove(&a.targets[j].c, a.rootGap) / 2
+	c := &a.targets[j].c
+	return math.Sqrt(a.widestGap()) * a.normAbove(c, a.rootGap) / 2
 }
 
 // energies returns a bracket of √(gᵀH⁻¹g) for H = AᵀA + γI and a vector g. p is the projection of g onto the
 // eigenvectors of the sketch. dg bounds the norm of the error of the given g.
 func (a At) energies(p *spectral.Projection, dg float64) interval.Interval {
 	most := math.Sqrt(a.inverse())
-	lo := a.eigen.Norm(p, func(s2 float64) float64 { return math.Sqrt(a.below(s2)) })
+	lo := a.eigen.Norm(p, func(s2 float64) float64 {
+		return math.Sqrt(a.below(s2))
+	})
 	hi := p.Norm * most
 	if a.definite {
 		hi = math.Min(hi, a.eigen.Norm(p, a.rootAbove))
@@ -141,7 +146,10 @@ func (a At) energies(p *spectral.Projection, dg float64) interval.Interval {
 	if p.Norm > 0 {
 		slack += a.lostNorm()
 	}
-	out := interval.Interval{Lo: math.Max(0, lo/round-slack), Hi: hi*round + slack}
+	out := interval.Interval{
+		Lo: math.Max(0, lo/round-slack),
+		Hi: hi*round + slack,
+	}
 	if !(out.Hi <= math.MaxFloat64) || !(out.Lo <= out.Hi) {
 		return interval.Nonnegative()
 	}

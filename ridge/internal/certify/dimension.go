@@ -45,21 +45,26 @@ func (a At) leastDimension() float64 {
 	eta := a.bound.Shrinkage
 	left := 0.0 // the part of T that is not yet distributed, in units of η
 	if eta > 0 {
-		left = math.Max(0, a.bound.Tail-a.bound.TailSlack-a.traceError()) / eta
+		tail := a.bound.Tail - a.bound.TailSlack - a.traceError()
+		left = math.Max(0, tail) / eta
 	}
 	var df twofold.Total // sums d terms near 1; a plain sum would be off by d²·eps/4
 	for _, s2 := range a.eigen.Values {
 		part := math.Min(1, left)
 		left -= part
-		df.Add((1-part)*ratio(s2, a.Gamma) + part*ratio(s2+eta, a.Gamma))
+		least := ratio(s2, a.Gamma)
+		most := ratio(s2+eta, a.Gamma)
+		df.Add((1-part)*least + part*most)
 	}
-	return df.Value() + math.Min(left, a.unseen())*ratio(eta, a.Gamma)
+	unseen := math.Min(left, a.unseen())
+	return df.Value() + unseen*ratio(eta, a.Gamma)
 }
 
 // traceError returns a bound on the error of bound.Tail, the computed tr(AᵀA − BᵀB). The error comes from
 // round-off in the eigenvalues.
 func (k *Known) traceError() float64 {
-	return float64(max(k.Rank(), len(k.eigen.Values))) * k.bound.RoundOff
+	terms := max(k.Rank(), len(k.eigen.Values))
+	return float64(terms) * k.bound.RoundOff
 }
 
 // unseen returns a bound on the number of nonzero eigenvalues of AᵀA that the sketch does not contain. It is the

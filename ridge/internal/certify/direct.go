@@ -111,7 +111,8 @@ func (e *Streamed) columnErrors(f *Factored) (off []float64, s spectrum) {
 func (e *Streamed) perturbations(f *Factored) []float64 {
 	off := make([]float64, e.Dim+len(e.TSS))
 	for j := range off {
-		off[j] = inflate*(f.Data[j]+e.Displaced[j]) + float64(len(off))*e.lost()
+		perturbed := f.Data[j] + e.Displaced[j]
+		off[j] = inflate*perturbed + float64(len(off))*e.lost()
 	}
 	return off
 }
@@ -185,13 +186,15 @@ func residualSquares(computed, round, moved float64) (rss interval.Interval, roo
 func Dependent(e *Streamed, f *Factored) (weights []Weights, df interval.Interval) {
 	d := e.Dim
 	lost := e.lost()
-	df = interval.Interval{Lo: 0, Hi: float64(rank(e.Rows, d, e.Intercept))}
+	most := rank(e.Rows, d, e.Intercept)
+	df = interval.Interval{Lo: 0, Hi: float64(most)}
 	off := e.perturbations(f)
 	for j := range e.TSS {
 		x := f.X[j*d : (j+1)*d]
 		moved := vec.AbsDot(off[:d], x) + off[d+j]
 		terms := 1 + floats.Norm(x, 1) // every product may underflow
-		rss, _ := residualSquares(f.RSS[j], inflate*f.RSSRound[j]+lost*terms*terms, moved)
+		round := inflate*f.RSSRound[j] + lost*terms*terms
+		rss, _ := residualSquares(f.RSS[j], round, moved)
 		least := interval.Interval{Lo: 0, Hi: rss.Hi}
 		weights = append(weights, Weights{
 			Error:     math.Inf(1),
@@ -226,7 +229,8 @@ func (e *Streamed) totalSquares(j int, lost float64) interval.Interval {
 	tss := e.TSS[j]
 	off := e.Displaced[e.Dim+j]
 	round := (4 + n*n*roundoff.Unit) * roundoff.Unit * tss
-	return interval.Around(tss, inflate*(round+off*(2*math.Sqrt(tss)+off))+lost)
+	moved := off * (2*math.Sqrt(tss) + off)
+	return interval.Around(tss, inflate*(round+moved)+lost)
 }
 
 // A spectrum holds bounds on H derived from a factor.
@@ -354,9 +358,11 @@ func rssAbove(objective interval.Interval, gamma, xn, energy, d float64) interva
 	lost := lostSquares(xn)
 	f := gamma * xn * xn
 	round := (d + 8) * eps
+	least := 2 * objective.Lo * (1 - 4*eps)
+	most := (2*objective.Hi + energy*energy) * (1 + 4*eps)
 	out := interval.Interval{
-		Lo: math.Max(0, 2*objective.Lo*(1-4*eps)-f*(1+round)-lost),
-		Hi: math.Max(0, (2*objective.Hi+energy*energy)*(1+4*eps)-f*(1-round)+lost),
+		Lo: math.Max(0, least-f*(1+round)-lost),
+		Hi: math.Max(0, most-f*(1-round)+lost),
 	}
 	if out.IsNaN() || math.IsInf(out.Lo, 1) {
 		return interval.Nonnegative()

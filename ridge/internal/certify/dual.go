@@ -84,7 +84,8 @@ func (e *Dual) Weights(j int, p *DualPoint, df Dimension) Weights {
 		(e.Size/p.Gamma+roundoff.Underflow)*p.Norm,
 		(p.Norm/p.Gamma+roundoff.Underflow)*e.Size,
 	)
-	near := certain(math.Min(1/(2*least)*p.Norm, along)*round + p.Apart*round + tiny)
+	fromResidual := math.Min(1/(2*least)*p.Norm, along)
+	near := certain(fromResidual*round + p.Apart*round + tiny)
 	share := math.Min(1, e.Size/least+roundoff.Underflow)
 	energy := certain(share*p.Norm*round + root*(p.Apart*round+tiny) + tiny)
 	xn := vec.Norm(p.X)

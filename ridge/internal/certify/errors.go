@@ -26,7 +26,8 @@ func (k *Known) CrossError(j int) float64 {
 func (k *Known) SquaresError(j int) float64 {
 	tss := k.TSS[j]
 	off := k.targets[j].displaced
-	return k.factor.sum*eps*tss + off*(2*math.Sqrt(tss)+off)*inflate
+	moved := off * (2*math.Sqrt(tss) + off)
+	return k.factor.sum*eps*tss + moved*inflate
 }
 
 // TotalSquares returns a bracket of ‖b‖² of target j.

@@ -34,13 +34,15 @@ func (a At) logDet() interval.Interval {
 	lost := tail + a.traceError() + a.bound.TailSlack // bounds the error of Tail
 	moved := a.unseen() * a.inverse()
 	for _, s2 := range a.eigen.Values {
-		moved += 1 / (a.Gamma + math.Max(a.norm.least, s2*downward-a.bound.RoundOff))
+		least := math.Max(a.norm.least, s2*downward-a.bound.RoundOff)
+		moved += 1 / (a.Gamma + least)
 	}
 	pad := a.bound.RoundOff*moved*inflate + dim*few*eps
 
 	left := 0.0 // the part of bound.Tail that is not yet distributed over the eigenvalues, in units of η
 	if eta > 0 {
-		left = math.Max(0, (a.bound.Tail-lost)/eta*(1-(dim+few)*eps))
+		units := (a.bound.Tail - lost) / eta
+		left = math.Max(0, units*(1-(dim+few)*eps))
 	}
 	var least, capped, filled, ofEta, ofLevel interval.Product
 	level := 0.0

@@ -44,9 +44,10 @@ func (g *Judge) Exact(x []float64, rss interval.Interval, bounds []float64, resi
 	if off+residual > 0 {
 		lost = few * roundoff.Underflow
 	}
+	perWeights := math.Min(g.timesInverse(), size*most+roundoff.Underflow)
 	return Exact{
 		RSS:     rss,
-		Weights: off*most + residual*math.Min(g.timesInverse(), size*most+roundoff.Underflow) + lost,
+		Weights: off*most + residual*perWeights + lost,
 		Energy: off*math.Sqrt(most) +
 			residual*math.Min(1, size*math.Sqrt(most)+roundoff.Underflow) +
 			lost,
@@ -84,11 +85,13 @@ func (g *Judge) Moved(m *Move) *Exact {
 	for i, e := range m.E {
 		v := g.Gamma * m.X[i]
 		cross += 2 * (m.Gradient[i] - v) * e
-		size += 2 * (math.Abs(m.Gradient[i]) + math.Abs(v)) * math.Abs(e)
+		terms := math.Abs(m.Gradient[i]) + math.Abs(v)
+		size += 2 * terms * math.Abs(e)
 	}
 	square := g.squares(rhs{}, m.E, m.AE)
 	terms := float64(len(m.E) + few)
-	off := (terms*eps*(size+m.From.RSS.Hi+square.Hi) + 2*m.From.gradient*en) * inflate
+	sizes := size + m.From.RSS.Hi + square.Hi
+	off := (terms*eps*sizes + 2*m.From.gradient*en) * inflate
 	off += terms * roundoff.Underflow * (1 + floats.Norm(m.E, 1))
 	out.RSS = interval.Interval{
 		Lo: math.Max(0, m.From.RSS.Lo+cross+square.Lo-off),

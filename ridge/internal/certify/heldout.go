@@ -28,7 +28,10 @@ func NewHeldOut(held, rest *Known) *HeldOut {
 // Missed returns a bracket of the sum of squared residuals of the held-out rows. x holds coefficients of target
 // j, and xn is ‖x‖. bx is ‖Bx‖², where B is the sketch of the held-out rows.
 func (h *HeldOut) Missed(j int, x []float64, xn, bx float64) interval.Interval {
-	return interval.Total([]interval.Interval{h.held.RSS(j, x, xn, bx), h.apart.missed(j, x, xn)})
+	return interval.Total([]interval.Interval{
+		h.held.RSS(j, x, xn, bx),
+		h.apart.missed(j, x, xn),
+	})
 }
 
 // RoundOff returns a bound on the norm of the round-off in the residuals of the held-out rows for target j, if a pass
@@ -38,7 +41,8 @@ func (h *HeldOut) RoundOff(j int, xn, intercept float64) float64 {
 	own := g.errorY[j] +
 		g.errorX*xn +
 		few*eps*(g.meanX*xn+math.Abs(intercept))
-	return eps*((h.held.factor.dot+h.held.entry())*g.rawX*xn+few*g.rawY[j]) + g.root*own
+	dot := h.held.factor.dot + h.held.entry()
+	return eps*(dot*g.rawX*xn+few*g.rawY[j]) + g.root*own
 }
 
 // Energy returns a bound on ‖H^{½}(x̂ − x*)‖. The rows A are the rows that were not held out, B is their
@@ -46,7 +50,9 @@ func (h *HeldOut) RoundOff(j int, xn, intercept float64) float64 {
 // bx are ‖x̂‖ and ‖Bx̂‖². Energy returns the smaller of the two bounds of docs/math.md §10, "K-fold
 // cross-validation in one pass".
 func (h *HeldOut) Energy(o OneShot, j int, x []float64, xn, bx float64) float64 {
-	return math.Min(2*o.ResidualShift(j, xn), o.excess(xn, h.rest.RSS(j, x, xn, bx), o.Objective(j)))
+	rss := h.rest.RSS(j, x, xn, bx)
+	excess := o.excess(xn, rss, o.Objective(j))
+	return math.Min(2*o.ResidualShift(j, xn), excess)
 }
 
 // A meanGap holds the means of the held-out rows minus the means of the other rows. A fit to the other rows is
@@ -116,7 +122,8 @@ func (g *meanGap) missed(j int, x []float64, xn float64) interval.Interval {
 		few*eps*(math.Abs(g.y[j])+vec.Norm(g.x)*xn) +
 		float64(len(x)+few)*roundoff.Underflow
 	square := g.root * u * g.root * u
-	return interval.WidenRoot(interval.Interval{Lo: square, Hi: square}, g.root*pad*(1+16*eps))
+	computed := interval.Interval{Lo: square, Hi: square}
+	return interval.WidenRoot(computed, g.root*pad*(1+16*eps))
 }
 
 // A heldOutGain holds matrices for [HeldOut.Gain]. B_h is the sketch of the held-out rows, with r_h rows. V holds the
@@ -138,9 +145,14 @@ func newHeldOutGain(held, rest *Known, gap *meanGap) heldOutGain {
 		off := make([]float64, rh*d)
 		u.along = make([]float64, rh*r)
 		m.Project(rh, b.RawMatrix().Data, u.along, off)
-		rest.Backend.Syrk(false, 1, engine.View(rh, d, off), 0, engine.View(rh, rh, u.gram))
+		rows := engine.View(rh, d, off)
+		rest.Backend.Syrk(false, 1, rows, 0, engine.View(rh, rh, u.gram))
 	}
-	g := spectral.Gradients{G: gap.x, Along: make([]float64, r), Off: make([]float64, d)}
+	g := spectral.Gradients{
+		G:     gap.x,
+		Along: make([]float64, r),
+		Off:   make([]float64, d),
+	}
 	m.ProjectAll(1, &g)
 	u.shift = g.Of(0, &rest.eigen)
 	return u
@@ -160,20 +172,26 @@ func (h *HeldOut) Gain(gamma float64) (gain float64, ok bool) {
 	w := make([]float64, rh)
 	for i := range rh {
 		for l := range r {
-			scaled[i*r+l] = u.along[i*r+l] * math.Sqrt(a.above(s2[l]))
+			root := math.Sqrt(a.above(s2[l]))
+			scaled[i*r+l] = u.along[i*r+l] * root
 		}
 	}
 	copy(m, u.gram)
-	be.Syrk(false, 1, engine.View(rh, r, scaled), a.above(a.eigen.Rest), engine.View(rh, rh, m))
+	form := engine.View(rh, rh, m)
+	be.Syrk(false, 1, engine.View(rh, r, scaled), a.above(a.eigen.Rest), form)
+
 	var most float64
 	if rh > 0 {
-		if !be.SymEig(engine.View(rh, rh, m), w, engine.Matrix{}, make([]float64, be.SymEigWork(rh, 0))) {
+		work := make([]float64, be.SymEigWork(rh, 0))
+		if !be.SymEig(form, w, engine.Matrix{}, work) {
 			return 0, false
 		}
 		most = math.Max(0, w[0])
 	}
-	most += (h.held.bound.FD() + 4*a.factor.onto*eps*h.held.norm.largest2) * a.inverse()
-	centre := h.apart.root * (a.normAbove(&u.shift, a.rootAbove) +
-		h.apart.xError*math.Sqrt(a.inverse()))
-	return math.Hypot(math.Sqrt(most), centre)*(1+16*eps) + 2*roundoff.Underflow, true
+	lost := h.held.bound.FD() + 4*a.factor.onto*eps*h.held.norm.largest2
+	most += lost * a.inverse()
+	shift := a.normAbove(&u.shift, a.rootAbove) + h.apart.xError*math.Sqrt(a.inverse())
+	centre := h.apart.root * shift
+	gain = math.Hypot(math.Sqrt(most), centre)*(1+16*eps) + 2*roundoff.Underflow
+	return gain, true
 }

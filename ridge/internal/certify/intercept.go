@@ -35,7 +35,8 @@ func (c *Columns) intercept(j int, x []float64, xn, xError float64) Intercept {
 	// means of very different sizes are common.
 	own := c.MeanErrors[d+j] + (float64(d)+few)*eps*math.Abs(y)
 	for i, v := range x {
-		own += math.Abs(v) * (c.MeanErrors[i] + (float64(d)+few)*eps*math.Abs(mean[i]))
+		meanError := c.MeanErrors[i] + (float64(d)+few)*eps*math.Abs(mean[i])
+		own += math.Abs(v) * meanError
 	}
 	out.Own = own * inflate
 	if !math.IsInf(xError, 1) {

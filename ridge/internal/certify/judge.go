@@ -64,7 +64,8 @@ func (k *Known) Judge(gamma float64) *Judge {
 	}
 	out := &Judge{At: a}
 	for j, c := range k.norm.columns {
-		off := math.Max(0, 1-along[j]) + (k.factor.along+2*k.factor.skew)*eps
+		round := (k.factor.along + 2*k.factor.skew) * eps
+		off := math.Max(0, 1-along[j]) + round
 		energy := math.Sqrt(inverse[j] + off*a.above(rest))
 		weights := math.Sqrt(solved[j] + off/(shifted+rest)/(shifted+rest))
 		out.perEnergy += c * energy
@@ -77,16 +78,13 @@ func (k *Known) Judge(gamma float64) *Judge {
 	most := a.inverse()
 	round := 1 + few*eps*(1+(k.norm.largest2+gamma)*most) // round-off of the evaluation
 	out.perEnergy = math.Min(out.perEnergy*round, k.norm.read*math.Sqrt(most))
-	out.perWeights = math.Min(
-		math.Min(out.perWeights*(1+b.RFD()*most)*round, out.perEnergy*math.Sqrt(most)),
-		k.norm.read*most,
-	)
+	byForm := math.Min(out.perWeights*(1+b.RFD()*most)*round, out.perEnergy*math.Sqrt(most))
+	out.perWeights = math.Min(byForm, k.norm.read*most)
+
 	scaled := vec.Norm(k.Scaled) * inflate
 	out.scaledEnergy = math.Min(out.scaledEnergy*round, scaled*math.Sqrt(most))
-	out.scaledWeights = math.Min(
-		math.Min(out.scaledWeights*(1+b.RFD()*most)*round, out.scaledEnergy*math.Sqrt(most)),
-		scaled*most,
-	)
+	byForm = math.Min(out.scaledWeights*(1+b.RFD()*most)*round, out.scaledEnergy*math.Sqrt(most))
+	out.scaledWeights = math.Min(byForm, scaled*most)
 	return out
 }
 
@@ -130,11 +128,15 @@ func (g *Judge) Error(p *spectral.Projection, round float64) float64 {
 	e := p.Norm * most                   // the first of three bounds; docs/math.md §6 has the proofs
 	onto := g.factor.onto * eps * p.Norm // round-off of the projection
 	if g.definite {
-		e = math.Min(e, g.normAbove(p, g.rootAbove)*math.Sqrt(most)+onto*most)
+		root := g.normAbove(p, g.rootAbove)
+		e = math.Min(e, root*math.Sqrt(most)+onto*most)
 	}
 	s := g.Gamma + b.Shift()
-	solved := g.normAbove(p, func(s2 float64) float64 { return 1 / (s2 + s) })
-	e = math.Min(e, (1+b.RFD()*most)*(solved+onto/(s+g.eigen.Rest)))
+	solved := g.normAbove(p, func(s2 float64) float64 {
+		return 1 / (s2 + s)
+	})
+	solved += onto / (s + g.eigen.Rest)
+	e = math.Min(e, (1+b.RFD()*most)*solved)
 	return e*(1+2*g.factor.along*eps) + g.lostNorm() + round
 }
 

@@ -126,7 +126,8 @@ func New(e Evidence) *Known {
 	}
 	k.Columns = k.Columns.Rounded(k.Units, k.columnNorms(), math.Sqrt(k.Weight)*downward)
 	k.norm = k.summarisedNorms()
-	k.bound.RoundOff += k.norm.displaced * (2*math.Sqrt(k.norm.staged2) + k.norm.displaced) * inflate
+	size := 2*math.Sqrt(k.norm.staged2) + k.norm.displaced
+	k.bound.RoundOff += k.norm.displaced * size * inflate
 	k.norm.least = math.Max(0, k.eigen.Rest-k.bound.RoundOff)
 	for j := range k.targets {
 		k.targets[j].displaced = k.Displaced[d+j]
@@ -156,7 +157,11 @@ func New(e Evidence) *Known {
 		return k
 	}
 	k.cOff = make([]float64, t*d)
-	g := &spectral.Gradients{G: e.Cross, Along: make([]float64, t*r), Off: k.cOff}
+	g := &spectral.Gradients{
+		G:     e.Cross,
+		Along: make([]float64, t*r),
+		Off:   k.cOff,
+	}
 	spectral.NewResolvent(&k.eigen, e.Backend).ProjectAll(t, g)
 	for j := range k.targets {
 		k.targets[j].c = g.Of(j, &k.eigen)
@@ -291,7 +296,8 @@ func (k *Known) columnNorms() []float64 {
 
 // targetNorm returns a bound on ‖b‖ for target j as a pass reads it: centred by means that may have errors.
 func (k *Known) targetNorm(j int) float64 {
-	return math.Hypot(math.Sqrt(k.TSS[j])+k.targets[j].displaced, k.norm.root*k.targets[j].meanOff)
+	target := &k.targets[j]
+	return math.Hypot(math.Sqrt(k.TSS[j])+target.displaced, k.norm.root*target.meanOff)
 }
 
 // Unproven reports whether no bound on the round-off of the rows is known. Then nothing can be proved.

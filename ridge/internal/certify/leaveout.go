@@ -221,7 +221,10 @@ func (l *LeftOut) Lift(o *LeftRow, v, share float64) {
 	if l.Intercept { // the mean of the rounding errors is subtracted, too
 		share += 1 / p.Root * upward
 	}
-	o.projected = rowMoves{share: share, within: math.Sqrt((v+vError)/o.weight) * upward}
+	o.projected = rowMoves{
+		share:  share,
+		within: math.Sqrt((v+vError)/o.weight) * upward,
+	}
 	moved := (share*l.moved.round +
 		o.projected.within*l.moved.left +
 		l.moved.lost) * inflate
@@ -298,11 +301,13 @@ func (l *LeftOut) Fit(i int, x []float64, target int, w Weights) LeftFit {
 	f := LeftFit{norm: vec.Norm(x), energy: w.Energy, target: target}
 	if p := l.Projected; p != nil {
 		d := len(x)
-		moved, _, m := p.Weights(l.at[i].Gamma, x, target, w, l.at[i].EffectiveDimension())
+		at := &l.at[i]
+		moved, _, m := p.Weights(at.Gamma, x, target, w, at.EffectiveDimension())
 		f.energy = moved.Energy
 		f.rounding = m.rounding
 		f.span = m.span
-		f.lost = (p.columns.lost[d+target] + vec.AbsDot(p.columns.lost[:d], x)) * inflate
+		inFeatures := vec.AbsDot(p.columns.lost[:d], x)
+		f.lost = (p.columns.lost[d+target] + inFeatures) * inflate
 	}
 	return f
 }
@@ -397,7 +402,8 @@ func (v *Leverage) Prediction(y, r, rError float64) (bracket interval.Interval, 
 	} else {
 		hi /= v.Free.Hi
 	}
-	round := few*eps*(math.Abs(y)+math.Abs(lo)+math.Abs(hi)) + few*roundoff.Underflow
+	size := math.Abs(y) + math.Abs(lo) + math.Abs(hi)
+	round := few*eps*size + few*roundoff.Underflow
 	bracket = interval.Interval{Lo: y - hi - round, Hi: y - lo + round}
 	if !(v.Free.Lo > 0) || bracket.IsNaN() {
 		bracket = interval.Unknown()

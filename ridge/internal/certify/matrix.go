@@ -8,6 +8,7 @@ func (k *Known) MatrixError() float64 {
 	f, n := &k.factor, &k.norm
 	residual := f.dot + 2*few + f.workers/4
 	shift := n.root * n.meanOff
-	off := (residual+f.pass*(1+residual*eps)+1)*eps*n.read*n.read + shift*shift
+	terms := residual + f.pass*(1+residual*eps) + 1
+	off := terms*eps*n.read*n.read + shift*shift
 	return off*inflate + float64(k.eigen.Dim)*roundoff.LostSquares
 }

@@ -20,7 +20,11 @@ type OneShot struct {
 // OneShot returns the OneShot for coefficients (BᵀB + (γ+shift)I)⁻¹c from the sketch B.
 func (k *Known) OneShot(gamma, shift float64) OneShot {
 	b := k.bound
-	return OneShot{k.At(gamma), shift, math.Max(shift, b.Shrinkage-shift) + b.RoundOff}
+	return OneShot{
+		At:    k.At(gamma),
+		shift: shift,
+		apart: math.Max(shift, b.Shrinkage-shift) + b.RoundOff,
+	}
 }
 
 // Contraction returns a factor q with ‖x̂ − x*‖ ≤ q‖x*‖. x* is the exact solution, and x̂ are the
@@ -57,10 +61,14 @@ func (o OneShot) errors(j int, xn float64) (abs, rel float64) {
 	s := o.Gamma + o.shift
 	// The round-off in x̂ comes from c = Aᵀb, and from the last product, which computes x̂.
 	most := o.inverse()
-	round := (o.CrossError(j)+o.factor.onto*eps*c.Norm)*most + o.factor.back*eps*xn
+	cError := o.CrossError(j) + o.factor.onto*eps*c.Norm
+	round := cError*most + o.factor.back*eps*xn
 	abs = o.apart*most*xn + round
-	away := o.normAbove(c, func(s2 float64) float64 { return 1/(s2+s) - o.middle(s2) })
-	abs = math.Min(abs, (away+o.middleDistance(j))*(1+16*eps)+3*round)
+	away := o.normAbove(c, func(s2 float64) float64 {
+		return 1/(s2+s) - o.middle(s2)
+	})
+	away += o.middleDistance(j)
+	abs = math.Min(abs, away*(1+16*eps)+3*round)
 	rel = Relative(abs, xn)
 	q := o.Contraction()
 	if xn > round {
@@ -98,7 +106,8 @@ func (k *Known) RSS(j int, x []float64, xn, bx float64) interval.Interval {
 	cx := vec.Dot(k.C(j), x)
 	base := tss - 2*cx + bx
 	// bounds the error of ‖Bx‖
-	own := math.Sqrt(k.norm.largest2) * (k.factor.onto*eps*xn + float64(k.eigen.Dim)*roundoff.Underflow)
+	along := k.factor.onto*eps*xn + float64(k.eigen.Dim)*roundoff.Underflow
+	own := math.Sqrt(k.norm.largest2) * along
 	pad := k.SquaresError(j) +
 		2*few*eps*(k.CNorm(j)*xn+tss) +
 		own*(2*math.Sqrt(bx)+own) +
@@ -121,7 +130,8 @@ func (k *Known) SketchNorms(q int, x []float64) []float64 {
 	r := len(k.eigen.Values)
 	d := k.eigen.Dim
 	h := make([]float64, q*r)
-	k.Backend.Gemm(false, true, 1, engine.View(q, d, x), engine.View(r, d, k.eigen.V), 0, engine.View(q, r, h))
+	v := engine.View(r, d, k.eigen.V)
+	k.Backend.Gemm(false, true, 1, engine.View(q, d, x), v, 0, engine.View(q, r, h))
 	for i := range out {
 		for l, s2 := range k.eigen.Values {
 			out[i] += s2 * h[i*r+l] * h[i*r+l]

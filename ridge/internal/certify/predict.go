@@ -56,7 +56,8 @@ func (a At) Prediction() *Prediction {
 		entry:      a.entry(),
 	}
 	if a.Intercept {
-		p.meanSize = (vec.Norm(a.Means[:a.eigen.Dim]) + a.norm.meanOff) * inflate
+		means := vec.Norm(a.Means[:a.eigen.Dim])
+		p.meanSize = (means + a.norm.meanOff) * inflate
 	}
 	for _, s2 := range a.eigen.Values {
 		p.gap = append(p.gap, a.gap(s2))
@@ -98,7 +99,8 @@ func (a At) Near(j int, x []float64) Anchor {
 	c := &a.targets[j].c
 	// Round-off of x.
 	round := a.factor.onto * eps * c.Norm
-	out := a.anchor(j, x, a.middleDistance(j)+(round+a.CrossError(j))*a.inverse())
+	distance := a.middleDistance(j) + (round+a.CrossError(j))*a.inverse()
+	out := a.anchor(j, x, distance)
 	out.gap = a.normAbove(c, a.rootGap)/2 + round*math.Sqrt(a.widestGap())
 	out.energy = a.CrossError(j) * math.Sqrt(a.inverse())
 	out.round += round * a.inverse()
@@ -108,7 +110,8 @@ func (a At) Near(j int, x []float64) Anchor {
 // Measured returns the Anchor at the coefficients x of a fit. distance bounds ‖x − x*‖, and energy bounds
 // ‖H^{½}(x − x*)‖. Here x* is the exact solution, and H = AᵀA + γI.
 func (a At) Measured(j int, x []float64, distance, energy float64) Anchor {
-	c := a.anchor(j, x, math.Min(distance, energy*math.Sqrt(a.inverse())*(1+16*eps)))
+	byEnergy := energy * math.Sqrt(a.inverse()) * (1 + 16*eps)
+	c := a.anchor(j, x, math.Min(distance, byEnergy))
 	c.energy = energy
 	return c
 }

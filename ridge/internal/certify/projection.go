@@ -85,13 +85,16 @@ func NewProjection(
 	e = &rounded
 	off, s := e.columnErrors(f)
 	p = &Projection{
-		Rows:      e.Rows,
-		Fixed:     q,
-		Root:      root * upward,
-		B:         f.X,
-		Left:      make([]float64, t),
-		Round:     make([]float64, t),
-		columns:   columnBounds{after: make([]float64, t), lost: make([]float64, t)},
+		Rows:  e.Rows,
+		Fixed: q,
+		Root:  root * upward,
+		B:     f.X,
+		Left:  make([]float64, t),
+		Round: make([]float64, t),
+		columns: columnBounds{
+			after: make([]float64, t),
+			lost:  make([]float64, t),
+		},
 		Inverse:   s.inverse,
 		Mean:      e.Means,
 		MeanError: e.MeanErrors,
@@ -352,7 +355,8 @@ func (p *Projection) Weights(
 	// bounds ‖Qᵀr‖, the norm of the part of the residual in the span of Z
 	inside := (moved + at.span + l*w.Error) * inflate
 	gradient := f*(math.Sqrt(w.RSS.Hi)+w.Energy) + l*inside
-	at.near = (moved*math.Min(0.5/root, 1/m.sigma) + gradient/m.sigma/m.sigma) * inflate
+	byRounding := moved * math.Min(0.5/root, 1/m.sigma)
+	at.near = (byRounding + gradient/m.sigma/m.sigma) * inflate
 	out.Error = (w.Error + at.near) * upward
 	out.Relative = Relative(out.Error, xn*(1-float64(d+few)*eps))
 	out.Energy = (w.Energy + f*w.Error + moved + gradient/m.sigma) * inflate
@@ -400,7 +404,8 @@ type Restored struct {
 func (r *Restored) Relative(xError float64, x []float64) float64 {
 	terms := float64(len(x) + len(r.Coef) + few)
 	size := math.Hypot(vec.Norm(x), vec.Norm(r.Coef)) * (1 - terms*eps)
-	return Relative(math.Hypot(xError, vec.Norm(r.Bounds))*(1+terms*eps), size)
+	off := math.Hypot(xError, vec.Norm(r.Bounds)) * (1 + terms*eps)
+	return Relative(off, size)
 }
 
 // Unpenalized returns the coefficients u of the unpenalised columns for target j, with bounds on their errors. w and m
@@ -430,11 +435,13 @@ func (p *Projection) Unpenalized(x []float64, j int, w Weights, m Moved, interce
 	// x is later divided by the penalties' square roots, which rounds it. This changes Ax by at most divided.
 	divided := p.division * vec.AbsDot(p.columns.before[q:q+d], x) * inflate
 	if s := p.columns.scaled; s != nil { // x and u are also divided by standard deviations, which rounds them, too
-		divided += 2 * (vec.AbsDot(s[:q], u) + vec.AbsDot(s[q:], x)) * inflate
+		scaled := vec.AbsDot(s[:q], u) + vec.AbsDot(s[q:], x)
+		divided += 2 * scaled * inflate
 	}
 
 	// bounds ‖Zu − Zv‖ for the best coefficients v
-	within := (m.span + vec.AbsDot(p.columns.before[:q], ownError) + divided) * inflate
+	rounded := vec.AbsDot(p.columns.before[:q], ownError)
+	within := (m.span + rounded + divided) * inflate
 	out := Restored{
 		Coef:   u,
 		Bounds: bounds,
@@ -464,7 +471,8 @@ func (p *Projection) Unpenalized(x []float64, j int, w Weights, m Moved, interce
 		}
 		along += p.division * math.Abs(v*mean[i])
 		own += p.division * math.Abs(v) * (2*math.Abs(mean[i]) + meanError[i])
-		away = math.Hypot(away, math.Abs(a)+(float64(q+few)*eps+p.division)*size)
+		round := float64(q+few)*eps + p.division
+		away = math.Hypot(away, math.Abs(a)+round*size)
 		drift = math.Hypot(drift, off)
 	}
 	for k, v := range u {

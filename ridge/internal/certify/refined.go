@@ -104,7 +104,8 @@ func (r *Refiner) alongMeans(e float64) float64 {
 	if r.rows.Means == nil {
 		return 0
 	}
-	return vec.AbsDot(r.s.inverse, r.rows.Means[:r.rows.Dim]) * e * inflate
+	means := r.rows.Means[:r.rows.Dim]
+	return vec.AbsDot(r.s.inverse, means) * e * inflate
 }
 
 // An afterStep holds bounds for the coefficients x of a [Corrected] and for the new coefficients x − step. At first,
@@ -127,7 +128,10 @@ func (a *afterStep) withLow(c *Corrected, moved []float64, n *nearness) {
 	a.error += unit * vec.Norm(moved) * inflate
 	a.inner += unit * n.upper * vec.AbsDot(n.columns, moved) * inflate
 	a.step += vec.AbsDot(n.columns, c.Low) * inflate
-	a.before = interval.Interval{Lo: math.Max(0, a.before.Lo-low), Hi: a.before.Hi + low}
+	a.before = interval.Interval{
+		Lo: math.Max(0, a.before.Lo-low),
+		Hi: a.before.Hi + low,
+	}
 }
 
 // Next bounds the error of the corrected coefficients X + Low − Step of target j, without another pass over the
@@ -165,12 +169,14 @@ func (r *Refiner) Next(j int, c *Corrected) (next Refinement, known bool) {
 	rss := interval.WidenRoot(c.RSS, n.upper*(a.step+lowR)*round)
 	rss.Lo, rss.Hi = rss.Lo*downward, rss.Hi*upward
 	rss = interval.Intersect(rss, rssAbove(objective, r.gamma, xn, energy, d))
+	landing := &Landing{c.Shift, moved, low}
+	intercept := r.rows.interceptAfter(landing, next.Error, r.alongMeans(a.inner))
 	next.Weights = Weights{
 		Error:     bound,
 		Relative:  Relative(bound, xn*(1-(d+2)*eps)),
 		Energy:    energy,
 		Scattered: r.rows.Scattered(x),
-		Intercept: r.rows.interceptAfter(&Landing{c.Shift, moved, low}, next.Error, r.alongMeans(a.inner)).moved(c.meanOff),
+		Intercept: intercept.moved(c.meanOff),
 		TSS:       r.rows.totalSquares(j, r.rows.lost()),
 		RSS:       rss,
 		Objective: objective,
@@ -213,8 +219,8 @@ func (r *Refiner) solved(c *Corrected) (a afterStep) {
 	// bounds on the sum of the norms of both vectors
 	halves := half + 2*vec.Norm(c.HalfLow)*round
 	steps := step + 2*vec.Norm(c.StepLow)*round
-	lost := math.Min(vec.Norm(c.Bounds)/s.sigma, vec.AbsDot(s.inverse, c.Bounds))*round +
-		r.share*c.Residual
+	ofGradient := math.Min(vec.Norm(c.Bounds)/s.sigma, vec.AbsDot(s.inverse, c.Bounds))
+	lost := ofGradient*round + r.share*c.Residual
 	off := halves * transposed
 	exact := half + off + n.inverse*under // bounds ‖R⁻ᵀg‖
 	// Backward error of solving R·step = R⁻ᵀg.
@@ -224,8 +230,12 @@ func (r *Refiner) solved(c *Corrected) (a afterStep) {
 	}
 	backward := ((d+1)*eps*along+under)*round + n.inverse*under
 	solved := off + backward // bounds ‖Rs‖
-	inSolving := math.Min(steps*(n.solved+eps)+n.inverse*(1+n.inverse)*under, n.inverse*backward)
-	a.error = (r.omega/(1-r.omega)*n.inverse*exact+n.inverse*off+inSolving+lost/s.sigma)*round + tiny
+	inSolving := math.Min(
+		steps*(n.solved+eps)+n.inverse*(1+n.inverse)*under,
+		n.inverse*backward,
+	)
+	whole := r.omega/(1-r.omega)*n.inverse*exact + n.inverse*off + inSolving + lost/s.sigma
+	a.error = whole*round + tiny
 	a.inner = (r.omega/n.lower*exact+n.upper*solved+lost)*round + tiny
 	a.step = exact + solved
 	a.before = interval.Interval{

@@ -27,7 +27,8 @@ func (k *Known) squaresSlack(c *Claim, j int) float64 {
 // SameSquares compares tss, the ‖b‖² of target j in the fit, with want, the ‖b‖² in the summary.
 func (k *Known) SameSquares(c *Claim, tss float64, j int) (want float64, same bool) {
 	b := k.targetNorm(j)
-	return k.TSS[j], math.Abs(tss-k.TSS[j]) <= roundoff.SameRows*b*b+k.squaresSlack(c, j)
+	slack := roundoff.SameRows*b*b + k.squaresSlack(c, j)
+	return k.TSS[j], math.Abs(tss-k.TSS[j]) <= slack
 }
 
 // SameIntercept compares the intercept of the fit with want, the intercept that follows from the coefficients of the

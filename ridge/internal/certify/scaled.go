@@ -26,7 +26,8 @@ func (c Columns) Rounded(units, norms []float64, root float64) Columns {
 	for j, k := range units {
 		reach := norms[j] + c.Displaced[j] // bounds √Σwa² for the entries a of the column
 		if c.Means != nil {
-			reach = math.Hypot(reach, root*(math.Abs(c.Means[j])+c.MeanErrors[j]))
+			mean := math.Abs(c.Means[j]) + c.MeanErrors[j]
+			reach = math.Hypot(reach, root*mean)
 		}
 		out.reach[j] = reach * inflate
 		if k == 0 {

@@ -138,14 +138,16 @@ func narrow(gammas []float64, rss []interval.Interval) {
 	const up, down = 1 + 4*eps, 1 - 4*eps
 	for i := len(rss) - 2; i >= 0; i-- {
 		if r := gammas[i] / gammas[i+1]; r <= 1 {
-			rss[i].Lo = math.Max(rss[i].Lo, rss[i+1].Lo*r*r*down-few*roundoff.Underflow)
+			least := rss[i+1].Lo*r*r*down - few*roundoff.Underflow
+			rss[i].Lo = math.Max(rss[i].Lo, least)
 			rss[i].Hi = math.Min(rss[i].Hi, rss[i+1].Hi)
 		}
 	}
 	for i := 1; i < len(rss); i++ {
 		if r := gammas[i] / gammas[i-1]; r >= 1 {
 			rss[i].Lo = math.Max(rss[i].Lo, rss[i-1].Lo)
-			rss[i].Hi = math.Min(rss[i].Hi, rss[i-1].Hi*r*r*up+few*roundoff.Underflow)
+			most := rss[i-1].Hi*r*r*up + few*roundoff.Underflow
+			rss[i].Hi = math.Min(rss[i].Hi, most)
 		}
 	}
 }

@@ -130,10 +130,12 @@ func (t *Tridiagonal) dimension(gamma, distance, limit float64) interval.Interva
 	const round = 16 * eps
 	distance = (distance + t.rounding(gamma+distance)) * inflate
 	if most, ok := t.inverseTrace(gamma, gamma-distance); ok {
-		out.Lo = math.Min(limit, math.Max(0, d-most*(1+round)-round*d))
+		lo := d - most*(1+round) - round*d
+		out.Lo = math.Min(limit, math.Max(0, lo))
 	}
 	if least, ok := t.inverseTrace(gamma, gamma+distance); ok {
-		out.Hi = math.Min(limit, math.Max(0, d-least*(1-round)+round*d))
+		hi := d - least*(1-round) + round*d
+		out.Hi = math.Min(limit, math.Max(0, hi))
 	}
 	return out
 }
@@ -150,12 +152,14 @@ func (e *Streamed) tridiagonal(f *Factored, off []float64) spectrum {
 	moved := offNorm * 2 * size
 	known := t.Streamed + t.Reduced
 	root := math.Max(0, math.Sqrt(math.Max(0, t.least-known*inflate))*downward-offNorm) // root² ≤ λ_min(K)
+	distance := (known + moved) * inflate
+	limit := rank(e.Rows, e.Dim, e.Intercept)
 	s := spectrum{
 		sigma:   math.Hypot(math.Sqrt(gamma), root) * downward,
 		inverse: make([]float64, e.Dim),
 		df: Dimension{
-			t.dimension(gamma, (known+moved)*inflate, float64(rank(e.Rows, e.Dim, e.Intercept))),
-			t.logDet(gamma, (known+moved)*inflate),
+			t.dimension(gamma, distance, float64(limit)),
+			t.logDet(gamma, distance),
 		},
 		factor: nearness{upper: 1, columns: make([]float64, e.Dim)},
 	}
@@ -163,7 +167,8 @@ func (e *Streamed) tridiagonal(f *Factored, off []float64) spectrum {
 		s.inverse[j] = 1 / s.sigma * upward
 		s.factor.columns[j] = math.Hypot(c+off[j], math.Sqrt(gamma)) * inflate
 	}
-	s.apart = (t.Streamed + moved + roundoff.Unit*roundoff.GammaResidual(d)*(size*size+gamma)) * inflate
+	inProduct := roundoff.Unit * roundoff.GammaResidual(d) * (size*size + gamma)
+	s.apart = (t.Streamed + moved + inProduct) * inflate
 	s.factor.solved = (s.apart + t.Reduced) / s.sigma / s.sigma
 	return s
 }

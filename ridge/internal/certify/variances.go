@@ -34,7 +34,11 @@ func (a At) upperBounds() []upperBound {
 	out := []upperBound{{func(float64) float64 { return plain }, plain, few * eps}}
 	if a.definite {
 		largest := a.inverseAbove()
-		out = append(out, upperBound{a.above, largest, math.Max(0, a.Gamma*largest-1) + few*eps})
+		out = append(out, upperBound{
+			of:      a.above,
+			largest: largest,
+			beyond:  math.Max(0, a.Gamma*largest-1) + few*eps,
+		})
 	}
 	return out
 }

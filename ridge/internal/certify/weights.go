@@ -60,7 +60,8 @@ func (a At) rssAtOptimum(j int, xn, e, move float64, f, rss interval.Interval) i
 	far := xn + e
 	near := math.Max(0, xn-e)
 	lost := lostSquares(far)
-	most := math.Min(a.Gamma*far*far+lost, math.Max(0, a.TSS[j]+a.SquaresError(j)-2*f.Lo))
+	byObjectives := math.Max(0, a.TSS[j]+a.SquaresError(j)-2*f.Lo)
+	most := math.Min(a.Gamma*far*far+lost, byObjectives) // bounds γ‖x*‖²
 	byObjective := interval.Interval{
 		Lo: math.Max(0, 2*f.Lo*(1-4*eps)-most*(1+4*eps)),
 		Hi: 2*f.Hi*(1+4*eps) -
@@ -170,7 +171,8 @@ func gcv(rows int64, fixed int, df, rss interval.Interval) interval.Interval {
 	}
 	out := interval.Nonnegative()
 	if free.Hi > 0 {
-		out.Lo = math.Max(0, n*rss.Lo/free.Hi/free.Hi*(1-8*eps)-4*roundoff.Underflow)
+		lo := n * rss.Lo / free.Hi / free.Hi * (1 - 8*eps)
+		out.Lo = math.Max(0, lo-4*roundoff.Underflow)
 		if math.IsInf(out.Lo, 1) { // n·RSS overflowed, so there is no bound on GCV
 			out.Lo = 0
 		}
