@@ -178,7 +178,9 @@ func (s sketched) search(ctx context.Context) (choice, sketched, error) {
 		if err != nil {
 			return choice{}, s, err
 		}
-		c.each.Passes, c.each.Whole, c.each.Spent = state.passes, state.current.HoldsGram(), state.spent
+		c.each.Passes = state.passes
+		c.each.Whole = state.current.HoldsGram()
+		c.each.Spent = state.spent
 		c.gammas = c.each.Gammas
 		return c, state.sketched, nil
 	}

@@ -166,7 +166,14 @@ func (j *Job) Work(ctx context.Context) ([]Work, error) {
 	)
 	var out []Work
 	for _, v := range all {
-		out = append(out, Work{int64(v[0]), int64(v[1]), v[2], v[3], int64(v[4]), int64(v[5])})
+		out = append(out, Work{
+			Rows:          int64(v[0]),
+			Nonzeros:      int64(v[1]),
+			Seconds:       v[2],
+			Communicating: v[3],
+			Sent:          int64(v[4]),
+			Received:      int64(v[5]),
+		})
 	}
 	return out, err
 }

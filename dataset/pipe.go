@@ -88,7 +88,8 @@ func OpenPipe(ctx context.Context, name string) *Pipe {
 func newPipe(ctx context.Context, name string, open func() (io.ReadCloser, error)) *Pipe {
 	p := &Pipe{name: name}
 	p.ahead.ctx, p.ahead.open, p.ahead.stopped = ctx, open, make(chan struct{})
-	p.ahead.full, p.ahead.free = make(chan []byte, pipeBuffers), make(chan []byte, pipeBuffers)
+	p.ahead.full = make(chan []byte, pipeBuffers)
+	p.ahead.free = make(chan []byte, pipeBuffers)
 	for range pipeBuffers {
 		p.ahead.free <- nil
 	}

@@ -93,7 +93,8 @@ func (b *Buffer) AppendRow(from Block, i, d, t int) {
 	}
 	if from.Sparse != nil {
 		idx, val := from.Sparse.Row(i)
-		b.CSR.ColIdx, b.CSR.Val = append(b.CSR.ColIdx, idx...), append(b.CSR.Val, val...)
+		b.CSR.ColIdx = append(b.CSR.ColIdx, idx...)
+		b.CSR.Val = append(b.CSR.Val, val...)
 	} else {
 		b.X = append(b.X, from.X[i*d:(i+1)*d]...)
 	}

@@ -111,7 +111,8 @@ func (m *RowMap) Matrix(x mat.Matrix) (*mat.Dense, error) {
 	rows := vec.OfMatrix(x)
 	out := mat.NewDense(n, m.out, nil)
 	for i := range n {
-		if err := m.row(int64(i), out.RawRowView(i), rows[i*d:(i+1)*d]); err != nil {
+		row := rows[i*d : (i+1)*d]
+		if err := m.row(int64(i), out.RawRowView(i), row); err != nil {
 			return nil, fmt.Errorf("row %d: %w", i+1, err)
 		}
 	}

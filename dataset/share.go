@@ -16,7 +16,8 @@ func (s Share) Of(n int64) (lo, hi int64) {
 	if s.Whole() {
 		return 0, n
 	}
-	return proportion.Of(n, int64(s.Rank), int64(s.Size)), proportion.Of(n, int64(s.Rank)+1, int64(s.Size))
+	rank, size := int64(s.Rank), int64(s.Size)
+	return proportion.Of(n, rank, size), proportion.Of(n, rank+1, size)
 }
 
 // Part returns the rows of src that belong to share s. The result has no rows if there are more shares than rows.

@@ -52,7 +52,10 @@ type Tuning struct {
 func Detect() Tuning {
 	var t Tuning
 	best := purego.Kernels()[0]
-	t.ISA, t.MR, t.NR, t.Origin = best.Name, best.MR, best.NR, "the fastest of "+strings.Join(
+	t.ISA = best.Name
+	t.MR = best.MR
+	t.NR = best.NR
+	t.Origin = "the fastest of " + strings.Join(
 		purego.KernelNames(),
 		", ",
 	)

@@ -60,7 +60,8 @@ func (m *LinearModel) estimator(
 	v = make([]float64, d*d)
 	gram := make([]float64, d*d)
 	m.be.Syrk(true, 1, engine.View(r, d, b), 0, engine.View(d, d, gram))
-	if !m.be.SymEig(engine.View(d, d, gram), e.s2, engine.View(d, d, v), make([]float64, m.be.SymEigWork(d, d))) {
+	work := make([]float64, m.be.SymEigWork(d, d))
+	if !m.be.SymEig(engine.View(d, d, gram), e.s2, engine.View(d, d, v), work) {
 		return nil, nil, fmt.Errorf("paper: %w", ridge.ErrNoConvergence)
 	}
 	for i, s2 := range e.s2 {
@@ -94,7 +95,8 @@ func rowDots(n int, a, b []float64) []float64 {
 	c := len(a) / n
 	out := make([]float64, n)
 	for i := range out {
-		out[i] = vec.Dot(a[i*c:(i+1)*c], b[i*c:(i+1)*c])
+		from, to := i*c, (i+1)*c
+		out[i] = vec.Dot(a[from:to], b[from:to])
 	}
 	return out
 }

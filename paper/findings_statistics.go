@@ -305,7 +305,9 @@ func higherThanR1(r *results) finding {
 		quantity{
 			"smaller ratio of the errors for R₂ and R₁, of FDRR and RFDRR",
 			func(b *risks, m metric, i int) float64 {
-				return math.Min(b.err(fdrr, m, i)/a.err(fdrr, m, i), b.err(rfdrr, m, i)/a.err(rfdrr, m, i))
+				ofFDRR := b.err(fdrr, m, i) / a.err(fdrr, m, i)
+				ofRFDRR := b.err(rfdrr, m, i) / a.err(rfdrr, m, i)
+				return math.Min(ofFDRR, ofRFDRR)
 			},
 		},
 		atLeast(1),

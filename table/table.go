@@ -174,7 +174,9 @@ func (r *reading) open(ctx context.Context, decided *Encoded) (*Rows, error) {
 	in := *r
 	in.like.cells = r.cells()
 	if decided != nil {
-		in.like.cells, in.like.names, in.like.planned = decided.Encoding.Cells(), decided.Encoding.Names, true
+		in.like.cells = decided.Encoding.Cells()
+		in.like.names = decided.Encoding.Names
+		in.like.planned = true
 		if r.env.PlanOut != nil && r.env.Leads() {
 			if err := r.env.PlanOut(decided.Encoding); err != nil {
 				return nil, err

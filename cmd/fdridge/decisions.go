@@ -77,7 +77,11 @@ type linesOfClasses struct {
 }
 
 func (l *linesOfClasses) write(row *model.Prediction) error {
-	fields := []string{l.label(), strconv.FormatFloat(l.margin, 'g', -1, 64), strconv.FormatBool(l.isProved)}
+	fields := []string{
+		l.label(),
+		strconv.FormatFloat(l.margin, 'g', -1, 64),
+		strconv.FormatBool(l.isProved),
+	}
 	if l.keys != nil {
 		fields = append([]string{l.keys.key}, fields...)
 	}

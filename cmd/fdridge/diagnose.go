@@ -56,7 +56,8 @@ must be the rows of the fit.`,
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			o.in.Listen(cmd, false)
-			return hintAtModel(nameData(o.in.Data.Value, o.run(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr())))
+			err := o.run(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr())
+			return hintAtModel(nameData(o.in.Data.Value, err))
 		},
 	}
 	f := c.Flags()

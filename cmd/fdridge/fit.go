@@ -331,7 +331,8 @@ func (o *fitOptions) fit(
 	if d.Classes != nil && d.Classes.Targets() > 1 {
 		f.Data.Targets = d.Classes.Labels
 	}
-	f.Cost.PreparingReads, f.Cost.Reads = d.Rows.Opened.Scans+d.Passes, d.Rows.Opened.Passes()
+	f.Cost.PreparingReads = d.Rows.Opened.Scans + d.Passes
+	f.Cost.Reads = d.Rows.Opened.Passes()
 	if d.Encoded != nil && d.Encoded.Encoding.Columns != nil && d.Encoded.Learnt != nil {
 		f.Cost.Reads++ // the pass over the columns, which the model does not count
 	}
@@ -435,7 +436,8 @@ func (o *fitOptions) predictBlocks(
 	}
 	all := &blockPredictions{targets: t}
 	return func(first int, s *ridge.Solution) error {
-		m, err := model.New(d.Preparation, []*ridge.Solution{s}, model.Details{Intercept: o.intercept, Before: d.P})
+		details := model.Details{Intercept: o.intercept, Before: d.P}
+		m, err := model.New(d.Preparation, []*ridge.Solution{s}, details)
 		if err != nil {
 			return err
 		}

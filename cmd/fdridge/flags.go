@@ -146,7 +146,11 @@ var errNoTolerance = cli.BadInput("--strict: --method one-shot has no tolerance"
 
 // outputs returns the output files.
 func (o *resultFlags) outputs() []cli.Output {
-	return []cli.Output{{Flag: "out", Path: o.out}, {Flag: "report", Path: o.report}, {Flag: "coef", Path: o.coef}}
+	return []cli.Output{
+		{Flag: "out", Path: o.out},
+		{Flag: "report", Path: o.report},
+		{Flag: "coef", Path: o.coef},
+	}
 }
 
 // runFlags configure threads and progress.

@@ -35,7 +35,8 @@ func (jackknifeMode) afterFit(
 	d *table.Table,
 	f *report.Fit,
 ) (string, error) {
-	m, err := model.New(d.Preparation, f.Found.Solutions, model.Details{Intercept: o.intercept, Before: d.P})
+	details := model.Details{Intercept: o.intercept, Before: d.P}
+	m, err := model.New(d.Preparation, f.Found.Solutions, details)
 	if err != nil {
 		return "", err
 	}

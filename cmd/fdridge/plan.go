@@ -97,7 +97,8 @@ func (o *planOptions) check() (cfg plan.Config, err error) {
 		return cfg, err
 	}
 	if o.sketch == "" {
-		if err := cli.FirstError(o.in.Check(), o.pilot.check(), o.in.CheckGiven("plan")); err != nil {
+		err := cli.FirstError(o.in.Check(), o.pilot.check(), o.in.CheckGiven("plan"))
+		if err != nil {
 			return cfg, err
 		}
 	}

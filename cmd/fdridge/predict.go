@@ -42,7 +42,8 @@ func predictCommand() *cobra.Command {
 		Args:  noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			o.in.Listen(cmd, true)
-			return hintAtModel(nameData(o.in.Data.Value, o.run(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr())))
+			err := o.run(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr())
+			return hintAtModel(nameData(o.in.Data.Value, err))
 		},
 	}
 	f := c.Flags()

@@ -62,11 +62,13 @@ sketches of other rows, because their means and deviations differ.`,
 						"merged; leave it out, or use fit --mpi",
 				)
 			}
-			if err := cli.Distinct(in.Files(), append(keep.outputs(out), cli.Output{Flag: "out", Path: out})...); err != nil {
+			outputs := append(keep.outputs(out), cli.Output{Flag: "out", Path: out})
+			if err := cli.Distinct(in.Files(), outputs...); err != nil {
 				return err
 			}
 			if in.Piped() {
-				if err := rows.CheckPipe(input.Name(in.Data.Value), in.Scales(), in.Learns()); err != nil {
+				name := input.Name(in.Data.Value)
+				if err := rows.CheckPipe(name, in.Scales(), in.Learns()); err != nil {
 					return err
 				}
 			}

@@ -49,7 +49,8 @@ func solveCommand() *cobra.Command {
 				return err
 			}
 			o.command = invocation(cmd, args)
-			return nameSketch(nameData(args[0], o.run(cmd.Context(), args[0], cmd.OutOrStdout(), cmd.ErrOrStderr())))
+			err = o.run(cmd.Context(), args[0], cmd.OutOrStdout(), cmd.ErrOrStderr())
+			return nameSketch(nameData(args[0], err))
 		},
 	}
 	o.in.Unpiped = "refining needs several passes: write the rows to a file, or leave out --data for the one-shot solution"

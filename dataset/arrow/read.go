@@ -455,7 +455,8 @@ func (r *reader) put(p *part, x, y []float64, n int) bool {
 		return finite
 	}
 	for k, f := range p.fields {
-		fill(r.tile[k*n:(k+1)*n], r.batch.columns[f], r.at)
+		column := r.tile[k*n : (k+1)*n]
+		fill(column, r.batch.columns[f], r.at)
 	}
 	return r.Columns(x, y, p.js, 0, r.tile[:len(p.js)*n])
 }
@@ -466,7 +467,8 @@ func (r *reader) putLists(p *part, x, y []float64, n int) bool {
 	if p.plain {
 		from := float64s(values)[r.at*p.width : (r.at+n)*p.width]
 		for i := range n {
-			copy(x[i*r.Features+r.To[p.js[0]]:][:p.width], from[i*p.width:])
+			to := x[i*r.Features+r.To[p.js[0]]:]
+			copy(to[:p.width], from[i*p.width:])
 		}
 		return allFinite(from)
 	}

@@ -428,7 +428,8 @@ func (o *Opened) archive(p part, opts Options) (dataset.Source, error) {
 	if err != nil || !isArray {
 		return x, err
 	}
-	s, err = npy.OpenMember(name, opts.Target[0], npy.Options{Cells: opts.Cells.ForSeparate(prepare.SeparateTargets)})
+	cells := opts.Cells.ForSeparate(prepare.SeparateTargets)
+	s, err = npy.OpenMember(name, opts.Target[0], npy.Options{Cells: cells})
 	y, err := o.keep(p, s, err)
 	if err != nil {
 		return nil, err

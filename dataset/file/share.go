@@ -47,7 +47,9 @@ func (p part) rows(src dataset.Source) (dataset.Source, error) {
 			Msg:  "is compressed, so its rows cannot be divided; decompress it",
 		}
 	}
-	return dataset.Cut(src, proportion.Of(n, p.lo, p.size), proportion.Of(n, p.hi, p.size))
+	first := proportion.Of(n, p.lo, p.size)
+	end := proportion.Of(n, p.hi, p.size)
+	return dataset.Cut(src, first, end)
 }
 
 // parts returns the parts of the files that belong to opts.Share, in order:

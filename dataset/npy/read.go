@@ -197,7 +197,8 @@ func newColumnReader(in *input, c columns.Choice) *columnReader {
 		}
 	}
 	const word = 8
-	r.height = int(min(windowRows, int64(max(1, windowBytes/(len(r.used)*word))), in.rows))
+	inWindow := max(1, windowBytes/(len(r.used)*word))
+	r.height = int(min(windowRows, int64(inWindow), in.rows))
 	r.x = make([]float64, r.height*c.Features)
 	r.y = make([]float64, r.height*c.Targets)
 	return r
@@ -266,7 +267,8 @@ func (r *columnReader) load() error {
 	err := parallel.Do((len(r.used)+width-1)/width, r.held*len(r.used), func(i int) error {
 		s := strips.Get().(*strip)
 		defer strips.Put(s)
-		accepted, err := r.loadStrip(s, r.used[i*width:min((i+1)*width, len(r.used))])
+		end := min((i+1)*width, len(r.used))
+		accepted, err := r.loadStrip(s, r.used[i*width:end])
 		if !accepted {
 			refused.Store(true)
 		}
@@ -282,7 +284,8 @@ func (r *columnReader) loadStrip(s *strip, js []int) (accepted bool, err error) 
 	s.raw = slices.Grow(s.raw[:0], len(js)*run)[:len(js)*run]
 	for k, j := range js {
 		to := s.raw[k*run:][:run]
-		if n, err := r.at.ReadAt(to, r.start+(int64(j)*r.rows+r.first)*int64(r.size)); n < run {
+		element := int64(j)*r.rows + r.first
+		if n, err := r.at.ReadAt(to, r.start+element*int64(r.size)); n < run {
 			return false, r.truncatedError(err, r.first+int64(n/r.size))
 		}
 	}
@@ -290,7 +293,8 @@ func (r *columnReader) loadStrip(s *strip, js []int) (accepted bool, err error) 
 	for lo := 0; lo < r.held; lo += tileRows {
 		n := min(tileRows, r.held-lo)
 		for k := range js {
-			r.decode(s.tile[k*n:(k+1)*n], s.raw[k*run+lo*r.size:])
+			column := s.tile[k*n : (k+1)*n]
+			r.decode(column, s.raw[k*run+lo*r.size:])
 		}
 		accepted = r.Columns(r.x, r.y, js, lo, s.tile[:len(js)*n]) &&
 			accepted

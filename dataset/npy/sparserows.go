@@ -76,7 +76,8 @@ func (s *sparseRows) add(b *dataset.Buffer, idx []int32, val []float64, integers
 		last = j
 	}
 	if isPlain {
-		b.CSR.ColIdx, b.CSR.Val = append(b.CSR.ColIdx, idx...), append(b.CSR.Val, val...)
+		b.CSR.ColIdx = append(b.CSR.ColIdx, idx...)
+		b.CSR.Val = append(b.CSR.Val, val...)
 		b.EndRow()
 		return nil
 	}
@@ -119,7 +120,8 @@ func (s *sparseRows) addSorted(b *dataset.Buffer, idx []int32, val []float64) er
 			return s.notFinite(s.done-1, j, sum, false)
 		}
 		if sum != 0 {
-			b.CSR.ColIdx, b.CSR.Val = append(b.CSR.ColIdx, j), append(b.CSR.Val, sum)
+			b.CSR.ColIdx = append(b.CSR.ColIdx, j)
+			b.CSR.Val = append(b.CSR.Val, sum)
 		}
 	}
 	b.EndRow()

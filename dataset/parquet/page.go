@@ -78,7 +78,9 @@ func (p *pages) open(c chunk) error {
 	if c.Dictionary > 0 && c.Dictionary < c.Data {
 		p.at = c.Dictionary
 	}
-	p.decoder.dict.numbers, p.decoder.dict.starts = p.decoder.dict.numbers[:0], p.decoder.dict.starts[:0]
+	dict := &p.decoder.dict
+	dict.numbers = dict.numbers[:0]
+	dict.starts = dict.starts[:0]
 	return nil
 }
 

@@ -297,7 +297,9 @@ func textAt(b []byte) ([]byte, error) {
 
 // setDictionary decodes n values. Texts share the memory of data.
 func (d *decoder) setDictionary(n int, data []byte) error {
-	d.dict.data, d.dict.starts, d.dict.numbers = data, d.dict.starts[:0], d.dict.numbers[:0]
+	d.dict.data = data
+	d.dict.starts = d.dict.starts[:0]
+	d.dict.numbers = d.dict.numbers[:0]
 	if d.isText {
 		for at := 0; n > 0; n-- {
 			text, err := textAt(data[at:])

@@ -206,7 +206,8 @@ func (r *encodedRow) put(at int, x float64) {
 	if r.dense != nil {
 		r.dense[at] = x
 	} else if x != 0 {
-		r.out.CSR.ColIdx, r.out.CSR.Val = append(r.out.CSR.ColIdx, int32(at)), append(r.out.CSR.Val, x)
+		r.out.CSR.ColIdx = append(r.out.CSR.ColIdx, int32(at))
+		r.out.CSR.Val = append(r.out.CSR.Val, x)
 	}
 }
 

@@ -71,13 +71,15 @@ func (c *chunk) addFeatures(b dataset.Block, i, d int) {
 			return
 		}
 		for j, v := range x {
-			to.CSR.ColIdx, to.CSR.Val = append(to.CSR.ColIdx, int32(j)), append(to.CSR.Val, v)
+			to.CSR.ColIdx = append(to.CSR.ColIdx, int32(j))
+			to.CSR.Val = append(to.CSR.Val, v)
 		}
 		return
 	}
 	idx, val := b.Sparse.Row(i)
 	if to.Sparse {
-		to.CSR.ColIdx, to.CSR.Val = append(to.CSR.ColIdx, idx...), append(to.CSR.Val, val...)
+		to.CSR.ColIdx = append(to.CSR.ColIdx, idx...)
+		to.CSR.Val = append(to.CSR.Val, val...)
 		return
 	}
 	before := len(to.X)

@@ -148,7 +148,9 @@ func window(values []ridge.Interval) (lo, hi float64) {
 	case mostHi == 0:
 		leastHi, mostHi = leastLo, mostLo*beyond
 	}
-	return max(leastLo, leastHi/beyond) / room, min(max(leastHi, min(mostHi, mostLo*beyond))*room, math.MaxFloat64)
+	from := max(leastLo, leastHi/beyond)
+	to := max(leastHi, min(mostHi, mostLo*beyond))
+	return from / room, min(to*room, math.MaxFloat64)
 }
 
 // leastShown is the smallest value on a logarithmic axis. A smaller end of an interval stands for zero, because outward

@@ -45,7 +45,8 @@ func done(c *prepare.Column) string {
 			words[0] = "standardised"
 		}
 	case prepare.UseLevels:
-		words = append(words, fmt.Sprintf("%d %s", len(c.Levels), plural(len(c.Levels), "level", "levels")))
+		n := len(c.Levels)
+		words = append(words, fmt.Sprintf("%d %s", n, plural(n, "level", "levels")))
 		if c.Other {
 			words = append(words, "(other)")
 		}

@@ -446,7 +446,11 @@ func (f *Fit) coefficientsTable(s *ridge.Solution, j int, page bool) *table {
 			cells = append(cells, value, within)
 		}
 		if page {
-			cells = append(cells, map[bool]string{true: "proved", false: "open"}[math.Abs(o.Coef[i]) > bounds[i]])
+			sign := "open"
+			if math.Abs(o.Coef[i]) > bounds[i] {
+				sign = "proved"
+			}
+			cells = append(cells, sign)
 		}
 		t.add(cells...)
 	}

@@ -26,7 +26,12 @@ func WriteWorst(w io.Writer, rows []WorstRow, targets int) {
 	}
 	t := &table{keys: 1, rows: [][]string{head}}
 	for _, o := range rows {
-		cells := []string{fmt.Sprint(o.Row), formatFigure(o.LeftOut), formatFigure(o.Residual), formatFigure(o.Leverage)}
+		cells := []string{
+			fmt.Sprint(o.Row),
+			formatFigure(o.LeftOut),
+			formatFigure(o.Residual),
+			formatFigure(o.Leverage),
+		}
 		if targets > 1 {
 			cells = append(cells, fmt.Sprint(o.Target))
 		}
