@@ -1,5 +1,6 @@
-// Package batch runs a fit as a job. A job that was interrupted or killed resumes from its checkpoint and computes
-// the same result, bit for bit. Several processes, called ranks, can each read a part of the rows.
+// Package batch runs a fit as a job that can be interrupted. A job that was interrupted or killed resumes from its
+// checkpoint, a file with its state. It then computes the same result, bit for bit. A job can have several
+// processes, called ranks. Each rank reads a part of the rows and has its own checkpoint.
 //
 // [Fit] runs a whole job in one call. [Run] calls a function of the caller that reads the rows, fits and writes the
 // results. Run removes the checkpoint only after the results are written.
@@ -22,25 +23,26 @@ import (
 
 // Options are the options of a job.
 type Options struct {
-	// Checkpoint is the name of the file in which the job stores its state. If it is "", no state is stored. The
-	// job also uses the files with .previous, .new and .lock appended to this name. With a Transport, each rank has
-	// its own file, for example Checkpoint.rank2-of-4.
+	// Checkpoint is the name of the file in which the job stores its state; "" means that no state is stored. The
+	// job also uses the files with .previous, .new and .lock appended to this name. If Transport is given, each
+	// rank has its own file, for example Checkpoint.rank2-of-4.
 	Checkpoint string
-	// Every is the shortest time between two writes of the state; 0 means 30 s. After a slow write, the job waits
-	// at least ten times as long as the write took.
+	// Every is the shortest time between two writes of the state; 0 means 30 s. After a write that took long, the
+	// job waits at least ten times as long before the next write.
 	Every time.Duration
-	// Settings identify the job: they must be equal in all its runs and on all ranks. List the data, for example by
-	// [FileSettings], and everything else that affects the bits of the result.
+	// Settings identify the job. They must be equal on all ranks and in all runs that resume the job. List the
+	// data, for example by [FileSettings], and everything else that affects the bits of the result.
 	Settings []Setting
-	// Transport connects the ranks; each rank reads a part of the rows. If Transport is nil, this process reads all
-	// rows.
+	// Transport connects the processes (ranks) of a job. Each rank reads a part of the rows. nil means that this
+	// process reads all rows.
 	Transport dist.Transport
-	// Backend computes with the summary that is read from the checkpoint; nil means [engine.Default].
+	// Backend does the computations with a summary that is read from the checkpoint. nil means [engine.Default].
 	Backend engine.Backend
-	// Notify, if not nil, is called when a state is written or read.
+	// Notify, if not nil, is called when a state is written or read, or when this fails.
 	Notify func(Event)
-	// Room, if not nil, is called before a sketch is created. It returns an error if there is no memory for size×dim
-	// numbers and the targets. The error ends the job.
+	// Room, if not nil, is called before the memory for a sketch of size rows is allocated. dim is the number of
+	// features. It returns an error if there is too little memory for the sketch and the targets. The error ends
+	// the job.
 	Room func(size, dim, targets int) error
 }
 
@@ -82,12 +84,12 @@ func Fit(
 	return found, err
 }
 
-// Run opens the checkpoint, calls the function do, and removes the checkpoint if do returns nil. The function must
-// read the rows, call [Job.Fit] and write the results. Unlike [Fit], Run adds nothing to o.Settings.
+// Run opens the checkpoint, calls the function do, and removes the checkpoint if do returns nil. do must read the
+// rows, call [Job.Fit] and write the results. Unlike [Fit], Run adds nothing to o.Settings.
 //
 // All ranks must call Run. Each rank keeps its checkpoint until do has returned on all ranks. If only some ranks
 // have an error, Run ends the job on all ranks by [dist.Transport.Abort]. To interrupt a job, cancel ctx on every
-// rank; every rank then writes its checkpoint.
+// rank. Every rank then writes its checkpoint.
 func Run(ctx context.Context, o Options, do func(*Job) error) error {
 	if o.Every < 0 {
 		return badinput.Errorf("batch: Every is %v, must be positive", o.Every)
@@ -116,8 +118,8 @@ func Run(ctx context.Context, o Options, do func(*Job) error) error {
 	return err
 }
 
-// isShared reports whether a rank with the error err need not abort the job on the other ranks. This is so if err is
-// nil, if all ranks have this error, or if the job was already aborted.
+// isShared reports whether a rank that ends with the error err need not abort the job on the other ranks. This is
+// so if err is nil, if all ranks have this error, or if the job was already aborted.
 func isShared(err error) bool {
 	_, aborted := errors.AsType[*dist.AbortError](err)
 	_, short := errors.AsType[*ridge.NotConvergedError](err)
@@ -128,7 +130,7 @@ func isInterruption(err error) bool {
 	return errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
 }
 
-// A Position is a position in a pass over the rows.
+// A Position tells how far a job has read the rows.
 type Position struct {
 	Pass int   `json:"pass"` // 0: the sketching pass
 	Rows int64 `json:"rows"` // number of rows read
@@ -171,8 +173,8 @@ func (e Event) String() string {
 	return "checkpoint"
 }
 
-// An InterruptedError reports that a job ended because ctx was done. Calling the same function again
-// continues the job from its checkpoint.
+// An InterruptedError reports that a job ended because its context was done. If the same function is called again
+// with the same arguments, the job continues from its checkpoint.
 type InterruptedError struct {
 	Checkpoint string   // the file
 	At         Position // position in the last state written
@@ -192,7 +194,7 @@ func (e *InterruptedError) Error() string {
 func (e *InterruptedError) Unwrap() error { return e.Err }
 
 // A CheckpointError reports a checkpoint that cannot be used, written or removed. If the checkpoint is damaged or
-// belongs to another job, the error matches [engine.ErrInput] by errors.Is.
+// belongs to another job, the error matches [engine.ErrInput] by [errors.Is].
 type CheckpointError struct{ Err error }
 
 func (e *CheckpointError) Error() string {

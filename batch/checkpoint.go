@@ -17,7 +17,7 @@ import (
 	"github.com/fdridge/fdridge/ridge"
 )
 
-// open locks and reads the checkpoint, or writes an initial one.
+// open locks the checkpoint of this rank and reads it. If there is none, open writes a checkpoint without results.
 func (j *Job) open() error {
 	ranks := 0
 	j.name = j.opts.Checkpoint
@@ -41,7 +41,7 @@ func (j *Job) open() error {
 	return nil
 }
 
-// load reads the last state, unless it belongs to another job.
+// load reads the last state in the checkpoint. It returns an error if the checkpoint belongs to another job.
 func (j *Job) load() error {
 	last, err := j.file.Load()
 	if err != nil {
@@ -70,15 +70,15 @@ func (j *Job) load() error {
 	return nil
 }
 
-// beginAnew advises to remove all files of the checkpoint. If only the last state is removed, the previous state is
-// read.
+// beginAnew returns the advice to remove all files of the checkpoint. If only the newest file were removed, the job
+// would resume from the state before it.
 func beginAnew(name string) string {
 	return fmt.Sprintf("remove %s to begin anew", strings.Join(safefile.KeptNames(name), " and "))
 }
 
 var rankSuffix = regexp.MustCompile(`^\.rank\d+-of-(\d+)(\.previous)?$`)
 
-// refuseOthers returns an error for checkpoints of other numbers of ranks.
+// refuseOthers returns an error if there is a checkpoint with this name of a job with another number of ranks.
 func refuseOthers(name string, ranks int) error {
 	dir, base := filepath.Split(name)
 	if dir == "" {
@@ -115,7 +115,8 @@ func refuseOthers(name string, ranks int) error {
 	return nil
 }
 
-// follow wraps progress and stores the position in the solver's passes.
+// follow returns a function that calls progress and also stores the position in the passes of the solver. The
+// position is written to the checkpoint.
 func (j *Job) follow(progress func(fdridge.Stage, ridge.Progress)) func(fdridge.Stage, ridge.Progress) {
 	return func(s fdridge.Stage, p ridge.Progress) {
 		if progress != nil {
@@ -164,7 +165,7 @@ func (j *Job) saveIfDue() {
 	}
 }
 
-// trySave saves the state. After a failure the job continues.
+// trySave saves the state. If this fails, it only calls Notify, and the job continues.
 func (j *Job) trySave() {
 	if err := j.save(); err != nil {
 		j.notify(Unsaved, err)
@@ -198,7 +199,8 @@ func (j *Job) notify(kind EventKind, err error) {
 	}
 }
 
-// end closes the checkpoint. It removes the checkpoint if err is nil, or if the checkpoint contains nothing to resume.
+// end closes the checkpoint after the job has ended with the error err. It removes the checkpoint if err is nil, or
+// if the checkpoint contains nothing to resume from.
 func (j *Job) end(err error) error {
 	if j.file == nil {
 		return err
@@ -210,7 +212,8 @@ func (j *Job) end(err error) error {
 		return nil
 	}
 	var unsaved error
-	// If the pass for the sketch failed, its last block may be incomplete. Such a sketch is not saved.
+	// If the pass that computes the sketch has failed, only a part of the last block may be in the sketch. Such a
+	// sketch is not saved.
 	if j.dirty && (isInterruption(err) || j.header.Sketched) {
 		unsaved = j.save()
 	}

@@ -10,12 +10,12 @@ import (
 	"github.com/fdridge/fdridge/dataset"
 )
 
-// A Counter reads a source and counts the nonzero features in the first complete pass. [Job.Count] stores the count in
-// the checkpoint, so that a resumed job continues to count.
+// A Counter reads a source and counts the nonzero entries of the features in the first complete pass. [Job.Count]
+// stores the count in the checkpoint. Therefore a resumed job can continue the count.
 type Counter struct {
 	dataset.Source
-	// Progress, if not nil, is called with the number of rows read so far, while a pass counts nonzero features. It is
-	// not called in the passes after the first complete one.
+	// Progress, if not nil, is called with the number of rows read so far, as long as the nonzero entries are
+	// counted. After the first complete pass it is not called.
 	Progress func(rows int64)
 
 	rows    *Counter // stores the count if this Counter reads columns; nil if it reads rows
@@ -27,14 +27,15 @@ type Counter struct {
 	marks []nonzeros // counts at the block boundaries since the last call of countBefore
 }
 
-// nonzeros counts nonzero features in all rows, or before row Row.
+// nonzeros is a count of nonzero entries of the features. If All is true, the count is for all rows, otherwise for
+// the rows before the index Row.
 type nonzeros struct {
 	All   bool  `json:"all"`
 	Row   int64 `json:"row"`
 	Count int64 `json:"count"`
 }
 
-// Nonzeros returns the number of nonzero features, or 0 before a complete pass.
+// Nonzeros returns the number of nonzero entries of the features, or 0 before a pass has been completed.
 func (c *Counter) Nonzeros() int64 { return c.known().Count }
 
 func (c *Counter) known() nonzeros {
@@ -58,7 +59,7 @@ func (c *Counter) finish(count int64) {
 	c.marks = nil
 }
 
-// resume starts from an earlier count and records block boundaries.
+// resume sets the count at which a resumed pass starts, and makes c record the counts at block boundaries.
 func (c *Counter) resume(from nonzeros) {
 	if from.All {
 		c.all = from
@@ -67,8 +68,8 @@ func (c *Counter) resume(from nonzeros) {
 	}
 }
 
-// countBefore returns the number of nonzeros before the block that contains the row. If the complete count is known, it
-// returns the complete count.
+// countBefore returns the number of nonzero entries before the block that contains the row. If the count for all
+// rows is known, it returns this count.
 func (c *Counter) countBefore(row int64) nonzeros {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -97,7 +98,7 @@ func (c *Counter) Blocks(ctx context.Context) iter.Seq2[dataset.Block, error] {
 	return c.BlocksFrom(ctx, 0)
 }
 
-// BlocksFrom reads the rows from index firstRow on. A block must begin at this index.
+// BlocksFrom reads the rows from index firstRow on. firstRow must be the index of the first row of a block.
 func (c *Counter) BlocksFrom(ctx context.Context, firstRow int64) iter.Seq2[dataset.Block, error] {
 	if c.known().All {
 		return dataset.From(ctx, c.Source, firstRow)
@@ -162,7 +163,7 @@ func nonzerosIn(x []float64) (n int64) {
 	return n
 }
 
-// ByColumns implements [dataset.Columnar] and counts as a pass by rows does.
+// ByColumns implements [dataset.Columnar]. A complete pass by columns counts nonzero entries, like a pass by rows.
 func (c *Counter) ByColumns() dataset.Columns {
 	features, ok := dataset.ByColumns(c.Source)
 	if !ok {

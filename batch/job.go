@@ -13,8 +13,8 @@ import (
 	"github.com/fdridge/fdridge/ridge/choose"
 )
 
-// A Job is a fit in progress, see [Run]. Only one goroutine may use it. The zero value is a job without a
-// checkpoint and without other ranks.
+// A Job is a fit in progress, see [Run]. Only one goroutine may use it. The zero value is a job of a single process
+// without a checkpoint.
 type Job struct {
 	opts   Options
 	start  time.Time
@@ -33,9 +33,9 @@ type Job struct {
 	given  bool     // summarize has returned the summary that checkpoints keep
 }
 
-// Fit runs [fdridge.Fit] with the checkpoint and the ranks of the job. src holds the rows of this rank. A job may call
-// Fit only once. Fit sets opts.Journal, opts.Reducer, opts.Merge, opts.Gather and opts.Summarize; the caller must leave
-// them nil.
+// Fit runs [fdridge.Fit] with the checkpoint and the ranks of the job. src holds the rows of this rank. A job may
+// call Fit only once. Fit sets the fields Journal, Reducer, Merge, Gather and Summarize of opts. The caller must
+// leave these fields nil.
 func (j *Job) Fit(
 	ctx context.Context,
 	src dataset.Source,
@@ -71,7 +71,7 @@ func (j *Job) Fit(
 }
 
 // mergeFold returns a function that merges the summaries of all ranks. Its first calls merge the summaries of the
-// folds. They also add up the rows of this rank for the checkpoint.
+// folds of cross-validation. They also count the rows of this rank.
 func (j *Job) mergeFold(folds int) func(ctx context.Context, own *ridge.Summary) (*ridge.Summary, error) {
 	rows := int64(0)
 	left := folds
@@ -85,8 +85,8 @@ func (j *Job) mergeFold(folds int) func(ctx context.Context, own *ridge.Summary)
 	}
 }
 
-// Scaling returns the column scaling in the checkpoint. If there is none, Scaling calls learn, and stores and returns
-// the result, which may be nil.
+// Scaling returns the scaling of the columns in the checkpoint. If the checkpoint has none, Scaling calls learn,
+// stores the scaling for the next checkpoint, and returns it. The result is nil if learn returns nil.
 func (j *Job) Scaling(learn func() (*dataset.Scaling, error)) (*dataset.Scaling, error) {
 	if j.header.Scaling != nil {
 		return j.header.Scaling, nil
@@ -98,8 +98,8 @@ func (j *Job) Scaling(learn func() (*dataset.Scaling, error)) (*dataset.Scaling,
 	return s, err
 }
 
-// Count sets c to the count in the checkpoint. Later checkpoints contain the count of c. The source passed to [Job.Fit]
-// must read its rows from c.
+// Count makes c continue the count of nonzero entries in the checkpoint. Later checkpoints contain the count of c.
+// The source that is passed to [Job.Fit] must read its rows from c.
 func (j *Job) Count(c *Counter) {
 	j.count = c
 	if j.file != nil {
@@ -154,7 +154,8 @@ func (j *Job) summarize(
 	return sum, nil
 }
 
-// readRows appends the rows of src to the summary of the job. The summary gets the same bits as from [ridge.Summarize].
+// readRows appends the remaining rows of src to the summary of the job. The result has the same bits as the summary
+// by [ridge.Summarize].
 func (j *Job) readRows(
 	ctx context.Context,
 	src dataset.Source,

@@ -13,7 +13,7 @@ import (
 	"github.com/fdridge/fdridge/ridge"
 )
 
-// begin compares the settings of all ranks and opens the checkpoints.
+// begin checks that all ranks have the same settings, and opens the checkpoint of this rank.
 func (j *Job) begin(ctx context.Context) error {
 	t := j.opts.Transport
 	if t != nil {
@@ -51,11 +51,11 @@ func agree(ctx context.Context, t dist.Transport, settings []Setting) error {
 	return nil
 }
 
-// allOpened returns an error on every rank if any rank failed to open its checkpoint:
+// allOpened returns an error on every rank if at least one rank failed to open its checkpoint:
 //
-//  1. The other ranks remove or close their checkpoints.
-//  2. All ranks meet at a barrier.
-//  3. A failed rank returns and ends the job. The other ranks wait at a second barrier.
+//  1. The ranks without an error remove or close their checkpoints.
+//  2. All ranks wait for each other at a barrier.
+//  3. A rank that failed returns and ends the job. The other ranks wait at a second barrier until the job ends.
 func (j *Job) allOpened(ctx context.Context, err error) error {
 	t := j.opts.Transport
 	failed := []float64{flag(err != nil)}
@@ -83,8 +83,8 @@ func flag(is bool) float64 {
 	return 0
 }
 
-// catchUp gets the column scaling from a rank whose checkpoint contains it. It also finds a rank with the merged
-// sketch.
+// catchUp gets the scaling of the columns from the first rank whose checkpoint contains it. It also finds the first
+// rank whose checkpoint contains the merged sketch.
 func (j *Job) catchUp(ctx context.Context) error {
 	own := &j.header
 	all, err := dist.Table(ctx, j.opts.Transport, []float64{flag(own.Scaling != nil), flag(own.Sketched)})
@@ -106,8 +106,8 @@ func (j *Job) catchUp(ctx context.Context) error {
 	return err
 }
 
-// mergeAll returns the summary of all rows on every rank. If a rank has the merged summary from its checkpoint, this
-// rank broadcasts it. Otherwise the summaries of all ranks are merged.
+// mergeAll returns the summary of the rows of all ranks, on every rank. If the checkpoint of a rank contains this
+// summary, the rank broadcasts it. Otherwise the summaries of all ranks are merged.
 func (j *Job) mergeAll(ctx context.Context, sum *ridge.Summary) (*ridge.Summary, error) {
 	t := j.opts.Transport
 	switch {
@@ -131,7 +131,7 @@ func (j *Job) mergeAll(ctx context.Context, sum *ridge.Summary) (*ridge.Summary,
 	return ridge.ReadSummary(bytes.NewReader(b), sum.Config().Backend)
 }
 
-// A Work holds statistics about the work of one rank.
+// A Work holds statistics about the work of one process (rank) of a job.
 type Work struct {
 	Rows           int64
 	Nonzeros       int64   // nonzero features, if counted by [Job.Count]
@@ -140,8 +140,8 @@ type Work struct {
 	Sent, Received int64   // bytes moved by the Transport
 }
 
-// Work returns the statistics of all ranks so far, on every rank. All ranks must call Work. Without a Transport the
-// result is nil.
+// Work returns the statistics of all ranks so far. Every rank gets the same result, and all ranks must call Work.
+// The result is nil for a job of a single process, without a Transport.
 func (j *Job) Work(ctx context.Context) ([]Work, error) {
 	t := j.opts.Transport
 	if t == nil {

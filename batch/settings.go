@@ -14,7 +14,7 @@ import (
 	"github.com/fdridge/fdridge/internal/printable"
 )
 
-// A Setting is a named value that must be equal in all runs of a job and on all ranks.
+// A Setting is a named value that must be equal on all ranks and in all runs that resume a job.
 type Setting struct {
 	Name  string `json:"name"`
 	Value string `json:"value"`
@@ -27,7 +27,7 @@ type File struct {
 	Digest string        // SHA-256 of the first and last 64 KiB; "" if it is not a regular file
 }
 
-// Files returns a File for each existing file in names, without duplicates.
+// Files returns a File for each name in names that exists. It leaves out duplicates.
 func Files(names []string) []File {
 	var out []File
 	for _, name := range names {
@@ -45,8 +45,8 @@ func Files(names []string) []File {
 	return out
 }
 
-// FileSettings returns settings with the size, time and digest of each file. The digest distinguishes files of
-// equal size and time.
+// FileSettings returns settings with the size, time and digest of each file. The digest tells apart different files
+// that have the same size and time.
 func FileSettings(files []File) []Setting {
 	var out []Setting
 	for _, f := range files {
@@ -74,7 +74,8 @@ func digest(name string, size int64) string {
 	return fmt.Sprintf("%x", h.Sum(nil))
 }
 
-// BackendSetting returns a setting that identifies a backend and the tuning that affects the bits of a result.
+// BackendSetting returns a setting with the name of the backend and those tuning parameters that affect the bits of
+// a result.
 func BackendSetting(be engine.Backend) (Setting, error) {
 	t, err := engine.DefaultTuning()
 	if err != nil {
@@ -101,8 +102,8 @@ func BackendSetting(be engine.Backend) (Setting, error) {
 // freeOptions may change between runs of a job.
 var freeOptions = []string{"Tol", "MaxPasses"}
 
-// OptionSettings returns settings with the fields of opts that affect the result. It omits functions, interfaces and
-// the fields that may change between runs of a job, Tol and MaxPasses.
+// OptionSettings returns a setting for each field of opts that affects the result. It leaves out functions and
+// interfaces. It also leaves out Tol and MaxPasses, which may change when a job is resumed.
 func OptionSettings(opts fdridge.Options) []Setting {
 	var out []Setting
 	v := reflect.ValueOf(opts)
@@ -118,8 +119,8 @@ func OptionSettings(opts fdridge.Options) []Setting {
 	return out
 }
 
-// differences describes the differences between the settings of two runs. A setting with the value "" is equal to one
-// that is not set, so that a checkpoint of an earlier version stays valid when a setting is added.
+// differences describes the differences between the settings of two runs. A missing setting counts as equal to the
+// value "". Therefore a checkpoint of an earlier version stays valid when a new setting is added.
 func differences(was, is []Setting) []string {
 	value := func(in []Setting, name string) *string {
 		i := slices.IndexFunc(in, func(s Setting) bool { return s.Name == name })

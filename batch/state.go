@@ -14,7 +14,7 @@ import (
 	"github.com/fdridge/fdridge/ridge"
 )
 
-// A state is the state of a job. The format of a checkpoint is
+// A state is the state of a job. A checkpoint stores it in the following format, with lengths in bytes on the left:
 //
 //	8    length of the header, little-endian
 //	…    the header, JSON
@@ -50,10 +50,11 @@ func (r *header) empty() bool {
 		len(r.Passes) == 0
 }
 
-// maxHeader limits the memory for a header that is read.
+// maxHeader is the largest length of a header in bytes. It limits the memory that read allocates for a damaged
+// file.
 const maxHeader = 1 << 30
 
-// read reads the header and the summary of the last state.
+// read reads the header and the summary from s.last, the last state written.
 func (s *state) read(be engine.Backend) error {
 	var size int64
 	if err := binary.Read(s.last, binary.LittleEndian, &size); err != nil {
@@ -88,7 +89,7 @@ func (s *state) read(be engine.Backend) error {
 	return s.place(at)
 }
 
-// place sets s.passes to the pass states, beginning at offset.
+// place sets s.passes to the states of the solver's passes. In the file, these states begin at offset.
 func (s *state) place(offset int64) error {
 	s.passes = s.passes[:0]
 	for _, n := range s.header.Passes {

@@ -16,13 +16,13 @@ import (
 
 // CacheOptions sets where [Cached] stores rows, and for how long.
 type CacheOptions struct {
-	// Dir is the directory of the file. It must exist.
+	// Dir is the directory of the cache file. It must exist.
 	Dir string
 	// Key identifies the rows. It must depend on everything that determines the rows, such as file names, their
-	// [Stamp]s and the selected columns. Close keeps the file for later runs with the same Key. If Key is empty,
-	// Close removes the file.
+	// [Stamp]s and the selected columns. If Key is not empty, Close keeps the cache file, and later runs with the
+	// same Key read it. If Key is empty, Close removes the file.
 	Key string
-	// MaxBytes limits the size of the file; 0 means no limit.
+	// MaxBytes limits the size of the cache file; 0 means no limit.
 	MaxBytes int64
 }
 
@@ -48,7 +48,8 @@ type Cache struct {
 	columns *Cache // cache of the source's columns, created by ByColumns
 }
 
-// Cached returns a [Cache] of src. It returns an error if o.Dir is not a directory or o.MaxBytes is negative.
+// Cached returns a [Cache] of src. It returns an error if src is nil, o.Dir is not a directory, or o.MaxBytes is
+// negative.
 func Cached(src Source, o CacheOptions) (*Cache, error) {
 	if err := checkSources(src); err != nil {
 		return nil, err
@@ -74,7 +75,7 @@ func (c *Cache) keptName() string {
 	return filepath.Join(c.opts.Dir, "fdridge-"+hex.EncodeToString(c.head.Key[:16])+".rows")
 }
 
-// openKept opens the file that an earlier run kept, if present.
+// openKept opens the cache file that an earlier run kept. If there is no such file, it does nothing.
 func (c *Cache) openKept() {
 	r, rows, err := openCache(c.keptName(), c.head)
 	if err != nil {
@@ -106,8 +107,8 @@ func (c *Cache) Dims() (n int64, d, t int) {
 	return n, d, t
 }
 
-// Err returns the reason why a pass could not write or read the file, or nil. Such a pass has nevertheless yielded
-// all rows.
+// Err returns the reason why a pass could not write or read the cache file, or nil. Such a pass has nevertheless
+// yielded all rows, unless it ended with a *[OnceError].
 func (c *Cache) Err() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -117,7 +118,7 @@ func (c *Cache) Err() error {
 	return c.err
 }
 
-// Close removes the file if Key is empty. No pass may be running.
+// Close removes the cache file if [CacheOptions].Key is empty. No pass over the cache may be running.
 func (c *Cache) Close() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -184,8 +185,8 @@ func (c *Cache) BlocksFrom(ctx context.Context, firstRow int64) iter.Seq2[Block,
 	}
 }
 
-// planPass returns the name of the cache file to read, or "" if the pass has to read the source. If write is true, the
-// pass also writes its rows to a file.
+// planPass decides what a pass reads. It returns the name of the cache file, or "" if the pass has to read the
+// source. If write is true, the pass also writes the rows of the source to a new cache file.
 func (c *Cache) planPass(firstRow int64) (name string, write bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -197,7 +198,7 @@ func (c *Cache) planPass(firstRow int64) (name string, write bool) {
 	return "", write
 }
 
-// record yields the blocks of the source and writes a file.
+// record yields the blocks of the source and also writes them to a new cache file.
 func (c *Cache) record(ctx context.Context, yield func(Block, error) bool) {
 	w, err := newCacheWriter(c.opts.Dir, c.head, c.opts.MaxBytes)
 	complete := false
@@ -240,7 +241,7 @@ func (c *Cache) finishRecord(w *cacheWriter, complete bool, err error) {
 	}
 }
 
-// adopt renames the complete file of w, for use by later passes.
+// adopt completes the file of w, so that later passes read it. If the cache has a Key, adopt renames the file.
 func (c *Cache) adopt(w *cacheWriter) error {
 	name := w.file.Name()
 	err := w.finish()
@@ -257,7 +258,8 @@ func (c *Cache) adopt(w *cacheWriter) error {
 	return nil
 }
 
-// replay yields the rows in the file. If the file is damaged, the remaining rows come from the source.
+// replay yields the rows of the cache file, starting with the block of row firstRow. If the file is damaged, it
+// yields the remaining rows from the source.
 func (c *Cache) replay(
 	ctx context.Context,
 	name string,

@@ -20,15 +20,16 @@ import (
 //
 //	the cacheHeader
 //	for each block: a cacheFrame, the numbers of the block, a CRC-32C of frame and numbers
-//	a cacheFrame with Rows = 0, its CRC-32C
+//	at the end: a cacheFrame with Rows = 0, a CRC-32C of this frame
 //
-// The numbers of a block are
+// The numbers of a block of rows are the features X, the targets Y and the weights W, in this form:
 //
-//	sparse rows:  for each row the end of its entries (uint32), the columns (int32), the values
-//	dense rows:   X
-//	all rows:     Y, then W if the rows are weighted
+//	X of sparse rows:  for each row the end of its entries (uint32), then the columns (int32), then the values
+//	X of dense rows:   all numbers, row by row
+//	Y:                 all numbers, row by row
+//	W:                 one number a row, absent if the rows have no weights
 //
-// The values, X, Y and W are float64.
+// Unless stated otherwise, numbers are float64.
 type cacheHeader struct {
 	Magic             [8]byte
 	Features, Targets uint64
@@ -54,7 +55,8 @@ const (
 	cacheSumSize    = 4
 )
 
-// size returns the number of bytes of a block, including frame and checksum.
+// size returns the number of bytes that a block of rows takes in the file, including its frame and its checksum.
+// Each row has d features and t targets.
 func (f cacheFrame) size(d, t int) (int64, error) {
 	const maxBytes = 1 << 58
 	n, words := float64(f.Rows), float64(t)
@@ -75,7 +77,7 @@ func (f cacheFrame) size(d, t int) (int64, error) {
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// cacheChunk is the number of bytes converted at a time. They fit in cache.
+// cacheChunk is the number of bytes that are converted at a time. This many bytes fit in the processor's cache.
 const cacheChunk = 1 << 18
 
 // A cacheWriter writes the file of a [Cache].
@@ -106,7 +108,8 @@ func newCacheWriter(dir string, h cacheHeader, maxBytes int64) (*cacheWriter, er
 	return w, binary.Write(w.out, binary.LittleEndian, h)
 }
 
-// block writes the block b. The source has n rows; n is −1 if unknown.
+// block writes the block b, with d features and t targets a row. The source has n rows in all, or n is −1 if their
+// number is unknown.
 func (w *cacheWriter) block(b Block, n int64, d, t int) error {
 	if b.N == 0 {
 		return nil
@@ -139,7 +142,7 @@ func (w *cacheWriter) block(b Block, n int64, d, t int) error {
 	return w.numbers(b, d, t)
 }
 
-// numbers writes the numbers of a block and the checksum.
+// numbers writes the numbers of the block b and then its checksum. Each row has d features and t targets.
 func (w *cacheWriter) numbers(b Block, d, t int) error {
 	if s := b.Sparse; s != nil {
 		lo, hi := s.RowPtr[0], s.RowPtr[b.N]
@@ -171,7 +174,7 @@ func (w *cacheWriter) numbers(b Block, d, t int) error {
 	return binary.Write(w.out, binary.LittleEndian, w.sum.Sum32())
 }
 
-// convert writes numbers, each encoded by put in size bytes.
+// convert writes the numbers in from. The function put encodes each number in size bytes.
 func convert[T any](
 	w *cacheWriter,
 	from []T,

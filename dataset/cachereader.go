@@ -47,7 +47,8 @@ func openCache(name string, h cacheHeader) (r *cacheReader, rows int64, err erro
 	return r, rows, nil
 }
 
-// begin checks the header, reads the row count, and finds the first block.
+// begin checks that the header of the file is want. It returns the number of rows in the file and sets r to read
+// the first block.
 func (r *cacheReader) begin(want cacheHeader) (rows int64, err error) {
 	info, err := r.file.Stat()
 	if err != nil {
@@ -89,7 +90,8 @@ func (r *cacheReader) read(b []byte) error {
 	return err
 }
 
-// frame reads the next frame. rest is the number of bytes of the block that follow the frame.
+// frame reads the frame of the next block, or returns io.EOF after the last block. The result rest is the number of
+// bytes of the block after the frame.
 func (r *cacheReader) frame() (f cacheFrame, rest int64, err error) {
 	if r.left == 0 {
 		return f, 0, io.EOF
@@ -113,7 +115,7 @@ func (r *cacheReader) frame() (f cacheFrame, rest int64, err error) {
 	return f, size - cacheFrameSize, nil
 }
 
-// skip seeks to the block that holds the given row.
+// skip moves to the block that contains the given row. If the file has no such row, it moves to the end.
 func (r *cacheReader) skip(row int64) error {
 	for {
 		left := r.left
@@ -196,7 +198,7 @@ func integers[T int | int32](r *cacheReader, to []T) error {
 	})
 }
 
-// floats appends the next n numbers to the empty slice to.
+// floats reads the next n numbers of the file and returns them. It uses the memory of to, which must be empty.
 func (r *cacheReader) floats(to []float64, n int) ([]float64, error) {
 	to = slices.Grow(to, n)[:n]
 	return to, r.words(n, 8, func(lo int, b []byte) {
@@ -206,8 +208,8 @@ func (r *cacheReader) floats(to []float64, n int) ([]float64, error) {
 
 var cacheChunks = sync.Pool{New: func() any { return new([cacheChunk]byte) }}
 
-// words reads n numbers of size bytes each. It reads them in chunks, in parallel, and calls take for each chunk: first
-// is the index of the first number in b.
+// words reads the next n numbers, of size bytes each. It reads them in chunks, in parallel. For each chunk it calls
+// take with the bytes b of the chunk; first is the index of the first number in b.
 func (r *cacheReader) words(n, size int, take func(first int, b []byte)) error {
 	bytes := n * size
 	sums := make([]uint32, (bytes+cacheChunk-1)/cacheChunk)

@@ -9,8 +9,9 @@ import (
 	"github.com/fdridge/fdridge/internal/vec"
 )
 
-// Columns holds the columns of a source as two other sources. Each row of Features or Targets is a column of the
-// source. Such a row has n numbers, for the n rows of the source, and no targets.
+// Columns holds the columns of a source with n rows as two further sources. Each row of the source Features is a
+// feature column of the original source, and each row of Targets is a target column. These rows have n numbers, and
+// no targets.
 type Columns struct {
 	Features Source // d rows
 	Targets  Source // t rows; nil for none
@@ -19,16 +20,16 @@ type Columns struct {
 // A Columnar is a source that may be able to read single columns, for example from a file stored column by column.
 type Columnar interface {
 	Source
-	// ByColumns returns the columns, or the zero value if single columns cannot be read.
+	// ByColumns returns the columns of the source. It returns the zero value if single columns cannot be read.
 	ByColumns() Columns
-	// Samples returns the targets (n×t) and the sample weights of all n rows without reading the features. Without
-	// targets y is nil, without weights w is nil. Samples may be called only if ByColumns does not return the zero
-	// value.
+	// Samples returns the targets y and the sample weights w of all n rows, without reading the features. With t
+	// targets, y is n×t, row by row. Without targets y is nil, and without weights w is nil. Samples may be called
+	// only if ByColumns does not return the zero value.
 	Samples(ctx context.Context) (y, w []float64, err error)
 }
 
-// ByColumns returns a source whose row j is column j of the features of src. ok is false if src cannot read single
-// columns.
+// ByColumns returns a source whose row j is feature column j of src. The result ok is false if src cannot read
+// single columns.
 func ByColumns(src Source) (features Source, ok bool) {
 	if s, isColumnar := src.(Columnar); isColumnar {
 		if c := s.ByColumns(); c.Features != nil {
@@ -89,7 +90,8 @@ func (s *Stream) Samples(ctx context.Context) (y, w []float64, err error) {
 	return y, nil, nil
 }
 
-// readAll returns the features of the first n rows of a dense source, and the number of all its rows.
+// readAll reads all rows of a dense source. It returns the features of the first n rows, and the number of all
+// rows.
 func readAll(ctx context.Context, src Source, n int64) (x []float64, rows int64, err error) {
 	_, d, _ := src.Dims()
 	for b, err := range src.Blocks(ctx) {
@@ -132,22 +134,22 @@ func (z *zip) Samples(ctx context.Context) (y, w []float64, err error) {
 	return y, other, checkWeights(other, 0)
 }
 
-// transposeBytes is the default memory for the rows of a transposed source.
+// transposeBytes is the default number of bytes that a transposed source uses for its rows.
 const transposeBytes = 64 << 20
 
-// transposed is a source whose rows are the columns of x.
+// transposed is the source that Transpose returns: its rows are the columns of x.
 type transposed struct {
 	x     Source
 	n, d  int
 	bytes int
 }
 
-// Transpose returns the source whose rows are the d columns of x and whose features are the n rows of x. Use it for
-// files with a feature in each row. x must have no targets; [Zip] adds targets to the result. If n is unknown,
-// Transpose reads x once to count its rows.
+// Transpose returns a source whose rows are the d columns of x and whose features are the n rows of x. Use it for
+// files that store a feature in each row. x must have no targets; [Zip] adds targets to the result. If x does not
+// know its number of rows, Transpose reads x once to count them.
 //
-// The result holds at most the given number of bytes of its rows at a time; 0 means 64 MiB. So a pass over the result
-// makes about ⌈8nd/bytes⌉ passes over x. [ByColumns] of the result returns x.
+// A pass over the result holds at most the given number of bytes of rows at a time; 0 means 64 MiB. So a pass makes
+// about ⌈8nd/bytes⌉ passes over x. [ByColumns] of the result returns x.
 func Transpose(ctx context.Context, x Source, bytes int) (Source, error) {
 	if err := checkSources(x); err != nil {
 		return nil, err
@@ -228,7 +230,7 @@ func (s *transposed) BlocksFrom(ctx context.Context, firstRow int64) iter.Seq2[B
 	}
 }
 
-// fillWindow sets rows of the transposed matrix from columns of x.
+// fillWindow sets the rows in window, which are rows of the transposed source, from columns of x.
 func (s *transposed) fillWindow(ctx context.Context, window Block) error {
 	lo := int(window.First)
 	feature := 0
@@ -285,7 +287,8 @@ func (s untargeted) Blocks(ctx context.Context) iter.Seq2[Block, error] {
 	})
 }
 
-// ByColumns implements [Columnar] for transforms of separate columns, like a scaling.
+// ByColumns implements [Columnar]. It returns columns only if the transform acts on each column separately, for
+// example if it scales the columns.
 func (s *transformed) ByColumns() Columns {
 	features, ok := ByColumns(s.src)
 	if !ok || s.transformColumns == nil {

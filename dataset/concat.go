@@ -5,8 +5,8 @@ import (
 	"iter"
 )
 
-// Concat returns the rows of several sources, one source after the other. If their numbers of features or targets
-// differ, the error is [ErrShape].
+// Concat returns a source of the rows of several sources, one source after the other. It returns [ErrShape] if the
+// sources have different numbers of features or targets.
 func Concat(sources ...Source) (Source, error) {
 	if len(sources) == 0 {
 		return nil, newSourceError("no sources")

@@ -10,8 +10,8 @@ import (
 	"github.com/fdridge/fdridge/engine"
 )
 
-// A Block holds N consecutive rows of a source, with d features and t targets each. The features are either in X or
-// in Sparse.
+// A Block holds N consecutive rows of a source. Each row has d features and t targets, where d and t come from
+// [Source].Dims. The features are either in X or in Sparse.
 type Block struct {
 	First  int64       // 0-based index of the block's first row in its source
 	N      int         // number of rows
@@ -29,15 +29,19 @@ func (b Block) Weight(i int) float64 {
 	return b.W[i]
 }
 
-// A Source is a sequence of rows. Every pass yields the same rows. If a file has changed since the first pass began,
-// the pass ends with a *[ChangedError]. A source that reads a [Pipe] allows only one pass; see [Once].
+// A Source is a sequence of rows that can be read in several passes. Every pass yields the same rows. If a file has
+// changed since the first pass began, a pass ends with a *[ChangedError]. A source that reads a [Pipe] allows only
+// one pass; see [Once].
 type Source interface {
-	// Dims returns the numbers of rows n, features d and targets t. n is -1 while it is unknown.
+	// Dims returns the number n of rows, the number d of features and the number t of targets. n is -1 while it is
+	// unknown.
 	Dims() (n int64, d, t int)
 
-	// Blocks makes a pass: it yields all blocks in order. The consumer must not write to a block, and may use a block
-	// only until the next block is yielded. All entries are finite. An error comes with an empty block and ends the
-	// pass. Leaving the loop or cancelling ctx stops the pass and its goroutine; after cancelling, the error is
+	// Blocks makes a pass: it yields all blocks of rows in order. The consumer may use a block only until the next
+	// block is yielded, and must not write to it. All numbers are finite. An error is yielded with an empty block
+	// and ends the pass.
+	//
+	// Leaving the loop, or cancelling ctx, stops the pass and its goroutine. After ctx is cancelled, the error is
 	// ctx.Err(). Several passes may run at the same time.
 	Blocks(ctx context.Context) iter.Seq2[Block, error]
 }

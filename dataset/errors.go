@@ -12,18 +12,19 @@ import (
 )
 
 // ErrInput is the error for invalid shapes, values or files. All error types of this package match ErrInput by
-// errors.Is. It equals [engine.ErrInput].
+// errors.Is. ErrInput equals [engine.ErrInput].
 var ErrInput = engine.ErrInput
 
-// ErrShape is the error for dimensions that disagree. Every *[SourceError] matches ErrShape by errors.Is. It equals
-// [engine.ErrShape].
+// ErrShape is the error for dimensions that disagree. Every *[SourceError] matches ErrShape by errors.Is. ErrShape
+// equals [engine.ErrShape].
 var ErrShape = engine.ErrShape
 
-// ErrUnknownLevel is the error for a category that did not occur in the training rows; see package prepare. An
+// ErrUnknownLevel is the error for a category that did not occur in the training rows; see package prepare. Every
 // *[InputError] about such a category matches ErrUnknownLevel by errors.Is.
 var ErrUnknownLevel = errors.New("dataset: an unknown level")
 
-// A SourceError reports that rows are missing, or that sources do not fit together. It matches [ErrShape].
+// A SourceError reports that rows are missing, or that sources do not fit together. It matches [ErrShape] and
+// [ErrInput] by errors.Is.
 type SourceError struct{ Reason string }
 
 func (e *SourceError) Error() string { return "dataset: " + e.Reason }
@@ -51,12 +52,12 @@ func newDimensionError(format string, args ...any) error {
 }
 
 // An InputError reports invalid data and their position. Its text has the form file:line:column: message. Line and
-// Column are 1-based; 0 means unknown. In a text file, Column counts the bytes of the line. In arrays and in
-// transformed rows, Line and Column are the row and the column.
+// Column are counted from 1, and 0 means unknown. In a text file, Column is the number of the byte in the line. In
+// arrays and in transformed rows, Line and Column are the row and the column of the number.
 //
 // Texts lists the features that hold texts and could be categorical. Others lists the features whose cells are
-// neither numbers nor texts. Both cover only the part of the file that was read. The message is about the first
-// feature listed. A column without a name is listed by its number.
+// neither numbers nor texts. Both lists cover only the part of the file that was read. The message is about the
+// first feature in the lists. A column without a name is listed by its number.
 type InputError struct {
 	File         string
 	Line, Column int
@@ -96,7 +97,7 @@ func (e *InputError) Error() string {
 	return s
 }
 
-// joinNames joins at most the first 40 names by commas.
+// joinNames joins the names by commas. Of more than 40 names, it joins the first 40.
 func joinNames(names []string) string {
 	const most = 40
 	more := ""
@@ -109,12 +110,14 @@ func joinNames(names []string) string {
 
 func (e *InputError) Unwrap() error { return e.Err }
 
-// Is reports whether target is [ErrInput], or is [ErrUnknownLevel] and e.UnknownLevel is set.
+// Is reports whether e matches target. Every InputError matches [ErrInput]. If UnknownLevel is set, it also matches
+// [ErrUnknownLevel].
 func (e *InputError) Is(target error) bool {
 	return target == ErrInput || e.UnknownLevel && target == ErrUnknownLevel
 }
 
-// checkFinite checks rows of cols numbers, from row firstRow on.
+// checkFinite returns an error if a number in x is not finite. The rows in x have cols numbers each, and the first
+// of them is row firstRow.
 func checkFinite(name string, x []float64, firstRow int64, cols int) error {
 	if allFinite(x) {
 		return nil
@@ -127,7 +130,8 @@ func checkFinite(name string, x []float64, firstRow int64, cols int) error {
 	return nil
 }
 
-// allFinite reports whether all numbers are finite. It adds up v − v, which is 0 or NaN, in four sums for speed.
+// allFinite reports whether all numbers in x are finite. It adds up v − v for each number v. This difference is 0
+// if v is finite, otherwise NaN. Four separate sums make the loop faster.
 func allFinite(x []float64) bool {
 	var s0, s1, s2, s3 float64
 	for ; len(x) >= 4; x = x[4:] {

@@ -1,7 +1,7 @@
 package dataset
 
-// Every returns the source of rows 0, k, 2k, … of src. A pass reads all rows of src. If k < 1, the error is
-// [ErrShape].
+// Every returns a source of every k-th row of src: the rows 0, k, 2k and so on. A pass over the result reads all
+// rows of src. If k < 1, the error is [ErrShape].
 func Every(src Source, k int64) (Source, error) {
 	if err := checkSources(src); err != nil {
 		return nil, err

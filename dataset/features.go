@@ -11,16 +11,18 @@ import (
 	"github.com/fdridge/fdridge/internal/printable"
 )
 
-// Features computes new features of a row from its features, such as [Fourier] and [Polynomial] features.
+// Features describes how new features of a row are computed from its features. [Fourier] and [Polynomial] implement
+// it.
 type Features interface {
-	// Apply returns src with the new features. It uses the given backend, or engine.Default() if the backend is nil.
+	// Apply returns a source whose rows have the new features. It computes with the backend be, or with
+	// engine.Default() if be is nil.
 	Apply(src Source, be engine.Backend) (Source, error)
 	// String returns the text that ParseFeatures reads.
 	String() string
 }
 
-// CountFeatures returns the number of features that f computes from d columns, or the error of its Apply. It reads no
-// rows and allocates nothing large.
+// CountFeatures returns the number of features that f computes from d features. The error is the same as from the
+// method Apply. CountFeatures reads no rows and allocates no large memory.
 func CountFeatures(f Features, d int) (int, error) {
 	switch f := f.(type) {
 	case Fourier:
@@ -39,8 +41,9 @@ func (f Fourier) String() string {
 // String returns poly:K.
 func (p Polynomial) String() string { return fmt.Sprintf("poly:%d", p.Degree) }
 
-// ParseFeatures parses a description of features. "rff:D,gamma=G,seed=S" means D random features of [Fourier], by
-// default with gamma 1 and seed 0. "poly:K" means the [Polynomial] features of degree K.
+// ParseFeatures parses the text that describes features. "rff:D,gamma=G,seed=S" means D random features of
+// [Fourier], with Gamma G and Seed S. The defaults are gamma 1 and seed 0. "poly:K" means the [Polynomial] features
+// of degree K.
 func ParseFeatures(text string) (Features, error) {
 	kind, rest, _ := strings.Cut(text, ":")
 	switch kind {

@@ -13,9 +13,11 @@ import (
 //
 //	z(x) = √(2/D)·cos(Wx + u),  W_ij ~ N(0, 2γ),  u_i uniform on [0, 2π).
 //
-// Here D is Components and γ is Gamma. The inner product z(x)ᵀz(y) approximates the kernel
-// exp(−γ‖x − y‖²). W and u depend only on the seed and the sizes of W. However, math.Log may be rounded
-// differently on another processor architecture, and then about one in 2000 elements of W differs in its last bit.
+// Here D is the field Components and γ is the field Gamma. For two rows x and y, the inner product z(x)ᵀz(y)
+// approximates the kernel exp(−γ‖x − y‖²).
+//
+// The random matrix W and vector u depend only on Seed, Gamma and the sizes of W. But on another processor
+// architecture, math.Log may round differently. Then about one in 2000 elements of W differs in its last bit.
 // docs/model.md describes the computation for other languages. Fourier can be saved with a model as JSON.
 type Fourier struct {
 	Components int     `json:"components"` // D
@@ -26,9 +28,9 @@ type Fourier struct {
 // maxWeights limits the size of W to 512 GiB.
 const maxWeights = 1 << 36
 
-// Apply returns the D Fourier features of src as dense rows. It uses the given backend, or engine.Default() if the
-// backend is nil. All bits of the features are independent of block size, threads, kernel, backend and sparsity. See
-// [engine.CosineMap] for the rounding.
+// Apply returns a source whose rows have the Fourier features of the rows of src, as dense rows. It computes with
+// the backend be, or with engine.Default() if be is nil. Every bit of the features is independent of block size,
+// threads, kernel, backend, and whether rows are sparse. See [engine.CosineMap] for the rounding.
 func (f Fourier) Apply(src Source, be engine.Backend) (Source, error) {
 	if err := checkSources(src); err != nil {
 		return nil, err
@@ -64,7 +66,7 @@ func (f Fourier) Apply(src Source, be engine.Backend) (Source, error) {
 	}, nil
 }
 
-// check returns an error if f cannot be computed from d columns.
+// check returns an error if f cannot compute features from rows of d columns.
 func (f Fourier) check(d int) error {
 	switch {
 	case f.Components < 1:
@@ -79,7 +81,7 @@ func (f Fourier) check(d int) error {
 	return nil
 }
 
-// draw draws u, and then the d columns of W.
+// draw draws the random numbers for rows of d columns: first the vector u, then the matrix W column by column.
 func (f Fourier) draw(d int) *engine.CosineMap {
 	rng := rand.New(rand.NewPCG(f.Seed, 0x466f7572696572)) // "Fourier"
 	u := make([]float64, f.Components)

@@ -12,15 +12,15 @@ import (
 	"github.com/fdridge/fdridge/internal/vec"
 )
 
-// memory is a source of rows in memory, which blocks share.
+// memory is a source of rows in memory. Its blocks share this memory.
 type memory struct {
 	whole Block
 	d, t  int
 }
 
-// FromDense returns a source of the n rows of x (row-major n×d) with targets y (n×t). It shares the memory of x and
-// y, which must not change while the source is in use. If dimensions disagree, the error is [ErrShape]. If an entry
-// is not finite, the error is an *[InputError] with File "x" or "y".
+// FromDense returns a source of n rows. The features x are n×d and the targets y are n×t, both row-major. The
+// source shares the memory of x and y, which must not change while it is in use. If dimensions disagree, the error
+// is [ErrShape]. If an entry is not finite, the error is an *[InputError] with File "x" or "y".
 func FromDense(n, d, t int, x, y []float64) (Source, error) {
 	if n < 0 ||
 		d < 1 ||
@@ -46,9 +46,9 @@ func FromDense(n, d, t int, x, y []float64) (Source, error) {
 	return &memory{Block{N: n, X: x, Y: y}, d, t}, nil
 }
 
-// FromMatrix returns a source of the n rows of x (n×d) with targets y (n×t), or without targets if y is nil. It
-// shares the memory of a matrix with contiguous rows, such as most *mat.Dense, and copies other matrices. Errors are
-// as in [FromDense], and [ErrShape] if x is nil.
+// FromMatrix returns a source of rows. Row i of x holds the features, and row i of y the targets. If y is nil,
+// there are no targets. The source shares the memory of a matrix whose rows are contiguous, such as most
+// *mat.Dense, and copies other matrices. Errors are as in [FromDense]. If x is nil, the error is [ErrShape].
 func FromMatrix(x, y mat.Matrix) (Source, error) {
 	if vec.IsNilMatrix(x) {
 		return nil, newSourceError("no matrix of features")
@@ -64,9 +64,9 @@ func FromMatrix(x, y mat.Matrix) (Source, error) {
 	return FromDense(n, d, t, vec.OfMatrix(x), vec.OfMatrix(y))
 }
 
-// FromTable returns a source of the n rows of x (row-major n×d) with targets y (n×t), in which NaN is a missing
-// value. Encode such rows with package prepare. An infinite entry is an *[InputError]; otherwise FromTable is like
-// [FromDense].
+// FromTable returns a source of n rows, in which NaN is a missing value. The features x are n×d and the targets y
+// are n×t, both row-major. Package prepare encodes such rows. An infinite entry is an *[InputError]. Memory and
+// other errors are as in [FromDense].
 func FromTable(n, d, t int, x, y []float64) (Source, error) {
 	if n < 0 ||
 		d < 1 ||
@@ -96,11 +96,13 @@ func FromTable(n, d, t int, x, y []float64) (Source, error) {
 	return &memory{Block{N: n, X: x, Y: y}, d, t}, nil
 }
 
-// FromCSR returns a source of the sparse rows of x, with dense targets y (n×t). It shares the memory of x and y, which
-// must not change while the source is in use. The error is [ErrShape] in these cases:
+// FromCSR returns a source of the sparse rows of x, with dense targets y of t numbers per row. The source shares
+// the memory of x and y, which must not change while it is in use. If an entry is not finite, the error is an
+// *[InputError]. The error is [ErrShape] in these cases:
 //
 //   - Row pointers decrease or are out of range.
 //   - The column indices of a row do not increase or are out of range.
+//   - The lengths of the slices do not fit the numbers of rows and columns.
 func FromCSR(x *engine.CSR, t int, y []float64) (Source, error) {
 	if x == nil {
 		return nil, newSourceError("the sparse features are nil")
@@ -133,7 +135,8 @@ func FromCSR(x *engine.CSR, t int, y []float64) (Source, error) {
 	return &memory{Block{N: x.Rows, Sparse: x, Y: y}, x.Cols, t}, nil
 }
 
-// checkRow returns an error if row i is invalid or not finite.
+// checkRow returns an error if the row pointers or the column indices of row i are invalid, or if one of its values
+// is not finite.
 func checkRow(x *engine.CSR, i int) error {
 	if lo, hi := x.RowPtr[i], x.RowPtr[i+1]; lo < 0 || hi < lo || hi > len(x.Val) {
 		return newSourceError("sparse row %d is entries %d to %d of %d", i+1, lo, hi, len(x.Val))
@@ -152,7 +155,7 @@ func checkRow(x *engine.CSR, i int) error {
 	return nil
 }
 
-// isProduct reports whether n = a·b, without overflow, for a, b ≥ 0.
+// isProduct reports whether n = a·b, for a, b ≥ 0. The result is right even if a·b overflows.
 func isProduct(n, a, b int) bool {
 	hi, lo := bits.Mul64(uint64(a), uint64(b))
 	return hi == 0 && lo == uint64(n)
@@ -190,8 +193,8 @@ func (m *memory) BlocksFrom(ctx context.Context, firstRow int64) iter.Seq2[Block
 	}
 }
 
-// InMemory returns all rows of a source from [FromDense] or [FromCSR] as one block, which must not be changed. ok is
-// false for other sources.
+// InMemory returns all rows of a source from [FromDense], [FromMatrix], [FromTable] or [FromCSR] as one block,
+// which must not be changed. ok is false for a source of any other kind.
 func InMemory(src Source) (all Block, ok bool) {
 	if m, ok := src.(*memory); ok {
 		return m.whole, true

@@ -20,13 +20,14 @@ type moments struct {
 	n               float64 // total weight of the rows
 	count, mean, m2 []float64
 
-	// rows counts the rows of positive weight, and stored[j] the rows of positive weight with an entry in column j. If
-	// stored[j] < rows, column j has zeros that are not stored. Sums of weights cannot show this, because their
-	// round-off differs.
+	// rows is the number of rows of positive weight. stored[j] is the number of such rows with a stored entry in
+	// column j. If stored[j] < rows, the other rows have a zero in column j. Sums of weights cannot show this, because
+	// their round-off differs.
 	rows   int64
 	stored []int64
 
-	// centre, sum and square are workspace. sum and square hold differences from centre.
+	// centre, sum and square are the workspace of addDense. centre has a value near the mean of each column. sum
+	// and square have sums of the differences from centre and of their squares.
 	centre, sum, square []float64
 }
 
@@ -76,8 +77,8 @@ func (m *moments) add(b Block) {
 	}
 }
 
-// addDense adds a dense block of total weight n > 0.
-// Differences from the first row make the mean of a constant column exact. The squares are corrected for round-off.
+// addDense adds a dense block, whose rows have the total weight n > 0. It sums differences from the first row of
+// positive weight, so that the mean of a constant column is exact. The sums of squares are corrected for round-off.
 func (m *moments) addDense(b Block, n float64) {
 	d := len(m.mean)
 	lead := 0
@@ -130,7 +131,8 @@ func (m *moments) addColumns(b Block, n float64, lo, hi int) {
 	}
 }
 
-// join adds a group of total weight n to column j.
+// join adds a group of entries to column j. The group has total weight n, the given mean, and the weighted sum m2
+// of squared deviations from the mean.
 func (m *moments) join(j int, n, mean, m2 float64) {
 	if m.count[j] == 0 { // mean² may be infinite
 		m.count[j] = n
@@ -145,7 +147,7 @@ func (m *moments) join(j int, n, mean, m2 float64) {
 	m.count[j] = total
 }
 
-// complete adds a zero for each entry that is not stored.
+// complete adds the entries that are not stored to each column, as one group of zeros.
 func (m *moments) complete() {
 	for j, weight := range m.count {
 		if m.stored[j] < m.rows && weight < m.n {
@@ -155,8 +157,8 @@ func (m *moments) complete() {
 }
 
 // pool completes the moments and combines them over all shares, so that every share has the same result. allreduce
-// replaces numbers by their sums over the shares. n is the total weight of a share, and m2 the sum of squared
-// deviations from the share's mean. The sums are, in this order:
+// replaces numbers by their sums over the shares. In a share, n is the total weight, mean the mean of a column, and
+// m2 the weighted sum of squared deviations from mean. pool calls allreduce for these numbers, in this order:
 //
 //	n of each share,
 //	pivot, the mean of the first share with n > 0 (other shares add zero),

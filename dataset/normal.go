@@ -5,17 +5,18 @@ import (
 	"math/rand/v2"
 )
 
-// layers holds the tables of the ziggurat method: 128 layers of equal area that cover the right half of the normal
-// density (G. Marsaglia, W. W. Tsang, "The ziggurat method for generating random variables", J. Stat. Software 5(8),
-// 2000). The tables are float32, so that they do not depend on the machine's rounding of math.Exp and math.Log.
+// layers holds the tables of the ziggurat method for normal random numbers. It covers the right half of the normal
+// density by 128 layers of equal area (G. Marsaglia, W. W. Tsang, "The ziggurat method for generating random
+// variables", J. Stat. Software 5(8), 2000). The tables are float32, so that different rounding of math.Exp and
+// math.Log on other machines does not change them.
 type layers struct {
 	inside [128]uint32  // a point below inside·2⁻³¹ of the width lies under the density
 	width  [128]float32 // width of the layer times 2⁻³¹
 	height [128]float32 // density at the right end of the layer
 }
 
-// The lowest layer consists of a box up to tailBegins and of the tail of the density beyond. layerArea is the area of
-// each layer.
+// The lowest layer consists of a box from 0 to tailBegins, and of the tail of the normal density beyond tailBegins.
+// layerArea is the area of each layer.
 const (
 	tailBegins = 3.442619855899
 	layerArea  = 9.91256303526217e-3
@@ -26,7 +27,8 @@ var ziggurat = makeLayers()
 func makeLayers() *layers {
 	density := func(x float64) float64 { return math.Exp(-0.5 * x * x) }
 	var z layers
-	// right ends of the layers from the top; for the lowest layer, the right end of a box of equal area
+	// edge[i] is the right end of layer i, counted from the top. edge[128] is the width of a box that has the
+	// height and the area of the lowest layer.
 	var edge [129]float64
 	edge[127], edge[128] = tailBegins, layerArea/density(tailBegins)
 	for i := 126; i > 0; i-- {
@@ -44,9 +46,9 @@ func makeLayers() *layers {
 	return &z
 }
 
-// normal draws a normal number. Saved models depend on these numbers, so the function is a copy of
-// rand.Rand.NormFloat64, which may change; see docs/model.md. The conversions of products prevent fused multiply-adds,
-// which would round differently.
+// normal draws a random number from the standard normal distribution. Saved models depend on the numbers drawn, see
+// docs/model.md. So normal is a copy of rand.Rand.NormFloat64, which may change. The conversions of products to
+// float64 prevent fused multiply-adds, which would round differently.
 func (z *layers) normal(rng *rand.Rand) float64 {
 	for {
 		word := rng.Uint64()

@@ -6,9 +6,13 @@ import (
 	"github.com/fdridge/fdridge/internal/badinput"
 )
 
-// Penalty returns the scaling that divides each column j by √pⱼ. Let z be the coefficients of a fit of the scaled
-// columns with penalty γ‖z‖². Then xⱼ = zⱼ/√pⱼ are the coefficients of a fit of the original columns with
-// penalty γ·Σ pⱼxⱼ². The pⱼ must be positive and finite, otherwise the error is [ErrInput].
+// Penalty returns the scaling that divides each column j by √pⱼ, where pⱼ = p[j]. It gives each column its own
+// penalty:
+//
+//   - Let z be the coefficients of a ridge regression on the scaled columns with the penalty γ‖z‖².
+//   - Then xⱼ = zⱼ/√pⱼ are the coefficients for the original columns with the penalty γ·Σ pⱼxⱼ².
+//
+// Every pⱼ must be positive and finite, otherwise the error is [ErrInput].
 func Penalty(p []float64) (*Scaling, error) {
 	return (&Scaling{Mean: make([]float64, len(p)), Scale: ones(len(p))}).Penalize(p)
 }

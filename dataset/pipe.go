@@ -8,15 +8,17 @@ import (
 	"sync/atomic"
 )
 
-// A Pipe is a stream of bytes that can be read only once, such as standard input, a FIFO or a connection. The options
-// of the file formats accept a Pipe instead of a file. The Pipe keeps the bytes read to detect the format, and
-// returns them again in the pass over the rows.
+// A Pipe is a stream of bytes that can be read only once, such as standard input, a FIFO or a connection. The
+// options of the file formats accept a Pipe instead of a file. The Pipe keeps the bytes that were read to detect
+// the format. The pass over the rows reads these bytes again.
 //
-// A goroutine reads ahead by at most three buffers of 512 KiB. When the context of the Pipe is cancelled, Read
-// returns at once, and the goroutine ends after its current read. Reading the zero value returns a *[SourceError].
+// A goroutine reads ahead by at most three buffers of 512 KiB. When the context of the Pipe is cancelled, reading
+// from the Pipe returns at once, and the goroutine ends after its current read. Reading the zero value returns a
+// *[SourceError].
 type Pipe struct {
-	// Prompt ends a block when no more data have arrived, so that rows are delivered without delay. Otherwise blocks
-	// are as large as for a file and do not depend on the timing. Set Prompt before the first read.
+	// Prompt states that rows must be delivered without delay: a block of rows ends when no more data have arrived.
+	// Otherwise blocks are as large as for a file and do not depend on the timing. Set Prompt before the first
+	// read.
 	Prompt bool
 
 	name    string
@@ -31,13 +33,13 @@ type Pipe struct {
 	tail   atomic.Pointer[PipeTail]
 }
 
-// A PipeTail is the end of the data of a pipe.
+// A PipeTail describes the data of a pipe that was read to its end.
 type PipeTail struct {
 	Text []byte // the last bytes, at most 8 KiB
 	Size int64  // bytes in all
 }
 
-// A pump reads a stream ahead on its own goroutine.
+// A pump reads a stream on its own goroutine, before the data are needed.
 type pump struct {
 	ctx        context.Context
 	open       func() (io.ReadCloser, error)
@@ -54,7 +56,7 @@ type pump struct {
 const (
 	pipeBuffer  = 512 << 10
 	pipeBuffers = 3
-	// pipeHead is the largest number of bytes that Look keeps. Two lines of the maximum length fit.
+	// pipeHead limits the bytes that a Pipe keeps to detect the format. Two lines of the maximum length fit.
 	pipeHead = 129 << 20
 	pipeTail = 8 << 10
 )
@@ -99,8 +101,8 @@ func newPipe(ctx context.Context, name string, open func() (io.ReadCloser, error
 // Name returns the name that errors use.
 func (p *Pipe) Name() string { return p.name }
 
-// Look returns a reader that starts at the beginning of the data. The Pipe keeps all bytes that this reader reads.
-// After [Pipe.Take], the reader returns only bytes that were kept.
+// Look returns a reader that starts at the beginning of the data. The Pipe keeps all bytes that this reader reads,
+// so that they can be read again. After a call of [Pipe.Take], the reader returns only bytes that were kept before.
 func (p *Pipe) Look() io.Reader { return &pipeReader{p: p} }
 
 // Take returns a reader of all data, for a single pass over the rows. A second call returns a *[OnceError].
@@ -112,10 +114,10 @@ func (p *Pipe) Take() (*Taken, error) {
 	return &Taken{pipeReader{p: p, pass: true}}, nil
 }
 
-// Tail returns the end of the data after the pass has read them to their end. Otherwise it returns nil.
+// Tail returns the end of the data, if the pass over the rows has read all data. Otherwise it returns nil.
 func (p *Pipe) Tail() *PipeTail { return p.tail.Load() }
 
-// keepTail keeps the end of the bytes that the pass has read.
+// keepTail keeps the last bytes that the pass over the rows has read.
 func (p *Pipe) keepTail(read []byte) {
 	p.passed += int64(len(read))
 	read = read[max(0, len(read)-pipeTail):]
@@ -144,7 +146,7 @@ func (p *pump) stop() {
 	})
 }
 
-// run fills buffers until the end, an error, or a stop.
+// run reads the stream into buffers until its end, an error, a call of stop, or the end of p.ctx.
 func (p *pump) run() {
 	defer close(p.full)
 	from, err := p.open()
@@ -190,8 +192,8 @@ func (p *pump) run() {
 	}
 }
 
-// fetch fills p.rest, the bytes to deliver next, if it is empty. If wait is false and no data have arrived, it returns
-// errNotYet.
+// fetch gets new data from the goroutine that reads ahead, if p.rest is empty. p.rest are the bytes to deliver
+// next. If wait is false and no data have arrived, fetch returns errNotYet.
 func (p *Pipe) fetch(wait bool) error {
 	if len(p.rest) > 0 {
 		return nil
@@ -245,10 +247,10 @@ func (p *pump) next(wait bool) (b []byte, err error) {
 // errNotYet reports that no data have arrived.
 var errNotYet = &SourceError{"no more has come yet"}
 
-// errNoPipe reports the use of a zero Pipe or Taken.
+// errNoPipe reports that a zero Pipe or a zero Taken was read.
 var errNoPipe = &SourceError{"a pipe without a reader; create it with NewPipe or OpenPipe"}
 
-// A Taken reads all data of a [Pipe], for a single pass over the rows.
+// A Taken reads all data of a [Pipe], for the only pass over the rows. [Pipe.Take] returns it.
 type Taken struct{ pipeReader }
 
 // Available returns a number of bytes that can be read without waiting. More bytes may be available.
@@ -276,7 +278,7 @@ func (t *Taken) Stop() {
 	}
 }
 
-// A pipeReader reads first the kept bytes, then new bytes.
+// A pipeReader reads a Pipe from its beginning: first the bytes that the Pipe has kept, then new bytes.
 type pipeReader struct {
 	p    *Pipe
 	at   int  // position in head
@@ -327,7 +329,7 @@ func (r *pipeReader) read(to []byte) (int, error) {
 	return n, nil
 }
 
-// look reads new bytes, and keeps a copy in p.head.
+// look reads new bytes into to, and keeps a copy of them in the Pipe.
 func (r *pipeReader) look(to []byte) (int, error) {
 	p := r.p
 	switch {

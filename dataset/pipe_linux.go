@@ -5,7 +5,7 @@ import (
 	"syscall"
 )
 
-// enlargePipe enlarges a system pipe's buffer, so that both ends wait less.
+// enlargePipe enlarges the buffer of a system pipe, so that reader and writer wait less for each other.
 func enlargePipe(f *os.File) {
 	const setPipeSize, size = 1031, 1 << 20 // F_SETPIPE_SZ, and the size that Linux allows every user
 	raw, err := f.SyscallConn()

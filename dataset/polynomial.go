@@ -7,7 +7,8 @@ import (
 	"github.com/fdridge/fdridge/internal/badinput"
 )
 
-// Polynomial describes the monomials of the features x₁ … x_d up to a degree,
+// Polynomial makes new features: all products of at most Degree of the features x₁ … x_d, which may be equal. These
+// monomials are
 //
 //	x_i, x_i·x_j (i ≤ j), x_i·x_j·x_k (i ≤ j ≤ k), …
 //
@@ -25,8 +26,8 @@ type Polynomial struct {
 // maxMonomials limits a row to 128 MiB.
 const maxMonomials = 1 << 24
 
-// Apply returns the monomials of src as dense rows. If a monomial overflows, the pass ends with an *[InputError].
-// Apply does not use the backend.
+// Apply returns a source whose dense rows are the monomials of the rows of src. If a monomial overflows, the pass
+// over the rows ends with an *[InputError]. Apply does not use the backend.
 func (p Polynomial) Apply(src Source, _ engine.Backend) (Source, error) {
 	if err := checkSources(src); err != nil {
 		return nil, err
@@ -86,15 +87,15 @@ func (p Polynomial) columns(d int) (int, error) {
 	return int(n - 1), nil
 }
 
-// Names returns the names of the monomials, given the names of the columns. For the columns a and b and degree 2 they
-// are
+// Names returns the names of the monomials, given the names of the original columns. For the columns a and b and
+// degree 2, the names are
 //
 //	a, b, a^2, a*b, b^2.
 func (p Polynomial) Names(columns []string) []string {
 	var out []string
 	var extend func(prefix string, last, power, left int)
-	// extend appends the names of the monomials that begin with prefix·x_last^power. left is the number of further
-	// factors, which are x_last or later columns.
+	// extend appends the names of all monomials that begin with prefix and then the column last to the given power.
+	// Each monomial has left further factors, which are the same column or later columns.
 	extend = func(prefix string, last, power, left int) {
 		name := prefix + columns[last]
 		if power > 1 {
@@ -124,8 +125,8 @@ type monomials struct {
 	starts          []int     // starts[j] is the index of the first monomial of the current degree that begins with x_j
 }
 
-// features appends the monomials of the rows of b. finite is false, so that the caller looks for monomials that have
-// overflowed.
+// features appends the monomials of each row of b to out. A monomial may have overflowed, so finite is false, and
+// the caller must check the monomials.
 func (m *monomials) features(b Block, out *Buffer) (finite bool, err error) {
 	out.Sparse = false
 	z := out.extend(b.N * m.columns)
@@ -148,8 +149,9 @@ func (m *monomials) features(b Block, out *Buffer) (finite bool, err error) {
 	return false, nil
 }
 
-// row writes the monomials of x to z, degree by degree. The monomials of degree k + 1 that begin with x_j are x_j times
-// the monomials of degree k in x_j, …, x_last.
+// row writes the monomials of the features x to z, first the monomials of degree 1, then of degree 2, and so on. It
+// makes the monomials of degree k + 1 that begin with feature j in one loop. They are feature j times the monomials
+// of degree k that have no feature before j.
 func (m *monomials) row(x, z []float64) {
 	for j := range x {
 		m.starts[j] = j

@@ -10,8 +10,8 @@ import (
 	"github.com/fdridge/fdridge/engine"
 )
 
-// A Buffer is the memory of one block. A [Reader] or a transform appends rows to it: dense features to X, sparse
-// features to CSR, targets to Y, and sample weights to W.
+// A Buffer is the memory of one block of rows. A [Reader] or a transform appends rows to it. Dense features go to
+// X, sparse features to CSR, targets to Y, and sample weights to W.
 type Buffer struct {
 	N      int
 	X      []float64 // row-major
@@ -25,9 +25,9 @@ type Buffer struct {
 	done     func()
 }
 
-// Lend makes x (row-major n×d) the features of an empty dense block, without a copy. It returns memory for the n·t
-// targets. The caller must not change x until the function done is called. If the pass ends early, done is possibly
-// never called.
+// Lend makes x the features of an empty dense block, without a copy. x holds n rows of features, row by row. Lend
+// returns memory for the n·t targets. The caller must not change x until the function done is called. If the pass
+// over the rows ends early, done is possibly never called.
 func (b *Buffer) Lend(x []float64, n, t int, done func()) (y []float64) {
 	b.lent = x
 	b.done = done
@@ -44,7 +44,8 @@ func (b *Buffer) release() {
 	b.lent, b.done = nil, nil
 }
 
-// Shorten keeps the first rows of a dense buffer with d features and t targets, and drops the others.
+// Shorten keeps only the given number of rows, from the first row on. The buffer must be dense, with d features and
+// t targets per row.
 func (b *Buffer) Shorten(rows, d, t int) {
 	b.N = rows
 	b.Y = b.Y[:rows*t]
@@ -77,15 +78,16 @@ func (b *Buffer) EndRow() {
 	}
 }
 
-// extend appends n unset numbers to X and returns them.
+// extend appends n numbers without a defined value to X, and returns them for the caller to set.
 func (b *Buffer) extend(n int) []float64 {
 	before := len(b.X)
 	b.X = slices.Grow(b.X, n)[:before+n]
 	return b.X[before:]
 }
 
-// AppendRow appends row i of a block with d features and t targets. The block and the buffer must both be sparse or
-// both be dense. Both or neither must be weighted. AppendRow panics if the block has no row i.
+// AppendRow appends row i of a block with d features and t targets per row. The block and the buffer must both be
+// sparse or both be dense. They must both have weights or both have none. AppendRow panics if the block has no row
+// i.
 func (b *Buffer) AppendRow(from Block, i, d, t int) {
 	b.Y = append(b.Y, from.Y[i*t:(i+1)*t]...)
 	if from.W != nil {
@@ -101,7 +103,8 @@ func (b *Buffer) AppendRow(from Block, i, d, t int) {
 	b.EndRow()
 }
 
-// Block returns the rows of the buffer as a block of d features. Its first row is row firstRow of the source.
+// Block returns the rows of the buffer as a block with d features per row. firstRow is the number of its first row
+// in the source, counted from 0.
 func (b *Buffer) Block(firstRow int64, d int) Block {
 	out := Block{First: firstRow, N: b.N}
 	if len(b.Y) > 0 {
@@ -125,12 +128,11 @@ func (b *Buffer) Block(firstRow int64, d int) Block {
 // depth is the number of buffers of a pass.
 const depth = 3
 
-// buffers reuses memory, because writing to new memory is several times slower.
+// buffers keeps used Buffers for further passes, because writing to new memory is several times slower.
 var buffers = sync.Pool{New: func() any { return new(Buffer) }}
 
-// readAhead returns a pass whose blocks a goroutine fills in advance.
-// fill fills an empty buffer and sets its firstRow, or returns io.EOF. When the consumer stops, readAhead waits for
-// the goroutine.
+// readAhead returns a pass over blocks of rows that a goroutine prepares in advance. fill must fill an empty buffer
+// and set its firstRow, or return io.EOF. When the pass ends, readAhead waits until the goroutine has ended.
 func readAhead(
 	ctx context.Context,
 	name string,

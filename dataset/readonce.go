@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// A OnceError reports a second pass over rows that can be read only once, such as the rows of a [Pipe]. It matches
-// [ErrInput].
+// A OnceError reports that a second pass over rows was requested, although the rows can be read only once. The rows
+// of a [Pipe] are an example. A OnceError matches [ErrInput].
 type OnceError struct {
 	What string // the operation that needs another pass
 	Err  error  // why the rows could not be stored, or nil
@@ -24,8 +24,8 @@ func (e *OnceError) Is(target error) bool { return target == ErrInput }
 
 func (e *OnceError) Unwrap() error { return e.Err }
 
-// Once reports whether the rows of src can be read only once. A second pass then ends with a *[OnceError]. Once calls
-// the method Once() bool of src, and returns false if src has no such method.
+// Once reports whether the rows of src can be read only once, so that a second pass ends with a *[OnceError]. If
+// src has a method Once() bool, Once returns its result, otherwise false.
 func Once(src Source) bool {
 	s, ok := src.(interface{ Once() bool })
 	return ok && s.Once()

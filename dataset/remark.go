@@ -2,14 +2,14 @@ package dataset
 
 import "fmt"
 
-// A Remark tells how an ambiguous text file was read. For example, 12.345 may have a decimal point, or a point that
-// separates thousands.
+// A Remark tells how a text file was read that has more than one interpretation. For example, the point in 12.345
+// is either a decimal point or separates thousands.
 type Remark struct {
 	File string
 	Line int // from 1; 0 if the remark is about the whole file
 	Msg  string
-	// Doubt is true if another interpretation of the text is as likely as the chosen interpretation. Msg then names the
-	// options that select an interpretation.
+	// Doubt is true if another interpretation of the file is equally likely. Msg then names the options that select
+	// one.
 	Doubt bool
 }
 

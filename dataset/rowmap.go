@@ -16,22 +16,22 @@ type RowMap struct {
 	steps   []rowStep
 }
 
-// rowStep is one transform with the memory of its result.
+// rowStep is one transform of a RowMap, with memory for a transformed row.
 type rowStep struct {
 	of    *transformed
 	apply applier
 	row   Buffer
 }
 
-// NewRowMap returns a map that applies the steps in order to rows of d columns. Each step maps a source to a source,
-// for example
+// NewRowMap returns a RowMap that applies the steps, in order, to rows of d columns. Each step maps a source to a
+// source, as in this example:
 //
 //	dataset.NewRowMap(8, scaling.Apply, func(src dataset.Source) (dataset.Source, error) {
 //		return fourier.Apply(src, nil)
 //	})
 //
-// A step must work row by row, like [Scaling.Apply] and Apply of [Features]; otherwise the error is [ErrInput].
-// Errors of the steps are returned too.
+// A step must transform each row on its own, like Apply of [Scaling] and of [Features]. Otherwise the error is
+// [ErrInput]. NewRowMap also returns errors of the steps.
 func NewRowMap(d int, steps ...func(Source) (Source, error)) (*RowMap, error) {
 	if d < 1 {
 		return nil, newSourceError("a row map needs at least one column, got %d", d)
@@ -65,8 +65,9 @@ func NewRowMap(d int, steps ...func(Source) (Source, error)) (*RowMap, error) {
 // Dims returns the number of columns before and after the map.
 func (m *RowMap) Dims() (in, out int) { return m.in, m.out }
 
-// Row maps the row x to dst. If a length is wrong, the error is [ErrShape]. If a number in x or a result is not
-// finite, the error is an *[InputError] and dst is unchanged. Only the first call allocates memory.
+// Row maps the row x to dst. If the length of x or dst is wrong, the error is [ErrShape]. If a number in x or in
+// the result is not finite, the error is an *[InputError], and dst is unchanged. Only the first call allocates
+// memory.
 func (m *RowMap) Row(dst, x []float64) error { return m.row(0, dst, x) }
 
 func (m *RowMap) row(i int64, dst, x []float64) error {
@@ -95,8 +96,8 @@ func (m *RowMap) row(i int64, dst, x []float64) error {
 	return nil
 }
 
-// Matrix maps the rows of x (n×d) to the rows of a new matrix. If x is nil, the error is [ErrShape]. Other errors are
-// as in Row, and contain the number of the row.
+// Matrix maps each row of x to a row of a new matrix. If x is nil, the error is [ErrShape]. Other errors are as in
+// Row, and contain the number of the row.
 func (m *RowMap) Matrix(x mat.Matrix) (*mat.Dense, error) {
 	if vec.IsNilMatrix(x) {
 		return nil, newSourceError("the matrix is nil")

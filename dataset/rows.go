@@ -7,8 +7,9 @@ import (
 	"github.com/fdridge/fdridge/engine"
 )
 
-// Rows returns rows lo to hi−1 of src, counted from 0. It returns [ErrShape] if the range is empty. If src has fewer
-// than hi rows, the pass ends with [ErrShape].
+// Rows returns a source of the rows lo to hi−1 of src, counted from 0. It returns [ErrShape] if the range is empty,
+// or if src is known to have fewer than hi rows. If the number of rows is unknown and turns out to be less than hi,
+// a pass over the rows ends with [ErrShape].
 func Rows(src Source, lo, hi int64) (Source, error) {
 	if err := checkSources(src); err != nil {
 		return nil, err
@@ -56,7 +57,8 @@ func (r *rows) BlocksFrom(ctx context.Context, firstRow int64) iter.Seq2[Block, 
 					return
 				}
 			}
-			// If src has exactly hi rows, read on: a further block can only be an error, such as targets without features.
+			// If src has exactly hi rows, read on to its end, because src may still report an error. An example is
+			// an error about targets without features.
 			at = b.First + int64(b.N)
 			if at >= r.hi && at != n {
 				return
@@ -71,8 +73,9 @@ func (r *rows) BlocksFrom(ctx context.Context, firstRow int64) iter.Seq2[Block, 
 	}
 }
 
-// Cut returns rows lo to hi−1 of a block with d features and t targets. The result shares the memory of the block.
-// For sparse rows, the result refers to view, which Cut overwrites. Cut panics if the range exceeds the block.
+// Cut returns the rows lo to hi−1 of a block with d features and t targets per row. The result shares the memory of
+// the block. For sparse rows, the result also uses view, which Cut overwrites. Cut panics if the block has fewer
+// than hi rows.
 func (b Block) Cut(lo, hi, d, t int, view *engine.CSR) Block {
 	out := Block{
 		First: b.First + int64(lo),

@@ -8,13 +8,13 @@ import (
 // A Seeker is a [Source] that can begin a pass at any row.
 type Seeker interface {
 	Source
-	// BlocksFrom makes a pass that starts with the block of row firstRow, counted from 0. It yields no block if there
-	// is no such row.
+	// BlocksFrom makes a pass that starts with the block that contains row firstRow, counted from 0. If there is no
+	// such row, it yields no block.
 	BlocksFrom(ctx context.Context, firstRow int64) iter.Seq2[Block, error]
 }
 
-// From makes a pass over src that starts with the block of row firstRow. If src is no Seeker, From reads src from its
-// start and drops the earlier blocks.
+// From makes a pass over src that starts with the block that contains row firstRow, counted from 0. If src is no
+// Seeker, From reads src from its start and drops the blocks before.
 func From(ctx context.Context, src Source, firstRow int64) iter.Seq2[Block, error] {
 	if firstRow == 0 {
 		return src.Blocks(ctx)
@@ -25,8 +25,8 @@ func From(ctx context.Context, src Source, firstRow int64) iter.Seq2[Block, erro
 	return dropBefore(src.Blocks(ctx), firstRow)
 }
 
-// dropBefore returns the blocks from the block of row firstRow on, and sets the field First of each block. It drops the
-// earlier blocks.
+// dropBefore drops the blocks before the block that contains row firstRow. In the other blocks it sets the field
+// First.
 func dropBefore(blocks iter.Seq2[Block, error], firstRow int64) iter.Seq2[Block, error] {
 	return func(yield func(Block, error) bool) {
 		var at int64
@@ -43,17 +43,17 @@ func dropBefore(blocks iter.Seq2[Block, error], firstRow int64) iter.Seq2[Block,
 	}
 }
 
-// A Skipper is a [Reader] that can skip rows without reading them. Its method Read must return the requested number of
-// rows, or fewer only at the end.
+// A Skipper is a [Reader] that can skip rows without reading them. Its method Read must return exactly the
+// requested number of rows. It may return fewer only at the end of the file.
 type Skipper interface {
 	Reader
-	// Skip skips the given number of rows, which must exist. If the file cannot be read at arbitrary positions, for
-	// example because it is compressed, Skip skips nothing and returns false.
+	// Skip skips the given number of rows, which must exist. If rows cannot be skipped, for example because the
+	// file is compressed, Skip does nothing and returns false.
 	Skip(rows int64) (bool, error)
 }
 
-// skip skips the blocks before the block that contains row firstRow. rows is the number of rows of a block. skip
-// returns the number of rows skipped.
+// skip skips the blocks before the block that contains row firstRow, if r can skip rows. rows is the number of rows
+// of a block. skip returns the number of rows that it has skipped.
 func skip(r Reader, firstRow int64, rows int) (int64, error) {
 	s, ok := r.(Skipper)
 	start := firstRow - firstRow%int64(rows)

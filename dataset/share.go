@@ -11,7 +11,8 @@ type Share struct{ Rank, Size int }
 // Whole reports whether the share holds all rows.
 func (s Share) Whole() bool { return s.Size <= 1 }
 
-// Of returns the share of the range [0, n): [⌊n·Rank/Size⌋, ⌊n·(Rank+1)/Size⌋).
+// Of returns the rows lo to hi−1 of the share, counted from 0, if there are n rows in all. lo is n·Rank/Size and hi
+// is n·(Rank+1)/Size, both rounded down.
 func (s Share) Of(n int64) (lo, hi int64) {
 	if s.Whole() {
 		return 0, n
@@ -20,8 +21,8 @@ func (s Share) Of(n int64) (lo, hi int64) {
 	return proportion.Of(n, rank, size), proportion.Of(n, rank+1, size)
 }
 
-// Part returns the rows of src that belong to share s. The result has no rows if there are more shares than rows.
-// Part returns [ErrShape] if the number of rows is unknown.
+// Part returns a source of the rows of src that belong to the share s. If there are more shares than rows, it may
+// have no rows. If the number of rows of src is unknown, the error is [ErrShape].
 func Part(src Source, s Share) (Source, error) {
 	if err := checkSources(src); err != nil {
 		return nil, err
@@ -37,8 +38,8 @@ func Part(src Source, s Share) (Source, error) {
 	return Cut(src, lo, hi)
 }
 
-// Cut returns rows lo to hi−1 of src, counted from 0. Unlike [Rows], it accepts lo = hi, and then returns a source
-// without rows.
+// Cut returns a source of the rows lo to hi−1 of src, counted from 0. If lo = hi, the source has no rows, whereas
+// [Rows] returns an error.
 func Cut(src Source, lo, hi int64) (Source, error) {
 	if err := checkSources(src); err != nil {
 		return nil, err
@@ -50,8 +51,8 @@ func Cut(src Source, lo, hi int64) (Source, error) {
 	return Rows(src, lo, hi)
 }
 
-// A Range consists of bytes Lo to Hi−1 of a text file. A record belongs to the range of its first byte, so that
-// consecutive ranges contain each record once. The zero value is the whole file.
+// A Range consists of the bytes Lo to Hi−1 of a text file. A record, such as a line, belongs to the range that
+// contains its first byte. So consecutive ranges contain each record once. The zero value is the whole file.
 type Range struct{ Lo, Hi int64 }
 
 // Whole reports whether the range is the whole file.

@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// A Stamp is the size and the modification time of a file, which change if the file is written to. However, a second
-// write within a few milliseconds is not noticed if it leaves the size unchanged, because the clock of the file
-// system is coarse. The zero value is the stamp of no file.
+// A Stamp is the size and the modification time of a file. If a program writes to the file, they change. There is
+// one exception, because the clock of a file system is coarse: a second write within a few milliseconds that does
+// not change the size is not noticed. The zero value stands for no file.
 type Stamp struct {
 	Size    int64
 	ModTime time.Time
@@ -52,8 +52,8 @@ func (e *ChangedError) Error() string {
 // Unwrap returns [ErrInput].
 func (e *ChangedError) Unwrap() error { return ErrInput }
 
-// Check compares s with the current stamp of the named file, the argument now. If they differ, it returns a
-// *[ChangedError]. It returns nil if s is the zero value.
+// Check compares s with the argument now, the current stamp of the named file. If they differ, it returns a
+// *[ChangedError]. If they are equal, or s is the zero value, it returns nil.
 func (s Stamp) Check(name string, now Stamp) error {
 	if s.None() || s.Same(now) {
 		return nil
@@ -69,7 +69,7 @@ type Witness interface {
 	Unchanged() error
 }
 
-// checkUnchanged returns a *[ChangedError] instead of err if the file changed, because the change may have caused
+// checkUnchanged returns a *[ChangedError] if the file of r has changed, otherwise err. The change may have caused
 // err.
 func checkUnchanged(r Reader, err error) error {
 	if w, ok := r.(Witness); ok {

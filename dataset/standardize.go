@@ -17,9 +17,9 @@ type Scaling struct {
 }
 
 // Standardize makes one pass over src. It returns src with its columns shifted and scaled to mean 0 and standard
-// deviation 1, and this scaling. A row of weight w counts w times. Standard deviations divide by n, not n − 1, as in
-// scikit-learn's StandardScaler. If any row is sparse, columns are scaled but not shifted, and the means in the
-// scaling are zero.
+// deviation 1, and this scaling. A row of weight w counts w times. Standard deviations divide by the total weight n,
+// not by n − 1, as in scikit-learn's StandardScaler. If any row is sparse, columns are scaled but not shifted, and
+// the means in the scaling are zero.
 //
 // A column with a standard deviation of at most 10·2⁻⁵²·|mean| counts as constant and gets the scale 1. If a
 // variance overflows, the error is an *[InputError] that names the column.
@@ -29,10 +29,10 @@ func Standardize(ctx context.Context, src Source) (Source, *Scaling, error) {
 	})
 }
 
-// StandardizeShare is [Standardize] for rows that are divided into shares; src is one share. Every share must call
-// StandardizeShare, and all get the same scaling. allreduce replaces x by its sum over all shares, with the same bits
-// on each share, like a dist.Transport. In its five calls x has the lengths 1, share.Size, d, d and d, for
-// rows of d features.
+// StandardizeShare is [Standardize] for rows that are divided into shares. src is one share. Every share must call
+// StandardizeShare, and all get the same scaling. allreduce must replace x by its sum over all shares, with the
+// same bits on each share, as Allreduce of a dist.Transport does. It is called five times. The lengths of x are
+// then 1, share.Size, d, d and d, where d is the number of features.
 func StandardizeShare(
 	ctx context.Context,
 	src Source,
@@ -94,14 +94,14 @@ func (m *moments) scaling() (*Scaling, error) {
 	return out, nil
 }
 
-// scaledUnits bounds the number of roundings in an entry of a scaled column. One rounding each is in the root of a
-// penalty, in its product with a deviation, in the difference from a mean, and in the quotient.
+// scaledUnits bounds the number of roundings that affect an entry of a scaled column. There are up to four: the
+// root of a penalty, its product with a standard deviation, the difference from a mean, and the quotient.
 const scaledUnits = 4
 
-// Rounding returns bounds on the relative error of an entry in each scaled column, in unit round-offs (2⁻⁵³),
-// for [ridge.ExactOptions.Rounding] and fdridge.Options.Rounding. The exact entry is (x − mean)/scale. The scale
-// may be the exact product of a deviation and the root of a penalty instead of its rounded value. If s changes no
-// column, Rounding returns nil.
+// Rounding returns a bound for each column on the relative error of a scaled entry, in unit round-offs (2⁻⁵³). The
+// bounds are for [ridge.ExactOptions.Rounding] and fdridge.Options.Rounding. The error is the difference from the
+// exact value (x − mean)/scale. If the scale is the product of a deviation and the root of a penalty, the bound
+// also holds for the exact product. If s changes no column, Rounding returns nil.
 func (s *Scaling) Rounding() []float64 {
 	if s == nil {
 		return nil
@@ -118,8 +118,9 @@ func (s *Scaling) Rounding() []float64 {
 	return out
 }
 
-// PenaltyRounding is [Scaling.Rounding] for [Penalty](p). It is 0 for powers of four, because a division by a power of
-// two is exact, apart from underflow. If p is nil, or all its elements are 1, PenaltyRounding returns nil.
+// PenaltyRounding returns the bounds of [Scaling.Rounding] for the scaling [Penalty](p), which divides column j by
+// the root of p[j]. The bound is 0 if p[j] is 1 or a power of four below 1, because the division is then exact.
+// Otherwise it is 2. If p is nil, or all its elements are 1, PenaltyRounding returns nil.
 func PenaltyRounding(p []float64) []float64 {
 	var out []float64
 	for j, v := range p {
@@ -138,8 +139,9 @@ func PenaltyRounding(p []float64) []float64 {
 	return out
 }
 
-// Apply returns src with each entry x replaced by (x − mean)/scale. Sparse rows stay sparse if all means are zero. If
-// s and src have different numbers of columns, the error is [ErrShape]. If a result overflows, the pass ends with an
+// Apply returns src with each entry x of a column replaced by (x − mean)/scale, where mean and scale belong to the
+// column. Sparse rows stay sparse if all means are zero, otherwise they become dense. If s and src have different
+// numbers of columns, the error is [ErrShape]. If a result overflows, the pass over the rows ends with an
 // *[InputError].
 func (s *Scaling) Apply(src Source) (Source, error) {
 	if s == nil {
@@ -212,7 +214,7 @@ func (s *Scaling) scale(b Block, out *Buffer) {
 	}
 }
 
-// fill standardises sparse rows and writes them as dense rows.
+// fill standardises the sparse rows of b and appends them to out as dense rows.
 func (s *Scaling) fill(b Block, out *Buffer) {
 	out.Sparse = false
 	for i := range b.N {

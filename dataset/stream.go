@@ -11,35 +11,36 @@ import (
 
 // A Reader reads the rows of a file for one pass.
 type Reader interface {
-	// Read appends between one and the given number of rows to b. At the end of the file it appends nothing and
-	// returns io.EOF. If the file is invalid, it returns an *[InputError], and the rows of this call are not used.
+	// Read appends at least one and at most the given number of rows to b. At the end of the file it appends
+	// nothing and returns io.EOF. If the file is invalid, it returns an *[InputError], and the rows that it
+	// appended are not used.
 	Read(b *Buffer, rows int) error
 	Close() error
 }
 
-// A Stopper is a [Reader] whose Read may wait, for example for the writer of a [Pipe].
+// A Stopper is a [Reader] whose method Read may wait, for example until data arrive in a [Pipe].
 type Stopper interface {
 	Reader
 	// Stop makes the current and all future calls of Read return. It may be called at any time.
 	Stop()
 }
 
-// A Stream is a [Source] that opens a [Reader] for each pass and reads ahead. If the Reader is a [Witness] and its
-// file changes, the pass ends with a *[ChangedError]. The zero value has no Reader; a pass ends with a
-// *[SourceError].
+// A Stream is a [Source] that opens a [Reader] for each pass. A goroutine reads rows before they are needed. If the
+// Reader is a [Witness] and its file changes, the pass ends with a *[ChangedError]. The zero value has no Reader,
+// so a pass ends with a *[SourceError].
 type Stream struct {
-	// BlockRows is the maximum number of rows of a block. By default it is engine.Tuning.GradientRows for dense rows
-	// and SparseRows for sparse rows. Set it before the first pass.
+	// BlockRows is the maximum number of rows of a block. If it is 0, the maximum is engine.Tuning.GradientRows for
+	// dense rows and SparseRows for sparse rows. Set it before the first pass.
 	BlockRows int
-	// Stamp is the required stamp of the file at the start of a pass. With the zero Stamp, the file may change
-	// between passes, but not during a pass. Set it before the first pass.
+	// Stamp is the stamp (size and modification time) that the file must have at the start of a pass. If it is the
+	// zero Stamp, the file may change between passes, but not during a pass. Set it before the first pass.
 	Stamp Stamp
 	// Single is true if the rows can be read only once, such as the rows of a [Pipe]. A second pass then ends with a
 	// *[OnceError]. Set it before the first pass.
 	Single bool
-	// Columns, if not nil, reads single columns; see [ByColumns]. Set it before the first pass.
+	// Columns, if not nil, gives access to the columns of the rows; see [ByColumns]. Set it before the first pass.
 	Columns *Columns
-	// Remarks tell how the text of the file was read. The reader of the format sets them.
+	// Remarks tell how a text file with several interpretations was read. The package of the file format sets them.
 	Remarks []Remark
 
 	d, t   int
@@ -52,7 +53,8 @@ type Stream struct {
 // SparseRows is the maximum number of rows of a sparse block.
 const SparseRows = 1024
 
-// NewStream returns a Stream of n rows with d features and t targets. If n is unknown, it is -1.
+// NewStream returns a Stream of n rows with d features and t targets per row. n is -1 if the number is unknown. The
+// Stream calls open at the start of each pass. sparse tells whether the rows are sparse.
 func NewStream(n int64, d, t int, sparse bool, open func() (Reader, error)) *Stream {
 	s := &Stream{
 		d:      d,
@@ -64,13 +66,14 @@ func NewStream(n int64, d, t int, sparse bool, open func() (Reader, error)) *Str
 	return s
 }
 
-// Dims returns the numbers of rows n, features d and targets t. If n is unknown, it is -1 until
-// the first whole pass has counted the rows.
+// Dims returns the number n of rows, d of features and t of targets. If the number of rows is unknown, n is -1
+// until a whole pass has counted the rows.
 func (s *Stream) Dims() (n int64, d, t int) {
 	return s.n.Load(), s.d, s.t
 }
 
-// Passes returns the number of passes begun, including passes over the columns of the features.
+// Passes returns the number of passes that have begun. It includes passes in which the feature columns were read as
+// rows.
 func (s *Stream) Passes() int {
 	passes := int(s.passes.Load())
 	if features, ok := s.ByColumns().Features.(*Stream); ok {
@@ -79,7 +82,8 @@ func (s *Stream) Passes() int {
 	return passes
 }
 
-// BlocksFrom implements [Seeker]. If the Reader is a [Skipper], rows in blocks before row firstRow are not read.
+// BlocksFrom implements [Seeker]. If the Reader is a [Skipper], it does not read the blocks before the block that
+// contains row firstRow.
 func (s *Stream) BlocksFrom(ctx context.Context, firstRow int64) iter.Seq2[Block, error] {
 	return func(yield func(Block, error) bool) {
 		ended, err := s.pass(ctx, firstRow, yield)
@@ -89,8 +93,8 @@ func (s *Stream) BlocksFrom(ctx context.Context, firstRow int64) iter.Seq2[Block
 	}
 }
 
-// pass makes one pass from the block of row firstRow on. ended is true if the consumer left the loop or received the
-// error.
+// pass makes one pass, from the block that contains row firstRow on. ended is true if the consumer of the blocks
+// left its loop, or has received the error.
 func (s *Stream) pass(
 	ctx context.Context,
 	firstRow int64,
@@ -111,7 +115,8 @@ func (s *Stream) pass(
 	if err != nil {
 		return false, err
 	}
-	// Close r after readAhead's goroutine, which reads from r, has ended.
+	// The goroutine of readAhead reads from r. So close r in a deferred call, which runs after this goroutine has
+	// ended.
 	defer func() {
 		e := r.Close()
 		if err == nil {
@@ -162,7 +167,7 @@ func (s *Stream) blockRows() (int, error) {
 	return denseRows(s.d)
 }
 
-// denseRows returns the default number of rows of a dense block.
+// denseRows returns the default number of rows of a block of dense rows with d features.
 func denseRows(d int) (int, error) {
 	t, err := engine.DefaultTuning()
 	return t.GradientRows(d), err

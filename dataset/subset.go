@@ -9,13 +9,15 @@ import (
 	"github.com/fdridge/fdridge/internal/parallel"
 )
 
-// Filter returns row i of each dense block b of src if keep(b, i) is true. After the first whole pass, Filter calls
-// whole, unless it is nil, with the number of rows that were left out. Sparse rows end a pass with [ErrShape].
+// Filter returns a source of some rows of src, which must be dense. keep(b, i) decides whether row i of a block b
+// is one of them. After the first whole pass, Filter calls whole, unless it is nil, with the number of rows left
+// out. If src has sparse rows, a pass ends with [ErrShape].
 func Filter(src Source, keep func(b *Block, i int) bool, whole func(leftOut int64)) Source {
 	return &subset{src: src, keep: keep, whole: whole}
 }
 
-// subset is a source of the rows selected by keepRow or, if that is nil, by keep.
+// subset is a source of some rows of src. If keepRow is not nil, it selects the rows by their number, otherwise
+// keep selects them by their contents.
 type subset struct {
 	src     Source
 	keepRow func(row int64) bool

@@ -41,7 +41,7 @@ func (s someTargets) Blocks(ctx context.Context) iter.Seq2[Block, error] {
 	})
 }
 
-// mapBlocks applies change to every block of a pass. An error of change ends the pass.
+// mapBlocks returns a pass over blocks that change has changed. If change returns an error, the pass ends with it.
 func mapBlocks(blocks iter.Seq2[Block, error], change func(b *Block) error) iter.Seq2[Block, error] {
 	return func(yield func(Block, error) bool) {
 		for b, err := range blocks {

@@ -9,7 +9,8 @@ import (
 	"github.com/fdridge/fdridge/internal/parallel"
 )
 
-// transformed computes features from src on a goroutine. Targets and weights do not change.
+// transformed is a source whose features are computed from the features of src, on a goroutine. Targets and weights
+// are unchanged.
 type transformed struct {
 	src  Source
 	name string // name of the step in errors and in Waits
@@ -17,22 +18,23 @@ type transformed struct {
 	rows int    // largest number of rows of a block; 0: the same blocks as src
 	// start begins a pass.
 	start func() applier
-	// split is true if dense rows are transformed in parallel, each part by an applier of its own.
+	// split is true if dense rows are transformed in parallel. Each part of the rows then has an applier of its
+	// own.
 	split bool
-	// transformColumns computes each column from one column of src, or is nil.
+	// transformColumns is not nil if each new column depends on one column of src only. It computes these columns.
 	transformColumns func(features Source) Source
 }
 
-// An applier appends the transformed rows of b to out. If finite is false, the caller must check that the new numbers
-// are finite.
+// An applier appends the transformed rows of b to out. If finite is false, the new numbers may be infinite or NaN,
+// and the caller must check them.
 type applier func(b Block, out *Buffer) (finite bool, err error)
 
 // Transform returns a source with d features that are computed from the features of src, block by block, on a
-// goroutine. Targets and weights are copied. A block has at most the given number of rows; 0 means the rows of a block
-// of src.
+// goroutine. Targets and weights are copied. A block has at most the given number of rows; 0 means as many as the
+// block of src.
 //
-// Each pass calls start once. The returned function is called for each block b, and appends the new features of its
-// rows to out. If a feature is not finite, the pass ends with an *[InputError] with File name.
+// Each pass calls start once. The function that start returns is called for each block b, and must append the new
+// features of its rows to out. If a feature is not finite, the pass ends with an *[InputError] with File name.
 func Transform(
 	src Source,
 	name string,
@@ -59,7 +61,8 @@ func (s *transformed) Dims() (n int64, d, t int) {
 func (s *transformed) BlocksFrom(ctx context.Context, firstRow int64) iter.Seq2[Block, error] {
 	return func(yield func(Block, error) bool) {
 		_, d, t := s.src.Dims()
-		// Deferred calls run in reverse order, so readAhead's goroutine ends before stop is called.
+		// readAhead waits for its goroutine before it returns. So the goroutine, which calls next, has ended before the
+		// deferred call of stop.
 		ctx, cancel := context.WithCancel(ctx)
 		defer cancel()
 		next, stop := iter.Pull2(From(ctx, s.src, firstRow))
@@ -103,8 +106,8 @@ func (s *transformed) BlocksFrom(ctx context.Context, firstRow int64) iter.Seq2[
 	}
 }
 
-// rowsBefore returns the number of leading rows of b to skip in a pass that starts at row firstRow. These rows fill
-// output blocks that end before firstRow.
+// rowsBefore returns how many of the first rows of b to skip in a pass from row firstRow on. The skipped rows fill
+// whole output blocks that end before firstRow.
 func (s *transformed) rowsBefore(b Block, firstRow int64) int {
 	if n := int(firstRow - b.First); n > 0 && s.rows > 0 {
 		return n / s.rows * s.rows
@@ -120,7 +123,7 @@ func (s *transformed) run(apply applier, b Block, out *Buffer) error {
 	return s.check(b.First, out)
 }
 
-// runParts transforms the dense rows of b with t targets to z, in parallel.
+// runParts transforms the dense rows of b, which have t targets, in parallel, and writes the new features to z.
 func (s *transformed) runParts(b Block, t int, z []float64) error {
 	_, d, _ := s.src.Dims()
 	height := max(1, 1<<15/s.d) // a part fits in cache
@@ -131,7 +134,7 @@ func (s *transformed) runParts(b Block, t int, z []float64) error {
 	})
 }
 
-// check returns an error if a feature is not finite.
+// check returns an error if a feature in out is not finite. firstRow is the number of the first row in out.
 func (s *transformed) check(firstRow int64, out *Buffer) error {
 	if !out.Sparse {
 		return checkFinite(s.name, out.X, firstRow, s.d)

@@ -7,8 +7,9 @@ import (
 )
 
 // Waits measures how long a pass waits for each of its steps: "reading", "rows" (encoding), "Fourier features",
-// "polynomial features" and "standardised rows". Each step computes rows in advance, on a goroutine. The wait is the
-// time until a requested block is ready. It includes the step's own wait for the previous step.
+// "polynomial features" and "standardised rows". Each step computes blocks in advance, on a goroutine. The wait for
+// a step is the time from the request of a block until it is ready. This time includes the step's own waits for the
+// step before.
 type Waits struct {
 	mu    sync.Mutex
 	names []string
@@ -17,7 +18,7 @@ type Waits struct {
 
 type waitsKey struct{}
 
-// Context returns a context for passes whose waits w measures.
+// Context returns a copy of ctx. w measures the waits of all passes with this context.
 func (w *Waits) Context(ctx context.Context) context.Context {
 	return context.WithValue(ctx, waitsKey{}, w)
 }
@@ -45,7 +46,7 @@ func (w *Waits) add(name string, t time.Duration) {
 	w.times[name] += t
 }
 
-// receive takes a buffer from a channel of full buffers. It adds its waiting time to the named step.
+// receive takes the next buffer from the channel full. It adds its waiting time to the named step of Waits.
 func receive(ctx context.Context, full <-chan *Buffer, name string) (*Buffer, bool) {
 	w, ok := ctx.Value(waitsKey{}).(*Waits)
 	if !ok {

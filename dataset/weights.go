@@ -6,14 +6,14 @@ import (
 	"iter"
 )
 
-// Weigh returns the rows of x with the only feature of w as sample weights. w must be dense and have as many rows as x,
-// otherwise the error is [ErrShape]. A row of weight w ≥ 0 counts w times in every sum. In the number of rows, which
-// GCV uses, it counts once. A negative weight ends the pass with an *[InputError] with File "weights" and the row as
-// Line.
+// Weigh returns the rows of x with sample weights. w is a source of one feature, the weights. It must be dense and
+// have as many rows as x, otherwise the error is [ErrShape]. A row of weight w ≥ 0 counts w times in every sum. In
+// the number of rows, which generalised cross-validation (GCV) uses, it counts once. A negative weight ends the
+// pass over the rows with an *[InputError], whose File is "weights" and whose Line is the row.
 func Weigh(x, w Source) (Source, error) { return WeighNamed(x, w, "", "") }
 
-// WeighNamed is [Weigh] for sources with names, such as the names of their files. Errors about the numbers of rows
-// contain the names.
+// WeighNamed is [Weigh] for sources with names, such as the names of their files. If the sources have different
+// numbers of rows, the error contains the names.
 func WeighNamed(x, w Source, xName, wName string) (Source, error) {
 	if err := checkSources(x, w); err != nil {
 		return nil, err
@@ -36,7 +36,8 @@ func WeighNamed(x, w Source, xName, wName string) (Source, error) {
 	return z, nil
 }
 
-// checkWeights rejects negative weights. w[0] is the weight of row firstRow.
+// checkWeights returns an error if a weight is negative. w[0] is the weight of the row with number firstRow, and
+// w[1] of the next row.
 func checkWeights(w []float64, firstRow int64) error {
 	for i, v := range w {
 		if v < 0 {
@@ -51,8 +52,8 @@ func checkWeights(w []float64, firstRow int64) error {
 	return nil
 }
 
-// TargetAsWeight returns src with its last target as sample weights instead of a target. A negative weight ends the
-// pass with an *[InputError].
+// TargetAsWeight returns src without its last target, which becomes the sample weights. A negative weight ends the
+// pass over the rows with an *[InputError].
 func TargetAsWeight(src Source) (Source, error) {
 	if err := checkSources(src); err != nil {
 		return nil, err

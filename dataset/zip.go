@@ -8,12 +8,13 @@ import (
 	"github.com/fdridge/fdridge/engine"
 )
 
-// Zip returns the features of x with the features of y as targets. y must be dense and have as many rows as x,
-// otherwise the error is [ErrShape]. If a number of rows is unknown, this error comes at the end of the pass.
+// Zip returns a source with the features of x, and with the features of y as its targets. y must be dense and have
+// as many rows as x, otherwise the error is [ErrShape]. If a number of rows is unknown, this error comes at the end
+// of each pass.
 func Zip(x, y Source) (Source, error) { return ZipNamed(x, y, "", "") }
 
-// ZipNamed is [Zip] for sources with names, such as the names of their files. Errors about the numbers of rows contain
-// the names.
+// ZipNamed is [Zip] for sources with names, such as the names of their files. If the sources have different numbers
+// of rows, the error contains the names.
 func ZipNamed(x, y Source, xName, yName string) (Source, error) {
 	if err := checkSources(x, y); err != nil {
 		return nil, err
@@ -141,7 +142,7 @@ func (z *zip) BlocksFrom(ctx context.Context, firstRow int64) iter.Seq2[Block, e
 				lo = hi
 			}
 		}
-		// All features have been counted if the targets ended first.
+		// If the targets ended before the features, nx now counts all rows of features.
 		ny, err := y.countRows()
 		if err == nil && nx == 0 && firstRow > 0 {
 			nx, err = CountRows(ctx, z.x)
@@ -158,7 +159,8 @@ func (z *zip) BlocksFrom(ctx context.Context, firstRow int64) iter.Seq2[Block, e
 	}
 }
 
-// CountRows returns the number of rows of src. If the number is unknown, it makes a pass.
+// CountRows returns the number of rows of src. If src does not know the number, CountRows makes a pass to count
+// them.
 func CountRows(ctx context.Context, src Source) (int64, error) {
 	n, _, _ := src.Dims()
 	if n >= 0 {
@@ -183,7 +185,7 @@ type targets struct {
 	ended bool
 }
 
-// fetch reads a block if the current one is used up.
+// fetch reads the next block of targets if all rows of the current block have been used.
 func (y *targets) fetch() error {
 	for y.used == y.block.N && !y.ended {
 		b, err, ok := y.next()
@@ -203,8 +205,8 @@ func (y *targets) fetch() error {
 	return nil
 }
 
-// align skips the targets before firstRow. If the current block of targets begins after firstRow, align returns the
-// number of rows between.
+// align moves to the targets of row firstRow. If the current block of targets begins later, align returns the
+// number of rows from firstRow to the start of this block.
 func (y *targets) align(firstRow int64) int {
 	if y.ended {
 		return 0
@@ -214,7 +216,7 @@ func (y *targets) align(firstRow int64) int {
 	return int(max(at-firstRow, 0))
 }
 
-// countRows reads to the end and returns the number of rows.
+// countRows reads all targets that are left, and returns the total number of rows.
 func (y *targets) countRows() (int64, error) {
 	for !y.ended {
 		y.used = y.block.N

@@ -25,9 +25,10 @@ func (e *DisagreeError) Error() string {
 	)
 }
 
-// Agree returns nil if value is the same on all ranks. Otherwise every rank returns the same *[DisagreeError], whose
-// text begins with name. Agree is a collective call: every rank must call it. It makes one broadcast and one allreduce
-// of one number per rank. If a value differs, it makes a second broadcast.
+// Agree returns nil if value is the same on all ranks, the workers that t connects. Otherwise every rank returns
+// the same *[DisagreeError], whose text begins with name. Agree is a collective call, so every rank must call it.
+// It makes one broadcast of the value, and one allreduce of one number for each rank. If the values differ, it
+// makes a second broadcast.
 func Agree(ctx context.Context, t Transport, name, value string) error {
 	root, err := t.Broadcast(ctx, 0, []byte(value))
 	if err != nil {

@@ -8,10 +8,11 @@ import (
 	"time"
 )
 
-// Loopback returns size ≥ 1 connected ranks in this process. Each rank is for one goroutine.
+// Loopback returns size connected ranks in this process, where size must be at least 1. Each rank is for one
+// goroutine.
 //
-// The ranks share no memory, because bytes are copied. Allreduce adds the numbers in the order of the ranks, so that
-// sums do not depend on timing. Send returns after its bytes were received.
+// Messages are copied, so that the ranks share no memory. Allreduce adds the numbers in the order of the ranks, so
+// that sums do not depend on timing. Send returns after the receiver has received the bytes.
 func Loopback(size int) []Transport {
 	if size < 1 {
 		panic("dist: Loopback needs at least one rank")
@@ -54,7 +55,8 @@ func (c call) String() string {
 	return c.what
 }
 
-// A hub is the memory that the ranks share. A meeting takes place when all ranks have arrived with their calls.
+// A hub is the memory that the ranks share. When all ranks have arrived with their collective calls, a meeting
+// takes place.
 type hub struct {
 	mu       sync.Mutex
 	calls    []call // current call of each rank, set before the rank arrives
@@ -79,8 +81,8 @@ func (h *hub) pipe(from, to int) chan []byte {
 	return p
 }
 
-// arrive adds a rank to the next meeting, in which every rank takes part with its call. If the rank is the last to
-// arrive, arrive wakes the other ranks and last is true.
+// arrive adds a rank to the next meeting, which takes place when all ranks have arrived. If the rank is the last to
+// arrive, last is true, and arrive wakes the other ranks.
 func (h *hub) arrive(rank int) (meeting uint64, last bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -104,7 +106,8 @@ func (h *hub) arrive(rank int) (meeting uint64, last bool) {
 	return h.meetings - 1, true
 }
 
-// withdraw cancels a waiting call, unless the meeting has taken place.
+// withdraw cancels the call of a rank that waits for a meeting. If this meeting has taken place already, it returns
+// false.
 func (h *hub) withdraw(rank int, meeting uint64) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -139,7 +142,7 @@ func (l *loopback) Abort(err error) {
 
 func (l *loopback) Traffic() Traffic { return l.meter.Traffic() }
 
-// stopped returns why this rank cannot make a call, or nil.
+// stopped returns an error if this rank cannot make a call, otherwise nil.
 func (l *loopback) stopped(ctx context.Context) error {
 	select {
 	case <-l.aborted:
@@ -155,14 +158,14 @@ func (l *loopback) stopped(ctx context.Context) error {
 	return nil
 }
 
-// markBroken makes later calls of this rank fail with err.
+// markBroken makes all later calls of this rank fail because of err. It returns err.
 func (l *loopback) markBroken(err error) error {
 	l.broken = err
 	return err
 }
 
-// meet waits until all ranks have called meet. A rank may then read the calls of the other ranks, until all ranks have
-// called leave.
+// meet waits until all ranks have called meet. This rank may then read the calls of the other ranks until it calls
+// leave. If the ranks made different calls, meet returns an error.
 func (l *loopback) meet(ctx context.Context, c call) error {
 	if err := l.stopped(ctx); err != nil {
 		return err
@@ -188,7 +191,7 @@ func (l *loopback) meet(ctx context.Context, c call) error {
 	return l.mismatch
 }
 
-// leave waits until every rank has read the other ranks' calls.
+// leave waits until every rank has called leave, and so has finished reading the calls of the other ranks.
 func (l *loopback) leave() {
 	if _, last := l.arrive(l.rank); !last {
 		<-l.wake[l.rank]
@@ -217,7 +220,7 @@ func (l *loopback) Allreduce(ctx context.Context, x []float64) error {
 	return err
 }
 
-// sum replaces x[lo:hi] on every rank by the sum over ranks.
+// sum replaces elements lo to hi of x, hi excluded, on every rank by their sum over all ranks.
 func (l *loopback) sum(lo, hi int) {
 	total := l.calls[0].x[lo:hi]
 	for _, c := range l.calls[1:] {

@@ -64,7 +64,7 @@ func receive(ctx context.Context, t Transport, from int, sum *ridge.Summary) err
 	return nil
 }
 
-// share returns the summary of rank 0 on every rank.
+// share returns the summary of rank 0 on every rank. The argument sum is the summary of this rank.
 func share(ctx context.Context, t Transport, sum *ridge.Summary) (*ridge.Summary, error) {
 	if t.Rank() != 0 {
 		b, err := t.Broadcast(ctx, 0, nil)
@@ -85,7 +85,7 @@ func share(ctx context.Context, t Transport, sum *ridge.Summary) (*ridge.Summary
 	return sum, err
 }
 
-// decode decodes a summary, which gets the backend of other.
+// decode decodes a summary from b. The decoded summary uses the same backend as other.
 func decode(b []byte, other *ridge.Summary) (*ridge.Summary, error) {
 	return ridge.ReadSummary(bytes.NewReader(b), other.Config().Backend)
 }

@@ -4,9 +4,10 @@ import (
 	"context"
 )
 
-// Table returns the rows of all ranks on every rank, in the order of the ranks. It is a collective call with one
-// allreduce of P·k numbers, for P ranks and rows of k numbers: each rank sets its own row and zeros elsewhere.
-// Numbers are exact, except for the sign of zeros. If the lengths of rows differ, the error is [ErrMismatch].
+// Table returns the rows of all ranks on every rank, in the order of the ranks. It is a collective call, so every
+// rank must call it. It makes one allreduce of P·k numbers, for P ranks and rows of k numbers. Each rank sets its
+// own row, and zeros elsewhere. Therefore the numbers are exact, except for the sign of zeros. If rows have
+// different lengths, the error is [ErrMismatch].
 func Table(ctx context.Context, t Transport, row []float64) ([][]float64, error) {
 	k := len(row)
 	all := make([]float64, t.Size()*k)
@@ -21,8 +22,9 @@ func Table(ctx context.Context, t Transport, row []float64) ([][]float64, error)
 	return rows, nil
 }
 
-// Gather returns the messages of all ranks on every rank, in the order of the ranks. It is a collective call with one
-// broadcast from each rank.
+// Gather returns the messages of all ranks on every rank, in the order of the ranks. The argument own is the
+// message of this rank. Gather is a collective call, so every rank must call it. It makes one broadcast from each
+// rank.
 func Gather(ctx context.Context, t Transport, own []byte) ([][]byte, error) {
 	var all [][]byte
 	for root := range t.Size() {

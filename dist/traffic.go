@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// A Volume counts calls of one kind, and the bytes that a rank sent and received by them.
+// A Volume counts the calls of one kind on a rank, and the bytes that the rank sent and received in them.
 type Volume struct {
 	Calls    int64 `json:"calls"`
 	Sent     int64 `json:"sent"`     // bytes
@@ -22,31 +22,31 @@ type Volume struct {
 //	Allreduce     8·len(x)   8·len(x)
 //	Barrier
 //
-// These are the bytes of arguments and results. The number of bytes on the wire is at least as large, and depends on
-// the algorithm of the transport, such as a tree or a ring. If there is only one rank, its calls are counted, with no
-// bytes.
+// Here b and x are the arguments and results of the calls. The number of bytes on the wire is at least as large. It
+// depends on the algorithm of the transport, such as a tree or a ring. If there is only one rank, calls are
+// counted, but no bytes.
 type Traffic struct {
 	Send      Volume `json:"send"`
 	Recv      Volume `json:"recv"`
 	Broadcast Volume `json:"broadcast"`
 	Allreduce Volume `json:"allreduce"`
 	Barrier   Volume `json:"barrier"`
-	// Time is the total time of all calls, including waiting for other ranks.
+	// Time is the total time of all calls, failed calls included. It includes waiting for other ranks.
 	Time time.Duration `json:"time_ns"`
 }
 
-// Sent returns the bytes sent by calls of all kinds.
+// Sent returns the number of bytes sent by calls of all kinds.
 func (t Traffic) Sent() int64 {
 	return t.Send.Sent + t.Broadcast.Sent + t.Allreduce.Sent
 }
 
-// Received returns the bytes received by calls of all kinds.
+// Received returns the number of bytes received by calls of all kinds.
 func (t Traffic) Received() int64 {
 	return t.Recv.Received + t.Broadcast.Received + t.Allreduce.Received
 }
 
-// A Meter counts the traffic of a rank, for implementations of [Transport]. Its zero value is ready to use, by
-// several goroutines at the same time.
+// A Meter counts the traffic of a rank. Implementations of [Transport] use it. Its zero value is ready to use.
+// Several goroutines may use a Meter at the same time.
 type Meter struct {
 	mu sync.Mutex
 	t  Traffic
@@ -59,18 +59,20 @@ func (m *Meter) Traffic() Traffic {
 	return m.t
 }
 
-// Send counts a call of [Transport.Send] that sent n bytes. The call began at start and returned err.
+// Send counts a call of [Transport.Send] that sent n bytes. The call began at the time start and returned err. If
+// err is not nil, only the time is counted.
 func (m *Meter) Send(start time.Time, n int, err error) {
 	m.count(&m.t.Send, start, n, 0, err)
 }
 
-// Recv counts a call of [Transport.Recv] that returned n bytes and err. The call began at start.
+// Recv counts a call of [Transport.Recv] that returned n bytes and err. The call began at the time start. If err is
+// not nil, only the time is counted.
 func (m *Meter) Recv(start time.Time, n int, err error) {
 	m.count(&m.t.Recv, start, 0, n, err)
 }
 
-// Broadcast counts a call of [Transport.Broadcast] on the rank t. If this rank is the root, it sent n bytes, otherwise
-// it received n bytes.
+// Broadcast counts a call of [Transport.Broadcast] on the rank t, which began at the time start and returned err.
+// If t is the root, it sent n bytes, otherwise it received n bytes. If err is not nil, only the time is counted.
 func (m *Meter) Broadcast(t Transport, root int, start time.Time, n int, err error) {
 	switch {
 	case t.Size() == 1:
@@ -82,7 +84,8 @@ func (m *Meter) Broadcast(t Transport, root int, start time.Time, n int, err err
 	}
 }
 
-// Allreduce counts a call of [Transport.Allreduce] of n numbers on a rank t.
+// Allreduce counts a call of [Transport.Allreduce] with n numbers on the rank t. The call began at the time start
+// and returned err. If err is not nil, only the time is counted.
 func (m *Meter) Allreduce(t Transport, start time.Time, n int, err error) {
 	bytes := 8 * n
 	if t.Size() == 1 {

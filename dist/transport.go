@@ -22,33 +22,37 @@ type Transport interface {
 	Rank() int
 	// Size returns the number of ranks.
 	Size() int
-	// Send sends b to another rank. It may return before b is received. After it has returned, the caller may change b.
+	// Send sends b to the rank with the number to. It may return before this rank has received b. After Send has
+	// returned, the caller may change b.
 	Send(ctx context.Context, to int, b []byte) error
-	// Recv returns the next bytes sent by another rank. The caller may keep and change them.
+	// Recv returns the next bytes that the rank with the number from sends to this rank. The caller may keep and
+	// change the bytes.
 	Recv(ctx context.Context, from int) ([]byte, error)
-	// Broadcast sends the root's b to every rank. The root returns b itself. The other ranks ignore their argument b
-	// and return a copy that belongs to the caller.
+	// Broadcast sends the bytes b of the rank with the number root to every rank. The root returns b itself. The
+	// other ranks ignore their argument b and return a copy, which the caller may keep and change.
 	Broadcast(ctx context.Context, root int, b []byte) ([]byte, error)
-	// Allreduce overwrites x with its sum over the ranks, with the same bits on every rank. The transport chooses the
-	// order of summation. After an error x is undefined.
+	// Allreduce overwrites x with the sum of x over all ranks. Every rank gets the same bits. The transport chooses
+	// the order of summation. If Allreduce returns an error, x is undefined.
 	Allreduce(ctx context.Context, x []float64) error
 	// Barrier returns when every rank has called it.
 	Barrier(ctx context.Context) error
-	// Abort ends the job on every rank. Current and later calls return an *[AbortError] with the number and the error
-	// of the first rank that called Abort. If ranks are processes, Abort does not return: it writes the error to the
-	// standard error and ends all processes, this process with a non-zero exit code.
+	// Abort ends the job on every rank. Running and later calls return an *[AbortError], which holds the number and
+	// the error of the first rank that called Abort. If ranks are processes, Abort does not return. It writes the
+	// error to the standard error and ends all processes. The exit code of this process is then not zero.
 	Abort(err error)
 	// Traffic returns the traffic of this rank so far.
 	Traffic() Traffic
 }
 
-// ErrMismatch reports that the ranks made different collective calls, or calls with different roots or lengths.
+// ErrMismatch reports that the ranks made different collective calls, or the same call with different roots or
+// lengths.
 var ErrMismatch = errors.New("dist: the ranks did not make the same call")
 
-// ErrRank reports a rank that does not exist, or a message to the own rank. Other ranks are not affected.
+// ErrRank reports a call with the number of a rank that does not exist, or a message from a rank to itself. Other
+// ranks are not affected.
 var ErrRank = errors.New("dist: no such rank")
 
-// An AbortError reports that a rank has ended the job.
+// An AbortError reports that a rank has called Abort, which ended the job.
 type AbortError struct {
 	Rank int   // the first rank that aborted
 	Err  error // its reason
@@ -60,7 +64,8 @@ func (e *AbortError) Error() string {
 
 func (e *AbortError) Unwrap() error { return e.Err }
 
-// A BrokenError reports a call on a rank that can make no further call, because an earlier call has failed.
+// A BrokenError reports that a call was refused because an earlier call of the same rank has failed. The rank can
+// make no further call.
 type BrokenError struct {
 	Err error // error of the earlier call
 }
@@ -71,7 +76,8 @@ func (e *BrokenError) Error() string {
 
 func (e *BrokenError) Unwrap() error { return e.Err }
 
-// CheckPeer returns [ErrRank] if peer is not another rank of t. Implementations of Transport use it.
+// CheckPeer returns [ErrRank] unless peer is the number of a rank other than t. Implementations of [Transport] call
+// it for messages.
 func CheckPeer(t Transport, peer int) error {
 	if peer < 0 || peer >= t.Size() || peer == t.Rank() {
 		return fmt.Errorf("%w: %d, seen from rank %d of %d", ErrRank, peer, t.Rank(), t.Size())
@@ -79,7 +85,8 @@ func CheckPeer(t Transport, peer int) error {
 	return nil
 }
 
-// CheckRoot returns [ErrRank] if root is not a rank of t. Implementations of Transport use it.
+// CheckRoot returns [ErrRank] unless root is the number of a rank. Implementations of [Transport] call it for
+// broadcasts.
 func CheckRoot(t Transport, root int) error {
 	if root < 0 || root >= t.Size() {
 		return fmt.Errorf("%w: root %d of %d", ErrRank, root, t.Size())

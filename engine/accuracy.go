@@ -56,11 +56,12 @@ import "github.com/fdridge/fdridge/engine/internal/matrix"
 // Accuracy has no bounds for Cholesky, QR, Tridiagonal, SymEig and SVD. Package enginetest measures their residuals.
 type Accuracy = matrix.Accuracy
 
-// Roundings is the constant term in every bound of an [Accuracy], in units of 2⁻⁵². For alpha·A·B + beta·C,
-// it covers the multiplication by alpha, the addition of beta·C, and second-order terms.
+// Roundings is the constant term in every round-off bound of an [Accuracy], in units of 2⁻⁵². The term covers
+// second-order terms. For a product alpha·A·B + beta·C, it also covers the multiplication by alpha and the addition
+// of beta·C.
 const Roundings = matrix.Roundings
 
-// Orders is the largest number of different orders in which the elements of one matrix product are summed.
+// Orders is the largest number of different orders of summation among the elements of one matrix product.
 const Orders = matrix.Orders
 
 // MaxGradientRows is the largest value that [Tuning.GradientCall] returns.

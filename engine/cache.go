@@ -10,7 +10,7 @@ import (
 	"github.com/klauspost/cpuid/v2"
 )
 
-// A Cache describes one level of the data cache. Zero means unknown.
+// A Cache describes one level of the data cache of the processor. A field is zero if its value is unknown.
 type Cache struct {
 	Size   int    `json:"size"` // in bytes
 	Ways   int    `json:"ways"` // associativity
@@ -19,8 +19,9 @@ type Cache struct {
 	Origin string `json:"origin"`
 }
 
-// detectCaches returns the data caches of levels 1 to 3. It reads associativity and number of sets from sys, the
-// directory /sys/devices/system/cpu/cpu0/cache. Without this directory it returns only the sizes that CPUID reports.
+// detectCaches returns the data caches of levels 1 to 3. It reads their associativity and their numbers of sets
+// from sys, which is the directory /sys/devices/system/cpu/cpu0/cache. If this directory is missing, it returns
+// only the sizes that the CPUID instruction reports.
 func detectCaches(sys fs.FS) [3]Cache {
 	c := [3]Cache{
 		{Size: cpuid.CPU.Cache.L1D, Origin: "cpuid"},
@@ -45,8 +46,8 @@ func detectCaches(sys fs.FS) [3]Cache {
 	return c
 }
 
-// readCache reads the description of a cache from the files in directory dir. It returns false if the cache is
-// not a data cache of level 1 to 3.
+// readCache reads the description of one cache from the files in the directory dir. It returns false if the
+// directory does not describe a data cache of level 1 to 3.
 func readCache(sys fs.FS, dir string) (level int, c Cache, ok bool) {
 	kind := readText(sys, dir+"/type")
 	level = readInt(sys, dir+"/level")
@@ -63,8 +64,9 @@ func readCache(sys fs.FS, dir string) (level int, c Cache, ok bool) {
 	if c.Size <= 0 {
 		return 0, Cache{}, false
 	}
-	// Size and associativity disagree if the cache is fully associative (0 ways), or if a hypervisor reports wrong
-	// numbers. The product in float64 cannot overflow.
+	// The size differs from the product of ways, sets and line size if the cache is fully associative. The number
+	// of ways is then 0. It also differs if a hypervisor reports wrong numbers. The product is computed in float64,
+	// because it could overflow an int.
 	if float64(c.Ways)*float64(c.Sets)*float64(c.Line) != float64(c.Size) {
 		c.Ways, c.Sets = 0, 0
 		c.Origin += ", without associativity"
@@ -72,7 +74,7 @@ func readCache(sys fs.FS, dir string) (level int, c Cache, ok bool) {
 	return level, c, true
 }
 
-// readText returns the content of a sysfs file, or "" if the file cannot be read.
+// readText returns the content of the named file, or "" if the file cannot be read.
 func readText(sys fs.FS, name string) string {
 	b, err := fs.ReadFile(sys, name)
 	if err != nil {
@@ -85,7 +87,8 @@ func readInt(sys fs.FS, name string) int {
 	return parse(readText(sys, name))
 }
 
-// readSize reads a size below 2 GiB, such as 48K or 32M. It returns 0 on an error.
+// readSize returns the size in bytes that the named file contains, such as 48K or 32M. It returns 0 if the file
+// does not contain a size below 2 GiB.
 func readSize(sys fs.FS, name string) int {
 	text := readText(sys, name)
 	unit := 1

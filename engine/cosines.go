@@ -17,9 +17,10 @@ import "github.com/fdridge/fdridge/engine/internal/matrix"
 // argument is NaN. The product with scale is rounded once more.
 type CosineMap = matrix.CosineMap
 
-// NewCosineMap returns a map for rows of d = inputs columns, with the given offsets u of length D. It does not copy
-// u. The weights W (d×D) are zero at first. The method SetWeights(j int, w []float64) copies w, the D weights of
-// input j, to row j of W.
+// NewCosineMap returns the map x ↦ scale·cos(x·W + u) for rows x of the given number of inputs. The slice u holds
+// one offset for each of its D outputs and is not copied. The matrix W of weights has one row for each input and D
+// columns. W is zero at first. The method SetWeights(j int, w []float64) copies the D weights w of input j to row j
+// of W.
 func NewCosineMap(inputs int, u []float64, scale float64) *CosineMap {
 	return matrix.NewCosineMap(inputs, u, scale)
 }

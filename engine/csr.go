@@ -7,9 +7,9 @@ import (
 	"github.com/fdridge/fdridge/internal/twofold"
 )
 
-// CSR is a block of sparse rows in compressed sparse row form. Row i has the values Val[RowPtr[i]:RowPtr[i+1]] in the
-// columns ColIdx[RowPtr[i]:RowPtr[i+1]], which strictly increase. A CSR does not own its memory. A sub-slice of
-// RowPtr selects consecutive rows.
+// CSR is a block of sparse rows in compressed sparse row form. Row i has the values Val[RowPtr[i]:RowPtr[i+1]].
+// Their column indices are ColIdx[RowPtr[i]:RowPtr[i+1]], which strictly increase. A CSR does not own its memory.
+// With a sub-slice of RowPtr, a CSR describes consecutive rows of a larger block.
 type CSR struct {
 	Rows, Cols int
 	RowPtr     []int     // length Rows+1, non-decreasing
@@ -31,7 +31,7 @@ func (s *CSR) NNZ() int {
 	return s.RowPtr[s.Rows] - s.RowPtr[0]
 }
 
-// Slice returns rows lo to hi, hi excluded. They share memory with s.
+// Slice returns rows lo to hi of s, hi excluded. The result shares memory with s.
 func (s *CSR) Slice(lo, hi int) CSR {
 	return CSR{
 		Rows:   hi - lo,
@@ -42,12 +42,12 @@ func (s *CSR) Slice(lo, hi int) CSR {
 	}
 }
 
-// Gradient computes R = S·Xᵀ − B (n×t, overwritten) and G += Rᵀ·S (t×d) for the sparse rows S (n×d) and t
-// right-hand sides, the rows of X. It takes O(t·nnz) time for nnz stored entries. A matrix b without Data means B =
-// 0.
+// Gradient computes R = S·Xᵀ − B and then G = G + Rᵀ·S for the n×d matrix S of sparse rows. The rows of x (t×d) are
+// the t right-hand sides. R is n×t and is overwritten, and G is t×d. If b has no Data, B is zero. The time is
+// proportional to t times the number of stored entries.
 //
-// An element of R is computed as a sum of products in the order of the stored entries of the row, minus the element of
-// B. An element of G is a sum over the stored entries of its column.
+// An element of R is a sum of products in the order of the stored entries of the row, minus the element of B. An
+// element of G is a sum over the stored entries of a column of S.
 func (s *CSR) Gradient(x, b, g, r Matrix) {
 	t := x.Rows
 	matrix.CheckShape(&x, t, s.Cols)
@@ -76,8 +76,8 @@ func (s *CSR) Gradient(x, b, g, r Matrix) {
 	}
 }
 
-// GradientTwofold computes the products of Gradient for sparse rows with about twice the digits, and error bounds.
-// The arguments and the formulas are the same as in [Backend.GradientTwofold].
+// GradientTwofold computes the products of [CSR.Gradient] with about twice the digits, and bounds their errors. The
+// arguments and formulas are explained at [Backend.GradientTwofold].
 func (s *CSR) GradientTwofold(x, b Matrix, c, w []float64, g, r Twofold) {
 	t := x.Rows
 	if x.Data != nil {
@@ -127,11 +127,11 @@ func (s *CSR) GradientTwofold(x, b Matrix, c, w []float64, g, r Twofold) {
 	}
 }
 
-// underflowLoss bounds the error that underflow causes in a few operations.
+// underflowLoss bounds the error that underflow causes in a few operations on float64 numbers.
 const underflowLoss = 0x1p-1070
 
-// sparseResidual computes a·x − b + c for a sparse row a. It returns the result as the sum hi + lo. errBound bounds
-// the error of this sum.
+// sparseResidual computes a·x − b + c, where the sparse row a is given by idx and val. The result is the sum
+// hi + lo, and errBound bounds its error.
 func sparseResidual(idx []int32, val, x []float64, b, c float64) (hi, lo, errBound float64) {
 	hi, lo = twofold.Sum(-b, c)
 	lows := math.Abs(lo) // sum of the magnitudes added to lo
@@ -147,8 +147,8 @@ func sparseResidual(idx []int32, val, x []float64, b, c float64) (hi, lo, errBou
 	return hi, lo, n*(twofold.Lost*lows+underflowLoss) + (hi - hi) // hi − hi is 0, or NaN if hi is not finite
 }
 
-// addSparse adds weight·(hi + lo)·a, for a sparse row a, to sums that are stored as two numbers each, gh + gl. It
-// adds bounds on the errors to ge.
+// addSparse adds the sparse row a, multiplied by weight·(hi + lo), to the vector gh + gl. The row a is given by idx
+// and val. addSparse adds bounds on the errors to ge.
 func addSparse(idx []int32, val []float64, hi, lo, weight float64, gh, gl, ge []float64) {
 	ch, cl := twofold.Product(weight, hi)
 	cl = math.FMA(weight, lo, cl)

@@ -2,23 +2,26 @@ package engine
 
 import "github.com/fdridge/fdridge/engine/internal/matrix"
 
-// This file computes products of sparse rows S (n×d) with k dense rows, and S·Sᵀ. It processes one strip of columns
-// after the other. The dense rows of a strip are transposed, so that the k numbers of a column are contiguous. This
-// copy stays in the cache while all entries of S in the strip are processed. So the dense rows are read from memory
-// once, for any pattern of entries. Times needs no strips: the numbers of a column are contiguous already.
+// This file computes the products of a matrix S of sparse rows (n×d) with k dense rows, and the product S·Sᵀ. It
+// divides the columns of S into strips and processes one strip after the other. The part of the dense rows in a
+// strip is copied and transposed, so that the k numbers of a column are contiguous. This copy stays in the cache
+// while all entries of S in the strip are processed. So the dense rows are read from memory once, whatever the
+// pattern of the entries. The method Times uses no strips, because its dense matrix is d×k and needs no
+// transposition.
 
 const (
-	// sparseStrip is the number of columns in a strip for S·Sᵀ. This product has no dense rows.
+	// sparseStrip is the number of columns in a strip for the product of sparse rows by each other, S·Sᵀ.
 	sparseStrip = 2048
-	// tileBytes is the size of a transposed strip, which stays in the second-level cache. fewestColumns is the
-	// smallest number of columns of a strip.
+	// tileBytes is the size in bytes of a transposed strip of dense rows, which stays in the second-level cache.
+	// fewestColumns is the smallest number of columns in a strip.
 	tileBytes, fewestColumns = 256 << 10, 32
-	// tileRows is the number of dense rows that are transposed together. Their entries in one column fill a cache line.
+	// tileRows is the number of dense rows that are transposed together. Their 8 numbers of one column fill a cache
+	// line.
 	tileRows = 8
 )
 
-// SparseWork is a workspace for products of sparse rows. The zero value is ready to use. It grows as needed.
-// Only one product at a time may use it.
+// SparseWork is a workspace for products of sparse rows. The zero value is ready to use, and the workspace grows as
+// needed. Only one product at a time may use a SparseWork.
 type SparseWork struct {
 	tile  []float64     // a strip of dense rows, transposed
 	other []float64     // AddLeftMul: W, transposed
@@ -28,11 +31,11 @@ type SparseWork struct {
 	share []columnEntry // Gram: the entries of the strip that were processed
 }
 
-// A sparseRun is a range of entries of a row, lo to hi−1, which lie in one strip of columns.
+// A sparseRun holds the stored entries lo to hi−1 of a row. They lie in one strip of columns.
 type sparseRun struct{ row, lo, hi int }
 
-// A columnEntry is a stored entry of a column, in a linked list. The previous entry is SparseWork.share[before−1].
-// The first entry has before = 0.
+// A columnEntry is a stored entry of a column in a linked list. The field before is the position of the previous
+// entry in SparseWork.share plus 1, or 0 for the first entry.
 type columnEntry struct {
 	row, before int32
 	value       float64
@@ -43,7 +46,7 @@ func (w *SparseWork) reset(s *CSR) {
 	w.next = append(w.next[:0], s.RowPtr[:s.Rows]...)
 }
 
-// nextStrip sets w.runs to the entries with column indices less than end that were not in an earlier strip.
+// nextStrip sets w.runs to the entries in the next strip of columns, which ends before column end.
 func (w *SparseWork) nextStrip(s *CSR, end int) {
 	w.runs = w.runs[:0]
 	for i, lo := range w.next {
@@ -59,15 +62,15 @@ func (w *SparseWork) nextStrip(s *CSR, end int) {
 	}
 }
 
-// stripColumns returns the number of columns of a strip for k dense rows, and allocates the memory of the transposed
-// strip.
+// stripColumns returns the number of columns in a strip for k dense rows. It also allocates the memory for a
+// transposed strip.
 func (w *SparseWork) stripColumns(k int) int {
 	n := max(tileBytes/word/max(k, 1), fewestColumns)
 	w.tile = grow(w.tile, n*k)
 	return n
 }
 
-// grow returns a slice of n unspecified numbers. It reuses the memory of x if that is large enough.
+// grow returns a slice of n unspecified numbers. It reuses the memory of x if the capacity of x is at least n.
 func grow(x []float64, n int) []float64 {
 	if cap(x) < n {
 		return make([]float64, n)
@@ -75,7 +78,7 @@ func grow(x []float64, n int) []float64 {
 	return x[:n]
 }
 
-// transpose writes columns lo to hi of B to t, one column after the other.
+// transpose writes columns lo to hi of b, hi excluded, to t, one column after the other.
 func transpose(b Matrix, lo, hi int, t []float64) {
 	k := b.Rows
 	for first := 0; first < k; first += tileRows {
@@ -101,7 +104,7 @@ func transpose(b Matrix, lo, hi int, t []float64) {
 	}
 }
 
-// addTransposed adds the columns in t to columns lo to hi of B.
+// addTransposed adds the columns that are stored one after the other in t to columns lo to hi of b, hi excluded.
 func addTransposed(t []float64, b Matrix, lo, hi int) {
 	k := b.Rows
 	for first := 0; first < k; first += tileRows {
@@ -126,10 +129,10 @@ func addTransposed(t []float64, b Matrix, lo, hi int) {
 	}
 }
 
-// TimesDense computes C = S·Bᵀ, where S is n×d, B is k×d and C is n×k.
+// TimesDense computes C = S·Bᵀ, where the sparse matrix S is n×d, B is k×d and C is n×k.
 //
-// An element of C is a sum over the stored entries of a row of S, in their order. If the row has z entries, each term
-// is rounded at most z times, including the rounding of its product.
+// An element of C is a sum over the stored entries of a row of S, in their order. If the row has z stored entries,
+// each term of the sum is rounded at most z times. This number includes the rounding of the product.
 func (s *CSR) TimesDense(b, c Matrix, work *SparseWork) {
 	k := b.Rows
 	matrix.CheckShape(&b, k, s.Cols)
@@ -160,11 +163,11 @@ func (s *CSR) TimesDense(b, c Matrix, work *SparseWork) {
 	}
 }
 
-// Times computes C = S·B, where S is n×d, B is d×k and C is n×k. It is fast if a few dozen columns of B fit in the
-// second-level cache.
+// Times computes C = S·B, where the sparse matrix S is n×d, B is d×k and C is n×k. It is fast if a few dozen
+// columns of B fit in the second-level cache.
 //
-// An element of C is a sum over the stored entries of a row of S, in their order. If the row has z entries, each term
-// is rounded at most z times, including the rounding of its product.
+// An element of C is a sum over the stored entries of a row of S, in their order. If the row has z stored entries,
+// each term of the sum is rounded at most z times. This number includes the rounding of the product.
 func (s *CSR) Times(b, c Matrix) {
 	k := b.Cols
 	matrix.CheckShape(&b, s.Cols, k)
@@ -178,8 +181,9 @@ func (s *CSR) Times(b, c Matrix) {
 	}
 }
 
-// AddLeftMul computes B = B + W·S, where S is n×d, W is k×n and B is k×d. For each column j it sums S_ij·(column
-// i of W) over the stored entries S_ij in the order of i, and adds the sum to column j of B.
+// AddLeftMul computes B = B + W·S, where the sparse matrix S is n×d, W is k×n and B is k×d. For each stored entry
+// S_ij in column j, it multiplies column i of W by S_ij. It sums these products in the order of i, and adds the sum
+// to column j of B.
 func (s *CSR) AddLeftMul(w, b Matrix, work *SparseWork) {
 	k := b.Rows
 	matrix.CheckShape(&b, k, s.Cols)
@@ -207,8 +211,8 @@ func (s *CSR) AddLeftMul(w, b Matrix, work *SparseWork) {
 	}
 }
 
-// Gram computes the lower triangle of C = S·Sᵀ, which is n×n. The rest of C is neither read nor written. Gram
-// multiplies once for every pair of stored entries in the same column.
+// Gram computes the lower triangle of the n×n matrix C = S·Sᵀ for n sparse rows S. The elements above the diagonal
+// are neither read nor written. Gram needs one multiplication for every pair of stored entries in the same column.
 func (s *CSR) Gram(c Matrix, work *SparseWork) {
 	matrix.CheckShape(&c, s.Rows, s.Rows)
 	for i := range s.Rows {

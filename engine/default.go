@@ -9,7 +9,7 @@ import (
 
 var _ Backend = (*purego.Backend)(nil)
 
-// A constructor creates a backend. Build tags select the constructors.
+// A constructor creates a backend of the given name. Build tags select the constructors of a program.
 type constructor struct {
 	name string
 	make func(Tuning) (Backend, error)
@@ -26,8 +26,8 @@ func newPureGo(t Tuning) (*purego.Backend, error) {
 	})
 }
 
-// Names returns the names of the backends of this build, the default first: "openblas" if the build tag openblas is
-// set, then "purego".
+// Names returns the names of the backends of this build, with the default backend first. With the build tag
+// openblas, they are "openblas" and "purego", otherwise only "purego".
 func Names() []string {
 	names := make([]string, len(constructors))
 	for i, c := range constructors {
@@ -50,8 +50,9 @@ func New(name string, t Tuning) (Backend, error) {
 	return nil, fmt.Errorf("engine: no backend %q in this build, which has %v", name, Names())
 }
 
-// Default returns the backend that the build tags select, with [DefaultTuning]. All calls return the same backend. An
-// error reports an invalid environment variable, or a backend that cannot run on this machine.
+// Default returns the backend that the build tags select, with the tuning of [DefaultTuning]. All calls return the
+// same backend. An error means that an environment variable is invalid, or that the backend cannot run on this
+// machine.
 var Default = sync.OnceValues(func() (Backend, error) {
 	t, err := DefaultTuning()
 	if err != nil {

@@ -6,17 +6,17 @@ import (
 	"github.com/fdridge/fdridge/internal/badinput"
 )
 
-// Other packages export these errors under the same names. They wrap an error to add text, and errors.Is still matches.
-// Package engine itself panics on wrong shapes.
+// Other packages of this module export these errors under the same names. They wrap an error to add
+// text, so compare errors with errors.Is. Package engine itself panics if operands have wrong shapes.
 var (
-	// errors.Is(err, ErrInput) is true if the cause of the error is the input: its shape, its values or a file.
-	// [ErrShape] matches ErrInput. Error types that match ErrInput say this in their documentation. Other failures do
-	// not match, for example an iteration that does not converge, a full disk, or numbers too large or small for
-	// certificates.
+	// ErrInput is the class of errors whose cause is the input: its shape, its values or a file. For these errors
+	// errors.Is(err, ErrInput) is true. [ErrShape] is one of them. The documentation of an error type says whether
+	// its errors belong to the class. Other failures do not. Examples are an iteration that does not converge, a
+	// full disk, or numbers too large or small for certificates.
 	ErrInput = badinput.Err
-	// ErrShape reports arguments whose dimensions disagree. The call changed nothing.
+	// ErrShape reports arguments whose dimensions disagree. The call that returns this error has changed nothing.
 	ErrShape = badinput.Errorf("dimensions disagree")
-	// ErrNoConvergence reports that an iteration for eigenvalues or singular values failed. No finite data are known
-	// to cause this error.
+	// ErrNoConvergence reports that the iteration for eigenvalues or singular values did not converge. No finite
+	// data are known to cause this error.
 	ErrNoConvergence = errors.New("eigenvalue iteration did not converge")
 )

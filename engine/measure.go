@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// A Measurement holds measured speeds of the machine, with all threads.
+// A Measurement holds speeds of the machine that [Measure] measured, using all threads.
 type Measurement struct {
 	Peak      float64 `json:"peak_gflops"`                // purego's micro-kernel alone, on data in the first-level cache
 	Gemm      float64 `json:"gemm_gflops"`                // a matrix product of order 512 by the backend
@@ -13,14 +13,15 @@ type Measurement struct {
 	Fresh     float64 `json:"fresh_gigabytes_per_second"` // the first write to new memory
 }
 
-// measureRounds is the number of times that Measure measures the peak and the product in turn.
+// measureRounds is the number of times that Measure measures the micro-kernel and the matrix product, in turn.
 const measureRounds = 8
 
-// Measure measures the speed of the micro-kernel, of a matrix product and of reading 256 MiB of memory. Each
-// measurement takes a third of the time d. Measure also times the first write to these 256 MiB.
+// Measure measures the speed of the micro-kernel, of a matrix product, and of reading 256 MiB of memory. The
+// micro-kernel is the innermost loop of a matrix product. Each measurement takes a third of the time d. Measure
+// also times the first write to these 256 MiB.
 //
-// The micro-kernel and the product are measured in turn, and the best of eight rates counts. So other work on the
-// machine slows down both alike.
+// The micro-kernel and the product are measured in turn, eight times each, and the best rate counts. So other work
+// on the machine slows down both alike.
 func Measure(ctx context.Context, be Backend, d time.Duration) (Measurement, error) {
 	t, err := DefaultTuning()
 	if err != nil {
@@ -68,7 +69,8 @@ func Measure(ctx context.Context, be Backend, d time.Duration) (Measurement, err
 	return m, err
 }
 
-// repeat calls f once untimed, then times one or more calls until d has passed.
+// repeat calls f once without timing it. Then it calls f at least once and until d has passed, and returns the time
+// and the number of these calls.
 func repeat(ctx context.Context, d time.Duration, f func()) (seconds float64, runs int, err error) {
 	f()
 	start := time.Now()

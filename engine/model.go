@@ -25,8 +25,9 @@ import "fmt"
 // kc is rounded down to a multiple of 8 from 64 to 384. mc and nc are rounded to whole tiles, and are at most 1024
 // and 8192. So the packed A takes at most 3 MiB and the packed B at most 24 MiB. docs/kernels.md has the measurements.
 
-// The fallback sizes are assumed for caches of unknown size. largestL3 bounds the size that one core may use,
-// because a virtual machine may report an L3 of hundreds of MiB that it shares with others.
+// The constants that begin with fallback are the assumed sizes of caches whose size is unknown. largestL3 limits
+// the size that one core may use, because a virtual machine may report an L3 of hundreds of MiB that it shares with
+// others.
 const (
 	fallbackL1 = 32 << 10
 	fallbackL2 = 512 << 10
@@ -57,12 +58,13 @@ func (t *Tuning) setBlocks() {
 	t.NC = Setting{clampTo(columns, t.NR, 8192, t.NR), "BLIS model, L3 " + l3.Origin}
 }
 
-// halfBytes returns the size of half the ways of a cache in bytes. It counts at least one way.
+// halfBytes returns the size in bytes of half the ways of a cache, or of one way if there is only one.
 func halfBytes(c Cache) int {
 	return max(1, c.Ways/2) * (c.Size / c.Ways)
 }
 
-// completeCache replaces an unknown size or associativity of c by the given value, and notes this in Origin.
+// completeCache returns c with the given value for an unknown size or associativity. It notes each change in
+// Origin.
 func completeCache(c Cache, size, ways int) Cache {
 	switch {
 	case c.Size < 4<<10:
@@ -75,7 +77,7 @@ func completeCache(c Cache, size, ways int) Cache {
 	return c
 }
 
-// clampTo limits n to [lo, hi] and rounds it down to a multiple of unit, but not to zero.
+// clampTo limits n to the range from lo to hi and rounds it down to a multiple of unit. It returns at least unit.
 func clampTo(n, lo, hi, unit int) int {
 	n = min(max(n, lo), hi)
 	return max(n/unit, 1) * unit

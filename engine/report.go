@@ -7,7 +7,7 @@ import (
 	"github.com/klauspost/cpuid/v2"
 )
 
-// A Report describes the machine, its tuning and the backend in use. `fdridge doctor` prints it.
+// A Report describes the machine, its tuning and the backend in use. The command `fdridge doctor` prints a Report.
 type Report struct {
 	CPU          string            `json:"cpu"`
 	Cores        int               `json:"cores"`

@@ -2,5 +2,5 @@
 
 package engine
 
-// constructors are the backends of this build, the default first.
+// constructors are the constructors of all backends of this build, beginning with the default backend.
 var constructors = []constructor{pureGo}

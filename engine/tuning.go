@@ -15,17 +15,17 @@ import (
 	"github.com/fdridge/fdridge/engine/purego"
 )
 
-// A Setting is a number and where it comes from.
+// A Setting is a number and a text that says where the number comes from.
 type Setting struct {
 	Value  int    `json:"value"`
 	Origin string `json:"origin"`
 }
 
 // Tuning holds properties of the machine and the settings that follow from them. Each setting has an origin, a text
-// that tells how it was found. A program may change settings before it calls [New].
+// that says how its value was found. A program may change settings before it passes the Tuning to [New].
 //
-// MC, KC and NC are the block sizes of purego's packed matrix products. They are computed for the micro-kernel by the
-// analytical model of BLIS, see model.go.
+// MC, KC and NC are the block sizes for the matrix products of the backend purego. The analytical model of BLIS
+// determines them from the sizes of the caches and of the tile that the kernel computes. See model.go.
 type Tuning struct {
 	ISA    string `json:"isa"` // purego's kernel: avx512, avx2, neon or generic
 	Origin string `json:"isa_origin"`
@@ -48,7 +48,8 @@ type Tuning struct {
 	Threads  Setting `json:"threads"`       // threads of OpenBLAS; the number of Go threads is GOMAXPROCS
 }
 
-// Detect returns the tuning for this machine. It uses CPUID and, for the associativity of caches, sysfs.
+// Detect returns the tuning for this machine. It uses the CPUID instruction. On Linux it reads the associativity of
+// the caches from sysfs.
 func Detect() Tuning {
 	var t Tuning
 	best := purego.Kernels()[0]
@@ -73,7 +74,8 @@ func Detect() Tuning {
 	return t
 }
 
-// DefaultTuning returns [Detect] with the overrides from the environment, see [Tuning.Override]. It is computed once.
+// DefaultTuning returns the tuning that [Detect] returns, changed by environment variables, see [Tuning.Override].
+// It is computed at the first call only.
 var DefaultTuning = sync.OnceValues(func() (Tuning, error) {
 	t := Detect()
 	err := t.Override(os.LookupEnv)
@@ -86,7 +88,7 @@ type variable struct {
 	value *Setting
 }
 
-// variables returns the settings that environment variables may override, with their largest allowed values.
+// variables returns the settings that environment variables may override, with the largest value allowed for each.
 func (t *Tuning) variables() []variable {
 	return []variable{
 		{"FDRIDGE_MC", 1 << 20, &t.MC},
@@ -101,12 +103,13 @@ func (t *Tuning) variables() []variable {
 	}
 }
 
-// Override replaces settings by the values of environment variables. lookup returns the value of a variable, like
-// os.LookupEnv. The variables are FDRIDGE_KERNEL, FDRIDGE_MC, FDRIDGE_KC, FDRIDGE_NC, FDRIDGE_SHRINK_ROWS,
-// FDRIDGE_SPARSE_ROWS, FDRIDGE_SCATTER, FDRIDGE_GRADIENT_ROWS, FDRIDGE_LANES and FDRIDGE_THREADS.
+// Override replaces settings by the values of environment variables. The function lookup returns the value of a
+// variable, like os.LookupEnv. The variables are FDRIDGE_KERNEL, FDRIDGE_MC, FDRIDGE_KC, FDRIDGE_NC,
+// FDRIDGE_SHRINK_ROWS, FDRIDGE_SPARSE_ROWS, FDRIDGE_SCATTER, FDRIDGE_GRADIENT_ROWS, FDRIDGE_LANES and
+// FDRIDGE_THREADS.
 //
-// FDRIDGE_KERNEL must name one of [purego.Kernels]. All other values are integers from 1 to a limit. If a
-// value is invalid, Override returns an error and t is unchanged.
+// FDRIDGE_KERNEL must name one of [purego.Kernels]. The other values are integers from 1 to a limit. If a value is
+// invalid, Override returns an error and changes nothing.
 func (t *Tuning) Override(lookup func(string) (string, bool)) error {
 	changed := *t
 	if name, ok := lookup("FDRIDGE_KERNEL"); ok {
@@ -148,12 +151,13 @@ func (t *Tuning) setKernel(name string) error {
 	)
 }
 
-// ShrinkRows returns p = 5m/4, the number of rows that a sketch of m rows appends between two shrinks.
+// ShrinkRows returns the number of rows that a sketch of m rows appends between two shrinks. It is t.Shrink if this
+// is set, otherwise p = 5m/4.
 //
-// For a row of d numbers, products take (4m + p + 2m²/p)·d flops, which is smallest at p = √2·m. A row also
-// costs a share of an eigenproblem of order m+p, and this share grows for p > m. BenchmarkSketch measured four shapes
-// and both backends. Its times for p from m to 3m/2 differ by at most 4 %, and other p take longer. Fewer shrinks
-// also lose less.
+// A row of d numbers takes (4m + p + 2m²/p)·d flops in products, which is smallest at p = √2·m. A row also costs a
+// share of an eigenproblem of order m+p, and this share grows for p > m. BenchmarkSketch measured four shapes and
+// both backends. The times for p from m to 3m/2 differ by at most 4 %, and other p take longer. A larger p also
+// gives fewer shrinks, which lose less.
 func (t Tuning) ShrinkRows(m int) int {
 	if t.Shrink.Value > 0 {
 		return t.Shrink.Value
@@ -161,9 +165,9 @@ func (t Tuning) ShrinkRows(m int) int {
 	return m + (m+3)/4
 }
 
-// LosslessRows returns the number of rows between two shrinks for a sketch that keeps d rows of d features. It is the
-// larger of 4d and r. r is the number of rows that fit into the given number of bytes, but at most 4096. Fewer shrinks
-// are faster and have less round-off.
+// LosslessRows returns the number of rows between two shrinks, for a sketch that keeps d rows of d features. It is
+// t.Shrink if this is set, otherwise the larger of 4d and r. Here r is the number of rows that fit into the given
+// number of bytes, but at most 4096. Fewer shrinks are faster and have less round-off.
 func (t Tuning) LosslessRows(d, bytes int) int {
 	if t.Shrink.Value > 0 {
 		return t.Shrink.Value
@@ -171,14 +175,17 @@ func (t Tuning) LosslessRows(d, bytes int) int {
 	return max(4*min(d, math.MaxInt/8), min(bytes/word/max(d, 1), 4096))
 }
 
-// SparseRows returns r, the number of sparse rows between two shrinks of a sketch of size m for d features. p is the
-// number of dense rows between two shrinks. A row with z entries costs, in flops,
+// SparseRows returns the number r of sparse rows between two shrinks, for a sketch of m rows and d features. The
+// argument p is the number of dense rows between two shrinks. A row with z entries costs, in flops,
 //
-//	4mz + 2m²d/r + 7(m+r)³/r
+//	4mz + 2m²d/r + 7(m+r)³/r.
 //
-// for its products with the m rows of the sketch, and for its part of a shrink with an eigenproblem of order m+r. For
-// every z the cost is smallest at the r with 7(m+r)²(2r−m) = 2m²d, which is near (m²d/7)^⅓ for many features.
-// r is at least p, because fewer shrinks lose less. If p is not t.ShrinkRows(m), the user has set p, and r = p.
+// The first term is its products with the m rows of the sketch. The other terms are its part of a shrink with an
+// eigenproblem of order m+r. For every z the cost is smallest if 7(m+r)²(2r−m) = 2m²d. For many features this r is
+// near (m²d/7)^⅓.
+//
+// SparseRows returns t.Sparse if this is set. If p is not t.ShrinkRows(m), the user has set p, and SparseRows
+// returns p. Otherwise it returns the r of smallest cost, but at least p, because fewer shrinks lose less.
 func (t Tuning) SparseRows(d, m, p int) int {
 	if t.Sparse.Value > 0 {
 		return t.Sparse.Value
@@ -195,10 +202,12 @@ func (t Tuning) SparseRows(d, m, p int) int {
 	}))
 }
 
-// KeepsScatter reports whether a sketch of size m for d features should keep AᵀA instead of rows. It returns true
-// if the d² numbers of AᵀA are at most (m+p)·d, the size of the buffer of rows, with p = t.ShrinkRows(m). Then
-// AᵀA also takes less time, because adding a row to AᵀA costs d² flops. A sketch of rows takes (4m + p +
-// 2m²/p)·d flops for each row, by default 6.85·m·d.
+// KeepsScatter reports whether a sketch of m rows and d features should keep the Gram matrix AᵀA instead of rows.
+// If t.Scatter is set, it returns true for d up to t.Scatter. Otherwise it returns true if the d² numbers of AᵀA
+// are at most (m+p)·d, where p = t.ShrinkRows(m). The buffer of rows has this size.
+//
+// Then AᵀA also takes less time, because adding a row to AᵀA costs d² flops. A sketch that keeps rows takes
+// (4m + p + 2m²/p)·d flops for each row, by default 6.85·m·d.
 func (t Tuning) KeepsScatter(d, m int) bool {
 	if t.Scatter.Value > 0 {
 		return d <= t.Scatter.Value
@@ -206,26 +215,28 @@ func (t Tuning) KeepsScatter(d, m int) bool {
 	return d <= m || d-m <= t.ShrinkRows(m)
 }
 
-// Limits on the lanes, which are sketches built in parallel from portions of the rows. They limit the memory of all
-// buffers, and ensure that each lane fills its buffer often enough and has enough work. A lane with less work saves
-// almost no time, and merging it costs time and precision.
+// These constants limit the number of lanes, which are sketches built in parallel from portions of the rows. All
+// buffers together have at most lanesBytes. Each lane fills its buffer at least minLaneFills times and has at least
+// minLaneFlops of work. A lane with less work saves almost no time, and merging it costs time and precision.
 const (
 	lanesBytes   = 1 << 30 // at most
 	minLaneFills = 8       // at least
 	minLaneFlops = 2e9     // at least
 )
 
-// LanesFor returns the number of lanes (sketches built in parallel) for n rows of d features; n < 0 means unknown.
-// buffer is the number of rows in the buffer of a lane. lanes is the number of cores, limited so that
+// LanesFor returns the number of lanes for n rows of d features. Lanes are sketches that are built in parallel from
+// portions of the rows. A negative n means that the number of rows is unknown. buffer is the number of rows in the
+// buffer of a lane. The number of lanes is t.Lanes, by default GOMAXPROCS, but it is limited so that
 //
 //   - all buffers fit into 1 GiB
 //   - each lane fills its buffer eight times
 //   - each lane has two billion flops of work, about 3·d·buffer for each row
 //
-// If memory allows fewer lanes than cores, several cores compute the products of one lane.
+// The last two limits need a known n. If memory allows fewer lanes than cores, several cores compute the products
+// of one lane.
 //
-// If n is unknown and there are several lanes, the first firstLaneRows rows all go to the first lane, because a
-// second lane saves no time for fewer rows. Otherwise firstLaneRows is 0.
+// If n is unknown and there are several lanes, the first firstLaneRows rows all go to the first lane. For fewer
+// rows a second lane would save no time. Otherwise firstLaneRows is 0.
 func (t Tuning) LanesFor(n int64, d, buffer int) (lanes int, firstLaneRows int64) {
 	each := float64(max(d, 1)) * float64(max(buffer, 1))
 	least := max(minLaneFills*float64(max(buffer, 1)), minLaneFlops/3/each) // smallest number of rows of a lane
@@ -240,12 +251,12 @@ func (t Tuning) LanesFor(n int64, d, buffer int) (lanes int, firstLaneRows int64
 	return lanes, firstLaneRows
 }
 
-// gradientBytes is the size of a block of rows in a gradient. It is enough work for several threads with every
-// backend. It is the same on every machine, so that the sums are the same.
+// gradientBytes is the size of a block of rows in the computation of a gradient. A block is enough work for
+// several threads with every backend. The size is the same on every machine, so that the sums are the same.
 const gradientBytes = 8 << 20
 
-// GradientRows returns the number of rows in a block of a gradient, for rows of d numbers. A block has 8 MiB, but at
-// least 16 and at most 8192 rows.
+// GradientRows returns the number of rows of d numbers in a block. Gradients are computed block by block. The
+// number is t.Gradient if this is set. Otherwise a block has 8 MiB, but at least 16 and at most 8192 rows.
 func (t Tuning) GradientRows(d int) int {
 	if t.Gradient.Value > 0 {
 		return t.Gradient.Value
@@ -253,14 +264,15 @@ func (t Tuning) GradientRows(d int) int {
 	return min(max(gradientBytes/word/max(d, 1), 16), 8192)
 }
 
-// manyVectors is the smallest number of right-hand sides at which backends pack the right-hand sides in every call of
-// Gradient. In a call with few rows, packing would take too long compared with the product.
+// manyVectors is the smallest number of right-hand sides that backends pack in every call of Gradient. In a call
+// with few rows, packing would take too long compared with the product.
 const manyVectors = 8
 
 // GradientCall returns the number of rows for one call of [Backend.Gradient], given n rows of d columns and q
-// right-hand sides. The error bound Gradients of [Accuracy] holds for calls with at most this number of rows.
+// right-hand sides. For calls with at most this number of rows, the error bound of the method Gradients of
+// [Accuracy] holds.
 //
-// The result is at most [MaxGradientRows], and at most
+// The result is at most n, at most [MaxGradientRows], and at most
 //   - t.Gradient if this is set and q is less than 8;
 //   - 32 if the call is too little work for several threads.
 func (t Tuning) GradientCall(n, d, q int) int {
@@ -298,7 +310,7 @@ func (t Tuning) String() string {
 	return b.String()
 }
 
-// formatSetting returns n as text, and "by rule" for 0.
+// formatSetting returns n as text. For 0 it returns "by rule", because a rule then determines the setting.
 func formatSetting(n int) string {
 	if n == 0 {
 		return "by rule"

@@ -10,7 +10,7 @@ import (
 	"github.com/fdridge/fdridge/internal/twofold"
 )
 
-// AppendRow appends a copy of row, which must have length Dim.
+// AppendRow appends a copy of row, which must have one element for each of the Dim columns.
 //
 // All Append methods except [Sketch.AppendFunc] check their arguments before they change the sketch. If they
 // return a *[NonFiniteError], a *[RangeError] or [ErrShape], the sketch is unchanged.
@@ -21,7 +21,8 @@ func (s *Sketch) AppendRow(row []float64) error {
 	return s.AppendRows(1, row, s.cfg.Dim)
 }
 
-// AppendRows appends n rows. Row i is x[i·ldx : i·ldx+Dim]; ldx, the leading dimension, must be at least Dim.
+// AppendRows appends n rows of the matrix x. Row i is x[i·ldx : i·ldx+Dim]. The distance ldx between the starts of
+// two rows must be at least Dim, the number of columns.
 func (s *Sketch) AppendRows(n int, x []float64, ldx int) error {
 	if err := s.checkReady(); err != nil {
 		return err
@@ -41,7 +42,8 @@ func (s *Sketch) AppendRows(n int, x []float64, ldx int) error {
 		)
 	}
 	s.allocate()
-	// Copy as many rows as fit into the buffer. s.rows counts them only after all n rows were checked.
+	// Copy as many rows as fit into the buffer. s.rows is increased only after all n rows have been checked, so
+	// that an error leaves the sketch unchanged.
 	total := s.frob
 	first := min(n, s.freeRows())
 	for i := range n {
@@ -71,12 +73,13 @@ func (s *Sketch) AppendRows(n int, x []float64, ldx int) error {
 	return nil
 }
 
-// AppendFunc appends n rows that the function write generates in the memory of the sketch. It calls write for blocks of
-// k rows, small enough for the second-level cache. Each call must fill its argument block, a k×Dim matrix, with rows
-// firstRow to firstRow+k−1. The memory of block must not be used after write returns.
+// AppendFunc appends n rows that the function write generates in the memory of the sketch. It calls write for
+// blocks of k rows, where k is small enough for the second-level cache. Each call must fill its argument block, a
+// k×Dim matrix. The rows of block are the rows firstRow to firstRow+k−1 of the n rows. write must not use the
+// memory of block after it has returned.
 //
 // AppendFunc checks each block after write returns. If a row is invalid, it discards the block and returns the same
-// error as the other Append methods. Earlier blocks stay appended.
+// error as the other Append methods. The rows of earlier blocks remain in the sketch.
 func (s *Sketch) AppendFunc(n int, write func(firstRow int, block engine.Matrix)) error {
 	if err := s.checkReady(); err != nil {
 		return err
@@ -108,15 +111,16 @@ func (s *Sketch) AppendFunc(n int, write func(firstRow int, block engine.Matrix)
 	return nil
 }
 
-// chunkRows returns the number of rows in a block of AppendFunc: as many as fit into 128 KiB of the second-level
-// cache, but at least four. It is a multiple of four, because kernels process four rows together.
+// chunkRows returns the number of rows of d columns in a block of AppendFunc. It is the largest multiple of four
+// with which a block fits in 128 KiB, but at least four. It is a multiple of four, because kernels process four
+// rows together.
 func chunkRows(d int) int {
 	const bytes, least = 128 << 10, 4
 	return max(bytes/8/d/least*least, least)
 }
 
-// Append appends the rows of x, an n×Dim matrix whose rows are samples.
-// A mat.RawMatrixer, for example a *mat.Dense, is read in place.
+// Append appends the rows of x, an n×Dim matrix whose rows are samples. If x is a mat.RawMatrixer, for example
+// a *mat.Dense, Append reads its elements directly from its memory.
 func (s *Sketch) Append(x mat.Matrix) error {
 	if err := s.checkReady(); err != nil {
 		return err
@@ -157,8 +161,8 @@ func (s *Sketch) Append(x mat.Matrix) error {
 	return nil
 }
 
-// AppendSparse appends the rows of x, whose column indices must be below Dim. The rows stay sparse until the
-// next shrink. Config.SparseRows limits the number of sparse rows in the sketch.
+// AppendSparse appends the rows of x, whose column indices must be below Dim. The sketch stores the rows in sparse
+// form until the next shrink. Config.SparseRows limits the number of sparse rows in the sketch.
 func (s *Sketch) AppendSparse(x *engine.CSR) error {
 	if err := s.checkBlock(x); err != nil {
 		return err
@@ -180,7 +184,8 @@ func (s *Sketch) AppendSparse(x *engine.CSR) error {
 	return nil
 }
 
-// checkBlock returns an error if x is not a sparse block of Dim columns or s is not usable.
+// checkBlock returns an error if x is nil, does not have Dim columns, or has too few row pointers. It also returns
+// an error if s cannot be used.
 func (s *Sketch) checkBlock(x *engine.CSR) error {
 	if err := s.checkReady(); err != nil {
 		return err
@@ -197,13 +202,13 @@ func (s *Sketch) checkBlock(x *engine.CSR) error {
 	return nil
 }
 
-// sumBlock is the number of squares in a block. The squares of a block are added in sequence, to four partial
-// sums. The blocks are then added pairwise. SquaresError bounds the error.
+// sumBlock is the number of squares in a block. The squares of a block are added to four partial sums, one after
+// the other. The sums of the blocks are then added pairwise. [SquaresError] bounds the error of the result.
 const sumBlock = engine.BlockOfSquares
 
-// SquaresError returns a number r. The computed squared norm of a row of n numbers has a relative error of at most
-// r·2⁻⁵². A sketch adds the squared norm of each row to [Bound].Frobenius2. A term of the squared norm is
-// rounded
+// SquaresError returns a bound on the relative error of the squared norm that a sketch computes for a row of n
+// numbers. The unit of the bound is 2⁻⁵². A sketch adds these squared norms to get [Bound].Frobenius2. A term of
+// the squared norm is rounded
 //
 //   - once in its product
 //   - at most min(n, engine.BlockOfSquares)/4 + 2 times in its partial sum
@@ -216,7 +221,8 @@ func SquaresError(n int) float64 {
 	return (within + across) / 2
 }
 
-// half returns the position at which to split a sum of n > sumBlock terms: n/2, rounded up to whole blocks.
+// half returns the position at which a sum of n terms is split. It is n/2, rounded up to a multiple of sumBlock. n
+// must be larger than sumBlock.
 func half(n int) int {
 	return (n/2 + sumBlock - 1) / sumBlock * sumBlock
 }
@@ -233,7 +239,7 @@ func squares(x []float64) float64 {
 	return addPairwise(len(x), sums[:])
 }
 
-// addPairwise adds the sums of blocks pairwise. sums has one element for each block of the n terms.
+// addPairwise adds the elements of sums pairwise. sums has one element for each block of a sum of n terms.
 func addPairwise(n int, sums []float64) float64 {
 	if n > sumBlock {
 		h := half(n)
@@ -242,8 +248,8 @@ func addPairwise(n int, sums []float64) float64 {
 	return sums[0]
 }
 
-// admit adds norm2, the squared norm of row, to total. It returns an error for row i if a value is not finite
-// or if total exceeds [MaxSquares].
+// admit adds norm2, the squared norm of row, to total. It returns an error if a value of row is not finite, or if
+// total exceeds [MaxSquares]. The error names the row number i.
 func admit(i int, row []float64, norm2 float64, total *twofold.Total) error {
 	if err := checkFinite(i, 0, nil, row, norm2); err != nil {
 		return err
@@ -273,7 +279,8 @@ func addNorm2(i int, norm2 float64, total *twofold.Total) error {
 	return nil
 }
 
-// makeRoom shrinks the sketch if its buffer is full. It returns the number of free rows, at least one.
+// makeRoom returns the number of free rows in the buffer. If the buffer is full, makeRoom first shrinks the sketch,
+// so that the result is at least one.
 func (s *Sketch) makeRoom() (int, error) {
 	s.allocate()
 	if s.freeRows() == 0 {

@@ -8,8 +8,8 @@ import (
 
 const eps = 0x1p-52
 
-// padDecay·eps·‖B‖²_F bounds the round-off when a decay multiplies the buffered rows B. Rounding each entry
-// twice contributes 2·eps·‖B‖²_F. The remaining 2·eps cover the rounding of the squared norms.
+// padDecay bounds the round-off when a decay multiplies the buffered rows B by a number, in units of eps·‖B‖²_F.
+// The two roundings of each entry contribute 2. The remaining 2 cover the rounding of the squared norms.
 const padDecay = 4
 
 // A Bound is a guarantee about the matrix A of all appended rows and a smaller matrix B:
@@ -30,28 +30,30 @@ type Bound struct {
 	Shrinkage  float64 // η, the sum of the δ of all shrinks
 	RoundOff   float64 // bounds the effect of round-off
 	Frobenius2 float64 // ‖A‖²_F; after [Spectrum.Scaled], an upper bound on ‖A‖²_F
-	// tr(AᵀA − BᵀB) = ‖A‖²_F − ‖B‖²_F, at least 0; after [Spectrum.Scaled], an upper bound on this trace
+	// Tail is the trace of AᵀA − BᵀB, which is ‖A‖²_F − ‖B‖²_F. It is at least 0. In the result of
+	// [Spectrum.Scaled], it is an upper bound on this trace.
 	Tail float64
-	// TailSlack bounds how much Tail exceeds tr(AᵀA − BᵀB). It is 0 unless [Spectrum.Scaled] was used.
+	// TailSlack bounds how much Tail exceeds the trace of AᵀA − BᵀB. It is nonzero only in results of
+	// [Spectrum.Scaled].
 	TailSlack float64
 	Rows      int64 // n, the number of rows appended
 }
 
-// FD returns a bound on ‖AᵀA − BᵀB‖₂ for A and B as in [Bound]: the shrinkage η plus the bound on
-// round-off.
+// FD returns a bound on ‖AᵀA − BᵀB‖₂, for the matrices A and B of [Bound]. It is the sum of Shrinkage and RoundOff.
 func (b Bound) FD() float64 { return b.Shrinkage + b.RoundOff }
 
-// RFD returns a bound on ‖AᵀA − (BᵀB + ρI)‖₂ for A and B as in [Bound]: the shift ρ = [Bound.Shift]
-// plus the bound on round-off.
+// RFD returns a bound on ‖AᵀA − (BᵀB + ρI)‖₂, for the matrices A and B of [Bound] and the shift ρ that
+// [Bound.Shift] returns. It is the sum of ρ and RoundOff.
 func (b Bound) RFD() float64 { return b.Shift() + b.RoundOff }
 
-// Shift returns ρ, half the shrinkage. Of all shifts ρ, this one has the smallest bound on ‖AᵀA − (BᵀB +
-// ρI)‖₂.
+// Shift returns ρ, half the Shrinkage. Adding ρI to BᵀB, for the matrices A and B of [Bound], gives the smallest
+// proved bound on ‖AᵀA − (BᵀB + ρI)‖₂.
 func (b Bound) Shift() float64 { return b.Shrinkage / 2 }
 
-// Bound returns the guarantee for the matrix B of all rows in the buffer. Between two shrinks B may have more than
-// Size rows. [Sketch.Spectrum] reduces B to at most Size rows and returns another Bound. If the sketch keeps AᵀA,
-// the kept matrix takes the place of BᵀB. Bound sums ‖B‖²_F in O(Size·Dim) time.
+// Bound returns the guarantee for the matrix B of all rows in the buffer. Between two shrinks, B may have more than
+// Size rows. [Sketch.Spectrum] reduces B to at most Size rows and returns the Bound for these rows. If the sketch
+// keeps AᵀA, for all appended rows A, the kept matrix stands for BᵀB. Bound takes O(Size·Dim) time, because it sums
+// ‖B‖²_F.
 func (s *Sketch) Bound() Bound {
 	norm2 := twofold.TotalOf(s.norm2[:s.kept])
 	centres := s.centres()
@@ -80,8 +82,8 @@ func (s *Sketch) Bound() Bound {
 	return s.bound(0, 0, norm2.Value())
 }
 
-// bound returns the Bound after one more shrink by delta. The argument pad bounds the round-off of this shrink, and
-// norm2 is ‖B‖²_F after the shrink.
+// bound returns the Bound after one more shrink, which subtracts delta from the eigenvalues. pad bounds the
+// round-off of this shrink. norm2 is the sum of squares of the rows after the shrink.
 func (s *Sketch) bound(delta, pad, norm2 float64) Bound {
 	frob := s.frob.Value()
 	return Bound{
@@ -93,11 +95,11 @@ func (s *Sketch) bound(delta, pad, norm2 float64) Bound {
 	}
 }
 
-// underflow bounds the error of AᵀA − BᵀB that comes from numbers below 2⁻¹⁰²², the smallest normal
-// number. The square of each of the n·d entries of A loses less than 2⁻¹⁰²².
+// underflow bounds the error of AᵀA − BᵀB that comes from numbers below 2⁻¹⁰²², the smallest normal number. A are
+// the appended rows and B the rows of the sketch. The square of each entry of A loses less than 2⁻¹⁰²².
 //
-// The bound also covers the rounding of denormal numbers in a shrink or a decay. Each rounding has an error of at most
-// 2⁻¹⁰⁷⁵, and an entry of A takes part in far fewer than 2⁵³ roundings. A decay that makes entries of B
+// The bound also covers the rounding of denormal numbers in a shrink or a decay. Each rounding has an error of at
+// most 2⁻¹⁰⁷⁵, and an entry of A takes part in far fewer than 2⁵³ roundings. A decay that makes entries of B
 // denormal adds less than eps·‖B‖²_F.
 func (s *Sketch) underflow() float64 {
 	return float64(s.count) * float64(s.cfg.Dim) * 0x1p-1022

@@ -25,20 +25,20 @@ import (
 // with the eigenvalues λ of G, its eigenvectors as the rows of U, and δ = λ_{m+1}. Apart from products of
 // dense rows, G needs only products and sums of sparse rows.
 
-// A centre is a dense row μ. A sparse row s with a factor κ and this centre stands for s − κμ.
+// A centre is a dense row μ. A sparse row s with a centre and a factor κ represents the row s − κμ.
 type centre struct {
 	row   []float64
 	norm2 float64 // ‖μ‖²
 
-	// slot is 1 + the index of the centre in the buffer, or 0 if the centre is not stored. It is valid until the next
-	// shrink.
+	// slot is 1 plus the index of the centre in the buffer. If the centre is not stored, slot is 0. slot is valid
+	// until the next shrink.
 	slot    int
 	shrinks int64 // number of shrinks of the sketch when slot was set
 	source  int   // slot that centreOf copied row from
 }
 
-// faintest is the smallest ‖μ‖² of a stored centre. Squares of entries of a smaller centre may underflow. Such a
-// centre is not stored, and its rows are stored as dense rows.
+// faintest is the smallest squared norm of a centre that is stored as a centre. With a smaller centre, squares of
+// its entries could underflow. Then rows with this centre are stored as dense rows.
 const faintest = 0x1p-900
 
 // isFaint reports whether the centre is too small to be stored.
@@ -64,17 +64,19 @@ func (c *centre) length(f float64) float64 {
 	return math.Sqrt(sum)
 }
 
-// AppendCentred appends the n rows xᵢ − timesᵢ·centre. x is n×Dim, centre has length Dim and times has length
-// n. A nil times means that every timesᵢ is 1.
+// AppendCentred appends the rows xᵢ − timesᵢ·centre, where xᵢ is row i of the sparse matrix x. x must have Dim
+// columns, and centre must have the length Dim. times must have one element for each row. If times is nil, every
+// timesᵢ is 1.
 //
-// The sketch stores xᵢ and timesᵢ until the next shrink, as in [Sketch.AppendSparse]. The centre takes the room
-// of one dense row, so many rows should share it. If the squares of the centre's entries could underflow, the
+// The sketch stores xᵢ and timesᵢ until the next shrink, as in [Sketch.AppendSparse]. The centre takes the room of
+// one dense row, so many rows should share it. If the squares of the centre's entries could underflow, the
 // differences are stored as dense rows.
 //
-// The round-off of a row grows with ‖xᵢ‖ and |timesᵢ|·‖centre‖, and [Bound.RoundOff] includes it. If
-// these norms are far larger than ‖xᵢ − timesᵢ·centre‖, append the differences instead.
+// The round-off of a row grows with ‖xᵢ‖ and |timesᵢ|·‖centre‖, and [Bound.RoundOff] includes it. If these norms
+// are far larger than ‖xᵢ − timesᵢ·centre‖, append the differences as dense rows.
 //
-// A *[NonFiniteError] has Row 0 for a value of centre, and Col = Dim for a value of times.
+// If a value is not finite, the error is a *[NonFiniteError]. For a value of centre, its Row is 0. For a value of
+// times, its Col is Dim.
 func (s *Sketch) AppendCentred(x *engine.CSR, times, centre []float64) error {
 	if err := s.checkBlock(x); err != nil {
 		return err
@@ -121,13 +123,13 @@ func newCentre(row []float64) centre {
 	return centre{row: row, norm2: vec.Dot(row, row)}
 }
 
-// KeepsSparse reports whether the sketch stores sparse rows in sparse form until the next shrink. This includes sparse
-// rows with a centre.
+// KeepsSparse reports whether the sketch stores sparse rows in sparse form until the next shrink. This also applies
+// to the rows of [Sketch.AppendCentred].
 func (s *Sketch) KeepsSparse() bool {
 	return s.sparse.most > 0 && s.order() >= s.m+2
 }
 
-// admit checks row i of x minus f times the centre, and adds its squared norm to total.
+// admit checks the row that is row i of x minus f times the centre. It adds the squared norm of this row to total.
 func (c *centre) admit(i int, x *engine.CSR, f float64, total *twofold.Total) error {
 	var own twofold.Total
 	if err := admitSparse(i, x, &own); err != nil {
@@ -148,9 +150,9 @@ func (c *centre) timesSquares(f float64) float64 {
 	return float64(float64(f*c.norm2) * f)
 }
 
-// squares returns ‖s − f·μ‖² for a sparse row s and the centre μ. The columns in which s has an entry are
-// summed directly. The other columns contribute f²·(‖μ‖² − Σμⱼ²), where j runs over the columns in
-// which s has an entry. The error is at most 3·eps times the sum over the columns of s, plus 12·eps·f²‖μ‖².
+// squares returns ‖s − f·μ‖² for the centre μ and a sparse row s with the entries val in the columns idx. It sums
+// the columns of s directly. The other columns contribute f²·(‖μ‖² − Σμⱼ²), where j runs over the columns of s.
+// The error is at most 3·eps times the sum over the columns of s, plus 12·eps·f²‖μ‖².
 func (c *centre) squares(idx []int32, val []float64, f float64) float64 {
 	if c.vanishes(f) {
 		return squares(val)
@@ -176,8 +178,8 @@ func (c *centre) squares(idx []int32, val []float64, f float64) float64 {
 	return own.Value() + float64(float64(f*max(c.norm2-centre.Value(), 0))*f)
 }
 
-// slotIn returns the slot of the centre in s, which is 1 + its index in the buffer, or 0 if s does not store the
-// centre.
+// slotIn returns the slot of the centre in s, which is 1 plus the index of the centre in the buffer. If s does not
+// store the centre, the result is 0.
 func (c *centre) slotIn(s *Sketch) int {
 	if c.slot > 0 && c.shrinks == s.shrinks {
 		return c.slot
@@ -185,8 +187,8 @@ func (c *centre) slotIn(s *Sketch) int {
 	return 0
 }
 
-// placeCentre stores the centre as the last dense row of the buffer. It returns the slot of the centre, which is 1 +
-// this row's index.
+// placeCentre stores the centre as the last dense row of the buffer. It returns the slot of the centre, which is 1
+// plus the index of this row.
 func (s *Sketch) placeCentre(c *centre) int {
 	copy(s.row(s.rows), c.row)
 	s.rows++
@@ -194,9 +196,9 @@ func (s *Sketch) placeCentre(c *centre) int {
 	return c.slot
 }
 
-// writeOut overwrites dst with r = s − f·μ for a sparse row s and the centre μ, or with s if c is nil. The
-// result pad = 3·eps·(‖s‖ + |f|‖μ‖)² bounds how much the rounding of r changes rᵀr, in norm
-// (docs/math.md §14).
+// writeOut overwrites dst with the row r = s − f·μ, where μ is the centre. s is the sparse row with the entries val
+// in the columns idx. If c is nil, r is s. The result pad bounds how much the rounding of r changes rᵀr, in norm.
+// It is 3·eps·(‖s‖ + |f|‖μ‖)², see docs/math.md §14.
 func (c *centre) writeOut(dst []float64, idx []int32, val []float64, f float64) (pad float64) {
 	clear(dst)
 	if c == nil {
@@ -215,7 +217,7 @@ func (c *centre) writeOut(dst []float64, idx []int32, val []float64, f float64) 
 	return 3 * eps * norm * norm
 }
 
-// centres returns a slice that marks the rows of the buffer that are centres, or nil if there are none.
+// centres returns a slice that tells which rows of the buffer are centres. If no row is a centre, it returns nil.
 func (s *Sketch) centres() []bool {
 	if !s.sparse.hasCentres() {
 		return nil
@@ -229,8 +231,8 @@ func (s *Sketch) centres() []bool {
 	return of
 }
 
-// countCentres returns the number of centres in the buffer. It counts the different slots of the sparse rows, which
-// are in non-decreasing order.
+// countCentres returns the number of centres in the buffer. It counts how many different slots the sparse rows
+// have. These slots are in non-decreasing order.
 func (s *Sketch) countCentres() (n int) {
 	last := 0
 	for _, slot := range s.sparse.centre {
@@ -246,8 +248,8 @@ func (w *sparseRows) hasCentres() bool {
 	return slices.ContainsFunc(w.centre, func(slot int) bool { return slot > 0 })
 }
 
-// centreOf sets c to the centre of sparse row i and returns c, or nil if the row has no centre. It skips the
-// copy if c already is this centre.
+// centreOf sets c to the centre of sparse row i and returns c. If the row has no centre, it returns nil. If c
+// already is the centre, it is not copied again.
 func (s *Sketch) centreOf(i int, c *centre) *centre {
 	slot := s.sparse.centre[i]
 	if slot == 0 {
@@ -260,9 +262,10 @@ func (s *Sketch) centreOf(i int, c *centre) *centre {
 	return c
 }
 
-// subtractCentres overwrites g with the lower triangle of L·XXᵀ·Lᵀ (n×n). On entry g holds the lower triangle
-// of XXᵀ for the stored rows X. The rows of L·X are the rows of X, but each centre is replaced by zeros, and
-// multiples of the centres are subtracted from the sparse rows.
+// subtractCentres changes g from the Gram matrix of the stored rows X to the Gram matrix of the rows that they
+// represent. These are the rows of L·X for a matrix L. It replaces each stored centre by zeros, and subtracts
+// multiples of the centres from the sparse rows. g holds the lower triangle of XXᵀ before the call, and the lower
+// triangle of L·XXᵀ·Lᵀ after it.
 func (s *Sketch) subtractCentres(g engine.Matrix) {
 	k := s.rows
 	w := &s.sparse
@@ -310,8 +313,8 @@ func symmetricAt(g engine.Matrix, i, j int) float64 {
 	return g.Row(max(i, j))[min(i, j)]
 }
 
-// multiplyByL overwrites U with U·L. L subtracts multiples of the centres from the sparse rows and sets the centres
-// to zero, see [Sketch.subtractCentres].
+// multiplyByL overwrites u with the product u·L. L is the matrix of [Sketch.subtractCentres]: it subtracts
+// multiples of the centres from the sparse rows, and replaces the centres by zeros.
 func (s *Sketch) multiplyByL(u engine.Matrix) {
 	w := &s.sparse
 	if !w.hasCentres() {
@@ -333,7 +336,8 @@ func (s *Sketch) multiplyByL(u engine.Matrix) {
 	}
 }
 
-// hasFadingCentre reports whether a decay by beta would make a stored centre too small.
+// hasFadingCentre reports whether a decay by the factor beta would make a stored centre so small that its squares
+// could underflow.
 func (s *Sketch) hasFadingCentre(beta float64) bool {
 	var c centre
 	for i := range s.sparse.Rows {
@@ -344,7 +348,8 @@ func (s *Sketch) hasFadingCentre(beta float64) bool {
 	return false
 }
 
-// centreSquares returns Σκ²‖μ‖² and Σ|κ| over the stored sparse rows.
+// centreSquares returns two sums over the stored sparse rows s − κμ: the sum of κ²‖μ‖² and the sum of |κ|, where
+// κ is the factor and μ is the centre. Rows without a centre are left out.
 func (s *Sketch) centreSquares() (sum, times float64) {
 	var c centre
 	for i, f := range s.sparse.times {
@@ -357,8 +362,8 @@ func (s *Sketch) centreSquares() (sum, times float64) {
 }
 
 // errorOfCentres bounds the norm of the round-off that centres add to the Gram matrix. errorOfSparse bounds the
-// round-off of the sparse rows without their centres. docs/math.md §14 has the proof. A sparse row with a centre
-// stands for xᵢ − timesᵢ·centre. The arguments are
+// round-off of the sparse rows without their centres. docs/math.md §14 has the proof. A sparse row xᵢ with a centre
+// represents xᵢ − timesᵢ·centre. The arguments are
 //
 //   - z: the largest number of entries of a sparse row
 //   - dense, sparse, centres: the computed sums of squares of the dense rows, of the rows xᵢ, and of the rows

@@ -9,16 +9,17 @@ import (
 	"github.com/fdridge/fdridge/engine"
 )
 
-// MaxSquares = 2¹⁰⁰⁰ is the largest ‖A‖²_F that a [Sketch] accepts. With this limit no product of a shrink
-// and no sum of the eigensolver overflows.
+// MaxSquares is the largest sum of squares of all rows that a [Sketch] accepts, 2¹⁰⁰⁰. With this limit, no product
+// of a shrink and no sum of the eigensolver overflows.
 const MaxSquares = 0x1p1000
 
-// CheckRow returns row i of x, like x.Row, but first checks the requirements of [engine.CSR]. The range of the
-// row must lie within x.ColIdx and x.Val. The column indices of the row must increase and be below x.Cols.
-// CheckRow does not check the values.
+// CheckRow returns row i of x, as x.Row does, but first checks the requirements of [engine.CSR]. The entries of the
+// row must lie within x.ColIdx and x.Val. The column indices of the row must increase and be below x.Cols. CheckRow
+// does not check the values.
 //
-// If CheckRow returns an error, idx and val are the entries before the first invalid one. The caller wraps
-// the error in the ErrShape of its package. CheckRow requires i < x.Rows < len(x.RowPtr).
+// If CheckRow returns an error, idx and val are the entries before the first invalid entry. The error does not
+// match [ErrShape]. A caller that received x as an argument wraps the error in the ErrShape of its package.
+// CheckRow requires i < x.Rows < len(x.RowPtr).
 func CheckRow(i int, x *engine.CSR) (idx []int32, val []float64, err error) {
 	lo, hi := x.RowPtr[i], x.RowPtr[i+1]
 	if lo < 0 || hi < lo || hi > len(x.Val) || hi > len(x.ColIdx) {
@@ -47,10 +48,10 @@ func CheckRow(i int, x *engine.CSR) (idx []int32, val []float64, err error) {
 	return idx, val, nil
 }
 
-// SquaredNorm returns Σ val², summed by gonum's floats.Dot. If a value is not finite, it returns a
-// *[NonFiniteError] for the first one. The sum may overflow; see [MaxSquares].
+// SquaredNorm returns Σ val[k]², computed by gonum's floats.Dot. The sum may overflow; see [MaxSquares]. If a value
+// is not finite, SquaredNorm returns a *[NonFiniteError] for the first such value.
 //
-// The Row of the error is row. The Col for val[k] is col+k, or col+idx[k] if idx is not nil.
+// The Row of the error is row. For val[k], the Col of the error is col+idx[k], or col+k if idx is nil.
 func SquaredNorm(row, col int, idx []int32, val []float64) (float64, error) {
 	norm2 := floats.Dot(val, val)
 	if err := checkFinite(row, col, idx, val, norm2); err != nil {
@@ -59,8 +60,8 @@ func SquaredNorm(row, col int, idx []int32, val []float64) (float64, error) {
 	return norm2, nil
 }
 
-// checkFinite returns a *[NonFiniteError] for the first value that is not finite. If norm2, the squared norm,
-// is finite, all values are finite.
+// checkFinite returns a *[NonFiniteError] for the first value that is not finite. norm2 must be the sum of the
+// squared values. If norm2 is finite, all values are finite.
 func checkFinite(row, col int, idx []int32, val []float64, norm2 float64) error {
 	if !math.IsNaN(norm2) && !math.IsInf(norm2, 0) {
 		return nil

@@ -12,7 +12,8 @@ import (
 	"github.com/fdridge/fdridge/internal/wire"
 )
 
-// sketchHeader starts at byte 24 of a message. The rows follow. See [Sketch.MarshalBinary].
+// sketchHeader is the header of a message, which begins at byte 24. The rows of the sketch follow it. For the
+// format, see [Sketch.MarshalBinary].
 type sketchHeader struct {
 	Dim, Size, ShrinkRows, Driver uint64
 	Rows, Kept, Count, Shrinks    uint64
@@ -35,13 +36,14 @@ func (s *Sketch) header() sketchHeader {
 }
 
 // BinarySize returns the number of bytes that [Sketch.MarshalBinary] and [Sketch.WriteTo] write for the current
-// sketch. With d = Dim, it is the sum of
+// sketch. It is the sum of these numbers, for d columns:
 //
 //   - 124 + 8·d·r for the r dense rows in the buffer
 //   - 8 for each row that remained after the last shrink
-//   - 8·d·(d+1) if the sketch keeps AᵀA instead of rows and has added rows to it
-//   - 32 if there are sparse rows, and 8 for each sparse row and 12 for each of their entries
-//   - 16 for each sparse row if one of them has a centre
+//   - 8·d·(d+1) if the sketch keeps AᵀA, not rows, and rows have been added to AᵀA
+//   - 32 if there are sparse rows, or if Config.SparseRows is not the default
+//   - 8 for each sparse row, and 12 for each entry of the sparse rows
+//   - 16 for each sparse row, if any sparse row has a centre
 func (s *Sketch) BinarySize() int64 {
 	if s.cfg.Dim == 0 {
 		return 0 // an unset sketch cannot be written
@@ -163,7 +165,9 @@ func (s *Sketch) WriteTo(w io.Writer) (int64, error) {
 	return m.Close()
 }
 
-// UnmarshalBinary replaces s by the sketch in data, a single message of [Sketch.MarshalBinary]. See [Sketch.ReadFrom].
+// UnmarshalBinary replaces s by the sketch in data, which must be a single message of [Sketch.MarshalBinary]. If
+// data is empty, damaged or longer than the message, the error is a *[FormatError]. For the backend of s, its zero
+// value and newer versions, see [Sketch.ReadFrom].
 func (s *Sketch) UnmarshalBinary(data []byte) error {
 	r := bytes.NewReader(data)
 	read, n, err := readSketch(r, s.cfg.Backend)
@@ -200,8 +204,8 @@ func (s *Sketch) ReadFrom(r io.Reader) (int64, error) {
 	return n, err
 }
 
-// ReadSketch reads the next sketch from r. The sketch uses the backend be, or engine.Default() if be is nil.
-// See [Sketch.ReadFrom].
+// ReadSketch reads the next sketch from r. The sketch uses the backend be, or engine.Default() if be is nil. The
+// format, the errors and the use of memory are as for [Sketch.ReadFrom].
 func ReadSketch(r io.Reader, be engine.Backend) (*Sketch, error) {
 	s, _, err := readSketch(r, be)
 	return s, err
@@ -224,8 +228,8 @@ func readSketch(r io.Reader, be engine.Backend) (*Sketch, int64, error) {
 	return s, m.N(), nil
 }
 
-// decode reads a sketch. It allocates memory only for the rows in the message. The method allocate makes room
-// for more rows.
+// decode reads a sketch from a message. It allocates memory only for the rows in the message. The method allocate
+// later allocates memory for more rows.
 func decode(m *wire.Reader, be engine.Backend) *Sketch {
 	var h sketchHeader
 	version, size := m.Preamble(wire.Sketch)
@@ -290,13 +294,15 @@ func decode(m *wire.Reader, be engine.Backend) *Sketch {
 	return s
 }
 
-// largest is the largest sum of squares in a message. It is twice the limit of Append, to allow for round-off.
+// largest is the largest sum of squares that a message may contain. It is twice the limit for appended rows,
+// because round-off may increase the sum.
 const largest = 2 * MaxSquares
 
-// maxRows is the largest number of rows, and of shrinks, in a message.
+// maxRows is the largest number of rows that a message may contain. It also limits the number of shrinks.
 const maxRows = 1 << 62
 
-// check reports an invalid header before its sizes are used.
+// check reports an error if a field of the header is invalid. decode calls it before it allocates memory of the
+// sizes in the header.
 func (h *sketchHeader) check(m *wire.Reader, scatter bool) {
 	m.Within(24, "the dimension", h.Dim, 1, math.MaxInt)
 	m.Within(32, "the size", h.Size, 1, math.MaxInt)
@@ -360,7 +366,8 @@ func (s *Sketch) checkNumbers(m *wire.Reader) {
 			return
 		}
 	}
-	// k = 0, 2, 5, 9, … are the positions of the diagonal entries i = 0, 1, 2, 3, … in the lower triangle s.sums.
+	// k is the position of diagonal entry i in the lower triangle s.sums, which is stored row by row. For
+	// i = 0, 1, 2, 3, … it is 0, 2, 5, 9, ….
 	for i, k := 0, 0; k < len(s.sums); i, k = i+1, k+i+2 {
 		if !(s.sums[k].Value() >= 0) {
 			m.Fail(at+16*int64(k), nil, "entry %d of the diagonal of the scatter matrix is %v", i, s.sums[k].Value())

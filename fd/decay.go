@@ -8,12 +8,12 @@ import (
 	"github.com/fdridge/fdridge/internal/badinput"
 )
 
-// Decay multiplies AᵀA by beta, 0 < beta <= 1. It multiplies the rows of the sketch by √beta and the shrinkage by
-// beta. A row that was appended before k calls of Decay thus has weight betaᵏ. The Bound remains valid for the
-// decayed AᵀA.
+// Decay multiplies AᵀA by beta, for all appended rows A and 0 < beta <= 1. It multiplies the rows of the sketch by
+// √beta and the shrinkage by beta. A row that was appended before k calls of Decay with the same beta thus has the
+// weight betaᵏ. The Bound remains valid for the reduced AᵀA.
 //
-// If the decay would make the norm of a stored centre almost zero (see [Sketch.AppendCentred]), Decay first shrinks
-// the sketch.
+// If Decay would make the norm of a stored centre almost zero (see [Sketch.AppendCentred]), it first shrinks the
+// sketch.
 func (s *Sketch) Decay(beta float64) error {
 	if !(beta > 0 && beta <= 1) {
 		return badinput.Errorf("fd: decay by %v, must be in (0, 1]", beta)
@@ -31,8 +31,8 @@ func (s *Sketch) Decay(beta float64) error {
 	f := math.Sqrt(beta)
 	norm2 := s.frob.Value()
 	if centres, _ := s.centreSquares(); centres > 0 {
-		// A row s − κμ is stored as s, κ and μ. These are rounded, not their difference, so that norm2 must include
-		// the squares of s and κμ.
+		// A row s − κμ with a centre μ is stored as s, κ and μ. s and μ are rounded, not their difference. So norm2
+		// must include the squares of s and κμ.
 		norm2 += centres + squares(s.sparse.Val)
 	}
 	for i := range s.rows {
@@ -45,12 +45,12 @@ func (s *Sketch) Decay(beta float64) error {
 	for i := range s.sums {
 		s.sums[i].Scale(beta)
 	}
-	// Each entry is rounded twice, which changes its square by at most 2·eps of the square. An entry of a kept AᵀA is
-	// a sum and its correction, and both are rounded. The method underflow covers numbers that become denormal: each
-	// loses less than 2⁻¹⁰⁷⁴.
+	// Each entry is rounded twice, which changes its square by at most 2·eps of the square. If the sketch keeps
+	// AᵀA, each entry is a sum and its correction, and both are rounded. Numbers that become denormal lose less
+	// than 2⁻¹⁰⁷⁴ each; the method underflow covers this error.
 	pad := padDecay * eps * norm2
 	if s.kept > 0 {
-		// At most renewal consecutive shrinks assume that the rows kept by the last shrink are orthogonal with the
+		// At most renewal consecutive shrinks rely on the rows kept by the last shrink being orthogonal with the
 		// squared norms s.norm2. The rounding of a decay affects each of these shrinks.
 		pad *= renewal
 	}

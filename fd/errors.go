@@ -8,12 +8,12 @@ import (
 	"github.com/fdridge/fdridge/internal/wire"
 )
 
-// ErrInput is [engine.ErrInput]. errors.Is(err, ErrInput) is true for every error of this package except
-// [ErrNoConvergence]. The cause of these errors is the input: its shape, its values or a file.
+// ErrInput is [engine.ErrInput]. It reports an error that the input causes: its shape, its values or a file. For
+// every error err of this package except [ErrNoConvergence], errors.Is(err, ErrInput) is true.
 var ErrInput = engine.ErrInput
 
-// ErrShape reports arguments whose dimensions disagree, or an attempt to merge a sketch with itself. Nothing
-// was changed. ErrShape is [engine.ErrShape].
+// ErrShape reports arguments whose dimensions disagree, or an attempt to merge a sketch with itself. The failed
+// call has changed nothing. ErrShape is [engine.ErrShape].
 var ErrShape = engine.ErrShape
 
 // errShape is ErrShape with this package's prefix.
@@ -25,9 +25,9 @@ var ErrSize = badinput.Errorf("fd: sketch too large")
 // ErrVersion reports a message whose format version is newer than this program can read.
 var ErrVersion = wire.ErrVersion
 
-// ErrNoConvergence reports that an eigenvalue or singular value iteration failed. No finite data are known to
-// cause this error. The sketch can no longer be used: every later call returns the same error.
-// ErrNoConvergence is [engine.ErrNoConvergence].
+// ErrNoConvergence reports that the iteration for eigenvalues or singular values failed. No finite data are known
+// to cause this error. The sketch can no longer be used: every later call returns the same error. ErrNoConvergence
+// is [engine.ErrNoConvergence].
 var ErrNoConvergence = engine.ErrNoConvergence
 
 // errNoConvergence is ErrNoConvergence with this package's prefix.
@@ -36,8 +36,9 @@ var errNoConvergence = fmt.Errorf("fd: %w", engine.ErrNoConvergence)
 // errZeroValue reports the use of the zero value of a sketch.
 var errZeroValue = fmt.Errorf("%w: the zero value of a sketch has no dimension; use New or ReadSketch", errShape)
 
-// A NonFiniteError reports a NaN or an infinity among the appended rows. Row and Col count from 0 and refer to
-// the rows of one call. The text of the error counts from 1. The call changed nothing.
+// A NonFiniteError reports a NaN or an infinity among the appended rows. Row and Col are the position of the value
+// in the rows of the failed call. They count from 0, but the text of the error counts from 1. The failed call has
+// changed nothing.
 type NonFiniteError struct {
 	Row, Col int
 	Value    float64
@@ -51,8 +52,9 @@ func (e *NonFiniteError) Error() string {
 func (e *NonFiniteError) Is(target error) bool { return target == ErrInput }
 
 // A RangeError reports that the sum of squares of all rows would exceed [MaxSquares], the limit that avoids
-// overflow. Row is the row that exceeds the limit. Row counts from 0 and refers to the rows of one call. The
-// text of the error counts from 1. The call changed nothing. Dividing the data by a power of two helps.
+// overflow. Row is the number, in the failed call, of the row that exceeds the limit. It counts from 0, but the
+// text of the error counts from 1. The failed call has changed nothing. To avoid the error, divide the data by a
+// power of two.
 type RangeError struct{ Row int }
 
 func (e *RangeError) Error() string {
@@ -66,7 +68,7 @@ func (e *RangeError) Error() string {
 func (e *RangeError) Is(target error) bool { return target == ErrInput }
 
 // A FormatError reports that the data are not a valid message of a sketch or summary. Reason is the cause.
-// Offset is the position of the invalid byte in the message. The call changed nothing.
+// Offset is the position of the invalid byte in the message. The failed call has changed nothing.
 //
 // Err is nil or one of
 //

@@ -19,18 +19,19 @@ import (
 // of the sum of squares of the rows before them, it rewrites all rows. The sum of the round-off bounds is then
 // proportional to √N·‖A‖²_F.
 
-// losslessBytes is the default size in bytes of the rows that a lossless sketch (m = d) collects between two shrinks.
-// [engine.Tuning.LosslessRows] limits the number of these rows. The SVD driver always collects 4d rows, because the
-// round-off of the QR decomposition grows with the number of rows.
+// losslessBytes is the default size in bytes of the rows that are collected between two shrinks. It applies to
+// lossless sketches, which have as many rows as columns. [engine.Tuning.LosslessRows] also limits the number of
+// rows. The SVD driver always collects four rows for each column, because the round-off of the QR decomposition
+// grows with the number of rows.
 const losslessBytes = 256 << 10
 
-// crossRows is the number of rows of each product in sumCross. More than crossRows² rows are instead split into about
-// crossRows larger products.
+// crossRows is the number of rows of each matrix product in sumCross. If there are more than crossRows² rows,
+// sumCross computes about crossRows larger products.
 const crossRows = 64
 
-// sumCross adds the lower triangle of rᵀr to the compensated sums. The result pad bounds the norm of the round-off.
-// The first d rows of r are added last, because they may come from a shrink and be larger than the others. part is a
-// d×d workspace.
+// sumCross adds the lower triangle of rᵀr, for d columns, to the compensated sums. The result pad bounds the norm
+// of the round-off. The first d rows of r are added last, because they may come from a shrink and be larger than
+// the other rows. part is a d×d workspace.
 func sumCross(
 	be engine.Backend,
 	r engine.Matrix,
@@ -54,8 +55,8 @@ func sumCross(
 	return pad
 }
 
-// roundSums writes the rounded sums to the lower triangle of c and returns its trace. The result pad bounds the norm
-// of the round-off.
+// roundSums rounds the compensated sums to float64, writes them to the lower triangle of c, and returns the trace
+// of c. The result pad bounds the norm of the round-off.
 func roundSums(sums []twofold.Total, c engine.Matrix) (trace, pad float64) {
 	for i := range c.Rows {
 		row := c.Row(i)[:i+1]
@@ -75,13 +76,13 @@ func traceOf(a engine.Matrix) (sum float64) {
 	return sum
 }
 
-// lossless reports whether m = d. Shrinks then discard nothing: δ is 0.
+// lossless reports whether the sketch has as many rows as columns. Shrinks of such a sketch discard nothing.
 func (s *Sketch) lossless() bool { return s.m == s.cfg.Dim }
 
-// countSpared returns the number of leading rows that the next shrink leaves unchanged: 0 or s.kept. The first s.kept
-// rows come from the last shrink that rewrote all rows. The argument rest is the sum of squares of the rows after them.
-// The result depends only on values that MarshalBinary stores, so that a sketch continues identically after it is saved
-// and loaded.
+// countSpared returns the number of leading rows that the next shrink leaves unchanged. It is 0 or s.kept. The
+// first s.kept rows come from the last shrink that rewrote all rows. rest is the sum of squares of the rows after
+// them. The result depends only on values that MarshalBinary stores. So a sketch continues identically after it is
+// saved and loaded.
 func (s *Sketch) countSpared(rest float64) int {
 	if s.p < 4*s.m {
 		return 0 // too little room for other rows

@@ -9,19 +9,19 @@ import (
 	"github.com/fdridge/fdridge/internal/spectral"
 )
 
-// There is no useful a priori bound on the round-off of the eigensolver. Therefore each shrink measures the
+// No useful bound on the round-off of the eigensolver is known in advance. Therefore each shrink measures the
 // error of its computed eigenvectors with matrix products. [engine.Accuracy] bounds the round-off of these
 // products. Theorems and proofs are in docs/math.md §14.
 
-// A reduction is a shrink that replaces the rows R (n×d) by r ≤ n rows B = diag(scale)·U·R. The rows of U are
-// eigenvectors of G = RRᵀ. The shrink subtracts delta from the eigenvalues. S = diag(kept) holds the differences,
-// so that up to round-off
+// A reduction is a shrink that replaces the n rows of a matrix R by r ≤ n rows B = diag(scale)·U·R. The rows of U
+// are eigenvectors of G = RRᵀ. The shrink subtracts delta from the eigenvalues, and kept holds the differences.
+// With the matrix S = diag(kept), up to round-off,
 //
 //	UGUᵀ = S + delta·I,   diag(scale)² = S·(S + delta·I)⁻¹.
 type reduction struct {
 	gram      engine.Matrix // G̃, the computed G (lower triangle); overwritten by measure
 	gramError float64       // bounds the error of G̃: G ⪯ G̃ + gramError·I
-	// the norm of each of the n rows of R; for a row s − κμ with a centre it is ‖s‖ + ‖κμ‖
+	// lengths holds the norm of each of the n rows of R. For a row s − κμ with a centre μ, it holds ‖s‖ + ‖κμ‖.
 	lengths []float64
 	chain   float64       // the round-off of row i of U·R is at most chain·eps·Σ|uᵢₖ|·lengths[k] in norm
 	u       engine.Matrix // U, r×n
@@ -30,18 +30,18 @@ type reduction struct {
 	delta   float64
 }
 
-// measureWork returns the length of the workspace of measure for r eigenvectors of length n.
+// measureWork returns the length of the workspace that measure needs for r eigenvectors of length n.
 func measureWork(r, n int) int {
 	return max(r*n, spectral.Work(r, n)) + r*r
 }
 
-// measure bounds the effect of round-off on a shrink that replaces the rows R by the rows B. With delta = x.delta and
-// S = diag(x.kept), the results pad and drift satisfy
+// measure bounds the effect of round-off on the shrink x, which replaces the rows R by the rows B. With delta =
+// x.delta and S = diag(x.kept), the results pad and drift satisfy
 //
 //	−pad·I ⪯ RᵀR − BᵀB ⪯ (delta + pad)·I,   BBᵀ ⪯ S + drift·I.
 //
-// Both bounds are +Inf if the computed eigenvectors are far from orthonormal. The workspaces factor (n×n) and work
-// (length measureWork(r, n)) are overwritten.
+// Both bounds are +Inf if the computed eigenvectors are far from orthonormal. The workspaces factor and work are
+// overwritten. factor must be n×n for n rows R, and the length of work is the result of measureWork.
 func (x *reduction) measure(
 	be engine.Backend,
 	factor engine.Matrix,
@@ -57,8 +57,8 @@ func (x *reduction) measure(
 	return x.bounds(be, factor, omega, off, work)
 }
 
-// bounds returns the results pad and drift of measure. The argument omega holds the computed Ω = UUᵀ − I for U =
-// x.u, and off bounds the errors of omega.
+// bounds returns the results pad and drift of measure. omega must hold the computed UUᵀ − I, for the eigenvectors
+// U = x.u. off must bound the errors of omega.
 func (x *reduction) bounds(
 	be engine.Backend,
 	factor, omega engine.Matrix,
@@ -79,8 +79,8 @@ func (x *reduction) bounds(
 	bound := x.boundAbove(be, factor, work, total, kept, x.weighted(omega, x.delta))
 	above := bound + x.gramError // now G ⪯ UᵀSU + above·I
 
-	// e is element i of the diagonal matrix E = (I − F²)(S + above·I), with F = diag(x.scale) and S = diag(x.kept).
-	// docs/math.md §14 uses E to bound the effect of scaling the rows.
+	// E = (I − F²)(S + above·I) is a diagonal matrix, with F = diag(x.scale) and S = diag(x.kept). It bounds the
+	// effect of scaling the rows (docs/math.md §14). e is element i of its diagonal.
 	most, apart, shortfall := 0.0, 0.0, 0.0
 	for i, s := range x.kept {
 		e := (1 - x.scale[i]) * (1 + x.scale[i]) * (s + above)
@@ -101,19 +101,20 @@ func (x *reduction) bounds(
 	return pad, drift
 }
 
-// inflate covers the round-off in the computed bounds, which are sums and products of nonnegative numbers.
+// inflate is a factor that covers the round-off in the computed bounds. It suffices, because the bounds are sums
+// and products of nonnegative numbers.
 const inflate = 1.01
 
-// An omegaError bounds the errors of a computed Ω = UUᵀ − I.
+// An omegaError bounds the errors of the computed matrix Ω = UUᵀ − I, for computed eigenvectors U.
 type omegaError struct {
 	skew  float64 // bounds ‖Ω‖_F
 	norm  float64 // bounds the Frobenius norm of the error of omega, if entry is 0
 	entry float64 // bounds the error of each entry of omega, if it is not 0
 }
 
-// weighted bounds the Frobenius norm of Y^½·E·Y^½. E is the error of the computed Ω, and Y = diag(κ) + shift·I,
-// where κ holds the squared norms of the r rows after the shrink. The arguments largest and sum are the maximum and
-// the sum of κ.
+// weighted bounds the Frobenius norm of Y^½·E·Y^½. E is the error of the computed UUᵀ − I. Y is the diagonal matrix
+// of the squared norms of the r rows after the shrink, plus shift·I. largest and sum are the maximum and the sum of
+// these squared norms.
 func (e omegaError) weighted(largest, sum, r, shift float64) float64 {
 	if e.entry == 0 {
 		return e.norm * (largest + shift)
@@ -121,9 +122,9 @@ func (e omegaError) weighted(largest, sum, r, shift float64) float64 {
 	return e.entry * (sum + r*shift) * inflate
 }
 
-// mixed bounds the Frobenius norm of ES + SE + shift·E. E is the error of the computed Ω, and S = diag(κ), where κ
-// holds the squared norms of the r rows after the shrink. The arguments largest and sum are the maximum and the sum of
-// κ.
+// mixed bounds the Frobenius norm of ES + SE + shift·E. E is the error of the computed UUᵀ − I. S is the diagonal
+// matrix of the squared norms of the r rows after the shrink. largest and sum are the maximum and the sum of these
+// squared norms.
 func (e omegaError) mixed(largest, sum, r, shift float64) float64 {
 	if e.entry == 0 {
 		return e.norm * (2*largest + shift)
@@ -132,13 +133,13 @@ func (e omegaError) mixed(largest, sum, r, shift float64) float64 {
 	return e.entry * (2*all + r*shift) * inflate
 }
 
-// plainShare limits the use of a plain product for Ω = UUᵀ − I. A plain product is used if its round-off adds at
-// most plainShare·delta to the bounds of measure.
+// plainShare limits when UUᵀ − I is computed by a plain product, for the eigenvectors U. The round-off of a plain
+// product may add at most plainShare·delta to the bounds of measure.
 const plainShare = 0x1p-10
 
-// measureOmega writes the lower triangle of Ω = UUᵀ − I to omega, for U = x.u. The bounds of measure need an
-// accurate Ω only if x.delta is small. Otherwise measureOmega uses a plain product, which takes a third of the time
-// (docs/math.md §14).
+// measureOmega writes the lower triangle of UUᵀ − I to omega, for the eigenvectors U = x.u, and bounds its error.
+// The bounds of measure need an accurate UUᵀ − I only if x.delta is small. Otherwise measureOmega uses a plain
+// product, which takes a third of the time (docs/math.md §14).
 func (x *reduction) measureOmega(be engine.Backend, omega engine.Matrix, work []float64) omegaError {
 	r, n := x.u.Rows, x.u.Cols
 	largest := 0.0
@@ -165,10 +166,10 @@ func (x *reduction) measureOmega(be engine.Backend, omega engine.Matrix, work []
 	return omegaError{skew: frobenius(omega) + float64(r)*entry, entry: entry}
 }
 
-// boundAbove returns a number b with G̃ ⪯ UᵀSU + b·I, for G̃ = x.gram, U = x.u and S = diag(x.kept). It
-// computes M = (x.delta + slack)·I − (G̃ − UᵀSU) and increases slack until M has a Cholesky factorisation. M
-// is then positive definite up to round-off (S. Rump, BIT 46, 2006). b is x.delta + slack plus bounds on this
-// round-off and on the round-off of M. The argument total is tr G̃, and kept is tr S.
+// boundAbove returns a number b with G̃ ⪯ UᵀSU + b·I, for G̃ = x.gram, U = x.u and S = diag(x.kept). It computes M
+// = (x.delta + slack)·I − (G̃ − UᵀSU) and increases slack until M has a Cholesky factorisation. M is then positive
+// definite up to round-off (S. Rump, BIT 46, 2006). b is x.delta + slack plus bounds on the round-off of M and of
+// its factorisation. total must be the trace of G̃, and kept the trace of S.
 func (x *reduction) boundAbove(
 	be engine.Backend,
 	factor engine.Matrix,
@@ -184,9 +185,8 @@ func (x *reduction) boundAbove(
 		}
 	}
 	be.Syrk(true, -1, scaled, 1, x.gram)
-	// The rows of scaled are √s·u for each s in x.kept and its row u of U, so that UᵀSU = scaledᵀ·scaled.
-	// Rounding √s and the product changes an entry of UᵀSU by at most 4·eps times the sum of the magnitudes of its
-	// terms.
+	// For each s in x.kept and its row u of U, scaled has the row √s·u. So UᵀSU = scaledᵀ·scaled. Rounding √s and
+	// √s·u changes an entry of UᵀSU by at most 4·eps times the sum of the magnitudes of its terms.
 	product := (be.Accuracy().Sum(r) + engine.Roundings + 4) * eps * (total + kept) * inflate
 	slack = math.Max(slack, 8*eps*total+float64(n)*0x1p-1022)
 	for {
@@ -212,8 +212,8 @@ func (x *reduction) boundAbove(
 	}
 }
 
-// weighted returns ‖Y^½·|Ω|·Y^½‖_F for Y = diag(x.kept) + shift·I. omega holds the lower triangle of Ω =
-// UUᵀ − I for U = x.u, and |Ω| holds the magnitudes of its entries.
+// weighted returns ‖Y^½·|Ω|·Y^½‖_F for Y = diag(x.kept) + shift·I. omega must hold the lower triangle of Ω = UUᵀ
+// − I, for the eigenvectors U = x.u. |Ω| has the absolute values of the entries of Ω.
 func (x *reduction) weighted(omega engine.Matrix, shift float64) float64 {
 	var largest, norm2 float64
 	for _, s := range x.kept {
@@ -235,8 +235,8 @@ func (x *reduction) weighted(omega engine.Matrix, shift float64) float64 {
 	return largest * math.Sqrt(norm2) * (1 + float64(len(x.kept)*len(x.kept))*eps)
 }
 
-// mixed returns ‖|Ω|S + S|Ω| + shift·|Ω|‖_F for S = diag(x.kept). omega holds the lower triangle of Ω =
-// UUᵀ − I for U = x.u, and |Ω| holds the magnitudes of its entries.
+// mixed returns ‖|Ω|S + S|Ω| + shift·|Ω|‖_F for S = diag(x.kept). omega must hold the lower triangle of Ω = UUᵀ −
+// I, for the eigenvectors U = x.u. |Ω| has the absolute values of the entries of Ω.
 func (x *reduction) mixed(omega engine.Matrix, shift float64) float64 {
 	var largest, norm2 float64
 	for _, s := range x.kept {
@@ -259,15 +259,14 @@ func (x *reduction) mixed(omega engine.Matrix, shift float64) float64 {
 	return largest * math.Sqrt(norm2) * (1 + float64(len(x.kept)*len(x.kept))*eps)
 }
 
-// A roundedProduct bounds the changes of BᵀB and BBᵀ by the round-off in the computed rows B = diag(scale)·U·R
-// of a [reduction].
+// A roundedProduct bounds how much the round-off in the computed rows B of a [reduction] changes BᵀB and BBᵀ.
 type roundedProduct struct {
 	squares float64 // bounds the change of BᵀB
 	gram    float64 // bounds the change of BBᵀ
 }
 
-// rounding bounds the round-off of the new rows diag(x.scale)·U·R, where R holds the rows before the shrink and U is
-// x.u. docs/math.md §14, step 3, has the proof. For S = diag(x.kept), the arguments must satisfy
+// rounding bounds the round-off of the new rows of the shrink x. docs/math.md §14, step 3, has the proof. Let R be
+// the rows before the shrink, U = x.u the eigenvectors, and S = diag(x.kept). The arguments must satisfy
 //
 //   - RRᵀ ⪯ UᵀSU + above·I
 //   - UUᵀSUUᵀ + above·UUᵀ ⪯ S + (above + mixed)·I
@@ -291,9 +290,9 @@ func (x *reduction) rounding(above, mixed, size float64) roundedProduct {
 	}
 }
 
-// residual bounds ‖A − XᵀX‖. The bound includes the round-off of computing A − XᵀX. The argument a holds
-// the lower triangle of A (d×d) and is overwritten with A − XᵀX. The argument norm bounds ‖A‖_F, and part is
-// a d×d workspace.
+// residual bounds ‖A − XᵀX‖ for a symmetric d×d matrix A and a matrix X. The bound includes the round-off of
+// computing A − XᵀX. a must hold the lower triangle of A, and is overwritten with A − XᵀX. norm must bound ‖A‖_F,
+// and part is a d×d workspace.
 func residual(be engine.Backend, a, x, part engine.Matrix, norm float64) float64 {
 	var squares, sums float64
 	for lo := 0; lo < x.Rows; lo += residualRows {
@@ -315,7 +314,7 @@ func residual(be engine.Backend, a, x, part engine.Matrix, norm float64) float64
 // more round-off, but fewer passes over A.
 const residualRows = 256
 
-// frobenius returns ‖A‖_F of the symmetric matrix with the lower triangle a.
+// frobenius returns the Frobenius norm of a symmetric matrix whose lower triangle is a.
 func frobenius(a engine.Matrix) float64 {
 	var largest, sum float64
 	for i := range a.Rows {

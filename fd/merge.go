@@ -79,7 +79,8 @@ func (s *Sketch) Merge(o *Sketch) error {
 	}
 	if o.shrinks > 0 && !s.lossless() {
 		// The bounds assume that a shrink computes all products whenever s.shrinks is a multiple of renewal. Adding
-		// o.shrinks could postpone this shrink. Therefore the next shrink computes all products.
+		// o.shrinks could skip such a multiple. Therefore setting s.kept to 0 makes the next shrink compute all
+		// products.
 		s.kept = 0
 	}
 	s.eta += o.eta

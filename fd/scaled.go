@@ -65,8 +65,8 @@ func (p *Spectrum) Scaled(scale []float64, be engine.Backend) (*Spectrum, error)
 	return out, nil
 }
 
-// decompose sets p to the spectrum of the r×Dim rows b, which are overwritten. The result pad bounds the round-off
-// in bᵀb, including the three roundings with which the caller computed each entry of b.
+// decompose sets p to the spectrum of bᵀb, for r rows b of Dim columns, which are overwritten. The result pad
+// bounds the round-off in bᵀb. It includes the three roundings with which the caller computed each entry of b.
 func (p *Spectrum) decompose(r int, b []float64, be engine.Backend) (pad float64, err error) {
 	d := p.Dim
 	if r == 0 {
@@ -109,20 +109,21 @@ func (p *Spectrum) decompose(r int, b []float64, be engine.Backend) (pad float64
 	return pad + more + padDecay*eps*norm2 + float64(r)*float64(d)*0x1p-1022, nil
 }
 
-// scaled returns the Bound for A·R⁻¹ with the sketch B·R⁻¹, where R = diag(scale). It ignores the round-off of
-// computing B·R⁻¹. The Frobenius2 of the result does not include ‖BR⁻¹‖²_F.
+// scaled returns the Bound for rows and sketch after each column is divided by its element of scale. It ignores the
+// round-off of this division. The Frobenius2 of the result does not include the sum of squares of the divided
+// sketch; the caller adds it.
 func (b Bound) scaled(scale []float64) Bound {
 	ascending := slices.Sorted(slices.Values(scale))
 	least := ascending[0]
-	// The quotients of RoundOff may underflow. Therefore 2⁻¹⁰²² is added to RoundOff.
+	// The quotients in RoundOff may underflow. Adding 2⁻¹⁰²² to RoundOff covers the error.
 	out := Bound{
 		Shrinkage: b.Shrinkage / least / least * (1 + 8*eps),
 		RoundOff:  b.RoundOff/least/least*(1+8*eps) + 0x1p-1022,
 		Rows:      b.Rows,
 	}
 	out.Tail = spread(b.Tail, b.Shrinkage, ascending)
-	// Each diagonal entry of AᵀA − BᵀB is at most Shrinkage + RoundOff. The positive ones of these d entries sum
-	// to at most Tail + 2d·RoundOff.
+	// Each diagonal entry of AᵀA − BᵀB is at most Shrinkage + RoundOff, for the rows A and the sketch B. The sum of
+	// the positive diagonal entries is at most Tail + 2d·RoundOff, for d columns.
 	most := b.Tail + 2*float64(len(scale))*b.RoundOff
 	out.Frobenius2 = spread(most, b.FD(), ascending) * (1 + 8*eps)
 	slices.Reverse(ascending)
@@ -131,8 +132,10 @@ func (b Bound) scaled(scale []float64) Bound {
 	return out
 }
 
-// spread returns the largest Σ eⱼ/scaleⱼ² over all eⱼ with 0 ≤ eⱼ ≤ eta and Σ eⱼ ≤ tail. scale
-// must be ascending. spread divides twice by scaleⱼ, because scaleⱼ² may overflow or underflow.
+// spread returns Σ eⱼ/scaleⱼ² for 0 ≤ eⱼ ≤ eta and Σ eⱼ = tail, where the first eⱼ are as large as possible. If
+// tail is too large for this, every eⱼ is eta. If scale is ascending, the result is the largest possible sum. If
+// scale is descending, it is the smallest. spread divides twice by scaleⱼ, because scaleⱼ² may overflow or
+// underflow.
 func spread(tail, eta float64, scale []float64) float64 {
 	var sum float64
 	for _, v := range scale {

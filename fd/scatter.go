@@ -7,36 +7,36 @@ import (
 	"github.com/fdridge/fdridge/internal/twofold"
 )
 
-// The d×d matrix K = AᵀA is smaller than the buffer of a sketch if the buffer has about d rows or more. Then the
-// sketch keeps K: it collects rows R and adds RᵀR to K. No part of K is discarded, so the shrinkage is 0. The
-// eigenproblem of K is solved only when the sketch is read. The bound on the round-off of K follows from
-// [engine.Accuracy] and grows as rows are added (docs/math.md §14).
+// The matrix K = AᵀA of all appended rows A is d×d for d columns. If the buffer of a sketch has about d rows or
+// more, K is smaller than the buffer. Then the sketch keeps K, not rows: it collects rows R and adds RᵀR to K. No
+// part of K is discarded, so that the shrinkage is 0. The eigenproblem of K is solved only when the sketch is read.
+// The bound on the round-off of K follows from [engine.Accuracy] and grows as rows are added (docs/math.md §14).
 
-// Storage selects whether a sketch keeps rows or K = AᵀA.
+// Storage selects what a sketch keeps: a limited number of rows, or the matrix AᵀA of all appended rows A.
 type Storage int
 
 const (
-	// StoreSmaller, the default, keeps AᵀA if the Shrink driver is Gram and AᵀA is not larger than the buffer of a
-	// sketch of Size rows. Otherwise it keeps rows. See [engine.Tuning.KeepsScatter].
+	// StoreSmaller is the default. It keeps AᵀA if the Shrink driver is Gram and AᵀA is not larger than the buffer
+	// of a sketch of Size rows. Otherwise it keeps rows. [engine.Tuning.KeepsScatter] decides.
 	StoreSmaller Storage = iota
-	// StoreRows keeps at most m rows, as Frequent Directions does.
+	// StoreRows keeps at most Size rows, as Frequent Directions does.
 	StoreRows
-	// StoreScatter keeps K for any m. K takes d² numbers.
+	// StoreScatter keeps AᵀA for any Size. For d columns, AᵀA takes d² numbers.
 	StoreScatter
 )
 
-// scatterRows is the largest number of rows R in a product RᵀR that is added to AᵀA. More rows mean more
-// round-off in RᵀR; fewer rows mean more passes over AᵀA.
+// scatterRows is the largest number of rows R in a product RᵀR that is added to AᵀA. With more rows, RᵀR has more
+// round-off. With fewer rows, AᵀA has to be read and written more often.
 const scatterRows = 256
 
-// A scatter holds K = AᵀA in a sketch that keeps K.
+// A scatter holds the matrix K = AᵀA of all appended rows A, if the sketch keeps this matrix.
 type scatter struct {
 	keepsScatter bool            // the sketch keeps K instead of rows
 	sums         []twofold.Total // lower triangle of K, row by row; nil until rows are added
 }
 
-// Scatter reports whether a sketch with this configuration keeps K = AᵀA. If Store is StoreSmaller, the
-// answer depends on Dim, Size and Shrink, and errors come from [engine.DefaultTuning].
+// Scatter reports whether a sketch with this configuration keeps AᵀA for all appended rows A, not rows. If Store is
+// StoreSmaller, the answer depends on Dim, Size and Shrink, and errors come from [engine.DefaultTuning].
 func (c Config) Scatter() (bool, error) {
 	if c.Store != StoreSmaller {
 		return c.Store == StoreScatter, nil
@@ -51,8 +51,8 @@ func (c Config) Scatter() (bool, error) {
 	return tuning.KeepsScatter(c.Dim, max(c.Size, 0)), nil
 }
 
-// Scatter reports whether the sketch keeps K = AᵀA instead of rows. Shrinks of such a sketch discard nothing and
-// add nothing to the shrinkage.
+// Scatter reports whether the sketch keeps AᵀA for all appended rows A, not rows. Shrinks of such a sketch discard
+// nothing and add nothing to the shrinkage.
 func (s *Sketch) Scatter() bool { return s.keepsScatter }
 
 // capacity returns the number of rows in the buffer.
@@ -63,7 +63,7 @@ func (s *Sketch) capacity() int {
 	return s.m + s.p
 }
 
-// addToScatter adds RᵀR, for the rows R of the buffer, to K = AᵀA and empties the buffer.
+// addToScatter adds RᵀR, for the rows R in the buffer, to the kept matrix AᵀA. It then empties the buffer.
 func (s *Sketch) addToScatter() {
 	d := s.cfg.Dim
 	if s.sums == nil {
@@ -75,8 +75,8 @@ func (s *Sketch) addToScatter() {
 	s.rows = 0
 }
 
-// addRows adds RᵀR, for the rows R of the buffer, to sums. The result pad bounds the norm of the round-off in sums,
-// and blocks is the number of products. The argument product is a workspace of d·d numbers.
+// addRows adds RᵀR, for the rows R in the buffer, to sums. The result pad bounds the norm of the round-off in sums,
+// and blocks is the number of matrix products. product is a workspace of d² numbers, for d columns.
 func (s *Sketch) addRows(sums []twofold.Total, product []float64) (pad float64, blocks int64) {
 	d := s.cfg.Dim
 	for lo := 0; lo < s.rows; lo += scatterRows {
@@ -95,7 +95,7 @@ func (s *Sketch) addRows(sums []twofold.Total, product []float64) (pad float64, 
 	return pad, blocks
 }
 
-// traceOfSums returns the trace of a d×d matrix whose lower triangle is sums.
+// traceOfSums returns the trace of a symmetric d×d matrix. sums holds its lower triangle.
 func traceOfSums(d int, sums []twofold.Total) float64 {
 	var sum float64
 	for i := range d {
@@ -104,19 +104,19 @@ func traceOfSums(d int, sums []twofold.Total) float64 {
 	return sum
 }
 
-// padOfProduct bounds the norm of the round-off of RᵀR for n rows R. norm2 is the computed ‖R‖²_F. The bound
-// is proved in docs/math.md §14.
+// padOfProduct bounds the norm of the round-off of RᵀR for n rows R. norm2 must be the computed sum of the squares
+// of R's entries. The proof is in docs/math.md §14.
 func padOfProduct(be engine.Backend, n int, norm2 float64) float64 {
 	return (be.Accuracy().Sum(n) + engine.Roundings + 1) * eps * norm2
 }
 
-// padOfSums bounds the norm of the round-off when the k-th block is added to the compensated sums of K = AᵀA. The
-// argument norm2 is ‖A‖²_F (docs/math.md §14).
+// padOfSums bounds the norm of the round-off when the k-th block of rows is added to the compensated sums of AᵀA.
+// norm2 must be the sum of squares of all rows A. The proof is in docs/math.md §14.
 func padOfSums(k int64, norm2 float64) float64 {
 	return float64(k) * eps * eps * norm2
 }
 
-// readScatter returns the spectrum of AᵀA, including the rows in the buffer.
+// readScatter returns the spectrum of AᵀA for all appended rows A, including the rows in the buffer.
 func (s *Sketch) readScatter() (*Spectrum, error) {
 	d := s.cfg.Dim
 	sums := slices.Clone(s.sums)
@@ -140,7 +140,7 @@ func (s *Sketch) readScatter() (*Spectrum, error) {
 	return p, nil
 }
 
-// mergeScatter adds AᵀA of o to AᵀA of s. It ignores the rows in both buffers.
+// mergeScatter adds the kept matrix AᵀA of o to the kept matrix of s. It does not add the rows in the buffers.
 func (s *Sketch) mergeScatter(o *Sketch) {
 	switch {
 	case o.sums == nil:
@@ -152,13 +152,14 @@ func (s *Sketch) mergeScatter(o *Sketch) {
 	for i := range s.sums {
 		s.sums[i].Merge(o.sums[i])
 	}
-	// An entry of o.sums is a sum and its correction. Merging adds both, so each entry has two additions: hence the
-	// factor 2.
+	// Each entry of o.sums consists of a sum and its correction. Merging adds both, which makes two additions for
+	// each entry. Hence the factor 2.
 	s.roundOff += 2 * padOfSums(s.shrinks+o.shrinks+1, traceOfSums(s.cfg.Dim, s.sums))
 }
 
-// rowsOfScatter returns rows b with bᵀb = AᵀA up to pad. There are at most as many rows as were appended. pad
-// includes the error of Spectrum, two roundings of each entry of b, and the largest omitted eigenvalue.
+// rowsOfScatter returns rows b with bᵀb = AᵀA, up to an error of at most pad. A are all appended rows, and b has at
+// most as many rows. pad includes the error of Spectrum, two roundings of each entry of b, and the largest omitted
+// eigenvalue.
 func (s *Sketch) rowsOfScatter() (b []float64, pad float64, err error) {
 	p, err := s.Spectrum()
 	if err != nil {

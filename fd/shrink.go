@@ -9,24 +9,24 @@ import (
 	"github.com/fdridge/fdridge/internal/twofold"
 )
 
-// workspace is the memory that a shrink needs besides the sketch. d, m, p and r are as in [Config]. Fields marked
-// Gram or SVD are only for the driver of this name.
+// workspace is the memory that a shrink needs besides the sketch. Sizes use the letters of [Config]: d features, m
+// rows kept, p rows between shrinks, r sparse rows. Fields marked Gram or SVD serve only the driver of this name.
 type workspace struct {
 	row  []float64 // one row, d
 	w    []float64 // eigenvalues of BBᵀ, or singular values of B
 	work []float64 // workspace of the backend
 	gram []float64 // Gram: BBᵀ, (m+p)×(m+p); for m = d: BᵀB, or the product that is added to K, d×d
 	u    []float64 // Gram, m < d: leading eigenvectors as rows, m×(m+p)
-	// If the sketch stores sparse rows, max(p, r) takes the place of p in the sizes of w, gram and u, see
+	// If the sketch stores r sparse rows, the sizes of w, gram and u have max(p, r) instead of p, see
 	// [Config.Order].
 	copy []float64 // SVD: B, destroyed by the factorisation, (m+p)×d
 	vt   []float64 // SVD: right singular vectors, min(m+p, d)×d
 	measuring
 }
 
-// measuring is the memory that a shrink needs to measure the error of its eigenvectors.
+// measuring is the memory for measuring the error of the eigenvectors that a shrink has computed.
 type measuring struct {
-	// Gram: a copy of BBᵀ, (m+p)×(m+p). If m = d: a copy of BᵀB and a partial product, both d×d
+	// With the Gram driver: a copy of BBᵀ, (m+p)×(m+p). For m = d: a copy of BᵀB and a partial product, both d×d
 	first   []float64
 	sums    []twofold.Total // for m = d: sums of BᵀB, lower triangle
 	lengths []float64       // Gram, m < d: m+p
@@ -60,7 +60,8 @@ func newWorkspace(cfg Config, m, rows int) workspace {
 	return ws
 }
 
-// allocGram allocates the memory of the Gram driver for eigenproblems of the given order, if m < d.
+// allocGram allocates the memory of the Gram driver for eigenproblems of the given order. The number m of rows kept
+// must be less than the number of columns.
 func (ws *workspace) allocGram(cfg Config, m, order int) {
 	ws.w = make([]float64, order)
 	ws.gram = make([]float64, order*order)
@@ -75,14 +76,15 @@ func (ws *workspace) allocGram(cfg Config, m, order int) {
 	ws.check = make([]float64, measureWork(m, order))
 }
 
-// shrink reduces the rows B in the buffer to at most m orthogonal rows and adds δ to the shrinkage. With the
-// eigenvalues λᵢ of BBᵀ, in descending order, and the m leading eigenvectors Uₘ,
+// shrink reduces the rows B in the buffer to at most m orthogonal rows, where m is the size of the sketch. Let λᵢ
+// be the eigenvalues of BBᵀ in descending order, and let the columns of Uₘ be the m leading eigenvectors. Then
 //
-//	δ = λ_{m+1},   B ← diag(√max(1 − δ/λᵢ, 0))·UₘᵀB.
+//	δ = λ_{m+1},   B ← diag(√max(1 − δ/λᵢ, 0))·UₘᵀB,
 //
-// This is Algorithm A1 of C. Dickens (2020) with λ_{m+1} instead of λ_m (docs/math.md §2, §16). If m is the
-// number of columns, δ is 0; see lossless.go. If the sketch keeps AᵀA, shrink adds the rows to AᵀA; see
-// scatter.go.
+// and δ is added to the shrinkage, the bound on the loss. If m is the number of columns, δ is 0; see lossless.go.
+// If the sketch keeps AᵀA, shrink adds the rows to AᵀA instead; see scatter.go.
+//
+// This is Algorithm A1 of C. Dickens (2020) with λ_{m+1} instead of λ_m (docs/math.md §2, §16).
 func (s *Sketch) shrink() error {
 	switch {
 	case s.keepsScatter:
@@ -96,9 +98,9 @@ func (s *Sketch) shrink() error {
 	return s.shrinkGram()
 }
 
-// renewal is the number of shrinks in a group. The first shrink of a group computes the products of all rows. The
-// others assume that the rows left by the previous shrink are orthogonal, and add the error of this assumption to the
-// bound.
+// renewal is the number of successive shrinks that form a group. The first shrink of a group computes the inner
+// products of all rows. The later shrinks assume that the rows left by the previous shrink are orthogonal. They add
+// the error of this assumption to the round-off bound.
 const renewal = 4
 
 func (s *Sketch) shrinkGram() error {
@@ -117,8 +119,8 @@ func (s *Sketch) shrinkGram() error {
 		return errNoConvergence
 	}
 	x.delta = s.cut(ws.w[:n])
-	// There are fewer than m rows besides the centres. The centres are rows of zeros in R, so the eigenvalues after the
-	// first r are round-off, and delta has to cover the largest of them.
+	// Here, the buffer has fewer than m rows besides the centres. A centre counts as a row of zeros, so the
+	// eigenvalues after the first r are only round-off. delta has to cover the largest of them.
 	if r < min(s.m, n) {
 		x.delta = max(ws.w[r], 0)
 	}
@@ -140,8 +142,8 @@ func (s *Sketch) shrinkGram() error {
 	return nil
 }
 
-// reduction computes G = RRᵀ for the rows R in the buffer. It writes the lower triangle of G to g, and the
-// norms of the rows to lengths. The returned reduction has no eigenvectors yet.
+// reduction computes the Gram matrix RRᵀ of the rows R in the buffer. It writes the lower triangle of RRᵀ to g, and
+// the norms of the rows to lengths. The eigenvectors of the returned reduction are not set yet.
 func (s *Sketch) reduction(g engine.Matrix, lengths []float64, work *engine.SparseWork) reduction {
 	be := s.cfg.Backend
 	k := s.rows
@@ -156,8 +158,8 @@ func (s *Sketch) reduction(g engine.Matrix, lengths []float64, work *engine.Spar
 			added += g.Row(i)[i]
 		}
 	}
-	// The squared norm of a row left by the last shrink is at most the norm2 of this row plus the RoundOff of the
-	// sketch.
+	// norm2 holds computed squared norms of the rows that the last shrink left. The exact squared norm of such a
+	// row is at most its norm2 plus the RoundOff of the sketch.
 	old += float64(s.kept) * s.roundOff
 	dot := be.Accuracy().Dot(s.cfg.Dim) + engine.Roundings + 1
 	x.gramError = dot * eps * (math.Sqrt(old)*math.Sqrt(added) + added) * inflate
@@ -178,8 +180,9 @@ func (s *Sketch) reduction(g engine.Matrix, lengths []float64, work *engine.Spar
 	return x
 }
 
-// cut computes the squared norms λᵢ − δ of the new rows, and their factors √(1 − δ/λᵢ). The λᵢ are
-// the eigenvalues in w that exceed δ = x.delta. The arguments kept and scale are the memory for the results.
+// cut computes the squared norms of the rows after the shrink by delta, and the factors that scale these rows. For
+// each eigenvalue λ in w that exceeds delta, the squared norm is λ − delta and the factor is √(1 − delta/λ). The
+// results are stored in kept and scale.
 func (x *reduction) cut(w, kept, scale []float64) (norm2, factors []float64) {
 	live := 0
 	for ; live < len(w) && w[live] > x.delta; live++ {
@@ -231,8 +234,9 @@ func (s *Sketch) shrinkSVD() error {
 	return nil
 }
 
-// cut returns δ for w, the eigenvalues of BBᵀ in descending order. δ is λ_{m+1}, or 0 if there are at most m
-// eigenvalues. If m = d, δ is 0, because λ_{m+1} is only round-off.
+// cut returns the amount by which a shrink lowers the eigenvalues w of BBᵀ, which are in descending order. It is
+// eigenvalue m+1, for a sketch of m rows, or 0 if there are at most m eigenvalues. If m is the number of columns,
+// it is 0, because eigenvalue m+1 is then only round-off.
 func (s *Sketch) cut(w []float64) float64 {
 	if len(w) <= s.m || s.m == s.cfg.Dim {
 		return 0
@@ -240,8 +244,9 @@ func (s *Sketch) cut(w []float64) float64 {
 	return max(w[s.m], 0)
 }
 
-// finish records a shrink by delta with the round-off bound pad. spared is the number of leading rows that the shrink
-// left unchanged. The shrink replaced all other rows by new rows, and live is their number.
+// finish updates the counts and bounds of the sketch after a shrink by delta with the round-off bound pad. The
+// shrink left the first rows unchanged; spared is their number. It replaced all other rows by new rows; live is
+// their number.
 func (s *Sketch) finish(spared, live int, delta, pad float64) {
 	s.rows = spared + live
 	if spared == 0 {
@@ -252,8 +257,8 @@ func (s *Sketch) finish(spared, live int, delta, pad float64) {
 	s.shrinks++
 }
 
-// gram writes the lower triangle of BBᵀ, for the dense rows B, to the leading part of g. Rows left by the last
-// shrink are orthogonal with the squared norms norm2, so that no products are computed for them.
+// gram writes the lower triangle of BBᵀ, for the dense rows B, to the leading part of g. The rows left by the last
+// shrink are orthogonal, and norm2 holds their squared norms. So gram computes no products of these rows.
 func (s *Sketch) gram(g engine.Matrix) {
 	k := s.rows
 	for i := range s.kept {

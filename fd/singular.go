@@ -7,8 +7,8 @@ import (
 	"github.com/fdridge/fdridge/internal/spectral"
 )
 
-// A singular holds the singular values σ and right singular vectors V of rows R (k×d). The shrink by τ = σ_{m+1}
-// replaces R by the rows √(σᵢ² − τ²)·vᵢ, where vᵢ is row i of V and m is the sketch size.
+// A singular holds the singular values σᵢ and the right singular vectors vᵢ of k rows R with d columns. A shrink to
+// m rows replaces R by the rows √(σᵢ² − τ²)·vᵢ, where τ is singular value m+1.
 type singular struct {
 	rows  engine.Matrix // R, unchanged
 	sigma []float64     // σ; q = min(k, d)
@@ -17,19 +17,19 @@ type singular struct {
 	live  int // number of rows after the shrink, at most m
 }
 
-// measureSVDWork returns the length of factor's workspace check, for k×d rows.
+// measureSVDWork returns the length of the workspace check that factor needs for k rows with d columns.
 func measureSVDWork(k, d int) int {
 	q := min(k, d)
 	return k*q + q*q + spectral.Work(q, d)
 }
 
-// factor computes the singular values σᵢ and right singular vectors vᵢ of R, and τ = σ_{m+1}. The returned pad
-// bounds the round-off:
+// factor computes the singular values σᵢ and right singular vectors vᵢ of the rows R, and sets tau to τ = σ_{m+1}.
+// The returned pad bounds the round-off of the shrunk rows √(σᵢ² − τ²)·vᵢ:
 //
 //	−pad·I ⪯ RᵀR − Σ(σᵢ² − τ²)vᵢᵀvᵢ ⪯ (τ² + pad)·I.
 //
-// pad is measured with the products C = RVᵀ and R − CV (docs/math.md §14). The workspaces scratch (k×d), work
-// and check are overwritten.
+// With the vᵢ as rows of V, pad is measured from the products C = RVᵀ and R − CV (docs/math.md §14). The workspaces
+// scratch (of the shape of R), work and check are overwritten.
 func (x *singular) factor(
 	be engine.Backend,
 	m int,

@@ -35,11 +35,12 @@ import (
 type Driver int
 
 const (
-	// Gram, the default, computes the eigenvalues and eigenvectors of BBᵀ, for the rows B in the buffer. It is the
-	// fastest driver. Its round-off is relative to ‖B‖² and is included in [Bound.RoundOff].
+	// Gram, the default, computes the eigenvalues and eigenvectors of BBᵀ, where B are the rows in the buffer. It
+	// is the fastest driver. Its round-off is proportional to ‖B‖² and is included in [Bound.RoundOff].
 	Gram Driver = iota
-	// SVD computes the singular values and right singular vectors of the rows in the buffer. It computes small
-	// singular values with small relative errors. It is slower and needs a second buffer of the size of the sketch.
+	// SVD computes the singular values and right singular vectors of the rows in the buffer. Even small singular
+	// values have small relative errors. SVD is slower than Gram and needs a second buffer of the size of the
+	// sketch.
 	SVD
 )
 
@@ -53,8 +54,8 @@ func (v Driver) String() string {
 	return fmt.Sprintf("Driver(%d)", int(v))
 }
 
-// Config is the configuration of a sketch. Dim and Size are required; the zero value of
-// every other field is the documented default.
+// Config is the configuration of a sketch. Dim and Size are required. Every other field may be zero, and then has
+// the default that its comment states.
 type Config struct {
 	Dim    int    // d, the number of features
 	Size   int    // m, the number of rows kept; if larger than Dim, Dim is used
@@ -64,19 +65,20 @@ type Config struct {
 	//   - if Size < Dim: 5/4 of Size
 	//   - if Size ≥ Dim, with the SVD driver: 4·Dim
 	//   - if Size ≥ Dim, with the Gram driver: 4·Dim or min(4096, rows in 256 KiB), whichever is larger
-	//   - if AᵀA is kept: 256, the number of rows collected before they are added to AᵀA
+	//   - if AᵀA is kept (see Store): 256, the number of rows collected before they are added to AᵀA
 	ShrinkRows int
-	// SparseRows is r, the number of sparse rows that are stored in sparse form until the next shrink. The buffer
-	// holds at most m + max(p, r) sparse and dense rows, where m is Size and p is ShrinkRows. 0 selects
-	// [engine.Tuning.SparseRows]. A negative number stores sparse rows as dense rows.
+	// SparseRows is r, the number of sparse rows that are stored in sparse form until the next shrink. 0 selects
+	// [engine.Tuning.SparseRows]. If SparseRows is negative, sparse rows are stored as dense rows. The buffer holds
+	// at most m + max(p, r) rows, dense and sparse, where m is Size and p is ShrinkRows.
 	//
-	// The SVD driver and sketches with Size ≥ Dim always store sparse rows as dense rows. Every sketch stores
-	// a sparse row as a dense row if it has entries in more than an eighth of the columns.
+	// The SVD driver and sketches with Size ≥ Dim always store sparse rows as dense rows. Every sketch stores a
+	// sparse row as a dense row if the row has entries in more than an eighth of the columns.
 	SparseRows int
 	// Backend does the arithmetic. nil is engine.Default().
 	Backend engine.Backend
-	// Store selects whether rows or AᵀA are kept. By default AᵀA is kept if it is not larger than the buffer of a
-	// sketch of Size rows. [Sketch.Config] returns the Store that was selected.
+	// Store selects whether the sketch keeps rows or AᵀA, the Gram matrix of all rows A. By default, a sketch with
+	// the Gram driver keeps AᵀA if AᵀA is not larger than the buffer of a sketch of Size rows. [Sketch.Config]
+	// returns the Store that was selected.
 	Store Storage
 }
 
@@ -107,8 +109,8 @@ type Sketch struct {
 	bad error // the error of a failed factorisation, after which the sketch cannot be used
 }
 
-// A matrix is the buffer, with the rows B and room for more rows. If the sketch keeps K = AᵀA, the buffer holds the
-// rows not yet added to K.
+// A matrix is the buffer. It has the dense rows B of the sketch and room for more rows. If the sketch keeps AᵀA,
+// the buffer holds the rows not yet added to AᵀA.
 type matrix struct {
 	buf   []float64 // capacity×Dim, with leading dimension ld
 	ld    int
@@ -120,7 +122,8 @@ type matrix struct {
 // live returns the number of rows in the buffer, dense and sparse.
 func (s *Sketch) live() int { return s.rows + s.sparse.Rows }
 
-// An account holds sums over the rows A and the bounds on AᵀA − BᵀB.
+// An account holds sums over the appended rows A, and the parts of the bound on the error AᵀA − BᵀB of the sketch
+// B.
 type account struct {
 	eta      float64       // Σδ
 	roundOff float64       // Σ of the round-off bounds of the shrinks, see bound.go
@@ -182,7 +185,7 @@ func New(cfg Config) (*Sketch, error) {
 	}, nil
 }
 
-// checkReady returns an error if s is the zero value or if a factorisation has failed.
+// checkReady returns an error if s is the zero value or if an earlier factorisation has failed.
 func (s *Sketch) checkReady() error {
 	if s.cfg.Dim == 0 {
 		return errZeroValue
@@ -190,9 +193,9 @@ func (s *Sketch) checkReady() error {
 	return s.bad
 }
 
-// Buffer returns m, the number of rows that a sketch keeps, and p, the number of rows appended between two shrinks. m
-// is at most Dim. If AᵀA is kept, m is Dim and p is the number of rows collected before they are added to AᵀA.
-// Errors come from [engine.DefaultTuning], which sets the defaults.
+// Buffer returns m, the number of rows that a sketch keeps, and p, the number of rows appended between two shrinks.
+// The number m is at most Dim. If the sketch keeps AᵀA, m is Dim, and p is the number of rows collected before they
+// are added to AᵀA. An error means that [engine.DefaultTuning], which sets the defaults, has failed.
 func (c Config) Buffer() (m, p int, err error) {
 	keeps, err := c.Scatter()
 	if err != nil {
@@ -220,7 +223,7 @@ func (c Config) Buffer() (m, p int, err error) {
 	return m, tuning.LosslessRows(m, losslessBytes), nil
 }
 
-// allocate allocates the memory of a sketch that is new or was just read. Later calls do nothing.
+// allocate allocates the memory of a sketch that is new or was just read from a message. Later calls do nothing.
 func (s *Sketch) allocate() {
 	capacity := s.capacity()
 	if len(s.norm2) == capacity {
@@ -239,7 +242,8 @@ func (s *Sketch) allocate() {
 	}
 }
 
-// addressable reports whether (m+p)·max(d, m+p) numbers of type float64 can be addressed.
+// addressable reports whether a sketch that keeps m rows, appends p rows between shrinks and has d columns fits
+// into the address space.
 func addressable(m, p, d int) bool {
 	if p > math.MaxInt-m || d > math.MaxInt-8 {
 		return false
@@ -247,8 +251,8 @@ func addressable(m, p, d int) bool {
 	return vec.Addressable(uint64(m+p), uint64(max(stride(d), m+p)))
 }
 
-// stride returns the leading dimension of the buffer. It is d, or d+8 (one cache line more) if rows at distance
-// d would share the same few cache sets.
+// stride returns the distance between two rows of the buffer, in numbers. It is d, or d+8 if rows at distance d
+// would share the same few cache sets. Eight numbers are a cache line.
 func stride(d int) int {
 	if d >= 256 && d%64 == 0 {
 		return d + 8
@@ -267,11 +271,12 @@ func (s *Sketch) Config() Config { return s.cfg }
 // Dim returns d, the number of features.
 func (s *Sketch) Dim() int { return s.cfg.Dim }
 
-// Size returns Config.Size, which may be larger than the number of rows kept.
+// Size returns Config.Size. The sketch may keep fewer rows, because it never keeps more rows than columns.
 func (s *Sketch) Size() int { return s.cfg.Size }
 
-// Rows returns n, the number of rows appended, including the rows of merged sketches.
+// Rows returns the number of rows appended to the sketch, including the rows of merged sketches.
 func (s *Sketch) Rows() int64 { return s.count }
 
-// Shrinks returns the number of shrinks so far. If AᵀA is kept, it is the number of blocks of rows added to AᵀA.
+// Shrinks returns the number of shrinks so far. For a sketch that keeps AᵀA, it returns the number of blocks of
+// rows added to AᵀA.
 func (s *Sketch) Shrinks() int64 { return s.shrinks }

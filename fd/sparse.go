@@ -7,18 +7,19 @@ import (
 	"github.com/fdridge/fdridge/engine"
 )
 
-// Sparse rows S are stored beside the dense rows B until the next shrink. The shrink computes
+// Sparse rows S are stored beside the dense rows B until the next shrink. A shrink to m rows computes
 //
 //	G = [ BBᵀ  BSᵀ ]    U = [U_B U_S],   B ← diag(√(1 − δ/λ))·(U_B·B + U_S·S),
 //	    [ SBᵀ  SSᵀ ],
 //
-// with the eigenvalues λ of G, δ = λ_{m+1}, and the leading eigenvectors of G as the rows of U. This is Frequent
-// Directions with r instead of p rows between two shrinks. The cost of a sparse row depends on its number of entries,
-// so r is large and shrinks are few. Usually η is smaller than with dense rows. It may be larger, because other rows
-// are shrunk together (docs/math.md §2).
+// where λ are the eigenvalues of G, and δ is eigenvalue m+1. The rows of U are the leading eigenvectors of G. This
+// is Frequent Directions with another number of rows between two shrinks. The cost of a sparse row depends on its
+// number of entries. So this number of rows can be large, and shrinks are few. Usually the shrinkage, the sum of
+// all δ, is smaller than with dense rows. It may be larger, because other rows are shrunk together (docs/math.md
+// §2).
 
-// sparseRows are the sparse rows in the buffer, in the order of appending. If a sparse row s has a centre μ, the
-// sketch contains the row s − κμ.
+// sparseRows are the sparse rows in the buffer, in the order of appending. A sparse row s may have a centre μ,
+// which is a dense row, and a factor κ. It then stands for the row s − κμ.
 type sparseRows struct {
 	engine.CSR           // RowPtr begins with 0
 	times      []float64 // the factor κ of each row
@@ -31,8 +32,9 @@ func newSparseRows(cfg Config) sparseRows {
 	return sparseRows{CSR: engine.CSR{Cols: cfg.Dim}, most: max(cfg.SparseRows, 0)}
 }
 
-// sparseRows returns the largest number of sparse rows in a buffer with m rows kept and p rows between shrinks. It
-// returns −1 if sparse rows are stored as dense rows. Errors come from [engine.DefaultTuning].
+// sparseRows returns the largest number of sparse rows in a buffer that keeps m rows and takes p rows between
+// shrinks. It returns −1 if sparse rows are stored as dense rows. An error means that [engine.DefaultTuning] has
+// failed.
 func (c Config) sparseRows(m, p int) (int, error) {
 	if c.SparseRows < 0 || !c.canKeepSparse(m) {
 		return -1, nil
@@ -48,8 +50,8 @@ func (c Config) sparseRows(m, p int) (int, error) {
 }
 
 // Order returns the largest number of rows in the buffer, which is also the order of the largest eigenproblem of a
-// shrink. It is m+max(p, SparseRows) with m and p of [Config.Buffer], or m+p if sparse rows are stored as dense rows.
-// Errors are the same as in Buffer.
+// shrink. It is m + max(p, SparseRows), with m and p of [Config.Buffer]. If sparse rows are stored as dense rows,
+// it is m + p. The errors are the same as in Buffer.
 func (c Config) Order() (int, error) {
 	m, p, err := c.Buffer()
 	if err != nil {
@@ -66,13 +68,13 @@ func (c Config) Order() (int, error) {
 	return m + max(p, r), err
 }
 
-// canKeepSparse reports whether a sketch that keeps m rows can store sparse rows as sparse rows.
+// canKeepSparse reports whether a sketch that keeps m rows can store sparse rows in sparse form.
 func (c Config) canKeepSparse(m int) bool {
 	return c.Shrink == Gram && c.Store != StoreScatter && m < c.Dim
 }
 
-// defaultSparseRows returns the default of SparseRows for messages that do not contain SparseRows. It ignores
-// the environment.
+// defaultSparseRows returns the value of SparseRows for a message that does not contain SparseRows. The value does
+// not depend on environment variables.
 func (c Config) defaultSparseRows(m, p int) int {
 	if !c.canKeepSparse(m) {
 		return -1
@@ -80,20 +82,21 @@ func (c Config) defaultSparseRows(m, p int) int {
 	return engine.Tuning{}.SparseRows(c.Dim, m, p)
 }
 
-// SparseShare limits sparse rows: a row with entries in more than 1/SparseShare of the columns is stored as a dense
-// row. A shrink to m rows takes 4mz flops for a sparse row with z entries, and 7md flops for a dense row with d
-// entries. Flops for dense rows run several times as fast.
+// SparseShare is the limit for sparse rows: a row with entries in more than 1/SparseShare of the columns is stored
+// as a dense row. In a sketch of m rows, a sparse row with z entries takes 4mz flops, and a dense row with d
+// entries 7md flops. But flops for dense rows run several times as fast.
 const SparseShare = 8
 
-// maxEntries returns the largest total number of entries in the sparse rows of the buffer. These rows and the
-// workspace that a shrink needs for them take as much memory as p dense rows.
+// maxEntries returns the largest total number of entries in the sparse rows of the buffer. It is such that these
+// rows and their workspace in a shrink take as much memory as the dense rows appended between two shrinks.
 func (s *Sketch) maxEntries() int {
 	const perEntry = 3 // 24 bytes an entry, 8 bytes a number
 	return max(s.p, SparseShare) * (s.cfg.Dim / perEntry)
 }
 
-// placeSparse appends the sparse row x = (idx, val), or x − f·μ if c is a centre μ. The row must have been
-// checked. It is stored as a sparse row if possible, otherwise as a dense row.
+// placeSparse appends the sparse row x with the column numbers idx and the values val. If c is not nil, it appends
+// the row x − f·μ, where c is the centre μ. The row must have been checked. It is stored in sparse form if
+// possible, otherwise as a dense row.
 func (s *Sketch) placeSparse(idx []int32, val []float64, c *centre, f float64) error {
 	if c != nil && c.vanishes(f) {
 		c = nil
@@ -111,8 +114,9 @@ func (s *Sketch) placeSparse(idx []int32, val []float64, c *centre, f float64) e
 	return nil
 }
 
-// keepSparse stores the row x = (idx, val), or x − f·μ if c is a centre μ, as a sparse row. It also stores the
-// centre if the buffer does not contain it yet.
+// keepSparse stores the sparse row x with the column numbers idx and the values val, in sparse form. If c is not
+// nil, the row is x − f·μ, where c is the centre μ. keepSparse also stores the centre if the buffer does not
+// contain it yet.
 func (s *Sketch) keepSparse(idx []int32, val []float64, c *centre, f float64) error {
 	s.allocate()
 	s.allocateSparse()
@@ -154,7 +158,7 @@ func (s *Sketch) keepSparse(idx []int32, val []float64, c *centre, f float64) er
 	return nil
 }
 
-// allocateSparse allocates the memory for shrinks with sparse rows. Later calls do nothing.
+// allocateSparse allocates the memory for sparse rows and their shrinks. Later calls do nothing.
 func (s *Sketch) allocateSparse() {
 	if order := s.order(); len(s.ws.w) < order {
 		s.ws.allocGram(s.cfg, s.m, order)
@@ -169,8 +173,8 @@ func (s *Sketch) allocateSparse() {
 	}
 }
 
-// order returns the largest number of rows in the buffer if some are sparse. It is also the order of the
-// largest eigenproblem.
+// order returns the largest number of rows in a buffer that also has sparse rows. It is also the order of the
+// largest eigenproblem of a shrink.
 func (s *Sketch) order() int {
 	return s.m + max(s.p, s.sparse.most)
 }
@@ -186,9 +190,9 @@ func (w *sparseRows) empty() {
 	}
 }
 
-// gramSparse completes the Gram matrix g (n×n, lower triangle) of all rows in the buffer. The first rows of g, for
-// dense rows, must be set. gramSparse computes the last rows, for sparse rows. It returns a bound on the norm of their
-// round-off.
+// gramSparse completes g, the lower triangle of the Gram matrix of all rows in the buffer. The rows of g for the
+// dense rows must be set; gramSparse sets the rows for the sparse rows. It returns a bound on the norm of the
+// round-off in the rows that it has set.
 func (s *Sketch) gramSparse(g engine.Matrix, work *engine.SparseWork) (off float64) {
 	k := s.rows
 	n := g.Rows
@@ -199,8 +203,8 @@ func (s *Sketch) gramSparse(g engine.Matrix, work *engine.SparseWork) (off float
 	rows := engine.Strided(k, s.cfg.Dim, s.buf, s.ld)
 	w.TimesDense(rows, g.Slice(k, n, 0, k), work)
 	w.Gram(g.Slice(k, n, k, n), work)
-	// The squared norm of a row left by the last shrink is at most the norm2 of this row plus the RoundOff of the
-	// sketch.
+	// norm2 holds computed squared norms of the rows that the last shrink left. The exact squared norm of such a
+	// row is at most its norm2 plus the RoundOff of the sketch.
 	dense := float64(s.kept) * s.roundOff
 	sparse := 0.0
 	for i := range n {
@@ -220,7 +224,7 @@ func (s *Sketch) gramSparse(g engine.Matrix, work *engine.SparseWork) (off float
 	return off
 }
 
-// longest returns the largest number of entries in a row.
+// longest returns the number of entries of the sparse row that has most entries.
 func (w *sparseRows) longest() (z int) {
 	for i := range w.Rows {
 		z = max(z, w.RowPtr[i+1]-w.RowPtr[i])
@@ -228,7 +232,8 @@ func (w *sparseRows) longest() (z int) {
 	return z
 }
 
-// combine computes u·[B; S] for the dense rows B and the sparse rows S. The product overwrites the buffer of B.
+// combine computes the product u·[B; S], where B holds the dense rows and S the sparse rows. The product overwrites
+// the dense rows. If sparse rows have centres, combine first multiplies u by L; see multiplyByL.
 func (s *Sketch) combine(u engine.Matrix) {
 	be := s.cfg.Backend
 	k := s.rows
@@ -241,7 +246,8 @@ func (s *Sketch) combine(u engine.Matrix) {
 	}
 	left := u.Slice(0, live, 0, k)
 	if k < live {
-		// LeftMul returns at most as many rows as B has. Extend B by rows of zeros.
+		// The product of LeftMul has at most as many rows as its right factor, here the dense rows B. So B gets
+		// additional rows of zeros.
 		left = engine.View(live, live, ws.gram)
 		for i := range live {
 			row := left.Row(i)

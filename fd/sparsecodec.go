@@ -8,7 +8,8 @@ import (
 	"github.com/fdridge/fdridge/internal/wire"
 )
 
-// sparseHeader follows sketchHeader in a message of format version 3 or 4.
+// sparseHeader holds the numbers that precede the sparse rows in a message of format version 3 or 4. It follows the
+// sketchHeader.
 type sparseHeader struct{ Most, Rows, Entries uint64 }
 
 const sparseHeaderSize = 3 * 8
@@ -17,7 +18,7 @@ func (w *sparseRows) header() sparseHeader {
 	return sparseHeader{uint64(w.most), uint64(w.Rows), uint64(len(w.Val))}
 }
 
-// content returns the number of bytes for sparse rows in a message of the given version.
+// content returns the number of bytes that the sparse rows take in a message of the given version.
 func (h sparseHeader) content(version uint32) int64 {
 	n := sparseHeaderSize + 8*int64(h.Rows+1) + 12*int64(h.Entries)
 	if version == versionCentred {
@@ -34,7 +35,7 @@ func (h sparseHeader) rows() int {
 	return int(h.Most)
 }
 
-// writeSparse writes the sparse rows. In format versions 1 and 2 it writes nothing.
+// writeSparse writes the sparse rows. It writes nothing if the message has format version 1 or 2.
 func (s *Sketch) writeSparse(m *wire.Writer) {
 	version := s.version()
 	if version < versionSparse {
@@ -68,7 +69,7 @@ func (w *sparseRows) read(m *wire.Reader, h sparseHeader, version uint32) {
 	}
 }
 
-// check reports an invalid sparse header before its sizes are used. h must be valid.
+// check calls m.Fail if a number in the sparse header w is invalid. The header h of the sketch must be valid.
 func (w *sparseHeader) check(m *wire.Reader, h *sketchHeader, version uint32) {
 	if m.Err() != nil {
 		return
@@ -98,8 +99,8 @@ func (w *sparseHeader) check(m *wire.Reader, h *sketchHeader, version uint32) {
 	m.Within(136, "the number of entries of sparse rows", w.Entries, 0, uint64(s.maxEntries()))
 }
 
-// checkSparse reports sparse rows that Append would not have stored. It also reports a format version that is
-// newer than necessary.
+// checkSparse calls m.Fail if Append would not have stored the sparse rows in this form, or if an older format
+// version suffices.
 func (s *Sketch) checkSparse(m *wire.Reader, version uint32) {
 	if version != s.version() {
 		m.Fail(8, nil, "format version %d, but the sketch requires version %d", version, s.version())
@@ -159,8 +160,9 @@ func (s *Sketch) checkSparse(m *wire.Reader, version uint32) {
 	}
 }
 
-// checkCentres calls m.Fail if Append would not have stored the factors κ and the centres of the sparse rows in this
-// form. The argument at is the position of the factors in the message, in bytes. The centres follow the factors.
+// checkCentres calls m.Fail if Append would not have stored the centres of the sparse rows, and the factors of
+// these centres, in this form. The argument at is the position of the factors in the message, in bytes. The centres
+// follow the factors.
 func (s *Sketch) checkCentres(m *wire.Reader, at int64, version uint32) {
 	w := &s.sparse
 	if version != versionCentred {

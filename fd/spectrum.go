@@ -13,19 +13,20 @@ import (
 	"github.com/fdridge/fdridge/internal/vec"
 )
 
-// A Spectrum holds the singular values σ and right singular vectors V of a sketch B, so that BᵀB =
-// Vᵀ·diag(Sigma2)·V. It shares no memory with the sketch.
+// A Spectrum holds the squared singular values Sigma2 and the right singular vectors V of a sketch B. The rows of V
+// are the vectors, so BᵀB = Vᵀ·diag(Sigma2)·V. A Spectrum shares no memory with the sketch.
 type Spectrum struct {
 	Dim    int
 	Sigma2 []float64 // σᵢ², positive and descending; r ≤ m of them, or r ≤ d if AᵀA is kept
 	V      []float64 // r×Dim, row-major, orthonormal up to Skew
-	// Skew is a measured bound on ‖VVᵀ − I‖_F. Bound also holds with V replaced by an exactly orthonormal
-	// matrix whose distance from V is at most Skew.
+	// Skew is a measured bound on ‖VVᵀ − I‖_F. The exactly orthonormal matrix nearest to V is at most Skew away
+	// from V. Bound also holds if V is replaced by this matrix.
 	Skew  float64
 	Bound Bound // the guarantee that BᵀB gives about AᵀA
 }
 
-// Matrix returns B = diag(σ)·V, r×Dim, or nil if the sketch is empty.
+// Matrix returns the sketch B as a matrix with Dim columns and one row for each singular value. Row i is the square
+// root of Sigma2[i] times row i of V. Matrix returns nil if the sketch is empty.
 func (p *Spectrum) Matrix() *mat.Dense {
 	if len(p.Sigma2) == 0 {
 		return nil
@@ -33,7 +34,7 @@ func (p *Spectrum) Matrix() *mat.Dense {
 	return mat.NewDense(len(p.Sigma2), p.Dim, p.rows())
 }
 
-// rows returns the entries of B = diag(σ)·V, row by row.
+// rows returns the entries of [Spectrum.Matrix], row by row.
 func (p *Spectrum) rows() []float64 {
 	b := slices.Clone(p.V)
 	for i, s2 := range p.Sigma2 {
@@ -43,9 +44,11 @@ func (p *Spectrum) rows() []float64 {
 }
 
 // Spectrum returns the singular values and right singular vectors of the sketch, at most Size of them. It makes the
-// last shrink on a copy, and Bound includes this shrink. If the sketch keeps AᵀA, Spectrum returns the singular
-// values and vectors of A, at most Dim of them. The sketch is unchanged; more rows may be appended. Spectrum takes
-// O(m²·Dim) time and O(m·Dim) memory, with m = Size, or m = Dim if AᵀA is kept.
+// last shrink on a copy, and the returned Bound includes this shrink. The sketch is unchanged, and more rows may be
+// appended to it.
+//
+// If the sketch keeps AᵀA, Spectrum returns the singular values and vectors of A, at most Dim of them. Spectrum
+// takes O(m²·Dim) time and O(m·Dim) memory. Here m is Size, or Dim if the sketch keeps AᵀA.
 func (s *Sketch) Spectrum() (*Spectrum, error) {
 	if err := s.checkReady(); err != nil {
 		return nil, err
@@ -78,8 +81,8 @@ func (s *Sketch) Spectrum() (*Spectrum, error) {
 	return p, nil
 }
 
-// readGram computes in p the spectrum that the sketch would have after shrinkGram. The sketch is unchanged. This shrink
-// would add delta to the shrinkage, and pad bounds its round-off.
+// readGram sets p to the spectrum that the sketch would have after a shrink by the Gram driver. The sketch is
+// unchanged. This shrink would add delta to the shrinkage, and pad bounds its round-off.
 func (s *Sketch) readGram(p *Spectrum) (delta, pad float64, err error) {
 	k := s.rows
 	n := s.live()
@@ -123,8 +126,8 @@ func (s *Sketch) readGram(p *Spectrum) (delta, pad float64, err error) {
 	return x.delta, pad + more, err
 }
 
-// readCross computes in p the spectrum of a lossless sketch from all its rows. The sketch is unchanged, and pad bounds
-// the round-off.
+// readCross sets p to the spectrum of all rows in the buffer, for a sketch that keeps as many rows as there are
+// columns. The sketch is unchanged. The returned pad bounds the round-off.
 func (s *Sketch) readCross(p *Spectrum) (pad float64, err error) {
 	d, be := s.cfg.Dim, s.cfg.Backend
 	c := engine.View(d, d, make([]float64, d*d))
@@ -173,8 +176,8 @@ func (s *Sketch) readSVD(p *Spectrum) (delta, pad float64, err error) {
 	return x.tau * x.tau, pad + more, err
 }
 
-// fromRows sets p to the spectrum of the matrix Σ Sigma2ᵢ·vᵢᵀvᵢ. On entry p.V holds the rows vᵢ, which
-// need not be normalised. The result pad bounds the norm of the error of the spectrum.
+// fromRows sets p to the spectrum of the matrix Σ Sigma2ᵢ·vᵢᵀvᵢ. The vᵢ are the rows of p.V before the call, and
+// their lengths need not be 1. The result pad bounds the norm of the error of the spectrum.
 func (p *Spectrum) fromRows(be engine.Backend) (pad float64, err error) {
 	d, all := p.Dim, 0.0
 	for i := range p.Sigma2 {
@@ -182,7 +185,8 @@ func (p *Spectrum) fromRows(be engine.Backend) (pad float64, err error) {
 		p.Sigma2[i] *= vec.Dot(v, v)
 		all += p.Sigma2[i]
 	}
-	// Rounding σ² and the entries of v/‖v‖ changes σ²vᵀv by at most 24·eps·σ².
+	// Each row v adds σ²vᵀv to the matrix, where σ² is its Sigma2. Rounding σ² and the entries of v/‖v‖ changes
+	// this matrix by at most 24·eps·σ².
 	pad = 24 * eps * all
 	p.sort()
 	pad += p.orthonormalise(be)
@@ -190,8 +194,8 @@ func (p *Spectrum) fromRows(be engine.Backend) (pad float64, err error) {
 	return pad + more, err
 }
 
-// measureSkew measures Skew. The result pad bounds ‖VᵀΣ²V − V̄ᵀΣ²V̄‖ with Σ² = diag(Sigma2). V̄ is
-// the matrix nearest to V among all matrices with exactly orthonormal rows.
+// measureSkew sets p.Skew. The result pad bounds how far Vᵀ·diag(Sigma2)·V would move if V were replaced by the
+// nearest matrix with exactly orthonormal rows.
 func (p *Spectrum) measureSkew(be engine.Backend) (pad float64, err error) {
 	d := p.Dim
 	r := len(p.Sigma2)
@@ -206,8 +210,8 @@ func (p *Spectrum) measureSkew(be engine.Backend) (pad float64, err error) {
 	return p.Skew * (1 + 2*p.Skew) * p.Sigma2[0] * inflate, nil
 }
 
-// sort sorts the rows in descending order of Sigma2 and removes rows whose Sigma2 underflowed to 0. The rows
-// are already sorted except for round-off.
+// sort sorts the rows of V in descending order of Sigma2. It removes rows whose Sigma2 underflowed to 0. Before the
+// call, the rows are sorted except for round-off.
 func (p *Spectrum) sort() {
 	d := p.Dim
 	for i := 1; i < len(p.Sigma2); i++ {
@@ -229,11 +233,11 @@ func (p *Spectrum) sort() {
 	p.V = p.V[:live*d]
 }
 
-// orthonormalise makes the rows of V orthonormal. It orthogonalises each row that is not orthogonal to the rows
-// before it, which have larger σ². Only rows whose σ² is below √eps times the largest σ² may need this. A row
-// that becomes zero was only round-off and is removed.
+// orthonormalise makes the rows of V orthonormal. The rows are in descending order of their squared singular values
+// σ². Each row that is not orthogonal to the rows before it is changed. Only rows whose σ² is below √eps times the
+// largest σ² may need this change. A row that becomes zero was only round-off and is removed.
 //
-// The result moved bounds the norm of the change of Σ σᵢ²·vᵢᵀvᵢ, with the rows vᵢ of V.
+// The result moved bounds the norm of the change of Σ σᵢ²·vᵢᵀvᵢ, where vᵢ is row i of V.
 func (p *Spectrum) orthonormalise(be engine.Backend) (moved float64) {
 	d := p.Dim
 	r := len(p.Sigma2)
@@ -266,14 +270,15 @@ func (p *Spectrum) orthonormalise(be engine.Backend) (moved float64) {
 	}
 	p.Sigma2 = p.Sigma2[:live]
 	p.V = p.V[:live*d]
-	// Orthogonalising changes a row σv to σ(v + z). changed and change are the sums of σ² and of ‖σz‖² over
-	// the rows that orthogonalise changed. dropped is the sum of σ² over the removed rows.
+	// Each row v that was not orthogonal to the rows before it has become v + z. Let σ² be its squared singular
+	// value. Over these rows, changed is the sum of σ², and change is the sum of σ²‖z‖². Over the removed rows,
+	// dropped is the sum of σ².
 	return (2*math.Sqrt(changed)*math.Sqrt(change) + change + dropped) * inflate
 }
 
-// firstSkew returns the index of the first row of V to orthogonalise, or r if there is none. The argument g holds the
-// lower triangle of VVᵀ (r×r). Row i of V has to be orthogonalised if an entry of row i left of the diagonal exceeds
-// round-off, or if its squared norm is at most ½.
+// firstSkew returns the index of the first row of V that is not orthogonal to the rows before it. If there is none,
+// it returns r. The argument g holds the lower triangle of the r×r matrix VVᵀ. Row i is chosen if an entry of row i
+// of VVᵀ left of the diagonal exceeds round-off. It is also chosen if the diagonal entry is at most ½.
 func firstSkew(g []float64, r int) int {
 	for i := range r {
 		for _, v := range g[i*r : i*r+i] {
@@ -289,7 +294,7 @@ func firstSkew(g []float64, r int) int {
 }
 
 // orthogonalise makes v orthogonal to the first r rows of vs, up to round-off, and scales v to length one. It
-// returns false if v is a linear combination of these rows.
+// returns false if v is, up to round-off, a linear combination of these rows. The argument h is a workspace.
 func orthogonalise(be engine.Backend, r, d int, vs, v, h []float64) bool {
 	for range 4 {
 		if !normalise(v) {
@@ -308,7 +313,7 @@ func orthogonalise(be engine.Backend, r, d int, vs, v, h []float64) bool {
 	return false
 }
 
-// normalise scales v to length one. It returns false if v = 0.
+// normalise scales v to length one. If v is zero, it returns false.
 func normalise(v []float64) bool {
 	largest := floats.Norm(v, math.Inf(1))
 	if largest == 0 {
@@ -321,8 +326,8 @@ func normalise(v []float64) bool {
 	return true
 }
 
-// ColumnNorms returns upper bounds on the norms of the columns of A. The squared norm of column j is at most
-// (BᵀB)ⱼⱼ plus [Bound.FD], where B is [Spectrum.Matrix].
+// ColumnNorms returns an upper bound on the norm of each column of the rows A that were sketched. The squared norm
+// of column j of A is at most [Bound.FD] plus the squared norm of column j of [Spectrum.Matrix].
 func (p *Spectrum) ColumnNorms() []float64 {
 	out := slices.Repeat([]float64{p.Bound.FD()}, p.Dim)
 	for i, s2 := range p.Sigma2 {

@@ -8,37 +8,38 @@ import (
 	"github.com/fdridge/fdridge/ridge/window"
 )
 
-// Blocks selects how a [Run] divides rows into the blocks that it appends to a sketch. The division affects the last
-// bits of a sketch of all rows, and of a sketch whose weights fade with the row number. The blocks of a pipe differ
-// from run to run, because a pipe ends a block when no more rows have arrived.
+// Blocks selects how a [Run] divides rows into the blocks that it appends to a sketch. The division affects the
+// last bits of a sketch of all rows, and of a sketch whose weights fade with the row number. If rows come from a
+// pipe, the blocks of the source differ from run to run. A block of a pipe ends when no more rows have arrived.
 //
-// Sketches of other kinds always get the blocks of the source. The bits of a sketch of a window do not depend on the
-// division. A sketch that fades with time depends on the times when rows arrive.
+// Other sketches always get the blocks of the source. One of them is a sketch of a window, whose bits do not depend
+// on the division. Another is a sketch that fades with time, which depends on the times when rows arrive anyway.
 type Blocks int
 
 const (
 	// OfSource appends the blocks of the source unchanged.
 	OfSource Blocks = iota
-	// Fixed divides the rows into blocks whose boundaries depend only on the rows, not on when they arrive:
-	//   - A dense block ends at a row number that is a multiple of [engine.Tuning.GradientRows]. Rows are counted
-	//     from 1.
+	// Fixed divides the rows into blocks whose boundaries depend only on the rows, not on the times when rows
+	// arrive:
+	//   - A dense block ends at a row number that is a multiple of [engine.Tuning.GradientRows]. The first row has
+	//     the number 1.
 	//   - A sparse block ends at a row number that is a multiple of [dataset.SparseRows], or when it has 2¹⁴ nonzero
 	//     entries.
 	//
-	// Until the rows end, only whole blocks are appended and written to the file. Therefore a stopped or killed run
-	// can be continued by a run with Skip, which reads the rows again from the first row. The final sketch has the
-	// same bits as without interruption.
+	// Until the rows end, only whole blocks are appended and written to the file. Therefore a run that was stopped
+	// or killed can be continued by a run with Skip, which reads the rows again from the first row. The final
+	// sketch then has the same bits as without interruption.
 	Fixed
-	// FixedPrompt divides rows like Fixed, but each write of the file contains all rows that have arrived. If a block
-	// is incomplete, its rows are appended to a copy of the sketch, and the copy is written. If the run is not stopped
-	// or killed, the final sketch has the same bits as with [Fixed].
+	// FixedPrompt divides rows like Fixed, but each write of the file contains all rows that have arrived. If a
+	// block is incomplete, its rows are appended to a copy of the sketch, and the copy is written. If the run is
+	// not stopped or killed, the final sketch has the same bits as with [Fixed].
 	//
-	// An invalid row ends the run at the next write of the file, or at the end of the block. The rows before the
+	// An invalid row ends the run at the next write of the file, or at the end of its block. The rows before the
 	// invalid row are kept.
 	FixedPrompt
 )
 
-// fixedEntries is the number of entries that ends a sparse block.
+// fixedEntries is the number of entries at which a sparse block ends.
 const fixedEntries = 1 << 14
 
 // pending holds rows that wait until their block is complete.
@@ -49,7 +50,8 @@ type pending struct {
 	scored   int  // number of rows of the block whose predictions were already compared with their targets
 }
 
-// prepare decides how to divide the rows of r into blocks.
+// prepare decides whether the run r divides rows into its own blocks, and sets the largest number of rows of a
+// dense block.
 func (w *pending) prepare(r Run) error {
 	if r.Blocks == OfSource || !r.Sketch.Settings().DependsOnBlocks() {
 		return nil
@@ -64,7 +66,8 @@ func (w *pending) prepare(r Run) error {
 	return nil
 }
 
-// isFull reports whether the pending block, which begins after rowsBefore rows of the stream, is complete.
+// isFull reports whether the pending block is complete. rowsBefore is the number of rows of the stream before this
+// block.
 func (w *pending) isFull(rowsBefore int64) bool {
 	rows := rowsBefore + int64(w.N)
 	if w.Sparse {
@@ -73,9 +76,9 @@ func (w *pending) isFull(rowsBefore int64) bool {
 	return rows%int64(w.size) == 0
 }
 
-// regroup adds the rows of b to the pending block. When a block is complete, regroup appends it to the sketch. The rows
-// of a block are all sparse or all dense, and all weighted or all unweighted. A block ends before a row of another
-// kind.
+// regroup adds the rows of b to the pending block. When the pending block is complete, regroup appends it to the
+// sketch. A block contains only sparse or only dense rows, and only weighted or only unweighted rows. It therefore
+// ends before a row of another kind.
 func (s *running) regroup(b dataset.Block) error {
 	c := s.Sketch.Settings().Summary
 	w := &s.pending
@@ -118,7 +121,8 @@ func (s *running) flush() error {
 	return err
 }
 
-// current returns the sketch to write, with pending rows for FixedPrompt.
+// current returns the sketch to write to the file. If rows are pending with FixedPrompt, it is a copy of the sketch
+// that includes these rows.
 func (s *running) current() (window.Stream, error) {
 	if s.Blocks != FixedPrompt || s.pending.N == 0 {
 		return s.Sketch, nil
@@ -145,8 +149,9 @@ func clone(s window.Stream) (window.Stream, error) {
 	return window.Read(&b, s.Settings().Summary.Backend)
 }
 
-// flushAtEnd appends the pending rows when the run ends. With Fixed, it appends them only if the source has no more
-// rows. In the other modes, if a pending row is invalid, the rows before this row are appended.
+// flushAtEnd appends the pending rows to the sketch when the run ends for the reason why. With Fixed, it appends
+// them only if the source has no more rows. In the other modes, if a pending row is invalid, it appends only the
+// rows before this row.
 func (s *running) flushAtEnd(why string) error {
 	if s.pending.N == 0 || s.Blocks == Fixed && why != EndOfRows {
 		return nil

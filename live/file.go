@@ -10,21 +10,23 @@ import (
 	"github.com/fdridge/fdridge/ridge/window"
 )
 
-// A File holds a sketch that one process updates while others read it. A File named F consists of:
+// A File holds a sketch (a small summary of the rows) that one process updates while others read it. If the name of
+// the File is F, it consists of these files:
 //
 //	F           the last sketch written; always complete, so that others may read it at any time
-//	F.previous  the sketch written before
+//	F.previous  the sketch written before the one in F
 //	F.new       the next sketch while it is being written
-//	F.lock      locked while a process writes; contains the id of this process
+//	F.lock      locked while a process has the File open; contains the id of this process
 type File struct {
 	states  *safefile.Checkpoint
 	damaged bool // F is damaged, so Load has returned F.previous
 }
 
-// Names returns the names of all files that the [File] with this name may use.
+// Names returns the names of all files that the [File] with this name may use. [File] describes these four files.
 func Names(name string) []string { return safefile.CheckpointNames(name) }
 
-// Kept returns the existing files that [File.Load] reads. Without these files, a run starts with an empty sketch.
+// Kept returns the existing files from which [File.Load] can read a sketch. If there are none, a run starts with an
+// empty sketch.
 func Kept(name string) []string { return safefile.KeptNames(name) }
 
 // Open locks a [File], which need not exist. It follows symbolic links. If another process has the lock, the error is
@@ -37,8 +39,9 @@ func Open(name string) (*File, error) {
 	return &File{states: states}, nil
 }
 
-// Load returns the sketch in the file F, or nil if there is no sketch yet. If F is damaged, Load returns the older
-// sketch in F.previous, and sets damage to the reason. If F is damaged and there is no F.previous, it returns an error.
+// Load returns the sketch in the file F, which has the name of f, or nil if there is no sketch yet. If F is
+// damaged, Load returns the older sketch in F.previous, and damage tells what is wrong. If F is damaged and there
+// is no F.previous, Load returns an error.
 func (f *File) Load(be engine.Backend) (s window.Stream, damage, err error) {
 	found, damage, err := f.states.Published(func(file *os.File) (err error) {
 		s, err = ReadOnly(file, be)
@@ -51,7 +54,8 @@ func (f *File) Load(be engine.Backend) (s window.Stream, damage, err error) {
 	return s, damage, err
 }
 
-// ReadOnly reads a sketch by [window.Read]. It returns an error if data follow the sketch.
+// ReadOnly reads a sketch from file by [window.Read]. It returns an error if the file contains data after the
+// sketch.
 func ReadOnly(file *os.File, be engine.Backend) (window.Stream, error) {
 	s, err := window.Read(file, be)
 	if errors.Is(err, io.EOF) {

@@ -12,8 +12,8 @@ import (
 	"github.com/fdridge/fdridge/ridge/window"
 )
 
-// An Interval reports the state of a [Run] at the end of an interval, after the sketch was written to the file. Its
-// JSON form is one line.
+// An Interval reports the state of a [Run] at the end of an interval of time, after the sketch was written to the
+// file. Its JSON form is one line.
 type Interval struct {
 	Time    time.Time `json:"time"`
 	Rows    int64     `json:"rows"`     // number of rows appended so far, including rows no longer in the window
@@ -21,12 +21,13 @@ type Interval struct {
 	Seconds float64   `json:"seconds"`
 	Rate    float64   `json:"rows_per_second"`
 
-	// Next is the prediction error for the rows of this interval. The predictions come from the fit at the end of the
-	// previous interval. Next is nil if there is no such fit, or if no row arrived.
+	// Next is the prediction error for the rows that arrived in this interval. They are predicted by the fit at the
+	// end of the previous interval. Next is nil if the previous interval has no fit, or if no row arrived.
 	Next *Prequential `json:"next,omitempty"`
 
 	Covered int64 `json:"covered_rows"` // number of the latest rows that the sketch represents
-	// Fit is the fit to the covered rows. If no fit is possible, Fit is nil and Unfitted is the reason.
+	// Fit is the ridge regression computed from the sketch. If no fit is possible, Fit is nil, and Unfitted tells
+	// the reason.
 	Fit      *Fit   `json:"fit,omitempty"`
 	Unfitted string `json:"unfitted,omitempty"`
 
@@ -41,13 +42,14 @@ const (
 	Failed    = "failed"
 )
 
-// MarshalJSON writes the fields under the names in their tags.
+// MarshalJSON returns the interval as a JSON object. The keys are the names in the tags of the fields.
 func (i Interval) MarshalJSON() ([]byte, error) {
 	type fields Interval
 	return jsonfields.Value(fields(i))
 }
 
-// A Fit describes the fit at the end of an interval, which uses only the sketch.
+// A Fit describes the ridge regression at the end of an interval. It is computed from the sketch alone, without the
+// rows.
 type Fit struct {
 	Gamma              Number         `json:"gamma"`
 	Weight             Number         `json:"weight"`              // Σw of the rows with their current weights
@@ -55,14 +57,15 @@ type Fit struct {
 	EffectiveDimension ridge.Interval `json:"effective_dimension"` // brackets tr(H⁻¹K), with K = AᵀA and H = K + γI
 }
 
-// A Prequential is the prediction error of each target for rows that the fit has not seen (A. P. Dawid, J. R. Stat.
-// Soc. A 147, 1984).
+// A Prequential holds the prediction error of each target y. The predictions ŷ come from a fit that has not seen
+// the predicted rows, which have the weights w. ȳ is the weighted mean of y. The method is by A. P. Dawid, J. R.
+// Stat. Soc. A 147, 1984.
 type Prequential struct {
 	R2   []Number `json:"r2"`   // 1 − Σw(y − ŷ)²/Σw(y − ȳ)²; NaN if y is constant
 	RMSE []Number `json:"rmse"` // √(Σw(y − ŷ)²/Σw)
 }
 
-// A Number is a float64 whose JSON is null if it is not finite.
+// A Number is a float64 that JSON writes as null if the number is infinite or NaN.
 type Number float64
 
 // MarshalJSON writes the number or null.
@@ -73,7 +76,7 @@ func (x Number) MarshalJSON() ([]byte, error) {
 	return []byte("null"), nil
 }
 
-// A score sums the errors of the predictions of one target.
+// A score sums the prediction errors of one target.
 type score struct {
 	weight, rss   float64
 	mean, squares float64 // of y, updated as by D. H. D. West, Commun. ACM 22, 1979
@@ -101,7 +104,7 @@ func (s *score) rmse() float64 {
 	return math.Sqrt(s.rss / s.weight)
 }
 
-// A scorer scores predictions by the fit of the previous interval.
+// A scorer predicts new rows by the fit of the previous interval, and sums the errors.
 type scorer struct {
 	fit    *ridge.Solution // nil if there is none
 	scores []score
@@ -118,7 +121,7 @@ func (j *scorer) refit(fit *ridge.Solution) {
 	}
 }
 
-// add predicts the rows of b and scores the predictions.
+// add predicts the rows of the block b, and adds the prediction errors to the scores.
 func (j *scorer) add(b dataset.Block) error {
 	if j.fit == nil {
 		return nil
@@ -155,7 +158,8 @@ func (j *scorer) predictionError() *Prequential {
 	return p
 }
 
-// fitOf fits a sketch at gamma; 0 chooses gamma by GCV.
+// fitOf fits the sketch s with the ridge penalty gamma. If gamma is 0, generalised cross-validation (GCV) chooses
+// the penalty.
 func fitOf(s window.Stream, gamma float64) (*ridge.Solution, *Fit, window.Span, error) {
 	sum, span, err := s.Summary()
 	if err != nil {

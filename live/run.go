@@ -1,7 +1,7 @@
-// Package live maintains a sketch of an endless stream in a file that others can read at any time. The sketch covers
-// all rows, a window of the latest rows, or rows whose weights fade. A [Run] appends rows as they arrive, writes the
-// file at regular intervals, and reports the prediction error for new rows. After a run is killed, the next run
-// continues from the file.
+// Package live maintains a sketch of an endless stream of rows in a file that other processes can read at any time.
+// The sketch is a summary for ridge regression. It covers all rows, a window of the latest rows, or rows whose
+// weights decrease with their age. A [Run] appends rows as they arrive, writes the file at regular intervals, and
+// reports the prediction error for new rows. If a run is killed, the next run continues from the file.
 package live
 
 import (
@@ -17,24 +17,27 @@ import (
 	"github.com/fdridge/fdridge/ridge/window"
 )
 
-// A Run appends rows to a sketch as they arrive, and writes the sketch to a file at regular intervals. Sketch, File
-// and Every are required.
+// A Run appends rows to a sketch as they arrive, and writes the sketch to a file at regular intervals. The fields
+// Sketch, File and Every are required.
 type Run struct {
 	Sketch window.Stream
 	File   *File
 	Every  time.Duration // time between two writes of the file; at least ten times the duration of a write
-	// Gamma is the γ of the fit at the end of each interval. 0 means that GCV chooses γ at each interval. If weights
-	// fade, Gamma must be positive, because GCV ignores the weights of rows.
+	// Gamma is the ridge penalty of the fit at the end of each interval. 0 means that generalised cross-validation
+	// (GCV) chooses the penalty. If the weights of rows decrease with their age, Gamma must be positive, because
+	// GCV ignores weights.
 	Gamma float64
-	// Skip is the number of rows to skip at the beginning. If src starts again with the first row, set Skip to the
-	// number of rows in the sketch. If src continues after the last row of the sketch, set it to 0.
+	// Skip is the number of rows to skip at the beginning of the source. If the source starts again with the first
+	// row of the stream, set Skip to the number of rows in the sketch. If the source continues after the last row
+	// in the sketch, set Skip to 0.
 	Skip int64
 	// Blocks selects how rows are divided into blocks.
 	Blocks Blocks
-	// Tell, if not nil, is called after each write of the file. Calls may come from different goroutines, one at a
-	// time.
+	// Tell, if not nil, is called at the end of each interval, after the file was written. Calls may come from
+	// different goroutines, but never two at a time.
 	Tell func(Interval) error
-	// Clock, if not nil, replaces the machine's clock. Calls may come from different goroutines, one at a time.
+	// Clock, if not nil, gives the time instead of the machine's clock. Calls may come from different goroutines,
+	// but never two at a time.
 	Clock func() time.Time
 }
 
@@ -56,12 +59,13 @@ type running struct {
 	result    error     // set when finished
 }
 
-// Do appends the rows of src to the sketch and writes the file. The run ends when the rows end, when ctx is done, at
-// an invalid row, or at an error of src. After such an error the file contains the blocks before the error, see also
-// [FixedPrompt].
+// Do appends the rows of src to the sketch and writes the file. The run ends when the rows end, when ctx is done,
+// at an invalid row, or at an error of src. After an invalid row or an error of src, the file contains the blocks
+// of rows before the error. With [FixedPrompt], the file also contains the rows of the last block that came before
+// the error.
 //
-// When ctx is done, Do returns nil if the file contains all rows that were appended. If no row was read, it returns the
-// error of ctx.
+// If ctx ends the run, Do returns nil after it has written all appended rows to the file. If no row was ever
+// appended, Do returns the error of ctx.
 func (r Run) Do(ctx context.Context, src dataset.Source) error {
 	if r.Gamma == 0 && r.Sketch.Settings().Fades() {
 		return errFading
@@ -89,12 +93,12 @@ func (r Run) Do(ctx context.Context, src dataset.Source) error {
 	return s.follow(src)
 }
 
-// errFading reports a Run whose weights fade although Gamma is 0.
+// errFading is the error of a Run that has Gamma 0 although the weights of its rows decrease with their age.
 var errFading = badinput.Errorf(
 	"live: gamma cannot be chosen for rows that fade, because GCV counts rows whatever they weigh: give a gamma",
 )
 
-// now returns Clock's time, but never before the sketch's time.
+// now returns the time of Clock, or the time stored in the sketch if this is later.
 func (s *running) now() time.Time {
 	now := s.Clock()
 	if last := s.Sketch.Now(); now.Before(last) {
@@ -103,7 +107,7 @@ func (s *running) now() time.Time {
 	return now
 }
 
-// follow appends arriving rows, while another goroutine writes the file.
+// follow appends the rows of src as they arrive, while another goroutine writes the file.
 func (s *running) follow(src dataset.Source) error {
 	reading, stop := context.WithCancel(s.ctx)
 	s.stop = stop
@@ -137,8 +141,8 @@ func (s *running) follow(src dataset.Source) error {
 	return s.result
 }
 
-// write writes the file after each interval, until ctx is done. If the context s.ctx of the run is then done, too,
-// write ends the run.
+// write writes the file after each interval, until ctx is done. If the caller has cancelled the run (s.ctx), write
+// also ends the run.
 func (s *running) write(ctx context.Context) {
 	timer := time.NewTimer(s.Every)
 	defer timer.Stop()
@@ -163,7 +167,8 @@ func (s *running) write(ctx context.Context) {
 	}
 }
 
-// take appends the rows of b, except rows to skip. If the result is false, the run ends.
+// take appends the rows of b, except those that Skip excludes. It returns false if the run must end. err is the
+// error of the source.
 func (s *running) take(b dataset.Block, err error) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -189,7 +194,7 @@ func (s *running) take(b dataset.Block, err error) bool {
 	return err == nil && s.ctx.Err() == nil
 }
 
-// add appends a block, and scores the predictions for its rows.
+// add appends the rows of b to the sketch. It then predicts these rows and sums the prediction errors.
 func (s *running) add(b dataset.Block) error {
 	if b.N == 0 {
 		return nil
@@ -200,7 +205,7 @@ func (s *running) add(b dataset.Block) error {
 	return s.scorer.add(b)
 }
 
-// appendTo adds the row numbers of b to an error.
+// appendTo appends the rows of b to a sketch. If this fails, the error names the row numbers of b.
 func appendTo(to window.Stream, now time.Time, b dataset.Block) error {
 	first := to.Rows() + 1
 	if err := to.AppendAt(now, b); err != nil {
@@ -209,7 +214,7 @@ func appendTo(to window.Stream, now time.Time, b dataset.Block) error {
 	return nil
 }
 
-// scoreFrom scores the rows of b from index firstRow on.
+// scoreFrom predicts the rows of b from index firstRow on, and sums the prediction errors.
 func (s *running) scoreFrom(firstRow int, b dataset.Block) error {
 	if firstRow > 0 {
 		c := s.Sketch.Settings().Summary
@@ -231,8 +236,8 @@ func (s *running) tick() {
 	}
 }
 
-// interval writes the sketch to the file if the sketch has changed. It then reports the interval to s.Tell. The
-// parameter end is the reason why the run ends, or "" if it continues.
+// interval writes the sketch to the file if the sketch has changed. It then calls s.Tell with a report of the
+// interval. The parameter end tells why the run ends; "" means that the run continues.
 func (s *running) interval(sketch window.Stream, end string) error {
 	now := s.now()
 	byTime := sketch.Settings().ByTime()
@@ -274,7 +279,8 @@ func (s *running) interval(sketch window.Stream, end string) error {
 	return s.Tell(i)
 }
 
-// finish ends the run and writes the file a last time. err is the error that ended the run, or nil.
+// finish ends the run and writes the file a last time. why is the reason for the report, and err is the error that
+// ended the run, or nil.
 func (s *running) finish(why string, err error) {
 	if s.finished {
 		return

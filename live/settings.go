@@ -5,8 +5,8 @@ import (
 	"github.com/fdridge/fdridge/ridge/window"
 )
 
-// CheckSettings returns an error if the settings c and the settings of s differ in the dimensions, the size, the
-// intercept or the policy for old rows.
+// CheckSettings returns an error if the sketch s does not have the settings c. It compares the numbers of features
+// and targets, the size of the sketch, the intercept and the policy for old rows.
 func CheckSettings(s window.Stream, c window.Settings) error {
 	is := s.Settings()
 	a, b := is.Summary, c.Summary

@@ -12,20 +12,21 @@ import (
 	"github.com/fdridge/fdridge/ridge"
 )
 
-// headerName is the member with the JSON, except numbers in arrays.
+// headerName is the name of the archive member that contains the model as JSON, without the numbers that are in
+// arrays.
 const headerName = fileformat.ModelMember
 
-// An array is a member of the .npz archive of a model. It has one row for each γ and target.
+// An array is a member of the .npz archive of a model: a matrix with a row for each penalty γ and target.
 type array struct {
 	name    string
 	columns int // number of columns; 0: the number of coefficients
-	// at returns the array's row for target j of the fit w. r holds the certificates of w.
+	// at returns the row of the array for the fit w and target j. r is the record of the certificates of w.
 	at func(w *Fit, r *Record, j int) []float64
 	// set stores the row for w and target j.
 	set func(w *Fit, r *Record, j int, v []float64)
 }
 
-// number returns an array with one number in each row.
+// number returns an array with a single column. The function at returns a pointer to the number in a row.
 func number(name string, at func(w *Fit, r *Record, j int) *float64) array {
 	return array{
 		name, 1, func(w *Fit, r *Record, j int) []float64 {
@@ -35,7 +36,8 @@ func number(name string, at func(w *Fit, r *Record, j int) *float64) array {
 	}
 }
 
-// bracket returns an array of the ends of proved intervals.
+// bracket returns an array with two columns: the lower and the upper ends of intervals. The function at returns a
+// pointer to the interval in a row.
 func bracket(name string, at func(w *Fit, r *Record, j int) *ridge.Interval) array {
 	return array{
 		name, 2, func(w *Fit, r *Record, j int) []float64 {
@@ -48,7 +50,7 @@ func bracket(name string, at func(w *Fit, r *Record, j int) *ridge.Interval) arr
 	}
 }
 
-// The last two arrays are written only if [Fit].Fitted has coefficients.
+// arrays are the arrays of a model. The last two are written only if [Fit].Fitted has coefficients.
 var arrays = []array{
 	{
 		"coef",
@@ -97,7 +99,7 @@ var arrays = []array{
 	},
 }
 
-// coefArrays are written only if the records have these bounds.
+// coefArrays are further arrays of a model. They are written only if the records have the bounds in them.
 var coefArrays = []array{
 	number("coef_error_bound", func(_ *Fit, r *Record, j int) *float64 {
 		return (*float64)(&r.CoefError[j])
@@ -108,8 +110,8 @@ var coefArrays = []array{
 	),
 }
 
-// arraysOf returns the arrays. fitted means that [Fit].Fitted has coefficients, and bounded that the records have
-// bounds on the error of the coefficients in the units of the file.
+// arraysOf returns the arrays of a model. If fitted is true, it includes the coefficients of scaled columns. If
+// bounded is true, it includes bounds on the errors of the coefficients in the units of the file.
 func arraysOf(fitted, bounded bool) []array {
 	out := arrays[:len(arrays)-2]
 	if fitted {
@@ -121,9 +123,9 @@ func arraysOf(fitted, bounded bool) []array {
 	return out
 }
 
-// WriteArrays writes the model as a .npz archive, which is compact for many targets. [Read] reads the archive. Every
-// array has one row for each γ and target, ordered by γ; see docs/model.md. Errors are as in [Model.Write], and a
-// *[CertificateError] if a certificate of the model cannot be read.
+// WriteArrays writes the model as a .npz archive, which is compact for many targets. [Read] reads the archive.
+// Every array has a row for each γ and target, ordered by γ; see docs/model.md. The errors are the errors of
+// [Model.Write]. If a certificate of the model cannot be read, the error is a *[CertificateError].
 func (m *Model) WriteArrays(w io.Writer) error {
 	if err := m.checkFits(); err != nil {
 		return err
@@ -210,7 +212,7 @@ func (m *Model) WriteArrays(w io.Writer) error {
 	return z.Close()
 }
 
-// orNaN returns values, or t times NaN if values is empty.
+// orNaN returns values if it has t elements, otherwise a list of t times NaN.
 func orNaN(values []float64, t int) []float64 {
 	if len(values) == t {
 		return values
@@ -218,12 +220,12 @@ func orNaN(values []float64, t int) []float64 {
 	return slices.Repeat([]float64{math.NaN()}, t)
 }
 
-// isArchive reports whether a file begins like the output of [Model.WriteArrays].
+// isArchive reports whether text begins like a file that [Model.WriteArrays] writes.
 func isArchive(text []byte) bool {
 	return bytes.HasPrefix(text, []byte("PK\x03\x04"))
 }
 
-// An archive is a model that is read from arrays.
+// An archive is the .npz archive of a model.
 type archive struct{ *zip.Reader }
 
 func openArchive(file []byte) (*archive, []byte, error) {
@@ -236,7 +238,8 @@ func openArchive(file []byte) (*archive, []byte, error) {
 		return nil, nil, fmt.Errorf("an archive without %s is no model", headerName)
 	}
 	defer f.Close() // only read
-	// The limit stops a compressed file that expands enormously. WriteArrays does not compress the JSON.
+	// The limit stops a compressed file that would expand enormously. JSON written by WriteArrays is not
+	// compressed, so it is within the limit.
 	text, err := io.ReadAll(io.LimitReader(f, int64(len(file))))
 	if err != nil {
 		return nil, nil, fmt.Errorf("member %s: %w", headerName, err)
@@ -244,7 +247,7 @@ func openArchive(file []byte) (*archive, []byte, error) {
 	return &archive{z}, text, nil
 }
 
-// fill reads the arrays and stores their rows in the fits.
+// fill reads the arrays of the archive and stores their numbers in the fits.
 func (z *archive) fill(fits []Fit) error {
 	has := func(name string) bool {
 		return slices.ContainsFunc(z.File, func(f *zip.File) bool {

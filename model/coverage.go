@@ -15,25 +15,27 @@ import (
 	"github.com/fdridge/fdridge/ridge"
 )
 
-// A Coverage holds half the width of the intervals for new observations of each target, from held-out rows (split
-// conformal prediction). Let k = ⌈Level·(Rows + 1)⌉. The radius is the k-th smallest absolute residual of the
-// held-out rows, rounded up. If the held-out rows and a new row are exchangeable, the interval
+// A Coverage holds, for each target, half the width of the prediction intervals for new observations. It is
+// computed from held-out rows (split conformal prediction). Let k = ⌈Level·(Rows + 1)⌉. The radius is the k-th
+// smallest absolute residual of the held-out rows, rounded up. If the held-out rows and a new row are exchangeable,
+// the interval
 //
 //	prediction ± radius
 //
-// contains the target of the new row with probability at least Level. The choice of γ does not matter, because the
-// held-out rows took no part in it. See docs/math.md §20.
+// contains the target of the new row with probability at least Level. This holds although γ was chosen, because the
+// held-out rows took no part in the choice. See docs/math.md §20.
 type Coverage struct {
 	Level float64 `json:"level"` // 1 − α
 	Rows  int64   `json:"rows"`  // number of held-out rows of positive weight
 	// Radius belongs to the predictions of the model's coefficients.
 	Radius PerTarget[Number] `json:"radius"`
-	// ExactRadius is at least the radius of the exact solution. It uses upper bounds on the exact solution's
-	// residuals, and is +Inf if nothing is proved about the exact solution.
+	// ExactRadius is an upper bound on the radius that the exact ridge solution would have. It is computed from
+	// upper bounds on the residuals of the exact solution. It is +Inf if nothing is proved about the exact
+	// solution.
 	ExactRadius PerTarget[Number] `json:"exact_radius"`
 }
 
-// check returns an error unless c has valid numbers for t targets.
+// check returns an error unless c is nil or has valid numbers for t targets.
 func (c *Coverage) check(t int) error {
 	if c == nil {
 		return nil
@@ -58,7 +60,7 @@ func (c *Coverage) check(t int) error {
 	return nil
 }
 
-// checkLevel returns an error unless 0 < level < 1.
+// checkLevel returns an error unless the level of prediction intervals is between 0 and 1, both excluded.
 func checkLevel(level float64) error {
 	if !(level > 0 && level < 1) {
 		return badinput.Errorf("model: a coverage of %v, must be between 0 and 1", level)
@@ -66,7 +68,7 @@ func checkLevel(level float64) error {
 	return nil
 }
 
-// A CoverageRowsError reports that there are too few rows for intervals of a coverage.
+// A CoverageRowsError reports that there are too few rows for finite prediction intervals of the given Level.
 type CoverageRowsError struct {
 	Level  float64
 	Rows   int64 // number of rows
@@ -85,8 +87,8 @@ func (e *CoverageRowsError) Error() string {
 // Is reports whether target is [ErrInput].
 func (e *CoverageRowsError) Is(target error) bool { return target == ErrInput }
 
-// A Calibration holds the absolute residuals of held-out rows for each γ and target of a model. It takes 16 bytes for
-// each row, γ and target.
+// A Calibration holds the absolute residuals of held-out rows, from which [Calibration.Coverages] computes the
+// widths of prediction intervals. It takes 16 bytes for each row, each γ and each target of the model.
 type Calibration struct {
 	level      float64
 	targets    int
@@ -178,13 +180,14 @@ func (m *Model) Calibrate(
 	return c, nil
 }
 
-// up returns a number above v. If v is the rounded sum of a few numbers ≥ 0, the result is above their exact sum.
+// up returns a number above v. If v is a sum of a few numbers ≥ 0, computed with rounding, the result is also above
+// their exact sum.
 func up(v float64) float64 {
 	return above(v * (1 + 4*0x1p-52))
 }
 
-// certified returns a predictor of the coefficients that the certificate is about. It has no intervals if nothing is
-// proved about the exact solution.
+// certified returns a predictor that uses the coefficients whose errors the certificate bounds. If nothing is
+// proved about the exact solution, the predictor has no intervals.
 func (m *Model) certified() (*Predictor, error) {
 	p, err := m.Predictor(ExactIntervals{})
 	if err == nil || !errors.Is(err, ErrUnpenalized) && !errors.Is(err, ErrUnrecorded) {
@@ -198,7 +201,8 @@ func (m *Model) certified() (*Predictor, error) {
 	return p, nil
 }
 
-// bracketExact writes the intervals of the exact solution's predictions to dst, infinite ones if exact is nil.
+// bracketExact writes intervals for the rows of b to dst. They contain the predictions of the exact solution. If
+// exact is nil, nothing is proved, and the intervals are infinite.
 func bracketExact(ctx context.Context, exact bounds, dst []ridge.Interval, b dataset.Block) error {
 	if exact != nil {
 		return exact.bracket(ctx, dst, b)
@@ -209,11 +213,11 @@ func bracketExact(ctx context.Context, exact bounds, dst []ridge.Interval, b dat
 	return nil
 }
 
-// A calibrationMessage is the form in which processes exchange a Calibration.
+// A calibrationMessage is the form in which a Calibration is sent to other processes.
 type calibrationMessage struct{ Own, Exact [][]float64 }
 
-// Pool combines the calibrations of all processes, which have different shares of the held-out rows. Every process must
-// call Pool, and all get the same result.
+// Pool combines the calibrations of several processes. Each process has a share of the held-out rows. Every process
+// must call Pool, and every process gets the same result.
 func (c *Calibration) Pool(ctx context.Context, share dataset.Share, link prepare.Link) error {
 	if share.Whole() {
 		return nil
@@ -238,8 +242,8 @@ func (c *Calibration) Pool(ctx context.Context, share dataset.Share, link prepar
 	return nil
 }
 
-// Coverages returns the Coverage of each γ. If there are too few rows for finite intervals, the error is a
-// *[CoverageRowsError].
+// Coverages returns a Coverage for each γ of the model. If there are too few rows for finite intervals, the error
+// is a *[CoverageRowsError].
 func (c *Calibration) Coverages() ([]*Coverage, error) {
 	var out []*Coverage
 	for at := range c.own {
@@ -258,10 +262,10 @@ func (c *Calibration) Coverages() ([]*Coverage, error) {
 	return out, nil
 }
 
-// CoverageIntervals are the intervals for new observations of [Coverage]. They contain the target of a new row with the
-// probability of the model's Coverage.Level, if this row and the held-out rows are exchangeable. An interval also
-// contains the interval that the exact solution gives, if the certificate bounds the solution's error. The error of
-// [Model.Predictor] is [ErrUncovered] if the model has no Coverage.
+// CoverageIntervals are the prediction intervals for new observations that [Coverage] describes. If a new row and
+// the held-out rows are exchangeable, the interval contains the target with probability at least Coverage.Level. If
+// the certificate bounds the error of the solution, the interval also contains the interval of the exact solution.
+// If the model has no Coverage, the error of [Model.Predictor] is [ErrUncovered].
 type CoverageIntervals struct{}
 
 // ByCoverage is the basis of [CoverageIntervals].
@@ -281,7 +285,8 @@ func (CoverageIntervals) of(m *Model, p *Predictor) error {
 	return nil
 }
 
-// coverageBounds widen the intervals of the exact solution's predictions to intervals for new observations.
+// coverageBounds computes prediction intervals for new observations. It widens intervals that contain the
+// predictions of the exact solution.
 type coverageBounds struct {
 	*Coverage
 	exact bounds // nil: nothing is proved about the exact solution
@@ -294,9 +299,10 @@ func (c coverageBounds) bracket(ctx context.Context, dst []ridge.Interval, b dat
 	return bracketExact(ctx, c.exact, dst, b)
 }
 
-// finish widens the intervals dst of the exact solution's predictions for row i of b. yhat holds the predictions of the
-// model. With the radii q and q*, the interval is the hull of ŷ ± q and [lo − q*, hi + q*]. If q* is infinite, only
-// ŷ ± q remains. All ends are rounded outwards.
+// finish changes the intervals dst for row i of b to prediction intervals for new observations. Before, dst[j] is
+// the interval [lo, hi] that contains the exact solution's prediction for target j. Let ŷ be the prediction
+// yhat[j], and let q and q* be the radius and the exact radius of target j. The new interval is the smallest that
+// contains ŷ ± q and [lo − q*, hi + q*]. If q* is infinite, it is ŷ ± q. All ends are rounded outwards.
 func (c coverageBounds) finish(dst []ridge.Interval, yhat []float64, b dataset.Block, i int) {
 	for j := range dst {
 		q := float64(c.Radius[j]) + roundOff(&c.fit.Targets[j], b, i)

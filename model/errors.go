@@ -10,26 +10,26 @@ import (
 	"github.com/fdridge/fdridge/ridge"
 )
 
-// ErrInput is the error for invalid shapes, values and files. All errors of this package except *[ShortfallError]
-// match ErrInput by errors.Is. It equals [engine.ErrInput].
+// ErrInput is the error for invalid shapes, values and files. It equals [engine.ErrInput]. For every error of this
+// package except *[ShortfallError], errors.Is(err, ErrInput) is true.
 var ErrInput = engine.ErrInput
 
-// ErrShape is the error for arguments whose dimensions disagree. It equals [engine.ErrShape].
+// ErrShape is the error for arguments whose dimensions do not match. It equals [engine.ErrShape].
 var ErrShape = engine.ErrShape
 
 // errShape is ErrShape with the name of this package.
 var errShape = fmt.Errorf("model: %w", engine.ErrShape)
 
-// errZeroPredictor reports a Predictor that was not made by Model.Predictor.
+// errZeroPredictor reports the use of a Predictor that was not made by Model.Predictor.
 var errZeroPredictor = fmt.Errorf("%w: the predictor was not made by Model.Predictor", errShape)
 
 // errNoSource reports a nil source.
 var errNoSource = fmt.Errorf("%w: no source of rows", errShape)
 
-// Errors of intervals from the certificate of a model alone.
+// Errors about intervals that cannot be computed from the model.
 var (
-	// ErrUnrecorded reports a model written by an earlier version of this package. Its certificate is for coefficients
-	// of scaled columns, which the model does not contain.
+	// ErrUnrecorded reports a model that an earlier version of this package wrote. Its certificate is about the
+	// coefficients of scaled columns. The model does not contain these coefficients.
 	ErrUnrecorded = badinput.Errorf(
 		"model: an earlier program wrote it without the coefficients that intervals need; fit again, or give a summary",
 	)
@@ -37,15 +37,16 @@ var (
 	ErrUncovered = badinput.Errorf(
 		"model: it has no intervals for new observations; fit again and calibrate with held-out rows",
 	)
-	// ErrUnpenalized reports a model with columns that have no penalty. A summary gives no intervals for such a model. The
-	// certificate of the model gives intervals only if it has bounds on the errors of these columns' coefficients.
+	// ErrUnpenalized reports a model in which some columns have no penalty. A summary, which holds a sketch, gives
+	// no intervals for such a model. The model alone gives intervals if it has bounds on the errors of the
+	// coefficients of these columns.
 	ErrUnpenalized = badinput.Errorf(
 		"model: some columns have no penalty, of which a sketch proves nothing: " +
 			"intervals come from the model alone, if it has bounds for these columns",
 	)
 )
 
-// addReason appends the text of err unless err is nil.
+// addReason returns the message with the text of err appended. If err is nil, it returns the message alone.
 func addReason(message string, err error) string {
 	if err == nil {
 		return message
@@ -53,7 +54,7 @@ func addReason(message string, err error) string {
 	return message + ": " + err.Error()
 }
 
-// A FormatError reports that a file is not a model or is inconsistent.
+// A FormatError reports that a file is not a model, or that its parts contradict each other.
 type FormatError struct{ Err error }
 
 func (e *FormatError) Error() string {
@@ -64,7 +65,7 @@ func (e *FormatError) Unwrap() error { return e.Err }
 // Is reports whether target is [ErrInput].
 func (e *FormatError) Is(target error) bool { return target == ErrInput }
 
-// A VersionError reports a model in a version of the format that is unknown.
+// A VersionError reports a model file in an unknown version of the file format.
 type VersionError struct{ Version int }
 
 func (e *VersionError) Error() string {
@@ -78,8 +79,8 @@ func (e *VersionError) Error() string {
 // Is reports whether target is [ErrInput].
 func (e *VersionError) Is(target error) bool { return target == ErrInput }
 
-// A GammaError reports that the model has no fit for Gamma. If Gamma is NaN, the model has several fits, and one must
-// be selected by [Model.At].
+// A GammaError reports that the model has no fit for the penalty Gamma. If Gamma is NaN, it reports that the model
+// has fits for several penalties; select one by [Model.At].
 type GammaError struct {
 	Gamma float64
 	Has   []float64 // the γ of the model
@@ -102,7 +103,7 @@ func (e *GammaError) Error() string {
 // Is reports whether target is [ErrInput].
 func (e *GammaError) Is(target error) bool { return target == ErrInput }
 
-// A PreparationError reports that rows cannot be prepared like the training rows.
+// A PreparationError reports that rows cannot be prepared in the same way as the training rows of the model.
 type PreparationError struct{ Err error }
 
 func (e *PreparationError) Error() string {
@@ -124,11 +125,12 @@ func (e *CertificateError) Unwrap() error { return e.Err }
 // Is reports whether target is [ErrInput].
 func (e *CertificateError) Is(target error) bool { return target == ErrInput }
 
-// A SummaryError reports a summary that does not belong to the fit of the model. Err is one of these:
+// A SummaryError reports a summary (a sketch with sums of its rows) that does not belong to the fit of the model.
+// Err is one of these errors:
 //
-//   - [ErrShape], if dimensions differ
-//   - [ErrPreparation], if the rows were prepared differently
-//   - [ridge.ErrOtherRows], if the rows differ in number or sums
+//   - [ErrShape], if the dimensions of the summary and the model differ
+//   - [ErrPreparation], if the rows of the summary were prepared in another way than the training rows
+//   - [ridge.ErrOtherRows], if the rows differ in their number or their sums
 type SummaryError struct{ Err error }
 
 func (e *SummaryError) Error() string {
@@ -139,10 +141,11 @@ func (e *SummaryError) Unwrap() error { return e.Err }
 // Is reports whether target is [ErrInput].
 func (e *SummaryError) Is(target error) bool { return target == ErrInput }
 
-// ErrPreparation reports a summary of rows that were prepared differently from the training rows.
+// ErrPreparation reports a summary (a sketch with sums) whose rows were prepared in another way than the training
+// rows of the model.
 var ErrPreparation = badinput.Errorf("its rows were prepared in another way than the model's")
 
-// An OverflowError reports a prediction that is too large for float64. Row counts from 0.
+// An OverflowError reports that the prediction for a row is too large for float64. Row is the row number, from 0.
 type OverflowError struct{ Row int64 }
 
 func (e *OverflowError) Error() string {
@@ -152,8 +155,8 @@ func (e *OverflowError) Error() string {
 // Is reports whether target is [ErrInput].
 func (e *OverflowError) Is(target error) bool { return target == ErrInput }
 
-// A ShortfallError reports a fit whose proved error exceeds the requested tolerance. The certificate of the fit is
-// valid. Unwrap returns the reason: [ridge.ErrRoundOff], [ridge.ErrPassLimit], [ridge.ErrDiverged],
+// A ShortfallError reports that the proved error of a fit exceeds the requested tolerance. The proved error is
+// valid nevertheless. Unwrap returns the reason: [ridge.ErrRoundOff], [ridge.ErrPassLimit], [ridge.ErrDiverged],
 // [ridge.ErrUnproved] or [ridge.ErrDependent].
 type ShortfallError struct {
 	Gamma     float64

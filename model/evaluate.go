@@ -10,30 +10,31 @@ import (
 	"github.com/fdridge/fdridge/ridge"
 )
 
-// An Evaluation compares predictions with the targets of rows, such as held-out rows.
+// An Evaluation compares the predictions of solutions with the targets of rows, for example of held-out rows.
 type Evaluation struct {
 	Scores [][]Score // for each solution and target
-	// Points holds the predictions for every k-th row, for a plot. k grows with the number of rows.
+	// Points holds the predictions for some rows at equal distances, for a plot. The distance grows with the number
+	// of rows, so that the number of points stays limited.
 	Points []Point
 	rows   int64 // number of rows compared so far
 	every  int64 // distance in rows between two points
 }
 
-// A Point holds the targets of one row and their predictions. The prediction of target j (of t) by solution i is
-// Predicted[i·t+j].
+// A Point holds the targets of one row and the predictions for this row. If there are t targets, Predicted[i·t+j]
+// is the prediction of target j by solution i.
 type Point struct {
 	Observed, Predicted []float64
 }
 
-// Limits on the points of an evaluation, and on their predictions.
+// maxPoints limits the points of an evaluation, and maxNumbers limits the predictions in all its points.
 const (
 	maxPoints  = 2000
 	maxNumbers = 1 << 20
 )
 
-// Evaluate makes one pass over src and compares the predictions of all solutions with the targets. The rows of src must
-// be prepared as for the fit. If dimensions differ, the error is [ErrShape]. If a prediction overflows, the error is an
-// *[OverflowError].
+// Evaluate makes one pass over src and compares the predictions of all solutions with the targets in src. The rows
+// of src must be prepared like the rows of the fit. If dimensions differ, the error is [ErrShape]. If a prediction
+// overflows, the error is an *[OverflowError].
 func Evaluate(
 	ctx context.Context,
 	src dataset.Source,
@@ -92,7 +93,7 @@ func Evaluate(
 	return e, nil
 }
 
-// predictRow predicts row i of b, which has d features.
+// predictRow writes the predictions of s for row i of b to yhat. The row has d features.
 func predictRow(s *ridge.Solution, yhat []float64, b dataset.Block, i, d int) error {
 	if b.Sparse != nil {
 		idx, val := b.Sparse.Row(i)
@@ -101,7 +102,8 @@ func predictRow(s *ridge.Solution, yhat []float64, b dataset.Block, i, d int) er
 	return s.PredictRow(yhat, b.X[i*d:(i+1)*d])
 }
 
-// keep counts a row, and keeps every e.every-th row as a point.
+// keep counts a row. It also adds every e.every-th row to e.Points, unless the predictions for one row exceed
+// maxNumbers.
 func (e *Evaluation) keep(observed, yhat []float64) {
 	e.rows++
 	if (e.rows-1)%e.every != 0 || len(yhat) > maxNumbers {
@@ -113,7 +115,7 @@ func (e *Evaluation) keep(observed, yhat []float64) {
 	e.thin()
 }
 
-// thin removes every second point until the points are within limits.
+// thin removes every second point, and repeats this until the points are within their limits.
 func (e *Evaluation) thin() {
 	for len(e.Points) > maxPoints ||
 		len(e.Points) > 1 && len(e.Points)*len(e.Points[0].Predicted) > maxNumbers {
@@ -125,7 +127,7 @@ func (e *Evaluation) thin() {
 	}
 }
 
-// evaluationMessage is the form in which processes exchange an Evaluation.
+// evaluationMessage is the form in which an Evaluation is sent to other processes.
 type evaluationMessage struct {
 	Rows   int64
 	Sums   [][]float64 // as sums.numbers returns them
@@ -133,8 +135,8 @@ type evaluationMessage struct {
 	Points []Point
 }
 
-// Pool combines the evaluations of all processes, which have evaluated different shares of the rows. Every process
-// must call Pool, and all get the same result.
+// Pool combines the evaluations of several processes. Each process has evaluated a share of the rows. Every process
+// must call Pool, and every process gets the same result.
 func (e *Evaluation) Pool(ctx context.Context, share dataset.Share, link prepare.Link) error {
 	if share.Whole() {
 		return nil

@@ -10,20 +10,21 @@ import (
 	"github.com/fdridge/fdridge/ridge"
 )
 
-// ExactIntervals are proved to contain the prediction of the exact ridge solution. The zero value uses the certificate
-// of the model alone.
+// ExactIntervals are proved to contain the prediction of the exact ridge solution. The zero value computes them
+// from the certificate of the model alone, which has proved error bounds.
 //
 // Errors of [Model.Predictor]:
-//   - [ErrUnrecorded] without a Summary, for models of an earlier version
-//   - [ErrUnpenalized] if the bounds of columns without penalty are missing, or with a Summary
+//   - [ErrUnrecorded] if Summary is nil and an earlier version of this package wrote the model
+//   - [ErrUnpenalized] if some columns have no penalty, and Summary is given or the model has no bounds for them
 //   - *[SummaryError] if the summary does not belong to the fit
 //   - *[CertificateError] if the certificate cannot be read
 type ExactIntervals struct {
-	// Summary is a summary of the training rows, prepared as for the fit, or nil. If the certificate of the model gives
-	// intervals, too, the predictor returns the intersection of the two intervals of each prediction.
+	// Summary is nil, or a summary (a sketch with sums) of the training rows, prepared as for the fit. The
+	// certificate of the model may give an interval for a prediction, too. The predictor then returns the
+	// intersection of both intervals.
 	Summary *ridge.Summary
-	// Preparation describes the preparation of the rows of Summary; nil means [Model.FittedPreparation]. The
-	// penalties After of [Penalty] may be missing from this preparation. Predictor then applies them to Summary.
+	// Preparation describes how the rows of Summary were prepared; nil means [Model.FittedPreparation]. It may lack
+	// the penalties After of the model's [Penalty]. Predictor then applies these penalties to Summary.
 	Preparation *Preparation
 }
 
@@ -58,8 +59,8 @@ func (e exactBounds) bracket(_ context.Context, dst []ridge.Interval, b dataset.
 
 func (exactBounds) finish([]ridge.Interval, []float64, dataset.Block, int) {}
 
-// useSummary prepares intervals from a summary and, if possible, from the model's certificate. The summary and the
-// certificate are for scaled columns. So p then predicts from scaled columns, with their coefficients.
+// useSummary makes p compute intervals from a summary and, if possible, from the certificate of the model as well.
+// Both are about scaled columns. Therefore p then predicts from scaled columns.
 func (p *Predictor) useSummary(m *Model, by ExactIntervals) error {
 	t, _ := p.fit.Dims()
 	sum := by.Summary
@@ -113,7 +114,7 @@ func (p *Predictor) useSummary(m *Model, by ExactIntervals) error {
 	return nil
 }
 
-// useCertificate sets p to compute intervals from the model's certificate alone.
+// useCertificate makes p compute intervals from the certificate of the model alone.
 func (p *Predictor) useCertificate(m *Model) error {
 	if m.Fits[0].Fitted == nil {
 		return ErrUnrecorded
@@ -131,8 +132,8 @@ func (p *Predictor) useCertificate(m *Model) error {
 	return err
 }
 
-// addUnpenalized adds the bounds on the errors of columns without penalty to the error bounds of p.fit. It returns
-// ErrUnpenalized if the model has no bounds on these errors.
+// addUnpenalized enlarges the error bounds of p.fit by the errors of the coefficients of columns without penalty.
+// If the model has no bounds on these errors, it returns ErrUnpenalized.
 func (p *Predictor) addUnpenalized(m *Model) error {
 	bounds := m.Fits[0].UnpenalizedBounds
 	if len(bounds) != len(p.fit.Targets) {
@@ -159,8 +160,8 @@ func (p *Predictor) addUnpenalized(m *Model) error {
 	return nil
 }
 
-// certify copies the certificates of the model to p.fit. Of a target b, the model stores only the computed ‖b‖².
-// The bracket TSS is therefore this number alone.
+// certify copies the certificates of the model to p.fit. For a target b, the model stores only the computed sum of
+// squares ‖b‖². Therefore both ends of the interval TSS are this number.
 func (p *Predictor) certify(m *Model) error {
 	w := &m.Fits[0]
 	certificates, err := w.Certificates()
@@ -183,7 +184,8 @@ func (p *Predictor) certify(m *Model) error {
 	return nil
 }
 
-// sameRows returns an error unless the number of rows, the intercept and the sums of squares agree.
+// sameRows returns an error unless the summary and the model agree in the number of rows and the intercept. The
+// sums of squares of the targets, tss for the model, must agree as well.
 func sameRows(sum *ridge.Summary, m *Model, tss []float64) error {
 	if sum.Rows() != m.Rows || sum.Config().Intercept != m.Intercept {
 		return fmt.Errorf(

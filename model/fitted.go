@@ -8,9 +8,9 @@ import (
 	"github.com/fdridge/fdridge/ridge"
 )
 
-// FittedSolution returns the solution of a model with a single γ, with the bounds of its certificate. The solution is
-// for rows prepared by [Model.FittedPreparation], as [ridge.Diagnose] needs it. Its brackets of RSS, the residual sum
-// of squares, are widened by 10⁻⁹·‖b‖², where b is the target. This covers the rounding of the intercept,
+// FittedSolution returns the solution of a model with a single γ, with the error bounds of its certificate. The
+// solution is for rows prepared by [Model.FittedPreparation], as [ridge.Diagnose] needs it. The interval RSS for
+// the residual sum of squares of a target b is widened by 10⁻⁹·‖b‖². This covers the rounding of the intercept,
 // which the model has only in the units of the file. Errors are as for [Model.Predictor] with [ExactIntervals].
 func (m *Model) FittedSolution() (*ridge.Solution, error) {
 	p, err := m.Predictor(ExactIntervals{})

@@ -2,8 +2,8 @@ package model
 
 import "sync"
 
-// rowNumbers is a queue of the numbers of rows with missing values. The goroutine that encodes the rows fills it, and
-// the consumer of the rows empties it.
+// rowNumbers is a queue of the numbers of rows with missing values. The goroutine that encodes rows appends to it.
+// The consumer of the rows removes from it.
 type rowNumbers struct {
 	mu   sync.Mutex
 	rows []int64 // ascending
@@ -15,7 +15,7 @@ func (r *rowNumbers) add(row int64) {
 	r.rows = append(r.rows, row)
 }
 
-// has reports whether row is in the queue, and removes it. The calls must ask for rows in ascending order.
+// has reports whether row is in the queue. If it is, has removes it. Calls must ask for rows in ascending order.
 func (r *rowNumbers) has(row int64) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -11,8 +11,8 @@ import (
 	"github.com/fdridge/fdridge/ridge"
 )
 
-// JackknifeIntervals are the jackknife+ intervals for new observations of [ridge.Jackknife]. They need no held-out
-// rows. The error of [Model.Predictor] is [ErrInput] without a Jackknife.
+// JackknifeIntervals are the jackknife+ intervals of [ridge.Jackknife]. They are for new observations and need no
+// held-out rows. If Jackknife is nil, the error of [Model.Predictor] is [ErrInput].
 type JackknifeIntervals struct{ Jackknife *ridge.Jackknife } // from [Model.Jackknife]
 
 // ByJackknife is the basis of [JackknifeIntervals].
@@ -37,14 +37,14 @@ func (j jackknifeBounds) bracket(ctx context.Context, dst []ridge.Interval, b da
 
 func (jackknifeBounds) finish([]ridge.Interval, []float64, dataset.Block, int) {}
 
-// Jackknife makes a pass over train, the training rows of the model, for jackknife+ intervals of new rows; see
-// [ridge.Jackknife] and [Intervals]. train must be prepared as [Model.Prepare] prepares rows, and have the targets
-// and weights of the fit. The model must have a single γ. level is 1 − α. The intervals hold for the exact
-// solution of the model's problem: with its intercept, the scaling of its columns and their penalties, all taken as
-// given.
+// Jackknife makes a pass over train, the training rows of the model, and prepares jackknife+ intervals for new
+// rows. See [ridge.Jackknife] and [Intervals]. train must be prepared as [Model.Prepare] prepares rows. It must
+// have the targets and weights of the fit. The model must have a single γ. level is between 0 and 1;
+// [ridge.Jackknife] states the probability that follows from it. The intervals are for the exact solution of the
+// model's problem. Its intercept, the scaling of its columns and their penalties are taken as given.
 //
-// Errors: a *[CoverageRowsError] for too few rows, [ErrInput] for a model of classes, [ErrShape] for other dimensions
-// and numbers of rows or several γ, and the errors of [ridge.NewJackknife].
+// Errors: a *[CoverageRowsError] for too few rows; [ErrInput] for a model of classes; [ErrShape] for several γ, or
+// for other dimensions or numbers of rows; and the errors of [ridge.NewJackknife].
 func (m *Model) Jackknife(
 	ctx context.Context,
 	train dataset.Source,

@@ -15,9 +15,9 @@ import (
 	"github.com/fdridge/fdridge/ridge/classes"
 )
 
-// version is the version of the file format that Write writes, and the highest version that Read reads. In files of
-// versions 1 to 4, a value for each target is a bare value if there is one target. A file of version 1 with a single γ
-// has no list "models". The fields of its fit are at the top level.
+// version is the version of the file format that Write writes, and the highest version that Read reads. In versions
+// 1 to 4, a field with a value for each target is a single value if there is one target, otherwise a list. In
+// version 1, a file for a single γ has no list "models"; the fields of its fit are at the top level.
 const version = 5
 
 // file is the JSON form of a [Model].
@@ -44,7 +44,7 @@ type header struct {
 	Target  string   `json:"target,omitempty"`
 }
 
-// readFile is the JSON form of a model of any version.
+// readFile is the JSON form of a model in any version of the file format.
 type readFile struct {
 	file
 	// Preparation is decoded by the method preparation.
@@ -52,7 +52,7 @@ type readFile struct {
 	*Fit                        // the fit for a single γ in version 1
 }
 
-// fits returns the fits of a file of any version.
+// fits returns the fits in a file of any version of the file format.
 func (f *readFile) fits() ([]Fit, error) {
 	switch {
 	case f.Fit != nil && f.Version > 1:
@@ -65,8 +65,8 @@ func (f *readFile) fits() ([]Fit, error) {
 	return f.Models, nil
 }
 
-// preparation decodes the preparation of the rows. In version 2 and later, an unknown field is an error, because
-// ignoring it would prepare rows differently.
+// preparation decodes how the rows were prepared. From version 2 of the file format on, an unknown field is an
+// error, because ignoring it would prepare rows differently.
 func (f *readFile) preparation() (p Preparation, err error) {
 	if f.Preparation == nil {
 		return p, nil
@@ -81,7 +81,7 @@ func (f *readFile) preparation() (p Preparation, err error) {
 	return p, nil
 }
 
-// A Number is a float64 whose JSON is null if it is not finite.
+// A Number is a float64 for JSON. If it is not finite, its JSON is null.
 type Number float64
 
 // MarshalJSON writes the number or null.
@@ -92,7 +92,7 @@ func (x Number) MarshalJSON() ([]byte, error) {
 	return jsonfields.AppendFloat(nil, float64(x)), nil
 }
 
-// UnmarshalJSON reads a number, or null as +∞, because only upper bounds can be infinite.
+// UnmarshalJSON reads a number. It reads null as +∞, because null stands for an upper bound that is infinite.
 func (x *Number) UnmarshalJSON(text []byte) error {
 	if bytes.Equal(text, []byte("null")) {
 		*x = Number(math.Inf(1))
@@ -101,8 +101,8 @@ func (x *Number) UnmarshalJSON(text []byte) error {
 	return json.Unmarshal(text, (*float64)(x))
 }
 
-// PerTarget is a list with a value for each target. Its JSON is the list. Up to version 4 of the model, the JSON for
-// one target was the bare value.
+// PerTarget is a list with a value for each target. Its JSON is a list. Up to version 4 of the model file, the JSON
+// was the single value if there was one target.
 type PerTarget[T any] []T
 
 // MarshalJSON writes the list.
@@ -110,7 +110,8 @@ func (x PerTarget[T]) MarshalJSON() ([]byte, error) {
 	return jsonfields.Value([]T(x))
 }
 
-// UnmarshalJSON reads a list, or the bare value of an earlier version. In a list of numbers, null is an error.
+// UnmarshalJSON reads a list, or the single value that versions 1 to 4 of the model file have for one target. If T
+// is float64 or []float64, null is an error.
 func (x *PerTarget[T]) UnmarshalJSON(text []byte) error {
 	var one T
 	switch any(one).(type) {
@@ -138,10 +139,10 @@ func Numbers(x []float64) PerTarget[Number] {
 	return out
 }
 
-// isGamma reports whether v is a valid γ of ridge regression.
+// isGamma reports whether v is valid as a ridge penalty: finite and not negative.
 func isGamma(v float64) bool { return v >= 0 && vec.IsFinite(v) }
 
-// checkClasses checks the number of labels, and that labels differ.
+// checkClasses returns an error if two class labels are equal, or if their number does not match the t targets.
 func (m *Model) checkClasses(t int) error {
 	if k := len(m.Classes); m.Classes != nil && (k < 2 || t != classes.Targets(k)) {
 		return fmt.Errorf("%d classes for %d targets", k, t)

@@ -68,7 +68,7 @@ import (
 	"github.com/fdridge/fdridge/ridge"
 )
 
-// A Model is a saved fit for one or more γ.
+// A Model is a ridge regression that can be saved. It has a fit for one or more penalties γ.
 type Model struct {
 	Rows      int64 // number of rows of the fit
 	Features  int   // number of features of the fit, computed features included
@@ -79,12 +79,13 @@ type Model struct {
 	Header
 	Preparation Preparation
 	Terms       []string // names of the features that the coefficients belong to, nil without names
-	// Folded is the scaling of the columns in the fit, if the coefficients in Fits were converted back to unscaled
-	// columns. Otherwise it is nil. A summary for intervals must have columns scaled by Folded.
+	// Folded is the scaling that the fit applied to the columns, if the coefficients in Fits were converted to
+	// unscaled columns afterwards. Otherwise it is nil. If a sketch is used for prediction intervals, its rows must
+	// be scaled by Folded.
 	Folded  *dataset.Scaling
 	Penalty *Penalty // the penalties of the columns, or nil; Folded includes them
 	Fits    []Fit    // one for each γ
-	// Classes holds the class labels of a classification, see [classes.Classes]. It is nil for a regression.
+	// Classes holds the labels of a classification, see [classes.Classes]. It is nil for a regression.
 	Classes []string
 }
 
@@ -94,34 +95,36 @@ type Header struct {
 	Target  string   // as named by the user
 }
 
-// A Fit holds the coefficients and the certificate for one γ. The coefficients are for the columns of the file, unless
-// the fit had computed features.
+// A Fit holds the coefficients for one penalty γ, and the certificate, which has proved bounds on their errors. The
+// coefficients belong to the columns of the file or, if the fit had computed features, to these features.
 type Fit struct {
 	Gamma float64 `json:"gamma"`
-	// the γ of each target, if they differ; Gamma is then the smallest of them
+	// the γ of each target, if they differ, otherwise nil; if it is not nil, Gamma is the smallest of them
 	Gammas    []float64            `json:"gammas,omitempty"`
 	Coef      PerTarget[[]float64] `json:"coef"`      // t×d
 	Intercept PerTarget[float64]   `json:"intercept"` // t
-	// t, ‖b‖², centred if an intercept was fitted; nil if unknown
+	// for each target b, its sum of squares ‖b‖², centred if an intercept was fitted; nil if unknown
 	TSS         PerTarget[float64] `json:"tss,omitempty"`
 	Certificate Certificate        `json:"certificate,omitzero"`
 	Fitted      *Fitted            `json:"fitted,omitempty"`
-	// UnpenalizedBounds holds bounds on the errors of the coefficients without penalty: a list for each target, in
-	// the order of the columns. It is nil if there are no such coefficients or no proved bounds.
+	// UnpenalizedBounds holds bounds on the errors of the coefficients of columns without penalty. It has a list
+	// for each target, in the order of the columns. It is nil if every column has a penalty or no bounds are
+	// proved.
 	UnpenalizedBounds PerTarget[[]float64] `json:"unpenalized_bounds,omitempty"`
-	// Coverage gives intervals for new observations, see [Model.Calibrate]. It is nil without them.
+	// Coverage holds the widths of prediction intervals for new observations, see [Model.Calibrate]. It is nil if
+	// they were not computed.
 	Coverage *Coverage `json:"coverage,omitempty"`
 }
 
-// Fitted holds the coefficients for scaled columns. The certificate bounds the errors of these coefficients. [Fit]
-// holds them after conversion to unscaled columns. Without such a conversion, Fitted is empty. Models of earlier
-// programs have no Fitted, and their certificates give no intervals.
+// Fitted holds the coefficients of the scaled columns, whose errors the certificate bounds. [Fit] holds the same
+// coefficients after conversion to unscaled columns. If there was no conversion, the lists are empty. A model that
+// an earlier program wrote has no Fitted, so its certificate gives no intervals.
 type Fitted struct {
 	Coef      PerTarget[[]float64] `json:"coef,omitempty"`      // for scaled columns
 	Intercept PerTarget[float64]   `json:"intercept,omitempty"` // for scaled columns
 }
 
-// Details holds the parts of a model that are not in its solutions.
+// Details holds what a model records besides the solutions and the preparation of the rows.
 type Details struct {
 	Intercept bool      // whether an intercept was fitted
 	Size      int       // number of rows of the sketch, 0 without a sketch
@@ -237,7 +240,8 @@ func (w *Fit) GammaOf(j int) float64 {
 	return w.Gamma
 }
 
-// newFit converts the coefficients to unscaled columns if prep only scales.
+// newFit returns the fit of a model for the solution f. If prep scales columns and computes no features, the
+// coefficients are converted to unscaled columns. passes is the number of passes before the fit.
 func newFit(prep Preparation, f *ridge.Solution, passes int) Fit {
 	record := NewRecord(f, &prep, passes)
 	out := Fit{
@@ -286,8 +290,8 @@ func (w *Fit) boundUnpenalized(prep Preparation, f *ridge.Solution, penalty []fl
 	}
 }
 
-// Write writes the model as JSON. Equal models give equal bytes. If there are no fits, or if the numbers of names and
-// columns differ, the error is [ErrShape]. If a γ is negative or not finite, the error is [ErrInput].
+// Write writes the model as JSON. Equal models give equal bytes. If the model has no fits, or if the lengths of its
+// lists contradict each other, the error is [ErrShape]. If a γ is negative or not finite, the error is [ErrInput].
 func (m *Model) Write(w io.Writer) error {
 	if err := m.checkFits(); err != nil {
 		return err
@@ -295,7 +299,7 @@ func (m *Model) Write(w io.Writer) error {
 	return m.encode(w)
 }
 
-// checkFits returns the errors of Write, except errors of the writer.
+// checkFits returns the error that Write returns for an invalid model, or nil.
 func (m *Model) checkFits() error {
 	if len(m.Fits) == 0 {
 		return fmt.Errorf("%w: a model without a fit", errShape)
@@ -336,8 +340,9 @@ func (m *Model) encode(w io.Writer) error {
 	return jsonfields.Encode(w, f, " ")
 }
 
-// Read reads a model written by Write or WriteArrays, up to the end of r. If the file is not a model or is
-// inconsistent, the error is a *[FormatError]. If its version is unknown, the error is a *[VersionError].
+// Read reads a model that [Model.Write] or [Model.WriteArrays] wrote. It reads r to its end. If the file is not a
+// model or contradicts itself, the error is a *[FormatError]. If its version is unknown, the error is a
+// *[VersionError].
 func Read(r io.Reader) (*Model, error) {
 	if r == nil {
 		return nil, fmt.Errorf("%w: no reader of a model", errShape)
@@ -416,7 +421,7 @@ func Read(r io.Reader) (*Model, error) {
 	return m, nil
 }
 
-// checkShared compares the lengths of all lists that are not in a fit, and checks their numbers.
+// checkShared checks the parts of the model that belong to all fits: the lengths of lists, and numbers.
 func (m *Model) checkShared() error {
 	p := &m.Preparation
 	if err := p.check(); err != nil {
@@ -449,8 +454,8 @@ func (m *Model) checkShared() error {
 	return m.Penalty.check(p.Inputs)
 }
 
-// check compares the lengths of the lists in a fit with each other and with the model. checkShared must have found no
-// error before.
+// check returns an error if the lists in the fit w have lengths that contradict each other or the model. It must be
+// called after checkShared, and only if checkShared found no error.
 func (m *Model) check(w *Fit) error {
 	if len(w.Coef) == 0 || len(w.Coef) != len(w.Intercept) {
 		return fmt.Errorf("%d lists of weights, %d intercepts", len(w.Coef), len(w.Intercept))
@@ -495,7 +500,8 @@ func (m *Model) check(w *Fit) error {
 	return w.Fitted.check(made, len(w.Coef), m.Folded != nil)
 }
 
-// checkUnpenalized requires all or none of the bounds of unpenalized columns.
+// checkUnpenalized returns an error unless w has a valid bound for every column without penalty, or no such bound
+// at all.
 func (m *Model) checkUnpenalized(w *Fit) error {
 	if w.UnpenalizedBounds == nil {
 		return nil
@@ -528,7 +534,7 @@ func (w *Fit) checkFinite() error {
 	return checkWeights(w.Fitted.Coef, w.Fitted.Intercept)
 }
 
-// checkWeights returns an error unless all coefficients and intercepts are finite.
+// checkWeights returns an error unless all coefficients and all intercepts are finite.
 func checkWeights(coef [][]float64, intercept []float64) error {
 	for j, c := range coef {
 		for _, v := range c {
@@ -543,8 +549,8 @@ func checkWeights(coef [][]float64, intercept []float64) error {
 	return nil
 }
 
-// check returns an error unless f has d coefficients for each of t targets. For a model without [Model.Folded], folded
-// is false, and f must be empty.
+// check returns an error unless f has the right lengths. If folded is true, the model has a scaling [Model.Folded],
+// and f must have d coefficients for each of t targets. Otherwise f must be empty.
 func (f *Fitted) check(d, t int, folded bool) error {
 	if f == nil {
 		return nil
@@ -578,8 +584,8 @@ func (m *Model) Gammas() []float64 {
 	return out
 }
 
-// At returns a model with only the fit for gamma. The result shares memory with m. If there is no such fit, the error
-// is a *[GammaError].
+// At returns a model that has only the fit for the penalty gamma. It shares memory with m. If m has no such fit,
+// the error is a *[GammaError].
 func (m *Model) At(gamma float64) (*Model, error) {
 	i := slices.IndexFunc(m.Fits, func(f Fit) bool { return f.Gamma == gamma })
 	if i < 0 {
@@ -590,7 +596,8 @@ func (m *Model) At(gamma float64) (*Model, error) {
 	return &one, nil
 }
 
-// Weights returns a matrix with a row [intercept, coefficients…] for each γ and target, ordered by γ.
+// Weights returns a matrix of all coefficients. It has a row for each γ and target, ordered by γ. A row begins with
+// the intercept, and the coefficients follow.
 func (m *Model) Weights() *mat.Dense {
 	var out mat.Dense
 	row := 0

@@ -11,24 +11,25 @@ import (
 	"github.com/fdridge/fdridge/ridge/choose"
 )
 
-// A Penalty holds a penalty pⱼ = Before[j]·After[j] for each column j. The objective of the fit has
-// γ·Σ pⱼxⱼ² instead of γ‖x‖², where x are the coefficients. The scaling in the [Preparation] of the rows
-// includes both factors. If pⱼ = 0, column j has no penalty and is not scaled.
+// A Penalty holds a factor pⱼ = Before[j]·After[j] for each column j. If the coefficients are xⱼ, the penalty term
+// of the fit is γ·Σ pⱼxⱼ² instead of γ·Σ xⱼ². The scaling in the [Preparation] of the rows includes both
+// factors. If pⱼ is 0, column j has no penalty and is not scaled by it.
 type Penalty struct {
-	// Before are the penalties by which the rows were scaled before the sketch was made. After are the penalties by which
-	// the sketch was scaled later, see [ridge.Summary.Penalize]. nil means 1 for each column.
+	// Before are the penalties by which the columns were scaled before the sketch was made. After are the penalties
+	// by which the columns of the sketch were scaled later, see [ridge.Summary.Penalize]. A nil list stands for
+	// penalties 1.
 	Before []float64 `json:"before,omitempty"`
 	After  []float64 `json:"after,omitempty"`
 	Bands  []Band    `json:"bands,omitempty"` // the groups of columns whose penalties were given or chosen
 }
 
-// A Band is a group of columns with a common penalty.
+// A Band is a group of columns that share a penalty. Columns describes the group in the words of the user.
 type Band struct {
 	Columns string  `json:"columns"`
 	Penalty float64 `json:"penalty"`
 }
 
-// Bands converts bands, groups of columns with a common penalty, to the type of this package.
+// Bands converts groups of columns that share a penalty to the type [Band].
 func Bands(bands []choose.Band) []Band {
 	var out []Band
 	for _, b := range bands {
@@ -49,7 +50,7 @@ func (m *Model) Unpenalized(j int) bool {
 		(len(p.Before) > 0 && p.Before[j] == 0 || len(p.After) > 0 && p.After[j] == 0)
 }
 
-// check returns an error unless each list is nil or has d finite numbers ≥ 0.
+// check returns an error unless each list of penalties is nil, or has d finite numbers that are not negative.
 func (p *Penalty) check(d int) error {
 	if p == nil {
 		return nil
@@ -74,9 +75,10 @@ var errExpanded = errors.New(
 	"penalties apply to columns, and features are computed from them: fit without features, or without a penalty",
 )
 
-// Penalize returns a preparation that applies p and then divides each column j by √penalty[j], see [dataset.Penalty].
-// Columns with penalty 0 are not changed. If penalty is nil, the result is p. If p computes features, or if the
-// number of columns is wrong, the error is a *[PreparationError].
+// Penalize returns a preparation that applies p and then divides each column j by √penalty[j], see
+// [dataset.Penalty]. A column with penalty 0 is not divided. If penalty is nil, the result is p. If p computes
+// features, if p scales another number of columns, or if a penalty is negative or not finite, the error is a
+// *[PreparationError].
 func (p Preparation) Penalize(penalty []float64) (Preparation, error) {
 	if penalty == nil {
 		return p, nil
@@ -102,7 +104,8 @@ func (p Preparation) Penalize(penalty []float64) (Preparation, error) {
 	return p, nil
 }
 
-// penaltyOf returns the common penalty, or an error if penalties differ.
+// penaltyOf returns the penalties of the columns that all solutions have in common. It returns an error if the
+// solutions have different penalties.
 func penaltyOf(solutions []*ridge.Solution) ([]float64, error) {
 	p := solutions[0].Penalty
 	if slices.ContainsFunc(solutions, func(f *ridge.Solution) bool {
@@ -113,9 +116,9 @@ func penaltyOf(solutions []*ridge.Solution) ([]float64, error) {
 	return p, nil
 }
 
-// asPrepared returns the summary sum as a summary of rows prepared like the training rows. prep is the preparation of
-// the rows of sum; nil means that they are already prepared like the training rows. If prep lacks only the penalty
-// m.Penalty.After, asPrepared applies it to sum. Otherwise ok is false.
+// asPrepared returns the summary sum of a sketch if its rows were prepared like the training rows. prep is the
+// preparation of its rows, and nil means that it is the same. If prep lacks only the penalties m.Penalty.After,
+// asPrepared returns sum with these penalties applied. If prep differs otherwise, ok is false.
 func (m *Model) asPrepared(sum *ridge.Summary, prep *Preparation) (of *ridge.Summary, ok bool, err error) {
 	if prep == nil || prep.Equals(m.FittedPreparation()) {
 		return sum, true, nil

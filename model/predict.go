@@ -17,33 +17,34 @@ import (
 	"github.com/fdridge/fdridge/ridge"
 )
 
-// Intervals selects the intervals of predictions. Each kind is a type with its own file:
+// Intervals selects a kind of prediction intervals:
 //
-//   - [ExactIntervals] are proved to contain the prediction of the exact ridge solution at the model's γ. They do not
-//     account for the noise of observations.
-//   - [CoverageIntervals] and [JackknifeIntervals] are for new observations.
+//   - [ExactIntervals] are proved to contain the prediction of the exact ridge solution at the model's γ. They do
+//     not account for the noise of observations.
+//   - [CoverageIntervals] and [JackknifeIntervals] are intervals for new observations, which have noise.
 type Intervals interface {
-	// of sets p, a predictor of m without intervals, to compute intervals.
+	// of makes p compute intervals of this kind. p is a predictor of m that has no intervals yet.
 	of(m *Model, p *Predictor) error
 }
 
 // bounds computes the intervals of a [Predictor].
 type bounds interface {
 	basis() Basis
-	// bracket writes the interval of row i and target j of b to dst[i·t + j], for t targets. The rows have the columns
-	// of the fit.
+	// bracket writes intervals for the rows of the block b to dst. For t targets, the interval for row i and target
+	// j is dst[i·t + j]. The rows of b must be prepared as for the fit.
 	bracket(ctx context.Context, dst []ridge.Interval, b dataset.Block) error
-	// finish completes the intervals dst of row i of b, which has the predictions yhat.
+	// finish completes the intervals dst that bracket wrote for row i of b. yhat holds the predictions for this
+	// row.
 	finish(dst []ridge.Interval, yhat []float64, b dataset.Block, i int)
 }
 
-// A Basis names the data from which intervals were computed. "" means that there are no intervals.
+// A Basis names the data from which prediction intervals were computed. It is "" if there are no intervals.
 type Basis string
 
-// A Predictor prepares rows and computes their predictions. Only one goroutine at a time may use it.
+// A Predictor prepares rows and predicts their targets. Only one goroutine at a time may use a Predictor.
 type Predictor struct {
-	// Encode holds the options for encoding rows, if the model has an encoding. Set it before Predict; rows from
-	// files require Encode.Cells. The prediction is NaN for rows that the model leaves out because of missing values.
+	// Encode holds options for a model that encodes rows. Set it before Predict is called. For rows from files,
+	// Encode.Cells is required. The model may leave out rows with missing values; their predictions are NaN.
 	Encode prepare.EncodeOptions
 
 	prep   Preparation
@@ -61,8 +62,8 @@ type Prediction struct {
 	Last      bool             // the row is the last of its block; the next block of a [dataset.Pipe] may take time
 }
 
-// FittedPreparation returns the preparation of the training rows, including the scaling Folded. Rows of a summary for
-// [Intervals] must be prepared in the same way.
+// FittedPreparation returns how the training rows were prepared for the fit. This includes the scaling m.Folded. If
+// a sketch is used for [ExactIntervals], its rows must be prepared in the same way.
 func (m *Model) FittedPreparation() Preparation {
 	p := m.Preparation
 	if m.Folded != nil {
@@ -71,8 +72,8 @@ func (m *Model) FittedPreparation() Preparation {
 	return p
 }
 
-// Prepare returns the rows of src, prepared for the coefficients. If this is impossible, for example because the
-// number of columns is wrong, the error is a *[PreparationError].
+// Prepare returns the rows of src, prepared such that the coefficients of the model apply to them. If this is
+// impossible, for example because the number of columns is wrong, the error is a *[PreparationError].
 func (m *Model) Prepare(src dataset.Source) (dataset.Source, error) {
 	d := m.Features
 	if len(m.Fits) > 0 && len(m.Fits[0].Coef) > 0 {
@@ -81,7 +82,7 @@ func (m *Model) Prepare(src dataset.Source) (dataset.Source, error) {
 	return m.Preparation.applyForWeights(src, d, prepare.EncodeOptions{})
 }
 
-// applyForWeights applies p, and requires a result with d features.
+// applyForWeights returns the rows of src, prepared by p. It returns an error unless the result has d features.
 func (p *Preparation) applyForWeights(
 	src dataset.Source,
 	d int,
@@ -99,11 +100,13 @@ func (p *Preparation) applyForWeights(
 	return src, nil
 }
 
-// Predictor returns a predictor for a model with a single γ, see [Model.At]. If by is nil, there are no intervals.
+// Predictor returns a predictor for a model with a single γ; see [Model.At] for a model with several. If by is nil,
+// the predictor has no intervals.
 //
 // Errors:
-//   - *[GammaError] if the model has several γ, [ErrShape] if it has no fits
-//   - the errors of by
+//   - *[GammaError] if the model has several γ
+//   - [ErrShape] if the model has no fits
+//   - the errors that the documentation of the type of by lists
 func (m *Model) Predictor(by Intervals) (*Predictor, error) {
 	if len(m.Fits) == 0 {
 		return nil, fmt.Errorf("%w: a model without a fit", errShape)
@@ -128,7 +131,8 @@ func (m *Model) Predictor(by Intervals) (*Predictor, error) {
 	return p, nil
 }
 
-// solution returns the solution of a fit with the given coefficients.
+// solution returns a solution with the given coefficients and intercepts, and the penalty of the fit w. It has no
+// certificates.
 func solution(w *Fit, coef [][]float64, intercept []float64) *ridge.Solution {
 	f := &ridge.Solution{
 		Outcome: ridge.Outcome{Gamma: w.Gamma, Gammas: w.Gammas},
@@ -145,7 +149,8 @@ func solution(w *Fit, coef [][]float64, intercept []float64) *ridge.Solution {
 	return f
 }
 
-// Solution returns the coefficients of w in the units of the file. It has no certificates.
+// Solution returns the coefficients and intercepts of w, in the units of the file, as a solution without
+// certificates.
 func (w *Fit) Solution() *ridge.Solution {
 	return solution(w, w.Coef, w.Intercept)
 }
@@ -169,7 +174,7 @@ func (p *Predictor) useFitted(m *Model) {
 	}
 }
 
-// Basis returns the data from which intervals are computed, or "" without intervals.
+// Basis returns the name of the data from which p computes intervals. It returns "" if p computes no intervals.
 func (p *Predictor) Basis() Basis {
 	if p.bounds == nil {
 		return ""
@@ -177,7 +182,7 @@ func (p *Predictor) Basis() Basis {
 	return p.bounds.basis()
 }
 
-// Dims returns the number of targets, and the number of columns of a row before preparation.
+// Dims returns the number of targets t, and the number of columns d that a row has before its preparation.
 func (p *Predictor) Dims() (t, d int) {
 	if p.fit == nil { // the zero value
 		return 0, 0
@@ -187,11 +192,11 @@ func (p *Predictor) Dims() (t, d int) {
 	return t, d
 }
 
-// Predict makes one pass over src, prepares its rows, and yields a prediction for each row. A prediction is valid until
-// the next prediction. The pass ends after an error:
+// Predict makes one pass over src, prepares its rows, and yields a prediction for each row. A prediction is valid
+// only until the next one is yielded. The pass ends after an error:
 //
-//   - *[PreparationError], *[OverflowError] or an error of src
-//   - [ridge.ErrOtherRows], if the intervals by the summary and by the model are disjoint
+//   - a *[PreparationError], an *[OverflowError] or an error of src
+//   - [ridge.ErrOtherRows], if a summary and the model prove intervals for a prediction that are disjoint
 func (p *Predictor) Predict(ctx context.Context, src dataset.Source) iter.Seq2[Prediction, error] {
 	return func(yield func(Prediction, error) bool) {
 		err := p.predict(ctx, src, func(one Prediction) bool { return yield(one, nil) })
@@ -268,10 +273,11 @@ func (p *Predictor) predict(
 	return nil
 }
 
-// mostPredicted limits the number of predictions of a block that are computed together.
+// mostPredicted limits how many predictions are computed together.
 const mostPredicted = 1 << 20
 
-// predictRows computes the predictions of the rows of b from row first on, k for each row, on all cores.
+// predictRows writes the predictions for rows of b to all, starting with the row first. Each row has k predictions
+// and d features. It uses all cores.
 func (p *Predictor) predictRows(all []float64, b dataset.Block, first, k, d int) error {
 	n := len(all) / max(1, k)
 	return parallel.Do(64, len(all)*d, func(part int) error {
@@ -285,8 +291,9 @@ func (p *Predictor) predictRows(all []float64, b dataset.Block, first, k, d int)
 	})
 }
 
-// PredictMatrix returns the predictions (n×t) for the samples in x (n×d, each row is a sample). With intervals, it
-// also returns the interval of sample i and target j at index i·t + j. Errors are as in Predict.
+// PredictMatrix returns the predictions for the rows of x. If x has n rows and the model has t targets, the result
+// is an n×t matrix. If p has intervals, element i·t + j of the list is the interval for row i and target j.
+// Otherwise the list is nil. Errors are as in Predict.
 func (p *Predictor) PredictMatrix(x mat.Matrix) (*mat.Dense, []ridge.Interval, error) {
 	if p.fit == nil {
 		return nil, nil, errZeroPredictor
@@ -320,8 +327,8 @@ func (p *Predictor) PredictMatrix(x mat.Matrix) (*mat.Dense, []ridge.Interval, e
 	return out, within, nil
 }
 
-// Predict yields the predictions for the rows of src, without intervals, see [Predictor.Predict]. The model must have
-// a single γ.
+// Predict yields the predictions for the rows of src without intervals; see [Predictor.Predict]. The model must
+// have a single γ.
 func (m *Model) Predict(ctx context.Context, src dataset.Source) iter.Seq2[Prediction, error] {
 	p, err := m.Predictor(nil)
 	if err != nil {
@@ -330,7 +337,7 @@ func (m *Model) Predict(ctx context.Context, src dataset.Source) iter.Seq2[Predi
 	return p.Predict(ctx, src)
 }
 
-// PredictMatrix returns the predictions for the samples in x, without intervals, see [Predictor.PredictMatrix]. The
+// PredictMatrix returns the predictions for the rows of x without intervals; see [Predictor.PredictMatrix]. The
 // model must have a single γ.
 func (m *Model) PredictMatrix(x mat.Matrix) (*mat.Dense, error) {
 	p, err := m.Predictor(nil)

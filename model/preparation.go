@@ -15,9 +15,9 @@ import (
 	"github.com/fdridge/fdridge/ridge"
 )
 
-// A Preparation describes how rows are prepared for a fit and for predictions, in up to three steps. Encoding
-// replaces missing values and categories by numbers, Scaling scales columns, and Features or Polynomial computes
-// features. A step that is nil is skipped.
+// A Preparation describes how rows are prepared for a fit and for predictions. It has up to three steps, in this
+// order. Encoding replaces missing values and categories by numbers. Scaling scales the columns. Features or
+// Polynomial computes features from the columns. A step that is nil is skipped.
 type Preparation struct {
 	Inputs     int                 `json:"inputs"`          // number of columns after encoding
 	Names      []string            `json:"names,omitempty"` // names of these columns
@@ -25,18 +25,18 @@ type Preparation struct {
 	Scaling    *dataset.Scaling    `json:"scaling,omitempty"`
 	Features   *dataset.Fourier    `json:"features,omitempty"`
 	Polynomial *dataset.Polynomial `json:"polynomial,omitempty"`
-	// Text states how the text files of the training rows were written, if a reader of new rows must know. The
-	// preparation of rows in memory ignores it.
+	// Text states how the text files of the training rows were written. A reader of new files may need it. It has
+	// no effect on rows in memory.
 	Text *prepare.Text `json:"text,omitempty"`
 }
 
-// Equals reports whether p and q prepare rows equally. It ignores Text.
+// Equals reports whether p and q prepare rows in the same way. It does not compare the fields Text.
 func (p Preparation) Equals(q Preparation) bool {
 	p.Text, q.Text = nil, nil
 	return reflect.DeepEqual(p, q)
 }
 
-// Expand sets the features to compute: a [dataset.Fourier], a [dataset.Polynomial], or nil for none.
+// Expand sets the features that p computes. f is a [dataset.Fourier], a [dataset.Polynomial], or nil for none.
 func (p *Preparation) Expand(f dataset.Features) {
 	p.Features, p.Polynomial = nil, nil
 	switch f := f.(type) {
@@ -58,8 +58,9 @@ func (p *Preparation) Expansion() dataset.Features {
 	return nil
 }
 
-// Terms returns the names of the features with coefficients: columns, or monomials of columns. It returns nil if they
-// have no names, like Fourier features. In monomials, columns without names are x1, x2, ….
+// Terms returns the names of the features that have coefficients. These are the names of the columns or, for
+// polynomial features, of monomials such as "a*b". It returns nil if the features have no names, such as Fourier
+// features. If the columns have no names, monomials are named with x1, x2, and so on.
 func (p *Preparation) Terms() []string {
 	switch {
 	case p.Features != nil:
@@ -76,7 +77,8 @@ func (p *Preparation) Terms() []string {
 	return p.Polynomial.Names(names)
 }
 
-// Columns returns the number and the names of the columns before preparation; names is nil if they have none.
+// Columns returns the number and the names of the columns that a row has before preparation. names is nil if the
+// columns have no names.
 func (p *Preparation) Columns() (d int, names []string) {
 	if p.Encoding != nil {
 		return p.Encoding.Inputs, p.Encoding.Names
@@ -84,8 +86,8 @@ func (p *Preparation) Columns() (d int, names []string) {
 	return p.Inputs, p.Names
 }
 
-// Encode sets the encoding, or removes it if e is nil, and sets Inputs and Names to its features. For an encoding
-// made by [prepare.Look], Encode also sets Scaling.
+// Encode sets the encoding of p to e. It sets Inputs and Names to the number and the names of the encoded columns.
+// If e was made by [prepare.Look], it also sets Scaling. If e is nil, Encode only removes the encoding.
 func (p *Preparation) Encode(e *prepare.Encoding) {
 	p.Encoding = e
 	if e != nil {
@@ -96,7 +98,7 @@ func (p *Preparation) Encode(e *prepare.Encoding) {
 	}
 }
 
-// check returns an error if the encoding or the scaling, perhaps edited, is invalid, or if a length is wrong.
+// check returns an error if the encoding or the scaling is invalid, or if a list has a wrong length.
 func (p *Preparation) check() error {
 	if p.Encoding != nil {
 		if err := p.Encoding.Valid(); err != nil {
@@ -112,7 +114,7 @@ func (p *Preparation) check() error {
 	return checkScaling(p.Scaling, p.Inputs)
 }
 
-// checkScaling returns an error unless s is nil or scales d columns by finite means and positive scales.
+// checkScaling returns an error unless s is nil, or has finite means and finite positive scales for d columns.
 func checkScaling(s *dataset.Scaling, d int) error {
 	if s == nil {
 		return nil
@@ -129,7 +131,8 @@ func checkScaling(s *dataset.Scaling, d int) error {
 	return nil
 }
 
-// features returns the number of features that p makes, or an error if it makes none.
+// features returns the number of features that p makes. It returns an error if p has no columns, or if its computed
+// features are invalid.
 func (p *Preparation) features() (int, error) {
 	switch {
 	case p.Inputs < 1:
@@ -142,14 +145,14 @@ func (p *Preparation) features() (int, error) {
 	return p.Inputs, nil
 }
 
-// Apply returns the rows of src, prepared. The backend be computes features; nil means engine.Default(). If
-// preparation is impossible, for example because the number of columns is wrong, the error is a *[PreparationError].
+// Apply returns the rows of src, prepared. The backend be computes features; nil means engine.Default(). If the
+// rows cannot be prepared, for example because the number of columns is wrong, the error is a *[PreparationError].
 func (p *Preparation) Apply(src dataset.Source, be engine.Backend) (dataset.Source, error) {
 	return p.ApplyEncoded(src, be, prepare.EncodeOptions{})
 }
 
-// ApplyEncoded is Apply with options for the encoding. For rows from files, o.Cells must be the [prepare.Cells] with
-// which they were read.
+// ApplyEncoded returns the rows of src, prepared as by Apply, with the options o for the encoding. If the rows come
+// from files, o.Cells must be the [prepare.Cells] with which they were read.
 func (p *Preparation) ApplyEncoded(
 	src dataset.Source,
 	be engine.Backend,
@@ -186,8 +189,8 @@ func (p *Preparation) ApplyEncoded(
 	return src, nil
 }
 
-// Reversible returns the scaling that [Preparation.Unscale] undoes. It is nil if coefficients need no conversion: the
-// columns are not scaled, or features are computed from them.
+// Reversible returns the scaling that [Preparation.Unscale] undoes. It returns nil if the columns are not scaled,
+// or if features are computed from them. The coefficients then need no conversion.
 func (p *Preparation) Reversible() *dataset.Scaling {
 	if p.Expansion() != nil {
 		return nil
@@ -195,16 +198,17 @@ func (p *Preparation) Reversible() *dataset.Scaling {
 	return p.Scaling
 }
 
-// unscales reports whether coefficients can be converted to unscaled columns.
+// unscales reports whether [Preparation.Unscale] converts coefficients. It does not if the columns are not scaled,
+// or if features are computed.
 func (p *Preparation) unscales() bool { return p.Reversible() != nil }
 
-// Unscale converts the coefficients of one target for scaled columns (x − mean)/scale to coefficients for the columns
-// x. It returns
+// Unscale converts the coefficients for one target to the units of unscaled columns. The arguments coef and
+// intercept are for columns scaled to (x − mean)/scale. The results are for the columns x:
 //
 //	coefⱼ/scaleⱼ,   intercept − Σⱼ coefⱼ·meanⱼ/scaleⱼ.
 //
-// The intercept is computed with twice the digits and rounded once. If p does not scale columns, or computes features,
-// Unscale returns its arguments.
+// The intercept is computed with twice the digits of a float64 and rounded once. If p does not scale columns, or if
+// it computes features, Unscale returns its arguments.
 func (p *Preparation) Unscale(coef []float64, intercept float64) ([]float64, float64) {
 	if !p.unscales() {
 		return coef, intercept
@@ -217,8 +221,8 @@ func (p *Preparation) Unscale(coef []float64, intercept float64) ([]float64, flo
 	return out, intercept
 }
 
-// unscaledIntercept returns the intercept for the coefficients coef of unscaled columns, and a bound on its rounding.
-// The argument intercept is for scaled columns.
+// unscaledIntercept returns the intercept for unscaled columns, and a bound on its rounding error. coef are the
+// coefficients of unscaled columns, but the argument intercept belongs to scaled columns.
 func (p *Preparation) unscaledIntercept(coef []float64, intercept float64) (value, rounding float64) {
 	sum := twofold.Of(intercept)
 	for i, mean := range p.Scaling.Mean {
@@ -229,7 +233,7 @@ func (p *Preparation) unscaledIntercept(coef []float64, intercept float64) (valu
 	return sum.Round()
 }
 
-// interceptRounding bounds the rounding of the intercept that Unscale returns for o.
+// interceptRounding returns a bound on the rounding error of the intercept that Unscale returns for the target o.
 func (p *Preparation) interceptRounding(o *ridge.Target) float64 {
 	if !p.unscales() || len(o.Coef) != len(p.Scaling.Mean) {
 		return 0
@@ -239,9 +243,10 @@ func (p *Preparation) interceptRounding(o *ridge.Target) float64 {
 	return rounding
 }
 
-// InterceptBound returns a bound on the error of the intercept returned by Unscale. Let Δxⱼ and Δb be the errors
-// of the coefficients and of the intercept in o, which the certificate in o bounds. Then the error is Δb − Σⱼ
-// Δxⱼ·meanⱼ/scaleⱼ plus round-off. The bound is +Inf if o is nil or has a wrong number of coefficients.
+// InterceptBound returns a bound on the error of the intercept that [Preparation.Unscale] returns for the target o.
+// The certificate in o bounds the errors Δxⱼ of its coefficients and the error Δb of its intercept. The error of
+// the unscaled intercept is Δb − Σⱼ Δxⱼ·meanⱼ/scaleⱼ plus round-off. The bound is +Inf if o is nil or has a
+// wrong number of coefficients.
 func (p *Preparation) InterceptBound(o *ridge.Target) float64 {
 	if o == nil || p.unscales() && len(o.Coef) != len(p.Scaling.Mean) {
 		return math.Inf(1)

@@ -12,17 +12,19 @@ import (
 	"github.com/fdridge/fdridge/ridge"
 )
 
-// A Record holds the outcome of the fit for one γ, and the certificate of each target. If the columns were scaled,
-// the certificates bound the errors of the coefficients of scaled columns. InterceptBound, CoefError and CoefRelative
-// are for unscaled columns. TSS, the bracket of ‖b‖², is not saved.
+// A Record holds the outcome of the fit for one γ, and a certificate for each target. A certificate has proved
+// bounds on the errors of a solution. If the columns were scaled, the certificates bound the errors of the
+// coefficients of scaled columns. However, InterceptBound, CoefError and CoefRelative are for unscaled columns.
+// TSS, an interval for the sum of squares ‖b‖² of a target b, is not saved.
 //
-// In JSON, a field of the certificates is a list with a value for each target. Status is absent if
-// Converged is true.
+// In JSON, each field of the certificates is a list with a value for each target. Status is omitted if Converged is
+// true.
 type Record struct {
 	ridge.Outcome
 	Certificates []ridge.Certificate
-	// CoefError and CoefRelative bound ‖w − w*‖ and ‖w − w*‖/‖w*‖ for the coefficients w in the units of
-	// the file, see [Preparation.CoefficientError]. They are nil in records of earlier programs.
+	// CoefError and CoefRelative are bounds on the error ‖w − w*‖ and on the relative error ‖w − w*‖/‖w*‖.
+	// Here w are the coefficients in the units of the file, and w* are the exact ones; see
+	// [Preparation.CoefficientError]. Both are nil in records of earlier programs.
 	CoefError    PerTarget[Number]         `json:"coef_error_bound,omitempty"`
 	CoefRelative PerTarget[Number]         `json:"coef_relative_error_bound,omitempty"`
 	R2           PerTarget[Number]         `json:"r2"` // the midpoint of R2Bracket
@@ -33,7 +35,7 @@ type Record struct {
 	counts map[string]int // number of values read for each name; nil if the record was not read
 }
 
-// recordNames are the JSON names of a record, in order.
+// recordNames are the names of the JSON members of a record, in the order in which they are written.
 var recordNames = []string{
 	"gamma", "gammas", "method", "passes", "iterations", "rank", "dependent", "shrinkage", "contraction",
 	"coef_error_bound", "coef_relative_error_bound", "error_bound", "relative_error_bound", "energy_bound",
@@ -41,8 +43,9 @@ var recordNames = []string{
 	"r2", "r2_bracket", "converged", "stop", "status",
 }
 
-// NewRecord returns the record of a solution of rows prepared by prep. passes is the number of passes before the fit,
-// which NewRecord adds to the passes of f. If f has a Penalty, prep must include it, see [Preparation.Penalize].
+// NewRecord returns the record of the solution f of rows prepared by prep. The record has the passes of f and, in
+// addition, the given number of passes before the fit. If f has a Penalty, prep must include it, see
+// [Preparation.Penalize].
 func NewRecord(f *ridge.Solution, prep *Preparation, passes int) Record {
 	f = f.Fitted()
 	out := Record{
@@ -70,7 +73,7 @@ func NewRecord(f *ridge.Solution, prep *Preparation, passes int) Record {
 	return out
 }
 
-// MarshalJSON writes the record, without Status if the fit has converged.
+// MarshalJSON writes the record as JSON. It omits Status if the fit has converged.
 func (r Record) MarshalJSON() ([]byte, error) { return r.MarshalWithout() }
 
 // MarshalWithout is MarshalJSON without the named fields.
@@ -85,7 +88,7 @@ func (r Record) MarshalWithout(without ...string) ([]byte, error) {
 	return jsonfields.MarshalEach(names, r, r.Certificates)
 }
 
-// UnmarshalJSON reads the output of MarshalJSON. Bounds that are null or absent become infinite.
+// UnmarshalJSON reads a record that MarshalJSON wrote. A bound that is null or missing becomes infinite.
 func (r *Record) UnmarshalJSON(text []byte) error {
 	var out Record
 	var err error
@@ -96,8 +99,8 @@ func (r *Record) UnmarshalJSON(text []byte) error {
 	return err
 }
 
-// A Certificate is a [Record] in a model. It is decoded only when needed, so that a model with a damaged certificate
-// can still predict without intervals.
+// A Certificate holds a [Record] of proved error bounds in a model. The record is decoded only when it is needed. A
+// model with a damaged certificate can therefore still predict without intervals.
 type Certificate struct {
 	record *Record         // nil if the certificate was read from a file
 	text   json.RawMessage // the JSON, if the certificate was read from a file
@@ -108,7 +111,8 @@ func (c Certificate) IsZero() bool {
 	return c.record == nil && c.text == nil
 }
 
-// MarshalJSON writes the record. A text that cannot be decoded is written as read.
+// MarshalJSON writes the record. If the record was read from JSON and cannot be decoded, its text is written
+// unchanged.
 func (c Certificate) MarshalJSON() ([]byte, error) {
 	if c.record != nil || c.text == nil {
 		return json.Marshal(c.record)
@@ -120,10 +124,10 @@ func (c Certificate) MarshalJSON() ([]byte, error) {
 	return json.Marshal(r)
 }
 
-// neededNames are the fields without which a certificate gives no intervals.
+// neededNames are the names of the JSON members that a certificate must have to give intervals.
 var neededNames = []string{"error_bound", "energy_bound", "objective"}
 
-// missing returns the names in neededNames that do not have a value for every target in the text of a record.
+// missing returns the names in neededNames that do not have a value for every target in the JSON of the record.
 func (r *Record) missing() (names []string) {
 	for _, name := range neededNames {
 		if r.counts != nil && r.counts[name] != len(r.Certificates) {
@@ -139,7 +143,8 @@ func (c *Certificate) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// Record decodes the record. If this is impossible, the error is a *[CertificateError].
+// Record returns the decoded record. If it cannot be decoded, or if there is none, the error is a
+// *[CertificateError].
 func (c *Certificate) Record() (*Record, error) {
 	out := &Record{}
 	switch {
@@ -156,11 +161,11 @@ func (c *Certificate) Record() (*Record, error) {
 	return out, nil
 }
 
-// Certificates returns the certificate of each target. A certificate bounds the errors of the coefficients in [Fitted],
-// if there are any. The error is a *[CertificateError] in these cases:
+// Certificates returns a certificate for each target. If [Fitted] has coefficients, the certificates bound their
+// errors, otherwise the errors of f.Coef. The error is a *[CertificateError] in these cases:
 //
 //   - The certificates cannot be read, or their number is wrong.
-//   - Bounds on the error, the energy or the objective are missing. Other missing bounds are infinite.
+//   - A bound on the error, the energy or the objective is missing. Other missing bounds are infinite.
 func (f *Fit) Certificates() ([]ridge.Certificate, error) {
 	r, err := f.Certificate.Record()
 	if err != nil {

@@ -8,11 +8,11 @@ import (
 	"github.com/fdridge/fdridge/ridge"
 )
 
-// addRow adds row i of b to the score of the solution o for the target y. predicted is the rounded prediction. The
-// residual is y − c − xᵀw for the features x of the row, the intercept c and the coefficients w of o. It is
-// computed with a bound on its error:
+// addRow adds row i of the block b, whose target is y, to the score of the solution o. Let x be the features of the
+// row, w the coefficients of o and c its intercept. The residual y − c − xᵀw is computed with a bound on its error.
+// It is
 //
-//   - y − predicted, if the bound on the round-off of predicted is small compared with the residuals so far
+//   - y − predicted, if the round-off of the prediction predicted is small compared with the residuals so far
 //   - otherwise a sum with twice the digits of a float64
 func (s *Score) addRow(o *ridge.Target, b dataset.Block, i int, y, predicted float64) {
 	if !(b.Weight(i) > 0) {
@@ -28,10 +28,10 @@ func (s *Score) addRow(o *ridge.Target, b dataset.Block, i int, y, predicted flo
 	s.addResidual(b.Weight(i), y, r)
 }
 
-// roundOff returns a bound on the error of a prediction by [ridge.Solution.PredictRow]. Let x be the k features of the
-// row, w the coefficients and c the intercept. The sum of the k products and c, in any order and with or without fused
-// products, has an error of at most (k + 2)·2⁻⁵²·(Σ|xw| + |c|), and each underflow adds at most
-// 2⁻¹⁰⁷⁴. See docs/math.md §19.
+// roundOff returns a bound on the error of a prediction by [ridge.Solution.PredictRow]. Let x be the features of
+// row i of b, k their number, w the coefficients of o and c the intercept. The products xⱼwⱼ and c may be summed in
+// any order, with or without fused multiplication. The error of the sum is at most (k + 2)·2⁻⁵²·(Σ|xⱼwⱼ| +
+// |c|), and each underflow adds at most 2⁻¹⁰⁷⁴. See docs/math.md §19.
 func roundOff(o *ridge.Target, b dataset.Block, i int) float64 {
 	size := math.Abs(o.Intercept)
 	terms := 0
@@ -51,7 +51,8 @@ func roundOff(o *ridge.Target, b dataset.Block, i int) float64 {
 	return float64(terms+2)*0x1p-52*size + float64(terms)*0x1p-1074
 }
 
-// residual returns the target y minus the prediction of o for row i of b, with a bound on its error.
+// residual returns the target y minus the prediction of the solution o for row i of b. The result includes a bound
+// on its error.
 func residual(o *ridge.Target, b dataset.Block, i int, y float64) twofold.Number {
 	sum := twofold.Of(y).Minus(twofold.Of(o.Intercept))
 	if b.Sparse != nil {

@@ -13,8 +13,8 @@ import (
 	"github.com/fdridge/fdridge/ridge"
 )
 
-// RowMap returns a map that prepares single rows. Errors are as in Apply, and a *[PreparationError] if there is an
-// encoding: encode single rows with a [prepare.RowEncoder] first.
+// RowMap returns a map that prepares single rows as [Preparation.Apply] prepares many, with the same errors. If p
+// has an encoding, the error is a *[PreparationError]; encode single rows with a [prepare.RowEncoder] instead.
 func (p *Preparation) RowMap() (*dataset.RowMap, error) {
 	if p.Encoding != nil {
 		return nil, &PreparationError{
@@ -64,8 +64,9 @@ func (p *Predictor) PredictRow(yhat []float64, intervals []ridge.Interval, x []f
 	return p.predictColumns(yhat, intervals, p.row.columns, complete)
 }
 
-// PredictCells is PredictRow for a row of texts, for example from a form or a line of csv. Cells may be numbers,
-// True, False and categories. If the model allows missing values, a cell may be empty or a mark such as NA.
+// PredictCells predicts as PredictRow does, but for a row of texts, for example from a form or a line of csv. A
+// cell may be a number, True, False or a category. If the model allows missing values, it may be empty or a mark
+// such as NA.
 func (p *Predictor) PredictCells(yhat []float64, intervals []ridge.Interval, cells []string) error {
 	if err := p.readyRow(len(yhat), len(cells), intervals); err != nil {
 		return err
@@ -86,7 +87,8 @@ func (p *Predictor) PredictCells(yhat []float64, intervals []ridge.Interval, cel
 	return p.predictColumns(yhat, intervals, p.row.columns, complete)
 }
 
-// readyRow checks the lengths of its arguments, and allocates the workspace once.
+// readyRow returns an error if the length of an argument is wrong. The first call also allocates memory for single
+// rows.
 func (p *Predictor) readyRow(yhat, x int, intervals []ridge.Interval) error {
 	t, d := p.Dims()
 	switch {
@@ -139,7 +141,7 @@ func (w *rowWork) encodeBy(
 	return nil
 }
 
-// setUnknown sets predictions to NaN and intervals to (−∞, ∞).
+// setUnknown sets all predictions to NaN and all intervals to (−∞, ∞).
 func setUnknown(yhat []float64, intervals []ridge.Interval) {
 	for j := range yhat {
 		yhat[j] = math.NaN()
@@ -149,7 +151,8 @@ func setUnknown(yhat []float64, intervals []ridge.Interval) {
 	}
 }
 
-// predictColumns predicts for a row that has been encoded. complete is false if a value of the row is missing.
+// predictColumns predicts the targets of a row whose categories are encoded. If complete is false, a value of the
+// row is missing, and the predictions are NaN.
 func (p *Predictor) predictColumns(
 	yhat []float64,
 	intervals []ridge.Interval,

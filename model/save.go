@@ -8,8 +8,8 @@ import (
 	"github.com/fdridge/fdridge/internal/safefile"
 )
 
-// Save writes the model to a file: by [Model.WriteArrays] if the name ends in .npz, otherwise by [Model.Write]. An
-// existing file is replaced only after the new one is complete.
+// Save writes the model to a file. It uses [Model.WriteArrays] if the name ends in .npz, otherwise [Model.Write].
+// An existing file is replaced only when the new file is complete.
 func (m *Model) Save(name string) error {
 	if strings.HasSuffix(name, ".npz") {
 		return safefile.Write(name, m.WriteArrays)
@@ -17,7 +17,8 @@ func (m *Model) Save(name string) error {
 	return safefile.Write(name, m.Write)
 }
 
-// Load reads a model from a file. Errors are as in [Read], and *[fs.PathError].
+// Load reads a model from a file. If the file cannot be opened or read, the error is a *[fs.PathError]. Other
+// errors are as in [Read].
 func Load(name string) (m *Model, err error) {
 	f, err := os.Open(name)
 	if err != nil {

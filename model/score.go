@@ -10,16 +10,16 @@ import (
 	"github.com/fdridge/fdridge/ridge"
 )
 
-// A Score measures the errors of the predictions of one target. Add adds a row, AddWeighted a row with a sample
-// weight. The zero value has no rows. Sums have twice the digits of a float64 and a bound on their error, so that
-// R2Bracket and RMSEBracket are proved; see docs/math.md §19. For training rows, [ridge.Target.R2] returns a proved
-// bracket of R².
+// A Score measures the errors of the predictions for one target. [Score.Add] adds a row, and [Score.AddWeighted]
+// adds a row with a sample weight. The zero value has no rows. Sums have twice the digits of a float64 and a bound
+// on their error. Therefore R2Bracket and RMSEBracket are proved; see docs/math.md §19. For training rows,
+// [ridge.Target.R2] returns a proved interval for R².
 type Score struct {
 	rows int64
 	sums
 }
 
-// sums holds sums over rows of weight w with targets y and predictions ŷ.
+// sums holds sums over rows. A row has the weight w, the target y and the prediction ŷ.
 type sums struct {
 	shift  float64        // the target of the first row
 	weight twofold.Number // Σw
@@ -29,17 +29,17 @@ type sums struct {
 	second twofold.Number // Σw(y − shift)²
 }
 
-// Add adds one row with its observed and its predicted target.
+// Add adds one row with its observed target and its predicted target.
 func (s *Score) Add(observed, predicted float64) {
 	s.AddWeighted(1, observed, predicted)
 }
 
-// AddWeighted adds a row of weight w, or nothing if w is not positive.
+// AddWeighted adds one row with the sample weight w. It does nothing if w is not positive.
 func (s *Score) AddWeighted(w, observed, predicted float64) {
 	s.addResidual(w, observed, twofold.Of(observed).Minus(twofold.Of(predicted)))
 }
 
-// addResidual adds a row of weight w with the residual r, or nothing if w is not positive.
+// addResidual adds one row with the weight w and the residual r. It does nothing if w is not positive.
 func (s *Score) addResidual(w, observed float64, r twofold.Number) {
 	if !(w > 0) {
 		return
@@ -69,8 +69,8 @@ func (s *Score) Join(o Score) {
 		*s = o
 		return
 	}
-	// With δ = o.shift − s.shift, summed over the rows of o: Σw(y − s.shift)² = Σw(y − o.shift)² + 2δ·Σw(y
-	// − o.shift) + δ²·Σw.
+	// The sums over the rows of o are about o.shift and are needed about s.shift. With δ = o.shift − s.shift: Σw(y
+	// − s.shift)² = Σw(y − o.shift)² + 2δ·Σw(y − o.shift) + δ²·Σw.
 	move := twofold.Of(o.shift).Minus(twofold.Of(s.shift))
 	cross := move.Times(o.first)
 	square := move.Times(move).Times(o.weight)
@@ -85,7 +85,8 @@ func (s *Score) Join(o Score) {
 // Rows returns the number of rows.
 func (s *Score) Rows() int64 { return s.rows }
 
-// squares returns Σw(y − ȳ)² = Σw(y − shift)² − (Σw(y − shift))²/Σw.
+// squares returns the sum Σw(y − ȳ)² over the rows, with weights w, targets y and their weighted mean ȳ. It equals
+// Σw(y − shift)² − (Σw(y − shift))²/Σw.
 func (s *Score) squares() twofold.Number {
 	if s.rows == 0 {
 		return twofold.Number{}
@@ -102,7 +103,7 @@ func (s *Score) mean() float64 {
 	return v
 }
 
-// endsOf returns an interval that contains the nonnegative number n.
+// endsOf returns an interval that contains n, which must not be negative. n has a bound on its error.
 func endsOf(n twofold.Number) ridge.Interval {
 	v, off := n.Round()
 	if math.IsNaN(v) || math.IsNaN(off) {
@@ -121,14 +122,15 @@ func above(x float64) float64 {
 	return math.Nextafter(x, math.Inf(1))
 }
 
-// isConstant reports whether all targets are equal, as far as the sums show.
+// isConstant reports whether the sums show no difference between the targets, or overflow.
 func (s *Score) isConstant() bool {
 	v := s.squares()
 	return !(v.Hi > 0) || math.IsInf(v.Hi, 1)
 }
 
-// R2 returns 1 − Σw(y − ŷ)²/Σw(y − ȳ)², like scikit-learn's r2_score. It returns NaN if y is constant, if
-// there are no rows, or if Σw(y − ȳ)² overflows.
+// R2 returns 1 − Σw(y − ŷ)²/Σw(y − ȳ)², like scikit-learn's r2_score. The sums are over the rows, with
+// weights w, targets y, predictions ŷ and the weighted mean ȳ of the targets. R2 returns NaN if there are no rows,
+// if all targets are equal, or if Σw(y − ȳ)² overflows.
 func (s *Score) R2() float64 {
 	if s.isConstant() {
 		return math.NaN()
@@ -137,7 +139,8 @@ func (s *Score) R2() float64 {
 	return v
 }
 
-// R2Bracket returns a proved bracket of the number that [Score.R2] rounds. Both ends are NaN if R2 is NaN.
+// R2Bracket returns an interval that is proved to contain R² before [Score.R2] rounds it. Both ends are NaN if R2
+// returns NaN.
 func (s *Score) R2Bracket() ridge.Interval {
 	if s.isConstant() {
 		return ridge.Interval{Lo: math.NaN(), Hi: math.NaN()}
@@ -159,7 +162,8 @@ func (s *Score) R2Bracket() ridge.Interval {
 	return out
 }
 
-// RMSE returns the root mean squared error, √(Σw(y − ŷ)²/Σw), or NaN if there are no rows.
+// RMSE returns the root mean squared error √(Σw(y − ŷ)²/Σw). The sums are over the rows, with weights w, targets
+// y and predictions ŷ. RMSE returns NaN if there are no rows.
 func (s *Score) RMSE() float64 {
 	if s.rows == 0 {
 		return math.NaN()
@@ -168,11 +172,13 @@ func (s *Score) RMSE() float64 {
 	return math.Sqrt(math.Max(0, v))
 }
 
-// RMSEBracket returns a proved bracket of the number that [Score.RMSE] rounds. Both ends are NaN if there are no rows.
+// RMSEBracket returns an interval that is proved to contain the root mean squared error before [Score.RMSE] rounds
+// it. Both ends are NaN if there are no rows.
 func (s *Score) RMSEBracket() ridge.Interval { return s.root(s.rss) }
 
-// MAEBracket returns a proved bracket of the mean absolute error, Σw|y − ŷ|/Σw. Both ends are NaN if there are
-// no rows. The bracket of a Score that an earlier program wrote is [0, ∞].
+// MAEBracket returns an interval that is proved to contain the mean absolute error Σw|y − ŷ|/Σw. The sums are over
+// the rows, with weights w, targets y and predictions ŷ. Both ends are NaN if there are no rows. If an earlier
+// program wrote the Score without the sum of |y − ŷ|, the interval is [0, ∞].
 func (s *Score) MAEBracket() ridge.Interval {
 	if s.rows == 0 {
 		return ridge.Interval{Lo: math.NaN(), Hi: math.NaN()}
@@ -180,8 +186,9 @@ func (s *Score) MAEBracket() ridge.Interval {
 	return endsOf(s.abs.Over(s.weight))
 }
 
-// BaselineBracket returns a proved bracket of √(Σw(y − ȳ)²/Σw). This is the RMSE if every prediction is ȳ,
-// the mean of these rows. Both ends are NaN if there are no rows.
+// BaselineBracket returns an interval that is proved to contain √(Σw(y − ȳ)²/Σw). The sums are over the rows,
+// with weights w, targets y and their weighted mean ȳ. The root is the RMSE if every prediction is ȳ. Both ends are
+// NaN if there are no rows.
 func (s *Score) BaselineBracket() ridge.Interval { return s.root(s.squares()) }
 
 // root returns an interval that contains √(sum/Σw).
@@ -210,7 +217,7 @@ type scoreJSON struct {
 	Sums        []Number       `json:"sums,omitempty"`
 }
 
-// numbers returns the sums as a list: the shift, then Hi, Lo and Err of each sum.
+// numbers returns the sums as a list. It begins with the shift; the fields Hi, Lo and Err of each sum follow.
 func (s *sums) numbers() []float64 {
 	out := []float64{s.shift}
 	for _, n := range []twofold.Number{s.weight, s.rss, s.first, s.second, s.abs} {
@@ -219,8 +226,8 @@ func (s *sums) numbers() []float64 {
 	return out
 }
 
-// sumsOf returns the sums in v, the output of numbers. If v does not have Σw|y − ŷ|, the error of this sum is
-// infinite.
+// sumsOf returns the sums in the list v, which the method numbers returned. If v lacks the sum Σw|y − ŷ| of
+// absolute errors, the error bound of this sum is infinite.
 func sumsOf(v []float64) sums {
 	at := func(i int) twofold.Number {
 		return twofold.Number{
@@ -243,15 +250,17 @@ func sumsOf(v []float64) sums {
 	return out
 }
 
-// Lengths of the output of numbers: today, and of programs that did not sum |y − ŷ|.
+// sumsLength is the length of the list that numbers returns. sumsLengthFirst is its length in files of programs
+// that did not sum |y − ŷ|.
 const (
 	sumsLength      = 16
 	sumsLengthFirst = 13
 )
 
-// MarshalJSON writes the number of rows n, r2 and rmse with their brackets, and the sums weight = Σw, rss = Σw(y
-// − ŷ)², mean = ȳ and squares = Σw(y − ȳ)². Values that are not finite are null. The member sums restores
-// the Score.
+// MarshalJSON writes the number of rows n, and r2 and rmse with their intervals. It also writes weight = Σw, rss =
+// Σw(y − ŷ)², mean = ȳ and squares = Σw(y − ȳ)². The sums are over the rows, with weights w, targets y,
+// predictions ŷ and the weighted mean ȳ of the targets. Values that are not finite are null. From the member sums,
+// UnmarshalJSON restores the Score.
 func (s Score) MarshalJSON() ([]byte, error) {
 	squares, _ := s.squares().Round()
 	return jsonfields.Value(scoreJSON{
@@ -268,9 +277,10 @@ func (s Score) MarshalJSON() ([]byte, error) {
 	})
 }
 
-// UnmarshalJSON reads the output of MarshalJSON. It restores the sums exactly, so that more rows or scores can be
-// added. A null sum becomes NaN. Earlier programs wrote no member sums. The brackets of such a Score are infinite. If
-// n or a sum is missing or inconsistent, the error is [ErrInput] and s is unchanged.
+// UnmarshalJSON reads a Score that MarshalJSON wrote. It restores the sums exactly, so that more rows or scores can
+// be added. A sum that is null becomes NaN. If an earlier program wrote the Score without the member sums, its
+// intervals are infinite. If the number of rows or a sum is missing or inconsistent, the error is [ErrInput], and s
+// is unchanged.
 func (s *Score) UnmarshalJSON(text []byte) error {
 	in := scoreJSON{Rows: -1, Weight: -1, RSS: -1, Mean: Number(math.NaN()), Squares: -1} // marks missing fields
 	if err := json.Unmarshal(text, &in); err != nil {

@@ -6,8 +6,8 @@ import (
 	"github.com/fdridge/fdridge/ridge"
 )
 
-// Err returns nil if the proved errors of all fits are within the requested tolerance. Otherwise it returns a
-// *[ShortfallError] about the fit with the largest proved error. Certificates that cannot be read are ignored.
+// Err returns nil if no fit of the model missed the requested tolerance. Otherwise it returns a *[ShortfallError]
+// about the fit that missed it with the largest proved error. Fits whose certificates cannot be read are ignored.
 func (m *Model) Err() error {
 	var worst *ShortfallError
 	for i := range m.Fits {
@@ -31,8 +31,8 @@ func (m *Model) Err() error {
 	return worst
 }
 
-// Proves reports whether the certificates of all fits and targets prove a bound, see [ridge.Target.Proves]. It is
-// false if a certificate is missing or cannot be read.
+// Proves reports whether something useful is proved for every fit and every target, see [ridge.Target.Proves]. It
+// returns false if a certificate is missing or cannot be read.
 func (m *Model) Proves() bool {
 	for i := range m.Fits {
 		f := &m.Fits[i]

@@ -10,14 +10,15 @@ import (
 )
 
 // StandardErrors makes a pass over train, the training rows of the model. It returns the standard errors of the
-// coefficients and of the intercept, for each γ and target; see [ridge.StandardErrorsOf]. They have the units of
-// Fit.Coef.
-// train must be prepared as [Model.Prepare] prepares rows, and have the targets and weights of the fit. solutions are
-// the arguments by which [New] made the model. Scaled columns, penalties and columns without penalty are taken as in
-// the fit.
+// coefficients and of the intercept, for each γ and each target; see [ridge.StandardErrorsOf]. They are in the
+// units of the coefficients in [Fit].
 //
-// Errors: [ErrShape] for other dimensions or numbers of solutions, and the errors of [ridge.StandardErrorsOf], for
-// example [ridge.ErrOtherRows] for rows that are scaled already.
+// train must be prepared as [Model.Prepare] prepares rows. It must have the targets and weights of the fit.
+// solutions must be the solutions from which [New] made the model. Scaled columns, penalties and columns without
+// penalty are treated as in the fit.
+//
+// Errors: [ErrShape] if dimensions or the number of solutions differ from the model; and the errors of
+// [ridge.StandardErrorsOf], for example [ridge.ErrOtherRows] for rows that are scaled already.
 func (m *Model) StandardErrors(
 	ctx context.Context, train dataset.Source, solutions []*ridge.Solution,
 ) ([][]ridge.StandardErrors, error) {

@@ -11,8 +11,9 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/rows"
 )
 
-// Summarize makes one pass over src and returns the summary of its rows. The numbers of features and targets of src
-// replace cfg.Dim and cfg.Targets. If progress is not nil, Summarize calls it with the number of rows read so far.
+// Summarize makes one pass over src and returns the summary of its rows. It takes the numbers of features and
+// targets from src, and ignores cfg.Dim and cfg.Targets. If progress is not nil, Summarize calls progress with the
+// number of rows read so far.
 func Summarize(
 	ctx context.Context,
 	src dataset.Source,
@@ -38,15 +39,16 @@ func Summarize(
 	return s, s.Join()
 }
 
-// Continue resumes an interrupted pass over src. It skips the first s.Rows() rows, which s already contains, and
-// appends the rest. If ctx is cancelled, s is the summary of the blocks read so far.
+// Continue resumes an interrupted pass over src. It skips the first s.Rows() rows of src, which s already contains,
+// and appends the rest. If ctx is cancelled, s is the summary of the blocks read so far.
 //
-// The function progress may write s to a file. If a summary is read from such a file and continued, it gets the same
-// bits as a summary of an uninterrupted pass. Continue does not merge parallel sketches ([SummaryConfig.Lanes]); call
-// [Summary.Join].
+// If progress is not nil, Continue calls progress with the number of rows that s contains. The function progress
+// may write s to a file. A summary that is read from this file can be continued. The result is then equal, bit for
+// bit, to the summary of a pass without interruption. Continue does not merge parallel sketches
+// ([SummaryConfig.Lanes]); call [Summary.Join].
 //
-// In errors, rows are numbered from the start of src. The error is [ErrShape] if src has fewer rows than s, or a number
-// of rows that differs from src.Dims.
+// Errors number rows from the start of src. The error is [ErrShape] if src has fewer rows than s, or a number of
+// rows that differs from src.Dims.
 func (s *Summary) Continue(ctx context.Context, src dataset.Source, progress func(rows int64)) error {
 	switch {
 	case !s.isValid():
@@ -93,11 +95,11 @@ func (s *Summary) Continue(ctx context.Context, src dataset.Source, progress fun
 	return rows.CheckCount(n, s.Rows())
 }
 
-// Append adds the n rows of x (n×d) with targets y (n×t). weights is nil or holds n sample weights ≥ 0. A row of
-// weight w is multiplied by √w, and so are its targets.
+// Append adds the n rows of the n×d matrix x with d features. The n×t matrix y holds their t targets. weights is
+// nil or holds n sample weights ≥ 0. A row of weight w is multiplied by √w, and so are its targets.
 //
-// Append checks all input before it changes the summary. It neither modifies nor keeps its arguments. In
-// errors, rows are numbered from the first row of the call:
+// Append checks all input before it changes the summary. It neither modifies nor keeps its arguments. Errors number
+// rows from the first row of x:
 //
 //   - [ErrShape] for wrong dimensions or a nil x or y
 //   - *[fd.NonFiniteError] for non-finite values; its Column is d+j for target j, and d+t for the weight
@@ -128,7 +130,8 @@ func (s *Summary) appendFrom(firstRow int64, b dataset.Block) error {
 	return err
 }
 
-// invalidate updates the configuration and drops cached results after a write.
+// invalidate updates the configuration and drops cached results. It is called after every change of the sums, for
+// example after rows were appended, reweighted, merged or read from a message.
 func (s *Summary) invalidate() {
 	s.cfg = SummaryConfig(s.sum.Config())
 	s.joined = nil
@@ -136,10 +139,11 @@ func (s *Summary) invalidate() {
 	s.known = nil
 }
 
-// Decay multiplies the weight of every row so far by beta, 0 < beta ≤ 1.
+// Decay multiplies the weights of all rows appended so far by beta, 0 < beta ≤ 1.
 //
-// All later results are for the rows with their new weights. The number of rows does not change, not even in the GCV
-// score. Passes cannot refine a decayed summary, because the source still has the old weights.
+// All later results are for the rows with their new weights. The number of rows does not change. In particular, the
+// score of generalised cross-validation (GCV) still counts every row once. Further passes over the rows cannot
+// refine a decayed summary, because the source still has the old weights.
 //
 // Decay returns an error if beta is out of range, and a *[ScaleError] if the sum of the weights would fall below
 // 2⁻⁹⁰⁰. After an error s is unchanged. A *[ScaleError] means that the rows have almost no weight left: start

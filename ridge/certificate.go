@@ -21,42 +21,48 @@ import (
 // (docs/math.md §14).
 type Certificate struct {
 	ErrorBound float64 `json:"error_bound" null:"+Inf"` // bounds ‖x̂ − x*‖₂
-	// RelativeErrorBound is a bound on ‖x̂ − x*‖₂/‖x*‖₂. If some columns have no penalty, the bound holds
-	// twice: for the coefficients of the columns with a penalty, and for the coefficients of all columns.
+	// RelativeErrorBound is a bound on ‖x̂ − x*‖₂/‖x*‖₂, for the computed coefficients x̂ and the exact
+	// solution x*. If some columns have no penalty, the bound holds for the coefficients of the columns with a
+	// penalty. It also holds for the coefficients of all columns together.
 	RelativeErrorBound float64 `json:"relative_error_bound" null:"+Inf"`
-	// EnergyBound is a bound on ‖H^{½}(x̂ − x*)‖₂, where H is AᵀA + γI, x̂ the solution and x* the exact
-	// solution. The objective at x̂ exceeds its minimum by at most half the square of EnergyBound. The prediction for a
-	// row a has an error of at most √(aᵀH⁻¹a)·EnergyBound.
+	// EnergyBound is a bound on ‖H^{½}(x̂ − x*)‖₂, where H is AᵀA + γI for the penalty γ, x̂ the computed
+	// solution and x* the exact solution. The objective at x̂ exceeds its minimum by at most half the square of
+	// EnergyBound. The prediction for a row a has an error of at most √(aᵀH⁻¹a)·EnergyBound.
 	EnergyBound float64 `json:"energy_bound" null:"+Inf"`
 	// InterceptBound is a bound on the absolute error of the intercept. It is zero if no intercept is fitted.
 	InterceptBound float64 `json:"intercept_bound" null:"+Inf"`
-	// Objective is a bracket of the minimum f* = ½‖Ax* − b‖² + γ/2·‖x*‖² of the objective.
+	// Objective is a bracket of the smallest objective f* = ½‖Ax* − b‖² + γ/2·‖x*‖². Here x* is the exact
+	// solution for the target b and the penalty γ.
 	Objective Interval `json:"objective"`
-	// TSS is a bracket of ‖b‖². With an intercept, b is the centred target.
+	// TSS is a bracket of the total sum of squares ‖b‖² of the target b. With an intercept, b is the centred
+	// target.
 	TSS Interval `json:"tss"`
-	// RSS is a bracket of ‖Ax̂ − b‖² for the computed x̂. If some columns have no penalty, it contains this
-	// number for their returned coefficients, and for the coefficients that are best with x̂. Similarly, it contains
-	// this number for the returned and for the best intercept.
+	// RSS is a bracket of ‖Ax̂ − b‖², the sum of squared residuals of the computed solution x̂ for the target b. If
+	// some columns have no penalty, their coefficients may be the returned ones, or the best ones for the other
+	// coefficients. The bracket contains the sum for both. It also contains the sum for the returned and for the
+	// best intercept.
 	RSS Interval `json:"rss"`
-	// GCV is a bracket of n·RSS(x*)/(n − df)², the generalised cross-validation score of the exact solution. df is the
-	// effective dimension of x*, plus one if there is an intercept.
+	// GCV is a bracket of n·RSS/(n − df)², the score of generalised cross-validation of the exact solution x*. Here
+	// n is the number of rows, and RSS the sum of squared residuals of x*. df is the effective dimension of x*,
+	// plus one if there is an intercept.
 	GCV Interval `json:"gcv"`
 }
 
-// ProjectionBounds holds bounds on the errors of projected rows: columns without penalty were projected out of the
-// other columns. columns.Projection.Rounding returns them.
+// ProjectionBounds holds bounds on the rounding errors of projected rows. Such rows arise when the columns without
+// penalty are projected out of the other columns. The method columns.Projection.Rounding returns these bounds.
 type ProjectionBounds certify.Projection
 
-// RowErrors holds bounds on the errors that rows have before a fit reads them, for example by scaling. The bounds of
-// the fit are then for the rows without these errors. The zero value means that the rows are exact. columns.Map.Errors
-// returns the bounds for a change of columns.
+// RowErrors holds bounds on the errors that rows have before a fit reads them, for example by scaling. The bounds
+// that the fit proves then hold for the rows without these errors. The zero value means that the rows are exact.
+// The method columns.Map.Errors returns the RowErrors of a change of columns.
 type RowErrors struct {
-	// Rounding describes features whose entries were rounded, for example by [dataset.Scaling]. The relative error of an
-	// entry in column j is at most Rounding[j] times the unit round-off 2⁻⁵³. nil means that the entries are exact.
-	// See [dataset.Scaling.Rounding].
+	// Rounding describes features whose entries were rounded, for example by [dataset.Scaling]. The relative error
+	// of an entry in column j is at most Rounding[j] times the unit round-off 2⁻⁵³. If Rounding is nil, the entries
+	// are exact. See [dataset.Scaling.Rounding].
 	Rounding []float64
-	// Projected is not nil if columns without penalty were projected out of the rows. GCV and leave-one-out errors then
-	// count each of these columns as a degree of freedom, and their brackets include the errors of the projection.
+	// Projected is not nil if columns without penalty were projected out of the rows. Each of these columns then
+	// counts as a degree of freedom in the scores (generalised cross-validation and leave-one-out errors). The
+	// brackets of the scores include the errors of the projection.
 	Projected *ProjectionBounds
 }
 

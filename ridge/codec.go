@@ -12,8 +12,8 @@ import (
 // MaxMeta is the largest length of [Summary.Meta] that can be written: 1 GiB.
 const MaxMeta = accum.MaxMeta
 
-// BinarySize returns the number of bytes that [Summary.MarshalBinary] and [Summary.WriteTo] write for the
-// current summary. It returns 0 for the zero value, which cannot be written.
+// BinarySize returns the number of bytes that [Summary.MarshalBinary] and [Summary.WriteTo] write for s as it is
+// now. It returns 0 for the zero value, which cannot be written.
 func (s *Summary) BinarySize() int64 {
 	if !s.isValid() {
 		return 0
@@ -80,7 +80,8 @@ func (s *Summary) MarshalBinary() ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// WriteTo writes the message that [Summary.MarshalBinary] returns, without a second copy of the sketch in memory.
+// WriteTo writes the same message as [Summary.MarshalBinary], but does not need memory for a second copy of the
+// sketch.
 func (s *Summary) WriteTo(w io.Writer) (int64, error) {
 	if !s.isValid() {
 		return 0, errZeroValue
@@ -102,12 +103,12 @@ func (s *Summary) UnmarshalBinary(data []byte) error {
 	return nil
 }
 
-// ReadFrom replaces s by the next summary in r, written by [Summary.WriteTo]. It reads exactly one message. s may be
-// the zero value. The backend of s is unchanged.
+// ReadFrom replaces s by the next summary in r, written by [Summary.WriteTo]. It reads exactly one message. s may
+// be the zero value. The backend of s is unchanged.
 //
-// The error is io.EOF if there is no message, and *[fd.FormatError] if the message is damaged. After an error s is
-// unchanged. ReadFrom allocates at most twice the number of bytes read, plus 64 KiB for each sketch in the message. See
-// also [fd.Sketch.ReadFrom].
+// The error is io.EOF if r has no further message, and *[fd.FormatError] if the message is damaged. After an error
+// s is unchanged. ReadFrom allocates at most twice the number of bytes read, plus 64 KiB for each sketch in the
+// message. See also [fd.Sketch.ReadFrom].
 func (s *Summary) ReadFrom(r io.Reader) (int64, error) {
 	read, n, err := accum.Read(r, s.cfg.Backend, decode)
 	if err != nil {
@@ -117,7 +118,8 @@ func (s *Summary) ReadFrom(r io.Reader) (int64, error) {
 	return n, nil
 }
 
-// ReadSummary reads the next summary from r, see [Summary.ReadFrom]. A nil be means engine.Default().
+// ReadSummary reads the next summary from r, see [Summary.ReadFrom]. The summary uses the backend be, or
+// engine.Default() if be is nil.
 func ReadSummary(r io.Reader, be engine.Backend) (*Summary, error) {
 	s, _, err := accum.Read(r, be, decode)
 	return s, err
@@ -130,7 +132,7 @@ func (s *Summary) replaceBy(read *Summary) {
 	s.invalidate()
 }
 
-// decode reads the summary of a message from m. It returns nil if m has an error.
+// decode reads a summary from the message m. It returns nil if m has an error.
 func decode(m *wire.Reader, be engine.Backend) *Summary {
 	sum, meta := accum.Decode(m, be)
 	if sum == nil {

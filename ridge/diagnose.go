@@ -9,16 +9,16 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/certify"
 )
 
-// RowDiagnostics describes one row in the fit of all rows. Let a be the features of the row, y its target, and h its
-// leverage with the part of the intercept. For the exact solution x*,
+// RowDiagnostics describes one row in the fit of all rows. Let a be the features of the row, y its target, and x*
+// the exact solution. The leverage h of the row includes the part of the intercept. Then
 //
 //	residual r = y − aᵀx*,   leave-one-out residual = r/(1 − h).
 //
-// The leave-one-out residual is the residual of the row if all other rows are fitted without it ([LeaveOneOut]). A
+// The leave-one-out residual is the residual of the row for a fit to all other rows ([LeaveOneOut]). A
 // leverage near 1 means that the row alone determines its prediction.
 type RowDiagnostics struct {
 	Row int64 // number of the row in the source, from 0
-	// sample weight; a row of weight 0 has leverage 0, and its other numbers are unknown (NaN)
+	// Weight is the sample weight. A row of weight 0 has leverage 0, and its other numbers are unknown (NaN).
 	Weight           float64
 	Leverage         Interval
 	LeverageEstimate float64    // estimate inside Leverage
@@ -63,9 +63,10 @@ func Diagnose(
 	return LeaveOneOut(ctx, src, sum, []*Solution{fit}, LeaveOneOutOptions{Progress: opts.Progress, diagnosed: use})
 }
 
-// Diagnose calls use with the diagnostics of each row, like the function [Diagnose]. It computes the solution at gamma
-// and the leverages from the factorisation, which needs ExactOptions.LeaveOneOut. A dual method has no diagnostics of
-// rows, and the error is [ErrShape]. Then use the function Diagnose with a sketch of n rows, which loses nothing.
+// Diagnose calls use with the diagnostics of each row, like the function [Diagnose]. It computes the solution at
+// gamma and the leverages from the factorisation, which must have been made with ExactOptions.LeaveOneOut. If the
+// factorisation is by a dual method, which uses AAᵀ, the error is [ErrShape]. In this case, use the function
+// Diagnose with a sketch of n rows, for n rows in src: such a sketch loses nothing.
 func (f *Factorization) Diagnose(
 	ctx context.Context,
 	src dataset.Source,
@@ -87,7 +88,8 @@ func (f *Factorization) Diagnose(
 	return fits[0], scores, nil
 }
 
-// diagnosis collects the diagnostics of the rows of a block. Parallel tasks fill in different rows.
+// diagnosis collects the diagnostics of the rows of a block. Parallel tasks fill in the diagnostics of different
+// rows.
 type diagnosis struct {
 	use func(*RowDiagnostics) error
 	t   int
@@ -112,8 +114,8 @@ func (d *diagnosis) grow(n int) {
 	d.residuals = d.residuals[:n*d.t]
 }
 
-// add stores the diagnostics of the rows of b, which are rows first, first+1, … of the current block. product(j)
-// returns the products of these rows with the coefficients of target j of the fit.
+// add stores the diagnostics of the rows of b. The first of them is row number first of the current block.
+// product(j) returns the products of these rows with the fitted coefficients of target j.
 func (d *diagnosis) add(
 	l *leaveOneOut,
 	s *leftTask,
@@ -146,12 +148,12 @@ func (d *diagnosis) add(
 	}
 }
 
-// rounded widens v by the round-off of 1 − x for numbers x from 0 to 1, and cuts v to [0, 1].
+// rounded returns v widened by the round-off of 1 − x for numbers x from 0 to 1, and cut off at 0 and 1.
 func (v Interval) rounded() Interval {
 	return Interval{Lo: math.Max(0, v.Lo-0x1p-53), Hi: math.Min(1, v.Hi+0x1p-53)}
 }
 
-// flush calls use for the rows of the block b.
+// flush calls d.use for each row of the block b.
 func (d *diagnosis) flush(b dataset.Block) error {
 	o := RowDiagnostics{
 		Residual:         make([]Interval, d.t),

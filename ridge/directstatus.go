@@ -2,10 +2,10 @@ package ridge
 
 import "math"
 
-// zeroShare is the largest share of ‖b‖² that counts as zero.
+// zeroShare is the largest fraction of the sum of squares of a target that counts as zero.
 const zeroShare = 1e-9
 
-// dualStatus returns the status of a dual solution without a tolerance.
+// dualStatus returns the status of a solution by the method m, if no tolerance is given.
 func dualStatus(m Method) Status {
 	if m == DualCG {
 		return Converged // otherwise a factorisation has replaced it
@@ -29,9 +29,9 @@ func (s *Solution) directStatus(tol float64) Status {
 	return status
 }
 
-// isZero reports whether the solution counts as zero. This is the case if no relative error is proved, and if the
-// solution explains at most the fraction zeroShare of TSS. The explained part is TSS − 2f* for the smallest
-// objective f*, which is ½RSS + ½γ‖x‖².
+// isZero reports whether the solution counts as zero. First, no relative error must be proved. Second, the solution
+// must explain at most the fraction zeroShare of TSS, the sum of squares of the target. The explained part is
+// TSS − 2f*, where f* is the smallest objective ½RSS + ½γ‖x‖² and RSS the sum of squared residuals.
 func (t *Target) isZero() bool {
 	if !math.IsInf(t.RelativeErrorBound, 1) {
 		return false

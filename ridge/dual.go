@@ -15,7 +15,8 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/rows"
 )
 
-// dualTol is the default tolerance; corrections of dual solutions cost little.
+// dualTol is the default relative error of solutions by AAᵀ. It is small, because correcting such solutions costs
+// little.
 const dualTol = 1e-12
 
 // A dualExact is the state of a direct fit by AAᵀ.
@@ -38,16 +39,17 @@ type dualExact struct {
 	passes       int
 }
 
-// gramFactors holds G = AAᵀ and its factors, nil until computed.
+// gramFactors holds G = AAᵀ and its factors. Each field is nil until it is computed.
 type gramFactors struct {
 	gram      *dual.Gram
 	work      []float64               // room for a factor, n²
 	reduction *direct.TridiagonalForm // G in tridiagonal form
-	// the columns of the orthogonal factor of reduction; kept only if the diagonal of (G + γI)⁻¹ is needed
+	// columns holds the orthogonal factor of reduction, by columns. It is kept only if the diagonal of (G + γI)⁻¹
+	// is needed.
 	columns []float64
 }
 
-// A dualPlan describes what a dual fit will be used for.
+// A dualPlan describes what a fit by AAᵀ will be used for.
 type dualPlan struct {
 	gammas       int  // number of γ to solve together
 	leverage     bool // the diagonal of (G + γI)⁻¹ is needed
@@ -60,7 +62,8 @@ func (p dualPlan) shouldReduce() bool {
 	return p.leverage || shouldReduce(p.gammas)
 }
 
-// newDual checks the size, if the number of rows is known.
+// newDual returns a dualExact without rows. The error is a *[SizeError] if src needs too much memory. A source of
+// unknown length is checked later.
 func newDual(src dataset.Source, opts ExactOptions, plan dualPlan) (*dualExact, error) {
 	n, d, t := src.Dims()
 	if d < 1 || t < 1 {
@@ -83,7 +86,7 @@ func newDual(src dataset.Source, opts ExactOptions, plan dualPlan) (*dualExact, 
 	return e, e.checkMemory(max(n, 0))
 }
 
-// checkMemory returns a *[SizeError] if n rows need too much memory.
+// checkMemory returns a *[SizeError] if a fit to n rows needs more memory than the options allow.
 func (e *dualExact) checkMemory(n int64) error {
 	need := dualBytes(n, e.d, e.t, e.method, e.plan) + float64(e.rowBytes)
 	if need > float64(e.opts.MaxBytes) {
@@ -97,7 +100,7 @@ func (e *dualExact) checkMemory(n int64) error {
 	return nil
 }
 
-// dualBytes returns the memory for n rows, without the rows themselves.
+// dualBytes returns the memory in bytes that a dual method needs for n rows, without the rows themselves.
 func dualBytes(n int64, d, t int, method Method, plan dualPlan) float64 {
 	squares := 2
 	if plan.shouldReduce() {
@@ -119,7 +122,7 @@ func dualBytes(n int64, d, t int, method Method, plan dualPlan) float64 {
 	return bytes
 }
 
-// read makes the pass over src. DualCG does not compute AAᵀ.
+// read makes the pass over src. It computes AAᵀ, unless the method is DualCG.
 func (e *dualExact) read(ctx context.Context, src dataset.Source) error {
 	e.passes = 1
 	if features, ok := dataset.ByColumns(src); ok {
@@ -175,7 +178,7 @@ func (e *dualExact) readColumns(ctx context.Context, features dataset.Source, y,
 	return nil
 }
 
-// readAgain computes AAᵀ with one pass for each group of columns.
+// readAgain computes AAᵀ for rows that do not fit in memory. It makes one pass for each group of columns.
 func (e *dualExact) readAgain(ctx context.Context, src dataset.Source) error {
 	src = dual.Counted{Source: src, Passes: &e.passes}
 	n, _, _ := src.Dims()
@@ -198,11 +201,11 @@ func (e *dualExact) readAgain(ctx context.Context, src dataset.Source) error {
 	return err
 }
 
-// FewSteps is a number of conjugate gradient steps. A dual solution usually needs at least as many. If a factorisation
-// costs less than these steps, it is used instead.
+// FewSteps is the number of conjugate gradient steps that a dual solution usually needs at least. If a
+// factorisation costs less than this number of steps, it is used instead of conjugate gradients.
 const FewSteps = 60
 
-// storeRows reads the rows of src into memory. It returns nil if the rows are dense and do not fit.
+// storeRows reads the rows of src into memory. It returns nil if the rows are dense and need too much memory.
 func (e *dualExact) storeRows(ctx context.Context, src dataset.Source) (*dual.Rows, error) {
 	n, _, _ := src.Dims()
 	raw := 0.0
@@ -259,7 +262,7 @@ func (e *dualExact) storeRows(ctx context.Context, src dataset.Source) (*dual.Ro
 	return kept, nil
 }
 
-// learn stores data and computes the quantities independent of γ.
+// learn stores data and computes the quantities that do not depend on γ.
 func (e *dualExact) learn(ctx context.Context, data dual.Operator) error {
 	e.data = data
 	e.known = certify.Dual{
@@ -281,7 +284,7 @@ func (e *dualExact) learn(ctx context.Context, data dual.Operator) error {
 	return e.multiply(ctx)
 }
 
-// unround adds the rounding of scaled features to the bounds on the errors of the rows.
+// unround adds the rounding errors of scaled features to the bounds on the errors of the rows.
 func (e *dualExact) unround() {
 	units := e.opts.Rounding
 	if units == nil {
@@ -302,8 +305,8 @@ func (e *dualExact) unround() {
 	if e.gram == nil {
 		return
 	}
-	// The error of row i has two parts. The rounding of its own entries is at most most units each. The error of the
-	// subtracted mean of all rows is at most size/√Σw.
+	// The error of row i has two parts. The rounding of its own entries is at most most·2⁻⁵³ relatively. The error
+	// of the subtracted mean of all rows is at most size/root, where root is the square root of the sum of weights.
 	far := vec.Norm(reach) * roundoff.Inflate / root // bounds the norm of the means
 	for i, norm := range e.gram.Norms {
 		w := e.data.Root(i)
@@ -325,7 +328,8 @@ func (e *dualExact) multiply(ctx context.Context) (err error) {
 	return nil
 }
 
-// meanEigenvalue returns ‖A‖²_F/d, or an upper bound before AAᵀ is computed.
+// meanEigenvalue returns the mean eigenvalue of AᵀA, ‖A‖²_F/d. If AAᵀ has not been computed, it returns an upper
+// bound.
 func (e *dualExact) meanEigenvalue() float64 {
 	size := e.known.Size
 	if e.gram != nil {

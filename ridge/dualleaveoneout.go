@@ -9,8 +9,8 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/interval"
 )
 
-// leaveOneOut solves at all gammas and computes the leave-one-out errors of the solutions. It uses AAᵀ, or trial
-// vectors if there are many sparse rows.
+// leaveOneOut solves at all gammas and computes the leave-one-out errors of the solutions. The leverages of the
+// rows come from AAᵀ or, for many sparse rows, from trial vectors.
 func (e *dualExact) leaveOneOut(
 	ctx context.Context,
 	gammas []float64,

@@ -11,8 +11,8 @@ import (
 )
 
 // needsRows reports whether least squares (γ = 0) is solved by the n×n matrix AAᵀ, because QR needs too much
-// memory for d features. The limit for QR is opts.MaxBytes, and also MaxGramBytes unless n is unknown (−1). QR is
-// preferred: AAᵀ gives fewer correct digits and cannot name the dependent columns.
+// memory for d features. The limit for QR is opts.MaxBytes. If n is known (not −1), the limit is also at most
+// MaxGramBytes. QR is preferred, because AAᵀ gives fewer correct digits and cannot name the dependent columns.
 func needsRows(n int64, d, t int, opts *ExactOptions) bool {
 	if opts.LeaveOneOut || opts.Projected != nil {
 		return false
@@ -24,9 +24,9 @@ func needsRows(n int64, d, t int, opts *ExactOptions) bool {
 	return direct.Bytes(d, t) > limit && n < int64(d)
 }
 
-// minimumNorm returns the least-squares solution of smallest norm, x = Aᵀα with α = (AAᵀ)⁺b for a target b. It
-// then corrects α by the residual b − Ax, computed with twice the digits. The corrections end when the part of the
-// residual in the range of A no longer halves. docs/math.md, Proposition 8.11, says what is proved.
+// minimumNorm returns the least-squares solution of smallest norm, x = Aᵀα with α = (AAᵀ)⁺b for each target b. It
+// corrects α by the residual b − Ax, which it computes with twice the digits. The corrections end when the part of
+// the residual in the range of A no longer halves. docs/math.md, Proposition 8.11, says what is proved.
 func (e *dualExact) minimumNorm(ctx context.Context) (*Solution, error) {
 	inverse := e.gram.PseudoInverse(e.opts.Backend)
 	if inverse == nil {
@@ -67,8 +67,8 @@ func (e *dualExact) minimumNorm(ctx context.Context) (*Solution, error) {
 	return out, nil
 }
 
-// refineMinimum corrects the solutions of the systems. For each system it keeps the measured solution whose residual
-// has the smallest part in the range of A.
+// refineMinimum corrects the solutions of the systems, at most maxMeasurements times. For each system it keeps the
+// solution whose measured residual has the smallest part in the range of A.
 func (e *dualExact) refineMinimum(
 	ctx context.Context,
 	systems []*dualSystem,

@@ -9,8 +9,9 @@ import (
 )
 
 // solve returns the solution at each γ. It solves for several γ and a block of targets together. The argument block
-// is the number of targets in a block; 0 means dual.TargetBlock(n, d). If form is false, solve computes coefficients
-// only if scores need them. If visit is not nil, solve calls visit(i, found) with the fit at gammas[i] of each block.
+// is the number of targets in a block; 0 means the default, dual.TargetBlock. If form is false, the solutions have
+// no coefficients, unless a certificate proves nothing. If visit is not nil, solve calls visit(i, found) with the
+// fit at gammas[i] of each block.
 func (e *dualExact) solve(
 	ctx context.Context,
 	gammas []float64,
@@ -51,7 +52,7 @@ func (e *dualExact) solve(
 	return fits, nil
 }
 
-// solveWithZero is solve for gammas that may contain γ = 0.
+// solveWithZero is like solve, but gammas may contain γ = 0.
 func (e *dualExact) solveWithZero(
 	ctx context.Context,
 	gammas []float64,
@@ -112,8 +113,8 @@ func (e *dualExact) solveBlock(
 	return found, nil
 }
 
-// withoutCoefficients solves with the tridiagonal form of G = AAᵀ and forms no coefficients. If a system at some γ
-// needs its coefficients, the fit at this γ is nil.
+// withoutCoefficients solves at each γ with the tridiagonal form of AAᵀ, without computing coefficients. If some
+// coefficients are needed at a γ, the fit at this γ is nil.
 func (e *dualExact) withoutCoefficients(gammas []float64, targets targetRange) []*dualFit {
 	fits, systems := e.prepare(gammas, targets)
 	points := make([]dual.Unformed, len(systems))

@@ -12,11 +12,11 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
 
-// maxMeasurements limits the corrections; a measurement of the residual follows each.
+// maxMeasurements limits the number of corrections of a solution. After each correction the residual is measured.
 const maxMeasurements = 6
 
-// A dualSystem is the equation (AAᵀ + γI)α = b for one target b and one γ. The coefficients of the solution are
-// Aᵀα.
+// A dualSystem is the equation (AAᵀ + γI)α = b for one target b and one penalty γ. The coefficients of the ridge
+// solution are Aᵀα.
 type dualSystem struct {
 	dual.Point
 	df       certify.Dimension
@@ -27,11 +27,11 @@ type dualSystem struct {
 	ended    bool
 }
 
-// A dualSolver overwrites the residual r of each system with an approximation of (AAᵀ + γI)⁻¹r, the correction
-// of α.
+// A dualSolver overwrites the residual r of each system (AAᵀ + γI)α = b by an approximation of (AAᵀ + γI)⁻¹r. This
+// approximation is the correction of α.
 type dualSolver func(systems []*dualSystem) error
 
-// A dualFit holds the systems of some targets at one γ.
+// A dualFit holds the systems of several targets at one γ.
 type dualFit struct {
 	systems []*dualSystem
 	by      Method
@@ -57,18 +57,18 @@ func (f *dualFit) isFinite() bool {
 	return true
 }
 
-// A targetRange is the targets from lo to hi − 1.
+// A targetRange is the range of targets from lo to hi − 1.
 type targetRange struct{ lo, hi int }
 
-// batch returns the number of γ to solve for together. Their vectors take about as much memory as AAᵀ, or 64 MiB if
-// AAᵀ is smaller.
+// batch returns the number of γ to solve for together. The vectors of these systems take about as much memory as
+// AAᵀ, or 64 MiB if AAᵀ is smaller.
 func (e *dualExact) batch() int {
 	n := float64(e.data.N())
 	each := float64(min(e.t, dual.TargetBlock(e.data.N(), e.d))) * (8*float64(e.d) + 16*n)
 	return max(1, int(math.Max(n*n, 8<<20)/each))
 }
 
-// fit uses conjugate gradients or a factorisation of AAᵀ + γI.
+// fit solves for the targets at gamma. It uses conjugate gradients, or a Cholesky factorisation of AAᵀ + γI.
 func (e *dualExact) fit(ctx context.Context, gamma float64, targets targetRange) (*dualFit, error) {
 	if e.method == DualCG {
 		f, converged, err := e.solveByCG(ctx, gamma, targets)
@@ -102,8 +102,8 @@ func (e *dualExact) fit(ctx context.Context, gamma float64, targets targetRange)
 	return found, nil
 }
 
-// solveSystems solves for the targets at each γ. It uses the tridiagonal form of AAᵀ if there is one. It calls fit
-// for each γ at which the tridiagonal form is inaccurate.
+// solveSystems solves for the targets at each γ. It uses the tridiagonal form of AAᵀ if this was computed. If the
+// result is not accurate enough at a γ, it calls fit for this γ.
 func (e *dualExact) solveSystems(
 	ctx context.Context,
 	gammas []float64,
@@ -137,8 +137,9 @@ func (e *dualExact) solveSystems(
 	return fits, nil
 }
 
-// prepare returns a fit with α = 0 for each γ at which the tridiagonal form of AAᵀ is accurate enough, and nil for
-// every other γ. systems lists the systems of all these fits.
+// prepare returns the systems to solve by the tridiagonal form of AAᵀ, with α = 0. fits[i] has the systems at
+// gammas[i]. It is nil if the tridiagonal form is not accurate enough at this γ. systems lists the systems of all
+// fits.
 func (e *dualExact) prepare(gammas []float64, targets targetRange) (fits []*dualFit, systems []*dualSystem) {
 	e.reduce()
 	fits = make([]*dualFit, len(gammas))
@@ -151,7 +152,7 @@ func (e *dualExact) prepare(gammas []float64, targets targetRange) (fits []*dual
 	return fits, systems
 }
 
-// reduce computes the tridiagonal form of AAᵀ, unless there are few γ. After an overflow, e.reduction stays nil.
+// reduce computes the tridiagonal form of AAᵀ, unless there are few γ. If this overflows, e.reduction stays nil.
 func (e *dualExact) reduce() {
 	if e.reduction == nil && e.method != DualCG && e.plan.shouldReduce() {
 		n := e.data.N()
@@ -162,7 +163,8 @@ func (e *dualExact) reduce() {
 	}
 }
 
-// factorAt returns false if T + γI is not positive definite.
+// factorAt returns the tridiagonal form T of AAᵀ for use at gamma. ok is false if there is no such form, or if
+// T + γI is not positive definite.
 func (e *dualExact) factorAt(gamma float64) (f *certify.Factored, ok bool) {
 	if e.reduction == nil {
 		return nil, false
@@ -186,7 +188,7 @@ func scatterResiduals(open []*dualSystem, all []float64) {
 	}
 }
 
-// systems returns the systems of the targets with α = 0.
+// systems returns the system (AAᵀ + γI)α = b for each target b, at α = 0.
 func (e *dualExact) systems(
 	gamma float64,
 	targets targetRange,
@@ -217,7 +219,8 @@ func (e *dualExact) tol() float64 {
 	return dualTol
 }
 
-// refine corrects the solutions of the systems by solve, until each is certified to tol or stops improving.
+// refine corrects the solutions of the systems. The function solve computes the corrections. Each system is
+// corrected until its relative error is certified to be at most tol, or until corrections stop helping.
 func (e *dualExact) refine(
 	ctx context.Context,
 	systems []*dualSystem,
@@ -259,12 +262,12 @@ func (e *dualExact) refine(
 	return nil
 }
 
-// weights returns the error bounds of the coefficients in found, a measurement of the system s.
+// weights returns the error bounds of the coefficients in found, which measures the residual of the system s.
 func (e *dualExact) weights(s *dualSystem, found *dual.Found) certify.Weights {
 	return e.known.Weights(s.Target, pointOf(s, found), s.df)
 }
 
-// pointOf converts found, a measurement of the system s, to the form that package certify reads.
+// pointOf converts found, which measures the residual of the system s, to the form that package certify reads.
 func pointOf(s *dualSystem, found *dual.Found) *certify.DualPoint {
 	return &certify.DualPoint{
 		Gamma:    s.Gamma,
@@ -280,8 +283,9 @@ func pointOf(s *dualSystem, found *dual.Found) *certify.DualPoint {
 	}
 }
 
-// record stores a measurement of s, if its error bound is the smallest so far. If the norm of the residual did not
-// halve since the last measurement, or if tol is reached, s gets no more corrections.
+// record stores the measurement found of the system s, if its error bound is the smallest so far. It ends the
+// corrections of s if the relative error bound is at most tol. It also ends them if the norm of the residual did
+// not halve since the last measurement.
 func (e *dualExact) record(s *dualSystem, found *dual.Found, tol float64) {
 	bounds := e.weights(s, found)
 	found.Off += (e.known.Scattered(found.X) + e.known.Scattered(found.Low)) * roundoff.Inflate
@@ -311,8 +315,8 @@ func (e *dualExact) solution(found *dualFit) *Solution {
 	return f
 }
 
-// solveByCG solves by conjugate gradients, without AAᵀ. converged is false if too many steps would be needed, or if
-// the rows are not in memory.
+// solveByCG solves by conjugate gradients, without computing AAᵀ. converged is false if too many steps would be
+// needed, or if the rows are not in memory.
 func (e *dualExact) solveByCG(
 	ctx context.Context,
 	gamma float64,
@@ -325,8 +329,8 @@ func (e *dualExact) solveByCG(
 	return e.conjugateGradients(ctx, gamma, targets, e.tol(), kept.Steps())
 }
 
-// conjugateGradients solves at gamma to the relative error tol. converged reports whether maxSteps steps for each
-// system were enough. f is nil if a number overflows.
+// conjugateGradients solves at gamma to the relative error tol. It makes at most maxSteps steps for each system.
+// converged is false if these steps were not enough. f is nil if a number overflows.
 func (e *dualExact) conjugateGradients(
 	ctx context.Context,
 	gamma float64,
@@ -345,7 +349,7 @@ func (e *dualExact) conjugateGradients(
 		return nil, false, nil
 	}
 	converged = true
-	// ‖x − x*‖ ≤ far·‖r‖ for the residual r, see certify.Dual.
+	// For a solution x with the residual r, and the exact solution x*, ‖x − x*‖ ≤ far·‖r‖; see certify.Dual.
 	far := math.Min(1/(2*math.Sqrt(gamma)), e.known.Size/gamma)
 	err = e.refine(ctx, systems, tol, func(open []*dualSystem) error {
 		for _, s := range open {
@@ -367,7 +371,7 @@ func (e *dualExact) conjugateGradients(
 	return f, converged && f.certifiedTo(tol), nil
 }
 
-// switchToGram computes AAᵀ, so that a factorisation replaces conjugate gradients.
+// switchToGram computes AAᵀ, so that factorisations of AAᵀ + γI can replace conjugate gradients.
 func (e *dualExact) switchToGram(ctx context.Context) error {
 	if e.gram != nil {
 		return nil

@@ -15,26 +15,25 @@ import (
 
 // Constants of leave-one-out errors without AAᵀ.
 const (
-	// While γ is chosen, conjugate gradients solve at each candidate to the relative error choiceTol, in at most
-	// choiceSteps steps. The brackets of the scores include the errors that remain.
+	// While γ is chosen, conjugate gradients solve at each candidate to the relative error choiceTol. They stop
+	// after choiceSteps steps. The brackets of the scores include the errors that remain.
 	choiceTol, choiceSteps = 1e-7, 400
-	// scoreTol is the relative width that the bracket of a leave-one-out error should have.
+	// scoreTol is the wanted relative width of the bracket of a leave-one-out error.
 	scoreTol = 5e-3
-	// deepTrials is the number of trial vectors for each single row whose leverage widens the brackets of the scores
-	// most.
+	// deepTrials is the number of trial vectors for each row whose leverage needs a narrower bracket.
 	deepTrials = 3
 )
 
-// usesTrials reports whether trial vectors bracket the leverages of the rows. For few rows, a factorisation of AAᵀ
-// is used instead, because it costs little.
+// usesTrials reports whether trial vectors bracket the leverages of the rows. For few rows, AAᵀ is factorised
+// instead, because this costs little.
 func (e *dualExact) usesTrials() bool {
 	kept, ok := e.data.(*dual.Rows)
 	return ok && e.method == DualCG && kept.Sparse() && kept.N() > 2*dual.SharedTrials
 }
 
-// leaveOneOutByTrials solves by conjugate gradients and brackets the leverages by trial vectors, without AAᵀ. First,
-// every row gets one trial vector of its own. Then the rows that widen the brackets of the scores most get deepTrials
-// trial vectors each. The third result is false if there are no trial vectors.
+// leaveOneOutByTrials solves by conjugate gradients, without AAᵀ. It brackets the leverages of the rows by trial
+// vectors. First, every row gets one trial vector of its own. Then some rows get deepTrials trial vectors each: the
+// rows that widen the brackets of the scores most. The third result is false if there are no trial vectors.
 func (e *dualExact) leaveOneOutByTrials(
 	ctx context.Context,
 	gammas []float64,
@@ -102,7 +101,7 @@ func (e *dualExact) leaveOneOutByTrials(
 	return fits, scores, true, nil
 }
 
-// leftOf returns what the leave-one-out errors of each target of a fit are computed from, apart from the leverages.
+// leftOf returns, for each target of a fit, all that is needed for the leave-one-out errors besides the leverages.
 func (e *dualExact) leftOf(found *dualFit, kept *dual.Rows) []certify.DualLeft {
 	out := make([]certify.DualLeft, len(found.systems))
 	for j, s := range found.systems {
@@ -117,9 +116,10 @@ func (e *dualExact) leftOf(found *dualFit, kept *dual.Rows) []certify.DualLeft {
 	return out
 }
 
-// rowsToNarrow returns the rows whose leverages have to be bracketed better. free[g] holds the present brackets at
-// gammas[g]. The other rows together widen the bracket of a score by at most half the wanted width. The wanted width
-// is larger for a score far above the best. Scores that are not known within a factor of two are ignored.
+// rowsToNarrow returns the rows whose leverages have to be bracketed more narrowly. free[g] holds the present
+// brackets at gammas[g]. All other rows together widen the bracket of a score by at most half the wanted width. The
+// wanted width is larger for a score far above the best score. Scores that are not known within a factor of two are
+// ignored.
 func (e *dualExact) rowsToNarrow(
 	gammas []float64,
 	free [][]interval.Interval,
@@ -136,7 +136,8 @@ func (e *dualExact) rowsToNarrow(
 		}
 		least = math.Min(least, scores[g].Mid())
 	}
-	// for each row, the largest share of its bracket in half the wanted width of a score
+	// need[i] is the width that row i adds to a score, divided by half the wanted width. It is the largest such
+	// quotient of all scores.
 	need := make([]float64, n)
 	var shares [][]float64
 	for g, gamma := range gammas {
@@ -177,8 +178,8 @@ func (e *dualExact) rowsToNarrow(
 	return rows
 }
 
-// solveForChoice solves for all targets at one γ with the relative error choiceTol, or with the error that
-// choiceSteps steps reach.
+// solveForChoice solves for all targets at one γ by conjugate gradients. The relative error is choiceTol, or larger
+// if choiceSteps steps are not enough.
 func (e *dualExact) solveForChoice(ctx context.Context, gamma float64) (*dualFit, error) {
 	f, _, err := e.conjugateGradients(
 		ctx,

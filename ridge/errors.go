@@ -10,8 +10,8 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/rows"
 )
 
-// ErrInput matches, with errors.Is, every error that the caller's input causes: shapes, values, files or invalid
-// options. These are [ErrShape], [ErrEmpty], [ErrOtherRows], *[GammaError], *[SizeError], *[SingularError],
+// ErrInput matches, with errors.Is, every error that the caller's input causes: invalid shapes, values, files or
+// options. Examples are [ErrShape], [ErrEmpty], [ErrOtherRows], *[GammaError], *[SizeError], *[SingularError],
 // *choose.FoldsError, *[fd.NonFiniteError] and *[fd.RangeError]. A *[ScaleError] or a *[NotConvergedError] does not
 // match ErrInput. ErrInput is [engine.ErrInput].
 var ErrInput = engine.ErrInput
@@ -28,17 +28,18 @@ var errZeroValue = fmt.Errorf("%w: the summary is nil or a zero Summary; use New
 
 var errNoSource = rows.ErrNoSource
 
-// ErrEmpty reports a fit without rows, or with rows that all have weight 0.
+// ErrEmpty reports that a fit has no rows, or that all its rows have weight 0.
 var ErrEmpty = badinput.Errorf("ridge: no rows")
 
-// ErrNoConvergence reports that an eigenvalue iteration failed. No finite data are known to cause this error.
-// ErrNoConvergence is [engine.ErrNoConvergence].
+// ErrNoConvergence reports that the computation of eigenvalues did not converge. No finite data are known to cause
+// this error. ErrNoConvergence is [engine.ErrNoConvergence].
 var ErrNoConvergence = engine.ErrNoConvergence
 
 // unfit returns an ErrShape with the given message.
 var unfit = rows.Unfit
 
-// A GammaError reports a γ that the method does not support, or a γ that is negative or not finite.
+// A GammaError reports that the penalty γ is negative or not finite, or that the method does not support this
+// value.
 type GammaError struct {
 	Gamma  float64
 	Method string
@@ -54,9 +55,10 @@ func (e *GammaError) Error() string {
 // Is reports whether target is [ErrInput].
 func (e *GammaError) Is(target error) bool { return target == ErrInput }
 
-// A ScaleError reports that data, weights or a γ are so large or small that certificates would overflow or underflow.
-// Certificates compute numbers up to ‖A‖²‖b‖²/γ², for the rows A and a target b. To avoid the error,
-// multiply the data by a power of two. A nonzero row whose square underflows to 0 is too small; a row of zeros is not.
+// A ScaleError reports that data, weights or a penalty γ are so large or small that certificates would overflow or
+// underflow. Certificates compute numbers up to ‖A‖²‖b‖²/γ², for the rows A and a target b. To avoid the error,
+// multiply the data by a power of two. A nonzero row whose square underflows to 0 is too small. A row of zeros is
+// allowed.
 //
 // A ScaleError does not match [ErrInput], because each row alone is in range.
 type ScaleError struct {
@@ -78,21 +80,22 @@ func (e *ScaleError) Error() string {
 	)
 }
 
-// ErrUnproven reports a summary of weighted rows with an intercept that an old version of this package has written.
-// That version did not record a bound on the round-off of centring, and without this bound nothing can be certified.
+// ErrUnproven reports that a summary cannot certify anything, because an old version of this package has written
+// it. For weighted rows with an intercept, that version did not record a bound on the round-off of centring.
 // Summarise the rows again.
 var ErrUnproven = errors.New(
 	"ridge: nothing can be certified: the summary was written by a version that did not record the round-off " +
 		"of centring weighted rows; summarise the rows again",
 )
 
-// ErrOtherRows reports that a solution was not computed from the rows of a summary, or from the rows that were given
-// for its standard errors.
+// ErrOtherRows reports that a solution was not computed from the given rows. These are the rows of a summary, or
+// the rows that were given for the standard errors of the solution.
 var ErrOtherRows = badinput.Errorf("ridge: the fit is not of these rows")
 
-// A NotConvergedError reports that the tolerance was not reached. Solutions holds the best solution for each γ; its
-// certificates are proved as usual. A γ without a solution is left out ([Unsolved]). The error wraps Status.Err():
-// [ErrRoundOff], [ErrPassLimit], [ErrDiverged], [ErrUnsolved], [ErrUnproved] or [ErrDependent].
+// A NotConvergedError reports that the tolerance was not reached for at least one penalty γ and target. Solutions
+// holds the best solution for each γ. The certificates of these solutions are proved as usual. A γ without a
+// solution is left out ([Unsolved]). The error wraps Status.Err(): [ErrRoundOff], [ErrPassLimit], [ErrDiverged],
+// [ErrUnsolved], [ErrUnproved] or [ErrDependent].
 type NotConvergedError struct {
 	Solutions []*Solution
 	Status    Status // why the iteration stopped, for the last γ and target that missed the tolerance

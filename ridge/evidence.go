@@ -57,7 +57,7 @@ func (s *Summary) quantities(method string, workers int, gammas ...float64) (*ce
 	return k, checkKnown(k, gammas)
 }
 
-// checkKnown returns an error if k cannot certify solutions at gammas.
+// checkKnown returns an error if k cannot certify the solutions at all of gammas.
 func checkKnown(k *certify.Known, gammas []float64) error {
 	if k.Unproven() {
 		return ErrUnproven
@@ -86,7 +86,8 @@ func checkRows(n int64, weight float64) error {
 	return nil
 }
 
-// MeanEigenvalue returns the mean eigenvalue of AᵀA, ‖A‖²_F/d. For the zero Summary it returns 1.
+// MeanEigenvalue returns the mean eigenvalue of AᵀA, which is ‖A‖²_F/d for rows A with d columns. For the zero
+// Summary it returns 1.
 func (s *Summary) MeanEigenvalue() float64 {
 	if !s.isValid() {
 		return 1
@@ -94,7 +95,7 @@ func (s *Summary) MeanEigenvalue() float64 {
 	return s.Bound().Frobenius2 / float64(s.cfg.Dim)
 }
 
-// RelativeWeightError returns a bound on the relative round-off of [Summary.Weight].
+// RelativeWeightError returns a bound on the relative round-off error of [Summary.Weight].
 func (s *Summary) RelativeWeightError() float64 {
 	if !s.isValid() || !(s.Weight() > 0) {
 		return math.Inf(1)

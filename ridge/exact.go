@@ -17,14 +17,15 @@ import (
 
 // ExactOptions are the options of [SolveExact] and [Factorize]. The zero value is the default.
 type ExactOptions struct {
-	// Cholesky (the default), QR, Tridiagonal, Dual, DualCG, or Exact, which selects one of these: see [Method.For]
+	// Method is Cholesky (the default), QR, Tridiagonal, Dual, DualCG or Exact. Exact selects one of the others,
+	// see [Method.For].
 	Method    Method
 	Intercept bool           // fit an intercept for each target, unpenalised
 	Backend   engine.Backend // nil is engine.Default()
 	MaxBytes  uint64         // memory limit in bytes; 0 means 8 GiB
-	// Tol is the relative error to reach. Up to five more passes correct solutions with a larger error bound. If a
-	// solution still misses Tol, its Status is [RoundOff], but no error is returned. If Tol is 0, no corrections are
-	// made, and Dual and DualCG aim at 1e-12.
+	// Tol is the relative error to reach. If the error bound of a solution is larger, up to five more passes
+	// correct the solution. If it still misses Tol, its Status is [RoundOff], but no error is returned. If Tol is
+	// 0, no corrections are made, except that Dual and DualCG aim at 1e-12.
 	Tol float64
 	// LeaveOneOut allows a call of [Factorization.LeaveOneOut].
 	LeaveOneOut bool
@@ -45,7 +46,7 @@ func (o *ExactOptions) complete() error {
 	return err
 }
 
-// A SizeError reports a direct fit that needs more memory than allowed.
+// A SizeError reports that a direct fit needs more memory than the options allow.
 type SizeError struct {
 	Dim          int    // d
 	Rows         int64  // n, if the n×n matrix AAᵀ or the rows are too large; else 0
@@ -75,12 +76,12 @@ func (e *SizeError) Error() string {
 // Is reports whether target is [ErrInput].
 func (e *SizeError) Is(target error) bool { return target == ErrInput }
 
-// A SingularError reports a system that cannot be solved at working precision.
+// A SingularError reports a linear system that is singular up to round-off, so that it cannot be solved.
 type SingularError struct {
 	Gamma  float64
 	Method Method
-	// Column is a feature, counted from 0. Up to round-off, it is a linear combination of the features before it. Column
-	// is −1 if no such feature is known.
+	// Column is the number of a feature, from 0. Up to round-off, this feature is a linear combination of the
+	// features before it. Column is −1 if no such feature is known.
 	Column int
 }
 
@@ -143,7 +144,7 @@ func SolveExact(
 	return fits, f.Certify(ctx, src, fits)
 }
 
-// A primal is a direct fit by AᵀA or by QR.
+// A primal is the state of a direct fit by AᵀA or by a QR factorisation of A.
 type primal struct {
 	d, t   int
 	opts   ExactOptions
@@ -191,7 +192,7 @@ func newPrimal(src dataset.Source, opts ExactOptions) (*primal, error) {
 	}, nil
 }
 
-// read makes the pass over src and returns the accumulated system.
+// read makes the pass over src and returns the system with AᵀA or the QR factor.
 func (e *primal) read(ctx context.Context, src dataset.Source) (*direct.System, error) {
 	var err error
 	e.sparse, err = e.stream.Read(ctx, src, e.stage, e.opts.Progress)
@@ -204,7 +205,7 @@ func (e *primal) read(ctx context.Context, src dataset.Source) (*direct.System, 
 	return e.stream.Close(e.stage, e.opts.Intercept, e.opts.projection(), e.opts.Rounding, e.opts.Backend), nil
 }
 
-// rankBound returns an upper bound on the rank of A. Centring reduces the rank of n rows to at most n − 1.
+// rankBound returns an upper bound on the rank of A: the number n of rows, or n − 1 if the rows are centred.
 func (e *primal) rankBound() int64 {
 	if e.opts.Intercept {
 		return e.stage.Rows - 1
@@ -212,13 +213,13 @@ func (e *primal) rankBound() int64 {
 	return e.stage.Rows
 }
 
-// isUnderdetermined reports whether too few rows make the solution not unique.
+// isUnderdetermined reports whether the solution at gamma is not unique because there are too few rows.
 func (e *primal) isUnderdetermined(gamma float64) bool {
 	return gamma == 0 && e.rankBound() < int64(e.d)
 }
 
-// fits solves for all γ. At γ = 0 with dependent columns, QR returns the minimum-norm solution if minimum is true,
-// and an error otherwise.
+// fits returns the solutions at all gammas. At γ = 0, columns may be linearly dependent. QR then returns the
+// solution of smallest norm if minimum is true, and an error otherwise.
 func (e *primal) fits(
 	ctx context.Context,
 	system *direct.System,
@@ -250,7 +251,8 @@ func (e *primal) fits(
 	return fits, nil
 }
 
-// minimumNorm returns the least-squares solution of smallest norm. It returns nil if no column depends on others.
+// minimumNorm returns the least-squares solution of smallest norm. It returns nil if the columns are linearly
+// independent.
 func (e *primal) minimumNorm(system *direct.System) *Solution {
 	found, dependent := system.MinimumNorm()
 	if dependent == nil ||
@@ -289,7 +291,7 @@ func (e *primal) solution(rows *certify.Streamed, found *certify.Factored, facto
 	return e.newSolution(rows, found, df, weights, factor)
 }
 
-// newSolution returns the solution with the coefficients of found and the bounds in weights.
+// newSolution returns the solution with the coefficients in found and the bounds in weights.
 func (e *primal) newSolution(
 	rows *certify.Streamed,
 	found *certify.Factored,

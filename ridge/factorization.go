@@ -8,8 +8,9 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/direct"
 )
 
-// A Factorization holds the result of the pass of a direct method: AᵀA, a QR factor of A, or AAᵀ with the rows. It
-// solves at any γ without another pass. Only one goroutine may use it at a time.
+// A Factorization holds what a direct method has computed in its pass over the rows A: AᵀA, a QR factor of A, or
+// AAᵀ with the rows. With it, the method solves at any penalty γ. More passes are necessary only if the method uses
+// AAᵀ and could not keep the rows in memory. Only one goroutine may use a Factorization at a time.
 type Factorization struct {
 	opts ExactOptions
 	once bool
@@ -19,8 +20,9 @@ type Factorization struct {
 	dual   *dualExact
 }
 
-// Factorize makes the pass of a direct method over src. gammas lists the γ that will be solved for. A nil gammas
-// means many γ that are not known yet. Errors are the same as for [SolveExact], except *[SingularError].
+// Factorize makes the pass of a direct method over src. gammas lists the values of the penalty γ that will be
+// solved for. A nil gammas means many γ that are not known yet. Errors are the errors of [SolveExact], except
+// *[SingularError].
 func Factorize(
 	ctx context.Context,
 	src dataset.Source,
@@ -71,20 +73,20 @@ func Factorize(
 	return f, err
 }
 
-// Solve returns the solution at every γ of gammas, in order, with certificates. It reads the rows again only if a
-// dual method could not keep them in memory; the certificates then need another pass.
+// Solve returns the solution at every penalty γ of gammas, in order, with certificates. A method that uses AAᵀ may
+// have been unable to keep the rows in memory. Solve then reads the rows again for the certificates.
 //
-// At γ = 0, [QR] returns the minimum-norm solution if columns depend on others; see [SolveExact]. [Exact] uses AAᵀ
-// instead if QR needs too much memory and there are fewer rows than columns. In all other cases, a system that is
-// singular to working precision causes a *[SingularError].
+// At γ = 0, [QR] returns the solution of smallest norm if columns are linearly dependent; see [SolveExact]. [Exact]
+// uses AAᵀ instead if QR needs too much memory and there are fewer rows than columns. In all other cases, a system
+// that is singular up to round-off causes a *[SingularError].
 func (f *Factorization) Solve(ctx context.Context, gammas []float64) ([]*Solution, error) {
 	return f.solve(ctx, gammas, wanted{coefficients: true, minimum: true})
 }
 
-// Scores returns the solutions of Solve, but with a dual method without coefficients: every Target.Coef is nil. The
-// error bounds are for the coefficients Aᵀα, where α is the computed dual solution. A solution keeps its
-// coefficients if its certificate proves nothing, or if columns were projected out. A singular system is always a
-// *[SingularError].
+// Scores returns the same solutions as Solve, but a dual method, which uses AAᵀ, returns no coefficients: every
+// Target.Coef is nil. The error bounds are then for the coefficients Aᵀα, where α is the computed solution of
+// (AAᵀ + γI)α = b for the target b. A solution keeps its coefficients if its certificate proves nothing, or if
+// columns were projected out. A singular system is always a *[SingularError].
 //
 // Without coefficients, a solution for n rows takes O(n²) time for each target. See docs/math.md, Proposition 8.8.
 func (f *Factorization) Scores(ctx context.Context, gammas []float64) ([]*Solution, error) {
@@ -123,9 +125,9 @@ func (f *Factorization) solve(ctx context.Context, gammas []float64, w wanted) (
 	return f.primal.fits(ctx, f.system, gammas, w.minimum)
 }
 
-// Certify sets the Status of solutions from [Factorization.Solve]. If AᵀA was factored, further passes over src
-// correct the solutions that miss ExactOptions.Tol, in place. If src can be read only once, there are no further
-// passes.
+// Certify sets the Status of solutions from [Factorization.Solve], by ExactOptions.Tol. If AᵀA was factored,
+// further passes over src correct in place the solutions with larger errors. If src can be read only once, there
+// are no further passes.
 func (f *Factorization) Certify(ctx context.Context, src dataset.Source, fits []*Solution) error {
 	if f.opts.Tol == 0 {
 		return nil
@@ -150,10 +152,13 @@ func (f *Factorization) Certify(ctx context.Context, src dataset.Source, fits []
 // SetTol replaces ExactOptions.Tol for later calls of [Factorization.Certify].
 func (f *Factorization) SetTol(tol float64) { f.opts.Tol = tol }
 
-// LeaveOneOut returns the solutions of [Factorization.Solve] and the leave-one-out error of every solution and target,
-// as defined at [LeaveOneOut]. It makes a pass over src. A dual method makes no pass, because it has the rows in
-// memory. The leverages are computed by docs/math.md, Theorem 10.7, or for [DualCG] and more than 512 rows by Theorem
-// 10.8. In the last case, the brackets are narrow only if γ is not small, and the solutions have no coefficients.
+// LeaveOneOut returns the solutions of [Factorization.Solve] and the leave-one-out error of every solution and
+// target, as defined at [LeaveOneOut]. It makes a pass over src. A dual method, which uses AAᵀ, ignores src and
+// reads the rows only where Solve does.
+//
+// The leverages are computed by docs/math.md, Theorem 10.7, and by §8 for a dual method. [DualCG] with more than
+// 512 rows uses Theorem 10.8. In this case, the brackets are narrow only if γ is not small, and the solutions have
+// no coefficients.
 //
 // The factorisation must have been made with ExactOptions.LeaveOneOut. A dual method does not support
 // ExactOptions.Projected. If one of these rules is broken, the error is [ErrShape]. Other errors are the errors of
@@ -190,7 +195,7 @@ func (f *Factorization) Method() Method {
 	return f.opts.Method
 }
 
-// Passes returns the number of passes so far, without the passes of [Factorization.Certify].
+// Passes returns the number of passes over the rows so far, without the passes of [Factorization.Certify].
 func (f *Factorization) Passes() int {
 	if f.dual != nil {
 		return f.dual.passes
@@ -198,8 +203,8 @@ func (f *Factorization) Passes() int {
 	return 1
 }
 
-// MeanEigenvalue returns the mean eigenvalue ‖A‖²_F/d of AᵀA. For [DualCG] the result is an upper bound. For
-// the zero Factorization it is 1.
+// MeanEigenvalue returns the mean eigenvalue of AᵀA, which is ‖A‖²_F/d for rows A with d columns. For [DualCG] the
+// result is an upper bound. For the zero Factorization it is 1.
 func (f *Factorization) MeanEigenvalue() float64 {
 	switch {
 	case f.dual != nil:
@@ -210,7 +215,7 @@ func (f *Factorization) MeanEigenvalue() float64 {
 	return f.system.MeanEigenvalue()
 }
 
-// ColumnSquares returns the sum of squares of each column of A, or nil for a dual method.
+// ColumnSquares returns the sum of squares of each column of A. For a dual method, which uses AAᵀ, it returns nil.
 func (f *Factorization) ColumnSquares() []float64 {
 	if f.system == nil {
 		return nil
@@ -218,8 +223,8 @@ func (f *Factorization) ColumnSquares() []float64 {
 	return f.system.ColumnSquares()
 }
 
-// For returns the factorisation that [Exact] selects for n rows and d features. n is −1 if the number of rows is
-// unknown. gammas lists the γ to solve for; nil means many.
+// For returns the method that [Exact] selects for n rows and d features. n is −1 if the number of rows is unknown.
+// gammas lists the values of the penalty γ to solve for; nil means many. The first case that applies decides:
 //
 //   - If γ = 0 is among gammas: QR.
 //   - With fewer rows than features: Dual.
@@ -244,12 +249,12 @@ func (m Method) For(n int64, d int, gammas []float64) Method {
 	return Cholesky
 }
 
-// MaxGramBytes is the largest size in bytes of the d×d matrix AᵀA or the n×n matrix AAᵀ with which a direct
-// method is chosen by default.
+// MaxGramBytes is a limit in bytes for the d×d matrix AᵀA and the n×n matrix AAᵀ. By default, a direct method is
+// chosen only if its matrix is not larger.
 const MaxGramBytes = 1 << 30
 
-// DirectBytes returns the memory in bytes of a direct method, without the rows. The problem has n rows, d features, t
-// targets and k values of γ. leverage is [ExactOptions].LeaveOneOut.
+// DirectBytes returns the memory in bytes that the direct method m needs, without the rows. The problem has n rows,
+// d features, t targets and k values of the penalty γ. leverage is the option [ExactOptions].LeaveOneOut.
 func DirectBytes(m Method, n int64, d, t, k int, leverage bool) float64 {
 	if m.IsDual() {
 		return dualBytes(n, d, t, m, dualPlan{gammas: k, leverage: leverage})
@@ -271,7 +276,6 @@ const (
 	DefaultMaxBytes  = 8 << 30 // memory in bytes
 )
 
-// LeastTol is the smallest tolerance that can always be certified. The reason is that rounding the coefficients to
-// float64 changes them by up to 2⁻⁵³ of their norm. The certified bound is up to an eighth larger than this
-// change.
+// LeastTol is the smallest tolerance that can always be certified. Rounding the coefficients to float64 changes
+// them by up to 2⁻⁵³ of their norm. The certified bound is up to an eighth larger than this change.
 const LeastTol = 9 * 0x1p-56

@@ -8,8 +8,8 @@ import (
 	"github.com/fdridge/fdridge/internal/jsonfields"
 )
 
-// Interval is a closed interval that is proved to contain a quantity. In JSON it is [lo, hi], with null for an end that
-// is not finite.
+// Interval is a closed interval that is proved to contain a quantity. In JSON it is an array [lo, hi], in which
+// null stands for an end that is not finite.
 type Interval struct {
 	Lo float64 `null:"-Inf"`
 	Hi float64 `null:"+Inf"`
@@ -27,7 +27,7 @@ func finite(x float64) *float64 {
 	return &x
 }
 
-// UnmarshalJSON reads the output of MarshalJSON. A null end becomes infinite.
+// UnmarshalJSON reads the output of MarshalJSON. A null at an end becomes −Inf or +Inf.
 func (v *Interval) UnmarshalJSON(text []byte) error {
 	var ends []*float64
 	if err := json.Unmarshal(text, &ends); err != nil {

@@ -38,11 +38,11 @@ type Jackknife struct {
 	ends   sync.Pool // of these arrays, as *[]float64
 }
 
-// NewJackknife makes a pass over src, the n training rows of d features and t targets. It takes O(nd²) time and O(d²)
-// memory. level must be between 0 and 1.
+// NewJackknife returns a Jackknife for the penalty gamma and the coverage level, which must be between 0 and 1. It
+// makes one pass over src, which has n training rows of d features. It takes O(nd²) time and O(d²) memory.
 //
-// Errors: [ErrInput] for an invalid level, *[GammaError], *[SizeError], [ErrShape], [ErrEmpty], [ErrIllConditioned],
-// and the errors of src. A source that can be read only once is an [ErrInput].
+// Errors: [ErrInput] for an invalid level, *[GammaError], *[SizeError], [ErrShape], [ErrEmpty],
+// [ErrIllConditioned], and the errors of src. If src can be read only once, the error is [ErrInput].
 func NewJackknife(
 	ctx context.Context,
 	src dataset.Source,
@@ -74,7 +74,8 @@ func NewJackknife(
 	}, nil
 }
 
-// Rows returns the number of training rows of positive weight. If k is larger, all intervals are infinite.
+// Rows returns the number of training rows of positive weight. If the rank k = ⌈level·(n + 1)⌉ exceeds this number
+// n, all intervals are infinite.
 func (j *Jackknife) Rows() int64 {
 	if j.normal == nil {
 		return 0
@@ -84,12 +85,15 @@ func (j *Jackknife) Rows() int64 {
 
 var errNoJackknife = badinput.Errorf("ridge: the Jackknife was not made by NewJackknife")
 
-// Predict writes the interval of row i and target j of b to dst[i·t + j]. It makes a pass over the training rows for
-// each group of rows of b. A group has as many rows as an array of n training rows and these rows can have in 256 MiB.
-// A pass takes O(d) time for each pair of rows and target, and O(d²) time for each training row.
+// Predict writes the interval for row i and target j of b to dst[i·t + j], for t targets. It predicts the rows of b
+// in groups, and makes a pass over the n training rows for each group. A group is as large as an array of 256 MiB
+// permits. This array has two numbers for each training row, row of the group and target.
 //
-// Errors are [ErrShape] for other dimensions, [ErrInput] if the training rows have changed, errors of the training
-// rows, and errors about entries of b that are not finite.
+// A pass takes O(d) time for each training row, row of the group and target, for d features. It takes O(d²) time
+// more for each training row.
+//
+// Predict returns [ErrShape] if b or dst has the wrong dimensions, and [ErrInput] if the training rows have
+// changed. It also returns errors of the training rows, and errors about entries of b that are not finite.
 func (j *Jackknife) Predict(ctx context.Context, dst []Interval, b dataset.Block) error {
 	m := j.normal
 	if m == nil {
@@ -132,8 +136,8 @@ func (j *Jackknife) Predict(ctx context.Context, dst []Interval, b dataset.Block
 	return nil
 }
 
-// A leftRow describes training row i, with the weight w, in the ends of intervals for one target. Let e ± δ bracket
-// its leave-one-out residual.
+// A leftRow describes how one training row of weight w affects the ends of the intervals for one target. e ± δ is
+// an interval that contains the leave-one-out residual of the training row.
 type leftRow struct {
 	pull  float64 // w·e
 	size  float64 // |e| + δ
@@ -142,8 +146,8 @@ type leftRow struct {
 	off   float64 // times the error of the new row
 }
 
-// predict computes the intervals of the new rows in to. ends is workspace for two numbers of each training row, new row
-// and target.
+// predict computes the intervals of the new rows in to. ends is workspace, with two numbers for each training row,
+// new row and target.
 func (j *Jackknife) predict(ctx context.Context, dst []Interval, to mapped, ends []float64) error {
 	m := j.normal
 	q, n := len(to.norm), int(m.rows)
@@ -199,7 +203,8 @@ func (j *Jackknife) predict(ctx context.Context, dst []Interval, to mapped, ends
 // errMoreRows reports training rows that changed between two passes.
 var errMoreRows = badinput.Errorf("ridge: the training rows have changed since the first pass")
 
-// leaveOut computes the leftRow of each target and row of s. from holds the rows times W.
+// leaveOut computes the leftRow of each row of s and each target. from holds the rows of s, multiplied by the
+// matrix W of [inverse].
 func (m *normal) leaveOut(left []leftRow, s *stagedRows, from *mapped) {
 	for i := range s.n {
 		w := s.weights[i]
@@ -244,8 +249,8 @@ func (m *normal) leaveOut(left []leftRow, s *stagedRows, from *mapped) {
 	}
 }
 
-// predictOne returns the prediction of a row minus the base of the target, and a bound on its error. v is W times the
-// row.
+// predictOne returns the prediction of a row without the offset m.base[target], and a bound on the error of the
+// result. v is the row multiplied by the matrix W of [inverse].
 func (m *normal) predictOne(v []float64, norm, off float64, target int) (value, bound float64) {
 	for k, c := range m.targets.v[target*m.p : (target+1)*m.p] {
 		value += v[k] * c
@@ -253,8 +258,9 @@ func (m *normal) predictOne(v []float64, norm, off float64, target int) (value, 
 	return value, m.error(norm, off, m.targets.norm[target], m.targets.off[target])
 }
 
-// ends writes lower bounds on −w·zᵀH⁻¹zᵢ·e − |e| to low, and upper bounds on −w·zᵀH⁻¹zᵢ·e +
-// |e| to high, for the new row z and each training row zᵢ. products holds the computed zᵀH⁻¹zᵢ.
+// ends computes bounds for a new row z and each training row zᵢ of weight w. Let H be the normal matrix, and e the
+// leave-one-out residual of zᵢ. ends writes lower bounds on −w·zᵀH⁻¹zᵢ·e − |e| to low, and upper bounds on
+// −w·zᵀH⁻¹zᵢ·e + |e| to high. products holds the computed values of zᵀH⁻¹zᵢ.
 func (m *normal) ends(low, high, products []float64, left []leftRow, norm, off float64) {
 	for i := range left {
 		l := &left[i]
@@ -269,7 +275,7 @@ func (m *normal) ends(low, high, products []float64, left []leftRow, norm, off f
 	}
 }
 
-// around returns the interval whose ends are the exact prediction of new row a plus lo and plus hi.
+// around returns an interval from p + lo to p + hi, rounded outwards. p is the exact prediction of new row a.
 func (m *normal) around(to *mapped, a, target int, lo, hi float64) Interval {
 	row := to.v[a*m.p : (a+1)*m.p]
 	product, bound := m.predictOne(row, to.norm[a], to.off[a], target)

@@ -7,8 +7,8 @@ import (
 	"github.com/fdridge/fdridge/internal/jsonfields"
 )
 
-// MarshalJSON writes the fields under the names in their tags. It writes null for a bound of +Inf and for an infinite
-// end of an interval.
+// MarshalJSON writes the fields under the names in their struct tags. It writes null for a bound of +Inf and for an
+// infinite end of an interval.
 func (c Certificate) MarshalJSON() ([]byte, error) {
 	return jsonfields.Marshal(c)
 }
@@ -19,8 +19,8 @@ func (c *Certificate) UnmarshalJSON(text []byte) error {
 	return jsonfields.Unmarshal(text, c)
 }
 
-// MarshalJSON writes the fields under the names in their tags. It writes null for an Intercept, ComputedTSS or
-// GradientNorm that is NaN. It returns an error for coefficients that are not finite.
+// MarshalJSON writes the fields under the names in their struct tags. It writes null for an Intercept, ComputedTSS
+// or GradientNorm that is NaN. It returns an error for coefficients that are not finite.
 func (t Target) MarshalJSON() ([]byte, error) { return jsonfields.Marshal(t) }
 
 // UnmarshalJSON reads the output of MarshalJSON. An Intercept, ComputedTSS or GradientNorm that is null or absent
@@ -29,16 +29,17 @@ func (t *Target) UnmarshalJSON(text []byte) error {
 	return jsonfields.Unmarshal(text, t)
 }
 
-// MarshalJSON writes the fields under the names in their tags, without loss of precision. A saved model (package model)
-// uses the same names and also describes how rows are prepared.
+// MarshalJSON writes the fields under the names in their struct tags, without loss of precision. The file of a
+// saved model (package model) uses the same names for these fields.
 //
-// An infinite bound, an infinite end of an interval and an unknown number are written as null. MarshalJSON returns an
-// error if coefficients, penalties or γ are not finite.
+// An infinite bound, an infinite end of an interval and an unknown number are written as null. MarshalJSON returns
+// an error if coefficients, penalties or γ are not finite.
 func (s Solution) MarshalJSON() ([]byte, error) { return jsonfields.Marshal(s) }
 
-// UnmarshalJSON reads the output of MarshalJSON. Absent bounds become +Inf, and absent intervals (−Inf, +Inf). The
-// error is [ErrShape] if the coefficients of two targets, or the coefficients and the penalty, differ in length. It is
-// [ErrInput] if the status is unknown or γ is negative. After an error s is unchanged.
+// UnmarshalJSON reads the output of MarshalJSON. Absent bounds become +Inf, and absent intervals become (−Inf,
+// +Inf). The error is [ErrShape] if the coefficients of two targets, or the coefficients and the penalties, differ
+// in length. The error is [ErrInput] if the status is unknown or the penalty γ is negative. After an error, s is
+// unchanged.
 func (s *Solution) UnmarshalJSON(text []byte) error {
 	var out Solution
 	if err := jsonfields.Unmarshal(text, &out); err != nil {

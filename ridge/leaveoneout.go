@@ -17,14 +17,16 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/rows"
 )
 
-// LeaveOneOutOptions are the options of [LeaveOneOut]. The zero value is the default.
+// LeaveOneOutOptions are the options of [LeaveOneOut]. All fields may be zero.
 type LeaveOneOutOptions struct {
 	Reducer  Reducer          // as for [SolvePath]; it gets 5kt + 2 numbers, for k values of γ and t targets
 	Progress func(rows int64) // if not nil, called with the number of rows read so far
-	// Left, if not nil, receives the leave-one-out predictions of fits[fit] for each block b. Calls may run in parallel.
-	// With t targets, element i·t + j of brackets and estimates is for row i and target j. For rows of weight 0, these
-	// elements are meaningless. If columns were projected out, b has the features after the projection, but the targets
-	// before it. The predictions are for the targets before the projection.
+	// Left, if not nil, receives the leave-one-out predictions of the solution fits[fit] for each block b of rows.
+	// Calls may run in parallel. With t targets, element i·t + j of brackets and estimates is for row i and target
+	// j. For rows of weight 0, these elements are meaningless.
+	//
+	// If columns were projected out of the rows, b has the features after the projection, but the targets before
+	// the projection. The predictions are for the targets before the projection.
 	Left func(fit int, b dataset.Block, brackets []Interval, estimates []float64)
 
 	diagnosed func(*RowDiagnostics) error // if not nil, receives the diagnostics of each row for fits[0], in order
@@ -93,7 +95,7 @@ func LeaveOneOut(
 	return leaveOneOutOf(ctx, src, k, fits, opts)
 }
 
-// leaveOneOutOf does the work of [LeaveOneOut], with the bounds k from the summary of the rows.
+// leaveOneOutOf does the work of [LeaveOneOut]. k holds the sketch and the bounds from the summary of the rows.
 func leaveOneOutOf(
 	ctx context.Context,
 	src dataset.Source,
@@ -119,18 +121,21 @@ func leaveOneOutOf(
 	return l.scores(found, workers)
 }
 
-// leftTasks is the number of parallel tasks that share a block of rows. It is a constant, because the sums must not
-// depend on the number of cores.
+// leftTasks is the number of parallel tasks among which the rows of a block are divided. It is a constant, because
+// the sums must not depend on the number of cores.
 const leftTasks = 8
 
 // leaveOneOut is the state of the pass of [LeaveOneOut].
 type leaveOneOut struct {
 	d, t int
-	// number of targets of the source: t, or 2t+2 if it is the result of columns.Projection.ApplyWithLeverages
+	// width is the number of targets of the source. It is t for an ordinary source, and 2t+2 for the result of
+	// columns.Projection.ApplyWithLeverages.
 	width int
 	opts  LeaveOneOutOptions
 	known *certify.LeftOut
-	// Forms()·k rows of r elements, one for each eigenvalue: their products with the squares of Va bracket aᵀH⁻¹a
+	// functions is a matrix with Forms() rows for each γ, and one column for each singular vector of the sketch.
+	// For a row a, it is multiplied by the squares of Va, where V holds the singular vectors. The products bracket
+	// aᵀH⁻¹a for H = AᵀA + γI.
 	functions []float64
 	fits      []certify.LeftFit // for each γ and target
 	rss       []Interval        // certified RSS of each fit
@@ -260,7 +265,7 @@ func (l *leaveOneOut) read(ctx context.Context, src dataset.Source, progress fun
 	return rows.CheckCount(n, l.rows)
 }
 
-// runTask adds the rows of task i in the current block.
+// runTask processes those rows of the current block that belong to task i.
 func (l *leaveOneOut) runTask(i int) {
 	task := &l.tasks[i]
 	for lo := i * l.whole.block; lo < l.now.N; lo += leftTasks * l.whole.block {
@@ -272,7 +277,7 @@ func (l *leaveOneOut) runTask(i int) {
 	}
 }
 
-// add adds the rows of b, which are rows first, first+1, … of the current block, to the sums of s. b has at most
+// add adds the rows of b to the sums of s. Row 0 of b is row first of the current block. b has at most
 // l.whole.block rows.
 func (l *leaveOneOut) add(s *leftTask, b dataset.Block, first int) {
 	r := len(s.basis.v) / l.d
@@ -393,7 +398,7 @@ func (l *leaveOneOut) predict(s *leftTask, b dataset.Block, g int, product func(
 // leftNumbers is the number of sums for each fit.
 const leftNumbers = 5
 
-// sums returns the row count, the weight, and the fits' sums.
+// sums returns the number of rows, their total weight, and the sums for each fit.
 func (l *leaveOneOut) sums() []float64 {
 	out := make([]float64, 2+leftNumbers*len(l.fits))
 	out[0] = float64(l.rows)
@@ -410,7 +415,8 @@ func (l *leaveOneOut) sums() []float64 {
 	return out
 }
 
-// scores computes the leave-one-out errors from the sums over all workers.
+// scores computes the leave-one-out errors. found holds the numbers that the method sums returns, added up over all
+// workers. workers is the number of workers.
 func (l *leaveOneOut) scores(found []float64, workers int) (*LeftOutScores, error) {
 	rows, weight := found[0], found[1]
 	if rows != float64(l.known.Rows) ||
@@ -424,10 +430,10 @@ func (l *leaveOneOut) scores(found []float64, workers int) (*LeftOutScores, erro
 		)
 	}
 	n := float64(l.known.Rows)
-	// round is a bound on the relative round-off of the sums. Sums over tasks, over workers and within a group of
-	// StageRows rows are not compensated.
+	// round bounds the relative round-off of the sums. It includes plain additions: of the sums of tasks and of
+	// workers, and within a group of StageRows rows. All other additions are compensated.
 	round := (8 + n*n*roundoff.Unit + roundoff.StageRows + leftTasks + float64(workers)) * roundoff.Eps
-	// lost bounds the error in the norm of the residuals that comes from weighted squares that underflow.
+	// lost bounds how much the norm of the residuals changes because weighted squares underflow.
 	lost := math.Sqrt(n) * 0x1p-536
 	out := &LeftOutScores{}
 	for at := range l.fits {

@@ -14,10 +14,10 @@ import (
 
 // leaveOneOut makes a pass over src for the leave-one-out errors of fits.
 //
-// Leverages are computed with the eigenvectors of AᵀA, whose error is relative to ‖AᵀA‖. If this error is not
-// far below the smallest γ, generalised eigenproblems (pencils, [certify.Pencil]) are used instead: the units of the
-// columns do not affect their error. The columns of the rows are then divided by powers of two, which is exact. There
-// are no bounds for pencils of projected rows.
+// It normally computes leverages from the eigenvectors of AᵀA. Their error is proportional to ‖AᵀA‖. If this error
+// is not far below the smallest γ, it uses generalised eigenproblems ([certify.Pencil]). The units of the columns
+// do not affect their error. For them, it divides the columns of the rows by powers of two, which causes no
+// round-off. If columns were projected out, it always uses the eigenvectors, because pencils have no bounds then.
 func (e *primal) leaveOneOut(
 	ctx context.Context,
 	src dataset.Source,
@@ -71,8 +71,9 @@ func gramRoundOff(system *direct.System) float64 {
 	return rounding*roundoff.Unit*rows.Size*rows.Size*roundoff.Inflate + float64(rows.Dim)*roundoff.LostSquares
 }
 
-// pencilsFor returns pencils, ascending in γ, and the scale by which they divide the columns. Every γ has a pencil
-// that is accurate enough, except perhaps the smallest γ. If no pencil is accurate at any γ, both results are nil.
+// pencilsFor returns pencils in ascending order of γ, and the numbers by which they divide the columns. Every γ has
+// a pencil that is accurate enough, except perhaps the smallest γ. If no pencil is accurate at any γ, both results
+// are nil.
 func pencilsFor(system *direct.System, gammas []float64) (pencils []*certify.Pencil, scale []float64) {
 	gammas = slices.Clone(gammas)
 	slices.Sort(gammas)
@@ -93,7 +94,8 @@ func pencilsFor(system *direct.System, gammas []float64) (pencils []*certify.Pen
 	return pencils, scale
 }
 
-// equilibrate divides the columns of src by scale, and multiplies the coefficients of fits by scale.
+// equilibrate divides each column of src by its element of scale. It multiplies the coefficients of fits by the
+// same numbers, so that their predictions do not change.
 func equilibrate(
 	src dataset.Source,
 	fits []*Solution,
@@ -120,7 +122,7 @@ func equilibrate(
 	return src, out, nil
 }
 
-// leverages computes the eigenvectors of AᵀA once, in O(d³) time.
+// leverages computes the eigenvectors of AᵀA in O(d³) time for d features. Later calls return the stored result.
 func (e *primal) leverages(system *direct.System) (*certify.Known, error) {
 	if e.known != nil {
 		return e.known, nil
@@ -142,8 +144,8 @@ func (e *primal) leverages(system *direct.System) (*certify.Known, error) {
 	return e.known, nil
 }
 
-// evidence returns what certificates need to know about the rows, but no sketch. c is the computed AᵀY, and rounding
-// is the result of [direct.System.Gram].
+// evidence returns the facts about the rows that certificates need, except the sketch. c is the computed AᵀY.
+// rounding is the bound on round-off that [direct.System.Gram] returned.
 func (e *primal) evidence(system *direct.System, c []float64, rounding float64) certify.Evidence {
 	rows := system.Evidence()
 	return certify.Evidence{

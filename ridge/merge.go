@@ -2,9 +2,9 @@ package ridge
 
 import "fmt"
 
-// Merge adds the rows of o to s. o is unchanged. The error is [ErrShape] if o is nil or s itself, or if o and s differ
-// in dimensions, size or intercept setting. It is *[fd.RangeError] if the sum of squares is out of range. After an
-// error s is unchanged.
+// Merge adds the rows of o to s, and leaves o unchanged. The error is [ErrShape] if o is nil or s itself. It is
+// also [ErrShape] if o and s differ in dimensions, sketch size or intercept setting. The error is *[fd.RangeError]
+// if the sum of squares is out of range. After an error, s is unchanged.
 func (s *Summary) Merge(o *Summary) error {
 	if !o.isValid() || !s.isValid() {
 		return fmt.Errorf("%w: merging a summary that is nil or a zero Summary", errShape)
@@ -41,8 +41,8 @@ func (s *Summary) Merge(o *Summary) error {
 	return err
 }
 
-// Join merges the parallel sketches of s ([SummaryConfig.Lanes]) into one, which frees memory. Results do not change,
-// because every method that reads s merges them anyway.
+// Join merges the parallel sketches of s ([SummaryConfig.Lanes]) into one, which frees memory. Results do not
+// depend on Join, because every method that reads s merges the sketches first.
 func (s *Summary) Join() error {
 	if !s.isValid() {
 		return errZeroValue

@@ -15,52 +15,64 @@ const (
 	// Auto lets the called function choose.
 	Auto Method = iota
 
-	// OneShot computes the solution from the sketch of a single pass, see [Summary.Path].
+	// OneShot computes the solution from the sketch of a single pass over the rows, see [Summary.Path].
 	OneShot
 
-	// CG is the method of conjugate gradients, preconditioned by the sketch. It never diverges. Each pass multiplies
-	// one vector by AᵀA for each γ and target. CG stores a few vectors of length d for each γ and target.
+	// CG is the method of conjugate gradients, preconditioned by the sketch. It never diverges. In each pass over
+	// the rows A, it multiplies one vector by AᵀA for each target and each penalty γ. CG stores a few vectors of
+	// length d for each γ and target, for d features.
 	CG
-	// Galerkin approximates the solutions for all γ and targets in one subspace, which grows by up to 32 vectors in each
-	// pass. If the eigenvalues of AᵀA decay, Galerkin needs between a tenth and a half as many passes as CG. For many
-	// γ it also multiplies fewer vectors by AᵀA.
+	// Galerkin approximates the solutions for all penalties γ and all targets in one subspace. Each pass over the
+	// rows A adds up to 32 vectors to the subspace. If the eigenvalues of AᵀA decay, Galerkin needs fewer passes
+	// than [CG], a tenth to a half as many. For many γ it also multiplies fewer vectors by AᵀA.
 	//
-	// For a sketch of m rows, k values of γ and t targets, Galerkin stores at most 12·(m + k·t) vectors of length d. If
-	// it needs more, it continues as CG. If the summary holds AᵀA itself, Galerkin runs as CG from the start.
+	// Galerkin stores at most 12·(m + k·t) vectors, for a sketch of m rows, k values of γ and t targets. Each
+	// vector has one element for each feature. If it needs more vectors, it continues as CG. If the summary holds
+	// AᵀA itself, Galerkin runs as CG from the start.
 	Galerkin
-	// Newton is Algorithm 1 of the paper (iFDRR, iRFDRR): x ← x − Ĥ⁻¹g, with the coefficients x, the gradient g
-	// and the [Hessian] Ĥ.
+	// Newton is Algorithm 1 of C. Dickens, "Ridge Regression with Frequent Directions" (2020), there called iFDRR
+	// and iRFDRR. Each step subtracts Ĥ⁻¹g from the coefficients. g is the gradient, and the [Hessian] Ĥ
+	// approximates AᵀA + γI for the rows A and the penalty γ.
 	Newton
 
-	// Exact selects a direct method (Cholesky, QR, Tridiagonal or Dual) by the shape of the problem, see
-	// [Method.For].
+	// Exact chooses one of the direct methods Cholesky, QR, Tridiagonal and Dual. The choice depends on the shape
+	// of the problem, see [Method.For].
 	Exact
-	// Cholesky accumulates AᵀA and AᵀY and factors AᵀA + γI = LLᵀ with a triangular L. The error of the solution
-	// is proportional to the condition number of AᵀA + γI.
+	// Cholesky computes AᵀA and AᵀY for features A and targets Y. It factors AᵀA + γI into a lower triangular
+	// matrix and its transpose. The error of the solution is proportional to the condition number of AᵀA + γI.
 	Cholesky
-	// QR accumulates the triangular factor R of [A Y]. For each γ it factors R stacked on √γ·I. One part of the
-	// error is proportional to the condition number of this stacked matrix. The other part is proportional to the norm of
-	// the residual and to the condition number of AᵀA + γI. QR takes about four times as long as Cholesky. Use it for
-	// γ = 0 and for ill-conditioned data.
-	QR
-	// Tridiagonal accumulates K = AᵀA and AᵀY and reduces K once to a tridiagonal matrix T, K = QTQᵀ with an
-	// orthogonal Q. The reduction takes as long as a few Cholesky factorisations; each γ is then cheap. The error is
-	// proportional to the condition number of K + γI, which depends on the units of the columns.
+	// QR computes the triangular factor R of a QR factorisation of the features and targets. For each penalty γ it
+	// factors the matrix of R stacked on √γ·I. One part of the error is proportional to the condition number of
+	// this stacked matrix. The other part is proportional to the norm of the residual and to the condition number
+	// of AᵀA + γI.
 	//
-	// Cholesky replaces Tridiagonal if T is too inaccurate for a γ. Solution.Method names the method that was used.
+	// QR takes about four times as long as Cholesky. Use it for γ = 0 and for ill-conditioned data.
+	QR
+	// Tridiagonal computes AᵀA and AᵀY for features A and targets Y. It reduces AᵀA once to a tridiagonal matrix by
+	// orthogonal transformations. The reduction takes as long as a few Cholesky factorisations; each penalty γ is
+	// then cheap. The error is proportional to the condition number of AᵀA + γI, which depends on the units of the
+	// columns.
+	//
+	// If the tridiagonal matrix is too inaccurate for a γ, Cholesky is used for this γ. Solution.Method names the
+	// method that was used.
 	Tridiagonal
-	// Dual factors G + γI with G = AAᵀ (n×n), and keeps the rows in memory, sparse rows in sparse form. Use Dual for
-	// fewer rows than features, because it stores no d×d matrix. The certificate comes from a residual that is measured
-	// with twice the digits, so the certificate does not depend on the accuracy of the factor. γ must be positive.
+	// Dual factors AAᵀ + γI, an n×n matrix for n rows A and the penalty γ. It keeps the rows in memory, sparse rows
+	// in sparse form. Use Dual if there are fewer rows than features, because it stores no d×d matrix for d
+	// features.
+	//
+	// The certificate comes from a residual that is computed with twice the digits. So the certificate does not
+	// depend on the accuracy of the factor. γ must be positive.
 	Dual
-	// DualCG solves (G + γI)α = b for the target b by conjugate gradients on sparse rows, without computing G = AAᵀ.
-	// A step takes about 4·n·z flops for n rows with z entries each. Errors are bounded as for Dual, but the brackets
-	// of the effective dimension and GCV are wide. For leave-one-out errors of many rows, trial vectors bracket the
-	// leverages. For dense rows, or if Dual is faster, Dual runs instead.
+	// DualCG solves (AAᵀ + γI)α = b for the target b by conjugate gradients, on sparse rows A. It does not compute
+	// AAᵀ. A step takes about 4·n·z flops, for n rows with z entries each. Errors are bounded as for [Dual], but
+	// the brackets of the effective dimension and of the generalised cross-validation (GCV) score are wide.
+	//
+	// For leave-one-out errors of many rows, trial vectors bracket the leverages. For dense rows, or if Dual is
+	// faster, Dual runs instead.
 	DualCG
 
-	// Chebyshev occurs only in solutions that an earlier version of this package has written. It can no longer be chosen;
-	// use CG.
+	// Chebyshev is only the Method of solutions that an earlier version of this package has written. A caller
+	// cannot choose it; use CG instead.
 	Chebyshev
 )
 
@@ -116,8 +128,8 @@ func (m Method) is(k kind) bool {
 // Iterates reports whether the method starts from a sketch and makes further passes.
 func (m Method) Iterates() bool { return m.is(iterates) }
 
-// IsDirect reports whether the method factors AᵀA, A or AAᵀ, or solves with AAᵀ by DualCG, so that it keeps no
-// sketch.
+// IsDirect reports whether the method factors AᵀA, A or AAᵀ. It is also true for DualCG, which solves with AAᵀ.
+// These methods keep no sketch.
 func (m Method) IsDirect() bool {
 	return m.is(factorsGram) || m.is(factorsDual)
 }
@@ -125,7 +137,7 @@ func (m Method) IsDirect() bool {
 // IsDual reports whether the method works with AAᵀ.
 func (m Method) IsDual() bool { return m.is(factorsDual) }
 
-// Takes returns a *[GammaError] if the method cannot solve at the given γ, and nil otherwise.
+// Takes returns nil if the method can solve with the penalty gamma, and otherwise a *[GammaError].
 func (m Method) Takes(gamma float64) error {
 	if gamma == 0 && m.isKnown() && methods[m].zero {
 		return nil
@@ -133,8 +145,8 @@ func (m Method) Takes(gamma float64) error {
 	return checkGamma(gamma, m.String())
 }
 
-// String returns the name: "auto", "one-shot", "cg", "galerkin", "newton", "exact", "cholesky", "qr", "tridiagonal",
-// "dual" or "dual-cg".
+// String returns the name of the method: "auto", "one-shot", "cg", "galerkin", "newton", "exact", "cholesky", "qr",
+// "tridiagonal", "dual", "dual-cg" or "chebyshev".
 func (m Method) String() string {
 	if !m.isKnown() {
 		return fmt.Sprintf("Method(%d)", int(m))
@@ -142,8 +154,8 @@ func (m Method) String() string {
 	return methods[m].name
 }
 
-// ParseMethod returns the method with the given name. It returns an error for an unknown name or a method that can no
-// longer be chosen.
+// ParseMethod returns the method with the given name. It returns an error if the name is unknown, or if a caller
+// cannot choose the method.
 func ParseMethod(name string) (Method, error) {
 	var names []string
 	for _, m := range Methods() {
@@ -166,7 +178,8 @@ func (m Method) MarshalText() ([]byte, error) {
 	return []byte(methods[m].name), nil
 }
 
-// UnmarshalText reads the name of a method, including Chebyshev. An empty text is Auto.
+// UnmarshalText reads the name of a method. It accepts Chebyshev, which a caller cannot choose. An empty text means
+// Auto.
 func (m *Method) UnmarshalText(text []byte) error {
 	if len(text) == 0 {
 		*m = Auto

@@ -14,8 +14,8 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/rows"
 )
 
-// NormalOptions describe the problem of [NewJackknife] and [StandardErrorsOf]. The zero value means no intercept, the
-// penalty 1 for each column, and exact entries.
+// NormalOptions describe the problem that [NewJackknife] and [StandardErrorsOf] solve. The zero value means no
+// intercept, the penalty factor 1 for each column, and entries without rounding errors.
 type NormalOptions struct {
 	Intercept bool
 	Penalty   []float64      // pⱼ ≥ 0 of each column: the objective has γ·Σpⱼxⱼ²; nil means 1
@@ -24,7 +24,8 @@ type NormalOptions struct {
 	MaxBytes  uint64         // memory limit in bytes; 0 means DefaultMaxBytes
 }
 
-// ErrIllConditioned reports a normal matrix whose approximate inverse is not accurate enough to prove anything.
+// ErrIllConditioned reports that the inverse of the matrix AᵀA + γP could not be approximated with a proved error.
+// P is the diagonal matrix of the penalty factors of the columns.
 var ErrIllConditioned = errors.New(
 	"ridge: AᵀA + γP is too close to a singular matrix for proved bounds; use a larger gamma, or scale the columns")
 
@@ -66,7 +67,8 @@ type counted struct {
 	squares []float64 // Σ w(y − base)² for each target
 }
 
-// An inverse is the matrix W, and bounds on the errors of products with W.
+// An inverse is a p×p matrix W with bounds on the errors of products with W. WᵀW approximates the inverse of the
+// normal matrix.
 type inverse struct {
 	w        []float64 // W, p×p
 	omega    []float64 // norms of the columns of W
@@ -75,7 +77,8 @@ type inverse struct {
 	fixed    float64   // bounds the other errors of a product
 }
 
-// mapped holds vectors Wz. norm bounds the norm of the exact vector, and off bounds the norm of the error.
+// mapped holds the computed products of the matrix W of [inverse] with q vectors. For each product, norm bounds the
+// norm of the exact vector, and off bounds the norm of the error.
 type mapped struct {
 	v         []float64 // q×p
 	norm, off []float64
@@ -86,12 +89,12 @@ const (
 	eps = roundoff.Eps
 )
 
-// chainOf bounds the round-off of a sum of k products by a backend, in units of eps.
+// chainOf bounds the round-off of a sum of k products that a backend computes, in units of eps.
 func chainOf(k int) float64 {
 	return float64(k)/2 + engine.Roundings + few
 }
 
-// newNormal makes a pass over src. The result has no γ yet, see withGamma.
+// newNormal makes a pass over src and computes its normal matrix without a penalty. withGamma adds the penalty.
 func newNormal(ctx context.Context, src dataset.Source, opts NormalOptions) (*normal, error) {
 	if src == nil {
 		return nil, errNoSource
@@ -148,7 +151,7 @@ func checkNormalGamma(gamma float64) error {
 	return nil
 }
 
-// withGamma returns a copy of m with the approximate inverse at gamma.
+// withGamma returns a copy of m that includes the approximate inverse for the penalty gamma.
 func (m *normal) withGamma(gamma float64) (*normal, error) {
 	out := *m
 	out.penalty = make([]float64, m.p)
@@ -165,7 +168,7 @@ type stagedRows struct {
 	weights []float64
 }
 
-// each calls use for the rows of positive weight, at most StageRows at a time.
+// each calls use for groups of at most StageRows rows of src. It skips rows whose weight is not positive.
 func (m *normal) each(
 	ctx context.Context,
 	src dataset.Source,
@@ -236,8 +239,8 @@ func (m *normal) fill(z []float64, b dataset.Block, i int) {
 	}
 }
 
-// sum computes the normal matrix and the products with the targets. With an intercept, the shifts are the means of the
-// first rows.
+// sum computes the normal matrix of the rows of src, and its products with the targets. With an intercept, it
+// subtracts the means of the first rows from all rows.
 func (m *normal) sum(ctx context.Context, src dataset.Source) error {
 	width := m.p + m.t
 	sums := make([]twofold.Total, width*width)
@@ -316,7 +319,7 @@ func (m *normal) sum(ctx context.Context, src dataset.Source) error {
 	return nil
 }
 
-// chooseShift sets the shifts to the means of s, and shifts s.
+// chooseShift stores the means of the rows of s in m, and subtracts them from these rows.
 func (m *normal) chooseShift(s *stagedRows) {
 	for i := range s.n {
 		z, y := m.rowOf(s, i)
@@ -335,7 +338,7 @@ func (m *normal) rowOf(s *stagedRows, i int) (z, y []float64) {
 	return s.z[i*m.p+1 : (i+1)*m.p], s.y[i*m.t : (i+1)*m.t]
 }
 
-// invert computes W, the inverse of a Cholesky factor, and bounds ‖WHWᵀ − I‖ afterwards.
+// invert computes W, the inverse of a Cholesky factor of the normal matrix H. It then bounds ‖WHWᵀ − I‖.
 func (m *normal) invert() error {
 	p := m.p
 	h := make([]float64, p*p)
@@ -407,7 +410,8 @@ func (m *normal) invert() error {
 		m.fixed += shifted * eps * roundoff.Inflate
 	}
 
-	// The products with the targets have errors of at most kappa·sizes[j]·norm.
+	// The product of target j with column i has an error of at most kappa·sizes[i]·norm[j], for the fields kappa
+	// and sizes of m.
 	raw, norm := m.targets, m.targets.norm
 	m.targets = m.apply(raw.v)
 	for j := range m.t {
@@ -430,7 +434,8 @@ func (m *normal) apply(z []float64) mapped {
 	return out
 }
 
-// applyTo is like apply. It overwrites dst, which has room for all rows.
+// applyTo multiplies the rows z by the matrix W, as apply does. It overwrites dst, which must have room for all
+// rows.
 func (m *normal) applyTo(dst *mapped, z []float64) {
 	q := len(z) / m.p
 	w := engine.View(m.p, m.p, m.w)
@@ -446,7 +451,8 @@ func (m *normal) applyTo(dst *mapped, z []float64) {
 	}
 }
 
-// error bounds |xᵀH⁻¹y − v·w| for the computed vectors v = Wx and w = Wy with the given bounds.
+// error bounds |xᵀH⁻¹y − v·w| for two vectors x and y and the normal matrix H. v and w are the computed products of
+// W with x and y. The arguments bound the norms and the errors of v and w.
 func (m *normal) error(vNorm, vOff, wNorm, wOff float64) float64 {
 	relative := m.relative + chainOf(m.p)*eps
 	off := relative*vNorm*wNorm + vOff*wNorm + vNorm*wOff

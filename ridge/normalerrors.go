@@ -80,7 +80,8 @@ func StandardErrorsOf(
 	return out, nil
 }
 
-// checkFit returns an error if the RSS of the coefficients of target j, for the rows of m, is not the RSS of f.
+// checkFit returns an error if the rows of m are not the rows of the fit f of target j. It compares the residual
+// sum of squares of the coefficients over the rows of m with the interval f.RSS.
 func (m *normal) checkFit(j int, f *Target) error {
 	c := m.targets.v[j*m.p : (j+1)*m.p]
 	size := math.Sqrt(m.squares[j])
@@ -114,7 +115,7 @@ func (m *normal) checkFit(j int, f *Target) error {
 	)
 }
 
-// unpenalized returns the number of columns without penalty, including the intercept.
+// unpenalized returns the number of columns with penalty 0, including the intercept.
 func (m *normal) unpenalized() int {
 	n := 0
 	for _, p := range m.factors {
@@ -125,14 +126,15 @@ func (m *normal) unpenalized() int {
 	return n
 }
 
-// normalVariances holds brackets of xᵀH⁻¹KH⁻¹x and xᵀH⁻¹x for each unit vector x of a feature, and then
-// for the row of the intercept, if there is one. K is H without penalties.
+// normalVariances holds brackets of the variances of the coefficients, divided by the variance of the noise. For
+// the normal matrix H they are xᵀH⁻¹KH⁻¹x (sampling) and xᵀH⁻¹x (posterior), where K is H without the penalties. x
+// is the unit vector of each of the d features, then the row of the intercept, if there is an intercept.
 type normalVariances struct {
 	d                   int
 	sampling, posterior []interval.Interval
 }
 
-// standardErrors multiplies the roots of the variances by the noise sigma.
+// standardErrors multiplies the square roots of the variances by sigma, the standard deviation of the noise.
 func (v *normalVariances) standardErrors(sigma Interval) StandardErrors {
 	out := StandardErrors{Sigma: sigma}
 	for i := range v.sampling {
@@ -148,12 +150,13 @@ func (v *normalVariances) standardErrors(sigma Interval) StandardErrors {
 	return out
 }
 
-// variances returns the variances at the γ of m, with the row origin for the intercept. With the penalties πₖ and
-// unit vectors eₖ,
+// variances returns the variances for the penalties of m. The variance of the intercept is its variance at the row
+// origin. Let H be the normal matrix, K the matrix H without penalties, πₖ the penalties and eₖ the unit vectors.
+// Then
 //
 //	xᵀH⁻¹KH⁻¹x = xᵀH⁻¹x − Σ πₖ·(eₖᵀH⁻¹x)².
 //
-// W times a unit vector is a column of W, without an error.
+// The product of W and a unit vector is a column of W, without an error.
 func (m *normal) variances(origin []float64) *normalVariances {
 	p := m.p
 	columns := make([]float64, p*p) // the columns of W, as rows
@@ -182,7 +185,8 @@ func (m *normal) variances(origin []float64) *normalVariances {
 	return out
 }
 
-// addVariances appends the variances for the vectors in the argument of, which are already multiplied by W.
+// addVariances appends the variances for some vectors to out. The argument of holds the products of W with these
+// vectors.
 func (m *normal) addVariances(out *normalVariances, of *mapped, columns []float64) {
 	p, q := m.p, len(of.norm)
 	products := make([]float64, q*p)

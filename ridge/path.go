@@ -19,8 +19,8 @@ func (s *Summary) Path(gammas []float64) ([]*Solution, error) {
 	return s.path(gammas, true)
 }
 
-// path returns the solutions from the sketch: by Robust Frequent Directions if robust is true, otherwise by plain
-// Frequent Directions.
+// path returns the solution for each penalty in gammas, computed from the sketch. If robust is true, the method is
+// Robust Frequent Directions, otherwise plain Frequent Directions.
 func (s *Summary) path(gammas []float64, robust bool) ([]*Solution, error) {
 	k, err := s.quantities(OneShot.String(), 1, gammas...)
 	if err != nil {

@@ -60,7 +60,8 @@ func (s *Summary) Penalize(p []float64) (*Summary, error) {
 		roots[j] = math.Sqrt(v)
 	}
 	out.projected = s.projected.Penalized(roots)
-	// If columns were projected out, the bounds of the projection already include the rounding of the division.
+	// If columns were projected out, the error bounds of the projection already include the rounding of the
+	// division by the roots of the penalties.
 	if s.projected == nil {
 		out.rounding = AddRounding(s.rounding, dataset.PenaltyRounding(p))
 	}
@@ -71,8 +72,8 @@ func (s *Summary) Penalize(p []float64) (*Summary, error) {
 	return out, nil
 }
 
-// AddRounding returns the elementwise sum a + b of two slices as in [ExactOptions.Rounding]. nil stands for zeros. If
-// neither is nil, both must have the same length.
+// AddRounding returns the elementwise sum a + b of two bounds on rounding errors, as in [ExactOptions.Rounding]. A
+// nil slice means zeros. If neither slice is nil, both must have the same length.
 func AddRounding(a, b []float64) []float64 {
 	switch {
 	case a == nil:
@@ -90,7 +91,7 @@ func AddRounding(a, b []float64) []float64 {
 // Penalty returns the penalties that [Summary.Penalize] has set, or nil if there are none.
 func (s *Summary) Penalty() []float64 { return slices.Clone(s.penalty) }
 
-// errView is the error of writing to the result of Penalize.
+// errView reports an attempt to change the result of Penalize.
 var errView = badinput.Errorf(
 	"ridge: a penalised summary is a read-only view: append to, merge, decay or write the original summary",
 )
@@ -103,17 +104,17 @@ func (s *Summary) checkWritable() error {
 	return nil
 }
 
-// Spectrum returns the eigenvalues and eigenvectors from which solutions are computed:
+// Spectrum returns the eigenvalues and eigenvectors that s uses to compute solutions. They are
 //
-//   - of AᵀA itself, for a result of [Summary.WithGram]
-//   - of the sketch with scaled columns, for a result of [Summary.Penalize]
-//   - otherwise of the sketch
+//   - of AᵀA itself, if s is a result of [Summary.WithGram]
+//   - of the sketch with scaled columns, if s is a result of [Summary.Penalize]
+//   - of the sketch, otherwise
 //
-// The result must not be modified.
+// The caller must not modify the result.
 func (s *Summary) Spectrum() (*fd.Spectrum, error) { return s.spectrum() }
 
-// Bound returns the bound on ‖AᵀA − BᵀB‖ for the sketch B. If s is a view with a penalty p
-// ([Summary.Penalize]), the bound is for A and B with each column j divided by √pⱼ.
+// Bound returns the bound on ‖AᵀA − BᵀB‖ for the sketch B of the rows A. If s is a result of [Summary.Penalize]
+// with the penalties pⱼ, the bound is for A and B with each column j divided by √pⱼ.
 func (s *Summary) Bound() fd.Bound {
 	if !s.isValid() {
 		return fd.Bound{}
@@ -124,8 +125,8 @@ func (s *Summary) Bound() fd.Bound {
 	return s.Sketch().Bound()
 }
 
-// Unscale converts s, a solution for columns j that were divided by √pⱼ, to a solution for the original columns,
-// in place. It divides coefficient j by √pⱼ and sets Penalty to p. If s already has a Penalty, Unscale does
+// Unscale changes s, a solution for rows with each column j divided by √p[j], to a solution for the original
+// columns. It divides coefficient j by √p[j] and sets Penalty to p. If s already has a Penalty, Unscale does
 // nothing.
 func (s *Solution) Unscale(p []float64) {
 	if s.Penalty != nil {
@@ -145,9 +146,9 @@ func (s *Solution) Unscale(p []float64) {
 	}
 }
 
-// Fitted undoes [Solution.Unscale]. If s has a Penalty p, it returns the solution with the coefficients of the columns
-// that were fitted, in which column j is divided by √pⱼ. Otherwise it returns s. With a penalised summary,
-// [Predictor.Narrow] and [LeaveOneOut] need this solution.
+// Fitted undoes [Solution.Unscale]. If s has a Penalty p, the fit was computed for columns divided by √pⱼ. Fitted
+// then returns the solution with the coefficients of these divided columns. Otherwise it returns s.
+// [Predictor.Narrow] and [LeaveOneOut] need the result of Fitted if the summary has penalties.
 func (s *Solution) Fitted() *Solution {
 	if s == nil || s.Penalty == nil {
 		return s
@@ -161,8 +162,8 @@ func (s *Solution) Fitted() *Solution {
 	return &out
 }
 
-// inColumns returns f with the coefficients of the columns that s summarizes. In a view with penalties p, column j is
-// divided by √pⱼ.
+// inColumns returns f with the coefficients of the columns that s summarizes. If s has penalties p, these are the
+// original columns j divided by √pⱼ.
 func (s *Summary) inColumns(f *Solution) (*Solution, error) {
 	if f.Penalty != nil && !slices.Equal(f.Penalty, s.penalty) {
 		return nil, unfit("a fit with a penalty that is not the summary's")
@@ -170,9 +171,9 @@ func (s *Summary) inColumns(f *Solution) (*Solution, error) {
 	return f.Fitted(), nil
 }
 
-// CoefficientError returns bounds on ‖x̂ − x*‖ and ‖x̂ − x*‖/‖x*‖ for the coefficients in
-// Targets[j].Coef. The norms include the coefficients of columns without penalty. Both bounds are +Inf if there is no
-// target j. For a solution with a Penalty, these bounds differ from the Certificate, which bounds the error of
+// CoefficientError returns bounds on ‖x̂ − x*‖ and ‖x̂ − x*‖/‖x*‖. x̂ are the coefficients Targets[j].Coef,
+// and x* the coefficients of the exact solution, both including columns with the penalty 0. Both bounds are +Inf if
+// there is no target j. If s has a Penalty, these bounds differ from the Certificate, which bounds the error of
 // Target.Scaled.
 func (s *Solution) CoefficientError(j int) (bound, relative float64) {
 	if s == nil || j < 0 || j >= len(s.Targets) {
@@ -193,8 +194,9 @@ func (s *Solution) CoefficientError(j int) (bound, relative float64) {
 	return bound, bound / least * (1 + 4*roundoff.Eps)
 }
 
-// unscaledError returns a bound on the error of the coefficients for the original columns. If the columns were divided
-// by the roots of a penalty p, this multiplies the error by at most 1/√min p and adds rounding.
+// unscaledError returns a bound on the error of the coefficients for the original columns. If the solution was
+// computed for columns divided by the roots of penalties, unscaledError divides the bound by √p and adds
+// rounding. Here p is the smallest positive penalty. The result includes the errors of columns with the penalty 0.
 func (s *Solution) unscaledError(o *Target) float64 {
 	e := boundOrInf(o.ErrorBound)
 	if s.Penalty == nil {

@@ -12,10 +12,10 @@ import (
 // eachBlock is the number of targets that FitEach solves together.
 const eachBlock = 512
 
-// FitEach returns one solution in which each target j is solved at its own γ, gammas[j]; see [Summary.Fit]. In
-// scikit-learn's Ridge, gammas is an array alpha.
+// FitEach returns one solution in which each target j has its own penalty γ, gammas[j]. It computes each target as
+// [Summary.Fit] does. In scikit-learn's Ridge, gammas is an array alpha.
 //
-// The errors are the errors of [Summary.Path], and [ErrShape] if there is not one γ for each target.
+// The errors are the errors of [Summary.Path]. The error is [ErrShape] if there is not one γ for each target.
 func (s *Summary) FitEach(gammas []float64) (*Solution, error) {
 	if !s.isValid() {
 		return nil, errZeroValue
@@ -61,14 +61,15 @@ func (s *Summary) FitEach(gammas []float64) (*Solution, error) {
 	return f, nil
 }
 
-// eachBytes limits the vectors that [SolveEach] uses at a time.
+// eachBytes limits the memory in bytes of the vectors that [SolveEach] uses at a time.
 const eachBytes = 1 << 28
 
-// SolveEach returns one solution in which each target j is solved at its own γ, gammas[j]. It starts from
-// [Summary.FitEach]. Passes over src then refine the targets that miss opts.Tol, as in [SolvePath].
+// SolveEach returns one solution in which each target j has its own penalty γ, gammas[j]. It starts from
+// [Summary.FitEach]. If the error bounds of some targets are above opts.Tol, it refines these targets by passes
+// over src, as [SolvePath] does.
 //
-// opts.Start must be nil. The other errors are the errors of [SolvePath], and [ErrShape] if there is not one γ for
-// each target.
+// opts.Start must be nil. The errors are the errors of [SolvePath]. The error is [ErrShape] if opts.Start is not
+// nil, or if there is not one γ for each target.
 func SolveEach(
 	ctx context.Context,
 	src dataset.Source,
@@ -105,8 +106,8 @@ func SolveEach(
 	return f, nil
 }
 
-// solvePairs refines targets of f by passes over src. Each pair is a target with its γ. A new result replaces the
-// target in f unless its error bound is larger.
+// solvePairs refines some targets of f by passes over src. Each pair names a target and its penalty γ. A new result
+// replaces the target in f unless its error bound is larger than the present error bound.
 func (s *Summary) solvePairs(
 	ctx context.Context,
 	src dataset.Source,

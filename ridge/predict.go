@@ -9,8 +9,9 @@ import (
 	"github.com/fdridge/fdridge/internal/vec"
 )
 
-// Predict returns the predictions X·Coefᵀ plus the intercepts, n×t, for the samples X in x (n×d). The error is
-// [ErrShape] if x is nil or does not have d columns.
+// Predict returns the predictions of s for n samples, the rows of x. Row i of the n×t result has the predictions of
+// the t targets for sample i. Each is the product of the sample and the coefficients, plus the intercept. The error
+// is [ErrShape] if x is nil or does not have one column for each feature.
 func (s *Solution) Predict(x mat.Matrix) (*mat.Dense, error) {
 	t, d := s.Dims()
 	if vec.IsNilMatrix(x) {
@@ -39,8 +40,8 @@ func (s *Solution) Predict(x mat.Matrix) (*mat.Dense, error) {
 	return out, nil
 }
 
-// PredictRow is like [Solution.Predict] for one sample x of length d. It writes the predictions to yhat, of
-// length t, and allocates nothing. The error is [ErrShape] if a length differs.
+// PredictRow computes the predictions of [Solution.Predict] for one sample x, without allocating memory. It writes
+// one prediction for each target to yhat. The error is [ErrShape] if x or yhat has the wrong length.
 func (s *Solution) PredictRow(yhat, x []float64) error {
 	if t, d := s.Dims(); len(x) != d || len(yhat) != t {
 		return errShape
@@ -59,9 +60,9 @@ func (s *Solution) PredictRow(yhat, x []float64) error {
 	return nil
 }
 
-// PredictSparse is like [Solution.PredictRow] for a sparse sample with entries val[k] in columns idx[k]. It
-// gives the same bits as PredictRow in O(len(idx)) time per target. The error is [ErrShape] if a column is
-// invalid or a length differs.
+// PredictSparse computes the predictions of [Solution.PredictRow] for a sparse sample with the entries val[k] in
+// the columns idx[k]. It takes O(len(idx)) time per target, and its results have the same bits. The error is
+// [ErrShape] if a column is invalid or a slice has the wrong length.
 func (s *Solution) PredictSparse(yhat []float64, idx []int32, val []float64) error {
 	t, d := s.Dims()
 	if len(idx) != len(val) ||
@@ -85,8 +86,9 @@ func (s *Solution) PredictSparse(yhat []float64, idx []int32, val []float64) err
 	return nil
 }
 
-// PredictMatrix returns the intervals of [Predictor.Predict] for the samples in x (n×d). The interval of sample i and
-// target j is element i·t + j. The error is [ErrShape] if x is nil or does not have d columns.
+// PredictMatrix returns the intervals of [Predictor.Predict] for the samples in the rows of x. With t targets,
+// element i·t + j of the result is the interval for sample i and target j. The error is [ErrShape] if x is nil or
+// does not have one column for each feature.
 func (p *Predictor) PredictMatrix(x mat.Matrix) ([]Interval, error) {
 	if vec.IsNilMatrix(x) {
 		return nil, fmt.Errorf("%w: no matrix", errShape)

@@ -37,14 +37,15 @@ type Predictor struct {
 	gammaOf []int                 // for each target, the index of its γ in ats
 	basis   basis
 
-	// coefficients near x*: one for each target from the summary, then one for each from a fit
+	// anchors are coefficients near the exact solution: one set for each target from the summary. If there is a fit
+	// of [Predictor.Narrow], the sets of the fit follow, one for each target.
 	anchors []certify.Anchor
 	weights []float64 // the coefficients in anchors, one per row
 
 	work predictorWork
 }
 
-// A basis holds vectors for projecting rows, empty without a summary.
+// A basis holds the vectors that are multiplied by rows. It is empty for a Predictor without a summary.
 type basis struct {
 	v         []float64 // V, the right singular vectors of the sketch, r×d
 	mean      []float64 // of the features; nil without an intercept
@@ -55,21 +56,22 @@ type basis struct {
 // predictorWork is the workspace for a group of rows.
 type predictorWork struct {
 	a []float64 // dense rows, centred
-	// products V·a of each row a with the singular vectors, and products of a with the coefficients
+	// along and product hold products with each row: along with the singular vectors of the sketch, and product
+	// with the coefficients.
 	along, product []float64
 	size           []float64       // for each row ‖a‖², and the norm of the row before centring
 	forms          []certify.Forms // workspace for one row, at each distinct γ
 	view           engine.CSR
 	dense          dataset.Block // the block to centre
 	centred        engine.Matrix // its rows, centred if there is a mean
-	// loop centres the rows of dense and computes their norms. Copies of the Predictor share loop, so they may take only
-	// sparse rows.
+	// loop centres the rows of dense and computes their norms. Copies of the Predictor share loop, so the copies
+	// may process only sparse rows, which do not need loop.
 	loop *parallel.Loop
 }
 
-// Predictor returns the [Predictor] of the summary, in O(md) time for a sketch of m rows and d features. gammas holds
-// one γ for all targets, or one for each target; for any other number of γ the error is [ErrShape]. It is a
-// *[GammaError] if a γ is not positive, and [ErrEmpty] if there are no rows.
+// Predictor returns the [Predictor] of the summary. It takes O(md) time for a sketch of m rows and d features.
+// gammas holds one penalty for all targets, or one for each target. Otherwise the error is [ErrShape]. The error is
+// a *[GammaError] if a penalty is not positive, and [ErrEmpty] if there are no rows.
 func (s *Summary) Predictor(gammas ...float64) (*Predictor, error) {
 	k, err := s.quantities(OneShot.String(), 1, gammas...)
 	if err != nil {
@@ -103,12 +105,12 @@ func (s *Summary) Predictor(gammas ...float64) (*Predictor, error) {
 	return p, nil
 }
 
-// at returns the bounds at the γ of target j.
+// at returns the bounds for the penalty of target j.
 func (p *Predictor) at(j int) *certify.At {
 	return p.ats[p.gammaOf[j]]
 }
 
-// projector returns a Predictor that only projects rows onto V.
+// projector returns a Predictor that can only multiply rows by the singular vectors of the sketch in k.
 func projector(k *certify.Known) (*Predictor, error) {
 	p, err := newPredictor(k.Sketch.Dim, len(k.TSS), k.Backend)
 	if err != nil {
@@ -223,7 +225,8 @@ func boundOrInf(v float64) float64 {
 	return math.Inf(1)
 }
 
-// checkSameRows returns an error if f contradicts the summary's bounds.
+// checkSameRows returns an error if target j of the fit f contradicts the bounds from the summary. The rows of f
+// are then not the rows of the summary.
 func (p *Predictor) checkSameRows(f *Solution, j int) error {
 	o := &f.Targets[j]
 	at := p.at(j)
@@ -273,12 +276,13 @@ func (p *Predictor) checkSameRows(f *Solution, j int) error {
 }
 
 // Predictor returns a [Predictor] that needs no summary. It uses only the ErrorBound and InterceptBound of each
-// target. Let a be a row of features, not centred. Let x̂ be the coefficients and b̂ the intercept, and x* and b*
-// their exact values. Then
+// target. Let a be a row of features, not centred. Let x̂ be the coefficients and b̂ the intercept. Let x* and b*
+// be the coefficients and the intercept of the exact solution. Then
 //
 //	aᵀx* + b* ∈ aᵀx̂ + b̂ ± (‖a‖·‖x̂ − x*‖ + |b̂ − b*|).
 //
-// The interval also includes round-off. γ may be 0. The error is [ErrShape] if a target has no certificate.
+// The interval also includes round-off. Unlike for [Summary.Predictor], the penalty γ may be 0. The error is
+// [ErrShape] if a target has no certificate.
 func (f *Solution) Predictor() (*Predictor, error) {
 	t, d := f.Dims()
 	if d == 0 || !f.hasShape(t, d) || !f.isCertified() {
@@ -302,13 +306,13 @@ func (f *Solution) Predictor() (*Predictor, error) {
 	return p, nil
 }
 
-// Predict writes the interval of row i and target j to dst[i·t + j]. b is a block of dense or sparse rows; the
-// targets in b are ignored. With a sketch of m rows, d features and t targets, a dense row takes O((m + t)d) time, and
-// a sparse row with nnz entries O((m + t)·nnz).
+// Predict writes the interval for row i and target j to dst[i·t + j], for t targets. b is a block of N dense or
+// sparse rows; its targets are ignored. With a sketch of m rows and d features, a dense row takes O((m + t)d) time.
+// A sparse row with nnz entries takes O((m + t)·nnz) time.
 //
-// After an error, dst is partly written. Errors:
+// After an error, only a part of dst is written. Errors:
 //
-//   - [ErrShape] for a block of other dimensions or a dst of length other than N·t.
+//   - [ErrShape] for a block of other dimensions, or if the length of dst is not N·t.
 //   - *[fd.NonFiniteError] for entries that are not finite.
 //   - *[fd.RangeError] for rows whose squares sum to more than 2⁹⁹⁸.
 //   - [ErrOtherRows] if the intervals from the summary and from the fit of [Predictor.Narrow] are disjoint.
@@ -343,8 +347,8 @@ func (p *Predictor) Predict(dst []Interval, b dataset.Block) error {
 	return nil
 }
 
-// PredictInterval is like [Predictor.Predict] for a single row x of length d. It returns one interval per
-// target. For several rows, use one [Predictor].
+// PredictInterval computes the intervals of [Predictor.Predict] for the penalty gamma and a single row x with one
+// element for each feature. It returns one interval for each target. Several rows are faster with one [Predictor].
 func (s *Summary) PredictInterval(gamma float64, x []float64) ([]Interval, error) {
 	p, err := s.Predictor(gamma)
 	if err != nil {
@@ -365,7 +369,7 @@ func (s *Summary) PredictInterval(gamma float64, x []float64) ([]Interval, error
 	return dst, nil
 }
 
-// predict handles at most p.block rows. Errors number rows from firstRow.
+// predict does the work of Predict for at most p.block rows. Error messages number the rows from firstRow.
 func (p *Predictor) predict(dst []Interval, b dataset.Block, firstRow int) error {
 	if err := p.check(b, firstRow); err != nil {
 		return err
@@ -410,7 +414,7 @@ func (p *Predictor) predict(dst []Interval, b dataset.Block, firstRow int) error
 	return nil
 }
 
-// check returns an error that numbers invalid rows from firstRow.
+// check returns an error if a row of b is invalid. Error messages number the rows from firstRow.
 func (p *Predictor) check(b dataset.Block, firstRow int) error {
 	for i := range b.N {
 		idx, row, err := rows.Features(b, i, p.d)
@@ -428,8 +432,8 @@ func (p *Predictor) check(b dataset.Block, firstRow int) error {
 	return nil
 }
 
-// project computes, for each row a of b, the product Va with the singular vectors V, the norm of the centred row, and
-// the products of a with the coefficients.
+// project computes three things for each row of b: its products with the singular vectors of the sketch, the norm
+// of the centred row, and its products with the coefficients.
 func (p *Predictor) project(b dataset.Block) {
 	d := p.d
 	r := len(p.basis.v) / p.d

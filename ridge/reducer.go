@@ -25,8 +25,9 @@ import (
 //
 // A worker that fails or is cancelled does not call Allreduce again. The Reducer must inform the others.
 type Reducer interface {
-	// Allreduce overwrites x with the sum of x over all workers. Every worker gets the same bits. All workers call
-	// Allreduce in the same order with equal lengths. If it returns an error, the solve ends and x is not used.
+	// Allreduce overwrites x with the elementwise sum of the slices x of all workers. Every worker gets the same
+	// bits. All workers call Allreduce equally often, and in each call with equal lengths. If it returns an error,
+	// the solve ends and x is not used.
 	Allreduce(ctx context.Context, x []float64) error
 	// Size returns the number of workers.
 	Size() int

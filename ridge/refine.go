@@ -13,8 +13,8 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/interval"
 )
 
-// maxCorrections limits the passes of refine. Each of these passes multiplies the error of a solution by about the
-// relative error of the factorisation.
+// maxCorrections limits the number of passes that refine makes. Each of these passes multiplies the error of a
+// solution by about the relative error of the factorisation.
 const maxCorrections = 5
 
 // A correction is a target whose solution misses Tol.
@@ -26,8 +26,9 @@ type correction struct {
 	error  float64   // bounds ‖x + low − x*‖
 }
 
-// refine corrects targets that miss Tol. A pass measures the gradient g with twice the digits of float64. With the
-// factors of H = AᵀA + γI, refine then replaces the solution x by x − H⁻¹g.
+// refine corrects the solutions of targets that miss the tolerance. A pass over the rows A computes the gradient of
+// the objective at a solution with twice the digits of float64. refine then subtracts (AᵀA + γI)⁻¹ times the
+// gradient from the solution. It uses the factors in system for this.
 func (e *primal) refine(
 	ctx context.Context,
 	src dataset.Source,
@@ -71,7 +72,8 @@ func (e *primal) refine(
 	return nil
 }
 
-// measure measures the gradients at x + low in one pass.
+// measure computes the gradient of each correction c in open at the coefficients c.x + c.low. It makes one pass
+// over the rows.
 func (e *primal) measure(
 	ctx context.Context,
 	operator *gram.Operator,

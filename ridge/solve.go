@@ -17,31 +17,34 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
 
-// SolveOptions are the options of [Solve] and [SolvePath]. The zero value is the default.
+// SolveOptions are the options of [Solve] and [SolvePath]. All fields may be zero.
 type SolveOptions struct {
 	Method Method // CG (the default), Galerkin or Newton
-	// Tol is the relative error ‖x̂ − x*‖/‖x*‖ to certify for every γ and target. Default 1e-8. The certified
-	// error includes the rounding of the coefficients to float64, which is at most 1.1e-16.
+	// Tol is the relative error ‖x̂ − x*‖/‖x*‖ that must be proved for every penalty and target. x̂ is the computed
+	// solution, and x* is the exact solution. The default is 1e-8. The proved error includes the rounding of the
+	// coefficients to float64, which is at most 1.1e-16.
 	Tol float64
-	// MaxPasses limits the number of passes over the data, besides the pass of the summary. Default 500.
+	// MaxPasses limits the number of passes over the rows. The pass that computed the summary is not counted. The
+	// default is 500.
 	MaxPasses int
-	// PlainFD uses the Hessian Ĥ = BᵀB + γI (FD) instead of BᵀB + (γ+η/2)I (RFD), where B is the sketch and η
-	// its shrinkage. With plain FD, Newton may diverge if η > 2γ.
+	// PlainFD selects the Hessian of plain Frequent Directions (FD): BᵀB + γI for the sketch B and the penalty γ.
+	// The default is the Hessian of Robust Frequent Directions (RFD): BᵀB + (γ+η/2)I, where η is the shrinkage of
+	// the sketch, a bound on its error. With plain FD, Newton may diverge if η > 2γ.
 	PlainFD bool
-	// Hessian, if not nil, is used in the iteration instead of the Hessian from the sketch. Examples are a randomised
-	// sketch, a Nyström approximation and [Identity]. The certificates still come from the summary.
+	// Hessian, if not nil, replaces the Hessian from the sketch in the iteration. Examples are a randomised sketch,
+	// a Nyström approximation and [Identity]. The certificates still come from the summary.
 	Hessian Hessian
-	// Start, if not nil, holds the initial coefficients (t×d) for every γ. The default is the solution from the sketch,
-	// [Summary.Path].
+	// Start, if not nil, holds the initial coefficients, which are the same for every penalty. It has a row for each
+	// target and a column for each feature. The default is the solution from the sketch, [Summary.Path].
 	Start *mat.Dense
-	// Observe, if not nil, is called after each pass with the current iterates.
+	// Observe, if not nil, is called after each pass, once for each current approximate solution.
 	Observe func(Iterate)
 	// Progress, if not nil, is called after every block.
 	Progress func(Progress)
 	// Journal, if not nil, stores the results of the passes, so that an interrupted solve can continue.
 	Journal Journal
-	// Reducer, if not nil, adds up the results of several workers. src must then have the rows of this worker only, and
-	// the summary the rows of all workers.
+	// Reducer, if not nil, adds up the results of several workers. The source must then have only the rows of this
+	// worker, and the summary must have the rows of all workers.
 	Reducer Reducer
 }
 
@@ -66,19 +69,20 @@ type Progress struct {
 	Active        int     // number of systems (pairs of a γ and a target) that still iterate
 }
 
-// An Iterate is an approximate solution for one γ and target. The iterate of the first pass is the initial solution.
+// An Iterate is an approximate solution for one penalty γ and one target. The Iterate of the first pass is the
+// initial solution.
 type Iterate struct {
 	Gamma  float64
 	Target int
 	Pass   int       // number of passes so far, without the pass of the summary
 	Coef   []float64 // length d, valid during the call
-	// RelativeError is a bound on the relative error of Coef. It is proved only if Measured is true.
+	// RelativeError bounds the relative error of Coef. If Measured is false, the bound is not proved.
 	RelativeError float64
 	Measured      bool
 }
 
-// Solve refines the solution at γ by passes over src until its relative error is certified to be at most opts.Tol.
-// src must have the rows of sum. See [SolvePath], which solves for several γ.
+// Solve refines the solution for the penalty gamma by passes over src, until its relative error is proved to be at
+// most opts.Tol. sum must be a summary of the rows of src. [SolvePath] solves for several penalties.
 func Solve(
 	ctx context.Context,
 	src dataset.Source,
@@ -135,8 +139,8 @@ func SolvePath(
 	return sum.solutions(gammas, &opts, found)
 }
 
-// kind returns the iteration to run for opts.Method. If the summary holds AᵀA, CG replaces Galerkin, because
-// Galerkin's subspace would contain mostly round-off.
+// kind returns the iteration to run for opts.Method. If the summary holds AᵀA, it returns CG when Galerkin is asked
+// for. The reason is that Galerkin's subspace would contain mostly round-off.
 func (s *Summary) kind(opts *SolveOptions) krylov.Kind {
 	if opts.Method == Galerkin && opts.Hessian == nil && s.HoldsGram() {
 		return krylov.CG
@@ -205,8 +209,8 @@ func checkSolve(src dataset.Source, sum *Summary, gammas []float64, opts SolveOp
 	return nil
 }
 
-// newProblem returns the problem of refining solutions at gammas by passes over src. The caller must set its field
-// Pairs, the pairs of γ and target to solve for.
+// newProblem returns the problem of refining the solutions for the penalties gammas by passes over src. The caller
+// must set the field Pairs of the result, which lists the pairs of a penalty and a target to solve for.
 func newProblem(
 	src dataset.Source,
 	sum *Summary,
@@ -279,8 +283,8 @@ func newProblem(
 	return p, nil
 }
 
-// solutions converts found, the results of an iteration, to a Solution for each γ. If a target missed the tolerance,
-// it returns the solutions in a *[NotConvergedError] instead.
+// solutions converts found, the results of an iteration, to one Solution for each penalty. If a target missed the
+// tolerance, solutions returns a *[NotConvergedError] that contains these Solutions.
 func (s *Summary) solutions(
 	gammas []float64,
 	opts *SolveOptions,
@@ -314,7 +318,7 @@ func (s *Summary) solutions(
 	return out, nil
 }
 
-// targetOf returns the results for the best iterate of a system.
+// targetOf returns the best approximate solution of a system as a Target.
 func targetOf(k *certify.Known, sys *krylov.System) Target {
 	x, measured := sys.Best()
 	target := newTarget(slices.Clone(x), k.TSS[sys.Target], k.Weight, sys.Weights())
@@ -322,7 +326,8 @@ func targetOf(k *certify.Known, sys *krylov.System) Target {
 	return target
 }
 
-// improve replaces unconverged targets if the sketch has smaller error bounds.
+// improve replaces targets of f that missed the tolerance by the solution from the sketch, if its error bound is
+// smaller.
 func (s *Summary) improve(f *Solution, stopped []Status, opts *SolveOptions) error {
 	if !slices.ContainsFunc(stopped, func(v Status) bool { return v.Err() != nil }) {
 		return nil
@@ -345,8 +350,8 @@ func (s *Summary) improve(f *Solution, stopped []Status, opts *SolveOptions) err
 	return nil
 }
 
-// contraction returns a bound on ‖I − Ĥ⁻¹(AᵀA + γI)‖, in the norm that the Hessian Ĥ induces. A Newton
-// step multiplies the error by at most this factor.
+// contraction returns a bound on ‖I − Ĥ⁻¹(AᵀA + γI)‖ for the Hessian Ĥ of o and the penalty gamma. The norm is
+// the norm that Ĥ induces. A step of Newton multiplies the error by at most this factor.
 func (o *SolveOptions) contraction(k *certify.Known, gamma float64) float64 {
 	switch {
 	case o.Hessian != nil:
@@ -364,7 +369,8 @@ type givenHessian struct {
 	dim int
 }
 
-// Solve refreshes a Refresher before computing Ĥ⁻¹ times the gradients.
+// Solve multiplies the gradients by the inverse of the Hessian. If the Hessian is a Refresher, Solve first
+// refreshes it.
 func (h *givenHessian) Solve(ctx context.Context, gammas []float64, g *spectral.Gradients) error {
 	if r, ok := h.Hessian.(Refresher); ok {
 		if err := r.Refresh(ctx); err != nil {

@@ -7,15 +7,15 @@ import (
 )
 
 // A SpectrumCache stores the spectrum of one sketch. Summaries of the same rows with different targets have equal
-// sketches, so one computation of the spectrum serves all of them. The zero value is empty. Only one goroutine may use
-// it at a time.
+// sketches, so that they can share one spectrum. The zero value is an empty cache. Only one goroutine may use it at
+// a time.
 type SpectrumCache struct {
 	hash [sha256.Size]byte // hash of the binary form of the sketch
 	spec *fd.Spectrum
 }
 
-// Share gives s the stored spectrum if the sketch of s has the same bytes as the sketch that the spectrum was computed
-// from. Otherwise it computes the spectrum of s and stores it. The summaries must have the same backend. Errors are
+// Share gives s the stored spectrum if the sketch of s equals, byte for byte, the sketch of the stored spectrum.
+// Otherwise Share computes the spectrum of s and stores it. All summaries must have the same backend. Errors are
 // the errors of [Summary.Spectrum].
 func (c *SpectrumCache) Share(s *Summary) error {
 	if !s.isValid() {

@@ -7,29 +7,31 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
 
-// StandardErrors holds standard errors of the coefficients of one target, in the order of [Target].Coef. With H = K +
-// γI for K = AᵀA, and the noise σ of an observation, they are
+// StandardErrors holds standard errors of the coefficients of one target, in the order of [Target].Coef. Let A be
+// the rows, γ the penalty, K = AᵀA, H = K + γI, and σ the standard deviation of the noise. The standard errors are
 //
 //	Sampling: σ·√diag(H⁻¹KH⁻¹),   Posterior: σ·√diag(H⁻¹).
 //
-// With columns of other penalties pⱼ, or with none, H = K + γ·diag(p). An intercept is a column of ones without
-// penalty.
+// If the columns have penalty factors pⱼ, which may be 0, H is K + γ·diag(p). An intercept is a column of ones with
+// the penalty 0.
 //
-// Sampling is the standard deviation of a coefficient over repeated samples with the same features. It ignores the bias
-// of ridge regression. Posterior is the standard deviation of the coefficient given the data, under a normal prior with
-// mean 0 and variance σ²/γ. All figures are brackets that include round-off and the error of the sketch.
+// Sampling is the standard deviation of a coefficient over repeated samples with the same features. It ignores the
+// bias of ridge regression. Posterior is the standard deviation of the coefficient given the data, under a normal
+// prior with mean 0 and variance σ²/γ. All figures are brackets that include round-off and the error of the sketch.
 type StandardErrors struct {
-	// Sigma is √(RSS/(n − df)) for n rows and the effective dimension df, with 1 more for an intercept and for each
-	// column without penalty. Its upper end is +Inf if there are too few rows.
+	// Sigma brackets the standard deviation of the noise, √(RSS/(n − df)). RSS is the residual sum of squares, and
+	// n is the number of rows. df is the effective dimension, plus 1 for an intercept and for each column without
+	// penalty. If there are too few rows, the upper end of Sigma is +Inf.
 	Sigma               Interval
 	Sampling, Posterior []Interval
-	// Intercept holds the standard errors of the intercept, which has no penalty. It is nil without an intercept, and for
-	// [Summary.StandardErrors].
+	// Intercept holds the standard errors of the intercept. It is nil if there is no intercept. It is also nil in
+	// the results of [Summary.StandardErrors].
 	Intercept *InterceptErrors
 }
 
-// Unscale converts the standard errors of columns that were divided by scale to the columns before, rounding outwards.
-// The intercept does not change. scale has a positive number for each column.
+// Unscale converts standard errors for columns that were divided by scale to standard errors for the original
+// columns. It rounds outwards and does not change the standard errors of the intercept. scale has a positive number
+// for each column.
 func (s *StandardErrors) Unscale(scale []float64) {
 	const lost = 2 * roundoff.Underflow // a quotient may be a subnormal number
 	for _, list := range [][]Interval{s.Sampling, s.Posterior} {
@@ -45,14 +47,14 @@ func (s *StandardErrors) Unscale(scale []float64) {
 // InterceptErrors holds the standard errors of an intercept, see [StandardErrors].
 type InterceptErrors struct{ Sampling, Posterior Interval }
 
-// StandardErrors returns the standard errors of every target of f, a solution for the rows of s by any method. The
-// brackets are as narrow as round-off allows if s holds AᵀA ([Summary.HoldsGram]). Otherwise, the sketch decides
-// about their width. A Penalty of f is taken into account: f.Penalty must be the penalty of s, and the standard
-// errors are for the columns before it.
+// StandardErrors returns the standard errors of every target of f. f must be a solution for the rows of s, by any
+// method. If s holds AᵀA ([Summary.HoldsGram]), the brackets are as narrow as round-off allows. Otherwise their
+// width depends on the error of the sketch. If f has a Penalty, it must be the penalty of s, and the standard
+// errors are for the original columns.
 //
-// With m rows in the sketch and d features, each γ takes O(md²) time and O(md) memory. The error is [ErrShape] if f
-// has other dimensions, or if columns without penalty were projected out of the rows. Other errors are as for
-// [Summary.Predictor].
+// With m rows in the sketch and d features, each penalty γ takes O(md²) time and O(md) memory. The error is
+// [ErrShape] if f has other dimensions, or if columns without penalty were projected out of the rows. Other errors
+// are as for [Summary.Predictor].
 func (s *Summary) StandardErrors(f *Solution) ([]StandardErrors, error) {
 	if !s.isValid() {
 		return nil, errZeroValue
@@ -100,7 +102,8 @@ func (s *Summary) StandardErrors(f *Solution) ([]StandardErrors, error) {
 	return out, nil
 }
 
-// noise returns a bracket of √(rss/(n − df − q)), for an intercept and columns without penalty, q in all.
+// noise returns a bracket of √(rss/(n − df − q)). q is the number of columns without penalty, including the
+// intercept.
 func noise(rss, df Interval, n int64, q int) Interval {
 	left := float64(n) - float64(q)
 	free := Interval{Lo: left - df.Hi, Hi: left - df.Lo}
@@ -116,8 +119,8 @@ func noise(rss, df Interval, n int64, q int) Interval {
 	return out
 }
 
-// deviation returns a bracket of sigma·√variance/scale. A product that underflows is off by one subnormal number.
-// The division by scale may make its error larger.
+// deviation returns a bracket of sigma·√variance/scale. If the product underflows, its error is at most one
+// subnormal number, which the division by scale may increase. The bracket includes this error.
 func deviation(sigma Interval, variance interval.Interval, scale float64) Interval {
 	const round = 8 * roundoff.Eps
 	lost := roundoff.Underflow * (2 + 2/scale)

@@ -12,31 +12,34 @@ import (
 type Status int
 
 const (
-	// NotTerminated is the zero value. It means that the [Solution] was not computed by this package.
+	// NotTerminated is the zero value. It means that no method of this package has computed the [Solution].
 	NotTerminated Status = iota
 	// Converged: every target is certified to the tolerance.
 	Converged
-	// ZeroSolution: for some target, AᵀY and the exact solution are zero up to round-off, so no relative error can be
-	// certified. All other targets are certified to the tolerance.
+	// ZeroSolution: the exact solution for some target is zero up to round-off, so that no relative error can be
+	// proved. For all other targets, the error is proved to be within the tolerance.
 	ZeroSolution
-	// OnePass: the solution was computed from the sketch of one pass, without a tolerance.
+	// OnePass: the solution was computed from the sketch of one pass. This method has no tolerance.
 	OnePass
-	// Factorized: a direct method solved the system by a factorisation. It met the tolerance, or there was none.
+	// Factorized: a direct method solved the system by a factorisation. If a tolerance was given, the method met
+	// it.
 	Factorized
-	// RoundOff: with this method, float64 arithmetic cannot certify a smaller error for these data.
+	// RoundOff: because of the round-off of float64 arithmetic, the method cannot prove an error within the
+	// tolerance.
 	RoundOff
 	// PassLimit: MaxPasses passes did not reach the tolerance.
 	PassLimit
 	// Diverged: the error grew without bound. The solution is the iterate with the smallest error bound.
 	Diverged
-	// Unsolved: at some γ the system has no unique solution. There is no Solution for this γ. This happens at γ = 0 if
-	// columns are linearly dependent.
+	// Unsolved: for some penalty γ, the system has no unique solution. There is no Solution for this γ. This
+	// happens with γ = 0 if columns are linearly dependent.
 	Unsolved
-	// Unproved: the solution was computed in one pass, and its certificate proves nothing, see [Target.Proves].
+	// Unproved: the solution was computed in one pass, and its error bound is too large to prove anything, see
+	// [Target.Proves].
 	Unproved
-	// MinimumNorm: at γ = 0, some columns depend on others up to round-off, and the solution is the least-squares
-	// solution of smallest norm. The rank of A is not proved, so the coefficients have no error bound. The bracket of RSS
-	// is proved.
+	// MinimumNorm: the penalty is 0, and some columns depend on others up to round-off. The solution is the
+	// least-squares solution of smallest norm. The coefficients have no error bound, because the rank of the rows
+	// is not proved. The bracket of the residual sum of squares is proved.
 	MinimumNorm
 )
 
@@ -75,8 +78,8 @@ var statuses = [...]struct {
 	},
 }
 
-// String returns a description of the status, or "" for [NotTerminated]. fdridge.Result.Remedies suggests what to
-// change after a failure.
+// String returns a description of the status, or "" for [NotTerminated]. To find out what to change after a
+// failure, call fdridge.Result.Remedies.
 func (s Status) String() string {
 	if s < 0 || int(s) >= len(statuses) {
 		return fmt.Sprintf("Status(%d)", int(s))
@@ -94,8 +97,8 @@ func (s Status) Err() error {
 }
 
 // MarshalText returns the name of the status: "converged", "zero-solution", "one-pass", "factorized", "round-off",
-// "pass-limit", "diverged", "unsolved", "unproved", "minimum-norm", or "" for [NotTerminated]. The names never
-// change, unlike the texts of String.
+// "pass-limit", "diverged", "unsolved", "unproved", "minimum-norm", or "" for [NotTerminated]. These names never
+// change. The descriptions that String returns may change.
 func (s Status) MarshalText() ([]byte, error) {
 	if s < 0 || int(s) >= len(statuses) {
 		return nil, badinput.Errorf("ridge: %v is no status", s)

@@ -9,8 +9,8 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/certify"
 )
 
-// SummaryConfig is the configuration of a [Summary]. Dim and Size are required. Every other field may be zero, which
-// means its default.
+// SummaryConfig is the configuration of a [Summary]. Dim and Size are required. If another field is zero, its
+// default is used.
 type SummaryConfig struct {
 	Dim       int  // d, the number of features
 	Targets   int  // t, the number of targets; 0 means 1
@@ -20,54 +20,59 @@ type SummaryConfig struct {
 	Shrink     fd.Driver      // the factorisation for a shrink; default fd.Gram
 	ShrinkRows int            // rows between two shrinks; 0 selects the default of fd.Config
 	Backend    engine.Backend // nil is engine.Default()
-	// what the sketch stores; by default it stores AᵀA if this is no larger than the buffer of rows
+	// Store selects what the sketch stores: its rows, or AᵀA for the appended rows A. By default it stores AᵀA if
+	// AᵀA is not larger than the buffer of rows.
 	Store fd.Storage
 
-	// Lanes is the number of sketches, called lanes, that are computed in parallel. The number of a row determines its
-	// lane. Results therefore depend on Lanes and LaneRows, but not on the number of cores.
+	// Lanes is the number of sketches, called lanes, that are computed in parallel. The number of a row determines
+	// its lane. Results therefore depend on Lanes and LaneRows, but not on the number of cores.
 	//
-	// Each lane needs the memory of a summary. Merging the lanes needs half as much again. To keep all cores busy, a call
-	// must append at least Lanes·LaneRows rows. If Lanes is 0, [Summarize] and fdridge.Fit use [engine.Tuning.LanesFor],
-	// and NewSummary uses 1. The maximum is [MaxLanes].
+	// Each lane needs as much memory as a summary. Merging the lanes needs half as much memory in addition. To keep
+	// all cores busy, a call must append at least Lanes·LaneRows rows. If Lanes is 0, [Summarize] and fdridge.Fit
+	// use [engine.Tuning.LanesFor], and NewSummary uses 1. The maximum is [MaxLanes].
 	Lanes int
-	// LaneRows is the number of consecutive rows that go to the same lane. Row i, counted from 0, goes to lane
-	// ⌊i/LaneRows⌋ mod Lanes. With 0, a number is chosen with which each block of a file has rows for every lane.
+	// LaneRows is the number of consecutive rows that go to the same lane. Row i goes to lane ⌊i/LaneRows⌋ mod
+	// Lanes, where the first row and the first lane have the number 0. If LaneRows is 0, a number is chosen with
+	// which each block of a file has rows for every lane.
 	LaneRows int
-	// LanesAfter is the number of rows that go to the first lane before the other lanes are used. If Lanes is 0,
-	// [SummaryConfig.WithLanes] sets it.
+	// LanesAfter is the number of rows that go to the first lane before the other lanes are used.
+	// [SummaryConfig.WithLanes] sets it if Lanes is 0.
 	LanesAfter int64
 }
 
 // MaxLanes is the largest number of lanes of a summary.
 const MaxLanes = accum.MaxLanes
 
-// WithLanes returns c with Lanes and LanesAfter chosen by [engine.Tuning.LanesFor] for n rows; n is −1 if unknown.
-// If Lanes is not 0, c is returned unchanged. Errors come from [engine.DefaultTuning].
+// WithLanes returns c with Lanes and LanesAfter chosen by [engine.Tuning.LanesFor] for n rows. If n is unknown, it
+// must be −1. If Lanes is not 0, WithLanes returns c unchanged. Errors come from [engine.DefaultTuning].
 func (c SummaryConfig) WithLanes(n int64) (SummaryConfig, error) {
 	with, err := accum.Config(c).WithLanes(n)
 	return SummaryConfig(with), err
 }
 
-// A Summary holds what ridge regression of the rows A and targets Y appended so far needs, for every γ: the Frequent
-// Directions sketch of A, c = AᵀY, ‖Y‖² and, with an intercept, the means. With an intercept, A and Y are
-// centred by the means of all rows, although the means change with each row and each merge. For sketches of m rows, p
-// rows between two shrinks, d features and t targets, a Summary takes O((m+p+t)·d) numbers. If d ≤ m+p, the Summary
-// keeps AᵀA itself and loses nothing, see [fd.Storage].
+// A Summary holds everything that ridge regression needs to know about the appended rows, for every penalty γ. For
+// features A and targets Y, it holds the Frequent Directions sketch of A, AᵀY, ‖Y‖², and the means if there is an
+// intercept. With an intercept, A and Y are centred by the means of all rows, although the means change with each
+// row and each merge.
+//
+// A Summary takes O((m+p+t)·d) numbers, for d features, t targets, a sketch of m rows and p rows between two
+// shrinks of the sketch. If d ≤ m+p, the Summary keeps AᵀA itself and loses nothing, see [fd.Storage].
 //
 // Only one goroutine may write at a time. Any number may read while none writes.
 type Summary struct {
 	cfg SummaryConfig
 	sum *accum.Accumulator
 
-	// Meta holds at most [MaxMeta] bytes that the caller has attached. Meta is written and read with the summary. All
-	// other methods leave it unchanged, even Merge.
+	// Meta holds at most [MaxMeta] bytes that the caller has attached. Meta is written and read with the summary.
+	// No other method changes it. In particular, Merge does not.
 	Meta []byte
 
 	mu        sync.Mutex
 	joined    *accum.Lane  // all lanes merged; nil until computed
 	spec      *fd.Spectrum // spectrum of the sketch; nil until computed
 	holdsGram bool         // spec is the spectrum of AᵀA itself, not of the sketch; see WithGram
-	// the penalties of Penalize, if s is such a view; spec is then the spectrum of the scaled columns
+	// penalty holds the penalties if s is a result of Penalize, and is otherwise nil. If it is not nil, spec is the
+	// spectrum of the scaled columns.
 	penalty   []float64
 	projected *certify.Projection // set by WithErrors; nil if no columns were projected out
 	rounding  []float64           // set by WithErrors; nil if the entries of the rows are exact
@@ -102,7 +107,7 @@ func summaryOf(sum *accum.Accumulator, meta []byte) *Summary {
 	return &Summary{cfg: SummaryConfig(sum.Config()), sum: sum, Meta: meta}
 }
 
-// view returns a read-only copy of s with the sums l and the spectrum spec instead of its own.
+// view returns a read-only copy of s in which l and spec replace the sums and the spectrum of s.
 func (s *Summary) view(l *accum.Lane, spec *fd.Spectrum) *Summary {
 	return &Summary{
 		cfg:       s.cfg,
@@ -115,9 +120,9 @@ func (s *Summary) view(l *accum.Lane, spec *fd.Spectrum) *Summary {
 	}
 }
 
-// WithErrors declares that the summarised rows have errors of at most e. All bounds are then for the rows without
-// these errors. WithErrors changes s and returns it. The binary format of s does not contain e. If e.Rounding has a
-// wrong length, all methods that need bounds return [ErrShape].
+// WithErrors declares that the summarised rows have errors of at most e. All bounds are then for the exact rows,
+// without these errors. WithErrors changes s and returns it. Encoding s does not write e. If e.Rounding has a wrong
+// length, all methods that need bounds return [ErrShape].
 func (s *Summary) WithErrors(e RowErrors) *Summary {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -135,8 +140,8 @@ func (s *Summary) Rows() int64 {
 	return s.sum.Rows()
 }
 
-// Weight returns Σw, the sum of the sample weights so far. Without weights it is the number of rows. Weight
-// includes the effect of [Summary.Decay].
+// Weight returns the sum of the weights of all appended rows. Without weights it is the number of rows. If
+// [Summary.Decay] was called, Weight returns the sum of the reduced weights.
 func (s *Summary) Weight() float64 {
 	if !s.isValid() {
 		return 0
@@ -144,12 +149,12 @@ func (s *Summary) Weight() float64 {
 	return s.sum.Weight()
 }
 
-// Config returns the configuration in use. Sketch().Scatter() reports whether the summary stores AᵀA.
+// Config returns the configuration in use. To find out whether the sketch stores AᵀA, call Sketch().Scatter().
 func (s *Summary) Config() SummaryConfig { return s.cfg }
 
-// Sketch returns the sketch of the rows A, centred if there is an intercept. It must not be modified. If merging the
-// parallel sketches of s fails, all methods of the returned sketch return this error. A view ([Summary.Penalize]) has
-// the sketch of the original columns.
+// Sketch returns the sketch of the rows A, centred if there is an intercept. It must not be modified. If merging
+// the parallel sketches of s fails, all methods of the returned sketch return the error of the merge. If s is a
+// result of [Summary.Penalize], its sketch is for the original columns.
 func (s *Summary) Sketch() *fd.Sketch {
 	if !s.isValid() {
 		return nil
@@ -158,8 +163,8 @@ func (s *Summary) Sketch() *fd.Sketch {
 	return all.Sketch
 }
 
-// Joined reports whether s has a single sketch, so that no parallel sketches ([SummaryConfig.Lanes]) have to be merged
-// before s is read.
+// Joined reports whether s consists of a single sketch. Otherwise the parallel sketches ([SummaryConfig.Lanes])
+// have to be merged before s is read.
 func (s *Summary) Joined() bool {
 	return s != nil && (s.sum == nil || s.sum.Lanes() <= 1)
 }
@@ -167,8 +172,8 @@ func (s *Summary) Joined() bool {
 // isValid reports whether s is neither nil nor the zero value.
 func (s *Summary) isValid() bool { return s != nil && s.sum != nil }
 
-// all returns the sums over all rows. The first call after a write merges the parallel sketches, and later calls return
-// the same result.
+// all returns the sums over all rows. The first call after a write merges the parallel sketches. Later calls return
+// the stored result.
 func (s *Summary) all() (*accum.Lane, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -186,8 +191,8 @@ func (s *Summary) allLocked() (*accum.Lane, error) {
 	return joined, err
 }
 
-// spectrum returns the eigenvalues and eigenvectors from which solutions are computed. s keeps the result until the
-// next write.
+// spectrum returns the eigenvalues and eigenvectors that s uses to compute solutions. It stores the result until
+// the next write.
 func (s *Summary) spectrum() (*fd.Spectrum, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -208,8 +213,8 @@ func (s *Summary) spectrum() (*fd.Spectrum, error) {
 	return s.spec, nil
 }
 
-// HoldsGram reports whether s has AᵀA itself, with no error but round-off. s has AᵀA after [Summary.WithGram], or
-// if its sketch stores AᵀA instead of rows.
+// HoldsGram reports whether s has AᵀA itself for the rows A, with no error but round-off. This is true for a result
+// of [Summary.WithGram], and if the sketch stores AᵀA, not rows.
 func (s *Summary) HoldsGram() bool {
 	return s.isValid() &&
 		(s.holdsGram || s.Sketch().Scatter() && s.Sketch().Bound().Shrinkage == 0)

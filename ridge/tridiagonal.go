@@ -10,18 +10,18 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/gram"
 )
 
-// By measurement, a reduction takes as long as fewGammas Cholesky factorisations.
+// fewGammas is the measured time of a tridiagonal reduction divided by the time of a Cholesky factorisation.
 const fewGammas = 4
 
-// shouldReduce reports whether k values of γ justify a tridiagonal reduction.
+// shouldReduce reports whether a tridiagonal reduction is worthwhile for k values of the penalty γ.
 func shouldReduce(k int) bool { return k >= fewGammas }
 
-// tridiagonal solves for all γ with one reduction AᵀA = QTQᵀ to a tridiagonal matrix T. It uses Cholesky instead
-// for a γ in two cases:
+// tridiagonal solves for all penalties in gammas with one reduction of AᵀA to a tridiagonal matrix. It uses
+// Cholesky for a penalty γ in two cases:
 //
-//   - γ is not much larger than the error of T.
-//   - The solution by T misses Tol, and a factorisation takes less time than a pass or gives a much smaller error
-//     bound. If no pass will correct the solution, because Tol is 0, only the bound decides.
+//   - γ is not much larger than the error of the tridiagonal matrix.
+//   - The solution misses Tol, and a Cholesky factorisation takes less time than a pass or gives a much smaller
+//     error bound. If Tol is 0, no pass will correct the solution, so that only the bound decides.
 func (e *primal) tridiagonal(
 	ctx context.Context,
 	system *direct.System,
@@ -54,8 +54,8 @@ func (e *primal) tridiagonal(
 	return fits, nil
 }
 
-// solutionFromT returns found, the solution by the tridiagonal matrix T, as a Solution. If T is too inaccurate at
-// gamma, it solves by Cholesky instead.
+// solutionFromT returns found, the solution by the tridiagonal matrix, as a Solution. In the two cases that
+// [primal.tridiagonal] describes, it solves by Cholesky.
 func (e *primal) solutionFromT(
 	system *direct.System,
 	gamma float64,
@@ -64,7 +64,8 @@ func (e *primal) solutionFromT(
 	rows := system.Evidence()
 	if found != nil && !e.isUnderdetermined(gamma) && rows.Serves(found) {
 		f := e.solution(rows, found, Tridiagonal)
-		// a factorisation, O(d³), costs no more than a pass, O(n·d)
+		// For n rows and d features, a factorisation takes O(d³) time and a pass O(n·d). The factorisation is cheap
+		// if d² ≤ n.
 		isCheap := e.opts.Tol > 0 && int64(e.d)*int64(e.d) <= e.stage.Rows
 		if !(isCheap || rows.MayGain(found)) ||
 			f.certifiedTo(cmp.Or(e.opts.Tol, DefaultTol)) {
@@ -83,8 +84,8 @@ func (s *Solution) certifiedTo(tol float64) bool {
 	return true
 }
 
-// steps computes a correction of each solution that came from the tridiagonal matrix, from its measured gradient
-// found[i]. It writes the correction to corrected[i], and leaves out solutions by other methods.
+// steps computes corrections of the solutions that came from the tridiagonal matrix. found[i] has the gradient at
+// solution i, and corrected[i] receives the correction. steps skips solutions by other methods.
 func (e *primal) steps(open []correction, found []*gram.Measurement, corrected []certify.Corrected) {
 	var gammas, gradients []float64
 	for i, c := range open {

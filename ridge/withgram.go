@@ -10,9 +10,9 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/krylov"
 )
 
-// WithGram makes a pass over the rows of s that computes K = AᵀA itself. It returns a read-only view of s that uses
-// the eigenvalues and eigenvectors of K instead of the sketch. Their only error is round-off. It uses only the fields
-// Journal, Reducer and Progress of opts.
+// WithGram makes a pass over src, which must have the rows of s, and computes AᵀA for these rows A. It returns
+// a read-only view of s that uses the eigenvalues and eigenvectors of AᵀA, not of the sketch. Their only error is
+// round-off. Of opts, it uses only the fields Journal, Reducer and Progress.
 func (s *Summary) WithGram(
 	ctx context.Context,
 	src dataset.Source,
@@ -61,8 +61,8 @@ func (j offsetJournal) Record(pass int, state []byte) error {
 	return j.Journal.Record(j.before+pass, state)
 }
 
-// After returns a journal for a solve that follows earlier passes in the same journal j. passes is the number of
-// earlier passes. Pass k of the new solve is stored in j as pass number passes + k.
+// After returns a journal for a solve whose journal j already has the records of earlier passes. passes is the
+// number of these earlier passes. Pass k of the new solve is stored in j as pass number passes + k.
 func After(j Journal, passes int) Journal {
 	if j == nil || passes == 0 {
 		return j

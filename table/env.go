@@ -13,47 +13,54 @@ import (
 	"github.com/fdridge/fdridge/engine"
 )
 
-// An Env holds what a run provides, besides the description of the rows: other processes, a checkpoint, a cache, the
-// backend. The zero value is a single process without any of them.
+// An Env holds what a run needs besides the description of the rows: the other processes, a checkpoint, a cache and
+// the backend. The zero value means a single process without checkpoint and cache, and the default backend.
 type Env struct {
 	// Backend computes features; nil means [engine.Default].
 	Backend engine.Backend
-	// Ranks connects the processes of a job. Each process reads a part of the rows. nil means a single process.
+	// Ranks connects the processes (ranks) of a parallel job. Each process reads a part of the rows. nil means a
+	// single process.
 	Ranks dist.Transport
-	// Seen holds the size and modification time of each file at the start of the run. Opening a file that has changed
-	// since returns an error.
+	// Seen maps the name of each file to its size and modification time at the start of the run. Opening a file
+	// that has changed since the start returns an error.
 	Seen map[string]dataset.Stamp
-	// Checkpoint is the file in which [Fit] stores its state, see [batch.Options]. After an interruption, the same call of
-	// Fit continues from this state. "" means that no state is stored.
+	// Checkpoint is the file in which [Fit] stores its state, see [batch.Options]. If Fit is interrupted, a
+	// repeated call with the same arguments continues from this state. "" means that no state is stored.
 	Checkpoint string
-	// Job is a job that the caller runs by [batch.Run]. Open then stores the scaling of the features and the number of
-	// nonzero features in the checkpoint of this job. If Job is nil, Fit runs a job of its own with Checkpoint and Ranks.
+	// Job is a job that the caller runs by [batch.Run]. [Open] then stores the scaling of the features and the
+	// number of nonzero features in the checkpoint of this job. If Job is nil, [Fit] runs its own job, which uses
+	// Checkpoint and Ranks.
 	Job *batch.Job
-	// Cache keeps the rows that were read; nil means no cache.
+	// Cache stores the rows in a file when they are first read, for later passes. nil means no cache.
 	Cache *Cache
-	// Pipe is read instead of Spec.Data, if Spec.Piped is true. If it is nil, Open opens the pipe.
+	// Pipe is read instead of Spec.Data, if [Spec.Piped] returns true. If Pipe is nil, [Open] then opens the named
+	// pipe or the standard input.
 	Pipe *dataset.Pipe
-	// Entries holds the numbers of a .npy array, whose file then has only the header. See [file.Origin].
+	// Entries, if not nil, holds the numbers of a .npy array. The file in Spec.Data then has only the header of the
+	// array. See [file.Origin].
 	Entries *io.SectionReader
-	// Alone is true if no other process reads the rows outside of Spec.Part. See [file.Origin].
+	// Alone is true if no other process reads the rows that Spec.Part does not select. See [file.Origin].
 	Alone bool
-	// NeedsPenalty makes Open refuse columns without penalty. Set it if no fit follows, because only a fit can handle
-	// such columns.
+	// NeedsPenalty makes [Open] return an error if a penalty in the file Spec.Penalty is 0. Set it if no fit
+	// follows, because only a fit accepts a penalty of 0.
 	NeedsPenalty bool
-	// Progress, if not nil, is called before each pass that prepares rows. It returns a function, which may be nil, that
-	// is called with the number of rows read.
+	// Progress, if not nil, is called before each pass over the rows that prepares them. It may return a function,
+	// which is then called during the pass with the number of rows read. It may also return nil.
 	Progress func(pass string, src dataset.Source) func(rows int64)
-	// PlanOut, if not nil, is called with the encoding that a plan or a pass decided, before the rows are opened. An
-	// error ends Open. Only rank 0 calls it.
+	// PlanOut, if not nil, is called with the encoding of the columns, if a plan or a pass has decided on it. The
+	// call comes before the rows are opened. If PlanOut returns an error, [Open] ends with this error. In a job of
+	// several processes, only rank 0 calls PlanOut.
 	PlanOut func(*prepare.Encoding) error
 }
 
-// Leads reports whether this process writes the results. A single process does, and rank 0 of a job.
+// Leads reports whether this process writes the results: a single process, or rank 0 of a job with several
+// processes.
 func (e *Env) Leads() bool {
 	return e.Ranks == nil || e.Ranks.Rank() == 0
 }
 
-// shareOf returns the part of the rows that this process reads. part is the part that the Spec selects.
+// shareOf returns the part of the rows that this process reads. With several processes it depends on the rank.
+// Otherwise it is part, which Spec.Part selects.
 func (e *Env) shareOf(part dataset.Share) dataset.Share {
 	if e.Ranks == nil {
 		return part
@@ -61,7 +68,7 @@ func (e *Env) shareOf(part dataset.Share) dataset.Share {
 	return dataset.Share{Rank: e.Ranks.Rank(), Size: e.Ranks.Size()}
 }
 
-// gather returns the function that collects the messages of all processes, or nil for a single process.
+// gather returns a function that collects one message from each process. It returns nil for a single process.
 func (e *Env) gather() func(ctx context.Context, own []byte) ([][]byte, error) {
 	if e.Ranks == nil {
 		return nil
@@ -71,7 +78,7 @@ func (e *Env) gather() func(ctx context.Context, own []byte) ([][]byte, error) {
 	}
 }
 
-// count returns src with a counter of its rows, for Progress.
+// count returns src with a counter that reports the number of rows read to Progress.
 func (e *Env) count(pass string, src dataset.Source) *batch.Counter {
 	return &batch.Counter{Source: src, Progress: e.progress(pass, src)}
 }
@@ -83,7 +90,7 @@ func (e *Env) progress(pass string, src dataset.Source) func(int64) {
 	return e.Progress(pass, src)
 }
 
-// listen returns the pipe of the rows, or nil if they are files.
+// listen returns the pipe from which the rows are read, or nil if the rows are in files.
 func (e *Env) listen(ctx context.Context, s *Spec) *dataset.Pipe {
 	if e.Pipe != nil || !s.Piped() {
 		return e.Pipe
@@ -91,8 +98,8 @@ func (e *Env) listen(ctx context.Context, s *Spec) *dataset.Pipe {
 	return s.Listen(ctx, nil)
 }
 
-// A Cache keeps the rows of one run in a file, so that later passes need not read the input files again; see
-// [dataset.Cached]. The caller closes it at the end of the run.
+// A Cache stores the rows in a file when they are first read, so that later passes do not read the input files
+// again. See [dataset.Cached]. The caller must call Close at the end of the run.
 type Cache struct {
 	Dir      string // folder of the file
 	Keep     bool   // keep the file for later runs, which must read the same files with the same fields of the Spec
@@ -101,8 +108,8 @@ type Cache struct {
 	kept *dataset.Cache
 }
 
-// wrap returns src with the cache, or src itself if c is nil or has no Dir. For a cache that is kept, wrap calls key.
-// The text that key returns identifies the rows.
+// wrap returns src with the cache. It returns src itself if c is nil or has no Dir. If the cache is kept for later
+// runs, wrap calls key for a text that identifies the rows.
 func (c *Cache) wrap(src dataset.Source, key func() (string, error)) (dataset.Source, error) {
 	if c == nil || c.Dir == "" {
 		return src, nil
@@ -122,8 +129,8 @@ func (c *Cache) wrap(src dataset.Source, key func() (string, error)) (dataset.So
 	return c.kept, nil
 }
 
-// Close closes the cache and removes its file, unless Keep is true. It returns the errors of the cache, which did not
-// affect the rows.
+// Close closes the cache, and removes its file unless Keep is true. It returns the errors of writing, reading and
+// removing the file. These errors did not affect the rows.
 func (c *Cache) Close() error {
 	if c == nil || c.kept == nil {
 		return nil
@@ -131,8 +138,9 @@ func (c *Cache) Close() error {
 	return errors.Join(c.kept.Err(), c.kept.Close())
 }
 
-// Listen returns the pipe that s.Data names: stdin for "-", where nil means [os.Stdin], or a named pipe. It returns
-// nil if s.Data are files. Rows are read as soon as a pass asks for them.
+// Listen returns the pipe that s.Data names. "-" means stdin; if the parameter stdin is nil, [os.Stdin] is read.
+// Any other name is a named pipe. Listen returns nil if s.Data names files. Reading starts when the first pass asks
+// for rows.
 func (s *Spec) Listen(ctx context.Context, stdin io.Reader) *dataset.Pipe {
 	switch {
 	case !s.Piped():

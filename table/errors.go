@@ -11,11 +11,11 @@ import (
 	"github.com/fdridge/fdridge/model"
 )
 
-// A Field is the name of a field of [Spec] or [Env], as it occurs in a [SpecError].
+// A Field is the name of a field of [Spec] or [Env] in a [SpecError].
 type Field string
 
-// Flag returns the name that a field of [Spec] has as a flag of the command, such as missing-target: the name of the
-// field in JSON, with - instead of _. It returns "" if f is not a field of Spec.
+// Flag returns the flag of the command for this field of [Spec]. For the field MissingTarget it is missing-target.
+// The flag is the JSON name of the field, with "-" for each "_". Flag returns "" if f is not a field of Spec.
 func (f Field) Flag() string {
 	field, ok := reflect.TypeFor[Spec]().FieldByName(string(f))
 	if !ok {
@@ -25,15 +25,16 @@ func (f Field) Flag() string {
 	return strings.ReplaceAll(name, "_", "-")
 }
 
-// A SpecError reports a field that is invalid, or that contradicts other fields. It matches [engine.ErrInput].
+// A SpecError reports a field of [Spec] or [Env] that is invalid, or that contradicts other fields. By [errors.Is],
+// it matches [engine.ErrInput].
 type SpecError struct {
 	Field Field // the field at fault; "" if the message is about the data
 	rule  string
 	args  []any
 }
 
-// specError returns a *SpecError about the field. rule and args are the format of the message and its arguments. An
-// argument that is the name of another field has the type [Field].
+// specError returns a *SpecError about the field. The message is args formatted by rule. Other fields in args have
+// the type [Field], so that [SpecError.Words] can rename them.
 func specError(field Field, rule string, args ...any) *SpecError {
 	return &SpecError{field, rule, args}
 }
@@ -42,7 +43,8 @@ func (e *SpecError) Error() string {
 	return "table: " + e.Words(func(f Field) string { return string(f) })
 }
 
-// Words returns the message with the names that the caller has for fields, for example flags.
+// Words returns the error message in which each field is called name(field). For example, a command can replace the
+// names of fields by its flags.
 func (e *SpecError) Words(name func(Field) string) string {
 	args := make([]any, len(e.args))
 	for i, arg := range e.args {
@@ -58,7 +60,7 @@ func (e *SpecError) Words(name func(Field) string) string {
 	return name(e.Field) + ": " + text
 }
 
-// Unwrap returns the error that the message contains, if any.
+// Unwrap returns the first error among the arguments of the message, or nil if there is none.
 func (e *SpecError) Unwrap() error {
 	for _, arg := range e.args {
 		if err, ok := arg.(error); ok {
@@ -68,10 +70,11 @@ func (e *SpecError) Unwrap() error {
 	return nil
 }
 
-// Is reports whether target is [engine.ErrInput], which all errors about invalid input match.
+// Is reports whether target is [engine.ErrInput]. All errors about invalid input match this error.
 func (e *SpecError) Is(target error) bool { return target == badinput.Err }
 
-// checkMemory returns an error if bytes exceeds the available memory. rule and args are the beginning of the message.
+// checkMemory returns an error about field if the available memory is less than bytes. rule and args are the
+// beginning of the message.
 func checkMemory(bytes float64, field Field, rule string, args ...any) error {
 	there := float64(rss.Available())
 	if there == 0 || bytes <= there {
@@ -85,7 +88,7 @@ func checkMemory(bytes float64, field Field, rule string, args ...any) error {
 	return specError(field, rule+" takes about %.1f GiB, %.1f GiB are available%s; are there so many features?", args...)
 }
 
-// checkPreparation returns an error if the random weights of the Fourier features in p do not fit into memory.
+// checkPreparation returns an error if the random weights for the Fourier features of p do not fit into memory.
 func checkPreparation(p *model.Preparation) error {
 	if p.Features == nil {
 		return nil
@@ -94,7 +97,8 @@ func checkPreparation(p *model.Preparation) error {
 	return checkMemory(bytes, "Features", "rff:%d of %d columns", p.Features.Components, p.Inputs)
 }
 
-// unwrapPreparation returns the error inside a *[model.PreparationError]. It returns other errors unchanged.
+// unwrapPreparation returns the error that a *[model.PreparationError] contains. It returns any other error
+// unchanged.
 func unwrapPreparation(err error) error {
 	if e, ok := errors.AsType[*model.PreparationError](err); ok {
 		return badinput.Errorf("%w", e.Err)

@@ -17,27 +17,28 @@ import (
 	"github.com/fdridge/fdridge/ridge/classes"
 )
 
-// A Fitted is the result of [Fit]: a model, and what was found on the way.
+// A Fitted is the result of [Fit]: the model, the rows it was fitted to, and the numerical results.
 type Fitted struct {
 	Model  *model.Model
 	Table  *Table
 	Result *fdridge.Result
-	// HeldOut compares the predictions of each solution with the held-out rows. It is nil without held-out rows and for a
-	// classification.
+	// HeldOut compares the predictions of each solution with the held-out rows. It is nil if no rows are held out,
+	// or if the target is a class label.
 	HeldOut *model.Evaluation
-	// HeldOutClasses scores the decisions of each solution about the held-out rows; nil if there are none.
+	// HeldOutClasses scores the classes that each solution predicts for the held-out rows. It is nil if no rows are
+	// held out, or if the targets are numbers.
 	HeldOutClasses []*classes.Score
 }
 
-// Fit opens the rows of s, runs [fdridge.Fit] and makes a model with the preparation of the rows. Fit sets the fields
-// of opts that the rows determine, see [Table.Options]. opts.Block must be nil.
+// Fit opens the rows of s, runs [fdridge.Fit], and makes a model that also contains the preparation of the rows.
+// Some fields of opts depend on the rows, and Fit sets them; see [Table.Options]. opts.Block must be nil.
 //
-// If env.Job is nil, Fit runs the fit as a job of its own, with the checkpoint and the ranks of env; see [batch.Run].
-// The job is identified by s, the content of its files, opts and the backend. The checkpoint is removed after the
-// fit.
+// If env.Job is nil, Fit runs its own job, which uses the checkpoint and the ranks of env; see [batch.Run]. A
+// checkpoint belongs to this job if s, the contents of its files, opts and the backend are the same. The checkpoint
+// is removed after the fit.
 //
-// Errors: the errors of [Open], [fdridge.Fit], [model.New] and [model.Evaluate]. After a *[ridge.NotConvergedError],
-// Fit also returns the result; the certificates of its model hold.
+// Errors: the errors of [Open], [fdridge.Fit], [model.New] and [model.Evaluate]. If the error is a
+// *[ridge.NotConvergedError], Fit also returns the result, and the error bounds in its model hold.
 func Fit(ctx context.Context, s Spec, opts fdridge.Options, env Env) (*Fitted, error) {
 	if opts.Block != nil {
 		return nil, &fdridge.OptionError{Fields: []string{"Block"}, Rule: "a model needs all coefficients"}
@@ -85,11 +86,13 @@ func openAndFit(ctx context.Context, s Spec, opts fdridge.Options, env Env) (*Fi
 }
 
 // Cover makes one pass over the held-out rows and stores a [model.Coverage] in each fit of f.Model. The model then
-// gives intervals that contain the target of a new row with probability at least level, between 0 and 1, if held-out
-// and new rows are exchangeable; see [model.Intervals]. With several ranks, every rank must call Cover.
+// gives intervals that contain the target of a new row with a probability of at least level, between 0 and 1. This
+// holds if held-out and new rows are exchangeable; see [model.Intervals]. In a job of several processes, every
+// process must call Cover.
 //
-// The errors are a *[SpecError] without held-out rows and for a classification, a *[model.CoverageRowsError] if there
-// are too few held-out rows, and the errors of [model.Model.Calibrate]. After an error, f.Model is unchanged.
+// The error is a *[SpecError] if no rows are held out, or if the target is a class label. It is a
+// *[model.CoverageRowsError] if there are too few held-out rows. Other errors are the errors of
+// [model.Model.Calibrate]. After an error, f.Model is unchanged.
 func (f *Fitted) Cover(ctx context.Context, level float64) error {
 	if f.Table == nil || f.Result == nil || f.Model == nil {
 		return specError("", "the model was not made by Fit")
@@ -108,10 +111,12 @@ func (f *Fitted) Cover(ctx context.Context, level float64) error {
 	return nil
 }
 
-// StandardErrors makes one pass over the rows of the fit, and returns the standard errors of the coefficients and of
-// the intercept, for each γ and target. The rows must be readable again, and there must be one process.
+// StandardErrors makes one pass over the rows of the fit. It returns the standard errors of the coefficients and of
+// the intercept, for each penalty γ and each target. The rows must be readable again, and the job must have only
+// one process.
 //
-// The errors are a *[SpecError] if the model was not made by Fit, and the errors of [model.Model.StandardErrors].
+// The error is a *[SpecError] if the model was not made by Fit. Other errors are the errors of
+// [model.Model.StandardErrors].
 func (f *Fitted) StandardErrors(ctx context.Context) ([][]ridge.StandardErrors, error) {
 	if f.Table == nil || f.Result == nil || f.Model == nil {
 		return nil, specError("", "the model was not made by Fit")
@@ -119,7 +124,7 @@ func (f *Fitted) StandardErrors(ctx context.Context) ([][]ridge.StandardErrors, 
 	return f.Model.StandardErrors(ctx, f.Table.TrainingRows(), f.Result.Solutions)
 }
 
-// Fit fits the rows of t, as the function [Fit] does.
+// Fit fits the rows of t and makes a model, like the function [Fit].
 func (t *Table) Fit(ctx context.Context, opts fdridge.Options) (*Fitted, error) {
 	if t.Source == nil || t.env.Job == nil {
 		return nil, specError("", "the rows were not opened by Open")
@@ -183,14 +188,14 @@ func (t *Table) details(found *fdridge.Result, opts fdridge.Options) (model.Deta
 	return out, nil
 }
 
-// modelOf returns a model of the solutions, with coefficients in the units of the file.
+// modelOf returns a model of the solutions. Its coefficients are in the units of the file.
 func (t *Table) modelOf(solutions []*ridge.Solution, intercept bool) (*model.Model, error) {
 	return model.New(t.Preparation, solutions, model.Details{Intercept: intercept, Before: t.P})
 }
 
-// Evaluate compares the predictions of the solutions with the held-out rows, on all ranks. It returns nil if no rows
-// are held out. Scores are about the coefficients in the units of the file, as the model has them. intercept tells
-// whether an intercept was fitted.
+// Evaluate compares the predictions of the solutions with the held-out rows of all ranks. It returns nil if no rows
+// are held out. As in the model, the coefficients are in the units of the file. intercept tells whether the
+// solutions have an intercept.
 func (t *Table) Evaluate(
 	ctx context.Context,
 	solutions []*ridge.Solution,
@@ -219,8 +224,8 @@ func (t *Table) Evaluate(
 	return found, nil
 }
 
-// pool combines found, the results for the held-out rows of this rank, with the results of the other ranks. A single
-// process has all rows.
+// pool combines found, the results for the held-out rows of this rank, with the results of the other ranks. A
+// single process has all held-out rows, and found stays unchanged.
 func (t *Table) pool(ctx context.Context, found interface {
 	Pool(ctx context.Context, share dataset.Share, link prepare.Link) error
 }) error {
@@ -230,10 +235,10 @@ func (t *Table) pool(ctx context.Context, found interface {
 	return found.Pool(ctx, t.env.shareOf(t.Rows.asked.share), t.env.Ranks)
 }
 
-// Calibrate computes the absolute residuals of the held-out rows for each solution, on all ranks. They give intervals
-// for new observations with the probability level; see [model.Model.Calibrate] and [model.Calibration.Coverages]. Rows
-// must be held out and targets must be numbers, otherwise the error is a *[SpecError]. intercept tells whether an
-// intercept was fitted.
+// Calibrate computes the absolute residuals of the held-out rows of all ranks, for each solution. From them follow
+// intervals that contain a new target with the probability level. See [model.Model.Calibrate] and
+// [model.Calibration.Coverages]. If no rows are held out, or if the target is a class label, the error is a
+// *[SpecError]. intercept tells whether the solutions have an intercept.
 func (t *Table) Calibrate(
 	ctx context.Context,
 	solutions []*ridge.Solution,
@@ -260,8 +265,8 @@ func (t *Table) Calibrate(
 	return found, nil
 }
 
-// EvaluateClasses scores the decisions of the solutions about the held-out rows, on all ranks. It returns nil if no
-// rows are held out.
+// EvaluateClasses compares the classes that the solutions predict with the classes of the held-out rows of all
+// ranks. It returns nil if no rows are held out.
 func (t *Table) EvaluateClasses(ctx context.Context, solutions []*ridge.Solution) ([]*classes.Score, error) {
 	if t.Held == nil {
 		return nil, nil

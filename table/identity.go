@@ -10,7 +10,7 @@ import (
 	"github.com/fdridge/fdridge/dataset"
 )
 
-// cacheKey returns a text that identifies the rows that are read from the files.
+// cacheKey returns a text that identifies the rows that this process reads from the files.
 func (r *reading) cacheKey() (string, error) {
 	s := &r.spec
 	settings := batch.FileSettings(batch.Files(s.RowFiles()))
@@ -21,8 +21,8 @@ func (r *reading) cacheKey() (string, error) {
 	return fmt.Sprintf("%s %v %q", encode(s.canonical().reading()), r.env.shareOf(r.share), append(settings, backend)), nil
 }
 
-// parts returns the part of the data that Spec.Part selects, and the size and modification time of each file. Both
-// results are nil without Part.
+// parts returns the part of the data that Spec.Part selects. It also returns the size and modification time of each
+// file. Both results are nil if Spec.Part is "".
 func (r *resolved) parts() ([]Parts, map[string]dataset.Stamp) {
 	s := &r.spec
 	if s.Part == "" {
@@ -45,16 +45,16 @@ func (r *resolved) parts() ([]Parts, map[string]dataset.Stamp) {
 	return []Parts{{digest, int64(r.share.Size), []span{{i, i}}}}, Stamps(files)
 }
 
-// digestPrefix begins the digests of Parts.Data that are computed from a Spec. Earlier versions had digests without a
-// prefix, of the same length.
+// digestPrefix begins each digest in Parts.Data that is computed from a Spec. Digests of earlier versions have the
+// same length and no prefix.
 const (
 	digestPrefix = "spec-"
 	digestLength = 32
 )
 
-// Settings returns each field of s as a setting of a job, so that a changed field is named if the job cannot
-// continue. The name is the name of the field. The value is the text of the command's flag: defaults are written out,
-// and lists are joined by commas.
+// Settings returns each field of s as a setting of a job. If a job cannot continue because a field has changed, the
+// error names this field. The name of a setting is the name of the field. Its value is the text of the command's
+// flag, where defaults are written out and lists are joined by commas.
 func (s Spec) Settings() []batch.Setting {
 	v := reflect.ValueOf(s.canonical())
 	out := make([]batch.Setting, v.NumField())
@@ -72,7 +72,7 @@ func (s Spec) Settings() []batch.Setting {
 	return out
 }
 
-// Stamps returns the sizes and times of files by name, for [Env].Seen.
+// Stamps maps the name of each file to its size and modification time, as [Env].Seen requires.
 func Stamps(files []batch.File) map[string]dataset.Stamp {
 	out := map[string]dataset.Stamp{}
 	for _, f := range files {

@@ -9,19 +9,21 @@ import (
 	"strings"
 )
 
-// A Parts lists the parts I of N (Spec.Part) whose rows a sketch contains.
+// A Parts lists which parts of a divided data set a sketch contains. Spec.Part selects one such part as I/N: part I
+// of N.
 type Parts struct {
-	// Data is a digest of the contents of the files and of the fields of [Spec] that affect the rows. All parts of the
-	// same data have the same digest, regardless of file names and times.
+	// Data is a digest of the contents of the files and of the fields of [Spec] that affect the rows. It is the
+	// same for all parts of a data set, and does not depend on file names and times.
 	Data string `json:"data"`
 	Of   int64  `json:"of"`
 	Have []span `json:"have"`
 }
 
-// A span is a range of consecutive part numbers: its first and its last number.
+// A span is a range of consecutive part numbers, given by its first and its last number.
 type span [2]int64
 
-// Check returns an error unless the ranges in p.Have are sorted, lie below p.Of, and neither overlap nor touch.
+// Check returns an error unless p.Have is a valid list of part numbers. Its ranges must be sorted and separated by
+// at least one missing part, and all numbers must be less than p.Of.
 func (p *Parts) Check() error {
 	if len(p.Have) == 0 || p.Of > math.MaxInt32 {
 		return fmt.Errorf("%d spans of %d parts", len(p.Have), p.Of)
@@ -73,16 +75,16 @@ func JoinParts(a, b []Parts) ([]Parts, error) {
 	return out, nil
 }
 
-// isOtherVersion reports whether p and q are incomplete, and only one of them comes from a version that computed
-// digests of data in another way. Their digests then cannot show whether p and q are parts of the same rows.
+// isOtherVersion reports whether p and q are incomplete, and only one of them comes from an earlier version, which
+// computed digests differently. Their digests then cannot show whether p and q are parts of the same rows.
 func (p *Parts) isOtherVersion(q Parts) bool {
 	return strings.HasPrefix(p.Data, digestPrefix) != strings.HasPrefix(q.Data, digestPrefix) &&
 		!p.IsComplete() &&
 		!q.IsComplete()
 }
 
-// joinSpans merges two sorted lists of ranges. duplicate is the smallest number that is in both lists, or −1 if there
-// is none.
+// joinSpans merges two sorted lists of ranges of part numbers. duplicate is the smallest number that is in both
+// lists, or −1 if there is none.
 func joinSpans(a, b []span) (out []span, duplicate int64) {
 	for len(a)+len(b) > 0 {
 		if len(a) == 0 ||
@@ -103,7 +105,7 @@ func joinSpans(a, b []span) (out []span, duplicate int64) {
 	return out, -1
 }
 
-// Missing returns the ranges of part numbers that the sketch lacks.
+// Missing returns the ranges of the part numbers from 0 to p.Of − 1 that are not in p.Have.
 func (p *Parts) Missing() []span {
 	var out []span
 	next := int64(0)
@@ -116,7 +118,8 @@ func (p *Parts) Missing() []span {
 	return out
 }
 
-// DescribeSpans returns a text such as "part 3" or "parts 0-2, 7". Only the first six ranges are listed.
+// DescribeSpans describes a list of ranges by a text such as "part 3" or "parts 0-2, 7". The text contains only the
+// first six ranges.
 func DescribeSpans(list []span) string {
 	const most = 6
 	var words []string

@@ -40,14 +40,14 @@ func (r *resolved) parsePenalties() error {
 	return err
 }
 
-// CheckPenalties returns an error if the fields for penalties are invalid, or contradict each other. [Spec.Check]
-// includes this check.
+// CheckPenalties returns an error if s.Bands is invalid, or if one of the fields Penalty, Bands and Unpenalized
+// contradicts another field. It does not read the file Spec.Penalty. [Spec.Check] includes this check.
 func (s Spec) CheckPenalties() error {
 	r := &resolved{spec: s}
 	return r.parsePenalties()
 }
 
-// A namedBand is an element of Spec.Bands: a list of columns and their common penalty. Penalty 0 means that the fit
+// A namedBand is an element of Spec.Bands: a list of columns and their common ridge penalty. 0 means that the fit
 // chooses the penalty.
 type namedBand struct {
 	columns string
@@ -79,7 +79,7 @@ func parseBands(items []string) ([]namedBand, error) {
 	return out, nil
 }
 
-// parseNumber parses a number. Underscores between digits are not allowed.
+// parseNumber parses a number. It refuses underscores between digits, which strconv.ParseFloat can accept.
 func parseNumber(s string) (float64, error) {
 	if strings.Contains(s, "_") {
 		return 0, strconv.ErrSyntax
@@ -87,8 +87,8 @@ func parseNumber(s string) (float64, error) {
 	return strconv.ParseFloat(s, 64)
 }
 
-// NamedBands returns the groups of s.Bands with their names and penalties. The numbers of the columns are missing,
-// because they depend on the data. Groups that [Spec.Check] refuses are left out.
+// NamedBands returns the groups of columns in s.Bands, with their names and penalties. The numbers of their columns
+// are left out, because they depend on the data. If one of the groups is invalid, NamedBands returns nil.
 func (s *Spec) NamedBands() (out []choose.Band) {
 	bands, err := parseBands(s.Bands)
 	if err != nil {
@@ -100,23 +100,25 @@ func (s *Spec) NamedBands() (out []choose.Band) {
 	return out
 }
 
-// ChoosesPenalty reports whether the fit chooses a penalty, because s.Bands has a group without one.
+// ChoosesPenalty reports whether the fit has to choose a penalty, because a group of columns in s.Bands has none.
 func (s *Spec) ChoosesPenalty() bool {
 	return slices.ContainsFunc(s.NamedBands(), func(b choose.Band) bool {
 		return b.Penalty == 0
 	})
 }
 
-// A Penalised holds the penalties of the columns. Columns are identified by number.
+// A Penalised holds the ridge penalties of the columns. Columns are identified by number, counted from 0.
 type Penalised struct {
-	// P is the penalty of each column: the number in the file Spec.Penalty, times the penalty of its band in Spec.Bands
-	// unless the program chooses one. It is 0 for the columns of Spec.Unpenalized. nil means that all penalties are 1.
+	// P holds the penalty of each column, or nil if all penalties are 1. A penalty is the number in the file
+	// Spec.Penalty, times the penalty of the column's group in Spec.Bands. The second factor is left out if the
+	// program has to choose the penalty of a group. If there is a file Spec.Penalty, P is 0 for the columns of
+	// Spec.Unpenalized. Otherwise only Free tells which columns have no penalty.
 	P     []float64
 	Bands []choose.Band
 	Free  []int // columns of Spec.Unpenalized
 }
 
-// ToChoose returns the bands if the program has to choose the penalty of one of them, and otherwise nil.
+// ToChoose returns p.Bands if the program has to choose the penalty of at least one band, and otherwise nil.
 func (p *Penalised) ToChoose() []choose.Band {
 	if slices.ContainsFunc(p.Bands, func(b choose.Band) bool { return b.Penalty == 0 }) {
 		return p.Bands
@@ -124,8 +126,8 @@ func (p *Penalised) ToChoose() []choose.Band {
 	return nil
 }
 
-// Penalties returns the penalties that s defines, for the columns of prep. seen has the stamps of [Env].Seen. If
-// positive is true, a penalty of 0 is an error.
+// Penalties returns the penalties that s defines for the columns that prep describes. seen maps file names to sizes
+// and times as [Env].Seen does. If positive is true, a penalty of 0 in the file Spec.Penalty is an error.
 func (s Spec) Penalties(
 	ctx context.Context,
 	prep *model.Preparation,
@@ -207,8 +209,8 @@ func (r *resolved) penalise(
 	return out, nil
 }
 
-// columnsOf parses a list of columns such as A+B-C, which means A and the range B to C. It returns their numbers,
-// counted from 0. field is the field that error messages name.
+// columnsOf parses a list of columns. For example, A+B-C means the column A and the columns from B to C. columnsOf
+// returns their numbers, counted from 0. Error messages are about field.
 func columnsOf(field Field, text string, prep *model.Preparation) ([]int, error) {
 	var out []int
 	for _, part := range strings.Split(text, "+") {
@@ -223,8 +225,8 @@ func columnsOf(field Field, text string, prep *model.Preparation) ([]int, error)
 	return out, nil
 }
 
-// rangeOf parses a column (name or number), or a range of columns such as A-B or A:B. A text that is itself a column
-// name is never split.
+// rangeOf parses a column, given by name or number, or a range of columns such as A-B or A:B. A text that is a
+// column name as a whole is never read as a range.
 func rangeOf(field Field, text string, prep *model.Preparation) (lo, hi int, err error) {
 	if j, ok := columnOf(text, prep); ok {
 		return j, j, nil
@@ -251,8 +253,8 @@ func rangeOf(field Field, text string, prep *model.Preparation) (lo, hi int, err
 	)
 }
 
-// columnOf returns the index of a column, counted from 0. text is the name of the column, or its number counted from
-// 1.
+// columnOf returns the index of a column, counted from 0, and false if there is no such column. text is the name of
+// the column, or its number counted from 1.
 func columnOf(text string, prep *model.Preparation) (int, bool) {
 	if j := slices.Index(prep.Names, text); j >= 0 {
 		return j, true
@@ -261,8 +263,8 @@ func columnOf(text string, prep *model.Preparation) (int, bool) {
 	return n - 1, err == nil && n >= 1 && n <= prep.Inputs
 }
 
-// readPenalty reads d penalties from the file Spec.Penalty, which has one row or one column. The fields of Spec about
-// text files, such as Delimiter, apply to this file as they apply to files of targets.
+// readPenalty reads the penalties of d columns from the file Spec.Penalty, which has one row or one column. The
+// fields of Spec about text files, such as Delimiter, also apply to this file.
 func (r *resolved) readPenalty(
 	ctx context.Context,
 	seen map[string]dataset.Stamp,

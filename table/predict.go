@@ -9,11 +9,12 @@ import (
 	"github.com/fdridge/fdridge/model"
 )
 
-// OpenFor opens rows for the model m. s needs only the fields that describe files: the features are selected and
-// prepared as m requires. If s.Target is given, the targets are read too. The label of svmlight rows is always read.
+// OpenFor opens rows for predictions by the model m. Of s, only the fields that describe files are needed, because
+// m determines the features and their preparation. If s.Target is given, the targets are read too. The label of
+// svmlight rows is always read.
 //
-// The rows are not yet prepared, because the [model.Predictor] prepares them, with the Cells of the result. Errors are
-// as in [OpenLike].
+// The rows of the result are not yet prepared. Pass them and the Cells of the result to a [model.Predictor], which
+// prepares them. Errors are as in [OpenLike].
 func OpenFor(ctx context.Context, m *model.Model, s Spec, env Env) (*Rows, error) {
 	if err := s.Check(); err != nil {
 		return nil, err
@@ -45,11 +46,12 @@ func OpenFor(ctx context.Context, m *model.Model, s Spec, env Env) (*Rows, error
 	return rows, checkPreparation(&m.Preparation)
 }
 
-// Predict opens the rows of s for m, see [OpenFor], and yields a prediction for each row. A prediction is valid until
-// the next prediction. The argument by selects the data for proved intervals, such as model.ExactIntervals{}.
-// nil means no intervals. The model must have a single γ; see [model.Model.At].
+// Predict opens the rows of s by [OpenFor], and yields the prediction of the model m for each row. A prediction is
+// valid until the next one is yielded. The argument by selects the data for proved intervals, such as
+// model.ExactIntervals{}; nil means no intervals. The model must have a single ridge penalty γ; see
+// [model.Model.At].
 //
-// The iteration ends after an error: the errors of OpenFor, [model.Model.Predictor] and [model.Predictor.Predict].
+// The iteration ends after an error of OpenFor, [model.Model.Predictor] or [model.Predictor.Predict].
 func Predict(
 	ctx context.Context,
 	m *model.Model,

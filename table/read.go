@@ -14,12 +14,13 @@ import (
 	"github.com/fdridge/fdridge/model"
 )
 
-// Rows are rows as they are read from files, before they are prepared.
+// Rows are rows as they are in the files, without encoding, scaling or computed features.
 type Rows struct {
 	Opened *file.Opened   // the files
 	Source dataset.Source // the selected rows, with their sample weights
 
-	// Labels has the labels of the target, if OpenFor read a column of labels; nil: the targets are numbers.
+	// Labels holds the labels of the target, if [OpenFor] has read a column of labels. nil means that the targets
+	// are numbers.
 	Labels *prepare.Lexicon
 
 	asked *resolved
@@ -27,21 +28,23 @@ type Rows struct {
 	known []string // names of the features that a model or a sketch has
 }
 
-// An expected holds what the rows must have, as a fit, a model, a sketch or a plan requires.
+// An expected holds what a fit, a model, a sketch or a plan requires of the rows.
 type expected struct {
 	targets int      // as file.Options.Targets
 	width   int      // number of features of svmlight files; 0: any
 	names   []string // of the features; nil: none
-	// planned is true if a plan or a pass has decided on the columns. The field names then replaces Spec.Columns.
+	// planned is true if a plan or a pass over the rows has decided which columns are read. names then lists these
+	// columns, and Spec.Columns is ignored.
 	planned bool
-	// ownTarget means that the target is the column with the name stored in the sketch, and not a file.
+	// ownTarget means that Spec.Target holds the column name stored in a sketch or model. It cannot be a file name.
 	ownTarget bool
 	cells     *prepare.Cells   // encoding of cells; nil: all are numbers
 	text      *prepare.Text    // how the training rows were written; nil: not known
 	labels    *prepare.Lexicon // of the target, a column of class labels; nil: targets are numbers
 }
 
-// A reading is one opening of the files: what is asked for, what is expected, and the environment.
+// A reading holds what is needed to open the files once: the checked Spec, the requirements on the rows, and the
+// environment.
 type reading struct {
 	*resolved
 	env  *Env
@@ -49,8 +52,8 @@ type reading struct {
 	like expected
 }
 
-// options returns the options for file.Open, and the files with sample weights. If Spec.Weights names a column of the
-// data, this column is read as the last target, and weights is empty.
+// options returns the options for file.Open, and the files with sample weights. If Spec.Weights names a column of
+// the data, the options include this column as the last target, and weights is empty.
 func (r *reading) options() (opts file.Options, weights []string, err error) {
 	s := &r.spec
 	opts = file.Options{
@@ -93,7 +96,7 @@ func (r *reading) options() (opts file.Options, weights []string, err error) {
 }
 
 // weightsFiles returns the files with sample weights: one file, or an array in each .npz archive. It returns nil if
-// Spec.Weights names a column. Weights have the same syntax as a target.
+// Spec.Weights names a column. The syntax of Spec.Weights is the same as for a target.
 func (r *reading) weightsFiles(opts file.Options) ([]string, error) {
 	s := &r.spec
 	opts.Target = []string{s.Weights}
@@ -115,8 +118,8 @@ func (r *reading) weightsFiles(opts file.Options) ([]string, error) {
 	return out, nil
 }
 
-// wantedNames returns its argument wanted if the columns of the files have names. Otherwise columns cannot be selected
-// by name, and wantedNames returns nil.
+// wantedNames returns wanted if the columns of the files have names. Otherwise it returns nil, because columns
+// cannot be selected by name.
 func (r *reading) wantedNames(opts file.Options, wanted []string) ([]string, error) {
 	if len(wanted) == 0 {
 		return nil, nil
@@ -206,7 +209,8 @@ func (r *reading) read(ctx context.Context) (*Rows, error) {
 	}, err
 }
 
-// checkWidth returns an error if NFeatures is given and the file format itself states the number of features.
+// checkWidth returns an error if Spec.NFeatures is given for files that are not svmlight. Only svmlight files need
+// the number of features.
 func (r *reading) checkWidth(opts file.Options) error {
 	s := &r.spec
 	if s.NFeatures == 0 {
@@ -223,8 +227,8 @@ func (r *reading) checkWidth(opts file.Options) error {
 	return specError("NFeatures", "it needs svmlight, and %s is %s", first.Name(), format)
 }
 
-// checkPart returns an error if Part selects svmlight rows and NFeatures is missing. The parts could then disagree on
-// the number of features.
+// checkPart returns an error if Spec.Part selects some of the rows of svmlight files, and the number of features is
+// not given. Different parts could then find different numbers of features.
 func (r *reading) checkPart(opts file.Options) error {
 	if r.share.Whole() || opts.Features > 0 {
 		return nil
@@ -243,8 +247,8 @@ func (r *reading) checkPart(opts file.Options) error {
 	)
 }
 
-// checkNumbered returns an error if several processes share rows of a format without row numbers. Row numbers are
-// needed to apply Spec.Rows.
+// checkNumbered returns an error if each process reads a part of files whose format does not tell row numbers.
+// Spec.Rows cannot be applied without row numbers.
 func (r *reading) checkNumbered(opts file.Options) error {
 	path := r.spec.Data[0]
 	format, err := file.Format(path, opts)
@@ -265,8 +269,8 @@ func (r *reading) checkNumbered(opts file.Options) error {
 	)
 }
 
-// addNames sets the column names if the csv files of this process have no header. It searches all files, because files
-// of another process may have a header. The first header found gives the names, as in a run of one process.
+// addNames sets the column names of opened if this process has read csv files without a header. It takes the first
+// header in any of the files in paths, because files that other processes read may have headers.
 func addNames(opened *file.Opened, paths []string, opts file.Options) error {
 	if opts.Share.Whole() || opened.Format != "csv" || opened.Names != nil {
 		return nil
@@ -299,24 +303,24 @@ func addNames(opened *file.Opened, paths []string, opts file.Options) error {
 	return nil
 }
 
-// A Like describes rows that have been prepared before. [OpenLike] opens rows with the same features.
+// A Like describes rows that a model or a sketch has used before. [OpenLike] opens new rows with the same features.
 type Like struct {
 	Preparation *model.Preparation
 	Owner       string // what has the preparation, in error messages: model or sketch
-	// Targets is the number of targets to read. −k requires at least k targets, and 0 reads none.
+	// Targets is the number of targets to read. A negative number −k means at least k targets, and 0 means none.
 	Targets int
-	// Own is the number of targets of the model or sketch. It improves the message about a wrong number of features.
+	// Own is the number of targets of the model or sketch. Error messages about a wrong number of features use it.
 	Own int
-	// OwnTarget means that Spec.Target was not given by the user, but comes from the model or sketch. It is then always a
-	// column.
+	// OwnTarget means that Spec.Target comes from the model or sketch, and not from the user. Spec.Target is then
+	// always read as a column name, and never as a file name.
 	OwnTarget bool
-	// Labels makes numbers of the labels of the target; nil: the targets are numbers.
+	// Labels converts the labels of the target to numbers. nil means that the targets are numbers.
 	Labels *prepare.Lexicon
 }
 
-// OpenLike opens rows for an existing model or sketch. The features are selected by their names, and are not yet
-// prepared: call [model.Preparation.ApplyEncoded] or a [model.Predictor], with the Cells of the result. A wrong number
-// of features is a *[SpecError].
+// OpenLike opens rows for an existing model or sketch. It selects the features by their names, but does not prepare
+// them. To prepare them, call [model.Preparation.ApplyEncoded] or a [model.Predictor] with the Cells of the result.
+// If the number of features is wrong, the error is a *[SpecError].
 func OpenLike(ctx context.Context, s Spec, like Like, env Env) (*Rows, error) {
 	asked, err := resolve(s)
 	if err != nil {
@@ -365,7 +369,7 @@ func OpenLike(ctx context.Context, s Spec, like Like, env Env) (*Rows, error) {
 	return nil, specError("", "%s has %d features, the %s has %d"+hint, args...)
 }
 
-// Locate names the file and the line in an error about a row.
+// Locate adds the file and the line to an error about a row. It returns other errors unchanged.
 func (r *Rows) Locate(err error) error {
 	e, ok := errors.AsType[*dataset.InputError](err)
 	if !ok || e.Row == 0 || r == nil || r.Opened == nil {
@@ -384,8 +388,8 @@ func (r *Rows) Locate(err error) error {
 	return &placed
 }
 
-// AllColumns returns the names of all columns of a csv file, including the targets. It returns nil if the file is not
-// csv or has no header.
+// AllColumns returns the names of all columns of a csv file, including the targets. It returns nil if the rows are
+// not from a csv file, or if the file has no header.
 func (r *Rows) AllColumns() ([]string, error) {
 	if r == nil || r.Opened == nil || r.Opened.Format != "csv" {
 		return nil, nil
@@ -397,8 +401,8 @@ func (r *Rows) AllColumns() ([]string, error) {
 	return csv.Columns(r.asked.spec.Data[0], text)
 }
 
-// Keys returns the text of the column Spec.Key in each row of r, before rows are left out. env is the Env that r was
-// opened with.
+// Keys returns the text of the column Spec.Key for each row that Spec.Rows selects. The texts also include rows
+// that are later left out, for example because of missing values. env must be the Env that r was opened with.
 func (r *Rows) Keys(ctx context.Context, env Env) (iter.Seq2[string, error], error) {
 	if r.asked == nil {
 		return nil, specError("", "the rows were not opened by OpenLike or OpenFor")
@@ -427,7 +431,8 @@ func (r *Rows) Keys(ctx context.Context, env Env) (iter.Seq2[string, error], err
 	}, nil
 }
 
-// CheckKey returns an error if the column s.Key cannot be read beside the features.
+// CheckKey returns an error if the column s.Key cannot be read. This is so for pipes, transposed files and svmlight
+// files.
 func (s *Spec) CheckKey() error {
 	switch {
 	case s.Key == "":

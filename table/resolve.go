@@ -23,24 +23,24 @@ type resolved struct {
 	lo, hi int64         // the rows lo ≤ row < hi of Spec.Rows, counted from 0; hi is math.MaxInt64 without Rows
 	share  dataset.Share // of Spec.Part; the zero value is all rows
 	rules  *prepare.Rules
-	// plan is the encoding in the file that Spec.Prepare names. rules are the rules by which a pass decides on the
-	// encoding. Both are nil if no column needs a decision.
+	// plan is the encoding of the columns in the file that Spec.Prepare names. If a pass over the rows decides on
+	// the encoding, rules holds the rules for this decision. Both are nil if no column needs a decision.
 	plan      *prepare.Encoding
 	bands     []namedBand
 	expansion dataset.Features // computed features; nil: none
 }
 
-// cuts reports whether only some of the rows are selected by their numbers.
+// cuts reports whether Spec.Rows selects some of the rows.
 func (r *resolved) cuts() bool { return r.spec.Rows != "" }
 
-// Check returns an error if a field is invalid, or if fields contradict each other. It reads no rows. If Prepare
-// names a plan, Check reads the plan. Errors: *[SpecError].
+// Check returns a *[SpecError] if a field is invalid, or if fields contradict each other. It reads no rows. If
+// s.Prepare names the file of a plan, Check reads this file.
 func (s Spec) Check() error {
 	_, err := resolve(s)
 	return err
 }
 
-// resolve parses and checks a Spec. It is the first stage of [Open].
+// resolve parses and checks the fields of s. It is the first stage of [Open].
 func resolve(s Spec) (*resolved, error) {
 	r := &resolved{spec: s}
 	for _, step := range []func() error{
@@ -65,7 +65,8 @@ func (r *resolved) checkTransposed() error {
 	return nil
 }
 
-// checkReread returns an error if a pass has to decide on columns whose rows can be read only once.
+// checkReread returns an error if the rows come from a pipe, and a pass has to decide on the encoding of the
+// columns. A pipe can be read only once.
 func (r *resolved) checkReread() error {
 	if r.rules == nil || !r.spec.Piped() {
 		return nil
@@ -79,7 +80,7 @@ func (r *resolved) checkReread() error {
 	)
 }
 
-// parseRows checks the fields that tell which rows are read, and how their text is written.
+// parseRows parses and checks the fields that tell which rows are read, and how text files are written.
 func (r *resolved) parseRows() error {
 	s := &r.spec
 	switch {
@@ -106,7 +107,7 @@ func (r *resolved) parseRows() error {
 	return err
 }
 
-// checkPipe returns an error if Data contains a pipe and other files, or if a pipe would have to be transposed.
+// checkPipe returns an error if Data contains a pipe and other files, or if the rows of a pipe are transposed.
 func (r *resolved) checkPipe() error {
 	s := &r.spec
 	i := slices.IndexFunc(s.Data, isPipe)
@@ -138,7 +139,7 @@ var headers = map[string]csv.Header{
 	"no":   csv.Absent,
 }
 
-// parseText parses the fields that tell how text files are written.
+// parseText parses and checks the fields that tell how text files are written, such as Delimiter and Decimal.
 func (r *resolved) parseText() error {
 	s := &r.spec
 	header, ok := headers[s.Header]
@@ -203,7 +204,7 @@ func parseDelimiter(text string) (rune, error) {
 	return c, nil
 }
 
-// parseLines parses a range A:B of lines, or N for the first N lines.
+// parseLines parses a range of lines A:B. It also accepts a number N, which means the first N lines.
 func parseLines(text string) (csv.Lines, bool) {
 	a, b, ok := strings.Cut(text, ":")
 	if !ok {
@@ -219,8 +220,8 @@ func parseLines(text string) (csv.Lines, bool) {
 	return csv.Lines{First: first, Last: last}, valid
 }
 
-// parseRange parses a range A:B of rows, counted from 1 and including row B. It returns the range lo ≤ row < hi,
-// counted from 0.
+// parseRange parses a range of rows A:B, where A and B are counted from 1 and row B is included. It returns the
+// same range as lo ≤ row < hi, where rows are counted from 0.
 func parseRange(text string) (lo, hi int64, err error) {
 	a, b, ok := strings.Cut(text, ":")
 	lo, err1 := strconv.ParseInt(a, 10, 64)
@@ -231,7 +232,8 @@ func parseRange(text string) (lo, hi int64, err error) {
 	return lo - 1, hi, nil
 }
 
-// FirstRow returns the index, counted from 0, of the first row that Rows selects.
+// FirstRow returns the index, counted from 0, of the first row that s.Rows selects. It returns 0 if s.Rows is
+// invalid.
 func (s *Spec) FirstRow() int64 {
 	if s.Rows == "" {
 		return 0
@@ -243,7 +245,8 @@ func (s *Spec) FirstRow() int64 {
 	return lo
 }
 
-// parsePart parses Part. I = N has an error message of its own, because users may count parts from 1.
+// parsePart parses Spec.Part, which is I/N for part I of N with I from 0 to N−1. I = N has an error message of its
+// own, because a user may have counted the parts from 1.
 func (r *resolved) parsePart() error {
 	text := r.spec.Part
 	if text == "" {
@@ -268,8 +271,8 @@ func (r *resolved) parsePart() error {
 	return nil
 }
 
-// Share returns the part of the rows that Part selects. It returns the zero value, which is all rows, if s.Part is ""
-// or invalid.
+// Share returns the part of the rows that s.Part selects. If s.Part is "" or invalid, it returns the zero value,
+// which means all rows.
 func (s Spec) Share() dataset.Share {
 	r := &resolved{spec: s}
 	if r.parsePart() != nil {
@@ -278,7 +281,8 @@ func (s Spec) Share() dataset.Share {
 	return r.share
 }
 
-// checkDivisible returns an error if Part is given and the rows cannot be divided into parts.
+// checkDivisible returns an error if Spec.Part is given for a pipe or for transposed files, whose rows cannot be
+// divided.
 func (r *resolved) checkDivisible() error {
 	s := &r.spec
 	switch {
@@ -346,7 +350,7 @@ func (r *resolved) checkClasses() error {
 	return oneOf("ClassWeight", s.ClassWeight, "", "balanced")
 }
 
-// fillings maps the policies for missing values to the constants of package prepare.
+// fillings maps the names of the policies for missing values to the constants of package prepare.
 var fillings = map[string]prepare.Missing{
 	refuse:          prepare.RefuseMissing,
 	"drop":          prepare.MissingDrop,
@@ -359,13 +363,13 @@ var fillings = map[string]prepare.Missing{
 // Policies are the policies of [Spec.Missing].
 var Policies = []string{refuse, "mean", "median", "most-frequent", "constant", "drop"}
 
-// plainPolicies are the policies that need no pass to examine the columns first.
+// plainPolicies are the policies for missing values that do not require a pass over the rows to choose an encoding.
 var plainPolicies = []string{refuse, "mean", "drop"}
 
-// auto is the value of Spec.Prepare by which a pass decides on all columns.
+// auto is the value of Spec.Prepare that makes a pass over the rows decide on the encoding of all columns.
 const auto = "auto"
 
-// parseFilling parses how to treat missing values: a name in fillings, or constant:VALUE.
+// parseFilling parses a policy for missing values: a name in fillings, or constant:VALUE.
 func parseFilling(text string) (f prepare.Filling, ok bool) {
 	name, value, given := strings.Cut(text, ":")
 	f.Missing, ok = fillings[name]
@@ -376,8 +380,8 @@ func parseFilling(text string) (f prepare.Filling, ok bool) {
 	return f, ok && (!given || f.Missing == prepare.MissingConstant)
 }
 
-// parseMissing parses Spec.Missing. all is the policy for all columns without a policy of their own. byColumn has the
-// policies of single columns.
+// parseMissing parses the elements of Spec.Missing. byColumn maps a column to its own policy for missing values.
+// all is the policy for the other columns.
 func parseMissing(items []string) (all prepare.Filling, byColumn map[string]prepare.Filling, err error) {
 	byColumn = map[string]prepare.Filling{}
 	for i, item := range items {
@@ -403,7 +407,7 @@ func parseMissing(items []string) (all prepare.Filling, byColumn map[string]prep
 	return all, byColumn, nil
 }
 
-// isPlain reports whether Missing is one policy of all columns that needs no pass to examine the columns.
+// isPlain reports whether Spec.Missing has at most one element, and this element is one of plainPolicies.
 func isPlain(missing []string) bool {
 	return len(missing) == 0 ||
 		len(missing) == 1 && slices.Contains(plainPolicies, missing[0])
@@ -414,8 +418,8 @@ func isRefused(missing []string) bool {
 	return len(missing) == 0 || len(missing) == 1 && missing[0] == refuse
 }
 
-// parsePreparation validates Prepare and the fields that encode columns. It reads the plan, and decides whether a pass
-// over the rows has to find the encoding.
+// parsePreparation checks Spec.Prepare and the fields about the encoding of columns. It reads the plan, or sets
+// rules if a pass over the rows has to find the encoding.
 func (r *resolved) parsePreparation() error {
 	s := &r.spec
 	if err := oneOf("MissingTarget", s.MissingTarget, "", "drop", refuse); err != nil {
@@ -480,7 +484,8 @@ func (r *resolved) parsePreparation() error {
 	return nil
 }
 
-// checkDecided returns an error if Prepare is given together with a field that it decides for each column.
+// checkDecided returns an error if Prepare is given together with another field about the encoding. Prepare decides
+// on the encoding of each column.
 func (s *Spec) checkDecided() error {
 	for _, decided := range []struct {
 		field Field
@@ -506,7 +511,7 @@ func (s *Spec) checkDecided() error {
 	return nil
 }
 
-// readPlan reads the encoding of each column from a file.
+// readPlan reads the encoding of each column from the file with this name.
 func readPlan(name string) (*prepare.Encoding, error) {
 	f, err := os.Open(name)
 	if err != nil {
@@ -520,7 +525,7 @@ func readPlan(name string) (*prepare.Encoding, error) {
 	return plan, nil
 }
 
-// A Decision tells how the encoding of each column is found.
+// A Decision tells what decides on the encoding of each column.
 type Decision int
 
 const (
@@ -529,7 +534,7 @@ const (
 	DecidedByPass                 // by a pass over all rows
 )
 
-// Decision returns how the encoding of each column is found. It returns Undecided if s is invalid.
+// Decision returns what decides on the encoding of each column. It returns Undecided if s is invalid.
 func (s Spec) Decision() Decision {
 	r := &resolved{spec: s}
 	switch err := r.parsePreparation(); {
@@ -543,8 +548,9 @@ func (s Spec) Decision() Decision {
 	return Undecided
 }
 
-// Learns returns the field that needs a pass over the rows to encode columns: Prepare, OneHot or Missing. It returns ""
-// if there is no such pass.
+// Learns returns the first of the fields Prepare, OneHot and Missing that causes a pass over the rows before the
+// fit. It considers Prepare only if it is auto, and Missing only if it is mean. It returns "" if there is no such
+// field.
 func (s *Spec) Learns() Field {
 	switch {
 	case s.Prepare == auto:
@@ -559,7 +565,8 @@ func (s *Spec) Learns() Field {
 	return ""
 }
 
-// cells returns the settings for cells that are not numbers, or nil if all cells must be numbers.
+// cells returns the settings for cells that are not numbers. It returns nil if all cells must be numbers, or if a
+// plan or a pass determines the settings.
 func (r *resolved) cells() *prepare.Cells {
 	policy := policyOf(r.spec.Missing)
 	switch {

@@ -11,8 +11,8 @@ import (
 	"github.com/fdridge/fdridge/dist"
 )
 
-// agreeOnLayout returns an error if files of different MPI processes (ranks) have different columns. If the files of
-// this rank have no column names, opened gets the names of the first rank with names.
+// agreeOnLayout returns an error if the processes (ranks) of a job have read files with different columns. If only
+// some of the files have column names, all ranks take the names from the first rank that has names.
 func agreeOnLayout(ctx context.Context, t dist.Transport, opened *file.Opened) error {
 	named := []float64{0}
 	if opened.Names != nil {
@@ -42,8 +42,8 @@ func agreeOnLayout(ctx context.Context, t dist.Transport, opened *file.Opened) e
 	return nil
 }
 
-// firstRow returns the number of rows on all lower ranks, which is the index of this rank's first row. If src does
-// not know its number of rows, a pass counts them.
+// firstRow returns the index of the first row of this rank. The index is the total number of rows on all lower
+// ranks. If src does not know its number of rows, a pass counts them.
 func firstRow(ctx context.Context, t dist.Transport, src dataset.Source) (int64, error) {
 	n, err := dataset.CountRows(ctx, src)
 	if err != nil {
@@ -52,8 +52,8 @@ func firstRow(ctx context.Context, t dist.Transport, src dataset.Source) (int64,
 	return rowsBefore(ctx, t, n)
 }
 
-// firstRowOf returns a function that computes the number of rows on all lower ranks from the rows of this rank. It
-// returns nil for a single process.
+// firstRowOf returns a function that computes the index of the first row of this rank among the rows of all ranks.
+// Its argument is the number of rows on this rank. firstRowOf returns nil for a single process.
 func firstRowOf(ctx context.Context, t dist.Transport) func(int64) (int64, error) {
 	if t == nil {
 		return nil
@@ -73,8 +73,8 @@ func rowsBefore(ctx context.Context, t dist.Transport, n int64) (int64, error) {
 	return first, nil
 }
 
-// widest returns a function that computes the maximum number of features over all ranks. widest returns nil for a
-// single process.
+// widest returns a function that computes the largest number of features on any rank from the number on this rank.
+// widest returns nil for a single process.
 func widest(ctx context.Context, t dist.Transport) func(int) (int, error) {
 	if t == nil {
 		return nil

@@ -28,86 +28,101 @@ import (
 	"github.com/fdridge/fdridge/dataset/file"
 )
 
-// A Spec describes rows: the files, the columns, and how cells become numbers. Each field has the name and the syntax
-// of a flag of the command fdridge, and the zero value of a field is its default. A column is given by its name in the
-// file, or by its number from 1.
+// A Spec describes the rows of a fit: the files, the columns, and how cells become numbers. Each field corresponds
+// to a flag of the command fdridge, with the same name and syntax. The zero value of a field is its default. A
+// column is given by its name in the file, or by its number counted from 1.
 //
-// As JSON, a Spec is the identity of the rows; see [Spec.Identity].
+// The JSON of a Spec identifies the rows; see [Spec.Identity].
 type Spec struct {
-	// Data are the files, read one after the other. FILE.npz:NAME is an array of an archive. A single "-" is standard
-	// input, and a single file may be a named pipe.
+	// Data lists the files with the rows, in the order in which they are read. FILE.npz:NAME means the array NAME
+	// of the archive FILE.npz. A single element "-" means standard input. A single file may be a named pipe.
 	Data []string `json:"data,omitempty"`
-	// Format is the format of the files, one of [file.Formats]. By default, it is detected.
+	// Format is the format of the files: one of [file.Formats]. "" means that the format is detected.
 	Format string `json:"format,omitempty"`
-	// Delimiter separates the fields of csv files: one character, or tab. By default, it is detected.
+	// Delimiter is the character that separates the fields of csv files, or the word tab. By default, it is
+	// detected.
 	Delimiter string `json:"delimiter,omitempty"`
 	// Header states whether the first line of csv files has names: yes, no, or auto (the default).
 	Header string `json:"header,omitempty"`
-	// Decimal is the decimal mark of numbers in text: "." or ",". By default, it is detected.
+	// Decimal is the decimal mark of numbers in text files: "." or ",". By default, it is detected.
 	Decimal string `json:"decimal,omitempty"`
-	// MissingMarks are further texts or numbers that stand for a missing value.
+	// MissingMarks are texts or numbers that stand for a missing value, in addition to the built-in ones.
 	MissingMarks []string `json:"missing_marks,omitempty"`
-	// SkipRows are lines of csv files to skip: a number N skips the first N lines, and A:B skips the lines A to B.
+	// SkipRows lists lines of csv files to skip. The element N skips the first N lines, and A:B skips the lines A
+	// to B.
 	SkipRows []string `json:"skip_rows,omitempty"`
-	// Escape is the character before a quote within quotes of csv files: \ as in "5\" pipe", or ". By default it is
-	// detected.
+	// Escape is the character that precedes a quote character within quoted fields of csv files: a backslash, as in
+	// "5\" pipe", or a second quote. By default, it is detected.
 	Escape string `json:"escape,omitempty"`
 	// Comment is a character. Lines of csv files that begin with this character are skipped.
 	Comment string `json:"comment,omitempty"`
-	// FirstIndex is the smallest index of svmlight rows: 0, 1, or auto (the default).
+	// FirstIndex is the index of the first feature in svmlight files: 0, 1, or auto (the default).
 	FirstIndex string `json:"first_index,omitempty"`
 
-	// Columns are the features, in this order. If each begins with "-", these columns are left out. The default is all
-	// columns that are not targets.
+	// Columns lists the features, in this order. If each element begins with "-", the named columns are left out,
+	// and all others are features. By default, all columns that are not targets are features.
 	Columns []string `json:"columns,omitempty"`
-	// Target lists the target columns, each a name, a number, first or last. A single element may be a file.
+	// Target lists the target columns. Each element is a name, a number, or the word first or last. A single
+	// element may also name a file with the targets.
 	Target []string `json:"target,omitempty"`
-	// Weights are the sample weights: a column, or a file.
+	// Weights names the column or the file with the sample weights.
 	Weights string `json:"weights,omitempty"`
-	// NFeatures is the number of features of svmlight rows. By default, a pass finds it.
+	// NFeatures is the number of features of svmlight rows. By default, a pass over the rows finds this number.
 	NFeatures int `json:"n_features,omitempty"`
 	// Rows selects the rows A:B, counted from 1.
 	Rows string `json:"rows,omitempty"`
-	// Transposed is true if the files have one feature a row and one sample a column. Columns then selects samples.
+	// Transposed is true if each row of the files is a feature and each column is a sample. The field Columns then
+	// selects samples.
 	Transposed bool `json:"transposed,omitempty"`
-	// Part selects part I of N of the rows, as I/N with I from 0 to N−1.
+	// Part divides the rows into N parts and selects one of them. It is written I/N, with I from 0 to N−1.
 	Part string `json:"part,omitempty"`
-	// Key is a column whose texts name the rows. It is no feature; see [Keys].
+	// Key names a column whose texts identify the rows. This column is not a feature; see [Rows.Keys].
 	Key string `json:"key,omitempty"`
 
-	// Prepare is auto, or the file of a plan. With auto, a pass over the rows decides how to encode each column.
+	// Prepare is the word auto, or the name of a file with a plan. With auto, a pass over the rows decides how each
+	// column is encoded. A plan lists the encoding of each column.
 	Prepare string `json:"prepare,omitempty"`
-	// Missing are the policies for missing values. The first element may be the policy of all columns: refuse (the
-	// default), mean, median, most-frequent, constant, constant:VALUE or drop. COLUMN=POLICY is the policy of a column.
+	// Missing lists the policies for missing values. The first element can be the policy for all columns: refuse
+	// (the default), mean, median, most-frequent, constant, constant:VALUE or drop. COLUMN=POLICY sets the policy
+	// for one column.
 	Missing []string `json:"missing,omitempty"`
-	// MissingIndicator adds a 0/1 column for each column whose missing values are replaced.
+	// MissingIndicator adds a feature for each column whose missing values are replaced. The feature is 1 where the
+	// value was missing, and otherwise 0.
 	MissingIndicator bool `json:"missing_indicator,omitempty"`
-	// MissingTarget states what becomes of rows without a target or weight: drop or refuse.
+	// MissingTarget tells what to do with rows that have no target or no weight. drop leaves them out, and refuse
+	// returns an error.
 	MissingTarget string `json:"missing_target,omitempty"`
-	// OneHot lists columns whose levels become 0/1 columns. The element text stands for all columns with text.
+	// OneHot lists categorical columns. Each distinct text in such a column (a level) becomes a feature with the
+	// values 0 and 1. The element "text" means all columns that contain text.
 	OneHot []string `json:"onehot,omitempty"`
-	// MinShare is a fraction of the rows. All levels that occur in fewer rows share the level (other).
+	// MinShare is a fraction of the rows. Levels of a categorical column that occur in a smaller fraction of the
+	// rows are combined into one level, named (other).
 	MinShare float64 `json:"min_share,omitempty"`
-	// Dates lists columns of dates. They become elapsed days, year, month, weekday and hour.
+	// Dates lists columns of dates. Each is replaced by the features elapsed days, year, month, weekday and hour.
 	Dates []string `json:"dates,omitempty"`
-	// Standardize scales columns to mean 0 and deviation 1: true for all columns, numeric for all but the levels of
-	// categories, false (the default) for none.
+	// Standardize selects the columns that are shifted to mean 0 and scaled to standard deviation 1. The value true
+	// selects all columns, and false (the default) selects none. The value numeric selects all columns except the
+	// levels of categorical columns.
 	Standardize string `json:"standardize,omitempty"`
-	// Features are computed features: rff:D,gamma=G,seed=S for Fourier features, or poly:K.
+	// Features selects features that are computed from the columns. The text rff:D,gamma=G,seed=S means D random
+	// Fourier features, see [dataset.Fourier]. The text poly:K means polynomial features of degree K, see
+	// [dataset.Polynomial].
 	Features string `json:"features,omitempty"`
 
-	// Penalty is a file with one number for each input column. The number multiplies γ.
+	// Penalty names a file with one number for each input column. The ridge penalty γ is multiplied by this number.
 	Penalty string `json:"penalty,omitempty"`
-	// Bands are groups of columns with a common penalty, such as 1-10=1 or 11-20. Without =P, the fit chooses the penalty.
+	// Bands lists groups of columns whose ridge penalty γ is multiplied by a common factor. In an element such as
+	// 1-10=2, the last number is the factor. For an element such as 11-20, the fit chooses the factor.
 	Bands []string `json:"bands,omitempty"`
-	// Unpenalized lists columns without penalty: names, numbers, or ranges A-C.
+	// Unpenalized lists the columns without ridge penalty. An element is a name, a number, or a range such as A-C.
 	Unpenalized []string `json:"unpenalized,omitempty"`
 
-	// Holdout is the fraction of the rows that are kept out of the fit and used to score it.
+	// Holdout is the fraction of the rows that are not used for the fit. The fit is scored on these rows.
 	Holdout float64 `json:"holdout,omitempty"`
-	// Classes is true if the target is a column of labels.
+	// Classes is true if the target is a column of class labels.
 	Classes bool `json:"classes,omitempty"`
-	// ClassWeight is "", or balanced to give all classes the same weight.
+	// ClassWeight is "", or the word balanced. With balanced, rows are weighted so that all classes have the same
+	// total weight.
 	ClassWeight string `json:"class_weight,omitempty"`
 }
 
@@ -118,10 +133,10 @@ const (
 	ScaleNumeric = "numeric"
 )
 
-// allText is the element of Spec.OneHot that selects all columns with text.
+// allText is the element of Spec.OneHot that selects all columns that contain text.
 const allText = "text"
 
-// defaults maps fields to a text that means the same as "" or an empty list.
+// defaults maps the name of a field to the text that means the same as its zero value.
 var defaults = map[string]string{
 	"Format":      auto,
 	"Header":      auto,
@@ -130,7 +145,8 @@ var defaults = map[string]string{
 	"Missing":     refuse,
 }
 
-// canonical returns a Spec that is equal for all ways to write the same rows: defaults are zero values.
+// canonical returns s with each default replaced by the zero value. Two Specs that describe the same rows in
+// different ways then become equal.
 func (s Spec) canonical() Spec {
 	v := reflect.ValueOf(&s).Elem()
 	for name, value := range defaults {
@@ -144,11 +160,11 @@ func (s Spec) canonical() Spec {
 	return s
 }
 
-// Identity returns the JSON of s, with defaults left out. Two Specs with the same identity describe the same rows if
-// their files have the same content.
+// Identity returns the JSON of s, without fields that have their default. If two Specs have the same identity and
+// their files have the same contents, they describe the same rows.
 func (s Spec) Identity() string { return encode(s.canonical()) }
 
-// encode returns the JSON of s. It panics if a number is not finite, which [Spec.Check] refuses.
+// encode returns the JSON of s. It panics if a number is infinite or NaN. [Spec.Check] refuses such numbers.
 func encode(s Spec) string {
 	text, err := json.Marshal(s)
 	if err != nil {
@@ -157,8 +173,8 @@ func encode(s Spec) string {
 	return string(text)
 }
 
-// reading returns s with only the fields that affect the rows as they are read from the files. Encoding, scaling,
-// penalties and labels come later. s must be the canonical form of a valid Spec.
+// reading returns s with only the fields that affect how rows are read from the files. Fields about encoding,
+// scaling, penalties and labels are cleared. s must be the result of canonical for a valid Spec.
 func (s Spec) reading() Spec {
 	policy := policyOf(s.Missing)
 	s.Key = ""
@@ -186,7 +202,8 @@ func (s Spec) reading() Spec {
 // refuse is the default policy for missing values.
 const refuse = "refuse"
 
-// policyOf returns the policy of all columns if it is mean or drop, otherwise refuse.
+// policyOf returns the policy for missing values if it is mean or drop for all columns. Otherwise it returns
+// refuse.
 func policyOf(missing []string) string {
 	if len(missing) == 1 && (missing[0] == "mean" || missing[0] == "drop") {
 		return missing[0]
@@ -206,12 +223,12 @@ func (s *Spec) Name() string {
 // stdinName is the name of standard input (Data "-") in messages.
 const stdinName = "standard input"
 
-// Piped reports whether the rows come from standard input or from a named pipe, which can be read only once.
+// Piped reports whether the rows come from standard input or a named pipe. Such rows can be read only once.
 func (s *Spec) Piped() bool {
 	return len(s.Data) == 1 && isPipe(s.Data[0])
 }
 
-// isPipe reports whether a file name is standard input (-) or a named pipe.
+// isPipe reports whether a file name means standard input ("-") or a named pipe.
 func isPipe(name string) bool {
 	if name == "-" {
 		return true
@@ -220,8 +237,8 @@ func isPipe(name string) bool {
 	return err == nil && info.Mode()&os.ModeNamedPipe != 0
 }
 
-// RowFiles returns the files of rows, targets and weights, without the names of arrays inside .npz archives and without
-// standard input.
+// RowFiles returns the names of the files with rows, targets and weights. Standard input is left out, and
+// FILE.npz:NAME is shortened to FILE.npz. If targets or weights are columns, the result also contains their names.
 func (s *Spec) RowFiles() []string {
 	data := slices.DeleteFunc(slices.Clone(s.Data), func(name string) bool {
 		return name == "-"
@@ -229,8 +246,8 @@ func (s *Spec) RowFiles() []string {
 	return withoutArrays(slices.Concat(data, s.Target, []string{s.Weights}))
 }
 
-// Files returns all input files: the files of RowFiles, the file of penalties and the plan. A name may be "" or a
-// column.
+// Files returns the names of all input files: the result of RowFiles, the file of penalties and the file of the
+// plan. A name can also be "" or the name of a column.
 func (s *Spec) Files() []string {
 	files := append(s.RowFiles(), withoutArrays([]string{s.Penalty})...)
 	if s.Prepare != "" && s.Prepare != auto {

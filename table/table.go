@@ -16,7 +16,7 @@ import (
 	"github.com/fdridge/fdridge/ridge/classes"
 )
 
-// A Table holds opened and prepared rows for a fit.
+// A Table holds rows that have been opened and prepared for a fit.
 type Table struct {
 	Rows        *Rows             // as they are read from the files
 	Source      dataset.Source    // the rows of the fit, prepared
@@ -33,18 +33,19 @@ type Table struct {
 	env Env
 }
 
-// An Encoded is the encoding of missing values and categorical columns.
+// An Encoded describes how missing values and categorical columns are replaced by numbers.
 type Encoded struct {
 	Encoding *prepare.Encoding
 	Learnt   *prepare.Learnt // result of the pass that examines the columns; nil: no such pass
 	Tally    *prepare.Tally  // counts of missing, wrong and unknown values in the rows that were encoded
 }
 
-// Open opens and prepares the rows of s, in the stages that the package lists. Passes over the rows are made only
-// where a stage needs them: to decide on columns, to learn levels and means, to standardise, and to read labels.
+// Open opens and prepares the rows of s, in the stages that the package comment lists. It makes a pass over the
+// rows only if a stage needs one. Such stages decide on columns, learn levels and means, standardise, or read
+// labels.
 //
-// Errors: *[SpecError] if a field is wrong or contradicts another; the errors of [file.Open]; *[dataset.InputError]
-// for a cell that cannot be read.
+// If a field is invalid or contradicts another field, the error is a *[SpecError]. If a cell cannot be read, it is
+// a *[dataset.InputError]. Other errors are the errors of [file.Open].
 func Open(ctx context.Context, s Spec, env Env) (*Table, error) {
 	asked, err := resolve(s)
 	if err != nil {
@@ -124,7 +125,7 @@ func Open(ctx context.Context, s Spec, env Env) (*Table, error) {
 	return t, t.prepare(split.held)
 }
 
-// decide returns the encoding of each column, from a plan or from a pass over the rows. The result is nil if no column
+// decide returns the encoding of each column, from a plan or from a pass over the rows. It returns nil if no column
 // needs a decision.
 func (r *reading) decide(ctx context.Context) (*Encoded, error) {
 	if r.plan != nil {
@@ -168,8 +169,9 @@ func (r *reading) decide(ctx context.Context) (*Encoded, error) {
 	return &Encoded{Encoding: e, Learnt: learnt, Tally: new(prepare.Tally)}, nil
 }
 
-// open opens the rows with the columns that an encoding requires, the same columns on all ranks. The argument decided
-// is the encoding that a plan or a pass decided, or nil. open reads the rows through the cache.
+// open opens the rows with the columns that the encoding decided requires. If decided is nil, there is no such
+// encoding. open reads the rows through the cache. If files of different ranks have different columns, it returns
+// an error.
 func (r *reading) open(ctx context.Context, decided *Encoded) (*Rows, error) {
 	in := *r
 	in.like.cells = r.cells()
@@ -196,7 +198,7 @@ func (r *reading) open(ctx context.Context, decided *Encoded) (*Rows, error) {
 	return rows, err
 }
 
-// A split divides rows into the rows of the fit and the held-out rows.
+// A split divides the rows into the rows for the fit and the held-out rows.
 type split struct {
 	rule   dataset.Holdout
 	fitted dataset.Source
@@ -213,7 +215,7 @@ func (r *reading) holdOut(ctx context.Context, src dataset.Source) (*split, erro
 	return &split{rule, fitted, held}, err
 }
 
-// heldOut returns the rule that selects the held-out rows of src.
+// heldOut returns the rule that selects the held-out rows of src by their row numbers.
 func (r *reading) heldOut(ctx context.Context, src dataset.Source) (dataset.Holdout, error) {
 	rule := dataset.Holdout{Share: r.spec.Holdout}
 	if rule.Share == 0 {
@@ -238,8 +240,9 @@ type coded struct {
 	passes  int
 }
 
-// encode encodes the rows of the fit. If the encoding needs the levels or means of columns, encode makes a pass over
-// all rows.
+// encode replaces missing values and categorical columns in the rows of the fit by numbers. If decided is nil, it
+// makes a pass over all rows if it needs the levels or means of columns. With several processes, it also makes this
+// pass if any cell may be something other than a number.
 func (r *reading) encode(ctx context.Context, rows *Rows, s *split, decided *Encoded) (*coded, error) {
 	out := &coded{encoded: decided}
 	prep := &out.prep
@@ -285,7 +288,7 @@ func (r *reading) encode(ctx context.Context, rows *Rows, s *split, decided *Enc
 	return out, nil
 }
 
-// learn makes a pass over the rows and stores levels and means in e.
+// learn makes a pass over the rows of src, and stores the levels and means of the columns in e.
 func (r *reading) learn(
 	ctx context.Context,
 	e *prepare.Encoding,
@@ -305,7 +308,7 @@ func (r *reading) learn(
 	return learnt, prepare.NameRows(r.spec.Name(), err)
 }
 
-// unique returns names, or nil if a name occurs twice.
+// unique returns names, or nil if names contains the same name twice.
 func unique(names []string) []string {
 	seen := map[string]bool{}
 	for _, n := range names {
@@ -317,9 +320,9 @@ func unique(names []string) []string {
 	return names
 }
 
-// scale returns the scaling of the columns. If Spec.Standardize is true, columns are shifted to mean 0 and scaled to
-// deviation 1. Then each column is divided by the root of its penalty. A penalty of 0 counts as 1; a nil penalty means
-// that all are 1.
+// scale returns the scaling of the columns. If Spec.Standardize is true, columns are shifted to mean 0 and scaled
+// to standard deviation 1. Each column is then divided by the square root of its penalty. A penalty of 0 counts as
+// 1. If penalty is nil, all penalties are 1.
 func (r *reading) scale(ctx context.Context, c *coded, penalty []float64) (*dataset.Scaling, error) {
 	prep := c.prep
 	if r.spec.Standardize == ScaleAll {
@@ -345,7 +348,7 @@ func (r *reading) scale(ctx context.Context, c *coded, penalty []float64) (*data
 	return prep.Scaling, err
 }
 
-// label reads the labels of a classification. It returns nil for a regression.
+// label reads the class labels of the target. It returns nil if the targets are numbers.
 func (r *reading) label(ctx context.Context, rows *batch.Counter) (*classes.Classes, error) {
 	if r.like.labels == nil {
 		return nil, nil
@@ -359,7 +362,8 @@ func (r *reading) label(ctx context.Context, rows *batch.Counter) (*classes.Clas
 	return out, nil
 }
 
-// prepare sets t.Source and t.Held: it scales columns and computes features.
+// prepare sets t.Source, the rows of the fit, and t.Held, the held-out rows. It scales their columns and computes
+// features.
 func (t *Table) prepare(held dataset.Source) error {
 	encoded := t.Preparation
 	encoded.Encoding = nil // the rows of t.Counted are already encoded
@@ -376,8 +380,8 @@ func (t *Table) prepare(held dataset.Source) error {
 	return err
 }
 
-// Prepare applies the preparation p to the rows of src: encoding, scaling and computed features. The options o concern
-// the encoding. A preparation that the rows do not fit, or that needs too much memory, is an error that matches
+// Prepare applies the preparation p to the rows of src: it encodes and scales columns, and computes features. o are
+// the options for the encoding. If the rows do not fit p, or if p needs too much memory, the error matches
 // [engine.ErrInput].
 func Prepare(
 	p *model.Preparation,
@@ -392,13 +396,14 @@ func Prepare(
 	return src, unwrapPreparation(err)
 }
 
-// scales reports whether the preparation only scales the columns that the file or the encoding gives.
+// scales reports whether the preparation scales the columns of the file or of the encoding, and computes no
+// features.
 func (t *Table) scales() bool {
 	return t.Preparation.Reversible() != nil
 }
 
-// TrainingRows returns the rows of the fit as [model.Model.Prepare] prepares rows. Columns are not scaled, unless
-// features are computed from scaled columns.
+// TrainingRows returns the rows of the fit in the form that [model.Model.Prepare] gives. The columns are not
+// scaled. If the features are computed from scaled columns, TrainingRows returns these features.
 func (t *Table) TrainingRows() dataset.Source {
 	if t.scales() {
 		return t.Counted
@@ -406,15 +411,15 @@ func (t *Table) TrainingRows() dataset.Source {
 	return t.Source
 }
 
-// HeldAsFitted reports whether the held-out rows are prepared as for the fit. If it is false, their columns are not
-// scaled, because the coefficients of the model are for columns that are not scaled.
+// HeldAsFitted reports whether the held-out rows are scaled like the rows of the fit. If it is false, their columns
+// are not scaled, because the coefficients of the model are for the unscaled columns.
 func (t *Table) HeldAsFitted() bool {
 	return t.Classes != nil || !t.scales()
 }
 
-// rounding returns bounds on the rounding of the scaled columns, for fdridge.Options.Rounding. It is nil if nothing is
-// rounded. It is also nil if features are computed from the columns: the error bounds of the fit are then about the
-// features as computed.
+// rounding returns bounds on the rounding errors of the scaled columns, for fdridge.Options.Rounding. It returns
+// nil if nothing is rounded. It also returns nil for computed features, because the error bounds of the fit then
+// refer to the features as computed.
 func (t *Table) rounding() []float64 {
 	if !t.scales() {
 		return nil
@@ -431,7 +436,8 @@ func (t *Table) rounding() []float64 {
 	return dataset.PenaltyRounding(p)
 }
 
-// Options returns opts with the fields that the rows determine: Rounding, Unpenalized, Bands, Classes and Backend.
+// Options returns opts with those fields set that depend on the rows: Rounding, Unpenalized, Bands, Classes and
+// Backend.
 func (t *Table) Options(opts fdridge.Options) fdridge.Options {
 	opts.Rounding = t.rounding()
 	opts.Unpenalized = t.Free
@@ -446,7 +452,7 @@ func (t *Table) Options(opts fdridge.Options) fdridge.Options {
 	return opts
 }
 
-// A Doubt warns of a categorical column with too many levels.
+// A Doubt warns that a column treated as categorical has very many distinct values (levels).
 type Doubt struct {
 	Column string // as an excerpt of its name, or as "feature N" without names
 	Name   string // "" without names
@@ -454,7 +460,7 @@ type Doubt struct {
 	Rows   int64 // number of rows with a level
 }
 
-// Doubts returns the categorical columns with so many levels that they may be numbers or keys.
+// Doubts returns the categorical columns that have so many levels that they may rather be numbers or keys.
 func (t *Table) Doubts() []Doubt {
 	if t.Encoded == nil || t.Encoded.Learnt == nil {
 		return nil
@@ -477,7 +483,8 @@ func (t *Table) Doubts() []Doubt {
 	return out
 }
 
-// LeavesOut returns the element of Spec.Columns that leaves out the column, or "" if its name would need quotes.
+// LeavesOut returns the element of Spec.Columns that leaves out this column. It returns "" if the name of the
+// column is unknown or contains characters that need quotes.
 func (d *Doubt) LeavesOut() string {
 	if d.Name == "" || strings.ContainsAny(d.Name, " ,'\"\\$…") {
 		return ""

@@ -16,8 +16,8 @@ import (
 	"github.com/fdridge/fdridge/table"
 )
 
-// checkpointFlags are two flags. --checkpoint names the file for the state of a fit. --checkpoint-every is the time
-// between two writes of this file.
+// checkpointFlags holds two flags. --checkpoint names the file for the state of a fit. --checkpoint-every is the
+// minimum time between two writes of this file.
 type checkpointFlags struct {
 	name  string
 	every time.Duration
@@ -51,8 +51,9 @@ func (o *checkpointFlags) outputs() []cli.Output {
 	return out
 }
 
-// settings returns everything that must be unchanged when a run resumes from a checkpoint: the rows, the flags of the
-// library's options, input files and backend. The map contains the size and modification time of each input file.
+// settings returns everything that must be the same when a run resumes from a checkpoint. These are the rows, the
+// flags for options of the library, the input files and the backend. The map holds the size and the modification
+// time of each input file.
 func (o *fitOptions) settings(be engine.Backend) ([]batch.Setting, map[string]dataset.Stamp, error) {
 	out := input.Settings(o.Spec())
 	for _, field := range slices.Sorted(maps.Keys(optionFlags)) {

@@ -9,8 +9,8 @@ import (
 	"github.com/fdridge/fdridge/cmd/fdridge/internal/cli"
 )
 
-// completeFlags enables shell completion of flag values for all subcommands of root. A value is completed from a
-// list, or as the name of a file or folder.
+// completeFlags makes the shell complete the values of flags, for all subcommands of root. The shell completes a
+// value from a list of values, or as the name of a file or folder.
 func completeFlags(root *cobra.Command) {
 	for _, c := range root.Commands() {
 		if c.Args(c, nil) == nil { // a command without arguments

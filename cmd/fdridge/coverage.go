@@ -14,7 +14,8 @@ import (
 	"github.com/fdridge/fdridge/table"
 )
 
-// coverageFlags holds --coverage, the probability of the intervals for new observations.
+// coverageFlags holds the flag --coverage. Its value is the probability that an interval contains a new
+// observation.
 type coverageFlags struct {
 	level float64
 	given bool
@@ -26,7 +27,8 @@ func (o *coverageFlags) register(f *pflag.FlagSet) {
 	)
 }
 
-// check validates --coverage for a fit of the rows s. isPredicted tells whether --predict is given.
+// check returns an error if --coverage is invalid or cannot be used with the other flags. s describes the rows of
+// the fit. isPredicted tells whether --predict is given.
 func (o *coverageFlags) check(f *pflag.FlagSet, s table.Spec, isPredicted bool) error {
 	o.given = f.Changed("coverage")
 	switch {
@@ -44,8 +46,8 @@ func (o *coverageFlags) check(f *pflag.FlagSet, s table.Spec, isPredicted bool) 
 	return nil
 }
 
-// calibrate computes the intervals for new observations from the held-out rows, for each solution. It returns nil
-// without --coverage.
+// calibrate computes, for each solution, the intervals for new observations from the residuals of the held-out
+// rows. If --coverage is not given, it returns nil.
 func (o *coverageFlags) calibrate(
 	ctx context.Context,
 	d *table.Table,
@@ -84,7 +86,7 @@ func wereRows(n int64) string {
 	return fmt.Sprint(n, " rows were")
 }
 
-// coverageIntervals are the intervals for new observations from held-out rows.
+// coverageIntervals selects the intervals for new observations that the model has from held-out rows.
 type coverageIntervals struct{}
 
 func (coverageIntervals) isForNewRows() bool { return true }
@@ -106,8 +108,8 @@ func (coverageIntervals) explain(_ *model.Model, err error) error {
 	return err
 }
 
-// remarkCoverage returns a remark if nothing is proved about the exact solution of some target. The intervals then need
-// not contain the intervals that this solution gives. Otherwise it returns "".
+// remarkCoverage returns a remark if, for some target, nothing is proved about the exact solution. The intervals of
+// the model then need not contain the intervals of the exact solution. Otherwise it returns "".
 func remarkCoverage(c *model.Coverage) string {
 	for _, q := range c.ExactRadius {
 		if math.IsInf(float64(q), 1) {

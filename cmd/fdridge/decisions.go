@@ -11,8 +11,8 @@ import (
 	"github.com/fdridge/fdridge/ridge/classes"
 )
 
-// A decider predicts the class of each row with a classification model. Its fields class, margin and isProved are the
-// results for the last row.
+// A decider predicts the class of each row with a classification model. The fields class, margin and isProved are
+// the results for the row that was last decided.
 type decider struct {
 	*classes.Classes
 	texts *prepare.Lexicon // labels of the target
@@ -39,8 +39,8 @@ func newDecider(labels []string, texts *prepare.Lexicon) *decider {
 	}
 }
 
-// decide predicts the class of a row. If the row has a true label, decide also counts whether the prediction is
-// right.
+// decide predicts the class of a row. If the true label of the row is known, decide also counts whether the
+// prediction is right.
 func (d *decider) decide(row *model.Prediction) {
 	d.class = -1
 	d.margin = math.NaN()
@@ -69,7 +69,7 @@ func (d *decider) label() string {
 }
 
 // linesOfClasses writes one csv line for each row: the predicted label, the margin, and whether the prediction is
-// proved.
+// proved for the exact solution. With keys, the line begins with the key of the row.
 type linesOfClasses struct {
 	*decider
 	keys *keyReader // nil: none
@@ -99,11 +99,11 @@ func (l *linesOfClasses) end() error {
 }
 
 // asNumbers returns a writer that passes each row to next as three numbers:
-//   - the class, counted from 0
+//   - the predicted class, counted from 0
 //   - the margin
-//   - 1 if the decision is proved, otherwise 0
+//   - 1 if the class is proved for the exact solution, otherwise 0
 //
-// It returns next if d is nil.
+// If d is nil, because the model is not for classes, asNumbers returns next itself.
 func (d *decider) asNumbers(next predictionWriter) predictionWriter {
 	if d == nil {
 		return next

@@ -35,8 +35,8 @@ func (o *solveFlags) options() fdridge.Options {
 	return opts
 }
 
-// begin returns an empty report, an empty list of error bounds, and a copy of opts. The copy has the backend be, and
-// its Observe adds each pass's error bound to the list.
+// begin returns what a fit needs: an empty report, an empty list of error bounds, and a copy of opts. With this
+// copy, the fit uses the backend be and adds the error bound after each pass to the list.
 func (o *solveFlags) begin(
 	be engine.Backend,
 	intercept bool,
@@ -56,8 +56,8 @@ func (o *solveFlags) begin(
 	return f, traces, opts
 }
 
-// end adds the result to the report. If the fit missed its tolerance, end returns nil, because the report states the
-// miss.
+// end adds the result of a fit to the report. err is the error of the fit. If the fit missed its tolerance, end
+// does not return this error, because the report states it.
 func (o *solveFlags) end(f *report.Fit, traces *report.Traces, found *fdridge.Result, err error) error {
 	if _, short := errors.AsType[*ridge.NotConvergedError](err); err != nil && !short {
 		advice := "use --method cg"
@@ -71,8 +71,8 @@ func (o *solveFlags) end(f *report.Fit, traces *report.Traces, found *fdridge.Re
 	return err
 }
 
-// nameFlags rewrites errors of the library so that they name command-line flags instead of option fields. advice is
-// for a fit that needs too much memory.
+// nameFlags rewrites errors of the library to name flags of the command line instead of options. If a fit needs too
+// much memory, the error ends with advice.
 func nameFlags(err error, advice string) error {
 	if e, ok := errors.AsType[*ridge.SizeError](err); ok && e.Rows > 0 {
 		return cli.BadInput(
@@ -110,9 +110,10 @@ func nameFlags(err error, advice string) error {
 	return nameOptions(err)
 }
 
-// deliver writes the model, the HTML page and the coefficients, and prints the report. If the fit missed its tolerance,
-// or if no useful bound is proved for the score of the chosen γ, deliver returns a *shortError. If the tolerance was
-// missed, it still writes the model and the coefficients, unless --strict is given or [report.Fit.Lost] is true.
+// deliver writes the model, the HTML page and the coefficients, and prints the report. It returns a *shortError in
+// two cases: the fit missed its tolerance, or no useful bound is proved for the score of the chosen penalty γ. If
+// the tolerance was missed, deliver still writes the model and the coefficients, unless --strict is given or
+// [report.Fit.Lost] is true.
 func (o *solveFlags) deliver(f *report.Fit, columns []string, target string, stdout io.Writer) error {
 	missed := f.Found.Err()
 	isWritten := missed == nil || !o.strict && !f.Lost()
@@ -194,7 +195,8 @@ func (o *solveFlags) deliver(f *report.Fit, columns []string, target string, std
 	return &shortError{o.shortfall(f, isWritten), isWritten, missed}
 }
 
-// A shortError is the error of a fit that missed its tolerance, or of a choice of γ without a useful proof.
+// A shortError reports that a fit missed its tolerance, or that no useful bound is proved for the choice of the
+// penalty.
 type shortError struct {
 	message   string
 	isWritten bool  // the result was written
@@ -204,7 +206,7 @@ type shortError struct {
 func (e *shortError) Error() string { return e.message }
 func (e *shortError) Unwrap() error { return e.err }
 
-// warnTolerance prints a warning if the tolerance is below the precision of float64.
+// warnTolerance prints a warning if --tol is smaller than the precision of float64 allows.
 func (o *solveFlags) warnTolerance(bar *cli.Progress, stderr io.Writer) {
 	if o.tol < ridge.LeastTol && o.method != ridge.OneShot {
 		bar.Warn(

@@ -78,7 +78,7 @@ must be the rows of the fit.`,
 	return c
 }
 
-// check validates the flags. It returns the format of the file --out, which has the diagnostics of each row, such as
+// check returns an error if a flag is invalid. Otherwise it returns the format of the file named by --out, such as
 // csv or npy.
 func (o *diagnoseOptions) check() (form string, err error) {
 	switch {
@@ -204,8 +204,8 @@ func (o *diagnoseOptions) run(ctx context.Context, stdout, stderr io.Writer) err
 	return o.print(stdout, d, run, worst, scores)
 }
 
-// open opens the rows of the fit, with their targets, and prepares them. Each call of numbers returns the position in
-// the files, from 1, of the next row of the fit.
+// open opens the rows of the fit, with their targets, and prepares them like the fit. Each call of numbers returns
+// the position of the next row of the fit in the files, counted from 1.
 func (o *diagnoseOptions) open(
 	ctx context.Context,
 	m *model.Model,
@@ -247,7 +247,7 @@ func (o *diagnoseOptions) open(
 	return src, numbers, err
 }
 
-// explain names flags in an error about rows that are not the training rows.
+// explain rewrites an error to name flags if the rows are not the training rows of the model.
 func (o *diagnoseOptions) explain(m *model.Model, err error) error {
 	if errors.Is(err, ridge.ErrOtherRows) || errors.Is(err, errOtherDiagnosed) {
 		return cli.BadInput(
@@ -257,10 +257,11 @@ func (o *diagnoseOptions) explain(m *model.Model, err error) error {
 	return predictionError(err)
 }
 
-// errOtherDiagnosed reports rows that give other coefficients than the model has.
+// errOtherDiagnosed reports that the rows are not the training rows: a fit of them gives other coefficients than
+// the model has, or their number differs.
 var errOtherDiagnosed = errors.New("they give another solution")
 
-// diagnosedRows are the rows of a fit with their summary.
+// diagnosedRows holds the training rows of a model and the summary that the first pass over them makes.
 type diagnosedRows struct {
 	m    *model.Model
 	src  dataset.Source // prepared
@@ -273,14 +274,18 @@ type diagnosedRows struct {
 	isWhole bool   // the summary loses nothing
 }
 
-// wholeDim is a number of features and a number of rows. Up to so many features, the summary stores AᵀA. Up to so
-// many rows, it stores all rows.
+// wholeDim limits exact summaries of the rows. For at most wholeDim features, a summary stores the Gram matrix. For
+// at most wholeDim rows, it stores all rows.
 const wholeDim = 2048
 
-// summarize makes the first pass. For at most wholeDim features the summary holds AᵀA, where A are the rows. For at
-// most wholeDim rows it holds all rows. From either summary, the brackets of the diagnostics are as narrow as round-off
-// allows, and the solution is computed again. Otherwise, the summary is a sketch, which gives wider brackets, and the
-// solution is the model's.
+// summarize makes the first pass over the rows and stores a summary. There are three kinds of summary:
+//
+//   - For at most wholeDim features, it is the Gram matrix AᵀA, where A are the rows.
+//   - Otherwise, for at most wholeDim rows, it consists of all rows.
+//   - In all other cases, it is a sketch, a smaller matrix that approximates the rows.
+//
+// From the first two kinds, the solution is computed again, and the brackets of the diagnostics are as narrow as
+// round-off allows. A sketch gives wider brackets, and the solution is the model's.
 func (d *diagnosedRows) summarize(ctx context.Context) error {
 	var free []int
 	for j := range d.m.Preparation.Inputs {
@@ -344,9 +349,9 @@ func (d *diagnosedRows) summarize(ctx context.Context) error {
 	return d.compare(free)
 }
 
-// compare returns errOtherDiagnosed if the solution of these rows cannot be the model's. The difference is then larger
-// than the sum of three numbers: the error bounds of both solutions, and a thousandth of the norm of the model's
-// coefficients.
+// compare returns errOtherDiagnosed if the solution computed from the rows cannot be the model's. It then differs
+// from the model's solution by more than a limit. The limit is the sum of both error bounds and a thousandth of the
+// norm of the model's coefficients.
 func (d *diagnosedRows) compare(free []int) error {
 	w := &d.m.Fits[0]
 	coef := w.Coef
@@ -390,7 +395,7 @@ type diagnosisRun struct {
 	most          ridge.Interval
 }
 
-// columnNames returns the names of the figures of a row.
+// columnNames returns the names of the numbers that are written for each row.
 func (r *diagnosisRun) columnNames() []string {
 	names := []string{"row", "weight", "leverage", "leverage_low", "leverage_high"}
 	for j := range r.targets {
@@ -436,15 +441,17 @@ func (r *diagnosisRun) use(o *ridge.RowDiagnostics) error {
 	return r.to(f)
 }
 
-// worstRows keeps the rows with the largest leave-one-out residuals, as a heap whose first element is the smallest. It
-// compares estimates. Of all other rows, it keeps the one whose bracket reaches furthest from 0.
+// worstRows keeps the rows whose estimated leave-one-out residuals are largest. They are a heap whose first element
+// is the smallest of them. Each exact residual lies in a bracket. Of all other rows, worstRows keeps the row whose
+// bracket reaches furthest from 0.
 type worstRows struct {
 	most  int
 	rows  []sizedRow
 	other openRow
 }
 
-// An openRow is a row whose leave-one-out residual may be as far from 0 as reach, a number or +Inf.
+// An openRow is a row and the bracket of its leave-one-out residual. reach is the largest distance of the bracket
+// from 0, a number or +Inf.
 type openRow struct {
 	row     int64 // counted from 1; 0: there is no row
 	target  int   // counted from 1
@@ -452,7 +459,7 @@ type openRow struct {
 	reach   float64
 }
 
-// A sizedRow is a row with its absolute leave-one-out residual.
+// A sizedRow is a row and its size, the absolute value of its estimated leave-one-out residual.
 type sizedRow struct {
 	report.WorstRow
 	size float64
@@ -467,11 +474,13 @@ func (w *worstRows) Swap(i, j int) {
 	w.rows[i], w.rows[j] = w.rows[j], w.rows[i]
 }
 
-// Push and Pop are for container/heap. worstRows replaces its first element and never pops.
+// Push and Pop complete the interface of container/heap, but are not called: worstRows appends an element or
+// replaces the first.
 func (w *worstRows) Push(any) {}
 func (w *worstRows) Pop() any { return nil }
 
-// newOpenRow returns the row with the given number, and the target whose bracket reaches furthest from 0.
+// newOpenRow returns the openRow of the row with the given number. Of several targets, it takes the target whose
+// bracket reaches furthest from 0.
 func newOpenRow(o *ridge.RowDiagnostics, number int64) openRow {
 	out := openRow{reach: -1}
 	for j, v := range o.LeftOut {
@@ -483,15 +492,17 @@ func newOpenRow(o *ridge.RowDiagnostics, number int64) openRow {
 	return out
 }
 
-// leave remembers a row that is not among the worst.
+// leave is called for a row that is not among the worst. It keeps the row if its bracket reaches furthest from 0 so
+// far.
 func (w *worstRows) leave(o openRow) {
 	if w.other.row == 0 || o.reach > w.other.reach {
 		w.other = o
 	}
 }
 
-// mayBeWorse returns a row that is not among the worst, although its leave-one-out residual may be larger than one of
-// theirs by more than round-off. The result is nil if there is no such row.
+// mayBeWorse returns a row that is not among the worst rows, but may belong to them. By its bracket, its absolute
+// leave-one-out residual may exceed the smallest among the worst by more than round-off. If there is no such row,
+// the result is nil.
 func (w *worstRows) mayBeWorse() *openRow {
 	if w.most == 0 || w.other.row == 0 {
 		return nil
@@ -508,7 +519,7 @@ func (w *worstRows) mayBeWorse() *openRow {
 	return &w.other
 }
 
-// add keeps the row with the given number if it is among the worst.
+// add keeps the row with the given number if its absolute leave-one-out residual is among the largest so far.
 func (w *worstRows) add(o *ridge.RowDiagnostics, number int64) {
 	open := newOpenRow(o, number)
 	worst := -1
@@ -547,7 +558,8 @@ func (w *worstRows) add(o *ridge.RowDiagnostics, number int64) {
 	}
 }
 
-// sorted returns the rows, the worst first. Rows of the same size are in the order of the files.
+// sorted returns the worst rows, the largest absolute leave-one-out residual first. Rows with equal residuals are
+// in the order of the files.
 func (w *worstRows) sorted() []report.WorstRow {
 	slices.SortFunc(w.rows, func(a, b sizedRow) int {
 		return cmp.Or(cmp.Compare(b.size, a.size), cmp.Compare(a.Row, b.Row))
@@ -575,7 +587,8 @@ func newRowSample() *rowSample {
 	return &rowSample{random: rand.New(rand.NewPCG(1, 2))}
 }
 
-// add keeps the row with the given number with probability mostSampled divided by the number of rows so far.
+// add adds a row to the sample with probability mostSampled divided by the number of rows so far. The first
+// mostSampled rows are all added; a later row replaces a random row of the sample.
 func (s *rowSample) add(o *ridge.RowDiagnostics, number int64) {
 	s.seen++
 	at := s.seen - 1
@@ -594,7 +607,8 @@ func (s *rowSample) add(o *ridge.RowDiagnostics, number int64) {
 	r.LeftOut = append(r.LeftOut[:0], o.LeftOutEstimate...)
 }
 
-// writeFigures writes the figures of all rows that pass yields, without holding them.
+// writeFigures writes the numbers of all rows to w in the given format. pass calls a rowWriter for each row, so
+// that the numbers of all rows are never in memory together.
 func writeFigures(w io.Writer, form string, run *diagnosisRun, pass func(rowWriter) error) error {
 	switch form {
 	case "arrow", "arrows":
@@ -692,7 +706,8 @@ func (o *diagnoseOptions) print(
 	return nil
 }
 
-// ofTarget names target j, counted from 1, if there are several.
+// ofTarget returns a text such as " of target 2" for target j, counted from 1. If there is one target, it returns
+// "".
 func ofTarget(j, targets int) string {
 	if targets == 1 {
 		return ""
@@ -700,7 +715,7 @@ func ofTarget(j, targets int) string {
 	return fmt.Sprintf(" of target %d", j)
 }
 
-// outwardRoot returns the root of v, moved to the next float64 in the given direction but not below 0.
+// outwardRoot returns the square root of v, moved to the next float64 towards direction, but at least 0.
 func outwardRoot(v, direction float64) float64 {
 	return math.Max(0, math.Nextafter(math.Sqrt(v), direction))
 }

@@ -61,7 +61,7 @@ func doctorCommand(mpi joiner) *cobra.Command {
 	return c
 }
 
-// memory describes the memory available to the process, in bytes. Zero means unknown or unlimited.
+// memory holds the bytes of memory that the process can use. A number is 0 if it is unknown or unlimited.
 type memory struct {
 	Available int64     `json:"available_bytes"`
 	Limit     rss.Limit `json:"limit"`

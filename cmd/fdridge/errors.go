@@ -20,7 +20,8 @@ const (
 	done   = 0
 	failed = 1 // computation failed, diverged or was interrupted; with --strict also a missed tolerance
 	usage  = 2 // bad usage or bad input
-	// the tolerance was missed, or no useful bound is proved for the score of the chosen γ; the best result was written
+	// short means that the best result was written, but the fit missed its tolerance, or the score of the chosen
+	// penalty has no useful bound.
 	short = 3
 )
 
@@ -50,7 +51,7 @@ func message(err error) string {
 	return printable.Text(printable.Message(strings.ReplaceAll(text, "\n", "; ")))
 }
 
-// noArguments returns an error if the command line contains words that are neither flags nor values of flags.
+// noArguments returns an error if args, the words of the command line that do not belong to flags, is not empty.
 func noArguments(cmd *cobra.Command, args []string) error {
 	hasData := cmd.Flags().Lookup("data") != nil
 	switch {
@@ -75,7 +76,7 @@ func exitCode(err error) int {
 	return errorCode(err)
 }
 
-// errorCode returns the exit code for an error that the input did not cause: 3 if the tolerance was missed but the
+// errorCode returns the exit code for an error that the input did not cause. It is 3 for a *shortError if the
 // result was written, otherwise 1.
 func errorCode(err error) int {
 	if e, ok := errors.AsType[*shortError](err); ok && e.isWritten {

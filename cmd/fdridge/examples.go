@@ -6,8 +6,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// examples lists the command lines that --help shows as examples. Tests run them in this order, in a folder with the
-// files of testdata and the housing data as rows.csv.
+// examples lists the example command lines that --help shows. Tests run them in this order. The tests' folder
+// contains the files of testdata, and the housing data as rows.csv.
 var examples = []struct {
 	command string
 	lines   []string

@@ -145,8 +145,8 @@ func (o *fitOptions) options() fdridge.Options {
 	return opts
 }
 
-// checkOptions returns an error if options contradict each other, before any row is read. Options that depend on the
-// rows have dummy values here.
+// checkOptions returns an error if options contradict each other. It is called before rows are read, so it sets
+// dummy values for options that depend on the rows.
 func (o *fitOptions) checkOptions() error {
 	opts := o.options()
 	s := o.Spec()
@@ -171,8 +171,8 @@ func (o *fitOptions) checkOptions() error {
 	return nameOptions(opts.Check())
 }
 
-// refuseUnusedMPI returns an error if mpirun or srun started several processes but --mpi is missing. Each process
-// would then fit all rows and write the same files.
+// refuseUnusedMPI returns an error if mpirun or srun started several processes, but --mpi is not given. Otherwise
+// each process would fit all rows and write the same files.
 func refuseUnusedMPI() error {
 	for _, name := range []string{"OMPI_COMM_WORLD_SIZE", "PMI_SIZE"} {
 		if n, err := strconv.Atoi(os.Getenv(name)); err == nil && n > 1 {
@@ -186,7 +186,8 @@ func refuseUnusedMPI() error {
 	return nil
 }
 
-// runAsRank runs the fit as one process (rank) of an MPI job. Only rank 0 writes files and the report.
+// runAsRank runs the fit in one process of an MPI job. Only the process with rank (number) 0 writes files and the
+// report.
 func (o *fitOptions) runAsRank(ctx context.Context, mpi joiner, stdout, stderr io.Writer) error {
 	joined, err := mpi.join()
 	if err != nil {
@@ -211,8 +212,8 @@ func (o *fitOptions) runAsRank(ctx context.Context, mpi joiner, stdout, stderr i
 	return leaveJob(r, err, mpi.grace, stderr)
 }
 
-// run performs the fit, with a checkpoint if --checkpoint is given. ranks connects the processes of an MPI job; nil
-// means a single process.
+// run performs the fit. If --checkpoint is given, it saves checkpoints. ranks connects the processes of an MPI job,
+// and is nil for a single process.
 func (o *fitOptions) run(ctx context.Context, ranks dist.Transport, stdout, stderr io.Writer) error {
 	be, err := o.runs.backend()
 	if err != nil {
@@ -416,6 +417,7 @@ func (o *fitOptions) fitRows(
 }
 
 // predictBlocks opens the rows of --predict. It returns a function that predicts a block of targets for these rows.
+// The solution s has the targets of the block, and first is the number of the first target.
 func (o *fitOptions) predictBlocks(
 	ctx context.Context,
 	d *table.Table,
@@ -455,7 +457,8 @@ func (o *fitOptions) predictBlocks(
 	}, nil
 }
 
-// evaluate compares the predictions of all solutions with the held-out rows. It returns nil if no rows are held out.
+// evaluate compares the predictions of all solutions with the targets of the held-out rows. If no rows are held
+// out, it returns nil.
 func (o *fitOptions) evaluate(
 	ctx context.Context, d *table.Table, solutions []*ridge.Solution,
 ) (*report.HeldOut, error) {
@@ -466,8 +469,8 @@ func (o *fitOptions) evaluate(
 	return &report.HeldOut{Share: d.Holdout.Share, Evaluation: found}, nil
 }
 
-// checkPipe returns an error if --data is a pipe and the flags need a second pass over the rows, or include --mpi or
-// --checkpoint.
+// checkPipe returns an error if --data is a pipe and other flags forbid it. These are flags that need a second pass
+// over the rows, --mpi and --checkpoint.
 func (o *fitOptions) checkPipe() error {
 	var why string
 	switch data := input.Name(o.Data.Value); {

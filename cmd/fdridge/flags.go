@@ -57,8 +57,9 @@ func (o *sketchFlags) config(be engine.Backend) ridge.SummaryConfig {
 	}
 }
 
-// resultFlags name the output files. strict (--strict) means that no model is written if the tolerance is missed. With
-// predict (--predict), predictions are written to out, and no model.
+// resultFlags holds the names of the output files and the flags about them. If strict is true (--strict), no model
+// is written when the tolerance is missed. With --predict, predictions are written to the file out instead of a
+// model.
 type resultFlags struct {
 	out, coef, report string
 	outFormat         string
@@ -86,8 +87,8 @@ func newSolveFlags() solveFlags {
 	return solveFlags{gammaFlags: gammaFlags{gamma: cli.Single{Hint: "; several are one list, G,G"}}}
 }
 
-// register adds the flags. methodHelp is the help text of --method. hasRows means that the command always reads rows:
-// it then has the methods and criteria that need no sketch, too.
+// register adds the flags to f. methodHelp is the help text of --method. If hasRows is true, the command always
+// reads rows. It then also accepts the methods that need no sketch, and the criteria that need the rows.
 func (o *solveFlags) register(f *pflag.FlagSet, methodHelp string, hasRows bool) {
 	o.gammaFlags.register(f, criteriaFor(hasRows))
 	f.StringVar(&o.methodName, "method", "auto", methodHelp)
@@ -111,7 +112,8 @@ func (o *resultFlags) writesArrays() bool {
 	return o.outFormat == "npz" || o.outFormat == "auto" && strings.HasSuffix(o.out, ".npz")
 }
 
-// check validates the flags. allowDirect accepts methods that need no sketch.
+// check returns an error if a flag has an invalid value or cannot be used with the other flags. Methods that need
+// no sketch are valid only if allowDirect is true.
 func (o *solveFlags) check(allowDirect bool) error {
 	if err := cli.OneOf("method", o.methodName, methodNames(allowDirect)...); err != nil {
 		return err
@@ -141,7 +143,7 @@ func (o *solveFlags) check(allowDirect bool) error {
 	)
 }
 
-// errNoTolerance is the error for --strict with a method that has no tolerance.
+// errNoTolerance is the error for --strict with --method one-shot, because this method has no tolerance to reach.
 var errNoTolerance = cli.BadInput("--strict: --method one-shot has no tolerance")
 
 // outputs returns the output files.
@@ -174,7 +176,8 @@ func (o *runFlags) check() error {
 	return cli.OneOf("log-format", o.logFormat, cli.LogFormats...)
 }
 
-// backend sets the number of threads and returns the default backend.
+// backend returns the default backend of the computation. If --threads is given, it first sets the number of
+// threads.
 func (o *runFlags) backend() (engine.Backend, error) {
 	if o.threads > 0 {
 		runtime.GOMAXPROCS(o.threads)
@@ -186,13 +189,13 @@ func (o *runFlags) backend() (engine.Backend, error) {
 	return be, nil
 }
 
-// checkMemory returns an error if a sketch of rows A with d features and t targets does not fit into memory. size is
+// checkMemory returns an error if a sketch of rows with d features and t targets does not fit into memory. size is
 // the requested number of rows of the sketch. A sketch stores
 //   - m = min(size, d) rows, a buffer of 1.25·m rows and m vectors of length d; or
-//   - the d×d matrix AᵀA, its round-off corrections and one copy.
+//   - the d×d Gram matrix of the rows, its round-off corrections and one copy.
 //
-// Sketches built in parallel (lanes) take this much memory each, plus half as much to merge them. If the sketch is
-// copied before it is written, the memory triples.
+// Several sketches may be built in parallel, as --lanes requests. Each of them needs this memory, and merging them
+// needs half as much again. If the sketch is copied before it is written, the memory triples.
 func (o *sketchFlags) checkMemory(size, d, t int) error {
 	lanes := 1.0
 	if o.lanes > 1 {
@@ -219,7 +222,8 @@ func (o *sketchFlags) checkMemory(size, d, t int) error {
 	)
 }
 
-// methodNames returns the names of the methods. Methods that need no sketch are included only if allowDirect is true.
+// methodNames returns the names of the solution methods. Methods that need no sketch are included only if
+// allowDirect is true.
 func methodNames(allowDirect bool) []string {
 	var names []string
 	for _, m := range ridge.Methods() {

@@ -1,10 +1,10 @@
 package main
 
-// The tables of this file state for each flag where --help lists it, which field of fdridge.Options it sets, and
-// whether it may change when a run resumes.
+// The tables of this file list the command-line flags. For each flag they state its place in --help, the field of
+// fdridge.Options that it sets, and whether it may change when a run resumes.
 
-// flagGroups lists the flags of all commands by group, in the order of --help. An entry is flag=VALUE for all
-// commands, or command:flag=VALUE for one command.
+// flagGroups lists the flags of all commands by group, in the order of --help. An entry flag=VALUE applies to every
+// command that has the flag. An entry command:flag=VALUE applies to this command only.
 var flagGroups = []struct{ title, flags string }{
 	{
 		"Data",
@@ -37,7 +37,7 @@ var flagGroups = []struct{ title, flags string }{
 	{"Advanced", "transposed n-features=D predict=FILE part=I/N lanes=N cache-keep cache-gib=GIB"},
 }
 
-// optionFlags maps the fields of fdridge.Options to the flags that set them.
+// optionFlags maps the name of a field of fdridge.Options to the flag that sets the field.
 var optionFlags = map[string]string{
 	"Gammas":      "--gamma",
 	"Candidates":  "--gamma",
@@ -61,6 +61,6 @@ var optionFlags = map[string]string{
 	"Reducer":     "--mpi",
 }
 
-// freeOptions are the fields of fdridge.Options whose flags may change when a run resumes from a checkpoint: limits and
-// outputs. A flag that sets neither a field of fdridge.Options nor a field of table.Spec may change, too.
+// freeOptions are the fields of fdridge.Options whose flags may change when a run resumes from a checkpoint. These
+// fields set limits or outputs. A flag may also change if it sets no field of fdridge.Options or table.Spec.
 var freeOptions = []string{"Tol", "MaxPasses", "KeepSummary", "Journal"}

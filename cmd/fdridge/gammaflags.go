@@ -11,7 +11,7 @@ import (
 	"github.com/fdridge/fdridge/ridge/choose"
 )
 
-// gammaFlags are the flags for the values of γ, or for the criterion that chooses γ.
+// gammaFlags are the flags for the ridge penalty γ: its values, or the criterion that chooses one.
 type gammaFlags struct {
 	gamma    cli.Single
 	selectBy string
@@ -22,8 +22,8 @@ type gammaFlags struct {
 	auto   bool // choose γ among gammas, or on a grid without gammas
 }
 
-// criteriaFor returns the names of the criteria. If hasRows is false, it leaves out the criteria that need class labels
-// or folds of the rows.
+// criteriaFor returns the names of the criteria that can choose the penalty. Criteria that need class labels or
+// folds of the rows are included only if hasRows is true.
 func criteriaFor(hasRows bool) []string {
 	var out []string
 	for _, by := range choose.Criteria() {
@@ -34,7 +34,7 @@ func criteriaFor(hasRows bool) []string {
 	return out
 }
 
-// register adds the flags. criteria are the values of --select.
+// register adds the flags to f. criteria are the values that --select accepts.
 func (o *gammaFlags) register(f *pflag.FlagSet, criteria []string) {
 	f.Var(&o.gamma, "gamma", "regularisation, alpha in sklearn: G, list, auto, auto:LIST (default auto)")
 	f.StringVar(&o.selectBy, "select", "", strings.Join(criteria, ", ")+" (default loo or gcv)")

@@ -11,13 +11,14 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// A listing is the position of a flag in --help.
+// A listing describes where --help lists a flag: the index of its group and its index in the group.
 type listing struct {
 	group, index int
 	value        string // name of the flag's value; "": none
 }
 
-// listFlag returns the position of a command's flag in --help, and false if flagGroups does not contain the flag.
+// listFlag returns the position of a command's flag in --help. ok is false if the table flagGroups does not contain
+// the flag.
 func listFlag(command, flag string) (place listing, ok bool) {
 	for i, g := range flagGroups {
 		for j, entry := range strings.Fields(g.flags) {
@@ -34,7 +35,7 @@ func listFlag(command, flag string) (place listing, ok bool) {
 	return place, ok
 }
 
-// helpWidth is the maximum width of a line of --help.
+// helpWidth is the maximum width of a line of --help in characters.
 const helpWidth = 100
 
 // writeUsage writes the usage, the subcommands, the examples and the flags of a command.
@@ -60,7 +61,8 @@ func writeUsage(c *cobra.Command) error {
 	return err
 }
 
-// describeFlags returns a line for each flag of a command, under the headings of the groups.
+// describeFlags returns the part of --help about the flags of a command: a heading for each group, and a line for
+// each flag.
 func describeFlags(c *cobra.Command) string {
 	type line struct {
 		listing
@@ -107,7 +109,8 @@ func describeDefault(f *pflag.Flag) string {
 	return fmt.Sprintf(" (default %s)", f.DefValue)
 }
 
-// wrapCommand indents a command line. Lines longer than helpWidth are broken between flags with a backslash.
+// wrapCommand indents a command line. If the command line is longer than helpWidth, it is broken before flags, and
+// each line but the last ends with a backslash.
 func wrapCommand(line string) string {
 	const indent = 2
 	var b strings.Builder

@@ -10,25 +10,26 @@ import (
 	"github.com/fdridge/fdridge/ridge"
 )
 
-// An intervalKind is a kind of intervals of predictions. Each kind has its own file.
+// An intervalKind is a kind of prediction intervals that the flag --interval can request.
 type intervalKind interface {
-	// isForNewRows reports whether the intervals are for new observations, so that they account for the noise of these.
+	// isForNewRows reports whether the intervals are for new observations. Such intervals account for the noise of
+	// the observations.
 	isForNewRows() bool
-	// file returns the file that the intervals are computed from, besides the model, or "".
+	// file returns the name of the file that is needed besides the model to compute the intervals, or "".
 	file() string
-	// of returns the intervals of m, and a remark or "".
+	// of returns the intervals for the model m. The text is a remark for the user, or "".
 	of(m *model.Model) (model.Intervals, string, error)
 	// explain names flags in an error of model.Model.Predictor.
 	explain(m *model.Model, err error) error
 }
 
-// intervalKinds are the values of --interval that are not names of files.
+// intervalKinds maps values of --interval to kinds. Any other value is the name of a file.
 var intervalKinds = map[string]intervalKind{
 	"exact":    exactIntervals{},
 	"coverage": coverageIntervals{},
 }
 
-// kind returns the kind of --interval. Without the flag it is noIntervals.
+// kind returns the kind of intervals that --interval requests. It returns noIntervals if the flag is not given.
 func (o *predictOptions) kind() intervalKind {
 	if k, ok := intervalKinds[o.interval]; ok {
 		return k
@@ -42,7 +43,8 @@ func (o *predictOptions) kind() intervalKind {
 	return &sketchIntervals{name: o.interval, model: o.model}
 }
 
-// predictor returns the predictor of the model with the intervals of --interval, and a remark or "".
+// predictor returns a predictor for the model m with the intervals that --interval requests. The text is a remark
+// for the user, or "".
 func (o *predictOptions) predictor(m *model.Model) (*model.Predictor, string, error) {
 	kind := o.kind()
 	if m.Classes != nil && kind.isForNewRows() {
@@ -62,8 +64,8 @@ func (o *predictOptions) predictor(m *model.Model) (*model.Predictor, string, er
 	return p, remark, nil
 }
 
-// noIntervals is the kind without --interval: no intervals are computed. A classification is the exception. It has
-// exactIntervals, which prove its decisions.
+// noIntervals is the kind if --interval is not given. It computes no intervals, except for a classification. A
+// classification has exact intervals, because they prove its decisions.
 type noIntervals struct{}
 
 func (noIntervals) isForNewRows() bool { return false }
@@ -83,7 +85,8 @@ func (noIntervals) explain(m *model.Model, err error) error {
 	return err
 }
 
-// exactIntervals contain the exact solution's predictions, by the model alone.
+// exactIntervals are intervals that contain the predictions of the exact ridge solution. They are computed from the
+// model alone.
 type exactIntervals struct{}
 
 func (exactIntervals) isForNewRows() bool { return false }
@@ -101,7 +104,8 @@ func (exactIntervals) explain(_ *model.Model, err error) error {
 	return cli.BadInput("--interval: %w", err)
 }
 
-// sketchIntervals contain the exact solution's predictions, by a sketch and by the model.
+// sketchIntervals are intervals that contain the predictions of the exact ridge solution. They are computed from a
+// sketch and the model.
 type sketchIntervals struct {
 	name, model string         // files
 	sum         *ridge.Summary // set by of

@@ -7,7 +7,8 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// invocation returns a command line that repeats the run: all flags that were given, quoted for a shell.
+// invocation returns a command line that repeats the run. It contains all arguments and flags that were given,
+// quoted for a shell.
 func invocation(cmd *cobra.Command, args []string) string {
 	words := strings.Fields(cmd.CommandPath())
 	for _, a := range args {
@@ -26,7 +27,7 @@ func invocation(cmd *cobra.Command, args []string) string {
 	return strings.Join(words, " ")
 }
 
-// quote returns text as one word for a shell, in single quotes if needed.
+// quote returns text in a form that a shell reads as one word. It adds single quotes if needed.
 func quote(text string) string {
 	plain := func(r rune) bool {
 		return 'a' <= r && r <= 'z' ||

@@ -28,7 +28,8 @@ func (jackknifeMode) check(o *fitOptions) error {
 	return err
 }
 
-// afterFit makes a pass over the rows of the fit. It returns a warning if the guarantee of the intervals does not hold.
+// afterFit makes a pass over the rows of the fit, and prepares predictions with jackknife+ intervals. It
+// returns a warning if the guarantee of the intervals does not hold.
 func (jackknifeMode) afterFit(
 	ctx context.Context,
 	o *fitOptions,

@@ -9,7 +9,7 @@ import (
 	"github.com/fdridge/fdridge/internal/printable"
 )
 
-// A keyReader reads the key of each row, the text of the column --key.
+// A keyReader reads the key of each row: the text in the column that --key names.
 type keyReader struct {
 	name string // of the column
 	next func() (string, error, bool)
@@ -17,7 +17,7 @@ type keyReader struct {
 	key  string // of the current row
 }
 
-// read reads the key of a row. Rows must be read in order, each once.
+// read reads the key of a row, where row counts from 0. It must be called for each row once, in ascending order.
 func (k *keyReader) read(row int64) error {
 	key, err, ok := k.next()
 	if err != nil {
@@ -30,7 +30,7 @@ func (k *keyReader) read(row int64) error {
 	return nil
 }
 
-// appendTo appends the key, as a field of csv, and a comma. It appends nothing if k is nil.
+// appendTo appends the current key as a csv field, followed by a comma. If k is nil, it appends nothing.
 func (k *keyReader) appendTo(line []byte) []byte {
 	if k == nil {
 		return line
@@ -38,7 +38,7 @@ func (k *keyReader) appendTo(line []byte) []byte {
 	return append(append(line, csvField(k.key)...), ',')
 }
 
-// number returns the key as a number. A missing key is NaN.
+// number returns the current key as a number. It returns NaN if the row has no key.
 func (k *keyReader) number() (float64, error) {
 	if k.key == "" {
 		return math.NaN(), nil
@@ -55,7 +55,7 @@ func (k *keyReader) number() (float64, error) {
 	return v, nil
 }
 
-// csvField returns a text as a field of csv, in quotes if necessary.
+// csvField returns a text as a csv field, in quotes if necessary.
 func csvField(text string) string {
 	if text == strings.TrimSpace(text) && !strings.ContainsAny(text, ",\"\r\n") {
 		return text

@@ -25,7 +25,7 @@ import (
 	"github.com/fdridge/fdridge/table"
 )
 
-// liveFlags configure a live sketch, a sketch whose file is rewritten at intervals while rows arrive.
+// liveFlags are the flags of a live sketch. The file of a live sketch is rewritten at intervals while rows arrive.
 type liveFlags struct {
 	every            time.Duration
 	window, halfLife string
@@ -37,7 +37,8 @@ type liveFlags struct {
 	at      float64 // γ as a number; 0: chosen at each interval
 }
 
-// liveOnly lists the flags that need --every. notLive lists the flags that exclude --every, with the reasons.
+// liveOnly lists the flags that need --every. notLive maps the flags that cannot be given together with --every to
+// the reasons.
 var (
 	liveOnly = []string{"window", "half-life", "gamma", "replay"}
 	notLive  = map[string]string{
@@ -99,7 +100,7 @@ func (o *liveFlags) check() error {
 	return nil
 }
 
-// outputs returns the files that a live sketch writes besides --out.
+// outputs returns the files that a live sketch writes in addition to the file out.
 func (o *liveFlags) outputs(out string) (files []cli.Output) {
 	if o.every > 0 && out != "" {
 		for _, name := range live.Names(out)[1:] {
@@ -109,7 +110,8 @@ func (o *liveFlags) outputs(out string) (files []cli.Output) {
 	return files
 }
 
-// parseSpan parses a number of rows, such as 1000, or a time, such as 90m. The other result is 0.
+// parseSpan parses a number of rows, such as 1000, or a duration, such as 90m. It returns 0 for whichever of rows
+// and over the text does not contain.
 func parseSpan(flag, text string) (rows int64, over time.Duration, err error) {
 	rows, err = strconv.ParseInt(text, 10, 64)
 	if err == nil && rows > 0 {
@@ -126,7 +128,7 @@ func parseSpan(flag, text string) (rows int64, over time.Duration, err error) {
 	)
 }
 
-// A liveRun holds the flags and the outputs of sketch --every.
+// A liveRun holds the flags and the output streams of the command sketch --every.
 type liveRun struct {
 	*liveFlags
 	in     *input.Flags
@@ -136,7 +138,8 @@ type liveRun struct {
 	stderr io.Writer
 }
 
-// runLive runs a live sketch. --lanes with --window is an error.
+// runLive runs the command sketch --every. It returns an error if --window is given and --lanes is above 1, because
+// the rows of a window are not sketched in parallel.
 func runLive(cmd *cobra.Command, o *liveRun, runs *runFlags) error {
 	if o.window != "" && o.size.lanes > 1 {
 		return cli.BadInput("--lanes: a window has one lane")
@@ -151,7 +154,7 @@ func runLive(cmd *cobra.Command, o *liveRun, runs *runFlags) error {
 	return o.run(cmd.Context(), be, bar)
 }
 
-// run updates the sketch until the rows end or the command is interrupted.
+// run updates the live sketch until the rows end or the user interrupts the command.
 func (o *liveRun) run(ctx context.Context, be engine.Backend, bar *cli.Progress) (err error) {
 	if err := cli.WantSketch.Check(o.out); err != nil {
 		return cli.BadInput("--out: %w", err)
@@ -218,8 +221,9 @@ func (o *liveRun) run(ctx context.Context, be engine.Backend, bar *cli.Progress)
 	return nil
 }
 
-// resume prepares to add rows to the existing sketch s. It returns an error if s does not match the description meta
-// or the settings cfg. The result skip is the number of rows at the start of the data that s already contains.
+// resume prepares to add rows to the existing live sketch s. It returns an error if s does not match the
+// description meta or the settings cfg. skip is the number of rows at the start of the data that s already
+// contains.
 func (o *liveRun) resume(s window.Stream, cfg window.Settings, meta []byte) (skip int64, err error) {
 	there, err := readDescription(s)
 	if err == nil {

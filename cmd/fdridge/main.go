@@ -1,5 +1,5 @@
 // Command fdridge fits ridge regression to files of any length, with a proved error bound, and predicts with the
-// fitted models. See the README, or run fdridge help.
+// fitted models. The README and the command fdridge help describe its use.
 package main
 
 import (
@@ -48,17 +48,18 @@ func main() {
 	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr)) // signals stay caught, so a finished command keeps its exit code
 }
 
-// sameSignal is the time after a signal during which further signals are ignored. GNU timeout, for example, signals
-// the process and then again its process group. The second signal must not stop the process while it writes its
-// state.
+// sameSignal is how long further signals are ignored after a first signal. Some programs, such as GNU timeout,
+// signal first the process and then its process group. The second signal must not stop the process while it writes
+// its state.
 const sameSignal = time.Second
 
-// run executes one command line and returns its exit code. Errors are printed on stderr as one line.
+// run executes one command line and returns its exit code. An error is printed on stderr as one line.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	return execute(ctx, args, byMPI, os.Stdin, stdout, stderr)
 }
 
-// newRoot returns the command fdridge with all its subcommands. mpi connects the processes of fit --mpi.
+// newRoot returns the command fdridge with all its subcommands. For fit --mpi, mpi connects this process to the
+// other processes.
 func newRoot(mpi joiner) *cobra.Command {
 	root := &cobra.Command{
 		Use:           "fdridge",
@@ -95,7 +96,8 @@ func newRoot(mpi joiner) *cobra.Command {
 	return root
 }
 
-// execute executes one command line, like run. mpi and stdin replace the MPI library and the standard input in tests.
+// execute executes one command line and returns its exit code, like run. Tests can pass a replacement of the MPI
+// library as mpi, and of the standard input as stdin.
 func execute(
 	ctx context.Context,
 	args []string,
@@ -131,8 +133,8 @@ func execute(
 	return exitCode(err)
 }
 
-// suggestCommands returns a hint for an unknown command: similar commands, or fdridge help. It returns "" for a known
-// command.
+// suggestCommands returns a hint for an unknown command: similar commands or, if there are none, fdridge help. For
+// a known command it returns "".
 func suggestCommands(root *cobra.Command, args []string) string {
 	if _, _, err := root.Find(args); err == nil || len(args) == 0 {
 		return ""

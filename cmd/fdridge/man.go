@@ -9,7 +9,7 @@ import (
 	"github.com/fdridge/fdridge/cmd/fdridge/internal/cli"
 )
 
-// manCommand returns the command man, which writes a manual page for each command.
+// manCommand returns the command man. This command writes a manual page for each command of fdridge.
 func manCommand() *cobra.Command {
 	var dir string
 	c := &cobra.Command{

@@ -79,7 +79,8 @@ func runMerge(ctx context.Context, names []string, out string, stdout io.Writer)
 	return cli.FirstError(printSketch(stdout, out, all), first.printParts(stdout, out, all.Rows() == 0))
 }
 
-// checkDistinct returns an error if two of the names refer to the same file.
+// checkDistinct returns an error if two of the file names refer to the same file, because its rows would count
+// twice.
 func checkDistinct(names []string) error {
 	for i, name := range names {
 		same := func(other string) bool { return cli.SameFile(other, name) }

@@ -10,7 +10,8 @@ import (
 	"github.com/fdridge/fdridge/model"
 )
 
-// readModel reads and validates a model file. Its error messages begin with flag.
+// readModel reads a model from a file and validates it. name is the path of the file. Every error message begins
+// with the text flag.
 func readModel(flag, name string) (*model.Model, error) {
 	if err := cli.WantModel.Check(name); err != nil {
 		return nil, cli.BadInput("%s%w", flag, err)
@@ -29,8 +30,8 @@ func readModel(flag, name string) (*model.Model, error) {
 	return m, err
 }
 
-// chooseFit returns a copy of the model with only the fit at gamma. If the model has only one fit, gamma may be
-// missing.
+// chooseFit returns a copy of the model with only the fit for the penalty gamma. If gamma is not given, the model
+// must have a single fit.
 func chooseFit(m *model.Model, gamma cli.Single) (*model.Model, error) {
 	if !gamma.Given {
 		if len(m.Fits) == 1 {

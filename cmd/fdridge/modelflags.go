@@ -9,7 +9,7 @@ import (
 	"github.com/fdridge/fdridge/model"
 )
 
-// modelFlags are the flags of a command that applies a model to rows and writes a figure for each row.
+// modelFlags are the flags of a command that applies a model to rows and writes a number or numbers for each row.
 type modelFlags struct {
 	model          string
 	gamma          cli.Single
@@ -24,7 +24,7 @@ func (o *modelFlags) registerModel(f *pflag.FlagSet) {
 	f.Var(&o.gamma, "gamma", "use the fit at gamma G, if the model has several")
 }
 
-// registerOut adds the flags of the output. outHelp, formatHelp and jsonHelp describe --out, --out-format and --json.
+// registerOut adds --out, --out-format and --json to f. outHelp, formatHelp and jsonHelp are their help texts.
 func (o *modelFlags) registerOut(f *pflag.FlagSet, outHelp, formatHelp, jsonHelp string) {
 	f.StringVar(&o.out, "out", "", outHelp)
 	f.StringVar(&o.outFormat, "out-format", "auto", formatHelp)
@@ -32,8 +32,8 @@ func (o *modelFlags) registerOut(f *pflag.FlagSet, outHelp, formatHelp, jsonHelp
 	f.BoolVar(&o.json, "json", false, jsonHelp)
 }
 
-// form returns the value of --out-format, or what the name of --out requires: csv, arrow, arrows or npy. It returns
-// "" if the name requires nothing.
+// form returns the value of --out-format unless it is "auto". If it is, form returns the format that the suffix of
+// --out stands for: csv, arrow, arrows, npy, or "" for any other suffix.
 func (o *modelFlags) form() (string, error) {
 	if err := cli.OneOf("out-format", o.outFormat, o.formats...); err != nil {
 		return "", err
@@ -50,7 +50,7 @@ func (o *modelFlags) form() (string, error) {
 	return "", nil
 }
 
-// load reads the model and chooses its fit at --gamma.
+// load reads the model that --model names. It returns the model with only the fit that --gamma selects.
 func (o *modelFlags) load() (*model.Model, error) {
 	m, err := readModel("--model: ", o.model)
 	if err != nil {

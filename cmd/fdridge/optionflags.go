@@ -9,7 +9,8 @@ import (
 	"github.com/fdridge/fdridge/cmd/fdridge/internal/cli"
 )
 
-// nameOptions replaces the names of fields of fdridge.Options in an error by the names of flags.
+// nameOptions makes an error about [fdridge.Options] readable for users: it replaces names of fields by names of
+// flags.
 func nameOptions(err error) error {
 	e, ok := errors.AsType[*fdridge.OptionError](err)
 	if !ok {

@@ -83,7 +83,8 @@ figure.`,
 	return c
 }
 
-// commandLine returns the command line without the flags that have no effect on the computed numbers.
+// commandLine returns the given command line. It leaves out --out, --data and --json, which do not change the
+// computed numbers.
 func commandLine(cmd *cobra.Command) string {
 	words := []string{cmd.CommandPath()}
 	cmd.Flags().Visit(func(f *pflag.Flag) {
@@ -98,7 +99,8 @@ func commandLine(cmd *cobra.Command) string {
 	return strings.Join(words, " ")
 }
 
-// check copies the flags to a paper.Config. paper.Run validates their values.
+// check copies the values of the flags to o.cfg and returns an error if one cannot be parsed. The function
+// paper.Run checks the values further.
 func (o *paperOptions) check() error {
 	var err error
 	switch {

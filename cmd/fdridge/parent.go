@@ -10,12 +10,12 @@ import (
 	"github.com/fdridge/fdridge/cmd/fdridge/internal/cli"
 )
 
-// parentVariable names an environment variable that holds the process id of the parent. If it is set, the command
-// stops when the parent process ends.
+// parentVariable names an environment variable that holds the process id of the parent process. If the variable is
+// set, the program stops when the parent process ends.
 const parentVariable = "FDRIDGE_PARENT"
 
-// watchParent calls end when the parent process has ended. A child process does not notice otherwise: a killed parent
-// sends no signal, and a closed output pipe is noticed only when the child writes to it.
+// watchParent calls end when the parent process has ended. Without it, the program would go on. A parent that is
+// killed sends no signal. A closed output pipe is noticed only when the program writes to it.
 func watchParent(ctx context.Context, end func()) error {
 	text := os.Getenv(parentVariable)
 	if text == "" {

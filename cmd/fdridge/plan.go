@@ -21,11 +21,10 @@ import (
 	"github.com/fdridge/fdridge/table"
 )
 
-// measuring is the time that the command plan spends on measuring the speed of the machine. The command doctor takes
-// twice this time.
+// measuring is how long the command plan measures the speed of the machine. The command doctor takes twice as long.
 var measuring = time.Second
 
-// measure measures the speed of the machine. Tests replace it.
+// measure measures the speed of the machine. It is a variable because tests replace it.
 var measure = engine.Measure
 
 // planOptions holds the flags of the command plan.
@@ -39,7 +38,8 @@ type planOptions struct {
 	gamma  cli.Single
 	sizes  cli.List
 	tol    float64
-	// oneShotError is --error, the error that a fit in one pass has to reach; 0 means that the flag is not given.
+	// oneShotError is the value of --error, the relative error that a fit in one pass must reach. If the flag is
+	// not given, it is 0.
 	oneShotError float64
 	memory       int
 	json         bool
@@ -91,7 +91,8 @@ func (o *planOptions) register(c *cobra.Command) {
 	o.runs.register(c)
 }
 
-// check validates the flags before any data are read. It returns the settings of the plan.
+// check returns an error if a flag has an invalid value, before any data are read. Otherwise it returns the
+// settings of the plan.
 func (o *planOptions) check() (cfg plan.Config, err error) {
 	if err := o.checkNumbers(); err != nil {
 		return cfg, err
@@ -212,15 +213,15 @@ func (o *planOptions) run(ctx context.Context, cfg plan.Config, stdout, stderr i
 	return r.WriteText(stdout)
 }
 
-// A pilot is a sketch of every K-th row, with the measured cost of reading the rows. A sketch from a file has no
-// measured cost.
+// A pilot is the sketch on which a plan is based, with the measured cost of reading the rows. The sketch either
+// contains every K-th row of the data or was read from a file. A sketch from a file has no measured cost.
 type pilot struct {
 	sum  *ridge.Summary
 	rows int64 // estimated number of rows of the data; 0: equal to the rows in the sketch
 	reading
 }
 
-// A reading is the measured cost of a pass over the rows.
+// A reading holds the measured speed and memory of a pass over the rows.
 type reading struct {
 	rate    float64 // bytes per second, counting 8 bytes a number or 12 bytes a sparse entry; 0: unknown
 	entries float64 // mean number of entries of a sparse row
@@ -228,8 +229,8 @@ type reading struct {
 	opening float64 // seconds before the first pass
 }
 
-// makePilot loads the sketch of --sketch, or sketches every K-th row of --data and measures how fast the rows are
-// read.
+// makePilot returns the sketch for a plan. It loads the sketch from the file that --sketch names, if any. Otherwise
+// it sketches every K-th row of --data and measures how fast the rows are read.
 func (o *planOptions) makePilot(
 	ctx context.Context,
 	be engine.Backend,
@@ -279,8 +280,8 @@ func (o *planOptions) makePilot(
 	if p.rows < 0 {
 		p.rows = p.sum.Rows() * o.every
 	}
-	// Opening the rows may require passes that count the features of svmlight files or compute the scaling. The time
-	// of these passes is scaled to o.n rows.
+	// Opening the rows may require passes that count the features of svmlight files or compute the scaling. If --n
+	// gives another number of rows, the time of these passes is scaled to this number.
 	p.opening = took
 	if o.n > 0 {
 		p.opening *= float64(o.n) / float64(p.sum.Rows()*o.every)
@@ -288,8 +289,8 @@ func (o *planOptions) makePilot(
 	return p, nil
 }
 
-// timeReading measures the speed of reading and preparing the rows of src. It makes up to maxPasses passes, and stops
-// after half a second. The memory in its result is the peak memory of the program so far.
+// timeReading measures how fast the rows of src are read and prepared. It makes up to maxPasses passes over src,
+// but stops after half a second. The result also contains the peak memory of the program until now.
 func timeReading(ctx context.Context, src dataset.Source, maxPasses int) (reading, error) {
 	const enough = 500 * time.Millisecond
 	_, d, _ := src.Dims()

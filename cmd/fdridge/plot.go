@@ -96,7 +96,8 @@ func (o *plotOptions) run(names []string, stdout io.Writer) error {
 	return err
 }
 
-// checkPicture returns an error if the file of a flag is not named as a picture.
+// checkPicture returns an error unless a file name ends in .png or .svg. flag is the name of the flag that gave the
+// file name.
 func checkPicture(flag, name string) error {
 	if ext := filepath.Ext(name); ext != ".png" && ext != ".svg" {
 		return cli.BadInput("--%s: %s must end in .png or .svg", flag, name)
@@ -104,7 +105,8 @@ func checkPicture(flag, name string) error {
 	return nil
 }
 
-// savePicture writes a figure to the file of a flag, whose name checkPicture has accepted.
+// savePicture writes a figure to a file whose name checkPicture has accepted. flag is the name of the flag that
+// gave the file name.
 func savePicture(f *chart.Figure, flag, name string) error {
 	err := safefile.Write(name, func(w io.Writer) error {
 		return f.Save(w, filepath.Ext(name)[1:])
@@ -115,7 +117,7 @@ func savePicture(f *chart.Figure, flag, name string) error {
 	return nil
 }
 
-// readDrawable reads a JSON report, a model or a sketch, and returns its charts.
+// readDrawable reads a JSON report, a model or a sketch. It returns the charts that can be drawn of it.
 func readDrawable(name string) (*report.Drawable, error) {
 	if err := cli.WantChart.Check(name); err != nil {
 		return nil, err

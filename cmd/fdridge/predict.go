@@ -176,7 +176,7 @@ func (o *predictOptions) run(ctx context.Context, stdout, stderr io.Writer) erro
 	return nil
 }
 
-// describeShortfall states the proved error and the tolerance of a model whose fit missed the tolerance.
+// describeShortfall states the proved error and the requested tolerance of a model whose fit missed the tolerance.
 func describeShortfall(e *model.ShortfallError) string {
 	proved := "none"
 	if !math.IsInf(e.Certified, 1) {
@@ -190,7 +190,7 @@ func describeShortfall(e *model.ShortfallError) string {
 	)
 }
 
-// open opens rows with the features of the model. If the rows contain the targets, the targets are read too.
+// open opens rows that have the features of the model m. If the rows also contain the targets, it reads them too.
 func (o *predictOptions) open(ctx context.Context, m *model.Model) (*table.Rows, error) {
 	rows, err := o.in.OpenFor(ctx, m)
 	if err != nil {
@@ -204,7 +204,8 @@ func (o *predictOptions) open(ctx context.Context, m *model.Model) (*table.Rows,
 	return rows, nil
 }
 
-// A predictionRun writes predictions. If the rows contain the targets, it also computes scores.
+// A predictionRun writes the predictions for rows. If the rows contain the targets, it also computes scores of the
+// predictions.
 type predictionRun struct {
 	of       *model.Predictor
 	gamma    float64
@@ -256,7 +257,8 @@ func (p *predictionRun) run(ctx context.Context, src dataset.Source, w io.Writer
 	return to.end()
 }
 
-// printTally prints the numbers of missing values and unknown levels.
+// printTally prints how many missing values, values of a wrong type, and unknown levels of categories the rows
+// have.
 func (p *predictionRun) printTally(stderr io.Writer) {
 	for _, said := range []struct {
 		n         int64
@@ -287,7 +289,7 @@ func (p *predictionRun) printTally(stderr io.Writer) {
 	}
 }
 
-// count returns a text such as "1 row" or "3 rows".
+// count returns n with the name of a thing in singular or plural, such as "1 row" or "3 rows".
 func count(n int64, thing string) string {
 	if n != 1 {
 		thing += "s"
@@ -295,8 +297,8 @@ func count(n int64, thing string) string {
 	return fmt.Sprint(n, " ", thing)
 }
 
-// predictionError puts --interval before the error message if the sketch and the model have different rows. It removes
-// the name of the preparation from an error.
+// predictionError returns an error of a prediction for the user. If the sketch and the model have different rows,
+// the message begins with --interval. For a *[model.PreparationError] it returns the cause alone.
 func predictionError(err error) error {
 	if errors.Is(err, ridge.ErrOtherRows) {
 		return cli.BadInput("--interval: %w", err)

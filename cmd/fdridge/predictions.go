@@ -27,8 +27,8 @@ type predictionWriter interface {
 // outFormats are the values of --out-format.
 var outFormats = []string{"auto", "text", "csv", "arrow", "arrows", "npy"}
 
-// predictionForm returns the form of the predictions: "csv", "arrow", "arrows" or "npy". It returns "" for plain text
-// and JSON.
+// predictionForm returns the format of the predictions: "csv", "arrow", "arrows", "npy", or "" for plain text and
+// for JSON.
 func (o *predictOptions) predictionForm() (string, error) {
 	as, err := o.form()
 	if err != nil {
@@ -46,8 +46,8 @@ func (o *predictOptions) predictionForm() (string, error) {
 	return as, nil
 }
 
-// writer returns a writer of predictions to w. If prompt is true, Arrow predictions are written before the
-// program waits for further rows.
+// writer returns a writer of predictions to w. If prompt is true, predictions in the Arrow format are written
+// before the program waits for the next rows.
 func (p *predictionRun) writer(w io.Writer, prompt bool) (predictionWriter, error) {
 	switch {
 	case p.block != nil:
@@ -80,7 +80,7 @@ func (p *predictionRun) writer(w io.Writer, prompt bool) (predictionWriter, erro
 	return p.decider.asNumbers(&arrowPredictions{to: to, keys: p.keys, prompt: prompt}), err
 }
 
-// columnNames returns the names of the columns of the predictions in csv and Arrow files.
+// columnNames returns the names of the columns of a csv or Arrow file of predictions.
 func (p *predictionRun) columnNames() []string {
 	var names []string
 	if p.keys != nil {
@@ -103,8 +103,8 @@ func (p *predictionRun) columnNames() []string {
 	return names
 }
 
-// linesOfPredictions writes each prediction as a line of text. It flushes its buffer when no further row has arrived
-// yet.
+// linesOfPredictions writes each prediction as a line of text. It flushes its buffer after the last row of each
+// block, because the next block may take time.
 type linesOfPredictions struct {
 	*predictionRun
 	to   *bufio.Writer
@@ -121,7 +121,7 @@ func (l *linesOfPredictions) write(row *model.Prediction) error {
 
 func (l *linesOfPredictions) end() error { return l.to.Flush() }
 
-// appendLine appends the text of one prediction to line, without a newline.
+// appendLine appends the text of one row's predictions to line, without a newline.
 func (p *predictionRun) appendLine(line []byte, row *model.Prediction) []byte {
 	for j, v := range row.Y {
 		if j > 0 {
@@ -140,7 +140,8 @@ func (p *predictionRun) appendLine(line []byte, row *model.Prediction) []byte {
 	return line
 }
 
-// npyPredictions collects all predictions and writes them as one .npy array, with the columns of the text format.
+// npyPredictions collects all predictions and then writes them as one .npy array. The array has the same columns as
+// the text format.
 type npyPredictions struct {
 	to   io.Writer
 	keys *keyReader // nil: none
@@ -173,7 +174,8 @@ func (a *npyPredictions) end() error {
 	return npy.Write(a.to, a.rows, len(a.all)/a.rows, a.all)
 }
 
-// blockPredictions collects the predictions of blocks of targets as the columns of one array.
+// blockPredictions collects predictions for blocks of targets in one array. The array has a row for each row of the
+// data, and a column for each target.
 type blockPredictions struct {
 	rows, targets int
 	first         int       // the first target of the block, counted from 0

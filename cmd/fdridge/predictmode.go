@@ -15,19 +15,22 @@ import (
 	"github.com/fdridge/fdridge/table"
 )
 
-// A predictMode is a kind of predictions that fit --predict writes instead of a model.
+// A predictMode describes what fit does in addition to the fit. With --predict it writes predictions instead of a
+// model.
 type predictMode interface {
-	// check refuses flags that do not go with the mode, before any row is read.
+	// check returns an error if a flag cannot be combined with the mode. It is called before any row is read.
 	check(o *fitOptions) error
-	// mark sets the options of the library that the mode will use, with dummy values, for fdridge.Options.Check.
+	// mark sets the fields of opts that the mode will use to dummy values. The method fdridge.Options.Check then
+	// takes them into account.
 	mark(opts *fdridge.Options)
-	// beforeFit sets the options of the library for the rows d.
+	// beforeFit sets the fields of opts that the mode needs for the fit of the rows d.
 	beforeFit(ctx context.Context, o *fitOptions, d *table.Table, opts *fdridge.Options) error
-	// afterFit computes what the mode needs from f, the fit of the rows d. It returns a warning or "".
+	// afterFit uses the fit f of the rows d to compute what the mode writes. It returns a warning or "".
 	afterFit(ctx context.Context, o *fitOptions, d *table.Table, f *report.Fit) (string, error)
 }
 
-// mode returns the mode of --predict. Without the flag it is noMode.
+// mode returns the mode that the flags --predict and --coverage select. It returns noMode if --predict is not
+// given.
 func (o *fitOptions) mode() predictMode {
 	switch {
 	case o.predict == "":
@@ -38,7 +41,7 @@ func (o *fitOptions) mode() predictMode {
 	return blockMode{}
 }
 
-// anyMode has the methods of a mode that does nothing.
+// anyMode does nothing in each method. Other modes embed it and replace some of its methods.
 type anyMode struct{}
 
 func (anyMode) check(*fitOptions) error { return nil }
@@ -52,7 +55,8 @@ func (anyMode) afterFit(context.Context, *fitOptions, *table.Table, *report.Fit)
 	return "", nil
 }
 
-// noMode is the mode without --predict. Held-out rows give intervals for new rows.
+// noMode is the mode if --predict is not given. With --coverage, it computes intervals for new observations from
+// the held-out rows.
 type noMode struct{ anyMode }
 
 func (noMode) afterFit(
@@ -65,7 +69,8 @@ func (noMode) afterFit(
 	return "", err
 }
 
-// blockMode writes the predictions of blocks of targets, without keeping the coefficients of all targets.
+// blockMode writes predictions for one block of targets after the other. Therefore the coefficients for all targets
+// need not be kept.
 type blockMode struct{ anyMode }
 
 func (blockMode) check(o *fitOptions) error {
@@ -93,7 +98,7 @@ func (blockMode) beforeFit(
 	return err
 }
 
-// predictionOptions returns the options of the predictions for the rows of --predict.
+// predictionOptions returns the options with which the rows of --predict are read and predicted.
 func (o *fitOptions) predictionOptions() *predictOptions {
 	return &predictOptions{
 		modelFlags: modelFlags{out: o.out, outFormat: "auto", formats: outFormats},
@@ -101,8 +106,8 @@ func (o *fitOptions) predictionOptions() *predictOptions {
 	}
 }
 
-// predictNew prepares the predictions of m for the rows of --predict, with the intervals by. They are written when the
-// fit is delivered.
+// predictNew prepares the predictions of m for the rows of --predict, with intervals of the kind by. The function
+// o.writePredictions, which it sets, computes and writes them later.
 func (o *fitOptions) predictNew(ctx context.Context, m *model.Model, by model.Intervals) error {
 	of, err := m.Predictor(by)
 	if err != nil {

@@ -12,38 +12,43 @@ import (
 	"github.com/fdridge/fdridge/ridge"
 )
 
-// A link connects this process to the other processes of fit --mpi, which are called ranks.
+// A link connects this process to the other processes of the command fit --mpi. These processes are called ranks.
 type link interface {
 	dist.Transport
-	// Finalize leaves the MPI job. It returns after all ranks have called it.
+	// Finalize leaves the MPI job. It returns after all processes of the job have called it.
 	Finalize() error
 }
 
 // A joiner joins an MPI job.
 type joiner struct {
 	join func() (link, error)
-	// grace is the time that an interrupted rank waits before it ends. The MPI launcher kills all ranks as soon as
-	// one has ended, and other ranks may still be writing checkpoints.
+	// grace is how long an interrupted process waits before it ends. The MPI launcher kills all processes as soon
+	// as one has ended. In this time the others can finish writing checkpoints.
 	grace time.Duration
-	// about returns a description of the MPI library. It is nil in a build without MPI.
+	// about returns a description of the MPI library. It is nil if the program was built without MPI.
 	about func() string
 }
 
-// A rank is the connection of this process to an MPI job. Its method Abort prints the error as one line.
+// A rank is the connection of this process to an MPI job. Its method Abort passes on the error as one line of
+// text.
 type rank struct{ link }
 
 func (r rank) Abort(err error) {
 	r.link.Abort(errors.New(message(err)))
 }
 
-// A remoteError is an error that this rank must not print: another rank prints it, or it was printed before.
+// A remoteError is an error that this process must not print, because it is printed already or another process of
+// the MPI job prints it.
 type remoteError struct{ error }
 
 func (e remoteError) Unwrap() error { return e.error }
 
-// leaveJob ends this rank's part in the MPI job and returns the error to print. err is the result of the fit.
-//   - After success or a missed tolerance, leaveJob waits for all ranks. Only rank 0 prints the missed tolerance.
-//   - An interrupted rank sleeps for the duration grace.
+// leaveJob ends the part of this process (rank) in the MPI job. err is the result of the fit. leaveJob returns
+// the error to print, or a remoteError if this process must not print it.
+//   - If the fit succeeded or missed its tolerance, leaveJob waits for all ranks. Only rank 0 prints a missed
+//     tolerance.
+//   - If the fit was interrupted, leaveJob waits at least for the duration grace, so that the other ranks can
+//     write checkpoints.
 //   - Any other error aborts all ranks.
 func leaveJob(r rank, err error, grace time.Duration, stderr io.Writer) error {
 	_, aborted := errors.AsType[*dist.AbortError](err)

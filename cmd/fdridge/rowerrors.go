@@ -11,8 +11,8 @@ import (
 	"github.com/fdridge/fdridge/ridge"
 )
 
-// hintAtModel adds a hint to an error about a row to predict: a missing value, a text instead of a number, or an
-// unknown level of a category.
+// hintAtModel adds a hint to an error about a row that cannot be predicted. The reason can be a missing value, a
+// text instead of a number, or an unknown level of a category.
 func hintAtModel(err error) error {
 	if errors.Is(err, dataset.ErrUnknownLevel) {
 		return fmt.Errorf("%w; --unknown ignore sets the columns of such a level to zero", err)
@@ -34,7 +34,7 @@ func hintAtModel(err error) error {
 	return err
 }
 
-// nameSketch adds a hint to an error about rows that cannot be the rows of the given sketch.
+// nameSketch adds a hint to an error about a missing value or a text: these rows are not the rows of the sketch.
 func nameSketch(err error) error {
 	e, ok := errors.AsType[*dataset.InputError](err)
 	if ok && (e.Missing || e.Omittable) {
@@ -43,15 +43,15 @@ func nameSketch(err error) error {
 	return err
 }
 
-// withHint returns a copy of e with the given hint.
+// withHint returns a copy of the error e that also contains a hint for the user.
 func withHint(e *dataset.InputError, hint string) error {
 	other := *e
 	other.Hint = hint
 	return &other
 }
 
-// nameData adds the name of the data to an error about the rows, unless the message already contains it. Other errors
-// are returned unchanged.
+// nameData adds the name of the data to an error about the rows if its message does not contain the name. It
+// returns other errors unchanged.
 func nameData(data string, err error) error {
 	if data == "" {
 		return err

@@ -9,7 +9,8 @@ import (
 	"github.com/fdridge/fdridge/cmd/fdridge/internal/cli"
 )
 
-// serveVariable names an environment variable with the number of a socket. Only Unix has such sockets.
+// serveVariable names an environment variable that holds the number of a socket. Setting it is an error on systems
+// other than Unix, because they cannot send files through a socket.
 const serveVariable = "FDRIDGE_SERVE"
 
 func serve(context.Context, string, func(context.Context, []string, io.Writer, io.Writer) int) error {

@@ -39,22 +39,23 @@ const serveVariable = "FDRIDGE_SERVE"
 // A request is a command line.
 type request struct {
 	Args []string `json:"args"`
-	// Files are the numbers of descriptors of the calling program. The argument /dev/fd/N means the file that has the
-	// number N in the calling program.
+	// Files are numbers of file descriptors in the calling program. An argument /dev/fd/N refers to its descriptor
+	// N.
 	Files       []int             `json:"files"`
 	Environment map[string]string `json:"environment"`
 
 	received []int // the numbers of the files in this process
 }
 
-// maxRequest limits the bytes of a request, and maxFiles the number of its files. Linux sends at most 253.
+// maxRequest limits the size of a request in bytes. maxFiles limits the number of files in a request, because Linux
+// sends at most 253 with a message.
 const (
 	maxRequest = 1 << 28
 	maxFiles   = 253
 )
 
-// serve answers the requests of the socket with the given number until the calling program closes it, or ctx ends. run
-// executes a command line and returns its exit code.
+// serve answers requests from the socket with the given number. It ends when the calling program closes the socket,
+// or when ctx ends. The function run executes a command line and returns its exit code.
 func serve(
 	ctx context.Context,
 	number string,
@@ -68,7 +69,7 @@ func serve(
 	spare := make([]byte, spareBytes)
 	defer runtime.KeepAlive(spare)
 	defer context.AfterFunc(ctx, func() { socket.CloseRead() })() // ends the wait for a request
-	// returns memory to the system, unless a request comes first
+	// timer that returns memory to the system; it is stopped if a request comes first
 	var release *time.Timer
 	for ctx.Err() == nil {
 		r, err := receive(socket)
@@ -113,7 +114,8 @@ func inheritedSocket(number string) (*net.UnixConn, error) {
 	return socket, nil
 }
 
-// receive reads a request and its descriptors. It returns io.EOF if the socket was closed before the request.
+// receive reads a request and the file descriptors that are sent with it. It returns io.EOF if the calling program
+// closed the socket before it sent a request.
 func receive(socket *net.UnixConn) (*request, error) {
 	var head [8]byte
 	rights := make([]byte, syscall.CmsgSpace(4*maxFiles))
@@ -165,7 +167,8 @@ func descriptors(rights []byte) (all []int, err error) {
 	return all, nil
 }
 
-// execute runs the command line and returns its exit code. It closes the files of the request.
+// execute runs the command line of the request and returns its exit code. It closes the files that were sent with
+// the request.
 func (r *request) execute(
 	ctx context.Context,
 	run func(ctx context.Context, args []string, stdout, stderr io.Writer) int,
@@ -217,20 +220,21 @@ func answer(socket *net.UnixConn, code int, stdout, stderr []byte) error {
 	return err
 }
 
-// spareBytes is the size of an array that is never written and therefore occupies no memory. The collector lets the
-// heap grow to twice the memory in use. The array raises this limit, so that the collector does not run in each small
-// request.
+// spareBytes is the size of an array that is never written, so that it occupies no memory. The garbage collector
+// runs when the heap has grown to twice the memory in use. The array counts as memory in use, so the collector does
+// not run in each small request.
 const spareBytes = 32 << 20
 
-// idleBytes is the memory that an idle process may keep.
+// idleBytes is the memory that the process may keep while it waits for requests.
 const idleBytes = 64 << 20
 
-// idleTime is the time after which an idle process returns memory. A loop of fits then uses its memory again, which is
-// faster than new memory.
+// idleTime is how long the process waits for a request before it returns memory to the system. A request that comes
+// earlier uses this memory again, which is faster than getting new memory.
 const idleTime = time.Second
 
-// freeMemory collects garbage if much memory is left after a request. It returns a timer that returns the memory to
-// the system, or nil. The garbage collector runs at once, so that the next request does not add to the memory.
+// freeMemory runs the garbage collector if the process holds much memory after a request. The collector runs at
+// once, so that the next request does not add to the memory. freeMemory then returns a timer that will give the
+// memory back to the system. Otherwise it returns nil.
 func freeMemory() *time.Timer {
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)

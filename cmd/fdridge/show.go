@@ -7,7 +7,7 @@ import (
 	"github.com/fdridge/fdridge/cmd/fdridge/internal/report"
 )
 
-// showCommand returns the command show, which prints a saved model.
+// showCommand returns the command show. This command prints a saved model.
 func showCommand() *cobra.Command {
 	var (
 		gamma  cli.Single

@@ -22,7 +22,8 @@ import (
 	"github.com/fdridge/fdridge/table"
 )
 
-// A description is stored in a sketch file. It records which rows the sketch contains and how they were prepared.
+// A description records which rows a sketch contains and how these rows were prepared. It is stored in the sketch
+// file.
 type description struct {
 	Format      string            `json:"format"`
 	Target      string            `json:"target,omitempty"`
@@ -32,11 +33,11 @@ type description struct {
 	Penalty     []float64         `json:"penalty,omitempty"` // penalties that Preparation includes
 	Parts       []table.Parts     `json:"parts,omitempty"`   // parts of the data, as selected by --part; nil: all rows
 	Fades       bool              `json:"fades,omitempty"`   // older rows have less weight (--half-life)
-	// fraction of the rows that were held out, see [dataset.Holdout]
+	// fraction of the rows that were held out, see [dataset.Holdout]; 0: none
 	HeldOut float64 `json:"held_out,omitempty"`
 }
 
-// describe returns the description of the rows of a sketch. target is the value of --target.
+// describe returns the description of the rows d for a sketch of them. target is the value of the flag --target.
 func describe(d *table.Table, target string) (*description, error) {
 	columns, err := d.Rows.AllColumns()
 	out := &description{
@@ -57,7 +58,8 @@ func describe(d *table.Table, target string) (*description, error) {
 	return out, err
 }
 
-// save writes sum and the description to the file that the given flag names. It replaces the file atomically.
+// save writes the sketch sum and its description to a file. It replaces an existing file atomically. name is the
+// path of the file, and flag is the name of the flag that gave the path.
 func (d *description) save(flag, name string, sum *ridge.Summary) error {
 	if err := cli.CheckFree(flag, name); err != nil { // another process may have started a live sketch there
 		return err
@@ -76,8 +78,8 @@ func (d *description) save(flag, name string, sum *ridge.Summary) error {
 	return nil
 }
 
-// load reads a sketch file, or the file of a live sketch. If a live sketch forgets old rows, the summary covers only
-// the rows that are left.
+// load reads the file of a sketch or of a live sketch. A live sketch may forget old rows. The summary then covers
+// only the rows that it has not forgotten.
 func load(name string, be engine.Backend) (*ridge.Summary, *description, error) {
 	if err := cli.WantSketch.Check(name); err != nil {
 		return nil, nil, err
@@ -126,7 +128,8 @@ func readDescription(s window.Stream) (*description, error) {
 	return kept, nil
 }
 
-// printSketch prints the properties of a sketch. The error bound includes the last shrink, which Spectrum makes.
+// printSketch prints the properties of a sketch in one line, which begins with name, the name of the file. The
+// error bound includes the last shrink, which the method Spectrum makes.
 func printSketch(w io.Writer, name string, sum *ridge.Summary) error {
 	cfg := sum.Config()
 	spectrum, err := sum.Sketch().Spectrum()
@@ -155,8 +158,8 @@ func printSketch(w io.Writer, name string, sum *ridge.Summary) error {
 	return err
 }
 
-// join combines d with the description of another sketch. It returns an error if the rows of the two sketches were
-// prepared differently.
+// join adds the description o of another sketch to d, for the merged sketch. It returns an error if the rows of the
+// two sketches were prepared differently.
 func (d *description) join(o *description) error {
 	if err := d.checkSame(o); err != nil {
 		return err
@@ -171,7 +174,7 @@ func (d *description) join(o *description) error {
 	return nil
 }
 
-// listNames returns the number of features and the names of the first six.
+// listNames returns a text with the number of input columns and the names of the first six.
 func listNames(p *model.Preparation) string {
 	if len(p.Names) == 0 {
 		return fmt.Sprintf("%d without names", p.Inputs)
@@ -210,8 +213,8 @@ func (d *description) checkSame(o *description) error {
 	return nil
 }
 
-// checkLoadMemory returns an error if a sketch with the given number of rows of d features does not fit into memory,
-// together with the inner products of its rows. name is its file.
+// checkLoadMemory returns an error if a sketch of the given number of rows does not fit into memory. Each row has d
+// features. The memory for the inner products of the rows is included. name is the name of the sketch file.
 func checkLoadMemory(name string, d, rows float64) error {
 	return cli.CheckMemory(
 		8*rows*(2*d+3*rows),
@@ -223,8 +226,9 @@ func checkLoadMemory(name string, d, rows float64) error {
 	)
 }
 
-// checkSketchMemory returns an error if there is not enough memory to read a sketch. Reading merges lanes, which are
-// sketches of portions of the rows, built in parallel. Reading also copies a sketch that forgets old rows.
+// checkSketchMemory returns an error if there is not enough memory to read the sketch s. Reading merges the lanes
+// of s, which are sketches that were built in parallel. If s forgets old rows, it is also copied. name is the name
+// of the sketch file.
 func checkSketchMemory(name string, s window.Stream) error {
 	copies := float64(s.Copies())
 	cfg := s.Settings().Summary
@@ -244,8 +248,8 @@ func checkSketchMemory(name string, s window.Stream) error {
 	)
 }
 
-// rowsOf returns the maximum number of rows that a sketch stores. AᵀA counts as d rows if it is stored instead of a
-// sketch.
+// rowsOf returns the maximum number of rows that a sketch stores. If the d×d Gram matrix of the rows is stored
+// instead of a sketch, it counts as d rows.
 func rowsOf(cfg ridge.SummaryConfig) (float64, error) {
 	keeps, err := fd.Config{
 		Dim:    cfg.Dim,
@@ -259,8 +263,8 @@ func rowsOf(cfg ridge.SummaryConfig) (float64, error) {
 	return float64(min(cfg.Size, cfg.Dim)) + float64(cfg.ShrinkRows), err
 }
 
-// printParts prints which parts of the data a sketch contains and which are missing. empty means that the sketch has
-// no rows.
+// printParts prints which parts of the data a sketch contains and which parts are missing. empty is true if the
+// sketch has no rows.
 func (d *description) printParts(w io.Writer, name string, empty bool) error {
 	for _, p := range d.Parts {
 		text := fmt.Sprintf("all %d parts", p.Of)
@@ -291,7 +295,8 @@ func (d *description) printParts(w io.Writer, name string, empty bool) error {
 	return nil
 }
 
-// checkComplete returns an error if the sketch lacks some parts (--part I/N) of the data.
+// checkComplete returns an error if parts of the data are missing in the sketch. Such a sketch was made with --part
+// I/N.
 func (d *description) checkComplete(name string) error {
 	for _, p := range d.Parts {
 		if !p.IsComplete() {

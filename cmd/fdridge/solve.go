@@ -189,8 +189,8 @@ func (o *solveOptions) run(ctx context.Context, name string, stdout, stderr io.W
 	return o.deliver(f, d.Columns, d.Target, stdout)
 }
 
-// checkFaded returns an error if an option requires equal weights of all rows, but the sketch has decreased the
-// weights of older rows.
+// checkFaded returns an error if older rows of the sketch have a smaller weight (--half-life) and a flag needs
+// equal weights. Such flags are --data and --gamma auto.
 func (o *solveOptions) checkFaded(name string, d *description) error {
 	switch {
 	case !d.Fades:
@@ -209,7 +209,8 @@ func (o *solveOptions) checkFaded(name string, d *description) error {
 	return nil
 }
 
-// reopen opens the rows of --data with the target and the preparation of the sketch.
+// reopen opens the rows of --data and prepares them like the rows of the sketch. It uses the target of the sketch
+// unless --target is given.
 func (o *solveOptions) reopen(
 	ctx context.Context,
 	d *description,
@@ -220,7 +221,7 @@ func (o *solveOptions) reopen(
 	return o.in.OpenLike(ctx, like, d.Target)
 }
 
-// penalise reads the penalties that are added to an existing sketch.
+// penalise reads the penalties of --penalty and --bands, which solve applies to the columns of an existing sketch.
 func (o *solveOptions) penalise(ctx context.Context, d *description) (table.Penalised, error) {
 	flag := "--penalty"
 	if o.Bands.Given {

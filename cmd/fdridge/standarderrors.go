@@ -37,9 +37,9 @@ func (o *standardErrorFlags) check(isOfClasses, isPredicted bool) error {
 	return nil
 }
 
-// compute returns the standard errors of all solutions, for coefficients and intercepts in the units of the file. A
-// pass over the rows computes them, if there are at most wholeDim features. Otherwise they come from the sketch of the
-// fit, without intercepts and columns without penalty. If they are not available, missing tells the reason.
+// compute returns the standard errors for all solutions and targets, in the units of the file. If there are at most
+// wholeDim features, a pass over the rows computes them. Otherwise they come from the sketch of the fit, which
+// gives none for intercepts and for columns without penalty. If some are not available, missing tells the reason.
 func (o *standardErrorFlags) compute(
 	ctx context.Context,
 	d *table.Table,
@@ -91,7 +91,8 @@ func fromRows(
 	return m.StandardErrors(ctx, d.TrainingRows(), fits)
 }
 
-// fromSummary computes the standard errors of the coefficients by the summary of the fit, without a pass.
+// fromSummary computes the standard errors of the coefficients from the summary of the fit, which contains the
+// sketch. It makes no pass over the rows.
 func fromSummary(
 	d *table.Table,
 	sum *ridge.Summary,

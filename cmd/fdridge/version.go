@@ -14,7 +14,7 @@ type build struct {
 	Tags    string `json:"tags,omitempty"` // the build tags
 }
 
-// newBuild returns the build that the Go tool recorded in the program.
+// newBuild describes how this program was built, as the Go tool recorded it in the program.
 func newBuild() build {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
@@ -23,8 +23,8 @@ func newBuild() build {
 	return describeBuild(info)
 }
 
-// describeBuild returns the build that info describes. A build from a checkout without a tag has a pseudo-version,
-// which contains the commit. A build of a downloaded module has a version and no commit.
+// describeBuild converts info to a build. If the program was built from a checkout without a tag, its version is a
+// pseudo-version, which contains the commit. If it was built from a downloaded module, info has no commit.
 func describeBuild(info *debug.BuildInfo) build {
 	b := build{
 		Version: "unknown (built without a record of the commit, as go run builds)",
@@ -50,7 +50,7 @@ func describeBuild(info *debug.BuildInfo) build {
 	return b
 }
 
-// String returns version, commit, backend, compiler, platform and build tags.
+// String returns the version, commit, backend, Go version, platform and build tags in one line.
 func (b build) String() string {
 	out := b.Version + ", commit " + b.Commit + ", backend " + engine.Names()[0]
 	out += ", " + runtime.Version() + ", " + runtime.GOOS + "/" + runtime.GOARCH

@@ -5,7 +5,7 @@ import (
 	"sync"
 )
 
-// An allocator lends memory for record batches, and reuses freed buffers.
+// An allocator lends buffers for record batches and reuses the buffers that were given back.
 type allocator struct {
 	mu    sync.Mutex
 	used  int
@@ -13,17 +13,17 @@ type allocator struct {
 	kept  int // bytes of freed
 }
 
-// maxMemory limits the total memory of the buffers in use. They hold a batch, both compressed and decompressed, and
-// part of the next batch.
+// maxMemory limits the total size of the buffers in use. They hold one record batch, both compressed and
+// decompressed, and part of the next record batch.
 const maxMemory = 2*maxBody - 1 // fits in 32 bits
 
-// Limits on the freed buffers that are kept for reuse.
+// Buffers that were given back are kept for reuse. These are the limits on their number and on their total size.
 const (
 	maxFreed      = 8
 	maxFreedBytes = 256 << 20
 )
 
-// take returns a buffer, unless more than maxMemory would be used.
+// take returns a buffer of size bytes. It returns an error if the buffers in use would exceed maxMemory.
 func (r *allocator) take(size int) ([]byte, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

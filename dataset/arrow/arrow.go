@@ -33,23 +33,24 @@ import (
 
 // Options selects the columns.
 type Options struct {
-	// Targets are the target columns. Each is a name, "first", "last" or a 1-based column number. The name of a list
-	// column selects all its positions.
+	// Targets are the target columns. Each is a name, "first", "last" or a 1-based column number. The name of a
+	// column of lists selects all positions of its lists.
 	Targets []string
 	// Columns are the features, in the requested order. They are specified like Targets and must not include a
-	// target. If each begins with "-", these columns are left out and all others are features. An empty list
-	// selects all columns that are not targets.
+	// target. If every entry begins with "-", the columns after the "-" are left out, and all other columns are
+	// features. If Columns is empty, all columns except the targets are features.
 	Columns []string
-	// Cells, if not nil, selects the categorical columns and states whether values may be missing: null, NaN or an
-	// empty text.
+	// Cells selects the categorical columns and states whether values may be missing. A missing value is a null, a
+	// NaN or an empty text. If Cells is nil, all columns must be numbers, and no value may be missing.
 	Cells *prepare.Cells
-	// Pipe, if not nil, is read instead of the file.
+	// Pipe, if not nil, is the input that is read; no file is opened.
 	Pipe *dataset.Pipe
 }
 
-// Open reads the schema and returns a source of the rows. Errors are *[dataset.InputError]; Line is the 1-based row.
-// If the file changes later, a pass over the rows ends with a *[dataset.ChangedError]. The number of rows is known
-// unless the file is compressed as a whole.
+// Open reads the schema of the file and returns a source of its rows. Errors have type *[dataset.InputError], with
+// the row, counted from 1, as Line. If the file changes after Open, a pass over the rows ends with a
+// *[dataset.ChangedError]. The source knows its number of rows unless the file is a pipe or is compressed as a
+// whole.
 func Open(name string, opts Options) (*dataset.Stream, error) {
 	f, err := rawfile.Look(name, opts.Pipe)
 	if err != nil {
@@ -121,8 +122,8 @@ func Columns(name string, opts Options) ([]string, error) {
 	return t.names, nil
 }
 
-// Names returns the names of the features and of the targets that opts selects, in the order of the columns that [Open]
-// returns.
+// Names returns the names of the features and of the targets that opts selects. Their order is the order of the
+// features and targets in the rows from [Open].
 func Names(name string, opts Options) (features, targets []string, err error) {
 	f, err := rawfile.Look(name, opts.Pipe)
 	if err != nil {
@@ -141,7 +142,7 @@ func Names(name string, opts Options) (features, targets []string, err error) {
 	return features, targets, nil
 }
 
-// A layout describes a file before its rows are read.
+// A layout holds the schema of a file, its columns, and the positions of its messages if they are known.
 type layout struct {
 	index  *index // nil if the messages are read in order
 	schema []field
@@ -201,7 +202,8 @@ func (t *layout) choose(f *rawfile.File, opts Options) (columns.Choice, error) {
 	return c, err
 }
 
-// expand replaces each list column x by x[1], x[2], ….
+// expand returns specs with the name x of each column of lists replaced by the names x[1], x[2], … of its
+// positions.
 func (t *layout) expand(specs []string) []string {
 	var out []string
 	for _, spec := range specs {
@@ -226,8 +228,8 @@ func (t *layout) expand(specs []string) []string {
 	return out
 }
 
-// checkColumn returns an error if the type of column j does not suit the column. l maps the categories of column j to
-// codes; it is nil for a numeric column.
+// checkColumn returns an error if the type of column j cannot be read, or if the column is categorical but part of
+// a list. The argument l maps the categories of column j to codes; it is nil for a numeric column.
 func (t *layout) checkColumn(f *rawfile.File, j int, l *prepare.Lexicon) *dataset.InputError {
 	if t.fields[j].item >= 0 && l != nil && l.IsLevels() {
 		return &dataset.InputError{
@@ -250,8 +252,8 @@ func (t *layout) checkColumn(f *rawfile.File, j int, l *prepare.Lexicon) *datase
 	}
 }
 
-// refusal returns what column j holds and how to change the column, if the column cannot be read. Otherwise holds is
-// empty. l maps the categories of column j to codes; it is nil for a numeric column.
+// refusal reports why column j cannot be read: what it holds, and a hint how to change the file. If the column can
+// be read, holds is empty. The argument l maps the categories of column j to codes; it is nil for a numeric column.
 func (t *layout) refusal(j int, l *prepare.Lexicon) (holds, hint string) {
 	const encode = "encode it as numbers"
 	dt := t.schema[t.fields[j].field].item()

@@ -38,7 +38,8 @@ func (a *array) isNull(i int) bool {
 	return a.valid != nil && a.valid[i>>3]>>(i&7)&1 == 0
 }
 
-// A batch is a decoded record batch. Its memory is freed when the last user releases it (holders becomes 0).
+// A batch is a decoded record batch. Several users may hold it; holders is their number. When the last user has
+// released it, its memory is given back.
 type batch struct {
 	rows    int
 	columns []*array // nil for columns that are not read
@@ -55,7 +56,7 @@ func (b *batch) release() {
 	}
 }
 
-// unzstd decompresses buffers. Several goroutines may use it at once.
+// unzstd decompresses buffers in the zstd format. Several goroutines may use it at once.
 var unzstd, errUnzstd = zstd.NewReader(
 	nil,
 	zstd.WithDecodeAllCapLimit(true),
@@ -63,8 +64,8 @@ var unzstd, errUnzstd = zstd.NewReader(
 	zstd.WithDecoderMaxWindow(maxWindow),
 )
 
-// A decoder decodes the columns of a record batch in depth-first order. It panics at an offset outside the data. Its
-// callers convert the panic to an error with recoverBounds.
+// A decoder decodes the columns of a record batch; the children of a nested column follow their parent. If the file
+// states an offset outside the data, the decoder panics. Its callers convert the panic to an error.
 type decoder struct {
 	body    []byte
 	version int16
@@ -80,7 +81,7 @@ type decoder struct {
 	err     error
 }
 
-// A job is a buffer to decompress from src to dst.
+// A job is a compressed buffer src, to be decompressed to dst.
 type job struct{ dst, src []byte }
 
 func newDecoder(h *head, body []byte, room *allocator) *decoder {
@@ -122,7 +123,7 @@ func (d *decoder) batch(rows int64, schema []field, wanted []bool) (*batch, erro
 	return b, d.err
 }
 
-// array decodes the next column, or skips the column if !wanted.
+// array decodes the next column of type t. If wanted is false, it skips the column and returns nil.
 func (d *decoder) array(t *dataType, wanted bool) *array {
 	a := &array{of: t}
 	length := int64(binary.LittleEndian.Uint64(d.nodes))
@@ -176,7 +177,8 @@ func swap(b []byte, size int) {
 	}
 }
 
-// isComplete reports whether the buffers hold all values of the column.
+// isComplete reports whether the buffers are long enough for all values of the column. The column has the given
+// number of nulls.
 func (a *array) isComplete(nulls int64) bool {
 	t := a.of
 	n := int64(a.n)
@@ -199,7 +201,8 @@ func (a *array) isComplete(nulls int64) bool {
 	return true
 }
 
-// buffer returns the next buffer, decompressed. If !wanted, it returns nil.
+// buffer returns the next buffer of the record batch, decompressed. If wanted is false, it skips the buffer and
+// returns nil.
 func (d *decoder) buffer(wanted bool) []byte {
 	lo := int64(binary.LittleEndian.Uint64(d.buffers))
 	size := int64(binary.LittleEndian.Uint64(d.buffers[8:]))

@@ -7,8 +7,9 @@ import (
 	"github.com/fdridge/fdridge/dataset/prepare"
 )
 
-// putCodes writes the codes of the next n categories, and NaN for empty texts, to the features x and the targets y. It
-// reports whether all codes are finite. Nulls are left to fillNulls.
+// putCodes writes a column of categories: for each of the next n rows, the code of its category. The code is NaN
+// for an empty text or a null. Codes of features are written to x, codes of targets to y. putCodes reports whether
+// all codes are finite.
 func (r *reader) putCodes(p *part, x, y []float64, n int) bool {
 	a := r.batch.columns[p.fields[0]]
 	values := r.tile[:n]
@@ -55,7 +56,8 @@ func (r *reader) putCodes(p *part, x, y []float64, n int) bool {
 	return finite
 }
 
-// fillNulls writes NaN to x or y for each null in the next n rows. none reports whether there is no null.
+// fillNulls writes NaN for each null in the next n rows, to the features x or the targets y. It returns true if
+// there was no null.
 func (r *reader) fillNulls(x, y []float64, n int) (none bool) {
 	none = true
 	put := func(row, j int) {

@@ -18,7 +18,7 @@ type index struct {
 	rows    int64 // number of rows of all batches
 }
 
-// indexOf finds all messages of a file or stream without reading their bodies.
+// indexOf finds the positions of all messages of a file or stream. It does not read the bodies of the messages.
 func indexOf(f *rawfile.File) (x *index, err error) {
 	x = &index{}
 	if f.Begins(magic) {
@@ -35,7 +35,7 @@ func indexOf(f *rawfile.File) (x *index, err error) {
 	return x, nil
 }
 
-// byFooter reads the schema and the locations of messages from the footer.
+// byFooter reads the schema and the positions of the messages from the footer, the last part of the file.
 func (x *index) byFooter(f *rawfile.File) (err error) {
 	if f.Plain < int64(fileStart+fileEnd) {
 		return fmt.Errorf("it has only %d bytes", f.Plain)
@@ -97,8 +97,9 @@ func (x *index) addRows(b *block, rows int64) error {
 	return nil
 }
 
-// messageAt reads a message. The argument at is its position in the file, in bytes. h.kind is 0 at the end of the
-// stream. memory is a workspace.
+// messageAt reads the head h of a message. The argument at is the position of the message in the file, in bytes.
+// The result b holds this position and the sizes of the parts of the message. At the end of the stream, h.kind is
+// 0. The argument memory is a workspace.
 func messageAt(f *rawfile.File, at int64, memory []byte) (b block, h head, err error) {
 	if at == f.Plain {
 		return b, h, nil

@@ -15,13 +15,14 @@ import (
 const (
 	magic        = "ARROW1"
 	continuation = 0xffffffff
-	// The first message follows magic bytes and two bytes of padding.
+	// Six magic bytes and two bytes of padding precede the first message.
 	fileStart = 8
-	// The length of the footer and the magic bytes end a file.
+	// The last bytes of a file are the length of the footer, in four bytes, and the magic bytes.
 	fileEnd = 4 + len(magic)
 )
 
-// messages reads the messages of a file, in order or at the locations in index.
+// messages reads the messages of a file. It reads them in order, or, if index is not nil, at the positions in
+// index.
 type messages struct {
 	file   *rawfile.File
 	room   allocator
@@ -45,7 +46,7 @@ func (m *messages) fail(format string, args ...any) error {
 	return &dataset.InputError{File: m.file.Name, Msg: msg}
 }
 
-// read reads the next message. The result h refers to m.meta.
+// read reads the next message. The returned h shares memory with m.meta, so the next call overwrites it.
 func (m *messages) read() (h head, body []byte, err error) {
 	if m.ended {
 		return h, nil, io.EOF
@@ -88,7 +89,8 @@ func (m *messages) read() (h head, body []byte, err error) {
 	return h, body, err
 }
 
-// prefix returns the length of the next metadata, or io.EOF.
+// prefix reads the bytes before the metadata of the next message and returns the length of the metadata. It returns
+// io.EOF if there is no further message.
 func (m *messages) prefix() (int, error) {
 	var b [8]byte
 	n, err := io.ReadFull(m.file, b[:4])
@@ -104,7 +106,8 @@ func (m *messages) prefix() (int, error) {
 	return m.length(b[:])
 }
 
-// length decodes the eight bytes before the metadata of a message.
+// length returns the length of the metadata of a message. The argument b holds the eight bytes before the metadata.
+// If these bytes mark the end of the messages, length returns io.EOF.
 func (m *messages) length(b []byte) (int, error) {
 	n := binary.LittleEndian.Uint32(b[4:])
 	switch is := binary.LittleEndian.Uint32(b); {
@@ -118,7 +121,7 @@ func (m *messages) length(b []byte) (int, error) {
 	return int(n), nil
 }
 
-// end returns io.EOF if the data end correctly after the last message.
+// end checks the data after the last message. It returns io.EOF if the data end correctly, otherwise another error.
 func (m *messages) end() error {
 	if !m.asFile && m.file.Piped() {
 		return io.EOF // a pipe may continue with other data
@@ -160,8 +163,8 @@ func (m *messages) head() (head, error) {
 	return h, nil
 }
 
-// body reads the next size bytes, the body of a message. It allocates memory in steps, because a damaged file may state
-// a size beyond the end of the data.
+// body reads the body of a message, which has size bytes. It allocates memory in steps, because a damaged file may
+// state a size beyond the end of the data.
 func (m *messages) body(size int64) ([]byte, error) {
 	have := 0
 	want := int(min(size, max(1<<20, int64(m.known))))
@@ -193,7 +196,8 @@ func (m *messages) body(size int64) ([]byte, error) {
 	return nil, m.fail("%v", err)
 }
 
-// truncatedError returns an error for a truncated message if err is io.EOF. It adds positions to other errors.
+// truncatedError returns the error for a failed read. If err means the end of the data, the error says that the
+// message is truncated.
 func (m *messages) truncatedError(err error) error {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		if _, of := m.file.Peek(1); m.file.Packed() != "" && of != io.EOF { // the compressed stream ends too early
@@ -204,7 +208,7 @@ func (m *messages) truncatedError(err error) error {
 	return m.file.Wrap(err, 0)
 }
 
-// readPlace reads the message at the next location in m.places.
+// readPlace reads the next of the messages whose positions are in m.places. Its first call returns the schema.
 func (m *messages) readPlace() (h head, body []byte, err error) {
 	if !m.began {
 		m.began = true
@@ -249,7 +253,7 @@ func (m *messages) readPlace() (h head, body []byte, err error) {
 // oldFormat explains a message without the bytes of continuation.
 const oldFormat = "; before version 0.15, Arrow wrote another format, which must be written again"
 
-// metaAt returns the metadata of the message at p. It reads the metadata into buf if buf is large enough.
+// metaAt reads the metadata of the message at position p. It reads them into buf if buf is large enough.
 func metaAt(f *rawfile.File, p block, buf []byte) ([]byte, error) {
 	if p.meta > maxMeta+8 ||
 		p.at > f.Plain-p.meta ||
@@ -275,7 +279,7 @@ func metaAt(f *rawfile.File, p block, buf []byte) ([]byte, error) {
 	return b[8 : 8+n], nil
 }
 
-// grown returns b[:size], or a new slice if b is too small.
+// grown returns b[:size], or a new slice of this length if the capacity of b is too small.
 func grown(b []byte, size int) []byte {
 	if cap(b) < size {
 		return make([]byte, size)

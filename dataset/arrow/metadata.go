@@ -7,11 +7,11 @@ import (
 	"math"
 )
 
-// The metadata of messages are flatbuffers: tables whose fields are at offsets given by the file.
-// Format: github.com/google/flatbuffers, "FlatBuffer Internals". Fields are numbered as in Schema.fbs, Message.fbs
-// and File.fbs of Apache Arrow's format directory.
+// The metadata of messages are flatbuffers: tables whose fields lie at offsets that the file states. Format:
+// github.com/google/flatbuffers, "FlatBuffer Internals". The field numbers are from Schema.fbs, Message.fbs and
+// File.fbs in the format directory of Apache Arrow.
 
-// A table is a flatbuffer table that begins at b[at].
+// A table is a flatbuffer table in the data b. The table begins at b[at].
 type table struct {
 	b    []byte
 	at   int
@@ -29,7 +29,7 @@ func root(b []byte) table {
 	return tableAt(b, int(binary.LittleEndian.Uint32(b)))
 }
 
-// place returns the position of field i, or 0 if absent.
+// place returns the position of field i of the table in t.b, or 0 if the table does not have this field.
 func (t table) place(i int) int {
 	if 4+2*i+2 > t.size {
 		return 0
@@ -77,7 +77,8 @@ func (t table) table(i int) (sub table, ok bool) {
 	return tableAt(t.b, p+int(binary.LittleEndian.Uint32(t.b[p:]))), true
 }
 
-// vector returns the bytes of n elements, which begin at t.b[at].
+// vector returns the vector in field i of the table: the bytes of its n elements of the given size. The elements
+// begin at t.b[at]. If the field is absent, n is 0.
 func (t table) vector(i, size int) (elements []byte, n, at int) {
 	p := t.place(i)
 	if p == 0 {
@@ -99,7 +100,8 @@ func (t table) tables(i int, visit func(table) error) error {
 	return nil
 }
 
-// recoverBounds converts a panic at an offset outside the data to an error.
+// recoverBounds calls read. If read panics, because the data state an offset outside the data, recoverBounds
+// returns an error.
 func recoverBounds(read func() error) (err error) {
 	defer func() {
 		if recover() != nil {
@@ -166,7 +168,7 @@ func headOf(meta []byte) (h head, err error) {
 	return h, err
 }
 
-// Limits that bound the memory needed to read any file.
+// These limits bound the memory that any file can require.
 const (
 	maxMeta         = 64 << 20 // bytes of the metadata of a message, of a footer, of all names of a schema
 	maxBody         = 1 << 30  // bytes of a batch
@@ -176,7 +178,7 @@ const (
 	maxWindow       = 128 << 20 // bytes of a zstd window
 )
 
-// A block is the location of a message in a file.
+// A block is the position of a message in a file, in bytes.
 type block struct {
 	at   int64
 	meta int64 // bytes before the body: prefix, metadata and padding
@@ -184,7 +186,7 @@ type block struct {
 	rows int64
 }
 
-// blocksOf returns the locations in field i of a footer.
+// blocksOf returns the positions of the messages that field i of the footer lists.
 func blocksOf(footer []byte, i int) (out []block, err error) {
 	err = recoverBounds(func() error {
 		elements, n, _ := root(footer).vector(i, 24)
@@ -209,7 +211,7 @@ func blocksOf(footer []byte, i int) (out []block, err error) {
 	return out, err
 }
 
-// schemaIn decodes the footer's schema, because some writers omit the schema message.
+// schemaIn decodes the schema in the footer. The footer is used because some writers omit the schema message.
 func schemaIn(footer []byte) (fields []field, err error) {
 	err = recoverBounds(func() (err error) {
 		schema, ok := root(footer).table(1)

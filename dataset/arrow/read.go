@@ -19,7 +19,7 @@ import (
 	"github.com/fdridge/fdridge/internal/printable"
 )
 
-// A reader reads the rows of one pass, batch by batch.
+// A reader reads the rows of a file in one pass, one record batch after the other.
 type reader struct {
 	*layout
 	columns.Choice
@@ -38,24 +38,25 @@ type reader struct {
 	fault  columns.Fault
 }
 
-// A part is a group of columns that are converted together: all columns of one field of lists, or at most columns.Tile
-// columns of other fields.
+// A part is a group of columns that are converted together. For a field of lists, these are all positions of the
+// lists. Otherwise they are at most columns.Tile columns of fields without lists.
 type part struct {
 	js     []int // the columns
 	fields []int // their fields in the schema; only one for lists
 	width  int   // length of the lists, 0 for other columns
-	// plain is true for adjacent float64 features, which need no conversion.
+	// plain is true only if the columns are features that lie side by side and are float64. They need no conversion.
 	plain bool
-	// lent is true if blocks share the memory of the record batch.
+	// lent is true if blocks of rows share the memory of the record batch. Otherwise the numbers are copied.
 	lent bool
 	// lexicon maps categories to codes. It is nil for numeric columns.
 	lexicon *prepare.Lexicon
-	// left is true if the columns are left out: all their values count as missing, whatever the file holds.
+	// left is true if the columns are left out. Then all their values count as missing, whatever the file holds.
 	left bool
 }
 
-// A block is converted by tiles of at most rowsPerTile rows and tileNumbers numbers, in parallel. Each number passes
-// through a tile, which fits in cache.
+// A block of rows is converted in pieces, in parallel. A piece has at most rowsPerTile rows. It has at most
+// tileNumbers numbers, unless leastRows rows have more. The numbers pass through memory of type tile, which fits in
+// cache.
 const (
 	rowsPerTile = 1024
 	tileNumbers = 1 << 16
@@ -150,7 +151,8 @@ func (r *reader) makeParts() {
 	}
 }
 
-// isLeft reports whether [prepare.Lexicon.LeaveOut] has left out the columns js, which all belong to one field.
+// isLeft reports whether the columns js are left out because they cannot be read. All of them belong to the same
+// field.
 func (r *reader) isLeft(js []int) bool {
 	for _, j := range js {
 		if r.To[j] >= 0 {
@@ -171,7 +173,7 @@ func (r *reader) isUsed(js []int) bool {
 	return false
 }
 
-// areAdjacent reports whether the columns are adjacent features, in order.
+// areAdjacent reports whether the columns js are features that follow each other in a row, in this order.
 func (r *reader) areAdjacent(js []int) bool {
 	for k, j := range js {
 		if r.To[j] < 0 ||
@@ -215,8 +217,8 @@ func (r *reader) Skip(rows int64) (bool, error) {
 	return true, nil
 }
 
-// Read fills a block from one or more record batches.
-// With [dataset.Pipe].Prompt, a block ends with its record batch, so that rows are not delayed.
+// Read fills a block with rows from one or more record batches. If [dataset.Pipe].Prompt is set, a block ends at
+// the end of its record batch, because otherwise its rows would wait for the next record batch.
 func (r *reader) Read(b *dataset.Buffer, rows int) (err error) {
 	defer r.recoverDamaged(&err)
 	if err := r.fault.Err(); err != nil {
@@ -255,8 +257,8 @@ func (r *reader) Read(b *dataset.Buffer, rows int) (err error) {
 	return nil
 }
 
-// recoverDamaged converts a panic to an error. The panic means that an offset of a text, or an index into a dictionary,
-// lies outside the data.
+// recoverDamaged converts a panic to an error. The panic means that the file is damaged: the offset of a text, or
+// an index into a dictionary, lies outside the data.
 func (r *reader) recoverDamaged(err *error) {
 	if recover() != nil {
 		*err = r.from.fail("%v", rawfile.ErrDamaged)
@@ -270,7 +272,8 @@ func (r *reader) drop() {
 	}
 }
 
-// advance reads the next record batch, and the dictionaries before it.
+// advance reads the next record batch and the dictionaries that precede it. It returns false if there are no more
+// record batches.
 func (r *reader) advance() (bool, error) {
 	r.drop()
 	for {
@@ -314,7 +317,7 @@ func (r *reader) advance() (bool, error) {
 	return true, nil
 }
 
-// addDictionary decodes a dictionary if a wanted column uses the dictionary.
+// addDictionary decodes the dictionary of message h. If no wanted column uses it, the dictionary is skipped.
 func (r *reader) addDictionary(h *head, d *decoder) error {
 	for i := range r.schema {
 		of := r.schema[i].dataType
@@ -338,8 +341,8 @@ func (r *reader) addDictionary(h *head, d *decoder) error {
 	return nil
 }
 
-// rows adds the next n rows of the record batch to the block b. If lends is true, b shares the memory of the batch
-// instead of a copy.
+// rows adds the next n rows of the record batch to the block b. If lends is true, the features in b share the
+// memory of the record batch. Otherwise they are copied.
 func (r *reader) rows(b *dataset.Buffer, n int, lends bool) error {
 	var x, y []float64
 	if lends {
@@ -372,8 +375,8 @@ func (r *reader) rows(b *dataset.Buffer, n int, lends bool) error {
 	return err
 }
 
-// convertUntilError is like convert, but after an error it has also converted all rows before the first row with an
-// error.
+// convertUntilError converts n rows like convert. If a row has an error, it converts all rows before the first such
+// row.
 func (r *reader) convertUntilError(x, y []float64, n int, lends bool) error {
 	t := *r
 	err := t.convert(x, y, n, lends)
@@ -395,8 +398,8 @@ func (r *reader) convertUntilError(x, y []float64, n int, lends bool) error {
 	return err
 }
 
-// convert sets the features x and the targets y of the next n rows. If lends is true, x lies in the record batch and
-// already holds the features.
+// convert sets the features x and the targets y of the next n rows. If lends is true, x shares memory with the
+// record batch and already holds the features.
 func (r *reader) convert(x, y []float64, n int, lends bool) error {
 	if err := r.checkNulls(n); err != nil {
 		return err
@@ -427,8 +430,8 @@ func (r *reader) convert(x, y []float64, n int, lends bool) error {
 	return nil
 }
 
-// put copies the next n values of each column of part p to the features x and the targets y. It reports whether all are
-// finite.
+// put writes the next n values of each column of part p to the rows of features x and of targets y. It reports
+// whether all these values are finite.
 func (r *reader) put(p *part, x, y []float64, n int) bool {
 	if p.left {
 		for _, j := range p.js {
@@ -494,7 +497,7 @@ func (r *reader) putLists(p *part, x, y []float64, n int) bool {
 	return finite
 }
 
-// checkNulls checks n rows of the columns that allow no missing values.
+// checkNulls returns an error if the next n rows have a null in a column that allows no missing values.
 func (r *reader) checkNulls(n int) error {
 	for i := range r.parts {
 		p := &r.parts[i]
@@ -542,7 +545,7 @@ func (r *reader) nullError(batchRow, j int) error {
 	})
 }
 
-// notFinite returns the error for v in column j. row counts from 0.
+// notFinite returns the error for the value v, which is not finite, in column j of a row. Rows are counted from 0.
 func (r *reader) notFinite(row int64, j int, v float64) error {
 	out := &dataset.InputError{
 		File:      r.file.Name,
@@ -567,7 +570,8 @@ func (r *reader) notFinite(row int64, j int, v float64) error {
 	return out
 }
 
-// allFinite reports whether all numbers are finite. It may also return false if the sum of finite numbers overflows.
+// allFinite returns true only if all numbers are finite. It may return false for finite numbers whose sum
+// overflows.
 func allFinite(x []float64) bool {
 	sum := floats.Sum(x)
 	return sum-sum == 0

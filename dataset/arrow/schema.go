@@ -66,7 +66,7 @@ type field struct {
 	dataType
 }
 
-// isText reports whether the values are text, which may be dictionary-encoded.
+// isText reports whether the values are texts. The texts may be dictionary-encoded.
 func (t *dataType) isText() bool {
 	return t.id == typeText || t.id == typeLargeText || t.id == typeTextView
 }
@@ -92,7 +92,7 @@ func (t *dataType) isFloat64() bool {
 		t.index == nil
 }
 
-// item returns the item type of a fixed-length list, and otherwise t.
+// item returns the type of the items if t is a list of fixed length. Otherwise it returns t.
 func (t *dataType) item() *dataType {
 	if t.id == typeFixedList && t.index == nil {
 		return &t.children[0].dataType
@@ -100,8 +100,8 @@ func (t *dataType) item() *dataType {
 	return t
 }
 
-// A schemaDecoder limits the memory of a schema, because many fields of a small file can refer to the same long name or
-// children.
+// A schemaDecoder counts the fields and the bytes of names while it decodes a schema. The counts are limited,
+// because in a small file many fields can refer to the same long name or to the same children.
 type schemaDecoder struct {
 	fields, names int
 }
@@ -197,8 +197,8 @@ func (t *dataType) setType(id byte, of table) {
 	}
 }
 
-// buffers returns the number of buffers of a column, without its children.
-// Before version 5 of the format, a union also has a bitmap of nulls.
+// buffers returns the number of buffers of a column of type t, without the buffers of its children. Before version
+// 5 of the format, a union has one buffer more, the bitmap of nulls.
 func (t *dataType) buffers(version int16) int {
 	if t.index != nil {
 		return 2

@@ -9,7 +9,7 @@ import (
 	"github.com/fdridge/fdridge/dataset/internal/columns"
 )
 
-// valuesOf returns the items of all lists in a, or a itself if a has no lists.
+// valuesOf returns the items of all lists, one after the other, if a is a column of lists. Otherwise it returns a.
 func valuesOf(a *array) *array {
 	if a.of.item() != a.of {
 		return a.items
@@ -17,7 +17,7 @@ func valuesOf(a *array) *array {
 	return a
 }
 
-// view returns the first n numbers in b, which is aligned to 8 bytes.
+// view returns the first n numbers of type T in b, without a copy. The bytes b must be aligned to 8 bytes.
 func view[T any](b []byte, n int) []T {
 	if n == 0 {
 		return nil
@@ -32,7 +32,7 @@ func float64s(a *array) []float64 {
 	return view[float64](a.data, a.n)
 }
 
-// firstNull returns the index of the first null, or -1.
+// firstNull returns the index of the first null among the n values from index at on, or −1 if there is none.
 func firstNull(a *array, at, n int) int {
 	if a.valid == nil {
 		return -1
@@ -45,8 +45,8 @@ func firstNull(a *array, at, n int) int {
 	return -1
 }
 
-// fill converts values of a to float64, from index at on. An integer that float64 does not represent becomes +∞,
-// because NaN would mean a missing value.
+// fill sets dst to the values of a from index at on, converted to float64. An integer that float64 cannot represent
+// becomes +∞. It does not become NaN, because NaN means a missing value.
 func fill(dst []float64, a *array, at int) {
 	if a.of.id == typeDecimal {
 		fillDecimals(dst, a, at)
@@ -100,7 +100,7 @@ func fill(dst []float64, a *array, at int) {
 	}
 }
 
-// fillDecimals converts decimals. The bytes of a null may be anything.
+// fillDecimals is fill for decimals. A null may have any bytes, so that its number in dst has no meaning.
 func fillDecimals(dst []float64, a *array, at int) {
 	size := a.of.bits / 8
 	d := cell.NewDecimal(a.of.scale)
@@ -141,7 +141,8 @@ func (a *array) integer(t *dataType, i int) int64 {
 	}
 }
 
-// text returns text i, from the dictionary if there is one.
+// text returns the text with index i in the column. If the column has a dictionary, the text comes from the
+// dictionary.
 func (a *array) text(i int) []byte {
 	if a.of.index != nil {
 		k := a.integer(a.of.index, i)
@@ -159,8 +160,8 @@ func (a *array) text(i int) []byte {
 		if size <= 12 {
 			return v[4 : 4+size]
 		}
-		// The view of a long text holds its size, its first four bytes, the number of a buffer, and the position in this
-		// buffer.
+		// A text of more than 12 bytes is stored elsewhere. Its view holds its size, its first four bytes, the
+		// number of a buffer, and its position in this buffer.
 		at := binary.LittleEndian.Uint32(v[12:])
 		return a.texts[binary.LittleEndian.Uint32(v[8:])][at : uint64(at)+uint64(size)]
 	}
@@ -172,7 +173,7 @@ func (a *array) text(i int) []byte {
 	return a.texts[0][offsets[i]:offsets[i+1]]
 }
 
-// maxExact is 2⁵³: float64 represents all integers up to ±2⁵³.
+// maxExact is 2⁵³. A float64 can represent every integer from −2⁵³ to 2⁵³.
 const maxExact = 1 << 53
 
 func convert[T float32 | int8 | int16 | int32 | uint8 | uint16 | uint32](
@@ -185,7 +186,7 @@ func convert[T float32 | int8 | int16 | int32 | uint8 | uint16 | uint32](
 	}
 }
 
-// transpose writes columns to rows. Row i begins at to[i*stride].
+// transpose copies n numbers of each column in from to n rows. The numbers of row i begin at to[i*stride].
 func transpose(to []float64, stride int, from *[columns.Tile][]float64, n int) {
 	c0 := from[0][:n]
 	c1 := from[1][:n]

@@ -9,7 +9,7 @@ import (
 	flatbuffers "github.com/google/flatbuffers/go"
 )
 
-// A Writer writes rows of float64 as record batches of at most 65,536 rows.
+// A Writer writes rows of float64 in Arrow's format, as record batches of at most 65,536 rows.
 type Writer struct {
 	to      io.Writer
 	stream  bool
@@ -26,9 +26,9 @@ const (
 	version     = 4 // V5 of the format
 )
 
-// NewWriter returns a Writer of rows with the given column names. If stream is true, it writes a stream, otherwise a
-// file. The notes are keys, each followed by its value, for the metadata of the schema. Nothing is written before the
-// first batch.
+// NewWriter returns a Writer of rows with the given column names. If stream is true, it writes the stream format,
+// otherwise the file format. The notes, each a key followed by its value, are written to the metadata of the
+// schema. Nothing is written before the first record batch. The error is for a key without a value.
 func NewWriter(w io.Writer, stream bool, names []string, notes ...string) (*Writer, error) {
 	if len(notes)%2 != 0 {
 		return nil, errors.New("arrow: a note has no value")
@@ -42,7 +42,7 @@ func NewWriter(w io.Writer, stream bool, names []string, notes ...string) (*Writ
 	}, nil
 }
 
-// errWidth reports a row with the wrong number of columns.
+// errWidth is the error for a row with the wrong number of columns.
 var errWidth = errors.New("arrow: the row has the wrong number of columns")
 
 // Append adds a row.
@@ -59,7 +59,7 @@ func (w *Writer) Append(row []float64) error {
 	return nil
 }
 
-// Flush writes the added rows as a batch, if there are any.
+// Flush writes the rows added since the last record batch as a record batch. Without such rows it writes nothing.
 func (w *Writer) Flush() error {
 	if len(w.columns) == 0 || len(w.columns[0]) == 0 {
 		return nil
@@ -105,7 +105,7 @@ func (w *Writer) Flush() error {
 	return nil
 }
 
-// begin writes the schema, if it is not written yet.
+// begin writes the schema. If the schema is written already, begin does nothing.
 func (w *Writer) begin() error {
 	if w.at > 0 {
 		return nil
@@ -151,7 +151,7 @@ func (w *Writer) schema(b *flatbuffers.Builder) flatbuffers.UOffsetT {
 	return b.EndObject()
 }
 
-// message writes length, metadata and body, each padded to 8 bytes.
+// message writes a message: the length of its metadata, the metadata, and the body. Each is padded to 8 bytes.
 func (w *Writer) message(
 	b *flatbuffers.Builder,
 	kind byte,

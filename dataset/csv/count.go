@@ -16,8 +16,9 @@ import (
 	"github.com/fdridge/fdridge/dataset/internal/rawfile"
 )
 
-// Count returns the number of rows of the file that begin in opts.Range, without parsing their fields. Invalid fields
-// are no error. If opts.Context is cancelled, Count returns its error. Other errors are as in [Open].
+// Count returns the number of rows of the file that begin in opts.Range. It does not parse the fields of the rows,
+// so invalid fields are no error. If opts.Context is cancelled, Count returns the error of the Context. Other
+// errors are as in [Open].
 func Count(name string, opts Options) (int64, error) {
 	l, err := inspect(name, opts)
 	if err != nil {
@@ -52,8 +53,8 @@ func Count(name string, opts Options) (int64, error) {
 	}
 }
 
-// LineOf returns the line, from 1, on which a row of the file begins. The row is counted from 0 and must be in the
-// whole file. If there is no such row, the result is 0.
+// LineOf returns the number of the line on which a row of the file begins. Lines are counted from 1, rows from 0.
+// The row is counted in the whole file, even if opts.Range is a part. If there is no such row, LineOf returns 0.
 func LineOf(name string, opts Options, row int64) (line int, err error) {
 	l, err := inspect(name, opts)
 	if err != nil {
@@ -74,7 +75,7 @@ func LineOf(name string, opts Options, row int64) (line int, err error) {
 	return r.line, nil
 }
 
-// records opens the whole file, and returns its records from the first row on.
+// records opens the file. The records that it returns begin with the first row of the whole file.
 func (l *layout) records(name string, opts *Options) (*rawfile.File, *records, error) {
 	l.addMargin()
 	f, err := rawfile.Reopen(name, l.stamp)
@@ -91,8 +92,9 @@ func (l *layout) records(name string, opts *Options) (*rawfile.File, *records, e
 	return f, r, nil
 }
 
-// Texts returns the cells of one column, without surrounding blanks, in the order of the rows. The column is a name, or
-// a number from 1. Errors are as in [Open]; an error comes with an empty text and ends the sequence.
+// Texts yields the cells of one column, without surrounding blanks, in the order of the rows. The column is a name
+// or a number counted from 1. Errors are as in [Open]. An error is yielded with an empty text and ends the
+// sequence.
 func Texts(name string, opts Options, column string) iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {
 		if err := texts(name, opts, column, yield); err != nil {
@@ -138,7 +140,7 @@ func texts(name string, opts Options, column string, yield func(string, error) b
 	}
 }
 
-// A counter counts rows. It implements [chunk.Format], with rows of no numbers.
+// A counter is a [chunk.Format] that counts rows and does not parse their numbers.
 type counter struct{ *format }
 
 // Rows implements [chunk.Format].

@@ -56,48 +56,51 @@ import (
 
 // Options sets how a file is read.
 type Options struct {
-	// Targets are the target columns. Each is "first", "last", a 1-based column number or a name in
-	// the header; a name takes precedence over a number.
+	// Targets are the target columns. Each is "first", "last", a 1-based column number or a name in the header. If
+	// a text is both a name and a number, it is read as the name.
 	Targets []string
-	// Columns are the features, in the requested order. They are specified like Targets and must
-	// not include a target. If each begins with "-", these columns are left out and all others are
-	// features. An empty list selects all columns that are not targets.
+	// Columns are the features, in the requested order. They are specified like Targets and must not include a
+	// target. If every entry begins with "-", the columns after the "-" are left out, and all other columns are
+	// features. If Columns is empty, all columns except the targets are features.
 	Columns []string
-	// Known are the names of the features that a model has, or nil. A first line with all of them is a header, even if
-	// the names are numbers.
+	// Known are the names of the features of an existing model, or nil. If the first line has all of these names,
+	// it is a header, even if the names are numbers.
 	Known []string
-	// Delimiter separates fields; it must be ASCII. 0 detects the delimiter from the first lines.
+	// Delimiter is the character that separates fields. It must be ASCII. If Delimiter is 0, the delimiter is
+	// detected from the first lines.
 	Delimiter rune
 	Header    Header
 	// Text states how numbers and missing values are written.
 	Text prepare.Text
 	Skipped
-	// Range is the part of an uncompressed file to read. The columns are determined by the first line of the file,
-	// even if Range begins later.
+	// Range is the part of the file to read. The file must then be uncompressed. The first lines of the file determine
+	// the columns, even if Range begins later.
 	Range dataset.Range
-	// Cells, if not nil, sets how to read cells that are not numbers.
+	// Cells sets how to read cells that are not numbers, such as categories and missing values. If Cells is nil,
+	// every selected cell must be a number.
 	Cells *prepare.Cells
-	// Pipe, if not nil, is read instead of the file. Open reads its first line, and its second line if the delimiter
-	// or the header depends on the second line.
+	// Pipe, if not nil, is the input that is read; no file is opened. Open reads the first line of the pipe. It
+	// reads the second line only if the delimiter or the header depends on the second line.
 	Pipe *dataset.Pipe
-	// Heads, if not nil, keeps what was found in the first lines of files, such as the delimiter and the header. Later
-	// calls with the same Heads do not read these lines again. If a file changes in between, the pass over the rows ends
-	// with a *[dataset.ChangedError].
+	// Heads, if not nil, keeps what was found in the first lines of files, such as the delimiter and the header.
+	// Later calls with the same Heads do not read these lines again. If a file changes between two calls, a pass
+	// over its rows ends with a *[dataset.ChangedError].
 	Heads *rawfile.Heads
-	// Context, if not nil, ends Count when it is cancelled.
+	// Context, if not nil, stops Count when it is cancelled. Other functions ignore it.
 	Context context.Context
 }
 
 // Skipped are the lines that are not read.
 type Skipped struct {
-	// Skip lists ranges of lines to skip, before the header and directly after the header.
+	// Skip lists ranges of lines to skip. Only lines before the header, and lines directly after the header, can be
+	// skipped.
 	Skip []Lines
-	// Comment is the first character of lines to skip, or 0. By default only lines before the header that begin with #
-	// are skipped.
+	// Comment is the first character of the lines to skip, anywhere in the file. If Comment is 0, only lines before
+	// the header that begin with # are skipped.
 	Comment byte
 }
 
-// Lines is a range of lines, counted from 1. Last is included.
+// Lines is a range of lines, counted from 1. It includes the line Last.
 type Lines struct{ First, Last int }
 
 func (o *Options) name(file string) string {
@@ -107,7 +110,7 @@ func (o *Options) name(file string) string {
 	return file
 }
 
-// A Header states whether the first line names the columns.
+// A Header states whether the first line of a file has the names of the columns.
 type Header int
 
 // Auto detects a header from the first two lines.
@@ -117,7 +120,7 @@ const (
 	Absent
 )
 
-// A layout is found in the first lines of a file.
+// A layout holds what the first lines of a file show about the format of the file.
 type layout struct {
 	delimiter byte
 	header    bool
@@ -128,7 +131,8 @@ type layout struct {
 	comment byte // first character of comment lines, or 0
 	hashes  bool // comments that begin with # are before the table
 	escapes bool // within quotes, \" is a quote
-	// skip is the number of lines before the header, and skipAfter the number of lines between header and rows.
+	// skip is the number of lines before the header. skipAfter is the number of lines to skip between the header
+	// and the rows.
 	skip, skipAfter int
 	margin          margin
 	remarks         []dataset.Remark
@@ -136,7 +140,7 @@ type layout struct {
 	unitColumns     []int               // columns with units
 }
 
-// A margin is a field of each row that belongs to no column.
+// A margin is a field that each row has although it belongs to no column, such as the name of the row.
 type margin int
 
 const (
@@ -145,8 +149,8 @@ const (
 	emptyField        // the last field, which has neither name nor values
 )
 
-// Open reads the first line and returns a source of the rows. Errors are *[dataset.InputError]. If the file changes
-// later, a pass over the rows ends with a *[dataset.ChangedError].
+// Open reads the first lines of the file and returns a source of its rows. Errors have type *[dataset.InputError].
+// If the file changes after Open, a pass over the rows ends with a *[dataset.ChangedError].
 func Open(name string, opts Options) (*dataset.Stream, error) {
 	l, err := choose(name, opts)
 	if err != nil {
@@ -166,7 +170,8 @@ func Open(name string, opts Options) (*dataset.Stream, error) {
 	return s, nil
 }
 
-// Text returns how the numbers of a file are written: opts.Text, completed by what was detected.
+// Text returns how numbers and missing values are written in a file. It returns opts.Text with the detected decimal
+// mark.
 func Text(name string, opts Options) (prepare.Text, error) {
 	l, err := inspect(name, opts)
 	if err != nil {
@@ -180,8 +185,9 @@ func Text(name string, opts Options) (prepare.Text, error) {
 	return out, nil
 }
 
-// Delimiter returns opts.Delimiter, or the delimiter that is detected. ' ' stands for runs of blanks and tabs. escapes
-// is true if \" is a quote within quotes.
+// Delimiter returns the delimiter of a file: opts.Delimiter, or the detected delimiter if opts.Delimiter is 0. A
+// blank means that runs of blanks and tabs separate fields. The result escapes is true if \" within quotes stands
+// for a quote.
 func Delimiter(name string, opts Options) (delimiter byte, escapes bool, err error) {
 	l, err := inspect(name, opts)
 	if err != nil {
@@ -190,7 +196,7 @@ func Delimiter(name string, opts Options) (delimiter byte, escapes bool, err err
 	return l.delimiter, l.escapes, nil
 }
 
-// Columns returns the names in the header, or nil if there is none.
+// Columns returns the names of the columns in the header. It returns nil if the file has no header.
 func Columns(name string, opts Options) ([]string, error) {
 	l, err := inspect(name, opts)
 	if err != nil || !l.header {
@@ -199,7 +205,8 @@ func Columns(name string, opts Options) ([]string, error) {
 	return l.Names, nil
 }
 
-// Names returns the names of the features and of the targets selected by opts, or nil if there is no header.
+// Names returns the names of the features and of the targets that opts selects. Both are nil if the file has no
+// header.
 func Names(name string, opts Options) (features, targets []string, err error) {
 	l, err := choose(name, opts)
 	if err != nil || !l.header {
@@ -209,7 +216,7 @@ func Names(name string, opts Options) (features, targets []string, err error) {
 	return features, targets, nil
 }
 
-// choose reads the first record and determines the features and targets.
+// choose examines the first lines of a file and selects the features and the targets.
 func choose(name string, opts Options) (*layout, error) {
 	l, err := inspect(name, opts)
 	if err != nil {
@@ -234,7 +241,7 @@ func choose(name string, opts Options) (*layout, error) {
 	return l, nil
 }
 
-// addMargin adds a column for the field of each row that belongs to no column.
+// addMargin adds a column without a name if each row has a field that belongs to no column.
 func (l *layout) addMargin() {
 	at := len(l.Names)
 	switch l.margin {
@@ -274,7 +281,7 @@ func (r *records) checkNames() error {
 	return nil
 }
 
-// checkLineEnd rejects a file whose lines end with CR, because the whole file would be one line.
+// checkLineEnd returns an error if the lines of a file end with CR only. Such a file would be read as one line.
 func checkLineEnd(f *rawfile.File) error {
 	line, _ := unquotedLine(f.Head(func(head []byte) bool {
 		_, rest := unquotedLine(head)
@@ -291,7 +298,7 @@ func checkLineEnd(f *rawfile.File) error {
 	}
 }
 
-// trimmed returns the fields without blanks, in one allocation for all.
+// trimmed returns the fields of the record without surrounding blanks. The texts share one allocation.
 func (r *records) trimmed() []string {
 	size := 0
 	for _, s := range r.fields {
@@ -324,7 +331,7 @@ func (l *layout) open(name string, opts *Options, was dataset.Stamp) (dataset.Re
 	return r, nil
 }
 
-// begin returns a reader of the rows of f in opts.Range. It closes f if it returns an error.
+// begin returns a reader of the rows of f that lie in opts.Range. If it returns an error, it has closed f.
 func (l *layout) begin(
 	f *rawfile.File,
 	opts *Options,
@@ -353,6 +360,6 @@ func (l *layout) toRows(f *rawfile.File, opts *Options) error {
 	return err
 }
 
-// hasOneColumn reports whether the file has one column. An empty line of such a file is a row with a missing value,
-// unless only empty lines follow.
+// hasOneColumn reports whether the file has only one column. In such a file an empty line is a row with a missing
+// value, unless only empty lines follow.
 func (l *layout) hasOneColumn() bool { return len(l.Names) == 1 }

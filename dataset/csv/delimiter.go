@@ -8,12 +8,12 @@ import (
 	"github.com/fdridge/fdridge/dataset/internal/rawfile"
 )
 
-// blanks stands for runs of blanks and tabs as the delimiter.
+// blanks is the delimiter of files in which runs of blanks and tabs separate the fields.
 const blanks = ' '
 
 // sniff detects the delimiter in the lines after the first skip lines. It reads a second line only if necessary,
-// because a pipe may be slow. If hasCommas is true, numbers have decimal commas: commas that are all between digits are
-// no delimiters.
+// because a pipe may be slow. If hasCommas is true, the numbers are written with decimal commas. Then the comma is
+// no delimiter if every comma is between two digits.
 func sniff(f *rawfile.File, skip int, hasCommas bool) byte {
 	candidates := []byte(",;\t|")
 	if hasCommas && onlyDecimalCommas(f, skip) {
@@ -54,7 +54,8 @@ func sniff(f *rawfile.File, skip int, hasCommas bool) byte {
 		}
 		return ofTable(lines, candidates, best)
 	}
-	// If all commas of the rows are between digits, as in 0,5|x|1,5, another delimiter is better.
+	// If all commas of the rows are between digits, as in 0,5|x|1,5, they are probably decimal commas. Then another
+	// delimiter is preferred.
 	rows := lines[min(1, len(lines)-1):]
 	hasCommas = slices.ContainsFunc(rows, func(row []byte) bool {
 		return bytes.IndexByte(row, ',') >= 0
@@ -81,7 +82,8 @@ func sniff(f *rawfile.File, skip int, hasCommas bool) byte {
 	return best
 }
 
-// onlyDecimalCommas reports whether all commas of the first lines are between digits. For a pipe it examines one line.
+// onlyDecimalCommas reports whether all commas of the first lines are between digits. It examines a few lines after
+// the first skip lines; for a pipe, it examines one line.
 func onlyDecimalCommas(f *rawfile.File, skip int) bool {
 	n := sampleLines(f)
 	if f.Piped() {
@@ -104,8 +106,8 @@ func sampleLines(f *rawfile.File) int {
 	return 20
 }
 
-// ofTable returns the delimiter that divides the lines after the first into the same number of fields, for a file that
-// begins with a title. Otherwise it returns best.
+// ofTable handles a file whose first line is a title. It returns the first candidate that divides all lines after
+// the first into the same number of fields. If there is none, it returns best.
 func ofTable(lines [][]byte, candidates []byte, best byte) byte {
 	for _, c := range candidates {
 		if len(lines) > 2 &&
@@ -117,8 +119,8 @@ func ofTable(lines [][]byte, candidates []byte, best byte) byte {
 	return best
 }
 
-// isTable reports whether c divides all lines into the same number of fields. The first line may have one field less,
-// because R writes no name above the names of rows.
+// isTable reports whether the delimiter c divides all lines into the same number of fields. The first line may have
+// one field less, because R writes no name above the column of row names.
 func isTable(lines [][]byte, c byte) bool {
 	n := countFields(lines[len(lines)-1], c)
 	for i, line := range lines {
@@ -146,7 +148,7 @@ func isBlank(c byte) bool {
 	return c == ' ' || '\t' <= c && c <= '\r'
 }
 
-// hasDecimalCommas reports whether all commas of a line are between digits, and the line has none at its ends.
+// hasDecimalCommas reports whether every comma of a line is between two digits.
 func hasDecimalCommas(line []byte) bool {
 	for i, c := range line {
 		if c == ',' &&
@@ -157,12 +159,12 @@ func hasDecimalCommas(line []byte) bool {
 	return true
 }
 
-// asTable is the part of the score of a delimiter that divides all lines into the same number of fields.
+// asTable is added to the score of a delimiter that divides all lines into the same number of fields.
 const asTable = 2
 
-// score rates the delimiter c: asTable if it makes a table of the lines, plus the fraction of the fields that are
-// numbers. It also returns the number of fields that blanks do not divide: numbers such as 8 263.20 and, between tabs,
-// texts such as red shoe.
+// score rates the delimiter c by the fraction of the fields that are numbers. It adds asTable if c divides all
+// lines into the same number of fields. The result whole counts the fields that contain a blank and should not be
+// divided there. Such fields are numbers like 8 263.20, and texts like red shoe between tabs.
 func score(lines [][]byte, c byte) (score float64, whole int) {
 	numbers, all := 0, 0
 	for i, line := range lines {
@@ -198,8 +200,9 @@ func score(lines [][]byte, c byte) (score float64, whole int) {
 	return score, whole
 }
 
-// unquotedLines returns up to n lines after the first skip lines, without blank lines and comments. Each quoted text is
-// replaced by x. more is false if the file has no further line. For a pipe, unquotedLines waits for n lines.
+// unquotedLines returns up to n lines after the first skip lines of a file, without blank lines. Each quote and
+// each quoted text is replaced by x. The result more is false if the file has no further line. For a pipe,
+// unquotedLines waits until it has n lines.
 func unquotedLines(f *rawfile.File, skip, n int) (lines [][]byte, more bool) {
 	head := f.Head(func(head []byte) bool {
 		lines, more = split(head, skip, n)
@@ -208,7 +211,8 @@ func unquotedLines(f *rawfile.File, skip, n int) (lines [][]byte, more bool) {
 	return split(head, skip, n)
 }
 
-// split returns the results of unquotedLines for a file that begins with head. The last line of head may be incomplete.
+// split returns both results of unquotedLines, lines and more, for a file that begins with head. The last line of
+// head may be incomplete, because head may be only a part of the file.
 func split(head []byte, skip, n int) (lines [][]byte, more bool) {
 	for range skip {
 		_, head, _ = bytes.Cut(head, []byte{'\n'})
@@ -232,7 +236,7 @@ func split(head []byte, skip, n int) (lines [][]byte, more bool) {
 	return lines, true
 }
 
-// withoutHash returns a header line without the mark of a comment and the blank after it.
+// withoutHash returns a header line without the characters "# " at its beginning, which mark a comment.
 func withoutHash(line []byte) []byte {
 	if rest, ok := bytes.CutPrefix(line, []byte("# ")); ok {
 		return rest
@@ -240,8 +244,8 @@ func withoutHash(line []byte) []byte {
 	return line
 }
 
-// unquotedLine returns the first line that is not blank, and replaces each quoted text in it by x. rest is nil if the
-// line is incomplete.
+// unquotedLine returns the first line of text that is not blank, with quoted texts replaced by x, and the rest of
+// text. The rest is nil if the text ends before the line ends.
 func unquotedLine(text []byte) (line, rest []byte) {
 	text = bytes.TrimLeft(text, " \r\n")
 	quoted := false
@@ -263,12 +267,12 @@ func unquotedLine(text []byte) (line, rest []byte) {
 	return line, nil
 }
 
-// endsField reports whether c may follow the quote that ends a field.
+// endsField reports whether a character c after a quote shows that the quote ends a field.
 func endsField(c byte) bool {
 	return bytes.IndexByte([]byte(",;\t|\r\n"), c) >= 0
 }
 
-// isWordByte reports whether c is a letter, a digit, or part of a character beyond ASCII.
+// isWordByte reports whether c is an ASCII letter, a digit, or a byte of a character beyond ASCII.
 func isWordByte(c byte) bool {
 	return '0' <= c && c <= '9' || 'a' <= c|0x20 && c|0x20 <= 'z' || c >= 0x80
 }

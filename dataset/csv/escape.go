@@ -7,14 +7,15 @@ import (
 	"github.com/fdridge/fdridge/dataset/internal/rawfile"
 )
 
-// findEscapes sets l.escapes: whether \" is a quote within quotes, as Spark, Hive, MySQL and R write it. asked is
-// [prepare.Text].Escape. By default, \" is a quote if both of these hold for the first records:
-//   - One of them is an error if only "" is a quote.
-//   - All have the same number of fields if \" is a quote, too.
+// findEscapes sets l.escapes, which is true if \" within a quoted text stands for a quote. Spark, Hive, MySQL and R
+// write quotes in this form. The argument asked is the value of [prepare.Text].Escape. If asked is 0, l.escapes
+// becomes true if both of these hold for the first records:
+//   - If only "" stands for a quote, one of the records is an error.
+//   - If \" stands for a quote, too, all records have the same number of fields.
 //
-// Whether \" is a quote makes no difference for records that have no \". A text may end with a backslash, as in "C:\",
-// if the first records are valid. In the rows of a pipe, \" is a quote only if asked is a backslash, because Open reads
-// only their first lines.
+// The choice makes no difference for records without \". If the first records are valid, a text may end with a
+// backslash, as in "C:\". For a pipe, l.escapes is true only if asked is a backslash, because Open reads only the
+// first lines of a pipe.
 func (l *layout) findEscapes(f *rawfile.File, asked byte) {
 	if asked != 0 {
 		l.escapes = asked == '\\'
@@ -39,9 +40,10 @@ func (l *layout) findEscapes(f *rawfile.File, asked byte) {
 	}
 }
 
-// try reads the first records of a file. It returns the number of the first record that is an error, from 0, and its
-// line, or -1 if there is none. The result isTable reports whether all records before have the same number of fields,
-// with the possible exception of a header. The argument isWhole is true if [rawfile.File.Head] returns the whole file.
+// try reads the first records of a file. It returns the number, counted from 0, and the line of the first record
+// that is an error. If there is none, the number is −1. The result isTable reports whether all records before it
+// have the same number of fields; a header may have another number. The argument isWhole is true if
+// [rawfile.File.Head] returns the whole file.
 func (l *layout) try(f *rawfile.File, isWhole, escapes bool) (bad, line int, isTable bool) {
 	r := l.headRecords(f, l.skip)
 	r.escapes = escapes

@@ -12,14 +12,17 @@ import (
 	"github.com/fdridge/fdridge/dataset/internal/chunk"
 )
 
-// A format parses the rows of a file; it implements [chunk.Format].
+// A format is the [chunk.Format] of a file: it parses the rows.
 type format struct {
 	*layout
-	// simple is true if a number followed by the delimiter is the value of a cell.
+	// simple is true if a number that is followed by the delimiter is always the value of a cell. Then no further
+	// checks are needed.
 	simple bool
-	// stop is the first byte of lines that only the slower method Record reads: comments, or a byte that begins no UTF-8.
+	// stop is the first byte of lines that need the slower method Record: the first byte of comments. If the file
+	// has no comments, it is a byte that begins no line.
 	stop byte
-	// names are the numbers in the header, in the order of the cells in a row, or nil. NaN is no number.
+	// names are the numbers in the header, in the order of the numbers in a row, with NaN for columns of
+	// categories. If there is no header, or a selected numeric column has a name that is no number, names is nil.
 	names []float64
 
 	mutex  sync.Mutex
@@ -43,8 +46,8 @@ func newFormat(l *layout) *format {
 	return f
 }
 
-// numericNames returns the numbers in the header, in the order of the cells in a row, or nil. Names that are no numbers
-// are NaN.
+// numericNames returns the names of the selected columns as numbers, in the order of the cells in a row. It returns
+// NaN for columns of categories. If the name of another selected column is no number, it returns nil.
 func (l *layout) numericNames() []float64 {
 	var out []float64
 	for i, k := range l.To {
@@ -63,7 +66,7 @@ func (l *layout) numericNames() []float64 {
 	return out
 }
 
-// isHeader reports whether a row has the numbers in the header.
+// isHeader reports whether a row has the same numbers as the header. Such a row is a repeated header.
 func (f *format) isHeader(row []float64) bool {
 	for k, v := range f.names {
 		if v == v && v != row[k] {
@@ -84,7 +87,7 @@ func (f *format) Record(b *dataset.Buffer, l *chunk.Lines) error {
 	return f.record(l, func(r *reader) error { return r.read(b) })
 }
 
-// record calls read with the shared reader of the lines l.
+// record sets the shared reader to the lines l and calls read with this reader.
 func (f *format) record(l *chunk.Lines, read func(*reader) error) error {
 	f.mutex.Lock()
 	defer f.mutex.Unlock()
@@ -112,7 +115,8 @@ func (f *format) Rows(b *dataset.Buffer, text []byte, at, size int) int {
 	return f.rows(b, text, at, size)
 }
 
-// rowsBelowNumbers is Rows for a file whose names are numbers. It stops at a row with the numbers in the header.
+// rowsBelowNumbers does the work of Rows for a file whose column names are numbers. It stops at a row that repeats
+// the header.
 func (f *format) rowsBelowNumbers(b *dataset.Buffer, text []byte, at, size int) int {
 	row := make([]float64, f.Features+f.Targets)
 	for at < size {
@@ -131,7 +135,7 @@ func (f *format) rowsBelowNumbers(b *dataset.Buffer, text []byte, at, size int) 
 func (f *format) rows(b *dataset.Buffer, text []byte, at, size int) int {
 	width := f.Features + f.Targets
 	for at < size {
-		// Parse features, then targets, and move the targets to b.Y.
+		// Parse the features and then the targets to b.X, and move the targets to b.Y.
 		n := len(b.X)
 		b.X = slices.Grow(b.X, width)[:n+width]
 		next := f.plain(b.X[n:], text, at)
@@ -147,8 +151,8 @@ func (f *format) rows(b *dataset.Buffer, text []byte, at, size int) int {
 	return min(at, size)
 }
 
-// plain parses a record and returns the start of the next record. It returns 0 if only the slower method Record can
-// parse the record.
+// plain parses the record at byte p of text into row. It returns the start of the next record, or 0 if only the
+// slower method Record can parse the record.
 func (f *format) plain(row []float64, text []byte, p int) int {
 	last := len(f.To) - 1
 	if text[p] == f.stop {
@@ -183,8 +187,8 @@ func (f *format) plain(row []float64, text []byte, p int) int {
 	return p
 }
 
-// field returns the field at byte p and its end.
-// end is 0 if only encoding/csv can parse the field.
+// field returns the field at byte p of text, and the position of the byte that ends it. If only the slower method
+// Record can parse the field, end is 0.
 func (f *format) field(text []byte, p int) (field []byte, end int) {
 	inBlanks := f.delimiter == blanks
 	from := p
@@ -224,7 +228,8 @@ func (f *format) field(text []byte, p int) (field []byte, end int) {
 	return field, end
 }
 
-// quoted parses a field whose opening quote is at byte p−1.
+// quoted returns the field in quotes whose first byte after the opening quote is at p. If only the slower method
+// Record can parse the field, end is 0.
 func (f *format) quoted(text []byte, p int) (field []byte, end int) {
 	for end = p; text[end] != '"'; end++ {
 		if text[end] == '\n' {

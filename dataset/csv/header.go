@@ -13,7 +13,7 @@ import (
 	"github.com/fdridge/fdridge/internal/printable"
 )
 
-// A kind classifies a cell for the search for a header.
+// A kind is the class of a cell, for the search for a header.
 type kind uint8
 
 const (
@@ -24,7 +24,7 @@ const (
 	isWord        // any other text
 )
 
-// A field is a classified cell of the first record.
+// A field is a cell of the first record, with its kind.
 type field struct {
 	kind   kind
 	quoted bool
@@ -33,8 +33,8 @@ type field struct {
 	whole  bool    // the number is written without point and exponent
 }
 
-// A sum holds what [search.addUp] finds in the first record and in the records below it, to decide whether the first
-// record is a header.
+// A sum holds the facts from which numericHeader and mixedHeader decide whether the first record is a header. They
+// come from the first record and the records below.
 type sum struct {
 	names   string // the first cells
 	numbers sequence
@@ -44,17 +44,19 @@ type sum struct {
 	writing
 	apart  bool // each number is far from all numbers below
 	recurs bool // a number recurs in its column
-	// continues is evidence that the first record is a row. A column continues if its numbers, from the first record
-	// on, are in equal steps. continues is true if a column with three or more numbers below the first record
-	// continues, or if all columns of numbers continue. Exception: a first record 0, 1, 2, … may be names, and so may
-	// 1, 2, 3, … if fewer than half of its columns continue. Then continues is false.
+	// continues is true if the records below continue the numbers of the first record, so that the first record is
+	// a row. A column continues if its numbers, the first record included, are in equal steps. Either all columns
+	// of numbers must continue, or one column with three or more numbers below the first record.
+	//
+	// There are two exceptions, because the numbers of the first record may be names. For 0, 1, 2, …, continues is
+	// always false. For 1, 2, 3, …, it is false if fewer than half of the columns continue.
 	continues bool
 	unitless  bool // a number without unit is above numbers that all have one
 	years     bool // the numbers are consecutive years, and no column below holds only years
 	words     int  // words below
 }
 
-// A writing says how the numbers of the first record and those below are written.
+// A writing describes how the numbers in the first record and the numbers below it are written.
 type writing struct {
 	whole     bool // all numbers are whole
 	fractions bool // all numbers have a fraction, and no number below them has one
@@ -63,7 +65,7 @@ type writing struct {
 	allPadded bool // each column has a fraction that ends with 0
 }
 
-// A below holds counts of one column in the records after the first.
+// A below holds counts of the cells in one column below the first record.
 type below struct {
 	numbers, forms, words int
 	quoted                int  // numbers in quotes
@@ -77,8 +79,8 @@ type below struct {
 	seen                  map[string]bool
 }
 
-// otherMarks are texts that often mean a missing value. They count as missing only in the search for a header. To read
-// them as missing values, list them in [prepare.Text].Marks.
+// otherMarks are texts that often stand for a missing value. Only the search for a header treats them as missing.
+// To read them as missing values, a user has to list them in [prepare.Text].Marks.
 var otherMarks = []string{
 	"-",
 	"--",
@@ -120,17 +122,17 @@ func (l *layout) kindOf(s []byte) kind {
 	return isWord
 }
 
-// A search decides whether the first record is a header.
+// A search collects counts from the first records of a file, and decides whether the first record is a header.
 type search struct {
 	first   []field
 	columns []below
 	rows    int // records after the first that are counted
 	again   int // records that are not counted
-	// namesLike is true if the numbers of the first record are in equal steps. Records equal to it are then not counted:
-	// they are headers of files that were joined.
+	// namesLike is true if the numbers of the first record are in equal steps. Then a later record with the same
+	// cells is not counted, because it is probably the header of a file that was appended.
 	namesLike bool
 	numbers   int // in the first record
-	// inRow is the number of records after the first whose numbers are whole and in order, like the names 0, 1, 2.
+	// inRow is the number of records after the first whose numbers are whole and in equal steps, like 0, 1, 2.
 	inRow int
 }
 
@@ -159,7 +161,7 @@ func (l *layout) newSearch(r *records) *search {
 	return h
 }
 
-// isAgain reports whether the record r has the cells of the first record.
+// isAgain reports whether the record r has the same cells as the first record.
 func (h *search) isAgain(r *records) bool {
 	if len(r.fields) != len(h.first) {
 		return false
@@ -172,7 +174,8 @@ func (h *search) isAgain(r *records) bool {
 	return true
 }
 
-// value returns the number s, and whether it is written without point and exponent.
+// value returns the number that the text s stands for. It also reports whether s has neither a point nor an
+// exponent.
 func (l *layout) value(s []byte) (v float64, whole bool) {
 	v, ok := l.Notation.Number(s)
 	if !ok {
@@ -181,7 +184,7 @@ func (l *layout) value(s []byte) (v float64, whole bool) {
 	return v, isWhole(s)
 }
 
-// isWhole reports whether a number is written without point and exponent.
+// isWhole reports whether the number s is written without a decimal mark and without an exponent.
 func isWhole(s []byte) bool {
 	for _, c := range s {
 		if c == '.' || c == ',' || c|0x20 == 'e' || c|0x20 == 'd' {
@@ -249,7 +252,7 @@ func (l *layout) addTo(h *search, r *records, cells []parsed) {
 	}
 }
 
-// add counts a number below the cell f of the first record.
+// add counts the number v in the column below the cell f of the first record.
 func (c *below) add(v float64, f *field) {
 	if c.order.n == 0 {
 		c.least, c.most = v, v
@@ -267,7 +270,7 @@ func (c *below) isEmpty() bool {
 	return c.numbers+c.forms+c.words == 0
 }
 
-// isPadded reports whether a number has a fraction that ends with 0.
+// isPadded reports whether the number s has a decimal mark, and its last digit before an exponent is 0, as in 2.50.
 func isPadded(s []byte) bool {
 	if i := bytes.IndexAny(s, "eEdD"); i >= 0 {
 		s = s[:i]
@@ -301,18 +304,18 @@ func (s *sequence) add(v float64) {
 	s.n++
 }
 
-// isRegular reports whether two or more numbers have the same distance from each other.
+// isRegular reports whether there are at least two numbers and all steps from one to the next are equal and not 0.
 func (s *sequence) isRegular() bool { return s.n >= 2 && !s.irregular }
 
-// isCount reports whether the numbers are 0, 1, 2, … or 1, 2, 3, …
+// isCount reports whether the numbers count up from 0 or from 1: 0, 1, 2, … or 1, 2, 3, …
 func (s *sequence) isCount() bool {
 	return s.isRegular() && s.step == 1 && (s.start == 0 || s.start == 1)
 }
 
-// isInOrder reports whether two or more numbers increase, or decrease.
+// isInOrder reports whether there are at least two numbers, and all increase or all decrease.
 func (s *sequence) isInOrder() bool { return s.n >= 2 && !s.unordered }
 
-// areYears reports whether the numbers are two or more consecutive years.
+// areYears reports whether there are at least two numbers, and they are consecutive years, up or down.
 func (s *sequence) areYears() bool {
 	return s.isRegular() &&
 		math.Abs(s.step) == 1 &&
@@ -322,7 +325,7 @@ func (s *sequence) areYears() bool {
 
 func isYear(v float64) bool { return 1500 <= v && v <= 2200 }
 
-// needsRecords reports whether the first record alone does not decide.
+// needsRecords reports whether further records are needed to decide whether the first record is a header.
 func (h *search) needsRecords() bool {
 	numbers, words, order := h.count()
 	quoted := slices.ContainsFunc(h.first, func(f field) bool { return f.quoted })
@@ -341,7 +344,8 @@ func (h *search) needsRecords() bool {
 	return true
 }
 
-// count returns the number of numbers and of other texts in the first record, and the order of its numbers.
+// count returns how many cells of the first record are numbers and how many are other texts. It also returns the
+// sequence of the numbers.
 func (h *search) count() (numbers, words int, order sequence) {
 	for _, f := range h.first {
 		switch f.kind {
@@ -355,9 +359,11 @@ func (h *search) count() (numbers, words int, order sequence) {
 	return numbers, words, order
 }
 
-// isHeader decides whether the first record is a header. wanted holds the names that the options select, and known the
-// names of the features that a model has. If the decision is uncertain, doubt lists the first cells of the record, for
-// a warning. If the names in a header are numbers, said lists the first of them, for a remark.
+// isHeader decides whether the first record is a header. The argument wanted holds the column names that the
+// options select, and known holds the names of the features of an existing model.
+//
+// If the decision is uncertain, the result doubt lists the first cells of the record, for a warning. If a header
+// has numbers or marks of missing values as names, the result said may list its first cells, for a remark.
 func (h *search) isHeader(wanted, known []string) (header bool, doubt, said string) {
 	numbers, words, _ := h.count()
 	for _, f := range h.first {
@@ -378,8 +384,9 @@ func (h *search) isHeader(wanted, known []string) (header bool, doubt, said stri
 	case words == 0:
 		return false, "", ""
 	}
-	// The first record has words. If texts stand above numbers, it is a header. Otherwise it is a row if a word recurs
-	// below, or if a date or a number with a unit stands above cells of this form.
+	// Here the first record has words. It is a header if a text stands above a column of numbers. Otherwise it is a
+	// row if one of its words recurs below. It is also a row if a date, or a number with a unit, stands above cells
+	// of the same form.
 	recurs := false
 	above := false
 	numeric := false
@@ -405,7 +412,7 @@ func (h *search) isHeader(wanted, known []string) (header bool, doubt, said stri
 	return h.mixedHeader()
 }
 
-// hasNames reports whether fields has each of the names known. It returns false without names.
+// hasNames reports whether all names in known are among the fields. It returns false if known is empty.
 func hasNames(fields, known []string) bool {
 	if len(known) == 0 || len(known) > len(fields) {
 		return false
@@ -417,8 +424,8 @@ func hasNames(fields, known []string) bool {
 	return !slices.ContainsFunc(known, func(s string) bool { return !has[s] })
 }
 
-// addUp examines the numbers of the first record and the records below it. It returns the evidence for and against a
-// header.
+// addUp compares the numbers of the first record with the records below. The result is the evidence for and against
+// a header.
 func (h *search) addUp() sum {
 	u := sum{
 		names:  h.excerpt(),
@@ -473,17 +480,19 @@ func (h *search) addUp() sum {
 	return u
 }
 
-// isOrdered reports whether the numbers have equal steps, unlike the numbers in most records below.
+// isOrdered reports whether the numbers of the first record are in equal steps, but the numbers of most records
+// below are not.
 func (h *search) isOrdered(u *sum) bool {
 	return u.numbers.isRegular() &&
 		2*h.inRow <= h.rows
 }
 
-// numericHeader decides for a first record of numbers.
+// numericHeader decides whether a first record that has numbers and no words is a header.
 //
-// Three whole numbers in equal steps are weak evidence of names: a row of data may begin so, like the first state of a
-// simulation. Strong evidence are a count from 0 or 1, years, five or more equal steps, and fractions below that are
-// padded by zeros. A program that pads fractions writes the whole numbers of a row with a fraction, too.
+// Three whole numbers in equal steps are weak evidence for names, because a row of data may begin so. A count from
+// 0 or 1, years, and five or more numbers in equal steps are strong evidence. Fractions below that end with zeros,
+// as in 2.50, are strong evidence, too. A program that writes such zeros would write the whole numbers of a row
+// with a fraction.
 func (h *search) numericHeader() (header bool, doubt, said string) {
 	u := h.addUp()
 	n := u.numbers.n
@@ -528,7 +537,8 @@ func (h *search) numericHeader() (header bool, doubt, said string) {
 	return false, "", ""
 }
 
-// mixedHeader decides for a first record of numbers and words, where all records have words in the same columns.
+// mixedHeader decides whether a first record of numbers and words is a header. All records below have words in the
+// same columns, or no words.
 func (h *search) mixedHeader() (header bool, doubt, said string) {
 	u := h.addUp()
 	n := u.numbers.n
@@ -563,10 +573,14 @@ func (h *search) mixedHeader() (header bool, doubt, said string) {
 	return false, "", ""
 }
 
-// isWideHeader decides for a first record of many fields, by its fields and at most one other record. The record is a
-// header if it has words, unless the next record has words in the same columns. A record with only numbers in equal
-// steps is also a header, unless the next record has such numbers, too. said then lists its first fields. If waits is
-// true, the next record is not read in that case, because it may come later.
+// isWideHeader decides whether a first record of many fields is a header. It reads at most one further record.
+//
+//   - A record with words and no numbers is a header.
+//   - A record with words and numbers is a header, unless the next record has words in the same columns.
+//   - A record of numbers in equal steps is a header, unless the next record also consists of numbers in equal
+//     steps. If waits is true, the next record is not read for this, because it may come later.
+//
+// If the names in a header are numbers, said lists the first of them.
 func (l *layout) isWideHeader(r *records, waits bool) (header bool, said string) {
 	words, order := false, sequence{}
 	for i, s := range l.Names {
@@ -613,7 +627,8 @@ func (l *layout) areRegular(fields [][]byte) bool {
 	return order.isRegular()
 }
 
-// hasNameLikeMark reports whether a mark of the first record may be a name, such as Na or None.
+// hasNameLikeMark reports whether the first record has a mark of a missing value that may be a name, such as Na or
+// None.
 func (h *search) hasNameLikeMark() bool {
 	return slices.ContainsFunc(h.first, func(f field) bool {
 		return f.kind == isMark &&
@@ -622,7 +637,7 @@ func (h *search) hasNameLikeMark() bool {
 	})
 }
 
-// marksRecur reports whether a mark of the first record recurs in its column.
+// marksRecur reports whether a mark of a missing value in the first record occurs again below, in the same column.
 func (h *search) marksRecur() bool {
 	for i, f := range h.first {
 		if f.kind == isMark && h.columns[i].same > 0 {
@@ -646,7 +661,7 @@ func (h *search) excerpt() string {
 	return printable.List(h.texts(), 5)
 }
 
-// A Guess states whether the first record of a file is a header, and what supports this.
+// A Guess states whether the first record of a file is a header, and how strong the evidence is.
 type Guess struct {
 	Header   bool
 	Evidence Evidence
@@ -662,7 +677,7 @@ const (
 	Certain                   // the first record has texts above numbers
 )
 
-// GuessHeader guesses whether the first record of a file is a header, regardless of opts.Header. Errors are as in
+// GuessHeader guesses whether the first record of a file is a header. It ignores opts.Header. Errors are as in
 // [Open].
 func GuessHeader(name string, opts Options) (Guess, error) {
 	opts.Header = Auto
@@ -696,7 +711,8 @@ func (h *search) guess(header bool, wanted []string) Guess {
 	return g
 }
 
-// doubtful returns the warning about a first line that may be a header.
+// doubtful returns the text of the warning that a first line, read as a row, may be a header. The argument names
+// lists the cells of this line.
 func doubtful(names string) string {
 	return fmt.Sprintf(
 		"the first line (%s) is read as a row; if it has the names of the columns, use --header yes, otherwise --header no",
@@ -704,10 +720,11 @@ func doubtful(names string) string {
 	)
 }
 
-// isText reports whether s is neither empty nor a number.
-// Notations like 1_000 count as numbers, so that no line of data becomes a header.
+// isText reports whether s is neither empty nor a number. Notations like 1_000 count as numbers, because a line
+// that contains them is data and no header.
 func isText(s []byte) bool {
-	// Test the first byte, because strconv allocates an error for each name.
+	// A text with another first byte cannot be a number. This test is here because strconv allocates an error for
+	// each text that is no number.
 	if len(s) > 0 && bytes.IndexByte([]byte("+-.0123456789iInNtTfF"), s[0]) < 0 {
 		return true
 	}

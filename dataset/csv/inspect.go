@@ -19,19 +19,20 @@ import (
 const (
 	sampleCells   = 1 << 14
 	sampleRecords = 100
-	// sampleRow limits the bytes of a record after the first, so that long records are not held twice: here and by the
-	// reader, which also reports errors of these records.
+	// sampleRow is the largest size, in bytes, of a record after the first that is examined. The reader holds its
+	// own copy of the records, so longer records would take memory twice.
 	sampleRow = 1 << 20
 )
 
-// A headKey identifies what examineFile found: the file, and the options that it uses.
+// A headKey is the key under which Heads keeps the findings of examineFile. It has the file and the options that
+// examineFile uses.
 type headKey struct {
 	name     string
 	pipe     *dataset.Pipe
 	settings string
 }
 
-// A head holds the findings in the first lines of a file, before the names that the options select are considered.
+// A head holds what the first lines of a file show. It does not depend on the column names that the options select.
 type head struct {
 	layout  layout
 	line    int   // of the first record
@@ -40,8 +41,8 @@ type head struct {
 	*sample       // nil if only the first record was read
 }
 
-// inspect finds the lines to skip, the delimiter, the notation of numbers and the header. It reads the first lines of
-// the file, unless opts.Heads has kept the findings of an earlier call.
+// inspect finds the lines to skip, the delimiter, the notation of numbers and the header. It reads the first lines
+// of the file. If opts.Heads has the findings of an earlier call, inspect uses them and reads nothing.
 func inspect(name string, opts Options) (*layout, error) {
 	key := headKey{name: name, pipe: opts.Pipe}
 	if opts.Heads != nil {
@@ -66,8 +67,8 @@ func inspect(name string, opts Options) (*layout, error) {
 	return h.conclude(opts.name(name), &opts)
 }
 
-// conclude makes the layout from h and from the options that decide what h leaves open, such as the selected names. The
-// result shares no memory with h that the callers of inspect change.
+// conclude completes the layout that h holds, with the options that h does not depend on, such as the selected
+// names. The result shares no memory with h that the callers of inspect change.
 func (h *head) conclude(name string, opts *Options) (*layout, error) {
 	l := h.layout
 	l.Names = slices.Clone(l.Names)
@@ -171,8 +172,8 @@ func (l *layout) remark(f string, line int, doubt bool, format string, args ...a
 	})
 }
 
-// findTop sets l.skip: the lines that opts.Skip lists, and comments. A comment with as many fields as the line below is
-// a header, as numpy.savetxt writes it.
+// findTop sets l.skip to the number of lines before the header: the lines that opts.Skip lists, and comments. A
+// last comment that has as many fields as the line below is the header, as numpy.savetxt writes it.
 func (l *layout) findTop(f *rawfile.File, opts *Options) {
 	n, blank := 0, 0      // lines so far, and blank lines if there are no others
 	comments := 0         // comments so far
@@ -224,8 +225,8 @@ func (l *layout) findTop(f *rawfile.File, opts *Options) {
 	}
 }
 
-// beginsWithMark reports whether a line begins with a mark such as #N/A, which spreadsheets write. Such a line is a
-// row.
+// beginsWithMark reports whether a line begins with a mark of a missing value such as #N/A, which spreadsheets
+// write. Such a line is a row and no comment.
 func beginsWithMark(line []byte) bool {
 	for _, mark := range otherMarks {
 		if mark[0] == '#' &&
@@ -244,8 +245,8 @@ func linesOf(n int) string {
 	return fmt.Sprint(n, " lines before the table that begin with # are")
 }
 
-// isRow reports whether a line before line n that begins with # is a row, whose first cell is a text such as #1. The
-// line below must then have as many fields, and numbers in the same columns.
+// isRow reports whether a line that begins with # is a row and no comment. Such a row has a first cell such as #1.
+// The next row after it, at line n or below, must have as many fields, and numbers in the same columns.
 func (l *layout) isRow(f *rawfile.File, n int, line []byte) bool {
 	next, _ := unquotedLines(f, n, 1)
 	if len(next) == 0 || f.Piped() {
@@ -286,8 +287,8 @@ func fieldsOf(line []byte, delimiter byte) [][]byte {
 	return fields
 }
 
-// isNamed reports whether the comment before line n has the names of the columns: it has as many fields as the record
-// below, which is no header itself. If this record may be a header, isNamed adds a remark.
+// isNamed reports whether the comment before line n has the names of the columns. Such a comment has as many fields
+// as the record below, and this record is no header itself. If the record may be a header, isNamed adds a remark.
 func (l *layout) isNamed(f *rawfile.File, n int, comment []byte) bool {
 	next, ok := unquotedLines(f, n, 1)
 	if len(next) == 0 || comment == nil {
@@ -338,8 +339,8 @@ func (l *layout) isNamed(f *rawfile.File, n int, comment []byte) bool {
 	return true
 }
 
-// searchAt searches for a header in the records after n lines, as far as they are in the first buffer of the file. It
-// returns nil if there are no records.
+// searchAt counts the cells of the first records after line n, in the first buffer of the file. The result decides
+// whether the first of these records is a header. It is nil if there are no records.
 func (l *layout) searchAt(f *rawfile.File, n int) *search {
 	r := l.headRecords(f, n)
 	if r.next() != nil || len(r.fields) > sampleCells/2 {
@@ -365,7 +366,8 @@ func (o *Options) skips(line int) bool {
 	return false
 }
 
-// lineAt returns line n of the file, counted from 0, or its beginning.
+// lineAt returns line n of the file, counted from 0. Of a line that is longer than the first buffer of the file, it
+// returns only the beginning.
 func lineAt(f *rawfile.File, n int) (line []byte, ok bool) {
 	head := f.Head(func(head []byte) bool { return bytes.Count(head, []byte{'\n'}) > n })
 	for range n {
@@ -379,8 +381,8 @@ func lineAt(f *rawfile.File, n int) (line []byte, ok bool) {
 	return line, len(head) > 0
 }
 
-// examine reads records after the first, if they are needed to decide on the header, the notation of numbers and the
-// fields that belong to no column.
+// examine reads further records of the file if the first record is not enough. They may be needed to decide on the
+// header, on the notation of numbers, and on fields that belong to no column.
 func (h *head) examine(r *records, opts *Options) {
 	l := &h.layout
 	if l.delimiter == blanks && len(l.Names) > 1 && l.Names[0] == "#" {
@@ -407,7 +409,8 @@ func (h *head) examine(r *records, opts *Options) {
 	wants := opts.Header == Auto && h.needsRecords() ||
 		l.delimiter != ',' && opts.Text.Decimal == "" && words > 0 ||
 		opts.skips(h.line+1)
-	// The sender of prompt rows may write the second row only after it has the answer to the first.
+	// If Pipe.Prompt is set, the sender may wait for the answer to the first row before it writes the second row. So
+	// nothing more is read here if the first record may be a row, because it has no words.
 	waits := piped && opts.Pipe.Prompt && words == 0
 	if piped && !wants || waits {
 		return
@@ -501,7 +504,7 @@ type parsed struct {
 	isSimple bool    // [cell.Simple] accepts the cell
 }
 
-// parseAll parses the cells of a record. It overwrites cells.
+// parseAll parses the cells of a record. It stores the results in the memory of the argument cells.
 func parseAll(cells []parsed, fields [][]byte) []parsed {
 	cells = cells[:0]
 	for _, f := range fields {
@@ -515,7 +518,7 @@ func parseAll(cells []parsed, fields [][]byte) []parsed {
 	return cells
 }
 
-// number returns the number that the cell is in notation n.
+// number returns the number that the cell stands for in the notation n. If it stands for none, ok is false.
 func (c *parsed) number(n cell.Notation) (v float64, ok bool) {
 	if c.isSimple && (!n.Comma || c.mark == cell.Plain) {
 		return c.value, true
@@ -523,7 +526,7 @@ func (c *parsed) number(n cell.Notation) (v float64, ok bool) {
 	return n.Number(c.text)
 }
 
-// see collects what the cells of a record tell about the notation of numbers.
+// see collects what the cells of a record show about the notation of numbers.
 func (s *sample) see(cells []parsed) {
 	for i := range cells {
 		c := &cells[i]
@@ -545,7 +548,7 @@ func (s *sample) see(cells []parsed) {
 	}
 }
 
-// add counts the fields of a record after the first.
+// add counts the fields of the record r, which is not the first record of the file.
 func (s *sample) add(r *records, cells []parsed) {
 	n := len(r.fields)
 	s.rows++
@@ -647,13 +650,15 @@ func (l *layout) remarkHeader(name string, line int, names string) {
 	l.remark(name, line, false, text, names)
 }
 
-// hasKeys reports whether the first fields name the rows: they are different texts, or count the rows.
+// hasKeys reports whether the first field of each record names the row. Such fields are different texts, or numbers
+// that count the rows.
 func (s *sample) hasKeys() bool {
 	return len(s.keys) == s.rows &&
 		(s.words == s.rows || s.words == 0 && (s.rows == 1 || s.index.isRegular() && s.index.step == 1))
 }
 
-// decideMargin finds a field of the rows that the header does not name.
+// decideMargin sets l.margin if each row has a field that belongs to no column. It returns an error if the first
+// line is probably a title, because the lines below have more fields.
 func (l *layout) decideMargin(name string, line int, s *sample) error {
 	n := len(l.Names)
 	switch {
@@ -704,7 +709,8 @@ func (l *layout) decideMargin(name string, line int, s *sample) error {
 	return nil
 }
 
-// remarkNames remarks on names that occur twice, and on a first column that counts the rows.
+// remarkNames adds a remark if several columns have the same name, and if a first column without a name counts the
+// rows.
 func (l *layout) remarkNames(name string, line int, s *sample) {
 	if !l.header {
 		return
@@ -745,7 +751,7 @@ func (l *layout) remarkNames(name string, line int, s *sample) {
 	}
 }
 
-// findUnits sets l.units if the record under the header has texts above columns of numbers.
+// findUnits sets l.units if the record under the header is a line of units: texts above columns of numbers.
 func (l *layout) findUnits(name string, s *sample) {
 	if !l.header || s.rows < 3 || s.ragged || l.margin == rowNames {
 		return

@@ -11,7 +11,8 @@ import (
 	"github.com/fdridge/fdridge/internal/printable"
 )
 
-// A reader parses any record and locates errors. [format.plain] is faster.
+// A reader parses every record and returns errors with their position. The method [format.plain] is faster, but
+// parses only simple records.
 type reader struct {
 	*layout
 	*records
@@ -67,8 +68,8 @@ func (r *reader) read(b *dataset.Buffer) error {
 
 const headerAgain = "the header is repeated, as in files that were joined; remove it, or pass the files one by one"
 
-// isHeaderAgain reports whether the fields of the record are the column names of the header. The result is false for a
-// file with a single column.
+// isHeaderAgain reports whether the fields of the record are the column names in the header. For a file with a
+// single column, it returns false.
 func (r *reader) isHeaderAgain() bool {
 	for i, s := range r.fields {
 		if string(cell.Trimmed(s)) != r.Names[i] {
@@ -78,8 +79,8 @@ func (r *reader) isHeaderAgain() bool {
 	return len(r.fields) > 1
 }
 
-// texts returns the names of features that should be numeric but have only text in the next hundred records. It returns
-// nil if feature i has numbers.
+// texts examines the next hundred records, beginning with the current record. It returns the names of all features
+// that should be numeric but have only texts there. If feature i has numbers, it returns nil.
 func (r *reader) texts(i int) []string {
 	const most = 100
 	text := make([]bool, len(r.To))
@@ -142,8 +143,9 @@ func (r *reader) number(i int) (float64, error) {
 	return 0, r.NoNumber(i, s, err)
 }
 
-// readings returns the possible readings of s, a number with commas, each with the option that selects it. It returns
-// "" for other texts.
+// readings describes how the text s, a number with commas, can be read: with a decimal comma, or with commas
+// between groups of digits. Each reading names the option that selects it. If s is no such number, readings returns
+// "".
 func readings(s []byte) string {
 	const comma, point = "--decimal , (decimal comma)", "--decimal . (decimal point)"
 	asComma, isComma := cell.Notation{Comma: true, Grouped: true}.Number(s)

@@ -14,14 +14,14 @@ import (
 	"github.com/fdridge/fdridge/dataset/internal/rawfile"
 )
 
-// records reads the records in order. encoding/csv parses those with quotes.
+// records reads the records of a file in order. Package encoding/csv parses the records with quotes.
 type records struct {
 	lines
 	delimiter byte
 	single    bool // the file has one column, so that an empty line is a row
 	comment   byte // first character of lines to skip, or 0
 	escapes   bool // within quotes, \" is a quote
-	// fields of the current record, valid until the next call of the method next
+	// fields are the fields of the current record. They are valid until the next call of the method next.
 	fields [][]byte
 	line   int // line on which the record begins
 
@@ -57,8 +57,8 @@ func newRecords(f *rawfile.File, l *layout) *records {
 	return r
 }
 
-// headRecords returns the records at the beginning of a file, from line skip on, counted from 0. Reading them leaves
-// the file as it is.
+// headRecords returns the records in the first buffer of a file, after the first skip lines. Reading these records
+// does not move the position in the file.
 func (l *layout) headRecords(f *rawfile.File, skip int) *records {
 	r := newRecords(f, l)
 	r.from(chunk.NewLines(f, bytes.Clone(f.Head(nil))))
@@ -78,8 +78,8 @@ func (r *records) from(l lines) {
 // maxFields limits the memory for fields and names.
 const maxFields = 1 << 20
 
-// next reads the next record. It skips blank lines, except in a file of one column, where a blank line is a row with a
-// missing value.
+// next reads the next record. It skips blank lines. In a file of one column it does not skip them, because there a
+// blank line is a row with a missing value.
 func (r *records) next() error {
 	for {
 		if r.Done() {
@@ -114,7 +114,7 @@ func (r *records) next() error {
 	}
 }
 
-// isQuoted reports whether a field of the line begins with a quote, perhaps after blanks.
+// isQuoted reports whether a field of the line begins with a quote. Blanks may precede the quote.
 func (r *records) isQuoted(line []byte) bool {
 	for rest := line; ; {
 		i := bytes.IndexByte(rest, '"')
@@ -161,7 +161,8 @@ func replaceTabs(text []byte) {
 	}
 }
 
-// doubleQuotes replaces each \" by "". A backslash after another backslash is no escape.
+// doubleQuotes replaces each \" in text by "". In \\", the first backslash escapes the second, so the quote is not
+// replaced.
 func doubleQuotes(text []byte) {
 	for {
 		i := bytes.IndexByte(text, '\\')
@@ -175,8 +176,8 @@ func doubleQuotes(text []byte) {
 	}
 }
 
-// quotedFields reports which fields of the current record are in quotes. It returns nil if none is, or if the record
-// has more than one line.
+// quotedFields reports for each field of the current record whether the field is in quotes. It returns nil if no
+// field is in quotes, or if the record has more than one line.
 func (r *records) quotedFields() []bool {
 	if bytes.IndexByte(r.text, '"') < 0 {
 		return nil
@@ -220,7 +221,7 @@ func sameLength(quoted []bool, fields [][]byte) []bool {
 	return quoted
 }
 
-// split divides the line at the delimiters. A run of blanks is one delimiter.
+// split divides the current line into fields. If the delimiter is a blank, a run of blanks is one delimiter.
 func (r *records) split() error {
 	rest := bytes.TrimSuffix(bytes.TrimSuffix(r.text, []byte("\n")), []byte("\r"))
 	r.fields = r.fields[:0]
@@ -252,8 +253,8 @@ func (r *records) split() error {
 	return nil
 }
 
-// trimBlanks returns text without the blanks at its beginning. Unlike the result of bytes.TrimLeft, an empty result is
-// a slice of text, as [records.position] needs it.
+// trimBlanks returns text without the blanks at its beginning. Even an empty result is a slice of text, because
+// [records.position] needs its place. The empty result of bytes.TrimLeft is no slice of its argument.
 func trimBlanks(text []byte) []byte {
 	return text[len(text)-len(bytes.TrimLeft(text, " ")):]
 }
@@ -263,7 +264,7 @@ func (r *records) unquote() error {
 	if r.quoted == nil {
 		r.quoted = csv.NewReader(&r.feed)
 		r.quoted.Comma, r.quoted.ReuseRecord, r.quoted.FieldsPerRecord = rune(r.delimiter), true, -1
-		// with a tab as delimiter, encoding/csv would drop empty fields as leading blanks
+		// If the delimiter is a tab, encoding/csv would take empty fields for leading blanks and drop them.
 		r.quoted.TrimLeadingSpace = r.delimiter != '\t'
 	}
 	if err := r.feed.begin(r.text); err != nil {
@@ -296,8 +297,8 @@ func (r *records) unquote() error {
 	return nil
 }
 
-// position returns the line and the first byte of field i, both from 1. A field is a slice of r.text, so its capacity
-// shows where it begins.
+// position returns the line of field i of the current record, and the first byte of the field in this line. Both
+// are counted from 1. Each field is a slice of r.text, so its capacity shows where the field begins.
 func (r *records) position(i int) (line, column int) {
 	if r.feed.at == r.line {
 		line, column = r.quoted.FieldPos(i)
@@ -319,7 +320,8 @@ func (r *records) wrap(err error) error {
 		if bytes.Contains(r.text, []byte(`\"`)) && !r.escapes {
 			bad.Hint = `if \" stands for a quote within a text, as Spark and R write it, use --escape '\'`
 		}
-		// The error is at the quote. If a record has several lines, r.text may be another line.
+		// Column p.Column of line p.Line is the quote at which parsing failed. In a record of several lines, r.text
+		// may be a line other than p.Line, so only records of one line are examined.
 		if bad.Hint == "" &&
 			p.StartLine == p.Line &&
 			bytes.HasPrefix(r.text[min(p.Column-1, len(r.text)):], []byte(`" `)) {
@@ -330,7 +332,7 @@ func (r *records) wrap(err error) error {
 	return err // errors of the file have their position already
 }
 
-// A feed passes the lines of one record to encoding/csv.
+// A feed gives package encoding/csv the lines of one record.
 type feed struct {
 	*records
 	at     int    // first line of the last record that was passed on, or 0
@@ -360,7 +362,7 @@ func (f *feed) take(text []byte) error {
 	return nil
 }
 
-// Read returns at most one line, so that encoding/csv stops after the record.
+// Read returns at most one line. So encoding/csv reads no line after the end of the record.
 func (f *feed) Read(p []byte) (int, error) {
 	if len(f.rest) == 0 {
 		text, err := f.ReadLine()

@@ -11,10 +11,10 @@ import (
 	"github.com/fdridge/fdridge/internal/printable"
 )
 
-// noteCut adds a remark if a text file, which p reads to its end, may have been cut inside its last number. Many
-// programs write no line end after the last line, so a missing line end alone is no reason. The remark needs one of two
-// reasons:
-//   - The last number has fewer digits than the last numbers of at least three lines before, within 8 KiB.
+// noteCut adds a remark if a text file may have been cut inside its last number. It does nothing unless part p ends
+// at the end of the file. A missing line end after the last line is not reason enough, because many programs write
+// none. The remark needs one of two further reasons:
+//   - The last 8 KiB have at least three lines before the last line, and the last number of each has more digits.
 //   - The size of the file is a multiple of 4096 bytes, as if the writer had stopped after a full block.
 func (o *Opened) noteCut(p part) error {
 	if p.size == 0 || p.hi != p.size {
@@ -46,7 +46,8 @@ func (o *Opened) noteCut(p part) error {
 	return nil
 }
 
-// watchEnd makes [Opened.EndRemarks] examine the end of a pipe of text, unless the text is compressed or in UTF-16.
+// watchEnd makes [Opened.EndRemarks] examine the end of the text from a pipe. It does nothing if the text is
+// compressed or in UTF-16.
 func (o *Opened) watchEnd(pipe *dataset.Pipe) error {
 	f, err := rawfile.Look("", pipe)
 	if err != nil {
@@ -58,8 +59,8 @@ func (o *Opened) watchEnd(pipe *dataset.Pipe) error {
 	return f.Close()
 }
 
-// EndRemarks returns a remark if the text of a pipe may have been cut inside its last number, see [Opened.Remarks]. It
-// returns nil for files, and before a pass over the rows has read the pipe to its end.
+// EndRemarks returns a remark if the text of a pipe may have been cut inside its last number. Like [Opened.Remarks]
+// it returns remarks for the user. It returns nil for files, and before a pass has read the pipe to its end.
 func (o *Opened) EndRemarks() []dataset.Remark {
 	if o.pipe == nil {
 		return nil
@@ -75,7 +76,8 @@ func (o *Opened) EndRemarks() []dataset.Remark {
 	return []dataset.Remark{{File: o.pipe.Name(), Msg: reason + ": the data may be cut"}}
 }
 
-// whyCut returns why a text of size bytes that ends with tail may have been cut inside its last number, or "".
+// whyCut returns the reason why a text may have been cut inside its last number, or "" if there is none. The text
+// has size bytes and ends with tail.
 func whyCut(tail []byte, size int64) string {
 	lines := bytes.Split(tail, []byte{'\n'})
 	number, digits := lastNumber(lines[len(lines)-1])
@@ -93,11 +95,11 @@ func whyCut(tail []byte, size int64) string {
 	return fmt.Sprintf("the last line has no line end, and its last number (%s) %s", printable.Excerpt(number), reason)
 }
 
-// cutBlock is the size of the blocks of bytes that many programs write.
+// cutBlock is a size of blocks, in bytes, in which many programs write files.
 const cutBlock = 1 << 12
 
-// fewestDigits returns the fewest digits of the last numbers of lines, and the number of lines that are not blank. The
-// first line does not count, because it may be incomplete or a header.
+// fewestDigits counts the digits of the last number in each line that is not blank. It returns the smallest count,
+// and the number of these lines. The first line is left out, because it may be incomplete or a header.
 func fewestDigits(lines [][]byte) (digits, n int) {
 	lines = lines[min(1, len(lines)):]
 	for _, line := range lines {
@@ -113,7 +115,8 @@ func fewestDigits(lines [][]byte) (digits, n int) {
 	return digits, n
 }
 
-// lastNumber returns the text at the end of a line that consists of characters of a number, and its number of digits.
+// lastNumber returns the longest text at the end of a line that has only characters of numbers, and the number of
+// its digits.
 func lastNumber(line []byte) (number string, digits int) {
 	line = bytes.TrimRight(line, "\r")
 	at := len(line)

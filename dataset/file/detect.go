@@ -18,7 +18,7 @@ import (
 	"github.com/fdridge/fdridge/internal/printable"
 )
 
-// targetIsFile reports whether opts.Target names a separate file with the targets.
+// targetIsFile reports whether opts.Target is the name of a separate file that holds the targets.
 func targetIsFile(path string, opts Options) (bool, error) {
 	if len(opts.Target) != 1 {
 		return false, nil
@@ -49,7 +49,7 @@ func targetIsFile(path string, opts Options) (bool, error) {
 	return true, nil
 }
 
-// targetIsArray reports whether target is an array of the archive.
+// targetIsArray reports whether target is a single name, and the .npz archive has an array of this name.
 func targetIsArray(archive string, target []string) (bool, error) {
 	if len(target) != 1 || isPosition(target[0]) {
 		return false, nil
@@ -58,9 +58,9 @@ func targetIsArray(archive string, target []string) (bool, error) {
 	return slices.Contains(arrays, target[0]), err
 }
 
-// OwnTarget returns the location of a target that is not a column of the file at path. For an array in the .npz archive
-// at path, the location is archive:array. Otherwise it is the name of a separate file, which may not exist. OwnTarget
-// returns "" if the target is a column. Errors are as in [Open].
+// OwnTarget returns where the target is if it is not a column of the file at path. It may be the name of a separate
+// file, which need not exist. If the file is a .npz archive, it may also be an array in this archive, in the form
+// archive:array. OwnTarget returns "" if the target is a column. Errors are as in [Open].
 func OwnTarget(path string, opts Options) (string, error) {
 	own, err := targetIsFile(path, opts)
 	switch {
@@ -80,7 +80,7 @@ func OwnTarget(path string, opts Options) (string, error) {
 	return archive + ":" + opts.Target[0], nil
 }
 
-// isPosition reports whether target is "first", "last" or a column number.
+// isPosition reports whether target is "first", "last" or the number of a column.
 func isPosition(target string) bool {
 	_, err := strconv.Atoi(target)
 	return err == nil || target == "first" || target == "last"
@@ -98,12 +98,12 @@ func looksLikeFile(target string) bool {
 		strings.HasSuffix(target, ".txt")
 }
 
-// trimCompression returns a file name without the suffix .gz or .zst.
+// trimCompression returns the file name without a suffix .gz or .zst at its end.
 func trimCompression(path string) string {
 	return strings.TrimSuffix(strings.TrimSuffix(path, ".gz"), ".zst")
 }
 
-// suffixFormat returns the format with the suffix of path, or "".
+// suffixFormat returns the name of the format whose suffix the file name has, or "" if there is none.
 func suffixFormat(path string) string {
 	suffix := filepath.Ext(trimCompression(path))
 	for _, f := range formats() {
@@ -114,8 +114,8 @@ func suffixFormat(path string) string {
 	return ""
 }
 
-// SplitArray splits FILE.npz:NAME into the file and the name of an array. Without :NAME, or if the file FILE.npz:NAME
-// exists, array is "".
+// SplitArray splits a name of the form FILE.npz:NAME into the file FILE.npz and the array NAME. If the name has no
+// :NAME, or if it is itself the name of an existing file, array is "".
 func SplitArray(path string) (name, array string) {
 	if i := strings.LastIndexByte(path, ':'); i >= 0 &&
 		!exists(path) &&
@@ -131,7 +131,8 @@ type headKey struct {
 	pipe *dataset.Pipe
 }
 
-// Format returns opts.Format, or the detected format of the file or pipe if opts.Format is "" or "auto".
+// Format returns the format of the file or pipe. It is opts.Format, or the detected format if opts.Format is "" or
+// "auto".
 func Format(path string, opts Options) (string, error) {
 	if asked := opts.Format; asked != "" && asked != "auto" {
 		return asked, nil
@@ -150,10 +151,11 @@ func Format(path string, opts Options) (string, error) {
 	return format, err
 }
 
-// detect returns the format of a file:
-//   - Binary formats have fixed first bytes.
-//   - Text is JSON lines if it begins with an object that is not a file written by fdridge.
-//   - Other text is svmlight if a field after the first is index:value, and csv if a line has a delimiter.
+// detect returns the format of a file by these rules:
+//   - A binary format is recognised by its first bytes.
+//   - Text that begins with a JSON object is JSON lines, unless fdridge wrote it as another kind of file.
+//   - Other text is svmlight if a field after the first has the form index:value, and csv if a line has a
+//     delimiter.
 //   - Otherwise the suffix of the name decides. The default is csv.
 //
 // From a pipe, detect reads only as many lines as necessary.
@@ -210,7 +212,7 @@ func detect(path string, pipe *dataset.Pipe) (string, error) {
 	return "csv", nil
 }
 
-// isLines reports whether the second line of a text begins with an object, and the first line is an object.
+// isLines reports whether the first line of a text is a JSON object and a second object follows it.
 func isLines(head []byte) bool {
 	head = bytes.TrimPrefix(head, []byte("\ufeff"))
 	first, rest, _ := bytes.Cut(head, []byte{'\n'})
@@ -229,8 +231,9 @@ func notTableError(name string, kind fileformat.Kind) error {
 // maxDetected is the number of bytes of text examined.
 const maxDetected = 1 << 14
 
-// formatOfLines returns the format of the text in head, or "" if no line decides. A line of svmlight has a field
-// index:value after the first, which is neither a time such as 10:30 nor a ratio such as 16:9.
+// formatOfLines returns the format of the text in head, or "" if no line decides. A line is svmlight if a field
+// after its first has the form index:value. Fields that may be times such as 10:30, or ratios such as 16:9, are not
+// enough.
 func formatOfLines(head []byte) string {
 	const most = 20
 	unsure := 0
@@ -261,8 +264,9 @@ func formatOfLines(head []byte) string {
 	return ""
 }
 
-// isRatio reports whether an entry index:value may be a time such as 10:30, or a ratio such as 16:9: two whole
-// numbers of one or two digits. The second has two digits, or is more than 1 and less than the first.
+// isRatio reports whether an entry index:value may be a time such as 10:30, or a ratio such as 16:9. It then has
+// two whole numbers of one or two digits. The second number has two digits, or it is more than 1 and less than the
+// first.
 func isRatio(entry []byte) bool {
 	left, right, _ := bytes.Cut(entry, []byte{':'})
 	a, err1 := strconv.Atoi(string(left))
@@ -276,7 +280,7 @@ func isRatio(entry []byte) bool {
 	return 1 < b && b < a
 }
 
-// isEntry reports whether field is index:value or qid:n, not a time.
+// isEntry reports whether field is an entry of a svmlight row: index:value or qid:number.
 func isEntry(field []byte) bool {
 	index, value, ok := bytes.Cut(field, []byte(":"))
 	if _, err := strconv.Atoi(string(index)); !ok ||

@@ -1,5 +1,5 @@
-// Package file opens data by name in any format. It combines the readers of dataset/arrow,
-// dataset/csv, dataset/jsonl, dataset/npy, dataset/parquet and dataset/svmlight in one function.
+// Package file opens data files of any supported format by their names. It combines the readers of dataset/arrow,
+// dataset/csv, dataset/jsonl, dataset/npy, dataset/parquet and dataset/svmlight in one function, Open.
 package file
 
 import (
@@ -19,113 +19,123 @@ import (
 
 // Options sets how files are read.
 type Options struct {
-	// Format is one of Formats. "" and "auto" detect the format by the first bytes.
+	// Format is one of the names in [Formats]. If it is "" or "auto", the format is detected from the data.
 	Format string
-	// Target lists the target columns. Each is "first", "last", a 1-based number, or a name if the format has names. A
-	// single element may also name an array of the .npz archive, or a separate file. An element that is neither a
-	// column nor an array is a file if the file exists or if the name looks like a data file. By default the target of
-	// svmlight files is the label, and other files have no target.
+	// Target lists the target columns. Each is "first", "last", a 1-based number, or a name if the format has
+	// names.
+	//
+	// If Target has a single element, it may also name an array in the .npz archive, or a separate file with the
+	// targets. A name that is neither a column nor an array is a file if the file exists or the name looks like a
+	// data file.
+	//
+	// By default, the target of svmlight files is the label, and other files have no target.
 	Target []string
-	// Targets is the required number of targets; Open returns an error for any other number. 0 means that neither
-	// targets nor labels are read. −k requires at least k targets.
+	// Targets is the required number of targets. A negative number −k requires at least k targets. If Targets is 0,
+	// neither targets nor labels are read. Open returns an error if the files do not have the required number.
 	Targets int
-	// Columns are the features, in the requested order, specified like the columns in Target. They must not include
-	// a target. If each begins with "-", these columns are left out and all others are features. An empty list
-	// selects all columns that are not targets. Svmlight files allow no selection.
+	// Columns are the features, in the requested order. They are specified like the columns in Target and must not
+	// include a target. If every entry begins with "-", the columns after the "-" are left out, and all other
+	// columns are features. If Columns is empty, all columns except the targets are features. For svmlight files,
+	// Columns must be empty.
 	Columns []string
-	// Delimiter separates the fields of csv files. 0 detects it in the first lines.
+	// Delimiter is the character that separates the fields of csv files. If it is 0, the delimiter is detected from
+	// the first lines.
 	Delimiter rune
-	// Header states whether the first line of csv files is a header. By default this is detected in the first two
+	// Header states whether the first line of csv files is a header. By default, this is detected from the first
 	// lines.
 	Header csv.Header
-	// Text states how numbers and missing values are written in text files. Delimiter, Header, Text and Skipped apply to
-	// all text files, also to separate files of targets and weights.
+	// Text states how numbers and missing values are written in text files. The options Delimiter, Header, Text and
+	// Skipped apply to all text files, including separate files of targets and weights.
 	Text prepare.Text
 	csv.Skipped
-	// Features is the number of features of a svmlight file. If it is 0, Open reads the file once to find the number.
+	// Features is the number of features of a svmlight file. If it is 0, Open reads the whole file once to find it.
 	Features int
-	// Transposed is true if each row of the files is a feature and each column a sample. Open then returns the
-	// [dataset.Transpose] of the files, and Columns selects samples. The target must be a separate file. Share must be
-	// the zero value.
+	// Transposed is true if the rows of the files are features and their columns are samples. Open then returns the
+	// [dataset.Transpose] of the files, and Columns selects samples. The target must be in a separate file, and
+	// Share must be the zero value.
 	Transposed bool
-	// Share is the portion of the rows to read, by default all. If there are at least as many files as shares, a
-	// share consists of whole files. Otherwise files are divided: npy, npz, Parquet and Arrow by row numbers, csv,
-	// jsonl and svmlight by bytes. A text record belongs to the share that has its first byte.
+	// Share is the portion of the rows to read, by default all rows. If there are at least as many files as shares,
+	// a share consists of whole files. Otherwise files are divided. Files in npy, npz, Parquet and Arrow are
+	// divided by row numbers. Files in csv, jsonl and svmlight are divided by bytes. A text record belongs to the
+	// share that has its first byte.
 	//
-	// Compressed text is not divided. If targets or weights come from separate files, Open counts the rows before the
-	// share, to pair rows by their numbers.
+	// Compressed text is not divided. If targets or weights come from separate files, their rows are found by
+	// number. So Open counts the rows that precede the share.
 	Share dataset.Share
-	// Widest, if not nil, is called for svmlight files. It gets the number of features in the rows of Share, and must
-	// return the number of features in the rows of all shares.
+	// Widest, if not nil, is called for svmlight files. Its argument is the number of features in the rows of
+	// Share. It must return the largest number of features in the rows of any share.
 	Widest func(features int) (int, error) `json:"-"`
-	// OnlyNamed forbids targets in a separate file. Open then reads only the files that its caller names. Set it if target
-	// names come from untrusted data such as a saved sketch.
+	// OnlyNamed forbids targets in a separate file. Open then reads only the files that its caller names. Set it if
+	// target names come from untrusted data such as a saved sketch.
 	OnlyNamed bool
 	Pairing
 	Origin
 }
 
-// A Pairing has options for rows that are paired with the rows of separate files of targets and weights.
+// A Pairing has the options for targets and weights in separate files. Row i of a separate file belongs to row i of
+// the features.
 type Pairing struct {
-	// Weights are the files with the sample weights, which have one column. An element may be an array FILE.npz:NAME. Row
-	// i of all these files, read one after the other, has the weight of row i of the features. Parquet, Arrow, npy, npz
-	// and csv are supported.
+	// Weights are the files with the sample weights. Each has one column; an array of an archive is named
+	// FILE.npz:NAME. The files are read one after the other. Row i of this sequence is the weight of row i of the
+	// features. Parquet, Arrow, npy, npz and csv are supported.
 	Weights []string
-	// FirstRow, if not nil, is called if only a share of a text is read and separate files have its targets or weights. It
-	// gets the number of rows of Share. It must return the number of rows of all shares before.
+	// FirstRow, if not nil, is called if separate files have targets or weights and only a share of a text file is
+	// read. Its argument is the number of rows in Share. It must return the number of rows in all earlier shares.
 	FirstRow func(rows int64) (int64, error) `json:"-"`
-	// IsPart is true if the caller reads only some of the rows. A pass then cannot detect that separate files have
-	// different numbers of rows. So Open counts the rows, unless the first lines of text files certainly are headers.
+	// IsPart is true if the caller reads only some of the rows. A pass over some rows cannot detect that separate
+	// files have different numbers of rows. So Open counts the rows. It does not count them if the first lines of
+	// all text files certainly are headers.
 	IsPart bool
 }
 
-// An Origin has options that are not saved as JSON: where the data come from, and how cells that are not numbers are
-// read.
+// An Origin has the options that are not saved as JSON. They state where the data come from, and how to read cells
+// that are not numbers.
 type Origin struct {
-	// Cells, if not nil, sets how to read cells that are not numbers. The first file determines the categorical
-	// columns. Cells must be nil for sparse rows, and must have no categories for Transposed files.
+	// Cells, if not nil, sets how to read cells that are not numbers. The first file determines which columns are
+	// categorical. For sparse rows, Cells must be nil. For Transposed files, it must have no categories.
 	Cells *prepare.Cells `json:"-"`
-	// Was maps file names to stamps taken earlier. If a file has changed since, Open returns a
-	// *[dataset.ChangedError].
+	// Was maps file names to stamps that were taken earlier. If a file has changed since its stamp was taken, Open
+	// returns a *[dataset.ChangedError].
 	Was map[string]dataset.Stamp `json:"-"`
-	// Pipe, if not nil, is read instead of a file. Open must then get exactly one path. The format must be csv,
-	// jsonl, svmlight, npy or Arrow, and svmlight requires Features. The rows can be read only once ([dataset.Once]). They
-	// cannot be divided or transposed.
+	// Pipe, if not nil, is read instead of a file. The list of paths must then have exactly one element. The format
+	// must be csv, jsonl, svmlight, npy or Arrow, and svmlight requires Features. The rows can be read only once (see
+	// [dataset.Once]), and cannot be divided or transposed.
 	Pipe *dataset.Pipe `json:"-"`
-	// Entries, if not nil, contains the numbers of a .npy array. Open must then get one path: a file with only the
-	// header of the array.
+	// Entries, if not nil, contains the numbers of a .npy array. The list of paths must then have exactly one
+	// element, a file with only the header of the array.
 	Entries *io.SectionReader `json:"-"`
-	// Heads, if not nil, keeps what Open found out from the first bytes of each file: its format and its columns. Later
-	// calls with the same Heads use these findings instead of reading the first bytes again. If a file changes in between,
-	// a pass over its rows ends with a *[dataset.ChangedError]. If Heads is nil, only Open itself uses the findings.
+	// Heads, if not nil, keeps what Open finds in the first bytes of each file: its format and its columns. Later
+	// calls with the same Heads do not read these bytes again. If a file changes between two calls, a pass over its
+	// rows ends with a *[dataset.ChangedError].
 	Heads *Heads `json:"-"`
-	// Known are the names of the features that a model or a sketch has, or nil. A first line of a csv file with all of
-	// them is a header, even if the names are numbers.
+	// Known are the names of the features of an existing model or sketch, or nil. If the first line of a csv file
+	// has all of these names, it is a header, even if the names are numbers.
 	Known []string `json:"-"`
-	// Context, if not nil, can be cancelled to end the passes that Open makes.
+	// Context can be cancelled to stop the passes over files that Open makes. It may be nil.
 	Context context.Context `json:"-"`
-	// Alone is true if no other process may read the other shares. Open then checks that a share of a csv file does not
-	// begin within a quoted record. The check reads all text before the share. If Alone is false, the reader of the
-	// preceding share makes this check.
+	// Alone is true if it is possible that no other process reads the other shares. Open then checks that a share
+	// of a csv file does not begin within a quoted record. For this it reads all text before the share. If Alone is
+	// false, the reader of the preceding share makes this check.
 	Alone bool `json:"-"`
 }
 
-// Heads keeps the formats and columns that were found in the first bytes of files. Its zero value is ready to use, by
-// several goroutines at the same time.
+// Heads keeps the formats and columns that were found in the first bytes of files. Its zero value is empty and
+// ready to use. Several goroutines may use it at the same time.
 type Heads = rawfile.Heads
 
-// An Opened is a source of the rows of one or several files. Its Layout is the layout of the first file with column
-// names. If no file has column names, it is the layout of the first file.
+// An Opened is a source of the rows of one or several files. Its Layout describes the first file that has column
+// names. If no file has column names, it describes the first file.
 type Opened struct {
 	dataset.Source
 	Layout
 	Scans int // number of passes over the files made by Open
-	// TargetsFile is the separate file of the targets, or "".
+	// TargetsFile is the name of the separate file with the targets, or "" if there is none.
 	TargetsFile string
-	// Cells holds the settings for reading cells, with the positions of the categorical columns. It is nil if all
-	// cells are numbers.
+	// Cells holds the settings for cells that are not numbers, and the positions of the categorical columns. It is
+	// nil if all cells are numbers.
 	Cells *prepare.Cells
-	// Text states how numbers and missing values are written: Options.Text, with what was detected in the files.
+	// Text states how numbers and missing values are written in the files. It is Options.Text, completed by what
+	// was detected.
 	Text prepare.Text
 
 	files   []part  // of the features, in order
@@ -136,8 +146,8 @@ type Opened struct {
 	pipe    *dataset.Pipe // of text that is not encoded, or nil
 }
 
-// Passes returns the number of passes over the data, including passes during Open. For several files it returns the
-// largest number.
+// Passes returns the number of passes over the data, including the passes that Open made. If the files have
+// different numbers of passes, it returns the largest.
 func (o *Opened) Passes() int {
 	most := 0
 	for _, s := range o.streams {
@@ -146,7 +156,7 @@ func (o *Opened) Passes() int {
 	return most + o.Scans
 }
 
-// Remarks returns the remarks about the files, without duplicates. A remark tells how ambiguous text was read.
+// Remarks returns the remarks about the files, each once. A remark tells the user how an ambiguous text was read.
 func (o *Opened) Remarks() []dataset.Remark {
 	out := slices.Clone(o.remarks)
 	for _, s := range o.streams {
@@ -162,12 +172,12 @@ func (o *Opened) Remarks() []dataset.Remark {
 // Once reports whether the rows can be read only once, see [dataset.Once].
 func (o *Opened) Once() bool { return dataset.Once(o.Source) }
 
-// Open opens files and returns a source that reads them one after the other. From a .npz archive it reads the array
-// named in file.npz:array. Without :array it reads x, X or the only array. Errors are *[dataset.InputError], or
-// [dataset.ErrShape] if dimensions disagree.
+// Open opens files and returns a source that reads them one after the other. From a .npz archive, it reads the
+// array that is named as in file.npz:array. Without :array, it reads the array x or X, or the only array. An error
+// is an *[dataset.InputError], or [dataset.ErrShape] if dimensions disagree.
 //
 // Files must not change until the end of the last pass. Each pass checks this when it opens a file and after each
-// block, and returns a *[dataset.ChangedError].
+// block. If a file has changed, the pass ends with a *[dataset.ChangedError].
 func Open(paths []string, opts Options) (*Opened, error) {
 	if len(paths) == 0 {
 		return nil, &dataset.SourceError{Reason: "no files"}
@@ -272,9 +282,9 @@ func Open(paths []string, opts Options) (*Opened, error) {
 	return out, out.countTargets(from, opts)
 }
 
-// transposedCells returns how to read files whose columns are samples. cells encodes the features, which are the rows
-// of these files. The reader accepts every missing number if cells allows any missing value, because the policy of each
-// feature is applied only to the transposed rows.
+// transposedCells returns how to read files whose columns are samples. The argument cells describes the features,
+// which are rows of these files. If cells allows missing values in any feature, the result allows them everywhere.
+// Whether a feature allows them is checked later, in the transposed rows.
 func transposedCells(cells *prepare.Cells) (*prepare.Cells, error) {
 	switch {
 	case cells == nil:
@@ -290,8 +300,8 @@ func transposedCells(cells *prepare.Cells) (*prepare.Cells, error) {
 	return &prepare.Cells{Missing: prepare.MissingDrop, Features: []int{}}, nil
 }
 
-// findFirstIndex sets opts.Text.FirstIndex for svmlight files, unless it is set. If the indices in any file count from
-// 0, the indices in all files do.
+// findFirstIndex sets opts.Text.FirstIndex for svmlight files, if it is not set. If the indices in one file count
+// from 0, they count from 0 in all files.
 func (o *Opened) findFirstIndex(paths []string, opts Options) (Options, error) {
 	if opts.Text.FirstIndex == "" {
 		name, err := Format(paths[0], opts)
@@ -359,7 +369,7 @@ func checkPipe(paths []string, opts Options) error {
 	return err
 }
 
-// transpose exchanges rows and columns. The result has no names.
+// transpose returns a source whose rows are the columns of x. Its columns have no names.
 func (o *Opened) transpose(ctx context.Context, x dataset.Source) (dataset.Source, error) {
 	if n, _, _ := x.Dims(); n < 0 {
 		o.Scans++ // count the passes that the transposition needs
@@ -400,7 +410,8 @@ func (o *Opened) openPart(p part, opts Options) (dataset.Source, format, error) 
 	return src, f, err
 }
 
-// keep adds s to o.streams, unless opening s failed with err.
+// keep adds the stream s, which was opened for part p, to o.streams. If opening the stream has failed, err is the
+// reason, and keep returns err.
 func (o *Opened) keep(p part, s *dataset.Stream, err error) (dataset.Source, error) {
 	if err == nil {
 		err = p.check(s)
@@ -412,7 +423,8 @@ func (o *Opened) keep(p part, s *dataset.Stream, err error) (dataset.Source, err
 	return s, nil
 }
 
-// archive opens the features, and perhaps the targets, of a .npz archive.
+// archive opens the features in a .npz archive. If the target is an array of the archive, it opens the targets,
+// too.
 func (o *Opened) archive(p part, opts Options) (dataset.Source, error) {
 	name, array := SplitArray(p.path)
 	isArray, err := targetIsArray(name, opts.Target)
@@ -437,7 +449,8 @@ func (o *Opened) archive(p part, opts Options) (dataset.Source, error) {
 	return dataset.ZipNamed(x, y, p.path, name+":"+opts.Target[0])
 }
 
-// follow compares the layout of a file with the previous files.
+// follow compares the layout of a file with the layout of the files before. If they do not agree, it returns an
+// error.
 func (o *Opened) follow(p part, s dataset.Source, f format, opts Options) error {
 	l := Layout{File: p.path, Number: p.number, Format: f.name}
 	_, l.Features, l.Targets = s.Dims()
@@ -457,7 +470,8 @@ func (o *Opened) follow(p part, s dataset.Source, f format, opts Options) error 
 	return nil
 }
 
-// widenAll reopens svmlight files with fewer features than the widest file.
+// widenAll gives all svmlight files the same number of features: the largest that any of them has, or the result of
+// opts.Widest. It reopens the files that have fewer.
 func (o *Opened) widenAll(files []part, sources []dataset.Source, opts Options) error {
 	f := formatByName(o.Format)
 	if !f.labelled {

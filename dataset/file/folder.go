@@ -8,14 +8,14 @@ import (
 	"strings"
 )
 
-// Folder returns the files of a table that a program such as Spark, Dask or pyarrow wrote as a folder. The files are in
-// the order of their numbers: part-00000.csv, part-00001.csv, and so on. The folder must have a file _SUCCESS, or all
-// names must begin with part.
+// Folder returns the files of a table that a program such as Spark, Dask or pyarrow wrote as a folder. The folder
+// must have a file _SUCCESS, or else the names of all files must begin with part. The files are returned in the
+// order of their numbers: part-00000.csv, part-00001.csv, and so on.
 //
-// Empty files are left out, and so are files whose names begin with . or _, because they hold no rows. The result is
-// nil for other folders, for folders with subfolders, and for files.
+// Empty files are left out. Files whose names begin with . or _ are left out, too, because they hold no rows. The
+// result is nil for other folders, for folders with subfolders, and if path is no folder.
 func Folder(path string) []string {
-	// Look before opening, because opening a named pipe would wait for its writer.
+	// This test comes before opening, because opening a named pipe would wait for its writer.
 	if info, err := os.Stat(path); err != nil || !info.IsDir() {
 		return nil
 	}
@@ -47,7 +47,8 @@ func Folder(path string) []string {
 	return out
 }
 
-// IsPattern reports whether path is a pattern of [filepath.Match], such as part-*.csv, and not the name of a file.
+// IsPattern reports whether path is a pattern of [filepath.Match], such as part-*.csv. If a file has this very
+// name, path is no pattern.
 func IsPattern(path string) bool {
 	if !strings.ContainsAny(path, "*?[") {
 		return false
@@ -57,9 +58,12 @@ func IsPattern(path string) bool {
 	return err != nil
 }
 
-// Glob returns the files whose names match a pattern of [filepath.Match], in the order of their numbers as in [Folder].
-// Empty files are left out. So are files whose names begin with . or _, unless the pattern begins so, too. Folders that
-// match stay, because a folder of parts is a table. The only error is [filepath.ErrBadPattern].
+// Glob returns the files whose names match a pattern of [filepath.Match]. They are in the order of their numbers,
+// as in [Folder]. Empty files are left out. Files whose names begin with . or _ are left out, unless the pattern
+// begins with the same character.
+//
+// Folders whose names match are returned, too, because a folder of parts is a table. The only error is
+// [filepath.ErrBadPattern].
 func Glob(pattern string) ([]string, error) {
 	matches, err := filepath.Glob(pattern)
 	if err != nil {
@@ -82,7 +86,7 @@ func Glob(pattern string) ([]string, error) {
 	return out, nil
 }
 
-// compareNames compares names like strings, but runs of digits by their values, so that part.10 follows part.9.
+// compareNames compares names as strings, but compares runs of digits as numbers. So part.9 comes before part.10.
 func compareNames(a, b string) int {
 	x, y := a, b
 	for x != "" && y != "" {

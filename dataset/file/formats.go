@@ -18,31 +18,31 @@ type format struct {
 	name     string
 	magic    []string // first bytes of files; none for text formats, which detect recognises by their lines
 	suffixes []string
-	// numbered is true if a share of a file is a range of rows. Otherwise it is a range of bytes.
+	// numbered is true if a file is divided into shares by row numbers. Otherwise it is divided by bytes.
 	numbered bool
-	// piped is true if a pipe can have the format.
+	// piped is true if data in this format can be read from a pipe.
 	piped bool
-	// fields is true for delimited text, perhaps with a header.
+	// fields is true if the format is text with delimiters, like csv. The first line may be a header.
 	fields bool
-	// texts is true if cells are texts, so that marks of missing values can be found.
+	// texts is true if the cells of the format are texts. Then marks such as NA can stand for missing values.
 	texts bool
-	// labelled is true if a row consists of a target and nonzero features. All files get the number of features of the
-	// widest file.
+	// labelled is true if each row is a label followed by the features that are not zero. All files of this format
+	// get the number of features of the widest file.
 	labelled bool
-	// open opens a part of a file, or all rows of the file if numbered is true.
+	// open opens part p of a file. If numbered is true, it opens all rows of the file.
 	open func(o *Opened, p part, opts Options) (dataset.Source, error)
-	// widen opens a part again with opts.Features features, if the file still has the given stamp. rows is the number of
-	// rows, −1 if unknown.
+	// widen opens part p again, with opts.Features features. If the file no longer has the given stamp, reading the
+	// rows returns an error. The part has the given number of rows, or −1 if the number is unknown.
 	widen func(p part, opts Options, rows int64, stamp dataset.Stamp) (*dataset.Stream, error)
-	// columns returns the column names. It is nil without names.
+	// columns returns the names of the columns of a file. It is nil for a format without names.
 	columns func(path string, opts Options) ([]string, error)
-	// chosen returns the names selected by opts. It is nil for a format without names.
+	// chosen returns the names of the features and targets that opts selects. It is nil for a format without names.
 	chosen func(path string, opts Options) (features, targets []string, err error)
-	// arrays returns the names of the arrays in an archive. It is nil for a format without arrays.
+	// arrays returns the names of the arrays in an archive. It is nil for a format that is no archive.
 	arrays func(path string) ([]string, error)
 }
 
-// formats returns all formats. Parquet and Arrow are in formats_arrow.go.
+// formats returns the descriptions of all formats. The descriptions of Parquet and Arrow are in formats_arrow.go.
 func formats() []format {
 	return []format{{
 		name:     "npy",
@@ -162,7 +162,8 @@ func formats() []format {
 	}}
 }
 
-// Programs built without readers of these formats still detect the formats.
+// First bytes and suffixes of Parquet and Arrow files. They are here because a program that is built without the
+// readers of these formats still detects the formats.
 var (
 	parquetMagic, parquetSuffixes = []string{"PAR1"}, []string{".parquet"}
 	arrowMagic, arrowSuffixes     = []string{"ARROW1", "\xff\xff\xff\xff"}, []string{".arrow", ".arrows", ".feather"}
@@ -189,13 +190,15 @@ func formatByName(name string) format {
 	return format{}
 }
 
-// Numbered reports whether the rows of a format can be found by their numbers. Such files are divided by rows.
+// Numbered reports whether a reader of this format can find a row by its number. If so, files are divided into
+// shares by row numbers.
 func Numbered(format string) bool { return formatByName(format).numbered }
 
-// Labelled reports whether each row of a format begins with a label, which is the target.
+// Labelled reports whether each row in this format begins with a label. The label is the target.
 func Labelled(format string) bool { return formatByName(format).labelled }
 
-// Columns returns the names of the columns of a file, or nil if the file has none. Errors are as in [Open].
+// Columns returns the names of the columns of a file. It returns nil if the file has no column names. Errors are as
+// in [Open].
 func Columns(path string, opts Options) ([]string, error) {
 	name, err := Format(path, opts)
 	if err != nil {
@@ -281,7 +284,8 @@ func (f format) check(path string, opts Options) error {
 	return &dataset.InputError{File: path, Msg: msg}
 }
 
-// labels returns the number of targets to read from labelled rows.
+// labels returns the number of targets to read from rows that begin with a label: 1, or 0 if opts asks for no
+// targets.
 func labels(opts Options) int {
 	if opts.Targets == 0 {
 		return 0
@@ -289,7 +293,7 @@ func labels(opts Options) int {
 	return 1
 }
 
-// names returns the selected names, or nil for a file without names.
+// names returns the names of the features and targets that opts selects. Both are nil for a file without names.
 func (f format) names(path string, opts Options) (features, targets []string, err error) {
 	if f.chosen == nil {
 		return nil, nil, nil
@@ -297,7 +301,7 @@ func (f format) names(path string, opts Options) (features, targets []string, er
 	return f.chosen(path, opts)
 }
 
-// targetCandidates returns the names of all columns, or of all arrays.
+// targetCandidates returns the names that a target may have: the columns of the file, or the arrays of the archive.
 func (f format) targetCandidates(path string, opts Options) ([]string, error) {
 	switch {
 	case f.columns != nil:

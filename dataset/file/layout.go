@@ -7,20 +7,22 @@ import (
 	"github.com/fdridge/fdridge/internal/printable"
 )
 
-// A Layout describes the columns of a file. Rows of one file may follow rows of another if their layouts agree.
+// A Layout describes the columns of a file. Two files can be read one after the other if their layouts agree.
 type Layout struct {
 	File   string
 	Number int // position of the file in the list of files, from 1
 	Format string
-	// Names and TargetNames are the names of the features and of the targets, or nil if the file has none.
+	// Names are the names of the features and TargetNames the names of the targets. They are nil if the file has no
+	// names.
 	Names, TargetNames []string
 	Features, Targets  int
 }
 
-// Agrees returns nil if rows with layout l may follow rows with the other layout. Otherwise it returns an
-// *[dataset.InputError] that describes the difference. The formats and the numbers of features and targets must be
-// equal; [Labelled] rows may differ in the number of features. If both layouts have column names, the names must be
-// equal.
+// Agrees returns nil if files with the layouts l and other can be read one after the other. Otherwise it returns an
+// *[dataset.InputError] that describes the difference.
+//
+// The formats and the numbers of features and targets must be equal. Exception: files with [Labelled] rows may have
+// different numbers of features. If both layouts have column names, the names must be equal.
 func (l Layout) Agrees(other Layout) error {
 	var msg string
 	switch {
@@ -53,7 +55,7 @@ func (l Layout) Agrees(other Layout) error {
 	}
 }
 
-// difference describes the first difference of the lists, or returns "".
+// difference describes the first name that differs between the two lists. It returns "" if there is none.
 func difference(what string, names, others []string) string {
 	for i, name := range names {
 		if name != others[i] {

@@ -8,9 +8,9 @@ import (
 	"github.com/fdridge/fdridge/dataset/internal/rawfile"
 )
 
-// Locate returns the file and the line of a row of the features, counted from 0. In arrays, and in Parquet and Arrow
-// files, the line is the number of the row from 1. The line is 0 if it is unknown: the rows come from a pipe, or Open
-// has divided them. Locate reads the text before the row.
+// Locate returns the file and the line of a row of the features. Rows are counted from 0, lines from 1. In arrays,
+// and in Parquet and Arrow files, the line is the number of the row, counted from 1. The line is 0 if it is
+// unknown, because the rows come from a pipe or Open has divided the files. Locate reads all text before the row.
 func (o *Opened) Locate(row int64) (path string, line int, err error) {
 	f := formatByName(o.Format)
 	for i, p := range o.files {
@@ -35,7 +35,7 @@ func (o *Opened) Locate(row int64) (path string, line int, err error) {
 	return "", 0, nil
 }
 
-// locateIn returns the line of a row of one file.
+// locateIn returns the path of a file and the line of a row in it. The row is counted from 0 within the file.
 func (o *Opened) locateIn(p part, f format, row int64) (path string, line int, err error) {
 	switch {
 	case f.fields:
@@ -48,7 +48,7 @@ func (o *Opened) locateIn(p part, f format, row int64) (path string, line int, e
 	return p.path, line, err
 }
 
-// lineOfText returns the line of a row of a text in which each line that is not blank is a row.
+// lineOfText returns the line of a row, for a text in which every line that is not blank is a row.
 func lineOfText(p part, row int64) (int, error) {
 	f, err := rawfile.Reopen(p.path, p.stamp)
 	if err != nil {

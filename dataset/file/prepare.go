@@ -7,12 +7,12 @@ import (
 	"github.com/fdridge/fdridge/dataset/prepare"
 )
 
-// Prepare opens files with texts, dates and missing values. It reads all rows once, uses look.Rules to decide how to
-// encode each column, and opens the files again with this encoding. Prepare sets look.Names and look.Cells. The
-// columns in opts.Cells.OneHot are categorical.
+// Prepare opens files that have texts, dates and missing values. It reads all rows once and decides by look.Rules
+// how to encode each column. Then it opens the files again, with this encoding. The columns in opts.Cells.OneHot
+// are categorical. Prepare sets look.Names and look.Cells itself.
 //
-// Pass the returned encoding to model.Preparation.Encode. To prepare the rows, call ApplyEncoded with the Cells of the
-// returned Opened. For a pipe, which can be read only once, the error is a *[dataset.OnceError].
+// Pass the returned encoding to model.Preparation.Encode. To prepare the rows, call ApplyEncoded with the Cells of
+// the returned Opened. For a pipe the error is a *[dataset.OnceError], because a pipe can be read only once.
 func Prepare(
 	ctx context.Context,
 	paths []string,

@@ -10,8 +10,8 @@ import (
 	"github.com/fdridge/fdridge/dataset/internal/rawfile"
 )
 
-// checkFirstLine returns an error if part p of a file begins within a quoted record. The check is not needed if the
-// preceding part is read: its reader returns the same error.
+// checkFirstLine returns an error if part p of a file begins within a quoted record. If the preceding part of the
+// file is read, too, its reader returns the same error and this check is not needed.
 func (p part) checkFirstLine(opts csv.Options) error {
 	if p.lo == 0 || p.lo >= p.hi {
 		return nil
@@ -35,15 +35,15 @@ func (p part) checkFirstLine(opts csv.Options) error {
 	return nil
 }
 
-// quotesBefore reads the lines that begin before byte lo, and counts them. inside is true if their end is within
-// quotes.
+// quotesBefore reads the lines that begin before byte lo of the text, and counts them. The result inside is true if
+// the last of these lines ends within quotes.
 func quotesBefore(text io.Reader, lo int64, quotes chunk.Quotes) (inside bool, lines int, err error) {
 	buf := make([]byte, 1<<20)
 	for at := int64(0); ; {
 		n, err := text.Read(buf)
 		seen := buf[:n]
 		ended := false
-		// Read up to the end of the line that contains byte lo−1.
+		// The byte before lo may be in the middle of a line. Read to the end of this line.
 		if from := max(lo-1-at, 0); from < int64(n) {
 			if i := bytes.IndexByte(seen[from:], '\n'); i >= 0 {
 				seen = seen[:from+int64(i)+1]

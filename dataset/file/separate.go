@@ -12,18 +12,20 @@ import (
 	"github.com/fdridge/fdridge/internal/printable"
 )
 
-// separate describes files that are joined row by row: the features x, and files with targets or weights.
+// separate describes files that are joined row by row. The files x have the features; other files have the targets
+// or the weights.
 type separate struct {
 	o       *Opened
 	opts    Options // of the features, without the targets and the share
 	x       []string
 	targets string   // file of the targets, or ""
 	weights []string // files of the weights, or nil
-	// headers maps files to whether they have a header, if the comparison of the numbers of rows has decided this.
+	// headers maps a file to whether it has a header. A file is in the map only if a comparison of the numbers of
+	// rows has decided this.
 	headers map[string]csv.Header
-	// counts are the numbers of rows of whole files, as far as they were counted.
+	// counts maps whole files to their numbers of rows. Only files that were counted are in the map.
 	counts map[string]int64
-	// isScanned is true if the text of the features was read to count rows.
+	// isScanned is true if the text of the features was read to count its rows.
 	isScanned bool
 }
 
@@ -35,7 +37,8 @@ func (s *separate) others() []string {
 	return append([]string{s.targets}, s.weights...)
 }
 
-// newSeparate returns the separate files that opts names, or nil if there are none.
+// newSeparate returns the description of the separate files of targets and weights. It returns nil if opts names no
+// such files. The argument ownTarget is true if the target is a separate file.
 func (o *Opened) newSeparate(paths []string, opts Options, ownTarget bool) *separate {
 	s := &separate{
 		o:       o,
@@ -58,7 +61,7 @@ func (o *Opened) newSeparate(paths []string, opts Options, ownTarget bool) *sepa
 	return s
 }
 
-// textOptions returns the options for reading a separate file; see [SeparateOptions].
+// textOptions returns the options for reading a separate file with targets or weights; see [SeparateOptions].
 func (s *separate) textOptions(path string, holds prepare.Separate) (Options, error) {
 	of, err := SeparateOptions(path, s.opts)
 	if err != nil {
@@ -71,9 +74,10 @@ func (s *separate) textOptions(path string, holds prepare.Separate) (Options, er
 	return of, nil
 }
 
-// SeparateOptions returns the options for a separate file, such as a file of targets, beside the rows that opts
-// describes. Options about text apply to the separate file, too, if its format has such options. Exception: Header does
-// not apply if the features are transposed, because their header then names samples. Errors are as in [Format].
+// SeparateOptions returns the options for reading a separate file, for example of targets. The options opts are for
+// the file of the features. Their settings for text also apply to the separate file, if its format has such
+// settings. Exception: if the features are transposed, Header does not apply, because their header has the names of
+// samples. Errors are as in [Format].
 func SeparateOptions(path string, opts Options) (Options, error) {
 	of := Options{Origin: Origin{Was: opts.Was, Heads: opts.Heads, Context: opts.Context}}
 	name, err := Format(path, of)
@@ -97,8 +101,8 @@ func (s *separate) format(path string) (format, error) {
 	return formatByName(name), err
 }
 
-// featureOptions returns inner, the options for the features. If the features are not text but a separate file is, the
-// options about text are meant for that file, and featureOptions removes them from the result.
+// featureOptions returns the options for reading the features. They are inner, but without settings for text if the
+// features are not text and a separate file is. In this case the settings are meant for the separate file.
 func (s *separate) featureOptions(inner Options) (Options, error) {
 	name, err := Format(s.x[0], inner)
 	if err != nil {
@@ -125,7 +129,7 @@ func (s *separate) featureOptions(inner Options) (Options, error) {
 	return inner, nil
 }
 
-// open opens a separate file and returns its rows and the names of its columns.
+// open opens a separate file with targets or weights. It returns the rows of the file and the names of its columns.
 func (s *separate) open(path string, holds prepare.Separate) (dataset.Source, []string, error) {
 	of, err := s.textOptions(path, holds)
 	if err != nil {
@@ -149,8 +153,8 @@ func (s *separate) open(path string, holds prepare.Separate) (dataset.Source, []
 	return src, names, err
 }
 
-// join returns the rows of x with the separate targets and weights. Row i of each separate file belongs to row i of x.
-// If opts.Cells allows a missing target or weight, its row has NaN there.
+// join returns the rows of x with the targets and weights from the separate files. Row i of a separate file belongs
+// to row i of x. A target or weight that is missing, and may be missing by opts.Cells, is NaN.
 func (s *separate) join(x dataset.Source) (dataset.Source, error) {
 	from := printable.List(s.x, 5)
 	if s.targets != "" {
@@ -182,8 +186,9 @@ func (s *separate) join(x dataset.Source) (dataset.Source, error) {
 	return dataset.WeighNamed(x, w, from, printable.List(s.weights, 5))
 }
 
-// joinShare joins the share of the rows that opts selects, like join. If byNumber is true, x has all rows. Otherwise x
-// has only the rows of the share, which files locates in the text files.
+// joinShare returns the rows of the share opts.Share, with the targets and weights from the separate files. If
+// byNumber is true, x has all rows. Otherwise x has only the rows of the share. They come from text files, and
+// files lists the parts of these text files.
 func (s *separate) joinShare(
 	x dataset.Source,
 	files []part,
@@ -218,7 +223,8 @@ func (s *separate) joinShare(
 	return dataset.Part(x, opts.Share)
 }
 
-// compareTransposed returns an error if a separate file has not as many rows as x, the transposed features.
+// compareTransposed returns an error if the targets, or the weights, have another number of rows than x. The source
+// x has the transposed features.
 func (s *separate) compareTransposed(x dataset.Source) error {
 	nx, _, _ := x.Dims()
 	for _, of := range s.groups() {
@@ -233,12 +239,13 @@ func (s *separate) compareTransposed(x dataset.Source) error {
 	return nil
 }
 
-// A place states which rows of all files the share has.
+// A place states which rows the share has: the number of its first row among the rows of all files, and how many
+// rows.
 type place struct{ first, rows int64 }
 
-// place returns the position of the rows of x, which are a share, in the whole. files locates these rows in the files.
-// place counts them, and counts the rows before them unless opts.FirstRow returns that number. It returns an error if a
-// separate file does not have the same number of rows as the features.
+// place returns which of all rows the source x has. The rows of x are a share, and the argument files lists the
+// parts of files that have these rows. To find the number of the first row, place calls opts.FirstRow, or counts
+// the rows before it. It returns an error if a separate file does not have as many rows as the features.
 func (s *separate) place(x dataset.Source, files []part, opts Options) (place, error) {
 	var at place
 	var err error
@@ -278,7 +285,8 @@ func (s *separate) place(x dataset.Source, files []part, opts Options) (place, e
 	return at, nil
 }
 
-// groups returns the lists of separate files whose rows belong to the rows of x: the targets, and all files of weights.
+// groups returns the lists of separate files: one list has the file of the targets, the other all files of the
+// weights. The rows of each list, taken together, belong to the rows of the features.
 func (s *separate) groups() [][]string {
 	var out [][]string
 	if s.targets != "" {
@@ -304,7 +312,7 @@ func (s *separate) rowCountError(of []string, nx, n int64) *dataset.RowCountErro
 	}
 }
 
-// countBefore returns the number of rows of all shares before opts.Share.
+// countBefore returns the number of rows in all shares that precede opts.Share.
 func (s *separate) countBefore(opts Options) (int64, error) {
 	var before int64
 	for rank := range opts.Share.Rank {
@@ -342,7 +350,7 @@ func (s *separate) countAll(paths []string) (int64, error) {
 	return all, nil
 }
 
-// count returns the number of rows of parts of files.
+// count returns the total number of rows in the given parts of files.
 func (s *separate) count(files []part) (int64, error) {
 	var all int64
 	for _, p := range files {
@@ -378,7 +386,7 @@ func (s *separate) countPart(p part) (int64, error) {
 		text.Range = p.bytes()
 		return csv.Count(p.path, text)
 	}
-	// a pass that only counts accepts all cells; the pass over the rows reports invalid cells in order
+	// Count the rows without an error for invalid cells, because the pass over the rows reports them in order.
 	if !f.numbered && !f.labelled {
 		of.Cells = &prepare.Cells{Look: true}
 		of.Target = nil
@@ -393,9 +401,9 @@ func (s *separate) countPart(p part) (int64, error) {
 	return dataset.CountRows(cmp.Or(of.Context, context.Background()), src)
 }
 
-// settleHeaders decides whether the first line of each text file is a header. It compares the number of rows of the
-// features with the number in each separate file. Rows are counted if a first line may as well be a row. They are also
-// counted if only some rows will be read and a first line is not certainly a header.
+// settleHeaders decides for each text file whether its first line is a header. If this is undecided, it counts the
+// rows of the features and of each separate file, and compares the numbers. If only some rows will be read, it also
+// counts them if a first line is not certainly a header.
 func (s *separate) settleHeaders(pipe *dataset.Pipe, isPart bool) error {
 	if s.opts.Transposed || pipe != nil && !isPart {
 		return nil
@@ -470,10 +478,12 @@ func (s *separate) settleHeaders(pipe *dataset.Pipe, isPart bool) error {
 	return nil
 }
 
-// turn reads the first line of the file path as a row instead of a header, if path lacks one row (change is 1). It
-// reads the first line as a header instead of a row, if path has one row too many (change is −1). The file path then
-// has as many rows as the file other. turn returns false and changes nothing if neither fits, or if it is not an open
-// question whether the first line is a header.
+// turn changes whether the first line of the file path is read as a header. If path lacks one row (change is 1),
+// turn makes the header a row. If path has one row too many (change is −1), it makes the first row the header. Then
+// path has as many rows as the file other, and turn returns true.
+//
+// In all other cases turn changes nothing and returns false. This includes a first line that is certainly a row or
+// certainly a header.
 func (s *separate) turn(path string, guesses map[string]csv.Guess, change int64, other string) bool {
 	g, ok := guesses[path]
 	_, isSettled := s.headers[path]
@@ -509,9 +519,10 @@ func (s *separate) turn(path string, guesses map[string]csv.Guess, change int64,
 	return true
 }
 
-// hintAtHeader returns a hint for a single file in paths that lacks the given number of rows, change. The hint names
-// the option --header, if the file would have the right number of rows with its first line as a row, or as a header.
-// Otherwise hintAtHeader returns "".
+// hintAtHeader returns a hint to use the option --header, if this would give a file the right number of rows. The
+// list paths must have a single file. The file either lacks one row (change is 1) because its first line is read as
+// a header. Or it has one row too many (change is −1) because its first line is read as a row. In other cases
+// hintAtHeader returns "".
 func hintAtHeader(paths []string, guesses map[string]csv.Guess, change int64) string {
 	g, ok := guesses[paths[0]]
 	switch name := printable.Excerpt(paths[0]); {
@@ -524,14 +535,14 @@ func hintAtHeader(paths []string, guesses map[string]csv.Guess, change int64) st
 	return ""
 }
 
-// A placed source has the rows of x, which are part of a whole, with the row numbers of the whole. The first has the
-// number at.first.
+// A placed source has the rows of x, which are some of the rows of all files. It numbers them as in all files: its
+// first row has the number at.first.
 type placed struct {
 	dataset.Source
 	at place
 }
 
-// Dims implements [dataset.Source]. The number of rows is -1, because the whole has an unknown number of rows.
+// Dims implements [dataset.Source]. The number of rows is -1, because the number of rows of all files is unknown.
 func (p *placed) Dims() (n int64, d, t int) {
 	_, d, t = p.Source.Dims()
 	return -1, d, t

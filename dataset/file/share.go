@@ -8,8 +8,8 @@ import (
 	"github.com/fdridge/fdridge/dataset/internal/rawfile"
 )
 
-// A part is a portion of a file. From a text file it has the bytes lo to hi−1. From a file whose rows are found by
-// number, such as .npy, it has the rows in the fraction lo/size to hi/size.
+// A part is a portion of a file. The part of a text file is the bytes from lo to hi−1. Other formats such as .npy
+// find rows by number. There the part is the rows from the fraction lo/size to the fraction hi/size of all rows.
 type part struct {
 	path         string
 	number       int // number of the file, from 1
@@ -17,7 +17,8 @@ type part struct {
 	stamp        dataset.Stamp // zero if the file did not exist
 }
 
-// check checks that the file is unchanged since it was divided.
+// check returns an error if the file has changed since it was divided into parts. The stream s was opened
+// afterwards.
 func (p part) check(s *dataset.Stream) error {
 	name, _ := SplitArray(p.path)
 	return p.stamp.Check(name, s.Stamp)
@@ -27,7 +28,7 @@ func (p part) whole() bool {
 	return p.lo == 0 && p.hi == p.size
 }
 
-// bytes returns the part as a range for a text reader.
+// bytes returns the range of bytes that the part has of a text file. It is the zero value for a whole file.
 func (p part) bytes() dataset.Range {
 	if p.whole() {
 		return dataset.Range{}
@@ -35,7 +36,8 @@ func (p part) bytes() dataset.Range {
 	return dataset.Range{Lo: p.lo, Hi: p.hi}
 }
 
-// rows returns the rows in the fraction lo/size to hi/size of src.
+// rows returns the rows of src that belong to the part, from the fraction lo/size to the fraction hi/size of all
+// rows.
 func (p part) rows(src dataset.Source) (dataset.Source, error) {
 	if p.whole() {
 		return src, nil
@@ -52,11 +54,11 @@ func (p part) rows(src dataset.Source) (dataset.Source, error) {
 	return dataset.Cut(src, first, end)
 }
 
-// parts returns the parts of the files that belong to opts.Share, in order:
+// parts returns the parts of the files that belong to opts.Share, in the order of the files:
 //   - If there are at least as many files as shares, the parts are whole files.
-//   - Otherwise the parts cover the share's range of the bytes of all files.
-//   - Compressed text is not divided. It belongs to the share that has its middle byte.
-//   - A share without rows gets an empty part of the first file, which has the column names.
+//   - Otherwise each share has an equal range of the bytes of all files. The parts cover the range of opts.Share.
+//   - Compressed text is not divided. It belongs to the share whose range has its middle byte.
+//   - A share without rows gets an empty part of the first file, because this file has the column names.
 func parts(paths []string, opts Options) ([]part, error) {
 	if opts.Pipe != nil {
 		return []part{{path: paths[0], number: 1}}, nil
@@ -80,7 +82,7 @@ func parts(paths []string, opts Options) ([]part, error) {
 	return mine, nil
 }
 
-// sizes returns each file as a whole part, and the total size.
+// sizes returns for each file a part that is the whole file. It also returns the total number of bytes.
 func sizes(paths []string, stamps map[string]dataset.Stamp) (all []part, total int64) {
 	for i, path := range paths {
 		name, _ := SplitArray(path)
@@ -94,8 +96,8 @@ func sizes(paths []string, stamps map[string]dataset.Stamp) (all []part, total i
 	return all, total
 }
 
-// group returns the whole files that share s reads. Each file belongs to the share that contains its middle byte. If a
-// share would have no file, it gets a neighbour's file.
+// group returns the files that belong to share s, if shares consist of whole files. A file belongs to the share
+// whose range of bytes has its middle byte. A share that would then have no file gets a file of its neighbour.
 func group(all []part, total int64, s dataset.Share) []part {
 	var mine []part
 	at := int64(0)
@@ -111,7 +113,7 @@ func group(all []part, total int64, s dataset.Share) []part {
 	return mine
 }
 
-// split divides each file at the ends of the share's bytes.
+// split returns the parts of the files that lie in the share's range of bytes.
 func split(all []part, total int64, opts Options) ([]part, error) {
 	var mine []part
 	lo, hi := opts.Share.Of(total)
@@ -129,7 +131,7 @@ func split(all []part, total int64, opts Options) ([]part, error) {
 				to = from
 			}
 		}
-		// An empty file belongs to exactly one share, whose reader reports an error.
+		// An empty file must belong to exactly one share, because the reader of this share reports the error.
 		empty := p.size == 0 && lo <= at && (at < hi || hi == total)
 		p.lo, p.hi = from, to
 		if from < to || empty {
@@ -140,7 +142,7 @@ func split(all []part, total int64, opts Options) ([]part, error) {
 	return mine, nil
 }
 
-// isUndivided reports whether a file can only be read from its start.
+// isUndivided reports whether a file cannot be divided, because it is compressed text or UTF-16 text.
 func isUndivided(path string, opts Options) (bool, error) {
 	format, err := Format(path, opts)
 	if err != nil || Numbered(format) {

@@ -9,10 +9,12 @@ import (
 	"github.com/fdridge/fdridge/dataset/prepare"
 )
 
-// Texts returns the cells of one column of the files as texts, in the order of the rows. A missing cell is "", except
-// in csv, where the text is kept. The column is a name, or a number from 1. Outside csv, numbers are written in their
-// shortest form, and a column has at most 2²⁰ different texts. Errors are as in [Open]; an error comes with an empty
-// text and ends the sequence. Of opts, only the options of the files and of their text are used.
+// Texts yields the cells of one column of the files as texts, in the order of the rows. The column is a name or a
+// number counted from 1. Csv cells keep their text. In other formats, a missing cell is "", numbers are written in
+// their shortest form, and a column has at most 2²⁰ different texts.
+//
+// Errors are as in [Open]. An error is yielded with an empty text and ends the sequence. Of opts, only the options
+// of the files and of their text are used.
 func Texts(ctx context.Context, paths []string, opts Options, column string) iter.Seq2[string, error] {
 	opts.Target = nil
 	opts.Targets = 0
@@ -38,7 +40,8 @@ func Texts(ctx context.Context, paths []string, opts Options, column string) ite
 	}
 }
 
-// textsOfLevels reads the column as a category, whose levels are the texts.
+// textsOfLevels yields the cells of one column as texts, for formats other than csv. It opens the column as
+// categories. For each row it yields the name of the category, or "" if the cell is missing.
 func textsOfLevels(
 	ctx context.Context,
 	path string,

@@ -13,7 +13,7 @@ import (
 	"github.com/fdridge/fdridge/internal/printable"
 )
 
-// A format parses the rows of a file; it implements [chunk.Format].
+// A format parses the rows of a JSON Lines file. It implements [chunk.Format].
 type format struct {
 	*layout
 	plain   columns.Parser // for numbers outside of quotes
@@ -33,7 +33,7 @@ func newFormat(l *layout) *format {
 	return f
 }
 
-// Quotes implements [chunk.Format]. No line end is within a text, because JSON writes it as \n.
+// Quotes implements [chunk.Format]. It returns nil, because a JSON text contains no line end: JSON writes it as \n.
 func (f *format) Quotes() *chunk.Quotes { return nil }
 
 // Rows implements [chunk.Format].
@@ -75,7 +75,8 @@ func (f *format) Record(b *dataset.Buffer, l *chunk.Lines) error {
 	}
 }
 
-// padded returns a copy of a line that ends with a line end and the bytes that [cell.Prefix] may read.
+// padded returns a copy of line for the scanner. A line end follows the line, and then zero bytes, because
+// [cell.Prefix] may read beyond the line.
 func padded(line []byte) []byte {
 	line = bytes.TrimRight(line, "\r\n")
 	out := make([]byte, len(line)+1+cell.Slack)
@@ -83,8 +84,9 @@ func padded(line []byte) []byte {
 	return out
 }
 
-// notNumeric returns the names of the features that should be numeric, but whose values in the first lines were only
-// texts (result t) or were nested (result o). If there are no such features, it returns its arguments.
+// notNumeric returns the names of the features that must be numbers but were not in the first lines of the file.
+// Features with only texts are in t, features with nested values in o. If there are none, it returns texts and
+// others.
 func (l *layout) notNumeric(texts, others []string) (t, o []string) {
 	for j, k := range l.To {
 		if k < 0 || k >= l.Features || l.Lexicon(j) != nil {
@@ -103,14 +105,14 @@ func (l *layout) notNumeric(texts, others []string) (t, o []string) {
 	return t, o
 }
 
-// unset marks a number of a row that is not known yet. No reader returns a NaN with these bits.
+// unset marks a number of a row whose key has not been read yet. No reader returns a NaN with these bits.
 var unset = math.Float64frombits(0xfff8_0000_0000_0bad)
 
 func isUnset(v float64) bool {
 	return math.Float64bits(v) == math.Float64bits(unset)
 }
 
-// row appends the row of the line at s.at to b, and sets s.at to the start of the next line.
+// row parses the line at s.at, appends its row to b, and sets s.at to the start of the next line.
 func (f *format) row(b *dataset.Buffer, s *scanner) *dataset.InputError {
 	width := f.Features + f.Targets
 	n := len(b.X)
@@ -135,7 +137,7 @@ func (f *format) values(row []float64, s *scanner) *dataset.InputError {
 		return bad
 	}
 	for expected := 0; s.toKey(); expected++ {
-		// The keys of most lines are in the order of the columns.
+		// First try the next column, because most lines have their keys in the order of the columns.
 		j := expected
 		if j < len(f.Names) &&
 			f.kinds[j].isPlain &&
@@ -194,7 +196,7 @@ func (f *format) values(row []float64, s *scanner) *dataset.InputError {
 	return f.fillUnset(row, s)
 }
 
-// value returns the number that stands for the current value in column j.
+// value returns the number for the value that s has just read, which belongs to column j.
 func (f *format) value(j int, s *scanner) (float64, *dataset.InputError) {
 	if s.kind == nested {
 		if f.Lexicon(j).LeaveOut("holds nested values") {
@@ -229,8 +231,8 @@ func (f *format) value(j int, s *scanner) (float64, *dataset.InputError) {
 	return 0, bad
 }
 
-// fillUnset sets the values of columns whose key is not on the line. They become missing values. If column j allows
-// none, it returns an error.
+// fillUnset sets the numbers of the columns whose keys are not on the line to missing values. If such a column
+// allows no missing values, it returns an error.
 func (f *format) fillUnset(row []float64, s *scanner) *dataset.InputError {
 	for j, k := range f.To {
 		if k < 0 || !isUnset(row[k]) {

@@ -34,25 +34,25 @@ import (
 
 // Options sets how a file is read.
 type Options struct {
-	// Targets are the target columns. Each is "first", "last", a 1-based column number or a key; a key takes precedence
-	// over a number.
+	// Targets are the target columns. Each is "first", "last", a 1-based column number or a key. A number that is
+	// also a key is taken as the key.
 	Targets []string
-	// Columns are the features, in the requested order. They are specified like Targets and must not include a target.
-	// If each begins with "-", these columns are left out and all others are features. An empty list selects all
+	// Columns are the features, in the requested order. Each is specified as in Targets, but must not be a target.
+	// If each begins with "-", the features are all columns except these and the targets. An empty list selects all
 	// columns that are not targets.
 	Columns []string
-	// Text states how numbers in texts, and missing values, are written.
+	// Text states how missing values, and numbers in quotes, are written.
 	Text prepare.Text
-	// Range is the part of an uncompressed file to read. The columns are determined by the first lines of the file, even
-	// if Range begins later.
+	// Range is the part of the file to read. The file must then be uncompressed. The first lines of the file determine
+	// the columns, even if Range begins later.
 	Range dataset.Range
-	// Cells, if not nil, sets how to read values that are not numbers.
+	// Cells, if not nil, states how to read values that are not numbers. If Cells is nil, such values are errors.
 	Cells *prepare.Cells
-	// Pipe, if not nil, is read instead of the file. Open reads its first line.
+	// Pipe, if not nil, is read instead of the file. Open reads the first line of the pipe to find the columns.
 	Pipe *dataset.Pipe
-	// Heads, if not nil, keeps the columns that were found in the first lines of files. Later calls with the same Heads do
-	// not read these lines again. If a file changes in between, the pass over the rows ends with a
-	// *[dataset.ChangedError].
+	// Heads, if not nil, keeps the columns that were found in the first lines of a file. Later calls for the file
+	// with the same Heads do not read these lines again. If the file changes in between, reading the rows ends with
+	// a *[dataset.ChangedError].
 	Heads *rawfile.Heads
 }
 
@@ -63,7 +63,7 @@ const (
 	maxColumns  = 1 << 20
 )
 
-// A layout is found in the first lines of a file.
+// A layout holds the columns that were found in the first lines of a file.
 type layout struct {
 	columns.Parser
 	stamp dataset.Stamp
@@ -72,7 +72,8 @@ type layout struct {
 	index map[string]int // column of each key
 	kinds []seen         // values of each column in the examined lines
 	lines int            // number of examined lines
-	// ignores is true if the features are listed, so that other keys do not matter.
+	// ignores is true if the caller lists the features. Then keys that are not columns are ignored; otherwise they
+	// are errors.
 	ignores bool
 }
 
@@ -83,8 +84,8 @@ type seen struct {
 	line                 uint8 // last examined line with the key
 }
 
-// Open reads the first lines and returns a source of the rows. Errors are *[dataset.InputError]. If the file changes
-// later, a pass over the rows ends with a *[dataset.ChangedError].
+// Open reads the first lines of a file to find its columns, and returns a source of the rows. Errors are
+// *[dataset.InputError]. If the file changes later, a pass over the rows ends with a *[dataset.ChangedError].
 func Open(name string, opts Options) (*dataset.Stream, error) {
 	l, err := choose(name, opts)
 	if err != nil {
@@ -142,22 +143,23 @@ func choose(name string, opts Options) (*layout, error) {
 	return l, nil
 }
 
-// leavesOut reports whether specs lists columns to leave out, such as -a, instead of columns to keep. index has the
-// columns of the file by name.
+// leavesOut reports whether specs lists columns to leave out, such as "-a". Otherwise specs lists columns to keep.
+// The keys of index are the names of the columns in the file.
 func leavesOut(specs []string, index map[string]int) bool {
 	_, isName := index[specs[0]]
 	return strings.HasPrefix(specs[0], "-") && !isName
 }
 
-// A headKey identifies what inspect found: the file, and the options that inspect uses.
+// A headKey identifies a result of inspect: the file or pipe, and the options on which the result depends.
 type headKey struct {
 	name  string
 	pipe  *dataset.Pipe
 	texts string
 }
 
-// inspect returns the columns that the first lines of a file have, or that opts.Heads has kept from an earlier call.
-// The caller may change the layout, but not its index and its kinds of values, which all callers share.
+// inspect returns the columns found in the first lines of a file, which opts.Heads may hold from an earlier call.
+// The caller may change the returned layout, but not the contents of its fields index and kinds: all callers share
+// them.
 func inspect(name string, opts Options) (*layout, error) {
 	key := headKey{name: name, pipe: opts.Pipe}
 	if opts.Heads != nil {

@@ -28,7 +28,8 @@ type scanner struct {
 
 	keyAt int    // position of the key
 	key   []byte // decoded key
-	// valueAt is the position of the value. value is its text: a decoded text without quotes, or empty for null.
+	// valueAt is the position of the current value. value is its text without quotes and escapes, or empty for
+	// null.
 	valueAt int
 	value   []byte
 	kind    kind
@@ -38,7 +39,7 @@ type scanner struct {
 	bad   *dataset.InputError // the first error, without file and line
 }
 
-// begin reads the brace at the beginning of the line.
+// begin reads the opening brace of the object. It returns an error if the line begins with anything else.
 func (s *scanner) begin() *dataset.InputError {
 	s.begun, s.bad = false, nil
 	s.skipBlanks()
@@ -55,18 +56,19 @@ func (s *scanner) begin() *dataset.InputError {
 	return nil
 }
 
-// next reads a key and its value. It returns false at the end of the line, and sets s.bad if the line is invalid.
+// next reads the next key and its value. It returns false at the end of the line, and after an error, which sets
+// s.bad.
 func (s *scanner) next() bool {
 	return s.nextKey() && s.nextValue()
 }
 
-// nextKey reads up to the value of the next pair.
+// nextKey reads the next key and the colon after it.
 func (s *scanner) nextKey() bool {
 	return s.toKey() && s.readKey()
 }
 
-// keyIs reports whether the key at s.keyAt is name, which contains no character that JSON escapes. If it is, keyIs
-// moves behind the key.
+// keyIs reports whether the key at s.keyAt is name. If so, it moves behind the key. name must contain no character
+// that JSON escapes.
 func (s *scanner) keyIs(name string) bool {
 	rest := s.text[s.keyAt+1:]
 	if len(rest) <= len(name) ||
@@ -78,7 +80,7 @@ func (s *scanner) keyIs(name string) bool {
 	return true
 }
 
-// readKey reads the key at s.keyAt and the colon after it.
+// readKey reads the key at s.keyAt and the colon after it. After an error it sets s.bad and returns false.
 func (s *scanner) readKey() bool {
 	end, escaped := textEnd(s.text, s.keyAt)
 	if end == 0 {
@@ -96,7 +98,7 @@ func (s *scanner) readKey() bool {
 	return s.colon()
 }
 
-// toKey moves to the next key, and returns false at the end of the object.
+// toKey moves to the next key. It returns false at the end of the object, and after an error, which sets s.bad.
 func (s *scanner) toKey() bool {
 	s.skipBlanks()
 	c := s.text[s.at]
@@ -132,7 +134,7 @@ func (s *scanner) colon() bool {
 	return true
 }
 
-// end reads the end of the line. It returns false.
+// end reads the line end after the object. It always returns false, because no pair follows.
 func (s *scanner) end() bool {
 	s.skipBlanks()
 	switch c := s.text[s.at]; {
@@ -200,7 +202,7 @@ func (s *scanner) nextValue() bool {
 	return true
 }
 
-// endsValue reports whether c ends a number or a literal.
+// endsValue reports whether c can follow a number, or a word such as true.
 func endsValue(c byte) bool {
 	return c == ',' ||
 		c == '}' ||
@@ -249,8 +251,8 @@ func isJSONNumber(s []byte) bool {
 	return len(s) == 0
 }
 
-// textEnd returns the end of the text that begins with the quote at byte p, and whether it has escapes. end is 0 if the
-// text does not end on the line, or has a control character.
+// textEnd returns the position after the text in quotes that begins at byte p. escaped tells whether the text has
+// escapes. If the text does not end on its line, or has a control character, end is 0.
 func textEnd(text []byte, p int) (end int, escaped bool) {
 	for p++; ; p++ {
 		switch c := text[p]; {
@@ -268,7 +270,8 @@ func textEnd(text []byte, p int) (end int, escaped bool) {
 	}
 }
 
-// decode returns the contents of a text in quotes. ok is false if an escape is invalid.
+// decode returns the contents of a text in quotes. escaped tells whether it has escapes. ok is false if one is
+// invalid.
 func decode(quoted []byte, escaped bool) (text []byte, ok bool) {
 	inside := quoted[1 : len(quoted)-1]
 	if !escaped {
@@ -284,7 +287,8 @@ func decode(quoted []byte, escaped bool) (text []byte, ok bool) {
 	return []byte(out), true
 }
 
-// nestedEnd returns the end of the array or object that begins at byte p, or 0 if it does not end on the line.
+// nestedEnd returns the position after the array or object that begins at byte p. It returns 0 if the array or
+// object does not end on its line.
 func nestedEnd(text []byte, p int) int {
 	depth := 0
 	for {
@@ -331,8 +335,8 @@ func (s *scanner) fail(at int, format string, args ...any) bool {
 	return false
 }
 
-// failText sets s.bad for a text that does not end on the line or has a control character. The text begins with the
-// quote at byte p.
+// failText sets s.bad to the error of the text in quotes that begins at byte p, and returns false. The text does
+// not end on its line or has a control character.
 func (s *scanner) failText(p int) bool {
 	for at := p + 1; ; at++ {
 		switch c := s.text[at]; {
@@ -344,7 +348,7 @@ func (s *scanner) failText(p int) bool {
 	}
 }
 
-// oneObject is the advice on a file whose lines are not objects.
+// oneObject is the hint in errors about lines that are not one JSON object.
 const oneObject = "a line must hold one object, as jq -c . FILE writes it"
 
 // expected sets the error for the byte at s.at.
@@ -357,12 +361,12 @@ func (s *scanner) expected(what string) bool {
 	return s.fail(s.at, "%s is missing before %s", what, s.excerpt(s.at))
 }
 
-// twice returns the error for the current key, which occurred before.
+// twice returns the error for a key that occurs a second time in the line, at s.keyAt.
 func (s *scanner) twice() *dataset.InputError {
 	return s.errorAt(s.keyAt, "the key %s occurs twice in the line", s.excerpt(s.keyAt))
 }
 
-// excerpt returns the text at byte p in quotes, shortened.
+// excerpt returns, in quotes and shortened, the text of the line from byte p to the end of the value there.
 func (s *scanner) excerpt(p int) string {
 	rest := s.text[p:]
 	if i := bytes.IndexByte(rest, '\n'); i >= 0 {

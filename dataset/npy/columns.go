@@ -10,8 +10,8 @@ import (
 	"github.com/fdridge/fdridge/internal/parallel"
 )
 
-// byColumns returns two sources for an array in Fortran order. The rows of one are the columns that are features, the
-// rows of the other are the targets.
+// byColumns returns two sources for an array in Fortran order, which is stored column by column. The rows of the
+// first source are the feature columns of the array, and the rows of the second are the target columns.
 func byColumns(open opening, h header, choice columns.Choice, stamp dataset.Stamp) *dataset.Columns {
 	order := make([]int, choice.Features+choice.Targets)
 	for j, k := range choice.To {
@@ -50,7 +50,7 @@ func byColumns(open opening, h header, choice columns.Choice, stamp dataset.Stam
 	return out
 }
 
-// A transposedReader reads columns of a Fortran-order array as rows.
+// A transposedReader reads an array that is stored column by column, and returns each column as a row.
 type transposedReader struct {
 	*input
 	order []int // order[i] is the column of the array that becomes row i
@@ -65,7 +65,7 @@ func (r *transposedReader) Skip(rows int64) (bool, error) {
 	return true, nil
 }
 
-// Read appends columns as rows. Groups of columns are read in parallel.
+// Read appends up to the given number of columns to b as rows. It reads groups of columns in parallel.
 func (r *transposedReader) Read(b *dataset.Buffer, rows int) error {
 	order := r.order[r.next:min(r.next+rows, len(r.order))]
 	height := int(r.rows)
@@ -82,7 +82,8 @@ func (r *transposedReader) Read(b *dataset.Buffer, rows int) error {
 	})
 }
 
-// readColumns reads the columns js to x. It reads adjacent columns together.
+// readColumns reads the columns with the indices js into x, one after the other. It reads adjacent columns by one
+// call.
 func (r *transposedReader) readColumns(x []float64, js []int) error {
 	s := strips.Get().(*strip)
 	defer strips.Put(s)

@@ -9,17 +9,18 @@ import (
 	"github.com/fdridge/fdridge/internal/wire"
 )
 
-// A kind is a number type, such as NumPy's "<f8".
+// A kind describes a number type, such as float64, which NumPy calls "<f8".
 type kind struct {
 	size int // bytes of an entry
-	// decode converts raw to numbers, and may overwrite raw. An integer that float64 does not represent becomes +∞,
-	// because NaN would mean a missing value.
+	// decode converts the bytes raw to numbers in dst, and may overwrite raw. An integer that float64 cannot
+	// represent becomes +∞. It does not become NaN, because NaN would mean a missing value.
 	decode   func(dst []float64, raw []byte)
 	integers bool
 	asIs     bool // the entries are little-endian float64, which need no conversion
 }
 
-// Each kind of number has its own loop. A function call for each number would triple the time.
+// kinds has the number types by NumPy's names. Each has its own conversion loop, because one function call for each
+// number would triple the time.
 var kinds = map[string]kind{
 	"f8": {8, wire.Floats, false, true},
 	"f2": {2, float16s, false, false},
@@ -56,7 +57,7 @@ func kindOf(descr string) (k kind, ok bool) {
 	return k, ok
 }
 
-// swapped returns the decoder for big-endian entries of kind k.
+// swapped returns the decode function for entries of kind k whose bytes are in big-endian order.
 func swapped(k kind) func(dst []float64, raw []byte) {
 	return func(dst []float64, raw []byte) {
 		swap(raw[:len(dst)*k.size], k.size)
@@ -138,7 +139,7 @@ func uint8s(dst []float64, raw []byte) {
 	}
 }
 
-// maxExact is 2⁵³: float64 represents every integer up to maxExact.
+// maxExact is 2⁵³. float64 represents every integer from −2⁵³ to 2⁵³ exactly.
 const maxExact = 1 << 53
 
 func signed(v int64) float64 {

@@ -15,7 +15,8 @@ import (
 //
 //	[('a', '<f8'), ('b', '<i4', (3,)), ('', '|V4')]
 //
-// The field b has three numbers, which are the columns b[1], b[2] and b[3]. Fields without a name are padding.
+// In this list, b stands for three numbers, which become the columns b[1], b[2] and b[3]. An entry without a name
+// is padding and becomes no column, unless it is a number.
 type field struct {
 	name  string
 	descr string
@@ -28,7 +29,7 @@ const maxFields = 1 << 16
 
 var errFields = errors.New("has a malformed header: its list of fields cannot be read")
 
-// cutList cuts the first list out of the text of a header, and leaves an empty list.
+// cutList returns the text of a header with its first list replaced by an empty list, and the list that it cut out.
 func cutList(text string) (rest, list string) {
 	lo := outsideQuotes(text, "[")
 	if lo < 0 {
@@ -51,7 +52,7 @@ func cutList(text string) (rest, list string) {
 	}
 }
 
-// outsideQuotes returns the index of the first of the characters that is not in quotes, or −1.
+// outsideQuotes returns the index of the first byte of text that is one of characters and not in quotes, or −1.
 func outsideQuotes(text, characters string) int {
 	quote := byte(0)
 	for i := 0; i < len(text); i++ {
@@ -69,14 +70,16 @@ func outsideQuotes(text, characters string) int {
 	return -1
 }
 
-// A literal is a Python string, or a list or tuple of literals. A number is a string without quotes.
+// A literal is a parsed Python value: a string, an integer, a list or a tuple. The field text holds a string, or
+// the digits of an integer. The field items holds the elements of a list or tuple.
 type literal struct {
 	text  string
 	items []literal
 	kind  byte // ' for a string, [ for a list, ( for a tuple, 0 for a number
 }
 
-// parseLiteral parses the literal at the start of text, and returns the text after it.
+// parseLiteral parses the Python literal at the start of text. It returns the literal and the text after it. depth
+// is the number of lists and tuples around the literal.
 func parseLiteral(text string, depth int) (l literal, rest string, err error) {
 	text = strings.TrimLeft(text, " \t\n")
 	if text == "" || depth > 8 {
@@ -153,8 +156,8 @@ func describeFields(d description) (header, error) {
 	return out, nil
 }
 
-// addField adds the columns of a field. item is a tuple: the name, or a pair of title and name; the type; and perhaps a
-// shape.
+// addField adds the columns of a field of a structured array. item is a tuple of the name (or a pair of title and
+// name), the type and, if the field has several numbers, their shape.
 func (h *header) addField(item literal) error {
 	if item.kind != '(' || len(item.items) < 2 || len(item.items) > 3 {
 		return errFields
@@ -210,7 +213,7 @@ func (h *header) addField(item literal) error {
 	return nil
 }
 
-// shapeOf returns the dimensions of a field: a number, or a tuple of numbers.
+// shapeOf returns the dimensions of a field. l is a number or a tuple of numbers.
 func shapeOf(l literal) (shape []int) {
 	if l.kind != '(' {
 		l.items = []literal{l}
@@ -225,7 +228,8 @@ func shapeOf(l literal) (shape []int) {
 	return shape
 }
 
-// fieldKind returns the kind and the size of an entry. For texts, times and padding, the kind is zero.
+// fieldKind returns the number type that NumPy calls descr, and the bytes of an entry. For texts, times and
+// padding, k is the zero kind, because these are no numbers.
 func fieldKind(descr string) (k kind, size int, err error) {
 	if k, ok := kindOf(descr); ok {
 		return k, k.size, nil
@@ -251,7 +255,8 @@ func fieldKind(descr string) (k kind, size int, err error) {
 	return k, size, nil
 }
 
-// decodeFields decodes raw, the bytes of whole rows, to dst. Entries that are no numbers become NaN.
+// decodeFields converts raw, the bytes of whole rows of a structured array, to numbers in dst. Entries that are no
+// numbers, such as texts, become NaN.
 func (h *header) decodeFields(dst []float64, raw []byte) {
 	for j := range h.fields {
 		f := &h.fields[j]
@@ -269,7 +274,7 @@ func (h *header) decodeFields(dst []float64, raw []byte) {
 	}
 }
 
-// names returns the names of the columns, or nil if the array has no fields.
+// names returns the names of the columns of a structured array. For other arrays it returns nil.
 func (h *header) names() []string {
 	var names []string
 	for _, f := range h.fields {
@@ -278,7 +283,7 @@ func (h *header) names() []string {
 	return names
 }
 
-// holds returns what column j holds if its entries are no numbers, otherwise "".
+// holds returns what column j has instead of numbers, such as "text". If the column has numbers, it returns "".
 func (h *header) holds(j int) string {
 	if h.fields == nil || h.fields[j].kind.decode != nil {
 		return ""

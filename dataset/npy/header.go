@@ -37,7 +37,7 @@ func (h *header) width() int {
 	return h.cols * h.size
 }
 
-// length returns the number of bytes of header and entries.
+// length returns the number of bytes of the header and all entries.
 func (h *header) length() int64 {
 	return h.start + h.rows*int64(h.width())
 }
@@ -48,8 +48,9 @@ const magic = "\x93NUMPY"
 // maxHeader limits the bytes of a header. NumPy writes less than 200.
 const maxHeader = 1 << 16
 
-// readHeader reads the header. size is the number of bytes of the data, or −1 if unknown. describe makes the header
-// from its fields, and returns an error for an array that cannot be read.
+// readHeader reads the header of an array. size is the number of bytes of the header and the entries, or −1 if
+// unknown. The function describe converts the dictionary in the header. It returns an error for an array that
+// cannot be read.
 func (in *input) readHeader(size int64, describe func(description) (header, error)) error {
 	prefix := make([]byte, 12)
 	if _, err := io.ReadFull(in.data, prefix[:10]); err != nil {
@@ -64,7 +65,7 @@ func (in *input) readHeader(size int64, describe func(description) (header, erro
 		if _, err := io.ReadFull(in.data, prefix[10:]); err != nil {
 			return in.headerError(err, "is too short for a .npy file")
 		}
-		// Compare as uint32, because an int may have only 32 bits.
+		// Compare before the conversion to int, because an int may have only 32 bits.
 		if n := binary.LittleEndian.Uint32(prefix[8:]); n > maxHeader {
 			return fmt.Errorf("has a header of %d bytes, more than %d", n, maxHeader)
 		}
@@ -89,7 +90,7 @@ func (in *input) readHeader(size int64, describe func(description) (header, erro
 	}
 	in.start = int64(len(text))
 	in.sum = crc32.ChecksumIEEE(text)
-	// Check the length of the file before rows are allocated.
+	// Check that the file holds all rows, before the caller allocates memory for them.
 	if need := in.length(); size >= 0 && size < need {
 		what := fmt.Sprintf("%d×%d entries of %d bytes", in.rows, in.cols, in.size)
 		if in.fields != nil {
@@ -97,7 +98,7 @@ func (in *input) readHeader(size int64, describe func(description) (header, erro
 		}
 		return fmt.Errorf("is truncated: %s need %d bytes, it has %d", what, need, size)
 	} else if size > need && in.at != nil {
-		// Other bytes follow the array. In a compressed file, they are found only when the last row is read.
+		// Bytes follow the array. If the file is compressed, only the read after the last row finds such bytes.
 		next := make([]byte, min(size-need, int64(len(magic))))
 		if _, err := in.at.ReadAt(next, need); err != nil {
 			return in.wrap(err, 0)
@@ -107,7 +108,7 @@ func (in *input) readHeader(size int64, describe func(description) (header, erro
 	return nil
 }
 
-// headerError returns msg if the file ends within the header.
+// headerError returns an error with the text msg if err is an end of file. It passes any other error to in.wrap.
 func (in *input) headerError(err error, msg string) error {
 	if err == io.EOF || err == io.ErrUnexpectedEOF {
 		return errors.New(msg)
@@ -125,8 +126,9 @@ type description struct {
 	shape   []int64
 }
 
-// entry matches a key, its value, and a comma or the end. The value is a string, an empty list that stands for the
-// list of fields, a boolean or a tuple.
+// entry matches a key of the dictionary, its value, and the comma or the end after the value. The value is a
+// string, a boolean, a tuple, or an empty list. The empty list replaces the list of fields, which cutList has cut
+// out.
 var entry = regexp.MustCompile(
 	`^\s*['"](descr|fortran_order|shape)['"]\s*:\s*(?:['"]([^'"]*)['"]|(\[\])|(True|False)|\(([-0-9L,\s]*)\))\s*(,|$)`,
 )
@@ -173,7 +175,7 @@ func parse(text string) (d description, err error) {
 	return d, nil
 }
 
-// parseShape parses a tuple. Python 2 appends L to long integers.
+// parseShape parses the text of a tuple of integers. An integer may end with L, as Python 2 writes long integers.
 func parseShape(text string) (shape []int64, err error) {
 	for part := range strings.SplitSeq(strings.TrimSuffix(strings.TrimSpace(text), ","), ",") {
 		part = strings.TrimSpace(part)

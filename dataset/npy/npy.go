@@ -32,21 +32,22 @@ import (
 type Options struct {
 	// Targets are the target columns. Each is "first", "last", a 1-based column number, or the name of a field.
 	Targets []string
-	// Columns are the features, in the requested order. They are specified like Targets and must
-	// not include a target. If each begins with "-", these columns are left out and all others are
-	// features. An empty list selects all columns that are not targets.
+	// Columns are the features, in the requested order. Each is specified as in Targets, but must not be a target.
+	// If each begins with "-", the features are all columns except these and the targets. An empty list selects all
+	// columns that are not targets.
 	Columns []string
-	// Cells, if not nil, selects the categorical columns and states how to treat NaN. Each number in a categorical
-	// column is a category.
+	// Cells, if not nil, selects the categorical columns and states how to treat NaN. In a categorical column, each
+	// different number is a category.
 	Cells *prepare.Cells
-	// Pipe, if not nil, is read by Open instead of the file. The array must be in C order.
+	// Pipe, if not nil, is read instead of the file. The array in it must be in C order, stored row by row.
 	Pipe *dataset.Pipe
-	// Entries, if not nil, reads the entries of the array. The file then has only the header.
+	// Entries, if not nil, holds the entries of the array. The named file then holds only the header.
 	Entries *io.SectionReader
 }
 
-// Open reads the header and returns a source of the rows. Errors are *[dataset.InputError]; Line is the 1-based row.
-// If the file changes later, a pass over the rows ends with a *[dataset.ChangedError].
+// Open reads the header of a .npy file and returns a source of its rows. Errors are *[dataset.InputError], whose
+// Line is the number of the row, counted from 1. If the file changes later, a pass over the rows ends with a
+// *[dataset.ChangedError].
 func Open(name string, opts Options) (*dataset.Stream, error) {
 	look := func(dataset.Stamp) (*input, error) {
 		f, err := rawfile.Look(name, opts.Pipe)
@@ -59,16 +60,16 @@ func Open(name string, opts Options) (*dataset.Stream, error) {
 	return source(look, pass, opts)
 }
 
-// Names returns the names of the features and of the targets that opts selects, in the order of the columns that
-// [Open] returns. If the array in the file has no named fields, both results are nil. Errors are as in [Open].
+// Names returns the names of the features and of the targets that opts selects. Their order is the order of the
+// columns in the source from [Open]. If the array has no named fields, both results are nil. Errors are as in
+// [Open].
 func Names(name string, opts Options) (features, targets []string, err error) {
 	f, err := rawfile.Look(name, opts.Pipe)
 	in, err := openFile(f, opts.Entries, err)
 	return in.chosen(opts, err)
 }
 
-// MemberNames returns the names of the features and of the targets that opts selects, for an array of an archive; see
-// [OpenMember] for the array, and [Names].
+// MemberNames is [Names] for an array in a .npz archive. The argument member names the array as in [OpenMember].
 func MemberNames(name, member string, opts Options) (features, targets []string, err error) {
 	if member == "" {
 		names, err := Members(name)
@@ -83,7 +84,7 @@ func MemberNames(name, member string, opts Options) (features, targets []string,
 	return in.chosen(opts, err)
 }
 
-// Columns returns the names of the fields, or nil if the array has none.
+// Columns returns the names of the columns of a structured array. If the array has no named fields, it returns nil.
 func Columns(name string, opts Options) ([]string, error) {
 	f, err := rawfile.Look(name, opts.Pipe)
 	in, err := openFile(f, opts.Entries, err)
@@ -93,7 +94,8 @@ func Columns(name string, opts Options) ([]string, error) {
 	return in.names(), in.close()
 }
 
-// chosen returns the names that opts selects, and closes the input. openError is the error of opening the input.
+// chosen returns the names of the features and of the targets that opts selects, and closes the input. If opening
+// the input failed, it returns openError.
 func (in *input) chosen(opts Options, openError error) (features, targets []string, err error) {
 	if openError != nil {
 		return nil, nil, openError
@@ -157,30 +159,32 @@ func (in *input) checkFields(choice *columns.Choice) error {
 	return nil
 }
 
-// An opening opens an array. Its argument is the required stamp of the file.
+// An opening is a function that opens an array. Opening fails if the file has another stamp (size and modification
+// time) than required. With the zero Stamp, every file is accepted.
 type opening func(required dataset.Stamp) (*input, error)
 
-// An input is an array that is open for reading.
+// An input is an array that is open for reading: its header and the reader of its entries.
 type input struct {
 	header
 	name string
 	data io.Reader // the header, then the entries in order
-	// at reads at arbitrary positions, or is nil for compressed or piped data.
+	// at reads bytes at arbitrary positions. It is nil for compressed data and for a pipe.
 	at    io.ReaderAt
 	want  uint32 // required CRC-32 of header and entries; 0 if there is none
 	sum   uint32 // CRC-32 of the bytes read so far
 	wrap  func(err error, row int) error
 	close func() error
 	stamp dataset.Stamp
-	// unchanged returns an error if the file no longer has the stamp.
+	// unchanged returns an error if the file has changed since it was opened.
 	unchanged func() error
 	stop      func() // makes a read that waits for a pipe return
-	// available counts the bytes that arrived from a Prompt pipe, or is nil.
+	// available returns a number of bytes that can be read without waiting. It is nil unless the data come from a
+	// pipe whose rows must be delivered without delay.
 	available func() int
 	piped     bool
 }
 
-// An extended joins a header and entries from another file.
+// An extended reads a header from one file and the entries after it from another file, as if they were one file.
 type extended struct {
 	header  io.ReaderAt
 	size    int64 // of the header in bytes
@@ -238,7 +242,7 @@ func (in *input) Stop() {
 // Unchanged implements [dataset.Witness].
 func (in *input) Unchanged() error { return in.unchanged() }
 
-// begin reads the header, and closes the input after an error.
+// begin reads the header of in and returns in. If the array cannot be read, it closes in and returns an error.
 func (in *input) begin(size int64, describe func(description) (header, error)) (*input, error) {
 	err := in.readHeader(size, describe)
 	if err == nil && in.fortran && in.at == nil {
@@ -259,7 +263,8 @@ func (in *input) begin(size int64, describe func(description) (header, error)) (
 	return nil, err
 }
 
-// source calls the function look once to read the header, and the function pass at the start of each pass.
+// source returns a source of the rows of an array. It calls look once to read the header. The source calls pass at
+// the start of each pass over the rows.
 func source(look, pass opening, opts Options) (*dataset.Stream, error) {
 	in, err := look(dataset.Stamp{})
 	if err != nil {

@@ -15,9 +15,10 @@ import (
 	"github.com/fdridge/fdridge/internal/printable"
 )
 
-// OpenMember returns a source of the rows of an array in a .npz archive. The argument member is the name of the array
-// in np.savez. If member is empty, OpenMember reads the array x or X, the sparse matrix that scipy.sparse.save_npz
-// wrote, or the only array. Checksums are verified, except for arrays that are not read in sequence.
+// OpenMember returns a source of the rows of an array in a .npz archive. The argument member is the name of the
+// array in np.savez. If member is empty, OpenMember reads the first of these that exists: the array x, the array X,
+// the sparse matrix that scipy.sparse.save_npz wrote, the only array. Checksums are verified, except if rows are
+// skipped or the array is in Fortran order.
 func OpenMember(name, member string, opts Options) (*dataset.Stream, error) {
 	if member == "" {
 		names, err := Members(name)
@@ -60,7 +61,8 @@ func hasSparse(names []string) bool {
 	return isSparse(names) && !slices.Contains(names, "x") && !slices.Contains(names, "X")
 }
 
-// memberOfFeatures returns the name of the member that holds the features.
+// memberOfFeatures returns the name of the array that holds the features: x, X or the only array. names are the
+// arrays of the archive.
 func memberOfFeatures(name string, names []string) (string, error) {
 	switch {
 	case slices.Contains(names, "x"):
@@ -80,7 +82,7 @@ func memberOfFeatures(name string, names []string) (string, error) {
 	}
 }
 
-// joinNames joins at most the first 12 names by commas.
+// joinNames joins the names by commas. If there are more than 12 names, it joins the first 12 and adds "…".
 func joinNames(names []string) string {
 	const most = 12
 	if len(names) > most {
@@ -123,7 +125,7 @@ func openMember(name, member string, was dataset.Stamp) (*input, error) {
 	return openMemberAs(name, member, was, describe)
 }
 
-// openMemberAs opens a member. The function describe checks its header.
+// openMemberAs opens an array of an archive. The function describe checks the header of the array and converts it.
 func openMemberAs(
 	name, member string,
 	was dataset.Stamp,
@@ -156,7 +158,8 @@ func openMemberAs(
 	return in.begin(int64(z.File[i].UncompressedSize64), describe)
 }
 
-// openEntry opens a member, and sets in.at if it is not compressed.
+// openEntry opens an array of an archive. If the array is not compressed, it sets in.at, which reads at any
+// position.
 func (in *input) openEntry(m *zip.File, f *rawfile.File) (io.ReadCloser, error) {
 	const encrypted = 1
 	if m.Flags&encrypted != 0 {
@@ -174,7 +177,7 @@ func (in *input) openEntry(m *zip.File, f *rawfile.File) (io.ReadCloser, error) 
 	return m.Open()
 }
 
-// wrapMember converts a read error, but not io.EOF, to an *[dataset.InputError].
+// wrapMember converts an error of reading the given row to an *[dataset.InputError]. It returns io.EOF unchanged.
 func wrapMember(name string, err error, row int) error {
 	var known *dataset.InputError
 	if err == nil || err == io.EOF || errors.As(err, &known) {

@@ -12,7 +12,7 @@ import (
 	"github.com/fdridge/fdridge/internal/wire"
 )
 
-// A part is the memory of one goroutine that reads rows.
+// A part is the working memory of one goroutine. Each goroutine reads some of the rows of a block.
 type part struct {
 	raw   []byte
 	plain []float64
@@ -44,8 +44,8 @@ func (r *rowReader) readParts(b *dataset.Buffer, rows int) error {
 	return nil
 }
 
-// readPart reads rows into the features x and the targets y. If features precede targets, whole rows are read into x,
-// to avoid a copy.
+// readPart reads rows, and writes their features to x and their targets to y. If the features precede the targets
+// in the file, it decodes whole rows directly into x, to avoid a copy.
 func (r *rowReader) readPart(p *part, firstRow int64, x, y []float64, rows int) error {
 	width := r.width()
 	p.sum = 0

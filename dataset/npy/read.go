@@ -16,18 +16,20 @@ import (
 	"github.com/fdridge/fdridge/internal/parallel"
 )
 
-// chunkBytes is the number of bytes of a C-order array that are read at a time. They fit in cache.
+// chunkBytes is the number of bytes that are read at a time from an array in C order. They fit in the CPU's cache.
 const chunkBytes = 1 << 18
 
-// A window is the part of a Fortran-order array that is in memory: windowRows rows, or fewer if they exceed
-// windowBytes. Larger windows read longer runs of each column. Windows of more than windowRows rows were not faster.
+// A window is the part of a Fortran-order array that is in memory. It has windowRows rows, or fewer rows if those
+// would take more than windowBytes bytes. Larger windows read more adjacent entries of each column at once. Windows
+// of more than windowRows rows were not faster.
 const (
 	windowBytes = 16 << 20
 	windowRows  = 1024
 )
 
-// stripColumns is the number of columns that are transposed together. Writing long runs was twice as fast as writing
-// single cache lines. tileRows rows fit in the L1 cache.
+// stripColumns is the number of columns that are transposed together. The transposed numbers are then written in
+// long runs, which was twice as fast as writing single cache lines. tileRows rows of these columns fit in the L1
+// cache.
 const (
 	stripColumns = 16 * columns.Tile
 	tileRows     = 16
@@ -100,8 +102,9 @@ func (r *rowReader) fill(b *dataset.Buffer, rows int) error {
 	return nil
 }
 
-// end returns io.EOF if no bytes follow the last row. If bytes can be read at any position, readHeader has checked
-// this, and end only compares the checksum.
+// end checks what follows the last row, and returns io.EOF if the array is correct. For data without random access,
+// it returns an error if further bytes follow. Otherwise readHeader has checked this, and end compares the
+// checksum.
 func (r *rowReader) end() error {
 	if r.at != nil && r.want != 0 && r.sum != r.want {
 		return r.wrap(zip.ErrChecksum, int(r.rows))
@@ -116,7 +119,7 @@ func (r *rowReader) end() error {
 	return r.wrap(err, int(r.rows))
 }
 
-// excessError returns the error for bytes after the last row.
+// excessError returns the error for bytes after the last row. next are the first of these bytes.
 func (in *input) excessError(next []byte) error {
 	what := ""
 	if string(next) == magic {
@@ -128,7 +131,8 @@ func (in *input) excessError(next []byte) error {
 	}
 }
 
-// truncatedError describes a truncated array, and adds the row to other errors.
+// truncatedError converts an error of reading an array after the given number of complete rows. If err is an end of
+// file, the new error says that the array is truncated.
 func (in *input) truncatedError(err error, rows int64) error {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return &dataset.InputError{
@@ -139,8 +143,8 @@ func (in *input) truncatedError(err error, rows int64) error {
 	return in.wrap(err, int(rows+1))
 }
 
-// check replaces the categories in x and y by codes. If accepted is false, it first looks for numbers that are not
-// finite, and returns an error for the first of them.
+// check replaces the numbers of categorical columns in x and y by their codes. Unless accepted is true, it first
+// looks for numbers that are not finite, and returns an error for the first of them.
 func (in *input) check(c *columns.Choice, x, y []float64, firstRow int64, accepted bool) error {
 	if !accepted {
 		if i, j, v, bad := c.Find(x, y); bad {
@@ -158,7 +162,7 @@ func (in *input) check(c *columns.Choice, x, y []float64, firstRow int64, accept
 	return nil
 }
 
-// notFinite returns the error for the element v at (row, j). Both indices count from 0.
+// notFinite returns the error for an entry v that is not finite. row and column j count from 0.
 func (in *input) notFinite(row int64, j int, v float64) error {
 	integers := in.isInteger(j)
 	msg := fmt.Sprintf("row %d, %s is %v, which is not finite", row+1, in.label(j), v)
@@ -221,7 +225,7 @@ func (r *columnReader) Skip(rows int64) (bool, error) {
 	return true, nil
 }
 
-// Read fills a block, reading as many windows as necessary.
+// Read appends up to the given number of rows to b. It reads as many windows of the array as necessary.
 func (r *columnReader) Read(b *dataset.Buffer, rows int) error {
 	switch {
 	case r.fault.Err() != nil:
@@ -255,8 +259,8 @@ func (r *columnReader) fill(b *dataset.Buffer, rows int) error {
 	return nil
 }
 
-// load reads the next window into memory. It reads and transposes strips of columns in parallel, each strip while it is
-// in cache.
+// load reads the next window of rows into memory. It divides the columns into strips, and reads and transposes the
+// strips in parallel. A strip is transposed right after it was read, while it is in the CPU's cache.
 func (r *columnReader) load() error {
 	r.first = r.next
 	r.held = int(min(int64(r.height), r.rows-r.first))

@@ -39,13 +39,13 @@ type sparse struct {
 	stamp  dataset.Stamp
 }
 
-// Limits that bound the memory needed to read a matrix.
+// Limits on a sparse matrix, which bound the memory needed to read it.
 const (
 	maxSparseColumns = math.MaxInt32 // column numbers have 32 bits
 	maxRowValues     = 1 << 24       // values of a row, or of rows that are read together
 )
 
-// isSparse reports whether an archive has the arrays that scipy.sparse.save_npz writes.
+// isSparse reports whether names, the arrays of an archive, include the arrays that scipy.sparse.save_npz writes.
 func isSparse(names []string) bool {
 	return slices.Contains(names, "format") &&
 		slices.Contains(names, "shape") &&
@@ -79,7 +79,8 @@ func (m *sparse) fail(format string, args ...any) error {
 	return &dataset.InputError{File: m.name, Msg: fmt.Sprintf(format, args...)}
 }
 
-// choose returns the features and targets. If all columns are features, choice.To is nil.
+// choose returns the columns that opts selects as features and targets. If opts selects no columns, all columns are
+// features, and choice.To is nil.
 func (m *sparse) choose(opts Options) (choice columns.Choice, err error) {
 	if len(opts.Targets)+len(opts.Columns) == 0 {
 		return columns.Choice{Features: m.cols}, nil
@@ -95,7 +96,8 @@ func (m *sparse) choose(opts Options) (choice columns.Choice, err error) {
 	return choice, choice.Read(opts.Cells, names, false)
 }
 
-// describeSparse reads the headers of the arrays, and the arrays format and shape.
+// describeSparse reads what describes a sparse matrix: the arrays format and shape, and the headers of other
+// arrays.
 func describeSparse(name string) (*sparse, error) {
 	m := &sparse{name: name, height: 1, width: 1}
 	text, err := memberText(name, "format")
@@ -168,7 +170,8 @@ func (m *sparse) blocks(shape []int64) error {
 	return nil
 }
 
-// checkFill checks that absent entries are zero. The package sparse of PyData stores their value.
+// checkFill returns an error unless the entries that are not stored are zero. The Python package sparse stores the
+// value of these entries in the array fill_value.
 func (m *sparse) checkFill() error {
 	v, err := openVector(m.name, "fill_value", m.stamp)
 	if err != nil {
@@ -201,7 +204,7 @@ func (m *sparse) shape() ([]int64, error) {
 	return shape, nil
 }
 
-// memberText returns the text in an array without dimensions, which NumPy stores as bytes or as UTF-32.
+// memberText returns the text in an array that holds a single text. NumPy stores it as bytes or as UTF-32.
 func memberText(name, member string) (string, error) {
 	in, err := openMemberAs(name, member, dataset.Stamp{}, func(d description) (header, error) {
 		letter := strings.TrimLeft(d.descr, "<>|=") + " "
@@ -233,7 +236,7 @@ func memberText(name, member string) (string, error) {
 	return strings.ReplaceAll(string(text), "\x00", ""), nil
 }
 
-// entries returns a reader of the entries, after the header.
+// entries returns a reader of the entries of the array. The header must have been read.
 func (in *input) entries() io.Reader {
 	if in.at != nil {
 		return io.NewSectionReader(in.at, in.start, in.rows*int64(in.width()))
@@ -276,7 +279,7 @@ type vector struct {
 	scratch []float64
 }
 
-// openVector opens an array of any shape as one sequence of numbers.
+// openVector opens an array of numbers. An array of several dimensions is read as one sequence of numbers.
 func openVector(name, member string, was dataset.Stamp) (*vector, error) {
 	in, err := openMemberAs(name, member, was, func(d description) (header, error) {
 		k, ok := kindOf(d.descr)
@@ -313,11 +316,11 @@ func openVector(name, member string, was dataset.Stamp) (*vector, error) {
 	return &vector{input: in}, nil
 }
 
-// maxPiece is the number of values that are read at a time. So a length that a damaged file overstates causes no large
-// allocation.
+// maxPiece is the number of values that are read at a time. It limits the memory allocated at once, because a
+// damaged file may state too large a number of values.
 const maxPiece = 1 << 15
 
-// bytes reads the next n ≤ maxPiece numbers, without decoding.
+// bytes returns the bytes of the next n numbers, without converting them. n must be at most maxPiece.
 func (v *vector) bytes(n int) ([]byte, error) {
 	v.raw = slices.Grow(v.raw[:0], n*v.size)[:n*v.size]
 	if v.next+int64(n) > v.rows {
@@ -396,12 +399,13 @@ func (v *vector) skip(n int64) error {
 	return nil
 }
 
-// seek makes number i the next one. The array must not be compressed.
+// seek makes the number with index i the next one to be read. The array must not be compressed.
 func (v *vector) seek(i int64) {
 	v.next, v.want = i, 0 // the sum of all entries remains unknown
 }
 
-// end checks the checksum and the end of the array, and returns io.EOF. If a part was not read, it returns nil.
+// end checks the checksum, and that no bytes follow the array. If both are right, it returns io.EOF. If numbers are
+// still unread, it returns nil without a check.
 func (v *vector) end() error {
 	if v.next < v.rows {
 		return nil

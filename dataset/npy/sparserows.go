@@ -11,7 +11,7 @@ import (
 	"github.com/fdridge/fdridge/internal/parallel"
 )
 
-// A sparseRows appends rows of a sparse matrix to blocks.
+// A sparseRows converts rows of a sparse matrix to rows of a block. Readers of the matrix formats use it.
 type sparseRows struct {
 	*sparse
 	columns.Choice
@@ -44,7 +44,7 @@ func (s *sparseRows) Close() error {
 	return err
 }
 
-// end checks the ends of the arrays, and returns io.EOF.
+// end checks that the arrays end as they should. If they do, it returns io.EOF.
 func (s *sparseRows) end() error {
 	for _, v := range s.files {
 		if err := v.end(); err != nil && err != io.EOF {
@@ -54,7 +54,7 @@ func (s *sparseRows) end() error {
 	return io.EOF
 }
 
-// add appends the next row of the matrix, whose values val are in the columns idx.
+// add appends the next row of the matrix to b. val[k] is the value of the row in column idx[k].
 func (s *sparseRows) add(b *dataset.Buffer, idx []int32, val []float64, integers bool) error {
 	row := s.done
 	s.done++
@@ -84,7 +84,8 @@ func (s *sparseRows) add(b *dataset.Buffer, idx []int32, val []float64, integers
 	return s.addSorted(b, idx, val)
 }
 
-// addSorted sorts the values by column, adds values at the same position, and omits zeros.
+// addSorted appends a row of the matrix to b. It sorts the values by column, adds values of the same column, and
+// omits zeros. Targets go to b.Y.
 func (s *sparseRows) addSorted(b *dataset.Buffer, idx []int32, val []float64) error {
 	at := len(b.Y)
 	b.Y = slices.Grow(b.Y, s.Targets)[:at+s.Targets]
@@ -136,13 +137,13 @@ func (s *sparseRows) addSorted(b *dataset.Buffer, idx []int32, val []float64) er
 	return nil
 }
 
-// notFinite returns the error for the value v at (row, j). Both indices count from 0.
+// notFinite returns the error for a value v that is not finite. row and column j count from 0.
 func (s *sparseRows) notFinite(row int64, j int32, v float64, integers bool) error {
 	in := input{name: s.name, header: header{kind: kind{integers: integers}}}
 	return in.notFinite(row, int(j), v)
 }
 
-// A pointerReader reads csr and bsr, whose rows are in order.
+// A pointerReader reads sparse matrices in the formats csr and bsr, which store their rows in order.
 type pointerReader struct {
 	*sparseRows
 	pointers, indices, data *vector
@@ -217,7 +218,7 @@ func (r *pointerReader) pointerError(i, end int64) error {
 	return r.fail("is damaged: entry %d of indptr is %d", i+1, end)
 }
 
-// blockValues is the number of values after which a block ends.
+// blockValues is a number of values. Read appends no more rows to a block that has at least so many.
 const blockValues = 1 << 16
 
 // Read appends rows until the block has enough values.
@@ -237,9 +238,9 @@ func (r *pointerReader) Read(b *dataset.Buffer, rows int) error {
 	return nil
 }
 
-// peek reads the pointers (the ends of the rows) of up to the given number of rows, unless some are still in memory. It
-// returns the number of rows whose values will be read together. These rows have at most blockValues values, unless one
-// row has more.
+// peek returns the number of rows whose values will be read together. These rows have at most blockValues values,
+// or they are a single row with more values. If no ends of rows are in memory, peek first reads the ends of up to
+// the given number of rows. For a bsr matrix, a row means a row of blocks.
 func (r *pointerReader) peek(rows int) (n int, err error) {
 	if len(r.ends) == 0 {
 		r.ends = slices.Grow(r.ends, rows)[:min(int64(rows), r.pointers.rows-r.pointers.next)]
@@ -269,8 +270,8 @@ func (r *pointerReader) peek(rows int) (n int, err error) {
 	return n, nil
 }
 
-// rowsOf appends the next n rows of a csr matrix. For a bsr matrix it appends rows of the next row of blocks, until b
-// has the given number of rows.
+// rowsOf appends the next rows, whose ends peek has read, to b. For a csr matrix it appends n rows. For a bsr
+// matrix it appends rows from the next row of blocks, until b has the given number of rows.
 func (r *pointerReader) rowsOf(b *dataset.Buffer, n, rows int) error {
 	if r.inner == 0 || len(r.values) == 0 { // after Skip, the row of blocks is not in memory
 		if err := r.load(int(r.ends[n-1] - r.at)); err != nil {
@@ -293,7 +294,8 @@ func (r *pointerReader) rowsOf(b *dataset.Buffer, n, rows int) error {
 	return nil
 }
 
-// blockRows appends rows of the current row of blocks, until b has the given number of rows.
+// blockRows appends rows of the current row of blocks, until b has the given number of rows or the row of blocks
+// ends.
 func (r *pointerReader) blockRows(b *dataset.Buffer, rows int) error {
 	for ; r.inner < r.height && b.N < rows; r.inner++ {
 		r.rowIdx, r.rowVal = r.rowIdx[:0], r.rowVal[:0]
@@ -316,7 +318,8 @@ func (r *pointerReader) blockRows(b *dataset.Buffer, rows int) error {
 	return nil
 }
 
-// load reads the columns and values of the next count values or blocks. The two arrays are read in parallel.
+// load reads the next count values, or blocks of values, and the columns to which they belong. It reads the values
+// and the columns in parallel.
 func (r *pointerReader) load(count int) error {
 	size := r.height * r.width
 	return parallel.Do(2, count*(size+1), func(i int) (err error) {
@@ -329,7 +332,8 @@ func (r *pointerReader) load(count int) error {
 	})
 }
 
-// columns appends the next n integers to dst. An integer that is no column becomes −1.
+// columns appends the next n numbers of the array to dst as column indices. A number that cannot be a column index
+// becomes −1.
 func (v *vector) columns(dst []int32, n int) ([]int32, error) {
 	var all [1024]int64
 	for n > 0 {

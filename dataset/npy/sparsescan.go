@@ -9,8 +9,10 @@ import (
 	"github.com/fdridge/fdridge/internal/parallel"
 )
 
-// A scanReader reads csc and coo, whose values are not in the order of the rows. It reads the whole matrix once for
-// each window of rows. If there are several windows, it first counts the values in buckets of rows.
+// A scanReader reads sparse matrices in the formats csc and coo, which do not store their values in the order of
+// the rows. It keeps a window of consecutive rows in memory, and reads the whole matrix once for each window. If
+// one window is not enough, it first reads the matrix to count the values in buckets of rows, and makes the windows
+// from buckets.
 type scanReader struct {
 	*sparseRows
 	was      dataset.Stamp
@@ -28,8 +30,8 @@ type scanReader struct {
 	rowVal   []float64
 }
 
-// A window has at most mostValues values, unless one bucket has more, and about mostRows rows. Tests use smaller
-// windows.
+// Limits of a window, the rows that are in memory. It has about mostRows rows and at most mostValues values, or a
+// single bucket of rows with more values. They are variables because tests set smaller limits.
 var (
 	mostValues = int64(1 << 23)
 	mostRows   = int64(1 << 22)
@@ -84,7 +86,7 @@ func (r *scanReader) Read(b *dataset.Buffer, rows int) error {
 	return nil
 }
 
-// load reads the window that begins at the next row.
+// load reads the values of the window of rows that begins at the next row. It first chooses the end of the window.
 func (r *scanReader) load() error {
 	if r.buckets == nil && (r.count > mostValues || r.rows > mostRows) {
 		for r.rows>>r.shift >= mostBuckets {
@@ -157,8 +159,8 @@ func (r *scanReader) sort() {
 	r.starts[0] = 0
 }
 
-// scan reads the whole matrix, and passes pieces of it to visit: the rows, columns and values. A column outside the
-// matrix is −1.
+// scan reads the whole matrix in pieces. For each piece it calls visit with the row, the column and the value of
+// each stored entry. The column is −1 if the file states an impossible one.
 func (r *scanReader) scan(visit func(rows []int64, cols []int32, values []float64)) (err error) {
 	second := "indptr"
 	first := "indices"
@@ -238,7 +240,8 @@ func (r *scanReader) scan(visit func(rows []int64, cols []int32, values []float6
 	return nil
 }
 
-// A pointers converts the pointers of csc to the column of each value.
+// A pointers finds the column of each value of a csc matrix. The file stores only where the values of each column
+// end.
 type pointers struct {
 	v      *vector
 	ahead  []int64 // pointers that were read
@@ -247,7 +250,7 @@ type pointers struct {
 	end    int64   // index after the last value of the column
 }
 
-// columns appends the columns of the next n values. It appends fewer at the end of the last column.
+// columns appends the columns of the next n values to dst. If fewer than n values are left, it appends fewer.
 func (p *pointers) columns(dst []int32, n int) ([]int32, error) {
 	for n > 0 {
 		for p.at == p.end {

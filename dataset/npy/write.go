@@ -8,9 +8,9 @@ import (
 	"github.com/fdridge/fdridge/internal/fileformat"
 )
 
-// Write writes the rows×cols matrix data, stored row by row, as a .npy file of version 1.0. The entries begin at a
-// multiple of 64 bytes, so that programs can map them. If len(data) ≠ rows·cols, Write returns [dataset.ErrShape]
-// and writes nothing. Other errors are errors of w.
+// Write writes a matrix as a .npy file of version 1.0. data holds the entries of the rows×cols matrix, row by row.
+// The entries begin at a multiple of 64 bytes, so that programs can map the file into memory. If len(data) ≠
+// rows·cols, Write returns [dataset.ErrShape] and writes nothing. Other errors are errors of w.
 func Write(w io.Writer, rows, cols int, data []float64) error {
 	if rows < 0 || cols < 0 || len(data) != rows*cols {
 		return fmt.Errorf(

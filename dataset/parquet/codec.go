@@ -33,7 +33,8 @@ var unpacker, errUnpacker = zstd.NewReader(
 	zstd.WithDecoderMaxWindow(maxPage),
 )
 
-// decompress fills dst exactly, because few bytes can stand for gigabytes.
+// decompress decompresses src into dst. It returns an error unless src yields exactly len(dst) bytes. It never
+// yields more, because a few compressed bytes can stand for gigabytes.
 func decompress(codec int32, dst, src []byte) (err error) {
 	n := len(dst)
 	switch codec {
@@ -75,12 +76,13 @@ func decompress(codec int32, dst, src []byte) (err error) {
 	return err
 }
 
-// unHadoop decompresses the lz4 format with codec number 5 of Parquet. Hadoop writes a sequence of
+// unHadoop decompresses lz4 data of the codec with number 5 in Parquet. The program Hadoop writes a sequence of
 //
 //	size of the text (4 bytes, big-endian), then blocks until their text has this size:
 //	size of the block (4 bytes, big-endian), block
 //
-// Older versions of Arrow wrote one block, or the frame format, with the same codec number.
+// Older versions of Arrow wrote a single block, or the lz4 frame format, with the same codec number. unHadoop
+// accepts all three.
 func unHadoop(dst, src []byte) (n int, err error) {
 	n, err = unHadoopBlocks(dst, src)
 	if err == nil && n == len(dst) {
@@ -118,7 +120,7 @@ func unHadoopBlocks(dst, src []byte) (n int, err error) {
 
 var errHadoop = errors.New("an lz4 block lies outside its page")
 
-// readAll returns an error unless r has exactly len(dst) bytes.
+// readAll fills dst from r. If r has fewer or more than len(dst) bytes, it returns an error.
 func readAll(r io.Reader, dst []byte) error {
 	if _, err := io.ReadFull(r, dst); err != nil {
 		return err

@@ -28,16 +28,16 @@ type column struct {
 	left     bool             // the column is left out: its values are missing, whatever the file has
 	lexicon  *prepare.Lexicon // codes of the levels of a categorical column; nil for numbers
 	kind     int32            // physical type
-	// convert converts the bits of a number of at most 64 bits to float64. An integer that float64 does not represent
-	// becomes +∞, because NaN would mean a missing value.
+	// convert converts the bits of a number to float64, if the number has at most 64 bits. An integer that float64
+	// cannot represent becomes +∞. It does not become NaN, because NaN would mean a missing value.
 	convert func(bits uint64) float64
-	// wide converts the bytes of a number of a type that is stored as bytes, such as a long decimal. ok is false if the
-	// bytes are invalid.
+	// wide converts a number that the file stores as a byte string, such as a long decimal. ok is false if the
+	// bytes are invalid. For columns of other types, wide is nil.
 	wide   func(b []byte) (v float64, ok bool)
 	length int // bytes of a number, for wide; 0 if the numbers have different lengths
 }
 
-// column describes column j, or returns why it cannot be read.
+// column describes how to read column j of the file. If the column cannot be read, it returns an error.
 func (f *opened) column(j int, choice *columns.Choice) (column, *dataset.InputError) {
 	leaf := &f.columns[j]
 	means := f.columns[j].annotation()
@@ -144,7 +144,8 @@ func (f *opened) column(j int, choice *columns.Choice) (column, *dataset.InputEr
 	return refuse("values of type "+cmp.Or(means.name, "fixed-length bytes"), "cast it to double")
 }
 
-// dates returns the function that converts a date v to l.Date(v, perSecond).
+// dates returns the function that converts a date to the number that stands for it in a row. The date is given in
+// units since 1970. perSecond gives the length of a unit, as in [prepare.Lexicon.Date].
 func dates(perSecond int64, l *prepare.Lexicon) func(v int64) float64 {
 	return func(v int64) float64 { return l.Date(v, perSecond) }
 }
@@ -157,7 +158,8 @@ func half(b []byte) (float64, bool) {
 	return cell.Half(binary.LittleEndian.Uint16(b)), true
 }
 
-// int96 returns the function that converts timestamps of 96 bits: the nanoseconds of the day, and the Julian day.
+// int96 returns the function that converts a timestamp of 96 bits. The timestamp consists of the nanoseconds since
+// midnight (64 bits) and the number of the Julian day (32 bits).
 func int96(l *prepare.Lexicon) func(b []byte) (float64, bool) {
 	const epoch = 2440588 // the Julian day of 1970-01-01
 	return func(b []byte) (float64, bool) {
@@ -171,7 +173,7 @@ func int96(l *prepare.Lexicon) func(b []byte) (float64, bool) {
 	}
 }
 
-// maxExact is 2⁵³: float64 represents all integers up to ±2⁵³.
+// maxExact is 2⁵³. A float64 can represent every integer from −2⁵³ to 2⁵³.
 const maxExact = 1 << 53
 
 func signed(v int64) float64 {
@@ -193,14 +195,15 @@ func unsigned(kind int32) func(bits uint64) float64 {
 	}
 }
 
-// A levelError is the reason why a column is not categorical.
+// A levelError is the error for a text that its column cannot have. It holds the reason.
 type levelError string
 
 func (e levelError) Error() string { return string(e) }
 
 var errEmpty = errors.New("has an empty text, which is a missing value")
 
-// code returns the code of a text, or NaN if empty. If missing values are not allowed, an empty text gives errEmpty.
+// code returns the number that stands for a text in a row. A blank text is a missing value: code returns NaN, or
+// errEmpty if the column allows no missing values.
 func (c *column) code(text []byte) (float64, error) {
 	text = bytes.TrimSpace(text)
 	if len(text) == 0 {

@@ -6,8 +6,8 @@ import (
 	"math"
 )
 
-// Source: github.com/apache/parquet-format, "Encodings.md". The memory for decoding does not depend on sizes stated
-// in the file.
+// These decoders follow "Encodings.md" in github.com/apache/parquet-format. The memory they use does not depend on
+// sizes stated in the file.
 
 var (
 	errShort = errors.New("a page has fewer values than its header states")
@@ -15,7 +15,8 @@ var (
 	errIndex = errors.New("a page refers to a value that is not in its dictionary")
 )
 
-// bitsAt returns the number in the bits bit to bit+width−1 of b, for width ≤ 64. Bits beyond the end of b are 0.
+// bitsAt returns the number that is stored in width bits of b, from the given bit on. width is at most 64. Bits
+// after the end of b are 0.
 func bitsAt(b []byte, bit, width int) uint64 {
 	b = b[min(bit>>3, len(b)):]
 	shift := bit & 7
@@ -28,7 +29,8 @@ func bitsAt(b []byte, bit, width int) uint64 {
 	return v & (1<<width - 1)
 }
 
-// A hybrid decodes runs of equal values and of packed bits.
+// A hybrid decodes Parquet's hybrid encoding, a sequence of two kinds of runs. A run is one value that is repeated,
+// or several values of width bits each.
 type hybrid struct {
 	b      []byte
 	width  int // bits of a value, at most 32
@@ -38,7 +40,7 @@ type hybrid struct {
 	bit    int    // next bit of packed
 }
 
-// run returns the number of values left in a run.
+// run returns the number of values left in the current run. At the end of a run it starts the next run.
 func (h *hybrid) run() (int, error) {
 	for h.left == 0 {
 		head, n := binary.Uvarint(h.b)

@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// The footer lists columns and the positions of their values. The struct tags are the field numbers in parquet.thrift
-// of github.com/apache/parquet-format.
+// The footer of a Parquet file lists the columns and the positions of their values. Each struct tag below is the
+// number of the field in parquet.thrift of github.com/apache/parquet-format.
 
 // Physical types.
 const (
@@ -36,7 +36,7 @@ type fileMetaData struct {
 	Writer string    `thrift:"6"` // program that wrote the file
 }
 
-// An element is a column or a group of columns.
+// An element of the schema is a column or a group of elements.
 type element struct {
 	Kind       *int32       `thrift:"1"` // physical type; nil for a group
 	Length     int32        `thrift:"2"` // bytes of a value of typeFixed
@@ -49,7 +49,8 @@ type element struct {
 	Logical    *logicalType `thrift:"10"`
 }
 
-// A logicalType has at most one field that is not nil.
+// A logicalType states what the values of a column mean, such as dates. At most one of its fields is not nil, and
+// this field is the meaning.
 type logicalType struct {
 	Text    *struct{} `thrift:"1"`
 	Decimal *struct {
@@ -100,7 +101,7 @@ type footer struct {
 	packed bool
 }
 
-// readFooter reads the footer of a file of size bytes.
+// readFooter reads the footer of a file. size is the size of the file in bytes.
 func readFooter(f io.ReaderAt, size int64) (*footer, error) {
 	if size < int64(len(magic)+footerEnd) {
 		return nil, fmt.Errorf("it has only %d bytes", size)
@@ -133,7 +134,7 @@ func readFooter(f io.ReaderAt, size int64) (*footer, error) {
 	return out, err
 }
 
-// newFooter finds the top-level columns in a schema, listed depth first.
+// newFooter finds the outermost columns in a schema. The schema lists each element before the elements inside it.
 func newFooter(schema []element, groups []group) (*footer, error) {
 	f := &footer{groups: groups}
 	leaves := 0

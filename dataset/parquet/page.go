@@ -12,8 +12,9 @@ import (
 	"github.com/fdridge/fdridge/dataset/internal/columns"
 )
 
-// A column chunk has at most one dictionary page, followed by data pages. A data page has the values that are not null.
-// It also has a definition level for each row, which is 0 for null.
+// A column chunk (the values of a column in a row group) consists of pages: at most one dictionary page, then data
+// pages. A data page has the values that are not null. If the column may have nulls, it also has a definition level
+// for each row, which is 0 for null and 1 for a value.
 
 // Types of pages.
 const (
@@ -22,15 +23,15 @@ const (
 	pageDataV2     = 3
 )
 
-// maxPageHeader is the largest size of a header in bytes.
+// maxPageHeader is the largest size of a page header in bytes.
 const maxPageHeader = 16 << 20
 
-// The tags are the field numbers of a page header in parquet.thrift.
+// A header is the header of a page. Its struct tags are the numbers of the fields in parquet.thrift.
 type header struct {
 	Kind   int32 `thrift:"1"`
 	Size   int32 `thrift:"2"` // bytes after decompression
 	Packed int32 `thrift:"3"` // bytes in the file
-	// Sum is the CRC-32 of the bytes in the file, or nil.
+	// Sum is the CRC-32 of the page as it is stored in the file. It is nil if the file has none.
 	Sum *int32 `thrift:"4"`
 	V1  struct {
 		Values   int32 `thrift:"1"` // number of values, nulls included
@@ -84,7 +85,7 @@ func (p *pages) open(c chunk) error {
 	return nil
 }
 
-// header reads the header at p.at, and moves p.at after it.
+// header reads the page header at position p.at of the file, and moves p.at to the end of the header.
 func (p *pages) header() (h header, err error) {
 	for size := 1 << 8; ; size <<= 4 {
 		if p.at < 0 || p.at >= p.end {
@@ -121,7 +122,8 @@ func (p *pages) header() (h header, err error) {
 
 var errOutside = errors.New("a page lies outside the file")
 
-// load reads a page, whose first levelBytes bytes are not compressed.
+// load reads the page with header h into memory and decompresses it. The first levelBytes bytes of the page are not
+// compressed.
 func (p *pages) load(h *header, levelBytes int, codec int32, memory *[]byte) error {
 	if levelBytes > int(min(h.Packed, h.Size)) {
 		return errShort
@@ -151,15 +153,15 @@ func (p *pages) load(h *header, levelBytes int, codec int32, memory *[]byte) err
 	}
 	dst := grown(memory, int(h.Size))
 	copy(dst, src[:levelBytes])
-	// if there are no values, some writers store nothing, and others store a compressed empty text
+	// If a page has no values, some writers store no bytes here, and others store a compressed empty text.
 	if len(dst) == levelBytes {
 		return nil
 	}
 	return decompress(codec, dst[levelBytes:], src[levelBytes:])
 }
 
-// advance skips data pages without reading them, and loads the page after them. The skipped pages have at most
-// maxSkipped values in total. ok is false at the end.
+// advance loads the next data page of the column. It first skips pages, which together have at most maxSkipped
+// values, without reading them. If no page is left, ok is false.
 func (p *pages) advance(maxSkipped int64) (skipped int64, ok bool, err error) {
 	for p.left > 0 {
 		h, err := p.header()
@@ -242,8 +244,8 @@ func (p *pages) begin(h *header) error {
 	return p.decoder.begin(h.V1.Encoding, data)
 }
 
-// levelsOf decodes n definition levels, which are 0 for null and 1 for a value, and counts the values. levels is nil if
-// all n levels are stored as one run of ones.
+// levelsOf decodes the definition levels of the next n rows, which are 0 for null and 1 for a value. values is the
+// number of ones. If the levels are one run of ones, or the column has no levels, levels is nil.
 func (p *pages) levelsOf(n int) (levels []uint32, values int, err error) {
 	if !p.optional {
 		return nil, n, nil
@@ -298,8 +300,8 @@ func (p *pages) skip(rows int64, s *scratch) error {
 	return nil
 }
 
-// read reads up to len(dst) ≤ rowsPerTile values.
-// It stops at the end of the column, an error, or a null that is not allowed.
+// read reads the values of up to len(dst) rows, and returns the number of rows read. len(dst) is at most
+// rowsPerTile. It stops at the end of the column, at an error, or at a null if missing is false; null is then true.
 func (p *pages) read(
 	dst []float64,
 	missing bool,
@@ -354,7 +356,7 @@ func (p *pages) read(
 	return rows, false, nil
 }
 
-// spread moves values to the rows that are not null.
+// spread moves the values, which stand at the start of dst, to the rows that are not null. Null rows become NaN.
 func spread(dst []float64, levels []uint32, values int) {
 	for i := len(dst) - 1; i >= 0; i-- {
 		if levels[i] == 0 {

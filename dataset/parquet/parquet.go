@@ -25,17 +25,18 @@ import (
 type Options struct {
 	// Targets are the target columns. Each is a name, "first", "last" or a 1-based column number.
 	Targets []string
-	// Columns are the features, in the requested order. They are specified like Targets and must not
-	// include a target. If each begins with "-", these columns are left out and all others are
-	// features. An empty list selects all columns that are not targets.
+	// Columns are the features, in the requested order. Each is specified as in Targets, but must not be a target.
+	// If each begins with "-", the features are all columns except these and the targets. An empty list selects all
+	// columns that are not targets.
 	Columns []string
-	// Cells, if not nil, selects the categorical columns and states whether values may be missing: null, NaN or an
-	// empty text.
+	// Cells, if not nil, selects the categorical columns, and states how to treat missing values. A missing value
+	// is null, NaN or an empty text.
 	Cells *prepare.Cells
 }
 
-// Open reads the schema and returns a source of the rows. Errors are *[dataset.InputError]; Line is the 1-based row.
-// If the file changes later, a pass over the rows ends with a *[dataset.ChangedError].
+// Open reads the schema of a Parquet file and returns a source of its rows. Errors are *[dataset.InputError], whose
+// Line is the number of the row, counted from 1. If the file changes later, a pass over the rows ends with a
+// *[dataset.ChangedError].
 func Open(name string, opts Options) (*dataset.Stream, error) {
 	f, err := open(name, dataset.Stamp{})
 	if err != nil {
@@ -87,8 +88,8 @@ func Columns(name string) ([]string, error) {
 	return f.names, nil
 }
 
-// Names returns the names of the features and of the targets that opts selects, in the order of the columns that [Open]
-// returns.
+// Names returns the names of the features and of the targets that opts selects. Their order is the order of the
+// columns in the source from [Open].
 func Names(name string, opts Options) (features, targets []string, err error) {
 	f, err := open(name, dataset.Stamp{})
 	if err != nil {
@@ -114,7 +115,7 @@ func (f *opened) choose(opts Options) (columns.Choice, error) {
 	return c, err
 }
 
-// An opened is a file whose schema has been read.
+// An opened is an open Parquet file whose schema has been read.
 type opened struct {
 	*footer
 	name  string
@@ -156,14 +157,14 @@ func (f *opened) Unchanged() error { return f.raw.Unchanged() }
 // maxPage is the largest size of a page in bytes.
 const maxPage = 256 << 20
 
-// limitPages limits the size of a page. One page of each of the n columns is in memory. For
-// n ≤ 128, these pages take at most 1 GiB.
+// limitPages sets the largest size of a page. One page of each of the n columns is in memory at a time. The limit
+// is 1 GiB divided by n, but at least 8 MiB and at most maxPage.
 func (f *opened) limitPages(n int) {
 	const total, least = 1 << 30, 8 << 20
 	f.limit = min(maxPage, max(least, total/n))
 }
 
-// newPages returns a reader, whose method open selects a row group.
+// newPages returns a reader of the values of column c. The reader's method open selects a row group.
 func (f *opened) newPages(c *column) *pages {
 	d := decoder{
 		kind:   c.kind,
@@ -186,7 +187,7 @@ func (f *opened) fail(format string, args ...any) error {
 	return &dataset.InputError{File: f.name, Msg: fmt.Sprintf(format, args...)}
 }
 
-// damaged returns the error for a file that cannot be decoded.
+// damaged returns the error for a file that cannot be decoded because of err.
 func (f *opened) damaged(err error) error {
 	return &dataset.InputError{File: f.name, Msg: "is not a readable Parquet file", Err: err}
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/fdridge/fdridge/internal/printable"
 )
 
-// A reader reads the rows of a pass by row groups.
+// A reader reads the rows of a Parquet file, one row group after the other, for a pass over the rows.
 type reader struct {
 	*opened
 	columns.Choice
@@ -27,7 +27,7 @@ type reader struct {
 	fault   columns.Fault
 }
 
-// A strip consists of at most columns.Tile used columns. Different strips are decoded in parallel.
+// A strip is a group of at most columns.Tile of the columns to be read. The strips are decoded in parallel.
 type strip struct {
 	lo, hi   int   // indices in used
 	rows     int   // number of rows decoded before an error
@@ -35,7 +35,8 @@ type strip struct {
 	err      error // the first error, or nil
 }
 
-// A tile of rowsPerTile × columns.Tile numbers fits in the cache.
+// rowsPerTile is the number of rows that are decoded at a time. With columns.Tile columns, their numbers fit in the
+// CPU's cache.
 const rowsPerTile = 1024
 
 func newReader(name string, choice columns.Choice, n int64, was dataset.Stamp) (dataset.Reader, error) {
@@ -51,7 +52,8 @@ func newReader(name string, choice columns.Choice, n int64, was dataset.Stamp) (
 	return r, nil
 }
 
-// use selects columns. The file must still have n rows.
+// use prepares reading of the columns that r.Choice selects. n is the number of rows when the file was first
+// opened. If the file now has another number of rows or columns, use returns an error.
 func (r *reader) use(n int64) error {
 	if len(r.names) != len(r.To) || r.rows != n {
 		return r.fail("is now %d×%d, but was %d×%d when it was opened", r.rows, len(r.names), n, len(r.To))
@@ -77,7 +79,7 @@ func (r *reader) use(n int64) error {
 	return nil
 }
 
-// Skip implements [dataset.Skipper] without reading skipped row groups and pages.
+// Skip implements [dataset.Skipper]. It does not read row groups and pages whose rows are all skipped.
 func (r *reader) Skip(rows int64) (bool, error) {
 	for rows > 0 && r.group < len(r.groups) {
 		n := r.groups[r.group].Rows
@@ -106,7 +108,7 @@ func (r *reader) Skip(rows int64) (bool, error) {
 	return true, nil
 }
 
-// Read fills a block from one or more row groups.
+// Read fills b with up to the given number of rows, which may come from several row groups.
 func (r *reader) Read(b *dataset.Buffer, rows int) error {
 	for b.N < rows && r.fault.Err() == nil {
 		for r.left == 0 {
@@ -130,7 +132,7 @@ func (r *reader) Read(b *dataset.Buffer, rows int) error {
 	return r.fault.Err()
 }
 
-// rowsOfGroup reads the next n rows of the current row group.
+// rowsOfGroup appends the next n rows of the current row group to b.
 func (r *reader) rowsOfGroup(b *dataset.Buffer, n int) error {
 	x, y := r.Grow(b, n)
 	err := parallel.Do(len(r.strips), n*len(r.used), func(i int) error {
@@ -154,7 +156,7 @@ func (r *reader) rowsOfGroup(b *dataset.Buffer, n int) error {
 	return err
 }
 
-// decode reads n rows of the columns of t, tile by tile, until an error.
+// decode reads n rows of the columns of strip t, rowsPerTile rows at a time. It stops at an error.
 func (r *reader) decode(t *strip, x, y []float64, n int) error {
 	s := scratches.Get().(*scratch)
 	defer scratches.Put(s)
@@ -191,7 +193,7 @@ func (r *reader) nextGroup() error {
 	return nil
 }
 
-// fill reads the next values of a column. row is the index of the first value.
+// fill reads the next values of column c. row is the index of the row of the first value.
 func (r *reader) fill(values []float64, row int64, c *column, p *pages, s *scratch) error {
 	if c.left {
 		for i := range values {
@@ -240,7 +242,7 @@ func (r *reader) fill(values []float64, row int64, c *column, p *pages, s *scrat
 	return nil
 }
 
-// notFinite returns the error for v in column j. row counts from 0.
+// notFinite returns the error for a value v that is not finite. row and column j count from 0.
 func (r *reader) notFinite(row int64, j int, v float64) error {
 	out := &dataset.InputError{
 		File:      r.name,

@@ -7,8 +7,8 @@ import (
 	"sync"
 )
 
-// A thrift decodes the compact protocol of github.com/apache/thrift, "thrift-compact-protocol.md". For damaged data,
-// rest is nil and bad is true.
+// A thrift decodes data in the compact protocol of Thrift, see "thrift-compact-protocol.md" in
+// github.com/apache/thrift. rest are the bytes not decoded yet. If the data are damaged, bad becomes true.
 type thrift struct {
 	rest         []byte
 	bad          bool
@@ -30,8 +30,8 @@ const (
 	thriftUUID   = 13
 )
 
-// unmarshal decodes a struct into *v by the field numbers in its tags.
-// It returns the number of bytes of the struct, or 0 if damaged.
+// unmarshal decodes a struct from the start of b into *v. The tags of the struct's fields are the field numbers of
+// Thrift. It returns the number of bytes of the encoded struct, or 0 if they are damaged.
 func unmarshal(b []byte, v any) int {
 	t := &thrift{rest: b, elementsLeft: len(b)/8 + 1} // the structs in a footer have at least 8 bytes
 	t.value(thriftStruct, reflect.ValueOf(v).Elem(), 0, false)
@@ -66,9 +66,9 @@ func (t *thrift) uvarint() uint64 {
 	return v
 }
 
-// value decodes a value of the given kind into v, or skips it if v is the zero reflect.Value. The kind of a boolean
-// field is its value, thriftTrue or thriftFalse. If element is true, the value is in a list, and the value of a boolean
-// is the next byte.
+// value decodes a value of the given kind into v. If v is the zero reflect.Value, it skips the value. element
+// states whether the value is an element of a list. A boolean in a list is one byte. A boolean field has no bytes;
+// its kind is thriftTrue or thriftFalse.
 func (t *thrift) value(kind byte, v reflect.Value, depth int, element bool) {
 	if v.Kind() == reflect.Pointer {
 		v.Set(reflect.New(v.Type().Elem()))
@@ -175,7 +175,8 @@ func (t *thrift) fields(v reflect.Value, depth int) {
 	}
 }
 
-// numbersOf maps struct types to maps from tags to field indices.
+// numbersOf holds a map for each struct type. The map gives the index of the struct's field with a Thrift field
+// number.
 var numbersOf sync.Map // of map[int16]int by reflect.Type
 
 func fieldsOf(t reflect.Type) map[int16]int {

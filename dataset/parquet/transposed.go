@@ -9,7 +9,8 @@ import (
 	"github.com/fdridge/fdridge/internal/parallel"
 )
 
-// byColumns returns sources whose rows are the features and targets.
+// byColumns returns sources for a Parquet file of n rows. The rows of the first source are the feature columns of
+// the file, and the rows of the second are the target columns. Without targets there is no second source.
 func byColumns(name string, choice columns.Choice, n int64, stamp dataset.Stamp) *dataset.Columns {
 	source := func(first, count int) dataset.Source {
 		s := dataset.NewStream(int64(count), int(n), 0, false, func() (dataset.Reader, error) {
@@ -29,7 +30,7 @@ func byColumns(name string, choice columns.Choice, n int64, stamp dataset.Stamp)
 	return out
 }
 
-// A transposedReader reads each column, across row groups, as a row.
+// A transposedReader returns each column of a Parquet file as one row. It reads a column across all row groups.
 type transposedReader struct {
 	*reader
 	order []column
@@ -53,9 +54,9 @@ func (t *transposedReader) Skip(rows int64) (bool, error) {
 	return true, nil
 }
 
-// Read fills a block with the next columns. If they have at most 2²⁰ numbers, they are decoded in parallel. A
-// damaged file may state too many rows. So for more numbers, Read does not allocate their memory in advance: one
-// goroutine decodes one column after the other, and the memory grows with the numbers that are found.
+// Read fills b with up to the given number of columns, as rows. If they have at most 2²⁰ numbers, it decodes them
+// in parallel into memory allocated in advance. Otherwise it decodes one column after the other, and the memory
+// grows with the numbers found. This is because a damaged file may state too many rows.
 func (t *transposedReader) Read(b *dataset.Buffer, rows int) (err error) {
 	group := t.order[t.next:min(t.next+rows, len(t.order))]
 	n := int(t.rows)

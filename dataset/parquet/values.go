@@ -21,7 +21,7 @@ const (
 	encodingSplit       = 9
 )
 
-// A dictionary holds values that pages refer to by index.
+// A dictionary holds values of a column. Pages refer to them by index.
 type dictionary struct {
 	numbers []float64
 	data    []byte   // texts
@@ -107,7 +107,7 @@ func (d *decoder) begin(encoding int32, data []byte) (err error) {
 	return err
 }
 
-// lengths reads a page that stores all lengths before the texts.
+// lengths starts decoding texts in the encoding that stores the lengths of all texts first, and then the texts.
 func (d *decoder) lengths(data []byte) (err error) {
 	d.ints, err = newDelta(data)
 	if err == nil {
@@ -116,7 +116,8 @@ func (d *decoder) lengths(data []byte) (err error) {
 	return err
 }
 
-// numbers decodes numbers or booleans. indices is workspace of len(dst).
+// numbers decodes the next len(dst) numbers or booleans into dst. indices is workspace of at least len(dst)
+// elements.
 func (d *decoder) numbers(dst []float64, indices []uint32) error {
 	switch d.encoding {
 	case encodingPlain:
@@ -187,7 +188,8 @@ func (d *decoder) plain(dst []float64) error {
 	return nil
 }
 
-// wideNumbers decodes numbers that are stored as bytes. The function next returns the bytes of the next number.
+// wideNumbers decodes len(dst) numbers that the file stores as byte strings. The function next returns the next
+// string.
 func (d *decoder) wideNumbers(dst []float64, next func() ([]byte, error)) error {
 	for i := range dst {
 		b, err := next()
@@ -219,7 +221,8 @@ func (d *decoder) next() ([]byte, error) {
 	return b, nil
 }
 
-// split decodes numbers that are stored byte by byte: the first bytes of all numbers, then all second bytes, and so on.
+// split decodes numbers from an encoding that stores the first bytes of all numbers, then all second bytes, and so
+// on.
 func (d *decoder) split(dst []float64) error {
 	n := len(d.data) / d.size
 	if d.at+len(dst) > n {
@@ -287,7 +290,7 @@ func (d *decoder) text() ([]byte, error) {
 	return text, nil
 }
 
-// textAt returns the text at b, which follows its length.
+// textAt returns the text in b that follows its length. The length is stored in the first 4 bytes of b.
 func textAt(b []byte) ([]byte, error) {
 	if len(b) < 4 || uint64(binary.LittleEndian.Uint32(b)) > uint64(len(b)-4) {
 		return nil, errShort
@@ -295,7 +298,7 @@ func textAt(b []byte) ([]byte, error) {
 	return b[4:][:binary.LittleEndian.Uint32(b)], nil
 }
 
-// setDictionary decodes n values. Texts share the memory of data.
+// setDictionary decodes the n values of a dictionary page. Texts in the dictionary share the memory of data.
 func (d *decoder) setDictionary(n int, data []byte) error {
 	d.dict.data = data
 	d.dict.starts = d.dict.starts[:0]

@@ -2,20 +2,20 @@ package prepare
 
 import "math"
 
-// Missing is the policy for missing values. A missing value is an empty cell or a mark such as NA in text files, NaN
-// in an array, and NaN or null in Parquet and Arrow files.
+// Missing is the policy for missing values: it states what becomes of them. In text files, a missing value is an
+// empty cell or a mark such as NA. In an array, it is NaN. In Parquet and Arrow files, it is NaN or null.
 type Missing string
 
 const (
 	RefuseMissing Missing = "" // a missing value is an error
-	// a missing number becomes the mean of the training rows; a missing category becomes the level ""; a missing target
-	// is an error
+	// A missing number becomes the mean of the training rows. A missing category becomes the category "". A missing
+	// target is an error.
 	MissingMean Missing = "mean"
 	MissingDrop Missing = "drop" // rows with a missing feature, target or weight are left out
 )
 
-// Policies for a single [Column] only. They replace a missing value by the median, the most frequent value or a
-// constant.
+// These policies replace a missing value by the median, the most frequent value or a constant. They can be set only
+// for a single [Column].
 const (
 	MissingMedian   Missing = "median"
 	MissingMode     Missing = "most-frequent"
@@ -25,32 +25,35 @@ const (
 // fills reports whether a missing value is replaced.
 func (m Missing) fills() bool { return m != RefuseMissing && m != MissingDrop }
 
-// Cells tells readers how to read cells that are not numbers. Readers return NaN for a missing value, and a code for
-// a level, which is one of the values of a categorical column. An [Encoding] turns these rows into features. A nil
-// *Cells means that all cells must be numbers.
+// Cells tells readers how to read cells that are not numbers. Readers return NaN for a missing value. In a
+// categorical column, they return a code for each level, which is one of the values of the column. An [Encoding]
+// turns rows with such numbers into features. A nil *Cells means that all cells must be numbers.
 type Cells struct {
 	Missing Missing
-	// OneHot selects the categorical columns by name, "first", "last" or 1-based number. It is ignored if Features is
-	// not nil.
+	// OneHot selects the categorical columns. Each is a name, "first", "last" or a 1-based column number. OneHot is
+	// ignored if Features is not nil.
 	OneHot []string
-	// 0-based positions of the categorical columns among the features; a reader sets them from OneHot if nil
+	// Features are the 0-based positions of the categorical columns among the features. If Features is nil, a
+	// reader sets it from OneHot.
 	Features []int
-	// Lexicons maps the texts of each categorical column to codes.
+	// Lexicons has one Lexicon for each element of Features. It maps the texts of this column to codes.
 	Lexicons []*Lexicon
 	// Look makes readers accept numbers, texts and dates in every column, as the function [Look] requires. The
 	// columns in OneHot are read as categorical.
 	Look bool
-	// Labels, if not nil, maps the labels of the first target to codes; see [NewLabels].
+	// Labels, if not nil, maps the texts of the first target to codes, because this target is a class label; see
+	// [NewLabels].
 	Labels *Lexicon
 
 	separate Separate // what a file without features holds
 
-	// refuses[k]: a missing value of feature k is an error. If refuses is nil, Missing decides for all features.
+	// refuses[k] is true if a missing value of feature k is an error. If refuses is nil, Missing decides for all
+	// features.
 	refuses      []bool
 	refuseTarget bool // a missing target is an error; only used if refuses is not nil
 }
 
-// Separate states what a file holds whose rows have no features.
+// Separate states what a file holds. Targets and sample weights can be in separate files without features.
 type Separate int
 
 const (
@@ -59,9 +62,9 @@ const (
 	SeparateWeights                 // the column is the sample weight
 )
 
-// ForSeparate returns how to read a separate file of targets or weights. Its rows will be joined to the rows that are
-// read by c. A missing value is allowed if c allows a missing target, because the policy for missing values is applied
-// to the joined rows. c may be nil.
+// ForSeparate returns how to read a separate file of targets or weights. The rows of the file belong to the rows
+// that are read by c. A missing value in the file is allowed if c allows a missing target. It is treated later,
+// when the rows of both files have been joined. c may be nil.
 func (c *Cells) ForSeparate(holds Separate) *Cells {
 	out := &Cells{separate: holds, Features: []int{}}
 	if c.Allows(0, 0) { // column 0 of rows without features is a target
@@ -74,7 +77,7 @@ func (c *Cells) ForSeparate(holds Separate) *Cells {
 	return out
 }
 
-// Holds returns what a file holds that is read by c.
+// Holds returns what a file holds that is read with the options c.
 func (c *Cells) Holds() Separate {
 	if c == nil {
 		return NotSeparate
@@ -82,7 +85,8 @@ func (c *Cells) Holds() Separate {
 	return c.separate
 }
 
-// OnlyNumbers reports whether all cells must be numbers, because c allows no missing value and has no categories.
+// OnlyNumbers reports whether c requires that all cells are numbers. c then allows no missing values, and has
+// neither categorical columns nor labels.
 func (c *Cells) OnlyNumbers() bool {
 	return c == nil ||
 		!c.AllowsSome() && len(c.OneHot) == 0 && len(c.Features) == 0 && c.Labels == nil
@@ -97,8 +101,8 @@ func (c *Cells) WithoutLabels() *Cells {
 	return c
 }
 
-// Allows reports whether missing values are allowed in column k. The columns are d features, followed by the targets
-// and the weight. If c is nil, the result is false.
+// Allows reports whether missing values are allowed in column k of the rows, counted from 0. A row has d features,
+// followed by the targets and the weight. If c is nil, the result is false.
 func (c *Cells) Allows(k, d int) bool {
 	switch {
 	case c == nil:
@@ -118,7 +122,8 @@ func (c *Cells) AllowsSome() bool {
 	return c != nil && (c.Look || c.refuses != nil || c.Missing != RefuseMissing)
 }
 
-// Begin makes a lexicon for each categorical column of d features. A reader calls it after it has set Features.
+// Begin adds a Lexicon for each element of Features that has none. If Look is set, it first adds all other features
+// to Features. There are d features in all. A reader calls Begin after it has set Features.
 func (c *Cells) Begin(d int) {
 	for len(c.Lexicons) < len(c.Features) {
 		c.Lexicons = append(c.Lexicons, new(Lexicon))
@@ -146,22 +151,24 @@ func (c *Cells) Begin(d int) {
 	}
 }
 
-// Limits for [Look] on the different values and their text.
+// Limits of [Look] on what is counted: the different values of a column and of all columns, and the bytes of all
+// texts.
 const (
 	maxValues    = 1 << 16
 	maxAllValues = 1 << 21
 	maxAllBytes  = 1 << 28
 )
 
-// lookLimit limits the different texts of one of d columns.
+// lookLimit returns the largest number of different values that are counted in a column of a table of d columns.
 func lookLimit(d int) int {
 	return min(maxValues, max(maxAllValues/d, 16))
 }
 
-// For [Look], readers return a text or a date as a NaN with these bits:
+// In a pass for [Look], readers return a text or a date as a NaN with these bits, here called boxed:
 //
-//   - bits 0 to 48: v + 2⁴⁸, where v is the code of the text, or the seconds of the date (negative before 1970)
-//   - bits 49 and 50: boxText, boxForeign or boxDate
+//   - Bits 0 to 48 are v + 2⁴⁸. v is the code of the text, or the seconds of the date since 1970, which may be
+//     negative.
+//   - Bits 49 and 50 are the type boxText, boxForeign or boxDate.
 //
 // Any other NaN is a missing value.
 const (
@@ -178,13 +185,14 @@ func boxed(kind uint64, v int64) float64 {
 	return math.Float64frombits(boxQuiet | kind<<boxShift | uint64(v+boxZero)&(1<<boxShift-1))
 }
 
-// unbox returns the type and value. Missing values have type 0.
+// unbox returns the type of x (boxText, boxForeign or boxDate), and its code or seconds. For a missing value, the
+// type is 0.
 func unbox(x float64) (kind uint64, v int64) {
 	bits := math.Float64bits(x)
 	return bits >> boxShift & 3, int64(bits&(1<<boxShift-1)) - boxZero
 }
 
-// isForeign reports whether x is a boxed text or date.
+// isForeign reports whether x is a NaN that stands for a text or a date.
 func isForeign(x float64) bool {
 	kind, _ := unbox(x)
 	return kind != 0

@@ -18,18 +18,20 @@ type Column struct {
 	Use  Use    `json:"use"`
 	Why  string `json:"why,omitempty"`
 
-	// Missing is the policy for missing values. A missing number becomes Fill, and a missing level becomes FillLevel.
-	// The FillLevel "" is a level of its own, for missing values only.
+	// Missing is the policy for missing values. If the policy fills them in, a missing number becomes Fill, and a
+	// missing level of a categorical column becomes FillLevel. If FillLevel is "", missing values are a level of
+	// their own.
 	Missing   Missing `json:"missing,omitempty"`
 	Fill      float64 `json:"fill,omitempty"`
 	FillLevel string  `json:"fill_level,omitempty"`
 	// Indicator adds a feature: 1 if the value is missing, 0 otherwise.
 	Indicator bool `json:"indicator,omitempty"`
-	// A number x is standardised to (x − Mean)/Scale, unless Scale is zero.
+	// A number x of the column becomes (x − Mean)/Scale. If Scale is zero, it stays unchanged.
 	Mean  float64 `json:"mean,omitempty"`
 	Scale float64 `json:"scale,omitempty"`
 
-	// Unit is the unit of all numbers in text files, such as $ or %. A cell without the unit is an error.
+	// Unit is the text, such as $ or %, that stands with every number of the column in text files. If Unit is set,
+	// a cell without it is an error.
 	Unit Unit `json:"unit,omitzero"`
 
 	Levels []string   `json:"levels,omitempty"`
@@ -58,8 +60,9 @@ const (
 	UseOmit   Use = "omit"   // no feature
 )
 
-// A DatePart is a part of a date, such as the month. A part that is one number, such as the year, is filled in and
-// standardised like a number in [Column]. Other parts become one feature of 0 and 1 for each value.
+// A DatePart makes features from a part of a date, such as the month. If the part is one number, such as the year,
+// it is one feature: Fill replaces a missing value, and Mean and Scale standardise it. Any other part becomes one
+// feature of 0 and 1 for each of its Values.
 type DatePart struct {
 	Part   DateUnit `json:"part"`
 	Fill   float64  `json:"fill,omitempty"`
@@ -68,10 +71,11 @@ type DatePart struct {
 	Values []int    `json:"values,omitempty"`
 }
 
-// OtherLevels is the name of the feature for all levels of a categorical column that have no feature of their own.
+// OtherLevels ends the name of the feature for all levels of a categorical column that have no feature of their
+// own.
 const OtherLevels = "(other)"
 
-// A Unit is the text before and after each number of a column.
+// A Unit is the text before and after each number of a column, such as $ or %.
 type Unit = cell.Unit
 
 // Width returns the number of features that the column becomes.
@@ -103,7 +107,7 @@ func (p *DatePart) width() int {
 	return len(p.Values)
 }
 
-// madeNames appends the feature names of the column called name.
+// madeNames appends the names of the features that the column becomes. name is the name of the column.
 func (c *Column) madeNames(out []string, name string) []string {
 	switch c.Use {
 	case UseNumber:
@@ -132,7 +136,8 @@ func (c *Column) madeNames(out []string, name string) []string {
 	return out
 }
 
-// scaling appends the means and scales of the features to s.
+// scaling appends the mean and scale of each feature of the column to s. For features that are not standardised,
+// they are 0 and 1.
 func (c *Column) scaling(s *dataset.Scaling) {
 	add := func(mean, scale float64) {
 		if scale == 0 {
@@ -160,7 +165,7 @@ func (c *Column) scaling(s *dataset.Scaling) {
 	}
 }
 
-// check returns an error if the column, perhaps edited, is invalid.
+// check returns an error if the column is invalid, for example after an edit of the saved file.
 func (c *Column) check() error {
 	numbers := []float64{c.Fill, c.Mean, c.Scale}
 	for _, p := range c.Parts {

@@ -53,8 +53,8 @@ func parseDate(s []byte) (seconds int64, ok bool) {
 	return 0, false
 }
 
-// isLikeDate reports whether a text has the numbers of a day, a month and a year, separated by points, slashes or
-// hyphens. The numbers can be in any order, such as 14.03.24 or 03/14/2024.
+// isLikeDate reports whether a text looks like a date: three numbers separated by points, slashes or hyphens, such
+// as 14.03.24 or 03/14/2024. The day, the month and the year can be in any order.
 func isLikeDate(s string) bool {
 	s, _, _ = strings.Cut(s, " ")
 	parts := strings.FieldsFunc(s, func(r rune) bool {
@@ -85,7 +85,8 @@ func isLikeDate(s string) bool {
 		(first == 4 && last <= 2 || first <= 2 && last%2 == 0)
 }
 
-// The parser of package time also accepts single digits, any case, and fractions of seconds.
+// These are the layouts of dates and times for package time. Its parser also accepts single digits, upper and lower
+// case, and fractions of seconds.
 var (
 	yearFirst  = []string{"2006-1-2", "2006/1/2", "2006-1"}
 	monthFirst = []string{"Jan 2, 2006", "January 2, 2006", "Jan 2 2006", "January 2 2006"}
@@ -102,10 +103,10 @@ var (
 	}
 )
 
-// midnight is the result of parsing only the time 00:00.
+// midnight is the result, in seconds, of parsing the time 00:00 without a date. It is subtracted from parsed times.
 var midnight = time.Date(0, 1, 1, 0, 0, 0, 0, time.UTC).Unix()
 
-// A DateUnit is a part of a date that becomes one or more features.
+// A DateUnit names a part of a date, such as "month". The part becomes one or more features.
 type DateUnit string
 
 // Elapsed and Year become one number. Month, Weekday and Hour become one feature of 0 and 1 for each value.
@@ -122,7 +123,7 @@ var dateUnits = []DateUnit{Elapsed, Year, Month, Weekday, Hour}
 // isNumber reports whether the part becomes one number.
 func (p DateUnit) isNumber() bool { return p == Elapsed || p == Year }
 
-// of returns part p of the date that is the given number of seconds after the start of 1970.
+// of returns the part p of a date, which is given in seconds since the start of 1970.
 func (p DateUnit) of(seconds float64) float64 {
 	if p == Elapsed {
 		return seconds / 86400
@@ -139,7 +140,7 @@ func (p DateUnit) of(seconds float64) float64 {
 	return float64(t.Hour())
 }
 
-// IsDate reports whether a text without surrounding blanks is a date that [Look] recognises.
+// IsDate reports whether a text is a date that [Look] recognises. The text must have no surrounding blanks.
 func IsDate(text []byte) bool {
 	_, ok := parseDate(text)
 	return ok

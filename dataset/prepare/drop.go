@@ -6,7 +6,7 @@ import (
 	"github.com/fdridge/fdridge/dataset"
 )
 
-// A dropper leaves out rows with missing values. nil keeps all.
+// A dropper decides which rows are left out because of missing values. A nil dropper keeps all rows.
 type dropper struct {
 	all     bool  // leave out a row if any of its values is missing
 	columns []int // leave out a row if one of these features is missing
@@ -29,8 +29,8 @@ func (e *Encoding) dropper() *dropper {
 	return d
 }
 
-// drops reports whether row i of a dense block is left out.
-// If checkTarget is false, missing targets and weights are ignored.
+// drops reports whether row i of a dense block with d features is left out. If checkTarget is false, it ignores
+// missing targets and weights, unless r.all is set.
 func (r *dropper) drops(b dataset.Block, i, d int, checkTarget bool) bool {
 	switch {
 	case r == nil:

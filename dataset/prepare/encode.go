@@ -13,24 +13,27 @@ import (
 
 // EncodeOptions are the options of [Encoding.Apply].
 type EncodeOptions struct {
-	// Cells must be the value that was passed to the reader of the rows. nil means that the rows were read without
-	// Cells; each number in a categorical column is then a level.
+	// Cells must be the value that was passed to the reader of the rows. It is nil if the rows were read without
+	// Cells. Each different number in a categorical column is then a level.
 	Cells *Cells
 	// IgnoreUnknown encodes an unknown level (category) as zeros, like scikit-learn's
 	// OneHotEncoder(handle_unknown="ignore"). Otherwise an unknown level is an *[dataset.InputError].
 	IgnoreUnknown bool
-	// KeepIncomplete turns each row that MissingDrop would leave out into a row of zeros. Incomplete, if not nil, is
-	// called with the number of each such row, in order. It is called before the block with the row is yielded.
+	// KeepIncomplete keeps each row that the policy MissingDrop would leave out, as a row of zeros. Incomplete, if
+	// not nil, is called with the number of each such row, in order. The call comes before the block with the row
+	// is yielded.
 	KeepIncomplete bool
 	Incomplete     func(row int64)
-	// Tally, if not nil, counts the values that were filled in, left out or unknown.
+	// Tally, if not nil, counts the values that were filled in, the rows left out, the unknown levels and the cells
+	// of a wrong type.
 	Tally *Tally
 	// Text states how numbers and missing values are written in the texts that a [RowEncoder] reads.
 	Text Text
 }
 
-// Apply returns the encoded rows of src. They are sparse if there are at least 16 features per input column. Apply
-// returns [dataset.ErrShape] if the number of columns of src is wrong, or if the encoding is not complete.
+// Apply returns a source of the encoded rows of src. The encoded rows are sparse if there is a categorical column
+// and at least 16 features per column of src. Apply returns [dataset.ErrShape] if the number of columns of src is
+// wrong, or if the encoding is not complete.
 func (e *Encoding) Apply(src dataset.Source, o EncodeOptions) (dataset.Source, error) {
 	if err := e.checkWidth(src); err != nil {
 		return nil, err
@@ -104,7 +107,7 @@ type encodedColumn struct {
 	byNumber map[float64]int
 }
 
-// Negative indices of levels that the encoding does not know.
+// These stand for the index of a level that the encoding does not know.
 const (
 	unknownNew     = -1 // not counted in the Tally yet
 	unknownCounted = -2 // counted in the Tally
@@ -150,7 +153,7 @@ func (c *encoder) apply(b dataset.Block, out *dataset.Buffer) error {
 			}
 		}
 	}
-	// A single goroutine is needed to append sparse rows, to fill the maps byNumber, and to call Incomplete.
+	// Use a single goroutine to append sparse rows, to fill the maps byNumber, or to call Incomplete in order.
 	if c.sparse || c.lexicons == nil || c.drops != nil && c.o.Incomplete != nil {
 		return c.rows(b, 0, b.N, out)
 	}
@@ -195,7 +198,7 @@ func (c *encoder) rows(b dataset.Block, lo, hi int, out *dataset.Buffer) error {
 	return nil
 }
 
-// An encodedRow receives features, and counts values for the Tally.
+// An encodedRow takes the features of a row, and counts what the Tally will add up.
 type encodedRow struct {
 	dense                    []float64 // a row of zeros to write to; if nil, entries are appended to out
 	out                      *dataset.Buffer
@@ -247,7 +250,8 @@ func (c *encoder) row(row []float64, to *encodedRow, number int64) error {
 	return nil
 }
 
-// put encodes x, or the value to fill in for NaN.
+// put writes the features of the value x, which is a number or a date. If x is NaN, it writes the features of the
+// value that replaces a missing one.
 func (k *encodedColumn) put(to *encodedRow, x float64) {
 	at := k.at
 	if k.Use == UseNumber {
@@ -276,8 +280,8 @@ func (k *encodedColumn) put(to *encodedRow, x float64) {
 	}
 }
 
-// level returns the index of the level that x stands for in column j, or a negative number if the encoding does not
-// know the level.
+// level returns the index of the level that the number x stands for in column j. If the encoding does not know the
+// level, the result is negative.
 func (c *encoder) level(j int, x float64) int {
 	k := &c.columns[j]
 	if x != x {
@@ -290,7 +294,7 @@ func (c *encoder) level(j int, x float64) int {
 		level, ok := k.byNumber[x]
 		if !ok {
 			level = k.find(numberText(x))
-			// the number of unknown levels is unlimited, so they are stored only up to a limit
+			// Do not store every unknown level, because their number has no limit.
 			if level >= 0 || len(k.byNumber) < c.most {
 				k.byNumber[x] = level
 			}

@@ -32,11 +32,12 @@ type Encoding struct {
 	Inputs  int      `json:"inputs"`            // number of columns before the encoding
 	Names   []string `json:"names,omitempty"`   // names of these columns, or nil
 	Columns []Column `json:"columns,omitempty"` // in the order of the table
-	// policy for targets and weights if Columns is not nil: RefuseMissing or MissingDrop
+	// Targets is the policy for missing targets and weights if Columns is not nil. It is RefuseMissing or
+	// MissingDrop.
 	Targets Missing `json:"targets,omitempty"`
 	Lenient bool    `json:"lenient,omitempty"`
 	Missing Missing `json:"missing,omitempty"` // policy for missing values
-	// the mean of each column for MissingMean; 0 if the column is categorical
+	// Means has the mean of each column for the policy MissingMean. It is 0 for a categorical column.
 	Means      []float64  `json:"means,omitempty"`
 	Categories []Category `json:"categories,omitempty"` // categorical columns in ascending order
 }
@@ -47,9 +48,9 @@ type Category struct {
 	Levels []string `json:"levels"`
 }
 
-// NewEncoding returns an encoding of d columns, which Learn must complete. names holds the names of the columns or is
-// nil. categorical lists the 0-based categorical columns. If an index is out of range or repeated, the error is
-// [dataset.ErrShape].
+// NewEncoding returns an incomplete encoding of d columns; [Encoding.Learn] must complete it. names holds the names
+// of the columns or is nil. categorical holds the 0-based indices of the categorical columns. If an index is out of
+// range or repeated, the error is [dataset.ErrShape].
 func NewEncoding(d int, names []string, missing Missing, categorical []int) (*Encoding, error) {
 	e := &Encoding{Inputs: d, Names: names, Missing: missing}
 	for _, j := range slices.Sorted(slices.Values(categorical)) {
@@ -58,8 +59,8 @@ func NewEncoding(d int, names []string, missing Missing, categorical []int) (*En
 	return e, e.checkColumns()
 }
 
-// Cells returns the options for reading rows for this encoding. Pass the same value to the reader and to Learn or
-// Apply.
+// Cells returns the options for reading rows for this encoding. Pass the same value to the reader of the rows, and
+// to Learn or Apply in their options.
 func (e *Encoding) Cells() *Cells {
 	c := &Cells{Missing: e.Missing, Features: []int{}, refuseTarget: e.Targets == RefuseMissing}
 	for j, of := range e.read() {
@@ -93,7 +94,8 @@ func (e *Encoding) Cells() *Cells {
 	return c
 }
 
-// lexicons returns a lexicon for each column, nil for numeric columns.
+// lexicons returns the Lexicon of each column of the rows, or nil for a numeric column. c is the value with which
+// the rows were read. If c is nil, the result is nil.
 func (e *Encoding) lexicons(c *Cells) ([]*Lexicon, error) {
 	if c == nil {
 		return nil, nil
@@ -112,7 +114,8 @@ func (e *Encoding) lexicons(c *Cells) ([]*Lexicon, error) {
 	return out, nil
 }
 
-// Width returns the number of features, or 0 before Learn has found the levels.
+// Width returns the number of features. If Learn has not found the levels of a categorical column yet, it returns
+// 0.
 func (e *Encoding) Width() int {
 	d := 0
 	for _, c := range e.read() {
@@ -130,8 +133,8 @@ func (e *Encoding) Does() bool {
 		(e.Missing != RefuseMissing || len(e.Categories) > 0 || e.Columns != nil)
 }
 
-// MadeNames returns the names of the features. The level red of column a becomes the feature a=red. Columns without
-// names are called x1, x2, …. The result is nil if there are neither names nor categorical columns.
+// MadeNames returns the names of the features. The level "red" of column "a" becomes the feature "a=red". Columns
+// without names are called x1, x2, …. If there are neither names nor categorical columns, the result is nil.
 func (e *Encoding) MadeNames() []string {
 	if len(e.Categories) == 0 && e.Columns == nil {
 		return e.Names
@@ -150,7 +153,8 @@ func (e *Encoding) name(j int) string {
 	return e.Names[j]
 }
 
-// Valid returns an error if the encoding cannot be applied: it was not learnt, or was read from an invalid file.
+// Valid returns an error if the encoding cannot be applied. This is so if Learn has not completed it, or if it was
+// read from an invalid file.
 func (e *Encoding) Valid() error {
 	if err := e.checkColumns(); err != nil {
 		return err
@@ -174,8 +178,8 @@ func (e *Encoding) Valid() error {
 	return nil
 }
 
-// checkColumns returns an error if the description of the columns is invalid. It does not check the levels and means,
-// which Learn determines.
+// checkColumns returns an error if the description of the columns is invalid. It does not check what Learn finds:
+// the levels and the values of the means.
 func (e *Encoding) checkColumns() error {
 	switch {
 	case e.Inputs < 1:
@@ -209,9 +213,9 @@ func (e *Encoding) checkColumns() error {
 	return nil
 }
 
-// FromColumns returns the encoding with the given columns. If the columns have names, the rows need not contain
-// columns with Use = UseOmit. targets is the policy for missing targets and weights: RefuseMissing or MissingDrop. See
-// [Encoding] for lenient.
+// FromColumns returns the encoding with the given columns. If the columns have names, the rows to encode do not
+// contain the columns with [UseOmit]. targets is the policy for missing targets and weights, RefuseMissing or
+// MissingDrop. lenient is described at [Encoding].
 func FromColumns(columns []Column, targets Missing, lenient bool) (*Encoding, error) {
 	e := &Encoding{Columns: columns, Targets: targets, Lenient: lenient}
 	if slices.ContainsFunc(columns, func(c Column) bool { return c.Name != "" }) {
@@ -229,8 +233,8 @@ func FromColumns(columns []Column, targets Missing, lenient bool) (*Encoding, er
 	return e, e.Valid()
 }
 
-// read yields each column that is in the rows, with its index in a row.
-// If e has Names, the rows omit columns with [UseOmit].
+// read yields each column that the rows contain, with its index in a row. If e has Names, the rows do not contain
+// columns with [UseOmit].
 func (e *Encoding) read() iter.Seq2[int, *Column] {
 	if e.Columns == nil {
 		return e.readCategories
@@ -249,7 +253,7 @@ func (e *Encoding) read() iter.Seq2[int, *Column] {
 	}
 }
 
-// readCategories does the work of read for an encoding without Columns.
+// readCategories yields each column of an encoding without Columns, with its index in a row.
 func (e *Encoding) readCategories(yield func(int, *Column) bool) {
 	categories := e.Categories
 	for j := range e.Inputs {
@@ -276,8 +280,8 @@ func (e *Encoding) readColumns() int {
 	return n
 }
 
-// Scaling returns the means and scales of the features, or nil if no column is standardised. For sparse rows the
-// means are zero, as in [dataset.Standardize].
+// Scaling returns the means and scales that standardise the features, or nil if no feature is standardised. If the
+// encoded rows are sparse, the means are zero, as in [dataset.Standardize].
 func (e *Encoding) Scaling() *dataset.Scaling {
 	var s dataset.Scaling
 	for _, c := range e.read() {
@@ -293,8 +297,8 @@ func (e *Encoding) Scaling() *dataset.Scaling {
 	return &s
 }
 
-// Encoded rows are sparse if there are at least sparseFrom features per input column. Dense rows were faster for 8
-// features per column, equal for 16, and slower from 32 on.
+// sparseFrom is a number of features per input column. Encoded rows are sparse if there are at least so many. In a
+// measurement, dense rows were faster for 8 features per column, equal for 16, and slower from 32 on.
 const sparseFrom = 16
 
 func (e *Encoding) usesSparse() bool {

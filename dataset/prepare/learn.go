@@ -15,19 +15,20 @@ import (
 
 // LearnOptions are the options of [Encoding.Learn].
 type LearnOptions struct {
-	// Held, if not nil, reports whether a row, counted from 0, is held out. Held-out rows do not contribute to the
-	// means, but their levels are learnt. A level that occurs only in held-out rows gets coefficient 0.
+	// Held, if not nil, reports whether a row is held out. Rows are counted from 0. Held-out rows do not contribute
+	// to the means, but their levels are learnt. A level that occurs only in held-out rows gets the coefficient 0
+	// in a fit.
 	Held func(row int64) bool
-	// Cells must be the value that was passed to the reader of the rows. nil means that the rows were read without
-	// Cells; each number in a categorical column is then a level.
+	// Cells must be the value that was passed to the reader of the rows. It is nil if the rows were read without
+	// Cells. Each different number in a categorical column is then a level.
 	Cells *Cells
-	// Share is the part of the rows that the source has, and Link connects the processes with the other parts. The
-	// zero values mean that the source has all rows.
+	// Share states which part of all rows the source has. Link connects the processes that have the other parts.
+	// The zero values mean that the source has all rows.
 	Share dataset.Share
 	Link  Link
 }
 
-// Learnt holds the numbers of rows and values that Learn has read.
+// Learnt holds the numbers of rows and missing values that [Encoding.Learn] or [Look] has counted.
 type Learnt struct {
 	Rows    int64   // rows read
 	Missing []int64 // number of missing values of each column, in rows that were not left out
@@ -35,12 +36,12 @@ type Learnt struct {
 }
 
 // Learn makes one pass over rows that are not encoded yet, and completes the encoding. It learns the levels of each
-// categorical column, and the mean Σwx/Σw of each numeric column. Here x are the values in training rows that are not
-// missing, and w the weights of their rows. If the rows are divided, every process must call Learn, and all get the
-// same encoding.
+// categorical column, and the mean Σwx/Σw of each numeric column. The sums are over the training rows in which the
+// column has a value; x is this value and w the weight of the row. If the rows are divided among processes, every
+// process must call Learn, and all get the same encoding.
 //
-// Learn returns an *[dataset.InputError] if a column without values needs a mean, or if a column has more than 2²⁰
-// levels. For sparse rows it returns [dataset.ErrShape].
+// Learn returns an *[dataset.InputError] if a mean is needed for a column without values, or if a column has more
+// than 2²⁰ levels. For sparse rows it returns [dataset.ErrShape].
 func (e *Encoding) Learn(ctx context.Context, src dataset.Source, o LearnOptions) (*Learnt, error) {
 	if err := e.checkWidth(src); err != nil {
 		return nil, err
@@ -81,7 +82,7 @@ func (e *Encoding) columnError(j int, format string, args ...any) *dataset.Input
 	}
 }
 
-// complete sets the levels and means of the encoding from s.
+// complete sets the levels and means of the encoding from the statistics s of the rows.
 func (e *Encoding) complete(s *tableStats) (*Learnt, error) {
 	switch {
 	case s.Rows == 0:
@@ -143,11 +144,12 @@ func (e *Encoding) complete(s *tableStats) (*Learnt, error) {
 	return learnt, nil
 }
 
-// fewLevels is the number of levels that are never doubtful.
+// fewLevels is a number of levels. A column with at most so many is never doubtful, see [Encoding.Doubtful].
 const fewLevels = 1000
 
-// Doubtful returns the indices in e.Categories of columns that are probably not categorical, for example row numbers
-// or names. Such a column has more than 1000 levels, and more levels than half the number of rows.
+// Doubtful returns the columns that are probably not categorical, for example row numbers or names, as indices in
+// e.Categories. Such a column has more than 1000 levels. It also has more levels than half the number of rows that
+// are not left out. l is the result of Learn.
 func (e *Encoding) Doubtful(l *Learnt) []int {
 	var out []int
 	for c := range e.Categories {
@@ -159,8 +161,8 @@ func (e *Encoding) Doubtful(l *Learnt) []int {
 	return out
 }
 
-// sortLevels sorts levels and drops duplicates. It compares numbers if all levels are numbers, otherwise texts. The
-// level "" of missing values comes last.
+// sortLevels sorts levels and drops duplicates. If all levels are numbers, it sorts them as numbers, otherwise as
+// texts. The level "", which stands for missing values, comes last.
 func sortLevels(levels []string) []string {
 	slices.Sort(levels)
 	levels = slices.Compact(levels)

@@ -14,10 +14,10 @@ import (
 	"github.com/fdridge/fdridge/internal/printable"
 )
 
-// A Lexicon assigns codes to the texts of one categorical column: 0, 1, 2, … in the order of their first occurrence.
-// Readers replace texts by codes, and an [Encoding] turns codes into features, which do not depend on the order of
-// the codes. The zero value is empty. Several goroutines may use a Lexicon at the same time, and look up known texts
-// without a lock.
+// A Lexicon assigns codes to the texts of one categorical column. The codes are 0, 1, 2, … in the order in which
+// the texts first occur. Readers replace texts by codes, and an [Encoding] turns codes into features. The features
+// do not depend on the order of the codes. The zero value is an empty Lexicon. Several goroutines may use a Lexicon
+// at the same time.
 //
 // A Lexicon made by an [Encoding] or by [Look] may also accept numbers and dates in its column.
 type Lexicon struct {
@@ -49,12 +49,12 @@ type checks struct {
 	forms   forms // of the texts read so far, if the lexicon reads anything
 }
 
-// A forms describes how the texts of a column are written.
+// A forms describes how the texts of a column look, for example whether they are numbers with a unit.
 type forms struct {
 	Seen  bool // there is a text
 	Unit  cell.Unit
 	Mixed bool // the texts have different units, or a text is no number with a unit
-	// Numbers is true if each text is a number in some notation, has a comma or a point, and has no unit.
+	// Numbers is true if each text is a number in some notation with a comma or a point, and none has a unit.
 	Numbers bool
 }
 
@@ -87,10 +87,11 @@ func (f *forms) merge(o forms) {
 	}
 }
 
-// Unit returns the unit that all numbers of the column must have in text files. It is the zero value if they have none.
+// Unit returns the text that must stand with all numbers of the column in text files, such as $ or %. If there is
+// none, it returns the zero value.
 func (l *Lexicon) Unit() cell.Unit { return l.unit }
 
-// Default limits on the number of texts and their total bytes.
+// Default limits of a Lexicon on the number of its texts and on their total bytes.
 const (
 	maxLevels    = 1 << 20
 	maxTextBytes = 64 << 20
@@ -111,8 +112,8 @@ const (
 // NewLabels returns the Lexicon of a target with class labels. Equal numbers, such as 1 and 1.0, are the same label.
 func NewLabels() *Lexicon { return &Lexicon{reads: readLabels} }
 
-// Label returns the text with the code v, or "" if no text has this code. If l is nil or empty, it returns v as a
-// number.
+// Label returns the text with the code v, or "" if no text has this code. If l is nil or has no texts, it returns
+// the number v as a text.
 func (l *Lexicon) Label(v float64) string {
 	if l == nil {
 		return numberText(v)
@@ -127,8 +128,8 @@ func (l *Lexicon) Label(v float64) string {
 	return ""
 }
 
-// Cell returns the value of a csv cell s, which is not missing and has no surrounding blanks. If the cell is invalid,
-// ok is false, and Refusal returns the reason.
+// Cell returns the number that stands for the text s of a cell in a csv file. The cell must not be missing, and
+// must have no surrounding blanks. If the cell is invalid, ok is false, and Refusal returns the reason.
 func (l *Lexicon) Cell(s []byte) (v float64, ok bool) {
 	isText := l.reads == readLevels
 	if l.reads == readLabels {
@@ -159,13 +160,14 @@ func (l *Lexicon) ReadsNumbers() bool {
 // ReadsText reports whether Cell takes each cell as a text, even a number.
 func (l *Lexicon) ReadsText() bool { return l.reads == readLevels }
 
-// IsLevels reports whether Cell returns a code for every cell.
+// IsLevels reports whether Cell returns a code for every valid cell, because the column is categorical.
 func (l *Lexicon) IsLevels() bool {
 	return l.reads == readLevels || l.reads == readMixed || l.reads == readLabels
 }
 
-// LeaveOut makes [Look] leave out a column that a reader cannot read. Its values then count as missing. The argument
-// holds is the reason, such as "holds nested values". The result is false if the column is not read for Look.
+// LeaveOut tells [Look] that a reader cannot read the column of l. The argument holds is the reason, such as "holds
+// nested values". The values of the column then count as missing. If the column is not read for Look, LeaveOut
+// returns false, and the reader must report an error.
 func (l *Lexicon) LeaveOut(holds string) bool {
 	if l == nil || l.reads != readAny {
 		return false
@@ -176,8 +178,8 @@ func (l *Lexicon) LeaveOut(holds string) bool {
 	return true
 }
 
-// Code returns the value that stands for a text in a row. The text must have no surrounding blanks. ok is false if the
-// text is not UTF-8. It is also false for a new text if the lexicon is full, with 2²⁰ texts or 64 MiB.
+// Code returns the number that stands for a text in a row. The text must have no surrounding blanks. ok is false if
+// the text is not UTF-8. It is also false for a new text if l is full, with 2²⁰ texts or 64 MiB of text.
 func (l *Lexicon) Code(text []byte) (code float64, ok bool) {
 	if m := l.known.Load(); m != nil {
 		if c, ok := (*m)[string(text)]; ok {
@@ -197,7 +199,8 @@ func (l *Lexicon) CodeOf(text string) (code float64, ok bool) {
 	return l.lookUp(text)
 }
 
-// box returns the code, or a NaN that contains the code.
+// box returns the number that stands for a code in a row: the code itself, or for [Look] a NaN that contains the
+// code.
 func (l *Lexicon) box(code int32) float64 {
 	if l.reads == readAny {
 		return boxed(boxText, int64(code))
@@ -205,8 +208,9 @@ func (l *Lexicon) box(code int32) float64 {
 	return float64(code)
 }
 
-// Date returns the value of a date, v units since 1970. A unit is 1/perSecond seconds, or −perSecond seconds if
-// perSecond is negative. In a column that must not have dates, the result is +∞, or NaN if the lexicon is lenient.
+// Date returns the number that stands for a date in a row. v is the date in units since 1970. If perSecond is
+// positive, a unit is 1/perSecond seconds. If perSecond is negative, a unit is −perSecond seconds. In a column that
+// must not have dates, the result is +∞, or NaN if l is lenient.
 func (l *Lexicon) Date(v, perSecond int64) float64 {
 	seconds := v
 	if perSecond < 0 && v < maxSeconds && v > -maxSeconds {
@@ -228,7 +232,7 @@ func (l *Lexicon) Date(v, perSecond int64) float64 {
 	return math.Inf(1)
 }
 
-// maxSeconds limits dates to about a million years around 1970.
+// maxSeconds limits the seconds of a date before or after 1970. It is about a million years.
 const maxSeconds = 1 << 45
 
 // Refusal returns the reason why Cell or Code did not accept a text.
@@ -264,7 +268,8 @@ func (l *Lexicon) Refusal(text string) string {
 // TooManyLevels is the message about a column with more texts than a lexicon can hold.
 const TooManyLevels = "has too many levels to be categorical (2²⁰, or 64 MiB of text): is it a name or a number?"
 
-// lookUp returns the value of a text that is not in l.known. If the text is new, lookUp adds it.
+// lookUp returns the number that stands for a text in a row. If the text is new, lookUp adds it to the texts with a
+// code.
 func (l *Lexicon) lookUp(text string) (code float64, ok bool) {
 	if !utf8.ValidString(text) {
 		return 0, false
@@ -301,7 +306,8 @@ func (l *Lexicon) lookUp(text string) (code float64, ok bool) {
 		l.codes[kept] = c
 		l.size += len(text)
 	}
-	// Copy the map when misses exceed texts, so that copying costs no more than the lookups.
+	// Copy all codes to the snapshot l.known when more lookups have missed it than there are texts. So the copies
+	// cost no more than these lookups.
 	l.misses++
 	if l.misses > len(l.texts) {
 		l.known.Store(copyMap(l.codes))
@@ -310,8 +316,8 @@ func (l *Lexicon) lookUp(text string) (code float64, ok bool) {
 	return l.box(c), true
 }
 
-// Number returns the value that stands for the number v in a row. In a categorical column, Number
-// writes v as its shortest decimal text and returns the code of this text.
+// Number returns the number that stands for the number v in a row. In a categorical column, this is the code of the
+// shortest decimal text of v. ok is false if the column cannot have v.
 func (l *Lexicon) Number(v float64) (code float64, ok bool) {
 	switch {
 	case l.reads == readNumbers || l.reads == readAny:
@@ -358,7 +364,7 @@ func numberText(v float64) string {
 	return strconv.FormatFloat(v, 'g', -1, 64)
 }
 
-// textsFrom returns the texts with the codes n, n+1, ….
+// textsFrom returns the texts with code n and higher codes, in the order of the codes.
 func (l *Lexicon) textsFrom(n int) []string {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -9,15 +9,15 @@ import (
 	"github.com/fdridge/fdridge/dataset"
 )
 
-// A Link connects processes that read shares of the rows, like a dist.Transport. Broadcast sends b from the process
-// numbered root to all processes, and returns b on each process.
+// A Link connects processes that each read a share of the rows. dist.Transport is a Link. Broadcast sends b from
+// the process numbered root to all processes, and returns these bytes on each process.
 type Link interface {
 	Broadcast(ctx context.Context, root int, b []byte) ([]byte, error)
 }
 
-// Exchange sends own to the other processes, and calls use with the value of each of the processes, in their order. own
-// must be a value that encoding/gob can write. Every process must call Exchange. It returns the first error of use or
-// link.
+// Exchange sends the value own to all processes, and calls use with the value of each process, in the order of the
+// processes. encoding/gob must be able to write own. Every process must call Exchange. It returns the first error
+// of use, of link or of encoding/gob.
 func Exchange[T any](
 	ctx context.Context,
 	processes int,
@@ -45,10 +45,11 @@ func Exchange[T any](
 	return nil
 }
 
-// UnnamedRows is the file name in errors about rows whose file is not known.
+// UnnamedRows is the file name in errors about rows if the name of their file is not known.
 const UnnamedRows = "rows"
 
-// NameRows inserts the name of the rows into an error about a row, unless the error already names a file.
+// NameRows returns err, an error about a row, with name as its file name. If err already names a file, or is not
+// about a row, NameRows returns it unchanged.
 func NameRows(name string, err error) error {
 	e, ok := errors.AsType[*dataset.InputError](err)
 	if !ok || e.File != UnnamedRows {

@@ -72,8 +72,8 @@ func Look(ctx context.Context, src dataset.Source, o LookOptions) (*Encoding, *L
 	return e, learnt, nil
 }
 
-// useUnits finds the columns whose cells are all numbers with the same unit, and makes the reader strip the unit. It
-// returns false if there is no such column.
+// useUnits finds the columns in which every cell is a number with the same unit, such as 5 %. In the next pass, the
+// reader then takes the numbers without the unit. If there is no such column, useUnits returns false.
 func (l *collector) useUnits(s *tableStats) bool {
 	found := false
 	for j := range s.Columns {
@@ -92,9 +92,9 @@ func (l *collector) useUnits(s *tableStats) bool {
 	return found
 }
 
-// findTexts makes another pass for each column of numbers that has texts. If the texts may be numbers in another
-// notation (see isOdd), it returns the error about the first one. Otherwise it sets Texts.Line to the line of the first
-// text.
+// findTexts makes another pass for each column of numbers that also has texts. If the texts may be numbers in
+// another notation (see isOdd), it returns an error about the first of them. Otherwise it notes the line of the
+// first text in the statistics s.
 func (l *collector) findTexts(ctx context.Context, src dataset.Source, s *tableStats) error {
 	for j := range s.Columns {
 		c := &s.Columns[j]
@@ -149,15 +149,15 @@ func (c *columnStats) isForeign() bool {
 		float64(c.Texts.Count) <= foreignShare*values
 }
 
-// isOdd reports whether texts of the column may be numbers in a notation that the reader does not accept. In a column
-// of numbers with few texts, one text is then like a number. In other columns, every text is a number with commas or
-// points.
+// isOdd reports whether texts of the column may be numbers in a notation that the reader does not accept. There are
+// two such cases. In a column of numbers with few texts, at least one text looks like a number. In any other
+// column, every text is a number with a comma or a point.
 func (c *columnStats) isOdd() bool {
 	return c.isForeign() && c.Texts.Odd.Row > 0 ||
 		!c.IsLevels && c.Texts.Forms.Seen && c.Texts.Forms.Numbers
 }
 
-// read reads the rows, and returns the statistics of all processes.
+// read reads the rows of this process, and returns the statistics of the rows of all processes.
 func (l *collector) read(ctx context.Context, src dataset.Source) (*tableStats, error) {
 	for b, err := range src.Blocks(ctx) {
 		if err != nil {
@@ -224,7 +224,7 @@ func newCollector(d int, o *LookOptions) *collector {
 	return l
 }
 
-// useRules chooses the values to count and rows to leave out.
+// useRules sets, from the rules, how many different numbers of a column are counted and which rows are left out.
 func (l *collector) useRules() {
 	d := len(l.all.Columns)
 	l.numbers = min(256, max(maxAllValues/d/4, 2))
@@ -264,8 +264,8 @@ func (l *collector) add(b dataset.Block) {
 				}
 				c.Numbers.Counts = x == c.Numbers.First+float64(number) && !c.IsLevels
 			}
-			// Skip a row that is left out. If only some features or targets can leave out a row, its levels are learnt, like
-			// the levels of held-out rows.
+			// If a row with any missing value is left out, skip its levels too. If only some columns can cause
+			// this, the levels of the row are learnt, like the levels of held-out rows.
 			if dropped &&
 				l.drops.all {
 				continue
@@ -312,7 +312,8 @@ func (l *collector) add(b dataset.Block) {
 	}
 }
 
-// number counts x in column j. It counts repetitions of a number, and flush adds them to Values in one step.
+// number counts the number x of column j. If x equals the last number, it only counts a repetition; flush adds the
+// repetitions to Values in one step.
 func (l *collector) number(j int, x float64) {
 	c := &l.all.Columns[j]
 	c.Numbers.Min, c.Numbers.Max = min(c.Numbers.Min, x), max(c.Numbers.Max, x)
@@ -330,7 +331,7 @@ func (l *collector) number(j int, x float64) {
 	l.last[j], l.repeats[j] = x, 1
 }
 
-// flush adds the last number and its repetitions to Values.
+// flush adds the last number of column j, with its repetitions, to the counts Values of the column.
 func (l *collector) flush(j int) {
 	if l.repeats[j] > 0 {
 		l.all.Columns[j].Numbers.count(
@@ -347,7 +348,7 @@ func (l *collector) name(j int) string {
 	return l.all.name(l.o.Names, j)
 }
 
-// text counts one occurrence of the text with the given code, in a row of weight w.
+// text counts one occurrence in column j of the text with the given code. w is the weight of the row.
 func (l *collector) text(j, code int, w float64) {
 	for code >= len(l.counts[j]) {
 		l.counts[j] = append(l.counts[j], -1)
@@ -370,7 +371,8 @@ func (l *collector) text(j, code int, w float64) {
 	}
 }
 
-// first is called with each new text s of column j. It notes the first text, and the first text that is like a number.
+// first is called when a text s occurs for the first time in column j. It keeps the first text of the column, and
+// the first text that looks like a number.
 func (l *collector) first(j int, s string) {
 	c := &l.all.Columns[j]
 	if c.Texts.First.Row == 0 {
@@ -404,7 +406,8 @@ func (l *collector) stats() *tableStats {
 	return &l.all
 }
 
-// pool combines the statistics of all processes, in order of their shares.
+// pool combines the statistics of all processes, in the order of their shares. s are the statistics of this
+// process.
 func (l *collector) pool(
 	ctx context.Context,
 	s *tableStats,

@@ -12,7 +12,8 @@ import (
 // planVersion is the version of the plan file.
 const planVersion = 1
 
-// planFile is the editable JSON form of an encoding with Columns, without the fields that follow from the columns.
+// planFile is the JSON form of an encoding with Columns, such as an encoding made by [Look]. Users may edit the
+// JSON. Fields of the encoding that follow from the columns are left out.
 type planFile struct {
 	Version int      `json:"fdridge_plan"`
 	Targets Missing  `json:"targets,omitempty"`
@@ -20,7 +21,7 @@ type planFile struct {
 	Columns []Column `json:"columns"`
 }
 
-// WritePlan writes the columns of an encoding made by [Look] as JSON, for [ReadPlan].
+// WritePlan writes an encoding made by [Look] as JSON. The file may be edited before [ReadPlan] reads it.
 func (e *Encoding) WritePlan(w io.Writer) error {
 	if e.Columns == nil {
 		return newSourceError("the encoding is not a plan")
@@ -32,8 +33,8 @@ func (e *Encoding) WritePlan(w io.Writer) error {
 	return jsonfields.Write(w, text, "  ")
 }
 
-// ReadPlan reads a file written by WritePlan, which may have been edited. Without edits, the result equals the
-// encoding that was written. Unknown fields are an error.
+// ReadPlan reads an encoding from JSON that WritePlan has written and that may have been edited. Without edits, the
+// result equals the encoding that was written. Unknown fields are an error.
 func ReadPlan(r io.Reader) (*Encoding, error) {
 	from := json.NewDecoder(r)
 	from.DisallowUnknownFields()

@@ -23,8 +23,8 @@ type RowEncoder struct {
 	marks    *cell.Marks
 }
 
-// RowEncoder returns an encoder of single rows. It uses only the options IgnoreUnknown, Tally and Text. It returns
-// [dataset.ErrShape] if the encoding is not complete.
+// RowEncoder returns an encoder of single rows. Of the options it uses only IgnoreUnknown, Tally and Text. If the
+// encoding is not complete, the error is [dataset.ErrShape].
 func (e *Encoding) RowEncoder(o EncodeOptions) (*RowEncoder, error) {
 	if err := e.Valid(); err != nil {
 		return nil, newSourceError("the encoding is not complete: %v", err)
@@ -40,12 +40,12 @@ func (e *Encoding) RowEncoder(o EncodeOptions) (*RowEncoder, error) {
 	}, nil
 }
 
-// Numbers encodes the row x (length Inputs) to dst (length Width). NaN is a missing value, and a number in a
-// categorical column is a level. If complete is false, the policy MissingDrop leaves the row out, and dst is
-// undefined.
+// Numbers encodes the row x to dst. x has one number for each input column, and dst has one for each feature. NaN
+// is a missing value, and a number in a categorical column is a level. If complete is false, the policy MissingDrop
+// leaves the row out, and dst is undefined.
 //
-// Errors are *[dataset.InputError] for an unknown level, for an infinity, and for NaN under the policy RefuseMissing,
-// and [dataset.ErrShape] for wrong lengths.
+// Errors are *[dataset.InputError] for an unknown level, for an infinity, and for NaN under the policy
+// RefuseMissing. If the length of x or dst is wrong, the error is [dataset.ErrShape].
 func (r *RowEncoder) Numbers(dst, x []float64) (complete bool, err error) {
 	if err := r.lengths(len(dst), len(x)); err != nil {
 		return false, err
@@ -64,8 +64,8 @@ func (r *RowEncoder) Numbers(dst, x []float64) (complete bool, err error) {
 	return !r.by.drops.drops(b, 0, len(x), false), nil
 }
 
-// Texts encodes a row of texts to dst (length Width). Texts are interpreted as in package csv: an empty text, for
-// example, is a missing value. The results are as in Numbers.
+// Texts encodes a row of texts to dst, which has one number for each feature. The texts are read like the cells of
+// a csv file: an empty text, for example, is a missing value. The results are as in Numbers.
 func (r *RowEncoder) Texts(dst []float64, cells []string) (complete bool, err error) {
 	if err := r.lengths(len(dst), len(cells)); err != nil {
 		return false, err

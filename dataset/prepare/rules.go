@@ -14,28 +14,31 @@ import (
 	"github.com/fdridge/fdridge/internal/vec"
 )
 
-// Rules state how [Look] chooses the features of each column. With the zero value, all columns must be numbers
-// without missing values, and stay unchanged.
+// Rules state how [Look] chooses the features of each column. With the zero value, columns stay unchanged, and a
+// text or a missing value is an error.
 type Rules struct {
-	// Auto chooses the features by the statistics of each column. All other fields except MinShare are ignored.
+	// Auto chooses the features of each column by its statistics. The other fields except MinShare are then
+	// ignored.
 	Auto bool
-	// OneHotText makes every column with a text categorical. The columns in [Cells].OneHot are always categorical.
+	// OneHotText makes every column that has a text categorical. The columns in OneHot of [Cells] are categorical
+	// in any case.
 	OneHotText bool
 	Dates      []string // names of columns of dates
-	// Missing is the policy for the columns that are not in MissingOf.
+	// MissingOf has the policies for missing values of single columns, by name. Missing is the policy for all other
+	// columns.
 	Missing   Filling
 	MissingOf map[string]Filling
-	// Indicators adds a feature for each column that has missing values in the training rows, if its policy fills
-	// them in. The feature is 1 for a missing value.
+	// Indicators adds a feature for each column that has missing values in the training rows and whose policy
+	// replaces them. The feature is 1 if the value is missing, and 0 otherwise.
 	Indicators  bool
 	Targets     Missing // RefuseMissing or MissingDrop
 	Standardize bool    // standardise numbers, and the parts of dates that are numbers
-	// A level gets its own feature if its fraction of the training rows is at least MinShare. If Auto is set, 0 means
-	// 0.0002.
+	// MinShare is a fraction of the training rows. A level that occurs in fewer rows gets no feature of its own. If
+	// Auto is set, 0 means 0.0002.
 	MinShare float64
 }
 
-// A Filling is a policy for missing values. Constant is the value to fill in under MissingConstant.
+// A Filling is a policy for missing values. If the policy is MissingConstant, Constant replaces a missing value.
 type Filling struct {
 	Missing
 	Constant string
@@ -62,7 +65,7 @@ func (r *Rules) checkNames(names []string) error {
 	return nil
 }
 
-// needsValues reports whether a rule, such as median, needs all numbers.
+// needsValues reports whether a policy for missing values needs the median or the most frequent number of a column.
 func (r *Rules) needsValues() bool {
 	all := append(slices.Collect(maps.Values(r.MissingOf)), r.Missing)
 	return slices.ContainsFunc(
@@ -73,7 +76,7 @@ func (r *Rules) needsValues() bool {
 	)
 }
 
-// decide returns the encoding for a table with statistics s.
+// decide returns the encoding that the rules choose for a table. s are the statistics of the table.
 func (r *Rules) decide(s *tableStats, names []string) (*Encoding, error) {
 	switch {
 	case s.Rows == 0:
@@ -205,8 +208,8 @@ func (r *Rules) autoColumn(c *columnStats, s *tableStats) Column {
 	return out
 }
 
-// countsRows reports whether the numbers are consecutive integers in all rows, like an index or a key.
-// Consecutive years are not counted as an index, because a trend over years is information.
+// countsRows reports whether the numbers of the column are consecutive integers in all rows, like row numbers. For
+// consecutive years the result is false, because a trend over years is information.
 func (c *columnStats) countsRows(rows int64) bool {
 	const firstYear, lastYear = 1500, 2200
 	first, last := c.Numbers.First, c.Numbers.First+float64(rows-1)
@@ -219,7 +222,8 @@ func (c *columnStats) countsRows(rows int64) bool {
 	return !(first >= firstYear && last <= lastYear)
 }
 
-// autoLevels chooses the features of a column with texts, for autoColumn.
+// autoLevels chooses the features of a column with texts if the rule Auto is set. omit returns out, with a reason,
+// as a column without features.
 func (r *Rules) autoLevels(
 	c *columnStats,
 	s *tableStats,
@@ -274,7 +278,7 @@ func (r *Rules) autoLevels(
 	return out
 }
 
-// isLikeDates reports whether all texts of a column are written like dates, but none is a date that parseDate accepts.
+// isLikeDates reports whether all texts of the column look like dates, although parseDate accepts none of them.
 func (c *columnStats) isLikeDates() bool {
 	for text := range c.Texts.Levels {
 		if !isLikeDate(text) {
@@ -284,8 +288,8 @@ func (c *columnStats) isLikeDates() bool {
 	return len(c.Texts.Levels) > 0 && c.Dates.Count == 0
 }
 
-// ruleColumn chooses the features of a column if r.Auto is false. If it refuses a column of texts that can be left out,
-// the error has Omittable set.
+// ruleColumn chooses the features of a column if the rule Auto is not set. If the column has texts that the rules
+// do not allow, but can be left out, the error has Omittable set.
 func (r *Rules) ruleColumn(c *columnStats, s *tableStats, name string) (Column, *dataset.InputError) {
 	fail := func(format string, args ...any) (Column, *dataset.InputError) {
 		return Column{}, &dataset.InputError{
@@ -419,8 +423,8 @@ func (c *columnStats) dateParts() []DatePart {
 	return out
 }
 
-// levels sets out.Levels to the levels that occur in at least minRows rows, and returns the number of rarer levels.
-// Missing values have the level "", and gaps is their number.
+// levels sets out.Levels to the levels that occur in at least minRows rows, and returns the number of other levels.
+// gaps is the number of missing values, which are the level "".
 func (c *columnStats) levels(out *Column, minRows, gaps int64) (rare int64) {
 	counts := maps.Clone(c.Texts.Levels)
 	if counts == nil {
@@ -446,7 +450,8 @@ func (c *columnStats) levels(out *Column, minRows, gaps int64) (rare int64) {
 	return rare
 }
 
-// mostFrequent returns the most frequent level. Ties go to the level that sorts first.
+// mostFrequent returns the level that occurs most often, given the number of rows of each level. If several levels
+// do, it returns the first in alphabetical order.
 func mostFrequent(levels map[string]int64) string {
 	best := ""
 	for level, n := range levels {
@@ -479,7 +484,8 @@ func (c *textStats) where() string {
 	return fmt.Sprintf(" (row %d: %q)", c.First.Row, printable.Excerpt(c.First.Text))
 }
 
-// example returns a text that is neither a date nor name.
+// example returns a text of the column that is not a date, to be added to an error. The name of the column is no
+// example.
 func (c *columnStats) example(name string) string {
 	for _, text := range slices.Sorted(maps.Keys(c.Texts.Levels)) {
 		if _, is := parseDate([]byte(text)); !is && text != name {

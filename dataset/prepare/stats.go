@@ -41,12 +41,12 @@ type numberStats struct {
 	Rounded  bool
 
 	Any bool // there is a number, in any row
-	// Counts is true for numbers First, First+1, … in all rows.
+	// Counts is true if the numbers in all rows are First, First+1, First+2, and so on.
 	Counts bool
 	First  float64
 }
 
-// A textStats describes the texts of a column, including dates.
+// A textStats holds the statistics of the texts in a column. Dates count as texts.
 type textStats struct {
 	Count   int64
 	Foreign int64 // number of texts whose code is not known
@@ -58,7 +58,7 @@ type textStats struct {
 	Line    int // line of the first text; 0 if it is not known
 }
 
-// A text is a text and its row, counted from 1.
+// A text is a text of a column and the number of its row, counted from 1.
 type text struct {
 	Text string
 	Row  int64
@@ -80,8 +80,8 @@ func (s *tableStats) name(names []string, j int) string {
 	return names[j]
 }
 
-// count adds n occurrences of x to Values. If Values gets more than limit elements, count rounds the numbers if
-// mayRound, and otherwise drops all of them.
+// count adds n occurrences of the number x to Values. If Values then has more than limit different numbers, count
+// rounds the numbers if mayRound is true, and drops all of them if it is false.
 func (c *numberStats) count(x float64, n int64, limit int, mayRound bool) {
 	if !c.Kept {
 		return
@@ -112,7 +112,7 @@ func (c *numberStats) round() {
 	}
 }
 
-// rounded returns x rounded to 11 significant bits, ties to even.
+// rounded returns x rounded to 11 significant bits. A number halfway between two results goes to the even one.
 func rounded(x float64) float64 {
 	const bits = 52 - 10
 	b := math.Float64bits(x)
@@ -123,7 +123,8 @@ func rounded(x float64) float64 {
 	return x
 }
 
-// medianOrMode returns the median or mode of Values; of several modes, the smallest.
+// medianOrMode returns the mode (the most frequent number) of Values if mode is true, otherwise the median. If
+// several numbers are most frequent, it returns the smallest.
 func (c *numberStats) medianOrMode(mode bool) float64 {
 	all := slices.Sorted(maps.Keys(c.Values))
 	if mode {
@@ -147,7 +148,7 @@ func (c *numberStats) medianOrMode(mode bool) float64 {
 	return all[len(all)-1]
 }
 
-// add adds a date of a training row of weight w.
+// add adds a date of a training row, given in seconds since 1970. w is the weight of the row.
 func (c *dateStats) add(seconds, w float64) {
 	c.Count++
 	c.Days.add(Elapsed.of(seconds), w)
@@ -171,7 +172,8 @@ func (c *columnStats) kind() Kind {
 	return KindText
 }
 
-// merge adds the statistics o of the next share's rows.
+// merge adds the statistics o of other rows, which follow the rows of c. rowsBefore is the number of rows of c, and
+// rows the number of the other rows.
 func (c *columnStats) merge(
 	o *columnStats,
 	rowsBefore, rows int64,
@@ -244,7 +246,8 @@ func (c *dateStats) merge(o *dateStats) {
 	c.Stored = c.Stored || o.Stored
 }
 
-// A moment describes numbers by weight, mean, and sum of squared deviations.
+// A moment describes weighted numbers by the sum of the weights, the weighted mean, and the weighted sum M2 of
+// squared deviations from the mean.
 type moment struct{ Weight, Mean, M2 float64 }
 
 func (m *moment) add(x, w float64) {
@@ -254,7 +257,7 @@ func (m *moment) add(x, w float64) {
 	m.M2 += w * delta * (x - m.Mean)
 }
 
-// merge adds other numbers (T. Chan, G. Golub, R. LeVeque, 1983).
+// merge adds the numbers that o describes (T. Chan, G. Golub, R. LeVeque, 1983).
 func (m *moment) merge(o moment) {
 	if o.Weight == 0 {
 		return
@@ -266,8 +269,8 @@ func (m *moment) merge(o moment) {
 	m.Weight = w
 }
 
-// filled returns the mean and standard deviation after replacing missing values of total weight w by fill. The standard
-// deviation of a constant is returned as 1.
+// filled returns the mean and the standard deviation of a column whose missing values are replaced by fill. w is
+// the total weight of the missing values. If all values are equal, scale is 1.
 func (m moment) filled(w, fill float64) (mean, scale float64) {
 	all := m
 	all.merge(moment{Weight: w, Mean: fill})

@@ -6,7 +6,7 @@ import (
 	"sync/atomic"
 )
 
-// A Tally counts what an [Encoding] did to the rows, each row once.
+// A Tally counts what an [Encoding] did to the rows. If several passes encode a row, the row is counted once.
 type Tally struct {
 	Filled  atomic.Int64 // missing values replaced by another value, foreign cells included
 	Foreign atomic.Int64 // cells of a wrong type, such as a text in a column of numbers
@@ -17,15 +17,15 @@ type Tally struct {
 	unknown map[unknownLevel]struct{}
 }
 
-// An unknownLevel is not in the encoding; "" means missing values.
+// An unknownLevel is a level of a column that the encoding does not know. The text "" stands for missing values.
 type unknownLevel struct {
 	column int
 	text   string
 }
 
-// Pool adds up the counts over all processes. Every process must call Pool. reduce replaces each number in sums by its
-// sum over the processes, for example [ridge.Reducer].Allreduce; nil means a single process. UnknownLevels is not
-// pooled: it counts the levels of this process alone.
+// Pool adds up the counts over all processes. Every process must call Pool. reduce replaces each number in sums by
+// its sum over the processes, for example Allreduce of a [ridge.Reducer]. If there is a single process, reduce is
+// nil. Pool does not change the result of UnknownLevels, which counts the levels of this process alone.
 func (t *Tally) Pool(ctx context.Context, reduce func(ctx context.Context, sums []float64) error) error {
 	if reduce == nil {
 		return nil
@@ -44,8 +44,8 @@ func (t *Tally) Pool(ctx context.Context, reduce func(ctx context.Context, sums 
 	return nil
 }
 
-// UnknownLevels returns the number of different unknown levels, at most 2²⁰. Rows encoded by a [RowEncoder] do not
-// count, because their number is unlimited.
+// UnknownLevels returns the number of different unknown levels, or 2²⁰ if there are more. It does not count rows
+// that a [RowEncoder] has encoded, because their number is unlimited.
 func (t *Tally) UnknownLevels() int {
 	t.mutex.Lock()
 	defer t.mutex.Unlock()

@@ -14,7 +14,7 @@ import (
 	"github.com/fdridge/fdridge/internal/printable"
 )
 
-// A record parses lines of any form, and locates errors.
+// A record parses any valid line, and finds the position of an error in an invalid line.
 type record struct {
 	format *format
 	lines  *chunk.Lines
@@ -38,7 +38,7 @@ func (f *format) Record(b *dataset.Buffer, l *chunk.Lines) error {
 	return nil
 }
 
-// row appends the row of a line that is not empty.
+// row parses a line and appends its row to b. If the line is empty or only a comment, it appends nothing.
 func (r *record) row(b *dataset.Buffer, text []byte) error {
 	full := text
 	if i := bytes.IndexByte(text, '#'); i >= 0 {
@@ -155,8 +155,8 @@ func (r *record) number(line, f []byte, what string) (float64, error) {
 	return v, nil
 }
 
-// errorAt returns an error about the field f of a line. f is a slice of line, so the difference of their capacities is
-// the position of f.
+// errorAt returns an error about a field f of a line. f must be a slice of line, because the difference of the
+// capacities of line and f is the position of f.
 func (r *record) errorAt(line, f []byte, msg string, nonFinite bool) error {
 	column := cap(line) - cap(f) + 1
 	return &dataset.InputError{

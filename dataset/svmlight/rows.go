@@ -8,12 +8,13 @@ import (
 	"github.com/fdridge/fdridge/dataset/internal/chunk"
 )
 
-// A format parses the rows of a file; it implements [chunk.Format].
+// A format parses the rows of a svmlight file. It implements [chunk.Format].
 type format struct {
 	d, targets int
 	// first is the smallest index, 0 or 1.
 	first int
-	// keepZeros is true if explicit zeros become entries, because a scan looks for the largest index.
+	// keepZeros is true if zeros in the file become entries of the sparse rows. This is so when the rows are read
+	// to find the largest index.
 	keepZeros bool
 }
 
@@ -32,8 +33,8 @@ func (f *format) Rows(b *dataset.Buffer, text []byte, at, size int) int {
 	return min(at, size)
 }
 
-// plain appends the row at byte p and returns its end. It returns 0 if only the slower method Record can parse the
-// line.
+// plain parses the line at byte p, appends its row to b, and returns the start of the next line. It returns 0 if
+// the line needs the slower method Record.
 func (f *format) plain(b *dataset.Buffer, text []byte, p int) int {
 	p = skipBlanks(text, p)
 	y, n := cell.Prefix(text[p:])
@@ -78,7 +79,8 @@ func (f *format) plain(b *dataset.Buffer, text []byte, p int) int {
 	return p + 1
 }
 
-// query returns the end of the field qid:n that begins at byte p, or 0 if there is no such field.
+// query returns the end of a field of the form qid:n that begins at byte p. If there is no such field, it returns
+// 0.
 func query(text []byte, p int) int {
 	if !bytes.HasPrefix(text[p:], []byte("qid:")) {
 		return 0
@@ -89,7 +91,7 @@ func query(text []byte, p int) int {
 	return p
 }
 
-// skipBlanks returns the next field's start, or the line's end.
+// skipBlanks returns the position of the next field at or after byte p, or of the end of the line.
 func skipBlanks(text []byte, p int) int {
 	for text[p] != '\n' && blank(text[p]) {
 		p++

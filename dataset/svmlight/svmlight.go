@@ -23,33 +23,39 @@ import (
 	"github.com/fdridge/fdridge/dataset/internal/rawfile"
 )
 
-// maxIndex is the largest index, because column numbers have 32 bits.
+// maxIndex is the largest allowed index of a column. Column numbers have 32 bits.
 const maxIndex = math.MaxInt32
 
 // Options sets how a file is read.
 type Options struct {
-	// Features is the number of features d. If it is 0, Open reads the file once to find the largest index.
+	// Features is the number of features. If it is 0, Open reads all rows once to find the largest index.
 	Features int
-	// Targets is 1 if the labels are read, or 0 if they are ignored.
+	// Targets is the number of targets. It is 1 if the label of each row is read as a target, and 0 if it is
+	// ignored.
 	Targets int
-	// Rows is the number of rows, or 0 if unknown. It is ignored if Features is 0.
+	// Rows is the number of rows, or 0 if it is unknown. If Features is 0, Rows is ignored, because Open counts the
+	// rows.
 	Rows int64
-	// Range is the part of an uncompressed file to read. It may contain no row. If Features is 0, the number of
-	// features is the largest index in this part.
+	// Range is the part of the file to read, which must be uncompressed. The part may contain no row. If Features
+	// is 0, Open finds the largest index of this part only.
 	Range dataset.Range
-	// Stamp is the size and modification time of the file when Features and Rows were determined. If the file has
-	// another stamp now, reading returns an error. With the zero value, such an earlier change is not noticed.
+	// Stamp is the size and modification time that the file had when Features and Rows were found. If the file has
+	// changed since then, reading returns an error. With the zero Stamp, such a change is not noticed.
 	Stamp dataset.Stamp
-	// Pipe, if not nil, is read instead of the file. Features is then required.
+	// Pipe, if not nil, is read instead of the file. Features must then be set, because a pipe can be read only
+	// once.
 	Pipe *dataset.Pipe
-	// First is the smallest index, 0 or 1. If it is nil, Open detects it; see [First].
+	// First points to the smallest index of a column, 0 or 1. If First is nil, Open detects it; see the function
+	// [First].
 	First *int
 }
 
-// ErrWidth reports that Features is 0 although a pipe is read, which can be read only once.
+// ErrWidth reports that Features is 0 although a pipe is read. Finding the number of features needs a pass of its
+// own, and a pipe can be read only once.
 var ErrWidth = &dataset.OnceError{What: "finding the number of features of svmlight rows"}
 
-// Open returns a source of sparse rows. Errors are *[dataset.InputError] and *[dataset.ChangedError].
+// Open returns a source of the sparse rows of a svmlight file. Errors are *[dataset.InputError] and
+// *[dataset.ChangedError].
 func Open(name string, opts Options) (*dataset.Stream, error) {
 	if opts.Targets != 0 && opts.Targets != 1 {
 		return nil, &dataset.InputError{
@@ -106,8 +112,8 @@ func Open(name string, opts Options) (*dataset.Stream, error) {
 	return s, nil
 }
 
-// scan returns the number of rows and the largest index.
-// The index is 0 if every row is only a label.
+// scan reads the rows and returns the number n of rows, the number d of features, and the stamp of the file. d
+// follows from the largest index. It is 0 if every row is only a label.
 func scan(
 	name string,
 	opts *Options,
@@ -155,8 +161,9 @@ func open(name string, d int, opts *Options, was dataset.Stamp) (*chunk.Reader, 
 	return chunk.New(f, rows, chunk.Options{Entries: blockEntries}), nil
 }
 
-// First returns the smallest index of the rows: 0 if a row in the first 256 KiB has index 0, or if a comment there says
-// "zero-based", and 1 otherwise. For a pipe, First examines the first row. line is the line with the evidence for 0.
+// First detects the smallest index of a column. It is 0 if a row in the first 256 KiB has the index 0, or if a
+// comment there says "zero-based"; line is then the number of this line. Otherwise it is 1, and line is 0. For a
+// pipe, First examines only the first row.
 func First(name string, pipe *dataset.Pipe) (first, line int, err error) {
 	f, err := rawfile.Look(name, pipe)
 	if err != nil {
@@ -182,5 +189,5 @@ func First(name string, pipe *dataset.Pipe) (first, line int, err error) {
 	return 1, 0, nil
 }
 
-// blockEntries is the number of nonzero features after which a block ends.
+// blockEntries is a number of nonzero features. A block ends when it has at least so many.
 const blockEntries = 1 << 14

@@ -25,7 +25,8 @@ import (
 	"github.com/fdridge/fdridge/dataset"
 )
 
-// The paper's figures 1 and 2 have these ratios r.
+// LowRank and HighRank are the ratios r of figures 1 and 2 of the paper (C. Dickens, 2020). A ratio is the
+// effective dimension R divided by the number of features.
 const (
 	LowRank  = 0.15 // R₁
 	HighRank = 0.25 // R₂
@@ -40,7 +41,8 @@ type Config struct {
 	Seed  uint64
 }
 
-// Rank returns the effective dimension R = ⌊r·d + ½⌋.
+// Rank returns the effective dimension r·d rounded to an integer, where r is Config.Ratio and d the number of
+// features.
 func (c Config) Rank() int {
 	r := c.Ratio
 	if r == 0 {
@@ -61,8 +63,8 @@ type Data struct {
 // maxNumbers limits the size of A to 512 GiB.
 const maxNumbers = 1 << 36
 
-// Generate draws the data, which depend only on the configuration. x₀ does not depend on Rows, and increasing Rows
-// only adds rows. An invalid configuration is an error.
+// Generate draws random data, which depend only on the configuration. The coefficients x₀ do not depend on c.Rows.
+// With larger c.Rows, the first rows stay the same. An invalid configuration is an error.
 func Generate(c Config) (*Data, error) {
 	if c.Noise == 0 {
 		c.Noise = 2
@@ -122,7 +124,7 @@ func weights(rng *rand.Rand, d, rank int) []float64 {
 	return x
 }
 
-// decay returns the standard deviations exp(−(j−1)²/R²) of columns j = 1…d.
+// decay returns the standard deviations of d columns. For column j = 1…d it is exp(−(j−1)²/R²), where R is rank.
 func decay(d, rank int) []float64 {
 	sd := make([]float64, d)
 	for j := range sd {
@@ -132,9 +134,11 @@ func decay(d, rank int) []float64 {
 	return sd
 }
 
-// A dct is the orthonormal DCT-II of length d,
+// A dct computes the orthonormal discrete cosine transform (DCT-II) y of a vector x of length d,
 //
-//	y_k = c_k·Σ_j x_j·cos(π(2j+1)k/(2d)),   c_0 = √(1/d), c_k = √(2/d).
+//	y_k = c_k·Σ_j x_j·cos(π(2j+1)k/(2d)) for k = 0…d−1,
+//
+// where j = 0…d−1, c_0 = √(1/d), and c_k = √(2/d) for k > 0.
 type dct struct {
 	fft  *fourier.QuarterWaveFFT
 	d    int

@@ -21,8 +21,8 @@ func lengths(size int) []int {
 	return []int{0, 1, 2, size - 1, size, size + 1, 1000, 10007}
 }
 
-// terms returns n numbers of both signs, whose sizes differ by up to a factor of about 2⁴⁰. Every fourth number
-// is an integer.
+// terms returns n numbers of both signs for a rank. Their sizes differ by up to a factor of about 2⁴⁰. Every fourth
+// number is an integer.
 func terms(rank, trial, n int) []float64 {
 	rnd := random(rank, trial)
 	x := make([]float64, n)
@@ -35,8 +35,8 @@ func terms(rank, trial, n int) []float64 {
 	return x
 }
 
-// allreduce checks sums over P ranks. The round-off must not exceed the round-off of P−1 additions. All ranks, and a
-// second call, must return the same bits.
+// allreduce checks the sums of Allreduce over all P ranks. The round-off must not exceed the round-off of P−1
+// additions. All ranks must get the same bits, and a second call with the same numbers must give them again.
 func allreduce(ctx context.Context, _ *testing.T, r dist.Transport) error {
 	for trial, n := range lengths(r.Size()) {
 		x := terms(r.Rank(), trial, n)
@@ -60,8 +60,8 @@ func allreduce(ctx context.Context, _ *testing.T, r dist.Transport) error {
 	return nil
 }
 
-// isSum compares x with the compensated sum of the terms. Sums of integers must be exact, because they stay below
-// 2⁵³.
+// isSum compares x with a compensated sum of the numbers that terms returns for all ranks. Sums of integers must be
+// exact, because they stay below 2⁵³.
 func isSum(x []float64, trial, size int) error {
 	all := make([][]float64, size)
 	for r := range all {
@@ -84,7 +84,7 @@ func isSum(x []float64, trial, size int) error {
 	return nil
 }
 
-// sameAsRoot returns an error unless b has the same bytes as on rank 0.
+// sameAsRoot returns an error unless this rank and rank 0 have the same bytes b.
 func sameAsRoot(ctx context.Context, r dist.Transport, b []byte) error {
 	root, err := r.Broadcast(ctx, 0, b)
 	if err == nil && !bytes.Equal(b, root) {
@@ -108,7 +108,7 @@ func payload(rank, trial, n int) []byte {
 	return b
 }
 
-// broadcast checks that all ranks but the root get a copy.
+// broadcast checks that Broadcast gives every rank the bytes of the root, and that the other ranks get copies.
 func broadcast(ctx context.Context, _ *testing.T, r dist.Transport) error {
 	last := r.Size() - 1
 	for trial, c := range []struct{ root, n int }{
@@ -135,8 +135,8 @@ func broadcast(ctx context.Context, _ *testing.T, r dist.Transport) error {
 	return err
 }
 
-// inside passes slices of arrays that are fields of a struct with a pointer. cgo refuses such slices if it finds the
-// pointer.
+// inside passes slices that lie inside a struct which also holds a pointer. cgo would refuse such slices if it
+// looked at the whole struct and found the pointer.
 func inside(ctx context.Context, _ *testing.T, r dist.Transport) error {
 	o := &struct {
 		x       [2]float64
@@ -168,7 +168,8 @@ func inside(ctx context.Context, _ *testing.T, r dist.Transport) error {
 	return err
 }
 
-// barrier checks that, after Barrier, every rank sees the files that all ranks created before they called Barrier.
+// barrier checks that no rank returns from Barrier before all ranks have called it. Every rank creates a file
+// before Barrier, and must see the files of all ranks afterwards.
 func barrier(ctx context.Context, t *testing.T, r dist.Transport) error {
 	dir, err := r.Broadcast(ctx, 0, []byte(t.TempDir()))
 	if err != nil {
@@ -191,7 +192,8 @@ func barrier(ctx context.Context, t *testing.T, r dist.Transport) error {
 	return r.Barrier(ctx) // rank 0 then deletes the files
 }
 
-// mismatch checks that calls fail on all ranks if the ranks make different calls, and that later calls work.
+// mismatch checks that collective calls fail on all ranks if one rank makes a different call. Later calls must
+// work.
 func mismatch(ctx context.Context, _ *testing.T, r dist.Transport) error {
 	if r.Size() == 1 {
 		return nil

@@ -10,7 +10,7 @@ import (
 	"github.com/fdridge/fdridge/dist"
 )
 
-// Kinds are the names of the calls that can wait for other ranks.
+// Kinds are the names of the calls of a transport that can wait for other ranks.
 var Kinds = []string{"Send", "Recv", "Broadcast", "Allreduce", "Barrier"}
 
 // call makes a call that involves the last rank.
@@ -33,8 +33,9 @@ func call(ctx context.Context, r dist.Transport, kind string) error {
 	return fmt.Errorf("no call of kind %s", kind)
 }
 
-// Cancel checks a call that waits for the last rank, which makes no call. All other ranks make the call and cancel
-// its context. The call must then return, and all later calls must return a *[dist.BrokenError].
+// Cancel checks a call of the given kind whose context is cancelled. The last rank makes no call. All other ranks
+// wait for the last rank in the call until they cancel its context. Then the call must return, and all later calls
+// must return a *[dist.BrokenError].
 func Cancel(t *testing.T, open func() []dist.Transport, kind string) {
 	onEveryRank(t, open(), func(ctx context.Context, _ *testing.T, r dist.Transport) error {
 		if r.Rank() == r.Size()-1 {
@@ -55,8 +56,9 @@ func Cancel(t *testing.T, open func() []dist.Transport, kind string) {
 	})
 }
 
-// Abort checks that all current and later calls end if the last rank aborts. They must return an error with the number
-// and the error of this rank. All ranks must be in one process, because Abort does not return if ranks are processes.
+// Abort checks that all running and later calls end if the last rank calls Abort. They must return an error with
+// the number of the last rank and the error that it passed to Abort. All ranks must be in one process, because
+// Abort does not return if ranks are processes.
 func Abort(t *testing.T, open func() []dist.Transport, kind string) {
 	why := errors.New("it had to be")
 	onEveryRank(t, open(), func(ctx context.Context, _ *testing.T, r dist.Transport) error {

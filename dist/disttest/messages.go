@@ -10,11 +10,12 @@ import (
 	"github.com/fdridge/fdridge/dist"
 )
 
-// sizes of messages. MPI libraries send the largest only to ready receivers.
+// sizes are the tested sizes of messages in bytes. MPI libraries send a message of the largest size only when its
+// receiver is ready.
 var sizes = []int{0, 1, 1000, 1 << 20}
 
-// messages checks the order of messages between all pairs of ranks. The lower rank sends first. After Send, senders
-// overwrite the bytes, which must not change the message.
+// messages checks the contents and the order of messages between all pairs of ranks. After Send, the sender
+// overwrites the bytes, which must not change the message.
 func messages(ctx context.Context, _ *testing.T, r dist.Transport) error {
 	for from := range r.Size() {
 		for to := range r.Size() {
@@ -60,7 +61,7 @@ func recvAll(ctx context.Context, r dist.Transport, from int) error {
 	return nil
 }
 
-// peers checks that invalid ranks give errors and harm no other rank.
+// peers checks that calls with invalid ranks return errors and do not affect other ranks.
 func peers(ctx context.Context, _ *testing.T, r dist.Transport) error {
 	for _, peer := range []int{-1, r.Rank(), r.Size()} {
 		if err := r.Send(ctx, peer, nil); !errors.Is(err, dist.ErrRank) {

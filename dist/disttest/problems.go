@@ -18,7 +18,7 @@ import (
 	"github.com/fdridge/fdridge/ridge"
 )
 
-// A problem describes the rows that the ranks summarise together.
+// A problem describes the rows of all ranks, from which the ranks compute one summary together.
 type problem struct {
 	trial           int
 	dim, targets, m int
@@ -49,7 +49,7 @@ var problems = []problem{
 	}},
 }
 
-// share returns the rows, targets and sample weights of a rank.
+// share returns the rows, targets and sample weights that belong to a rank.
 func (p problem) share(rank int) (x, y [][]float64, w []float64) {
 	rnd := random(rank, p.trial)
 	row := func(n int, shift float64) []float64 {
@@ -68,7 +68,7 @@ func (p problem) share(rank int) (x, y [][]float64, w []float64) {
 	return x, y, w
 }
 
-// summary returns the summary of the rows of a rank.
+// summary returns the summary of the rows that belong to a rank.
 func (p problem) summary(rank int) (*ridge.Summary, error) {
 	s, err := ridge.NewSummary(ridge.SummaryConfig{Dim: p.dim, Targets: p.targets, Size: p.m, Intercept: p.intercept})
 	if err != nil {
@@ -86,8 +86,8 @@ func (p problem) summary(rank int) (*ridge.Summary, error) {
 	)
 }
 
-// union merges the summaries of ranks firstRank to firstRank+span−1, without ranks from size on. span is a power of
-// two. Like [dist.Merge], union merges the second half of the ranks into the first half.
+// union merges the summaries of span ranks, beginning with firstRank, where span is a power of two. It omits ranks
+// that are not less than size. Like [dist.Merge], union merges the second half of the ranks into the first half.
 func (p problem) union(firstRank, span, size int) (*ridge.Summary, error) {
 	if span == 1 {
 		return p.summary(firstRank)
@@ -106,8 +106,8 @@ func (p problem) union(firstRank, span, size int) (*ridge.Summary, error) {
 // treeSpan returns the smallest power of two ≥ size.
 func treeSpan(size int) int { return 1 << bits.Len(uint(size-1)) }
 
-// merge checks that [dist.Merge] gives every rank the same bits as [problem.union], which merges in one process. It
-// also checks the traffic and the certificates.
+// merge checks [dist.Merge]. Every rank must get the same bits as from merging all summaries in one process. It
+// also checks the traffic and the certificates, which are error bounds of fits to the merged summary.
 func merge(ctx context.Context, t *testing.T, r dist.Transport) error {
 	for _, p := range problems {
 		if err := p.merged(ctx, t, r); err != nil {
@@ -155,7 +155,8 @@ func (p problem) merged(ctx context.Context, t *testing.T, r dist.Transport) err
 	return p.checkCertificates(t, r.Size(), sum)
 }
 
-// mergeTraffic returns the documented traffic for a merged summary of n bytes.
+// mergeTraffic returns the traffic that the documentation of [dist.Merge] promises, if the merged summary has n
+// bytes.
 func (p problem) mergeTraffic(r dist.Transport, n int64) (dist.Traffic, error) {
 	rank, size := r.Rank(), r.Size()
 	model := dist.Traffic{Broadcast: dist.Volume{Calls: 1}}
@@ -190,7 +191,8 @@ func (p problem) mergeTraffic(r dist.Transport, n int64) (dist.Traffic, error) {
 	return model, nil
 }
 
-// checkCertificates compares fits to sum with reference solutions of all rows.
+// checkCertificates fits models to the summary sum and checks their error bounds with reference solutions for all
+// rows.
 func (p problem) checkCertificates(t *testing.T, size int, sum *ridge.Summary) error {
 	var x, y [][]float64
 	var w []float64
@@ -215,8 +217,8 @@ func (p problem) checkCertificates(t *testing.T, size int, sum *ridge.Summary) e
 	return nil
 }
 
-// mergeRefused checks that merging incompatible summaries gives an error that names both ranks, and that Barrier works
-// afterwards.
+// mergeRefused checks that merging incompatible summaries returns an error that names both ranks. The ranks must be
+// able to call Barrier afterwards.
 func mergeRefused(ctx context.Context, _ *testing.T, r dist.Transport) error {
 	if r.Size() < 2 || r.Rank() > 1 {
 		return r.Barrier(ctx)
@@ -245,7 +247,7 @@ func mergeRefused(ctx context.Context, _ *testing.T, r dist.Transport) error {
 	return r.Barrier(ctx)
 }
 
-// reducer checks the sums of a transport as a [ridge.Reducer].
+// reducer checks that a transport computes correct sums when it is used as a [ridge.Reducer].
 func reducer(ctx context.Context, _ *testing.T, r dist.Transport) error {
 	var workers ridge.Reducer = r
 	x := terms(r.Rank(), 50, 33)
@@ -294,7 +296,7 @@ func agree(ctx context.Context, _ *testing.T, r dist.Transport) error {
 	return r.Barrier(ctx)
 }
 
-// table checks that [dist.Table] returns all rows, including numbers not finite.
+// table checks that [dist.Table] returns the rows of all ranks, including infinite and NaN elements.
 func table(ctx context.Context, _ *testing.T, r dist.Transport) error {
 	row := func(rank int) []float64 {
 		return []float64{float64(rank) + 0.1, math.Inf(-1), -1e-300, math.NaN(), math.MaxFloat64}

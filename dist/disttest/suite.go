@@ -1,13 +1,13 @@
-// Package disttest tests transports. A transport is tested by
+// Package disttest tests transports. The tests of a transport are
 //
 //	disttest.Run(t, open)
 //	disttest.Cancel(t, open, kind) // for each of disttest.Kinds
 //	disttest.Abort(t, open, kind)
 //
-// open starts a new computation and returns the ranks in this process: all ranks, or one rank if each rank is a
-// process. All processes must make the same calls. Each check runs on all ranks at the same time, each in its own
-// goroutine. Seeds determine the input. Sums are compared with compensated sums, and merged summaries, bit for bit,
-// with summaries merged in one process.
+// The function open starts a new computation and returns the ranks in this process. These are all ranks, or one
+// rank if each rank is a process. All processes must make the same calls. Each check runs on all ranks at the same
+// time, and each rank has its own goroutine. Seeds determine the input. Sums are compared with compensated sums.
+// Merged summaries must have the same bits as summaries that were merged in one process.
 package disttest
 
 import (
@@ -27,7 +27,7 @@ const eps = 0x1p-52
 // patience is the time limit of each check.
 const patience = time.Minute
 
-// Run runs all checks except Cancel and Abort, after which the transport cannot be used.
+// Run runs all checks except Cancel and Abort. After these two a transport cannot be used.
 func Run(t *testing.T, open func() []dist.Transport) {
 	for _, c := range []struct {
 		name  string
@@ -52,7 +52,7 @@ func Run(t *testing.T, open func() []dist.Transport) {
 	}
 }
 
-// onEveryRank runs check on every rank. One failure ends all ranks.
+// onEveryRank runs check on every rank at the same time. If one rank fails, it ends the other ranks by Abort.
 func onEveryRank(
 	t *testing.T,
 	ranks []dist.Transport,

@@ -8,7 +8,7 @@ import (
 	"github.com/fdridge/fdridge/dist"
 )
 
-// traffic checks that [dist.Traffic] counts calls of every kind as documented.
+// traffic checks that the method Traffic counts calls of every kind as the documentation of [dist.Traffic] says.
 func traffic(ctx context.Context, _ *testing.T, r dist.Transport) error {
 	before := r.Traffic()
 	want, err := round(ctx, r)
@@ -18,7 +18,7 @@ func traffic(ctx context.Context, _ *testing.T, r dist.Transport) error {
 	return checkTraffic(r, before, want)
 }
 
-// round makes calls of every kind and returns the expected counts.
+// round makes calls of every kind and returns the traffic that they should cause.
 func round(ctx context.Context, r dist.Transport) (dist.Traffic, error) {
 	var want dist.Traffic
 	for _, n := range []int{0, 5, 1000} {

@@ -13,7 +13,8 @@ import (
 	"github.com/fdridge/fdridge/dist"
 )
 
-// terms describes a collective call. The fields kind and arg must be equal on all ranks. Only the root sets length.
+// terms describes a collective call of one rank. The fields kind and arg must be equal on all ranks. Only the root
+// of a broadcast sets length, the number of bytes.
 type terms struct {
 	kind   int
 	arg    int // the root, or the length of x
@@ -28,10 +29,11 @@ const (
 	callFinalize
 )
 
-// meet waits until all ranks have called meet. Afterwards c.link.all[4] is the t.length of the root. meet returns
-// [dist.ErrMismatch] if the ranks made different calls.
+// meet waits until all ranks have called meet. Afterwards c.link.all[4] is the field length that the root has set.
+// If the ranks made different calls, meet returns [dist.ErrMismatch].
 func (c *Comm) meet(ctx context.Context, t terms) error {
-	// A number v is equal on all ranks exactly if max v = −max(−v).
+	// The ranks send each number v and −v and compute the maxima. The number is equal on all ranks exactly if the
+	// maximum of v is minus the maximum of −v.
 	kind, arg := C.int64_t(t.kind), C.int64_t(t.arg)
 	c.link.mine = [C.TERMS]C.int64_t{kind, -kind, arg, -arg, C.int64_t(t.length)}
 	if err := check("MPI_Iallreduce", C.fdr_imax(c.link)); err != nil {
@@ -54,8 +56,8 @@ func (c *Comm) Barrier(ctx context.Context) error {
 	return err
 }
 
-// Allreduce overwrites x with its sum over the ranks, see [dist.Transport]. After an error x must not be used,
-// because the MPI library may still write to it.
+// Allreduce overwrites x with its sum over all ranks, see [dist.Transport]. If it returns an error, x must not be
+// used any more, because the MPI library may still write to x.
 func (c *Comm) Allreduce(ctx context.Context, x []float64) error {
 	start := time.Now()
 	err := c.do(ctx, func() error {

@@ -19,14 +19,16 @@ import (
 	"github.com/fdridge/fdridge/dist"
 )
 
-// A Comm is a [dist.Transport]: the rank of this process in the job that mpirun or srun started.
+// A Comm is the rank of this process in the job that mpirun or srun started. It implements [dist.Transport].
 //
-// One goroutine on one thread makes all calls of MPI, so MPI_THREAD_FUNNELED suffices. A rank waits for other ranks
-// by polling a non-blocking call of a few bytes, and sleeps up to a millisecond between polls. Waiting therefore does
-// not occupy a core, and ends if ctx is cancelled. When all ranks have arrived, blocking calls move the data.
+// One goroutine on one thread makes all calls of MPI, so the thread level MPI_THREAD_FUNNELED suffices. A rank
+// waits for other ranks by polling a non-blocking call of a few bytes. Between polls it sleeps up to a millisecond.
+// Waiting therefore does not occupy a core, and ends if ctx is cancelled. When all ranks have arrived, blocking
+// calls move the data.
 //
 // Allreduce uses MPI_Allreduce, which gives identical sums on all processes (MPI 3.1, section 5.9.6). The library
-// chooses the order of summation, which is the same in every run if the library follows the advice of section 5.9.1.
+// chooses the order of summation. This order is the same in every run if the library follows the advice of section
+// 5.9.1.
 type Comm struct {
 	rank, size   int
 	link         *C.fdr_link
@@ -41,11 +43,12 @@ type Comm struct {
 
 var _ dist.Transport = (*Comm)(nil)
 
-// cancelTimeout is the time that a cancelled call is given to end, because it may be moving data.
+// cancelTimeout is the time that a call may take to end after its context was cancelled. The call needs time
+// because it may be moving data.
 const cancelTimeout = 500 * time.Millisecond
 
-// Init starts MPI and waits until all processes of the job have called it. A process may call Init only once. A
-// process started without mpirun or srun is a job of one rank.
+// Init starts MPI and waits until all processes of the job have called Init. A process may call Init only once. If
+// a process was not started by mpirun or srun, it is a job of one rank.
 func Init() (*Comm, error) {
 	c := &Comm{
 		maxCallBytes: maxCallBytes,
@@ -99,9 +102,9 @@ func (c *Comm) init() error {
 	return nil
 }
 
-// Finalize waits until all ranks have called it, and ends MPI; c must not be used afterwards. A process that exits
-// without Finalize ends the job. If an earlier call has failed on this rank, Finalize returns a *[dist.BrokenError];
-// Abort must then be called.
+// Finalize waits until all ranks have called Finalize, and ends MPI. The Comm must not be used afterwards. A
+// process that exits without Finalize ends the job. If an earlier call has failed on this rank, Finalize returns a
+// *[dist.BrokenError]. The caller must then call Abort.
 func (c *Comm) Finalize() error {
 	err := c.do(context.Background(), func() error {
 		if err := c.meet(context.Background(), terms{kind: callFinalize}); err != nil {
@@ -127,8 +130,9 @@ func (c *Comm) Size() int { return c.size }
 // Traffic returns the traffic of this rank so far.
 func (c *Comm) Traffic() dist.Traffic { return c.meter.Traffic() }
 
-// Abort writes the rank and err to the standard error, ends all processes of the job by MPI_Abort, and does not
-// return. If a call of MPI blocks this rank, Abort ends only this process, and mpirun or srun ends the others.
+// Abort writes the number of this rank and err to the standard error. It ends all processes of the job by MPI_Abort
+// and does not return. If this rank is blocked in a call of MPI, Abort ends only this process, and mpirun or srun
+// ends the others.
 func (c *Comm) Abort(err error) {
 	c.abort.Do(func() {
 		fmt.Fprintln(os.Stderr, &dist.AbortError{Rank: c.rank, Err: err})
@@ -164,8 +168,9 @@ func (c *Comm) do(ctx context.Context, f func() error) error {
 	return err
 }
 
-// awaitCancelled returns the error of a call whose ctx was cancelled. It waits for a limited time only. A call that
-// moves data does not look at ctx, and may never end if another rank was cancelled too.
+// awaitCancelled returns the error of a call whose ctx was cancelled. If the call does not end within
+// cancelTimeout, it returns the error of ctx. A call that moves data does not look at ctx, and may never end if
+// another rank was cancelled too.
 func (c *Comm) awaitCancelled(ctx context.Context) error {
 	select {
 	case err := <-c.done:

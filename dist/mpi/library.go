@@ -12,12 +12,13 @@ import (
 	"time"
 )
 
-// maxCallBytes limits the bytes of one MPI call. MPI counts elements in 32 bits, and an in-place sum allocates memory.
-// Between processes of one machine, 100 MB took ten times as long in one call as in pieces of 1 MiB.
+// maxCallBytes limits the number of bytes in one MPI call. A limit is necessary, because MPI counts elements in 32
+// bits, and because an in-place sum allocates memory. Between processes of one machine, 100 MB took ten times as
+// long in one call as in pieces of 1 MiB.
 const maxCallBytes = 1 << 20
 
-// pieces yields x in pieces of 1 to n elements. Callers must write &piece[0] in the call of the C function. Otherwise
-// cgo looks for pointers in all memory around the piece.
+// pieces divides x into pieces of at most n elements and yields them in order. Callers must write &piece[0] in the
+// argument list of the C function. Otherwise cgo looks for pointers in all memory around the piece.
 func pieces[T any](x []T, n int) func(yield func([]T) bool) {
 	return func(yield func([]T) bool) {
 		for len(x) > 0 {
@@ -49,7 +50,8 @@ func (c *Comm) wait(ctx context.Context) error {
 	}
 }
 
-// pause returns the time to sleep before the next poll: 0 at first, then waited/8, at most a millisecond.
+// pause returns the time to sleep before the next poll. It is 0 in the first 100 microseconds, and then an eighth
+// of the time waited so far, at most a millisecond.
 func pause(waited time.Duration) time.Duration {
 	if waited < 100*time.Microsecond {
 		return 0
@@ -57,7 +59,7 @@ func pause(waited time.Duration) time.Duration {
 	return min(waited/8, time.Millisecond)
 }
 
-// An Error is an error of a call of MPI.
+// An Error is an error that a function of MPI returned.
 type Error struct {
 	Call string // name of the function
 	Code int
@@ -78,7 +80,8 @@ func check(call string, code C.int) error {
 	return &Error{Call: call, Code: int(code), Text: C.GoStringN(&text[0], n)}
 }
 
-// Version returns the name and version of the MPI library on one line. It may be called at any time.
+// Version returns the name and version of the MPI library on one line. It may be called at any time, also before
+// Init.
 func Version() string {
 	var text [C.VERSION_STRING]C.char
 	var n C.int // with Open MPI it counts the final zero too

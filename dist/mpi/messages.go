@@ -13,7 +13,7 @@ import (
 	"github.com/fdridge/fdridge/dist"
 )
 
-// Send waits until the receiver has called Recv, and then sends b. See [dist.Transport].
+// Send waits until the receiving rank has called Recv, and then sends b. See [dist.Transport].
 func (c *Comm) Send(ctx context.Context, to int, b []byte) error {
 	start := time.Now()
 	err := dist.CheckPeer(c, to)
@@ -24,7 +24,7 @@ func (c *Comm) Send(ctx context.Context, to int, b []byte) error {
 	return err
 }
 
-// send waits until the receiver asks for the length, then sends the bytes.
+// send sends the length of b when the receiver is ready, and then the bytes.
 func (c *Comm) send(ctx context.Context, to int, b []byte) error {
 	c.link.mine[0] = C.int64_t(len(b))
 	if err := check("MPI_Issend", C.fdr_issend_length(c.link, C.int(to))); err != nil {
@@ -42,7 +42,7 @@ func (c *Comm) send(ctx context.Context, to int, b []byte) error {
 	return nil
 }
 
-// Recv returns the next bytes sent by another rank. See [dist.Transport].
+// Recv returns the next bytes that another rank sends to this rank. See [dist.Transport].
 func (c *Comm) Recv(ctx context.Context, from int) ([]byte, error) {
 	start := time.Now()
 	var b []byte

@@ -30,8 +30,8 @@ func (b *Backend) Gemm(
 	(*inside)(b).Gemm(transA, transB, alpha, a, bm, beta, c)
 }
 
-// Syrk computes the lower triangle of C = alpha·A·Aᵀ + beta·C, or of C = alpha·Aᵀ·A + beta·C if trans is
-// true.
+// Syrk computes the lower triangle of the matrix C = alpha·A·Aᵀ + beta·C. If trans is true, it computes the lower
+// triangle of C = alpha·Aᵀ·A + beta·C.
 func (b *Backend) Syrk(trans bool, alpha float64, a matrix.Matrix, beta float64, c matrix.Matrix) {
 	n, _, k := matrix.CheckProduct(trans, !trans, &a, &a, &c)
 	checkInt32(a, c)
@@ -60,7 +60,8 @@ func (b *Backend) Syrk(trans bool, alpha float64, a matrix.Matrix, beta float64,
 	)
 }
 
-// Gemv computes y = alpha·A·x + beta·y, or alpha·Aᵀ·x + beta·y if trans is true.
+// Gemv computes the vector y = alpha·A·x + beta·y for the matrix A. If trans is true, it computes
+// y = alpha·Aᵀ·x + beta·y.
 func (b *Backend) Gemv(
 	trans bool,
 	alpha float64,
@@ -76,7 +77,7 @@ func (b *Backend) Gemv(
 	(*inside)(b).Gemv(trans, alpha, a, x, beta, y)
 }
 
-// scaleRow overwrites x with beta·x. If beta is 0, x is not read.
+// scaleRow multiplies x by beta in place. If beta is 0, it sets x to zero without reading it.
 func scaleRow(beta float64, x []float64) {
 	switch beta {
 	case 0:

@@ -25,7 +25,8 @@ type Backend struct {
 	slots     chan struct{}   // one element for each call inside OpenBLAS
 	fallback  *purego.Backend // for operations that BLAS lacks
 
-	// current number of OpenBLAS threads; changed only if one call at a time may be inside OpenBLAS, or by Share
+	// current is the number of threads that OpenBLAS now uses. It changes only in Share and Unshare, or if slots
+	// has room for only one call at a time.
 	current int
 	team    team // used by the current Gradient, if there is one slot
 	sharing sharing
@@ -36,12 +37,12 @@ var (
 	inUse *Backend // the only backend of the process
 )
 
-// New returns the backend with n OpenBLAS threads. An OpenBLAS that was built for fewer threads (MAX_THREADS; 64 on
-// Debian) uses fewer, as Capabilities reports.
+// New returns the backend with n OpenBLAS threads. OpenBLAS uses fewer threads if it was built for fewer. The limit
+// is the build option MAX_THREADS, which is 64 on Debian. Capabilities reports the number in use.
 //
-// The number of threads is a setting of the process. Therefore there is only one backend, and a second call of New
-// with another n is an error. New first selects the fastest kernels, see [Backend.Capabilities]. GOMAXPROCS at the
-// call of New determines the number of concurrent calls inside OpenBLAS.
+// The number of threads is a setting of the process. Therefore a process has only one backend, and a second call of
+// New with another n returns an error. The first call selects the fastest kernels, see [Backend.Capabilities]. The
+// value of GOMAXPROCS at the first call determines how many calls can run inside OpenBLAS at the same time.
 func New(n int) (*Backend, error) {
 	if n < 1 {
 		return nil, fmt.Errorf("cblas: %d threads", n)
@@ -66,8 +67,8 @@ func New(n int) (*Backend, error) {
 	return b, nil
 }
 
-// start selects the fastest kernels and sets the number of threads of the process. OpenBLAS lowers this number if it
-// was built for fewer threads.
+// start creates the backend. It selects the fastest kernels and sets the number of OpenBLAS threads of the process
+// to n. If this build of OpenBLAS allows fewer than n threads, OpenBLAS uses the largest number that it allows.
 func start(n int) (*Backend, error) {
 	c, err := repairCoreOnce()
 	if err != nil {
@@ -94,9 +95,9 @@ func start(n int) (*Backend, error) {
 // Name returns "openblas".
 func (*Backend) Name() string { return "openblas" }
 
-// Capabilities returns the kernel family (core) that OpenBLAS uses, the core that OpenBLAS detected, and a note that
-// tells whether New changed the core. It also returns the version, the number of threads, and the largest number of
-// concurrent calls.
+// Capabilities returns the OpenBLAS kernel family (core) in use, the core that OpenBLAS had detected, and a note
+// that says whether New changed the core. It also returns the version, the number of threads, and the largest
+// number of concurrent calls.
 func (b *Backend) Capabilities() map[string]string {
 	return map[string]string{
 		"kernel":           b.core.used,
@@ -115,7 +116,7 @@ func (b *Backend) setThreads(n int) {
 	}
 }
 
-// checkInt32 panics if a dimension or stride does not fit into OpenBLAS's 32-bit integers.
+// checkInt32 panics if a dimension or stride is too large for the 32-bit integers of OpenBLAS.
 func checkInt32(matrices ...matrix.Matrix) {
 	for _, m := range matrices {
 		if max(m.Rows, m.Cols, m.Stride) > math.MaxInt32 {

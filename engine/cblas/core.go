@@ -11,7 +11,8 @@ char *openblas_get_config(void);
 void openblas_set_num_threads(int);
 int openblas_get_num_threads(void);
 
-// Only builds of OpenBLAS that choose their kernels at run time have these functions. Otherwise they are null.
+// These functions exist only in builds of OpenBLAS that choose their kernels at run time. In other builds the weak
+// symbols are null.
 extern void gotoblas_dynamic_init(void) __attribute__((weak));
 extern void gotoblas_dynamic_quit(void) __attribute__((weak));
 
@@ -35,15 +36,16 @@ import (
 	"github.com/klauspost/cpuid/v2"
 )
 
-// A core holds the names of two kernel families of OpenBLAS, such as Haswell.
+// A core holds the names of two kernel families of OpenBLAS, the detected one and the one in use. An example of a
+// name is Haswell.
 type core struct {
 	found string // family that OpenBLAS detected
 	used  string // family in use
 	note  string // whether New changed the family, and why
 }
 
-// width is the vector width in bits of OpenBLAS kernels. Kernels that are not listed have vectors of 128 bits or no
-// fused multiply-add.
+// width is the vector width in bits of the OpenBLAS kernel families that have fused multiply-add. The families that
+// are not listed have vectors of 128 bits or no fused multiply-add. They count as width 0.
 var width = map[string]int{
 	"SkylakeX":       512,
 	"Cooperlake":     512,
@@ -53,8 +55,9 @@ var width = map[string]int{
 	"Excavator":      256,
 }
 
-// minGemmVectors returns the smallest number of right-hand sides at which one Gemm is faster than a Gemv for each.
-// It depends on the kernels: AVX-512 kernels of OpenBLAS do not pack small matrices, and the other kernels do.
+// minGemmVectors returns the smallest number of right-hand sides at which one call of Gemm is faster than a call of
+// Gemv for each right-hand side. AVX-512 kernels of OpenBLAS multiply small matrices without packing them, so one
+// right-hand side is enough. Other kernels pack, which costs time.
 func (c core) minGemmVectors() int {
 	if width[c.used] == 512 {
 		return 1
@@ -62,7 +65,7 @@ func (c core) minGemmVectors() int {
 	return 8
 }
 
-// bestCore returns the name of the OpenBLAS core with the fastest kernels for this CPU, or "" if the CPU
+// bestCore returns the name of the OpenBLAS kernel family that is fastest on this CPU. It returns "" if the CPU
 // lacks AVX2 or FMA.
 func bestCore() string {
 	switch c := cpuid.CPU; {
@@ -80,9 +83,9 @@ func bestCore() string {
 // repairCoreOnce calls repairCore at the first call only.
 var repairCoreOnce = sync.OnceValues(repairCore)
 
-// repairCore makes OpenBLAS use the fastest kernels for this CPU. OpenBLAS 0.3.21 does not know newer
-// CPUs and uses Prescott's SSE3 kernels for them, which are three times slower. OPENBLAS_CORETYPE, if
-// set by the user, takes precedence.
+// repairCore makes OpenBLAS use the fastest kernels for this CPU. This is necessary because OpenBLAS 0.3.21 does
+// not know newer CPUs. It uses the SSE3 kernels named Prescott for them, which are three times slower. If the
+// environment variable OPENBLAS_CORETYPE is set, repairCore changes nothing.
 func repairCore() (core, error) {
 	c := core{found: coreName()}
 	c.used = c.found
@@ -102,9 +105,9 @@ func repairCore() (core, error) {
 	return c, err
 }
 
-// switchCore makes OpenBLAS use the kernels of another core, named by target. It returns the name of the core that
-// OpenBLAS then uses. If this is not target, it also returns the reason as a note. OPENBLAS_CORETYPE is set only during
-// the switch.
+// switchCore makes OpenBLAS use the kernel family named target. It returns the name of the family that OpenBLAS
+// uses afterwards. If this name is not target, the note gives the reason. The environment variable
+// OPENBLAS_CORETYPE is set only during the switch.
 func switchCore(target string) (used, note string, err error) {
 	if C.can_repair() == 0 {
 		return coreName(), fmt.Sprintf("no: this OpenBLAS cannot change its core; set OPENBLAS_CORETYPE=%s", target), nil

@@ -11,8 +11,8 @@ void cblas_dgemv(int order, int trans, int m, int n, double alpha, const double 
 void cblas_dgemm(int order, int transa, int transb, int m, int n, int k, double alpha, const double *a, int lda, const double *b, int ldb, double beta, double *c, int ldc);
 void cblas_daxpy(int n, double alpha, const double *x, int incx, double *y, int incy);
 
-// gradient computes R += A·Xᵀ and then G += Rᵀ·A, for one block of rows of A after the other. A block has at
-// most step rows. If vectors is not 0, gradient calls dgemv for each right-hand side, otherwise dgemm.
+// gradient computes R += A·Xᵀ and G += Rᵀ·A. It processes blocks of at most step rows of A, one after the other.
+// For each block it calls dgemm, or dgemv for each of the t right-hand sides if vectors is not 0.
 static void gradient(int n, int d, int t, int step, int vectors, const double *a, int lda, const double *x, int ldx, double *g, int ldg, double *r, int ldr) {
 	for (ptrdiff_t i = 0; i < n; i += step) {
 		const int m = n - i < step ? n - i : step;
@@ -44,15 +44,16 @@ import (
 	"github.com/fdridge/fdridge/engine/internal/matrix"
 )
 
-// A gradient holds the operands of Gradient: R = A·Xᵀ − B and G += Rᵀ·A.
+// A gradient holds the operands of one call of Gradient, which computes R = A·Xᵀ − B and G += Rᵀ·A. A is n×d, and t
+// is the number of right-hand sides.
 type gradient struct {
 	n, d, t       int
 	a, x, b, g, r matrix.Matrix
 }
 
-// Gradient computes R = A·Xᵀ − B and G += Rᵀ·A, one block of rows after the other. A block stays in the cache
-// for both products, so that A is read from memory once. Each thread processes fixed parts of the rows, so that the
-// sums do not depend on timing.
+// Gradient computes R = A·Xᵀ − B and G += Rᵀ·A, one block of rows of A after the other. A block stays in the cache
+// for both products, so that A is read from memory once. The division of the rows into parts is fixed. Therefore
+// the sums do not depend on the timing of the threads.
 func (b *Backend) Gradient(a, x, rhs, g, r matrix.Matrix) {
 	matrix.CheckGradient(&a, &x, &rhs, &g, &r)
 	checkInt32(a, x, g, r)
@@ -75,15 +76,15 @@ func (b *Backend) Gradient(a, x, rhs, g, r matrix.Matrix) {
 }
 
 const (
-	// blockEntries is the number of entries in a block of A. Its 64 KiB stay in the second-level cache. For products
-	// of this size OpenBLAS uses kernels that do not pack.
+	// blockEntries is the number of entries in a block of rows of A. They take 64 KiB, which stay in the
+	// second-level cache. In products of this size, the AVX-512 kernels of OpenBLAS do not pack the matrices.
 	blockEntries = 1 << 13
 	minBlockRows = 8
-	// maxBlockRows is the largest number of rows of a block. It limits the number of terms that dgemm adds in sequence,
-	// and so the round-off.
+	// maxBlockRows is the largest number of rows in a block. This number of terms is added in sequence, so it
+	// limits the round-off.
 	maxBlockRows = 64
-	// manyVectors is the smallest number of right-hand sides at which packing saves time. Blocks then have
-	// maxBlockRows rows.
+	// manyVectors is the smallest number of right-hand sides at which OpenBLAS saves time by packing a block. With
+	// at least this number, a block has maxBlockRows rows.
 	manyVectors = 32
 )
 
@@ -94,7 +95,7 @@ func blockRows(d, t int) int {
 	return min(max(blockEntries/d, minBlockRows), maxBlockRows)
 }
 
-// computeRows computes rows lo to hi of R, and adds Rᵀ·A for these rows to the argument g.
+// computeRows computes rows lo to hi of R, hi excluded. It adds the product Rᵀ·A of these rows to the argument g.
 func (v *gradient) computeRows(c core, lo, hi int, g matrix.Matrix) {
 	v.negate(lo, hi)
 	vectors := C.int(0)
@@ -118,7 +119,7 @@ func (v *gradient) computeRows(c core, lo, hi int, g matrix.Matrix) {
 	)
 }
 
-// negate sets rows lo to hi of R to −B.
+// negate sets rows lo to hi of R, hi excluded, to the same rows of −B.
 func (v *gradient) negate(lo, hi int) {
 	for i := lo; i < hi; i++ {
 		row := v.r.Row(i)
@@ -133,18 +134,18 @@ func (v *gradient) negate(lo, hi int) {
 }
 
 const (
-	// partRows is the smallest number of rows in a part.
+	// partRows is the smallest number of rows in a part. Threads process different parts.
 	partRows = 64
-	// partsPerThread is the largest number of parts per thread. If a thread is delayed, other threads take over its
-	// parts.
+	// partsPerThread is the largest number of parts per thread. It is larger than 1 so that other threads can take
+	// over the parts of a delayed thread.
 	partsPerThread = 4
 	// minSharedWork is the number of multiply-adds above which a second thread saves time.
 	minSharedWork = 1 << 16
 )
 
-// countParts returns the number of parts into which the rows are divided. It is 1 for little work, for
-// one thread, and if OpenBLAS may run several calls at once. Goroutines process the parts, because threads of OpenBLAS
-// do not speed up products as small as a block.
+// countParts returns the number of parts into which the n rows are divided. It returns 1 if there is little work or
+// only one thread, or if several calls may run inside OpenBLAS at once. Goroutines process the parts, because the
+// threads of OpenBLAS do not speed up small products.
 func (b *Backend) countParts(n, d, t int) int {
 	if b.sharing.on.Load() || cap(b.slots) > 1 || b.threads == 1 || n*d*t < minSharedWork {
 		return 1
@@ -152,8 +153,9 @@ func (b *Backend) countParts(n, d, t int) int {
 	return min(partsPerThread*b.threads, n/partRows)
 }
 
-// A team computes the parts of a gradient in parallel. Part 0 is added to G. Every other part is added to its own
-// matrix in the slice sums. At the end these matrices are added to G in order.
+// A team computes the parts of a gradient in parallel. Part 0 is added directly to G. The sum of every other part
+// is stored in a separate matrix in the slice sums. When all parts are finished, these matrices are added to G in
+// order.
 type team struct {
 	gradient
 	core  core

@@ -18,7 +18,7 @@ import (
 	"github.com/fdridge/fdridge/engine/internal/matrix"
 )
 
-// pointer returns a pointer to the elements of x for C, or nil if x is empty.
+// pointer returns a C pointer to the first element of x, or nil if x is nil.
 func pointer(x []float64) *C.double {
 	return (*C.double)(unsafe.Pointer(unsafe.SliceData(x)))
 }
@@ -26,11 +26,11 @@ func pointer(x []float64) *C.double {
 // block is the block size of dgelqf.
 const block = 64
 
-// sharedOrder is the smallest order at which several threads speed up a factorisation. A smaller factorisation
-// consists of small products that depend on one another.
+// sharedOrder is the smallest order of a matrix at which several threads speed up its factorisation. Smaller
+// matrices are factored by small products, and each product depends on earlier ones.
 const sharedOrder = 512
 
-// threadsFor returns the number of threads for a factorisation of order n.
+// threadsFor returns the number of threads for the factorisation of an n×n matrix.
 func (b *Backend) threadsFor(n int) int {
 	if n < sharedOrder {
 		return 1
@@ -38,9 +38,9 @@ func (b *Backend) threadsFor(n int) int {
 	return b.threads
 }
 
-// Cholesky overwrites the lower triangle of A with L, for A = L·Lᵀ. It returns the number of leading positive
-// pivots, and whether all pivots are positive. LAPACK reads a row-major matrix as its transpose, so it computes the
-// upper triangle U = Lᵀ.
+// Cholesky overwrites the lower triangle of A with the factor L of A = L·Lᵀ. It returns the number of leading
+// positive pivots, and whether all pivots are positive. LAPACK reads a row-major matrix as its transpose. Therefore
+// it is called for the upper triangular factor Lᵀ.
 func (b *Backend) Cholesky(a matrix.Matrix) (pivot int, ok bool) {
 	n := matrix.CheckSquare(&a)
 	checkInt32(a)
@@ -63,7 +63,8 @@ func (b *Backend) Cholesky(a matrix.Matrix) (pivot int, ok bool) {
 	return positive, positive == n
 }
 
-// CholeskySolve overwrites each row b of B with the solution x of L·Lᵀ·x = b. LAPACK reads these rows as columns.
+// CholeskySolve overwrites each row b of the matrix rhs with the solution x of L·Lᵀ·x = b, where L is the Cholesky
+// factor l. LAPACK reads the rows of rhs as columns.
 func (b *Backend) CholeskySolve(l, rhs matrix.Matrix) {
 	n := matrix.CheckSquare(&l)
 	nrhs := rhs.Rows
@@ -89,8 +90,8 @@ func (b *Backend) CholeskySolve(l, rhs matrix.Matrix) {
 	}
 }
 
-// QR overwrites the upper trapezoid of A with R. LAPACK reads a row-major matrix as its transpose, so it computes the
-// LQ factorisation.
+// QR overwrites the part of A on and right of the diagonal with the upper triangular factor R of A = Q·R. LAPACK
+// reads a row-major matrix as its transpose. Therefore QR calls LAPACK's LQ factorisation.
 func (b *Backend) QR(a matrix.Matrix, work []float64) {
 	matrix.Check(&a)
 	m, n := a.Rows, a.Cols
@@ -117,6 +118,6 @@ func (b *Backend) QR(a matrix.Matrix, work []float64) {
 	}
 }
 
-// QRWork returns the length of the workspace of QR: min(m, n) scalar factors of the reflections, and LAPACK's own
-// workspace.
+// QRWork returns the length of the workspace of QR. It has min(m, n) elements for the scalar factors of the
+// reflections, and n·block elements for LAPACK.
 func (b *Backend) QRWork(m, n int) int { return min(m, n) + n*block }

@@ -7,8 +7,9 @@ import (
 	"sync/atomic"
 )
 
-// sharing is the state of [Backend.Share]. While sharing is on, each call of OpenBLAS uses one thread. The channel
-// Backend.slots is then full, so that no call with several threads starts.
+// sharing is the state that [Backend.Share] and [Backend.Unshare] change. While sharing is on, each call of
+// OpenBLAS uses one thread. The channel slots of the Backend is then full, so that no call with several threads
+// starts.
 type sharing struct {
 	mu      sync.Mutex
 	callers int           // number of calls of Share without a call of Unshare
@@ -16,7 +17,7 @@ type sharing struct {
 	places  chan struct{} // one element for each call inside OpenBLAS while sharing is on
 }
 
-// Share implements [engine.Sharer]. It waits for the calls inside OpenBLAS.
+// Share implements [engine.Sharer]. If sharing is off, it waits until no call runs inside OpenBLAS.
 func (b *Backend) Share() {
 	s := &b.sharing
 	s.mu.Lock()
@@ -32,7 +33,7 @@ func (b *Backend) Share() {
 	s.on.Store(true)
 }
 
-// Unshare implements [engine.Sharer]. It waits for the calls inside OpenBLAS.
+// Unshare implements [engine.Sharer]. If sharing ends, it waits until no call runs inside OpenBLAS.
 func (b *Backend) Unshare() {
 	s := &b.sharing
 	s.mu.Lock()
@@ -54,11 +55,11 @@ func (b *Backend) Unshare() {
 	}
 }
 
-// enter waits until the caller may call OpenBLAS. Every call of enter must be followed by leave. The call of OpenBLAS
-// uses
+// enter waits until the caller may call OpenBLAS. After the call of OpenBLAS, the caller must call leave. The call
+// of OpenBLAS uses
 //
 //   - one thread while sharing is on
-//   - the given number of threads if Backend.slots has room for one call only
+//   - the given number of threads if only one call may run at a time, because Backend.slots has one place
 //   - otherwise the number of threads set by New
 func (b *Backend) enter(threads int) {
 	for {
@@ -78,7 +79,7 @@ func (b *Backend) enter(threads int) {
 	}
 }
 
-// leave ends a call that enter began. Sharing does not start or end between enter and leave.
+// leave ends the section that enter began. Sharing is not switched on or off between enter and leave.
 func (b *Backend) leave() {
 	if b.sharing.on.Load() {
 		<-b.sharing.places

@@ -9,9 +9,10 @@ import (
 	"github.com/fdridge/fdridge/engine/internal/matrix"
 )
 
-// SymEig computes all eigenvalues in descending order, and the k leading eigenvectors as rows. It uses package eigen
-// with OpenBLAS products, because LAPACK is slower for the eigenproblems of a sketch. With the same OpenBLAS,
-// LAPACKE's dsytrd, dstedc and dormtr take 1.1 to 1.3 times as long. dsyevd takes longer still.
+// SymEig computes all eigenvalues in descending order, and the eigenvectors of the k largest ones as rows of v. It
+// uses package eigen with OpenBLAS products, because LAPACK is slower for the eigenproblems of a sketch. The
+// LAPACKE routines dsytrd, dstedc and dormtr of the same OpenBLAS take 1.1 to 1.3 times as long. dsyevd takes
+// longer still.
 func (b *Backend) SymEig(a matrix.Matrix, w []float64, v matrix.Matrix, work []float64) (ok bool) {
 	n, k := matrix.CheckSymEig(&a, w, &v)
 	matrix.CheckWork(b.SymEigWork(n, k), len(work))
@@ -24,9 +25,9 @@ func (b *Backend) SymEig(a matrix.Matrix, w []float64, v matrix.Matrix, work []f
 // SymEigWork returns the length of the workspace of SymEig.
 func (b *Backend) SymEigWork(n, k int) int { return eigen.Work(n, k) }
 
-// inside has matrix products for callers that have called enter and have not yet called leave. The methods of Backend
-// and package eigen use these products. They multiply the output by beta in Go, because some versions of OpenBLAS
-// compute NaN·0 for beta = 0.
+// inside provides matrix products for callers that have called enter and have not yet called leave. The methods of
+// Backend and package eigen use these products. They multiply the output by beta in Go, because some versions of
+// OpenBLAS compute NaN·0 for beta = 0.
 type inside Backend
 
 func (i *inside) Gemm(
@@ -63,8 +64,8 @@ func (i *inside) Gemm(
 	)
 }
 
-// bandRows is the number of rows of a lower triangle that Gemmt computes by one product. The product also computes
-// entries right of the diagonal, which are not used.
+// bandRows is the number of rows that Gemmt computes by one product. Gemmt computes a lower triangle. The product
+// also gives entries right of the diagonal, which are not used.
 const bandRows = 64
 
 func (i *inside) Gemmt(
@@ -111,7 +112,7 @@ func (i *inside) Symv(a matrix.Matrix, x, y []float64) {
 	}
 }
 
-// Tridiagonal reduces A to tridiagonal form with package eigen and OpenBLAS products.
+// Tridiagonal reduces the symmetric matrix A to tridiagonal form with package eigen and OpenBLAS products.
 func (b *Backend) Tridiagonal(a matrix.Matrix, d, e, tau, work []float64) (ok bool) {
 	n := matrix.CheckTridiagonal(&a, d, e, tau)
 	matrix.CheckWork(b.TridiagonalWork(n), len(work))
@@ -124,7 +125,8 @@ func (b *Backend) Tridiagonal(a matrix.Matrix, d, e, tau, work []float64) (ok bo
 // TridiagonalWork returns the length of the workspace of Tridiagonal.
 func (*Backend) TridiagonalWork(n int) int { return eigen.ReduceWork(n) }
 
-// ApplyQ multiplies rows by the reflections that Tridiagonal stored, in blocks (compact WY form).
+// ApplyQ multiplies the rows of x by the orthogonal matrix that Tridiagonal stored as reflections. It applies
+// blocks of reflections at a time (compact WY form).
 func (b *Backend) ApplyQ(trans bool, a matrix.Matrix, tau []float64, x matrix.Matrix, work []float64) {
 	n, k := matrix.CheckApplyQ(&a, tau, &x)
 	matrix.CheckWork(b.ApplyQWork(n, k), len(work))

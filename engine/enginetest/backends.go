@@ -8,8 +8,8 @@ import (
 	"github.com/fdridge/fdridge/engine/purego"
 )
 
-// EachKernel runs f for every backend of the build, and for purego once with each kernel of this machine. Sub-tests
-// are named after the backends and kernels.
+// EachKernel runs f for every backend of the build. For the backend purego, it runs f once with each kernel that
+// this machine supports. Sub-tests are named after the backends and kernels.
 func EachKernel(t *testing.T, f func(t *testing.T, be engine.Backend)) {
 	Each(t, func(t *testing.T, be engine.Backend) {
 		if be.Name() != "purego" {
@@ -26,8 +26,9 @@ func EachKernel(t *testing.T, f func(t *testing.T, be engine.Backend)) {
 	})
 }
 
-// EachInCrowd runs f for every backend of the build, in tests that run [Crowd] goroutines. If FDRIDGE_THOROUGH is
-// set, it also runs f for every purego kernel. Otherwise only TestCrowd in package engine runs every kernel.
+// EachInCrowd runs f for every backend of the build. It is for tests that call one backend from [Crowd] goroutines.
+// If FDRIDGE_THOROUGH is set, it runs f for every purego kernel too. Otherwise only TestCrowd in package engine
+// runs every kernel.
 func EachInCrowd(t *testing.T, f func(t *testing.T, be engine.Backend)) {
 	if os.Getenv("FDRIDGE_THOROUGH") != "" {
 		EachKernel(t, f)

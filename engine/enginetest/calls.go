@@ -10,13 +10,13 @@ import (
 	"github.com/fdridge/fdridge/engine"
 )
 
-// concurrent makes the same calls from many goroutines and checks each result.
+// concurrent makes the same calls from many goroutines at the same time and checks each result.
 func concurrent(t *testing.T, be engine.Backend) {
 	const workers = 96
 	var wg sync.WaitGroup
 	for i := range workers {
 		wg.Go(func() {
-			// t.Fatal in a sub-test ends only the goroutine of this sub-test, so several sub-tests can fail.
+			// Each goroutine has its own sub-test, because t.Fatal ends only the goroutine that calls it.
 			t.Run(fmt.Sprint(i), func(t *testing.T) {
 				gradientOnce(t, be, 130, 33, 3, true, uint64(i))
 				symEigOnce(t, be, "SymEig", 65, 20, spectra[0].at(65))
@@ -44,8 +44,9 @@ func allocations(t *testing.T, be engine.Backend) {
 	}
 }
 
-// allocationsInParallel is like testing.AllocsPerRun, but it leaves GOMAXPROCS unchanged, so that f can use several
-// threads. It returns the smallest of three counts, because allocations of the Go runtime are counted too.
+// allocationsInParallel counts the allocations of a call of f, like testing.AllocsPerRun. In contrast to that
+// function it leaves GOMAXPROCS unchanged, so that f can use several threads. It returns the smallest of three
+// counts, because allocations of the Go runtime are counted too.
 func allocationsInParallel(runs int, f func()) float64 {
 	f()
 	least := math.Inf(1)
@@ -61,7 +62,7 @@ func allocationsInParallel(runs int, f func()) float64 {
 	return least
 }
 
-// panics checks that wrong shapes panic with a string before any output is written.
+// panics checks that operands of wrong shape cause a panic with a string, before any output is written.
 func panics(t *testing.T, be engine.Backend) {
 	x, long, none := make([]float64, 100), make([]float64, 10000), engine.Matrix{}
 	v := func(r, c int) engine.Matrix { return engine.View(r, c, x) }

@@ -42,7 +42,7 @@ func cholesky(t *testing.T, be engine.Backend) {
 			choleskySolve(t, be, a, nrhs)
 		}
 	}
-	// The matrix 2·I with one of these changes is not positive definite or not finite.
+	// Each change below turns the matrix 2·I into a matrix that is not positive definite or not finite.
 	for _, n := range []int{1, 2, 3, 64, 129} {
 		for name, change := range map[string]struct {
 			i, j int
@@ -67,7 +67,7 @@ func cholesky(t *testing.T, be engine.Backend) {
 	}
 }
 
-// choleskySolve checks L·Lᵀ·x = b for every row b of B.
+// choleskySolve checks that CholeskySolve finds the solutions x of L·Lᵀ·x = b for nrhs right-hand sides b.
 func choleskySolve(t *testing.T, be engine.Backend, l *matrix, nrhs int) {
 	t.Helper()
 	n := l.r

@@ -10,14 +10,16 @@ import (
 	"github.com/fdridge/fdridge/engine"
 )
 
-// cosines checks Cosines and SparseCosines against the formula of engine.CosineMap and against the bits of the portable
-// kernel. The bits of a row must not depend on the other rows of its block, or on whether the row is dense or sparse.
+// cosines checks Cosines and SparseCosines against the formula of engine.CosineMap, and against the bits of the
+// portable kernel. The bits of a row must not depend on the other rows of its block. They must also be the same
+// whether the row is dense or sparse.
 func cosines(t *testing.T, be engine.Backend) {
 	generic, err := engine.New("purego", engine.Tuning{ISA: "generic"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	// D is near multiples of the panel width. The numbers of inputs and rows are large enough for several parts.
+	// The three numbers are the dimensions of the map and its rows. The number of outputs is near multiples of the
+	// panel width. In some cases, inputs and rows are numerous enough for several parts.
 	for i, s := range [][3]int{{1, 1, 1}, {3, 0, 5}, {4, 2, 128}, {5, 3, 127}, {7, 9, 129}, {9, 17, 260}, {33, 300, 70}, {6, 600, 200}, {300, 5, 129}, {0, 3, 4}, {3, 3, 0}} {
 		c := newCosineCase(random(uint64(i)), s[0], s[1], s[2])
 		t.Run(c.name, func(t *testing.T) {
@@ -29,7 +31,8 @@ func cosines(t *testing.T, be engine.Backend) {
 	t.Run("Panics", func(t *testing.T) { cosinesPanics(t, be) })
 }
 
-// A cosineCase is a CosineMap with rows to which it is applied. The rows and weights include zeros of both signs.
+// A cosineCase is a CosineMap with n rows of d inputs, to which the map is applied. D is the number of outputs. The
+// rows and weights include zeros of both signs.
 type cosineCase struct {
 	name    string
 	n, d, D int
@@ -135,8 +138,8 @@ func (c *cosineCase) bits(t *testing.T, be, generic engine.Backend) {
 	}
 }
 
-// cosinesOutOfRange checks that an infinite or NaN input gives NaN only in its own row, and that Cosines then returns
-// false.
+// cosinesOutOfRange checks that an infinite, NaN or huge input gives NaN only in its own row, and that Cosines then
+// returns false.
 func cosinesOutOfRange(t *testing.T, be engine.Backend) {
 	for _, v := range []float64{math.NaN(), math.Inf(1), math.Inf(-1), math.MaxFloat64} {
 		c := newCosineCase(random(5), 9, 4, 70)

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// limit is the largest accepted residual or loss of orthogonality, in units of eps·dimension·norm. LAPACK's
-// tests allow 30 to 50.
+// limit is the largest residual or loss of orthogonality that the tests accept, in units of eps·dimension·norm. The
+// tests of LAPACK accept 30 to 50.
 const limit = 10
 
 // checkOrthonormal checks that V·Vᵀ = I.
@@ -29,7 +29,7 @@ func checkOrthonormal(t *testing.T, what string, v *matrix) {
 	}
 }
 
-// spoiled calls f with m×n matrices, each with one entry that is NaN or infinite.
+// spoiled calls f with several m×n matrices. Each has one entry that is NaN or infinite.
 func spoiled(m, n int, f func(what string, a *matrix)) {
 	for _, bad := range []float64{math.NaN(), math.Inf(1), math.Inf(-1)} {
 		for _, at := range [][2]int{{0, 0}, {m - 1, 0}, {m - 1, n - 1}} {

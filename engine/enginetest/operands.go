@@ -8,10 +8,10 @@ import (
 	"github.com/fdridge/fdridge/engine"
 )
 
-// canary fills memory that no operation may read or write.
+// canary is a special NaN. It fills memory that no operation may read or write.
 var canary = math.Float64frombits(0x7ff8_c0ff_ee00_beef)
 
-// A matrix is an r×c matrix with guard values between its rows and after its end. A backend must not change the guard
+// A matrix is an r×c matrix with guard values after each row and after its end. A backend must not change the guard
 // values.
 type matrix struct {
 	r, c, ld int
@@ -22,8 +22,8 @@ type matrix struct {
 
 func newMatrix(r, c int, f func(i, j int) float64) *matrix { return newSpaced(r, c, 3, f) }
 
-// newOutput returns an r×c matrix with the elements f(i, j). The gaps between its rows are wider than in newMatrix,
-// so that results and arguments have different leading dimensions.
+// newOutput returns an r×c matrix with the elements f(i, j). The gaps between its rows are wider than the gaps in
+// matrices of newMatrix. So results and arguments have different leading dimensions.
 func newOutput(r, c int, f func(i, j int) float64) *matrix { return newSpaced(r, c, 5, f) }
 
 func newSpaced(r, c, gap int, f func(i, j int) float64) *matrix {
@@ -68,7 +68,7 @@ func lowerOnly(f func(i, j int) float64) func(i, j int) float64 {
 	}
 }
 
-// checkGuards fails the test if an element has changed and mayChange returns false for this element.
+// checkGuards fails the test if an element has changed although mayChange returns false for this element.
 func (m *matrix) checkGuards(t *testing.T, what string, mayChange func(i, j int) bool) {
 	t.Helper()
 	for k, v := range m.all {

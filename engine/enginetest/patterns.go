@@ -12,9 +12,9 @@ type pattern struct {
 }
 
 // patterns returns lists of k terms whose computed sums have large errors. A term slightly below eps/2 is lost when
-// it is added to 1. A term slightly above eps/2 is rounded up to eps. The error grows with the number of such terms
-// that are added to the same 1. Backends add terms in different orders, so the patterns vary the number and positions
-// of the ones.
+// it is added to 1. A term slightly above eps/2 is rounded up to eps. The error grows with the number of small
+// terms that are added to the same 1. Backends add terms in different orders, so the patterns vary the number and
+// positions of the ones.
 func patterns(k int) []pattern {
 	const lost, twice = 0x1p-53 * (1 - 0x1p-9), 0x1p-53 * (1 + 0x1p-9)
 	var all []pattern
@@ -66,13 +66,13 @@ func patterns(k int) []pattern {
 	return all
 }
 
-// factors are the numbers by which the terms of a pattern are multiplied. The first factor gives exact products, the
-// others rounded products.
+// factors are the numbers by which the terms of a pattern are multiplied. Products with the first factor are exact.
+// Products with the other factors are rounded.
 var factors = []float64{1, 1.0 / 3, -0.7}
 
 func factor(j int) float64 { return pick(factors, j) }
 
-// exact returns the sum of each pattern for each factor.
+// exact returns the exact sum of each pattern, multiplied by each of the factors.
 func exact(ps []pattern) [][]sum {
 	all := make([][]sum, len(ps))
 	for i, p := range ps {

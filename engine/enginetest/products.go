@@ -21,10 +21,11 @@ var scalars = func() (pairs [][2]float64) {
 
 func pick[T any](xs []T, i int) T { return xs[i%len(xs)] }
 
-// A sweep calls f for many shapes m, n, k. The argument trial is the index of the call.
+// A sweep calls f for many shapes of products C = A·B. C is m×n, and k is the number of terms in an element. The
+// argument trial is the index of the call.
 type sweep func(f func(trial, m, n, k int))
 
-// few is a sweep over some combinations of sizes. Each dimension takes every size at least once.
+// few is a sweep over some combinations of the tested sizes. Each of m, n and k takes every size at least once.
 func few(f func(trial, m, n, k int)) {
 	trial, steps := 0, []int{0, 1, 5, 11}
 	if testing.Short() {
@@ -69,8 +70,8 @@ func gemm(t *testing.T, be engine.Backend, shapes sweep) {
 	})
 }
 
-// orders checks that a product has at most engine.Orders summation orders. If all columns of B are equal, the
-// elements of a row of A·B differ only by their summation order.
+// orders checks that the elements of one matrix product A·B are summed in at most engine.Orders different orders.
+// If all columns of B are equal, the elements in a row of A·B differ only if their summation orders differ.
 func orders(t *testing.T, be engine.Backend) {
 	few(func(trial, m, n, k int) {
 		for _, tb := range []bool{false, true} {
@@ -95,7 +96,8 @@ func orders(t *testing.T, be engine.Backend) {
 	})
 }
 
-// operand returns a matrix A such that op(A) has r rows and c columns. If trans is true, A is stored as c×r.
+// operand returns an argument of a product with r rows and c columns. If trans is true, the matrix is stored as its
+// transpose with c rows and r columns.
 func operand(trans bool, r, c int, f func(i, j int) float64) *matrix {
 	if trans {
 		r, c = c, r
@@ -110,9 +112,9 @@ func entry(a *matrix, trans bool, i, j int) float64 {
 	return a.was(i, j)
 }
 
-// checkProduct checks that C = alpha·P + beta·C for the elements that isChecked selects. An element of P is a sum
-// of k products x·y. The function xy returns the factors x and y of product l of element (i, j). scalars holds alpha
-// and beta.
+// checkProduct checks that the product P was added correctly: C = alpha·P + beta·C. It checks the elements that
+// isChecked selects. An element of P is a sum of k products x·y. The function xy returns the factors x and y of
+// product l of element (i, j). The argument scalars holds alpha and beta.
 func (c *matrix) checkProduct(
 	t *testing.T,
 	what string,
@@ -142,8 +144,8 @@ func (c *matrix) checkProduct(
 	}
 }
 
-// promisedBound returns the backend's bound on the round-off of a sum of k products: Dot(k) along rows, otherwise
-// Sum(k). See [engine.Accuracy].
+// promisedBound returns the backend's bound on the round-off of a sum of k products. Products of the elements of
+// two rows have the bound Dot(k), otherwise the bound is Sum(k). See [engine.Accuracy].
 func promisedBound(be engine.Backend, alongRows bool, k int) float64 {
 	if alongRows {
 		return be.Accuracy().Dot(k)

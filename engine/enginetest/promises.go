@@ -11,8 +11,8 @@ import (
 	"github.com/fdridge/fdridge/engine"
 )
 
-// Promises tests the error bounds that the backend's Accuracy promises, with sums that have large round-off errors. It
-// logs the largest error as a percentage of each bound.
+// Promises tests the error bounds that the method Accuracy of the backend returns. It computes sums with large
+// round-off errors and logs the largest error as a percentage of each bound.
 func Promises(t *testing.T, be engine.Backend) {
 	a := &attacker{
 		T:          t,
@@ -43,7 +43,8 @@ func Promises(t *testing.T, be engine.Backend) {
 }
 
 // representable checks that the backend computes products exactly if all partial sums are float64 numbers. The
-// entries are multiples of 2⁻²⁶ in rows of norm at most 1.2, so all sums are multiples of 2⁻⁵² below 2.
+// entries are multiples of 2⁻²⁶ in rows of norm at most 1.2. So all partial sums are multiples of 2⁻⁵² below 2,
+// which float64 represents exactly.
 func (a *attacker) representable(k int) {
 	const n = 11
 	entries := func(i, j int) float64 {
@@ -92,7 +93,7 @@ func (a *attacker) representable(k int) {
 	}
 }
 
-// An attacker compares sums computed by a backend with exact sums.
+// An attacker compares the sums that a backend computes with exact sums.
 type attacker struct {
 	*testing.T
 	be         engine.Backend
@@ -119,7 +120,8 @@ func (a *attacker) operation(name string) *operation {
 	return o
 }
 
-// check fails the test if the error of an element exceeds its bound.
+// check fails the test if the error of an element exceeds its bound. The unit of the argument bound is eps times
+// the sum of the magnitudes of the terms.
 func (o *operation) check(what string, got float64, want sum, bound float64) {
 	allowed := (bound + engine.Roundings) * eps * want.abs
 	off := math.Abs(got - want.value())
@@ -133,7 +135,7 @@ func (o *operation) check(what string, got float64, want sum, bound float64) {
 	}
 }
 
-// patternsOf returns all patterns of k terms, and for each pattern and factor the sum that exact computes.
+// patternsOf returns all patterns of k terms, and the sum of each pattern multiplied by each of the factors.
 func (a *attacker) patternsOf(k int) ([]pattern, [][]sum) {
 	if a.sums[k] == nil {
 		a.patterns[k] = patterns(k)
@@ -280,8 +282,8 @@ func (a *attacker) columns(k int) {
 	}
 }
 
-// inCalls tests products F·Xᵀ with k terms that are split into several calls. Each call adds a few terms. F is m×k,
-// and xt = Xᵀ is k×n.
+// inCalls tests a product F·Xᵀ whose k terms are split between several calls. Each call adds a few terms. F is m×k,
+// and the argument xt is the k×n matrix Xᵀ.
 func (a *attacker) inCalls(k, m int, want [][]sum, f, xt *matrix, ps []pattern) {
 	op, n := a.operation("Gemm of columns, in calls"), len(ps)
 	for _, terms := range []int{1, 4, 7} {
@@ -302,8 +304,9 @@ func (a *attacker) inCalls(k, m int, want [][]sum, f, xt *matrix, ps []pattern) 
 	}
 }
 
-// gradients tests the result G of Gradient with X = 0, so that R = −B is exact. Most calls have the number of rows
-// that GradientCall returns, at most MaxGradientRows. Some calls have more.
+// gradients tests the matrix G that Gradient computes from the residuals R. It sets X = 0, so that R = −B is exact.
+// Most calls have the number of rows that GradientCall returns, which is at most MaxGradientRows. Some calls have
+// more.
 func (a *attacker) gradients() {
 	tuning, rows := engine.Detect(), []int{7, 64, 200, engine.MaxGradientRows}
 	if testing.Short() {

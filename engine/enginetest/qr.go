@@ -23,8 +23,8 @@ func qr(t *testing.T, be engine.Backend) {
 	}
 }
 
-// qrOnce checks RᵀR = AᵀA, which is equivalent to A = Q·R with an orthogonal Q. Each column has its own error
-// bound, as in the theory of Householder's QR.
+// qrOnce checks that the factor R satisfies RᵀR = AᵀA, which is equivalent to A = Q·R with an orthogonal Q. Each
+// column has its own error bound, as in the theory of Householder's QR.
 func qrOnce(t *testing.T, be engine.Backend, what string, m, n int, f func(i, j int) float64) {
 	t.Helper()
 	a, work := newMatrix(m, n, f), newMatrix(1, be.QRWork(m, n), nan)

@@ -9,8 +9,8 @@ import (
 	"github.com/fdridge/fdridge/engine"
 )
 
-// reproducible checks that a backend with Accuracy.Reproducible gives the same bits for any number of threads, and in
-// repeated calls.
+// reproducible checks backends whose field Accuracy.Reproducible is true. They must give the same bits for any
+// number of threads, and in repeated calls.
 func reproducible(t *testing.T, be engine.Backend) {
 	if !be.Accuracy().Reproducible {
 		t.Skip("not promised")
@@ -38,14 +38,14 @@ func reproducible(t *testing.T, be engine.Backend) {
 	}
 }
 
-// An invocation calls the backend with fixed operands and stores the results in out.
+// An invocation is a function run that calls the backend with fixed operands, and the slices out with its results.
 type invocation struct {
 	run func()
 	out [][]float64
 }
 
-// operations returns one call of each operation, by name. Most operands have dimensions m, n and k. Some operations use
-// several threads only for large operands. Their dimensions are about largeOrder.
+// operations returns one call of each operation by name. Most operands have dimensions m, n and k. Some operations
+// use several threads only for large operands, so the dimensions of their operands are about largeOrder.
 func operations(t *testing.T, be engine.Backend, m, n, k, largeOrder int) map[string]invocation {
 	rng := random(1)
 	fill := func(n int) []float64 {
@@ -60,7 +60,7 @@ func operations(t *testing.T, be engine.Backend, m, n, k, largeOrder int) map[st
 		spd[i*m+i] += float64(m)
 	}
 	rows, cols, large, view := engine.View(m, k, a), engine.View(k, n, b), engine.View(largeOrder, largeOrder, tall), engine.View
-	// on returns an invocation that calls f with copies of args.
+	// on returns an invocation that calls f with copies of args. The copies are also its results.
 	on := func(f func(c [][]float64), args ...[]float64) invocation {
 		c := make([][]float64, len(args))
 		for i := range c {

@@ -101,8 +101,8 @@ func tridiagonal(d, e func(i int) float64) func(i, j int) float64 {
 	}
 }
 
-// reflected returns the matrix H·diag(d)·H with eigenvalues d, where H = I − 2vvᵀ and all elements of v are
-// 1/√n.
+// reflected returns the entries of the n×n matrix H·diag(d)·H, whose eigenvalues are d(0) to d(n−1). H is the
+// reflection I − 2vvᵀ, and all elements of v are 1/√n.
 func reflected(n int, d func(i int) float64) func(i, j int) float64 {
 	total := 0.0
 	for i := range n {

@@ -2,11 +2,13 @@
 //
 //	enginetest.Run(t, backend)
 //
-// No expected results are stored. Elements of products are compared with sums of higher precision. Factorisations are
-// checked by their residual and orthogonality, in units of eps·dimension·norm.
+// No expected results are stored. The elements of products are compared with sums of higher precision.
+// Factorisations are checked by their residual and by the orthogonality of their factors, in units of
+// eps·dimension·norm.
 //
-// Outputs and workspaces hold NaN on entry, and workspaces have exactly the required size. Matrices have leading
-// dimensions larger than their width. The gaps between rows, and the memory after the last row, must not change.
+// Outputs and workspaces hold NaN on entry, and workspaces have exactly the required size. Matrices are stored with
+// gaps between their rows. The tests check that an operation changes neither the gaps nor the memory after the last
+// row.
 package enginetest
 
 import (
@@ -32,8 +34,9 @@ func Each(t *testing.T, f func(t *testing.T, be engine.Backend)) {
 	}
 }
 
-// Run runs all tests for a backend. Each size and each kind of matrix is factored. If FDRIDGE_THOROUGH is set,
-// each combination is factored. go test -short, for emulated processors, tests fewer shapes of products.
+// Run runs all tests for a backend. The factorisations are tested for each size and for each kind of matrix. If
+// FDRIDGE_THOROUGH is set, they are tested for each combination of size and kind. With go test -short, which serves
+// emulated processors, fewer shapes of products are tested.
 func Run(t *testing.T, be engine.Backend) {
 	t.Run("Describes", func(t *testing.T) { describes(t, be) })
 	Products(t, be)
@@ -51,7 +54,7 @@ func Run(t *testing.T, be engine.Backend) {
 
 func takesFewer() bool { return testing.Short() || os.Getenv("FDRIDGE_THOROUGH") == "" }
 
-// Products runs the tests of [Run] for operations that divide a matrix into blocks.
+// Products runs only the tests of [Run] for operations that divide a matrix into blocks, such as Gemm.
 func Products(t *testing.T, be engine.Backend) {
 	t.Run("Gemm", func(t *testing.T) { gemm(t, be, few) })
 	t.Run("Orders", func(t *testing.T) { orders(t, be) })
@@ -65,8 +68,8 @@ func Products(t *testing.T, be engine.Backend) {
 	t.Run("Promises", func(t *testing.T) { Promises(t, be) })
 }
 
-// Edges tests products for every m <= rows and n <= cols, and varies k. For a micro-kernel that computes MR×NR tiles,
-// use rows = 2·MR+1 and cols = 2·NR+1.
+// Edges tests products C = A·B for every C with at most the given rows and cols. It also varies the number of terms
+// of an element. For a micro-kernel that computes MR×NR tiles, use rows = 2·MR+1 and cols = 2·NR+1.
 func Edges(t *testing.T, be engine.Backend, rows, cols int) {
 	all := func(f func(trial, m, n, k int)) {
 		for m := range rows + 1 {
@@ -98,7 +101,7 @@ func describes(t *testing.T, be engine.Backend) {
 	}
 }
 
-// sizes are the tested dimensions. They are near the lengths of vector registers, tiles and blocks.
+// sizes are the dimensions that the tests use. They are near the lengths of vector registers, tiles and blocks.
 var sizes = []int{0, 1, 2, 3, 4, 7, 8, 9, 15, 16, 17, 23, 24, 25, 31, 33, 47, 49, 63, 64, 65, 97, 129}
 
 func random(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 17)) }

@@ -10,7 +10,7 @@ import (
 
 const eps = 0x1p-52
 
-// A sum adds products with about twice the precision of float64, and also adds the magnitudes of the products.
+// A sum adds products x·y with about twice the precision of float64. The field abs is the sum of their magnitudes.
 type sum struct{ s, c, abs float64 }
 
 func (a *sum) add(x, y float64) {
@@ -21,8 +21,8 @@ func (a *sum) add(x, y float64) {
 
 func (a *sum) value() float64 { return a.s + a.c }
 
-// checkSum checks a computed sum against the reference sum want: |computed − want| ≤ (bound +
-// Roundings)·eps·Σ|products|.
+// checkSum checks that the computed sum got differs from the reference sum want by at most
+// (bound + engine.Roundings)·eps times the sum of the magnitudes of the terms.
 func checkSum(t *testing.T, what string, got float64, want sum, bound float64) {
 	allowed := (bound + engine.Roundings) * eps * want.abs
 	if off := math.Abs(got - want.value()); !(off <= allowed) {

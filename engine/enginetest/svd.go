@@ -42,13 +42,15 @@ func svd(t *testing.T, be engine.Backend, fewer bool) {
 	}
 }
 
-// svdOnce checks A = U·Σ·Vᵀ without computing U, for the singular values σ_i and right singular vectors v_i:
+// svdOnce checks the singular values σ_i and right singular vectors v_i of an m×n matrix A. It does not compute the
+// left singular vectors U of A = U·Σ·Vᵀ. The columns of V are the vectors v_i. It checks that
 //
-//   - the rows A·v_i satisfy ‖A·v_i‖ = σ_i and (A·v_i)·(A·v_j) = 0
-//   - V is orthonormal
+//   - the vectors A·v_i satisfy ‖A·v_i‖ = σ_i and (A·v_i)·(A·v_j) = 0
+//   - the vectors v_i are orthonormal
 //   - A = (A·V)·Vᵀ
 //
-// If A + E is exactly U·Σ·Vᵀ, the first two equations have errors of at most ‖E‖ and ‖E‖(σ_i + σ_j).
+// If A + E is exactly U·Σ·Vᵀ for an error E, the first two equations have errors of at most ‖E‖ and
+// ‖E‖(σ_i + σ_j).
 func svdOnce(t *testing.T, be engine.Backend, what string, m, n int, f func(i, j int) float64) {
 	t.Helper()
 	q := min(m, n)

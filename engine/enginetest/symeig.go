@@ -43,7 +43,8 @@ func symEig(t *testing.T, be engine.Backend, fewer bool) {
 	}
 }
 
-// maxNorm returns ‖A‖_∞ of a symmetric matrix, given a function for the entries of its lower triangle.
+// maxNorm returns the largest sum of the magnitudes in a row of a symmetric matrix. The function at returns the
+// entries of its lower triangle.
 func maxNorm(n int, at func(i, j int) float64) float64 {
 	largest := 0.0
 	for i := range n {
@@ -56,8 +57,9 @@ func maxNorm(n int, at func(i, j int) float64) float64 {
 	return largest
 }
 
-// symEigOnce checks ‖A·v − w·v‖ for every eigenvector v with eigenvalue w, and the orthogonality of the
-// eigenvectors. It compares the sum of all eigenvalues with the trace of A. It returns all eigenvalues.
+// symEigOnce computes all eigenvalues and k eigenvectors of a symmetric matrix A. It checks ‖A·v − w·v‖ for every
+// eigenvector v with eigenvalue w, and the orthogonality of the eigenvectors. It compares the sum of all
+// eigenvalues with the trace of A. It returns all eigenvalues.
 func symEigOnce(t *testing.T, be engine.Backend, what string, n, k int, at func(i, j int) float64) *matrix {
 	t.Helper()
 	sym := func(i, j int) float64 { return at(max(i, j), min(i, j)) }

@@ -29,8 +29,9 @@ func tridiagonals(t *testing.T, be engine.Backend, fewer bool) {
 	tridiagonalShared(t, be)
 }
 
-// tridiagonalOnce computes Q by applying ApplyQ to the unit vectors. It checks that Q is orthonormal, that Q·T·Qᵀ =
-// A, and that ApplyQ with and without trans are inverse to each other.
+// tridiagonalOnce checks Tridiagonal and ApplyQ for one symmetric n×n matrix A. It computes the matrix Q by
+// applying ApplyQ to the unit vectors. It checks that Q is orthonormal and that Q·T·Qᵀ = A for the tridiagonal
+// matrix T. It also checks that ApplyQ with trans inverts ApplyQ without trans.
 func tridiagonalOnce(t *testing.T, be engine.Backend, what string, n int, at func(i, j int) float64) {
 	t.Helper()
 	sym := func(i, j int) float64 { return at(max(i, j), min(i, j)) }
@@ -94,7 +95,7 @@ func tridiagonalOnce(t *testing.T, be engine.Backend, what string, n int, at fun
 	}
 }
 
-// applyQ calls ApplyQ and checks that it writes only X and the workspace.
+// applyQ calls ApplyQ and checks that it writes only the matrix x and the workspace.
 func applyQ(t *testing.T, be engine.Backend, what string, trans bool, a, tau, x *matrix) {
 	t.Helper()
 	before := append([]float64(nil), a.all...)
@@ -109,7 +110,8 @@ func applyQ(t *testing.T, be engine.Backend, what string, trans bool, a, tau, x 
 	}
 }
 
-// tridiagonalShared checks A·x = Q·T·Qᵀ·x for a matrix large enough to use several goroutines.
+// tridiagonalShared checks the decomposition A = Q·T·Qᵀ of Tridiagonal by products with a few vectors. The matrix A
+// is large enough to use several goroutines.
 func tridiagonalShared(t *testing.T, be engine.Backend) {
 	const n, k = 901, 3
 	rng := random(11)

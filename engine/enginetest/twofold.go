@@ -9,27 +9,30 @@ import (
 	"github.com/fdridge/fdridge/engine"
 )
 
-// A twofoldCase holds the operands of one call of GradientTwofold.
+// A twofoldCase holds the operands of one call of GradientTwofold. The block A has n rows and d columns, and t is
+// the number of right-hand sides.
 type twofoldCase struct {
 	name       string
 	n, d, t    int
 	a, x, b, w func(i, j int) float64 // b and w may be nil; w is a column
 	shift      func(q, _ int) float64 // c of GradientTwofold; may be nil
 	g          func(i, j int) float64 // initial value of G
-	// the magnitudes of entries are far from any product of a row scale and a column scale
+	// rough is true if the magnitudes of the entries of A are far from any products of a row scale and a column
+	// scale. The error bounds may then be large.
 	rough bool
 	want  *twofoldSums
 }
 
-// twofoldSums holds exact results of GradientTwofold: R and G. rSize and gSize hold the sums of the magnitudes of their
-// terms.
+// twofoldSums holds the exact residuals r and gradients g of one call of GradientTwofold. rSize and gSize hold the
+// sums of the magnitudes of the terms in each element of r and g.
 type twofoldSums struct {
 	r, g         []*big.Float
 	rSize, gSize []float64
 }
 
-// gradientTwofold compares the results of GradientTwofold with sums of more than a thousand bits. The errors must be
-// within the returned bounds. These must be about as small as twice the digits of a float64 allow.
+// gradientTwofold compares the results of GradientTwofold with sums of more than a thousand bits. The errors must
+// be within the error bounds that GradientTwofold returns. Except for rough cases, the bounds must be about as
+// small as twice the digits of float64 allow.
 func gradientTwofold(t *testing.T, be engine.Backend) {
 	dense, sparse := 0.0, 0.0
 	for _, c := range exactTwofolds() {
@@ -91,14 +94,14 @@ func twofoldPanics(t *testing.T, be engine.Backend) {
 	})
 }
 
-// newExact returns v as a number with 1200 bits, so that no sum in these tests is rounded.
+// newExact returns v as a number with 1200 bits, which is enough so that no sum in these tests is rounded.
 func newExact(v float64) *big.Float { return new(big.Float).SetPrec(1200).SetFloat64(v) }
 
 func times(x, y float64) *big.Float { return newExact(0).Mul(newExact(x), newExact(y)) }
 
 func noZeros() bool { return false }
 
-// toCSR returns the rows of a as sparse rows. A zero is stored if storesZero returns true.
+// toCSR returns the rows of a as sparse rows. It stores a zero entry only if storesZero returns true.
 func toCSR(a engine.Matrix, storesZero func() bool) engine.CSR {
 	s := engine.CSR{Rows: a.Rows, Cols: a.Cols, RowPtr: []int{0}}
 	for i := range a.Rows {
@@ -112,7 +115,8 @@ func toCSR(a engine.Matrix, storesZero func() bool) engine.CSR {
 	return s
 }
 
-// verify checks a case and returns the largest ratio of an error to its bound.
+// verify calls compute for the case c and checks its results. It returns the largest ratio of an error to its
+// bound.
 func (c twofoldCase) verify(
 	t *testing.T,
 	compute func(a, x, b engine.Matrix, c, w []float64, g, r engine.Twofold),
@@ -186,8 +190,8 @@ func (c twofoldCase) verify(
 	return worst
 }
 
-// exactG returns the exact G for the computed residuals R = rh + rl, because the bounds on G are for this R. The result
-// is c.want.g plus the effect of the error of R.
+// exactG returns the exact matrix G for the computed residuals rh + rl, because the error bounds of G assume these
+// residuals. It is the G of exact residuals, c.want.g, plus the effect of the errors of the computed residuals.
 func (c twofoldCase) exactG(rh, rl *matrix) []*big.Float {
 	out := make([]*big.Float, len(c.want.g))
 	for i, v := range c.want.g {
@@ -201,7 +205,7 @@ func (c twofoldCase) exactG(rh, rl *matrix) []*big.Float {
 	return out
 }
 
-// addOuter adds r·w_i·a_ij to element j of sums, for all j. It overwrites r.
+// addOuter multiplies row i of A by its weight and by r, and adds the products to sums. It overwrites r.
 func (c twofoldCase) addOuter(sums []*big.Float, i int, r *big.Float) {
 	if c.w != nil {
 		r.Mul(r, newExact(c.w(i, 0)))

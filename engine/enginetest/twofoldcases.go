@@ -7,7 +7,8 @@ import (
 	"sync"
 )
 
-// twofoldCases returns test cases of every kind, with shapes near the sizes of blocks.
+// twofoldCases returns test cases of every kind for each of several shapes. The shapes are near the sizes of
+// blocks.
 func twofoldCases() []twofoldCase {
 	var cases []twofoldCase
 	shapes := [][3]int{
@@ -37,7 +38,7 @@ func twofoldCases() []twofoldCase {
 	return cases
 }
 
-// exactTwofolds returns the cases with their exact results. All backends share them.
+// exactTwofolds returns the test cases with their exact results. It computes them once for all backends.
 var exactTwofolds = sync.OnceValue(func() []twofoldCase {
 	cases := twofoldCases()
 	for i := range cases {
@@ -46,7 +47,7 @@ var exactTwofolds = sync.OnceValue(func() []twofoldCase {
 	return cases
 })
 
-// table computes f once for each element and returns a function that looks up these values.
+// table computes f once for each element of a rows×cols matrix. It returns a function that looks up these values.
 func table(rows, cols int, f func(i, j int) float64) func(i, j int) float64 {
 	x := make([]float64, rows*cols)
 	for i := range x {
@@ -61,7 +62,7 @@ func ordinary(rng *rand.Rand, c *twofoldCase) {
 	c.g = table(c.t, c.d, normal(rng))
 }
 
-// scaled has rows, columns and weights of very different sizes.
+// scaled sets operands whose rows, columns and weights have very different sizes.
 func scaled(rng *rand.Rand, c *twofoldCase) {
 	c.name = "scales of rows and columns, weights"
 	power := func() float64 { return math.Exp2(float64(rng.IntN(200) - 100)) }
@@ -73,7 +74,8 @@ func scaled(rng *rand.Rand, c *twofoldCase) {
 	c.w = table(c.n, 1, func(i, _ int) float64 { return 1 / row(i, 0) / row(i, 0) * rng.Float64() })
 }
 
-// cancelling makes B nearly equal to A·Xᵀ, so that R has the size of a rounding error.
+// cancelling sets targets B that are A·Xᵀ rounded to float64. The residuals A·Xᵀ − B then have the size of a
+// rounding error.
 func cancelling(rng *rand.Rand, c *twofoldCase) {
 	ordinary(rng, c)
 	c.name = "residuals of a rounding"
@@ -88,8 +90,8 @@ func cancelling(rng *rand.Rand, c *twofoldCase) {
 	c.g = nil
 }
 
-// shifted adds large constants to all elements of A and B. The shift cᵀ in the residuals R = A·Xᵀ − B + 1·cᵀ
-// of GradientTwofold cancels these constants, so R is the same as without them.
+// shifted adds large constants to all elements of the block A and the targets B. Its shift c cancels these
+// constants in the residuals A·Xᵀ − B + 1·cᵀ. So the residuals are about as large as without the constants.
 func shifted(rng *rand.Rand, c *twofoldCase) {
 	ordinary(rng, c)
 	c.name = "far from zero, and shifted"
@@ -105,7 +107,7 @@ func shifted(rng *rand.Rand, c *twofoldCase) {
 	})
 }
 
-// outliers makes a few rows and entries much larger than the others.
+// outliers makes a few rows and entries of A much larger than the others.
 func outliers(rng *rand.Rand, c *twofoldCase) {
 	ordinary(rng, c)
 	c.name, c.rough = "outliers", true
@@ -128,7 +130,8 @@ func outliers(rng *rand.Rand, c *twofoldCase) {
 	})
 }
 
-// graded makes sums that are 10⁻³⁰ times as large as their terms.
+// graded chooses A so that the terms of a residual cancel. The residuals are about 10⁻³⁰ times as large as their
+// terms.
 func graded(rng *rand.Rand, c *twofoldCase) {
 	ordinary(rng, c)
 	c.name, c.rough = "condition 1e30", true
@@ -162,8 +165,8 @@ func small(rng *rand.Rand, c *twofoldCase) {
 	c.g = nil
 }
 
-// faint makes targets and residuals near the smallest positive float64. Large entries of A multiply the underflow
-// errors of R.
+// faint sets targets so small that the residuals R are near the smallest positive float64. Large entries of A
+// multiply the underflow errors of R in the products RᵀA.
 func faint(rng *rand.Rand, c *twofoldCase) {
 	ordinary(rng, c)
 	c.name, c.rough = "targets that are all but 0", true
@@ -173,7 +176,7 @@ func faint(rng *rand.Rand, c *twofoldCase) {
 	c.x, c.g = func(int, int) float64 { return 0 }, nil
 }
 
-// faintX makes rows of different sizes, and an X with elements near the smallest positive float64.
+// faintX sets a matrix X with elements near the smallest positive float64. The rows of A have different sizes.
 func faintX(rng *rand.Rand, c *twofoldCase) {
 	ordinary(rng, c)
 	c.name, c.rough = "x that is all but 0", true

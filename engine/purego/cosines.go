@@ -15,7 +15,8 @@ func (b *Backend) Cosines(m *matrix.CosineMap, x, z matrix.Matrix) (finite bool)
 	return b.cosines(cosines{m: m, x: x, z: z}, rows)
 }
 
-// SparseCosines computes the same bits as Cosines for sparse rows.
+// SparseCosines computes the features of sparse rows. Their bits are the same as the bits that Cosines computes for
+// dense rows.
 func (b *Backend) SparseCosines(
 	m *matrix.CosineMap,
 	rowPtr []int,
@@ -27,8 +28,9 @@ func (b *Backend) SparseCosines(
 	return b.cosines(cosines{m: m, rowPtr: rowPtr, colIdx: colIdx, val: val, z: z}, rows)
 }
 
-// cosines holds the operands of Cosines, or of SparseCosines if it has row pointers. A part of the work is a group of
-// rows and one panel of columns of W, which stays in the cache. The bits of Z do not depend on this division.
+// cosines holds the operands of Cosines or SparseCosines. Only SparseCosines sets rowPtr, colIdx and val. Each part
+// of the work computes a group of rows for one panel of the weights, which stays in the cache. The bits of the
+// result do not depend on this division.
 type cosines struct {
 	k      *kernel.Kernel
 	m      *matrix.CosineMap
@@ -100,13 +102,13 @@ func (t *cosineTeam) doPart(i int, s *scratch) {
 	}
 }
 
-// at returns the address of element (i, panel·PanelWidth) of Z.
+// at returns the address of the first element of row i in the given panel of the result Z.
 func (c *cosines) at(i, panel int) *float64 {
 	return &c.z.Data[i*c.z.Stride+panel*matrix.PanelWidth]
 }
 
-// sparse computes rows lo to hi of one panel of Z. The workspace sums holds the arguments of the cosines, because Z
-// often does not fit in the cache.
+// sparse computes rows lo to hi, hi excluded, of one panel of the result. It stores the arguments of the cosines in
+// the workspace sums, because the result often does not fit in the cache.
 func (c *cosines) sparse(lo, hi, panel int, sums []float64) (finite bool) {
 	u, w := c.m.Panel(panel)
 	n := len(u)
@@ -127,8 +129,8 @@ func (c *cosines) sparse(lo, hi, panel int, sums []float64) (finite bool) {
 	return finite
 }
 
-// dense computes rows lo to hi of one panel of Z, cosineInputs inputs at a time. It keeps partial sums in Z. The
-// workspace sums holds the final sums of a few rows.
+// dense computes rows lo to hi, hi excluded, of one panel of the result. It multiplies cosineInputs inputs at a
+// time and keeps partial sums in the result Z. The workspace sums holds the final sums of a few rows.
 func (c *cosines) dense(lo, hi, panel int, sums []float64) (finite bool) {
 	u, w := c.m.Panel(panel)
 	n := len(u)
@@ -164,7 +166,8 @@ func (c *cosines) dense(lo, hi, panel int, sums []float64) (finite bool) {
 	return finite
 }
 
-// row returns the address of element (i, column) of X, the first of count elements. It returns nil if count is 0.
+// row returns the address of element (i, column) of X, which is the first of count elements. It returns nil if
+// count is 0, because this element may then not exist.
 func (c *cosines) row(i, column, count int) *float64 {
 	if count == 0 {
 		return nil

@@ -13,14 +13,15 @@ func (b *Backend) Gemm(transA, transB bool, alpha float64, a, bm matrix.Matrix, 
 	}
 }
 
-// Syrk computes the lower triangle of C = alpha·A·Aᵀ + beta·C, or of C = alpha·Aᵀ·A + beta·C if trans is
-// true.
+// Syrk computes the lower triangle of the matrix C = alpha·A·Aᵀ + beta·C. If trans is true, it computes the lower
+// triangle of C = alpha·Aᵀ·A + beta·C.
 func (b *Backend) Syrk(trans bool, alpha float64, a matrix.Matrix, beta float64, c matrix.Matrix) {
 	b.Gemmt(trans, !trans, alpha, a, a, beta, c)
 }
 
-// Gemmt computes the lower triangle of C = alpha·op(A)·op(B) + beta·C, where op(A) is n×k, op(B) is k×n and C
-// is n×n. The strict upper triangle of C is neither read nor written.
+// Gemmt computes the lower triangle of the n×n matrix C = alpha·op(A)·op(B) + beta·C. Here op(A) is Aᵀ if transA is
+// true, otherwise A, and op(B) is Bᵀ if transB is true, otherwise B. The elements of C above the diagonal are
+// neither read nor written.
 func (b *Backend) Gemmt(transA, transB bool, alpha float64, a, bm matrix.Matrix, beta float64, c matrix.Matrix) {
 	n, _, k := matrix.CheckProduct(transA, transB, &a, &bm, &c)
 	matrix.CheckSquare(&c)
@@ -30,7 +31,7 @@ func (b *Backend) Gemmt(transA, transB bool, alpha float64, a, bm matrix.Matrix,
 	})
 }
 
-// Gram computes rows firstRow to n−1 of the lower triangle of C = A·Aᵀ, where n is the number of rows of A.
+// Gram computes the lower triangle of C = A·Aᵀ in rows firstRow to n−1, where n is the number of rows of A.
 func (b *Backend) Gram(firstRow int, a, c matrix.Matrix) {
 	n, _, k := matrix.CheckProduct(false, true, &a, &a, &c)
 	matrix.CheckCount(firstRow, n)
@@ -40,7 +41,7 @@ func (b *Backend) Gram(firstRow int, a, c matrix.Matrix) {
 	})
 }
 
-// scaleRow overwrites x with beta·x. If beta is 0, x is not read.
+// scaleRow multiplies x by beta in place. If beta is 0, it sets x to zero without reading it.
 func scaleRow(beta float64, x []float64) {
 	switch beta {
 	case 0:

@@ -4,7 +4,8 @@ import (
 	"github.com/fdridge/fdridge/engine/internal/matrix"
 )
 
-// A matvec holds the operands of y = alpha·A·x + beta·y, or of y = alpha·Aᵀ·x + beta·y if trans is true.
+// A matvec holds the operands of the product y = alpha·A·x + beta·y, or y = alpha·Aᵀ·x + beta·y if trans is true. A
+// is m×n.
 type matvec struct {
 	be          *Backend
 	trans       bool
@@ -23,7 +24,8 @@ type matvecTeam struct {
 
 var matvecs pool[matvecTeam]
 
-// Gemv computes y = alpha·A·x + beta·y, or alpha·Aᵀ·x + beta·y if trans is true.
+// Gemv computes the vector y = alpha·A·x + beta·y for the matrix A. If trans is true, it computes
+// y = alpha·Aᵀ·x + beta·y.
 func (b *Backend) Gemv(trans bool, alpha float64, a matrix.Matrix, x []float64, beta float64, y []float64) {
 	ny := matrix.CheckMatVec(trans, &a, x, y)
 	if a.Rows == 0 || a.Cols == 0 || alpha == 0 {
@@ -65,7 +67,7 @@ func (v *matvec) doPart(i int, _ *scratch) {
 	}
 }
 
-// rows computes elements lo to hi of alpha·A·x + beta·y.
+// rows computes elements lo to hi of y = alpha·A·x + beta·y, hi excluded.
 func (v *matvec) rows(lo, hi int) {
 	k, a, lda, n := v.be.kernel, v.a, v.lda, v.n
 	x := &v.x[0]
@@ -87,11 +89,11 @@ func (v *matvec) sum(s, y float64) float64 {
 	return v.alpha*s + v.beta*y
 }
 
-// strip is the number of columns that are processed together. The elements of y for these columns stay in the
-// first-level cache.
+// strip is the number of columns of A that the method columns processes together. The elements of y for these
+// columns stay in the first-level cache.
 const strip = 2048
 
-// columns computes elements lo to hi of alpha·Aᵀ·x + beta·y.
+// columns computes elements lo to hi of y = alpha·Aᵀ·x + beta·y, hi excluded.
 func (v *matvec) columns(lo, hi int) {
 	k, a, lda, m := v.be.kernel, v.a, v.lda, v.m
 	for ; lo < hi; lo += strip {
@@ -109,8 +111,8 @@ func (v *matvec) columns(lo, hi int) {
 	}
 }
 
-// Symv computes y = A·x for the symmetric n×n matrix A. It reads the lower triangle once and uses each entry twice,
-// for its own row and for its column.
+// Symv computes y = A·x for a symmetric n×n matrix A. It reads each entry of the lower triangle once, and uses the
+// entry for its row and for its column.
 func (b *Backend) Symv(sym matrix.Matrix, x, y []float64) {
 	n := matrix.CheckSquare(&sym)
 	matrix.CheckLength(n, len(x))
@@ -119,8 +121,8 @@ func (b *Backend) Symv(sym matrix.Matrix, x, y []float64) {
 	b.symvRows(0, n, sym, x, y)
 }
 
-// symvRows adds the contribution of rows lo to hi of the lower triangle of A to the first hi elements of y = A·x.
-// Elements lo to hi of y must be zero on entry.
+// symvRows adds a part of the product A·x to y. The part comes from rows lo to hi of the lower triangle of A, hi
+// excluded. Elements lo to hi of y must be zero on entry.
 func (b *Backend) symvRows(lo, hi int, sym matrix.Matrix, x, y []float64) {
 	a, lda := sym.Data, sym.Stride
 	i := lo
@@ -136,7 +138,7 @@ func (b *Backend) symvRows(lo, hi int, sym matrix.Matrix, x, y []float64) {
 	}
 }
 
-// symvTriangle adds A·x to y for a small symmetric A.
+// symvTriangle adds A·x to y for a small symmetric n×n matrix A. It reads only the lower triangle of A.
 func symvTriangle(n int, a []float64, lda int, x, y []float64) {
 	for i := range n {
 		for j, v := range a[i*lda : i*lda+i] {

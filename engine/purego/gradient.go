@@ -6,8 +6,8 @@ import (
 	"github.com/fdridge/fdridge/engine/internal/matrix"
 )
 
-// A gradient holds the operands of Gradient: R = A·Xᵀ − B and G += Rᵀ·A. The division of the rows into parts
-// depends only on the shape of A and X.
+// A gradient holds the operands of one call of Gradient, which computes R = A·Xᵀ − B and G += Rᵀ·A. A is n×d, and t
+// is the number of right-hand sides. The division of the rows into parts depends only on n, d and t.
 type gradient struct {
 	be         *Backend
 	n, d, t    int
@@ -15,8 +15,8 @@ type gradient struct {
 	sumTree
 }
 
-// A sumTree adds the sums of all parts of the rows in a binary tree. The order of the additions does not depend on
-// which goroutine computes which node. A task computes a subtree.
+// A sumTree adds the sums that were computed for the parts of the rows. It adds them pairwise in a binary tree. The
+// order of the additions does not depend on which goroutine computes which sum. A task computes one subtree.
 type sumTree struct {
 	parts int       // a power of two
 	tasks int       // a power of two, at most parts
@@ -33,22 +33,23 @@ type gradientTeam struct {
 
 var gradients pool[gradientTeam]
 
-// partRows is the largest number of rows of a part, if maxParts parts are enough. Otherwise there are maxParts parts
-// with more rows. Parts give work to several threads, and limit the number of terms of each sum. With at least
-// severalTargets right-hand sides, a part may have twice as many rows: the sums do not fit in the cache, so adding
-// them takes long.
+// partRows is the largest number of rows in a part, unless this would give more than maxParts parts. Then there are
+// maxParts parts with more rows. Parts give work to several threads, and limit the number of terms of each sum.
+// With at least severalTargets right-hand sides, a part may have twice as many rows. The sums then do not fit in
+// the cache, so adding the sums of many parts takes long.
 const (
 	partRows       = 32
 	maxParts       = 16
 	severalTargets = 4
 )
 
-// gradientStrip is the number of columns that are processed together. Four rows of a strip stay in the first-level
-// cache while they are added to all rows of G.
+// gradientStrip is the number of columns that are processed together. Four rows of A in such a strip stay in the
+// first-level cache while they are added to all rows of G.
 const gradientStrip = 512
 
-// Gradient computes R = A·Xᵀ − B and G += Rᵀ·A. Both are computed for a row of A while the row is in the
-// cache, so that A is read from memory once. For many right-hand sides Gradient uses tiles, see [tiledGradient].
+// Gradient computes R = A·Xᵀ − B and G += Rᵀ·A. It uses a row of A for both while the row is in the cache, so that
+// A is read from memory once. For many right-hand sides Gradient divides the products into tiles, see
+// [tiledGradient].
 func (b *Backend) Gradient(a, x, rhs, g, r matrix.Matrix) {
 	matrix.CheckGradient(&a, &x, &rhs, &g, &r)
 	n, d, t := a.Rows, a.Cols, x.Rows
@@ -87,16 +88,16 @@ func (b *Backend) Gradient(a, x, rhs, g, r matrix.Matrix) {
 }
 
 // divide doubles the number of parts until a part has at most the given number of rows, or until there are maxParts
-// parts. A small gradient has one part.
+// parts. A small gradient keeps one part.
 func (v *gradient) divide(rows int) {
 	for v.n*v.d*v.t >= matrix.SharedWork && v.parts < maxParts && v.parts*rows < v.n {
 		v.parts *= 2
 	}
 }
 
-// plan chooses the number of tasks for t right-hand sides: the number of threads, or maxParts/t if this is larger.
-// The number is rounded up to a power of two, and is at most the number of parts. More tasks balance the work better,
-// but each needs memory for sums of t rows.
+// plan chooses the number of tasks for t right-hand sides. It is the larger of the number of threads and
+// maxParts/t, rounded up to a power of two, but at most the number of parts. More tasks balance the work better.
+// But each task needs memory for sums of t rows.
 func (v *gradient) plan() {
 	v.tasks = 1
 	for v.tasks < min(v.parts, max(runtime.GOMAXPROCS(0), maxParts/v.t)) {
@@ -108,7 +109,7 @@ func (v *gradient) plan() {
 	}
 }
 
-// task returns the memory of task i. The task writes its sum to the beginning.
+// task returns the memory of task i. The task writes its sum to the beginning of this memory.
 func (v *sumTree) task(i int) []float64 {
 	size := v.depth * v.size
 	return v.sums[i*size : (i+1)*size]
@@ -116,7 +117,7 @@ func (v *sumTree) task(i int) []float64 {
 
 func (v *gradient) doPart(i int, s *scratch) { v.subtree(i, s, v.overwrite) }
 
-// A leafSum computes the sum for rows lo to hi and writes it to g.
+// A leafSum computes the sum for rows lo to hi, hi excluded, and writes it to g.
 type leafSum = func(s *scratch, lo, hi int, g []float64)
 
 func (v *gradient) overwrite(_ *scratch, lo, hi int, g []float64) {
@@ -124,14 +125,14 @@ func (v *gradient) overwrite(_ *scratch, lo, hi int, g []float64) {
 	v.computeRows(lo, hi, matrix.Strided(v.t, v.d, g, v.d))
 }
 
-// subtree computes the sum of task i, calling leaf for each part of the rows that belongs to the task.
+// subtree computes the sum of task i. It calls leaf for each part of the rows that belongs to this task.
 func (v *gradient) subtree(i int, s *scratch, leaf leafSum) {
 	parts := v.parts / v.tasks
 	v.tree(s, i*parts, parts, v.task(i), leaf)
 }
 
-// tree writes the sum over parts firstPart to firstPart+count−1 to the start of g. The rest of g is a workspace with
-// one sum for each level of the tree.
+// tree writes the sum over count parts, beginning with firstPart, to the start of g. The rest of g is a workspace
+// with one sum for each level of the tree.
 func (v *gradient) tree(s *scratch, firstPart, count int, g []float64, leaf leafSum) {
 	if count == 1 {
 		leaf(s, partStart(v.n, firstPart, v.parts, 4), partStart(v.n, firstPart+1, v.parts, 4), g)
@@ -147,7 +148,7 @@ func (v *gradient) add(g, h []float64) {
 	v.be.kernel.Axpy1(v.size, 1, &h[0], &g[0])
 }
 
-// computeRows computes rows lo to hi of R, and adds Rᵀ·A for these rows to g.
+// computeRows computes rows lo to hi of R, hi excluded, and adds the product Rᵀ·A of these rows to g.
 func (v *gradient) computeRows(lo, hi int, g matrix.Matrix) {
 	k, d := v.be.kernel, v.d
 	if d == 0 {
@@ -170,7 +171,7 @@ func (v *gradient) computeRows(lo, hi int, g matrix.Matrix) {
 	}
 }
 
-// fourRows computes rows i to i+3 of R, and adds Rᵀ·A for these rows to g.
+// fourRows computes rows i to i+3 of R and adds the product Rᵀ·A of these rows to g.
 func (v *gradient) fourRows(i int, g matrix.Matrix) {
 	k, a, r := v.be.kernel, v.a.Data[i*v.a.Stride:], v.r.Data[i*v.r.Stride:]
 	if v.t == 1 {
@@ -188,8 +189,8 @@ func (v *gradient) fourRows(i int, g matrix.Matrix) {
 	}
 }
 
-// fourRowsOnce computes rows i to i+3 of R for one right-hand side, and adds Rᵀ·A for these rows to g. The bits
-// are the same as in fourRows. For one vector, Dot4 and Axpy4 are faster than Dots and Axpys.
+// fourRowsOnce does the work of fourRows for one right-hand side, with the same bits. It calls Dot4 and Axpy4,
+// which are faster than Dots and Axpys for a single vector.
 func (v *gradient) fourRowsOnce(i int, g matrix.Matrix) {
 	k, a := v.be.kernel, v.a.Data[i*v.a.Stride:]
 	r0, r1, r2, r3 := k.Dot4(v.d, &a[0], v.a.Stride, &v.x.Data[0])
@@ -198,7 +199,8 @@ func (v *gradient) fourRowsOnce(i int, g matrix.Matrix) {
 	k.Axpy4(v.d, r0, r1, r2, r3, &a[0], v.a.Stride, &g.Data[0])
 }
 
-// residual writes aᵢ·x_q − b_iq to R and returns it.
+// residual computes an element of the residuals R = A·Xᵀ − B from ax, the element (i, q) of A·Xᵀ. It writes the
+// element to R and returns it.
 func (v *gradient) residual(i, q int, ax float64) float64 {
 	if v.b.Data != nil {
 		ax -= v.b.Data[i*v.b.Stride+q]

@@ -4,8 +4,8 @@ import (
 	"github.com/fdridge/fdridge/engine/internal/matrix"
 )
 
-// A leftMul holds the operands of B ← W·B. Columns of B are processed in panels: all rows of a panel are packed
-// before the panel is overwritten.
+// A leftMul holds the operands of LeftMul, which overwrites the first m rows of B with W·B. The columns of B are
+// processed in panels. All rows of a panel are packed before the panel is overwritten.
 type leftMul struct {
 	product
 	shares int // number of parts into which the columns are divided
@@ -18,7 +18,7 @@ type leftMulTeam struct {
 
 var leftMuls pool[leftMulTeam]
 
-// LeftMul overwrites the first m rows of B (k×n) with W·B.
+// LeftMul overwrites the first m rows of the matrix x with the product w·x, where w has m rows.
 func (b *Backend) LeftMul(w, x matrix.Matrix, _ []float64) {
 	m, n, k := matrix.CheckLeftMul(&w, &x)
 	if m == 0 || n == 0 {
@@ -52,7 +52,7 @@ func (p *leftMul) doPart(i int, s *scratch) {
 	}
 }
 
-// packAll packs all of W, in blocks of depth columns.
+// packAll packs the whole matrix W in blocks of at most depth columns. It returns the packed matrix and depth.
 func (p *leftMul) packAll(s *scratch) (a []float64, depth int) {
 	be := p.be
 	depth = evenStep(p.k, be.kc)
@@ -64,7 +64,8 @@ func (p *leftMul) packAll(s *scratch) (a []float64, depth int) {
 	return a, depth
 }
 
-// panel computes nb columns of the result, from column j on.
+// panel computes columns j to j+nb−1 of the result. The argument a holds the packed matrix W in blocks of depth
+// columns.
 func (p *leftMul) panel(s *scratch, a []float64, depth, j, nb int) {
 	be := p.be
 	rows, cols := roundUp(p.m, be.kernel.Unit), roundUp(nb, be.kernel.Unit)

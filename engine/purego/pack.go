@@ -1,16 +1,18 @@
 package purego
 
-// packRows is the number of rows of X that pack copies to all panels at a time. Reading whole rows suits the
-// prefetcher. If the distance between rows is a power of two, more rows would evict each other from the cache. If rows
-// are short, pack copies packNumbers numbers at a time, because each call of a kernel takes time.
+// packRows is the number of rows of a matrix that pack copies to all panels at a time. Reading whole rows suits the
+// prefetcher. If the distance between rows is a power of two, more than packRows rows would evict each other from
+// the cache. If rows are short, pack copies packNumbers numbers at a time, because each call of a kernel takes
+// time.
 const (
 	packRows    = 8
 	packNumbers = 2048 // half of the L1 cache
 )
 
-// pack copies a k×n block of a matrix, beginning at row l and column j, to dst as panels. A panel is k×width, row by
-// row. The last panel is narrower if possible: its width is a multiple of the kernel's unit, and unused columns are
-// zero. If isRowMajor is true, x holds the matrix row by row, otherwise column by column.
+// pack copies a k×n block of the matrix x to dst as panels. The block begins at row l and column j of x. A panel is
+// a k×width matrix, stored row by row. The last panel is narrower if possible. Its width is a multiple of the
+// kernel's unit, and unused columns are zero. If isRowMajor is true, x is stored row by row, otherwise column by
+// column.
 func (b *Backend) pack(dst []float64, width int, isRowMajor bool, x []float64, ldx, l, j, k, n int) []float64 {
 	if !isRowMajor {
 		b.packColumns(dst, width, x, ldx, l, j, k, n)
@@ -66,7 +68,8 @@ func (b *Backend) packColumns(dst []float64, width int, x []float64, ldx, l, j, 
 	}
 }
 
-// packEdge packs the last n columns of a panel, fewer than a unit of the kernel. It fills the unit with zeros.
+// packEdge packs the last n columns of a panel, where n is less than the kernel's unit. It fills the rest of the
+// unit with zeros.
 func packEdge(dst []float64, stride, unit int, isRowMajor bool, x []float64, ldx, l, j, k, n int) {
 	for i := range k {
 		d := dst[i*stride : i*stride+unit]

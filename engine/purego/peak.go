@@ -7,9 +7,9 @@ import (
 	"time"
 )
 
-// Peak measures the floating-point operations per second of the micro-kernel on panels in the first-level cache. This
-// is an upper bound on the speed of a product. It runs on GOMAXPROCS threads, each with its own panels, for about the
-// time d or until ctx ends.
+// Peak measures how many floating-point operations per second the micro-kernel makes on data in the first-level
+// cache. The micro-kernel is the innermost loop of a matrix product, so this is an upper bound on the speed of a
+// product. Peak runs on GOMAXPROCS threads, each with its own data, for about the time d or until ctx ends.
 func (b *Backend) Peak(ctx context.Context, d time.Duration) float64 {
 	flops := make([]float64, runtime.GOMAXPROCS(0))
 	var wg sync.WaitGroup
@@ -24,8 +24,8 @@ func (b *Backend) Peak(ctx context.Context, d time.Duration) float64 {
 	return sum
 }
 
-// peak measures the floating-point operations per second of the micro-kernel on one thread, for about the time d or
-// until ctx ends.
+// peak measures how many floating-point operations per second the micro-kernel makes on one thread. It runs for
+// about the time d or until ctx ends.
 func (b *Backend) peak(ctx context.Context, d time.Duration) float64 {
 	const k, repeats = 128, 1000
 	mr, nr := b.kernel.MR(), b.kernel.NR()

@@ -2,8 +2,8 @@ package purego
 
 import "sync"
 
-// A pool keeps up to 64 values for reuse. get returns the value that was put back last. So only few values grow to
-// the size of large calls.
+// A pool keeps up to 64 values for reuse. The method get returns the value that was put back last. So only few
+// values grow to the size that large calls need.
 type pool[T any] struct {
 	mu   sync.Mutex
 	free []*T

@@ -1,8 +1,9 @@
-// Package purego is the backend without cgo. It has packed products with the micro-kernels of package kernel, an
-// eigensolver (package eigen), an SVD by Jacobi rotations, and Cholesky and QR factorisations that use the products.
+// Package purego is the backend without cgo. Its matrix products call the micro-kernels of package kernel, mostly
+// on packed operands. The eigensolver (package eigen), the SVD by Jacobi rotations, and the Cholesky and QR
+// factorisations use these products.
 //
-// The bits of all results are the same for every GOMAXPROCS. Each number is computed by one goroutine, in an
-// order that depends only on the shapes.
+// The bits of all results are the same for every GOMAXPROCS. The order of the operations that compute a number
+// depends only on the shapes of the operands.
 package purego
 
 import (
@@ -15,22 +16,22 @@ import (
 	"github.com/fdridge/fdridge/engine/purego/internal/kernel"
 )
 
-// Config selects the kernel and the block sizes of the packed products. MC×KC elements of A and KC×NC elements of B
-// are packed at a time. The zero value selects the fastest kernel, and blocks for a second-level cache of 1 MiB.
-// engine.Tuning chooses blocks for the caches of the machine.
+// Config selects the kernel and the block sizes of matrix products A·B. At a time, MC×KC elements of A and KC×NC
+// elements of B are packed. The zero value selects the fastest kernel, and blocks for a second-level cache of 1
+// MiB. engine.Tuning chooses blocks for the caches of the machine.
 type Config struct {
 	Kernel     string // avx512, avx2, neon or generic
 	MC, KC, NC int
 }
 
-// A KernelInfo describes a kernel that runs on this machine. A tile is the part of a product that the kernel computes
-// in registers, with MR rows and NR columns.
+// A KernelInfo describes a kernel that this machine supports. The kernel computes a product in tiles, parts that
+// fit in registers. A tile has at most MR rows and NR columns.
 type KernelInfo struct {
 	Name   string
 	MR, NR int
 }
 
-// Kernels returns the kernels that run on this machine, the fastest first, "generic" last.
+// Kernels returns the kernels that this machine supports, from the fastest to the slowest. The last is "generic".
 func Kernels() []KernelInfo {
 	var infos []KernelInfo
 	for _, k := range kernel.All() {
@@ -45,8 +46,8 @@ type Backend struct {
 	mc, kc, nc int
 }
 
-// New returns a backend. It returns an error if this machine or this build does not have the kernel, or if a block
-// size is negative or above 1<<24.
+// New returns a backend with the given kernel and block sizes. It returns an error if this machine or this build
+// does not have the kernel. It also returns an error if a block size is negative or above 1<<24.
 func New(cfg Config) (*Backend, error) {
 	k := kernel.All()[0]
 	if cfg.Kernel != "" {
@@ -73,17 +74,19 @@ func KernelNames() (names []string) {
 	return names
 }
 
-// roundUp returns n rounded up to a multiple of unit.
+// roundUp returns the smallest multiple of unit that is at least n.
 func roundUp(n, unit int) int { return (n + unit - 1) / unit * unit }
 
-// Accuracy returns bounds that hold for all kernels and any number of threads. A register sums at most kc terms, or
-// wideStrip terms in tiles that read A directly. Products of single rows use at least four sums in parallel.
+// Accuracy returns bounds that hold for all kernels and any number of threads. A register sums at most KC terms,
+// see [Config]. In tiles that read A without packing, it sums at most wideStrip = 264 terms. An inner product of
+// single rows uses at least four sums in parallel.
 //
-// A part of Gradient adds at most 64 terms in sequence: 2·partRows rows, or chunks of wideChunk rows in tiles. The
-// sums of at most maxParts parts are added in pairs. So an element of G has 69 additions in sequence: 64 rows, four
-// levels of pairs, and the addition to G. The value 73 leaves a margin of four.
+// Gradient computes sums over parts of the rows. A part adds at most 64 terms in sequence. They come from
+// 2·partRows rows, or from chunks of wideChunk rows in tiles. The sums of at most maxParts = 16 parts are added in
+// pairs. So an element of the result has 69 additions in sequence: 64 terms, four levels of pairs, and the
+// addition to G. The value 73 leaves a margin of four.
 //
-// A tile computes all terms of a block of kc terms before it adds them to C.
+// A tile computes all terms of a block of KC terms before it adds them to C.
 func (b *Backend) Accuracy() matrix.Accuracy {
 	return matrix.Accuracy{Strip: max(512, roundUp(b.kc, 8)), Sums: 4, Gradient: 73, Added: b.kc, Reproducible: true}
 }
@@ -91,8 +94,8 @@ func (b *Backend) Accuracy() matrix.Accuracy {
 // Name returns "purego".
 func (*Backend) Name() string { return "purego" }
 
-// Capabilities returns the kernel in use, all kernels that run on this machine, the version of Go and the number of
-// threads.
+// Capabilities returns the kernel in use, all kernels that this machine supports, the version of Go and the number
+// of threads.
 func (b *Backend) Capabilities() map[string]string {
 	return map[string]string{
 		"kernel":  fmt.Sprintf("%s, tile %d×%d", b.kernel.Name, b.kernel.MR(), b.kernel.NR()),

@@ -7,8 +7,8 @@ import (
 )
 
 const (
-	// qrPanel is the number of columns that are reduced before the columns to their right are updated. In a panel,
-	// qrLeaf columns are reduced one by one.
+	// qrPanel is the number of columns in a panel. A panel is reduced before the columns right of it are updated.
+	// In a panel, qrLeaf columns at a time are reduced one by one.
 	qrPanel = 64
 	qrLeaf  = 16
 	// max(qrRows, n) rows of A (m×n) are processed together.
@@ -47,7 +47,7 @@ func (b *Backend) QR(a matrix.Matrix, work []float64) {
 	}
 }
 
-// QRWork returns the length of the workspace of QR: the workspace for the largest panel.
+// QRWork returns the length of the workspace of QR for an m×n matrix.
 func (b *Backend) QRWork(m, n int) int {
 	if m <= 0 || n <= 0 {
 		return 0
@@ -56,8 +56,8 @@ func (b *Backend) QRWork(m, n int) int {
 	return w*(w+min(m, max(qrRows, n))) + w*w + 2*w*max(n, w)
 }
 
-// A panel is a set of w columns to reduce, with w rows of R and r rows of A below them. n is the number of columns
-// right of the panel.
+// A panel is a set of w columns to reduce. Its matrices have w rows of the factor R and r rows of A below them. n
+// is the number of columns right of the panel.
 type panel struct {
 	b          *Backend
 	w, n       int
@@ -76,8 +76,9 @@ func (p *panel) cut(work []float64) {
 	p.x, p.y = work[:size], work[size:2*size]
 }
 
-// reduce reduces the columns of the panel and writes their rows of R to top, with zeros below the diagonal. It
-// applies the reflections H₍w₎·…·H₁ = I − Vᵀ·T·V of the panel to the columns C right of the panel:
+// reduce reduces the columns of the panel and writes their rows of the factor R to top, with zeros below the
+// diagonal. The product of the reflections of the panel is I − Vᵀ·T·V, where the rows of V are their vectors and T
+// is lower triangular. reduce applies this product to the columns C right of the panel:
 //
 //	C ← C − Vᵀ·(T·(V·C)).
 func (p *panel) reduce() {
@@ -107,9 +108,10 @@ func (p *panel) reduce() {
 	}
 }
 
-// columns reduces columns lo to hi of the panel, and computes their part of the factor T. Row c of v holds column c.
-// The reflections before lo must have been applied. More than qrLeaf columns are split in half. If V₁ and V₂ hold
-// the reflections of the halves as rows, then
+// columns reduces columns lo to hi of the panel, hi excluded, and computes the triangular factor T of their
+// reflections. Row c of v holds column c. The reflections of the columns before lo must have been applied. More
+// than qrLeaf columns are split in half. If the rows of V₁ and V₂ are the reflections of the halves, with factors
+// T₁ and T₂, then
 //
 //	T = [ T₁            ]
 //	    [−T₂·V₂·V₁ᵀ·T₁ T₂].
@@ -129,8 +131,9 @@ func (p *panel) columns(lo, hi int) {
 	t1, t21, t2 := p.t.Slice(lo, mid, lo, mid), p.t.Slice(mid, hi, lo, mid), p.t.Slice(mid, hi, mid, hi)
 	x, y := matrix.View(k, h, p.x), matrix.View(k, h, p.y)
 
-	// After the first call, V₁ and T₁ hold the reflections of the first half. V₂ ← V₂ −
-	// ((V₂·V₁ᵀ)·T₁ᵀ)·V₁ applies them to the columns of the second half, the rows of V₂.
+	// The first call reduces the first half. Its reflections are then in V₁, with the factor T₁. The rows of V₂
+	// hold the columns of the second half. The update V₂ ← V₂ − ((V₂·V₁ᵀ)·T₁ᵀ)·V₁ applies the
+	// reflections to them.
 	p.columns(lo, mid)
 	b.Gemm(false, true, 1, v2, v1, 0, x)
 	b.Gemm(false, true, 1, x, t1, 0, y)
@@ -142,8 +145,8 @@ func (p *panel) columns(lo, hi int) {
 	b.Gemm(false, false, 1, y, t1, 0, t21)
 }
 
-// column applies reflections lo to c−1 to column c of the panel, and then reduces the column. Row c of v holds column
-// c. column moves the part above the diagonal to R and sets this part to zero in v.
+// column applies reflections lo to c−1 to column c of the panel, and then reduces the column. Row c of v holds
+// column c. The part of the column above the diagonal is copied to the factor R and set to zero in v.
 func (p *panel) column(lo, c int) {
 	b, done := p.b, c-lo
 	v, column := p.v.Slice(lo, c, lo, p.v.Cols), p.v.Row(c)
@@ -166,8 +169,8 @@ func (p *panel) column(lo, c int) {
 	beta, tau := b.reflector(x[done:])
 	p.top.Row(c)[c] = beta
 
-	// V holds the reflections lo to c−1 as rows, and v is reflection c with factor τ. Row c of T is
-	// (−τ·(V·v)ᵀ·T, τ).
+	// Compute row c of the triangular factor T. The rows of V are the reflections lo to c−1, and v is reflection c
+	// with the factor τ. Then row c is (−τ·(V·v)ᵀ·T, τ).
 	b.Gemv(false, -tau, v, x, 0, s)
 	row := t.Row(done)
 	for q := range done {
@@ -179,7 +182,7 @@ func (p *panel) column(lo, c int) {
 	row[done] = tau
 }
 
-// transpose writes the transpose of from (m×n) to to (n×m).
+// transpose writes the transpose of the m×n matrix from to the n×m matrix to.
 func (b *Backend) transpose(from, to matrix.Matrix) {
 	m, n, a, lda, x, ldx := from.Rows, from.Cols, from.Data, from.Stride, to.Data, to.Stride
 	unit := b.kernel.Unit
@@ -194,8 +197,8 @@ func (b *Backend) transpose(from, to matrix.Matrix) {
 	}
 }
 
-// reflector overwrites x with the vector v of the reflection H = I − tau·vᵀv that maps x to (beta, 0, …, 0). The
-// first element of v is 1.
+// reflector computes the reflection H = I − tau·vᵀv that maps the vector x to (beta, 0, …, 0), and overwrites x
+// with v. The first element of v is 1.
 func (b *Backend) reflector(x []float64) (beta, tau float64) {
 	n := len(x)
 	norm2, exp := b.kernel.Dot1(n, &x[0], &x[0]), 0
@@ -217,8 +220,8 @@ func (b *Backend) reflector(x []float64) (beta, tau float64) {
 	return math.Ldexp(beta, exp), (beta - alpha) / beta
 }
 
-// normalise multiplies x by 2⁻ᵉˣᵖ so that the largest magnitude is in [½, 1). It does not change an x that is
-// zero or not finite.
+// normalise multiplies x by a power of two, 2⁻ᵉˣᵖ, so that the largest magnitude is in [½, 1). If x is zero or not
+// finite, it does not change x.
 func normalise(x []float64) (exp int) {
 	var top float64
 	for _, v := range x {

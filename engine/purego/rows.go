@@ -6,10 +6,10 @@ import (
 )
 
 // RowLoops holds the loops of one kernel over the elements of rows. All kernels compute the same bits, except in
-// Axpy. The zero value is not usable.
+// Axpy and AxpyRows. The zero value is not usable.
 type RowLoops struct{ kernel *kernel.Kernel }
 
-// RowLoopsOf returns the loops of the kernel with the given name. If this machine does not have the kernel, it
+// RowLoopsOf returns the loops of the kernel with the given name. If this machine does not have this kernel, it
 // returns portable loops in Go.
 func RowLoopsOf(name string) RowLoops {
 	k := kernel.Find(name)
@@ -19,7 +19,7 @@ func RowLoopsOf(name string) RowLoops {
 	return RowLoops{k}
 }
 
-// Centre overwrites z with (x − origin) − mean, see engine.Centre.
+// Centre overwrites z with (x − origin) − mean, element by element. See engine.Centre.
 func (l RowLoops) Centre(x, origin, mean, z []float64) {
 	n := len(z)
 	matrix.CheckLength(n, len(x))
@@ -30,7 +30,8 @@ func (l RowLoops) Centre(x, origin, mean, z []float64) {
 	}
 }
 
-// Spread adds x − origin to sum and (x − origin)² to squares for each row x of X in turn, see engine.Spread.
+// Spread adds the elements of z = row − origin to sum and their squares to squares, for each row of x in turn. See
+// engine.Spread.
 func (l RowLoops) Spread(x matrix.Matrix, origin, sum, squares []float64) {
 	matrix.Check(&x)
 	n := x.Cols
@@ -53,8 +54,8 @@ func (l RowLoops) Spread(x matrix.Matrix, origin, sum, squares []float64) {
 	}
 }
 
-// Axpy computes y += c·x for x and y of the same length. The bits depend on the kernel, which may use fused
-// multiply-adds.
+// Axpy adds c·x to y, where x and y have the same length. The bits depend on the kernel, because some kernels use
+// fused multiply-adds.
 func (l RowLoops) Axpy(c float64, x, y []float64) {
 	n := len(y)
 	matrix.CheckLength(n, len(x))
@@ -63,8 +64,8 @@ func (l RowLoops) Axpy(c float64, x, y []float64) {
 	}
 }
 
-// AxpyRows computes y += Σ cₑ·(row indexₑ − first of a) over all e, with the bits of a call of Axpy for
-// each e in turn.
+// AxpyRows adds rows of the matrix a to y. For each e in turn, it adds row index[e]−first, multiplied by c[e]. The
+// bits are the same as with a call of Axpy for each e.
 func (l RowLoops) AxpyRows(c []float64, index []int32, first int, a matrix.Matrix, y []float64) {
 	matrix.Check(&a)
 	matrix.CheckLength(a.Cols, len(y))
@@ -80,7 +81,7 @@ func (l RowLoops) AxpyRows(c []float64, index []int32, first int, a matrix.Matri
 	l.kernel.AxpyRows(len(y), len(index), &c[0], &index[0], first, &a.Data[0], a.Stride, &y[0])
 }
 
-// SquaredNorms returns the squared norms of at most four rows, see engine.SquaredNorms.
+// SquaredNorms returns the squared norms of the rows of x, which has at most four rows. See engine.SquaredNorms.
 func (l RowLoops) SquaredNorms(x matrix.Matrix) (s [4]float64) {
 	matrix.Check(&x)
 	if x.Rows == len(s) && x.Cols > 0 {
@@ -93,7 +94,8 @@ func (l RowLoops) SquaredNorms(x matrix.Matrix) (s [4]float64) {
 	return s
 }
 
-// BlockSquares writes the sum of the squares of each block of x to an element of sums, see engine.BlockSquares.
+// BlockSquares divides x into blocks of BlockOfSquares elements. It writes the sum of the squares of each block to
+// an element of sums. See engine.BlockSquares.
 func (l RowLoops) BlockSquares(x []float64, sums []float64) {
 	const block = BlockOfSquares
 	i, n := 0, (len(x)+block-1)/block
@@ -107,5 +109,5 @@ func (l RowLoops) BlockSquares(x []float64, sums []float64) {
 	}
 }
 
-// BlockOfSquares is the number of elements in a block of BlockSquares.
+// BlockOfSquares is the number of elements in a block whose squares BlockSquares adds.
 const BlockOfSquares = 256

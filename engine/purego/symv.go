@@ -3,7 +3,8 @@ package purego
 import "github.com/fdridge/fdridge/engine/internal/matrix"
 
 // symv is a product of a symmetric matrix and a vector, computed in parts. A part is a band of rows of the lower
-// triangle. Each band has its own sums, which are added in order, so that the bits do not depend on the goroutines.
+// triangle. Each band has its own sums. The sums of the bands are added in order, so that the bits do not depend on
+// the goroutines.
 type symv struct {
 	be    *Backend
 	a     matrix.Matrix
@@ -20,15 +21,15 @@ type symvTeam struct {
 
 var symvs pool[symvTeam]
 
-// Limits on the bands of rows. All bands of the triangle have about the same number of elements. With few bands, adding
-// their sums is cheap.
+// These constants limit the bands of rows into which a triangle is divided. All bands have about the same number of
+// elements. The number of bands is small, so that adding their sums is cheap.
 const (
 	minBandRows  = 128 // smallest number of rows of a band, on average
 	maxBands     = 16  // largest number of bands
 	minSymvOrder = 768 // smallest order with which several goroutines are faster
 )
 
-// symvInParts computes y = A·x for the symmetric matrix A. For a large A several goroutines compute parts of the
+// symvInParts computes y = A·x for a symmetric matrix A. If A is large, several goroutines compute parts of the
 // sum.
 func (b *Backend) symvInParts(sym matrix.Matrix, x, y []float64) {
 	n := sym.Rows

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// A task is work in numbered parts, which may run concurrently and in any order.
+// A task is work that consists of numbered parts. The parts may run concurrently and in any order.
 type task interface {
 	doPart(i int, s *scratch)
 }
@@ -23,11 +23,11 @@ type team struct {
 	wg    sync.WaitGroup
 }
 
-// patience is the time that a goroutine looks for work, or waits for others, before it sleeps. Waking a goroutine
-// takes about as long as a small task.
+// patience is the time that a goroutine actively waits for work or for other goroutines before it sleeps. It does
+// not sleep at once, because waking a goroutine takes about as long as a small task.
 const patience = 100 * time.Microsecond
 
-// spin waits until done returns true, but not longer than patience.
+// spin waits until done returns true, but at most for the time patience.
 func spin(done func() bool) {
 	for start := time.Now(); !done() && time.Since(start) < patience; {
 		runtime.Gosched()
@@ -44,15 +44,15 @@ func (t *team) work(s *scratch) {
 	}
 }
 
-// working is the number of goroutines that work on tasks of any team.
+// working is the number of goroutines that now work on the tasks of all teams.
 var working atomic.Int64
 
-// free returns the number of goroutines that a new task may have: GOMAXPROCS without those at work, at least 1. If
-// several sketches are filled at a time, most tasks get one goroutine. The matrix B of a product is then packed once,
-// not once for each goroutine.
+// free returns the number of goroutines that a new task may use. It is GOMAXPROCS minus the number of goroutines
+// that work on other tasks, but at least 1. If several sketches are filled at a time, most tasks get one goroutine.
+// The matrix B of a product is then packed once, not once for each goroutine.
 func free() int { return max(1, runtime.GOMAXPROCS(0)-int(working.Load())) }
 
-// run runs all parts of a task on the calling goroutine and on free helpers.
+// run runs all parts of the task k on the calling goroutine and on helper goroutines that are free.
 func (t *team) run(k task, parts int) {
 	t.task, t.parts, t.room = k, int64(parts), min(parts, free())-1
 	working.Add(1)
@@ -74,7 +74,7 @@ func (t *team) run(k task, parts int) {
 
 func (t *team) isIdle() bool { return t.busy.Load() == 0 }
 
-// A board lists the teams that need helpers. Helpers are goroutines that never end, so a task starts no goroutine and
+// A board lists the teams that need helper goroutines. Helpers never end, so a task starts no goroutine and
 // allocates nothing.
 type board struct {
 	start  sync.Once
@@ -129,7 +129,7 @@ func (b *board) help() {
 	}
 }
 
-// join waits for a team that needs helpers and joins it.
+// join waits for a team that needs a helper goroutine, and adds the calling goroutine to this team.
 func (b *board) join() *team {
 	spin(b.hasTeams)
 	b.mu.Lock()
@@ -156,7 +156,8 @@ type scratch struct {
 
 var scratches pool[scratch]
 
-// grow returns *x, enlarged to at least n elements if necessary. The elements are unspecified.
+// grow returns the slice *x, with unspecified elements. If *x has fewer than n elements, grow first replaces *x by
+// a larger slice.
 func grow(x *[]float64, n int) []float64 {
 	if len(*x) < n {
 		*x = make([]float64, max(n, 1<<13)) // Go aligns slices of 64 KiB and more to pages

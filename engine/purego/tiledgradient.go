@@ -2,12 +2,12 @@ package purego
 
 import "github.com/fdridge/fdridge/engine/internal/matrix"
 
-// A tiledGradient is a gradient for many right-hand sides. Its arithmetic takes longer than reading A. Each chunk of
-// rows is processed in tiles twice: for R, which brings the chunk into the cache, and then for G. A is read directly.
-// Only X and R, which are small compared with A, are packed. The sums for G are stored tile by tile, so that they are
-// read and written sequentially.
+// A tiledGradient computes R = A·Xᵀ − B and G += Rᵀ·A for many right-hand sides. The arithmetic then takes longer
+// than reading A. Each chunk of rows of A is processed in tiles twice, first for R and then for G. The first time
+// brings the chunk into the cache. Only X and R are packed, because they are small compared with A. The sums for G
+// are stored tile by tile, so that they are read and written sequentially.
 //
-// An element of R is a sum over strips of columns, and an element of G is a sum over chunks of rows.
+// An element of R is a sum over strips of columns of A. An element of G is a sum over chunks of rows of A.
 type tiledGradient struct {
 	gradient
 	g             matrix.Matrix
@@ -37,29 +37,30 @@ func (v *tiledGradient) doPart(i int, s *scratch) {
 }
 
 // wideTargets is the smallest number of right-hand sides at which tiles are faster than the kernels for vectors.
-// widePartRows is the number of rows of a part that uses tiles. It is large, because each part has
-// sums that must be added at the end.
+// widePartRows is the largest number of rows in a part if tiles are used, unless this would give more than maxParts
+// parts. It is large, because the sums of each part must be added at the end.
 const (
 	wideTargets  = 8
 	widePartRows = 128
 )
 
 const (
-	// wideStrip is the number of columns of a strip, a multiple of the width of the tiles of every kernel. A
+	// wideStrip is the number of columns of A in a strip. It is a multiple of the tile width of every kernel. A
 	// panel of X with this number of columns stays in the first-level cache.
 	wideStrip = 264
-	// wideChunk is the number of rows of A that are processed together. With fewer rows, the sums for Rᵀ·A would be
-	// loaded more often. More rows would not fit in the second-level cache.
+	// wideChunk is the number of rows of A in a chunk, which are processed together. With fewer rows, the sums for
+	// Rᵀ·A would be loaded more often. With more rows, a chunk would not fit in the second-level cache.
 	wideChunk = 32
 )
 
-// usesTiles reports whether tiles are used for t right-hand sides. t must be large enough, and rounding t up to a
-// multiple of the kernel's unit must add at most half of t.
+// usesTiles reports whether Gradient uses tiles for t right-hand sides. The number t must be at least wideTargets.
+// Rounding t up to a multiple of the kernel's unit must add at most half of t.
 func (b *Backend) usesTiles(t int) bool {
 	return t >= wideTargets && 2*roundUp(t, b.kernel.Unit) <= 3*t
 }
 
-// computeTiled computes R = A·Xᵀ − B and adds Rᵀ·A to the argument g, by tiles for many right-hand sides.
+// computeTiled computes R = A·Xᵀ − B and adds Rᵀ·A to the argument g. It uses tiles, which are fast for many
+// right-hand sides.
 func (v gradient) computeTiled(g matrix.Matrix) {
 	k := v.be.kernel
 	v.divide(widePartRows)
@@ -80,8 +81,8 @@ func (v gradient) computeTiled(g matrix.Matrix) {
 	gradients.put(team)
 }
 
-// evenPanels returns the width of panels for n columns. There are as few panels as the widest tile allows, all of
-// about the same width.
+// evenPanels returns the width of the panels into which n columns are divided. There are as few panels as the
+// widest tile allows, and all have about the same width.
 func (b *Backend) evenPanels(n int) int {
 	panels := (n + b.kernel.NR() - 1) / b.kernel.NR()
 	return roundUp((n+panels-1)/panels, b.kernel.Unit)
@@ -89,7 +90,7 @@ func (b *Backend) evenPanels(n int) int {
 
 func (v *tiledGradient) strips() int { return (v.d + wideStrip - 1) / wideStrip }
 
-// packStrips packs the strips of X that belong to task i.
+// packStrips packs the strips of columns of X that belong to task i.
 func (v *tiledGradient) packStrips(i int) {
 	for s := i * v.strips() / v.tasks; s < (i+1)*v.strips()/v.tasks; s++ {
 		j := s * wideStrip
@@ -97,7 +98,8 @@ func (v *tiledGradient) packStrips(i int) {
 	}
 }
 
-// addStrips adds the sums of all tasks to G, for the strips of columns that belong to task i.
+// addStrips adds the sums that all tasks have computed to G, but only for the strips of columns that belong to task
+// i.
 func (v *tiledGradient) addStrips(i int) {
 	k := v.be.kernel
 	begin, end := i*v.strips()/v.tasks*wideStrip, min((i+1)*v.strips()/v.tasks*wideStrip, v.d)
@@ -118,7 +120,7 @@ func (v *tiledGradient) addStrips(i int) {
 	}
 }
 
-// chunks computes R for rows lo to hi, and overwrites sums with Rᵀ·A for these rows.
+// chunks computes rows lo to hi of R, hi excluded, and overwrites sums with the product Rᵀ·A of these rows.
 func (v *tiledGradient) chunks(s *scratch, lo, hi int, sums []float64) {
 	r := grow(&s.b, 2*wideChunk*v.padded)
 	r, packed := r[:wideChunk*v.padded], r[wideChunk*v.padded:]
@@ -149,8 +151,8 @@ func (v *tiledGradient) chunks(s *scratch, lo, hi int, sums []float64) {
 	}
 }
 
-// addChunk computes Rᵀ·A for n rows of R, packed in r, and rows i to i+n−1 of A. It overwrites sums with the
-// result. If add is true, it adds the result to sums instead.
+// addChunk multiplies n rows of R, which are packed in r, by rows i to i+n−1 of A. It overwrites sums with the
+// product Rᵀ·A. If add is true, it adds the product to sums instead.
 func (v *tiledGradient) addChunk(s *scratch, i, n int, r, sums []float64, add bool) {
 	k := v.be.kernel
 	for j := 0; j < v.d; j += k.NR() {
@@ -178,9 +180,9 @@ func (b *Backend) evicts(stride int) bool {
 	return stride%period == 0 && b.kernel.Unit < lineNumbers
 }
 
-// timesRows computes C = A·B, or adds A·B to C if add is true. A (n×k) is not packed; B (k×m) is packed in panels
-// of the given width. C must have room for n and m rounded up to multiples of the kernel's Unit. Rows of C beyond n
-// are unspecified.
+// timesRows computes C = A·B, or adds A·B to C if add is true. A is n×k and not packed. B is k×m and packed in
+// panels of the given width. C must have room for n rows and m columns, both rounded up to multiples of the
+// kernel's Unit. The rows of C after row n are unspecified.
 func (b *Backend) timesRows(
 	s *scratch,
 	n, m, k int,

@@ -7,9 +7,9 @@ import (
 	"github.com/fdridge/fdridge/engine/purego/internal/kernel"
 )
 
-// GradientTwofold computes R = A·Xᵀ − B + 1cᵀ and G += (W·R)ᵀ·A with twice the precision, see
-// engine.Backend. The division of the rows into parts depends only on the shape. Each part processes at most 32 rows
-// at a time, which stay in the second-level cache.
+// GradientTwofold computes R = A·Xᵀ − B + 1·cᵀ and G += (W·R)ᵀ·A with twice the precision of float64. The operands
+// are explained in engine.Backend. The division of the rows into parts depends only on the shapes. Each part
+// processes at most 32 rows at a time.
 func (b *Backend) GradientTwofold(a, x, rhs matrix.Matrix, c, w []float64, g, r matrix.Twofold) {
 	matrix.CheckGradientTwofold(&a, &x, &rhs, c, w, &g, &r)
 	n, d, t := a.Rows, a.Cols, x.Rows
@@ -75,7 +75,8 @@ type twofoldGradient struct {
 	sums    []float64     // sums of each part; nil if G is not computed
 }
 
-// twofoldRows is the smallest number of rows of a part, and twofoldColumns the number of columns that are
+// twofoldRows is the largest number of rows in a part, if maxParts parts are enough. With n rows, d columns and t
+// right-hand sides, there is only one part if n·d·t < 2¹⁴. twofoldColumns is the number of columns that are
 // processed together.
 const (
 	twofoldRows    = 128
@@ -128,9 +129,9 @@ func (v *twofoldGradient) doPart(i int, s *scratch) {
 		}
 	}
 	rows := 32
-	// Each strip of rows is read twice, for R and for G, and then its sums are added to G. For one right-hand side,
-	// strips are short enough for the second-level cache. Adding the sums of more strips to G then costs less time than
-	// reading A twice from memory.
+	// Each strip of rows of A is read twice, for R and for G. Then the sums of the strip are added to G. For one
+	// right-hand side, strips are short enough to stay in the second-level cache. This gives more strips, but
+	// adding their sums takes less time than reading A twice from memory.
 	if v.x.Rows == 1 {
 		rows = min(rows, max(4, v.area/max(1, v.a.Cols)&^3))
 	}

@@ -8,12 +8,13 @@ import (
 	"github.com/fdridge/fdridge/internal/twofold"
 )
 
-// A twofoldStrip holds at most 32 consecutive rows of the matrix a: rows lo to hi−1. The scales s of the rows and c
-// of the columns satisfy
+// A twofoldStrip holds rows lo to hi−1 of the matrix a, at most 32. Each row i has a scale s_i, and each column j
+// has a scale c_j. They satisfy
 //
 //	|a_ij| ≤ s_i·c_j,
 //
-// and each s_i is a power of two. Error bounds of sums depend on the scales, see [kernel.Twofold] and [engine.Twofold].
+// and each s_i is a power of two. Error bounds of sums depend on the scales, see [kernel.Twofold] and
+// [engine.Twofold].
 type twofoldStrip struct {
 	*twofoldGradient
 	lo, hi int
@@ -27,8 +28,8 @@ type twofoldStrip struct {
 	small  []float64  // workspace for calls of kernels: twelve numbers, and one for each column
 }
 
-// fourSums holds the sums a·x = hi + lo of four rows a over the columns processed so far. The field size holds the
-// sums of the magnitudes of the terms.
+// fourSums holds the inner products of four rows with x over the columns processed so far. Each inner product is
+// hi + lo. The field size holds bounds on the sums of the magnitudes of the terms.
 type fourSums struct{ hi, lo, size [4]float64 }
 
 func newStrip(v *twofoldGradient, s *scratch, lo, hi int) twofoldStrip {
@@ -56,7 +57,7 @@ func newStrip(v *twofoldGradient, s *scratch, lo, hi int) twofoldStrip {
 	return p
 }
 
-// groups returns the number of groups of four rows, and strips the number of strips of columns.
+// groups returns the number of groups of four rows, and strips returns the number of strips of columns.
 func (p *twofoldStrip) groups() int { return (p.hi - p.lo + 3) / 4 }
 func (p *twofoldStrip) strips() int { return (p.a.Cols + twofoldColumns - 1) / twofoldColumns }
 
@@ -66,7 +67,8 @@ func (p *twofoldStrip) columns(strip int) (j, n int) {
 	return j, min(twofoldColumns, p.a.Cols-j)
 }
 
-// groupRows returns the address of the four rows of a group, from column j on, and the distance between the rows.
+// groupRows returns the address of the first of the four rows of a group, at column j. It also returns the distance
+// between the rows.
 func (p *twofoldStrip) groupRows(group, j int) (a *float64, lda int) {
 	if i := p.lo + 4*group; i+4 <= p.hi {
 		return &p.a.Data[i*p.a.Stride+j], p.a.Stride
@@ -74,17 +76,17 @@ func (p *twofoldStrip) groupRows(group, j int) (a *float64, lda int) {
 	return &p.last[j], p.a.Cols
 }
 
-// coefficients returns the coefficients w·r of the four rows of a group, for right-hand side q: four high parts, then
-// four low parts.
+// coefficients returns the residuals of the four rows of a group for right-hand side q, multiplied by the weights
+// of the rows. Each is the sum of two numbers. The four high parts come first, then the four low parts.
 func (p *twofoldStrip) coefficients(group, q int) []float64 {
 	return p.coef[8*(group*p.x.Rows+q):][:8]
 }
 
-// minScale is the smallest scale of a row or column. Inverses and products of larger scales neither overflow nor
+// minScale is the smallest scale of a row or column. Its inverse does not overflow, and its square does not
 // underflow.
 const minScale = 0x1p-500
 
-// minScales is copied to fill slices with minScale, which is faster than a loop.
+// minScales is an array of minScale. Copying it to a slice is faster than a loop.
 var minScales = func() (c [twofoldColumns]float64) {
 	for j := range c {
 		c[j] = minScale
@@ -98,10 +100,11 @@ func fillMinScale(c []float64) {
 	}
 }
 
-// inflate covers the round-off of computing a base or a bound.
+// inflate is a factor that covers the round-off in the computation of a base or a bound.
 const inflate = 1 + 0x1p-30
 
-// computeScales computes the scales of rows and columns, and size.
+// computeScales computes the scales of the rows and columns. It also computes p.size from the scales of the
+// columns.
 func (p *twofoldStrip) computeScales() {
 	d := p.a.Cols
 	if d == 0 {
@@ -128,12 +131,12 @@ func (p *twofoldStrip) computeScales() {
 	}
 }
 
-// maxRatio limits the ratio of the largest entries of two rows. If all rows are within the limit, all scales of rows
+// maxRatio limits the ratio of the largest entries of any two rows. If no ratio is larger, the scales of all rows
 // are 1.
 const maxRatio = 8
 
-// isEven reports whether the largest entries of the nonzero rows differ by at most a factor of maxRatio. p.s must
-// hold the largest entry of each row. isEven returns false if these entries are near minScale or very large.
+// isEven reports whether the largest entries of any two nonzero rows differ by at most a factor of maxRatio. p.s
+// must hold the largest entry of each row. If these entries are very small or very large, isEven returns false.
 func (p *twofoldStrip) isEven() bool {
 	lo, hi := math.Inf(1), 0.
 	for _, s := range p.s[:p.hi-p.lo] {
@@ -145,12 +148,13 @@ func (p *twofoldStrip) isEven() bool {
 	return hi <= maxRatio*lo && math.Abs(float64(math.Ilogb(hi))) < 250
 }
 
-// scaleRows computes scales s_i of the rows from their largest entries in p.s, and stores the scales in p.s. It also
-// adapts the scales c_j of the columns. If scales of columns alone give smaller bounds, as for columns x, x², x³,
-// …, scaleRows returns false and does not change p.c.
+// scaleRows computes scales s_i of the rows from their largest entries in p.s, and stores the scales in p.s. It
+// also adapts the scales c_j of the columns in p.c. It returns false and does not change p.c if scales of the
+// columns alone give smaller bounds. An example is a matrix with the columns x, x², x³, ….
 //
-// Let C_j be the scales of columns alone. Scales of rows multiply the bounds for row i of R by s_i·c_j/C_j, and the
-// bounds for G by max s_i·c_j/C_j. scaleRows compares the averages of the exponents of these two factors.
+// Let C_j be the scales of columns alone. Then scales of rows multiply the bounds for row i of R by s_i·c_j/C_j.
+// They multiply the bounds for G by the largest s_i·c_j/C_j. scaleRows compares the averages of the exponents of
+// these two factors.
 func (p *twofoldStrip) scaleRows() (better bool) {
 	inverse, scaled := p.small[:4], p.small[12:]
 	fillMinScale(scaled)
@@ -179,7 +183,8 @@ func (p *twofoldStrip) scaleRows() (better bool) {
 	return true
 }
 
-// residuals computes R for a group of four rows, and stores the coefficients w·r that G needs.
+// residuals computes R for a group of four rows. It also stores the coefficients that G needs, which are the
+// residuals multiplied by the weights of the rows.
 func (p *twofoldStrip) residuals(group int) {
 	clear(p.sums)
 	strips := p.strips()
@@ -203,8 +208,8 @@ func (p *twofoldStrip) residuals(group int) {
 	}
 }
 
-// dots adds to sums the inner products of x and the four rows of a group, over n columns. size is Σ c_j·|x_j| over
-// these columns, where c_j is the scale of column j.
+// dots adds the inner products of x and the four rows of a group, over n columns, to sums. The argument size is the
+// sum of c_j·|x_j| over these columns, where c_j is the scale of column j.
 func (p *twofoldStrip) dots(group, n int, size float64, a *float64, lda int, x *float64, sums *fourSums) {
 	base, sum := p.small[:4], p.small[4:12]
 	for i := range base {
@@ -220,18 +225,20 @@ func (p *twofoldStrip) dots(group, n int, size float64, a *float64, lda int, x *
 	}
 }
 
-// unit2 is u² for the unit round-off u = 2⁻⁵³. The error bounds of numbers hi + lo are multiples of unit2.
+// unit2 is the square of the unit round-off 2⁻⁵³. The error bounds of numbers that are stored as a sum of two are
+// multiples of unit2.
 const unit2 = 0x1p-106
 
-// rowError bounds the error of an element of R, divided by the sum of the magnitudes of its terms: d products, −b and
-// c. strips is the number of strips of columns. [engine.Twofold] has the derivation.
+// rowError bounds the error of an element of R relative to the sum of the magnitudes of its terms. The terms are d
+// products, a target and an offset. The argument strips is the number of strips of columns. [engine.Twofold] has
+// the derivation.
 func rowError(d, strips int) float64 {
 	n, s := float64(min(d, twofoldColumns)), float64(strips+2)
 	return 2 * unit2 * (n*(70+n/2) + 2*s*(4*n+s))
 }
 
-// stripError bounds the error of the sum that a strip of rows adds to an element of G, relative to the sum of the
-// magnitudes of its terms. The formula is derived in [engine.Twofold].
+// stripError bounds the error of the sum that a strip of rows adds to an element of G. The bound is relative to the
+// sum of the magnitudes of the terms. [engine.Twofold] has the derivation.
 func stripError(rows int) float64 {
 	r := float64(rows)
 	return 2 * unit2 * (16*r*r + 4*r)
@@ -240,12 +247,13 @@ func stripError(rows int) float64 {
 // tiny bounds the error that underflow causes in an element of a strip, in a few thousand operations.
 const tiny = 0x1p-1060
 
-// lostMagnitude bounds the error that underflow causes in a sum of magnitudes over up to 512 columns or 32 rows. It
-// matters if the sum is multiplied by large scales.
+// lostMagnitude bounds the error that underflow causes in a sum of magnitudes over up to 512 columns or 32 rows.
+// This error matters if the sum is multiplied by large scales.
 const lostMagnitude = 0x1p-1064
 
-// residual stores r = a·x − b + c for row i and right-hand side q, and returns w·r = ch + cl. The argument hi +
-// lo is a·x, and size is the sum of the magnitudes of the terms of a·x.
+// residual computes and stores the residual r = a·x − b + c of row i for right-hand side q. The argument hi + lo is
+// a·x, and size is the sum of the magnitudes of its terms. residual returns the residual multiplied by the weight
+// of the row, as the sum ch + cl.
 func (p *twofoldStrip) residual(i, q int, hi, lo, size float64) (ch, cl float64) {
 	if p.b.Data != nil {
 		b := p.b.Data[i*p.b.Stride+q]
@@ -274,8 +282,9 @@ func (p *twofoldStrip) residual(i, q int, hi, lo, size float64) (ch, cl float64)
 	return ch, math.FMA(w, lo, math.FMA(w, hi, -ch))
 }
 
-// magnitude returns sigma = Σ s_i·|w_i·r_i| for right-hand side q, with the scale s_i, weight w_i and residual r_i
-// of row i. It also returns a bound on the error of Σ s_i·w_i·r_i for the computed R. sigma is 0 if R is 0.
+// magnitude returns the sum sigma = Σ s_i·|w_i·r_i| for right-hand side q. Row i has the scale s_i, the weight w_i
+// and the residual r_i. It also returns a bound on the error of Σ s_i·w_i·r_i for the computed residuals. If all
+// residuals are 0, sigma is 0.
 func (p *twofoldStrip) magnitude(q int) (sigma, errBound float64) {
 	var some bool
 	for i := range p.hi - p.lo {

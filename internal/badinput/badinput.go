@@ -1,4 +1,4 @@
-// Package badinput creates errors about the caller's input: a wrong shape, value or file.
+// Package badinput creates errors about wrong input of the caller: a wrong shape, value or file.
 package badinput
 
 import (
@@ -6,7 +6,8 @@ import (
 	"fmt"
 )
 
-// errors.Is(err, Err) is true for all errors of this package. Err is also engine.ErrInput.
+// Err matches all errors of this package: errors.Is(err, Err) is true for them. engine.ErrInput is the same
+// variable.
 var Err = errors.New("bad input")
 
 // Errorf is fmt.Errorf for an error that matches Err.

@@ -7,11 +7,11 @@ import (
 	"gonum.org/v1/plot"
 )
 
-// logTicks places ticks at powers of base on a logarithmic axis, and labels at most nine of them. If all powers of
-// ten have labels, the multiples 2 to 9 of each power get ticks without labels.
+// logTicks places ticks on a logarithmic axis at the powers of base, and labels at most nine of them. If base is 10
+// and every power has a label, there are also ticks without labels at 2 to 9 times each power.
 //
-// An axis that contains fewer than two powers gets labels at 1, 2 and 5 times powers of ten. If the axis contains
-// fewer than two of these, it gets the labels of a linear axis.
+// If fewer than two powers of base lie on the axis, it gets labels at 1, 2 and 5 times the powers of ten. If there
+// are also fewer than two of these, it gets the labels of a linear axis.
 type logTicks struct{ base float64 }
 
 // Ticks implements [plot.Ticker].
@@ -53,12 +53,12 @@ func (t logTicks) narrow(lo, hi float64) []plot.Tick {
 	return ticks
 }
 
-// linearTicks places the default ticks of package plot. Labels have enough digits to differ from each other.
+// linearTicks places the default ticks of package plot. The labels have at most six significant digits.
 type linearTicks struct{}
 
 // Ticks implements [plot.Ticker].
 func (linearTicks) Ticks(lo, hi float64) []plot.Tick {
-	// Package plot squares the range, and treats a range below 1e-14 as empty.
+	// Package plot squares the range, and treats a range below 1e-14 as empty. Therefore such ranges are rescaled.
 	unit := 1.0
 	if k := math.Floor(math.Log10(hi/2 - lo/2)); k < -13 || k > 100 {
 		unit = math.Pow10(int(max(k, -300)))
@@ -106,7 +106,7 @@ func (wholeTicks) Ticks(lo, hi float64) []plot.Tick {
 	return ticks
 }
 
-// within returns the ticks from lo to hi, the range of a logarithmic axis.
+// within returns the ticks with values from lo to hi, which are the ends of a logarithmic axis.
 func within(lo, hi float64, ticks []plot.Tick) []plot.Tick {
 	var out []plot.Tick
 	for _, t := range ticks {
@@ -120,7 +120,7 @@ func within(lo, hi float64, ticks []plot.Tick) []plot.Tick {
 	return out
 }
 
-// label formats base^k. For k = 0 and k = 1 it writes no exponent.
+// label formats the k-th power of base. For k = 0 and k = 1 it writes the value without an exponent.
 func (t logTicks) label(k int) string {
 	switch k {
 	case 0:

@@ -1,4 +1,4 @@
-// Package chart draws a grid of diagrams with a common legend, as PNG or SVG.
+// Package chart draws figures, each a grid of diagrams with a common legend, as PNG or SVG.
 package chart
 
 import (
@@ -10,7 +10,7 @@ import (
 	"gonum.org/v1/plot/vg/vgimg"
 )
 
-// A Figure is a grid of panels with one legend.
+// A Figure is a grid of diagrams (panels) with one common legend.
 type Figure struct {
 	Title   string  // title above the panels, or ""
 	Columns int     // panels per row
@@ -31,7 +31,7 @@ type Panel struct {
 	Marks       []Mark
 }
 
-// A Line is the curve of one method in one panel.
+// A Line is the curve of one method in one diagram.
 type Line struct {
 	Method string // key in Figure.Looks, so that a method looks the same in all panels
 	X, Y   []float64
@@ -43,14 +43,15 @@ type Line struct {
 	Names  []string  // if not nil, a text beside each point (X, Y)
 }
 
-// A Mark is a shaded range from Lo to Hi on the x axis, or a vertical line if Lo = Hi.
+// A Mark is a shaded range of the x axis from Lo to Hi. If Lo and Hi are equal, it is a vertical line.
 type Mark struct {
 	Method string // key in Figure.Looks
 	Lo, Hi float64
 	Label  string // text in the legend; default Method
 }
 
-// A Point is a point that cannot be drawn, because it is not finite, or not positive on a logarithmic axis.
+// A Point is a point that cannot be drawn. A coordinate is infinite or NaN, or is not positive on a logarithmic
+// axis.
 type Point struct {
 	Panel, Method string
 	X, Y          float64
@@ -76,8 +77,8 @@ func (f *Figure) LeftOut() []Point {
 // dpi is the resolution of a PNG in dots per inch.
 const dpi = 160
 
-// Save writes the figure to w in the format "png" or "svg". It returns an error of w, or an error for a
-// figure without panels, a line whose method has no Look, or a logarithmic axis that starts at zero.
+// Save writes the figure to w in the format "png" or "svg". It returns the errors of w. It also returns an error
+// for a figure without panels, a line whose method has no Look, or a logarithmic axis whose range is not positive.
 func (f *Figure) Save(w io.Writer, format string) error {
 	d, err := layOut(f)
 	if err != nil {
@@ -100,9 +101,9 @@ func (f *Figure) Save(w io.Writer, format string) error {
 	return fmt.Errorf("chart: format %q is neither png nor svg", format)
 }
 
-// Inline returns the figure as an svg element for an HTML page. Black, white and light grey become the CSS colours
-// currentColor, --page and --grid. label describes the figure to people who cannot see it. class is the CSS class of
-// the element, or "".
+// Inline returns the figure as an svg element for an HTML page. The page sets the colours: currentColor for black,
+// --page for white and --grid for light grey. label is the text for people who cannot see the figure. class is the
+// CSS class of the element, or "".
 func (f *Figure) Inline(class, label string) (string, error) {
 	d, err := layOut(f)
 	if err != nil {

@@ -39,7 +39,7 @@ func textStyle(size vg.Length) text.Style {
 	return text.Style{Color: Black, Font: typeface(size), Handler: handler}
 }
 
-// A drawing is a Figure whose layout is computed. It can be drawn on any canvas.
+// A drawing is a Figure with its computed layout. It can be drawn on any canvas.
 type drawing struct {
 	*Figure
 	plots         []*plot.Plot // one for each panel
@@ -56,7 +56,7 @@ type entry struct {
 	area  color.Color // fills the area behind the line; nil means no area
 }
 
-// layOut creates the plots and the layout of a figure.
+// layOut creates the plots of the figure f and computes their layout.
 func layOut(f *Figure) (*drawing, error) {
 	columns := min(f.Columns, len(f.Panels))
 	if columns < 1 {
@@ -94,7 +94,7 @@ func (d *drawing) titleHeight() vg.Length {
 	return titleLine
 }
 
-// captionHeight returns the height of the titles of panels, or 0 if no panel has a title.
+// captionHeight returns the height that a panel needs for its title, or 0 if no panel has a title.
 func (d *drawing) captionHeight() vg.Length {
 	if !slices.ContainsFunc(d.Panels, func(p Panel) bool { return p.Title != "" }) {
 		return 0
@@ -102,7 +102,7 @@ func (d *drawing) captionHeight() vg.Length {
 	return labelLine
 }
 
-// panel returns the plot of a panel, and adds the lines of the panel to the legend.
+// panel returns the plot of a panel, and adds its lines and marks to the legend.
 func (d *drawing) panel(panel *Panel) (*plot.Plot, error) {
 	if panel.YMin != 0 || panel.YMax != 0 {
 		if panel.LogY && !(0 < panel.YMin) {
@@ -137,7 +137,7 @@ func (d *drawing) panel(panel *Panel) (*plot.Plot, error) {
 	return p, nil
 }
 
-// line adds a line to a plot and to the legend. If line.High is given, the area between the line and line.High is
+// line adds a line to a plot and to the legend. If line.High is not nil, the area between the line and line.High is
 // filled.
 func (d *drawing) line(p *plot.Plot, panel *Panel, line *Line) error {
 	look, ok := d.Looks[line.Method]
@@ -193,7 +193,7 @@ func strokeOf(look Look) draw.LineStyle {
 	}
 }
 
-// mark adds a vertical mark to a plot and to the legend.
+// mark adds a mark, which is a vertical line or a shaded range, to a plot and to the legend.
 func (d *drawing) mark(p *plot.Plot, m Mark) error {
 	look, ok := d.Looks[m.Method]
 	if !ok {
@@ -210,14 +210,15 @@ func (d *drawing) mark(p *plot.Plot, m Mark) error {
 	return nil
 }
 
-// explain adds an entry to the legend, unless the legend has an entry with the same label.
+// explain adds an entry to the legend, unless the legend already has an entry with this label.
 func (d *drawing) explain(e entry) {
 	if !slices.ContainsFunc(d.legend, func(o entry) bool { return o.label == e.label }) {
 		d.legend = append(d.legend, e)
 	}
 }
 
-// upright draws a mark over the full height of a panel. A mark outside the range of x does not extend this range.
+// upright draws a mark over the full height of a panel. The range of the x axis does not change, even if the mark
+// is outside of this range.
 type upright struct {
 	Mark
 	entry
@@ -244,21 +245,22 @@ func (u upright) Plot(c draw.Canvas, p *plot.Plot) {
 	c.StrokeLine2(u.line, left, c.Min.Y, left, c.Max.Y)
 }
 
-// bare hides the sizes of markers and strokes from package plot. Otherwise plot would leave room for them between the
-// data and the axis.
+// bare is a plotter that does not tell package plot the sizes of its markers. Otherwise package plot would leave
+// room for the markers between the data and the axis.
 type bare struct {
 	plot.Plotter
 	plot.DataRanger
 }
 
-// drawable reports whether x can be shown on an axis.
+// drawable reports whether x can be shown on an axis. log tells whether the axis is logarithmic.
 func drawable(x float64, log bool) bool {
 	return !math.IsNaN(x) &&
 		!math.IsInf(x, 0) &&
 		(x > 0 || !log)
 }
 
-// spans returns the maximal ranges of indices i < n with isFine(i). A range [a, b] contains a but not b.
+// spans divides the indices i < n with isFine(i) into ranges of consecutive indices. A range [a, b] contains a but
+// not b.
 func spans(n int, isFine func(i int) bool) [][2]int {
 	var out [][2]int
 	gap := true
@@ -276,8 +278,8 @@ func spans(n int, isFine func(i int) bool) [][2]int {
 	return out
 }
 
-// runs returns the points (x, y) that can be drawn. The points are divided into several lists at points that cannot
-// be drawn.
+// runs returns the points (x, y) that can be drawn. A point that cannot be drawn interrupts the line, so that
+// another list begins after it.
 func runs(panel *Panel, x, y []float64) []plotter.XYs {
 	var out []plotter.XYs
 	isFine := func(i int) bool {
@@ -293,7 +295,8 @@ func runs(panel *Panel, x, y []float64) []plotter.XYs {
 	return out
 }
 
-// areas returns the polygons between line.Y and line.High. There are several if some points cannot be drawn.
+// areas returns polygons that fill the area between line.Y and line.High. A point that cannot be drawn divides the
+// area into two polygons.
 func areas(panel *Panel, line *Line) []plotter.XYs {
 	var out []plotter.XYs
 	isFine := func(i int) bool {
@@ -314,8 +317,8 @@ func areas(panel *Panel, line *Line) []plotter.XYs {
 	return out
 }
 
-// axis sets the style and the range of an axis. base is the base of the ticks of a logarithmic axis, 0 for a linear
-// axis. If lo and hi are 0, the range extends a little beyond the data.
+// axis sets the style and the range of an axis. For a logarithmic axis, base is the base of the ticks; for a linear
+// axis, base is 0. If lo and hi are 0, the range is the range of the data, slightly extended.
 func axis(a *plot.Axis, base, lo, hi float64) {
 	a.Tick.Label.Font = typeface(8.5)
 	a.Tick.Label.Handler = handler
@@ -338,13 +341,13 @@ func axis(a *plot.Axis, base, lo, hi float64) {
 	}
 }
 
-// leastSpread is the smallest relative range of an axis, because ticks and positions need about ten digits. Data in a
-// smaller range are drawn as equal values.
+// leastSpread is the smallest length of an axis relative to its values. Data in a smaller range are drawn as equal
+// values, because ticks and positions have only about ten digits.
 const leastSpread = 1e-9
 
-// spread returns the range of an axis for finite data from lo to hi. For a logarithmic axis lo and hi must be
-// positive. The range is three per cent longer than the data at each end, unless float64 overflows. flat is true if
-// lo and hi are too close for an axis.
+// spread returns the range of an axis for finite data from lo to hi. For a logarithmic axis, lo and hi must be
+// positive. The range extends three per cent beyond the data at each end, unless this would overflow. flat is true
+// if lo and hi are too close for an axis.
 func spread(lo, hi float64, log bool) (from, to float64, flat bool) {
 	const room = 0.03
 	if log {
@@ -370,7 +373,8 @@ func spread(lo, hi float64, log bool) (from, to float64, flat bool) {
 	return from, to, flat
 }
 
-// leastRange is the smallest range of a linear axis. Subnormal numbers in a smaller range have too few digits.
+// leastRange is the smallest length of a linear axis. A shorter axis would have subnormal lengths, whose precision
+// is too low.
 const leastRange = 1e-290
 
 // A linearScale is a [plot.LinearScale] that does not overflow.
@@ -381,8 +385,8 @@ func (linearScale) Normalize(lo, hi, x float64) float64 {
 	return (x/2 - lo/2) / (hi/2 - lo/2)
 }
 
-// A logScale is a [plot.LogScale] that works for all positive numbers. It uses Log2, because [math.Log] is wrong for
-// subnormal numbers on amd64.
+// A logScale is a [plot.LogScale] that works for all positive numbers. It uses [math.Log2] because, on amd64,
+// [math.Log] is wrong for subnormal numbers.
 type logScale struct{}
 
 // Normalize implements [plot.Normalizer].
@@ -448,7 +452,7 @@ func (d *drawing) draw(canvas vg.CanvasSizer) {
 	d.drawLegend(c)
 }
 
-// caption draws a line of text with its top centre at a point.
+// caption draws a line of text. The middle of the text's upper edge is at the point at.
 func caption(c draw.Canvas, at vg.Point, size vg.Length, rotation float64, line string) {
 	sty := textStyle(size)
 	sty.Rotation = rotation
@@ -457,11 +461,11 @@ func caption(c draw.Canvas, at vg.Point, size vg.Length, rotation float64, line 
 	c.FillText(sty, at, line)
 }
 
-// tiles divides c into a tile for each panel, such that all axes are aligned and have the same size. Titles and
-// labels of panels are not part of a tile. room holds the largest distances between a tile and its axes.
+// tiles divides the canvas c into one tile for each panel. The axes of all panels are aligned and have the same
+// size. Titles and axis labels are outside the tiles. room holds the largest distances between a tile and its axes.
 //
-// Labels are drawn separately: plot puts the label of a logarithmic axis off centre, and plot.Align then gives panels
-// of unequal size.
+// Package chart draws the labels itself. If package plot drew them, it would place the label of a logarithmic axis
+// off centre. plot.Align would then make panels of unequal size.
 func (d *drawing) tiles(c draw.Canvas) (tiles []draw.Canvas, room vg.Rectangle) {
 	grid := draw.Tiles{
 		Rows: d.rows,
@@ -492,8 +496,8 @@ func (d *drawing) tiles(c draw.Canvas) (tiles []draw.Canvas, room vg.Rectangle) 
 	}
 	for i, p := range d.plots {
 		want := draw.Crop(tiles[i], room.Min.X, -room.Max.X, room.Min.Y, -room.Max.Y)
-		// The margins of package plot for tick labels depend slightly on the tile. Therefore the tile is adjusted
-		// repeatedly.
+		// The margins of package plot for tick labels depend slightly on the size of the tile. Therefore the tile
+		// is adjusted several times.
 		for range 4 {
 			axes := p.DataCanvas(tiles[i])
 			low := want.Min.Sub(axes.Min)

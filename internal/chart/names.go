@@ -8,8 +8,8 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// names draws the names of the points of a line beside the points. A name keeps clear of the other names, and inside
-// the axes, if it can.
+// names draws the name of each point of a line beside the point. If possible, a name does not overlap other names,
+// and lies inside the axes.
 type names struct {
 	panel *Panel
 	line  *Line
@@ -34,8 +34,9 @@ func (n names) Plot(c draw.Canvas, p *plot.Plot) {
 	}
 }
 
-// place returns a box of the given size beside a point: to its right, to its left, or one or two lines higher or
-// lower. It returns the first of these boxes that is inside and free of all taken boxes, or the first one if none is.
+// place returns a box of the given size beside the point at. It tries boxes to the right and to the left, at the
+// same height and up to two lines higher or lower. It returns the first box that is inside and overlaps no taken
+// box. If there is none, it returns the first box it tried.
 func place(at, size vg.Point, inside vg.Rectangle, taken []vg.Rectangle) vg.Rectangle {
 	const gap = 2 * glyph
 	var first vg.Rectangle

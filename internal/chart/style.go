@@ -15,8 +15,8 @@ type Look struct {
 	Dashes []vg.Length      // nil means a solid line
 }
 
-// Colours that colour-blind people can tell apart, by M. Okabe and K. Ito, "Color Universal Design" (2008), and three
-// colours by P. Tol.
+// Colour-blind people can tell these colours apart. Most are by M. Okabe and K. Ito, "Color Universal Design"
+// (2008), and three are by P. Tol.
 var (
 	Black     = color.RGBA{0x00, 0x00, 0x00, 0xff}
 	Blue      = color.RGBA{0x00, 0x72, 0xb2, 0xff}
@@ -38,23 +38,23 @@ var (
 	LongDash  = []vg.Length{6, 2.5}
 )
 
-// faint returns a translucent version of a colour, to fill an area.
+// faint returns a translucent version of a colour, for filling an area.
 func faint(c color.Color) color.Color {
 	solid := color.NRGBAModel.Convert(c).(color.NRGBA)
 	solid.A = 0x38
 	return solid
 }
 
-// A marker is a polygon around a point, or a circle if it has no corners. Lengths are in units of the marker's
-// radius. The marker is filled in the line's colour or, if hollow is true, in white.
+// A marker is a polygon around a point, or a circle if it has no corners. The unit of length is the radius that the
+// style gives. The marker is filled with the line's colour, or with white if hollow is true.
 type marker struct {
 	corners []vg.Point
 	circle  vg.Length // radius of the circle
 	hollow  bool
 }
 
-// polygon returns a marker with n corners at distance r from the centre. The first corner is at an angle of turn·360
-// degrees.
+// polygon returns a marker with n corners at distance r from the centre. The first corner is at an angle of turn
+// times 360 degrees.
 func polygon(n int, turn, r float64) *marker {
 	m := &marker{}
 	for i := range n {
@@ -67,7 +67,8 @@ func polygon(n int, turn, r float64) *marker {
 	return m
 }
 
-// The corners of Square are outside Disc, and its sides are inside, so that each can be seen behind the other.
+// These are the shapes of markers. The corners of Square lie outside Disc, and the middles of its sides lie inside
+// Disc. So each can be seen if it is behind the other.
 var (
 	Disc     = &marker{circle: 1.12}
 	Square   = polygon(4, 0.125, 1.15)
@@ -76,7 +77,7 @@ var (
 	Cross    = crossing{}
 )
 
-// Hollow returns a copy of the marker m (Disc, Square, Diamond or Triangle) that is filled in white.
+// Hollow returns a copy of the marker m that is filled with white. m is Disc, Square, Diamond or Triangle.
 func Hollow(m *marker) draw.GlyphDrawer {
 	return &marker{m.corners, m.circle, true}
 }

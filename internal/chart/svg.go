@@ -10,8 +10,8 @@ import (
 	"gonum.org/v1/plot/vg/vgsvg"
 )
 
-// An svgCanvas is an SVG canvas that records the width of each string. The layout uses these widths, but a viewer may
-// lack the font.
+// An svgCanvas is an SVG canvas that records the width of each string it draws. The widths are written to the SVG,
+// because a viewer may not have the font.
 type svgCanvas struct {
 	*vgsvg.Canvas
 	widths []vg.Length
@@ -26,12 +26,13 @@ func (c *svgCanvas) FillString(face font.Face, at vg.Point, text string) {
 var (
 	textElement = regexp.MustCompile(`<text `)
 	fontFamily  = regexp.MustCompile(`font-family:Liberation (Sans|Serif)`)
-	// likeFonts are common fonts with the same letter widths as Liberation Sans and Liberation Serif.
+	// likeFonts maps Sans and Serif to common fonts whose letters are as wide as in Liberation Sans and Liberation
+	// Serif.
 	likeFonts = map[string]string{"Sans": "Arial,Helvetica,sans-serif", "Serif": "Times New Roman,Times,serif"}
 )
 
-// svg returns the start tag of an svg element and the elements in it. The attribute textLength gives each string its
-// width in any font.
+// svg returns the start tag of an svg element, and the elements in it. Each string has the attribute textLength, so
+// that it has the same width in any font.
 func (d *drawing) svg() (header, body []byte, err error) {
 	c := &svgCanvas{Canvas: vgsvg.New(d.width, d.height)}
 	d.draw(c)

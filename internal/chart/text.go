@@ -43,8 +43,8 @@ func Superscript(e int) string {
 	}, fmt.Sprint(e))
 }
 
-// Digits formats a number with at most n significant digits. Small and large numbers are written with a power
-// of ten.
+// Digits formats a number with at most n significant digits, but never omits digits before the decimal point.
+// Numbers other than 0 with a magnitude below 0.001, or from 10000 on, are written with a power of ten.
 func Digits(x float64, n int) string {
 	text := fmt.Sprintf("%.*e", n-1, x)
 	mantissa, exponent, ok := strings.Cut(text, "e")
@@ -61,8 +61,8 @@ func Digits(x float64, n int) string {
 	return mantissa + "·10" + Superscript(k)
 }
 
-// Short formats a number with two significant digits. Small and large numbers are written with a power of
-// ten.
+// Short formats a number with two significant digits, but never omits digits before the decimal point. Numbers
+// other than 0 with a magnitude below 0.0001, or from 10000 on, are written with a power of ten.
 func Short(x float64) string {
 	if x == 0 || math.IsNaN(x) || math.IsInf(x, 0) {
 		return fmt.Sprint(x)
@@ -74,12 +74,12 @@ func Short(x float64) string {
 	return fmt.Sprintf("%.1f·10%s", x/math.Pow10(k), Superscript(k))
 }
 
-// markup draws text with superscripts and with Greek letters in italics. A superscript is drawn as smaller raised
+// markup draws text with superscripts, and with Greek letters in italics. It draws superscripts as small raised
 // characters, because the fonts have no superscript minus.
 type markup struct{ text.Plain }
 
-// raisedSize and raisedHeight are the size and height of superscripts relative to the size of the font. greekSize
-// enlarges Greek letters, which are smaller in their font.
+// raisedSize and raisedHeight are the size and the height of superscripts relative to the size of the font.
+// greekSize is the factor by which Greek letters are enlarged, because their font has smaller letters.
 const (
 	raisedSize   = 0.75
 	raisedHeight = 0.4
@@ -93,7 +93,7 @@ type run struct {
 	greek  bool // in serif italics, which distinguish γ from y
 }
 
-// font returns the font of the run, given the font of the line.
+// font returns the font of the run. The parameter f is the font of the whole line.
 func (r run) font(f font.Font) font.Font {
 	if r.raised {
 		f.Size *= raisedSize
@@ -126,8 +126,8 @@ func split(line string) []run {
 	return runs
 }
 
-// Box implements [text.Handler]. The box of every line has room for a superscript, so that all lines have the same
-// baseline.
+// Box implements [text.Handler]. The box of every line is high enough for a superscript, so that the baselines of
+// all lines agree.
 func (m markup) Box(txt string, fnt font.Font) (width, height, depth vg.Length) {
 	for _, r := range split(txt) {
 		w, h, d := m.Plain.Box(r.text, r.font(fnt))
@@ -146,7 +146,8 @@ func (m markup) Draw(c vg.Canvas, txt string, sty text.Style, at vg.Point) {
 	c.SetColor(sty.Color)
 	c.Translate(at)
 	c.Rotate(sty.Rotation)
-	// The origin of the text is at the baseline. YAlign = 0 means the bottom of the box.
+	// Text is drawn from its left end, at the baseline. YAlign = 0 means that the bottom of the box is at the point
+	// at.
 	at = vg.Point{
 		X: vg.Length(sty.XAlign) * width,
 		Y: vg.Length(sty.YAlign)*(height+depth) + depth,

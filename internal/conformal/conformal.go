@@ -1,6 +1,6 @@
-// Package conformal computes the order statistics of conformal prediction. For n exchangeable residuals and a
-// coverage 1 − α, intervals use the k-th smallest residual, with k = ⌈(1 − α)(n + 1)⌉. A further residual
-// does not exceed this one with a probability of at least 1 − α.
+// Package conformal computes the order statistics of conformal prediction. Given are n exchangeable residuals and a
+// coverage 1 − α. The intervals use the k-th smallest residual, where k = ⌈(1 − α)(n + 1)⌉. With a probability of
+// at least 1 − α, a further residual is not larger than this residual.
 //
 // Sources: V. Vovk, A. Gammerman, G. Shafer, Algorithmic Learning in a Random World (2005); R. Barber, E. Candès,
 // A. Ramdas, R. Tibshirani, "Predictive inference with the jackknife+", Annals of Statistics 49 (2021).
@@ -12,38 +12,38 @@ import (
 	"strconv"
 )
 
-// Rank returns k = ⌈level·(n + 1)⌉, which is n + 1 or less for a level below 1. level is taken as its shortest
-// decimal text: 0.9 means 9/10, although the float64 is slightly larger. If k is more than n, no finite interval has
-// this coverage.
+// Rank returns the rank ⌈level·(n + 1)⌉ of the residual that gives intervals with the coverage level, for n
+// residuals. level must be below 1. It is read as its shortest decimal text: 0.9 means exactly 9/10, although the
+// float64 is slightly larger. If the rank is n + 1, no finite interval has this coverage.
 func Rank(level float64, n int64) int64 {
 	at := decimal(level)
 	at.Mul(at, new(big.Rat).SetInt64(n+1))
 	return ceil(at)
 }
 
-// Least returns the smallest n with Rank(level, n) ≤ n, which is ⌈level/(1 − level)⌉. The level must be below
-// 1.
+// Least returns the smallest number of residuals that gives a finite interval with the coverage level. It is the
+// smallest n such that Rank(level, n) is at most n, which is ⌈level/(1 − level)⌉. The level must be below 1.
 func Least(level float64) int64 {
 	p := decimal(level)
 	rest := new(big.Rat).Sub(new(big.Rat).SetInt64(1), p)
 	return ceil(p.Quo(p, rest))
 }
 
-// decimal returns the number that the shortest decimal text of v names. v must be finite.
+// decimal returns the exact value of the shortest decimal text of v. v must be finite.
 func decimal(v float64) *big.Rat {
 	out, _ := new(big.Rat).SetString(strconv.FormatFloat(v, 'g', -1, 64))
 	return out
 }
 
-// ceil returns the smallest integer that is at least v, for v ≥ 0.
+// ceil returns v rounded up to an integer. v must not be negative.
 func ceil(v *big.Rat) int64 {
 	n := new(big.Int).Add(v.Num(), v.Denom())
 	n.Sub(n, big.NewInt(1))
 	return n.Quo(n, v.Denom()).Int64()
 }
 
-// Smallest returns the k-th smallest of values, counted from 1. It reorders values, in linear expected time (C. Hoare's
-// selection). No value may be NaN.
+// Smallest returns the k-th smallest of values, where k = 1 means the smallest. It reorders values. The expected
+// time is linear (C. Hoare's selection). No value may be NaN.
 func Smallest(values []float64, k int64) float64 {
 	at := int(k - 1)
 	for lo, hi := 0, len(values)-1; lo < hi; {

@@ -3,8 +3,8 @@ package digits
 
 import "strconv"
 
-// Apart formats two numbers with six significant digits each. If the texts would be equal, it uses as many digits as
-// needed to make them differ.
+// Apart formats two numbers with six significant digits each. If the two texts would be equal, it uses as many
+// digits as are needed to make them differ.
 func Apart(a, b float64) (string, string) {
 	const least, most = 6, 17 // 17 digits distinguish any two float64
 	for digits := least; ; digits++ {

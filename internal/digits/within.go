@@ -7,16 +7,17 @@ import (
 	"strings"
 )
 
-// A Known is a number that is known to lie in an interval, written as value ± bound with the same last decimal place:
+// A Known is a number that is known to lie in a given interval. It is written as value ± bound, and both end at the
+// same decimal place:
 //
 //	12.3456 ± 0.0007
 //
-// The interval lies in [value − bound, value + bound]. The bound has one significant digit from 3 to 9, or two from
-// 10 to 29 (DIN 1333), which makes the last place as small as possible. If [value − bound, value + bound] contains
-// zero and the interval does not, the bound gets up to four more digits to show the sign.
+// The range from value − bound to value + bound contains the given interval. The bound has one significant digit
+// from 3 to 9, or two from 10 to 29 (DIN 1333). This makes the last decimal place as small as possible. If the
+// range contains zero and the given interval does not, up to four more digits are used to show the sign.
 //
-// For an interval that is a single number, the value is the shortest decimal that parses to the same float64, and the
-// bound is 0.
+// If the given interval is a single number, the value is the shortest decimal that parses to the same float64, and
+// the bound is 0.
 type Known struct {
 	negative bool
 	digits   string // the digits of |value|/10^power, without leading zeros
@@ -29,8 +30,8 @@ const (
 	signDigits = 4  // the largest number of additional digits to show the sign
 )
 
-// Within returns a number in [lo, hi] as a Known, value ± bound. ok is false if lo or hi is not finite, or if lo >
-// hi.
+// Within returns the number that is known to lie between lo and hi. ok is false if lo or hi is infinite or NaN, or
+// if lo is larger than hi.
 func Within(lo, hi float64) (k Known, ok bool) {
 	if lo == hi {
 		return exactly(lo)
@@ -42,8 +43,8 @@ func Within(lo, hi float64) (k Known, ok bool) {
 	return between(l, h), true
 }
 
-// Around returns a number in [x − e, x + e] as a Known, value ± bound. ok is false if x or e is not finite, or if e
-// is negative.
+// Around returns the number that is known to lie between x − e and x + e. ok is false if x or e is infinite or NaN,
+// or if e is negative.
 func Around(x, e float64) (k Known, ok bool) {
 	if e == 0 {
 		return exactly(x)
@@ -66,12 +67,12 @@ func exactly(x float64) (k Known, ok bool) {
 	return Known{negative: x < 0, digits: whole + fraction, power: exp - len(fraction)}, true
 }
 
-// between returns a number in [lo, hi], lo < hi, as a Known.
+// between returns the number that is known to lie between lo and hi, where lo < hi.
 func between(lo, hi *big.Rat) Known {
 	half := new(big.Rat).Sub(hi, lo)
 	half.Quo(half, big.NewRat(2, 1))
-	// The loops find the power with 10^power ≤ half < 10^(power+1). With one more decimal place, the bound has two
-	// digits.
+	// The loops find the power of ten with 10^power ≤ half < 10^(power+1), where half is half the width of the
+	// interval. The bound has two digits if one more decimal place is written.
 	power := (new(big.Float).SetRat(half).MantExp(nil) - 1) * 3 / 10
 	for half.Cmp(powerOfTen(power)) < 0 {
 		power--
@@ -93,8 +94,8 @@ func between(lo, hi *big.Rat) Known {
 	return k
 }
 
-// atMost returns a number in [lo, hi] as a Known whose last place is 10^(power−1), if its bound is then at most
-// maxBound units of this place. Otherwise the last place is 10^power.
+// atMost returns a number in [lo, hi] whose last decimal place is 10^(power−1). If its bound would be more than
+// maxBound units of this place, the last place is 10^power.
 func atMost(maxBound int64, lo, hi *big.Rat, power int) Known {
 	if k := in(lo, hi, power-1); k.bound <= maxBound {
 		return k
@@ -102,7 +103,7 @@ func atMost(maxBound int64, lo, hi *big.Rat, power int) Known {
 	return in(lo, hi, power)
 }
 
-// reachesZero reports whether [value − bound, value + bound] contains zero.
+// reachesZero reports whether the range from value − bound to value + bound contains zero.
 func (k Known) reachesZero() bool {
 	value, ok := new(big.Int).SetString(k.digits, 10)
 	return ok && value.Cmp(big.NewInt(k.bound)) <= 0
@@ -142,8 +143,8 @@ func powerOfTen(n int) *big.Rat {
 // Exponent formats a power of ten like %g.
 func Exponent(e int) string { return fmt.Sprintf("e%+03d", e) }
 
-// Text returns "value ± bound", or only the value if the bound is 0. The function scale formats powers of ten, for
-// example as ·10⁻³⁰.
+// Text returns "value ± bound", or only the value if the bound is 0. The function scale formats the power of ten
+// with the exponent exp, for example as ·10⁻³⁰.
 func (k Known) Text(scale func(exp int) string) string {
 	if k.bound == 0 {
 		return k.Value(scale)
@@ -158,7 +159,7 @@ func (k Known) Text(scale func(exp int) string) string {
 	return "(" + scaled.Value(scale) + " ± " + scaled.Bound(scale) + ")" + scale(e)
 }
 
-// Value formats the value. scale formats its power of ten.
+// Value returns the text of the value. The function scale formats the power of ten with the exponent exp.
 func (k Known) Value(scale func(exp int) string) string {
 	text := decimal(k.digits, k.power, scale)
 	if k.negative {
@@ -167,7 +168,7 @@ func (k Known) Value(scale func(exp int) string) string {
 	return text
 }
 
-// Bound formats the bound. scale formats its power of ten.
+// Bound returns the text of the bound. The function scale formats the power of ten with the exponent exp.
 func (k Known) Bound(scale func(exp int) string) string {
 	if k.bound == 0 {
 		return "0"
@@ -175,7 +176,7 @@ func (k Known) Bound(scale func(exp int) string) string {
 	return decimal(strconv.FormatInt(k.bound, 10), k.power, scale)
 }
 
-// isFixed reports whether a number d.ddd·10^e is written without a power of ten.
+// isFixed reports whether a number with the decimal exponent e is written without a power of ten.
 func isFixed(e int) bool { return -5 < e && e < 9 }
 
 // decimal formats digits·10^power. scale formats a power of ten.
@@ -190,7 +191,7 @@ func decimal(digits string, power int, scale func(exp int) string) string {
 	return point(digits, power-e) + scale(e)
 }
 
-// point formats digits·10^power with a decimal point and without a power of ten.
+// point formats the number digits·10^power with a decimal point, and without a power of ten.
 func point(digits string, power int) string {
 	if power >= 0 {
 		return digits + strings.Repeat("0", power)

@@ -10,7 +10,7 @@ import (
 	"github.com/fdridge/fdridge/internal/wire"
 )
 
-// A Kind is the kind of a file. Unknown means that the file may be a table.
+// A Kind is the kind of a file. Unknown includes all files that may be tables.
 type Kind int
 
 const (
@@ -43,7 +43,7 @@ const (
 	PDF
 )
 
-// kinds holds the name of each kind, and advice on how to use a file of this kind.
+// kinds holds the name of each kind of file, and advice on how to use such a file.
 var kinds = [...]struct{ name, use string }{
 	Sketch:     {"a sketch", "fdridge solve fits from it"},
 	Checkpoint: {"a checkpoint", "run the command that wrote it once more, to go on"},
@@ -107,7 +107,7 @@ var kinds = [...]struct{ name, use string }{
 	PDF: {"a PDF document", ""},
 }
 
-// magics holds the first bytes of files, for the kinds that always begin with the same bytes.
+// magics maps the first bytes of a file to its kind. Only some kinds of files always begin with the same bytes.
 var magics = []struct {
 	text string
 	kind Kind
@@ -125,10 +125,12 @@ var magics = []struct {
 	{"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", OldExcel},
 }
 
-// relation matches the first statement of an ARFF file, after its comments.
+// relation matches the beginning of an ARFF file: comments, and then the first statement, which begins with
+// @relation.
 var relation = regexp.MustCompile(`(?i)^(\s*%[^\n]*\n|\s+)*@relation\b`)
 
-// ofZip returns the kind of a zip archive by its first member.
+// ofZip returns the kind of a zip archive, mainly by the name of its first member. head holds the first bytes of
+// the archive.
 func ofZip(head []byte) Kind {
 	const nameAt = 30 // offset of the name of a member
 	if len(head) < nameAt {
@@ -150,16 +152,16 @@ func ofZip(head []byte) Kind {
 	return Archive
 }
 
-// String returns the name of the kind with its article, or "" for Unknown.
+// String returns the name of the kind with its article, such as "a sketch". It returns "" for Unknown.
 func (k Kind) String() string { return kinds[k].name }
 
-// Use returns advice on how to use a file of the kind, or "".
+// Use returns advice on how to use a file of this kind, or "" if there is no advice.
 func (k Kind) Use() string { return kinds[k].use }
 
-// Magic is the first bytes of every binary file of fdridge.
+// Magic holds the bytes with which every binary file of fdridge begins.
 var Magic = wire.Magic()
 
-// ModelMember is the first member of a model in a .npz archive.
+// ModelMember is the name of the first member of a .npz archive that contains a model.
 const ModelMember = "fdridge_model.json"
 
 // Head is the number of bytes that [Of] examines.
@@ -172,7 +174,7 @@ var (
 	reportKey  = regexp.MustCompile(`"(method|fits|trace)"\s*:`)
 )
 
-// Of returns the kind of a file, given its first Head bytes, or all bytes of a shorter file.
+// Of returns the kind of a file. head holds the first [Head] bytes of the file, or the whole file if it is shorter.
 func Of(head []byte) Kind {
 	head = head[:min(len(head), Head)]
 	if bytes.HasPrefix(head, []byte(Magic)) {
@@ -215,7 +217,7 @@ func Of(head []byte) Kind {
 	return JSON
 }
 
-// ofMessage returns the kind of a binary file of fdridge.
+// ofMessage returns the kind of a binary file of fdridge, given its first bytes.
 func ofMessage(head []byte) Kind {
 	const at = 12 // offset of the kind in a message, see package wire
 	if len(head) < at+4 {

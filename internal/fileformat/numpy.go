@@ -11,13 +11,14 @@ import (
 	"github.com/fdridge/fdridge/internal/vec"
 )
 
-// align is the alignment of the entries in a file, for programs that map the file into memory.
+// align is the divisor of the offset of the first entry in a file. Programs that map the file into memory rely on
+// this alignment.
 const align = 64
 
 // NPYMagic begins every .npy file.
 const NPYMagic = "\x93NUMPY"
 
-// Header is a fmt format for the header of a float64 matrix in C order, up to the shape.
+// Header is a fmt format for the header of a matrix of float64, up to the shape. The matrix is stored row by row.
 const Header = "{'descr': '<f8', 'fortran_order': False, 'shape': (%d, %d)"
 
 // WriteNPY writes an array of rows×cols float64 as a .npy file:

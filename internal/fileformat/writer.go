@@ -22,7 +22,7 @@ func NewNPYWriter(w io.Writer, rows, cols int) *NPYWriter {
 	return to
 }
 
-// errRows reports a wrong number of rows, or of numbers in a row.
+// errRows reports that an array has a wrong number of rows, or that a row has a wrong length.
 var errRows = errors.New("numpy: the array has another shape")
 
 // Append writes a row.
@@ -42,7 +42,7 @@ func (w *NPYWriter) Append(row []float64) error {
 	return w.err
 }
 
-// Close writes what is left. It returns an error if there are too few rows.
+// Close writes the buffered data. It returns an error if an earlier call had one, or if rows are missing.
 func (w *NPYWriter) Close() error {
 	switch {
 	case w.err != nil:

@@ -9,9 +9,9 @@ import (
 	"strings"
 )
 
-// MarshalEach writes one JSON object from the struct common and the structs in items. names lists the members of the
-// object in order. A name is a field of common, or else a field of all structs in items. In the second case the
-// member is the list of values, also for a single item:
+// MarshalEach writes the struct common and the structs in items as one JSON object. names lists the members of the
+// object in order. A name is the JSON name of a field of common, or otherwise of a field that all structs in items
+// have. For a field of items, the member is the list of the values in all items, even if there is only one item:
 //
 //	{"gamma": 1.0, "error_bound": [1e-9, 2e-9]}
 func MarshalEach[T any](names []string, common any, items []T) ([]byte, error) {
@@ -44,7 +44,7 @@ func MarshalEach[T any](names []string, common any, items []T) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// list returns the values of the named field in all structs as JSON.
+// list returns the values of the field called name in all structs, as a JSON list.
 func list(items [][]field, name string) ([]byte, error) {
 	values := make([]json.RawMessage, len(items))
 	for j, fields := range items {
@@ -57,11 +57,11 @@ func list(items [][]field, name string) ([]byte, error) {
 	return json.Marshal(values)
 }
 
-// UnmarshalEach parses the output of [MarshalEach] into *common and *items. The longest list determines the length of
-// *items; shorter lists are ignored. A bare value stands for a list with this value, because earlier versions of this
-// program wrote such values. Names match in upper or lower case.
+// UnmarshalEach parses the output of [MarshalEach] into *common and *items. *items gets the length of the longest
+// list. Shorter lists are ignored. A single value counts as a list of this value, because earlier versions of this
+// program wrote single values. Names match regardless of upper and lower case.
 //
-// counts holds the number of values in the text for each member, which is 1 for a field of common.
+// counts maps each member to the number of its values in the text. For a field of common, this number is 1.
 func UnmarshalEach[T, U any](text []byte, common *T, items *[]U) (counts map[string]int, err error) {
 	var all map[string]json.RawMessage
 	if err := json.Unmarshal(text, &all); err != nil {

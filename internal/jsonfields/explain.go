@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// Explain returns err with a message for people who do not know Go, if err is an error of encoding/json about a text.
-// It names the last JSON field on the way to a wrong value, and the byte of a syntax error. Other errors are returned
+// Explain replaces the message of an error of encoding/json by one for people who do not know Go. The message names
+// the innermost JSON field that has a wrong value, or the byte of a syntax error. Explain returns other errors
 // unchanged.
 func Explain(err error) error {
 	if kind, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
@@ -37,7 +37,8 @@ type explained struct {
 func (e *explained) Error() string { return e.text }
 func (e *explained) Unwrap() error { return e.err }
 
-// describeValue describes the value of an [json.UnmarshalTypeError], such as "string" or "number 1e999".
+// describeValue returns words for the value in a [json.UnmarshalTypeError], such as "a text" for "string", and "the
+// number 1e999" for "number 1e999".
 func describeValue(value string) string {
 	kind, number, _ := strings.Cut(value, " ")
 	switch {

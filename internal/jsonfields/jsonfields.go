@@ -26,7 +26,7 @@ import (
 	"github.com/fdridge/fdridge/internal/badinput"
 )
 
-// A field is a field of a struct with its JSON name.
+// A field is a field of a struct together with the name it has in JSON.
 type field struct {
 	name  string
 	null  string // the number that null stands for, or ""
@@ -34,7 +34,8 @@ type field struct {
 	value reflect.Value
 }
 
-// fieldsOf returns the fields of a struct and of its embedded structs, in order.
+// fieldsOf returns the fields of a struct that have a JSON name, in order. It includes the fields of embedded
+// structs.
 func fieldsOf(v reflect.Value) []field {
 	var out []field
 	for i := range v.NumField() {
@@ -51,12 +52,12 @@ func fieldsOf(v reflect.Value) []field {
 	return out
 }
 
-// named returns the index of the field with the given JSON name, or −1.
+// named returns the index of the field with the JSON name, or −1 if there is none.
 func named(fields []field, name string) int {
 	return slices.IndexFunc(fields, func(f field) bool { return f.name == name })
 }
 
-// isLeftOut reports whether the field has the option omitempty and is empty.
+// isLeftOut reports whether the field is not written to JSON, because it is empty and has the option omitempty.
 func (f field) isLeftOut() bool {
 	return f.omits && (f.value.IsZero() || f.value.Kind() == reflect.Slice && f.value.Len() == 0)
 }
@@ -70,8 +71,8 @@ func (f field) marshal() ([]byte, error) {
 	return encoder{}.appendValue(nil, f.value)
 }
 
-// unmarshal parses text into the field. If text is null, a field that is a struct or has the tag null is left
-// unchanged. A null in a list of numbers is an ErrInput, because encoding/json would parse it as zero.
+// unmarshal parses text into the field. If text is null, and the field is a struct or has the tag null, the field
+// is left unchanged. A null in a list of numbers is an ErrInput, because encoding/json would read it as zero.
 func (f field) unmarshal(text []byte) error {
 	isNull := string(text) == "null"
 	if isNull && (f.null != "" || f.value.Kind() == reflect.Struct) {
@@ -86,7 +87,7 @@ func (f field) unmarshal(text []byte) error {
 	return nil
 }
 
-// setNull sets the fields of a struct, and of nested structs, to the numbers in their null tags.
+// setNull sets each field of a struct that has the tag null to the number in this tag. It includes nested structs.
 func setNull(v reflect.Value) {
 	for i := range v.NumField() {
 		f := v.Field(i)
@@ -106,7 +107,7 @@ func setNull(v reflect.Value) {
 	}
 }
 
-// must panics if err is an error of parsing a null tag.
+// must panics if err is not nil. err comes from parsing the number in a null tag.
 func must(err error) {
 	if err != nil {
 		panic("jsonfields: invalid null tag: " + err.Error())
@@ -122,7 +123,7 @@ func Marshal(v any) ([]byte, error) {
 	return MarshalEach[struct{}](names, v, nil)
 }
 
-// Unmarshal parses the output of [Marshal] into a new struct, and sets *v to it if there is no error.
+// Unmarshal parses the output of [Marshal]. If there is no error, it sets *v. Otherwise *v is unchanged.
 func Unmarshal[T any](text []byte, v *T) error {
 	var out T
 	if _, err := UnmarshalEach(text, &out, new([]struct{})); err != nil {

@@ -14,8 +14,8 @@ import (
 	"strings"
 )
 
-// Encode writes v as JSON and a newline. [Value] describes the text. If indent is not empty, every member and element
-// is on a line of its own.
+// Encode writes v to w as JSON, followed by a newline. The JSON is as [Value] returns it. If indent is not "",
+// every member and every element gets its own line.
 func Encode(w io.Writer, v any, indent string) error {
 	text, err := Value(v)
 	if err != nil {
@@ -37,14 +37,14 @@ func Write(w io.Writer, text []byte, indent string) error {
 	return err
 }
 
-// Value returns v as JSON like [json.Marshal], except that a float64 is always written with a point or an exponent.
-// JSON has one kind of number, but Python and other languages parse 1 and 477300523269698200000 as integers. 1.0 and
-// 4.773005232696982e+20 are floats everywhere. The text of a float64 restores every bit.
+// Value returns v as JSON like [json.Marshal], but writes every float64 with a decimal point or an exponent. The
+// reason is that Python and other languages parse 1 and 477300523269698200000 as integers. They parse 1.0 and
+// 4.773005232696982e+20 as floats. The text of a float64 restores every bit.
 //
 // The tag option string of encoding/json is not supported. The null tags of this package have no effect.
 func Value(v any) ([]byte, error) { return encoder{}.appendValue(nil, reflect.ValueOf(v)) }
 
-// Text is [Value] without escapes for HTML: the characters <, > and & stay as they are.
+// Text returns v as JSON like [Value], but does not escape the characters <, > and & for HTML.
 func Text(v any) ([]byte, error) { return encoder{plain: true}.appendValue(nil, reflect.ValueOf(v)) }
 
 // An encoder appends values as JSON.
@@ -52,7 +52,7 @@ type encoder struct {
 	plain bool // no escapes for HTML
 }
 
-// other appends v as encoding/json writes it, for types of v to which no rule of this package applies.
+// other appends v as encoding/json writes it. It is used for the types that this package does not write itself.
 func (e encoder) other(out []byte, v any) ([]byte, error) {
 	var text bytes.Buffer
 	to := json.NewEncoder(&text)
@@ -133,7 +133,8 @@ func (e encoder) appendList(out []byte, v reflect.Value) (_ []byte, err error) {
 	return append(out, ']'), nil
 }
 
-// appendMap appends a map with keys that are strings or integers, sorted as encoding/json sorts them.
+// appendMap appends a map with keys that are strings or integers. As in encoding/json, the members are sorted by
+// name.
 func (e encoder) appendMap(out []byte, v reflect.Value) (_ []byte, err error) {
 	type member struct {
 		name  string
@@ -182,7 +183,7 @@ func (e encoder) appendMember(out []byte, i int, name string, value reflect.Valu
 	return e.appendValue(append(out, ':'), value)
 }
 
-// A member is a field of a struct as encoding/json writes it.
+// A member is a field of a struct that encoding/json would write as a member of an object.
 type member struct {
 	name    string
 	options []string
@@ -209,8 +210,8 @@ func (m member) isLeftOut() bool {
 	return m.value.IsZero()
 }
 
-// membersOf returns the fields of a struct and of its embedded structs, in order. Of fields with the same name, only
-// the least deep is kept.
+// membersOf returns the fields of a struct and of its embedded structs, in order. If several fields have the same
+// name, only the one with the fewest embedded structs around it is kept.
 func membersOf(v reflect.Value, depth int) []member {
 	var all []member
 	for i := range v.NumField() {

@@ -1,4 +1,5 @@
-// Package parallel runs numbered tasks on all cores. Repeated runs of a [Loop] do not allocate.
+// Package parallel runs numbered tasks on all cores. A [Loop] can run its tasks repeatedly without allocating
+// memory.
 package parallel
 
 import (
@@ -22,8 +23,8 @@ type Loop struct {
 	sharer engine.Sharer // nil if the backend has no threads of its own
 }
 
-// New returns a loop over the tasks 0 to n−1. be is the backend that the tasks call, or nil. The backend uses
-// fewer cores during a run (see [engine.Sharer]).
+// New returns a loop over the tasks 0 to n−1. be is the backend that the tasks call, or nil. While the tasks run, a
+// backend that implements [engine.Sharer] uses fewer cores.
 func New(be engine.Backend, n int, do func(i int) error) *Loop {
 	l := &Loop{do: do, errs: make([]error, n)}
 	l.sharer, _ = be.(engine.Sharer)
@@ -34,12 +35,12 @@ func New(be engine.Backend, n int, do func(i int) error) *Loop {
 	return l
 }
 
-// leastNumbers is the number of float64 that a goroutine of [Do] handles at least. Starting a goroutine takes about as
-// long as copying some thousand numbers.
+// leastNumbers is the smallest number of float64 that [Do] gives to one goroutine. The start of a goroutine takes
+// about as long as copying some thousand numbers.
 const leastNumbers = 1 << 14
 
-// Do runs the tasks 0 to n−1 once, and returns the error of the first task that has one. All tasks together handle
-// the given number of float64. If these are few, Do uses fewer cores.
+// Do runs the tasks 0 to n−1 once. It returns the error of the first task that has an error. numbers is the number
+// of float64 that all tasks together handle. If it is small, Do uses fewer cores.
 func Do(n, numbers int, do func(i int) error) error {
 	if n == 1 {
 		return do(0)
@@ -52,17 +53,18 @@ func Do(n, numbers int, do func(i int) error) error {
 	return err
 }
 
-// loops keeps the loops of Do, because creating one allocates.
+// loops keeps loops for later calls of Do, because creating a loop allocates memory.
 var loops = sync.Pool{New: func() any { return New(nil, 0, nil) }}
 
-// RunFor runs all tasks like Run. All tasks together handle the given number of float64. If these are few, RunFor
-// uses fewer cores.
+// RunFor runs all tasks like Run. numbers is the number of float64 that all tasks together handle. If it is small,
+// RunFor uses fewer cores.
 func (l *Loop) RunFor(numbers int) []error {
 	l.cores = 1 + numbers/leastNumbers
 	return l.Run()
 }
 
-// Run runs all tasks and returns one error per task. The next call of Run overwrites the returned errors.
+// Run runs all tasks and returns one error for each task, or nil for a task without error. The next call of Run
+// overwrites the returned errors.
 func (l *Loop) Run() []error {
 	l.next.Store(0)
 	others := min(runtime.GOMAXPROCS(0), len(l.errs)) - 1
@@ -92,7 +94,7 @@ func First(errs []error) error {
 	return nil
 }
 
-// take runs tasks that no worker has started, until none is left.
+// take runs the tasks that no goroutine has started yet, one after another.
 func (l *Loop) take() {
 	for {
 		i := int(l.next.Add(1)) - 1

@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// packages are the names of Go packages that begin the texts of errors: of this module, and of the standard library.
+// packages lists the names of Go packages with which the messages of errors begin. They are packages of this module
+// and of the standard library.
 var packages = []string{
 	"arrow", "batch", "cblas", "chart", "checkpoint", "choose", "classes", "columns", "csv", "dataset", "dist", "dual",
 	"engine", "fd", "fdridge", "file", "json", "jsonl", "live", "model", "mpi", "npy", "numpy", "paper", "parquet",
@@ -13,8 +14,8 @@ var packages = []string{
 	"zip",
 }
 
-// Error returns the text of err without the names of Go packages at the beginnings of the texts of err and of the
-// errors that it wraps. Other places of the text stay, because they may quote the user's data.
+// Error returns the message of err without the names of Go packages. It removes a name only at the beginning of the
+// message of err, or of an error that err wraps. A name at another place may come from the user's data.
 func Error(err error) string {
 	text := err.Error()
 	eachError(err, func(e error) {
@@ -26,7 +27,7 @@ func Error(err error) string {
 	return text
 }
 
-// eachError calls visit for err and all errors that it wraps, outer errors first.
+// eachError calls visit for err and for all errors that err wraps. An outer error comes before the errors it wraps.
 func eachError(err error, visit func(error)) {
 	if err == nil {
 		return

@@ -5,14 +5,14 @@ import (
 	"unicode/utf8"
 )
 
-// most is the largest number of bytes that a message quotes. mostMessage is the largest length of a message from
-// another package, which may itself quote input.
+// most is the largest number of bytes that a message quotes from the user's data. mostMessage is the largest length
+// of a message from another package. It is larger because such a message may itself quote data.
 const (
 	most        = 80
 	mostMessage = 4096
 )
 
-// Excerpt returns text if it is short, otherwise its beginning and "…".
+// Excerpt returns text if it has at most 80 bytes. Otherwise it returns the beginning of text and "…".
 func Excerpt[T ~string | ~[]byte](text T) string { return cut(text, most) }
 
 // Excerpts applies Excerpt to each text.
@@ -24,7 +24,7 @@ func Excerpts(texts []string) []string {
 	return out
 }
 
-// List joins the first n names with commas, each shortened by Excerpt. It appends "…" if there are more names.
+// List joins the first n names by commas, and shortens each by [Excerpt]. If there are more names, it appends "…".
 func List(names []string, n int) string {
 	list := strings.Join(Excerpts(names[:min(len(names), n)]), ", ")
 	if len(names) > n {
@@ -33,7 +33,7 @@ func List(names []string, n int) string {
 	return list
 }
 
-// Message shortens a message of another package to mostMessage bytes.
+// Message shortens a message of another package to at most mostMessage bytes and "…".
 func Message(text string) string { return cut(text, mostMessage) }
 
 func cut[T ~string | ~[]byte](text T, n int) string {

@@ -1,6 +1,6 @@
-// Package printable makes texts of others ready for messages: names, fields of files, errors of other packages. It
-// shortens them, because they can be arbitrarily long. It escapes invisible characters, and characters that a terminal
-// interprets as commands. It also removes names of Go packages from errors.
+// Package printable makes foreign texts ready for messages, such as names, fields of files and errors of other
+// packages. It shortens them, because they can be arbitrarily long. It escapes invisible characters, and characters
+// that a terminal interprets as commands. It also removes names of Go packages from errors.
 package printable
 
 import (
@@ -9,10 +9,10 @@ import (
 	"unicode"
 )
 
-// Text escapes all characters except visible ones and blanks. Escaped characters look like \x1b or \u202e.
+// Text escapes all characters except visible characters and blanks. An escaped character looks like \x1b or \u202e.
 func Text(text string) string { return escape(text, unicode.IsGraphic) }
 
-// escape escapes every character c of text with plain(c) false.
+// escape escapes every character of text, except a character c with plain(c) true.
 func escape(text string, plain func(rune) bool) string {
 	if strings.IndexFunc(text, func(r rune) bool { return !plain(r) }) < 0 {
 		return text
@@ -43,8 +43,8 @@ func escape(text string, plain func(rune) bool) string {
 	return out.String()
 }
 
-// Writer returns a writer that escapes like [Text], except line ends and tabs. A call of Write must not end within a
-// UTF-8 character.
+// Writer returns a writer to w that escapes characters as [Text] does, but keeps line ends and tabs. The data of
+// each call of Write must not end in the middle of a UTF-8 character.
 func Writer(w io.Writer) io.Writer { return writer{w} }
 
 type writer struct{ to io.Writer }

@@ -8,17 +8,18 @@ import (
 	"sync"
 )
 
-// Available returns the number of bytes that can be allocated without swapping. This is MemAvailable of Linux, or
-// less if the memory limit of the process leaves less. It returns 0 if both are unknown.
+// Available returns the number of bytes that can be allocated without swapping, or 0 if it is unknown. This is the
+// MemAvailable of Linux, unless a memory limit of the process leaves fewer bytes.
 func Available() int64 { return available("/") }
 
-// Limited returns the smallest memory limit of the control groups of the process, or a zero Limit.
+// Limited returns the smallest memory limit of the control groups of this process. If there is none, it returns the
+// zero Limit.
 func Limited() Limit {
 	l, _ := limits("/")
 	return l
 }
 
-// available is Available for the folders proc and sys in the folder root.
+// available returns the result of Available. It reads the folders proc and sys inside the folder root.
 func available(root string) int64 {
 	there := bytesOf(read(root, "/proc/meminfo"), "MemAvailable:")
 	if l, left := limits(root); l.Bytes > 0 && (there == 0 || left < there) {
@@ -27,7 +28,7 @@ func available(root string) int64 {
 	return there
 }
 
-// bytesOf returns the bytes in the line "key N kB" of text, or 0 if there is no such line.
+// bytesOf finds the line "key N kB" in text and returns N in bytes. It returns 0 if there is no such line.
 func bytesOf(text, key string) int64 {
 	for line := range strings.Lines(text) {
 		if fields := strings.Fields(line); len(fields) == 3 && fields[0] == key {
@@ -37,18 +38,19 @@ func bytesOf(text, key string) int64 {
 	return 0
 }
 
-// highWater returns the largest resident set size of the process so far, in bytes. It does not include memory of the
-// parent process. The number of getrusage may include such memory after a vfork.
+// highWater returns the largest resident set size of the process so far, in bytes. It does not include memory of
+// the parent process. The number of getrusage may include such memory after a vfork.
 func highWater() int64 { return bytesOf(read("/", "/proc/self/status"), "VmHWM:") }
 
-// ResetPeak makes the current resident set size the peak. A system that does not allow this keeps the old peak.
+// ResetPeak sets the largest resident set size so far to the current size. If the system does not allow this,
+// ResetPeak has no effect.
 //
 // Format: clear_refs in the kernel's proc.rst.
 func ResetPeak() { _ = os.WriteFile("/proc/self/clear_refs", []byte("5"), 0) }
 
-// limits returns the smallest memory limit of the process's control group and all groups above it. left is the
-// smallest number of bytes that one of these groups may still use. Pages that the kernel can drop at once are not
-// counted as used.
+// limits returns the smallest memory limit of the control group of this process and of all groups above it. left is
+// the smallest number of bytes that one of these groups may still use. Inactive pages of files do not count as
+// used, because the kernel can drop them at once.
 //
 // Format: the kernel's cgroup-v2.rst (memory.max) and cgroup-v1/memory.rst (memory.limit_in_bytes).
 func limits(root string) (least Limit, left int64) {
@@ -89,8 +91,8 @@ func limits(root string) (least Limit, left int64) {
 	return least, left
 }
 
-// mounted returns the folder where the hierarchy of a control group is mounted, and the path of the group in this
-// folder. In a container, the root of the mounted hierarchy may be the group itself.
+// mounted returns the folder top where the control groups of this kind are mounted, and the path of the group in
+// this folder. In a container, the mounted folder may be the group itself.
 func mounted(root, kind, group string) (top, at string) {
 	for line := range strings.Lines(mounts(root)) {
 		before, after, ok := strings.Cut(line, " - ")
@@ -108,7 +110,7 @@ func mounted(root, kind, group string) (top, at string) {
 	return "", ""
 }
 
-// mounts returns the list of mounts. The list of this process is long, so it is read once.
+// mounts returns the list of mounted file systems. For this process it is read only once, because it can be long.
 func mounts(root string) string {
 	if root == "/" {
 		return ownMounts()
@@ -120,13 +122,13 @@ const mountInfo = "/proc/self/mountinfo"
 
 var ownMounts = sync.OnceValue(func() string { return read("/", mountInfo) })
 
-// read returns the contents of a file, or "" if it cannot be read.
+// read returns the contents of the file name in the folder root, or "" if the file cannot be read.
 func read(root, name string) string {
 	text, _ := os.ReadFile(path.Join(root, name)) // an absent file states no limit
 	return string(text)
 }
 
-// number parses a decimal number. It returns 0 for other text such as "max".
+// number parses a decimal number. It returns 0 for any other text, such as "max".
 func number(text string) int64 {
 	n, err := strconv.ParseInt(text, 10, 64)
 	if err != nil {

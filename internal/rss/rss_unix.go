@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-// Peak returns the largest resident set size of the process so far, in bytes, or 0 if it is unknown.
+// Peak returns the largest resident set size of the process so far, in bytes. It returns 0 if the size is unknown.
 func Peak() int64 {
 	if n := highWater(); n > 0 {
 		return n

@@ -27,8 +27,8 @@ type Checkpoint struct {
 	name string
 	disk Operations
 	lock *os.File
-	// damaged means that the last state is damaged. Save then does not overwrite the file with the ending .previous,
-	// which holds the last intact state.
+	// damaged means that the newest state is damaged. Then Save does not rename it to the name with .previous,
+	// because the file .previous holds the last intact state.
 	damaged bool
 }
 
@@ -88,8 +88,8 @@ func (e *LockedError) Error() string {
 	return fmt.Sprintf("%s is locked by %s", e.Lock, e.Holder)
 }
 
-// Save writes a new state of size bytes and returns it. After an error, Load still returns the last state, unless
-// only the sync of the folder failed.
+// Save writes a new state of size bytes and returns it. If Save returns an error, Load still returns the state that
+// was saved before. There is one exception: if only the sync of the folder failed, Load returns the new state.
 func (f *Checkpoint) Save(size int64, write func(w io.Writer) error) (*State, error) {
 	previous := f.name + ".previous"
 	if f.damaged {
@@ -119,7 +119,7 @@ func (f *Checkpoint) Save(size int64, write func(w io.Writer) error) (*State, er
 	return newState(file, size), nil
 }
 
-// A State is a saved state. Its checksum has been verified.
+// A State is a saved state of a computation. A state returned by [File.Load] has a verified checksum.
 type State struct {
 	*io.SectionReader
 	Damage error // the error of the state that was saved after this state, if that later state is damaged; otherwise nil
@@ -132,8 +132,8 @@ func (s *State) Name() string { return s.file.Name() }
 // Close closes the file of the state.
 func (s *State) Close() error { return s.file.Close() }
 
-// Load returns the last undamaged state, or nil if no state was saved. It returns an error if all saved
-// states are damaged.
+// Load returns the newest state that is not damaged, or nil if no state was saved. If all saved states are damaged,
+// it returns an error.
 func (f *Checkpoint) Load() (*State, error) {
 	var damage error
 	for _, name := range names(f.name)[:2] {
@@ -168,7 +168,7 @@ func newState(file *os.File, size int64) *State {
 	return &State{SectionReader: io.NewSectionReader(file, wire.Start, size), file: file}
 }
 
-// verify reads a state completely, checks it and returns its size.
+// verify reads the state in a file completely, checks it, and returns its size in bytes.
 func verify(file *os.File) (int64, error) {
 	m := wire.NewReader(file)
 	_, size := m.Preamble(wire.Checkpoint)
@@ -188,8 +188,8 @@ func verify(file *os.File) (int64, error) {
 	return size, nil
 }
 
-// Publish saves a file that other processes read directly. Unlike Save, it writes no header and no checksum. Once the
-// file exists, it is complete at all times. Publish keeps the old file as F.previous.
+// Publish saves a file that other processes read directly. Unlike Save, it writes no header and no checksum. Once
+// the file exists, it is complete at all times. Publish keeps the old file under its name with .previous appended.
 func (f *Checkpoint) Publish(write func(w io.Writer) error) error {
 	previous := f.name + ".previous"
 	if f.damaged {
@@ -208,11 +208,12 @@ func (f *Checkpoint) Publish(write func(w io.Writer) error) error {
 	return err
 }
 
-// Published passes the last file that Publish wrote to the function read. If read returns an error, the file counts
-// as damaged. Published then passes the previous file to read, and damage is the error about the damaged file.
+// Published calls the function read with the last file that Publish wrote. If read returns an error, this file
+// counts as damaged. Published then calls read with the file that Publish wrote before, and damage is the first
+// error of read.
 //
-// found is false if no file exists. Published returns an error if all files are damaged, or if one has a newer
-// version.
+// found is false if no file exists. Published returns an error if all files are damaged, or if a file was written
+// by a newer version of the program.
 func (f *Checkpoint) Published(read func(*os.File) error) (found bool, damage, err error) {
 	for _, name := range names(f.name)[:2] {
 		err := readFile(name, read)
@@ -247,8 +248,8 @@ func (f *Checkpoint) Release() error {
 // Close unlocks the checkpoint. The saved states remain.
 func (f *Checkpoint) Close() error { return f.lock.Close() }
 
-// Remove removes all files of the checkpoint and unlocks it. It removes the older state before the newer one, and the
-// lock file last.
+// Remove removes all files of the checkpoint and unlocks it. It removes the older state before the newer state, and
+// the lock file last.
 func (f *Checkpoint) Remove() error {
 	var errs []error
 	files := names(f.name)

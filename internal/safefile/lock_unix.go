@@ -13,14 +13,15 @@ import (
 	"time"
 )
 
-// patience is the time that acquire waits for a lock. A killed process keeps its lock until the system has removed
-// the process. Tests use a shorter time.
+// patience is the longest time that acquire waits for a lock. It waits because a killed process keeps its lock
+// until the system has removed the process. Tests use a shorter time.
 var patience = 3 * time.Second
 
 // owner is the first word in a lock file.
 const owner = "process "
 
-// acquire creates a lock file and locks it by flock. The lock ends when the process ends or is killed.
+// acquire creates a lock file and locks it by the system call flock. The system releases the lock when the process
+// ends.
 func acquire(name string) (*os.File, error) {
 	for start := time.Now(); ; {
 		f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE|syscall.O_NOFOLLOW, 0o644)
@@ -32,7 +33,7 @@ func acquire(name string) (*os.File, error) {
 			return f, nil
 		}
 		closed := f.Close()
-		// Waiting does not help if this process itself has the lock.
+		// If this process itself has the lock, acquire does not wait, because the lock would not be released.
 		locked, ok := errors.AsType[*LockedError](err)
 		if ok && locked.Holder != holder() && time.Since(start) < patience {
 			time.Sleep(patience / 30)
@@ -45,8 +46,8 @@ func acquire(name string) (*os.File, error) {
 	}
 }
 
-// Locked returns a *[LockedError] if a process uses the checkpoint with this name. Locks by other programs are
-// ignored.
+// Locked returns a *[LockedError] if a process uses the checkpoint with this name. It returns nil if another
+// program has locked the lock file.
 func Locked(name string) error {
 	name = CheckpointNames(name)[3]
 	f, err := os.OpenFile(name, os.O_RDONLY|syscall.O_NOFOLLOW, 0)
@@ -77,8 +78,8 @@ func Locked(name string) error {
 	return nil
 }
 
-// take locks f and writes the identity of this process to it. It returns false if the file was removed before it was
-// locked. Another process may then lock a new file with the same name.
+// take locks f and writes the identity of this process to it. It returns false if the lock does not count, because
+// the file was removed in the meantime. Another process could then lock a new file with the same name.
 func take(f *os.File, name string) (bool, error) {
 	err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 	switch {
@@ -112,7 +113,7 @@ func take(f *os.File, name string) (bool, error) {
 	return true, err
 }
 
-// holder returns the text by which this process identifies itself in a lock file.
+// holder returns the text that identifies this process in a lock file: its number and the name of the machine.
 func holder() string {
 	text := fmt.Sprintf("%s%d", owner, os.Getpid())
 	if host, err := os.Hostname(); err == nil {

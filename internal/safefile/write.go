@@ -14,13 +14,13 @@ import (
 	"syscall"
 )
 
-// Write writes a file atomically. It writes a temporary file in the same folder, syncs it, renames it to name and
-// syncs the folder. If there is an error, the old file is unchanged. If name is a symbolic link, Write replaces the
-// file to which the link leads. A replaced file keeps its permissions; a new file gets its permissions from the
-// umask.
+// Write writes a file atomically. It writes the data to a temporary file in the same folder, and syncs it. It then
+// renames it to name and syncs the folder. If there is an error before the file is renamed, the old file is
+// unchanged. If name is a symbolic link, Write replaces the file to which the link leads. A replaced file keeps its
+// permissions. The permissions of a new file follow from the umask.
 //
-// A name /dev/fd/N stands for a file that the parent process has opened, possibly without a name. Write overwrites
-// this file in place.
+// A name of the form /dev/fd/N means the open file with the descriptor N, which may have no name in any folder.
+// Write overwrites this file directly, which is not atomic.
 func Write(name string, write func(w io.Writer) error) error {
 	if strings.HasPrefix(name, "/dev/fd/") {
 		f, err := os.OpenFile(name, os.O_WRONLY|os.O_TRUNC, 0)
@@ -46,8 +46,8 @@ func Write(name string, write func(w io.Writer) error) error {
 	}
 }
 
-// Destination follows the symbolic link name, and all further links, to the final path. No file need exist there. A
-// cycle of links is an error.
+// Destination returns the path to which name leads if name is a symbolic link, and otherwise name. It follows links
+// to links. The path need not exist. A cycle of links is an error.
 func Destination(name string) (string, error) {
 	const most = 40 // the limit on most systems
 	to := name
@@ -68,8 +68,8 @@ func Destination(name string) (string, error) {
 	return "", &fs.PathError{Op: "open", Path: name, Err: syscall.ELOOP}
 }
 
-// create creates a new file with the permissions of the first file in others that exists. If none exists, the umask
-// determines the permissions.
+// create creates a new file. It has the permissions of the first existing file in others. If none of them exists,
+// the umask determines the permissions.
 func create(name string, others ...string) (*os.File, error) {
 	for _, other := range others {
 		info, err := os.Stat(other)
@@ -91,21 +91,22 @@ func create(name string, others ...string) (*os.File, error) {
 	return os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 }
 
-// Replace writes a file atomically, like Write, but the caller names all files, which must be in one folder. Replace
-// writes the new data to the file named temporary. Unless previous is "", it then renames the old file from name to
+// Replace writes a file atomically. Unlike Write, the caller names all files, which must be in one folder. Replace
+// writes the new data to the file temporary. Unless previous is "", it then renames the old file from name to
 // previous. Finally it renames temporary to name.
 //
-// The new file has the permissions of the old file or, if there is none, of previous. If a rename fails, the file
-// called name is complete or, if it does not exist, the file called previous is complete.
+// The new file has the permissions of the old file. If there is no old file, it has the permissions of the file
+// previous. If a rename fails, the file called name is complete. If no file called name exists, the file called
+// previous is complete.
 func Replace(d Operations, temporary, name, previous string, write func(w io.Writer) error) error {
 	return replaceKeeping(d, temporary, name, previous, func() error {
 		return unless(fs.ErrNotExist, d.Rename(name, previous))
 	}, write)
 }
 
-// Publish writes the file temporary and renames it to name, like Replace, for a file that other processes read
-// directly. Once name exists, it is a complete file at all times. The old file is kept under the name previous,
-// unless previous is "".
+// Publish writes a file that other processes may read at any time. Like Replace, it writes the new data to the file
+// temporary and renames this file to name. Once the file called name exists, it is complete at all times. Unless
+// previous is "", the old data stay available in the file previous.
 func Publish(d Operations, temporary, name, previous string, write func(w io.Writer) error) error {
 	return replaceKeeping(d, temporary, name, previous, func() error {
 		if err := unless(fs.ErrNotExist, d.Remove(previous)); err != nil {
@@ -115,8 +116,8 @@ func Publish(d Operations, temporary, name, previous string, write func(w io.Wri
 	}, write)
 }
 
-// replaceKeeping creates the file temporary and calls [replace] to fill and rename this file. If previous is "", the
-// old file is not kept.
+// replaceKeeping creates the file temporary, fills it by write, and renames it to name. Unless previous is "", it
+// calls keep before the rename. keep must preserve the old file.
 func replaceKeeping(
 	d Operations,
 	temporary, name, previous string,
@@ -141,8 +142,8 @@ func unless(expected, err error) error {
 	return err
 }
 
-// replace writes the new file f and renames it to name. Before the rename, it calls keep, unless keep is nil, to keep
-// the old file under another name.
+// replace fills the new file f by write and renames it from temporary to name. Unless keep is nil, it calls keep
+// before the rename, to preserve the old file under another name.
 func replace(d Operations, f File, temporary, name string, keep func() error, write func(w io.Writer) error) error {
 	err := write(f)
 	if err == nil {
@@ -161,10 +162,10 @@ func replace(d Operations, f File, temporary, name string, keep func() error, wr
 	return d.SyncDir(filepath.Dir(name))
 }
 
-// Operations are the file operations of Replace and Publish. Tests replace them by operations that fail.
+// Operations are the file operations that Replace and Publish use. Tests pass operations that fail.
 type Operations interface {
-	// Create creates a new file with the permissions of the first existing file in others. Empty names in others are
-	// ignored.
+	// Create creates a new file with the permissions of the first existing file in others. It ignores empty names
+	// in others.
 	Create(name string, others ...string) (File, error)
 	Rename(from, to string) error
 	Link(file, name string) error // gives the file a second name
@@ -184,7 +185,8 @@ var Disk Operations = disk{}
 
 type disk struct{}
 
-// Create removes an existing file or link first. So the new data are never written to the target of a link.
+// Create creates a new file. If a file or a link with this name exists, Create first removes it. Otherwise the new
+// data could be written to the target of a link.
 func (disk) Create(name string, others ...string) (File, error) {
 	if info, err := os.Lstat(name); err == nil && !info.IsDir() {
 		if err := os.Remove(name); err != nil {
@@ -196,7 +198,7 @@ func (disk) Create(name string, others ...string) (File, error) {
 
 func (disk) Rename(from, to string) error { return os.Rename(from, to) }
 
-// Link copies the file if the file system does not support hard links.
+// Link gives the file from a second name. If the file system does not support this, Link copies the file.
 func (d disk) Link(from, to string) error {
 	err := os.Link(from, to)
 	if err == nil || errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrExist) {
@@ -217,7 +219,8 @@ func (d disk) Link(from, to string) error {
 
 func (disk) Remove(name string) error { return os.Remove(name) }
 
-// SyncDir makes a rename durable. It ignores EINVAL, because some file systems cannot sync folders.
+// SyncDir syncs a folder, so that a rename in it survives a crash. It ignores the error EINVAL, because some file
+// systems cannot sync folders.
 func (disk) SyncDir(name string) error {
 	d, err := os.Open(name)
 	if err != nil {

@@ -11,28 +11,30 @@ const (
 	inflate = 1.01 // covers the round-off in the evaluation of bounds, which are sums of nonnegative numbers
 )
 
-// grid rounds a number of magnitude at most 1.5 to a multiple of 2⁻²⁶: add grid to the number, then subtract grid.
+// grid rounds a number to a multiple of 2⁻²⁶, if grid is added to the number and then subtracted. The magnitude of
+// the number must be at most 1.5.
 const grid = 0x1.8p26
 
-// Loss divides V into blocks of blockRows rows and blockColumns columns, and multiplies pairs of blocks.
+// blockRows and blockColumns are the dimensions of the blocks into which Loss divides a matrix. Loss multiplies
+// pairs of blocks.
 const (
 	blockRows    = 256
 	blockColumns = 512
 )
 
-// Work returns the length of the workspace that Loss needs for an r×k matrix.
+// Work returns the length of the workspace that [Loss] needs for a matrix with r rows and k columns.
 func Work(r, k int) int {
 	nb, kb := min(r, blockRows), min(k, blockColumns)
 	return 4*nb*kb + 2*nb*nb
 }
 
-// Loss returns a bound on ‖Ω‖_F for Ω = VVᵀ − I and an r×k matrix V. The bound includes the round-off of
-// Loss itself. It is +Inf if a row is much longer than 1. If omega (r×r) has data, Loss overwrites its lower
-// triangle with Ω.
+// Loss bounds how far the r rows of a matrix V are from orthonormal. It returns a bound on ‖Ω‖_F for Ω = VVᵀ − I.
+// The bound includes the round-off of Loss itself. It is +Inf if the squared norm of a row is above 1.5. If omega
+// (r×r) has data, Loss overwrites its lower triangle with Ω.
 //
-// Let V = H + L, where the entries of H are multiples of 2⁻²⁶. The product HHᵀ is exact, because its partial
-// sums are multiples of 2⁻⁵² and less than 2 (K. Ozaki, T. Ogita, S. Oishi, S. Rump, Numer. Algorithms 59,
-// 2012). The rest of VVᵀ is (V − L/2)Lᵀ + L(V − L/2)ᵀ. It is smaller by a factor 2⁻²⁷√k.
+// Let V have k columns, and let V = H + L, where the entries of H are multiples of 2⁻²⁶. The product HHᵀ is exact,
+// because its partial sums are multiples of 2⁻⁵² and less than 2 (K. Ozaki, T. Ogita, S. Oishi, S. Rump, Numer.
+// Algorithms 59, 2012). The rest of VVᵀ is (V − L/2)Lᵀ + L(V − L/2)ᵀ. It is smaller by a factor 2⁻²⁷√k.
 func Loss(be engine.Backend, v, omega engine.Matrix, work []float64) float64 {
 	r := v.Rows
 	o := newMultiplier(be, min(r, blockRows), min(v.Cols, blockColumns), work)
@@ -74,15 +76,17 @@ func Loss(be engine.Backend, v, omega engine.Matrix, work []float64) float64 {
 	return norm + roundOff(be, r, v.Cols, o.lows) + underflow(r, v.Cols)
 }
 
-// underflow bounds the effect on Loss of products and squares below the smallest normal number.
+// underflow bounds the effect of underflow on the result of Loss, for a matrix with r rows and k columns.
 func underflow(r, k int) float64 { return float64(r) * math.Sqrt(float64(k)) * 0x1p-500 }
 
-// RoundOff bounds the Frobenius norm of the error of Ω = VVᵀ − I that Loss writes, for an r×k matrix V.
+// RoundOff bounds the error of the matrix Ω = VVᵀ − I that [Loss] writes, for a matrix V with r rows and k columns.
+// It is a bound on the Frobenius norm of the error.
 func RoundOff(be engine.Backend, r, k int) float64 {
 	return roundOff(be, r, k, float64(r)*float64(k)*0x1p-54) // entries of L are at most 2⁻²⁷ in magnitude
 }
 
-// roundOff returns the bound of RoundOff if lows = ‖L‖²_F is known, with L as in [Loss].
+// roundOff returns the bound of RoundOff if the sum of the squared entries of L is lows. L is the low part of V in
+// [Loss].
 func roundOff(be engine.Backend, r, k int, lows float64) float64 {
 	return 2 * (be.Accuracy().Dot(k) + engine.Roundings + 4) * eps * math.Sqrt(1.5*float64(r)*lows) * inflate
 }
@@ -96,7 +100,7 @@ type multiplier struct {
 	lows          float64       // ‖L‖²_F of the rows that square has multiplied
 }
 
-// newMultiplier divides work into blocks of nb rows and kb columns.
+// newMultiplier returns a multiplier for blocks of nb rows and kb columns, with its workspace in work.
 func newMultiplier(be engine.Backend, nb, kb int, work []float64) multiplier {
 	squares, blocks := work[:2*nb*nb], work[2*nb*nb:]
 	block := func(i int) engine.Matrix { return engine.View(nb, kb, blocks[i*nb*kb:(i+1)*nb*kb]) }
@@ -106,7 +110,7 @@ func newMultiplier(be engine.Backend, nb, kb int, work []float64) multiplier {
 	}
 }
 
-// multiply computes the product ABᵀ as the sum of o.exact and o.rest.
+// multiply computes the product of a and the transpose of b, as the sum of o.exact and o.rest.
 func (o *multiplier) multiply(a, b engine.Matrix) {
 	o.exact, o.rest = o.product.Slice(0, a.Rows, 0, b.Rows), o.part.Slice(0, a.Rows, 0, b.Rows)
 	for k, beta := 0, 0.0; k < a.Cols; k, beta = k+blockColumns, 1 {
@@ -120,8 +124,8 @@ func (o *multiplier) multiply(a, b engine.Matrix) {
 	}
 }
 
-// square computes the product AAᵀ as the sum of o.exact, o.rest and the transpose of o.rest. Only the lower
-// triangle of o.exact is computed.
+// square computes the product of a and its own transpose, as the sum of o.exact, o.rest and the transpose of
+// o.rest. Only the lower triangle of o.exact is computed.
 func (o *multiplier) square(a engine.Matrix) {
 	o.exact, o.rest = o.product.Slice(0, a.Rows, 0, a.Rows), o.part.Slice(0, a.Rows, 0, a.Rows)
 	for k, beta := 0, 0.0; k < a.Cols; k, beta = k+blockColumns, 1 {
@@ -132,10 +136,10 @@ func (o *multiplier) square(a engine.Matrix) {
 	}
 }
 
-// twoSlices holds rows of V as the sum of two matrices, high (H) and low (L).
+// twoSlices holds rows as the sum of two matrices. The entries of high are multiples of 2⁻²⁶, and low is the rest.
 type twoSlices struct{ high, low engine.Matrix }
 
-// split writes H and L of the rows v to the memory of s, and returns them.
+// split writes the high and low parts of the rows v to the memory of s, and returns them.
 func (s twoSlices) split(v engine.Matrix) twoSlices {
 	s.high, s.low = s.high.Slice(0, v.Rows, 0, v.Cols), s.low.Slice(0, v.Rows, 0, v.Cols)
 	for i := range v.Rows {
@@ -148,7 +152,7 @@ func (s twoSlices) split(v engine.Matrix) twoSlices {
 	return s
 }
 
-// addHalfLow overwrites H with H + L/2 and returns ‖L‖²_F.
+// addHalfLow adds half of s.low to s.high. It returns the sum of the squared entries of s.low.
 func (s twoSlices) addHalfLow() (norm2 float64) {
 	for i := range s.low.Rows {
 		h := s.high.Row(i)

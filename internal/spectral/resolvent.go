@@ -1,5 +1,5 @@
-// Package spectral computes with eigenvectors V of a matrix BᵀB. [Loss] bounds how far V is from orthonormal. A
-// [Resolvent] applies functions of BᵀB to vectors.
+// Package spectral computes with the eigenvectors of a matrix BᵀB, which are the rows of a matrix V. [Loss] bounds
+// how far these rows are from orthonormal. A [Resolvent] applies functions of BᵀB to vectors.
 package spectral
 
 import (
@@ -9,7 +9,7 @@ import (
 	"github.com/fdridge/fdridge/internal/vec"
 )
 
-// An Eigen is an eigendecomposition of BᵀB, which is Dim×Dim.
+// An Eigen is an eigendecomposition of a symmetric matrix BᵀB with Dim rows and columns.
 type Eigen struct {
 	Dim    int
 	Values []float64 // the r eigenvalues λ that belong to V, in descending order
@@ -17,15 +17,15 @@ type Eigen struct {
 	Rest   float64   // λ_rest, the eigenvalue of all vectors orthogonal to the rows of V
 }
 
-// Gradients holds q vectors g of length d, and their projections on the span of the r rows of V and on its
-// complement.
+// Gradients holds q vectors g of length d and their projections. The rows of a matrix V are r eigenvectors. Each
+// vector is projected on the span of these eigenvectors, and on the orthogonal complement of the span.
 type Gradients struct {
 	G     []float64 // the vectors g, q×d
 	Along []float64 // Vg for each g, q×r
 	Off   []float64 // g − VᵀVg for each g, q×d
 }
 
-// Move copies vector i and its projections to position j.
+// Move copies the vector with the index i, and its projections, to the index j.
 func (g *Gradients) Move(i, j int, e *Eigen) {
 	if i == j {
 		return
@@ -36,19 +36,19 @@ func (g *Gradients) Move(i, j int, e *Eigen) {
 	copy(g.Off[j*d:(j+1)*d], g.Off[i*d:(i+1)*d])
 }
 
-// Reserve makes room for q vectors, whose values are unspecified.
+// Reserve makes room for q vectors and their projections. The values are unspecified.
 func (g *Gradients) Reserve(q int, e *Eigen) {
 	d, r := e.Dim, len(e.Values)
 	g.G, g.Along, g.Off = vec.Grow(g.G, q*d), vec.Grow(g.Along, q*r), vec.Grow(g.Off, q*d)
 }
 
-// A Resolvent applies (BᵀB + sI)⁻¹ to vectors g, for many values of s, and computes norms ‖φ(BᵀB)g‖ for
-// functions φ. Let λ be the nonzero eigenvalues of BᵀB, V their eigenvectors as rows, and λ_rest the value of all
-// other eigenvalues. Then
+// A Resolvent multiplies vectors g by (BᵀB + sI)⁻¹, for many values of s. It also computes norms ‖φ(BᵀB)g‖ for
+// functions φ. Let λ be the known eigenvalues of BᵀB, and let the rows of V be their eigenvectors. Let all other
+// eigenvalues be equal to λ_rest. Then
 //
 //	(BᵀB + sI)⁻¹g = Vᵀ(Vg/(λ + s)) + (g − VᵀVg)/(λ_rest + s).
 //
-// Its workspace allows only one goroutine at a time.
+// Only one goroutine at a time may use a Resolvent, because of its workspace.
 type Resolvent struct {
 	*Eigen
 	be   engine.Backend
@@ -58,12 +58,12 @@ type Resolvent struct {
 // NewResolvent returns the Resolvent of e. It keeps e.
 func NewResolvent(e *Eigen, be engine.Backend) *Resolvent { return &Resolvent{Eigen: e, be: be} }
 
-// Project computes two results for each of the q rows of g: Vg, written to along (q×r), and g − VᵀVg, written to
-// off (q×d). off may be the same slice as g.
+// Project projects the q rows of g, each of length d, on the span of the r eigenvectors V and on its complement. It
+// writes Vg to along (q×r), and g − VᵀVg to off (q×d). off may be the same slice as g.
 //
-// Because of round-off, g − VᵀVg still has a component of about eps·‖g‖ in the span of V. Division by s
-// would amplify this component. If it is not small compared with g − VᵀVg, Project projects a second time. Twice
-// is enough (B. Parlett, The Symmetric Eigenvalue Problem, 1980, §6.9).
+// Because of round-off, g − VᵀVg still has a component of about eps·‖g‖ in the span of V. A later division by a
+// small s would amplify this component. If the component is not small compared with g − VᵀVg, Project projects a
+// second time. Two projections are enough (B. Parlett, The Symmetric Eigenvalue Problem, 1980, §6.9).
 func (m *Resolvent) Project(q int, g, along, off []float64) {
 	d, r := m.Dim, len(m.Values)
 	ld := max(r, 1)
@@ -79,7 +79,8 @@ func (m *Resolvent) Project(q int, g, along, off []float64) {
 	vec.Axpy(1, m.more, along[:q*r])
 }
 
-// cancelled reports whether, for any of the q vectors g, ‖g − VᵀVg‖ is less than a tenth of ‖Vg‖.
+// cancelled reports whether a projection lost digits. This is so if, for any of the q vectors g, ‖g − VᵀVg‖ is less
+// than a tenth of ‖Vg‖. along holds the vectors Vg, and off holds the vectors g − VᵀVg.
 func (m *Resolvent) cancelled(q int, along, off []float64) bool {
 	d, r := m.Dim, len(m.Values)
 	for i := range q {
@@ -90,11 +91,13 @@ func (m *Resolvent) cancelled(q int, along, off []float64) bool {
 	return false
 }
 
-// ProjectAll computes the projections Vg (g.Along) and g − VᵀVg (g.Off) of the first q vectors of g.
+// ProjectAll computes two projections of each of the first q vectors g in the argument g. With the eigenvectors V
+// as rows, it writes Vg to g.Along and g − VᵀVg to g.Off.
 func (m *Resolvent) ProjectAll(q int, g *Gradients) { m.Project(q, g.G, g.Along, g.Off) }
 
-// Invert overwrites row i of off with (BᵀB + sᵢI)⁻¹gᵢ, for each value sᵢ in s. On entry, along and off
-// must hold the results of Project for the vectors gᵢ. Invert also overwrites along.
+// Invert multiplies each vector gᵢ by (BᵀB + sᵢI)⁻¹, and writes the result to row i of off. s holds the values sᵢ.
+// Before the call, along and off must hold the results of [Resolvent.Project] for the vectors gᵢ. Invert also
+// overwrites along.
 func (m *Resolvent) Invert(s, along, off []float64) {
 	d, r, q := m.Dim, len(m.Values), len(s)
 	for i, s := range s {
@@ -107,14 +110,15 @@ func (m *Resolvent) Invert(s, along, off []float64) {
 	m.be.Gemm(false, false, 1, engine.View(q, r, along), engine.View(r, d, m.V), 1, engine.View(q, d, off))
 }
 
-// A Projection holds the norms and products that Norm needs to compute ‖φ(BᵀB)g‖ for a vector g.
+// A Projection describes a vector g by the products and norms that [Eigen.Norm] needs. The rows of V are the
+// eigenvectors.
 type Projection struct {
 	Along []float64 // Vg
 	Off   float64   // ‖g − VᵀVg‖
 	Norm  float64   // ‖g‖
 }
 
-// Of returns the Projection of vector i. It shares memory with g.
+// Of returns the Projection of the vector with the index i. The result shares memory with g.
 func (g *Gradients) Of(i int, e *Eigen) Projection {
 	d, r := e.Dim, len(e.Values)
 	return Projection{
@@ -124,9 +128,9 @@ func (g *Gradients) Of(i int, e *Eigen) Projection {
 	}
 }
 
-// Norm returns ‖φ(BᵀB)·g‖. phi computes φ(λ) for an eigenvalue λ of BᵀB. The relative error is at most
-// (r+8)·2⁻⁵², unless a product of φ(λ) and a component of g underflows. Squares do not underflow, because all
-// terms are divided by the largest one.
+// Norm returns ‖φ(BᵀB)g‖ for the vector g that p describes. phi returns φ(λ) for an eigenvalue λ of BᵀB. For r
+// eigenvectors, the relative error is at most (r+8)·2⁻⁵², unless a product of φ(λ) and a component of g underflows.
+// The squares of these products do not underflow, because each is first divided by the largest.
 func (e *Eigen) Norm(p *Projection, phi func(lambda float64) float64) float64 {
 	largest, sum := math.Abs(p.Off*phi(e.Rest)), 1.0
 	for i, h := range p.Along {
@@ -141,7 +145,7 @@ func (e *Eigen) Norm(p *Projection, phi func(lambda float64) float64) float64 {
 	return largest * math.Sqrt(sum)
 }
 
-// Largest returns the largest eigenvalue, or 0 if Values is empty.
+// Largest returns the largest eigenvalue in Values, or 0 if Values is empty.
 func (e *Eigen) Largest() float64 {
 	if len(e.Values) == 0 {
 		return 0

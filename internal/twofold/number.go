@@ -2,14 +2,14 @@ package twofold
 
 import "math"
 
-// A Number is the sum Hi + Lo of two float64 that differs from the exact value by at most Err. The zero value is 0.
-// Every operation adds a bound on its round-off to Err. After an overflow, Err is infinite or NaN.
+// A Number is the sum Hi + Lo of two float64. It differs from the exact value by at most Err. The zero value is the
+// exact number 0. Every operation adds a bound on its round-off to Err. After an overflow, Err is infinite or NaN.
 type Number struct{ Hi, Lo, Err float64 }
 
 // Of returns v as a Number.
 func Of(v float64) Number { return Number{Hi: v} }
 
-// tiny bounds the error of an operation if its low part underflows.
+// tiny is a bound on the error of an operation whose low part underflows.
 const tiny = 0x1p-1068
 
 // Times returns a·b.
@@ -18,7 +18,7 @@ func Times(a, b float64) Number {
 	return Number{p, e, underflow(p)}
 }
 
-// underflow bounds the error that underflow causes in the low part a·b − p of a product p = fl(a·b).
+// underflow bounds the error of the low part of a product due to underflow. p is the product rounded to float64.
 func underflow(p float64) float64 {
 	if p == 0 || math.Abs(p) > 0x1p-960 {
 		return 0
@@ -45,7 +45,7 @@ func (n Number) Times(m Number) Number {
 	return Number{hi, lo, (lost+moved)*(1+0x1p-40) + 4*tiny}
 }
 
-// Over returns n/m. m must not be zero. If m may be zero within its error, the error of the result is +Inf.
+// Over returns n/m. m.Hi must not be zero. If the exact value of m can be zero, the result has an infinite Err.
 func (n Number) Over(m Number) Number {
 	q := n.Hi / m.Hi
 	rest := n.Minus(m.Times(Of(q)))
@@ -62,7 +62,7 @@ func (n Number) Over(m Number) Number {
 // magnitude returns an upper bound on |Hi + Lo|.
 func (n Number) magnitude() float64 { return math.Abs(n.Hi) + math.Abs(n.Lo) }
 
-// Round returns the float64 nearest to n, and a bound on its error.
+// Round returns the float64 nearest to Hi + Lo. off bounds its distance from the exact value of n.
 func (n Number) Round() (v, off float64) {
 	hi, lo := Sum(n.Hi, n.Lo)
 	return hi, (math.Abs(lo) + n.Err) * (1 + 0x1p-50)

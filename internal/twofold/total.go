@@ -6,9 +6,9 @@ import (
 	"math"
 )
 
-// A Total is a running sum of float64 numbers with the compensation of A. Neumaier (ZAMM 54, 1974). The error of a sum
-// of any number of terms is a few eps times the sum of the absolute values. The zero value is 0. Unlike a [Number], a
-// Total has no bound on its error.
+// A Total is a running sum of float64 numbers with the compensation of A. Neumaier (ZAMM 54, 1974). For any number
+// of terms, the error is a few eps times the sum of the absolute values of the terms. The zero value is the sum 0.
+// Unlike a [Number], a Total contains no bound on its error.
 type Total struct{ sum, low float64 }
 
 // Add adds x.
@@ -46,7 +46,7 @@ func AddScaled(sums []Total, f float64, idx []int32, val []float64) {
 	}
 }
 
-// plus adds v to s with the same correction as Add, but without branches. The algorithm is by D. Knuth.
+// plus adds v to s, with the same correction as Add but without branches. The algorithm is by D. Knuth.
 func (s *Total) plus(v float64) {
 	t := s.sum + v
 	rounded := t - s.sum // the part of v that was added to s.sum
@@ -66,7 +66,7 @@ func (a *Total) Scale(f float64) {
 	a.low *= f
 }
 
-// Parts returns the uncorrected sum and the correction, which TotalFromParts takes as arguments.
+// Parts returns the uncorrected sum and its correction. [TotalFromParts] makes a Total of them.
 func (a Total) Parts() (sum, low float64) { return a.sum, a.low }
 
 // TotalFromParts is the inverse of Parts.

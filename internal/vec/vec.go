@@ -16,15 +16,15 @@ func Axpy(a float64, x, y []float64) { floats.AddScaled(y, a, x) }
 // Scale computes x *= a.
 func Scale(a float64, x []float64) { floats.Scale(a, x) }
 
-// dotBlock is the number of products in a block. Dot adds the products of a block in four plain sums, and adds the
-// blocks in a compensated sum.
+// dotBlock is the number of products in a block. Dot adds the products of a block in four plain sums. It then adds
+// the sums of the blocks with compensation.
 const dotBlock = 32
 
 // IsFinite reports whether x is neither infinite nor NaN.
 func IsFinite(x float64) bool { return x-x == 0 }
 
-// Dot returns xᵀy with an error of at most 8·eps·Σ|xᵢyᵢ|, for vectors of any length. A plain sum can be much
-// less accurate: for many equal terms, all roundings may have the same sign.
+// Dot returns xᵀy with an error of at most 8·eps·Σ|xᵢyᵢ|, for vectors of any length. A plain sum can be much less
+// accurate: if many terms are equal, all roundings may have the same sign.
 func Dot(x, y []float64) float64 {
 	y = y[:len(x)]
 	var total twofold.Total
@@ -53,7 +53,8 @@ func Dot(x, y []float64) float64 {
 	return total.Value() + ((s1 + s3) + (s0 + s2))
 }
 
-// SparseDot returns xᵀy by a plain sum. x has the entries val[k] at the indices idx[k] and is zero elsewhere.
+// SparseDot returns the inner product of a sparse vector and y, by a plain sum. The sparse vector has the entry
+// val[k] at the index idx[k], and is zero elsewhere.
 func SparseDot(idx []int32, val, y []float64) float64 {
 	var s float64
 	for k, j := range idx {
@@ -62,8 +63,8 @@ func SparseDot(idx []int32, val, y []float64) float64 {
 	return s
 }
 
-// AbsDot returns Σ wⱼ|xⱼ| for a nonnegative w. If wⱼ is the norm of column j of a matrix A, the result bounds
-// ‖Ax‖.
+// AbsDot returns Σ wⱼ|xⱼ|, where no wⱼ may be negative. If wⱼ is the norm of column j of a matrix A, the result is
+// an upper bound on ‖Ax‖, up to round-off.
 func AbsDot(w, x []float64) float64 {
 	var s float64
 	for j, v := range x {
@@ -72,8 +73,8 @@ func AbsDot(w, x []float64) float64 {
 	return s
 }
 
-// Norm returns ‖x‖ with a relative error of at most 8·eps. Large and small elements cause no overflow or
-// underflow.
+// Norm returns the Euclidean norm of x with a relative error of at most 8·eps. Squares of large or small elements
+// cause no overflow or underflow.
 func Norm(x []float64) float64 {
 	if s := Dot(x, x); s >= 0x1p-900 && s <= 0x1p900 {
 		return math.Sqrt(s)
@@ -88,8 +89,8 @@ func Norm(x []float64) float64 {
 	_, exponent := math.Frexp(largest)
 	var total twofold.Total
 	for len(x) > 0 {
-		// The elements are divided by a power of two, so that they are at most 1. The division is exact for all elements
-		// that matter for the sum.
+		// The elements are divided by a power of two, so that they are at most 1. This division is exact, except
+		// for elements so small that they do not affect the sum.
 		var scaled [8 * dotBlock]float64
 		n := min(len(x), len(scaled))
 		for i, v := range x[:n] {
@@ -101,7 +102,7 @@ func Norm(x []float64) float64 {
 	return math.Ldexp(math.Sqrt(total.Value()), exponent)
 }
 
-// Grow returns a slice of n unspecified numbers. It uses the memory of x if that is large enough.
+// Grow returns a slice of n numbers with unspecified values. If the memory of x is large enough, the slice uses it.
 func Grow(x []float64, n int) []float64 {
 	if cap(x) < n {
 		return make([]float64, n)

@@ -6,8 +6,8 @@ import (
 	"unsafe"
 )
 
-// Floats decodes b, which has 8·len(dst) bytes, into dst. It decodes four numbers at a time, which is three times as
-// fast as one at a time.
+// Floats decodes the bytes b into the numbers dst. b must have 8 bytes for each number. Floats decodes four numbers
+// at a time, which is three times as fast as one at a time.
 func Floats(dst []float64, b []byte) {
 	for len(dst) >= 4 && len(b) >= 32 {
 		x, y := dst[:4:4], b[:32:32]
@@ -19,15 +19,15 @@ func Floats(dst []float64, b []byte) {
 	}
 }
 
-// PutFloats writes the numbers x to b, which has 8·len(x) bytes.
+// PutFloats encodes the numbers x as bytes and writes them to b. b must have 8 bytes for each number.
 func PutFloats(b []byte, x []float64) {
 	for i, v := range x {
 		binary.LittleEndian.PutUint64(b[8*i:], math.Float64bits(v))
 	}
 }
 
-// Bytes returns the memory of x as bytes, so that numbers can be read into it without decoding. On a big-endian
-// machine it returns nil.
+// Bytes returns the memory of x as bytes, so that numbers can be read from a file into x without decoding. On a
+// big-endian machine, which needs decoding, Bytes returns nil.
 func Bytes(x []float64) []byte {
 	if binary.NativeEndian.Uint16([]byte{1, 0}) != 1 {
 		return nil

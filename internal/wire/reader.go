@@ -12,11 +12,12 @@ import (
 	"github.com/fdridge/fdridge/internal/twofold"
 )
 
-// A Reader reads one message, and no byte after it. It keeps the first error; later reads return zero or nil.
+// A Reader reads one message, and no byte after this message. After the first error, all further reads return zero
+// or nil.
 //
-// A Reader allocates at most twice the number of bytes received, plus two chunks. A size in the message is trusted
-// only if the source is known to hold enough bytes. Otherwise the data are read in parts of doubling size, which are
-// joined at the end.
+// A Reader allocates at most twice the number of bytes received, plus two chunks of 8 KiB. If the source is known
+// to hold enough bytes, the Reader allocates memory of the size that the message states. Otherwise it reads parts
+// of growing size, and joins them at the end.
 type Reader struct {
 	src   io.Reader
 	n     int64
@@ -27,8 +28,8 @@ type Reader struct {
 	err   error
 }
 
-// NewReader returns a Reader of one message. The number of bytes in r is known if r is a regular file, or if it has a
-// method Len like bytes.Reader.
+// NewReader returns a Reader of one message in r. The Reader knows the number of bytes in r if r is a regular file,
+// or if r has a method Len like bytes.Reader.
 func NewReader(r io.Reader) *Reader { return &Reader{src: r, sure: remaining(r)} }
 
 func remaining(r io.Reader) int64 {
@@ -55,21 +56,21 @@ func remaining(r io.Reader) int64 {
 // N returns the number of bytes read so far.
 func (r *Reader) N() int64 { return r.n }
 
-// Err returns the first error. It is an error of the source, io.EOF if the source was empty, or an *Error about the
+// Err returns the first error: an error of the source, io.EOF if the source was empty, or an [*Error] about the
 // message.
 func (r *Reader) Err() error { return r.err }
 
-// Len returns a number of further bytes that the source certainly has. It is 0 if this number is unknown.
+// Len returns the number of bytes that the source is known to have left. It returns 0 if this number is unknown.
 func (r *Reader) Len() int { return int(min(max(0, r.sure-r.n), math.MaxInt)) }
 
-// Fail records that the message is wrong at the given offset, as an *Error that wraps err if err is not nil. After an
-// earlier error, Fail has no effect.
+// Fail records that the message is wrong at the given offset. The error is an [*Error] that wraps err, which may be
+// nil. If there was an error before, Fail has no effect.
 func (r *Reader) Fail(offset int64, err error, format string, a ...any) {
 	r.Stop(&Error{offset, fmt.Sprintf(format, a...), err})
 }
 
-// Within calls Fail if v is less than lo or greater than hi. The error contains the name of the value (what) and its
-// position (offset).
+// Within records an error if v is not between lo and hi, both included. The error contains the name of the value,
+// what, and its offset in the message.
 func (r *Reader) Within(offset int64, what string, v, lo, hi uint64) {
 	if v < lo || v > hi {
 		r.Fail(offset, nil, "%s is %d, not between %d and %d", what, v, lo, hi)
@@ -83,15 +84,15 @@ func (r *Reader) Stop(err error) {
 	}
 }
 
-// Preamble reads the start of a message, which must be of the given kind. It returns the format version and
-// the size of the content in bytes.
+// Preamble reads the start of a message. It records an error if the message is not of the given kind. It returns
+// the format version and the size of the content in bytes.
 func (r *Reader) Preamble(kind Kind) (version uint32, size int64) {
 	_, version, size = r.PreambleOf(kind)
 	return version, size
 }
 
-// PreambleOf reads the start of a message, which must be of one of the given kinds. It returns the kind, the format
-// version and the size of the content in bytes.
+// PreambleOf reads the start of a message. It records an error if the message is not of one of the given kinds. It
+// returns the kind, the format version, and the size of the content in bytes.
 func (r *Reader) PreambleOf(kind Kind, others ...Kind) (of Kind, version uint32, size int64) {
 	var p preamble
 	r.Struct(&p)
@@ -120,24 +121,25 @@ func (r *Reader) PreambleOf(kind Kind, others ...Kind) (of Kind, version uint32,
 	return kind, p.Version, int64(p.Length) - Frame
 }
 
-// Struct reads a value of fixed size into *v. The size is at most one chunk.
+// Struct reads a value of fixed size into *v. The size must be at most one chunk, which is 8 KiB.
 func (r *Reader) Struct(v any) {
 	if b := r.buf[:binary.Size(v)]; r.fill(b) {
 		_, r.err = binary.Decode(b, binary.LittleEndian, v)
 	}
 }
 
-// Bytes reads n bytes and returns them in new memory.
+// Bytes reads n bytes and returns them in a new slice.
 func (r *Reader) Bytes(n int) []byte {
 	return elements(r, n, 1, func(dst, b []byte) { copy(dst, b) })
 }
 
-// Float64s reads n numbers and returns them in new memory.
+// Float64s reads n numbers of type float64 and returns them in a new slice.
 func (r *Reader) Float64s(n int) []float64 {
 	return elements(r, n, 8, Floats)
 }
 
-// Int32s reads n numbers into new memory. Numbers above the largest int32 become negative.
+// Int32s reads n unsigned numbers of 4 bytes and returns them in a new slice. Numbers above the largest int32
+// become negative.
 func (r *Reader) Int32s(n int) []int32 {
 	return elements(r, n, 4, func(dst []int32, b []byte) {
 		for i := range dst {
@@ -146,8 +148,8 @@ func (r *Reader) Int32s(n int) []int32 {
 	})
 }
 
-// Ints reads n numbers of 8 bytes into new memory. A number above the largest int becomes negative or, on a 32-bit
-// machine, wrong.
+// Ints reads n unsigned numbers of 8 bytes and returns them in a new slice. On a 64-bit machine, numbers above the
+// largest int become negative. On a 32-bit machine, only the lower 4 bytes of a number are kept.
 func (r *Reader) Ints(n int) []int {
 	return elements(r, n, 8, func(dst []int, b []byte) {
 		for i := range dst {
@@ -156,7 +158,7 @@ func (r *Reader) Ints(n int) []int {
 	})
 }
 
-// Int64s reads n signed numbers and returns them in new memory.
+// Int64s reads n signed numbers of 8 bytes and returns them in a new slice.
 func (r *Reader) Int64s(n int) []int64 {
 	return elements(r, n, 8, func(dst []int64, b []byte) {
 		for i := range dst {
@@ -176,7 +178,7 @@ func (r *Reader) Sums(n int) []twofold.Total {
 
 func float(b []byte) float64 { return math.Float64frombits(binary.LittleEndian.Uint64(b)) }
 
-// Read implements [io.Reader], so that a message can contain another message.
+// Read implements [io.Reader], so that a Reader can be the source of a message inside this message.
 func (r *Reader) Read(b []byte) (int, error) {
 	if !r.fill(b) {
 		return 0, r.err
@@ -184,7 +186,7 @@ func (r *Reader) Read(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// Close reads the checksum at the end of the message and verifies it.
+// Close reads the checksum at the end of the message. It records an error if the checksum is wrong.
 func (r *Reader) Close() {
 	at, want := r.n, r.crc
 	var got uint32
@@ -194,7 +196,7 @@ func (r *Reader) Close() {
 	}
 }
 
-// elements reads n elements of width bytes each, and decodes them by calling decode. width must divide 16.
+// elements reads n elements of width bytes each, and decodes them by the function decode. width must divide 16.
 func elements[T any](r *Reader, n int, width int64, decode func(dst []T, b []byte)) []T {
 	size := int64(n) * width
 	if r.err == nil && r.sure-r.n >= size {
@@ -222,8 +224,9 @@ func elements[T any](r *Reader, n int, width int64, decode func(dst []T, b []byt
 	return out
 }
 
-// gather reads size bytes and returns them in parts, which are valid until the next call. Each part is a multiple of
-// 16 bytes and as long as all parts before it together.
+// gather reads size bytes and returns them in several parts, which are valid until the next call. The length of
+// each part except the last is a multiple of 16 bytes, so that no element is divided. Parts that gather allocates
+// grow with the number of bytes read.
 func (r *Reader) gather(size int64) [][]byte {
 	var parts [][]byte
 	for got := int64(0); got < size && r.err == nil; {
@@ -239,7 +242,7 @@ func (r *Reader) gather(size int64) [][]byte {
 	return parts
 }
 
-// fill reads len(b) bytes into b. It reports whether this succeeded.
+// fill reads bytes until b is full. It returns false after an error.
 func (r *Reader) fill(b []byte) bool {
 	if r.err != nil {
 		return false

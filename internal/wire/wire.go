@@ -1,5 +1,5 @@
-// Package wire defines the header and checksum of the messages in which packages fd, ridge and checkpoint
-// store their state:
+// Package wire defines the header and the checksum of messages. Packages fd, ridge and checkpoint store their state
+// in such messages:
 //
 //	offset  bytes
 //	0       8      magic: 89 'F' 'D' 'R' 0D 0A 1A 0A
@@ -9,8 +9,9 @@
 //	24      …      content
 //	        4      CRC-32C (Castagnoli) of all bytes before
 //
-// Numbers are little-endian, and floating-point numbers are in IEEE 754 format. The magic is like the one of
-// PNG: a transfer as text, which changes line ends or drops the eighth bit, damages it.
+// Numbers are little-endian, and floating-point numbers are in IEEE 754 format. The magic is similar to the first
+// bytes of PNG files. If a file is transferred as text, so that line ends change or the eighth bit is lost, the
+// magic changes.
 package wire
 
 import (
@@ -25,7 +26,8 @@ type Kind uint32
 const (
 	Sketch  Kind = 1 // an fd.Sketch
 	Summary Kind = 2 // a ridge.Summary
-	// Checkpoint is a state of package internal/checkpoint. Pass is the content of a ridge.Journal.
+	// Checkpoint is a state that package internal/checkpoint has saved. Pass is a state that a ridge.Journal has
+	// recorded.
 	Checkpoint Kind = 3
 	Pass       Kind = 4
 	Lanes      Kind = 5 // a ridge.Summary with several lanes
@@ -48,10 +50,10 @@ var kinds = map[Kind]struct {
 	Fading:     {name: "a fading summary", version: 1, isSummary: true},
 }
 
-// Version returns the newest format version of messages of kind k, which NewWriter writes.
+// Version returns the newest format version of messages of this kind. NewWriter writes this version.
 func (k Kind) Version() uint32 { return max(1, kinds[k].version) }
 
-// IsSummary reports whether messages of kind k contain a summary of rows.
+// IsSummary reports whether messages of this kind contain a summary of rows.
 func (k Kind) IsSummary() bool { return kinds[k].isSummary }
 
 func (k Kind) String() string {
@@ -73,22 +75,24 @@ var magic = [8]byte{0x89, 'F', 'D', 'R', '\r', '\n', 0x1a, '\n'}
 // Magic returns the first bytes of every message.
 func Magic() string { return string(magic[:]) }
 
-// Start is the offset of the content in a message. Frame is the number of bytes of a message that are not content.
+// Start is the offset of the content in a message, in bytes. Frame is the number of bytes of a message that do not
+// belong to the content.
 const (
 	Start = 24
 	Frame = Start + 4
 )
 
-// chunk is the number of bytes that are converted at a time, which fit in the L1 cache.
+// chunk is the number of bytes that are encoded or decoded at a time. This number of bytes fits in the L1 cache.
 const chunk = 8 << 10
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// errors.Is(err, ErrVersion) is true for an Error about a message with a newer version than [Kind.Version].
+// ErrVersion matches an [Error] about a message whose format version is newer than [Kind.Version]: errors.Is(err,
+// ErrVersion) is true.
 var ErrVersion = errors.New("newer format version")
 
-// An Error reports that a message is wrong at the byte Offset. The packages that use wire convert it to an exported
-// error with the same fields.
+// An Error reports that a message is wrong at the byte Offset. Other packages convert it to an exported error of
+// their own with the same fields.
 type Error struct {
 	Offset int64
 	Reason string

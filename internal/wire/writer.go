@@ -9,7 +9,7 @@ import (
 	"github.com/fdridge/fdridge/internal/twofold"
 )
 
-// A Writer writes one message. It stores the first error, which Close returns.
+// A Writer writes one message. It keeps the first error, and returns it from Close.
 type Writer struct {
 	dst io.Writer
 	buf []byte // not yet written
@@ -23,15 +23,15 @@ func NewWriter(w io.Writer, kind Kind, size int64) *Writer {
 	return NewVersionWriter(w, kind, kind.Version(), size)
 }
 
-// NewVersionWriter begins a message with size bytes of content, in the given format version instead of the newest
-// one.
+// NewVersionWriter begins a message with size bytes of content. Unlike NewWriter, it writes the given format
+// version, which may be an older one.
 func NewVersionWriter(w io.Writer, kind Kind, version uint32, size int64) *Writer {
 	m := &Writer{dst: w, buf: make([]byte, 0, chunk)}
 	m.Struct(preamble{magic, version, kind, uint64(size + Frame)})
 	return m
 }
 
-// Struct writes the fields of a struct of fixed size.
+// Struct writes the fields of the struct v, which must have a fixed size.
 func (w *Writer) Struct(v any) {
 	b, err := binary.Append(nil, binary.LittleEndian, v)
 	w.Fail(err)
@@ -66,7 +66,7 @@ func (w *Writer) Int32s(x []int32) {
 	}
 }
 
-// Ints writes the numbers of x, which must not be negative, with 8 bytes each.
+// Ints writes each number of x as 8 bytes. No number may be negative.
 func (w *Writer) Ints(x []int) {
 	for _, v := range x {
 		w.buf = binary.LittleEndian.AppendUint64(w.room(8), uint64(v))
@@ -90,7 +90,7 @@ func (w *Writer) Sums(x []twofold.Total) {
 	}
 }
 
-// Write writes b. With this method, w can be the destination of a nested message.
+// Write writes the bytes b. It implements [io.Writer], so that another message can be written inside this message.
 func (w *Writer) Write(b []byte) (int, error) {
 	w.flush()
 	w.pass(b)
@@ -100,14 +100,14 @@ func (w *Writer) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// Fail stores err if it is the first error that is not nil. The message is then incomplete.
+// Fail records err, unless err is nil or there was an error before. The message is then incomplete.
 func (w *Writer) Fail(err error) {
 	if w.err == nil {
 		w.err = err
 	}
 }
 
-// Close writes the checksum, and returns the number of bytes written and the first error.
+// Close writes the checksum. It returns the number of bytes written, and the first error.
 func (w *Writer) Close() (int64, error) {
 	w.flush()
 	w.buf = binary.LittleEndian.AppendUint32(w.buf, w.crc)
@@ -115,7 +115,7 @@ func (w *Writer) Close() (int64, error) {
 	return w.n, w.err
 }
 
-// room returns the buffer with space for need more bytes.
+// room returns the buffer, which then has space for need more bytes.
 func (w *Writer) room(need int) []byte {
 	if cap(w.buf)-len(w.buf) < need {
 		w.flush()

@@ -11,19 +11,21 @@ import (
 type Band struct {
 	Name    string `json:"name"`    // for messages
 	Columns []int  `json:"columns"` // column numbers from 0, in any order
-	// p in the penalty γ·p·Σ xⱼ² of the coefficients xⱼ of these columns; if p is 0, [Bands] chooses p
+	// Penalty is the factor p in the penalty γ·p·Σ xⱼ² on the coefficients xⱼ of these columns. If it is 0, [Bands]
+	// chooses it.
 	Penalty float64 `json:"penalty"`
 }
 
 // Penalties returns the penalty of each of d columns: factor[j] times the Penalty of the band of column j. A nil
-// factor means 1 for each column. A band with Penalty 0, and a column in no band, count as penalty 1.
+// factor means 1 for each column. A band whose Penalty is 0 counts as a band of penalty 1. A column in no band has
+// penalty 1, too.
 //
 // The error is [ridge.ErrInput] in these cases:
 //
 //   - A column number is out of range or given twice.
 //   - A band has no columns.
 //   - A penalty is negative or not finite, or a product of penalties overflows or underflows.
-//   - factor has another length than d.
+//   - The length of factor is not d.
 func Penalties(d int, factor []float64, bands []Band) ([]float64, error) {
 	if factor != nil && len(factor) != d {
 		return nil, badinput.Errorf("ridge: %d penalties for %d columns", len(factor), d)

@@ -9,21 +9,24 @@ import (
 	"github.com/fdridge/fdridge/ridge/reason"
 )
 
-// A BandChoice holds the chosen γ and penalties of groups of columns ([Band]), and how they were chosen.
+// A BandChoice holds the chosen overall penalty γ, the chosen penalties of groups of columns ([Band]), and how they
+// were chosen.
 type BandChoice struct {
 	Bands []Band `json:"bands"` // with the chosen penalties
-	// Choice is the choice among the trials in Tried, by the smallest upper bound on GCV. Choice.Certain compares only
-	// these trials: penalties that were not tried may be better. Index is −1 if all penalties were given.
+	// Choice is the choice among the trials in Tried, by the smallest upper bound on the score of generalised
+	// cross-validation. Choice.Certain is about these trials only: penalties that were not tried may be better.
+	// Choice.Index is −1 if all penalties were given.
 	Choice Choice      `json:"choice"`
 	Tried  []BandTrial `json:"tried"`  // the trials, in order
 	AtEnd  bool        `json:"at_end"` // a penalty is 10⁸ or 10⁻⁸, the ends of the search
 	Passes int         `json:"passes"` // number of passes for the choice, besides the pass of the summary
 	Whole  bool        `json:"whole"`  // these passes computed AᵀA itself, so only round-off widens the brackets of GCV
-	// the reason for each pass, or the reason against a pass; empty if the summary was enough for the choice
+	// Spent gives the reasons for the further passes, or the reason against a pass. It is empty if the summary was
+	// enough for the choice.
 	Spent []reason.Reason `json:"spent,omitempty"`
 }
 
-// A BandTrial is the result for one set of penalties.
+// A BandTrial is the result for one set of penalties of the groups of columns.
 type BandTrial struct {
 	Penalties []float64      `json:"penalties"`         // one for each band
 	Gamma     float64        `json:"gamma" null:"NaN"`  // the γ with the smallest upper bound on GCV
@@ -33,8 +36,8 @@ type BandTrial struct {
 
 const (
 	bandReach = 8 // penalties are between 10^−bandReach and 10^bandReach
-	// a trial compares 2·bandGammas + 1 values of γ around the γ of the best trial; neighbours differ by the factor
-	// 10^¼
+	// If no candidates are given, each trial after the first compares 2·bandGammas + 1 values of the penalty γ. They
+	// lie around the γ of the best trial so far, and neighbours differ by the factor 10^¼.
 	bandGammas = 4
 )
 
@@ -43,13 +46,14 @@ var bandSteps = [...]float64{1, 0.5, 0.25}
 // BandOptions are the options of [Bands].
 type BandOptions struct {
 	Bands []Band
-	// Penalty holds a factor for each column. The penalty of a column is this factor times the penalty of its band. nil
-	// means 1.
+	// Penalty holds a factor for each column. The penalty of a column is this factor times the penalty of its band.
+	// A nil Penalty means the factor 1 for every column.
 	Penalty []float64
-	// Candidates are the γ to compare. The default is the grid of [Gamma].
+	// Candidates are the values of the penalty γ to compare. If it is nil, [Gamma] chooses its default grid.
 	Candidates []float64
-	// GivenGamma means that Candidates are the γ to solve for, so γ is not chosen. Bands then chooses the penalty of
-	// every band. Otherwise the penalty of the first band may stay 1, see [Bands].
+	// GivenGamma means that the user gave the penalty γ: Candidates are the γ to solve for. Bands then chooses the
+	// penalties of all bands that have none. Otherwise γ is chosen, too, and the first band may keep penalty 1. The
+	// reason is that only the products of γ and the penalties matter.
 	GivenGamma bool
 }
 
@@ -109,7 +113,7 @@ type bandSearch struct {
 	triedExponents [][]float64 // the exponents of each trial in tried
 }
 
-// freeBands returns the indices of the bands without a given penalty.
+// freeBands returns the indices of the bands whose penalty the search has to choose.
 func (b *bandSearch) freeBands() []int {
 	var out []int
 	columns, given := 0, false
@@ -130,7 +134,8 @@ func (b *bandSearch) freeBands() []int {
 	return out
 }
 
-// bandsAt sets the penalty of free band i to 10^exponents[i].
+// bandsAt returns a copy of the bands. A band i without a given penalty has the penalty 10^exponents[i] in the
+// copy.
 func (b *bandSearch) bandsAt(exponents []float64) []Band {
 	out := slices.Clone(b.Bands)
 	for i := range out {
@@ -146,7 +151,8 @@ func (b *bandSearch) begin() error {
 	return err
 }
 
-// try reports whether the penalties 10^exponents[i] are the best so far.
+// try adds a trial with the penalty 10^exponents[i] for each band i without a given penalty. It reports whether
+// this trial is the best so far.
 func (b *bandSearch) try(exponents, gammas []float64) (better bool, err error) {
 	bands := b.bandsAt(exponents)
 	p, err := Penalties(b.sum.Config().Dim, b.Penalty, bands)
@@ -197,8 +203,8 @@ func (b *bandSearch) gammas() []float64 {
 	return out
 }
 
-// searchLine adds step to the exponent of the penalty of band i (a power of ten) as long as the score improves. If the
-// first addition does not improve the score, searchLine subtracts step instead. moved reports whether the penalty
+// searchLine multiplies the penalty of band i by 10^step as long as the score improves. If the first multiplication
+// does not improve the score, searchLine divides by 10^step instead. The result moved is true if the penalty
 // changed.
 func (b *bandSearch) searchLine(ctx context.Context, i int, step float64) (moved bool, err error) {
 	for _, change := range []float64{step, -step} {

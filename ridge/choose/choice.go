@@ -11,25 +11,25 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/rows"
 )
 
-// A Choice is the result of choosing among candidates by their scores. Each score is known only by a bracket and an
-// estimate.
+// A Choice is the result of choosing among candidates by their scores; the smallest score is best. Of each score
+// only a bracket and an estimate are known.
 type Choice struct {
 	// Index is the index of the chosen candidate. Its score has the smallest upper bound; see [Least].
 	Index int `json:"index" null:"-1"`
 	// Score is the bracket of the score of the chosen candidate, and Estimate is an estimate inside it.
 	Score    ridge.Interval `json:"score"`
 	Estimate float64        `json:"estimate" null:"+Inf"`
-	// Certain is true if it is proved that no other candidate has a smaller score.
+	// Certain is true if it is proved that no other candidate has a smaller score than the chosen one.
 	Certain bool `json:"certain"`
-	// Possible lists the indices of the candidates that may have the smallest score, ascending, including Index. The
-	// lower bound of each of them is at most the smallest upper bound.
+	// Possible lists the indices of the candidates that may have the smallest score, ascending. Index is among
+	// them. The lower bound of each of these scores is at most the smallest upper bound of all scores.
 	Possible []int `json:"possible"`
-	// Excess is an upper bound on the score of the chosen candidate minus the smallest score.
+	// Excess is an upper bound on the difference between the score of the chosen candidate and the smallest score.
 	Excess float64 `json:"excess" null:"+Inf"`
 }
 
-// RelativeExcess returns an upper bound on Excess divided by the smallest score; 0.01 is one per cent. The bound is 0
-// if the choice is certain and +Inf if nothing is known.
+// RelativeExcess returns an upper bound on Excess divided by the smallest score of all candidates. For example,
+// 0.01 means one per cent. The bound is 0 if the choice is certain and +Inf if nothing is known.
 func (c *Choice) RelativeExcess() float64 {
 	least := c.Score.Hi - c.Excess
 	switch {
@@ -50,11 +50,11 @@ func roundedDifference(hi, lo float64) float64 {
 	return v
 }
 
-// Least chooses the candidate whose score has the smallest upper bound. If upper bounds are equal, the smallest
-// estimate decides.
+// Least chooses the candidate whose score has the smallest upper bound. If several candidates have this upper
+// bound, the smallest estimate decides. scores[i] is the bracket of the score of candidate i.
 //
 // If an estimate is missing, NaN or outside its bracket, the midpoint of the bracket is used instead. A NaN bracket
-// means that nothing is known of the score. If there are no candidates, Index is −1.
+// means that nothing is known of the score. If there are no candidates, Choice.Index is −1.
 func Least(scores []ridge.Interval, estimates []float64) Choice {
 	c := Choice{
 		Index:    -1,
@@ -125,8 +125,8 @@ func gcvOf(fits []*ridge.Solution) [][]ridge.Interval {
 	return gcv
 }
 
-// chooseTarget chooses a candidate by the scores of target j, or by the sums of the scores over all targets if j is
-// negative. scores[i][j] brackets the score of candidate i for target j.
+// chooseTarget chooses a candidate by the scores of target j. If j is negative, it chooses by the sums of the
+// scores over all targets. scores[i][j] brackets the score of candidate i for target j.
 func chooseTarget(scores [][]ridge.Interval, estimates [][]float64, j int) (Choice, error) {
 	if len(scores) == 0 {
 		return Choice{}, rows.Unfit("a choice of nothing")

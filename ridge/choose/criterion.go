@@ -8,33 +8,33 @@ import (
 	"github.com/fdridge/fdridge/ridge"
 )
 
-// A Criterion is a score by which γ is chosen. The table criteria defines all criteria.
+// A Criterion is a score by which the penalty γ is chosen.
 type Criterion int
 
 const (
-	// Auto selects LOO if the rows can be read again for the choice, and GCV otherwise.
+	// Auto selects [LOO] if the rows can be read again for the choice, and [GCV] otherwise.
 	Auto Criterion = iota
-	// GCV is generalised cross-validation, see [LeastGCV]: n·RSS(x*)/(n − df)² for the exact solution x* with df
-	// degrees of freedom. It is summed over all targets.
+	// GCV is the score of generalised cross-validation, n·RSS/(n − df)², see [LeastGCV]. The exact solution for n
+	// rows has the sum of squared residuals RSS and df degrees of freedom. The score is summed over all targets.
 	GCV
-	// LOO is the mean squared leave-one-out error of the exact solution, see [ridge.LeaveOneOut]. It is summed over all
-	// targets. scikit-learn's RidgeCV uses LOO by default.
+	// LOO is the mean squared leave-one-out error of the exact solution, see [ridge.LeaveOneOut], summed over all
+	// targets. scikit-learn's RidgeCV uses this score by default.
 	LOO
-	// CV is cross-validation with folds, see [CrossValidate]. It is summed over all targets.
+	// CV is the mean squared error in a cross-validation with folds, see [CrossValidate], summed over all targets.
 	CV
-	// Accuracy and BalancedAccuracy are scores of a classification. Each row is classified by the exact solution of all
-	// other rows. The score is an error rate: 1 minus the accuracy or balanced accuracy, rounded to float64.
-	// [GammaChoice.ByErrorRate] chooses by it.
+	// Accuracy and BalancedAccuracy are scores of a classification. Each row is classified by the exact solution of
+	// all other rows. The score is an error rate: 1 minus the accuracy or balanced accuracy, rounded to float64.
+	// [GammaChoice.ByErrorRate] chooses by this error rate.
 	Accuracy
 	BalancedAccuracy
-	// MarginalLikelihood is the negative logarithm of the marginal likelihood at the noise variance that maximises it,
-	// see [ridge.Marginal]. With an intercept or columns without penalty, it is the restricted likelihood (REML). It is
-	// summed over all targets, each with a noise variance of its own.
+	// MarginalLikelihood is the negative logarithm of the marginal likelihood, see [ridge.Marginal]. For each
+	// target, the noise variance is the value that maximises the likelihood. With an intercept or columns without
+	// penalty, the score uses the restricted likelihood (REML). The score is summed over all targets.
 	MarginalLikelihood
 )
 
-// criteria is the table of all criteria. A new criterion is a row of this table. The search, the names of flags, JSON
-// and Python, and the words of reports all follow from the row.
+// criteria is the table of all criteria. To add a criterion, add a row to this table. The search, the names of
+// flags, JSON and Python, and the words of reports all use the row.
 var criteria = [...]definition{
 	Auto: {name: "auto"},
 	GCV: {
@@ -104,20 +104,21 @@ var criteria = [...]definition{
 type definition struct {
 	name  string
 	needs Needs
-	// scores returns a score for each target, or, for an error rate, one score for all targets.
+	// scores returns one score for each target. If the criterion is an error rate, it returns one score for all
+	// targets.
 	scores func(e *Evidence) []Score
-	// each, if not nil, computes the scores of every target and γ from a summary, without solutions. For k values of γ,
-	// element j·k + i is the score of target j at gammas[i].
+	// each, if not nil, computes scores from a summary without solving. It returns the score of target j at
+	// gammas[i] as element j·len(gammas) + i.
 	each func(sum *ridge.Summary, gammas []float64) ([]ridge.Interval, error)
-	// among is Auto, unless the score is an error rate of a classification. For an error rate, among is another
-	// criterion: a search by that criterion finds the candidates, and the error rate decides between the candidates.
+	// among is Auto unless the criterion is an error rate of a classification. For an error rate, among is the
+	// criterion by which a search finds the candidates. The error rate then decides between these candidates.
 	among       Criterion
 	isLogarithm bool // the score is a logarithm, so differences of scores matter, not ratios
 	refines     bool // γ between the best γ of a default grid and its neighbours are tried, too; see refine
 	words       Words
 }
 
-// Needs describes what a criterion needs besides the certificates of the solutions at each γ.
+// Needs describes what a criterion needs besides the solutions and their certified bounds.
 type Needs struct {
 	Pass   bool // a pass that predicts each row by the exact solution of all other rows
 	Folds  bool // the squared errors of folds
@@ -133,25 +134,26 @@ type Words struct {
 	Legend  string // the sentence below the table of the text report
 }
 
-// A Score holds a bracket of a score, and an estimate inside it. A NaN estimate stands for the midpoint.
+// A Score holds a bracket of a score, and an estimate inside the bracket. If Estimate is NaN, the estimate is the
+// midpoint.
 type Score struct {
 	Bracket  ridge.Interval
 	Estimate float64
 }
 
-// Evidence holds the results at one γ from which scores follow.
+// Evidence holds the results at one value of the penalty γ from which the scores are computed.
 type Evidence struct {
 	Fit *ridge.Solution // the solution at one γ; nil if the criterion takes only Errors
-	// Errors holds the mean squared error of each target when every row is predicted by a solution of other rows. It is
-	// nil unless the criterion needs leave-one-out predictions or folds.
+	// Errors holds the mean squared error of each target when every row is predicted by a solution of other rows.
+	// It is nil unless the criterion needs such predictions (leave-one-out errors or folds).
 	Errors []Score
-	// Decisions counts right decisions when each row is classified by the solution of all other rows. It is nil without
-	// labels.
+	// Decisions counts right decisions when each row is classified by the solution of all other rows. It is nil if
+	// the rows have no labels.
 	Decisions Decisions
 }
 
-// Decisions are the scores of a classification, each with an estimate and a bracket. Package ridge/classes implements
-// it.
+// Decisions are the scores of a classification. Each score has an estimate and a bracket. Package ridge/classes
+// implements Decisions.
 type Decisions interface {
 	Accuracy() (float64, ridge.Interval)
 	Balanced() (float64, ridge.Interval)
@@ -171,7 +173,7 @@ func (c Criterion) IsValid() bool {
 	return c >= 0 && int(c) < len(criteria)
 }
 
-// of returns the definition of c. An unknown criterion has the definition of Auto.
+// of returns the row of c in the table of criteria. For an unknown criterion, it returns the row of Auto.
 func (c Criterion) of() *definition {
 	if !c.IsValid() {
 		c = Auto
@@ -185,10 +187,11 @@ func (c Criterion) Needs() Needs { return c.of().needs }
 // Words returns the texts about c.
 func (c Criterion) Words() Words { return c.of().words }
 
-// IsErrorRate reports whether the criterion is an error rate of a classification, which is one score for all targets.
+// IsErrorRate reports whether the criterion is an error rate of a classification. An error rate is one score for
+// all targets together.
 func (c Criterion) IsErrorRate() bool { return c.of().among != Auto }
 
-// scoresOf returns a score for each target of a solution.
+// scoresOf returns a score for each target of the solution f.
 func scoresOf(f *ridge.Solution, bracket func(o *ridge.Target) ridge.Interval) []Score {
 	var out []Score
 	for j := range f.Targets {
@@ -212,7 +215,7 @@ func (c Criterion) String() string {
 	return c.of().name
 }
 
-// ParseCriterion returns the criterion with the given name, or an error if there is none.
+// ParseCriterion returns the criterion with the given name, or an error if no criterion has this name.
 func ParseCriterion(name string) (Criterion, error) {
 	for i := range criteria {
 		if criteria[i].name == name {
@@ -233,7 +236,7 @@ func Names(last string) string {
 	return strings.Join(names[:end], ", ") + last + names[end]
 }
 
-// MarshalText returns the name of c, as String does. If c is unknown, the error is [ridge.ErrInput].
+// MarshalText returns the name of c, like String. If c is unknown, the error is [ridge.ErrInput].
 func (c Criterion) MarshalText() ([]byte, error) {
 	if !c.IsValid() {
 		return nil, badinput.Errorf("ridge: %v is not a criterion", c)

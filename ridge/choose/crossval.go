@@ -21,18 +21,18 @@ import (
 // CrossValidation holds the options of [CrossValidate]. The zero value of each field is the documented default.
 type CrossValidation struct {
 	Folds int // K, the number of folds; at least 2 and at most the number of rows; default 5
-	// Gammas are the γ to compare. The default is a [Grid] of 25 γ from the summary of all rows. This default grid is
-	// extended as in [Gamma], but only downwards if Exact is true.
+	// Gammas are the values of the penalty γ to compare. The default is a [Grid] of 25 γ for all rows. This default
+	// grid is extended as in [Gamma], but only downwards if Exact is true.
 	Gammas []float64
-	// FixedGrid compares exactly the 25 γ of the default [Grid]: none is added and none is left out. The candidates then
+	// FixedGrid compares exactly the 25 γ of the default [Grid]: no γ is added or left out. The candidates then
 	// do not depend on the targets. FixedGrid has no effect if Gammas is given.
 	FixedGrid bool
-	// Seed determines the folds. Seed 0 assigns row i to fold i mod K. Any other seed assigns rows by a hash of the
-	// seed and i; use such a seed if the order of the rows is periodic.
+	// Seed determines the folds. Seed 0 assigns row i to fold i mod Folds. Any other seed assigns row i by a hash
+	// of the seed and i. Use a seed other than 0 if the order of the rows is periodic.
 	Seed uint64
-	// Exact makes a second pass, which computes the errors of the fits on the held-out rows. Without Exact, only brackets
-	// of these errors are known. Exact keeps K·k·t·d coefficients, for K folds, k values of γ, t targets and d
-	// features.
+	// Exact makes a second pass, which computes the errors of the fits on the held-out rows. Without Exact, only
+	// brackets of these errors are known. With Exact, the coefficients for all folds, γ and targets are kept in
+	// memory. For K folds, k values of γ, t targets and d features, these are K·k·t·d numbers.
 	Exact bool
 	// Rounding describes scaled features, as in [ridge.ExactOptions].
 	Rounding []float64
@@ -71,18 +71,20 @@ func (e *FoldsError) Error() string {
 // Is reports whether target is [ridge.ErrInput].
 func (e *FoldsError) Is(target error) bool { return target == ridge.ErrInput }
 
-// A CVResult is the result of K-fold cross-validation. The score of a γ and a target is the mean squared error over
-// all rows, with sample weights. Each row is predicted by the fit to the folds that do not contain the row.
-// Scikit-learn averages the errors of the folds instead. For folds of equal size both scores are equal.
+// A CVResult is the result of a cross-validation with K folds. Each row is predicted by the fit to the folds that
+// do not contain the row. The score of a penalty γ and a target is the mean squared error over all rows, with
+// sample weights. Scikit-learn averages the errors of the folds instead. For folds of equal size both scores are
+// equal.
 type CVResult struct {
 	Gammas []float64 `json:"gammas"`
-	// Fitted[i][j] brackets the score at Gammas[i] of target j for fits from sketches ([ridge.Summary.Fit]). Each fold
-	// has a sketch. The rows of a fold are predicted by the fit to the merged sketches of the other K − 1 folds.
+	// Fitted[i][j] brackets the score at Gammas[i] of target j for fits from sketches ([ridge.Summary.Fit]). A
+	// sketch is computed for each fold. The rows of a fold are predicted by the fit to the merged sketches of all
+	// other folds.
 	Fitted [][]ridge.Interval `json:"fitted"`
 	// Ridge[i][j] brackets the score at Gammas[i] of target j for exact ridge solutions.
 	Ridge [][]ridge.Interval `json:"ridge"`
-	// Unknown lists the small γ of the default grid that were left out because their scores are not known well, see
-	// [GammaChoice].
+	// Unknown lists the small values of γ of the default grid that were left out, because their scores are not
+	// known well; see [GammaChoice].
 	Unknown []float64
 	// Summary is the summary of all rows.
 	Summary *ridge.Summary
@@ -210,16 +212,16 @@ type validation struct {
 	held []*ridge.Summary // summary of the rows of each fold
 }
 
-// A fold holds the results of fits to the other folds.
+// A fold holds the results for one fold, from the fits to all other folds.
 type fold struct {
 	errors []interval.Interval // brackets of the sum of squared errors on the rows of the fold
-	// bounds on the norm of the residuals of the exact fit minus the residuals of the one-pass fit
+	// bounds on the norm of the residuals of the exact fit minus the residuals of the fit from the sketch
 	shift  []float64
 	round  []float64 // bounds on the norm of the round-off in the residuals that a second pass computes
 	scorer *scorer   // the fits, if a second pass computes their errors
 }
 
-// checkMemory returns a *FoldsError if n rows need too much memory.
+// checkMemory returns a *FoldsError if the folds of n rows need more than the allowed memory.
 func (v *validation) checkMemory(n int64) error {
 	tuning, err := engine.DefaultTuning()
 	if err != nil {
@@ -331,7 +333,7 @@ func (v *validation) summarizeEach(ctx context.Context, src dataset.Source) erro
 	return nil
 }
 
-// mergeWithout returns the merged summary of all folds except k.
+// mergeWithout returns the merged summary of all folds except fold k.
 func (v *validation) mergeWithout(ctx context.Context, k int) (*ridge.Summary, error) {
 	s, err := ridge.NewSummary(v.cfg)
 	if err != nil {
@@ -366,7 +368,7 @@ func (v *validation) fit(ctx context.Context, gammas []float64) ([]fold, error) 
 	return folds, nil
 }
 
-// fitWithout fits without fold k and brackets its squared errors.
+// fitWithout fits to all folds except k, and brackets the squared errors of these fits on the rows of fold k.
 func (v *validation) fitWithout(ctx context.Context, k int, gammas []float64) (f fold, err error) {
 	rest, err := v.mergeWithout(ctx, k)
 	if err != nil {
@@ -412,7 +414,7 @@ func (v *validation) fitWithout(ctx context.Context, k int, gammas []float64) (f
 	return f, nil
 }
 
-// evaluate computes the errors of the fits in a second pass.
+// evaluate makes a second pass, which computes the errors of the fits on the rows of each fold.
 func (v *validation) evaluate(ctx context.Context, src dataset.Source, folds []fold) error {
 	count := make([]int64, len(folds))
 	weight := make([]twofold.Total, len(folds))
@@ -441,7 +443,7 @@ func (v *validation) evaluate(ctx context.Context, src dataset.Source, folds []f
 		}
 	}
 	for k, f := range folds {
-		// lost bounds the error in the norm of the residuals that comes from squares that underflow.
+		// lost bounds the error of the norm of the residuals if squares of small residuals underflow.
 		lost := math.Sqrt(float64(v.held[k].Rows())) * 0x1p-536
 		for i, pad := range f.round {
 			r := math.Sqrt(f.scorer.rss[i].Value()) * (1 + 4*roundoff.Eps)

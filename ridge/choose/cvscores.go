@@ -9,7 +9,7 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/interval"
 )
 
-// cvScores holds the scores for each γ and target, see [CVResult].
+// cvScores holds the scores for each penalty γ and each target, see [CVResult].
 type cvScores struct {
 	gammas        []float64
 	fitted, ridge [][]ridge.Interval
@@ -40,8 +40,8 @@ func scores(gammas []float64, folds []fold, all *ridge.Summary) cvScores {
 	return s
 }
 
-// extendGrid adds γ beyond the end of the grid at which the best γ is, as long as this improves the choice. all is
-// the summary of all rows.
+// extendGrid extends the grid beyond its end, if the best γ is there. It repeats this as long as the choice
+// improves. all is the summary of all rows.
 func (v *validation) extendGrid(ctx context.Context, s cvScores, all *ridge.Summary) (cvScores, error) {
 	for range maxExtensions {
 		fitted, ridge, err := s.best()
@@ -96,7 +96,7 @@ func midpoints(scores [][]ridge.Interval) [][]float64 {
 	return out
 }
 
-// merged returns both lists of scores in ascending order of γ.
+// merged returns the scores of s and o together, in ascending order of γ.
 func (s cvScores) merged(o cvScores) cvScores {
 	order := make([]int, len(s.gammas)+len(o.gammas))
 	for i := range order {

@@ -1,4 +1,5 @@
-// Package choose chooses γ and the penalties of groups of columns. The score is generalised cross-validation, the
-// leave-one-out error, or the error of K-fold cross-validation. Brackets of the scores can prove that a choice is the
-// best.
+// Package choose chooses the penalty γ of ridge regression, and separate penalties for groups of columns. It
+// compares candidates by a score, for example generalised cross-validation, the leave-one-out error, or the error
+// of K-fold cross-validation. A bracket of each score is proved. So it can be proved that no other candidate is
+// better.
 package choose

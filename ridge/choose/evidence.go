@@ -28,7 +28,8 @@ var evidence = definition{
 }
 
 // relativeExcess returns an upper bound on the excess of a choice divided by the smallest score. If the scores are
-// logarithms and the excess is x, it bounds eˣ − 1 instead: the fraction by which another γ may be more likely.
+// logarithms, another γ may be up to eˣ times as likely, where x is the excess. In this case, the result is a bound
+// on eˣ − 1.
 func (c Criterion) relativeExcess(choice *Choice) float64 {
 	switch x := choice.Excess; {
 	case !c.of().isLogarithm:
@@ -41,8 +42,9 @@ func (c Criterion) relativeExcess(choice *Choice) float64 {
 	return math.Inf(1)
 }
 
-// asRatio returns a bracket whose ratio Hi/Lo measures how well the score in bracket v is known. For a logarithm this
-// is [1, 1 + Hi − Lo], because differences of logarithms matter. Other scores are returned unchanged.
+// asRatio returns a bracket whose ratio Hi/Lo measures how well the score in bracket v is known. If the score is a
+// logarithm, asRatio returns [1, 1 + Hi − Lo], because only differences of logarithms matter. Any other v is
+// returned unchanged.
 func (c Criterion) asRatio(v ridge.Interval) ridge.Interval {
 	if c.of().isLogarithm {
 		return ridge.Interval{Lo: 1, Hi: 1 + (v.Hi - v.Lo)}
@@ -50,11 +52,12 @@ func (c Criterion) asRatio(v ridge.Interval) ridge.Interval {
 	return v
 }
 
-// IsLogarithm reports whether the score is the logarithm of a likelihood. Then the differences of scores matter, and
-// scores may be negative.
+// IsLogarithm reports whether the score is the logarithm of a likelihood. Such a score may be negative, and only
+// differences of scores have a meaning.
 func (c Criterion) IsLogarithm() bool { return c.of().isLogarithm }
 
-// noiseOf returns the noise variance of each target of a solution, or nil if the criterion by does not estimate it.
+// noiseOf returns a bracket of the noise variance of each target of the solution f. It returns nil if the criterion
+// by does not estimate noise variances.
 func noiseOf(by Criterion, f *ridge.Solution) []ridge.Interval {
 	if !by.of().isLogarithm || f == nil {
 		return nil

@@ -11,8 +11,8 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/rows"
 )
 
-// deal distributes the rows of src to folds. It calls receive with blocks of rows of fold k. Calls for different folds
-// may run in parallel.
+// deal makes a pass over src and distributes the rows to the folds. It calls receive with the number k of a fold
+// and a block of rows of fold k. Calls for different folds may run in parallel.
 func (v *validation) deal(
 	ctx context.Context,
 	src dataset.Source,
@@ -53,7 +53,7 @@ func (v *validation) deal(
 		if err != nil {
 			return err
 		}
-		// Errors must number the rows of the source, not of folds.
+		// The rows are checked here, because errors must number the rows of the source, not the rows of a fold.
 		raw, err = rows.CheckBlock(b, v.cfg.Dim, v.cfg.Targets, int(seen), raw)
 		if err != nil {
 			return err
@@ -87,7 +87,7 @@ func (v *validation) foldOf(i int64) int {
 	return int(p.Uint64() % k)
 }
 
-// A dealer collects the rows of each fold in blocks.
+// A dealer collects rows in one buffer for each fold, and passes each full buffer on as a block.
 type dealer struct {
 	d, t, rows int
 	receive    func(k int, b dataset.Block) error
@@ -110,7 +110,7 @@ func (h *dealer) add(k int, b dataset.Block, i int) error {
 	return nil
 }
 
-// capacity returns the number of rows that buf collects before they are passed to receive.
+// capacity returns the number of rows that buf holds when it is full.
 func (h *dealer) capacity(buf *dataset.Buffer) int {
 	if buf.Sparse {
 		return roundoff.StageRows
@@ -128,8 +128,8 @@ func (h *dealer) flush(k int) error {
 	return err
 }
 
-// dealtRows returns the number of rows that a fold collects in a block. Blocks are large, because each block may add a
-// row to the sketch of its fold.
+// dealtRows returns the number of dense rows in a block of a fold, for d columns. Blocks are large, because each
+// block may add a row to the sketch of its fold.
 func dealtRows(t engine.Tuning, d int) int {
 	return min(t.GradientRows(d), roundoff.StageRows)
 }

@@ -12,32 +12,36 @@ import (
 	"github.com/fdridge/fdridge/ridge/reason"
 )
 
-// A GammaChoice is a choice of γ by the smallest upper bound on the score, summed over all targets.
+// A GammaChoice is a choice of the penalty γ by the smallest upper bound on a score. The score is summed over all
+// targets.
 type GammaChoice struct {
 	Choice           // Index is an index of Path
 	By     Criterion `json:"by"` // the criterion of the scores
-	// the solution at each γ that was tried, in the order of the candidates; a dual method computes only scores here
-	// and no coefficients, see [ridge.Factorization.Scores]
+	// Path holds the solution at each γ that was tried, in the order of the candidates. If the fit uses AAᵀ (a dual
+	// method), these solutions have scores but no coefficients, see [ridge.Factorization.Scores].
 	Path []*ridge.Solution `json:"path"`
-	// Scores[i][j] brackets the score of Path[i] for target j. An error rate has one element for all targets.
+	// Scores[i][j] brackets the score of Path[i] for target j. If the score is an error rate, Scores[i] has one
+	// element, for all targets.
 	Scores [][]ridge.Interval `json:"scores"`
-	// Estimates holds an estimate of each score. nil means the midpoints of the brackets.
+	// Estimates holds an estimate of each score in Scores. If it is nil, the estimates are the midpoints of the
+	// brackets.
 	Estimates [][]float64 `json:"estimates,omitempty"`
 	CV        *CVResult   `json:"cv,omitempty"` // the cross-validation, if By is CV
 	// Noise brackets the noise variance of each target at the chosen γ, if By is MarginalLikelihood.
 	Noise  []ridge.Interval `json:"noise_variance,omitempty"`
 	Passes int              `json:"passes"` // number of passes for the choice, besides the pass of the summary
-	// AᵀA was computed or the solutions are exact, so only round-off widens the brackets
+	// Whole is true if AᵀA was computed or the solutions are exact. Only round-off then widens the brackets.
 	Whole bool `json:"whole"`
-	// the reason for each pass, or the reason against a pass; empty if the summary was enough for the choice
+	// Spent gives the reasons for the further passes, or the reason against a pass. It is empty if the summary was
+	// enough for the choice.
 	Spent []reason.Reason `json:"spent,omitempty"`
-	// Unknown lists the γ that were left out, in ascending order. A γ is left out if its linear system is singular. A
-	// γ of a default grid is also left out if its score is not known to one per cent. These γ may be better than the
-	// chosen γ, even if the choice is Certain.
+	// Unknown lists the values of γ that were left out, ascending. A γ is left out if its linear system is
+	// singular. A γ of a default grid is also left out if its score is not known to one per cent. A γ in Unknown
+	// may be better than the chosen γ, even if the choice is Certain.
 	Unknown []float64 `json:"unknown,omitempty"`
 }
 
-// Gamma returns the chosen γ, or NaN if there is none.
+// Gamma returns the chosen penalty γ, or NaN if none was chosen.
 func (c *GammaChoice) Gamma() float64 {
 	if c == nil || c.Index < 0 || c.Index >= len(c.Path) {
 		return math.NaN()
@@ -45,15 +49,18 @@ func (c *GammaChoice) Gamma() float64 {
 	return c.Path[c.Index].Gamma
 }
 
-// RelativeExcess returns an upper bound on Excess divided by the smallest score. If the score is a logarithm, it bounds
-// e^Excess − 1, the fraction by which another γ may be more likely.
+// RelativeExcess returns an upper bound on Excess divided by the smallest score. If the score is a logarithm,
+// another γ may be up to e^Excess times as likely. In this case, the result is a bound on e^Excess − 1.
 func (c *GammaChoice) RelativeExcess() float64 {
 	return c.By.relativeExcess(&c.Choice)
 }
 
-// GCVExcess returns a lower bound on e/e₀ − 1, where e₀ is the leave-one-out error at the chosen γ, and e is
-// the error at the γ that GCV would choose from the same Path. It is 0 if the scores are not leave-one-out errors, or
-// if e is not proved to be larger. Errors of the size of the round-off in the targets count as equal.
+// GCVExcess compares the chosen γ with the γ that generalised cross-validation (GCV) would choose from the same
+// Path. It returns a lower bound on e/e₀ − 1. Here e₀ is the leave-one-out error at the chosen γ, and e is the
+// leave-one-out error at the γ of GCV.
+//
+// GCVExcess returns 0 if the scores are not leave-one-out errors, or if e is not proved to be larger than e₀.
+// Errors no larger than the round-off in the targets count as equal.
 func (c *GammaChoice) GCVExcess() float64 {
 	if c == nil ||
 		c.By != LOO ||
@@ -73,14 +80,16 @@ func (c *GammaChoice) GCVExcess() float64 {
 	return other/base - 1
 }
 
-// A solution fits a target up to round-off if its RSS is at most fitted times the sum of squares of the target. A
-// score of at most tiny times the mean square of the targets counts as 0.
+// A solution fits a target up to round-off if its sum of squared residuals is small enough. The limit is fitted
+// times the sum of squares of the target. A score counts as 0 if it is at most tiny times the mean square of the
+// targets.
 const fitted, tiny = 1e-12, 1e-9
 
 // ByErrorRate replaces the choice by a choice among the error rates of the solutions in Path. rates[i] brackets the
-// error rate of Path[i], and estimates[i] estimates it. ByErrorRate chooses the bracket with the smallest upper end,
-// and the largest γ among equal upper ends. The choice is Certain if no other bracket begins below this upper end.
-// The error is [ridge.ErrShape] if Path is empty, or if the numbers of rates, estimates and solutions differ.
+// error rate of Path[i], and estimates[i] estimates it. ByErrorRate chooses the bracket with the smallest upper
+// end. If several upper ends are equal, it chooses the largest γ among them. The choice is Certain if no other
+// bracket begins below this upper end. The error is [ridge.ErrShape] if Path is empty, or if the numbers of rates,
+// estimates and solutions differ.
 func (c *GammaChoice) ByErrorRate(rates []ridge.Interval, estimates []float64) error {
 	if c == nil ||
 		len(c.Path) == 0 ||
@@ -115,7 +124,7 @@ func (c *GammaChoice) ByErrorRate(rates []ridge.Interval, estimates []float64) e
 	return nil
 }
 
-// AddUnknown adds to Unknown the given γ that are smaller than all γ in Path.
+// AddUnknown adds some of the given values of γ to Unknown: the values below all γ in Path.
 func (c *GammaChoice) AddUnknown(gammas []float64) {
 	for _, g := range gammas {
 		if len(c.Path) > 0 && g < c.Path[0].Gamma {
@@ -126,9 +135,9 @@ func (c *GammaChoice) AddUnknown(gammas []float64) {
 	c.Unknown = slices.Compact(c.Unknown)
 }
 
-// LittleKnown reports whether the choice is little more than a guess: [GammaChoice.ProvesNothing] returns true, or
-// another γ may have less than half the score. It returns false if the score is tiny or if [GammaChoice.IsFitted]
-// returns true.
+// LittleKnown reports whether the choice is little more than a guess. This is so if [GammaChoice.ProvesNothing]
+// returns true, or if another γ may have less than half the score of the chosen γ. LittleKnown returns false if the
+// score counts as 0, for example because the solution fits all targets up to round-off.
 func (c *GammaChoice) LittleKnown() bool {
 	const worse = 1
 	if c == nil || c.Index < 0 || c.Index >= len(c.Path) {
@@ -137,8 +146,8 @@ func (c *GammaChoice) LittleKnown() bool {
 	return c.ProvesNothing() || !(c.RelativeExcess() <= worse) && !c.isTiny()
 }
 
-// ProvesNothing reports whether nothing useful is proved of the choice: the score of the chosen γ is not known
-// within a factor of two. It returns false if the score is tiny or if [GammaChoice.IsFitted] returns true.
+// ProvesNothing reports whether the score of the chosen γ is not even known within a factor of two. It returns
+// false if the score counts as 0, for example because the solution fits all targets up to round-off.
 func (c *GammaChoice) ProvesNothing() bool {
 	const wide = 2
 	if c == nil || c.Index < 0 || c.Index >= len(c.Path) {
@@ -148,8 +157,9 @@ func (c *GammaChoice) ProvesNothing() bool {
 	return !(known.Hi <= wide*known.Lo) && !c.isTiny()
 }
 
-// isTiny reports whether the score counts as 0. A bracket with an upper end above the variance of the targets proves
-// nothing. isTiny then returns false even if the solution fits up to round-off, unless the targets may be constant.
+// isTiny reports whether the score counts as 0. This is so for a solution that fits up to round-off. An exception
+// is a score whose upper bound exceeds the variance of targets that certainly vary, because such a bound proves
+// nothing.
 func (c *GammaChoice) isTiny() bool {
 	if c.By.IsLogarithm() {
 		return c.IsFitted()
@@ -171,8 +181,8 @@ func (c *GammaChoice) variance() float64 {
 	return squares / math.Max(1, float64(c.Path[c.Index].Rows))
 }
 
-// IsFitted reports whether the chosen solution fits each target up to round-off, or the target is constant up to
-// round-off. The scores are then no more than round-off, too.
+// IsFitted reports whether the chosen solution fits each target up to round-off. A target that may be constant
+// counts as fitted. The scores of a fitted solution are themselves no more than round-off.
 func (c *GammaChoice) IsFitted() bool {
 	if c == nil || c.Index < 0 || c.Index >= len(c.Path) {
 		return false
@@ -186,21 +196,24 @@ func (c *GammaChoice) IsFitted() bool {
 	return len(targets) > 0
 }
 
-// GridSize is the number of γ in the default grid, over six powers of ten; gridCV is the number for cross-validation.
+// GridSize is the number of values of γ in the default grid, which spans six powers of ten. gridCV is the number
+// for cross-validation.
 const (
 	GridSize = 50
 	gridCV   = 25
 )
 
-// maxExtensions limits the number of extensions of a grid. A grid is extended again only if the last extension lowered
-// the score by the fraction minGain. The limit is large, because the best γ can be far below the mean eigenvalue of
-// AᵀA: by a factor of 10³⁰ for monomials of degree three in columns with values up to 10⁵.
+// maxExtensions limits how often a grid of values of γ is extended. A grid is extended again only if the last
+// extension lowered the score by more than the fraction minGain. The limit is large, because the best γ can be far
+// below the mean eigenvalue of AᵀA. For monomials of degree three in columns with values up to 10⁵, it can be
+// smaller by a factor of 10³⁰.
 const (
 	maxExtensions = 20
 	minGain       = 1e-3
 )
 
-// shouldExtendGrid reports whether the last extension improved the choice enough.
+// shouldExtendGrid reports whether the last extension of the grid lowered the upper bound on the score enough. It
+// must fall by more than the fraction minGain, or by more than minGain itself if the score is a logarithm.
 func shouldExtendGrid(by Criterion, before, after Choice) bool {
 	if by.IsLogarithm() {
 		return after.Score.Hi < before.Score.Hi-minGain
@@ -208,14 +221,16 @@ func shouldExtendGrid(by Criterion, before, after Choice) bool {
 	return after.Score.Hi < before.Score.Hi*(1-minGain)
 }
 
-// Gamma chooses γ from the solutions of [ridge.Summary.Path], by GCV summed over all targets, see [LeastGCV].
+// Gamma chooses the penalty γ from the solutions of [ridge.Summary.Path]. The score is generalised cross-validation
+// (GCV), summed over all targets, see [LeastGCV].
 //
-// candidates are the γ to choose from. If candidates is nil, Gamma uses Grid(sum, 50), extended in two ways:
+// candidates are the values of γ to choose from. If candidates is nil, Gamma uses Grid(sum, 50), extended in two
+// ways:
 //
-//   - Downwards to the smallest sum of squares of a column, as far as scores are known to one per cent. The smaller γ
-//     are in [GammaChoice.Unknown].
-//   - By three powers of ten beyond an end if the best γ is at this end. This is repeated as long as an extension
-//     lowers the smallest upper bound on GCV by more than 0.1 %.
+//   - Downwards to the smallest sum of squares of a column, as far as scores are known to one per cent. The smaller
+//     γ are left out and listed in [GammaChoice.Unknown].
+//   - By three powers of ten beyond an end of the grid if the best γ is at this end. This is repeated as long as an
+//     extension lowers the smallest upper bound on GCV by more than 0.1 %.
 //
 // Errors are the errors of [ridge.Summary.Path].
 func Gamma(sum *ridge.Summary, candidates []float64) (*GammaChoice, error) {
@@ -233,18 +248,18 @@ func Gamma(sum *ridge.Summary, candidates []float64) (*GammaChoice, error) {
 	})
 }
 
-// A Candidate is a γ that may be chosen. It holds the solution Fit at γ, and the bracket and the estimate of its
-// score for each target.
+// A Candidate is a value of γ that may be chosen. It holds the solution at this γ in Fit. For each target, it also
+// holds the bracket and the estimate of the score.
 type Candidate struct {
 	Fit       *ridge.Solution
 	Scores    []ridge.Interval
 	Estimates []float64
 }
 
-// among chooses by the criterion by. The function find returns the candidates at given γ. If gammas is not nil, among
-// compares only these γ. Otherwise it compares the γ of grid and extends the grid as [Gamma] does. It then refines
-// the grid if the criterion asks for it, and leaves out small γ whose scores are not known well, see [GammaGrid].
-// Candidates with a singular system are always left out.
+// among chooses γ by the criterion by. The function find returns the candidates at given γ. If gammas is not nil,
+// among compares only these γ. Otherwise it compares the γ of grid, and extends the grid as [Gamma] does. If the
+// criterion asks for it, among then adds γ near the best γ. It leaves out small γ whose scores are not known well,
+// see [GammaGrid]. Candidates with a singular linear system are always left out.
 func among(
 	by Criterion,
 	gammas []float64,
@@ -304,8 +319,8 @@ func among(
 	return best.leaveOut(grid)
 }
 
-// leaveOut removes from c.Path the small γ whose scores are not known well, by the rule of [GammaGrid], and adds them
-// to Unknown. It returns the choice among the rest.
+// leaveOut moves the small γ whose scores are not known well from c.Path to Unknown, by the rule of [GammaGrid]. It
+// returns the choice among the remaining γ.
 func (c *GammaChoice) leaveOut(grid GammaGrid) (*GammaChoice, error) {
 	from := grid.startAt(
 		gammasOf(c.Path),
@@ -323,9 +338,9 @@ func (c *GammaChoice) leaveOut(grid GammaGrid) (*GammaChoice, error) {
 	return next, nil
 }
 
-// Merge returns the choice among all γ in the Paths of c and o, which have the same criterion. A γ of c.Unknown that
-// o has tried is no longer unknown. given is true if the user listed the γ to compare. All these γ then stay in the
-// choice. Otherwise, Merge leaves out small γ whose scores are not known well, as in [Gamma].
+// Merge returns the choice among all γ in c.Path and o.Path. Both choices have the same criterion. A γ of c.Unknown
+// that is in o.Path is no longer unknown. given is true if the user listed the γ to compare. All these γ then stay
+// in the choice. If given is false, Merge leaves out small γ whose scores are not known well, as in [Gamma].
 func (c *GammaChoice) Merge(o *GammaChoice, given bool) (*GammaChoice, error) {
 	if c == nil || o == nil {
 		return nil, rows.Unfit("a choice of nothing")
@@ -346,8 +361,9 @@ func (c *GammaChoice) Merge(o *GammaChoice, given bool) (*GammaChoice, error) {
 	return next.leaveOut(GammaGrid{})
 }
 
-// BelowChoice returns γ to try instead of c.Unknown, at most 41 in ascending order: from the smallest of Unknown to
-// the chosen γ in steps of √10, but not below 10⁻²⁰ times the chosen γ.
+// BelowChoice returns values of γ that can be tried instead of the γ in c.Unknown: at most 41, in ascending order.
+// They run from the smallest γ of Unknown to the chosen γ in steps of √10. They are at least 10⁻²⁰ times the chosen
+// γ.
 func (c *GammaChoice) BelowChoice() []float64 {
 	if c == nil || len(c.Unknown) == 0 || !(c.Gamma() > 0) {
 		return nil
@@ -372,14 +388,14 @@ func candidatesOf(c *GammaChoice) []Candidate {
 	return out
 }
 
-// gammasBelow returns the γ of an ascending grid below least.
+// gammasBelow returns the values of the ascending grid that are less than least.
 func gammasBelow(grid []float64, least float64) []float64 {
 	n, _ := slices.BinarySearch(grid, least)
 	return slices.Clone(grid[:n])
 }
 
-// findSolvable returns the candidates at the γ with nonsingular systems, and unsolved, the other γ in ascending
-// order. Every γ below a singular γ counts as singular.
+// findSolvable returns the candidates at the γ whose linear systems are not singular. unsolved are the other γ, in
+// ascending order. If the system of a γ is singular, all smaller γ count as singular, too.
 func findSolvable(
 	gammas []float64,
 	find func(gammas []float64) ([]Candidate, error),
@@ -443,16 +459,17 @@ func chooseCandidate(by Criterion, all []Candidate) (*GammaChoice, error) {
 	return c, err
 }
 
-// Again returns the choice among the candidates in all by the criterion of c. The candidates have new solutions or
-// scores at values of γ that c has tried. Unknown stays the same.
+// Again returns the choice among the candidates in all, by the criterion of c. The candidates have new solutions or
+// scores, at the γ that were tried for c. Unknown stays the same.
 func (c *GammaChoice) Again(all []Candidate) (*GammaChoice, error) {
 	next, err := chooseCandidate(c.By, all)
 	next.Unknown = c.Unknown
 	return next, err
 }
 
-// Errors returns the scores at r.Gammas[i] for each target. The brackets are r.Fitted[i] if oneShot is true, otherwise
-// r.Ridge[i]. The estimates are the midpoints of r.Fitted[i]. If i is out of range, Errors returns nil.
+// Errors returns the scores of the cross-validation at r.Gammas[i], one for each target. If oneShot is true, the
+// brackets are r.Fitted[i], for fits from sketches. Otherwise they are r.Ridge[i], for exact solutions. The
+// estimates are the midpoints of r.Fitted[i]. If i is out of range, Errors returns nil.
 func (r *CVResult) Errors(i int, oneShot bool) []Score {
 	if r == nil || i < 0 || i >= len(r.Ridge) || i >= len(r.Fitted) {
 		return nil
@@ -468,8 +485,8 @@ func (r *CVResult) Errors(i int, oneShot bool) []Score {
 	return out
 }
 
-// ChooseGamma chooses γ by the scores in r.Fitted if oneShot is true, otherwise in r.Ridge. The scores are summed
-// over all targets.
+// ChooseGamma chooses the penalty γ by scores summed over all targets. If oneShot is true, the scores are r.Fitted,
+// for fits from sketches. Otherwise they are r.Ridge, for exact solutions.
 func (r *CVResult) ChooseGamma(oneShot bool) (*GammaChoice, error) {
 	if r == nil || r.Summary == nil {
 		return nil, rows.Unfit("a cross-validation without a summary")
@@ -493,8 +510,8 @@ func (r *CVResult) ChooseGamma(oneShot bool) (*GammaChoice, error) {
 	return c, err
 }
 
-// gammasBeyond returns new γ beyond grid[best], over three powers of ten, if grid[best] is an end of the grid.
-// Otherwise it returns nil.
+// gammasBeyond returns new values of γ beyond an end of the grid, over three powers of ten, if grid[best] is this
+// end. If grid[best] is inside the grid, it returns nil.
 func gammasBeyond(grid []float64, best, points int) []float64 {
 	end := grid[0]
 	step := -1.0

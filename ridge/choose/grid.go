@@ -7,8 +7,8 @@ import (
 	"github.com/fdridge/fdridge/ridge"
 )
 
-// Grid returns k values of γ in ascending order, evenly spaced in log γ from 10⁻³ to 10³ times ‖A‖²_F/d,
-// for the rows A of sum with d columns.
+// Grid returns k values of the penalty γ in ascending order, for the rows A of sum with d columns. They are evenly
+// spaced in log γ, from 10⁻³ to 10³ times ‖A‖²_F/d.
 //
 // ‖A‖²_F/d is the mean eigenvalue of AᵀA. So the grid scales with the units of A. At the largest γ, the
 // effective dimension Σλ/(λ+γ) over the eigenvalues λ of AᵀA is at most d/1000: almost nothing is fitted. At
@@ -34,13 +34,13 @@ func gridAround(mean float64, k int) []float64 {
 	return out
 }
 
-// DefaultGrid returns the default candidates of [Gamma] for the rows of sum. The error is [ridge.ErrEmpty] if there are
-// no rows.
+// DefaultGrid returns the values of the penalty γ that [Gamma] compares by default for the rows of sum. The error
+// is [ridge.ErrEmpty] if there are no rows.
 func DefaultGrid(sum *ridge.Summary) (GammaGrid, error) {
 	return gridOf(sum, GridSize)
 }
 
-// gridOf returns the extended [Grid] of sum with k γ.
+// gridOf returns the [Grid] of sum with k values of γ, extended downwards for small columns.
 func gridOf(sum *ridge.Summary, k int) (GammaGrid, error) {
 	spec, err := sum.Spectrum()
 	if err != nil {
@@ -53,27 +53,30 @@ func gridOf(sum *ridge.Summary, k int) (GammaGrid, error) {
 	return GammaGrid{Gammas: extendDown(Grid(sum, k), squares), Keep: k}, nil
 }
 
-// A GammaGrid holds default candidates in Gammas, ascending. Four rules decide which γ stay candidates:
+// A GammaGrid holds candidates for the penalty γ, ascending in Gammas. Four rules decide which γ stay candidates
+// after their scores are known:
 //
-//   - The Keep largest γ stay.
+//   - The largest γ stay: as many as Keep says.
 //   - The chosen γ and all larger γ stay.
 //   - A smaller γ stays if its score is known to one per cent and the next larger γ stays.
 //   - All other γ are left out.
 type GammaGrid struct {
 	Gammas []float64
 	Keep   int
-	// Fixed means that exactly the γ in Gammas are candidates: none is left out and none is added.
+	// Fixed means that exactly the γ in Gammas are candidates: no γ is left out or added.
 	Fixed bool
-	// Given means that the user gave Gammas. A criterion that refines its choice does not refine them.
+	// Given means that the user gave Gammas. No γ is then added between them, even if the criterion asks for it.
 	Given bool
-	// Small means that the grid has few enough γ for a criterion that needs a pass over the rows, see [Search].
+	// Small means that the grid has few γ. A criterion that needs a pass over the rows can then use the grid as it
+	// is, see [Search].
 	Small bool
 }
 
-// densities is the number of γ in each step of a default grid, if a criterion that refines chooses for each target.
+// densities is the number of equal steps in log γ into which [SearchEach] divides each step of a default grid. Only
+// a criterion that refines its choice needs such small steps.
 const densities = 4
 
-// dense returns the ascending γ with densities − 1 more between neighbours, evenly spaced in log γ.
+// dense returns the ascending gammas, with densities − 1 new values between neighbours, evenly spaced in log γ.
 func dense(gammas []float64) []float64 {
 	var out []float64
 	for i, g := range gammas {
@@ -88,11 +91,12 @@ func dense(gammas []float64) []float64 {
 	return out
 }
 
-// AroundGCV returns the grid for leave-one-out errors: 11 γ from a tenth to 10⁶ times the γ that GCV chooses. The
-// factor between neighbours is √10 up to 100 times this γ, and 10 above. The grid continues upwards to a tenth of
-// the largest γ that GCV tried, which can be larger if the columns differ much in size.
+// AroundGCV returns the grid for leave-one-out errors: 11 values of γ from a tenth to 10⁶ times γ₀, the choice of
+// generalised cross-validation (GCV). The factor between neighbours is √10 up to 100·γ₀, and 10 above. If a tenth
+// of the largest γ that GCV tried is larger, the grid continues upwards to it. This happens if the columns differ
+// much in size.
 //
-// The best γ for leave-one-out errors is rarely smaller than the choice of GCV. It may be far larger if a few rows
+// The best γ for leave-one-out errors is rarely smaller than γ₀. It may be far larger if a few rows
 // have large leverages. The grid is small because each γ costs as much as a product with all rows.
 func AroundGCV(byGCV *GammaChoice) GammaGrid {
 	powers := [...]float64{-1, -0.5, 0, 0.5, 1, 1.5, 2, 3, 4, 5, 6}
@@ -109,8 +113,8 @@ func AroundGCV(byGCV *GammaChoice) GammaGrid {
 	return out
 }
 
-// AroundMean returns a small grid for leave-one-out errors: 9 γ from a tenth to 10⁴ times the mean eigenvalue of
-// AᵀA. The factor between neighbours is √10 up to 100 times this eigenvalue, and 10 above.
+// AroundMean returns a small grid for leave-one-out errors. It has 9 values of the penalty γ from a tenth to 10⁴
+// times mean, the mean eigenvalue of AᵀA. The factor between neighbours is √10 up to 100·mean, and 10 above.
 func AroundMean(mean float64) GammaGrid {
 	if !(mean > 0x1p-1000) { // the smallest γ would underflow
 		mean = 1
@@ -124,20 +128,20 @@ func AroundMean(mean float64) GammaGrid {
 	return out
 }
 
-// GridFor returns the default γ to compare for n×d rows A. mean is the mean eigenvalue of AᵀA. squares holds the
-// sum of squares of each column of A, or is nil.
+// GridFor returns the values of the penalty γ to compare by default, for a matrix A of rows. mean is the mean
+// eigenvalue of AᵀA. squares holds the sum of squares of each column of A, or is nil.
 func GridFor(mean float64, squares []float64) GammaGrid {
 	return GammaGrid{Gammas: extendDown(gridAround(mean, GridSize), squares), Keep: GridSize}
 }
 
-// start returns the index of the smallest of n ascending γ that stays a candidate. The g.Keep largest γ stay. A
-// smaller γ stays as long as it and all γ between have scores known within 1 %.
+// start returns the index of the smallest γ that stays a candidate, of n ascending γ. The g.Keep largest γ stay. A
+// smaller γ stays if its score is known within 1 % and the next larger γ stays.
 func (g GammaGrid) start(n int, score func(i int) ridge.Interval) int {
 	return knownFrom(max(n-g.Keep, 0), score)
 }
 
-// startAt is like start for gammas, the ascending γ that were tried. It also keeps the γ with the index chosen and
-// all larger γ.
+// startAt is like start, for the ascending gammas that were tried. The chosen γ, gammas[chosen], and all larger γ
+// stay, too.
 func (g GammaGrid) startAt(gammas []float64, chosen int, score func(i int) ridge.Interval) int {
 	from := chosen
 	if g.Keep > 0 {
@@ -147,7 +151,7 @@ func (g GammaGrid) startAt(gammas []float64, chosen int, score func(i int) ridge
 	return knownFrom(from, score)
 }
 
-// knownFrom returns the smallest index i such that all scores with the indices i to from − 1 are known within 1 %.
+// knownFrom returns the smallest index i such that the scores i to from − 1 are all known within 1 %.
 func knownFrom(from int, score func(i int) ridge.Interval) int {
 	for from > 0 {
 		if v := score(from - 1); !(v.Hi <= (1+DefaultTol)*v.Lo) {
@@ -158,9 +162,9 @@ func knownFrom(from int, score func(i int) ridge.Interval) int {
 	return from
 }
 
-// extendDown extends an ascending grid downwards to the smallest element of squares, the sums of squares of the
-// columns. The reason is that small columns may need a small γ. Sums below 2⁻¹⁰⁴ of the largest are ignored:
-// they may be the round-off of a constant column minus its mean.
+// extendDown extends an ascending grid of values of γ downwards to the smallest element of squares. squares holds
+// the sum of squares of each column. The grid is extended because small columns may need a small γ. Sums below
+// 2⁻¹⁰⁴ of the largest are ignored: they may be the round-off of a constant column minus its mean.
 func extendDown(grid, squares []float64) []float64 {
 	if len(squares) == 0 {
 		return grid

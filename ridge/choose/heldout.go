@@ -12,9 +12,8 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/rows"
 )
 
-// A HeldOut sums brackets of the squared errors of exact solutions on rows that they were not fitted to. A
-// cross-validation that solves anew for each fold, from the rows outside the fold, uses these sums as evidence. The
-// zero value has no rows.
+// A HeldOut sums brackets of the squared errors of exact solutions on rows to which they were not fitted. It serves
+// a cross-validation that solves anew for each fold, from the rows outside the fold. The zero value has no rows.
 type HeldOut struct {
 	// Rounding describes features that were scaled and rounded, as in [ridge.ExactOptions]. The brackets then hold for
 	// the features without this rounding.
@@ -26,16 +25,16 @@ type HeldOut struct {
 	weight  twofold.Total
 }
 
-// A heldSum holds the sums for one γ and target.
+// A heldSum holds three sums of squared errors for one γ and target: a lower bound, an upper bound and an estimate.
 type heldSum struct{ lo, hi, estimate twofold.Total }
 
-// Add makes a pass over src, the rows of a fold. fits are the solutions for the rows outside of the fold, one for each
-// γ. A nil solution means that the solution is not known: nothing is then proved of its errors. All calls must have
-// the same number of fits.
+// Add makes a pass over src, which has the rows of one fold. fits are the solutions for the rows outside of the
+// fold, one for each value of γ. A nil solution is unknown, and nothing is then proved of its errors. All calls
+// must have the same number of fits.
 //
-// Let [lo, hi] be the interval that [ridge.Solution.Predictor] proves for the prediction of a row with target y. The
-// squared error of the exact solution is then between the smallest and the largest square of the numbers from y − hi
-// to y − lo.
+// Let [lo, hi] be the interval that [ridge.Solution.Predictor] proves for the prediction of a row with target y.
+// The squared error of the exact solution is then between the smallest and the largest square of the numbers from
+// y − hi to y − lo.
 //
 // Errors are the errors of src and of [ridge.Predictor.Predict].
 func (h *HeldOut) Add(ctx context.Context, src dataset.Source, fits []*ridge.Solution) error {
@@ -94,9 +93,9 @@ func (h *HeldOut) Add(ctx context.Context, src dataset.Source, fits []*ridge.Sol
 	return nil
 }
 
-// widen widens the intervals of the predictions by the effect of rounding the entries aⱼ of each row. Let ρⱼ
-// bound the relative error of aⱼ, and let e bound the norm of the error of the coefficients x̂. The effect is at
-// most Σ ρⱼ|aⱼ|(|x̂ⱼ| + e).
+// widen widens the intervals of the predictions of the solution f by the effect of rounded features. A prediction
+// changes by at most Σ ρⱼ|aⱼ|(|x̂ⱼ| + e). Here ρⱼ bounds the relative error of the entry aⱼ of the row, x̂ⱼ
+// are the coefficients, and e bounds the norm of their error.
 func (h *HeldOut) widen(intervals []ridge.Interval, b dataset.Block, f *ridge.Solution) {
 	d := len(h.Rounding)
 	for j := range h.targets {
@@ -126,7 +125,7 @@ func (h *HeldOut) widen(intervals []ridge.Interval, b dataset.Block, f *ridge.So
 }
 
 // add adds the squared errors of block b for one γ. intervals holds the predicted interval of each row and target.
-// The sums of the first target are h.sums[at].
+// The sums of target j are h.sums[at+j].
 func (h *HeldOut) add(at int, b dataset.Block, intervals []ridge.Interval) {
 	for i := range b.N {
 		w := b.Weight(i)
@@ -150,12 +149,13 @@ func (h *HeldOut) add(at int, b dataset.Block, intervals []ridge.Interval) {
 	}
 }
 
-// heldNumbers is the number of sums for each γ and target.
+// heldNumbers is the number of sums in a heldSum.
 const heldNumbers = 3
 
-// Evidence returns the evidence at each solution in path, the solutions for all rows at the γ of [HeldOut.Add]. Its
-// Errors are mean squared errors over the rows of all folds, with sample weights. If several processes share the rows,
-// reduce overwrites its argument with the sum over all processes; otherwise it is nil.
+// Evidence returns the evidence at each solution in path. path holds the solutions for all rows, at the same values
+// of γ as in [HeldOut.Add]. Evidence.Errors holds mean squared errors over the rows of all folds, with sample
+// weights. reduce is nil, unless several processes share the rows. reduce then overwrites its argument with the sum
+// over all processes.
 func (h *HeldOut) Evidence(
 	ctx context.Context,
 	path []*ridge.Solution,

@@ -12,8 +12,8 @@ import (
 // MarshalJSON writes the fields under the names in their tags. An Excess of +Inf is written as null.
 func (c Choice) MarshalJSON() ([]byte, error) { return jsonfields.Marshal(c) }
 
-// UnmarshalJSON reads the output of MarshalJSON. A missing Index becomes −1 (no candidate), a missing Excess +Inf,
-// and a missing Score [−Inf, +Inf].
+// UnmarshalJSON reads the output of MarshalJSON. A missing Index becomes −1 (no candidate), and a missing Excess
+// becomes +Inf. A missing Score becomes [−Inf, +Inf].
 func (c *Choice) UnmarshalJSON(text []byte) error {
 	return jsonfields.Unmarshal(text, c)
 }
@@ -47,7 +47,7 @@ func (c BandChoice) MarshalJSON() ([]byte, error) {
 	return jsonfields.Marshal(c)
 }
 
-// UnmarshalJSON reads the output of MarshalJSON. The Index of a missing Choice becomes -1.
+// UnmarshalJSON reads the output of MarshalJSON. If Choice is missing, Choice.Index becomes −1.
 func (c *BandChoice) UnmarshalJSON(text []byte) error {
 	return jsonfields.Unmarshal(text, c)
 }
@@ -63,7 +63,7 @@ func (b *BandTrial) UnmarshalJSON(text []byte) error {
 	return jsonfields.Unmarshal(text, b)
 }
 
-// targetChoiceJSON is the JSON form of a [TargetChoice]. A null excess is +Inf.
+// targetChoiceJSON is the JSON form of a [TargetChoice]. In Excess, nil stands for +Inf.
 type targetChoiceJSON struct {
 	targetChoiceFields
 	Excess []*float64 `json:"excess"`
@@ -102,12 +102,12 @@ func (c *TargetChoice) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// MarshalJSON writes the fields under the names in their tags. It omits Summary, which has a format of its own
-// ([ridge.Summary.WriteTo]).
+// MarshalJSON writes the fields under the names in their tags. It omits the field Summary, which
+// [ridge.Summary.WriteTo] can write in a format of its own.
 func (r CVResult) MarshalJSON() ([]byte, error) { return jsonfields.Marshal(r) }
 
-// UnmarshalJSON reads the output of MarshalJSON. Summary becomes nil. A null γ gives the error [ridge.ErrInput]. If
-// the numbers of brackets and γ differ, the error is [ridge.ErrShape].
+// UnmarshalJSON reads the output of MarshalJSON. The field Summary becomes nil. If a γ is null, the error is
+// [ridge.ErrInput]. If the numbers of brackets and γ differ, the error is [ridge.ErrShape].
 func (r *CVResult) UnmarshalJSON(text []byte) error {
 	var out CVResult
 	if err := jsonfields.Unmarshal(text, &out); err != nil {

@@ -9,17 +9,18 @@ import (
 	"github.com/fdridge/fdridge/ridge"
 )
 
-// maxRefinements limits the number of γ that refine adds to a grid; six to eight are usual. leastStep is the smallest
-// difference of two γ in log γ.
+// maxRefinements limits the number of values of γ that refine adds to a grid; six to eight are usual. leastStep is
+// the smallest difference in log γ between two of them.
 const (
 	maxRefinements = 16
 	leastStep      = 5e-4
 )
 
-// refine adds candidates between the best one and its neighbours, until both neighbours are near. Each is the minimum
-// of the parabola through three upper bounds of scores in log γ (successive parabolic interpolation, with the least
-// step of R. Brent, Algorithms for Minimization without Derivatives, 1973). It does not add candidates whose scores
-// differ from the best one by less than the width of a bracket, because such a difference proves nothing.
+// refine adds candidates between the best γ and its two neighbours, until both neighbours are near. Each new γ is
+// the minimum of the parabola in log γ through the three upper bounds of the scores. This is successive parabolic
+// interpolation. The least step is from R. Brent, Algorithms for Minimization without Derivatives, 1973. No
+// candidate is added if its score would differ from the best score by less than the width of a bracket. The reason
+// is that such a difference proves nothing.
 func refine(c *GammaChoice, find func(gammas []float64) ([]Candidate, error)) (*GammaChoice, error) {
 	for more := range maxRefinements {
 		gamma := c.between()
@@ -53,7 +54,8 @@ func refine(c *GammaChoice, find func(gammas []float64) ([]Candidate, error)) (*
 	return c, nil
 }
 
-// between returns the next γ to try, or NaN if the best γ has near neighbours, or only one neighbour.
+// between returns the next γ to try. It returns NaN if both neighbours of the best γ are near, or if there is only
+// one.
 func (c *GammaChoice) between() float64 {
 	i := c.Index
 	if i == 0 || i == len(c.Path)-1 {
@@ -63,11 +65,11 @@ func (c *GammaChoice) between() float64 {
 	left := math.Log(c.Path[i-1].Gamma / c.Gamma())  // negative
 	right := math.Log(c.Path[i+1].Gamma / c.Gamma()) // positive
 	below, above := top(i-1)-top(i), top(i+1)-top(i) // at least 0
-	// The parabola bend·x² + slope·x has the value below at left, and above at right.
+	// The parabola bend·x² + slope·x is 0 at the best γ. Its value is below at left, and above at right.
 	bend := (above/right - below/left) / (right - left)
 	slope := above/right - bend*right
 	at := -slope / (2 * bend)
-	// The parabola rises by 16 widths of the best bracket within a step.
+	// The step is so long that bend·step² is at least 16 times the width of the best bracket.
 	step := math.Max(leastStep, math.Sqrt(16*(c.Score.Hi-c.Score.Lo)/bend))
 	if !(math.Max(-left, right) > 2*step) {
 		return math.NaN()

@@ -11,24 +11,26 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/rows"
 )
 
-// A Source computes the evidence from which γ is chosen. It uses a sketch, or the factors of a direct method.
+// A Source computes the evidence from which the penalty γ is chosen. It computes this from a sketch of the rows, or
+// from the matrix factors of a direct method.
 type Source interface {
-	// Grid returns the default γ to compare by a criterion with these needs.
+	// Grid returns the values of γ to compare by default, for a criterion with the given needs.
 	Grid(needs Needs) (GammaGrid, error)
-	// Evidence returns the evidence at each of gammas, in order. If needs are not zero, a call may make a pass over the
-	// rows. If a system is singular, the error is a *[ridge.SingularError].
+	// Evidence returns the evidence at each of gammas, in order. If needs is not zero, a call may make a pass over
+	// the rows. If a linear system is singular, the error is a *[ridge.SingularError].
 	Evidence(ctx context.Context, needs Needs, gammas []float64) ([]Evidence, error)
-	// Sharpen makes passes that narrow the brackets of the scores, if they are worth their cost. Search calls Sharpen
-	// with c nil before the first choice if the criterion needs a pass. Otherwise c is the choice so far.
+	// Sharpen makes passes that narrow the brackets of the scores, if the passes are worth their cost. c is the
+	// choice so far. If the criterion needs a pass, Search also calls Sharpen before the first choice, with a nil
+	// c.
 	Sharpen(ctx context.Context, needs Needs, c *GammaChoice) (Sharper, error)
-	// Summary returns the summary of the rows, or nil if there is none.
+	// Summary returns the summary of the rows, or nil if the source has no summary.
 	Summary() *ridge.Summary
-	// SharpenEach makes a pass that narrows all brackets, if it is worth its cost. excess is the largest relative excess
-	// of all targets. The result is true if Evidence is now better at all γ.
+	// SharpenEach makes a pass that narrows all brackets, if the pass is worth its cost. excess is the largest
+	// relative excess of all targets. The result is true if Evidence now returns narrower brackets at all γ.
 	SharpenEach(ctx context.Context, needs Needs, excess float64) (bool, error)
 }
 
-// A Sharper describes the better evidence that [Source.Sharpen] found. The zero value means that there is none.
+// A Sharper describes the better evidence that [Source.Sharpen] found. The zero value means that it found none.
 type Sharper struct {
 	Again    bool       // there is better evidence at all γ
 	Evidence []Evidence // better evidence at some γ of the choice
@@ -102,7 +104,7 @@ type search struct {
 
 func (s *search) needs() Needs { return s.by.Needs() }
 
-// run chooses γ by the evidence that the source has at present.
+// run chooses γ by the evidence that the source can give now.
 func (s *search) run() (*GammaChoice, error) {
 	grid, err := s.from.Grid(s.needs())
 	if err != nil {
@@ -125,7 +127,7 @@ func (s *search) run() (*GammaChoice, error) {
 	return c, err
 }
 
-// among chooses γ from a grid, by the criterion by and the evidence of the source from.
+// among chooses a γ of the grid by the criterion by. The evidence comes from the source from.
 func (s *search) among(by Criterion, from Source, grid GammaGrid) (*GammaChoice, error) {
 	find := func(gammas []float64) ([]Candidate, error) {
 		found, err := from.Evidence(s.ctx, by.Needs(), gammas)
@@ -145,7 +147,7 @@ func (s *search) among(by Criterion, from Source, grid GammaGrid) (*GammaChoice,
 	return among(by, nil, grid, find)
 }
 
-// candidate converts the evidence at one γ to a Candidate with the scores of the criterion by.
+// candidate converts the evidence at one γ to a Candidate, with the scores of the criterion by.
 func candidate(by Criterion, e *Evidence) Candidate {
 	out := Candidate{Fit: e.Fit}
 	for _, s := range by.of().scores(e) {
@@ -155,7 +157,7 @@ func candidate(by Criterion, e *Evidence) Candidate {
 	return out
 }
 
-// improve returns a new choice, after the source has found better evidence, more, than was known for the choice c.
+// improve returns a new choice to replace c, using the better evidence that more describes.
 func (s *search) improve(c *GammaChoice, more Sharper) (*GammaChoice, error) {
 	switch {
 	case more.Again:
@@ -188,7 +190,7 @@ func (s *search) improve(c *GammaChoice, more Sharper) (*GammaChoice, error) {
 	return c.Again(all)
 }
 
-// byErrorRate replaces the choice c by the choice among the same solutions by an error rate.
+// byErrorRate replaces the choice c by a choice among the same solutions. The new choice is by the error rate by.
 func (s *search) byErrorRate(c *GammaChoice, by Criterion) error {
 	var rates []ridge.Interval
 	var estimates []float64
@@ -204,10 +206,10 @@ func (s *search) byErrorRate(c *GammaChoice, by Criterion) error {
 	return c.ByErrorRate(rates, estimates)
 }
 
-// SearchEach chooses a γ for each target by the criterion by, among the γ of the grid of the source. For the marginal
-// likelihood, SearchEach adds three γ between neighbours of the grid, unless the user gave the grid. The added γ do
-// not depend on the targets, so that blocks of targets have the same candidates. In the result, By is the criterion,
-// and the fields Passes, Whole and Spent are zero. Errors are the errors of the source.
+// SearchEach chooses a penalty γ for each target, by the criterion by. The candidates are the grid of the source.
+// For the marginal likelihood, SearchEach adds three γ between neighbours of the grid, unless the user gave the
+// grid. The added γ do not depend on the targets, so all blocks of targets have the same candidates. In the result,
+// By is the criterion, and the fields Passes, Whole and Spent are zero. Errors are the errors of the source.
 func SearchEach(ctx context.Context, by Criterion, from Source) (*TargetChoice, error) {
 	grid, err := from.Grid(by.Needs())
 	if err != nil {
@@ -229,7 +231,7 @@ func SearchEach(ctx context.Context, by Criterion, from Source) (*TargetChoice, 
 	}
 }
 
-// searchEach chooses a γ for each target by the evidence that the source has at present.
+// searchEach chooses a γ for each target by the evidence that the source can give now.
 func searchEach(
 	ctx context.Context,
 	by Criterion,
@@ -239,7 +241,8 @@ func searchEach(
 	if sum, scores := from.Summary(), by.of().each; sum != nil && scores != nil {
 		return eachOf(by, sum, gammas, scores)
 	}
-	// The solutions of some γ are dropped before the next are computed, unless each call takes a pass.
+	// To save memory, the solutions of one part of the γ are dropped before the next part is solved. There is only one
+	// part if each call of Evidence takes a pass.
 	step := len(gammas)
 	if by.Needs() == (Needs{}) {
 		step = GridSize
@@ -275,7 +278,7 @@ func searchEach(
 	return c, nil
 }
 
-// eachOf chooses for each target by scores from a summary.
+// eachOf chooses a γ for each target. The function scores computes the scores from the summary sum.
 func eachOf(
 	by Criterion,
 	sum *ridge.Summary,
@@ -293,13 +296,13 @@ func eachOf(
 	}), nil
 }
 
-// middle returns a score without an estimate, so that the midpoint of its bracket is used.
+// middle returns a score with the bracket v and no estimate. The estimate is then the midpoint of v.
 func middle(v ridge.Interval) Score {
 	return Score{Bracket: v, Estimate: math.NaN()}
 }
 
-// ErrorsOf returns the brackets and estimates at γ number i as one score for each target. If estimates is nil, the
-// midpoints of the brackets are used.
+// ErrorsOf returns one score for each target, from the elements brackets[i] and estimates[i] for one γ. If
+// estimates is nil, the midpoints of the brackets are used.
 func ErrorsOf(brackets [][]ridge.Interval, estimates [][]float64, i int) []Score {
 	var out []Score
 	for j, v := range brackets[i] {

@@ -11,18 +11,19 @@ import (
 	"github.com/fdridge/fdridge/ridge/reason"
 )
 
-// A TargetChoice is the result of choosing γ for each target separately, by the smallest upper bound on the score;
-// see [Least]. Gammas, Scores and Excess have one element for each target.
+// A TargetChoice is the result of choosing a penalty γ for each target separately, by the smallest upper bound on
+// the score; see [Least]. Gammas, Scores and Excess have one element for each target.
 type TargetChoice struct {
 	By         Criterion        `json:"by"`         // the criterion of the scores
 	Candidates []float64        `json:"candidates"` // the γ that were tried, ascending
 	Gammas     []float64        `json:"gammas"`     // the chosen γ
 	Scores     []ridge.Interval `json:"scores"`     // brackets of the scores of the chosen γ
-	// Excess is an upper bound on the score of the chosen γ minus the smallest score of the target. If it is 0, the
-	// chosen γ is proved to have the smallest score.
+	// Excess holds, for each target, an upper bound on the score of the chosen γ minus the smallest score. If it is
+	// 0, the chosen γ is proved to have the smallest score.
 	Excess []float64 `json:"excess"`
-	// AtEnd[0] counts the targets whose γ is the smallest candidate, and AtEnd[1] the targets whose γ is the largest
-	// candidate. The best γ for a target of pure noise is +Inf, so AtEnd[1] usually counts such a target.
+	// AtEnd[0] is the number of targets whose γ is the smallest candidate. AtEnd[1] is the number of targets whose
+	// γ is the largest candidate. A target of pure noise is usually counted in AtEnd[1], because its best γ is
+	// +Inf.
 	AtEnd  [2]int `json:"at_end"`
 	Passes int    `json:"passes"` // as in [GammaChoice]
 	Whole  bool   `json:"whole"`  // as in [GammaChoice]
@@ -31,7 +32,7 @@ type TargetChoice struct {
 	Spent []reason.Reason  `json:"spent,omitempty"` // as in [GammaChoice]
 }
 
-// Proved returns the number of targets whose choice is proved.
+// Proved returns the number of targets whose chosen γ is proved to have the smallest score.
 func (c *TargetChoice) Proved() int {
 	n := 0
 	for _, v := range c.Excess {
@@ -52,11 +53,12 @@ func (c *TargetChoice) WorstExcess() float64 {
 	return worst
 }
 
-// EachScore returns brackets of the GCV of the exact solution for every target and γ, as defined at [LeastGCV]. The
-// bracket of target j at gammas[i] is element j·len(gammas) + i.
+// EachScore returns brackets of the score of generalised cross-validation (GCV), as defined at [LeastGCV]. The
+// scores are for the exact solution for every target and every γ. The bracket of target j at gammas[i] is element
+// j·len(gammas) + i.
 //
 // No coefficients are computed. One matrix product computes all brackets, in O(r) time per γ and target for the r
-// eigenvalues of the sketch. The brackets are narrow if the summary holds AᵀA itself or a sketch that has lost
+// eigenvalues of the sketch. The brackets are narrow if the summary holds AᵀA itself, or a sketch that has lost
 // nothing. Errors are the errors of [ridge.Summary.Path].
 func EachScore(sum *ridge.Summary, gammas []float64) ([]ridge.Interval, error) {
 	k, err := accum.KnownOf(sum, ridge.OneShot.String(), 1, gammas...)
@@ -70,10 +72,12 @@ func EachScore(sum *ridge.Summary, gammas []float64) ([]ridge.Interval, error) {
 	return out, nil
 }
 
-// EachGrid returns the default candidates for [EachGCV]: the [Grid] of 50 γ, extended downwards to the smallest sum
-// of squares of a column. A γ of this extension is left out if the GCV of a target of pure noise is not known to one
-// per cent there. The candidates do not depend on the targets, so different blocks of targets of the same rows have
-// the same candidates. Errors are the errors of [ridge.Summary.Path].
+// EachGrid returns the values of the penalty γ that [EachGCV] compares by default. They are the [Grid] of 50 γ,
+// extended downwards to the smallest sum of squares of a column. A γ of this extension is left out if the score of
+// a target of pure noise is not known to one per cent there.
+//
+// The candidates do not depend on the targets. So different blocks of targets of the same rows have the same
+// candidates. Errors are the errors of [ridge.Summary.Path].
 func EachGrid(sum *ridge.Summary) ([]float64, error) {
 	grid, err := gridOf(sum, GridSize)
 	if err != nil {
@@ -90,9 +94,10 @@ func EachGrid(sum *ridge.Summary) ([]float64, error) {
 	return grid.Gammas[first:], nil
 }
 
-// EachGCV chooses γ for each target by GCV; see [EachScore]. If candidates is nil, [EachGrid] returns the
-// candidates. Every target is compared at all candidates. TargetChoice.AtEnd counts the targets at the ends of the
-// grid. Errors are the errors of [ridge.Summary.Path].
+// EachGCV chooses a penalty γ for each target by generalised cross-validation (GCV); see [EachScore]. If candidates
+// is nil, the candidates are the result of [EachGrid]. Every target is compared at all candidates.
+// TargetChoice.AtEnd counts the targets whose γ is at an end of the grid. Errors are the errors of
+// [ridge.Summary.Path].
 func EachGCV(sum *ridge.Summary, candidates []float64) (*TargetChoice, error) {
 	gammas := Ascending(candidates)
 	if candidates == nil {
@@ -112,7 +117,8 @@ func Ascending(gammas []float64) []float64 {
 	return slices.Compact(gammas)
 }
 
-// ChooseEach chooses γ for each target by r.Fitted if oneShot is true, otherwise by r.Ridge.
+// ChooseEach chooses a penalty γ for each target. If oneShot is true, the scores are r.Fitted, for fits from
+// sketches. Otherwise they are r.Ridge, for exact solutions.
 func (r *CVResult) ChooseEach(oneShot bool) (*TargetChoice, error) {
 	if r == nil || len(r.Ridge) == 0 {
 		return nil, rows.Unfit("a cross-validation without scores")
@@ -126,7 +132,8 @@ func (r *CVResult) ChooseEach(oneShot bool) (*TargetChoice, error) {
 	}), nil
 }
 
-// each chooses γ for each target by the given scores.
+// each chooses one of gammas for each of t targets. score(i, j) returns the bracket and the estimate of the score
+// of target j at gammas[i].
 func each(
 	by Criterion,
 	gammas []float64,

@@ -1,6 +1,7 @@
-// Package classes fits classifications by ridge regression, like scikit-learn's RidgeClassifier. Each class becomes a
-// target, which is 1 for the rows of the class and −1 for all other rows. If there are only two classes, one target
-// is enough: 1 for class 1 and −1 for class 0. A row is assigned to the class with the largest prediction.
+// Package classes fits classifications by ridge regression, like scikit-learn's RidgeClassifier. Each class becomes
+// a target: 1 for the rows of the class and −1 for all other rows. A row is assigned to the class with the largest
+// prediction. If there are only two classes, one target is enough: 1 for class 1 and −1 for class 0. A row is then
+// assigned to class 1 if its prediction is positive.
 package classes
 
 import (
@@ -20,13 +21,13 @@ import (
 // Most is the largest number of classes.
 const Most = 1 << 16
 
-// Classes are the classes of the training rows. Class k has the label Labels[k]. The labels are sorted by value if all
-// are numbers, and otherwise by their bytes.
+// Classes are the classes of the training rows. Class k has the label Labels[k]. Labels are sorted by value if all
+// labels are numbers, and otherwise by their bytes.
 type Classes struct {
 	Labels []string // text of each label
 	Counts []int64  // number of training rows with each label
-	// Balanced multiplies the weight of a row of class k by n/(K·nₖ), for K classes, n rows and nₖ rows of the class.
-	// This is class_weight="balanced" of scikit-learn.
+	// Balanced multiplies the weight of each row of a class by n/(K·m), for K classes, n rows and m rows of this
+	// class. This is class_weight="balanced" of scikit-learn.
 	Balanced bool
 
 	classOf map[float64]int // class of each value of the target
@@ -46,9 +47,10 @@ func Learn(ctx context.Context, src dataset.Source, text func(value float64) str
 	return LearnShared(ctx, src, text, nil)
 }
 
-// LearnShared is like [Learn] for several processes. Each process has a share of the rows, and all get the same
-// classes. The processes may use different target values for one label. gather sends the message own to all processes
-// and returns the messages of all, in the same order on every process. If gather is nil, src has all rows.
+// LearnShared is like [Learn] for several processes that share the rows. Each process reads its own rows, and all
+// processes get the same classes. The processes may use different target values for one label. gather sends the
+// message own to all processes. It returns the messages of all processes, in the same order on every process. If
+// gather is nil, src has all rows.
 func LearnShared(
 	ctx context.Context, src dataset.Source, text func(value float64) string,
 	gather func(ctx context.Context, own []byte) ([][]byte, error),
@@ -150,7 +152,7 @@ func pool(
 	return all, nil
 }
 
-// sort sorts numbers by value, and other labels by bytes.
+// sort sorts the labels by value if all are numbers, and otherwise by their bytes.
 func (c *Classes) sort() {
 	values := make(map[string]float64, len(c.Labels))
 	for _, label := range c.Labels {
@@ -169,7 +171,7 @@ func (c *Classes) sort() {
 	})
 }
 
-// Targets returns the number of targets of a fit with k classes: one for two classes, and otherwise k.
+// Targets returns the number of targets of a fit with k classes: 1 for two classes, and k for any other number.
 func Targets(k int) int {
 	if k == 2 {
 		return 1
@@ -180,7 +182,7 @@ func Targets(k int) int {
 // Targets returns the number of targets of a fit.
 func (c *Classes) Targets() int { return Targets(len(c.Labels)) }
 
-// Of returns the class of a value of the target, or −1 if no training row has the value.
+// Of returns the class whose rows have the given value of the target, or −1 if no training row has this value.
 func (c *Classes) Of(value float64) int {
 	if k, ok := c.classOf[value]; ok {
 		return k
@@ -188,7 +190,7 @@ func (c *Classes) Of(value float64) int {
 	return -1
 }
 
-// weight returns the number by which the weights of the rows of class k are multiplied: 1, unless Balanced is true.
+// weight returns the factor for the weights of the rows of class k. It is 1 unless Balanced is true.
 func (c *Classes) weight(k int) float64 {
 	if !c.Balanced {
 		return 1
@@ -200,9 +202,9 @@ func (c *Classes) weight(k int) float64 {
 	return float64(n) / (float64(len(c.Counts)) * float64(c.Counts[k]))
 }
 
-// Encode returns src with the [Targets] of the classes, which are ±1, instead of its only target. If Balanced is
-// true, the rows have the weights of their classes. If a row has a label that is not among the classes, a pass ends
-// with a *[dataset.SourceError].
+// Encode returns src with targets of ±1 instead of its only target. The function [Targets] gives their number. If
+// Balanced is true, the weight of each row is multiplied by the factor of its class. If a row has a label that is
+// not among the classes, a pass ends with a *[dataset.SourceError].
 func (c *Classes) Encode(src dataset.Source) dataset.Source {
 	return &encoded{c, src}
 }

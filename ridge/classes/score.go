@@ -10,8 +10,9 @@ import (
 	"github.com/fdridge/fdridge/ridge"
 )
 
-// Decide returns the class of a row with the predictions y: the first class with the largest prediction. With one
-// target, it is class 1 if the prediction is positive, otherwise class 0.
+// Decide returns the class of a row. y holds the predictions of its targets. If there are several, Decide returns
+// the first class with the largest prediction. If there is one target, it returns class 1 if the prediction is
+// positive, otherwise class 0.
 func Decide(y []float64) int {
 	best := 0
 	if len(y) == 1 {
@@ -28,8 +29,8 @@ func Decide(y []float64) int {
 	return best
 }
 
-// Margin returns the largest prediction minus the second largest. With one target, it returns the absolute value of the
-// prediction.
+// Margin returns the largest prediction minus the second largest. If y has only one prediction, Margin returns its
+// absolute value.
 func Margin(y []float64) float64 {
 	if len(y) == 1 {
 		return math.Abs(y[0])
@@ -44,19 +45,20 @@ func Margin(y []float64) float64 {
 	return y[best] - second
 }
 
-// Proves reports whether intervals prove that the exact solution chooses class k. This is the case if the lower end of
-// the interval of class k is above the upper ends of all other classes.
+// Proves reports whether the exact solution certainly chooses class k. intervals contain its predictions. The
+// choice is proved if the lower end of the interval of class k is above the upper ends of all other classes.
 func Proves(intervals []ridge.Interval, k int) bool {
 	return isLargest(intervals, k, true)
 }
 
-// Allows returns false if intervals prove that the exact solution does not choose class k.
+// Allows reports whether the exact solution may choose class k. intervals contain its predictions. It returns false
+// if they prove that the exact solution chooses another class.
 func Allows(intervals []ridge.Interval, k int) bool {
 	return isLargest(intervals, k, false)
 }
 
-// isLargest reports whether intervals allow class k to have the largest prediction: for some values inside the
-// intervals, or, if always is true, for all values. Without intervals, it returns !always.
+// isLargest reports whether class k has the largest prediction. If always is true, this must hold for all values
+// inside the intervals; otherwise for some values. Without intervals, isLargest returns !always.
 func isLargest(intervals []ridge.Interval, k int, always bool) bool {
 	if len(intervals) == 0 {
 		return !always
@@ -83,18 +85,18 @@ func isLargest(intervals []ridge.Interval, k int, always bool) bool {
 	return true
 }
 
-// A Score counts right and wrong decisions about rows. A decision assigns a row to a class. Every row of positive
+// A Score counts right and wrong decisions. A decision assigns a row to a class. Every row of positive
 // weight counts once. Rows of weight 0 are left out.
 type Score struct {
 	Rows int64 `json:"rows"`
-	// Confusion[i][j] is the number of rows of class i that are assigned to class j
+	// Confusion[i][j] is the number of rows that belong to class i and are assigned to class j.
 	Confusion [][]int64 `json:"confusion"`
-	// Unknown counts rows with a label that is not in the training rows. Their decisions count as wrong.
+	// Unknown counts rows with a label that no training row has. A decision about such a row counts as wrong.
 	Unknown int64 `json:"unknown"`
-	// Proved counts the rows whose assigned class is proved to be the class that the exact solution assigns.
+	// Proved counts the rows whose assigned class is proved to be the choice of the exact solution.
 	Proved int64 `json:"proved"`
-	// Right[i] counts the rows of class i that the exact solution certainly assigns correctly. Possible[i] counts the
-	// rows of class i that the exact solution may assign correctly.
+	// Right[i] counts the rows of class i that the exact solution certainly assigns to class i. Possible[i] counts
+	// the rows of class i that the exact solution may assign to class i.
 	Right    []int64 `json:"right"`
 	Possible []int64 `json:"possible"`
 }
@@ -113,8 +115,9 @@ func (c *Classes) NewScore() *Score {
 	return s
 }
 
-// Add adds the decision about a row. truth is the class of the row, or −1 for an unknown label. y holds the
-// predictions of its targets. intervals is nil, or holds intervals that contain the predictions of the exact solution.
+// Add adds the decision about one row. truth is the class of the row, or −1 for an unknown label. y holds the
+// predictions of the targets for this row. intervals is nil, or holds an interval for each target that contains the
+// prediction of the exact solution.
 func (s *Score) Add(truth int, y []float64, intervals []ridge.Interval) {
 	s.Rows++
 	at := Decide(y)
@@ -134,8 +137,8 @@ func (s *Score) Add(truth int, y []float64, intervals []ridge.Interval) {
 	}
 }
 
-// AddEncoded adds the rows of b, whose targets are the ±1 of [Classes.Encode]. With t targets, the elements i·t to
-// (i+1)·t − 1 of y and intervals are for row i.
+// AddEncoded adds the decisions about the rows of b, whose targets are the ±1 of [Classes.Encode]. y and intervals
+// hold the predictions of row 0 for every target, then the predictions of row 1, and so on.
 func (s *Score) AddEncoded(b dataset.Block, y []float64, intervals []ridge.Interval) {
 	for i, t := 0, len(b.Y)/b.N; i < b.N; i++ {
 		if b.Weight(i) > 0 {
@@ -145,8 +148,8 @@ func (s *Score) AddEncoded(b dataset.Block, y []float64, intervals []ridge.Inter
 	}
 }
 
-// Pool replaces the counts in each of scores by their sums over all processes. reduce overwrites its argument with the
-// sum over all processes.
+// Pool replaces each count in scores by its sum over all processes. The function reduce overwrites its argument
+// with the sum over all processes.
 func Pool(
 	ctx context.Context,
 	reduce func(ctx context.Context, sums []float64) error,
@@ -174,8 +177,8 @@ func Pool(
 	return nil
 }
 
-// Accuracy returns the fraction of rows whose decision is right, in value. bracket contains the fraction that the
-// decisions of the exact solution would have. Both are NaN if there are no rows.
+// Accuracy returns the accuracy in two forms. value is the fraction of rows with a right decision. bracket is an
+// interval that contains this fraction for the decisions of the exact solution. Both are NaN if there are no rows.
 func (s *Score) Accuracy() (value float64, bracket ridge.Interval) {
 	right := ridge.Interval{}
 	n := float64(s.Rows)
@@ -187,9 +190,9 @@ func (s *Score) Accuracy() (value float64, bracket ridge.Interval) {
 	return value / n, ridge.Interval{Lo: right.Lo / n, Hi: right.Hi / n}
 }
 
-// Balanced returns the balanced accuracy in value, and in bracket an interval that contains the balanced accuracy of
-// the exact solution. The balanced accuracy is the mean of one fraction for each class that has rows: the fraction of
-// its rows with a right decision.
+// Balanced returns the balanced accuracy in two forms. value is for the decisions that were added. bracket is an
+// interval that contains the balanced accuracy of the exact solution. The balanced accuracy is a mean over all
+// classes that have rows: for each class, the fraction of its rows with a right decision.
 //
 // Each number is computed exactly and then rounded to the nearest float64, so that equal accuracies give equal
 // results.
@@ -219,8 +222,9 @@ func (s *Score) Balanced() (value float64, bracket ridge.Interval) {
 	}
 }
 
-// Evaluate makes a pass over src and returns the score of each solution. src must have the features of the fit,
-// prepared in the same way, and the target of [Learn]. If a solution has no certificate, its Score proves nothing.
+// Evaluate makes a pass over src and returns the score of each solution in fits. src must have the target of
+// [Learn], and the features of the fit, prepared in the same way. If a solution has no certificate, its Score
+// proves nothing.
 func (c *Classes) Evaluate(
 	ctx context.Context,
 	src dataset.Source,

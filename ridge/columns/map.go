@@ -1,5 +1,6 @@
-// Package columns changes the columns of a problem before a fit. A [Map] changes the rows that the fit reads. After
-// the fit, it converts the solutions and all their bounds back to the original columns.
+// Package columns changes the columns of a ridge regression before a fit. It divides columns by the square roots of
+// their penalties, and projects columns without penalty out of the other columns. A [Map] changes the rows that the
+// fit reads. After the fit, the Map converts the solutions and all their bounds back to the original columns.
 package columns
 
 import (
@@ -12,29 +13,29 @@ import (
 	"github.com/fdridge/fdridge/ridge"
 )
 
-// A Map turns the ridge problem with the penalty γ·Σ pⱼxⱼ² on the coefficients x into a problem with the
-// penalty γ‖z‖² on other coefficients z. Each column j has a penalty pⱼ ≥ 0:
+// A Map changes the penalty of a ridge problem. The problem has the penalty γ·Σ pⱼxⱼ² on the coefficients x. The
+// Map turns it into a problem with the penalty γ‖z‖² on other coefficients z. Each column j has a penalty pⱼ ≥ 0:
 //
 //   - A column with pⱼ > 0 is divided by √pⱼ. Then xⱼ = zⱼ/√pⱼ.
-//   - Columns with pⱼ = 0 are projected out of the other columns and of the targets; see [Projection]. One pass over
-//     the rows computes the projection.
+//   - Columns with pⱼ = 0 are projected out of the other columns and of the targets; see [Projection]. One pass
+//     over the rows computes the projection.
 //
-// A Map does not change: Learn and Penalize return a new Map.
+// No method changes a Map: Learn and Penalize return a new Map.
 type Map struct {
 	d       int
 	free    []int     // the columns with pⱼ = 0, ascending
 	penalty []float64 // pⱼ of the other columns; nil means 1
-	// bounds on the relative rounding errors of all d columns, as in ridge.RowErrors; nil means that they are exact
+	// bounds on the relative rounding errors of all d columns, as in ridge.RowErrors; nil means exact columns
 	rounding   []float64
 	projection *Projection // nil before Learn, and without columns in free
 }
 
-// New returns the Map of d columns with the given penalties, which may be nil (pⱼ = 1 for each column). The columns
-// in unpenalized have pⱼ = 0, in addition to those with a penalty of 0. rounding is as in [ridge.RowErrors];
-// nil means that the columns are exact.
+// New returns the Map of d columns with the given penalties. A nil penalty means 1 for each column. The columns in
+// unpenalized have penalty 0, whatever penalty says. rounding bounds the rounding errors of the columns, as in
+// [ridge.RowErrors]; nil means that the columns are exact.
 //
-// The error is [ridge.ErrInput] if a list has a wrong length, a penalty is negative or not finite, or a column does not
-// exist. It is also [ridge.ErrInput] if no column is left with a positive penalty.
+// The error is [ridge.ErrInput] if a list has a wrong length, a penalty is negative or not finite, or a column does
+// not exist. It is also [ridge.ErrInput] if no column has a positive penalty.
 func New(d int, penalty []float64, unpenalized []int, rounding []float64) (*Map, error) {
 	switch {
 	case penalty != nil && len(penalty) != d:
@@ -83,15 +84,15 @@ func (m *Map) Dim() int { return m.d - len(m.free) }
 func (m *Map) Unpenalized() []int { return slices.Clone(m.free) }
 
 // DependsOnRows reports whether the Map has to be learned from the rows, because it projects columns out. A Map
-// learned from other rows is then a different Map.
+// that is learned from other rows changes the columns differently.
 func (m *Map) DependsOnRows() bool { return len(m.free) > 0 }
 
-// Penalty returns the penalties of the columns that remain after the change, for ridge.Summary.Penalize. nil means
-// that all are 1.
+// Penalty returns the penalties of the columns that remain after the change of columns, for ridge.Summary.Penalize.
+// A nil result means that all penalties are 1.
 func (m *Map) Penalty() []float64 { return slices.Clone(m.penalty) }
 
-// Place returns the number that column j has after the change. It returns −1 if column j was removed, because it has
-// no penalty, or does not exist.
+// Place returns the number of column j after the change of columns. It returns −1 if column j does not exist, or if
+// it was removed because it has no penalty.
 func (m *Map) Place(j int) int {
 	before, found := slices.BinarySearch(m.free, j)
 	if found || j < 0 || j >= m.d {
@@ -100,9 +101,9 @@ func (m *Map) Place(j int) int {
 	return j - before
 }
 
-// Penalize returns a Map that divides by the roots of other penalties. penalty has one positive number for each of the
-// [Map.Dim] columns that remain after the change; nil means 1 for each. The projection stays the same, because it is
-// applied before the division.
+// Penalize returns a Map with other penalties. penalty has one positive number for each of the [Map.Dim] columns
+// that remain after the change of columns; nil means 1 for each. The projection stays the same, because it is
+// applied before the columns are divided by the roots of their penalties.
 func (m *Map) Penalize(penalty []float64) (*Map, error) {
 	if penalty != nil && len(penalty) != m.Dim() {
 		return nil, badinput.Errorf("columns: %d penalties for %d columns", len(penalty), m.Dim())
@@ -113,8 +114,9 @@ func (m *Map) Penalize(penalty []float64) (*Map, error) {
 	return &out, err
 }
 
-// Learn makes a pass over src if the Map depends on the rows, and returns the learned Map. Otherwise it returns m.
-// opts.Rounding is ignored, because m has its own. The errors are the errors of [NewProjection].
+// Learn makes a pass over src if the Map depends on the rows, and returns the learned Map. If the Map does not
+// depend on the rows, Learn returns m. opts.Rounding is ignored, because m has its own bounds on rounding errors.
+// Errors are the errors of [NewProjection].
 func (m *Map) Learn(ctx context.Context, src dataset.Source, opts Options) (*Map, error) {
 	if !m.DependsOnRows() {
 		return m, nil
@@ -129,10 +131,10 @@ func (m *Map) Learn(ctx context.Context, src dataset.Source, opts Options) (*Map
 	return &out, nil
 }
 
-// errUnlearned is returned if a Map that has to be learned from the rows is used before Learn.
+// errUnlearned is returned if a Map is used before Learn, although it has to be learned from the rows.
 var errUnlearned = fmt.Errorf("%w: a Map with columns without penalty, before Learn", ridge.ErrShape)
 
-// Apply returns src with the changed columns. src must have the rows that Learn has read.
+// Apply returns src with the changed columns. src must have the same rows that Learn has read.
 func (m *Map) Apply(src dataset.Source) (dataset.Source, error) {
 	if m.projection == nil && m.DependsOnRows() {
 		return nil, errUnlearned
@@ -143,8 +145,8 @@ func (m *Map) Apply(src dataset.Source) (dataset.Source, error) {
 	return m.divide(src)
 }
 
-// ApplyWithLeverages returns the rows of Apply with the additional targets that [ridge.LeaveOneOut] needs if columns
-// were projected out; see [Projection.ApplyWithLeverages]. Otherwise it returns the same rows as Apply.
+// ApplyWithLeverages returns the rows of Apply. If columns were projected out, the rows have the additional targets
+// that [ridge.LeaveOneOut] needs; see [Projection.ApplyWithLeverages].
 func (m *Map) ApplyWithLeverages(src dataset.Source) (dataset.Source, error) {
 	if m.projection == nil {
 		return m.Apply(src)
@@ -152,7 +154,7 @@ func (m *Map) ApplyWithLeverages(src dataset.Source) (dataset.Source, error) {
 	return m.divide(m.projection.ApplyWithLeverages(src))
 }
 
-// divide divides the columns by the roots of their penalties.
+// divide returns src with each column divided by the square root of its penalty.
 func (m *Map) divide(src dataset.Source) (dataset.Source, error) {
 	scaling, err := m.scaling()
 	if scaling == nil || err != nil {
@@ -161,8 +163,8 @@ func (m *Map) divide(src dataset.Source) (dataset.Source, error) {
 	return scaling.Apply(src)
 }
 
-// Errors returns bounds on the errors of the rows that Apply returns. If the Map has not been learned yet, it returns
-// bounds on the errors of the original rows.
+// Errors returns bounds on the errors of the rows that Apply returns. If the Map has to be learned from the rows
+// but has not been, it returns bounds on the errors of the original rows.
 func (m *Map) Errors() ridge.RowErrors {
 	switch {
 	case m.projection != nil: // its bounds include the division
@@ -173,11 +175,13 @@ func (m *Map) Errors() ridge.RowErrors {
 	return ridge.RowErrors{Rounding: ridge.AddRounding(m.rounding, dataset.PenaltyRounding(m.penalty))}
 }
 
-// Restore converts solutions for the rows of Apply to solutions for the original columns, in place. Afterwards, Coef
-// has the coefficients of all d columns, and Penalty their penalties. The bounds of the solutions include the errors
-// of the change of columns. If these errors raise the relative error bound of a target from at most tol to above tol,
-// the status becomes [ridge.RoundOff]. A tol of 0 means no tolerance. Restore does not change a solution that already
-// has a Penalty. If the Map does not change the columns, Restore changes no solution.
+// Restore converts solutions for the rows of Apply to solutions for the original columns, in place. Afterwards,
+// Coef has the coefficients of all d columns, and Penalty their penalties. The bounds of the solutions include the
+// errors of the change of columns. These errors may raise the relative error bound of a target from at most tol to
+// above tol. The status then becomes [ridge.RoundOff]. A tol of 0 means no tolerance.
+//
+// Restore does not change a solution that already has a Penalty. If the Map does not change the columns, Restore
+// changes no solution.
 func (m *Map) Restore(fits []*ridge.Solution, tol float64) error {
 	switch {
 	case m.projection != nil:

@@ -23,16 +23,16 @@ import (
 // MaxColumns is the largest number of columns without penalty.
 const MaxColumns = 1000
 
-// Options are the options of [NewProjection]. A field that is zero has its default.
+// Options are the options of [NewProjection]. The zero value of a field means its default.
 type Options struct {
 	Intercept bool           // fit an intercept for each target, unpenalised
 	Backend   engine.Backend // nil is engine.Default()
 	MaxBytes  uint64         // memory limit in bytes; 0 means 8 GiB
-	// bounds on the rounding errors of scaled features, as in [ridge.ExactOptions]; nil: the features are exact
+	// bounds on the rounding errors of scaled features, as in [ridge.ExactOptions]; nil means exact features
 	Rounding []float64
 	Progress func(rows int64) // if not nil, called with the number of rows read so far
-	// Gather, if not nil, combines several processes that share the rows. It sends the message own of this process to
-	// all processes and returns the messages of all processes, in the same order on every process. All processes then
+	// Gather is nil, unless several processes share the rows. It sends the message own of this process to all
+	// processes. It returns the messages of all processes, in the same order on every process. All processes then
 	// get the same Projection, for all rows.
 	Gather func(ctx context.Context, own []byte) ([][]byte, error)
 }
@@ -63,11 +63,12 @@ type Projection struct {
 	computed []float64
 }
 
-// A DependentError reports a column without penalty that depends linearly on other columns without penalty. Its
-// coefficient is not unique.
+// A DependentError reports a column without penalty that is a linear combination of other columns without penalty.
+// The coefficient of such a column is not unique.
 type DependentError struct {
 	Column int // the column, counted from 0
-	// the columns that it depends on, or nil if they are unknown or a column is constant and there is an intercept
+	// On lists the columns of the linear combination. It is nil if they are unknown. It is also nil if there is an
+	// intercept and a column is constant.
 	On []int
 }
 
@@ -79,7 +80,8 @@ func (e *DependentError) Error() string {
 	)
 }
 
-// Reason describes in words what the column depends on. In this text, name(j) stands for column j.
+// Reason describes in words on what the column depends. The function name returns the name of a column for this
+// text.
 func (e *DependentError) Reason(name func(column int) string) string {
 	if len(e.On) == 0 {
 		return "constant, or too close to the other columns without penalty to prove anything: leave it out"
@@ -102,13 +104,14 @@ func (e *DependentError) Is(target error) bool {
 	return target == ridge.ErrInput
 }
 
-// NewProjection makes a pass over src and returns the Projection for the given columns, counted from 0. With n rows, d
-// features and t targets, the QR factorization of q columns takes O(q(d+t)) memory and O(nq(d+t)) time.
+// NewProjection makes a pass over src and returns the Projection that removes the given columns, counted from 0. It
+// computes a QR factorization of these columns. With n rows, d features, t targets and q given columns, this takes
+// O(q(d+t)) memory and O(nq(d+t)) time.
 //
 // Errors:
 //
 //   - [ridge.ErrInput], if a column is given twice or does not exist
-//   - [ridge.ErrInput], if columns has all columns or more than [MaxColumns]
+//   - [ridge.ErrInput], if all columns or more than [MaxColumns] are given
 //   - *[DependentError], *[ridge.SizeError] and the errors of [ridge.SolveExact]
 func NewProjection(
 	ctx context.Context,
@@ -217,7 +220,7 @@ func NewProjection(
 	return p, nil
 }
 
-// check validates the list of columns and the memory limit.
+// check returns an error if the list of columns is invalid, or if the memory limit is too low.
 func (p *Projection) check() error {
 	q := len(p.columns)
 	switch {
@@ -240,7 +243,7 @@ func (p *Projection) check() error {
 	return nil
 }
 
-// units returns the elements of Options.Rounding for the given columns, or nil if Rounding is nil.
+// units returns the bounds in Options.Rounding for the given columns, or nil if Rounding is nil.
 func (p *Projection) units(columns []int) []float64 {
 	if p.opts.Rounding == nil {
 		return nil
@@ -252,8 +255,8 @@ func (p *Projection) units(columns []int) []float64 {
 	return out
 }
 
-// dependent returns the error that column k of system depends on other columns. All columns of system are columns
-// without penalty. If k is −1, the error names the column that is closest to linear dependence.
+// dependent returns the error that column k of system is a linear combination of other columns. All columns of
+// system are columns without penalty. If k is −1, the error names the column that is closest to linear dependence.
 func (p *Projection) dependent(system *direct.System, k int) error {
 	column, on := system.Dependent(k)
 	e := &DependentError{Column: p.columns[column]}
@@ -263,18 +266,18 @@ func (p *Projection) dependent(system *direct.System, k int) error {
 	return e
 }
 
-// Apply returns the rows of src without the columns Z that have no penalty. It subtracts from each other feature, and
-// from each target, its projection onto the span of Z. The returned rows are dense. src must have the same rows that
-// NewProjection has read.
+// Apply returns the rows of src without the columns that have no penalty. From each other feature, and from each
+// target, it subtracts the projection onto the span of the removed columns. The returned rows are dense. src must
+// have the same rows that NewProjection has read.
 func (p *Projection) Apply(src dataset.Source) dataset.Source {
 	return &projected{src: src, p: p, subtract: true}
 }
 
-// ApplyWithLeverages returns the rows of Apply with more targets, which ridge.LeaveOneOut needs. The projected targets
-// come first. Let z be the columns Z of a row of weight w, centred if there is an intercept. Three kinds of targets
-// follow:
+// ApplyWithLeverages returns the rows of [Projection.Apply] with more targets, which ridge.LeaveOneOut needs. The
+// projected targets come first. Let Z be the removed columns, centred if there is an intercept, and let z be the
+// part of Z in a row of weight w. Three kinds of targets follow:
 //
-//   - the leverage w·zᵀ(ZᵀZ)⁻¹z
+//   - the leverage w·zᵀ(ZᵀZ)⁻¹z of the row
 //   - the share of the row in the rounding errors of the projection, see certify.Projection.Share
 //   - the targets of src
 func (p *Projection) ApplyWithLeverages(src dataset.Source) dataset.Source {
@@ -286,14 +289,14 @@ func (p *Projection) ApplyWithLeverages(src dataset.Source) dataset.Source {
 	}
 }
 
-// Rounding returns bounds on the errors of the rows that [Projection.Apply] returns, for ridge.ExactOptions.Projected
-// and ridge.Summary.Projected. If the columns are divided by the square roots of penalties after Apply, penalty holds
-// these penalties; otherwise it is nil.
+// Rounding returns bounds on the errors of the rows that [Projection.Apply] returns. They are meant for
+// ridge.ExactOptions.Projected and ridge.Summary.Projected. If the columns are divided by the square roots of
+// penalties after Apply, penalty holds these penalties; otherwise it is nil.
 func (p *Projection) Rounding(penalty []float64) *ridge.ProjectionBounds {
 	return (*ridge.ProjectionBounds)(p.found.Penalized(roots(penalty)))
 }
 
-// roots returns the square roots, or nil if penalty is nil.
+// roots returns the square roots of the elements of penalty, or nil if penalty is nil.
 func roots(penalty []float64) []float64 {
 	if penalty == nil {
 		return nil
@@ -305,9 +308,9 @@ func roots(penalty []float64) []float64 {
 	return out
 }
 
-// projected is the source that Apply returns if subtract is true. If subtract is false, the projection is
-// learned from it: the features are the columns Z without penalty, and the targets are all other columns and the
-// targets of src.
+// projected is the source of the rows with the columns rearranged. If subtract is true, it is the result of Apply.
+// Otherwise, the projection is learned from it: the features are the columns without penalty. The targets are then
+// all other columns and the targets of src.
 type projected struct {
 	src                 dataset.Source
 	p                   *Projection
@@ -395,7 +398,7 @@ func (s *projected) BlocksFrom(ctx context.Context, firstRow int64) iter.Seq2[da
 	}
 }
 
-// arrange writes row i of [Z A Y] to row.
+// arrange writes row i of b to row: first the columns without penalty, then the other columns, then the targets.
 func (p *Projection) arrange(b dataset.Block, i int, row []float64) {
 	q := len(p.columns)
 	copy(row[p.d:], b.Y[i*p.t:(i+1)*p.t])
@@ -420,8 +423,8 @@ func (p *Projection) arrange(b dataset.Block, i int, row []float64) {
 	}
 }
 
-// leverage overwrites z and returns ‖R⁻ᵀz‖² = zᵀ(ZᵀZ)⁻¹z, the leverage of a row z of Z, with the factor
-// R of ZᵀZ = RᵀR.
+// leverage returns zᵀ(ZᵀZ)⁻¹z, the leverage of a row z of the removed columns Z. It overwrites z with R⁻ᵀz, where
+// R is the triangular factor of ZᵀZ = RᵀR.
 func (p *Projection) leverage(z []float64) float64 {
 	q := len(z)
 	for k := range z {
@@ -432,17 +435,23 @@ func (p *Projection) leverage(z []float64) float64 {
 	return vec.Dot(z, z)
 }
 
-// precise reports whether sums have twice the digits, which is slower.
+// precise reports whether subtract adds with twice the digits. This is slower, so it is done only for small
+// projections.
 func (p *Projection) precise() bool {
 	return len(p.columns)*(len(p.others)+p.t) <= 1<<10
 }
 
-// subtract replaces a row [z a y] of [Z A Y] by [z − ν, [a y] − μ − (z − ν)B]. Here p.shift holds the means
-// ν of Z and μ of [A Y], and p.coefs is B = (ZᵀZ)⁻¹Zᵀ[A Y].
+// subtract subtracts the projection from a row. The row begins with the q entries z of the removed columns Z. Let v
+// be the rest, with the other features and the targets, and V the matrix of all these rests. subtract replaces
+// this row by
 //
-// If low is nil, the error of an element is at most q + 4 unit round-offs times the sum of the magnitudes of its
-// terms. If low is not nil, it is workspace as long as row, and subtract adds with twice the digits. Then an element
-// is rounded once, and its other errors are at most 4q + 16 times the square of the unit round-off times the same sum.
+//	[z − ν, (v − μ) − (z − ν)B],   B = (ZᵀZ)⁻¹ZᵀV,
+//
+// where p.shift holds the means ν of Z and μ of V, and p.coefs holds B.
+//
+// Let s be the sum of the magnitudes of the terms of an element. If low is nil, the error of the element is at most
+// (q + 4)u·s, with the unit round-off u = 2⁻⁵³. If low is not nil, it is workspace as long as row, and subtract
+// adds with twice the digits. Then the element is rounded once, and its other errors are at most (4q + 16)u²·s.
 func (p *Projection) subtract(row, low []float64) {
 	q := len(p.columns)
 	rest := row[q:]
@@ -472,14 +481,14 @@ func (p *Projection) subtract(row, low []float64) {
 	}
 }
 
-// Restore converts solutions for the rows of [Projection.Apply] to solutions for all columns, in place. A solution
-// that already has a Penalty is left unchanged. If the columns were divided by the square roots of penalties after
+// Restore converts solutions for the rows of [Projection.Apply] to solutions for all columns, in place. It does not
+// change a solution that already has a Penalty. If the columns were divided by the square roots of penalties after
 // Apply, penalty holds these penalties; otherwise it is nil.
 //
-// Afterwards, Coef and Scaled have the coefficients of all columns. Penalty is 0 at the columns of Z.
-// UnpenalizedBounds bounds the error of each coefficient of Z. If the errors of the projection raise the relative
-// error bound of a target from at most tol to above tol, the status becomes [ridge.RoundOff]. A tol of 0 means no
-// tolerance.
+// Afterwards, Coef and Scaled have the coefficients of all columns. Penalty is 0 at the columns without penalty,
+// and UnpenalizedBounds bounds the error of each of their coefficients. The errors of the projection may raise the
+// relative error bound of a target from at most tol to above tol. The status then becomes [ridge.RoundOff]. A tol
+// of 0 means no tolerance.
 func (p *Projection) Restore(fits []*ridge.Solution, penalty []float64, tol float64) error {
 	if p.found == nil {
 		return rows.Unfit("a zero Projection; use NewProjection")
@@ -529,9 +538,9 @@ func (p *Projection) Restore(fits []*ridge.Solution, penalty []float64, tol floa
 	return nil
 }
 
-// restore converts the solution o of target j, at gamma, to the problem before the projection. df brackets the
-// effective dimension of the projected problem. restore returns a bracket of the effective dimension before the
-// projection.
+// restore converts the solution o of target j at the penalty gamma to a solution for all columns. df brackets the
+// effective dimension without the removed columns. restore returns a bracket of the effective dimension with all
+// columns.
 func (p *Projection) restore(
 	o *ridge.Target,
 	found *ridge.ProjectionBounds,

@@ -9,8 +9,9 @@ import (
 	"github.com/fdridge/fdridge/ridge/reason"
 )
 
-// A Problem describes the rows and the wanted solutions, as input of [Choose]. There are no defaults: set every field.
-// If γ will be chosen, Gammas is nil and Grid is the number of candidates.
+// A Problem is the input of [Choose]. It describes the rows and the wanted solutions. There are no defaults, so the
+// caller must set every field. If the penalty γ is not yet known, Gammas is nil and Grid is the number of
+// candidates.
 type Problem struct {
 	Method       ridge.Method // the requested method, or Auto
 	Rows         int64        // n, the number of rows; -1 if unknown
@@ -22,20 +23,20 @@ type Problem struct {
 	MaxBytes     uint64    // memory that a direct method may use
 	Once         bool      // the rows can be read only once
 	Sparse       bool      // the rows are sparse
-	// NeedsSketch is the reason why a sketch is needed, for example to choose γ by folds. The zero Reason means that no
-	// sketch is needed.
+	// NeedsSketch is the reason why a sketch is needed. For example, a sketch is needed to choose the penalty γ by
+	// cross-validation. The zero Reason means that no sketch is needed.
 	NeedsSketch reason.Reason
 }
 
 // DefaultSize is the default number of rows of a sketch.
 const DefaultSize = 256
 
-// LosslessSize returns a number of sketch rows with which a sketch of n×d rows loses no information. n is −1 if
-// unknown. The size depends on the memory:
+// LosslessSize returns a number of sketch rows with which a sketch of n rows and d features loses no information.
+// If n is unknown, it must be −1. The result is
 //
-//   - n, if n < d and the rows fit in [ridge.MaxGramBytes]
-//   - otherwise d, if the d×d matrix AᵀA fits in [ridge.MaxGramBytes]
-//   - otherwise DefaultSize, which may lose information
+//   - n, if n < d and the n×d rows fit in [ridge.MaxGramBytes] bytes
+//   - otherwise d, if the d×d matrix AᵀA fits in [ridge.MaxGramBytes] bytes
+//   - otherwise [DefaultSize], with which the sketch may lose information
 func LosslessSize(n int64, d int) int {
 	switch {
 	case n >= 0 &&
@@ -48,11 +49,11 @@ func LosslessSize(n int64, d int) int {
 	return DefaultSize
 }
 
-// MaxTrialRows is the largest number of sparse rows whose leverages trial vectors may bracket. The time grows with the
-// number of rows times the number of nonzero entries.
+// MaxTrialRows is the largest number of sparse rows whose leverages Choose lets trial vectors bracket. There is a
+// limit, because the time grows with the number of rows times the number of nonzero entries.
 const MaxTrialRows = 20000
 
-// Steps holds the chosen method and the reason for it.
+// Steps holds the method that [Choose] selects, and the reason for the choice.
 type Steps struct {
 	Method ridge.Method
 	Reason reason.Reason
@@ -117,12 +118,13 @@ func Choose(p Problem) Steps {
 	return Steps{ridge.Exact, reason.Reason{Rule: reason.DirectIsCheaper, Numbers: []float64{ratio}, Method: iterated}}
 }
 
-// maxCostRatio is the largest cost of a direct method, divided by the cost of 12 passes of an iteration, at which
-// Choose still prefers the direct method. The ratio is above 1, because an iteration may need more passes than 12.
+// maxCostRatio limits the cost of a direct method, divided by the cost of 12 passes of an iteration. Up to this
+// ratio, Choose prefers the direct method. The limit is above 1, because an iteration may need more than 12 passes.
 const maxCostRatio = 2
 
-// DependsOnRows reports whether Choose has to know more about the rows: their number, if p.Rows is unknown, or whether
-// they are sparse. The result is false if the rows can be read only once.
+// DependsOnRows reports whether the result of Choose may depend on unknown facts about the rows. These facts are
+// the number of rows, if p.Rows is −1, and otherwise whether the rows are sparse. If the rows can be read only
+// once, DependsOnRows returns false.
 func DependsOnRows(p Problem) bool {
 	if p.Method != ridge.Auto && p.Method != ridge.Exact ||
 		p.NeedsSketch.Rule != reason.Asked ||
@@ -140,12 +142,12 @@ func DependsOnRows(p Problem) bool {
 	return p.Sparse && m == ridge.DualCG || p.Rows < 0
 }
 
-// Fits reports whether a direct method has enough memory for n×d rows. AᵀA (or AAᵀ, if n < d) must fit in
-// [ridge.MaxGramBytes], and the whole method in MaxBytes.
+// Fits reports whether a direct method has enough memory for the n×d rows A of p. The matrix AᵀA, or AAᵀ if n < d,
+// must fit in [ridge.MaxGramBytes] bytes. The whole method must fit in p.MaxBytes bytes.
 func Fits(p Problem) bool { return misfit(p).Rule == reason.Asked }
 
-// misfit returns the reason why a direct method needs too much memory for the rows of p. The zero Reason means that the
-// memory suffices.
+// misfit returns the reason why a direct method needs too much memory for the rows of p. If the memory suffices,
+// misfit returns the zero Reason.
 func misfit(p Problem) reason.Reason {
 	k := p.numGammas()
 	order := p.Dim
@@ -173,7 +175,7 @@ func misfit(p Problem) reason.Reason {
 	return reason.Reason{}
 }
 
-// isDual reports whether a direct method solves for n < d.
+// isDual reports whether there are fewer rows than features. Direct methods then factor AAᵀ, not AᵀA.
 func (p *Problem) isDual() bool {
 	return p.Rows >= 0 && p.Rows < int64(p.Dim)
 }
@@ -185,7 +187,8 @@ func (p *Problem) numGammas() int {
 	return len(p.Gammas)
 }
 
-// exactWork returns the cost of a direct method, including reading, in flops per element of A.
+// exactWork returns the cost of a direct method, in flops per element of the matrix of rows. It includes the cost
+// of reading the rows.
 func exactWork(p Problem) float64 {
 	if p.isDual() {
 		return readFlops + exactFlops(int64(p.Dim), int(p.Rows), p.numGammas())
@@ -193,9 +196,10 @@ func exactWork(p Problem) float64 {
 	return readFlops + exactFlops(p.Rows, p.Dim, p.numGammas())
 }
 
-// GramPass returns the zero Reason if a pass that computes AᵀA is worthwhile, otherwise the reason why not. AᵀA
-// must fit in MaxBytes and in [ridge.MaxGramBytes]. The pass, and the given number of eigenproblems of AᵀA after it,
-// may cost at most five times as much as an iteration with the sketch.
+// GramPass returns the zero Reason if it is worthwhile to compute AᵀA in a pass over the rows A. Otherwise it
+// returns the reason why not. AᵀA and its workspace must fit in p.MaxBytes and in [ridge.MaxGramBytes]. The pass is
+// followed by the given number of eigenproblems of AᵀA. Together they may cost at most five times as much as an
+// iteration with the sketch.
 func GramPass(p Problem, eigenproblems int) reason.Reason {
 	d := float64(p.Dim)
 	need := 8 * 8 * d * (d + float64(p.Targets))
@@ -211,7 +215,7 @@ func GramPass(p Problem, eigenproblems int) reason.Reason {
 	return reason.Reason{}
 }
 
-// readFlops is the assumed cost of reading one number, in flops.
+// readFlops is the assumed cost of reading one number of the rows, in flops.
 const readFlops = 500
 
 // cheaperIteration returns CG or Galerkin, whichever costs less.
@@ -228,7 +232,7 @@ func cheaperIteration(d, m, systems int) (method ridge.Method, flops float64) {
 	return ridge.CG, cg
 }
 
-// Iteration returns CG or Galerkin, whichever costs less for the problem in a dozen passes.
+// Iteration returns the method that costs less for the problem in a dozen passes, CG or Galerkin.
 func Iteration(p Problem) ridge.Method {
 	m, _ := cheaperIteration(p.Dim, min(p.Size, p.Dim), max(1, len(p.Gammas))*p.Targets)
 	return m

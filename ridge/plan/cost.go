@@ -25,15 +25,16 @@ import (
 
 const (
 	productFlops = 4
-	// galerkinShare is the number of passes of Galerkin divided by the number of CG. On seven data sets, this ratio was
-	// 0.43 to 0.8.
+	// galerkinShare is the number of passes that Galerkin needs, divided by the number of passes that CG needs. On
+	// seven data sets, this ratio was 0.43 to 0.8.
 	galerkinShare = 2.0 / 3
 )
 
-// reduceFlops·d³ is the measured cost of a reduction to tridiagonal form.
+// reduceFlops is the measured cost of reducing a d×d matrix to tridiagonal form, in units of d³ flops.
 const reduceFlops = 3
 
-// exactFlops returns the cost of a direct method for k values of γ, in flops per element of A. n ≤ 0 means unknown.
+// exactFlops returns the cost of a direct method for n rows, d features and k values of the penalty γ. The unit is
+// flops per element of the n×d matrix of rows. n ≤ 0 means that the number of rows is unknown.
 func exactFlops(n int64, d, k int) float64 {
 	flops := float64(d)
 	if n > 0 && factorFor(k) == ridge.Tridiagonal {
@@ -45,21 +46,23 @@ func exactFlops(n int64, d, k int) float64 {
 	return flops
 }
 
-// sketchFlops returns the cost of computing a sketch, in flops per element of A, without the eigenproblems. The sketch
-// has m rows and shrinks after every p rows. B is the m×d sketch with p new rows below it. A shrink takes
-// (2mp + p²)·d flops for the new part of BBᵀ, and 2m(m+p)·d for the next sketch of m rows.
+// sketchFlops returns the cost of computing a sketch of m rows that shrinks after every p new rows. The unit is
+// flops per element of the matrix of rows. The cost of the eigenproblems is not included. For d features and a
+// matrix B of m+p rows, a shrink takes (2mp + p²)·d flops for the new part of BBᵀ. It takes 2m(m+p)·d flops for the
+// next sketch.
 func sketchFlops(m, p float64) float64 {
 	return 2*m + p + 2*m*(m+p)/p
 }
 
-// prefersGalerkin reports whether Galerkin should be used instead of CG: it must cost no more. For a single system of
-// d unknowns and a sketch of m rows, the vectors that Galerkin keeps must also fit in 200 MiB.
+// prefersGalerkin reports whether Galerkin should be used instead of CG: it must not cost more. If there is only
+// one system to solve, the vectors that Galerkin keeps must also fit in 200 MiB. Their memory is estimated from d
+// features and m rows of the sketch.
 func prefersGalerkin(galerkin, cg float64, d, m, systems int) bool {
 	const most = 200 << 20
 	return galerkin <= cg && (systems > 1 || 6*8*float64(m+1)*float64(d) <= most)
 }
 
-// A cost holds flops, bytes to read, and bytes of memory.
+// A cost holds a number of flops, a number of bytes to read, and the memory in bytes.
 type cost struct{ flops, read, memory float64 }
 
 func (c cost) times(f float64) cost {
@@ -74,7 +77,7 @@ func (c cost) holding(bytes float64) cost {
 	return c.plus(cost{memory: bytes})
 }
 
-// prepareFlops is the measured cost of packing one element of dense rows for a matrix product, in flops.
+// prepareFlops is the measured cost of preparing one number of dense rows for a matrix product, in flops.
 const prepareFlops = 250
 
 func (o *forecast) exactCost(n int64, k int, maxBytes float64) cost {
@@ -89,13 +92,13 @@ func (o *forecast) exactCost(n int64, k int, maxBytes float64) cost {
 	}
 }
 
-// eigenFlops·n³ is the measured cost of an eigenproblem of order n.
+// eigenFlops is the measured cost of an eigenproblem of an n×n matrix, in units of n³ flops.
 const eigenFlops = 7
 
-// sumFlops is the cost of an addition to a compensated sum.
+// sumFlops is the cost of an addition to a compensated sum, in flops.
 const sumFlops = 20
 
-// keepsScatter reports whether a sketch of this size keeps AᵀA itself.
+// keepsScatter reports whether a sketch of this size stores AᵀA itself.
 func (o *forecast) keepsScatter(size int) bool {
 	keeps, err := fd.Config{
 		Dim:    o.d,
@@ -113,11 +116,11 @@ func (o *forecast) numVectors(size int) int {
 	return size
 }
 
-// sketchCost returns the cost per row of sketching n rows, in the given number of parallel sketches.
+// sketchCost returns the cost per row of sketching n rows. lanes is the number of parallel sketches.
 //
-//   - A shrink of m rows of the sketch and p new rows solves an eigenproblem of order m+p. If the sketch has d rows,
-//     the order is d.
-//   - A sketch that keeps AᵀA solves an eigenproblem only when it is read.
+//   - A shrink of a sketch of m rows and p new rows solves an eigenproblem of order m+p. If the sketch has as many
+//     rows as there are features, the order is the number of features.
+//   - A sketch that stores AᵀA solves an eigenproblem only when it is read.
 //   - Merging parallel sketches needs additional memory: half as much as the sketches themselves.
 func (o *forecast) sketchCost(n int64, size, lanes int) (cost, error) {
 	store := fd.StoreRows
@@ -154,7 +157,8 @@ func (o *forecast) sketchCost(n int64, size, lanes int) (cost, error) {
 			return cost{}, err
 		}
 	}
-	// products is the number of flops per row of the matrix products; order is the order of the eigenproblem of a shrink
+	// products is the number of flops of the matrix products for each row. order is the order of the eigenproblem
+	// of a shrink.
 	products := sketchFlops(m, p) * d
 	order := k
 	shrink := eigenFlops * order * order * order / p
@@ -162,7 +166,7 @@ func (o *forecast) sketchCost(n int64, size, lanes int) (cost, error) {
 		products = o.sparseSketchFlops(m, float64(r))
 		shrink = 0
 	}
-	// work counts copies of the Gram matrix, eigenvectors, and workspace.
+	// work is the number of floats in copies of the Gram matrix, in eigenvectors, and in workspace.
 	measured := float64(live)*float64(live) +
 		4*math.Min(m, 256)*math.Min(float64(live), 512) +
 		3*m*m +
@@ -200,12 +204,14 @@ func (o *forecast) sketchCost(n int64, size, lanes int) (cost, error) {
 	}, nil
 }
 
-// stagedNumbers returns the number of floats in the buffers in front of a sketch: rows that wait to be added, and sums.
+// stagedNumbers returns the number of floats in the buffers in front of a sketch. These buffers hold sums, and rows
+// that the sketch has not yet taken.
 func (o *forecast) stagedNumbers() float64 {
 	n := float64(rows.RowsPerStage(o.d, o.sparse))
 	d := float64(o.d)
 	t := float64(o.t)
-	// numbers of float64 for each column: sums over rows and blocks, and bounds on their round-off
+	// sums and sparseSums are the numbers of floats for each column. They hold sums over rows and blocks, and
+	// bounds on the round-off of these sums.
 	const sums, sparseSums = 12, 6
 	if o.sparse {
 		return (sums+sparseSums)*(d+t) + n*t + 1.5*n*d/fd.SparseShare
@@ -213,7 +219,8 @@ func (o *forecast) stagedNumbers() float64 {
 	return sums*(d+t) + n*t
 }
 
-// fitCost returns the cost of solving q systems from the sketch.
+// fitCost returns the cost of solving q systems with a sketch of the given size. There is one system for each
+// penalty and target.
 func (o *forecast) fitCost(size, q int) cost {
 	m := float64(o.numVectors(size))
 	d := float64(o.d)
@@ -227,7 +234,7 @@ func (o *forecast) fitCost(size, q int) cost {
 	return c
 }
 
-// separateCost returns the cost of an iteration that computes q gradients in each pass, one for each system.
+// separateCost returns the cost of an iteration that computes one gradient for each of q systems in each pass.
 func (o *forecast) separateCost(numRows int64, size, q, passes int) cost {
 	n := float64(numRows)
 	m := float64(o.numVectors(size))
@@ -239,8 +246,8 @@ func (o *forecast) separateCost(numRows int64, size, q, passes int) cost {
 	return pass.times(float64(passes)).holding(13 * 8 * float64(q) * d)
 }
 
-// galerkinCost returns the cost of the given number of Galerkin passes for q systems. It assumes that each new vector
-// is orthogonalised against a full subspace.
+// galerkinCost returns the cost of the given number of Galerkin passes for q systems. It assumes that each new
+// vector is made orthogonal to a subspace of the largest size.
 func (o *forecast) galerkinCost(numRows int64, size, q, passes int) cost {
 	n := float64(numRows)
 	m := float64(o.numVectors(size))
@@ -260,7 +267,7 @@ func (o *forecast) galerkinCost(numRows int64, size, q, passes int) cost {
 	return once.plus(pass.times(numPasses)).holding(8 * held)
 }
 
-// factorFor returns the method by which [ridge.Exact] factors AᵀA + γI for k positive values of γ.
+// factorFor returns the method that [ridge.Exact] uses to factor AᵀA + γI for k positive values of the penalty γ.
 func factorFor(k int) ridge.Method {
 	return ridge.Exact.For(
 		1,

@@ -67,7 +67,8 @@ type forecast struct {
 	eta      etaForecast
 }
 
-// An etaForecast predicts the shrinkage η of sketches from the eigenvalues λ₁ ≥ λ₂ ≥ … of AᵀA.
+// An etaForecast predicts the shrinkage η of sketches, a bound on their error. It predicts η from the eigenvalues
+// λ₁ ≥ λ₂ ≥ … of AᵀA, for the rows A.
 type etaForecast struct {
 	d         int
 	keepsGram func(m int) bool // whether a sketch of size m keeps AᵀA itself
@@ -76,7 +77,8 @@ type etaForecast struct {
 	likely    []float64        // expected values of λ₁ + … + λ_k, for k = 0 … d
 	share     float64          // η of the given sketch, divided by the bound that least(likely) returns for its size
 	floor     float64          // expected smallest nonzero eigenvalue
-	// noisy means that floor was extrapolated, because the given sketch does not contain the smallest eigenvalues
+	// noisy is true if the given sketch does not contain the smallest eigenvalues. The field floor is then
+	// extrapolated.
 	noisy bool
 }
 
@@ -103,7 +105,7 @@ func newForecast(sum *ridge.Summary) (*forecast, error) {
 	return o, nil
 }
 
-// newEtaForecast returns the forecast from a sketch of size m.
+// newEtaForecast returns a forecast that is based on the sketch of m rows in k.
 func newEtaForecast(k *certify.Known, m int) etaForecast {
 	b := k.Bound()
 	sigma2 := k.Sketch.Sigma2
@@ -136,9 +138,9 @@ func newEtaForecast(k *certify.Known, m int) etaForecast {
 	return s
 }
 
-// lastEigenvalue estimates the smallest nonzero eigenvalue of a matrix with the given rank. lambda is its eigenvalue
-// number r, and tail is the sum of all smaller eigenvalues. The result is the geometric mean of two estimates: the
-// smaller eigenvalues follow a power law, or all of them are equal.
+// lastEigenvalue estimates the smallest nonzero eigenvalue of a matrix with the given rank. lambda is the r-th
+// largest eigenvalue, and tail is the sum of all smaller eigenvalues. The result is the geometric mean of two
+// estimates. One assumes that the smaller eigenvalues follow a power law, the other that they are all equal.
 func lastEigenvalue(lambda, tail float64, r, rank int) float64 {
 	if rank <= r || !(tail > 0) {
 		return math.Max(0, lambda)
@@ -162,12 +164,14 @@ func lastEigenvalue(lambda, tail float64, r, rank int) float64 {
 	return math.Sqrt(last * tail / float64(rank-r))
 }
 
-// floorOf estimates the smallest nonzero eigenvalue of AᵀA for n rows, from the estimate for the rows of the given
-// sketch. If that estimate was extrapolated, it is multiplied by 1 − √q with q = min(n,d)/max(n,d).
+// floorOf estimates the smallest nonzero eigenvalue of AᵀA for n rows A of d features. It scales o.eta.floor, the
+// estimate for the rows of the given sketch. If o.eta.floor was extrapolated, it also multiplies by 1 − √q with q =
+// min(n,d)/max(n,d).
 //
 // The reason is noise: n×d entries of variance v have eigenvalues of AᵀA down to (1 − √q)²·v·max(n,d) (V.
-// Marchenko, L. Pastur, Math. USSR-Sbornik 1, 1967). An extrapolated estimate is the geometric mean of two estimates.
-// Only the estimate for equal eigenvalues needs the factor (1 − √q)², so floorOf multiplies by its square root.
+// Marchenko, L. Pastur, Math. USSR-Sbornik 1, 1967). An extrapolated estimate is the geometric mean of two
+// estimates. Only the estimate for equal eigenvalues needs the factor (1 − √q)², so floorOf multiplies by its
+// square root.
 func (o *forecast) floorOf(n int64) float64 {
 	floor := o.eta.floor * float64(n) / float64(o.rows)
 	if o.eta.noisy {
@@ -177,8 +181,8 @@ func (o *forecast) floorOf(n int64) float64 {
 	return floor
 }
 
-// least returns the minimum of (‖A‖²_F − sums[k])/(m+1−k) over k ≤ m. sums[k] must be a lower bound on the
-// sum of the k largest eigenvalues of AᵀA. Then the result bounds the shrinkage of a sketch of m rows.
+// least returns the minimum of (‖A‖²_F − sums[k])/(m+1−k) over k ≤ m, for the rows A. sums[k] must be a lower bound
+// on the sum of the k largest eigenvalues of AᵀA. Then the result bounds the shrinkage of a sketch of m rows.
 func (s *etaForecast) least(sums []float64, m int) float64 {
 	best := math.Inf(1)
 	for k := 0; k < len(sums) && k <= m; k++ {
@@ -187,8 +191,8 @@ func (s *etaForecast) least(sums []float64, m int) float64 {
 	return best
 }
 
-// worst returns an upper bound on the shrinkage η of a sketch of size m in exact arithmetic. η is the bound
-// ‖AᵀA − BᵀB‖₂ ≤ η that a sketch B of the rows A computes while it discards directions.
+// worst returns an upper bound on the shrinkage η of a sketch of m rows in exact arithmetic. For a sketch B of the
+// rows A, the shrinkage is a bound ‖AᵀA − BᵀB‖₂ ≤ η that the sketch computes.
 func (s *etaForecast) worst(m int) float64 {
 	if m >= s.d || s.keepsGram(m) {
 		return 0
@@ -196,7 +200,7 @@ func (s *etaForecast) worst(m int) float64 {
 	return s.least(s.lowest, m)
 }
 
-// estimate returns the expected value of η, the shrinkage defined at [etaForecast.worst], for a sketch of size m.
+// estimate returns the expected shrinkage of a sketch of m rows. The shrinkage is defined at [etaForecast.worst].
 func (s *etaForecast) estimate(m int) float64 {
 	if m >= s.d || s.keepsGram(m) {
 		return 0

@@ -12,7 +12,7 @@ import (
 // An iteration describes an iterative method.
 type iteration struct {
 	method ridge.Method
-	// the rate if the eigenvalues of the preconditioned matrix Ĥ⁻¹H are in [lo, hi]
+	// rate returns the rate of convergence if the eigenvalues of the preconditioned matrix are in [lo, hi].
 	rate   func(lo, hi float64) rate
 	ends   bool    // ends after d steps in exact arithmetic
 	share  float64 // usual number of passes, divided by the number that CG needs
@@ -20,7 +20,7 @@ type iteration struct {
 	byName bool // runs only if the caller names it
 }
 
-// iterations lists the iterative methods in the order of a [Plan].
+// iterations lists the iterative methods in the order in which a [Plan] lists them.
 var iterations = []iteration{
 	{
 		method: ridge.CG,
@@ -48,21 +48,21 @@ var iterations = []iteration{
 // A rate bounds the error of an iteration: k steps multiply the error by at most factor·eachᵏ.
 type rate struct{ each, factor float64 }
 
-// cgRate returns the rate of CG for eigenvalues in [lo, hi].
+// cgRate returns the rate of CG if the eigenvalues of the preconditioned matrix are in [lo, hi].
 func cgRate(lo, hi float64) rate {
 	kappa := math.Sqrt(hi / lo)
 	return rate{(kappa - 1) / (kappa + 1), 2}
 }
 
-// newtonRate returns the rate of Newton if the eigenvalues of Ĥ⁻¹H are in [lo, hi], for H = AᵀA + γI and its
-// preconditioner Ĥ. Newton may diverge if hi ≥ 2.
+// newtonRate returns the rate of Newton if the eigenvalues of Ĥ⁻¹H are in [lo, hi]. Here H is AᵀA + γI for the
+// rows A and the penalty γ, and Ĥ is its preconditioner. Newton may diverge if hi ≥ 2.
 func newtonRate(lo, hi float64) rate {
 	return rate{math.Max(1-lo, hi-1), 1}
 }
 
-// passesWithin returns the number of passes in which an iteration reduces the error by the factor tol, if the
-// eigenvalues of the preconditioned matrix are in [lo, hi]. The function rateOf returns the rate of the iteration. The
-// result is 0 if the iteration may diverge.
+// passesWithin returns the number of passes after which the error of an iteration is at most tol times its first
+// value. The eigenvalues of the preconditioned matrix must be in [lo, hi], and rateOf must return the rate of the
+// iteration. The result is 0 if the iteration may diverge.
 func passesWithin(lo, hi, tol float64, rateOf func(lo, hi float64) rate) int {
 	if !(lo > 0) {
 		return 0
@@ -78,9 +78,9 @@ func passesWithin(lo, hi, tol float64, rateOf func(lo, hi float64) rate) int {
 	}
 }
 
-// PredictedPasses returns the number of passes in which method m surely reduces the error by the factor tol, in exact
-// arithmetic. The error is measured in the norm of AᵀA + γI. The pass of the summary is not counted. The result is
-// 0 if the method may not converge.
+// PredictedPasses returns the number of passes with which method m multiplies the error by at most tol, in exact
+// arithmetic. This number is proved. The error is measured in the norm of AᵀA + γI, for the rows A and the penalty
+// γ. The pass that computes the summary is not counted. The result is 0 if the method may not converge.
 func PredictedPasses(sum *ridge.Summary, gamma, tol float64, m ridge.Method) (int, error) {
 	if err := m.Takes(gamma); err != nil {
 		return 0, err

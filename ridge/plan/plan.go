@@ -9,7 +9,7 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/rows"
 )
 
-// Config holds the options of [New]. Every field may be zero, which means the default in its comment.
+// Config holds the options of [New]. If a field is zero, New uses the default that the comment on the field states.
 type Config struct {
 	Rows     int64     // n, the number of rows to plan for; default the number of rows of the summary
 	Gammas   []float64 // γ to solve for together; default the mean eigenvalue of AᵀA, scaled to n rows
@@ -17,19 +17,19 @@ type Config struct {
 	Tol      float64   // relative error to reach; default 1e-8
 	MaxBytes uint64    // available memory in bytes; default 8 GiB
 	Lanes    int       // number of sketches that run in parallel; default the choice of [engine.Tuning.LanesFor]
-	// Entries is the mean number of stored entries of a sparse row. The summary does not contain this number. 0 means
-	// dense rows.
+	// Entries is the mean number of stored entries of a sparse row. The caller must give it, because the summary
+	// does not contain it. 0 means dense rows.
 	Entries float64
 
 	// The following rates describe the machine. [engine.Measure] measures them.
 	FlopRate float64 // floating-point operations per second in matrix products; default 5e10
-	// ReadRate is the number of bytes of rows read per second, from the reader or from memory. A number of a dense row
-	// has 8 bytes, an entry of a sparse row 12. The default is 1e10.
+	// ReadRate is the number of bytes of rows read per second, from the source or from memory. A number of a dense
+	// row has 8 bytes, and an entry of a sparse row has 12. The default is 1e10.
 	ReadRate  float64
 	FreshRate float64 // bytes per second of memory that is written for the first time; default 2e9
 
-	// BaseBytes and BaseSeconds are the memory and the time of everything that New does not predict: the program, the
-	// blocks of the reader and earlier steps. They are added to the memory and time of every option.
+	// BaseBytes and BaseSeconds are the memory and time of everything that New does not predict: the program, the
+	// blocks of rows that are being read, and earlier steps. New adds them to the memory and time of every option.
 	BaseBytes   uint64
 	BaseSeconds float64
 }
@@ -38,19 +38,20 @@ type Config struct {
 type Option struct {
 	Method ridge.Method `json:"method"`
 	Size   int          `json:"size"` // m; 0 for a direct method
-	// WorstShrinkage is the largest possible shrinkage η of a sketch B of this size in exact arithmetic, for all n
-	// rows A. The shrinkage bounds ‖AᵀA − BᵀB‖₂. It is 0 for a sketch that keeps AᵀA itself.
+	// WorstShrinkage is the largest possible shrinkage η of a sketch of this size, in exact arithmetic. It bounds
+	// ‖AᵀA − BᵀB‖₂ for the sketch B of all n planned rows A. It is 0 for a sketch that stores AᵀA itself.
 	WorstShrinkage float64 `json:"worst_shrinkage"`
-	// Shrinkage is the expected shrinkage η of a sketch of this size, for all n rows.
+	// Shrinkage is the expected shrinkage of a sketch of this size, for all n planned rows. It is at most
+	// WorstShrinkage.
 	Shrinkage float64 `json:"shrinkage"`
-	// Contraction is the expected relative error of the one-pass fit for each γ: η/(2γ+η), plus round-off, where η is
-	// the field Shrinkage.
+	// Contraction is the expected relative error of the one-pass fit for each penalty γ. It is η/(2γ+η) plus
+	// round-off, where η is the field Shrinkage.
 	Contraction []float64 `json:"contraction"`
 	Passes      []int     `json:"passes"`  // expected number of passes for each γ; 0: may not converge
 	Bytes       uint64    `json:"bytes"`   // memory in bytes, including BaseBytes
 	Seconds     float64   `json:"seconds"` // time in seconds, including BaseSeconds
-	// Reaches is true if this option is expected to reach Tol within MaxBytes. It is false if Tol is below
-	// [ridge.LeastTol].
+	// Reaches is true if this option is expected to reach Config.Tol within Config.MaxBytes of memory. If
+	// Config.Tol is below [ridge.LeastTol], Reaches is false.
 	Reaches bool `json:"reaches"`
 	ByName  bool `json:"-"` // the method runs only if the caller names it, so this option is never Best
 }
@@ -197,8 +198,8 @@ func (c *Config) complete(o *forecast) error {
 	return nil
 }
 
-// choose sets the fields Best, Soonest, IsDefault and Exact. If the function Choose returns DualCG, choose changes the
-// method of the direct option to DualCG.
+// choose sets the fields Best, Soonest, IsDefault and Exact. If [Choose] returns DualCG, choose stores DualCG as
+// the method of the direct option, Options[0].
 func (p *Plan) choose(cfg Config, o *forecast) {
 	sparse := o.countsEntries()
 	room := cfg.MaxBytes - cfg.BaseBytes
@@ -236,7 +237,8 @@ func (p *Plan) choose(cfg Config, o *forecast) {
 	}
 }
 
-// soonest returns the index of the fastest acceptable option, or −1.
+// soonest returns the index of the fastest option whose field Reaches is true and that accept accepts. If there is
+// none, it returns −1.
 func (p *Plan) soonest(accept func(Option) bool) int {
 	best := -1
 	for i, o := range p.Options {
@@ -273,7 +275,7 @@ func (p *Option) setCost(cfg Config, total cost) {
 	p.Reaches = p.Reaches && p.Bytes <= cfg.MaxBytes && cfg.Tol >= ridge.LeastTol
 }
 
-// newOption sets the fields that do not depend on the method.
+// newOption returns an option for a sketch of m rows. Passes, memory and time are not yet set.
 func (o *forecast) newOption(cfg Config, m int, method ridge.Method) Option {
 	p := Option{
 		Method:         method,
@@ -295,7 +297,7 @@ func (o *forecast) rowRatio(cfg Config) float64 {
 	return float64(cfg.Rows) / float64(o.rows)
 }
 
-// oneShotOption plans the one-pass solution by a sketch of m rows.
+// oneShotOption returns the option of a one-pass solution with a sketch of m rows.
 func (o *forecast) oneShotOption(cfg Config, m int, perRow cost) Option {
 	p := o.newOption(cfg, m, ridge.OneShot)
 	for _, q := range p.Contraction {
@@ -306,7 +308,7 @@ func (o *forecast) oneShotOption(cfg Config, m int, perRow cost) Option {
 	return p
 }
 
-// iterationOption plans an iteration with a sketch of m rows.
+// iterationOption returns the option of an iteration with a sketch of m rows.
 func (o *forecast) iterationOption(cfg Config, m int, perRow cost, it *iteration) Option {
 	p := o.newOption(cfg, m, it.method)
 	p.ByName = it.byName
@@ -338,7 +340,7 @@ func (o *forecast) iterationOption(cfg Config, m int, perRow cost, it *iteration
 	return p
 }
 
-// summaryCost returns the cost of the sketch and the one-pass solution.
+// summaryCost returns the cost of computing a sketch of m rows and the one-pass solution.
 func (o *forecast) summaryCost(cfg Config, m int, perRow cost) cost {
 	reading := perRow.times(float64(cfg.Rows))
 	return reading.plus(o.fitCost(m, len(cfg.Gammas)*o.t))

@@ -12,8 +12,8 @@ import (
 // A Remedy is a change of options that may help a fit reach its tolerance.
 type Remedy struct {
 	Kind RemedyKind
-	// Value is the number that Kind needs: a tolerance, a γ, a sketch size, a number of passes or a ratio. It is 0 if
-	// Kind needs no number.
+	// Value is the new value of the option that Kind changes: a tolerance, a penalty γ, a sketch size or a number
+	// of passes. For [ScaleColumns] it is a ratio. If Kind needs no number, Value is 0.
 	Value float64
 }
 
@@ -21,58 +21,60 @@ type Remedy struct {
 type RemedyKind int
 
 const (
-	// FactorDirectly: use method Exact, because AᵀA (or AAᵀ) fits in memory. Exact also corrects its solution by
-	// gradients with twice the digits.
+	// FactorDirectly advises to use the method Exact, because the matrix AᵀA, or AAᵀ, of the rows A fits in memory.
+	// Exact also corrects its solution by gradients with twice the digits.
 	FactorDirectly RemedyKind = iota
-	// ScaleColumns: scale the features to similar norms, as [dataset.Standardize] does. Value is the ratio of the
-	// largest norm of a feature to the smallest. This changes the problem: γ then penalises all features equally.
+	// ScaleColumns advises to scale the features to similar norms, as [dataset.Standardize] does. Value is the
+	// ratio of the largest norm of a feature to the smallest. Scaling changes the problem: the penalty γ then
+	// penalises all features equally.
 	ScaleColumns
 	// AllowPasses: set MaxPasses to Value.
 	AllowPasses
-	// EnlargeSketch: set Size to Value. The present MaxPasses is then expected to be enough.
+	// EnlargeSketch advises to set Size to Value. With this size, the present MaxPasses is expected to be enough.
 	EnlargeSketch
-	// ChangeToCG: use method CG, which makes further passes and cannot diverge.
+	// ChangeToCG advises to use the method CG, which makes further passes over the rows and cannot diverge.
 	ChangeToCG
-	// RaiseGamma: use a γ of at least Value. The solution then belongs to a different problem.
+	// RaiseGamma advises to use a penalty γ of at least Value. The solution then belongs to a different problem.
 	RaiseGamma
-	// RaiseTol: set Tol to Value, a tolerance that can be certified.
+	// RaiseTol advises to set Tol to Value, a tolerance that can be proved to be met.
 	RaiseTol
 )
 
-// An Outcome describes a completed fit, as input of [Remedies].
+// An Outcome is the input of [Remedies]. It describes a completed fit.
 type Outcome struct {
 	Problem   Problem
 	Method    ridge.Method // the method that ran
 	Status    ridge.Status
 	Solutions []*ridge.Solution
 	Summary   *ridge.Summary // nil for a direct method
-	// ColumnSpread is the ratio of the largest norm of a feature to the smallest nonzero norm, see [Spread]; 0 if
-	// unknown.
+	// ColumnSpread is the ratio of the largest norm of a feature to the smallest nonzero norm, see [Spread]. If the
+	// ratio is unknown, ColumnSpread is 0.
 	ColumnSpread float64
 	Tol          float64
 	MaxPasses    int
-	// LeastGamma is, if columns are linearly dependent, the smallest power of ten that reaches Tol when used as γ; 0 if
-	// unknown.
+	// LeastGamma is used if columns are linearly dependent. It is the smallest power of ten that reaches Tol when
+	// used as the penalty γ. If this number is unknown, LeastGamma is 0.
 	LeastGamma float64
 	CanRead    bool // the rows can be read again
 	Shared     bool // several processes share the rows
 }
 
-// unevenSpread is the [Spread] above which the features should be scaled.
+// unevenSpread is the largest [Spread] at which no scaling of the features is advised.
 const unevenSpread = 10
 
 // maxAdvisedPasses is the largest number of passes that a remedy suggests.
 const maxAdvisedPasses = 100_000
 
-// If the tolerance is below doubledTol, gradients usually need twice the digits, and an iteration needs doubledPasses
-// additional passes.
+// doubledPasses is the number of additional passes that an iteration needs if the tolerance is below doubledTol.
+// The passes are needed because gradients must then usually be computed with twice the digits.
 const (
 	doubledPasses = 2
 	doubledTol    = 1e-10
 )
 
 // Remedies returns changes of options that may help a fit that missed its tolerance. The change most likely to help
-// comes first. Changes that cannot help or need more than MaxBytes are left out. Its errors are the errors of [New].
+// comes first. Remedies leaves out changes that cannot help or that need more memory than MaxBytes. Its errors are
+// the errors of [New].
 func Remedies(o Outcome) ([]Remedy, error) {
 	r := &o
 	var out []Remedy
@@ -122,7 +124,8 @@ func Remedies(o Outcome) ([]Remedy, error) {
 	return out, nil
 }
 
-// worstMiss returns the largest error bound and smallest γ among misses.
+// worstMiss returns the largest error bound, and the smallest penalty γ, of the solutions that missed the
+// tolerance.
 func (r *Outcome) worstMiss() (worst, gamma float64) {
 	gamma = math.Inf(1)
 	for _, s := range r.Solutions {
@@ -195,8 +198,8 @@ func (r *Outcome) morePasses(gamma float64) ([]Remedy, error) {
 	if plan.Tol < doubledTol {
 		more = doubledPasses
 	}
-	// suffices means that MaxPasses should be enough at the present size. The fit missed its tolerance by round-off then,
-	// and a larger sketch does not help.
+	// suffices is true if MaxPasses should be enough with the present sketch. The fit then missed its tolerance
+	// because of round-off, so that a larger sketch does not help.
 	suffices := false
 	for _, o := range p.Options {
 		passes, allowed := o.Passes[0]-1, r.MaxPasses // without the pass of the summary
@@ -214,8 +217,8 @@ func (r *Outcome) morePasses(gamma float64) ([]Remedy, error) {
 	return out, nil
 }
 
-// roundOffError estimates the relative error of the solution caused by round-off in AᵀA. It divides this round-off
-// by the smallest eigenvalue of AᵀA + γI.
+// roundOffError estimates the relative error of the solution that round-off in AᵀA causes. This is the round-off
+// divided by the smallest eigenvalue of AᵀA + γI, for the rows A and the penalty gamma.
 func (o *forecast) roundOffError(gamma float64) float64 {
 	least := gamma
 	if o.known.Rank() >= o.d {
@@ -241,8 +244,9 @@ func roundUp(v float64) float64 {
 	return up
 }
 
-// Spread returns a lower bound on the ratio of the largest norm of a column to the smallest nonzero norm. The sum of
-// squares of column j is between squares[j] and squares[j]+slack. Spread returns 0 if all squares are 0.
+// Spread returns a lower bound on the ratio of the largest norm of a column to the smallest nonzero norm of a
+// column. For each column j, the sum of squares must be between squares[j] and squares[j]+slack. If all squares are
+// 0, Spread returns 0.
 func Spread(squares []float64, slack float64) float64 {
 	least := math.Inf(1)
 	largest := 0.0
@@ -258,8 +262,9 @@ func Spread(squares []float64, slack float64) float64 {
 	return math.Sqrt(largest / least)
 }
 
-// ColumnSpread returns the [Spread] of the columns of the rows A, up to 1 %. The sketch B and its shrinkage η bracket
-// the sum of squares of column j: (BᵀB)_jj ≤ (AᵀA)_jj ≤ (BᵀB)_jj + η.
+// ColumnSpread returns the [Spread] of the columns of the rows A, to within 1 %. spec describes a sketch B of the
+// rows and the bound η on ‖AᵀA − BᵀB‖. They bracket the sum of squares of each column j:
+// (BᵀB)_jj ≤ (AᵀA)_jj ≤ (BᵀB)_jj + η.
 func ColumnSpread(spec *fd.Spectrum) float64 {
 	squares, eta := spec.ColumnNorms(), spec.Bound.FD()
 	for j, v := range squares {

@@ -8,19 +8,20 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/dual"
 )
 
-// The costs of sparse rows in this file have the unit of one flop in a matrix product.
+// In this file, the unit of the costs of sparse rows is the cost of one flop in a matrix product of dense matrices.
 
 // scattered is the cost of multiplying a sparse entry.
 const scattered = 20
 
-// gathered is the cost per vector for vectors stored together.
+// gathered is the cost of multiplying a sparse entry by one element of each of several vectors, divided by the
+// number of vectors. These elements are adjacent in memory.
 const gathered = 3
 
-// indexed is the cost of multiplying two entries in one column.
+// indexed is the cost of multiplying two sparse entries of the same column.
 const indexed = 40
 
-// cgSteps is the usual number of steps of conjugate gradients. The products for the error bounds afterwards cost as
-// much as cgMeasured steps.
+// cgSteps is the usual number of steps of conjugate gradients. cgMeasured is the cost of the products for the error
+// bounds, which follow these steps, in units of the cost of a step.
 const cgSteps, cgMeasured = 60, 10
 
 // choleskyFlops·n³ is the measured cost of factoring and inverting.
@@ -38,7 +39,7 @@ func (o *forecast) rowBytes() float64 {
 	return 8 * float64(o.d)
 }
 
-// gradientFlops is the cost of two products of a row.
+// gradientFlops is the cost of multiplying a row by a vector twice, as the computation of a gradient does.
 func (o *forecast) gradientFlops() float64 {
 	dense := productFlops * float64(o.d)
 	if o.countsEntries() {
@@ -47,16 +48,16 @@ func (o *forecast) gradientFlops() float64 {
 	return dense
 }
 
-// sparseSketchFlops returns the cost per row of a sketch of m rows that takes r sparse rows between two shrinks, see
-// docs/math.md §2.
+// sparseSketchFlops returns the cost for each row of sketching sparse rows. The sketch has m rows, and takes r
+// sparse rows between two shrinks. Source: docs/math.md §2.
 func (o *forecast) sparseSketchFlops(m, r float64) float64 {
 	d := float64(o.d)
 	order := m + r
 	return 4*gathered*m*o.entries + (2*m*m*d+eigenFlops*order*order*order)/r
 }
 
-// dualCost returns the cost of a direct solution of n rows at k values of γ by the n×n matrix AAᵀ. If dense rows
-// do not fit in maxBytes, half of the memory that is left holds rows.
+// dualCost returns the cost of solving for n rows A and k values of the penalty γ with the n×n matrix AAᵀ. If dense
+// rows do not fit in maxBytes of memory, only half of the free memory is used to hold rows.
 func (o *forecast) dualCost(n int64, k int, maxBytes float64) cost {
 	rows := float64(n)
 	all := rows * o.entries
@@ -92,7 +93,8 @@ func (o *forecast) dualCost(n int64, k int, maxBytes float64) cost {
 	return c.holding(held)
 }
 
-// keepsSparse returns r, or 0 if the sketch stores dense rows.
+// keepsSparse returns r if the sketch stores rows in sparse form. If it stores them as dense rows, keepsSparse
+// returns 0.
 func (o *forecast) keepsSparse(r int) int {
 	if !o.countsEntries() || fd.SparseShare*o.entries > float64(o.d) {
 		return 0

@@ -1,4 +1,4 @@
-// Package reason has the reasons for choices made during a fit: a rule and the numbers that the rule compared.
+// Package reason describes why a fit made its choices. A reason is a rule and the numbers that the rule compared.
 package reason
 
 import (
@@ -28,11 +28,12 @@ const (
 
 	// LeastSquares: γ = 0 can only be solved directly.
 	LeastSquares
-	// RanksShareRows: several processes share the rows, so each process needs a sketch.
+	// RanksShareRows: several processes share the rows. Each process then needs a sketch.
 	RanksShareRows
-	// TargetsNeedSummary: each target has its own γ, and these γ are chosen from a summary.
+	// TargetsNeedSummary: each target has its own penalty γ, and these penalties are chosen from a summary of the
+	// rows.
 	TargetsNeedSummary
-	// BandsNeedSketch: the penalties of groups of columns are chosen from a sketch.
+	// BandsNeedSketch: groups of columns have different penalties, and these penalties are chosen from a sketch.
 	BandsNeedSketch
 	// FoldsNeedSketch: cross-validation needs a sketch of each fold.
 	FoldsNeedSketch
@@ -40,65 +41,77 @@ const (
 	SketchIsKept
 	// CheckpointIsKept: a journal stores the state of the passes.
 	CheckpointIsKept
-	// GramTooLarge: the d×d matrix AᵀA is too large. Numbers holds d and the limit in bytes.
+	// GramTooLarge: the matrix AᵀA of the rows A is too large. It is d×d for d features. Numbers holds d and the
+	// limit in bytes.
 	GramTooLarge
-	// DualTooLarge: the n×n matrix AAᵀ is too large. Numbers holds n and the limit in bytes.
+	// DualTooLarge: the matrix AAᵀ of the rows A is too large. It is n×n for n rows. Numbers holds n and the limit
+	// in bytes.
 	DualTooLarge
-	// MemoryTooSmall: a direct method needs more than MaxBytes. Numbers holds the bytes needed and MaxBytes.
+	// MemoryTooSmall: a direct method needs more memory than the option MaxBytes permits. Numbers holds the number
+	// of bytes needed, and MaxBytes.
 	MemoryTooSmall
-	// DirectIsCheaper: factoring AᵀA costs at most twice as much as 12 passes of Method. The rule allows twice the
-	// cost, because an iteration may need more than 12 passes. Numbers holds the cost of factoring divided by the cost
-	// of the passes.
+	// DirectIsCheaper: factoring AᵀA costs at most twice as much as 12 passes of the iteration in the field Method.
+	// The rule allows twice the cost, because an iteration may need more than 12 passes. Numbers holds the cost of
+	// factoring divided by the cost of the passes.
 	DirectIsCheaper
-	// DualIsCheaper: factoring AAᵀ costs at most twice as much as 12 passes of Method. The rule allows twice the cost,
-	// because an iteration may need more than 12 passes. Numbers holds the cost of factoring divided by the cost of the
-	// passes.
+	// DualIsCheaper: factoring AAᵀ costs at most twice as much as 12 passes of the iteration in the field Method.
+	// The rule allows twice the cost, because an iteration may need more than 12 passes. Numbers holds the cost of
+	// factoring divided by the cost of the passes.
 	DualIsCheaper
-	// IterationIsCheaper: 12 passes of an iteration cost less than half as much as factoring. Numbers holds the cost of
-	// the passes divided by the cost of factoring.
+	// IterationIsCheaper: 12 passes of an iteration cost less than half as much as a direct method. Numbers holds
+	// the cost of the passes divided by the cost of the direct method.
 	IterationIsCheaper
-	// SparseRows: there are fewer rows than features, the n×n matrix AAᵀ is too large, and the rows are sparse. So
-	// DualCG was chosen, which does not form AAᵀ.
+	// SparseRows: the rows A are sparse, there are fewer rows than features, and AAᵀ is too large. So DualCG was
+	// chosen, which does not compute AAᵀ.
 	SparseRows
-	// SparseLeverages: leave-one-out errors need the leverages of the rows, and the rows are sparse. So DualCG was
-	// chosen, which brackets leverages by trial vectors and does not form AAᵀ.
+	// SparseLeverages: leave-one-out errors need the leverages of the rows A, and the rows are sparse. So DualCG
+	// was chosen. It brackets leverages by trial vectors and does not compute AAᵀ.
 	SparseLeverages
-	// ReadOnce: the rows can be read only once, and the d×d matrix AᵀA fits in memory.
+	// ReadOnce: the rows A can be read only once, and AᵀA fits in memory. So a direct method was chosen, which
+	// needs only one pass.
 	ReadOnce
-	// ReadOnceDual: the rows can be read only once, and the n×n matrix AAᵀ fits in memory.
+	// ReadOnceDual: the rows A can be read only once, there are fewer rows than features, and AAᵀ fits in memory.
+	// So a direct method was chosen, which needs only one pass.
 	ReadOnceDual
 	// NoRows: there is a summary but no source to read rows from.
 	NoRows
-	// RefinesSummary: there is a summary and a source of its rows, so passes refine the summary's solution.
+	// RefinesSummary: there are a summary and a source of its rows. So the solution of the summary is refined by
+	// passes over the source.
 	RefinesSummary
 
-	// SingularTo: the system is singular for Method at a γ, so QR reads the rows again. Numbers holds γ.
+	// SingularTo: the system is singular for the method in the field Method at a penalty γ. So QR reads the rows
+	// again. Numbers holds γ.
 	SingularTo
-	// NotCertified: Method misses the tolerance at a γ, so QR reads the rows again. Numbers holds γ.
+	// NotCertified: the method in the field Method misses the tolerance at a penalty γ. So QR reads the rows again.
+	// Numbers holds γ.
 	NotCertified
-	// Unsolvable: the system is singular for Method. Numbers holds γ.
+	// Unsolvable: the system is singular for the method in the field Method at a penalty γ. Numbers holds γ.
 	Unsolvable
-	// TooLarge: Method needs more memory than MaxBytes. Numbers holds the bytes needed and MaxBytes.
+	// TooLarge: the method in the field Method needs more memory than the option MaxBytes permits. Numbers holds
+	// the number of bytes needed, and MaxBytes.
 	TooLarge
 
-	// LeverageTakesPass: the leave-one-out errors of all γ of a grid need one pass, and each extension of the grid needs
-	// one more.
+	// LeverageTakesPass: the leave-one-out errors of all penalties of a grid need one pass over the rows. Each
+	// extension of the grid needs another pass.
 	LeverageTakesPass
-	// LeftOutTakesQR: small γ were left out, because AᵀA does not determine their scores. QR may determine them, so it
-	// reads the rows again. Numbers[0] is the number of these γ.
+	// LeftOutTakesQR: small penalties γ were left out, because the computed AᵀA does not determine their scores. QR
+	// may determine them, so it reads the rows again. Numbers[0] is the number of these γ.
 	LeftOutTakesQR
-	// GramIsHeld: the summary holds AᵀA itself, so only round-off can make the choice of γ uncertain. Numbers[0] is
-	// choose.Choice.RelativeExcess, or −1 for leave-one-out errors.
+	// GramIsHeld: the summary holds AᵀA itself, so only round-off can make the choice of the penalty γ uncertain.
+	// Numbers[0] is the relative excess of the choice, see the methods choose.GammaChoice.RelativeExcess and
+	// choose.Choice.RelativeExcess. For leave-one-out errors it is −1.
 	GramIsHeld
 	// GramWasComputed: one more pass computed AᵀA. Numbers[0] is choose.Choice.RelativeExcess.
 	GramWasComputed
-	// GramCostsTooMuch: a pass that computes AᵀA costs too much. Numbers[0] is choose.Choice.RelativeExcess, and
-	// Numbers[1] is the cost divided by the limit.
+	// GramCostsTooMuch: a pass over the rows A that computes AᵀA costs too much. Numbers[0] is the relative excess
+	// of the choice, as in [GramIsHeld]. Numbers[1] is the cost of the pass divided by the limit.
 	GramCostsTooMuch
-	// GramDoesNotFit: a pass that computes AᵀA needs too much memory. Numbers[0] is choose.Choice.RelativeExcess,
-	// Numbers[1] is d, and Numbers[2] is the number of bytes needed.
+	// GramDoesNotFit: a pass over the rows A that computes AᵀA needs too much memory. Numbers[0] is the relative
+	// excess of the choice, as in [GramIsHeld]. Numbers[1] is the number of features, and Numbers[2] the number of
+	// bytes needed.
 	GramDoesNotFit
-	// CandidatesWereSolved: further passes solved for the γ that could still be best. Numbers holds the number of passes.
+	// CandidatesWereSolved: further passes solved the problem for those penalties that could still be the best
+	// choice. Numbers holds the number of passes.
 	CandidatesWereSolved
 )
 

@@ -44,7 +44,7 @@ var references = sync.OnceValue(func() (out []refProblem) {
 	for _, kind := range kinds {
 		for i, shape := range [][3]int{{20, 5, 1}, {90, 8, 2}, {7, 12, 1}, {24, 16, 3}, {3, 1, 1}, {50, 1, 1}, {1, 4, 1}} {
 			p := draw(r, kind, shape[0], shape[1], shape[2])
-			// Sparse rows far from zero lose digits: they are not centred.
+			// Sparse rows are not centred. So rows far from zero would lose digits if they were sparse.
 			p.sparse = i%2 == 1 && kind != "offset"
 			for _, intercept := range []bool{false, true} {
 				k := refProblem{
@@ -73,7 +73,7 @@ func rows(m *mat.Dense) [][]float64 {
 	return out
 }
 
-// gammas returns the γ to test for the mean eigenvalue.
+// gammas returns the penalties γ to test. They are multiples of mean, the mean eigenvalue of AᵀA.
 func (s Solver) gammas(mean float64) []float64 {
 	if s.Tol == 0 {
 		return []float64{1e-6 * mean, 1e-3 * mean, mean, 1e3 * mean}
@@ -82,12 +82,13 @@ func (s Solver) gammas(mean float64) []float64 {
 }
 
 // accuracy compares fits x with the reference solutions x*. For an iterative solver, the relative error of the
-// coefficients must be at most Tol. A direct solver must satisfy two bounds, on the residual of the normal equations
-// and on the error:
+// coefficients must be at most Tol. A direct solver must satisfy two bounds, on the residual of the normal
+// equations and on the error:
 //
-//	‖Hx − c‖ ≤ ((‖A‖² + γ)‖x‖ + ‖c‖)·eps·max(n,d),  ‖x − x*‖ ≤ 10·eps·κ(H)·‖x*‖,
+//	‖Hx − c‖ ≤ ((‖A‖² + γ)‖x‖ + ‖c‖)·eps·max(n,d),  ‖x − x*‖ ≤ 10·eps·κ(H)·‖x*‖.
 //
-// with H = AᵀA + γI, its condition number κ(H), and c = Aᵀb for a target b.
+// Here A has n rows and d features, γ is the penalty, and H = AᵀA + γI has the condition number κ(H). For a target
+// b, c = Aᵀb.
 func (s Solver) accuracy(t *testing.T) {
 	var backward, forward, bound, residual float64
 	for _, k := range references() {
@@ -146,7 +147,8 @@ func (s Solver) accuracy(t *testing.T) {
 	)
 }
 
-// residual returns the error of the reported RSS of target j divided by the RSS, or by 10⁻⁴ TSS if that is larger.
+// residual returns the relative error of the residual sum of squares (RSS) that f reports for target j. It divides
+// by the RSS, or by 10⁻⁴ times the total sum of squares if this is larger.
 func (s Solver) residual(t *testing.T, k refProblem, f *ridge.Solution, j int) float64 {
 	t.Helper()
 	exact, _ := k.ref.RSS(j, f.Targets[j].Coef).Float64()
@@ -194,7 +196,7 @@ func (s Solver) solve(t *testing.T, p problem, gammas []float64, intercept bool)
 	return fits
 }
 
-// missingField names a required field that f lacks, or "".
+// missingField returns the name of a required field that f lacks. If f has all fields, it returns "".
 func (p problem) missingField(f *ridge.Solution) string {
 	_, d, targets := p.dims()
 	if f == nil || len(f.Targets) != targets {

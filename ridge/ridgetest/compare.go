@@ -24,8 +24,8 @@ func Near(t rapid.TB, what string, a, b *ridge.Solution, tol float64) {
 	}
 }
 
-// Bitwise fails the test unless b has the coefficients of a times coefFactor, and the intercepts of a times
-// interceptFactor, bit for bit.
+// Bitwise fails the test unless the coefficients of b equal coefFactor times the coefficients of a, bit for bit.
+// The intercepts of b must equal interceptFactor times the intercepts of a.
 func Bitwise(t rapid.TB, what string, a, b *ridge.Solution, coefFactor, interceptFactor float64) {
 	t.Helper()
 	k, _ := a.Dims()

@@ -24,7 +24,8 @@ type problem struct {
 // kinds names the kinds of data that draw generates.
 var kinds = []string{"gaussian", "decaying", "graded", "dependent", "integers", "offset"}
 
-// draw returns rows of a kind and targets xw + noise.
+// draw returns n random rows of d features and t targets. kind names the kind of data. The targets are linear in
+// the features, plus noise.
 func draw(r *rand.Rand, kind string, n, d, t int) problem {
 	x := normal(r, n, d)
 	for i := range n {
@@ -82,7 +83,9 @@ func (p problem) pick(rows []int) problem {
 	return out
 }
 
-// centred subtracts the means mx and my, and multiplies rows by the roots of their weights.
+// centred returns p as a problem without an intercept and without weights. It subtracts the means mx of the
+// features and my of the targets, and multiplies rows by the roots of their weights. If intercept is false, the
+// means are zero.
 func (p problem) centred(intercept bool) (out problem, mx, my []float64) {
 	n, d, t := p.dims()
 	mx, my = make([]float64, d), make([]float64, t)
@@ -169,7 +172,7 @@ func (p problem) String() string {
 	return fmt.Sprintf("%d×%d, %d targets, blocks of %d", n, d, t, p.block)
 }
 
-// packed returns the elements of m, row by row. The rows of m must have no gaps between them.
+// packed returns the elements of m, row by row. It requires that the rows of m have no gaps between them in memory.
 func packed(m *mat.Dense) []float64 { return m.RawMatrix().Data }
 
 func compress(m *mat.Dense) *engine.CSR {
@@ -186,7 +189,7 @@ func compress(m *mat.Dense) *engine.CSR {
 	return s
 }
 
-// blocks is a source with blocks of at most size rows.
+// blocks is a source that yields the rows of Source in blocks of at most size rows.
 type blocks struct {
 	dataset.Source
 	size int

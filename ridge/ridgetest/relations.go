@@ -21,7 +21,7 @@ type trial struct {
 	fit       *ridge.Solution
 }
 
-// relations lists the changes of data with a known effect.
+// relations lists the changes of the data whose effect on the fit is known.
 var relations = []struct {
 	name  string
 	holds func(t *testing.T, c trial)
@@ -62,7 +62,7 @@ func (s Solver) related(t *testing.T, holds func(*testing.T, trial)) {
 	}
 }
 
-// same compares want with the fit to p at gamma.
+// same compares want with the fit of c's solver to p with the penalty gamma.
 func (c trial) same(t *testing.T, what string, want *ridge.Solution, p problem, gamma float64) {
 	t.Helper()
 	Near(t, what, want, c.solve(t, p, []float64{gamma}, c.intercept)[0], c.within(p, gamma))
@@ -83,7 +83,8 @@ func (c trial) with(coef *mat.Dense) *ridge.Solution {
 	return out
 }
 
-// halved: rows [X X]/2 at γ/2 give coefficients [x; x].
+// halved tests a copy of each column. If the features X are replaced by [X X]/2 and γ is halved, the coefficients x
+// must become [x; x].
 func halved(t *testing.T, c trial) {
 	p := c.problem
 	p.x = new(mat.Dense)
@@ -103,8 +104,8 @@ func stacked(t *testing.T, c trial) {
 	c.same(t, "[X; X], [y; y] at 2γ", c.fit, p, 2*c.gamma)
 }
 
-// scaled multiplies X and y by f = 2ᵖ and γ by f². Such a change is exact in floating point, so the fit must scale
-// exactly.
+// scaled multiplies the features and the targets by f, a power of two, and γ by f². It also multiplies the targets
+// alone by f. Such a change is exact in floating point, so the fit must change exactly.
 func scaled(t *testing.T, c trial) {
 	f := math.Exp2(float64(c.r.IntN(81) - 40))
 	p := c.problem
@@ -121,7 +122,8 @@ func permutedRows(t *testing.T, c trial) {
 	c.same(t, "rows permuted", c.fit, c.pick(c.r.Perm(n)), c.gamma)
 }
 
-// rotatedColumns: rows XQ, for an orthogonal Q, give coefficients Qᵀx.
+// rotatedColumns multiplies the features X from the right by an orthogonal matrix Q. The coefficients x must become
+// Qᵀx.
 func rotatedColumns(t *testing.T, c trial) {
 	_, d, _ := c.dims()
 	var qr mat.QR
@@ -154,7 +156,7 @@ func oneTarget(t *testing.T, c trial) {
 	}
 }
 
-// weights: weight k has the effect of k equal rows.
+// weights tests that a row of weight k has the same effect as k equal rows of weight 1.
 func weights(t *testing.T, c trial) {
 	if c.Unweighted {
 		t.Skip("the solver does not support sample weights")
@@ -180,7 +182,7 @@ func weights(t *testing.T, c trial) {
 	c.same(t, "weights of sparse rows", c.fit, weighted, c.gamma)
 }
 
-// centredByHand checks that centring by hand gives the same coefficients.
+// centredByHand tests the intercept. A fit without an intercept to centred rows must give the same coefficients.
 func centredByHand(t *testing.T, c trial) {
 	if !c.intercept {
 		return

@@ -8,10 +8,10 @@ import (
 	"github.com/fdridge/fdridge/ridge"
 )
 
-// allRows is a stream whose rows all have full weight.
+// allRows is a stream that keeps all rows with their full weight.
 type allRows struct{ sum *ridge.Summary }
 
-// Whole returns sum as a stream that keeps all rows. The stream and sum have the same Meta.
+// Whole returns a stream that appends rows to sum and keeps all rows. The stream and sum share the same Meta.
 func Whole(sum *ridge.Summary) Stream { return &allRows{sum} }
 
 func (w *allRows) Settings() Settings {
@@ -36,7 +36,7 @@ func (w *allRows) Summary() (*ridge.Summary, Span, error) {
 	return w.sum, w.Span(), nil
 }
 
-// Copies returns the number of sketches that a merge allocates.
+// Copies returns the number of sketches that are allocated when the parallel sketches of the summary are merged.
 func (w *allRows) Copies() int {
 	if w.sum.Joined() {
 		return 0
@@ -44,7 +44,7 @@ func (w *allRows) Copies() int {
 	return mergedLanes(w.sum.Config())
 }
 
-// mergedLanes returns the number of sketches that a merge allocates.
+// mergedLanes returns the number of sketches that are allocated to merge the parallel sketches of a summary.
 func mergedLanes(cfg ridge.SummaryConfig) int { return (cfg.Lanes + 1) / 2 }
 
 func (w *allRows) Meta() []byte { return w.sum.Meta }

@@ -8,7 +8,7 @@ import (
 // A cell holds a sketch of consecutive rows.
 type cell struct {
 	sum *accum.Accumulator // nil until the sketch is computed
-	// how to compute sum, from rows or from two older sketches; nil once sum is computed
+	// recipe says how to compute sum, from rows or from two older sketches. It is nil once sum is computed.
 	recipe   *recipe
 	level    int
 	end      int64 // number of the row after the last row of the cell
@@ -16,14 +16,14 @@ type cell struct {
 	extent   accum.Extent
 }
 
-// A recipe makes a sketch from rows or from two cells.
+// A recipe says how to compute a sketch: from rows, or by merging two cells.
 type recipe struct {
 	rows         *chunk
 	older, newer *cell
 }
 
-// makeCells computes the sketches of all cells that have none. It starts with the cells of rows and continues with
-// merges of cells, in parallel. The order of additions, and so the result, does not depend on the number of cores.
+// makeCells computes the missing sketches of all cells. It first computes sketches of rows, then merges cells, in
+// parallel. Sketches are merged in the same order for any number of cores, so that the result is the same.
 func makeCells(cells []*cell, cfg accum.Config) error {
 	var byHeight [][]*cell
 	for _, c := range cells {
@@ -41,9 +41,9 @@ func makeCells(cells []*cell, cfg accum.Config) error {
 	return nil
 }
 
-// collect adds c, and all cells that c will be merged from, to byHeight, except cells that already have a sketch. A
-// cell in byHeight[h] depends only on cells in byHeight[:h]. height is one more than the index of c in byHeight, or 0
-// if c has a sketch.
+// collect adds c, and all cells that will be merged into c, to byHeight. It skips cells that already have a sketch.
+// A cell in byHeight[h] depends only on cells in byHeight[:h]. If c has a sketch, height is 0. Otherwise it is 1
+// plus the index of the slice that c was added to.
 func (c *cell) collect(byHeight [][]*cell) (_ [][]*cell, height int) {
 	if c.recipe == nil {
 		return byHeight, 0
@@ -61,7 +61,7 @@ func (c *cell) collect(byHeight [][]*cell) (_ [][]*cell, height int) {
 	return byHeight, height + 1
 }
 
-// make computes the sketch of c from rows, or from two cells that already have their sketches.
+// make computes the sketch of c, from rows or from two cells. These cells must already have their sketches.
 func (c *cell) make(cfg accum.Config) (err error) {
 	r := c.recipe
 	if r.rows == nil {

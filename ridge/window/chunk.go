@@ -18,13 +18,15 @@ type chunk struct {
 	extent accum.Extent // sums over all rows of the chunk, including rows no longer in the window
 }
 
-// live returns the number of rows still in the window.
+// live returns the number of rows of c that are still in the window.
 func (c *chunk) live() int { return c.rows.N - c.gone }
 
-// isFull reports whether no more rows fit in the chunk, when the stream has the given number of appended rows.
+// isFull reports whether the chunk has no room for more rows. appended is the number of rows appended to the
+// stream.
 func (c *chunk) isFull(appended int64) bool { return appended >= c.end }
 
-// firstRow returns the number of the first row in the stream.
+// firstRow returns the number, in the stream, of the first row of c. appended is the number of rows appended to the
+// stream.
 func (c *chunk) firstRow(appended int64) int64 {
 	return min(c.end, appended) - int64(c.rows.N)
 }
@@ -61,7 +63,7 @@ func (c *chunk) add(b dataset.Block, i, d, t int, at int64) {
 	c.extent.Add(b, i, d, t)
 }
 
-// addFeatures appends the features of row i of a block.
+// addFeatures appends the d features of row i of block b to the rows of c.
 func (c *chunk) addFeatures(b dataset.Block, i, d int) {
 	to := &c.rows
 	if b.Sparse == nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/rows"
 )
 
-// A clock holds the time that the caller set last.
+// A clock holds the current time of a stream, which the caller sets.
 type clock struct {
 	now int64 // in nanoseconds since 1970, or noTime
 }
@@ -45,8 +45,8 @@ func (e *TimeError) Error() string {
 // Is reports whether target is [ridge.ErrInput].
 func (e *TimeError) Is(target error) bool { return target == ridge.ErrInput }
 
-// next converts t, the time of a row, to nanoseconds. If t is earlier than the current time, it returns a *[TimeError]
-// about this row.
+// next converts t, the time of row number row of a block, to nanoseconds. If t is earlier than the current time,
+// next returns a *[TimeError].
 func (c *clock) next(t time.Time, row int) (int64, error) {
 	return nanosAfter(c.now, t, row)
 }
@@ -86,7 +86,7 @@ func appendAt(s timedStream, t time.Time, b dataset.Block) error {
 	return s.Advance(t) // sets the time even if b has no rows
 }
 
-// appendTimes appends the rows of b with the given times.
+// appendTimes appends the rows of b to s. times holds one time for each row.
 func appendTimes(s timedStream, times []time.Time, b dataset.Block) error {
 	if len(times) != b.N {
 		return fmt.Errorf("%w: %d times for %d rows", rows.ErrShape, len(times), b.N)
@@ -102,8 +102,8 @@ func appendTimes(s timedStream, times []time.Time, b dataset.Block) error {
 	return s.append(b, rowTimes{each: times, first: last})
 }
 
-// nanosAfter converts t, the time of a row, to nanoseconds. If t is earlier than last, it returns a *[TimeError] about
-// this row.
+// nanosAfter converts t, the time of row number row of a block, to nanoseconds. If t is earlier than last,
+// nanosAfter returns a *[TimeError].
 func nanosAfter(last int64, t time.Time, row int) (int64, error) {
 	if t.Before(time.Unix(0, noTime+1)) ||
 		t.After(time.Unix(0, math.MaxInt64)) {
@@ -127,7 +127,7 @@ func timeOf(nanos int64) time.Time {
 	return time.Unix(0, nanos).UTC()
 }
 
-// before subtracts d from nanos, but returns at least noTime.
+// before returns nanos − d, but at least noTime.
 func before(nanos int64, d time.Duration) int64 {
 	if nanos < noTime+int64(d) {
 		return noTime

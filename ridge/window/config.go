@@ -12,23 +12,25 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/accum"
 )
 
-// Config holds the options of [New]. Summary.Dim, Summary.Size and one of Rows and Duration are required. Every other
-// field may be zero, which means the default in its comment.
+// Config holds the options of [New]. Summary.Dim and Summary.Size are required, and either Rows or Duration. If
+// another field is zero, New uses the default that the comment on the field states.
 type Config struct {
 	Summary ridge.SummaryConfig // configuration of the summaries; must have one lane
 
 	Rows     int64         // the window has the last Rows rows
 	Duration time.Duration // the window has the rows later than now − Duration
 
-	// Share limits the inaccuracy at the edge of the window. Some rows of the oldest sketch may be outside the window. If
-	// k rows are newer than this sketch, it has at most Share·k rows. 1/Share is rounded up to a whole number, at most
-	// [MaxParts]. The default is 1/4. Half the Share takes about twice the memory.
+	// Share limits the inaccuracy at the edge of the window. Some rows of the oldest sketch may be outside the
+	// window. The oldest sketch has at most Share times as many rows as there are newer rows. 1/Share is rounded up
+	// to a whole number, at most [MaxParts]. The default is 1/4. If Share is halved, a window takes about twice the
+	// memory.
 	Share float64
-	// Inside leaves out the oldest sketch if some of its rows are outside the window. By default this sketch is included:
-	// the summary then contains all rows in the window, and some older rows.
+	// Inside, if true, leaves the oldest sketch out of the summary if some of its rows are outside the window. By
+	// default the oldest sketch is included. The summary then contains all rows in the window, and some older rows.
 	Inside bool
-	// BlockRows is the number of rows that the smallest sketches summarize. 0 means the number of rows that a sketch can
-	// hold before it shrinks. The newest rows are stored without a sketch, at least BlockRows/[Config.Share] of them.
+	// BlockRows is the number of rows that each of the smallest sketches summarizes. 0 means the number of rows
+	// that a sketch can hold before it shrinks. The newest rows are stored without a sketch. Once there are
+	// sketches, at least BlockRows/[Config.Share] rows are stored in this way.
 	BlockRows int
 }
 

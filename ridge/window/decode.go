@@ -23,9 +23,9 @@ func (w *Window) UnmarshalBinary(data []byte) error {
 	return err
 }
 
-// ReadFrom replaces w by the next window in r, written by [Window.WriteTo]. It reads exactly one message. w may be
-// the zero value. The backend of w is unchanged. After an error w is unchanged. ReadFrom allocates at most twice the
-// size of the message, plus 64 KiB for each sketch.
+// ReadFrom reads one message of [Window.WriteTo] from r, and replaces w by the window in this message. It reads no
+// bytes after the message. w may be the zero value. The backend of w is unchanged. After an error, w is unchanged.
+// ReadFrom allocates at most twice the size of the message, plus 64 KiB for each sketch.
 func (w *Window) ReadFrom(r io.Reader) (int64, error) {
 	read, n, err := accum.Read(r, w.cfg.Summary.Backend, decodeWindow)
 	if err == nil {
@@ -34,14 +34,14 @@ func (w *Window) ReadFrom(r io.Reader) (int64, error) {
 	return n, err
 }
 
-// decodeWindow reads the window of a message from m. It returns nil if m has an error.
+// decodeWindow reads a message from m and returns the window in it. If m has an error, it returns nil.
 func decodeWindow(m *wire.Reader, be engine.Backend) *Window {
 	_, size := m.Preamble(wire.Window)
 	return decodeWindowContent(m, be, size)
 }
 
-// decodeWindowContent reads a window from m, after the preamble of the message has been read. size is the number of
-// bytes between the preamble and the checksum.
+// decodeWindowContent reads the part of a window's message that follows the preamble. size is the number of bytes
+// of this part, without the checksum. If m has an error, the result is nil.
 func decodeWindowContent(m *wire.Reader, be engine.Backend, size int64) *Window {
 	var h windowHeader
 	m.Struct(&h)
@@ -113,7 +113,7 @@ func (w *Window) readCell(m *wire.Reader, be engine.Backend) {
 	})
 }
 
-// readChunk reads a chunk of a message of size bytes.
+// readChunk reads a chunk and adds it to w. size is the number of bytes of the message, for the validation.
 func (w *Window) readChunk(m *wire.Reader, size int64) {
 	at := m.N()
 	var h chunkHeader
@@ -183,8 +183,8 @@ func pointsWithin(rowPtr []int, entries int) bool {
 	return last == entries
 }
 
-// setRowNumbers sets the numbers of the rows in the cells and blocks of w. room is the number of rows that still fit in
-// the last block. If the message is inconsistent, setRowNumbers returns the reason, otherwise "".
+// setRowNumbers sets the numbers of the rows in the cells and blocks of w. room is the number of rows that still
+// fit in the last block. If the message is inconsistent, setRowNumbers returns the reason. Otherwise it returns "".
 func (w *Window) setRowNumbers(room int64) (why string) {
 	all := accum.Extent{}
 	sums := make([]*accum.Accumulator, 0, len(w.cells))
@@ -241,8 +241,8 @@ func (w *Window) setRowNumbers(room int64) (why string) {
 	return accum.Mergeable(accum.Config(w.cfg.Summary), sums, "sketches")
 }
 
-// checkAges checks whether appending rows to an empty window can lead to the sketches and blocks of rows of w. It
-// returns the reason why it cannot, or "".
+// checkAges checks whether appending rows to an empty window can lead to the sketches and blocks of rows of w. If
+// it cannot, checkAges returns the reason. Otherwise it returns "".
 func (w *Window) checkAges() (why string) {
 	full := 0
 	for _, c := range w.recent {

@@ -64,7 +64,7 @@ func (w *Window) header(size int64) windowHeader {
 	return h
 }
 
-// header returns the header of the chunk in a message. The header counts only the rows that are in the window.
+// header returns the header of chunk c in a message. The header counts only the rows that are in the window.
 func (c *chunk) header() chunkHeader {
 	h := chunkHeader{Rows: uint64(c.live())}
 	if c.rows.Sparse {
@@ -103,7 +103,7 @@ func (w *Window) content(template *accum.Accumulator) int64 {
 	return size
 }
 
-// BinarySize returns the number of bytes that [Window.MarshalBinary] and [Window.WriteTo] write.
+// BinarySize returns the number of bytes that [Window.MarshalBinary] and [Window.WriteTo] write for w.
 func (w *Window) BinarySize() int64 {
 	template, err := accum.New(accum.Config(w.cfg.Summary))
 	if err != nil {
@@ -193,7 +193,7 @@ func (w *Window) WriteTo(to io.Writer) (int64, error) {
 	return m.Close()
 }
 
-// write writes the header and the rows in the window.
+// write writes the header of chunk c, and its rows that are in the window.
 func (c *chunk) write(m *wire.Writer, d, t int) {
 	m.Struct(c.header())
 	b := c.block(d, t)

@@ -16,7 +16,7 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/rows"
 )
 
-// FadingConfig holds the options of [NewFading]. Summary and one of HalfLife and HalfLifeRows are required.
+// FadingConfig holds the options of [NewFading]. Summary is required, and either HalfLife or HalfLifeRows.
 type FadingConfig struct {
 	Summary      ridge.SummaryConfig
 	HalfLife     time.Duration // h: after a time t, a row of weight w has weight w·2^(−t/h)
@@ -52,7 +52,8 @@ type Fading struct {
 	cfg   FadingConfig
 	clock // the current time; if rows are counted, the number of the last row
 	sum   *accum.Accumulator
-	// the time at which the rows have the weights that sum has; less than h before the last row; noTime without rows
+	// unit is the time at which the rows have the weights that they have in sum. It is less than a half-life before
+	// the last row. If there are no rows, it is noTime.
 	unit     int64
 	appended int64 // number of rows appended
 	from, to int64 // times of the first and the last row in sum
@@ -63,8 +64,8 @@ type Fading struct {
 	view    engine.CSR // sparse rows of a part of a block
 }
 
-// NewFading returns an empty Fading. Of HalfLife and HalfLifeRows, one must be positive and the other 0; otherwise the
-// error is [ridge.ErrInput]. Other errors are the errors of [ridge.NewSummary].
+// NewFading returns an empty Fading. Either cfg.HalfLife or cfg.HalfLifeRows must be positive, and the other must
+// be 0. Otherwise the error is [ridge.ErrInput]. Other errors are the errors of [ridge.NewSummary].
 func NewFading(cfg FadingConfig) (*Fading, error) {
 	if cfg.HalfLife < 0 ||
 		cfg.HalfLifeRows < 0 ||
@@ -90,7 +91,7 @@ func NewFading(cfg FadingConfig) (*Fading, error) {
 	}, nil
 }
 
-// errUnmadeFading reports the use of the zero value of a Fading.
+// errUnmadeFading is the error of methods that are called on the zero value of Fading.
 var errUnmadeFading = badinput.Errorf("ridge: the fading summary was not made by NewFading or Read")
 
 // Config returns the configuration with all defaults filled in.
@@ -101,13 +102,15 @@ func (f *Fading) Settings() Settings {
 	return Settings{f.cfg.Summary, Policy{HalfLife: f.cfg.HalfLife, HalfLifeRows: f.cfg.HalfLifeRows}}
 }
 
-// Rows returns the number of rows appended, including dropped rows.
+// Rows returns the number of rows appended. It includes rows that were dropped because their weight became
+// negligible.
 func (f *Fading) Rows() int64 { return f.appended }
 
-// Now returns the time that was set last, or the zero time if none was set or if rows are counted.
+// Now returns the time that was set last. If no time was set, or if the half-life is a number of rows, it returns
+// the zero time.
 func (f *Fading) Now() time.Time { return f.publicTime(f.now) }
 
-// publicTime returns the zero time if the stream counts rows.
+// publicTime converts nanoseconds to a time. If the half-life is a number of rows, it returns the zero time.
 func (f *Fading) publicTime(nanos int64) time.Time {
 	if f.cfg.countsRows() {
 		return time.Time{}
@@ -115,8 +118,8 @@ func (f *Fading) publicTime(nanos int64) time.Time {
 	return timeOf(nanos)
 }
 
-// Advance sets the time to t. With [FadingConfig.HalfLifeRows] it does nothing. The error is a *[TimeError] if t is
-// earlier than the current time.
+// Advance sets the time to t. If the half-life is a number of rows, it does nothing. The error is a *[TimeError] if
+// t is earlier than the current time.
 func (f *Fading) Advance(t time.Time) error {
 	switch {
 	case f.cfg.halfLife() == 0:
@@ -131,8 +134,8 @@ func (f *Fading) Advance(t time.Time) error {
 	return err
 }
 
-// Append adds the rows of a block with the current time. The time must have been set, except with
-// [FadingConfig.HalfLifeRows].
+// Append adds the rows of a block with the current time. The caller must have set a time before, unless the
+// half-life is a number of rows.
 func (f *Fading) Append(b dataset.Block) error {
 	if f.cfg.countsRows() {
 		return f.append(b, rowTimes{first: f.appended, step: 1})
@@ -140,7 +143,7 @@ func (f *Fading) Append(b dataset.Block) error {
 	return f.append(b, rowTimes{first: f.now})
 }
 
-// AppendAt is like [Fading.AppendTimes] with time t for all rows.
+// AppendAt adds the rows of a block, all with the time t. It is otherwise like [Fading.AppendTimes].
 func (f *Fading) AppendAt(t time.Time, b dataset.Block) error {
 	if f.cfg.countsRows() {
 		return f.Append(b)
@@ -148,8 +151,9 @@ func (f *Fading) AppendAt(t time.Time, b dataset.Block) error {
 	return appendAt(f, t, b)
 }
 
-// AppendTimes adds the rows of a block with the given times, one for each row. It sets the time to the time of the last
-// row. Errors are the same as for [Window.AppendTimes]. A weight above 2⁴⁹⁹ is also an error.
+// AppendTimes adds the rows of a block with the given times, one for each row. It sets the current time to the time
+// of the last row. If the half-life is a number of rows, times is ignored. Errors are the errors of
+// [Window.AppendTimes]. A weight above 2⁴⁹⁹ is also an error.
 func (f *Fading) AppendTimes(times []time.Time, b dataset.Block) error {
 	if f.cfg.countsRows() {
 		return f.Append(b)
@@ -157,7 +161,8 @@ func (f *Fading) AppendTimes(times []time.Time, b dataset.Block) error {
 	return appendTimes(f, times, b)
 }
 
-// append adds the rows of a block with valid times.
+// append checks the rows of a block and adds them. It returns an error if the rows have no time. The caller has
+// checked that the times do not decrease.
 func (f *Fading) append(b dataset.Block, times rowTimes) error {
 	if err := f.check(b, times); err != nil {
 		return err
@@ -189,7 +194,7 @@ func (f *Fading) append(b dataset.Block, times rowTimes) error {
 	return nil
 }
 
-// check returns an error if a row of the block is invalid. The summary multiplies weights by less than 2, so check
+// check returns an error if a row of the block is invalid. Because append multiplies weights by less than 2, check
 // requires that twice the weights are in range.
 func (f *Fading) check(b dataset.Block, times rowTimes) error {
 	if f.cfg.halfLife() == 0 {
@@ -229,8 +234,8 @@ func (f *Fading) elapsed(t int64) (halvings uint64, rest float64) {
 	return passed / h, float64(passed%h) / float64(h)
 }
 
-// decayTo returns the factor beta between the weights in f.sum and the weights at time t.
-// negligible reports whether the total weight is then too small to be kept.
+// decayTo returns beta, the factor by which the weights in f.sum have to be multiplied to get the weights at time
+// t. If the total weight is then too small to be kept, negligible is true.
 func (f *Fading) decayTo(t int64) (beta float64, negligible bool) {
 	halvings, rest := f.elapsed(t)
 	beta = math.Ldexp(math.Exp2(-rest), -int(min(halvings, 1<<12)))
@@ -238,8 +243,9 @@ func (f *Fading) decayTo(t int64) (beta float64, negligible bool) {
 	return beta, beta == 0 || weight > 0 && !(beta*weight >= accum.LeastWeight)
 }
 
-// rebase moves f.unit, the time at which the weights in f.sum are right, forward by the whole half-lives until t. It
-// halves the weights as often. If the total weight becomes negligible, rebase drops all rows.
+// rebase moves f.unit, the time at which the weights in f.sum are right, forward by the number of whole half-lives
+// until t. It halves the weights once for each of these half-lives. If the total weight becomes negligible, rebase
+// drops all rows.
 func (f *Fading) rebase(t int64) error {
 	if f.sum.Rows() > 0 {
 		halvings, _ := f.elapsed(t)
@@ -262,7 +268,7 @@ func (f *Fading) rebase(t int64) error {
 	return nil
 }
 
-// Span returns the rows that a summary would contain now.
+// Span returns a description of the rows that a summary would contain now.
 func (f *Fading) Span() Span {
 	s := Span{First: f.appended}
 	if f.sum == nil || f.sum.Rows() == 0 {
@@ -278,8 +284,8 @@ func (f *Fading) Span() Span {
 	return s
 }
 
-// Copies returns the number of sketches that Summary allocates. It includes the copies needed to merge parallel
-// sketches.
+// Copies returns the number of sketches that Summary allocates: the sketch of the result, and the sketches that are
+// needed to merge parallel sketches.
 func (f *Fading) Copies() int {
 	if f.cfg.Summary.Lanes <= 1 {
 		return 1
@@ -287,8 +293,8 @@ func (f *Fading) Copies() int {
 	return 1 + mergedLanes(f.cfg.Summary)
 }
 
-// Summary returns a new summary of the rows with their current weights, and the [Span] of these rows. It copies the
-// sketch, so f is unchanged. The error is [ridge.ErrEmpty] if there are no rows or if their total weight is
+// Summary returns a new summary of the rows with their current weights, and the [Span] of these rows. It works on a
+// copy, so that f is unchanged. The error is [ridge.ErrEmpty] if there are no rows or if their total weight is
 // negligible.
 func (f *Fading) Summary() (*ridge.Summary, Span, error) {
 	span := f.Span()

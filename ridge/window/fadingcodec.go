@@ -21,11 +21,11 @@ type fadingHeader struct {
 
 const fadingHeaderSize = 8 * 9
 
-// flagByRows is set if the half-life is a number of rows.
+// flagByRows is a flag in a message. It is set if the half-life is a number of rows.
 const flagByRows = 1
 
-// BinarySize returns the number of bytes that [Fading.MarshalBinary] and [Fading.WriteTo] write. It returns 0 for the
-// zero value of Fading, which cannot be written.
+// BinarySize returns the number of bytes that [Fading.MarshalBinary] and [Fading.WriteTo] write for f. It returns 0
+// for the zero value of Fading, which cannot be written.
 func (f *Fading) BinarySize() int64 {
 	if f.sum == nil {
 		return 0
@@ -109,8 +109,8 @@ func (f *Fading) UnmarshalBinary(data []byte) error {
 	return err
 }
 
-// ReadFrom replaces f by the next Fading in r, written by [Fading.WriteTo]. f may be the zero value. The backend of f
-// is unchanged. See also [ridge.Summary.ReadFrom].
+// ReadFrom reads one message of [Fading.WriteTo] from r, and replaces f by the Fading in this message. f may be the
+// zero value. The backend of f is unchanged. For errors and memory, see [ridge.Summary.ReadFrom].
 func (f *Fading) ReadFrom(r io.Reader) (int64, error) {
 	read, n, err := accum.Read(r, f.cfg.Summary.Backend, decodeFading)
 	if err == nil {
@@ -119,14 +119,14 @@ func (f *Fading) ReadFrom(r io.Reader) (int64, error) {
 	return n, err
 }
 
-// decodeFading reads the Fading of a message from m. It returns nil if m has an error.
+// decodeFading reads a message from m and returns the Fading in it. If m has an error, it returns nil.
 func decodeFading(m *wire.Reader, be engine.Backend) *Fading {
 	_, size := m.Preamble(wire.Fading)
 	return decodeFadingContent(m, be, size)
 }
 
-// decodeFadingContent reads a Fading from m, after the preamble of the message has been read. size is the number of
-// bytes between the preamble and the checksum.
+// decodeFadingContent reads the part of a Fading's message that follows the preamble. size is the number of bytes
+// of this part, without the checksum. If m has an error, the result is nil.
 func decodeFadingContent(m *wire.Reader, be engine.Backend, size int64) *Fading {
 	var h fadingHeader
 	m.Struct(&h)

@@ -12,8 +12,8 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/accum"
 )
 
-// A Policy selects the rows that a stream keeps, or how their weights change. The zero value keeps all rows. At most
-// one field may be set.
+// A Policy says which rows a stream keeps, or how the weights of its rows change. The zero value keeps all rows. At
+// most one field may be nonzero.
 type Policy struct {
 	Rows         int64         // keep the last Rows rows
 	Duration     time.Duration // keep the rows of the last Duration
@@ -21,7 +21,7 @@ type Policy struct {
 	HalfLifeRows int64         // halve the weights after each HalfLifeRows rows
 }
 
-// ByTime reports whether the kept rows or their weights change as time passes, even if no rows are appended.
+// ByTime reports whether the passing of time alone changes the kept rows or their weights, without new rows.
 func (p Policy) ByTime() bool {
 	return p.Duration > 0 || p.HalfLife > 0
 }
@@ -31,8 +31,8 @@ func (p Policy) Fades() bool {
 	return p.HalfLife > 0 || p.HalfLifeRows > 0
 }
 
-// DependsOnBlocks reports whether a summary has other round-off if the same rows are appended in other blocks. With
-// Rows, Duration or HalfLife it has not.
+// DependsOnBlocks reports whether the round-off of a summary depends on how the same rows are divided into blocks.
+// It does not depend on the blocks if Rows, Duration or HalfLife is set.
 func (p Policy) DependsOnBlocks() bool {
 	return p.Rows == 0 && !p.ByTime()
 }
@@ -86,7 +86,7 @@ func NewStream(c Settings) (Stream, error) {
 	return nilOnError(Whole(sum), err)
 }
 
-// nilOnError avoids a non-nil Stream that holds a nil pointer.
+// nilOnError returns a nil Stream if err is not nil. Otherwise the Stream would not be nil, but hold a nil pointer.
 func nilOnError(s Stream, err error) (Stream, error) {
 	if err != nil {
 		return nil, err
@@ -94,8 +94,8 @@ func nilOnError(s Stream, err error) (Stream, error) {
 	return s, nil
 }
 
-// Read reads the next stream from r: a [Window], a [Fading] or a summary of all rows ([Whole]). See
-// [ridge.Summary.ReadFrom]. A nil be means engine.Default().
+// Read reads the next stream from r: a [Window], a [Fading] or a summary of all rows ([Whole]). be is the backend
+// of the result; nil means engine.Default(). For errors and memory, see [ridge.Summary.ReadFrom].
 func Read(r io.Reader, be engine.Backend) (Stream, error) {
 	s, _, err := accum.Read(r, be, decodeStream)
 	return s, err

@@ -28,7 +28,7 @@ import (
 // The numbers and times of the rows alone decide what is merged. [makeCells] computes the merges in parallel at the end
 // of a call.
 
-// A ring holds sketches of older rows, and the newest rows.
+// A ring stores the rows of a [Window]: sketches of older rows, and the newest rows themselves.
 type ring struct {
 	cfg   Config
 	parts int // 1/Share, rounded up; 0 in the zero value
@@ -46,10 +46,10 @@ func newRing(cfg Config) ring {
 	return ring{cfg: cfg, parts: int(math.Ceil(1 / cfg.Share)), clock: clock{noTime}}
 }
 
-// errUnmadeWindow reports the use of the zero value of a Window.
+// errUnmadeWindow is the error of methods that are called on the zero value of Window.
 var errUnmadeWindow = badinput.Errorf("ridge: the window was not made by New or Read")
 
-// checkUsable returns an error if w is the zero value or if a merge has failed.
+// checkUsable returns an error if w is the zero value, or if a merge of its sketches has failed.
 func (w *ring) checkUsable() error {
 	if w.parts == 0 {
 		return errUnmadeWindow
@@ -57,7 +57,7 @@ func (w *ring) checkUsable() error {
 	return w.bad
 }
 
-// append adds the rows of a block with valid times.
+// append adds the rows of a block. The caller has checked that their times do not decrease.
 func (w *ring) append(b dataset.Block, times rowTimes) error {
 	if err := w.checkUsable(); err != nil {
 		return err
@@ -126,15 +126,15 @@ func (w *ring) newChunk() *chunk {
 	return c
 }
 
-// release removes the oldest chunk and keeps its memory for reuse.
+// release removes the oldest chunk of rows and keeps its memory for reuse.
 func (w *ring) release() {
 	w.spare = append(w.spare, w.recent[0])
 	w.recent = slices.Delete(w.recent, 0, 1)
 }
 
-// compact replaces the oldest block of rows by a sketch of level 0. If a level then has more than w.parts+1 sketches,
-// compact merges its two oldest into a sketch of the next level. compact only records how to compute these sketches;
-// [ring.make] computes them.
+// compact replaces the oldest chunk of rows by a sketch of level 0. If a level then has more than w.parts+1
+// sketches, compact merges the two oldest sketches of this level into a sketch of the next level. compact only
+// records how to compute these sketches; [ring.make] computes them.
 func (w *ring) compact() error {
 	oldest := w.recent[0]
 	w.recent = slices.Delete(w.recent, 0, 1)
@@ -147,7 +147,7 @@ func (w *ring) compact() error {
 			to:     oldest.times[len(oldest.times)-1],
 		},
 	)
-	// last is the index after the last cell of this level; cells of higher levels come first
+	// last is the index after the last cell of the current level. Cells of higher levels come before it.
 	for level, last := 0, len(w.cells); ; level++ {
 		first := last
 		for first > 0 && w.cells[first-1].level == level {
@@ -183,7 +183,7 @@ func (w *ring) queue(c *chunk) *recipe {
 	return &recipe{rows: c}
 }
 
-// make computes the sketches of all cells and empties pending.
+// make computes the missing sketches of all cells. It then empties w.pending.
 func (w *ring) make() error {
 	if len(w.pending) == 0 {
 		return nil
@@ -227,7 +227,7 @@ func (w *ring) hasLeft(row, t int64) bool {
 }
 
 // covered returns the cells that a summary contains. edge is the oldest cell if some of its rows are outside the
-// window, and otherwise nil. With Config.Inside, cells does not contain edge.
+// window. Otherwise edge is nil. If Config.Inside is true, cells does not contain edge.
 func (w *ring) covered() (cells []*cell, edge *cell) {
 	if len(w.cells) == 0 {
 		return nil, nil

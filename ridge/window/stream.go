@@ -9,31 +9,33 @@ import (
 )
 
 // A Stream summarizes rows that are appended as they arrive. It is a [Window], a [Fading], or a summary of all rows
-// ([Whole]). One goroutine may write at a time; any number may read while none writes.
+// ([Whole]). Only one goroutine may write at a time. Any number may read while none writes.
 type Stream interface {
 	// Settings returns the configuration with all defaults filled in.
 	Settings() Settings
 	// Rows returns the number of rows appended, including rows that are no longer kept.
 	Rows() int64
-	// Now returns the time that was set last, or the zero time if none was set.
+	// Now returns the time that was set last. If no time was set, it returns the zero time.
 	Now() time.Time
 
-	// AppendAt adds rows that arrive at time t, and sets the current time to t. A stream without times ignores t.
+	// AppendAt adds rows that arrive at time t, and sets the current time to t. If the stream does not use times,
+	// it ignores t.
 	AppendAt(t time.Time, rows dataset.Block) error
 	// Advance sets the time to t.
 	Advance(t time.Time) error
 
-	// Span describes the rows that a summary would contain now.
+	// Span returns a description of the rows that a summary would contain now.
 	Span() Span
-	// Summary returns a summary of the rows that the stream keeps now, and their Span. The summary must not be modified.
-	// A stream of [Whole] returns the summary that was passed to Whole.
+	// Summary returns a summary of the rows that the stream keeps now, and their Span. The caller must not modify
+	// the summary, because a stream of [Whole] returns the summary that was passed to Whole.
 	Summary() (*ridge.Summary, Span, error)
 	// Copies returns the number of sketches that Summary allocates.
 	Copies() int
 
-	// Meta returns bytes that the caller has attached to the stream. They are written and read with the stream.
+	// Meta returns the bytes that the caller has attached to the stream. WriteTo writes them, and [Read] reads
+	// them.
 	Meta() []byte
-	// SetMeta sets the bytes that Meta returns, at most [ridge.MaxMeta].
+	// SetMeta attaches bytes to the stream, at most [ridge.MaxMeta]. Meta returns them.
 	SetMeta(meta []byte)
 	// WriteTo writes the message that [Read] reads.
 	io.WriterTo

@@ -1,6 +1,6 @@
 // Package window implements summaries of streams that forget old rows. A [Window] keeps the newest rows: the last N
 // rows, or the rows of the last duration T. A [Fading] halves the weight of each row after each half-life. Both
-// implement [Stream], like the summary of all rows ([Whole]).
+// implement the interface [Stream]. A summary that keeps all rows ([Whole]) implements it, too.
 package window
 
 import (
@@ -30,8 +30,7 @@ type Window struct {
 	notes
 }
 
-// New returns an empty window. The errors are the errors of [ridge.NewSummary], and [ridge.ErrInput] for an invalid
-// cfg.
+// New returns an empty window. If cfg is invalid, the error is [ridge.ErrInput] or an error of [ridge.NewSummary].
 func New(cfg Config) (*Window, error) {
 	cfg, err := cfg.complete()
 	if err != nil {
@@ -51,18 +50,18 @@ func (w *Window) Settings() Settings {
 // Rows returns the number of rows appended, including rows that have left the window.
 func (w *Window) Rows() int64 { return w.appended }
 
-// Sketches returns the number of sketches that the window stores. For a window of N rows and k = ⌈1/Share⌉, the
-// number is at most
+// Sketches returns the number of sketches that the window stores. Share and BlockRows are fields of [Config]. For
+// a window of N rows and k = ⌈1/Share⌉, the number is at most
 //
-//	(k+1)·(1 + log₂(N·(1+Share)/(k·BlockRows))),
+//	(k+1)·(1 + log₂(N·(1+Share)/(k·BlockRows))).
 //
-// and 0 if N ≤ k·BlockRows.
+// If N ≤ k·BlockRows, the number is 0.
 func (w *Window) Sketches() int { return len(w.cells) }
 
-// Now returns the time that was set last, or the zero time if none was set.
+// Now returns the time that was set last. If no time was set, it returns the zero time.
 func (w *Window) Now() time.Time { return timeOf(w.now) }
 
-// Advance sets the current time to t. Rows that are appended later without a time get this time. Rows older than
+// Advance sets the current time to t. Rows that are appended later without a time get the time t. Rows older than
 // Config.Duration leave the window. The error is a *[TimeError] if t is earlier than the current time.
 func (w *Window) Advance(t time.Time) error {
 	if err := w.checkUsable(); err != nil {
@@ -77,29 +76,30 @@ func (w *Window) Advance(t time.Time) error {
 	return nil
 }
 
-// Append adds the rows of a block, all with the current time; see [Window.AppendTimes]. If the window has a Duration,
-// the time must have been set.
+// Append adds the rows of a block, all with the current time. If the window has a Duration, the caller must have
+// set a time before. Errors are as for [Window.AppendTimes].
 func (w *Window) Append(b dataset.Block) error {
 	return w.append(b, rowTimes{first: w.now})
 }
 
-// AppendAt is like [Window.AppendTimes] with time t for all rows.
+// AppendAt adds the rows of a block, all with the time t. It is otherwise like [Window.AppendTimes].
 func (w *Window) AppendAt(t time.Time, b dataset.Block) error {
 	return appendAt(w, t, b)
 }
 
-// AppendTimes adds the rows of a block with the given times, one for each row. It sets the time to the time of the last
-// row. Times must not decrease, within the block and compared with earlier rows; otherwise the error is a *[TimeError].
+// AppendTimes adds the rows of a block with the given times, one for each row. It sets the current time to the time
+// of the last row. A time must not be earlier than the times of the rows before it, in the block or in earlier
+// blocks. Otherwise the error is a *[TimeError].
 //
-// AppendTimes checks all input before it changes the window. It neither modifies nor keeps its arguments. Other errors
-// are the errors of [ridge.Summary.Append]. A *[fd.RangeError] is also returned if the new rows and the rows in the
-// window together are out of range.
+// AppendTimes checks all input before it changes the window. It neither modifies nor keeps its arguments. Other
+// errors are the errors of [ridge.Summary.Append]. A *[fd.RangeError] is also returned if the new rows and the rows
+// in the window together are out of range.
 func (w *Window) AppendTimes(times []time.Time, b dataset.Block) error {
 	return appendTimes(w, times, b)
 }
 
-// Span describes the rows that a summary would contain now. If there are no rows, Span sets only First, to the number
-// of the next row.
+// Span returns a description of the rows that a summary would contain now. If there are no rows, only First is set:
+// it is the number of the next row.
 func (w *Window) Span() Span {
 	s := Span{First: w.appended}
 	cells, edge := w.covered()
@@ -132,8 +132,8 @@ func (w *Window) Span() Span {
 // Copies returns 1, for the result of Summary.
 func (w *Window) Copies() int { return 1 }
 
-// Summary returns a new summary of the rows in the window, and their [Span]. The window is unchanged. Summary merges
-// the sketches of the window and appends the newest rows, which are stored without a sketch. The error is
+// Summary returns a new summary of the rows in the window, and their [Span]. It merges the sketches of the window,
+// and appends the newest rows, which are stored without a sketch. The window is unchanged. The error is
 // [ridge.ErrEmpty] if there are no rows.
 func (w *Window) Summary() (*ridge.Summary, Span, error) {
 	if err := w.checkUsable(); err != nil {

@@ -6,8 +6,8 @@ import (
 	"strconv"
 )
 
-// A Decimal converts integers v to the decimals v/10^scale, each rounded to the nearest float64. If the magnitude
-// exceeds float64, the result is infinite.
+// A Decimal converts an integer v to the number v/10^scale, rounded to the nearest float64. If this number exceeds
+// the range of float64, the result is infinite.
 type Decimal struct {
 	scale int
 	power float64 // 10^scale, or 0 if float64 does not represent 10^scale
@@ -22,7 +22,7 @@ var powersOfTen = [...]float64{
 	1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22,
 }
 
-// NewDecimal returns the Decimal with the given scale, which may be negative.
+// NewDecimal returns a Decimal for the given scale. The scale may be negative.
 func NewDecimal(scale int32) Decimal {
 	d := Decimal{scale: int(scale)}
 	if 0 <= scale && int(scale) < len(powersOfTen) {
@@ -34,8 +34,8 @@ func NewDecimal(scale int32) Decimal {
 // maxExactInteger is 2⁵³: float64 represents all integers up to ±2⁵³.
 const maxExactInteger = 1 << 53
 
-// Int converts v. If v and 10^scale are exact as float64, their quotient is rounded only once. Otherwise Int parses the
-// decimal as text.
+// Int converts the integer v. If a float64 can represent v and 10^scale exactly, Int divides them, which rounds
+// only once. Otherwise it parses the decimal as text.
 func (d Decimal) Int(v int64) float64 {
 	if d.power != 0 && -maxExactInteger <= v && v <= maxExactInteger {
 		return float64(v) / d.power

@@ -16,7 +16,8 @@ func Trimmed(s []byte) []byte {
 	return s
 }
 
-// Missing reports whether a trimmed cell is empty or contains a common mark for a missing value, such as NA.
+// Missing reports whether a cell is empty or is a common mark for a missing value, such as NA. The cell must not
+// have blanks at its ends.
 func Missing(s []byte) bool {
 	if len(s) == 0 {
 		return true
@@ -51,7 +52,8 @@ func Boolean(s []byte) (v float64, ok bool) {
 	return 0, false
 }
 
-// Number parses a finite number, or True or False as 1 or 0. ok is false for any other text.
+// Number returns the finite number that a cell contains. True counts as 1 and False as 0. For any other text, ok is
+// false.
 func Number(s []byte) (v float64, ok bool) {
 	if v, ok := Boolean(s); ok {
 		return v, true
@@ -70,7 +72,7 @@ const (
 	NoNumber
 )
 
-// Why returns the reason why Number returns false for a cell.
+// Why returns the reason why the function Number rejects a cell.
 func Why(s []byte) Fault {
 	_, err := Parse(s)
 	switch {

@@ -16,10 +16,12 @@ import (
 	"strconv"
 )
 
-// Parse parses a decimal number. It accepts Inf, Infinity and NaN in any case and with a sign, like np.loadtxt and
-// pandas. Unlike strconv.ParseFloat, it rejects underscores (1_000) and hexadecimal numbers (0x1p4). In data they are
-// codes or mistakes. The exponent of Fortran, as in 1D+03 and 1.5D3, is accepted after a point or before a sign. The
-// error is a strconv error.
+// Parse returns the decimal number that text contains. Like np.loadtxt and pandas, it accepts Inf, Infinity and NaN
+// in any case and with a sign. Errors are errors of package strconv.
+//
+// Unlike strconv.ParseFloat, it rejects underscores (1_000) and hexadecimal numbers (0x1p4), because in data they
+// are codes or mistakes. It accepts the letter D of Fortran as the start of the exponent. A point must precede the
+// D, or a sign must follow it, as in 1.5D3 and 1D+03.
 func Parse(text []byte) (float64, error) {
 	if len(text) <= Slack/2 {
 		var padded [Slack + Slack/2]byte
@@ -38,9 +40,9 @@ func Parse(text []byte) (float64, error) {
 	return strconv.ParseFloat(string(text), 64)
 }
 
-// isFortran reports whether text may be a number that Fortran wrote, like 1.5D3. text[at] is the letter D that would
-// begin the exponent. The result is false for a code such as 12D3, because a point before the D or a sign after the D
-// is required.
+// isFortran reports whether text may be a number that Fortran wrote, such as 1.5D3. The letter D that begins the
+// exponent is text[at]. A point before the D or a sign after it is required, so the result is false for a code such
+// as 12D3.
 func isFortran(text []byte, at int) bool {
 	next := at + 1
 	signed := next < len(text) && (text[next] == '+' || text[next] == '-')
@@ -48,7 +50,7 @@ func isFortran(text []byte, at int) bool {
 		!bytes.ContainsAny(text[next:], "eE")
 }
 
-// isProgramNotation reports whether text contains characters that only numbers in source code contain.
+// isProgramNotation reports whether text contains _ or x, as some numbers in source code do but no numbers in data.
 func isProgramNotation(text []byte) bool {
 	return bytes.ContainsAny(text, "_xX")
 }

@@ -2,7 +2,8 @@ package cell
 
 import "math"
 
-// Half converts a float16: a sign, 5 bits of exponent and 10 bits of mantissa.
+// Half converts the bits of a float16 to float64. A float16 has a sign bit, 5 bits of exponent and 10 bits of
+// mantissa.
 func Half(bits uint16) float64 {
 	exponent := int(bits >> 10 & 0x1f)
 	mantissa := float64(bits & 0x3ff)

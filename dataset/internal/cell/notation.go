@@ -4,14 +4,15 @@ import (
 	"bytes"
 )
 
-// A Notation states how the numbers of a table are written. The zero value stands for numbers like 1234.5.
+// A Notation states how the numbers in a table are written. The zero value means a decimal point and no separators
+// between groups of digits, as in 1234.5.
 type Notation struct {
 	Comma   bool // the decimal mark is a comma
 	Grouped bool // the other mark, a comma or a point, separates groups of three digits
 }
 
-// Number parses a number in notation n, or True or False as 1 or 0. Blanks and apostrophes may separate groups of
-// three digits, too.
+// Number returns the number that s means in notation n. True counts as 1 and False as 0. In every notation, blanks
+// and apostrophes may separate groups of three digits.
 func (n Notation) Number(s []byte) (v float64, ok bool) {
 	if !n.IsOther(s) {
 		return Number(s)
@@ -24,8 +25,8 @@ func (n Notation) Number(s []byte) (v float64, ok bool) {
 	return Number(t)
 }
 
-// IsOther reports whether a cell may be a number in notation n that [Number] would not accept or would read as
-// another number, such as 1.234,5.
+// IsOther reports whether a cell may be a number in notation n that the function [Number] does not read correctly.
+// For example, with decimal commas, Number would reject 1.234,5.
 func (n Notation) IsOther(s []byte) bool {
 	if len(s) == 0 ||
 		!isDigit(s[0]) && s[0] != '+' && s[0] != '-' && !(n.Comma && (s[0] == ',' || s[0] == '.')) {
@@ -39,9 +40,11 @@ func (n Notation) IsOther(s []byte) bool {
 	return false
 }
 
-// Standard translates s, a number in notation n, to the form 1234.5 and appends it to dst. ok is false if s is not a
-// number in notation n, or is longer than 64 bytes. The first group begins with no zero: 0,435 has a decimal comma. A
-// number without marks is returned unchanged.
+// Standard appends to dst the number s, translated from notation n to a form such as 1234.5. If s is no number in
+// notation n, ok is false. The first group of digits must not begin with zero: in 0,435 the comma is a decimal
+// comma.
+//
+// A text of more than 64 bytes is not examined. It is returned unchanged, and ok is false if n has decimal commas.
 func (n Notation) Standard(dst, s []byte) (t []byte, ok bool) {
 	const longest = 64
 	if len(s) > longest {
@@ -109,8 +112,8 @@ func (n Notation) Standard(dst, s []byte) (t []byte, ok bool) {
 	return dst, ok
 }
 
-// separatorAt returns the length of a separator of groups at the start of s: a blank, a no-break blank or an
-// apostrophe. It returns 0 if there is none.
+// separatorAt returns the number of bytes of the separator of groups at the start of s. A separator is a blank, a
+// no-break blank or an apostrophe. If s begins with none, it returns 0.
 func separatorAt(s []byte) int {
 	switch {
 	case s[0] == ' ' || s[0] == '\'':
@@ -134,8 +137,8 @@ const (
 	Either           // a comma that may be a decimal comma or separate groups: 1,234
 )
 
-// Evidence returns which of the marks above a cell contains: Plain, Point, Comma, EitherDot or Either. A unit in the
-// cell is ignored.
+// Evidence returns what a cell shows about the decimal mark: Plain, Point, Comma, EitherDot or Either. It ignores a
+// unit in the cell.
 func Evidence(s []byte) int {
 	if _, number, ok := split(s); ok {
 		s = number
@@ -161,13 +164,15 @@ func Evidence(s []byte) int {
 	return Plain
 }
 
-// IsLikeNumber reports whether a text that is not a number begins like one: $5, 12%, >999, "1,274".
+// IsLikeNumber reports whether a text has a digit at its start, or after symbols such as $ and >. Examples are $5,
+// 12%, >999 and 1,274. It is for texts that are no numbers.
 func IsLikeNumber(s []byte) bool {
 	_, s = before(s)
 	return len(s) > 0 && isDigit(s[0])
 }
 
-// before splits s after its sign, its symbols and the point before its first digit.
+// before splits s before its first digit. The result symbols has the sign, the symbols such as $ and the point at
+// the start of s. If another character precedes the digits, rest begins with this character.
 func before(s []byte) (symbols, rest []byte) {
 	all := s
 	for len(s) > 0 && !isDigit(s[0]) {
@@ -185,7 +190,7 @@ func before(s []byte) (symbols, rest []byte) {
 	return all[:len(all)-len(s)], s
 }
 
-// leading lists what may stand before the digits of a number.
+// leading lists the texts that may precede the first digit of a number.
 var leading = []string{
 	"+",
 	"-",
@@ -213,7 +218,7 @@ var leading = []string{
 	"\u00a0",
 }
 
-// A Unit is the text before and after the numbers of a column, such as $ and %.
+// A Unit holds the texts before and after each number in a column, such as $ before or % after the number.
 type Unit struct {
 	Before string `json:"before,omitempty"`
 	After  string `json:"after,omitempty"`
@@ -225,12 +230,12 @@ func NotationOf(decimal string) Notation {
 	return Notation{Comma: decimal == ",", Grouped: decimal != ""}
 }
 
-// currencies are the units that may stand before a number.
+// currencies lists the units that may precede a number.
 var currencies = []string{"US$", "$", "€", "£", "¥", "₹", "USD", "EUR", "GBP", "CHF", "JPY", "INR", "CAD", "AUD"}
 
-// UnitOf splits a cell into a number and a unit. A unit is a currency before the number, or up to eight characters
-// after it. These characters begin with a letter, a percent sign or a currency sign. ok is false if s is a plain
-// number or has another form.
+// UnitOf splits a cell into a number and its unit. The unit may be a currency before the number. It may also be at
+// most eight characters after the number, beginning with a letter, a percent sign or another sign such as €. If s
+// is a number without unit, or has another form, ok is false.
 func (n Notation) UnitOf(s []byte) (u Unit, number []byte, ok bool) {
 	u, number, ok = split(s)
 	if !ok {
@@ -243,7 +248,7 @@ func (n Notation) UnitOf(s []byte) (u Unit, number []byte, ok bool) {
 	return u, number, ok
 }
 
-// split splits a cell into a number and a unit, like UnitOf, but accepts a number in any notation.
+// split splits a cell into a number and its unit, as UnitOf does, but accepts numbers in every notation.
 func split(s []byte) (u Unit, number []byte, ok bool) {
 	sign := []byte(nil)
 	rest := s
@@ -284,7 +289,8 @@ func split(s []byte) (u Unit, number []byte, ok bool) {
 	return u, number, true
 }
 
-// isPower reports whether s ends with letters and a digit 2 or 3, such as m2, but not with an exponent such as e2.
+// isPower reports whether s ends with a power of a unit: a letter and the digit 2 or 3, as in 5 m2. An exponent, as
+// in 1e2, is not a power of a unit.
 func isPower(s []byte) bool {
 	if len(s) < 3 {
 		return false
@@ -322,14 +328,15 @@ func (n Notation) NumberWith(u Unit, s []byte) (v float64, ok bool) {
 	return v, true
 }
 
-// Marks are additional texts and numbers that stand for a missing value. A nil *Marks has none.
+// Marks are the texts and numbers that stand for a missing value, in addition to common marks such as NA. A nil
+// *Marks has none.
 type Marks struct {
 	texts  map[string]bool
 	values []float64
 }
 
-// NewMarks returns the marks in list, or nil if list is empty. A mark that is a number also stands for equal numbers:
-// -999 for -999.0.
+// NewMarks returns the marks in list. If a mark is a number, every text for the same number is a mark, too: -999
+// also stands for -999.0. If list is empty, NewMarks returns nil.
 func NewMarks(list []string) *Marks {
 	if len(list) == 0 {
 		return nil
@@ -349,7 +356,8 @@ func (m *Marks) HasNumbers() bool {
 	return m != nil && len(m.values) > 0
 }
 
-// Missing reports whether a trimmed cell is empty, a common mark, or one of the marks m.
+// Missing reports whether a cell is empty, a common mark such as NA, or one of the marks m. The cell must not have
+// blanks at its ends.
 func (m *Marks) Missing(s []byte) bool {
 	if m == nil || Missing(s) {
 		return Missing(s)

@@ -8,17 +8,19 @@ import (
 // A wide is the number hi·2⁶⁴ + lo.
 type wide struct{ hi, lo uint64 }
 
-// powers is the table of [power], filled at the first use. Filling takes less than a millisecond.
+// powers is the table of the powers of ten that the function power returns. The first call fills it, in less than a
+// millisecond.
 var powers atomic.Pointer[[maxPower - minPower + 1]wide]
 
-// For exponents q from exactDown to exactUp, the powers of ten in the table are precise enough for all products:
+// The table holds 128 bits of each power of ten 10^q. For q from exactDown to exactUp, these bits are enough to
+// round every product with a 64-bit integer correctly:
 //
-//   - For 0 ≤ q ≤ exactUp they are exact, since 5⁵⁵ < 2¹²⁸.
-//   - For exactDown ≤ q < 0, 5^(−q) < 2⁶⁴, and the table holds its reciprocal, rounded up. An integer times
-//     this reciprocal, rounded down, is the correct quotient (Lemire, section 5).
+//   - For 0 ≤ q ≤ exactUp the power is exact, because 5⁵⁵ < 2¹²⁸.
+//   - For exactDown ≤ q < 0, 5^(−q) < 2⁶⁴, and the table holds the reciprocal of 5^(−q), rounded up. The product of
+//     an integer and this reciprocal, rounded down, is the correct quotient (Lemire, section 5).
 const exactUp, exactDown = 55, -27
 
-// power returns the first 128 bits of 10^q. They are rounded up for q from exactDown to −1, and down for other q.
+// power returns the first 128 bits of 10^q. They are rounded up if exactDown ≤ q < 0, and rounded down for other q.
 func power(q int) wide {
 	t := powers.Load()
 	if t == nil {
@@ -28,7 +30,8 @@ func power(q int) wide {
 	return t[q-minPower]
 }
 
-// makePowers computes the table from powers of five: 5^|q| and 10^|q| have the same leading bits.
+// makePowers computes the table of the powers 10^q. It uses powers of five, because 10^q and 5^q differ by a power
+// of two and so have the same leading bits.
 func makePowers() *[maxPower - minPower + 1]wide {
 	t := new([maxPower - minPower + 1]wide)
 	five := big.NewInt(5)

@@ -1,8 +1,8 @@
 package cell
 
-// Simple parses a number that is written with digits, a sign, at most one point and an exponent. Examples are 12, -0.5
-// and 1.5e-3. The result mark is the result of [Evidence] for s. Simple returns ok = false for all other texts, also
-// for numbers in other notations. It is faster than Number and Evidence.
+// Simple parses a number that consists of digits, a sign, at most one point and an exponent, such as 12, -0.5 and
+// 1.5e-3. The result mark equals the result of [Evidence] for s. For all other texts, including numbers in other
+// notations, ok is false. Simple is faster than Number and Evidence.
 func Simple(s []byte) (v float64, mark int, ok bool) {
 	const longest = 64
 	if len(s) == 0 || len(s) > longest {

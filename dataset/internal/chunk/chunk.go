@@ -1,6 +1,7 @@
 // Package chunk parses a text file on all cores. One goroutine reads or decompresses the file and divides it into
-// chunks of whole records. Other goroutines parse the chunks. Reader.Read copies the rows into blocks in the order of
-// the file. So the rows, the blocks and the first error do not depend on the size of the chunks.
+// chunks, texts that consist of whole records. Other goroutines parse the chunks. The method Reader.Read copies the
+// rows into blocks in the order of the file. So the rows, the blocks and the first error do not depend on the size
+// of chunks.
 package chunk
 
 import (
@@ -12,19 +13,20 @@ import (
 
 // A Format parses text into rows. Its methods may be called by several goroutines at the same time.
 type Format interface {
-	// Rows parses text[at:size], which begins with a record, and appends the rows to b. It stops at a record that it
-	// cannot parse or that has more than one line. It returns the start of this record, or size if there is none. A
-	// line end and at least cell.Slack bytes follow text[:size].
+	// Rows parses text[at:size], which begins with a record, and appends the rows to b. It stops at a record that
+	// has more than one line or that it cannot parse. It returns the position of this record, or size if all were
+	// parsed. The bytes after text[:size] must be a line end and at least cell.Slack further bytes.
 	Rows(b *dataset.Buffer, text []byte, at, size int) int
-	// Record reads one record of any form from l, appends it to b, and calls l.EndRow. It is slower than Rows. It
-	// returns io.EOF if there is no record, and an error with the line number in l if the record is invalid.
+	// Record reads the next record of l, which may have any form. It appends the row to b and calls l.EndRow. It is
+	// slower than Rows. If there is no further record, it returns io.EOF. If the record is invalid, it returns an
+	// error with the number of the line in l.
 	Record(b *dataset.Buffer, l *Lines) error
-	// Quotes returns the [Quotes] at the start of a text, or nil if fields are never quoted. A line end within quotes
-	// does not end the record.
+	// Quotes returns the [Quotes] that find the ends of records from the start of a text. A line end within quotes
+	// does not end a record. If fields of this format are never quoted, Quotes returns nil.
 	Quotes() *Quotes
 }
 
-// A chunk is text of whole records, and the rows parsed from it.
+// A chunk is a piece of the file that consists of whole records, with the rows parsed from it.
 type chunk struct {
 	lines Lines
 	whole []byte // memory that holds lines.text
@@ -46,7 +48,7 @@ func (c *chunk) parse(f Format) {
 	size := len(l.text)
 	end := 0 // end of the last row
 	for c.err = nil; c.err == nil; {
-		// Only the method Record parses text that a read error cut off, or text that is too long for the method Rows.
+		// The faster method Rows does not parse text that ends at a read error, or text that is too long for it.
 		if (l.end == nil || l.end == errDivided) && size <= rawfile.MaxRow {
 			before := c.rows.N
 			l.at = f.Rows(&c.rows, l.text[:cap(l.text)], l.at, size)
@@ -70,7 +72,8 @@ func (c *chunk) parse(f Format) {
 	}
 }
 
-// checkLength returns an error if the first record and the blank lines before it are too long together.
+// checkLength returns an error if the first record of the chunk and the blank lines before it are too long
+// together. The preceding chunks end with blankBytes bytes of blank lines.
 func (c *chunk) checkLength(f Format, blankBytes int) error {
 	if blankBytes == 0 || blankBytes+len(c.lines.text) <= rawfile.MaxRow {
 		return nil

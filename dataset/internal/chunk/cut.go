@@ -9,11 +9,12 @@ import (
 	"github.com/fdridge/fdridge/dataset/internal/rawfile"
 )
 
-// chunkSize is the number of bytes of a chunk, unless a record is longer. A chunk fits in a core's cache, and parsing
-// one costs more than passing it to another goroutine.
+// chunkSize is the number of bytes of a chunk, unless a record is longer. A chunk of this size fits in the cache of
+// a core. Parsing it takes more time than handing it to another goroutine.
 const chunkSize = 1 << 17
 
-// padding is the space after the text, for a line end and for bytes that parsers may read.
+// padding is the number of bytes after the text of a chunk: a line end, and bytes that parsers may read beyond the
+// text.
 const padding = 1 + cell.Slack
 
 // A cutter divides a file into chunks.
@@ -23,15 +24,17 @@ type cutter struct {
 	size   int     // bytes of a chunk without long records
 	rest   []byte  // bytes read after the last complete record
 	ended  bool
-	// emptyRows makes empty lines records, except at the end of the file. Only the next chunk shows whether the file ends.
-	// So a chunk ends with a line that is not empty, and the empty lines after it belong to the next chunk.
+	// emptyRows is true if an empty line is a record, except at the end of the file. Whether the file ends is only
+	// known with the next chunk. So a chunk ends with a line that is not empty, and empty lines after it begin the
+	// next chunk.
 	emptyRows bool
 }
 
-// errLong marks a chunk whose last record is longer than MaxRow.
+// errLong is the error of a chunk whose last record is longer than rawfile.MaxRow bytes.
 var errLong = errors.New("too long")
 
-// fill reads the next chunk, and returns false at the end.
+// fill reads the next chunk into c. It returns false at the end of the text, which is the end of the share if the
+// file is read in shares.
 func (k *cutter) fill(c *chunk) bool {
 	if k.ended {
 		return false
@@ -101,7 +104,7 @@ func (k *cutter) fill(c *chunk) bool {
 	return n > 0 || err != nil && err != errDivided
 }
 
-// withoutEmptyLines returns the length of the text without the empty lines at its end.
+// withoutEmptyLines returns the length that text has without the empty lines at its end.
 func withoutEmptyLines(text []byte) int {
 	end := len(bytes.TrimRight(text, "\r\n"))
 	if end == 0 {
@@ -113,8 +116,9 @@ func withoutEmptyLines(text []byte) int {
 	return len(text)
 }
 
-// nextSize returns the number of bytes of text to read if size bytes do not contain a whole record. It multiplies a
-// small size by 4. For a large size it returns the maximum, because each increase copies the text.
+// nextSize returns the total number of bytes of text to read, if the first size bytes do not contain a whole
+// record. It multiplies a small size by 4. For a large size it returns the maximum at once, because each increase
+// copies the text.
 func nextSize(size int) int {
 	size *= 4
 	if size > maxText {
@@ -123,8 +127,8 @@ func nextSize(size int) int {
 	return size
 }
 
-// read appends data to text until len(text) is size. With the pipe option Prompt it appends only the bytes that have
-// arrived.
+// read appends data of the file to text until text has size bytes. From a pipe with the option Prompt, it appends
+// only the bytes that have arrived.
 func (k *cutter) read(text []byte, size int) ([]byte, error) {
 	if cap(text) < size+padding { // allocate no more than needed, because text may be large
 		text = append(make([]byte, 0, size+padding), text...)

@@ -8,13 +8,13 @@ import (
 	"github.com/fdridge/fdridge/dataset/internal/rawfile"
 )
 
-// Lines reads the lines of a chunk in order. Lines and errors are the same as from [rawfile.File], but line numbers
-// count from the start of the chunk.
+// Lines reads the lines of a chunk in order. It returns the same lines and errors as [rawfile.File], but counts
+// lines from the start of the chunk.
 type Lines struct {
 	file *rawfile.File
 	text []byte
-	// end is the reason why text may stop within a record: errDivided or a read error. nil means that text stops after
-	// a record.
+	// end is the reason why text may stop in the middle of a record: a read error, or errDivided. If text stops
+	// after a whole record, end is nil.
 	end error
 
 	at   int // start of the next line in text
@@ -22,10 +22,10 @@ type Lines struct {
 	size int // bytes of the lines since the last EndRow
 }
 
-// errDivided reports the end of a share within the file.
+// errDivided reports that the text ends because the share of the file ends. More text follows in the file.
 var errDivided = errors.New("the share ends")
 
-// NewLines returns the lines of text, whole records at the start of file.
+// NewLines returns the Lines of text. The text must be the start of file and consist of whole records.
 func NewLines(file *rawfile.File, text []byte) *Lines {
 	return &Lines{file: file, text: text}
 }
@@ -41,7 +41,7 @@ func (l *Lines) Done() bool {
 	return l.at == len(l.text) && (l.end == nil || l.end == errDivided)
 }
 
-// ReadLine returns the next line with its line end. Errors are as in [rawfile.File.ReadLine].
+// ReadLine returns the next line, including its line end. Errors are as in [rawfile.File.ReadLine].
 func (l *Lines) ReadLine() ([]byte, error) {
 	text := l.text[l.at:]
 	if i := bytes.IndexByte(text, '\n'); i >= 0 {
@@ -66,5 +66,6 @@ func (l *Lines) ReadLine() ([]byte, error) {
 	return text, nil
 }
 
-// EndRow must be called after the last line of each row.
+// EndRow marks the end of a row, so that the length of the next row is counted from 0. It must be called after the
+// last line of each row.
 func (l *Lines) EndRow() { l.size = 0 }

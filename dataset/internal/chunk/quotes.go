@@ -5,9 +5,9 @@ import (
 	"unicode"
 )
 
-// Quotes finds the line ends that are not within quotes. A quote opens a text only at the start of a field, perhaps
-// after blanks. Any other quote is an ordinary character, as in 5" pipe. Within quotes, "" is a quote, and \" is a
-// quote if the text escapes quotes.
+// Quotes finds the line ends that are outside of quotes. A quote opens a quoted text only at the start of a field,
+// or after blanks there. Any other quote is an ordinary character, as in 5" pipe. In a quoted text, "" stands for a
+// quote. If escapes is true, \" stands for a quote, too.
 type Quotes struct {
 	delimiter byte
 	escapes   bool // within quotes, \" is a quote
@@ -17,17 +17,17 @@ type Quotes struct {
 	starts    bool // only blanks were read since the start of the field
 }
 
-// NewQuotes returns the Quotes of a text that begins with a field. The delimiter ' ' stands for runs of blanks. escapes
-// is true if \" is a quote within quotes.
+// NewQuotes returns the Quotes for a text that begins with a field. If the delimiter is ' ', runs of blanks
+// separate the fields. The argument escapes is true if \" in a quoted text stands for a quote.
 func NewQuotes(delimiter byte, escapes bool) Quotes {
 	return Quotes{delimiter: delimiter, escapes: escapes, starts: true}
 }
 
-// Inside reports whether the text read so far ends within quotes.
+// Inside reports whether the text that was read so far ends within quotes.
 func (q *Quotes) Inside() bool { return q.inside }
 
-// Read reads the next part of the text. It returns the end of the last line of this part that ends outside of quotes,
-// or 0.
+// Read reads the next part of the text. It returns the position after the last line end in this part that is
+// outside of quotes, or 0 if there is none.
 func (q *Quotes) Read(text []byte) (end int) {
 	for at := 0; at < len(text); {
 		i := bytes.IndexByte(text[at:], '"')
@@ -73,8 +73,9 @@ func (q *Quotes) Read(text []byte) (end int) {
 	return end
 }
 
-// isEscaped reports whether an odd number of backslashes is before byte i of text, which is within quotes. If i is
-// negative, isEscaped keeps the result for the next part of the text, and returns false.
+// isEscaped reports whether byte i of the quoted text is escaped: an odd number of backslashes precedes it. If i is
+// negative, the quoted text goes on in the next part. Then isEscaped keeps for the next part whether the number of
+// backslashes at the end is odd, and returns false.
 func (q *Quotes) isEscaped(text []byte, i int) bool {
 	before := text
 	if i >= 0 {
@@ -89,7 +90,7 @@ func (q *Quotes) isEscaped(text []byte, i int) bool {
 	return i >= 0 && isOdd
 }
 
-// startsAfter reports whether a field starts after text, which is outside of quotes.
+// startsAfter reports whether a new field starts directly after text. The text must be outside of quotes.
 func (q *Quotes) startsAfter(text []byte) bool {
 	if n := len(text); n > 0 && (text[n-1] == q.delimiter || isAlphanumeric(text[n-1])) { // without a call for each rune
 		return text[n-1] == q.delimiter

@@ -11,7 +11,7 @@ import (
 	"github.com/fdridge/fdridge/dataset/internal/rawfile"
 )
 
-// A Reader is a [dataset.Reader] of a text file. It also implements [dataset.Witness].
+// A Reader reads the rows of a text file. It implements [dataset.Reader] and [dataset.Witness].
 type Reader struct {
 	file       *rawfile.File
 	format     Format
@@ -30,15 +30,16 @@ type Reader struct {
 
 // Options are the options of New.
 type Options struct {
-	// Entries is the number of entries after which a sparse block ends. 0 makes the rows dense.
+	// Entries is the number of entries at which a block of sparse rows ends. If it is 0, the rows are dense.
 	Entries int
-	// EmptyRows makes an empty line a record, unless only empty lines follow in the file.
+	// EmptyRows is true if an empty line is a record. Empty lines at the end of the file are no records in any
+	// case.
 	EmptyRows bool
-	// Size is the number of bytes of a chunk without long records; 0 selects the default.
+	// Size is the number of bytes of a chunk, which a long record may exceed. 0 selects the default.
 	Size int
 }
 
-// New returns a reader of the records of file, starting at the next unread line.
+// New returns a Reader of the records of file, beginning with the first line that was not read yet.
 func New(file *rawfile.File, format Format, opts Options) *Reader {
 	return &Reader{
 		file:       file,
@@ -61,7 +62,7 @@ func (r *Reader) Stamp() dataset.Stamp { return r.file.Stamp() }
 // Unchanged implements [dataset.Witness].
 func (r *Reader) Unchanged() error { return r.file.Unchanged() }
 
-// Close ends all goroutines, waits for them, and closes the file.
+// Close stops all goroutines of the Reader, waits until they have ended, and closes the file.
 func (r *Reader) Close() error {
 	r.Stop()
 	if r.team != nil {
@@ -73,7 +74,8 @@ func (r *Reader) Close() error {
 // Stop implements [dataset.Stopper].
 func (r *Reader) Stop() { r.file.Stop() }
 
-// Read implements [dataset.Reader]. From a pipe with the option Prompt, a block ends at the end of a chunk.
+// Read implements [dataset.Reader]. If the file is a pipe with the option Prompt, a block ends at the end of a
+// chunk. So its rows need not wait for more data.
 func (r *Reader) Read(b *dataset.Buffer, rows int) error {
 	for b.N < rows && (!r.sparse || len(b.CSR.Val) < r.maxEntries) {
 		if r.now == nil {
@@ -103,7 +105,7 @@ func (r *Reader) Read(b *dataset.Buffer, rows int) error {
 	return nil
 }
 
-// place adds the number of lines before the chunk to the line number of an error.
+// place changes the line number in an error from the number in the current chunk to the number in the file.
 func (r *Reader) place(err error) error {
 	if e, ok := errors.AsType[*dataset.InputError](err); ok && e.Line > 0 {
 		moved := *e
@@ -116,7 +118,7 @@ func (r *Reader) place(err error) error {
 	return r.file.Place(err)
 }
 
-// advance makes the next parsed chunk the current chunk. It returns false at the end of the file.
+// advance takes the next parsed chunk as the current chunk. It returns false if there are no more chunks.
 func (r *Reader) advance() bool {
 	r.now = r.parsed()
 	if r.now == nil {
@@ -130,8 +132,8 @@ func (r *Reader) advance() bool {
 	return true
 }
 
-// parsed returns the next parsed chunk, or nil at the end of the file. Without a team, and for the first chunk, the
-// calling goroutine parses.
+// parsed returns the next parsed chunk, or nil at the end of the file. The team of goroutines parses the chunks.
+// The first chunk, and all chunks if there is no team, are parsed by the calling goroutine.
 func (r *Reader) parsed() *chunk {
 	if r.team != nil {
 		return r.team.next()
@@ -150,7 +152,7 @@ func (r *Reader) parsed() *chunk {
 	return c
 }
 
-// drop releases the current chunk after all its rows were delivered.
+// drop gives the current chunk back for reuse, after all its rows were delivered.
 func (r *Reader) drop() {
 	c := r.now
 	r.line += c.lines.line
@@ -169,8 +171,8 @@ func (r *Reader) drop() {
 // maxReserved limits the numbers that grow allocates in advance.
 const maxReserved = 1 << 19
 
-// grow makes space in s for n more numbers. If the file has several chunks, it makes space for a whole block, so that s
-// does not grow repeatedly.
+// grow returns s with space for n more numbers. If the file has several chunks, it makes space for a whole block.
+// So s need not grow again for each chunk.
 func (r *Reader) grow(s []float64, n, blockSize int) []float64 {
 	if len(s)+n > cap(s) && (r.team != nil || !r.cutter.ended) {
 		n = max(n, min(blockSize, maxReserved)-len(s))
@@ -178,7 +180,7 @@ func (r *Reader) grow(s []float64, n, blockSize int) []float64 {
 	return slices.Grow(s, n)
 }
 
-// deliver appends rows until b is full or the chunk ends.
+// deliver appends rows of the current chunk to the block b, until b has the given number of rows or the chunk ends.
 func (r *Reader) deliver(b *dataset.Buffer, rows int) {
 	from := &r.now.rows
 	lo := r.next
@@ -195,8 +197,8 @@ func (r *Reader) deliver(b *dataset.Buffer, rows int) {
 	r.next, r.begun = hi, true
 }
 
-// sparseRows appends rows lo to hi−1 of the current chunk until b has its maximum number of entries. It returns the
-// index of the first row that was not appended.
+// sparseRows appends the rows lo to hi−1 of the current chunk to the block b. It stops when b has its maximum
+// number of entries, and returns the index of the first row that was not appended.
 func (r *Reader) sparseRows(b *dataset.Buffer, lo, hi int) int {
 	ptr := r.now.rows.CSR.RowPtr
 	shift := len(b.CSR.Val) - ptr[lo]

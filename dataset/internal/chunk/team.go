@@ -3,16 +3,17 @@ package chunk
 import "sync"
 
 const (
-	// maxWorkers is the number of parsers that one reading goroutine can supply.
+	// maxWorkers limits the number of goroutines that parse, because one reading goroutine cannot supply more.
 	maxWorkers = 16
-	// maxText limits the total bytes of text of all chunks in use. A chunk longer than maxText waits until no other is in
-	// use.
+	// maxText limits the total bytes of text of all chunks in use. A chunk longer than maxText has to wait until no
+	// other chunk is in use.
 	maxText = 8 << 20
-	// maxKept limits the bytes of memory that a chunk keeps for reuse.
+	// maxKept limits the memory, in bytes, that a chunk keeps for its next use. A chunk with more memory gives it
+	// up.
 	maxKept = 4 << 20
 )
 
-// A team of goroutines parses the chunks of a file.
+// A team is a group of goroutines that read and parse the chunks of a file.
 type team struct {
 	free  chan *chunk // chunks to fill with text
 	order chan *chunk // filled chunks in the order of the file, whether parsed or not
@@ -21,11 +22,12 @@ type team struct {
 	all   sync.WaitGroup
 }
 
-// newTeam starts a goroutine that reads, and several that parse. Their number is workers. It makes workers + 2 chunks,
-// because one is being filled and the rows of another are being delivered.
+// newTeam starts one goroutine that reads chunks and several goroutines, as many as workers, that parse them. It
+// makes workers + 2 chunks, because one more chunk is being filled and the rows of another are being delivered.
 func newTeam(cutter *cutter, format Format, workers int, sparse bool) *team {
 	n := workers + 2
-	// Each channel has space for these n chunks and for one that the caller adds, so no send blocks.
+	// Each channel has space for all n chunks, and for one more that the caller adds. So no send on a channel
+	// blocks.
 	t := &team{
 		free:  make(chan *chunk, n+1),
 		order: make(chan *chunk, n+1),
@@ -51,7 +53,7 @@ func newTeam(cutter *cutter, format Format, workers int, sparse bool) *team {
 	return t
 }
 
-// next waits for the next parsed chunk, or returns nil.
+// next waits until the next chunk is parsed and returns it. It returns nil if there are no more chunks.
 func (t *team) next() *chunk {
 	c, ok := <-t.order
 	if !ok {
@@ -61,13 +63,15 @@ func (t *team) next() *chunk {
 	return c
 }
 
-// read fills chunks until the file ends or the team stops.
+// read fills chunks with text and passes them to the parsing goroutines. It ends at the end of the file, or when
+// the team is stopped.
 func (t *team) read(cutter *cutter) {
 	defer close(t.order)
 	defer close(t.work)
 	var spare []*chunk
 	inFlight := 0
-	// awaitChunk adds a delivered chunk to spare, unless the team stops.
+	// awaitChunk waits for a chunk whose rows were delivered, and adds it to spare. If the team is stopped, it
+	// returns false.
 	awaitChunk := func() bool {
 		select {
 		case <-t.stop:

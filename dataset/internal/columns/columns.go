@@ -1,4 +1,4 @@
-// Package columns selects the columns of a file that become features and targets.
+// Package columns selects which columns of a file become features and which become targets.
 package columns
 
 import (
@@ -15,25 +15,27 @@ import (
 	"github.com/fdridge/fdridge/internal/printable"
 )
 
-// A Choice states which columns of a file are features and which are targets. An output row has the features in the
-// requested order, followed by the targets.
+// A Choice states which columns of a file are features and which are targets. A row of the result has the features,
+// in the requested order, and then the targets.
 type Choice struct {
-	// To maps each column of the file to its index in an output row, or to -1 if the column is not used.
+	// To has for each column of the file its index in a row of the result, or -1 if the column is not used.
 	To                []int
 	Features, Targets int
 	InOrder           bool           // the columns of the file are the features, in order, followed by the targets
 	Cells             *prepare.Cells // how to read cells that are not numbers
-	// Category maps each column of the file to its index in Cells.Lexicons, or to -1. It is nil if no column is
-	// categorical.
+	// Category has for each column of the file its index in Cells.Lexicons, or -1 if the column is not categorical.
+	// If no column is categorical, Category is nil.
 	Category []int
 
 	labels *prepare.Lexicon // codes of the labels of the first target; nil if it is a number
 }
 
-// Choose selects the features and the targets among the named columns. Each specification is a name, "first", "last"
-// or a 1-based number; a name takes precedence over a number. If features is empty, all columns that are not targets
-// are features. If each feature begins with "-", these columns are left out and all others are features. A column
-// cannot be a feature and a target. named is false if the names are only numbers.
+// Choose selects features and targets among the columns with the given names. Each element of targets and features
+// is a name, "first", "last" or a 1-based number. If a text is both a name and a number, it is read as the name.
+//
+// If features is empty, all columns except the targets are features. If every element begins with "-", the columns
+// after the "-" are left out, and all other columns are features. A column cannot be both a feature and a target.
+// The argument named is false if the file has no names, so that names holds only numbers.
 func Choose(names []string, named bool, targets, features []string) (Choice, error) {
 	c := Choice{To: make([]int, len(names))}
 	if len(names) == 0 {
@@ -79,8 +81,8 @@ func Choose(names []string, named bool, targets, features []string) (Choice, err
 	return c, nil
 }
 
-// Read sets c.Cells and finds the categorical columns. They are the features with the indices cells.Features. If
-// cells.Features is nil, Read first sets it to the indices of the columns that cells.OneHot names.
+// Read sets c.Cells and finds the categorical columns. These are the features whose indices are in cells.Features.
+// If cells.Features is nil, Read first sets it to the indices of the columns named in cells.OneHot.
 func (c *Choice) Read(cells *prepare.Cells, names []string, named bool) error {
 	if cells != nil && c.Targets > 0 {
 		c.labels = cells.Labels
@@ -123,7 +125,7 @@ func (c *Choice) Read(cells *prepare.Cells, names []string, named bool) error {
 	return nil
 }
 
-// Insert adds an unused column to the columns of the file, at index j.
+// Insert records that the file has an additional column at index j, which is not used.
 func (c *Choice) Insert(j int) {
 	c.To = slices.Insert(c.To, j, -1)
 	if c.Category != nil {
@@ -132,7 +134,8 @@ func (c *Choice) Insert(j int) {
 	c.InOrder = false
 }
 
-// Lexicon returns the codes of the categories of column j of the file, or nil if the column is numeric.
+// Lexicon returns the Lexicon with the codes of the categories in column j of the file. It is nil if the column is
+// numeric.
 func (c *Choice) Lexicon(j int) *prepare.Lexicon {
 	switch {
 	case c.labels != nil && c.To[j] == c.Features:
@@ -143,13 +146,14 @@ func (c *Choice) Lexicon(j int) *prepare.Lexicon {
 	return c.Cells.Lexicons[c.Category[j]]
 }
 
-// Allows reports whether missing values are allowed in column j of the file, which must be a feature or a target.
+// Allows reports whether values may be missing in column j of the file. The column must be a feature or a target.
 func (c *Choice) Allows(j int) bool {
 	return c.Cells.Allows(c.To[j], c.Features)
 }
 
-// Encode replaces each number in a categorical column by its code, in dense rows with features x and targets y. It
-// returns the first column with too many categories, or -1.
+// Encode replaces the numbers in categorical columns by the codes of their categories. The arguments are the
+// features x and the targets y of dense rows. It returns the first column that has too many categories, or -1 if
+// there is none.
 func (c *Choice) Encode(x, y []float64) (column int) {
 	if c.labels != nil {
 		for at := 0; at < len(y); at += c.Targets {
@@ -195,7 +199,7 @@ func (c *Choice) isFirstTarget(j int) bool {
 	return c.To[j] == c.Features
 }
 
-// Gap completes the error for a missing value in column j of the file.
+// Gap completes the error err for a missing value in column j of the file: it sets the hint and the kind of error.
 func (c *Choice) Gap(j int, err *dataset.InputError) error {
 	err.Missing = true
 	err.Omittable = c.isFeature(j)
@@ -206,7 +210,8 @@ func (c *Choice) Gap(j int, err *dataset.InputError) error {
 	return err
 }
 
-// NoNumber completes the error for a text in the numeric column j of the file.
+// NoNumber completes the error err for a text in column j of the file, which must be numeric. It sets the hint and
+// the kind of error.
 func (c *Choice) NoNumber(j int, err *dataset.InputError) error {
 	err.Omittable = c.isFeature(j)
 	err.IsLabel = c.isFirstTarget(j)
@@ -217,9 +222,10 @@ func (c *Choice) NoNumber(j int, err *dataset.InputError) error {
 	return err
 }
 
-// Refuse collects columns that cannot be read in one error, the error of the first such column. firstErr is this error,
-// nil for the first column. err is the error of column j. If column j is a feature, Refuse appends name to Texts of the
-// first error if isText is true, otherwise to Others. It returns the first error.
+// Refuse collects several columns that cannot be read in one error. The argument err is the error of column j. The
+// argument firstErr is the error of the first such column, or nil if column j is the first. If column j is a
+// feature, Refuse appends its name to the list Texts of the first error, or to Others if isText is false. It
+// returns the first error.
 func (c *Choice) Refuse(
 	firstErr, err *dataset.InputError,
 	j int,
@@ -239,7 +245,8 @@ func (c *Choice) Refuse(
 	return firstErr
 }
 
-// without returns the numbers in all that are not in out. All numbers are below n.
+// without returns the numbers that are in all and not in out. All of them must be below n. The result overwrites
+// all.
 func without(all, out []int, n int) []int {
 	gone := make([]bool, n)
 	for _, i := range out {
@@ -248,7 +255,8 @@ func without(all, out []int, n int) []int {
 	return slices.DeleteFunc(all, func(i int) bool { return gone[i] })
 }
 
-// Pick returns the names of the features and of the targets, given the names of all columns of the file.
+// Pick returns the names of the features and the names of the targets. The argument has the names of all columns of
+// the file.
 func (c Choice) Pick(names []string) (features, targets []string) {
 	picked := make([]string, c.Features+c.Targets)
 	for j, k := range c.To {
@@ -259,7 +267,7 @@ func (c Choice) Pick(names []string) (features, targets []string) {
 	return picked[:c.Features:c.Features], picked[c.Features:]
 }
 
-// Numbers returns the names "1", "2", … for n columns without names.
+// Numbers returns the texts "1", "2" and so on, which serve as names for n columns without names.
 func Numbers(n int) []string {
 	names := make([]string, n)
 	for i := range names {
@@ -271,11 +279,12 @@ func Numbers(n int) []string {
 type table struct {
 	names []string
 	named bool
-	// places maps a name to its index, or to −1 if several columns have the name. It may be nil.
+	// places has for each name the index of its column, or −1 if several columns have this name. It is nil until it
+	// is needed.
 	places map[string]int
 }
 
-// index fills places if specs, the number of lookups, is large.
+// index fills the map places if specs, the number of columns to look up, is large.
 func (t *table) index(specs int) {
 	const few = 16
 	if !t.named || specs <= few || t.places != nil {
@@ -290,7 +299,8 @@ func (t *table) index(specs int) {
 	}
 }
 
-// place returns the index of a column, or −1 if several columns have the name. ok is false if no column has the name.
+// place returns the index of the column with the given name, or −1 if several columns have this name. If no column
+// has the name, ok is false.
 func (t *table) place(name string) (i int, ok bool) {
 	if !t.named {
 		return 0, false
@@ -309,8 +319,8 @@ func (t *table) place(name string) (i int, ok bool) {
 	return i, true
 }
 
-// features returns the indices of the selected columns. listed is true if specs names columns to keep, and false if
-// specs is empty or names columns to leave out.
+// features returns the indices of the columns that specs selects as features. The result listed is true if specs
+// lists the features. It is false if specs is empty or lists columns to leave out.
 func (t *table) features(specs []string) (out []int, listed bool, err error) {
 	all := make([]int, len(t.names))
 	for i := range all {
@@ -391,7 +401,8 @@ func (t *table) find(spec string) (int, error) {
 	return n - 1, nil
 }
 
-// suggest returns "did you mean …" with a similar name, or "".
+// suggest returns the text "did you mean …" with the name most similar to spec. It returns "" if there is no such
+// name.
 func (t *table) suggest(spec string) string {
 	if !t.named {
 		return ""

@@ -20,7 +20,8 @@ type Parser struct {
 	Marks    *cell.Marks
 }
 
-// Value parses s, which is a cell of column i without surrounding blanks.
+// Value returns the number for the cell s of column i. The cell must not have blanks at its ends. If the cell is
+// not accepted, ok is false. A missing value is NaN, and is accepted only if the column allows missing values.
 func (p *Parser) Value(i int, s []byte) (v float64, ok bool) {
 	if p.Marks.Missing(s) {
 		return math.NaN(), p.Allows(i)
@@ -46,8 +47,9 @@ func (p *Parser) Value(i int, s []byte) (v float64, ok bool) {
 	return lexicon.Cell(s)
 }
 
-// NoNumber completes err, the error about a text in the numeric column i. Only features can have units. A unit that
-// begins with a letter may end a label, such as 1st.
+// NoNumber completes the error err for the text s in the numeric column i. If s is a number with a unit and the
+// column is no feature, it hints at the unit, because only features can have units. In a target, a text such as 1st
+// may be a label.
 func (p *Parser) NoNumber(i int, s []byte, err *dataset.InputError) error {
 	p.Choice.NoNumber(i, err)
 	if u, _, ok := p.Notation.UnitOf(s); ok && !p.isFeature(i) {
@@ -59,9 +61,9 @@ func (p *Parser) NoNumber(i int, s []byte, err *dataset.InputError) error {
 	return err
 }
 
-// Explain completes err, the error about a cell that Value does not accept. s is the text of the cell and i its column.
-// If the column is numeric and s is not one of the special texts that Explain describes itself, such as an infinity, it
-// returns true. The caller then adds advice, for instance by NoNumber.
+// Explain completes the error err for the text s in column i, a cell that Value does not accept. It describes the
+// cell. It returns true if the column is numeric and s is an ordinary text. It returns false for texts with their
+// own description, such as an infinity. If the result is true, the caller adds advice, for example by NoNumber.
 func (p *Parser) Explain(i int, s []byte, err *dataset.InputError) (isText bool) {
 	name := printable.Excerpt(p.Names[i])
 	because := func(format string, args ...any) {

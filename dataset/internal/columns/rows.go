@@ -9,16 +9,18 @@ import (
 	"github.com/fdridge/fdridge/dataset"
 )
 
-// maxReserved limits Reserve to 8 MiB, because a damaged file may state a wrong number of rows.
+// maxReserved limits the memory that Reserve allocates to 8 MiB each for features and targets. There is a limit
+// because a damaged file may state a wrong number of rows.
 const maxReserved = 1 << 20
 
-// Reserve allocates memory for n rows, so that Grow need not copy them to larger memory.
+// Reserve allocates memory for n more rows in b. So Grow need not copy the rows to larger memory later.
 func (c *Choice) Reserve(b *dataset.Buffer, n int) {
 	b.X = slices.Grow(b.X, min(n*c.Features, maxReserved))
 	b.Y = slices.Grow(b.Y, min(n*c.Targets, maxReserved))
 }
 
-// Grow adds n rows to a dense block and returns their features x and targets y, which the caller must set.
+// Grow adds n rows to the dense block b. It returns the features x and the targets y of these rows, which the
+// caller must set.
 func (c *Choice) Grow(b *dataset.Buffer, n int) (x, y []float64) {
 	nx, ny := len(b.X), len(b.Y)
 	b.X = slices.Grow(b.X, n*c.Features)[:nx+n*c.Features]
@@ -27,8 +29,8 @@ func (c *Choice) Grow(b *dataset.Buffer, n int) (x, y []float64) {
 	return b.X[nx:], b.Y[ny:]
 }
 
-// Rows copies the matrix rows, which has all columns of the file, to the features x and the targets y. If InOrder is
-// true, x may begin at the same address as rows.
+// Rows copies numbers from the matrix rows, which has all columns of the file, to the features x and the targets y.
+// If c.InOrder is true, x and rows may begin at the same address.
 func (c *Choice) Rows(x, y, rows []float64) {
 	cols := len(c.To)
 	n := len(rows) / cols
@@ -52,8 +54,8 @@ func (c *Choice) Rows(x, y, rows []float64) {
 	}
 }
 
-// split divides each row of the matrix rows into features for x and targets for y. The features come first in each row.
-// x and rows may share memory, because no number moves to a higher index.
+// split copies the features of each row of the matrix rows to x, and the targets to y. In each row, the features
+// precede the targets. x and rows may begin at the same address, because no number moves to a higher index.
 func (c *Choice) split(x, y, rows []float64) {
 	cols := len(c.To)
 	for i := range len(rows) / cols {
@@ -65,12 +67,15 @@ func (c *Choice) split(x, y, rows []float64) {
 	}
 }
 
-// Tile is the number of float64 in a cache line.
+// Tile is the number of float64 in a cache line of 64 bytes.
 const Tile = 8
 
-// Columns copies values to the features x and the targets y, beginning with row firstRow. The slice values holds the
-// columns js of the file, one after the other. accepted is false if a value is infinite, or is NaN in a column that
-// allows no missing value.
+// Columns copies columns of the file to the features x and the targets y. The argument js has the indices of the
+// columns, and values has their values, one column after the other. The first value of each column belongs to row
+// firstRow.
+//
+// The result accepted is false if a value is infinite. It is also false if a value is NaN in a column that allows
+// no missing value.
 func (c *Choice) Columns(x, y []float64, js []int, firstRow int, values []float64) (accepted bool) {
 	n := len(values) / len(js)
 	for i := 0; i < len(js); {
@@ -97,7 +102,8 @@ func (c *Choice) Columns(x, y []float64, js []int, firstRow int, values []float6
 	return true
 }
 
-// countAdjacent counts the adjacent features at js[0], a multiple of Tile.
+// countAdjacent returns how many columns at the start of js are features that follow each other in a row. It rounds
+// this number down to a multiple of Tile.
 func (c *Choice) countAdjacent(js []int) int {
 	k := 0
 	for k < len(js) &&
@@ -108,7 +114,7 @@ func (c *Choice) countAdjacent(js []int) int {
 	return k - k%Tile
 }
 
-// transpose writes columns to rows. Row i begins at to[i*stride].
+// transpose copies columns of n numbers, one after the other in values, to n rows. Row i begins at to[i*stride].
 func transpose(to []float64, stride int, values []float64, n int) {
 	cols := len(values) / n
 	for i := range n {
@@ -122,7 +128,7 @@ func transpose(to []float64, stride int, values []float64, n int) {
 	}
 }
 
-// column copies column j to x or y, from row firstRow on.
+// column copies the values of column j to the features x or the targets y. The first value belongs to row firstRow.
 func (c *Choice) column(x, y []float64, j, firstRow int, values []float64) {
 	to := x
 	stride := c.Features
@@ -139,8 +145,9 @@ func (c *Choice) column(x, y []float64, j, firstRow int, values []float64) {
 	}
 }
 
-// Find returns the first number v in the rows that is not finite, with its row and its column in the file. Find ignores
-// NaN in columns that may have missing values. If there is no such number, ok is false.
+// Find returns the first number v in the features x and targets y that is not finite. It also returns the row of v
+// and its column in the file. Find ignores NaN in columns that allow missing values. If there is no such number, ok
+// is false.
 func (c *Choice) Find(x, y []float64) (row, column int, v float64, ok bool) {
 	ix := c.firstRefused(x, 0, c.Features)
 	iy := c.firstRefused(y, c.Features, c.Targets)
@@ -160,8 +167,9 @@ func (c *Choice) Find(x, y []float64) (row, column int, v float64, ok bool) {
 	return row, slices.Index(c.To, place), v, true
 }
 
-// firstRefused returns the index in v of the first infinity, or of the first NaN in a column that allows no missing
-// value, or len(v). Each row of v has the columns firstColumn to firstColumn+width−1.
+// firstRefused returns the index of the first number in v that is infinite, or that is NaN in a column that allows
+// no missing values. It returns len(v) if there is none. Each row of v has width numbers, and its first column is
+// firstColumn.
 func (c *Choice) firstRefused(v []float64, firstColumn, width int) int {
 	at := firstNotFinite(v)
 	for at < len(v) &&
@@ -172,10 +180,11 @@ func (c *Choice) firstRefused(v []float64, firstColumn, width int) int {
 	return at
 }
 
-// firstNotFinite returns the index of the first NaN or infinity, or len(v).
+// firstNotFinite returns the index of the first number in v that is NaN or infinite. If there is none, it returns
+// len(v).
 func firstNotFinite(v []float64) int {
-	// If the sum is finite, all terms are finite. If not, each term is examined, because finite terms may overflow in the
-	// sum.
+	// If the sum is finite, all numbers are finite. Otherwise each number is examined, because the sum of finite
+	// numbers may overflow.
 	if sum := floats.Sum(v); sum-sum == 0 {
 		return len(v)
 	}

@@ -8,8 +8,8 @@ import (
 // maxCompared limits the length of compared names, in runes.
 const maxCompared = 64
 
-// mostSimilar returns the most similar name, or "" if no name or more than one is most similar. It compares letters and
-// digits, and ignores case.
+// mostSimilar returns the name that is most similar to the given name. It compares only letters and digits, and
+// ignores case. It returns "" if no name is similar, or if several names are equally similar.
 func mostSimilar(names []string, name string) string {
 	wanted := letters(name)
 	if len(wanted) == 0 || len(wanted) > maxCompared {
@@ -46,11 +46,11 @@ func letters(name string) []rune {
 	return out
 }
 
-// A distance keeps the last three rows of the recurrence.
+// A distance computes the distance between two texts row by row. It keeps the last three rows of this computation.
 type distance struct{ before, last, row []int }
 
-// of returns the optimal string alignment distance of a and b (F. Damerau, 1964). It is the least number of insertions,
-// deletions, replacements and exchanges of neighbours that turn a into b.
+// of returns the optimal string alignment distance between a and b (F. Damerau, 1964). It is the smallest number of
+// insertions, deletions, replacements and exchanges of neighbouring letters that change a to b.
 func (d *distance) of(a, b []rune) int {
 	d.last = d.last[:0]
 	for j := range len(b) + 1 {

@@ -3,7 +3,8 @@ package proportion
 
 import "math/bits"
 
-// Of returns ⌊n·a/b⌋ for n >= 0, 0 <= a <= b and b > 0. The product n·a may overflow int64.
+// Of returns n·a/b rounded down, for n >= 0, 0 <= a <= b and b > 0. The result is exact even if the product n·a
+// overflows int64.
 func Of(n, a, b int64) int64 {
 	if a == b {
 		return n

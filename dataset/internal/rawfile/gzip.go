@@ -11,8 +11,8 @@ import (
 // errBehind reports that other data follow a gzip stream.
 var errBehind = errors.New("bytes behind the stream")
 
-// A gzipReader reads consecutive gzip streams. Unlike [gzip.Reader], it distinguishes a truncated stream from other
-// data after a stream.
+// A gzipReader reads consecutive gzip streams. Unlike [gzip.Reader], it returns different errors for a truncated
+// stream and for bytes after a stream that are not gzip.
 type gzipReader struct {
 	from   *bufio.Reader
 	stream *gzip.Reader

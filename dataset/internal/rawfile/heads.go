@@ -10,9 +10,9 @@ type Heads struct {
 	kept map[any]any
 }
 
-// Keep returns the value that h keeps under the key. If there is none, Keep calls find, and keeps the value unless find
-// returns an error. Each package that calls Keep must use its own type of keys. All callers share the value, so none
-// may change the memory that the value refers to.
+// Keep returns the value that h keeps under the key. If there is none, Keep calls find. It keeps the value that
+// find returns, unless find returns an error. Each package must use its own type of keys. All callers share a
+// value, so none may change the memory that the value refers to.
 func Keep[K comparable, V any](h *Heads, key K, find func() (V, error)) (V, error) {
 	if h == nil {
 		return find()

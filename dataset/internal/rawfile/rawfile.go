@@ -20,7 +20,7 @@ import (
 	"github.com/fdridge/fdridge/dataset"
 )
 
-// maxWindow is the zstd command's limit on the window of a stream.
+// maxWindow limits the window of a zstd stream in bytes. The command zstd has the same limit.
 const maxWindow = 128 << 20
 
 // MaxRow limits the bytes of text of a row, including the blank lines and comments before it. It also limits the memory
@@ -31,11 +31,12 @@ const MaxRow = 64 << 20
 type File struct {
 	*bufio.Reader
 	Name string
-	// Plain is the size of the file in bytes, or -1 if the file is compressed or a pipe.
+	// Plain is the size of the file in bytes, or -1 for a pipe, a compressed file or UTF-16 text.
 	Plain int64
 	// Line is the number of lines that ReadLine has returned.
 	Line int
-	// MaxRow limits the bytes of text of a row. It is the constant MaxRow unless a smaller limit is set.
+	// MaxRow limits the bytes of text of a row. It is the package constant MaxRow unless the caller sets a smaller
+	// limit.
 	MaxRow int
 
 	file    *os.File
@@ -48,15 +49,15 @@ type File struct {
 	status  status
 }
 
-// A decoder decompresses a file, or converts UTF-16 to UTF-8.
+// A decoder holds how a file is decoded: by decompression, by conversion from UTF-16 to UTF-8, or not at all.
 type decoder struct {
 	name  string    // "gzip", "zstd" or "UTF-16"; "" for a file read unchanged
 	text  io.Reader // the decoded data, from which the Reader of the File reads
 	close func()
 }
 
-// Reopen opens a file again. If the stamp of the file differs from was, the error is a *[dataset.ChangedError]. Other
-// errors are as in Open.
+// Reopen opens a file again. If the stamp (the size and the modification time) of the file differs from was, the
+// error is a *[dataset.ChangedError]. Other errors are as in Open.
 func Reopen(name string, was dataset.Stamp) (*File, error) {
 	return open(name, func(now dataset.Stamp) error { return was.Check(name, now) })
 }
@@ -66,7 +67,8 @@ func Open(name string) (*File, error) {
 	return open(name, func(dataset.Stamp) error { return nil })
 }
 
-// Look opens the pipe, or the file if pipe is nil, to detect the contents. It may be called repeatedly for a pipe.
+// Look opens the pipe, or the named file if pipe is nil, to examine the first bytes. Look leaves the data in the
+// pipe, so it may be called repeatedly for a pipe.
 func Look(name string, pipe *dataset.Pipe) (*File, error) {
 	if pipe == nil {
 		return Open(name)
@@ -74,7 +76,8 @@ func Look(name string, pipe *dataset.Pipe) (*File, error) {
 	return of(pipe.Name(), pipe.Look(), nil)
 }
 
-// Pass opens the pipe, or the file if pipe is nil, to read all rows. For a pipe it may be called only once.
+// Pass opens the pipe, or the named file if pipe is nil, to read all rows. For a pipe, Pass may be called only
+// once. If the stamp of the file differs from was, the error is a *[dataset.ChangedError].
 func Pass(name string, pipe *dataset.Pipe, was dataset.Stamp) (*File, error) {
 	if pipe == nil {
 		return Reopen(name, was)
@@ -86,7 +89,8 @@ func Pass(name string, pipe *dataset.Pipe, was dataset.Stamp) (*File, error) {
 	return of(pipe.Name(), taken, taken)
 }
 
-// PassRange opens the pipe or file to read the rows of a text without header that begin in part; see [Pass].
+// PassRange opens the pipe or the file like [Pass], to read the rows whose first byte is in part. The text must
+// have no header line.
 func PassRange(name string, pipe *dataset.Pipe, was dataset.Stamp, part dataset.Range) (*File, error) {
 	f, err := Pass(name, pipe, was)
 	if err != nil {
@@ -119,7 +123,7 @@ func of(name string, from io.Reader, taken *dataset.Taken) (*File, error) {
 
 // open opens a regular file whose stamp passes check.
 func open(name string, check func(dataset.Stamp) error) (*File, error) {
-	// Check first, because opening a pipe would wait for its writer.
+	// Check that name is not a pipe before opening it, because opening a pipe would wait for its writer.
 	if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() && !info.IsDir() {
 		return nil, &dataset.InputError{File: name, Msg: "is not a regular file, so it cannot be read more than once"}
 	}
@@ -168,14 +172,14 @@ func open(name string, check func(dataset.Stamp) error) (*File, error) {
 	return f, nil
 }
 
-// bufferSize is the size of the buffer of a file, in bytes. For a smaller file the buffer is one byte larger than the
-// file, so that one read also finds the end.
+// bufferSize is the size of the buffer of a file, in bytes. For a smaller file, the buffer is one byte larger than
+// the file. One read then finds both the data and the end of the file.
 const bufferSize = 1 << 18
 
 // gzipMagic is the beginning of a gzip stream.
 const gzipMagic = "\x1f\x8b"
 
-// unpack adds a decoder for compressed files and UTF-16 text.
+// unpack adds the decoder that the first bytes of the file require, if it is compressed or UTF-16 text.
 func (f *File) unpack() error {
 	switch {
 	case f.Begins(gzipMagic):
@@ -232,7 +236,7 @@ func (f *File) recode(order binary.ByteOrder) {
 	f.decode(newUTF16Reader(f.Reader, order))
 }
 
-// decode makes f read decoded text instead of the file itself.
+// decode makes f read from text, which decodes the file.
 func (f *File) decode(text io.Reader) {
 	f.Reader = bufio.NewReaderSize(text, bufferSize)
 	f.decoder.text = text
@@ -257,8 +261,8 @@ func convert(from string) string {
 // ErrDamaged reports that a file made its decoder panic.
 var ErrDamaged = errors.New("the file is damaged, its parts contradict each other")
 
-// NotUTF8 adds a hint to an error about text that is not UTF-8. Excel writes CP1252, which has the characters of
-// Latin-1, and others in the bytes 0x80 to 0x9f.
+// NotUTF8 returns err, an error about text that is not UTF-8, with a hint. The hint says how to convert text from
+// CP1252, which Excel writes. CP1252 is Latin-1 with further characters in the bytes 0x80 to 0x9f.
 func NotUTF8(err *dataset.InputError) error {
 	err.Hint = convert("CP1252")
 	return err
@@ -271,8 +275,8 @@ var foreign = []struct{ magic, name string }{
 	{"\x04\x22\x4d\x18", "lz4"},
 }
 
-// Begins reports whether the unread data begin with the given bytes. It reads only up to the first difference, so as
-// not to wait for a pipe.
+// Begins reports whether the unread data begin with the bytes in with. It reads only up to the first byte that
+// differs, because a pipe may have no further bytes yet.
 func (f *File) Begins(with string) bool {
 	for i := range with {
 		head, err := f.Peek(i + 1) // a later read returns the error again
@@ -283,8 +287,8 @@ func (f *File) Begins(with string) bool {
 	return true
 }
 
-// Head returns up to a full buffer of unread data, without consuming them. For a pipe, Head calls isEnough at each line
-// end with the data so far, and returns when isEnough returns true.
+// Head returns the unread data, up to a full buffer, without consuming them. For a pipe, Head calls isEnough with
+// the data so far after each read that adds a line end. It returns as soon as isEnough returns true.
 func (f *File) Head(isEnough func(head []byte) bool) []byte {
 	if f.file != nil {
 		head, _ := f.Peek(f.Size()) // a later read returns the error again
@@ -311,7 +315,7 @@ func (f *File) Close() error {
 	return f.file.Close()
 }
 
-// Stop makes the current and all future reads from a pipe return.
+// Stop makes the current and all future reads from a pipe return. For a file, Stop does nothing.
 func (f *File) Stop() {
 	if f.pipe != nil {
 		f.pipe.Stop()
@@ -326,7 +330,7 @@ func (f *File) Prompt() bool {
 	return f.pipe != nil && f.pipe.Prompt()
 }
 
-// Available returns the number of bytes, or a lower estimate, that can be read from a pipe without waiting.
+// Available returns a number of bytes that can be read from a pipe without waiting. The true number may be larger.
 func (f *File) Available() int {
 	n := f.Buffered()
 	if f.pipe != nil && f.decoder.name == "" {
@@ -335,11 +339,11 @@ func (f *File) Available() int {
 	return n
 }
 
-// Stamp returns the stamp of the file when it was opened.
+// Stamp returns the stamp (the size and the modification time) that the file had when it was opened.
 func (f *File) Stamp() dataset.Stamp { return f.stamp }
 
-// Unchanged returns a *[dataset.ChangedError] if the open file has changed since it was opened. A new file of the
-// same name is not detected.
+// Unchanged returns a *[dataset.ChangedError] if the open file has changed since it was opened. It does not detect
+// that the name now belongs to a new file. For a pipe it returns nil.
 func (f *File) Unchanged() error {
 	if f.file == nil { // a pipe has no stamp
 		return nil
@@ -351,7 +355,8 @@ func (f *File) Unchanged() error {
 	return f.stamp.Check(f.Name, now)
 }
 
-// At returns the file for reads at arbitrary positions, or nil for a compressed file and for a pipe.
+// At returns the open file, for reads at arbitrary positions. It returns nil for a pipe, a compressed file and
+// UTF-16 text.
 func (f *File) At() *os.File {
 	if f.decoder.name != "" {
 		return nil
@@ -359,7 +364,8 @@ func (f *File) At() *os.File {
 	return f.file
 }
 
-// Packed returns "UTF-16" or the name of the compression. It returns "" if the file is read unchanged.
+// Packed returns "gzip" or "zstd" for a compressed file, and "UTF-16" for UTF-16 text without compression. It
+// returns "" if the file is read unchanged.
 func (f *File) Packed() string { return f.decoder.name }
 
 // SkipBOM skips a byte order mark at the beginning.
@@ -369,9 +375,9 @@ func (f *File) SkipBOM() {
 	}
 }
 
-// ReadLine returns the next line with its line end, valid until the next call. At the end of the file it returns
-// io.EOF. It returns an error if the current row has more than f.MaxRow bytes, or if the line begins outside the range
-// set by Limit.
+// ReadLine returns the next line with its line end, valid until the next call of ReadLine. At the end of the file
+// it returns io.EOF. It returns an error if the row (the lines since the last call of EndRow) has more than
+// f.MaxRow bytes. It also returns an error if the next line begins after the range set by Limit.
 func (f *File) ReadLine() ([]byte, error) {
 	if f.Done() {
 		return nil, f.beyond()
@@ -401,10 +407,11 @@ func (f *File) ReadLine() ([]byte, error) {
 	return text, nil
 }
 
-// EndRow must be called after the last line of each row.
+// EndRow tells f that a row ends here, so that the limit MaxRow counts from the next line. Readers must call it
+// after the last line of each row.
 func (f *File) EndRow() { f.size = 0 }
 
-// TooLong returns the error for a row of more than MaxRow bytes.
+// TooLong returns the error for a row of more than MaxRow bytes. The error names the given line.
 func (f *File) TooLong(line int) error {
 	return &dataset.InputError{
 		File: f.Name,
@@ -413,7 +420,8 @@ func (f *File) TooLong(line int) error {
 	}
 }
 
-// Wrap converts an error of reading the given line to an *[dataset.InputError]. It returns io.EOF unchanged.
+// Wrap converts an error of reading the given line to an *[dataset.InputError]. It returns io.EOF, and the error of
+// a cancelled context for a pipe, unchanged.
 func (f *File) Wrap(err error, line int) error {
 	var known *dataset.InputError
 	var system *fs.PathError

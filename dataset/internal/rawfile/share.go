@@ -22,9 +22,9 @@ type share struct {
 
 var wholeFile = share{end: math.MaxInt64}
 
-// Limit restricts f to the records whose first byte is at r.Lo or later and before r.Hi. A reader must call Done
-// before each record. A quoted record that continues at byte r.Hi is an error, because the reader of the next range
-// would start within this record.
+// Limit restricts f to the share of records whose first byte is at r.Lo or later and before r.Hi. A reader must
+// call Done before each record. A quoted record that continues across byte r.Hi is an error. Otherwise the reader
+// of the next range would start inside this record.
 func (f *File) Limit(r dataset.Range) error {
 	if r.Whole() {
 		return nil
@@ -52,7 +52,8 @@ func (f *File) Limit(r dataset.Range) error {
 	if r.Lo <= f.share.next {
 		return nil
 	}
-	// Start one byte earlier, because r.Lo may lie within a line.
+	// Seek to the byte before r.Lo, and skip the line that contains this byte. If the byte is a line end, r.Lo
+	// begins a line.
 	if _, err := f.file.Seek(r.Lo-1, io.SeekStart); err != nil {
 		return f.Wrap(err, 0)
 	}
@@ -72,13 +73,13 @@ func (f *File) Limit(r dataset.Range) error {
 	return f.Wrap(err, 0)
 }
 
-// Done reports whether all lines of the share have been read.
+// Done reports whether all lines of the share set by Limit have been read.
 func (f *File) Done() bool {
 	return f.share.next >= f.share.end
 }
 
-// Text reads the next lines of the share into p, like an io.Reader. At the end of the share it returns io.EOF. A caller
-// may use Text or ReadLine, but not both.
+// Text reads the next bytes of the share set by Limit into p, like an io.Reader. At the end of the share it returns
+// io.EOF. A caller may use either Text or ReadLine for a file, but not both.
 func (f *File) Text(p []byte) (int, error) {
 	if f.Done() {
 		return 0, io.EOF
@@ -93,7 +94,7 @@ func (f *File) Text(p []byte) (int, error) {
 	if f.share.next < f.share.end {
 		return n, err
 	}
-	// The last line of the share contains byte end − 1.
+	// The share ends after the line that contains the byte at position f.share.end − 1 of the file.
 	last := max(f.share.end-1-at, 0)
 	i := int64(bytes.IndexByte(p[last:n], '\n'))
 	if i < 0 {
@@ -108,13 +109,13 @@ func (f *File) Text(p []byte) (int, error) {
 	return n, err
 }
 
-// Divided reports whether the share has been read to its end and the file continues.
+// Divided reports whether the share set by Limit has been read to its end, but the file continues after it.
 func (f *File) Divided() bool {
 	return f.Done() && f.share.nextErr != io.EOF
 }
 
-// HasMoreText reports whether bytes other than line ends follow the share in the file. It reports true if they cannot
-// be read.
+// HasMoreText reports whether the file has bytes other than line ends after the share set by Limit. If these bytes
+// cannot be read, HasMoreText returns true.
 func (f *File) HasMoreText() bool {
 	rest := io.NewSectionReader(f.file, f.share.next, math.MaxInt64-f.share.next)
 	text := make([]byte, 1<<12)
@@ -129,13 +130,14 @@ func (f *File) HasMoreText() bool {
 	}
 }
 
-// beyond returns the error for a record that exceeds the share.
+// beyond returns the error for a record that continues after the last line of the share.
 func (f *File) beyond() error {
 	_, f.share.nextErr = f.Peek(1)
 	return f.Beyond(f.Line)
 }
 
-// Beyond returns the error for a record that continues after the last line of the share.
+// Beyond returns the error for a record that begins in the share set by Limit and continues after its last line.
+// The argument is the number of this last line.
 func (f *File) Beyond(line int) error {
 	if f.share.nextErr != nil {
 		return f.Wrap(f.share.nextErr, line+1)
@@ -147,7 +149,8 @@ func (f *File) Beyond(line int) error {
 	}
 }
 
-// Place makes the line number of err, which counts from the start of the share, count from the start of the file.
+// Place corrects the line number in err, which counts from the start of the share set by Limit. Afterwards it
+// counts from the start of the file.
 func (f *File) Place(err error) error {
 	e, ok := errors.AsType[*dataset.InputError](err)
 	if !ok || e.Line == 0 || f.share.start == 0 {

@@ -9,7 +9,8 @@ import (
 	"github.com/fdridge/fdridge/dataset"
 )
 
-// A status is reused, because os.File.Stat allocates for every block.
+// A status is the memory for the status of a file. It is reused, because os.File.Stat allocates memory at each
+// call.
 type status struct{ syscall.Stat_t }
 
 func (s *status) of(f *os.File) (dataset.Stamp, error) {

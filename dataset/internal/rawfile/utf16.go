@@ -24,7 +24,7 @@ type utf16Reader struct {
 	err   error  // error after text
 }
 
-// newUTF16Reader returns a reader of the text after the byte order mark.
+// newUTF16Reader returns a reader that skips the byte order mark of from and converts the UTF-16 text after it.
 func newUTF16Reader(from *bufio.Reader, order binary.ByteOrder) *utf16Reader {
 	_, err := from.Discard(2)
 	return &utf16Reader{from: from, order: order, err: err}

@@ -2,7 +2,7 @@ package eigen
 
 import "github.com/fdridge/fdridge/engine/internal/matrix"
 
-// wyRows is the number of reflections that backTransform applies together.
+// wyRows is the number of Householder reflections that backTransform applies together.
 const wyRows = 32
 
 func backWork(n, k int) int {
@@ -10,9 +10,8 @@ func backWork(n, k int) int {
 	return b * (b + 2*k)
 }
 
-// completeVectors clears the elements that follow the reflection vector in each row of A. tridiagonalise stored one
-// vector in each row. After completeVectors, wyRows successive rows form one matrix of vectors, as backTransform
-// requires.
+// completeVectors prepares A for backTransform. Each row of A holds a reflection vector that tridiagonalise stored.
+// completeVectors sets the elements after each vector to zero. Then wyRows successive rows are a matrix of vectors.
 func completeVectors(n int, a []float64, lda int) {
 	for begin := 1; begin < n; begin += wyRows {
 		nb := min(wyRows, n-begin)
@@ -23,16 +22,17 @@ func completeVectors(n int, a []float64, lda int) {
 	}
 }
 
-// backTransform multiplies the rows of X (k×n) by Qᵀ, or by Q if trans is true. Q is represented by the outputs A
-// and tau of tridiagonalise, after completeVectors. If the rows of X are eigenvectors of T, the rows of X·Qᵀ are
-// eigenvectors of A.
+// backTransform multiplies the rows of X (k×n) from the right by Qᵀ, or by Q if trans is true. Q is the orthogonal
+// matrix of the decomposition A = Q·T·Qᵀ that tridiagonalise computed. The arguments a and tau represent Q, after
+// completeVectors. If the rows of X are eigenvectors of T, the rows of X·Qᵀ are eigenvectors of A.
 //
-// wyRows reflections are applied together, in the compact WY form H₍ᵦ₎·…·H₁ = I − Vᵀ·T·V with T
-// lower triangular. For Qᵀ the reflections in the first rows of A are applied first, and
+// backTransform applies b = wyRows reflections H₁, …, H₍ᵦ₎ together. If the rows of V are their vectors, in this
+// order, then H₍ᵦ₎·…·H₁ = I − Vᵀ·S·V (compact WY form). Here S is the lower triangular matrix that wyFactor
+// computes and calls T. For Qᵀ the reflections in the first rows of A are applied first, by
 //
-//	X ← X − (X·Vᵀ)·Tᵀ·V.
+//	X ← X − (X·Vᵀ)·Sᵀ·V.
 //
-// For Q the reflections in the last rows are applied first, and X ← X − (X·Vᵀ)·T·V.
+// For Q the reflections in the last rows are applied first, by X ← X − (X·Vᵀ)·S·V.
 //
 // Source: Schreiber, Van Loan (1989).
 func backTransform(
@@ -85,8 +85,8 @@ func backTransform(
 	}
 }
 
-// wyFactor computes the lower triangular nb×nb matrix T of the compact WY form I − Vᵀ·T·V of nb reflections I
-// − tauᵢ·vᵢᵀvᵢ. The vᵢ are the rows of V (nb×cols):
+// wyFactor computes the lower triangular nb×nb matrix T of the compact WY form. The product of nb reflections then
+// is I − Vᵀ·T·V. Reflection i is I − tauᵢ·vᵢᵀvᵢ, where vᵢ is row i of V (nb×cols):
 //
 //	T[i, 0:i] = −tauᵢ·(vᵢ·Vᵀ)·T[0:i, 0:i],   T[i, i] = tauᵢ.
 func wyFactor(kr Kernels, nb, cols int, v []float64, ldv int, tau, t []float64) {

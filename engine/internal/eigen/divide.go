@@ -5,11 +5,12 @@ import (
 	"unsafe"
 )
 
-// leafRows is the largest order of a tridiagonal block that the QL iteration solves.
+// leafRows is the largest order of a tridiagonal block that is solved by QL iteration. Larger blocks are divided.
 const leafRows = 24
 
-// divider is the state of the divide and conquer algorithm for the tridiagonal matrix T. In slices for a block [lo,
-// hi) of T, index 0 belongs to row lo. The slot of an eigenvector is the index of its row in q.
+// divider is the state of the divide and conquer algorithm for a tridiagonal matrix T. A block is the part of T
+// with rows and columns lo to hi, hi excluded. In the slices for a block, index 0 belongs to row lo. The slot of an
+// eigenvector is the index of its row in q.
 type divider struct {
 	kr   Kernels
 	n    int
@@ -25,8 +26,9 @@ type divider struct {
 	row    []float64 // workspace, n
 }
 
-// A deflation divides the eigenvectors of a merge, named by their slots: kept slots enter the secular equation, and
-// dropped slots do not.
+// A deflation divides the eigenvectors of two solved halves into kept and dropped ones. Only kept eigenvectors take
+// part in the secular equation, whose roots are the new eigenvalues. Eigenvectors are identified by their slots,
+// which are row indices.
 type deflation struct {
 	z       []float64 // the coupling vector z, by slot
 	kind    []int     // by slot
@@ -35,7 +37,8 @@ type deflation struct {
 	dropped []int     // deflated slots, by ascending d
 }
 
-// A solution holds the secular equation of a merge and the roots of this equation.
+// A solution holds the secular equation of two halves that are merged, and the roots of this equation. The roots
+// are the new eigenvalues.
 type solution struct {
 	eq      secular
 	lambda  []float64 // the roots
@@ -47,22 +50,22 @@ func divideWork(n, k int) int {
 	return 13*n + n*n + packedWork(n) + vectorsWork(n, k)
 }
 
-// packedWork returns the length of divider.packed: n₁² + n₂², where n₁ and n₂ are the orders of the two
-// halves. At first, n₁ eigenvectors have the length n₁, and n₂ have the length n₂. A rotation combines two of
-// them and drops one, so the total does not grow.
+// packedWork returns the length of divider.packed, which is n₁² + n₂² for halves of orders n₁ and n₂. The n₁
+// eigenvectors of the first half have n₁ elements, and the n₂ eigenvectors of the second half have n₂. A rotation
+// combines two eigenvectors and drops one of them, so the total does not grow.
 func packedWork(n int) int {
 	return (n/2)*(n/2) + (n-n/2)*(n-n/2)
 }
 
-// vectorsWork returns the length of solution.vectors. The last merge stores k rows of length n. A merge inside a half
-// stores at most a square matrix of the half's order.
+// vectorsWork returns the length of solution.vectors. The last merge stores k rows of n elements. A merge inside a
+// half stores at most a square matrix with the order of this half.
 func vectorsWork(n, k int) int {
 	return max(k*n, (n-n/2)*(n-n/2))
 }
 
-// divide computes all eigenvalues of the tridiagonal matrix T with diagonal d and off-diagonal e[0:n−1], and writes
+// divide computes all eigenvalues of the tridiagonal matrix with diagonal d and off-diagonal e[0:n−1]. It writes
 // them to w in descending order. It writes the eigenvectors of the k largest eigenvalues, k > 0, to the rows of v
-// (k×n). It overwrites d and e, both of length n. It returns false if an iteration does not converge.
+// (k×n). It overwrites d and e, which both have length n. It returns false if an iteration does not converge.
 //
 // Sources: Cuppen (1981); Gu, Eisenstat (1995).
 func divide(kr Kernels, n, k int, d, e, w, v []float64, ldv int, work []float64) bool {
@@ -100,18 +103,19 @@ func newDivider(kr Kernels, n, k int, d, e, work []float64) divider {
 	}
 }
 
-// ints returns the memory of x as a slice of integers, so that the caller's workspace can hold indices. The conversion
-// is safe: an int is not larger than a float64, needs no stricter alignment, and neither type holds pointers.
+// ints returns the memory of x as a slice of integers, so that a workspace of float64 can hold indices. The
+// conversion is safe, because neither type holds pointers. An int is also not larger than a float64 and needs no
+// stricter alignment.
 func ints(x []float64) []int {
 	return unsafe.Slice((*int)(unsafe.Pointer(unsafe.SliceData(x))), len(x))
 }
 
-// solve computes the eigenvalues of the block [lo, hi) of T, and the eigenvectors of at least the k largest. It
-// splits the block at the off-diagonal entry e in its middle,
+// solve computes all eigenvalues and at least the eigenvectors of the k largest ones. It computes them for the
+// block of T with rows lo to hi, hi excluded. It splits the block at the off-diagonal entry e in its middle,
 //
-//	block = diag(T₁, T₂) + |e|·uᵀu,   u = (0, …, 0, 1, sign(e), 0, …, 0),
+//	block = diag(T₁, T₂) + |e|·uᵀu,   u = (0, …, 0, 1, sign(e), 0, …, 0).
 //
-// solves both halves T₁ and T₂, and merges the solutions.
+// It solves the tridiagonal halves T₁ and T₂ and merges the solutions.
 func (s *divider) solve(lo, hi, k int) bool {
 	if hi-lo <= leafRows {
 		return s.leaf(lo, hi)
@@ -123,7 +127,7 @@ func (s *divider) solve(lo, hi, k int) bool {
 	return s.solve(lo, mid, mid-lo) && s.solve(mid, hi, hi-mid) && s.merge(lo, mid, hi, k, coupling)
 }
 
-// leaf computes all eigenvalues and eigenvectors of the block [lo, hi) by the QL iteration.
+// leaf computes all eigenvalues and eigenvectors of the block with rows lo to hi, hi excluded, by QL iteration.
 func (s *divider) leaf(lo, hi int) bool {
 	n := hi - lo
 	d, q, perm := s.d[lo:hi], s.q[lo*s.n+lo:], s.perm[lo:hi]
@@ -138,8 +142,8 @@ func (s *divider) leaf(lo, hi int) bool {
 	return true
 }
 
-// sortByValue sorts slots in ascending order of d. It uses insertion, because there are few slots or they are nearly
-// sorted.
+// sortByValue sorts the indices in slots by ascending values of d. It uses insertion sort, because there are few
+// slots or they are nearly sorted.
 func sortByValue(slots []int, d []float64) {
 	for i, slot := range slots {
 		j := i

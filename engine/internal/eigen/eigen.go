@@ -25,24 +25,27 @@ package eigen
 
 import "github.com/fdridge/fdridge/engine/internal/matrix"
 
-// Kernels are the vector and matrix operations that the solver uses. Gemm and Gemv are the same as in engine.Backend.
+// Kernels are the vector and matrix operations that this package uses. Gemm and Gemv are the same as in
+// engine.Backend.
 type Kernels interface {
 	// Gemm computes C = alpha·op(A)·op(B) + beta·C.
 	Gemm(transA, transB bool, alpha float64, a, b matrix.Matrix, beta float64, c matrix.Matrix)
 
-	// Gemmt computes the lower triangle of C = alpha·op(A)·op(B) + beta·C.
+	// Gemmt computes the lower triangle of C = alpha·op(A)·op(B) + beta·C. Here op(A) is Aᵀ if transA is true,
+	// otherwise A, and op(B) is Bᵀ if transB is true, otherwise B.
 	Gemmt(transA, transB bool, alpha float64, a, b matrix.Matrix, beta float64, c matrix.Matrix)
 
-	// Gemv computes y = alpha·A·x + beta·y, or y = alpha·Aᵀ·x + beta·y if trans is true.
+	// Gemv computes the vector y = alpha·A·x + beta·y. If trans is true, it computes y = alpha·Aᵀ·x + beta·y.
 	Gemv(trans bool, alpha float64, a matrix.Matrix, x []float64, beta float64, y []float64)
 
-	// Symv computes y = A·x for a symmetric A. It reads only the lower triangle.
+	// Symv computes y = A·x for a symmetric matrix A. It reads only the lower triangle of A.
 	Symv(a matrix.Matrix, x, y []float64)
 }
 
 const eps = 0x1p-52
 
-// Work returns the length of the workspace of [Sym]: 3n²/2 + kn + O(n), or more for small n.
+// Work returns the length of the workspace of [Sym] for an n×n matrix and k eigenvectors. It is
+// 3n²/2 + max(kn, n²/4) + O(n), or more for small n.
 func Work(n, k int) int {
 	return 3*n + max(tridiagonalWork(n), divideWork(n, k), backWork(n, k))
 }

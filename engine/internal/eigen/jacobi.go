@@ -18,11 +18,12 @@ type SVDKernels interface {
 }
 
 const (
-	// orthogonal is the largest cosine of two rows that count as orthogonal.
+	// orthogonal is the largest cosine of the angle between two rows that are treated as orthogonal.
 	orthogonal = 4 * eps
 	// A row counts as zero if its norm is below negligibleRow·‖A‖. Inner products of smaller rows would underflow.
 	negligibleRow = 0x1p-400
-	// sweeps is the largest number of sweeps over all pairs of rows. Cyclic Jacobi is known to need fewer.
+	// sweeps is the largest number of sweeps over all pairs of rows. Cyclic Jacobi iterations need fewer in
+	// practice.
 	sweeps = 40
 )
 
@@ -83,7 +84,7 @@ func SVDWork(b SVDKernels, m, n int) int {
 	return q*q + 3 + max(pre, q+n, b.QRWork(m, n))
 }
 
-// A jacobi holds the m×n matrix whose rows are rotated, m <= n.
+// A jacobi holds the m×n matrix whose rows are rotated, where m <= n.
 type jacobi struct {
 	be   SVDKernels
 	m, n int
@@ -94,10 +95,11 @@ type jacobi struct {
 
 func (j *jacobi) row(i int) []float64 { return j.a.Row(i) }
 
-// panel is the number of columns that are multiplied together.
+// panel is the number of columns that precondition multiplies at a time.
 const panel = 128
 
-// precondition replaces A by U·A, where the rows of U are the eigenvectors of A·Aᵀ.
+// precondition replaces A by U·A, where the rows of U are the eigenvectors of A·Aᵀ. The rows of U·A are nearly
+// orthogonal. It returns false if the eigensolver does not converge.
 func (j *jacobi) precondition(work []float64) bool {
 	m := j.m
 	u := work[:m*m]
@@ -120,8 +122,9 @@ func (j *jacobi) precondition(work []float64) bool {
 	return true
 }
 
-// rotate makes cyclic sweeps until every pair of rows is orthogonal relative to their norms. It computes A·Aᵀ once
-// per sweep, and skips the pairs that are orthogonal according to this product.
+// rotate makes cyclic sweeps until every pair of rows is orthogonal, relative to their norms. It computes A·Aᵀ once
+// per sweep, and skips pairs of rows that are orthogonal according to this product. It returns false if it makes
+// too many sweeps.
 func (j *jacobi) rotate() bool {
 	m := j.m
 	for range sweeps {
@@ -147,7 +150,8 @@ func (j *jacobi) rotate() bool {
 	return false
 }
 
-// pair makes rows p and q, p < q, orthogonal. It returns false if they were orthogonal already.
+// pair rotates rows p and q, where p < q, so that they become orthogonal. It returns false if they were orthogonal
+// already or if one of them is negligible.
 func (j *jacobi) pair(p, q int) bool {
 	x := j.row(p)
 	y := j.row(q)
@@ -164,12 +168,13 @@ func (j *jacobi) pair(p, q int) bool {
 	if math.Abs(g)/a/c <= orthogonal*math.Sqrt(float64(j.n)) {
 		return false
 	}
-	// t is tan φ for tan(2φ) = 2g/(a² − c²), with g = x·y, a = ‖x‖ and c = ‖y‖.
+	// t is the tangent of the angle φ of the rotation, where tan(2φ) = 2g/(c² − a²). Here g is the inner product of
+	// the rows x and y, a is the norm of x and c is the norm of y.
 	zeta := (c/a - a/c) / (2 * (g / a / c))
 	t := math.Copysign(1/(math.Abs(zeta)+math.Hypot(1, zeta)), zeta)
 	cos := 1 / math.Hypot(1, t)
 	sin := cos * t
-	// (x, y) ← (cos·x − sin·y, cos·y + sin·x) as three shears.
+	// Replace x by cos·x − sin·y and y by cos·y + sin·x. Three shears give the same result as this rotation.
 	j.shear(-sin/(1+cos), y, x)
 	j.shear(sin, x, y)
 	j.shear(-sin/(1+cos), y, x)
@@ -199,8 +204,8 @@ func (j *jacobi) norm(i int) float64 {
 	return 0
 }
 
-// finish writes the norms of the rows to s in descending order, and the rows scaled to length one to vt. It replaces
-// rows of norm zero by unit vectors that are orthogonal to all other rows.
+// finish writes the norms of the rows to s in descending order. It writes the rows, scaled to length one, to vt. If
+// a row has norm zero, it writes a unit vector that is orthogonal to all rows of vt before it.
 func (j *jacobi) finish(s []float64, vt matrix.Matrix, work []float64) {
 	m := j.m
 	order := work[:m]  // row numbers, which float64 represents exactly
@@ -225,8 +230,8 @@ func (j *jacobi) finish(s []float64, vt matrix.Matrix, work []float64) {
 	}
 }
 
-// complete overwrites row i of v with a unit vector orthogonal to the rows above it. It orthogonalises the first unit
-// vector e_c that is not too close to the span of these rows.
+// complete overwrites row i of v with a unit vector that is orthogonal to the rows before it. To find this vector,
+// it orthogonalises the first coordinate vector that is not too close to the span of these rows.
 func complete(i int, v matrix.Matrix) {
 	n := v.Cols
 	row := v.Row(i)

@@ -6,7 +6,7 @@ import (
 	"github.com/fdridge/fdridge/engine/internal/matrix"
 )
 
-// The kind of an eigenvector tells which of its halves may have nonzero elements.
+// The kind of an eigenvector says which of its two halves may have nonzero elements.
 const (
 	firstHalf = iota
 	bothHalves
@@ -14,14 +14,15 @@ const (
 	deflated // not in the secular equation
 )
 
-// merge computes the eigenvalues and eigenvectors of the block [lo, hi) from the solutions of the blocks [lo, mid)
-// and [mid, hi), which the entry e of T couples. Let Q₁ and Q₂ be the eigenvectors of the two blocks as rows, D the
-// diagonal matrix of all their eigenvalues, and z the coupling vector. Then the block is
+// merge computes the eigenvalues and eigenvectors of a block of T from the solutions of its two halves. The block
+// has rows lo to hi, hi excluded, and the second half begins at row mid. The halves are coupled by the entry e of
+// T. Let the rows of Q₁ and Q₂ be the eigenvectors of the halves, and let D be the diagonal matrix of all their
+// eigenvalues. Then the block is
 //
 //	Qᵀ·(D + rho·zᵀz)·Q,   Q = diag(Q₁, Q₂),
 //
-// where rho = 2|e|, and z consists of the last column of Q₁ and the first column of Q₂, scaled to norm one. merge
-// computes the eigenvectors of the k largest eigenvalues, and may omit others.
+// where rho = 2|e|. The coupling vector z consists of the last column of Q₁ and the first column of Q₂, scaled to
+// norm one. merge computes at least the eigenvectors of the k largest eigenvalues.
 func (s *divider) merge(lo, mid, hi, k int, e float64) bool {
 	n1, n := mid-lo, hi-lo
 	d, q, perm := s.d[lo:hi], s.q[lo*s.n+lo:], s.perm[lo:hi]
@@ -44,8 +45,8 @@ func (s *divider) merge(lo, mid, hi, k int, e float64) bool {
 	return true
 }
 
-// couple sets the coupling vector z, scaled to norm one, and the kind of each eigenvector. If the coupling entry of T
-// is negative, couple changes the sign of the second half of z.
+// couple sets the coupling vector z, scaled to norm one, and the kind of each eigenvector. If the matrix entry that
+// couples the two halves is negative, couple changes the sign of the second half of z.
 func (s *divider) couple(n1, n int, q []float64, negative bool) {
 	s.z, s.kind = s.z[:n], s.kind[:n]
 	second := math.Sqrt2 / 2
@@ -62,8 +63,8 @@ func (s *divider) couple(n1, n int, q []float64, negative bool) {
 	}
 }
 
-// mergeOrders writes the order of all n eigenvalues d to s.order, ascending. It merges perm[:n1], the order of the
-// first n1 eigenvalues, and perm[n1:], the order of the others.
+// mergeOrders sets s.order to the indices of the n eigenvalues d in ascending order. The argument perm[:n1] is the
+// order of the first n1 eigenvalues, and perm[n1:] is the order of the rest.
 func (s *deflation) mergeOrders(n1 int, d []float64, perm []int) {
 	s.order = s.order[:0]
 	first, second := perm[:n1], perm[n1:]
@@ -78,15 +79,15 @@ func (s *deflation) mergeOrders(n1 int, d []float64, perm []int) {
 	}
 }
 
-// deflate divides the slots (indices of eigenvectors) into kept and dropped slots. It stores the secular equation of
-// the kept slots in s.eq. It drops a slot in two cases:
+// deflate divides the slots (row indices of eigenvectors) into kept and dropped slots. It stores the secular
+// equation of the kept slots in s.eq. It drops a slot in two cases:
 //
-//   - The element of z in this slot is negligible.
+//   - The element of the coupling vector z in this slot is negligible.
 //   - The eigenvalue is very close to the next one. Then a rotation can make the element of z zero, and the
-//     off-diagonal entry that it creates is negligible.
+//     off-diagonal entry that the rotation creates is negligible.
 //
-// The neglected part is at most 8·eps times the norm of the block, plus eps² times the norm of A. The second part
-// ensures that the secular equation neither overflows nor underflows.
+// The neglected part is at most 8·eps times the norm of the block, plus eps² times the norm of the whole matrix.
+// The second part ensures that the secular equation neither overflows nor underflows.
 //
 // Source: Dongarra, Sorensen, SIAM J. Sci. Stat. Comput. 8 (1987).
 func (s *divider) deflate(n1, n int, d, q []float64, rho float64) {
@@ -124,8 +125,9 @@ func (s *deflation) drop(slot int) {
 	s.dropped = append(s.dropped, slot)
 }
 
-// rotateAway makes z[i] zero by a rotation of slots i and j, and drops slot i. d[i] must be at most d[j]. If the
-// off-diagonal entry that the rotation creates exceeds tol, rotateAway changes nothing and returns false.
+// rotateAway makes element i of the coupling vector z zero by a rotation of slots i and j, and drops slot i. d[i]
+// must be at most d[j]. If the off-diagonal entry that the rotation creates is larger than tol, rotateAway changes
+// nothing and returns false.
 func (s *divider) rotateAway(i, j, n int, d, q []float64, tol float64) bool {
 	zi, zj := s.z[i], s.z[j]
 	r := math.Hypot(zi, zj)
@@ -144,11 +146,9 @@ func (s *divider) rotateAway(i, j, n int, d, q []float64, tol float64) bool {
 	return true
 }
 
-// pack copies the kept eigenvectors to s.packed, grouped by kind and without the halves that are zero. It returns the
-// number of eigenvectors of each kind. s.packed holds
-//
-//   - the n1 left columns of the kinds firstHalf and bothHalves,
-//   - then the n−n1 right columns of the kinds bothHalves and secondHalf.
+// pack copies the kept eigenvectors to s.packed without their zero halves. It returns the number of eigenvectors of
+// each kind. s.packed holds first the left halves (n1 elements each) of the kinds firstHalf and bothHalves. Then it
+// holds the right halves (n−n1 elements each) of the kinds bothHalves and secondHalf.
 func (s *divider) pack(n1, n int, q []float64) (groups [3]int) {
 	for _, slot := range s.kept {
 		groups[s.kind[slot]]++
@@ -173,8 +173,8 @@ func (s *divider) pack(n1, n int, q []float64) (groups [3]int) {
 	return groups
 }
 
-// makeRoom moves the dropped eigenvalues and eigenvectors out of the first slots, where the new eigenvalues and
-// eigenvectors will be stored.
+// makeRoom moves the dropped eigenvalues and eigenvectors out of the first slots. The new eigenvalues and
+// eigenvectors will be stored in these slots.
 func (s *divider) makeRoom(n int, d, q []float64) {
 	kept := len(s.kept)
 	free := kept
@@ -192,9 +192,9 @@ func (s *divider) makeRoom(n int, d, q []float64) {
 	}
 }
 
-// solveSecular computes all roots λⱼ of the secular equation with the poles dᵢ. For the nStored largest roots,
-// it writes the differences dᵢ − λⱼ to the rows of s.vectors. It sets s.zhat to a vector ẑ near z that makes
-// the computed roots exact, by Löwner's formula
+// solveSecular computes all roots λⱼ of the secular equation, whose poles are the old eigenvalues dᵢ. For the
+// nStored largest roots, it writes the differences dᵢ − λⱼ to the rows of s.vectors. It sets s.zhat to a vector ẑ
+// near the coupling vector z. For ẑ the computed roots are exact, by Löwner's formula
 //
 //	ẑᵢ² = Πⱼ(λⱼ − dᵢ) / Π_{j≠i}(dⱼ − dᵢ).
 //
@@ -233,8 +233,8 @@ func (s *divider) solveSecular(nStored int) bool {
 	return true
 }
 
-// sortSlots sets perm to the ascending order of the n eigenvalues d. It merges the roots and s.dropped, which are
-// already sorted. It returns the number of roots among the k largest eigenvalues.
+// sortSlots sets perm to the indices of the n eigenvalues d in ascending order. It merges the new eigenvalues with
+// the dropped ones, which are both sorted already. It returns how many of the k largest eigenvalues are new.
 func (s *deflation) sortSlots(n, k int, d []float64, perm []int) (wanted int) {
 	root, dropped := len(s.kept)-1, s.dropped
 	for i := n - 1; i >= 0; i-- {
@@ -252,9 +252,10 @@ func (s *deflation) sortSlots(n, k int, d []float64, perm []int) (wanted int) {
 	return wanted
 }
 
-// eigenvectors computes the eigenvectors of the nWanted largest roots λ: ẑᵢ/(dᵢ − λ), scaled to length 1.
-// solveSecular has written dᵢ − λ to s.vectors for the nStored ≥ nWanted largest roots. The eigenvectors
-// replace the first nWanted rows of s.vectors, with columns in the order of s.packed.
+// eigenvectors computes the eigenvectors of the nWanted largest roots λ. Element i is ẑᵢ/(dᵢ − λ) for the vector ẑ
+// in s.zhat and the pole dᵢ, before the vector is scaled to length 1. solveSecular has written dᵢ − λ to s.vectors
+// for the nStored ≥ nWanted largest roots. The eigenvectors replace the first nWanted rows of s.vectors. Their
+// columns have the order of s.packed.
 func (s *divider) eigenvectors(nStored, nWanted int) {
 	kept := len(s.kept)
 	zhat, group, row := s.zhat[:kept], s.group[:kept], s.row[:kept]
@@ -274,7 +275,8 @@ func (s *divider) eigenvectors(nStored, nWanted int) {
 	copy(s.vectors, s.vectors[(nStored-nWanted)*kept:nStored*kept])
 }
 
-// multiply computes the new eigenvectors s.vectors·Q of the nWanted largest roots. It skips the known zeros of Q.
+// multiply computes the eigenvectors of the nWanted largest roots by multiplying s.vectors by the kept eigenvectors
+// of the halves. It omits the halves of these eigenvectors that are zero.
 func (s *divider) multiply(n1, n, nWanted int, groups [3]int, q []float64) {
 	kept, n2 := len(s.kept), n-n1
 	if nWanted == 0 {

@@ -8,8 +8,9 @@ import (
 // qlSweeps is the largest number of sweeps for one eigenvalue. The average is less than two.
 const qlSweeps = 60
 
-// qlValues computes the eigenvalues of the tridiagonal matrix with diagonal d and off-diagonal e, and writes them to w
-// in descending order. It overwrites d and e, both of length n. It returns false if the iteration does not converge.
+// qlValues computes the eigenvalues of the tridiagonal matrix with diagonal d and off-diagonal e. It writes them to
+// w in descending order. It overwrites d and e, which both have length n. It returns false if the iteration does
+// not converge.
 func qlValues(d, e, w []float64) bool {
 	if !ql(d, e, nil, 0, 0) {
 		return false
@@ -21,10 +22,10 @@ func qlValues(d, e, w []float64) bool {
 	return true
 }
 
-// ql computes the eigenvalues of the tridiagonal matrix with diagonal d and off-diagonal e[0:n−1] by the implicit QL
-// iteration with Wilkinson's shift. It overwrites d with the unsorted eigenvalues. It also overwrites e, which has
-// length n. It applies the rotations to the rows of z (n×cols): an identity matrix z becomes the matrix of
-// eigenvectors. It returns false if an eigenvalue needs too many sweeps.
+// ql computes the eigenvalues of the tridiagonal matrix with diagonal d and off-diagonal e[0:n−1] by the implicit
+// QL iteration with Wilkinson's shift. It overwrites d with the unsorted eigenvalues. It also overwrites e, which
+// has length n. It applies all rotations to the rows of z (n×cols). If z is the identity matrix on entry, its rows
+// become the eigenvectors. ql returns false if an eigenvalue needs too many sweeps.
 //
 // Source: Dubrulle, Martin, Wilkinson, "The implicit QL algorithm", Numer. Math. 12 (1968).
 func ql(d, e, z []float64, ldz, cols int) bool {
@@ -49,13 +50,14 @@ func ql(d, e, z []float64, ldz, cols int) bool {
 }
 
 // negligible reports whether the off-diagonal entry e between the diagonal entries p and q may be set to zero. The
-// limit is eps·(|p| + |q|), but at least eps/16. The largest entry of A is at least ½, so eps/16 is less than the
-// error of the reduction to T. Without this minimum, the entries of a steeply graded T may not converge.
+// limit for |e| is eps·(|p| + |q|), but at least eps/16. The largest entry of the original matrix is at least ½, so
+// eps/16 is less than the error of its reduction to tridiagonal form. Without this minimum, small entries of a
+// steeply graded tridiagonal matrix may not converge.
 func negligible(e, p, q float64) bool {
 	return math.Abs(e) <= eps*max(math.Abs(p)+math.Abs(q), 1.0/16)
 }
 
-// qlSweep makes one sweep of the QL iteration, from row m to row l < m.
+// qlSweep makes one sweep of the QL iteration upwards, from row m to row l, where l < m.
 func qlSweep(d, e, z []float64, ldz, cols, l, m int) {
 	g := (d[l+1] - d[l]) / (2 * e[l])
 	g = d[m] - d[l] + e[l]/(g+math.Copysign(hypot(g, 1), g))
@@ -82,8 +84,8 @@ func qlSweep(d, e, z []float64, ldz, cols, l, m int) {
 	e[m] = 0
 }
 
-// hypot returns √(x² + y²) for x and y whose squares do not overflow. It is several times faster than
-// math.Hypot unless the squares underflow.
+// hypot returns √(x² + y²) for x and y whose squares do not overflow. It is several times faster than math.Hypot.
+// If the squares underflow, it calls math.Hypot.
 func hypot(x, y float64) float64 {
 	if sum := x*x + y*y; sum > 1e-280 {
 		return math.Sqrt(sum)
@@ -91,7 +93,7 @@ func hypot(x, y float64) float64 {
 	return math.Hypot(x, y)
 }
 
-// rotate replaces (x, y) by (c·x + s·y, c·y − s·x).
+// rotate replaces the vector x by c·x + s·y, and y by c·y − s·x.
 func rotate(x, y []float64, c, s float64) {
 	y = y[:len(x)]
 	for i, xi := range x {

@@ -2,16 +2,18 @@ package eigen
 
 import "math"
 
-// secularSteps is the largest number of evaluations of the secular function for one root. The average is about three.
+// secularSteps is the largest number of evaluations of the secular function for one root. On average a root needs
+// about three.
 const secularSteps = 120
 
-// patience is the number of evaluations of f for a root after which bisection replaces slow steps. A slow step does not
-// make |f| ten times smaller.
+// patience is the number of evaluations of the secular function for a root before bisection replaces slow steps. A
+// step is slow if it makes the magnitude of the function less than ten times smaller.
 const patience = 8
 
-// The iteration for a root ends after a step η of at most lastStep·r, where r is the distance to the nearest pole.
-// The remaining error is at most 4η²/r ≤ eps/4·r. Reason: the secular function f and its approximation have the
-// same value and slope. The second derivative of both is at most 2/r times the slope.
+// lastStep limits the step after which the iteration for a root ends. A last step η is at most lastStep·r, where r
+// is the distance to the nearest pole. The remaining error is at most 4η²/r ≤ eps/4·r. The reason is that the
+// secular function and its approximation have the same value and slope. The second derivative of both is at most
+// 2/r times the slope.
 const lastStep = 0x1p-28
 
 // secular is the equation
@@ -30,15 +32,16 @@ type secular struct {
 	d, z, zz []float64
 }
 
-// A value holds f = 1/rho + ψ + φ at a point, the derivatives of ψ and φ, and a bound on the round-off of f in
-// units of eps.
+// A value holds the value f = 1/rho + ψ + φ of the secular function at a point. ψ is the sum of the terms of the
+// first poles, and φ is the sum of the terms of the other poles. A value also holds the derivatives of ψ and φ, and
+// a bound on the round-off of f in units of eps.
 type value struct {
 	f, dpsi, dphi, bound float64
 }
 
-// eval evaluates f = 1/rho + ψ + φ at λ = d_o + τ, where ψ has the terms of the poles d₀ to d_p. It sets
-// delta[i] to dᵢ − λ = (dᵢ − d_o) − τ. It adds the small terms of far poles before the terms of near
-// poles.
+// eval evaluates the secular function f = 1/rho + ψ + φ at λ = d_o + tau, where d_o is pole o. The sum ψ has the
+// terms of the poles d₀ to d_p, and φ has the terms of the other poles. eval sets delta[i] to
+// dᵢ − λ = (dᵢ − d_o) − tau. It adds the small terms of far poles before the terms of near poles.
 func (s *secular) eval(p, o int, tau float64, delta []float64) value {
 	d, zz, origin := s.d[:len(delta)], s.zz[:len(delta)], s.d[o]
 	var psi, dpsi, phi, dphi, partials float64
@@ -60,7 +63,7 @@ func (s *secular) eval(p, o int, tau float64, delta []float64) value {
 		dphi += u * t
 		partials += math.Abs(phi)
 	}
-	// Round-off comes from 1/rho, from the partial sums, from the terms (about three roundings each) and from tau.
+	// Round-off arises in 1/rho, in the partial sums, in the terms (about three roundings each) and in tau.
 	bound := 1/s.rho + partials + 4*(math.Abs(psi)+math.Abs(phi)) + math.Abs(tau)*(dpsi+dphi)
 	return value{1/s.rho + psi + phi, dpsi, dphi, bound}
 }
@@ -125,13 +128,13 @@ func (s *secular) root(j int, delta []float64) (lambda float64, ok bool) {
 	return 0, false
 }
 
-// start returns for root j
+// start begins the iteration for root j of the secular function f. It returns
 //
-//   - o: the index of the nearest pole
-//   - lo, hi: a bracket of τ = λ − d_o
-//   - tau: a first τ in this bracket
+//   - o: the index of the pole d_o that is nearest to the root
+//   - lo, hi: a bracket of τ = λ − d_o for the root λ
+//   - tau: a first value of τ in this bracket
 //
-// The first λ is the root of an approximation of f with only two poles, d_p and d_{p+1}. The approximation has
+// The first λ is the root of an approximation of f with only the two poles d_p and d_{p+1}. The approximation has
 // the value and slope of f in the middle of the interval that contains root j.
 func (s *secular) start(j, p int) (o int, tau, lo, hi float64) {
 	last := j > p
@@ -157,8 +160,8 @@ func (s *secular) start(j, p int) (o int, tau, lo, hi float64) {
 		zq += slope * dq * dq
 		rest -= slope * dq
 	}
-	// The approximation of f is rest + zp/(d_p − λ) + zq/(d_{p+1} − λ). Its root solves a quadratic equation in
-	// tau.
+	// The approximation of the secular function is rest + zp/(d_p − λ) + zq/(d_{p+1} − λ), where λ = d_o + tau. Its
+	// root tau solves a quadratic equation.
 	switch {
 	case last:
 		o, lo, hi = j, 0, 4*middle // τ is at most 2·middle without round-off
@@ -176,8 +179,9 @@ func (s *secular) start(j, p int) (o int, tau, lo, hi float64) {
 	return o, tau, lo, hi
 }
 
-// bisect returns a number between lo and hi, which must not have opposite signs. If one magnitude is more than 4 times
-// the other, bisect returns the geometric mean, because the solution may be tiny.
+// bisect returns a number between lo and hi, which must not have opposite signs. The number is normally the mean.
+// If one magnitude is more than 4 times the other, it is the geometric mean, because the solution may be tiny. If
+// one is zero, it is the other divided by 1024.
 func bisect(lo, hi float64) float64 {
 	near, far := lo, hi
 	if math.Abs(near) > math.Abs(far) {
@@ -192,7 +196,8 @@ func bisect(lo, hi float64) float64 {
 	return lo + (hi-lo)/2
 }
 
-// sumPoles returns Σ zᵢ²/(dᵢ − λ) over lo <= i < hi, and its derivative, at λ = origin + τ.
+// sumPoles returns the terms zᵢ²/(dᵢ − λ) of the secular function summed over lo <= i < hi. It also returns the
+// derivative of this sum. Both are taken at λ = origin + tau.
 func (s *secular) sumPoles(lo, hi int, origin, tau float64) (sum, slope float64) {
 	zz := s.zz[:len(s.d)]
 	for i := lo; i < hi; i++ {
@@ -204,13 +209,15 @@ func (s *secular) sumPoles(lo, hi int, origin, tau float64) (sum, slope float64)
 	return sum, slope
 }
 
-// correction approximates f by c + s/(d_p − λ) + t/(d_{p+1} − λ), with the same value and slope at the current
-// λ. It returns the step to the root of this approximation. A further condition determines s and t:
+// correction returns the next step of the iteration for a root of the secular function f. It approximates f by
+// c + s/(d_p − λ) + t/(d_{p+1} − λ), which has the same value and slope at the current λ. The step leads to the
+// root of this approximation. A further condition determines s and t:
 //
 //   - fixed weight: the term of the nearer pole o is the same as in f
-//   - middle way: the term of pole p has the slope of ψ, and the term of pole p+1 has the slope of φ
+//   - middle way: the term of pole p has the slope of all terms of f up to pole p; the term of pole p+1 has the
+//     slope of the other terms
 //
-// For the last root both methods are the same.
+// For the last root correction always uses the middle way.
 func (s *secular) correction(v value, p, o int, last, middleWay bool, delta []float64) float64 {
 	dp, dq := delta[p], delta[p+1]
 	slope := v.dpsi + v.dphi
@@ -232,8 +239,8 @@ func (s *secular) correction(v value, p, o int, last, middleWay bool, delta []fl
 	return eta
 }
 
-// rootOfQuadratic returns the root (a − √(a²−4bc))/2c of c·x² − a·x + b = 0 without cancellation. If plus
-// is true, it returns the other root, with + before the square root.
+// rootOfQuadratic returns the root (a − √(a²−4bc))/2c of c·x² − a·x + b = 0. If plus is true, it returns the root
+// (a + √(a²−4bc))/2c. It avoids cancellation.
 func rootOfQuadratic(a, b, c float64, plus bool) float64 {
 	root := math.Sqrt(math.Abs(a*a - 4*b*c))
 	if plus {

@@ -6,7 +6,7 @@ import (
 	"github.com/fdridge/fdridge/engine/internal/matrix"
 )
 
-// panelRows is the number of rows that are reduced before the other rows of A are updated.
+// panelRows is the number of rows in a panel. A panel of rows is reduced before the rows above it are updated.
 const panelRows = 16
 
 func tridiagonalWork(n int) int {
@@ -34,9 +34,9 @@ func tridiagonalise(kr Kernels, n int, a []float64, lda int, d, e, tau, work []f
 	}
 }
 
-// reducePanel reduces the panel, which is rows begin to end of A. It writes V, W and a second copy of V to work, each
-// (end−begin)×end. So both [V;W] and [W;V] are contiguous. The rows of V are the reflection vectors, and the reduced
-// matrix is A − VᵀW − WᵀV.
+// reducePanel reduces rows begin to end of A, end excluded. These rows are called the panel. The reduced matrix is
+// A − VᵀW − WᵀV, where the rows of V are the reflection vectors. reducePanel writes V, W and a second copy of V to
+// work. Each has end−begin rows and end columns. So both V above W and W above V are contiguous.
 func reducePanel(kr Kernels, begin, end int, a []float64, lda int, d, e, tau, work []float64) {
 	nb, ld := end-begin, end
 	vs, ws, vs2 := work[:nb*ld], work[nb*ld:2*nb*ld], work[2*nb*ld:3*nb*ld]
@@ -68,7 +68,8 @@ func reducePanel(kr Kernels, begin, end int, a []float64, lda int, d, e, tau, wo
 			clear(w)
 			continue
 		}
-		// For C = A − VᵀW − WᵀV, compute the row w such that H·C·H = C − vᵀw − wᵀv.
+		// Compute the row w that satisfies H·C·H = C − vᵀw − wᵀv. C is the matrix A − VᵀW − WᵀV before this
+		// step, and H is the reflection with the vector v.
 		kr.Symv(matrix.Strided(i, i, a, lda), v, w)
 		if done > 0 {
 			kr.Gemv(false, 1, matrix.Strided(done, i, wDone, ld), v, 0, wcol)
@@ -83,8 +84,8 @@ func reducePanel(kr Kernels, begin, end int, a []float64, lda int, d, e, tau, wo
 	}
 }
 
-// updateLeading computes the lower triangle of A − VᵀW − WᵀV for the rows and columns before the panel, as the
-// product [V;W]ᵀ·[W;V]. V and W are in work, as reducePanel left them.
+// updateLeading computes the lower triangle of A − VᵀW − WᵀV for the rows and columns before row begin. It computes
+// the difference as one product of V above W, transposed, and W above V. reducePanel has stored V and W in work.
 func updateLeading(kr Kernels, begin, end int, a []float64, lda int, work []float64) {
 	nb, ld := end-begin, end
 	vw, wv := work[:2*nb*ld], work[nb*ld:3*nb*ld]
@@ -99,16 +100,16 @@ func updateLeading(kr Kernels, begin, end int, a []float64, lda int, work []floa
 	)
 }
 
-// reflector overwrites x with the vector v of the reflection H = I − tau·vᵀv that maps x to (0, …, 0, beta).
-// The last element of v is 1. If all elements of x except the last are negligible, tau is zero.
+// reflector computes the reflection H = I − tau·vᵀv that maps the vector x to (0, …, 0, beta), and overwrites x
+// with v. The last element of v is 1. If all elements of x except the last are negligible, tau is zero.
 func reflector(x []float64) (beta, tau float64) {
 	last := len(x) - 1
 	alpha := x[last]
 	tail := x[:last]
 	sum := dot(tail, tail)
 	x[last] = 1
-	// A norm below 1e-140 is negligible, because ‖A‖ is near one. Its square would lose digits to underflow,
-	// and H would not be orthogonal.
+	// The norm of the other elements is negligible below 1e-140, because the norm of the whole matrix is near one.
+	// The square of such a norm would lose digits to underflow, and H would not be orthogonal.
 	if sum < 1e-280 {
 		clear(tail)
 		return alpha, 0

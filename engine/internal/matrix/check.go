@@ -2,10 +2,10 @@ package matrix
 
 import "math/bits"
 
-// The functions in this file take pointers, because copying a Matrix takes as long as a small product.
+// The functions in this file take pointers to matrices, because copying a Matrix takes as long as a small product.
 
-// Check panics if Rows or Cols is negative, or if the entries do not fit into Data. A matrix with entries requires
-// Stride >= Cols and at least (Rows−1)·Stride + Cols elements in Data.
+// Check panics if Rows or Cols is negative, or if Data is too short for the entries. A matrix with entries must
+// have Stride >= Cols and at least (Rows−1)·Stride + Cols elements in Data.
 func Check(m *Matrix) {
 	if m.Rows < 0 {
 		panic("engine: negative number of rows")
@@ -35,7 +35,8 @@ func CheckShape(m *Matrix, rows, cols int) {
 	}
 }
 
-// CheckProduct checks the operands of C = alpha·op(A)·op(B) + beta·C. It returns the shape m×n of C and the
+// CheckProduct panics unless the shapes fit the product C = alpha·op(A)·op(B) + beta·C. Here op(A) is Aᵀ if transA
+// is true, otherwise A, and op(B) is Bᵀ if transB is true, otherwise B. It returns the shape m×n of C and the
 // number k of products in each element.
 func CheckProduct(transA, transB bool, a, b, c *Matrix) (m, n, k int) {
 	Check(a)
@@ -50,7 +51,8 @@ func CheckProduct(transA, transB bool, a, b, c *Matrix) (m, n, k int) {
 	return m, n, k
 }
 
-// CheckMatVec checks the operands of y = alpha·op(A)·x + beta·y and returns the length of y.
+// CheckMatVec panics unless the shapes fit the product y = alpha·A·x + beta·y, or y = alpha·Aᵀ·x + beta·y if trans
+// is true. It returns the length of y.
 func CheckMatVec(trans bool, a *Matrix, x, y []float64) (ny int) {
 	Check(a)
 	ny, nx := Shape(trans, a)
@@ -59,7 +61,7 @@ func CheckMatVec(trans bool, a *Matrix, x, y []float64) (ny int) {
 	return ny
 }
 
-// CheckGradient checks the operands of R = A·Xᵀ − B, G = G + Rᵀ·A. B without Data is valid.
+// CheckGradient panics unless the shapes fit R = A·Xᵀ − B and G = G + Rᵀ·A. A matrix b without Data is valid.
 func CheckGradient(a, x, b, g, r *Matrix) {
 	Check(a)
 	CheckShape(x, x.Rows, a.Cols)
@@ -70,7 +72,7 @@ func CheckGradient(a, x, b, g, r *Matrix) {
 	}
 }
 
-// CheckSquare panics unless m is square, and returns its order.
+// CheckSquare panics unless m is square. It returns the number of rows of m.
 func CheckSquare(m *Matrix) int {
 	CheckShape(m, m.Rows, m.Rows)
 	return m.Rows
@@ -83,7 +85,7 @@ func CheckLength(n, length int) {
 	}
 }
 
-// CheckWork panics if length, the length of a workspace, is less than need.
+// CheckWork panics if a workspace of the given length is shorter than need.
 func CheckWork(need, length int) {
 	if length < need {
 		panic("engine: workspace too short")
@@ -97,7 +99,8 @@ func CheckCount(k, n int) {
 	}
 }
 
-// CheckLeftMul checks the operands of B ← W·B and returns the shape m×k of W and the number n of columns of B.
+// CheckLeftMul panics unless the shapes fit a call of LeftMul, which overwrites the first rows of B with W·B. It
+// returns the shape m×k of W and the number n of columns of B.
 func CheckLeftMul(w, b *Matrix) (m, n, k int) {
 	Check(w)
 	CheckShape(b, w.Cols, b.Cols)
@@ -105,7 +108,8 @@ func CheckLeftMul(w, b *Matrix) (m, n, k int) {
 	return w.Rows, b.Cols, w.Cols
 }
 
-// CheckSVD checks the operands of a singular value decomposition and returns the number of singular values.
+// CheckSVD panics unless the shapes fit a singular value decomposition of a. It returns the number of singular
+// values.
 func CheckSVD(a *Matrix, s []float64, vt *Matrix) int {
 	Check(a)
 	q := min(a.Rows, a.Cols)
@@ -114,8 +118,8 @@ func CheckSVD(a *Matrix, s []float64, vt *Matrix) int {
 	return q
 }
 
-// CheckSymEig checks the operands of an eigendecomposition. It returns the order n of A and the number k of
-// eigenvectors.
+// CheckSymEig panics unless the shapes fit an eigendecomposition of the symmetric matrix a. It returns the order n
+// of a and the number k of eigenvectors.
 func CheckSymEig(a *Matrix, w []float64, v *Matrix) (n, k int) {
 	n = CheckSquare(a)
 	Check(v)
@@ -128,7 +132,7 @@ func CheckSymEig(a *Matrix, w []float64, v *Matrix) (n, k int) {
 	return n, k
 }
 
-// CheckTridiagonal checks the operands of a reduction to tridiagonal form and returns the order of A.
+// CheckTridiagonal panics unless the shapes fit a reduction of a to tridiagonal form. It returns the order of a.
 func CheckTridiagonal(a *Matrix, d, e, tau []float64) (n int) {
 	n = CheckSquare(a)
 	CheckLength(n, len(d))
@@ -137,8 +141,8 @@ func CheckTridiagonal(a *Matrix, d, e, tau []float64) (n int) {
 	return n
 }
 
-// CheckApplyQ checks the operands of a product with the reflections in A, and returns the order n
-// of A and the number k of rows of X.
+// CheckApplyQ panics unless the shapes fit a product of the rows of x with the reflections stored in a and tau. It
+// returns the order n of a and the number k of rows of x.
 func CheckApplyQ(a *Matrix, tau []float64, x *Matrix) (n, k int) {
 	n = CheckSquare(a)
 	CheckLength(n, len(tau))

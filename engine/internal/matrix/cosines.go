@@ -2,8 +2,8 @@ package matrix
 
 import "math"
 
-// A CosineMap is the vector of D functions scale·cos(xW + u) of d inputs, in the layout that the kernels
-// need. See engine.CosineMap.
+// A CosineMap maps a row x of inputs to the row scale·cos(x·W + u), with a matrix W of weights and offsets u. Its
+// memory layout suits the kernels. See engine.CosineMap.
 type CosineMap struct {
 	inputs  int
 	scale   float64
@@ -12,11 +12,12 @@ type CosineMap struct {
 	columns []int32   // 0 to inputs−1, the column indices of a dense row
 }
 
-// PanelWidth is the number of columns of W in a panel. Kernels process a panel at a time, and the width is a multiple
-// of the number of columns in their registers. The last panel may be narrower.
+// PanelWidth is the number of columns of the matrix W of weights in a panel. Kernels process one panel at a time.
+// The width is a multiple of the number of columns that fit in their registers. The last panel may be narrower.
 const PanelWidth = 128
 
-// NewCosineMap returns a map with W = 0 and the given u, whose length is the number of functions.
+// NewCosineMap returns a CosineMap with the offsets u. All its weights are zero. The length of u is the number of
+// outputs of the map.
 func NewCosineMap(inputs int, u []float64, scale float64) *CosineMap {
 	if inputs < 0 || inputs > math.MaxInt32 {
 		panic("engine: number of inputs not between 0 and 2³¹−1")
@@ -34,7 +35,8 @@ func NewCosineMap(inputs int, u []float64, scale float64) *CosineMap {
 	return m
 }
 
-// SetWeights copies w, the weights of input j in all functions, to row j of W.
+// SetWeights copies w to row j of the matrix W of weights. These are the weights of input j in all outputs of the
+// map.
 func (m *CosineMap) SetWeights(j int, w []float64) {
 	CheckLength(len(m.u), len(w))
 	for p := range m.Panels() {
@@ -59,14 +61,16 @@ func (m *CosineMap) Panels() int {
 	return (len(m.u) + PanelWidth - 1) / PanelWidth
 }
 
-// Panel returns the elements of u and the columns of W that belong to panel p. w is a d×len(u) matrix.
+// Panel returns the offsets u and the columns of the weights that belong to panel p. w is a matrix with one row for
+// each input and len(u) columns.
 func (m *CosineMap) Panel(p int) (u, w []float64) {
 	lo := p * PanelWidth
 	hi := min(lo+PanelWidth, len(m.u))
 	return m.u[lo:hi], m.w[lo*m.inputs : hi*m.inputs]
 }
 
-// CheckCosines checks the operands of Z = scale·cos(XW + u) and returns the shape n×D of Z.
+// CheckCosines panics unless the shapes of x and z fit the map m, which maps each row of x to a row of z. It
+// returns the shape of z.
 func CheckCosines(m *CosineMap, x, z *Matrix) (rows, components int) {
 	Check(x)
 	CheckShape(x, x.Rows, m.inputs)
@@ -74,7 +78,8 @@ func CheckCosines(m *CosineMap, x, z *Matrix) (rows, components int) {
 	return x.Rows, len(m.u)
 }
 
-// CheckSparseCosines checks the operands of Z = scale·cos(XW + u) for sparse rows X and returns the shape n×D of Z.
+// CheckSparseCosines panics unless the sparse rows and z fit the map m, which maps each sparse row to a row of z.
+// It returns the shape of z.
 func CheckSparseCosines(
 	m *CosineMap,
 	rowPtr []int,

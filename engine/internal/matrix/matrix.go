@@ -2,14 +2,15 @@
 // also checks the shapes of operands, so that all backends panic with the same texts.
 package matrix
 
-// Matrix is a view of a row-major Rows×Cols matrix: element (i, j) is Data[i*Stride+j]. See engine.Matrix.
+// Matrix is a view of a matrix whose rows are stored one after the other. Element (i, j) is Data[i*Stride+j]. See
+// engine.Matrix.
 type Matrix struct {
 	Rows, Cols int
 	Data       []float64
 	Stride     int
 }
 
-// View returns the rows×cols matrix whose rows are contiguous in data.
+// View returns a rows×cols matrix that shares the memory of data. Each row directly follows the row before it.
 func View(rows, cols int, data []float64) Matrix {
 	return Matrix{
 		Rows:   rows,
@@ -19,7 +20,7 @@ func View(rows, cols int, data []float64) Matrix {
 	}
 }
 
-// Strided returns the rows×cols matrix whose rows begin stride elements apart in data.
+// Strided returns a rows×cols matrix that shares the memory of data. Row i begins at data[i*stride].
 func Strided(rows, cols int, data []float64, stride int) Matrix {
 	return Matrix{
 		Rows:   rows,
@@ -37,8 +38,8 @@ func (m Matrix) Row(i int) []float64 {
 	return m.Data[i*m.Stride : i*m.Stride+m.Cols : i*m.Stride+m.Cols]
 }
 
-// Slice returns rows i to k and columns j to l, k and l excluded, without copying. The arguments have the same order
-// as in gonum's mat.Dense.
+// Slice returns a view of rows i to k and columns j to l of m. Row k and column l are excluded. The arguments have
+// the same order as in the method Slice of gonum's mat.Dense.
 func (m Matrix) Slice(i, k, j, l int) Matrix {
 	if i < 0 ||
 		k < i ||
@@ -55,7 +56,7 @@ func (m Matrix) Slice(i, k, j, l int) Matrix {
 	return s
 }
 
-// Shape returns the shape of op(m): of mᵀ if trans is true, otherwise of m.
+// Shape returns the numbers of rows and columns of m, or of mᵀ if trans is true.
 func Shape(trans bool, m *Matrix) (rows, cols int) {
 	if trans {
 		return m.Cols, m.Rows
@@ -63,7 +64,8 @@ func Shape(trans bool, m *Matrix) (rows, cols int) {
 	return m.Rows, m.Cols
 }
 
-// Span returns rows i to k of op(m), k excluded. If trans is true, Span returns them as columns i to k of m.
+// Span returns a view of rows i to k of m, k excluded. If trans is true, it returns columns i to k, which are the
+// rows of mᵀ.
 func Span(trans bool, m Matrix, i, k int) Matrix {
 	if trans {
 		return m.Slice(0, m.Rows, i, k)

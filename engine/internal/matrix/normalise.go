@@ -2,9 +2,9 @@ package matrix
 
 import "math"
 
-// Normalise multiplies A by 2⁻ᵉˣᵖ so that the largest magnitude is in [½, 1). Then no square overflows, and
-// only entries below 1e-140·‖A‖ have squares that underflow. A zero matrix is not changed. If lower is true,
-// Normalise reads and changes only the lower triangle. It returns false if an entry is NaN or infinite.
+// Normalise multiplies A by a power of two, 2⁻ᵉˣᵖ, so that the largest magnitude is in [½, 1). Then no square
+// overflows, and only entries below 1e-140·‖A‖ have squares that underflow. A zero matrix is not changed. If lower
+// is true, Normalise reads and changes only the lower triangle. It returns false if an entry is NaN or infinite.
 func Normalise(a Matrix, lower bool) (exp int, ok bool) {
 	row := func(i int) []float64 {
 		if lower {
@@ -31,7 +31,7 @@ func Normalise(a Matrix, lower bool) (exp int, ok bool) {
 	return exp, true
 }
 
-// Rescale multiplies w by 2ᵉˣᵖ and reports whether all elements are finite.
+// Rescale multiplies w by 2 to the power exp and reports whether all elements are finite.
 func Rescale(w []float64, exp int) bool {
 	Scale(w, exp)
 	for _, x := range w {
@@ -42,8 +42,8 @@ func Rescale(w []float64, exp int) bool {
 	return true
 }
 
-// Scale multiplies x by 2ᵉˣᵖ. It multiplies by two factors, because 2ᵉˣᵖ itself may overflow, for example
-// 2¹⁰⁷³ for a matrix of denormals.
+// Scale multiplies x by 2 to the power exp. It multiplies by two factors, because the power itself may overflow. An
+// example is 2¹⁰⁷³ for a matrix of denormal numbers.
 func Scale(x []float64, exp int) {
 	f := math.Ldexp(1, exp/2)
 	g := math.Ldexp(1, exp-exp/2)

@@ -1,6 +1,7 @@
 package matrix
 
-// A Twofold is a matrix whose elements are unevaluated sums of two numbers, with error bounds. See engine.Twofold.
+// A Twofold is a matrix with about twice the digits of float64. Each element is stored as two numbers whose sum is
+// its value, and has an error bound. See engine.Twofold.
 type Twofold struct{ Hi, Lo, Err Matrix }
 
 // CheckTwofold panics unless all three matrices are rows×cols.
@@ -10,8 +11,9 @@ func CheckTwofold(m *Twofold, rows, cols int) {
 	CheckShape(&m.Err, rows, cols)
 }
 
-// CheckGradientTwofold checks the operands of R = A·Xᵀ − B + 1cᵀ, G = G + (W·R)ᵀ·A. X, B and G without
-// Data and empty c and w are valid.
+// CheckGradientTwofold panics unless the shapes fit R = A·Xᵀ − B + 1·cᵀ and G = G + (W·R)ᵀ·A. Here 1 is a column of
+// ones, and W is the diagonal matrix of the weights w. The matrices x, b and g may have no Data, and c and w may be
+// nil.
 func CheckGradientTwofold(a, x, b *Matrix, c, w []float64, g, r *Twofold) {
 	Check(a)
 	if x.Data != nil {

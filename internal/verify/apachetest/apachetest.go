@@ -1,4 +1,5 @@
-// Package apachetest compares readers with another reader, on the test files of Apache Parquet and Arrow.
+// Package apachetest compares a reader of this module with an independent reader, on the test files of Apache
+// Parquet and Apache Arrow.
 package apachetest
 
 import (
@@ -25,24 +26,27 @@ type Reader struct {
 	Columns func(path string) ([]string, error)
 	// Open opens one column. Missing values must become NaN.
 	Open func(path, column string) (dataset.Source, error)
-	// More lists files that the other reader cannot read, or reads wrongly.
+	// More lists files that the independent reader cannot read, or reads wrongly.
 	More []string
-	// Refused lists parts of the names of files that only the other reader can read.
+	// Refused lists parts of file names. Files whose names contain such a part can be read only by the independent
+	// reader.
 	Refused []string
 }
 
-// A column describes a column as the other reader has read it.
+// A column describes the numbers in a column of a file, as the independent reader has read them.
 type column struct {
 	values, infinite string
 	hash             string
 }
 
-// Run reads all files. The file expected has one line for each column of numbers. The line has the file, the number
-// of the column, the numbers of values and of infinite values, and a hash of their bits. A line with the word error
-// marks a file that the other reader cannot read.
+// Run reads all test files by r, and compares the columns with the results of an independent reader. These results
+// are in the file expected, one line for each column of numbers. A line has the file name, the number of the
+// column, the numbers of values and of infinite values, and a hash of the values' bits. A line with the word error
+// marks a file that the independent reader cannot read.
 //
-// The folder FDRIDGE_APACHE has the checkouts parquet-testing and arrow-testing. By default, Run looks for them in the
-// folder FDRIDGE_DATA. If there are none, the test is skipped.
+// The folder that the variable FDRIDGE_APACHE names must contain checkouts of parquet-testing and arrow-testing. If
+// the variable is not set, Run uses the folder that FDRIDGE_DATA names. If there are no checkouts, the test is
+// skipped.
 func Run(t *testing.T, expected string, r Reader) {
 	folder := os.Getenv("FDRIDGE_APACHE")
 	if folder == "" {
@@ -133,7 +137,8 @@ func isInputError(err error) bool {
 	return ok || err == nil
 }
 
-// load returns the columns by file and number, and the files that the other reader cannot read.
+// load returns the columns in the file expected. The keys are the file name and the number of the column. failed
+// has the files that the independent reader cannot read.
 func load(t *testing.T, expected string) (columns map[string]column, failed map[string]bool) {
 	f, err := os.Open(expected)
 	if err != nil {

@@ -1,4 +1,4 @@
-// Package leaktest checks that tests leave no goroutine, no open file and no mapped file behind.
+// Package leaktest checks that a test leaves no goroutine, no open file and no mapped file behind.
 package leaktest
 
 import (
@@ -13,19 +13,20 @@ import (
 	"time"
 )
 
-// patience is the time that Check gives goroutines to end after the test. Files must be closed at once.
+// patience is the time that [Check] gives goroutines to end after the test. It gives no such time to open files.
 const patience = time.Minute
 
-// resident is a function whose goroutines run until the program ends. The engine starts them for its first large task.
+// resident is a function whose goroutines run until the program ends. The engine starts them at its first large
+// task, and [Check] ignores them.
 const resident = "engine/purego.(*board).help"
 
-// garbage is the memory that a test may allocate before the garbage collector runs. The collector would close files
-// that the test has left open.
+// garbage is the memory in bytes that a test may use before the garbage collector runs. The collector runs late
+// because it would close files that the test has left open.
 const garbage = 256 << 20
 
-// Check fails t if goroutines run at the end of the test that did not run when Check was called. The error contains
-// their stacks. On Linux, Check also fails t for files that are open or mapped only at the end. To find such files,
-// it delays garbage collection during the test. Parallel tests must not use Check.
+// Check makes the test t fail if goroutines started after the call still run at the end of the test. The error
+// contains their stacks. On Linux, Check also makes t fail if files opened or mapped after the call are still open
+// or mapped. To find such files, it delays garbage collection during the test. Parallel tests must not use Check.
 func Check(t testing.TB) {
 	t.Helper()
 	percent, limit := debug.SetGCPercent(-1), debug.SetMemoryLimit(-1)
@@ -42,8 +43,8 @@ func Check(t testing.TB) {
 	})
 }
 
-// await waits until all goroutines that are not in the map earlier have ended, or the time patience is over. It
-// returns the stacks of the goroutines left.
+// await waits until all goroutines that are not in earlier have ended, but at most as long as patience. It returns
+// the stacks of the goroutines that still run.
 func await(earlier map[string]string) (left []string) {
 	for deadline := time.Now().Add(patience); ; time.Sleep(time.Millisecond) {
 		left = left[:0]
@@ -58,12 +59,13 @@ func await(earlier map[string]string) (left []string) {
 	}
 }
 
-// files counts, for each file name, how often the file is open and how often it is mapped.
+// files maps each file name to the number of times that the file is open, and the number of times that it is
+// mapped.
 type files struct{ open, mapped map[string]int }
 
 func take() files { return files{openFiles(), mappings()} }
 
-// without lists the files that are open or mapped more often in f than in earlier.
+// without describes the files that are open or mapped more often in f than in earlier.
 func (f files) without(earlier files) (left []string) {
 	more := func(what string, now, then map[string]int) {
 		for name, n := range now {
@@ -79,7 +81,8 @@ func (f files) without(earlier files) (left []string) {
 
 var header = regexp.MustCompile(`^goroutine (\d+) `)
 
-// goroutines returns the stacks of all goroutines except the calling one.
+// goroutines returns the stacks of all goroutines by their numbers. It leaves out the calling goroutine, and the
+// goroutines of the function resident.
 func goroutines() map[string]string {
 	out := map[string]string{}
 	for _, stack := range strings.Split(stacks(), "\n\n")[1:] { // the first stack is the caller's
@@ -92,7 +95,8 @@ func goroutines() map[string]string {
 	return out
 }
 
-// openFiles returns the regular files and folders that are open. Without /proc it returns none.
+// openFiles returns how often each file or folder is open in this process. It returns an empty map on a system
+// without /proc.
 func openFiles() map[string]int {
 	out := map[string]int{}
 	entries, err := os.ReadDir("/proc/self/fd")
@@ -109,7 +113,7 @@ func openFiles() map[string]int {
 	return out
 }
 
-// mappings returns the files that are mapped into memory, except the files of the program itself.
+// mappings returns how often each file is mapped into memory. It leaves out shared libraries.
 func mappings() map[string]int {
 	out := map[string]int{}
 	text, err := os.ReadFile("/proc/self/maps")

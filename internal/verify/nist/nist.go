@@ -1,4 +1,4 @@
-// Package nist contains the linear problems of the Statistical Reference Datasets (NIST StRD,
+// Package nist contains the linear regression problems of the Statistical Reference Datasets (NIST StRD,
 // https://www.itl.nist.gov/div898/strd/, public domain).
 package nist
 
@@ -13,7 +13,7 @@ import (
 //go:embed *.dat
 var files embed.FS
 
-// Names lists the problems in NIST's order, from lower to higher difficulty.
+// Names lists the names of the problems in the order of NIST, which begins with the easiest.
 var Names = []string{
 	"Norris",
 	"Pontius",
@@ -28,8 +28,8 @@ var Names = []string{
 	"Wampler5",
 }
 
-// A Set is a problem: to fit Y by a linear combination of the columns of X. NIST certifies the solution for the
-// decimal numbers in the file, before rounding.
+// A Set is a regression problem. The fit of Y is a linear combination of the columns of X. The solution certified
+// by NIST is for the decimal numbers in the file, which float64 may have to round.
 type Set struct {
 	X, Y      [][]float64 // n×d and n×1, rounded to float64
 	Intercept bool
@@ -37,8 +37,8 @@ type Set struct {
 	RSS       float64   // residual sum of squares
 }
 
-// Read returns the problem with the given name. If the model is a polynomial, X has a column for each power of the
-// predictor, rounded to float64.
+// Read returns the problem with the given name. If the problem is to fit a polynomial, X has a column for each
+// power of the variable. The powers are rounded to float64.
 func Read(name string) (*Set, error) {
 	text, err := files.ReadFile(name + ".dat")
 	if err != nil {
@@ -61,8 +61,8 @@ func Read(name string) (*Set, error) {
 	return set, nil
 }
 
-// find returns the lines of a section of the file. The first lines of the file give the place of each section, as in
-// "Data (lines 31 to 55)".
+// find returns the lines of the section called title. The first lines of the file tell the place of each section,
+// for example "Data (lines 31 to 55)".
 func find(lines []string, title string) ([]string, error) {
 	for _, line := range lines[:min(10, len(lines))] {
 		before, numbers, found := strings.Cut(line, "(lines")
@@ -81,7 +81,7 @@ func find(lines []string, title string) ([]string, error) {
 	return nil, fmt.Errorf("there is no section %q", title)
 }
 
-// values parses the certified coefficients and the residual sum of squares.
+// values parses the certified coefficients and the certified residual sum of squares.
 func (s *Set) values(lines []string) error {
 	for _, line := range lines {
 		w := strings.Fields(line)

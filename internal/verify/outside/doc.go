@@ -1,9 +1,9 @@
-// Package outside attacks the command fdridge from outside.
+// Package outside tests the command fdridge from outside, to find faults.
 //
 // The tests draw small tables and flags, run the command, and compare every
 // figure of its JSON with exact rational arithmetic. They import nothing of
-// the product and know only its documentation. Known open faults are counted
-// as "excluded" and are not reported.
+// this module and rely only on its documentation. Known open faults are
+// counted as "excluded" and are not reported.
 //
 // These variables control the search:
 //

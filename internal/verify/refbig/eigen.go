@@ -8,9 +8,9 @@ import (
 // eigenPrec is the precision of the rotations in bits.
 const eigenPrec = 256
 
-// Eigenvalues returns the eigenvalues of the symmetric matrix a in ascending order, by cyclic Jacobi rotations (G.
-// Golub, C. Van Loan, Matrix Computations, section 8.5). The error of each is at most 2⁻¹⁹⁰‖a‖_F. Only the
-// lower triangle of a is read, and a is not changed.
+// Eigenvalues returns the eigenvalues of the symmetric matrix a in ascending order. It uses cyclic Jacobi rotations
+// (G. Golub, C. Van Loan, Matrix Computations, section 8.5). Each eigenvalue has an error of at most 2⁻¹⁹⁰‖a‖_F.
+// Eigenvalues reads only the lower triangle of a, and does not change a.
 func Eigenvalues(a [][]*big.Float) []*big.Float {
 	n := len(a)
 	s := matrix(n, n)
@@ -47,7 +47,7 @@ func Eigenvalues(a [][]*big.Float) []*big.Float {
 	panic("refbig: Jacobi's iteration did not converge")
 }
 
-// rotate makes s[p][q] zero by a rotation from both sides.
+// rotate makes s[p][q] zero by a Jacobi rotation of the rows and columns p and q.
 func rotate(s [][]*big.Float, p, q int) {
 	if s[p][q].Sign() == 0 {
 		return

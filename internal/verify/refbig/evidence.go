@@ -5,7 +5,7 @@ import "math/big"
 // ln2 is computed once.
 var ln2 = artanh(new(big.Float).Quo(Float(1), Float(3)))
 
-// artanh returns 2·artanh s for 0 ≤ s ≤ 1/3, with an error below 2⁻²⁵⁰.
+// artanh returns twice the inverse hyperbolic tangent of s, for s from 0 to 1/3. The error is below 2⁻²⁵⁰.
 func artanh(s *big.Float) *big.Float {
 	square, power, sum := new(big.Float).Mul(s, s), new(big.Float).Set(s), Float(0)
 	for k := 1; k < 200; k += 2 {
@@ -15,7 +15,8 @@ func artanh(s *big.Float) *big.Float {
 	return sum.Add(sum, sum)
 }
 
-// Log returns the natural logarithm of x > 0, with an absolute error below 2⁻²⁰⁰ for exponents below 2³⁰.
+// Log returns the natural logarithm of x, which must be positive. If the binary exponent of x is below 2³⁰, the
+// absolute error is below 2⁻²⁰⁰.
 func Log(x *big.Float) *big.Float {
 	m := Float(0)
 	e := x.MantExp(m) // between ½ and 1
@@ -24,8 +25,13 @@ func Log(x *big.Float) *big.Float {
 	return new(big.Float).Add(artanh(s), new(big.Float).Mul(ln2, Float(float64(e-1))))
 }
 
-// LogDet returns log det(I + K/γ). If columns Z have penalty 0, K is the matrix of the other columns after Z was
-// projected out. It is computed as log det(K + γP) − log det K_ZZ − Σ log(γpⱼ) from all columns.
+// LogDet returns log det(I + K/γ) for the ridge penalty γ, where K is the Gram matrix of the penalised columns. If
+// there are columns Z without penalty, they are first projected out of the others. Let K now be the Gram matrix of
+// all columns, and P the diagonal matrix of the penalty factors pⱼ. The result is computed as
+//
+//	log det(K + γP) − log det K_ZZ − Σ log(γpⱼ),
+//
+// where K_ZZ belongs to the columns Z, and the sum is over the penalised columns.
 func (p *Problem) LogDet(gamma float64) (*big.Float, error) {
 	g := Float(gamma)
 	l, err := p.Factor(g)
@@ -69,12 +75,13 @@ func (p *Problem) LogDet(gamma float64) (*big.Float, error) {
 	return sum, nil
 }
 
-// Evidence returns the noise variance σ² of target j that maximises the marginal likelihood at γ, and the negative
-// logarithm of the maximum:
+// Evidence returns the noise variance σ² of target j that maximises the marginal likelihood at the ridge penalty γ.
+// It also returns the negative logarithm of the maximum:
 //
 //	σ² = 2f*/ν,   loss = ½(ν·log σ² + log det(I + K/γ) + ν + ν·log 2π).
 //
-// ν is n minus the number of columns with penalty 0, minus 1 with an intercept. Both results are nil if ν < 1 or σ² = 0.
+// f* is the minimum of the ridge objective, and the determinant is as in [Problem.LogDet]. ν is the number of rows
+// minus the number of columns with penalty 0, minus 1 with an intercept. Both results are nil if ν < 1 or σ² = 0.
 func (p *Problem) Evidence(gamma float64, j int) (noise, loss *big.Float, err error) {
 	s, err := p.Solve(gamma)
 	if err != nil {

@@ -1,7 +1,8 @@
-// Package refbig computes reference results for tests: ridge regression with optional weights and intercept, in
-// 512-bit arithmetic. It is slow and meant for a few dozen features.
+// Package refbig computes reference results of ridge regression for tests, in 512-bit arithmetic. Rows may have
+// weights, and there may be an intercept. The package is slow and meant for at most a few dozen features.
 //
-// The data are float64 and count as exact. The solution takes O(d³) operations, and its statistics about as many.
+// The float64 of the data count as exact. For d features, the solution takes O(d³) operations, and its statistics
+// take about as many.
 package refbig
 
 import (
@@ -12,11 +13,16 @@ import (
 // Prec is the precision of all arithmetic in bits.
 const Prec = 512
 
-// ErrSingular reports that γ = 0 and the columns are linearly dependent.
+// ErrSingular reports that the equations have no unique solution, because columns without penalty are linearly
+// dependent. If the ridge penalty γ is 0, no column has a penalty.
 var ErrSingular = errors.New("refbig: singular")
 
-// A Problem minimises ½‖W^{½}(AX + 1·intercept − Y)‖² + γ/2·‖X‖². It holds only the moments AᵀWA,
-// AᵀWY and YᵀWY. With an intercept, the columns are centred by their weighted means first.
+// A Problem is to find the coefficients X, and optionally the intercept, that minimise
+//
+//	½‖W^{½}(AX + 1·intercept − Y)‖² + γ/2·‖X‖².
+//
+// A holds the rows, Y the targets and W the weights of the rows. γ is the ridge penalty. The Problem stores only
+// the moments AᵀWA, AᵀWY and YᵀWY. With an intercept, the weighted means of the columns are subtracted first.
 type Problem struct {
 	N, D, T   int
 	Intercept bool
@@ -26,12 +32,13 @@ type Problem struct {
 	MeanX []*big.Float   // zeros without an intercept
 	MeanY []*big.Float
 
-	// Penalty holds a factor of γ for each column; nil means 1 for all. A column with penalty 0 adds 1 to
-	// EffectiveDimension.
+	// Penalty holds a factor for each column, by which γ is multiplied. nil means that all factors are 1. A column
+	// with the factor 0 adds 1 to EffectiveDimension.
 	Penalty []float64
 }
 
-// New computes the moments of x (n×d) and y (n×t) with n weights w. A nil w means weights of 1.
+// New returns the Problem for n rows x of d features, their t targets y, and the weights w of the rows. If w is
+// nil, all weights are 1.
 func New(x, y [][]float64, w []float64, intercept bool) *Problem {
 	weights := make([]*big.Float, len(x))
 	for i := range x {
@@ -43,11 +50,13 @@ func New(x, y [][]float64, w []float64, intercept bool) *Problem {
 	return NewWeighted(x, y, weights, intercept)
 }
 
-// NewWeighted computes the moments as New does, for weights that float64 cannot represent, such as sums of weights.
+// NewWeighted returns a Problem like New, but accepts weights that float64 cannot represent, for example sums of
+// weights.
 func NewWeighted(x, y [][]float64, w []*big.Float, intercept bool) *Problem {
 	p := &Problem{N: len(x), D: len(x[0]), T: len(y[0]), Intercept: intercept}
 	p.MeanX, p.MeanY = vector(p.D), vector(p.T)
-	// The row with the largest weight is subtracted from all rows, so that a common offset cancels exactly.
+	// The row with the largest weight is first subtracted from all rows. Therefore a constant that is common to all
+	// rows cancels exactly.
 	originX, originY := vector(p.D), vector(p.T)
 	deltaX, deltaY := vector(p.D), vector(p.T)
 	if intercept {
@@ -115,7 +124,7 @@ func NewWeighted(x, y [][]float64, w []*big.Float, intercept bool) *Problem {
 	return p
 }
 
-// A Solution holds the results of ridge regression at one γ.
+// A Solution holds the results of ridge regression for one penalty γ.
 type Solution struct {
 	Coef               [][]*big.Float // t×d
 	Intercept          []*big.Float   // t
@@ -125,7 +134,7 @@ type Solution struct {
 	GCV                []*big.Float   // n·RSS/(n − df − [intercept])²; nil where n = df
 }
 
-// Solve computes the solution for γ >= 0 by the factorisation K + γI = LDLᵀ.
+// Solve computes the solution for the ridge penalty γ ≥ 0. It uses the factors LDLᵀ that [Problem.Factor] returns.
 func (p *Problem) Solve(gamma float64) (*Solution, error) {
 	g := Float(gamma)
 	l, err := p.Factor(g)
@@ -162,8 +171,8 @@ func (p *Problem) Solve(gamma float64) (*Solution, error) {
 	return s, nil
 }
 
-// RSS returns ‖Ax − b‖² of target j for any coefficients x, with the best intercept for x if the problem has an
-// intercept.
+// RSS returns the weighted residual sum of squares of target j for any coefficients x. If the problem has an
+// intercept, it is chosen so that the sum is smallest.
 func (p *Problem) RSS(j int, x []float64) *big.Float { return p.rss(j, vectorOf(x)) }
 
 func (p *Problem) rss(j int, x []*big.Float) *big.Float {
@@ -174,7 +183,8 @@ func (p *Problem) rss(j int, x []*big.Float) *big.Float {
 	return r
 }
 
-// Gradient returns (K + γI)x − c of target j.
+// Gradient returns (K + γI)x − c for target j, where K = AᵀWA and c = AᵀWy are the moments of the [Problem]. If all
+// penalty factors are 1, this is the gradient of the ridge objective at the coefficients x.
 func (p *Problem) Gradient(gamma float64, j int, x []float64) []*big.Float {
 	v, out := vectorOf(x), vector(p.D)
 	for i := range out {
@@ -213,8 +223,9 @@ func Norm(x []*big.Float) float64 {
 	return f
 }
 
-// Factor returns the factors of K + γI = LDLᵀ in one matrix: the diagonal matrix D on the diagonal, and the unit
-// lower triangular L below it.
+// Factor factorises K + γP = LDLᵀ, where K = AᵀWA, and P is the diagonal matrix of p.Penalty or the identity. It
+// returns one matrix. The diagonal of this matrix holds the diagonal matrix D. The entries below the diagonal hold
+// L, which is lower triangular and has a diagonal of ones.
 func (p *Problem) Factor(gamma *big.Float) ([][]*big.Float, error) {
 	l, product := matrix(p.D, p.D), new(big.Float)
 	for i := range p.D {
@@ -261,7 +272,7 @@ func solve(l [][]*big.Float, b []*big.Float) []*big.Float {
 	return x
 }
 
-// Forward returns L⁻¹b for the factors LDLᵀ returned by [Problem.Factor].
+// Forward returns L⁻¹b, where the matrix l holds the factors L and D as [Problem.Factor] returns them.
 func Forward(l [][]*big.Float, b []*big.Float) []*big.Float {
 	x := make([]*big.Float, len(b))
 	product := new(big.Float)
@@ -317,8 +328,8 @@ func matrix(r, c int) [][]*big.Float {
 	return out
 }
 
-// A Table holds the rows of a ridge problem. Penalty has a factor of γ for each column; nil means 1 for all columns.
-// W is nil if all weights of rows are 1.
+// A Table holds the rows X of a ridge problem, their targets Y and their weights W. If W is nil, all weights are 1.
+// Penalty holds a factor of the ridge penalty for each column; nil means that all factors are 1.
 type Table struct {
 	X, Y      [][]float64
 	W         []float64
@@ -326,8 +337,9 @@ type Table struct {
 	Intercept bool
 }
 
-// HeldOut returns the sum of the weighted squared errors of target j if each row is predicted from the rows of other
-// folds. foldOf returns the fold of a row, from 0 to folds−1. The sum is nil if a system is singular.
+// HeldOut returns the cross-validation error of target j. Each row is predicted by the fit to the rows of all other
+// folds, and the weighted squared errors are added up. foldOf returns the fold of a row, from 0 to folds−1. The
+// result is nil if the equations of a fit are singular.
 func (t *Table) HeldOut(gamma float64, j, folds int, foldOf func(row int) int) *big.Float {
 	sum := Float(0)
 	for fold := range folds {
@@ -365,7 +377,8 @@ func (t *Table) HeldOut(gamma float64, j, folds int, foldOf func(row int) int) *
 	return sum
 }
 
-// LeftOut returns the leave-one-out error of target j, see ridge.LeaveOneOut. It is nil if a system is singular.
+// LeftOut returns the leave-one-out error of target j, see ridge.LeaveOneOut. It is nil if the equations of a fit
+// are singular.
 func (t *Table) LeftOut(gamma float64, j int) *big.Float {
 	n := len(t.X)
 	sum := t.HeldOut(gamma, j, n, func(row int) int { return row })

@@ -11,13 +11,13 @@ import (
 	"github.com/fdridge/fdridge/ridge"
 )
 
-// Certificate checks all bounds and brackets of the fit f against the exact solution of p. worst is the largest error
-// of a target divided by its error bound.
+// Certificate checks all bounds and brackets of the fit f against the exact solution of p. For each target, the
+// error of the coefficients is divided by its bound. worst is the largest of these quotients.
 func Certificate(t rapid.TB, p *refbig.Problem, f *ridge.Solution) (worst float64) {
 	t.Helper()
 	want, err := latest.solve(p, f.Gamma)
 	if err != nil {
-		// The matrix is certainly singular, so no finite bound is right.
+		// The matrix is singular in exact arithmetic, so no finite bound is right.
 		for _, o := range f.Targets {
 			if !math.IsInf(o.ErrorBound, 1) {
 				t.Errorf("error bound %g for a singular system", o.ErrorBound)
@@ -28,7 +28,7 @@ func Certificate(t rapid.TB, p *refbig.Problem, f *ridge.Solution) (worst float6
 	return Compare(t, p, want, f)
 }
 
-// latest caches exact solutions for many fits of one problem.
+// latest caches exact solutions, because many fits of one problem are checked in succession.
 var latest memo
 
 type memo struct {
@@ -99,7 +99,8 @@ func Compare(t rapid.TB, p *refbig.Problem, want *refbig.Solution, f *ridge.Solu
 	return worst
 }
 
-// Inside fails the test if the interval v does not contain x. An end of v may miss x by 2⁻⁴⁰⁰ times scale.
+// Inside fails the test if the interval v does not contain x. An end of v may be wrong by 2⁻⁴⁰⁰·scale, because x
+// itself is rounded.
 func Inside(t rapid.TB, what string, v ridge.Interval, x, scale *big.Float) {
 	t.Helper()
 	slack := new(big.Float).SetMantExp(scale, -400)

@@ -29,7 +29,7 @@ func (p Table) Truth(intercept bool) *refbig.Problem {
 	return refbig.New(p.X, p.Y, p.W, intercept)
 }
 
-// Predict is the prediction of a solution for a row, in 512-bit arithmetic.
+// Predict returns the prediction of target j by the solution s for a row. It computes with 512 bits.
 func Predict(s *refbig.Solution, j int, row []float64) *big.Float {
 	y := new(big.Float).Set(s.Intercept[j])
 	for k, v := range row {
@@ -41,7 +41,8 @@ func Predict(s *refbig.Solution, j int, row []float64) *big.Float {
 // Unknown is an interval that holds anything.
 var Unknown = ridge.Interval{Lo: math.Inf(-1), Hi: math.Inf(1)}
 
-// EveryField has every field of a solution, those that can be without end without one.
+// EveryField returns a solution in which every field has a value. Of its two targets, the first has infinite bounds
+// and the second has finite bounds.
 func EveryField(status ridge.Status) *ridge.Solution {
 	nothing := ridge.Certificate{
 		ErrorBound: math.Inf(1), RelativeErrorBound: math.Inf(1), EnergyBound: math.Inf(1), InterceptBound: math.Inf(1),
@@ -99,7 +100,8 @@ func Again[T any](t *testing.T, v T) (T, string) {
 	return back, string(text)
 }
 
-// UnknownMarginal is the marginal likelihood after decoding: JSON does not store it.
+// UnknownMarginal is the Marginal of a solution that was read from JSON, because JSON does not contain the marginal
+// likelihood.
 var UnknownMarginal = ridge.Marginal{
 	Loss:  ridge.Interval{Lo: math.Inf(-1), Hi: math.Inf(1)},
 	Noise: ridge.Interval{Lo: math.Inf(-1), Hi: math.Inf(1)},

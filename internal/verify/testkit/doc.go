@@ -1,5 +1,6 @@
-// Package testkit has what the tests of ridge and of the packages above it share. These are random problems, tables,
-// sources of rows that change or end, a journal in memory, reducers, and public data.
+// Package testkit contains what the tests of package ridge share with the tests of packages that use ridge. It has
+// random problems, tables, public data, a journal in memory and reducers. It also has sources whose rows change or
+// end.
 package testkit
 
 import (
@@ -8,7 +9,7 @@ import (
 	"testing"
 )
 
-// Path returns the path of a file, given by the elements of its path below the root of the module.
+// Path returns the path of a file in this module. elements are the parts of its path below the root of the module.
 func Path(t testing.TB, elements ...string) string {
 	t.Helper()
 	dir, err := os.Getwd()

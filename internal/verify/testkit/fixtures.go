@@ -23,7 +23,7 @@ func ReadFixture(t *testing.T, name string, v any) {
 	}
 }
 
-// observations are rows in memory, with the target of the file.
+// observations are rows in memory, each with one target.
 type observations struct {
 	N, D   int
 	X      []float64
@@ -31,7 +31,7 @@ type observations struct {
 	y      []float64
 }
 
-// ReadEvery keeps every stride-th row of src, from the first on.
+// ReadEvery reads src and keeps the rows 0, stride, 2·stride and so on.
 func ReadEvery(t *testing.T, src dataset.Source, stride int) *observations {
 	t.Helper()
 	_, d, _ := src.Dims()
@@ -70,7 +70,8 @@ func Weights(n int) []float64 {
 	return w
 }
 
-// Source yields the rows with one target or two, weighted or not.
+// Source returns a source of the rows. targets is 1 or 2. If weighted is true, the rows have the weights of
+// [Weights].
 func (o *observations) Source(t *testing.T, targets int, weighted bool) dataset.Source {
 	t.Helper()
 	y := make([]float64, 0, o.N*targets)
@@ -92,7 +93,8 @@ func (o *observations) Source(t *testing.T, targets int, weighted bool) dataset.
 	return Must(dataset.Weigh(src, Must(dataset.FromDense(o.N, 1, 0, Weights(o.N), nil))(t)))(t)
 }
 
-// Prepare standardises src if asked, and returns what was taken off and divided by.
+// Prepare returns src, standardised if standardise is true. It also returns the scaling, which is the identity if
+// src is not standardised.
 func Prepare(t *testing.T, src dataset.Source, standardise bool) (dataset.Source, *dataset.Scaling) {
 	t.Helper()
 	if standardise {
@@ -110,8 +112,8 @@ func Prepare(t *testing.T, src dataset.Source, standardise bool) (dataset.Source
 	return src, s
 }
 
-// PublicData are the data sets of the fixtures. Those the repository lacks are
-// looked for in dir.
+// PublicData lists the data sets of the fixtures. If ours is true, the data
+// set is in the repository. Otherwise open reads it from the folder dir.
 var PublicData = []struct {
 	Name string
 	ours bool
@@ -165,7 +167,8 @@ var PublicData = []struct {
 	}},
 }
 
-// EachPublic runs f on the named data sets that are available.
+// EachPublic runs f as a subtest for each named data set. It skips the data sets that are not in the repository if
+// FDRIDGE_DATA is not set.
 func EachPublic(t *testing.T, names []string, f func(t *testing.T, name string, src dataset.Source)) {
 	dir := os.Getenv("FDRIDGE_DATA")
 	for _, p := range PublicData {

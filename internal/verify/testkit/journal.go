@@ -10,8 +10,9 @@ import (
 	"github.com/fdridge/fdridge/ridge"
 )
 
-// Memory is a journal that loses what is recorded after a number of records, as a
-// process that is killed does, or cancels the solve there.
+// Memory is a journal in memory that ends a solve after Left records. It cancels
+// the context by End. If Kill is true, it also loses all later records, like a
+// process that is killed.
 type Memory struct {
 	Rng    *rand.Rand
 	States map[int][]byte

@@ -18,7 +18,7 @@ import (
 
 const Eps = 0x1p-52
 
-// Table is rows in memory, yielded block rows at a time.
+// Table holds rows in memory. As a source, it yields blocks of Block rows; 0 means 100 rows.
 type Table struct {
 	X, Y   [][]float64
 	W      []float64 // nil: unweighted
@@ -100,7 +100,8 @@ var Kinds = []string{
 	"same",
 }
 
-// Problem makes n rows of d features of one kind, and t targets y = Xw + noise.
+// Problem returns n random rows of d features, and t targets that are linear in the features plus noise. kind
+// selects the distribution of the features.
 func Problem(r *rand.Rand, kind string, n, d, t int, noise float64) Table {
 	w := make([][]float64, t)
 	for q := range w {
@@ -185,7 +186,7 @@ func ScaleOf(p *refbig.Problem) float64 {
 	return s
 }
 
-// A drawn is one random problem with its summary and reference.
+// A Drawn is a random problem with its summary, its reference solution and a ridge penalty.
 type Drawn struct {
 	Table Table
 	Sum   *ridge.Summary
@@ -193,7 +194,7 @@ type Drawn struct {
 	Gamma float64
 }
 
-// DrawWeights returns n weights: none, small ones, and a few large ones.
+// DrawWeights returns n random weights, some of them zero and some large. At least one weight is positive.
 func DrawWeights(r *rand.Rand, n int) []float64 {
 	w := make([]float64, n)
 	for i := range w {
@@ -203,8 +204,8 @@ func DrawWeights(r *rand.Rand, n int) []float64 {
 	return w
 }
 
-// DrawStore draws the storage of a sketch. It draws rows more often than AᵀA, because there is less to prove about
-// AᵀA.
+// DrawStore draws how a sketch stores its content. It draws the storage of rows more often than the storage of AᵀA,
+// because there is less to prove about the storage of AᵀA.
 func DrawStore(t *rapid.T) fd.Storage {
 	return rapid.SampledFrom([]fd.Storage{fd.StoreRows, fd.StoreRows, fd.StoreScatter, fd.StoreSmaller}).Draw(t, "store")
 }

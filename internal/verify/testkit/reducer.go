@@ -12,7 +12,8 @@ import (
 	"github.com/fdridge/fdridge/ridge"
 )
 
-// A gang is workers whose sums are added up in their order. One that leaves ends it.
+// A gang is a group of workers that add up vectors together, in the order of their ranks. If one worker leaves, the
+// sums of the other workers return an error.
 type gang struct {
 	mu      sync.Mutex
 	all     sync.Cond
@@ -85,7 +86,8 @@ type answer struct {
 	Err  error
 }
 
-// Together solves with a worker for each share; change may differ from one to another.
+// Together solves a problem with one worker for each share of the rows. change, if not nil, can change the options
+// of each worker.
 func Together(
 	ctx context.Context,
 	shares []dataset.Source,
@@ -113,8 +115,8 @@ func Together(
 	return out, g
 }
 
-// Divide cuts a source of n rows into uneven shares and returns them with the merged summary. If there are more than
-// two shares, some are empty.
+// Divide divides a source of n rows into shares of different sizes. It returns the shares and the merged summary of
+// their rows. If there are more than two shares, some are empty.
 func Divide(
 	t *testing.T,
 	rng *rand.Rand,

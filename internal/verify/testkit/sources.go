@@ -15,8 +15,8 @@ import (
 	"github.com/fdridge/fdridge/ridge"
 )
 
-// Uncounted is a source that does not know how many rows it has, and may tell when it is
-// asked for them.
+// Uncounted is a source that does not know its number of rows. Asked, if not nil, is
+// called at the start of each pass.
 type Uncounted struct {
 	dataset.Source
 	Asked func()
@@ -46,8 +46,8 @@ func Waves(t *testing.T, n, d, targets int) dataset.Source {
 	return Must(dataset.FromDense(n, d, targets, x, y))(t)
 }
 
-// Stored is rows in memory with weights and two targets, read ahead in blocks;
-// reached, if set, is told the row that a pass is about to read.
+// Stored holds rows in memory with weights and two targets. Its source reads ahead in
+// blocks. Reached, if not nil, is called with the index of the row to be read next.
 type Stored struct {
 	N, D    int
 	Block   int // rows of a block, storedBlock if not set otherwise
@@ -110,7 +110,7 @@ func (r *storedReader) Read(b *dataset.Buffer, rows int) error {
 
 func (r *storedReader) Close() error { return nil }
 
-// Said is all that fits say, in decimals that tell every two numbers apart.
+// Said returns all fields of the fits as a text. The decimals distinguish any two different numbers.
 func Said(fits ...*ridge.Solution) string {
 	var b strings.Builder
 	for _, f := range fits {
@@ -128,8 +128,8 @@ func FirstDifference(a, b string) string {
 	return fmt.Sprintf("at byte %d: %q, %q", i, a[i:min(len(a), i+60)], b[i:min(len(b), i+60)])
 }
 
-// Changing is a source whose rows, from some pass on, counted from 1, are others, or
-// whose blocks are not what they ought to be. It doesn't look at the context.
+// Changing is a source that changes its blocks by the function Change, from pass number
+// From on. Passes are counted from 1. Changing ignores the context.
 type Changing struct {
 	Table
 	From   int
@@ -152,7 +152,8 @@ func (c Changing) Blocks(context.Context) iter.Seq2[dataset.Block, error] {
 	}
 }
 
-// Hard returns a table with which each method makes several passes at γ = 0.01, from a sketch of three rows.
+// Hard returns a table that needs several passes by each method, with the ridge penalty 0.01 and a sketch of three
+// rows.
 func Hard(zeroTarget, sparse bool) Table {
 	r := rand.New(rand.NewPCG(9, 9))
 	p := Table{Sparse: sparse, Block: 20}

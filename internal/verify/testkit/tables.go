@@ -27,7 +27,8 @@ func UpTo(lo, hi int) []int {
 	return out
 }
 
-// Turned is a table whose features are read as the rows of another.
+// Turned returns a source with the rows of s, which it obtains by transposing a table whose rows are the features
+// of s.
 func Turned(t *testing.T, s Table) dataset.Source {
 	t.Helper()
 	features := Table{Block: s.Block, Sparse: s.Sparse}
@@ -59,8 +60,8 @@ func Turned(t *testing.T, s Table) dataset.Source {
 	return rows
 }
 
-// SparseRows are n rows of d columns with about nonzeros entries each, early columns
-// being the more frequent, and targets of a random model with noise.
+// SparseRows returns n random rows of d columns with at most nonzeros entries each. Entries
+// are more frequent in the first columns. The targets are linear in the features, plus noise.
 func SparseRows(r *rand.Rand, n, d, nonzeros int) (*engine.CSR, []float64) {
 	x0 := Normals(r, d)
 	x, y := &engine.CSR{Rows: n, Cols: d, RowPtr: []int{0}}, make([]float64, n)
@@ -82,8 +83,9 @@ func SparseRows(r *rand.Rand, n, d, nonzeros int) (*engine.CSR, []float64) {
 	return x, y
 }
 
-// Words returns n sparse rows like the words of texts: word j of d has the frequency 1/(j + 1), and a few topics prefer
-// some words. The target depends on the topic.
+// Words returns n sparse rows of d columns that are like counts of words in texts. The word with the index j has a
+// frequency proportional to 1/(j + 2), except that each of eight topics prefers some words. The target depends on
+// the topic.
 func Words(rng *rand.Rand, n, d int) (*engine.CSR, []float64) {
 	x, y := &engine.CSR{Rows: n, Cols: d, RowPtr: []int{0}}, make([]float64, n)
 	for i := range n {
@@ -109,8 +111,8 @@ func Words(rng *rand.Rand, n, d int) (*engine.CSR, []float64) {
 	return x, y
 }
 
-// DrawWide is drawProblem with summaries merged of up to three parts and γ that
-// are tiny and huge too.
+// DrawWide draws a problem like [DrawProblem]. Its summary is merged from the summaries of
+// several parts of the rows. The four penalties gammas include very small and very large ones.
 func DrawWide(t *rapid.T, be engine.Backend) (d Drawn, gammas []float64) {
 	r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 6))
 	kind := rapid.SampledFrom(Kinds).Draw(t, "kind")
@@ -160,14 +162,15 @@ func DrawWide(t *rapid.T, be engine.Backend) (d Drawn, gammas []float64) {
 	return d, gammas
 }
 
-// SomeWeight gives the first row weight where none has any: TestNoWeight is about that.
+// SomeWeight sets the weight of the first row to 1 if all weights are zero. TestNoWeight tests rows without any
+// weight.
 func SomeWeight(w []float64) {
 	if len(w) > 0 && !slices.ContainsFunc(w, func(v float64) bool { return v > 0 }) {
 		w[0] = 1
 	}
 }
 
-// Housing is California housing, standardised: 20,640 rows of 8 features.
+// Housing returns the California housing data with standardised features: 20,640 rows of 8 features.
 func Housing(t *testing.T) dataset.Source {
 	t.Helper()
 	file := Must(os.Open(Path(t, "testdata", "cal_housing.csv.gz")))(t)
@@ -192,7 +195,7 @@ func Housing(t *testing.T) dataset.Source {
 	return scaled
 }
 
-// Fourier is the first rows of California housing through random Fourier features.
+// Fourier returns random Fourier features of the first rows of the California housing data.
 func Fourier(t *testing.T, rows, components int) dataset.Source {
 	t.Helper()
 	src := Must(dataset.Rows(Housing(t), 0, int64(rows)))(t)
@@ -208,7 +211,8 @@ func Fourier(t *testing.T, rows, components int) dataset.Source {
 	return Must(dataset.FromDense(rows, components, 1, x, y))(t)
 }
 
-// ScaledTable has the rows of s divided by √p, as a source has them that dataset.Penalty scales.
+// ScaledTable returns s with each feature divided by the square root of its penalty in p. dataset.Penalty scales
+// features in the same way.
 func ScaledTable(s Table, p []float64) Table {
 	s.X = slices.Clone(s.X)
 	for i, row := range s.X {
@@ -221,7 +225,8 @@ func ScaledTable(s Table, p []float64) Table {
 	return s
 }
 
-// PenalisedProblem returns n rows of d columns. Only the first quarter of the columns matters to the targets.
+// PenalisedProblem returns n rows of d columns with two targets. The targets depend only on the first quarter of
+// the columns.
 func PenalisedProblem(n, d int) Table {
 	r := rand.New(rand.NewPCG(7, 7))
 	s := Table{Block: 64}
@@ -236,7 +241,7 @@ func PenalisedProblem(n, d int) Table {
 	return s
 }
 
-// Levelled returns sparse rows. Their first column is full and far from zero.
+// Levelled returns n sparse rows of d columns. In the first column, every row has an entry near level.
 func Levelled(r *rand.Rand, n, d int, level float64) dataset.Block {
 	x, y := SparseRows(r, n, d, 6)
 	for i := range n {

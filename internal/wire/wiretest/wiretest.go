@@ -1,4 +1,4 @@
-// Package wiretest has tests for types that are stored as messages.
+// Package wiretest has tests for types that are stored as messages of package wire.
 package wiretest
 
 import (
@@ -20,8 +20,8 @@ type Message interface {
 	ReadFrom(io.Reader) (int64, error)
 }
 
-// Readers holds functions that return a reader of b. Some of these readers show how many bytes are left, others do
-// not.
+// Readers holds functions that return different readers of the bytes b. Only some of these readers tell how many
+// bytes are left.
 var Readers = map[string]func(b []byte) io.Reader{
 	"bytes":  func(b []byte) io.Reader { return bytes.NewReader(b) },
 	"hidden": func(b []byte) io.Reader { return struct{ io.Reader }{bytes.NewReader(b)} },
@@ -42,8 +42,9 @@ func Marshal(t rapid.TB, m Message) []byte {
 	return b
 }
 
-// Refuses reads the bad message b by UnmarshalBinary, and by ReadFrom from each of the Readers. The test fails if a
-// call succeeds, returns an error of another type than E, or changes the receiver. Refuses returns the last error.
+// Refuses reads the invalid message b into receiver: by UnmarshalBinary, and by ReadFrom from each of [Readers].
+// The test fails if a call succeeds, returns an error of another type than E, or changes the receiver. Only for an
+// empty message, ReadFrom may return io.EOF. Refuses returns the last error of type E.
 func Refuses[E error](t rapid.TB, what string, b []byte, receiver Message) E {
 	t.Helper()
 	before := Marshal(t, receiver)
@@ -66,7 +67,8 @@ func Refuses[E error](t rapid.TB, what string, b []byte, receiver Message) E {
 	return format
 }
 
-// Seal corrects the checksum at the end of a message, unless the message is too short for a checksum.
+// Seal sets the checksum at the end of the message b to the correct value. If b is too short for a checksum, Seal
+// has no effect.
 func Seal(b []byte) []byte {
 	if n := len(b) - 4; n >= 0 {
 		binary.LittleEndian.PutUint32(b[n:], crc32.Checksum(b[:n], crc32.MakeTable(crc32.Castagnoli)))

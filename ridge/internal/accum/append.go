@@ -8,7 +8,7 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/rows"
 )
 
-// Append adds all rows of b, or none if one is invalid. In errors, the first row of b has the number firstRow.
+// Append adds all rows of b. If a row is invalid, it adds none. Errors number the rows of b from firstRow.
 func (a *Accumulator) Append(firstRow int, b dataset.Block) error {
 	if a.cfg.Lanes > 1 && a.Rows()+int64(b.N) > a.cfg.LanesAfter {
 		return a.appendToLanes(firstRow, b)
@@ -56,8 +56,8 @@ func (a *Accumulator) appendToLanes(firstRow int, b dataset.Block) error {
 	return c.earliest(c.appends.Run())
 }
 
-// Merge adds the rows of the lane o. The dimensions, the sketch size and the intercept setting must be the same. If a
-// sum could overflow, Merge returns *[fd.RangeError] and changes nothing.
+// Merge adds the rows of the lane o. Its numbers of features and targets, its sketch size and its intercept setting
+// must be the same as in a. If a sum could overflow, Merge returns *[fd.RangeError] and changes nothing.
 func (a *Accumulator) Merge(o *Lane) error {
 	if !a.canAdd(o) {
 		return &fd.RangeError{}
@@ -65,7 +65,7 @@ func (a *Accumulator) Merge(o *Lane) error {
 	return a.lanes[0].merge(o)
 }
 
-// canAdd reports whether the rows of o can be added, and all lanes merged later, without overflow.
+// canAdd reports whether the rows of o can be added without overflow, and all lanes can still be merged afterwards.
 func (a *Accumulator) canAdd(o *Lane) bool {
 	e := o.extent()
 	for _, l := range a.lanes {
@@ -79,7 +79,7 @@ func (a *Accumulator) canAdd(o *Lane) bool {
 }
 
 // Decay multiplies the weight of every row by beta, 0 < beta ≤ 1. The caller must make sure that the total weight
-// stays at least [LeastWeight]. If the weight of a single lane would fall below LeastWeight, Decay first merges the
+// stays at least [LeastWeight]. If the weight of a single lane would fall below LeastWeight, Decay first merges all
 // lanes.
 func (a *Accumulator) Decay(beta float64) error {
 	if a.fades(beta) {
@@ -95,7 +95,8 @@ func (a *Accumulator) Decay(beta float64) error {
 	return nil
 }
 
-// fades reports whether a decay by beta would make the weight of a lane so small that its mean underflows.
+// fades reports whether a decay by beta would make the weight of a lane so small that its mean could be lost by
+// underflow. Without an intercept there are no means, so the result is false.
 func (a *Accumulator) fades(beta float64) bool {
 	return a.cfg.Intercept &&
 		len(a.lanes) > 1 &&

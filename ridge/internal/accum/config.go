@@ -1,11 +1,12 @@
-// Package accum accumulates the sums that determine the ridge solution for every γ. For rows A (n×d) with
-// targets Y (n×t), possibly weighted, the sums are:
+// Package accum accumulates the sums over rows that determine the ridge solution for every penalty γ. For n×d rows
+// A with n×t targets Y, possibly weighted, the sums are:
 //
 //   - the Frequent Directions sketch of A
-//   - c = AᵀY, and ‖y‖² of each target y
+//   - AᵀY, and the sum of squares of each target
 //   - the means of the columns
 //
-// Several [Lane] values may sum in parallel, each a part of the rows. They are merged when the sums are read.
+// Several lanes ([Lane]) may add up sums in parallel, each over a part of the rows. They are merged when the sums
+// are read.
 package accum
 
 import (
@@ -21,10 +22,10 @@ import (
 // MaxLanes is the largest number of lanes.
 const MaxLanes = 1 << 10
 
-// LeastWeight is the smallest sum of weights after a decay.
+// LeastWeight is the smallest allowed sum of weights after a decay of the weights.
 const LeastWeight = 0x1p-900
 
-// A Config has the fields of ridge.SummaryConfig, where they are documented.
+// A Config has the same fields as ridge.SummaryConfig, which documents them.
 type Config struct {
 	Dim       int
 	Targets   int
@@ -78,15 +79,15 @@ func (c Config) complete() (Config, error) {
 	return c, nil
 }
 
-// laneRows returns the default of Config.LaneRows for d features: the number with which the lanes share a block of 8
-// MiB evenly. Each lane gets at least 8 rows or 64 KiB, whichever is less.
+// laneRows returns the default of Config.LaneRows for d features. It is the number of rows for each lane if the
+// lanes share 8 MiB of rows evenly. Each lane gets at least 8 rows or 64 KiB, whichever is less.
 func laneRows(d, lanes int) int {
 	const block, least = 8 << 20, 64 << 10
 	return max(min(block/8/d, 8192)/lanes, min(least/8/d, 8), 1)
 }
 
-// WithLanes returns c with Lanes and LanesAfter chosen by [engine.Tuning.LanesFor] for n rows. n is −1 if the number
-// of rows is unknown. If c.Lanes is set already, c is returned unchanged.
+// WithLanes returns c with the fields Lanes and LanesAfter set for n rows by [engine.Tuning.LanesFor]. n is −1 if
+// the number of rows is unknown. If c.Lanes is set already, WithLanes returns c unchanged.
 func (c Config) WithLanes(n int64) (Config, error) {
 	if c.Lanes != 0 || c.Dim <= 0 || c.Size <= 0 {
 		return c, nil
@@ -104,7 +105,8 @@ func (c Config) WithLanes(n int64) (Config, error) {
 	return c, nil
 }
 
-// Buffer returns m and p of the sketch, see [fd.Config.Buffer].
+// Buffer returns the number m of rows that the sketch keeps, and the number p of rows that it takes between two
+// shrinks; see [fd.Config.Buffer].
 func (c Config) Buffer() (m, p int, err error) {
 	return fd.Config{
 		Dim:        c.Dim,

@@ -14,7 +14,7 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/rows"
 )
 
-// decodeLane reads a lane from m, after the message's preamble.
+// decodeLane reads a lane from m, whose preamble has been read.
 func decodeLane(m *wire.Reader, be engine.Backend, version uint32, size int64) (l *Lane, meta []byte) {
 	var h summaryHeader
 	m.Struct(&h)
@@ -67,7 +67,7 @@ func decodeLane(m *wire.Reader, be engine.Backend, version uint32, size int64) (
 	return l, meta
 }
 
-// storesGramByDefault reports whether fd stores AᵀA, not a sketch, by default.
+// storesGramByDefault reports whether package fd stores AᵀA instead of a sketch by default.
 func (l *Lane) storesGramByDefault() bool {
 	keeps, err := fd.Config{
 		Dim:    l.cfg.Dim,
@@ -77,7 +77,7 @@ func (l *Lane) storesGramByDefault() bool {
 	return err == nil && keeps
 }
 
-// decodeSums reads the sums, stored between Meta and the sketch.
+// decodeSums reads the sums over the rows. In the message, they stand between Meta and the sketch.
 func (l *Lane) decodeSums(m *wire.Reader, version uint32) (st rows.State) {
 	d, t := l.cfg.Dim, l.cfg.Targets
 	l.sums.d, l.sums.t = d, t
@@ -100,7 +100,8 @@ func (l *Lane) decodeSums(m *wire.Reader, version uint32) (st rows.State) {
 	return st
 }
 
-// assumeWorst sets the bounds that are missing in format version 1 to the largest possible values.
+// assumeWorst sets the bounds that a message of format version 1 does not contain. It sets them to the largest
+// possible values.
 func (l *Lane) assumeWorst() {
 	st := l.Stage
 	n := float64(l.Stage.Rows)
@@ -115,8 +116,9 @@ func (l *Lane) assumeWorst() {
 	if !l.cfg.Intercept || n == 0 {
 		return
 	}
-	// far bounds √Σ‖row − origin‖², because ‖row − origin‖² ≤ 2‖row‖² + 2‖origin‖² and the
-	// origin is one of the n rows. There are at most n merges, and each has an error proportional to far.
+	// far bounds √Σ‖row − origin‖² over the n rows. It follows from
+	// ‖row − origin‖² ≤ 2‖row‖² + 2‖origin‖², because the origin is one of the rows. There are at most n
+	// merges, and each has an error proportional to far.
 	far := math.Sqrt(2*(1+n)*l.raw) * roundoff.Inflate
 	off := 4 * roundoff.RowOfBlock * roundoff.Unit * n * far
 	if st.Weighted { // the origin may be a row of almost zero weight
@@ -128,7 +130,7 @@ func (l *Lane) assumeWorst() {
 	}
 }
 
-// readSketch reads a sketch from m. If the message of the sketch does not have size bytes, it records an error in m.
+// readSketch reads a sketch from m. If the sketch does not take size bytes, readSketch records an error in m.
 func readSketch(m *wire.Reader, be engine.Backend, size int64) *fd.Sketch {
 	if m.Err() != nil {
 		return nil
@@ -146,7 +148,7 @@ func readSketch(m *wire.Reader, be engine.Backend, size int64) *fd.Sketch {
 	return sketch
 }
 
-// check validates the header's sizes before memory is allocated for them.
+// check records an error in m if the sizes in the header are invalid. It runs before memory is allocated for them.
 func (h *summaryHeader) check(m *wire.Reader, version uint32, size int64) {
 	if m.Err() != nil {
 		return
@@ -186,12 +188,12 @@ func (h *summaryHeader) check(m *wire.Reader, version uint32, size int64) {
 // MaxRows is the largest number of rows in a message.
 const MaxRows = 1 << 62
 
-// maxCross is the largest accepted number of entries of AᵀY. With it, the compensated sums of 16 bytes fit in the
-// address space.
+// maxCross is the largest accepted number of entries of AᵀY. With this limit, the sums of 16 bytes for each entry
+// fit in the address space.
 const maxCross = min(1<<44, math.MaxInt/16)
 
-// maxSum and maxMean are the largest accepted magnitudes in a message. [Accumulator.Append] keeps sums and means below
-// them, even with round-off.
+// maxSum and maxMean are the largest accepted magnitudes in a message. The sums and means of [Accumulator.Append]
+// are smaller, even with round-off.
 const (
 	maxSum  = 8 * rows.MaxSquares // for AᵀY, and ‖y‖² of each target y
 	maxMean = 0x1p501             // for the means and their origin
@@ -208,8 +210,8 @@ func (l *Lane) checkWeight(m *wire.Reader) {
 	}
 }
 
-// checkSums records an error in m if no rows can have these sums, or if the sketch cannot be of the same rows. offset
-// is the position of the sums in the message.
+// checkSums records an error in m if no rows can have these sums, or if the sketch cannot belong to the same rows.
+// offset is the position of the sums in the message.
 func (l *Lane) checkSums(m *wire.Reader, offset int64) {
 	within := func(what string, i int, width int64, limit float64, v ...float64) {
 		for _, v := range v {
@@ -229,7 +231,7 @@ func (l *Lane) checkSums(m *wire.Reader, offset int64) {
 		within("the origin of the means", i, 8, maxMean, v)
 	}
 	offset += 8 * int64(len(st.Origin))
-	// the limit if no row has a positive weight: the sums must be zero
+	// most is the limit for the magnitude of a sum. It is 0 if no row has a positive weight.
 	most := 0.0
 	if st.Weight.Value() > 0 {
 		most = math.MaxFloat64
@@ -277,7 +279,7 @@ func (l *Lane) checkSums(m *wire.Reader, offset int64) {
 }
 
 // squares returns the sum of squares of all rows before centring, computed from the sketch and the means. checkSums
-// limits it, so that later appends and merges can detect overflow.
+// requires a limit for it, so that later appends and merges can detect overflow.
 func (l *Lane) squares() float64 {
 	v := l.Sketch.Bound().Frobenius2
 	if l.cfg.Intercept {

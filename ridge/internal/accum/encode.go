@@ -9,8 +9,8 @@ import (
 
 // The byte tables of the messages are at ridge.Summary.MarshalBinary.
 
-// summaryHeader is the header of the message of a summary with a single lane. The header begins at byte 24. In format
-// versions 2 and later, a weightHeader follows. Then come the caller's bytes, whose number is the field Meta.
+// summaryHeader is the header of the message of a summary with one lane. It begins at byte 24. In format versions 2
+// and later, a weightHeader follows. Then come the bytes that the caller stores, as many as the field Meta says.
 type summaryHeader struct {
 	Dim, Targets, Flags, Rows uint64
 	Weight, Raw               float64
@@ -18,7 +18,7 @@ type summaryHeader struct {
 	Meta, Sketch              uint64 // lengths in bytes
 }
 
-// weightHeader is the part of the header that version 2 adds.
+// weightHeader is the part of the header that format version 2 has added.
 type weightHeader struct{ Low, Error float64 }
 
 const (
@@ -62,7 +62,7 @@ func (l *Lane) header(meta []byte) summaryHeader {
 	return h
 }
 
-// content returns the number of bytes of a message between its preamble and its checksum.
+// content returns the number of bytes of a message without its preamble and its checksum.
 func (h *summaryHeader) content(version uint32) int64 {
 	d, t := int64(h.Dim), int64(h.Targets)
 	size := headerSize +
@@ -138,8 +138,9 @@ func (l *Lane) write(w io.Writer, meta []byte) (int64, error) {
 	return m.Close()
 }
 
-// lanesHeader is the header of the message of a summary with several lanes, each a sketch of a part of the rows. The
-// header begins at byte 24. The caller's bytes follow, whose number is the field Meta, and then the lanes.
+// lanesHeader is the header of the message of a summary with several lanes. Each lane has a sketch of a part of the
+// rows. The header begins at byte 24. Then come the bytes that the caller stores, as many as the field Meta says,
+// and then the lanes.
 type lanesHeader struct{ Lanes, LaneRows, After, Parts, Meta uint64 }
 
 const lanesHeaderSize = 8 * 5
@@ -154,7 +155,7 @@ func (a *Accumulator) lanesHeader(meta []byte) lanesHeader {
 	}
 }
 
-// content returns the number of bytes of a message between its preamble and its checksum.
+// content returns the number of bytes of a message without its preamble and its checksum.
 func (h *lanesHeader) content(lanes []*Lane) int64 {
 	size := lanesHeaderSize + int64(h.Meta)
 	for _, l := range lanes {

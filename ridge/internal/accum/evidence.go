@@ -7,7 +7,8 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/certify"
 )
 
-// Evidence returns what package certify computes error bounds from. spec is the spectrum of the sketch of the lane.
+// Evidence returns the data from which package certify computes error bounds. spec is the spectrum of the lane's
+// sketch.
 func (l *Lane) Evidence(spec *fd.Spectrum) certify.Evidence {
 	d := l.cfg.Dim
 	t := l.cfg.Targets

@@ -27,7 +27,7 @@ type laneFeed struct {
 	at   int64 // index of the lane
 	view engine.CSR
 	raw  float64 // sum of squares of the lane, including the current block
-	// index of the first row of the current group in the block; an error is at this row or a later one
+	// from is the index in the block of the first row of the current group. An error is at this row or a later row.
 	from int
 	all  dataset.Buffer // all sparse rows of the block for this lane, to be added together
 }
@@ -71,8 +71,8 @@ func (c *feeder) append(h *laneFeed, b dataset.Block) error {
 	return h.lane.append(b)
 }
 
-// feedLane adds the validated rows of the current block to a lane. Sparse rows that need centring are first gathered
-// for a single call of Stage.Load, because every such call adds two dense rows for the means.
+// feedLane adds the validated rows of the current block to one lane. Sparse rows that need centring are gathered
+// first, so that one call of Stage.Load suffices: every call adds two dense rows for the means.
 func (c *feeder) feedLane(h *laneFeed) error {
 	if c.block.Sparse == nil || !c.cfg.Intercept || !h.lane.Sketch.KeepsSparse() {
 		return c.eachGroup(h, (*feeder).append)
@@ -85,7 +85,7 @@ func (c *feeder) feedLane(h *laneFeed) error {
 	return c.append(h, h.all.Block(0, c.cfg.Dim))
 }
 
-// gather collects the rows b of a lane in h.all.
+// gather adds the rows b to h.all.
 func (c *feeder) gather(h *laneFeed, b dataset.Block) error {
 	for i := range b.N {
 		h.all.AppendRow(b, i, c.cfg.Dim, c.cfg.Targets)
@@ -93,7 +93,7 @@ func (c *feeder) gather(h *laneFeed, b dataset.Block) error {
 	return nil
 }
 
-// eachGroup calls visit with each group of rows in the current block that belongs to h.lane.
+// eachGroup calls visit with each group of rows of the current block that belongs to the lane h.lane.
 func (c *feeder) eachGroup(h *laneFeed, visit func(*feeder, *laneFeed, dataset.Block) error) error {
 	end := c.row + int64(c.block.N)
 	cut := func(lo, hi int64) error {
@@ -116,7 +116,8 @@ func (c *feeder) eachGroup(h *laneFeed, visit func(*feeder, *laneFeed, dataset.B
 	}
 	group := int64(c.cfg.LaneRows)
 	lanes := int64(len(c.feeds))
-	// g is the first group of the round that contains row max(c.row, after); in a round, each lane gets one group
+	// In a round, each lane gets one group of rows. g is the first group of the round
+	// that contains row max(c.row, after).
 	g := max(c.row, after) / (group * lanes) * lanes
 	for g += h.at; g*group < end; g += lanes {
 		if err := cut(max(g*group, after), (g+1)*group); err != nil {
@@ -126,7 +127,7 @@ func (c *feeder) eachGroup(h *laneFeed, visit func(*feeder, *laneFeed, dataset.B
 	return nil
 }
 
-// canMerge reports whether the lanes could be merged without overflow after the current block is added.
+// canMerge reports whether all lanes can still be merged without overflow after the current block has been added.
 func (c *feeder) canMerge() bool {
 	var e Extent
 	for i := range c.feeds {

@@ -2,13 +2,13 @@ package accum
 
 import "sync"
 
-// All returns a lane with the sums over all rows. The caller must not modify it. If there are several lanes, All
-// merges them into a new lane and leaves them unchanged. If a merge fails, the sketch of the returned lane keeps the
-// error.
+// All returns a lane with the sums over all rows. The caller must not modify this lane. If there are several lanes,
+// All merges them into a new lane and leaves the lanes of a unchanged. If a merge fails, the sketch of the returned
+// lane keeps the error.
 func (a *Accumulator) All() (*Lane, error) { return join(a.cfg, a.lanes) }
 
-// Join replaces the lanes by one merged lane, which frees memory. If rows have reached more than one lane, later rows
-// are distributed over the merged lane and new lanes. Otherwise all later rows go to the one lane.
+// Join replaces the lanes by one merged lane, which frees memory. If several lanes have rows, later rows are
+// distributed over the merged lane and new lanes. Otherwise all later rows go to the merged lane.
 func (a *Accumulator) Join() error {
 	if a.Rows() <= a.cfg.LanesAfter {
 		a.cfg.Lanes, a.cfg.LaneRows, a.cfg.LanesAfter = 1, 0, 0
@@ -23,8 +23,8 @@ func (a *Accumulator) Join() error {
 	return nil
 }
 
-// join merges the lanes as a binary tree, in parallel. The order of the merges depends only on the number of lanes, so
-// that results are reproducible.
+// join merges each half of the lanes in the same way, both halves in parallel, and then merges the two results. The
+// order of the merges depends only on the number of lanes, so that results are reproducible.
 func join(cfg Config, lanes []*Lane) (*Lane, error) {
 	if len(lanes) == 1 {
 		return lanes[0], nil

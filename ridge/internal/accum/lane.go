@@ -6,17 +6,19 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/rows"
 )
 
-// A Lane holds the sums over some or all rows. Only this package modifies a Lane.
+// A Lane holds the sums over some or all rows. Only this package changes a Lane.
 type Lane struct {
 	Sketch *fd.Sketch
 	Stage  *rows.Stage // means, weight, and bounds on the round-off of centring
-	// some rows were sparse; passes do not centre such rows, but correct the products instead
+	// Sparse is true if some rows were sparse. Passes do not centre sparse rows, but subtract the means from the
+	// products.
 	Sparse bool
 
 	cfg  Config
 	sums sums
 	raw  float64 // sum of squares of all rows before centring, to detect overflow
-	// the witness does not cover some rows, because they come from a message of format version 1
+	// lacksWitness is true if rows come from a message of format version 1. Such a message has no product Aᵀ(Ah)
+	// with a fixed vector h, by which a later pass recognises the rows A.
 	lacksWitness bool
 }
 
@@ -84,8 +86,8 @@ func (l *Lane) decay(beta float64) error {
 	return nil
 }
 
-// Scaled returns the sums that the rows would have if each column j were divided by scale[j]. norms bounds the norms
-// of the columns. The result shares the sketch of l, in which the columns are not divided.
+// Scaled returns the sums that the rows would have if each column j were divided by scale[j]. norms bounds the
+// norms of the columns. The result shares the sketch of l, whose columns are not divided.
 func (l *Lane) Scaled(scale, norms []float64) *Lane {
 	scaled := *l
 	scaled.Stage = l.Stage.Scaled(scale, norms)

@@ -14,8 +14,8 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/rows"
 )
 
-// Read decodes the next message in r with the function decode. n is the number of bytes read. err is *[fd.FormatError]
-// for a damaged message, and io.EOF at the end of r.
+// Read decodes the next message in r by the function decode. The second result is the number of bytes read. The
+// error is *[fd.FormatError] for a damaged message, and io.EOF at the end of r.
 func Read[T any](
 	r io.Reader,
 	be engine.Backend,
@@ -51,13 +51,13 @@ func ReadOnly[T any](
 	return found, nil
 }
 
-// Decode reads a message written by [Accumulator.Write]. It returns nil if m has an error.
+// Decode reads a message that [Accumulator.Write] has written. It returns nil if m has an error.
 func Decode(m *wire.Reader, be engine.Backend) (a *Accumulator, meta []byte) {
 	kind, version, size := m.PreambleOf(wire.Summary, wire.Lanes)
 	return DecodeContent(m, be, kind, version, size)
 }
 
-// DecodeContent decodes a message as [Decode] does, after the caller has read its preamble.
+// DecodeContent decodes a message like [Decode], but the caller has already read the preamble of the message.
 func DecodeContent(
 	m *wire.Reader,
 	be engine.Backend,
@@ -75,15 +75,15 @@ func DecodeContent(
 	return View(l.cfg, l), meta
 }
 
-// DecodePart decodes a message that is nested in the message m. The nested message must have no Meta. In errors, name
-// stands for the nested message. If m has an error, the result is nil.
+// DecodePart decodes a message that is nested in the message m. The nested message must have no Meta. In errors,
+// name is the name of the nested message. If m has an error, the result is nil.
 func DecodePart(m *wire.Reader, be engine.Backend, name string) *Accumulator {
 	return decodePart(m, name, func(part *wire.Reader) (*Accumulator, []byte) {
 		return Decode(part, be)
 	})
 }
 
-// DecodeLane is like [DecodePart] for a message of one lane.
+// DecodeLane is like [DecodePart], for a message with one lane.
 func DecodeLane(m *wire.Reader, be engine.Backend, name string) *Accumulator {
 	l := readLane(m, be, name)
 	if m.Err() != nil {
@@ -92,7 +92,7 @@ func DecodeLane(m *wire.Reader, be engine.Backend, name string) *Accumulator {
 	return View(l.cfg, l)
 }
 
-// readLane decodes one lane from a message nested in another one.
+// readLane decodes one lane from a message that is nested in the message m.
 func readLane(m *wire.Reader, be engine.Backend, name string) *Lane {
 	return decodePart(m, name, func(part *wire.Reader) (*Lane, []byte) {
 		version, size := part.Preamble(wire.Summary)
@@ -100,7 +100,7 @@ func readLane(m *wire.Reader, be engine.Backend, name string) *Lane {
 	})
 }
 
-// decodePart decodes a message that is nested in m and has no Meta. Errors state name and the position in m.
+// decodePart decodes a message that is nested in m and has no Meta. Errors contain name and the position in m.
 func decodePart[T any](m *wire.Reader, name string, decode func(*wire.Reader) (T, []byte)) T {
 	at := m.N()
 	part := wire.NewReader(m)
@@ -116,8 +116,8 @@ func decodePart[T any](m *wire.Reader, name string, decode func(*wire.Reader) (T
 	return found
 }
 
-// decodeLanes reads a message of several lanes from m. The caller has read the preamble, which gives size, the size of
-// the content. The result is nil if m has an error.
+// decodeLanes reads a message with several lanes from m. The caller has read the preamble, and passes the size of
+// the content that the preamble states. The result is nil if m has an error.
 func decodeLanes(m *wire.Reader, be engine.Backend, size int64) (a *Accumulator, meta []byte) {
 	var h lanesHeader
 	m.Struct(&h)
@@ -175,7 +175,7 @@ func decodeLanes(m *wire.Reader, be engine.Backend, size int64) (a *Accumulator,
 	return a, meta
 }
 
-// checkTogether records an error in m if the lanes are valid one by one, but cannot belong to one accumulator.
+// checkTogether records an error in m if the lanes cannot belong to one accumulator, although each lane is valid.
 func (a *Accumulator) checkTogether(m *wire.Reader, meta []byte) {
 	at := wire.Start + lanesHeaderSize + int64(len(meta))
 	for i, l := range a.lanes {
@@ -199,8 +199,8 @@ func (a *Accumulator) checkTogether(m *wire.Reader, meta []byte) {
 	}
 }
 
-// addUp adds up the counts and sums of the lanes, without their sketches. If the lanes cannot be merged, reason says
-// why. noun is the word for lanes in reason.
+// addUp adds up the counts and sums of the lanes, without their sketches. If the lanes cannot be merged, reason
+// says why, and calls the lanes by the word noun.
 func addUp(cfg Config, lanes []*Lane, noun string) (all *Lane, reason string) {
 	all = &Lane{
 		cfg:   cfg,
@@ -239,8 +239,8 @@ func addUp(cfg Config, lanes []*Lane, noun string) (all *Lane, reason string) {
 	return all, ""
 }
 
-// Mergeable returns "" if all lanes of parts can form one accumulator with the configuration cfg, and otherwise the
-// reason why not. noun is the word for lanes in the reason.
+// Mergeable returns "" if all lanes of parts can form one accumulator with the configuration cfg. Otherwise it
+// returns the reason why they cannot. noun is the word for lanes in this reason.
 func Mergeable(cfg Config, parts []*Accumulator, noun string) (reason string) {
 	var lanes []*Lane
 	for _, a := range parts {

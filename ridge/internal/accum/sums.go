@@ -12,8 +12,8 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/rows"
 )
 
-// sums holds sums over rows A (n×d) with t targets Y. One of them is Kh = Aᵀ(Ah) for a fixed vector h. By Kh, a
-// later pass can detect that it reads other rows (docs/math.md §15).
+// sums holds sums over the n×d matrix A of the rows, with t targets Y. One of them is Kh = Aᵀ(Ah), where K is AᵀA
+// and h a fixed vector. A later pass compares Kh to detect that it reads other rows (docs/math.md §15).
 type sums struct {
 	d, t  int
 	cross []twofold.Total // c = AᵀY, t×d, followed by Kh, 1×d
@@ -24,7 +24,8 @@ type sums struct {
 	rows    []float64 // the dense rows, with many targets
 	share   []float64 // AᵀY and Kh of these rows, (t+1)×d
 	targets []float64 // the targets of the rows, and hᵀa for each row a, (t+1)×n
-	// for sparse rows that stand for row − κ·centre: Σκy for each target y, and Σκ·hᵀa over the rows a; t+1
+	// times is for sparse rows that stand for row − κ·centre with a number κ for each row. It holds Σκy for each
+	// target y, then Σκ·hᵀa over the rows a; t+1 numbers.
 	times []twofold.Total
 }
 
@@ -37,8 +38,8 @@ func newSums(d, t int) sums {
 	}
 }
 
-// add adds the rows st to the sketch and to the sums. Dense rows are multiplied by their targets right after
-// the sketch has stored them, while they are in the cache.
+// add adds the rows in st to the sketch and to the sums. Dense rows are multiplied by their targets right after the
+// sketch has stored them, because they are then in the cache.
 func (s *sums) add(be engine.Backend, sketch *fd.Sketch, st rows.Staged) error {
 	if s.h == nil {
 		s.h = certify.Probe(s.d)
@@ -81,7 +82,8 @@ func (s *sums) add(be engine.Backend, sketch *fd.Sketch, st rows.Staged) error {
 	return nil
 }
 
-// appendSparse adds the sparse rows to the sketch. Centring subtracts st.Times[i]·st.Centre.
+// appendSparse adds the sparse rows to the sketch. If the rows are centred, row i stands for the sparse row minus
+// st.Times[i]·st.Centre.
 func appendSparse(sketch *fd.Sketch, st rows.Staged) error {
 	if st.Centre == nil {
 		return sketch.AppendSparse(st.Sparse)
@@ -89,8 +91,8 @@ func appendSparse(sketch *fd.Sketch, st rows.Staged) error {
 	return sketch.AppendCentred(st.Sparse, st.Times, st.Centre)
 }
 
-// addDense adds to s.cross the products of the rows x with their targets and with their products with h. Row i of x is
-// row offset+i of a group of n rows. y holds the targets of the group.
+// addDense adds two kinds of products of the rows x to s.cross: with their targets, and with their products with
+// the fixed vector h. Row i of x is row offset+i of a group of n rows. y holds the targets of the group.
 func (s *sums) addDense(be engine.Backend, offset int, x engine.Matrix, y []float64, n int) {
 	d, t := s.d, s.t
 	for lo, hi := 0, 0; lo < x.Rows; lo = hi {
@@ -109,8 +111,8 @@ func (s *sums) addDense(be engine.Backend, offset int, x engine.Matrix, y []floa
 	}
 }
 
-// addMany does the work of addDense for many targets y (n×t). It handles 64 targets at a time, so that their sums fit
-// in the cache.
+// addMany does the work of addDense for many targets y. It handles 64 targets at a time, so that their sums fit in
+// the cache.
 func (s *sums) addMany(be engine.Backend, x engine.Matrix, y []float64) {
 	const few = 64
 	d, t := s.d, s.t
@@ -132,7 +134,8 @@ func (s *sums) addMany(be engine.Backend, x engine.Matrix, y []float64) {
 	}
 }
 
-// withProbe returns yᵀ with one more row: the products x·s.h.
+// withProbe returns the transpose of the targets y with one more row: the products of the rows x with the fixed
+// vector s.h.
 func (s *sums) withProbe(be engine.Backend, y []float64, x engine.Matrix) engine.Matrix {
 	n, t := x.Rows, s.t
 	s.targets = vec.Grow(s.targets, n*(t+1))
@@ -147,8 +150,8 @@ func (s *sums) withProbe(be engine.Backend, y []float64, x engine.Matrix) engine
 	return out
 }
 
-// addSparse adds the products of the sparse rows of st to s.cross. A centred row stands for a sparse row minus a
-// multiple of st.Centre. The products with st.Centre are first added up over the rows, and then subtracted once.
+// addSparse adds the products of the sparse rows in st to s.cross. A centred row stands for a sparse row minus a
+// multiple of st.Centre. These multiples are first added up over the rows, and then subtracted once.
 func (s *sums) addSparse(st rows.Staged) {
 	d, t := s.d, s.t
 	var along float64 // hᵀ·centre
@@ -211,9 +214,9 @@ func (s *sums) merge(o *sums) {
 	}
 }
 
-// scaled returns the sums that the rows would have if their columns were divided by scale. Let R = diag(scale), K =
-// AᵀA, and h the fixed vector of [sums]. The vector h becomes Rh/‖Rh‖, and the product Kh becomes
-// R⁻¹Kh/‖Rh‖.
+// scaled returns the sums that the rows A would have if each column were divided by its element of scale. Let R be
+// the diagonal matrix with the elements of scale. The fixed vector h of [sums] becomes Rh/‖Rh‖, and the product
+// AᵀAh becomes R⁻¹AᵀAh/‖Rh‖.
 func (s *sums) scaled(scale []float64) sums {
 	out := sums{
 		d:     s.d,

@@ -7,14 +7,14 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/interval"
 )
 
-// EffectiveDimension returns a bracket of the effective degrees of freedom Σ λᵢ/(λᵢ+γ), where λᵢ are the
-// eigenvalues of AᵀA. The sketch restricts these eigenvalues to
+// EffectiveDimension returns a bracket of the effective degrees of freedom Σ λᵢ/(λᵢ+γ), where γ is the penalty and
+// λᵢ are the eigenvalues of AᵀA. The sketch of A restricts these eigenvalues to
 //
 //	λᵢ = σᵢ² + eᵢ,   0 ≤ eᵢ ≤ η,   Σeᵢ = T.
 //
-// σᵢ are the singular values of the sketch, and 0 beyond its rank. The sketch has lost eᵢ of λᵢ. η is
-// the shrinkage, and T is bound.Tail, the loss of the trace. The bracket holds for all eᵢ that satisfy these
-// conditions (docs/math.md §5). It is computed on the first call.
+// σᵢ are the singular values of the sketch, and 0 beyond its rank. eᵢ is the part of λᵢ that the sketch has lost.
+// The shrinkage η bounds each loss, and T, which is bound.Tail, is the sum of all losses. The bracket holds for all
+// eᵢ that satisfy these conditions (docs/math.md §5). It is computed on the first call.
 func (a At) EffectiveDimension() interval.Interval {
 	return a.dimension().Interval
 }
@@ -23,10 +23,11 @@ func (a At) effectiveDimension() interval.Interval {
 	rank := float64(a.Rank())
 	most := a.inverse()
 	slope := a.Gamma * most * most // the largest slope of λ/(λ+γ)
-	// tail bounds the error of bound.Tail that comes from ‖A‖²_F and from the lengths of the rows of V
+	// tail bounds the error of bound.Tail from two sources: ‖A‖²_F, and the lengths of the singular vectors of the
+	// sketch
 	tail := (a.factor.squares + a.factor.skew) * eps * a.bound.Frobenius2
-	// moved bounds the sum of the slopes of λ/(λ+γ) at the eigenvalues λᵢ of AᵀA, which are at least σᵢ²
-	// − RoundOff
+	// moved bounds the sum of the slopes of λ/(λ+γ) at the eigenvalues λ of AᵀA. An eigenvalue is at least the
+	// corresponding eigenvalue of the sketch minus RoundOff.
 	moved := a.unseen() * slope
 	for _, s2 := range a.eigen.Values {
 		far := a.Gamma + math.Max(a.norm.least, s2*downward-a.bound.RoundOff)
@@ -60,28 +61,28 @@ func (a At) leastDimension() float64 {
 	return df.Value() + unseen*ratio(eta, a.Gamma)
 }
 
-// traceError returns a bound on the error of bound.Tail, the computed tr(AᵀA − BᵀB). The error comes from
-// round-off in the eigenvalues.
+// traceError returns a bound on the error of bound.Tail, the computed trace of AᵀA − BᵀB for the sketch B of A. The
+// error comes from round-off in the eigenvalues.
 func (k *Known) traceError() float64 {
 	terms := max(k.Rank(), len(k.eigen.Values))
 	return float64(terms) * k.bound.RoundOff
 }
 
 // unseen returns a bound on the number of nonzero eigenvalues of AᵀA that the sketch does not contain. It is the
-// bound on the rank of A minus the number of stored eigenvalues of BᵀB, but at least 0.
+// bound on the rank of A minus the number of stored eigenvalues of the sketch, but at least 0.
 func (k *Known) unseen() float64 {
 	return math.Max(0, float64(k.Rank()-len(k.eigen.Values)))
 }
 
-// mostDimension returns the upper bound of [At.EffectiveDimension], without round-off. The losses eᵢ of the
-// eigenvalues satisfy 0 ≤ eᵢ ≤ η and Σeᵢ = T. The result is the smaller of two maxima of Σ λᵢ/(λᵢ+γ):
-// one without the condition eᵢ ≤ η, the other without the condition Σeᵢ = T.
+// mostDimension returns the upper bound of [At.EffectiveDimension], without round-off. The sketch has lost a part
+// eᵢ of each eigenvalue λᵢ. The shrinkage η bounds each loss, eᵢ ≤ η, and bound.Tail is the sum of all losses. The
+// result is the smaller of two maxima of Σ λᵢ/(λᵢ+γ): one ignores the bound η, and the other ignores the sum.
 func (a At) mostDimension() float64 {
 	eta := a.bound.Shrinkage
 	s2 := a.eigen.Values
 	unseen := a.unseen()
-	// The maximum without eᵢ ≤ η raises the smallest eigenvalues to a common level, so that their sum grows by
-	// bound.Tail.
+	// The maximum that ignores the bound η raises the smallest eigenvalues to a common level. The level is such
+	// that their sum grows by bound.Tail.
 	level := 0.0
 	below := unseen
 	left := a.bound.Tail + a.traceError()

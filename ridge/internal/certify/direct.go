@@ -12,22 +12,23 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
 
-// Streamed describes the features A (n×d) and targets Y (n×t) that a direct method has read. The error bounds of the
-// method are computed from this description.
+// Streamed describes the n×d features A and the n×t targets Y that a direct method has read. The error bounds of
+// the method are computed from this description.
 type Streamed struct {
 	Backend   engine.Backend
 	Rows      int64
 	Dim       int
 	Intercept bool
-	// the projection that the rows have undergone; nil if all columns have a penalty
+	// Projected describes how columns without penalty were projected out of the rows. It is nil if all columns have
+	// a penalty.
 	Projected *Projection
 	TSS       []float64 // ‖b‖² as computed, t
 	Size      float64   // ‖A‖_F as computed, without the error Displaced
 	Columns
 }
 
-// share returns the bound ‖A‖_F/√(‖A‖²_F + γ) on ‖(AᵀA + γI)^{-½}Aᵀ‖. off[j] bounds the norm of
-// the error of column j of A.
+// share returns ‖A‖_F/√(‖A‖²_F + γ), which bounds ‖(AᵀA + γI)^{-½}Aᵀ‖. off[j] bounds the norm of the
+// error of column j of A.
 func (e *Streamed) share(gamma float64, off []float64) float64 {
 	size := (e.Size + vec.Norm(off[:e.Dim])) * inflate
 	if share := size / math.Hypot(size, math.Sqrt(gamma)) * upward; share < 1 {
@@ -36,9 +37,9 @@ func (e *Streamed) share(gamma float64, off []float64) float64 {
 	return 1
 }
 
-// Factored holds solutions of Hx = c from a factorisation of H = AᵀA + γI, where c is Aᵀb for a column b of Y. X
-// solves this system, up to a residual, for slightly perturbed columns of A and Y. The field Data bounds these
-// perturbations, and Residual bounds the residual.
+// Factored holds solutions of (AᵀA + γI)x = Aᵀb from a factorisation of AᵀA + γI, one for each target b. X solves
+// this system, up to a residual, for slightly perturbed columns of A and of the targets. The field Data bounds
+// these perturbations, and Residual bounds the residual.
 type Factored struct {
 	Gamma float64
 	X     []float64 // x̂, t×d
@@ -47,7 +48,7 @@ type Factored struct {
 	RSS []float64    // ‖Ax̂ − b‖² as computed
 
 	Data []float64 // bounds the norm of the perturbation of each column, d+t
-	// only A and Y are perturbed; the rows √γI below A are exact
+	// Above is true if only the features A and the targets are perturbed, and the rows √γI below A are exact.
 	Above    bool
 	Residual []float64 // bounds the elements of the residual Hx̂ − c of the perturbed system, t×d
 	RSSRound []float64 // bounds the error of the computed RSS, as the RSS of the perturbed system
@@ -59,22 +60,26 @@ type Factored struct {
 type Triangle struct {
 	R  []float64 // RᵀR ≈ H; upper triangular d×d, leading dimension Ld
 	Ld int
-	// bounds the norm of a further perturbation of each column of [A; √γI] (A above √γI); nil: none
+	// Stacked bounds the norm of a further perturbation of each column of the matrix A above √γI. It is nil if
+	// there is none.
 	Stacked []float64
 	Gram    float64 // bounds |RᵀR − H|ᵢⱼ/√(HᵢᵢHⱼⱼ) for the H of the perturbed matrix
 	Lost    float64 // bounds the effect of underflow on ‖RᵀR − H‖
 }
 
-// Direct returns the bounds for each target of a factorisation, and a bracket on the effective dimension. From
+// Direct returns the bounds for each target of a factorisation, and a bracket of the effective dimension. Let x̂ be
+// the computed and x* the exact solution of Hx = c, where H = AᵀA + γI and c = Aᵀb for the target b. From
 // docs/math.md §8,
 //
 //	‖H^{½}(x̂ − x*)‖ ≤ Σ Eⱼ|x̂ⱼ| + E_b + min(‖v‖/σ, Σ vⱼ√(H⁻¹)ⱼⱼ),
 //	vⱼ = Eⱼ‖r‖ + gⱼ.
 //
-// Here σ² ≤ λ_min(H), and r is the residual of the perturbed problem. Eⱼ and E_b bound the norms of the
-// perturbations of the columns of [A; √γI] and of b. gⱼ bounds |Hx̂ − c|ⱼ for the perturbed matrix.
-// ‖x̂ − x*‖ is at most 1/σ times this bound. If √γI is not perturbed, ‖H^{-½}Aᵀ‖ multiplies the
-// first two terms.
+// Here σ² is a lower bound on the eigenvalues of H, and r is the residual of the perturbed problem. Eⱼ and E_b
+// bound the norms of the perturbations of the columns of [A; √γI] (A above √γI) and of b. gⱼ bounds |Hx̂ − c|ⱼ
+// for the perturbed matrix.
+//
+// ‖x̂ − x*‖ is at most 1/σ times this bound. If √γI is not perturbed, the first two terms are multiplied by
+// ‖H^{-½}Aᵀ‖.
 func Direct(e *Streamed, f *Factored) (weights []Weights, df interval.Interval) {
 	off, s := e.columnErrors(f)
 	for j := range e.TSS {
@@ -83,13 +88,13 @@ func Direct(e *Streamed, f *Factored) (weights []Weights, df interval.Interval) 
 	return weights, s.df.Interval
 }
 
-// lost returns a bound on the underflow error of a sum of squares over all rows.
+// lost returns a bound on the error of a sum of squares over all rows by underflow.
 func (e *Streamed) lost() float64 {
 	return (float64(e.Rows) + float64(e.Dim)) * roundoff.Underflow
 }
 
-// columnErrors returns bounds off[j] on the norms of the errors in the columns j of [A Y]. s holds bounds on
-// the eigenvalues, the inverse and the effective dimension of H = AᵀA + γI.
+// columnErrors returns bounds off on the norms of the errors in the columns of the features and targets. s holds
+// bounds on the eigenvalues, the inverse and the effective dimension of AᵀA + γI.
 func (e *Streamed) columnErrors(f *Factored) (off []float64, s spectrum) {
 	off = e.perturbations(f)
 	inR := slices.Clone(off[:e.Dim])
@@ -106,8 +111,8 @@ func (e *Streamed) columnErrors(f *Factored) (off []float64, s spectrum) {
 	return off, *f.bounds
 }
 
-// perturbations returns bounds on the norms of the errors in the columns of [A Y], which are the Eⱼ and E_b of
-// [Direct].
+// perturbations returns bounds on the norms of the errors in the columns of the features and targets. [Direct]
+// calls them Eⱼ and E_b.
 func (e *Streamed) perturbations(f *Factored) []float64 {
 	off := make([]float64, e.Dim+len(e.TSS))
 	for j := range off {
@@ -117,8 +122,8 @@ func (e *Streamed) perturbations(f *Factored) []float64 {
 	return off
 }
 
-// weights returns error bounds for the coefficients of target j. The elements of off bound the norms of the errors
-// in the columns of the matrix [A Y]. lost is a bound on the underflow error of a sum of squares.
+// weights returns error bounds for the coefficients of target j. off[i] bounds the norm of the error in column i of
+// the features and targets. lost is a bound on the error of a sum of squares by underflow.
 func (e *Streamed) weights(f *Factored, s spectrum, off []float64, lost float64, j int) Weights {
 	d := e.Dim
 	root := math.Sqrt(f.Gamma)
@@ -171,9 +176,9 @@ func (e *Streamed) weights(f *Factored, s spectrum, off []float64, lost float64,
 	})
 }
 
-// residualSquares returns a bracket of ‖Ax̂ − b‖², and an upper bound on its root. computed is this number for
-// slightly perturbed A and b, and has an error of at most round. moved bounds the norm of the change of Ax̂ − b by
-// the perturbations.
+// residualSquares returns a bracket of ‖Ax̂ − b‖² for coefficients x̂, and an upper bound on its root. computed is
+// this sum of squares for slightly perturbed A and b, with an error of at most round. The perturbations change
+// Ax̂ − b by a vector whose norm is at most moved.
 func residualSquares(computed, round, moved float64) (rss interval.Interval, root float64) {
 	low := math.Max(0, math.Sqrt(math.Max(0, computed-round))-moved)
 	high := math.Sqrt(math.Max(0, computed)+round) + moved
@@ -181,8 +186,9 @@ func residualSquares(computed, round, moved float64) (rss interval.Interval, roo
 }
 
 // Dependent returns the bounds for each target of a least-squares solution (γ = 0), if nothing is known of the
-// smallest singular value of A. The error of the coefficients then has no bound. The bracket RSS of ‖Ax̂ − b‖²
-// is still proved, because it needs no factor. df brackets the effective dimension, which is the rank of A.
+// smallest singular value of A. The error of the coefficients x̂ then has no bound. The bracket RSS of ‖Ax̂ − b‖²
+// for the target b is still proved, because it needs no factor of A. df brackets the effective dimension, which is
+// the rank of A.
 func Dependent(e *Streamed, f *Factored) (weights []Weights, df interval.Interval) {
 	d := e.Dim
 	lost := e.lost()
@@ -222,8 +228,8 @@ func Dependent(e *Streamed, f *Factored) (weights []Weights, df interval.Interva
 	return weights, df
 }
 
-// totalSquares returns a bracket of ‖b‖² of target j from TSS[j], a compensated sum of rounded squares. lost
-// bounds the underflow error of this sum.
+// totalSquares returns a bracket of the sum of squares of target j. It is computed from TSS[j], a compensated sum
+// of rounded squares. lost bounds the error of this sum by underflow.
 func (e *Streamed) totalSquares(j int, lost float64) interval.Interval {
 	n := float64(e.Rows)
 	tss := e.TSS[j]
@@ -233,19 +239,22 @@ func (e *Streamed) totalSquares(j int, lost float64) interval.Interval {
 	return interval.Around(tss, inflate*(round+moved)+lost)
 }
 
-// A spectrum holds bounds on H derived from a factor.
+// A spectrum holds bounds on H = AᵀA + γI that follow from a factor of H.
 type spectrum struct {
 	sigma   float64   // √γ ≤ sigma, and sigma² ≤ λ_min(H)
 	inverse []float64 // bounds √(H⁻¹)ⱼⱼ
 	df      Dimension // brackets the effective dimension d − γ·tr H⁻¹
 	factor  nearness
-	// if T is used: bounds the norm of the error of a computed product Hv, relative to ‖v‖
+	// apart is used with a tridiagonal form T of H. It bounds the norm of the error of a computed product Hv,
+	// relative to ‖v‖.
 	apart float64
 }
 
-// A nearness holds bounds on the distance between RᵀR and H = AᵀA + γI, and the errors of solving with R.
+// A nearness holds bounds on the distance between RᵀR and H = AᵀA + γI, for a triangular factor R. It also holds
+// bounds on the errors of solving with R.
 type nearness struct {
-	// lower·‖Rz‖ ≤ ‖H^{½}z‖ ≤ upper·‖Rz‖ for every vector z; 0 if unknown
+	// lower·‖Rz‖ ≤ ‖H^{½}z‖ ≤ upper·‖Rz‖ for every vector z, where H is AᵀA + γI. Both are 0 if they
+	// are unknown.
 	lower, upper float64
 	transposed   float64   // relative error of a computed R⁻ᵀg
 	solved       float64   // relative error of a computed R⁻¹y
@@ -322,10 +331,12 @@ func (e *Streamed) spectrum(f *Factored, off []float64) spectrum {
 	return s
 }
 
-// objectiveNear returns a bracket of the minimum f* of the objective f, from computed coefficients x̂ with
-// ‖x̂‖ = xn. It uses f* = f(x̂) − ½·‖H^{½}(x̂ − x*)‖² for the exact solution x* and
-// H = AᵀA + γI. energy brackets the norm ‖H^{½}(x̂ − x*)‖, and rss brackets ‖Ax̂ − b‖². d is the
-// length of x̂, on which the round-off of xn depends.
+// objectiveNear returns a bracket of the minimum f* of the objective f at the penalty γ, from computed coefficients
+// x̂ of norm xn. Let x* be the exact solution, and e the norm ‖(AᵀA + γI)^{½}(x̂ − x*)‖. Then
+// f* = f(x̂) − ½e².
+//
+// energy brackets e, and rss brackets the sum of squared residuals of x̂. d is the length of x̂, on which the
+// round-off of xn depends.
 func objectiveNear(
 	gamma, xn float64,
 	energy interval.Interval,
@@ -351,9 +362,9 @@ func objectiveNear(
 	return out
 }
 
-// rssAbove returns a bracket of ‖Ax − b‖² for coefficients x with ‖x‖ = xn. objective brackets f*, the
-// minimum of f(x) = ½‖Ax − b‖² + ½γ‖x‖². energy bounds √(2(f(x) − f*)). d is the length of x, on
-// which the round-off of xn depends.
+// rssAbove returns a bracket of ‖Ax − b‖² for coefficients x of norm xn. objective brackets f*, the minimum of
+// f(x) = ½‖Ax − b‖² + ½γ‖x‖². energy bounds √(2(f(x) − f*)). d is the length of x, on which the round-off
+// of xn depends.
 func rssAbove(objective interval.Interval, gamma, xn, energy, d float64) interval.Interval {
 	lost := lostSquares(xn)
 	f := gamma * xn * xn
@@ -371,8 +382,8 @@ func rssAbove(objective interval.Interval, gamma, xn, energy, d float64) interva
 }
 
 // rssNear returns a bracket of ‖Ax* − b‖² for the exact coefficients x*, given computed coefficients x̂. rss
-// brackets ‖Ax̂ − b‖². energy bounds ‖A(x̂ − x*)‖, so ‖Ax* − b‖ differs from ‖Ax̂ − b‖ by
-// at most energy. For γ = 0, ‖Ax* − b‖ is at most ‖Ax̂ − b‖, because x* minimises it.
+// brackets ‖Ax̂ − b‖². energy bounds ‖A(x̂ − x*)‖, so that ‖Ax* − b‖ differs from ‖Ax̂ − b‖ by at
+// most energy. For γ = 0, ‖Ax* − b‖ is at most ‖Ax̂ − b‖, because x* minimises this norm.
 func rssNear(gamma, energy float64, rss interval.Interval) interval.Interval {
 	lo := math.Max(0, math.Sqrt(rss.Lo)-energy)
 	hi := math.Sqrt(rss.Hi) + energy

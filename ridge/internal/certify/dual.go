@@ -10,34 +10,37 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
 
-// Dual describes the rows A of a problem that is solved by the n×n matrix G = AAᵀ.
+// Dual describes the n rows A of a problem that is solved by the n×n matrix G = AAᵀ.
 type Dual struct {
 	Backend   engine.Backend
 	Rows      int64
 	Dim       int
 	Intercept bool
-	// the projection that the rows have undergone; nil if all columns have a penalty
+	// Projected describes how columns without penalty were projected out of the rows. It is nil if all columns have
+	// a penalty.
 	Projected *Projection
 	TSS       []twofold.Number // ‖b‖² of each target
 	Size      float64          // bounds ‖A‖_F
-	// Off[j] bounds the norm of the error of row j of A, with which G was computed
+	// Off[j] bounds the norm of the error of row j of A. G was computed from the rows with these errors.
 	Off []float64
-	// With an intercept, AAᵀ has the eigenvalue 0, and G has the eigenvalue Shift instead. Without one, Shift is 0.
+	// With an intercept, AAᵀ has the eigenvalue 0, and the computed G has the eigenvalue Shift instead. Without an
+	// intercept, Shift is 0.
 	Shift float64
-	// Scaled bounds the norm of the rounding of each scaled column, as in [Columns]. It is nil if the entries are exact.
+	// Scaled bounds the norm of the rounding errors in each scaled column, as in [Columns]. It is nil if the
+	// entries are exact.
 	Scaled []float64
 	Root   float64 // a lower bound on √Σw
 }
 
-// Scattered returns a bound on ‖Fx‖, where F holds the rounding errors of scaled features; see
-// [Columns.Scattered].
+// Scattered returns a bound on ‖Fx‖ for coefficients x, where the matrix F holds the rounding errors of scaled
+// features; see [Columns.Scattered].
 func (e *Dual) Scattered(x []float64) float64 {
 	c := Columns{Scaled: e.Scaled}
 	return c.Scattered(x)
 }
 
-// A DualPoint holds residuals and norms at coefficients x and dual coefficients α with x ≈ Aᵀα. They were
-// measured with twice the digits. x is stored as X + Low, up to Slack.
+// A DualPoint holds residuals and norms at coefficients x ≈ Aᵀα with dual coefficients α. They were computed with
+// twice the digits. x is stored as X + Low, with an error of norm at most Slack.
 type DualPoint struct {
 	Gamma  float64
 	X, Low []float64
@@ -53,7 +56,8 @@ type DualPoint struct {
 	scattered float64 // bounds ‖F(X + Low)‖ for the rounding F of scaled features
 }
 
-// unround changes p from bounds for the rows as read, with scaled and rounded features, to bounds for the exact rows.
+// unround widens the bounds in p, which hold for the rows as read, with scaled and rounded features. Afterwards
+// they hold for the exact rows, whose scaled features are not rounded.
 func (e *Dual) unround(p *DualPoint) {
 	if e.Scaled == nil {
 		return
@@ -68,18 +72,18 @@ func (e *Dual) unround(p *DualPoint) {
 	}
 }
 
-// Weights returns the certificate of the coefficients p.X for target j. df brackets the effective dimension.
+// Weights returns the error bounds of the coefficients p.X for target j. df brackets the effective dimension.
 // docs/math.md §8 ("Fewer rows than features: Dual") has the proof.
 func (e *Dual) Weights(j int, p *DualPoint, df Dimension) Weights {
 	e.unround(p)
 	d := float64(e.Dim)
 	root := math.Sqrt(p.Gamma) * upward
 	least := math.Sqrt(p.Gamma) * downward
-	// tiny bounds the errors of products that underflow to 0. The bound p.Apart does not include these errors. Each of
-	// the d elements has at most one such product per row.
+	// tiny bounds the errors of products that underflow to 0, which p.Apart does not include. Each of the d
+	// elements has at most one such product per row.
 	round := 1 + few*eps
 	tiny := float64(e.Rows+1) * (d + few) * roundoff.Underflow
-	// e.Size/γ or p.Norm/γ may underflow. Adding the smallest positive number keeps the bound valid.
+	// e.Size/γ or p.Norm/γ may underflow. The bound stays valid because the smallest positive number is added.
 	along := math.Min(
 		(e.Size/p.Gamma+roundoff.Underflow)*p.Norm,
 		(p.Norm/p.Gamma+roundoff.Underflow)*e.Size,
@@ -90,7 +94,7 @@ func (e *Dual) Weights(j int, p *DualPoint, df Dimension) Weights {
 	energy := certain(share*p.Norm*round + root*(p.Apart*round+tiny) + tiny)
 	xn := vec.Norm(p.X)
 	low := certain((vec.Norm(p.Low)+p.Slack)*(1+(d+few)*eps) + tiny)
-	// near is for X + Low; rounding X + Low to X adds at most low
+	// near is a bound for X + Low. Rounding X + Low to X adds at most low.
 	bound := (near + low) * round
 
 	v, off := p.RSS.Round()
@@ -151,9 +155,9 @@ func (e *Dual) LeastSquaresDimension() interval.Interval {
 	return interval.Interval{Hi: float64(rank(e.Rows, e.Dim, e.Intercept))}
 }
 
-// MinimumNorm returns the bounds for the coefficients p.X of target j at γ = 0, if nothing is known of the smallest
-// singular value of A. The error of the coefficients then has no bound. The bracket RSS of ‖A·p.X − b‖² is
-// still proved, see docs/math.md, Proposition 8.11.
+// MinimumNorm returns the bounds for the coefficients p.X of target j at γ = 0. It is for the case that nothing is
+// known of the smallest singular value of the features A. The error of the coefficients then has no bound. The
+// bracket RSS of ‖A·p.X − b‖² for the target b is still proved, see docs/math.md, Proposition 8.11.
 func (e *Dual) MinimumNorm(j int, p *DualPoint) Weights {
 	e.unround(p)
 	d := float64(e.Dim)
@@ -200,9 +204,9 @@ func (e *Dual) MinimumNorm(j int, p *DualPoint) Weights {
 	return w
 }
 
-// Unformed returns bounds for the coefficients x = Aᵀα of target j without computing x. b is the target, and
-// remainder bounds ‖b − (AAᵀ + γI)α‖. docs/math.md, Proposition 8.8, has the bounds. There is no bound for
-// the intercept.
+// Unformed returns bounds for the coefficients x = Aᵀα of target j, given α, without computing x. b is the target,
+// and remainder bounds ‖b − (AAᵀ + γI)α‖. docs/math.md, Proposition 8.8, has the bounds. The intercept has no
+// bound.
 func (e *Dual) Unformed(
 	j int,
 	gamma float64,
@@ -244,7 +248,7 @@ func (e *Dual) Unformed(
 	})
 }
 
-// certain returns bound, or +Inf if bound is NaN after an overflow.
+// certain returns bound. If bound is NaN because of an overflow, it returns +Inf.
 func certain(bound float64) float64 {
 	if math.IsNaN(bound) {
 		return math.Inf(1)
@@ -252,11 +256,12 @@ func certain(bound float64) float64 {
 	return bound
 }
 
-// Rank returns a bracket of the effective dimension at γ that needs no factor: from 0 to the smaller of rank(A) and
-// ‖A‖²_F/γ.
+// Rank returns a bracket of the effective dimension at the penalty γ that needs no factor of a matrix. The bracket
+// is from 0 to the smaller of ‖A‖²_F/γ and a bound on the rank of A.
 func (e *Dual) Rank(gamma float64) Dimension {
 	limit := float64(rank(e.Rows, e.Dim, e.Intercept))
-	// e.Size/γ underflows only if e.Size < 4, because γ < 2¹⁰²⁴. The added 8·2⁻¹⁰⁷⁴ covers this error.
+	// e.Size/γ underflows only if e.Size < 4, because γ < 2¹⁰²⁴. Adding 8·2⁻¹⁰⁷⁴ covers the error of the
+	// underflow.
 	byTrace := e.Size/gamma*e.Size*upward + 8*roundoff.Underflow
 	return Dimension{
 		interval.Interval{Hi: math.Min(limit, byTrace)},
@@ -264,13 +269,13 @@ func (e *Dual) Rank(gamma float64) Dimension {
 	}
 }
 
-// For γ ≤ largest, the reciprocals of the elements of G + γI and of its factors are not subnormal, so bounds with
-// them hold.
+// largest limits γ. Up to this limit, the reciprocals of the elements of AAᵀ + γI and of its factors are not
+// subnormal. So relative bounds on their round-off hold.
 const largest = 0x1p1000
 
-// Dimension returns a bracket of the effective dimension n − γ·tr (G + γI)⁻¹ for G = AAᵀ. f is a factor of
-// G + γI, or the reduction of G to tridiagonal form. If Shift > 0, G has an eigenvalue Shift that AAᵀ has not, and
-// Dimension subtracts its part Shift/(Shift+γ). For γ above largest, Dimension returns [Dual.Rank].
+// Dimension returns a bracket of the effective dimension n − γ·tr (G + γI)⁻¹, where G = AAᵀ for n rows A. f is a
+// factor of G + γI, or a reduction of G to tridiagonal form. If Shift > 0, G has the eigenvalue Shift where AAᵀ has
+// the eigenvalue 0. Dimension then subtracts Shift/(Shift+γ). For γ above largest, it returns [Dual.Rank].
 func (e *Dual) Dimension(f *Factored) Dimension {
 	if f.Gamma > largest {
 		return e.Rank(f.Gamma)
@@ -298,7 +303,7 @@ func (e *Dual) spectrum(f *Factored) spectrum {
 	return rows.spectrum(f, e.Off)
 }
 
-// DualLeft holds the data for the leave-one-out errors of one target.
+// DualLeft holds the data from which the leave-one-out error of one target is computed.
 type DualLeft struct {
 	Diagonal []float64 // diagonal of (G + γI)⁻¹, computed with the tridiagonal form T
 	Norms    []float64 // bounds on the norms of the rows of A
@@ -306,16 +311,18 @@ type DualLeft struct {
 	Missed   []float64 // b − Ax for coefficients x
 	Off      float64   // bounds the error of each element of Missed
 	Energy   float64   // bounds ‖H^{½}(x − x*)‖
-	// Levers, if not nil, receives the leverage of each row. An element stays zero if no bound on the leverage is known.
+	// Levers is nil, or receives the leverage of each row. An element stays zero if no bound on the leverage is
+	// known.
 	Levers []Leverage
 }
 
-// LeftOut returns a bracket of the leave-one-out error, see [Dual.LeftOutOf]. For row i of weight w and leverage h,
+// LeftOut returns a bracket of the leave-one-out error, see [Dual.LeftOutOf]. Let G = AAᵀ for the rows A. For row i
+// of weight w and leverage h, and the sum Σw of all weights,
 //
 //	1 − h = γ·((G + γI)⁻¹)ᵢᵢ − (w/Σw)·γ/(Shift + γ).
 //
-// Without an intercept, the last term is 0. G = AAᵀ, and with an intercept G has the eigenvalue Shift instead of 0.
-// docs/math.md §8 bounds the error of the first term.
+// With an intercept, G has the eigenvalue Shift where AAᵀ has the eigenvalue 0. Without an intercept, the last term
+// is 0. docs/math.md §8 bounds the error of the first term.
 func (e *Dual) LeftOut(f *Factored, l *DualLeft) interval.Interval {
 	if f.Gamma > largest {
 		return interval.Nonnegative()
@@ -348,9 +355,9 @@ func (e *Dual) LeftOut(f *Factored, l *DualLeft) interval.Interval {
 	return e.LeftOutOf(f.Gamma, frees, l)
 }
 
-// LeftOutOf returns a bracket of the leave-one-out error Σ w·(r/(1 − h))²/n of the exact solution at γ, for
-// weights w, residuals r and leverages h. free holds a bracket of 1 − h for each row. The norms of the rows bound
-// 1 − h, too, and LeftOutOf uses both bounds.
+// LeftOutOf returns a bracket of the leave-one-out error Σ w·(r/(1 − h))²/n of the exact solution at the penalty γ.
+// The sum is over n rows with weights w, residuals r and leverages h. free holds a bracket of 1 − h for each row.
+// The norms of the rows give a second bracket of 1 − h, and LeftOutOf uses both.
 func (e *Dual) LeftOutOf(gamma float64, free []interval.Interval, l *DualLeft) interval.Interval {
 	if gamma > largest {
 		return interval.Nonnegative()
@@ -376,7 +383,8 @@ func (e *Dual) LeftOutOf(gamma float64, free []interval.Interval, l *DualLeft) i
 	return out
 }
 
-// narrow intersects free, a bracket of 1 − h of row i, with the bounds that follow from the norm of the row.
+// narrow returns the part of free that is also inside the bounds that follow from the norm of row i. free is a
+// bracket of 1 − h for the leverage h of this row.
 func (l *DualLeft) narrow(gamma float64, i int, free interval.Interval) interval.Interval {
 	others := 1.0
 	if l.Share != nil {
@@ -391,7 +399,8 @@ func (l *DualLeft) narrow(gamma float64, i int, free interval.Interval) interval
 	return free
 }
 
-// squared returns a bracket of w·(r/(1 − h))² for row i.
+// squared returns a bracket of w·(r/(1 − h))² for row i with weight w, residual r and leverage h. free brackets
+// 1 − h.
 func (l *DualLeft) squared(i int, free interval.Interval) interval.Interval {
 	off := (l.Off + l.Energy) * upward // Energy bounds the error of √w·aᵀx for row a
 	lo := math.Max(0, math.Abs(l.Missed[i])-off) / free.Hi
@@ -406,8 +415,8 @@ func (l *DualLeft) squared(i int, free interval.Interval) interval.Interval {
 	return interval.Interval{Lo: lo * lo * downward, Hi: hi*hi*upward + roundoff.Underflow}
 }
 
-// Spread adds to widths[i] the width of the bracket of w·(r/(1 − h))² of row i. The width measures how much the
-// uncertainty of 1 − h matters. free holds brackets of 1 − h.
+// Spread adds to widths[i] the width of the bracket of w·(r/(1 − h))², for row i of weight w, residual r and
+// leverage h. free holds a bracket of 1 − h for each row. A large width means that 1 − h should be known better.
 func (l *DualLeft) Spread(gamma float64, free []interval.Interval, widths []float64) {
 	for i, free := range free {
 		v := l.squared(i, l.narrow(gamma, i, free))
@@ -415,8 +424,8 @@ func (l *DualLeft) Spread(gamma float64, free []interval.Interval, widths []floa
 	}
 }
 
-// DimensionOf returns a bracket of the effective dimension Σ h over the leverages h of all rows, minus 1 with an
-// intercept. free holds a bracket of 1 − h for each row.
+// DimensionOf returns a bracket of the effective dimension: the sum of the leverages h of all rows, minus 1 if
+// there is an intercept. free holds a bracket of 1 − h for each row.
 func (e *Dual) DimensionOf(gamma float64, free []interval.Interval) Dimension {
 	total := interval.Total(free)
 	n := float64(len(free))

@@ -8,8 +8,9 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
 
-// CrossError returns a bound on the norm of the error in the computed Aᵀb of target j. The error comes from the
-// sums, and from centring and scaling the rows. It is 0 if all features or all values of the target are zero.
+// CrossError returns a bound on the norm of the error in the computed Aᵀb, where b is target j. The error comes
+// from the sums, and from centring and scaling the rows A. It is 0 if all features or all values of the target are
+// zero.
 func (k *Known) CrossError(j int) float64 {
 	if !k.NonZero[0] || !k.NonZero[1+j] {
 		return 0
@@ -22,7 +23,7 @@ func (k *Known) CrossError(j int) float64 {
 		math.Sqrt(n.staged2)*off) * inflate
 }
 
-// SquaresError returns a bound on the error of the computed ‖b‖² of target j.
+// SquaresError returns a bound on the error of the computed sum of squares of target j.
 func (k *Known) SquaresError(j int) float64 {
 	tss := k.TSS[j]
 	off := k.targets[j].displaced
@@ -35,18 +36,18 @@ func (k *Known) TotalSquares(j int) interval.Interval {
 	return interval.Around(k.TSS[j], k.SquaresError(j))
 }
 
-// An rhs describes the vector b in Ax − b: its norm, and a bound on the error of its mean. The zero value
+// An rhs describes the right-hand side b of Ax ≈ b: its norm, and a bound on the error of its mean. The zero value
 // stands for b = 0.
 type rhs struct{ norm, meanOff float64 }
 
-// rhs returns the norm of target j, and the bound on the error of its mean.
+// rhs returns the norm of target j, and a bound on the error of its mean.
 func (k *Known) rhs(j int) rhs {
 	return rhs{k.targetNorm(j), k.targets[j].meanOff}
 }
 
-// residualError returns a bound on the norm of the round-off in a computed Ax − b. The round-off comes from the
-// products, the centring of A and b, the subtraction, and the scaling of the features. r is the computed
-// ‖Ax − b‖.
+// residualError returns a bound on the norm of the round-off in a computed residual Ax − b. The round-off comes
+// from the products, the centring of A and b, the subtraction, and the scaling of the features. r is the norm of
+// the computed residual.
 func (k *Known) residualError(b rhs, x []float64, r float64) float64 {
 	return eps*(k.factor.dot*vec.AbsDot(k.norm.columns, x)+few*b.norm+(few+k.factor.workers/4)*r) +
 		float64(len(x)+few)*roundoff.Underflow +
@@ -55,19 +56,20 @@ func (k *Known) residualError(b rhs, x []float64, r float64) float64 {
 
 // meanShift returns a bound on the norm of the change of the residual Ax − b by errors of the means. Let δ and δ_b
 // be the errors of the means of A and b, and W the total weight of the rows. The residual moves by
-// √W·|δᵀx − δ_b|, in a direction orthogonal to Ax − b. xn is ‖x‖.
+// √W·|δᵀx − δ_b|, in a direction orthogonal to Ax − b. xn is the norm of the coefficients x.
 func (k *Known) meanShift(b rhs, xn float64) float64 {
 	return k.norm.root * (k.norm.meanOff*xn + b.meanOff)
 }
 
-// centring returns a bound on the norm of the error of the gradient at x that errors δ and δ_b of the means of A and
-// b cause. This error is W·δ(δᵀx − δ_b), where W is the total weight of the rows. xn is ‖x‖.
+// centring returns a bound on the norm of the error of the gradient at coefficients x that comes from the means.
+// Let δ and δ_b be the errors of the means of A and b, and W the total weight of the rows. The gradient is wrong by
+// W·δ(δᵀx − δ_b). xn is the norm of x.
 func (k *Known) centring(b rhs, xn float64) float64 {
 	return k.norm.root * k.norm.meanOff * k.meanShift(b, xn)
 }
 
 // Relative returns a bound on the relative error ‖x̂ − x*‖/‖x*‖ of computed coefficients x̂, for the exact
-// solution x*. abs bounds ‖x̂ − x*‖, and xn is ‖x̂‖.
+// solution x*. abs bounds ‖x̂ − x*‖, and xn is the norm of x̂.
 func Relative(abs, xn float64) float64 {
 	switch {
 	case abs == 0:
@@ -78,8 +80,8 @@ func Relative(abs, xn float64) float64 {
 	return math.Inf(1)
 }
 
-// quotient returns an upper bound on a/b, for a not negative: it adds the largest error of an underflow. If a is 0, it
-// returns 0.
+// quotient returns an upper bound on a/b for a ≥ 0. The bound is valid even if the division underflows. If a is 0,
+// it returns 0.
 func quotient(a, b float64) float64 {
 	if a == 0 {
 		return 0

@@ -7,25 +7,27 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
 
-// A Dimension brackets two sums over the eigenvalues λᵢ of K = AᵀA at one γ: the effective dimension Σ
-// λᵢ/(λᵢ+γ), and LogDet, log det(I + K/γ) = Σ log(1 + λᵢ/γ).
+// A Dimension brackets two sums over the eigenvalues λᵢ of AᵀA at one penalty γ. One is the effective dimension
+// Σ λᵢ/(λᵢ+γ). The other, LogDet, is log det(I + AᵀA/γ) = Σ log(1 + λᵢ/γ).
 type Dimension struct {
 	interval.Interval
 	LogDet interval.Interval
 }
 
-// A Marginal describes the marginal likelihood of one target b: b is N(0, σ²(I + AAᵀ/γ)), after the unpenalised
-// columns and the intercept were projected out. With ν = n minus their number, and f* = f(x*),
+// A Marginal describes the marginal likelihood of one target b at the penalty γ. First, the intercept and the
+// unpenalised columns are projected out of the n rows A and of b. Then b has the distribution N(0, σ²(I + AAᵀ/γ)).
+// Let ν be n minus the number of these columns, where the intercept counts as one. Let f* be the smallest
+// objective. Then
 //
-//	σ̂² = 2f*/ν,   Loss = ½(ν·log σ̂² + log det(I + K/γ) + ν + ν·log 2π).
+//	σ̂² = 2f*/ν,   Loss = ½(ν·log σ̂² + log det(I + AᵀA/γ) + ν + ν·log 2π).
 //
-// σ̂² maximises the likelihood, and Loss is the negative logarithm of the maximum, apart from −½Σ log w for
-// weights w.
+// σ̂², the field Noise, maximises the likelihood. Loss is the negative logarithm of this maximum. For weights w,
+// the term −½Σ log w is left out of Loss.
 type Marginal struct {
 	Loss, Noise interval.Interval
 }
 
-// logDet returns a bracket of log det(I + K/γ), for K = AᵀA, from the sketch (docs/math.md, Theorem 22.2).
+// logDet returns a bracket of log det(I + AᵀA/γ), computed from the sketch of A (docs/math.md, Theorem 22.2).
 func (a At) logDet() interval.Interval {
 	eta := a.bound.Shrinkage
 	dim := float64(a.eigen.Dim)
@@ -75,8 +77,8 @@ func (a At) logDet() interval.Interval {
 	return outside(lo, hi, pad)
 }
 
-// outside returns a bracket of a logarithm of a determinant: from lo − pad to hi + pad, widened by round-off and cut
-// at 0.
+// outside returns the bracket from lo − pad to hi + pad of the logarithm of a determinant. The bracket is widened
+// by round-off. Negative ends become 0, because the logarithm is at least 0.
 func outside(lo, hi, pad float64) interval.Interval {
 	out := interval.Interval{
 		Lo: math.Max(0, lo-pad-few*eps*math.Abs(lo)),
@@ -88,8 +90,8 @@ func outside(lo, hi, pad float64) interval.Interval {
 	return out
 }
 
-// logDetOfR returns a bracket of log det(I + K/γ) from a triangular factor R with
-// lower²·RᵀR ⪯ H ⪯ upper²·RᵀR, where H = K + γI.
+// logDetOfR returns a bracket of log det(H/γ) for H = AᵀA + γI, from a triangular factor R of H. The factor is near
+// H: lower²·RᵀR ⪯ H ⪯ upper²·RᵀR.
 func (e *Streamed) logDetOfR(f *Factored, lower, upper float64) interval.Interval {
 	if !(f.Gamma > 0) || !(lower > 0) {
 		return interval.Nonnegative()
@@ -102,7 +104,7 @@ func (e *Streamed) logDetOfR(f *Factored, lower, upper float64) interval.Interva
 	}
 	v := p.Log(eps)
 	d := 2 * float64(e.Dim)
-	// log x ≤ x − 1 and log x ≥ (x − 1)/x
+	// This uses log x ≤ x − 1 and log x ≥ (x − 1)/x, for x = lower and x = upper.
 	return outside(
 		v.Lo+d*math.Min(0, (lower-1)/lower),
 		v.Hi+d*math.Max(0, upper-1),
@@ -133,8 +135,9 @@ func (t *Tridiagonal) logDet(gamma, distance float64) interval.Interval {
 	return outside(of(gamma-distance).Lo, of(gamma+distance).Hi, 0)
 }
 
-// logDet returns a bracket of log det(I + AAᵀ/γ), given the bracket v of log det(I + G/γ). With an intercept, G has
-// the eigenvalue Shift where AAᵀ has the eigenvalue 0, so logDet subtracts log(1 + Shift/γ).
+// logDet returns a bracket of log det(I + AAᵀ/γ), given the bracket v of log det(I + G/γ) for the computed G ≈ AAᵀ.
+// With an intercept, G has the eigenvalue Shift where AAᵀ has the eigenvalue 0. So logDet subtracts
+// log(1 + Shift/γ).
 func (e *Dual) logDet(gamma float64, v interval.Interval) interval.Interval {
 	if e.Shift == 0 {
 		return v
@@ -147,8 +150,8 @@ func (e *Dual) logDet(gamma float64, v interval.Interval) interval.Interval {
 	return outside(v.Lo-more.Hi, v.Hi-more.Lo, 0)
 }
 
-// marginal returns the marginal likelihood of the optimum o for n rows. If p is not nil, the n rows are the result of
-// the projection p, and the marginal likelihood is for the rows before p.
+// marginal returns the marginal likelihood at the optimum o for n rows. If p is not nil, columns without penalty
+// were projected out of these rows by p. The marginal likelihood is then for the rows before this projection.
 func marginal(n int64, intercept bool, p *Projection, o *optimum) Marginal {
 	free := float64(n)
 	if intercept {
@@ -185,8 +188,8 @@ func marginal(n int64, intercept bool, p *Projection, o *optimum) Marginal {
 	return out
 }
 
-// marginal returns brackets of f* and of log det(I + K/γ) for the rows before the projection p, from the optimum o of
-// the projected rows (docs/math.md, Theorem 22.2).
+// marginal returns brackets of the smallest objective and of log det(I + AᵀA/γ) for the rows A before the
+// projection p. o is the optimum for the projected rows (docs/math.md, Theorem 22.2).
 func (p *Projection) marginal(o *optimum) (objective, det interval.Interval) {
 	j, d := o.target, o.dim
 	m := p.moves(o.gamma, d, o.df.Interval)

@@ -10,18 +10,19 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
 
-// Exact holds bounds at coefficients x whose gradient was computed with twice the digits. [Judge.Moved] derives bounds
-// at a point near x.
+// Exact holds error bounds at coefficients x whose gradient was computed with twice the digits. [Judge.Moved]
+// derives bounds at a nearby point from them.
 type Exact struct {
 	RSS             interval.Interval // ‖Ax − b‖²
 	Weights, Energy float64           // bounds on ‖H⁻¹δ‖ and ‖H^{-½}δ‖ for the error δ of the gradient
 	gradient        float64           // bounds ‖δ‖
 }
 
-// Exact returns the bounds at coefficients x whose gradient was computed with twice the digits, from the features as
-// they were read. The bounds include the rounding errors of these features ([Columns.Unround]). The gradient has the
-// error e + Aᵀδ, where δ is the error of the computed Ax − b. bounds[i] bounds |eᵢ|, and residual bounds
-// ‖δ‖. With H = AᵀA + γI,
+// Exact returns the bounds at coefficients x whose gradient was computed with twice the digits, from the features
+// as they were read. The bounds include the rounding errors of these features ([Columns.Unround]).
+//
+// The gradient has the error e + Aᵀδ, where δ is the error of the computed residual Ax − b. bounds[i] bounds |eᵢ|,
+// and residual bounds ‖δ‖. With H = AᵀA + γI for the penalty γ,
 //
 //	‖H⁻¹Aᵀδ‖    ≤ min(‖AH⁻¹‖, ‖A‖‖H⁻¹‖)·‖δ‖,
 //	‖H^{-½}Aᵀδ‖ ≤ min(1, ‖A‖‖H⁻¹‖^{½})·‖δ‖.
@@ -55,8 +56,8 @@ func (g *Judge) Exact(x []float64, rss interval.Interval, bounds []float64, resi
 	}
 }
 
-// A Move is a step from coefficients x to x + e. The gradient at x was computed with twice the digits, and the
-// products with e in plain float64 arithmetic.
+// A Move is a step from coefficients x to x + e. The gradient at x was computed with twice the digits. The products
+// with e were computed in plain float64 arithmetic.
 type Move struct {
 	From     *Exact
 	X        []float64
@@ -67,8 +68,8 @@ type Move struct {
 }
 
 // Moved returns the bounds at x + e, where x and e are the coefficients and the step of m. The round-off of the
-// products with e is proportional to ‖e‖, not to ‖x‖, so the new bounds are almost as good as the old. With
-// the gradient g at x,
+// products with e is proportional to ‖e‖, not to ‖x‖. So the new bounds are almost as good as the bounds at x. With
+// the gradient g of the objective at x, for the rows A, the target b and the penalty γ,
 //
 //	‖A(x + e) − b‖² = ‖Ax − b‖² + 2(g − γx)ᵀe + ‖Ae‖².
 func (g *Judge) Moved(m *Move) *Exact {
@@ -103,8 +104,8 @@ func (g *Judge) Moved(m *Move) *Exact {
 	return out
 }
 
-// exactWeights returns the bounds for x, the coefficients of target j after rounding. m is a measurement at
-// x + m.Low, the coefficients before rounding.
+// exactWeights returns the error bounds for x, the rounded coefficients of target j. The residual and the gradient
+// in m are for the coefficients before rounding, which are x + m.Low.
 func (g *Judge) exactWeights(j int, x []float64, m *Measured) Weights {
 	xn := vec.Norm(x)
 	low := vec.Norm(m.Low) * upward

@@ -10,8 +10,8 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
 
-// A HeldOut bounds the squared residuals of held-out rows, for fits to the other rows. It uses one [Known] for
-// the held-out rows and one for the other rows. ridge.CrossValidate documents the formulas.
+// A HeldOut bounds the squared residuals of held-out rows, for fits to the other rows. It uses the error bounds of
+// two summaries: for the held-out rows and for the other rows. ridge.CrossValidate documents the formulas.
 type HeldOut struct {
 	held, rest *Known // summaries of the rows held out and of the other rows
 	apart      meanGap
@@ -25,8 +25,8 @@ func NewHeldOut(held, rest *Known) *HeldOut {
 	return h
 }
 
-// Missed returns a bracket of the sum of squared residuals of the held-out rows. x holds coefficients of target
-// j, and xn is ‖x‖. bx is ‖Bx‖², where B is the sketch of the held-out rows.
+// Missed returns a bracket of the sum of squared residuals of the held-out rows. x holds the coefficients of target
+// j, and xn is their norm. bx is ‖Bx‖², where B is the sketch of the held-out rows.
 func (h *HeldOut) Missed(j int, x []float64, xn, bx float64) interval.Interval {
 	return interval.Total([]interval.Interval{
 		h.held.RSS(j, x, xn, bx),
@@ -34,8 +34,9 @@ func (h *HeldOut) Missed(j int, x []float64, xn, bx float64) interval.Interval {
 	})
 }
 
-// RoundOff returns a bound on the norm of the round-off in the residuals of the held-out rows for target j, if a pass
-// computes them row by row. xn is the norm of the coefficients, and intercept is the intercept.
+// RoundOff returns a bound on the norm of the round-off in the residuals of the held-out rows for target j. The
+// residuals are computed row by row in a pass. xn is the norm of the coefficients, and intercept is their
+// intercept.
 func (h *HeldOut) RoundOff(j int, xn, intercept float64) float64 {
 	g := &h.apart
 	own := g.errorY[j] +
@@ -45,10 +46,9 @@ func (h *HeldOut) RoundOff(j int, xn, intercept float64) float64 {
 	return eps*(dot*g.rawX*xn+few*g.rawY[j]) + g.root*own
 }
 
-// Energy returns a bound on ‖H^{½}(x̂ − x*)‖. The rows A are the rows that were not held out, B is their
-// sketch, and x̂ are coefficients from B. x* is the exact solution for A, and H = AᵀA + γI. The arguments xn and
-// bx are ‖x̂‖ and ‖Bx̂‖². Energy returns the smaller of the two bounds of docs/math.md §10, "K-fold
-// cross-validation in one pass".
+// Energy returns a bound on ‖(AᵀA + γI)^{½}(x̂ − x*)‖, where A holds the rows that were not held out. x̂ are
+// coefficients from the sketch B of these rows, and x* is the exact solution for them. xn is ‖x̂‖, and bx is
+// ‖Bx̂‖². Energy returns the smaller of the two bounds of docs/math.md §10, "K-fold cross-validation in one pass".
 func (h *HeldOut) Energy(o OneShot, j int, x []float64, xn, bx float64) float64 {
 	rss := h.rest.RSS(j, x, xn, bx)
 	excess := o.excess(xn, rss, o.Objective(j))
@@ -56,7 +56,8 @@ func (h *HeldOut) Energy(o OneShot, j int, x []float64, xn, bx float64) float64 
 }
 
 // A meanGap holds the means of the held-out rows minus the means of the other rows. A fit to the other rows is
-// centred by their means, so the gap is a part of the held-out residuals. Without an intercept the gap is zero.
+// centred by the means of the other rows. So the gap is a part of the held-out residuals. Without an intercept the
+// gap is zero.
 type meanGap struct {
 	intercept     bool
 	root          float64   // √n of the rows held out
@@ -110,8 +111,9 @@ func newMeanGap(held, rest *Known) meanGap {
 	return g
 }
 
-// missed returns a bracket of n·u², where u is g.y[j] minus the product of g.x and the coefficients x. This is
-// the contribution of the gap to the sum of squared residuals of n held-out rows, for target j.
+// missed returns a bracket of n·u² for target j, where n is the number of held-out rows. u is the gap g.y[j] of the
+// target minus the product of g.x, the gap of the features, with the coefficients x. The gap adds n·u² to the sum
+// of squared residuals of the held-out rows.
 func (g *meanGap) missed(j int, x []float64, xn float64) interval.Interval {
 	if !g.intercept {
 		return interval.Interval{}
@@ -126,8 +128,8 @@ func (g *meanGap) missed(j int, x []float64, xn float64) interval.Interval {
 	return interval.WidenRoot(computed, g.root*pad*(1+16*eps))
 }
 
-// A heldOutGain holds matrices for [HeldOut.Gain]. B_h is the sketch of the held-out rows, with r_h rows. V holds the
-// r right singular vectors of the sketch of the other rows, as rows.
+// A heldOutGain holds matrices for [HeldOut.Gain]. B_h is the sketch of the held-out rows, with r_h rows. The r
+// rows of V are the right singular vectors of the sketch of the other rows.
 type heldOutGain struct {
 	along []float64           // B_hVᵀ, r_h×r
 	gram  []float64           // Gram matrix of the parts of the rows of B_h orthogonal to V, r_h×r_h
@@ -158,9 +160,10 @@ func newHeldOutGain(held, rest *Known, gap *meanGap) heldOutGain {
 	return u
 }
 
-// Gain returns a bound on √‖AH⁻¹Aᵀ‖ at γ. The matrix A holds the held-out rows, centred by the means of
-// the other rows. H is AᵀA + γI of the other rows. If an eigenvalue iteration failed, ok is false. The proof is in
-// docs/math.md §10, "K-fold cross-validation in one pass".
+// Gain returns a bound on √‖AH⁻¹Aᵀ‖ at the penalty γ. The matrix A holds the held-out rows, centred by the means
+// of the other rows. H is CᵀC + γI, where the matrix C holds the other rows, centred by the same means. If the
+// computation of eigenvalues failed, ok is false. The proof is in docs/math.md §10, "K-fold cross-validation in one
+// pass".
 func (h *HeldOut) Gain(gamma float64) (gain float64, ok bool) {
 	u := &h.gain
 	a := h.rest.At(gamma)

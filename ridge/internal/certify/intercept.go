@@ -7,17 +7,17 @@ import (
 	"github.com/fdridge/fdridge/internal/vec"
 )
 
-// An Intercept is a computed intercept for computed coefficients x̂.
+// An Intercept is a computed intercept, with error bounds. It belongs to computed coefficients x̂.
 type Intercept struct {
 	Value float64
 	Error float64 // bounds the distance from the intercept of the exact solution
-	// Own bounds the distance from the intercept with the smallest ‖Ax̂ − b‖² for the given x̂. A distance ι
-	// adds W·ι² to this sum of squares, where W is the total weight of the rows.
+	// Own bounds the distance from the best intercept for the given x̂, with the smallest sum of squared residuals.
+	// A distance ι adds W·ι² to this sum, where W is the total weight of the rows.
 	Own float64
 }
 
-// intercept returns the intercept ȳ − x̂ᵀx̄ of target j, with the means x̄ of the features and ȳ of the
-// target. xn is ‖x̂‖. xError bounds the distance of x̂ from the exact solution.
+// intercept returns the intercept ȳ − xᵀx̄ of target j, with the means x̄ of the features and ȳ of the target. xn
+// is the norm of the coefficients x. xError bounds the distance of x from the exact solution.
 func (c *Columns) intercept(j int, x []float64, xn, xError float64) Intercept {
 	d := len(x)
 	if c.Means == nil {
@@ -31,8 +31,8 @@ func (c *Columns) intercept(j int, x []float64, xn, xError float64) Intercept {
 		off*xn +
 		2*few*eps*(math.Abs(y)+meanX*xn)
 	out := Intercept{Value: y - vec.Dot(x, mean), Error: xError}
-	// Own is the sum of a bound for each feature, because the products of the norms would be too large: coefficients and
-	// means of very different sizes are common.
+	// Own is a sum of one bound for each feature. A product of norms would be too large, because the coefficients
+	// and the means often have very different sizes.
 	own := c.MeanErrors[d+j] + (float64(d)+few)*eps*math.Abs(y)
 	for i, v := range x {
 		meanError := c.MeanErrors[i] + (float64(d)+few)*eps*math.Abs(mean[i])
@@ -45,16 +45,16 @@ func (c *Columns) intercept(j int, x []float64, xn, xError float64) Intercept {
 	return out
 }
 
-// A Landing describes the new coefficients x − Step − Low, where Low is the rounding error of x − Step. The
-// gradient at the old coefficients x was computed with twice the digits.
+// A Landing describes the new coefficients x − Step − Low after a step from old coefficients x. Low is the rounding
+// error of x − Step. The gradient at x was computed with twice the digits.
 type Landing struct {
 	Shift     twofold.Number // the mean of Xx − y for the rows X and targets y before centring
 	Step, Low []float64
 }
 
-// interceptAfter returns the intercept for the coefficients x − Step. With the means ā of the features, the
-// intercept is Stepᵀā − Shift, because Shift is the mean of Xx − y. Let e be the error of x − Step. xError
-// bounds ‖e‖, and dotError bounds |ā|ᵀ|e|.
+// interceptAfter returns the intercept for the new coefficients x − Step. Let ā be the means of the features. Shift
+// is the mean of Xx − y, for the rows X and targets y before centring. So the intercept is Stepᵀā − Shift. Let e be
+// the error of x − Step. xError bounds ‖e‖, and dotError bounds |ā|ᵀ|e|.
 func (c *Columns) interceptAfter(l *Landing, xError, dotError float64) Intercept {
 	if c.Means == nil {
 		return Intercept{}
@@ -75,8 +75,8 @@ func (c *Columns) interceptAfter(l *Landing, xError, dotError float64) Intercept
 	return Intercept{Value: value, Error: off * inflate, Own: own * inflate}
 }
 
-// moved returns i with wider bounds. The argument by bounds the additional error of the mean of the products of
-// features and coefficients.
+// moved returns i with wider bounds. They allow for an additional error in the mean of the products of features and
+// coefficients, which is at most the argument by.
 func (i Intercept) moved(by float64) Intercept {
 	i.Error, i.Own = i.Error+by*inflate, i.Own+by*inflate
 	return i

@@ -1,7 +1,7 @@
 package certify
 
-// Inverses returns, for each γ, the function of s2 with the values 1/(s2 + γ + shift). The caller applies it to the
-// eigenvalues s2 of BᵀB, for the sketch B.
+// Inverses returns, for each penalty γ, the function of s2 with the values 1/(s2 + γ + shift). The caller applies
+// this function to the eigenvalues s2 of BᵀB, for the sketch B.
 func Inverses(gammas []float64, shift float64) []func(s2 float64) float64 {
 	out := make([]func(float64) float64, len(gammas))
 	for i, gamma := range gammas {

@@ -9,34 +9,35 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
 
-// A Judge bounds the distance of coefficients from the exact solution at one γ. A pass over the rows has computed the
-// gradient at these coefficients.
+// A Judge bounds the distance of coefficients from the exact solution at one penalty γ. It needs the gradient at
+// these coefficients, which a pass over the rows has computed.
 type Judge struct {
 	At
-	// perWeights and perEnergy bound the effect of an error δ of the gradient with |δ_j| ≤ ‖a_j‖ for each column
-	// a_j of A, where H = AᵀA + γI.
+	// perWeights and perEnergy bound the effect of an error δ of the gradient, where H = AᵀA + γI. They hold if
+	// the magnitude of each element δ_j is at most the norm of column j of A.
 	perWeights float64 // bounds ‖H⁻¹δ‖
 	perEnergy  float64 // bounds ‖H^{-½}δ‖
-	// scaledWeights and scaledEnergy bound the same norms for an error with |δ_j| ≤ Scaled[j], see [Columns.Rounded].
-	// They are 0 if Scaled is nil.
+	// scaledWeights and scaledEnergy bound the same norms if each |δ_j| is at most Scaled[j], see
+	// [Columns.Rounded]. They are 0 if Scaled is nil.
 	scaledWeights, scaledEnergy float64
 }
 
-// Measured holds the results of a pass over the rows at coefficients x of one target, with bounds.
+// Measured holds what a pass over the rows has computed at coefficients x of one target, with error bounds.
 type Measured struct {
 	Gradient spectral.Projection
 	RSS      float64 // ‖Ax − b‖²
 	Error    float64 // bounds ‖x − x*‖
 
-	// If the gradient was computed with twice the digits, Exact holds the bounds at x + Low, the coefficients before
-	// rounding, and Near bounds ‖x + Low − x*‖. Otherwise Exact is nil.
+	// Exact is nil unless the gradient was computed with twice the digits. Then it holds the bounds at x + Low, the
+	// coefficients before rounding. Near bounds the distance of x + Low from the exact solution.
 	Exact *Exact
 	Near  float64
 	Landing
 }
 
-// Judge returns the Judge for γ > 0. It bounds the effect of an error δ of a gradient if |δ_j| ≤ ‖a_j‖ for
-// each column a_j of A. A Judge scales these bounds by the size of the actual round-off. With H = AᵀA + γI,
+// Judge returns the Judge for the penalty γ > 0. It bounds the effect of an error δ of a gradient, if |δ_j| ≤ ‖a_j‖
+// for each column a_j of A. The methods of the Judge scale these bounds by the size of the actual round-off. With
+// H = AᵀA + γI,
 //
 //	‖H^{-½}δ‖ ≤ Σ‖a_j‖√(e_jᵀL⁻¹e_j),
 //	‖H⁻¹δ‖    ≤ (1 + ρ‖H⁻¹‖)·Σ‖a_j‖·‖Ĥ_R⁻¹e_j‖.
@@ -88,9 +89,9 @@ func (k *Known) Judge(gamma float64) *Judge {
 	return out
 }
 
-// RoundOff returns bounds on the effect of round-off: weights on ‖H⁻¹δ‖ and energy on ‖H^{-½}δ‖, for the
-// round-off δ of the gradient at coefficients x of target j, and H = AᵀA + γI. r is the computed ‖Ax − b‖.
-// docs/math.md §14 has the proof.
+// RoundOff returns bounds on the effect of the round-off δ in the computed gradient at coefficients x of target j.
+// With H = AᵀA + γI for the penalty γ, weights bounds ‖H⁻¹δ‖ and energy bounds ‖H^{-½}δ‖. r is the norm of
+// the computed residual Ax − b. docs/math.md §14 has the proof.
 func (g *Judge) RoundOff(j int, x []float64, r float64) (weights, energy float64) {
 	return g.roundOff(g.rhs(j), x, r)
 }
@@ -116,9 +117,9 @@ func (g *Judge) roundOff(b rhs, x []float64, r float64) (weights, energy float64
 	return math.Min(weights, energy*math.Sqrt(most)), energy
 }
 
-// Error returns a bound on the distance ‖x − x*‖ of coefficients x from the exact solution. p is the projection
-// of their gradient onto the eigenvectors of the sketch. round bounds the effect of round-off in the gradient on
-// this distance.
+// Error returns a bound on the distance ‖x − x*‖ of coefficients x from the exact solution x*. p is the projection
+// of the gradient at x onto the eigenvectors of the sketch. round bounds how much the round-off in the gradient
+// adds to this distance.
 func (g *Judge) Error(p *spectral.Projection, round float64) float64 {
 	if p.Norm == 0 {
 		return round
@@ -140,7 +141,7 @@ func (g *Judge) Error(p *spectral.Projection, round float64) float64 {
 	return e*(1+2*g.factor.along*eps) + g.lostNorm() + round
 }
 
-// Weights returns the bounds for coefficients x of target j, given the measurement m at x.
+// Weights returns the error bounds for coefficients x of target j. m holds what a pass has computed at x.
 func (g *Judge) Weights(j int, x []float64, m *Measured) Weights {
 	if m.Exact != nil {
 		return g.exactWeights(j, x, m)
@@ -161,8 +162,8 @@ func (g *Judge) Weights(j int, x []float64, m *Measured) Weights {
 	return g.complete(w, j, x, xn, off.Hi, math.Inf(1))
 }
 
-// objectiveMeasured returns a bracket of the minimum f* of the objective, given coefficients x. rss brackets
-// ‖Ax − b‖², gap brackets 2(f(x) − f*), and xn is ‖x‖.
+// objectiveMeasured returns a bracket of the minimum f* of the objective f at the penalty γ, given coefficients x.
+// Its argument rss brackets the sum of squared residuals of x, and gap brackets 2(f(x) − f*). The norm of x is xn.
 func objectiveMeasured(gamma, xn float64, rss, gap interval.Interval) interval.Interval {
 	f := gamma * xn * xn
 	pad := few*eps*(f+rss.Hi) + lostSquares(xn)
@@ -172,7 +173,7 @@ func objectiveMeasured(gamma, xn float64, rss, gap interval.Interval) interval.I
 	}
 }
 
-// squares returns a bracket of ‖Ax − b‖², given r, the norm that a pass computed.
+// squares returns a bracket of ‖Ax − b‖². r is the norm ‖Ax − b‖ as a pass has computed it.
 func (k *Known) squares(b rhs, x []float64, r float64) interval.Interval {
 	pad := k.residualError(b, x, r) + math.Sqrt(float64(k.Rows))*roundoff.LostResidual
 	lo := math.Max(0, r-pad)

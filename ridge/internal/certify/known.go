@@ -1,11 +1,13 @@
-// Package certify computes error bounds from plain data: the results of a summary, of a pass over the rows, or
-// of a factorisation. docs/math.md derives the bounds.
+// Package certify computes proved error bounds for solutions of ridge regression. It computes them from plain data:
+// the results of a summary, of a pass over the rows, or of a factorisation. docs/math.md derives the bounds.
 //
 // Comments use this notation:
 //
-//   - A and b are the rows and a target; K = AᵀA, H = K + γI and c = Aᵀb
+//   - A and b are the rows and a target, and γ is the penalty
+//   - K = AᵀA, H = K + γI and c = Aᵀb
 //   - f is the objective, x* the exact solution, and f* = f(x*)
-//   - B is the sketch, with singular values σ, right singular vectors V, shrinkage η, and ρ = η/2
+//   - B is the sketch of A, with singular values σ and right singular vectors V as rows
+//   - η is the shrinkage of B, which bounds what the sketch has lost, and ρ = η/2
 //   - Ĥ_R = BᵀB + (γ+ρ)I
 package certify
 
@@ -28,8 +30,8 @@ const (
 	downward = 1 - few*eps
 )
 
-// Evidence holds what a ridge.Summary knows about the rows A (d features) and their t targets: a sketch, sums and
-// means.
+// Evidence holds what a ridge.Summary knows about the rows A with d features and their t targets: a sketch, sums
+// and means.
 type Evidence struct {
 	Sketch  *fd.Spectrum
 	Backend engine.Backend
@@ -38,7 +40,8 @@ type Evidence struct {
 	Weight       float64 // Σw
 	Weighted     bool    // some rows have a weight other than 1, or were decayed
 	Intercept    bool
-	// the projection that the rows have undergone; nil if all columns have a penalty
+	// Projected describes how columns without penalty were projected out of the rows. It is nil if all columns have
+	// a penalty.
 	Projected *Projection
 
 	Columns
@@ -47,16 +50,18 @@ type Evidence struct {
 	Reading
 }
 
-// Columns describes the columns of [A Y], the features and targets: their means, and bounds on the round-off of
-// centring and scaling them.
+// Columns describes the columns of the features and targets: their means, and bounds on the round-off of centring
+// and scaling them. First come the d features, then the t targets.
 type Columns struct {
-	// Displaced[j] is a bound on the norm of the round-off in column j of [A Y]. The length is d+t.
+	// Displaced[j] is a bound on the norm of the round-off in column j of the features and targets. It has d+t
+	// elements, for d features and t targets.
 	Displaced []float64
-	// Means holds the means that centre the rows, and MeanErrors bounds their errors. Both have length d+t.
-	// Without an intercept both are nil.
+	// Means holds the means that were subtracted from the rows, and MeanErrors bounds their errors. Both have d+t
+	// elements. Without an intercept both are nil.
 	Means, MeanErrors []float64
-	// Units, Scaled and reach describe features whose entries were rounded when they were scaled; see [Columns.Rounded].
-	// All three are nil if the entries are exact. Displaced and MeanErrors include this rounding.
+	// Units, Scaled and reach describe features whose entries were rounded when they were scaled; see
+	// [Columns.Rounded]. All three are nil if the entries are exact. Displaced and MeanErrors include this
+	// rounding, too.
 	Units  []float64 // bounds on the relative error of an entry, in units of roundoff.Unit, d
 	Scaled []float64 // bounds on the norm of the rounding in each column, d
 	reach  []float64 // bounds on the norms of the columns before centring, d
@@ -67,8 +72,8 @@ type Sums struct {
 	Cross   []float64 // c as computed, t×d
 	TSS     []float64 // ‖b‖² as computed, t
 	NonZero []bool    // element 0: a feature is nonzero; element 1+j: target j is nonzero
-	// Rounding bounds the errors of the elements of Cross. The element aᵀb, for a column a of A and a target b, has an
-	// error of at most Rounding·eps·‖a‖‖b‖. Rounding is 0 if the sums are compensated.
+	// Rounding bounds the errors of the elements of Cross. The element aᵀb, for a column a of the features and a
+	// target b, has an error of at most Rounding·eps·‖a‖‖b‖. Rounding is 0 if the sums are compensated.
 	Rounding float64
 }
 
@@ -78,11 +83,12 @@ type Reading struct {
 	Workers int  // number of workers that share the rows of a pass; 0 means one
 }
 
-// Known holds the Evidence and the bounds derived from it that hold for all γ. The sketch B of A brackets AᵀA:
+// Known holds the Evidence, and the bounds derived from it that hold for every penalty γ. The sketch B of the rows
+// A brackets AᵀA:
 //
 //	BᵀB − pad·I ⪯ AᵀA ⪯ BᵀB + (η + pad)·I,   pad = bound.RoundOff.
 //
-// η is the shrinkage of B.
+// η is the shrinkage of B, a bound on what the sketch has lost.
 type Known struct {
 	Evidence
 	eigen   spectral.Eigen
@@ -90,10 +96,12 @@ type Known struct {
 	factor  factors
 	norm    norms
 	targets []target
-	// the part of each c = Aᵀb orthogonal to V, t×d; nil if V spans the whole space, see New
+	// cOff holds, for each target b, the part of Aᵀb that is orthogonal to the singular vectors of the sketch, t×d.
+	// It may be nil if these vectors span the whole space, see New.
 	cOff []float64
 
-	// bounds for leave-one-out errors that are used instead of the sketch, see Equilibrated
+	// pencils holds bounds for leave-one-out errors that are used instead of the sketch, see Equilibrated. It may
+	// be nil.
 	pencils []*Pencil
 	widest  float64 // the largest element of S, with pencils
 }
@@ -105,10 +113,12 @@ type target struct {
 	c         spectral.Projection // projection of Aᵀb
 }
 
-// New derives the bounds from e, and keeps the slices of e. It splits each c = Aᵀb into its projection onto V, the
-// right singular vectors of the sketch, and the part orthogonal to V. If there are many targets and V spans the whole
-// space, New does not store the orthogonal parts. They are only round-off, with norms below
-// factors.onto·eps·‖c‖.
+// New derives the bounds from e, and keeps the slices of e. For each target b, it splits c = Aᵀb into two parts.
+// One is the projection onto the right singular vectors of the sketch, and the other is orthogonal to these
+// vectors.
+//
+// If the singular vectors span the whole space, the orthogonal parts are only round-off. Their norms are below
+// factors.onto·eps·‖c‖. If there are also many targets, New does not store the orthogonal parts.
 func New(e Evidence) *Known {
 	d := e.Sketch.Dim
 	t := len(e.TSS)
@@ -169,7 +179,7 @@ func New(e Evidence) *Known {
 	return k
 }
 
-// ReadSparse returns the Known for passes over sparse rows, with bounds on their round-off. Such a pass does not
+// ReadSparse returns the bounds for passes over sparse rows, which have other round-off. Such a pass does not
 // centre the rows, but subtracts the means from the products.
 func (k *Known) ReadSparse() *Known {
 	e := k.Evidence
@@ -177,7 +187,7 @@ func (k *Known) ReadSparse() *Known {
 	return New(e)
 }
 
-// leastOf returns the smallest eigenvalue of BᵀB for the sketch B. It is 0 if p has fewer eigenvalues than
+// leastOf returns the smallest eigenvalue of BᵀB for the sketch B. It is 0 if p has fewer eigenvalues than B has
 // columns.
 func leastOf(p *fd.Spectrum) float64 {
 	if r := len(p.Sigma2); r == p.Dim {
@@ -189,7 +199,7 @@ func leastOf(p *fd.Spectrum) float64 {
 // Eigen returns the eigenvalues and eigenvectors of BᵀB.
 func (k *Known) Eigen() *spectral.Eigen { return &k.eigen }
 
-// Bound returns the error bound of the sketch. It includes the round-off of centring and scaling the rows.
+// Bound returns the error bound of the sketch. The bound includes the round-off of centring and scaling the rows.
 func (k *Known) Bound() fd.Bound { return k.bound }
 
 // Rank returns an upper bound on the rank of A.
@@ -198,7 +208,7 @@ func (k *Known) Rank() int {
 }
 
 // rank returns a bound on the rank of n rows of d features: the smaller of n and d. With an intercept it uses n−1
-// instead of n, because centred rows are linearly dependent.
+// instead of n, because the weighted sum of all centred rows is zero.
 func rank(n int64, d int, intercept bool) int {
 	if intercept {
 		n--
@@ -215,7 +225,7 @@ func (k *Known) C(j int) []float64 {
 // CNorm returns ‖C(j)‖.
 func (k *Known) CNorm(j int) float64 { return k.targets[j].c.Norm }
 
-// norms holds norms of A and bounds on its round-off. There are three versions of the rows A:
+// norms holds norms of the rows A, and bounds on their round-off. There are three versions of the rows:
 //   - exact: without round-off
 //   - summed: as they were added to the ridge.Summary, centred and scaled with round-off
 //   - read: as a pass reads them
@@ -231,7 +241,7 @@ type norms struct {
 	meanOff   float64   // bounds the norm of the error of the means by which a pass centres the features
 }
 
-// summarisedNorms returns the norms that follow from the summary alone.
+// summarisedNorms returns the norms that can be computed from the summary alone.
 func (k *Known) summarisedNorms() norms {
 	d, b := k.eigen.Dim, k.bound
 	n := norms{
@@ -252,8 +262,8 @@ func (k *Known) summarisedNorms() norms {
 	return n
 }
 
-// readNorms returns bounds on the norms of the rows that a pass reads: the Frobenius norm and the column norms. A pass
-// subtracts the rounded means from dense rows, and leaves sparse rows uncentred.
+// readNorms returns bounds on the Frobenius norm and the column norms of the rows that a pass reads. A pass
+// subtracts the rounded means from dense rows, and does not centre sparse rows.
 func (k *Known) readNorms() (frobenius float64, columns []float64) {
 	d := k.eigen.Dim
 	frobenius = k.norm.size + k.norm.displaced
@@ -276,7 +286,7 @@ func (k *Known) readNorms() (frobenius float64, columns []float64) {
 }
 
 // columnNorms returns bounds on the norms of the centred columns of A. The squared norm of column j is at most
-// (BᵀB)_jj + η plus round-off, for the sketch B with shrinkage η.
+// (BᵀB)_jj + η plus round-off. Here B is the sketch of A, and the shrinkage η bounds what it has lost.
 func (k *Known) columnNorms() []float64 {
 	d, values := k.eigen.Dim, k.eigen.Values
 	out := make([]float64, d)
@@ -294,7 +304,8 @@ func (k *Known) columnNorms() []float64 {
 	return out
 }
 
-// targetNorm returns a bound on ‖b‖ for target j as a pass reads it: centred by means that may have errors.
+// targetNorm returns a bound on the norm of target j as a pass reads it. A pass centres the target by a mean that
+// may have an error.
 func (k *Known) targetNorm(j int) float64 {
 	target := &k.targets[j]
 	return math.Hypot(math.Sqrt(k.TSS[j])+target.displaced, k.norm.root*target.meanOff)
@@ -305,9 +316,10 @@ func (k *Known) Unproven() bool {
 	return math.IsInf(k.norm.displaced, 1)
 }
 
-// OutOfRange looks for a quantity, such as γ or ‖A‖², that is outside 2⁻²⁴⁰ to 2²⁴⁰, and returns its
-// name and value. Beyond this range a bound could overflow or underflow. A sum of squares that underflowed to 0 is out
-// of range, too, but rows that are all zero are allowed.
+// OutOfRange looks for a quantity that is outside 2⁻²⁴⁰ to 2²⁴⁰, and returns its name and value. The quantities
+// are ‖A‖² for the rows A, the sum of squares of each target, and the values of the penalty γ. Outside this range a
+// bound could overflow or underflow. A sum of squares that underflowed to 0 is out of range, too. A sum of squares
+// of zeros is allowed.
 func (k *Known) OutOfRange(gammas ...float64) (what string, value float64, found bool) {
 	const most = 0x1p240
 	outside := func(v, bound float64, some bool) bool {

@@ -23,26 +23,29 @@ import (
 type LeftOut struct {
 	*Known
 	at []leftAt
-	// bounds the error of a that comes from the computed V, whose rows are not exactly orthonormal, in units of
-	// eps·‖a‖
+	// skew bounds an error of a row a, in units of eps·‖a‖. The error comes from the computed singular vectors of
+	// the sketch, which are not exactly orthonormal.
 	skew float64
-	// bounds the relative error of the quadratic forms, which are sums of r nonnegative numbers
+	// round bounds the relative error of the quadratic forms. They are sums of nonnegative numbers, one for each
+	// eigenvalue of the sketch.
 	round float64
-	// the sketch lost more than round-off, so the lower and the upper form differ
+	// lossy is true if the sketch lost more than round-off. Then the lower and the upper quadratic form differ.
 	lossy bool
 	lost  float64 // bounds the underflow error of the square root of a form
-	// moved describes the errors that a projection of columns without penalty causes in the features A. The norm of
-	// the rounding errors is at most round. The part of A that remains in the span of the projected columns has at
-	// most the norm left. The underflow error of a row is at most lost.
+	// moved bounds the errors in the features if columns without penalty were projected out of them:
+	//   - round bounds the norm of the rounding errors
+	//   - left bounds the norm of the part of the features that remains in the span of the projected columns
+	//   - lost bounds the underflow error of a row
 	moved struct{ round, left, lost float64 }
-	// meanSize bounds the norm of the means of the features. It is set only if the features were rounded.
+	// meanSize bounds the norm of the vector of means of the features. It is set only if the features were rounded.
 	meanSize float64
 }
 
-// leftAt holds the bounds at one γ that are the same for all rows.
+// leftAt holds the bounds at one penalty γ that are the same for all rows.
 type leftAt struct {
 	At
-	// the three functions of [LeftOut.Functions] for vectors orthogonal to V
+	// the values of the three functions of [LeftOut.Functions] for vectors orthogonal to the eigenvectors of the
+	// sketch
 	restBelow, restAbove, restEstimate float64
 	rootAbove                          float64 // bounds √restAbove, or ‖H^{-½}‖ with a pencil
 	moves                              moves   // the effect of a projection; unused if no columns were projected out
@@ -90,8 +93,9 @@ func (k *Known) LeftOut(gammas []float64) *LeftOut {
 	return l
 }
 
-// Forms returns the number of quadratic forms of a row that are computed at each γ. Two of them bound aᵀH⁻¹a from
-// below and above. The third is an estimate. It is computed only if the sketch lost more than round-off.
+// Forms returns the number of quadratic forms of a row a that are computed at each penalty γ. With H = AᵀA + γI,
+// two of them bound aᵀH⁻¹a from below and above. The third is an estimate of aᵀH⁻¹a. It is needed only if the
+// sketch lost more than round-off.
 func (l *LeftOut) Forms() int {
 	if l.lossy {
 		return 3
@@ -99,11 +103,12 @@ func (l *LeftOut) Forms() int {
 	return 2
 }
 
-// Functions returns a matrix with a column for each eigenvalue of BᵀB, where B is the sketch. For a row a in the
-// span of the eigenvectors, the products of this matrix with the squared components of a are, in this order,
+// Functions returns a matrix with a column for each eigenvalue of BᵀB, where B is the sketch of the rows A. Let a
+// be a row in the span of the eigenvectors, and H = AᵀA + γI. The products of the matrix with the squared
+// components of a are, in this order,
 //   - a lower bound on aᵀH⁻¹a for each γ
-//   - an upper bound for each γ
-//   - an estimate for each γ, if [LeftOut.Forms] is 3
+//   - an upper bound on aᵀH⁻¹a for each γ
+//   - an estimate of aᵀH⁻¹a for each γ, if [LeftOut.Forms] is 3
 func (l *LeftOut) Functions() []float64 {
 	if l.pencils != nil {
 		return l.functions()
@@ -123,15 +128,16 @@ func (l *LeftOut) Functions() []float64 {
 type LeftRow struct {
 	weight, root float64 // w and √w
 	size         float64 // ‖a‖, or the norm of the row before centring
-	// bounds the round-off of a product of a with coefficients, in units of eps·size·‖x‖
+	// chain bounds the round-off of a product of the row with coefficients x, in units of eps·size·‖x‖.
 	chain    float64
 	rounding float64 // (chain + few)·size
 	far      float64 // bounds ‖a‖
-	// bounds the norm of the error of a; includes the error of the computed projection Va
+	// moved bounds the norm of the error of the row a. It includes the error of the computed projection of a onto
+	// the singular vectors V of the sketch.
 	moved float64
 	off   interval.Interval // ‖a − VᵀVa‖²
 
-	// The following numbers of a row of weight w give its bounds:
+	// These numbers are for a row of weight w, where Σw is the weight of all rows:
 	//   - share: w/Σw, or 0 without an intercept; [LeftOut.Lift] increases it
 	//   - round: a bound on the error of share
 	//   - kappa, most: a lower and an upper bound on w/(1 − share)
@@ -141,16 +147,18 @@ type LeftRow struct {
 	projected rowMoves
 }
 
-// A rowMoves bounds the error that a projection causes in a row. It is zero without a projection.
+// A rowMoves bounds the error in a row that comes from projecting columns without penalty out. It is zero if no
+// columns were projected out.
 type rowMoves struct {
 	share float64 // the rounding error is at most share·Round[j] in column j, apart from underflow
-	// bounds the norm of this row of an orthonormal basis of the projected columns
+	// within bounds the norm of a row of Q, where the columns of Q are an orthonormal basis of the projected
+	// columns. It is the row of Q that belongs to this row of the data.
 	within float64
 }
 
-// Row returns the LeftRow of a row with the given weight and squared norm norm2. The squared norm of the projection of
-// the row onto the right singular vectors of the sketch is inV. Before centring, the row has the norm size. A sparse
-// row has nnz entries; for a dense row, nnz is negative.
+// Row returns the LeftRow of a centred row with the given weight and the squared norm norm2. The projection of the
+// row onto the right singular vectors of the sketch has the squared norm inV. size is the norm of the row before
+// centring. A sparse row has nnz entries. For a dense row, nnz is negative.
 func (l *LeftOut) Row(weight, norm2, inV, size float64, nnz int) LeftRow {
 	r := float64(len(l.eigen.Values))
 	d := float64(l.eigen.Dim)
@@ -199,12 +207,12 @@ func (l *LeftOut) Row(weight, norm2, inV, size float64, nnz int) LeftRow {
 	return o
 }
 
-// Projects reports whether columns without penalty were projected out of the rows. If so, each row needs a call of
-// [LeftOut.Lift].
+// Projects reports whether columns without penalty were projected out of the rows. In this case, [LeftOut.Lift]
+// must be called for each row.
 func (l *LeftOut) Projects() bool { return l.Projected != nil }
 
-// Lift adds to the row o the effect of a projection of columns without penalty. v is the leverage of the row in these
-// columns, and share is the result of [Projection.Share] for the row. docs/math.md §17 derives the bounds.
+// Lift adds to the row o the effect of projecting out the columns without penalty. v is the leverage of the row
+// among these columns. share is the result of [Projection.Share] for the row. docs/math.md §17 derives the bounds.
 func (l *LeftOut) Lift(o *LeftRow, v, share float64) {
 	p := l.Projected
 	vError := p.LeverageError(v, o.weight)
@@ -232,16 +240,16 @@ func (l *LeftOut) Lift(o *LeftRow, v, share float64) {
 	o.far = (o.far + moved) * upward
 }
 
-// A Leverage is the leverage h of a row at one γ.
+// A Leverage holds bounds on the leverage h of a row at one penalty γ.
 type Leverage struct {
 	Free     interval.Interval // 1 − h
 	Estimate float64           // estimate of 1 − h, inside Free
 	root     float64           // bounds √(aᵀH⁻¹a)
 }
 
-// Leverage returns the leverage of the row o at the i-th γ. below and above are bounds on aᵀH⁻¹a for the row a
-// and H = AᵀA + γI, and estimate is an estimate of aᵀH⁻¹a. They are products with the matrix of
-// [LeftOut.Functions]. If [LeftOut.Forms] is 2, no estimate is computed, and the argument is ignored.
+// Leverage returns the leverage of the row o at penalty number i, which is γ. Let a be the row, and H = AᵀA + γI.
+// below and above are bounds on aᵀH⁻¹a, and estimate is an estimate of it. They are products with the matrix of
+// [LeftOut.Functions]. If [LeftOut.Forms] is 2, there is no estimate, and the argument is ignored.
 func (l *LeftOut) Leverage(i int, o *LeftRow, below, above, estimate float64) Leverage {
 	a := &l.at[i]
 	w := o.weight
@@ -284,19 +292,20 @@ func (l *LeftOut) Leverage(i int, o *LeftRow, below, above, estimate float64) Le
 	return Leverage{free, at, far}
 }
 
-// A LeftFit describes the coefficients x of a fit of target j.
+// A LeftFit describes computed coefficients x of one target. Below, x* is the exact solution, and H is AᵀA + γI.
 type LeftFit struct {
 	norm   float64 // ‖x‖
 	energy float64 // bounds ‖H^{½}(x − x*)‖
 	target int
 
-	// Bounds on the effect of a projection on residuals: for a bound boundⱼ of each column j, Σ|xⱼ|·boundⱼ plus
-	// the bound of the target. The bounds are Round, Left and lost of the Projection.
+	// These numbers bound how much projecting columns without penalty out changes residuals. Each is Σ|xⱼ|·boundⱼ
+	// plus the bound of the target, with a bound for each column j. The bounds are Round, Left and lost of the
+	// Projection.
 	rounding, span, lost float64
 }
 
-// Fit returns the LeftFit for the coefficients x of a target at the i-th γ. w is the certificate of x for the rows as
-// they were computed, before the effect of a projection is added.
+// Fit returns the LeftFit for the coefficients x of a target at penalty number i. w holds the error bounds of x for
+// the rows as they were computed. Fit adds the errors that come from projecting columns without penalty out.
 func (l *LeftOut) Fit(i int, x []float64, target int, w Weights) LeftFit {
 	f := LeftFit{norm: vec.Norm(x), energy: w.Energy, target: target}
 	if p := l.Projected; p != nil {
@@ -312,16 +321,16 @@ func (l *LeftOut) Fit(i int, x []float64, target int, w Weights) LeftFit {
 	return f
 }
 
-// Residual returns the residual r of a row a with target value y for the fit f, and a bound rError on its round-off.
-// product is aᵀx for the coefficients x of f. With an intercept, the prediction is product plus the mean of the
-// target.
+// Residual returns the residual r of a row with target value y for the fit f, and a bound rError on its round-off.
+// product is the product of the row with the coefficients of f. With an intercept, the prediction is product plus
+// the mean of the target.
 func (l *LeftOut) Residual(o *LeftRow, f *LeftFit, y, product float64) (r, rError float64) {
 	base, fixed := l.baseOf(f)
 	return o.residual(f, base, fixed, y, product)
 }
 
-// baseOf returns the mean of the target, and fixed, the part of the error bound of a residual that is the same for all
-// rows.
+// baseOf returns the mean of the target of f. The result fixed is the part of the error bound of a residual that is
+// the same for all rows.
 func (l *LeftOut) baseOf(f *LeftFit) (base, fixed float64) {
 	if l.Intercept {
 		base = l.Means[l.eigen.Dim+f.target]
@@ -330,8 +339,8 @@ func (l *LeftOut) baseOf(f *LeftFit) (base, fixed float64) {
 	return base, fixed*inflate + lostProduct(l.eigen.Dim) + f.lost
 }
 
-// residual returns the results of [LeftOut.Residual]. base and fixed are the results of baseOf, which are the same for
-// all rows.
+// residual returns the results of [LeftOut.Residual]. base and fixed are the results of [LeftOut.baseOf], which are
+// the same for all rows.
 func (o *LeftRow) residual(f *LeftFit, base, fixed, y, product float64) (r, rError float64) {
 	own := eps * (o.rounding*f.norm +
 		few*(math.Abs(y)+math.Abs(base)+math.Abs(product)))
@@ -339,9 +348,9 @@ func (o *LeftRow) residual(f *LeftFit, base, fixed, y, product float64) (r, rErr
 	return y - (base + product), moved*inflate + fixed
 }
 
-// Squared returns a bracket and an estimate of the squared leave-one-out error w·(r*/(1 − h))² of a row of
-// weight w. h is its leverage, and r* is its residual for the exact solution. The argument r is the computed
-// residual for the fit f, and rError bounds its round-off.
+// Squared returns a bracket and an estimate of the squared leave-one-out error w·(r*/(1 − h))² of a row of weight
+// w. h is its leverage, and r* is its residual for the exact solution. The computed residual for the fit f is r,
+// and rError bounds the round-off in r.
 func (o *LeftRow) Squared(
 	v *Leverage,
 	f *LeftFit,
@@ -361,8 +370,8 @@ func (o *LeftRow) Squared(
 	up := (v.Free.Hi - v.Estimate) * inverse
 	down := (v.Estimate - v.Free.Lo) * inverse
 	var lo, at, hi float64
-	// If the errors up and down are tiny, one division serves all three numbers: 1/(1 + up) ≥ 1 − up and
-	// 1/(1 − down) ≤ 1 + down·(1 + 2⁻¹⁹).
+	// If the relative errors up and down are tiny, one division gives all three numbers. This uses
+	// 1/(1 + up) ≥ 1 − up and 1/(1 − down) ≤ 1 + down·(1 + 2⁻¹⁹).
 	if up+down <= 0x1p-20 {
 		inverse *= o.root
 		lo = least * inverse * (1 - up)
@@ -387,8 +396,8 @@ func (o *LeftRow) Squared(
 }
 
 // Prediction returns a bracket and an estimate of the prediction for a row by the exact solution of all other rows.
-// This prediction is y − r*/(1 − h), where h is the leverage, and r* is the residual for the exact solution of all
-// rows. The argument r differs from r* by at most rError.
+// Let h be the leverage of the row, y its target, and r* its residual for the exact solution of all rows. The
+// prediction is y − r*/(1 − h). The argument r differs from r* by at most rError.
 func (v *Leverage) Prediction(y, r, rError float64) (bracket interval.Interval, estimate float64) {
 	lo := r - rError
 	hi := r + rError
@@ -411,17 +420,17 @@ func (v *Leverage) Prediction(y, r, rError float64) (bracket interval.Interval, 
 	return bracket, y - r/v.Estimate
 }
 
-// Unweighted returns the results of [Leverage.Prediction] for a row whose residual is known only times the square root
-// of its weight. root is this square root, product the residual times root, and productError bounds the error of
-// product.
+// Unweighted returns the results of [Leverage.Prediction] for a row whose residual is known only as a product with
+// the square root of its weight. root is this square root, and product is the residual times root. productError
+// bounds the error of product.
 func (v *Leverage) Unweighted(y, root, product, productError float64) (bracket interval.Interval, estimate float64) {
 	r := product / root
 	return v.Prediction(y, r, productError/root*upward+few*eps*math.Abs(r))
 }
 
-// Predictions writes the results of [Leverage.Prediction] for fit f, with the result for row i at index
-// i·t + f.target of brackets and estimates. y holds the targets of the rows (n×width). If columns were projected
-// out, the last t targets of a row are the targets before the projection, and the predictions are for these.
+// Predictions writes the results of [Leverage.Prediction] for the fit f to brackets and estimates. The result for
+// row i has the index i·t + f.target. y holds width targets for each row. If columns were projected out, the last t
+// targets of a row are the targets before the projection. The predictions are then for these last targets.
 // [LeftOut.Sum] describes the other arguments.
 func (l *LeftOut) Predictions(
 	rows []LeftRow,
@@ -455,8 +464,9 @@ type LeftSums struct {
 	Off      float64 // Σ w·off², where off bounds the round-off of r
 }
 
-// Sum sums the leave-one-out errors of fit f over at most [roundoff.StageRows] rows, whose targets are y (n×t). The
-// product of row i with the coefficients of f is products[i], and its leverage at the γ of f is levers[i].
+// Sum returns the sums of the leave-one-out errors of the fit f over at most [roundoff.StageRows] rows. y holds t
+// targets for each row. products[i] is the product of row i with the coefficients of f. levers[i] is the leverage
+// of row i at the penalty of f.
 func (l *LeftOut) Sum(
 	rows []LeftRow,
 	levers []Leverage,

@@ -2,8 +2,8 @@ package certify
 
 import "github.com/fdridge/fdridge/ridge/internal/roundoff"
 
-// MatrixError returns a bound on the norm of the error of K = AᵀA if K is computed by products with all unit
-// vectors, and Kᵢⱼ and Kⱼᵢ are then averaged. docs/math.md §14, "K from products", has the proof.
+// MatrixError returns a bound on the norm of the error of a computed AᵀA. Its columns are the products of AᵀA with
+// the unit vectors. Elements i,j and j,i are then averaged. docs/math.md §14, "K from products", has the proof.
 func (k *Known) MatrixError() float64 {
 	f, n := &k.factor, &k.norm
 	residual := f.dot + 2*few + f.workers/4

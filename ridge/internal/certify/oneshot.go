@@ -9,15 +9,16 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
 
-// OneShot bounds the errors of coefficients that come from the sketch B alone: x̂ = (BᵀB + (γ+shift)I)⁻¹c, with
-// c = Aᵀb.
+// OneShot bounds the errors of coefficients x̂ that come from the sketch B of the rows A alone. For a target b and
+// the penalty γ, these are x̂ = (BᵀB + (γ+shift)I)⁻¹Aᵀb.
 type OneShot struct {
 	At
 	shift float64
 	apart float64 // bounds ‖K − BᵀB − shift·I‖
 }
 
-// OneShot returns the OneShot for coefficients (BᵀB + (γ+shift)I)⁻¹c from the sketch B.
+// OneShot returns the error bounds for the coefficients (BᵀB + (γ+shift)I)⁻¹Aᵀb of each target b. B is the sketch
+// of the rows A, and γ the penalty.
 func (k *Known) OneShot(gamma, shift float64) OneShot {
 	b := k.bound
 	return OneShot{
@@ -27,13 +28,13 @@ func (k *Known) OneShot(gamma, shift float64) OneShot {
 	}
 }
 
-// Contraction returns a factor q with ‖x̂ − x*‖ ≤ q‖x*‖. x* is the exact solution, and x̂ are the
-// one-shot coefficients before rounding.
+// Contraction returns a factor q with ‖x̂ − x*‖ ≤ q‖x*‖. x* is the exact solution, and x̂ are the coefficients
+// from the sketch, without rounding.
 func (o OneShot) Contraction() float64 {
 	return quotient(o.apart, o.Gamma+o.shift+o.eigen.Rest)
 }
 
-// Weights returns the bounds for the coefficients x of target j, after rounding. bx is ‖Bx‖², for the sketch B.
+// Weights returns the error bounds for the rounded coefficients x of target j. bx is ‖Bx‖², for the sketch B.
 func (o OneShot) Weights(j int, x []float64, bx float64) Weights {
 	xn := vec.Norm(x)
 	w := Weights{
@@ -45,13 +46,13 @@ func (o OneShot) Weights(j int, x []float64, bx float64) Weights {
 	return o.complete(w, j, x, xn, o.energy(j, xn), o.ResidualShift(j, xn))
 }
 
-// errors returns a bound abs on the error ‖x̂ − x*‖ and a bound rel on ‖x̂ − x*‖/‖x*‖, for the
-// one-shot coefficients x̂ of target j and the exact solution x*. xn is ‖x̂‖. With K = AᵀA, H = K + γI and
-// the sketch B, abs is the smaller of
+// errors returns a bound abs on the error ‖x̂ − x*‖ and a bound rel on ‖x̂ − x*‖/‖x*‖. x̂ are the
+// coefficients of target j, which is b, from the sketch B of the rows A. x* is the exact solution, and xn is ‖x̂‖.
+// With K = AᵀA, H = K + γI and c = Aᵀb, abs is the smaller of
 //
 //	‖H⁻¹‖·‖K − BᵀB − o.shift·I‖·‖x̂‖,   ‖x̂ − Mc‖ + ‖Mc − x*‖.
 //
-// M is the mean of the lower and the upper bound on H⁻¹, c = Aᵀb, and [At.middleDistance] bounds the last norm.
+// M is the mean of the lower and the upper bound on H⁻¹. [At.middleDistance] bounds the last norm.
 // rel is the smaller of two bounds: one follows from abs, and the other is [OneShot.Contraction].
 func (o OneShot) errors(j int, xn float64) (abs, rel float64) {
 	c := &o.targets[j].c
@@ -59,7 +60,7 @@ func (o OneShot) errors(j int, xn float64) (abs, rel float64) {
 		return 0, 0
 	}
 	s := o.Gamma + o.shift
-	// The round-off in x̂ comes from c = Aᵀb, and from the last product, which computes x̂.
+	// The round-off in x̂ has two sources: c = Aᵀb, and the last product in the computation of x̂.
 	most := o.inverse()
 	cError := o.CrossError(j) + o.factor.onto*eps*c.Norm
 	round := cError*most + o.factor.back*eps*xn
@@ -77,8 +78,9 @@ func (o OneShot) errors(j int, xn float64) (abs, rel float64) {
 	return abs, rel
 }
 
-// gradient returns a bound on the norm of the gradient at x̂. The gradient is (AᵀA − BᵀB − shift·I)x̂,
-// because x̂ solves (BᵀB + (γ + shift)I)x̂ = c with the sketch B. xn is ‖x̂‖.
+// gradient returns a bound on the norm of the gradient of the objective at x̂. The coefficients x̂ solve
+// (BᵀB + (γ + shift)I)x̂ = Aᵀb with the sketch B. So the gradient is (AᵀA − BᵀB − shift·I)x̂. xn is the norm
+// of x̂.
 func (o OneShot) gradient(j int, xn float64) float64 {
 	return o.apart*xn +
 		o.CrossError(j) +
@@ -86,20 +88,21 @@ func (o OneShot) gradient(j int, xn float64) float64 {
 		o.factor.back*eps*(o.norm.largest2+o.Gamma+o.shift)*xn
 }
 
-// ResidualShift returns a bound on ‖A(x̂ − x*)‖, the change of the residuals if the exact solution x* replaces
-// x̂. xn is ‖x̂‖.
+// ResidualShift returns a bound on ‖A(x̂ − x*)‖. This is the change of the residuals if the exact solution x*
+// replaces the coefficients x̂ from the sketch. xn is the norm of x̂.
 func (o OneShot) ResidualShift(j int, xn float64) float64 {
 	return o.gradient(j, xn) * o.timesInverse()
 }
 
-// energy returns a bound on ‖H^{½}(x̂ − x*)‖. xn is ‖x̂‖.
+// energy returns a bound on ‖(AᵀA + γI)^{½}(x̂ − x*)‖, for the coefficients x̂ from the sketch and the exact
+// solution x*. xn is the norm of x̂.
 func (o OneShot) energy(j int, xn float64) float64 {
 	return o.gradient(j, xn) * math.Sqrt(o.inverse()) * (1 + 16*eps)
 }
 
-// RSS returns a bracket of ‖Ax − b‖² = ‖b‖² − 2cᵀx + ‖Ax‖² for any coefficients x, where
-// c = Aᵀb. xn is ‖x‖, and bx is ‖Bx‖² for the sketch B. The bracket uses
-// ‖Bx‖² ≤ ‖Ax‖² ≤ ‖Bx‖² + η‖x‖², with the shrinkage η.
+// RSS returns a bracket of ‖Ax − b‖² = ‖b‖² − 2cᵀx + ‖Ax‖² for any coefficients x, where b is target j
+// and c = Aᵀb. xn is ‖x‖, and bx is ‖Bx‖² for the sketch B. Let η be the shrinkage of B, which bounds what B has
+// lost. The bracket uses ‖Bx‖² ≤ ‖Ax‖² ≤ ‖Bx‖² + η‖x‖².
 func (k *Known) RSS(j int, x []float64, xn, bx float64) interval.Interval {
 	b := k.bound
 	tss := k.TSS[j]
@@ -140,8 +143,8 @@ func (k *Known) SketchNorms(q int, x []float64) []float64 {
 	return out
 }
 
-// Apply returns φᵢ(BᵀB)c for each function φᵢ in phi and each target, where B is the sketch and c = Aᵀb. The
-// result has d columns. Its row i·t + j belongs to φᵢ and target j.
+// Apply returns φᵢ(BᵀB)Aᵀb for each function φᵢ in phi and each target b. B is the sketch of the rows A. The result
+// has a column for each feature. For t targets, its row i·t + j belongs to φᵢ and target j.
 func (k *Known) Apply(phi ...func(s2 float64) float64) []float64 {
 	d := k.eigen.Dim
 	r := len(k.eigen.Values)
@@ -162,8 +165,8 @@ func (k *Known) Apply(phi ...func(s2 float64) float64) []float64 {
 	return x
 }
 
-// applyOff sets x to f(BᵀB)u, where u is the part of c = Aᵀb of target j that is orthogonal to the rows of the
-// sketch B. u is row j of k.cOff, or 0 if k.cOff is nil.
+// applyOff sets x to f(BᵀB)u, where B is the sketch and b is target j. The vector u is the part of Aᵀb that is
+// orthogonal to the rows of B. It is stored as row j of k.cOff. If k.cOff is nil, u counts as 0.
 func (k *Known) applyOff(j int, f func(s2 float64) float64, x []float64) {
 	d := k.eigen.Dim
 	if k.cOff != nil {
@@ -176,7 +179,7 @@ func (k *Known) applyOff(j int, f func(s2 float64) float64, x []float64) {
 	clear(x[:k.eigen.Dim])
 }
 
-// ApplyEach overwrites row j of x with φ(BᵀB)c, where φ is phi[j], B is the sketch, and c = Aᵀb of target
+// ApplyEach overwrites row j of x with φ(BᵀB)Aᵀb, where φ is phi[j], B is the sketch, and b is target
 // firstTarget+j. It returns ‖Bx‖² for each row of x.
 func (k *Known) ApplyEach(firstTarget int, phi []func(s2 float64) float64, x []float64) (bx []float64) {
 	d := k.eigen.Dim
@@ -192,16 +195,16 @@ func (k *Known) ApplyEach(firstTarget int, phi []func(s2 float64) float64, x []f
 		k.applyOff(firstTarget+j, f, x[j*d:])
 	}
 	k.Backend.Gemm(false, false, 1, engine.View(q, r, h), engine.View(r, d, k.eigen.V), 1, engine.View(q, d, x))
-	// Rounding changes the part of x orthogonal to the rows of B, and so changes Bx (docs/math.md §14, "Products with
-	// V").
+	// Rounding changes the part of x that is orthogonal to the rows of the sketch B. So Bx has to be computed again
+	// (docs/math.md §14, "Products with V").
 	if k.cOff != nil {
 		return k.SketchNorms(q, x)
 	}
 	return bx
 }
 
-// LostCross returns a bound on the part of the relative error of coefficients from the sketch that the round-off of
-// AᵀY causes. The bound holds for sketches of any size.
+// LostCross returns a bound on one part of the relative error of coefficients from the sketch. This part comes from
+// the round-off of AᵀY, for the targets Y. The bound holds for sketches of any size.
 func (k *Known) LostCross(gamma float64) float64 {
 	var most float64
 	a := k.At(gamma)
@@ -212,6 +215,7 @@ func (k *Known) LostCross(gamma float64) float64 {
 			most = math.Max(most, moved*(c.Norm+off)/a.quads(c, off).Lo)
 		}
 	}
-	// the factor is 2, because only the lower bound cᵀH⁻¹c/‖c‖ on ‖x*‖ is known
+	// The factor 2 is needed, because the norm of the exact solution is not known. Only the lower bound cᵀH⁻¹c/‖c‖
+	// on it is known, for H = AᵀA + γI and c = Aᵀb.
 	return 2 * most
 }

@@ -9,40 +9,40 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
 
-// A Pencil is a basis W in which H = AᵀA + γI is nearly diagonal for every γ ≥ γ₀. The units of the columns
-// of A do not affect its accuracy. Let S be a diagonal matrix of powers of two, Â = AS⁻¹ and
-// Ĥ(γ) = ÂᵀÂ + γS⁻². The columns wᵢ of a matrix W satisfy
+// A Pencil is a basis W in which the ridge matrix H = AᵀA + γI is nearly diagonal for every penalty γ from
+// Gamma = γ₀ upwards. The units of the columns of A do not affect its accuracy. Let S be a diagonal matrix of
+// powers of two, Â = AS⁻¹ and Ĥ(γ) = ÂᵀÂ + γS⁻². The matrix W has the columns wᵢ and satisfies
 //
 //	WᵀĤ(γ)W = D^{½}(I + E)D^{½},   D = I + (γ − γ₀)Θ,   ‖E‖ ≤ ω(γ).
 //
-// Hence Ĥ(γ)⁻¹ lies between WD⁻¹Wᵀ/(1 + ω) and WD⁻¹Wᵀ/(1 − ω). docs/math.md, Theorem 10.7, has the
-// proof.
+// Here Θ is the diagonal matrix of Theta, and ω is the error bound of the pencil. Hence Ĥ(γ)⁻¹ lies between
+// WD⁻¹Wᵀ/(1 + ω) and WD⁻¹Wᵀ/(1 − ω). docs/math.md, Theorem 10.7, has the proof.
 type Pencil struct {
 	Gamma float64   // γ₀
 	Basis []float64 // Wᵀ, d×d
 	Theta []float64 // ‖S⁻¹wᵢ‖² as computed
 	Size  []float64 // ‖wᵢ‖
 	Rest  []float64 // the lower triangle of (S⁻¹W)ᵀS⁻¹W as computed, d×d
-	// bounds the error of element i, j of Rest, relative to √(ΘᵢΘⱼ)
+	// Round bounds the error of element (i, j) of Rest, divided by √(Theta[i]·Theta[j]).
 	Round float64
 	Base  float64 // bounds ‖WᵀĤ(γ₀)W − I‖_F
 }
 
-// A pencil is used from γ₀ up to pencilRange·γ₀, because its error ω grows with γ/γ₀, and only as long as
-// ω ≤ mostError.
+// A pencil bounds the inverse for penalties γ from its own γ₀ up to pencilRange·γ₀, because its error grows with
+// γ/γ₀. Its error bound must also be at most mostError.
 const (
 	pencilRange = 3e7
 	mostError   = 0.25
 )
 
-// Serves reports whether the pencil bounds the inverse at γ.
+// Serves reports whether the pencil is accurate enough to bound the inverse of AᵀA + γI at the penalty gamma.
 func (p *Pencil) Serves(gamma float64) bool {
 	_, serves := p.errorIfServed(gamma)
 	return serves
 }
 
-// errorIfServed reports whether the pencil is accurate enough at γ. If so, off is the bound ω on ‖E‖ of
-// [Pencil].
+// errorIfServed reports whether the pencil is accurate enough at the penalty gamma. If it is, off is the bound ω in
+// the formula of [Pencil].
 func (p *Pencil) errorIfServed(gamma float64) (off float64, serves bool) {
 	if !(gamma >= p.Gamma && gamma <= pencilRange*p.Gamma) {
 		return 0, false
@@ -51,7 +51,7 @@ func (p *Pencil) errorIfServed(gamma float64) (off float64, serves bool) {
 	return off, off <= mostError
 }
 
-// error returns a bound on ‖E‖ at γ ≥ γ₀.
+// error returns the bound ω(gamma) in the formula of [Pencil], for gamma ≥ p.Gamma.
 func (p *Pencil) error(gamma float64) float64 {
 	d := len(p.Theta)
 	step := gamma - p.Gamma
@@ -75,9 +75,10 @@ func (p *Pencil) error(gamma float64) float64 {
 	return (p.Base+math.Sqrt(2*sum)+p.Round*round)*inflate + few*eps
 }
 
-// bounds returns the matrix D of [Pencil] at γ, and the factors of D⁻¹ with which W·D⁻¹·Wᵀ bounds
-// Ĥ(γ)⁻¹ from below and above. If the pencil is not accurate enough at γ, D is I. bounds then uses that
-// H(γ)⁻¹ lies between H(γ₀)⁻¹ and (γ₀/γ)·H(γ₀)⁻¹, in either order.
+// bounds returns the diagonal matrix D and two factors. In the notation of [Pencil], below·WD⁻¹Wᵀ and above·WD⁻¹Wᵀ
+// are a lower and an upper bound on Ĥ(γ)⁻¹. If the pencil is not accurate enough at γ, D is I, and the bounds
+// follow from Ĥ(γ₀)⁻¹: the matrix Ĥ(γ)⁻¹ lies between Ĥ(γ₀)⁻¹ and (γ₀/γ)·Ĥ(γ₀)⁻¹. The first of these is the upper
+// bound if γ ≥ γ₀, otherwise the lower bound.
 func (p *Pencil) bounds(gamma float64) (below, above float64, diagonal []float64) {
 	at, quotient := gamma, 1.0
 	off, serves := p.errorIfServed(gamma)
@@ -93,9 +94,9 @@ func (p *Pencil) bounds(gamma float64) (below, above float64, diagonal []float64
 	return math.Min(1, quotient) * downward / (1 + off), math.Max(1, quotient) * upward / (1 - off), diagonal
 }
 
-// Equilibrated returns the Known for leave-one-out errors of the rows AS⁻¹, where scale is the diagonal of S. The
-// pencils must have the same S, be in ascending order of γ₀, and be accurate at their γ₀. size bounds ‖A‖_F.
-// The sketch in e is ignored.
+// Equilibrated returns the Known for leave-one-out errors of the rows AS⁻¹, where scale is the diagonal of S. All
+// pencils must have been computed with this S and be accurate at their own Gamma. They must be in ascending order
+// of Gamma. size bounds ‖A‖_F. The sketch in e is ignored.
 func Equilibrated(e Evidence, size float64, pencils []*Pencil, scale []float64) *Known {
 	d, t := len(scale), len(e.TSS)
 	n := norms{size: size, displaced: vec.Norm(e.Displaced[:d]), root: math.Sqrt(e.Weight)}
@@ -131,7 +132,7 @@ func Equilibrated(e Evidence, size float64, pencils []*Pencil, scale []float64) 
 	return k
 }
 
-// over returns the Columns of AS⁻¹ for powers of two S.
+// over returns the Columns after column j of A has been divided by scale[j], a power of two.
 func (c Columns) over(scale []float64) Columns {
 	divide := func(x []float64) []float64 {
 		if x == nil {
@@ -153,15 +154,15 @@ func (c Columns) over(scale []float64) Columns {
 	}
 }
 
-// pencilAt holds the bounds of one γ by a pencil.
+// pencilAt holds the bounds on (AᵀA + γI)⁻¹ that a pencil gives for one penalty γ.
 type pencilAt struct {
 	first        int // index of the first row of the pencil's basis
 	below, above []float64
 	root         float64 // bounds ‖H^{-½}‖_F
 }
 
-// pencilOf returns the bounds at γ from the pencil with the largest γ₀ ≤ γ. If there is none, it uses the first
-// pencil.
+// pencilOf returns the bounds at gamma. They come from the pencil with the largest Gamma ≤ gamma, or from the first
+// pencil if every Gamma is larger.
 func (k *Known) pencilOf(gamma float64) *pencilAt {
 	of := 0
 	for i, p := range k.pencils {

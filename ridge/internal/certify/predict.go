@@ -9,29 +9,29 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
 
-// A Prediction brackets the predictions aᵀx* of the exact solution x* for rows a, which are centred if there is an
-// intercept. [Anchor] has the formula, with H = AᵀA + γI and the width D of the bracket of H⁻¹. The rows of V
-// are the right singular vectors of the sketch.
+// A Prediction bounds the errors of predictions for rows a at one penalty γ. With an intercept, the rows are
+// centred. [Anchor] has the formula of the bounds. It contains H = AᵀA + γI, and D, the difference between the
+// upper and the lower bound on H⁻¹. The rows of the matrix V are the right singular vectors of the sketch.
 type Prediction struct {
 	gap, inverse       []float64 // eigenvalues of D, and of an upper bound on H⁻¹, for each row of V
 	gapOff, inverseOff float64   // the same eigenvalues for vectors orthogonal to V
 	gapMost, most      float64   // the largest eigenvalue in gap and gapOff, and in inverse and inverseOff
 	dot                float64   // bounds the round-off of a product of a dense row with coefficients, in units of eps
 	skew               float64   // bounds the distance of V from orthonormal rows, in units of eps
-	// bounds the underflow error of a product of a row with coefficients, and of the computation of the bounds
+	// lost bounds the effect of underflow on the product of a row with coefficients, and on the computed bounds.
 	lost float64
 
-	// The entries of rows may have been rounded by scaling, see [Columns.Rounded]. entry·eps bounds the relative error
-	// of an entry, and meanSize the norm of the means that were subtracted.
+	// Scaling may have rounded the entries of the rows, see [Columns.Rounded]. entry·eps then bounds the relative error
+	// of an entry. meanSize bounds the norm of the means that were subtracted from the rows.
 	entry, meanSize float64
 }
 
 // An Anchor describes coefficients x of one target, and bounds the errors of their predictions. For a row a and the
-// exact solution x*, the fields gap, energy and distance give
+// exact ridge solution x*, the fields gap, energy and distance give
 //
 //	|aᵀ(x − x*)| ≤ min(√(aᵀDa)·gap + √(aᵀH⁻¹a)·energy, ‖a‖·distance) + round-off.
 //
-// Here H = AᵀA + γI, and D is the width of the bracket of H⁻¹ (docs/math.md §5).
+// Here H is AᵀA + γI, and D is the difference between the upper and the lower bound on H⁻¹ (docs/math.md §5).
 type Anchor struct {
 	Base     float64 // the mean of the target
 	Mean     float64 // the product of x and the means of the features
@@ -66,8 +66,8 @@ func (a At) Prediction() *Prediction {
 	return p
 }
 
-// Plain returns the Prediction for a fit without a sketch and rows with d entries. The bounds depend only on the norm
-// of the row. They allow for four roundings of each entry, because the rows may have been scaled.
+// Plain returns the Prediction for a fit without a sketch, for rows with d entries. Its bounds depend only on the
+// norm of the row. They allow for four roundings of each entry, because the rows may have been scaled.
 func Plain(accuracy engine.Accuracy, d int) *Prediction {
 	return &Prediction{
 		inverseOff: 1,
@@ -78,12 +78,12 @@ func Plain(accuracy engine.Accuracy, d int) *Prediction {
 	}
 }
 
-// lostProduct returns a bound on the underflow error of a product of two vectors of length d, and of a few more
+// lostProduct bounds the effect of underflow on the product of two vectors of length d and on a few more
 // operations.
 func lostProduct(d int) float64 { return float64(d+16) * roundoff.Underflow }
 
-// Middle returns the coefficients x_mid = M·Aᵀb for each target b (t×d), where M is the mean of the lower and the
-// upper bound on H⁻¹ in [At]; see ridge.Predictor. Target j uses the γ of ats[index[j]].
+// Middle returns coefficients M·Aᵀb for each target b, as a t×d matrix for t targets and d features. M is the mean
+// of the lower and the upper bound on (AᵀA + γI)⁻¹. Target j uses the bounds and the penalty γ of ats[index[j]].
 func (k *Known) Middle(ats []*At, index []int) []float64 {
 	phi := make([]func(s2 float64) float64, len(index))
 	x := make([]float64, len(index)*k.eigen.Dim)
@@ -94,7 +94,7 @@ func (k *Known) Middle(ats []*At, index []int) []float64 {
 	return x
 }
 
-// Near returns the Anchor at x, the coefficients of target j that [Known.Middle] returns.
+// Near returns the Anchor at x, the coefficients that [Known.Middle] returns for target j.
 func (a At) Near(j int, x []float64) Anchor {
 	c := &a.targets[j].c
 	// Round-off of x.
@@ -107,8 +107,8 @@ func (a At) Near(j int, x []float64) Anchor {
 	return out
 }
 
-// Measured returns the Anchor at the coefficients x of a fit. distance bounds ‖x − x*‖, and energy bounds
-// ‖H^{½}(x − x*)‖. Here x* is the exact solution, and H = AᵀA + γI.
+// Measured returns the Anchor at coefficients x of target j. Let x* be the exact solution and H = AᵀA + γI.
+// distance must bound ‖x − x*‖, and energy must bound ‖H^{½}(x − x*)‖.
 func (a At) Measured(j int, x []float64, distance, energy float64) Anchor {
 	byEnergy := energy * math.Sqrt(a.inverse()) * (1 + 16*eps)
 	c := a.anchor(j, x, math.Min(distance, byEnergy))
@@ -116,7 +116,7 @@ func (a At) Measured(j int, x []float64, distance, energy float64) Anchor {
 	return c
 }
 
-// anchor returns an Anchor for the coefficients x of target j. radius is a bound on ‖x − x*‖.
+// anchor returns an Anchor at coefficients x of target j. radius bounds the distance of x from the exact solution.
 func (a At) anchor(j int, x []float64, radius float64) Anchor {
 	c := Anchor{distance: radius, size: vec.Norm(x)}
 	if a.Intercept {
@@ -131,7 +131,7 @@ func (a At) anchor(j int, x []float64, radius float64) Anchor {
 }
 
 // Alone returns the [Anchor] at coefficients x, for a fit without a sketch and rows that are not centred. radius
-// bounds the error of x, and interceptError bounds the error of the intercept.
+// bounds the distance of x from the exact solution, and interceptError bounds the error of the intercept.
 func Alone(x []float64, radius, intercept, interceptError float64) Anchor {
 	return Anchor{
 		Base:     intercept,
@@ -142,7 +142,8 @@ func Alone(x []float64, radius, intercept, interceptError float64) Anchor {
 	}
 }
 
-// Forms holds the quadratic forms of a row a that [Anchor] needs, and bounds on the round-off of products with a.
+// Forms holds bounds on √(aᵀDa) and √(aᵀH⁻¹a) in the formula of [Anchor] for a row a, divided by the field norm. It
+// also bounds the round-off of products with a.
 type Forms struct {
 	norm         float64 // ‖a‖ or a bound on it, or the norm of the row before centring
 	gap, inverse float64 // bounds on √(aᵀDa)/norm and √(aᵀH⁻¹a)/norm
@@ -151,13 +152,13 @@ type Forms struct {
 	moved        float64 // bounds the norm of the rounding of the row
 }
 
-// Forms evaluates the quadratic forms of a row a. The arguments are
-//   - along: Va, for the right singular vectors V of the sketch
+// Forms evaluates the quadratic forms aᵀDa and aᵀH⁻¹a of [Anchor] for a row a. The arguments are
+//   - along: Va, where the rows of V are the right singular vectors of the sketch
 //   - norm2: ‖a‖²
 //   - size: the norm of the row before centring
-//   - nnz: the number of entries of a sparse row, or negative for a dense row
+//   - nnz: the number of entries of a sparse row, or a negative number for a dense row
 //
-// To avoid underflow, the forms are computed for a/size. docs/math.md §9 bounds their round-off.
+// The forms are computed for a/size to avoid underflow. docs/math.md §9 bounds their round-off.
 func (p *Prediction) Forms(along []float64, norm2, size float64, nnz int) Forms {
 	if size == 0 {
 		return Forms{moved: p.entry * eps * p.meanSize * inflate}
@@ -195,8 +196,8 @@ func (p *Prediction) Forms(along []float64, norm2, size float64, nnz int) Forms 
 	return out
 }
 
-// Interval returns a bracket of the prediction for a row. f holds the quadratic forms of the row, and product
-// is the product of the row with the coefficients.
+// Interval returns a bracket of the exact solution's prediction for a row. product is the product of the row with
+// the coefficients of c, and f holds the quadratic forms of the row.
 func (c *Anchor) Interval(product float64, f Forms) interval.Interval {
 	y := c.Base + product
 	radius := f.norm * (math.Min(f.gap*c.gap+f.inverse*c.energy, c.distance) +

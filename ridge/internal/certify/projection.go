@@ -10,33 +10,33 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
 
-// A Projection holds bounds on the errors of rows from which q unpenalised columns Z were projected out. A holds the d
-// other features and Y the t targets. Each row [a y] of [A Y] was replaced by the rounded value of
+// A Projection holds error bounds for rows from which q columns Z without penalty were projected out. A holds the d
+// other features and Y the t targets. Let z, a and y be a row of Z, A and Y. The row [a y] was replaced by the
+// rounded value of
 //
-//	[a y] − μ − (z − ν)·B,   B ≈ (ZᵀZ)⁻¹Zᵀ[A Y]   (q×(d+t)),
+//	[a y] − μ − (z − ν)·B,   B ≈ (ZᵀZ)⁻¹Zᵀ[A Y]   (q×(d+t)).
 //
-// where z is the row of Z. With an intercept, μ and ν are the means of the columns of [A Y] and of Z, and the
-// columns in the formula for B are centred. Otherwise μ and ν are 0. Afterwards the columns of A are divided by the
-// square roots of their penalties. docs/math.md §17 derives the bounds.
+// With an intercept, μ and ν are the means of the columns of [A Y] and of Z. The formula for B then uses centred
+// columns. Without an intercept, μ and ν are 0. After the projection, each column of A is divided by the square
+// root of its penalty. docs/math.md §17 derives the bounds.
 type Projection struct {
 	Rows  int64
 	Fixed int       // number of coefficients without penalty: q, plus 1 if there is an intercept
 	Root  float64   // √Σw, with the weights w of the rows
 	B     []float64 // the transpose of B, (d+t)×q
-	// Left[j] and Round[j] describe column j of [A Y] after the projection. Left[j] bounds the norm of its remaining
-	// component in the span of Z, and Round[j] the norm of its rounding errors. Both have length d+t.
+	// Left[j] bounds the norm of the component in the span of Z that column j of [A Y] still has after the projection.
+	// Round[j] bounds the norm of the rounding errors of this column. Both slices have length d+t.
 	Left, Round []float64
 	columns     columnBounds
 	shares      rowShares
 	Inverse     []float64 // bounds on the square roots of the diagonal of (ZᵀZ)⁻¹, q
-	// Mean holds the means of the columns of Z, then of [A Y]. MeanError bounds their errors. Both have length
-	// q+d+t. They are nil without an intercept.
+	// Mean holds the means of the columns of [Z A Y], and MeanError bounds their errors. Both have length q+d+t. They
+	// are nil without an intercept.
 	Mean, MeanError []float64
-	// bounds the relative error of the leverage of a row of Z; the error of the mean ν is not included
+	// leverageError bounds the relative error of the leverage of a row of Z, without the error of the means of Z.
 	leverageError float64
 	meanEffect    float64 // bounds the norm of the error of R⁻ᵀν, where R is the triangular factor of Z
-	// division bounds the relative error of the fields B and Mean that comes from dividing them by the square roots of
-	// the penalties.
+	// division bounds the relative error of B and Mean from the division by the square roots of the penalties.
 	division float64
 }
 
@@ -50,25 +50,25 @@ type columnBounds struct {
 
 // A rowShares holds the data for [Projection.Share].
 type rowShares struct {
-	// A projected element has an error of at most terms times the sum of the magnitudes of its terms, plus rounded
-	// times the magnitude of the element.
+	// The error of a projected element is at most terms·s + rounded·m. Here s is the sum of the magnitudes of the terms
+	// that were added, and m is the magnitude of the element.
 	terms, rounded float64
 	inverse        []float64 // 1/Round[j], before the division by penalties, d+t
 	along          []float64 // for each column k of Z, a bound on |B_kj|/Round[j] over all j; q
-	// the part of the share that is the same for all rows; it comes from scaled features whose entries are far from
-	// zero before centring
+	// fixed is a part of the share that all rows have in common. It is 0 unless scaling rounded the features before
+	// they were centred. It is large if the means of the scaled features are far from zero.
 	fixed float64
 }
 
-// NewProjection returns the Projection for f, a factorisation of the columns Z with the solutions B of least squares.
-// The arguments are
+// NewProjection returns the Projection for a factorisation f of the columns Z without penalty. The solutions in f
+// are the least-squares coefficients of the other columns [A Y] on Z. The arguments are
 //   - columns: bounds on the norms of the columns of [Z A Y]
 //   - weight: the total weight of the rows
 //   - precise: whether rows are projected in double-double arithmetic
-//   - units: the rounding of the columns of A, see [Columns.Rounded]; nil if they are exact
+//   - units: the rounding of the columns of A, see [Columns.Rounded]; nil if these columns are exact
 //
-// The result tss brackets the squared norm of each column of [A Y]. If the columns of Z are too close to linear
-// dependence for a bound, ok is false.
+// The result tss brackets the squared norm of each column of [A Y] before the projection. With an intercept, the
+// columns are centred. ok is false if the columns of Z are too close to linear dependence for a bound.
 func NewProjection(
 	e *Streamed,
 	f *Factored,
@@ -171,17 +171,16 @@ func NewProjection(
 	return p, tss, ok
 }
 
-// LeverageError returns a bound on the error of v, the computed leverage of a row of Z. w is the weight of the
-// row.
+// LeverageError returns a bound on the error of v, the computed leverage of a row among the columns Z. w is the
+// weight of the row.
 func (p *Projection) LeverageError(v, w float64) float64 {
 	root := math.Sqrt(w) * p.meanEffect // v is ‖√w·R⁻ᵀ(z − ν)‖² for the row z
 	return (p.leverageError*v + root*(2*math.Sqrt(v)+root)) * inflate
 }
 
-// Share returns the share of one row in the rounding errors of the projection. In each column j, the rounding error of
-// the row is at most the share times Round[j], apart from underflow. before holds the row before the projection minus
-// the means of the columns, [z−ν a−μ y−μ]. after holds the features and targets after the projection. The
-// share includes the rounding of the division by penalties.
+// Share returns a factor for one row: the rounding error of the projected row in each column j is at most the
+// factor times Round[j], apart from underflow. before holds the row of [Z A Y] minus the means of the columns.
+// after holds the projected row of [A Y]. The factor includes the rounding of the division by penalties.
 func (p *Projection) Share(before, after []float64) float64 {
 	q := len(p.Inverse)
 	most, rounded := 0.0, 0.0
@@ -195,8 +194,8 @@ func (p *Projection) Share(before, after []float64) float64 {
 		p.shares.fixed) * inflate
 }
 
-// Penalized returns the Projection after each feature j has been divided by scale[j]. If p or scale is nil, it returns
-// p.
+// Penalized returns the Projection after the division of each feature j by scale[j]. If p or scale is nil, it
+// returns p unchanged.
 func (p *Projection) Penalized(scale []float64) *Projection {
 	if p == nil || scale == nil {
 		return p
@@ -234,9 +233,9 @@ func (p *Projection) Penalized(scale []float64) *Projection {
 	return &out
 }
 
-// moves holds bounds on the change of a ridge system by the errors of a projection. Let F be the rounding errors of
-// the projected features, and E their remaining components in the span of Z. Ĥ is AᵀA + γI for the computed
-// projected rows, and H for exactly projected rows.
+// moves bounds how much the errors of a projection change a ridge system. F denotes the rounding errors of the
+// projected features, and E their remaining components in the span of the columns without penalty. Ĥ is AᵀA + γI
+// for the computed projected rows, and H is this matrix for exactly projected rows.
 type moves struct {
 	round, left  float64           // bounds ‖F‖_F and ‖E‖_F
 	sigma        float64           // √γ ≤ sigma, and sigma² ≤ λ_min(H)
@@ -244,7 +243,8 @@ type moves struct {
 	df           interval.Interval // brackets the effective dimension for exact rows
 }
 
-// moves returns the bounds at γ for d features. df brackets the effective dimension of the computed projected rows.
+// moves returns the bounds at the penalty gamma for d features. df brackets the effective dimension of the computed
+// projected rows.
 func (p *Projection) moves(gamma float64, d int, df interval.Interval) moves {
 	root, dim := math.Sqrt(gamma), float64(d)
 	m := moves{
@@ -256,8 +256,8 @@ func (p *Projection) moves(gamma float64, d int, df interval.Interval) moves {
 	if free := (dim - df.Lo) * upward; 0 < free && free < 1 { // 1/λ_min(Ĥ) ≤ tr Ĥ⁻¹ = (d − df)/γ
 		least = math.Max(least, root/math.Sqrt(free)*downward)
 	}
-	// Let P project onto the complement of the span of Z, and let Â be the computed projected rows. Then Ĥ is
-	// (PÂ)ᵀPÂ + γI plus GᵀG, for the part G of Â in the span, with ‖G‖ ≤ ‖E‖ + ‖F‖.
+	// Let P be the projection onto the complement of the span of Z, and Â the computed projected rows. Then Ĥ is
+	// (PÂ)ᵀPÂ + γI + GᵀG. Here G is the part of Â in the span, and ‖G‖ ≤ ‖E‖ + ‖F‖.
 	inside := (m.left + m.round) / least * inflate
 	across := 0.0 // across²·Ĥ ⪯ (PÂ)ᵀPÂ + γI
 	if inside < 1 {
@@ -268,8 +268,8 @@ func (p *Projection) moves(gamma float64, d int, df interval.Interval) moves {
 	m.upper = (1 + off) * upward
 	m.sigma = math.Max(m.sigma, least*m.lower)
 
-	// lower and upper bound γ·tr H⁻¹ = d − df. There is another bound: the changes of all singular values σ of A,
-	// as a vector, have a norm of at most ‖QE + F‖_F, and the slope of σ²/(σ²+γ) is at most 0.65/√γ.
+	// lower and upper bound γ·tr H⁻¹ = d − df. A second bound follows from the singular values σ of A. The vector
+	// of their changes has a norm of at most ‖E‖_F + ‖F‖_F, and the slope of σ²/(σ²+γ) is at most 0.65/√γ.
 	shift := 0.65 * math.Sqrt(dim) * (m.left + m.round) / root * inflate
 	round := dim * few * eps
 	m.df = interval.Interval{
@@ -286,10 +286,11 @@ func (p *Projection) moves(gamma float64, d int, df interval.Interval) moves {
 	return m
 }
 
-// original turns brackets of the effective dimension and of ‖Ax* − b‖² for the computed projected rows into
-// brackets for exactly projected rows. Let r be the residual of the computed rows at their exact solution x̂*, and r*
-// the residual of the exact rows at their solution x*. With the errors F, E and f of [Projection.Weights],
-// docs/math.md §17 proves
+// original turns brackets for the computed projected rows into brackets for exactly projected rows. The brackets
+// are of the effective dimension and of the RSS of the ridge solution. Let r be the residual of the computed rows
+// at their exact solution x̂*. Let r* be the residual of the exact rows at their own solution. P, Q, and the errors
+// F, E and f are as in [Projection.Weights], and σ² is a lower bound on the eigenvalues of AᵀA + γI. docs/math.md
+// §17 proves
 //
 //	|‖r*‖ − ‖Pr‖| ≤ ‖f − Fx̂*‖ + min(1/(2√γ), 1/σ)·(‖F‖‖r‖ + ‖E‖‖Qᵀr‖),
 //	‖Pr‖² = ‖r‖² − ‖Qᵀr‖².
@@ -315,8 +316,8 @@ func (p *Projection) original(o *optimum) (df, rss interval.Interval) {
 	return m.df, interval.Squared(lo*downward, hi*upward)
 }
 
-// A Moved holds bounds on the change of the solution by the rounding errors of a projection. x* is the exact solution
-// for exactly projected rows, and x̂* the exact solution for the computed projected rows.
+// A Moved bounds how much the rounding errors of a projection change the solution. x* is the exact solution for
+// exactly projected rows, and x̂* is the exact solution for the computed projected rows.
 type Moved struct {
 	near        float64 // bounds ‖x̂* − x*‖
 	coordinates float64 // bounds ‖Zu − Zu*‖ for the coefficients u of the unpenalised columns Z
@@ -380,8 +381,8 @@ func (p *Projection) Weights(
 	return out, m.df, at
 }
 
-// near returns the bounds for the coefficients x of target j that do not depend on the exact solution. It sets only the
-// fields rounding and span.
+// near sets the fields rounding and span for the coefficients x of target j. The other fields depend on the exact
+// solution.
 func (p *Projection) near(x []float64, j int) Moved {
 	d := len(x)
 	return Moved{
@@ -390,17 +391,20 @@ func (p *Projection) near(x []float64, j int) Moved {
 	}
 }
 
-// A Restored holds the coefficients of the columns without penalty, and the RSS of all returned coefficients together.
+// A Restored holds the coefficients of the columns without penalty. It also has the RSS of all returned
+// coefficients.
 type Restored struct {
 	Coef, Bounds []float64 // the coefficients of the columns without penalty, and bounds on their errors
 	Intercept    Intercept
-	// RSS brackets ‖Ax + Zu + βv − b‖² for the exact columns and the given x. It holds for the returned u and
-	// intercept β, for the best u and β for this x, and for all between. v holds the square roots of the weights.
+	// RSS brackets ‖Ax + Zu + βv − b‖² for the exact columns of A and Z and the given coefficients x. The vector
+	// v holds the square roots of the weights. The bracket holds for the returned u and intercept β and for the best u
+	// and β for this x. It also holds for all u and β between these.
 	RSS interval.Interval
 }
 
-// Relative returns a bound on the relative error ‖(x, u) − (x*, u*)‖/‖(x*, u*)‖ of all coefficients
-// together: x with a penalty and u without. xError bounds ‖x − x*‖.
+// Relative returns a bound on the relative error ‖(x, u) − (x*, u*)‖/‖(x*, u*)‖ of all coefficients of a target. x
+// has the coefficients with a penalty, u the coefficients without, and * marks the exact solution. xError bounds
+// ‖x − x*‖.
 func (r *Restored) Relative(xError float64, x []float64) float64 {
 	terms := float64(len(x) + len(r.Coef) + few)
 	size := math.Hypot(vec.Norm(x), vec.Norm(r.Coef)) * (1 - terms*eps)
@@ -408,10 +412,10 @@ func (r *Restored) Relative(xError float64, x []float64) float64 {
 	return Relative(off, size)
 }
 
-// Unpenalized returns the coefficients u of the unpenalised columns for target j, with bounds on their errors. w and m
-// are the results of Weights for the coefficients x. The argument intercept belongs to the projected rows;
-// intercept.Error also bounds the distance of intercept.Value from the best intercept for x. The results are for the
-// rows before the projection.
+// Unpenalized returns the coefficients of the columns without penalty for target j, with bounds on their errors.
+// The results are for the rows before the projection. w and m are the results of [Projection.Weights] for the
+// coefficients x. The argument intercept is the intercept for the projected rows. intercept.Error must also bound
+// the distance of intercept.Value from the best intercept for x.
 func (p *Projection) Unpenalized(x []float64, j int, w Weights, m Moved, intercept Intercept) Restored {
 	d, q := len(x), len(p.Inverse)
 	u, bounds := make([]float64, q), make([]float64, q)
@@ -432,7 +436,8 @@ func (p *Projection) Unpenalized(x []float64, j int, w Weights, m Moved, interce
 			p.Inverse[k]*m.coordinates +
 			row*(1+float64(d)*eps)*w.Error) * inflate
 	}
-	// x is later divided by the penalties' square roots, which rounds it. This changes Ax by at most divided.
+	// x is later divided by the square roots of the penalties. The rounding of this division changes Ax by at most
+	// divided.
 	divided := p.division * vec.AbsDot(p.columns.before[q:q+d], x) * inflate
 	if s := p.columns.scaled; s != nil { // x and u are also divided by standard deviations, which rounds them, too
 		scaled := vec.AbsDot(s[:q], u) + vec.AbsDot(s[q:], x)

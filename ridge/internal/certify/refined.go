@@ -11,21 +11,22 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
 
-// Corrected holds the gradient g at the coefficients X + Low of a target, computed with twice the digits, and the
-// step ≈ H⁻¹g that a factor of H = AᵀA + γI gives.
+// Corrected holds what one correction of the coefficients X + Low of a target computes. g denotes the gradient at
+// X + Low, computed with twice the digits of float64. The step is (RᵀR)⁻¹g, for a triangular factor R of
+// H = AᵀA + γI. Instead of R, a tridiagonal form T of H may be used.
 type Corrected struct {
 	X, Low   []float64         // x rounded to float64, and the rounding error, which may be nil
 	Bounds   []float64         // bounds |eᵢ|, where Aᵀδ + e is the error of g
 	Residual float64           // bounds ‖δ‖, where δ is the error of the computed Ax − b
 	RSS      interval.Interval // ‖Ax − b‖²
 	Shift    twofold.Number    // the mean of Xx − y
-	// bounds the error of Shift that comes from errors of the features, see [Columns.Unround]
+	// meanOff bounds the part of Shift's error that comes from errors of the features, see [Columns.Unround].
 	meanOff float64
 	Step    []float64 // R⁻¹R⁻ᵀg as computed, approximately X + Low − x*
 	Half    []float64 // R⁻ᵀg as computed; unused if the tridiagonal form T is used
 
-	// HalfLow and StepLow are the products of R⁻ᵀ and R⁻¹R⁻ᵀ with the low part of g, the part that float64
-	// cannot hold. Half and Step include them. They may be nil, and are unused with the tridiagonal form T.
+	// HalfLow and StepLow are R⁻ᵀ and R⁻¹R⁻ᵀ times the low part of g, which is the part that float64 cannot hold.
+	// Half and Step already include them. They may be nil, and they are unused with the tridiagonal form T.
 	HalfLow, StepLow []float64
 
 	// The following fields are only used with T.
@@ -33,8 +34,8 @@ type Corrected struct {
 	Left     []float64 // g − H·Step as computed
 }
 
-// Next returns the new coefficients X − moved, rounded to x, and low, the rounding error of x. moved is
-// Step − Low, rounded.
+// Next returns the corrected coefficients X − moved as a rounded value x and its rounding error low. moved is the
+// rounded value of Step − Low.
 func (c *Corrected) Next() (x, low, moved []float64) {
 	x = make([]float64, len(c.X))
 	low = make([]float64, len(c.X))
@@ -49,7 +50,8 @@ func (c *Corrected) Next() (x, low, moved []float64) {
 	return x, low, moved
 }
 
-// A Refiner bounds the error of coefficients that were corrected with a factor R of H(γ) = AᵀA + γI.
+// A Refiner bounds the error of coefficients that were corrected with a factorisation of AᵀA + γI. This is a
+// triangular factor R or a tridiagonal form T.
 type Refiner struct {
 	rows  *Streamed
 	gamma float64
@@ -59,7 +61,7 @@ type Refiner struct {
 	byT   bool    // T is used instead of R
 }
 
-// NewRefiner returns the Refiner for the factor in f. It returns nil if the factor is too inaccurate.
+// NewRefiner returns the Refiner for the factorisation f. It returns nil if the factorisation is too inaccurate.
 func NewRefiner(e *Streamed, f *Factored) *Refiner {
 	off, s := e.columnErrors(f)
 	n := s.factor
@@ -94,12 +96,13 @@ type Refinement struct {
 	X, Low  []float64 // the coefficients rounded to float64, and the rounding error
 	Weights Weights
 	Error   float64 // bounds ‖X + Low − x*‖
-	// a lower bound on ‖H^{½}(x − x*)‖ for the coefficients x before the correction
+	// Before is a lower bound on the error of the coefficients x before the correction, ‖H^{½}(x − x*)‖. Here x* is
+	// the exact solution, and H is AᵀA + γI.
 	Before float64
 }
 
-// alongMeans returns a bound on Σ|āⱼ||vⱼ| for the means ā of the features and every vector v with
-// ‖H^{½}v‖ ≤ e, where H = AᵀA + γI. It uses |vⱼ| ≤ √(H⁻¹)ⱼⱼ·‖H^{½}v‖.
+// alongMeans returns a bound on Σ|āⱼ||vⱼ| for the means āⱼ of the features and every vector v with
+// ‖H^{½}v‖ ≤ e. Here H is AᵀA + γI. It uses |vⱼ| ≤ √(H⁻¹)ⱼⱼ·‖H^{½}v‖.
 func (r *Refiner) alongMeans(e float64) float64 {
 	if r.rows.Means == nil {
 		return 0
@@ -108,8 +111,8 @@ func (r *Refiner) alongMeans(e float64) float64 {
 	return vec.AbsDot(r.s.inverse, means) * e * inflate
 }
 
-// An afterStep holds bounds for the coefficients x of a [Corrected] and for the new coefficients x − step. At first,
-// x is X + Low, and step is Step. After withLow, x is X, and step is Step − Low.
+// An afterStep holds bounds for coefficients x and for the corrected coefficients x − step. At first, x is X + Low
+// and step is Step, in the fields of [Corrected]. The method withLow changes this to x = X and step = Step − Low.
 type afterStep struct {
 	error  float64           // bounds ‖x − step − x*‖
 	inner  float64           // bounds ‖H^{½}(x − step − x*)‖
@@ -117,8 +120,8 @@ type afterStep struct {
 	before interval.Interval // brackets ‖H^{½}(x − x*)‖
 }
 
-// withLow turns bounds for x = X + Low and step = Step into bounds for x = X and step = Step − Low. moved is
-// Step − Low, rounded.
+// withLow turns bounds for x = X + Low and step = Step into bounds for x = X and step = Step − Low. X, Low and
+// Step are fields of c. moved is the rounded value of Step − Low.
 func (a *afterStep) withLow(c *Corrected, moved []float64, n *nearness) {
 	if c.Low == nil {
 		return
@@ -135,7 +138,8 @@ func (a *afterStep) withLow(c *Corrected, moved []float64, n *nearness) {
 }
 
 // Next bounds the error of the corrected coefficients X + Low − Step of target j, without another pass over the
-// rows. The bound includes the rounding to float64. If a square overflowed, nothing is known and known is false.
+// rows. The bound includes the rounding of the coefficients to float64. known is false if a square overflowed,
+// because no bound is known then.
 func (r *Refiner) Next(j int, c *Corrected) (next Refinement, known bool) {
 	s := r.s
 	n := r.s.factor
@@ -163,7 +167,7 @@ func (r *Refiner) Next(j int, c *Corrected) (next Refinement, known bool) {
 	energy := (a.inner + n.upper*lowR) * round
 	bound := next.Error + rounding
 
-	// f* follows from f(x) − f* = ½‖H^{½}(x − x*)‖².
+	// The minimum f* of the objective f follows from f(x) − f* = ½‖H^{½}(x − x*)‖².
 	next.Before = a.before.Lo
 	objective := objectiveNear(r.gamma, vec.Norm(c.X), a.before, d, c.RSS)
 	rss := interval.WidenRoot(c.RSS, n.upper*(a.step+lowR)*round)
@@ -216,7 +220,7 @@ func (r *Refiner) solved(c *Corrected) (a afterStep) {
 	transposed := n.transposed + eps
 	half := vec.Norm(c.Half) * round
 	step := vec.Norm(c.Step) * round
-	// bounds on the sum of the norms of both vectors
+	// halves and steps bound the sum of the norms of the two vectors, for the high and the low part of g.
 	halves := half + 2*vec.Norm(c.HalfLow)*round
 	steps := step + 2*vec.Norm(c.StepLow)*round
 	ofGradient := math.Min(vec.Norm(c.Bounds)/s.sigma, vec.AbsDot(s.inverse, c.Bounds))

@@ -19,20 +19,22 @@ type Claim struct {
 	InterceptError float64 // bounds the error of the intercept, 0 if unknown
 }
 
-// squaresSlack returns a bound on the difference between ‖b‖² in the fit and in the summary, for the same rows.
+// squaresSlack bounds the difference between ‖b‖² in the fit and in the summary, if both are of the same rows. b is
+// target j.
 func (k *Known) squaresSlack(c *Claim, j int) float64 {
 	return 2*k.SquaresError(j) + c.TSSWidth
 }
 
-// SameSquares compares tss, the ‖b‖² of target j in the fit, with want, the ‖b‖² in the summary.
+// SameSquares compares the squared norm of target j in the fit, tss, with this norm in the summary, want. same
+// reports whether they differ only by round-off.
 func (k *Known) SameSquares(c *Claim, tss float64, j int) (want float64, same bool) {
 	b := k.targetNorm(j)
 	slack := roundoff.SameRows*b*b + k.squaresSlack(c, j)
 	return k.TSS[j], math.Abs(tss-k.TSS[j]) <= slack
 }
 
-// SameIntercept compares the intercept of the fit with want, the intercept that follows from the coefficients of the
-// fit and the means in the summary.
+// SameIntercept compares the intercept of the fit with want, which is computed from the coefficients of the fit and
+// the means in the summary. same reports whether they differ only by round-off.
 func (k *Known) SameIntercept(c *Claim, intercept float64, j int) (want float64, same bool) {
 	n := &k.norm
 	d := k.eigen.Dim
@@ -50,9 +52,9 @@ func (k *Known) SameIntercept(c *Claim, intercept float64, j int) (want float64,
 	return want, n.root*math.Abs(intercept-want) <= roundoff.SameRows*size+off
 }
 
-// SameProducts compares got = c̃ᵀx̂ with want, a bracket of ‖b‖² − 2f*. The fit gives the coefficients x̂
-// and the minimum f* of the objective. The summary gives c̃, the computed c = Aᵀb with an error δ. Without errors,
-// both numbers would be cᵀx*. With errors,
+// SameProducts compares got = c̃ᵀx̂ with want, a bracket of ‖b‖² − 2f*, for target b. The fit gives its
+// coefficients x̂ and the minimum f* of the objective. The summary gives c̃, the computed Aᵀb, which has an error
+// δ. Without errors, both numbers would be bᵀAx* for the exact solution x*. With errors,
 //
 //	|c̃ᵀx̂ − (‖b‖² − 2f*)| ≤ (‖c̃‖ + ‖δ‖)·‖x̂ − x*‖ + ‖δ‖·‖x̂‖.
 func (k *Known) SameProducts(c *Claim, j int) (got float64, want interval.Interval, same bool) {

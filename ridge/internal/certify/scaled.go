@@ -9,10 +9,10 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
 
-// Rounded returns the Columns c for the exact features, before scaling has rounded their entries. In column j, an
-// entry differs from the exact entry by at most units[j]·roundoff.Unit times its magnitude, plus an underflow. norms
-// holds bounds on the norms of the centred columns, and root is √Σw for the weights w. If units is nil, or Scaled
-// is known already, the result is c. docs/math.md §14, "Scaled columns", has the bounds.
+// Rounded returns the bounds of c for the exact features, before scaling rounded their entries. In column j, a
+// scaled entry has a relative error of at most units[j]·roundoff.Unit, apart from underflow. norms holds bounds on
+// the norms of the centred columns, and root is the square root of the total weight. If units is nil, or c already
+// includes the rounding, the result is c. docs/math.md §14, "Scaled columns", has the bounds.
 func (c Columns) Rounded(units, norms []float64, root float64) Columns {
 	if units == nil || c.Scaled != nil {
 		return c
@@ -43,9 +43,9 @@ func (c Columns) Rounded(units, norms []float64, root float64) Columns {
 	return out
 }
 
-// roundedFrom adds to c the rounding of the columns first, first+1, …, as Rounded does; units has an element for
-// each of them. c already contains the rounding of the columns before first. A nil units means that the other columns
-// are exact. norms holds bounds on the norms of all columns. Units and Scaled of the result have an element for each
+// roundedFrom adds to c the rounding of the columns from index first on, as Rounded does. units has an element for
+// each of these columns, or is nil if they are exact. c must already contain the rounding of the columns before
+// first. norms holds bounds on the norms of all columns. Units and Scaled of the result have an element for each
 // column.
 func (c Columns) roundedFrom(first int, units, norms []float64, root float64) Columns {
 	if units == nil && c.Units == nil {
@@ -74,7 +74,7 @@ func (c *Columns) rounding(j int) float64 {
 	return c.Scaled[j]
 }
 
-// roundingOf returns a bound on the norm of the rounding of Zb, where Z are the first len(b) columns.
+// roundingOf returns a bound on the norm of the error of Zb from the rounding of Z, the first len(b) columns.
 func (c *Columns) roundingOf(b []float64) float64 {
 	if c.Scaled == nil {
 		return 0
@@ -82,7 +82,7 @@ func (c *Columns) roundingOf(b []float64) float64 {
 	return vec.AbsDot(c.Scaled[:len(b)], b)
 }
 
-// entry returns the largest number in Units, in units of eps.
+// entry returns the largest relative error of an entry that Units states, in units of eps.
 func (c *Columns) entry() float64 {
 	if len(c.Units) == 0 {
 		return 0
@@ -90,8 +90,8 @@ func (c *Columns) entry() float64 {
 	return slices.Max(c.Units) / 2 * inflate
 }
 
-// meanSize returns a bound on the norm of the means of the features if scaling has rounded the features. Otherwise it
-// returns 0.
+// meanSize returns a bound on the norm of the means of the features. It returns 0 if scaling has not rounded the
+// features, or if there is no intercept.
 func (c *Columns) meanSize() float64 {
 	if c.Units == nil || c.Means == nil {
 		return 0
@@ -100,8 +100,8 @@ func (c *Columns) meanSize() float64 {
 	return (vec.Norm(c.Means[:d]) + vec.Norm(c.MeanErrors[:d])) * inflate
 }
 
-// Scattered returns a bound on ‖Fx‖, where F holds the rounding errors of scaled features ([Columns.Rounded]). The
-// norm of column j of F is at most Scaled[j].
+// Scattered returns a bound on ‖Fx‖, where F is the matrix of rounding errors of the scaled features
+// ([Columns.Rounded]). The norm of column j of F is at most Scaled[j].
 func (c *Columns) Scattered(x []float64) float64 {
 	if c.Scaled == nil {
 		return 0
@@ -109,8 +109,8 @@ func (c *Columns) Scattered(x []float64) float64 {
 	return vec.AbsDot(c.Scaled, x) * inflate
 }
 
-// ofMean returns a bound on the weighted mean of the elements of Fx. scattered bounds ‖Fx‖, and root is √Σw.
-// Without an intercept, it returns 0.
+// ofMean returns a bound on the weighted mean of the elements of a vector with a norm of at most scattered. root is
+// the square root of the total weight. Without an intercept, ofMean returns 0.
 func (c *Columns) ofMean(scattered, root float64) float64 {
 	if c.Means == nil || scattered == 0 {
 		return 0
@@ -118,9 +118,9 @@ func (c *Columns) ofMean(scattered, root float64) float64 {
 	return scattered / root * inflate
 }
 
-// Unround changes m, a measurement at x = X + Low for the features as they were read, into a measurement for the exact
-// features. With the rounding errors F of the features and the residual r, the exact gradient is the measured gradient
-// minus Fᵀr + AᵀFx. The step of m is not used. root is √Σw.
+// Unround widens the bounds in m, which was measured with rounded features at x = X + Low, to hold for the exact
+// features. Let F be the rounding errors of the features, and r the residual. The exact gradient is the measured
+// gradient minus Fᵀr and minus AᵀFx. The step in m is not used. root is the square root of the total weight.
 func (c *Columns) Unround(m *Corrected, root float64) {
 	if c.Scaled == nil {
 		return
@@ -139,7 +139,8 @@ func (c *Columns) Unround(m *Corrected, root float64) {
 	m.meanOff = c.ofMean(scattered, root)
 }
 
-// widen returns a bracket of s² for all numbers s whose distance from the square root of a number in v is at most by.
+// widen returns a bracket of the squares of all numbers that differ from some square root of a number in v by at
+// most by.
 func widen(v interval.Interval, by float64) interval.Interval {
 	if by == 0 {
 		return v

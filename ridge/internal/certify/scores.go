@@ -13,11 +13,12 @@ import (
 // scoredTargets is the number of targets in one matrix product of [Known.GCV].
 const scoredTargets = 256
 
-// GCV returns brackets of the GCV of the exact solution for every target and γ, without computing coefficients.
-// Element j·len(gammas) + i belongs to target j and gammas[i].
+// GCV returns brackets of the generalised cross-validation score of the exact ridge solution, without computing
+// coefficients. Element j·len(gammas) + i belongs to target j and the penalty gammas[i].
 func (k *Known) GCV(gammas []float64) []interval.Interval {
 	const functions = 3
-	// the last value of each function is for vectors orthogonal to the rows of V
+	// The last of the q values of each function belongs to vectors orthogonal to the right singular vectors of the
+	// sketch.
 	g := len(gammas)
 	t := len(k.targets)
 	q := len(k.eigen.Values) + 1
@@ -47,7 +48,7 @@ func (k *Known) GCV(gammas []float64) []interval.Interval {
 			}
 		}
 	}
-	// lost bounds the norm of the underflow error of the squares and of their products with a function
+	// lost[i] bounds the norm of the underflow error of the squares and of their products with function i.
 	for i, v := range lost {
 		lost[i] = math.Sqrt((float64(q) + few) * roundoff.Underflow * (1 + v))
 	}
@@ -66,8 +67,9 @@ func (k *Known) GCV(gammas []float64) []interval.Interval {
 			}
 			row[q-1] = c.Off * c.Off
 		}
-		// The squared norms in rssFromEnvelope are sums over eigenvalues: functions of the eigenvalue times the squared
-		// component of c. One matrix product computes them for many targets and γ.
+		// The squared norms in rssFromEnvelope are sums over the eigenvalues of the sketch. A term is a function of the
+		// eigenvalue times the squared component of Aᵀb. One matrix product computes the sums for many targets b and
+		// penalties.
 		k.Backend.Gemm(
 			false,
 			true,
@@ -107,11 +109,14 @@ func (k *Known) GCV(gammas []float64) []interval.Interval {
 	return out
 }
 
-// NoiseGCV returns brackets of the GCV at each γ for an artificial target b that is typical noise. They do not depend
-// on the targets, so that a choice of candidates by these brackets is the same for every block of targets. The target
-// has ‖b‖² = 1 and c = Aᵀb = Σ σₗvₗ/√n, for the singular values σₗ and the right singular vectors
-// vₗ of the sketch. For random b with independent elements, σₗ/√n is the root mean square of the component of c
-// along vₗ.
+// NoiseGCV returns brackets of the generalised cross-validation score at each penalty for an artificial target b
+// that is typical noise. The scores do not depend on the real targets. A choice of candidates by them is therefore
+// the same for every block of targets. The artificial target has ‖b‖² = 1 and
+//
+//	Aᵀb = Σ σₗvₗ/√n
+//
+// for the singular values σₗ and right singular vectors vₗ of the sketch of n rows. If the elements of b were
+// independent random numbers, σₗ/√n would be the root mean square of the component of Aᵀb along vₗ.
 func (k *Known) NoiseGCV(gammas []float64) []interval.Interval {
 	d := k.eigen.Dim
 	e := k.Evidence
@@ -132,8 +137,8 @@ func (k *Known) NoiseGCV(gammas []float64) []interval.Interval {
 	return New(e).GCV(gammas)
 }
 
-// narrow narrows the brackets of the RSS at each γ by their neighbours. It uses that the RSS increases with γ,
-// and RSS/γ² decreases (docs/math.md §10). The effect is largest if the γ are ascending.
+// narrow narrows the bracket of the RSS at each penalty γ by the brackets at its neighbours in gammas. The RSS
+// increases with γ, and RSS/γ² decreases (docs/math.md §10). The brackets become narrowest if gammas is ascending.
 func narrow(gammas []float64, rss []interval.Interval) {
 	const up, down = 1 + 4*eps, 1 - 4*eps
 	for i := len(rss) - 2; i >= 0; i-- {

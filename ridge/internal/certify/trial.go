@@ -6,12 +6,12 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
 
-// MostTrials is the largest number of own vectors of a [Trial].
+// MostTrials is the largest number of vectors that a [Trial] may have of its own, beside the shared vectors.
 const MostTrials = 4
 
-// A TrialSpace describes m vectors v that the trial spaces of all forms share. Let M(γ) = P + γV be the matrix of
-// products of trial vectors, with Pᵢⱼ = (Avᵢ)ᵀ(Avⱼ) and Vᵢⱼ = vᵢᵀvⱼ. For the shared vectors, M(γ)
-// is nearly the diagonal matrix D = diag(Values) + γI.
+// A TrialSpace describes m vectors v₁ … v_m that all trial spaces for a matrix A have in common. For a penalty γ,
+// let M(γ) be the matrix with the elements (Avᵢ)ᵀ(Avⱼ) + γ·vᵢᵀvⱼ. The vectors are chosen so that M(γ) is
+// nearly the diagonal matrix D = diag(Values) + γI.
 type TrialSpace struct {
 	Values []float64 // m, nonnegative
 	Defect float64   // bounds ‖D^{-½}(M(γ) − D)D^{-½}‖ for every γ
@@ -19,20 +19,22 @@ type TrialSpace struct {
 	Size   float64   // bounds ‖A‖_F
 }
 
-// A Trial describes the trial space of one quadratic form fᵀ(AᵀA + γI)⁻¹f: the shared vectors of the
-// [TrialSpace], and k ≤ [MostTrials] vectors of its own. For a form of AAᵀ, A stands for Aᵀ.
+// A Trial describes the trial space of one quadratic form fᵀ(AᵀA + γI)⁻¹f. The space is spanned by the m shared
+// vectors of the [TrialSpace] and k ≤ [MostTrials] vectors of its own. For a form fᵀ(AAᵀ + γI)⁻¹f, the matrix A
+// in all comments here stands for Aᵀ.
 type Trial struct {
 	Shared []float64 // products of f with the shared vectors, m
 	Own    []float64 // products of f with the own vectors, k
-	// products of each own vector u with each shared vector v: (Au)ᵀ(Av) in CrossP, uᵀv in CrossV, k×m
+	// CrossP holds (Au)ᵀ(Av), and CrossV holds uᵀv, for each own vector u and each shared vector v. Both are k×m.
 	CrossP, CrossV []float64
-	// products of each own vector u with each own vector u′: (Au)ᵀ(Au′) in P, uᵀu′ in V, k×k
+	// P holds (Au)ᵀ(Au′), and V holds uᵀu′, for each pair of own vectors u and u′. Both are k×k.
 	P, V []float64
-	// Before holds ‖x‖ for each own vector Aᵀx. It is nil if the own vectors were not computed as such products.
+	// Before holds the norm of x for each own vector that was computed as a product Aᵀx. It is nil if the own vectors
+	// were computed in another way.
 	Before []float64
 }
 
-// A TrialWork is a workspace of [TrialSpace.Below] for one γ.
+// A TrialWork is a workspace of [TrialSpace.Below] for one penalty gamma.
 type TrialWork struct {
 	gamma                   float64
 	diagonal, inverse, root []float64 // D, 1/D and √D
@@ -49,13 +51,13 @@ func (s *TrialSpace) NewTrialWork(gamma float64) *TrialWork {
 	return w
 }
 
-// Below returns a lower bound on scale²·fᵀM⁻¹f, or 0, for the form of t and M = AᵀA + γI. For every
-// vector z of the trial space,
+// Below returns a lower bound on scale²·fᵀM⁻¹f for the form that t describes, where M = AᵀA + γI. It returns 0 if
+// it finds no positive bound. Every vector z of the trial space satisfies
 //
 //	fᵀM⁻¹f ≥ 2fᵀz − zᵀMz.
 //
-// Below chooses a good z in plain arithmetic and bounds the round-off of the right side. docs/math.md, Theorem 10.8,
-// has the proof.
+// Below chooses a good z in plain arithmetic and bounds the round-off of the right side. docs/math.md, Theorem
+// 10.8, has the proof.
 func (s *TrialSpace) Below(w *TrialWork, scale float64, t *Trial) float64 {
 	var own [MostTrials]float64
 	m := len(s.Values)
@@ -103,13 +105,13 @@ func (s *TrialSpace) Below(w *TrialWork, scale float64, t *Trial) float64 {
 	return bound
 }
 
-// underflowing bounds the underflow error of the products in M(γ) and of the products with f, if γ and Size² are
-// between 2⁻¹⁰⁰ and 2¹⁰⁰ (docs/math.md, Theorem 10.8).
+// underflowing bounds the underflow error of the products that [TrialSpace.Below] adds. It requires that γ and
+// Size² are between 2⁻¹⁰⁰ and 2¹⁰⁰ (docs/math.md, Theorem 10.8).
 const underflowing = 0x1p-900
 
-// solve overwrites tau with the coefficients of the own vectors that maximise the bound of [TrialSpace.Below]. It
-// eliminates the shared vectors and solves for the rest by Cholesky. An own vector that nearly depends on the others,
-// or that is mostly round-off, gets the coefficient 0.
+// solve overwrites tau with the coefficients of the trial's own vectors that maximise the bound of
+// [TrialSpace.Below]. It eliminates the shared vectors first, and then solves for the own vectors by Cholesky. An
+// own vector gets the coefficient 0 if it nearly depends on the other vectors or is mostly round-off.
 func (t *Trial) solve(w *TrialWork, scale float64, tau []float64) {
 	k, m := len(tau), len(w.inverse)
 	var s [MostTrials][MostTrials]float64

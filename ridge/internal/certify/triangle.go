@@ -8,10 +8,10 @@ import (
 	"github.com/fdridge/fdridge/internal/vec"
 )
 
-// inverseNorms returns norms of R⁻¹ for an upper triangular d×d matrix R, given in r. frobenius is
-// ‖R⁻¹‖_F, and rows holds the norms of the rows. spectral bounds ‖R⁻¹‖₂ by the smaller of
-// ‖R⁻¹‖_F and √(‖R⁻¹‖₁‖R⁻¹‖_∞). If R is too close to singular, frobenius and spectral are
-// +Inf.
+// inverseNorms returns norms of R⁻¹ for an upper triangular d×d matrix R, given in r with the row stride ldr.
+// frobenius is ‖R⁻¹‖_F, and rows holds the norms of the rows of R⁻¹. spectral is a bound on ‖R⁻¹‖₂. It is
+// the smaller of ‖R⁻¹‖_F and √(‖R⁻¹‖₁‖R⁻¹‖_∞). If R is too close to singular, frobenius and spectral
+// are +Inf.
 func inverseNorms(
 	be engine.Backend,
 	d int,
@@ -19,7 +19,7 @@ func inverseNorms(
 	ldr int,
 ) (frobenius, spectral float64, rows []float64) {
 	const kb = 64
-	// columns of the panel: d/16, but at least 64 and at most 256
+	// nb is the number of rows of R⁻¹ that are computed together, and the width of the blocks of columns.
 	nb := min(256, max(kb, d/16))
 	panel := make([]float64, min(nb, d)*d)
 	columns := make([]float64, d) // column sums of absolute values
@@ -30,8 +30,8 @@ func inverseNorms(
 		for i := range m {
 			panel[i*d+i0+i] = 1
 		}
-		// subtract subtracts the product of columns lo to hi−1 of the panel with R from columns hi to end−1 of the
-		// panel.
+		// subtract multiplies columns lo to hi−1 of the panel by R, and subtracts the product from columns hi to end−1
+		// of the panel.
 		subtract := func(lo, hi, end int) {
 			be.Gemm(
 				false,
@@ -80,7 +80,7 @@ func inverseNorms(
 	return frobenius, math.Min(frobenius, math.Sqrt(slices.Max(columns))*math.Sqrt(widest)), rows
 }
 
-// columnsOf returns the norms of the columns of the upper triangular matrix r.
+// columnsOf returns the norms of the columns of a d×d upper triangular matrix r with the row stride ldr.
 func columnsOf(d int, r []float64, ldr int) []float64 {
 	out := make([]float64, d)
 	for i := range d {

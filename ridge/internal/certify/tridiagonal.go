@@ -9,8 +9,8 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
 
-// A Tridiagonal is the tridiagonal matrix T of a reduction QTQᵀ ≈ K = AᵀA, with an orthogonal Q. Up to the
-// error of the reduction, K + γI and T + γI have the same eigenvalues for every γ.
+// A Tridiagonal is a tridiagonal matrix T with AᵀA ≈ QTQᵀ, for an orthogonal matrix Q. Up to the error of this
+// reduction, AᵀA + γI and T + γI have the same eigenvalues for every γ. In the comments of the fields, K is AᵀA.
 type Tridiagonal struct {
 	Diagonal []float64
 	Beside   []float64 // the subdiagonal, d−1 elements
@@ -22,7 +22,8 @@ type Tridiagonal struct {
 	least    float64   // a lower bound on the eigenvalues of T
 }
 
-// NewTridiagonal returns a Tridiagonal with the given fields. The caller has to set the fields Reduced and Skew.
+// NewTridiagonal returns a Tridiagonal with the given fields, for a matrix with diagonal and beside as its diagonal
+// and subdiagonal. The caller has to set the fields Reduced and Skew.
 func NewTridiagonal(diagonal, beside, columns []float64, streamed float64) *Tridiagonal {
 	t := &Tridiagonal{
 		Diagonal: diagonal,
@@ -44,13 +45,13 @@ func NewTridiagonal(diagonal, beside, columns []float64, streamed float64) *Trid
 	return t
 }
 
-// pivot returns the pivot of LDLᵀ that follows the pivot p. a is the next diagonal element, and e the subdiagonal
-// element before it.
+// pivot returns the next pivot of the factorisation LDLᵀ of a tridiagonal matrix. p is the pivot before it, a is
+// the diagonal element of its row, and e is the subdiagonal element between both rows.
 func pivot(a, e, p float64) float64 { return a - float64(e/p*e) }
 
-// pivots factors T + sI = LDLᵀ and overwrites p with the pivots, from the first row down. They are the exact
-// pivots of a matrix that differs from T + sI by at most rounding(s). If all pivots are positive, this matrix
-// is positive definite.
+// pivots factors T + sI = LDLᵀ from the first row down, and writes the pivots to p. It stops and returns false at a
+// pivot that is not positive. The computed pivots are the exact pivots of a matrix close to T + sI: the difference
+// is at most rounding(s). If all pivots are positive, that matrix is positive definite.
 func (t *Tridiagonal) pivots(s float64, p []float64) (positive bool) {
 	for i, a := range t.Diagonal {
 		p[i] = a + s
@@ -64,15 +65,15 @@ func (t *Tridiagonal) pivots(s float64, p []float64) (positive bool) {
 	return true
 }
 
-// rounding returns a bound on ‖E‖, where T + sI + E is the matrix that has the computed pivots as its exact
-// pivots. Each pivot rounds the diagonal element once and the subdiagonal element three times. inverseTrace adds two
-// roundings.
+// rounding bounds the distance between T + sI and the matrix whose exact pivots are the computed pivots of T + sI.
+// For each pivot, the diagonal element is rounded once and the subdiagonal element three times. inverseTrace adds
+// two roundings.
 func (t *Tridiagonal) rounding(s float64) float64 {
 	return 8*eps*(t.norm+math.Abs(s)) + 8*roundoff.Underflow
 }
 
-// leastEigenvalue returns a lower bound on the eigenvalues of T, by bisection. If all pivots of T − sI are positive,
-// no eigenvalue of T is below s, up to round-off.
+// leastEigenvalue returns a lower bound on the eigenvalues of T. It uses bisection: if all pivots of T − sI are
+// positive, no eigenvalue of T is below s, up to round-off.
 func (t *Tridiagonal) leastEigenvalue() float64 {
 	lo := -t.norm
 	hi := t.norm
@@ -91,8 +92,8 @@ func (t *Tridiagonal) leastEigenvalue() float64 {
 	return lo - t.rounding(lo)
 }
 
-// inverseTrace returns γ·tr (T + sI)⁻¹ up to round-off (docs/math.md §8). If a pivot is not positive, ok is
-// false.
+// inverseTrace returns gamma times the trace of (T + sI)⁻¹, up to round-off (docs/math.md §8). ok is false if a
+// pivot of T + sI is not positive.
 func (t *Tridiagonal) inverseTrace(gamma, s float64) (trace float64, ok bool) {
 	d := len(t.Diagonal)
 	p := make([]float64, d)
@@ -107,8 +108,8 @@ func (t *Tridiagonal) inverseTrace(gamma, s float64) (trace float64, ok bool) {
 		if i+1 < d {
 			q = pivot(a, t.Beside[i], below)
 		}
-		// p[i] is the pivot of row i in the elimination from the first row down, and q in the elimination from the last row
-		// up.
+		// p[i] is the pivot of row i in the elimination from the first row down. q is the pivot of row i in the
+		// elimination from the last row up.
 		v := p[i] + (q - a) // 1/v is diagonal element i of the inverse; p[i] + q may overflow
 		if !(q > 0) || !(v > 0) {
 			return 0, false
@@ -119,8 +120,8 @@ func (t *Tridiagonal) inverseTrace(gamma, s float64) (trace float64, ok bool) {
 	return sum.Value(), true
 }
 
-// dimension returns a bracket of d − γ·tr H⁻¹ for H = AᵀA + γI. The caller guarantees that the eigenvalues
-// of H and of T + γI differ by at most distance. limit is an upper bound on the result.
+// dimension returns a bracket of d − γ·tr (AᵀA + γI)⁻¹ for d features. The eigenvalues of AᵀA + γI and of
+// T + γI must differ by at most distance. limit must be an upper bound on the result.
 func (t *Tridiagonal) dimension(gamma, distance, limit float64) interval.Interval {
 	d := float64(len(t.Diagonal))
 	out := interval.Interval{Hi: limit}
@@ -140,9 +141,9 @@ func (t *Tridiagonal) dimension(gamma, distance, limit float64) interval.Interva
 	return out
 }
 
-// tridiagonal bounds the eigenvalues, the inverse and the effective dimension of H = AᵀA + γI, by the tridiagonal
-// form f.T. off[j] bounds the norm of the error in column j of A. All these errors together change a singular value of
-// A by at most ‖off‖, and so an eigenvalue of AᵀA by at most ‖off‖(2‖A‖ + ‖off‖).
+// tridiagonal bounds the eigenvalues, the inverse and the effective dimension of AᵀA + γI by the tridiagonal form
+// f.T. off[j] bounds the norm of the error in column j of A. These errors together change each singular value of A
+// by at most ‖off‖. They change each eigenvalue of AᵀA by at most ‖off‖(2‖A‖ + ‖off‖).
 func (e *Streamed) tridiagonal(f *Factored, off []float64) spectrum {
 	t := f.T
 	gamma := f.Gamma
@@ -173,13 +174,14 @@ func (e *Streamed) tridiagonal(f *Factored, off []float64) spectrum {
 	return s
 }
 
-// Serves reports whether the factor f is accurate enough: the relative error of a solve with f is at most 2⁻¹⁰.
+// Serves reports whether the factorisation f is accurate enough. This is the case if the relative error of a solve
+// with f is at most 2⁻¹⁰.
 func (e *Streamed) Serves(f *Factored) bool {
 	_, s := e.columnErrors(f)
 	return s.factor.solved <= 0x1p-10
 }
 
-// MayGain reports whether the error bound may become 100 times smaller if a Cholesky factor is used instead of the
+// MayGain reports whether a Cholesky factor may give an error bound that is 100 times smaller than the bound by the
 // tridiagonal form f.T. docs/math.md §8 ("Certificate of Tridiagonal") compares the two bounds.
 func (e *Streamed) MayGain(f *Factored) bool {
 	_, s := e.columnErrors(f)
@@ -190,8 +192,8 @@ func (e *Streamed) MayGain(f *Factored) bool {
 	return vec.Norm(f.T.Columns)/s.sigma > 100*math.Max(least, 1)
 }
 
-// stepped returns the bounds for c before and after its step, which was computed with a tridiagonal form. The proof is
-// in docs/math.md §8, "Certificate of Tridiagonal".
+// stepped returns the bounds for the coefficients in c before and after its correction step, which was computed
+// with a tridiagonal form. docs/math.md §8, "Certificate of Tridiagonal", has the proof.
 func (r *Refiner) stepped(c *Corrected) afterStep {
 	s := r.s
 	d := float64(r.rows.Dim)
@@ -201,7 +203,8 @@ func (r *Refiner) stepped(c *Corrected) afterStep {
 	g := vec.Norm(c.Gradient) * round
 	left := vec.Norm(c.Left) * round
 	lost := vec.Norm(c.Bounds) * round
-	// open bounds ‖g − H·step‖, the residual of the step, and s.apart bounds the error of a product with H.
+	// open bounds ‖g − H·step‖, the norm of the step's residual for the gradient g and H = AᵀA + γI. s.apart
+	// bounds the error of a product with H, divided by the norm of the vector.
 	open := (left + s.apart*step + few*eps*(g+left) + tiny) * inflate
 	inner := ((open+lost)/s.sigma+r.share*c.Residual)*round + tiny
 	square := vec.Dot(c.Step, c.Gradient) - vec.Dot(c.Step, c.Left)

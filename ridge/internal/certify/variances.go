@@ -8,10 +8,11 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
 
-// unitVectors is the number of unit vectors that Variances projects together.
+// unitVectors is the number of unit vectors that Variances projects together onto the right singular vectors of the
+// sketch.
 const unitVectors = 64
 
-// inverseAbove returns the largest eigenvalue of the upper bound on H⁻¹.
+// inverseAbove returns the largest eigenvalue of the sketch's upper bound on (AᵀA + γI)⁻¹.
 func (a At) inverseAbove() float64 {
 	out := a.above(a.eigen.Rest)
 	for _, s2 := range a.eigen.Values {
@@ -20,15 +21,15 @@ func (a At) inverseAbove() float64 {
 	return out
 }
 
-// An upperBound is a matrix U with H⁻¹ ⪯ U. It has the eigenvectors of the sketch.
+// An upperBound is a matrix U ⪰ (AᵀA + γI)⁻¹ whose eigenvectors are the right singular vectors of the sketch B.
 type upperBound struct {
 	of      func(s2 float64) float64 // eigenvalue of U for an eigenvalue of BᵀB
 	largest float64
 	beyond  float64 // bounds max(0, γ·largest − 1), with its round-off
 }
 
-// upperBounds returns the upper bounds on H⁻¹ that are known: the bound by the sketch, and a multiple of I. Their
-// elementwise minimum is not an upper bound.
+// upperBounds returns the known upper bounds on (AᵀA + γI)⁻¹. One of them is a multiple of I. The other one is the
+// bound by the sketch, if this bound is valid. The elementwise minimum of two upper bounds is not an upper bound.
 func (a At) upperBounds() []upperBound {
 	plain := a.inverse()
 	out := []upperBound{{func(float64) float64 { return plain }, plain, few * eps}}
@@ -43,19 +44,20 @@ func (a At) upperBounds() []upperBound {
 	return out
 }
 
-// Variances returns brackets of the diagonals of two matrices, with H = K + γI:
+// Variances returns brackets of the diagonals of two matrices, where K = AᵀA and H = K + γI:
 //
 //	sampling: H⁻¹KH⁻¹,   posterior: H⁻¹.
 //
-// Multiplied by the variance of the noise, sampling is the variance of each coefficient over repeated samples, and
-// posterior is its variance given the sample, under a normal prior.
+// Multiplied by the variance of the noise, sampling is the variance of each coefficient over repeated samples. With
+// the same factor, posterior is the variance of each coefficient given the sample, under a normal prior.
 //
-// The sketch gives matrices L ⪯ H⁻¹ ⪯ U, see [At]. Let M = (L + U)/2. For the unit vector e of a column,
+// The sketch gives matrices L and U with L ⪯ H⁻¹ ⪯ U, see [At]. Let M = (L + U)/2. The unit vector e of a column
+// satisfies
 //
 //	eᵀLe − γ‖Me‖² ≤ eᵀH⁻¹KH⁻¹e ≤ eᵀUe − γ‖Me‖².
 //
-// docs/math.md §21 has the proof. It needs the same U in M and in eᵀUe. So each of the known U gives a bracket, and
-// the result is their intersection.
+// docs/math.md §21 has the proof. It needs the same U in M and in eᵀUe. Therefore each known U gives its own
+// bracket, and the result is the intersection of these brackets.
 func (k *Known) Variances(gamma float64) (sampling, posterior []interval.Interval) {
 	a := k.At(gamma)
 	d := k.eigen.Dim
@@ -94,8 +96,8 @@ func (k *Known) Variances(gamma float64) (sampling, posterior []interval.Interva
 	return sampling, posterior
 }
 
-// variance returns the bracket of eᵀH⁻¹KH⁻¹e by one upper bound on H⁻¹. p is the projection of the unit
-// vector e, and lo is at most eᵀLe.
+// variance returns a bracket of eᵀH⁻¹KH⁻¹e from the upper bound u, in the notation of [Known.Variances]. p is the
+// projection of the unit vector e onto the sketch, and lo must be at most eᵀLe.
 func (a At) variance(p *spectral.Projection, u upperBound, lo float64) interval.Interval {
 	round := 2 * a.factor.along * eps
 	root := a.eigen.Norm(p, func(s2 float64) float64 {

@@ -7,7 +7,8 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
 
-// Weights holds the bounds for the coefficients x̂ of one target.
+// Weights holds bounds for the coefficients x̂ of one target b. In the comments of the fields, x* is the exact
+// solution at a penalty γ, and f* is its objective. H is AᵀA + γI.
 type Weights struct {
 	Error     float64 // bounds ‖x̂ − x*‖
 	Relative  float64 // bounds ‖x̂ − x*‖/‖x*‖
@@ -18,12 +19,13 @@ type Weights struct {
 	RSS       interval.Interval // brackets ‖Ax̂ − b‖²
 	GCV       interval.Interval // brackets n·‖Ax* − b‖²/(n − df)²
 	Marginal  Marginal          // the marginal likelihood at γ
-	// bounds ‖Fx̂‖ for the rounding errors F of scaled features, see [Columns.Scattered]
+	// Scattered bounds ‖Fx̂‖ for the rounding errors F of scaled features, see [Columns.Scattered].
 	Scattered float64
 }
 
-// complete sets Energy, Intercept and GCV of w, for coefficients x of target j with ‖x‖ = xn. Let x* be the
-// exact solution, and H = AᵀA + γI. energy bounds ‖H^{½}(x − x*)‖, and move bounds ‖A(x − x*)‖.
+// complete sets Energy, Scattered, Intercept, GCV and Marginal of w for the coefficients x of target j. xn is ‖x‖.
+// Let x* be the exact solution, and H = AᵀA + γI. energy bounds ‖H^{½}(x − x*)‖, and move bounds
+// ‖A(x − x*)‖.
 func (a At) complete(w Weights, j int, x []float64, xn, energy, move float64) Weights {
 	w.Energy = math.Min(energy, a.excess(xn, w.RSS, w.Objective))
 	w.Scattered = a.Scattered(x)
@@ -40,22 +42,23 @@ func (a At) complete(w Weights, j int, x []float64, xn, energy, move float64) We
 	})
 }
 
-// lostSquares returns a bound on the underflow error of a few products such as γ‖x‖². xn is ‖x‖.
+// lostSquares bounds the underflow error of a few products such as γ‖x‖², where xn is ‖x‖.
 func lostSquares(xn float64) float64 {
 	return few * roundoff.Underflow * (1 + xn)
 }
 
-// excess returns a bound on √(2(f(x) − f*)) for coefficients x, where f* is the minimum of the objective f. This
-// number equals ‖H^{½}(x − x*)‖, where x* is the exact solution and H = AᵀA + γI. xn is ‖x‖, rss
-// brackets ‖Ax − b‖², and objective brackets f*.
+// excess returns a bound on √(2(f(x) − f*)) for coefficients x, where f* is the minimum of the objective f. For the
+// exact solution x* and H = AᵀA + γI, this number equals ‖H^{½}(x − x*)‖. xn is ‖x‖, rss brackets
+// ‖Ax − b‖² for the target b, and objective brackets f*.
 func (a At) excess(xn float64, rss, objective interval.Interval) float64 {
 	gap := math.Max(0, rss.Hi+a.Gamma*xn*xn*upward-2*objective.Lo)
 	return math.Sqrt(gap+4*eps*rss.Hi+lostSquares(xn)) * (1 + 16*eps)
 }
 
-// rssAtOptimum returns a bracket of ‖Ax* − b‖² for the exact solution x*, given coefficients x near x*. e
-// bounds ‖x − x*‖, and move bounds ‖A(x − x*)‖. f brackets the smallest objective f*, xn is ‖x‖, and
-// rss brackets ‖Ax − b‖². The result is the intersection of the brackets in docs/math.md §5.
+// rssAtOptimum returns a bracket of ‖Ax* − b‖² for the target b with index j and the exact solution x*, from
+// coefficients x near x*. xn is ‖x‖, e bounds ‖x − x*‖, and move bounds ‖A(x − x*)‖. f brackets the
+// smallest objective, and rss brackets ‖Ax − b‖². The result is the intersection of the brackets in docs/math.md
+// §5.
 func (a At) rssAtOptimum(j int, xn, e, move float64, f, rss interval.Interval) interval.Interval {
 	far := xn + e
 	near := math.Max(0, xn-e)
@@ -75,7 +78,7 @@ func (a At) rssAtOptimum(j int, xn, e, move float64, f, rss interval.Interval) i
 	return interval.Intersect(a.rssFromEnvelope(j), interval.Intersect(byObjective, byMove))
 }
 
-// rssFromEnvelope returns a bracket of ‖Ax* − b‖² for the exact solution x*, without using coefficients.
+// rssFromEnvelope returns a bracket of the RSS of the exact solution for target j, without using coefficients.
 // docs/math.md §5, "Training error of the exact solution", has the formula.
 func (a At) rssFromEnvelope(j int) interval.Interval {
 	c := &a.targets[j].c
@@ -93,14 +96,15 @@ func (a At) rssFromEnvelope(j int) interval.Interval {
 	})
 }
 
-// An envelope holds the norms in the bracket of ‖Ax* − b‖² from docs/math.md §5. H⁻¹ lies between M − ½D
-// and M + ½D, for functions M and D of the sketch. With c = Aᵀb, let z = D^{½}c and y = D^{½}Mc.
+// An envelope holds the norms in the bracket of the exact solution's RSS in docs/math.md §5. The sketch gives
+// matrices M and D such that (AᵀA + γI)⁻¹ lies between M − ½D and M + ½D. For a target b, let c = Aᵀb,
+// z = D^{½}c and y = D^{½}Mc.
 //
 //   - form is √(cᵀMc + γ‖Mc‖²), and lost bounds its underflow error
 //   - z bounds ‖z‖, and zy bounds ‖z + 2γy‖
 type envelope struct{ form, z, zy, lost float64 }
 
-// envelope returns a bracket of ‖Ax* − b‖² for target j and the exact solution x*, from the norms in e.
+// envelope returns a bracket of the exact solution's RSS for target j, from the norms in e.
 func (a At) envelope(j int, e *envelope) interval.Interval {
 	c := &a.targets[j].c
 	tss := a.TSS[j]
@@ -108,8 +112,8 @@ func (a At) envelope(j int, e *envelope) interval.Interval {
 	middle := tss - e.form*e.form
 	half := e.z * e.zy / 2
 	radius := math.Sqrt(a.widestGap()) * e.z / 2
-	// delta bounds the error of c and of its projection. middle and half are quadratic forms of c, whose matrices have
-	// norms of at most 2·most. pad bounds the errors of middle and half.
+	// delta bounds the error of c = Aᵀb and of its projection onto the sketch. middle and half are quadratic forms of
+	// c. The matrices of these forms have norms of at most 2·most. pad bounds the errors of middle and half.
 	delta := a.CrossError(j) + a.factor.onto*eps*c.Norm
 	most := a.inverse()
 	pad := 16*math.Sqrt(tss*most)*delta +
@@ -125,7 +129,7 @@ func (a At) envelope(j int, e *envelope) interval.Interval {
 	}
 }
 
-// An optimum describes the exact solution x* of one target at γ.
+// An optimum describes the exact ridge solution x* of one target b at the penalty gamma.
 type optimum struct {
 	gamma  float64
 	target int
@@ -139,7 +143,8 @@ type optimum struct {
 	objective interval.Interval
 }
 
-// scored sets GCV and Marginal by the optimum o and the objective of w.
+// scored returns w with the fields GCV and Marginal for the exact solution o. It also sets o.objective to the
+// objective of w.
 func (w Weights) scored(rows int64, intercept bool, p *Projection, o *optimum) Weights {
 	o.objective = w.Objective
 	w.GCV = scored(rows, intercept, p, o)
@@ -147,8 +152,8 @@ func (w Weights) scored(rows int64, intercept bool, p *Projection, o *optimum) W
 	return w
 }
 
-// scored returns a bracket of the GCV for n rows. If p is not nil, the n rows are the result of the projection p, and
-// the GCV is for the rows before p.
+// scored returns a bracket of the generalised cross-validation score. If p is not nil, the given rows are the
+// result of the projection p, and the score is for the rows before this projection.
 func scored(rows int64, intercept bool, p *Projection, o *optimum) interval.Interval {
 	fixed := 0
 	if intercept {
@@ -161,8 +166,9 @@ func scored(rows int64, intercept bool, p *Projection, o *optimum) interval.Inte
 	return gcv(rows, fixed+len(p.Inverse), df, rss)
 }
 
-// gcv returns a bracket of n·RSS/(n − df − fixed)² for n rows. df brackets the effective dimension. fixed is
-// the number of unpenalised coefficients, including the intercept.
+// gcv returns a bracket of the generalised cross-validation score n·RSS/(n − df − fixed)² for n rows. df brackets
+// the effective dimension, and rss brackets the RSS. fixed is the number of coefficients without penalty, including
+// the intercept.
 func gcv(rows int64, fixed int, df, rss interval.Interval) interval.Interval {
 	n := float64(rows)
 	free := interval.Interval{

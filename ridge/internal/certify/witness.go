@@ -8,19 +8,19 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
 
-// A Witness detects that a pass read other rows than the summary did. It is the product Kh of K = AᵀA with a fixed
-// vector h of norm 1, computed by the summary. Every product Kv of a pass, and every gradient Kv − c with c = Aᵀb,
-// must satisfy
+// A Witness detects that a pass over the rows read other rows than the summary did. The summary computes the
+// product Kh of K = AᵀA with a fixed vector h of norm 1. Every product Kv that a pass computes with a vector v, and
+// every gradient Kv − c with c = Aᵀb, must satisfy
 //
 //	hᵀ(Kv) = (Kh)ᵀv,   hᵀ(Kv − c) = (Kh)ᵀv − hᵀc.
 //
-// A change of the rows is missed only if it is tiny compared with ‖A‖², or orthogonal to h.
+// A change of the rows is missed only if it is tiny compared with ‖A‖², or if its effect is orthogonal to h.
 type Witness struct {
 	Probe   []float64 // h
 	Product []float64 // Kh as computed; nil if unknown
 }
 
-// Probe returns the vector h, which has fixed pseudorandom elements.
+// Probe returns the vector of a [Witness] for d features. It has norm 1 and fixed pseudorandom elements.
 func Probe(d int) []float64 {
 	r := rand.New(rand.NewPCG(0x66647269646765, uint64(d)))
 	h := make([]float64, d)
@@ -31,9 +31,9 @@ func Probe(d int) []float64 {
 	return h
 }
 
-// ProductDiffers checks out = Kx, a product of a pass, by the equation hᵀ(Kx) = (Kh)ᵀx of [Witness]. If affine is
-// true, out is Kx − Aᵀb for target j. differs is true if the pass must have read other rows than the summary. It
-// is false if out is not finite: then the iteration diverged.
+// ProductDiffers checks a product out = AᵀAx of a pass by the equation of [Witness]. If affine is true, out is
+// AᵀAx − Aᵀb for the target b with index j. differs is true if the pass must have read other rows than the summary.
+// If out is not finite, differs is false, because the iteration has diverged.
 func (k *Known) ProductDiffers(
 	j int,
 	affine bool,
@@ -58,20 +58,20 @@ func (k *Known) ProductDiffers(
 	return apart(got, want, slack)
 }
 
-// crossSlack returns a bound on the difference between Aᵀb of target j in a summary and in a pass over the same
-// rows. It includes the effect of errors of the means on both vectors.
+// crossSlack bounds the difference between Aᵀb in a summary and in a pass over the same rows, where b is target j.
+// It includes the effect of errors of the means on both vectors.
 func (k *Known) crossSlack(j int) float64 {
 	return roundoff.SameRows*k.norm.read*k.targetNorm(j) +
 		k.CrossError(j) +
 		k.centring(k.rhs(j), 0)
 }
 
-// ResidualDiffers compares two values of ‖Ax − b‖² for target j. rss is the value that a pass computed. The
-// other value uses ‖b‖² and c from the summary:
+// ResidualDiffers compares rss, the value of ‖Ax − b‖² that a pass computed, with a second value. b is target j.
+// The second value uses ‖b‖² and c = Aᵀb from the summary:
 //
-//	want = ‖b‖² − cᵀx + xᵀ(Kx − c),   K = AᵀA,   c = Aᵀb.
+//	want = ‖b‖² − cᵀx + xᵀ(AᵀAx − c).
 //
-// The product out = Kx − c comes from the same pass.
+// The argument out = AᵀAx − c comes from the same pass as rss.
 func (k *Known) ResidualDiffers(j int, x, out []float64, rss float64) (want float64, differs bool) {
 	want = k.TSS[j] -
 		vec.Dot(k.C(j), x) +
@@ -87,8 +87,8 @@ func (k *Known) ResidualDiffers(j int, x, out []float64, rss float64) (want floa
 	return want, differs
 }
 
-// apart returns |a − b|. beyond reports whether this distance is finite and larger than slack. A distance that is
-// not finite proves nothing, because the iteration diverged.
+// apart returns the distance |a − b|. beyond reports whether this distance is finite and larger than slack. A
+// distance that is not finite is no evidence, because the iteration has diverged.
 func apart(a, b, slack float64) (distance float64, beyond bool) {
 	distance = math.Abs(a - b)
 	return distance, distance <= math.MaxFloat64 &&
@@ -96,8 +96,9 @@ func apart(a, b, slack float64) (distance float64, beyond bool) {
 		!(distance <= slack)
 }
 
-// CrossDiffers reports whether a pass at coefficients 0 contradicts the summary for target j. The pass has found
-// out = −Aᵀb and rss = ‖b‖². distance is the norm of the difference in Aᵀb.
+// CrossDiffers reports whether a pass at coefficients 0 contradicts the summary for the target b with index j. The
+// pass has computed out = −Aᵀb and rss = ‖b‖². distance is the norm of the difference between both values of
+// Aᵀb.
 func (k *Known) CrossDiffers(j int, out []float64, rss float64) (distance float64, differs bool) {
 	d := make([]float64, len(out))
 	copy(d, out)

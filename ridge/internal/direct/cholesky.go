@@ -15,20 +15,21 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
 
-// normalEquations accumulates [A Y]ᵀ[A Y], which contains K = AᵀA, c = AᵀY and YᵀY. It then solves
-// (K + γI)x = c by Cholesky factorization.
+// normalEquations accumulates [A Y]ᵀ[A Y] for d features A and t targets Y. This matrix contains K = AᵀA, c = AᵀY
+// and YᵀY. Then normalEquations solves (K + γI)x = c by Cholesky factorization.
 //
-// The product of each group of rows is computed separately, and the products are added. With at most m rows in a
-// group, an entry is the result of at most m + folds consecutive additions, where folds is the number of groups.
+// It computes the product of each group of rows separately, and adds the products. With at most m rows in each of n
+// groups, an entry is the result of at most m + n consecutive additions.
 //
-// With several threads, a goroutine computes the product of a group while the caller writes the next group to a second
-// buffer.
+// With several threads, a goroutine computes the product of one group while the caller writes the next group to a
+// second buffer.
 type normalEquations struct {
 	be    engine.Backend
 	d, t  int
 	group int       // number of rows in a group
 	rows  []float64 // one or more groups of rows of q numbers
-	// a second buffer: the rows whose product is computed in the background; nil with one thread
+	// other is a second buffer. It holds the rows whose product is computed in the background. It is nil with one
+	// thread.
 	other []float64
 	added sync.WaitGroup
 	sum   []float64 // q×q, lower triangle; after the last fold K is complete
@@ -40,13 +41,13 @@ type normalEquations struct {
 	chain float64
 }
 
-// NewCholesky returns a factorization that accumulates K = AᵀA and c = AᵀY, and factors K + γI. If gram is
-// true, it also keeps the rounding errors of the sums for [System.Gram].
+// NewCholesky returns a factorization that accumulates K = AᵀA and c = AᵀY for d features A and t targets Y. It
+// then factors K + γI. If gram is true, it also keeps the rounding errors of the sums, which [System.Gram] needs.
 func NewCholesky(be engine.Backend, d, t int, gram bool) Factorization {
 	return newNormalEquations(be, d, t, roundoff.StageRows, gram)
 }
 
-// newNormalEquations is NewCholesky for groups of the given number of rows.
+// newNormalEquations does what NewCholesky does. group is the number of rows in a group.
 func newNormalEquations(be engine.Backend, d, t, group int, gram bool) *normalEquations {
 	q := d + t
 	e := &normalEquations{
@@ -60,7 +61,7 @@ func newNormalEquations(be engine.Backend, d, t, group int, gram bool) *normalEq
 	}
 	size := group * q
 	if runtime.GOMAXPROCS(0) > 1 {
-		// with fewer numbers, starting a goroutine takes longer than the multiplication
+		// Each buffer has at least 2¹⁷ numbers. With fewer, starting a goroutine takes longer than the multiplication.
 		size *= (1<<17 + size - 1) / size
 		e.other = make([]float64, size)
 	}
@@ -91,7 +92,7 @@ func (e *normalEquations) fold(m int) {
 // wait waits for the end of the last fold.
 func (e *normalEquations) wait() { e.added.Wait() }
 
-// multiply computes the product of each group of the first m rows, and adds the products to sum.
+// multiply computes the product RᵀR for each group R of the first m rows, and adds the products to e.sum.
 func (e *normalEquations) multiply(rows []float64, m int) {
 	q := e.d + e.t
 	for lo := 0; lo < m; lo += e.group {
@@ -108,7 +109,8 @@ func (e *normalEquations) multiply(rows []float64, m int) {
 	}
 }
 
-// add adds rows lo to hi−1 of work to sum, and the rounding errors of these additions to low.
+// add adds rows lo to hi−1 of e.work to e.sum. If e.low is not nil, it adds the rounding errors of these additions
+// to e.low.
 func (e *normalEquations) add(lo, hi int) {
 	q := e.d + e.t
 	for i := lo; i < hi; i++ {
@@ -137,7 +139,7 @@ func (e *normalEquations) columns() []float64 {
 	return e.col
 }
 
-// gram returns sum plus low, the corrected [A Y]ᵀ[A Y], and a bound on its round-off.
+// gram returns [A Y]ᵀ[A Y], computed as e.sum plus the rounding errors in e.low, and a bound on its round-off.
 func (e *normalEquations) gram() (k []float64, rounding float64) {
 	e.wait()
 	q := e.d + e.t
@@ -152,7 +154,8 @@ func (e *normalEquations) gram() (k []float64, rounding float64) {
 	return k, roundoff.GramSum(rows + 1 + e.chain*e.chain*roundoff.Unit)
 }
 
-// mirror copies the strict lower triangle of the n×n matrix a to the upper triangle, in blocks that stay in the cache.
+// mirror copies the part below the diagonal of the n×n matrix a to the part above it. It copies blocks that stay in
+// the cache.
 func mirror(n int, a []float64, lda int) {
 	const nb = 32
 	for i0 := 0; i0 < n; i0 += nb {
@@ -209,7 +212,7 @@ func (e *normalEquations) solve(gamma float64) (*certify.Factored, int) {
 	return s, -1
 }
 
-// crossProducts overwrites x (t×d) with YᵀA, one target per row.
+// crossProducts overwrites x with YᵀA, a t×d matrix with one target per row.
 func (e *normalEquations) crossProducts(x []float64) {
 	d := e.d
 	q := e.d + e.t
@@ -219,7 +222,7 @@ func (e *normalEquations) crossProducts(x []float64) {
 	}
 }
 
-// residuals subtracts AᵀA·xᵢ from row i of r, where xᵢ is row i of x.
+// residuals subtracts AᵀA·v from each row of r, where v is the same row of x.
 func (e *normalEquations) residuals(x, r []float64) {
 	d := e.d
 	q := e.d + e.t
@@ -228,8 +231,8 @@ func (e *normalEquations) residuals(x, r []float64) {
 	e.be.Gemm(false, false, -1, engine.View(k, d, x), gram, 1, engine.View(k, d, r))
 }
 
-// found returns the solution x (t×d) at γ with its error bounds. r holds the computed residuals
-// AᵀY − (AᵀA + γI)x. It leaves the fields unset that need a factor.
+// found returns the solution x at γ with its error bounds. x holds one target per row, t×d. r holds the computed
+// residuals AᵀY − (AᵀA + γI)x. found does not set the fields that describe a factor.
 func (e *normalEquations) found(gamma float64, x, r []float64) *certify.Factored {
 	d := e.d
 	t := e.t
@@ -256,8 +259,8 @@ func (e *normalEquations) found(gamma float64, x, r []float64) *certify.Factored
 			s.Residual = append(s.Residual, math.Abs(v)+roundoff.Unit*(inProduct+inShift))
 		}
 
-		// ‖Ax − b‖² is ‖b‖² − 2cᵀx + xᵀKx, with Kx = c − γx − r. docs/math.md §14 bounds the
-		// round-off.
+		// With K = AᵀA and c = Aᵀb, ‖Ax − b‖² is ‖b‖² − 2cᵀx + xᵀKx, where
+		// Kx = c − γx − r for the residual r. docs/math.md §14 bounds the round-off.
 		squares := e.sum[(d+j)*q+d+j]
 		rss := squares - vec.Dot(c, xj) - gamma*xn*xn - vec.Dot(xj, rj)
 		round := roundoff.CholeskyRSS(e.chain, n)*size*size +

@@ -9,19 +9,19 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
 
-// A defect holds bounds on the error of a computed reduction QTQᵀ of K = AᵀA, with T tridiagonal. There is an
-// exactly orthogonal matrix Q̄ with
+// A defect bounds the error of a computed reduction AᵀA ≈ QTQᵀ with a tridiagonal matrix T. There is an exactly
+// orthogonal matrix Q̄ with
 //
-//	‖K − Q̄TQ̄ᵀ‖ ≤ reduced,   ‖Q − Q̄‖ ≤ skew.
+//	‖AᵀA − Q̄TQ̄ᵀ‖ ≤ reduced,   ‖Q − Q̄‖ ≤ skew.
 //
-// Hence each eigenvalue of T differs from an eigenvalue of K by at most reduced (docs/math.md §14).
+// Hence each eigenvalue of T differs from an eigenvalue of AᵀA by at most reduced (docs/math.md §14).
 type defect struct{ reduced, skew float64 }
 
-// defectRows is the number of rows that the method defect multiplies at a time.
+// defectRows is the number of rows that [TridiagonalForm.defect] multiplies at a time.
 const defectRows = 256
 
-// defect bounds the error of the reduction of k (d×d, lower triangle) to tridiagonal form. It writes the columns of Q
-// to p, a workspace of length d², and takes about 2d³ multiply-adds.
+// defect bounds the error of the reduction k ≈ QTQᵀ to tridiagonal form, where k is d×d with its lower triangle
+// stored. It writes the columns of Q to p, a workspace of length d². It takes about 2d³ multiply-adds.
 func (r *TridiagonalForm) defect(k engine.Matrix, p []float64) defect {
 	d, be := r.d, r.be
 	clear(p)
@@ -70,9 +70,9 @@ func (r *TridiagonalForm) defect(k engine.Matrix, p []float64) defect {
 	if !(skew <= 0x1p-10) {
 		return defect{math.Inf(1), math.Inf(1)}
 	}
-	// Let P = Qᵀ, and |P| the matrix of magnitudes. The round-off of Pᵀ(TP) is proportional to ‖|P|ᵀ|TP|‖_F
-	// ≤ ‖P‖_F‖TP‖_F. The round-off of TP is proportional to ‖|T||P|‖_F. This norm is at most
-	// √3·‖T‖_F, because each row of T has at most three nonzero elements, and the rows of P have the norm 1.
+	// Let P = Qᵀ, and let |P| hold the magnitudes of the elements of P. The round-off of Pᵀ(TP) is proportional to
+	// ‖|P|ᵀ|TP|‖_F ≤ ‖P‖_F‖TP‖_F. The round-off of TP is proportional to ‖|T||P|‖_F. Each row of T has at
+	// most three nonzero elements, and the rows of P have the norm 1. Hence this norm is at most √3·‖T‖_F.
 	n := float64(d)
 	size := math.Hypot(vec.Norm(r.T.Diagonal), math.Sqrt2*vec.Norm(r.T.Beside))
 	products := (be.Accuracy().Sum(nb) + engine.Roundings + 3) * math.Sqrt(n) * size
@@ -81,7 +81,7 @@ func (r *TridiagonalForm) defect(k engine.Matrix, p []float64) defect {
 	return defect{reduced: (off + skew*(1+skew)*size) * roundoff.Inflate, skew: skew}
 }
 
-// timesT overwrites x with rows lo to hi−1 of TP, where P is p (d×d).
+// timesT overwrites x with rows lo to hi−1 of the product TP, where P is the d×d matrix p.
 func (r *TridiagonalForm) timesT(p []float64, lo, hi int, x []float64) {
 	d := r.d
 	for i := lo; i < hi; i++ {
@@ -99,8 +99,9 @@ func (r *TridiagonalForm) timesT(p []float64, lo, hi int, x []float64) {
 	}
 }
 
-// triangleNorm returns the Frobenius norm of a part of a symmetric matrix. a holds consecutive rows of its
-// lower triangle, with the diagonal element of row i in column offset+i. Off-diagonal elements count twice.
+// triangleNorm returns the Frobenius norm of some rows of a symmetric matrix. a holds consecutive rows of its lower
+// triangle. The diagonal element of row i of a is in column offset+i. Elements off the diagonal count twice,
+// because the upper triangle contains them as well.
 func triangleNorm(a engine.Matrix, offset int) (norm float64) {
 	for i := range a.Rows {
 		row := a.Row(i)[:offset+i+1]

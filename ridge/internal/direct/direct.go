@@ -16,45 +16,46 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/rows"
 )
 
-// A Factorization accumulates the rows of [A Y], which have q = d+t columns. It can then solve the problem at
-// any γ.
+// A Factorization accumulates the rows of [A Y], which have d features and t targets. Then it can solve the ridge
+// problem at any penalty γ.
 type Factorization interface {
 	// buffer returns the memory to which the next rows are written.
 	buffer() []float64
-	// fold accumulates the first m rows of the buffer. It may continue in the background after fold returns; the next
-	// buffer then has other memory.
+	// fold accumulates the first m rows of the buffer. It may continue in the background after it has returned. In this
+	// case the next call of buffer returns other memory.
 	fold(m int)
 	// columns ends the accumulation, and returns the norms of the columns of [A Y].
 	columns() []float64
-	// solve returns the solution at γ. If the system is too close to singular, s is nil. In this case, column is the
-	// first column that depends linearly on earlier columns, or −1 if unknown.
+	// solve returns the solution at the penalty gamma. If the system is too close to singular, s is nil. In this case,
+	// column is the first column that depends linearly on earlier columns, or −1 if this column is unknown.
 	solve(gamma float64) (s *certify.Factored, column int)
 }
 
 // A gramFactorization can also return the Gram matrix of all columns.
 type gramFactorization interface {
-	// gram returns [A Y]ᵀ[A Y] (q×q, lower triangle). Let aᵢ be the columns of [A Y]. The error of element i, j
-	// is at most rounding·roundoff.Unit·‖aᵢ‖‖aⱼ‖.
+	// gram returns the lower triangle of G = [A Y]ᵀ[A Y]. The error of element (i, j) is at most
+	// rounding·roundoff.Unit·√(Gᵢᵢ·Gⱼⱼ).
 	gram() (k []float64, rounding float64)
 }
 
-// Bytes returns the memory in bytes of a factorization that solves for one γ, about 3(d+t)² numbers. On
-// overflow it returns the largest integer.
+// Bytes returns the memory in bytes of a factorization that solves for one penalty at a time, with d features and t
+// targets. It is about 3(d+t)² numbers. If the size overflows, Bytes returns the largest integer.
 func Bytes(d, t int) uint64 {
 	return squares(3, 2*roundoff.StageRows, d, t)
 }
 
-// ReducedBytes returns the memory in bytes of the reduction to tridiagonal form, about 4(d+t)² numbers.
+// ReducedBytes returns the memory in bytes of the reduction to tridiagonal form, for d features and t targets. It
+// is about 4(d+t)² numbers.
 func ReducedBytes(d, t int) uint64 {
 	return squares(4, 2*manyRows, d, t)
 }
 
-// LeverageBytes returns the memory in bytes of [System.Gram] and of the eigendecomposition of its result, about
-// 8(d+t)² numbers. The factorization itself is not included.
+// LeverageBytes returns the memory in bytes of [System.Gram] and of the eigendecomposition of its result, for d
+// features and t targets. It is about 8(d+t)² numbers, without the memory of the factorization itself.
 func LeverageBytes(d, t int) uint64 { return squares(8, 0, d, t) }
 
-// squares returns the memory in bytes of count matrices of order q = d+t, and of buffers of the given number of rows
-// with q numbers each.
+// squares returns the memory in bytes of count matrices with d+t rows and columns, and of buffers with the given
+// number of rows of this length.
 func squares(count, rows uint64, d, t int) uint64 {
 	q := uint64(d) + uint64(t)
 	if q >= 1<<57 {
@@ -85,8 +86,8 @@ func NewStream(d, t int, f Factorization) *Stream {
 	}
 }
 
-// Append writes the rows st to the buffer of the factorization, sparse rows as dense rows. Whenever the buffer is
-// full, the factorization accumulates its rows.
+// Append writes the rows st to the buffer of the factorization. It writes sparse rows as dense rows. Whenever the
+// buffer is full, the factorization accumulates the rows in the buffer.
 func (s *Stream) Append(st rows.Staged) {
 	buf := s.f.buffer()
 	q := s.d + s.t
@@ -105,8 +106,8 @@ func (s *Stream) Append(st rows.Staged) {
 	}
 }
 
-// Read makes a pass over src. stage prepares the rows, and s accumulates them. If progress is not nil, Read
-// calls it after each block with the number of rows so far. sparse reports whether any rows are sparse.
+// Read makes one pass over src. stage prepares the rows, and s accumulates them. If progress is not nil, Read calls
+// it after each block with the number of rows read so far. sparse reports whether src contained sparse rows.
 func (s *Stream) Read(
 	ctx context.Context,
 	src dataset.Source,
@@ -130,7 +131,7 @@ func (s *Stream) Read(
 			return sparse, err
 		}
 		sparse = sparse || b.Sparse != nil
-		// Check brings the rows of a cut into the cache, before Load and Append use them
+		// Check comes first and brings the rows of a cut into the cache. Load and Append then find them there.
 		for lo := 0; lo < b.N; lo += roundoff.StageRows {
 			cut := b.Cut(lo, min(lo+roundoff.StageRows, b.N), s.d, s.t, &view)
 			raw, err = stage.Check(cut, int(stage.Rows), raw)
@@ -146,18 +147,18 @@ func (s *Stream) Read(
 	return sparse, rows.CheckCount(n, stage.Rows)
 }
 
-// A System holds the accumulated data and solves for any γ.
+// A System holds what a pass has accumulated, and solves the ridge problem at any penalty.
 type System struct {
 	f Factorization
-	// the result of Solve whose factor is still in the memory of f; may be nil
+	// held is the last result of Solve whose factor is still in the memory of f. It may be nil.
 	held     *certify.Factored
 	columns  []float64 // norms of the columns of [A Y]
 	evidence certify.Streamed
 }
 
-// Close ends the stream and returns the System. stage is the Stage that prepared the rows. If the rows are the result
-// of a projection, projected describes it; otherwise it is nil. units describes the rounding of scaled features, see
-// [certify.Columns.Rounded]; nil means that the features are exact.
+// Close ends the stream and returns the System. stage is the Stage that prepared the rows. projected describes the
+// projection that produced the rows, or is nil if there was none. units describes the rounding of scaled features,
+// see [certify.Columns.Rounded], or is nil if the features are exact.
 func (s *Stream) Close(
 	stage *rows.Stage,
 	intercept bool,
@@ -201,8 +202,9 @@ func (s *Stream) Close(
 // Evidence returns the data about the rows that certificates need.
 func (s *System) Evidence() *certify.Streamed { return &s.evidence }
 
-// Gram returns K = AᵀA (d×d, lower triangle) and c = AᵀY (t×d, one target per row). Let aᵢ be the columns of
-// [A Y]. The error of element i, j is at most rounding·roundoff.Unit·‖aᵢ‖‖aⱼ‖.
+// Gram returns k = AᵀA as the lower triangle of a d×d matrix, and c = AᵀY as a t×d matrix with one target per row.
+// An element of k or c is the product of two columns u and v of [A Y]. Its error is at most
+// rounding·roundoff.Unit·‖u‖‖v‖.
 func (s *System) Gram() (k engine.Matrix, c []float64, rounding float64) {
 	d := s.evidence.Dim
 	q := len(s.columns)
@@ -232,9 +234,9 @@ func (s *System) ColumnSquares() []float64 {
 // Columns returns the norms of the columns of [A Y].
 func (s *System) Columns() []float64 { return s.columns }
 
-// Dependent returns a column c, and in on the earlier columns on which c depends linearly, up to round-off. c is the
-// argument column. If this argument is −1, c is the column with the smallest pivot relative to its norm. s must come
-// from [NewTall].
+// Dependent returns a column c that depends linearly on earlier columns, up to round-off, and the indices of these
+// columns in the slice on. c is the given column. If column is −1, c is the column with the smallest pivot relative
+// to its norm. s must come from [NewTall].
 func (s *System) Dependent(column int) (c int, on []int) {
 	f := s.f.(*tall)
 	if column < 0 {
@@ -249,10 +251,10 @@ func (s *System) Dependent(column int) (c int, on []int) {
 	return column, on
 }
 
-// Solve returns the solution at γ ≥ 0. If the system is too close to singular, f is nil. In this case, column is
-// the first feature that depends linearly on earlier features, or −1 if unknown.
+// Solve returns the solution at gamma ≥ 0. If the system is too close to singular, f is nil. In this case, column
+// is the first feature that depends linearly on earlier features, or −1 if this feature is unknown.
 //
-// The factor is overwritten by the next call of Solve or [System.Pencil].
+// The next call of Solve or [System.Pencil] overwrites the factor in f.
 func (s *System) Solve(gamma float64) (f *certify.Factored, column int) {
 	s.held = nil
 	f, column = s.f.solve(gamma)
@@ -268,8 +270,8 @@ func (s *System) Solve(gamma float64) (f *certify.Factored, column int) {
 	return f, -1
 }
 
-// Factor returns the result of Solve at γ. It solves again only if the factor at γ is no longer in memory. The
-// result is nil if the system is too close to singular.
+// Factor returns the result of Solve at gamma. It solves again only if the factor for gamma is no longer in memory.
+// The result is nil if the system is too close to singular.
 func (s *System) Factor(gamma float64) *certify.Factored {
 	if s.held == nil || s.held.Gamma != gamma {
 		s.Solve(gamma)

@@ -39,9 +39,9 @@ func newFolder(be engine.Backend, q, rows int) *folder {
 	}
 }
 
-// fold overwrites the upper triangle r (d×q, d ≤ q) with the triangular factor of r stacked on b (m×q), and
-// destroys b. It eliminates only the first d columns of b. motion is the sum of 2 − τ over the reflections
-// I − τ·vvᵀ, which roundoff.QRFold needs.
+// fold computes the QR factorization of an upper triangle r (d×q, d ≤ q) stacked on rows b (m×q). It overwrites r
+// with the triangular factor and destroys b. It eliminates only the first d columns of b. motion is the sum of
+// 2 − τ over the reflections I − τ·vvᵀ. The error bound roundoff.QRFold needs motion.
 func (f *folder) fold(r, b engine.Matrix) (motion float64) {
 	d, q := r.Rows, r.Cols
 	for lo := 0; lo < d; lo += roundoff.PanelColumns {
@@ -80,8 +80,8 @@ func (f *folder) panel(r, b engine.Matrix, lo, hi int) (motion float64) {
 	return motion
 }
 
-// reflect computes the reflection that maps the vector (top; column) to a vector (beta; 0). It overwrites top with
-// beta, and column with z, where I − tau·vvᵀ with v = (1; z) is the reflection.
+// reflect computes a reflection that maps the vector (top; column) to a multiple (beta; 0) of the first unit
+// vector. The reflection is I − tau·vvᵀ with v = (1; z). reflect overwrites top with beta, and column with z.
 func reflect(top *float64, column []float64) (tau float64) {
 	norm := vec.Norm(column)
 	if norm == 0 {
@@ -102,8 +102,8 @@ func reflect(top *float64, column []float64) (tau float64) {
 	return (beta - alpha) / beta
 }
 
-// apply multiplies by the reflections of a panel: top, the rows of R that belong to the panel, and b, the rows to
-// eliminate.
+// apply applies the reflections of a panel to further columns. top holds these columns of the rows of R that belong
+// to the panel, and b holds them for the rows to eliminate.
 func (f *folder) apply(top, b engine.Matrix) {
 	w := top.Rows
 	m := b.Rows

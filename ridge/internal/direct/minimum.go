@@ -14,25 +14,26 @@ type Dependence struct {
 	Column  int
 	On      []int     // the earlier columns in the combination; empty for a zero column
 	Factors []float64 // the factor of each column in On
-	// Underflow is true if the column is so small that its products underflow. It may then be independent after all.
+	// Underflow is true if the column is so small that products with it underflow. Then the column may be independent
+	// after all, because underflow can hide this.
 	Underflow bool
 }
 
-// leastNorm bounds the norms of columns from below: above leastNorm, products of a column and their rounding errors
-// are normal numbers.
+// leastNorm is a limit for the norm of a column. Above it, neither products with the column nor their rounding
+// errors underflow.
 const leastNorm = 0x1p-480
 
-// leastShare is the smallest norm of a term of a linear combination that is reported, divided by the norm of the
-// column.
+// leastShare is a share of the norm of a dependent column. Only terms of the linear combination whose norms are
+// above this share are reported.
 const leastShare = 1e-6
 
-// MinimumNorm returns the least-squares solution (γ = 0) of smallest norm, and the columns that depend on earlier
-// columns. If there is no such column, both results are nil. s must come from [NewQR].
+// MinimumNorm returns the shortest least-squares solution (γ = 0), and the columns that depend on earlier columns.
+// If there is no such column, both results are nil. s must come from [NewQR].
 //
-// Columns are examined in order. Column aₖ counts as dependent if its distance from the closest combination Σ
-// cⱼaⱼ of earlier independent columns aⱼ is at most the round-off bound of aₖ − Σ cⱼaⱼ. So the rank is
-// decided up to round-off, and is not proved. The independent columns give one least-squares solution. With the
-// combinations it gives all least-squares solutions; see shortest.
+// Columns are examined in order. Let a be a column, and s the closest linear combination of earlier independent
+// columns. The column counts as dependent if ‖a − s‖ is at most the round-off bound of a − s. Hence the rank is
+// decided up to round-off, and is not proved. The independent columns give one least-squares solution. Together
+// with the combinations it gives all least-squares solutions; see shortest.
 //
 // Source: G. Golub and C. Van Loan, Matrix Computations, 4th ed. (2013), sections 5.2 and 5.5.
 func (s *System) MinimumNorm() (*certify.Factored, []Dependence) {
@@ -108,13 +109,13 @@ func (s *System) MinimumNorm() (*certify.Factored, []Dependence) {
 	return out, dependent
 }
 
-// shortest returns a function that overwrites x (length d) with the least-squares solution of smallest norm. The
-// argument w of this function is the solution that uses only the kept columns, the independent ones. combinations[k]
-// holds the factors of the kept columns that give column k, for every other column.
+// shortest returns a function that overwrites x (length d) with the shortest least-squares solution. The columns in
+// kept are linearly independent. The argument w of the function is the solution that uses only these columns. For
+// every other column k, combinations[k] holds the factors with which the kept columns give column k.
 //
-// Let C have these factors as columns. All solutions x satisfy W·x = w with W = [I C]. The shortest is
-// x = Wᵀ(WWᵀ)⁻¹w. It is computed from an orthonormal basis of the rows of W. So no subtraction loses digits,
-// whatever the units of the columns are.
+// Let C have these factors as its columns. The solutions are all x with W·x = w, where W = [I C] after a reordering
+// of the columns. The shortest one is x = Wᵀ(WWᵀ)⁻¹w. It is computed from an orthonormal basis of the rows of W. So
+// no subtraction loses digits, whatever the units of the columns are.
 func shortest(d int, kept []int, combinations [][]float64) func(w, x []float64) {
 	rows := newBasis(d)
 	for i, j := range kept {
@@ -135,8 +136,8 @@ func shortest(d int, kept []int, combinations [][]float64) func(w, x []float64) 
 	}
 }
 
-// A basis is a list of orthonormal vectors q₁, q₂, …, computed from linearly independent vectors v₁, v₂,
-// …. The vectors satisfy vⱼ = Σ tᵢⱼqᵢ over i ≤ j.
+// A basis is a list of orthonormal vectors q₁, q₂, …. They are computed from linearly independent vectors v₁, v₂,
+// …, which satisfy vⱼ = t₁ⱼq₁ + … + tⱼⱼqⱼ.
 type basis struct {
 	d int
 	q []float64   // the vectors, one after the other
@@ -150,8 +151,8 @@ func (b *basis) vector(i int) []float64 {
 	return b.q[i*b.d : (i+1)*b.d]
 }
 
-// split subtracts the projection onto the basis from v, and returns the coordinates of the projection. It projects
-// twice, so that v becomes orthogonal to the basis up to round-off (L. Giraud et al., Numer. Math. 101, 2005).
+// split subtracts from v its projection onto the basis, and returns the coordinates of this projection. It projects
+// twice, so that the rest is orthogonal to the basis up to round-off (L. Giraud et al., Numer. Math. 101, 2005).
 func (b *basis) split(v []float64) []float64 {
 	parts := make([]float64, len(b.t))
 	for range 2 {
@@ -164,7 +165,7 @@ func (b *basis) split(v []float64) []float64 {
 	return parts
 }
 
-// add appends v/‖v‖. v and parts are the results of split.
+// add appends v/‖v‖ to the basis. split must have been called with v before, and parts is its result.
 func (b *basis) add(v, parts []float64) {
 	norm := vec.Norm(v)
 	for i := range v {
@@ -174,7 +175,7 @@ func (b *basis) add(v, parts []float64) {
 	b.t = append(b.t, append(parts, norm))
 }
 
-// solve returns w with Σ wⱼvⱼ = Σ hᵢqᵢ, for the vectors vⱼ and qᵢ of [basis].
+// solve returns w such that Σ wⱼvⱼ = Σ hᵢqᵢ, where vⱼ and qᵢ are the vectors in the comment of [basis].
 func (b *basis) solve(h []float64) []float64 {
 	w := slices.Clone(h)
 	for j := len(w) - 1; j >= 0; j-- {
@@ -184,7 +185,8 @@ func (b *basis) solve(h []float64) []float64 {
 	return w
 }
 
-// solveTransposed returns y such that x = Σ yᵢqᵢ satisfies vⱼᵀx = wⱼ for all j, see [basis].
+// solveTransposed returns y such that x = Σ yᵢqᵢ satisfies vⱼᵀx = wⱼ for all j. vⱼ and qᵢ are the vectors in
+// the comment of [basis].
 func (b *basis) solveTransposed(w []float64) []float64 {
 	y := slices.Clone(w)
 	for j := range y {

@@ -9,7 +9,8 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
 
-// Equilibration returns powers of two near the norms of the columns of A stacked on √γI.
+// Equilibration returns a power of two for each feature. It is the smallest one above √(‖a‖² + gamma), where a is
+// the feature's column of A.
 func (s *System) Equilibration(gamma float64) []float64 {
 	out := make([]float64, s.evidence.Dim)
 	for j := range out {
@@ -19,11 +20,12 @@ func (s *System) Equilibration(gamma float64) []float64 {
 	return out
 }
 
-// Pencil returns a [certify.Pencil] of AᵀA + γI for γ ≥ gamma. scale is the diagonal of its matrix S. s must
-// support Gram. If AᵀA + gamma·I is singular up to round-off, the result is nil.
+// Pencil returns a [certify.Pencil] of AᵀA + γI for penalties γ ≥ gamma. The powers of two in scale are the
+// diagonal of the pencil's matrix S. s must support Gram. If AᵀA + gamma·I is singular up to round-off, the result
+// is nil.
 //
-// Let γ₀ = gamma and Â = AS⁻¹. With a triangular factor ÂᵀÂ + γ₀S⁻² = LLᵀ and the eigenvectors Q of
-// L⁻¹S⁻²L⁻ᵀ = QΘQᵀ, the basis W of the pencil is L⁻ᵀQ. The errors of all steps are measured at the
+// Let Â = AS⁻¹, and factor ÂᵀÂ + gamma·S⁻² = LLᵀ with a triangular matrix L. Let Q have the eigenvectors of
+// L⁻¹S⁻²L⁻ᵀ as its columns. Then the basis of the pencil is L⁻ᵀQ. The errors of all steps are measured at the
 // end. docs/math.md, Theorem 10.7, has the proof.
 func (s *System) Pencil(gamma float64, scale []float64) *certify.Pencil {
 	d := s.evidence.Dim
@@ -59,9 +61,9 @@ func (s *System) Pencil(gamma float64, scale []float64) *certify.Pencil {
 	})
 }
 
-// pencil returns the pencil for the lower triangular factor L of [System.Pencil], which it overwrites. The function
-// measure returns two bounds for a basis Wᵀ. The first, off, bounds ‖WᵀĤW − I‖_F, where Ĥ belongs to rows
-// Ã near the rows A. The second, moved, bounds ‖(Ã − A)S⁻¹W‖_F. It may overwrite work and rest.
+// pencil returns the pencil for a factor L, in the notation of [System.Pencil]. It overwrites factor, which holds
+// L. measure gets the transpose of the basis W and returns two bounds. off bounds ‖WᵀĤW − I‖_F, where Ĥ belongs to
+// rows Ã near the rows A. moved bounds ‖(Ã − A)S⁻¹W‖_F. measure may overwrite work and rest.
 func (s *System) pencil(
 	gamma float64,
 	scale []float64,
@@ -110,13 +112,13 @@ func (s *System) pencil(
 	return p
 }
 
-// rowProducts bounds the round-off of inner products of rows of length d, relative to the sum of the magnitudes of
-// their terms.
+// rowProducts bounds the round-off of the product of two vectors of length d, relative to the sum of the magnitudes
+// of its terms.
 func rowProducts(be engine.Backend, d int) float64 {
 	return (be.Accuracy().Dot(d) + engine.Roundings) * roundoff.Eps
 }
 
-// over writes the columns of x divided by scale to out.
+// over divides column j of x by scale[j] and writes the result to out.
 func over(scale []float64, x, out engine.Matrix) {
 	for i := range x.Rows {
 		for j, v := range x.Row(i) {
@@ -125,8 +127,8 @@ func over(scale []float64, x, out engine.Matrix) {
 	}
 }
 
-// along returns a bound on ‖XW‖_F for a matrix X whose column norms are at most the elements of norms. basis is
-// Wᵀ.
+// along returns a bound on ‖XW‖_F for a matrix X whose column norms are at most the elements of norms. basis is the
+// transpose of W.
 func along(norms []float64, basis engine.Matrix) (norm float64) {
 	for i := range basis.Rows {
 		norm = math.Hypot(norm, vec.AbsDot(norms, basis.Row(i)))
@@ -134,7 +136,7 @@ func along(norms []float64, basis engine.Matrix) (norm float64) {
 	return norm
 }
 
-// identityError subtracts I from x, and returns the Frobenius norm of the difference.
+// identityError subtracts the identity matrix from x, and returns the Frobenius norm of the difference.
 func identityError(x engine.Matrix) (norm float64) {
 	for i := range x.Rows {
 		x.Row(i)[i]--
@@ -143,8 +145,9 @@ func identityError(x engine.Matrix) (norm float64) {
 	return norm
 }
 
-// measureGram is the argument measure of [System.pencil] if k = ÂᵀÂ + γ₀S⁻² was computed from the Gram
-// matrix. rounding is the result of Gram.
+// measureGram is the argument measure of [System.pencil] if k was computed from the Gram matrix AᵀA. The matrix k
+// is S⁻¹AᵀAS⁻¹ + γ₀S⁻², for the penalty γ₀ and the diagonal S of scale. rounding is the bound on the round-off that
+// [System.Gram] returned.
 func (s *System) measureGram(
 	scale []float64,
 	k engine.Matrix,
@@ -166,8 +169,8 @@ func (s *System) measureGram(
 	return off * roundoff.Inflate, along(displaced, basis) * roundoff.Inflate
 }
 
-// measure is the argument measure of [System.pencil] if L comes from the triangular factor R̂ of the rows. The bounds
-// are for ‖R̂W‖ ≤ √2, which holds if off is at most ½.
+// measure is the argument measure of [System.pencil] if the pencil comes from the triangular factor R̂ of the rows.
+// The bounds assume ‖R̂W‖ ≤ √2 for the basis W. This holds if off is at most ½.
 func (e *tsqr) measure(
 	gamma float64,
 	scale, displaced []float64,
@@ -202,7 +205,7 @@ func (e *tsqr) measure(
 	return off * roundoff.Inflate, along(errors, basis) * roundoff.Inflate
 }
 
-// invertLower returns the inverse of a lower triangular matrix. Blocks of rows are inverted one after the other.
+// invertLower returns the inverse of a lower triangular matrix l. It inverts blocks of rows one after the other.
 func invertLower(be engine.Backend, l engine.Matrix) engine.Matrix {
 	const nb = 64
 	d := l.Rows

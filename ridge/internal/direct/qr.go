@@ -10,14 +10,16 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
 
-// tsqr keeps the triangular factor R of [A Y] = QR. It stacks new rows below R and factors the stack. R has the
-// form below, and the equation holds for each target b of Y with its columns z and ρ:
+// tsqr keeps the triangular factor R of [A Y] = QR for d features A and t targets Y. It stacks new rows below R and
+// factors the stack. R has the blocks
 //
-//	R = | R_A  Z |     ‖Ax − b‖² = ‖R_A x − z‖² + ‖ρ‖².
-//	    |  0   ρ |
+//	R = | R_A  Z |
+//	    |  0   P |
 //
-// For each γ, R stacked on √γ·[I 0] is factored. Its factor has the same form, with blocks R_γ and z_γ.
-// R_γᵀR_γ = AᵀA + γI, and the ridge solution x solves R_γ x = z_γ.
+// For each target b, let z and ρ be its columns of Z and P. Then ‖Ax − b‖² = ‖R_A x − z‖² + ‖ρ‖².
+//
+// To solve at a penalty γ, tsqr factors R stacked on √γ·[I 0]. The factor has the same form, with blocks R_γ and
+// z_γ such that R_γᵀR_γ = AᵀA + γI. The ridge solution x solves R_γ x = z_γ.
 type tsqr struct {
 	be    engine.Backend
 	d, t  int
@@ -28,12 +30,14 @@ type tsqr struct {
 
 	folds   int
 	longest int // largest number of rows in a fold
-	// bounds the sum of the backward errors of all factorizations so far, relative to the norms of the final columns
+	// share bounds the sum of the backward errors of all factorizations so far, relative to the norms of the final
+	// columns.
 	share float64
 	off   []float64 // bounds the norm of the total backward error in each column
 }
 
-// NewQR returns a factorization that accumulates the triangular factor of [A Y]. [System.Gram] is available with it.
+// NewQR returns a factorization that accumulates the triangular factor of [A Y], for d features A and t targets Y.
+// It always supports [System.Gram].
 func NewQR(be engine.Backend, d, t int, _ bool) Factorization {
 	q := d + t
 	rows := q + max(roundoff.StageRows, q)
@@ -65,8 +69,8 @@ func (e *tsqr) fold(m int) {
 	e.longest = max(e.longest, m)
 }
 
-// factor replaces R, at the top of the stack, by the triangular factor of R and the m rows below it. share
-// bounds the backward error of each column, relative to the norm of the column.
+// factor replaces R, at the top of the stack, by the triangular factor of R and the m rows below it. share bounds
+// the backward error of each column, relative to the norm of the column.
 func (e *tsqr) factor(m int) (share float64) {
 	q := e.d + e.t
 	factor := engine.View(q, q, e.stack)
@@ -91,8 +95,8 @@ func (e *tsqr) columns() []float64 {
 	return e.col
 }
 
-// gram returns RᵀR, and a bound on its error as an approximation of [A Y]ᵀ[A Y]. The error comes from the product,
-// and from the backward error E of R: RᵀR = ([A Y] + E)ᵀ([A Y] + E).
+// gram returns RᵀR as an approximation of [A Y]ᵀ[A Y], with a bound on its error. The error comes from the product
+// and from the backward error E of R, because RᵀR = ([A Y] + E)ᵀ([A Y] + E).
 func (e *tsqr) gram() (k []float64, rounding float64) {
 	q := e.d + e.t
 	k = make([]float64, q*q)
@@ -102,15 +106,16 @@ func (e *tsqr) gram() (k []float64, rounding float64) {
 	return k, inProduct + share*(2+share)/roundoff.Unit
 }
 
-// backward returns a bound on the backward error of the computed factor in column j of [A Y]: the norm by which the
-// column has to change. The bound includes the errors of solving with the factor and of evaluating Ax − b.
+// backward returns a bound on the norm of the backward error of the computed factor in column j of [A Y]. This
+// error is the change of the column that makes the factor exact. The bound includes the errors of solving with
+// the factor and of evaluating Ax − b.
 func (e *tsqr) backward(j int) float64 {
 	solving := roundoff.Unit * roundoff.QRSolve(float64(e.d+e.t))
 	return secondOrder(e.share, e.off[j]+solving*e.col[j])
 }
 
-// secondOrder adds second-order terms to off, a bound on backward errors. share is the same bound relative to the
-// norms of the columns. If share is not small, there is no bound, and secondOrder returns MaxFloat64.
+// secondOrder adds the second-order terms to off, a bound on backward errors. share is the same bound relative to
+// the norms of the columns. If share is not small, no bound is known, and secondOrder returns MaxFloat64.
 func secondOrder(share, off float64) float64 {
 	if !(share <= 0x1p-10) {
 		return math.MaxFloat64 // not +Inf, because its product with zero must be zero
@@ -118,8 +123,9 @@ func secondOrder(share, off float64) float64 {
 	return off * roundoff.Inflate
 }
 
-// triangle writes the triangular factor of the rows and √γ·I below them to the top of the stack. stacked bounds
-// the backward error of this step in each column, relative to the norm of the column. For γ = 0 it is 0.
+// triangle stacks the factor of the rows on √γ·I, and writes the triangular factor of this stack to the top of
+// e.stack. stacked bounds the backward error of this step in each column, relative to the norm of the column. It is
+// 0 for γ = 0, because nothing is stacked then.
 func (e *tsqr) triangle(gamma float64) (stacked float64) {
 	d := e.d
 	q := e.d + e.t
@@ -201,8 +207,9 @@ func (e *tsqr) solve(gamma float64) (*certify.Factored, int) {
 	return s, -1
 }
 
-// residual overwrites v (length q) with R·[−x; e_j], and returns v. R is the factor of [A Y], x are coefficients,
-// and e_j is the unit vector of target j. The norm of v is ‖Ax − b‖.
+// residual overwrites v with R·[−x; e] and returns v, which has the norm ‖Ax − b‖. v must have d+t elements, for
+// d features and t targets. R is the factor of [A Y], and x has the coefficients of the target b with index j. e
+// is the unit vector of this target.
 func (e *tsqr) residual(v, x []float64, j int) []float64 {
 	d := e.d
 	q := e.d + e.t
@@ -216,8 +223,8 @@ func (e *tsqr) residual(v, x []float64, j int) []float64 {
 	return v
 }
 
-// gradient overwrites g (length d) with the negative gradient Aᵀ(b − Ax) − γx for target j, computed from the
-// triangular factor. v receives the result of residual.
+// gradient overwrites g with the negative gradient Aᵀ(b − Ax) − γx for the target b with index j. It uses the
+// triangular factor of the rows. v receives the result of residual.
 func (e *tsqr) gradient(g, v, x []float64, j int, gamma float64) {
 	d := e.d
 	q := e.d + e.t
@@ -230,9 +237,9 @@ func (e *tsqr) gradient(g, v, x []float64, j int, gamma float64) {
 	}
 }
 
-// refine makes one step x += H⁻¹(c − Hx) for each target b. H is AᵀA + γI, c is Aᵀb, and the factor in s
-// solves the system. This is the method of corrected seminormal equations (Å. Björck, Linear Algebra Appl. 88/89,
-// 1987). refine stores bounds on the gradient after the step in s.
+// refine adds to each solution x the correction H⁻¹(c − Hx), where H = AᵀA + γI and c = Aᵀb for the target b.
+// The triangular factor in s solves the systems with H. This is the method of corrected seminormal equations (Å.
+// Björck, Linear Algebra Appl. 88/89, 1987). refine stores bounds on the gradients at the new solutions in s.
 func (e *tsqr) refine(s *certify.Factored) {
 	d := e.d
 	q := e.d + e.t
@@ -244,7 +251,7 @@ func (e *tsqr) refine(s *certify.Factored) {
 		backSubstitute(d, s.R, s.Ld, g)
 		vec.Axpy(1, g, x)
 		e.gradient(g, v, x, j, s.Gamma)
-		// rn serves to bound the round-off of products with v. The bounds in s.Data include the error of v itself.
+		// rn bounds the round-off of products with v. The error of v itself is part of the bounds in s.Data.
 		rn := vec.Norm(v[:d])
 		round := roundoff.Unit * roundoff.SeminormalResidual(float64(d))
 		for i := range d {
@@ -258,7 +265,7 @@ func (e *tsqr) refine(s *certify.Factored) {
 	s.Above = true
 }
 
-// Correct solves RᵀR·step = g with the triangular factor R of f. It also returns half = R⁻ᵀg.
+// Correct solves RᵀR·step = g, where R is the triangular factor in f. It also returns half = R⁻ᵀg.
 func Correct(f *certify.Factored, g []float64) (half, step []float64) {
 	d := len(g)
 	half = slices.Clone(g)
@@ -268,7 +275,7 @@ func Correct(f *certify.Factored, g []float64) (half, step []float64) {
 	return half, step
 }
 
-// backSubstitute solves Rx = b for an upper triangular R. On entry x holds b.
+// backSubstitute solves Rx = b for an upper triangular d×d matrix R, given in r. On entry x holds b.
 func backSubstitute(d int, r []float64, ldr int, x []float64) {
 	for i := d - 1; i >= 0; i-- {
 		beyond := r[i*ldr+i+1 : i*ldr+d]
@@ -276,7 +283,7 @@ func backSubstitute(d int, r []float64, ldr int, x []float64) {
 	}
 }
 
-// forwardSubstitute solves Rᵀx = b for an upper triangular R. On entry x holds b.
+// forwardSubstitute solves Rᵀx = b for an upper triangular d×d matrix R, given in r. On entry x holds b.
 func forwardSubstitute(d int, r []float64, ldr int, x []float64) {
 	for i := range d {
 		x[i] /= r[i*ldr+i]

@@ -13,11 +13,12 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/rows"
 )
 
-// A Gather sends the message own to all processes that share the rows. It returns the messages of all, in the same
-// order on every process.
+// A Gather sends the message own to all processes that share the rows. It returns the messages of all these
+// processes, in the same order on every process.
 type Gather func(ctx context.Context, own []byte) ([][]byte, error)
 
-// tallState is the message of one process: its triangular factor, and bounds and sums for its rows.
+// tallState is the message of one process. It holds the triangular factor of its rows, and bounds and sums for
+// these rows.
 type tallState struct {
 	Factor         []float64 // d×q, q = d + t
 	Folds, Longest int
@@ -27,8 +28,9 @@ type tallState struct {
 	Stage          rows.State
 }
 
-// JoinTall returns the stream and the stage of the rows of all processes, given s and stage of the rows of this
-// process. s must come from [NewTall]. All processes join the messages in the same order and get the same bits.
+// JoinTall combines the rows of all processes, and returns a stream and a stage for all of them. The arguments s
+// and stage are for the rows of this process. s must come from [NewTall]. All processes join the messages in the
+// same order. Therefore they get the same bits.
 func JoinTall(
 	ctx context.Context,
 	be engine.Backend,
@@ -80,7 +82,8 @@ func JoinTall(
 	return all, joined, nil
 }
 
-// join adds the rows of another process. One more row accounts for the distance between the means, as in [rows.Stage].
+// join adds the rows of another process, whose stage is stage. It may add one more row, which accounts for the
+// distance between the means of both processes, as in [rows.Stage].
 func (s *Stream) join(other *tallState, joined, stage *rows.Stage) {
 	if between := joined.Merge(stage); between.N > 0 {
 		s.Append(between)
@@ -93,9 +96,9 @@ func (s *Stream) join(other *tallState, joined, stage *rows.Stage) {
 	s.f.(*tall).join(other)
 }
 
-// join eliminates the rows of the factor in other. The rows that other has discarded are orthogonal to its columns of
-// A, so they are not needed. The backward errors of other are added to the errors of e. docs/math.md §14 has the
-// bound.
+// join adds the rows of another process to e, by eliminating the rows of the factor in other. Rows that the other
+// process has discarded are orthogonal to its columns of A, and are not needed. The backward errors in other are
+// added to the errors of e. docs/math.md §14 has the bound.
 func (e *tall) join(other *tallState) {
 	d := e.d
 	q := e.d + e.t

@@ -8,26 +8,27 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
 
-// tall keeps the first d rows of the triangular factor of [A Y] = QR. It solves least-squares problems (γ = 0)
-// with few features and many targets.
+// tall solves least-squares problems (γ = 0) with d features A and t targets Y, for few features and many targets.
+// It keeps the first d rows of the triangular factor R of [A Y] = QR.
 //
-// Reflections eliminate the columns of A in each group of rows, and are also applied to Y. What remains of Y below the
-// factor is orthogonal to the columns of A, and is discarded. So tall needs memory for d·(d+t) numbers only.
+// Reflections eliminate the columns of A in each group of rows, and are also applied to Y. Below the first d rows,
+// the rest of Y is orthogonal to the columns of A, and is discarded. Hence the factor takes only d·(d+t) numbers.
 // docs/math.md §14 bounds the backward errors.
 type tall struct {
 	d, t int
-	// d rows of R above the new rows; (d + roundoff.StageRows)×q
+	// stack holds d rows of R above the new rows. It is a (d + roundoff.StageRows)×(d + t) matrix.
 	stack []float64
 	by    *folder
 
-	// number of folds (groups of rows that were eliminated), and the largest number of rows in a fold
+	// folds is the number of groups of rows that were eliminated, and longest is the largest number of rows in a group.
 	folds, longest int
 	col            []float64 // bounds the norms of the columns of [A Y]
 	share          float64   // bounds the sum of the backward errors of all folds, relative to col
 	off            []float64 // bounds the backward error of each column
 }
 
-// NewTall returns a factorization for least-squares problems with few features and many targets.
+// NewTall returns a factorization for least-squares problems with few features and many targets. d is the number of
+// features, and t is the number of targets.
 func NewTall(be engine.Backend, d, t int) Factorization {
 	q := d + t
 	return &tall{
@@ -61,7 +62,7 @@ func (e *tall) fold(m int) {
 	e.share += share
 	lost := float64(m) * roundoff.LostResidual
 	for j, s := range squares {
-		// The sum of m squares, its square root and Hypot together have a relative error below (m + 16)·Unit.
+		// The sum of m squares, its square root and Hypot together have a relative error below (m + 16)·roundoff.Unit.
 		norm := math.Sqrt(s) * (1 + float64(m+16)*roundoff.Unit)
 		e.col[j] = math.Hypot(e.col[j], norm+lost)
 		e.off[j] += share*e.col[j] + roundoff.LostFold(float64(q), float64(m))
@@ -72,7 +73,8 @@ func (e *tall) fold(m int) {
 
 func (e *tall) columns() []float64 { return e.col }
 
-// pivots returns the first column that depends linearly on earlier columns, or −1 if there is none.
+// pivots returns the first column that depends linearly on earlier columns, up to round-off, or −1 if there is
+// none.
 func (e *tall) pivots() int {
 	q := e.d + e.t
 	columns := float64(e.d + roundoff.PanelColumns)
@@ -85,8 +87,8 @@ func (e *tall) pivots() int {
 	return -1
 }
 
-// solve ignores its argument and returns the solution for γ = 0. RSS is set to ‖b‖², an upper bound on
-// ‖Ax − b‖².
+// solve returns the least-squares solution. It ignores the penalty in its argument. For each target b it sets the
+// RSS to ‖b‖², an upper bound on ‖Ax − b‖².
 func (e *tall) solve(float64) (*certify.Factored, int) {
 	if j := e.pivots(); j >= 0 {
 		return nil, j
@@ -118,7 +120,8 @@ func (e *tall) solve(float64) (*certify.Factored, int) {
 	return s, -1
 }
 
-// weakest returns the column whose pivot in R is smallest relative to the norm of the column.
+// weakest returns the column with the smallest pivot relative to its norm. The pivots are the diagonal of the
+// triangular factor.
 func (e *tall) weakest() (column int) {
 	q := e.d + e.t
 	least := math.Inf(1)
@@ -130,8 +133,8 @@ func (e *tall) weakest() (column int) {
 	return column
 }
 
-// dependence returns coefficients w with a_c ≈ Σ wₖaₖ, where a_c is column c and the aₖ are the columns
-// before c. Column c must depend on these columns.
+// dependence returns the coefficients of a linear combination of the columns before c that gives column c, up to
+// round-off. Column c must depend on these columns.
 func (e *tall) dependence(c int) []float64 {
 	q := e.d + e.t
 	w := make([]float64, c)

@@ -9,25 +9,27 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
 
-// manyRows is the number of rows in a group if K = AᵀA will be reduced to tridiagonal form. It is larger than
-// StageRows, so that the sum K is read and written half as often.
+// manyRows is the number of rows in a group if AᵀA will be reduced to tridiagonal form. It is twice StageRows, so
+// that the sum AᵀA is read and written half as often.
 const manyRows = 2 * roundoff.StageRows
 
-// reduced accumulates K = AᵀA for a reduction to tridiagonal form.
+// reduced accumulates AᵀA for a reduction to tridiagonal form.
 type reduced struct{ *normalEquations }
 
-// NewTridiagonal returns a factorization like [NewCholesky], for use with [System.Reduce].
+// NewTridiagonal returns a factorization as [NewCholesky] does. It is for systems whose matrix [System.Reduce] will
+// reduce to tridiagonal form.
 func NewTridiagonal(be engine.Backend, d, t int, gram bool) Factorization {
 	return reduced{newNormalEquations(be, d, t, manyRows, gram)}
 }
 
-// A Reduction is the reduction QTQᵀ of K = AᵀA, with Q orthogonal and T tridiagonal. With c = AᵀY, the solution
-// at γ is
+// A Reduction is the reduction AᵀA = QTQᵀ with an orthogonal matrix Q and a tridiagonal matrix T. The ridge
+// solution for targets Y at the penalty γ is
 //
-//	(K + γI)⁻¹c = Q·(T + γI)⁻¹·Qᵀc.
+//	(AᵀA + γI)⁻¹AᵀY = Q·(T + γI)⁻¹·QᵀAᵀY.
 //
-// A solution takes O(d) operations and two products with Q. The products for all γ are computed together (L. Eldén,
-// "Algorithms for the regularization of ill-conditioned least squares problems", BIT 17, 1977).
+// The solution for one target takes two products with Q and O(d) more operations for d features. The products for
+// all penalties are computed together (L. Eldén, "Algorithms for the regularization of ill-conditioned least
+// squares problems", BIT 17, 1977).
 type Reduction struct {
 	e *normalEquations
 	*TridiagonalForm
@@ -45,9 +47,10 @@ type TridiagonalForm struct {
 	work []float64
 }
 
-// NewTridiagonalForm reduces k (d×d, lower triangle) to QTQᵀ, and stores Q in the slice a, of length d². It also
-// returns the columns of Q, one after the other. k is a computed AᵀA, and streamed bounds the norm of the error of
-// k. norms holds the norms of the columns of A. If T overflows, the result is nil.
+// NewTridiagonalForm reduces k, a computed AᵀA, to the form QTQᵀ with Q orthogonal and T tridiagonal. It reads the
+// lower triangle of the d×d matrix k, and stores the reflections of Q in the slice a of length d². The result
+// columns holds the columns of Q, one after the other. streamed bounds the norm of the error of k, and norms holds
+// the norms of the columns of A. If T overflows, r is nil.
 func NewTridiagonalForm(
 	be engine.Backend,
 	k engine.Matrix,
@@ -79,15 +82,16 @@ func NewTridiagonalForm(
 	return r, columns
 }
 
-// Factor computes T + γI = LDLᵀ, with L unit lower triangular and D diagonal. It returns D in pivots and the
-// subdiagonal of L in factors, whose first element is unused. If T + γI is not positive definite, ok is false.
+// Factor computes T + γI = LDLᵀ, where L is lower triangular with a unit diagonal, and D is diagonal. It returns
+// the diagonal of D in pivots, and the subdiagonal of L in factors[1:]. If T + γI is not positive definite, ok is
+// false.
 func (r *TridiagonalForm) Factor(gamma float64) (pivots, factors []float64, ok bool) {
 	ok = r.factor(gamma)
 	return r.ldl[:r.d], r.ldl[r.d:], ok
 }
 
-// SolveEach multiplies row i of x by (QTQᵀ + γI)⁻¹, where γ is gammas[i]. If one of these matrices is not
-// positive definite, ok is false.
+// SolveEach multiplies row i of x by the inverse of QTQᵀ + gammas[i]·I. If one of these matrices is not positive
+// definite, ok is false.
 func (r *TridiagonalForm) SolveEach(gammas, x []float64) (ok bool) {
 	r.Turn(true, x)
 	ok = true
@@ -126,7 +130,7 @@ func (s *System) Reduce() *Reduction {
 	return &Reduction{e, reduction}
 }
 
-// Turn multiplies each row of x by Q, or by Qᵀ if trans is true.
+// Turn multiplies each row of x by the orthogonal matrix Q, or by Qᵀ if trans is true.
 func (r *TridiagonalForm) Turn(trans bool, x []float64) {
 	d := r.d
 	k := len(x) / d
@@ -135,7 +139,7 @@ func (r *TridiagonalForm) Turn(trans bool, x []float64) {
 	r.be.ApplyQ(trans, reflectors, r.tau, engine.View(k, d, x), r.work)
 }
 
-// factor computes T + γI = LDLᵀ. It returns false if T + γI is not positive definite.
+// factor factors T + γI = LDLᵀ into r.ldl. It returns false if T + γI is not positive definite.
 func (r *TridiagonalForm) factor(gamma float64) bool {
 	d := r.d
 	p := r.ldl[:d]
@@ -154,7 +158,7 @@ func (r *TridiagonalForm) factor(gamma float64) bool {
 	return true
 }
 
-// solve overwrites z with (T + γI)⁻¹z for the γ of the last call of factor.
+// solve overwrites z with (T + γI)⁻¹z, for the penalty γ of the last call of factor.
 func (r *TridiagonalForm) solve(z []float64) {
 	d := r.d
 	p := r.ldl[:d]
@@ -168,14 +172,14 @@ func (r *TridiagonalForm) solve(z []float64) {
 	}
 }
 
-// Batch returns the number of γ to solve for together, at least 1. The vectors for these γ take about d² numbers of
-// memory.
+// Batch returns the number of penalties to solve for together, at least 1. Their vectors take about d² numbers of
+// memory for d features.
 func (r *Reduction) Batch() int {
 	return max(1, r.e.d/(4*r.e.t))
 }
 
-// Solve returns the solution for each element γ of gammas. If the tridiagonal matrix T + γI is not positive
-// definite, the solution is nil.
+// Solve returns the solution at each penalty in gammas. If the tridiagonal matrix T + γI of a penalty γ is not
+// positive definite, the solution at γ is nil.
 func (r *Reduction) Solve(gammas []float64) []*certify.Factored {
 	e, d := r.e, r.e.d
 	rows := e.t * d
@@ -218,7 +222,7 @@ func (r *Reduction) Solve(gammas []float64) []*certify.Factored {
 	return out
 }
 
-// At returns the error bounds of the reduction at γ, without coefficients.
+// At returns what error bounds by the reduction need at the penalty gamma. The result has no coefficients.
 func (r *Reduction) At(gamma float64) *certify.Factored {
 	return &certify.Factored{
 		Gamma: gamma,
@@ -227,8 +231,9 @@ func (r *Reduction) At(gamma float64) *certify.Factored {
 	}
 }
 
-// Correct solves (K + γI)·step = g, K = AᵀA, for each element γ of gammas and its row of g. left is the
-// computed g − (K + γI)·step. Both results are len(gammas)×d. T + γI must be positive definite for each γ.
+// Correct solves (AᵀA + γI)·step = g for each penalty γ in gammas, where row i of g belongs to gammas[i]. left is
+// the computed g − (AᵀA + γI)·step. Both results have len(gammas) rows of d features. T + γI must be positive
+// definite for each penalty.
 func (r *Reduction) Correct(gammas, g []float64) (step, left []float64) {
 	d := r.e.d
 	step, left = slices.Clone(g), slices.Clone(g)

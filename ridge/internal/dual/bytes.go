@@ -2,20 +2,21 @@ package dual
 
 import "math"
 
-// To measure the residual of one target takes up to measureNumbers·(n + d) numbers. Targets are measured in blocks
-// that take at most blockBytes.
+// Measuring the residual of one target takes up to measureNumbers·(n + d) numbers, for n rows of d features.
+// Targets are measured in blocks whose memory is at most blockBytes.
 const (
 	measureNumbers = 24
 	blockBytes     = 1 << 29
 )
 
-// TargetBlock returns the number of targets that are measured together.
+// TargetBlock returns the number of targets that are measured together, for n rows of d features.
 func TargetBlock(n, d int) int {
 	return max(1, blockBytes/8/measureNumbers/(n+d))
 }
 
-// Bytes returns the memory of a dual fit, without the rows. squares is the number of n×n matrices that the fit keeps.
-// If it is 0, conjugate gradients solve the systems.
+// Bytes returns the memory in bytes of a dual fit of n rows with d features and t targets. The memory of the rows
+// is not included. squares is the number of n×n matrices that the fit keeps. It is 0 if conjugate gradients solve
+// the systems.
 func Bytes(n int64, d, t, squares int) float64 {
 	rows := float64(n)
 	features := float64(d)

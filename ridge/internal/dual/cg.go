@@ -9,15 +9,16 @@ import (
 	"github.com/fdridge/fdridge/internal/vec"
 )
 
-// CG solves (G + γI)e = r, with G = AAᵀ, by conjugate gradients on the sparse rows A (M. Hestenes, E. Stiefel,
+// CG solves (G + γI)e = r by conjugate gradients, where G = AAᵀ and A holds sparse rows (M. Hestenes, E. Stiefel,
 // 1952).
 //
-// A = [H L], where H holds the columns with many entries as a dense matrix, and L the other columns as sparse
-// rows. The preconditioner is D + HHᵀ, where D is the diagonal of LLᵀ + γI. The preconditioned residual of r is
+// The columns are divided as A = [H L]. H is a dense matrix of the columns with many entries, and L holds the other
+// columns as sparse rows. The preconditioner is D + HHᵀ, where D is the diagonal of LLᵀ + γI. For a residual r, the
+// preconditioned residual is
 //
 //	z = D⁻¹(r − Ht),   t = C⁻¹HᵀD⁻¹r = Hᵀz,   C = I + HᵀD⁻¹H.
 //
-// When the search direction p becomes z + βp, the product HHᵀp becomes Ht + βHHᵀp. So a step needs only two
+// When the search direction p becomes z + βp, the product HHᵀp becomes Ht + βHHᵀp. Therefore a step needs only two
 // products with H.
 type CG struct {
 	rows  *Rows
@@ -26,16 +27,16 @@ type CG struct {
 	scale []float64 // D⁻¹
 	gamma float64
 	share []float64 // q with qᵢ = √(wᵢ/Σw); nil without an intercept
-	// d numbers for each worker: its part of a product with Xᵀ, where X are the rows before centring
+	// parts has d numbers for each worker, which hold its part of a product Xᵀ·times. X are the rows before centring.
 	parts   [][]float64
 	u       []float64 // the sum of parts, stored in the first of them
 	times   []float64 // the vector to multiply by Xᵀ, n
 	p, z, q []float64
 }
 
-// Steps returns the number of steps of CG that take as long as computing and factoring G = AAᵀ, for n rows with
-// entries entries in all. A step takes 4 flops per entry. The assumption is that a flop in a sparse product takes ten
-// times as long as a flop in a matrix product.
+// Steps returns the number of steps of [CG] that take as long as computing and factoring AAᵀ. The matrix A has n
+// rows with the given number of entries in all. A step takes 4 flops for each entry. A flop in a sparse product is
+// assumed to take ten times as long as a flop in a matrix product.
 func Steps(n int64, entries float64) int {
 	const scattered, least, most = 10, 50, 100000
 	rows := float64(n)
@@ -48,7 +49,7 @@ func (r *Rows) Steps() int {
 	return Steps(int64(r.n), r.NNZ())
 }
 
-// NewCG returns a CG for one γ. If a number overflows, it returns nil.
+// NewCG returns a CG for the penalty gamma. If a number overflows, it returns nil.
 func (r *Rows) NewCG(be engine.Backend, gamma float64) *CG {
 	c := &CG{rows: r, gamma: gamma, share: r.share()}
 	for range r.workers() {
@@ -77,9 +78,9 @@ func (r *Rows) NewCG(be engine.Backend, gamma float64) *CG {
 	return c
 }
 
-// Solve solves (G + γI)e = r for G = AAᵀ, and overwrites r (n) with e. After each step it calls done with the norm
-// of the residual, ‖r − (G + γI)e‖, and with ‖Aᵀe‖. Solve returns true when done returns true. It returns
-// false after maxSteps steps, or if the iteration breaks down.
+// Solve solves (AAᵀ + γI)e = r, and overwrites r with e. After each step it calls done with the norm of the
+// residual, ‖r − (AAᵀ + γI)e‖, and with ‖Aᵀe‖. Solve returns true as soon as done returns true or the
+// residual is zero. It returns false after maxSteps steps, or if the iteration breaks down.
 func (c *CG) Solve(
 	r []float64,
 	maxSteps int,
@@ -119,7 +120,8 @@ func (c *CG) Solve(
 	return false
 }
 
-// precondition sets c.z to the preconditioned residual r by the formula of [CG], and makes c.z orthogonal to c.share.
+// precondition sets c.z to the preconditioned residual by the formula of [CG]. It then subtracts from c.z the
+// component along c.share.
 func (c *CG) precondition(r []float64) {
 	for i, v := range r {
 		c.z[i] = c.scale[i] * v
@@ -133,7 +135,7 @@ func (c *CG) precondition(r []float64) {
 	c.project(c.z)
 }
 
-// updateDirection sets p to z + beta·p and updates HHᵀp.
+// updateDirection sets the search direction p to z + beta·p, and updates HHᵀp, where H are the dense columns.
 func (c *CG) updateDirection(beta float64) {
 	for i, z := range c.z {
 		c.p[i] = z + beta*c.p[i]
@@ -143,7 +145,7 @@ func (c *CG) updateDirection(beta float64) {
 	}
 }
 
-// apply sets c.q to (G + γI)p, for the search direction p in c.p.
+// apply sets c.q to (AAᵀ + γI)p, where p is the search direction in c.p.
 func (c *CG) apply() {
 	r := c.rows
 	copy(c.times, c.p)
@@ -170,8 +172,8 @@ func (c *CG) apply() {
 // workers returns the number of goroutines that share the rows.
 func (c *CG) workers() int { return len(c.parts) }
 
-// scatter overwrites u with Σ c.times[i]·(row i of L) over the rows lo to hi−1. L holds the sparse columns of
-// [CG].
+// scatter overwrites u with the sum of c.times[i] times row i of L, over the rows lo to hi−1. L holds the sparse
+// columns of [CG].
 func (c *CG) scatter(u []float64, lo, hi int) {
 	clear(u)
 	for i := lo; i < hi; i++ {
@@ -184,7 +186,7 @@ func (c *CG) scatter(u []float64, lo, hi int) {
 	}
 }
 
-// gather computes elements lo to hi−1 of L·u, for the vector c.u and the sparse columns L of [CG].
+// gather writes elements lo to hi−1 of the product L·c.u to c.q. L holds the sparse columns of [CG].
 func (c *CG) gather(lo, hi int) {
 	for i := lo; i < hi; i++ {
 		idx, val := c.light.row(i)
@@ -192,8 +194,8 @@ func (c *CG) gather(lo, hi int) {
 	}
 }
 
-// weigh overwrites v with W^{½}(I − qqᵀ)v, where W holds the sample weights and q is c.share. The projection
-// I − qqᵀ centres the columns of A.
+// weigh overwrites v with W^{½}(I − qqᵀ)v. W is the diagonal matrix of the sample weights, and q is c.share. The
+// projection I − qqᵀ has the effect of centring the columns of A.
 func (c *CG) weigh(v []float64) {
 	c.project(v)
 	for i, root := range c.rows.root {

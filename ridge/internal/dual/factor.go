@@ -8,8 +8,8 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
 
-// Cholesky factors G + γI = LLᵀ. It works in the slice work, of length n². The field R of the result is Lᵀ. If
-// G + γI is not positive definite up to round-off, the result is nil.
+// Cholesky factors AAᵀ + γI = LLᵀ in the slice work, of length n² for n rows. The field R of the result is Lᵀ. If
+// the matrix is not positive definite up to round-off, the result is nil.
 func (g *Gram) Cholesky(be engine.Backend, gamma float64, work []float64) *certify.Factored {
 	n := g.N
 	for i := range n {
@@ -36,8 +36,9 @@ func (g *Gram) Cholesky(be engine.Backend, gamma float64, work []float64) *certi
 	}
 }
 
-// Reduce computes G = QTQᵀ with Q orthogonal and T tridiagonal. One reduction serves many γ. It stores Q in the
-// slice a, of length n². columns holds the columns of Q, one after the other. If T overflows, the result is nil.
+// Reduce reduces AAᵀ to the form QTQᵀ with Q orthogonal and T tridiagonal. One reduction serves many penalties.
+// Reduce stores the reflections of Q in the slice a, of length n² for n rows. columns holds the columns of Q, one
+// after the other. If T overflows, t is nil.
 func (g *Gram) Reduce(be engine.Backend, a []float64) (t *direct.TridiagonalForm, columns []float64) {
 	size := vec.Norm(g.Norms)
 	streamed := roundoff.Unit*g.Units*size*size + g.Lost
@@ -50,9 +51,11 @@ func (g *Gram) Reduce(be engine.Backend, a []float64) (t *direct.TridiagonalForm
 	)
 }
 
-// InverseDiagonal returns the diagonal of (G + γI)⁻¹, for the reduction G = QTQᵀ in t. q holds the columns of
-// Q. Let T + γI = LDLᵀ and y = L⁻¹Qᵀeᵢ for a unit vector eᵢ. Element i of the result is Σ yₖ²/Dₖ.
-// If T + γI is not positive definite, the result is nil.
+// InverseDiagonal returns the diagonal of (QTQᵀ + γI)⁻¹ for the tridiagonal form t. q holds the columns of Q, one
+// after the other. If T + γI is not positive definite, the result is nil.
+//
+// Let T + γI = LDLᵀ. For the unit vector eᵢ, let y = L⁻¹Qᵀeᵢ. Then element i of the result is Σ
+// yₖ²/Dₖₖ over all k.
 func InverseDiagonal(t *direct.TridiagonalForm, q []float64, gamma float64) []float64 {
 	pivots, factors, ok := t.Factor(gamma)
 	if !ok {

@@ -15,24 +15,24 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/rows"
 )
 
-// Features reads transposed data: each row of the source holds the values of one feature for all n samples. Computing
-// G = AAᵀ takes one pass over the source. Every measurement takes one more.
+// Features reads transposed data: a row of the source holds the values of one feature for all n samples. Computing
+// the matrix AAᵀ of the samples takes one pass over the source. Each measurement takes one more pass.
 //
-// A block F of features is stored like a block of rows. So one call of GradientTwofold computes both Fv and Fᵀ(Fv)
-// for a vector v of n numbers. If v is the dual vector times the weights, Fv are the coefficients of the features in
-// F, and Fᵀ(Fv) is their part of Ax.
+// A block F of features is stored like a block of rows. Therefore one call of GradientTwofold computes both Fv and
+// Fᵀ(Fv) for a vector v of n numbers. Let v be the dual vector times the weights. Then Fv has the coefficients x of
+// the features in F, and Fᵀ(Fv) is the part of the predictions Ax that comes from these features.
 type Features struct {
 	Samples
 	source dataset.Source
 	reach  []float64 // as Reach returns it
 }
 
-// Reach returns a bound on √Σwx² for each feature x before centring, with the weights w. The bounds are known
-// after Gram.
+// Reach returns a bound on √Σwᵢxᵢ² for each feature, where x holds its values before centring and w the sample
+// weights. The bounds are known after a call of Gram.
 func (f *Features) Reach() []float64 { return f.reach }
 
-// NewFeatures returns the Features of a source with one feature per row, targets y (n×t) and sample weights w.
-// If w is nil, all weights are 1.
+// NewFeatures returns the Features of a source with one feature per row. y holds t targets for each of n samples
+// (n×t), and w the sample weights. If w is nil, all weights are 1.
 func NewFeatures(source dataset.Source, t int, y, w []float64, intercept bool) *Features {
 	count, n, _ := source.Dims()
 	f := &Features{
@@ -50,8 +50,8 @@ func NewFeatures(source dataset.Source, t int, y, w []float64, intercept bool) *
 	return f
 }
 
-// read makes a pass and calls visit for each block of features. It returns an error unless the source has d features
-// with n values each. raw bounds the sum of squares of all values.
+// read makes one pass over the source and calls visit for each block of features. It returns an error unless the
+// source has d features with n values each. raw bounds the sum of squares of all values.
 func (f *Features) read(ctx context.Context, visit func(b dataset.Block) error) (raw float64, err error) {
 	seen := 0
 	for b, err := range f.source.Blocks(ctx) {
@@ -79,7 +79,8 @@ func (f *Features) read(ctx context.Context, visit func(b dataset.Block) error) 
 	return raw, nil
 }
 
-// transposeError converts an error about an entry of transposed data: it exchanges the row and the column.
+// transposeError converts an error about an entry of the transposed data into an error about the original data. For
+// an entry that is not finite, it exchanges the row and the column.
 func (f *Features) transposeError(err error) error {
 	if e, ok := errors.AsType[*fd.NonFiniteError](err); ok {
 		return &fd.NonFiniteError{Row: e.Col, Col: e.Row, Value: e.Value}
@@ -90,8 +91,8 @@ func (f *Features) transposeError(err error) error {
 	return err
 }
 
-// Gram computes G = AAᵀ in g in one pass, as a sum of products of panels of features. work is a workspace of n²
-// elements.
+// Gram computes AAᵀ in g in one pass over the features, where A has the n samples as its rows. g and work have n²
+// elements. work is a workspace.
 func (f *Features) Gram(ctx context.Context, be engine.Backend, g, work []float64) (*Gram, error) {
 	out := &Gram{N: f.n, G: g}
 	sum := newGramSum(be, f.n, g, work, true)
@@ -139,14 +140,15 @@ func (f *Features) Gram(ctx context.Context, be engine.Backend, g, work []float6
 	return out, nil
 }
 
-// addRows adds PᵀP for a panel P of features (k×n).
+// addRows adds PᵀP to the sum, where the rows of P are features.
 func (s *gramSum) addRows(p engine.Matrix) {
 	s.tallest = max(s.tallest, p.Rows)
 	s.addProduct(true, p)
 }
 
-// centre overwrites x, the values of a feature, with the column of A: centred and multiplied by √w. It returns
-// Σwx² of the original x.
+// centre overwrites x, the values of one feature, with its column of A. If there is an intercept, it centres x. It
+// then multiplies each value by the square root of its weight. squares is the weighted sum of squares of the
+// original values.
 func (f *Features) centre(x []float64) (squares float64) {
 	mean := 0.0
 	for lo := 0; lo < len(x); lo += sumRows {
@@ -195,7 +197,8 @@ func (f *Features) Measure(ctx context.Context, be engine.Backend, points []Poin
 type measuring struct {
 	f      *Features
 	points []Point
-	// q×n: for each point the high and the low part of wθ in two rows, and one more row of w if there is an intercept
+	// x has two rows for each point, which hold the high and the low part of wθ. Here w are the weights, and θ is the
+	// dual vector of the point. With an intercept, x has one more row with w.
 	x     engine.Matrix
 	off   []float64 // for each point, a bound on the norm of the error of wθ
 	g, r  engine.Twofold
@@ -313,7 +316,7 @@ func (m *measuring) finish() []*Found {
 	return m.found
 }
 
-// Targets reads the targets (n×t) and the sample weights of all rows. w is nil if no row has a weight.
+// Targets reads the targets y (n×t) and the sample weights w of all n rows. w is nil if no row has a weight.
 func Targets(ctx context.Context, src dataset.Source) (y, w []float64, err error) {
 	n, d, t := src.Dims()
 	seen, raw, weighted := 0, 0.0, false

@@ -11,30 +11,31 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
 
-// A Gram is the computed G = AAᵀ. With an intercept, the columns of A are centred, so G has the eigenvalue 0 with
-// the eigenvector uᵢ = √(wᵢ/Σw). Round-off would hide this eigenvalue. Therefore A gets one more column,
-// √Shift·u. The other columns are orthogonal to u, so the new column only changes the eigenvalue from 0 to Shift.
-// The round-off is bounded relative to G̃ = ÃÃᵀ, where each row of Ã is a slightly perturbed row of A.
+// A Gram is the computed matrix G = AAᵀ. With an intercept, the columns of A are centred. Then G has the eigenvalue
+// 0, and its eigenvector u has the elements √(wᵢ/Σw) for the weights w of the rows. Round-off would hide this
+// eigenvalue. Therefore A gets one more column, √Shift·u. The other columns are orthogonal to u, so the new column
+// changes only the eigenvalue 0, which becomes Shift. The round-off is bounded relative to G̃ = ÃÃᵀ, where each row
+// of Ã is a slightly perturbed row of A.
 type Gram struct {
 	N     int
 	G     []float64 // n×n
 	Norms []float64 // √Gᵢᵢ, the norms of the rows of A
-	// Units and Lost bound the round-off: |G − G̃|ᵢⱼ is at most Units·roundoff.Unit·‖aᵢ‖‖aⱼ‖ for the
-	// rows aᵢ of A, plus the element of a matrix of norm at most Lost.
+	// Units and Lost bound the round-off G − G̃. With the rows aᵢ of A, the magnitude of its element (i, j) is at most
+	// Units·roundoff.Unit·‖aᵢ‖‖aⱼ‖ plus the element of a matrix whose norm is at most Lost.
 	Units float64
 	Lost  float64   // see Units
 	Off   []float64 // bounds the norm of the perturbation of each row of A in G̃
 	Shift float64   // 0 without an intercept
 }
 
-// PanelColumns returns the number of columns of n rows that form a panel, out of d columns. A panel has at most n
-// columns and 64 MiB. It has at least 128 columns, if d allows.
+// PanelColumns returns the number of columns in a panel of n rows, if there are d columns in all. A panel has at
+// most n columns and takes at most 64 MiB. These two limits do not go below 128 columns.
 func PanelColumns(n, d int) int {
 	const numbers, least = 64 << 20 / 8, 128
 	return max(1, min(d, max(n, least), max(numbers/max(n, 1), least)))
 }
 
-// A gramSum computes G = AAᵀ as a sum of products PPᵀ, for panels P of columns of A.
+// A gramSum computes AAᵀ as a sum of products PPᵀ, where each panel P consists of some columns of A.
 type gramSum struct {
 	be     engine.Backend
 	n      int
@@ -42,13 +43,13 @@ type gramSum struct {
 	work   []float64 // n×n, the product of a panel
 	panels int
 	empty  bool // g holds no sum yet
-	// widest is the largest number of columns of a panel that add was called with. tallest is the largest number of rows
-	// of a panel that addRows was called with.
+	// widest is the largest number of columns in a panel given to add. tallest is the largest number of rows in a panel
+	// given to addRows.
 	widest, tallest int
 }
 
-// newGramSum returns a sum that adds to g. If empty is true, g is overwritten. work is a workspace of n×n
-// numbers.
+// newGramSum returns a sum that adds products to the n×n matrix g. If empty is true, the first product overwrites
+// g. work is a workspace of n² numbers.
 func newGramSum(be engine.Backend, n int, g, work []float64, empty bool) *gramSum {
 	return &gramSum{
 		be:    be,
@@ -59,7 +60,7 @@ func newGramSum(be engine.Backend, n int, g, work []float64, empty bool) *gramSu
 	}
 }
 
-// add adds PPᵀ for a panel P of columns (n×k).
+// add adds PPᵀ to the sum, where the columns of P are columns of A.
 func (s *gramSum) add(p engine.Matrix) {
 	s.widest = max(s.widest, p.Cols)
 	s.addProduct(false, p)
@@ -83,8 +84,8 @@ func (s *gramSum) addProduct(trans bool, p engine.Matrix) {
 	}
 }
 
-// units returns a bound on the round-off of element i, j of the sum, in units of roundoff.Unit·‖aᵢ‖‖aⱼ‖
-// for the rows aᵢ of A.
+// units bounds the round-off of an element of the sum AAᵀ, in units of roundoff.Unit·‖a‖‖a′‖. Here a and a′ are
+// the two rows of A whose product is the element.
 func (s *gramSum) units() float64 {
 	if s.panels == 0 {
 		return 0
@@ -93,7 +94,7 @@ func (s *gramSum) units() float64 {
 	return 2*(bound+engine.Roundings) + float64(s.panels) + 1
 }
 
-// Gram computes G = AAᵀ in g, of n² elements. work is a workspace of n² elements.
+// Gram computes AAᵀ in g for the n rows of A. g and work have n² elements. work is a workspace.
 func (r *Rows) Gram(ctx context.Context, be engine.Backend, g, work []float64) (*Gram, error) {
 	out := &Gram{N: r.n, G: g}
 	sum := newGramSum(be, r.n, g, work, true)
@@ -111,8 +112,8 @@ func (r *Rows) Gram(ctx context.Context, be engine.Backend, g, work []float64) (
 	return out, nil
 }
 
-// shift changes an eigenvalue of G from 0 to g.Shift. null is its unit eigenvector. g.Shift is set to the mean squared
-// norm of the rows.
+// shift sets g.Shift to the mean squared norm of the rows, and changes the eigenvalue 0 of G to g.Shift. null is
+// the unit eigenvector of the eigenvalue 0. If null is nil, shift does nothing.
 func (g *Gram) shift(null []float64) {
 	if null == nil {
 		return
@@ -128,8 +129,8 @@ func (g *Gram) shift(null []float64) {
 	}
 }
 
-// close sets g.Norms, stores in g.Off bounds on the norms of the errors of the rows of A, and copies the lower triangle
-// of G to the upper.
+// close sets g.Norms to the norms of the rows of A, and g.Off to bounds on the norms of the errors of these rows.
+// It copies the lower triangle of g.G to the upper triangle.
 func (g *Gram) close(r *Samples) {
 	mean := r.meanError()
 	for i := range g.N {
@@ -138,8 +139,8 @@ func (g *Gram) close(r *Samples) {
 
 		off := mean * r.Root(i) // the mean of a column has the same error in all rows
 		if r.w != nil || r.intercept {
-			// An element of A has three roundings: the difference from the mean, the square root of the weight, and their
-			// product.
+			// An element of A is rounded three times: the difference from the mean, the square root of the weight, and
+			// the product of both.
 			off += 4 * roundoff.Unit * (norm*(1+g.Units*roundoff.Unit) + math.Sqrt(g.Lost))
 		}
 		g.Off = append(g.Off, off*roundoff.Inflate)
@@ -162,7 +163,7 @@ func (g *Gram) Size() float64 {
 	return (computed + off) * roundoff.Inflate
 }
 
-// Norm returns the computed ‖A‖_F. It leaves out the column that Gram adds for an intercept.
+// Norm returns the computed ‖A‖_F, without the column that Gram adds to A for an intercept.
 func (g *Gram) Norm() float64 {
 	norm := vec.Norm(g.Norms)
 	return math.Sqrt(math.Max(0, norm*norm-g.Shift))
@@ -179,8 +180,8 @@ func (g *Gram) RowNorms() []float64 {
 	return out
 }
 
-// dense copies columns of the rows to dense panels P, and adds each PPᵀ to sum. If all rows are sparse, it takes
-// only the columns in list, and otherwise all columns.
+// dense copies columns of A to dense panels P, and adds PPᵀ to sum for each panel. If all rows are sparse, it takes
+// only the columns in list. Otherwise it takes all columns.
 func (r *Rows) dense(ctx context.Context, sum *gramSum, list []int) error {
 	count := r.d
 	if r.Sparse() {
@@ -209,8 +210,8 @@ func (r *Rows) dense(ctx context.Context, sum *gramSum, list []int) error {
 	return nil
 }
 
-// cut overwrites p with the columns lo, lo+1, … of the rows. counts[i] is the number of entries of sparse row i in
-// columns before lo. cut updates counts for the next call, which begins after the columns of p.
+// cut overwrites p with p.Cols consecutive columns of the rows, beginning with column lo. counts[i] is the number
+// of entries of sparse row i before column lo. cut advances counts past the columns of p for the next call.
 func (r *Rows) cut(lo int, p engine.Matrix, counts []int) {
 	for _, part := range r.parts {
 		for i := range part.n {
@@ -230,7 +231,8 @@ func (r *Rows) cut(lo int, p engine.Matrix, counts []int) {
 	}
 }
 
-// centre turns columns of the stored rows into columns of A: centred and weighted.
+// centre turns columns of the rows as read into columns of A. It centres them if there is an intercept, and
+// multiplies each row by the square root of its weight.
 func (r *Rows) centre(p engine.Matrix) {
 	if r.intercept {
 		mean := make([]float64, p.Cols)

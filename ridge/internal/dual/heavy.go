@@ -9,15 +9,15 @@ import (
 	"github.com/fdridge/fdridge/internal/vec"
 )
 
-// Conjugate gradients store columns with many entries as dense columns. In benchmarks, products with dense columns
-// took no longer than with sparse columns.
+// Conjugate gradients store columns with many entries as dense columns. In benchmarks, products with such columns
+// took no longer in dense form than in sparse form.
 const (
 	mostHeavy  = 128     // largest number of dense columns
 	heavyForCG = 1.0 / 8 // a dense column has entries in more than this fraction of the rows
 )
 
-// heavyColumns returns the columns that conjugate gradients store as dense columns, in ascending order. entries is the
-// number of entries in these columns.
+// heavyColumns returns, in ascending order, the columns that conjugate gradients store as dense columns. entries is
+// the number of entries in these columns.
 func (r *Rows) heavyColumns() (list []int, entries int) {
 	count := make([]int32, r.d)
 	for _, p := range r.parts {
@@ -44,7 +44,7 @@ func (r *Rows) heavyColumns() (list []int, entries int) {
 	return list, entries
 }
 
-// A light holds the sparse rows without the entries in the columns that a [heavy] stores.
+// A light holds the sparse rows without the columns that a [heavy] stores as dense columns.
 type light struct {
 	rows *Rows
 	own  *engine.CSR // nil if no column is left out
@@ -91,23 +91,25 @@ func (l light) row(i int) ([]int32, []float64) {
 	return p.sparse.Row(i - p.first)
 }
 
-// A heavy holds the dense columns H of A, and a factor for the preconditioner of [CG].
+// A heavy holds the columns of A that are stored as a dense matrix H, and a factor for the preconditioner of [CG].
 type heavy struct {
 	be      engine.Backend
 	h       engine.Matrix // n×k
 	factor  engine.Matrix // the triangular factor L of C = LLᵀ, with C = I + HᵀD⁻¹H of [CG]
 	product []float64     // HᵀD⁻¹r, k
-	// Ht for the last preconditioned residual z, and HHᵀp for the last direction p, see [CG]
+	// ht is Ht for the last preconditioned residual, and hhp is HHᵀp for the last search direction p. [CG] has the
+	// formulas.
 	ht, hhp []float64
 }
 
-// leastShare is the smallest ratio of an element of the diagonal matrix D in [CG] to the diagonal element of
-// G + γI. With a smaller ratio, the matrix C in [CG] could be almost singular, and rounding errors would
+// leastShare bounds the elements of the diagonal matrix D in [CG] from below, as a share of the diagonal of
+// AAᵀ + γI. With smaller elements, the matrix C in [CG] could be almost singular, and rounding errors would
 // accumulate.
 const leastShare = 1e-3
 
-// newHeavy stores the columns in list as dense columns. scale holds the diagonal of D⁻¹ in [CG]. If an element
-// of D would be too small, see leastShare, newHeavy reduces the element of scale. It returns nil on overflow.
+// newHeavy stores the columns in list as dense columns. scale holds the diagonal of D⁻¹, for the matrix D in [CG].
+// If leastShare requires a larger element of D, newHeavy reduces the element of scale. It returns nil if a number
+// overflows.
 func (r *Rows) newHeavy(be engine.Backend, list []int, scale []float64) *heavy {
 	k := len(list)
 	out := &heavy{
@@ -139,7 +141,8 @@ func (r *Rows) newHeavy(be engine.Backend, list []int, scale []float64) *heavy {
 	return out
 }
 
-// set computes the vectors t = C⁻¹Hᵀz and Ht of the preconditioner, given z = D⁻¹r. [CG] defines the symbols.
+// set computes the vectors t and Ht in the formula of [CG], given z = D⁻¹r for the residual r. It stores Ht in
+// h.ht.
 func (h *heavy) set(z []float64) {
 	k := len(h.product)
 	h.be.Gemv(true, 1, h.h, z, 0, h.product)
@@ -147,7 +150,8 @@ func (h *heavy) set(z []float64) {
 	h.be.Gemv(false, 1, h.h, h.product, 0, h.ht)
 }
 
-// updateProduct updates HHᵀp when the search direction p becomes z + beta·p, by the formula of [CG].
+// updateProduct updates the product HHᵀp in h.hhp when the search direction p becomes z + beta·p. The formula is in
+// the comment of [CG].
 func (h *heavy) updateProduct(beta float64) {
 	for i, v := range h.ht {
 		h.hhp[i] = v + beta*h.hhp[i]

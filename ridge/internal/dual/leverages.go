@@ -14,15 +14,16 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
 
-// Leverages brackets the leverages h of sparse rows without a factorisation of G = AAᵀ. Let q be the unit vector
-// with qᵢ = √(wᵢ/Σw), or 0 without an intercept. Let e be the unit vector of a row, minus its component along
-// q, a = Aᵀe and K = AᵀA. With the element q of this row,
+// Leverages brackets the leverages of sparse rows without a factorisation of G = AAᵀ. With an intercept, let q be
+// the unit vector with the elements √(wᵢ/Σw) for the weights w. Otherwise let q be 0. For a row, let e be its unit
+// vector minus the component along q, and a = Aᵀe. Let q₀ be the element of q for this row, and K = AᵀA. The
+// leverage h of the row satisfies
 //
-//	1 − h = γ·eᵀ(G + γI)⁻¹e = 1 − q² − aᵀ(K + γI)⁻¹a.
+//	1 − h = γ·eᵀ(G + γI)⁻¹e = 1 − q₀² − aᵀ(K + γI)⁻¹a.
 //
 // Trial vectors bound both quadratic forms from below, see [certify.TrialSpace]. All rows share trial vectors that
-// approximate the eigenvectors of the largest eigenvalues. In addition, each row has trial vectors of its own: e, Ge,
-// … for G, and a, Ka, … for K.
+// approximate the eigenvectors of the largest eigenvalues. Each row also has trial vectors of its own. They are e,
+// Ge, … for the form with G, and a, Ka, … for the form with K.
 type Leverages struct {
 	be      engine.Backend
 	n, d, m int
@@ -37,8 +38,8 @@ type Leverages struct {
 	samples  certify.TrialSpace // trial vectors for G: the rows of r
 }
 
-// alongQ holds what centring by the vector q of [Leverages] needs. Without an intercept, all slices except inShare are
-// nil.
+// alongQ holds what [Leverages] needs to centre vectors by subtracting their component along the vector q. Without
+// an intercept, all slices except inShare are nil.
 type alongQ struct {
 	share   []float64 // q
 	means   []float64 // s = XᵀW^{½}q, d
@@ -51,15 +52,15 @@ const (
 	trialBlock    = 64 // number of rows that a task handles at a time
 )
 
-// usable reports whether x, a γ or a squared size of A, is in a range in which products of a few trial vectors
-// neither overflow nor underflow.
+// usable reports whether x is in a range in which products of a few trial vectors neither overflow nor underflow. x
+// is the penalty, or the square of a bound on ‖A‖_F.
 func usable(x float64) bool { return x > 0x1p-100 && x < 0x1p100 }
 
 // SharedTrials is the usual number of shared trial vectors.
 const SharedTrials = 256
 
-// NewLeverages computes at most the given number of shared trial vectors for sparse rows. It returns nil if there are
-// none, because A is zero or its numbers are too large or too small.
+// NewLeverages computes trial vectors that all sparse rows share, at most shared of them. It returns nil if it
+// finds none, because A is zero or its numbers are too large or too small.
 func (r *Rows) NewLeverages(be engine.Backend, shared int) *Leverages {
 	l := &Leverages{
 		be:     be,
@@ -119,7 +120,7 @@ func (r *Rows) NewLeverages(be engine.Backend, shared int) *Leverages {
 	return l
 }
 
-// addRow adds c times row i of x to u.
+// addRow adds c times row i of the sparse matrix l.x to u.
 func (l *Leverages) addRow(i int, c float64, u []float64) {
 	idx, val := l.x.Row(i)
 	for k, j := range idx {
@@ -128,7 +129,7 @@ func (l *Leverages) addRow(i int, c float64, u []float64) {
 }
 
 // multiplyUnit overwrites u with Aᵀe and g with AAᵀe. Here e is the unit vector of row i, minus its component along
-// the unit vector q of the square roots of the weights; see [Leverages]. Without an intercept, q is 0.
+// the vector q of [Leverages].
 func (l *Leverages) multiplyUnit(i int, u, g []float64) {
 	clear(u)
 	clear(g)
@@ -162,8 +163,8 @@ func (l *Leverages) RowNorms() []float64 {
 	return out
 }
 
-// LeverageBytes returns the memory in bytes of Leverages for n rows of d features, if each row has depth trial vectors
-// of its own. Copies of the sparse rows are not included.
+// LeverageBytes returns the memory in bytes of Leverages for n rows of d features, if each row has depth trial
+// vectors of its own. It does not include copies of the sparse rows.
 func LeverageBytes(n int64, d, depth int) float64 {
 	rows := float64(n)
 	features := float64(d)
@@ -175,8 +176,8 @@ func LeverageBytes(n int64, d, depth int) float64 {
 		float64(runtime.GOMAXPROCS(0))*trialBlock*each)
 }
 
-// findSubspace computes the shared trial vectors by subspace iteration from random vectors. It reports whether this
-// succeeded.
+// findSubspace computes the shared trial vectors by subspace iteration from random vectors. It reports whether
+// this succeeded.
 func (l *Leverages) findSubspace() bool {
 	rng := rand.New(rand.NewPCG(1, 2)) // any vectors are valid; fixed ones give the same bits
 	x := newMatrix(l.m, l.n)
@@ -198,7 +199,8 @@ func (l *Leverages) findSubspace() bool {
 		}
 	}
 
-	// Replace the vectors v, which are the rows of V, by combinations such that the rows of w = AV are orthogonal.
+	// Let the vectors v be the rows of V. Replace them by linear combinations such that the products w = Av are
+	// orthogonal.
 	z, values, ok := l.eigen(l.toSamples(v))
 	if !ok {
 		return false
@@ -214,7 +216,7 @@ func (l *Leverages) findSubspace() bool {
 	l.features.Values, gram = l.gram(l.w)
 	l.features.Defect = math.Max(defect(l.features.Values, gram), l.skew(v))
 
-	// Normalise the rows of w, and replace them by combinations whose products with Aᵀ are orthogonal.
+	// Normalise the vectors w, and replace them by linear combinations whose products with Aᵀ are orthogonal.
 	u := newMatrix(l.m, l.n)
 	for i := range l.m {
 		copy(u.Row(i), l.w.Row(i))
@@ -255,7 +257,8 @@ func (l *Leverages) multiply(a, b engine.Matrix) engine.Matrix {
 	return out
 }
 
-// gram returns the diagonal of the matrix aaᵀ in diagonal, and aaᵀ with a zero diagonal in rest.
+// gram returns two parts of the matrix aaᵀ. The result diagonal is its diagonal, and rest is the matrix with a zero
+// diagonal.
 func (l *Leverages) gram(a engine.Matrix) (diagonal, rest []float64) {
 	m := a.Rows
 	rest = make([]float64, m*m)
@@ -270,7 +273,8 @@ func (l *Leverages) gram(a engine.Matrix) (diagonal, rest []float64) {
 	return diagonal, rest
 }
 
-// defect returns ‖D^{-½}ED^{-½}‖_F for the matrix E in e and the diagonal matrix D with the given diagonal.
+// defect returns the Frobenius norm of D^{-½}ED^{-½}. The matrix E is given in e, and D is the diagonal matrix with
+// the given diagonal.
 func defect(diagonal, e []float64) float64 {
 	m := len(diagonal)
 	sum := 0.0
@@ -293,7 +297,7 @@ func (l *Leverages) skew(a engine.Matrix) float64 {
 	return defect(ones, gram)
 }
 
-// eigen returns the eigenvectors of aaᵀ as rows, and the eigenvalues in descending order.
+// eigen returns the eigenvectors of aaᵀ as the rows of z, and the eigenvalues in descending order.
 func (l *Leverages) eigen(a engine.Matrix) (z engine.Matrix, values []float64, ok bool) {
 	m := a.Rows
 	g := newMatrix(m, m)
@@ -304,7 +308,8 @@ func (l *Leverages) eigen(a engine.Matrix) (z engine.Matrix, values []float64, o
 	return z, values, ok
 }
 
-// countAbove returns the number of descending values above the given fraction of the first.
+// countAbove returns how many of the values, which are in descending order, are above fraction times the first
+// value.
 func countAbove(values []float64, fraction float64) int {
 	for i, v := range values {
 		if !(v > fraction*values[0]) {
@@ -314,8 +319,8 @@ func countAbove(values []float64, fraction float64) int {
 	return len(values)
 }
 
-// orthonormal returns nearly orthonormal rows that span the rows of a, except for directions that are small in a. If
-// there are none, or on failure, the result has no rows.
+// orthonormal returns nearly orthonormal rows. They span the rows of a, except for directions in which a is small.
+// The result has no rows if none are left, or if the eigendecomposition fails.
 func (l *Leverages) orthonormal(a engine.Matrix) engine.Matrix {
 	z, values, ok := l.eigen(a)
 	if !ok {
@@ -331,7 +336,7 @@ func (l *Leverages) orthonormal(a engine.Matrix) engine.Matrix {
 	return l.multiply(z, a)
 }
 
-// toFeatures returns the matrix whose rows are the products Aᵀx, for the rows x of a (k×n).
+// toFeatures multiplies each row x of the k×n matrix a by Aᵀ. The products Aᵀx are the rows of the result.
 func (l *Leverages) toFeatures(a engine.Matrix) engine.Matrix {
 	out := newMatrix(a.Rows, l.d)
 	l.inBlocks(a.Rows, func(lo, hi int, work *engine.SparseWork) {
@@ -345,7 +350,7 @@ func (l *Leverages) toFeatures(a engine.Matrix) engine.Matrix {
 	return out
 }
 
-// toSamples returns the matrix whose rows are the products Au, for the rows u of a (k×d).
+// toSamples multiplies each row u of the k×d matrix a by A. The products Au are the rows of the result.
 func (l *Leverages) toSamples(a engine.Matrix) engine.Matrix {
 	out := newMatrix(a.Rows, l.n)
 	l.inBlocks(a.Rows, func(lo, hi int, work *engine.SparseWork) {
@@ -359,7 +364,8 @@ func (l *Leverages) toSamples(a engine.Matrix) engine.Matrix {
 	return out
 }
 
-// inBlocks divides k vectors into blocks and calls do for each, on all cores.
+// inBlocks divides k vectors into blocks, and calls do for vectors lo to hi−1 of each block. The calls run on all
+// cores.
 func (l *Leverages) inBlocks(k int, do func(lo, hi int, work *engine.SparseWork)) {
 	tasks := (k + trialBlock - 1) / trialBlock
 	parallel.New(l.be, tasks, func(i int) error {
@@ -368,8 +374,8 @@ func (l *Leverages) inBlocks(k int, do func(lo, hi int, work *engine.SparseWork)
 	}).Run()
 }
 
-// multiplyT overwrites u (k×d) with the products Aᵀx of the rows of x (k×n). centred is a workspace of k×n
-// numbers.
+// multiplyT multiplies each row of the k×n matrix x by Aᵀ, and writes the products to the rows of u (k×d). centred
+// is a workspace of k×n numbers.
 func (l *Leverages) multiplyT(x, u, centred engine.Matrix, work *engine.SparseWork) {
 	for i := range x.Rows {
 		copy(centred.Row(i), x.Row(i))
@@ -379,7 +385,8 @@ func (l *Leverages) multiplyT(x, u, centred engine.Matrix, work *engine.SparseWo
 	l.x.AddLeftMul(centred, u, work)
 }
 
-// multiplyA overwrites x (k×n) with the products Au of the rows of u (k×d). products is a workspace of n×k numbers.
+// multiplyA multiplies each row of the k×d matrix u by A, and writes the products to the rows of x (k×n). products
+// is a workspace of n×k numbers.
 func (l *Leverages) multiplyA(u, x, products engine.Matrix, work *engine.SparseWork) {
 	l.x.TimesDense(u, products, work)
 	transpose(products, x)
@@ -410,9 +417,9 @@ func (l *Leverages) inQ(x []float64) float64 {
 	return vec.Dot(l.share, x)
 }
 
-// along returns the product xᵀe for the unit vector e of row i minus its component along q. element is xᵢ, and inQ
-// is qᵀx. x may be a product with G. Such a product is orthogonal to q only up to round-off, and this round-off may
-// be most of a small vector.
+// along returns the product xᵀe. Here e is the unit vector of row i minus its component along the vector q of
+// [Leverages]. element is element i of x, and inQ is qᵀx. If x is a product with AAᵀ, it is orthogonal to q, but
+// only up to round-off. This round-off may be most of a small vector.
 func (l *Leverages) along(element float64, i int, inQ float64) float64 {
 	if l.share == nil {
 		return element
@@ -427,9 +434,9 @@ func (l *Leverages) centre(x []float64) {
 	}
 }
 
-// Narrow narrows the brackets of 1 − h for the leverages h of the rows in list, at every γ: free[g][i] is the
-// bracket of row i at gammas[g]. Each row gets depth trial vectors of its own. Tasks run on all cores; the results do
-// not depend on the number of cores.
+// Narrow narrows brackets of 1 − h for the leverages h of the rows in list. free[g][i] is the bracket for row i at
+// the penalty gammas[g]. Each row gets depth trial vectors of its own. The work is done on all cores, but the
+// results do not depend on the number of cores.
 func (l *Leverages) Narrow(gammas []float64, list []int, depth int, free [][]interval.Interval) {
 	var features, samples []*certify.TrialWork
 	for _, g := range gammas {
@@ -466,9 +473,9 @@ func (l *Leverages) Narrow(gammas []float64, list []int, depth int, free [][]int
 	})
 }
 
-// trials holds the trial vectors that k rows have of their own, see [Leverages]. For row list[i], column i of x[j] is
-// trial vector j for the matrix G, and column i of u[j] is trial vector j for K. For depth 1, only the products of the
-// vectors are kept.
+// trials holds the trial vectors that the rows in list have of their own, see [Leverages]. For the form with AAᵀ,
+// column i of x[j] is trial vector j of row list[i]. For the form with AᵀA, it is column i of u[j]. If depth is 1,
+// only the products of the vectors are kept.
 type trials struct {
 	l        *Leverages
 	list     []int
@@ -476,19 +483,22 @@ type trials struct {
 	x        []engine.Matrix // e, Ge, …; each n×k
 	u        []engine.Matrix // Aᵀe, AᵀGe, …; each d×k
 	inW, inR []engine.Matrix // the products of x with the rows of w and r; each k×m
-	// own: for each row, its element of the vectors x; inQ: the products of x with q; each has k numbers
+	// own[j] holds, for each row in list, the row's own element of its vector x[j]. inQ[j] holds the products of these
+	// vectors with the vector q of [Leverages].
 	own, inQ [][]float64
-	// inX[a][b] and inU[a][b] hold, for each row, the product of its vectors a and b in x and in u.
+	// inX[a][b] holds, for each row in list, the product of its trial vectors x[a] and x[b]. inU[a][b] is the same for
+	// the vectors u[a] and u[b].
 	inX, inU [certify.MostTrials + 1][certify.MostTrials + 1][]float64
 }
 
-// A trialsWork is reusable memory for trials. Memory that was used before is faster to write than new memory.
+// A trialsWork is memory that later trials use again. Writing to used memory is faster than writing to new memory.
 type trialsWork struct {
 	x, u, inW, inR [certify.MostTrials + 1][]float64
 	shared         []float64
 }
 
-// reuse returns a matrix of unspecified numbers in the memory of *memory, which grows if needed.
+// reuse returns a matrix in the memory of *memory, which it replaces by a larger slice if needed. The numbers in
+// the matrix are unspecified.
 func reuse(memory *[]float64, rows, cols int) engine.Matrix {
 	if cap(*memory) < rows*cols {
 		*memory = make([]float64, rows*cols)
@@ -496,9 +506,9 @@ func reuse(memory *[]float64, rows, cols int) engine.Matrix {
 	return engine.View(rows, cols, (*memory)[:rows*cols])
 }
 
-// newTrials computes depth trial vectors for each row in list, in the memory of w. The first one is the unit vector of
-// the row. If depth is more than 1, newTrials first subtracts from this vector its components along the shared trial
-// vectors. Otherwise round-off of the large eigenvalues of G would hide the small ones.
+// newTrials computes depth trial vectors for each row in list, in the memory of w. The first one is the unit vector
+// of the row. If depth is more than 1, newTrials subtracts from this vector its components along the shared trial
+// vectors. Otherwise round-off from the large eigenvalues of AAᵀ would hide the small eigenvalues.
 func (l *Leverages) newTrials(list []int, depth int, w *trialsWork) *trials {
 	k := len(list)
 	t := &trials{l: l, list: list, depth: depth}
@@ -599,7 +609,8 @@ func (t *trials) multiplyUnits() {
 	}
 }
 
-// centreColumns subtracts from each column of x (n×k) its component along q.
+// centreColumns subtracts from each column of x its component along the vector q of [Leverages]. Without an
+// intercept, it does nothing.
 func (l *Leverages) centreColumns(x engine.Matrix) {
 	if l.share == nil {
 		return
@@ -610,7 +621,8 @@ func (l *Leverages) centreColumns(x engine.Matrix) {
 	}
 }
 
-// columnsInQ returns the product of q with each column of x, or zeros without an intercept.
+// columnsInQ returns the product of each column of x with the vector q of [Leverages], or zeros without an
+// intercept.
 func (l *Leverages) columnsInQ(x engine.Matrix) []float64 {
 	out := make([]float64, x.Cols)
 	for i, q := range l.share {
@@ -619,7 +631,7 @@ func (l *Leverages) columnsInQ(x engine.Matrix) []float64 {
 	return out
 }
 
-// columnDots returns, for each j, the product of column j of a with column j of b.
+// columnDots returns the product of column j of a with column j of b, for each j.
 func columnDots(a, b engine.Matrix) []float64 {
 	out := make([]float64, a.Cols)
 	for i := range a.Rows {
@@ -632,7 +644,8 @@ func columnDots(a, b engine.Matrix) []float64 {
 	return out
 }
 
-// trials returns the trial spaces of row list[at]: features for the form with K, and samples for the form with G.
+// trials returns the two trial spaces of row list[at]. features is for the quadratic form with AᵀA, and samples is
+// for the form with AAᵀ.
 func (t *trials) trials(at int) (features, samples *certify.Trial) {
 	l := t.l
 	i := t.list[at]

@@ -11,14 +11,14 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
 
-// A Point is a dual vector α for the equation (AAᵀ + γI)α = b of a target. It is stored as θ = Hi + Lo with
-// α = W^{½}θ, where W is the diagonal matrix of the sample weights.
+// A Point is an approximate solution α of the equation (AAᵀ + γI)α = b for a target b. It is stored as
+// θ = Hi + Lo, where α = W^{½}θ for the diagonal matrix W of the sample weights.
 type Point struct {
 	Gamma    float64
 	Target   int
 	Hi, Lo   []float64        // n
 	residual []twofold.Number // y − Xx
-	// the weighted mean Σwθ/Σw if there is an intercept; zero up to rounding
+	// drift is the weighted mean of θ if there is an intercept. It is zero up to rounding.
 	drift twofold.Number
 }
 
@@ -27,7 +27,8 @@ func (p *Point) theta(i int) twofold.Number {
 	return twofold.Of(p.Hi[i]).Plus(twofold.Of(p.Lo[i]))
 }
 
-// Add adds step to the dual vector α, which adds step/√w to θ. root returns √w for the weight w of a row.
+// Add adds step to the dual vector α of the point. To this end it adds step[i]/√wᵢ to element i of θ. root(i) is
+// √wᵢ for the weight wᵢ of row i.
 func (p *Point) Add(step []float64, root func(i int) float64) {
 	for i, v := range step {
 		if root := root(i); root > 0 {
@@ -37,13 +38,14 @@ func (p *Point) Add(step []float64, root func(i int) float64) {
 	}
 }
 
-// A Found holds the coefficients x for a [Point] α and the residual r of its equation (AAᵀ + γI)α = b, computed
-// with twice the digits. X (n×d), y and w are the rows, targets and weights before centring and weighting, so that no
-// input is rounded. With α = W^{½}θ, the diagonal matrix W of the weights, and v = y − Xx minus its mean,
+// A Found holds the coefficients x for a [Point] α, and the residual r of its equation (AAᵀ + γI)α = b. Both are
+// computed with twice the digits of float64. X (n×d), y and w are the rows, a target and the weights as read. They
+// are not centred or weighted before, because this would round them. Let W be the diagonal matrix of the weights,
+// α = W^{½}θ, and v the vector y − Xx minus its weighted mean. Then
 //
 //	x = Xᵀ(wθ) − (Σwθ/Σw)·Xᵀw,   r = b − Ax − γα = W^{½}(v − γθ).
 //
-// The mean of θ is first subtracted from θ, which does not change Aᵀα.
+// The residual uses θ minus its weighted mean. The subtraction does not change Aᵀα.
 type Found struct {
 	X, Low   []float64      // x = X + Low up to Slack; X is x rounded to float64
 	Apart    float64        // bounds ‖x − Aᵀα‖
@@ -81,7 +83,7 @@ func (r *Rows) Measure(ctx context.Context, be engine.Backend, points []Point) (
 	return found, ctx.Err()
 }
 
-// drift returns the weighted mean of θ = p.Hi + p.Lo, or 0 without an intercept.
+// drift returns the weighted mean of the vector θ of the point p, or 0 without an intercept.
 func (s *Samples) drift(p *Point) (all twofold.Number) {
 	if !s.intercept {
 		return all
@@ -92,8 +94,8 @@ func (s *Samples) drift(p *Point) (all twofold.Number) {
 	return all.Over(s.weight())
 }
 
-// newFound computes the coefficients at the point p by the formula of [Found]. columns is Xᵀw, and sum is Xᵀ(wθ).
-// newFound overwrites sum.
+// newFound computes the coefficients x for the point p by the formula of [Found]. In this formula, columns is Xᵀw,
+// and sum is Xᵀ(wθ). newFound overwrites sum.
 func (s *Samples) newFound(p *Point, sum, columns []twofold.Number) *Found {
 	f := &Found{X: make([]float64, s.d), Low: make([]float64, s.d)}
 	apart := make([]float64, s.d)
@@ -118,8 +120,9 @@ func growth(n int) float64 {
 	return 1 + float64(n)*0x1p-52
 }
 
-// columnSums returns Xᵀw, for rows X with weights w. For sparse rows it uses plain sums, which are accurate enough:
-// [Found] multiplies them by Σwθ/Σw, which is almost zero.
+// columnSums returns Xᵀw for the rows X and their weights w. For sparse rows it uses plain sums. They are accurate
+// enough, because [Found] multiplies them by the weighted mean of θ, a scaled form of the dual coefficients. This
+// mean is almost zero.
 func (r *Rows) columnSums(be engine.Backend) []twofold.Number {
 	if r.Sparse() {
 		return r.plainSums()
@@ -131,7 +134,8 @@ func (r *Rows) columnSums(be engine.Backend) []twofold.Number {
 	return r.combine(be, []Point{{Hi: ones, Lo: make([]float64, r.n)}})
 }
 
-// normOfMeans returns a bound on the norm of the vector of column means, given columns = Xᵀw.
+// normOfMeans returns a bound on the norm of the vector of column means. columns holds the weighted sum of each
+// column.
 func (s *Samples) normOfMeans(columns []twofold.Number) float64 {
 	means := make([]float64, s.d)
 	total := s.weight()
@@ -142,7 +146,7 @@ func (s *Samples) normOfMeans(columns []twofold.Number) float64 {
 	return vec.Norm(means) * growth(s.d+16)
 }
 
-// finish computes the residual r of [Found] at the point p from p.residual, which holds y − Xx.
+// finish computes the residual of the point's equation and its norms, see [Found]. p.residual holds y − Xx.
 func (s *Samples) finish(p *Point, f *Found) {
 	var sum, squares twofold.Number
 	for i, v := range p.residual {
@@ -187,7 +191,8 @@ func (s *Samples) finish(p *Point, f *Found) {
 	p.residual = nil
 }
 
-// combine returns the d numbers Xᵀ(wθ) for each point, where θ is the point, X holds the rows and w the weights.
+// combine returns Xᵀ(wθ) for each point, which are d numbers. θ is the vector of the point, X holds the rows, and w
+// the weights.
 func (r *Rows) combine(be engine.Backend, points []Point) []twofold.Number {
 	if r.Sparse() {
 		return r.combineSparse(points)
@@ -241,7 +246,8 @@ func (r *Rows) combine(be engine.Backend, points []Point) []twofold.Number {
 	return out
 }
 
-// residuals sets the field residual of each point to y − Xx, for its target y and the coefficients x in found.
+// residuals sets the field residual of each point to y − Xx. y is the target of the point, X holds the rows, and x
+// are the point's coefficients in found.
 func (r *Rows) residuals(be engine.Backend, points []Point, found []*Found) {
 	for k := range points {
 		points[k].residual = make([]twofold.Number, r.n)
@@ -294,7 +300,7 @@ func (r *Rows) blocks(visit func(p *part, lo, hi int)) {
 	}
 }
 
-// gradient calls the backend's GradientTwofold for rows lo to hi−1 of a part.
+// gradient calls the backend's GradientTwofold for rows lo to hi−1 of the part p.
 func (r *Rows) gradient(
 	be engine.Backend,
 	p *part,
@@ -336,7 +342,8 @@ func number(m engine.Twofold, i, j int) twofold.Number {
 	}
 }
 
-// An Operator computes G = AAᵀ and measurements, for samples in memory or from a source.
+// An Operator computes the matrix AAᵀ and measurements for samples. The samples are in memory or are read from a
+// source.
 type Operator interface {
 	N() int
 	Total() float64
@@ -348,7 +355,7 @@ type Operator interface {
 	Centred(target int) []float64
 	Share() []float64
 	Reach() []float64
-	// Gram computes G = AAᵀ in g, of n² elements. work is a workspace of n² elements.
+	// Gram computes AAᵀ in g for n samples. g and work have n² elements. work is a workspace.
 	Gram(ctx context.Context, be engine.Backend, g, work []float64) (*Gram, error)
 	// Measure returns the coefficients and residuals at all points.
 	Measure(ctx context.Context, be engine.Backend, points []Point) ([]*Found, error)

@@ -8,9 +8,9 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
 
-// A PseudoInverse is the pseudoinverse of G, up to round-off: G⁺ = VᵀΛ⁻¹V. The diagonal matrix Λ holds the
-// eigenvalues of G that are larger than the bound on the rounding errors of G, and V their eigenvectors as rows. Rank
-// is the number of these eigenvalues.
+// A PseudoInverse is the pseudoinverse of a matrix G = AAᵀ, up to round-off. It is VᵀΛ⁻¹V, where the rows of V are
+// the eigenvectors of G whose eigenvalues exceed the bound on the errors of G. The diagonal matrix Λ holds these
+// eigenvalues, and Rank is their number.
 //
 // Source: G. Golub and C. Van Loan, Matrix Computations, 4th ed. (2013), section 5.5.
 type PseudoInverse struct {
@@ -19,11 +19,15 @@ type PseudoInverse struct {
 	vectors engine.Matrix // n×n
 }
 
-// PseudoInverse computes the eigendecomposition of G. It returns nil if this fails.
+// PseudoInverse computes the pseudoinverse of G = AAᵀ by an eigendecomposition. It returns nil if this fails.
 //
-// An eigenvalue counts as zero if it is at most Units·u·‖A‖²_F + Lost + 2·‖A‖_F·‖off‖ + ‖off‖²,
-// the bound on the error of G, plus n·eps·‖A‖²_F for the decomposition. The last term is not proved, so the
-// rank is not proved either. Units, Lost and off = Off are fields of [Gram].
+// An eigenvalue counts as zero if it is at most
+//
+//	Units·u·‖A‖²_F + Lost + 2·‖A‖_F·‖Off‖ + ‖Off‖² + n·eps·‖A‖²_F.
+//
+// Units, Lost and Off are fields of [Gram], u is roundoff.Unit, and eps is 2u. The first four terms bound the error
+// of G. The last term stands for the error of the decomposition. It is not proved, and hence the rank is not proved
+// either.
 func (g *Gram) PseudoInverse(be engine.Backend) *PseudoInverse {
 	n := g.N
 	p := &PseudoInverse{values: make([]float64, n), vectors: newMatrix(n, n)}
@@ -43,8 +47,8 @@ func (g *Gram) PseudoInverse(be engine.Backend) *PseudoInverse {
 	return p
 }
 
-// Solve overwrites b with G⁺b. It returns the norm of the projection of b onto the eigenvectors of the nonzero
-// eigenvalues.
+// Solve overwrites b with the product of the pseudoinverse and b. It returns the norm of the projection of b onto
+// the eigenvectors with nonzero eigenvalues.
 func (p *PseudoInverse) Solve(b []float64) (along float64) {
 	parts := make([]float64, p.Rank)
 	for k := range parts {

@@ -14,9 +14,9 @@ import (
 // small excludes numbers whose products may underflow.
 const small = 0x1p-150
 
-// maxRemainder returns the largest accepted bound on the remainder ‖b − (AAᵀ + γI)α‖, relative to
-// ‖b − Ax‖ ≈ γ‖α‖. If there are many coefficients, it accepts a larger remainder, because measuring them
-// takes long. Brackets are then wider.
+// maxRemainder returns the largest accepted bound on ‖b − (AAᵀ + γI)α‖, relative to the norm of the residual
+// ‖b − Ax‖. If there are many coefficients, it accepts a larger bound, because measuring them takes long. The
+// brackets are then wider.
 func maxRemainder(known *certify.Dual) float64 {
 	if len(known.TSS) > 1<<20/known.Dim {
 		return 1e-5
@@ -24,19 +24,19 @@ func maxRemainder(known *certify.Dual) float64 {
 	return 1e-8
 }
 
-// An Unformed is a system (AAᵀ + γI)α = b that is solved without forming the coefficients Aᵀα.
+// An Unformed is a system (AAᵀ + γI)α = b for a target b that is solved without computing the coefficients Aᵀα.
 type Unformed struct {
 	Gamma     float64
 	Target    int
 	Dimension certify.Dimension // the effective dimension
 	B         []float64         // b, as [Samples.Centred] returns it
-	// only Missed and Off are set; nil if the remainder ‖b − (AAᵀ + γI)α‖ is too large
+	// Found has only the fields Missed and Off set. It is nil if the remainder ‖b − (AAᵀ + γI)α‖ is too large.
 	Found  *Found
 	Bounds certify.Weights // for the coefficients
 }
 
-// Unformed solves all systems with t, the tridiagonal form of g. It stores the results in the fields Found and Bounds
-// of each system.
+// Unformed solves all systems with the tridiagonal form t of g. It stores the results in the fields Found and
+// Bounds of each system.
 func (g *Gram) Unformed(known *certify.Dual, t *direct.TridiagonalForm, systems []Unformed) {
 	if len(systems) == 0 {
 		return
@@ -72,9 +72,10 @@ func (g *Gram) Unformed(known *certify.Dual, t *direct.TridiagonalForm, systems 
 	}
 }
 
-// Remainders returns a bound on ‖b − (AAᵀ + γI)α‖ for each γ and each row α of alpha and b of targets
-// (k×n), computed with G. The rows of targets are results of [Samples.Centred]. With an intercept, A has the
-// additional column that [Gram] describes. docs/math.md, Proposition 8.8, has the bound.
+// Remainders returns a bound on ‖b − (AAᵀ + γI)α‖ for each penalty γ in gammas, computed with the matrix g. α
+// and b are the rows of alpha and targets that belong to γ. The rows of targets are results of [Samples.Centred].
+// With an intercept, A has the additional column that [Gram] describes. docs/math.md, Proposition 8.8, has the
+// bound.
 func (g *Gram) Remainders(be engine.Backend, gammas, alpha, targets []float64) []float64 {
 	n := g.N
 	rest := slices.Clone(targets)

@@ -1,9 +1,9 @@
-// Package dual solves ridge regression for data with more features than rows. It uses the n×n matrix G = AAᵀ:
-// the dual coefficients solve (G + γI)α = b, and x = Aᵀα. The package never allocates d² numbers, nor n·d
-// numbers for sparse rows.
+// Package dual solves ridge regression for data with more features than rows. For n rows A of d features and a
+// target b, the dual coefficients α solve (AAᵀ + γI)α = b, and the coefficients are Aᵀα. The package never
+// allocates d² numbers, nor n·d numbers for sparse rows.
 //
-// Rows are stored as they are read. They are multiplied by √w and, with an intercept, centred only when A is
-// needed.
+// Rows are stored as they are read. To obtain A, they are centred, if there is an intercept, and multiplied by the
+// square roots of their weights. This happens only when A is needed.
 package dual
 
 import (
@@ -24,12 +24,12 @@ type Rows struct {
 	bytes   uint64           // memory of the rows in bytes; memory that belongs to the source does not count
 	columns *columns         // sparse rows stored by columns; nil until needed
 	means   []twofold.Number // Xᵀw, nil until needed
-	// bounds the norm of the vector of means of the columns; computed with means
+	// meanNorm bounds the norm of the vector of column means. It is computed together with means.
 	meanNorm float64
 	work     combineWork
 }
 
-// A part holds consecutive rows, all dense or all sparse.
+// A part holds consecutive rows. Either all of them are dense, or all are sparse.
 type part struct {
 	first, n int
 	x        []float64 // n×d, nil if sparse
@@ -41,8 +41,8 @@ func NewRows(d, t int, intercept bool) *Rows {
 	return &Rows{Samples: Samples{d: d, t: t, intercept: intercept}}
 }
 
-// Bytes returns the memory of the rows in bytes. Memory that belongs to the source does not count. If all rows
-// are sparse, Bytes adds [SparseBytes], the memory of conjugate gradients and measurements.
+// Bytes returns the memory of the rows in bytes, without memory that belongs to the source. If all rows are sparse,
+// it includes [SparseBytes], the memory for conjugate gradients and measurements.
 func (r *Rows) Bytes() uint64 {
 	if !r.Sparse() {
 		return r.bytes
@@ -50,9 +50,9 @@ func (r *Rows) Bytes() uint64 {
 	return r.bytes + SparseBytes(r.n, r.d, r.NNZ())
 }
 
-// SparseBytes returns a bound on the memory in bytes that conjugate gradients need for n sparse rows of d features
-// with entries entries in all, besides the rows themselves. It includes vectors, dense copies of some columns, and a
-// sparse copy of all other columns.
+// SparseBytes returns a bound on the memory in bytes that conjugate gradients need in addition to the rows. There
+// are n sparse rows of d features with the given number of entries in all. The memory is for vectors, dense copies
+// of some columns, and a sparse copy of all other columns.
 func SparseBytes(n, d int, entries float64) uint64 {
 	const vectors = mostShares + 4 + 3 // numbers of d-vectors: the sums of the workers, accumulators and results
 	heavy := float64(min(mostHeavy, d)) * float64(n)
@@ -81,7 +81,7 @@ func (r *Rows) NNZ() (entries float64) {
 	return entries
 }
 
-// Add appends the rows of a block, which must be valid. If copyRows is false, r shares memory with the block.
+// Add appends the rows of a valid block. If copyRows is false, r shares memory with the block.
 func (r *Rows) Add(b dataset.Block, copyRows bool) {
 	if b.N == 0 {
 		return
@@ -112,8 +112,8 @@ func (r *Rows) Add(b dataset.Block, copyRows bool) {
 	r.n += b.N
 }
 
-// append copies the features of a block to the last part. If this part has too little room, or if one of block and
-// part is sparse and the other dense, append begins a new part.
+// append copies the features of a block to the last part. It begins a new part if the last part has too little
+// room, or if only one of block and part is sparse.
 func (r *Rows) append(b dataset.Block) {
 	numbers := len(b.X)
 	if b.Sparse != nil {
@@ -143,10 +143,10 @@ func (r *Rows) append(b dataset.Block) {
 	s.Rows = p.n
 }
 
-// leastPart is the smallest capacity of a new part, in numbers.
+// leastPart is the smallest capacity of a new part. A capacity is the number of entries that fit.
 const leastPart = 1 << 16
 
-// begin adds a part with room for at least the given amount of numbers.
+// begin adds an empty part with room for at least the given number of entries.
 func (r *Rows) begin(sparse bool, numbers int) {
 	p := part{first: r.n}
 	room := max(numbers, leastPart, int(r.numbers/spareShare))
@@ -166,10 +166,11 @@ func (r *Rows) begin(sparse bool, numbers int) {
 	r.parts = append(r.parts, p)
 }
 
-// spareShare sets the capacity of a new part: at least 1/spareShare of the total capacity of the parts so far.
+// spareShare determines the capacity of a new part. It is at least 1/spareShare of the capacity of all earlier
+// parts together.
 const spareShare = 8
 
-// room returns how many numbers the part's memory can still take.
+// room returns how many more entries fit in the part's memory.
 func (p *part) room() int {
 	if p.sparse != nil {
 		return cap(p.sparse.Val) - len(p.sparse.Val)
@@ -177,8 +178,8 @@ func (p *part) room() int {
 	return cap(p.x) - len(p.x)
 }
 
-// KeptBytes returns the memory in bytes of n rows that are copied from a source. If sparse is true, entries is
-// the number of entries of each row. Otherwise each row has d features.
+// KeptBytes returns the memory in bytes of n rows that are copied from a source. If sparse is true, each row has
+// the given number of entries. Otherwise each row has d features.
 func KeptBytes(n, d int, entries float64, sparse bool) float64 {
 	each := 8 * float64(d)
 	if sparse {
@@ -187,7 +188,8 @@ func KeptBytes(n, d int, entries float64, sparse bool) float64 {
 	return each * float64(n) * (1 + 1.0/spareShare)
 }
 
-// Reach returns a bound on √Σwx² for each feature x before centring, with the weights w.
+// Reach returns a bound on √Σwᵢxᵢ² for each feature, where x holds its values before centring and w the weights of
+// the rows.
 func (r *Rows) Reach() []float64 {
 	out := make([]float64, r.d)
 	for _, p := range r.parts {
@@ -211,8 +213,8 @@ func (r *Rows) Reach() []float64 {
 	return out
 }
 
-// Close must be called after the last Add. raw is a bound on the weighted sum of squares of all features and
-// targets.
+// Close must be called after the last call of Add. raw is a bound on the weighted sum of squares of all features
+// and targets.
 func (r *Rows) Close(raw float64) {
 	r.close()
 	r.squares = raw + r.lost(raw)

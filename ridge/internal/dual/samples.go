@@ -45,7 +45,7 @@ func (s *Samples) Root(i int) float64 {
 	return s.root[i]
 }
 
-// close computes the roots and the sum of the weights.
+// close computes the square roots of the weights and the sum of the weights.
 func (s *Samples) close() {
 	s.total = float64(s.n)
 	if s.w != nil {
@@ -59,8 +59,7 @@ func (s *Samples) close() {
 	}
 }
 
-// lost returns a bound on the underflow error of the weighted sum of squares of all elements of the features X and
-// targets Y. raw bounds the sum itself.
+// lost bounds the underflow error of the weighted sum of squares of all features and targets. raw bounds this sum.
 func (s *Samples) lost(raw float64) float64 {
 	terms := float64(s.n) * float64(s.d+s.t)
 	return terms * (1 + s.total + math.Sqrt(raw)) * 0x1p-1070 // of squares and their products with weights
@@ -84,8 +83,8 @@ func (s *Samples) heaviest() (most int) {
 	return most
 }
 
-// share returns the vector q with the element √(w/Σw) for each sample of weight w, or nil without an intercept.
-// Centred columns of A are orthogonal to q.
+// share returns a unit vector that is orthogonal to the centred columns of A. Its element for a sample of weight w
+// is √(w/Σw). Without an intercept, the result is nil.
 func (s *Samples) share() []float64 {
 	if !s.intercept {
 		return nil
@@ -97,7 +96,7 @@ func (s *Samples) share() []float64 {
 	return q
 }
 
-// Share returns w/Σw of each sample, or nil without an intercept.
+// Share returns the weight of each sample divided by the total weight. Without an intercept, the result is nil.
 func (s *Samples) Share() []float64 {
 	if !s.intercept {
 		return nil
@@ -109,7 +108,8 @@ func (s *Samples) Share() []float64 {
 	return out
 }
 
-// meanError returns a bound on the norm of the error of the computed vector of column means.
+// meanError bounds the norm of the error of the computed vector of column means. Without an intercept, it returns
+// 0.
 func (s *Samples) meanError() float64 {
 	if !s.intercept {
 		return 0
@@ -118,18 +118,18 @@ func (s *Samples) meanError() float64 {
 	return chain * roundoff.Unit * math.Sqrt(s.squares/s.total) * roundoff.Inflate
 }
 
-// sumRows is the number of terms in a group: a sum adds the terms of each group first, and then the sums of the
-// groups.
+// sumRows is the number of terms in a group of a sum. The terms of each group are added first, and then the sums of
+// the groups. This bounds the number of consecutive additions.
 const sumRows = 32
 
-// Size returns a bound on ‖A‖_F, computed from the sum of squares of the rows before centring.
+// Size returns a bound on ‖A‖_F. It comes from the sum of squares of the rows before centring.
 func (s *Samples) Size() float64 {
 	return math.Sqrt(s.squares) * roundoff.Inflate
 }
 
-// Squares returns ‖b‖² for a target y: Σwy², or Σw(y − ȳ)² with an intercept, for the weights w and the
-// mean ȳ. It first subtracts from all values the value of the sample with the largest weight, so that a large ȳ
-// causes no cancellation.
+// Squares returns the squared norm of a target y. With weights w it is Σwy², and with an intercept Σw(y − ȳ)² for
+// the weighted mean ȳ. Squares first subtracts from all values the value of the sample with the largest weight.
+// Therefore a large ȳ causes no cancellation.
 func (s *Samples) Squares(target int) twofold.Number {
 	var sum, squares, first twofold.Number
 	if s.intercept {
@@ -147,7 +147,8 @@ func (s *Samples) Squares(target int) twofold.Number {
 	return squares
 }
 
-// Centred returns a target, centred if there is an intercept, times the square roots of the weights.
+// Centred returns the values of a target, each multiplied by the square root of its weight. With an intercept, the
+// weighted mean is subtracted before.
 func (s *Samples) Centred(target int) []float64 {
 	out := make([]float64, s.n)
 	first := 0.0

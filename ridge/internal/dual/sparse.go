@@ -13,13 +13,13 @@ import (
 
 // columns holds the entries of sparse rows by columns.
 type columns struct {
-	// index of the first entry of each column; the last element is the number of entries
+	// ptr[j] is the index of the first entry of column j. The last element of ptr is the number of entries.
 	ptr []int
 	row []int32
 	val []float64
 }
 
-// index returns the entries by columns, computed at the first call.
+// index returns the entries of the sparse rows by columns. It computes them at the first call and keeps them.
 func (r *Rows) index() *columns {
 	if r.columns != nil {
 		return r.columns
@@ -46,7 +46,8 @@ func byColumns(x *engine.CSR) columns {
 	})
 }
 
-// columnsOf returns the entries of sparse rows by columns. forEach calls visit for each row, in order.
+// columnsOf returns the entries of sparse rows by columns. forEach must call its argument visit for each row i, in
+// order, with the row's column indices and values.
 func columnsOf(d int, forEach func(visit func(i int, idx []int32, val []float64))) columns {
 	c := columns{ptr: make([]int, d+1)}
 	forEach(func(_ int, idx []int32, _ []float64) {
@@ -71,15 +72,15 @@ func columnsOf(d int, forEach func(visit func(i int, idx []int32, val []float64)
 	return c
 }
 
-// For computing G = AAᵀ, a column with entries in more than n·heavyShare of the n rows is stored as a dense column.
-// A sparse column with k entries takes k² multiplications, and a dense column n². As measured, a multiplication of
-// sparse entries takes about forty times as long as a multiplication in a matrix product.
+// heavyShare is a share of the n rows. To compute AAᵀ, a column with entries in a larger share is stored as a dense
+// column. A sparse column with k entries takes k² multiplications, and a dense column takes n². But a
+// multiplication of sparse entries takes about forty times as long as one in a matrix product, as measured.
 const heavyShare = 1.0 / 6
 
-// light overwrites G = AAᵀ with the part that comes from the columns with few entries. It returns the list of the
-// other columns, see heavyShare. With an intercept, it centres this part: (I − qqᵀ)G(I − qqᵀ) with
-// qᵢ = √(wᵢ/Σw). A column that is zero in most rows has a mean much smaller than its spread, so that centring
-// causes no cancellation.
+// light overwrites out.G with the part of AAᵀ that comes from the columns with few entries. It returns the list of
+// the columns with many entries, see heavyShare. With an intercept, it centres the part G, which becomes
+// (I − qqᵀ)G(I − qqᵀ) with qᵢ = √(wᵢ/Σw) for the weights w. This causes no cancellation, because a column
+// that is zero in most rows has a mean much smaller than its spread.
 func (r *Rows) light(out *Gram) (heavy []int) {
 	c := r.index()
 	written := make([]bool, r.d)
@@ -107,8 +108,8 @@ func (r *Rows) light(out *Gram) (heavy []int) {
 	return heavy
 }
 
-// addRow computes a row of the lower triangle of G: the products of row i of part p with all earlier rows and itself.
-// It leaves out each feature j with written[j], because these features are stored as dense columns.
+// addRow computes one row of the lower triangle g of AAᵀ. It holds the products of row i of part p with all earlier
+// rows and with itself. Features j with written[j] are left out, because they are stored as dense columns.
 func (r *Rows) addRow(g []float64, c *columns, p *part, i int, written []bool) {
 	at := p.first + i
 	dst := g[at*r.n : at*r.n+at+1]
@@ -163,11 +164,12 @@ func (r *Rows) inParallel(visit func(p *part, i int)) {
 	all.Wait()
 }
 
-// mostShares is the largest number of workers that share the rows.
+// mostShares is the largest number of workers among which the rows are divided.
 const mostShares = 4
 
-// workers returns the number of goroutines that share the rows. The rounded results depend on this number, so it
-// depends only on the rows and not on the machine. It is 1 if there are few entries, or few entries per column.
+// workers returns the number of goroutines among which the rows are divided. It is 1 if there are few entries, or
+// few entries per column. It depends only on the rows and not on the machine, because the rounded results depend on
+// it.
 func (r *Rows) workers() int {
 	entries := r.NNZ()
 	if entries < 1<<16 {
@@ -176,12 +178,13 @@ func (r *Rows) workers() int {
 	return int(math.Max(1, math.Min(mostShares, entries/(2*float64(r.d)))))
 }
 
-// divide calls do for each worker k with the range lo to hi−1 of its rows.
+// divide divides the rows among workers. It calls do for each worker k with its range of rows, lo to hi−1.
 func (r *Rows) divide(workers int, do func(k, lo, hi int)) {
 	inShares(r.n, workers, do)
 }
 
-// inShares divides n items among workers and calls do for each worker k with its range lo to hi−1, on a goroutine.
+// inShares divides n items among workers. It calls do for each worker k with its range of items, lo to hi−1. The
+// calls run at the same time.
 func inShares(n, workers int, do func(k, lo, hi int)) {
 	var all sync.WaitGroup
 	for k := 1; k < workers; k++ {
@@ -206,7 +209,8 @@ func (r *Rows) partOf(i int) *part {
 	return &r.parts[lo]
 }
 
-// gather overwrites p with the columns in list of the sparse rows, as stored: neither weighted nor centred.
+// gather overwrites p with the columns in list of the sparse rows. The columns are as stored, neither weighted nor
+// centred.
 func (r *Rows) gather(list []int, p engine.Matrix) {
 	where := make([]int32, r.d)
 	for k, j := range list {
@@ -224,8 +228,8 @@ func (r *Rows) gather(list []int, p engine.Matrix) {
 	})
 }
 
-// centreBoth overwrites the n×n matrix g (lower triangle) with (I − qqᵀ)g(I − qqᵀ). With h = gq and s = qᵀh,
-// the result is g − qhᵀ − hqᵀ + s·qqᵀ.
+// centreBoth overwrites the lower triangle of the n×n matrix g with (I − qqᵀ)g(I − qqᵀ). For h = gq and
+// s = qᵀh, this matrix is g − qhᵀ − hqᵀ + s·qqᵀ.
 func centreBoth(g, q []float64) {
 	n := len(q)
 	h := make([]float64, n)

@@ -10,14 +10,14 @@ import (
 // underflown bounds the underflow error of a few products of tiny numbers.
 const underflown = 0x1p-1070
 
-// coefficients holds numbers hi + lo with twice the digits, which dot multiplies by the entries of a row. err bounds
-// their errors. A nil err means that the numbers are exact.
+// coefficients holds numbers with twice the digits of float64, as sums hi[j] + lo[j]. The function dot multiplies
+// them by the entries of a row. err bounds the errors of the numbers. It is nil if they are exact.
 type coefficients struct{ hi, lo, err []float64 }
 
-// dot returns Σₖ val[k]·c[idx[k]] with twice the digits (T. Ogita, S. Rump, S. Oishi, "Accurate sum and dot
-// product", SIAM J. Sci. Comput. 26, 2005). hi is the sum of the rounded products with c.hi. lo is the sum of all
-// rounding errors and of the products with c.lo. Each entry rounds lo three times, and lows bounds the partial sums
-// that are rounded.
+// dot returns the sum of val[k]·c[idx[k]] over all k with twice the digits (T. Ogita, S. Rump, S. Oishi, "Accurate
+// sum and dot product", SIAM J. Sci. Comput. 26, 2005). hi is the sum of the rounded products with c.hi. lo is the
+// sum of all rounding errors and of the products with c.lo. For each entry, lo is rounded three times. lows bounds
+// the partial sums of lo.
 func dot(idx []int32, val []float64, c *coefficients) twofold.Number {
 	var hi, lo, lows, off float64
 	val = val[:len(idx)]
@@ -40,7 +40,8 @@ func dot(idx []int32, val []float64, c *coefficients) twofold.Number {
 	return a.number(float64(len(idx) + 2))
 }
 
-// An accumulator is the state of the sum that dot computes. Terms may be added in any order.
+// An accumulator holds the sum that the function dot computes, after some of its terms. Terms may be added in any
+// order.
 type accumulator struct{ hi, lo, lows, off float64 }
 
 // number returns the sum, after at most n entries.
@@ -56,7 +57,7 @@ type combineWork struct {
 	times []twofold.Number // n
 }
 
-// combineSparse does the work of combine for sparse rows. Each worker computes a range of columns.
+// combineSparse computes what combine returns, for sparse rows. Each worker computes a range of columns.
 func (r *Rows) combineSparse(points []Point) []twofold.Number {
 	out := make([]twofold.Number, len(points)*r.d)
 	if r.work.sums == nil {
@@ -83,8 +84,8 @@ func (r *Rows) combineSparse(points []Point) []twofold.Number {
 	return out
 }
 
-// combineColumns multiplies each row i by times[i] and adds the products to sums. It does this for the columns lo to
-// hi−1 only.
+// combineColumns multiplies each row i by times[i], and adds the product to sums. It takes only the columns lo to
+// hi−1.
 func (r *Rows) combineColumns(times []twofold.Number, sums []accumulator, lo, hi int) {
 	for _, part := range r.parts {
 		for i := range part.n {
@@ -127,8 +128,8 @@ func (r *Rows) residualsSparse(points []Point, found []*Found) {
 	}
 }
 
-// plainSums returns Xᵀw for sparse rows X with weights w, computed by plain sums of rounded products. The error
-// of each element is at most n roundings of the sum of magnitudes.
+// plainSums returns the weighted sum of each column of the sparse rows, computed by plain sums of rounded products.
+// The error of a sum is at most n roundings of the sum of the magnitudes of its terms.
 func (r *Rows) plainSums() []twofold.Number {
 	sums := make([]float64, r.d)
 	sizes := make([]float64, r.d)
@@ -139,7 +140,7 @@ func (r *Rows) plainSums() []twofold.Number {
 			for k, j := range idx {
 				v := float64(w * val[k])
 				sums[j] += v
-				// not 0, because a column with an entry must not count as zero
+				// The size must not be 0, because a column with an entry must not count as zero.
 				sizes[j] += math.Abs(v) + underflown
 			}
 		}

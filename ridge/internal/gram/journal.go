@@ -21,7 +21,8 @@ type Journal interface {
 	Record(pass int, state []byte) error
 }
 
-// passHeader is the part of a message from byte 24 up to the sums. [Operator.record] has the layout.
+// passHeader is the part of a journal message from byte 24 up to the sums. The comment of [Operator.record] has the
+// layout.
 type passHeader struct {
 	State, Vectors, Dim uint64
 	Question            [sha256.Size]byte
@@ -29,8 +30,8 @@ type passHeader struct {
 	Weight, WeightLow   float64
 }
 
-// passEnded, passSparse, … are bits of the field State. An older version of this package set passMixed and recorded a
-// single bound for two different errors. Such a pass is repeated.
+// The constants are bits of the field State of a journal message. An older version of this package set passMixed
+// and recorded a single bound for two different errors. Such a message is not used, and the pass is repeated.
 const (
 	passEnded = 1 << iota
 	passSparse
@@ -40,8 +41,8 @@ const (
 
 const passHeaderSize = 3*8 + sha256.Size + 4*8
 
-// content returns the length of a message in bytes, without the frame that all messages have. numbers is the number of
-// [twofold.Number] values at the end of the message.
+// content returns the length of a journal message in bytes, without the frame that all messages have. numbers is
+// the number of [twofold.Number] values at the end of the message.
 func (h *passHeader) content(numbers int) int64 {
 	q := int64(h.Vectors)
 	d := int64(h.Dim)
@@ -52,8 +53,8 @@ func (h *passHeader) content(numbers int) int64 {
 	return passHeaderSize + 24*q*d + 32*q + n
 }
 
-// question returns a hash of what a pass computes: the bits of the vectors, the targets, the options and the shifts.
-// All workers must have the same hash.
+// question returns a hash of what a pass computes. The hash is of the bits of the vectors, the targets, the options
+// and the shifts. All workers must have the same hash in a pass.
 func question(qs []Query, v, shifts []float64) (out [sha256.Size]byte) {
 	h := sha256.New()
 	var b [9]byte
@@ -134,7 +135,7 @@ func (o *Operator) record() error {
 	})
 }
 
-// recordEnd stores the results of a pass that has ended. out, rss and measured are sums over all workers.
+// recordEnd stores the results of a finished pass in the journal. out, rss and measured are sums over all workers.
 func (o *Operator) recordEnd(out, rss []float64, measured []twofold.Number) error {
 	q := len(o.run.queries)
 	return o.write(passEnded, measured, func(m *wire.Writer) {
@@ -143,8 +144,8 @@ func (o *Operator) recordEnd(out, rss []float64, measured []twofold.Number) erro
 	})
 }
 
-// write stores a message in the journal: a header with the given state, then the numbers that the function content
-// writes, then measured.
+// write stores a message in the journal. The message has a header with the given state, then the numbers that the
+// function content writes, and then the numbers in measured.
 func (o *Operator) write(state uint64, measured []twofold.Number, content func(m *wire.Writer)) error {
 	if o.journal == nil {
 		return nil
@@ -185,7 +186,7 @@ func (o *Operator) write(state uint64, measured []twofold.Number, content func(m
 }
 
 // recall restores the current pass from the journal. If the journal has the results of the whole pass, recall
-// writes them to out and rss, and returns true.
+// copies them to out and rss, and returns true.
 func (o *Operator) recall(out, rss []float64) (finished bool, err error) {
 	if o.journal != nil || o.shared.reducer != nil {
 		var shifts []float64
@@ -257,8 +258,8 @@ func readNumbers(m *wire.Reader, n int) []twofold.Number {
 	return out
 }
 
-// readHeader reads the header of a message. answered reports whether the message belongs to the current pass. If the
-// message belongs to the pass but has another shape, readHeader records an error in m.
+// readHeader reads the header of a message. answered reports whether the message belongs to the current pass. If
+// it belongs to the pass but its header does not fit the pass, readHeader records an error in m.
 func (o *Operator) readHeader(m *wire.Reader) (h passHeader, answered bool) {
 	_, size := m.Preamble(wire.Pass)
 	m.Struct(&h)
@@ -289,7 +290,7 @@ func (o *Operator) readHeader(m *wire.Reader) (h passHeader, answered bool) {
 	return h, true
 }
 
-// readEnded reads the results of a pass that has ended. The returned function apply copies them to out and rss.
+// readEnded reads the results of a finished pass. The function apply, which it returns, copies them to out and rss.
 func (o *Operator) readEnded(m *wire.Reader, _ passHeader, out, rss []float64) (apply func()) {
 	q := len(o.run.queries)
 	products := m.Float64s(q * o.d)
@@ -300,8 +301,8 @@ func (o *Operator) readEnded(m *wire.Reader, _ passHeader, out, rss []float64) (
 	}
 }
 
-// readSums reads the sums of a pass that has not ended. The returned function apply restores them, so that the pass
-// can continue.
+// readSums reads the sums of a pass that was interrupted. The function apply, which it returns, restores them, so
+// that the pass can continue.
 func (o *Operator) readSums(m *wire.Reader, h passHeader, _, _ []float64) (apply func()) {
 	q := len(o.run.queries)
 	products := m.Sums(q * o.d)

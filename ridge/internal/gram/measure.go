@@ -9,7 +9,7 @@ import (
 	"github.com/fdridge/fdridge/internal/vec"
 )
 
-// A point is a query with Precise set, at coefficients x.
+// A point is a query whose field Precise is set, with its coefficients x.
 type point struct {
 	query int // index of the query in the pass
 	Query
@@ -31,16 +31,16 @@ type point struct {
 type Measurement struct {
 	Gradient []float64 // Hx − c for the computed r, rounded to float64
 	Low      []float64 // the rounding error of Gradient
-	// bounds the error of each component of Gradient + Low, without the part Aᵀδ
+	// Bounds[j] bounds the error of element j of Gradient + Low, without the part Aᵀδ that the errors δ of the
+	// residuals cause.
 	Bounds   []float64
 	Residual float64 // bounds ‖W^{½}δ‖, with the weights W
 	RSS      twofold.Number
 	Shift    twofold.Number // the mean of Xx − y; 0 without an intercept
 }
 
-// Add adds to the gradient of m, which is at coefficients x, the product (AᵀA + γI)y. The argument l is the
-// measurement of this product at coefficients y without a target. Afterwards, m has the gradient at x + y, but RSS and
-// Shift are still for x.
+// Add changes the gradient in m from coefficients x to coefficients x + y. It adds the product (AᵀA + γI)y, which l
+// must hold. l is a measurement at coefficients y without a target. RSS and Shift of m remain the values at x.
 func (m *Measurement) Add(l *Measurement) {
 	for j := range m.Gradient {
 		v := twofold.Number{Hi: m.Gradient[j], Lo: m.Low[j], Err: m.Bounds[j]}
@@ -54,7 +54,7 @@ func (m *Measurement) set(j int, v twofold.Number) {
 	m.Bounds[j] = v.Err
 }
 
-// Rounded returns bounds on the errors of Gradient alone, without Low.
+// Rounded returns bounds on the errors of the elements of Gradient alone, without Low.
 func (m *Measurement) Rounded() []float64 {
 	out := make([]float64, len(m.Bounds))
 	for j, v := range m.Bounds {
@@ -63,11 +63,12 @@ func (m *Measurement) Rounded() []float64 {
 	return out
 }
 
-// A measuring is the state of a pass that measures gradients.
+// A measuring is the state of a pass that measures gradients with twice the digits.
 type measuring struct {
 	o      *Operator
 	points []point
-	// x holds the coefficients of all points. With an intercept, a row of zeros follows, whose residuals are 1.
+	// x holds the coefficients of each point in a row. With an intercept, it has one more row, which is zero. The
+	// residual of each row of the data is 1 for this row of x.
 	x      []float64
 	rhs    []float64      // right-hand sides for the current rows
 	shift  []float64      // constant added to the residuals of each point; nil without an intercept
@@ -79,14 +80,16 @@ type measuring struct {
 	recalled []twofold.Number // the sums over all workers, if the journal has them
 }
 
-// measured holds the sums for a point, except the gradient.
+// measured holds the sums over the rows for one point, without the gradient. r is the residual of a row, w its
+// weight, and δ the error of r.
 type measured struct {
 	ones    twofold.Number // Σwr
 	squares twofold.Number // Σwr²
 	lost    float64        // bounds ‖√w·δ‖
 }
 
-// newMeasuring prepares the measurements of a pass. It returns nil if no query has Precise set.
+// newMeasuring prepares the measurements of a pass. It returns nil if no query asks for one, that is if Precise is
+// not set in any query.
 func newMeasuring(o *Operator, qs []Query, v []float64) *measuring {
 	var points []point
 	for i, s := range qs {
@@ -132,7 +135,7 @@ func newTwofold(rows, cols int) engine.Twofold {
 	return engine.Twofold{Hi: zeros(), Lo: zeros(), Err: zeros()}
 }
 
-// add adds the contribution of the rows of b, at most engine.MaxGradientRows rows.
+// add adds the contribution of the rows of b to all sums. b has at most engine.MaxGradientRows rows.
 func (m *measuring) add(b dataset.Block) {
 	o := m.o
 	q := len(m.x) / m.o.d
@@ -187,8 +190,8 @@ func (m *measuring) add(b dataset.Block) {
 	}
 }
 
-// lostNorm returns the norm of √w·δ over the rows of a block, for the weights w and the column of delta that holds
-// the errors δ.
+// lostNorm returns a bound on √Σwδ² over the rows of a block. w is the weight of a row, and δ is its error in the
+// given column of delta.
 func lostNorm(b dataset.Block, delta engine.Matrix, column int) float64 {
 	norm := 0.0
 	for lo := 0; lo < b.N; lo += lostRows {
@@ -207,8 +210,9 @@ func lostNorm(b dataset.Block, delta engine.Matrix, column int) float64 {
 // lostRows is the number of rows that lostNorm processes together.
 const lostRows = 64
 
-// numbers returns all sums over the rows so far: the total weight, then three sums for each point, then the gradients.
-// The three sums are Σwr, Σwr², and a bound on √Σwδ², for the weights w, the residuals r and their errors δ.
+// numbers returns all sums over the rows so far: the total weight, then three sums for each point, then the
+// gradients. Let w be the weight of a row, r its residual, and δ the error of r. Then the three sums are Σwr, Σwr²,
+// and a bound on √Σwδ².
 func (m *measuring) numbers() []twofold.Number {
 	out := []twofold.Number{m.weight}
 	for _, s := range m.sums {
@@ -229,7 +233,7 @@ func (m *measuring) numbers() []twofold.Number {
 // ofPoint is the number of sums in measured.
 const ofPoint = 3
 
-// count returns the length of m.numbers(), or 0 for nil.
+// count returns the length of m.numbers(). If m is nil, it returns 0.
 func (m *measuring) count() int {
 	if m == nil {
 		return 0
@@ -237,7 +241,7 @@ func (m *measuring) count() int {
 	return 1 + ofPoint*len(m.sums) + m.g.Hi.Rows*m.o.d
 }
 
-// restore sets all sums to ns, a result of numbers.
+// restore sets all sums to the numbers in ns, which are in the order of the method numbers.
 func (m *measuring) restore(ns []twofold.Number) {
 	m.weight = ns[0]
 	ns = ns[1:]
@@ -260,8 +264,8 @@ func firstRows(m engine.Twofold, n int) engine.Twofold {
 	return engine.Twofold{Hi: cut(m.Hi), Lo: cut(m.Lo), Err: cut(m.Err)}
 }
 
-// residual returns a bound on ‖√w·δ‖ over the rows of all workers, for the weights w and the errors δ of the
-// residuals. lost is the sum of the bounds ‖√w·δ‖ of all workers.
+// residual turns lost, the sum of bounds from all workers, into one float64. Each worker's bound is on √Σwδ² over
+// its own rows, for weights w and errors δ of the residuals. The result is a bound over the rows of all workers.
 func residual(lost twofold.Number) float64 {
 	if lost.Err == 0 && lost.Lo == 0 {
 		return lost.Hi
@@ -269,8 +273,8 @@ func residual(lost twofold.Number) float64 {
 	return (math.Abs(lost.Hi) + math.Abs(lost.Lo) + lost.Err) * (1 + 0x1p-50)
 }
 
-// results returns a [Measurement] for each query that has Precise set, and nil for each other query. sums holds the
-// sums over all workers.
+// results returns a [Measurement] for each query in which Precise is set, and nil for each other query. sums holds
+// the sums over all workers, in the order of the method numbers.
 func (m *measuring) results(queries int, sums []twofold.Number) []*Measurement {
 	o := m.o
 	centred := m.o.product.reader.Mean() != nil

@@ -1,5 +1,5 @@
-// Package gram multiplies vectors by K = AᵀA in passes over the rows of A. With a Journal, an interrupted pass can
-// be continued later. A Reducer adds up the results if several workers share the rows.
+// Package gram multiplies vectors by K = AᵀA in passes over the rows of A. With a Journal, a pass that was
+// interrupted can be continued later. If several workers share the rows, a Reducer adds up their results.
 package gram
 
 import (
@@ -15,13 +15,13 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/rows"
 )
 
-// A Query describes a vector v that a pass multiplies by K = AᵀA. If Affine is true, Aᵀb is subtracted, where b
-// is the target. The result is then the gradient of ½‖Av − b‖².
+// A Query describes a vector v that a pass multiplies by AᵀA. If Affine is true, the pass also subtracts Aᵀb for
+// the target b. The result Aᵀ(Av − b) is then the gradient of ½‖Av − b‖².
 type Query struct {
 	Target int
 	Affine bool
-	// Precise also requests a [Measurement] at γ = Gamma. It is the gradient Aᵀ(Av − b) + γv if Affine is true, and
-	// otherwise AᵀAv + γv.
+	// If Precise is true, the pass also computes a [Measurement] with the penalty γ = Gamma. It is of the gradient
+	// Aᵀ(Av − b) + γv if Affine is true, and otherwise of AᵀAv + γv.
 	Precise bool
 	Gamma   float64
 }
@@ -34,17 +34,18 @@ type Rows struct {
 	Mean   []float64 // d+t means to subtract; nil without an intercept
 }
 
-// An Operator multiplies vectors by K. One pass reads the data once for any number of vectors. For each row v
-// of a q×d matrix, with target b, the pass computes
+// An Operator multiplies vectors by AᵀA. One pass reads the data once for any number of vectors. For each vector v
+// the pass computes AᵀAv. If the vector's query is affine, the pass computes
 //
-//	Aᵀ(Av − b)  or  AᵀAv.
+//	Aᵀ(Av − b)
 //
-// With an intercept, A and b are centred by the means. Dense rows are centred as they are read. Sparse rows S
-// are not centred; instead
+// for the target b of the query. With an intercept, A and b are centred by the means. Dense rows are centred when
+// they are read. Sparse rows S with the vector of means μ are not centred. The products with the centred rows
+// S − 1μᵀ are computed as
 //
 //	(S − 1μᵀ)v = Sv − (μᵀv)1,   (S − 1μᵀ)ᵀr = Sᵀr − μ(1ᵀr).
 //
-// A row of weight w, its target and its element of the vector 1 are multiplied by √w.
+// If a row has weight w, the row, its target and its element of the vector 1 are multiplied by √w.
 type Operator struct {
 	rows    Rows
 	d, t    int
@@ -55,7 +56,8 @@ type Operator struct {
 	precise *measuring // measures gradients; nil if no query of the pass has Precise set
 	number  int        // number of the pass, from 1
 	run     run
-	// the method run.block; stored in a field, because creating a closure allocates memory
+	// visit is the method run.block. It is stored in a field, because the creation of a closure would allocate memory
+	// in each pass.
 	visit func(dataset.Block, error) bool
 }
 
@@ -71,7 +73,8 @@ type run struct {
 	progress func(rows int64)
 }
 
-// New returns an operator for the rows r. journal and reducer may be nil.
+// New returns an operator for the rows r. journal and reducer may be nil. Without a journal, no pass is recorded.
+// Without a reducer, this operator reads all rows itself.
 func New(r Rows, be engine.Backend, journal Journal, reducer Reducer) (*Operator, error) {
 	tuning, err := engine.DefaultTuning()
 	if err != nil {
@@ -101,10 +104,10 @@ func New(r Rows, be engine.Backend, journal Journal, reducer Reducer) (*Operator
 // Sparse reports whether any worker has read sparse rows.
 func (o *Operator) Sparse() bool { return o.sums.sparse }
 
-// Apply makes a pass. Let vᵢ be row i of v (q×d). For query i, Apply writes AᵀAvᵢ to row i of out (q×d), and
-// ‖Avᵢ‖² to rss[i]. If query i is affine, Apply writes Aᵀ(Avᵢ − b) and ‖Avᵢ − b‖² instead. If
-// query i has Precise set, found[i] is its Measurement. If progress is not nil, Apply calls it after every block with
-// the number of rows read.
+// Apply makes one pass. For query i, let u be row i of v, a matrix with d columns. Apply writes AᵀAu to row i of
+// out, and ‖Au‖² to rss[i]. If the query is affine, with target b, Apply writes Aᵀ(Au − b) and ‖Au − b‖².
+// If the query has Precise set, found[i] is its Measurement. If progress is not nil, Apply calls it after every
+// block with the number of rows read so far.
 func (o *Operator) Apply(
 	ctx context.Context,
 	qs []Query,
@@ -163,8 +166,8 @@ func (o *Operator) Apply(
 	return o.measurements(), o.recordEnd(out, rss, measured)
 }
 
-// measurements returns the measurement of each query, from the sums over all workers. If no query of the pass has
-// Precise set, it returns nil.
+// measurements returns the measurement of each query from the sums over all workers. It returns nil if no query has
+// Precise set.
 func (o *Operator) measurements() []*Measurement {
 	if o.precise == nil {
 		return nil
@@ -172,7 +175,9 @@ func (o *Operator) measurements() []*Measurement {
 	return o.precise.results(len(o.run.queries), o.precise.numbers())
 }
 
-// total computes the results of the pass from the sums over all workers.
+// total writes the results of the pass to out and rss. It computes them from the sums over all workers. It returns
+// an error if the workers have asked for different things, or if the number or the weight of the rows is not as
+// expected.
 func (o *Operator) total(out, rss []float64) error {
 	if err := o.shared.agreed(o.number); err != nil {
 		return err
@@ -197,7 +202,7 @@ func (o *Operator) total(out, rss []float64) error {
 	return nil
 }
 
-// block processes a block of the current pass. If it returns false, the pass ends.
+// block processes one block of the current pass. If it returns false, the pass ends, and r.err holds the error.
 func (r *run) block(b dataset.Block, err error) bool {
 	r.err = err
 	if err == nil {
@@ -236,8 +241,8 @@ func (r *run) take(b dataset.Block) error {
 	return nil
 }
 
-// check validates a block. It does not look at dense entries: checkResiduals does. If the context has ended, check
-// returns the error of the context, because a source may ignore the context.
+// check validates a block, except the entries of dense rows, which checkResiduals examines. If the context has
+// ended, check returns the error of the context, because a source may ignore the context.
 func (r *run) check(b dataset.Block) error {
 	if err := r.ctx.Err(); err != nil {
 		return err
@@ -263,9 +268,9 @@ func (r *run) check(b dataset.Block) error {
 	return nil
 }
 
-// checkResiduals looks for a residual of the block b that is not finite. If the row has an entry that is not finite,
-// checkResiduals returns an error. Otherwise the vectors of the pass are too large, because the iteration has
-// diverged, and r.finite becomes false. firstRow is the number of the first row of b.
+// checkResiduals looks for a residual of the block b that is not finite. If the row of this residual has an entry
+// that is not finite, checkResiduals returns an error. Otherwise the vectors of the pass are too large, because the
+// iteration has diverged. Then r.finite becomes false. firstRow is the number of the first row of b.
 func (r *run) checkResiduals(b dataset.Block, firstRow int) error {
 	q := len(r.queries)
 	if !r.finite || r.o.product.finite {

@@ -11,7 +11,7 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/rows"
 )
 
-// A product computes products of AᵀA with vectors, for one group of rows at a time.
+// A product multiplies vectors by AᵀA, one group of rows at a time.
 type product struct {
 	be     engine.Backend
 	d, t   int
@@ -41,8 +41,8 @@ func (p *product) prepare(qs []Query, v []float64) {
 	}
 }
 
-// stride returns the number of rows to process together, at most n. It is limited, because the bounds of
-// engine.Accuracy hold only for a limited number of rows in a call of the backend.
+// stride returns the number of rows to process together, at most n. It is limited, because the error bounds of
+// engine.Accuracy hold only for a limited number of rows in one call of the backend.
 func (p *product) stride(n int, sparse bool, q int) int {
 	if !sparse {
 		return p.tuning.GradientCall(n, p.d, q)
@@ -53,8 +53,8 @@ func (p *product) stride(n int, sparse bool, q int) int {
 	return min(n, engine.MaxGradientRows)
 }
 
-// add adds the products of the rows of b with the vectors v (q×d) to s. b must have at most as many rows as
-// [product.stride] allows.
+// add adds to s what the rows of the block b contribute to the sums, for each row of v and its query in qs. b
+// must not have more rows than [product.stride] allows.
 func (p *product) add(s *sums, b dataset.Block, qs []Query, v []float64) {
 	q, d := len(qs), p.d
 	s.weigh(b)
@@ -93,14 +93,15 @@ func (p *product) add(s *sums, b dataset.Block, qs []Query, v []float64) {
 	}
 }
 
-// scattered reports whether the rows have few entries: on average, a group of SparseChain rows has fewer entries than
-// columns. Then adding each product to a compensated sum is cheaper than adding up each group first.
+// scattered reports whether the rows have few entries. This is the case if a group of SparseChain rows has, on
+// average, fewer entries than columns. For such rows, adding each product to a compensated sum is cheaper than
+// adding up each group first.
 func scattered(rows *engine.CSR) bool {
 	return rows.NNZ() < rows.Rows*(rows.Cols/roundoff.SparseChain)
 }
 
-// scatter computes the same sums as the backend's Gradient, for rows with few entries, see scattered. It adds each
-// product to a compensated sum. The cost is proportional to the number of entries.
+// scatter computes the same sums as the backend's Gradient, for rows with few entries (see scattered). It adds each
+// product to a compensated sum. Its cost is proportional to the number of entries.
 func scatter(rows *engine.CSR, v, rhs engine.Matrix, sums []twofold.Total, residuals engine.Matrix) {
 	d := rows.Cols
 	for i := range rows.Rows {
@@ -116,9 +117,9 @@ func scatter(rows *engine.CSR, v, rhs engine.Matrix, sums []twofold.Total, resid
 	}
 }
 
-// rightHandSides returns the n×q matrix that is subtracted from the products of the n rows with the q vectors. It has
-// the centred targets of affine queries. For sparse rows, which are not centred, it also has the products of the means
-// with the vectors. nil stands for zero.
+// rightHandSides returns the n×q matrix to be subtracted from the products of the n rows with the q vectors. For an
+// affine query, it contains the centred target. For sparse rows, which are not centred, it also contains the
+// products of the means with the vectors. The result nil stands for a zero matrix.
 func (p *product) rightHandSides(b dataset.Block, qs []Query) []float64 {
 	q := len(qs)
 	need := b.Sparse != nil && p.reader.Mean() != nil

@@ -25,8 +25,8 @@ type sharing struct {
 	recalling bool      // the journals of all workers may still have the current pass
 }
 
-// questionWords is the number of 32-bit words of the hash from [question]. The hash is sent as words, because the sum
-// of a word over up to 2²¹ workers is exact in float64.
+// questionWords is the number of 32-bit words of the hash that [question] returns. The workers add up each word, to
+// check that all have the same hash. Such a sum is exact in float64 for up to 2²¹ workers.
 const questionWords = 8
 
 // word returns the i-th 32-bit word of the question.
@@ -34,9 +34,9 @@ func (s *sharing) word(i int) float64 {
 	return float64(binary.LittleEndian.Uint32(s.question[4*i:]))
 }
 
-// add adds up the sums of a pass over all workers, and stores them in found. Allreduce works on a copy, so that the
-// sums are unchanged after a failure and the solve can be resumed. After a failure the copy is not used again, because
-// the reducer may still write to it.
+// add adds up the sums of a pass over all workers, and stores the results in s.found. Allreduce works on a copy.
+// After a failure the sums are therefore unchanged, and the solve can be resumed. The copy is not used again,
+// because the reducer may still write to it.
 func (s *sharing) add(ctx context.Context, sums *sums) error {
 	found := sums.put(s.found[:0])
 	s.found = found
@@ -54,9 +54,9 @@ func (s *sharing) add(ctx context.Context, sums *sums) error {
 	return nil
 }
 
-// addNumbers adds up ns over all workers without loss of precision. It splits each number into three pieces. The first
-// two pieces are an integer of magnitude at most 2⁴⁰ times a unit. All workers use the same units, so the sums of
-// these pieces are exact.
+// addNumbers adds up the numbers in ns over all workers without loss of precision. It splits each number into three
+// pieces. Each of the first two pieces is an integer times a unit, and the integer is at most 2⁴⁰ in magnitude. All
+// workers use the same units, so that the sums of these pieces are exact.
 func (s *sharing) addNumbers(ctx context.Context, ns []twofold.Number) error {
 	if s.reducer == nil || s.reducer.Size() == 1 {
 		return nil
@@ -91,13 +91,13 @@ func (s *sharing) addNumbers(ctx context.Context, ns []twofold.Number) error {
 	return nil
 }
 
-// unitOf returns a power of two between 2⁻⁴⁰·size and 2⁻³⁹·size.
+// unitOf returns a power of two between 2⁻⁴⁰·size and 2⁻³⁹·size, where size is positive.
 func unitOf(size float64) float64 {
 	_, e := math.Frexp(size)
 	return math.Ldexp(1, e-40)
 }
 
-// split returns a + b + c = v. a is a multiple of unit, b is a multiple of unitOf(unit), and c is the rest.
+// split splits v into a + b + c. a is a multiple of unit, b is a multiple of unitOf(unit), and c is the rest.
 func split(v twofold.Number, unit float64) (a, b, c float64) {
 	round := func(x, unit float64) float64 {
 		large := 0x1.8p52 * unit
@@ -109,7 +109,7 @@ func split(v twofold.Number, unit float64) (a, b, c float64) {
 	return a, b, (rest - b) + low
 }
 
-// agreed returns an error if workers made different requests in this pass.
+// agreed returns an error if the workers have asked for different vectors, targets or options in this pass.
 func (s *sharing) agreed(pass int) error {
 	if s.reducer == nil {
 		return nil
@@ -128,13 +128,13 @@ func (s *sharing) agreed(pass int) error {
 	return nil
 }
 
-// unanimous reports whether the journals of all workers have the results of this pass. If not, no worker uses its
-// journal for this pass or a later pass.
+// unanimous reports whether the journals of all workers have the results of this pass. finished reports this for
+// the journal of this worker. If the result is false, no worker uses its journal for this pass or a later one.
 func (s *sharing) unanimous(ctx context.Context, finished bool) (bool, error) {
 	if s.reducer == nil || !s.recalling {
 		return finished, nil
 	}
-	// a separate slice, because memory passed to C must not contain pointers
+	// The vote is in a slice of its own, because memory that is passed to C must not contain pointers.
 	s.vote = append(s.vote[:0], 0)
 	if finished {
 		s.vote[0] = 1

@@ -9,8 +9,9 @@ import (
 )
 
 // sums holds the sums of a pass so far, for q vectors. The sums are compensated (Neumaier), so that the error of a
-// gradient does not grow with the number of rows. The products of a group of rows are first added plainly, in a q×d
-// matrix. If a group has fewer entries than this matrix, each product is added to the compensated sums directly.
+// gradient does not grow with the number of rows. Plain sums of the products of a group of rows are computed first,
+// in a q×d matrix. But if a group has fewer entries than this matrix, each product is added to the compensated sums
+// directly.
 type sums struct {
 	d         int
 	products  []twofold.Total // q×d
@@ -49,9 +50,8 @@ func (s *sums) begin() {
 	}
 }
 
-// lengthen must be called before n additions to the plain sums. If they would then contain more than limit additions,
-// lengthen first moves them to the compensated sums (fold), because the error of plain sums grows with the number of
-// additions.
+// lengthen must be called before n additions to the plain sums. The error of plain sums grows with the number of
+// additions. If this number would exceed limit, lengthen first adds the plain sums to the compensated sums.
 func (s *sums) lengthen(n, limit int) {
 	s.begin()
 	if s.chain > 0 && s.chain+n > limit {
@@ -72,7 +72,7 @@ func (s *sums) fold() {
 	s.chain = 0
 }
 
-// weigh adds the weights of the rows of a block.
+// weigh adds the weights of the rows of a block to the total weight.
 func (s *sums) weigh(b dataset.Block) {
 	if b.W == nil {
 		s.weight.Add(float64(b.N))
@@ -83,8 +83,9 @@ func (s *sums) weigh(b dataset.Block) {
 	}
 }
 
-// put appends the sums to dst: Aᵀr of all vectors, then ‖r‖² of all, then 1ᵀr of all, for the residuals r.
-// The number of rows, their weight, and a 1 if some rows were sparse (otherwise a 0) follow.
+// put appends the sums to dst. With the residuals r of a vector, these are Aᵀr for all vectors, then ‖r‖² for all,
+// then 1ᵀr for all. Three numbers follow: the number of rows, their weight, and 1 if some rows were sparse,
+// otherwise 0.
 func (s *sums) put(dst []float64) []float64 {
 	dst = slices.Grow(dst, len(s.products)+2*len(s.rss)+3+questionWords)
 	for _, list := range [][]twofold.Total{s.products, s.rss, s.ones} {
@@ -99,14 +100,14 @@ func (s *sums) put(dst []float64) []float64 {
 	return append(dst, float64(s.rows), s.weight.Value(), sparse)
 }
 
-// totals holds the results of put, added up over all workers.
+// totals holds the numbers that the method put appends, added up over all workers.
 type totals struct {
 	products, rss, ones []float64
 	rows, weight        float64
 	sparse              bool
 }
 
-// totals returns the sums over all workers. found holds these sums in the order in which put appends them.
+// totals returns the sums over all workers. found holds these sums in the order of the method put.
 func (s *sums) totals(found []float64) totals {
 	q := len(s.rss)
 	n := q * s.d

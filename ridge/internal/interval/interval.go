@@ -1,5 +1,5 @@
-// Package interval implements arithmetic with closed intervals. Each interval brackets a number: it is proved to
-// contain the number, which is not known exactly.
+// Package interval implements arithmetic with closed intervals. Each interval brackets a number that is not known
+// exactly. This means that the interval is proved to contain the number.
 package interval
 
 import (
@@ -11,14 +11,14 @@ import (
 // An Interval contains the numbers from Lo to Hi.
 type Interval struct{ Lo, Hi float64 }
 
-// Around returns [max(0, x−radius), x+radius]. The interval contains every nonnegative number that differs from
-// x by at most radius.
+// Around returns the interval from max(0, x−radius) to x+radius. It contains every nonnegative number that differs
+// from x by at most radius.
 func Around(x, radius float64) Interval {
 	return Interval{math.Max(0, x-radius), x + radius}
 }
 
-// Outward returns [max(0, x−radius), x+radius], with both ends rounded outward to the next float64. If |x| + radius
-// is not finite, it returns [0, ∞).
+// Outward returns the interval from max(0, x−radius) to x+radius, with both ends rounded outward to the next
+// float64. If |x| + radius is not finite, it returns [0, ∞).
 func Outward(x, radius float64) Interval {
 	if !(math.Abs(x)+radius <= math.MaxFloat64) {
 		return Nonnegative()
@@ -38,13 +38,14 @@ func Unknown() Interval {
 	return Interval{math.Inf(-1), math.Inf(1)}
 }
 
-// IsNaN reports whether an end of v is NaN. Such an interval carries no information.
+// IsNaN reports whether the lower or the upper end of v is NaN. Such an interval carries no information.
 func (v Interval) IsNaN() bool {
 	return math.IsNaN(v.Lo) || math.IsNaN(v.Hi)
 }
 
-// Intersect returns a ∩ b for two brackets of the same number. If round-off made a and b disjoint, it returns
-// the smallest interval that contains both. A NaN interval is ignored.
+// Intersect returns the intersection of a and b, which must be brackets of the same number. If a and b are
+// disjoint, because of round-off, it returns the smallest interval that contains both. If an end of a or b is NaN,
+// it returns the other interval.
 func Intersect(a, b Interval) Interval {
 	switch {
 	case a.IsNaN():
@@ -78,7 +79,7 @@ func Apart(a, b Interval) bool {
 	return a.Lo > b.Hi || b.Lo > a.Hi
 }
 
-// Total returns a bracket of a sum of numbers, given a bracket of each number in parts.
+// Total returns a bracket of the sum of some numbers. parts has a bracket of each number.
 func Total(parts []Interval) Interval {
 	var sum Interval
 	for _, v := range parts {
@@ -97,8 +98,8 @@ func Total(parts []Interval) Interval {
 	return Interval{sum.Lo * (1 - round), sum.Hi * (1 + round)}
 }
 
-// WidenRoot returns a bracket of y² for a number y ≥ 0 near the square root z of a number in v:
-// |y − z| ≤ distance. The bracket includes the underflow error of up to eight products.
+// WidenRoot returns a bracket of y² for a number y ≥ 0 that is near the square root z of a number in v. The
+// distance |y − z| must be at most distance. The bracket allows for the underflow error of up to eight products.
 func WidenRoot(v Interval, distance float64) Interval {
 	const lost = 8 * roundoff.Underflow
 	lo := math.Max(0, math.Sqrt(math.Max(0, inRange(v.Lo)-lost))-distance)
@@ -106,11 +107,11 @@ func WidenRoot(v Interval, distance float64) Interval {
 	return Interval{math.Max(0, inRange(lo*lo)-lost), hi*hi + lost}
 }
 
-// inRange replaces a lower bound that overflowed by the largest float64.
+// inRange returns the lower bound lo, or the largest float64 if lo has overflowed to +Inf.
 func inRange(lo float64) float64 { return math.Min(lo, math.MaxFloat64) }
 
-// Squared returns a bracket of x² for a number x ≥ 0 between lo and hi. The bracket is valid even if a square
-// underflows or overflows.
+// Squared returns a bracket of x² for a number x ≥ 0 between lo and hi. The bracket is valid even if the square of
+// lo or hi underflows or overflows.
 func Squared(lo, hi float64) Interval {
 	lo = math.Max(0, lo)
 	out := Interval{math.Max(0, inRange(lo*lo)-roundoff.Underflow), hi * hi}
@@ -120,8 +121,8 @@ func Squared(lo, hi float64) Interval {
 	return out
 }
 
-// PerWeight returns a bracket of x/w for a number x in v and the sum w of the weights. The argument weight is the
-// computed w, and round is a bound on its relative error.
+// PerWeight returns a bracket of x/w for a number x in v and the total weight w of the rows. weight is the computed
+// value of w, and round bounds its relative error.
 func PerWeight(v Interval, weight, round float64) Interval {
 	const lost = 4 * roundoff.Underflow // underflow in the quotients and products
 	round += 2 * roundoff.Eps

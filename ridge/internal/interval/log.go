@@ -6,8 +6,8 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
 
-// A Product is a product of positive numbers, stored as a mantissa and an integer exponent, so that it neither
-// overflows nor underflows. The zero value is the product 1.
+// A Product is a product of positive numbers. It is stored as a mantissa and an integer exponent, so that it
+// neither overflows nor underflows. The zero value is the product 1.
 type Product struct {
 	mantissa float64 // between ½ and 1; 0 stands for ½·2¹
 	exponent int
@@ -31,9 +31,9 @@ func (p *Product) Times(x float64) {
 	p.factors++
 }
 
-// Log returns a bracket of the logarithm of the product of the exact factors. each bounds the relative error of every
-// factor that Times was called with, and is at most ½. If such a factor was not positive and finite, Log returns
-// Unknown. docs/math.md §22, "Logarithms", has the proof.
+// Log returns a bracket of the logarithm of the exact product. The factors given to Times may have relative errors
+// of up to each, which must be at most ½. If such a factor was not positive and finite, Log returns Unknown.
+// docs/math.md §22, "Logarithms", has the proof.
 func (p *Product) Log(each float64) Interval {
 	if p.invalid {
 		return Unknown()
@@ -46,8 +46,8 @@ func (p *Product) Log(each float64) Interval {
 		m = 2 * m
 		e--
 	}
-	// log m = 2·artanh s with the series 2·(s + s³/3 + s⁵/5 + …). |s| is below 0.172, so that the terms after
-	// s²⁵ are below 2⁻⁶⁵·|s|.
+	// log m is 2·artanh s for s = (m − 1)/(m + 1). The series of 2·artanh s is 2·(s + s³/3 + s⁵/5 + …).
+	// The magnitude |s| is below 0.172, so that the terms after s²⁵ are below 2⁻⁶⁵·|s|.
 	s := (m - 1) / (m + 1)
 	sum := 0.0
 	for k := 25; k > 0; k -= 2 {
@@ -60,7 +60,8 @@ func (p *Product) Log(each float64) Interval {
 	return Interval{own + whole - off, own + whole + off}
 }
 
-// Log returns a bracket of log x for a number x in v. If v.Lo is not positive, the lower end is −Inf.
+// Log returns a bracket of the logarithm of a number in v. If v.Lo is not positive, the lower end of the bracket is
+// −Inf.
 func Log(v Interval) Interval {
 	out := Unknown()
 	if v.Lo > 0 && v.Lo <= math.MaxFloat64 {

@@ -2,14 +2,14 @@ package krylov
 
 import "github.com/fdridge/fdridge/internal/vec"
 
-// cg is the preconditioned conjugate gradient method (Hestenes, Stiefel 1952) for Hx = c, with H = AᵀA + γI and
-// c = Aᵀb. In terms of the gradient g = Hx − c and the search direction p, a step is
+// cg is the preconditioned conjugate gradient method (Hestenes, Stiefel 1952) for the system Hx = c, with
+// H = AᵀA + γI and c = Aᵀb. It keeps the gradient g = Hx − c and the search direction p. A step is
 //
 //	α = gᵀz/pᵀHp,  x ← x + αp,  g ← g + αHp,  z = Ĥ⁻¹g,  p ← −z + (g₊ᵀz₊/gᵀz)p.
 //
-// Ĥ is the preconditioner, and + marks values after the update. The gradient is updated by this recursion. Sometimes
-// a pass measures the gradient instead, and the iteration restarts from the measured gradient. The condition number of
-// Ĥ⁻¹H is at most 1 + η/γ, for a sketch with shrinkage η.
+// Ĥ is the preconditioner, and + marks values after the update. For a sketch with shrinkage η, the condition number
+// of Ĥ⁻¹H is at most 1 + η/γ. The gradient is updated by this recursion. Sometimes a pass measures it, and the
+// iteration restarts from the measured gradient.
 type cg struct {
 	x, g, p []float64
 	// gᵀz of the previous step; 0 after a restart

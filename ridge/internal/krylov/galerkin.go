@@ -37,7 +37,7 @@ type galerkin struct {
 	rankBound int       // upper bound on the rank of A, and so on the number of vectors needed
 	exhausted bool      // the last pass had no new vectors
 	request   Request
-	// conjugate gradients, which continue the iteration once the subspace is full; nil before
+	// cg continues the iteration by conjugate gradients after the subspace is full. Before, it is nil.
 	cg *separate
 }
 
@@ -45,19 +45,19 @@ type galerkin struct {
 type galerkinWork struct {
 	g0 []float64 // g₀ of each system, q×d
 	u  []float64 // Qg₀ of each system; the leading dimension is the capacity most of the subspace
-	// rows of u for the systems to solve, and (QKQᵀ + γI)⁻¹ times these rows
+	// rhs holds the rows of u for the systems to solve. y holds the products of these rows with (QKQᵀ + γI)⁻¹.
 	rhs, y    []float64
 	v, kv     []float64 // q×d
 	zeroAlong []float64 // a zero projection
 	*workspace
 }
 
-// perVector is the capacity of the subspace in vectors, divided by the number of initial vectors. Each row of the
-// sketch and each system gives one initial vector.
+// perVector determines the capacity of the subspace. It is at most perVector times the number of initial vectors.
+// Each row of the sketch and each system gives one initial vector.
 const perVector = 6
 
-// SubspaceRows returns the capacity of the subspace of Galerkin, in vectors. rank bounds the rank of A, sketch is the
-// number of rows of the sketch, and systems is the number of systems.
+// SubspaceRows returns the capacity, in vectors, of the subspace of the Galerkin method. rank bounds the rank of A,
+// sketch is the number of rows of the sketch, and systems is the number of systems.
 func SubspaceRows(rank, sketch, systems int) int {
 	return min(rank, perVector*(sketch+systems))
 }
@@ -95,7 +95,8 @@ func newGalerkin(b *Batch) *galerkin {
 	return m
 }
 
-// Start stores the vectors for the first pass in the memory of the subspace, which is still empty.
+// Start chooses the vectors for the first pass. It stores them in the memory of the subspace, which has no vectors
+// yet.
 func (m *galerkin) Start(ctx context.Context) error {
 	d := m.Dim()
 	q := len(m.Systems)
@@ -126,7 +127,8 @@ func (m *galerkin) Start(ctx context.Context) error {
 			vec.Axpy(-1, g.Off[i*d:(i+1)*d], s.X)
 		}
 	}
-	// count V as rows of the subspace, so that new vectors are orthogonal to V, although K has not multiplied V yet
+	// For the moment, count the right singular vectors V of the sketch as rows of the subspace. New vectors are then
+	// orthogonal to V, although the products of V with AᵀA are not known yet.
 	m.space.k = rank
 	more, err := m.space.propose(m.space.orthogonalParts(q, g.Off), g.Off)
 	m.space.k = 0
@@ -134,7 +136,7 @@ func (m *galerkin) Start(ctx context.Context) error {
 	return err
 }
 
-// Ask requests the products of K = AᵀA with the new vectors, and the gradients of the systems in m.asked.
+// Ask requests the products of AᵀA with the new vectors, and the gradients of the systems in m.asked.
 func (m *galerkin) Ask(last bool) *Request {
 	if m.cg != nil {
 		return m.cg.Ask(last)
@@ -161,8 +163,8 @@ func (m *galerkin) Ask(last bool) *Request {
 	return r
 }
 
-// Absorb adds the new vectors and their products to the subspace. It then solves the systems in the larger subspace,
-// except the systems whose gradient this pass has measured.
+// Absorb adds the new vectors and their products to the subspace. It then solves the systems in the larger
+// subspace. It leaves out the systems whose gradient this pass has measured.
 func (m *galerkin) Absorb() error {
 	if m.cg != nil {
 		return m.cg.Absorb()
@@ -187,8 +189,8 @@ func (m *galerkin) Absorb() error {
 	return m.move()
 }
 
-// coefficients updates u = Qg₀ of each system after the subspace has grown: it computes the elements from firstNew
-// on. If g₀ of a system has changed, it computes all elements. [galerkin] defines Q and g₀.
+// coefficients updates the product Qg₀ of each system after the subspace has grown, with Q and g₀ of [galerkin]. It
+// computes the elements from index firstNew on. If g₀ of a system has changed, it computes all elements.
 func (m *galerkin) coefficients(firstNew int) {
 	s := m.space
 	w := &m.work
@@ -212,8 +214,8 @@ func (m *galerkin) coefficients(firstNew int) {
 	}
 }
 
-// move sets active systems to their Galerkin solutions and updates their gradients. It skips the systems whose
-// gradient this pass has measured, because their current iterates are certified first.
+// move sets the active systems to their solutions in the subspace and updates their gradients. It skips the systems
+// whose gradient this pass has measured, because their current iterates must be certified first.
 func (m *galerkin) move() error {
 	s := m.space
 	w := &m.work
@@ -263,9 +265,9 @@ func (m *galerkin) move() error {
 	return nil
 }
 
-// Gradients returns the gradients of the active systems, projected onto the right singular vectors V of the sketch. If
-// Deflate is true, the subspace contains V, and the gradient at a Galerkin solution is orthogonal to V. So only
-// measured gradients have to be projected.
+// Gradients returns the gradients of the active systems, projected onto the right singular vectors V of the sketch.
+// If Deflate is true, the subspace contains V. The gradient at a solution in the subspace is then orthogonal to V,
+// and only measured gradients have to be projected.
 func (m *galerkin) Gradients() []Projection {
 	if m.cg != nil {
 		return m.cg.Gradients()
@@ -294,8 +296,8 @@ func (m *galerkin) Gradients() []Projection {
 	return w.projected[:len(m.Active)]
 }
 
-// Step chooses the vectors that the next pass multiplies. If the subspace is full, Step switches to conjugate
-// gradients.
+// Step chooses the vectors that the next pass multiplies by AᵀA. If the subspace is full, Step switches to
+// conjugate gradients.
 func (m *galerkin) Step(ctx context.Context) error {
 	if m.cg != nil {
 		return m.cg.Step(ctx)
@@ -315,8 +317,8 @@ func (m *galerkin) Step(ctx context.Context) error {
 	return err
 }
 
-// correct solves a system again, without a pass, if the last pass measured its gradient with twice the digits. If the
-// new iterate is expected to meet the tolerance, the next pass measures its gradient.
+// correct solves a system again, without a pass, if the last pass measured its gradient with twice the digits. If
+// the new iterate is expected to meet the tolerance, the next pass will measure the gradient there.
 func (m *galerkin) correct() error {
 	found := false
 	for _, s := range m.Active {
@@ -340,12 +342,13 @@ func (m *galerkin) correct() error {
 	return nil
 }
 
-// The subspace is not full if it has room for minVectors more vectors, or for all vectors of the next pass.
+// minVectors is a number of vectors. The subspace counts as full if it has no room for minVectors more vectors, nor
+// for all vectors of the next pass.
 const minVectors = 16
 
 // extend stores the vectors for the next pass after the rows of the subspace. It also chooses the systems whose
-// gradient the next pass measures. full reports whether the subspace has no more room, so that conjugate gradients
-// have to continue.
+// gradient the next pass measures. full reports that the subspace has no more room, or that it cannot improve a
+// system any more. Then conjugate gradients have to continue.
 func (m *galerkin) extend(ctx context.Context) (full bool, err error) {
 	moved, rows, err := m.directions(ctx)
 	if err != nil {
@@ -359,9 +362,9 @@ func (m *galerkin) extend(ctx context.Context) (full bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	// The dimension of the subspace is the rank of A. So the subspace contains every solution, up to round-off and up to
-	// components orthogonal to the rows of A. Such components come from initial coefficients or from a Hessian that is
-	// not the sketch's. Only conjugate gradients can reduce them.
+	// The dimension of the subspace is now the bound on the rank of A. So the subspace contains every solution, up to
+	// round-off and up to components orthogonal to the rows of A. Such components come from initial coefficients, or
+	// from a Hessian that is not the sketch's. Only conjugate gradients can reduce them.
 	if fresh == 0 && moved > 0 && s.k == s.most && s.most < s.d {
 		return true, nil
 	}
@@ -387,12 +390,12 @@ func (m *galerkin) extend(ctx context.Context) (full bool, err error) {
 	return false, nil
 }
 
-// directions writes to gradients.Off the part of Ĥ⁻¹g that is orthogonal to the subspace, for each system to
-// solve. Here g is the gradient, and Ĥ approximates AᵀA + γI. The results are moved, the number of these systems,
-// and rows, the number of rows written.
+// directions computes new directions for the systems to solve, from the gradient g of each system. Let Ĥ be the
+// approximation of AᵀA + γI. The direction is the part of Ĥ⁻¹g that is orthogonal to the subspace. directions
+// writes it to a row of gradients.Off. moved is the number of systems, and rows is the number of rows written.
 //
-// If Deflate is true, the orthogonal part of Ĥ⁻¹g is a multiple of the orthogonal part of g, and directions uses
-// g.
+// If Deflate is true, the orthogonal part of Ĥ⁻¹g is a multiple of the orthogonal part of g. Then directions uses
+// the orthogonal part of g.
 func (m *galerkin) directions(ctx context.Context) (moved, rows int, err error) {
 	d := m.Dim()
 	w := &m.work
@@ -416,7 +419,7 @@ func (m *galerkin) directions(ctx context.Context) (moved, rows int, err error) 
 }
 
 // preconditioned writes Ĥ⁻¹g to gradients.Off for each system to solve, and returns the number of these systems. g
-// is the gradient, and Ĥ approximates AᵀA + γI.
+// is the gradient of the system, and Ĥ is the approximation of AᵀA + γI.
 func (m *galerkin) preconditioned(ctx context.Context) (moved int, err error) {
 	d := m.Dim()
 	g := &m.work.gradients
@@ -434,8 +437,8 @@ func (m *galerkin) preconditioned(ctx context.Context) (moved int, err error) {
 	return moved, m.Hessian.Solve(ctx, m.work.gammas[:moved], g)
 }
 
-// isStuck reports whether the subspace cannot improve some system any more: solving the system again in the unchanged
-// subspace did not halve its error bound.
+// isStuck reports whether the subspace cannot improve some system any more. This is the case if solving the system
+// again in the unchanged subspace did not halve its error bound.
 func (m *galerkin) isStuck() bool {
 	return m.exhausted &&
 		slices.ContainsFunc(m.Active, func(s *System) bool {
@@ -443,7 +446,7 @@ func (m *galerkin) isStuck() bool {
 		})
 }
 
-// solveAgain solves the systems again in the unchanged subspace, starting from the gradients that the last pass
+// solveAgain solves the systems again in the unchanged subspace. It starts from the gradients that the last pass
 // measured.
 func (m *galerkin) solveAgain() error {
 	for _, s := range m.Active {

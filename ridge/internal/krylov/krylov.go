@@ -1,6 +1,6 @@
-// Package krylov refines ridge solutions by passes over the data until their errors are certified. [Solve] is the loop
-// over the passes, and a [Method] computes the iterates. A Method uses the rows A only through products of vectors
-// with AᵀA.
+// Package krylov refines ridge solutions by passes over the data until their errors are certified. [Solve] is the
+// loop over the passes, and a [Method] computes the iterates. A Method uses the rows A of the data only through
+// products of vectors with AᵀA.
 package krylov
 
 import (
@@ -15,34 +15,36 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/rows"
 )
 
-// A Problem is a set of linear systems (AᵀA + γI)x = Aᵀb. Each element of Pairs gives the γ and the target b of
-// one system.
+// A Problem is a set of linear systems (AᵀA + γI)x = Aᵀb. Each element of Pairs gives the penalty γ and the target
+// b of one system.
 type Problem struct {
 	Known    *certify.Known // bounds from a summary of the rows
 	Operator *gram.Operator // multiplies vectors by K = AᵀA in a pass over the rows
 	Hessian  Hessian
 	Pairs    []Pair // one for each system
-	// initial coefficients (t×d), the same for every γ; nil means Ĥ⁻¹Aᵀb, for the Hessian Ĥ
+	// Start holds initial coefficients for each target (t×d), for every penalty. If it is nil, Hessian⁻¹Aᵀb is used for
+	// the target b.
 	Start []float64
-	// Deflate means that Hessian is a function of BᵀB, where B is the sketch. Then the inverse of Hessian multiplies
-	// every vector orthogonal to the right singular vectors of B by the same number.
+	// Deflate means that Hessian is a function of BᵀB, where B is the sketch. Then every vector orthogonal to the right
+	// singular vectors of B is an eigenvector of Hessian, with the same eigenvalue.
 	Deflate bool
 
 	Tol       float64
 	MaxPasses int
 	Observe   func(s *System) // if not nil, called for every iterate after its pass
-	// Progress, if not nil, is called after each block. relative is the largest bound on the relative error, and active
-	// is the number of systems that have not stopped. rows counts the rows read in this pass.
+	// Progress, if not nil, is called after each block. rows is the number of rows read in this pass. relative is the
+	// largest bound on a relative error, and active is the number of systems that have not stopped.
 	Progress func(pass int, rows int64, relative float64, active int)
 }
 
-// A Pair gives the γ and the target of a system. The right-hand side of the system is Aᵀb for the target b.
+// A Pair gives the penalty and the index of the target of one system. The system's right-hand side is Aᵀb for this
+// target b.
 type Pair struct {
 	Gamma  float64
 	Target int
 }
 
-// A Method requests products with AᵀA and computes the next iterates. In each pass, [Solve] calls Ask, Absorb
+// A Method requests products with AᵀA and computes the iterates from them. In each pass, [Solve] calls Ask, Absorb
 // and Gradients, bounds the errors of the iterates, and then calls Step.
 type Method interface {
 	// Start sets the initial iterates.
@@ -52,16 +54,17 @@ type Method interface {
 	Ask(last bool) *Request
 	// Absorb processes the products that Ask requested.
 	Absorb() error
-	// Gradients returns the gradients of the active systems at their iterates, projected onto the right singular vectors
-	// of the sketch. They are valid until the next call of a method of this interface.
+	// Gradients returns the gradient of each active system at its iterate, projected onto the right singular vectors of
+	// the sketch. The results are valid until the next call of a method of this interface.
 	Gradients() []Projection
 	// Step computes the next iterates of the systems that have not stopped.
 	Step(ctx context.Context) error
 }
 
-// A Request holds the vectors that a pass multiplies by K = AᵀA, and the results. Row i of V is the vector v of
-// Queries[i]. Row i of Out is Kv, or Kv − Aᵀb if the query is affine. RSS[i] is ‖Av‖², or ‖Av − b‖² if
-// the query is affine. V, Out and RSS have room for the vectors that [Batch.read] appends, one for each target.
+// A Request holds the vectors that a pass multiplies by AᵀA, and the results. Row i of V is the vector v of
+// Queries[i]. Row i of Out is AᵀAv, and RSS[i] is ‖Av‖². If the query is affine, with target b, they are
+// Aᵀ(Av − b) and ‖Av − b‖². V, Out and RSS also have room for the vectors that [Batch.read] appends, one for
+// each target.
 type Request struct {
 	Queries     []gram.Query
 	V, Out, RSS []float64
@@ -111,12 +114,12 @@ func newMethod(kind Kind, b *Batch) (Method, error) {
 	return newSeparate(b, kind)
 }
 
-// A Batch is the state of all systems of a Problem.
+// A Batch is the state of all systems of a Problem during the iteration.
 type Batch struct {
 	*Problem
 	Systems []*System // one for each of Pairs
-	// checked lists the targets whose Aᵀb is compared with the summary in the first pass. These are the targets with a
-	// system, or all targets if there are no systems.
+	// checked lists the targets b whose products Aᵀb are compared with the summary in the first pass. These are the
+	// targets that have a system, or all targets if there are no systems.
 	checked []int
 	Active  []*System // the systems that have not stopped
 }
@@ -139,7 +142,8 @@ func newBatch(p *Problem) *Batch {
 	return b
 }
 
-// startAt sets the initial iterate of each system to the row of x (t×d) that belongs to the target of the system.
+// startAt sets the initial iterate of each system to the row of x for the target of the system. x has one row of d
+// coefficients for each target.
 func (b *Batch) startAt(x []float64) {
 	d := b.Dim()
 	for _, s := range b.Systems {
@@ -150,10 +154,10 @@ func (b *Batch) startAt(x []float64) {
 // Dim returns the number of features d.
 func (b *Batch) Dim() int { return b.Known.Eigen().Dim }
 
-// targets returns the number of targets whose Aᵀb is checked in the first pass.
+// targets returns the number of targets b whose product Aᵀb is checked in the first pass.
 func (b *Batch) targets() int { return len(b.checked) }
 
-// newRequest returns a Request for up to q vectors. The caller sets V and Out.
+// newRequest returns a Request with room for q vectors and for the targets to check. The caller sets V and Out.
 func (b *Batch) newRequest(q int) Request {
 	q += b.targets()
 	return Request{Queries: make([]gram.Query, 0, q), RSS: make([]float64, q)}
@@ -190,8 +194,8 @@ func (b *Batch) pass(ctx context.Context, m Method, pass int) error {
 	return m.Step(ctx)
 }
 
-// read makes the pass for a request. If the pass has read other rows than the summary, read returns an error. For this
-// check, the first pass also computes Aᵀb of each target.
+// read makes the pass for a request. It returns an error if the pass has read other rows than the summary. For this
+// check, the first pass also computes Aᵀb of each target b.
 func (b *Batch) read(ctx context.Context, pass int, r *Request) error {
 	q := len(r.Queries)
 	d := b.Dim()
@@ -214,7 +218,7 @@ func (b *Batch) read(ctx context.Context, pass int, r *Request) error {
 	return b.compare(qs, q, *r)
 }
 
-// rejudge replaces Known, and with it the Judge of each system.
+// rejudge replaces Known by k. The bounds for each system then come from k as well.
 func (b *Batch) rejudge(k *certify.Known) {
 	b.Known = k
 	judge := b.judges()
@@ -223,7 +227,7 @@ func (b *Batch) rejudge(k *certify.Known) {
 	}
 }
 
-// judges returns a function that returns the Judge of γ. It computes each Judge only once.
+// judges returns a function that returns the Judge of a penalty. The function computes each Judge only once.
 func (b *Batch) judges() func(gamma float64) *certify.Judge {
 	made := map[float64]*certify.Judge{}
 	return func(gamma float64) *certify.Judge {
@@ -235,7 +239,7 @@ func (b *Batch) judges() func(gamma float64) *certify.Judge {
 }
 
 // compare returns an error if this pass has read other rows than the summary, because certificates would then be
-// wrong. The first q queries are the queries of the method; the others are for this check.
+// wrong. The first q queries are those that the method asked for. The remaining ones were added for this check.
 func (b *Batch) compare(qs []gram.Query, q int, r Request) error {
 	const other = "this pass read other rows than the summary"
 	k := b.Known
@@ -256,7 +260,7 @@ func (b *Batch) compare(qs []gram.Query, q int, r Request) error {
 		if i < q {
 			continue
 		}
-		// The other queries ask for gradients at zero, which are −Aᵀb.
+		// The queries from index q on ask for gradients at zero, which are −Aᵀb.
 		if off, differs := k.CrossDiffers(s.Target, out, r.RSS[i]); differs {
 			is, was := digits.Apart(r.RSS[i], k.TSS[s.Target])
 			return rows.Unfit(

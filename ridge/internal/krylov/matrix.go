@@ -7,9 +7,9 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/gram"
 )
 
-// ComputeMatrix computes K = AᵀA (d×d) in one pass, which multiplies all unit vectors by K. It uses only p.Operator
-// and p.Known. The result known has the bounds for the pass: p.Known, or p.Known.ReadSparse() if the pass has read
-// sparse rows.
+// ComputeMatrix computes AᵀA (d×d) in one pass, which multiplies all unit vectors by AᵀA. It uses only p.Operator
+// and p.Known. The result known holds the bounds for the pass. It is p.Known.ReadSparse() if the pass has read
+// sparse rows, and p.Known otherwise.
 func ComputeMatrix(ctx context.Context, p Problem) (k []float64, known *certify.Known, err error) {
 	p.Pairs = nil
 	b := newBatch(&p)

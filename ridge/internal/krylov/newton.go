@@ -2,14 +2,14 @@ package krylov
 
 import "github.com/fdridge/fdridge/internal/vec"
 
-// newton is the iterative refinement of C. Dickens (2020), Algorithm 1 (iFDRR and iRFDRR). The paper omits the
-// term γx of the gradient, which newton includes:
+// newton is the iterative refinement of C. Dickens (2020), Algorithm 1 (iFDRR and iRFDRR), for coefficients x and a
+// target b. The paper omits the term γx of the gradient, which newton includes:
 //
 //	x ← x − Ĥ⁻¹(Aᵀ(Ax − b) + γx).
 //
-// Ĥ is the Hessian from the sketch. Let η be the shrinkage of the sketch, and ρ = η/2. A step multiplies the error
-// by at most ridge.Outcome.Contraction. For Robust Frequent Directions this factor is ρ/(γ+ρ) < 1. For plain
-// Frequent Directions it is η/γ, which may be 1 or more.
+// Ĥ is the approximation of AᵀA + γI by the sketch. A step multiplies the error by at most
+// ridge.Outcome.Contraction. Let η be the shrinkage of the sketch, and ρ = η/2. For Robust Frequent Directions the
+// factor is ρ/(γ+ρ) < 1. For plain Frequent Directions it is η/γ, which may be 1 or more.
 type newton struct{ x, g []float64 }
 
 func (n *newton) query(v []float64) bool {
@@ -26,5 +26,5 @@ func (n *newton) step(z []float64) {
 	vec.Axpy(-1, z, n.x)
 }
 
-// verify does nothing, because every pass measures the gradient at x.
+// verify does nothing, because every pass of newton measures the gradient at the iterate.
 func (n *newton) verify() {}

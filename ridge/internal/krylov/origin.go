@@ -10,29 +10,29 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/interval"
 )
 
-// An origin is a point at which the gradient of a system was computed with twice the digits. The iterate of the system
-// is then origin + X. Plain arithmetic multiplies X by AᵀA + γI, with a round-off proportional to ‖X‖. So, for
-// small X, the gradient at the iterate is as precise as at the origin. The iterate is not rounded to float64, so this
-// rounding does not limit the iteration.
+// An origin is a point o at which the gradient of a system was computed with twice the digits. The iterate of the
+// system is then o + X. A pass multiplies X by AᵀA + γI in plain arithmetic, with a round-off proportional to ‖X‖.
+// For small X, the gradient at the iterate is therefore as precise as the gradient at o. The iterate is not rounded
+// to float64, and such a rounding cannot limit the iteration.
 type origin struct {
 	x, g  []float64     // the point o, and the gradient at o
 	exact certify.Exact // the bounds at o
-	// the mean of Xx − y at x = o, for the rows X and targets y before centring
+	// shift is the mean of the residuals Xo − y, where X and y are the rows and the target before centring.
 	shift twofold.Number
-	// the bounds at the iterate, from the last pass that computed the gradient there
+	// here has the bounds at the iterate, from the last pass that computed the gradient there.
 	here *certify.Exact
 	near float64 // bounds the distance of the iterate from the exact solution
-	// the current pass computes the product (AᵀA + γI)X, from which the gradient at the iterate follows
+	// asked means that the current pass computes the product AᵀAX. The gradient at the iterate follows from it.
 	asked bool
-	// the next gradient must again be computed with twice the digits
+	// renew means that the next gradient must again be computed with twice the digits.
 	renew bool
 
 	rounded, low []float64 // o + X rounded to float64, and the rounding error
 }
 
-// setOrigin makes v the [origin] of s. found is the gradient at v, computed with twice the digits. If the round-off of
-// found is at least half the round-off of a plain gradient, setOrigin returns false and changes nothing. This happens
-// if the rows are far from zero, because found is computed without centring them.
+// setOrigin makes v the [origin] of s. found is the gradient at v, computed with twice the digits. setOrigin
+// returns false and changes nothing if the round-off of found is at least half the round-off of a plain gradient.
+// This happens if the rows are far from zero, because found is computed from rows that are not centred.
 func (s *System) setOrigin(v []float64, found *gram.Measurement) (ok bool) {
 	rss, off := found.RSS.Round()
 	exact := s.judged.Exact(v, interval.Outward(rss, off), found.Rounded(), found.Residual)
@@ -60,7 +60,8 @@ func (s *System) setOrigin(v []float64, found *gram.Measurement) (ok bool) {
 	return true
 }
 
-// add computes origin + x, rounded to float64, in o.rounded. It returns the norm of the rounding error.
+// add computes o.x + x, and stores it in o.rounded, rounded to float64, and in o.low, the rounding error. It
+// returns a bound on the norm of this error.
 func (o *origin) add(x []float64) (rounding float64) {
 	for i, v := range x {
 		o.rounded[i], o.low[i] = twofold.Sum(o.x[i], v)
@@ -73,7 +74,8 @@ func (o *origin) isCurrent() bool {
 	return o != nil && o.here == &o.exact
 }
 
-// isSharper reports whether the round-off at the origin is less than half the round-off at the iterate.
+// isSharper reports whether the gradient at the origin has less than half the round-off of the gradient at the
+// iterate.
 func (o *origin) isSharper() bool {
 	return o.exact.Weights < o.here.Weights/2
 }

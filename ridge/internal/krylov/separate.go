@@ -7,27 +7,28 @@ import (
 	"github.com/fdridge/fdridge/internal/spectral"
 )
 
-// An iteration solves one system by itself. Its methods update the iterate and the gradient of the system.
+// An iteration solves one system independently of the others. Its methods update the iterate and the gradient of
+// the system.
 type iteration interface {
 	// query writes the vector for the next pass to v. If affine is true, the pass computes the gradient at v. Otherwise
-	// it computes the product (AᵀA + γI)v.
+	// it computes the product (AᵀA + γI)v, for the penalty γ of the system.
 	query(v []float64) (affine bool)
-	// absorb updates the iterate and the gradient from hv, the result of the pass. isGradient reports whether hv is the
-	// gradient at the new iterate.
+	// absorb updates the iterate and the gradient. hv is the result of the pass for the last query. isGradient reports
+	// whether hv is the gradient at the new iterate.
 	absorb(hv []float64) (isGradient bool)
-	// step receives z = Ĥ⁻¹g and prepares the next query.
+	// step receives z, the gradient multiplied by the inverse Hessian, and prepares the next query.
 	step(z []float64)
-	// verify makes the next query request the gradient at x.
+	// verify makes the next query ask for the gradient at the iterate.
 	verify()
 }
 
-// separate solves each system by an iteration of its own. The systems only share the passes.
+// separate solves each system by an iteration of its own. The systems have only the passes in common.
 type separate struct {
 	*Batch
 	iterations []iteration // one for each system
 	request    Request
 	*workspace
-	// by the index of a system: the row of gradients that belongs to the system
+	// gradientRow[i] is the row of gradients that belongs to the system with index i.
 	gradientRow []int
 }
 
@@ -60,7 +61,7 @@ func newSeparate(b *Batch, kind Kind) (*separate, error) {
 	return newSeparateIn(b, kind, newWorkspace(b), r)
 }
 
-// newSeparateIn does the work of newSeparate in given memory. r must have room for all systems.
+// newSeparateIn does what newSeparate does, in the memory of w and r. r must have room for all systems.
 func newSeparateIn(b *Batch, kind Kind, w *workspace, r Request) (*separate, error) {
 	m := &separate{
 		Batch:       b,
@@ -94,8 +95,8 @@ func newIteration(kind Kind, s *System) (iteration, error) {
 	return nil, fmt.Errorf("ridge: method %d does not iterate on each system by itself", int(kind))
 }
 
-// Start sets every iterate to the initial coefficients of the problem. If the problem has none, Start uses Ĥ⁻¹c,
-// for the Hessian Ĥ and c = Aᵀb.
+// Start sets every iterate to the initial coefficients of the problem. If the problem has none, Start sets the
+// iterate of a system to Ĥ⁻¹Aᵀb. Here Ĥ is the Hessian of the problem, and b is the target of the system.
 func (m *separate) Start(ctx context.Context) error {
 	d := m.Dim()
 	if m.Problem.Start != nil {
@@ -163,8 +164,8 @@ func (m *separate) Gradients() []Projection {
 	return m.projected[:q]
 }
 
-// Step passes Ĥ⁻¹g to the iterations, for the gradient g and the Hessian Ĥ. It skips the systems whose gradient
-// the next pass must measure first.
+// Step multiplies the gradients by the inverse Hessian and passes the products to the iterations. It skips the
+// systems whose gradient the next pass must measure first.
 func (m *separate) Step(ctx context.Context) error {
 	d := m.Dim()
 	g := &m.gradients

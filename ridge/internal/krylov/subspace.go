@@ -11,17 +11,18 @@ import (
 // errNoConvergence is [engine.ErrNoConvergence] with the prefix of package ridge.
 var errNoConvergence = fmt.Errorf("ridge: %w", engine.ErrNoConvergence)
 
-// A subspace is spanned by the rows of Q (k×d), which are orthonormal up to round-off. It stores KQᵀ for K = AᵀA,
-// and solves systems with T + γI for many γ, where T = QKQᵀ. The eigendecomposition SᵀΘS of the first
-// n = eigenRows rows and columns of T was computed earlier. w = k − n rows were added later. Eliminating the first n
-// leaves the Schur complement M:
+// A subspace is spanned by the rows of a k×d matrix Q, which are orthonormal up to round-off. It stores the
+// products of the rows with K = AᵀA. Let T = QKQᵀ. A subspace solves systems with T + γI for many penalties γ.
+//
+// SᵀΘS is the eigendecomposition of the first n = eigenRows rows and columns of T. It was computed before the last
+// w = k − n rows were added. Elimination of the first n rows leaves the Schur complement M:
 //
 //	T = ⎡SᵀΘS  Fᵀ⎤        M = C + γI − FSᵀ(Θ+γI)⁻¹SFᵀ
 //	    ⎣F     C ⎦        (C is w×w, F is w×n).
 type subspace struct {
 	be   engine.Backend
 	d, k int
-	// capacity in rows; q and kq have room for further rows, which are not in the subspace
+	// most is the capacity in rows. q and kq have room for further rows, which are not in the subspace.
 	most int
 	q    []float64 // Q, d columns
 	kq   []float64
@@ -34,7 +35,7 @@ type subspace struct {
 	work      subspaceWork
 }
 
-// subspaceWork is workspace that is used only during a call.
+// subspaceWork is workspace whose contents do not matter between calls.
 type subspaceWork struct {
 	eigen      []float64 // workspace of SymEig
 	t          []float64 // copy of T for SymEig
@@ -43,11 +44,12 @@ type subspaceWork struct {
 	projection []float64 // projections of vectors onto the subspace
 }
 
-// schurRows is the largest number of rows of M in [subspace].
+// schurRows is the largest number of rows of the Schur complement M in [subspace].
 const schurRows = 64
 
-// newSubspace returns an empty subspace with room for capacity rows. Its memory has extra further rows, for vectors
-// that are not in the subspace. extra is also the largest number of vectors in a call of propose or solve.
+// newSubspace returns an empty subspace with room for capacity rows of length d. Its memory has room for extra more
+// rows, for vectors that are not in the subspace. extra is also the largest number of vectors in a call of propose
+// or solve.
 func newSubspace(be engine.Backend, d, capacity, extra int) *subspace {
 	n, wide := max(capacity, extra), max(extra, BlockRows)
 	return &subspace{
@@ -70,7 +72,8 @@ func newSubspace(be engine.Backend, d, capacity, extra int) *subspace {
 	}
 }
 
-// grow adds the next b rows of q to the subspace. Their products with K are already in kq.
+// grow adds b rows to the subspace, which are the next rows of s.q. Their products with AᵀA must already be in
+// s.kq.
 func (s *subspace) grow(b int) error {
 	if b == 0 {
 		return nil
@@ -98,8 +101,8 @@ func (s *subspace) grow(b int) error {
 	return nil
 }
 
-// decompose computes the eigendecomposition SᵀΘS of the matrix T in [subspace]. T is positive semidefinite, so
-// decompose sets negative eigenvalues, which are round-off, to zero.
+// decompose computes the eigendecomposition of the matrix T in [subspace]. T is positive semidefinite. Therefore
+// negative eigenvalues are round-off, and decompose sets them to zero.
 func (s *subspace) decompose() error {
 	copyMatrix(s.k, s.k, s.work.t, s.k, s.t, s.most)
 	t := engine.View(s.k, s.k, s.work.t)
@@ -114,13 +117,13 @@ func (s *subspace) decompose() error {
 	return nil
 }
 
-// solve writes (T + gamma[i]·I)⁻¹uᵢ to row i of y, for each of the q rows uᵢ of u. [subspace] defines T. The
-// leading dimension of u and y is s.most.
+// solve multiplies row i of u by (T + gamma[i]·I)⁻¹, for the matrix T in [subspace], and writes the product to row
+// i of y. u and y have q rows, with the row stride s.most.
 func (s *subspace) solve(q int, gamma, u, y []float64) error {
 	if s.eliminate(q, gamma, u, y) {
 		return nil
 	}
-	// Round-off and a tiny γ made the Schur complement indefinite.
+	// Because of round-off and a tiny penalty, the Schur complement is not positive definite.
 	if err := s.decompose(); err != nil {
 		return err
 	}
@@ -128,7 +131,7 @@ func (s *subspace) solve(q int, gamma, u, y []float64) error {
 	return nil
 }
 
-// eliminate does the work of solve by Schur complements. It returns false if a Schur complement is not positive
+// eliminate does what solve does, by Schur complements. It returns false if a Schur complement is not positive
 // definite.
 func (s *subspace) eliminate(q int, gamma, u, y []float64) bool {
 	n := s.eigenRows
@@ -192,8 +195,8 @@ func (s *subspace) eliminate(q int, gamma, u, y []float64) bool {
 	return true
 }
 
-// solveSchur overwrites z with M⁻¹z, where M is the Schur complement in [subspace] and f is FSᵀ(Θ+γI)^{-½}. If
-// M is not positive definite, it returns false.
+// solveSchur overwrites z with M⁻¹z, where M is the Schur complement in [subspace]. In the notation of [subspace],
+// f is FSᵀ(Θ+γI)^{-½}. If M is not positive definite, solveSchur returns false.
 func (s *subspace) solveSchur(gamma float64, f, z []float64) bool {
 	n := s.eigenRows
 	w := s.k - s.eigenRows
@@ -211,16 +214,19 @@ func (s *subspace) solveSchur(gamma float64, f, z []float64) bool {
 }
 
 const (
-	// propose leaves out directions whose singular value is at most newDirection times the largest singular value.
+	// newDirection is a ratio of singular values. The method propose leaves out directions whose singular value is at
+	// most newDirection times the largest one.
 	newDirection = 3e-5
-	// If the part of a unit vector orthogonal to the subspace has a norm of at most roundOff, it counts as zero.
+	// roundOff is a norm. If the part of a unit vector orthogonal to the subspace has at most this norm, it counts as
+	// zero.
 	roundOff = 1e-12
-	// tiniest is the smallest norm of a vector that is used. The square of such a norm does not underflow.
+	// tiniest is a norm. A vector whose norm is at most tiniest is not used. The square of a larger norm does not
+	// underflow.
 	tiniest = 0x1p-500
 )
 
-// orthogonalParts replaces the n rows of z by their parts orthogonal to the subspace, scaled to length one. It removes
-// rows whose orthogonal part is only round-off, and returns the number of remaining rows.
+// orthogonalParts replaces each of the n rows of z by its part orthogonal to the subspace, scaled to length one. It
+// removes rows whose orthogonal part is only round-off, and returns the number of remaining rows.
 func (s *subspace) orthogonalParts(n int, z []float64) int {
 	n = s.normalised(n, z, tiniest)
 	s.subtractProjections(n, z)
@@ -229,9 +235,9 @@ func (s *subspace) orthogonalParts(n int, z []float64) int {
 	return s.normalised(n, z, 0.5)
 }
 
-// propose computes orthonormal rows that span the n rows of z, in descending order of their singular values in z. It
-// stores them after the rows of the subspace and returns their number. On entry the rows of z must be orthogonal to
-// the subspace up to round-off. propose overwrites z.
+// propose computes orthonormal rows that span the n rows of z, in descending order of their singular values in z.
+// It stores the new rows after the rows of the subspace and returns their number. On entry, the rows of z must be
+// orthogonal to the subspace up to round-off. propose overwrites z.
 func (s *subspace) propose(n int, z []float64) (int, error) {
 	n = s.normalised(n, z, tiniest)
 	if n == 0 {
@@ -260,15 +266,15 @@ func (s *subspace) propose(n int, z []float64) (int, error) {
 }
 
 const (
-	// a pass multiplies this number of vectors in less time than reading the rows takes
+	// BlockRows is a number of vectors that a pass multiplies in less time than it takes to read the rows.
 	BlockRows = 32
-	// fill adds no vectors if this fraction of the capacity of the subspace is in use
+	// fillTo is a fraction of the capacity of the subspace. If at least this fraction is in use, fill adds no vectors.
 	fillTo = 0.5
 )
 
-// fill adds rows to the b new rows, which are stored after the rows of the subspace. It returns the new number of
-// rows, which is at most BlockRows. The added rows continue the Krylov space: they are the last products with K, made
-// orthogonal to the subspace and to the b rows.
+// fill adds more rows to the b new rows that are stored after the rows of the subspace. It returns the number of
+// new rows, at most BlockRows if b is at most BlockRows. The added rows continue the Krylov space. They are the
+// last products with AᵀA, made orthogonal to the subspace and to the b rows.
 func (s *subspace) fill(b int) int {
 	n := min(s.last, BlockRows, s.most-s.k-b)
 	if float64(s.k) >= fillTo*float64(s.most) || b >= BlockRows || n <= 0 {
@@ -279,9 +285,9 @@ func (s *subspace) fill(b int) int {
 	return orthonormal(b, b+s.next(n, rows[b*d:]), BlockRows, d, rows)
 }
 
-// next takes the products of K with n of the newest vectors of the subspace, makes them orthogonal to the subspace,
-// and scales them to length one. It writes them to z and returns their number. Products that are only round-off are
-// left out.
+// next writes up to n vectors to z. They are the products of AᵀA with n of the newest vectors of the subspace, made
+// orthogonal to the subspace and scaled to length one. next leaves out products that are only round-off, and
+// returns the number of vectors.
 func (s *subspace) next(n int, z []float64) int {
 	d, k := s.d, s.k
 	for i := range n {
@@ -303,8 +309,8 @@ func (s *subspace) next(n int, z []float64) int {
 	return s.normalised(n, z, 0.5)
 }
 
-// orthogonalise subtracts from the unit vector row its projection onto the first n rows of z, which are orthonormal.
-// It scales the result to length one. If almost nothing of row is left, it returns false.
+// orthogonalise makes the unit vector row orthogonal to the first n rows of z, which are orthonormal, and scales it
+// to length one. If almost nothing of row is left, it returns false.
 func orthogonalise(n, d int, z, row []float64) bool {
 	for range 2 {
 		for i := range n {
@@ -320,8 +326,8 @@ func orthogonalise(n, d int, z, row []float64) bool {
 	return true
 }
 
-// normalised scales the n rows of z to length one. It removes rows that are not finite and rows with a norm of at most
-// minNorm. It returns the number of remaining rows.
+// normalised scales the n rows of z to length one. It removes rows that are not finite and rows whose norm is at
+// most minNorm, and returns the number of remaining rows.
 func (s *subspace) normalised(n int, z []float64, minNorm float64) int {
 	live := 0
 	for i := range n {
@@ -335,7 +341,7 @@ func (s *subspace) normalised(n int, z []float64, minNorm float64) int {
 	return live
 }
 
-// subtractProjections subtracts from z's rows their projections onto the subspace.
+// subtractProjections subtracts from each of the n rows of z its projection onto the subspace.
 func (s *subspace) subtractProjections(n int, z []float64) {
 	ld := max(n, 1)
 	along := s.work.projection[:n*s.d]
@@ -350,9 +356,8 @@ func (s *subspace) subtractProjections(n int, z []float64) {
 	vec.Axpy(-1, along, z[:n*s.d])
 }
 
-// orthonormal makes the n unit rows of z orthonormal. On entry, rows 0 to done−1 must be orthonormal already. A row
-// that is close to the span of earlier rows is removed. At most limit rows are kept. orthonormal returns the number of
-// remaining rows.
+// orthonormal makes the n unit rows of z orthonormal. On entry, rows 0 to done−1 must be orthonormal already. It
+// removes rows that are close to the span of earlier rows, keeps at most limit rows, and returns their number.
 func orthonormal(done, n, limit, d int, z []float64) int {
 	live := done
 	for i := done; i < n && live < limit; i++ {

@@ -27,7 +27,8 @@ const (
 	Diverged
 )
 
-// A System is the state of the iteration for one γ and one target.
+// A System is the state of the iteration for one penalty γ and one target b. The exact solution is x*, and x is the
+// iterate.
 type System struct {
 	Iterate
 	Target   int
@@ -36,7 +37,7 @@ type System struct {
 
 	index  int // index in Batch.Systems
 	judged *certify.Judge
-	// the next pass measures the gradient at the current iterate, instead of making a step
+	// checking means that the next pass measures the gradient at the current iterate. Otherwise the pass makes a step.
 	checking  bool
 	precision precision // the precision of measured gradients
 	origin    *origin   // nil until a gradient is measured with twice the digits
@@ -50,18 +51,19 @@ type precision int
 
 const (
 	plain precision = iota
-	// doubleDouble: round-off of plain gradients limits the error bound, so the next pass computes the gradient with
-	// twice the digits, in double-double arithmetic.
+	// doubleDouble means that gradients are measured with twice the digits, in double-double arithmetic. The reason is
+	// that round-off of plain gradients limits the error bound.
 	doubleDouble
 	plainAgain // plainAgain: a gradient in double-double arithmetic had no less round-off than a plain one
 )
 
-// An Iterate is the current approximation of the solution of a system. Its gradient comes from a pass over the rows,
-// which measures it, or from a recursion.
+// An Iterate is the current approximation of the solution of a system. Its gradient comes from a pass over the
+// rows, which measures it, or from a recursion.
 type Iterate struct {
-	// coefficients (minus the origin, if there is one), and the gradient at the iterate
+	// X holds the coefficients, or the coefficients minus the origin if there is one. G is the gradient at the iterate.
 	X, G []float64
-	// ‖Ax − b‖, measured by a pass or computed from the updated gradient; unused with an origin
+	// Residual is ‖Ax − b‖ for the coefficients x and the target b. It was measured by a pass, or computed from the
+	// updated gradient. It is unused if there is an origin.
 	Residual float64
 	Measured bool // the last pass measured G
 }
@@ -72,13 +74,14 @@ type best struct {
 	found    certify.Measured
 	relative float64 // bounds the relative error; +Inf if unknown
 	first    float64 // the first bound on ‖x − x*‖
-	// number of consecutive measured gradients that did not halve the error bound
+	// failedChecks is the number of consecutive measured gradients that did not halve the error bound.
 	failedChecks int
 	known        bool
 }
 
-// maxFailedChecks limits the number of consecutive failed checks. A check is a pass that measures the gradient at an
-// iterate, instead of making a step. It fails unless the new error bound is less than half of the best bound so far.
+// maxFailedChecks limits the number of consecutive failed checks. A check is a pass that measures the gradient at
+// an iterate and makes no step. A check fails unless the new error bound is less than half of the best bound so
+// far.
 const maxFailedChecks = 5
 
 func newSystem(judge *certify.Judge, index, target, d int) *System {
@@ -91,7 +94,7 @@ func newSystem(judge *certify.Judge, index, target, d int) *System {
 	}
 }
 
-// Coef returns the current coefficients, rounded to float64. The next step overwrites them.
+// Coef returns the current coefficients, rounded to float64. The next step overwrites the returned slice.
 func (s *System) Coef() []float64 {
 	if s.origin == nil {
 		return s.X
@@ -102,10 +105,10 @@ func (s *System) Coef() []float64 {
 // Gamma returns the γ of the system.
 func (s *System) Gamma() float64 { return s.judged.Gamma }
 
-// Passes returns the number of passes over the data so far.
+// Passes returns the number of passes over the data that this system has taken part in.
 func (s *System) Passes() int { return s.passes }
 
-// Best returns the iterate with the smallest certified error. found is the measurement at this iterate.
+// Best returns the iterate with the smallest certified error. found has the results of the pass at this iterate.
 func (s *System) Best() (x []float64, found certify.Measured) {
 	return s.best.x, s.best.found
 }
@@ -115,9 +118,9 @@ func (s *System) Weights() certify.Weights {
 	return s.judged.Weights(s.Target, s.best.x, &s.best.found)
 }
 
-// judge bounds the error of the current iterate, given the projection g of its gradient. If the certified error is the
-// smallest so far, judge records the iterate as the best. It then decides whether the system stops, and whether the
-// next pass must measure its gradient.
+// judge bounds the error of the current iterate, whose projected gradient is g. If the certified error is the
+// smallest so far, judge records the iterate as the best one. It then decides whether the system stops. If the
+// system goes on, judge decides whether the next pass must measure its gradient.
 func (s *System) judge(g *Projection, tol float64, observe func(*System)) {
 	round := s.roundOff()
 	rounding := s.distance(g, round)
@@ -174,28 +177,28 @@ func (s *System) judge(g *Projection, tol float64, observe func(*System)) {
 	}
 }
 
-// hasZeroTarget reports whether Aᵀb is zero up to round-off. The exact solution is then zero up to round-off,
-// and no relative error can be certified.
+// hasZeroTarget reports whether Aᵀb is zero up to round-off, for the target b. The exact solution is then also zero
+// up to round-off, and no relative error can be certified.
 func (s *System) hasZeroTarget() bool {
 	return s.judged.CNorm(s.Target) <= s.judged.CrossError(s.Target)
 }
 
-// isZero reports whether the solution is zero up to round-off. There are three conditions: hasZeroTarget holds,
-// the iteration has reduced the initial bound to round-off, and no digit of the current coefficients is
-// certain.
+// isZero reports whether the solution is zero up to round-off. Three conditions must hold. The product Aᵀb is zero
+// up to round-off for the target b. The iteration has reduced the error bound to round-off. No digit of the current
+// coefficients is certain.
 func (s *System) isZero() bool {
 	return s.hasZeroTarget() &&
 		s.bound <= roundoff.Eps*s.best.first &&
 		math.IsInf(s.Relative, 1)
 }
 
-// nearShare is a fraction of the error bound. [System.plainFails] tolerates round-off of plain gradients up to this
-// fraction.
+// nearShare is a fraction of the error bound. Up to this fraction, [System.plainFails] accepts the round-off of
+// plain gradients.
 const nearShare = 1. / 64
 
-// plainFails reports whether plain arithmetic is too inaccurate for the gradient. There are two conditions: the effect
-// of the round-off is above the tolerance, and it is more than nearShare of the error bound. For a zero target,
-// plainFails returns false.
+// plainFails reports whether plain arithmetic is too inaccurate for the gradient. Two conditions must hold. The
+// effect of the round-off on the coefficients is above the tolerance, and it is more than nearShare of the error
+// bound. If Aᵀb is zero up to round-off for the target b, plainFails returns false.
 func (s *System) plainFails(round, tol float64) bool {
 	return round > tol*vec.Norm(s.X) &&
 		round > nearShare*s.bound &&
@@ -203,18 +206,20 @@ func (s *System) plainFails(round, tol float64) bool {
 }
 
 // measuresPrecisely reports whether the next pass measures the gradient with twice the digits. The same pass also
-// continues the iteration from the present gradient, because the precise gradient will differ little from it.
+// continues the iteration from the present gradient. This is useful because the precise gradient will differ little
+// from the present one.
 func (s *System) measuresPrecisely() bool {
 	return s.checking && s.precision == doubleDouble && (s.origin == nil || s.origin.renew)
 }
 
-// roundedAway is a factor. If an error bound is less than roundedAway times the error of rounding the coefficients to
-// float64, further passes can hardly reduce the bound.
+// roundedAway is a factor. Rounding the coefficients to float64 causes an error. If an error bound is less than
+// roundedAway times this error, further passes can hardly reduce the bound.
 const roundedAway = 1.125
 
 // distance sets s.bound to a bound on the distance of the rounded coefficients from the exact solution. g is the
-// projection of the gradient onto the right singular vectors of the sketch, and round bounds the effect of the
-// round-off of the gradient. The result rounding is the part of the bound that comes from rounding the coefficients.
+// gradient projected onto the right singular vectors of the sketch. round bounds the effect of the gradient's
+// round-off on the coefficients. The result rounding is the part of the bound that comes from rounding the
+// coefficients.
 func (s *System) distance(g *Projection, round float64) (rounding float64) {
 	if s.origin != nil {
 		rounding = s.origin.add(s.X)
@@ -262,11 +267,11 @@ func (s *System) record(g *Projection) {
 	b.relative, b.known = s.Relative, true
 }
 
-// query returns the query of a pass for v. If affine is false, the pass computes the product of AᵀA with v. If
-// affine is true, v is X of the iterate, and the pass computes
+// query returns the query of a pass for the vector v. If affine is false, the pass computes AᵀAv. If affine is
+// true, v must be X of the iterate. The pass then computes
 //   - if s.origin is nil: the gradient at X
-//   - if s.origin.renew is true: the gradient at origin + X, which overwrites v
-//   - otherwise: the product of AᵀA with X, which complete turns into the gradient at origin + X
+//   - if s.origin.renew is true: the gradient at origin + X; query overwrites v with origin + X
+//   - otherwise: the product AᵀAX, which the method complete turns into the gradient at origin + X
 func (s *System) query(affine bool, v []float64) gram.Query {
 	q := gram.Query{Target: s.Target, Affine: affine, Gamma: s.Gamma()}
 	switch o := s.origin; {
@@ -283,8 +288,9 @@ func (s *System) query(affine bool, v []float64) gram.Query {
 	return q
 }
 
-// complete turns kv, the result of a pass for v, into Hv or into a gradient, where H = AᵀA + γI. If the iterate is
-// origin + v, complete adds the gradient at the origin to Hv, which gives the gradient at the iterate.
+// complete turns kv, the result of a pass for v, into the product (AᵀA + γI)v or into a gradient. If the pass was
+// for the iterate origin + v, complete adds the gradient at the origin to the product. The sum is the gradient at
+// the iterate.
 func (s *System) complete(kv, v []float64, found *gram.Measurement) {
 	switch {
 	case found == nil:
@@ -301,7 +307,7 @@ func (s *System) complete(kv, v []float64, found *gram.Measurement) {
 	}
 }
 
-// measured records that this pass has computed the gradient G, and the sum of squared residuals rss.
+// measured records that this pass has computed the gradient s.G. rss is the sum of squares that the pass computed.
 func (s *System) measured(rss float64, found *gram.Measurement) {
 	s.Measured = true
 	s.Residual = math.Sqrt(rss)

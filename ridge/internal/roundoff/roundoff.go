@@ -16,91 +16,94 @@ package roundoff
 import "math"
 
 const (
-	// Eps is the distance from 1 to the next float64. Unit is the largest relative error of rounding a number
-	// to the nearest float64.
+	// Eps is the distance from 1 to the next float64. Unit is the largest relative error of rounding a number to the
+	// nearest float64, apart from overflow and underflow.
 	Eps  = 0x1p-52
 	Unit = Eps / 2
 	// Underflow is the largest error of a product that underflows.
 	Underflow = 0x1p-1074
-	// Inflate is a factor by which bounds on round-off are multiplied. It covers the rounding errors in the computation
-	// of the bounds themselves.
+	// Inflate is a factor by which bounds on round-off are multiplied. It covers the rounding errors that computing the
+	// bounds themselves causes.
 	Inflate = 1.01
-	// Few bounds the round-off of a few operations, in units of Eps. It also bounds the round-off of vec.Dot and
-	// vec.Norm, because they use compensated sums.
+	// Few bounds the round-off of a few operations, in units of Eps. It is also enough for vec.Dot and vec.Norm with
+	// vectors of any length, because these use compensated sums.
 	Few = 8
 )
 
-// Constants for the weighted and centred rows of package rows.
+// These constants are for rows that package rows has centred and multiplied by the square roots of their weights.
 const (
-	// MeanPart is the number of rows in a partial sum. The mean of a block of rows is computed from such partial sums.
+	// MeanPart is the number of rows in a partial sum. Package rows computes the mean of a block of rows from such
+	// partial sums.
 	MeanPart = 16
-	// Let D = √Σw·(row − origin)² for one column of a block, with the weights w and the Origin of rows.Stage. The
-	// computed mean of the column has an error of at most MeanOfBlock·Unit·D/√Σw, by Cauchy–Schwarz. MeanOfBlock
-	// is the number of additions within a partial sum, plus the number of partial sums, plus 8. These 8 roundings are in
-	// differences, products, a quotient and a compensated sum of weights.
+	// MeanOfBlock and RowOfBlock are for one column of a block of rows. Let a be an element of the column, w the weight
+	// of its row, and o the column's element of rows.Stage.Origin. Let D = √Σw(a − o)². The computed mean of the
+	// column has an error of at most MeanOfBlock·Unit·D/√Σw, by Cauchy–Schwarz. MeanOfBlock is the number of additions
+	// within a partial sum, plus the number of partial sums, plus 8. These 8 roundings are in differences, products, a
+	// quotient and a compensated sum of weights.
 	//
-	// After the mean is subtracted from the rows, the column has an error of norm at most RowOfBlock·Unit·D. It comes
-	// from the error of the mean and from two differences.
+	// After the mean is subtracted, the column has an error with a norm of at most RowOfBlock·Unit·D. It comes from the
+	// error of the mean and from two differences.
 	MeanOfBlock = MeanPart + StageRows/MeanPart + 8
 	RowOfBlock  = MeanOfBlock + 3
-	// StageRows is the largest number of rows in a block of package rows.
+	// StageRows is the largest number of rows that package rows prepares together, as one block.
 	StageRows = 256
-	// LostSum is a bound on the underflow error of a product. LostSpread is a bound on the underflow error of w·z², for
-	// a weight w ≤ 2⁵⁰⁰ and any number z.
+	// LostSum bounds the underflow error of a product. LostSpread bounds the underflow error of w·z² for a weight
+	// w ≤ 2⁵⁰⁰ and any number z.
 	LostSum    = Underflow
 	LostSpread = 0x1p-1020
-	// WeightedRow is a bound on the relative error of a row times √w. The square root and the
-	// product with it are both rounded.
+	// WeightedRow bounds the relative error of a row that was multiplied by the square root of its weight. The square
+	// root and the product are both rounded.
 	WeightedRow = 2 * Eps
 )
 
 // Constants for sums over rows.
 const (
-	// CentredSquares bounds the relative error of the squared norm of a centred sparse row, in units of Eps. For other
-	// rows, fd.SquaresError is the bound.
+	// CentredSquares bounds the relative error of the squared norm of a centred sparse row, in units of Eps. For all
+	// other rows, fd.SquaresError bounds this error.
 	CentredSquares = 15
-	// Sums over all rows, such as AᵀY, are computed in two steps. Plain addition sums each group of SumRows rows.
-	// Compensated addition then adds up the groups, so that the error does not grow with the number of rows. Sum is a
-	// bound on the round-off of AᵀY, certify.Witness and ‖b‖², in units of Eps.
+	// Sum bounds the round-off of AᵀY, certify.Witness and ‖b‖² for a target b, in units of Eps. Such a sum over all
+	// rows is computed in two steps. Plain addition sums each group of SumRows rows. Compensated addition then adds
+	// up the groups, so that the error does not grow with the number of rows.
 	SumRows = 32
 	Sum     = SumRows/2 + 4
-	// With ManyTargets or more targets, AᵀY does not fit into the cache. Groups then have ManyRows instead of SumRows
-	// rows, and the bound is SumMany instead of Sum.
+	// With at least ManyTargets targets Y, the product AᵀY does not fit into the cache. Groups then have ManyRows
+	// rows instead of SumRows, and the bound on the round-off is SumMany instead of Sum.
 	ManyTargets = 512
 	ManyRows    = 128
 	SumMany     = ManyRows/2 + 4
-	// The square of LostResidual bounds the underflow error of a squared entry of Ax − b.
+	// LostResidual is a number whose square bounds the underflow error of a squared entry of a residual Ax − b.
 	LostResidual = 0x1p-511
 )
 
 // SameRows is the largest accepted difference between the results of two passes over the same rows, for example in
-// another order. Only round-off makes such results differ. For products the difference is relative to ‖A‖² or
-// ‖A‖·‖Y‖, and for a weight to the weight of all rows.
+// another order. Only round-off makes such results differ. For a product, the difference is relative to ‖A‖² or
+// ‖A‖·‖Y‖, for features A and targets Y. For a weight, it is relative to the weight of all rows.
 const SameRows = 1e-9
 
-// The following constants are for passes that multiply vectors by AᵀA. engine.Accuracy covers the sums within one
-// call of the backend.
+// These constants are for passes that multiply vectors by AᵀA. The bounds for the sums within one call of the
+// backend are in engine.Accuracy.
 const (
-	// A pass adds the results of up to ManyCalls calls of the backend, or of SparseChain sparse rows, in plain
-	// arithmetic. It then adds these sums to compensated sums, which take more time.
+	// ManyCalls and SparseChain limit how many results a pass adds in plain arithmetic. The results come from at most
+	// ManyCalls calls of the backend, or from at most SparseChain sparse rows. The pass then adds the plain sums to
+	// compensated sums, which take more time.
 	ManyCalls   = 8
 	SparseChain = 1024
 )
 
-// DenseDot returns a bound on the round-off of a product of a dense row with coefficients, in units of Eps. dot
-// is the backend's bound for this product (engine.Accuracy.Dot).
+// DenseDot bounds the round-off of the product of a dense row with coefficients, in units of Eps. dot is the
+// backend's bound for the product alone (engine.Accuracy.Dot).
 func DenseDot(dot float64) float64 { return dot + Few }
 
-// SparseDot returns a bound on the round-off of a product of a sparse row of d features with coefficients, in units of
-// Eps. The product is a plain sum over the entries, minus the product of the means with the coefficients.
+// SparseDot bounds the round-off of the product of a centred sparse row of d features with coefficients, in units
+// of Eps. The product is a plain sum over the entries, minus the product of the means with the coefficients.
 func SparseDot(d int) float64 {
 	return 5*float64(d)/8 + 2*Few
 }
 
-// Pass returns a bound on the round-off of the gradient of a pass, in units of Eps. gradient is the number of
-// additions in one call of the backend (engine.Accuracy.Gradient). The bound also covers the plain sums over calls and
-// the rounding of a product. If sparse is true, some rows may be sparse. For sparse rows, which are not centred, the
-// pass also subtracts the means times a sum of residuals.
+// Pass bounds the round-off of the gradient that a pass computes, in units of Eps. gradient is the number of
+// additions in one call of the backend (engine.Accuracy.Gradient). The bound also covers the plain sums over calls
+// and the rounding of a product. If sparse is true, some rows may be sparse. Sparse rows are not centred. For them
+// the pass also subtracts the means times a sum of residuals, which the bound then covers.
 func Pass(gradient int, sparse bool) float64 {
 	chain := gradient + ManyCalls
 	if sparse {
@@ -109,51 +112,53 @@ func Pass(gradient int, sparse bool) float64 {
 	return float64((chain+1)/2 + 4)
 }
 
-// The following functions bound the round-off of the normal equations for d features. K = AᵀA and c = AᵀY are sums
-// over groups of rows, the folds. H = K + γI is factored as LLᵀ, and Hx = c is solved. The product of each fold is
-// computed separately, and the products are added. So an entry of K is computed by a chain of at most
+// The following functions bound the round-off of solving the normal equations (K + γI)x = c for d features A and
+// targets Y. K = AᵀA and c = AᵀY are sums over groups of rows, the folds. H = K + γI is factored as LLᵀ. The
+// product of each fold is computed separately, and the products are added. Hence an entry of K is computed by a
+// chain of at most
 //
 //	chain = rows of the longest fold + number of folds
 //
-// consecutive additions. With the columns aᵢ of A, the error of entry i, j is at most
-// chain·Unit·‖aᵢ‖‖aⱼ‖, for any order of additions in the backend.
+// consecutive additions. With the columns aᵢ of A, the error of entry (i, j) is at most chain·Unit·‖aᵢ‖‖aⱼ‖,
+// for any order of additions in the backend.
 
-// GramSum returns a bound on the error of the computed Kᵢⱼ = aᵢᵀaⱼ, in units of Unit·‖aᵢ‖‖aⱼ‖
-// for columns aᵢ and aⱼ of A. chain is the number of consecutive additions for an entry of K = AᵀA. The term 1
-// covers second-order terms.
+// GramSum bounds the error of a computed element aᵢᵀaⱼ of AᵀA, in units of Unit·‖aᵢ‖‖aⱼ‖ for columns aᵢ
+// and aⱼ of A. chain is the number of consecutive additions for an element. The added 1 covers second-order terms.
 func GramSum(chain float64) float64 { return chain + 1 }
 
-// LostSquares is a bound on the underflow error of an entry of AᵀA, which is a sum over fewer than 2³⁴ rows.
-// Each row has an underflow error of at most [Underflow].
+// LostSquares bounds the underflow error of an element of AᵀA, which is a sum over fewer than 2³⁴ rows. Each row
+// adds an underflow error of at most [Underflow].
 const LostSquares = 0x1p-1040
 
-// CholeskyFactor returns a bound on element i, j of LLᵀ − H for the exact H = AᵀA + γI, in units of
-// Unit·√(HᵢᵢHⱼⱼ). chain is the number of consecutive additions for an entry of AᵀA. The factorisation
-// contributes d+1 (N. Higham, Accuracy and Stability of Numerical Algorithms, 2nd ed., theorem 10.3), and γ and
-// second-order terms contribute 3.
+// CholeskyFactor bounds the error of a computed Cholesky factorisation LLᵀ of H = AᵀA + γI for d features. The
+// bound for element (i, j) of LLᵀ − H is in units of Unit·√(Hᵢᵢ·Hⱼⱼ). chain is the number of consecutive
+// additions for an element of AᵀA. The factorisation contributes d+1 (N. Higham, Accuracy and Stability of
+// Numerical Algorithms, 2nd ed., theorem 10.3). The addition of γ and second-order terms contribute 3.
 func CholeskyFactor(chain, d float64) float64 { return chain + d + 4 }
 
-// CholeskyPivot bounds how large round-off can make the square of a pivot that is exactly 0. The bound for pivot i is
-// in units of Unit·Kᵢᵢ for K = AᵀA. chain is the number of consecutive additions for an entry of K.
+// CholeskyPivot bounds the square of a computed pivot that is 0 in exact arithmetic. The bound for pivot i is in
+// units of Unit·Kᵢᵢ for K = AᵀA with d features. chain is the number of consecutive additions for an element of K.
 func CholeskyPivot(chain, d float64) float64 { return chain + d + 3 }
 
-// CholeskyResidual returns a bound on the error of component i of the computed c − Kx − γx, without the error of
-// γx ([GammaResidual]). The bound is in units of Unit·‖aᵢ‖·(‖b‖ + Σ‖aⱼ‖|xⱼ|), for K = AᵀA,
-// c = Aᵀb and columns aⱼ of A. chain is the number of consecutive additions for an entry of K.
+// CholeskyResidual bounds the error of element i of the computed residual c − Kx − γx, for d features A and a
+// target b. Here K = AᵀA and c = Aᵀb. The bound is in units of Unit·‖aᵢ‖·(‖b‖ + Σ‖aⱼ‖|xⱼ|), for
+// the columns aⱼ of A. The error of γx is not included; see [GammaResidual]. chain is the number of consecutive
+// additions for an element of K.
 func CholeskyResidual(chain, d float64) float64 { return chain + d + 3 }
 
-// GammaResidual returns a bound on the error that γx adds to component i of the computed c − Kx − γx, in units
-// of Unit·γ|xᵢ|. d is the number of columns.
+// GammaResidual bounds the error that the term γx causes in element i of the residual of [CholeskyResidual], in
+// units of Unit·γ|xᵢ|. d is the number of features.
 func GammaResidual(d float64) float64 { return d + 3 }
 
-// CholeskyRSS returns a bound on the error of the computed ‖b‖² − 2cᵀx + xᵀKx. The bound is in units of
-// Unit·(‖b‖ + Σ‖aⱼ‖|xⱼ|)², for K = AᵀA, c = Aᵀb and columns aⱼ of A. chain is the number of
-// consecutive additions for an entry of K. The proof is in docs/math.md §14 ("Residuals of a direct method").
+// CholeskyRSS bounds the error of the computed sum of squared residuals ‖b‖² − 2cᵀx + xᵀKx, for d features A and
+// a target b. Here K = AᵀA and c = Aᵀb. The bound is in units of Unit·(‖b‖ + Σ‖aⱼ‖|xⱼ|)², for the
+// columns aⱼ of A. chain is the number of consecutive additions for an element of K. The proof is in docs/math.md
+// §14 ("Residuals of a direct method").
 func CholeskyRSS(chain, d float64) float64 { return 2*chain + 2*d + 12 }
 
-// GammaRSS returns a bound on the error that the term γ‖x‖² adds to the sum in [CholeskyRSS], in units of
-// Unit·γ‖x‖². The term appears because Kx is computed as c − γx − r, with the residual r of
-// (K + γI)x = c.
+// GammaRSS bounds the error that the term γ‖x‖² causes in the sum of [CholeskyRSS], in units of Unit·γ‖x‖². The
+// sum has this term because Kx is computed as c − γx − r, where r is the residual of (K + γI)x = c. d is the
+// number of features.
 func GammaRSS(d float64) float64 { return 2*d + 8 }
 
 // Constants of a fold of the streamed QR.
@@ -162,10 +167,10 @@ const (
 	StripRows    = 64 // number of rows whose products are added in plain arithmetic
 )
 
-// QRFold returns a bound on the backward error of one fold of the streamed QR. A fold factors a triangle of q columns
-// stacked on new rows, and the argument rows is the number of new rows. The bound for a column is in units of Unit
-// times the norm of the column. motion is the sum of 2 − τ over the reflections I − τ·vvᵀ. The proof is in
-// docs/math.md §14.
+// QRFold bounds the backward error of one fold of the streamed QR factorisation. A fold factors a triangle of q
+// columns stacked on new rows. The argument rows is the number of these new rows. The bound for a column is in
+// units of Unit times the norm of the column. motion is the sum of 2 − τ over the reflections I − τ·vvᵀ of the
+// fold. The proof is in docs/math.md §14.
 func QRFold(q, rows, motion float64) float64 {
 	w := math.Min(q, PanelColumns)
 	panels := math.Ceil(q / PanelColumns)
@@ -184,23 +189,24 @@ func QRFold(q, rows, motion float64) float64 {
 		45
 }
 
-// LostFold returns a bound on the norm of the underflow error in a column of a fold, see [QRFold].
+// LostFold bounds the norm of the underflow error in a column of a fold of the streamed QR factorisation. q is the
+// number of columns and rows the number of new rows, see [QRFold].
 func LostFold(q, rows float64) float64 {
 	return 8 * q * (q + rows) * Underflow
 }
 
-// QRSolve returns a bound on the backward error of solving with a triangular factor of q columns, and of evaluating
+// QRSolve bounds the backward error of solving with a triangular factor of q columns and of evaluating the residual
 // Ax − b. The bound for a column is in units of Unit times the norm of the column.
 func QRSolve(q float64) float64 { return 2 * (q + 4) }
 
 // QRPivot returns the largest pivot that counts as zero, in units of Unit times the norm of its column. It only
-// decides when a column counts as dependent; no error bound depends on it.
+// decides whether a column counts as dependent on others. No error bound depends on it.
 func QRPivot(q, longestFold, folds float64) float64 {
 	return 4*(q+4) + longestFold*folds
 }
 
-// SeminormalResidual returns a bound on the error of component i of the computed negative gradient
-// Rᵀ(z − Rx) − γx, where R is the triangular factor and z belongs to the target. The bound is in units of
-// Unit·(‖aᵢ‖‖z − Rx‖ + γ|xᵢ|), where aᵢ is a column of A. It covers an inner product of length d and
-// a few operations.
+// SeminormalResidual bounds the error of element i of the computed negative gradient Rᵀ(z − Rx) − γx. Here R is
+// the triangular factor of d features A. z has the first d elements of the target's column in the factor of [A
+// Y]. The bound is in units of Unit·(‖aᵢ‖‖z − Rx‖ + γ|xᵢ|), where aᵢ is column i of A. It covers an inner product
+// of length d and a few operations.
 func SeminormalResidual(d float64) float64 { return d + 3 }

@@ -9,12 +9,12 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
 
-// maxSpread is the largest accepted Σw‖origin‖², for the weights w of the rows and the origin of [Stage]. Below
-// this limit, Σw‖row − origin‖² does not overflow.
+// maxSpread is the largest accepted value of Σw‖origin‖², for the weights w of the rows and the origin of [Stage].
+// Up to this limit, Σw‖row − origin‖² does not overflow.
 const maxSpread = 0x1p1020
 
-// Overflows reports whether Σw‖row − origin‖², for the weights w and the origin of [Stage], could overflow if
-// the rows of b are added.
+// Overflows reports whether Σw‖row − origin‖² could overflow if the rows of b were added. w is the weight of a row,
+// and [Stage] describes the origin.
 func (s *Stage) Overflows(b dataset.Block) bool {
 	if !s.intercept {
 		return false
@@ -35,9 +35,9 @@ func TotalWeight(b dataset.Block) float64 {
 	return total
 }
 
-// Reach returns ‖origin‖² for the origin of [Stage]. Before the first row of positive weight there is no origin,
-// and any row of b with positive weight may become the origin. Reach then returns the largest squared norm of these
-// rows. Without an intercept it returns 0.
+// Reach returns the squared norm of the origin, which [Stage] describes. There is no origin before the first row of
+// positive weight, and any row of b with positive weight may become it. Reach then returns the largest squared norm
+// of these rows. Without an intercept it returns 0.
 func (s *Stage) Reach(b dataset.Block) float64 {
 	if !s.intercept {
 		return 0
@@ -51,11 +51,11 @@ func (s *Stage) Reach(b dataset.Block) float64 {
 	return far
 }
 
-// Spreads reports whether Σw‖origin‖² is at most maxSpread, so that Σw‖row − origin‖² cannot overflow.
-// far is ‖origin‖², and weight is Σw.
+// Spreads reports whether weight·far is at most maxSpread. weight is the sum of the weights w, and far is
+// ‖origin‖². If the result is true, Σw‖row − origin‖² cannot overflow.
 func Spreads(far, weight float64) bool { return weight*far <= maxSpread }
 
-// rowNorm2 returns the squared norm of row i, targets included.
+// rowNorm2 returns the squared norm of row i of b, over its features and targets.
 func (s *Stage) rowNorm2(b dataset.Block, i int) float64 {
 	row := b.Cut(i, i+1, s.d, s.t, &s.view)
 	val := row.X
@@ -74,9 +74,9 @@ func (s *Stage) begin() {
 	clear(s.block.spread)
 }
 
-// centre computes the means of a block of n rows from the sums in s.block, and subtracts the means of the targets from
-// s.y. The means of the features are subtracted later, by [Staged]. The result is the number of joining rows that
-// [Stage] adds after the block, 0 or 1.
+// centre computes the means of a block of n rows from the sums in s.block. It subtracts the means of the targets
+// from s.y. [Staged] subtracts the means of the features later. The result is 1 if [Stage] adds a joining row after
+// the block, and otherwise 0.
 func (s *Stage) centre(n int, w []float64) int {
 	total := s.sumTargets(n, w)
 	weight := total.Value()
@@ -95,11 +95,11 @@ func (s *Stage) centre(n int, w []float64) int {
 	return added
 }
 
-// sumTargets subtracts the origin from the targets of n rows, and adds the weighted targets up for their mean. It
-// returns the sum of the weights. Like the features, the targets are first added up in parts of MeanPart rows, which
-// limits round-off.
+// sumTargets subtracts the origin from the targets of n rows, and adds up the weighted targets for their mean. It
+// returns the sum of the weights. As for the features, it first adds up parts of MeanPart rows, because this limits
+// round-off.
 func (s *Stage) sumTargets(n int, w []float64) (total twofold.Total) {
-	// memory for the sum of a part; later it holds the targets of the joining row
+	// sum has the memory for the sum of a part. Afterwards this memory holds the targets of the joining row.
 	sum := s.y[n*s.t : (n+1)*s.t]
 	for lo := 0; lo < n; lo += roundoff.MeanPart {
 		clear(sum)
@@ -124,8 +124,8 @@ func (s *Stage) average() {
 	}
 }
 
-// relocate subtracts origin from the first len(sum) elements of x. For each result z, it adds v·z to sum and
-// v·z² to squares. v is the weight of the row.
+// relocate subtracts origin from the first len(sum) elements of x. For each difference z, it adds v·z to sum and
+// v·z² to squares, where v is the weight of the row.
 func relocate(v float64, origin, x, sum, squares []float64) {
 	x = x[:len(sum)]
 	origin = origin[:len(sum)]
@@ -139,7 +139,8 @@ func relocate(v float64, origin, x, sum, squares []float64) {
 	}
 }
 
-// heaviest returns the first row with the largest weight, or −1 if there is none.
+// heaviest returns the index of the first row with the largest weight. It returns −1 if no row has a positive
+// weight.
 func heaviest(n int, w []float64) int {
 	if w == nil {
 		return min(n, 1) - 1
@@ -153,8 +154,8 @@ func heaviest(n int, w []float64) int {
 	return most
 }
 
-// addRoundOff adds to s.Moved the round-off of centring n rows, whose weights sum to weight. It also bounds the error
-// of the mean of these rows, in s.block.meanError.
+// addRoundOff adds to s.Moved the round-off of centring n rows. weight is the sum of their weights. It also writes
+// bounds on the error of the mean of these rows to s.block.meanError.
 func (s *Stage) addRoundOff(n int, weight float64) {
 	root, rows := math.Sqrt(weight), float64(n)
 	lostSpread := rows * roundoff.LostSpread
@@ -169,7 +170,8 @@ func (s *Stage) addRoundOff(n int, weight float64) {
 	}
 }
 
-// hypot returns exactly math.Hypot(p, q) for p, q ≥ 0. Unlike math.Hypot, it can be inlined.
+// hypot returns the same result as math.Hypot(p, q), for p, q ≥ 0. It is used because the compiler can inline it,
+// which it cannot do with math.Hypot.
 func hypot(p, q float64) float64 {
 	if p > math.MaxFloat64 || q > math.MaxFloat64 {
 		return math.Inf(1) // the bound if nothing can be certified
@@ -182,16 +184,16 @@ func hypot(p, q float64) float64 {
 	return p * math.Sqrt(1+q*q)
 }
 
-// join adds the block in s.block, of weight w2 > 0, to the sums over all rows. If earlier rows have positive weight,
-// it computes the joining row of [Stage], and writes its targets to row n of s.y. It returns the number of joining
-// rows, 0 or 1. weightError bounds the error of w2. The caller updates the weight.
+// join adds the block in s.block, of weight w2 > 0, to the sums over all rows. weightError bounds the error of w2.
+// If earlier rows have positive weight, join computes the joining row of [Stage] and writes its targets to row n of
+// s.y. It returns the number of joining rows, 0 or 1. The caller has to update s.Weight.
 func (s *Stage) join(w2, weightError float64, n int) int {
 	mu, muError := s.block.mean, s.block.meanError
 	w1 := s.Weight.Value()
 	added := 0
 	if w1 > 0 {
 		f := math.Sqrt(min(w1, w2)) * math.Sqrt(max(w1, w2)/(w1+w2))
-		// f is √(w1·w2/(w1+w2)). Its relative error is at most half the sum of the relative errors of w1, w2
+		// The exact f is √(w1·w2/(w1+w2)). Its relative error is at most half the sum of the relative errors of w1, w2
 		// and w1 + w2.
 		off := 1.5*(s.RelativeWeight(w1)+weightError/w2) + 8*roundoff.Unit
 		means := s.meanErrors()
@@ -226,8 +228,8 @@ func (s *Stage) join(w2, weightError float64, n int) int {
 	return added
 }
 
-// RelativeWeight returns a bound on the relative round-off of w > 0, a sum of weights of these rows. If all weights
-// are 1, the sum is exact and the result is 0.
+// RelativeWeight returns a bound on the relative round-off of w > 0, which is the sum of the weights of some rows
+// of the stage. If all weights are 1, the sum is exact and the result is 0.
 func (s *Stage) RelativeWeight(w float64) float64 {
 	if !s.Weighted {
 		return 0
@@ -236,10 +238,10 @@ func (s *Stage) RelativeWeight(w float64) float64 {
 	return s.WeightError/w + (2+n*n*roundoff.Unit)*roundoff.Unit
 }
 
-// meanErrors holds the parts of the error bounds of means that are the same for every mean.
+// meanErrors holds the parts of the bounds on the errors of means that all means have in common.
 type meanErrors struct {
 	weight float64 // sum of the weights; 0 without rows
-	// relative round-off of the sum of the weights, and of the quotient of the two sums
+	// relative bounds the relative round-off of the sum of the weights, plus the round-off of dividing a sum by it.
 	relative float64
 	sum      float64 // factor for the compensated sum
 }
@@ -253,8 +255,8 @@ func (s *Stage) meanErrors() meanErrors {
 	return meanErrors{w, s.RelativeWeight(w) + 2*roundoff.Unit, 1 + n*n*roundoff.Unit}
 }
 
-// bound returns a bound on the round-off of mean j, which is Sum/Weight. The bound covers the compensated sum, the sum
-// of the weights, and their quotient.
+// bound returns a bound on the round-off of mean j of s, which is a weighted sum divided by the sum of the weights.
+// It covers the compensated sum, the sum of the weights, and the division.
 func (e *meanErrors) bound(s *Stage, j int) float64 {
 	if e.weight == 0 {
 		return 0
@@ -263,8 +265,8 @@ func (e *meanErrors) bound(s *Stage, j int) float64 {
 	return roundoff.Inflate * (sum/e.weight + e.relative*math.Abs(s.mean[j]))
 }
 
-// MeanErrors returns bounds on the round-off of each mean that Means returns. The bounds include the rounding of the
-// addition of the origin.
+// MeanErrors returns a bound on the round-off of each mean that the method Means returns. The bounds include the
+// rounding when the origin is added to a mean.
 func (s *Stage) MeanErrors() []float64 {
 	out := make([]float64, s.d+s.t)
 	means := s.meanErrors()
@@ -275,8 +277,8 @@ func (s *Stage) MeanErrors() []float64 {
 	return out
 }
 
-// Displaced returns a bound on the norm of the round-off in column j of the staged rows, which the rows have from
-// centring and weighting. norm is the norm of the column.
+// Displaced returns a bound on the norm of the round-off in column j of the staged rows. The round-off comes from
+// centring and weighting the rows. norm is the norm of the column.
 func (s *Stage) Displaced(j int, norm float64) float64 {
 	off := s.Moved[j]
 	if s.Weighted { // the root and the product with it

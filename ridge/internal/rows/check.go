@@ -26,16 +26,16 @@ func (e *unfit) Is(target error) bool {
 	return target == engine.ErrShape || target == engine.ErrInput
 }
 
-// MaxSquares limits the sum of squares over all rows, so that it stays in the range of [fd.Sketch]. MaxWeight limits
-// the sum of the weights.
+// MaxSquares is the largest accepted sum of squares over all rows. It is below [fd.MaxSquares], the limit of
+// [fd.Sketch]. MaxWeight is the largest accepted weight.
 const (
 	MaxSquares = fd.MaxSquares / 4
 	MaxWeight  = 0x1p500
 )
 
 // CheckBlock validates a block of d features and t targets: its shape, and that all entries and sums are finite. It
-// adds the weighted sum of squares of the block to raw, the sum of earlier blocks, and returns the total. In errors,
-// the first row of the block has the number firstRow.
+// returns raw, the sum of squares of earlier blocks, plus the weighted sum of squares of this block. firstRow is
+// the index of the block's first row, for error messages.
 func CheckBlock(b dataset.Block, d, t int, firstRow int, raw float64) (float64, error) {
 	if err := CheckShape(b, d, t, firstRow); err != nil {
 		return 0, err
@@ -50,11 +50,11 @@ func CheckBlock(b dataset.Block, d, t int, firstRow int, raw float64) (float64, 
 	return raw, nil
 }
 
-// checkedRows is the number of rows that are checked together. While the first of them is checked, the processor
-// already loads the others.
+// checkedRows is the number of rows that are checked together, because [engine.SquaredNorms] computes their norms
+// together.
 const checkedRows = 4
 
-// checkRows is CheckBlock for rows lo to hi−1, without the shape.
+// checkRows does the work of CheckBlock for rows lo to hi−1 of a block whose shape is valid.
 func checkRows(b dataset.Block, lo, hi, d, t, firstRow int, raw float64) (float64, error) {
 	var norms [checkedRows]float64
 	if b.Sparse == nil {
@@ -118,8 +118,8 @@ func CheckShape(b dataset.Block, d, t, firstRow int) error {
 	return nil
 }
 
-// A weightError reports a weight that is negative or not finite. It wraps a *[fd.NonFiniteError] with column
-// number d+t, for d features and t targets.
+// A weightError reports a weight that is negative or not finite. It wraps a *[fd.NonFiniteError], whose column
+// number is the number of features and targets.
 type weightError struct{ at fd.NonFiniteError }
 
 func (e *weightError) Error() string {
@@ -131,8 +131,8 @@ func (e *weightError) Error() string {
 }
 func (e *weightError) Unwrap() error { return &e.at }
 
-// CheckWeight returns an error if the weight of row i of a block is invalid. row and col are the position that the
-// error states.
+// CheckWeight returns an error if the weight of row i of a block is invalid. row and col are the row and column
+// numbers that the error contains.
 func CheckWeight(b dataset.Block, i, row, col int) error {
 	w := b.Weight(i)
 	if !(w >= 0) || math.IsInf(w, 0) {
@@ -144,8 +144,9 @@ func CheckWeight(b dataset.Block, i, row, col int) error {
 	return nil
 }
 
-// Features returns the d features of row i of a block: in val for a dense row, and as column indices idx and values
-// val for a sparse row. It returns an error if the column indices of a sparse row are invalid.
+// Features returns the d features of row i of a block. For a dense row, val has all features and idx is nil. For a
+// sparse row, idx has the column indices and val has the values. Features returns an error if the column indices of
+// a sparse row are invalid.
 func Features(b dataset.Block, i, d int) (idx []int32, val []float64, err error) {
 	if b.Sparse == nil {
 		return nil, b.X[i*d : (i+1)*d], nil
@@ -158,7 +159,7 @@ func Features(b dataset.Block, i, d int) (idx []int32, val []float64, err error)
 }
 
 // CheckFinite returns an error if row i of a block has an entry that is not finite. row is the row number that the
-// error states.
+// error contains.
 func CheckFinite(b dataset.Block, i, d, t, row int) error {
 	y := b.Y[i*t : (i+1)*t]
 	if _, err := fd.SquaredNorm(row, d, nil, y); err != nil {
@@ -171,7 +172,7 @@ func CheckFinite(b dataset.Block, i, d, t, row int) error {
 	return err
 }
 
-// Since returns the block b without the rows whose number is less than firstRow.
+// Since returns the rows of block b from row number firstRow of the source onwards.
 func Since(firstRow int64, b dataset.Block, d, t int) dataset.Block {
 	if firstRow <= b.First {
 		return b

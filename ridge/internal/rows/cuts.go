@@ -10,9 +10,9 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
 
-// A cut is a range of at most RowsPerStage rows of a block. Check validates all cuts of a block before Load adds the
-// first one. Check also adds up dense features, so that Load need not read them twice: once for their mean and once to
-// store them.
+// A cut is a range of at most RowsPerStage rows of a block. Check validates all cuts of a block before Load adds
+// the first cut. Check also computes the sums of dense features. Without these sums, Load would have to read the
+// features twice: once for their mean and once to store them.
 
 // sumsOfCuts holds the sums of features that Check computed, for each cut of a block.
 type sumsOfCuts struct {
@@ -22,7 +22,8 @@ type sumsOfCuts struct {
 	part []float64 // sum of a group of MeanPart rows, d
 }
 
-// cutSums holds the sums for a cut of n rows. x points to the first number of the cut, which identifies the cut.
+// cutSums holds the sums for a cut of n rows. x points to the first number of the cut, so that the cut can be
+// recognised.
 type cutSums struct {
 	x      *float64
 	n      int
@@ -30,7 +31,7 @@ type cutSums struct {
 	spread []float64 // Σw·(row − origin)², d
 }
 
-// begin adds a cut with all sums zero and returns it.
+// begin appends a cut whose sums are all zero, and returns the cut.
 func (a *sumsOfCuts) begin(x *float64, n, d int) *cutSums {
 	if a.used == len(a.cuts) {
 		a.cuts = append(a.cuts, cutSums{})
@@ -47,7 +48,8 @@ func (a *sumsOfCuts) begin(x *float64, n, d int) *cutSums {
 	return c
 }
 
-// take returns the sums of the next cut, or nil if this cut does not begin at x or does not have n rows.
+// take returns the stored sums of the next cut. If the next cut does not begin at x or does not have n rows, take
+// returns nil.
 func (a *sumsOfCuts) take(x *float64, n int) *cutSums {
 	if a.next == a.used ||
 		a.cuts[a.next].x != x ||
@@ -59,8 +61,8 @@ func (a *sumsOfCuts) take(x *float64, n int) *cutSums {
 }
 
 // Check validates a block as [CheckBlock] does. It also returns an error if [Stage.Overflows] returns true for the
-// block. After a successful Check, the caller calls Load for each cut of RowsPerStage rows. Check keeps the sums over
-// the rows of each cut, so that Load need not compute them.
+// block. After a successful Check, the caller calls Load for each cut, a range of at most [RowsPerStage] rows.
+// Check keeps the sums over the rows of each cut, so that Load need not compute them.
 func (s *Stage) Check(b dataset.Block, firstRow int, raw float64) (float64, error) {
 	s.added.used, s.added.next = 0, 0
 	if err := CheckShape(b, s.d, s.t, firstRow); err != nil {
@@ -83,7 +85,8 @@ func (s *Stage) Check(b dataset.Block, firstRow int, raw float64) (float64, erro
 	return raw, nil
 }
 
-// checkCut is Check for rows lo to hi−1. If sums is true, it also adds up the features for Load.
+// checkCut does the work of Check for rows lo to hi−1. If the argument sums is true, it also computes the sums of
+// the features for Load.
 func (s *Stage) checkCut(
 	b dataset.Block,
 	lo, hi, firstRow int,
@@ -111,8 +114,8 @@ func (s *Stage) checkCut(
 	return raw, nil
 }
 
-// add computes z = row − origin for rows lo to hi−1 of x, with weights w. It adds Σw·z to part, and Σw·z² to
-// c.spread.
+// add adds rows lo to hi−1 of the matrix x, with the weights w, to the sums. With z = row − origin, it adds Σw·z to
+// part, and Σw·z² to c.spread.
 func (c *cutSums) add(w, x []float64, lo, hi int, origin, part []float64) {
 	d := len(origin)
 	if w == nil {
@@ -136,9 +139,8 @@ func (c *cutSums) endPart(part []float64) {
 	clear(part)
 }
 
-// sumFeatures adds up the features x of n rows with weights w, minus the origin. It stores Σw·z in s.block.mean and
-// Σw·z² in s.block.spread, for z = row − origin. If Check has computed these sums already, it takes them from
-// there.
+// sumFeatures computes sums over n rows of features x with the weights w. With z = row − origin, it stores Σw·z in
+// s.block.mean and Σw·z² in s.block.spread. If Check has already computed these sums, sumFeatures copies them.
 func (s *Stage) sumFeatures(n int, w, x []float64) {
 	c := s.added.take(unsafe.SliceData(x), n)
 	if c == nil {
@@ -155,7 +157,7 @@ func (s *Stage) sumFeatures(n int, w, x []float64) {
 	copy(s.block.spread, c.spread)
 }
 
-// sumWritten does the work of sumFeatures for sparse rows. It makes one row dense at a time.
+// sumWritten does the work of sumFeatures for sparse rows. It converts one row at a time to a dense row.
 func (s *Stage) sumWritten(b dataset.Block) {
 	s.sparse.row = vec.Grow(s.sparse.row, s.d)
 	s.added.used, s.added.next = 0, 0

@@ -7,8 +7,8 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
 
-// Merge adds the rows of o to s. If both have rows, it returns one more row, the joining row of [Stage]: it accounts
-// for the distance between the means of s and o.
+// Merge adds the rows of o to s. If both stages have rows, Merge also returns the joining row that [Stage]
+// describes. The joining row accounts for the distance between the means of s and o.
 func (s *Stage) Merge(o *Stage) Staged {
 	s.y = vec.Grow(s.y, s.t)
 	s.allocate()
@@ -29,8 +29,8 @@ func (s *Stage) Merge(o *Stage) Staged {
 	}
 	s.Rows += o.Rows
 	s.Weighted = s.Weighted || o.Weighted
-	// The sums of s were rounded only by the decays of s, and the sums of o only by the decays of o. So no sum was
-	// rounded more often than the larger number of decays.
+	// Each decay rounds the sums of one stage only. So no sum was rounded more often than the larger of the two
+	// numbers of decays.
 	s.Decays = max(s.Decays, o.Decays)
 	s.Weight.Merge(o.Weight)
 	s.WeightError += o.WeightError
@@ -45,8 +45,8 @@ func (s *Stage) Merge(o *Stage) Staged {
 	return out
 }
 
-// Separates reports whether the origins of s and o are too far apart for a merge: Σw‖row − origin‖² could
-// overflow for the rows of o and the origin of s.
+// Separates reports whether the origins of s and o are too far apart for a merge. They are too far apart if
+// Σw‖row − origin‖² could overflow, for the rows and weights w of o and the origin of s.
 func (s *Stage) Separates(o *Stage) bool {
 	if !s.intercept || !(s.Weight.Value() > 0 && o.Weight.Value() > 0) {
 		return false

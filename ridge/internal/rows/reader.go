@@ -8,8 +8,9 @@ import (
 	"github.com/fdridge/fdridge/internal/vec"
 )
 
-// A Reader turns the blocks of a pass into rows of [A Y]. It multiplies all rows by the square roots of their weights.
-// From dense rows it also subtracts the means. It does not centre sparse rows, so that they stay sparse.
+// A Reader prepares the rows of a pass, with their features and targets. It multiplies all rows by the square roots
+// of their weights. From dense rows it also subtracts the means. It does not centre sparse rows, so that they stay
+// sparse.
 type Reader struct {
 	d, t int
 	mean []float64  // d+t; nil without an intercept
@@ -18,13 +19,13 @@ type Reader struct {
 	own  engine.CSR // sparse rows times √w
 }
 
-// NewReader returns a Reader for rows of d features and t targets. mean holds the d+t means to subtract; nil means
-// that nothing is subtracted.
+// NewReader returns a Reader for rows of d features and t targets. mean holds the d+t means that the Reader
+// subtracts. If mean is nil, it subtracts nothing.
 func NewReader(d, t int, mean []float64) *Reader {
 	return &Reader{d: d, t: t, mean: mean}
 }
 
-// Mean returns the means of the features that are subtracted, or nil.
+// Mean returns the means that are subtracted from the features. It returns nil if nothing is subtracted.
 func (r *Reader) Mean() []float64 {
 	if r.mean == nil {
 		return nil
@@ -32,7 +33,7 @@ func (r *Reader) Mean() []float64 {
 	return r.mean[:r.d]
 }
 
-// TargetMean returns the mean that is subtracted from target j.
+// TargetMean returns the mean that is subtracted from target j, or 0 if nothing is subtracted.
 func (r *Reader) TargetMean(j int) float64 {
 	if r.mean == nil {
 		return 0
@@ -40,8 +41,8 @@ func (r *Reader) TargetMean(j int) float64 {
 	return r.mean[r.d+j]
 }
 
-// Read returns the rows of a block, either dense in x (N×d) or sparse. They are valid until the next call, and
-// may share memory with the block.
+// Read returns the prepared features of the N rows of a block. Dense rows are returned in x (N×d, for d features),
+// and sparse rows in sparse. The result is valid until the next call, and may share memory with the block.
 func (r *Reader) Read(b dataset.Block) (x []float64, sparse *engine.CSR) {
 	r.root = roots(r.root, b.W)
 	switch {
@@ -69,7 +70,7 @@ func (r *Reader) Read(b dataset.Block) (x []float64, sparse *engine.CSR) {
 	return r.x, nil
 }
 
-// Weighted returns v times √w, for the weight w of row i of the current block.
+// Weighted returns v times the square root of the weight of row i of the current block.
 func (r *Reader) Weighted(i int, v float64) float64 {
 	if len(r.root) == 0 {
 		return v
@@ -77,7 +78,7 @@ func (r *Reader) Weighted(i int, v float64) float64 {
 	return r.root[i] * v
 }
 
-// roots overwrites dst with the square roots of w and returns it.
+// roots overwrites dst with the square roots of the elements of w, and returns dst.
 func roots(dst, w []float64) []float64 {
 	dst = dst[:0]
 	for _, v := range w {
@@ -86,7 +87,8 @@ func roots(dst, w []float64) []float64 {
 	return dst
 }
 
-// scaleRows overwrites dst, in its memory, with src's rows times root.
+// scaleRows overwrites dst with the rows of src, each multiplied by its element of root. It reuses the memory of
+// dst.
 func scaleRows(dst, src *engine.CSR, root []float64) {
 	dst.Rows, dst.Cols = src.Rows, src.Cols
 	dst.RowPtr = append(dst.RowPtr[:0], 0)

@@ -8,17 +8,16 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
 
-// scaledEntry and scaledSum bound the round-off of dividing a column by its scale, in units of [roundoff.Unit]:
-// scaledEntry for one entry, and scaledSum for a sum over the column. They cover a second division, because the source
-// may divide the column, too.
+// scaledEntry and scaledSum bound the round-off of dividing a column by its scale, in units of [roundoff.Unit].
+// scaledEntry bounds the round-off of one entry, and scaledSum the round-off of a sum over the column. Both allow
+// for a second division, because the source may also divide the column.
 const (
 	scaledEntry = 4
 	scaledSum   = 4
 )
 
-// Scaled returns the stage that the rows would have if each feature j were divided by scale[j]. norms[j] bounds the
-// norm of the staged column j before this division. The error bounds of the result include the round-off of the
-// division.
+// Scaled returns the stage for the same rows with each feature j divided by scale[j]. norms[j] bounds the norm of
+// the staged column j before this division. The error bounds of the result include the round-off of the division.
 func (s *Stage) Scaled(scale, norms []float64) *Stage {
 	state := s.State
 	state.Origin = slices.Clone(state.Origin)

@@ -37,8 +37,8 @@ type sparseWork struct {
 	sums     []twofold.Total // Σw·(row − origin)
 }
 
-// chooseExplicit chooses the explicit columns of b, which are defined at the top of this file. Every row gets an entry
-// in these columns, so that they can be centred. The result reports whether the rows of b are still sparse with these
+// chooseExplicit chooses the explicit columns of b: the columns in which every row gets an entry, so that they can
+// be centred. The start of this file says how. The result reports whether the rows of b are still sparse with these
 // entries.
 func (s *Stage) chooseExplicit(b dataset.Block) bool {
 	k := &s.sparse
@@ -100,7 +100,8 @@ func (s *Stage) loadCentred(b dataset.Block) Staged {
 	return out
 }
 
-// beginAt sets the origin to row i of b. In feature columns that are not in s.sparse.explicit, the origin is 0.
+// beginAt sets the origin to row i of b. For feature columns that are not in s.sparse.explicit, it sets the origin
+// to 0.
 func (s *Stage) beginAt(b dataset.Block, i int) {
 	clear(s.Origin)
 	idx, val := b.Sparse.Row(i)
@@ -113,8 +114,8 @@ func (s *Stage) beginAt(b dataset.Block, i int) {
 	copy(s.Origin[s.d:], y)
 }
 
-// widen overwrites dst with the rows of src, and adds an entry of value zero wherever a row has no entry in one of the
-// given columns. It reuses the memory of dst.
+// widen overwrites dst with the rows of src. If a row has no entry in one of the given columns, widen adds an entry
+// of value zero. It reuses the memory of dst.
 func widen(dst, src *engine.CSR, columns []int32) {
 	dst.Rows, dst.Cols = src.Rows, src.Cols
 	dst.RowPtr = append(dst.RowPtr[:0], 0)
@@ -141,8 +142,8 @@ func widen(dst, src *engine.CSR, columns []int32) {
 	}
 }
 
-// sumSparse adds up the rows of s.sparse.own with the weights w. With z = row − origin, it stores Σw·z in
-// s.block.mean, and Σw·z² in s.block.spread. It uses compensated sums, which are more accurate than the sums of
+// sumSparse computes sums over the rows of s.sparse.own with the weights w. With z = row − origin, it stores Σw·z
+// in s.block.mean, and Σw·z² in s.block.spread. Its sums Σw·z are compensated, and so more accurate than in
 // sumFeatures.
 func (s *Stage) sumSparse(w []float64) {
 	k := &s.sparse
@@ -168,8 +169,8 @@ func (s *Stage) sumSparse(w []float64) {
 	}
 }
 
-// subtract subtracts the origin from the rows in s.sparse.own, and in the columns s.sparse.explicit also the mean. The
-// means of all other columns are only stored, in s.sparse.centre.
+// subtract subtracts the origin from the rows in s.sparse.own. In the columns s.sparse.explicit it also subtracts
+// the mean. For all other columns it only stores the mean, in s.sparse.centre.
 func (s *Stage) subtract() {
 	k := &s.sparse
 	k.shift = vec.Grow(k.shift, s.d)

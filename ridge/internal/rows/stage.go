@@ -1,5 +1,6 @@
-// Package rows turns the rows of a source into rows of [A Y]. It validates the rows, multiplies them by the roots of
-// their weights, centres them, and bounds the round-off of these steps. Sparse rows stay sparse or become dense rows.
+// Package rows prepares the rows of a source for a solver. It validates the rows, multiplies them by the square
+// roots of their weights, centres them, and bounds the round-off of these steps. Sparse rows stay sparse or become
+// dense rows.
 package rows
 
 import (
@@ -39,7 +40,7 @@ type Stage struct {
 	sparse sparseWork
 }
 
-// moments holds weighted sums and means of a block's rows, of length d+t.
+// moments holds weighted sums and means over the rows of a block: one element for each of d features and t targets.
 type moments struct {
 	mean      []float64 // the mean minus the origin
 	meanError []float64 // bounds the round-off of mean
@@ -47,7 +48,8 @@ type moments struct {
 	joining   []float64 // features of the joining row, d
 }
 
-// A State holds everything that a stage keeps about the rows so far. All its fields are written in messages.
+// A State holds everything that a stage keeps about the rows so far. All its fields are written in messages, such
+// as encoded summaries.
 type State struct {
 	Rows        int64         // number of rows
 	Weight      twofold.Total // Σw
@@ -58,11 +60,12 @@ type State struct {
 	Origin   []float64       // d+t, valid once the weight is positive
 	Sum      []twofold.Total // Σw·(row − Origin), d+t
 	SumError []float64       // bounds the error of Sum, d+t
-	// Moved[j] bounds the norm of the errors that centring causes in column j of the staged rows: round-off, and the
-	// errors of the means. The length is d+t.
+	// Moved[j] bounds the Euclidean norm of the errors that centring causes in column j of the staged rows. They
+	// are round-off, and the errors of the means. There are d+t elements, for d features and t targets.
 	Moved []float64
-	// NonZero[0] is true if any centred feature is nonzero, and NonZero[1+j] if target j is. If it is true, a sum of
-	// squares can be 0 only by underflow. The length is 1+t.
+	// NonZero[0] is true if any centred feature is nonzero. NonZero[1+j] is true if the centred target j is nonzero
+	// in any row. If an element is true, the computed sum of squares can be 0 only because of underflow. There are
+	// 1+t elements, for t targets.
 	NonZero []bool
 }
 
@@ -77,7 +80,7 @@ func NewStage(d, t int, intercept bool) *Stage {
 	})
 }
 
-// ResumeStage returns a stage that continues with the given state. It keeps the slices of state.
+// ResumeStage returns a stage that continues with the given state. The stage shares the slices of state.
 func ResumeStage(d, t int, intercept bool, state State) *Stage {
 	s := &Stage{
 		State:     state,
@@ -102,7 +105,7 @@ func (s *Stage) allocate() {
 	b.joining = vec.Grow(b.joining, s.d)
 }
 
-// Means returns the weighted means of the d features and t targets so far.
+// Means returns the weighted means of the d features and t targets over all rows so far.
 func (s *Stage) Means() []float64 {
 	out := append([]float64(nil), s.Origin...)
 	vec.Axpy(1, s.mean, out)
@@ -112,9 +115,9 @@ func (s *Stage) Means() []float64 {
 // RelativeMeans returns the means minus the origin.
 func (s *Stage) RelativeMeans() []float64 { return s.mean }
 
-// RowsPerStage returns the largest number of rows of d features that are loaded at a time. Dense rows fill at most 16
-// MiB, but there are at least 16 of them. Sparse rows have no such limit, because they become dense one at a time. The
-// number depends only on the arguments, so that summaries are reproducible.
+// RowsPerStage returns the largest number of rows of d features that are loaded at a time. Dense rows fill at most
+// 16 MiB, or more if 16 rows need more. Sparse rows are not limited by memory, because they become dense one at a
+// time. The number depends only on the arguments, so that the same rows always give the same summary.
 func RowsPerStage(d int, sparse bool) int {
 	const bytes, least = 16 << 20, 16
 	if sparse {
@@ -123,7 +126,7 @@ func RowsPerStage(d int, sparse bool) int {
 	return min(max(bytes/8/d, least), roundoff.StageRows)
 }
 
-// Cut returns rows lo to hi−1 of b. Sparse rows are valid until the next Cut.
+// Cut returns rows lo to hi−1 of b. If they are sparse, they are valid only until the next call of Cut.
 func (s *Stage) Cut(b dataset.Block, lo, hi int) dataset.Block {
 	return b.Cut(lo, hi, s.d, s.t, &s.view)
 }

@@ -8,33 +8,35 @@ import (
 	"github.com/fdridge/fdridge/internal/vec"
 )
 
-// A Staged holds the prepared rows of a block, sparse or dense. The joining row of [Stage], which is dense, may follow
-// them. Dense rows are computed only when they are written to their destination. A Staged is valid until the stage
-// loads the next block. It may share memory with the block.
+// A Staged holds the prepared rows of a block, sparse or dense. After them it may hold one dense row more, the
+// joining row that [Stage] describes. Dense rows are computed only when they are written to their destination. A
+// Staged is valid until the stage loads the next block. It may share memory with the block.
 type Staged struct {
 	N      int
 	Sparse *engine.CSR // the first rows, if they are sparse; otherwise nil
-	// sparse row i stands for the entries of the row minus Times[i]·Centre (length d); nil: no centre
+	// Sparse row i represents its entries minus Times[i]·Centre. Centre has one element for each feature. It is nil
+	// if nothing is subtracted.
 	Centre []float64
 	Times  []float64 // nil if all are 1
 	Y      []float64 // N×t
 
 	stage *Stage
 	own   int // number of rows of the block, without the joining row
-	// the rows of the block as they were read; nil if the rows are in written
+	// source holds the rows of the block as they were read. It is nil if they are in written.
 	source  []float64
 	written *engine.CSR // the same rows in sparse form
 	centred bool        // the mean of the block is subtracted
 }
 
-// Rows overwrites dst (k×d) with the features of the rows firstRow to firstRow+k−1, as dense rows.
+// Rows writes the features of consecutive rows, starting at row firstRow, to the rows of dst. It converts sparse
+// rows to dense rows.
 func (st *Staged) Rows(firstRow int, dst engine.Matrix) {
 	for i := range dst.Rows {
 		st.row(firstRow+i, dst.Row(i))
 	}
 }
 
-// Write overwrites dst, of length d+t, with row i in dense form: its features, then its targets.
+// Write overwrites dst with row i in dense form: its d features, then its t targets. dst has the length d+t.
 func (st *Staged) Write(i int, dst []float64) {
 	t := len(st.Y) / st.N
 	d := len(dst) - t
@@ -42,7 +44,7 @@ func (st *Staged) Write(i int, dst []float64) {
 	copy(dst[d:], st.Y[i*t:(i+1)*t])
 }
 
-// row overwrites dst (length d) with row i in dense form.
+// row overwrites dst with the features of row i in dense form.
 func (st *Staged) row(i int, dst []float64) {
 	if st.Sparse == nil || i >= st.Sparse.Rows {
 		st.dense(i, dst)
@@ -58,7 +60,7 @@ func (st *Staged) row(i int, dst []float64) {
 	}
 }
 
-// dense overwrites dst (length d) with row i, which is not sparse.
+// dense overwrites dst with the features of row i, which must not be a sparse row.
 func (st *Staged) dense(i int, dst []float64) {
 	s := st.stage
 	d := len(dst)
@@ -82,7 +84,7 @@ func (st *Staged) dense(i int, dst []float64) {
 	}
 }
 
-// densify overwrites dst with row i of s as a dense row.
+// densify overwrites dst with row i of the sparse matrix s, in dense form.
 func densify(s *engine.CSR, i int, dst []float64) {
 	clear(dst)
 	idx, val := s.Row(i)
@@ -91,8 +93,8 @@ func densify(s *engine.CSR, i int, dst []float64) {
 	}
 }
 
-// Load returns the staged rows of a block. With an intercept, sparse rows stay sparse only if the argument sparse is
-// true and chooseExplicit returns true. Otherwise they become dense rows.
+// Load adds the rows of a block to the stage, and returns the prepared rows. With an intercept, sparse rows stay
+// sparse only if the argument sparse and the result of chooseExplicit are true. Otherwise they become dense rows.
 func (s *Stage) Load(b dataset.Block, sparse bool) Staged {
 	w := b.W
 	s.Rows += int64(b.N)
@@ -129,7 +131,7 @@ func (s *Stage) Load(b dataset.Block, sparse bool) Staged {
 	return out
 }
 
-// loadDense centres the rows of a block as dense rows.
+// loadDense does the work of Load with an intercept, for dense rows and for sparse rows that become dense.
 func (s *Stage) loadDense(b dataset.Block) Staged {
 	n, w := b.N, b.W
 	s.y = append(append(s.y[:0], b.Y[:n*s.t]...), make([]float64, s.t)...)
@@ -170,7 +172,7 @@ func (s *Stage) loadDense(b dataset.Block) Staged {
 	return out
 }
 
-// weighTargets multiplies the targets of the rows of the block by √w.
+// weighTargets multiplies the targets of each row of the block by the square root of the row's weight.
 func (s *Stage) weighTargets() {
 	for i, r := range s.root {
 		vec.Scale(r, s.y[i*s.t:(i+1)*s.t])
@@ -189,7 +191,8 @@ func (s *Stage) loadSparse(b dataset.Block) Staged {
 	return Staged{N: b.N, Sparse: &s.sparse.own, Y: s.y}
 }
 
-// noteNonZero updates NonZero by the given rows, which are not yet multiplied by √w. Rows of weight 0 do not count.
+// noteNonZero updates NonZero for the given rows with the weights w. The rows are not yet multiplied by the roots
+// of the weights. Rows of weight 0 are ignored.
 func (s *Stage) noteNonZero(rows Staged, w []float64) {
 	if !slices.Contains(s.NonZero, false) {
 		return
@@ -205,7 +208,8 @@ func (s *Stage) noteNonZero(rows Staged, w []float64) {
 	}
 }
 
-// nonZero reports whether row i has a nonzero feature, before weighting.
+// nonZero reports whether any of the d features of row i is nonzero, before the row is multiplied by the root of
+// its weight.
 func (st *Staged) nonZero(i, d int) bool {
 	some := func(x []float64) bool {
 		return slices.ContainsFunc(x, func(v float64) bool {
@@ -218,7 +222,8 @@ func (st *Staged) nonZero(i, d int) bool {
 		if st.Centre == nil {
 			return some(val)
 		}
-		// a column without an entry here has a nonzero mean only if the entry of another row differs from the mean
+		// A column in which this row has no entry can be left out. If its mean is nonzero, another row has an entry
+		// there that differs from the mean, and gives the answer true.
 		for k, j := range idx {
 			if val[k] != st.Centre[j] {
 				return true

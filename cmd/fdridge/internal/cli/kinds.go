@@ -26,9 +26,9 @@ type wanted struct {
 	kinds        []fileformat.Kind
 }
 
-// Check returns an error if a file begins like a file of another kind, for example a model where a sketch is
-// expected. The message names the command that writes the expected kind. Check returns nil if the file cannot be
-// read, or if it is a JSON object of unknown kind.
+// Check returns an error if the beginning of a file shows that it is not of the wanted kind. An example is a model
+// where a sketch is expected. The message names the command that writes the wanted kind. Check returns nil if the
+// file cannot be read, or if it is a JSON object of unknown kind.
 func (w wanted) Check(name string) error {
 	f, err := Open(name)
 	if err != nil {
@@ -49,8 +49,8 @@ func (w wanted) Check(name string) error {
 	}
 }
 
-// table returns a description of a table, like "a csv table, ", or "" for other files. file.Format returns csv for
-// every unknown file, so the name of a csv table must contain ".csv".
+// table returns a description such as "a csv table, " if the file is a table, otherwise "". The function
+// file.Format takes every unknown file for csv. Therefore table requires ".csv" in the name of a csv file.
 func table(name string) string {
 	format, err := file.Format(name, file.Options{})
 	if err != nil || format == "csv" && !strings.Contains(filepath.Base(name), ".csv") {

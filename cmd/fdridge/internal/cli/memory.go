@@ -6,8 +6,8 @@ import (
 	"github.com/fdridge/fdridge/internal/rss"
 )
 
-// CheckMemory returns an error if bytes exceeds the available memory. The parameters format and args give the beginning
-// of the message, and hint gives its end.
+// CheckMemory returns an error if a task that takes bytes of memory exceeds the available memory. The parameters
+// format and args give the beginning of the message, and hint gives its end.
 func CheckMemory(bytes float64, hint, format string, args ...any) error {
 	there := float64(rss.Available())
 	if there == 0 || bytes <= there {
@@ -23,8 +23,8 @@ func CheckMemory(bytes float64, hint, format string, args ...any) error {
 	)
 }
 
-// MemoryLimit returns a text in parentheses that states the memory limit of the process. It returns "" without a
-// limit.
+// MemoryLimit returns a text in parentheses that states the memory limit of the process. It returns "" if the
+// process has no limit.
 func MemoryLimit() string {
 	if l := rss.Limited(); l.Bytes > 0 {
 		return " (" + l.String() + ")"

@@ -6,7 +6,8 @@ import (
 	"os"
 )
 
-// Open opens a regular file. It refuses devices, which may have no end, and pipes, which may wait for a writer.
+// Open opens a regular file for reading. It refuses devices, because they may have no end, and pipes, because
+// opening them may wait for a writer.
 func Open(name string) (*os.File, error) {
 	if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() {
 		return nil, fmt.Errorf("%s: not a regular file", name)
@@ -14,7 +15,8 @@ func Open(name string) (*os.File, error) {
 	return os.Open(name)
 }
 
-// MaxText is the maximum size in bytes of a model or report. The program reads such files into memory as a whole.
+// MaxText is the maximum size of a model or report in bytes. The limit exists because the program reads the whole
+// file into memory.
 const MaxText = 1 << 30
 
 // ReadText returns the content of a file.

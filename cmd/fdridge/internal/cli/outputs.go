@@ -10,20 +10,20 @@ import (
 	"github.com/fdridge/fdridge/internal/safefile"
 )
 
-// An Output is the path of an output file and the name of the flag that gave the path.
+// An Output is the path of an output file, and the name (without dashes) of the flag that gave the path.
 type Output struct{ Flag, Path string }
 
 // CheckOut is CheckOutput for --out.
 func CheckOut(name string) error { return CheckOutput("out", name) }
 
-// CheckOutput returns an error if the file of a flag cannot be written, or if another process has locked it, see
-// CheckFree.
+// CheckOutput returns an error if a file cannot be written, or if another process has locked it. name is the path
+// of the file, and flag is the name of the flag that gave the path.
 func CheckOutput(flag, name string) error {
 	return FirstError(CheckWritable(flag, name), CheckFree(flag, name))
 }
 
 // CheckWritable returns an error if the folder of an output file does not exist, or if the path exists but is not a
-// regular file.
+// regular file. name is the path, and flag is the name of the flag that gave the path. An empty path is no error.
 func CheckWritable(flag, name string) error {
 	if name == "" {
 		return nil
@@ -41,7 +41,9 @@ func CheckWritable(flag, name string) error {
 	return nil
 }
 
-// CheckFree returns an error if another process has locked a file, as fit --checkpoint and sketch --every do.
+// CheckFree returns an error if another process has locked a file. The commands fit --checkpoint and sketch --every
+// lock the files that they write. name is the path of the file, and flag is the name of the flag that gave the
+// path.
 func CheckFree(flag, name string) error {
 	if name == "" {
 		return nil
@@ -56,7 +58,7 @@ func CheckFree(flag, name string) error {
 	return nil
 }
 
-// SameFile reports whether two paths refer to the same file. The file need not exist.
+// SameFile reports whether two paths refer to the same file. It also compares paths of files that do not exist yet.
 func SameFile(a, b string) bool {
 	one := func(a, b string) bool {
 		x, err := os.Stat(a)

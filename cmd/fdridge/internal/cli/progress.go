@@ -23,7 +23,8 @@ import (
 	"github.com/fdridge/fdridge/ridge"
 )
 
-// Progress shows the progress of passes: as a bar on a terminal, or as a line of JSON each second.
+// Progress shows the progress of passes over the rows. On a terminal it shows a bar. With --log-format json it
+// writes a line of JSON each second instead.
 type Progress struct {
 	w   io.Writer    // of the bar; nil: no bar
 	log *slog.Logger // instead of the bar
@@ -39,8 +40,8 @@ type Progress struct {
 // LogFormats are the values of --log-format.
 var LogFormats = []string{"auto", "json", "none"}
 
-// NewProgress returns a Progress that writes to w, for a value of --log-format. "auto" shows a bar if w is a
-// terminal, and nothing otherwise.
+// NewProgress returns a Progress that writes to w. format is the value of --log-format: "json", "none" or "auto".
+// With "auto" it shows a bar if w is a terminal, otherwise nothing.
 func NewProgress(w io.Writer, format string) *Progress {
 	switch format {
 	case "none":
@@ -54,7 +55,7 @@ func NewProgress(w io.Writer, format string) *Progress {
 	return &Progress{}
 }
 
-// keepFloat makes slog write a float64 with a point or an exponent.
+// keepFloat makes slog write each float64 with a point or an exponent, even if it is an integer.
 func keepFloat(_ []string, a slog.Attr) slog.Attr {
 	switch v := a.Value.Any().(type) {
 	case float64, map[string]float64:
@@ -70,8 +71,8 @@ func (p *Progress) isQuiet() bool {
 	return p.w == nil && p.log == nil
 }
 
-// Watch returns a context for a pass over the rows. Readers record in this context how long they wait, for example
-// for the disk.
+// Watch returns a context for a pass over the rows. The readers of the rows record in this context how long they
+// wait, for example for the disk.
 func (p *Progress) Watch(ctx context.Context) context.Context {
 	if p.isQuiet() {
 		return ctx
@@ -79,8 +80,9 @@ func (p *Progress) Watch(ctx context.Context) context.Context {
 	return p.waits.Context(ctx)
 }
 
-// waited returns how many seconds the current pass has waited so far. The keys name what it waited for, such as the
-// disk. It also returns these times in words, as percentages of elapsed, the duration of the pass in seconds.
+// waited returns how long the current pass has waited so far. The map seconds has a key for each thing the pass
+// waited for, such as the disk. words states the waiting times as percentages of elapsed, the seconds since the
+// pass began.
 func (p *Progress) waited(elapsed float64) (seconds map[string]float64, words string) {
 	seconds = make(map[string]float64)
 	names, times := p.waits.Of()
@@ -97,7 +99,7 @@ func (p *Progress) waited(elapsed float64) (seconds map[string]float64, words st
 	return seconds, words
 }
 
-// A rate is the position and the speed of a pass.
+// A rate describes how far a pass over the rows has got and how fast it is.
 type rate struct {
 	rows, total int64 // total -1: unknown
 	seconds     float64
@@ -183,8 +185,8 @@ func (p *Progress) show(title string, rows, total int64, d int) {
 	_ = p.bar.Set64(rows)
 }
 
-// Rows returns a callback that shows the progress of a pass over src; its argument is the number of rows read so far.
-// Rows returns nil if nothing is shown.
+// Rows returns a callback that shows the progress of a pass over src. The callback's argument is the number of rows
+// read so far. Rows returns nil if p shows nothing.
 func (p *Progress) Rows(title string, src dataset.Source) func(int64) {
 	if p.isQuiet() {
 		return nil
@@ -195,7 +197,8 @@ func (p *Progress) Rows(title string, src dataset.Source) func(int64) {
 	}
 }
 
-// passes returns a callback that shows the progress of refining passes over n rows of d features.
+// passes returns a callback that shows the progress of the passes that refine a solution. Each pass reads n rows of
+// d features. It returns nil if p shows nothing.
 func (p *Progress) passes(n int64, d int) func(ridge.Progress) {
 	if p.isQuiet() {
 		return nil
@@ -209,8 +212,9 @@ func (p *Progress) passes(n int64, d int) func(ridge.Progress) {
 	}
 }
 
-// Fit returns a callback that shows the progress of a fit to src, or nil if nothing is shown. countRows returns the
-// number of rows of a refining pass; it is called at the first refining pass.
+// Fit returns a callback that shows the progress of a fit to the rows of src, or nil if p shows nothing. The
+// callback calls countRows once, at the first pass that refines the solution, to get the number of rows of such a
+// pass.
 func (p *Progress) Fit(src dataset.Source, countRows func() int64) func(fdridge.Stage, ridge.Progress) {
 	if p.isQuiet() {
 		return nil
@@ -249,8 +253,8 @@ func (p *Progress) Fraction(title string, done float64) {
 	_ = p.bar.Set(int(whole * min(done, 0.999))) // the bar would finish if it were full
 }
 
-// Checkpoint reports an event of a checkpoint in the log. Without a log, errors are printed on stderr. The resumption
-// of a run is also printed, if isLeader is true.
+// Checkpoint reports an event of a checkpoint in the log. Without a log it prints errors on stderr. If isLeader is
+// true, it also prints there that a run was resumed.
 func (p *Progress) Checkpoint(e batch.Event, isLeader bool, stderr io.Writer) {
 	level := slog.LevelInfo
 	if e.Err != nil {
@@ -265,7 +269,7 @@ func (p *Progress) Checkpoint(e batch.Event, isLeader bool, stderr io.Writer) {
 	}
 }
 
-// Warn writes a warning to the log. Without a log the warning is a line on stderr.
+// Warn writes a warning to the log, or to stderr if p has no log.
 func (p *Progress) Warn(stderr io.Writer, message string) {
 	message = printable.Text(message)
 	if p.log != nil {
@@ -276,8 +280,8 @@ func (p *Progress) Warn(stderr io.Writer, message string) {
 	fmt.Fprintln(stderr, "fdridge: warning: "+message)
 }
 
-// Remark writes a remark about a text file to the log. Without a log it is a line on stderr, and a warning if the
-// remark is a doubt.
+// Remark writes a remark about a text file to the log, or to stderr if p has no log. A remark that expresses a
+// doubt becomes a warning, any other remark becomes a note.
 func (p *Progress) Remark(stderr io.Writer, r dataset.Remark) {
 	if r.Doubt {
 		p.Warn(stderr, r.String())

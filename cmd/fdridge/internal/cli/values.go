@@ -16,7 +16,8 @@ import (
 	"github.com/fdridge/fdridge/internal/printable"
 )
 
-// A Single is the value of a text flag that may be given only once. pflag alone would silently use the last value.
+// A Single is the value of a text flag that may be given only once. The package pflag alone would silently use the
+// last value of a repeated flag.
 type Single struct {
 	Value string
 	Given bool
@@ -28,8 +29,8 @@ type Single struct {
 func (o *Single) String() string { return o.Value }
 func (o *Single) Type() string   { return "string" }
 
-// Set stores the first value. A second value causes no error here, because cobra sets each flag twice during shell
-// completion. [CheckSingle] reports a second value.
+// Set stores the first value. A second value causes no error here, because the package cobra sets each flag twice
+// during shell completion. [CheckSingle] reports a second value later.
 func (o *Single) Set(s string) error {
 	if o.Given {
 		o.again, o.twice = s, true
@@ -39,7 +40,7 @@ func (o *Single) Set(s string) error {
 	return nil
 }
 
-// CheckSingle returns an error for a flag that was given twice.
+// CheckSingle returns an error if a flag of type [Single] or [List] was given twice.
 func CheckSingle(flags *pflag.FlagSet) (err error) {
 	flags.Visit(func(f *pflag.Flag) {
 		given, ok := f.Value.(interface{ single() *Single })
@@ -57,8 +58,8 @@ func CheckSingle(flags *pflag.FlagSet) (err error) {
 
 func (o *Single) single() *Single { return o }
 
-// A List is the value of a flag with a list, see [SplitList]. The flag may be given only once, and the list may not be
-// empty.
+// A List is the value of a flag that takes a comma-separated list, see [SplitList]. The flag may be given only
+// once, and the list may not be empty.
 type List struct {
 	Single
 	Items []string
@@ -74,7 +75,8 @@ func (o *List) Set(s string) error {
 	return o.Single.Set(s)
 }
 
-// ParseGammas parses a comma-separated list of γ. 0 is accepted only if allowZero is true.
+// ParseGammas parses a comma-separated list of values of the ridge penalty γ. They must be positive and finite. The
+// value 0 is accepted only if allowZero is true.
 func ParseGammas(text string, allowZero bool) ([]float64, error) {
 	var out []float64
 	for _, s := range strings.Split(text, ",") {
@@ -96,8 +98,8 @@ func ParseGammas(text string, allowZero bool) ([]float64, error) {
 	return out, nil
 }
 
-// ParseNumber parses a number. Underscores between digits are not allowed. A number that is not 0, but so small that it
-// would be rounded to 0, is an error.
+// ParseNumber parses a number. It refuses underscores between digits. It also refuses a nonzero number that is so
+// small that it would be rounded to 0.
 func ParseNumber(s string) (float64, error) {
 	if strings.Contains(s, "_") {
 		return 0, strconv.ErrSyntax
@@ -116,7 +118,7 @@ func ParseNumber(s string) (float64, error) {
 	return v, err
 }
 
-// OneOf returns an error unless value is one of the allowed values. The error names the flag.
+// OneOf returns an error unless value is one of the allowed values. The error message names the flag.
 func OneOf(flag, value string, allowed ...string) error {
 	if slices.Contains(allowed, value) {
 		return nil
@@ -134,15 +136,16 @@ func FirstError(errs ...error) error {
 	return nil
 }
 
-// BadInput returns an error about a wrong flag, file or number.
+// BadInput returns an error that reports a wrong flag, file or number from the user.
 func BadInput(format string, args ...any) error {
 	return badinput.Errorf(format, args...)
 }
 
-// ValuesKey is the key of the flag annotation that lists the allowed values of a flag.
+// ValuesKey is the key of the flag annotation that [SetValues] writes. The annotation lists the allowed values of a
+// flag.
 const ValuesKey = "fdridge_values"
 
-// SetValues stores the allowed values of a flag for shell completion.
+// SetValues records the allowed values of a flag, so that shell completion can suggest them.
 func SetValues(f *pflag.FlagSet, flag string, values ...string) {
 	if err := f.SetAnnotation(flag, ValuesKey, values); err != nil {
 		panic(err) // the flag is not registered

@@ -11,8 +11,8 @@ import (
 	"github.com/fdridge/fdridge/table"
 )
 
-// CacheFlags configure a cache file of the parsed rows. Later passes read the cache instead of the input files, see
-// [table.Cache].
+// CacheFlags are the flags of a cache file that stores the parsed rows. Later passes read the cache instead of the
+// input files, see [table.Cache].
 type CacheFlags struct {
 	dir  string
 	keep bool
@@ -35,12 +35,13 @@ func (o *CacheFlags) Check() error {
 	return nil
 }
 
-// Cache returns the cache of one run. Without --cache it stores nothing.
+// Cache returns the cache of one run. If --cache is not given, the cache stores nothing.
 func (o *CacheFlags) Cache() *table.Cache {
 	return &table.Cache{Dir: o.dir, Keep: o.keep, MaxBytes: int64(o.gib * (1 << 30))}
 }
 
-// EndCache closes the cache and prints its errors as warnings. Without --cache-keep, closing removes the cache file.
+// EndCache closes the cache and prints its errors as warnings. Closing removes the cache file unless --cache-keep
+// is given.
 func EndCache(c *table.Cache, bar *cli.Progress, stderr io.Writer) {
 	if err := c.Close(); err != nil {
 		bar.Warn(stderr, "--cache: "+strings.ReplaceAll(printable.Error(err), "\n", "; "))

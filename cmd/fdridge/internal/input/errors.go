@@ -12,7 +12,7 @@ import (
 	"github.com/fdridge/fdridge/table"
 )
 
-// NameFields replaces the names of fields of [table.Spec] in an error by the names of flags.
+// NameFields makes an error of [table.Spec] readable for users: it replaces names of fields by names of flags.
 func NameFields(err error) error {
 	e, ok := err.(*table.SpecError)
 	if !ok {
@@ -21,7 +21,7 @@ func NameFields(err error) error {
 	return &flagError{e.Words(flagOf), e}
 }
 
-// flagOf returns the flag that sets a field of a Spec or of an Env.
+// flagOf returns the flag that sets a field of [table.Spec] or [table.Env].
 func flagOf(field table.Field) string {
 	if flag := field.Flag(); flag != "" {
 		return "--" + flag
@@ -29,7 +29,7 @@ func flagOf(field table.Field) string {
 	return map[table.Field]string{"Cache": "--cache", "PlanOut": "--prepare-out", "Ranks": "--mpi"}[field]
 }
 
-// Settings returns the settings of a job on the rows of s, with the names of flags.
+// Settings returns the settings of s that a checkpoint records. The settings have the names of flags.
 func Settings(s table.Spec) []batch.Setting {
 	out := s.Settings()
 	for i := range out {
@@ -38,7 +38,7 @@ func Settings(s table.Spec) []batch.Setting {
 	return out
 }
 
-// A flagError is a *[table.SpecError] with a message that names flags.
+// A flagError is a *[table.SpecError] whose message names flags instead of fields.
 type flagError struct {
 	text string
 	err  *table.SpecError
@@ -48,10 +48,11 @@ func (e *flagError) Error() string        { return e.text }
 func (e *flagError) Unwrap() error        { return e.err.Unwrap() }
 func (e *flagError) Is(target error) bool { return target == badinput.Err }
 
-// mostNumbers is the largest number of classes whose labels are numbers without a warning.
+// mostNumbers is the number of classes up to which labels that are numbers cause no warning.
 const mostNumbers = 100
 
-// warnNumbers warns if there are so many classes, with numbers as labels, that the target may be a number.
+// warnNumbers warns if there are more than mostNumbers labels and all labels are numbers. The target may then be a
+// number instead of a class.
 func warnNumbers(labels []string, bar *cli.Progress, stderr io.Writer) {
 	isText := func(label string) bool {
 		_, err := strconv.ParseFloat(label, 64)
@@ -63,8 +64,8 @@ func warnNumbers(labels []string, bar *cli.Progress, stderr io.Writer) {
 	}
 }
 
-// Warn writes notes to stderr about how ambiguous text of the files was read. It also warns of categorical columns with
-// too many levels, and of a target of a classification that may be a number. Call Warn before the pass of the fit.
+// Warn writes notes to stderr about how ambiguous text of the files was read. It also warns of categorical columns
+// with too many levels, and of class labels that may be numbers. Call Warn before the pass over the rows.
 func Warn(t *table.Table, bar *cli.Progress, stderr io.Writer) {
 	for _, r := range t.Rows.Opened.Remarks() {
 		bar.Remark(stderr, r)
@@ -91,8 +92,8 @@ func Warn(t *table.Table, bar *cli.Progress, stderr io.Writer) {
 	}
 }
 
-// RemarkEnd writes a note to stderr if the text that was read from a pipe seems to be truncated at its end. Call
-// RemarkEnd after a pass has read all rows.
+// RemarkEnd writes a note to stderr if the end of the text read from a pipe seems to be missing. Call RemarkEnd
+// after a pass has read all rows.
 func RemarkEnd(rows *table.Rows, bar *cli.Progress, stderr io.Writer) {
 	for _, r := range rows.Opened.EndRemarks() {
 		bar.Remark(stderr, r)

@@ -11,7 +11,7 @@ import (
 	"github.com/fdridge/fdridge/dataset"
 )
 
-// NameColumns adds a hint to an error about the rows of a fit: the flags that avoid the error.
+// NameColumns adds a hint to an error about the rows of a fit. The hint names the flags that avoid the error.
 func (o *Flags) NameColumns(err error) error {
 	e, ok := errors.AsType[*dataset.InputError](err)
 	switch {
@@ -32,7 +32,8 @@ func (o *Flags) NameColumns(err error) error {
 	return err
 }
 
-// withoutTexts suggests flags that encode or omit the columns with texts that caused the error.
+// withoutTexts suggests flags for the columns with text that caused the error e. The flags either encode or omit
+// these columns.
 func (o *Flags) withoutTexts(e *dataset.InputError) string {
 	const most = 40
 	all := slices.Concat(e.Texts, e.Others)
@@ -65,7 +66,7 @@ func (o *Flags) withoutTexts(e *dataset.InputError) string {
 	return oneHot + " and " + omit(e.Others) + "; or " + omit(all)
 }
 
-// plainName matches column names that can stand in a comma-separated list without quotes.
+// plainName matches the column names that need no quotes in a comma-separated list.
 var plainName = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^[\pL\pN_][\pL\pN_.:/%+-]*$`)
 })

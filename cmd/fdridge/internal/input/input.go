@@ -1,4 +1,5 @@
-// Package input has the flags that describe rows. They fill a [table.Spec]; package table opens the rows.
+// Package input has the command-line flags that describe the rows of a fit. The flags fill a [table.Spec], from
+// which package table opens the rows.
 package input
 
 import (
@@ -49,7 +50,7 @@ func (o *Flags) Register(f *pflag.FlagSet) {
 	f.StringVar(&o.spec.Features, "features", "", "computed features: rff:D,gamma=G,seed=S (Fourier) or poly:K")
 }
 
-// registerEncoding adds the flags that make numbers of missing values, categories and dates.
+// registerEncoding adds the flags that say how missing values, categories and dates become numbers.
 func (o *Flags) registerEncoding(f *pflag.FlagSet) {
 	s := &o.spec
 	f.StringVar(&o.missing, "missing", "refuse", "missing values: a policy; or by column A=mean,B=drop")
@@ -84,8 +85,8 @@ func (o *Flags) RegisterClasses(f *pflag.FlagSet) {
 	cli.SetValues(f, "class-weight", "balanced")
 }
 
-// JoinStandardize returns args with "--standardize numeric" changed to "--standardize=numeric", and likewise for true
-// and false. The flag parser accepts the value of --standardize only after =.
+// JoinStandardize returns args with "--standardize numeric" changed to "--standardize=numeric". It does the same
+// for the values true and false, because the flag parser accepts a value of --standardize only after "=".
 func JoinStandardize(args []string) []string {
 	args = slices.Clone(args)
 	values := []string{table.ScaleAll, table.ScaleNone, table.ScaleNumeric}
@@ -107,7 +108,7 @@ func (o *Flags) Spec() table.Spec {
 	return s
 }
 
-// Scales returns the flag that scales columns, such as "standardize", or "" if no such flag is given.
+// Scales returns "standardize" if this flag scales all columns, otherwise "".
 func (o *Flags) Scales() string {
 	if o.spec.Standardize == table.ScaleAll {
 		return "standardize"
@@ -115,7 +116,7 @@ func (o *Flags) Scales() string {
 	return ""
 }
 
-// HoldsOut returns "holdout" if the flag is given, otherwise "".
+// HoldsOut returns "holdout" if the flag --holdout is given, otherwise "".
 func (o *Flags) HoldsOut() string {
 	if o.spec.Holdout > 0 {
 		return "holdout"
@@ -123,8 +124,8 @@ func (o *Flags) HoldsOut() string {
 	return ""
 }
 
-// Learns returns the name of a flag that needs a pass over the rows before the fit, such as "onehot". It returns "" if
-// no such flag is given.
+// Learns returns the flag that needs a pass over the rows before the fit, such as "onehot" or "missing mean". It
+// returns "" if no such flag is given.
 func (o *Flags) Learns() string {
 	s := o.Spec()
 	switch field := s.Learns(); field {
@@ -171,8 +172,8 @@ func (o *Flags) Files() []string {
 	return s.Files()
 }
 
-// CheckKept returns an error if --cache-keep would store the codes of categorical levels or of labels. A later run
-// could not interpret these codes.
+// CheckKept returns an error if --cache-keep would store numbers that encode categories or class labels. A later
+// run does not know which category or label each number stands for.
 func (o *Flags) CheckKept(rows *CacheFlags) error {
 	switch {
 	case !rows.keep:
@@ -190,8 +191,8 @@ func (o *Flags) CheckKept(rows *CacheFlags) error {
 	return nil
 }
 
-// Open opens and prepares the rows. It completes env: the backend, the pipe, the progress bar, and the file of
-// --prepare-out.
+// Open opens and prepares the rows that the flags describe. It fills in the fields of env for the backend, the
+// pipe, the progress bar and --prepare-out.
 func (o *Flags) Open(
 	ctx context.Context,
 	env table.Env,
@@ -214,7 +215,7 @@ func (o *Flags) Open(
 	return t, NameFields(err)
 }
 
-// writePlan writes the encoding of each column to the file that --prepare-out names.
+// writePlan writes how each column was encoded to the file that --prepare-out names.
 func (o *Flags) writePlan(e *prepare.Encoding) error {
 	err := safefile.Write(o.prepareOut, func(w io.Writer) error { return e.WritePlan(w) })
 	if err != nil {

@@ -9,15 +9,16 @@ import (
 	"github.com/fdridge/fdridge/cmd/fdridge/internal/cli"
 )
 
-// memoryVariable names an environment variable by which the calling program passes an array without writing it to a
-// file. The .npy file of --data then contains only the header. The value D:A:B has three numbers:
-//   - D is an inherited file descriptor of /proc/self/mem, opened by the calling program.
-//   - A is the address of the array in the calling program.
-//   - B is the number of bytes.
+// memoryVariable names an environment variable. By this variable the calling program passes an array that lies in
+// its memory, without writing the array to a file. The .npy file of --data then contains only the header. The value
+// of the variable is D:A:B, where
+//   - D is the number of an inherited file descriptor of /proc/self/mem, opened by the calling program;
+//   - A is the address of the array in the calling program;
+//   - B is the size of the array in bytes.
 const memoryVariable = "FDRIDGE_MEMORY"
 
-// lentArray returns a reader of the array that [memoryVariable] describes, or nil if the variable is not set. Its
-// file descriptor stays open.
+// lentArray returns a reader of the array that the environment variable [memoryVariable] describes. It returns nil
+// if the variable is not set. The file descriptor of the array stays open.
 func lentArray() (*io.SectionReader, error) {
 	text := os.Getenv(memoryVariable)
 	if text == "" {
@@ -41,18 +42,18 @@ func lentArray() (*io.SectionReader, error) {
 	return io.NewSectionReader(memories.of[descriptor], at, size), nil
 }
 
-// memories keeps each lentMemory by its descriptor, because the garbage collector would close its file. A process that
-// serves several fits reads several arrays through one descriptor.
+// memories keeps each lentMemory by its file descriptor. Without this reference, the garbage collector would close
+// the file. A process that serves several fits reads several arrays through one descriptor.
 var memories = struct {
 	sync.Mutex
 	of map[uintptr]*lentMemory
 }{of: map[uintptr]*lentMemory{}}
 
-// A lentMemory reads the memory of the program that started fdridge.
+// A lentMemory reads the memory of the program that called fdridge.
 type lentMemory struct{ *os.File }
 
-// ReadAt implements [io.ReaderAt]. It reads the file if the system cannot copy from the parent process. Copying takes a
-// third of the time of reading the file.
+// ReadAt implements [io.ReaderAt]. It asks the system to copy the bytes from the parent process, which takes a
+// third of the time of reading the file. If the system cannot copy them, ReadAt reads the file.
 func (l *lentMemory) ReadAt(p []byte, at int64) (int, error) {
 	if n := copyFromParent(p, at); n == len(p) {
 		return n, nil

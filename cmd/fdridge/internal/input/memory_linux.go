@@ -7,8 +7,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// copyFromParent fills p with the bytes at an address of the calling program, and returns their number. It returns 0
-// if the system forbids the copy, or if the parent process is not the calling program.
+// copyFromParent fills p with the bytes at the address at of the calling program, and returns the number of copied
+// bytes. It returns 0 if the system forbids the copy, or if the parent process is not the calling program.
 func copyFromParent(p []byte, at int64) int {
 	pid := os.Getppid()
 	if len(p) == 0 || os.Getenv("FDRIDGE_PARENT") != strconv.Itoa(pid) {

@@ -41,16 +41,17 @@ func ExplainOnce(err error, data, advice string) error {
 	)
 }
 
-// WaysOfFit, WaysOfSketch and WaysOfLive are hints for error messages. They tell the user what to do if the rows can
-// be read only once.
+// WaysOfFit, WaysOfSketch and WaysOfLive are hints in error messages about rows that can be read only once. Each
+// tells the user what to do instead: for a fit, for a sketch, or for a sketch of rows that do not end.
 const (
 	WaysOfFit    = "use --method one-shot, which needs one pass, or --cache DIR"
 	WaysOfSketch = "use --cache DIR, or write the rows to a file"
 	WaysOfLive   = "leave it out, or sketch rows that end"
 )
 
-// CheckPipe returns an error if a flag needs a second pass over a pipe. needPass lists the names of such flags; they
-// are allowed with --cache. Empty names are ignored. --cache-keep is always an error.
+// CheckPipe returns an error if a flag needs another pass over the rows of a pipe. needPass contains the names of
+// such flags; empty names are ignored. These flags are allowed with --cache, because later passes read the cache.
+// --cache-keep is always an error, because a later run cannot know whether the pipe has the same rows.
 func (o *CacheFlags) CheckPipe(data string, needPass ...string) error {
 	if o.keep {
 		return cli.BadInput("--cache-keep: a later run cannot know whether %s has the same rows", data)

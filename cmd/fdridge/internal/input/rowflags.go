@@ -28,7 +28,8 @@ type RowFlags struct {
 	listed                listedFiles   // of --data
 }
 
-// A listedFiles holds the files that a value of --data names, so that each folder is listed once.
+// A listedFiles holds a value of --data and the files that it names. Keeping the files avoids listing a folder
+// again.
 type listedFiles struct {
 	value string
 	files []string
@@ -41,7 +42,7 @@ func NewRowFlags() RowFlags {
 	}
 }
 
-// Others returns the flags of rows in other files of the same text format.
+// Others returns flags for the rows of other files. The flags of the text format are copied from o.
 func (o *RowFlags) Others(files string) RowFlags {
 	out := NewRowFlags()
 	s := o.spec
@@ -61,7 +62,7 @@ func (o *RowFlags) Others(files string) RowFlags {
 	return out
 }
 
-// RegisterText adds the flags that describe the format of the files.
+// RegisterText adds the flags that describe the format of the input files.
 func (o *RowFlags) RegisterText(f *pflag.FlagSet) {
 	s := &o.spec
 	f.StringVar(&s.Format, "format", "auto", "format: "+strings.Join(file.Formats[1:], ", "))
@@ -96,8 +97,8 @@ func (o *RowFlags) registerTransposed(f *pflag.FlagSet) {
 	f.BoolVar(&o.spec.Transposed, "transposed", false, help)
 }
 
-// RegisterSamples adds the flags --transposed and --columns. With --transposed a column of the file is a sample, and
-// --columns selects samples. Features are selected by the names in the model or sketch.
+// RegisterSamples adds the flags --transposed and --columns. With --transposed a column of the file is a sample,
+// and --columns selects samples. The features are found by the names that the model or sketch contains.
 func (o *RowFlags) RegisterSamples(f *pflag.FlagSet) {
 	o.registerTransposed(f)
 	f.Var(&o.columns, "columns", "samples to use, with --transposed")
@@ -115,9 +116,9 @@ func (o *RowFlags) Spec() table.Spec {
 	return s
 }
 
-// dataFiles returns the file names in --data, which commas separate. A text that is itself the name of a file is not
-// split. A folder that is a table stands for its files, see [file.Folder], and a pattern for the files that match, see
-// [file.Glob].
+// dataFiles returns the names of the files in --data, which are separated by commas. If the whole value is the name
+// of a file, it is not split. A folder that is a table is replaced by its files, see [file.Folder]. A pattern is
+// replaced by the files that match it, see [file.Glob].
 func (o *RowFlags) dataFiles() []string {
 	if o.listed.files == nil || o.listed.value != o.Data.Value {
 		o.listed = listedFiles{o.Data.Value, listFiles(o.Data.Value)}
@@ -139,7 +140,7 @@ func listFiles(data string) []string {
 	return out
 }
 
-// splitPaths splits a list of files at its commas. A text that is itself the name of a file is not split.
+// splitPaths splits a list of files at its commas. If the whole text is the name of a file, it is not split.
 func splitPaths(data string) []string {
 	if strings.Contains(data, ",") {
 		if _, err := os.Stat(data); err == nil {
@@ -149,8 +150,8 @@ func splitPaths(data string) []string {
 	return cli.SplitList(data)
 }
 
-// matches returns the files that match if path is a pattern, otherwise path itself. If no file matches, it returns the
-// pattern; [RowFlags.Check] reports this error.
+// matches returns the files that match the pattern path. If path is no pattern, or if no file matches it, matches
+// returns path itself. [RowFlags.Check] reports a pattern without files.
 func matches(path string) []string {
 	if !file.IsPattern(path) {
 		return []string{path}
@@ -161,7 +162,7 @@ func matches(path string) []string {
 	return []string{path}
 }
 
-// checkPatterns returns an error if no file matches a pattern in --data.
+// checkPatterns returns an error if --data contains a pattern that is invalid or that no file matches.
 func (o *RowFlags) checkPatterns() error {
 	for _, path := range o.dataFiles() {
 		if !file.IsPattern(path) {
@@ -186,7 +187,7 @@ func (o *RowFlags) Check() error {
 	)
 }
 
-// checkWeights returns an error if --weights is given without a value, as by an empty variable of a shell.
+// checkWeights returns an error if the value of --weights is empty, for example because a shell variable is empty.
 func (o *RowFlags) checkWeights() error {
 	if o.Weights.Given && o.Weights.Value == "" {
 		return cli.BadInput("--weights: no column or file is named")
@@ -194,7 +195,7 @@ func (o *RowFlags) checkWeights() error {
 	return nil
 }
 
-// CheckKey returns an error if the column --key cannot be read beside the features.
+// CheckKey returns an error if the column that --key names cannot be read together with the features.
 func (o *RowFlags) CheckKey() error {
 	s := o.Spec()
 	return NameFields(s.CheckKey())
@@ -211,7 +212,7 @@ func (o *RowFlags) CheckSamples() error {
 	return nil
 }
 
-// checkUnpiped returns an error if --data is a pipe and the command needs files.
+// checkUnpiped returns an error if --data is a pipe although the command needs files.
 func (o *RowFlags) checkUnpiped() error {
 	if o.Unpiped == "" || !o.Piped() {
 		return nil
@@ -231,7 +232,8 @@ func (o *RowFlags) Piped() bool {
 	return s.Piped()
 }
 
-// Listen opens the pipe if --data names one. If prompt is true, the pipe delivers each row as soon as it arrives.
+// Listen opens the pipe if --data names a pipe. If prompt is true, the pipe delivers each row as soon as it
+// arrives.
 func (o *RowFlags) Listen(cmd *cobra.Command, prompt bool) {
 	s := o.Spec()
 	o.Pipe = s.Listen(cmd.Context(), cmd.InOrStdin())
@@ -240,14 +242,14 @@ func (o *RowFlags) Listen(cmd *cobra.Command, prompt bool) {
 	}
 }
 
-// env returns the environment of commands that open rows for a model or a sketch.
+// env returns what [table.OpenLike] and [table.OpenFor] need besides the flags: the pipe and the array in memory.
 func (o *RowFlags) env() (table.Env, error) {
 	entries, err := lentArray()
 	return table.Env{Pipe: o.Pipe, Entries: entries}, err
 }
 
-// OpenLike opens rows for an existing model or sketch; see [table.OpenLike]. If like.OwnTarget is true, target names
-// the target columns.
+// OpenLike opens rows that fit an existing model or sketch, see [table.OpenLike]. If like.OwnTarget is true, the
+// parameter target names the target columns.
 func (o *RowFlags) OpenLike(ctx context.Context, like table.Like, target string) (*table.Rows, error) {
 	env, err := o.env()
 	if err != nil {
@@ -271,7 +273,7 @@ func (o *RowFlags) OpenFor(ctx context.Context, m *model.Model) (*table.Rows, er
 	return rows, NameFields(err)
 }
 
-// Keys returns the text of the column --key in each of the rows.
+// Keys returns, for each of the rows, the text in the column that --key names.
 func (o *RowFlags) Keys(ctx context.Context, rows *table.Rows) (iter.Seq2[string, error], error) {
 	env, err := o.env()
 	if err != nil {
@@ -281,7 +283,7 @@ func (o *RowFlags) Keys(ctx context.Context, rows *table.Rows) (iter.Seq2[string
 	return keys, NameFields(err)
 }
 
-// PenaltyFlags are the flags for penalties of single columns or of groups of columns.
+// PenaltyFlags are the flags that give single columns or groups of columns a penalty of their own.
 type PenaltyFlags struct {
 	Penalty     string // a file
 	Bands       cli.List
@@ -294,7 +296,7 @@ func (o *PenaltyFlags) Register(f *pflag.FlagSet) {
 	f.Var(&o.Bands, "bands", "penalty of groups of columns: 1-10=1,11-20=100; without =P: chosen")
 }
 
-// RegisterUnpenalized adds --unpenalized. Only commands that fit rows have this flag.
+// RegisterUnpenalized adds --unpenalized. Call it only for commands that compute a fit.
 func (o *PenaltyFlags) RegisterUnpenalized(f *pflag.FlagSet) {
 	o.fits = true
 	f.Var(&o.Unpenalized, "unpenalized", "columns without penalty, fitted like the intercept: names, numbers, A-C")
@@ -312,8 +314,8 @@ func (o *PenaltyFlags) Penalties() (s table.Spec) {
 	return s
 }
 
-// CheckGiven returns an error if --bands contains a group without a penalty, because the given command cannot choose
-// penalties.
+// CheckGiven returns an error if --bands contains a group of columns without a penalty. The named command uses it
+// because it cannot choose penalties.
 func (o *PenaltyFlags) CheckGiven(command string) error {
 	s := o.Penalties()
 	if s.ChoosesPenalty() {

@@ -13,8 +13,9 @@ import (
 	"github.com/fdridge/fdridge/ridge/choose"
 )
 
-// A choice is the JSON record of the choice of γ. The score of a candidate is summed over the targets; the chosen γ
-// has the smallest score.
+// A choice is the JSON record of how the penalty γ was chosen among candidates. Each candidate has a score, summed
+// over the targets, and the best score is the smallest. Score is an interval that contains the score of the chosen
+// γ.
 type choice struct {
 	By       string         `json:"by"` // name of a [choose.Criterion]
 	Gamma    number         `json:"gamma"`
@@ -24,7 +25,7 @@ type choice struct {
 	Excess   number         `json:"excess"`          // amount by which the score of another candidate may be smaller
 	Relative number         `json:"relative_excess"` // Excess as a fraction of the other score
 	Passes   int            `json:"passes"`          // passes for the choice, made after the sketch
-	// brackets of the noise variance of each target, if the criterion estimates it
+	// intervals that contain the noise variance of each target; empty if the criterion does not estimate it
 	Noise brackets `json:"noise_variance,omitempty"`
 	Spent string   `json:"passes_reason,omitempty"`
 	Path  []point  `json:"path"`
@@ -33,7 +34,7 @@ type choice struct {
 	wording
 }
 
-// A reserve holds the reasons to doubt the chosen γ.
+// A reserve holds the reasons to doubt the chosen penalty γ.
 type reserve struct {
 	AtEnd    bool     `json:"at_end"`             // the chosen γ is the smallest or the largest candidate
 	LeftOut  *leftOut `json:"left_out,omitempty"` // smaller candidates without a score
@@ -44,35 +45,36 @@ type reserve struct {
 	fitted   bool // the targets are fitted, or are constant, up to round-off
 	constant bool // the targets are constant, up to round-off
 	tied     int  // number of other candidates that are proved to have the same error rate as the chosen one
-	// number of larger candidates that may have this error rate, because it is the lower end of their brackets
+	// number of larger candidates that may have the same error rate, because their lower bounds equal it
 	open int
 
 	ends [2]bool // whether the chosen γ is the smallest, and whether it is the largest candidate
 
-	// lower bound on how far the leave-one-out error at the γ with the smallest GCV exceeds the chosen one, relatively
+	// Relative lower bound on the excess of a leave-one-out error. The γ with the smallest GCV has this error, and
+	// the excess is over the leave-one-out error of the chosen γ.
 	disagreement float64
 	flat         bool // the chosen γ is at the end and its neighbour has nearly the same score
 }
 
-// leftOut describes the candidates without a score: their number, and the smallest and the largest γ among them.
+// leftOut describes the candidates without a score. Gamma holds the smallest and the largest γ among them.
 type leftOut struct {
 	Count int       `json:"count"`
 	Gamma [2]number `json:"gamma"`
 }
 
-// A wording holds the texts about a choice that depend on the fit's options.
+// A wording holds the parts of the texts about a choice that depend on the options of the fit.
 type wording struct {
 	narrower string // option that would make the intervals of the scores narrower; "": none
 }
 
-// A point holds the certificates and scores at one γ.
+// A point holds the certificates and scores of one candidate γ. A certificate states what is proved of a solution.
 type point struct {
 	model.Record
 	field  string   // the JSON member of scores, see [choose.Words]
 	scores brackets // the scores by which γ was chosen; nil if the certificates contain them
 }
 
-// criterionOf returns the criterion with a name in a report. It returns GCV for an unknown name.
+// criterionOf returns the criterion with the given name, or GCV if the name is unknown.
 func criterionOf(name string) choose.Criterion {
 	by, err := choose.ParseCriterion(name)
 	if err != nil || by == choose.Auto {
@@ -81,7 +83,7 @@ func criterionOf(name string) choose.Criterion {
 	return by
 }
 
-// MarshalJSON writes γ, the certificates, and the scores under the name of their field.
+// MarshalJSON writes γ, the certificates and the scores. The name of the JSON member with the scores is p.field.
 func (p point) MarshalJSON() ([]byte, error) {
 	first, err := jsonfields.MarshalEach(
 		[]string{"gamma", "effective_dimension", "rss", "gcv"},
@@ -130,8 +132,8 @@ func (p *point) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// isLike reports whether p and q have the same number of targets and the same kind of scores. by is the criterion of
-// the scores.
+// isLike reports whether p and q have the same number of targets and scores of the same kind. The number of scores
+// must also be right for the criterion by.
 func (p *point) isLike(q *point, by choose.Criterion) bool {
 	n, scores := len(p.Certificates), len(p.Certificates)
 	if by.IsErrorRate() {
@@ -198,8 +200,8 @@ func describe(p *choose.GammaChoice, words wording) *choice {
 	return c
 }
 
-// isFlat reports whether a neighbour of the chosen γ in the grid has a score at most 0.1 % above the smallest score. A
-// γ beyond the end of the grid is then hardly better.
+// isFlat reports whether the score hardly changes from the chosen γ to its neighbour in the grid. The neighbour's
+// score must be at most 0.1 % larger. A γ beyond the end of the grid would then hardly be better.
 func isFlat(p *choose.GammaChoice) bool {
 	const worth = 1e-3
 	next := p.Index + 1
@@ -225,13 +227,13 @@ func (c *choice) score() string {
 	return criterionOf(c.By).Words().Score
 }
 
-// isArbitrary reports whether the score of the chosen γ has no finite upper bound.
+// isArbitrary reports whether no finite upper bound on the score of the chosen γ is known.
 func (c *choice) isArbitrary() bool {
 	return math.IsInf(c.Score.Hi, 1) ||
 		math.IsNaN(c.Score.Hi)
 }
 
-// String describes the choice and its warnings in one sentence for the text report.
+// String describes the choice of γ and its warnings in one sentence for the text report.
 func (c *choice) String() string {
 	text := c.sentence()
 	if len(c.Noise) == 1 {
@@ -308,8 +310,8 @@ func (c *choice) sentence() string {
 	)
 }
 
-// describeGain returns a text such as "may be better by up to 3 %". excess is an upper bound on (s − s')/s', for the
-// scores s of the chosen γ and s' of any other γ.
+// describeGain returns a text such as "may be better by up to 3 %". excess is an upper bound on (s − s')/s'. Here
+// s is the score of the chosen γ, and s' is the score of any other γ.
 func describeGain(excess float64) string {
 	if v := 100 * excess * (1 + 0x1p-52); v <= 1e4 {
 		return "may be better by up to " + AtMost(v, 2) + " %"
@@ -317,7 +319,8 @@ func describeGain(excess float64) string {
 	return "may be better by any factor"
 }
 
-// describePasses states how many passes were made to choose γ, and why. It returns "" if reason is empty.
+// describePasses states how many passes over the rows were made to choose γ, and why. It returns "" if reason is
+// empty.
 func describePasses(passes int, reason string) string {
 	switch {
 	case reason == "":
@@ -328,8 +331,8 @@ func describePasses(passes int, reason string) string {
 	return fmt.Sprintf("%d %s made to choose gamma: %s", passes, plural(passes, "pass was", "passes were"), reason)
 }
 
-// narrower returns the option that would make the intervals for GCV narrower, or "" if there is none. A larger sketch
-// helps unless the sketch is exact, and scaled columns reduce round-off.
+// narrower returns the option that would make the intervals of the scores narrower, or "" if there is none. A
+// larger sketch helps unless the sketch is exact. Otherwise scaled columns may help, because they reduce round-off.
 func (f *Fit) narrower() string {
 	switch {
 	case !f.Found.Choice.Whole &&
@@ -342,8 +345,8 @@ func (f *Fit) narrower() string {
 	return ""
 }
 
-// Doubt returns a sentence that names the next option to try, if nothing useful is proved of the choice of γ.
-// Otherwise it returns "".
+// Doubt returns a warning if nothing useful is proved of the choice of γ, otherwise "". The warning names the
+// option to try next.
 func (f *Fit) Doubt() string {
 	p := f.Found.Choice
 	if p == nil || !p.ProvesNothing() {
@@ -366,7 +369,8 @@ func (f *Fit) Doubt() string {
 	)
 }
 
-// advice states which option would narrow the range of γ that may have the smallest score.
+// advice names the option that would narrow the range of the γ that may have the smallest score. If there is none,
+// it says that only round-off is left.
 func (c *choice) advice() string {
 	if c.narrower == "" {
 		return "only round-off is left"
@@ -374,8 +378,8 @@ func (c *choice) advice() string {
 	return c.narrower + " would narrow this range"
 }
 
-// warnings returns the reasons to doubt the chosen γ. The caller writes "this gamma" before each text, so each text
-// begins with a verb.
+// warnings returns the reasons to doubt the chosen γ. Each text begins with a verb, because the caller writes "this
+// gamma" before it.
 func (c *choice) warnings() []string {
 	if c.constant {
 		return nil
@@ -426,8 +430,8 @@ func (c *choice) warnings() []string {
 	return out
 }
 
-// beyond returns advice for a chosen γ at an end of the grid: to add the next three powers of ten beyond the end as
-// candidates.
+// beyond returns a warning for a chosen γ at an end of the grid. It advises to add the next three powers of ten
+// beyond this end as candidates.
 func (c *choice) beyond() string {
 	end, step := "smallest candidate, and a smaller", -1
 	switch {

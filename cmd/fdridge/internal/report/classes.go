@@ -13,7 +13,7 @@ import (
 	"github.com/fdridge/fdridge/ridge/classes"
 )
 
-// Classes holds the classes of a classification and the scores of its decisions.
+// Classes holds the class labels of a classification and the scores of the predicted classes.
 type Classes struct {
 	*classes.Classes
 	*fdridge.Decisions
@@ -117,7 +117,8 @@ func (c *Classes) lines(solutions []*ridge.Solution) []string {
 	return out
 }
 
-// onlyDecision returns the class that was chosen for every row, if there is only one.
+// onlyDecision returns the class that was predicted for every row. same is false if several classes were predicted,
+// or none.
 func onlyDecision(s *classes.Score) (class int, same bool) {
 	class = -1
 	for _, row := range s.Confusion {
@@ -133,7 +134,8 @@ func onlyDecision(s *classes.Score) (class int, same bool) {
 	return class, class >= 0
 }
 
-// listLabels lists the first labels, each with its count in parentheses. If counts is nil, it lists no counts.
+// listLabels returns the first labels, separated by commas. Each label is followed by its count in parentheses,
+// unless counts is nil.
 func listLabels(labels []string, counts []int64) string {
 	var words []string
 	for k, label := range labels[:min(len(labels), mostNamed)] {
@@ -149,7 +151,7 @@ func listLabels(labels []string, counts []int64) string {
 	return strings.Join(words, ", ")
 }
 
-// labelName returns a label as text of one line. It quotes a label with control characters.
+// labelName returns a label as one line of text. It quotes a label that contains control characters.
 func labelName(label string) string {
 	if strings.ContainsFunc(label, unicode.IsControl) {
 		return strconv.Quote(printable.Excerpt(label))
@@ -183,7 +185,7 @@ func accuracy(which string, s *classes.Score) string {
 	return text
 }
 
-// WriteAccuracy writes the accuracy and the confusion matrix of predictions.
+// WriteAccuracy writes the accuracy and the confusion matrix of predicted classes to w.
 func WriteAccuracy(w io.Writer, labels []string, s *classes.Score) {
 	w = printable.Writer(w)
 	fmt.Fprintln(w, wrapText(accuracy("these rows", s)))
@@ -193,13 +195,13 @@ func WriteAccuracy(w io.Writer, labels []string, s *classes.Score) {
 	}
 }
 
-// confusion returns the confusion matrix of the first solution as a table. It uses the first of these predictions that
-// was computed:
+// confusion returns the confusion matrix of the first solution as a table. It uses the first kind of predictions in
+// this list that was computed:
 //   - predictions for held-out rows
 //   - leave-one-out predictions
 //   - predictions for training rows
 //
-// It returns nil if the fit is no classification.
+// It returns nil if none was computed, or if the fit is no classification.
 func (c *Classes) confusion() *table {
 	switch {
 	case c == nil:
@@ -213,9 +215,10 @@ func (c *Classes) confusion() *table {
 	return nil
 }
 
-// confusionTable returns the confusion matrix of s: a row for each class, a column for each decision. The last column
-// is the recall, the share of the rows of the class that get its label. It returns nil for more than 12 classes. The
-// first heading is kind, the kind of rows that s counts.
+// confusionTable returns the confusion matrix of s as a table. It has a row for each class and a column for each
+// predicted class. The last column is the recall: the share of the rows of a class that were predicted correctly.
+// The first heading is kind, which says what rows were counted. For more than 12 classes confusionTable returns
+// nil.
 func confusionTable(labels []string, kind string, s *classes.Score) *table {
 	const most = 12
 	if len(labels) > most {

@@ -2,10 +2,11 @@ package report
 
 import "fmt"
 
-// mostCovered is the maximum number of lines about intervals for new observations.
+// mostCovered is the maximum number of lines in the report about prediction intervals for new observations.
 const mostCovered = 6
 
-// coverageLines states the half widths of the intervals for new observations, rounded up.
+// coverageLines describes the prediction intervals for new observations, a line for each. It states the half width
+// of the interval, rounded up.
 func (f *Fit) coverageLines() []string {
 	var out []string
 	for i, c := range f.Coverage {

@@ -9,7 +9,7 @@ import (
 	"github.com/fdridge/fdridge/ridge"
 )
 
-// mostDependences and mostTerms limit the printed combinations of columns, and the terms of each.
+// mostDependences limits how many combinations of columns are printed, and mostTerms limits the terms of each.
 const (
 	mostDependences = 5
 	mostTerms       = 6
@@ -25,14 +25,16 @@ func (f *Fit) dependentFit() *ridge.Solution {
 	return nil
 }
 
-// underflows reports whether products of a column underflow, so that the rank is not known.
+// underflows reports whether the values of a column are so small that their products underflow. The rank is then
+// not known.
 func underflows(s *ridge.Solution) bool {
 	return slices.ContainsFunc(s.Dependent, func(c ridge.Dependence) bool {
 		return c.Underflow
 	})
 }
 
-// describeDependent states why the solution at γ = 0 is not unique, and what is known of the minimum-norm solution s.
+// describeDependent states why the solution without a penalty (γ = 0) is not unique. It also states what is known
+// of the minimum-norm solution s.
 func (f *Fit) describeDependent(s *ridge.Solution) string {
 	d := s.Rank + len(s.Dependent)
 	if len(s.Dependent) == 0 {
@@ -50,7 +52,7 @@ func (f *Fit) describeDependent(s *ridge.Solution) string {
 		"R² is proved for these coefficients.", f.describeDependences(s), s.Rank, d)
 }
 
-// describeDependences states in one line which columns depend on others.
+// describeDependences states in one line which columns are combinations of other columns.
 func (f *Fit) describeDependences(s *ridge.Solution) string {
 	rows := s.Rows
 	d := len(s.Targets[0].Coef)
@@ -81,7 +83,8 @@ func (f *Fit) describeDependences(s *ridge.Solution) string {
 	return strings.Join(parts, "; ")
 }
 
-// describeDependence states one dependence in the columns of the file, such as "c equals 2·a + b".
+// describeDependence writes a column as a combination of other columns, such as "c equals 2·a + b". It uses the
+// names and units of the columns in the file.
 func (f *Fit) describeDependence(c ridge.Dependence) string {
 	names := f.Data.Preparation.Terms()
 	column := featureName(names, c.Column)

@@ -25,8 +25,8 @@ type Drawable struct {
 	charts map[string][]chart.Panel // panels by kind of chart; a kind without data is absent
 }
 
-// newDrawable returns a Drawable with the charts of the scores against γ, for the candidates of choice. If choice is
-// nil, it draws the given fits instead.
+// newDrawable returns a Drawable whose charts show scores against the penalty γ. The scores belong to the
+// candidates of choice or, if choice is nil, to the given fits. name is the name of the file.
 func newDrawable(name string, choice *choice, fits []model.Record) (*Drawable, error) {
 	d := &Drawable{name, map[string][]chart.Panel{}}
 	path, err := pathOf(name, choice, fits)
@@ -38,8 +38,8 @@ func newDrawable(name string, choice *choice, fits []model.Record) (*Drawable, e
 	return d, err
 }
 
-// A gammaPath holds scores at several γ, summed over the targets. Each score is an interval that contains the exact
-// score.
+// A gammaPath holds scores of solutions with several penalties γ, summed over the targets. Each score is an
+// interval that contains the exact score.
 type gammaPath struct {
 	gamma         []float64
 	gcv, rss, dim []ridge.Interval
@@ -49,7 +49,7 @@ type gammaPath struct {
 	choice        *choice // nil: the γ was given by the user
 }
 
-// OfSummary returns the charts of a saved sketch. name is the name of its file.
+// OfSummary returns the charts that can be drawn of a saved sketch. name is the name of its file.
 func OfSummary(name string, sum *ridge.Summary) (*Drawable, error) {
 	if sum.Rows() == 0 {
 		return &Drawable{Name: name}, nil
@@ -70,7 +70,8 @@ func OfSummary(name string, sum *ridge.Summary) (*Drawable, error) {
 	return d, err
 }
 
-// OfModel returns the charts of a saved model. name is the name of its file.
+// OfModel returns the charts that can be drawn of a saved model. name is the name of its file. An error is returned
+// if a certificate of the model cannot be read.
 func OfModel(name string, m *model.Model) (*Drawable, error) {
 	var fits []model.Record
 	for i := range m.Fits {
@@ -86,7 +87,8 @@ func OfModel(name string, m *model.Model) (*Drawable, error) {
 	return newDrawable(name, nil, fits)
 }
 
-// OfReport returns the charts of a JSON report of fit or solve.
+// OfReport returns the charts that can be drawn of a JSON report, written by fit or solve. text is the report, and
+// name is the name of its file.
 func OfReport(name string, text []byte) (*Drawable, error) {
 	var file struct {
 		Choice *choice        `json:"choice"`
@@ -118,8 +120,9 @@ func OfReport(name string, text []byte) (*Drawable, error) {
 	return d, err
 }
 
-// pathOf collects the scores of the candidates of choice, or of the given fits if choice is nil, in ascending order
-// of γ. It returns nil for fewer than two γ. name is the name of the file for error messages.
+// pathOf collects scores in ascending order of the penalty γ. They belong to the candidates of choice or, if choice
+// is nil, to the given fits. pathOf returns nil for fewer than two γ. Error messages contain name, the name of the
+// file.
 func pathOf(name string, choice *choice, fits []model.Record) (*gammaPath, error) {
 	var points []point
 	if choice != nil {
@@ -160,10 +163,10 @@ func pathOf(name string, choice *choice, fits []model.Record) (*gammaPath, error
 	return p, nil
 }
 
-// brackets holds one interval for each target. The interval contains the exact value.
+// brackets holds one interval for each target. Each interval contains the exact value.
 type brackets = perTarget[ridge.Interval]
 
-// sumOf returns the sum of intervals. If an end of the sum is NaN, an infinity replaces it.
+// sumOf returns the sum of the intervals. If an end of an interval is not finite, this end of the sum is infinite.
 func sumOf(b brackets) ridge.Interval {
 	var v ridge.Interval
 	for _, t := range b {
@@ -173,7 +176,7 @@ func sumOf(b brackets) ridge.Interval {
 	return v
 }
 
-// finiteOr returns x if x is finite, otherwise an infinity with the given sign.
+// finiteOr returns x if x is finite, otherwise the infinity with the given sign.
 func finiteOr(x float64, sign int) float64 {
 	if math.IsNaN(x) || math.IsInf(x, 0) {
 		return math.Inf(sign)
@@ -181,15 +184,15 @@ func finiteOr(x float64, sign int) float64 {
 	return x
 }
 
-// hints tells, for each kind of chart, which files contain the data to draw it.
+// hints maps each kind of chart to a text that says which files contain the data for it.
 var hints = map[string]string{
 	"path":        "; use fit --json with several gammas or auto, or a sketch",
 	"spectrum":    "; use a sketch",
 	"convergence": "; use fit --json or solve --json with cg, galerkin or newton",
 }
 
-// ChooseKind returns the kind of chart to draw for all files. It returns requested if the user gave a kind. Otherwise
-// the files must have exactly one kind of chart in common.
+// ChooseKind returns the kind of chart to draw for all files. If requested is not empty, it is this kind, and every
+// file must have it. Otherwise the files must have exactly one kind of chart in common.
 func ChooseKind(requested string, all []*Drawable) (string, error) {
 	possible := slices.Clone(Kinds)
 	for _, d := range all {
@@ -220,8 +223,8 @@ func ChooseKind(requested string, all []*Drawable) (string, error) {
 // panelSize is the width and height in points of a figure with one panel.
 var panelSize = [2]float64{440, 250}
 
-// Draw draws one kind of chart for every file. A file with several panels fills a row of the figure; files with one
-// panel are drawn three to a row.
+// Draw returns a figure with one kind of chart for every file. If the files have several panels each, every file
+// fills a row of the figure. Otherwise a row has up to three files.
 func Draw(kind string, all []*Drawable) *chart.Figure {
 	f := &chart.Figure{Looks: looks}
 	for _, d := range all {

@@ -9,7 +9,7 @@ import (
 	"github.com/fdridge/fdridge/internal/printable"
 )
 
-// Encoded describes how missing values and categorical columns were encoded.
+// Encoded describes how missing values and categorical columns became numbers.
 type Encoded struct {
 	Encoding *prepare.Encoding
 	Learnt   *prepare.Learnt // result of the pass that examines the columns; nil: no such pass
@@ -24,7 +24,7 @@ type encodingRecord struct {
 	Categories []categoryRecord `json:"categories,omitempty"`
 	Columns    int              `json:"columns"` // number of columns after the encoding
 	Prepared   []columnRecord   `json:"prepared,omitempty"`
-	// cells whose type does not fit the column; they count as missing
+	// number of cells whose type does not fit the column; they count as missing
 	Foreign int64 `json:"foreign,omitempty"`
 	Unknown int64 `json:"unknown,omitempty"` // values that are not among the levels in the plan
 
@@ -37,7 +37,7 @@ type categoryRecord struct {
 	Levels int    `json:"levels"`
 }
 
-// record returns the JSON form of e. It returns nil if e is nil, because no column was encoded.
+// record returns the JSON form of e. It returns nil if e is nil, which means that no column was encoded.
 func (e *Encoded) record() *encodingRecord {
 	if e == nil {
 		return nil
@@ -69,7 +69,8 @@ func (e *Encoded) record() *encodingRecord {
 	return out
 }
 
-// name returns the name of column j of the file, or x1, x2, … if the columns have no names.
+// name returns the name of column j of the file, counted from 0. If the columns have no names, they are called x1,
+// x2, and so on.
 func (e *Encoded) name(j int) string {
 	if e.Encoding.Names == nil {
 		return fmt.Sprint("x", j+1)
@@ -77,7 +78,8 @@ func (e *Encoded) name(j int) string {
 	return e.Encoding.Names[j]
 }
 
-// describeMissing describes how missing values were treated. It returns "" if missing values were an error.
+// describeMissing states how missing values were treated. It returns "" if a missing value would have been an
+// error.
 func (r *encodingRecord) describeMissing() string {
 	switch prepare.Missing(r.Missing) {
 	case prepare.MissingDrop:
@@ -135,7 +137,7 @@ func (r *encodingRecord) describeLeftOut() string {
 	)
 }
 
-// describeSurprises states how many cells have a wrong type or an unknown category. It returns "" if there are none.
+// describeSurprises states how many cells have a wrong type or an unknown category. It returns "" if no cell has.
 func (r *encodingRecord) describeSurprises() string {
 	var words []string
 	if r.Foreign > 0 {
@@ -162,7 +164,7 @@ func (r *encodingRecord) describeSurprises() string {
 	return strings.Join(words, "; ")
 }
 
-// describeCategories describes the categorical columns. It returns "" if there are none.
+// describeCategories lists the categorical columns with their numbers of levels. It returns "" if there are none.
 func (r *encodingRecord) describeCategories() string {
 	if len(r.Categories) == 0 {
 		return ""

@@ -1,4 +1,4 @@
-// Package report writes a finished fit, a plan or a saved model. The formats are text, JSON, HTML and charts.
+// Package report writes a finished fit, a plan or a saved model. It writes text, JSON, HTML pages and charts.
 package report
 
 import (
@@ -20,7 +20,7 @@ type Fit struct {
 	Data   Data
 	Found  *fdridge.Result
 	Traces []*Trace // progress of the refinement, see [Traces]
-	// Remedies are command-line flags that may help a fit that missed its tolerance. FindRemedies sets them.
+	// Remedies are command-line flags that may help if the fit missed its tolerance. FindRemedies sets this field.
 	Remedies []string
 	Cost     Cost
 	Written  Written
@@ -54,7 +54,7 @@ type Data struct {
 	Bands       []choose.Band // groups of columns with a given or chosen penalty
 }
 
-// Cost holds the time and the passes of the fit.
+// Cost holds the computing time of a fit and its number of passes over the rows.
 type Cost struct {
 	PreparingReads  int // number of passes for the preparation
 	Reads           int // total number of passes
@@ -63,11 +63,11 @@ type Cost struct {
 	Ranks           []Rank // one record for each process of an MPI job; nil: a single process
 }
 
-// Written holds the names of the files of the model, the HTML page, the predictions and the sketch. A name is empty if
-// the file was not written.
+// Written holds the names of the output files: the model, the HTML page, the predictions and the sketch. A name is
+// empty if this file was not written.
 type Written struct{ Model, Page, Predictions, Sketch string }
 
-// Size returns the number of rows of the sketch, or 0 without a sketch.
+// Size returns the number of rows of the sketch, or 0 if the fit used no sketch.
 func (f *Fit) Size() int {
 	if f.Found.Summary == nil {
 		return 0
@@ -76,8 +76,9 @@ func (f *Fit) Size() int {
 	return min(cfg.Size, cfg.Dim)
 }
 
-// sketchBound returns the bound on ‖AᵀA − BᵀB‖, where A has the rows of the fit and B is the sketch that
-// --save-sketch writes. The bound that a solution uses can be smaller, because a later pass may compute AᵀA.
+// sketchBound returns a bound on the norm ‖AᵀA − BᵀB‖. A is the matrix of the rows of the fit, and B is the
+// sketch that --save-sketch writes. The bound used for a solution can be smaller, because a later pass may compute
+// AᵀA.
 func (f *Fit) sketchBound() float64 {
 	s, err := f.Found.Summary.Spectrum()
 	if err != nil { // an error here would already have ended the fit
@@ -86,15 +87,17 @@ func (f *Fit) sketchBound() float64 {
 	return s.Bound.FD()
 }
 
-// hasLaterGram reports whether a pass after the sketch computed AᵀA, which the solutions then use.
+// hasLaterGram reports whether a pass after the sketch computed the Gram matrix AᵀA of the rows. The solutions then
+// use this matrix.
 func (f *Fit) hasLaterGram() bool {
 	return f.Found.Choice != nil && f.Found.Choice.Whole && f.describeGram() == ""
 }
 
-// holdsGram is the text for a fit that stored AᵀA.
+// holdsGram is the text for a fit that stored the Gram matrix AᵀA of the rows instead of a sketch.
 const holdsGram = "AᵀA is stored instead of a sketch"
 
-// describeGram states that AᵀA was stored instead of a sketch, and why. It returns "" if a sketch was stored.
+// describeGram says that the Gram matrix AᵀA of the rows was stored instead of a sketch, and why. It returns ""
+// if a sketch was stored.
 func (f *Fit) describeGram() string {
 	s := f.Found.Summary
 	if s == nil || !s.Sketch().Scatter() {
@@ -103,8 +106,8 @@ func (f *Fit) describeGram() string {
 	return fmt.Sprintf("%s, because %d features are few", holdsGram, s.Config().Dim)
 }
 
-// Lost reports whether the fit has no result to write: all iterations diverged, and no solution has a proved error
-// bound.
+// Lost reports whether the fit has no result to write. This is so if the iterations diverged for every γ and no
+// error bound is proved.
 func (f *Fit) Lost() bool {
 	return !slices.ContainsFunc(f.Found.Solutions, func(s *ridge.Solution) bool {
 		return s.Status != ridge.Diverged ||
@@ -112,7 +115,8 @@ func (f *Fit) Lost() bool {
 	})
 }
 
-// Short returns why the fit missed its tolerance: the status of the solution with the largest relative error bound.
+// Short returns why the fit missed its tolerance. It is the status of the solution with the largest bound on the
+// relative error. If this solution did not miss the tolerance, it is the status of the whole fit.
 func (f *Fit) Short() ridge.Status {
 	if _, at, _ := f.worst(); at.Status.Err() != nil {
 		return at.Status
@@ -120,7 +124,7 @@ func (f *Fit) Short() ridge.Status {
 	return f.Found.Status // worst chose a zero solution, whose relative error is undefined
 }
 
-// Unsolved lists the values of γ without a solution. It returns "" if every γ has a solution.
+// Unsolved lists the penalties γ that have no solution. It returns "" if every γ has a solution.
 func (f *Fit) Unsolved() string {
 	var gammas []string
 	for _, g := range f.Found.Unsolved() {
@@ -132,7 +136,8 @@ func (f *Fit) Unsolved() string {
 	return "no solution at gamma " + strings.Join(gammas, ", ") + ": the system is numerically singular"
 }
 
-// Shortfall states the proved error and the tolerance if a solution missed the tolerance. Otherwise it returns "".
+// Shortfall states by how much the fit missed its tolerance: the proved error and the tolerance. It returns "" if
+// every solution reached the tolerance.
 func (f *Fit) Shortfall() string {
 	if !slices.ContainsFunc(f.Found.Solutions, func(s *ridge.Solution) bool {
 		return s.Status.Err() != nil
@@ -170,7 +175,7 @@ func (f *Fit) Shortfall() string {
 	)
 }
 
-// worst returns the largest relative error bound, and the solution and target with this bound.
+// worst returns the largest bound on a relative error, and the solution and target that have this bound.
 func (f *Fit) worst() (worst float64, at *ridge.Solution, target int) {
 	worst = -1
 	for _, s := range f.Found.Solutions {

@@ -6,7 +6,7 @@ import (
 	"github.com/fdridge/fdridge/model"
 )
 
-// HeldOut holds the scores of the solutions on held-out rows.
+// HeldOut holds the scores of the solutions on rows that were kept out of the fit.
 type HeldOut struct {
 	Share float64 // fraction of the rows that is held out
 	*model.Evaluation
@@ -27,12 +27,12 @@ type heldOutScore struct {
 
 	R2Bracket   brackets `json:"r2_bracket"`
 	RMSEBracket brackets `json:"rmse_bracket"`
-	// the mean absolute error, and the RMSE of predicting the mean of these rows
+	// intervals for the mean absolute error, and for the RMSE of predicting the mean of the held-out rows
 	MAEBracket      brackets `json:"mae_bracket"`
 	BaselineBracket brackets `json:"baseline_rmse_bracket"`
 }
 
-// rows returns the number of held-out rows with positive sample weight.
+// rows returns the number of held-out rows whose sample weight is positive.
 func (h *HeldOut) rows() int64 {
 	return h.Scores[0][0].Rows()
 }

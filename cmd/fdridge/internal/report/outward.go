@@ -9,8 +9,9 @@ import (
 	"github.com/fdridge/fdridge/ridge"
 )
 
-// A printed bound must still hold. Therefore upper bounds are rounded up and lower bounds down, from the exact binary
-// value. For example, the float64 0.1 is slightly above 1/10, so an upper bound of 0.1 is printed as 0.101.
+// A printed bound must still hold. Therefore upper bounds are rounded up, and lower bounds are rounded down.
+// Rounding starts from the exact binary value. For example, the float64 nearest to 0.1 is slightly above 1/10. With
+// three digits it is printed as 0.101 if it is an upper bound.
 
 // A decimal is the number ±d.ddd·10^exp.
 type decimal struct {
@@ -20,10 +21,11 @@ type decimal struct {
 	word     string // "NaN", "+Inf" or "-Inf"; "": the number is finite
 }
 
-// allDigits is the largest number of decimal digits of a float64 after its first digit.
+// allDigits is a number of decimal digits after the first digit with which every float64 can be written exactly.
 const allDigits = 766
 
-// toDecimal returns x with n digits after its first digit. For n = −1 it uses the fewest digits that identify x.
+// toDecimal returns x, rounded to n decimal digits after its first digit. If n is −1, it returns the fewest digits
+// that distinguish x from other float64 numbers.
 func toDecimal(x float64, n int) decimal {
 	if math.IsNaN(x) || math.IsInf(x, 0) {
 		return decimal{word: fmt.Sprint(x)}
@@ -107,12 +109,13 @@ func plainNumber(d decimal, n int) string {
 	return d.fixed()
 }
 
-// AtMost formats an upper bound, rounded up to n digits.
+// AtMost formats an upper bound with at most n digits, rounded up.
 func AtMost(x float64, n int) string {
 	return plainNumber(roundOutward(x, n, true), n)
 }
 
-// formatGamma formats a γ. A γ of more than four digits is rounded to four: upward if up is true, otherwise downward.
+// formatGamma formats a ridge penalty with at most four digits. If it has more digits, it is rounded: upward if up
+// is true, otherwise downward.
 func formatGamma(gamma float64, up bool) string {
 	d := toDecimal(gamma, -1)
 	if len(d.digits) > fewDigits {
@@ -121,14 +124,15 @@ func formatGamma(gamma float64, up bool) string {
 	return plainNumber(d, fewDigits)
 }
 
-// fewDigits and mostDigits are the smallest and largest number of digits for the ends of an interval.
+// fewDigits and mostDigits are the smallest and largest number of digits with which bracket writes the ends of an
+// interval.
 const (
 	fewDigits  = 4
 	mostDigits = 6
 )
 
-// bracket formats an interval with four to six digits, rounded outward. It uses more than four digits if rounding would
-// more than double the width. If both rounded ends are equal, bracket writes a single number. An end beyond 10³⁰⁰
+// bracket formats an interval with four digits, rounded outward. It uses five or six digits if rounding to fewer
+// would more than double the width. If both rounded ends are equal, it writes a single number. An end beyond ±10³⁰⁰
 // is printed as infinite, because only an overflow can cause such an end.
 func bracket(v ridge.Interval) string {
 	const huge = 1e300

@@ -19,18 +19,20 @@ import (
 //go:embed page.html.tmpl
 var pageText string
 
-// pageTemplate is parsed when a page is written, because most runs write none.
+// pageTemplate returns the template of the HTML page. The template is parsed at the first call, because most runs
+// write no page.
 var pageTemplate = sync.OnceValue(func() *template.Template {
 	return template.Must(template.New("page").Funcs(template.FuncMap{"typeset": typeset}).Parse(pageText))
 })
 
-// plain matches the word gamma, and numbers with an exponent. It matches neither within a word nor in a list of flag
-// values.
+// plain matches the word gamma and numbers with an exponent. It does not match inside a word or inside a list of
+// flag values.
 var plain = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(^|[^-\w.:,])(?:gamma\b|(-?\d[\d.]*)e([+-]\d+))`)
 })
 
-// typeset writes γ and powers of ten as on paper: "gamma = 1.5e-05" becomes "γ = 1.5·10⁻⁵".
+// typeset replaces the word gamma by γ and exponents by powers of ten. It writes "gamma = 1.5e-05" as "γ =
+// 1.5·10⁻⁵".
 func typeset(text string) string {
 	return plain().ReplaceAllStringFunc(text, func(found string) string {
 		parts := plain().FindStringSubmatch(found)
@@ -45,7 +47,7 @@ func typeset(text string) string {
 	})
 }
 
-// A page holds the data of the HTML report. Each field belongs to one section.
+// A page holds what the HTML report shows.
 type page struct {
 	Title       string
 	Verdict     verdict
@@ -63,7 +65,8 @@ type page struct {
 	Version     string
 }
 
-// A fact is a named line of the section "What ran" of the page. The text report prints the same values without names.
+// A fact is a line of the section "What ran" of the HTML page, with a name and a value. The text report prints such
+// values without their names.
 type fact struct{ Name, Value string }
 
 // Names of the facts about scores.
@@ -73,7 +76,7 @@ const (
 	classesFact = "Classes"
 )
 
-// isScore reports whether the text report prints the fact beside the scores.
+// isScore reports whether the text report prints the fact next to the scores of the fit.
 func (x fact) isScore() bool {
 	return x.Name == heldOutFact || x.Name == newRowsFact || x.Name == classesFact
 }
@@ -140,7 +143,8 @@ func (f *Fit) WritePage(w io.Writer) error {
 	return pageTemplate().Execute(printable.Writer(w), p)
 }
 
-// describeIntercept states whether the fit has an intercept, and how the intercept was obtained.
+// describeIntercept states whether the fit has an intercept, and how it was obtained: fitted, or from the means of
+// the columns.
 func (f *Fit) describeIntercept() string {
 	centred := func(o ridge.Target) bool {
 		_, b := f.Data.Preparation.Unscale(o.Coef, o.Intercept)
@@ -155,7 +159,8 @@ func (f *Fit) describeIntercept() string {
 	return "none"
 }
 
-// targetName returns the name of target j, counted from 0.
+// targetName returns the name of target j, where j counts from 0. Targets without names are called "target 1",
+// "target 2", and so on.
 func (f *Fit) targetName(j int) string {
 	if j < len(f.Data.Targets) {
 		return f.Data.Targets[j]
@@ -163,8 +168,8 @@ func (f *Fit) targetName(j int) string {
 	return fmt.Sprintf("target %d", j+1)
 }
 
-// nameOf returns a name for the fit of target j in solution s. The name consists of γ and, if there are several
-// targets, the target.
+// nameOf returns a text that identifies the fit of target j in solution s. The text contains the penalty γ and, if
+// there are several targets, the name of the target.
 func (f *Fit) nameOf(s *ridge.Solution, j int) string {
 	name := fmt.Sprintf("gamma = %.6g", s.GammaOf(j))
 	if len(s.Targets) > 1 {

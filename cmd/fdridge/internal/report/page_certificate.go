@@ -11,7 +11,7 @@ import (
 	"github.com/fdridge/fdridge/ridge/plan"
 )
 
-// A verdict is the sentence at the top of the page that summarises the fit.
+// A verdict is the summary of the fit at the top of the HTML page.
 type verdict struct {
 	Text string
 	Good bool // the fit converged and its error bound is small
@@ -30,13 +30,13 @@ const (
 	useless = 0.5  // from this bound on the page claims no accuracy
 )
 
-// hasSeveralFits reports whether the fit has more than one pair of target and γ.
+// hasSeveralFits reports whether there is more than one fit. There is a fit for each target and each penalty γ.
 func (f *Fit) hasSeveralFits() bool {
 	return len(f.Found.Solutions)*len(f.Found.Solutions[0].Targets) > 1
 }
 
-// verdict summarises the fit. If the columns were scaled, the bound in it is nevertheless for the coefficients in the
-// units of the file, as in the tables.
+// verdict summarises the fit. The error bound in the summary is for the coefficients in the units of the file, even
+// if the columns were scaled.
 func (f *Fit) verdict(rec *fitRecord) verdict {
 	worst, _, _ := f.worst()
 	v := verdict{Good: f.Found.Err() == nil && worst <= poor}
@@ -95,7 +95,7 @@ func (f *Fit) verdict(rec *fitRecord) verdict {
 	return v
 }
 
-// solved returns a name for the data of the ridge problem.
+// solved returns words for the data of the ridge problem that was solved, such as "these data in scaled columns".
 func (f *Fit) solved() string {
 	switch prep := &f.Data.Preparation; {
 	case prep.Expansion() != nil:
@@ -106,7 +106,8 @@ func (f *Fit) solved() string {
 	return "these data"
 }
 
-// certificate returns the section on accuracy: sentences and a table.
+// certificate returns the section of the HTML page about the accuracy of the coefficients. It consists of
+// sentences, advice and tables.
 func (f *Fit) certificate(rec *fitRecord) certificateSection {
 	c := certificateSection{Advice: f.advice()}
 	say := func(format string, args ...any) {
@@ -168,8 +169,9 @@ func (f *Fit) certificate(rec *fitRecord) certificateSection {
 	return c
 }
 
-// describeShare states the error bound η of the sketch as a percentage of ‖A‖², the sum of squares of the rows.
-// It returns "" if A is zero. η bounds the part of ‖A‖² that shrinking the sketch loses in any direction.
+// describeShare returns a sentence with the percentage eta/‖A‖². Here ‖A‖² is the sum of squares of the rows A,
+// and eta bounds how much of it the sketch misses in any one direction. describeShare returns "" if all rows are
+// zero.
 func (f *Fit) describeShare(eta float64) string {
 	s, err := f.Found.Summary.Spectrum()
 	if err != nil || s.Bound.Frobenius2 == 0 { // an error here would already have ended the fit
@@ -179,7 +181,8 @@ func (f *Fit) describeShare(eta float64) string {
 	return fmt.Sprintf(" This is about %s of the sum over all directions, %s.", percent(eta/all), chart.Digits(all, 3))
 }
 
-// advice returns advice for a fit that missed its tolerance, or whose relative error bound is above 1 %.
+// advice returns what to try next if the fit missed its tolerance, or if its relative error bound is above 1 %.
+// Otherwise it returns nil.
 func (f *Fit) advice() []string {
 	var out []string
 	worst, at, _ := f.worst()

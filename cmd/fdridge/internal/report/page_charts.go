@@ -10,13 +10,13 @@ import (
 	"github.com/fdridge/fdridge/internal/chart"
 )
 
-// A picture is a chart on the page with its caption.
+// A picture is a chart with a caption on the HTML page.
 type picture struct {
 	SVG     []template.HTML // two versions, for wide and for narrow pages, or one; chart escapes the text
 	Caption string
 }
 
-// drawSideBySide draws each panel as a separate picture. The page shows these pictures side by side.
+// drawSideBySide draws each panel as a picture of its own. The HTML page shows these pictures next to each other.
 func drawSideBySide(panels ...captioned) ([]picture, error) {
 	var out []picture
 	for _, panel := range panels {
@@ -29,16 +29,17 @@ func drawSideBySide(panels ...captioned) ([]picture, error) {
 	return out, nil
 }
 
-// drawFullWidth draws a panel as a picture of full page width, and again for narrow pages.
+// drawFullWidth draws a panel twice: at the full width of the HTML page, and smaller for narrow pages.
 func drawFullWidth(panel captioned) ([]picture, error) {
 	both, err := draw(panel, "wide", "narrow")
 	return []picture{both}, err
 }
 
-// sizes maps the CSS class of a picture to its width and height in points.
+// sizes maps a CSS class to the width and height of its pictures in points.
 var sizes = map[string][2]float64{"wide": {620, 250}, "narrow": {290, 220}}
 
-// draw draws a panel once for each of the given CSS classes.
+// draw returns a picture of the panel, with one drawing for each CSS class. The class determines the size of a
+// drawing.
 func draw(panel captioned, classes ...string) (picture, error) {
 	title := panel.Title
 	panel.Title = ""
@@ -62,7 +63,7 @@ func draw(panel captioned, classes ...string) (picture, error) {
 	return out, nil
 }
 
-// A pathSection shows the scores of all candidates for γ, or of all given values of γ.
+// A pathSection shows the scores of several penalties γ: of the candidates for a choice, or of the given values.
 type pathSection struct {
 	Choice   string
 	Warnings []string // reasons to doubt the chosen γ
@@ -135,7 +136,7 @@ type spectrumSection struct {
 	Pictures []picture
 }
 
-// spectrum returns the section on the sketch, or nil if the method makes no sketch.
+// spectrum returns the section of the HTML page about the sketch. It returns nil if the method makes no sketch.
 func (f *Fit) spectrum() (*spectrumSection, error) {
 	if f.Found.Summary == nil {
 		return nil, nil
@@ -175,7 +176,8 @@ type convergenceSection struct {
 	Pictures []picture
 }
 
-// convergence returns the section on the iteration, or nil if the method does not iterate.
+// convergence returns the section of the HTML page about the passes that refine the solution. It returns nil if the
+// method does not refine.
 func (f *Fit) convergence() (*convergenceSection, error) {
 	if f.Traces == nil {
 		return nil, nil

@@ -21,7 +21,8 @@ const (
 	mostPictured = 3   // maximum number of targets with pictures
 )
 
-// heldOutInPage returns the section on scores: of held-out rows, if there are any, and of training rows.
+// heldOutInPage returns the section of the HTML page about scores. It contains scores of the held-out rows, if
+// there are any, and of the training rows.
 func (f *Fit) heldOutInPage(rec *fitRecord) (heldOutSection, error) {
 	out := heldOutSection{
 		Table:   f.scoresTable(rec),
@@ -56,8 +57,8 @@ func (f *Fit) heldOutInPage(rec *fitRecord) (heldOutSection, error) {
 	return out, err
 }
 
-// heldOutPanels returns two panels for target j: predictions against observations, and residuals against predictions.
-// They show the solution with the smallest RMSE on the held-out rows.
+// heldOutPanels returns two panels for target j: predictions against observations, and residuals against
+// predictions. If there are several solutions, it uses the solution with the smallest RMSE on the held-out rows.
 func (f *Fit) heldOutPanels(rec *heldOutRecord, j int) []captioned {
 	best := 0
 	for i := range rec.Fits {

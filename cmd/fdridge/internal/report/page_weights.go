@@ -8,7 +8,7 @@ import (
 	"github.com/fdridge/fdridge/ridge"
 )
 
-// A weightsSection lists the largest coefficients for each target and γ.
+// A weightsSection has tables of the largest coefficients, one for each target and each penalty γ.
 type weightsSection struct {
 	Tables []weightsTable
 	More   int // number of further fits, which have no table
@@ -18,7 +18,7 @@ type weightsSection struct {
 	Features string // note on computed features; "": none
 }
 
-// A weightsTable holds the largest coefficients of one target at one γ.
+// A weightsTable holds the largest coefficients for one target and one penalty γ.
 type weightsTable struct {
 	*table
 	Title  string
@@ -32,7 +32,8 @@ const (
 	mostTables  = 12
 )
 
-// weights returns the tables of coefficients. Each table is sorted by magnitude, in the units of the scaled columns.
+// weights returns the section of the HTML page about the coefficients. If the columns were scaled, each table is
+// sorted by the magnitude of the coefficients of the scaled columns.
 func (f *Fit) weights() weightsSection {
 	var out weightsSection
 	prep := &f.Data.Preparation
@@ -74,8 +75,8 @@ func (f *Fit) weights() weightsSection {
 	return out
 }
 
-// scale returns the scale of column i. It returns 1 if the coefficients belong to computed features, or if the
-// columns were not scaled.
+// scale returns the number by which column i was divided. It returns 1 if the columns were not scaled, or if the
+// coefficients belong to computed features instead of columns.
 func (f *Fit) scale(i int) float64 {
 	if scaling := f.Data.Preparation.Reversible(); scaling != nil {
 		return scaling.Scale[i]
@@ -83,14 +84,14 @@ func (f *Fit) scale(i int) float64 {
 	return 1
 }
 
-// intercept returns the intercept in the units of the file and a bound on its error. ok is false if the fit has no
-// intercept.
+// intercept returns the intercept b for target o in the units of the file, and a bound on the error of b. ok is
+// false if the fit has no intercept.
 func (f *Fit) intercept(o *ridge.Target) (b, bound float64, ok bool) {
 	_, b = f.Data.Preparation.Unscale(o.Coef, o.Intercept)
 	return b, f.Data.Preparation.InterceptBound(o), f.Asked.Intercept || b != 0
 }
 
-// divide returns x/scale and a bound on the error of this quotient. xBound is a bound on the error of x.
+// divide returns the quotient x/scale and a bound on its error. The error of x is at most xBound.
 func divide(x, xBound, scale float64) (quotient, quotientBound float64) {
 	if scale == 1 || x == 0 && xBound == 0 {
 		return x, xBound
@@ -99,12 +100,13 @@ func divide(x, xBound, scale float64) (quotient, quotientBound float64) {
 	return quotient, xBound/scale*(1+0x1p-50) + 0x1p-52*math.Abs(quotient) + 0x1p-1073
 }
 
-// ColumnName returns the name of column j of prep. Columns without names are called x1, x2, ….
+// ColumnName returns the name of column j, counted from 0, of the preparation prep. If the columns have no names,
+// they are called x1, x2, and so on.
 func ColumnName(prep *model.Preparation, j int) string {
 	return featureName(prep.Names, j)
 }
 
-// featureName returns the name of feature i. Features without names are called x1, x2, ….
+// featureName returns the name of feature i, counted from 0. Features without names are called x1, x2, and so on.
 func featureName(names []string, i int) string {
 	if i < len(names) {
 		return names[i]

@@ -10,7 +10,7 @@ import (
 	"github.com/fdridge/fdridge/ridge"
 )
 
-// looks maps the names of lines and marks in a chart to their styles.
+// looks maps the kinds of lines and marks in the charts to their styles.
 var looks = map[string]chart.Look{
 	"bracket":   {Color: chart.Blue},
 	"chosen":    {Color: chart.Vermilion, Dashes: chart.LongDash},
@@ -33,16 +33,18 @@ var looks = map[string]chart.Look{
 	"trace 5": {Color: chart.Olive, Marker: chart.Hollow(chart.Square)},
 }
 
-// fewPoints is the maximum number of points of a line that is drawn with markers.
+// fewPoints is the maximum number of points of a line with markers. A line with more points has no markers.
 const fewPoints = 25
 
-// A captioned is a panel with the caption that the HTML page shows below it. The command plot leaves out captions.
+// A captioned is a panel with a caption. The HTML page shows the caption below the panel, and fdridge plot omits
+// it.
 type captioned struct {
 	chart.Panel
 	caption string
 }
 
-// panels returns panels that show the scores, the training error and the effective dimension against γ.
+// panels returns panels that show the scores, the training error and the effective dimension. The horizontal axis
+// of each is the penalty γ.
 func (p *gammaPath) panels() []captioned {
 	of := ""
 	if p.targets > 1 {
@@ -93,7 +95,8 @@ func (p *gammaPath) panels() []captioned {
 	return out
 }
 
-// drawBrackets draws an interval at each γ, and marks the chosen γ and the range of γ that may be the best.
+// drawBrackets adds to the panel an interval at each penalty γ. If γ was chosen, it also marks the chosen γ and
+// the range of γ that may be the best.
 func (p *gammaPath) drawBrackets(panel *chart.Panel, values []ridge.Interval) {
 	if panel.LogY {
 		panel.YMin, panel.YMax = window(values)
@@ -123,9 +126,9 @@ func (p *gammaPath) drawBrackets(panel *chart.Panel, values []ridge.Interval) {
 	}
 }
 
-// window returns the range of a logarithmic axis for the given intervals. It returns 0, 0 if no end of an interval is
-// positive and finite. The axis shows at least a part of each interval. It may cut intervals whose ends differ by more
-// than a factor of 1000.
+// window returns the ends of a logarithmic axis for the given intervals. The axis shows at least a part of each
+// interval. It may cut intervals whose ends differ by more than a factor of 1000. If no end of an interval is
+// positive and finite, window returns 0, 0.
 func window(values []ridge.Interval) (lo, hi float64) {
 	leastLo := math.Inf(1)
 	mostLo := 0.0
@@ -153,11 +156,12 @@ func window(values []ridge.Interval) (lo, hi float64) {
 	return from / room, min(to*room, math.MaxFloat64)
 }
 
-// leastShown is the smallest value on a logarithmic axis. A smaller end of an interval stands for zero, because outward
-// rounding changes zero to a tiny number.
+// leastShown is the smallest value shown on a logarithmic axis. Smaller ends of intervals count as zero, because
+// outward rounding turns zero into a tiny number.
 const leastShown = 0x1p-1000
 
-// clampToAxis limits v to the axis. A value outside moves to a point just beyond the axis.
+// clampToAxis moves a value far outside the axis to a point just beyond the nearer end of the axis. On a
+// logarithmic axis a value up to leastShown counts as 0. If the range of the axis is automatic, no value is moved.
 func clampToAxis(v float64, p *chart.Panel) float64 {
 	if p.LogY && v <= leastShown {
 		v = 0
@@ -168,7 +172,8 @@ func clampToAxis(v float64, p *chart.Panel) float64 {
 	return min(max(v, p.YMin/2), p.YMax*2, math.MaxFloat64)
 }
 
-// spectrumPanel shows the squared singular values of a sketch, the error bound η of the sketch, and the values of γ.
+// spectrumPanel shows the squared singular values of a sketch. Horizontal lines show the error bound of the sketch
+// and the penalties.
 func spectrumPanel(s *fd.Spectrum, gammas []float64) chart.Panel {
 	p := chart.Panel{
 		Title:  "spectrum of the sketch",
@@ -207,9 +212,9 @@ func spectrumPanel(s *fd.Spectrum, gammas []float64) chart.Panel {
 	return p
 }
 
-// convergencePanel shows the error bound after each pass. For each γ and target, a solid line shows the proved bounds
-// and a dashed line the predicted bounds. If there are more than six traces, only the first and the last have colours
-// of their own.
+// convergencePanel shows the error bound after each pass. Each trace belongs to one penalty γ and one target. A
+// solid line shows its proved bounds, and a dashed line shows its predicted bounds. If there are more than six
+// traces, only the first and the last have their own colours.
 func convergencePanel(traces []*Trace, nameTarget func(j int) string) chart.Panel {
 	const most = 6
 	p := chart.Panel{
@@ -267,8 +272,8 @@ func convergencePanel(traces []*Trace, nameTarget func(j int) string) chart.Pane
 	return p
 }
 
-// predicted returns the dashed line of predicted error bounds. It falls from the first bound to the tolerance in
-// t.Predicted passes, and is cut at pass lastPass.
+// predicted returns the dashed line of predicted error bounds. The line falls from the first bound to the
+// tolerance in t.Predicted passes, which include the pass of the first bound. It ends early at pass lastPass.
 func (t *Trace) predicted(lastPass float64) chart.Line {
 	line := chart.Line{Label: "predicted from η", Dashed: true}
 	if t.Predicted < 2 {

@@ -12,9 +12,9 @@ import (
 	"github.com/fdridge/fdridge/ridge/choose"
 )
 
-// AsFitted changes the report if solve applied penalties to the columns of an existing sketch. A penalty scales its
-// column. AsFitted adds this scaling to the preparation, and replaces each solution by its [ridge.Solution.Fitted], for
-// the scaled columns.
+// AsFitted changes the report if the command solve applied penalties to the columns of an existing sketch. A
+// penalty of a column is the same as a scaling of the column. AsFitted adds this scaling to the preparation. It
+// replaces each solution by [ridge.Solution.Fitted], which has the coefficients of the scaled columns.
 func (f *Fit) AsFitted() error {
 	penalty := f.Found.Solutions[0].Penalty
 	prep, err := f.Data.Preparation.Penalize(penalty)
@@ -32,7 +32,7 @@ func (f *Fit) AsFitted() error {
 	return nil
 }
 
-// Bands returns the groups of columns with a common penalty.
+// Bands returns the groups of columns that share a penalty.
 func (f *Fit) Bands() []model.Band {
 	if f.Found.Bands != nil {
 		return model.Bands(f.Found.Bands.Bands)
@@ -50,7 +50,8 @@ type penalties struct {
 	besides bool         // the columns have other penalties, too, from --penalty or in the sketch
 }
 
-// A bandChoice is the JSON record of the choice of penalties for bands (groups of columns).
+// A bandChoice is the JSON record of how the penalties of bands were chosen. A band is a group of columns that
+// share a penalty.
 type bandChoice struct {
 	GCV      ridge.Interval `json:"gcv"`
 	Certain  bool           `json:"certain"`         // no other candidate can have a smaller GCV
@@ -68,7 +69,8 @@ type bandTrial struct {
 	GCV       ridge.Interval `json:"gcv"`
 }
 
-// penalties returns the JSON record of the penalties. It returns nil if all penalties are 1.
+// penalties returns the JSON record of the penalties of the columns. It returns nil if no column has a penalty of
+// its own.
 func (f *Fit) penalties() *penalties {
 	if f.after == nil && f.Data.Before == nil {
 		return nil

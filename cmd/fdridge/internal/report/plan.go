@@ -10,7 +10,8 @@ import (
 	"github.com/fdridge/fdridge/ridge/plan"
 )
 
-// A Plan is the JSON object of plan --json: the plan, and the measurements on which the plan is based.
+// A Plan is the JSON object that plan --json prints. It contains the plan and the measurements on which the plan is
+// based.
 type Plan struct {
 	*plan.Plan
 	Reason    string  `json:"reason"` // why the option Best was chosen, in words
@@ -18,12 +19,13 @@ type Plan struct {
 	Dim       int     `json:"d"`
 	Gigaflops float64 `json:"gemm_gflops"`
 	Bandwidth float64 `json:"read_gigabytes_per_second"` // speed of reading rows, at 8 bytes a number
-	// time of the passes that find widths and scales, included in all times
+	// seconds of the passes that find the widths and scales of the columns; all times include them
 	Opening float64   `json:"open_seconds"`
 	Sizes   []SizeFor `json:"size_for,omitempty"`
 }
 
-// A SizeFor is a sketch size with which a fit in one pass reaches a given error at a given γ.
+// A SizeFor states how many rows a sketch needs for a fit in one pass. With Estimated rows the relative error is at
+// most about Error, for the penalty Gamma.
 type SizeFor struct {
 	Gamma     float64 `json:"gamma"`
 	Error     float64 `json:"error"`
@@ -97,7 +99,8 @@ func (p *Plan) WriteText(w io.Writer) error {
 	return nil
 }
 
-// Explain sets p.Reason to a sentence about the best method, for a tolerance tol and a memory limit in bytes.
+// Explain sets p.Reason to a sentence that says why the method p.Best was chosen, or that no method reaches the
+// tolerance. tol is the tolerance on the relative error, and bytes is the memory limit in bytes.
 func (p *Plan) Explain(tol float64, bytes uint64) {
 	const soonest = " reaches the tolerance fastest"
 	if p.Soonest < 0 {
@@ -124,7 +127,7 @@ func (p *Plan) Explain(tol float64, bytes uint64) {
 	}
 }
 
-// describeOption describes a method of the plan with its cost.
+// describeOption describes a method of the plan with its time, passes and memory.
 func describeOption(o plan.Option) string {
 	name := o.Method.String()
 	if o.Method == ridge.Exact &&

@@ -18,8 +18,8 @@ type columnRecord struct {
 	Why     string       `json:"why,omitempty"`
 }
 
-// prepared returns a record for each column, if a plan file or a pass over the rows decided how columns are
-// converted.
+// prepared returns a record for each column in e.Encoding.Columns. It returns nil unless a plan file or a pass over
+// the rows decided how the columns are converted.
 func (e *Encoded) prepared() []columnRecord {
 	var out []columnRecord
 	for j := range e.Encoding.Columns {
@@ -61,8 +61,8 @@ func done(c *prepare.Column) string {
 	return strings.Join(words, ", ")
 }
 
-// preparedTable returns a table with one row per column, but at most maxRows rows. more is the number of columns
-// without a row.
+// preparedTable returns a table that describes each column in a row, with at most maxRows rows. more is the number
+// of columns that have no row.
 func preparedTable(columns []columnRecord, maxRows int) (t *table, more int) {
 	t = &table{keys: 1, rows: [][]string{{"column", "kind", "what was done", "why"}}}
 	shown := columns[:min(len(columns), maxRows)]
@@ -72,8 +72,8 @@ func preparedTable(columns []columnRecord, maxRows int) (t *table, more int) {
 	return t, len(columns) - len(shown)
 }
 
-// wrapPrepared is preparedTable for the text report. A long cell goes on in the rows below, so that nothing is cut and
-// the table fits in textWidth.
+// wrapPrepared returns the same table as preparedTable, but for the text report. A long cell continues in the rows
+// below. Therefore nothing is cut, and the table is at most textWidth characters wide.
 func wrapPrepared(columns []columnRecord, maxRows int) (t *table, more int) {
 	const long = 30 // characters of a long cell; textWidth has room for three of them
 	whole, more := preparedTable(columns, maxRows)
@@ -95,7 +95,8 @@ func wrapPrepared(columns []columnRecord, maxRows int) (t *table, more int) {
 	return t, more
 }
 
-// wrapCell splits a text into lines of at most width characters, between words if possible.
+// wrapCell splits a text into lines of at most width characters. It splits between words, unless a word is longer
+// than a line.
 func wrapCell(text string, width int) []string {
 	lines := []string{""}
 	room := width // in the last line

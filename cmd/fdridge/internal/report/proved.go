@@ -10,8 +10,8 @@ import (
 	"github.com/fdridge/fdridge/ridge"
 )
 
-// Proved formats an interval as value ± bound, with only those digits of the value that are proved. It formats an
-// infinite interval as [lo, hi].
+// Proved formats an interval as value ± bound, such that the value has only proved digits. If this is not possible,
+// for example because an end is infinite, it writes [lo, hi].
 func Proved(v ridge.Interval) string {
 	k, ok := digits.Within(v.Lo, v.Hi)
 	if !ok {
@@ -29,8 +29,9 @@ const (
 // Figure is formatFigure.
 func Figure(v ridge.Interval) string { return formatFigure(v) }
 
-// formatFigure formats an interval for a table. It writes one number of three to six digits if the whole interval lies
-// within one unit of the last digit, otherwise [lo, hi]. NaN, the R² of a constant target, becomes "undefined".
+// formatFigure formats an interval for a table. If the interval is narrow, it writes one number of three to six
+// digits. Every point of the interval is then within one unit of the last digit. Otherwise it writes [lo, hi]. An
+// interval of NaN, such as R² for a constant target, becomes "undefined".
 func formatFigure(v ridge.Interval) string {
 	if math.IsNaN(v.Lo) && math.IsNaN(v.Hi) {
 		return "undefined"
@@ -64,8 +65,8 @@ func formatFigure(v ridge.Interval) string {
 	return bracket(v)
 }
 
-// formatAround formats x with its proved digits, or with three digits if none is proved. The error of x is at most e.
-// errorText is a bound on the error of the formatted value.
+// formatAround formats x, whose error is at most e. value has the proved digits, or three digits if none is proved.
+// errorText is an upper bound on the error of value.
 func formatAround(x, e float64) (value, errorText string) {
 	if k, ok := digits.Around(x, e); ok && e < math.Abs(x) {
 		return k.Value(digits.Exponent), k.Bound(digits.Exponent)
@@ -77,8 +78,8 @@ func formatAround(x, e float64) (value, errorText string) {
 	return plainNumber(toDecimal(x, few-1), few), bound(e)
 }
 
-// roundingError bounds the change of x when x is rounded to n digits. It returns 0 if x does not change or is not
-// finite.
+// roundingError returns an upper bound on how much x changes when it is rounded to n digits. It returns 0 if x does
+// not change, or if x is not finite.
 func roundingError(x float64, n int) float64 {
 	exact := new(big.Rat).SetFloat64(x)
 	written, ok := new(big.Rat).SetString(strconv.FormatFloat(x, 'e', n-1, 64))

@@ -32,7 +32,7 @@ var fixedWords = map[reason.Rule]string{
 
 func mib(bytes float64) float64 { return bytes / (1 << 20) }
 
-// possibleGain states how much better another γ may be. The text is the beginning of a sentence.
+// possibleGain states by how much another penalty γ may be better. The text is the beginning of a sentence.
 func possibleGain(r reason.Reason) string {
 	excess := r.Numbers[0]
 	switch {
@@ -44,7 +44,7 @@ func possibleGain(r reason.Reason) string {
 	return "by the sketch alone another gamma may be better by any factor, and "
 }
 
-// Words describes a reason in words. It returns "" for the zero value.
+// Words describes a reason in words. If r is the zero value, which means no reason, it returns "".
 func Words(r reason.Reason) string {
 	switch r.Rule {
 	case reason.GramTooLarge:
@@ -103,7 +103,7 @@ func Words(r reason.Reason) string {
 	return fixedWords[r.Rule]
 }
 
-// describeSpent states why passes were made to choose γ, or why none was made.
+// describeSpent states why passes over the rows were made to choose the penalty γ, or why no pass was made.
 func describeSpent(by choose.Criterion, passes int, spent []reason.Reason) string {
 	var out []string
 	leftOut := passes // number of passes that computed leave-one-out errors

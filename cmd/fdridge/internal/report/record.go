@@ -17,12 +17,13 @@ type (
 	perTarget[T any] = model.PerTarget[T]
 )
 
-// ReportVersion is the version of the JSON that fit and predict print. From version 2 on, a value for each target is a
-// list, also for one target. Objects without a version are of version 1. There, the value for one target is bare.
+// ReportVersion is the version of the JSON objects that fit and predict print. From version 2 on, a field with a
+// value for each target is always a list. Objects without a version number have version 1. In version 1 such a
+// field is a single value if there is one target.
 const ReportVersion = 2
 
-// A fitRecord is the object that fit --json prints. If there is only one γ, the fields of its fit are repeated at the
-// top level.
+// A fitRecord is the JSON object that fit --json prints. Fits has an element for each penalty γ. If there is only
+// one, the fields of this element are repeated at the top level.
 type fitRecord struct {
 	Version int   `json:"fdridge_report"`
 	N       int64 `json:"n"`
@@ -30,7 +31,7 @@ type fitRecord struct {
 	Targets int   `json:"targets"`
 	Size    int   `json:"size"`
 	Scatter bool  `json:"scatter,omitempty"` // AᵀA is stored instead of a sketch
-	// number of sketches built in parallel, if more than one
+	// number of sketches built in parallel; omitted if there is only one
 	Lanes        int               `json:"lanes,omitempty"`
 	NNZ          int64             `json:"nnz"`
 	Format       string            `json:"format"`
@@ -63,7 +64,8 @@ type fitRecord struct {
 	Fits             []model.Record           `json:"fits"`
 }
 
-// A Rank is the JSON record of the work of one process (rank) of an MPI job.
+// A Rank is the JSON record of the work of one process in a job with --mpi. Its field Rank is the number of the
+// process.
 type Rank struct {
 	Rank     int    `json:"rank"`
 	Rows     int64  `json:"rows"`
@@ -74,7 +76,8 @@ type Rank struct {
 	Received int64  `json:"bytes_received"`
 }
 
-// NewRank returns the record of an MPI process. transferSeconds is the time for transfers, waiting included.
+// NewRank returns the record of one process of a job with --mpi. transferSeconds is the time for transfers between
+// the processes, including the time to wait for them.
 func NewRank(rank int, rows int64, seconds, transferSeconds float64, sent, received int64) Rank {
 	return Rank{rank, rows, number(seconds), number(transferSeconds), number(transferSeconds / seconds), sent, received}
 }
@@ -139,7 +142,8 @@ func (f *Fit) record() *fitRecord {
 	return out
 }
 
-// scores returns an interval for each target. It contains the score by which γ was chosen, or GCV if the user gave γ.
+// scores returns, for each target, an interval that contains the score by which the penalty γ was chosen. If the
+// user gave γ, the score is GCV (generalised cross-validation).
 func (r *fitRecord) scores(of *model.Record) brackets {
 	if r.Each != nil {
 		return r.Each.Scores
@@ -175,7 +179,8 @@ func (f *Fit) WriteJSON(w io.Writer) error {
 	return WriteJSON(w, json.RawMessage(append(append(text[:len(text)-1], ','), one[1:]...)))
 }
 
-// WriteJSON writes a value as indented JSON. Every float64 has a point or an exponent.
+// WriteJSON writes a value as indented JSON. A float64 is written with a point or an exponent, even if it is an
+// integer.
 func WriteJSON(w io.Writer, v any) error {
 	return jsonfields.Encode(w, v, "  ")
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/fdridge/fdridge/ridge/plan"
 )
 
-// FindRemedies sets f.Remedies to flags that may help a fit that missed its tolerance, the most promising flag first.
-// See [fdridge.Result.Remedies].
+// FindRemedies sets f.Remedies to the flags that may help a fit that missed its tolerance. The most promising flag
+// is first. See [fdridge.Result.Remedies].
 func (f *Fit) FindRemedies() error {
 	found, err := f.Found.Remedies()
 	for _, r := range found {
@@ -21,8 +21,8 @@ func (f *Fit) FindRemedies() error {
 	return err
 }
 
-// flag returns the command-line flag for a remedy, such as --max-passes 20. It returns "" if the remedy is to scale
-// columns that are already scaled.
+// flag returns the command-line flag that applies a remedy, such as "--max-passes 20". It returns "" for the remedy
+// of scaling the columns if they are already scaled.
 func (f *Fit) flag(r plan.Remedy) string {
 	switch r.Kind {
 	case plan.FactorDirectly:
@@ -52,7 +52,7 @@ func (f *Fit) flag(r plan.Remedy) string {
 	return ""
 }
 
-// needsScaling reports whether the columns differ in size by more than a factor of 10 and were not scaled.
+// needsScaling reports whether the columns were not scaled although their sizes differ by more than a factor of 10.
 func (f *Fit) needsScaling() bool {
 	return !f.isStandardized() && f.Found.ColumnSpread > 10
 }
@@ -65,7 +65,7 @@ func (f *Fit) isStandardized() bool {
 		prep.Encoding != nil && slices.ContainsFunc(prep.Encoding.Columns, scaled)
 }
 
-// isSolve reports whether the command is solve, which cannot change the sketch.
+// isSolve reports whether the command is solve. This command reads a sketch from a file and cannot change it.
 func (f *Fit) isSolve() bool {
 	return strings.HasPrefix(f.Asked.Command, "fdridge solve")
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/fdridge/fdridge/internal/vec"
 )
 
-// A DiagnosedRow holds the estimates of a row that a picture shows.
+// A DiagnosedRow holds what a picture shows of a row of the data: estimates of its leverage and residuals.
 type DiagnosedRow struct {
 	Row      int64 // counted from 1
 	Leverage float64
@@ -24,7 +24,7 @@ type RowPicture struct {
 	IsExact       bool           // the estimates are exact within round-off
 }
 
-// Figure returns a figure with a panel for each target. The rows of Worst are labelled with their numbers, each in the
+// Figure returns a figure with a panel for each target. Each row of Worst is labelled with its row number in the
 // panel of its target.
 func (p *RowPicture) Figure() *chart.Figure {
 	rows := slices.Clone(p.Sample)
@@ -86,7 +86,7 @@ func (p *RowPicture) Figure() *chart.Figure {
 	return f
 }
 
-// caption says which rows are drawn. drawn is the number of drawn rows, and named the number of rows with names.
+// caption says which rows are drawn. drawn is the number of drawn rows, and named is the number of labelled rows.
 func (p *RowPicture) caption(drawn, named int) string {
 	switch {
 	case drawn == p.Rows:
@@ -99,8 +99,8 @@ func (p *RowPicture) caption(drawn, named int) string {
 	return fmt.Sprintf("%d of %d rows: the %d worst, and others chosen at random", drawn, p.Rows, named)
 }
 
-// leverageBase returns the base of the axis of leverages: 10 if they are positive and the largest is at least 30 times
-// the smallest, otherwise 0, a linear axis.
+// leverageBase returns the base of the logarithmic axis of leverages, or 0 if the axis is linear. The axis is
+// logarithmic with base 10 if all leverages are positive and the largest is at least 30 times the smallest.
 func leverageBase(rows []DiagnosedRow) int {
 	low, high := math.Inf(1), 0.0
 	for _, r := range rows {

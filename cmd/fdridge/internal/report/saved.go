@@ -15,7 +15,7 @@ import (
 	"github.com/fdridge/fdridge/ridge"
 )
 
-// A Saved is a saved model, to be printed by show.
+// A Saved is a saved model that the command show prints.
 type Saved struct {
 	Name  string // file name
 	Model *model.Model
@@ -38,7 +38,7 @@ type savedRecord struct {
 	Fits        []savedFit        `json:"fits"` // one for each γ and target
 }
 
-// A savedFit holds the coefficients of one target at one γ, in the units of the file.
+// A savedFit holds the coefficients for one target and one penalty γ, in the units of the file.
 type savedFit struct {
 	Gamma        number             `json:"gamma"`
 	Target       string             `json:"target"`
@@ -56,14 +56,14 @@ type savedFit struct {
 	order []int // indices of the coefficients, largest absolute value first in the units of the fit
 }
 
-// A savedCoefficient is a coefficient with a bound on its error. An unknown bound is null in JSON.
+// A savedCoefficient is a coefficient with a bound on its error. If no bound is known, Bound is null in JSON.
 type savedCoefficient struct {
 	Name  string `json:"name"`
 	Value number `json:"value"`
 	Bound number `json:"bound"`
 }
 
-// unknown is the interval for a value that the model does not contain.
+// unknown is the interval of all numbers. It stands for a value that the model does not contain.
 var unknown = ridge.Interval{Lo: math.Inf(-1), Hi: math.Inf(1)}
 
 // record returns the JSON form of the model.
@@ -90,7 +90,8 @@ func (s *Saved) record() *savedRecord {
 	return out
 }
 
-// fit returns the fit of target j in f. If the certificate is missing or invalid, all bounds are infinite.
+// fit returns the coefficients and error bounds for target j of the fit f. If the certificate of f is missing or
+// invalid, all bounds are infinite.
 func (s *Saved) fit(f *model.Fit, j int) savedFit {
 	m := s.Model
 	out := savedFit{
@@ -153,8 +154,8 @@ func (s *Saved) fit(f *model.Fit, j int) savedFit {
 	return out
 }
 
-// TargetName returns the name of target j of a model. If the model has more than two classes, target j has the name of
-// class j.
+// TargetName returns the name of target j of a model, where j counts from 0. A model with more than two classes has
+// a target for each class; target j then has the label of class j.
 func TargetName(m *model.Model, j int) string {
 	if len(m.Classes) > 2 {
 		return labelName(m.Classes[j])
@@ -178,7 +179,7 @@ func TargetName(m *model.Model, j int) string {
 // WriteJSON writes one object with all coefficients.
 func (s *Saved) WriteJSON(w io.Writer) error { return WriteJSON(w, s.record()) }
 
-// WriteText writes the model as text. Lines have at most 100 characters.
+// WriteText writes the model as text, in lines of at most 100 characters.
 func (s *Saved) WriteText(w io.Writer) error {
 	w = printable.Writer(w)
 	rec := s.record()
@@ -221,7 +222,7 @@ func (s *Saved) WriteText(w io.Writer) error {
 	return nil
 }
 
-// statusName returns the short name of a status. The argument is the short name or a description in words.
+// statusName returns the short name of a status. status may be the short name already, or a description in words.
 func statusName(status string) string {
 	for _, s := range []ridge.Status{ridge.Converged, ridge.ZeroSolution, ridge.OnePass, ridge.Factorized} {
 		if status == s.String() {
@@ -231,7 +232,7 @@ func statusName(status string) string {
 	return status
 }
 
-// orNone formats an interval. It returns "none" if both ends are infinite.
+// orNone formats an interval as text. If both ends are infinite, the text is "none".
 func orNone(v ridge.Interval) string {
 	if math.IsInf(v.Lo, -1) && math.IsInf(v.Hi, 1) {
 		return noBound
@@ -239,7 +240,8 @@ func orNone(v ridge.Interval) string {
 	return formatFigure(v)
 }
 
-// coefficientsToShow returns the indices of the coefficients to print: the s.Top largest by absolute value, or all in
+// coefficientsToShow returns the indices of the coefficients to print. If there are more than s.Top, it returns the
+// s.Top largest by absolute value, the largest first. Otherwise, or if s.Top is 0, it returns all in ascending
 // order.
 func (s *Saved) coefficientsToShow(f *savedFit) []int {
 	if s.Top > 0 && len(f.order) > s.Top {
@@ -248,7 +250,7 @@ func (s *Saved) coefficientsToShow(f *savedFit) []int {
 	return slices.Sorted(slices.Values(f.order))
 }
 
-// coefficientsTable returns a table of the coefficients of a fit, with the intercept first.
+// coefficientsTable returns a table of the coefficients of a fit. The first row is the intercept.
 func (s *Saved) coefficientsTable(rec *savedRecord, f *savedFit) *table {
 	heading := "coefficient"
 	if len(rec.Fits) > 1 {
@@ -271,7 +273,7 @@ func (s *Saved) coefficientsTable(rec *savedRecord, f *savedFit) *table {
 	return t
 }
 
-// summary returns lines that describe the origin of the model and how rows are prepared for it.
+// summary returns lines that describe how the model was fitted and how rows are prepared for it.
 func (s *Saved) summary(rec *savedRecord) []string {
 	m := s.Model
 	t := len(m.Fits[0].Coef)

@@ -7,8 +7,8 @@ import (
 	"github.com/fdridge/fdridge/ridge"
 )
 
-// A standardErrorsRecord is the JSON form of the standard errors of one target, for coefficients in the units of the
-// file.
+// A standardErrorsRecord is the JSON form of the standard errors of the coefficients for one target. The
+// coefficients are in the units of the file.
 type standardErrorsRecord struct {
 	Sigma     ridge.Interval `json:"sigma"`
 	Sampling  brackets       `json:"sampling"`
@@ -18,7 +18,8 @@ type standardErrorsRecord struct {
 	InterceptPosterior *ridge.Interval `json:"intercept_posterior,omitempty"`
 }
 
-// standardErrors returns the JSON form of the standard errors of each solution and target, or nil.
+// standardErrors returns the JSON form of the standard errors, for each solution and target. It returns nil if
+// there are no standard errors.
 func (f *Fit) standardErrors() [][]standardErrorsRecord {
 	var out [][]standardErrorsRecord
 	for _, all := range f.StandardErrors {
@@ -36,7 +37,7 @@ func (f *Fit) standardErrors() [][]standardErrorsRecord {
 	return out
 }
 
-// errorsOf returns the standard errors of target j of solution s, or nil.
+// errorsOf returns the standard errors for target j of solution s. It returns nil if there are none.
 func (f *Fit) errorsOf(s *ridge.Solution, j int) *ridge.StandardErrors {
 	for i, of := range f.Found.Solutions {
 		if of == s && i < len(f.StandardErrors) {
@@ -52,7 +53,8 @@ const (
 	ofIntercept = -2
 )
 
-// addStandardErrors adds the cells of coefficient i to a row of the table. i may also be headings or ofIntercept.
+// addStandardErrors returns the cells of a table row with the standard errors of coefficient i appended. If i is
+// the constant headings or ofIntercept, it appends the headings or the standard errors of the intercept.
 func addStandardErrors(cells []string, e *ridge.StandardErrors, i int) []string {
 	switch {
 	case e == nil:
@@ -71,8 +73,8 @@ func addStandardErrors(cells []string, e *ridge.StandardErrors, i int) []string 
 	return append(cells, formatFigure(e.Sampling[i]), formatFigure(e.Posterior[i]))
 }
 
-// writeLargest writes tables of the largest coefficients with their standard errors, for the first mostTables pairs of
-// γ and target. A line says where the others are.
+// writeLargest writes tables of the largest coefficients with their standard errors. There is a table for each pair
+// of a penalty γ and a target, at most mostTables tables. The last line says where the other standard errors are.
 func (f *Fit) writeLargest(w io.Writer) {
 	targets, dim := f.Found.Solutions[0].Dims()
 	pairs := len(f.Found.Solutions) * targets

@@ -11,8 +11,8 @@ import (
 // textWidth is the maximum width of the text report.
 const textWidth = 100
 
-// A table is printed in the text report or on the page. If a table is wider than textWidth, the text report prints it
-// in parts, one below the other. Each part repeats the first columns; keys is their number.
+// A table is printed in the text report or on the HTML page. If a table is wider than textWidth, the text report
+// prints it in parts, one below the other. Each part repeats the first columns, whose number is keys.
 type table struct {
 	keys     int
 	rows     [][]string // the first row holds the headings
@@ -59,13 +59,13 @@ func (t *table) write(w io.Writer) {
 	}
 }
 
-// A cell is a cell of a table on the page.
+// A cell is a cell of a table on the HTML page.
 type cell struct {
 	Text  string
 	Words bool // words are aligned to the left, and numbers are typeset
 }
 
-// Cells returns the rows of the table for the page; the first row holds the headings.
+// Cells returns the rows of the table for the HTML page. The first row holds the headings.
 func (t *table) Cells() [][]cell {
 	var out [][]cell
 	for i, row := range t.rows {
@@ -95,7 +95,7 @@ var headingsOfWords = []string{
 	"why",
 }
 
-// wrapText breaks a text into lines of at most textWidth characters. All lines but the first are indented.
+// wrapText breaks a text into lines of at most textWidth characters. It indents every line except the first.
 func wrapText(text string) string {
 	const indent = "  "
 	var b strings.Builder
@@ -117,7 +117,8 @@ func wrapText(text string) string {
 	return b.String()
 }
 
-// shorten returns a name, cut to at most n characters.
+// shorten returns the name if it has at most n characters. Otherwise it cuts the name to n characters that end with
+// "…".
 func shorten(name string, n int) string {
 	if runes := []rune(name); len(runes) > n {
 		return string(runes[:n-1]) + "…"

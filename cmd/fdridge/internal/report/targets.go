@@ -11,27 +11,29 @@ import (
 	"github.com/fdridge/fdridge/ridge/choose"
 )
 
-// Tables have a row for each target if there are at most mostTargets targets. Otherwise they show quantiles over the
-// targets, and a row for each of the worstTargets targets with the largest error bounds.
+// A table of results has a row for each target if there are at most mostTargets targets. Otherwise a table shows
+// quantiles over the targets. A second table then has a row for each of the worstTargets targets with the largest
+// error bounds.
 const (
 	mostTargets  = 100
 	worstTargets = 10
 )
 
-// An eachChoice is the JSON record of the choice of γ if each target has its own γ. The lists have one element for
-// each target.
+// An eachChoice is the JSON record of how a penalty γ was chosen for each target separately. Scores, Excess and
+// Noise have an element for each target.
 type eachChoice struct {
 	By         string           `json:"by"`
 	Candidates []float64        `json:"candidates"`
 	Scores     []ridge.Interval `json:"scores"`
-	// amount by which another candidate's score may be smaller; 0: the choice is proved
+	// upper bound on how much smaller the score of another candidate may be; 0: the chosen one is proved to be the
+	// best
 	Excess   []number `json:"excess"`
 	Proved   int      `json:"proved"` // number of targets with excess 0
 	Relative number   `json:"worst_relative_excess"`
 	AtEnd    [2]int   `json:"at_end"` // number of targets with the smallest candidate, and with the largest
 	Passes   int      `json:"passes"`
 	Spent    string   `json:"passes_reason,omitempty"`
-	// brackets of the noise variance of each target, if the criterion estimates it
+	// intervals that contain the noise variance of each target; empty if the criterion does not estimate it
 	Noise    []ridge.Interval `json:"noise_variance,omitempty"`
 	Warnings []string         `json:"warnings,omitempty"`
 }
@@ -73,7 +75,7 @@ func describeEach(c *choose.TargetChoice) *eachChoice {
 	return out
 }
 
-// lines describes the choice in the lines of the text report.
+// lines describes the choice of the penalties in lines for the text report.
 func (c *eachChoice) lines() []string {
 	text := fmt.Sprintf(
 		"gamma for each target: smallest %s of %d candidates, proved for %d of %d targets",
@@ -92,8 +94,8 @@ func (c *eachChoice) lines() []string {
 	return out
 }
 
-// targetsToShow returns the indices of the targets to list: all targets, or the worstTargets with the largest error
-// bounds.
+// targetsToShow returns the indices of the targets that a table lists. If there are more than mostTargets targets,
+// these are the worstTargets targets with the largest error bounds. Otherwise they are all targets.
 func targetsToShow(errors perTarget[number]) []int {
 	out := make([]int, len(errors))
 	for j := range out {
@@ -105,7 +107,7 @@ func targetsToShow(errors perTarget[number]) []int {
 	return largest(out, func(j int) float64 { return float64(errors[j]) })[:worstTargets]
 }
 
-// largest sorts indices by the given values, the largest first.
+// largest sorts indices in place such that value(i) descends, and returns them.
 func largest(indices []int, value func(i int) float64) []int {
 	slices.SortStableFunc(indices, func(a, b int) int {
 		return cmp.Compare(value(b), value(a))
@@ -113,11 +115,12 @@ func largest(indices []int, value func(i int) float64) []int {
 	return indices
 }
 
-// quantiles are the fractions in the table of quantiles. Each fraction has a column.
+// quantiles are the columns of a table of quantiles, as fractions. The fraction 0.5, for example, is the median.
 var quantiles = []float64{0, 0.05, 0.25, 0.5, 0.75, 0.95, 1}
 
-// quantilesTable returns a table of quantiles over the targets of fit i, for γ, error bound, R² and score. The
-// quantile of intervals is an interval: the quantile of the lower ends and the quantile of the upper ends.
+// quantilesTable returns a table of quantiles over the targets of fit i. It has rows for the penalty γ, the error
+// bound, R² and the score. For values that are intervals, it shows the quantile of the lower ends and of the upper
+// ends.
 func (f *Fit) quantilesTable(rec *fitRecord, i int) *table {
 	s := &rec.Fits[i]
 	scores := rec.scores(&rec.Fits[i])
@@ -157,7 +160,7 @@ func (f *Fit) quantilesTable(rec *fitRecord, i int) *table {
 	return t
 }
 
-// sorted returns the values value(0), …, value(n−1) in ascending order, NaN first.
+// sorted returns the values value(0), …, value(n−1) in ascending order. NaN comes first.
 func sorted(n int, value func(j int) float64) []float64 {
 	out := make([]float64, n)
 	for j := range out {
@@ -167,7 +170,8 @@ func sorted(n int, value func(j int) float64) []float64 {
 	return out
 }
 
-// criterionName returns the name of the criterion whose scores the report shows.
+// criterionName returns the name of the criterion whose scores the report shows: the criterion that chose the
+// penalty γ, or "gcv" if γ was given.
 func (r *fitRecord) criterionName() string {
 	switch {
 	case r.Choice != nil:
@@ -178,7 +182,7 @@ func (r *fitRecord) criterionName() string {
 	return "gcv"
 }
 
-// scoreHeading returns the name of the scores as a heading.
+// scoreHeading returns the heading of the table column with the scores.
 func (r *fitRecord) scoreHeading() string {
 	return strings.TrimSuffix(criterionOf(r.criterionName()).Words().Score, " error")
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/fdridge/fdridge/ridge"
 )
 
-// WriteText writes the report as text. Lines have at most 100 characters.
+// WriteText writes the report as text, in lines of at most 100 characters.
 func (f *Fit) WriteText(w io.Writer) error {
 	w = printable.Writer(w)
 	rec := f.record()
@@ -137,13 +137,14 @@ func (f *Fit) WriteText(w io.Writer) error {
 	return nil
 }
 
-// printsCoefficients reports whether the text has the coefficients of all fits.
+// printsCoefficients reports whether the text report lists all coefficients. It does if there are few of them.
 func (f *Fit) printsCoefficients() bool {
 	t, d := f.Found.Solutions[0].Dims()
 	return d > 0 && len(f.Found.Solutions)*t*d <= mostPrinted
 }
 
-// describeSketchBound states the bound on the error of the sketch, or of AᵀA if AᵀA is stored instead.
+// describeSketchBound states a bound on the error of the sketch. If the Gram matrix AᵀA of the rows is stored
+// instead of a sketch, the bound is on the error of AᵀA.
 func (f *Fit) describeSketchBound() string {
 	if f.describeGram() != "" {
 		return "error of AᵀA ≤ " + AtMost(f.sketchBound(), 4)
@@ -166,7 +167,8 @@ func (f *Fit) size(rec *fitRecord) string {
 	return size
 }
 
-// facts describes the fit. The caller must skip empty values.
+// facts returns the facts about the fit that the text report and the HTML page show. Facts with an empty value must
+// be skipped.
 func (f *Fit) facts(rec *fitRecord) []fact {
 	method := "method " + rec.Method.String()
 	used := f.Found.Solutions[0].Method
@@ -239,10 +241,10 @@ func (f *Fit) facts(rec *fitRecord) []fact {
 	return out
 }
 
-// mostNamed is the maximum number of targets whose names appear in the first line.
+// mostNamed is the maximum number of targets or labels that a line of the report names.
 const mostNamed = 6
 
-// differ reports whether property has different values for different solutions.
+// differ reports whether the function property has different values for different solutions of the fit.
 func (f *Fit) differ(property func(*ridge.Solution) any) bool {
 	all := f.Found.Solutions
 	return slices.ContainsFunc(all, func(s *ridge.Solution) bool {
@@ -250,14 +252,16 @@ func (f *Fit) differ(property func(*ridge.Solution) any) bool {
 	})
 }
 
-// A fitColumn is a column of a table with a row for each γ and target. cell returns the cell of γ i and target j.
+// A fitColumn is a column of a table with a row for each penalty and target. cell returns the text in the row for
+// penalty i and target j.
 type fitColumn struct {
 	heading string
 	shown   bool
 	cell    func(i, j int) string
 }
 
-// leadingColumns returns the columns for γ and, if there are several targets, the target.
+// leadingColumns returns the first columns of a table of fits: the penalty γ and, if there are several targets, the
+// target.
 func (f *Fit) leadingColumns(rec *fitRecord) []fitColumn {
 	const targetWidth = 24
 	return []fitColumn{
@@ -270,8 +274,8 @@ func (f *Fit) leadingColumns(rec *fitRecord) []fitColumn {
 	}
 }
 
-// scoresTable returns a table of the scores for each γ and target: of the held-out rows, if there are any, and of the
-// training rows.
+// scoresTable returns a table of scores with a row for each penalty γ and target. It has scores of the training
+// rows and, if rows were held out, scores of the held-out rows.
 func (f *Fit) scoresTable(rec *fitRecord) *table {
 	held := rec.HeldOut != nil
 	score := func(of func(*heldOutScore) brackets) func(i, j int) string {
@@ -302,8 +306,9 @@ func (f *Fit) scoresTable(rec *fitRecord) *table {
 	))
 }
 
-// fitsTable returns a table of what is proved for each γ and target. The text report leaves out the columns for method
-// and passes if all fits have the same values.
+// fitsTable returns a table of what is proved, with a row for each penalty γ and target. If page is false, the
+// column of passes is left out if all fits have the same number. The column of methods is always left out if all
+// are the same.
 func (f *Fit) fitsTable(rec *fitRecord, page bool) *table {
 	return buildFits(rec, append(
 		f.leadingColumns(rec),
@@ -332,7 +337,7 @@ func (f *Fit) fitsTable(rec *fitRecord, page bool) *table {
 	))
 }
 
-// buildFits returns a table of the columns that are shown, with a row for each γ and target.
+// buildFits returns a table with a row for each penalty γ and target. It has the columns whose field shown is true.
 func buildFits(rec *fitRecord, columns []fitColumn) *table {
 	t := &table{keys: min(rec.Targets, 2), rows: [][]string{nil}}
 	for _, c := range columns {
@@ -354,7 +359,7 @@ func buildFits(rec *fitRecord, columns []fitColumn) *table {
 	return t
 }
 
-// nameStatus returns the name of a status, as in JSON.
+// nameStatus returns the name of a status, the same as in JSON.
 func nameStatus(s ridge.Status) string {
 	name, err := s.MarshalText()
 	if err != nil {
@@ -367,8 +372,8 @@ func nameStatus(s ridge.Status) string {
 const legend = `error: proved bound on ‖x̂ − x*‖/‖x*‖, the relative error of the coefficients.
 All digits shown are proved (± 1 in the last one); [a, b] is a proved bracket.`
 
-// scaledLegend states the error bound of the coefficients of the scaled columns. --tol limits this bound, while the
-// tables have bounds in the units of the file. It returns "" if the columns were not scaled.
+// scaledLegend states the error bound of the coefficients of the scaled columns. --tol limits this bound, but the
+// tables have bounds in the units of the file. If the columns were not scaled, scaledLegend returns "".
 func (f *Fit) scaledLegend(rec *fitRecord) string {
 	if f.Data.Preparation.Reversible() == nil {
 		return ""
@@ -383,16 +388,18 @@ func (f *Fit) scaledLegend(rec *fitRecord) string {
 		bound(worst) + "."
 }
 
-// mostPrinted is the maximum number of coefficients in the text report, not counting intercepts. If there are more, the
-// text has none, except the largest ones with their standard errors.
+// mostPrinted is the maximum number of coefficients that the text report prints, not counting intercepts. If there
+// are more, none are printed, unless they have standard errors. The report then prints the largest coefficients.
 const mostPrinted = 20
 
-// coefficientsTable returns a table of the coefficients of one target at one γ, in the units of the file, with the
-// intercept first. On the page the table has
-//   - only the mostWeights largest coefficients, compared in the units of the scaled columns;
-//   - the signs of coefficients, if they are proved.
+// coefficientsTable returns a table of the coefficients for target j of solution s, in the units of the file.
+// If page is true, the table is for the HTML page. It has
+//   - the mostWeights largest coefficients;
+//   - a column that says whether the sign of a coefficient is proved.
 //
-// The text has only the mostPrinted largest ones, compared in the same way.
+// If page is false, the first row is the intercept, if there is one. The table then has all coefficients, or
+// only the mostPrinted largest. The largest coefficients are found by comparing the coefficients of the scaled
+// columns.
 func (f *Fit) coefficientsTable(s *ridge.Solution, j int, page bool) *table {
 	heading := "coefficient"
 	if f.hasSeveralFits() && !page {
@@ -457,11 +464,11 @@ func (f *Fit) coefficientsTable(s *ridge.Solution, j int, page bool) *table {
 	return t
 }
 
-// nameWidth is the maximum width of a column of names.
+// nameWidth is the maximum width in characters of a table column that contains names.
 const nameWidth = 48
 
-// listUnproved lists the fits whose relative error bound is 1 or more, except minimum-norm solutions. It returns ""
-// if there are none.
+// listUnproved names the fits whose relative error bound is 1 or more, so that nothing is proved. Minimum-norm
+// solutions are left out. It returns "" if there is no such fit.
 func (f *Fit) listUnproved() string {
 	var fits []string
 	for _, s := range f.Found.Solutions {

@@ -8,35 +8,36 @@ import (
 	"github.com/fdridge/fdridge/ridge/plan"
 )
 
-// A Trace holds the error bounds after each refining pass, for one target at one γ.
+// A Trace holds the error bounds for one target and one penalty γ, after each pass that refined the solution.
 type Trace struct {
 	Gamma  number  `json:"gamma"`
 	Target int     `json:"target"` // counted from 1
 	Tol    number  `json:"tol"`
 	Points []Point `json:"points"` // one for each pass
-	// Predicted is the number of passes after which the iteration is sure to reach the tolerance, by the error bound of
-	// the sketch. It includes the pass of Points[0]. The error is measured in the norm of H = AᵀA + γI, where A are the
-	// rows. 0 means no prediction.
+	// Predicted is the number of passes that the method needs at most to reach the tolerance, counted from the pass
+	// of Points[0]. It follows from the error bound of the sketch. It holds for the error in the norm of the matrix
+	// AᵀA + γI, where A has the rows. If Predicted is 0, no number can be predicted.
 	Predicted int `json:"predicted_passes"`
 }
 
-// A Point is the state of the iteration after one pass.
+// A Point is the state of an iterative method after one pass over the rows.
 type Point struct {
 	Pass          int    `json:"pass"`           // number of the pass, not counting the pass of the sketch
 	RelativeError number `json:"relative_error"` // bound on ‖x − x*‖/‖x*‖
 	Proved        bool   `json:"proved"`         // computed from a measured gradient, not from a recurrence
 }
 
-// Traces collects the traces of all targets and γ while a fit is refined.
+// Traces collects a trace for each target and penalty γ while a fit is refined.
 type Traces struct {
 	tol float64
 	all []*Trace
 }
 
-// NewTraces returns an empty collection for a fit with tolerance tol.
+// NewTraces returns an empty collection. tol is the tolerance of the fit.
 func NewTraces(tol float64) *Traces { return &Traces{tol: tol} }
 
-// Observe adds the error bound of an iterate. It is the callback of [fdridge.Options].Observe.
+// Observe adds the error bound of an iterate to its trace. It can be used as the field Observe of
+// [fdridge.Options].
 func (t *Traces) Observe(i ridge.Iterate) {
 	at := Point{i.Pass, number(i.RelativeError), i.Measured}
 	for _, one := range t.all {
@@ -56,8 +57,8 @@ func (t *Traces) Observe(i ridge.Iterate) {
 	})
 }
 
-// Of returns the collected traces. For an iterative method, it also sets the predicted number of passes of each
-// trace.
+// Of returns the collected traces. If the method of the result found is iterative, Of also sets the predicted
+// number of passes of each trace.
 func (t *Traces) Of(found *fdridge.Result) ([]*Trace, error) {
 	if !found.Method.Iterates() {
 		return t.all, nil

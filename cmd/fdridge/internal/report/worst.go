@@ -18,7 +18,8 @@ type WorstRow struct {
 	Estimate DiagnosedRow `json:"-"` // for a picture
 }
 
-// WriteWorst writes a table of rows. targets is the number of targets.
+// WriteWorst writes a table of rows with large residuals. targets is the number of targets of the fit. If there are
+// several, the table has a column for the target.
 func WriteWorst(w io.Writer, rows []WorstRow, targets int) {
 	head := []string{"row", "leave-one-out", "residual", "leverage"}
 	if targets > 1 {

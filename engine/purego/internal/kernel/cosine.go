@@ -5,31 +5,35 @@ import (
 	"unsafe"
 )
 
-// A Cosines holds the loops for random Fourier features, scale·cos(xW + u) with a row x, weights W and offsets u.
-// All kernels compute the same bits: they make the same operations as the Go versions, in the same order.
+// A Cosines holds the loops for random Fourier features scale·cos(x·W + u), with a row x, weights W and offsets u.
+// All kernels compute the same bits, because they make the same operations as the Go versions, in the same order.
 type Cosines struct {
-	// Chain adds k products to each of n numbers f_c = from[c], one after the other with fused multiply-adds:
+	// Chain adds k rows of the matrix W, multiplied by the k elements of x, to the n numbers f_c = from[c]. It adds
+	// one product after the other, with fused multiply-adds:
 	//
 	//	z_c = (…((f_c + x₀·w_{J₀c}) + x₁·w_{J₁c}) + …).
 	//
-	// J₀, J₁, … are stored at the pointer columns. They are indices of rows of W, which have length n.
+	// The array columns holds the row indices J₀, J₁, … A row of W has n elements.
 	Chain func(n, k int, x *float64, columns *int32, w, from, z *float64)
 
-	// Chain4 computes z = from + xW like Chain, for x (4×k) and W (k×n). ldx, ldf and ldz are the distances between
-	// rows of x, from and z. If ldf is 0, from has one row, which is added to every row.
+	// Chain4 computes z = from + x·W for four rows x of k elements, with the operations of Chain. W is k×n. ldx,
+	// ldf and ldz are the distances between the rows of x, from and z. If ldf is 0, from has one row, which is
+	// added to every row of the product.
 	Chain4 func(n, k int, x *float64, ldx int, w, from *float64, ldf int, z *float64, ldz int)
 
-	// near computes y_j = scale·cos(x_j) for j < n. It stops at the first vector register that contains a NaN or a
-	// number beyond nearLimit, and returns the number of computed y_j.
+	// near computes y_j = scale·cos(x_j) for j < n. It stops at the first group of numbers, as many as a vector
+	// register holds, that contains a NaN or a magnitude above nearLimit. It returns the number of elements of y
+	// that it has computed.
 	near func(n int, scale float64, x, y *float64) (done int)
 }
 
-// nearLimit is the largest |x| of the fast method for cos x. The method subtracts a multiple of π/2 in three parts.
+// nearLimit is the largest magnitude of a number whose cosine is computed by the fast method. This method subtracts
+// a multiple of π/2, which is stored as a sum of three numbers.
 const nearLimit = 1 << 20
 
-// Cos computes y_j = scale·cos(x_j) for j < n, and reports whether all x_j are finite. For a finite number the
-// computed cosine has an error of less than one ulp; otherwise it is NaN. The product with scale is rounded once
-// more.
+// Cos computes y_j = scale·cos(x_j) for j < n, and reports whether all x_j are finite. The cosine of a finite
+// number has an error of less than one ulp. The cosine of any other number is NaN. The product with scale is
+// rounded once.
 func (k *Kernel) Cos(n int, scale float64, x, y *float64) (finite bool) {
 	finite = true
 	for done := 0; done < n; {
@@ -44,8 +48,8 @@ func (k *Kernel) Cos(n int, scale float64, x, y *float64) (finite bool) {
 	return finite
 }
 
-// halfPi1 + halfPi2 + halfPi3 is π/2 with an error of at most 2⁻¹⁴¹. halfPi1 has 53 bits. halfPi2 has 33 bits,
-// so that its product with an integer below 2²⁰ is exact.
+// halfPi1, halfPi2 and halfPi3 add up to π/2 with an error of at most 2⁻¹⁴¹. halfPi1 has 53 bits. halfPi2 has only
+// 33 bits, so that its product with an integer below 2²⁰ is exact.
 const (
 	halfPi1 = 0x1.921fb54442d18p+0
 	halfPi2 = 0x1.1a626331p-54
@@ -54,14 +58,14 @@ const (
 
 const (
 	twoOverPi = 0x1.45f306dc9c883p-1
-	// Adding toInteger to a number less than 2⁵¹ rounds the number to an integer, which is then in the lowest bits of
-	// the sum.
+	// toInteger rounds a number below 2⁵¹ to an integer when it is added to the number. The lowest bits of the sum
+	// are then the bits of the integer.
 	toInteger = 0x1.8p52
 )
 
-// sinCoefficients are the coefficients of r³, r⁵, … in a polynomial close to sin r. cosCoefficients are the
-// coefficients of r⁴, r⁶, … in a polynomial close to cos r. They were computed by the Remez algorithm. For |r|
-// <= π/4 the relative errors are at most 2⁻⁵⁶ and 2⁻⁵⁹.
+// sinCoefficients are the coefficients of r³, r⁵, … in a polynomial r + … close to sin r. cosCoefficients are the
+// coefficients of r⁴, r⁶, … in a polynomial 1 − r²/2 + … close to cos r. They were computed by the Remez algorithm.
+// For |r| <= π/4 the relative error is at most 2⁻⁵⁶ for sin r and at most 2⁻⁵⁹ for cos r.
 var (
 	sinCoefficients = [6]float64{-0x1.5555555555548p-3, 0x1.111111110f7dp-7, -0x1.a01a019bfde86p-13,
 		0x1.71de3567cde2p-19, -0x1.ae5e5a8d5ea4cp-26, 0x1.5d8fd078426b1p-33}
@@ -91,14 +95,15 @@ func cosine(x float64) float64 {
 	return quadrant(r, l, math.Float64bits(rounded))
 }
 
-// quadrant returns cos(r + l + q·π/2) for |r| <= π/4 and |l| < 2⁻⁵³. If S and C are the polynomials with
-// sinCoefficients and cosCoefficients, it uses
+// quadrant returns cos(r + l + q·π/2) for |r| <= π/4 and |l| < 2⁻⁵³. Let S and C be the polynomials with the
+// coefficients sinCoefficients and cosCoefficients. Then quadrant uses
 //
 //	sin(r + l) = r + (r³·S(r²) + l·(1 − r²/2))
-//	cos(r + l) = w + (r⁴·C(r²) + e − r·l),  w + e = 1 − r²/2, w rounded
+//	cos(r + l) = w + (r⁴·C(r²) + e − r·l),  w + e = 1 − r²/2,
 //
-// up to terms less than 2⁻⁵⁶ of the result. The term added to r or w is less than a tenth of the sum, so its few
-// roundings of half an ulp change the result by at most about 0.3 ulp.
+// where w is 1 − r²/2 rounded to float64. The neglected terms are less than 2⁻⁵⁶ of the result. The term added to r
+// or w is less than a tenth of the sum. Therefore its few roundings of half an ulp change the result by at most
+// about 0.3 ulp.
 func quadrant(r, l float64, q uint64) float64 {
 	z := float64(r * r)
 	h := float64(r * 0.5)
@@ -143,7 +148,7 @@ func chain4Go(n, k int, x *float64, ldx int, w, from *float64, ldf int, z *float
 	}
 }
 
-// chain is [Cosines].Chain in Go. If columns is nil, x[i] is multiplied by row i of W.
+// chain is the function Chain of [Cosines] in Go. If columns is nil, it multiplies x[i] by row i of W.
 func chain(n int, x []float64, columns []int32, w, from, z *float64) {
 	row := func(i int) int {
 		if columns != nil {

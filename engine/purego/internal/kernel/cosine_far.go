@@ -5,7 +5,7 @@ import (
 	"math/bits"
 )
 
-// twoOverPiBits holds 64 zero bits, followed by the first 1,280 bits of the binary fraction 2/π.
+// twoOverPiBits holds 64 zero bits, followed by the first 1,280 bits of the binary fraction of 2/π.
 var twoOverPiBits = [...]uint64{0,
 	0xa2f9836e4e441529, 0xfc2757d1f534ddc0, 0xdb6295993c439041, 0xfe5163abdebbc561, 0xb7246e3a424dd2e0,
 	0x06492eea09d1921c, 0xfe1deb1cb129a73e, 0xe88235f52ebb4484, 0xe99c7026b45f7e41, 0x3991d639835339f4,
@@ -13,13 +13,15 @@ var twoOverPiBits = [...]uint64{0,
 	0x7527bac7ebe5f17b, 0x3d0739f78a5292ea, 0x6bfb5fb11f8d5d08, 0x56033046fc7b6bab, 0xf0cfbc209af4361d,
 }
 
-// farCosine returns cos x for |x| > nearLimit, by exact reduction to |r| <= π/4 (M. Payne, R. Hanek, "Radian
-// reduction for trigonometric functions", ACM SIGNUM Newsletter 18, 1983).
+// farCosine returns cos x for |x| > nearLimit, or NaN if x is not finite. It subtracts a multiple of π/2 so that
+// the rest is at most π/4 (M. Payne, R. Hanek, "Radian reduction for trigonometric functions", ACM SIGNUM
+// Newsletter 18, 1983).
 //
-// Let x = m·2ᵉ, where m has 53 bits. The bits of 2/π with weights of at least 4·2⁻ᵉ contribute multiples of
-// four to x·2/π. These are whole turns and are skipped. The product of m and the next 256 bits, modulo 2²⁵⁶,
-// has the quadrant in the first two bits. The fraction of the quadrant follows, with an error of 2⁻²⁰⁰. For a
-// float64 this fraction exceeds 2⁻⁶⁴, so that more than the 106 bits of r + l are correct.
+// Let x = m·2ᵉ, where m is an integer of 53 bits. In the product x·2/π, the bits of 2/π with weights of at least
+// 4·2⁻ᵉ contribute multiples of four. These are whole turns and are skipped. farCosine multiplies m by the next 256
+// bits, modulo 2²⁵⁶. The first two bits of this product are the quadrant. The following bits are the position in
+// the quadrant, with an error of 2⁻²⁰⁰. For a float64 the distance to the nearest quadrant boundary exceeds 2⁻⁶⁴.
+// So more than 106 bits of this distance are correct, which is the precision of two float64 numbers.
 func farCosine(x float64) float64 {
 	if math.IsNaN(x) || math.IsInf(x, 0) {
 		return math.NaN()
@@ -56,7 +58,7 @@ func farCosine(x float64) float64 {
 	return fraction(unit*float64(hi>>11), unit*0x1p-53*float64(hi<<53>>11|lo>>22), q)
 }
 
-// fraction returns cos((f + g + q)·π/2), where |g| < 2⁻⁵²|f|.
+// fraction returns cos((f + g + q)·π/2), where |g| is less than 2⁻⁵² times |f|.
 func fraction(f, g float64, q uint64) float64 {
 	const rest = 0x1.1a62633145c07p-54 // π/2 − halfPi1
 	product := float64(f * halfPi1)

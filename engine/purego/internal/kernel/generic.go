@@ -15,7 +15,7 @@ var generic = Kernel{
 	Twofold: twofoldGo, Cosines: cosinesGo, Rows: rowsGo,
 }
 
-// at returns the address of element i of the array that starts at p.
+// at returns the address of element i of the array that begins at p.
 func at(p *float64, i int) *float64 {
 	return (*float64)(unsafe.Add(unsafe.Pointer(p), 8*i))
 }
@@ -34,9 +34,9 @@ func tileRowsBGo(k int, alpha float64, a, b *float64, ldb int, c *float64, ldc i
 	tileOf(k, alpha, a, 1, 4, b, ldb, c, ldc, add)
 }
 
-// tileOf computes C = alpha·A·B for 4×4 matrices C, or adds to C if add is true. Element l of row r of A is
-// a[r·row + l·step], and row l of B begins at b[l·ldb]. tileOf processes two rows at a time, whose eight sums fit
-// into registers.
+// tileOf computes the 4×4 matrix C = alpha·A·B, or adds alpha·A·B to C if add is true. Element (r, l) of A is
+// a[r·row + l·step], and row l of B begins at b[l·ldb]. tileOf computes two rows of C at a time, because their
+// eight sums fit into registers.
 func tileOf(k int, alpha float64, a *float64, row, step int, b *float64, ldb int, c *float64, ldc int, add bool) {
 	for r := 0; r < 4; r += 2 {
 		var s00, s01, s02, s03, s10, s11, s12, s13 float64
@@ -139,8 +139,9 @@ func symv4Go(n int, c0, c1, c2, c3 float64, a *float64, lda int, x, y *float64) 
 	return s0, s1, s2, s3
 }
 
-// dotsGo and axpysGo process only one vector x or y per call. Other kernels process several, so that A is read once
-// for all of them. In Go this would save no time, because the arithmetic takes longer than reading A.
+// dotsGo and axpysGo process only one vector x or y per call. The kernels in assembly process several, so that the
+// matrix A is read once for all of them. In Go this would save no time, because the arithmetic takes longer than
+// reading A.
 func dotsGo(n int, a *float64, lda int, x *float64, _ int, s *float64, lds int) {
 	*s, *at(s, lds), *at(s, 2*lds), *at(s, 3*lds) = dot4Go(n, a, lda, x)
 }

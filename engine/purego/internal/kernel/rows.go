@@ -1,21 +1,22 @@
 package kernel
 
-// A Rows holds the loops that centre rows and sum their squares. All kernels compute the same bits: they make the
-// same operations as the Go versions, in the same order and without fused multiply-adds.
+// A Rows holds the loops that centre rows and sum the squares of their elements. All kernels compute the same bits.
+// They make the same operations as the Go versions, in the same order and without fused multiply-adds.
 type Rows struct {
 	// Centre computes z_j = (x_j − origin_j) − mean_j.
 	Centre func(n int, x, origin, mean, z *float64)
 
-	// Spread4 adds z_ij = x_ij − origin_j to sum_j, and z_ij² to squares_j, for the four rows i of X (4×n) in order.
+	// Spread4 processes four rows of X, each of n elements, in order. For each element x_ij of row i, it adds
+	// z_ij = x_ij − origin_j to sum_j, and z_ij² to squares_j.
 	Spread4 func(n int, x *float64, ldx int, origin, sum, squares *float64)
 
-	// Norms4 computes s_i = Σ x_ij² for the rows of X (4×n), as (p₀ + p₂) + (p₁ + p₃). The partial sum p_q
-	// adds the squares of elements q, q+4, … of a row. If n is not a multiple of four, the squares of the last n mod 4
-	// elements are added to p₀.
+	// Norms4 computes the sums of squares Σ x_ij² of four rows of X, each of n elements. Each sum is computed as
+	// (p₀ + p₂) + (p₁ + p₃). The partial sum p_q adds the squares of elements q, q+4, … of the row. If n is not a
+	// multiple of four, the squares of the last n mod 4 elements are added to p₀.
 	Norms4 func(n int, x *float64, ldx int) (s0, s1, s2, s3 float64)
 
-	// Squares4 computes s_i = Σ x_ij² for the rows of X (4×n), as (p₀ + p₁) + (p₂ + p₃), with the partial
-	// sums p_q of Norms4.
+	// Squares4 computes the sums of squares Σ x_ij² of four rows of X, each of n elements. Each sum is computed as
+	// (p₀ + p₁) + (p₂ + p₃) from the same partial sums as in Norms4.
 	Squares4 func(n int, x *float64, ldx int) (s0, s1, s2, s3 float64)
 }
 
@@ -46,13 +47,13 @@ func squares4Go(n int, x *float64, ldx int) (s0, s1, s2, s3 float64) {
 	return Squares(slice(x, 0, n)), Squares(slice(x, ldx, n)), Squares(slice(x, 2*ldx, n)), Squares(slice(x, 3*ldx, n))
 }
 
-// Norm2 returns Σ xⱼ² with the same bits as Norms4 for a row x.
+// Norm2 returns the sum of the squares of x. The bits are the same as in Norms4.
 func Norm2(x []float64) float64 {
 	s0, s1, s2, s3 := fourSums(x)
 	return (s0 + s2) + (s1 + s3)
 }
 
-// Squares returns Σ xⱼ² with the same bits as Squares4 for a row x.
+// Squares returns the sum of the squares of x. The bits are the same as in Squares4.
 func Squares(x []float64) float64 {
 	s0, s1, s2, s3 := fourSums(x)
 	return (s0 + s1) + (s2 + s3)

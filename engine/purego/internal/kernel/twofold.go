@@ -13,27 +13,31 @@ package kernel
 //
 // A base is 3/2 times a power of two that exceeds twice the sum of the magnitudes of all terms, see [Base].
 type Twofold struct {
-	// Maxima sets m_i to the largest |a_ij| of row i, for four rows i of length n. It also sets c_j = max(c_j, |a_ij|).
+	// Maxima processes four rows of n elements a_ij. It sets m_i to the largest |a_ij| in row i. It raises c_j to
+	// the largest |a_ij| in column j if c_j is smaller.
 	Maxima func(n int, a *float64, lda int, m, c *float64)
 
-	// ColMax sets c_j = max(c_j, f_i·|a_ij|) for four rows i of length n.
+	// ColMax processes four rows of n elements a_ij. It raises c_j to the largest f_i·|a_ij| in column j if c_j is
+	// smaller.
 	ColMax func(n int, f, a *float64, lda int, c *float64)
 
-	// Dots computes the sums A·x for four rows of length n. It writes the sums to s[0:4], and their accumulated
-	// round-off to s[4:8]. base holds the bases of the sums.
+	// Dots computes the inner products of four rows of A, each of n elements, with x. It writes the sums to s[0:4],
+	// and their accumulated round-off to s[4:8]. The array base holds the bases of the four sums.
 	Dots func(n int, base, a *float64, lda int, x, s *float64)
 
-	// Open starts n sums h + l: h_j is the base of sum j, [Base](sigma·c_j), and l_j is 0. sigma·c_j must bound the sum
-	// of the magnitudes of the terms of sum j.
+	// Open starts n sums that are stored as pairs h_j + l_j. It sets h_j to the base of sum j, which is
+	// [Base](sigma·c_j), and l_j to 0. The number sigma·c_j must bound the sum of the magnitudes of the terms of
+	// sum j.
 	Open func(n int, sigma float64, c, h, l *float64)
 
-	// Axpys adds f_i times row i of A to the n sums h + l, for four rows. f_i is stored as two numbers, f[i] + f[4+i].
+	// Axpys adds four rows of A, each multiplied by a factor, to the n sums h + l that Open started. The factor of
+	// row i is the sum of two numbers, f[i] + f[4+i].
 	Axpys func(n int, f, a *float64, lda int, h, l *float64)
 
-	// Close ends n sums that Open began with the same sigma and c. It subtracts the base of each sum, adds the result to
-	// the pair gh + gl, and adds the error bound eps·c_j to ge_j.
+	// Close ends the n sums h + l that Open started with the same sigma and c. It subtracts the base of each sum
+	// and adds the result to the sum gh + gl. It adds the error bound eps·c_j to ge_j.
 	Close func(n int, sigma, eps float64, c, h, l, gh, gl, ge *float64)
 
-	// Add adds n sums h + l to the sums gh + gl. It adds their error bounds e to ge.
+	// Add adds n numbers h + l, each stored as a pair, to the sums gh + gl. It adds their error bounds e to ge.
 	Add func(n int, h, l, e, gh, gl, ge *float64)
 }

@@ -10,11 +10,13 @@ var twofoldGo = Twofold{maximaGo, colMaxGo, dotsTwofoldGo, openGo, axpysTwofoldG
 
 const exponent = 0x7ff << 52
 
-// Binade returns the power of two 2^⌊log₂ b⌋ for a normal number b > 0. For smaller b it returns 0.
+// Binade returns the largest power of two that is at most b, for a normal number b > 0. For a subnormal number or
+// zero it returns 0.
 func Binade(b float64) float64 { return math.Float64frombits(math.Float64bits(b) & exponent) }
 
-// Base returns the base of a [Twofold] sum. b bounds the sum of the magnitudes of the terms. The base is 3/2 times the
-// power of two in (2b, 4b]. For a subnormal b it is 0, because sums of subnormal numbers are exact.
+// Base returns the base of a [Twofold] sum, where b bounds the sum of the magnitudes of the terms. The base is the
+// number from which the sum starts. It is 3/2 times the power of two in (2b, 4b]. For a subnormal b it is 0,
+// because sums of subnormal numbers are exact.
 func Base(b float64) float64 { return 6 * Binade(b) }
 
 func maximaGo(n int, a *float64, lda int, m, c *float64) {
@@ -37,7 +39,7 @@ func colMaxGo(n int, f, a *float64, lda int, c *float64) {
 	}
 }
 
-// extract returns t = fl(s + a·x) and the round-off e of t.
+// extract returns t = s + a·x rounded to float64, and the round-off e of t.
 func extract(a, x, s float64) (t, e float64) {
 	t = math.FMA(a, x, s)
 	return t, math.FMA(a, x, s-t)

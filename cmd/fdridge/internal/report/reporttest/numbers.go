@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// Plain converts a number from the notation of the page to the notation of programs: 1.5·10³ becomes 1.5e3.
+// Plain converts a number of the HTML page to the notation of programs. For example, 1.5·10³ becomes 1.5e3.
 func Plain(text string) string {
 	mantissa, power, ok := strings.Cut(text, "·10")
 	if !ok {
@@ -25,7 +25,8 @@ func Plain(text string) string {
 	return mantissa + "e" + strings.ReplaceAll(power, "⁻", "-")
 }
 
-// Ends returns the ends of an interval such as "[1.2, 1.3]". For a single number, both ends are this number.
+// Ends returns the ends of an interval such as "[1.2, 1.3]". If the text is a single number, both ends are this
+// number.
 func Ends(text string) (lo, hi float64, err error) {
 	text = strings.TrimSuffix(strings.TrimPrefix(text, "["), "]")
 	low, high, two := strings.Cut(text, ", ")
@@ -46,8 +47,8 @@ func Ends(text string) (lo, hi float64, err error) {
 	return lo, hi, nil
 }
 
-// Figure returns the range of values that a printed figure allows: the ends of an interval, or a number ± one unit of
-// its last digit.
+// Figure returns the range in which the exact value of a printed figure lies. For an interval such as "[1.2, 1.3]"
+// it returns the ends. For a single number it returns this number minus and plus one unit of its last digit.
 func Figure(text string) (lo, hi float64, err error) {
 	if strings.HasPrefix(text, "[") {
 		return Ends(text)
