@@ -495,6 +495,7 @@ type trials struct {
 type trialsWork struct {
 	x, u, inW, inR [certify.MostTrials + 1][]float64
 	shared         []float64
+	products       []float64 // with the rows of w, m×k
 }
 
 // reuse returns a matrix in the memory of *memory, which it replaces by a larger slice if needed. The numbers in
@@ -554,7 +555,9 @@ func (l *Leverages) newTrials(list []int, depth int, w *trialsWork) *trials {
 				vec.Axpy(-s, t.inQ[j], t.u[j].Row(i))
 			}
 		}
-		l.be.Gemm(true, true, 1, t.x[j], l.w, 0, t.inW[j])
+		products := reuse(&w.products, l.m, k)
+		l.be.Gemm(false, false, 1, l.w, t.x[j], 0, products) // faster than the transposed product, with the same bits
+		transpose(products, t.inW[j])
 		l.be.Gemm(false, true, 1, t.inW[j], l.turn, 0, t.inR[j])
 	}
 
