@@ -85,8 +85,9 @@ func (j *Job) mergeFold(folds int) func(ctx context.Context, own *ridge.Summary)
 	}
 }
 
-// Scaling returns the scaling of the columns in the checkpoint. If the checkpoint has none, Scaling calls learn,
-// stores the scaling for the next checkpoint, and returns it. The result is nil if learn returns nil.
+// Scaling returns the scaling of the columns. If the checkpoint contains a scaling, Scaling returns it. Otherwise
+// it calls learn, stores the result for the next checkpoint, and returns it. The result is nil if learn returns
+// nil.
 func (j *Job) Scaling(learn func() (*dataset.Scaling, error)) (*dataset.Scaling, error) {
 	if j.header.Scaling != nil {
 		return j.header.Scaling, nil
@@ -98,8 +99,9 @@ func (j *Job) Scaling(learn func() (*dataset.Scaling, error)) (*dataset.Scaling,
 	return s, err
 }
 
-// Count makes c continue the count of nonzero entries in the checkpoint. Later checkpoints contain the count of c.
-// The source that is passed to [Job.Fit] must read its rows from c.
+// Count makes c count the nonzero entries of the rows. If the job resumes from a checkpoint, c continues from the
+// count in the checkpoint. Later checkpoints contain the count of c. The source that is passed to [Job.Fit] must
+// read its rows from c.
 func (j *Job) Count(c *Counter) {
 	j.count = c
 	if j.file != nil {
@@ -107,8 +109,9 @@ func (j *Job) Count(c *Counter) {
 	}
 }
 
-// summarize returns the summary of the rows of all ranks. The first call reads only the rows that the checkpoint does
-// not contain. Later calls are for other columns or targets, whose summaries no checkpoint keeps.
+// summarize returns the summary of the rows of all ranks, the processes that share the rows. The first call reads
+// only the rows that the checkpoint does not contain. A later call is for other columns or targets, and reads all
+// rows, because checkpoints do not keep its summary.
 func (j *Job) summarize(
 	ctx context.Context,
 	src dataset.Source,

@@ -61,7 +61,9 @@ type Accuracy = matrix.Accuracy
 // of beta·C.
 const Roundings = matrix.Roundings
 
-// Orders is the largest number of different orders of summation among the elements of one matrix product.
+// Orders is the largest number of different orders in which one matrix product adds up terms. Each element of the
+// product is a sum, and most elements add their terms in the same order. Elements at the edges of blocks may use
+// other orders.
 const Orders = matrix.Orders
 
 // MaxGradientRows is the largest value that [Tuning.GradientCall] returns.

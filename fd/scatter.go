@@ -110,8 +110,9 @@ func padOfProduct(be engine.Backend, n int, norm2 float64) float64 {
 	return (be.Accuracy().Sum(n) + engine.Roundings + 1) * eps * norm2
 }
 
-// padOfSums bounds the norm of the round-off when the k-th block of rows is added to the compensated sums of AᵀA.
-// norm2 must be the sum of squares of all rows A. The proof is in docs/math.md §14.
+// padOfSums bounds the norm of the round-off when the product of the k-th block of rows is added to the compensated
+// sums of AᵀA. A has the rows of all k blocks, and norm2 must be the sum of squares of their entries. The proof is
+// in docs/math.md §14.
 func padOfSums(k int64, norm2 float64) float64 {
 	return float64(k) * eps * eps * norm2
 }

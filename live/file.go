@@ -25,12 +25,12 @@ type File struct {
 // Names returns the names of all files that the [File] with this name may use. [File] describes these four files.
 func Names(name string) []string { return safefile.CheckpointNames(name) }
 
-// Kept returns the existing files from which [File.Load] can read a sketch. If there are none, a run starts with an
-// empty sketch.
+// Kept returns the files of the [File] with this name that hold the last sketch and the sketch before it, if they
+// exist. If none exists, Kept returns nothing, and a run starts with an empty sketch.
 func Kept(name string) []string { return safefile.KeptNames(name) }
 
-// Open locks a [File], which need not exist. It follows symbolic links. If another process has the lock, the error is
-// a *[safefile.LockedError].
+// Open locks the [File] with this name, whose files need not exist. If name is a symbolic link, Open follows it. If
+// another process has locked the File, the error is a *[safefile.LockedError].
 func Open(name string) (*File, error) {
 	states, err := safefile.OpenCheckpoint(name)
 	if err != nil {

@@ -8,10 +8,12 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/dual"
 )
 
-// solve returns the solution at each γ. It solves for several γ and a block of targets together. The argument block
-// is the number of targets in a block; 0 means the default, dual.TargetBlock. If form is false, the solutions have
-// no coefficients, unless a certificate proves nothing. If visit is not nil, solve calls visit(i, found) with the
-// fit at gammas[i] of each block.
+// solve returns the solution at each penalty γ in gammas. It solves for several γ and a block of targets together.
+// The argument block is the number of targets in a block; 0 means the default, dual.TargetBlock.
+//
+// The argument form asks for coefficients. If form is false, a solution has no coefficients if an error bound of
+// the solution is proved. Without such a proof, it has coefficients all the same. If visit is not nil, solve calls
+// visit(i, found) for each block of targets, with the fit at gammas[i].
 func (e *dualExact) solve(
 	ctx context.Context,
 	gammas []float64,

@@ -8,10 +8,10 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
 
-// quantities returns the quantities of the summary that certificates are computed from. workers is the number of
-// processes that share the rows of a pass. Errors:
+// quantities returns what certify needs to know about the summary, to prove error bounds of solutions. The argument
+// workers is the number of processes that share the rows of a pass. Errors:
 //
-//   - a *[GammaError] if a γ is not positive and finite; its Method is the argument method
+//   - a *[GammaError] if a γ is not positive and finite; its field Method is the argument method
 //   - [ErrEmpty], [ErrUnproven] and *[ScaleError]
 func (s *Summary) quantities(method string, workers int, gammas ...float64) (*certify.Known, error) {
 	for _, g := range gammas {
@@ -57,7 +57,7 @@ func (s *Summary) quantities(method string, workers int, gammas ...float64) (*ce
 	return k, checkKnown(k, gammas)
 }
 
-// checkKnown returns an error if k cannot certify the solutions at all of gammas.
+// checkKnown returns an error if k does not suffice to prove an error bound of the solution at each γ in gammas.
 func checkKnown(k *certify.Known, gammas []float64) error {
 	if k.Unproven() {
 		return ErrUnproven
@@ -75,7 +75,7 @@ func checkGamma(g float64, method string) error {
 	return nil
 }
 
-// checkRows returns an [ErrEmpty] if all weights are zero.
+// checkRows returns an error that wraps [ErrEmpty] if there are no rows, or if the total weight is not positive.
 func checkRows(n int64, weight float64) error {
 	switch {
 	case n == 0:

@@ -15,12 +15,13 @@ const (
 	// Auto lets the called function choose.
 	Auto Method = iota
 
-	// OneShot computes the solution from the sketch of a single pass over the rows, see [Summary.Path].
+	// OneShot reads the rows once. It computes the solution from a Frequent Directions sketch of the rows, a small
+	// matrix that replaces them; see [Summary.Path].
 	OneShot
 
-	// CG is the method of conjugate gradients, preconditioned by the sketch. It never diverges. In each pass over
-	// the rows A, it multiplies one vector by AᵀA for each target and each penalty γ. CG stores a few vectors of
-	// length d for each γ and target, for d features.
+	// CG is the method of conjugate gradients. It is preconditioned by a sketch, a small matrix that replaces the
+	// rows. It never diverges. In each pass over the rows A, it multiplies one vector by AᵀA for each target and
+	// each penalty γ. CG stores a few vectors of length d for each γ and target, for d features.
 	CG
 	// Galerkin approximates the solutions for all penalties γ and all targets in one subspace. Each pass over the
 	// rows A adds up to 32 vectors to the subspace. If the eigenvalues of AᵀA decay, Galerkin needs fewer passes

@@ -51,9 +51,9 @@ func (c SummaryConfig) WithLanes(n int64) (SummaryConfig, error) {
 }
 
 // A Summary holds everything that ridge regression needs to know about the appended rows, for every penalty γ. For
-// features A and targets Y, it holds the Frequent Directions sketch of A, AᵀY, ‖Y‖², and the means if there is an
-// intercept. With an intercept, A and Y are centred by the means of all rows, although the means change with each
-// row and each merge.
+// features A and targets Y, it holds the Frequent Directions sketch of A, AᵀY, ‖Y‖², and the means if there is
+// an intercept. With an intercept, A and Y are centred by the means of all rows, although the means change with
+// each row and each merge.
 //
 // A Summary takes O((m+p+t)·d) numbers, for d features, t targets, a sketch of m rows and p rows between two
 // shrinks of the sketch. If d ≤ m+p, the Summary keeps AᵀA itself and loses nothing, see [fd.Storage].
@@ -71,8 +71,8 @@ type Summary struct {
 	joined    *accum.Lane  // all lanes merged; nil until computed
 	spec      *fd.Spectrum // spectrum of the sketch; nil until computed
 	holdsGram bool         // spec is the spectrum of AᵀA itself, not of the sketch; see WithGram
-	// penalty holds the penalties if s is a result of Penalize, and is otherwise nil. If it is not nil, spec is the
-	// spectrum of the scaled columns.
+	// penalty holds one penalty for each column if Penalize returned this Summary, and is otherwise nil. If penalty is
+	// not nil, spec is the spectrum of columns that are scaled by these penalties.
 	penalty   []float64
 	projected *certify.Projection // set by WithErrors; nil if no columns were projected out
 	rounding  []float64           // set by WithErrors; nil if the entries of the rows are exact
@@ -88,7 +88,8 @@ func NewSummary(cfg SummaryConfig) (*Summary, error) {
 	return summaryOf(sum, nil), nil
 }
 
-// The packages that build on ridge reach these functions through package accum. Users of ridge do not need them.
+// Other packages of this module call the following functions through variables of package accum. So the functions
+// need not be exported, because users of ridge do not need them.
 func init() {
 	accum.SummaryOf = func(sum *accum.Accumulator, meta []byte) any {
 		return summaryOf(sum, meta)

@@ -483,8 +483,9 @@ func (t *Table) Doubts() []Doubt {
 	return out
 }
 
-// LeavesOut returns the element of Spec.Columns that leaves out this column. It returns "" if the name of the
-// column is unknown or contains characters that need quotes.
+// LeavesOut returns the text that leaves this column out of the features, as an element of Spec.Columns. It is a
+// minus sign and the name of the column. LeavesOut returns "" if the name is unknown or contains characters that
+// need quotes.
 func (d *Doubt) LeavesOut() string {
 	if d.Name == "" || strings.ContainsAny(d.Name, " ,'\"\\$…") {
 		return ""

@@ -95,7 +95,8 @@ func whyCut(tail []byte, size int64) string {
 	return fmt.Sprintf("the last line has no line end, and its last number (%s) %s", printable.Excerpt(number), reason)
 }
 
-// cutBlock is a size of blocks, in bytes, in which many programs write files.
+// cutBlock is the size in bytes of the blocks in which many programs write a file. If such a program is stopped,
+// the size of its file is often a multiple of cutBlock.
 const cutBlock = 1 << 12
 
 // fewestDigits counts the digits of the last number in each line that is not blank. It returns the smallest count,

@@ -263,8 +263,8 @@ func (in *input) begin(size int64, describe func(description) (header, error)) (
 	return nil, err
 }
 
-// source returns a source of the rows of an array. It calls look once to read the header. The source calls pass at
-// the start of each pass over the rows.
+// source returns a source of the rows of an array. Both arguments look and pass open the array. source itself calls
+// look once, to read the header. The returned source calls pass at the start of each pass over the rows.
 func source(look, pass opening, opts Options) (*dataset.Stream, error) {
 	in, err := look(dataset.Stamp{})
 	if err != nil {

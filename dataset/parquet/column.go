@@ -144,8 +144,8 @@ func (f *opened) column(j int, choice *columns.Choice) (column, *dataset.InputEr
 	return refuse("values of type "+cmp.Or(means.name, "fixed-length bytes"), "cast it to double")
 }
 
-// dates returns the function that converts a date to the number that stands for it in a row. The date is given in
-// units since 1970. perSecond gives the length of a unit, as in [prepare.Lexicon.Date].
+// dates returns a function that converts a date to the number that stands for the date in a row. The date is given
+// as a number of units since 1970. The argument perSecond states the unit, as in [prepare.Lexicon.Date].
 func dates(perSecond int64, l *prepare.Lexicon) func(v int64) float64 {
 	return func(v int64) float64 { return l.Date(v, perSecond) }
 }
@@ -158,8 +158,8 @@ func half(b []byte) (float64, bool) {
 	return cell.Half(binary.LittleEndian.Uint16(b)), true
 }
 
-// int96 returns the function that converts a timestamp of 96 bits. The timestamp consists of the nanoseconds since
-// midnight (64 bits) and the number of the Julian day (32 bits).
+// int96 returns a function that converts a timestamp of 96 bits to the number that stands for it in a row. The
+// timestamp consists of the nanoseconds since midnight (64 bits) and the number of the Julian day (32 bits).
 func int96(l *prepare.Lexicon) func(b []byte) (float64, bool) {
 	const epoch = 2440588 // the Julian day of 1970-01-01
 	return func(b []byte) (float64, bool) {

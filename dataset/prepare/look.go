@@ -312,8 +312,8 @@ func (l *collector) add(b dataset.Block) {
 	}
 }
 
-// number counts the number x of column j. If x equals the last number, it only counts a repetition; flush adds the
-// repetitions to Values in one step.
+// number counts the number x of column j. If x equals the last number of this column, number only counts a
+// repetition. The method flush later adds all repetitions to the map Numbers.Values in one step.
 func (l *collector) number(j int, x float64) {
 	c := &l.all.Columns[j]
 	c.Numbers.Min, c.Numbers.Max = min(c.Numbers.Min, x), max(c.Numbers.Max, x)
@@ -331,7 +331,8 @@ func (l *collector) number(j int, x float64) {
 	l.last[j], l.repeats[j] = x, 1
 }
 
-// flush adds the last number of column j, with its repetitions, to the counts Values of the column.
+// flush counts the last number of column j as often as it was repeated. It adds this count to the map
+// Numbers.Values of the column, which holds how often each number occurs.
 func (l *collector) flush(j int) {
 	if l.repeats[j] > 0 {
 		l.all.Columns[j].Numbers.count(

@@ -6,8 +6,8 @@ import (
 	"github.com/fdridge/fdridge/engine/internal/matrix"
 )
 
-// leaf is the largest order of a triangular matrix that is processed element by element. Larger matrices are split in
-// half, so that most of the work is done by matrix products.
+// leaf is the largest order of a triangular matrix that is processed element by element. A larger matrix is split
+// in half, again and again, so that matrix products do most of the work.
 const leaf = 48
 
 // leafRows is the largest number of right-hand sides in one call of solveLeaf.
@@ -61,15 +61,16 @@ func (b *Backend) choleskyLeaf(m matrix.Matrix) (pivot int, ok bool) {
 	return n, true
 }
 
-// CholeskySolve overwrites each row x of B with the solution y of L·Lᵀ·y = x. Because the right-hand sides
-// are rows, this is B ← B·L⁻ᵀ·L⁻¹.
+// CholeskySolve overwrites each row x of B with the solution y of L·Lᵀ·y = x. The right-hand sides x are the rows
+// of B, so B becomes B·L⁻ᵀ·L⁻¹.
 func (b *Backend) CholeskySolve(l, rhs matrix.Matrix) {
 	matrix.CheckShape(&rhs, rhs.Rows, matrix.CheckSquare(&l))
 	b.solve(true, l, rhs)
 	b.solve(false, l, rhs)
 }
 
-// solve overwrites X (m×n) with X·L⁻ᵀ if trans is true, and with X·L⁻¹ otherwise.
+// solve overwrites the m×n matrix X with X·L⁻ᵀ if trans is true, and with X·L⁻¹ otherwise. L is lower
+// triangular.
 func (b *Backend) solve(trans bool, l, x matrix.Matrix) {
 	m, n := x.Rows, x.Cols
 	if m == 0 || n == 0 {
@@ -93,8 +94,9 @@ func (b *Backend) solve(trans bool, l, x matrix.Matrix) {
 	b.solve(trans, first, left)
 }
 
-// solveLeaf overwrites X (m×n) with X·L⁻ᵀ if trans is true, and with X·L⁻¹ otherwise, for an L of order n
-// ≤ leaf. Unless X has few rows, it transposes X, so that the inner loops process many rows at once.
+// solveLeaf overwrites the m×n matrix X with X·L⁻ᵀ if trans is true, and with X·L⁻¹ otherwise. L is lower
+// triangular, of order n ≤ leaf. Unless X has few rows, solveLeaf transposes it, so that the inner loops process
+// many rows at once.
 func (b *Backend) solveLeaf(trans bool, m, n int, l []float64, ldl int, x []float64, ldx int) {
 	if m < b.kernel.Unit {
 		for i := range m {
@@ -115,11 +117,14 @@ func (b *Backend) solveLeaf(trans bool, m, n int, l []float64, ldl int, x []floa
 	scratches.put(s)
 }
 
-// solveColumns solves L·Y = X if trans is true, and Lᵀ·Y = X otherwise. X and Y have n rows of m numbers, stored
-// leafRows apart. With the elements lᵢⱼ of L, row j of Y is
+// solveColumns solves L·Y = X if trans is true, and Lᵀ·Y = X otherwise, for a lower triangular L. X and Y have n
+// rows of m numbers. The rows begin leafRows numbers apart in x and y. For the rows xⱼ of X, the rows yⱼ of Y and
+// the elements lᵢⱼ of L,
 //
 //	yⱼ = xⱼ/lⱼⱼ − Σ (lⱼᵢ/lⱼⱼ)·yᵢ   over i < j, if trans is true,
 //	yⱼ = xⱼ/lⱼⱼ − Σ (lᵢⱼ/lⱼⱼ)·yᵢ   over i > j, otherwise.
+//
+// The argument factors is a workspace of n numbers.
 func (b *Backend) solveColumns(trans bool, m, n int, l []float64, ldl int, x, y, factors []float64) {
 	for s := range n {
 		j, lo, hi := s, 0, s // rows lo to hi of Y are computed
@@ -141,7 +146,8 @@ func (b *Backend) solveColumns(trans bool, m, n int, l []float64, ldl int, x, y,
 	}
 }
 
-// solveRow overwrites one row x of X with x·L⁻ᵀ if trans is true, and with x·L⁻¹ otherwise.
+// solveRow overwrites the row x of n numbers with x·L⁻ᵀ if trans is true, and with x·L⁻¹ otherwise, for a
+// lower triangular L.
 func (b *Backend) solveRow(trans bool, n int, l []float64, ldl int, x []float64) {
 	if trans {
 		x[0] /= l[0]

@@ -8,7 +8,7 @@ import (
 	"github.com/fdridge/fdridge/engine/internal/matrix"
 )
 
-// randomMatrix returns a matrix of normal numbers whose rows lie stride numbers apart.
+// randomMatrix returns a matrix of normally distributed numbers. Its rows begin stride numbers apart in memory.
 func randomMatrix(rng *rand.Rand, rows, cols, stride int) matrix.Matrix {
 	x := matrix.Matrix{Rows: rows, Cols: cols, Stride: stride, Data: make([]float64, rows*stride)}
 	for i := range x.Data {
@@ -17,7 +17,8 @@ func randomMatrix(rng *rand.Rand, rows, cols, stride int) matrix.Matrix {
 	return x
 }
 
-// eachKernel calls f with a backend of small blocks for each kernel of this machine.
+// eachKernel runs a subtest f for each kernel of this machine. The backend of the subtest has small blocks, so that
+// small matrices consist of several blocks.
 func eachKernel(t *testing.T, f func(t *testing.T, be *Backend)) {
 	for _, k := range Kernels() {
 		t.Run(k.Name, func(t *testing.T) {
@@ -30,8 +31,8 @@ func eachKernel(t *testing.T, f func(t *testing.T, be *Backend)) {
 	}
 }
 
-// TestNarrowProducts checks that a product whose tiles read rows of A gives the bits of a product with packed A. The
-// product with packed A is wide; the narrow ones compute some of its columns.
+// TestNarrowProducts checks that products have the same bits in two cases. A wide product reads a packed copy of A.
+// A narrow product, with some of the columns of B, reads the rows of A directly.
 func TestNarrowProducts(t *testing.T) {
 	const m, n, k = 61, 1100, 460
 	eachKernel(t, func(t *testing.T, be *Backend) {
@@ -71,8 +72,8 @@ func TestNarrowProducts(t *testing.T) {
 	})
 }
 
-// TestNarrowTriangles checks that the lower triangle of A·Aᵀ has the bits of a square product, for narrow and wide
-// products.
+// TestNarrowTriangles checks that the lower triangle of A·Aᵀ, computed alone, has the bits of the whole product.
+// The products are narrow and wide.
 func TestNarrowTriangles(t *testing.T) {
 	eachKernel(t, func(t *testing.T, be *Backend) {
 		rng := rand.New(rand.NewPCG(5, 6))
@@ -99,7 +100,8 @@ func TestNarrowTriangles(t *testing.T) {
 	})
 }
 
-// TestEvictedRows checks that a gradient has the same bits for rows that lie 4 KiB apart as for other distances.
+// TestEvictedRows checks that a gradient has the same bits for different distances between rows in memory. At a
+// distance of 4 KiB, rows evict each other from the cache, and the kernels may copy them first.
 func TestEvictedRows(t *testing.T) {
 	eachKernel(t, func(t *testing.T, be *Backend) {
 		const n, d, targets = 150, 500, 20

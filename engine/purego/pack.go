@@ -1,18 +1,20 @@
 package purego
 
-// packRows is the number of rows of a matrix that pack copies to all panels at a time. Reading whole rows suits the
-// prefetcher. If the distance between rows is a power of two, more than packRows rows would evict each other from
-// the cache. If rows are short, pack copies packNumbers numbers at a time, because each call of a kernel takes
-// time.
+// When pack copies a matrix that is stored row by row, it copies packRows rows to all panels before it continues
+// with the next rows. Reading whole rows suits the processor's prefetcher. More rows could evict each other from
+// the cache, if the distance between rows is a power of two. If rows are short, pack copies packNumbers numbers at
+// a time, because each call of a kernel takes time.
 const (
 	packRows    = 8
 	packNumbers = 2048 // half of the L1 cache
 )
 
-// pack copies a k×n block of the matrix x to dst as panels. The block begins at row l and column j of x. A panel is
-// a k×width matrix, stored row by row. The last panel is narrower if possible. Its width is a multiple of the
-// kernel's unit, and unused columns are zero. If isRowMajor is true, x is stored row by row, otherwise column by
-// column.
+// pack copies a k×n block of a matrix to dst as panels. The slice x holds the matrix, row by row if isRowMajor is
+// true, otherwise column by column. Consecutive rows, or columns, begin ldx numbers apart in x. The block begins at
+// row l and column j of the matrix.
+//
+// A panel is a k×width matrix, stored row by row. If fewer than width columns are left, the last panel is narrower.
+// Its width is then rounded up to a multiple of the kernel's unit, and the unused columns are zero.
 func (b *Backend) pack(dst []float64, width int, isRowMajor bool, x []float64, ldx, l, j, k, n int) []float64 {
 	if !isRowMajor {
 		b.packColumns(dst, width, x, ldx, l, j, k, n)
@@ -31,7 +33,9 @@ func (b *Backend) pack(dst []float64, width int, isRowMajor bool, x []float64, l
 	return dst
 }
 
-// packRowsOf packs k rows of one panel, starting at row i of the panel. The panel has n <= width columns.
+// packRowsOf copies k rows and n columns of a matrix to one panel of the given width, from row i of the panel on.
+// The slice x holds the matrix row by row, and its rows begin ldx numbers apart. The copied part begins at row l
+// and column j of the matrix.
 func (b *Backend) packRowsOf(dst []float64, i, width int, x []float64, ldx, l, j, k, n int) {
 	unit := b.kernel.Unit
 	w := roundUp(min(width, n), unit)
@@ -48,8 +52,9 @@ func (b *Backend) packRowsOf(dst []float64, i, width int, x []float64, ldx, l, j
 	}
 }
 
-// packColumns packs all panels of a matrix that is stored column by column. While a unit of columns is packed, the
-// next unit is fetched, because the processor does not foresee where the next column begins.
+// packColumns does the work of pack for a matrix that is stored column by column. While it copies one group of
+// columns, it fetches the next group from memory, because the processor does not foresee where the next column
+// begins.
 func (b *Backend) packColumns(dst []float64, width int, x []float64, ldx, l, j, k, n int) {
 	unit := b.kernel.Unit
 	for c := 0; c < n; c += width {
@@ -68,8 +73,8 @@ func (b *Backend) packColumns(dst []float64, width int, x []float64, ldx, l, j, 
 	}
 }
 
-// packEdge packs the last n columns of a panel, where n is less than the kernel's unit. It fills the rest of the
-// unit with zeros.
+// packEdge copies the last n columns of a panel, fewer than the kernel's unit, and fills the rest of the unit with
+// zeros.
 func packEdge(dst []float64, stride, unit int, isRowMajor bool, x []float64, ldx, l, j, k, n int) {
 	for i := range k {
 		d := dst[i*stride : i*stride+unit]

@@ -9,12 +9,13 @@ import (
 	"github.com/fdridge/fdridge/engine/purego/internal/kernel"
 )
 
-// A product holds the operands of C = alpha·op(A)·op(B) + beta·C, or of the lower triangle of C. The algorithm
-// follows BLIS: K. Goto, R. van de Geijn, "Anatomy of High-Performance Matrix Multiplication", ACM TOMS 34 (2008); F.
-// Van Zee, R. van de Geijn, "BLIS: A Framework for Rapidly Instantiating BLAS Functionality", ACM TOMS 41 (2015).
+// A product holds the operands of C = alpha·op(A)·op(B) + beta·C, where op(A) is A or Aᵀ. It may be restricted to
+// the lower triangle of C. The algorithm follows BLIS: K. Goto, R. van de Geijn, "Anatomy of High-Performance
+// Matrix Multiplication", ACM TOMS 34 (2008); F. Van Zee, R. van de Geijn, "BLIS: A Framework for Rapidly
+// Instantiating BLAS Functionality", ACM TOMS 41 (2015).
 //
-// The k terms of an element of C are added in blocks that do not depend on the place of the element. Therefore the
-// bits do not depend on the division of C into parts.
+// An element of C is a sum of k terms. They are added in blocks, which are the same for every element of C.
+// Therefore the bits of C do not depend on how it is divided into parts.
 type product struct {
 	be          *Backend
 	m, n, k     int // op(A) is m×k, op(B) k×n
@@ -30,16 +31,17 @@ type operand struct {
 	trans bool
 }
 
-// A triangle selects which elements of a product C are computed. If lower is true, it selects the lower triangle from
-// row firstRow on, otherwise all of C.
+// A triangle selects the elements of a product C that are computed. If lower is true, these are the elements of the
+// lower triangle in row firstRow and below. Otherwise they are all elements of C.
 type triangle struct {
 	lower    bool
 	firstRow int // 0 if lower is false
 }
 
-// A productTeam divides C into rows×cols parts. If packs is zero, each part packs the blocks of B that it needs.
-// Otherwise all parts share each packed block of B, and packing this block is divided into packs further parts of the
-// work.
+// A productTeam divides C into rows×cols parts, which several goroutines compute. A part multiplies packed blocks
+// of B, which are copies in the order in which kernels read them. If packs is zero, each part packs the blocks of B
+// that it needs. Otherwise all parts share each packed block of B. Packing a shared block is then divided into
+// packs further parts of the work.
 type productTeam struct {
 	team
 	product
@@ -49,7 +51,7 @@ type productTeam struct {
 	unpacked          atomic.Int64 // number of parts of the block that are not packed yet
 }
 
-// A block is a block of op(B): rows l to l+kb−1 and columns j to j+nb−1.
+// A block is the part of op(B) with rows l to l+kb−1 and columns j to j+nb−1.
 type block struct{ l, kb, j, nb int }
 
 var products pool[productTeam]
@@ -84,8 +86,9 @@ func multiply(p *product) {
 	products.put(t)
 }
 
-// divide divides C into at most one part for each thread, because each part packs its own A and B. If the parts share
-// packed blocks of B, each thread has up to eight parts, and other threads take over the parts of a delayed thread.
+// divide decides into how many parts C is divided. By default, there is at most one part for each thread, because
+// each part packs its own blocks of A and B. For a large product, the parts share packed blocks of B. There are
+// then up to eight parts for each thread, so that other threads can compute the parts of a delayed thread.
 func (t *productTeam) divide(threads int) {
 	height, unit := t.m-t.firstRow, t.be.kernel.NR()
 	work, bands, blocks := height*t.n*t.k, (height+unit-1)/unit, (t.k/t.be.kc+1)*(t.n/t.be.nc+1)
@@ -110,7 +113,7 @@ func (t *productTeam) divide(threads int) {
 	}
 }
 
-// rowsOf returns lo and hi of part i, which has rows lo to hi−1.
+// rowsOf returns the rows of C in part i: rows lo to hi−1.
 func (t *productTeam) rowsOf(i int) (lo, hi int) {
 	if t.lower { // bands of the same area, those with long rows first
 		first := func(i int) int { return triangleStart(t.firstRow, t.m, i, t.rows, t.be.kernel.MR()) }
@@ -119,8 +122,9 @@ func (t *productTeam) rowsOf(i int) (lo, hi int) {
 	return partStart(t.m, i, t.rows, t.be.kernel.MR()), partStart(t.m, i+1, t.rows, t.be.kernel.MR())
 }
 
-// doPart computes part i of C, or packs a part of the shared block. The parts of the block come first: when a
-// goroutine needs the block, every part is packed, or another goroutine is packing it.
+// doPart does part i of the work: it computes a part of C, or packs a part of the shared block of B. The parts that
+// pack have the smallest numbers, so goroutines take them first. A goroutine that computes waits until the whole
+// block is packed. Each part of the block that is not packed yet is then being packed by another goroutine.
 func (t *productTeam) doPart(i int, s *scratch) {
 	nr := t.be.kernel.NR()
 	switch {
@@ -151,7 +155,7 @@ func (t *productTeam) doPart(i int, s *scratch) {
 	}
 }
 
-// blocks calls do for each block of columns j0 to j1 of B. A block has at most the given number of columns.
+// blocks calls do for each block of op(B) in columns j0 to j1−1. A block has at most the given number of columns.
 func (p *product) blocks(j0, j1, columns int, do func(b block)) {
 	depth := evenStep(p.k, p.be.kc)
 	for j := j0; j < j1; j += columns {
@@ -161,17 +165,18 @@ func (p *product) blocks(j0, j1, columns int, do func(b block)) {
 	}
 }
 
-// fewPanels limits the direct reading of A. If B has at most fewPanels panels, tiles read rows of A. If B has more
-// panels, packing A takes a small share of the time, and packed panels of A use the caches better.
+// fewPanels is the largest number of panels of B at which kernels read the rows of A directly. If B has more
+// panels, kernels read packed panels of A, which use the caches better. Packing A is then a small share of the
+// time.
 const fewPanels = 42
 
-// readsRows reports whether tiles read rows of A directly, instead of packed panels of A.
+// readsRows reports whether kernels read rows of A directly, instead of packed panels of A.
 func (p *product) readsRows() bool {
 	return !p.a.trans && p.n <= fewPanels*p.be.kernel.NR()
 }
 
-// nearColumns is the number of columns of a packed block of B that fits in half of the second-level cache. It is a
-// multiple of the width of a tile.
+// nearColumns returns how many columns of a packed block of B fit in half of the second-level cache. The result is
+// a multiple of the width of a tile.
 func (p *product) nearColumns() int {
 	nr := p.be.kernel.NR()
 	return max(1, p.be.mc/nr) * nr
@@ -181,8 +186,9 @@ func (p *product) packB(dst []float64, b block) []float64 {
 	return p.be.pack(dst, p.be.kernel.NR(), !p.b.trans, p.b.Data, p.b.Stride, b.l, b.j, b.kb, b.nb)
 }
 
-// multiplyRows adds the product of a packed block b of B to rows i0 to i1 of C. Tiles read rows of A if readsRows is
-// true. Otherwise blocks of A are packed first.
+// multiplyRows adds the product of op(A) and the block b of op(B) to rows i0 to i1−1 of C. The block is packed in
+// the argument packed. If readsRows is true, kernels read rows of A directly. Otherwise multiplyRows first packs
+// blocks of A.
 func (p *product) multiplyRows(s *scratch, packed []float64, i0, i1 int, b block) {
 	be := p.be
 	if b.l == 0 && p.beta != 0 {
@@ -216,8 +222,8 @@ func (p *product) multiplyRows(s *scratch, packed []float64, i0, i1 int, b block
 	}
 }
 
-// partStart returns the first item of part i, if n items are divided into parts of about the same size. Parts begin
-// at multiples of unit.
+// partStart returns the first item of part i, for n items that are divided into parts of about the same size. Each
+// part begins at a multiple of unit.
 func partStart(n, i, parts, unit int) int {
 	if i == parts {
 		return n
@@ -225,8 +231,9 @@ func partStart(n, i, parts, unit int) int {
 	return min(n, roundUp(i*n/parts, unit))
 }
 
-// triangleStart returns the first row of part i, if rows firstRow to m−1 of a triangle are divided into parts of
-// about the same area. Parts begin at multiples of unit.
+// triangleStart returns the first row of part i, for rows firstRow to m−1 of a lower triangle. They are divided
+// into parts of about the same area. Each part begins at a multiple of unit, except that the first begins at
+// firstRow.
 func triangleStart(firstRow, m, i, parts, unit int) int {
 	switch i {
 	case 0:
@@ -239,14 +246,15 @@ func triangleStart(firstRow, m, i, parts, unit int) int {
 	return min(m, max(firstRow, roundUp(int(row), unit)))
 }
 
-// evenStep returns the size of a part if n items are divided evenly into parts of at most limit items. The size is
-// rounded up to a multiple of 8.
+// evenStep returns the size of the parts if n items are divided evenly into parts of at most limit items. The size
+// is rounded up to a multiple of 8.
 func evenStep(n, limit int) int {
 	parts := (n + limit - 1) / limit
 	return max(1, roundUp((n+parts-1)/max(parts, 1), 8))
 }
 
-// scale multiplies rows i0 to i1 and columns j0 to j1 of C by beta. If beta is 0, it does not read them.
+// scale multiplies the elements of C in rows i0 to i1−1 and columns j0 to j1−1 by beta. If beta is 0, it sets them
+// to 0 without reading them.
 func (p *product) scale(i0, i1, j0, j1 int) {
 	if p.beta == 1 {
 		return
@@ -262,9 +270,10 @@ func (p *product) scale(i0, i1, j0, j1 int) {
 	}
 }
 
-// tiles multiplies mb rows of A, packed in a, by nb columns in b. It stores the product in the block of C that begins
-// at (i, j), or adds the product to this block if add is true. If ldb is 0, b is packed; otherwise ldb is the leading
-// dimension of b. A panel of b stays in the first-level cache while the panels of a are read.
+// tiles multiplies mb rows of op(A), packed in a, by kb×nb numbers of op(B) in b. The result belongs to the block
+// of C that begins at row i and column j. If add is true, tiles adds the result to this block, otherwise it
+// overwrites the block. If ldb is 0, b is packed. Otherwise the rows of b begin ldb numbers apart. A panel of b
+// stays in the first-level cache while the panels of a are read.
 func (p *product) tiles(s *scratch, a, b []float64, ldb, i, j, mb, nb, kb int, add bool) {
 	k := p.be.kernel
 	mr, nr := k.MR(), k.NR()
@@ -305,8 +314,8 @@ func (p *product) tiles(s *scratch, a, b []float64, ldb, i, j, mb, nb, kb int, a
 	}
 }
 
-// unitsUsed returns the number of units of a tile that must be computed, out of the given number. The last row of the
-// tile has the given number of columns in the triangle.
+// unitsUsed returns how many of the units of a tile must be computed. A tile consists of the given number of units,
+// each some columns wide. On the diagonal of a triangle, only the given number of columns is needed.
 func (p *product) unitsUsed(units, columns int) int {
 	if !p.lower {
 		return units
@@ -315,8 +324,8 @@ func (p *product) unitsUsed(units, columns int) int {
 	return min(units, (columns+unit-1)/unit)
 }
 
-// store calls tile, which computes the h×w block of C that begins at (row, col). If the block is a whole tile, tile
-// writes to C, otherwise to a copy of the block.
+// store calls tile, which computes the h×w block of C that begins at (row, col). If the block is a whole tile of
+// the kernel, tile writes directly to C. Otherwise it writes to a copy, from which store copies the block to C.
 func (p *product) store(s *scratch, row, col, h, w int, add bool, tile func(c []float64, ldc int)) {
 	k := p.be.kernel
 	if h == k.MR() && w%k.Unit == 0 && !(p.lower && row < col+w-1) {
@@ -331,11 +340,13 @@ func (p *product) store(s *scratch, row, col, h, w int, add bool, tile func(c []
 	p.exchange(t, row, col, h, w, func(c, t []float64) { copy(c, t) })
 }
 
-// tilesOfRows adds the product of a packed block b of B to rows i0 to i1 of C. For each MR rows of C, it reads MR rows
-// of A, which then stay in the first-level cache, and all panels of b, which come from the second-level cache.
+// tilesOfRows adds the product of rows of A and the block b of op(B) to rows i0 to i1−1 of C. The block is packed
+// in the argument packed. tilesOfRows computes as many rows of C at a time as a tile has. For these rows of C, it
+// reads the same rows of A, which stay in the first-level cache, and all panels of b, which come from the
+// second-level cache.
 //
 // A tile on the diagonal of a lower triangle needs only some columns of its panel. The kernel for such tiles reads
-// packed A.
+// packed rows of A.
 func (p *product) tilesOfRows(s *scratch, packed []float64, i0, i1 int, b block) {
 	k := p.be.kernel
 	mr, nr := k.MR(), k.NR()
@@ -372,8 +383,9 @@ func (p *product) tilesOfRows(s *scratch, packed []float64, i0, i1 int, b block)
 	}
 }
 
-// An ahead is the part of the next panel of B that is not yet fetched from the third-level cache. Before each tile of
-// the current panel a share is fetched, so that the first tile of the next panel need not wait.
+// An ahead is the part of the next panel of B that is not yet fetched from the third-level cache. Before each tile
+// of the current panel, a share of the next panel is fetched. So the first tile of the next panel need not wait for
+// memory.
 type ahead struct {
 	panel []float64
 	share int // cache lines for each tile
@@ -382,13 +394,14 @@ type ahead struct {
 // lineNumbers is the number of float64 in a cache line of 64 bytes.
 const lineNumbers = 8
 
-// newAhead divides the next panel, the first size numbers of b, into a share for each of the given number of tiles.
+// newAhead returns the ahead for the next panel, which is b[:size]. While the current panel is read, the given
+// number of tiles is computed. The share for each tile is the panel divided by this number, in whole cache lines.
 func newAhead(b []float64, size, tiles int) ahead {
 	lines := (size + lineNumbers - 1) / lineNumbers
 	return ahead{b[:size], (lines + tiles - 1) / tiles}
 }
 
-// fetch fetches the next share.
+// fetch fetches the next share of the panel.
 func (a *ahead) fetch(k *kernel.Kernel) {
 	if len(a.panel) == 0 {
 		return

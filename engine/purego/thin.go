@@ -1,10 +1,11 @@
 package purego
 
-// A thinProduct is a product C = alpha·A·op(B) + beta·C for an A with few rows. Packing B would take as long as the
-// product. Therefore tiles read B directly. If A has fewer than thinTiles rows, the kernels for vectors read four rows
-// of B at a time instead.
+// A thinProduct is a product C = alpha·A·op(B) + beta·C for an A with few rows, where op(B) is B or Bᵀ. Packing B,
+// as larger products do, would take as long as the product. Therefore kernels read B directly. If A has fewer than
+// thinTiles rows, the kernels for vectors compute C, with four rows of B at a time. Otherwise the kernels for tiles
+// compute it.
 //
-// Every element of C is a sum over k in an order that does not depend on the division of C.
+// An element of C is a sum of k terms. Their order does not depend on how C is divided into parts.
 type thinProduct struct {
 	product
 	strip int // number of columns of C in a part
@@ -30,8 +31,8 @@ const (
 	thinStrip = 512
 	// thinDepth is the number of columns of A in one call of dotsBlock. They fit into the second-level cache.
 	thinDepth = 4096
-	// thinChunk is the number of rows of B that tiles process together. For op(B) = Bᵀ, tiles process wideStrip
-	// columns of B together.
+	// thinChunk is the number of rows of B that tiles process together in the product A·B. In the product A·Bᵀ,
+	// tiles process wideStrip columns of B together instead.
 	thinChunk = 32
 )
 
@@ -82,8 +83,7 @@ func (t *thinProduct) doPart(i int, s *scratch) {
 	}
 }
 
-// columns adds alpha·A·B to columns lo to hi of C. It computes tiles of C, for thinChunk rows of B at
-// a time.
+// columns adds alpha·A·B to columns lo to hi−1 of C. It computes tiles of C, from thinChunk rows of B at a time.
 func (t *thinProduct) columns(lo, hi int, s *scratch) {
 	mr := t.be.kernel.MR()
 	for l := 0; l < t.k; l += thinChunk {
@@ -93,8 +93,8 @@ func (t *thinProduct) columns(lo, hi int, s *scratch) {
 	}
 }
 
-// rows adds alpha·A·Bᵀ to columns lo to hi of C. It computes tiles of the transpose, B·Aᵀ, from rows of B and
-// packed Aᵀ.
+// rows adds alpha·A·Bᵀ to columns lo to hi−1 of C. It computes the transpose B·Aᵀ in tiles, from rows of B and
+// packed Aᵀ. It then adds this matrix, transposed, to C.
 func (t *thinProduct) rows(lo, hi int, s *scratch) {
 	unit, n := t.be.kernel.Unit, hi-lo
 	m, size := roundUp(t.m, unit), roundUp(n, unit)*roundUp(t.m, unit)
@@ -114,7 +114,8 @@ func (t *thinProduct) rows(lo, hi int, s *scratch) {
 	}
 }
 
-// axpys adds alpha·A·B to columns lo to hi of C, four rows of B at a time.
+// axpys adds alpha·A·B to columns lo to hi−1 of C. It adds multiples of the rows of B to the rows of C, four rows
+// of B at a time.
 func (t *thinProduct) axpys(lo, hi int, s *scratch) {
 	k, n := t.be.kernel, hi-lo
 	c := grow(&s.a, 4*t.m)
@@ -134,15 +135,15 @@ func (t *thinProduct) axpys(lo, hi int, s *scratch) {
 	}
 }
 
-// dots adds alpha·A·Bᵀ to columns lo to hi of C, as inner products of rows of A and B.
+// dots adds alpha·A·Bᵀ to columns lo to hi−1 of C, as inner products of rows of A and B.
 func (t *thinProduct) dots(lo, hi int, s *scratch) {
 	for l := 0; l < t.k; l += thinDepth {
 		t.dotsBlock(l, min(thinDepth, t.k-l), lo, hi, grow(&s.a, 4*t.m))
 	}
 }
 
-// dotsBlock adds alpha·A·Bᵀ to columns lo to hi of C, but only with columns l to l+n−1 of A and B. r is a
-// workspace of 4·t.m numbers.
+// dotsBlock adds alpha·A·Bᵀ to columns lo to hi−1 of C, where A and B have only their columns l to l+n−1. The
+// argument r is a workspace of 4·t.m numbers.
 func (t *thinProduct) dotsBlock(l, n, lo, hi int, r []float64) {
 	k := t.be.kernel
 	i := lo

@@ -140,11 +140,12 @@ func powerOfTen(n int) *big.Rat {
 	return p
 }
 
-// Exponent formats a power of ten like %g.
+// Exponent formats the power of ten with the exponent e as the format %g does, for example as e+09.
 func Exponent(e int) string { return fmt.Sprintf("e%+03d", e) }
 
-// Text returns "value ± bound", or only the value if the bound is 0. The function scale formats the power of ten
-// with the exponent exp, for example as ·10⁻³⁰.
+// Text returns the number as "value ± bound", or only the value if the bound is 0. Very large and very small
+// numbers have the form "(value ± bound)" times a power of ten. The function scale formats the power of ten with
+// the exponent exp, for example as ·10⁻³⁰.
 func (k Known) Text(scale func(exp int) string) string {
 	if k.bound == 0 {
 		return k.Value(scale)
@@ -159,7 +160,8 @@ func (k Known) Text(scale func(exp int) string) string {
 	return "(" + scaled.Value(scale) + " ± " + scaled.Bound(scale) + ")" + scale(e)
 }
 
-// Value returns the text of the value. The function scale formats the power of ten with the exponent exp.
+// Value returns the text of the value without the bound. For very large and very small numbers, it calls scale,
+// which formats the power of ten with the exponent exp.
 func (k Known) Value(scale func(exp int) string) string {
 	text := decimal(k.digits, k.power, scale)
 	if k.negative {
@@ -168,7 +170,8 @@ func (k Known) Value(scale func(exp int) string) string {
 	return text
 }
 
-// Bound returns the text of the bound. The function scale formats the power of ten with the exponent exp.
+// Bound returns the text of the bound without the value. For very large and very small numbers, it calls scale,
+// which formats the power of ten with the exponent exp.
 func (k Known) Bound(scale func(exp int) string) string {
 	if k.bound == 0 {
 		return "0"
@@ -179,7 +182,8 @@ func (k Known) Bound(scale func(exp int) string) string {
 // isFixed reports whether a number with the decimal exponent e is written without a power of ten.
 func isFixed(e int) bool { return -5 < e && e < 9 }
 
-// decimal formats digits·10^power. scale formats a power of ten.
+// decimal formats the number digits·10^power. For very large and very small numbers, it calls scale, which formats
+// the power of ten with the exponent exp.
 func decimal(digits string, power int, scale func(exp int) string) string {
 	if digits == "0" && !(-6 < power && power < 0) { // zero with a few decimal places keeps them
 		return digits

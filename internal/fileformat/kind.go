@@ -125,12 +125,12 @@ var magics = []struct {
 	{"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", OldExcel},
 }
 
-// relation matches the beginning of an ARFF file: comments, and then the first statement, which begins with
-// @relation.
+// relation matches the beginning of an ARFF file. After comments and blanks, the first statement of such a file
+// begins with @relation.
 var relation = regexp.MustCompile(`(?i)^(\s*%[^\n]*\n|\s+)*@relation\b`)
 
-// ofZip returns the kind of a zip archive, mainly by the name of its first member. head holds the first bytes of
-// the archive.
+// ofZip returns the kind of a zip archive, given its first bytes. It mainly examines the name of the archive's
+// first member.
 func ofZip(head []byte) Kind {
 	const nameAt = 30 // offset of the name of a member
 	if len(head) < nameAt {

@@ -11,14 +11,15 @@ import (
 	"github.com/fdridge/fdridge/internal/vec"
 )
 
-// align is the divisor of the offset of the first entry in a file. Programs that map the file into memory rely on
-// this alignment.
+// The entries of a .npy file begin at a multiple of align bytes. Programs that map the file into memory rely on
+// this.
 const align = 64
 
 // NPYMagic begins every .npy file.
 const NPYMagic = "\x93NUMPY"
 
-// Header is a fmt format for the header of a matrix of float64, up to the shape. The matrix is stored row by row.
+// Header is a fmt format for the first part of the header of a .npy file, up to the shape. The file holds a matrix
+// of float64, stored row by row. The arguments of the format are the numbers of rows and columns.
 const Header = "{'descr': '<f8', 'fortran_order': False, 'shape': (%d, %d)"
 
 // WriteNPY writes an array of rows×cols float64 as a .npy file:
@@ -53,7 +54,7 @@ func WriteNPY(w io.Writer, rows, cols int, row func(i int) []float64) error {
 	return b.Flush()
 }
 
-// header returns the bytes before the entries.
+// header returns the bytes of a .npy file before the entries of a rows×cols matrix.
 func header(rows, cols int) []byte {
 	dict := fmt.Sprintf(Header+", }", rows, cols)
 	const before = len(NPYMagic) + 4

@@ -15,7 +15,7 @@ type NPYWriter struct {
 	err        error
 }
 
-// NewNPYWriter returns a NPYWriter of an array of rows×cols. It writes the header.
+// NewNPYWriter writes the header of an array of rows×cols to w, and returns an NPYWriter for the rows.
 func NewNPYWriter(w io.Writer, rows, cols int) *NPYWriter {
 	to := &NPYWriter{to: bufio.NewWriterSize(w, 1<<16), rows: rows, cols: cols}
 	_, to.err = to.to.Write(header(rows, cols))

@@ -27,8 +27,8 @@ type Checkpoint struct {
 	name string
 	disk Operations
 	lock *os.File
-	// damaged means that the newest state is damaged. Then Save does not rename it to the name with .previous,
-	// because the file .previous holds the last intact state.
+	// damaged is true if the newest state is damaged. The file with .previous then holds the last intact state. So
+	// Save must not rename the damaged state to the name with .previous.
 	damaged bool
 }
 
@@ -46,8 +46,8 @@ func names(name string) []string {
 	return []string{name, name + ".previous", name + ".new", name + ".lock"}
 }
 
-// KeptNames returns the existing files of a checkpoint that contain a saved state. Removing them removes the
-// checkpoint.
+// KeptNames returns the names of the files of a checkpoint that contain a saved state, if they exist. If these
+// files are removed, no state is left.
 func KeptNames(name string) []string {
 	var there []string
 	for _, name := range CheckpointNames(name)[:2] {
@@ -58,9 +58,9 @@ func KeptNames(name string) []string {
 	return there
 }
 
-// OpenCheckpoint locks the checkpoint with this name, which need not exist. If name is a symbolic link, OpenCheckpoint
-// follows it. If another process has locked the checkpoint, the error is *[LockedError]. The lock ends with Close or
-// with the process.
+// OpenCheckpoint locks the checkpoint with this name, which need not exist. If name is a symbolic link,
+// OpenCheckpoint follows it. If another process has locked the checkpoint, the error is a *[LockedError]. The
+// checkpoint stays locked until it is closed or this process ends.
 func OpenCheckpoint(name string) (*Checkpoint, error) { return open(name, Disk) }
 
 func open(name string, d Operations) (*Checkpoint, error) {
@@ -88,8 +88,9 @@ func (e *LockedError) Error() string {
 	return fmt.Sprintf("%s is locked by %s", e.Lock, e.Holder)
 }
 
-// Save writes a new state of size bytes and returns it. If Save returns an error, Load still returns the state that
-// was saved before. There is one exception: if only the sync of the folder failed, Load returns the new state.
+// Save writes a new state of size bytes and returns it. If Save returns an error, [Checkpoint.Load] still returns
+// the state that was saved before. There is one exception: if only the sync of the folder failed, Load returns the
+// new state.
 func (f *Checkpoint) Save(size int64, write func(w io.Writer) error) (*State, error) {
 	previous := f.name + ".previous"
 	if f.damaged {
@@ -119,7 +120,7 @@ func (f *Checkpoint) Save(size int64, write func(w io.Writer) error) (*State, er
 	return newState(file, size), nil
 }
 
-// A State is a saved state of a computation. A state returned by [File.Load] has a verified checksum.
+// A State is a saved state of a computation. If [Checkpoint.Load] returned it, its checksum was verified.
 type State struct {
 	*io.SectionReader
 	Damage error // the error of the state that was saved after this state, if that later state is damaged; otherwise nil
@@ -209,11 +210,11 @@ func (f *Checkpoint) Publish(write func(w io.Writer) error) error {
 }
 
 // Published calls the function read with the last file that Publish wrote. If read returns an error, this file
-// counts as damaged. Published then calls read with the file that Publish wrote before, and damage is the first
-// error of read.
+// counts as damaged. Published then calls read with the file that Publish wrote before the last one. The result
+// damage is the error of read for the damaged file.
 //
-// found is false if no file exists. Published returns an error if all files are damaged, or if a file was written
-// by a newer version of the program.
+// The result found is false if no file exists. Published returns an error if all files are damaged, or if a file
+// was written by a newer version of the program.
 func (f *Checkpoint) Published(read func(*os.File) error) (found bool, damage, err error) {
 	for _, name := range names(f.name)[:2] {
 		err := readFile(name, read)

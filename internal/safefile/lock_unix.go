@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// patience is the longest time that acquire waits for a lock. It waits because a killed process keeps its lock
-// until the system has removed the process. Tests use a shorter time.
+// patience is the longest time that acquire waits for a lock of another process. If this process was killed, its
+// lock lasts until the system has removed the process. Tests use a shorter time.
 var patience = 3 * time.Second
 
 // owner is the first word in a lock file.
@@ -46,8 +46,8 @@ func acquire(name string) (*os.File, error) {
 	}
 }
 
-// Locked returns a *[LockedError] if a process uses the checkpoint with this name. It returns nil if another
-// program has locked the lock file.
+// Locked returns a *[LockedError] if a process that uses the checkpoint with this name has locked it. Otherwise it
+// returns nil, also if another program has locked the lock file.
 func Locked(name string) error {
 	name = CheckpointNames(name)[3]
 	f, err := os.OpenFile(name, os.O_RDONLY|syscall.O_NOFOLLOW, 0)
@@ -78,8 +78,9 @@ func Locked(name string) error {
 	return nil
 }
 
-// take locks f and writes the identity of this process to it. It returns false if the lock does not count, because
-// the file was removed in the meantime. Another process could then lock a new file with the same name.
+// take locks the lock file f, which has the given name, and writes the identity of this process to it. It returns
+// false if f was removed before it was locked. The lock is then worthless, because another process could lock a new
+// file with this name.
 func take(f *os.File, name string) (bool, error) {
 	err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 	switch {

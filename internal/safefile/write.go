@@ -14,10 +14,10 @@ import (
 	"syscall"
 )
 
-// Write writes a file atomically. It writes the data to a temporary file in the same folder, and syncs it. It then
-// renames it to name and syncs the folder. If there is an error before the file is renamed, the old file is
-// unchanged. If name is a symbolic link, Write replaces the file to which the link leads. A replaced file keeps its
-// permissions. The permissions of a new file follow from the umask.
+// Write writes a file atomically. It writes the data to a temporary file in the same folder, and syncs this file.
+// It then renames it to name and syncs the folder. If there is an error before the rename, an old file called name
+// is unchanged. If name is a symbolic link, Write replaces the file to which the link leads. The new file has the
+// permissions of the file that it replaces. If there is none, the permissions follow from the umask.
 //
 // A name of the form /dev/fd/N means the open file with the descriptor N, which may have no name in any folder.
 // Write overwrites this file directly, which is not atomic.
@@ -68,8 +68,8 @@ func Destination(name string) (string, error) {
 	return "", &fs.PathError{Op: "open", Path: name, Err: syscall.ELOOP}
 }
 
-// create creates a new file. It has the permissions of the first existing file in others. If none of them exists,
-// the umask determines the permissions.
+// create creates a new file with this name. It has the permissions of the first file in others that exists. If none
+// of them exists, the umask determines the permissions.
 func create(name string, others ...string) (*os.File, error) {
 	for _, other := range others {
 		info, err := os.Stat(other)
@@ -91,13 +91,14 @@ func create(name string, others ...string) (*os.File, error) {
 	return os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 }
 
-// Replace writes a file atomically. Unlike Write, the caller names all files, which must be in one folder. Replace
-// writes the new data to the file temporary. Unless previous is "", it then renames the old file from name to
-// previous. Finally it renames temporary to name.
+// Replace writes a file atomically, to the name name. Unlike Write, it does not choose the names of its other
+// files: temporary and previous. All files must be in one folder. Replace writes the new data to the file
+// temporary. Unless previous is "", it then renames the old file from name to previous. Finally it renames
+// temporary to name.
 //
 // The new file has the permissions of the old file. If there is no old file, it has the permissions of the file
-// previous. If a rename fails, the file called name is complete. If no file called name exists, the file called
-// previous is complete.
+// previous. If a rename fails, the old data are complete: in the file called name, or, if this file does not exist,
+// in the file called previous.
 func Replace(d Operations, temporary, name, previous string, write func(w io.Writer) error) error {
 	return replaceKeeping(d, temporary, name, previous, func() error {
 		return unless(fs.ErrNotExist, d.Rename(name, previous))
@@ -117,7 +118,7 @@ func Publish(d Operations, temporary, name, previous string, write func(w io.Wri
 }
 
 // replaceKeeping creates the file temporary, fills it by write, and renames it to name. Unless previous is "", it
-// calls keep before the rename. keep must preserve the old file.
+// calls keep before this rename. The function keep must preserve the old file under the name previous.
 func replaceKeeping(
 	d Operations,
 	temporary, name, previous string,

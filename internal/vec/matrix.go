@@ -15,8 +15,8 @@ func IsNilMatrix(x mat.Matrix) bool {
 	return v.Kind() == reflect.Pointer && v.IsNil()
 }
 
-// OfMatrix returns the elements of x row by row. It returns the memory of x if the rows are contiguous, otherwise a
-// copy.
+// OfMatrix returns the elements of x row by row. If the rows of x are contiguous in memory, the result shares this
+// memory. Otherwise it is a copy.
 func OfMatrix(x mat.Matrix) []float64 {
 	r, c := x.Dims()
 	if raw, ok := x.(mat.RawMatrixer); ok {

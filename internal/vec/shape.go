@@ -5,7 +5,7 @@ import (
 	"math/bits"
 )
 
-// IsProduct reports whether n is the product of a and b, even if this product would overflow. No argument may be
+// IsProduct reports whether n = a·b. It is correct even if the product overflows an int. No argument may be
 // negative.
 func IsProduct(n, a, b int) bool {
 	hi, lo := bits.Mul64(uint64(a), uint64(b))

@@ -16,15 +16,15 @@ func Axpy(a float64, x, y []float64) { floats.AddScaled(y, a, x) }
 // Scale computes x *= a.
 func Scale(a float64, x []float64) { floats.Scale(a, x) }
 
-// dotBlock is the number of products in a block. Dot adds the products of a block in four plain sums. It then adds
-// the sums of the blocks with compensation.
+// dotBlock is the number of products that Dot adds in plain arithmetic, as four sums. It then adds these sums to a
+// total in compensated arithmetic, which keeps the rounding errors of additions.
 const dotBlock = 32
 
 // IsFinite reports whether x is neither infinite nor NaN.
 func IsFinite(x float64) bool { return x-x == 0 }
 
-// Dot returns xᵀy with an error of at most 8·eps·Σ|xᵢyᵢ|, for vectors of any length. A plain sum can be much less
-// accurate: if many terms are equal, all roundings may have the same sign.
+// Dot returns xᵀy with an error of at most 8·eps·Σ|xᵢyᵢ|, for vectors of any length. A plain sum can be much
+// less accurate: if many terms are equal, all roundings may have the same sign.
 func Dot(x, y []float64) float64 {
 	y = y[:len(x)]
 	var total twofold.Total
@@ -53,8 +53,8 @@ func Dot(x, y []float64) float64 {
 	return total.Value() + ((s1 + s3) + (s0 + s2))
 }
 
-// SparseDot returns the inner product of a sparse vector and y, by a plain sum. The sparse vector has the entry
-// val[k] at the index idx[k], and is zero elsewhere.
+// SparseDot returns the inner product of a sparse vector and y, as a plain sum. The sparse vector has the number
+// val[k] at the index idx[k], for each k, and is zero elsewhere.
 func SparseDot(idx []int32, val, y []float64) float64 {
 	var s float64
 	for k, j := range idx {
@@ -63,8 +63,8 @@ func SparseDot(idx []int32, val, y []float64) float64 {
 	return s
 }
 
-// AbsDot returns Σ wⱼ|xⱼ|, where no wⱼ may be negative. If wⱼ is the norm of column j of a matrix A, the result is
-// an upper bound on ‖Ax‖, up to round-off.
+// AbsDot returns Σ wⱼ|xⱼ|, where no wⱼ may be negative. For example, if wⱼ is the norm of column j of a matrix
+// A, the result bounds ‖Ax‖ from above, up to round-off.
 func AbsDot(w, x []float64) float64 {
 	var s float64
 	for j, v := range x {
@@ -102,7 +102,8 @@ func Norm(x []float64) float64 {
 	return math.Ldexp(math.Sqrt(total.Value()), exponent)
 }
 
-// Grow returns a slice of n numbers with unspecified values. If the memory of x is large enough, the slice uses it.
+// Grow returns a slice of n numbers with unspecified values. It uses the memory of x if this is large enough, and
+// allocates memory otherwise.
 func Grow(x []float64, n int) []float64 {
 	if cap(x) < n {
 		return make([]float64, n)

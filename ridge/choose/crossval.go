@@ -212,13 +212,15 @@ type validation struct {
 	held []*ridge.Summary // summary of the rows of each fold
 }
 
-// A fold holds the results for one fold, from the fits to all other folds.
+// A fold holds results for the rows of one fold of a cross-validation. These rows are predicted by fits to the rows
+// of all other folds. Each slice has one element for each penalty γ and each target.
 type fold struct {
 	errors []interval.Interval // brackets of the sum of squared errors on the rows of the fold
-	// bounds on the norm of the residuals of the exact fit minus the residuals of the fit from the sketch
+	// shift bounds how far the residuals of a fit from sketches are from the residuals of the exact ridge fit, as the
+	// norm of their difference.
 	shift  []float64
 	round  []float64 // bounds on the norm of the round-off in the residuals that a second pass computes
-	scorer *scorer   // the fits, if a second pass computes their errors
+	scorer *scorer   // computes the errors of the fits in a second pass; nil without a second pass
 }
 
 // checkMemory returns a *FoldsError if the folds of n rows need more than the allowed memory.

@@ -23,8 +23,8 @@ type Config struct {
 
 	// The following rates describe the machine. [engine.Measure] measures them.
 	FlopRate float64 // floating-point operations per second in matrix products; default 5e10
-	// ReadRate is the number of bytes of rows read per second, from the source or from memory. A number of a dense
-	// row has 8 bytes, and an entry of a sparse row has 12. The default is 1e10.
+	// ReadRate is the speed of reading rows, from the source or from memory, in bytes per second. Each number in a
+	// dense row counts as 8 bytes. Each stored entry of a sparse row counts as 12 bytes. The default is 1e10.
 	ReadRate  float64
 	FreshRate float64 // bytes per second of memory that is written for the first time; default 2e9
 

@@ -8,8 +8,9 @@ import (
 	"github.com/fdridge/fdridge/ridge"
 )
 
-// Near fails the test if the coefficients or intercepts of a and b differ by more than tol relative to a. The
-// difference of coefficients is measured in the 2-norm over all features.
+// Near fails the test if two solutions a and b differ too much for some target. The Euclidean norm of the
+// difference of the coefficients may be at most tol times the norm of a's coefficients. The intercepts may differ
+// by at most tol times the sum of this norm and the magnitude of a's intercept.
 func Near(t rapid.TB, what string, a, b *ridge.Solution, tol float64) {
 	t.Helper()
 	k, _ := a.Dims()
@@ -24,8 +25,8 @@ func Near(t rapid.TB, what string, a, b *ridge.Solution, tol float64) {
 	}
 }
 
-// Bitwise fails the test unless the coefficients of b equal coefFactor times the coefficients of a, bit for bit.
-// The intercepts of b must equal interceptFactor times the intercepts of a.
+// Bitwise fails the test unless each coefficient of b has the same bits as coefFactor times this coefficient of a.
+// In the same way, each intercept of b must be interceptFactor times the intercept of a.
 func Bitwise(t rapid.TB, what string, a, b *ridge.Solution, coefFactor, interceptFactor float64) {
 	t.Helper()
 	k, _ := a.Dims()

@@ -1,13 +1,14 @@
 // This file and its neighbours parse decimal numbers to the nearest float64. The results have the same bits as
 // strconv.ParseFloat, but parsing is several times faster.
 //
-// Eight digits are read at a time. If they form an integer w ≤ 2⁵³ and the power of ten is at most 10²², a
-// single multiplication or division is correctly rounded (W. D. Clinger, "How to read floating point numbers
-// accurately", PLDI 1990). Otherwise w·10^q is rounded from the product of w and the first 128 bits of 10^q (D.
-// Lemire, "Number parsing at a gigabyte per second", Software: Practice and Experience 51, 2021).
+// Digits are read eight at a time. A number is w·10^q, where w is the integer of all its digits. If w ≤ 2⁵³ and
+// |q| ≤ 22, a single multiplication or division gives the correctly rounded number (W. D. Clinger, "How to read
+// floating point numbers accurately", PLDI 1990). Otherwise w is multiplied by the first 128 bits of 10^q, and the
+// product is rounded (D. Lemire, "Number parsing at a gigabyte per second", Software: Practice and Experience 51,
+// 2021).
 //
-// A few numbers are left to strconv: more than 19 digits, subnormal numbers, and some numbers near the middle between
-// two float64.
+// A few numbers are left to strconv: numbers of more than 19 digits, subnormal numbers, and some numbers near the
+// middle between two float64.
 
 package cell
 
@@ -40,9 +41,9 @@ func Parse(text []byte) (float64, error) {
 	return strconv.ParseFloat(string(text), 64)
 }
 
-// isFortran reports whether text may be a number that Fortran wrote, such as 1.5D3. The letter D that begins the
-// exponent is text[at]. A point before the D or a sign after it is required, so the result is false for a code such
-// as 12D3.
+// isFortran reports whether text may be a number that Fortran wrote, such as 1.5D3. Fortran begins the exponent
+// with the letter D, which must be text[at]. isFortran requires a point before the D or a sign after it. So it
+// returns false for a code such as 12D3.
 func isFortran(text []byte, at int) bool {
 	next := at + 1
 	signed := next < len(text) && (text[next] == '+' || text[next] == '-')
@@ -50,7 +51,8 @@ func isFortran(text []byte, at int) bool {
 		!bytes.ContainsAny(text[next:], "eE")
 }
 
-// isProgramNotation reports whether text contains _ or x, as some numbers in source code do but no numbers in data.
+// isProgramNotation reports whether text contains _ or x. Numbers in source code may have them, such as 1_000 and
+// 0x1p4. Numbers in data do not.
 func isProgramNotation(text []byte) bool {
 	return bytes.ContainsAny(text, "_xX")
 }

@@ -8,7 +8,7 @@ import (
 // between groups of digits, as in 1234.5.
 type Notation struct {
 	Comma   bool // the decimal mark is a comma
-	Grouped bool // the other mark, a comma or a point, separates groups of three digits
+	Grouped bool // groups of three digits are separated, by a point if Comma is true, otherwise by a comma
 }
 
 // Number returns the number that s means in notation n. True counts as 1 and False as 0. In every notation, blanks
@@ -25,8 +25,8 @@ func (n Notation) Number(s []byte) (v float64, ok bool) {
 	return Number(t)
 }
 
-// IsOther reports whether a cell may be a number in notation n that the function [Number] does not read correctly.
-// For example, with decimal commas, Number would reject 1.234,5.
+// IsOther reports whether a cell may be a number that must be read in the notation n, because the function [Number]
+// does not read it correctly. For example, the function rejects 1.234,5, which has a decimal comma.
 func (n Notation) IsOther(s []byte) bool {
 	if len(s) == 0 ||
 		!isDigit(s[0]) && s[0] != '+' && s[0] != '-' && !(n.Comma && (s[0] == ',' || s[0] == '.')) {
@@ -40,11 +40,12 @@ func (n Notation) IsOther(s []byte) bool {
 	return false
 }
 
-// Standard appends to dst the number s, translated from notation n to a form such as 1234.5. If s is no number in
-// notation n, ok is false. The first group of digits must not begin with zero: in 0,435 the comma is a decimal
-// comma.
+// Standard translates the number s from notation n to a form such as 1234.5, and appends the result to dst. If s is
+// no number in notation n, ok is false. Groups of digits are accepted only if the first group does not begin with
+// zero. So 0,435 is a number with a decimal comma, not the number 435.
 //
-// A text of more than 64 bytes is not examined. It is returned unchanged, and ok is false if n has decimal commas.
+// Standard does not examine a text of more than 64 bytes, and returns it unchanged. For such a text, ok is false if
+// n has decimal commas, and otherwise true.
 func (n Notation) Standard(dst, s []byte) (t []byte, ok bool) {
 	const longest = 64
 	if len(s) > longest {
@@ -112,8 +113,8 @@ func (n Notation) Standard(dst, s []byte) (t []byte, ok bool) {
 	return dst, ok
 }
 
-// separatorAt returns the number of bytes of the separator of groups at the start of s. A separator is a blank, a
-// no-break blank or an apostrophe. If s begins with none, it returns 0.
+// separatorAt returns the number of bytes of the separator with which s begins. A separator stands between groups
+// of digits: a blank, a no-break blank or an apostrophe. If s begins with none of them, the result is 0.
 func separatorAt(s []byte) int {
 	switch {
 	case s[0] == ' ' || s[0] == '\'':
@@ -128,7 +129,7 @@ func separatorAt(s []byte) int {
 
 func isDigit(c byte) bool { return '0' <= c && c <= '9' }
 
-// Marks of numbers that [Evidence] finds.
+// These constants are the results of [Evidence]. They tell what a cell shows about the decimal mark.
 const (
 	Plain     = iota // no mark, or no number
 	Point            // certainly a decimal point: 0.5, 1,234.5
@@ -137,8 +138,8 @@ const (
 	Either           // a comma that may be a decimal comma or separate groups: 1,234
 )
 
-// Evidence returns what a cell shows about the decimal mark: Plain, Point, Comma, EitherDot or Either. It ignores a
-// unit in the cell.
+// Evidence returns whether the points and commas in a cell are decimal marks: Plain, Point, Comma, EitherDot or
+// Either. If the number in the cell has a unit, such as %, Evidence ignores the unit.
 func Evidence(s []byte) int {
 	if _, number, ok := split(s); ok {
 		s = number
@@ -164,15 +165,15 @@ func Evidence(s []byte) int {
 	return Plain
 }
 
-// IsLikeNumber reports whether a text has a digit at its start, or after symbols such as $ and >. Examples are $5,
-// 12%, >999 and 1,274. It is for texts that are no numbers.
+// IsLikeNumber reports whether a text, which is not a number, resembles one: it begins with a digit, or with a
+// digit after symbols such as $ and >. Examples are $5, 12%, >999 and 1,274.
 func IsLikeNumber(s []byte) bool {
 	_, s = before(s)
 	return len(s) > 0 && isDigit(s[0])
 }
 
-// before splits s before its first digit. The result symbols has the sign, the symbols such as $ and the point at
-// the start of s. If another character precedes the digits, rest begins with this character.
+// before splits s before its first digit. The result symbols is the beginning of s: a sign, symbols such as $, and
+// a point. If another character precedes the first digit, rest begins with this character instead of the digit.
 func before(s []byte) (symbols, rest []byte) {
 	all := s
 	for len(s) > 0 && !isDigit(s[0]) {
@@ -224,8 +225,8 @@ type Unit struct {
 	After  string `json:"after,omitempty"`
 }
 
-// NotationOf returns the notation of numbers with a decimal mark. If decimal is "", the mark is a point, and digits are
-// not grouped.
+// NotationOf returns the notation of numbers with the given decimal mark, "." or ",". The other of these two marks
+// may then separate groups of digits. If decimal is "", the decimal mark is a point, and digits are not grouped.
 func NotationOf(decimal string) Notation {
 	return Notation{Comma: decimal == ",", Grouped: decimal != ""}
 }
@@ -289,8 +290,8 @@ func split(s []byte) (u Unit, number []byte, ok bool) {
 	return u, number, true
 }
 
-// isPower reports whether s ends with a power of a unit: a letter and the digit 2 or 3, as in 5 m2. An exponent, as
-// in 1e2, is not a power of a unit.
+// isPower reports whether s ends with the power of a unit of measurement: a letter and the digit 2 or 3, as in 5
+// m2. For a number with an exponent, such as 1e2, the result is false.
 func isPower(s []byte) bool {
 	if len(s) < 3 {
 		return false
@@ -328,15 +329,15 @@ func (n Notation) NumberWith(u Unit, s []byte) (v float64, ok bool) {
 	return v, true
 }
 
-// Marks are the texts and numbers that stand for a missing value, in addition to common marks such as NA. A nil
-// *Marks has none.
+// Marks holds the texts and numbers by which a user marks missing values. Common marks such as NA always stand for
+// a missing value and are not in Marks. A nil *Marks is empty.
 type Marks struct {
 	texts  map[string]bool
 	values []float64
 }
 
-// NewMarks returns the marks in list. If a mark is a number, every text for the same number is a mark, too: -999
-// also stands for -999.0. If list is empty, NewMarks returns nil.
+// NewMarks returns the given marks of missing values. If a mark is a number, each text for the same number is a
+// mark, too. For example, the mark -999 also stands for -999.0. If list is empty, NewMarks returns nil.
 func NewMarks(list []string) *Marks {
 	if len(list) == 0 {
 		return nil
@@ -351,7 +352,7 @@ func NewMarks(list []string) *Marks {
 	return m
 }
 
-// HasNumbers reports whether a number is among the marks.
+// HasNumbers reports whether one of the marks is a number.
 func (m *Marks) HasNumbers() bool {
 	return m != nil && len(m.values) > 0
 }

@@ -17,12 +17,13 @@ type Format interface {
 	// has more than one line or that it cannot parse. It returns the position of this record, or size if all were
 	// parsed. The bytes after text[:size] must be a line end and at least cell.Slack further bytes.
 	Rows(b *dataset.Buffer, text []byte, at, size int) int
-	// Record reads the next record of l, which may have any form. It appends the row to b and calls l.EndRow. It is
-	// slower than Rows. If there is no further record, it returns io.EOF. If the record is invalid, it returns an
-	// error with the number of the line in l.
+	// Record reads the next record of l, even if Rows cannot parse it. It appends the row to b and calls l.EndRow.
+	// It is slower than Rows. If there is no further record, it returns io.EOF. If the record is invalid, it
+	// returns an error with the number of the line in l.
 	Record(b *dataset.Buffer, l *Lines) error
-	// Quotes returns the [Quotes] that find the ends of records from the start of a text. A line end within quotes
-	// does not end a record. If fields of this format are never quoted, Quotes returns nil.
+	// Quotes returns a new scanner, which finds the line ends at which records end. A line end within quotes does
+	// not end a record. The scanner must read a text from its start. If fields of this format are never quoted,
+	// Quotes returns nil.
 	Quotes() *Quotes
 }
 

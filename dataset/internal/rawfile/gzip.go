@@ -8,7 +8,7 @@ import (
 	"github.com/klauspost/compress/gzip"
 )
 
-// errBehind reports that other data follow a gzip stream.
+// errBehind reports that bytes after a gzip stream are not gzip.
 var errBehind = errors.New("bytes behind the stream")
 
 // A gzipReader reads consecutive gzip streams. Unlike [gzip.Reader], it returns different errors for a truncated

@@ -2,17 +2,19 @@ package rawfile
 
 import "sync"
 
-// Heads keeps what was found in the first lines or bytes of files, such as column names. A program that opens files in
-// several steps then examines each file once. Heads keeps values under keys. Its zero value is empty and ready. It may
-// be used by several goroutines at the same time. A nil *Heads keeps nothing.
+// Heads keeps what was found in the first lines or bytes of files, such as column names. So a program that opens a
+// file several times examines its beginning only once. Heads keeps values under keys. Its zero value is empty and
+// ready. It may be used by several goroutines at the same time. A nil *Heads keeps nothing.
 type Heads struct {
 	mu   sync.Mutex
 	kept map[any]any
 }
 
-// Keep returns the value that h keeps under the key. If there is none, Keep calls find. It keeps the value that
-// find returns, unless find returns an error. Each package must use its own type of keys. All callers share a
-// value, so none may change the memory that the value refers to.
+// Keep returns the value that h keeps under the key. If there is none, Keep calls find, keeps the value that find
+// returns, and returns it. If find returns an error, Keep keeps nothing and returns the error.
+//
+// Each package must use its own type of keys. All callers share a value, so none may change the memory to which the
+// value refers.
 func Keep[K comparable, V any](h *Heads, key K, find func() (V, error)) (V, error) {
 	if h == nil {
 		return find()

@@ -20,11 +20,12 @@ import (
 	"github.com/fdridge/fdridge/dataset"
 )
 
-// maxWindow limits the window of a zstd stream in bytes. The command zstd has the same limit.
+// maxWindow limits the memory for the earlier text to which a zstd stream may refer (its window), in bytes. The
+// command zstd has the same limit.
 const maxWindow = 128 << 20
 
-// MaxRow limits the bytes of text of a row, including the blank lines and comments before it. It also limits the memory
-// for a file without line ends.
+// MaxRow is the largest number of bytes of text for one row, with the blank lines and comments before the row. It
+// also limits the memory for a file without line ends.
 const MaxRow = 64 << 20
 
 // A File is an open file, decompressed if necessary.
@@ -35,8 +36,8 @@ type File struct {
 	Plain int64
 	// Line is the number of lines that ReadLine has returned.
 	Line int
-	// MaxRow limits the bytes of text of a row. It is the package constant MaxRow unless the caller sets a smaller
-	// limit.
+	// MaxRow is the largest number of bytes of text for one row. It is the package constant MaxRow unless the
+	// caller sets a smaller limit.
 	MaxRow int
 
 	file    *os.File
@@ -56,8 +57,9 @@ type decoder struct {
 	close func()
 }
 
-// Reopen opens a file again. If the stamp (the size and the modification time) of the file differs from was, the
-// error is a *[dataset.ChangedError]. Other errors are as in Open.
+// Reopen opens a file that was opened before, when it had the stamp was. A stamp is the size and the modification
+// time of a file. If the file now has another stamp, the error is a *[dataset.ChangedError]. Other errors are as in
+// Open.
 func Reopen(name string, was dataset.Stamp) (*File, error) {
 	return open(name, func(now dataset.Stamp) error { return was.Check(name, now) })
 }
@@ -77,7 +79,8 @@ func Look(name string, pipe *dataset.Pipe) (*File, error) {
 }
 
 // Pass opens the pipe, or the named file if pipe is nil, to read all rows. For a pipe, Pass may be called only
-// once. If the stamp of the file differs from was, the error is a *[dataset.ChangedError].
+// once. The argument was is the stamp (size and modification time) that the file had earlier. If the file now has
+// another stamp, the error is a *[dataset.ChangedError].
 func Pass(name string, pipe *dataset.Pipe, was dataset.Stamp) (*File, error) {
 	if pipe == nil {
 		return Reopen(name, was)
@@ -89,8 +92,8 @@ func Pass(name string, pipe *dataset.Pipe, was dataset.Stamp) (*File, error) {
 	return of(pipe.Name(), taken, taken)
 }
 
-// PassRange opens the pipe or the file like [Pass], to read the rows whose first byte is in part. The text must
-// have no header line.
+// PassRange opens the pipe or the file like [Pass]. The File returns only the rows whose first byte is in the range
+// part of the text. The text must have no header line.
 func PassRange(name string, pipe *dataset.Pipe, was dataset.Stamp, part dataset.Range) (*File, error) {
 	f, err := Pass(name, pipe, was)
 	if err != nil {
@@ -121,7 +124,8 @@ func of(name string, from io.Reader, taken *dataset.Taken) (*File, error) {
 	return f, nil
 }
 
-// open opens a regular file whose stamp passes check.
+// open opens a regular file. It calls check with the stamp (size and modification time) of the file, and returns
+// the error of check.
 func open(name string, check func(dataset.Stamp) error) (*File, error) {
 	// Check that name is not a pipe before opening it, because opening a pipe would wait for its writer.
 	if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() && !info.IsDir() {
@@ -179,7 +183,7 @@ const bufferSize = 1 << 18
 // gzipMagic is the beginning of a gzip stream.
 const gzipMagic = "\x1f\x8b"
 
-// unpack adds the decoder that the first bytes of the file require, if it is compressed or UTF-16 text.
+// unpack makes f read decoded data if its first bytes show that it is compressed or UTF-16 text.
 func (f *File) unpack() error {
 	switch {
 	case f.Begins(gzipMagic):
@@ -230,13 +234,13 @@ func (f *File) unpack() error {
 	return nil
 }
 
-// recode adds a decoder for UTF-16.
+// recode makes f convert its text from UTF-16 to UTF-8.
 func (f *File) recode(order binary.ByteOrder) {
 	f.decoder.name = cmp.Or(f.decoder.name, "UTF-16")
 	f.decode(newUTF16Reader(f.Reader, order))
 }
 
-// decode makes f read from text, which decodes the file.
+// decode makes f read from text, a reader of the decoded data.
 func (f *File) decode(text io.Reader) {
 	f.Reader = bufio.NewReaderSize(text, bufferSize)
 	f.decoder.text = text
@@ -287,8 +291,9 @@ func (f *File) Begins(with string) bool {
 	return true
 }
 
-// Head returns the unread data, up to a full buffer, without consuming them. For a pipe, Head calls isEnough with
-// the data so far after each read that adds a line end. It returns as soon as isEnough returns true.
+// Head returns the beginning of the unread data, at most a full buffer. A later read returns these data again. For
+// a pipe, Head calls isEnough with the data so far after each read that adds a line end. It returns as soon as
+// isEnough returns true.
 func (f *File) Head(isEnough func(head []byte) bool) []byte {
 	if f.file != nil {
 		head, _ := f.Peek(f.Size()) // a later read returns the error again
@@ -330,7 +335,7 @@ func (f *File) Prompt() bool {
 	return f.pipe != nil && f.pipe.Prompt()
 }
 
-// Available returns a number of bytes that can be read from a pipe without waiting. The true number may be larger.
+// Available returns how many bytes can be read from a pipe without waiting, or a smaller number.
 func (f *File) Available() int {
 	n := f.Buffered()
 	if f.pipe != nil && f.decoder.name == "" {
@@ -342,8 +347,8 @@ func (f *File) Available() int {
 // Stamp returns the stamp (the size and the modification time) that the file had when it was opened.
 func (f *File) Stamp() dataset.Stamp { return f.stamp }
 
-// Unchanged returns a *[dataset.ChangedError] if the open file has changed since it was opened. It does not detect
-// that the name now belongs to a new file. For a pipe it returns nil.
+// Unchanged returns a *[dataset.ChangedError] if the open file has changed since it was opened. It does not notice
+// that another file now has this name. For a pipe it returns nil.
 func (f *File) Unchanged() error {
 	if f.file == nil { // a pipe has no stamp
 		return nil
@@ -376,8 +381,8 @@ func (f *File) SkipBOM() {
 }
 
 // ReadLine returns the next line with its line end, valid until the next call of ReadLine. At the end of the file
-// it returns io.EOF. It returns an error if the row (the lines since the last call of EndRow) has more than
-// f.MaxRow bytes. It also returns an error if the next line begins after the range set by Limit.
+// it returns io.EOF. The lines since the last call of EndRow count as one row. If this row has more than f.MaxRow
+// bytes, ReadLine returns an error. It also returns an error if the next line begins after the range set by Limit.
 func (f *File) ReadLine() ([]byte, error) {
 	if f.Done() {
 		return nil, f.beyond()
@@ -407,8 +412,8 @@ func (f *File) ReadLine() ([]byte, error) {
 	return text, nil
 }
 
-// EndRow tells f that a row ends here, so that the limit MaxRow counts from the next line. Readers must call it
-// after the last line of each row.
+// EndRow tells f that a row ends here. The next line then begins a new row, and f counts its bytes up to the limit
+// f.MaxRow. Readers must call EndRow after the last line of each row.
 func (f *File) EndRow() { f.size = 0 }
 
 // TooLong returns the error for a row of more than MaxRow bytes. The error names the given line.
@@ -420,8 +425,8 @@ func (f *File) TooLong(line int) error {
 	}
 }
 
-// Wrap converts an error of reading the given line to an *[dataset.InputError]. It returns io.EOF, and the error of
-// a cancelled context for a pipe, unchanged.
+// Wrap converts an error of reading the given line to an *[dataset.InputError]. Two errors are returned unchanged:
+// io.EOF, and, for a pipe, the error of a cancelled context.
 func (f *File) Wrap(err error, line int) error {
 	var known *dataset.InputError
 	var system *fs.PathError

@@ -52,8 +52,8 @@ func (f *File) Limit(r dataset.Range) error {
 	if r.Lo <= f.share.next {
 		return nil
 	}
-	// Seek to the byte before r.Lo, and skip the line that contains this byte. If the byte is a line end, r.Lo
-	// begins a line.
+	// Seek to the byte before r.Lo, and skip the rest of the line that contains this byte. If this byte is a line
+	// end, the next line begins at r.Lo.
 	if _, err := f.file.Seek(r.Lo-1, io.SeekStart); err != nil {
 		return f.Wrap(err, 0)
 	}
@@ -109,7 +109,8 @@ func (f *File) Text(p []byte) (int, error) {
 	return n, err
 }
 
-// Divided reports whether the share set by Limit has been read to its end, but the file continues after it.
+// Divided reports whether f has read the share set by Limit to its end, and the file has further bytes after the
+// share.
 func (f *File) Divided() bool {
 	return f.Done() && f.share.nextErr != io.EOF
 }
@@ -130,7 +131,8 @@ func (f *File) HasMoreText() bool {
 	}
 }
 
-// beyond returns the error for a record that continues after the last line of the share.
+// beyond returns the error for a record that begins in the share and continues after its last line, which f has
+// read.
 func (f *File) beyond() error {
 	_, f.share.nextErr = f.Peek(1)
 	return f.Beyond(f.Line)
@@ -149,8 +151,8 @@ func (f *File) Beyond(line int) error {
 	}
 }
 
-// Place corrects the line number in err, which counts from the start of the share set by Limit. Afterwards it
-// counts from the start of the file.
+// Place returns err with a corrected line number. Line numbers in errors count from the start of the share set by
+// Limit. Place makes them count from the start of the file.
 func (f *File) Place(err error) error {
 	e, ok := errors.AsType[*dataset.InputError](err)
 	if !ok || e.Line == 0 || f.share.start == 0 {

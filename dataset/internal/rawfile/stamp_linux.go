@@ -9,8 +9,8 @@ import (
 	"github.com/fdridge/fdridge/dataset"
 )
 
-// A status is the memory for the status of a file. It is reused, because os.File.Stat allocates memory at each
-// call.
+// A status is memory into which the system writes the status of a file. It is reused for each file, because
+// os.File.Stat would allocate new memory at each call.
 type status struct{ syscall.Stat_t }
 
 func (s *status) of(f *os.File) (dataset.Stamp, error) {

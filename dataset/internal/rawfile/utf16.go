@@ -59,7 +59,7 @@ func (u *utf16Reader) fill() {
 	u.text = u.buf
 }
 
-// next decodes a character.
+// next decodes one character, which consists of one or two units of 16 bits.
 func (u *utf16Reader) next() (rune, error) {
 	r, err := u.unit()
 	if err != nil || !utf16.IsSurrogate(r) {
@@ -79,7 +79,7 @@ func (u *utf16Reader) next() (rune, error) {
 	return r, nil
 }
 
-// unit reads 16 bits.
+// unit reads a unit of 16 bits.
 func (u *utf16Reader) unit() (rune, error) {
 	b, err := u.from.Peek(2)
 	if len(b) < 2 {

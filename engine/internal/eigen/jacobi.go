@@ -27,16 +27,20 @@ const (
 	sweeps = 40
 )
 
-// SVD computes the singular values and right singular vectors by one-sided Jacobi rotations of the rows (Hestenes
-// 1958; J. Demmel, K. Veselić, "Jacobi's Method is More Accurate than QR", SIAM J. Matrix Anal. Appl. 13, 1992).
+// SVD computes the singular values and right singular vectors of A. It uses one-sided Jacobi rotations of the rows
+// (Hestenes 1958; J. Demmel, K. Veselić, "Jacobi's Method is More Accurate than QR", SIAM J. Matrix Anal. Appl. 13,
+// 1992).
 //
-// The rotations make A·Aᵀ diagonal without computing it, so that small singular values have small relative errors.
-// At the end the rows are Σ·Vᵀ. Before the rotations, a tall A is replaced by the factor R of its QR
-// factorisation. The rows are then multiplied by the eigenvectors of A·Aᵀ, after which only rows below
-// √eps·‖A‖ need rotations.
+// Each rotation makes two rows orthogonal. At the end all rows are orthogonal. Their norms are the singular values.
+// The rows, divided by their norms, are the right singular vectors. The rotations are computed from the rows, not
+// from a rounded product A·Aᵀ, so that small singular values have small relative errors.
 //
-// LAPACK's dgesdd and gonum's Dgesvd are less accurate. After a hundred shrinks of a sketch their errors would exceed
-// the tolerances of our tests.
+// Two steps before the rotations save time. If A has more rows than columns, it is replaced by the factor R of its
+// QR factorisation. The rows are then multiplied by the eigenvectors of A·Aᵀ. After this step, only rows of norm
+// below √eps·‖A‖ still need rotations.
+//
+// LAPACK's dgesdd and gonum's Dgesvd are less accurate. After a hundred shrinks of a sketch their errors would
+// exceed the tolerances of our tests.
 //
 // The arguments are the arguments of SVD in engine.Backend and must be valid.
 func SVD(b SVDKernels, a matrix.Matrix, s []float64, vt matrix.Matrix, work []float64) (ok bool) {
@@ -84,7 +88,8 @@ func SVDWork(b SVDKernels, m, n int) int {
 	return q*q + 3 + max(pre, q+n, b.QRWork(m, n))
 }
 
-// A jacobi holds the m×n matrix whose rows are rotated, where m <= n.
+// A jacobi holds the m×n matrix A whose rows are rotated until they are orthogonal. It has at most as many rows as
+// columns.
 type jacobi struct {
 	be   SVDKernels
 	m, n int
@@ -95,7 +100,7 @@ type jacobi struct {
 
 func (j *jacobi) row(i int) []float64 { return j.a.Row(i) }
 
-// panel is the number of columns that precondition multiplies at a time.
+// panel is the number of columns of A that precondition multiplies by the eigenvectors at a time.
 const panel = 128
 
 // precondition replaces A by U·A, where the rows of U are the eigenvectors of A·Aᵀ. The rows of U·A are nearly
@@ -122,9 +127,9 @@ func (j *jacobi) precondition(work []float64) bool {
 	return true
 }
 
-// rotate makes cyclic sweeps until every pair of rows is orthogonal, relative to their norms. It computes A·Aᵀ once
-// per sweep, and skips pairs of rows that are orthogonal according to this product. It returns false if it makes
-// too many sweeps.
+// rotate makes all pairs of rows orthogonal, relative to their norms. A sweep goes through all pairs of rows and
+// rotates those that are not orthogonal yet. Before each sweep, rotate computes A·Aᵀ, and then skips pairs that are
+// orthogonal according to this product. It returns false if pairs are left after the largest number of sweeps.
 func (j *jacobi) rotate() bool {
 	m := j.m
 	for range sweeps {
@@ -150,8 +155,8 @@ func (j *jacobi) rotate() bool {
 	return false
 }
 
-// pair rotates rows p and q, where p < q, so that they become orthogonal. It returns false if they were orthogonal
-// already or if one of them is negligible.
+// pair rotates rows p and q, where p < q, so that they become orthogonal. It then returns true. If the rows are
+// orthogonal already, or one of them is negligible, it changes nothing and returns false.
 func (j *jacobi) pair(p, q int) bool {
 	x := j.row(p)
 	y := j.row(q)
@@ -168,13 +173,14 @@ func (j *jacobi) pair(p, q int) bool {
 	if math.Abs(g)/a/c <= orthogonal*math.Sqrt(float64(j.n)) {
 		return false
 	}
-	// t is the tangent of the angle φ of the rotation, where tan(2φ) = 2g/(c² − a²). Here g is the inner product of
-	// the rows x and y, a is the norm of x and c is the norm of y.
+	// t is tan(φ) for the angle φ of the rotation that makes the rows x and y orthogonal. For the norm a of x, the
+	// norm c of y and their inner product g, this angle satisfies tan(2φ) = 2g/(c² − a²).
 	zeta := (c/a - a/c) / (2 * (g / a / c))
 	t := math.Copysign(1/(math.Abs(zeta)+math.Hypot(1, zeta)), zeta)
 	cos := 1 / math.Hypot(1, t)
 	sin := cos * t
-	// Replace x by cos·x − sin·y and y by cos·y + sin·x. Three shears give the same result as this rotation.
+	// Rotate: x becomes cos·x − sin·y, and y becomes cos·y + sin·x. The rotation is computed as three shears. Each
+	// shear adds a multiple of one row to the other.
 	j.shear(-sin/(1+cos), y, x)
 	j.shear(sin, x, y)
 	j.shear(-sin/(1+cos), y, x)
@@ -194,7 +200,7 @@ func (j *jacobi) shear(f float64, x, y []float64) {
 	j.be.Gemv(true, f, matrix.View(1, j.n, x), one, 1, y)
 }
 
-// norm returns the norm of row i, or zero if the norm is negligibleRow.
+// norm returns the norm of row i, or 0 if the norm is below negligibleRow.
 func (j *jacobi) norm(i int) float64 {
 	x := j.row(i)
 	j.be.Gemv(false, 1, matrix.View(1, j.n, x), x, 0, j.dots)
@@ -204,8 +210,9 @@ func (j *jacobi) norm(i int) float64 {
 	return 0
 }
 
-// finish writes the norms of the rows to s in descending order. It writes the rows, scaled to length one, to vt. If
-// a row has norm zero, it writes a unit vector that is orthogonal to all rows of vt before it.
+// finish writes the norms of the rows to s, largest first. In the same order, it writes the rows to vt, each
+// divided by its norm. A row of norm zero is replaced by a unit vector that is orthogonal to all rows of vt before
+// it.
 func (j *jacobi) finish(s []float64, vt matrix.Matrix, work []float64) {
 	m := j.m
 	order := work[:m]  // row numbers, which float64 represents exactly
@@ -230,8 +237,8 @@ func (j *jacobi) finish(s []float64, vt matrix.Matrix, work []float64) {
 	}
 }
 
-// complete overwrites row i of v with a unit vector that is orthogonal to the rows before it. To find this vector,
-// it orthogonalises the first coordinate vector that is not too close to the span of these rows.
+// complete overwrites row i of v with a unit vector that is orthogonal to the rows of v before row i. It starts
+// from a coordinate vector that is not too close to the span of these rows, and orthogonalises it.
 func complete(i int, v matrix.Matrix) {
 	n := v.Cols
 	row := v.Row(i)

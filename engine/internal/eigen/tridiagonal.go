@@ -35,8 +35,8 @@ func tridiagonalise(kr Kernels, n int, a []float64, lda int, d, e, tau, work []f
 }
 
 // reducePanel reduces rows begin to end of A, end excluded. These rows are called the panel. The reduced matrix is
-// A − VᵀW − WᵀV, where the rows of V are the reflection vectors. reducePanel writes V, W and a second copy of V to
-// work. Each has end−begin rows and end columns. So both V above W and W above V are contiguous.
+// A − VᵀW − WᵀV, where the rows of V are the reflection vectors. reducePanel writes V, W and a second copy of V
+// to work. Each has end−begin rows and end columns. So both V above W and W above V are contiguous.
 func reducePanel(kr Kernels, begin, end int, a []float64, lda int, d, e, tau, work []float64) {
 	nb, ld := end-begin, end
 	vs, ws, vs2 := work[:nb*ld], work[nb*ld:2*nb*ld], work[2*nb*ld:3*nb*ld]
@@ -68,8 +68,9 @@ func reducePanel(kr Kernels, begin, end int, a []float64, lda int, d, e, tau, wo
 			clear(w)
 			continue
 		}
-		// Compute the row w that satisfies H·C·H = C − vᵀw − wᵀv. C is the matrix A − VᵀW − WᵀV before this
-		// step, and H is the reflection with the vector v.
+		// The rows of the matrices V and W are the rows v and w of the steps before this one. Let C be the matrix A
+		// − VᵀW − WᵀV that these steps leave. The new v defines the reflection H. Compute the new w by the
+		// condition H·C·H = C − vᵀw − wᵀv.
 		kr.Symv(matrix.Strided(i, i, a, lda), v, w)
 		if done > 0 {
 			kr.Gemv(false, 1, matrix.Strided(done, i, wDone, ld), v, 0, wcol)
@@ -84,8 +85,10 @@ func reducePanel(kr Kernels, begin, end int, a []float64, lda int, d, e, tau, wo
 	}
 }
 
-// updateLeading computes the lower triangle of A − VᵀW − WᵀV for the rows and columns before row begin. It computes
-// the difference as one product of V above W, transposed, and W above V. reducePanel has stored V and W in work.
+// updateLeading updates the rows and columns of A before row begin. It replaces the lower triangle of this part of
+// A by the lower triangle of A − VᵀW − WᵀV. The matrices V and W are in work, where reducePanel has stored V, W
+// and V again. So V above W is one matrix, and W above V is another. The product of the first, transposed, and the
+// second is VᵀW + WᵀV.
 func updateLeading(kr Kernels, begin, end int, a []float64, lda int, work []float64) {
 	nb, ld := end-begin, end
 	vw, wv := work[:2*nb*ld], work[nb*ld:3*nb*ld]

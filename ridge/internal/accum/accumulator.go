@@ -4,8 +4,8 @@ import (
 	"github.com/fdridge/fdridge/internal/twofold"
 )
 
-// An Accumulator adds up sums over rows in one or several lanes. Each lane holds the sums over a part of the rows.
-// While a method adds rows or merges lanes, no other method may be called.
+// An Accumulator adds up sums over rows. The rows are divided among one or several lanes, and each lane holds the
+// sums over its rows. While a method adds rows or merges lanes, no other method may be called.
 type Accumulator struct {
 	cfg   Config
 	lanes []*Lane // lanes with rows come first
@@ -26,7 +26,7 @@ func New(cfg Config) (*Accumulator, error) {
 	return &Accumulator{cfg: cfg, lanes: []*Lane{first}}, nil
 }
 
-// View returns an accumulator that has the lane l only. The accumulator must not be modified.
+// View returns an accumulator with a single lane, l. The accumulator must not be modified.
 func View(cfg Config, l *Lane) *Accumulator {
 	return &Accumulator{cfg: cfg, lanes: []*Lane{l}}
 }
@@ -55,8 +55,8 @@ func (a *Accumulator) Weight() float64 {
 	return w.Value()
 }
 
-// Empty reports whether no rows were added. A damaged message may count no rows although its sketch has rows. So
-// Empty checks the sketch, too.
+// Empty reports whether no rows were added. It examines the count of rows and also the sketch, the small matrix
+// that stands for the rows. In a damaged message, the count may be 0 although the sketch has rows.
 func (a *Accumulator) Empty() bool {
 	return a.Rows() == 0 && a.lanes[0].Sketch.Rows() == 0
 }

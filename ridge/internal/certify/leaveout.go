@@ -292,15 +292,17 @@ func (l *LeftOut) Leverage(i int, o *LeftRow, below, above, estimate float64) Le
 	return Leverage{free, at, far}
 }
 
-// A LeftFit describes computed coefficients x of one target. Below, x* is the exact solution, and H is AᵀA + γI.
+// A LeftFit describes computed coefficients x of one target, for the rows A and the penalty γ. In the comments on
+// its fields, x* is the exact ridge solution, and H is AᵀA + γI.
 type LeftFit struct {
 	norm   float64 // ‖x‖
 	energy float64 // bounds ‖H^{½}(x − x*)‖
 	target int
 
-	// These numbers bound how much projecting columns without penalty out changes residuals. Each is Σ|xⱼ|·boundⱼ
-	// plus the bound of the target, with a bound for each column j. The bounds are Round, Left and lost of the
-	// Projection.
+	// Columns without penalty are projected out of the rows before a fit. This projection has three errors, which
+	// change the residuals. The following numbers bound these changes. Each number is the bound for the target plus
+	// Σ|xⱼ|·boundⱼ, where boundⱼ is the bound for column j. Projection has these bounds: Round for rounding, Left
+	// for span, and columns.lost for lost.
 	rounding, span, lost float64
 }
 

@@ -10,22 +10,23 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
 
-// A Projection holds error bounds for rows from which q columns Z without penalty were projected out. A holds the d
-// other features and Y the t targets. Let z, a and y be a row of Z, A and Y. The row [a y] was replaced by the
-// rounded value of
+// A Projection holds error bounds for rows from which columns without penalty were projected out. There are three
+// groups of columns: q columns Z without penalty, d other features A, and t targets Y. The columns of A and Y are
+// replaced by their residuals from a least-squares fit to Z. A row z of Z, a of A and y of Y gives the new row
 //
-//	[a y] − μ − (z − ν)·B,   B ≈ (ZᵀZ)⁻¹Zᵀ[A Y]   (q×(d+t)).
+//	[a y] − μ − (z − ν)·B,   B ≈ (ZᵀZ)⁻¹Zᵀ[A Y]   (q×(d+t)),
 //
-// With an intercept, μ and ν are the means of the columns of [A Y] and of Z. The formula for B then uses centred
-// columns. Without an intercept, μ and ν are 0. After the projection, each column of A is divided by the square
-// root of its penalty. docs/math.md §17 derives the bounds.
+// which is rounded. With an intercept, μ and ν are the means of the columns of [A Y] and of Z, and the formula for
+// B uses centred columns. Without an intercept, μ and ν are 0. Afterwards, each column of A is divided by the
+// square root of its penalty. docs/math.md §17 derives the bounds.
 type Projection struct {
 	Rows  int64
 	Fixed int       // number of coefficients without penalty: q, plus 1 if there is an intercept
 	Root  float64   // √Σw, with the weights w of the rows
 	B     []float64 // the transpose of B, (d+t)×q
-	// Left[j] bounds the norm of the component in the span of Z that column j of [A Y] still has after the projection.
-	// Round[j] bounds the norm of the rounding errors of this column. Both slices have length d+t.
+	// Left[j] and Round[j] are bounds for column j of [A Y] after the projection. This column should be orthogonal
+	// to Z. Left bounds the norm of its component in the span of Z. Round bounds the norm of its rounding errors.
+	// Both slices have length d+t, for d features A and t targets Y.
 	Left, Round []float64
 	columns     columnBounds
 	shares      rowShares
@@ -402,9 +403,9 @@ type Restored struct {
 	RSS interval.Interval
 }
 
-// Relative returns a bound on the relative error ‖(x, u) − (x*, u*)‖/‖(x*, u*)‖ of all coefficients of a target. x
-// has the coefficients with a penalty, u the coefficients without, and * marks the exact solution. xError bounds
-// ‖x − x*‖.
+// Relative returns a bound on the relative error ‖(x, u) − (x*, u*)‖/‖(x*, u*)‖ of all coefficients of a
+// target. x has the coefficients with a penalty, u the coefficients without, and * marks the exact solution. xError
+// bounds ‖x − x*‖.
 func (r *Restored) Relative(xError float64, x []float64) float64 {
 	terms := float64(len(x) + len(r.Coef) + few)
 	size := math.Hypot(vec.Norm(x), vec.Norm(r.Coef)) * (1 - terms*eps)

@@ -14,14 +14,14 @@ import (
 // A Gram is the computed matrix G = AAᵀ. With an intercept, the columns of A are centred. Then G has the eigenvalue
 // 0, and its eigenvector u has the elements √(wᵢ/Σw) for the weights w of the rows. Round-off would hide this
 // eigenvalue. Therefore A gets one more column, √Shift·u. The other columns are orthogonal to u, so the new column
-// changes only the eigenvalue 0, which becomes Shift. The round-off is bounded relative to G̃ = ÃÃᵀ, where each row
-// of Ã is a slightly perturbed row of A.
+// changes only the eigenvalue 0, which becomes Shift. The round-off is bounded relative to G̃ = ÃÃᵀ, where each
+// row of Ã is a slightly perturbed row of A.
 type Gram struct {
 	N     int
 	G     []float64 // n×n
 	Norms []float64 // √Gᵢᵢ, the norms of the rows of A
-	// Units and Lost bound the round-off G − G̃. With the rows aᵢ of A, the magnitude of its element (i, j) is at most
-	// Units·roundoff.Unit·‖aᵢ‖‖aⱼ‖ plus the element of a matrix whose norm is at most Lost.
+	// Units and Lost bound the round-off G − G̃. With the rows aᵢ of A, the magnitude of its element (i, j) is at
+	// most Units·roundoff.Unit·‖aᵢ‖‖aⱼ‖ plus the element of a matrix whose norm is at most Lost.
 	Units float64
 	Lost  float64   // see Units
 	Off   []float64 // bounds the norm of the perturbation of each row of A in G̃
@@ -84,8 +84,8 @@ func (s *gramSum) addProduct(trans bool, p engine.Matrix) {
 	}
 }
 
-// units bounds the round-off of an element of the sum AAᵀ, in units of roundoff.Unit·‖a‖‖a′‖. Here a and a′ are
-// the two rows of A whose product is the element.
+// units bounds the round-off of an element of the sum AAᵀ, in units of roundoff.Unit·‖a‖‖a′‖. Here a and
+// a′ are the two rows of A whose product is the element.
 func (s *gramSum) units() float64 {
 	if s.panels == 0 {
 		return 0
@@ -112,8 +112,9 @@ func (r *Rows) Gram(ctx context.Context, be engine.Backend, g, work []float64) (
 	return out, nil
 }
 
-// shift sets g.Shift to the mean squared norm of the rows, and changes the eigenvalue 0 of G to g.Shift. null is
-// the unit eigenvector of the eigenvalue 0. If null is nil, shift does nothing.
+// shift sets g.Shift to the mean squared norm of the rows, and changes the eigenvalue 0 of g.G to g.Shift. The
+// argument null is the unit eigenvector of the eigenvalue 0, or nil if the rows are not centred. If null is nil,
+// shift does nothing.
 func (g *Gram) shift(null []float64) {
 	if null == nil {
 		return
@@ -129,8 +130,10 @@ func (g *Gram) shift(null []float64) {
 	}
 }
 
-// close sets g.Norms to the norms of the rows of A, and g.Off to bounds on the norms of the errors of these rows.
-// It copies the lower triangle of g.G to the upper triangle.
+// close completes g, whose lower triangle is the computed product AAᵀ of n rows A. It sets g.Norms to the norms of
+// these rows. The exact rows of A are multiplied by the square roots of their weights, and centred if there is an
+// intercept. Rounding changes them. close sets g.Off to bounds on the norm of the rounding error of each row. It
+// copies the lower triangle of g.G to the upper triangle.
 func (g *Gram) close(r *Samples) {
 	mean := r.meanError()
 	for i := range g.N {

@@ -25,8 +25,9 @@ type sharing struct {
 	recalling bool      // the journals of all workers may still have the current pass
 }
 
-// questionWords is the number of 32-bit words of the hash that [question] returns. The workers add up each word, to
-// check that all have the same hash. Such a sum is exact in float64 for up to 2²¹ workers.
+// questionWords is the number of 32-bit words of the hash that [question] returns. All workers must have the same
+// hash. To check this, they add up each word over all workers. A worker then compares each sum with its own word
+// times the number of workers. Such a sum is exact in float64 for up to 2²¹ workers.
 const questionWords = 8
 
 // word returns the i-th 32-bit word of the question.

@@ -35,11 +35,11 @@ const (
 	// MeanPart is the number of rows in a partial sum. Package rows computes the mean of a block of rows from such
 	// partial sums.
 	MeanPart = 16
-	// MeanOfBlock and RowOfBlock are for one column of a block of rows. Let a be an element of the column, w the weight
-	// of its row, and o the column's element of rows.Stage.Origin. Let D = √Σw(a − o)². The computed mean of the
-	// column has an error of at most MeanOfBlock·Unit·D/√Σw, by Cauchy–Schwarz. MeanOfBlock is the number of additions
-	// within a partial sum, plus the number of partial sums, plus 8. These 8 roundings are in differences, products, a
-	// quotient and a compensated sum of weights.
+	// MeanOfBlock and RowOfBlock are for one column of a block of rows. Let a be an element of the column, w the
+	// weight of its row, and o the column's element of rows.Stage.Origin. Let D = √Σw(a − o)². The computed mean of
+	// the column has an error of at most MeanOfBlock·Unit·D/√Σw, by Cauchy–Schwarz. MeanOfBlock is the number of
+	// additions within a partial sum, plus the number of partial sums, plus 8. These 8 roundings are in
+	// differences, products, a quotient and a compensated sum of weights.
 	//
 	// After the mean is subtracted, the column has an error with a norm of at most RowOfBlock·Unit·D. It comes from the
 	// error of the mean and from two differences.
@@ -61,9 +61,9 @@ const (
 	// CentredSquares bounds the relative error of the squared norm of a centred sparse row, in units of Eps. For all
 	// other rows, fd.SquaresError bounds this error.
 	CentredSquares = 15
-	// Sum bounds the round-off of AᵀY, certify.Witness and ‖b‖² for a target b, in units of Eps. Such a sum over all
-	// rows is computed in two steps. Plain addition sums each group of SumRows rows. Compensated addition then adds
-	// up the groups, so that the error does not grow with the number of rows.
+	// Sum bounds the round-off of AᵀY, certify.Witness and ‖b‖² for a target b, in units of Eps. Such a sum over
+	// all rows is computed in two steps. Plain addition sums each group of SumRows rows. Compensated addition then
+	// adds up the groups, so that the error does not grow with the number of rows.
 	SumRows = 32
 	Sum     = SumRows/2 + 4
 	// With at least ManyTargets targets Y, the product AᵀY does not fit into the cache. Groups then have ManyRows
@@ -119,46 +119,53 @@ func Pass(gradient int, sparse bool) float64 {
 //
 //	chain = rows of the longest fold + number of folds
 //
-// consecutive additions. With the columns aᵢ of A, the error of entry (i, j) is at most chain·Unit·‖aᵢ‖‖aⱼ‖,
-// for any order of additions in the backend.
+// consecutive additions. With the columns aᵢ of A, the error of entry (i, j) is at most
+// chain·Unit·‖aᵢ‖‖aⱼ‖, for any order of additions in the backend.
 
-// GramSum bounds the error of a computed element aᵢᵀaⱼ of AᵀA, in units of Unit·‖aᵢ‖‖aⱼ‖ for columns aᵢ
-// and aⱼ of A. chain is the number of consecutive additions for an element. The added 1 covers second-order terms.
+// GramSum bounds the error of a computed element aᵢᵀaⱼ of AᵀA, in units of Unit·‖aᵢ‖‖aⱼ‖ for
+// columns aᵢ and aⱼ of A. chain is the number of consecutive additions for an element. The added 1 covers
+// second-order terms.
 func GramSum(chain float64) float64 { return chain + 1 }
 
 // LostSquares bounds the underflow error of an element of AᵀA, which is a sum over fewer than 2³⁴ rows. Each row
 // adds an underflow error of at most [Underflow].
 const LostSquares = 0x1p-1040
 
-// CholeskyFactor bounds the error of a computed Cholesky factorisation LLᵀ of H = AᵀA + γI for d features. The
-// bound for element (i, j) of LLᵀ − H is in units of Unit·√(Hᵢᵢ·Hⱼⱼ). chain is the number of consecutive
-// additions for an element of AᵀA. The factorisation contributes d+1 (N. Higham, Accuracy and Stability of
-// Numerical Algorithms, 2nd ed., theorem 10.3). The addition of γ and second-order terms contribute 3.
+// CholeskyFactor bounds the error of a computed Cholesky factorisation LLᵀ of H = AᵀA + γI, for d features A and
+// the penalty γ. The bound for element (i, j) of LLᵀ − H is in units of Unit·√(Hᵢᵢ·Hⱼⱼ), where Unit is
+// the rounding unit. The argument chain is the number of consecutive additions for an element of AᵀA. The
+// factorisation contributes d+1 (N. Higham, Accuracy and Stability of Numerical Algorithms, 2nd ed., theorem 10.3).
+// The addition of γ and second-order terms contribute 3.
 func CholeskyFactor(chain, d float64) float64 { return chain + d + 4 }
 
-// CholeskyPivot bounds the square of a computed pivot that is 0 in exact arithmetic. The bound for pivot i is in
-// units of Unit·Kᵢᵢ for K = AᵀA with d features. chain is the number of consecutive additions for an element of K.
+// CholeskyPivot bounds the square of a computed pivot that is 0 in exact arithmetic. It is for the Cholesky
+// factorisation of K = AᵀA with d features A. The bound for pivot i is in units of Unit·Kᵢᵢ, where Unit is the
+// rounding unit. The argument chain is the number of consecutive additions for an element of K.
 func CholeskyPivot(chain, d float64) float64 { return chain + d + 3 }
 
-// CholeskyResidual bounds the error of element i of the computed residual c − Kx − γx, for d features A and a
-// target b. Here K = AᵀA and c = Aᵀb. The bound is in units of Unit·‖aᵢ‖·(‖b‖ + Σ‖aⱼ‖|xⱼ|), for
-// the columns aⱼ of A. The error of γx is not included; see [GammaResidual]. chain is the number of consecutive
-// additions for an element of K.
+// CholeskyResidual bounds the error of element i of the computed residual c − Kx − γx, for d features A, a target
+// b, the penalty γ and coefficients x. Here K = AᵀA and c = Aᵀb. The bound is in units of
+// Unit·‖aᵢ‖·(‖b‖ + Σ‖aⱼ‖|xⱼ|), where Unit is the rounding unit and aⱼ are the columns of A. It
+// does not include the error of γx; see [GammaResidual]. The argument chain is the number of consecutive additions
+// for an element of K.
 func CholeskyResidual(chain, d float64) float64 { return chain + d + 3 }
 
-// GammaResidual bounds the error that the term γx causes in element i of the residual of [CholeskyResidual], in
-// units of Unit·γ|xᵢ|. d is the number of features.
+// GammaResidual bounds a part of the error of element i of the computed residual AᵀY − AᵀAx − γx, for d
+// features A, a target Y, the penalty γ and coefficients x. It is the part that the term γx causes, in units of
+// Unit·γ|xᵢ|, where Unit is the rounding unit. [CholeskyResidual] bounds the rest of the error.
 func GammaResidual(d float64) float64 { return d + 3 }
 
-// CholeskyRSS bounds the error of the computed sum of squared residuals ‖b‖² − 2cᵀx + xᵀKx, for d features A and
-// a target b. Here K = AᵀA and c = Aᵀb. The bound is in units of Unit·(‖b‖ + Σ‖aⱼ‖|xⱼ|)², for the
-// columns aⱼ of A. chain is the number of consecutive additions for an element of K. The proof is in docs/math.md
-// §14 ("Residuals of a direct method").
+// CholeskyRSS bounds the error of a computed sum of squared residuals, for d features A, a target b and
+// coefficients x. The sum is computed as ‖b‖² − 2cᵀx + xᵀKx, where K is AᵀA and c is Aᵀb. The bound is
+// in units of Unit·(‖b‖ + Σ‖aⱼ‖|xⱼ|)², where Unit is the rounding unit and aⱼ are the columns of A.
+// The argument chain is the number of consecutive additions for an element of AᵀA. The proof is in docs/math.md §14
+// ("Residuals of a direct method").
 func CholeskyRSS(chain, d float64) float64 { return 2*chain + 2*d + 12 }
 
-// GammaRSS bounds the error that the term γ‖x‖² causes in the sum of [CholeskyRSS], in units of Unit·γ‖x‖². The
-// sum has this term because Kx is computed as c − γx − r, where r is the residual of (K + γI)x = c. d is the
-// number of features.
+// GammaRSS bounds a part of the error of the sum of squared residuals that [CholeskyRSS] describes. In this sum,
+// the product AᵀAx is computed as c − γx − r. Here A has the d features, x are the coefficients, γ is the
+// penalty, c is Aᵀb for the target b, and r is the residual of (AᵀA + γI)x = c. So the sum has a term γ‖x‖².
+// GammaRSS bounds the error that this term causes, in units of Unit·γ‖x‖², where Unit is the rounding unit.
 func GammaRSS(d float64) float64 { return 2*d + 8 }
 
 // Constants of a fold of the streamed QR.
@@ -206,7 +213,7 @@ func QRPivot(q, longestFold, folds float64) float64 {
 }
 
 // SeminormalResidual bounds the error of element i of the computed negative gradient Rᵀ(z − Rx) − γx. Here R is
-// the triangular factor of d features A. z has the first d elements of the target's column in the factor of [A
-// Y]. The bound is in units of Unit·(‖aᵢ‖‖z − Rx‖ + γ|xᵢ|), where aᵢ is column i of A. It covers an inner product
-// of length d and a few operations.
+// the triangular factor of d features A. z has the first d elements of the target's column in the factor of [A Y].
+// The bound is in units of Unit·(‖aᵢ‖‖z − Rx‖ + γ|xᵢ|), where aᵢ is column i of A. It covers an inner
+// product of length d and a few operations.
 func SeminormalResidual(d float64) float64 { return d + 3 }
