@@ -185,8 +185,8 @@ func (o *diagnoseOptions) run(ctx context.Context, stdout, stderr io.Writer) err
 	if err != nil {
 		return o.explain(m, err)
 	}
-	if tally.Dropped.Load() > 0 {
-		fmt.Fprintln(stderr, "row numbers do not count the rows that were left out because of missing values")
+	if n := tally.Dropped.Load(); n > 0 {
+		fmt.Fprintf(stderr, "left out because of missing values: %s (row numbers count them)\n", count(n, "row"))
 	}
 	worst := run.worst.sorted()
 	if o.plot != "" {
@@ -234,17 +234,50 @@ func (o *diagnoseOptions) open(
 			return nil, nil, err
 		}
 	}
-	at := int64(0)
-	numbers = func() int64 {
-		for held.Share > 0 && held.Held(at) {
-			at++
-		}
-		at++
-		return held.First + at
-	}
+	var leftOut rowSet
+	numbers = rowNumbers(held, &leftOut)
 	prep := m.FittedPreparation()
-	src, err = table.Prepare(&prep, src, nil, prepare.EncodeOptions{Cells: rows.Opened.Cells, Tally: tally})
+	src, err = table.Prepare(&prep, src, nil, prepare.EncodeOptions{
+		Cells:   rows.Opened.Cells,
+		LeftOut: leftOut.add,
+		Tally:   tally,
+	})
 	return src, numbers, err
+}
+
+// rowNumbers returns a function for the positions of the rows of the fit in the files. Each call returns the position
+// of the next row, counted from 1. held tells which rows of the files were held out. leftOut has the rows that were
+// left out because of missing values. It counts them from 0, among the rows that were not held out.
+func rowNumbers(held dataset.Holdout, leftOut *rowSet) func() int64 {
+	at := int64(0)      // row of the files
+	notHeld := int64(0) // number of rows before it that were not held out
+	return func() int64 {
+		for {
+			row := at
+			at++
+			if held.Share > 0 && held.Held(row) {
+				continue
+			}
+			notHeld++
+			if !leftOut.has(notHeld - 1) {
+				return held.First + at
+			}
+		}
+	}
+}
+
+// A rowSet is a set of row numbers. It needs one bit for each number up to the largest.
+type rowSet struct{ words []uint64 }
+
+func (s *rowSet) add(row int64) {
+	for int64(len(s.words)) <= row/64 {
+		s.words = append(s.words, 0)
+	}
+	s.words[row/64] |= 1 << (row % 64)
+}
+
+func (s *rowSet) has(row int64) bool {
+	return row/64 < int64(len(s.words)) && s.words[row/64]>>(row%64)&1 != 0
 }
 
 // explain rewrites an error to name flags if the rows are not the training rows of the model.

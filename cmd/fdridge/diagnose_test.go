@@ -172,6 +172,57 @@ func TestDiagnoseCommand(t *testing.T) {
 	}
 }
 
+// TestDiagnoseRowNumbers: row numbers are positions in the file, although rows are held out or left out because of
+// missing values. The weights tell which row it is.
+func TestDiagnoseRowNumbers(t *testing.T) {
+	const n = 200
+	var text strings.Builder
+	text.WriteString("a,b,y,w\n")
+	missing := func(i int) bool { return i == 0 || i%7 == 3 || i%11 == 5 || i > 190 }
+	for i := range n {
+		v := float64(i)
+		a, y := fmt.Sprint(math.Sin(v)), fmt.Sprint(math.Cos(3*v))
+		switch {
+		case missing(i) && i%2 == 0:
+			a = ""
+		case missing(i):
+			y = ""
+		}
+		fmt.Fprintf(&text, "%s,%v,%s,%v\n", a, math.Mod(v*v, 13), y, 1+v/n)
+	}
+	data := write(t, "gaps.csv", text.String())
+	dir := t.TempDir()
+	for _, c := range []struct {
+		flags       string
+		first, last int
+		share       float64
+	}{
+		{"", 0, n, 0},
+		{"--holdout 0.3", 0, n, 0.3},
+		{"--rows 21:150", 20, 150, 0},
+		{"--rows 21:150 --holdout 0.3", 20, 150, 0.3},
+	} {
+		shared := append(strings.Fields(c.flags), "--data", data, "--target", "y", "--weights", "w")
+		must(t, append([]string{"fit", "--missing", "drop", "--gamma", "1", "--out", dir + "/m.json"}, shared...)...)
+		must(t, append([]string{"diagnose", "--model", dir + "/m.json", "--out", dir + "/r.csv"}, shared...)...)
+		_, rows := figuresOf(t, dir+"/r.csv")
+		held := dataset.Holdout{Share: c.share}
+		at := 0
+		for i := c.first; i < c.last; i++ {
+			if missing(i) || held.Share > 0 && held.Held(int64(i)) {
+				continue
+			}
+			if at == len(rows) || rows[at][0] != float64(i+1) || math.Abs(rows[at][1]-1-float64(i)/n) > 1e-12 {
+				t.Fatalf("%q: figures %d of %d: %v, want row %d", c.flags, at, len(rows), rows[min(at, len(rows)-1)][:2], i+1)
+			}
+			at++
+		}
+		if at != len(rows) {
+			t.Errorf("%q: %d figures for %d rows", c.flags, len(rows), at)
+		}
+	}
+}
+
 // TestDiagnoseMayBeWorse: the table of the worst rows names a row that it may leave out by mistake, because the bracket
 // of a leverage near 1 is wide. If all brackets are narrow, it names none.
 func TestDiagnoseMayBeWorse(t *testing.T) {

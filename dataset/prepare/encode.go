@@ -24,6 +24,9 @@ type EncodeOptions struct {
 	// is yielded.
 	KeepIncomplete bool
 	Incomplete     func(row int64)
+	// LeftOut, if not nil, is called in each pass with the number of each row that the policy MissingDrop leaves out,
+	// in order. Rows count from 0.
+	LeftOut func(row int64)
 	// Tally, if not nil, counts the values that were filled in, the rows left out, the unknown levels and the cells
 	// of a wrong type.
 	Tally *Tally
@@ -51,7 +54,11 @@ func (e *Encoding) Apply(src dataset.Source, o EncodeOptions) (dataset.Source, e
 	drop := e.dropper()
 	if drop != nil && !o.KeepIncomplete {
 		keep := func(b *dataset.Block, i int) bool {
-			return !drop.drops(*b, i, e.Inputs, true)
+			leftOut := drop.drops(*b, i, e.Inputs, true)
+			if leftOut && o.LeftOut != nil {
+				o.LeftOut(b.First + int64(i))
+			}
+			return !leftOut
 		}
 		src = dataset.Filter(src, keep, func(leftOut int64) {
 			o.Tally.Dropped.Add(leftOut)

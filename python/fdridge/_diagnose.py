@@ -32,11 +32,12 @@ def diagnose(estimator, X, y, sample_weight=None, plot=None):
     name of the target or a list of names, and sample_weight the name of a column. plot is the name of a file, .png or
     .svg, to which leave-one-out residuals are drawn against leverages, or None. The picture counts rows from 1.
 
-    Returns a `Diagnostics`, a dict of arrays. ``leverage``, of shape (n_samples,), includes the intercept. ``residual``
-    is the target minus the prediction, and ``leave_one_out`` is the target minus the prediction by the exact fit to all
-    other rows. Both have the shape of y. For each of the three, ``name_low`` and ``name_high`` are proved bounds on the
-    figure of the exact solution, at the alpha of the estimator. The attribute ``leave_one_out_rmse`` has a bracket
-    [low, high] for each target.
+    Returns a `Diagnostics`, a dict of arrays with an entry for each row of the fit. ``row`` is the index of the row in
+    the data, from 0: the fit of a table leaves out rows without a target. ``leverage`` includes the intercept.
+    ``residual`` is the target minus the prediction, and ``leave_one_out`` is the target minus the prediction by the
+    exact fit to all other rows. Both have the shape of y, without the rows that are left out. For the last three,
+    ``name_low`` and ``name_high`` are proved bounds on the figure of the exact solution, at the alpha of the estimator.
+    The attribute ``leave_one_out_rmse`` has a bracket [low, high] for each target.
     """
     targets = _check(estimator)
     kinds = (str, int) if _rows.is_file(X) else str  # columns of a file also have numbers
@@ -77,7 +78,8 @@ def diagnose(estimator, X, y, sample_weight=None, plot=None):
         except ValueError as e:
             raise ValueError(_in_python(str(e))) from None
         figures = np.load(io.BytesIO(contents(name)))
-    out = Diagnostics(leverage=figures[:, 2], leverage_low=figures[:, 3], leverage_high=figures[:, 4])
+    row = figures[:, 0].astype(np.int64) - 1
+    out = Diagnostics(row=row, leverage=figures[:, 2], leverage_low=figures[:, 3], leverage_high=figures[:, 4])
     for k, name in enumerate(["residual", "leave_one_out"]):
         for i, end in enumerate(["", "_low", "_high"]):
             values = figures[:, 5 + 3 * k + i :: 6]

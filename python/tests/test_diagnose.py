@@ -35,7 +35,21 @@ def test_diagnose(weighted, targets, is_sparse):
     squares = np.mean((found["leave_one_out"].T ** 2 * (1 if w is None else w)).T, axis=0)
     np.testing.assert_allclose(found.leave_one_out_rmse.mean(axis=1), np.sqrt(np.atleast_1d(squares)), rtol=1e-6)
     if targets is None:
-        assert pd.DataFrame(found).shape == (25, 9)
+        assert pd.DataFrame(found).shape == (25, 10)
+
+
+def test_row_numbers():
+    """A fit of a table leaves out rows without a target; ``row`` tells which rows are left."""
+    r = np.random.default_rng(54)
+    table = pd.DataFrame(r.standard_normal((40, 2)), columns=["a", "b"])
+    table["y"] = table["a"] + r.standard_normal(40)
+    table.loc[[0, 7, 39], "y"] = np.nan
+    model = fdridge.Ridge(alpha=1, prepare="auto").fit(table, target="y")
+    found = fdridge.diagnose(model, table, "y")
+    kept = table.index[table["y"].notna()]
+    assert np.array_equal(found["row"], kept)
+    left = table.drop(columns="y").loc[kept]
+    np.testing.assert_allclose(found["residual"], table["y"][kept] - model.predict(left), atol=1e-6)
 
 
 def test_other_rows():
