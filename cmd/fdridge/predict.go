@@ -282,7 +282,8 @@ func (p *predictionRun) printTally(stderr io.Writer) {
 	if n := p.of.Encode.Tally.Unknown.Load(); n > 0 {
 		fmt.Fprintf(
 			stderr,
-			"%s of %s unknown to the model: they count as (other), or the columns of these levels are zero\n",
+			"%s of %s that the model does not have (rare or absent in its training rows): "+
+				"they count as (other), or the columns of these levels are zero\n",
 			count(n, "value"),
 			count(int64(p.of.Encode.Tally.UnknownLevels()), "level"),
 		)

@@ -158,7 +158,7 @@ func TestPrepareAuto(t *testing.T) {
 	}
 	for _, want := range []string{
 		"2 values have another type than in the training rows", "5 missing values were replaced",
-		"2 values of 2 levels unknown to the model", "over 3 rows",
+		"2 values of 2 levels that the model does not have", "over 3 rows",
 	} {
 		if !strings.Contains(errs, want) {
 			t.Errorf("no %q in %s", want, errs)
