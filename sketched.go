@@ -219,7 +219,10 @@ func (s *sketchSearch) Grid(needs choose.Needs) (choose.GammaGrid, error) {
 	case given != nil:
 		return choose.GammaGrid{Gammas: given, Fixed: true, Given: true}, nil
 	case needs.Folds, s.opts.PerTarget && needs.Pass:
-		return choose.GammaGrid{Gammas: choose.Grid(s.current, smallGrid), Fixed: true}, nil
+		return choose.GammaGrid{
+			Gammas: choose.Grid(s.current, smallGrid),
+			Fixed:  true,
+		}, nil
 	case s.opts.PerTarget:
 		gammas, err := choose.EachGrid(s.current)
 		return choose.GammaGrid{Gammas: gammas, Fixed: true}, err
@@ -416,7 +419,8 @@ func (s sketched) withGram(
 		return s, why, nil
 	}
 	opts := s.pass()
-	s.passes, s.journal = s.passes+1, s.journal+1
+	s.passes++
+	s.journal++
 	sharp, err := s.sum.WithGram(ctx, s.src, opts)
 	if err != nil {
 		return s, reason.Reason{}, err
@@ -477,8 +481,12 @@ func (s *sketchSearch) solveCandidates(
 	for _, f := range fits {
 		passes = max(passes, f.Iterations)
 	}
-	s.passes, s.journal = s.passes+passes, s.journal+passes
-	why := reason.Reason{Rule: reason.CandidatesWereSolved, Numbers: []float64{float64(passes)}}
+	s.passes += passes
+	s.journal += passes
+	why := reason.Reason{
+		Rule:    reason.CandidatesWereSolved,
+		Numbers: []float64{float64(passes)},
+	}
 	s.spent = append(s.spent, why)
 	s.record(Step{
 		Stage:  Choosing,
@@ -497,7 +505,11 @@ func (s sketched) chooseBands(ctx context.Context) (sketched, error) {
 	if err != nil {
 		return s, err
 	}
-	opts := choose.BandOptions{Bands: bands, Penalty: s.factors, Candidates: s.opts.Candidates}
+	opts := choose.BandOptions{
+		Bands:      bands,
+		Penalty:    s.factors,
+		Candidates: s.opts.Candidates,
+	}
 	if !s.opts.choosesGamma() {
 		opts.Candidates, opts.GivenGamma = s.opts.Gammas, true
 	}
@@ -656,7 +668,8 @@ func (s sketched) start(c choice) *mat.Dense {
 		return nil
 	}
 	x := c.gamma.Path[c.gamma.Index].Coef()
-	if norm := mat.Norm(x, 1); math.IsInf(norm, 0) || math.IsNaN(norm) {
+	norm := mat.Norm(x, 1)
+	if math.IsInf(norm, 0) || math.IsNaN(norm) {
 		return nil
 	}
 	return x

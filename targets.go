@@ -26,7 +26,9 @@ func (r *request) eachCandidates() []float64 {
 }
 
 // isTogether reports whether all targets are one block.
-func (o *Options) isTogether() bool { return !o.PerTarget || o.Classes != nil }
+func (o *Options) isTogether() bool {
+	return !o.PerTarget || o.Classes != nil
+}
 
 // blockOfTargets returns the number of targets that fit in memory together.
 func (j job) blockOfTargets() int {
@@ -66,7 +68,8 @@ func (j job) runBlocks(ctx context.Context, width int) (*Result, error) {
 			return nil, err
 		}
 		part, err := block.run(ctx)
-		if _, short := errors.AsType[*ridge.NotConvergedError](err); err != nil && !short {
+		_, short := errors.AsType[*ridge.NotConvergedError](err)
+		if err != nil && !short {
 			return nil, err
 		}
 		if err := j.opts.deliver(lo, part.Solutions); err != nil {
@@ -86,7 +89,11 @@ func (j job) runBlocks(ctx context.Context, width int) (*Result, error) {
 
 // block returns the job for targets lo to hi−1. Its sketch takes the spectrum from shared if it is there, and
 // otherwise stores it there. firstGrid has the default candidates of the first block.
-func (j job) block(lo, hi int, shared *ridge.SpectrumCache, firstGrid []float64) (job, error) {
+func (j job) block(
+	lo, hi int,
+	shared *ridge.SpectrumCache,
+	firstGrid []float64,
+) (job, error) {
 	r := *j.request
 	r.firstGrid = firstGrid
 	summarized := r.opts.Summarized
@@ -142,7 +149,8 @@ func (o *Options) deliver(first int, solutions []*ridge.Solution) error {
 
 // join appends the targets of o to the targets of r. Both have the same candidates.
 func (r *Result) join(o *Result) {
-	f, g := r.Solutions[0], o.Solutions[0]
+	f := r.Solutions[0]
+	g := o.Solutions[0]
 	f.Targets = append(f.Targets, g.Targets...)
 	f.Gammas = append(f.Gammas, g.Gammas...)
 	f.Gamma = math.Min(f.Gamma, g.Gamma)
@@ -152,7 +160,8 @@ func (r *Result) join(o *Result) {
 	f.EffectiveDimension.Lo = math.Min(f.EffectiveDimension.Lo, g.EffectiveDimension.Lo)
 	f.EffectiveDimension.Hi = math.Max(f.EffectiveDimension.Hi, g.EffectiveDimension.Hi)
 	f.EffectiveDimensions = append(f.EffectiveDimensions, g.EffectiveDimensions...)
-	f.Passes, f.Iterations = f.Passes+g.Passes, f.Iterations+g.Iterations
+	f.Passes += g.Passes
+	f.Iterations += g.Iterations
 	r.Status = r.Status.Worse(o.Status)
 	r.Passes += o.Passes
 	r.Trace = append(r.Trace, o.Trace...)

@@ -72,7 +72,8 @@ func (z *layers) normal(rng *rand.Rand) float64 {
 func tail(rng *rand.Rand) float64 {
 	for {
 		x := float64(-math.Log(rng.Float64()) * (1.0 / tailBegins))
-		if y := -math.Log(rng.Float64()); y+y >= float64(x*x) {
+		y := -math.Log(rng.Float64())
+		if y+y >= float64(x*x) {
 			return x
 		}
 	}

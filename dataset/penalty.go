@@ -14,7 +14,10 @@ import (
 //
 // Every pⱼ must be positive and finite, otherwise the error is [ErrInput].
 func Penalty(p []float64) (*Scaling, error) {
-	return (&Scaling{Mean: make([]float64, len(p)), Scale: ones(len(p))}).Penalize(p)
+	return (&Scaling{
+		Mean:  make([]float64, len(p)),
+		Scale: ones(len(p)),
+	}).Penalize(p)
 }
 
 // Penalize returns the scaling that first applies s and then divides each column j by √pⱼ; see [Penalty]. If s does

@@ -11,7 +11,8 @@ func Targets(src Source, lo, hi int) (Source, error) {
 	if err := checkSources(src); err != nil {
 		return nil, err
 	}
-	if _, _, t := src.Dims(); lo < 0 || lo >= hi || hi > t {
+	_, _, t := src.Dims()
+	if lo < 0 || lo >= hi || hi > t {
 		return nil, newDimensionError("targets %d to %d of %d", lo, hi, t)
 	}
 	return someTargets{src, lo, hi}, nil

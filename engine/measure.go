@@ -37,7 +37,8 @@ func Measure(ctx context.Context, be Backend, d time.Duration) (Measurement, err
 	b := make([]float64, n*n)
 	c := make([]float64, n*n)
 	for i := range a {
-		a[i], b[i] = float64(i%7), float64(i%5)
+		a[i] = float64(i % 7)
+		b[i] = float64(i % 5)
 	}
 	product := func() {
 		left, right := View(n, n, a), View(n, n, b)
@@ -55,7 +56,8 @@ func Measure(ctx context.Context, be Backend, d time.Duration) (Measurement, err
 	// Reading the matrix takes nearly all the time of a matrix-vector product.
 	const rows, cols = 1 << 15, 1 << 10 // 256 MiB
 	const bytes = 8 * rows * cols
-	b, c = make([]float64, cols), make([]float64, rows)
+	b = make([]float64, cols)
+	c = make([]float64, rows)
 	start := time.Now()
 	a = make([]float64, rows*cols)
 	for i := range a {
@@ -71,7 +73,11 @@ func Measure(ctx context.Context, be Backend, d time.Duration) (Measurement, err
 
 // repeat calls f once without timing it. Then it calls f at least once and until d has passed, and returns the time
 // and the number of these calls.
-func repeat(ctx context.Context, d time.Duration, f func()) (seconds float64, runs int, err error) {
+func repeat(
+	ctx context.Context,
+	d time.Duration,
+	f func(),
+) (seconds float64, runs int, err error) {
 	f()
 	start := time.Now()
 	for runs == 0 || time.Since(start) < d {

@@ -8,6 +8,8 @@ var _ Backend = (*cblas.Backend)(nil)
 
 // constructors are the constructors of all backends of this build, beginning with the default backend.
 var constructors = []constructor{
-	{"openblas", func(t Tuning) (Backend, error) { return cblas.New(t.Threads.Value) }},
+	{"openblas", func(t Tuning) (Backend, error) {
+		return cblas.New(t.Threads.Value)
+	}},
 	pureGo,
 }

@@ -77,7 +77,8 @@ func (s *Sketch) version() uint32 {
 		return versionScatter
 	case s.sparse.hasCentres():
 		return versionCentred
-	case s.sparse.Rows > 0 || s.cfg.SparseRows != s.cfg.defaultSparseRows(s.m, s.p):
+	case s.sparse.Rows > 0 ||
+		s.cfg.SparseRows != s.cfg.defaultSparseRows(s.m, s.p):
 		return versionSparse
 	}
 	return versionRows
@@ -252,9 +253,13 @@ func decode(m *wire.Reader, be engine.Backend) *Sketch {
 			Backend:    be,
 			Store:      StoreRows,
 		},
-		m:      int(min(h.Size, h.Dim)),
-		p:      int(h.ShrinkRows),
-		matrix: matrix{ld: int(h.Dim), rows: int(h.Rows), kept: int(h.Kept)},
+		m: int(min(h.Size, h.Dim)),
+		p: int(h.ShrinkRows),
+		matrix: matrix{
+			ld:   int(h.Dim),
+			rows: int(h.Rows),
+			kept: int(h.Kept),
+		},
 		account: account{
 			eta:      h.Eta,
 			roundOff: h.RoundOff,

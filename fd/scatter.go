@@ -90,7 +90,8 @@ func (s *Sketch) addRows(sums []twofold.Total, product []float64) (pad float64, 
 			twofold.AddTo(sums[i*(i+1)/2:], row)
 		}
 		blocks++
-		pad += padOfProduct(s.cfg.Backend, n, added) + padOfSums(s.shrinks+blocks, traceOfSums(d, sums))
+		pad += padOfProduct(s.cfg.Backend, n, added) +
+			padOfSums(s.shrinks+blocks, traceOfSums(d, sums))
 	}
 	return pad, blocks
 }

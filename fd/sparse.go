@@ -29,7 +29,10 @@ type sparseRows struct {
 }
 
 func newSparseRows(cfg Config) sparseRows {
-	return sparseRows{CSR: engine.CSR{Cols: cfg.Dim}, most: max(cfg.SparseRows, 0)}
+	return sparseRows{
+		CSR:  engine.CSR{Cols: cfg.Dim},
+		most: max(cfg.SparseRows, 0),
+	}
 }
 
 // sparseRows returns the largest number of sparse rows in a buffer that keeps m rows and takes p rows between
@@ -97,7 +100,12 @@ func (s *Sketch) maxEntries() int {
 // placeSparse appends the sparse row x with the column numbers idx and the values val. If c is not nil, it appends
 // the row x − f·μ, where c is the centre μ. The row must have been checked. It is stored in sparse form if
 // possible, otherwise as a dense row.
-func (s *Sketch) placeSparse(idx []int32, val []float64, c *centre, f float64) error {
+func (s *Sketch) placeSparse(
+	idx []int32,
+	val []float64,
+	c *centre,
+	f float64,
+) error {
 	if c != nil && c.vanishes(f) {
 		c = nil
 	}
@@ -117,7 +125,12 @@ func (s *Sketch) placeSparse(idx []int32, val []float64, c *centre, f float64) e
 // keepSparse stores the sparse row x with the column numbers idx and the values val, in sparse form. If c is not
 // nil, the row is x − f·μ, where c is the centre μ. keepSparse also stores the centre if the buffer does not
 // contain it yet.
-func (s *Sketch) keepSparse(idx []int32, val []float64, c *centre, f float64) error {
+func (s *Sketch) keepSparse(
+	idx []int32,
+	val []float64,
+	c *centre,
+	f float64,
+) error {
 	s.allocate()
 	s.allocateSparse()
 	most := s.maxEntries()
@@ -186,7 +199,8 @@ func (w *sparseRows) empty() {
 		w.RowPtr = w.RowPtr[:1]
 		w.ColIdx = w.ColIdx[:0]
 		w.Val = w.Val[:0]
-		w.times, w.centre = w.times[:0], w.centre[:0]
+		w.times = w.times[:0]
+		w.centre = w.centre[:0]
 	}
 }
 

@@ -80,7 +80,8 @@ func (w *sparseHeader) check(m *wire.Reader, h *sketchHeader, version uint32) {
 		most = 0
 	}
 	m.Within(120, "the limit of sparse rows", w.Most, 0, most)
-	if m.Err() == nil && !addressable(int(kept), int(w.Most), 1) {
+	if m.Err() == nil &&
+		!addressable(int(kept), int(w.Most), 1) {
 		m.Fail(120, ErrSize, "sketch too large for this machine: (m+r)² = (%d+%d)²", kept, w.Most)
 	}
 	if m.Err() != nil {
@@ -213,7 +214,8 @@ func (s *Sketch) checkCentres(m *wire.Reader, at int64, version uint32) {
 			}
 		}
 	}
-	if rows := int64(s.rows - s.countCentres() + w.Rows); rows > s.count {
+	rows := int64(s.rows - s.countCentres() + w.Rows)
+	if rows > s.count {
 		m.Fail(72, nil, "%d rows were appended, but %d are left", s.count, rows)
 	}
 }

@@ -32,7 +32,9 @@ func number(name string, at func(w *Fit, r *Record, j int) *float64) array {
 		name, 1, func(w *Fit, r *Record, j int) []float64 {
 			return []float64{*at(w, r, j)}
 		},
-		func(w *Fit, r *Record, j int, v []float64) { *at(w, r, j) = v[0] },
+		func(w *Fit, r *Record, j int, v []float64) {
+			*at(w, r, j) = v[0]
+		},
 	}
 }
 
@@ -58,8 +60,12 @@ var arrays = []array{
 		func(w *Fit, _ *Record, j int) []float64 { return w.Coef[j] },
 		func(w *Fit, _ *Record, j int, v []float64) { w.Coef[j] = v },
 	},
-	number("intercept", func(w *Fit, _ *Record, j int) *float64 { return &w.Intercept[j] }),
-	number("gamma", func(w *Fit, _ *Record, j int) *float64 { return &w.Gammas[j] }),
+	number("intercept", func(w *Fit, _ *Record, j int) *float64 {
+		return &w.Intercept[j]
+	}),
+	number("gamma", func(w *Fit, _ *Record, j int) *float64 {
+		return &w.Gammas[j]
+	}),
 	number("tss", func(w *Fit, _ *Record, j int) *float64 { return &w.TSS[j] }),
 	number("error_bound", func(_ *Fit, r *Record, j int) *float64 {
 		return &r.Certificates[j].ErrorBound
@@ -106,7 +112,9 @@ var coefArrays = []array{
 	}),
 	number(
 		"coef_relative_error_bound",
-		func(_ *Fit, r *Record, j int) *float64 { return (*float64)(&r.CoefRelative[j]) },
+		func(_ *Fit, r *Record, j int) *float64 {
+			return (*float64)(&r.CoefRelative[j])
+		},
 	),
 }
 
@@ -147,7 +155,10 @@ func (m *Model) WriteArrays(w io.Writer) error {
 			return err
 		}
 		if len(r.R2Bracket) == 0 { // the record does not have it
-			unknown := PerTarget[ridge.Interval]{{Lo: math.Inf(-1), Hi: math.Inf(1)}}
+			unknown := PerTarget[ridge.Interval]{{
+				Lo: math.Inf(-1),
+				Hi: math.Inf(1),
+			}}
 			r.R2Bracket = slices.Repeat(unknown, t)
 		}
 		records[i] = r

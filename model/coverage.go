@@ -85,7 +85,9 @@ func (e *CoverageRowsError) Error() string {
 }
 
 // Is reports whether target is [ErrInput].
-func (e *CoverageRowsError) Is(target error) bool { return target == ErrInput }
+func (e *CoverageRowsError) Is(target error) bool {
+	return target == ErrInput
+}
 
 // A Calibration holds the absolute residuals of held-out rows, from which [Calibration.Coverages] computes the
 // widths of prediction intervals. It takes 16 bytes for each row, each γ and each target of the model.
@@ -122,7 +124,8 @@ func (m *Model) Calibrate(
 		return nil, fmt.Errorf("%w: a calibration needs rows and a fit", errShape)
 	}
 	t := len(m.Fits[0].Coef)
-	if _, d, k := held.Dims(); d != len(m.Fits[0].Coef[0]) || k != t {
+	_, d, k := held.Dims()
+	if d != len(m.Fits[0].Coef[0]) || k != t {
 		return nil, fmt.Errorf(
 			"%w: rows of %d features and %d targets, the model has %d and %d",
 			errShape, d, k, len(m.Fits[0].Coef[0]), t)
@@ -203,7 +206,12 @@ func (m *Model) certified() (*Predictor, error) {
 
 // bracketExact writes intervals for the rows of b to dst. They contain the predictions of the exact solution. If
 // exact is nil, nothing is proved, and the intervals are infinite.
-func bracketExact(ctx context.Context, exact bounds, dst []ridge.Interval, b dataset.Block) error {
+func bracketExact(
+	ctx context.Context,
+	exact bounds,
+	dst []ridge.Interval,
+	b dataset.Block,
+) error {
 	if exact != nil {
 		return exact.bracket(ctx, dst, b)
 	}
@@ -295,7 +303,11 @@ type coverageBounds struct {
 
 func (coverageBounds) basis() Basis { return ByCoverage }
 
-func (c coverageBounds) bracket(ctx context.Context, dst []ridge.Interval, b dataset.Block) error {
+func (c coverageBounds) bracket(
+	ctx context.Context,
+	dst []ridge.Interval,
+	b dataset.Block,
+) error {
 	return bracketExact(ctx, c.exact, dst, b)
 }
 
@@ -303,7 +315,12 @@ func (c coverageBounds) bracket(ctx context.Context, dst []ridge.Interval, b dat
 // the interval [lo, hi] that contains the exact solution's prediction for target j. Let ŷ be the prediction
 // yhat[j], and let q and q* be the radius and the exact radius of target j. The new interval is the smallest that
 // contains ŷ ± q and [lo − q*, hi + q*]. If q* is infinite, it is ŷ ± q. All ends are rounded outwards.
-func (c coverageBounds) finish(dst []ridge.Interval, yhat []float64, b dataset.Block, i int) {
+func (c coverageBounds) finish(
+	dst []ridge.Interval,
+	yhat []float64,
+	b dataset.Block,
+	i int,
+) {
 	for j := range dst {
 		q := float64(c.Radius[j]) + roundOff(&c.fit.Targets[j], b, i)
 		v := ridge.Interval{

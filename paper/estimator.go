@@ -81,7 +81,15 @@ func (m *LinearModel) oneShot(method string, r int, b []float64) (*Estimator, er
 	}
 	d := m.d
 	w := make([]float64, d*d) // the rows are R·vᵢ
-	m.be.Gemm(false, true, 1, engine.View(d, d, v), engine.View(d, d, m.r), 0, engine.View(d, d, w))
+	m.be.Gemm(
+		false,
+		true,
+		1,
+		engine.View(d, d, v),
+		engine.View(d, d, m.r),
+		0,
+		engine.View(d, d, w),
+	)
 	m.be.Gemv(false, 1, engine.View(d, d, w), m.rx0, 0, e.excess)
 	for i, s2 := range e.s2 {
 		e.excess[i] -= s2 * e.x0[i]
@@ -182,8 +190,24 @@ func (m *LinearModel) Classical(sa mat.Matrix, sst mat.Symmetric) (*Estimator, e
 	}
 	d := m.d
 	w, wss := make([]float64, d*r), make([]float64, d*r) // the rows of w are SA·vᵢ
-	m.be.Gemm(false, true, 1, engine.View(d, d, v), engine.View(r, d, b), 0, engine.View(d, r, w))
-	m.be.Gemm(false, false, 1, engine.View(d, r, w), engine.View(r, r, ss), 0, engine.View(d, r, wss))
+	m.be.Gemm(
+		false,
+		true,
+		1,
+		engine.View(d, d, v),
+		engine.View(r, d, b),
+		0,
+		engine.View(d, r, w),
+	)
+	m.be.Gemm(
+		false,
+		false,
+		1,
+		engine.View(d, r, w),
+		engine.View(r, r, ss),
+		0,
+		engine.View(d, r, wss),
+	)
 	e.noise2 = rowDots(d, wss, w)
 	return e, nil
 }
@@ -282,7 +306,10 @@ func (e *Estimator) Bounds(gamma float64) (RiskBounds, error) {
 		Bias2:    squared(bias-far, bias+far),
 		Variance: squared(gamma/(s+b.RoundOff)*sd-slack, (1+q)*sd+slack),
 	}
-	r.MSE = ridge.Interval{Lo: r.Bias2.Lo + r.Variance.Lo, Hi: r.Bias2.Hi + r.Variance.Hi}
+	r.MSE = ridge.Interval{
+		Lo: r.Bias2.Lo + r.Variance.Lo,
+		Hi: r.Bias2.Hi + r.Variance.Hi,
+	}
 	return r, nil
 }
 

@@ -203,11 +203,14 @@ func robustBest(c *convergence) finding {
 	var n notes
 	for _, gamma := range c.gammas {
 		methods, last := c.order(gamma)
-		methods = slices.DeleteFunc(methods, func(m string) bool { return m == "RFD" })
+		methods = slices.DeleteFunc(methods, func(m string) bool {
+			return m == "RFD"
+		})
 		for t := 1; t <= last; t++ {
 			for _, m := range iterated {
 				n.unless(
-					m == "RFD" || c.at("RFD", gamma, t) <= c.at(m, gamma, t),
+					m == "RFD" ||
+						c.at("RFD", gamma, t) <= c.at(m, gamma, t),
 					"%s is better at γ = %g, t = %d",
 					m,
 					gamma,
@@ -241,7 +244,8 @@ func deterministicFirst(c *convergence, gamma float64) finding {
 	methods, t := c.order(gamma)
 	n.number("t = %d: %s, best randomised %s", t, c.listed(gamma, t, "FD"), c.bestRandom(gamma, t))
 	n.unless(
-		slices.Contains(sketchOnce, methods[0]) && slices.Contains(sketchOnce, methods[1]),
+		slices.Contains(sketchOnce, methods[0]) &&
+			slices.Contains(sketchOnce, methods[1]),
 		"the order is %s",
 		strings.Join(methods, ", "),
 	)
@@ -363,7 +367,9 @@ func sharpRate(c *convergence) finding {
 			ratios = append(ratios, c.find(m, gamma).contraction(c.floor)/c.rate(m, gamma))
 		}
 	}
-	ok := !slices.ContainsFunc(ratios, func(q float64) bool { return q < 1-fewPercent })
+	ok := !slices.ContainsFunc(ratios, func(q float64) bool {
+		return q < 1-fewPercent
+	})
 	return check(
 		ok,
 		"seen over promised "+span(ratios...),

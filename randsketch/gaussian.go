@@ -52,7 +52,13 @@ func (g *gaussian) column(i int64, out []float64) {
 	floats.Scale(1/math.Sqrt(float64(g.m)), out)
 }
 
-func (g *gaussian) rows(firstRow int64, n int, x []float64, ldx int, y []float64) {
+func (g *gaussian) rows(
+	firstRow int64,
+	n int,
+	x []float64,
+	ldx int,
+	y []float64,
+) {
 	w := g.width()
 	for done := 0; done < n; {
 		k := min(n-done, panelRows-g.held)

@@ -19,7 +19,11 @@ type sjlt struct {
 }
 
 func newSJLT(b base, nnz int) *sjlt {
-	j := &sjlt{base: b, nnz: nnz, entries: make([]entry, panelRows*nnz)}
+	j := &sjlt{
+		base:    b,
+		nnz:     nnz,
+		entries: make([]entry, panelRows*nnz),
+	}
 	j.draw = j.drawColumns
 	j.addDense = j.addDenseRows
 	j.addSparse = j.addSparseRows
@@ -54,7 +58,13 @@ func (j *sjlt) column(i int64, out []float64) {
 	}
 }
 
-func (j *sjlt) rows(firstRow int64, n int, x []float64, ldx int, y []float64) {
+func (j *sjlt) rows(
+	firstRow int64,
+	n int,
+	x []float64,
+	ldx int,
+	y []float64,
+) {
 	j.x = x
 	j.ldx = ldx
 	j.y = y
@@ -70,7 +80,11 @@ func (j *sjlt) sparse(firstRow int64, x *engine.CSR, y []float64) {
 
 // panels draws the columns of S for n rows, from row number firstRow on, and adds the rows by calling add.
 // length is the approximate number of nonzeros in a row.
-func (j *sjlt) panels(firstRow int64, n, length int, add func(s *stream, lo, hi int)) {
+func (j *sjlt) panels(
+	firstRow int64,
+	n, length int,
+	add func(s *stream, lo, hi int),
+) {
 	for j.lo = 0; j.lo < n; j.lo = j.hi {
 		j.hi = min(n, j.lo+panelRows)
 		j.firstRow = firstRow + int64(j.lo)

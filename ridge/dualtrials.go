@@ -28,7 +28,10 @@ const (
 // instead, because this costs little.
 func (e *dualExact) usesTrials() bool {
 	kept, ok := e.data.(*dual.Rows)
-	return ok && e.method == DualCG && kept.Sparse() && kept.N() > 2*dual.SharedTrials
+	return ok &&
+		e.method == DualCG &&
+		kept.Sparse() &&
+		kept.N() > 2*dual.SharedTrials
 }
 
 // leaveOneOutByTrials solves by conjugate gradients, without AAᵀ. It brackets the leverages of the rows by trial

@@ -139,6 +139,7 @@ func (s *Summary) solvePairs(
 		}
 		f.Status = f.Status.Worse(status)
 	}
-	f.Passes, f.Iterations = f.Passes+passes, f.Iterations+passes
+	f.Passes += passes
+	f.Iterations += passes
 	return nil
 }

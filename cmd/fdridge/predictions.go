@@ -35,7 +35,9 @@ func (o *predictOptions) predictionForm() (string, error) {
 		return "", err
 	}
 	switch {
-	case as == "" || as == "text" || as == "csv" && o.json && o.outFormat == "auto":
+	case as == "" ||
+		as == "text" ||
+		as == "csv" && o.json && o.outFormat == "auto":
 		return "", nil
 	case as == "csv" && !o.json:
 		return as, nil
@@ -53,7 +55,11 @@ func (p *predictionRun) writer(w io.Writer, prompt bool) (predictionWriter, erro
 	case p.block != nil:
 		return p.block, nil
 	case p.asJSON:
-		return &jsonPredictions{predictionRun: p, to: w, all: []model.PerTarget[model.Number]{}}, nil
+		return &jsonPredictions{
+			predictionRun: p,
+			to:            w,
+			all:           []model.PerTarget[model.Number]{},
+		}, nil
 	case p.form == "npy":
 		return p.decider.asNumbers(&npyPredictions{to: w, keys: p.keys}), nil
 	case p.form == "csv":

@@ -103,18 +103,28 @@ func newDecoder(h *head, body []byte, room *allocator) *decoder {
 }
 
 // batch decodes the columns selected by wanted.
-func (d *decoder) batch(rows int64, schema []field, wanted []bool) (*batch, error) {
+func (d *decoder) batch(
+	rows int64,
+	schema []field,
+	wanted []bool,
+) (*batch, error) {
 	if rows > math.MaxInt32 {
 		return nil, fmt.Errorf("it has %d rows", rows)
 	}
-	b := &batch{rows: int(rows), columns: make([]*array, len(schema)), room: d.room}
+	b := &batch{
+		rows:    int(rows),
+		columns: make([]*array, len(schema)),
+		room:    d.room,
+	}
 	for i := range schema {
 		b.columns[i] = d.array(&schema[i].dataType, wanted[i])
-		if a := b.columns[i]; a != nil && d.err == nil && a.n != b.rows {
+		a := b.columns[i]
+		if a != nil && d.err == nil && a.n != b.rows {
 			d.err = fmt.Errorf("column %d has %d rows, the batch %d", i+1, a.n, b.rows)
 		}
 	}
-	if d.err == nil && (len(d.nodes) > 0 || len(d.buffers) > 0) {
+	if d.err == nil &&
+		(len(d.nodes) > 0 || len(d.buffers) > 0) {
 		d.err = errors.New("it has more columns than the schema")
 	}
 	d.run()
@@ -192,7 +202,8 @@ func (a *array) isComplete(nulls int64) bool {
 	case typeInt, typeFloat, typeBool, typeDate, typeTimestamp, typeDecimal:
 		return int64(len(a.data)) >= (n*int64(t.bits)+7)/8
 	case typeText, typeLargeText:
-		return n == 0 || int64(len(a.data)) >= (n+1)*int64(t.bits)/8
+		return n == 0 ||
+			int64(len(a.data)) >= (n+1)*int64(t.bits)/8
 	case typeTextView:
 		return int64(len(a.data)) >= 16*n
 	case typeFixedList:

@@ -136,7 +136,10 @@ func (r *reader) makeParts() {
 		p := &r.parts[last]
 		p.js = append(p.js, j)
 		p.fields = append(p.fields, at.field)
-		p.plain = p.plain && plain && len(p.js) <= columns.Tile && r.areAdjacent(p.js)
+		p.plain = p.plain &&
+			plain &&
+			len(p.js) <= columns.Tile &&
+			r.areAdjacent(p.js)
 	}
 	for i := range r.parts {
 		p := &r.parts[i]
@@ -321,7 +324,9 @@ func (r *reader) advance() (bool, error) {
 func (r *reader) addDictionary(h *head, d *decoder) error {
 	for i := range r.schema {
 		of := r.schema[i].dataType
-		if of.index == nil || of.dictionary != h.id || !r.wanted[i] {
+		if of.index == nil ||
+			of.dictionary != h.id ||
+			!r.wanted[i] {
 			continue
 		}
 		of.index = nil
@@ -357,7 +362,8 @@ func (r *reader) rows(b *dataset.Buffer, n int, lends bool) error {
 	height := min(rowsPerTile, max(leastRows, tileNumbers/(r.Features+r.Targets)))
 	err := parallel.Do((n+height-1)/height, len(x)+len(y), func(i int) (err error) {
 		defer r.recoverDamaged(&err)
-		lo, hi := i*height, min((i+1)*height, n)
+		lo := i * height
+		hi := min((i+1)*height, n)
 		t := *r
 		t.tile = tiles.Get().(*tile)
 		defer tiles.Put(t.tile)

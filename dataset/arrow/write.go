@@ -29,7 +29,12 @@ const (
 // NewWriter returns a Writer of rows with the given column names. If stream is true, it writes the stream format,
 // otherwise the file format. The notes, each a key followed by its value, are written to the metadata of the
 // schema. Nothing is written before the first record batch. The error is for a key without a value.
-func NewWriter(w io.Writer, stream bool, names []string, notes ...string) (*Writer, error) {
+func NewWriter(
+	w io.Writer,
+	stream bool,
+	names []string,
+	notes ...string,
+) (*Writer, error) {
 	if len(notes)%2 != 0 {
 		return nil, errors.New("arrow: a note has no value")
 	}

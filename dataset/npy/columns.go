@@ -12,7 +12,12 @@ import (
 
 // byColumns returns two sources for an array in Fortran order, which is stored column by column. The rows of the
 // first source are the feature columns of the array, and the rows of the second are the target columns.
-func byColumns(open opening, h header, choice columns.Choice, stamp dataset.Stamp) *dataset.Columns {
+func byColumns(
+	open opening,
+	h header,
+	choice columns.Choice,
+	stamp dataset.Stamp,
+) *dataset.Columns {
 	order := make([]int, choice.Features+choice.Targets)
 	for j, k := range choice.To {
 		if k >= 0 {
@@ -77,7 +82,8 @@ func (r *transposedReader) Read(b *dataset.Buffer, rows int) error {
 	r.next += len(order)
 	group := max(1, chunkBytes/(height*r.size))
 	return parallel.Do((len(order)+group-1)/group, len(b.X), func(i int) error {
-		lo, hi := i*group, min((i+1)*group, len(order))
+		lo := i * group
+		hi := min((i+1)*group, len(order))
 		return r.readColumns(b.X[lo*height:hi*height], order[lo:hi])
 	})
 }

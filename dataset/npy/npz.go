@@ -32,7 +32,9 @@ func OpenMember(name, member string, opts Options) (*dataset.Stream, error) {
 			return nil, err
 		}
 	}
-	open := func(was dataset.Stamp) (*input, error) { return openMember(name, member, was) }
+	open := func(was dataset.Stamp) (*input, error) {
+		return openMember(name, member, was)
+	}
 	return source(open, open, opts)
 }
 
@@ -58,7 +60,9 @@ func members(z *zip.Reader) []string {
 
 // hasSparse reports whether the features are a sparse matrix.
 func hasSparse(names []string) bool {
-	return isSparse(names) && !slices.Contains(names, "x") && !slices.Contains(names, "X")
+	return isSparse(names) &&
+		!slices.Contains(names, "x") &&
+		!slices.Contains(names, "X")
 }
 
 // memberOfFeatures returns the name of the array that holds the features: x, X or the only array. names are the
@@ -99,7 +103,10 @@ func openArchive(name string, was dataset.Stamp) (*rawfile.File, *zip.Reader, er
 	file := f.At()
 	if file == nil {
 		f.Close() // nothing was read
-		return nil, nil, &dataset.InputError{File: name, Msg: "is a " + f.Packed() + " stream, not a .npz archive"}
+		return nil, nil, &dataset.InputError{
+			File: name,
+			Msg:  "is a " + f.Packed() + " stream, not a .npz archive",
+		}
 	}
 	z, err := zip.NewReader(file, f.Plain)
 	if err != nil {
@@ -135,7 +142,9 @@ func openMemberAs(
 	if err != nil {
 		return nil, err
 	}
-	i := slices.IndexFunc(z.File, func(f *zip.File) bool { return f.Name == member+".npy" })
+	i := slices.IndexFunc(z.File, func(f *zip.File) bool {
+		return f.Name == member+".npy"
+	})
 	if i < 0 {
 		f.Close() // only the directory of the archive was read
 		return nil, &dataset.InputError{
@@ -143,8 +152,14 @@ func openMemberAs(
 			Msg:  fmt.Sprintf("has no array %q; it holds %s", printable.Excerpt(member), joinNames(members(z))),
 		}
 	}
-	in := &input{name: name + ":" + member, stamp: f.Stamp(), unchanged: f.Unchanged}
-	in.wrap = func(err error, row int) error { return wrapMember(in.name, err, row) }
+	in := &input{
+		name:      name + ":" + member,
+		stamp:     f.Stamp(),
+		unchanged: f.Unchanged,
+	}
+	in.wrap = func(err error, row int) error {
+		return wrapMember(in.name, err, row)
+	}
 	entry, err := in.openEntry(z.File[i], f)
 	if err != nil {
 		f.Close()          // err is more informative than an error of Close
@@ -154,7 +169,9 @@ func openMemberAs(
 		return nil, in.wrap(err, 0)
 	}
 	in.data = entry
-	in.close = func() error { return errors.Join(entry.Close(), f.Close()) }
+	in.close = func() error {
+		return errors.Join(entry.Close(), f.Close())
+	}
 	return in.begin(int64(z.File[i].UncompressedSize64), describe)
 }
 

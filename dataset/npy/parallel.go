@@ -25,7 +25,8 @@ func (r *rowReader) readParts(b *dataset.Buffer, rows int) error {
 	r.parts = slices.Grow(r.parts[:0], parts)[:parts]
 	x, y := r.Grow(b, rows)
 	if err := parallel.Do(parts, len(x), func(i int) error {
-		lo, hi := rows*i/parts, rows*(i+1)/parts
+		lo := rows * i / parts
+		hi := rows * (i + 1) / parts
 		return r.readPart(
 			&r.parts[i],
 			r.done+int64(lo),
@@ -46,7 +47,12 @@ func (r *rowReader) readParts(b *dataset.Buffer, rows int) error {
 
 // readPart reads rows, and writes their features to x and their targets to y. If the features precede the targets
 // in the file, it decodes whole rows directly into x, to avoid a copy.
-func (r *rowReader) readPart(p *part, firstRow int64, x, y []float64, rows int) error {
+func (r *rowReader) readPart(
+	p *part,
+	firstRow int64,
+	x, y []float64,
+	rows int,
+) error {
 	width := r.width()
 	p.sum = 0
 	for done := 0; done < rows; {

@@ -145,7 +145,12 @@ func (in *input) truncatedError(err error, rows int64) error {
 
 // check replaces the numbers of categorical columns in x and y by their codes. Unless accepted is true, it first
 // looks for numbers that are not finite, and returns an error for the first of them.
-func (in *input) check(c *columns.Choice, x, y []float64, firstRow int64, accepted bool) error {
+func (in *input) check(
+	c *columns.Choice,
+	x, y []float64,
+	firstRow int64,
+	accepted bool,
+) error {
 	if !accepted {
 		if i, j, v, bad := c.Find(x, y); bad {
 			c.Encode(x[:i*c.Features], y[:i*c.Targets]) // the rows before the error are delivered

@@ -121,10 +121,12 @@ func describeSparse(name string) (*sparse, error) {
 	case shape[0] < 0 || shape[1] < 1 || shape[1] > maxSparseColumns:
 		return nil, m.fail("has shape %v; the columns must be 1 to %d", shape, maxSparseColumns)
 	}
-	if isScanned := m.format == "csc" || m.format == "coo"; isScanned && shape[0] > mostBuckets*mostRows {
+	isScanned := m.format == "csc" || m.format == "coo"
+	if isScanned && shape[0] > mostBuckets*mostRows {
 		return nil, m.fail("has shape %v; the rows of %s must be at most %d", shape, m.format, mostBuckets*mostRows)
 	}
-	m.rows, m.cols = shape[0], int(shape[1])
+	m.rows = shape[0]
+	m.cols = int(shape[1])
 	data, err := openVector(name, "data", dataset.Stamp{})
 	if err != nil {
 		return nil, err
@@ -253,7 +255,9 @@ func (m *sparse) open(choice columns.Choice, was dataset.Stamp) (dataset.Reader,
 	if was.None() {
 		was = now.stamp
 	}
-	if now.rows != m.rows || now.cols != m.cols || now.format != m.format {
+	if now.rows != m.rows ||
+		now.cols != m.cols ||
+		now.format != m.format {
 		return nil, m.fail(
 			"is now a %s matrix of %d×%d, but was %s of %d×%d when it was opened",
 			now.format,
@@ -324,7 +328,10 @@ const maxPiece = 1 << 15
 func (v *vector) bytes(n int) ([]byte, error) {
 	v.raw = slices.Grow(v.raw[:0], n*v.size)[:n*v.size]
 	if v.next+int64(n) > v.rows {
-		return nil, &dataset.InputError{File: v.name, Msg: fmt.Sprintf("is damaged: it has only %d entries", v.rows)}
+		return nil, &dataset.InputError{
+			File: v.name,
+			Msg:  fmt.Sprintf("is damaged: it has only %d entries", v.rows),
+		}
 	}
 	var got int
 	var err error

@@ -55,7 +55,12 @@ func (s *sparseRows) end() error {
 }
 
 // add appends the next row of the matrix to b. val[k] is the value of the row in column idx[k].
-func (s *sparseRows) add(b *dataset.Buffer, idx []int32, val []float64, integers bool) error {
+func (s *sparseRows) add(
+	b *dataset.Buffer,
+	idx []int32,
+	val []float64,
+	integers bool,
+) error {
 	row := s.done
 	s.done++
 	last := int32(-1)
@@ -298,7 +303,8 @@ func (r *pointerReader) rowsOf(b *dataset.Buffer, n, rows int) error {
 // ends.
 func (r *pointerReader) blockRows(b *dataset.Buffer, rows int) error {
 	for ; r.inner < r.height && b.N < rows; r.inner++ {
-		r.rowIdx, r.rowVal = r.rowIdx[:0], r.rowVal[:0]
+		r.rowIdx = r.rowIdx[:0]
+		r.rowVal = r.rowVal[:0]
 		for k, block := range r.blocks {
 			from := (k*r.height + r.inner) * r.width
 			r.rowVal = append(r.rowVal, r.values[from:from+r.width]...)

@@ -74,7 +74,8 @@ func (r *scanReader) Read(b *dataset.Buffer, rows int) error {
 			}
 		}
 		at := int(r.done - r.lo)
-		r.rowIdx, r.rowVal = r.rowIdx[:0], r.rowVal[:0]
+		r.rowIdx = r.rowIdx[:0]
+		r.rowVal = r.rowVal[:0]
 		for _, k := range r.order[r.starts[at]:r.starts[at+1]] {
 			r.rowIdx = append(r.rowIdx, r.colOf[k])
 			r.rowVal = append(r.rowVal, r.valOf[k])
@@ -173,7 +174,9 @@ func (r *scanReader) scan(visit func(rows []int64, cols []int32, values []float6
 	if err := r.vectors(r.was, first, "data", second); err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, r.sparseRows.Close()) }()
+	defer func() {
+		err = errors.Join(err, r.sparseRows.Close())
+	}()
 	index := r.files[0]
 	data := r.files[1]
 	columns := r.files[2]

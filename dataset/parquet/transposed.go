@@ -11,7 +11,12 @@ import (
 
 // byColumns returns sources for a Parquet file of n rows. The rows of the first source are the feature columns of
 // the file, and the rows of the second are the target columns. Without targets there is no second source.
-func byColumns(name string, choice columns.Choice, n int64, stamp dataset.Stamp) *dataset.Columns {
+func byColumns(
+	name string,
+	choice columns.Choice,
+	n int64,
+	stamp dataset.Stamp,
+) *dataset.Columns {
 	source := func(first, count int) dataset.Source {
 		s := dataset.NewStream(int64(count), int(n), 0, false, func() (dataset.Reader, error) {
 			r, err := newReader(name, choice, n, stamp)

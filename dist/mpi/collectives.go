@@ -34,7 +34,8 @@ const (
 func (c *Comm) meet(ctx context.Context, t terms) error {
 	// The ranks send each number v and −v and compute the maxima. The number is equal on all ranks exactly if the
 	// maximum of v is minus the maximum of −v.
-	kind, arg := C.int64_t(t.kind), C.int64_t(t.arg)
+	kind := C.int64_t(t.kind)
+	arg := C.int64_t(t.arg)
 	c.link.mine = [C.TERMS]C.int64_t{kind, -kind, arg, -arg, C.int64_t(t.length)}
 	if err := check("MPI_Iallreduce", C.fdr_imax(c.link)); err != nil {
 		return err
@@ -42,7 +43,8 @@ func (c *Comm) meet(ctx context.Context, t terms) error {
 	if err := c.wait(ctx); err != nil {
 		return err
 	}
-	if all := c.link.all; all[0] != -all[1] || all[2] != -all[3] {
+	all := c.link.all
+	if all[0] != -all[1] || all[2] != -all[3] {
 		return dist.ErrMismatch
 	}
 	return nil
@@ -51,7 +53,9 @@ func (c *Comm) meet(ctx context.Context, t terms) error {
 // Barrier returns when every rank has called it.
 func (c *Comm) Barrier(ctx context.Context) error {
 	start := time.Now()
-	err := c.do(ctx, func() error { return c.meet(ctx, terms{kind: callBarrier}) })
+	err := c.do(ctx, func() error {
+		return c.meet(ctx, terms{kind: callBarrier})
+	})
 	c.meter.Barrier(start, err)
 	return err
 }
@@ -77,7 +81,11 @@ func (c *Comm) Allreduce(ctx context.Context, x []float64) error {
 }
 
 // Broadcast returns root's b on every rank. See [dist.Transport].
-func (c *Comm) Broadcast(ctx context.Context, root int, b []byte) ([]byte, error) {
+func (c *Comm) Broadcast(
+	ctx context.Context,
+	root int,
+	b []byte,
+) ([]byte, error) {
 	start := time.Now()
 	err := dist.CheckRoot(c, root)
 	if err == nil {

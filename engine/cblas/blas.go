@@ -32,7 +32,13 @@ func (b *Backend) Gemm(
 
 // Syrk computes the lower triangle of the matrix C = alpha·A·Aᵀ + beta·C. If trans is true, it computes the lower
 // triangle of C = alpha·Aᵀ·A + beta·C.
-func (b *Backend) Syrk(trans bool, alpha float64, a matrix.Matrix, beta float64, c matrix.Matrix) {
+func (b *Backend) Syrk(
+	trans bool,
+	alpha float64,
+	a matrix.Matrix,
+	beta float64,
+	c matrix.Matrix,
+) {
 	n, _, k := matrix.CheckProduct(trans, !trans, &a, &a, &c)
 	checkInt32(a, c)
 	if k == 0 || alpha == 0 {

@@ -56,7 +56,8 @@ func (b *Backend) Cholesky(a matrix.Matrix) (pivot int, ok bool) {
 	}
 	for i := range positive {
 		// OpenBLAS accepts a pivot that is NaN or infinite.
-		if root := a.Data[i*a.Stride+i]; !(root > 0) || math.IsInf(root, 1) {
+		root := a.Data[i*a.Stride+i]
+		if !(root > 0) || math.IsInf(root, 1) {
 			return i, false
 		}
 	}

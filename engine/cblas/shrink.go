@@ -10,7 +10,15 @@ func (b *Backend) Gram(firstRow int, a, c matrix.Matrix) {
 	n, _, k := matrix.CheckProduct(false, true, &a, &a, &c)
 	matrix.CheckCount(firstRow, n)
 	rows := a.Slice(firstRow, n, 0, k)
-	b.Gemm(false, true, 1, rows, a.Slice(0, firstRow, 0, k), 0, c.Slice(firstRow, n, 0, firstRow))
+	b.Gemm(
+		false,
+		true,
+		1,
+		rows,
+		a.Slice(0, firstRow, 0, k),
+		0,
+		c.Slice(firstRow, n, 0, firstRow),
+	)
 	b.Syrk(false, 1, rows, 0, c.Slice(firstRow, n, firstRow, n))
 }
 
@@ -40,4 +48,6 @@ func (b *Backend) LeftMul(w, x matrix.Matrix, work []float64) {
 
 // LeftMulWork returns the length of the workspace of LeftMul. The workspace holds panelWidth columns of the
 // product.
-func (b *Backend) LeftMulWork(m, n, k int) int { return m * panelWidth(n, k) }
+func (b *Backend) LeftMulWork(m, n, k int) int {
+	return m * panelWidth(n, k)
+}

@@ -13,7 +13,12 @@ import (
 // uses package eigen with OpenBLAS products, because LAPACK is slower for the eigenproblems of a sketch. The
 // LAPACKE routines dsytrd, dstedc and dormtr of the same OpenBLAS take 1.1 to 1.3 times as long. dsyevd takes
 // longer still.
-func (b *Backend) SymEig(a matrix.Matrix, w []float64, v matrix.Matrix, work []float64) (ok bool) {
+func (b *Backend) SymEig(
+	a matrix.Matrix,
+	w []float64,
+	v matrix.Matrix,
+	work []float64,
+) (ok bool) {
 	n, k := matrix.CheckSymEig(&a, w, &v)
 	matrix.CheckWork(b.SymEigWork(n, k), len(work))
 	checkInt32(a, v)
@@ -127,7 +132,13 @@ func (*Backend) TridiagonalWork(n int) int { return eigen.ReduceWork(n) }
 
 // ApplyQ multiplies the rows of x by the orthogonal matrix that Tridiagonal stored as reflections. It applies
 // blocks of reflections at a time (compact WY form).
-func (b *Backend) ApplyQ(trans bool, a matrix.Matrix, tau []float64, x matrix.Matrix, work []float64) {
+func (b *Backend) ApplyQ(
+	trans bool,
+	a matrix.Matrix,
+	tau []float64,
+	x matrix.Matrix,
+	work []float64,
+) {
 	n, k := matrix.CheckApplyQ(&a, tau, &x)
 	matrix.CheckWork(b.ApplyQWork(n, k), len(work))
 	checkInt32(a, x)

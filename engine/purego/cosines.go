@@ -25,7 +25,13 @@ func (b *Backend) SparseCosines(
 	z matrix.Matrix,
 ) (finite bool) {
 	rows, _ := matrix.CheckSparseCosines(m, rowPtr, colIdx, val, &z)
-	return b.cosines(cosines{m: m, rowPtr: rowPtr, colIdx: colIdx, val: val, z: z}, rows)
+	return b.cosines(cosines{
+		m:      m,
+		rowPtr: rowPtr,
+		colIdx: colIdx,
+		val:    val,
+		z:      z,
+	}, rows)
 }
 
 // cosines holds the operands of Cosines or SparseCosines. Only SparseCosines sets rowPtr, colIdx and val. Each part
@@ -67,7 +73,8 @@ func (b *Backend) cosines(c cosines, rows int) (finite bool) {
 	team := cosineTeams.get()
 	team.cosines = c
 	team.bad.Store(false)
-	if parts := panels * c.groups; rows*c.components() < minSharedCosines {
+	parts := panels * c.groups
+	if rows*c.components() < minSharedCosines {
 		s := scratches.get()
 		for i := range parts {
 			team.doPart(i, s)
@@ -88,8 +95,10 @@ func (c *cosines) components() int {
 }
 
 func (t *cosineTeam) doPart(i int, s *scratch) {
-	rows, panel := t.z.Rows, i/t.groups
-	lo, hi := partStart(rows, i%t.groups, t.groups, 4), partStart(rows, i%t.groups+1, t.groups, 4)
+	rows := t.z.Rows
+	panel := i / t.groups
+	lo := partStart(rows, i%t.groups, t.groups, 4)
+	hi := partStart(rows, i%t.groups+1, t.groups, 4)
 	sums := grow(&s.a, 4*matrix.PanelWidth)
 	var finite bool
 	if t.rowPtr != nil {
@@ -114,7 +123,8 @@ func (c *cosines) sparse(lo, hi, panel int, sums []float64) (finite bool) {
 	n := len(u)
 	finite = true
 	for i := lo; i < hi; i++ {
-		first, end := c.rowPtr[i], c.rowPtr[i+1]
+		first := c.rowPtr[i]
+		end := c.rowPtr[i+1]
 		c.k.Cosines.Chain(
 			n,
 			end-first,
@@ -124,7 +134,8 @@ func (c *cosines) sparse(lo, hi, panel int, sums []float64) (finite bool) {
 			&u[0],
 			&sums[0],
 		)
-		finite = c.k.Cos(n, c.m.Scale(), &sums[0], c.at(i, panel)) && finite
+		finite = c.k.Cos(n, c.m.Scale(), &sums[0], c.at(i, panel)) &&
+			finite
 	}
 	return finite
 }
@@ -138,26 +149,51 @@ func (c *cosines) dense(lo, hi, panel int, sums []float64) (finite bool) {
 	finite = true
 	for first := 0; first == 0 || first < inputs; first += cosineInputs {
 		count := min(cosineInputs, inputs-first)
-		block, last := w[first*n:(first+count)*n], first+count == inputs
+		block := w[first*n : (first+count)*n]
+		last := first+count == inputs
 		for i := lo; i < hi; {
-			x, z := c.row(i, first, count), c.at(i, panel)
-			from, ldf, to, ldt := &u[0], 0, z, c.z.Stride
+			x := c.row(i, first, count)
+			z := c.at(i, panel)
+			from := &u[0]
+			ldf := 0
+			to := z
+			ldt := c.z.Stride
 			if first > 0 {
 				from, ldf = z, c.z.Stride
 			}
 			if last {
-				to, ldt = &sums[0], n
+				to = &sums[0]
+				ldt = n
 			}
 			end := i + 1
 			if i+4 <= hi {
 				end = i + 4
-				c.k.Cosines.Chain4(n, count, x, c.x.Stride, unsafe.SliceData(block), from, ldf, to, ldt)
+				c.k.Cosines.Chain4(
+					n,
+					count,
+					x,
+					c.x.Stride,
+					unsafe.SliceData(block),
+					from,
+					ldf,
+					to,
+					ldt,
+				)
 			} else {
-				c.k.Cosines.Chain(n, count, x, unsafe.SliceData(c.m.Columns()), unsafe.SliceData(block), from, to)
+				c.k.Cosines.Chain(
+					n,
+					count,
+					x,
+					unsafe.SliceData(c.m.Columns()),
+					unsafe.SliceData(block),
+					from,
+					to,
+				)
 			}
 			for r := 0; i < end; i++ {
 				if last {
-					finite = c.k.Cos(n, c.m.Scale(), &sums[r], c.at(i, panel)) && finite
+					finite = c.k.Cos(n, c.m.Scale(), &sums[r], c.at(i, panel)) &&
+						finite
 				}
 				r += n
 			}

@@ -25,9 +25,19 @@ func (b *Backend) LeftMul(w, x matrix.Matrix, _ []float64) {
 		return
 	}
 	t := leftMuls.get()
-	t.leftMul = leftMul{shares: 1, product: product{
-		be: b, m: m, n: n, k: k, a: operand{Matrix: w}, b: operand{Matrix: x}, c: x, alpha: 1,
-	}}
+	t.leftMul = leftMul{
+		shares: 1,
+		product: product{
+			be:    b,
+			m:     m,
+			n:     n,
+			k:     k,
+			a:     operand{Matrix: w},
+			b:     operand{Matrix: x},
+			c:     x,
+			alpha: 1,
+		},
+	}
 	if m*n*k >= minParallel {
 		t.shares = free()
 	}
@@ -41,7 +51,8 @@ func (b *Backend) LeftMulWork(m, n, k int) int { return 0 }
 
 func (p *leftMul) doPart(i int, s *scratch) {
 	nr := p.be.kernel.NR()
-	j, end := partStart(p.n, i, p.shares, nr), partStart(p.n, i+1, p.shares, nr)
+	j := partStart(p.n, i, p.shares, nr)
+	end := partStart(p.n, i+1, p.shares, nr)
 	if j >= end {
 		return
 	}
@@ -59,7 +70,17 @@ func (p *leftMul) packAll(s *scratch) (a []float64, depth int) {
 	rows := roundUp(p.m, be.kernel.Unit)
 	a = grow(&s.a, rows*p.k)
 	for l := 0; l < p.k; l += depth {
-		be.pack(a[l*rows:], be.kernel.MR(), false, p.a.Data, p.a.Stride, l, 0, min(depth, p.k-l), p.m)
+		be.pack(
+			a[l*rows:],
+			be.kernel.MR(),
+			false,
+			p.a.Data,
+			p.a.Stride,
+			l,
+			0,
+			min(depth, p.k-l),
+			p.m,
+		)
 	}
 	return a, depth
 }
@@ -71,12 +92,33 @@ func (p *leftMul) panel(s *scratch, a []float64, depth, j, nb int) {
 	rows, cols := roundUp(p.m, be.kernel.Unit), roundUp(nb, be.kernel.Unit)
 	b := grow(&s.b, cols*p.k)
 	for l := 0; l < p.k; l += depth {
-		be.pack(b[l*cols:], be.kernel.NR(), true, p.b.Data, p.b.Stride, l, j, min(depth, p.k-l), nb)
+		be.pack(
+			b[l*cols:],
+			be.kernel.NR(),
+			true,
+			p.b.Data,
+			p.b.Stride,
+			l,
+			j,
+			min(depth, p.k-l),
+			nb,
+		)
 	}
 	for l := 0; l < p.k; l += depth {
 		kb := min(depth, p.k-l)
 		for i := 0; i < p.m; i += be.mc {
-			p.tiles(s, a[l*rows+i*kb:], b[l*cols:], 0, i, j, min(be.mc, p.m-i), nb, kb, l > 0)
+			p.tiles(
+				s,
+				a[l*rows+i*kb:],
+				b[l*cols:],
+				0,
+				i,
+				j,
+				min(be.mc, p.m-i),
+				nb,
+				kb,
+				l > 0,
+			)
 		}
 	}
 }

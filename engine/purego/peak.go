@@ -14,7 +14,9 @@ func (b *Backend) Peak(ctx context.Context, d time.Duration) float64 {
 	flops := make([]float64, runtime.GOMAXPROCS(0))
 	var wg sync.WaitGroup
 	for i := range flops {
-		wg.Go(func() { flops[i] = b.peak(ctx, d) })
+		wg.Go(func() {
+			flops[i] = b.peak(ctx, d)
+		})
 	}
 	wg.Wait()
 	var sum float64
@@ -28,10 +30,14 @@ func (b *Backend) Peak(ctx context.Context, d time.Duration) float64 {
 // about the time d or until ctx ends.
 func (b *Backend) peak(ctx context.Context, d time.Duration) float64 {
 	const k, repeats = 128, 1000
-	mr, nr := b.kernel.MR(), b.kernel.NR()
-	x, y, c := make([]float64, k*mr), make([]float64, k*nr), make([]float64, mr*nr)
+	mr := b.kernel.MR()
+	nr := b.kernel.NR()
+	x := make([]float64, k*mr)
+	y := make([]float64, k*nr)
+	c := make([]float64, mr*nr)
 	tile := b.kernel.Tile[len(b.kernel.Tile)-1]
-	runs, start := 0, time.Now()
+	runs := 0
+	start := time.Now()
 	for ; ctx.Err() == nil && (runs == 0 || time.Since(start) < d); runs++ {
 		for range repeats {
 			tile(k, 1, &x[0], &y[0], &c[0], nr, true)

@@ -57,12 +57,15 @@ func New(cfg Config) (*Backend, error) {
 		}
 	}
 	const most = 1 << 24
-	if min(cfg.MC, cfg.KC, cfg.NC) < 0 || max(cfg.MC, cfg.KC, cfg.NC) > most {
+	if min(cfg.MC, cfg.KC, cfg.NC) < 0 ||
+		max(cfg.MC, cfg.KC, cfg.NC) > most {
 		return nil, fmt.Errorf("purego: a block of %+v is not between 0 and %d", cfg, most)
 	}
 	return &Backend{
 		kernel: k,
-		mc:     roundUp(cmp.Or(cfg.MC, 192), k.MR()), kc: cmp.Or(cfg.KC, 256), nc: roundUp(cmp.Or(cfg.NC, 3072), k.NR()),
+		mc:     roundUp(cmp.Or(cfg.MC, 192), k.MR()),
+		kc:     cmp.Or(cfg.KC, 256),
+		nc:     roundUp(cmp.Or(cfg.NC, 3072), k.NR()),
 	}, nil
 }
 
@@ -75,7 +78,9 @@ func KernelNames() (names []string) {
 }
 
 // roundUp returns the smallest multiple of unit that is at least n.
-func roundUp(n, unit int) int { return (n + unit - 1) / unit * unit }
+func roundUp(n, unit int) int {
+	return (n + unit - 1) / unit * unit
+}
 
 // Accuracy returns bounds that hold for all kernels and any number of threads. A register sums at most KC terms,
 // see [Config]. In tiles that read A without packing, it sums at most wideStrip = 264 terms. An inner product of
@@ -88,7 +93,13 @@ func roundUp(n, unit int) int { return (n + unit - 1) / unit * unit }
 //
 // A tile computes all terms of a block of KC terms before it adds them to C.
 func (b *Backend) Accuracy() matrix.Accuracy {
-	return matrix.Accuracy{Strip: max(512, roundUp(b.kc, 8)), Sums: 4, Gradient: 73, Added: b.kc, Reproducible: true}
+	return matrix.Accuracy{
+		Strip:        max(512, roundUp(b.kc, 8)),
+		Sums:         4,
+		Gradient:     73,
+		Added:        b.kc,
+		Reproducible: true,
+	}
 }
 
 // Name returns "purego".

@@ -43,7 +43,14 @@ func (l RowLoops) Spread(x matrix.Matrix, origin, sum, squares []float64) {
 	}
 	i := 0
 	for ; i+4 <= x.Rows; i += 4 {
-		l.kernel.Rows.Spread4(n, &x.Data[i*x.Stride], x.Stride, &origin[0], &sum[0], &squares[0])
+		l.kernel.Rows.Spread4(
+			n,
+			&x.Data[i*x.Stride],
+			x.Stride,
+			&origin[0],
+			&sum[0],
+			&squares[0],
+		)
 	}
 	for ; i < x.Rows; i++ {
 		for j, v := range x.Row(i) {
@@ -66,7 +73,13 @@ func (l RowLoops) Axpy(c float64, x, y []float64) {
 
 // AxpyRows adds rows of the matrix a to y. For each e in turn, it adds row index[e]−first, multiplied by c[e]. The
 // bits are the same as with a call of Axpy for each e.
-func (l RowLoops) AxpyRows(c []float64, index []int32, first int, a matrix.Matrix, y []float64) {
+func (l RowLoops) AxpyRows(
+	c []float64,
+	index []int32,
+	first int,
+	a matrix.Matrix,
+	y []float64,
+) {
 	matrix.Check(&a)
 	matrix.CheckLength(a.Cols, len(y))
 	matrix.CheckLength(len(c), len(index))
@@ -78,7 +91,16 @@ func (l RowLoops) AxpyRows(c []float64, index []int32, first int, a matrix.Matri
 			panic("purego: the index of a row is out of range")
 		}
 	}
-	l.kernel.AxpyRows(len(y), len(index), &c[0], &index[0], first, &a.Data[0], a.Stride, &y[0])
+	l.kernel.AxpyRows(
+		len(y),
+		len(index),
+		&c[0],
+		&index[0],
+		first,
+		&a.Data[0],
+		a.Stride,
+		&y[0],
+	)
 }
 
 // SquaredNorms returns the squared norms of the rows of x, which has at most four rows. See engine.SquaredNorms.
@@ -98,7 +120,8 @@ func (l RowLoops) SquaredNorms(x matrix.Matrix) (s [4]float64) {
 // an element of sums. See engine.BlockSquares.
 func (l RowLoops) BlockSquares(x []float64, sums []float64) {
 	const block = BlockOfSquares
-	i, n := 0, (len(x)+block-1)/block
+	i := 0
+	n := (len(x) + block - 1) / block
 	matrix.CheckLength(n, len(sums))
 	for ; 4*block <= len(x)-i*block; i += 4 {
 		s := sums[i : i+4 : i+4]

@@ -7,7 +7,12 @@ import (
 
 // SVD computes the singular values and right singular vectors of a by preconditioned Jacobi rotations. See package
 // jacobi.
-func (b *Backend) SVD(a matrix.Matrix, s []float64, vt matrix.Matrix, work []float64) (ok bool) {
+func (b *Backend) SVD(
+	a matrix.Matrix,
+	s []float64,
+	vt matrix.Matrix,
+	work []float64,
+) (ok bool) {
 	matrix.CheckSVD(&a, s, &vt)
 	matrix.CheckWork(b.SVDWork(a.Rows, a.Cols), len(work))
 	return eigen.SVD(b, a, s, vt, work)

@@ -7,7 +7,12 @@ import (
 
 // SymEig computes all eigenvalues in descending order, and the eigenvectors of the k largest ones as the k rows of
 // v. It reduces the matrix to tridiagonal form, which it solves by divide and conquer. See package eigen.
-func (b *Backend) SymEig(a matrix.Matrix, w []float64, v matrix.Matrix, work []float64) (ok bool) {
+func (b *Backend) SymEig(
+	a matrix.Matrix,
+	w []float64,
+	v matrix.Matrix,
+	work []float64,
+) (ok bool) {
 	return eigen.Sym(b, a, w, v, work)
 }
 
@@ -25,7 +30,13 @@ func (*Backend) TridiagonalWork(n int) int { return eigen.ReduceWork(n) }
 
 // ApplyQ multiplies the rows of x by the orthogonal matrix that Tridiagonal stored as reflections. It applies
 // blocks of reflections at a time (compact WY form).
-func (b *Backend) ApplyQ(trans bool, a matrix.Matrix, tau []float64, x matrix.Matrix, work []float64) {
+func (b *Backend) ApplyQ(
+	trans bool,
+	a matrix.Matrix,
+	tau []float64,
+	x matrix.Matrix,
+	work []float64,
+) {
 	eigen.ApplyQ(b, trans, a, tau, x, work)
 }
 
@@ -37,4 +48,6 @@ type shared struct{ *Backend }
 
 // Symv computes the product y = A·x in parts. The number of parts depends only on the order of A, so the bits do
 // not depend on the number of threads.
-func (b shared) Symv(sym matrix.Matrix, x, y []float64) { b.symvInParts(sym, x, y) }
+func (b shared) Symv(sym matrix.Matrix, x, y []float64) {
+	b.symvInParts(sym, x, y)
+}

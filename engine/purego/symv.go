@@ -39,7 +39,13 @@ func (b *Backend) symvInParts(sym matrix.Matrix, x, y []float64) {
 	}
 	bands := min(maxBands, n/minBandRows)
 	t := symvs.get()
-	t.symv = symv{be: b, a: sym, x: x, bands: bands, sums: grow(&t.kept, bands*n)}
+	t.symv = symv{
+		be:    b,
+		a:     sym,
+		x:     x,
+		bands: bands,
+		sums:  grow(&t.kept, bands*n),
+	}
 	t.run(&t.symv, bands)
 	copy(y[:n], t.sums[(bands-1)*n:bands*n]) // the last band contributes to all elements
 	for i := range bands - 1 {
@@ -52,7 +58,8 @@ func (b *Backend) symvInParts(sym matrix.Matrix, x, y []float64) {
 
 func (v *symv) doPart(i int, _ *scratch) {
 	n := v.a.Rows
-	lo, hi := triangleStart(0, n, i, v.bands, 4), triangleStart(0, n, i+1, v.bands, 4)
+	lo := triangleStart(0, n, i, v.bands, 4)
+	hi := triangleStart(0, n, i+1, v.bands, 4)
 	sums := v.sums[i*n : i*n+hi]
 	clear(sums)
 	v.be.symvRows(lo, hi, v.a, v.x, sums)

@@ -50,11 +50,15 @@ var working atomic.Int64
 // free returns the number of goroutines that a new task may use. It is GOMAXPROCS minus the number of goroutines
 // that work on other tasks, but at least 1. If several sketches are filled at a time, most tasks get one goroutine.
 // The matrix B of a product is then packed once, not once for each goroutine.
-func free() int { return max(1, runtime.GOMAXPROCS(0)-int(working.Load())) }
+func free() int {
+	return max(1, runtime.GOMAXPROCS(0)-int(working.Load()))
+}
 
 // run runs all parts of the task k on the calling goroutine and on helper goroutines that are free.
 func (t *team) run(k task, parts int) {
-	t.task, t.parts, t.room = k, int64(parts), min(parts, free())-1
+	t.task = k
+	t.parts = int64(parts)
+	t.room = min(parts, free()) - 1
 	working.Add(1)
 	defer working.Add(-1)
 	t.next.Store(0)

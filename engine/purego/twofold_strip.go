@@ -58,8 +58,12 @@ func newStrip(v *twofoldGradient, s *scratch, lo, hi int) twofoldStrip {
 }
 
 // groups returns the number of groups of four rows, and strips returns the number of strips of columns.
-func (p *twofoldStrip) groups() int { return (p.hi - p.lo + 3) / 4 }
-func (p *twofoldStrip) strips() int { return (p.a.Cols + twofoldColumns - 1) / twofoldColumns }
+func (p *twofoldStrip) groups() int {
+	return (p.hi - p.lo + 3) / 4
+}
+func (p *twofoldStrip) strips() int {
+	return (p.a.Cols + twofoldColumns - 1) / twofoldColumns
+}
 
 // columns returns the first column and the number of columns of a strip.
 func (p *twofoldStrip) columns(strip int) (j, n int) {
@@ -156,7 +160,8 @@ func (p *twofoldStrip) isEven() bool {
 // They multiply the bounds for G by the largest s_i·c_j/C_j. scaleRows compares the averages of the exponents of
 // these two factors.
 func (p *twofoldStrip) scaleRows() (better bool) {
-	inverse, scaled := p.small[:4], p.small[12:]
+	inverse := p.small[:4]
+	scaled := p.small[12:]
 	fillMinScale(scaled)
 	var n, rows, columns int // rows and columns are sums of exponents
 	largest := math.Ilogb(minScale)
@@ -166,8 +171,11 @@ func (p *twofoldStrip) scaleRows() (better bool) {
 			zero := s[i] == 0
 			s[i] = max(minScale, kernel.Binade(s[i]))
 			inverse[i] = 1 / s[i]
-			if e := math.Ilogb(s[i]); !zero {
-				n, rows, largest = n+1, rows+e, max(largest, e)
+			e := math.Ilogb(s[i])
+			if !zero {
+				n++
+				rows += e
+				largest = max(largest, e)
 			}
 		}
 		a, lda := p.groupRows(group, 0)
@@ -195,7 +203,15 @@ func (p *twofoldStrip) residuals(group int) {
 		j, n := p.columns(strip)
 		a, lda := p.groupRows(group, j)
 		for q := range p.sums {
-			p.dots(group, n, p.size[strip*p.x.Rows+q], a, lda, &p.x.Data[q*p.x.Stride+j], &p.sums[q])
+			p.dots(
+				group,
+				n,
+				p.size[strip*p.x.Rows+q],
+				a,
+				lda,
+				&p.x.Data[q*p.x.Stride+j],
+				&p.sums[q],
+			)
 		}
 	}
 	for q := range p.sums {
@@ -203,15 +219,29 @@ func (p *twofoldStrip) residuals(group int) {
 		clear(coef)
 		for i := range min(4, p.hi-p.lo-4*group) {
 			sum := &p.sums[q]
-			coef[i], coef[4+i] = p.residual(p.lo+4*group+i, q, sum.hi[i], sum.lo[i], sum.size[i])
+			coef[i], coef[4+i] = p.residual(
+				p.lo+4*group+i,
+				q,
+				sum.hi[i],
+				sum.lo[i],
+				sum.size[i],
+			)
 		}
 	}
 }
 
 // dots adds the inner products of x and the four rows of a group, over n columns, to sums. The argument size is the
 // sum of c_j·|x_j| over these columns, where c_j is the scale of column j.
-func (p *twofoldStrip) dots(group, n int, size float64, a *float64, lda int, x *float64, sums *fourSums) {
-	base, sum := p.small[:4], p.small[4:12]
+func (p *twofoldStrip) dots(
+	group, n int,
+	size float64,
+	a *float64,
+	lda int,
+	x *float64,
+	sums *fourSums,
+) {
+	base := p.small[:4]
+	sum := p.small[4:12]
 	for i := range base {
 		magnitude := p.s[4*group+i] * size
 		sums.size[i] += magnitude
@@ -233,7 +263,8 @@ const unit2 = 0x1p-106
 // products, a target and an offset. The argument strips is the number of strips of columns. [engine.Twofold] has
 // the derivation.
 func rowError(d, strips int) float64 {
-	n, s := float64(min(d, twofoldColumns)), float64(strips+2)
+	n := float64(min(d, twofoldColumns))
+	s := float64(strips + 2)
 	return 2 * unit2 * (n*(70+n/2) + 2*s*(4*n+s))
 }
 
@@ -273,7 +304,8 @@ func (p *twofoldStrip) residual(i, q int, hi, lo, size float64) (ch, cl float64)
 	hi, lo = twofold.Sum(hi, lo)
 	p.r.Hi.Data[i*p.r.Hi.Stride+q] = hi
 	p.r.Lo.Data[i*p.r.Lo.Stride+q] = lo
-	p.r.Err.Data[i*p.r.Err.Stride+q] = size*rowError(p.a.Cols, p.strips()) + tiny*float64(p.a.Cols+1)
+	p.r.Err.Data[i*p.r.Err.Stride+q] = size*rowError(p.a.Cols, p.strips()) +
+		tiny*float64(p.a.Cols+1)
 	if p.w == nil {
 		return hi, lo
 	}
@@ -311,7 +343,14 @@ func (p *twofoldStrip) gradient(g matrix.Twofold) {
 			p.k.Twofold.Open(n, sigma, &p.c[j], &p.h[0], &p.l[0])
 			for group := range p.groups() {
 				a, lda := p.groupRows(group, j)
-				p.k.Twofold.Axpys(n, &p.coefficients(group, q)[0], a, lda, &p.h[0], &p.l[0])
+				p.k.Twofold.Axpys(
+					n,
+					&p.coefficients(group, q)[0],
+					a,
+					lda,
+					&p.h[0],
+					&p.l[0],
+				)
 			}
 			p.k.Twofold.Close(
 				n,

@@ -11,7 +11,9 @@ import (
 var Err = errors.New("bad input")
 
 // Errorf is fmt.Errorf for an error that matches Err.
-func Errorf(format string, args ...any) error { return &failure{fmt.Errorf(format, args...)} }
+func Errorf(format string, args ...any) error {
+	return &failure{fmt.Errorf(format, args...)}
+}
 
 type failure struct{ err error }
 

@@ -16,7 +16,9 @@ type logTicks struct{ base float64 }
 
 // Ticks implements [plot.Ticker].
 func (t logTicks) Ticks(lo, hi float64) []plot.Tick {
-	e := func(x float64) float64 { return math.Log2(x) / math.Log2(t.base) }
+	e := func(x float64) float64 {
+		return math.Log2(x) / math.Log2(t.base)
+	}
 	first, last := int(math.Ceil(e(lo)-1e-9)), int(math.Floor(e(hi)+1e-9))
 	if last <= first {
 		return t.narrow(lo, hi)
@@ -60,7 +62,8 @@ type linearTicks struct{}
 func (linearTicks) Ticks(lo, hi float64) []plot.Tick {
 	// Package plot squares the range, and treats a range below 1e-14 as empty. Therefore such ranges are rescaled.
 	unit := 1.0
-	if k := math.Floor(math.Log10(hi/2 - lo/2)); k < -13 || k > 100 {
+	k := math.Floor(math.Log10(hi/2 - lo/2))
+	if k < -13 || k > 100 {
 		unit = math.Pow10(int(max(k, -300)))
 	}
 	var ticks []plot.Tick

@@ -76,7 +76,9 @@ func layOut(f *Figure) (*drawing, error) {
 	}
 
 	width := vg.Length(cmp.Or(f.Width, panelWidth))
-	height := vg.Length(cmp.Or(f.Height, panelHeight)) - labelLine + d.captionHeight()
+	height := vg.Length(cmp.Or(f.Height, panelHeight)) -
+		labelLine +
+		d.captionHeight()
 	d.width = vg.Length(columns)*width + 2*margin
 	d.height = vg.Length(d.rows)*height +
 		2*margin +
@@ -152,7 +154,11 @@ func (d *drawing) line(p *plot.Plot, panel *Panel, line *Line) error {
 		e.line.Width = 0.9
 		e.line.Dashes = []vg.Length{1, 1.6}
 	} else if look.Marker != nil && !line.Plain {
-		e.glyph = draw.GlyphStyle{Color: look.Color, Radius: glyph, Shape: look.Marker}
+		e.glyph = draw.GlyphStyle{
+			Color:  look.Color,
+			Radius: glyph,
+			Shape:  look.Marker,
+		}
 	}
 	if line.Loose {
 		e.line.Width = 0
@@ -283,7 +289,8 @@ func spans(n int, isFine func(i int) bool) [][2]int {
 func runs(panel *Panel, x, y []float64) []plotter.XYs {
 	var out []plotter.XYs
 	isFine := func(i int) bool {
-		return drawable(x[i], panel.LogX != 0) && drawable(y[i], panel.LogY)
+		return drawable(x[i], panel.LogX != 0) &&
+			drawable(y[i], panel.LogY)
 	}
 	for _, s := range spans(len(y), isFine) {
 		var run plotter.XYs
@@ -515,7 +522,9 @@ func (d *drawing) drawLegend(c draw.Canvas) {
 	sty.YAlign = text.YCenter
 	for i, e := range d.legend {
 		x := left + vg.Length(i%columns)*width
-		y := c.Min.Y + d.legendHeight() - (vg.Length(i/columns)+0.5)*legendLine
+		y := c.Min.Y +
+			d.legendHeight() -
+			(vg.Length(i/columns)+0.5)*legendLine
 		if e.area != nil {
 			c.FillPolygon(
 				e.area,

@@ -26,7 +26,10 @@ func (n names) Plot(c draw.Canvas, p *plot.Plot) {
 			!drawable(n.line.Y[i], n.panel.LogY) {
 			continue
 		}
-		at := vg.Point{X: x(n.line.X[i]), Y: y(n.line.Y[i])}
+		at := vg.Point{
+			X: x(n.line.X[i]),
+			Y: y(n.line.Y[i]),
+		}
 		size := vg.Point{X: sty.Width(name), Y: height}
 		box := place(at, size, c.Rectangle, taken)
 		taken = append(taken, box)
@@ -42,7 +45,10 @@ func place(at, size vg.Point, inside vg.Rectangle, taken []vg.Rectangle) vg.Rect
 	var first vg.Rectangle
 	for _, lines := range []vg.Length{0, 1, -1, 2, -2} {
 		for _, left := range []vg.Length{at.X + gap, at.X - gap - size.X} {
-			low := vg.Point{X: left, Y: at.Y - size.Y/2 + lines*size.Y}
+			low := vg.Point{
+				X: left,
+				Y: at.Y - size.Y/2 + lines*size.Y,
+			}
 			box := vg.Rectangle{Min: low, Max: low.Add(size)}
 			if first == (vg.Rectangle{}) {
 				first = box

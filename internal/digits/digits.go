@@ -8,7 +8,8 @@ import "strconv"
 func Apart(a, b float64) (string, string) {
 	const least, most = 6, 17 // 17 digits distinguish any two float64
 	for digits := least; ; digits++ {
-		x, y := strconv.FormatFloat(a, 'g', digits, 64), strconv.FormatFloat(b, 'g', digits, 64)
+		x := strconv.FormatFloat(a, 'g', digits, 64)
+		y := strconv.FormatFloat(b, 'g', digits, 64)
 		if x != y || digits == most {
 			return x, y
 		}

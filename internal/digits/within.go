@@ -36,7 +36,8 @@ func Within(lo, hi float64) (k Known, ok bool) {
 	if lo == hi {
 		return exactly(lo)
 	}
-	l, h := new(big.Rat).SetFloat64(lo), new(big.Rat).SetFloat64(hi)
+	l := new(big.Rat).SetFloat64(lo)
+	h := new(big.Rat).SetFloat64(hi)
 	if l == nil || h == nil || !(lo < hi) {
 		return Known{}, false
 	}
@@ -49,7 +50,8 @@ func Around(x, e float64) (k Known, ok bool) {
 	if e == 0 {
 		return exactly(x)
 	}
-	centre, far := new(big.Rat).SetFloat64(x), new(big.Rat).SetFloat64(e)
+	centre := new(big.Rat).SetFloat64(x)
+	far := new(big.Rat).SetFloat64(e)
 	if centre == nil || far == nil || !(e > 0) {
 		return Known{}, false
 	}
@@ -64,7 +66,11 @@ func exactly(x float64) (k Known, ok bool) {
 		return Known{}, false
 	}
 	whole, fraction, _ := strings.Cut(strings.TrimPrefix(mantissa, "-"), ".")
-	return Known{negative: x < 0, digits: whole + fraction, power: exp - len(fraction)}, true
+	return Known{
+		negative: x < 0,
+		digits:   whole + fraction,
+		power:    exp - len(fraction),
+	}, true
 }
 
 // between returns the number that is known to lie between lo and hi, where lo < hi.
@@ -81,7 +87,9 @@ func between(lo, hi *big.Rat) Known {
 		power++
 	}
 	k := atMost(mostUnits, lo, hi, power)
-	if lo.Sign() != hi.Sign() || lo.Sign() == 0 || !k.reachesZero() {
+	if lo.Sign() != hi.Sign() ||
+		lo.Sign() == 0 ||
+		!k.reachesZero() {
 		return k
 	}
 	units := int64(mostUnits)
@@ -112,7 +120,8 @@ func (k Known) reachesZero() bool {
 // in returns the Known with the last place 10^power.
 func in(lo, hi *big.Rat, power int) Known {
 	unit := powerOfTen(power)
-	l, h := new(big.Rat).Quo(lo, unit), new(big.Rat).Quo(hi, unit)
+	l := new(big.Rat).Quo(lo, unit)
+	h := new(big.Rat).Quo(hi, unit)
 	// The value is the integer closest to the middle: ⌊(l + h + 1)/2⌋.
 	middle := new(big.Rat).Add(l, h)
 	middle.Add(middle, big.NewRat(1, 1)).Quo(middle, big.NewRat(2, 1))

@@ -67,16 +67,20 @@ func header(rows, cols int) []byte {
 // NumPy write it. ok is false for any other file.
 func ParseNPY(file []byte) (rows, cols int, data []float64, ok bool) {
 	const prefix = len(NPYMagic) + 4
-	if len(file) < prefix || len(file) < prefix+int(binary.LittleEndian.Uint16(file[prefix-2:])) ||
+	if len(file) < prefix ||
+		len(file) < prefix+int(binary.LittleEndian.Uint16(file[prefix-2:])) ||
 		string(file[:len(NPYMagic)]) != NPYMagic {
 		return 0, 0, nil, false
 	}
 	start := prefix + int(binary.LittleEndian.Uint16(file[prefix-2:]))
-	if n, _ := fmt.Sscanf(string(file[prefix:start]), Header, &rows, &cols); n != 2 || len(file[start:])%8 != 0 {
+	n, _ := fmt.Sscanf(string(file[prefix:start]), Header, &rows, &cols)
+	if n != 2 || len(file[start:])%8 != 0 {
 		return 0, 0, nil, false
 	}
 	file = file[start:]
-	if rows < 1 || cols < 1 || !vec.IsProduct(len(file)/8, rows, cols) {
+	if rows < 1 ||
+		cols < 1 ||
+		!vec.IsProduct(len(file)/8, rows, cols) {
 		return 0, 0, nil, false
 	}
 	data = make([]float64, len(file)/8)

@@ -14,7 +14,11 @@ import (
 // have. For a field of items, the member is the list of the values in all items, even if there is only one item:
 //
 //	{"gamma": 1.0, "error_bound": [1e-9, 2e-9]}
-func MarshalEach[T any](names []string, common any, items []T) ([]byte, error) {
+func MarshalEach[T any](
+	names []string,
+	common any,
+	items []T,
+) ([]byte, error) {
 	single := fieldsOf(reflect.ValueOf(common))
 	fields := make([][]field, len(items))
 	for j := range items {
@@ -62,7 +66,11 @@ func list(items [][]field, name string) ([]byte, error) {
 // program wrote single values. Names match regardless of upper and lower case.
 //
 // counts maps each member to the number of its values in the text. For a field of common, this number is 1.
-func UnmarshalEach[T, U any](text []byte, common *T, items *[]U) (counts map[string]int, err error) {
+func UnmarshalEach[T, U any](
+	text []byte,
+	common *T,
+	items *[]U,
+) (counts map[string]int, err error) {
 	var all map[string]json.RawMessage
 	if err := json.Unmarshal(text, &all); err != nil {
 		return nil, Explain(err)
@@ -83,7 +91,8 @@ func UnmarshalEach[T, U any](text []byte, common *T, items *[]U) (counts map[str
 			delete(members, f.name)
 		}
 	}
-	lists, longest := map[string][]json.RawMessage{}, 0
+	lists := map[string][]json.RawMessage{}
+	longest := 0
 	for _, f := range fieldsOf(reflect.New(reflect.TypeFor[U]()).Elem()) {
 		text, ok := members[f.name]
 		if !ok {
@@ -95,7 +104,8 @@ func UnmarshalEach[T, U any](text []byte, common *T, items *[]U) (counts map[str
 		} else if err := json.Unmarshal(text, &values); err != nil {
 			return nil, fmt.Errorf("%s: %w", f.name, Explain(err))
 		}
-		lists[f.name], counts[f.name] = values, len(values)
+		lists[f.name] = values
+		counts[f.name] = len(values)
 		longest = max(longest, len(values))
 	}
 	*items = make([]U, longest)

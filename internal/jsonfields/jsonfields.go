@@ -59,12 +59,14 @@ func named(fields []field, name string) int {
 
 // isLeftOut reports whether the field is not written to JSON, because it is empty and has the option omitempty.
 func (f field) isLeftOut() bool {
-	return f.omits && (f.value.IsZero() || f.value.Kind() == reflect.Slice && f.value.Len() == 0)
+	return f.omits &&
+		(f.value.IsZero() || f.value.Kind() == reflect.Slice && f.value.Len() == 0)
 }
 
 func (f field) marshal() ([]byte, error) {
 	if f.null != "" && f.value.CanFloat() {
-		if x := f.value.Float(); math.IsNaN(x) || math.IsInf(x, 0) {
+		x := f.value.Float()
+		if math.IsNaN(x) || math.IsInf(x, 0) {
 			return []byte("null"), nil
 		}
 	}
@@ -78,7 +80,9 @@ func (f field) unmarshal(text []byte) error {
 	if isNull && (f.null != "" || f.value.Kind() == reflect.Struct) {
 		return nil
 	}
-	if f.value.Type() == reflect.TypeFor[[]float64]() && !isNull && bytes.Contains(text, []byte("null")) {
+	if f.value.Type() == reflect.TypeFor[[]float64]() &&
+		!isNull &&
+		bytes.Contains(text, []byte("null")) {
 		return badinput.Errorf("a number of %s is null", f.name)
 	}
 	if err := json.Unmarshal(text, f.value.Addr().Interface()); err != nil {

@@ -42,10 +42,14 @@ func Write(w io.Writer, text []byte, indent string) error {
 // 4.773005232696982e+20 as floats. The text of a float64 restores every bit.
 //
 // The tag option string of encoding/json is not supported. The null tags of this package have no effect.
-func Value(v any) ([]byte, error) { return encoder{}.appendValue(nil, reflect.ValueOf(v)) }
+func Value(v any) ([]byte, error) {
+	return encoder{}.appendValue(nil, reflect.ValueOf(v))
+}
 
 // Text returns v as JSON like [Value], but does not escape the characters <, > and & for HTML.
-func Text(v any) ([]byte, error) { return encoder{plain: true}.appendValue(nil, reflect.ValueOf(v)) }
+func Text(v any) ([]byte, error) {
+	return encoder{plain: true}.appendValue(nil, reflect.ValueOf(v))
+}
 
 // An encoder appends values as JSON.
 type encoder struct {
@@ -103,7 +107,8 @@ func (e encoder) appendValue(out []byte, v reflect.Value) ([]byte, error) {
 	case reflect.Map:
 		return e.appendMap(out, v)
 	case reflect.Slice, reflect.Array:
-		if v.Kind() == reflect.Slice && v.Type().Elem().Kind() == reflect.Uint8 {
+		if v.Kind() == reflect.Slice &&
+			v.Type().Elem().Kind() == reflect.Uint8 {
 			break // encoding/json writes base64
 		}
 		return e.appendList(out, v)
@@ -144,7 +149,9 @@ func (e encoder) appendMap(out []byte, v reflect.Value) (_ []byte, err error) {
 	for it := v.MapRange(); it.Next(); {
 		members = append(members, member{fmt.Sprint(it.Key()), it.Value()})
 	}
-	slices.SortFunc(members, func(a, b member) int { return cmp.Compare(a.name, b.name) })
+	slices.SortFunc(members, func(a, b member) int {
+		return cmp.Compare(a.name, b.name)
+	})
 	out = append(out, '{')
 	for i, m := range members {
 		out, err = e.appendMember(out, i, m.name, m.value)
@@ -172,7 +179,12 @@ func (e encoder) appendStruct(out []byte, v reflect.Value) (_ []byte, err error)
 }
 
 // appendMember appends member number i of an object.
-func (e encoder) appendMember(out []byte, i int, name string, value reflect.Value) ([]byte, error) {
+func (e encoder) appendMember(
+	out []byte,
+	i int,
+	name string,
+	value reflect.Value,
+) ([]byte, error) {
 	if i > 0 {
 		out = append(out, ',')
 	}
@@ -248,5 +260,7 @@ func membersOf(v reflect.Value, depth int) []member {
 			least[m.name] = m.depth
 		}
 	}
-	return slices.DeleteFunc(all, func(m member) bool { return m.depth > least[m.name] })
+	return slices.DeleteFunc(all, func(m member) bool {
+		return m.depth > least[m.name]
+	})
 }

@@ -22,7 +22,8 @@ func Limited() Limit {
 // available returns the result of Available. It reads the folders proc and sys inside the folder root.
 func available(root string) int64 {
 	there := bytesOf(read(root, "/proc/meminfo"), "MemAvailable:")
-	if l, left := limits(root); l.Bytes > 0 && (there == 0 || left < there) {
+	l, left := limits(root)
+	if l.Bytes > 0 && (there == 0 || left < there) {
 		there = max(left, 1)
 	}
 	return there
@@ -40,13 +41,17 @@ func bytesOf(text, key string) int64 {
 
 // highWater returns the largest resident set size of the process so far, in bytes. It does not include memory of
 // the parent process. The number of getrusage may include such memory after a vfork.
-func highWater() int64 { return bytesOf(read("/", "/proc/self/status"), "VmHWM:") }
+func highWater() int64 {
+	return bytesOf(read("/", "/proc/self/status"), "VmHWM:")
+}
 
 // ResetPeak sets the largest resident set size so far to the current size. If the system does not allow this,
 // ResetPeak has no effect.
 //
 // Format: clear_refs in the kernel's proc.rst.
-func ResetPeak() { _ = os.WriteFile("/proc/self/clear_refs", []byte("5"), 0) }
+func ResetPeak() {
+	_ = os.WriteFile("/proc/self/clear_refs", []byte("5"), 0)
+}
 
 // limits returns the smallest memory limit of the control group of this process and of all groups above it. left is
 // the smallest number of bytes that one of these groups may still use. Inactive pages of files do not count as
@@ -96,8 +101,12 @@ func limits(root string) (least Limit, left int64) {
 func mounted(root, kind, group string) (top, at string) {
 	for line := range strings.Lines(mounts(root)) {
 		before, after, ok := strings.Cut(line, " - ")
-		fields, super := strings.Fields(before), strings.Fields(after)
-		if !ok || len(fields) < 5 || len(super) < 3 || super[0] != kind ||
+		fields := strings.Fields(before)
+		super := strings.Fields(after)
+		if !ok ||
+			len(fields) < 5 ||
+			len(super) < 3 ||
+			super[0] != kind ||
 			kind == "cgroup" && !strings.Contains(","+super[2]+",", ",memory,") {
 			continue
 		}

@@ -33,7 +33,9 @@ func (n Number) Plus(m Number) Number {
 }
 
 // Minus returns n − m.
-func (n Number) Minus(m Number) Number { return n.Plus(Number{-m.Hi, -m.Lo, m.Err}) }
+func (n Number) Minus(m Number) Number {
+	return n.Plus(Number{-m.Hi, -m.Lo, m.Err})
+}
 
 // Times returns n·m.
 func (n Number) Times(m Number) Number {
@@ -60,7 +62,9 @@ func (n Number) Over(m Number) Number {
 }
 
 // magnitude returns an upper bound on |Hi + Lo|.
-func (n Number) magnitude() float64 { return math.Abs(n.Hi) + math.Abs(n.Lo) }
+func (n Number) magnitude() float64 {
+	return math.Abs(n.Hi) + math.Abs(n.Lo)
+}
 
 // Round returns the float64 nearest to Hi + Lo. off bounds its distance from the exact value of n.
 func (n Number) Round() (v, off float64) {

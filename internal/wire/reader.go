@@ -30,7 +30,9 @@ type Reader struct {
 
 // NewReader returns a Reader of one message in r. The Reader knows the number of bytes in r if r is a regular file,
 // or if r has a method Len like bytes.Reader.
-func NewReader(r io.Reader) *Reader { return &Reader{src: r, sure: remaining(r)} }
+func NewReader(r io.Reader) *Reader {
+	return &Reader{src: r, sure: remaining(r)}
+}
 
 func remaining(r io.Reader) int64 {
 	switch r := r.(type) {
@@ -61,7 +63,9 @@ func (r *Reader) N() int64 { return r.n }
 func (r *Reader) Err() error { return r.err }
 
 // Len returns the number of bytes that the source is known to have left. It returns 0 if this number is unknown.
-func (r *Reader) Len() int { return int(min(max(0, r.sure-r.n), math.MaxInt)) }
+func (r *Reader) Len() int {
+	return int(min(max(0, r.sure-r.n), math.MaxInt))
+}
 
 // Fail records that the message is wrong at the given offset. The error is an [*Error] that wraps err, which may be
 // nil. If there was an error before, Fail has no effect.
@@ -105,7 +109,8 @@ func (r *Reader) PreambleOf(kind Kind, others ...Kind) (of Kind, version uint32,
 		r.Fail(0, nil, "not a message of fdridge")
 	case p.Version == 0:
 		r.Fail(8, nil, "the format version is 0")
-	case p.Version > kind.Version() && (p.Kind == kind || p.Version > p.Kind.Version()):
+	case p.Version > kind.Version() &&
+		(p.Kind == kind || p.Version > p.Kind.Version()):
 		r.Fail(
 			8,
 			ErrVersion,
@@ -176,7 +181,9 @@ func (r *Reader) Sums(n int) []twofold.Total {
 	})
 }
 
-func float(b []byte) float64 { return math.Float64frombits(binary.LittleEndian.Uint64(b)) }
+func float(b []byte) float64 {
+	return math.Float64frombits(binary.LittleEndian.Uint64(b))
+}
 
 // Read implements [io.Reader], so that a Reader can be the source of a message inside this message.
 func (r *Reader) Read(b []byte) (int, error) {
@@ -197,7 +204,12 @@ func (r *Reader) Close() {
 }
 
 // elements reads n elements of width bytes each, and decodes them by the function decode. width must divide 16.
-func elements[T any](r *Reader, n int, width int64, decode func(dst []T, b []byte)) []T {
+func elements[T any](
+	r *Reader,
+	n int,
+	width int64,
+	decode func(dst []T, b []byte),
+) []T {
 	size := int64(n) * width
 	if r.err == nil && r.sure-r.n >= size {
 		out := make([]T, n)

@@ -51,7 +51,9 @@ var kinds = map[Kind]struct {
 }
 
 // Version returns the newest format version of messages of this kind. NewWriter writes this version.
-func (k Kind) Version() uint32 { return max(1, kinds[k].version) }
+func (k Kind) Version() uint32 {
+	return max(1, kinds[k].version)
+}
 
 // IsSummary reports whether messages of this kind contain a summary of rows.
 func (k Kind) IsSummary() bool { return kinds[k].isSummary }
@@ -99,6 +101,8 @@ type Error struct {
 	Err    error
 }
 
-func (e *Error) Error() string { return fmt.Sprintf("byte %d: %s", e.Offset, e.Reason) }
+func (e *Error) Error() string {
+	return fmt.Sprintf("byte %d: %s", e.Offset, e.Reason)
+}
 
 func (e *Error) Unwrap() error { return e.Err }

@@ -43,7 +43,8 @@ func (w *Writer) Bytes(b []byte) {
 	for len(b) > 0 {
 		room := w.room(1)
 		n := copy(room[len(room):cap(room)], b)
-		w.buf, b = room[:len(room)+n], b[n:]
+		w.buf = room[:len(room)+n]
+		b = b[n:]
 	}
 }
 
@@ -55,7 +56,8 @@ func (w *Writer) Float64s(x []float64) {
 		for _, v := range x[:n] {
 			b = binary.LittleEndian.AppendUint64(b, math.Float64bits(v))
 		}
-		w.buf, x = b, x[n:]
+		w.buf = b
+		x = x[n:]
 	}
 }
 

@@ -42,7 +42,11 @@ func scores(gammas []float64, folds []fold, all *ridge.Summary) cvScores {
 
 // extendGrid extends the grid beyond its end, if the best γ is there. It repeats this as long as the choice
 // improves. all is the summary of all rows.
-func (v *validation) extendGrid(ctx context.Context, s cvScores, all *ridge.Summary) (cvScores, error) {
+func (v *validation) extendGrid(
+	ctx context.Context,
+	s cvScores,
+	all *ridge.Summary,
+) (cvScores, error) {
 	for range maxExtensions {
 		fitted, ridge, err := s.best()
 		if err != nil {

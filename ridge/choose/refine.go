@@ -24,7 +24,8 @@ const (
 func refine(c *GammaChoice, find func(gammas []float64) ([]Candidate, error)) (*GammaChoice, error) {
 	for more := range maxRefinements {
 		gamma := c.between()
-		if isEnd := c.Index == 0 || c.Index == len(c.Path)-1; isEnd && more == 0 {
+		isEnd := c.Index == 0 || c.Index == len(c.Path)-1
+		if isEnd && more == 0 {
 			beyond := gammasBeyond(gammasOf(c.Path), c.Index, GridSize/2)
 			if len(beyond) == 0 {
 				break

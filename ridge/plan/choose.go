@@ -94,7 +94,10 @@ func Choose(p Problem) Steps {
 		if byTrials {
 			return Steps{ridge.DualCG, reason.Reason{Rule: reason.SparseLeverages}}
 		}
-		if p.Sparse && why.Rule == reason.DualTooLarge && len(p.Gammas) == 1 && !p.Once {
+		if p.Sparse &&
+			why.Rule == reason.DualTooLarge &&
+			len(p.Gammas) == 1 &&
+			!p.Once {
 			return Steps{ridge.DualCG, reason.Reason{Rule: reason.SparseRows}}
 		}
 		return Steps{iterated, why}
@@ -108,14 +111,25 @@ func Choose(p Problem) Steps {
 	case ratio > maxCostRatio && byTrials:
 		return Steps{ridge.DualCG, reason.Reason{Rule: reason.SparseLeverages}}
 	case ratio > maxCostRatio:
-		return Steps{iterated, reason.Reason{Rule: reason.IterationIsCheaper, Numbers: []float64{1 / ratio}}}
+		return Steps{iterated, reason.Reason{
+			Rule:    reason.IterationIsCheaper,
+			Numbers: []float64{1 / ratio},
+		}}
 	case dual:
 		return Steps{
 			ridge.Exact,
-			reason.Reason{Rule: reason.DualIsCheaper, Numbers: []float64{ratio}, Method: iterated},
+			reason.Reason{
+				Rule:    reason.DualIsCheaper,
+				Numbers: []float64{ratio},
+				Method:  iterated,
+			},
 		}
 	}
-	return Steps{ridge.Exact, reason.Reason{Rule: reason.DirectIsCheaper, Numbers: []float64{ratio}, Method: iterated}}
+	return Steps{ridge.Exact, reason.Reason{
+		Rule:    reason.DirectIsCheaper,
+		Numbers: []float64{ratio},
+		Method:  iterated,
+	}}
 }
 
 // maxCostRatio limits the cost of a direct method, divided by the cost of 12 passes of an iteration. Up to this
@@ -165,7 +179,10 @@ func misfit(p Problem) reason.Reason {
 	need := kept + ridge.DirectBytes(method, p.Rows, p.Dim, p.Targets, k, p.LeaveOneOut)
 	switch {
 	case 8*float64(order)*float64(order) > ridge.MaxGramBytes:
-		return reason.Reason{Rule: rule, Numbers: []float64{float64(order), ridge.MaxGramBytes}}
+		return reason.Reason{
+			Rule:    rule,
+			Numbers: []float64{float64(order), ridge.MaxGramBytes},
+		}
 	case need > float64(p.MaxBytes):
 		return reason.Reason{
 			Rule:    reason.MemoryTooSmall,
@@ -204,13 +221,19 @@ func GramPass(p Problem, eigenproblems int) reason.Reason {
 	d := float64(p.Dim)
 	need := 8 * 8 * d * (d + float64(p.Targets))
 	if need > ridge.MaxGramBytes || need > float64(p.MaxBytes) {
-		return reason.Reason{Rule: reason.GramDoesNotFit, Numbers: []float64{d, need}}
+		return reason.Reason{
+			Rule:    reason.GramDoesNotFit,
+			Numbers: []float64{d, need},
+		}
 	}
 	const most = 5
 	_, passes := cheaperIteration(p.Dim, min(p.Size, p.Dim), p.Targets)
 	work := readFlops + productFlops*d + float64(eigenproblems)*eigenFlops*d*d/math.Max(1, float64(p.Rows))
 	if work > most*passes {
-		return reason.Reason{Rule: reason.GramCostsTooMuch, Numbers: []float64{work / (most * passes)}}
+		return reason.Reason{
+			Rule:    reason.GramCostsTooMuch,
+			Numbers: []float64{work / (most * passes)},
+		}
 	}
 	return reason.Reason{}
 }

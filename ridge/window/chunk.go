@@ -33,7 +33,11 @@ func (c *chunk) firstRow(appended int64) int64 {
 
 // block returns the rows that are in the window.
 func (c *chunk) block(d, t int) dataset.Block {
-	b := dataset.Block{N: c.rows.N, Y: c.rows.Y, X: c.rows.X}
+	b := dataset.Block{
+		N: c.rows.N,
+		Y: c.rows.Y,
+		X: c.rows.X,
+	}
 	if len(c.rows.W) > 0 {
 		b.W = c.rows.W
 	}

@@ -74,7 +74,8 @@ func decodeWindowContent(m *wire.Reader, be engine.Backend, size int64) *Window 
 	for i := 0; i < int(h.Chunks) && m.Err() == nil; i++ {
 		w.readChunk(m, size)
 	}
-	if read := m.N() - wire.Start; m.Err() == nil && read != size {
+	read := m.N() - wire.Start
+	if m.Err() == nil && read != size {
 		m.Fail(16, nil, "the length is %d, the parts make it %d", size+wire.Frame, read+wire.Frame)
 	}
 	m.Close()
@@ -197,7 +198,8 @@ func (w *Window) setRowNumbers(room int64) (why string) {
 			c.end += room
 		}
 		end -= int64(c.rows.N)
-		missing := int64(w.cfg.BlockRows-c.rows.N) - (c.end - end - int64(c.rows.N))
+		missing := int64(w.cfg.BlockRows-c.rows.N) -
+			(c.end - end - int64(c.rows.N))
 		if missing < 0 || (missing > 0 && (i > 0 || len(w.cells) > 0)) {
 			return fmt.Sprintf("block %d has %d rows, but needs %d", i+1, c.rows.N, w.cfg.BlockRows)
 		}
@@ -219,7 +221,9 @@ func (w *Window) setRowNumbers(room int64) (why string) {
 		}
 		last = c.from
 		full := float64(w.cfg.BlockRows) * float64(uint64(1)<<c.level)
-		if float64(n) > full || n == 0 || (i > 0 && float64(n) < full) {
+		if float64(n) > full ||
+			n == 0 ||
+			(i > 0 && float64(n) < full) {
 			return fmt.Sprintf("sketch %d has %d rows, one of its level has %g", i+1, n, full)
 		}
 		all.Merge(c.extent)

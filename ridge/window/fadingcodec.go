@@ -191,7 +191,8 @@ func (f *Fading) checkTimes(m *wire.Reader) {
 		m.Fail(32, nil, "%d rows were appended, the summary has %d", f.appended, n)
 	case n == 0 && (f.unit != noTime || f.from != noTime || f.to != noTime):
 		m.Fail(48, nil, "a summary of no rows has times")
-	case n > 0 && (f.from == noTime || f.from > f.to || f.to > f.now):
+	case n > 0 &&
+		(f.from == noTime || f.from > f.to || f.to > f.now):
 		m.Fail(56, nil, "the times of the rows decrease")
 	case n > 0 &&
 		(f.unit < f.from || f.unit > f.to || uint64(f.to)-uint64(f.unit) >= uint64(f.cfg.halfLife())):

@@ -123,7 +123,8 @@ func (w *Window) Span() Span {
 		}
 	}
 	if s.Rows > 0 {
-		s.From, s.To = timeOf(from), timeOf(to)
+		s.From = timeOf(from)
+		s.To = timeOf(to)
 	}
 	s.First -= s.Rows
 	return s

@@ -32,7 +32,11 @@ func Parse(text []byte) (float64, error) {
 		}
 	}
 	if isProgramNotation(text) {
-		return 0, &strconv.NumError{Func: "ParseFloat", Num: string(text), Err: strconv.ErrSyntax}
+		return 0, &strconv.NumError{
+			Func: "ParseFloat",
+			Num:  string(text),
+			Err:  strconv.ErrSyntax,
+		}
 	}
 	if at := bytes.IndexAny(text, "dD"); at > 0 && isFortran(text, at) {
 		standard := append(bytes.Clone(text[:at]), 'e')

@@ -22,7 +22,8 @@ func (c *Choice) Reserve(b *dataset.Buffer, n int) {
 // Grow adds n rows to the dense block b. It returns the features x and the targets y of these rows, which the
 // caller must set.
 func (c *Choice) Grow(b *dataset.Buffer, n int) (x, y []float64) {
-	nx, ny := len(b.X), len(b.Y)
+	nx := len(b.X)
+	ny := len(b.Y)
 	b.X = slices.Grow(b.X, n*c.Features)[:nx+n*c.Features]
 	b.Y = slices.Grow(b.Y, n*c.Targets)[:ny+n*c.Targets]
 	b.N += n
@@ -76,7 +77,12 @@ const Tile = 8
 //
 // The result accepted is false if a value is infinite. It is also false if a value is NaN in a column that allows
 // no missing value.
-func (c *Choice) Columns(x, y []float64, js []int, firstRow int, values []float64) (accepted bool) {
+func (c *Choice) Columns(
+	x, y []float64,
+	js []int,
+	firstRow int,
+	values []float64,
+) (accepted bool) {
 	n := len(values) / len(js)
 	for i := 0; i < len(js); {
 		run := c.countAdjacent(js[i:])
@@ -153,7 +159,8 @@ func (c *Choice) Find(x, y []float64) (row, column int, v float64, ok bool) {
 	iy := c.firstRefused(y, c.Features, c.Targets)
 	place := -1
 	switch {
-	case ix < len(x) && (iy == len(y) || ix/c.Features <= iy/c.Targets):
+	case ix < len(x) &&
+		(iy == len(y) || ix/c.Features <= iy/c.Targets):
 		row = ix / c.Features
 		place = ix % c.Features
 		v = x[ix]

@@ -61,18 +61,30 @@ func Work(n, k int) int {
 //
 // Sym returns false if the lower triangle of A is not finite, if an eigenvalue overflows, or if an iteration
 // does not converge; w and v are then unspecified. It panics if slices are too short.
-func Sym(kr Kernels, sym matrix.Matrix, w []float64, vectors matrix.Matrix, work []float64) (ok bool) {
+func Sym(
+	kr Kernels,
+	sym matrix.Matrix,
+	w []float64,
+	vectors matrix.Matrix,
+	work []float64,
+) (ok bool) {
 	n, k := matrix.CheckSymEig(&sym, w, &vectors)
 	matrix.CheckWork(Work(n, k), len(work))
 	if n == 0 {
 		return true
 	}
-	a, lda, v, ldv := sym.Data, sym.Stride, vectors.Data, vectors.Stride
+	a := sym.Data
+	lda := sym.Stride
+	v := vectors.Data
+	ldv := vectors.Stride
 	exp, ok := matrix.Normalise(sym, true)
 	if !ok {
 		return false
 	}
-	d, e, tau, work := work[:n], work[n:2*n], work[2*n:3*n], work[3*n:]
+	d := work[:n]
+	e := work[n : 2*n]
+	tau := work[2*n : 3*n]
+	work = work[3*n:]
 	tridiagonalise(kr, n, a, lda, d, e, tau, work)
 	if k == 0 {
 		ok = qlValues(d, e, w)

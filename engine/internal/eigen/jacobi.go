@@ -43,7 +43,13 @@ const (
 // exceed the tolerances of our tests.
 //
 // The arguments are the arguments of SVD in engine.Backend and must be valid.
-func SVD(b SVDKernels, a matrix.Matrix, s []float64, vt matrix.Matrix, work []float64) (ok bool) {
+func SVD(
+	b SVDKernels,
+	a matrix.Matrix,
+	s []float64,
+	vt matrix.Matrix,
+	work []float64,
+) (ok bool) {
 	m, n := a.Rows, a.Cols
 	q := min(m, n)
 	if q == 0 {

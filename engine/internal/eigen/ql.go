@@ -63,7 +63,8 @@ func qlSweep(d, e, z []float64, ldz, cols, l, m int) {
 	g = d[m] - d[l] + e[l]/(g+math.Copysign(hypot(g, 1), g))
 	s, c, p := 1.0, 1.0, 0.0
 	for i := m - 1; i >= l; i-- {
-		f, b := s*e[i], c*e[i]
+		f := s * e[i]
+		b := c * e[i]
 		r := hypot(f, g)
 		e[i+1] = r
 		if r == 0 { // the matrix splits here

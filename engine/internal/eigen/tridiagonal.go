@@ -25,7 +25,13 @@ func tridiagonalWork(n int) int {
 // A·vᵢ, half in this update.
 //
 // Source: Dongarra, Sorensen, Hammarling (1989), reversed from bottom to top so that the vectors lie along rows.
-func tridiagonalise(kr Kernels, n int, a []float64, lda int, d, e, tau, work []float64) {
+func tridiagonalise(
+	kr Kernels,
+	n int,
+	a []float64,
+	lda int,
+	d, e, tau, work []float64,
+) {
 	for end := n; end > 0; {
 		begin := max(end-panelRows, 0)
 		reducePanel(kr, begin, end, a, lda, d, e, tau, work)
@@ -37,15 +43,26 @@ func tridiagonalise(kr Kernels, n int, a []float64, lda int, d, e, tau, work []f
 // reducePanel reduces rows begin to end of A, end excluded. These rows are called the panel. The reduced matrix is
 // A − VᵀW − WᵀV, where the rows of V are the reflection vectors. reducePanel writes V, W and a second copy of V
 // to work. Each has end−begin rows and end columns. So both V above W and W above V are contiguous.
-func reducePanel(kr Kernels, begin, end int, a []float64, lda int, d, e, tau, work []float64) {
-	nb, ld := end-begin, end
-	vs, ws, vs2 := work[:nb*ld], work[nb*ld:2*nb*ld], work[2*nb*ld:3*nb*ld]
-	vcol, wcol := work[3*nb*ld:3*nb*ld+nb], work[3*nb*ld+nb:3*nb*ld+2*nb]
+func reducePanel(
+	kr Kernels,
+	begin, end int,
+	a []float64,
+	lda int,
+	d, e, tau, work []float64,
+) {
+	nb := end - begin
+	ld := end
+	vs := work[:nb*ld]
+	ws := work[nb*ld : 2*nb*ld]
+	vs2 := work[2*nb*ld : 3*nb*ld]
+	vcol := work[3*nb*ld : 3*nb*ld+nb]
+	wcol := work[3*nb*ld+nb : 3*nb*ld+2*nb]
 
 	for i := end - 1; i >= begin; i-- {
 		r := i - begin
 		done := nb - 1 - r // number of rows of this panel that are reduced
-		vDone, wDone := vs[(r+1)*ld:], ws[(r+1)*ld:]
+		vDone := vs[(r+1)*ld:]
+		wDone := ws[(r+1)*ld:]
 		row := a[i*lda : i*lda+i+1]
 		if done > 0 {
 			// Subtract V[:, i]ᵀ·W + W[:, i]ᵀ·V from the row.
@@ -60,7 +77,8 @@ func reducePanel(kr Kernels, begin, end int, a []float64, lda int, d, e, tau, wo
 		if i == 0 {
 			break
 		}
-		v, w := row[:i], ws[r*ld:r*ld+i]
+		v := row[:i]
+		w := ws[r*ld : r*ld+i]
 		e[i-1], tau[i] = reflector(v)
 		copy(vs[r*ld:], v)
 		copy(vs2[r*ld:], v)
@@ -89,9 +107,17 @@ func reducePanel(kr Kernels, begin, end int, a []float64, lda int, d, e, tau, wo
 // A by the lower triangle of A − VᵀW − WᵀV. The matrices V and W are in work, where reducePanel has stored V, W
 // and V again. So V above W is one matrix, and W above V is another. The product of the first, transposed, and the
 // second is VᵀW + WᵀV.
-func updateLeading(kr Kernels, begin, end int, a []float64, lda int, work []float64) {
-	nb, ld := end-begin, end
-	vw, wv := work[:2*nb*ld], work[nb*ld:3*nb*ld]
+func updateLeading(
+	kr Kernels,
+	begin, end int,
+	a []float64,
+	lda int,
+	work []float64,
+) {
+	nb := end - begin
+	ld := end
+	vw := work[:2*nb*ld]
+	wv := work[nb*ld : 3*nb*ld]
 	kr.Gemmt(
 		true,
 		false,

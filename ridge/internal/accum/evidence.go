@@ -33,7 +33,8 @@ func (l *Lane) Evidence(spec *fd.Spectrum) certify.Evidence {
 		e.Displaced = append(e.Displaced, st.Displaced(d+j, math.Sqrt(tss)))
 	}
 	if l.cfg.Intercept {
-		e.Means, e.MeanErrors = st.Means(), st.MeanErrors()
+		e.Means = st.Means()
+		e.MeanErrors = st.MeanErrors()
 	}
 	if !l.lacksWitness {
 		e.Witness = certify.Witness{Probe: l.sums.probe(), Product: l.sums.kh()}

@@ -74,7 +74,9 @@ func (c *feeder) append(h *laneFeed, b dataset.Block) error {
 // feedLane adds the validated rows of the current block to one lane. Sparse rows that need centring are gathered
 // first, so that one call of Stage.Load suffices: every call adds two dense rows for the means.
 func (c *feeder) feedLane(h *laneFeed) error {
-	if c.block.Sparse == nil || !c.cfg.Intercept || !h.lane.Sketch.KeepsSparse() {
+	if c.block.Sparse == nil ||
+		!c.cfg.Intercept ||
+		!h.lane.Sketch.KeepsSparse() {
 		return c.eachGroup(h, (*feeder).append)
 	}
 	h.all.Reset()

@@ -46,7 +46,10 @@ func ReadOnly[T any](
 	case err != nil:
 		return none, err
 	case r.Len() > 0:
-		return none, &fd.FormatError{Offset: n, Reason: fmt.Sprintf("%d bytes follow the message", r.Len())}
+		return none, &fd.FormatError{
+			Offset: n,
+			Reason: fmt.Sprintf("%d bytes follow the message", r.Len()),
+		}
 	}
 	return found, nil
 }
@@ -101,7 +104,11 @@ func readLane(m *wire.Reader, be engine.Backend, name string) *Lane {
 }
 
 // decodePart decodes a message that is nested in m and has no Meta. Errors contain name and the position in m.
-func decodePart[T any](m *wire.Reader, name string, decode func(*wire.Reader) (T, []byte)) T {
+func decodePart[T any](
+	m *wire.Reader,
+	name string,
+	decode func(*wire.Reader) (T, []byte),
+) T {
 	at := m.N()
 	part := wire.NewReader(m)
 	found, meta := decode(part)
@@ -118,7 +125,11 @@ func decodePart[T any](m *wire.Reader, name string, decode func(*wire.Reader) (T
 
 // decodeLanes reads a message with several lanes from m. The caller has read the preamble, and passes the size of
 // the content that the preamble states. The result is nil if m has an error.
-func decodeLanes(m *wire.Reader, be engine.Backend, size int64) (a *Accumulator, meta []byte) {
+func decodeLanes(
+	m *wire.Reader,
+	be engine.Backend,
+	size int64,
+) (a *Accumulator, meta []byte) {
 	var h lanesHeader
 	m.Struct(&h)
 	switch {
@@ -151,7 +162,8 @@ func decodeLanes(m *wire.Reader, be engine.Backend, size int64) (a *Accumulator,
 			a.lanes = append(a.lanes, l)
 		}
 	}
-	if read := m.N() - wire.Start; m.Err() == nil && read != size {
+	read := m.N() - wire.Start
+	if m.Err() == nil && read != size {
 		m.Fail(16, nil, "the length is %d, but the lanes give %d", size+wire.Frame, read+wire.Frame)
 	}
 	m.Close()

@@ -93,7 +93,13 @@ func appendSparse(sketch *fd.Sketch, st rows.Staged) error {
 
 // addDense adds two kinds of products of the rows x to s.cross: with their targets, and with their products with
 // the fixed vector h. Row i of x is row offset+i of a group of n rows. y holds the targets of the group.
-func (s *sums) addDense(be engine.Backend, offset int, x engine.Matrix, y []float64, n int) {
+func (s *sums) addDense(
+	be engine.Backend,
+	offset int,
+	x engine.Matrix,
+	y []float64,
+	n int,
+) {
 	d, t := s.d, s.t
 	for lo, hi := 0, 0; lo < x.Rows; lo = hi {
 		at := (offset + lo) % roundoff.SumRows // number of rows already in share
@@ -136,7 +142,11 @@ func (s *sums) addMany(be engine.Backend, x engine.Matrix, y []float64) {
 
 // withProbe returns the transpose of the targets y with one more row: the products of the rows x with the fixed
 // vector s.h.
-func (s *sums) withProbe(be engine.Backend, y []float64, x engine.Matrix) engine.Matrix {
+func (s *sums) withProbe(
+	be engine.Backend,
+	y []float64,
+	x engine.Matrix,
+) engine.Matrix {
 	n, t := x.Rows, s.t
 	s.targets = vec.Grow(s.targets, n*(t+1))
 	out := engine.View(t+1, n, s.targets)

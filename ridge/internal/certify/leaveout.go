@@ -326,7 +326,11 @@ func (l *LeftOut) Fit(i int, x []float64, target int, w Weights) LeftFit {
 // Residual returns the residual r of a row with target value y for the fit f, and a bound rError on its round-off.
 // product is the product of the row with the coefficients of f. With an intercept, the prediction is product plus
 // the mean of the target.
-func (l *LeftOut) Residual(o *LeftRow, f *LeftFit, y, product float64) (r, rError float64) {
+func (l *LeftOut) Residual(
+	o *LeftRow,
+	f *LeftFit,
+	y, product float64,
+) (r, rError float64) {
 	base, fixed := l.baseOf(f)
 	return o.residual(f, base, fixed, y, product)
 }
@@ -481,7 +485,13 @@ func (l *LeftOut) Sum(
 	base, fixed := l.baseOf(f)
 	for i := range rows {
 		o := &rows[i]
-		r, off := o.residual(f, base, fixed, y[i*t+f.target], products[i])
+		r, off := o.residual(
+			f,
+			base,
+			fixed,
+			y[i*t+f.target],
+			products[i],
+		)
 		v, at := o.Squared(&levers[i], f, r, off)
 		s.Lo += v.Lo
 		s.Hi += v.Hi

@@ -22,12 +22,20 @@ type Left struct {
 //
 // The leave-one-out residual is this residual divided by 1 − h, for the leverage h of the row. Its bracket contains
 // all quotients of numbers in the two brackets.
-func (l *LeftOut) Left(o *LeftRow, v *Leverage, f *LeftFit, y, product float64) Left {
+func (l *LeftOut) Left(
+	o *LeftRow,
+	v *Leverage,
+	f *LeftFit,
+	y, product float64,
+) Left {
 	r, off := l.Residual(o, f, y, product)
 	off += v.root * f.energy * upward
 	round := few*eps*math.Abs(r) + few*roundoff.Underflow
 	out := Left{
-		Residual:         interval.Interval{Lo: r - off - round, Hi: r + off + round},
+		Residual: interval.Interval{
+			Lo: r - off - round,
+			Hi: r + off + round,
+		},
 		ResidualEstimate: r,
 	}
 	if !(off+math.Abs(r) <= math.MaxFloat64/2) {

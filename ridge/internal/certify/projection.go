@@ -417,9 +417,16 @@ func (r *Restored) Relative(xError float64, x []float64) float64 {
 // The results are for the rows before the projection. w and m are the results of [Projection.Weights] for the
 // coefficients x. The argument intercept is the intercept for the projected rows. intercept.Error must also bound
 // the distance of intercept.Value from the best intercept for x.
-func (p *Projection) Unpenalized(x []float64, j int, w Weights, m Moved, intercept Intercept) Restored {
+func (p *Projection) Unpenalized(
+	x []float64,
+	j int,
+	w Weights,
+	m Moved,
+	intercept Intercept,
+) Restored {
 	d, q := len(x), len(p.Inverse)
-	u, bounds := make([]float64, q), make([]float64, q)
+	u := make([]float64, q)
+	bounds := make([]float64, q)
 	ownError := make([]float64, q) // bounds the rounding errors of u
 	for k := range u {             // u is column d+j of B, minus Σ xᵢ·(column i of B)
 		sum := twofold.Of(p.B[(d+j)*q+k])
@@ -461,7 +468,8 @@ func (p *Projection) Unpenalized(x []float64, j int, w Weights, m Moved, interce
 		return out
 	}
 
-	mean, meanError := p.Mean[q:], p.MeanError[q:]
+	mean := p.Mean[q:]
+	meanError := p.MeanError[q:]
 	sum := twofold.Of(mean[d+j]).Plus(twofold.Of(intercept.Value))
 	away, drift, along, own := 0.0, 0.0, 0.0, 0.0
 	for i, v := range x {
@@ -484,7 +492,8 @@ func (p *Projection) Unpenalized(x []float64, j int, w Weights, m Moved, interce
 	for k, v := range u {
 		sum = sum.Minus(twofold.Times(v, p.Mean[k]))
 		size := math.Abs(p.Mean[k])
-		along += size*ownError[k] + (size+p.MeanError[k])*p.Inverse[k]*m.coordinates
+		along += size*ownError[k] +
+			(size+p.MeanError[k])*p.Inverse[k]*m.coordinates
 		own += p.MeanError[k] * ownError[k]
 	}
 

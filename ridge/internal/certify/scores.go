@@ -35,7 +35,8 @@ func (k *Known) GCV(gammas []float64) []interval.Interval {
 			if l < q-1 {
 				s2 = k.eigen.Values[l]
 			}
-			middle, gap := a.middle(s2), a.gap(s2)
+			middle := a.middle(s2)
+			gap := a.gap(s2)
 			more := 1 + 2*gamma*middle
 			values := [functions]float64{
 				middle * (1 + gamma*middle),

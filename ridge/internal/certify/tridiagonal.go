@@ -208,7 +208,9 @@ func (r *Refiner) stepped(c *Corrected) afterStep {
 	open := (left + s.apart*step + few*eps*(g+left) + tiny) * inflate
 	inner := ((open+lost)/s.sigma+r.share*c.Residual)*round + tiny
 	square := vec.Dot(c.Step, c.Gradient) - vec.Dot(c.Step, c.Left)
-	off := (step*(open-left) + (d+few)*eps*step*(g+left) + tiny) * inflate
+	off := (step*(open-left) +
+		(d+few)*eps*step*(g+left) +
+		tiny) * inflate
 	from := math.Sqrt(math.Max(0, square-off)) * downward
 	to := math.Sqrt(math.Max(0, square+off)) * upward
 	return afterStep{

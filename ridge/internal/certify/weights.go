@@ -26,7 +26,12 @@ type Weights struct {
 // complete sets Energy, Scattered, Intercept, GCV and Marginal of w for the coefficients x of target j. xn is ‖x‖.
 // Let x* be the exact solution, and H = AᵀA + γI. energy bounds ‖H^{½}(x − x*)‖, and move bounds
 // ‖A(x − x*)‖.
-func (a At) complete(w Weights, j int, x []float64, xn, energy, move float64) Weights {
+func (a At) complete(
+	w Weights,
+	j int,
+	x []float64,
+	xn, energy, move float64,
+) Weights {
 	w.Energy = math.Min(energy, a.excess(xn, w.RSS, w.Objective))
 	w.Scattered = a.Scattered(x)
 	w.Intercept = a.intercept(j, x, xn, w.Error)
@@ -59,7 +64,11 @@ func (a At) excess(xn float64, rss, objective interval.Interval) float64 {
 // coefficients x near x*. xn is ‖x‖, e bounds ‖x − x*‖, and move bounds ‖A(x − x*)‖. f brackets the
 // smallest objective, and rss brackets ‖Ax − b‖². The result is the intersection of the brackets in docs/math.md
 // §5.
-func (a At) rssAtOptimum(j int, xn, e, move float64, f, rss interval.Interval) interval.Interval {
+func (a At) rssAtOptimum(
+	j int,
+	xn, e, move float64,
+	f, rss interval.Interval,
+) interval.Interval {
 	far := xn + e
 	near := math.Max(0, xn-e)
 	lost := lostSquares(far)

@@ -262,7 +262,10 @@ func (e *normalEquations) found(gamma float64, x, r []float64) *certify.Factored
 		// With K = AᵀA and c = Aᵀb, ‖Ax − b‖² is ‖b‖² − 2cᵀx + xᵀKx, where
 		// Kx = c − γx − r for the residual r. docs/math.md §14 bounds the round-off.
 		squares := e.sum[(d+j)*q+d+j]
-		rss := squares - vec.Dot(c, xj) - gamma*xn*xn - vec.Dot(xj, rj)
+		rss := squares -
+			vec.Dot(c, xj) -
+			gamma*xn*xn -
+			vec.Dot(xj, rj)
 		round := roundoff.CholeskyRSS(e.chain, n)*size*size +
 			roundoff.GammaRSS(n)*(gamma*xn*xn) +
 			2*n*left

@@ -126,7 +126,8 @@ func (e *tall) weakest() (column int) {
 	q := e.d + e.t
 	least := math.Inf(1)
 	for j := range e.d {
-		if share := math.Abs(e.stack[j*q+j]) / e.col[j]; share < least {
+		share := math.Abs(e.stack[j*q+j]) / e.col[j]
+		if share < least {
 			column, least = j, share
 		}
 	}

@@ -236,7 +236,8 @@ func (r *Reduction) At(gamma float64) *certify.Factored {
 // definite for each penalty.
 func (r *Reduction) Correct(gammas, g []float64) (step, left []float64) {
 	d := r.e.d
-	step, left = slices.Clone(g), slices.Clone(g)
+	step = slices.Clone(g)
+	left = slices.Clone(g)
 	r.Turn(true, step)
 	for i, gamma := range gammas {
 		r.factor(gamma)

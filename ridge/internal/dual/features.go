@@ -83,7 +83,11 @@ func (f *Features) read(ctx context.Context, visit func(b dataset.Block) error) 
 // an entry that is not finite, it exchanges the row and the column.
 func (f *Features) transposeError(err error) error {
 	if e, ok := errors.AsType[*fd.NonFiniteError](err); ok {
-		return &fd.NonFiniteError{Row: e.Col, Col: e.Row, Value: e.Value}
+		return &fd.NonFiniteError{
+			Row:   e.Col,
+			Col:   e.Row,
+			Value: e.Value,
+		}
 	}
 	if _, ok := errors.AsType[*fd.RangeError](err); ok {
 		return &fd.RangeError{Row: f.n - 1}
@@ -93,7 +97,11 @@ func (f *Features) transposeError(err error) error {
 
 // Gram computes AAᵀ in g in one pass over the features, where A has the n samples as its rows. g and work have n²
 // elements. work is a workspace.
-func (f *Features) Gram(ctx context.Context, be engine.Backend, g, work []float64) (*Gram, error) {
+func (f *Features) Gram(
+	ctx context.Context,
+	be engine.Backend,
+	g, work []float64,
+) (*Gram, error) {
 	out := &Gram{N: f.n, G: g}
 	sum := newGramSum(be, f.n, g, work, true)
 	width := PanelColumns(f.n, f.d)
@@ -131,7 +139,8 @@ func (f *Features) Gram(ctx context.Context, be engine.Backend, g, work []float6
 		sum.addRows(engine.View(held, f.n, panel[:held*f.n]))
 	}
 	f.squares = squares*roundoff.Inflate + f.lost(raw)
-	if f.intercept && !rows.Spreads(f.squares, f.total) || !(f.squares <= rows.MaxSquares) {
+	if f.intercept && !rows.Spreads(f.squares, f.total) ||
+		!(f.squares <= rows.MaxSquares) {
 		return nil, &fd.RangeError{Row: f.n - 1}
 	}
 	out.Units = sum.units() + 1
@@ -176,7 +185,11 @@ func (f *Features) centre(x []float64) (squares float64) {
 }
 
 // Measure measures at all points in one pass.
-func (f *Features) Measure(ctx context.Context, be engine.Backend, points []Point) ([]*Found, error) {
+func (f *Features) Measure(
+	ctx context.Context,
+	be engine.Backend,
+	points []Point,
+) ([]*Found, error) {
 	m := f.measuring(points)
 	seen := 0
 	_, err := f.read(ctx, func(b dataset.Block) error {
@@ -250,7 +263,9 @@ func (f *Features) measuring(points []Point) *measuring {
 // add measures the features in b, numbered from firstFeature.
 func (m *measuring) add(be engine.Backend, b dataset.Block, firstFeature int) {
 	f, q := m.f, m.x.Rows
-	cut := func(v engine.Matrix) engine.Matrix { return v.Slice(0, b.N, 0, q) }
+	cut := func(v engine.Matrix) engine.Matrix {
+		return v.Slice(0, b.N, 0, q)
+	}
 	r := engine.Twofold{
 		Hi:  cut(m.r.Hi),
 		Lo:  cut(m.r.Lo),
@@ -319,7 +334,9 @@ func (m *measuring) finish() []*Found {
 // Targets reads the targets y (n×t) and the sample weights w of all n rows. w is nil if no row has a weight.
 func Targets(ctx context.Context, src dataset.Source) (y, w []float64, err error) {
 	n, d, t := src.Dims()
-	seen, raw, weighted := 0, 0.0, false
+	seen := 0
+	raw := 0.0
+	weighted := false
 	for b, err := range src.Blocks(ctx) {
 		if err != nil {
 			return nil, nil, err

@@ -95,7 +95,11 @@ func (s *gramSum) units() float64 {
 }
 
 // Gram computes AAᵀ in g for the n rows of A. g and work have n² elements. work is a workspace.
-func (r *Rows) Gram(ctx context.Context, be engine.Backend, g, work []float64) (*Gram, error) {
+func (r *Rows) Gram(
+	ctx context.Context,
+	be engine.Backend,
+	g, work []float64,
+) (*Gram, error) {
 	out := &Gram{N: r.n, G: g}
 	sum := newGramSum(be, r.n, g, work, true)
 	var heavy []int

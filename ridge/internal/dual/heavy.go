@@ -124,7 +124,8 @@ func (r *Rows) newHeavy(be engine.Backend, list []int, scale []float64) *heavy {
 	r.centre(out.h)
 	scaled := engine.View(r.n, k, make([]float64, r.n*k))
 	for i, s := range scale {
-		row, to := out.h.Row(i), scaled.Row(i)
+		row := out.h.Row(i)
+		to := scaled.Row(i)
 		s = math.Min(s, 1/(leastShare*(1/s+vec.Dot(row, row))))
 		scale[i] = s
 		for j, v := range row {

@@ -437,7 +437,12 @@ func (l *Leverages) centre(x []float64) {
 // Narrow narrows brackets of 1 − h for the leverages h of the rows in list. free[g][i] is the bracket for row i at
 // the penalty gammas[g]. Each row gets depth trial vectors of its own. The work is done on all cores, but the
 // results do not depend on the number of cores.
-func (l *Leverages) Narrow(gammas []float64, list []int, depth int, free [][]interval.Interval) {
+func (l *Leverages) Narrow(
+	gammas []float64,
+	list []int,
+	depth int,
+	free [][]interval.Interval,
+) {
 	var features, samples []*certify.TrialWork
 	for _, g := range gammas {
 		features = append(features, l.features.NewTrialWork(g))
@@ -652,7 +657,8 @@ func columnDots(a, b engine.Matrix) []float64 {
 func (t *trials) trials(at int) (features, samples *certify.Trial) {
 	l := t.l
 	i := t.list[at]
-	features, samples = &certify.Trial{}, &certify.Trial{}
+	features = &certify.Trial{}
+	samples = &certify.Trial{}
 	for j := range l.m {
 		features.Shared = append(features.Shared, l.w.Row(j)[i])
 		along := l.along(l.r.Row(j)[i], i, l.inShare[j])

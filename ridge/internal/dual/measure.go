@@ -61,7 +61,11 @@ type Found struct {
 }
 
 // Measure measures at all points.
-func (r *Rows) Measure(ctx context.Context, be engine.Backend, points []Point) ([]*Found, error) {
+func (r *Rows) Measure(
+	ctx context.Context,
+	be engine.Backend,
+	points []Point,
+) ([]*Found, error) {
 	if r.intercept && r.means == nil {
 		r.means = r.columnSums(be)
 		r.meanNorm = r.normOfMeans(r.means)
@@ -97,7 +101,10 @@ func (s *Samples) drift(p *Point) (all twofold.Number) {
 // newFound computes the coefficients x for the point p by the formula of [Found]. In this formula, columns is Xᵀw,
 // and sum is Xᵀ(wθ). newFound overwrites sum.
 func (s *Samples) newFound(p *Point, sum, columns []twofold.Number) *Found {
-	f := &Found{X: make([]float64, s.d), Low: make([]float64, s.d)}
+	f := &Found{
+		X:   make([]float64, s.d),
+		Low: make([]float64, s.d),
+	}
 	apart := make([]float64, s.d)
 	if s.intercept {
 		p.drift = s.drift(p)
@@ -171,7 +178,9 @@ func (s *Samples) finish(p *Point, f *Found) {
 		if missed != 0 || rest != 0 {
 			lost = underflown // underflow of the products with √w
 		}
-		missedError := root*rest*(1+0x1p-50) + 4*math.Abs(f.Missed[i])*0x1p-53 + lost
+		missedError := root*rest*(1+0x1p-50) +
+			4*math.Abs(f.Missed[i])*0x1p-53 +
+			lost
 		f.Off = math.Max(f.Off, missedError)
 
 		theta := p.theta(i).Minus(p.drift)
@@ -211,7 +220,8 @@ func (r *Rows) combine(be engine.Backend, points []Point) []twofold.Number {
 
 	q := len(theta)
 	b := make([]float64, engine.MaxGradientRows*q)
-	g, res := newTwofold(q, r.d), newTwofold(engine.MaxGradientRows, q)
+	g := newTwofold(q, r.d)
+	res := newTwofold(engine.MaxGradientRows, q)
 	exact := true
 	r.blocks(func(p *part, lo, hi int) {
 		for i := lo; i < hi; i++ {
@@ -312,7 +322,9 @@ func (r *Rows) gradient(
 	if r.w != nil {
 		w = r.w[p.first+lo : p.first+hi]
 	}
-	cut := func(m engine.Matrix) engine.Matrix { return m.Slice(0, hi-lo, 0, m.Cols) }
+	cut := func(m engine.Matrix) engine.Matrix {
+		return m.Slice(0, hi-lo, 0, m.Cols)
+	}
 	res = engine.Twofold{
 		Hi:  cut(res.Hi),
 		Lo:  cut(res.Lo),
@@ -331,7 +343,11 @@ func newTwofold(rows, cols int) engine.Twofold {
 	zeros := func() engine.Matrix {
 		return engine.View(rows, cols, make([]float64, rows*cols))
 	}
-	return engine.Twofold{Hi: zeros(), Lo: zeros(), Err: zeros()}
+	return engine.Twofold{
+		Hi:  zeros(),
+		Lo:  zeros(),
+		Err: zeros(),
+	}
 }
 
 func number(m engine.Twofold, i, j int) twofold.Number {

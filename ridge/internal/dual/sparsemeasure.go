@@ -119,7 +119,8 @@ func (r *Rows) combineColumns(times []twofold.Number, sums []accumulator, lo, hi
 func (r *Rows) residualsSparse(points []Point, found []*Found) {
 	for k := range points {
 		x := coefficients{hi: found[k].X, lo: found[k].Low}
-		dst, target := points[k].residual, points[k].Target
+		dst := points[k].residual
+		target := points[k].Target
 		r.inParallel(func(p *part, i int) {
 			idx, val := p.sparse.Row(i)
 			y := twofold.Of(r.Y(p.first+i, target))

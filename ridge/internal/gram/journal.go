@@ -146,7 +146,11 @@ func (o *Operator) recordEnd(out, rss []float64, measured []twofold.Number) erro
 
 // write stores a message in the journal. The message has a header with the given state, then the numbers that the
 // function content writes, and then the numbers in measured.
-func (o *Operator) write(state uint64, measured []twofold.Number, content func(m *wire.Writer)) error {
+func (o *Operator) write(
+	state uint64,
+	measured []twofold.Number,
+	content func(m *wire.Writer),
+) error {
 	if o.journal == nil {
 		return nil
 	}
@@ -253,7 +257,11 @@ func readNumbers(m *wire.Reader, n int) []twofold.Number {
 	}
 	out := make([]twofold.Number, n)
 	for i := range out {
-		out[i] = twofold.Number{Hi: hi[i], Lo: lo[i], Err: err[i]}
+		out[i] = twofold.Number{
+			Hi:  hi[i],
+			Lo:  lo[i],
+			Err: err[i],
+		}
 	}
 	return out
 }
@@ -263,7 +271,9 @@ func readNumbers(m *wire.Reader, n int) []twofold.Number {
 func (o *Operator) readHeader(m *wire.Reader) (h passHeader, answered bool) {
 	_, size := m.Preamble(wire.Pass)
 	m.Struct(&h)
-	if m.Err() != nil || h.Question != o.shared.question || h.State&passMixed != 0 {
+	if m.Err() != nil ||
+		h.Question != o.shared.question ||
+		h.State&passMixed != 0 {
 		return h, false
 	}
 	q := len(o.run.queries)
@@ -291,7 +301,11 @@ func (o *Operator) readHeader(m *wire.Reader) (h passHeader, answered bool) {
 }
 
 // readEnded reads the results of a finished pass. The function apply, which it returns, copies them to out and rss.
-func (o *Operator) readEnded(m *wire.Reader, _ passHeader, out, rss []float64) (apply func()) {
+func (o *Operator) readEnded(
+	m *wire.Reader,
+	_ passHeader,
+	out, rss []float64,
+) (apply func()) {
 	q := len(o.run.queries)
 	products := m.Float64s(q * o.d)
 	squares := m.Float64s(q)
@@ -303,11 +317,16 @@ func (o *Operator) readEnded(m *wire.Reader, _ passHeader, out, rss []float64) (
 
 // readSums reads the sums of a pass that was interrupted. The function apply, which it returns, restores them, so
 // that the pass can continue.
-func (o *Operator) readSums(m *wire.Reader, h passHeader, _, _ []float64) (apply func()) {
+func (o *Operator) readSums(
+	m *wire.Reader,
+	h passHeader,
+	_, _ []float64,
+) (apply func()) {
 	q := len(o.run.queries)
 	products := m.Sums(q * o.d)
 	plain := m.Float64s(q * o.d)
-	rss, ones := m.Sums(q), m.Sums(q)
+	rss := m.Sums(q)
+	ones := m.Sums(q)
 	return func() {
 		s := &o.sums
 		copy(s.products, products)

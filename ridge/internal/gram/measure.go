@@ -43,8 +43,16 @@ type Measurement struct {
 // must hold. l is a measurement at coefficients y without a target. RSS and Shift of m remain the values at x.
 func (m *Measurement) Add(l *Measurement) {
 	for j := range m.Gradient {
-		v := twofold.Number{Hi: m.Gradient[j], Lo: m.Low[j], Err: m.Bounds[j]}
-		m.set(j, v.Plus(twofold.Number{Hi: l.Gradient[j], Lo: l.Low[j], Err: l.Bounds[j]}))
+		v := twofold.Number{
+			Hi:  m.Gradient[j],
+			Lo:  m.Low[j],
+			Err: m.Bounds[j],
+		}
+		m.set(j, v.Plus(twofold.Number{
+			Hi:  l.Gradient[j],
+			Lo:  l.Low[j],
+			Err: l.Bounds[j],
+		}))
 	}
 	m.Residual = (m.Residual + l.Residual) * (1 + 0x1p-50)
 }
@@ -132,7 +140,11 @@ func newTwofold(rows, cols int) engine.Twofold {
 	zeros := func() engine.Matrix {
 		return engine.View(rows, cols, make([]float64, rows*cols))
 	}
-	return engine.Twofold{Hi: zeros(), Lo: zeros(), Err: zeros()}
+	return engine.Twofold{
+		Hi:  zeros(),
+		Lo:  zeros(),
+		Err: zeros(),
+	}
 }
 
 // add adds the contribution of the rows of b to all sums. b has at most engine.MaxGradientRows rows.
@@ -174,7 +186,10 @@ func (m *measuring) add(b dataset.Block) {
 		}
 		m.weight = m.weight.Plus(w)
 		for j := range m.points {
-			v := twofold.Number{Hi: r.Hi.Row(i)[j], Lo: r.Lo.Row(i)[j]}
+			v := twofold.Number{
+				Hi: r.Hi.Row(i)[j],
+				Lo: r.Lo.Row(i)[j],
+			}
 			s := &m.sums[j]
 			weighted := v
 			if b.W != nil {
@@ -260,8 +275,14 @@ func (m *measuring) restore(ns []twofold.Number) {
 
 // firstRows returns the first n rows of m.
 func firstRows(m engine.Twofold, n int) engine.Twofold {
-	cut := func(m engine.Matrix) engine.Matrix { return m.Slice(0, n, 0, m.Cols) }
-	return engine.Twofold{Hi: cut(m.Hi), Lo: cut(m.Lo), Err: cut(m.Err)}
+	cut := func(m engine.Matrix) engine.Matrix {
+		return m.Slice(0, n, 0, m.Cols)
+	}
+	return engine.Twofold{
+		Hi:  cut(m.Hi),
+		Lo:  cut(m.Lo),
+		Err: cut(m.Err),
+	}
 }
 
 // residual turns lost, the sum of bounds from all workers, into one float64. Each worker's bound is on √Σwδ² over
@@ -298,7 +319,9 @@ func (m *measuring) results(queries int, sums []twofold.Number) []*Measurement {
 			found.Shift = mean.Minus(twofold.Of(m.shift[i]))
 			found.Shift.Err += found.Residual / math.Sqrt(weight.Hi) * (1 + 0x1p-50) // |1ᵀWδ| ≤ √Σw·‖W^{½}δ‖
 		}
-		rss := math.Max(0, found.RSS.Hi) + math.Abs(found.RSS.Lo) + found.RSS.Err
+		rss := math.Max(0, found.RSS.Hi) +
+			math.Abs(found.RSS.Lo) +
+			found.RSS.Err
 		norm := math.Sqrt(rss) * (1 + 0x1p-50)
 		found.RSS.Err += found.Residual * (2*norm + found.Residual) * (1 + 0x1p-48)
 		for j, x := range p.x {

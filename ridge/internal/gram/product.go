@@ -55,7 +55,12 @@ func (p *product) stride(n int, sparse bool, q int) int {
 
 // add adds to s what the rows of the block b contribute to the sums, for each row of v and its query in qs. b
 // must not have more rows than [product.stride] allows.
-func (p *product) add(s *sums, b dataset.Block, qs []Query, v []float64) {
+func (p *product) add(
+	s *sums,
+	b dataset.Block,
+	qs []Query,
+	v []float64,
+) {
 	q, d := len(qs), p.d
 	s.weigh(b)
 	x, sparse := p.reader.Read(b)
@@ -102,7 +107,12 @@ func scattered(rows *engine.CSR) bool {
 
 // scatter computes the same sums as the backend's Gradient, for rows with few entries (see scattered). It adds each
 // product to a compensated sum. Its cost is proportional to the number of entries.
-func scatter(rows *engine.CSR, v, rhs engine.Matrix, sums []twofold.Total, residuals engine.Matrix) {
+func scatter(
+	rows *engine.CSR,
+	v, rhs engine.Matrix,
+	sums []twofold.Total,
+	residuals engine.Matrix,
+) {
 	d := rows.Cols
 	for i := range rows.Rows {
 		idx, val := rows.Row(i)

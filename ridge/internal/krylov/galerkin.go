@@ -252,7 +252,8 @@ func (m *galerkin) move() error {
 	n = 0
 	for i, sys := range m.Systems {
 		if sys.Status == Iterating && !sys.Measured {
-			from, to := n*s.d, (n+1)*s.d
+			from := n * s.d
+			to := (n + 1) * s.d
 			m.bases[i].advance(sys, w.v[from:to], w.kv[from:to])
 			sys.Residual = carriedResidual(
 				sys,
@@ -311,7 +312,8 @@ func (m *galerkin) Step(ctx context.Context) error {
 	full, err := m.extend(ctx)
 	if err == nil && full {
 		r := m.request
-		r.V, r.Out = m.work.v, m.work.kv
+		r.V = m.work.v
+		r.Out = m.work.kv
 		m.cg, err = newSeparateIn(m.Batch, CG, m.work.workspace, r)
 	}
 	return err
@@ -365,7 +367,10 @@ func (m *galerkin) extend(ctx context.Context) (full bool, err error) {
 	// The dimension of the subspace is now the bound on the rank of A. So the subspace contains every solution, up to
 	// round-off and up to components orthogonal to the rows of A. Such components come from initial coefficients, or
 	// from a Hessian that is not the sketch's. Only conjugate gradients can reduce them.
-	if fresh == 0 && moved > 0 && s.k == s.most && s.most < s.d {
+	if fresh == 0 &&
+		moved > 0 &&
+		s.k == s.most &&
+		s.most < s.d {
 		return true, nil
 	}
 	if fresh == 0 && moved > 0 {

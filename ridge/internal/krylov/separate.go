@@ -53,7 +53,8 @@ func newWorkspace(b *Batch) *workspace {
 }
 
 func newSeparate(b *Batch, kind Kind) (*separate, error) {
-	q, d := len(b.Systems), b.Dim()
+	q := len(b.Systems)
+	d := b.Dim()
 	more := q + b.targets()
 	r := b.newRequest(q)
 	r.V = make([]float64, more*d)

@@ -51,7 +51,8 @@ const schurRows = 64
 // rows, for vectors that are not in the subspace. extra is also the largest number of vectors in a call of propose
 // or solve.
 func newSubspace(be engine.Backend, d, capacity, extra int) *subspace {
-	n, wide := max(capacity, extra), max(extra, BlockRows)
+	n := max(capacity, extra)
+	wide := max(extra, BlockRows)
 	return &subspace{
 		be:    be,
 		d:     d,
@@ -277,7 +278,9 @@ const (
 // last products with AᵀA, made orthogonal to the subspace and to the b rows.
 func (s *subspace) fill(b int) int {
 	n := min(s.last, BlockRows, s.most-s.k-b)
-	if float64(s.k) >= fillTo*float64(s.most) || b >= BlockRows || n <= 0 {
+	if float64(s.k) >= fillTo*float64(s.most) ||
+		b >= BlockRows ||
+		n <= 0 {
 		return b
 	}
 	d := s.d
@@ -361,7 +364,8 @@ func (s *subspace) subtractProjections(n int, z []float64) {
 func orthonormal(done, n, limit, d int, z []float64) int {
 	live := done
 	for i := done; i < n && live < limit; i++ {
-		if row := z[i*d : (i+1)*d]; orthogonalise(live, d, z, row) {
+		row := z[i*d : (i+1)*d]
+		if orthogonalise(live, d, z, row) {
 			copy(z[live*d:(live+1)*d], row)
 			live++
 		}
@@ -369,7 +373,13 @@ func orthonormal(done, n, limit, d int, z []float64) int {
 	return live
 }
 
-func copyMatrix(m, n int, dst []float64, ldd int, src []float64, lds int) {
+func copyMatrix(
+	m, n int,
+	dst []float64,
+	ldd int,
+	src []float64,
+	lds int,
+) {
 	for i := range m {
 		copy(dst[i*ldd:i*ldd+n], src[i*lds:i*lds+n])
 	}

@@ -55,7 +55,11 @@ func CheckBlock(b dataset.Block, d, t int, firstRow int, raw float64) (float64, 
 const checkedRows = 4
 
 // checkRows does the work of CheckBlock for rows lo to hi−1 of a block whose shape is valid.
-func checkRows(b dataset.Block, lo, hi, d, t, firstRow int, raw float64) (float64, error) {
+func checkRows(
+	b dataset.Block,
+	lo, hi, d, t, firstRow int,
+	raw float64,
+) (float64, error) {
 	var norms [checkedRows]float64
 	if b.Sparse == nil {
 		norms = engine.SquaredNorms(engine.View(hi-lo, d, b.X[lo*d:hi*d]))
@@ -77,7 +81,9 @@ func checkRows(b dataset.Block, lo, hi, d, t, firstRow int, raw float64) (float6
 				return 0, err
 			}
 		}
-		if b.Sparse != nil || math.IsNaN(q) || math.IsInf(q, 0) {
+		if b.Sparse != nil ||
+			math.IsNaN(q) ||
+			math.IsInf(q, 0) {
 			idx, val, err := Features(b, i, d)
 			if err != nil {
 				return 0, err

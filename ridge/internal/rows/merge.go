@@ -40,7 +40,11 @@ func (s *Stage) Merge(o *Stage) Staged {
 	for j, some := range o.NonZero {
 		s.NonZero[j] = s.NonZero[j] || some
 	}
-	out := Staged{N: n, Y: s.y[:n*s.t], stage: s}
+	out := Staged{
+		N:     n,
+		Y:     s.y[:n*s.t],
+		stage: s,
+	}
 	s.noteNonZero(out, nil)
 	return out
 }
@@ -48,7 +52,8 @@ func (s *Stage) Merge(o *Stage) Staged {
 // Separates reports whether the origins of s and o are too far apart for a merge. They are too far apart if
 // Σw‖row − origin‖² could overflow, for the rows and weights w of o and the origin of s.
 func (s *Stage) Separates(o *Stage) bool {
-	if !s.intercept || !(s.Weight.Value() > 0 && o.Weight.Value() > 0) {
+	if !s.intercept ||
+		!(s.Weight.Value() > 0 && o.Weight.Value() > 0) {
 		return false
 	}
 	var far float64

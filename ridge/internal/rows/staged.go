@@ -188,7 +188,11 @@ func (s *Stage) loadSparse(b dataset.Block) Staged {
 	}
 	s.weighTargets()
 	scaleRows(&s.sparse.own, b.Sparse, s.root)
-	return Staged{N: b.N, Sparse: &s.sparse.own, Y: s.y}
+	return Staged{
+		N:      b.N,
+		Sparse: &s.sparse.own,
+		Y:      s.y,
+	}
 }
 
 // noteNonZero updates NonZero for the given rows with the weights w. The rows are not yet multiplied by the roots
@@ -243,7 +247,8 @@ func (st *Staged) nonZero(i, d int) bool {
 	if !st.centred {
 		return some(x)
 	}
-	origin, mean := st.stage.Origin, st.stage.block.mean
+	origin := st.stage.Origin
+	mean := st.stage.block.mean
 	for j, v := range x {
 		if (v-origin[j])-mean[j] != 0 {
 			return true

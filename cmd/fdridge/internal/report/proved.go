@@ -36,7 +36,8 @@ func formatFigure(v ridge.Interval) string {
 	if math.IsNaN(v.Lo) && math.IsNaN(v.Hi) {
 		return "undefined"
 	}
-	if short := toDecimal(v.Lo, -1); v.Lo == v.Hi && len(short.digits) <= mostFigures {
+	short := toDecimal(v.Lo, -1)
+	if v.Lo == v.Hi && len(short.digits) <= mostFigures {
 		return plainNumber(short, mostFigures)
 	}
 	lo := new(big.Rat).SetFloat64(v.Lo)

@@ -85,10 +85,19 @@ type (
 // DotsMany computes S = A·Xᵀ for a matrix A of 4 rows of n elements. X has any number t of rows of n elements, and
 // S is 4×t. DotsMany divides the rows of X into groups of about the same size, at most len(k.Dots). It calls one of
 // k.Dots for each group.
-func (k *Kernel) DotsMany(n, t int, a *float64, lda int, x *float64, ldx int, s *float64, lds int) {
+func (k *Kernel) DotsMany(
+	n, t int,
+	a *float64,
+	lda int,
+	x *float64,
+	ldx int,
+	s *float64,
+	lds int,
+) {
 	groups := (t + len(k.Dots) - 1) / len(k.Dots)
 	for g := range groups {
-		q, end := g*t/groups, (g+1)*t/groups
+		q := g * t / groups
+		end := (g + 1) * t / groups
 		k.Dots[end-q-1](n, a, lda, at(x, q*ldx), ldx, at(s, q), lds)
 	}
 }
@@ -96,10 +105,19 @@ func (k *Kernel) DotsMany(n, t int, a *float64, lda int, x *float64, ldx int, s 
 // AxpysMany computes Y += Cᵀ·A for a matrix A of 4 rows of n elements. Y has any number t of rows of n elements,
 // and C is 4×t. AxpysMany divides the rows of Y into groups of about the same size, at most len(k.Axpys). It calls
 // one of k.Axpys for each group.
-func (k *Kernel) AxpysMany(n, t int, c *float64, ldc int, a *float64, lda int, y *float64, ldy int) {
+func (k *Kernel) AxpysMany(
+	n, t int,
+	c *float64,
+	ldc int,
+	a *float64,
+	lda int,
+	y *float64,
+	ldy int,
+) {
 	groups := (t + len(k.Axpys) - 1) / len(k.Axpys)
 	for g := range groups {
-		q, end := g*t/groups, (g+1)*t/groups
+		q := g * t / groups
+		end := (g + 1) * t / groups
 		k.Axpys[end-q-1](n, at(c, q), ldc, a, lda, at(y, q*ldy), ldy)
 	}
 }
