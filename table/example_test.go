@@ -68,8 +68,8 @@ func ExampleFitted_Cover() {
 	must(fit.Cover(ctx, 0.9))
 
 	// Predict the rents of three flats that the fit has not seen.
-	flats := table.Spec{Data: []string{"../testdata/flats.csv"}, Rows: "441:443"}
-	for p, err := range table.Predict(ctx, fit.Model, flats, model.CoverageIntervals{}, table.Env{}) {
+	unseen := table.Spec{Data: []string{"../testdata/flats.csv"}, Rows: "441:443"}
+	for p, err := range table.Predict(ctx, fit.Model, unseen, model.CoverageIntervals{}, table.Env{}) {
 		must(err)
 		fmt.Printf("rent %.0f, with probability 0.9 from %.0f to %.0f\n", p.Y[0], p.Intervals[0].Lo, p.Intervals[0].Hi)
 	}

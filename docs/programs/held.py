@@ -1,4 +1,4 @@
-# held.py: python3 docs/programs/held.py N SHARE prints which of N rows are held out
+# held.py: python3 docs/programs/held.py N SHARE prints which of N rows are held out, counted from 1
 import sys
 
 def h(i):
@@ -8,4 +8,4 @@ def h(i):
     z = (z ^ z >> 27) * 0x94D049BB133111EB & M
     return ((z ^ z >> 31) >> 11) * 2.0 ** -53
 
-print(*(i for i in range(int(sys.argv[1])) if h(i) < float(sys.argv[2])))
+print(*(i + 1 for i in range(int(sys.argv[1])) if h(i) < float(sys.argv[2])))
