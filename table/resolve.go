@@ -418,6 +418,27 @@ func isRefused(missing []string) bool {
 	return len(missing) == 0 || len(missing) == 1 && missing[0] == refuse
 }
 
+// rulesReason returns the first field of s that requires a pass over the rows to choose an encoding, other than
+// Prepare and Standardize. It returns "" if there is none. If only one value of the field requires the pass, value
+// is a blank followed by this value.
+func (s *Spec) rulesReason() (field Field, value string) {
+	switch {
+	case slices.Contains(s.OneHot, allText):
+		return "OneHot", " " + allText
+	case len(s.Dates) > 0:
+		return "Dates", ""
+	case !isPlain(s.Missing):
+		return "Missing", " " + printable.Excerpt(strings.Join(s.Missing, ","))
+	case s.MissingIndicator:
+		return "MissingIndicator", ""
+	case s.MissingTarget == "drop":
+		return "MissingTarget", " drop"
+	case len(s.OneHot) > 0 && s.MinShare > 0:
+		return "MinShare", ""
+	}
+	return "", ""
+}
+
 // parsePreparation checks Spec.Prepare and the fields about the encoding of columns. It reads the plan, or sets
 // rules if a pass over the rows has to find the encoding.
 func (r *resolved) parsePreparation() error {
@@ -436,14 +457,8 @@ func (r *resolved) parsePreparation() error {
 		return err
 	}
 	text := slices.Contains(s.OneHot, allText)
-	byHand := len(s.Dates) > 0 ||
-		s.MissingIndicator ||
-		s.MissingTarget == "drop" ||
-		text ||
-		s.Standardize == ScaleNumeric ||
-		len(of) > 0 ||
-		len(s.OneHot) > 0 && s.MinShare > 0 ||
-		!isPlain(s.Missing)
+	reason, value := s.rulesReason()
+	byHand := reason != "" || s.Standardize == ScaleNumeric
 	if s.Prepare != "" {
 		if err := s.checkDecided(); err != nil {
 			return err
@@ -458,10 +473,9 @@ func (r *resolved) parsePreparation() error {
 	case byHand && s.Standardize == ScaleAll:
 		return specError(
 			"Standardize",
-			"with %v by column, %v, %v text and the like say %v numeric, which leaves columns of levels as they are",
-			Field("Missing"),
-			Field("Dates"),
-			Field("OneHot"),
+			"cannot be combined with %v%s: use %v numeric, which leaves columns of levels as they are",
+			reason,
+			value,
 			Field("Standardize"),
 		)
 	case byHand:

@@ -131,6 +131,10 @@ func TestNameMissing(t *testing.T) {
 			"column y: NA is a missing value; fill it in, or leave out --target, which predictions do not need",
 		},
 		{
+			[]string{"predict", "--model", model, "--data", feature, "--target", "z"},
+			"there is no column \"z\"; the 3 columns are x1, x2, y; without --target, predict needs no target",
+		},
+		{
 			[]string{"solve", sketch, "--gamma", "1", "--data", feature},
 			"column x2: NA is a missing value; these are not the rows of the sketch",
 		},

@@ -164,7 +164,7 @@ func (o *predictOptions) run(ctx context.Context, stdout, stderr io.Writer) erro
 		}
 		fmt.Fprintf(
 			stderr,
-			"%s: R² = %s; RMSE = %s over %d rows; MAE = %s; their mean would have the RMSE %s\n",
+			"%s: R² = %s; RMSE = %s over %d rows; MAE = %s; predicting the mean of the targets would have the RMSE %s\n",
 			report.TargetName(m, j),
 			r2,
 			report.Figure(s.RMSEBracket()),
@@ -194,7 +194,7 @@ func describeShortfall(e *model.ShortfallError) string {
 func (o *predictOptions) open(ctx context.Context, m *model.Model) (*table.Rows, error) {
 	rows, err := o.in.OpenFor(ctx, m)
 	if err != nil {
-		return nil, err
+		return nil, hintAtTarget(err, o.in.Spec().Target)
 	}
 	for _, r := range rows.Opened.Remarks() {
 		if o.stderr != nil {

@@ -251,7 +251,19 @@ func TestPrepareByHand(t *testing.T) {
 		{"--missing: \"a=often\" must be one of", "--missing a=often"},
 		{"--min-share: it groups levels", "--min-share 0.1"},
 		{"--onehot: --prepare decides it", "--prepare auto --onehot text"},
-		{"--standardize: with --missing by column", "--standardize --missing median"},
+		{
+			"--standardize: cannot be combined with --missing median: use --standardize numeric",
+			"--standardize --missing median",
+		},
+		{"--standardize: cannot be combined with --missing a=mean: use", "--standardize --missing a=mean"},
+		{"--standardize: cannot be combined with --onehot text: use", "--standardize --onehot text --missing mean"},
+		{"--standardize: cannot be combined with --dates: use", "--standardize --dates a"},
+		{
+			"--standardize: cannot be combined with --missing-indicator: use",
+			"--standardize --missing mean --missing-indicator",
+		},
+		{"--standardize: cannot be combined with --missing-target drop: use", "--standardize --missing-target drop"},
+		{"--standardize: cannot be combined with --min-share: use", "--standardize --onehot a --min-share 0.1"},
 		{"it is not a plan", "--prepare " + data},
 		{"\"many\" is no number", "--missing constant:many --missing-target drop --columns a"},
 	} {

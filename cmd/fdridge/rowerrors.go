@@ -3,11 +3,13 @@ package main
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/fdridge/fdridge/cmd/fdridge/internal/input"
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/dataset/prepare"
 	"github.com/fdridge/fdridge/fd"
+	"github.com/fdridge/fdridge/internal/printable"
 	"github.com/fdridge/fdridge/ridge"
 )
 
@@ -30,6 +32,20 @@ func hintAtModel(err error) error {
 		return withHint(e, "fill it in, or leave out --target, which predictions do not need")
 	case e.Omittable:
 		return withHint(e, "the model needs a number in this column")
+	}
+	return err
+}
+
+// hintAtTarget adds a hint to an error about rows that have no column with the name of one of the targets.
+func hintAtTarget(err error, targets []string) error {
+	e, ok := errors.AsType[*dataset.InputError](err)
+	if !ok {
+		return err
+	}
+	for _, target := range targets {
+		if strings.Contains(e.Msg, fmt.Sprintf("there is no column %q", printable.Excerpt(target))) {
+			return withHint(e, "without --target, predict needs no target")
+		}
 	}
 	return err
 }

@@ -53,8 +53,18 @@ func TestSavedSketchBound(t *testing.T) {
 			t.Errorf("%s does not say where the coefficients are", text)
 		}
 	}
-	if text := must(t, "fit", "--data", data, "--target", "last", "--gamma", "1", "--features", "poly:2"); !strings.Contains(text, "more than 20 coefficients are not printed; fdridge show") {
-		t.Errorf("%s does not say where the coefficients are", text)
+	for flags, want := range map[string]string{
+		"--target last --gamma 1":                     "\n44 coefficients are not printed; fdridge show --top 0",
+		"--target last --gamma 1,2":                   "\n88 coefficients (44 for each gamma) are not printed; ",
+		"--target first,last --gamma 1":               "\n70 coefficients (35 for each target) are not printed; ",
+		"--target first,last --gamma 1,2,3":           "\n210 coefficients (35 for each gamma and target) are not printed; ",
+		"--target last --gamma 1 --standard-errors":   "\n24 coefficients are not printed; ",
+		"--target last --gamma 1,2 --standard-errors": "\n48 coefficients are not printed; ",
+	} {
+		args := append([]string{"fit", "--data", data, "--features", "poly:2"}, strings.Fields(flags)...)
+		if text := must(t, args...); !strings.Contains(text, want) {
+			t.Errorf("%s: the report does not state %q:\n%s", flags, want, text)
+		}
 	}
 	if text := must(t, "fit", "--data", data, "--target", "last", "--gamma", "1", "--out", in("m")); strings.Contains(text, "fdridge show") {
 		t.Errorf("%s sends the reader to show", text)

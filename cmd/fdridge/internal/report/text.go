@@ -108,11 +108,9 @@ func (f *Fit) WriteText(w io.Writer) error {
 	}
 	isShown := f.printsCoefficients()
 	if !isShown && rec.Model == "" && f.Written.Predictions == "" {
-		fmt.Fprintf(
-			w,
-			"\nmore than %d coefficients are not printed; fdridge show prints them from a model that --out writes\n",
-			mostPrinted,
-		)
+		if text := f.describeUnprinted(); text != "" {
+			fmt.Fprintf(w, "\n%s; fdridge show --top 0 prints them from a model that --out writes\n", text)
+		}
 	}
 	for _, written := range [][2]string{
 		{"model", rec.Model},
@@ -141,6 +139,37 @@ func (f *Fit) WriteText(w io.Writer) error {
 func (f *Fit) printsCoefficients() bool {
 	t, d := f.Found.Solutions[0].Dims()
 	return d > 0 && len(f.Found.Solutions)*t*d <= mostPrinted
+}
+
+// describeUnprinted states how many coefficients the text report does not print, without intercepts. It returns "" if
+// all are printed. It must be called only if printsCoefficients returns false.
+func (f *Fit) describeUnprinted() string {
+	gammas := len(f.Found.Solutions)
+	targets, dim := f.Found.Solutions[0].Dims()
+	count := gammas * targets * dim
+	if f.StandardErrors != nil { // writeLargest prints some of the coefficients
+		count -= min(gammas*targets, mostTables) * min(dim, mostPrinted)
+		return describeCount(count, "")
+	}
+	switch {
+	case gammas > 1 && targets > 1:
+		return describeCount(count, fmt.Sprintf(" (%d for each gamma and target)", dim))
+	case gammas > 1:
+		return describeCount(count, fmt.Sprintf(" (%d for each gamma)", dim))
+	case targets > 1:
+		return describeCount(count, fmt.Sprintf(" (%d for each target)", dim))
+	}
+	return describeCount(count, "")
+}
+
+// describeCount states that count coefficients are not printed. It returns "" if count is 0. The text each, which may
+// be "", follows the word coefficients.
+func describeCount(count int, each string) string {
+	if count == 0 {
+		return ""
+	}
+	noun, verb := plural(count, "coefficient", "coefficients"), plural(count, "is", "are")
+	return fmt.Sprintf("%d %s%s %s not printed", count, noun, each, verb)
 }
 
 // describeSketchBound states a bound on the error of the sketch. If the Gram matrix AᵀA of the rows is stored
