@@ -224,9 +224,14 @@ class Ridge(MultiOutputMixin, RegressorMixin, BaseRidge):
         return self.standard_errors_["coef_sampling"]
 
     def score(self, X, y=None, sample_weight=None):
-        """Return R² of the predictions. y may be left out for a data frame with the columns `target`."""
-        if y is None and self.target is not None:
-            y = X[self.target]
+        """Return R² of the predictions.
+
+        For a data frame X, y can be the name of a column. If y is None, it is the columns `target` of the constructor.
+        y must have no missing values.
+        """
+        name = self.target if y is None else y if isinstance(y, str) else None
+        if name is not None:
+            y = X[name]
         return RegressorMixin.score(self, X, y, sample_weight)
 
     def predict(self, X, return_bound=False, out=None, *, target=None, **text):

@@ -23,6 +23,7 @@ def test_file_and_frame(flats, testdata, tmp_path):
     assert np.all(bound > 0) and bound.max() < 1e-3
     assert np.allclose(a.predict(file), p, rtol=1e-12)
     assert b.score(flats.drop(columns="rent"), flats["rent"]) > 0.9
+    assert b.score(flats, "rent") == b.score(flats, flats["rent"])
     a.save(tmp_path / "model.json")
     assert (tmp_path / "model.json").read_bytes()
 
