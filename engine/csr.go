@@ -19,7 +19,8 @@ type CSR struct {
 
 // Row returns the column indices and values of row i, without copying.
 func (s *CSR) Row(i int) ([]int32, []float64) {
-	lo, hi := s.RowPtr[i], s.RowPtr[i+1]
+	lo := s.RowPtr[i]
+	hi := s.RowPtr[i+1]
 	return s.ColIdx[lo:hi], s.Val[lo:hi]
 }
 
@@ -78,7 +79,11 @@ func (s *CSR) Gradient(x, b, g, r Matrix) {
 
 // GradientTwofold computes the products of [CSR.Gradient] with about twice the digits, and bounds their errors. The
 // arguments and formulas are explained at [Backend.GradientTwofold].
-func (s *CSR) GradientTwofold(x, b Matrix, c, w []float64, g, r Twofold) {
+func (s *CSR) GradientTwofold(
+	x, b Matrix,
+	c, w []float64,
+	g, r Twofold,
+) {
 	t := x.Rows
 	if x.Data != nil {
 		matrix.CheckShape(&x, t, s.Cols)
@@ -121,7 +126,16 @@ func (s *CSR) GradientTwofold(x, b Matrix, c, w []float64, g, r Twofold) {
 			r.Lo.Row(i)[q] = lo
 			r.Err.Row(i)[q] = off
 			if g.Hi.Data != nil {
-				addSparse(idx, val, hi, lo, weight, g.Hi.Row(q), g.Lo.Row(q), g.Err.Row(q))
+				addSparse(
+					idx,
+					val,
+					hi,
+					lo,
+					weight,
+					g.Hi.Row(q),
+					g.Lo.Row(q),
+					g.Err.Row(q),
+				)
 			}
 		}
 	}
@@ -132,7 +146,11 @@ const underflowLoss = 0x1p-1070
 
 // sparseResidual computes a·x − b + c, where the sparse row a is given by idx and val. The result is the sum
 // hi + lo, and errBound bounds its error.
-func sparseResidual(idx []int32, val, x []float64, b, c float64) (hi, lo, errBound float64) {
+func sparseResidual(
+	idx []int32,
+	val, x []float64,
+	b, c float64,
+) (hi, lo, errBound float64) {
 	hi, lo = twofold.Sum(-b, c)
 	lows := math.Abs(lo) // sum of the magnitudes added to lo
 	for k, j := range idx {
@@ -149,7 +167,12 @@ func sparseResidual(idx []int32, val, x []float64, b, c float64) (hi, lo, errBou
 
 // addSparse adds the sparse row a, multiplied by weight·(hi + lo), to the vector gh + gl. The row a is given by idx
 // and val. addSparse adds bounds on the errors to ge.
-func addSparse(idx []int32, val []float64, hi, lo, weight float64, gh, gl, ge []float64) {
+func addSparse(
+	idx []int32,
+	val []float64,
+	hi, lo, weight float64,
+	gh, gl, ge []float64,
+) {
 	ch, cl := twofold.Product(weight, hi)
 	cl = math.FMA(weight, lo, cl)
 	off := twofold.Lost*math.Abs(cl) + underflowLoss

@@ -81,7 +81,8 @@ func (s *Sketch) AppendCentred(x *engine.CSR, times, centre []float64) error {
 	if err := s.checkBlock(x); err != nil {
 		return err
 	}
-	if d := s.cfg.Dim; len(centre) != d || times != nil && len(times) != x.Rows {
+	d := s.cfg.Dim
+	if len(centre) != d || times != nil && len(times) != x.Rows {
 		return fmt.Errorf(
 			"%w: centre of length %d and %d times for %d rows, sketch of dimension %d",
 			errShape,
@@ -130,7 +131,12 @@ func (s *Sketch) KeepsSparse() bool {
 }
 
 // admit checks the row that is row i of x minus f times the centre. It adds the squared norm of this row to total.
-func (c *centre) admit(i int, x *engine.CSR, f float64, total *twofold.Total) error {
+func (c *centre) admit(
+	i int,
+	x *engine.CSR,
+	f float64,
+	total *twofold.Total,
+) error {
 	var own twofold.Total
 	if err := admitSparse(i, x, &own); err != nil {
 		return err
@@ -199,7 +205,12 @@ func (s *Sketch) placeCentre(c *centre) int {
 // writeOut overwrites dst with the row r = s − f·μ, where μ is the centre. s is the sparse row with the entries val
 // in the columns idx. If c is nil, r is s. The result pad bounds how much the rounding of r changes rᵀr, in norm.
 // It is 3·eps·(‖s‖ + |f|‖μ‖)², see docs/math.md §14.
-func (c *centre) writeOut(dst []float64, idx []int32, val []float64, f float64) (pad float64) {
+func (c *centre) writeOut(
+	dst []float64,
+	idx []int32,
+	val []float64,
+	f float64,
+) (pad float64) {
 	clear(dst)
 	if c == nil {
 		for k, j := range idx {
@@ -237,7 +248,8 @@ func (s *Sketch) countCentres() (n int) {
 	last := 0
 	for _, slot := range s.sparse.centre {
 		if slot > last {
-			n, last = n+1, slot
+			n++
+			last = slot
 		}
 	}
 	return n
@@ -370,7 +382,11 @@ func (s *Sketch) centreSquares() (sum, times float64) {
 //     timesᵢ·centre
 //   - times: Σ |timesᵢ|
 //   - n: the order of the Gram matrix
-func (s *Sketch) errorOfCentres(z int, dense, sparse, centres, times float64, n int) float64 {
+func (s *Sketch) errorOfCentres(
+	z int,
+	dense, sparse, centres, times float64,
+	n int,
+) float64 {
 	if centres == 0 {
 		return 0
 	}

@@ -140,7 +140,11 @@ const plainShare = 0x1p-10
 // measureOmega writes the lower triangle of UUᵀ − I to omega, for the eigenvectors U = x.u, and bounds its error.
 // The bounds of measure need an accurate UUᵀ − I only if x.delta is small. Otherwise measureOmega uses a plain
 // product, which takes a third of the time (docs/math.md §14).
-func (x *reduction) measureOmega(be engine.Backend, omega engine.Matrix, work []float64) omegaError {
+func (x *reduction) measureOmega(
+	be engine.Backend,
+	omega engine.Matrix,
+	work []float64,
+) omegaError {
 	r, n := x.u.Rows, x.u.Cols
 	largest := 0.0
 	for _, s := range x.kept {
@@ -179,7 +183,8 @@ func (x *reduction) boundAbove(
 	n, r := x.gram.Rows, x.u.Rows
 	scaled := engine.View(r, n, work[:r*n])
 	for i, s := range x.kept {
-		root, row := math.Sqrt(s), scaled.Row(i)
+		root := math.Sqrt(s)
+		row := scaled.Row(i)
 		for k, v := range x.u.Row(i) {
 			row[k] = root * v
 		}
@@ -192,7 +197,8 @@ func (x *reduction) boundAbove(
 	for {
 		trace := 0.0
 		for i := range n {
-			row, rest := factor.Row(i), x.gram.Row(i)
+			row := factor.Row(i)
+			rest := x.gram.Row(i)
 			for j := range i {
 				row[j] = -rest[j]
 			}

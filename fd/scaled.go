@@ -67,7 +67,11 @@ func (p *Spectrum) Scaled(scale []float64, be engine.Backend) (*Spectrum, error)
 
 // decompose sets p to the spectrum of bᵀb, for r rows b of Dim columns, which are overwritten. The result pad
 // bounds the round-off in bᵀb. It includes the three roundings with which the caller computed each entry of b.
-func (p *Spectrum) decompose(r int, b []float64, be engine.Backend) (pad float64, err error) {
+func (p *Spectrum) decompose(
+	r int,
+	b []float64,
+	be engine.Backend,
+) (pad float64, err error) {
 	d := p.Dim
 	if r == 0 {
 		return 0, nil

@@ -144,11 +144,18 @@ func (s *Sketch) shrinkGram() error {
 
 // reduction computes the Gram matrix RRᵀ of the rows R in the buffer. It writes the lower triangle of RRᵀ to g, and
 // the norms of the rows to lengths. The eigenvectors of the returned reduction are not set yet.
-func (s *Sketch) reduction(g engine.Matrix, lengths []float64, work *engine.SparseWork) reduction {
+func (s *Sketch) reduction(
+	g engine.Matrix,
+	lengths []float64,
+	work *engine.SparseWork,
+) reduction {
 	be := s.cfg.Backend
 	k := s.rows
 	n := g.Rows
-	x := reduction{lengths: lengths, chain: be.Accuracy().Sum(n) + engine.Roundings + 1}
+	x := reduction{
+		lengths: lengths,
+		chain:   be.Accuracy().Sum(n) + engine.Roundings + 1,
+	}
 	s.gram(g)
 	old, added := 0.0, 0.0
 	for i := range k {

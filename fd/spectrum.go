@@ -249,7 +249,8 @@ func (p *Spectrum) orthonormalise(be engine.Backend) (moved float64) {
 	}
 	g := make([]float64, r*r)
 	be.Syrk(false, 1, engine.View(r, d, p.V), 0, engine.View(r, r, g))
-	h, old := make([]float64, r), make([]float64, d)
+	h := make([]float64, r)
+	old := make([]float64, d)
 	live := firstSkew(g, r)
 	var changed, change, dropped float64 // squares
 	for i := live; i < r; i++ {
@@ -295,7 +296,11 @@ func firstSkew(g []float64, r int) int {
 
 // orthogonalise makes v orthogonal to the first r rows of vs, up to round-off, and scales v to length one. It
 // returns false if v is, up to round-off, a linear combination of these rows. The argument h is a workspace.
-func orthogonalise(be engine.Backend, r, d int, vs, v, h []float64) bool {
+func orthogonalise(
+	be engine.Backend,
+	r, d int,
+	vs, v, h []float64,
+) bool {
 	for range 4 {
 		if !normalise(v) {
 			return false

@@ -18,7 +18,8 @@ import (
 // coefficients of columns without penalty. They are +Inf if o is nil or has a wrong number of coefficients. See
 // docs/math.md §3.
 func (p *Preparation) CoefficientError(o *ridge.Target) (bound, relative float64) {
-	if o == nil || p.unscales() && len(o.Coef) != len(p.Scaling.Scale) {
+	if o == nil ||
+		p.unscales() && len(o.Coef) != len(p.Scaling.Scale) {
 		return math.Inf(1), math.Inf(1)
 	}
 	if !p.unscales() {
@@ -37,7 +38,9 @@ func (p *Preparation) CoefficientError(o *ridge.Target) (bound, relative float64
 	if e == 0 && vec.Norm(w) == 0 {
 		return 0, 0
 	}
-	bound = e/least*(1+0x1p-44) + 0x1p-51*vec.Norm(w) + float64(len(w))*0x1p-1074
+	bound = e/least*(1+0x1p-44) +
+		0x1p-51*vec.Norm(w) +
+		float64(len(w))*0x1p-1074
 	return bound, relativeTo(w, bound)
 }
 
@@ -63,7 +66,10 @@ func (m *Model) CoefficientError(f *Fit, j int) (bound, relative float64) {
 		return math.Inf(1), math.Inf(1)
 	}
 	all, err := f.Certificates()
-	if err != nil || j < 0 || j >= len(all) || j >= len(f.Coef) {
+	if err != nil ||
+		j < 0 ||
+		j >= len(all) ||
+		j >= len(f.Coef) {
 		return math.Inf(1), math.Inf(1)
 	}
 	if r, err := f.Certificate.Record(); err == nil &&

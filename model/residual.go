@@ -14,7 +14,12 @@ import (
 //
 //   - y − predicted, if the round-off of the prediction predicted is small compared with the residuals so far
 //   - otherwise a sum with twice the digits of a float64
-func (s *Score) addRow(o *ridge.Target, b dataset.Block, i int, y, predicted float64) {
+func (s *Score) addRow(
+	o *ridge.Target,
+	b dataset.Block,
+	i int,
+	y, predicted float64,
+) {
 	if !(b.Weight(i) > 0) {
 		return
 	}

@@ -189,7 +189,9 @@ func (s *Score) MAEBracket() ridge.Interval {
 // BaselineBracket returns an interval that is proved to contain √(Σw(y − ȳ)²/Σw). The sums are over the rows,
 // with weights w, targets y and their weighted mean ȳ. The root is the RMSE if every prediction is ȳ. Both ends are
 // NaN if there are no rows.
-func (s *Score) BaselineBracket() ridge.Interval { return s.root(s.squares()) }
+func (s *Score) BaselineBracket() ridge.Interval {
+	return s.root(s.squares())
+}
 
 // root returns an interval that contains √(sum/Σw).
 func (s *Score) root(sum twofold.Number) ridge.Interval {

@@ -67,7 +67,9 @@ type RowErrors struct {
 }
 
 // projection returns the bounds on the errors of projected rows, or nil.
-func (e RowErrors) projection() *certify.Projection { return (*certify.Projection)(e.Projected) }
+func (e RowErrors) projection() *certify.Projection {
+	return (*certify.Projection)(e.Projected)
+}
 
 // Unproject converts o to the problem before a projection. o must be the solution at gamma for the rows whose errors p
 // bounds, and j the number of its target. df brackets the effective dimension of these rows. Afterwards, Intercept, the
@@ -80,10 +82,18 @@ func (o *Target) Unproject(
 	p *ProjectionBounds, gamma float64, j int, df Interval,
 ) (unpenalized []float64, before Interval, err error) {
 	found := (*certify.Projection)(p)
-	if p == nil || j < 0 || len(o.Coef)+j >= min(len(p.Left), len(p.Round)) {
+	if p == nil ||
+		j < 0 ||
+		len(o.Coef)+j >= min(len(p.Left), len(p.Round)) {
 		return nil, Interval{}, unfit("target %d of %d features does not belong to the projection", j, len(o.Coef))
 	}
-	w, dimension, moved := found.Weights(gamma, o.Coef, j, o.bounds(), interval.Interval(df))
+	w, dimension, moved := found.Weights(
+		gamma,
+		o.Coef,
+		j,
+		o.bounds(),
+		interval.Interval(df),
+	)
 	intercept := certify.Intercept{Value: o.Intercept, Error: boundOrInf(o.InterceptBound)}
 	rest := found.Unpenalized(o.Coef, j, w, moved, intercept)
 	w.Intercept = rest.Intercept

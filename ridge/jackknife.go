@@ -148,9 +148,15 @@ type leftRow struct {
 
 // predict computes the intervals of the new rows in to. ends is workspace, with two numbers for each training row,
 // new row and target.
-func (j *Jackknife) predict(ctx context.Context, dst []Interval, to mapped, ends []float64) error {
+func (j *Jackknife) predict(
+	ctx context.Context,
+	dst []Interval,
+	to mapped,
+	ends []float64,
+) error {
 	m := j.normal
-	q, n := len(to.norm), int(m.rows)
+	q := len(to.norm)
+	n := int(m.rows)
 	low := ends[:q*m.t*n]
 	high := ends[q*m.t*n : 2*q*m.t*n]
 	products := make([]float64, q*roundoff.StageRows)
@@ -177,7 +183,14 @@ func (j *Jackknife) predict(ctx context.Context, dst []Interval, to mapped, ends
 				start := (a*m.t+target)*n + first
 				end := start + s.n
 				rows := left[target*s.n : (target+1)*s.n]
-				m.ends(low[start:end], high[start:end], shared.Row(a), rows, to.norm[a], to.off[a])
+				m.ends(
+					low[start:end],
+					high[start:end],
+					shared.Row(a),
+					rows,
+					to.norm[a],
+					to.off[a],
+				)
 			}
 			return nil
 		})
@@ -209,7 +222,8 @@ func (m *normal) leaveOut(left []leftRow, s *stagedRows, from *mapped) {
 	for i := range s.n {
 		w := s.weights[i]
 		v := from.v[i*m.p : (i+1)*m.p]
-		norm, off := from.norm[i], from.off[i]
+		norm := from.norm[i]
+		off := from.off[i]
 		form := 0.0
 		for _, x := range v {
 			form += x * x
@@ -251,7 +265,11 @@ func (m *normal) leaveOut(left []leftRow, s *stagedRows, from *mapped) {
 
 // predictOne returns the prediction of a row without the offset m.base[target], and a bound on the error of the
 // result. v is the row multiplied by the matrix W of [inverse].
-func (m *normal) predictOne(v []float64, norm, off float64, target int) (value, bound float64) {
+func (m *normal) predictOne(
+	v []float64,
+	norm, off float64,
+	target int,
+) (value, bound float64) {
 	for k, c := range m.targets.v[target*m.p : (target+1)*m.p] {
 		value += v[k] * c
 	}
@@ -261,7 +279,11 @@ func (m *normal) predictOne(v []float64, norm, off float64, target int) (value, 
 // ends computes bounds for a new row z and each training row zᵢ of weight w. Let H be the normal matrix, and e the
 // leave-one-out residual of zᵢ. ends writes lower bounds on −w·zᵀH⁻¹zᵢ·e − |e| to low, and upper bounds on
 // −w·zᵀH⁻¹zᵢ·e + |e| to high. products holds the computed values of zᵀH⁻¹zᵢ.
-func (m *normal) ends(low, high, products []float64, left []leftRow, norm, off float64) {
+func (m *normal) ends(
+	low, high, products []float64,
+	left []leftRow,
+	norm, off float64,
+) {
 	for i := range left {
 		l := &left[i]
 		moved := products[i] * l.pull

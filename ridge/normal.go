@@ -124,7 +124,8 @@ func newNormal(ctx context.Context, src dataset.Source, opts NormalOptions) (*no
 		limit = DefaultMaxBytes
 	}
 	width := uint64(m.p + t)
-	if need := 8 * (6*width*width + 4*roundoff.StageRows*width); need > limit {
+	need := 8 * (6*width*width + 4*roundoff.StageRows*width)
+	if need > limit {
 		return nil, &SizeError{Dim: d, Bytes: need, Limit: limit}
 	}
 	m.shift = make([]float64, m.p)
@@ -302,7 +303,8 @@ func (m *normal) sum(ctx context.Context, src dataset.Source) error {
 		most = math.Max(most, m.units[j])
 	}
 
-	m.kappa = (chainOf(roundoff.StageRows)+most+8)*eps + float64(stages)*float64(stages)*eps*eps
+	m.kappa = (chainOf(roundoff.StageRows)+most+8)*eps +
+		float64(stages)*float64(stages)*eps*eps
 	m.chain = chainOf(m.p) + most + 2
 	m.targets = mapped{
 		v:    make([]float64, m.t*m.p),

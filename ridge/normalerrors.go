@@ -191,7 +191,15 @@ func (m *normal) addVariances(out *normalVariances, of *mapped, columns []float6
 	p, q := m.p, len(of.norm)
 	products := make([]float64, q*p)
 	rows := engine.View(q, p, of.v)
-	m.be.Gemm(false, true, 1, rows, engine.View(p, p, columns), 0, engine.View(q, p, products))
+	m.be.Gemm(
+		false,
+		true,
+		1,
+		rows,
+		engine.View(p, p, columns),
+		0,
+		engine.View(q, p, products),
+	)
 	round := (chainOf(p) + few) * eps
 	for i := range q {
 		v := of.v[i*p : (i+1)*p]
@@ -204,7 +212,8 @@ func (m *normal) addVariances(out *normalVariances, of *mapped, columns []float6
 		for k, product := range products[i*p : (i+1)*p] {
 			size := math.Abs(product)
 			slack := m.error(norm, off, m.omega[k], 0)
-			lo, hi := math.Max(0, size-slack), size+slack
+			lo := math.Max(0, size-slack)
+			hi := size + slack
 			least += m.penalty[k] * lo * lo
 			most += m.penalty[k] * hi * hi
 		}

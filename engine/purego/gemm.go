@@ -3,9 +3,25 @@ package purego
 import "github.com/fdridge/fdridge/engine/internal/matrix"
 
 // Gemm computes C = alpha·op(A)·op(B) + beta·C.
-func (b *Backend) Gemm(transA, transB bool, alpha float64, a, bm matrix.Matrix, beta float64, c matrix.Matrix) {
+func (b *Backend) Gemm(
+	transA, transB bool,
+	alpha float64,
+	a, bm matrix.Matrix,
+	beta float64,
+	c matrix.Matrix,
+) {
 	m, n, k := matrix.CheckProduct(transA, transB, &a, &bm, &c)
-	p := product{be: b, m: m, n: n, k: k, a: operand{a, transA}, b: operand{bm, transB}, c: c, alpha: alpha, beta: beta}
+	p := product{
+		be:    b,
+		m:     m,
+		n:     n,
+		k:     k,
+		a:     operand{a, transA},
+		b:     operand{bm, transB},
+		c:     c,
+		alpha: alpha,
+		beta:  beta,
+	}
 	if m < fewRows && !transA {
 		multiplyThin(&p)
 	} else {
@@ -15,18 +31,38 @@ func (b *Backend) Gemm(transA, transB bool, alpha float64, a, bm matrix.Matrix, 
 
 // Syrk computes the lower triangle of the matrix C = alpha·A·Aᵀ + beta·C. If trans is true, it computes the lower
 // triangle of C = alpha·Aᵀ·A + beta·C.
-func (b *Backend) Syrk(trans bool, alpha float64, a matrix.Matrix, beta float64, c matrix.Matrix) {
+func (b *Backend) Syrk(
+	trans bool,
+	alpha float64,
+	a matrix.Matrix,
+	beta float64,
+	c matrix.Matrix,
+) {
 	b.Gemmt(trans, !trans, alpha, a, a, beta, c)
 }
 
 // Gemmt computes the lower triangle of the n×n matrix C = alpha·op(A)·op(B) + beta·C. Here op(A) is Aᵀ if transA is
 // true, otherwise A, and op(B) is Bᵀ if transB is true, otherwise B. The elements of C above the diagonal are
 // neither read nor written.
-func (b *Backend) Gemmt(transA, transB bool, alpha float64, a, bm matrix.Matrix, beta float64, c matrix.Matrix) {
+func (b *Backend) Gemmt(
+	transA, transB bool,
+	alpha float64,
+	a, bm matrix.Matrix,
+	beta float64,
+	c matrix.Matrix,
+) {
 	n, _, k := matrix.CheckProduct(transA, transB, &a, &bm, &c)
 	matrix.CheckSquare(&c)
 	multiply(&product{
-		be: b, m: n, n: n, k: k, a: operand{a, transA}, b: operand{bm, transB}, c: c, alpha: alpha, beta: beta,
+		be:       b,
+		m:        n,
+		n:        n,
+		k:        k,
+		a:        operand{a, transA},
+		b:        operand{bm, transB},
+		c:        c,
+		alpha:    alpha,
+		beta:     beta,
 		triangle: triangle{lower: true},
 	})
 }
@@ -36,7 +72,14 @@ func (b *Backend) Gram(firstRow int, a, c matrix.Matrix) {
 	n, _, k := matrix.CheckProduct(false, true, &a, &a, &c)
 	matrix.CheckCount(firstRow, n)
 	multiply(&product{
-		be: b, m: n, n: n, k: k, a: operand{a, false}, b: operand{a, true}, c: c, alpha: 1,
+		be:       b,
+		m:        n,
+		n:        n,
+		k:        k,
+		a:        operand{a, false},
+		b:        operand{a, true},
+		c:        c,
+		alpha:    1,
 		triangle: triangle{lower: true, firstRow: firstRow},
 	})
 }

@@ -26,7 +26,14 @@ var matvecs pool[matvecTeam]
 
 // Gemv computes the vector y = alpha·A·x + beta·y for the matrix A. If trans is true, it computes
 // y = alpha·Aᵀ·x + beta·y.
-func (b *Backend) Gemv(trans bool, alpha float64, a matrix.Matrix, x []float64, beta float64, y []float64) {
+func (b *Backend) Gemv(
+	trans bool,
+	alpha float64,
+	a matrix.Matrix,
+	x []float64,
+	beta float64,
+	y []float64,
+) {
 	ny := matrix.CheckMatVec(trans, &a, x, y)
 	if a.Rows == 0 || a.Cols == 0 || alpha == 0 {
 		scaleRow(beta, y[:ny])
@@ -69,7 +76,10 @@ func (v *matvec) doPart(i int, _ *scratch) {
 
 // rows computes elements lo to hi of y = alpha·A·x + beta·y, hi excluded.
 func (v *matvec) rows(lo, hi int) {
-	k, a, lda, n := v.be.kernel, v.a, v.lda, v.n
+	k := v.be.kernel
+	a := v.a
+	lda := v.lda
+	n := v.n
 	x := &v.x[0]
 	i := lo
 	for ; i+4 <= hi; i += 4 {
@@ -95,7 +105,10 @@ const strip = 2048
 
 // columns computes elements lo to hi of y = alpha·Aᵀ·x + beta·y, hi excluded.
 func (v *matvec) columns(lo, hi int) {
-	k, a, lda, m := v.be.kernel, v.a, v.lda, v.m
+	k := v.be.kernel
+	a := v.a
+	lda := v.lda
+	m := v.m
 	for ; lo < hi; lo += strip {
 		n := min(strip, hi-lo)
 		scaleRow(v.beta, v.y[lo:lo+n])
@@ -103,7 +116,16 @@ func (v *matvec) columns(lo, hi int) {
 		i := 0
 		for ; i+4 <= m; i += 4 {
 			x := v.x[i : i+4 : i+4]
-			k.Axpy4(n, v.alpha*x[0], v.alpha*x[1], v.alpha*x[2], v.alpha*x[3], &a[i*lda+lo], lda, y)
+			k.Axpy4(
+				n,
+				v.alpha*x[0],
+				v.alpha*x[1],
+				v.alpha*x[2],
+				v.alpha*x[3],
+				&a[i*lda+lo],
+				lda,
+				y,
+			)
 		}
 		for ; i < m; i++ {
 			k.Axpy1(n, v.alpha*v.x[i], &a[i*lda+lo], y)
@@ -127,8 +149,19 @@ func (b *Backend) symvRows(lo, hi int, sym matrix.Matrix, x, y []float64) {
 	a, lda := sym.Data, sym.Stride
 	i := lo
 	for ; i+4 <= hi; i += 4 {
-		c, s := x[i:i+4:i+4], y[i:i+4:i+4]
-		s[0], s[1], s[2], s[3] = b.kernel.Symv4(i, c[0], c[1], c[2], c[3], &a[i*lda], lda, &x[0], &y[0])
+		c := x[i : i+4 : i+4]
+		s := y[i : i+4 : i+4]
+		s[0], s[1], s[2], s[3] = b.kernel.Symv4(
+			i,
+			c[0],
+			c[1],
+			c[2],
+			c[3],
+			&a[i*lda],
+			lda,
+			&x[0],
+			&y[0],
+		)
 		symvTriangle(4, a[i*lda+i:], lda, c, s)
 	}
 	for ; i < hi; i++ {

@@ -52,11 +52,23 @@ const gradientStrip = 512
 // [tiledGradient].
 func (b *Backend) Gradient(a, x, rhs, g, r matrix.Matrix) {
 	matrix.CheckGradient(&a, &x, &rhs, &g, &r)
-	n, d, t := a.Rows, a.Cols, x.Rows
+	n := a.Rows
+	d := a.Cols
+	t := x.Rows
 	if n == 0 || t == 0 {
 		return
 	}
-	v := gradient{be: b, n: n, d: d, t: t, a: a, x: x, b: rhs, r: r, sumTree: sumTree{parts: 1, size: t * d}}
+	v := gradient{
+		be:      b,
+		n:       n,
+		d:       d,
+		t:       t,
+		a:       a,
+		x:       x,
+		b:       rhs,
+		r:       r,
+		sumTree: sumTree{parts: 1, size: t * d},
+	}
 	if b.usesTiles(t) && d > 0 {
 		v.computeTiled(g)
 		return
@@ -115,7 +127,9 @@ func (v *sumTree) task(i int) []float64 {
 	return v.sums[i*size : (i+1)*size]
 }
 
-func (v *gradient) doPart(i int, s *scratch) { v.subtree(i, s, v.overwrite) }
+func (v *gradient) doPart(i int, s *scratch) {
+	v.subtree(i, s, v.overwrite)
+}
 
 // A leafSum computes the sum for rows lo to hi, hi excluded, and writes it to g.
 type leafSum = func(s *scratch, lo, hi int, g []float64)
@@ -135,7 +149,12 @@ func (v *gradient) subtree(i int, s *scratch, leaf leafSum) {
 // with one sum for each level of the tree.
 func (v *gradient) tree(s *scratch, firstPart, count int, g []float64, leaf leafSum) {
 	if count == 1 {
-		leaf(s, partStart(v.n, firstPart, v.parts, 4), partStart(v.n, firstPart+1, v.parts, 4), g)
+		leaf(
+			s,
+			partStart(v.n, firstPart, v.parts, 4),
+			partStart(v.n, firstPart+1, v.parts, 4),
+			g,
+		)
 		return
 	}
 	half := count / 2
@@ -166,36 +185,64 @@ func (v *gradient) computeRows(lo, hi int, g matrix.Matrix) {
 	for ; i < hi; i++ {
 		a := &v.a.Data[i*v.a.Stride]
 		for q := range v.t {
-			k.Axpy1(d, v.residual(i, q, k.Dot1(d, a, &v.x.Data[q*v.x.Stride])), a, &g.Data[q*g.Stride])
+			k.Axpy1(
+				d,
+				v.residual(i, q, k.Dot1(d, a, &v.x.Data[q*v.x.Stride])),
+				a,
+				&g.Data[q*g.Stride],
+			)
 		}
 	}
 }
 
 // fourRows computes rows i to i+3 of R and adds the product Rᵀ·A of these rows to g.
 func (v *gradient) fourRows(i int, g matrix.Matrix) {
-	k, a, r := v.be.kernel, v.a.Data[i*v.a.Stride:], v.r.Data[i*v.r.Stride:]
+	k := v.be.kernel
+	a := v.a.Data[i*v.a.Stride:]
+	r := v.r.Data[i*v.r.Stride:]
 	if v.t == 1 {
 		v.fourRowsOnce(i, g)
 		return
 	}
-	k.DotsMany(v.d, v.t, &a[0], v.a.Stride, &v.x.Data[0], v.x.Stride, &r[0], v.r.Stride)
+	k.DotsMany(
+		v.d,
+		v.t,
+		&a[0],
+		v.a.Stride,
+		&v.x.Data[0],
+		v.x.Stride,
+		&r[0],
+		v.r.Stride,
+	)
 	for s := i; v.b.Data != nil && s < i+4; s++ {
 		for q := range v.t {
 			v.residual(s, q, v.r.Data[s*v.r.Stride+q])
 		}
 	}
 	for l := 0; l < v.d; l += gradientStrip {
-		k.AxpysMany(min(gradientStrip, v.d-l), v.t, &r[0], v.r.Stride, &a[l], v.a.Stride, &g.Data[l], g.Stride)
+		k.AxpysMany(
+			min(gradientStrip, v.d-l),
+			v.t,
+			&r[0],
+			v.r.Stride,
+			&a[l],
+			v.a.Stride,
+			&g.Data[l],
+			g.Stride,
+		)
 	}
 }
 
 // fourRowsOnce does the work of fourRows for one right-hand side, with the same bits. It calls Dot4 and Axpy4,
 // which are faster than Dots and Axpys for a single vector.
 func (v *gradient) fourRowsOnce(i int, g matrix.Matrix) {
-	k, a := v.be.kernel, v.a.Data[i*v.a.Stride:]
+	k := v.be.kernel
+	a := v.a.Data[i*v.a.Stride:]
 	r0, r1, r2, r3 := k.Dot4(v.d, &a[0], v.a.Stride, &v.x.Data[0])
-	r0, r1 = v.residual(i, 0, r0), v.residual(i+1, 0, r1)
-	r2, r3 = v.residual(i+2, 0, r2), v.residual(i+3, 0, r3)
+	r0 = v.residual(i, 0, r0)
+	r1 = v.residual(i+1, 0, r1)
+	r2 = v.residual(i+2, 0, r2)
+	r3 = v.residual(i+3, 0, r3)
 	k.Axpy4(v.d, r0, r1, r2, r3, &a[0], v.a.Stride, &g.Data[0])
 }
 

@@ -37,7 +37,13 @@ func (b *Backend) QR(a matrix.Matrix, work []float64) {
 		end := min(begin+rows, m)
 		for j := 0; j < q; j += qrPanel {
 			w := min(qrPanel, q-j)
-			p := panel{b: b, w: w, n: n - j - w, top: a.Slice(j, j+w, j, n), below: a.Slice(end, end, j, n)}
+			p := panel{
+				b:     b,
+				w:     w,
+				n:     n - j - w,
+				top:   a.Slice(j, j+w, j, n),
+				below: a.Slice(end, end, j, n),
+			}
 			if from := max(begin, j+w); from < end {
 				p.below = a.Slice(from, end, j, n)
 			}
@@ -71,9 +77,12 @@ type panel struct {
 func (p *panel) cut(work []float64) {
 	length := p.w + p.below.Rows
 	size := p.w * max(p.n, p.w)
-	p.v, work = matrix.View(p.w, length, work[:p.w*length]), work[p.w*length:]
-	p.t, work = matrix.View(p.w, p.w, work[:p.w*p.w]), work[p.w*p.w:]
-	p.x, p.y = work[:size], work[size:2*size]
+	p.v = matrix.View(p.w, length, work[:p.w*length])
+	work = work[p.w*length:]
+	p.t = matrix.View(p.w, p.w, work[:p.w*p.w])
+	work = work[p.w*p.w:]
+	p.x = work[:size]
+	p.y = work[size : 2*size]
 }
 
 // reduce reduces the columns of the panel and writes their rows of the factor R to top, with zeros below the
@@ -82,9 +91,13 @@ func (p *panel) cut(work []float64) {
 //
 //	C ← C − Vᵀ·(T·(V·C)).
 func (p *panel) reduce() {
-	b, w, n, length := p.b, p.w, p.n, p.v.Cols
+	b := p.b
+	w := p.w
+	n := p.n
+	length := p.v.Cols
 	r := p.below.Rows
-	above, under := p.v.Slice(0, w, 0, w), p.v.Slice(0, w, w, length)
+	above := p.v.Slice(0, w, 0, w)
+	under := p.v.Slice(0, w, w, length)
 	b.transpose(p.top.Slice(0, w, 0, w), above)
 	b.transpose(p.below.Slice(0, r, 0, w), under)
 	for i := range w {
@@ -95,7 +108,8 @@ func (p *panel) reduce() {
 	if n == 0 {
 		return
 	}
-	top, below := p.top.Slice(0, w, w, w+n), p.below.Slice(0, r, w, w+n)
+	top := p.top.Slice(0, w, w, w+n)
+	below := p.below.Slice(0, r, w, w+n)
 	x, y := matrix.View(w, n, p.x), matrix.View(w, n, p.y)
 	b.Gemm(false, false, 1, above, top, 0, x)
 	if r > 0 {
@@ -127,8 +141,11 @@ func (p *panel) columns(lo, hi int) {
 	b, length := p.b, p.v.Cols
 	mid := lo + (hi-lo)/2
 	h, k := mid-lo, hi-mid
-	v1, v2 := p.v.Slice(lo, mid, lo, length), p.v.Slice(mid, hi, lo, length)
-	t1, t21, t2 := p.t.Slice(lo, mid, lo, mid), p.t.Slice(mid, hi, lo, mid), p.t.Slice(mid, hi, mid, hi)
+	v1 := p.v.Slice(lo, mid, lo, length)
+	v2 := p.v.Slice(mid, hi, lo, length)
+	t1 := p.t.Slice(lo, mid, lo, mid)
+	t21 := p.t.Slice(mid, hi, lo, mid)
+	t2 := p.t.Slice(mid, hi, mid, hi)
 	x, y := matrix.View(k, h, p.x), matrix.View(k, h, p.y)
 
 	// The first call reduces the first half. Its reflections are then in V₁, with the factor T₁. The rows of V₂
@@ -148,10 +165,14 @@ func (p *panel) columns(lo, hi int) {
 // column applies reflections lo to c−1 to column c of the panel, and then reduces the column. Row c of v holds
 // column c. The part of the column above the diagonal is copied to the factor R and set to zero in v.
 func (p *panel) column(lo, c int) {
-	b, done := p.b, c-lo
-	v, column := p.v.Slice(lo, c, lo, p.v.Cols), p.v.Row(c)
+	b := p.b
+	done := c - lo
+	v := p.v.Slice(lo, c, lo, p.v.Cols)
+	column := p.v.Row(c)
 	x := column[lo:]
-	t, s, y := p.t.Slice(lo, c+1, lo, c+1), p.x[:done], p.y[:done]
+	t := p.t.Slice(lo, c+1, lo, c+1)
+	s := p.x[:done]
+	y := p.y[:done]
 
 	b.Gemv(false, 1, v, x, 0, s)
 	for i := range y {
@@ -184,7 +205,12 @@ func (p *panel) column(lo, c int) {
 
 // transpose writes the transpose of the m×n matrix from to the n×m matrix to.
 func (b *Backend) transpose(from, to matrix.Matrix) {
-	m, n, a, lda, x, ldx := from.Rows, from.Cols, from.Data, from.Stride, to.Data, to.Stride
+	m := from.Rows
+	n := from.Cols
+	a := from.Data
+	lda := from.Stride
+	x := to.Data
+	ldx := to.Stride
 	unit := b.kernel.Unit
 	i := 0
 	for ; i+unit <= m; i += unit {
@@ -201,7 +227,8 @@ func (b *Backend) transpose(from, to matrix.Matrix) {
 // with v. The first element of v is 1.
 func (b *Backend) reflector(x []float64) (beta, tau float64) {
 	n := len(x)
-	norm2, exp := b.kernel.Dot1(n, &x[0], &x[0]), 0
+	norm2 := b.kernel.Dot1(n, &x[0], &x[0])
+	exp := 0
 	if !(0x1p-900 <= norm2 && norm2 <= 0x1p1000) { // squares may have overflowed or underflowed
 		exp = normalise(x)
 		norm2 = b.kernel.Dot1(n, &x[0], &x[0])

@@ -70,8 +70,11 @@ func (v gradient) computeTiled(g matrix.Matrix) {
 	team := gradients.get()
 	v.sums = grow(&team.sums, v.tasks*v.depth*v.size)
 	team.job = tiledGradient{
-		gradient: v, g: g,
-		width: v.be.evenPanels(padded), padded: padded, packed: grow(&team.packed, v.d*padded),
+		gradient: v,
+		g:        g,
+		width:    v.be.evenPanels(padded),
+		padded:   padded,
+		packed:   grow(&team.packed, v.d*padded),
 	}
 	for _, stage := range [...]stage{packing, summing, adding} {
 		team.job.stage = stage
@@ -88,13 +91,25 @@ func (b *Backend) evenPanels(n int) int {
 	return roundUp((n+panels-1)/panels, b.kernel.Unit)
 }
 
-func (v *tiledGradient) strips() int { return (v.d + wideStrip - 1) / wideStrip }
+func (v *tiledGradient) strips() int {
+	return (v.d + wideStrip - 1) / wideStrip
+}
 
 // packStrips packs the strips of columns of X that belong to task i.
 func (v *tiledGradient) packStrips(i int) {
 	for s := i * v.strips() / v.tasks; s < (i+1)*v.strips()/v.tasks; s++ {
 		j := s * wideStrip
-		v.be.pack(v.packed[j*v.padded:], v.width, false, v.x.Data, v.x.Stride, j, 0, min(wideStrip, v.d-j), v.t)
+		v.be.pack(
+			v.packed[j*v.padded:],
+			v.width,
+			false,
+			v.x.Data,
+			v.x.Stride,
+			j,
+			0,
+			min(wideStrip, v.d-j),
+			v.t,
+		)
 	}
 }
 
@@ -102,11 +117,13 @@ func (v *tiledGradient) packStrips(i int) {
 // i.
 func (v *tiledGradient) addStrips(i int) {
 	k := v.be.kernel
-	begin, end := i*v.strips()/v.tasks*wideStrip, min((i+1)*v.strips()/v.tasks*wideStrip, v.d)
+	begin := i * v.strips() / v.tasks * wideStrip
+	end := min((i+1)*v.strips()/v.tasks*wideStrip, v.d)
 	if begin >= end {
 		return
 	}
-	lo, hi := begin*v.padded, roundUp(end, k.Unit)*v.padded
+	lo := begin * v.padded
+	hi := roundUp(end, k.Unit) * v.padded
 	for step := 1; step < v.tasks; step *= 2 {
 		for q := 0; q < v.tasks; q += 2 * step {
 			k.Axpy1(hi-lo, 1, &v.task(q + step)[lo], &v.task(q)[lo])
@@ -115,7 +132,12 @@ func (v *tiledGradient) addStrips(i int) {
 	for j := begin; j < end; j += k.NR() {
 		n := min(k.NR(), v.d-j)
 		for q := range v.t {
-			k.Axpy1(n, 1, &v.sums[j*v.padded+q*roundUp(n, k.Unit)], &v.g.Data[q*v.g.Stride+j])
+			k.Axpy1(
+				n,
+				1,
+				&v.sums[j*v.padded+q*roundUp(n, k.Unit)],
+				&v.g.Data[q*v.g.Stride+j],
+			)
 		}
 	}
 }
@@ -153,21 +175,45 @@ func (v *tiledGradient) chunks(s *scratch, lo, hi int, sums []float64) {
 
 // addChunk multiplies n rows of R, which are packed in r, by rows i to i+n−1 of A. It overwrites sums with the
 // product Rᵀ·A. If add is true, it adds the product to sums instead.
-func (v *tiledGradient) addChunk(s *scratch, i, n int, r, sums []float64, add bool) {
+func (v *tiledGradient) addChunk(
+	s *scratch,
+	i, n int,
+	r, sums []float64,
+	add bool,
+) {
 	k := v.be.kernel
 	for j := 0; j < v.d; j += k.NR() {
 		cols := min(k.NR(), v.d-j)
 		width := roundUp(cols, k.Unit)
-		a, c, units := v.a.Data[i*v.a.Stride+j:], sums[j*v.padded:], width/k.Unit
+		a := v.a.Data[i*v.a.Stride+j:]
+		c := sums[j*v.padded:]
+		units := width / k.Unit
 		if width > cols || v.be.evicts(v.a.Stride) {
 			a = v.be.pack(grow(&s.a, n*width), width, true, a, v.a.Stride, 0, 0, n, cols)
 			for q := 0; q < v.padded; q += k.Unit {
-				k.Tile[units-1](n, 1, &r[q*n], &a[0], &c[q*width], width, add)
+				k.Tile[units-1](
+					n,
+					1,
+					&r[q*n],
+					&a[0],
+					&c[q*width],
+					width,
+					add,
+				)
 			}
 			continue
 		}
 		for q := 0; q < v.padded; q += k.Unit {
-			k.TileRowsB[units-1](n, 1, &r[q*n], &a[0], v.a.Stride, &c[q*width], width, add)
+			k.TileRowsB[units-1](
+				n,
+				1,
+				&r[q*n],
+				&a[0],
+				v.a.Stride,
+				&c[q*width],
+				width,
+				add,
+			)
 		}
 	}
 }
@@ -204,7 +250,8 @@ func (b *Backend) timesRows(
 		}
 	}
 	for j := 0; j < m; j += width {
-		tile, p := b.kernel.TileRowsA[(min(width, m-j)-1)/unit], &packed[j*k]
+		tile := b.kernel.TileRowsA[(min(width, m-j)-1)/unit]
+		p := &packed[j*k]
 		for i := 0; i < whole; i += unit {
 			tile(k, 1, &a[i*lda], lda, p, &c[i*ldc+j], ldc, add)
 		}

@@ -10,9 +10,15 @@ import (
 // GradientTwofold computes R = A·Xᵀ − B + 1·cᵀ and G += (W·R)ᵀ·A with twice the precision of float64. The operands
 // are explained in engine.Backend. The division of the rows into parts depends only on the shapes. Each part
 // processes at most 32 rows at a time.
-func (b *Backend) GradientTwofold(a, x, rhs matrix.Matrix, c, w []float64, g, r matrix.Twofold) {
+func (b *Backend) GradientTwofold(
+	a, x, rhs matrix.Matrix,
+	c, w []float64,
+	g, r matrix.Twofold,
+) {
 	matrix.CheckGradientTwofold(&a, &x, &rhs, c, w, &g, &r)
-	n, d, t := a.Rows, a.Cols, x.Rows
+	n := a.Rows
+	d := a.Cols
+	t := x.Rows
 	if n == 0 || t == 0 {
 		return
 	}
@@ -98,7 +104,11 @@ func (v *twofoldGradient) partSums(i int) matrix.Twofold {
 		lo := (3*i + k) * t * d
 		return matrix.View(t, d, v.sums[lo:lo+t*d])
 	}
-	return matrix.Twofold{Hi: at(0), Lo: at(1), Err: at(2)}
+	return matrix.Twofold{
+		Hi:  at(0),
+		Lo:  at(1),
+		Err: at(2),
+	}
 }
 
 func (v *twofoldGradient) add(h, g matrix.Twofold) {
@@ -135,7 +145,8 @@ func (v *twofoldGradient) doPart(i int, s *scratch) {
 	if v.x.Rows == 1 {
 		rows = min(rows, max(4, v.area/max(1, v.a.Cols)&^3))
 	}
-	lo, hi := partStart(v.a.Rows, i, v.parts, 4), partStart(v.a.Rows, i+1, v.parts, 4)
+	lo := partStart(v.a.Rows, i, v.parts, 4)
+	hi := partStart(v.a.Rows, i+1, v.parts, 4)
 	for ; lo < hi; lo += rows {
 		strip := newStrip(v, s, lo, min(lo+rows, hi))
 		strip.computeScales()

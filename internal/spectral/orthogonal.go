@@ -24,7 +24,8 @@ const (
 
 // Work returns the length of the workspace that [Loss] needs for a matrix with r rows and k columns.
 func Work(r, k int) int {
-	nb, kb := min(r, blockRows), min(k, blockColumns)
+	nb := min(r, blockRows)
+	kb := min(k, blockColumns)
 	return 4*nb*kb + 2*nb*nb
 }
 
@@ -73,11 +74,15 @@ func Loss(be engine.Backend, v, omega engine.Matrix, work []float64) float64 {
 		}
 	}
 	norm := math.Sqrt(math.Max(norm2, 0)) * (1 + float64(r)*float64(r)*eps) * inflate
-	return norm + roundOff(be, r, v.Cols, o.lows) + underflow(r, v.Cols)
+	return norm +
+		roundOff(be, r, v.Cols, o.lows) +
+		underflow(r, v.Cols)
 }
 
 // underflow bounds the effect of underflow on the result of Loss, for a matrix with r rows and k columns.
-func underflow(r, k int) float64 { return float64(r) * math.Sqrt(float64(k)) * 0x1p-500 }
+func underflow(r, k int) float64 {
+	return float64(r) * math.Sqrt(float64(k)) * 0x1p-500
+}
 
 // RoundOff bounds the error of the matrix Ω = VVᵀ − I that [Loss] writes, for a matrix V with r rows and k columns.
 // It is a bound on the Frobenius norm of the error.
@@ -102,20 +107,32 @@ type multiplier struct {
 
 // newMultiplier returns a multiplier for blocks of nb rows and kb columns, with its workspace in work.
 func newMultiplier(be engine.Backend, nb, kb int, work []float64) multiplier {
-	squares, blocks := work[:2*nb*nb], work[2*nb*nb:]
-	block := func(i int) engine.Matrix { return engine.View(nb, kb, blocks[i*nb*kb:(i+1)*nb*kb]) }
+	squares := work[:2*nb*nb]
+	blocks := work[2*nb*nb:]
+	block := func(i int) engine.Matrix {
+		return engine.View(
+			nb,
+			kb,
+			blocks[i*nb*kb:(i+1)*nb*kb],
+		)
+	}
 	return multiplier{
-		be: be, product: engine.View(nb, nb, squares[:nb*nb]), part: engine.View(nb, nb, squares[nb*nb:]),
-		left: twoSlices{block(0), block(1)}, right: twoSlices{block(2), block(3)},
+		be:      be,
+		product: engine.View(nb, nb, squares[:nb*nb]),
+		part:    engine.View(nb, nb, squares[nb*nb:]),
+		left:    twoSlices{block(0), block(1)},
+		right:   twoSlices{block(2), block(3)},
 	}
 }
 
 // multiply computes the product of a and the transpose of b, as the sum of o.exact and o.rest.
 func (o *multiplier) multiply(a, b engine.Matrix) {
-	o.exact, o.rest = o.product.Slice(0, a.Rows, 0, b.Rows), o.part.Slice(0, a.Rows, 0, b.Rows)
+	o.exact = o.product.Slice(0, a.Rows, 0, b.Rows)
+	o.rest = o.part.Slice(0, a.Rows, 0, b.Rows)
 	for k, beta := 0, 0.0; k < a.Cols; k, beta = k+blockColumns, 1 {
 		end := min(k+blockColumns, a.Cols)
-		x, y := o.left.split(a.Slice(0, a.Rows, k, end)), o.right.split(b.Slice(0, b.Rows, k, end))
+		x := o.left.split(a.Slice(0, a.Rows, k, end))
+		y := o.right.split(b.Slice(0, b.Rows, k, end))
 		o.be.Gemm(false, true, 1, x.high, y.high, beta, o.exact)
 		x.addHalfLow()
 		y.addHalfLow()
@@ -127,7 +144,8 @@ func (o *multiplier) multiply(a, b engine.Matrix) {
 // square computes the product of a and its own transpose, as the sum of o.exact, o.rest and the transpose of
 // o.rest. Only the lower triangle of o.exact is computed.
 func (o *multiplier) square(a engine.Matrix) {
-	o.exact, o.rest = o.product.Slice(0, a.Rows, 0, a.Rows), o.part.Slice(0, a.Rows, 0, a.Rows)
+	o.exact = o.product.Slice(0, a.Rows, 0, a.Rows)
+	o.rest = o.part.Slice(0, a.Rows, 0, a.Rows)
 	for k, beta := 0, 0.0; k < a.Cols; k, beta = k+blockColumns, 1 {
 		x := o.left.split(a.Slice(0, a.Rows, k, min(k+blockColumns, a.Cols)))
 		o.be.Syrk(false, 1, x.high, beta, o.exact)
@@ -141,12 +159,15 @@ type twoSlices struct{ high, low engine.Matrix }
 
 // split writes the high and low parts of the rows v to the memory of s, and returns them.
 func (s twoSlices) split(v engine.Matrix) twoSlices {
-	s.high, s.low = s.high.Slice(0, v.Rows, 0, v.Cols), s.low.Slice(0, v.Rows, 0, v.Cols)
+	s.high = s.high.Slice(0, v.Rows, 0, v.Cols)
+	s.low = s.low.Slice(0, v.Rows, 0, v.Cols)
 	for i := range v.Rows {
-		h, l := s.high.Row(i), s.low.Row(i)
+		h := s.high.Row(i)
+		l := s.low.Row(i)
 		for j, x := range v.Row(i) {
 			t := x + grid - grid
-			h[j], l[j] = t, x-t
+			h[j] = t
+			l[j] = x - t
 		}
 	}
 	return s

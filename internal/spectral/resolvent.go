@@ -30,7 +30,8 @@ func (g *Gradients) Move(i, j int, e *Eigen) {
 	if i == j {
 		return
 	}
-	d, r := e.Dim, len(e.Values)
+	d := e.Dim
+	r := len(e.Values)
 	copy(g.G[j*d:(j+1)*d], g.G[i*d:(i+1)*d])
 	copy(g.Along[j*r:(j+1)*r], g.Along[i*r:(i+1)*r])
 	copy(g.Off[j*d:(j+1)*d], g.Off[i*d:(i+1)*d])
@@ -38,8 +39,11 @@ func (g *Gradients) Move(i, j int, e *Eigen) {
 
 // Reserve makes room for q vectors and their projections. The values are unspecified.
 func (g *Gradients) Reserve(q int, e *Eigen) {
-	d, r := e.Dim, len(e.Values)
-	g.G, g.Along, g.Off = vec.Grow(g.G, q*d), vec.Grow(g.Along, q*r), vec.Grow(g.Off, q*d)
+	d := e.Dim
+	r := len(e.Values)
+	g.G = vec.Grow(g.G, q*d)
+	g.Along = vec.Grow(g.Along, q*r)
+	g.Off = vec.Grow(g.Off, q*d)
 }
 
 // A Resolvent multiplies vectors g by (BᵀB + sI)⁻¹, for many values of s. It also computes norms ‖φ(BᵀB)g‖ for
@@ -56,7 +60,9 @@ type Resolvent struct {
 }
 
 // NewResolvent returns the Resolvent of e. It keeps e.
-func NewResolvent(e *Eigen, be engine.Backend) *Resolvent { return &Resolvent{Eigen: e, be: be} }
+func NewResolvent(e *Eigen, be engine.Backend) *Resolvent {
+	return &Resolvent{Eigen: e, be: be}
+}
 
 // Project projects the q rows of g, each of length d, on the span of the r eigenvectors V and on its complement. It
 // writes Vg to along (q×r), and g − VᵀVg to off (q×d). off may be the same slice as g.
@@ -65,24 +71,58 @@ func NewResolvent(e *Eigen, be engine.Backend) *Resolvent { return &Resolvent{Ei
 // small s would amplify this component. If the component is not small compared with g − VᵀVg, Project projects a
 // second time. Two projections are enough (B. Parlett, The Symmetric Eigenvalue Problem, 1980, §6.9).
 func (m *Resolvent) Project(q int, g, along, off []float64) {
-	d, r := m.Dim, len(m.Values)
+	d := m.Dim
+	r := len(m.Values)
 	ld := max(r, 1)
 	copy(off[:q*d], g[:q*d])
-	m.be.Gemm(false, true, 1, engine.View(q, d, off), engine.View(r, d, m.V), 0, engine.Strided(q, r, along, ld))
-	m.be.Gemm(false, false, -1, engine.Strided(q, r, along, ld), engine.View(r, d, m.V), 1, engine.View(q, d, off))
+	m.be.Gemm(
+		false,
+		true,
+		1,
+		engine.View(q, d, off),
+		engine.View(r, d, m.V),
+		0,
+		engine.Strided(q, r, along, ld),
+	)
+	m.be.Gemm(
+		false,
+		false,
+		-1,
+		engine.Strided(q, r, along, ld),
+		engine.View(r, d, m.V),
+		1,
+		engine.View(q, d, off),
+	)
 	if !m.cancelled(q, along, off) {
 		return
 	}
 	m.more = vec.Grow(m.more, q*r)
-	m.be.Gemm(false, true, 1, engine.View(q, d, off), engine.View(r, d, m.V), 0, engine.Strided(q, r, m.more, ld))
-	m.be.Gemm(false, false, -1, engine.Strided(q, r, m.more, ld), engine.View(r, d, m.V), 1, engine.View(q, d, off))
+	m.be.Gemm(
+		false,
+		true,
+		1,
+		engine.View(q, d, off),
+		engine.View(r, d, m.V),
+		0,
+		engine.Strided(q, r, m.more, ld),
+	)
+	m.be.Gemm(
+		false,
+		false,
+		-1,
+		engine.Strided(q, r, m.more, ld),
+		engine.View(r, d, m.V),
+		1,
+		engine.View(q, d, off),
+	)
 	vec.Axpy(1, m.more, along[:q*r])
 }
 
 // cancelled reports whether a projection lost digits. This is so if, for any of the q vectors g, ‖g − VᵀVg‖ is less
 // than a tenth of ‖Vg‖. along holds the vectors Vg, and off holds the vectors g − VᵀVg.
 func (m *Resolvent) cancelled(q int, along, off []float64) bool {
-	d, r := m.Dim, len(m.Values)
+	d := m.Dim
+	r := len(m.Values)
 	for i := range q {
 		if !(vec.Norm(off[i*d:(i+1)*d]) >= 0.1*vec.Norm(along[i*r:(i+1)*r])) {
 			return true
@@ -93,13 +133,17 @@ func (m *Resolvent) cancelled(q int, along, off []float64) bool {
 
 // ProjectAll computes two projections of each of the first q vectors g in the argument g. With the eigenvectors V
 // as rows, it writes Vg to g.Along and g − VᵀVg to g.Off.
-func (m *Resolvent) ProjectAll(q int, g *Gradients) { m.Project(q, g.G, g.Along, g.Off) }
+func (m *Resolvent) ProjectAll(q int, g *Gradients) {
+	m.Project(q, g.G, g.Along, g.Off)
+}
 
 // Invert multiplies each vector gᵢ by (BᵀB + sᵢI)⁻¹, and writes the result to row i of off. s holds the values sᵢ.
 // Before the call, along and off must hold the results of [Resolvent.Project] for the vectors gᵢ. Invert also
 // overwrites along.
 func (m *Resolvent) Invert(s, along, off []float64) {
-	d, r, q := m.Dim, len(m.Values), len(s)
+	d := m.Dim
+	r := len(m.Values)
+	q := len(s)
 	for i, s := range s {
 		h := along[i*r : (i+1)*r]
 		vec.Scale(1/(m.Rest+s), off[i*d:(i+1)*d])
@@ -107,7 +151,15 @@ func (m *Resolvent) Invert(s, along, off []float64) {
 			h[j] /= v + s
 		}
 	}
-	m.be.Gemm(false, false, 1, engine.View(q, r, along), engine.View(r, d, m.V), 1, engine.View(q, d, off))
+	m.be.Gemm(
+		false,
+		false,
+		1,
+		engine.View(q, r, along),
+		engine.View(r, d, m.V),
+		1,
+		engine.View(q, d, off),
+	)
 }
 
 // A Projection describes a vector g by the products and norms that [Eigen.Norm] needs. The rows of V are the
@@ -120,7 +172,8 @@ type Projection struct {
 
 // Of returns the Projection of the vector with the index i. The result shares memory with g.
 func (g *Gradients) Of(i int, e *Eigen) Projection {
-	d, r := e.Dim, len(e.Values)
+	d := e.Dim
+	r := len(e.Values)
 	return Projection{
 		Along: g.Along[i*r : (i+1)*r],
 		Off:   vec.Norm(g.Off[i*d : (i+1)*d]),
@@ -132,7 +185,8 @@ func (g *Gradients) Of(i int, e *Eigen) Projection {
 // eigenvectors, the relative error is at most (r+8)·2⁻⁵², unless a product of φ(λ) and a component of g underflows.
 // The squares of these products do not underflow, because each is first divided by the largest.
 func (e *Eigen) Norm(p *Projection, phi func(lambda float64) float64) float64 {
-	largest, sum := math.Abs(p.Off*phi(e.Rest)), 1.0
+	largest := math.Abs(p.Off * phi(e.Rest))
+	sum := 1.0
 	for i, h := range p.Along {
 		v := math.Abs(h * phi(e.Values[i]))
 		if v > largest {

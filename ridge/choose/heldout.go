@@ -37,7 +37,11 @@ type heldSum struct{ lo, hi, estimate twofold.Total }
 // y − hi to y − lo.
 //
 // Errors are the errors of src and of [ridge.Predictor.Predict].
-func (h *HeldOut) Add(ctx context.Context, src dataset.Source, fits []*ridge.Solution) error {
+func (h *HeldOut) Add(
+	ctx context.Context,
+	src dataset.Source,
+	fits []*ridge.Solution,
+) error {
 	if src == nil {
 		return rows.ErrNoSource
 	}
@@ -96,7 +100,11 @@ func (h *HeldOut) Add(ctx context.Context, src dataset.Source, fits []*ridge.Sol
 // widen widens the intervals of the predictions of the solution f by the effect of rounded features. A prediction
 // changes by at most Σ ρⱼ|aⱼ|(|x̂ⱼ| + e). Here ρⱼ bounds the relative error of the entry aⱼ of the row, x̂ⱼ
 // are the coefficients, and e bounds the norm of their error.
-func (h *HeldOut) widen(intervals []ridge.Interval, b dataset.Block, f *ridge.Solution) {
+func (h *HeldOut) widen(
+	intervals []ridge.Interval,
+	b dataset.Block,
+	f *ridge.Solution,
+) {
 	d := len(h.Rounding)
 	for j := range h.targets {
 		x := f.Targets[j].Coef
@@ -137,7 +145,8 @@ func (h *HeldOut) add(at int, b dataset.Block, intervals []ridge.Interval) {
 			v := intervals[i*h.targets+j]
 			most := math.Max(math.Abs(v.Lo), math.Abs(v.Hi))
 			round := roundoff.Eps * (math.Abs(y) + most)
-			below, above := y-v.Hi-round, y-v.Lo+round
+			below := y - v.Hi - round
+			above := y - v.Lo + round
 			least := math.Max(0, math.Max(below, -above))
 			square := interval.Squared(least, math.Max(-below, above))
 			s := &h.sums[at+j]

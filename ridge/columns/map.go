@@ -36,7 +36,12 @@ type Map struct {
 //
 // The error is [ridge.ErrInput] if a list has a wrong length, a penalty is negative or not finite, or a column does
 // not exist. It is also [ridge.ErrInput] if no column has a positive penalty.
-func New(d int, penalty []float64, unpenalized []int, rounding []float64) (*Map, error) {
+func New(
+	d int,
+	penalty []float64,
+	unpenalized []int,
+	rounding []float64,
+) (*Map, error) {
 	switch {
 	case penalty != nil && len(penalty) != d:
 		return nil, badinput.Errorf("columns: there must be one penalty for each feature")
@@ -117,7 +122,11 @@ func (m *Map) Penalize(penalty []float64) (*Map, error) {
 // Learn makes a pass over src if the Map depends on the rows, and returns the learned Map. If the Map does not
 // depend on the rows, Learn returns m. opts.Rounding is ignored, because m has its own bounds on rounding errors.
 // Errors are the errors of [NewProjection].
-func (m *Map) Learn(ctx context.Context, src dataset.Source, opts Options) (*Map, error) {
+func (m *Map) Learn(
+	ctx context.Context,
+	src dataset.Source,
+	opts Options,
+) (*Map, error) {
 	if !m.DependsOnRows() {
 		return m, nil
 	}

@@ -238,7 +238,11 @@ func (p *Projection) check() error {
 	w := uint64(p.d - q + p.t)
 	need := 8 * (3*uint64(q) + 2*roundoff.StageRows) * (uint64(q) + w)
 	if need > p.opts.MaxBytes {
-		return &ridge.SizeError{Dim: p.d, Bytes: need, Limit: p.opts.MaxBytes}
+		return &ridge.SizeError{
+			Dim:   p.d,
+			Bytes: need,
+			Limit: p.opts.MaxBytes,
+		}
 	}
 	return nil
 }
@@ -319,7 +323,8 @@ type projected struct {
 
 func (s *projected) Dims() (n int64, d, t int) {
 	n, _, _ = s.src.Dims()
-	q, others := len(s.p.columns), len(s.p.others)
+	q := len(s.p.columns)
+	others := len(s.p.others)
 	if !s.subtract {
 		return n, q, others + s.p.t
 	}
@@ -499,7 +504,8 @@ func (p *Projection) Restore(fits []*ridge.Solution, penalty []float64, tol floa
 		if f.Penalty != nil {
 			continue
 		}
-		if t, d := f.Dims(); t != p.t || d != len(p.others) {
+		t, d := f.Dims()
+		if t != p.t || d != len(p.others) {
 			return rows.Unfit("a solution of another shape than the projected rows")
 		}
 		before := f.Outcome
@@ -507,7 +513,14 @@ func (p *Projection) Restore(fits []*ridge.Solution, penalty []float64, tol floa
 		for j := range f.Targets {
 			o := &f.Targets[j]
 			reached := o.RelativeErrorBound <= tol && f.Status != ridge.OnePass
-			df, err := p.restore(o, found, f.GammaOf(j), j, before.DimensionOf(j), scale)
+			df, err := p.restore(
+				o,
+				found,
+				f.GammaOf(j),
+				j,
+				before.DimensionOf(j),
+				scale,
+			)
 			if err != nil {
 				return err
 			}

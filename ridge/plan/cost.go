@@ -59,7 +59,8 @@ func sketchFlops(m, p float64) float64 {
 // features and m rows of the sketch.
 func prefersGalerkin(galerkin, cg float64, d, m, systems int) bool {
 	const most = 200 << 20
-	return galerkin <= cg && (systems > 1 || 6*8*float64(m+1)*float64(d) <= most)
+	return galerkin <= cg &&
+		(systems > 1 || 6*8*float64(m+1)*float64(d) <= most)
 }
 
 // A cost holds a number of flops, a number of bytes to read, and the memory in bytes.
@@ -214,7 +215,9 @@ func (o *forecast) stagedNumbers() float64 {
 	// bounds on the round-off of these sums.
 	const sums, sparseSums = 12, 6
 	if o.sparse {
-		return (sums+sparseSums)*(d+t) + n*t + 1.5*n*d/fd.SparseShare
+		return (sums+sparseSums)*(d+t) +
+			n*t +
+			1.5*n*d/fd.SparseShare
 	}
 	return sums*(d+t) + n*t
 }

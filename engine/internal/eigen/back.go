@@ -50,8 +50,12 @@ func backTransform(
 		return
 	}
 	b := min(wyRows, n)
-	t, xv, xvt := work[:b*b], work[b*b:b*b+k*b], work[b*b+k*b:b*b+2*k*b]
-	begin, end, step := 1, 1+(n-2)/wyRows*wyRows, wyRows
+	t := work[:b*b]
+	xv := work[b*b : b*b+k*b]
+	xvt := work[b*b+k*b : b*b+2*k*b]
+	begin := 1
+	end := 1 + (n-2)/wyRows*wyRows
+	step := wyRows
 	if trans {
 		begin, end, step = end, begin, -wyRows
 	}
@@ -69,7 +73,15 @@ func backTransform(
 			0,
 			matrix.View(k, nb, xv),
 		)
-		kr.Gemm(false, !trans, 1, matrix.View(k, nb, xv), matrix.View(nb, nb, t), 0, matrix.View(k, nb, xvt))
+		kr.Gemm(
+			false,
+			!trans,
+			1,
+			matrix.View(k, nb, xv),
+			matrix.View(nb, nb, t),
+			0,
+			matrix.View(k, nb, xvt),
+		)
 		kr.Gemm(
 			false,
 			false,
@@ -89,7 +101,13 @@ func backTransform(
 // is I − Vᵀ·T·V. Reflection i is I − tauᵢ·vᵢᵀvᵢ, where vᵢ is row i of V (nb×cols):
 //
 //	T[i, 0:i] = −tauᵢ·(vᵢ·Vᵀ)·T[0:i, 0:i],   T[i, i] = tauᵢ.
-func wyFactor(kr Kernels, nb, cols int, v []float64, ldv int, tau, t []float64) {
+func wyFactor(
+	kr Kernels,
+	nb, cols int,
+	v []float64,
+	ldv int,
+	tau, t []float64,
+) {
 	kr.Gemm(
 		false,
 		true,

@@ -68,7 +68,13 @@ func vectorsWork(n, k int) int {
 // (k×n). It overwrites d and e, which both have length n. It returns false if an iteration does not converge.
 //
 // Sources: Cuppen (1981); Gu, Eisenstat (1995).
-func divide(kr Kernels, n, k int, d, e, w, v []float64, ldv int, work []float64) bool {
+func divide(
+	kr Kernels,
+	n, k int,
+	d, e, w, v []float64,
+	ldv int,
+	work []float64,
+) bool {
 	s := newDivider(kr, n, k, d, e, work)
 	clear(s.q)
 	if !s.solve(0, n, k) {
@@ -83,23 +89,43 @@ func divide(kr Kernels, n, k int, d, e, w, v []float64, ldv int, work []float64)
 	return true
 }
 
-func newDivider(kr Kernels, n, k int, d, e, work []float64) divider {
+func newDivider(
+	kr Kernels,
+	n, k int,
+	d, e, work []float64,
+) divider {
 	cut := func(size int) []float64 {
 		x := work[:size:size]
 		work = work[size:]
 		return x
 	}
 	return divider{
-		kr: kr, n: n, d: d, e: e,
-		q: cut(n * n), perm: ints(cut(n)),
+		kr:   kr,
+		n:    n,
+		d:    d,
+		e:    e,
+		q:    cut(n * n),
+		perm: ints(cut(n)),
 		deflation: deflation{
-			z: cut(n), kind: ints(cut(n)), order: ints(cut(n)), kept: ints(cut(n)), dropped: ints(cut(n)),
+			z:       cut(n),
+			kind:    ints(cut(n)),
+			order:   ints(cut(n)),
+			kept:    ints(cut(n)),
+			dropped: ints(cut(n)),
 		},
 		solution: solution{
-			eq:     secular{d: cut(n), z: cut(n), zz: cut(n)},
-			lambda: cut(n), zhat: cut(n), vectors: cut(vectorsWork(n, k)),
+			eq: secular{
+				d:  cut(n),
+				z:  cut(n),
+				zz: cut(n),
+			},
+			lambda:  cut(n),
+			zhat:    cut(n),
+			vectors: cut(vectorsWork(n, k)),
 		},
-		packed: cut(packedWork(n)), group: ints(cut(n)), row: cut(n),
+		packed: cut(packedWork(n)),
+		group:  ints(cut(n)),
+		row:    cut(n),
 	}
 }
 
@@ -124,13 +150,17 @@ func (s *divider) solve(lo, hi, k int) bool {
 	coupling := s.e[mid-1]
 	s.d[mid-1] -= math.Abs(coupling)
 	s.d[mid] -= math.Abs(coupling)
-	return s.solve(lo, mid, mid-lo) && s.solve(mid, hi, hi-mid) && s.merge(lo, mid, hi, k, coupling)
+	return s.solve(lo, mid, mid-lo) &&
+		s.solve(mid, hi, hi-mid) &&
+		s.merge(lo, mid, hi, k, coupling)
 }
 
 // leaf computes all eigenvalues and eigenvectors of the block with rows lo to hi, hi excluded, by QL iteration.
 func (s *divider) leaf(lo, hi int) bool {
 	n := hi - lo
-	d, q, perm := s.d[lo:hi], s.q[lo*s.n+lo:], s.perm[lo:hi]
+	d := s.d[lo:hi]
+	q := s.q[lo*s.n+lo:]
+	perm := s.perm[lo:hi]
 	for i := range n {
 		q[i*s.n+i] = 1
 		perm[i] = i

@@ -25,7 +25,9 @@ const (
 // norm one. merge computes at least the eigenvectors of the k largest eigenvalues.
 func (s *divider) merge(lo, mid, hi, k int, e float64) bool {
 	n1, n := mid-lo, hi-lo
-	d, q, perm := s.d[lo:hi], s.q[lo*s.n+lo:], s.perm[lo:hi]
+	d := s.d[lo:hi]
+	q := s.q[lo*s.n+lo:]
+	perm := s.perm[lo:hi]
 
 	s.couple(n1, n, q, math.Signbit(e))
 	s.mergeOrders(n1, d, perm)
@@ -48,7 +50,8 @@ func (s *divider) merge(lo, mid, hi, k int, e float64) bool {
 // couple sets the coupling vector z, scaled to norm one, and the kind of each eigenvector. If the matrix entry that
 // couples the two halves is negative, couple changes the sign of the second half of z.
 func (s *divider) couple(n1, n int, q []float64, negative bool) {
-	s.z, s.kind = s.z[:n], s.kind[:n]
+	s.z = s.z[:n]
+	s.kind = s.kind[:n]
 	second := math.Sqrt2 / 2
 	if negative {
 		second = -second
@@ -67,9 +70,11 @@ func (s *divider) couple(n1, n int, q []float64, negative bool) {
 // order of the first n1 eigenvalues, and perm[n1:] is the order of the rest.
 func (s *deflation) mergeOrders(n1 int, d []float64, perm []int) {
 	s.order = s.order[:0]
-	first, second := perm[:n1], perm[n1:]
+	first := perm[:n1]
+	second := perm[n1:]
 	for len(first) > 0 || len(second) > 0 {
-		if len(second) == 0 || len(first) > 0 && d[first[0]] <= d[n1+second[0]] {
+		if len(second) == 0 ||
+			len(first) > 0 && d[first[0]] <= d[n1+second[0]] {
 			s.order = append(s.order, first[0])
 			first = first[1:]
 		} else {
@@ -91,8 +96,10 @@ func (s *deflation) mergeOrders(n1 int, d []float64, perm []int) {
 //
 // Source: Dongarra, Sorensen, SIAM J. Sci. Stat. Comput. 8 (1987).
 func (s *divider) deflate(n1, n int, d, q []float64, rho float64) {
-	s.kept, s.dropped = s.kept[:0], s.dropped[:0]
-	smallest, largest := d[s.order[0]], d[s.order[n-1]]
+	s.kept = s.kept[:0]
+	s.dropped = s.dropped[:0]
+	smallest := d[s.order[0]]
+	largest := d[s.order[n-1]]
 	tol := 8 * eps * max(-smallest, largest, rho, eps)
 	last := -1 // the last slot whose element of z is not negligible
 	for _, slot := range s.order {
@@ -112,7 +119,9 @@ func (s *divider) deflate(n1, n int, d, q []float64, rho float64) {
 
 	kept := len(s.kept)
 	f := &s.eq
-	f.d, f.z, f.zz = f.d[:kept], f.z[:kept], f.zz[:kept]
+	f.d = f.d[:kept]
+	f.z = f.z[:kept]
+	f.zz = f.zz[:kept]
 	for i, slot := range s.kept {
 		f.d[i], f.z[i] = d[slot], s.z[slot]
 		f.zz[i] = f.z[i] * f.z[i]
@@ -128,10 +137,16 @@ func (s *deflation) drop(slot int) {
 // rotateAway makes element i of the coupling vector z zero by a rotation of slots i and j, and drops slot i. d[i]
 // must be at most d[j]. If the off-diagonal entry that the rotation creates is larger than tol, rotateAway changes
 // nothing and returns false.
-func (s *divider) rotateAway(i, j, n int, d, q []float64, tol float64) bool {
-	zi, zj := s.z[i], s.z[j]
+func (s *divider) rotateAway(
+	i, j, n int,
+	d, q []float64,
+	tol float64,
+) bool {
+	zi := s.z[i]
+	zj := s.z[j]
 	r := math.Hypot(zi, zj)
-	sin, cos := -zi/r, zj/r
+	sin := -zi / r
+	cos := zj / r
 	gap := d[j] - d[i]
 	if math.Abs(gap*sin*cos) > tol {
 		return false
@@ -204,7 +219,8 @@ func (s *divider) makeRoom(n int, d, q []float64) {
 func (s *divider) solveSecular(nStored int) bool {
 	d := s.eq.d
 	kept := len(d)
-	s.lambda, s.zhat = s.lambda[:kept], s.zhat[:kept]
+	s.lambda = s.lambda[:kept]
+	s.zhat = s.zhat[:kept]
 	for i := range s.zhat {
 		s.zhat[i] = 1
 	}
@@ -235,10 +251,16 @@ func (s *divider) solveSecular(nStored int) bool {
 
 // sortSlots sets perm to the indices of the n eigenvalues d in ascending order. It merges the new eigenvalues with
 // the dropped ones, which are both sorted already. It returns how many of the k largest eigenvalues are new.
-func (s *deflation) sortSlots(n, k int, d []float64, perm []int) (wanted int) {
-	root, dropped := len(s.kept)-1, s.dropped
+func (s *deflation) sortSlots(
+	n, k int,
+	d []float64,
+	perm []int,
+) (wanted int) {
+	root := len(s.kept) - 1
+	dropped := s.dropped
 	for i := n - 1; i >= 0; i-- {
-		if last := len(dropped) - 1; last < 0 || root >= 0 && d[root] >= d[dropped[last]] {
+		last := len(dropped) - 1
+		if last < 0 || root >= 0 && d[root] >= d[dropped[last]] {
 			perm[i] = root
 			root--
 			if i >= n-k {
@@ -258,7 +280,9 @@ func (s *deflation) sortSlots(n, k int, d []float64, perm []int) (wanted int) {
 // columns have the order of s.packed.
 func (s *divider) eigenvectors(nStored, nWanted int) {
 	kept := len(s.kept)
-	zhat, group, row := s.zhat[:kept], s.group[:kept], s.row[:kept]
+	zhat := s.zhat[:kept]
+	group := s.group[:kept]
+	row := s.row[:kept]
 	for at := nStored - nWanted; at < nStored; at++ {
 		delta := s.vectors[at*kept : (at+1)*kept]
 		var sum float64
@@ -277,8 +301,13 @@ func (s *divider) eigenvectors(nStored, nWanted int) {
 
 // multiply computes the eigenvectors of the nWanted largest roots by multiplying s.vectors by the kept eigenvectors
 // of the halves. It omits the halves of these eigenvectors that are zero.
-func (s *divider) multiply(n1, n, nWanted int, groups [3]int, q []float64) {
-	kept, n2 := len(s.kept), n-n1
+func (s *divider) multiply(
+	n1, n, nWanted int,
+	groups [3]int,
+	q []float64,
+) {
+	kept := len(s.kept)
+	n2 := n - n1
 	if nWanted == 0 {
 		return
 	}

@@ -43,7 +43,9 @@ type value struct {
 // terms of the poles d₀ to d_p, and φ has the terms of the other poles. eval sets delta[i] to
 // dᵢ − λ = (dᵢ − d_o) − tau. It adds the small terms of far poles before the terms of near poles.
 func (s *secular) eval(p, o int, tau float64, delta []float64) value {
-	d, zz, origin := s.d[:len(delta)], s.zz[:len(delta)], s.d[o]
+	d := s.d[:len(delta)]
+	zz := s.zz[:len(delta)]
+	origin := s.d[o]
 	var psi, dpsi, phi, dphi, partials float64
 	for i, x := range d[:p+1] {
 		x = (x - origin) - tau
@@ -64,7 +66,10 @@ func (s *secular) eval(p, o int, tau float64, delta []float64) value {
 		partials += math.Abs(phi)
 	}
 	// Round-off arises in 1/rho, in the partial sums, in the terms (about three roundings each) and in tau.
-	bound := 1/s.rho + partials + 4*(math.Abs(psi)+math.Abs(phi)) + math.Abs(tau)*(dpsi+dphi)
+	bound := 1/s.rho +
+		partials +
+		4*(math.Abs(psi)+math.Abs(phi)) +
+		math.Abs(tau)*(dpsi+dphi)
 	return value{1/s.rho + psi + phi, dpsi, dphi, bound}
 }
 
@@ -139,19 +144,25 @@ func (s *secular) root(j int, delta []float64) (lambda float64, ok bool) {
 func (s *secular) start(j, p int) (o int, tau, lo, hi float64) {
 	last := j > p
 	gap := s.d[p+1] - s.d[p]
-	base, middle := p, gap/2
+	base := p
+	middle := gap / 2
 	dp, dq := -middle, middle // d_p − λ and d_{p+1} − λ for λ in the middle
 	if last {
 		var norm2 float64
 		for _, x := range s.zz {
 			norm2 += x
 		}
-		base, middle = p+1, s.rho*norm2/2
-		dp, dq = -gap-middle, -middle
+		base = p + 1
+		middle = s.rho * norm2 / 2
+		dp = -gap - middle
+		dq = -middle
 	}
 	psi, dpsi := s.sumPoles(0, p, s.d[base], middle)
 	phi, dphi := s.sumPoles(p+2, len(s.d), s.d[base], middle)
-	zp, zq, rest, slope := s.zz[p], s.zz[p+1], 1/s.rho+psi+phi, dpsi+dphi
+	zp := s.zz[p]
+	zq := s.zz[p+1]
+	rest := 1/s.rho + psi + phi
+	slope := dpsi + dphi
 	right := !last && rest+zp/dp+zq/dq < 0
 	if last || right {
 		zp += slope * dp * dp
@@ -167,10 +178,14 @@ func (s *secular) start(j, p int) (o int, tau, lo, hi float64) {
 		o, lo, hi = j, 0, 4*middle // τ is at most 2·middle without round-off
 		tau = rootOfQuadratic(zp+zq-rest*gap, -zq*gap, rest, true)
 	case !right:
-		o, lo, hi = p, 0, middle
+		o = p
+		lo = 0
+		hi = middle
 		tau = rootOfQuadratic(zp+zq+rest*gap, zp*gap, rest, false)
 	default:
-		o, lo, hi = p+1, -middle, 0
+		o = p + 1
+		lo = -middle
+		hi = 0
 		tau = rootOfQuadratic(zp+zq-rest*gap, -zq*gap, rest, false)
 	}
 	if !(lo < tau && tau < hi) {
@@ -218,8 +233,14 @@ func (s *secular) sumPoles(lo, hi int, origin, tau float64) (sum, slope float64)
 //     slope of the other terms
 //
 // For the last root correction always uses the middle way.
-func (s *secular) correction(v value, p, o int, last, middleWay bool, delta []float64) float64 {
-	dp, dq := delta[p], delta[p+1]
+func (s *secular) correction(
+	v value,
+	p, o int,
+	last, middleWay bool,
+	delta []float64,
+) float64 {
+	dp := delta[p]
+	dq := delta[p+1]
 	slope := v.dpsi + v.dphi
 	var c float64
 	switch {

@@ -14,7 +14,11 @@ func CheckTwofold(m *Twofold, rows, cols int) {
 // CheckGradientTwofold panics unless the shapes fit R = A·Xᵀ − B + 1·cᵀ and G = G + (W·R)ᵀ·A. Here 1 is a column of
 // ones, and W is the diagonal matrix of the weights w. The matrices x, b and g may have no Data, and c and w may be
 // nil.
-func CheckGradientTwofold(a, x, b *Matrix, c, w []float64, g, r *Twofold) {
+func CheckGradientTwofold(
+	a, x, b *Matrix,
+	c, w []float64,
+	g, r *Twofold,
+) {
 	Check(a)
 	if x.Data != nil {
 		CheckShape(x, x.Rows, a.Cols)

@@ -15,7 +15,12 @@ import (
 )
 
 // decodeLane reads a lane from m, whose preamble has been read.
-func decodeLane(m *wire.Reader, be engine.Backend, version uint32, size int64) (l *Lane, meta []byte) {
+func decodeLane(
+	m *wire.Reader,
+	be engine.Backend,
+	version uint32,
+	size int64,
+) (l *Lane, meta []byte) {
 	var h summaryHeader
 	m.Struct(&h)
 	h.check(m, version, size)

@@ -105,4 +105,6 @@ func (a At) mostDimension() float64 {
 }
 
 // ratio returns λ/(λ+γ).
-func ratio(lambda, gamma float64) float64 { return lambda / (lambda + gamma) }
+func ratio(lambda, gamma float64) float64 {
+	return lambda / (lambda + gamma)
+}

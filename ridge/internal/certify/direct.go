@@ -124,7 +124,13 @@ func (e *Streamed) perturbations(f *Factored) []float64 {
 
 // weights returns error bounds for the coefficients of target j. off[i] bounds the norm of the error in column i of
 // the features and targets. lost is a bound on the error of a sum of squares by underflow.
-func (e *Streamed) weights(f *Factored, s spectrum, off []float64, lost float64, j int) Weights {
+func (e *Streamed) weights(
+	f *Factored,
+	s spectrum,
+	off []float64,
+	lost float64,
+	j int,
+) Weights {
 	d := e.Dim
 	root := math.Sqrt(f.Gamma)
 	x := f.X[j*d : (j+1)*d]
@@ -271,7 +277,8 @@ type nearness struct {
 // adds Σ offⱼhⱼ to the relative perturbation of R. Both sums are independent of the units of the columns (J.
 // Demmel, "On floating point errors in Cholesky", LAPACK Working Note 14, 1989).
 func (e *Streamed) spectrum(f *Factored, off []float64) spectrum {
-	d, root := float64(e.Dim), math.Sqrt(f.Gamma)
+	d := float64(e.Dim)
+	root := math.Sqrt(f.Gamma)
 	frobenius, two, rows := inverseNorms(e.Backend, e.Dim, f.R, f.Ld)
 	columns := columnsOf(e.Dim, f.R, f.Ld)
 	kappa := vec.AbsDot(rows, columns)

@@ -216,7 +216,8 @@ func (e *Dual) Unformed(
 ) Weights {
 	round := (float64(len(alpha)) + few) * eps
 	least := math.Sqrt(gamma) * downward
-	size, bn := vec.Norm(alpha), vec.Norm(b)
+	size := vec.Norm(alpha)
+	bn := vec.Norm(b)
 	missed, r := gamma*size, remainder*inflate
 	at := interval.Squared(missed*downward-r, missed*upward+r)
 	at.Lo, at.Hi = at.Lo*downward, at.Hi*upward
@@ -296,7 +297,11 @@ func (e *Dual) Dimension(f *Factored) Dimension {
 
 // spectrum returns the bounds on G + γI.
 func (e *Dual) spectrum(f *Factored) spectrum {
-	rows := &Streamed{Backend: e.Backend, Rows: e.Rows, Dim: len(e.Off)}
+	rows := &Streamed{
+		Backend: e.Backend,
+		Rows:    e.Rows,
+		Dim:     len(e.Off),
+	}
 	if f.T != nil {
 		return rows.tridiagonal(f, e.Off)
 	}
@@ -350,7 +355,10 @@ func (e *Dual) LeftOut(f *Factored, l *DualLeft) interval.Interval {
 			share = l.Share[i]
 		}
 		along := share * f.Gamma / (e.Shift + f.Gamma)
-		frees[i] = interval.Interval{Lo: free.Lo - along*upward, Hi: free.Hi - along*downward}
+		frees[i] = interval.Interval{
+			Lo: free.Lo - along*upward,
+			Hi: free.Hi - along*downward,
+		}
 	}
 	return e.LeftOutOf(f.Gamma, frees, l)
 }
@@ -358,7 +366,11 @@ func (e *Dual) LeftOut(f *Factored, l *DualLeft) interval.Interval {
 // LeftOutOf returns a bracket of the leave-one-out error Σ w·(r/(1 − h))²/n of the exact solution at the penalty γ.
 // The sum is over n rows with weights w, residuals r and leverages h. free holds a bracket of 1 − h for each row.
 // The norms of the rows give a second bracket of 1 − h, and LeftOutOf uses both.
-func (e *Dual) LeftOutOf(gamma float64, free []interval.Interval, l *DualLeft) interval.Interval {
+func (e *Dual) LeftOutOf(
+	gamma float64,
+	free []interval.Interval,
+	l *DualLeft,
+) interval.Interval {
 	if gamma > largest {
 		return interval.Nonnegative()
 	}
@@ -412,7 +424,10 @@ func (l *DualLeft) squared(i int, free interval.Interval) interval.Interval {
 			hi = 0
 		}
 	}
-	return interval.Interval{Lo: lo * lo * downward, Hi: hi*hi*upward + roundoff.Underflow}
+	return interval.Interval{
+		Lo: lo * lo * downward,
+		Hi: hi*hi*upward + roundoff.Underflow,
+	}
 }
 
 // Spread adds to widths[i] the width of the bracket of w·(r/(1 − h))², for row i of weight w, residual r and

@@ -26,7 +26,12 @@ type Exact struct {
 //
 //	‖H⁻¹Aᵀδ‖    ≤ min(‖AH⁻¹‖, ‖A‖‖H⁻¹‖)·‖δ‖,
 //	‖H^{-½}Aᵀδ‖ ≤ min(1, ‖A‖‖H⁻¹‖^{½})·‖δ‖.
-func (g *Judge) Exact(x []float64, rss interval.Interval, bounds []float64, residual float64) Exact {
+func (g *Judge) Exact(
+	x []float64,
+	rss interval.Interval,
+	bounds []float64,
+	residual float64,
+) Exact {
 	m := Corrected{
 		X:        x,
 		Bounds:   bounds,

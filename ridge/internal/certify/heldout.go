@@ -193,7 +193,8 @@ func (h *HeldOut) Gain(gamma float64) (gain float64, ok bool) {
 	}
 	lost := h.held.bound.FD() + 4*a.factor.onto*eps*h.held.norm.largest2
 	most += lost * a.inverse()
-	shift := a.normAbove(&u.shift, a.rootAbove) + h.apart.xError*math.Sqrt(a.inverse())
+	shift := a.normAbove(&u.shift, a.rootAbove) +
+		h.apart.xError*math.Sqrt(a.inverse())
 	centre := h.apart.root * shift
 	gain = math.Hypot(math.Sqrt(most), centre)*(1+16*eps) + 2*roundoff.Underflow
 	return gain, true

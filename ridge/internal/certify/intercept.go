@@ -78,7 +78,8 @@ func (c *Columns) interceptAfter(l *Landing, xError, dotError float64) Intercept
 // moved returns i with wider bounds. They allow for an additional error in the mean of the products of features and
 // coefficients, which is at most the argument by.
 func (i Intercept) moved(by float64) Intercept {
-	i.Error, i.Own = i.Error+by*inflate, i.Own+by*inflate
+	i.Error += by * inflate
+	i.Own += by * inflate
 	return i
 }
 

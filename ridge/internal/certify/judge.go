@@ -146,7 +146,8 @@ func (g *Judge) Weights(j int, x []float64, m *Measured) Weights {
 	if m.Exact != nil {
 		return g.exactWeights(j, x, m)
 	}
-	xn, r := vec.Norm(x), math.Sqrt(m.RSS)
+	xn := vec.Norm(x)
+	r := math.Sqrt(m.RSS)
 	w := Weights{
 		Error:    m.Error,
 		Relative: Relative(m.Error, xn),
@@ -175,7 +176,8 @@ func objectiveMeasured(gamma, xn float64, rss, gap interval.Interval) interval.I
 
 // squares returns a bracket of ‖Ax − b‖². r is the norm ‖Ax − b‖ as a pass has computed it.
 func (k *Known) squares(b rhs, x []float64, r float64) interval.Interval {
-	pad := k.residualError(b, x, r) + math.Sqrt(float64(k.Rows))*roundoff.LostResidual
+	pad := k.residualError(b, x, r) +
+		math.Sqrt(float64(k.Rows))*roundoff.LostResidual
 	lo := math.Max(0, r-pad)
 	shift := k.meanShift(b, vec.Norm(x))
 	return interval.Interval{

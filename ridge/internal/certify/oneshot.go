@@ -43,7 +43,14 @@ func (o OneShot) Weights(j int, x []float64, bx float64) Weights {
 		Objective: o.Objective(j),
 	}
 	w.Error, w.Relative = o.errors(j, xn)
-	return o.complete(w, j, x, xn, o.energy(j, xn), o.ResidualShift(j, xn))
+	return o.complete(
+		w,
+		j,
+		x,
+		xn,
+		o.energy(j, xn),
+		o.ResidualShift(j, xn),
+	)
 }
 
 // errors returns a bound abs on the error ‖x̂ − x*‖ and a bound rel on ‖x̂ − x*‖/‖x*‖. x̂ are the
@@ -161,7 +168,15 @@ func (k *Known) Apply(phi ...func(s2 float64) float64) []float64 {
 			k.applyOff(j, f, x[row*d:])
 		}
 	}
-	k.Backend.Gemm(false, false, 1, engine.View(q, r, h), engine.View(r, d, k.eigen.V), 1, engine.View(q, d, x))
+	k.Backend.Gemm(
+		false,
+		false,
+		1,
+		engine.View(q, r, h),
+		engine.View(r, d, k.eigen.V),
+		1,
+		engine.View(q, d, x),
+	)
 	return x
 }
 
@@ -181,7 +196,11 @@ func (k *Known) applyOff(j int, f func(s2 float64) float64, x []float64) {
 
 // ApplyEach overwrites row j of x with φ(BᵀB)Aᵀb, where φ is phi[j], B is the sketch, and b is target
 // firstTarget+j. It returns ‖Bx‖² for each row of x.
-func (k *Known) ApplyEach(firstTarget int, phi []func(s2 float64) float64, x []float64) (bx []float64) {
+func (k *Known) ApplyEach(
+	firstTarget int,
+	phi []func(s2 float64) float64,
+	x []float64,
+) (bx []float64) {
 	d := k.eigen.Dim
 	r := len(k.eigen.Values)
 	q := len(phi)
@@ -194,7 +213,15 @@ func (k *Known) ApplyEach(firstTarget int, phi []func(s2 float64) float64, x []f
 		}
 		k.applyOff(firstTarget+j, f, x[j*d:])
 	}
-	k.Backend.Gemm(false, false, 1, engine.View(q, r, h), engine.View(r, d, k.eigen.V), 1, engine.View(q, d, x))
+	k.Backend.Gemm(
+		false,
+		false,
+		1,
+		engine.View(q, r, h),
+		engine.View(r, d, k.eigen.V),
+		1,
+		engine.View(q, d, x),
+	)
 	// Rounding changes the part of x that is orthogonal to the rows of the sketch B. So Bx has to be computed again
 	// (docs/math.md §14, "Products with V").
 	if k.cOff != nil {

@@ -91,7 +91,9 @@ func (p *Pencil) bounds(gamma float64) (below, above float64, diagonal []float64
 	for i, v := range p.Theta {
 		diagonal[i] = 1 + (at-p.Gamma)*v
 	}
-	return math.Min(1, quotient) * downward / (1 + off), math.Max(1, quotient) * upward / (1 - off), diagonal
+	return math.Min(1, quotient) * downward / (1 + off),
+		math.Max(1, quotient) * upward / (1 - off),
+		diagonal
 }
 
 // Equilibrated returns the Known for leave-one-out errors of the rows AS⁻¹, where scale is the diagonal of S. All
@@ -99,7 +101,11 @@ func (p *Pencil) bounds(gamma float64) (below, above float64, diagonal []float64
 // of Gamma. size bounds ‖A‖_F. The sketch in e is ignored.
 func Equilibrated(e Evidence, size float64, pencils []*Pencil, scale []float64) *Known {
 	d, t := len(scale), len(e.TSS)
-	n := norms{size: size, displaced: vec.Norm(e.Displaced[:d]), root: math.Sqrt(e.Weight)}
+	n := norms{
+		size:      size,
+		displaced: vec.Norm(e.Displaced[:d]),
+		root:      math.Sqrt(e.Weight),
+	}
 	n.read = n.size + n.displaced
 	if e.Intercept {
 		n.read = math.Hypot(n.read, n.root*vec.Norm(e.MeanErrors[:d]))
@@ -111,11 +117,15 @@ func Equilibrated(e Evidence, size float64, pencils []*Pencil, scale []float64) 
 	}
 	k := &Known{
 		Evidence: e,
-		eigen:    spectral.Eigen{Dim: d, Values: e.Sketch.Sigma2, V: e.Sketch.V},
-		factor:   newFactors(&e),
-		norm:     n,
-		targets:  make([]target, t),
-		pencils:  pencils,
+		eigen: spectral.Eigen{
+			Dim:    d,
+			Values: e.Sketch.Sigma2,
+			V:      e.Sketch.V,
+		},
+		factor:  newFactors(&e),
+		norm:    n,
+		targets: make([]target, t),
+		pencils: pencils,
 	}
 	for _, v := range scale {
 		k.widest = math.Max(k.widest, v)
@@ -173,10 +183,15 @@ func (k *Known) pencilOf(gamma float64) *pencilAt {
 	p := k.pencils[of]
 	d := k.eigen.Dim
 	low, high, diagonal := p.bounds(gamma)
-	out := &pencilAt{first: of * d, below: make([]float64, d), above: make([]float64, d)}
+	out := &pencilAt{
+		first: of * d,
+		below: make([]float64, d),
+		above: make([]float64, d),
+	}
 	sum := 0.0
 	for i, v := range diagonal {
-		out.below[i], out.above[i] = low/v, high/v
+		out.below[i] = low / v
+		out.above[i] = high / v
 		sum += p.Size[i] * p.Size[i] * out.above[i]
 	}
 	out.root = math.Sqrt(sum) * inflate
@@ -198,7 +213,10 @@ func (k *Known) leftOut(gammas []float64) *LeftOut {
 		l.at = append(
 			l.at,
 			leftAt{
-				At:        At{Known: k, Gamma: gamma / k.widest / k.widest * downward},
+				At: At{
+					Known: k,
+					Gamma: gamma / k.widest / k.widest * downward,
+				},
 				rootAbove: at.root,
 				pencil:    at,
 			},
@@ -209,7 +227,8 @@ func (k *Known) leftOut(gammas []float64) *LeftOut {
 
 // functions returns the values of LeftOut.Functions for pencils.
 func (l *LeftOut) functions() []float64 {
-	r, n := len(l.eigen.Values), len(l.at)
+	r := len(l.eigen.Values)
+	n := len(l.at)
 	out := make([]float64, 2*n*r)
 	for i, a := range l.at {
 		copy(out[i*r+a.pencil.first:], a.pencil.below)

@@ -80,7 +80,9 @@ func Plain(accuracy engine.Accuracy, d int) *Prediction {
 
 // lostProduct bounds the effect of underflow on the product of two vectors of length d and on a few more
 // operations.
-func lostProduct(d int) float64 { return float64(d+16) * roundoff.Underflow }
+func lostProduct(d int) float64 {
+	return float64(d+16) * roundoff.Underflow
+}
 
 // Middle returns coefficients M·Aᵀb for each target b, as a t×d matrix for t targets and d features. M is the mean
 // of the lower and the upper bound on (AᵀA + γI)⁻¹. Target j uses the bounds and the penalty γ of ats[index[j]].

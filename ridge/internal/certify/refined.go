@@ -238,7 +238,10 @@ func (r *Refiner) solved(c *Corrected) (a afterStep) {
 		steps*(n.solved+eps)+n.inverse*(1+n.inverse)*under,
 		n.inverse*backward,
 	)
-	whole := r.omega/(1-r.omega)*n.inverse*exact + n.inverse*off + inSolving + lost/s.sigma
+	whole := r.omega/(1-r.omega)*n.inverse*exact +
+		n.inverse*off +
+		inSolving +
+		lost/s.sigma
 	a.error = whole*round + tiny
 	a.inner = (r.omega/n.lower*exact+n.upper*solved+lost)*round + tiny
 	a.step = exact + solved

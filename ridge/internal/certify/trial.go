@@ -138,7 +138,8 @@ func (t *Trial) solve(w *TrialWork, scale float64, tau []float64) {
 	const dependent, noise = 1e-10, 1e-6
 	for a := range k {
 		whole := t.P[a*k+a] + w.gamma*t.V[a*k+a]
-		rounded := t.Before != nil && math.Sqrt(whole) < noise*w.gamma*t.Before[a]
+		rounded := t.Before != nil &&
+			math.Sqrt(whole) < noise*w.gamma*t.Before[a]
 		for b := range a {
 			for c := range b {
 				s[a][b] -= s[a][c] * s[b][c]

@@ -72,7 +72,11 @@ func (k *Known) crossSlack(j int) float64 {
 //	want = ‖b‖² − cᵀx + xᵀ(AᵀAx − c).
 //
 // The argument out = AᵀAx − c comes from the same pass as rss.
-func (k *Known) ResidualDiffers(j int, x, out []float64, rss float64) (want float64, differs bool) {
+func (k *Known) ResidualDiffers(
+	j int,
+	x, out []float64,
+	rss float64,
+) (want float64, differs bool) {
 	want = k.TSS[j] -
 		vec.Dot(k.C(j), x) +
 		vec.Dot(x, out)
@@ -99,7 +103,11 @@ func apart(a, b, slack float64) (distance float64, beyond bool) {
 // CrossDiffers reports whether a pass at coefficients 0 contradicts the summary for the target b with index j. The
 // pass has computed out = −Aᵀb and rss = ‖b‖². distance is the norm of the difference between both values of
 // Aᵀb.
-func (k *Known) CrossDiffers(j int, out []float64, rss float64) (distance float64, differs bool) {
+func (k *Known) CrossDiffers(
+	j int,
+	out []float64,
+	rss float64,
+) (distance float64, differs bool) {
 	d := make([]float64, len(out))
 	copy(d, out)
 	vec.Axpy(1, k.C(j), d)

@@ -36,7 +36,8 @@ func (r *TridiagonalForm) defect(k engine.Matrix, p []float64) defect {
 	var off, kSize float64 // Frobenius norms
 	for lo := 0; lo < d; lo += nb {
 		hi := min(lo+nb, d)
-		rows, width := hi-lo, hi
+		rows := hi - lo
+		width := hi
 		left := engine.Strided(rows, width, rest, d)
 		product := engine.Strided(rows, width, part, d)
 		for i := range rows {
@@ -78,7 +79,10 @@ func (r *TridiagonalForm) defect(k engine.Matrix, p []float64) defect {
 	products := (be.Accuracy().Sum(nb) + engine.Roundings + 3) * math.Sqrt(n) * size
 	sums := math.Ceil(n/float64(nb)) * (kSize + size)
 	off += (products+sums)*roundoff.Eps*roundoff.Inflate + n*roundoff.LostSquares
-	return defect{reduced: (off + skew*(1+skew)*size) * roundoff.Inflate, skew: skew}
+	return defect{
+		reduced: (off + skew*(1+skew)*size) * roundoff.Inflate,
+		skew:    skew,
+	}
 }
 
 // timesT overwrites x with rows lo to hi−1 of the product TP, where P is the d×d matrix p.

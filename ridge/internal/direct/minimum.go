@@ -69,7 +69,10 @@ func (s *System) MinimumNorm() (*certify.Factored, []Dependence) {
 		}
 
 		combinations[k] = factors
-		found := Dependence{Column: k, Underflow: 0 < e.col[k] && e.col[k] < leastNorm}
+		found := Dependence{
+			Column:    k,
+			Underflow: 0 < e.col[k] && e.col[k] < leastNorm,
+		}
 		for i, j := range kept[:len(factors)] {
 			if math.Abs(factors[i])*e.col[j] > leastShare*e.col[k] {
 				found.On = append(found.On, j)
@@ -116,7 +119,11 @@ func (s *System) MinimumNorm() (*certify.Factored, []Dependence) {
 // Let C have these factors as its columns. The solutions are all x with W·x = w, where W = [I C] after a reordering
 // of the columns. The shortest one is x = Wᵀ(WWᵀ)⁻¹w. It is computed from an orthonormal basis of the rows of W. So
 // no subtraction loses digits, whatever the units of the columns are.
-func shortest(d int, kept []int, combinations [][]float64) func(w, x []float64) {
+func shortest(
+	d int,
+	kept []int,
+	combinations [][]float64,
+) func(w, x []float64) {
 	rows := newBasis(d)
 	for i, j := range kept {
 		v := make([]float64, d)

@@ -158,7 +158,8 @@ func (s *System) measureGram(
 	be.Gemm(false, true, 1, basis, k, 0, work)
 	be.Gemm(false, true, 1, work, basis, 0, rest)
 	off = identityError(rest)
-	columns, displaced := make([]float64, d), make([]float64, d)
+	columns := make([]float64, d)
+	displaced := make([]float64, d)
 	for j := range d {
 		columns[j] = math.Sqrt(k.Row(j)[j])
 		displaced[j] = s.evidence.Displaced[j] / scale[j]
@@ -184,7 +185,8 @@ func (e *tsqr) measure(
 			r.Row(i)[j] = e.r[i*q+j] / scale[j]
 		}
 	}
-	columns, errors := make([]float64, d), make([]float64, d)
+	columns := make([]float64, d)
+	errors := make([]float64, d)
 	for j := range d {
 		columns[j] = e.col[j] / scale[j]
 		errors[j] = (displaced[j] + e.backward(j)) / scale[j]
@@ -201,7 +203,9 @@ func (e *tsqr) measure(
 	mirror(d, rest.Data, rest.Stride)
 	off = identityError(rest)
 	lost := round * along(columns, basis)
-	off += lost*(2*math.Sqrt2+lost) + 2*round*squares + float64(d)*roundoff.Eps
+	off += lost*(2*math.Sqrt2+lost) +
+		2*round*squares +
+		float64(d)*roundoff.Eps
 	return off * roundoff.Inflate, along(errors, basis) * roundoff.Inflate
 }
 

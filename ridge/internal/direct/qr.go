@@ -243,7 +243,8 @@ func (e *tsqr) gradient(g, v, x []float64, j int, gamma float64) {
 func (e *tsqr) refine(s *certify.Factored) {
 	d := e.d
 	q := e.d + e.t
-	g, v := make([]float64, d), make([]float64, q)
+	g := make([]float64, d)
+	v := make([]float64, q)
 	for j := range e.t {
 		x := s.X[j*d : (j+1)*d]
 		e.gradient(g, v, x, j, s.Gamma)

@@ -100,7 +100,9 @@ func (c *CG) Solve(
 		c.apply()
 		pq := vec.Dot(c.p, c.q)
 		step := rz / pq
-		if !(pq > 0) || math.IsInf(step, 0) || math.IsNaN(step) {
+		if !(pq > 0) ||
+			math.IsInf(step, 0) ||
+			math.IsNaN(step) {
 			return false
 		}
 		vec.Axpy(step, c.p, e)

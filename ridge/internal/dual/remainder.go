@@ -85,12 +85,22 @@ func (g *Gram) Remainders(be engine.Backend, gammas, alpha, targets []float64) [
 		vec.Axpy(-gamma, alpha[from:to], rest[from:to])
 	}
 	gram := engine.View(n, n, g.G)
-	be.Gemm(false, true, -1, engine.View(len(out), n, alpha), gram, 1, engine.View(len(out), n, rest))
+	be.Gemm(
+		false,
+		true,
+		-1,
+		engine.View(len(out), n, alpha),
+		gram,
+		1,
+		engine.View(len(out), n, rest),
+	)
 
 	size := g.Size()
 	off := vec.Norm(g.Off)
 	dot := (be.Accuracy().Dot(n) + engine.Roundings + roundoff.Few) * roundoff.Eps
-	gramError := size*size*(dot+g.Units*roundoff.Unit) + g.Lost + off*(2*size+off)
+	gramError := size*size*(dot+g.Units*roundoff.Unit) +
+		g.Lost +
+		off*(2*size+off)
 	targetError := dot + float64(n+16)*roundoff.Eps
 	for k := range out {
 		norm := func(of []float64) float64 {

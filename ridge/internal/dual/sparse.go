@@ -91,7 +91,9 @@ func (r *Rows) light(out *Gram) (heavy []int) {
 		}
 	}
 	clear(out.G)
-	r.inParallel(func(p *part, i int) { r.addRow(out.G, c, p, i, written) })
+	r.inParallel(func(p *part, i int) {
+		r.addRow(out.G, c, p, i, written)
+	})
 	chain := float64(r.entries) + 8
 	if !r.intercept {
 		out.Units = chain
@@ -110,7 +112,13 @@ func (r *Rows) light(out *Gram) (heavy []int) {
 
 // addRow computes one row of the lower triangle g of AAᵀ. It holds the products of row i of part p with all earlier
 // rows and with itself. Features j with written[j] are left out, because they are stored as dense columns.
-func (r *Rows) addRow(g []float64, c *columns, p *part, i int, written []bool) {
+func (r *Rows) addRow(
+	g []float64,
+	c *columns,
+	p *part,
+	i int,
+	written []bool,
+) {
 	at := p.first + i
 	dst := g[at*r.n : at*r.n+at+1]
 	idx, val := p.sparse.Row(i)
@@ -119,8 +127,10 @@ func (r *Rows) addRow(g []float64, c *columns, p *part, i int, written []bool) {
 			continue
 		}
 		v := val[k]
-		lo, hi := c.ptr[j], c.ptr[j+1]
-		rows, vals := c.row[lo:hi], c.val[lo:hi]
+		lo := c.ptr[j]
+		hi := c.ptr[j+1]
+		rows := c.row[lo:hi]
+		vals := c.val[lo:hi]
 		for e, row := range rows {
 			if int(row) >= len(dst) {
 				break

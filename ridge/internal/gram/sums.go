@@ -25,7 +25,8 @@ type sums struct {
 
 // reset sets the sums to zero, for q vectors.
 func (s *sums) reset(q int) {
-	if n := q * s.d; cap(s.products) < n || cap(s.rss) < q {
+	n := q * s.d
+	if cap(s.products) < n || cap(s.rss) < q {
 		s.products = make([]twofold.Total, n)
 		s.rss = make([]twofold.Total, q)
 		s.ones = make([]twofold.Total, q)

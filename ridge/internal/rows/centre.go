@@ -109,7 +109,13 @@ func (s *Stage) sumTargets(n int, w []float64) (total twofold.Total) {
 				v = w[i]
 			}
 			total.Add(v)
-			relocate(v, s.Origin[s.d:], s.y[i*s.t:], sum, s.block.spread[s.d:])
+			relocate(
+				v,
+				s.Origin[s.d:],
+				s.y[i*s.t:],
+				sum,
+				s.block.spread[s.d:],
+			)
 		}
 		vec.Axpy(1, sum, s.block.mean[s.d:])
 	}

@@ -116,7 +116,11 @@ func (s *Stage) checkCut(
 
 // add adds rows lo to hi−1 of the matrix x, with the weights w, to the sums. With z = row − origin, it adds Σw·z to
 // part, and Σw·z² to c.spread.
-func (c *cutSums) add(w, x []float64, lo, hi int, origin, part []float64) {
+func (c *cutSums) add(
+	w, x []float64,
+	lo, hi int,
+	origin, part []float64,
+) {
 	d := len(origin)
 	if w == nil {
 		rows := engine.View(hi-lo, d, x[lo*d:hi*d])

@@ -135,21 +135,46 @@ func nearGo(n int, scale float64, x, y *float64) int {
 	return n
 }
 
-func chainGo(n, k int, x *float64, columns *int32, w, from, z *float64) {
+func chainGo(
+	n, k int,
+	x *float64,
+	columns *int32,
+	w, from, z *float64,
+) {
 	chain(n, slice(x, 0, k), unsafe.Slice(columns, k), w, from, z)
 }
 
-func chain4Go(n, k int, x *float64, ldx int, w, from *float64, ldf int, z *float64, ldz int) {
+func chain4Go(
+	n, k int,
+	x *float64,
+	ldx int,
+	w, from *float64,
+	ldf int,
+	z *float64,
+	ldz int,
+) {
 	if n == 0 {
 		return
 	}
 	for r := range 4 {
-		chain(n, slice(x, r*ldx, k), nil, w, at(from, r*ldf), at(z, r*ldz))
+		chain(
+			n,
+			slice(x, r*ldx, k),
+			nil,
+			w,
+			at(from, r*ldf),
+			at(z, r*ldz),
+		)
 	}
 }
 
 // chain is the function Chain of [Cosines] in Go. If columns is nil, it multiplies x[i] by row i of W.
-func chain(n int, x []float64, columns []int32, w, from, z *float64) {
+func chain(
+	n int,
+	x []float64,
+	columns []int32,
+	w, from, z *float64,
+) {
 	row := func(i int) int {
 		if columns != nil {
 			i = int(columns[i])
@@ -159,10 +184,16 @@ func chain(n int, x []float64, columns []int32, w, from, z *float64) {
 	c := 0
 	for ; c+4 <= n; c += 4 {
 		f := (*[4]float64)(unsafe.Pointer(at(from, c)))
-		s0, s1, s2, s3 := f[0], f[1], f[2], f[3]
+		s0 := f[0]
+		s1 := f[1]
+		s2 := f[2]
+		s3 := f[3]
 		for i, v := range x {
 			y := (*[4]float64)(unsafe.Pointer(at(w, row(i)+c)))
-			s0, s1, s2, s3 = math.FMA(v, y[0], s0), math.FMA(v, y[1], s1), math.FMA(v, y[2], s2), math.FMA(v, y[3], s3)
+			s0 = math.FMA(v, y[0], s0)
+			s1 = math.FMA(v, y[1], s1)
+			s2 = math.FMA(v, y[2], s2)
+			s3 = math.FMA(v, y[3], s3)
 		}
 		*(*[4]float64)(unsafe.Pointer(at(z, c))) = [4]float64{s0, s1, s2, s3}
 	}

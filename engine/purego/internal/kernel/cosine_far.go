@@ -33,7 +33,8 @@ func farCosine(x float64) float64 {
 	var p [4]uint64  // m times these bits, modulo 2²⁵⁶; the highest word first
 	var carry uint64
 	for i := 3; i >= 0; i-- {
-		k, shift := at/64+i, uint(at%64)
+		k := at/64 + i
+		shift := uint(at % 64)
 		word := twoOverPiBits[k] << shift
 		if shift > 0 {
 			word |= twoOverPiBits[k+1] >> (64 - shift)
@@ -47,13 +48,15 @@ func farCosine(x float64) float64 {
 	f := [3]uint64{p[0]<<2 | p[1]>>62, p[1]<<2 | p[2]>>62, p[2]<<2 | p[3]>>62}
 	sign := 1.0
 	if f[0]>>63 == 1 { // more than half a quadrant: use the distance from the next one
-		q, sign = q+1, -1
+		q++
+		sign = -1
 		for i := range f {
 			f[i] = ^f[i]
 		}
 	}
 	zeros := bits.LeadingZeros64(f[0])
-	hi, lo := f[0]<<zeros|f[1]>>(64-zeros), f[1]<<zeros|f[2]>>(64-zeros)
+	hi := f[0]<<zeros | f[1]>>(64-zeros)
+	lo := f[1]<<zeros | f[2]>>(64-zeros)
 	unit := math.Ldexp(sign, -53-zeros)
 	return fraction(unit*float64(hi>>11), unit*0x1p-53*float64(hi<<53>>11|lo>>22), q)
 }

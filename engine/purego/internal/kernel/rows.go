@@ -23,28 +23,48 @@ type Rows struct {
 var rowsGo = Rows{centreGo, spread4Go, norms4Go, squares4Go}
 
 func centreGo(n int, x, origin, mean, z *float64) {
-	origins, means, zs := slice(origin, 0, n), slice(mean, 0, n), slice(z, 0, n)
+	origins := slice(origin, 0, n)
+	means := slice(mean, 0, n)
+	zs := slice(z, 0, n)
 	for j, v := range slice(x, 0, n) {
 		zs[j] = (v - origins[j]) - means[j]
 	}
 }
 
-func spread4Go(n int, x *float64, ldx int, origin, sum, squares *float64) {
-	x0, x1, x2, x3 := slice(x, 0, n), slice(x, ldx, n), slice(x, 2*ldx, n), slice(x, 3*ldx, n)
-	sums, qs := slice(sum, 0, n), slice(squares, 0, n)
+func spread4Go(
+	n int,
+	x *float64,
+	ldx int,
+	origin, sum, squares *float64,
+) {
+	x0 := slice(x, 0, n)
+	x1 := slice(x, ldx, n)
+	x2 := slice(x, 2*ldx, n)
+	x3 := slice(x, 3*ldx, n)
+	sums := slice(sum, 0, n)
+	qs := slice(squares, 0, n)
 	for j, o := range slice(origin, 0, n) {
-		z0, z1, z2, z3 := x0[j]-o, x1[j]-o, x2[j]-o, x3[j]-o
+		z0 := x0[j] - o
+		z1 := x1[j] - o
+		z2 := x2[j] - o
+		z3 := x3[j] - o
 		sums[j] = (((sums[j] + z0) + z1) + z2) + z3
 		qs[j] = (((qs[j] + float64(z0*z0)) + float64(z1*z1)) + float64(z2*z2)) + float64(z3*z3)
 	}
 }
 
 func norms4Go(n int, x *float64, ldx int) (s0, s1, s2, s3 float64) {
-	return Norm2(slice(x, 0, n)), Norm2(slice(x, ldx, n)), Norm2(slice(x, 2*ldx, n)), Norm2(slice(x, 3*ldx, n))
+	return Norm2(slice(x, 0, n)),
+		Norm2(slice(x, ldx, n)),
+		Norm2(slice(x, 2*ldx, n)),
+		Norm2(slice(x, 3*ldx, n))
 }
 
 func squares4Go(n int, x *float64, ldx int) (s0, s1, s2, s3 float64) {
-	return Squares(slice(x, 0, n)), Squares(slice(x, ldx, n)), Squares(slice(x, 2*ldx, n)), Squares(slice(x, 3*ldx, n))
+	return Squares(slice(x, 0, n)),
+		Squares(slice(x, ldx, n)),
+		Squares(slice(x, 2*ldx, n)),
+		Squares(slice(x, 3*ldx, n))
 }
 
 // Norm2 returns the sum of the squares of x. The bits are the same as in Norms4.
