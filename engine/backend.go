@@ -102,9 +102,9 @@ type Backend interface {
 	// lower triangle of A is read. A and tau (length n) are overwritten with a representation of Q, which
 	// [Backend.ApplyQ] reads.
 	//
-	// ‖A − Q·T·Qᵀ‖ is at most a small multiple of eps·n·‖A‖, where eps = 2⁻⁵². The slice work must have at
-	// least TridiagonalWork(n) elements. If A is not finite or T overflows, Tridiagonal returns false, and all
-	// outputs are unspecified.
+	// ‖A − Q·T·Qᵀ‖ is at most a small multiple of eps·n·‖A‖, where eps = 2⁻⁵². The slice work must
+	// have at least TridiagonalWork(n) elements. If A is not finite or T overflows, Tridiagonal returns false, and
+	// all outputs are unspecified.
 	Tridiagonal(a Matrix, d, e, tau, work []float64) (ok bool)
 	TridiagonalWork(n int) int
 

@@ -43,9 +43,9 @@ func (s *CSR) Slice(lo, hi int) CSR {
 	}
 }
 
-// Gradient computes R = S·Xᵀ − B and then G = G + Rᵀ·S for the n×d matrix S of sparse rows. The rows of x (t×d) are
-// the t right-hand sides. R is n×t and is overwritten, and G is t×d. If b has no Data, B is zero. The time is
-// proportional to t times the number of stored entries.
+// Gradient computes R = S·Xᵀ − B and then G = G + Rᵀ·S for the n×d matrix S of sparse rows. The rows of x
+// (t×d) are the t right-hand sides. R is n×t and is overwritten, and G is t×d. If b has no Data, B is zero. The
+// time is proportional to t times the number of stored entries.
 //
 // An element of R is a sum of products in the order of the stored entries of the row, minus the element of B. An
 // element of G is a sum over the stored entries of a column of S.

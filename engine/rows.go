@@ -34,15 +34,15 @@ func Spread(x Matrix, origin, sum, squares []float64) {
 }
 
 // SquaredNorms returns the squared norms of the rows of x, which has at most 4 rows. Each norm is computed as four
-// partial sums. For rows of d elements, its relative error is at most d/4 + 6 roundings of 2⁻⁵³ each. If an element
-// is not finite, the norm is not finite. The bits are the same for every kernel. On amd64, gonum's floats.Dot gives
-// the same bits.
+// partial sums. For rows of d elements, its relative error is at most d/4 + 6 roundings of 2⁻⁵³ each. If an
+// element is not finite, the norm is not finite. The bits are the same for every kernel. On amd64, gonum's
+// floats.Dot gives the same bits.
 func SquaredNorms(x Matrix) [4]float64 { return rowLoops().SquaredNorms(x) }
 
 // BlockSquares divides x into blocks of [BlockOfSquares] elements. It writes the sum of the squares of each block
 // to an element of sums. The last block may have fewer elements. Each sum is computed as four partial sums. Its
-// relative error is at most 70 roundings of 2⁻⁵³ each. sums may be longer than necessary. The bits are the same for
-// every kernel.
+// relative error is at most 70 roundings of 2⁻⁵³ each. sums may be longer than necessary. The bits are the same
+// for every kernel.
 func BlockSquares(x, sums []float64) { rowLoops().BlockSquares(x, sums) }
 
 // BlockOfSquares is the number of elements in a block whose squares [BlockSquares] adds.

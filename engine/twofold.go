@@ -30,3 +30,9 @@ import "github.com/fdridge/fdridge/engine/internal/matrix"
 // bounds: 2⁻⁸⁷ times the magnitudes for 512 columns, 2⁻⁹⁵ for ten. The actual error is of this order if
 // the entries are near the products of the scales. A sparse row has its own scales.
 type Twofold = matrix.Twofold
+
+// NewTwofold returns a rows×cols matrix of zeros.
+func NewTwofold(rows, cols int) Twofold {
+	zeros := func() Matrix { return View(rows, cols, make([]float64, rows*cols)) }
+	return Twofold{Hi: zeros(), Lo: zeros(), Err: zeros()}
+}

@@ -39,7 +39,8 @@ type Bound struct {
 	Rows      int64 // n, the number of rows appended
 }
 
-// FD returns a bound on ‖AᵀA − BᵀB‖₂, for the matrices A and B of [Bound]. It is the sum of Shrinkage and RoundOff.
+// FD returns a bound on ‖AᵀA − BᵀB‖₂, for the matrices A and B of [Bound]. It is the sum of Shrinkage and
+// RoundOff.
 func (b Bound) FD() float64 { return b.Shrinkage + b.RoundOff }
 
 // RFD returns a bound on ‖AᵀA − (BᵀB + ρI)‖₂, for the matrices A and B of [Bound] and the shift ρ that
@@ -52,8 +53,8 @@ func (b Bound) Shift() float64 { return b.Shrinkage / 2 }
 
 // Bound returns the guarantee for the matrix B of all rows in the buffer. Between two shrinks, B may have more than
 // Size rows. [Sketch.Spectrum] reduces B to at most Size rows and returns the Bound for these rows. If the sketch
-// keeps AᵀA, for all appended rows A, the kept matrix stands for BᵀB. Bound takes O(Size·Dim) time, because it sums
-// ‖B‖²_F.
+// keeps AᵀA, for all appended rows A, the kept matrix stands for BᵀB. Bound takes O(Size·Dim) time, because it
+// sums ‖B‖²_F.
 func (s *Sketch) Bound() Bound {
 	norm2 := twofold.TotalOf(s.norm2[:s.kept])
 	centres := s.centres()
@@ -95,12 +96,13 @@ func (s *Sketch) bound(delta, pad, norm2 float64) Bound {
 	}
 }
 
-// underflow bounds the error of AᵀA − BᵀB that comes from numbers below 2⁻¹⁰²², the smallest normal number. A are
-// the appended rows and B the rows of the sketch. The square of each entry of A loses less than 2⁻¹⁰²².
+// underflow bounds the error of AᵀA − BᵀB that comes from numbers below 2⁻¹⁰²², the smallest normal
+// number. A are the appended rows and B the rows of the sketch. The square of each entry of A loses less than
+// 2⁻¹⁰²².
 //
 // The bound also covers the rounding of denormal numbers in a shrink or a decay. Each rounding has an error of at
-// most 2⁻¹⁰⁷⁵, and an entry of A takes part in far fewer than 2⁵³ roundings. A decay that makes entries of B
-// denormal adds less than eps·‖B‖²_F.
+// most 2⁻¹⁰⁷⁵, and an entry of A takes part in far fewer than 2⁵³ roundings. A decay that makes entries
+// of B denormal adds less than eps·‖B‖²_F.
 func (s *Sketch) underflow() float64 {
 	return float64(s.count) * float64(s.cfg.Dim) * 0x1p-1022
 }

@@ -72,8 +72,8 @@ func (c *centre) length(f float64) float64 {
 // one dense row, so many rows should share it. If the squares of the centre's entries could underflow, the
 // differences are stored as dense rows.
 //
-// The round-off of a row grows with ‖xᵢ‖ and |timesᵢ|·‖centre‖, and [Bound.RoundOff] includes it. If these norms
-// are far larger than ‖xᵢ − timesᵢ·centre‖, append the differences as dense rows.
+// The round-off of a row grows with ‖xᵢ‖ and |timesᵢ|·‖centre‖, and [Bound.RoundOff] includes it. If
+// these norms are far larger than ‖xᵢ − timesᵢ·centre‖, append the differences as dense rows.
 //
 // If a value is not finite, the error is a *[NonFiniteError]. For a value of centre, its Row is 0. For a value of
 // times, its Col is Dim.
@@ -156,9 +156,9 @@ func (c *centre) timesSquares(f float64) float64 {
 	return float64(float64(f*c.norm2) * f)
 }
 
-// squares returns ‖s − f·μ‖² for the centre μ and a sparse row s with the entries val in the columns idx. It sums
-// the columns of s directly. The other columns contribute f²·(‖μ‖² − Σμⱼ²), where j runs over the columns of s.
-// The error is at most 3·eps times the sum over the columns of s, plus 12·eps·f²‖μ‖².
+// squares returns ‖s − f·μ‖² for the centre μ and a sparse row s with the entries val in the columns idx.
+// It sums the columns of s directly. The other columns contribute f²·(‖μ‖² − Σμⱼ²), where j runs over
+// the columns of s. The error is at most 3·eps times the sum over the columns of s, plus 12·eps·f²‖μ‖².
 func (c *centre) squares(idx []int32, val []float64, f float64) float64 {
 	if c.vanishes(f) {
 		return squares(val)
@@ -202,9 +202,9 @@ func (s *Sketch) placeCentre(c *centre) int {
 	return c.slot
 }
 
-// writeOut overwrites dst with the row r = s − f·μ, where μ is the centre. s is the sparse row with the entries val
-// in the columns idx. If c is nil, r is s. The result pad bounds how much the rounding of r changes rᵀr, in norm.
-// It is 3·eps·(‖s‖ + |f|‖μ‖)², see docs/math.md §14.
+// writeOut overwrites dst with the row r = s − f·μ, where μ is the centre. s is the sparse row with the entries
+// val in the columns idx. If c is nil, r is s. The result pad bounds how much the rounding of r changes rᵀr, in
+// norm. It is 3·eps·(‖s‖ + |f|‖μ‖)², see docs/math.md §14.
 func (c *centre) writeOut(
 	dst []float64,
 	idx []int32,
@@ -360,8 +360,8 @@ func (s *Sketch) hasFadingCentre(beta float64) bool {
 	return false
 }
 
-// centreSquares returns two sums over the stored sparse rows s − κμ: the sum of κ²‖μ‖² and the sum of |κ|, where
-// κ is the factor and μ is the centre. Rows without a centre are left out.
+// centreSquares returns two sums over the stored sparse rows s − κμ: the sum of κ²‖μ‖² and the sum of
+// |κ|, where κ is the factor and μ is the centre. Rows without a centre are left out.
 func (s *Sketch) centreSquares() (sum, times float64) {
 	var c centre
 	for i, f := range s.sparse.times {

@@ -9,8 +9,8 @@ import (
 	"github.com/fdridge/fdridge/engine"
 )
 
-// MaxSquares is the largest sum of squares of all rows that a [Sketch] accepts, 2¹⁰⁰⁰. With this limit, no product
-// of a shrink and no sum of the eigensolver overflows.
+// MaxSquares is the largest sum of squares of all rows that a [Sketch] accepts, 2¹⁰⁰⁰. With this limit, no
+// product of a shrink and no sum of the eigensolver overflows.
 const MaxSquares = 0x1p1000
 
 // CheckRow returns row i of x, as x.Row does, but first checks the requirements of [engine.CSR]. The entries of the

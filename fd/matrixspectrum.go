@@ -10,9 +10,10 @@ import (
 // WholeSpectrum returns the spectrum of K = AᵀA, for rows A of d columns. The argument a must hold the computed
 // lower triangle of K, and is overwritten. The Shrinkage in the result is 0, because K itself is known.
 //
-// known.RoundOff must bound ‖a − K‖₂. The Bound of the result gets Frobenius2 and Rows from known. Its RoundOff is
-// known.RoundOff plus the measured errors of the computed eigenvalues and eigenvectors. These errors are ‖a − VᵀΛV‖
-// and ‖VVᵀ − I‖, for the diagonal matrix Λ of the eigenvalues and the eigenvectors V.
+// known.RoundOff must bound ‖a − K‖₂. The Bound of the result gets Frobenius2 and Rows from known. Its
+// RoundOff is known.RoundOff plus the measured errors of the computed eigenvalues and eigenvectors. These errors
+// are ‖a − VᵀΛV‖ and ‖VVᵀ − I‖, for the diagonal matrix Λ of the eigenvalues and the eigenvectors
+// V.
 //
 // The error is [engine.ErrNoConvergence] if the eigenvalue iteration failed.
 func WholeSpectrum(a engine.Matrix, known Bound, be engine.Backend) (*Spectrum, error) {
@@ -38,8 +39,8 @@ func WholeSpectrum(a engine.Matrix, known Bound, be engine.Backend) (*Spectrum, 
 }
 
 // fromMatrix sets p to the spectrum of a symmetric d×d matrix whose lower triangle is a. w must hold its computed
-// eigenvalues, and p.V its computed eigenvectors V. The result pad bounds ‖a − VᵀΛV‖ for the diagonal matrix Λ of
-// the eigenvalues. a is overwritten, and part is a d×d workspace.
+// eigenvalues, and p.V its computed eigenvectors V. The result pad bounds ‖a − VᵀΛV‖ for the diagonal matrix
+// Λ of the eigenvalues. a is overwritten, and part is a d×d workspace.
 func (p *Spectrum) fromMatrix(
 	w []float64,
 	a, part engine.Matrix,

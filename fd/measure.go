@@ -21,7 +21,8 @@ import (
 type reduction struct {
 	gram      engine.Matrix // G̃, the computed G (lower triangle); overwritten by measure
 	gramError float64       // bounds the error of G̃: G ⪯ G̃ + gramError·I
-	// lengths holds the norm of each of the n rows of R. For a row s − κμ with a centre μ, it holds ‖s‖ + ‖κμ‖.
+	// lengths holds the norm of each of the n rows of R. For a row s − κμ with a centre μ, it holds ‖s‖ +
+	// ‖κμ‖.
 	lengths []float64
 	chain   float64       // the round-off of row i of U·R is at most chain·eps·Σ|uᵢₖ|·lengths[k] in norm
 	u       engine.Matrix // U, r×n
@@ -112,9 +113,9 @@ type omegaError struct {
 	entry float64 // bounds the error of each entry of omega, if it is not 0
 }
 
-// weighted bounds the Frobenius norm of Y^½·E·Y^½. E is the error of the computed UUᵀ − I. Y is the diagonal matrix
-// of the squared norms of the r rows after the shrink, plus shift·I. largest and sum are the maximum and the sum of
-// these squared norms.
+// weighted bounds the Frobenius norm of Y^½·E·Y^½. E is the error of the computed UUᵀ − I. Y is the diagonal
+// matrix of the squared norms of the r rows after the shrink, plus shift·I. largest and sum are the maximum and the
+// sum of these squared norms.
 func (e omegaError) weighted(largest, sum, r, shift float64) float64 {
 	if e.entry == 0 {
 		return e.norm * (largest + shift)
@@ -170,10 +171,10 @@ func (x *reduction) measureOmega(
 	return omegaError{skew: frobenius(omega) + float64(r)*entry, entry: entry}
 }
 
-// boundAbove returns a number b with G̃ ⪯ UᵀSU + b·I, for G̃ = x.gram, U = x.u and S = diag(x.kept). It computes M
-// = (x.delta + slack)·I − (G̃ − UᵀSU) and increases slack until M has a Cholesky factorisation. M is then positive
-// definite up to round-off (S. Rump, BIT 46, 2006). b is x.delta + slack plus bounds on the round-off of M and of
-// its factorisation. total must be the trace of G̃, and kept the trace of S.
+// boundAbove returns a number b with G̃ ⪯ UᵀSU + b·I, for G̃ = x.gram, U = x.u and S = diag(x.kept). It
+// computes M = (x.delta + slack)·I − (G̃ − UᵀSU) and increases slack until M has a Cholesky factorisation. M
+// is then positive definite up to round-off (S. Rump, BIT 46, 2006). b is x.delta + slack plus bounds on the
+// round-off of M and of its factorisation. total must be the trace of G̃, and kept the trace of S.
 func (x *reduction) boundAbove(
 	be engine.Backend,
 	factor engine.Matrix,
@@ -190,8 +191,8 @@ func (x *reduction) boundAbove(
 		}
 	}
 	be.Syrk(true, -1, scaled, 1, x.gram)
-	// For each s in x.kept and its row u of U, scaled has the row √s·u. So UᵀSU = scaledᵀ·scaled. Rounding √s and
-	// √s·u changes an entry of UᵀSU by at most 4·eps times the sum of the magnitudes of its terms.
+	// For each s in x.kept and its row u of U, scaled has the row √s·u. So UᵀSU = scaledᵀ·scaled. Rounding √s
+	// and √s·u changes an entry of UᵀSU by at most 4·eps times the sum of the magnitudes of its terms.
 	product := (be.Accuracy().Sum(r) + engine.Roundings + 4) * eps * (total + kept) * inflate
 	slack = math.Max(slack, 8*eps*total+float64(n)*0x1p-1022)
 	for {
@@ -218,8 +219,8 @@ func (x *reduction) boundAbove(
 	}
 }
 
-// weighted returns ‖Y^½·|Ω|·Y^½‖_F for Y = diag(x.kept) + shift·I. omega must hold the lower triangle of Ω = UUᵀ
-// − I, for the eigenvectors U = x.u. |Ω| has the absolute values of the entries of Ω.
+// weighted returns ‖Y^½·|Ω|·Y^½‖_F for Y = diag(x.kept) + shift·I. omega must hold the lower triangle of Ω
+// = UUᵀ − I, for the eigenvectors U = x.u. |Ω| has the absolute values of the entries of Ω.
 func (x *reduction) weighted(omega engine.Matrix, shift float64) float64 {
 	var largest, norm2 float64
 	for _, s := range x.kept {
@@ -241,8 +242,8 @@ func (x *reduction) weighted(omega engine.Matrix, shift float64) float64 {
 	return largest * math.Sqrt(norm2) * (1 + float64(len(x.kept)*len(x.kept))*eps)
 }
 
-// mixed returns ‖|Ω|S + S|Ω| + shift·|Ω|‖_F for S = diag(x.kept). omega must hold the lower triangle of Ω = UUᵀ −
-// I, for the eigenvectors U = x.u. |Ω| has the absolute values of the entries of Ω.
+// mixed returns ‖|Ω|S + S|Ω| + shift·|Ω|‖_F for S = diag(x.kept). omega must hold the lower triangle of Ω =
+// UUᵀ − I, for the eigenvectors U = x.u. |Ω| has the absolute values of the entries of Ω.
 func (x *reduction) mixed(omega engine.Matrix, shift float64) float64 {
 	var largest, norm2 float64
 	for _, s := range x.kept {
@@ -297,8 +298,8 @@ func (x *reduction) rounding(above, mixed, size float64) roundedProduct {
 }
 
 // residual bounds ‖A − XᵀX‖ for a symmetric d×d matrix A and a matrix X. The bound includes the round-off of
-// computing A − XᵀX. a must hold the lower triangle of A, and is overwritten with A − XᵀX. norm must bound ‖A‖_F,
-// and part is a d×d workspace.
+// computing A − XᵀX. a must hold the lower triangle of A, and is overwritten with A − XᵀX. norm must bound
+// ‖A‖_F, and part is a d×d workspace.
 func residual(be engine.Backend, a, x, part engine.Matrix, norm float64) float64 {
 	var squares, sums float64
 	for lo := 0; lo < x.Rows; lo += residualRows {

@@ -136,10 +136,10 @@ func (b Bound) scaled(scale []float64) Bound {
 	return out
 }
 
-// spread returns Σ eⱼ/scaleⱼ² for 0 ≤ eⱼ ≤ eta and Σ eⱼ = tail, where the first eⱼ are as large as possible. If
-// tail is too large for this, every eⱼ is eta. If scale is ascending, the result is the largest possible sum. If
-// scale is descending, it is the smallest. spread divides twice by scaleⱼ, because scaleⱼ² may overflow or
-// underflow.
+// spread returns Σ eⱼ/scaleⱼ² for 0 ≤ eⱼ ≤ eta and Σ eⱼ = tail, where the first eⱼ are as large as
+// possible. If tail is too large for this, every eⱼ is eta. If scale is ascending, the result is the largest
+// possible sum. If scale is descending, it is the smallest. spread divides twice by scaleⱼ, because scaleⱼ² may
+// overflow or underflow.
 func spread(tail, eta float64, scale []float64) float64 {
 	var sum float64
 	for _, v := range scale {

@@ -188,8 +188,8 @@ func (s *Sketch) reduction(
 }
 
 // cut computes the squared norms of the rows after the shrink by delta, and the factors that scale these rows. For
-// each eigenvalue λ in w that exceeds delta, the squared norm is λ − delta and the factor is √(1 − delta/λ). The
-// results are stored in kept and scale.
+// each eigenvalue λ in w that exceeds delta, the squared norm is λ − delta and the factor is √(1 − delta/λ).
+// The results are stored in kept and scale.
 func (x *reduction) cut(w, kept, scale []float64) (norm2, factors []float64) {
 	live := 0
 	for ; live < len(w) && w[live] > x.delta; live++ {

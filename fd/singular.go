@@ -7,8 +7,8 @@ import (
 	"github.com/fdridge/fdridge/internal/spectral"
 )
 
-// A singular holds the singular values σᵢ and the right singular vectors vᵢ of k rows R with d columns. A shrink to
-// m rows replaces R by the rows √(σᵢ² − τ²)·vᵢ, where τ is singular value m+1.
+// A singular holds the singular values σᵢ and the right singular vectors vᵢ of k rows R with d columns. A shrink
+// to m rows replaces R by the rows √(σᵢ² − τ²)·vᵢ, where τ is singular value m+1.
 type singular struct {
 	rows  engine.Matrix // R, unchanged
 	sigma []float64     // σ; q = min(k, d)
@@ -23,13 +23,13 @@ func measureSVDWork(k, d int) int {
 	return k*q + q*q + spectral.Work(q, d)
 }
 
-// factor computes the singular values σᵢ and right singular vectors vᵢ of the rows R, and sets tau to τ = σ_{m+1}.
-// The returned pad bounds the round-off of the shrunk rows √(σᵢ² − τ²)·vᵢ:
+// factor computes the singular values σᵢ and right singular vectors vᵢ of the rows R, and sets tau to τ =
+// σ_{m+1}. The returned pad bounds the round-off of the shrunk rows √(σᵢ² − τ²)·vᵢ:
 //
 //	−pad·I ⪯ RᵀR − Σ(σᵢ² − τ²)vᵢᵀvᵢ ⪯ (τ² + pad)·I.
 //
-// With the vᵢ as rows of V, pad is measured from the products C = RVᵀ and R − CV (docs/math.md §14). The workspaces
-// scratch (of the shape of R), work and check are overwritten.
+// With the vᵢ as rows of V, pad is measured from the products C = RVᵀ and R − CV (docs/math.md §14). The
+// workspaces scratch (of the shape of R), work and check are overwritten.
 func (x *singular) factor(
 	be engine.Backend,
 	m int,

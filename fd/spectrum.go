@@ -176,8 +176,8 @@ func (s *Sketch) readSVD(p *Spectrum) (delta, pad float64, err error) {
 	return x.tau * x.tau, pad + more, err
 }
 
-// fromRows sets p to the spectrum of the matrix Σ Sigma2ᵢ·vᵢᵀvᵢ. The vᵢ are the rows of p.V before the call, and
-// their lengths need not be 1. The result pad bounds the norm of the error of the spectrum.
+// fromRows sets p to the spectrum of the matrix Σ Sigma2ᵢ·vᵢᵀvᵢ. The vᵢ are the rows of p.V before the
+// call, and their lengths need not be 1. The result pad bounds the norm of the error of the spectrum.
 func (p *Spectrum) fromRows(be engine.Backend) (pad float64, err error) {
 	d, all := p.Dim, 0.0
 	for i := range p.Sigma2 {
@@ -185,8 +185,8 @@ func (p *Spectrum) fromRows(be engine.Backend) (pad float64, err error) {
 		p.Sigma2[i] *= vec.Dot(v, v)
 		all += p.Sigma2[i]
 	}
-	// Each row v adds σ²vᵀv to the matrix, where σ² is its Sigma2. Rounding σ² and the entries of v/‖v‖ changes
-	// this matrix by at most 24·eps·σ².
+	// Each row v adds σ²vᵀv to the matrix, where σ² is its Sigma2. Rounding σ² and the entries of v/‖v‖
+	// changes this matrix by at most 24·eps·σ².
 	pad = 24 * eps * all
 	p.sort()
 	pad += p.orthonormalise(be)
@@ -234,8 +234,8 @@ func (p *Spectrum) sort() {
 }
 
 // orthonormalise makes the rows of V orthonormal. The rows are in descending order of their squared singular values
-// σ². Each row that is not orthogonal to the rows before it is changed. Only rows whose σ² is below √eps times the
-// largest σ² may need this change. A row that becomes zero was only round-off and is removed.
+// σ². Each row that is not orthogonal to the rows before it is changed. Only rows whose σ² is below √eps times
+// the largest σ² may need this change. A row that becomes zero was only round-off and is removed.
 //
 // The result moved bounds the norm of the change of Σ σᵢ²·vᵢᵀvᵢ, where vᵢ is row i of V.
 func (p *Spectrum) orthonormalise(be engine.Backend) (moved float64) {

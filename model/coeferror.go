@@ -44,8 +44,8 @@ func (p *Preparation) CoefficientError(o *ridge.Target) (bound, relative float64
 	return bound, relativeTo(w, bound)
 }
 
-// relativeTo returns a bound on the relative error ‖w − w*‖/‖w*‖ of the coefficients w, where w* are the exact
-// ones. The error ‖w − w*‖ must be at most bound, so that ‖w*‖ is at least ‖w‖ − bound.
+// relativeTo returns a bound on the relative error ‖w − w*‖/‖w*‖ of the coefficients w, where w* are the
+// exact ones. The error ‖w − w*‖ must be at most bound, so that ‖w*‖ is at least ‖w‖ − bound.
 func relativeTo(w []float64, bound float64) float64 {
 	if bound == 0 {
 		return 0
@@ -57,10 +57,10 @@ func relativeTo(w []float64, bound float64) float64 {
 	return bound / least * (1 + 0x1p-50)
 }
 
-// CoefficientError returns bounds on the error ‖w − w*‖ and the relative error ‖w − w*‖/‖w*‖. Here w are
-// the coefficients of target j in the fit f of m, and w* are the exact coefficients. The bounds are read from the
-// record of the certificate. If an earlier program wrote the record without them, CoefficientError computes them.
-// Both bounds are +Inf if the certificate cannot be read, or if it may belong to other coefficients.
+// CoefficientError returns bounds on the error ‖w − w*‖ and the relative error ‖w − w*‖/‖w*‖. Here w
+// are the coefficients of target j in the fit f of m, and w* are the exact coefficients. The bounds are read from
+// the record of the certificate. If an earlier program wrote the record without them, CoefficientError computes
+// them. Both bounds are +Inf if the certificate cannot be read, or if it may belong to other coefficients.
 func (m *Model) CoefficientError(f *Fit, j int) (bound, relative float64) {
 	if m == nil || f == nil {
 		return math.Inf(1), math.Inf(1)

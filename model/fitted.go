@@ -10,8 +10,9 @@ import (
 
 // FittedSolution returns the solution of a model with a single γ, with the error bounds of its certificate. The
 // solution is for rows prepared by [Model.FittedPreparation], as [ridge.Diagnose] needs it. The interval RSS for
-// the residual sum of squares of a target b is widened by 10⁻⁹·‖b‖². This covers the rounding of the intercept,
-// which the model has only in the units of the file. Errors are as for [Model.Predictor] with [ExactIntervals].
+// the residual sum of squares of a target b is widened by 10⁻⁹·‖b‖². This covers the rounding of the
+// intercept, which the model has only in the units of the file. Errors are as for [Model.Predictor] with
+// [ExactIntervals].
 func (m *Model) FittedSolution() (*ridge.Solution, error) {
 	p, err := m.Predictor(ExactIntervals{})
 	if err != nil {

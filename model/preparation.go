@@ -245,8 +245,8 @@ func (p *Preparation) interceptRounding(o *ridge.Target) float64 {
 
 // InterceptBound returns a bound on the error of the intercept that [Preparation.Unscale] returns for the target o.
 // The certificate in o bounds the errors Δxⱼ of its coefficients and the error Δb of its intercept. The error of
-// the unscaled intercept is Δb − Σⱼ Δxⱼ·meanⱼ/scaleⱼ plus round-off. The bound is +Inf if o is nil or has a
-// wrong number of coefficients.
+// the unscaled intercept is Δb − Σⱼ Δxⱼ·meanⱼ/scaleⱼ plus round-off. The bound is +Inf if o is nil or
+// has a wrong number of coefficients.
 func (p *Preparation) InterceptBound(o *ridge.Target) float64 {
 	if o == nil || p.unscales() && len(o.Coef) != len(p.Scaling.Mean) {
 		return math.Inf(1)

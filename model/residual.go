@@ -9,8 +9,8 @@ import (
 )
 
 // addRow adds row i of the block b, whose target is y, to the score of the solution o. Let x be the features of the
-// row, w the coefficients of o and c its intercept. The residual y − c − xᵀw is computed with a bound on its error.
-// It is
+// row, w the coefficients of o and c its intercept. The residual y − c − xᵀw is computed with a bound on its
+// error. It is
 //
 //   - y − predicted, if the round-off of the prediction predicted is small compared with the residuals so far
 //   - otherwise a sum with twice the digits of a float64

@@ -85,8 +85,8 @@ func (s *Score) Join(o Score) {
 // Rows returns the number of rows.
 func (s *Score) Rows() int64 { return s.rows }
 
-// squares returns the sum Σw(y − ȳ)² over the rows, with weights w, targets y and their weighted mean ȳ. It equals
-// Σw(y − shift)² − (Σw(y − shift))²/Σw.
+// squares returns the sum Σw(y − ȳ)² over the rows, with weights w, targets y and their weighted mean ȳ. It
+// equals Σw(y − shift)² − (Σw(y − shift))²/Σw.
 func (s *Score) squares() twofold.Number {
 	if s.rows == 0 {
 		return twofold.Number{}
@@ -162,8 +162,8 @@ func (s *Score) R2Bracket() ridge.Interval {
 	return out
 }
 
-// RMSE returns the root mean squared error √(Σw(y − ŷ)²/Σw). The sums are over the rows, with weights w, targets
-// y and predictions ŷ. RMSE returns NaN if there are no rows.
+// RMSE returns the root mean squared error √(Σw(y − ŷ)²/Σw). The sums are over the rows, with weights w,
+// targets y and predictions ŷ. RMSE returns NaN if there are no rows.
 func (s *Score) RMSE() float64 {
 	if s.rows == 0 {
 		return math.NaN()

@@ -37,10 +37,10 @@ type Certificate struct {
 	// TSS is a bracket of the total sum of squares ‖b‖² of the target b. With an intercept, b is the centred
 	// target.
 	TSS Interval `json:"tss"`
-	// RSS is a bracket of ‖Ax̂ − b‖², the sum of squared residuals of the computed solution x̂ for the target b. If
-	// some columns have no penalty, their coefficients may be the returned ones, or the best ones for the other
-	// coefficients. The bracket contains the sum for both. It also contains the sum for the returned and for the
-	// best intercept.
+	// RSS is a bracket of ‖Ax̂ − b‖², the sum of squared residuals of the computed solution x̂ for the target
+	// b. If some columns have no penalty, their coefficients may be the returned ones, or the best ones for the
+	// other coefficients. The bracket contains the sum for both. It also contains the sum for the returned and for
+	// the best intercept.
 	RSS Interval `json:"rss"`
 	// GCV is a bracket of n·RSS/(n − df)², the score of generalised cross-validation of the exact solution x*. Here
 	// n is the number of rows, and RSS the sum of squared residuals of x*. df is the effective dimension of x*,

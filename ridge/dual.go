@@ -328,8 +328,8 @@ func (e *dualExact) multiply(ctx context.Context) (err error) {
 	return nil
 }
 
-// meanEigenvalue returns the mean eigenvalue of AᵀA, ‖A‖²_F/d. If AAᵀ has not been computed, it returns an upper
-// bound.
+// meanEigenvalue returns the mean eigenvalue of AᵀA, ‖A‖²_F/d. If AAᵀ has not been computed, it returns an
+// upper bound.
 func (e *dualExact) meanEigenvalue() float64 {
 	size := e.known.Size
 	if e.gram != nil {

@@ -24,9 +24,9 @@ func needsRows(n int64, d, t int, opts *ExactOptions) bool {
 	return direct.Bytes(d, t) > limit && n < int64(d)
 }
 
-// minimumNorm returns the least-squares solution of smallest norm, x = Aᵀα with α = (AAᵀ)⁺b for each target b. It
-// corrects α by the residual b − Ax, which it computes with twice the digits. The corrections end when the part of
-// the residual in the range of A no longer halves. docs/math.md, Proposition 8.11, says what is proved.
+// minimumNorm returns the least-squares solution of smallest norm, x = Aᵀα with α = (AAᵀ)⁺b for each target
+// b. It corrects α by the residual b − Ax, which it computes with twice the digits. The corrections end when the
+// part of the residual in the range of A no longer halves. docs/math.md, Proposition 8.11, says what is proved.
 func (e *dualExact) minimumNorm(ctx context.Context) (*Solution, error) {
 	inverse := e.gram.PseudoInverse(e.opts.Backend)
 	if inverse == nil {

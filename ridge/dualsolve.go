@@ -27,8 +27,8 @@ type dualSystem struct {
 	ended    bool
 }
 
-// A dualSolver overwrites the residual r of each system (AAᵀ + γI)α = b by an approximation of (AAᵀ + γI)⁻¹r. This
-// approximation is the correction of α.
+// A dualSolver overwrites the residual r of each system (AAᵀ + γI)α = b by an approximation of (AAᵀ +
+// γI)⁻¹r. This approximation is the correction of α.
 type dualSolver func(systems []*dualSystem) error
 
 // A dualFit holds the systems of several targets at one γ.

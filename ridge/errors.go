@@ -56,9 +56,9 @@ func (e *GammaError) Error() string {
 func (e *GammaError) Is(target error) bool { return target == ErrInput }
 
 // A ScaleError reports that data, weights or a penalty γ are so large or small that certificates would overflow or
-// underflow. Certificates compute numbers up to ‖A‖²‖b‖²/γ², for the rows A and a target b. To avoid the error,
-// multiply the data by a power of two. A nonzero row whose square underflows to 0 is too small. A row of zeros is
-// allowed.
+// underflow. Certificates compute numbers up to ‖A‖²‖b‖²/γ², for the rows A and a target b. To avoid the
+// error, multiply the data by a power of two. A nonzero row whose square underflows to 0 is too small. A row of
+// zeros is allowed.
 //
 // A ScaleError does not match [ErrInput], because each row alone is in range.
 type ScaleError struct {

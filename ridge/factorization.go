@@ -203,8 +203,8 @@ func (f *Factorization) Passes() int {
 	return 1
 }
 
-// MeanEigenvalue returns the mean eigenvalue of AᵀA, which is ‖A‖²_F/d for rows A with d columns. For [DualCG] the
-// result is an upper bound. For the zero Factorization it is 1.
+// MeanEigenvalue returns the mean eigenvalue of AᵀA, which is ‖A‖²_F/d for rows A with d columns. For [DualCG]
+// the result is an upper bound. For the zero Factorization it is 1.
 func (f *Factorization) MeanEigenvalue() float64 {
 	switch {
 	case f.dual != nil:

@@ -6,14 +6,14 @@ import (
 	"github.com/fdridge/fdridge/internal/vec"
 )
 
-// A Hessian is an approximation Ĥ(γ) of H(γ) = AᵀA + γI, for the rows A and the penalty γ, that is cheap to invert.
-// The solvers use Ĥ only through these methods.
+// A Hessian is an approximation Ĥ(γ) of H(γ) = AᵀA + γI, for the rows A and the penalty γ, that is cheap to
+// invert. The solvers use Ĥ only through these methods.
 type Hessian interface {
 	// Solve overwrites row i of dst with Ĥ(γᵢ)⁻¹gᵢ, where gᵢ is row i of g and γᵢ is gamma[i]. g and dst
 	// are q×d matrices, stored row by row, for d features.
 	Solve(q int, gamma []float64, g, dst []float64)
-	// Range returns bounds lo and hi on the eigenvalues of Ĥ(γ)⁻¹H(γ), where H(γ) is AᵀA + γI. If no positive lower
-	// bound is known, lo is not positive.
+	// Range returns bounds lo and hi on the eigenvalues of Ĥ(γ)⁻¹H(γ), where H(γ) is AᵀA + γI. If no positive
+	// lower bound is known, lo is not positive.
 	Range(gamma float64) (lo, hi float64)
 }
 

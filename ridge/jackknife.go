@@ -277,8 +277,8 @@ func (m *normal) predictOne(
 }
 
 // ends computes bounds for a new row z and each training row zᵢ of weight w. Let H be the normal matrix, and e the
-// leave-one-out residual of zᵢ. ends writes lower bounds on −w·zᵀH⁻¹zᵢ·e − |e| to low, and upper bounds on
-// −w·zᵀH⁻¹zᵢ·e + |e| to high. products holds the computed values of zᵀH⁻¹zᵢ.
+// leave-one-out residual of zᵢ. ends writes lower bounds on −w·zᵀH⁻¹zᵢ·e − |e| to low, and upper
+// bounds on −w·zᵀH⁻¹zᵢ·e + |e| to high. products holds the computed values of zᵀH⁻¹zᵢ.
 func (m *normal) ends(
 	low, high, products []float64,
 	left []leftRow,

@@ -14,9 +14,9 @@ import (
 
 // leaveOneOut makes a pass over src for the leave-one-out errors of fits.
 //
-// It normally computes leverages from the eigenvectors of AᵀA. Their error is proportional to ‖AᵀA‖. If this error
-// is not far below the smallest γ, it uses generalised eigenproblems ([certify.Pencil]). The units of the columns
-// do not affect their error. For them, it divides the columns of the rows by powers of two, which causes no
+// It normally computes leverages from the eigenvectors of AᵀA. Their error is proportional to ‖AᵀA‖. If this
+// error is not far below the smallest γ, it uses generalised eigenproblems ([certify.Pencil]). The units of the
+// columns do not affect their error. For them, it divides the columns of the rows by powers of two, which causes no
 // round-off. If columns were projected out, it always uses the eigenvectors, because pencils have no bounds then.
 func (e *primal) leaveOneOut(
 	ctx context.Context,

@@ -453,8 +453,8 @@ func (m *normal) applyTo(dst *mapped, z []float64) {
 	}
 }
 
-// error bounds |xᵀH⁻¹y − v·w| for two vectors x and y and the normal matrix H. v and w are the computed products of
-// W with x and y. The arguments bound the norms and the errors of v and w.
+// error bounds |xᵀH⁻¹y − v·w| for two vectors x and y and the normal matrix H. v and w are the computed
+// products of W with x and y. The arguments bound the norms and the errors of v and w.
 func (m *normal) error(vNorm, vOff, wNorm, wOff float64) float64 {
 	relative := m.relative + chainOf(m.p)*eps
 	off := relative*vNorm*wNorm + vOff*wNorm + vNorm*wOff

@@ -127,8 +127,9 @@ func (m *normal) unpenalized() int {
 }
 
 // normalVariances holds brackets of the variances of the coefficients, divided by the variance of the noise. For
-// the normal matrix H they are xᵀH⁻¹KH⁻¹x (sampling) and xᵀH⁻¹x (posterior), where K is H without the penalties. x
-// is the unit vector of each of the d features, then the row of the intercept, if there is an intercept.
+// the normal matrix H they are xᵀH⁻¹KH⁻¹x (sampling) and xᵀH⁻¹x (posterior), where K is H without the
+// penalties. x is the unit vector of each of the d features, then the row of the intercept, if there is an
+// intercept.
 type normalVariances struct {
 	d                   int
 	sampling, posterior []interval.Interval

@@ -113,8 +113,8 @@ func (s *Summary) checkWritable() error {
 // The caller must not modify the result.
 func (s *Summary) Spectrum() (*fd.Spectrum, error) { return s.spectrum() }
 
-// Bound returns the bound on ‖AᵀA − BᵀB‖ for the sketch B of the rows A. If s is a result of [Summary.Penalize]
-// with the penalties pⱼ, the bound is for A and B with each column j divided by √pⱼ.
+// Bound returns the bound on ‖AᵀA − BᵀB‖ for the sketch B of the rows A. If s is a result of
+// [Summary.Penalize] with the penalties pⱼ, the bound is for A and B with each column j divided by √pⱼ.
 func (s *Summary) Bound() fd.Bound {
 	if !s.isValid() {
 		return fd.Bound{}
@@ -171,10 +171,10 @@ func (s *Summary) inColumns(f *Solution) (*Solution, error) {
 	return f.Fitted(), nil
 }
 
-// CoefficientError returns bounds on ‖x̂ − x*‖ and ‖x̂ − x*‖/‖x*‖. x̂ are the coefficients Targets[j].Coef,
-// and x* the coefficients of the exact solution, both including columns with the penalty 0. Both bounds are +Inf if
-// there is no target j. If s has a Penalty, these bounds differ from the Certificate, which bounds the error of
-// Target.Scaled.
+// CoefficientError returns bounds on ‖x̂ − x*‖ and ‖x̂ − x*‖/‖x*‖. x̂ are the coefficients
+// Targets[j].Coef, and x* the coefficients of the exact solution, both including columns with the penalty 0. Both
+// bounds are +Inf if there is no target j. If s has a Penalty, these bounds differ from the Certificate, which
+// bounds the error of Target.Scaled.
 func (s *Solution) CoefficientError(j int) (bound, relative float64) {
 	if s == nil || j < 0 || j >= len(s.Targets) {
 		return math.Inf(1), math.Inf(1)

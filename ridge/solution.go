@@ -33,12 +33,12 @@ type Outcome struct {
 	Rank      int          `json:"rank,omitempty"`
 	Dependent []Dependence `json:"dependent,omitempty"`
 
-	// Shrinkage is a bound on ‖AᵀA − BᵀB‖₂ for the rows A and their sketch B. It includes round-off. For a method
-	// without a sketch it is 0.
+	// Shrinkage is a bound on ‖AᵀA − BᵀB‖₂ for the rows A and their sketch B. It includes round-off. For a
+	// method without a sketch it is 0.
 	Shrinkage float64 `json:"shrinkage" null:"+Inf"`
-	// Contraction is a bound on ‖x̂ − x*‖/‖x*‖, without round-off. x* is the exact solution, and x̂ is the solution
-	// that is computed from the sketch alone. A step of [Newton] multiplies the error by at most Contraction. For a
-	// method without a sketch, Contraction is 0.
+	// Contraction is a bound on ‖x̂ − x*‖/‖x*‖, without round-off. x* is the exact solution, and x̂ is the
+	// solution that is computed from the sketch alone. A step of [Newton] multiplies the error by at most
+	// Contraction. For a method without a sketch, Contraction is 0.
 	Contraction float64 `json:"contraction" null:"+Inf"`
 	// EffectiveDimension is a bracket of the trace of (AᵀA + γI)⁻¹AᵀA, for the rows A and the penalty γ. The
 	// bracket is wide for [DualCG].
@@ -74,11 +74,11 @@ type Solution struct {
 // is the exact solution, and γ is the penalty.
 type Target struct {
 	Coef []float64 `json:"coef"` // x̂, length d
-	// Intercept is ȳ − x̂ᵀā. x̂ are the coefficients, and ā and ȳ are the weighted means of the features and of the
-	// target. A fit without an intercept has Intercept 0. If Intercept is unknown, it is NaN.
+	// Intercept is ȳ − x̂ᵀā. x̂ are the coefficients, and ā and ȳ are the weighted means of the features and
+	// of the target. A fit without an intercept has Intercept 0. If Intercept is unknown, it is NaN.
 	Intercept float64 `json:"intercept" null:"NaN"`
-	// Scaled holds the coefficients √pⱼ·x̂ⱼ if the solution has a Penalty p. Otherwise it is nil. If it is not nil,
-	// Certificate and GradientNorm are for Scaled, and [Solution.CoefficientError] is for Coef.
+	// Scaled holds the coefficients √pⱼ·x̂ⱼ if the solution has a Penalty p. Otherwise it is nil. If it is not
+	// nil, Certificate and GradientNorm are for Scaled, and [Solution.CoefficientError] is for Coef.
 	//
 	// For a column j without penalty, Scaled[j] is x̂ⱼ. The norms leave out these elements, except in
 	// RelativeErrorBound.
@@ -121,7 +121,8 @@ type Marginal struct{ Loss, Noise Interval }
 // rounding changes the intercept by at most rounding.
 //
 // Let W be the total weight of the rows. With a fitted intercept, an intercept at the distance ι from the best
-// intercept increases RSS by W·ι². Without a fitted intercept, the norm of the residuals changes by at most √W·ι.
+// intercept increases RSS by W·ι². Without a fitted intercept, the norm of the residuals changes by at most
+// √W·ι.
 func (t *Target) RSSAfter(rounding float64) Interval {
 	out := t.RSS
 	if rounding == 0 {
@@ -213,9 +214,9 @@ func (t *Target) CoefficientBounds(penalty []float64) []float64 {
 	return out
 }
 
-// Proves reports whether the certificate proves ‖x̂ − x*‖ < ‖x*‖ for the coefficients x̂ and the exact solution x*.
-// Then x̂ is closer to x* than the zero vector is. If x̂ itself is zero, Proves returns true, because there is
-// nothing to prove.
+// Proves reports whether the certificate proves ‖x̂ − x*‖ < ‖x*‖ for the coefficients x̂ and the exact
+// solution x*. Then x̂ is closer to x* than the zero vector is. If x̂ itself is zero, Proves returns true, because
+// there is nothing to prove.
 func (t *Target) Proves() bool {
 	return t.RelativeErrorBound < 1 ||
 		!slices.ContainsFunc(t.Coef, func(v float64) bool {

@@ -20,9 +20,9 @@ import (
 // SolveOptions are the options of [Solve] and [SolvePath]. All fields may be zero.
 type SolveOptions struct {
 	Method Method // CG (the default), Galerkin or Newton
-	// Tol is the relative error ‖x̂ − x*‖/‖x*‖ that must be proved for every penalty and target. x̂ is the computed
-	// solution, and x* is the exact solution. The default is 1e-8. The proved error includes the rounding of the
-	// coefficients to float64, which is at most 1.1e-16.
+	// Tol is the relative error ‖x̂ − x*‖/‖x*‖ that must be proved for every penalty and target. x̂ is the
+	// computed solution, and x* is the exact solution. The default is 1e-8. The proved error includes the rounding
+	// of the coefficients to float64, which is at most 1.1e-16.
 	Tol float64
 	// MaxPasses limits the number of passes over the rows. The pass that computed the summary is not counted. The
 	// default is 500.
@@ -350,8 +350,8 @@ func (s *Summary) improve(f *Solution, stopped []Status, opts *SolveOptions) err
 	return nil
 }
 
-// contraction returns a bound on ‖I − Ĥ⁻¹(AᵀA + γI)‖ for the Hessian Ĥ of o and the penalty gamma. The norm is
-// the norm that Ĥ induces. A step of Newton multiplies the error by at most this factor.
+// contraction returns a bound on ‖I − Ĥ⁻¹(AᵀA + γI)‖ for the Hessian Ĥ of o and the penalty gamma. The
+// norm is the norm that Ĥ induces. A step of Newton multiplies the error by at most this factor.
 func (o *SolveOptions) contraction(k *certify.Known, gamma float64) float64 {
 	switch {
 	case o.Hessian != nil:

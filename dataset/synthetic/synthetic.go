@@ -124,7 +124,8 @@ func weights(rng *rand.Rand, d, rank int) []float64 {
 	return x
 }
 
-// decay returns the standard deviations of d columns. For column j = 1…d it is exp(−(j−1)²/R²), where R is rank.
+// decay returns the standard deviations of d columns. For column j = 1…d it is exp(−(j−1)²/R²), where R is
+// rank.
 func decay(d, rank int) []float64 {
 	sd := make([]float64, d)
 	for j := range sd {

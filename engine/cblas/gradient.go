@@ -44,16 +44,16 @@ import (
 	"github.com/fdridge/fdridge/engine/internal/matrix"
 )
 
-// A gradient holds the operands of one call of Gradient, which computes R = A·Xᵀ − B and G += Rᵀ·A. A is n×d, and t
-// is the number of right-hand sides.
+// A gradient holds the operands of one call of Gradient, which computes R = A·Xᵀ − B and G += Rᵀ·A. A is
+// n×d, and t is the number of right-hand sides.
 type gradient struct {
 	n, d, t       int
 	a, x, b, g, r matrix.Matrix
 }
 
-// Gradient computes R = A·Xᵀ − B and G += Rᵀ·A, one block of rows of A after the other. A block stays in the cache
-// for both products, so that A is read from memory once. The division of the rows into parts is fixed. Therefore
-// the sums do not depend on the timing of the threads.
+// Gradient computes R = A·Xᵀ − B and G += Rᵀ·A, one block of rows of A after the other. A block stays in the
+// cache for both products, so that A is read from memory once. The division of the rows into parts is fixed.
+// Therefore the sums do not depend on the timing of the threads.
 func (b *Backend) Gradient(a, x, rhs, g, r matrix.Matrix) {
 	matrix.CheckGradient(&a, &x, &rhs, &g, &r)
 	checkInt32(a, x, g, r)

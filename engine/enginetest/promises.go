@@ -43,8 +43,8 @@ func Promises(t *testing.T, be engine.Backend) {
 }
 
 // representable checks that the backend computes products exactly if all partial sums are float64 numbers. The
-// entries are multiples of 2⁻²⁶ in rows of norm at most 1.2. So all partial sums are multiples of 2⁻⁵² below 2,
-// which float64 represents exactly.
+// entries are multiples of 2⁻²⁶ in rows of norm at most 1.2. So all partial sums are multiples of 2⁻⁵²
+// below 2, which float64 represents exactly.
 func (a *attacker) representable(k int) {
 	const n = 11
 	entries := func(i, j int) float64 {

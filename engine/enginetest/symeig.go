@@ -57,8 +57,8 @@ func maxNorm(n int, at func(i, j int) float64) float64 {
 	return largest
 }
 
-// symEigOnce computes all eigenvalues and k eigenvectors of a symmetric matrix A. It checks ‖A·v − w·v‖ for every
-// eigenvector v with eigenvalue w, and the orthogonality of the eigenvectors. It compares the sum of all
+// symEigOnce computes all eigenvalues and k eigenvectors of a symmetric matrix A. It checks ‖A·v − w·v‖ for
+// every eigenvector v with eigenvalue w, and the orthogonality of the eigenvectors. It compares the sum of all
 // eigenvalues with the trace of A. It returns all eigenvalues.
 func symEigOnce(t *testing.T, be engine.Backend, what string, n, k int, at func(i, j int) float64) *matrix {
 	t.Helper()

@@ -10,8 +10,24 @@ func (b *Backend) Gemm(
 	beta float64,
 	c matrix.Matrix,
 ) {
+	p := b.newProduct(transA, transB, alpha, a, bm, beta, c)
+	if p.m < fewRows && !transA {
+		multiplyThin(&p)
+	} else {
+		multiply(&p)
+	}
+}
+
+// newProduct checks the shapes of C = alpha·op(A)·op(B) + beta·C, and returns this product.
+func (b *Backend) newProduct(
+	transA, transB bool,
+	alpha float64,
+	a, bm matrix.Matrix,
+	beta float64,
+	c matrix.Matrix,
+) product {
 	m, n, k := matrix.CheckProduct(transA, transB, &a, &bm, &c)
-	p := product{
+	return product{
 		be:    b,
 		m:     m,
 		n:     n,
@@ -21,11 +37,6 @@ func (b *Backend) Gemm(
 		c:     c,
 		alpha: alpha,
 		beta:  beta,
-	}
-	if m < fewRows && !transA {
-		multiplyThin(&p)
-	} else {
-		multiply(&p)
 	}
 }
 
@@ -41,9 +52,9 @@ func (b *Backend) Syrk(
 	b.Gemmt(trans, !trans, alpha, a, a, beta, c)
 }
 
-// Gemmt computes the lower triangle of the n×n matrix C = alpha·op(A)·op(B) + beta·C. Here op(A) is Aᵀ if transA is
-// true, otherwise A, and op(B) is Bᵀ if transB is true, otherwise B. The elements of C above the diagonal are
-// neither read nor written.
+// Gemmt computes the lower triangle of the n×n matrix C = alpha·op(A)·op(B) + beta·C. Here op(A) is Aᵀ if
+// transA is true, otherwise A, and op(B) is Bᵀ if transB is true, otherwise B. The elements of C above the diagonal
+// are neither read nor written.
 func (b *Backend) Gemmt(
 	transA, transB bool,
 	alpha float64,
@@ -51,37 +62,18 @@ func (b *Backend) Gemmt(
 	beta float64,
 	c matrix.Matrix,
 ) {
-	n, _, k := matrix.CheckProduct(transA, transB, &a, &bm, &c)
+	p := b.newProduct(transA, transB, alpha, a, bm, beta, c)
 	matrix.CheckSquare(&c)
-	multiply(&product{
-		be:       b,
-		m:        n,
-		n:        n,
-		k:        k,
-		a:        operand{a, transA},
-		b:        operand{bm, transB},
-		c:        c,
-		alpha:    alpha,
-		beta:     beta,
-		triangle: triangle{lower: true},
-	})
+	p.triangle = triangle{lower: true}
+	multiply(&p)
 }
 
 // Gram computes the lower triangle of C = A·Aᵀ in rows firstRow to n−1, where n is the number of rows of A.
 func (b *Backend) Gram(firstRow int, a, c matrix.Matrix) {
-	n, _, k := matrix.CheckProduct(false, true, &a, &a, &c)
-	matrix.CheckCount(firstRow, n)
-	multiply(&product{
-		be:       b,
-		m:        n,
-		n:        n,
-		k:        k,
-		a:        operand{a, false},
-		b:        operand{a, true},
-		c:        c,
-		alpha:    1,
-		triangle: triangle{lower: true, firstRow: firstRow},
-	})
+	p := b.newProduct(false, true, 1, a, a, 0, c)
+	matrix.CheckCount(firstRow, p.m)
+	p.triangle = triangle{lower: true, firstRow: firstRow}
+	multiply(&p)
 }
 
 // scaleRow multiplies x by beta in place. If beta is 0, it sets x to zero without reading it.

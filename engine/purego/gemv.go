@@ -4,8 +4,8 @@ import (
 	"github.com/fdridge/fdridge/engine/internal/matrix"
 )
 
-// A matvec holds the operands of the product y = alpha·A·x + beta·y, or y = alpha·Aᵀ·x + beta·y if trans is true. A
-// is m×n.
+// A matvec holds the operands of the product y = alpha·A·x + beta·y, or y = alpha·Aᵀ·x + beta·y if trans is
+// true. A is m×n.
 type matvec struct {
 	be          *Backend
 	trans       bool

@@ -6,8 +6,8 @@ import (
 	"github.com/fdridge/fdridge/engine/internal/matrix"
 )
 
-// A gradient holds the operands of one call of Gradient, which computes R = A·Xᵀ − B and G += Rᵀ·A. A is n×d, and t
-// is the number of right-hand sides. The division of the rows into parts depends only on n, d and t.
+// A gradient holds the operands of one call of Gradient, which computes R = A·Xᵀ − B and G += Rᵀ·A. A is
+// n×d, and t is the number of right-hand sides. The division of the rows into parts depends only on n, d and t.
 type gradient struct {
 	be         *Backend
 	n, d, t    int
@@ -47,8 +47,8 @@ const (
 // first-level cache while they are added to all rows of G.
 const gradientStrip = 512
 
-// Gradient computes R = A·Xᵀ − B and G += Rᵀ·A. It uses a row of A for both while the row is in the cache, so that
-// A is read from memory once. For many right-hand sides Gradient divides the products into tiles, see
+// Gradient computes R = A·Xᵀ − B and G += Rᵀ·A. It uses a row of A for both while the row is in the cache, so
+// that A is read from memory once. For many right-hand sides Gradient divides the products into tiles, see
 // [tiledGradient].
 func (b *Backend) Gradient(a, x, rhs, g, r matrix.Matrix) {
 	matrix.CheckGradient(&a, &x, &rhs, &g, &r)

@@ -69,20 +69,17 @@ func (p *leftMul) packAll(s *scratch) (a []float64, depth int) {
 	depth = evenStep(p.k, be.kc)
 	rows := roundUp(p.m, be.kernel.Unit)
 	a = grow(&s.a, rows*p.k)
-	for l := 0; l < p.k; l += depth {
-		be.pack(
-			a[l*rows:],
-			be.kernel.MR(),
-			false,
-			p.a.Data,
-			p.a.Stride,
-			l,
-			0,
-			min(depth, p.k-l),
-			p.m,
-		)
-	}
+	p.packBlocks(a, be.kernel.MR(), false, p.a.Matrix, depth, 0, p.m)
 	return a, depth
+}
+
+// packBlocks packs columns j to j+n−1 of a matrix with k rows in blocks of at most depth rows. See [Backend.pack] for
+// the width of a panel and for isRowMajor.
+func (p *leftMul) packBlocks(dst []float64, width int, isRowMajor bool, x matrix.Matrix, depth, j, n int) {
+	padded := roundUp(n, p.be.kernel.Unit)
+	for l := 0; l < p.k; l += depth {
+		p.be.pack(dst[l*padded:], width, isRowMajor, x.Data, x.Stride, l, j, min(depth, p.k-l), n)
+	}
 }
 
 // panel computes columns j to j+nb−1 of the result. The argument a holds the packed matrix W in blocks of depth
@@ -91,19 +88,7 @@ func (p *leftMul) panel(s *scratch, a []float64, depth, j, nb int) {
 	be := p.be
 	rows, cols := roundUp(p.m, be.kernel.Unit), roundUp(nb, be.kernel.Unit)
 	b := grow(&s.b, cols*p.k)
-	for l := 0; l < p.k; l += depth {
-		be.pack(
-			b[l*cols:],
-			be.kernel.NR(),
-			true,
-			p.b.Data,
-			p.b.Stride,
-			l,
-			j,
-			min(depth, p.k-l),
-			nb,
-		)
-	}
+	p.packBlocks(b, be.kernel.NR(), true, p.b.Matrix, depth, j, nb)
 	for l := 0; l < p.k; l += depth {
 		kb := min(depth, p.k-l)
 		for i := 0; i < p.m; i += be.mc {

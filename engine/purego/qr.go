@@ -86,8 +86,8 @@ func (p *panel) cut(work []float64) {
 }
 
 // reduce reduces the columns of the panel and writes their rows of the factor R to top, with zeros below the
-// diagonal. The product of the reflections of the panel is I − Vᵀ·T·V, where the rows of V are their vectors and T
-// is lower triangular. reduce applies this product to the columns C right of the panel:
+// diagonal. The product of the reflections of the panel is I − Vᵀ·T·V, where the rows of V are their vectors
+// and T is lower triangular. reduce applies this product to the columns C right of the panel:
 //
 //	C ← C − Vᵀ·(T·(V·C)).
 func (p *panel) reduce() {
@@ -247,8 +247,8 @@ func (b *Backend) reflector(x []float64) (beta, tau float64) {
 	return math.Ldexp(beta, exp), (beta - alpha) / beta
 }
 
-// normalise multiplies x by a power of two, 2⁻ᵉˣᵖ, so that the largest magnitude is in [½, 1). If x is zero or not
-// finite, it does not change x.
+// normalise multiplies x by a power of two, 2⁻ᵉˣᵖ, so that the largest magnitude is in [½, 1). If x is zero
+// or not finite, it does not change x.
 func normalise(x []float64) (exp int) {
 	var top float64
 	for _, v := range x {

@@ -2,10 +2,10 @@ package purego
 
 import "github.com/fdridge/fdridge/engine/internal/matrix"
 
-// A tiledGradient computes R = A·Xᵀ − B and G += Rᵀ·A for many right-hand sides. The arithmetic then takes longer
-// than reading A. Each chunk of rows of A is processed in tiles twice, first for R and then for G. The first time
-// brings the chunk into the cache. Only X and R are packed, because they are small compared with A. The sums for G
-// are stored tile by tile, so that they are read and written sequentially.
+// A tiledGradient computes R = A·Xᵀ − B and G += Rᵀ·A for many right-hand sides. The arithmetic then takes
+// longer than reading A. Each chunk of rows of A is processed in tiles twice, first for R and then for G. The first
+// time brings the chunk into the cache. Only X and R are packed, because they are small compared with A. The sums
+// for G are stored tile by tile, so that they are read and written sequentially.
 //
 // An element of R is a sum over strips of columns of A. An element of G is a sum over chunks of rows of A.
 type tiledGradient struct {

@@ -7,9 +7,9 @@ import (
 	"github.com/fdridge/fdridge/engine/purego/internal/kernel"
 )
 
-// GradientTwofold computes R = A·Xᵀ − B + 1·cᵀ and G += (W·R)ᵀ·A with twice the precision of float64. The operands
-// are explained in engine.Backend. The division of the rows into parts depends only on the shapes. Each part
-// processes at most 32 rows at a time.
+// GradientTwofold computes R = A·Xᵀ − B + 1·cᵀ and G += (W·R)ᵀ·A with twice the precision of float64. The
+// operands are explained in engine.Backend. The division of the rows into parts depends only on the shapes. Each
+// part processes at most 32 rows at a time.
 func (b *Backend) GradientTwofold(
 	a, x, rhs matrix.Matrix,
 	c, w []float64,

@@ -1,6 +1,6 @@
 // Package conformal computes the order statistics of conformal prediction. Given are n exchangeable residuals and a
-// coverage 1 − α. The intervals use the k-th smallest residual, where k = ⌈(1 − α)(n + 1)⌉. With a probability of
-// at least 1 − α, a further residual is not larger than this residual.
+// coverage 1 − α. The intervals use the k-th smallest residual, where k = ⌈(1 − α)(n + 1)⌉. With a
+// probability of at least 1 − α, a further residual is not larger than this residual.
 //
 // Sources: V. Vovk, A. Gammerman, G. Shafer, Algorithmic Learning in a Random World (2005); R. Barber, E. Candès,
 // A. Ramdas, R. Tibshirani, "Predictive inference with the jackknife+", Annals of Statistics 49 (2021).

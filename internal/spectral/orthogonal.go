@@ -29,13 +29,14 @@ func Work(r, k int) int {
 	return 4*nb*kb + 2*nb*nb
 }
 
-// Loss bounds how far the r rows of a matrix V are from orthonormal. It returns a bound on ‖Ω‖_F for Ω = VVᵀ − I.
-// The bound includes the round-off of Loss itself. It is +Inf if the squared norm of a row is above 1.5. If omega
-// (r×r) has data, Loss overwrites its lower triangle with Ω.
+// Loss bounds how far the r rows of a matrix V are from orthonormal. It returns a bound on ‖Ω‖_F for Ω = VVᵀ
+// − I. The bound includes the round-off of Loss itself. It is +Inf if the squared norm of a row is above 1.5. If
+// omega (r×r) has data, Loss overwrites its lower triangle with Ω.
 //
-// Let V have k columns, and let V = H + L, where the entries of H are multiples of 2⁻²⁶. The product HHᵀ is exact,
-// because its partial sums are multiples of 2⁻⁵² and less than 2 (K. Ozaki, T. Ogita, S. Oishi, S. Rump, Numer.
-// Algorithms 59, 2012). The rest of VVᵀ is (V − L/2)Lᵀ + L(V − L/2)ᵀ. It is smaller by a factor 2⁻²⁷√k.
+// Let V have k columns, and let V = H + L, where the entries of H are multiples of 2⁻²⁶. The product HHᵀ is
+// exact, because its partial sums are multiples of 2⁻⁵² and less than 2 (K. Ozaki, T. Ogita, S. Oishi, S. Rump,
+// Numer. Algorithms 59, 2012). The rest of VVᵀ is (V − L/2)Lᵀ + L(V − L/2)ᵀ. It is smaller by a factor
+// 2⁻²⁷√k.
 func Loss(be engine.Backend, v, omega engine.Matrix, work []float64) float64 {
 	r := v.Rows
 	o := newMultiplier(be, min(r, blockRows), min(v.Cols, blockColumns), work)
@@ -84,8 +85,8 @@ func underflow(r, k int) float64 {
 	return float64(r) * math.Sqrt(float64(k)) * 0x1p-500
 }
 
-// RoundOff bounds the error of the matrix Ω = VVᵀ − I that [Loss] writes, for a matrix V with r rows and k columns.
-// It is a bound on the Frobenius norm of the error.
+// RoundOff bounds the error of the matrix Ω = VVᵀ − I that [Loss] writes, for a matrix V with r rows and k
+// columns. It is a bound on the Frobenius norm of the error.
 func RoundOff(be engine.Backend, r, k int) float64 {
 	return roundOff(be, r, k, float64(r)*float64(k)*0x1p-54) // entries of L are at most 2⁻²⁷ in magnitude
 }

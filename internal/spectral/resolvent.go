@@ -46,9 +46,9 @@ func (g *Gradients) Reserve(q int, e *Eigen) {
 	g.Off = vec.Grow(g.Off, q*d)
 }
 
-// A Resolvent multiplies vectors g by (BᵀB + sI)⁻¹, for many values of s. It also computes norms ‖φ(BᵀB)g‖ for
-// functions φ. Let λ be the known eigenvalues of BᵀB, and let the rows of V be their eigenvectors. Let all other
-// eigenvalues be equal to λ_rest. Then
+// A Resolvent multiplies vectors g by (BᵀB + sI)⁻¹, for many values of s. It also computes norms
+// ‖φ(BᵀB)g‖ for functions φ. Let λ be the known eigenvalues of BᵀB, and let the rows of V be their
+// eigenvectors. Let all other eigenvalues be equal to λ_rest. Then
 //
 //	(BᵀB + sI)⁻¹g = Vᵀ(Vg/(λ + s)) + (g − VᵀVg)/(λ_rest + s).
 //
@@ -67,9 +67,9 @@ func NewResolvent(e *Eigen, be engine.Backend) *Resolvent {
 // Project projects the q rows of g, each of length d, on the span of the r eigenvectors V and on its complement. It
 // writes Vg to along (q×r), and g − VᵀVg to off (q×d). off may be the same slice as g.
 //
-// Because of round-off, g − VᵀVg still has a component of about eps·‖g‖ in the span of V. A later division by a
-// small s would amplify this component. If the component is not small compared with g − VᵀVg, Project projects a
-// second time. Two projections are enough (B. Parlett, The Symmetric Eigenvalue Problem, 1980, §6.9).
+// Because of round-off, g − VᵀVg still has a component of about eps·‖g‖ in the span of V. A later division
+// by a small s would amplify this component. If the component is not small compared with g − VᵀVg, Project
+// projects a second time. Two projections are enough (B. Parlett, The Symmetric Eigenvalue Problem, 1980, §6.9).
 func (m *Resolvent) Project(q int, g, along, off []float64) {
 	d := m.Dim
 	r := len(m.Values)
@@ -118,8 +118,8 @@ func (m *Resolvent) Project(q int, g, along, off []float64) {
 	vec.Axpy(1, m.more, along[:q*r])
 }
 
-// cancelled reports whether a projection lost digits. This is so if, for any of the q vectors g, ‖g − VᵀVg‖ is less
-// than a tenth of ‖Vg‖. along holds the vectors Vg, and off holds the vectors g − VᵀVg.
+// cancelled reports whether a projection lost digits. This is so if, for any of the q vectors g, ‖g − VᵀVg‖
+// is less than a tenth of ‖Vg‖. along holds the vectors Vg, and off holds the vectors g − VᵀVg.
 func (m *Resolvent) cancelled(q int, along, off []float64) bool {
 	d := m.Dim
 	r := len(m.Values)
@@ -137,9 +137,9 @@ func (m *Resolvent) ProjectAll(q int, g *Gradients) {
 	m.Project(q, g.G, g.Along, g.Off)
 }
 
-// Invert multiplies each vector gᵢ by (BᵀB + sᵢI)⁻¹, and writes the result to row i of off. s holds the values sᵢ.
-// Before the call, along and off must hold the results of [Resolvent.Project] for the vectors gᵢ. Invert also
-// overwrites along.
+// Invert multiplies each vector gᵢ by (BᵀB + sᵢI)⁻¹, and writes the result to row i of off. s holds the
+// values sᵢ. Before the call, along and off must hold the results of [Resolvent.Project] for the vectors gᵢ.
+// Invert also overwrites along.
 func (m *Resolvent) Invert(s, along, off []float64) {
 	d := m.Dim
 	r := len(m.Values)
@@ -181,9 +181,9 @@ func (g *Gradients) Of(i int, e *Eigen) Projection {
 	}
 }
 
-// Norm returns ‖φ(BᵀB)g‖ for the vector g that p describes. phi returns φ(λ) for an eigenvalue λ of BᵀB. For r
-// eigenvectors, the relative error is at most (r+8)·2⁻⁵², unless a product of φ(λ) and a component of g underflows.
-// The squares of these products do not underflow, because each is first divided by the largest.
+// Norm returns ‖φ(BᵀB)g‖ for the vector g that p describes. phi returns φ(λ) for an eigenvalue λ of BᵀB.
+// For r eigenvectors, the relative error is at most (r+8)·2⁻⁵², unless a product of φ(λ) and a component of g
+// underflows. The squares of these products do not underflow, because each is first divided by the largest.
 func (e *Eigen) Norm(p *Projection, phi func(lambda float64) float64) float64 {
 	largest := math.Abs(p.Off * phi(e.Rest))
 	sum := 1.0

@@ -5,8 +5,8 @@ package wire
 // package hash/crc32.
 //
 // A CRC-32 is the remainder of a polynomial over GF(2) modulo the polynomial poly. Bit 31 is the coefficient of 1,
-// and bit 0 is the coefficient of x³¹. The CRC-32 of the joined text is first·x⁸ⁿ + second. CRC-32 complements its
-// bits at the start and at the end. In this sum, the complements cancel.
+// and bit 0 is the coefficient of x³¹. The CRC-32 of the joined text is first·x⁸ⁿ + second. CRC-32 complements
+// its bits at the start and at the end. In this sum, the complements cancel.
 func JoinSums(poly, first, second uint32, n int) uint32 {
 	for power := uint32(1) << (31 - 8); n > 0; n >>= 1 { // x⁸, x¹⁶, x³², …
 		if n&1 != 0 {

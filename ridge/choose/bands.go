@@ -11,8 +11,8 @@ import (
 type Band struct {
 	Name    string `json:"name"`    // for messages
 	Columns []int  `json:"columns"` // column numbers from 0, in any order
-	// Penalty is the factor p in the penalty γ·p·Σ xⱼ² on the coefficients xⱼ of these columns. If it is 0, [Bands]
-	// chooses it.
+	// Penalty is the factor p in the penalty γ·p·Σ xⱼ² on the coefficients xⱼ of these columns. If it is 0,
+	// [Bands] chooses it.
 	Penalty float64 `json:"penalty"`
 }
 

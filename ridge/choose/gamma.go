@@ -362,8 +362,8 @@ func (c *GammaChoice) Merge(o *GammaChoice, given bool) (*GammaChoice, error) {
 }
 
 // BelowChoice returns values of γ that can be tried instead of the γ in c.Unknown: at most 41, in ascending order.
-// They run from the smallest γ of Unknown to the chosen γ in steps of √10. They are at least 10⁻²⁰ times the chosen
-// γ.
+// They run from the smallest γ of Unknown to the chosen γ in steps of √10. They are at least 10⁻²⁰ times the
+// chosen γ.
 func (c *GammaChoice) BelowChoice() []float64 {
 	if c == nil || len(c.Unknown) == 0 || !(c.Gamma() > 0) {
 		return nil

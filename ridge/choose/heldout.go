@@ -98,8 +98,8 @@ func (h *HeldOut) Add(
 }
 
 // widen widens the intervals of the predictions of the solution f by the effect of rounded features. A prediction
-// changes by at most Σ ρⱼ|aⱼ|(|x̂ⱼ| + e). Here ρⱼ bounds the relative error of the entry aⱼ of the row, x̂ⱼ
-// are the coefficients, and e bounds the norm of their error.
+// changes by at most Σ ρⱼ|aⱼ|(|x̂ⱼ| + e). Here ρⱼ bounds the relative error of the entry aⱼ of the row,
+// x̂ⱼ are the coefficients, and e bounds the norm of their error.
 func (h *HeldOut) widen(
 	intervals []ridge.Interval,
 	b dataset.Block,

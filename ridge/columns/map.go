@@ -13,8 +13,9 @@ import (
 	"github.com/fdridge/fdridge/ridge"
 )
 
-// A Map changes the penalty of a ridge problem. The problem has the penalty γ·Σ pⱼxⱼ² on the coefficients x. The
-// Map turns it into a problem with the penalty γ‖z‖² on other coefficients z. Each column j has a penalty pⱼ ≥ 0:
+// A Map changes the penalty of a ridge problem. The problem has the penalty γ·Σ pⱼxⱼ² on the coefficients x.
+// The Map turns it into a problem with the penalty γ‖z‖² on other coefficients z. Each column j has a penalty
+// pⱼ ≥ 0:
 //
 //   - A column with pⱼ > 0 is divided by √pⱼ. Then xⱼ = zⱼ/√pⱼ.
 //   - Columns with pⱼ = 0 are projected out of the other columns and of the targets; see [Projection]. One pass

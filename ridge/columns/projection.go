@@ -428,8 +428,8 @@ func (p *Projection) arrange(b dataset.Block, i int, row []float64) {
 	}
 }
 
-// leverage returns zᵀ(ZᵀZ)⁻¹z, the leverage of a row z of the removed columns Z. It overwrites z with R⁻ᵀz, where
-// R is the triangular factor of ZᵀZ = RᵀR.
+// leverage returns zᵀ(ZᵀZ)⁻¹z, the leverage of a row z of the removed columns Z. It overwrites z with
+// R⁻ᵀz, where R is the triangular factor of ZᵀZ = RᵀR.
 func (p *Projection) leverage(z []float64) float64 {
 	q := len(z)
 	for k := range z {

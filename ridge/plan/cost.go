@@ -48,8 +48,8 @@ func exactFlops(n int64, d, k int) float64 {
 
 // sketchFlops returns the cost of computing a sketch of m rows that shrinks after every p new rows. The unit is
 // flops per element of the matrix of rows. The cost of the eigenproblems is not included. For d features and a
-// matrix B of m+p rows, a shrink takes (2mp + p²)·d flops for the new part of BBᵀ. It takes 2m(m+p)·d flops for the
-// next sketch.
+// matrix B of m+p rows, a shrink takes (2mp + p²)·d flops for the new part of BBᵀ. It takes 2m(m+p)·d flops for
+// the next sketch.
 func sketchFlops(m, p float64) float64 {
 	return 2*m + p + 2*m*(m+p)/p
 }

@@ -181,8 +181,9 @@ func (o *forecast) floorOf(n int64) float64 {
 	return floor
 }
 
-// least returns the minimum of (‖A‖²_F − sums[k])/(m+1−k) over k ≤ m, for the rows A. sums[k] must be a lower bound
-// on the sum of the k largest eigenvalues of AᵀA. Then the result bounds the shrinkage of a sketch of m rows.
+// least returns the minimum of (‖A‖²_F − sums[k])/(m+1−k) over k ≤ m, for the rows A. sums[k] must be a
+// lower bound on the sum of the k largest eigenvalues of AᵀA. Then the result bounds the shrinkage of a sketch of m
+// rows.
 func (s *etaForecast) least(sums []float64, m int) float64 {
 	best := math.Inf(1)
 	for k := 0; k < len(sums) && k <= m; k++ {

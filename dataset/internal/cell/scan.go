@@ -205,9 +205,9 @@ const minPower, maxPower = -342, 308
 // product returns w·10^q, rounded to the nearest float64. It multiplies w by the first 128 bits of 10^q. If these
 // bits do not determine the rounding, or if the result is subnormal or infinite, ok is false.
 //
-// The number w is shifted so that its highest bit is set. Let 10^q ≈ T·2^p with integers p and T, and
-// 2¹²⁷ ≤ T < 2¹²⁸; see power for the rounding of T. The result consists of the upper 53 bits of w·T. It is rounded
-// by the next bit, and by whether any later bit is set. D. Lemire (2021) proves that the upper half of T is enough,
+// The number w is shifted so that its highest bit is set. Let 10^q ≈ T·2^p with integers p and T, and 2¹²⁷ ≤
+// T < 2¹²⁸; see power for the rounding of T. The result consists of the upper 53 bits of w·T. It is rounded by
+// the next bit, and by whether any later bit is set. D. Lemire (2021) proves that the upper half of T is enough,
 // unless the next bits of the product are all ones. Then the whole of T is enough, unless these bits are all ones
 // again.
 func product(w uint64, q int) (v float64, ok bool) {

@@ -26,9 +26,9 @@ func completeVectors(n int, a []float64, lda int) {
 // matrix of the decomposition A = Q·T·Qᵀ that tridiagonalise computed. The arguments a and tau represent Q, after
 // completeVectors. If the rows of X are eigenvectors of T, the rows of X·Qᵀ are eigenvectors of A.
 //
-// backTransform applies b = wyRows reflections H₁, …, H₍ᵦ₎ together. If the rows of V are their vectors, in this
-// order, then H₍ᵦ₎·…·H₁ = I − Vᵀ·S·V (compact WY form). Here S is the lower triangular matrix that wyFactor
-// computes and calls T. For Qᵀ the reflections in the first rows of A are applied first, by
+// backTransform applies b = wyRows reflections H₁, …, H₍ᵦ₎ together. If the rows of V are their vectors, in
+// this order, then H₍ᵦ₎·…·H₁ = I − Vᵀ·S·V (compact WY form). Here S is the lower triangular matrix
+// that wyFactor computes and calls T. For Qᵀ the reflections in the first rows of A are applied first, by
 //
 //	X ← X − (X·Vᵀ)·Sᵀ·V.
 //

@@ -50,9 +50,9 @@ func divideWork(n, k int) int {
 	return 13*n + n*n + packedWork(n) + vectorsWork(n, k)
 }
 
-// packedWork returns the length of divider.packed, which is n₁² + n₂² for halves of orders n₁ and n₂. The n₁
-// eigenvectors of the first half have n₁ elements, and the n₂ eigenvectors of the second half have n₂. A rotation
-// combines two eigenvectors and drops one of them, so the total does not grow.
+// packedWork returns the length of divider.packed, which is n₁² + n₂² for halves of orders n₁ and n₂. The
+// n₁ eigenvectors of the first half have n₁ elements, and the n₂ eigenvectors of the second half have n₂. A
+// rotation combines two eigenvectors and drops one of them, so the total does not grow.
 func packedWork(n int) int {
 	return (n/2)*(n/2) + (n-n/2)*(n-n/2)
 }

@@ -208,8 +208,8 @@ func (s *divider) makeRoom(n int, d, q []float64) {
 }
 
 // solveSecular computes all roots λⱼ of the secular equation, whose poles are the old eigenvalues dᵢ. For the
-// nStored largest roots, it writes the differences dᵢ − λⱼ to the rows of s.vectors. It sets s.zhat to a vector ẑ
-// near the coupling vector z. For ẑ the computed roots are exact, by Löwner's formula
+// nStored largest roots, it writes the differences dᵢ − λⱼ to the rows of s.vectors. It sets s.zhat to a
+// vector ẑ near the coupling vector z. For ẑ the computed roots are exact, by Löwner's formula
 //
 //	ẑᵢ² = Πⱼ(λⱼ − dᵢ) / Π_{j≠i}(dⱼ − dᵢ).
 //
@@ -274,10 +274,10 @@ func (s *deflation) sortSlots(
 	return wanted
 }
 
-// eigenvectors computes the eigenvectors of the nWanted largest roots λ. Element i is ẑᵢ/(dᵢ − λ) for the vector ẑ
-// in s.zhat and the pole dᵢ, before the vector is scaled to length 1. solveSecular has written dᵢ − λ to s.vectors
-// for the nStored ≥ nWanted largest roots. The eigenvectors replace the first nWanted rows of s.vectors. Their
-// columns have the order of s.packed.
+// eigenvectors computes the eigenvectors of the nWanted largest roots λ. Element i is ẑᵢ/(dᵢ − λ) for the
+// vector ẑ in s.zhat and the pole dᵢ, before the vector is scaled to length 1. solveSecular has written dᵢ −
+// λ to s.vectors for the nStored ≥ nWanted largest roots. The eigenvectors replace the first nWanted rows of
+// s.vectors. Their columns have the order of s.packed.
 func (s *divider) eigenvectors(nStored, nWanted int) {
 	kept := len(s.kept)
 	zhat := s.zhat[:kept]

@@ -10,8 +10,8 @@ func ReduceWork(n int) int { return tridiagonalWork(n) }
 // read. Q is a product of reflections. Their vectors and factors overwrite A and tau (length n), see [ApplyQ]. The
 // slice work must have at least ReduceWork(n) elements.
 //
-// ‖A − Q·T·Qᵀ‖ is a small multiple of eps·n·‖A‖, whatever the scale of A. Reduce returns false if the lower
-// triangle of A is not finite or an entry of T overflows. All outputs are then unspecified.
+// ‖A − Q·T·Qᵀ‖ is a small multiple of eps·n·‖A‖, whatever the scale of A. Reduce returns false if the
+// lower triangle of A is not finite or an entry of T overflows. All outputs are then unspecified.
 func Reduce(
 	kr Kernels,
 	sym matrix.Matrix,

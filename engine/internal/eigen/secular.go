@@ -260,8 +260,8 @@ func (s *secular) correction(
 	return eta
 }
 
-// rootOfQuadratic returns the root (a − √(a²−4bc))/2c of c·x² − a·x + b = 0. If plus is true, it returns the root
-// (a + √(a²−4bc))/2c. It avoids cancellation.
+// rootOfQuadratic returns the root (a − √(a²−4bc))/2c of c·x² − a·x + b = 0. If plus is true, it returns
+// the root (a + √(a²−4bc))/2c. It avoids cancellation.
 func rootOfQuadratic(a, b, c float64, plus bool) float64 {
 	root := math.Sqrt(math.Abs(a*a - 4*b*c))
 	if plus {

@@ -51,8 +51,8 @@ func CheckProduct(transA, transB bool, a, b, c *Matrix) (m, n, k int) {
 	return m, n, k
 }
 
-// CheckMatVec panics unless the shapes fit the product y = alpha·A·x + beta·y, or y = alpha·Aᵀ·x + beta·y if trans
-// is true. It returns the length of y.
+// CheckMatVec panics unless the shapes fit the product y = alpha·A·x + beta·y, or y = alpha·Aᵀ·x + beta·y if
+// trans is true. It returns the length of y.
 func CheckMatVec(trans bool, a *Matrix, x, y []float64) (ny int) {
 	Check(a)
 	ny, nx := Shape(trans, a)

@@ -11,9 +11,9 @@ func CheckTwofold(m *Twofold, rows, cols int) {
 	CheckShape(&m.Err, rows, cols)
 }
 
-// CheckGradientTwofold panics unless the shapes fit R = A·Xᵀ − B + 1·cᵀ and G = G + (W·R)ᵀ·A. Here 1 is a column of
-// ones, and W is the diagonal matrix of the weights w. The matrices x, b and g may have no Data, and c and w may be
-// nil.
+// CheckGradientTwofold panics unless the shapes fit R = A·Xᵀ − B + 1·cᵀ and G = G + (W·R)ᵀ·A. Here 1 is a
+// column of ones, and W is the diagonal matrix of the weights w. The matrices x, b and g may have no Data, and c
+// and w may be nil.
 func CheckGradientTwofold(
 	a, x, b *Matrix,
 	c, w []float64,

@@ -9,8 +9,8 @@ import (
 const eigenPrec = 256
 
 // Eigenvalues returns the eigenvalues of the symmetric matrix a in ascending order. It uses cyclic Jacobi rotations
-// (G. Golub, C. Van Loan, Matrix Computations, section 8.5). Each eigenvalue has an error of at most 2⁻¹⁹⁰‖a‖_F.
-// Eigenvalues reads only the lower triangle of a, and does not change a.
+// (G. Golub, C. Van Loan, Matrix Computations, section 8.5). Each eigenvalue has an error of at most
+// 2⁻¹⁹⁰‖a‖_F. Eigenvalues reads only the lower triangle of a, and does not change a.
 func Eigenvalues(a [][]*big.Float) []*big.Float {
 	n := len(a)
 	s := matrix(n, n)

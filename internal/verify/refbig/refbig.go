@@ -183,8 +183,8 @@ func (p *Problem) rss(j int, x []*big.Float) *big.Float {
 	return r
 }
 
-// Gradient returns (K + γI)x − c for target j, where K = AᵀWA and c = AᵀWy are the moments of the [Problem]. If all
-// penalty factors are 1, this is the gradient of the ridge objective at the coefficients x.
+// Gradient returns (K + γI)x − c for target j, where K = AᵀWA and c = AᵀWy are the moments of the [Problem].
+// If all penalty factors are 1, this is the gradient of the ridge objective at the coefficients x.
 func (p *Problem) Gradient(gamma float64, j int, x []float64) []*big.Float {
 	v, out := vectorOf(x), vector(p.D)
 	for i := range out {

@@ -99,8 +99,8 @@ func Compare(t rapid.TB, p *refbig.Problem, want *refbig.Solution, f *ridge.Solu
 	return worst
 }
 
-// Inside fails the test if the interval v does not contain x. An end of v may be wrong by 2⁻⁴⁰⁰·scale, because x
-// itself is rounded.
+// Inside fails the test if the interval v does not contain x. An end of v may be wrong by 2⁻⁴⁰⁰·scale,
+// because x itself is rounded.
 func Inside(t rapid.TB, what string, v ridge.Interval, x, scale *big.Float) {
 	t.Helper()
 	slack := new(big.Float).SetMantExp(scale, -400)

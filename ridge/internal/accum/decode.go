@@ -121,9 +121,9 @@ func (l *Lane) assumeWorst() {
 	if !l.cfg.Intercept || n == 0 {
 		return
 	}
-	// far bounds √Σ‖row − origin‖² over the n rows. It follows from
-	// ‖row − origin‖² ≤ 2‖row‖² + 2‖origin‖², because the origin is one of the rows. There are at most n
-	// merges, and each has an error proportional to far.
+	// far bounds √Σ‖row − origin‖² over the n rows. It follows from ‖row − origin‖² ≤ 2‖row‖² +
+	// 2‖origin‖², because the origin is one of the rows. There are at most n merges, and each has an error
+	// proportional to far.
 	far := math.Sqrt(2*(1+n)*l.raw) * roundoff.Inflate
 	off := 4 * roundoff.RowOfBlock * roundoff.Unit * n * far
 	if st.Weighted { // the origin may be a row of almost zero weight

@@ -57,8 +57,8 @@ func (a At) middle(s2 float64) float64 {
 	return (a.below(s2) + a.above(s2)) / 2
 }
 
-// estimate estimates the eigenvalue of (AᵀA + γI)⁻¹ that corresponds to the eigenvalue s2 of BᵀB, for the sketch B
-// of A. It assumes that each eigenvalue of AᵀA exceeds the corresponding eigenvalue of BᵀB by meanLoss.
+// estimate estimates the eigenvalue of (AᵀA + γI)⁻¹ that corresponds to the eigenvalue s2 of BᵀB, for the
+// sketch B of A. It assumes that each eigenvalue of AᵀA exceeds the corresponding eigenvalue of BᵀB by meanLoss.
 func (a At) estimate(s2 float64) float64 {
 	return 1 / (s2 + a.Gamma + a.meanLoss())
 }
@@ -87,8 +87,8 @@ func (a At) rootAbove(s2 float64) float64 {
 	return math.Sqrt(a.above(s2))
 }
 
-// normAbove returns an upper bound on ‖φ(BᵀB)g‖ for the sketch B, a vector g, and the function φ given by phi. The
-// bound includes round-off and underflow. p is the projection of g onto the eigenvectors of BᵀB.
+// normAbove returns an upper bound on ‖φ(BᵀB)g‖ for the sketch B, a vector g, and the function φ given by
+// phi. The bound includes round-off and underflow. p is the projection of g onto the eigenvectors of BᵀB.
 func (k *Known) normAbove(p *spectral.Projection, phi func(s2 float64) float64) float64 {
 	if p.Norm == 0 {
 		return 0
@@ -106,8 +106,8 @@ func (a At) inverse() float64 {
 	return 1 / (a.Gamma + a.norm.least)
 }
 
-// timesInverse returns a bound on ‖A(AᵀA + γI)⁻¹‖. This norm is the largest √λ/(λ+γ) over the eigenvalues λ
-// of AᵀA.
+// timesInverse returns a bound on ‖A(AᵀA + γI)⁻¹‖. This norm is the largest √λ/(λ+γ) over the
+// eigenvalues λ of AᵀA.
 func (a At) timesInverse() float64 {
 	if least := a.norm.least; least > a.Gamma {
 		return math.Sqrt(least) / (least + a.Gamma)
@@ -115,23 +115,23 @@ func (a At) timesInverse() float64 {
 	return 1 / (2 * math.Sqrt(a.Gamma))
 }
 
-// widestGap returns the largest distance between the upper and the lower bound on an eigenvalue of (AᵀA + γI)⁻¹. It
-// is the maximum of [At.gap] over the eigenvalues of BᵀB, for the sketch B of A.
+// widestGap returns the largest distance between the upper and the lower bound on an eigenvalue of (AᵀA +
+// γI)⁻¹. It is the maximum of [At.gap] over the eigenvalues of BᵀB, for the sketch B of A.
 func (a At) widestGap() float64 {
 	last := a.gap(a.eigen.Rest)
 	first := a.gap(a.eigen.Largest())
 	return math.Max(last, first)
 }
 
-// middleDistance returns a bound on ‖x* − MAᵀb‖, without round-off. x* is the exact solution for target j, which is
-// b. M is the mean of the lower and the upper bound on (AᵀA + γI)⁻¹ (docs/math.md §5, "Position").
+// middleDistance returns a bound on ‖x* − MAᵀb‖, without round-off. x* is the exact solution for target j,
+// which is b. M is the mean of the lower and the upper bound on (AᵀA + γI)⁻¹ (docs/math.md §5, "Position").
 func (a At) middleDistance(j int) float64 {
 	c := &a.targets[j].c
 	return math.Sqrt(a.widestGap()) * a.normAbove(c, a.rootGap) / 2
 }
 
-// energies returns a bracket of √(gᵀ(AᵀA + γI)⁻¹g) for a vector g. p is the projection of g onto the eigenvectors
-// of the sketch. dg bounds the norm of the error of the g that was projected.
+// energies returns a bracket of √(gᵀ(AᵀA + γI)⁻¹g) for a vector g. p is the projection of g onto the
+// eigenvectors of the sketch. dg bounds the norm of the error of the g that was projected.
 func (a At) energies(p *spectral.Projection, dg float64) interval.Interval {
 	most := math.Sqrt(a.inverse())
 	lo := a.eigen.Norm(p, func(s2 float64) float64 {
@@ -157,8 +157,8 @@ func (a At) energies(p *spectral.Projection, dg float64) interval.Interval {
 	return out
 }
 
-// quads returns a bracket of gᵀ(AᵀA + γI)⁻¹g for a vector g. p is the projection of g onto the eigenvectors of the
-// sketch. dg bounds the norm of the error of the g that was projected.
+// quads returns a bracket of gᵀ(AᵀA + γI)⁻¹g for a vector g. p is the projection of g onto the eigenvectors
+// of the sketch. dg bounds the norm of the error of the g that was projected.
 func (a At) quads(p *spectral.Projection, dg float64) interval.Interval {
 	v := a.energies(p, dg)
 	return interval.Squared(v.Lo, v.Hi)

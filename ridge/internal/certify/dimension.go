@@ -7,14 +7,14 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/interval"
 )
 
-// EffectiveDimension returns a bracket of the effective degrees of freedom Σ λᵢ/(λᵢ+γ), where γ is the penalty and
-// λᵢ are the eigenvalues of AᵀA. The sketch of A restricts these eigenvalues to
+// EffectiveDimension returns a bracket of the effective degrees of freedom Σ λᵢ/(λᵢ+γ), where γ is the
+// penalty and λᵢ are the eigenvalues of AᵀA. The sketch of A restricts these eigenvalues to
 //
 //	λᵢ = σᵢ² + eᵢ,   0 ≤ eᵢ ≤ η,   Σeᵢ = T.
 //
-// σᵢ are the singular values of the sketch, and 0 beyond its rank. eᵢ is the part of λᵢ that the sketch has lost.
-// The shrinkage η bounds each loss, and T, which is bound.Tail, is the sum of all losses. The bracket holds for all
-// eᵢ that satisfy these conditions (docs/math.md §5). It is computed on the first call.
+// σᵢ are the singular values of the sketch, and 0 beyond its rank. eᵢ is the part of λᵢ that the sketch has
+// lost. The shrinkage η bounds each loss, and T, which is bound.Tail, is the sum of all losses. The bracket holds
+// for all eᵢ that satisfy these conditions (docs/math.md §5). It is computed on the first call.
 func (a At) EffectiveDimension() interval.Interval {
 	return a.dimension().Interval
 }
@@ -61,8 +61,8 @@ func (a At) leastDimension() float64 {
 	return df.Value() + unseen*ratio(eta, a.Gamma)
 }
 
-// traceError returns a bound on the error of bound.Tail, the computed trace of AᵀA − BᵀB for the sketch B of A. The
-// error comes from round-off in the eigenvalues.
+// traceError returns a bound on the error of bound.Tail, the computed trace of AᵀA − BᵀB for the sketch B of A.
+// The error comes from round-off in the eigenvalues.
 func (k *Known) traceError() float64 {
 	terms := max(k.Rank(), len(k.eigen.Values))
 	return float64(terms) * k.bound.RoundOff
@@ -75,8 +75,9 @@ func (k *Known) unseen() float64 {
 }
 
 // mostDimension returns the upper bound of [At.EffectiveDimension], without round-off. The sketch has lost a part
-// eᵢ of each eigenvalue λᵢ. The shrinkage η bounds each loss, eᵢ ≤ η, and bound.Tail is the sum of all losses. The
-// result is the smaller of two maxima of Σ λᵢ/(λᵢ+γ): one ignores the bound η, and the other ignores the sum.
+// eᵢ of each eigenvalue λᵢ. The shrinkage η bounds each loss, eᵢ ≤ η, and bound.Tail is the sum of all
+// losses. The result is the smaller of two maxima of Σ λᵢ/(λᵢ+γ): one ignores the bound η, and the other
+// ignores the sum.
 func (a At) mostDimension() float64 {
 	eta := a.bound.Shrinkage
 	s2 := a.eigen.Values

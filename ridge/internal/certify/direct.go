@@ -27,8 +27,8 @@ type Streamed struct {
 	Columns
 }
 
-// share returns ‖A‖_F/√(‖A‖²_F + γ), which bounds ‖(AᵀA + γI)^{-½}Aᵀ‖. off[j] bounds the norm of the
-// error of column j of A.
+// share returns ‖A‖_F/√(‖A‖²_F + γ), which bounds ‖(AᵀA + γI)^{-½}Aᵀ‖. off[j] bounds the norm
+// of the error of column j of A.
 func (e *Streamed) share(gamma float64, off []float64) float64 {
 	size := (e.Size + vec.Norm(off[:e.Dim])) * inflate
 	if share := size / math.Hypot(size, math.Sqrt(gamma)) * upward; share < 1 {
@@ -37,9 +37,9 @@ func (e *Streamed) share(gamma float64, off []float64) float64 {
 	return 1
 }
 
-// Factored holds solutions of (AᵀA + γI)x = Aᵀb from a factorisation of AᵀA + γI, one for each target b. X solves
-// this system, up to a residual, for slightly perturbed columns of A and of the targets. The field Data bounds
-// these perturbations, and Residual bounds the residual.
+// Factored holds solutions of (AᵀA + γI)x = Aᵀb from a factorisation of AᵀA + γI, one for each target b. X
+// solves this system, up to a residual, for slightly perturbed columns of A and of the targets. The field Data
+// bounds these perturbations, and Residual bounds the residual.
 type Factored struct {
 	Gamma float64
 	X     []float64 // x̂, t×d
@@ -75,8 +75,8 @@ type Triangle struct {
 //	vⱼ = Eⱼ‖r‖ + gⱼ.
 //
 // Here σ² is a lower bound on the eigenvalues of H, and r is the residual of the perturbed problem. Eⱼ and E_b
-// bound the norms of the perturbations of the columns of [A; √γI] (A above √γI) and of b. gⱼ bounds |Hx̂ − c|ⱼ
-// for the perturbed matrix.
+// bound the norms of the perturbations of the columns of [A; √γI] (A above √γI) and of b. gⱼ bounds |Hx̂ −
+// c|ⱼ for the perturbed matrix.
 //
 // ‖x̂ − x*‖ is at most 1/σ times this bound. If √γI is not perturbed, the first two terms are multiplied by
 // ‖H^{-½}Aᵀ‖.
@@ -182,9 +182,9 @@ func (e *Streamed) weights(
 	})
 }
 
-// residualSquares returns a bracket of ‖Ax̂ − b‖² for coefficients x̂, and an upper bound on its root. computed is
-// this sum of squares for slightly perturbed A and b, with an error of at most round. The perturbations change
-// Ax̂ − b by a vector whose norm is at most moved.
+// residualSquares returns a bracket of ‖Ax̂ − b‖² for coefficients x̂, and an upper bound on its root.
+// computed is this sum of squares for slightly perturbed A and b, with an error of at most round. The perturbations
+// change Ax̂ − b by a vector whose norm is at most moved.
 func residualSquares(computed, round, moved float64) (rss interval.Interval, root float64) {
 	low := math.Max(0, math.Sqrt(math.Max(0, computed-round))-moved)
 	high := math.Sqrt(math.Max(0, computed)+round) + moved
@@ -192,9 +192,9 @@ func residualSquares(computed, round, moved float64) (rss interval.Interval, roo
 }
 
 // Dependent returns the bounds for each target of a least-squares solution (γ = 0), if nothing is known of the
-// smallest singular value of A. The error of the coefficients x̂ then has no bound. The bracket RSS of ‖Ax̂ − b‖²
-// for the target b is still proved, because it needs no factor of A. df brackets the effective dimension, which is
-// the rank of A.
+// smallest singular value of A. The error of the coefficients x̂ then has no bound. The bracket RSS of ‖Ax̂ −
+// b‖² for the target b is still proved, because it needs no factor of A. df brackets the effective dimension,
+// which is the rank of A.
 func Dependent(e *Streamed, f *Factored) (weights []Weights, df interval.Interval) {
 	d := e.Dim
 	lost := e.lost()
@@ -370,8 +370,8 @@ func objectiveNear(
 }
 
 // rssAbove returns a bracket of ‖Ax − b‖² for coefficients x of norm xn. objective brackets f*, the minimum of
-// f(x) = ½‖Ax − b‖² + ½γ‖x‖². energy bounds √(2(f(x) − f*)). d is the length of x, on which the round-off
-// of xn depends.
+// f(x) = ½‖Ax − b‖² + ½γ‖x‖². energy bounds √(2(f(x) − f*)). d is the length of x, on which the
+// round-off of xn depends.
 func rssAbove(objective interval.Interval, gamma, xn, energy, d float64) interval.Interval {
 	lost := lostSquares(xn)
 	f := gamma * xn * xn
@@ -389,8 +389,8 @@ func rssAbove(objective interval.Interval, gamma, xn, energy, d float64) interva
 }
 
 // rssNear returns a bracket of ‖Ax* − b‖² for the exact coefficients x*, given computed coefficients x̂. rss
-// brackets ‖Ax̂ − b‖². energy bounds ‖A(x̂ − x*)‖, so that ‖Ax* − b‖ differs from ‖Ax̂ − b‖ by at
-// most energy. For γ = 0, ‖Ax* − b‖ is at most ‖Ax̂ − b‖, because x* minimises this norm.
+// brackets ‖Ax̂ − b‖². energy bounds ‖A(x̂ − x*)‖, so that ‖Ax* − b‖ differs from ‖Ax̂ −
+// b‖ by at most energy. For γ = 0, ‖Ax* − b‖ is at most ‖Ax̂ − b‖, because x* minimises this norm.
 func rssNear(gamma, energy float64, rss interval.Interval) interval.Interval {
 	lo := math.Max(0, math.Sqrt(rss.Lo)-energy)
 	hi := math.Sqrt(rss.Hi) + energy

@@ -274,9 +274,10 @@ func (e *Dual) Rank(gamma float64) Dimension {
 // subnormal. So relative bounds on their round-off hold.
 const largest = 0x1p1000
 
-// Dimension returns a bracket of the effective dimension n − γ·tr (G + γI)⁻¹, where G = AAᵀ for n rows A. f is a
-// factor of G + γI, or a reduction of G to tridiagonal form. If Shift > 0, G has the eigenvalue Shift where AAᵀ has
-// the eigenvalue 0. Dimension then subtracts Shift/(Shift+γ). For γ above largest, it returns [Dual.Rank].
+// Dimension returns a bracket of the effective dimension n − γ·tr (G + γI)⁻¹, where G = AAᵀ for n rows A. f
+// is a factor of G + γI, or a reduction of G to tridiagonal form. If Shift > 0, G has the eigenvalue Shift where
+// AAᵀ has the eigenvalue 0. Dimension then subtracts Shift/(Shift+γ). For γ above largest, it returns
+// [Dual.Rank].
 func (e *Dual) Dimension(f *Factored) Dimension {
 	if f.Gamma > largest {
 		return e.Rank(f.Gamma)
@@ -363,9 +364,9 @@ func (e *Dual) LeftOut(f *Factored, l *DualLeft) interval.Interval {
 	return e.LeftOutOf(f.Gamma, frees, l)
 }
 
-// LeftOutOf returns a bracket of the leave-one-out error Σ w·(r/(1 − h))²/n of the exact solution at the penalty γ.
-// The sum is over n rows with weights w, residuals r and leverages h. free holds a bracket of 1 − h for each row.
-// The norms of the rows give a second bracket of 1 − h, and LeftOutOf uses both.
+// LeftOutOf returns a bracket of the leave-one-out error Σ w·(r/(1 − h))²/n of the exact solution at the penalty
+// γ. The sum is over n rows with weights w, residuals r and leverages h. free holds a bracket of 1 − h for each
+// row. The norms of the rows give a second bracket of 1 − h, and LeftOutOf uses both.
 func (e *Dual) LeftOutOf(
 	gamma float64,
 	free []interval.Interval,

@@ -135,9 +135,9 @@ func (t *Tridiagonal) logDet(gamma, distance float64) interval.Interval {
 	return outside(of(gamma-distance).Lo, of(gamma+distance).Hi, 0)
 }
 
-// logDet returns a bracket of log det(I + AAᵀ/γ), given the bracket v of log det(I + G/γ) for the computed G ≈ AAᵀ.
-// With an intercept, G has the eigenvalue Shift where AAᵀ has the eigenvalue 0. So logDet subtracts
-// log(1 + Shift/γ).
+// logDet returns a bracket of log det(I + AAᵀ/γ), given the bracket v of log det(I + G/γ) for the computed G ≈
+// AAᵀ. With an intercept, G has the eigenvalue Shift where AAᵀ has the eigenvalue 0. So logDet subtracts log(1 +
+// Shift/γ).
 func (e *Dual) logDet(gamma float64, v interval.Interval) interval.Interval {
 	if e.Shift == 0 {
 		return v

@@ -21,8 +21,8 @@ type Exact struct {
 // Exact returns the bounds at coefficients x whose gradient was computed with twice the digits, from the features
 // as they were read. The bounds include the rounding errors of these features ([Columns.Unround]).
 //
-// The gradient has the error e + Aᵀδ, where δ is the error of the computed residual Ax − b. bounds[i] bounds |eᵢ|,
-// and residual bounds ‖δ‖. With H = AᵀA + γI for the penalty γ,
+// The gradient has the error e + Aᵀδ, where δ is the error of the computed residual Ax − b. bounds[i] bounds
+// |eᵢ|, and residual bounds ‖δ‖. With H = AᵀA + γI for the penalty γ,
 //
 //	‖H⁻¹Aᵀδ‖    ≤ min(‖AH⁻¹‖, ‖A‖‖H⁻¹‖)·‖δ‖,
 //	‖H^{-½}Aᵀδ‖ ≤ min(1, ‖A‖‖H⁻¹‖^{½})·‖δ‖.
@@ -73,8 +73,8 @@ type Move struct {
 }
 
 // Moved returns the bounds at x + e, where x and e are the coefficients and the step of m. The round-off of the
-// products with e is proportional to ‖e‖, not to ‖x‖. So the new bounds are almost as good as the bounds at x. With
-// the gradient g of the objective at x, for the rows A, the target b and the penalty γ,
+// products with e is proportional to ‖e‖, not to ‖x‖. So the new bounds are almost as good as the bounds at
+// x. With the gradient g of the objective at x, for the rows A, the target b and the penalty γ,
 //
 //	‖A(x + e) − b‖² = ‖Ax − b‖² + 2(g − γx)ᵀe + ‖Ae‖².
 func (g *Judge) Moved(m *Move) *Exact {

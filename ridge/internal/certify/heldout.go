@@ -46,9 +46,10 @@ func (h *HeldOut) RoundOff(j int, xn, intercept float64) float64 {
 	return eps*(dot*g.rawX*xn+few*g.rawY[j]) + g.root*own
 }
 
-// Energy returns a bound on ‖(AᵀA + γI)^{½}(x̂ − x*)‖, where A holds the rows that were not held out. x̂ are
-// coefficients from the sketch B of these rows, and x* is the exact solution for them. xn is ‖x̂‖, and bx is
-// ‖Bx̂‖². Energy returns the smaller of the two bounds of docs/math.md §10, "K-fold cross-validation in one pass".
+// Energy returns a bound on ‖(AᵀA + γI)^{½}(x̂ − x*)‖, where A holds the rows that were not held out. x̂
+// are coefficients from the sketch B of these rows, and x* is the exact solution for them. xn is ‖x̂‖, and bx is
+// ‖Bx̂‖². Energy returns the smaller of the two bounds of docs/math.md §10, "K-fold cross-validation in one
+// pass".
 func (h *HeldOut) Energy(o OneShot, j int, x []float64, xn, bx float64) float64 {
 	rss := h.rest.RSS(j, x, xn, bx)
 	excess := o.excess(xn, rss, o.Objective(j))
@@ -160,10 +161,10 @@ func newHeldOutGain(held, rest *Known, gap *meanGap) heldOutGain {
 	return u
 }
 
-// Gain returns a bound on √‖AH⁻¹Aᵀ‖ at the penalty γ. The matrix A holds the held-out rows, centred by the means
-// of the other rows. H is CᵀC + γI, where the matrix C holds the other rows, centred by the same means. If the
-// computation of eigenvalues failed, ok is false. The proof is in docs/math.md §10, "K-fold cross-validation in one
-// pass".
+// Gain returns a bound on √‖AH⁻¹Aᵀ‖ at the penalty γ. The matrix A holds the held-out rows, centred by
+// the means of the other rows. H is CᵀC + γI, where the matrix C holds the other rows, centred by the same means.
+// If the computation of eigenvalues failed, ok is false. The proof is in docs/math.md §10, "K-fold cross-validation
+// in one pass".
 func (h *HeldOut) Gain(gamma float64) (gain float64, ok bool) {
 	u := &h.gain
 	a := h.rest.At(gamma)

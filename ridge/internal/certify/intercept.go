@@ -16,8 +16,8 @@ type Intercept struct {
 	Own float64
 }
 
-// intercept returns the intercept ȳ − xᵀx̄ of target j, with the means x̄ of the features and ȳ of the target. xn
-// is the norm of the coefficients x. xError bounds the distance of x from the exact solution.
+// intercept returns the intercept ȳ − xᵀx̄ of target j, with the means x̄ of the features and ȳ of the
+// target. xn is the norm of the coefficients x. xError bounds the distance of x from the exact solution.
 func (c *Columns) intercept(j int, x []float64, xn, xError float64) Intercept {
 	d := len(x)
 	if c.Means == nil {
@@ -52,9 +52,9 @@ type Landing struct {
 	Step, Low []float64
 }
 
-// interceptAfter returns the intercept for the new coefficients x − Step. Let ā be the means of the features. Shift
-// is the mean of Xx − y, for the rows X and targets y before centring. So the intercept is Stepᵀā − Shift. Let e be
-// the error of x − Step. xError bounds ‖e‖, and dotError bounds |ā|ᵀ|e|.
+// interceptAfter returns the intercept for the new coefficients x − Step. Let ā be the means of the features.
+// Shift is the mean of Xx − y, for the rows X and targets y before centring. So the intercept is Stepᵀā −
+// Shift. Let e be the error of x − Step. xError bounds ‖e‖, and dotError bounds |ā|ᵀ|e|.
 func (c *Columns) interceptAfter(l *Landing, xError, dotError float64) Intercept {
 	if c.Means == nil {
 		return Intercept{}

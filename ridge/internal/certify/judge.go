@@ -35,9 +35,9 @@ type Measured struct {
 	Landing
 }
 
-// Judge returns the Judge for the penalty γ > 0. It bounds the effect of an error δ of a gradient, if |δ_j| ≤ ‖a_j‖
-// for each column a_j of A. The methods of the Judge scale these bounds by the size of the actual round-off. With
-// H = AᵀA + γI,
+// Judge returns the Judge for the penalty γ > 0. It bounds the effect of an error δ of a gradient, if |δ_j| ≤
+// ‖a_j‖ for each column a_j of A. The methods of the Judge scale these bounds by the size of the actual
+// round-off. With H = AᵀA + γI,
 //
 //	‖H^{-½}δ‖ ≤ Σ‖a_j‖√(e_jᵀL⁻¹e_j),
 //	‖H⁻¹δ‖    ≤ (1 + ρ‖H⁻¹‖)·Σ‖a_j‖·‖Ĥ_R⁻¹e_j‖.
@@ -90,8 +90,8 @@ func (k *Known) Judge(gamma float64) *Judge {
 }
 
 // RoundOff returns bounds on the effect of the round-off δ in the computed gradient at coefficients x of target j.
-// With H = AᵀA + γI for the penalty γ, weights bounds ‖H⁻¹δ‖ and energy bounds ‖H^{-½}δ‖. r is the norm of
-// the computed residual Ax − b. docs/math.md §14 has the proof.
+// With H = AᵀA + γI for the penalty γ, weights bounds ‖H⁻¹δ‖ and energy bounds ‖H^{-½}δ‖. r is the
+// norm of the computed residual Ax − b. docs/math.md §14 has the proof.
 func (g *Judge) RoundOff(j int, x []float64, r float64) (weights, energy float64) {
 	return g.roundOff(g.rhs(j), x, r)
 }
@@ -117,9 +117,9 @@ func (g *Judge) roundOff(b rhs, x []float64, r float64) (weights, energy float64
 	return math.Min(weights, energy*math.Sqrt(most)), energy
 }
 
-// Error returns a bound on the distance ‖x − x*‖ of coefficients x from the exact solution x*. p is the projection
-// of the gradient at x onto the eigenvectors of the sketch. round bounds how much the round-off in the gradient
-// adds to this distance.
+// Error returns a bound on the distance ‖x − x*‖ of coefficients x from the exact solution x*. p is the
+// projection of the gradient at x onto the eigenvectors of the sketch. round bounds how much the round-off in the
+// gradient adds to this distance.
 func (g *Judge) Error(p *spectral.Projection, round float64) float64 {
 	if p.Norm == 0 {
 		return round

@@ -316,10 +316,10 @@ func (k *Known) Unproven() bool {
 	return math.IsInf(k.norm.displaced, 1)
 }
 
-// OutOfRange looks for a quantity that is outside 2⁻²⁴⁰ to 2²⁴⁰, and returns its name and value. The quantities
-// are ‖A‖² for the rows A, the sum of squares of each target, and the values of the penalty γ. Outside this range a
-// bound could overflow or underflow. A sum of squares that underflowed to 0 is out of range, too. A sum of squares
-// of zeros is allowed.
+// OutOfRange looks for a quantity that is outside 2⁻²⁴⁰ to 2²⁴⁰, and returns its name and value. The
+// quantities are ‖A‖² for the rows A, the sum of squares of each target, and the values of the penalty γ.
+// Outside this range a bound could overflow or underflow. A sum of squares that underflowed to 0 is out of range,
+// too. A sum of squares of zeros is allowed.
 func (k *Known) OutOfRange(gammas ...float64) (what string, value float64, found bool) {
 	const most = 0x1p240
 	outside := func(v, bound float64, some bool) bool {

@@ -17,8 +17,8 @@ type OneShot struct {
 	apart float64 // bounds ‖K − BᵀB − shift·I‖
 }
 
-// OneShot returns the error bounds for the coefficients (BᵀB + (γ+shift)I)⁻¹Aᵀb of each target b. B is the sketch
-// of the rows A, and γ the penalty.
+// OneShot returns the error bounds for the coefficients (BᵀB + (γ+shift)I)⁻¹Aᵀb of each target b. B is the
+// sketch of the rows A, and γ the penalty.
 func (k *Known) OneShot(gamma, shift float64) OneShot {
 	b := k.bound
 	return OneShot{
@@ -28,8 +28,8 @@ func (k *Known) OneShot(gamma, shift float64) OneShot {
 	}
 }
 
-// Contraction returns a factor q with ‖x̂ − x*‖ ≤ q‖x*‖. x* is the exact solution, and x̂ are the coefficients
-// from the sketch, without rounding.
+// Contraction returns a factor q with ‖x̂ − x*‖ ≤ q‖x*‖. x* is the exact solution, and x̂ are the
+// coefficients from the sketch, without rounding.
 func (o OneShot) Contraction() float64 {
 	return quotient(o.apart, o.Gamma+o.shift+o.eigen.Rest)
 }
@@ -85,8 +85,8 @@ func (o OneShot) errors(j int, xn float64) (abs, rel float64) {
 	return abs, rel
 }
 
-// gradient returns a bound on the norm of the gradient of the objective at x̂. The coefficients x̂ solve
-// (BᵀB + (γ + shift)I)x̂ = Aᵀb with the sketch B. So the gradient is (AᵀA − BᵀB − shift·I)x̂. xn is the norm
+// gradient returns a bound on the norm of the gradient of the objective at x̂. The coefficients x̂ solve (BᵀB +
+// (γ + shift)I)x̂ = Aᵀb with the sketch B. So the gradient is (AᵀA − BᵀB − shift·I)x̂. xn is the norm
 // of x̂.
 func (o OneShot) gradient(j int, xn float64) float64 {
 	return o.apart*xn +
@@ -101,15 +101,15 @@ func (o OneShot) ResidualShift(j int, xn float64) float64 {
 	return o.gradient(j, xn) * o.timesInverse()
 }
 
-// energy returns a bound on ‖(AᵀA + γI)^{½}(x̂ − x*)‖, for the coefficients x̂ from the sketch and the exact
-// solution x*. xn is the norm of x̂.
+// energy returns a bound on ‖(AᵀA + γI)^{½}(x̂ − x*)‖, for the coefficients x̂ from the sketch and the
+// exact solution x*. xn is the norm of x̂.
 func (o OneShot) energy(j int, xn float64) float64 {
 	return o.gradient(j, xn) * math.Sqrt(o.inverse()) * (1 + 16*eps)
 }
 
-// RSS returns a bracket of ‖Ax − b‖² = ‖b‖² − 2cᵀx + ‖Ax‖² for any coefficients x, where b is target j
-// and c = Aᵀb. xn is ‖x‖, and bx is ‖Bx‖² for the sketch B. Let η be the shrinkage of B, which bounds what B has
-// lost. The bracket uses ‖Bx‖² ≤ ‖Ax‖² ≤ ‖Bx‖² + η‖x‖².
+// RSS returns a bracket of ‖Ax − b‖² = ‖b‖² − 2cᵀx + ‖Ax‖² for any coefficients x, where b is
+// target j and c = Aᵀb. xn is ‖x‖, and bx is ‖Bx‖² for the sketch B. Let η be the shrinkage of B, which
+// bounds what B has lost. The bracket uses ‖Bx‖² ≤ ‖Ax‖² ≤ ‖Bx‖² + η‖x‖².
 func (k *Known) RSS(j int, x []float64, xn, bx float64) interval.Interval {
 	b := k.bound
 	tss := k.TSS[j]
@@ -150,8 +150,8 @@ func (k *Known) SketchNorms(q int, x []float64) []float64 {
 	return out
 }
 
-// Apply returns φᵢ(BᵀB)Aᵀb for each function φᵢ in phi and each target b. B is the sketch of the rows A. The result
-// has a column for each feature. For t targets, its row i·t + j belongs to φᵢ and target j.
+// Apply returns φᵢ(BᵀB)Aᵀb for each function φᵢ in phi and each target b. B is the sketch of the rows A.
+// The result has a column for each feature. For t targets, its row i·t + j belongs to φᵢ and target j.
 func (k *Known) Apply(phi ...func(s2 float64) float64) []float64 {
 	d := k.eigen.Dim
 	r := len(k.eigen.Values)
@@ -168,6 +168,15 @@ func (k *Known) Apply(phi ...func(s2 float64) float64) []float64 {
 			k.applyOff(j, f, x[row*d:])
 		}
 	}
+	k.addCombinations(q, h, x)
+	return x
+}
+
+// addCombinations adds h·V to x. The rows of V are the eigenvectors of BᵀB, where B is the sketch. h and x have q
+// rows.
+func (k *Known) addCombinations(q int, h, x []float64) {
+	d := k.eigen.Dim
+	r := len(k.eigen.Values)
 	k.Backend.Gemm(
 		false,
 		false,
@@ -177,7 +186,6 @@ func (k *Known) Apply(phi ...func(s2 float64) float64) []float64 {
 		1,
 		engine.View(q, d, x),
 	)
-	return x
 }
 
 // applyOff sets x to f(BᵀB)u, where B is the sketch and b is target j. The vector u is the part of Aᵀb that is
@@ -213,15 +221,7 @@ func (k *Known) ApplyEach(
 		}
 		k.applyOff(firstTarget+j, f, x[j*d:])
 	}
-	k.Backend.Gemm(
-		false,
-		false,
-		1,
-		engine.View(q, r, h),
-		engine.View(r, d, k.eigen.V),
-		1,
-		engine.View(q, d, x),
-	)
+	k.addCombinations(q, h, x)
 	// Rounding changes the part of x that is orthogonal to the rows of the sketch B. So Bx has to be computed again
 	// (docs/math.md §14, "Products with V").
 	if k.cOff != nil {
@@ -242,7 +242,7 @@ func (k *Known) LostCross(gamma float64) float64 {
 			most = math.Max(most, moved*(c.Norm+off)/a.quads(c, off).Lo)
 		}
 	}
-	// The factor 2 is needed, because the norm of the exact solution is not known. Only the lower bound cᵀH⁻¹c/‖c‖
-	// on it is known, for H = AᵀA + γI and c = Aᵀb.
+	// The factor 2 is needed, because the norm of the exact solution is not known. Only the lower bound
+	// cᵀH⁻¹c/‖c‖ on it is known, for H = AᵀA + γI and c = Aᵀb.
 	return 2 * most
 }

@@ -28,8 +28,8 @@ type Pencil struct {
 	Base  float64 // bounds ‖WᵀĤ(γ₀)W − I‖_F
 }
 
-// A pencil bounds the inverse for penalties γ from its own γ₀ up to pencilRange·γ₀, because its error grows with
-// γ/γ₀. Its error bound must also be at most mostError.
+// A pencil bounds the inverse for penalties γ from its own γ₀ up to pencilRange·γ₀, because its error grows
+// with γ/γ₀. Its error bound must also be at most mostError.
 const (
 	pencilRange = 3e7
 	mostError   = 0.25
@@ -75,10 +75,10 @@ func (p *Pencil) error(gamma float64) float64 {
 	return (p.Base+math.Sqrt(2*sum)+p.Round*round)*inflate + few*eps
 }
 
-// bounds returns the diagonal matrix D and two factors. In the notation of [Pencil], below·WD⁻¹Wᵀ and above·WD⁻¹Wᵀ
-// are a lower and an upper bound on Ĥ(γ)⁻¹. If the pencil is not accurate enough at γ, D is I, and the bounds
-// follow from Ĥ(γ₀)⁻¹: the matrix Ĥ(γ)⁻¹ lies between Ĥ(γ₀)⁻¹ and (γ₀/γ)·Ĥ(γ₀)⁻¹. The first of these is the upper
-// bound if γ ≥ γ₀, otherwise the lower bound.
+// bounds returns the diagonal matrix D and two factors. In the notation of [Pencil], below·WD⁻¹Wᵀ and
+// above·WD⁻¹Wᵀ are a lower and an upper bound on Ĥ(γ)⁻¹. If the pencil is not accurate enough at γ, D is
+// I, and the bounds follow from Ĥ(γ₀)⁻¹: the matrix Ĥ(γ)⁻¹ lies between Ĥ(γ₀)⁻¹ and
+// (γ₀/γ)·Ĥ(γ₀)⁻¹. The first of these is the upper bound if γ ≥ γ₀, otherwise the lower bound.
 func (p *Pencil) bounds(gamma float64) (below, above float64, diagonal []float64) {
 	at, quotient := gamma, 1.0
 	off, serves := p.errorIfServed(gamma)

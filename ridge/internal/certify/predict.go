@@ -144,8 +144,8 @@ func Alone(x []float64, radius, intercept, interceptError float64) Anchor {
 	}
 }
 
-// Forms holds bounds on √(aᵀDa) and √(aᵀH⁻¹a) in the formula of [Anchor] for a row a, divided by the field norm. It
-// also bounds the round-off of products with a.
+// Forms holds bounds on √(aᵀDa) and √(aᵀH⁻¹a) in the formula of [Anchor] for a row a, divided by the field
+// norm. It also bounds the round-off of products with a.
 type Forms struct {
 	norm         float64 // ‖a‖ or a bound on it, or the norm of the row before centring
 	gap, inverse float64 // bounds on √(aᵀDa)/norm and √(aᵀH⁻¹a)/norm

@@ -25,8 +25,8 @@ type Corrected struct {
 	Step    []float64 // R⁻¹R⁻ᵀg as computed, approximately X + Low − x*
 	Half    []float64 // R⁻ᵀg as computed; unused if the tridiagonal form T is used
 
-	// HalfLow and StepLow are R⁻ᵀ and R⁻¹R⁻ᵀ times the low part of g, which is the part that float64 cannot hold.
-	// Half and Step already include them. They may be nil, and they are unused with the tridiagonal form T.
+	// HalfLow and StepLow are R⁻ᵀ and R⁻¹R⁻ᵀ times the low part of g, which is the part that float64 cannot
+	// hold. Half and Step already include them. They may be nil, and they are unused with the tridiagonal form T.
 	HalfLow, StepLow []float64
 
 	// The following fields are only used with T.

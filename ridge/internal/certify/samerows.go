@@ -19,8 +19,8 @@ type Claim struct {
 	InterceptError float64 // bounds the error of the intercept, 0 if unknown
 }
 
-// squaresSlack bounds the difference between ‖b‖² in the fit and in the summary, if both are of the same rows. b is
-// target j.
+// squaresSlack bounds the difference between ‖b‖² in the fit and in the summary, if both are of the same rows. b
+// is target j.
 func (k *Known) squaresSlack(c *Claim, j int) float64 {
 	return 2*k.SquaresError(j) + c.TSSWidth
 }

@@ -9,9 +9,9 @@ import (
 // MostTrials is the largest number of vectors that a [Trial] may have of its own, beside the shared vectors.
 const MostTrials = 4
 
-// A TrialSpace describes m vectors v₁ … v_m that all trial spaces for a matrix A have in common. For a penalty γ,
-// let M(γ) be the matrix with the elements (Avᵢ)ᵀ(Avⱼ) + γ·vᵢᵀvⱼ. The vectors are chosen so that M(γ) is
-// nearly the diagonal matrix D = diag(Values) + γI.
+// A TrialSpace describes m vectors v₁ … v_m that all trial spaces for a matrix A have in common. For a penalty
+// γ, let M(γ) be the matrix with the elements (Avᵢ)ᵀ(Avⱼ) + γ·vᵢᵀvⱼ. The vectors are chosen so that
+// M(γ) is nearly the diagonal matrix D = diag(Values) + γI.
 type TrialSpace struct {
 	Values []float64 // m, nonnegative
 	Defect float64   // bounds ‖D^{-½}(M(γ) − D)D^{-½}‖ for every γ
@@ -19,9 +19,9 @@ type TrialSpace struct {
 	Size   float64   // bounds ‖A‖_F
 }
 
-// A Trial describes the trial space of one quadratic form fᵀ(AᵀA + γI)⁻¹f. The space is spanned by the m shared
-// vectors of the [TrialSpace] and k ≤ [MostTrials] vectors of its own. For a form fᵀ(AAᵀ + γI)⁻¹f, the matrix A
-// in all comments here stands for Aᵀ.
+// A Trial describes the trial space of one quadratic form fᵀ(AᵀA + γI)⁻¹f. The space is spanned by the m
+// shared vectors of the [TrialSpace] and k ≤ [MostTrials] vectors of its own. For a form fᵀ(AAᵀ + γI)⁻¹f,
+// the matrix A in all comments here stands for Aᵀ.
 type Trial struct {
 	Shared []float64 // products of f with the shared vectors, m
 	Own    []float64 // products of f with the own vectors, k
@@ -51,8 +51,8 @@ func (s *TrialSpace) NewTrialWork(gamma float64) *TrialWork {
 	return w
 }
 
-// Below returns a lower bound on scale²·fᵀM⁻¹f for the form that t describes, where M = AᵀA + γI. It returns 0 if
-// it finds no positive bound. Every vector z of the trial space satisfies
+// Below returns a lower bound on scale²·fᵀM⁻¹f for the form that t describes, where M = AᵀA + γI. It
+// returns 0 if it finds no positive bound. Every vector z of the trial space satisfies
 //
 //	fᵀM⁻¹f ≥ 2fᵀz − zᵀMz.
 //

@@ -28,8 +28,9 @@ type upperBound struct {
 	beyond  float64 // bounds max(0, γ·largest − 1), with its round-off
 }
 
-// upperBounds returns the known upper bounds on (AᵀA + γI)⁻¹. One of them is a multiple of I. The other one is the
-// bound by the sketch, if this bound is valid. The elementwise minimum of two upper bounds is not an upper bound.
+// upperBounds returns the known upper bounds on (AᵀA + γI)⁻¹. One of them is a multiple of I. The other one is
+// the bound by the sketch, if this bound is valid. The elementwise minimum of two upper bounds is not an upper
+// bound.
 func (a At) upperBounds() []upperBound {
 	plain := a.inverse()
 	out := []upperBound{{func(float64) float64 { return plain }, plain, few * eps}}
@@ -96,8 +97,8 @@ func (k *Known) Variances(gamma float64) (sampling, posterior []interval.Interva
 	return sampling, posterior
 }
 
-// variance returns a bracket of eᵀH⁻¹KH⁻¹e from the upper bound u, in the notation of [Known.Variances]. p is the
-// projection of the unit vector e onto the sketch, and lo must be at most eᵀLe.
+// variance returns a bracket of eᵀH⁻¹KH⁻¹e from the upper bound u, in the notation of [Known.Variances]. p is
+// the projection of the unit vector e onto the sketch, and lo must be at most eᵀLe.
 func (a At) variance(p *spectral.Projection, u upperBound, lo float64) interval.Interval {
 	round := 2 * a.factor.along * eps
 	root := a.eigen.Norm(p, func(s2 float64) float64 {

@@ -32,8 +32,8 @@ func Probe(d int) []float64 {
 }
 
 // ProductDiffers checks a product out = AᵀAx of a pass by the equation of [Witness]. If affine is true, out is
-// AᵀAx − Aᵀb for the target b with index j. differs is true if the pass must have read other rows than the summary.
-// If out is not finite, differs is false, because the iteration has diverged.
+// AᵀAx − Aᵀb for the target b with index j. differs is true if the pass must have read other rows than the
+// summary. If out is not finite, differs is false, because the iteration has diverged.
 func (k *Known) ProductDiffers(
 	j int,
 	affine bool,

@@ -72,8 +72,8 @@ func (r *TridiagonalForm) defect(k engine.Matrix, p []float64) defect {
 		return defect{math.Inf(1), math.Inf(1)}
 	}
 	// Let P = Qᵀ, and let |P| hold the magnitudes of the elements of P. The round-off of Pᵀ(TP) is proportional to
-	// ‖|P|ᵀ|TP|‖_F ≤ ‖P‖_F‖TP‖_F. The round-off of TP is proportional to ‖|T||P|‖_F. Each row of T has at
-	// most three nonzero elements, and the rows of P have the norm 1. Hence this norm is at most √3·‖T‖_F.
+	// ‖|P|ᵀ|TP|‖_F ≤ ‖P‖_F‖TP‖_F. The round-off of TP is proportional to ‖|T||P|‖_F. Each row of T
+	// has at most three nonzero elements, and the rows of P have the norm 1. Hence this norm is at most √3·‖T‖_F.
 	n := float64(d)
 	size := math.Hypot(vec.Norm(r.T.Diagonal), math.Sqrt2*vec.Norm(r.T.Beside))
 	products := (be.Accuracy().Sum(nb) + engine.Roundings + 3) * math.Sqrt(n) * size

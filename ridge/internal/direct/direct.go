@@ -202,8 +202,8 @@ func (s *Stream) Close(
 // Evidence returns the data about the rows that certificates need.
 func (s *System) Evidence() *certify.Streamed { return &s.evidence }
 
-// Gram returns k = AᵀA as the lower triangle of a d×d matrix, and c = AᵀY as a t×d matrix with one target per row.
-// An element of k or c is the product of two columns u and v of [A Y]. Its error is at most
+// Gram returns k = AᵀA as the lower triangle of a d×d matrix, and c = AᵀY as a t×d matrix with one target per
+// row. An element of k or c is the product of two columns u and v of [A Y]. Its error is at most
 // rounding·roundoff.Unit·‖u‖‖v‖.
 func (s *System) Gram() (k engine.Matrix, c []float64, rounding float64) {
 	d := s.evidence.Dim

@@ -117,8 +117,8 @@ func (s *System) MinimumNorm() (*certify.Factored, []Dependence) {
 // every other column k, combinations[k] holds the factors with which the kept columns give column k.
 //
 // Let C have these factors as its columns. The solutions are all x with W·x = w, where W = [I C] after a reordering
-// of the columns. The shortest one is x = Wᵀ(WWᵀ)⁻¹w. It is computed from an orthonormal basis of the rows of W. So
-// no subtraction loses digits, whatever the units of the columns are.
+// of the columns. The shortest one is x = Wᵀ(WWᵀ)⁻¹w. It is computed from an orthonormal basis of the rows of
+// W. So no subtraction loses digits, whatever the units of the columns are.
 func shortest(
 	d int,
 	kept []int,
@@ -143,8 +143,8 @@ func shortest(
 	}
 }
 
-// A basis is a list of orthonormal vectors q₁, q₂, …. They are computed from linearly independent vectors v₁, v₂,
-// …, which satisfy vⱼ = t₁ⱼq₁ + … + tⱼⱼqⱼ.
+// A basis is a list of orthonormal vectors q₁, q₂, …. They are computed from linearly independent vectors v₁,
+// v₂, …, which satisfy vⱼ = t₁ⱼq₁ + … + tⱼⱼqⱼ.
 type basis struct {
 	d int
 	q []float64   // the vectors, one after the other
@@ -192,8 +192,8 @@ func (b *basis) solve(h []float64) []float64 {
 	return w
 }
 
-// solveTransposed returns y such that x = Σ yᵢqᵢ satisfies vⱼᵀx = wⱼ for all j. vⱼ and qᵢ are the vectors in
-// the comment of [basis].
+// solveTransposed returns y such that x = Σ yᵢqᵢ satisfies vⱼᵀx = wⱼ for all j. vⱼ and qᵢ are the
+// vectors in the comment of [basis].
 func (b *basis) solveTransposed(w []float64) []float64 {
 	y := slices.Clone(w)
 	for j := range y {

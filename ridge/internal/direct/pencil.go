@@ -9,8 +9,8 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
 
-// Equilibration returns a power of two for each feature. It is the smallest one above √(‖a‖² + gamma), where a is
-// the feature's column of A.
+// Equilibration returns a power of two for each feature. It is the smallest one above √(‖a‖² + gamma), where a
+// is the feature's column of A.
 func (s *System) Equilibration(gamma float64) []float64 {
 	out := make([]float64, s.evidence.Dim)
 	for j := range out {
@@ -24,9 +24,9 @@ func (s *System) Equilibration(gamma float64) []float64 {
 // diagonal of the pencil's matrix S. s must support Gram. If AᵀA + gamma·I is singular up to round-off, the result
 // is nil.
 //
-// Let Â = AS⁻¹, and factor ÂᵀÂ + gamma·S⁻² = LLᵀ with a triangular matrix L. Let Q have the eigenvectors of
-// L⁻¹S⁻²L⁻ᵀ as its columns. Then the basis of the pencil is L⁻ᵀQ. The errors of all steps are measured at the
-// end. docs/math.md, Theorem 10.7, has the proof.
+// Let Â = AS⁻¹, and factor ÂᵀÂ + gamma·S⁻² = LLᵀ with a triangular matrix L. Let Q have the
+// eigenvectors of L⁻¹S⁻²L⁻ᵀ as its columns. Then the basis of the pencil is L⁻ᵀQ. The errors of all
+// steps are measured at the end. docs/math.md, Theorem 10.7, has the proof.
 func (s *System) Pencil(gamma float64, scale []float64) *certify.Pencil {
 	d := s.evidence.Dim
 	if f, ok := s.f.(*tsqr); ok {
@@ -62,8 +62,8 @@ func (s *System) Pencil(gamma float64, scale []float64) *certify.Pencil {
 }
 
 // pencil returns the pencil for a factor L, in the notation of [System.Pencil]. It overwrites factor, which holds
-// L. measure gets the transpose of the basis W and returns two bounds. off bounds ‖WᵀĤW − I‖_F, where Ĥ belongs to
-// rows Ã near the rows A. moved bounds ‖(Ã − A)S⁻¹W‖_F. measure may overwrite work and rest.
+// L. measure gets the transpose of the basis W and returns two bounds. off bounds ‖WᵀĤW − I‖_F, where Ĥ
+// belongs to rows Ã near the rows A. moved bounds ‖(Ã − A)S⁻¹W‖_F. measure may overwrite work and rest.
 func (s *System) pencil(
 	gamma float64,
 	scale []float64,
@@ -146,8 +146,8 @@ func identityError(x engine.Matrix) (norm float64) {
 }
 
 // measureGram is the argument measure of [System.pencil] if k was computed from the Gram matrix AᵀA. The matrix k
-// is S⁻¹AᵀAS⁻¹ + γ₀S⁻², for the penalty γ₀ and the diagonal S of scale. rounding is the bound on the round-off that
-// [System.Gram] returned.
+// is S⁻¹AᵀAS⁻¹ + γ₀S⁻², for the penalty γ₀ and the diagonal S of scale. rounding is the bound on the
+// round-off that [System.Gram] returned.
 func (s *System) measureGram(
 	scale []float64,
 	k engine.Matrix,

@@ -207,9 +207,9 @@ func (e *tsqr) solve(gamma float64) (*certify.Factored, int) {
 	return s, -1
 }
 
-// residual overwrites v with R·[−x; e] and returns v, which has the norm ‖Ax − b‖. v must have d+t elements, for
-// d features and t targets. R is the factor of [A Y], and x has the coefficients of the target b with index j. e
-// is the unit vector of this target.
+// residual overwrites v with R·[−x; e] and returns v, which has the norm ‖Ax − b‖. v must have d+t elements,
+// for d features and t targets. R is the factor of [A Y], and x has the coefficients of the target b with index j.
+// e is the unit vector of this target.
 func (e *tsqr) residual(v, x []float64, j int) []float64 {
 	d := e.d
 	q := e.d + e.t

@@ -13,13 +13,13 @@ import (
 // 1952).
 //
 // The columns are divided as A = [H L]. H is a dense matrix of the columns with many entries, and L holds the other
-// columns as sparse rows. The preconditioner is D + HHᵀ, where D is the diagonal of LLᵀ + γI. For a residual r, the
-// preconditioned residual is
+// columns as sparse rows. The preconditioner is D + HHᵀ, where D is the diagonal of LLᵀ + γI. For a residual r,
+// the preconditioned residual is
 //
 //	z = D⁻¹(r − Ht),   t = C⁻¹HᵀD⁻¹r = Hᵀz,   C = I + HᵀD⁻¹H.
 //
-// When the search direction p becomes z + βp, the product HHᵀp becomes Ht + βHHᵀp. Therefore a step needs only two
-// products with H.
+// When the search direction p becomes z + βp, the product HHᵀp becomes Ht + βHHᵀp. Therefore a step needs only
+// two products with H.
 type CG struct {
 	rows  *Rows
 	light light

@@ -8,8 +8,8 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
 
-// Cholesky factors AAᵀ + γI = LLᵀ in the slice work, of length n² for n rows. The field R of the result is Lᵀ. If
-// the matrix is not positive definite up to round-off, the result is nil.
+// Cholesky factors AAᵀ + γI = LLᵀ in the slice work, of length n² for n rows. The field R of the result is
+// Lᵀ. If the matrix is not positive definite up to round-off, the result is nil.
 func (g *Gram) Cholesky(be engine.Backend, gamma float64, work []float64) *certify.Factored {
 	n := g.N
 	for i := range n {

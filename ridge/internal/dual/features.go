@@ -231,8 +231,8 @@ func (f *Features) measuring(points []Point) *measuring {
 		points: points,
 		x:      newMatrix(q, f.n),
 		off:    make([]float64, len(points)),
-		g:      newTwofold(q, f.n),
-		r:      newTwofold(engine.MaxGradientRows, q),
+		g:      engine.NewTwofold(q, f.n),
+		r:      engine.NewTwofold(engine.MaxGradientRows, q),
 	}
 	for k := range points {
 		p := &points[k]

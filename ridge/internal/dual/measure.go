@@ -220,8 +220,8 @@ func (r *Rows) combine(be engine.Backend, points []Point) []twofold.Number {
 
 	q := len(theta)
 	b := make([]float64, engine.MaxGradientRows*q)
-	g := newTwofold(q, r.d)
-	res := newTwofold(engine.MaxGradientRows, q)
+	g := engine.NewTwofold(q, r.d)
+	res := engine.NewTwofold(engine.MaxGradientRows, q)
 	exact := true
 	r.blocks(func(p *part, lo, hi int) {
 		for i := lo; i < hi; i++ {
@@ -273,7 +273,7 @@ func (r *Rows) residuals(be engine.Backend, points []Point, found []*Found) {
 		copy(x[2*k*r.d:], f.X)
 		copy(x[(2*k+1)*r.d:], f.Low)
 	}
-	res := newTwofold(engine.MaxGradientRows, 2*q)
+	res := engine.NewTwofold(engine.MaxGradientRows, 2*q)
 	r.blocks(func(p *part, lo, hi int) {
 		for i := lo; i < hi; i++ {
 			for k := range points {
@@ -337,17 +337,6 @@ func (r *Rows) gradient(
 	}
 	dense := engine.View(hi-lo, r.d, p.x[lo*r.d:hi*r.d])
 	be.GradientTwofold(dense, x, b, nil, w, g, res)
-}
-
-func newTwofold(rows, cols int) engine.Twofold {
-	zeros := func() engine.Matrix {
-		return engine.View(rows, cols, make([]float64, rows*cols))
-	}
-	return engine.Twofold{
-		Hi:  zeros(),
-		Lo:  zeros(),
-		Err: zeros(),
-	}
 }
 
 func number(m engine.Twofold, i, j int) twofold.Number {

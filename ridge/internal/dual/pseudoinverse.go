@@ -8,9 +8,9 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
 
-// A PseudoInverse is the pseudoinverse of a matrix G = AAᵀ, up to round-off. It is VᵀΛ⁻¹V, where the rows of V are
-// the eigenvectors of G whose eigenvalues exceed the bound on the errors of G. The diagonal matrix Λ holds these
-// eigenvalues, and Rank is their number.
+// A PseudoInverse is the pseudoinverse of a matrix G = AAᵀ, up to round-off. It is VᵀΛ⁻¹V, where the rows of
+// V are the eigenvectors of G whose eigenvalues exceed the bound on the errors of G. The diagonal matrix Λ holds
+// these eigenvalues, and Rank is their number.
 //
 // Source: G. Golub and C. Van Loan, Matrix Computations, 4th ed. (2013), section 5.5.
 type PseudoInverse struct {

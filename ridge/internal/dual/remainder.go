@@ -72,10 +72,10 @@ func (g *Gram) Unformed(known *certify.Dual, t *direct.TridiagonalForm, systems 
 	}
 }
 
-// Remainders returns a bound on ‖b − (AAᵀ + γI)α‖ for each penalty γ in gammas, computed with the matrix g. α
-// and b are the rows of alpha and targets that belong to γ. The rows of targets are results of [Samples.Centred].
-// With an intercept, A has the additional column that [Gram] describes. docs/math.md, Proposition 8.8, has the
-// bound.
+// Remainders returns a bound on ‖b − (AAᵀ + γI)α‖ for each penalty γ in gammas, computed with the matrix
+// g. α and b are the rows of alpha and targets that belong to γ. The rows of targets are results of
+// [Samples.Centred]. With an intercept, A has the additional column that [Gram] describes. docs/math.md,
+// Proposition 8.8, has the bound.
 func (g *Gram) Remainders(be engine.Backend, gammas, alpha, targets []float64) []float64 {
 	n := g.N
 	rest := slices.Clone(targets)

@@ -188,8 +188,8 @@ func KeptBytes(n, d int, entries float64, sparse bool) float64 {
 	return each * float64(n) * (1 + 1.0/spareShare)
 }
 
-// Reach returns a bound on √Σwᵢxᵢ² for each feature, where x holds its values before centring and w the weights of
-// the rows.
+// Reach returns a bound on √Σwᵢxᵢ² for each feature, where x holds its values before centring and w the
+// weights of the rows.
 func (r *Rows) Reach() []float64 {
 	out := make([]float64, r.d)
 	for _, p := range r.parts {

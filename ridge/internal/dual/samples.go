@@ -127,8 +127,8 @@ func (s *Samples) Size() float64 {
 	return math.Sqrt(s.squares) * roundoff.Inflate
 }
 
-// Squares returns the squared norm of a target y. With weights w it is Σwy², and with an intercept Σw(y − ȳ)² for
-// the weighted mean ȳ. Squares first subtracts from all values the value of the sample with the largest weight.
+// Squares returns the squared norm of a target y. With weights w it is Σwy², and with an intercept Σw(y − ȳ)²
+// for the weighted mean ȳ. Squares first subtracts from all values the value of the sample with the largest weight.
 // Therefore a large ȳ causes no cancellation.
 func (s *Samples) Squares(target int) twofold.Number {
 	var sum, squares, first twofold.Number

@@ -78,8 +78,8 @@ func columnsOf(d int, forEach func(visit func(i int, idx []int32, val []float64)
 const heavyShare = 1.0 / 6
 
 // light overwrites out.G with the part of AAᵀ that comes from the columns with few entries. It returns the list of
-// the columns with many entries, see heavyShare. With an intercept, it centres the part G, which becomes
-// (I − qqᵀ)G(I − qqᵀ) with qᵢ = √(wᵢ/Σw) for the weights w. This causes no cancellation, because a column
+// the columns with many entries, see heavyShare. With an intercept, it centres the part G, which becomes (I −
+// qqᵀ)G(I − qqᵀ) with qᵢ = √(wᵢ/Σw) for the weights w. This causes no cancellation, because a column
 // that is zero in most rows has a mean much smaller than its spread.
 func (r *Rows) light(out *Gram) (heavy []int) {
 	c := r.index()

@@ -131,20 +131,9 @@ func newMeasuring(o *Operator, qs []Query, v []float64) *measuring {
 			}
 		}
 	}
-	m.g = newTwofold(q, o.d)
-	m.r = newTwofold(engine.MaxGradientRows, q)
+	m.g = engine.NewTwofold(q, o.d)
+	m.r = engine.NewTwofold(engine.MaxGradientRows, q)
 	return m
-}
-
-func newTwofold(rows, cols int) engine.Twofold {
-	zeros := func() engine.Matrix {
-		return engine.View(rows, cols, make([]float64, rows*cols))
-	}
-	return engine.Twofold{
-		Hi:  zeros(),
-		Lo:  zeros(),
-		Err: zeros(),
-	}
 }
 
 // add adds the contribution of the rows of b to all sums. b has at most engine.MaxGradientRows rows.

@@ -105,9 +105,9 @@ func New(r Rows, be engine.Backend, journal Journal, reducer Reducer) (*Operator
 func (o *Operator) Sparse() bool { return o.sums.sparse }
 
 // Apply makes one pass. For query i, let u be row i of v, a matrix with d columns. Apply writes AᵀAu to row i of
-// out, and ‖Au‖² to rss[i]. If the query is affine, with target b, Apply writes Aᵀ(Au − b) and ‖Au − b‖².
-// If the query has Precise set, found[i] is its Measurement. If progress is not nil, Apply calls it after every
-// block with the number of rows read so far.
+// out, and ‖Au‖² to rss[i]. If the query is affine, with target b, Apply writes Aᵀ(Au − b) and ‖Au −
+// b‖². If the query has Precise set, found[i] is its Measurement. If progress is not nil, Apply calls it after
+// every block with the number of rows read so far.
 func (o *Operator) Apply(
 	ctx context.Context,
 	qs []Query,

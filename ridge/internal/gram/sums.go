@@ -84,8 +84,8 @@ func (s *sums) weigh(b dataset.Block) {
 	}
 }
 
-// put appends the sums to dst. With the residuals r of a vector, these are Aᵀr for all vectors, then ‖r‖² for all,
-// then 1ᵀr for all. Three numbers follow: the number of rows, their weight, and 1 if some rows were sparse,
+// put appends the sums to dst. With the residuals r of a vector, these are Aᵀr for all vectors, then ‖r‖² for
+// all, then 1ᵀr for all. Three numbers follow: the number of rows, their weight, and 1 if some rows were sparse,
 // otherwise 0.
 func (s *sums) put(dst []float64) []float64 {
 	dst = slices.Grow(dst, len(s.products)+2*len(s.rss)+3+questionWords)

@@ -23,8 +23,8 @@ func (m *galerkin) rebase(s *System) {
 	b.moved = true
 }
 
-// advance sets the iterate of the system s to b.x − v. It sets the gradient to b.g − (AᵀA + γI)v, for the penalty
-// γ of the system. kv is the product AᵀAv.
+// advance sets the iterate of the system s to b.x − v. It sets the gradient to b.g − (AᵀA + γI)v, for the
+// penalty γ of the system. kv is the product AᵀAv.
 func (b *base) advance(s *System, v, kv []float64) {
 	gamma := s.Gamma()
 	for i, w := range v {
@@ -33,9 +33,9 @@ func (b *base) advance(s *System, v, kv []float64) {
 	}
 }
 
-// carriedResidual returns the norm ‖Ax − b‖ of the residual at the iterate x of the system s, without a pass. It
-// computes the norm from the updated gradient g as √(‖b‖² − cᵀx + xᵀ(g − γx)). Here c is Aᵀb, γ is the
-// penalty, and tss is ‖b‖². If s has an [origin], carriedResidual returns the last measured norm.
+// carriedResidual returns the norm ‖Ax − b‖ of the residual at the iterate x of the system s, without a pass.
+// It computes the norm from the updated gradient g as √(‖b‖² − cᵀx + xᵀ(g − γx)). Here c is Aᵀb, γ
+// is the penalty, and tss is ‖b‖². If s has an [origin], carriedResidual returns the last measured norm.
 func carriedResidual(s *System, tss float64, c []float64) float64 {
 	if s.origin != nil {
 		return s.Residual

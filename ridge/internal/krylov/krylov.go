@@ -15,15 +15,15 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/rows"
 )
 
-// A Problem is a set of linear systems (AᵀA + γI)x = Aᵀb. Each element of Pairs gives the penalty γ and the target
-// b of one system.
+// A Problem is a set of linear systems (AᵀA + γI)x = Aᵀb. Each element of Pairs gives the penalty γ and the
+// target b of one system.
 type Problem struct {
 	Known    *certify.Known // bounds from a summary of the rows
 	Operator *gram.Operator // multiplies vectors by K = AᵀA in a pass over the rows
 	Hessian  Hessian
 	Pairs    []Pair // one for each system
-	// Start holds initial coefficients for each target (t×d), for every penalty. If it is nil, Hessian⁻¹Aᵀb is used for
-	// the target b.
+	// Start holds initial coefficients for each target (t×d), for every penalty. If it is nil, Hessian⁻¹Aᵀb is
+	// used for the target b.
 	Start []float64
 	// Deflate means that Hessian is a function of BᵀB, where B is the sketch. Then every vector orthogonal to the right
 	// singular vectors of B is an eigenvector of Hessian, with the same eigenvalue.

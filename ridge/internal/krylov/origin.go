@@ -11,9 +11,9 @@ import (
 )
 
 // An origin is a point o at which the gradient of a system was computed with twice the digits. The iterate of the
-// system is then o + X. A pass multiplies X by AᵀA + γI in plain arithmetic, with a round-off proportional to ‖X‖.
-// For small X, the gradient at the iterate is therefore as precise as the gradient at o. The iterate is not rounded
-// to float64, and such a rounding cannot limit the iteration.
+// system is then o + X. A pass multiplies X by AᵀA + γI in plain arithmetic, with a round-off proportional to
+// ‖X‖. For small X, the gradient at the iterate is therefore as precise as the gradient at o. The iterate is not
+// rounded to float64, and such a rounding cannot limit the iteration.
 type origin struct {
 	x, g  []float64     // the point o, and the gradient at o
 	exact certify.Exact // the bounds at o

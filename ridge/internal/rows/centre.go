@@ -9,12 +9,12 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
 
-// maxSpread is the largest accepted value of Σw‖origin‖², for the weights w of the rows and the origin of [Stage].
-// Up to this limit, Σw‖row − origin‖² does not overflow.
+// maxSpread is the largest accepted value of Σw‖origin‖², for the weights w of the rows and the origin of
+// [Stage]. Up to this limit, Σw‖row − origin‖² does not overflow.
 const maxSpread = 0x1p1020
 
-// Overflows reports whether Σw‖row − origin‖² could overflow if the rows of b were added. w is the weight of a row,
-// and [Stage] describes the origin.
+// Overflows reports whether Σw‖row − origin‖² could overflow if the rows of b were added. w is the weight of
+// a row, and [Stage] describes the origin.
 func (s *Stage) Overflows(b dataset.Block) bool {
 	if !s.intercept {
 		return false

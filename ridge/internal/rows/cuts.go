@@ -114,8 +114,8 @@ func (s *Stage) checkCut(
 	return raw, nil
 }
 
-// add adds rows lo to hi−1 of the matrix x, with the weights w, to the sums. With z = row − origin, it adds Σw·z to
-// part, and Σw·z² to c.spread.
+// add adds rows lo to hi−1 of the matrix x, with the weights w, to the sums. With z = row − origin, it adds
+// Σw·z to part, and Σw·z² to c.spread.
 func (c *cutSums) add(
 	w, x []float64,
 	lo, hi int,

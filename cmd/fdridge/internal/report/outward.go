@@ -132,8 +132,8 @@ const (
 )
 
 // bracket formats an interval with four digits, rounded outward. It uses five or six digits if rounding to fewer
-// would more than double the width. If both rounded ends are equal, it writes a single number. An end beyond ±10³⁰⁰
-// is printed as infinite, because only an overflow can cause such an end.
+// would more than double the width. If both rounded ends are equal, it writes a single number. An end beyond
+// ±10³⁰⁰ is printed as infinite, because only an overflow can cause such an end.
 func bracket(v ridge.Interval) string {
 	const huge = 1e300
 	if v.Hi > huge {

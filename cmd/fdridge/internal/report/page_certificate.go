@@ -169,9 +169,9 @@ func (f *Fit) certificate(rec *fitRecord) certificateSection {
 	return c
 }
 
-// describeShare returns a sentence with the percentage eta/‖A‖². Here ‖A‖² is the sum of squares of the rows A,
-// and eta bounds how much of it the sketch misses in any one direction. describeShare returns "" if all rows are
-// zero.
+// describeShare returns a sentence with the percentage eta/‖A‖². Here ‖A‖² is the sum of squares of the
+// rows A, and eta bounds how much of it the sketch misses in any one direction. describeShare returns "" if all
+// rows are zero.
 func (f *Fit) describeShare(eta float64) string {
 	s, err := f.Found.Summary.Spectrum()
 	if err != nil || s.Bound.Frobenius2 == 0 { // an error here would already have ended the fit

@@ -48,8 +48,8 @@ func (k *Kernel) Cos(n int, scale float64, x, y *float64) (finite bool) {
 	return finite
 }
 
-// halfPi1, halfPi2 and halfPi3 add up to π/2 with an error of at most 2⁻¹⁴¹. halfPi1 has 53 bits. halfPi2 has only
-// 33 bits, so that its product with an integer below 2²⁰ is exact.
+// halfPi1, halfPi2 and halfPi3 add up to π/2 with an error of at most 2⁻¹⁴¹. halfPi1 has 53 bits. halfPi2 has
+// only 33 bits, so that its product with an integer below 2²⁰ is exact.
 const (
 	halfPi1 = 0x1.921fb54442d18p+0
 	halfPi2 = 0x1.1a626331p-54
@@ -63,9 +63,10 @@ const (
 	toInteger = 0x1.8p52
 )
 
-// sinCoefficients are the coefficients of r³, r⁵, … in a polynomial r + … close to sin r. cosCoefficients are the
-// coefficients of r⁴, r⁶, … in a polynomial 1 − r²/2 + … close to cos r. They were computed by the Remez algorithm.
-// For |r| <= π/4 the relative error is at most 2⁻⁵⁶ for sin r and at most 2⁻⁵⁹ for cos r.
+// sinCoefficients are the coefficients of r³, r⁵, … in a polynomial r + … close to sin r. cosCoefficients are
+// the coefficients of r⁴, r⁶, … in a polynomial 1 − r²/2 + … close to cos r. They were computed by the
+// Remez algorithm. For |r| <= π/4 the relative error is at most 2⁻⁵⁶ for sin r and at most 2⁻⁵⁹ for cos
+// r.
 var (
 	sinCoefficients = [6]float64{-0x1.5555555555548p-3, 0x1.111111110f7dp-7, -0x1.a01a019bfde86p-13,
 		0x1.71de3567cde2p-19, -0x1.ae5e5a8d5ea4cp-26, 0x1.5d8fd078426b1p-33}
@@ -101,9 +102,9 @@ func cosine(x float64) float64 {
 //	sin(r + l) = r + (r³·S(r²) + l·(1 − r²/2))
 //	cos(r + l) = w + (r⁴·C(r²) + e − r·l),  w + e = 1 − r²/2,
 //
-// where w is 1 − r²/2 rounded to float64. The neglected terms are less than 2⁻⁵⁶ of the result. The term added to r
-// or w is less than a tenth of the sum. Therefore its few roundings of half an ulp change the result by at most
-// about 0.3 ulp.
+// where w is 1 − r²/2 rounded to float64. The neglected terms are less than 2⁻⁵⁶ of the result. The term
+// added to r or w is less than a tenth of the sum. Therefore its few roundings of half an ulp change the result by
+// at most about 0.3 ulp.
 func quadrant(r, l float64, q uint64) float64 {
 	z := float64(r * r)
 	h := float64(r * 0.5)

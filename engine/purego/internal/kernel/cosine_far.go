@@ -17,11 +17,12 @@ var twoOverPiBits = [...]uint64{0,
 // the rest is at most π/4 (M. Payne, R. Hanek, "Radian reduction for trigonometric functions", ACM SIGNUM
 // Newsletter 18, 1983).
 //
-// Let x = m·2ᵉ, where m is an integer of 53 bits. In the product x·2/π, the bits of 2/π with weights of at least
-// 4·2⁻ᵉ contribute multiples of four. These are whole turns and are skipped. farCosine multiplies m by the next 256
-// bits, modulo 2²⁵⁶. The first two bits of this product are the quadrant. The following bits are the position in
-// the quadrant, with an error of 2⁻²⁰⁰. For a float64 the distance to the nearest quadrant boundary exceeds 2⁻⁶⁴.
-// So more than 106 bits of this distance are correct, which is the precision of two float64 numbers.
+// Let x = m·2ᵉ, where m is an integer of 53 bits. In the product x·2/π, the bits of 2/π with weights of at
+// least 4·2⁻ᵉ contribute multiples of four. These are whole turns and are skipped. farCosine multiplies m by the
+// next 256 bits, modulo 2²⁵⁶. The first two bits of this product are the quadrant. The following bits are the
+// position in the quadrant, with an error of 2⁻²⁰⁰. For a float64 the distance to the nearest quadrant
+// boundary exceeds 2⁻⁶⁴. So more than 106 bits of this distance are correct, which is the precision of two
+// float64 numbers.
 func farCosine(x float64) float64 {
 	if math.IsNaN(x) || math.IsInf(x, 0) {
 		return math.NaN()

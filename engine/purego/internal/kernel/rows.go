@@ -11,8 +11,8 @@ type Rows struct {
 	Spread4 func(n int, x *float64, ldx int, origin, sum, squares *float64)
 
 	// Norms4 computes the sums of squares Σ x_ij² of four rows of X, each of n elements. Each sum is computed as
-	// (p₀ + p₂) + (p₁ + p₃). The partial sum p_q adds the squares of elements q, q+4, … of the row. If n is not a
-	// multiple of four, the squares of the last n mod 4 elements are added to p₀.
+	// (p₀ + p₂) + (p₁ + p₃). The partial sum p_q adds the squares of elements q, q+4, … of the row. If n is
+	// not a multiple of four, the squares of the last n mod 4 elements are added to p₀.
 	Norms4 func(n int, x *float64, ldx int) (s0, s1, s2, s3 float64)
 
 	// Squares4 computes the sums of squares Σ x_ij² of four rows of X, each of n elements. Each sum is computed as
