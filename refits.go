@@ -11,9 +11,9 @@ import (
 	"github.com/fdridge/fdridge/ridge/reason"
 )
 
-// refitFolds makes a cross-validation with a fit of its own for each fold. Columns without penalty need it: the rows
-// outside of a fold have a projection of their own, so that sketches of projected folds cannot be merged. path has the
-// solutions for all rows at gammas.
+// refitFolds makes a cross-validation with a fit of its own for each fold. Columns without penalty need it: the
+// rows outside of a fold have a projection of their own, so that sketches of projected folds cannot be merged. The
+// argument path has the solutions for all rows at gammas.
 func (s *sketchSearch) refitFolds(
 	ctx context.Context, gammas []float64, path []*ridge.Solution,
 ) ([]choose.Evidence, error) {

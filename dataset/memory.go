@@ -194,7 +194,7 @@ func (m *memory) BlocksFrom(ctx context.Context, firstRow int64) iter.Seq2[Block
 }
 
 // InMemory returns all rows of a source from [FromDense], [FromMatrix], [FromTable] or [FromCSR] as one block,
-// which must not be changed. ok is false for a source of any other kind.
+// which must not be changed. The result ok is false for a source of any other kind.
 func InMemory(src Source) (all Block, ok bool) {
 	if m, ok := src.(*memory); ok {
 		return m.whole, true

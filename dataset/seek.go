@@ -52,8 +52,8 @@ type Skipper interface {
 	Skip(rows int64) (bool, error)
 }
 
-// skip skips the blocks before the block that contains row firstRow, if r can skip rows. rows is the number of rows
-// of a block. skip returns the number of rows that it has skipped.
+// skip skips the blocks before the block that contains row firstRow, if r can skip rows. The argument rows is the
+// number of rows of a block. skip returns the number of rows that it has skipped.
 func skip(r Reader, firstRow int64, rows int) (int64, error) {
 	s, ok := r.(Skipper)
 	start := firstRow - firstRow%int64(rows)

@@ -29,10 +29,10 @@ func Standardize(ctx context.Context, src Source) (Source, *Scaling, error) {
 	})
 }
 
-// StandardizeShare is [Standardize] for rows that are divided into shares. src is one share. Every share must call
-// StandardizeShare, and all get the same scaling. allreduce must replace x by its sum over all shares, with the
-// same bits on each share, as Allreduce of a dist.Transport does. It is called five times. The lengths of x are
-// then 1, share.Size, d, d and d, where d is the number of features.
+// StandardizeShare is [Standardize] for rows that are divided into shares. The argument src is one share. Every
+// share must call StandardizeShare, and all get the same scaling. The argument allreduce must replace x by its sum
+// over all shares, with the same bits on each share, as Allreduce of a dist.Transport does. It is called five
+// times. The lengths of x are then 1, share.Size, d, d and d, where d is the number of features.
 func StandardizeShare(
 	ctx context.Context,
 	src Source,

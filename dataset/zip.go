@@ -8,9 +8,9 @@ import (
 	"github.com/fdridge/fdridge/engine"
 )
 
-// Zip returns a source with the features of x, and with the features of y as its targets. y must be dense and have
-// as many rows as x, otherwise the error is [ErrShape]. If a number of rows is unknown, this error comes at the end
-// of each pass.
+// Zip returns a source with the features of x, and with the features of y as its targets. The argument y must be
+// dense and have as many rows as x, otherwise the error is [ErrShape]. If a number of rows is unknown, this error
+// comes at the end of each pass.
 func Zip(x, y Source) (Source, error) { return ZipNamed(x, y, "", "") }
 
 // ZipNamed is [Zip] for sources with names, such as the names of their files. If the sources have different numbers

@@ -8,8 +8,8 @@ import (
 	"github.com/fdridge/fdridge/ridge"
 )
 
-// Merge returns the summary of the rows of all P ranks, with the same bits on every rank. sum is the summary of this
-// rank's rows, perhaps none; Merge destroys it.
+// Merge returns the summary of the rows of all P ranks, with the same bits on every rank. The argument sum is the
+// summary of this rank's rows, perhaps none; Merge destroys it.
 //
 // Summaries are sent up a binary tree. For s = 1, 2, 4, … < P, every rank r that is a multiple of 2s receives the
 // summary of rank r+s, if that rank exists, and merges it by [ridge.Summary.Merge]. Rank 0 then broadcasts the

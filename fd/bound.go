@@ -83,8 +83,8 @@ func (s *Sketch) Bound() Bound {
 	return s.bound(0, 0, norm2.Value())
 }
 
-// bound returns the Bound after one more shrink, which subtracts delta from the eigenvalues. pad bounds the
-// round-off of this shrink. norm2 is the sum of squares of the rows after the shrink.
+// bound returns the Bound after one more shrink, which subtracts delta from the eigenvalues. The argument pad
+// bounds the round-off of this shrink. The argument norm2 is the sum of squares of the rows after the shrink.
 func (s *Sketch) bound(delta, pad, norm2 float64) Bound {
 	frob := s.frob.Value()
 	return Bound{

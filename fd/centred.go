@@ -64,9 +64,9 @@ func (c *centre) length(f float64) float64 {
 	return math.Sqrt(sum)
 }
 
-// AppendCentred appends the rows xᵢ − timesᵢ·centre, where xᵢ is row i of the sparse matrix x. x must have Dim
-// columns, and centre must have the length Dim. times must have one element for each row. If times is nil, every
-// timesᵢ is 1.
+// AppendCentred appends the rows xᵢ − timesᵢ·centre, where xᵢ is row i of the sparse matrix x. The argument
+// x must have Dim columns, and centre must have the length Dim. The argument times must have one element for each
+// row. If times is nil, every timesᵢ is 1.
 //
 // The sketch stores xᵢ and timesᵢ until the next shrink, as in [Sketch.AppendSparse]. The centre takes the room of
 // one dense row, so many rows should share it. If the squares of the centre's entries could underflow, the
@@ -276,8 +276,8 @@ func (s *Sketch) centreOf(i int, c *centre) *centre {
 
 // subtractCentres changes g from the Gram matrix of the stored rows X to the Gram matrix of the rows that they
 // represent. These are the rows of L·X for a matrix L. It replaces each stored centre by zeros, and subtracts
-// multiples of the centres from the sparse rows. g holds the lower triangle of XXᵀ before the call, and the lower
-// triangle of L·XXᵀ·Lᵀ after it.
+// multiples of the centres from the sparse rows. The argument g holds the lower triangle of XXᵀ before the call,
+// and the lower triangle of L·XXᵀ·Lᵀ after it.
 func (s *Sketch) subtractCentres(g engine.Matrix) {
 	k := s.rows
 	w := &s.sparse

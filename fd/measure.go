@@ -174,7 +174,7 @@ func (x *reduction) measureOmega(
 // boundAbove returns a number b with G̃ ⪯ UᵀSU + b·I, for G̃ = x.gram, U = x.u and S = diag(x.kept). It
 // computes M = (x.delta + slack)·I − (G̃ − UᵀSU) and increases slack until M has a Cholesky factorisation. M
 // is then positive definite up to round-off (S. Rump, BIT 46, 2006). b is x.delta + slack plus bounds on the
-// round-off of M and of its factorisation. total must be the trace of G̃, and kept the trace of S.
+// round-off of M and of its factorisation. The argument total must be the trace of G̃, and kept the trace of S.
 func (x *reduction) boundAbove(
 	be engine.Backend,
 	factor engine.Matrix,
@@ -242,8 +242,8 @@ func (x *reduction) weighted(omega engine.Matrix, shift float64) float64 {
 	return largest * math.Sqrt(norm2) * (1 + float64(len(x.kept)*len(x.kept))*eps)
 }
 
-// mixed returns ‖|Ω|S + S|Ω| + shift·|Ω|‖_F for S = diag(x.kept). omega must hold the lower triangle of Ω =
-// UUᵀ − I, for the eigenvectors U = x.u. |Ω| has the absolute values of the entries of Ω.
+// mixed returns ‖|Ω|S + S|Ω| + shift·|Ω|‖_F for S = diag(x.kept). The argument omega must hold the lower
+// triangle of Ω = UUᵀ − I, for the eigenvectors U = x.u. |Ω| has the absolute values of the entries of Ω.
 func (x *reduction) mixed(omega engine.Matrix, shift float64) float64 {
 	var largest, norm2 float64
 	for _, s := range x.kept {

@@ -97,9 +97,9 @@ type Calibration struct {
 	own, exact [][]float64 // for each γ and target
 }
 
-// Calibrate makes one pass over held-out rows and computes their absolute residuals for each γ and target. held must
-// be prepared as [Model.Prepare] prepares rows. level is 1 − α, between 0 and 1. Rows of weight 0 do not count, and
-// other weights make no difference.
+// Calibrate makes one pass over held-out rows and computes their absolute residuals for each γ and target. The
+// argument held must be prepared as [Model.Prepare] prepares rows. The argument level is 1 − α, between 0 and 1.
+// Rows of weight 0 do not count, and other weights make no difference.
 //
 // Two residuals are kept of each row: an upper bound on |y − ŷ| for the prediction ŷ of the model, and an upper
 // bound on |y − y*| for the prediction y* of the exact solution. The latter uses the interval [lo, hi] of y* that

@@ -116,9 +116,9 @@ func penaltyOf(solutions []*ridge.Solution) ([]float64, error) {
 	return p, nil
 }
 
-// asPrepared returns the summary sum of a sketch if its rows were prepared like the training rows. prep is the
-// preparation of its rows, and nil means that it is the same. If prep lacks only the penalties m.Penalty.After,
-// asPrepared returns sum with these penalties applied. If prep differs otherwise, ok is false.
+// asPrepared returns the summary sum of a sketch if its rows were prepared like the training rows. The argument
+// prep is the preparation of its rows, and nil means that it is the same. If prep lacks only the penalties
+// m.Penalty.After, asPrepared returns sum with these penalties applied. If prep differs otherwise, ok is false.
 func (m *Model) asPrepared(sum *ridge.Summary, prep *Preparation) (of *ridge.Summary, ok bool, err error) {
 	if prep == nil || prep.Equals(m.FittedPreparation()) {
 		return sum, true, nil

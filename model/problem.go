@@ -7,8 +7,8 @@ import (
 	"github.com/fdridge/fdridge/ridge"
 )
 
-// problem returns the problem that the fit of m solved: its rows, with scaled columns, and its options. train must
-// be prepared by [Model.Prepare] and have the targets of the fit.
+// problem returns the problem that the fit of m solved: its rows, with scaled columns, and its options. The
+// argument train must be prepared by [Model.Prepare] and have the targets of the fit.
 func (m *Model) problem(train dataset.Source) (dataset.Source, ridge.NormalOptions, error) {
 	w := &m.Fits[0]
 	o := ridge.NormalOptions{Intercept: m.Intercept}

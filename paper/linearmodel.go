@@ -33,9 +33,10 @@ type LinearModel struct {
 	exact *Estimator
 }
 
-// NewLinearModel returns the model of the features of src. x0 contains the d true coefficients, and noise >= 0 is the
-// noise variance τ². src must have targets, but they are ignored. NewLinearModel makes one pass, and takes O(nd² +
-// d³) time and O(d²) memory. If be is nil, it uses engine.Default(). It keeps no reference to its arguments.
+// NewLinearModel returns the model of the features of src. The argument x0 contains the d true coefficients, and
+// noise >= 0 is the noise variance τ². The argument src must have targets, but they are ignored. NewLinearModel
+// makes one pass, and takes O(nd² + d³) time and O(d²) memory. If be is nil, it uses engine.Default(). It keeps no
+// reference to its arguments.
 //
 // Errors: errors of src; [ridge.ErrEmpty]; [ridge.ErrShape]; *[ridge.SizeError]; [ridge.ErrNoConvergence].
 // *[fd.NonFiniteError] and *[fd.RangeError] name an invalid row of src, or row 0 if x0 is invalid.

@@ -78,8 +78,8 @@ func (j *sjlt) sparse(firstRow int64, x *engine.CSR, y []float64) {
 	j.csr, j.y = nil, nil
 }
 
-// panels draws the columns of S for n rows, from row number firstRow on, and adds the rows by calling add.
-// length is the approximate number of nonzeros in a row.
+// panels draws the columns of S for n rows, from row number firstRow on, and adds the rows by calling add. The
+// argument length is the approximate number of nonzeros in a row.
 func (j *sjlt) panels(
 	firstRow int64,
 	n, length int,

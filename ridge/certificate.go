@@ -71,13 +71,13 @@ func (e RowErrors) projection() *certify.Projection {
 	return (*certify.Projection)(e.Projected)
 }
 
-// Unproject converts o to the problem before a projection. o must be the solution at gamma for the rows whose errors p
-// bounds, and j the number of its target. df brackets the effective dimension of these rows. Afterwards, Intercept, the
-// bounds and UnpenalizedBounds are for the rows before the projection. ComputedTSS and TSS do not change, and Coef has
-// the same coefficients, of the columns with a penalty. unpenalized has the coefficients of the columns without one. If
-// no bound on them is known, UnpenalizedBounds is nil and ErrorBound is +Inf. before brackets the effective dimension
-// of the rows before the projection. The type columns.Projection calls Unproject. The error is [ErrShape] if p has no
-// such target, or another number of features.
+// Unproject converts o to the problem before a projection. o must be the solution at gamma for the rows whose
+// errors p bounds, and j the number of its target. df brackets the effective dimension of these rows. Afterwards,
+// Intercept, the bounds and UnpenalizedBounds are for the rows before the projection. ComputedTSS and TSS do not
+// change, and Coef has the same coefficients, of the columns with a penalty. The result unpenalized has the
+// coefficients of the columns without one. If no bound on them is known, UnpenalizedBounds is nil and ErrorBound is
+// +Inf. before brackets the effective dimension of the rows before the projection. The type columns.Projection
+// calls Unproject. The error is [ErrShape] if p has no such target, or another number of features.
 func (o *Target) Unproject(
 	p *ProjectionBounds, gamma float64, j int, df Interval,
 ) (unpenalized []float64, before Interval, err error) {

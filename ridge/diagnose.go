@@ -33,10 +33,11 @@ type DiagnoseOptions struct {
 	Progress func(rows int64) // if not nil, called with the number of rows read so far
 }
 
-// Diagnose makes a pass over src, which has the rows of sum, and calls use with the diagnostics of each row, in order.
-// fit is a solution for these rows by any method. All brackets hold for the exact solution x* at the γ of fit. With m
-// rows in the sketch, d features and t targets, a row takes O(md) time, and the pass O((m + t)d) memory. If sum holds
-// AᵀA itself, or a sketch that has lost nothing, the brackets are as narrow as round-off allows.
+// Diagnose makes a pass over src, which has the rows of sum, and calls use with the diagnostics of each row, in
+// order. The argument fit is a solution for these rows by any method. All brackets hold for the exact solution x*
+// at the γ of fit. With m rows in the sketch, d features and t targets, a row takes O(md) time, and the pass O((m +
+// t)d) memory. If sum holds AᵀA itself, or a sketch that has lost nothing, the brackets are as narrow as round-off
+// allows.
 //
 // The argument of use is overwritten by the next call. If columns without penalty were projected out, src must be the
 // result of columns.Map.ApplyWithLeverages. The diagnostics are then for the rows before the projection.

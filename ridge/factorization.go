@@ -223,8 +223,9 @@ func (f *Factorization) ColumnSquares() []float64 {
 	return f.system.ColumnSquares()
 }
 
-// For returns the method that [Exact] selects for n rows and d features. n is −1 if the number of rows is unknown.
-// gammas lists the values of the penalty γ to solve for; nil means many. The first case that applies decides:
+// For returns the method that [Exact] selects for n rows and d features. The argument n is −1 if the number of rows
+// is unknown. The argument gammas lists the values of the penalty γ to solve for; nil means many. The first case
+// that applies decides:
 //
 //   - If γ = 0 is among gammas: QR.
 //   - With fewer rows than features: Dual.

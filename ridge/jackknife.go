@@ -264,7 +264,7 @@ func (m *normal) leaveOut(left []leftRow, s *stagedRows, from *mapped) {
 }
 
 // predictOne returns the prediction of a row without the offset m.base[target], and a bound on the error of the
-// result. v is the row multiplied by the matrix W of [inverse].
+// result. The argument v is the row multiplied by the matrix W of [inverse].
 func (m *normal) predictOne(
 	v []float64,
 	norm, off float64,
@@ -278,7 +278,7 @@ func (m *normal) predictOne(
 
 // ends computes bounds for a new row z and each training row zᵢ of weight w. Let H be the normal matrix, and e the
 // leave-one-out residual of zᵢ. ends writes lower bounds on −w·zᵀH⁻¹zᵢ·e − |e| to low, and upper
-// bounds on −w·zᵀH⁻¹zᵢ·e + |e| to high. products holds the computed values of zᵀH⁻¹zᵢ.
+// bounds on −w·zᵀH⁻¹zᵢ·e + |e| to high. The argument products holds the computed values of zᵀH⁻¹zᵢ.
 func (m *normal) ends(
 	low, high, products []float64,
 	left []leftRow,

@@ -12,9 +12,9 @@ import (
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
 
-// StandardErrorsOf makes a pass over src, and returns the [StandardErrors] of each of fits and of each target. fits are
-// solutions for the rows of src, by any method, with or without an intercept. Their RSS and effective dimensions give
-// σ. Columns may have the penalty 0, and γ may be 0.
+// StandardErrorsOf makes a pass over src, and returns the [StandardErrors] of each of fits and of each target. The
+// argument fits are solutions for the rows of src, by any method, with or without an intercept. Their RSS and
+// effective dimensions give σ. Columns may have the penalty 0, and γ may be 0.
 //
 // The intercept is the prediction for a row of the features origin. nil means zeros. Other numbers are for columns that
 // were shifted and divided, if the intercept is for the columns before.

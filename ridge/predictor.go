@@ -306,9 +306,9 @@ func (f *Solution) Predictor() (*Predictor, error) {
 	return p, nil
 }
 
-// Predict writes the interval for row i and target j to dst[i·t + j], for t targets. b is a block of N dense or
-// sparse rows; its targets are ignored. With a sketch of m rows and d features, a dense row takes O((m + t)d) time.
-// A sparse row with nnz entries takes O((m + t)·nnz) time.
+// Predict writes the interval for row i and target j to dst[i·t + j], for t targets. The argument b is a block of N
+// dense or sparse rows; its targets are ignored. With a sketch of m rows and d features, a dense row takes O((m +
+// t)d) time. A sparse row with nnz entries takes O((m + t)·nnz) time.
 //
 // After an error, only a part of dst is written. Errors:
 //

@@ -82,7 +82,7 @@ type Iterate struct {
 }
 
 // Solve refines the solution for the penalty gamma by passes over src, until its relative error is proved to be at
-// most opts.Tol. sum must be a summary of the rows of src. [SolvePath] solves for several penalties.
+// most opts.Tol. The argument sum must be a summary of the rows of src. [SolvePath] solves for several penalties.
 func Solve(
 	ctx context.Context,
 	src dataset.Source,

@@ -253,8 +253,8 @@ func rangeOf(field Field, text string, prep *model.Preparation) (lo, hi int, err
 	)
 }
 
-// columnOf returns the index of a column, counted from 0, and false if there is no such column. text is the name of
-// the column, or its number counted from 1.
+// columnOf returns the index of a column, counted from 0, and false if there is no such column. The argument text
+// is the name of the column, or its number counted from 1.
 func columnOf(text string, prep *model.Preparation) (int, bool) {
 	if j := slices.Index(prep.Names, text); j >= 0 {
 		return j, true

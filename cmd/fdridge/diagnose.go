@@ -245,9 +245,10 @@ func (o *diagnoseOptions) open(
 	return src, numbers, err
 }
 
-// rowNumbers returns a function for the positions of the rows of the fit in the files. Each call returns the position
-// of the next row, counted from 1. held tells which rows of the files were held out. leftOut has the rows that were
-// left out because of missing values. It counts them from 0, among the rows that were not held out.
+// rowNumbers returns a function for the positions of the rows of the fit in the files. Each call returns the
+// position of the next row, counted from 1. The argument held tells which rows of the files were held out. The
+// argument leftOut has the rows that were left out because of missing values. It counts them from 0, among the rows
+// that were not held out.
 func rowNumbers(held dataset.Holdout, leftOut *rowSet) func() int64 {
 	at := int64(0)      // row of the files
 	notHeld := int64(0) // number of rows before it that were not held out

@@ -222,8 +222,8 @@ func (o *liveRun) run(ctx context.Context, be engine.Backend, bar *cli.Progress)
 }
 
 // resume prepares to add rows to the existing live sketch s. It returns an error if s does not match the
-// description meta or the settings cfg. skip is the number of rows at the start of the data that s already
-// contains.
+// description meta or the settings cfg. The result skip is the number of rows at the start of the data that s
+// already contains.
 func (o *liveRun) resume(s window.Stream, cfg window.Settings, meta []byte) (skip int64, err error) {
 	there, err := readDescription(s)
 	if err == nil {

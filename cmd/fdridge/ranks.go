@@ -43,8 +43,8 @@ type remoteError struct{ error }
 
 func (e remoteError) Unwrap() error { return e.error }
 
-// leaveJob ends the part of this process (rank) in the MPI job. err is the result of the fit. leaveJob returns
-// the error to print, or a remoteError if this process must not print it.
+// leaveJob ends the part of this process (rank) in the MPI job. The argument err is the result of the fit. leaveJob
+// returns the error to print, or a remoteError if this process must not print it.
 //   - If the fit succeeded or missed its tolerance, leaveJob waits for all ranks. Only rank 0 prints a missed
 //     tolerance.
 //   - If the fit was interrupted, leaveJob waits at least for the duration grace, so that the other ranks can

@@ -156,8 +156,8 @@ func describeFields(d description) (header, error) {
 	return out, nil
 }
 
-// addField adds the columns of a field of a structured array. item is a tuple of the name (or a pair of title and
-// name), the type and, if the field has several numbers, their shape.
+// addField adds the columns of a field of a structured array. The argument item is a tuple of the name (or a pair
+// of title and name), the type and, if the field has several numbers, their shape.
 func (h *header) addField(item literal) error {
 	if item.kind != '(' || len(item.items) < 2 || len(item.items) > 3 {
 		return errFields

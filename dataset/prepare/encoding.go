@@ -48,9 +48,9 @@ type Category struct {
 	Levels []string `json:"levels"`
 }
 
-// NewEncoding returns an incomplete encoding of d columns; [Encoding.Learn] must complete it. names holds the names
-// of the columns or is nil. categorical holds the 0-based indices of the categorical columns. If an index is out of
-// range or repeated, the error is [dataset.ErrShape].
+// NewEncoding returns an incomplete encoding of d columns; [Encoding.Learn] must complete it. The argument names
+// holds the names of the columns or is nil. The argument categorical holds the 0-based indices of the categorical
+// columns. If an index is out of range or repeated, the error is [dataset.ErrShape].
 func NewEncoding(d int, names []string, missing Missing, categorical []int) (*Encoding, error) {
 	e := &Encoding{Inputs: d, Names: names, Missing: missing}
 	for _, j := range slices.Sorted(slices.Values(categorical)) {
@@ -214,8 +214,8 @@ func (e *Encoding) checkColumns() error {
 }
 
 // FromColumns returns the encoding with the given columns. If the columns have names, the rows to encode do not
-// contain the columns with [UseOmit]. targets is the policy for missing targets and weights, RefuseMissing or
-// MissingDrop. lenient is described at [Encoding].
+// contain the columns with [UseOmit]. The argument targets is the policy for missing targets and weights,
+// RefuseMissing or MissingDrop. The argument lenient is described at [Encoding].
 func FromColumns(columns []Column, targets Missing, lenient bool) (*Encoding, error) {
 	e := &Encoding{Columns: columns, Targets: targets, Lenient: lenient}
 	if slices.ContainsFunc(columns, func(c Column) bool { return c.Name != "" }) {

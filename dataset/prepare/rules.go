@@ -424,7 +424,7 @@ func (c *columnStats) dateParts() []DatePart {
 }
 
 // levels sets out.Levels to the levels that occur in at least minRows rows, and returns the number of other levels.
-// gaps is the number of missing values, which are the level "".
+// The argument gaps is the number of missing values, which are the level "".
 func (c *columnStats) levels(out *Column, minRows, gaps int64) (rare int64) {
 	counts := maps.Clone(c.Texts.Levels)
 	if counts == nil {

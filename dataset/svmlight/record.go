@@ -155,8 +155,8 @@ func (r *record) number(line, f []byte, what string) (float64, error) {
 	return v, nil
 }
 
-// errorAt returns an error about a field f of a line. f must be a slice of line, because the difference of the
-// capacities of line and f is the position of f.
+// errorAt returns an error about a field f of a line. The argument f must be a slice of line, because the
+// difference of the capacities of line and f is the position of f.
 func (r *record) errorAt(line, f []byte, msg string, nonFinite bool) error {
 	column := cap(line) - cap(f) + 1
 	return &dataset.InputError{

@@ -102,8 +102,8 @@ func (f *Figure) Save(w io.Writer, format string) error {
 }
 
 // Inline returns the figure as an svg element for an HTML page. The page sets the colours: currentColor for black,
-// --page for white and --grid for light grey. label is the text for people who cannot see the figure. class is the
-// CSS class of the element, or "".
+// --page for white and --grid for light grey. The argument label is the text for people who cannot see the figure.
+// The argument class is the CSS class of the element, or "".
 func (f *Figure) Inline(class, label string) (string, error) {
 	d, err := layOut(f)
 	if err != nil {

@@ -30,8 +30,8 @@ const (
 	signDigits = 4  // the largest number of additional digits to show the sign
 )
 
-// Within returns the number that is known to lie between lo and hi. ok is false if lo or hi is infinite or NaN, or
-// if lo is larger than hi.
+// Within returns the number that is known to lie between lo and hi. The result ok is false if lo or hi is infinite
+// or NaN, or if lo is larger than hi.
 func Within(lo, hi float64) (k Known, ok bool) {
 	if lo == hi {
 		return exactly(lo)
@@ -44,8 +44,8 @@ func Within(lo, hi float64) (k Known, ok bool) {
 	return between(l, h), true
 }
 
-// Around returns the number that is known to lie between x − e and x + e. ok is false if x or e is infinite or NaN,
-// or if e is negative.
+// Around returns the number that is known to lie between x − e and x + e. The result ok is false if x or e is
+// infinite or NaN, or if e is negative.
 func Around(x, e float64) (k Known, ok bool) {
 	if e == 0 {
 		return exactly(x)

@@ -64,7 +64,7 @@ func header(rows, cols int) []byte {
 }
 
 // ParseNPY returns the dimensions and the entries of a .npy file with a float64 matrix in C order, as WriteNPY and
-// NumPy write it. ok is false for any other file.
+// NumPy write it. The result ok is false for any other file.
 func ParseNPY(file []byte) (rows, cols int, data []float64, ok bool) {
 	const prefix = len(NPYMagic) + 4
 	if len(file) < prefix ||

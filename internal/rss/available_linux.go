@@ -53,9 +53,9 @@ func ResetPeak() {
 	_ = os.WriteFile("/proc/self/clear_refs", []byte("5"), 0)
 }
 
-// limits returns the smallest memory limit of the control group of this process and of all groups above it. left is
-// the smallest number of bytes that one of these groups may still use. Inactive pages of files do not count as
-// used, because the kernel can drop them at once.
+// limits returns the smallest memory limit of the control group of this process and of all groups above it. The
+// result left is the smallest number of bytes that one of these groups may still use. Inactive pages of files do
+// not count as used, because the kernel can drop them at once.
 //
 // Format: the kernel's cgroup-v2.rst (memory.max) and cgroup-v1/memory.rst (memory.limit_in_bytes).
 func limits(root string) (least Limit, left int64) {

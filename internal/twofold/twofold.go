@@ -13,9 +13,9 @@ func Sum(a, b float64) (s, e float64) {
 	return s, (a - (s - z)) + (b - z)
 }
 
-// Product returns the rounded product p of a and b, and its round-off e, so that a·b = p + e exactly. p must not
-// overflow, and e must not underflow. The conversion to float64 prevents the compiler from fusing the product with
-// a later addition.
+// Product returns the rounded product p of a and b, and its round-off e, so that a·b = p + e exactly. The result p
+// must not overflow, and e must not underflow. The conversion to float64 prevents the compiler from fusing the
+// product with a later addition.
 func Product(a, b float64) (p, e float64) {
 	p = float64(a * b)
 	return p, math.FMA(a, b, -p)

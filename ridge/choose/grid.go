@@ -128,8 +128,8 @@ func AroundMean(mean float64) GammaGrid {
 	return out
 }
 
-// GridFor returns the values of the penalty γ to compare by default, for a matrix A of rows. mean is the mean
-// eigenvalue of AᵀA. squares holds the sum of squares of each column of A, or is nil.
+// GridFor returns the values of the penalty γ to compare by default, for a matrix A of rows. The argument mean is
+// the mean eigenvalue of AᵀA. squares holds the sum of squares of each column of A, or is nil.
 func GridFor(mean float64, squares []float64) GammaGrid {
 	return GammaGrid{Gammas: extendDown(gridAround(mean, GridSize), squares), Keep: GridSize}
 }

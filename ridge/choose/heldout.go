@@ -161,10 +161,10 @@ func (h *HeldOut) add(at int, b dataset.Block, intervals []ridge.Interval) {
 // heldNumbers is the number of sums in a heldSum.
 const heldNumbers = 3
 
-// Evidence returns the evidence at each solution in path. path holds the solutions for all rows, at the same values
-// of γ as in [HeldOut.Add]. Evidence.Errors holds mean squared errors over the rows of all folds, with sample
-// weights. reduce is nil, unless several processes share the rows. reduce then overwrites its argument with the sum
-// over all processes.
+// Evidence returns the evidence at each solution in path. The argument path holds the solutions for all rows, at
+// the same values of γ as in [HeldOut.Add]. Evidence.Errors holds mean squared errors over the rows of all folds,
+// with sample weights. The argument reduce is nil, unless several processes share the rows. reduce then overwrites
+// its argument with the sum over all processes.
 func (h *HeldOut) Evidence(
 	ctx context.Context,
 	path []*ridge.Solution,

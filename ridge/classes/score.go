@@ -115,9 +115,9 @@ func (c *Classes) NewScore() *Score {
 	return s
 }
 
-// Add adds the decision about one row. truth is the class of the row, or −1 for an unknown label. y holds the
-// predictions of the targets for this row. intervals is nil, or holds an interval for each target that contains the
-// prediction of the exact solution.
+// Add adds the decision about one row. The argument truth is the class of the row, or −1 for an unknown label. The
+// argument y holds the predictions of the targets for this row. The argument intervals is nil, or holds an interval
+// for each target that contains the prediction of the exact solution.
 func (s *Score) Add(truth int, y []float64, intervals []ridge.Interval) {
 	s.Rows++
 	at := Decide(y)
@@ -137,8 +137,8 @@ func (s *Score) Add(truth int, y []float64, intervals []ridge.Interval) {
 	}
 }
 
-// AddEncoded adds the decisions about the rows of b, whose targets are the ±1 of [Classes.Encode]. y and intervals
-// hold the predictions of row 0 for every target, then the predictions of row 1, and so on.
+// AddEncoded adds the decisions about the rows of b, whose targets are the ±1 of [Classes.Encode]. The argument y
+// and intervals hold the predictions of row 0 for every target, then the predictions of row 1, and so on.
 func (s *Score) AddEncoded(b dataset.Block, y []float64, intervals []ridge.Interval) {
 	for i, t := 0, len(b.Y)/b.N; i < b.N; i++ {
 		if b.Weight(i) > 0 {
@@ -177,8 +177,9 @@ func Pool(
 	return nil
 }
 
-// Accuracy returns the accuracy in two forms. value is the fraction of rows with a right decision. bracket is an
-// interval that contains this fraction for the decisions of the exact solution. Both are NaN if there are no rows.
+// Accuracy returns the accuracy in two forms. The result value is the fraction of rows with a right decision. The
+// result bracket is an interval that contains this fraction for the decisions of the exact solution. Both are NaN
+// if there are no rows.
 func (s *Score) Accuracy() (value float64, bracket ridge.Interval) {
 	right := ridge.Interval{}
 	n := float64(s.Rows)
@@ -222,9 +223,9 @@ func (s *Score) Balanced() (value float64, bracket ridge.Interval) {
 	}
 }
 
-// Evaluate makes a pass over src and returns the score of each solution in fits. src must have the target of
-// [Learn], and the features of the fit, prepared in the same way. If a solution has no certificate, its Score
-// proves nothing.
+// Evaluate makes a pass over src and returns the score of each solution in fits. The argument src must have the
+// target of [Learn], and the features of the fit, prepared in the same way. If a solution has no certificate, its
+// Score proves nothing.
 func (c *Classes) Evaluate(
 	ctx context.Context,
 	src dataset.Source,

@@ -338,8 +338,8 @@ type Table struct {
 }
 
 // HeldOut returns the cross-validation error of target j. Each row is predicted by the fit to the rows of all other
-// folds, and the weighted squared errors are added up. foldOf returns the fold of a row, from 0 to folds−1. The
-// result is nil if the equations of a fit are singular.
+// folds, and the weighted squared errors are added up. The argument foldOf returns the fold of a row, from 0 to
+// folds−1. The result is nil if the equations of a fit are singular.
 func (t *Table) HeldOut(gamma float64, j, folds int, foldOf func(row int) int) *big.Float {
 	sum := Float(0)
 	for fold := range folds {

@@ -216,7 +216,7 @@ func (l *Lane) checkWeight(m *wire.Reader) {
 }
 
 // checkSums records an error in m if no rows can have these sums, or if the sketch cannot belong to the same rows.
-// offset is the position of the sums in the message.
+// The argument offset is the position of the sums in the message.
 func (l *Lane) checkSums(m *wire.Reader, offset int64) {
 	within := func(what string, i int, width int64, limit float64, v ...float64) {
 		for _, v := range v {

@@ -130,8 +130,8 @@ func (a At) middleDistance(j int) float64 {
 	return math.Sqrt(a.widestGap()) * a.normAbove(c, a.rootGap) / 2
 }
 
-// energies returns a bracket of √(gᵀ(AᵀA + γI)⁻¹g) for a vector g. p is the projection of g onto the
-// eigenvectors of the sketch. dg bounds the norm of the error of the g that was projected.
+// energies returns a bracket of √(gᵀ(AᵀA + γI)⁻¹g) for a vector g. The argument p is the projection of g
+// onto the eigenvectors of the sketch. The argument dg bounds the norm of the error of the g that was projected.
 func (a At) energies(p *spectral.Projection, dg float64) interval.Interval {
 	most := math.Sqrt(a.inverse())
 	lo := a.eigen.Norm(p, func(s2 float64) float64 {
@@ -157,8 +157,8 @@ func (a At) energies(p *spectral.Projection, dg float64) interval.Interval {
 	return out
 }
 
-// quads returns a bracket of gᵀ(AᵀA + γI)⁻¹g for a vector g. p is the projection of g onto the eigenvectors
-// of the sketch. dg bounds the norm of the error of the g that was projected.
+// quads returns a bracket of gᵀ(AᵀA + γI)⁻¹g for a vector g. The argument p is the projection of g onto the
+// eigenvectors of the sketch. The argument dg bounds the norm of the error of the g that was projected.
 func (a At) quads(p *spectral.Projection, dg float64) interval.Interval {
 	v := a.energies(p, dg)
 	return interval.Squared(v.Lo, v.Hi)

@@ -93,8 +93,8 @@ func (e *Streamed) lost() float64 {
 	return (float64(e.Rows) + float64(e.Dim)) * roundoff.Underflow
 }
 
-// columnErrors returns bounds off on the norms of the errors in the columns of the features and targets. s holds
-// bounds on the eigenvalues, the inverse and the effective dimension of AᵀA + γI.
+// columnErrors returns bounds off on the norms of the errors in the columns of the features and targets. The result
+// s holds bounds on the eigenvalues, the inverse and the effective dimension of AᵀA + γI.
 func (e *Streamed) columnErrors(f *Factored) (off []float64, s spectrum) {
 	off = e.perturbations(f)
 	inR := slices.Clone(off[:e.Dim])
@@ -123,7 +123,7 @@ func (e *Streamed) perturbations(f *Factored) []float64 {
 }
 
 // weights returns error bounds for the coefficients of target j. off[i] bounds the norm of the error in column i of
-// the features and targets. lost is a bound on the error of a sum of squares by underflow.
+// the features and targets. The argument lost is a bound on the error of a sum of squares by underflow.
 func (e *Streamed) weights(
 	f *Factored,
 	s spectrum,
@@ -182,9 +182,9 @@ func (e *Streamed) weights(
 	})
 }
 
-// residualSquares returns a bracket of ‖Ax̂ − b‖² for coefficients x̂, and an upper bound on its root.
-// computed is this sum of squares for slightly perturbed A and b, with an error of at most round. The perturbations
-// change Ax̂ − b by a vector whose norm is at most moved.
+// residualSquares returns a bracket of ‖Ax̂ − b‖² for coefficients x̂, and an upper bound on its root. The
+// argument computed is this sum of squares for slightly perturbed A and b, with an error of at most round. The
+// perturbations change Ax̂ − b by a vector whose norm is at most moved.
 func residualSquares(computed, round, moved float64) (rss interval.Interval, root float64) {
 	low := math.Max(0, math.Sqrt(math.Max(0, computed-round))-moved)
 	high := math.Sqrt(math.Max(0, computed)+round) + moved
@@ -370,8 +370,8 @@ func objectiveNear(
 }
 
 // rssAbove returns a bracket of ‖Ax − b‖² for coefficients x of norm xn. objective brackets f*, the minimum of
-// f(x) = ½‖Ax − b‖² + ½γ‖x‖². energy bounds √(2(f(x) − f*)). d is the length of x, on which the
-// round-off of xn depends.
+// f(x) = ½‖Ax − b‖² + ½γ‖x‖². The argument energy bounds √(2(f(x) − f*)). The argument d is the
+// length of x, on which the round-off of xn depends.
 func rssAbove(objective interval.Interval, gamma, xn, energy, d float64) interval.Interval {
 	lost := lostSquares(xn)
 	f := gamma * xn * xn
@@ -389,8 +389,9 @@ func rssAbove(objective interval.Interval, gamma, xn, energy, d float64) interva
 }
 
 // rssNear returns a bracket of ‖Ax* − b‖² for the exact coefficients x*, given computed coefficients x̂. rss
-// brackets ‖Ax̂ − b‖². energy bounds ‖A(x̂ − x*)‖, so that ‖Ax* − b‖ differs from ‖Ax̂ −
-// b‖ by at most energy. For γ = 0, ‖Ax* − b‖ is at most ‖Ax̂ − b‖, because x* minimises this norm.
+// brackets ‖Ax̂ − b‖². The argument energy bounds ‖A(x̂ − x*)‖, so that ‖Ax* − b‖ differs from
+// ‖Ax̂ − b‖ by at most energy. For γ = 0, ‖Ax* − b‖ is at most ‖Ax̂ − b‖, because x* minimises
+// this norm.
 func rssNear(gamma, energy float64, rss interval.Interval) interval.Interval {
 	lo := math.Max(0, math.Sqrt(rss.Lo)-energy)
 	hi := math.Sqrt(rss.Hi) + energy

@@ -204,9 +204,9 @@ func (e *Dual) MinimumNorm(j int, p *DualPoint) Weights {
 	return w
 }
 
-// Unformed returns bounds for the coefficients x = Aᵀα of target j, given α, without computing x. b is the target,
-// and remainder bounds ‖b − (AAᵀ + γI)α‖. docs/math.md, Proposition 8.8, has the bounds. The intercept has no
-// bound.
+// Unformed returns bounds for the coefficients x = Aᵀα of target j, given α, without computing x. The argument b
+// is the target, and remainder bounds ‖b − (AAᵀ + γI)α‖. docs/math.md, Proposition 8.8, has the bounds. The
+// intercept has no bound.
 func (e *Dual) Unformed(
 	j int,
 	gamma float64,
@@ -396,8 +396,8 @@ func (e *Dual) LeftOutOf(
 	return out
 }
 
-// narrow returns the part of free that is also inside the bounds that follow from the norm of row i. free is a
-// bracket of 1 − h for the leverage h of this row.
+// narrow returns the part of free that is also inside the bounds that follow from the norm of row i. The argument
+// free is a bracket of 1 − h for the leverage h of this row.
 func (l *DualLeft) narrow(gamma float64, i int, free interval.Interval) interval.Interval {
 	others := 1.0
 	if l.Share != nil {
@@ -432,7 +432,8 @@ func (l *DualLeft) squared(i int, free interval.Interval) interval.Interval {
 }
 
 // Spread adds to widths[i] the width of the bracket of w·(r/(1 − h))², for row i of weight w, residual r and
-// leverage h. free holds a bracket of 1 − h for each row. A large width means that 1 − h should be known better.
+// leverage h. The argument free holds a bracket of 1 − h for each row. A large width means that 1 − h should be
+// known better.
 func (l *DualLeft) Spread(gamma float64, free []interval.Interval, widths []float64) {
 	for i, free := range free {
 		v := l.squared(i, l.narrow(gamma, i, free))
@@ -441,7 +442,7 @@ func (l *DualLeft) Spread(gamma float64, free []interval.Interval, widths []floa
 }
 
 // DimensionOf returns a bracket of the effective dimension: the sum of the leverages h of all rows, minus 1 if
-// there is an intercept. free holds a bracket of 1 − h for each row.
+// there is an intercept. The argument free holds a bracket of 1 − h for each row.
 func (e *Dual) DimensionOf(gamma float64, free []interval.Interval) Dimension {
 	total := interval.Total(free)
 	n := float64(len(free))

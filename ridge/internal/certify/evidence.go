@@ -189,7 +189,7 @@ func marginal(n int64, intercept bool, p *Projection, o *optimum) Marginal {
 }
 
 // marginal returns brackets of the smallest objective and of log det(I + AᵀA/γ) for the rows A before the
-// projection p. o is the optimum for the projected rows (docs/math.md, Theorem 22.2).
+// projection p. The argument o is the optimum for the projected rows (docs/math.md, Theorem 22.2).
 func (p *Projection) marginal(o *optimum) (objective, det interval.Interval) {
 	j, d := o.target, o.dim
 	m := p.moves(o.gamma, d, o.df.Interval)

@@ -25,8 +25,9 @@ func NewHeldOut(held, rest *Known) *HeldOut {
 	return h
 }
 
-// Missed returns a bracket of the sum of squared residuals of the held-out rows. x holds the coefficients of target
-// j, and xn is their norm. bx is ‖Bx‖², where B is the sketch of the held-out rows.
+// Missed returns a bracket of the sum of squared residuals of the held-out rows. The argument x holds the
+// coefficients of target j, and xn is their norm. The argument bx is ‖Bx‖², where B is the sketch of the
+// held-out rows.
 func (h *HeldOut) Missed(j int, x []float64, xn, bx float64) interval.Interval {
 	return interval.Total([]interval.Interval{
 		h.held.RSS(j, x, xn, bx),
@@ -47,9 +48,9 @@ func (h *HeldOut) RoundOff(j int, xn, intercept float64) float64 {
 }
 
 // Energy returns a bound on ‖(AᵀA + γI)^{½}(x̂ − x*)‖, where A holds the rows that were not held out. x̂
-// are coefficients from the sketch B of these rows, and x* is the exact solution for them. xn is ‖x̂‖, and bx is
-// ‖Bx̂‖². Energy returns the smaller of the two bounds of docs/math.md §10, "K-fold cross-validation in one
-// pass".
+// are coefficients from the sketch B of these rows, and x* is the exact solution for them. The argument xn is
+// ‖x̂‖, and bx is ‖Bx̂‖². Energy returns the smaller of the two bounds of docs/math.md §10, "K-fold
+// cross-validation in one pass".
 func (h *HeldOut) Energy(o OneShot, j int, x []float64, xn, bx float64) float64 {
 	rss := h.rest.RSS(j, x, xn, bx)
 	excess := o.excess(xn, rss, o.Objective(j))

@@ -17,7 +17,8 @@ type Intercept struct {
 }
 
 // intercept returns the intercept ȳ − xᵀx̄ of target j, with the means x̄ of the features and ȳ of the
-// target. xn is the norm of the coefficients x. xError bounds the distance of x from the exact solution.
+// target. The argument xn is the norm of the coefficients x. The argument xError bounds the distance of x from the
+// exact solution.
 func (c *Columns) intercept(j int, x []float64, xn, xError float64) Intercept {
 	d := len(x)
 	if c.Means == nil {

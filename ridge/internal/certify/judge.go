@@ -118,8 +118,8 @@ func (g *Judge) roundOff(b rhs, x []float64, r float64) (weights, energy float64
 }
 
 // Error returns a bound on the distance ‖x − x*‖ of coefficients x from the exact solution x*. p is the
-// projection of the gradient at x onto the eigenvectors of the sketch. round bounds how much the round-off in the
-// gradient adds to this distance.
+// projection of the gradient at x onto the eigenvectors of the sketch. The argument round bounds how much the
+// round-off in the gradient adds to this distance.
 func (g *Judge) Error(p *spectral.Projection, round float64) float64 {
 	if p.Norm == 0 {
 		return round

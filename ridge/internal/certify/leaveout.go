@@ -211,8 +211,9 @@ func (l *LeftOut) Row(weight, norm2, inV, size float64, nnz int) LeftRow {
 // must be called for each row.
 func (l *LeftOut) Projects() bool { return l.Projected != nil }
 
-// Lift adds to the row o the effect of projecting out the columns without penalty. v is the leverage of the row
-// among these columns. share is the result of [Projection.Share] for the row. docs/math.md §17 derives the bounds.
+// Lift adds to the row o the effect of projecting out the columns without penalty. The argument v is the leverage
+// of the row among these columns. The argument share is the result of [Projection.Share] for the row. docs/math.md
+// §17 derives the bounds.
 func (l *LeftOut) Lift(o *LeftRow, v, share float64) {
 	p := l.Projected
 	vError := p.LeverageError(v, o.weight)
@@ -324,8 +325,8 @@ func (l *LeftOut) Fit(i int, x []float64, target int, w Weights) LeftFit {
 }
 
 // Residual returns the residual r of a row with target value y for the fit f, and a bound rError on its round-off.
-// product is the product of the row with the coefficients of f. With an intercept, the prediction is product plus
-// the mean of the target.
+// The argument product is the product of the row with the coefficients of f. With an intercept, the prediction is
+// product plus the mean of the target.
 func (l *LeftOut) Residual(
 	o *LeftRow,
 	f *LeftFit,
@@ -427,8 +428,8 @@ func (v *Leverage) Prediction(y, r, rError float64) (bracket interval.Interval, 
 }
 
 // Unweighted returns the results of [Leverage.Prediction] for a row whose residual is known only as a product with
-// the square root of its weight. root is this square root, and product is the residual times root. productError
-// bounds the error of product.
+// the square root of its weight. The argument root is this square root, and product is the residual times root. The
+// argument productError bounds the error of product.
 func (v *Leverage) Unweighted(y, root, product, productError float64) (bracket interval.Interval, estimate float64) {
 	r := product / root
 	return v.Prediction(y, r, productError/root*upward+few*eps*math.Abs(r))
@@ -470,9 +471,9 @@ type LeftSums struct {
 	Off      float64 // Σ w·off², where off bounds the round-off of r
 }
 
-// Sum returns the sums of the leave-one-out errors of the fit f over at most [roundoff.StageRows] rows. y holds t
-// targets for each row. products[i] is the product of row i with the coefficients of f. levers[i] is the leverage
-// of row i at the penalty of f.
+// Sum returns the sums of the leave-one-out errors of the fit f over at most [roundoff.StageRows] rows. The
+// argument y holds t targets for each row. products[i] is the product of row i with the coefficients of f.
+// levers[i] is the leverage of row i at the penalty of f.
 func (l *LeftOut) Sum(
 	rows []LeftRow,
 	levers []Leverage,

@@ -14,9 +14,9 @@ type Left struct {
 	ResidualEstimate, LeftOutEstimate float64
 }
 
-// Left returns brackets and estimates of the two residuals of the row o with leverage v and target y. product is
-// the product of the row a with the coefficients x of the fit f. Let r be the residual for x, x* the exact solution
-// for the penalty γ, and H = AᵀA + γI. The bracket of the residual for x* is
+// Left returns brackets and estimates of the two residuals of the row o with leverage v and target y. The argument
+// product is the product of the row a with the coefficients x of the fit f. Let r be the residual for x, x* the
+// exact solution for the penalty γ, and H = AᵀA + γI. The bracket of the residual for x* is
 //
 //	r ± (round-off + √(aᵀH⁻¹a)·‖H^{½}(x − x*)‖).
 //

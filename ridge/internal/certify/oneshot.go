@@ -108,8 +108,8 @@ func (o OneShot) energy(j int, xn float64) float64 {
 }
 
 // RSS returns a bracket of ‖Ax − b‖² = ‖b‖² − 2cᵀx + ‖Ax‖² for any coefficients x, where b is
-// target j and c = Aᵀb. xn is ‖x‖, and bx is ‖Bx‖² for the sketch B. Let η be the shrinkage of B, which
-// bounds what B has lost. The bracket uses ‖Bx‖² ≤ ‖Ax‖² ≤ ‖Bx‖² + η‖x‖².
+// target j and c = Aᵀb. The argument xn is ‖x‖, and bx is ‖Bx‖² for the sketch B. Let η be the shrinkage
+// of B, which bounds what B has lost. The bracket uses ‖Bx‖² ≤ ‖Ax‖² ≤ ‖Bx‖² + η‖x‖².
 func (k *Known) RSS(j int, x []float64, xn, bx float64) interval.Interval {
 	b := k.bound
 	tss := k.TSS[j]

@@ -132,8 +132,9 @@ func (a At) anchor(j int, x []float64, radius float64) Anchor {
 	return c
 }
 
-// Alone returns the [Anchor] at coefficients x, for a fit without a sketch and rows that are not centred. radius
-// bounds the distance of x from the exact solution, and interceptError bounds the error of the intercept.
+// Alone returns the [Anchor] at coefficients x, for a fit without a sketch and rows that are not centred. The
+// argument radius bounds the distance of x from the exact solution, and interceptError bounds the error of the
+// intercept.
 func Alone(x []float64, radius, intercept, interceptError float64) Anchor {
 	return Anchor{
 		Base:     intercept,
@@ -198,8 +199,8 @@ func (p *Prediction) Forms(along []float64, norm2, size float64, nnz int) Forms 
 	return out
 }
 
-// Interval returns a bracket of the exact solution's prediction for a row. product is the product of the row with
-// the coefficients of c, and f holds the quadratic forms of the row.
+// Interval returns a bracket of the exact solution's prediction for a row. The argument product is the product of
+// the row with the coefficients of c, and f holds the quadratic forms of the row.
 func (c *Anchor) Interval(product float64, f Forms) interval.Interval {
 	y := c.Base + product
 	radius := f.norm * (math.Min(f.gap*c.gap+f.inverse*c.energy, c.distance) +

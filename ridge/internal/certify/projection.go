@@ -180,8 +180,9 @@ func (p *Projection) LeverageError(v, w float64) float64 {
 }
 
 // Share returns a factor for one row: the rounding error of the projected row in each column j is at most the
-// factor times Round[j], apart from underflow. before holds the row of [Z A Y] minus the means of the columns.
-// after holds the projected row of [A Y]. The factor includes the rounding of the division by penalties.
+// factor times Round[j], apart from underflow. The argument before holds the row of [Z A Y] minus the means of the
+// columns. The argument after holds the projected row of [A Y]. The factor includes the rounding of the division by
+// penalties.
 func (p *Projection) Share(before, after []float64) float64 {
 	q := len(p.Inverse)
 	most, rounded := 0.0, 0.0
@@ -404,8 +405,8 @@ type Restored struct {
 }
 
 // Relative returns a bound on the relative error ‖(x, u) − (x*, u*)‖/‖(x*, u*)‖ of all coefficients of a
-// target. x has the coefficients with a penalty, u the coefficients without, and * marks the exact solution. xError
-// bounds ‖x − x*‖.
+// target. The argument x has the coefficients with a penalty, u the coefficients without, and * marks the exact
+// solution. The argument xError bounds ‖x − x*‖.
 func (r *Restored) Relative(xError float64, x []float64) float64 {
 	terms := float64(len(x) + len(r.Coef) + few)
 	size := math.Hypot(vec.Norm(x), vec.Norm(r.Coef)) * (1 - terms*eps)

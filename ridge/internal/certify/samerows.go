@@ -34,7 +34,7 @@ func (k *Known) SameSquares(c *Claim, tss float64, j int) (want float64, same bo
 }
 
 // SameIntercept compares the intercept of the fit with want, which is computed from the coefficients of the fit and
-// the means in the summary. same reports whether they differ only by round-off.
+// the means in the summary. The result same reports whether they differ only by round-off.
 func (k *Known) SameIntercept(c *Claim, intercept float64, j int) (want float64, same bool) {
 	n := &k.norm
 	d := k.eigen.Dim

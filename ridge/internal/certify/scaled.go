@@ -10,9 +10,9 @@ import (
 )
 
 // Rounded returns the bounds of c for the exact features, before scaling rounded their entries. In column j, a
-// scaled entry has a relative error of at most units[j]·roundoff.Unit, apart from underflow. norms holds bounds on
-// the norms of the centred columns, and root is the square root of the total weight. If units is nil, or c already
-// includes the rounding, the result is c. docs/math.md §14, "Scaled columns", has the bounds.
+// scaled entry has a relative error of at most units[j]·roundoff.Unit, apart from underflow. The argument norms
+// holds bounds on the norms of the centred columns, and root is the square root of the total weight. If units is
+// nil, or c already includes the rounding, the result is c. docs/math.md §14, "Scaled columns", has the bounds.
 func (c Columns) Rounded(units, norms []float64, root float64) Columns {
 	if units == nil || c.Scaled != nil {
 		return c
@@ -43,10 +43,10 @@ func (c Columns) Rounded(units, norms []float64, root float64) Columns {
 	return out
 }
 
-// roundedFrom adds to c the rounding of the columns from index first on, as Rounded does. units has an element for
-// each of these columns, or is nil if they are exact. c must already contain the rounding of the columns before
-// first. norms holds bounds on the norms of all columns. Units and Scaled of the result have an element for each
-// column.
+// roundedFrom adds to c the rounding of the columns from index first on, as Rounded does. The argument units has an
+// element for each of these columns, or is nil if they are exact. c must already contain the rounding of the
+// columns before first. The argument norms holds bounds on the norms of all columns. Units and Scaled of the result
+// have an element for each column.
 func (c Columns) roundedFrom(first int, units, norms []float64, root float64) Columns {
 	if units == nil && c.Units == nil {
 		return c

@@ -8,8 +8,8 @@ import (
 	"github.com/fdridge/fdridge/internal/vec"
 )
 
-// inverseNorms returns norms of R⁻¹ for an upper triangular d×d matrix R, given in r with the row stride ldr.
-// frobenius is ‖R⁻¹‖_F, and rows holds the norms of the rows of R⁻¹. spectral is a bound on
+// inverseNorms returns norms of R⁻¹ for an upper triangular d×d matrix R, given in r with the row stride ldr. The
+// result frobenius is ‖R⁻¹‖_F, and rows holds the norms of the rows of R⁻¹. spectral is a bound on
 // ‖R⁻¹‖₂. It is the smaller of ‖R⁻¹‖_F and √(‖R⁻¹‖₁‖R⁻¹‖_∞). If R is too close to
 // singular, frobenius and spectral are +Inf.
 func inverseNorms(

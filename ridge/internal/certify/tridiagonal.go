@@ -45,8 +45,8 @@ func NewTridiagonal(diagonal, beside, columns []float64, streamed float64) *Trid
 	return t
 }
 
-// pivot returns the next pivot of the factorisation LDLᵀ of a tridiagonal matrix. p is the pivot before it, a is
-// the diagonal element of its row, and e is the subdiagonal element between both rows.
+// pivot returns the next pivot of the factorisation LDLᵀ of a tridiagonal matrix. The argument p is the pivot
+// before it, a is the diagonal element of its row, and e is the subdiagonal element between both rows.
 func pivot(a, e, p float64) float64 { return a - float64(e/p*e) }
 
 // pivots factors T + sI = LDLᵀ from the first row down, and writes the pivots to p. It stops and returns false at a

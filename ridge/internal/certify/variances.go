@@ -97,8 +97,8 @@ func (k *Known) Variances(gamma float64) (sampling, posterior []interval.Interva
 	return sampling, posterior
 }
 
-// variance returns a bracket of eᵀH⁻¹KH⁻¹e from the upper bound u, in the notation of [Known.Variances]. p is
-// the projection of the unit vector e onto the sketch, and lo must be at most eᵀLe.
+// variance returns a bracket of eᵀH⁻¹KH⁻¹e from the upper bound u, in the notation of [Known.Variances]. The
+// argument p is the projection of the unit vector e onto the sketch, and lo must be at most eᵀLe.
 func (a At) variance(p *spectral.Projection, u upperBound, lo float64) interval.Interval {
 	round := 2 * a.factor.along * eps
 	root := a.eigen.Norm(p, func(s2 float64) float64 {

@@ -231,8 +231,9 @@ func (e *normalEquations) residuals(x, r []float64) {
 	e.be.Gemm(false, false, -1, engine.View(k, d, x), gram, 1, engine.View(k, d, r))
 }
 
-// found returns the solution x at γ with its error bounds. x holds one target per row, t×d. r holds the computed
-// residuals AᵀY − (AᵀA + γI)x. found does not set the fields that describe a factor.
+// found returns the solution x at γ with its error bounds. The argument x holds one target per row, t×d. The
+// argument r holds the computed residuals AᵀY − (AᵀA + γI)x. found does not set the fields that describe a
+// factor.
 func (e *normalEquations) found(gamma float64, x, r []float64) *certify.Factored {
 	d := e.d
 	t := e.t

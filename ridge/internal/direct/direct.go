@@ -156,9 +156,10 @@ type System struct {
 	evidence certify.Streamed
 }
 
-// Close ends the stream and returns the System. stage is the Stage that prepared the rows. projected describes the
-// projection that produced the rows, or is nil if there was none. units describes the rounding of scaled features,
-// see [certify.Columns.Rounded], or is nil if the features are exact.
+// Close ends the stream and returns the System. The argument stage is the Stage that prepared the rows. The
+// argument projected describes the projection that produced the rows, or is nil if there was none. The argument
+// units describes the rounding of scaled features, see [certify.Columns.Rounded], or is nil if the features are
+// exact.
 func (s *Stream) Close(
 	stage *rows.Stage,
 	intercept bool,

@@ -102,8 +102,8 @@ func reflect(top *float64, column []float64) (tau float64) {
 	return (beta - alpha) / beta
 }
 
-// apply applies the reflections of a panel to further columns. top holds these columns of the rows of R that belong
-// to the panel, and b holds them for the rows to eliminate.
+// apply applies the reflections of a panel to further columns. The argument top holds these columns of the rows of
+// R that belong to the panel, and b holds them for the rows to eliminate.
 func (f *folder) apply(top, b engine.Matrix) {
 	w := top.Rows
 	m := b.Rows

@@ -62,8 +62,9 @@ func (s *System) Pencil(gamma float64, scale []float64) *certify.Pencil {
 }
 
 // pencil returns the pencil for a factor L, in the notation of [System.Pencil]. It overwrites factor, which holds
-// L. measure gets the transpose of the basis W and returns two bounds. off bounds ‖WᵀĤW − I‖_F, where Ĥ
-// belongs to rows Ã near the rows A. moved bounds ‖(Ã − A)S⁻¹W‖_F. measure may overwrite work and rest.
+// L. measure gets the transpose of the basis W and returns two bounds. The argument off bounds ‖WᵀĤW − I‖_F,
+// where Ĥ belongs to rows Ã near the rows A. moved bounds ‖(Ã − A)S⁻¹W‖_F. measure may overwrite work and
+// rest.
 func (s *System) pencil(
 	gamma float64,
 	scale []float64,

@@ -69,8 +69,8 @@ func (e *tsqr) fold(m int) {
 	e.longest = max(e.longest, m)
 }
 
-// factor replaces R, at the top of the stack, by the triangular factor of R and the m rows below it. share bounds
-// the backward error of each column, relative to the norm of the column.
+// factor replaces R, at the top of the stack, by the triangular factor of R and the m rows below it. The result
+// share bounds the backward error of each column, relative to the norm of the column.
 func (e *tsqr) factor(m int) (share float64) {
 	q := e.d + e.t
 	factor := engine.View(q, q, e.stack)
@@ -124,8 +124,8 @@ func secondOrder(share, off float64) float64 {
 }
 
 // triangle stacks the factor of the rows on √γ·I, and writes the triangular factor of this stack to the top of
-// e.stack. stacked bounds the backward error of this step in each column, relative to the norm of the column. It is
-// 0 for γ = 0, because nothing is stacked then.
+// e.stack. The result stacked bounds the backward error of this step in each column, relative to the norm of the
+// column. It is 0 for γ = 0, because nothing is stacked then.
 func (e *tsqr) triangle(gamma float64) (stacked float64) {
 	d := e.d
 	q := e.d + e.t

@@ -47,10 +47,10 @@ type TridiagonalForm struct {
 	work []float64
 }
 
-// NewTridiagonalForm reduces k, a computed AᵀA, to the form QTQᵀ with Q orthogonal and T tridiagonal. It reads the
-// lower triangle of the d×d matrix k, and stores the reflections of Q in the slice a of length d². The result
-// columns holds the columns of Q, one after the other. streamed bounds the norm of the error of k, and norms holds
-// the norms of the columns of A. If T overflows, r is nil.
+// NewTridiagonalForm reduces k, a computed AᵀA, to the form QTQᵀ with Q orthogonal and T tridiagonal. It reads
+// the lower triangle of the d×d matrix k, and stores the reflections of Q in the slice a of length d². The result
+// columns holds the columns of Q, one after the other. The argument streamed bounds the norm of the error of k, and
+// norms holds the norms of the columns of A. If T overflows, r is nil.
 func NewTridiagonalForm(
 	be engine.Backend,
 	k engine.Matrix,

@@ -52,8 +52,8 @@ const (
 	trialBlock    = 64 // number of rows that a task handles at a time
 )
 
-// usable reports whether x is in a range in which products of a few trial vectors neither overflow nor underflow. x
-// is the penalty, or the square of a bound on ‖A‖_F.
+// usable reports whether x is in a range in which products of a few trial vectors neither overflow nor underflow.
+// The argument x is the penalty, or the square of a bound on ‖A‖_F.
 func usable(x float64) bool { return x > 0x1p-100 && x < 0x1p100 }
 
 // SharedTrials is the usual number of shared trial vectors.

@@ -283,8 +283,8 @@ func residual(lost twofold.Number) float64 {
 	return (math.Abs(lost.Hi) + math.Abs(lost.Lo) + lost.Err) * (1 + 0x1p-50)
 }
 
-// results returns a [Measurement] for each query in which Precise is set, and nil for each other query. sums holds
-// the sums over all workers, in the order of the method numbers.
+// results returns a [Measurement] for each query in which Precise is set, and nil for each other query. The
+// argument sums holds the sums over all workers, in the order of the method numbers.
 func (m *measuring) results(queries int, sums []twofold.Number) []*Measurement {
 	o := m.o
 	centred := m.o.product.reader.Mean() != nil

@@ -53,8 +53,8 @@ func (p *product) stride(n int, sparse bool, q int) int {
 	return min(n, engine.MaxGradientRows)
 }
 
-// add adds to s what the rows of the block b contribute to the sums, for each row of v and its query in qs. b
-// must not have more rows than [product.stride] allows.
+// add adds to s what the rows of the block b contribute to the sums, for each row of v and its query in qs. The
+// argument b must not have more rows than [product.stride] allows.
 func (p *product) add(
 	s *sums,
 	b dataset.Block,

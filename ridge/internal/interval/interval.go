@@ -121,8 +121,8 @@ func Squared(lo, hi float64) Interval {
 	return out
 }
 
-// PerWeight returns a bracket of x/w for a number x in v and the total weight w of the rows. weight is the computed
-// value of w, and round bounds its relative error.
+// PerWeight returns a bracket of x/w for a number x in v and the total weight w of the rows. The argument weight is
+// the computed value of w, and round bounds its relative error.
 func PerWeight(v Interval, weight, round float64) Interval {
 	const lost = 4 * roundoff.Underflow // underflow in the quotients and products
 	round += 2 * roundoff.Eps

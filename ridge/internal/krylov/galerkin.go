@@ -56,8 +56,8 @@ type galerkinWork struct {
 // Each row of the sketch and each system gives one initial vector.
 const perVector = 6
 
-// SubspaceRows returns the capacity, in vectors, of the subspace of the Galerkin method. rank bounds the rank of A,
-// sketch is the number of rows of the sketch, and systems is the number of systems.
+// SubspaceRows returns the capacity, in vectors, of the subspace of the Galerkin method. The argument rank bounds
+// the rank of A, sketch is the number of rows of the sketch, and systems is the number of systems.
 func SubspaceRows(rank, sketch, systems int) int {
 	return min(rank, perVector*(sketch+systems))
 }
@@ -397,7 +397,8 @@ func (m *galerkin) extend(ctx context.Context) (full bool, err error) {
 
 // directions computes new directions for the systems to solve, from the gradient g of each system. Let Ĥ be the
 // approximation of AᵀA + γI. The direction is the part of Ĥ⁻¹g that is orthogonal to the subspace. directions
-// writes it to a row of gradients.Off. moved is the number of systems, and rows is the number of rows written.
+// writes it to a row of gradients.Off. The result moved is the number of systems, and rows is the number of rows
+// written.
 //
 // If Deflate is true, the orthogonal part of Ĥ⁻¹g is a multiple of the orthogonal part of g. Then directions uses
 // the orthogonal part of g.

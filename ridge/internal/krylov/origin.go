@@ -30,9 +30,9 @@ type origin struct {
 	rounded, low []float64 // o + X rounded to float64, and the rounding error
 }
 
-// setOrigin makes v the [origin] of s. found is the gradient at v, computed with twice the digits. setOrigin
-// returns false and changes nothing if the round-off of found is at least half the round-off of a plain gradient.
-// This happens if the rows are far from zero, because found is computed from rows that are not centred.
+// setOrigin makes v the [origin] of s. The argument found is the gradient at v, computed with twice the digits.
+// setOrigin returns false and changes nothing if the round-off of found is at least half the round-off of a plain
+// gradient. This happens if the rows are far from zero, because found is computed from rows that are not centred.
 func (s *System) setOrigin(v []float64, found *gram.Measurement) (ok bool) {
 	rss, off := found.RSS.Round()
 	exact := s.judged.Exact(v, interval.Outward(rss, off), found.Rounded(), found.Residual)

@@ -48,8 +48,8 @@ type subspaceWork struct {
 const schurRows = 64
 
 // newSubspace returns an empty subspace with room for capacity rows of length d. Its memory has room for extra more
-// rows, for vectors that are not in the subspace. extra is also the largest number of vectors in a call of propose
-// or solve.
+// rows, for vectors that are not in the subspace. The argument extra is also the largest number of vectors in a
+// call of propose or solve.
 func newSubspace(be engine.Backend, d, capacity, extra int) *subspace {
 	n := max(capacity, extra)
 	wide := max(extra, BlockRows)
@@ -118,8 +118,8 @@ func (s *subspace) decompose() error {
 	return nil
 }
 
-// solve multiplies row i of u by (T + gamma[i]·I)⁻¹, for the matrix T in [subspace], and writes the product to row
-// i of y. u and y have q rows, with the row stride s.most.
+// solve multiplies row i of u by (T + gamma[i]·I)⁻¹, for the matrix T in [subspace], and writes the product to
+// row i of y. The argument u and y have q rows, with the row stride s.most.
 func (s *subspace) solve(q int, gamma, u, y []float64) error {
 	if s.eliminate(q, gamma, u, y) {
 		return nil

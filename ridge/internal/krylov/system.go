@@ -216,10 +216,10 @@ func (s *System) measuresPrecisely() bool {
 // roundedAway times this error, further passes can hardly reduce the bound.
 const roundedAway = 1.125
 
-// distance sets s.bound to a bound on the distance of the rounded coefficients from the exact solution. g is the
-// gradient projected onto the right singular vectors of the sketch. round bounds the effect of the gradient's
-// round-off on the coefficients. The result rounding is the part of the bound that comes from rounding the
-// coefficients.
+// distance sets s.bound to a bound on the distance of the rounded coefficients from the exact solution. The
+// argument g is the gradient projected onto the right singular vectors of the sketch. The argument round bounds the
+// effect of the gradient's round-off on the coefficients. The result rounding is the part of the bound that comes
+// from rounding the coefficients.
 func (s *System) distance(g *Projection, round float64) (rounding float64) {
 	if s.origin != nil {
 		rounding = s.origin.add(s.X)

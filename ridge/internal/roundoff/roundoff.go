@@ -176,8 +176,8 @@ const (
 
 // QRFold bounds the backward error of one fold of the streamed QR factorisation. A fold factors a triangle of q
 // columns stacked on new rows. The argument rows is the number of these new rows. The bound for a column is in
-// units of Unit times the norm of the column. motion is the sum of 2 − τ over the reflections I − τ·vvᵀ of the
-// fold. The proof is in docs/math.md §14.
+// units of Unit times the norm of the column. The argument motion is the sum of 2 − τ over the reflections I −
+// τ·vvᵀ of the fold. The proof is in docs/math.md §14.
 func QRFold(q, rows, motion float64) float64 {
 	w := math.Min(q, PanelColumns)
 	panels := math.Ceil(q / PanelColumns)
@@ -196,8 +196,8 @@ func QRFold(q, rows, motion float64) float64 {
 		45
 }
 
-// LostFold bounds the norm of the underflow error in a column of a fold of the streamed QR factorisation. q is the
-// number of columns and rows the number of new rows, see [QRFold].
+// LostFold bounds the norm of the underflow error in a column of a fold of the streamed QR factorisation. The
+// argument q is the number of columns and rows the number of new rows, see [QRFold].
 func LostFold(q, rows float64) float64 {
 	return 8 * q * (q + rows) * Underflow
 }

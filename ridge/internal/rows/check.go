@@ -34,8 +34,8 @@ const (
 )
 
 // CheckBlock validates a block of d features and t targets: its shape, and that all entries and sums are finite. It
-// returns raw, the sum of squares of earlier blocks, plus the weighted sum of squares of this block. firstRow is
-// the index of the block's first row, for error messages.
+// returns raw, the sum of squares of earlier blocks, plus the weighted sum of squares of this block. The argument
+// firstRow is the index of the block's first row, for error messages.
 func CheckBlock(b dataset.Block, d, t int, firstRow int, raw float64) (float64, error) {
 	if err := CheckShape(b, d, t, firstRow); err != nil {
 		return 0, err

@@ -16,14 +16,15 @@ type Output struct{ Flag, Path string }
 // CheckOut is CheckOutput for --out.
 func CheckOut(name string) error { return CheckOutput("out", name) }
 
-// CheckOutput returns an error if a file cannot be written, or if another process has locked it. name is the path
-// of the file, and flag is the name of the flag that gave the path.
+// CheckOutput returns an error if a file cannot be written, or if another process has locked it. The argument name
+// is the path of the file, and flag is the name of the flag that gave the path.
 func CheckOutput(flag, name string) error {
 	return FirstError(CheckWritable(flag, name), CheckFree(flag, name))
 }
 
 // CheckWritable returns an error if the folder of an output file does not exist, or if the path exists but is not a
-// regular file. name is the path, and flag is the name of the flag that gave the path. An empty path is no error.
+// regular file. The argument name is the path, and flag is the name of the flag that gave the path. An empty path
+// is no error.
 func CheckWritable(flag, name string) error {
 	if name == "" {
 		return nil
@@ -42,8 +43,8 @@ func CheckWritable(flag, name string) error {
 }
 
 // CheckFree returns an error if another process has locked a file. The commands fit --checkpoint and sketch --every
-// lock the files that they write. name is the path of the file, and flag is the name of the flag that gave the
-// path.
+// lock the files that they write. The argument name is the path of the file, and flag is the name of the flag that
+// gave the path.
 func CheckFree(flag, name string) error {
 	if name == "" {
 		return nil

@@ -84,8 +84,8 @@ func (f *Fit) scale(i int) float64 {
 	return 1
 }
 
-// intercept returns the intercept b for target o in the units of the file, and a bound on the error of b. ok is
-// false if the fit has no intercept.
+// intercept returns the intercept b for target o in the units of the file, and a bound on the error of b. The
+// result ok is false if the fit has no intercept.
 func (f *Fit) intercept(o *ridge.Target) (b, bound float64, ok bool) {
 	_, b = f.Data.Preparation.Unscale(o.Coef, o.Intercept)
 	return b, f.Data.Preparation.InterceptBound(o), f.Asked.Intercept || b != 0

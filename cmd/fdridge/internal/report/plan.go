@@ -100,7 +100,7 @@ func (p *Plan) WriteText(w io.Writer) error {
 }
 
 // Explain sets p.Reason to a sentence that says why the method p.Best was chosen, or that no method reaches the
-// tolerance. tol is the tolerance on the relative error, and bytes is the memory limit in bytes.
+// tolerance. The argument tol is the tolerance on the relative error, and bytes is the memory limit in bytes.
 func (p *Plan) Explain(tol float64, bytes uint64) {
 	const soonest = " reaches the tolerance fastest"
 	if p.Soonest < 0 {

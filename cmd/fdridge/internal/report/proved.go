@@ -66,8 +66,8 @@ func formatFigure(v ridge.Interval) string {
 	return bracket(v)
 }
 
-// formatAround formats x, whose error is at most e. value has the proved digits, or three digits if none is proved.
-// errorText is an upper bound on the error of value.
+// formatAround formats x, whose error is at most e. The result value has the proved digits, or three digits if none
+// is proved. The result errorText is an upper bound on the error of value.
 func formatAround(x, e float64) (value, errorText string) {
 	if k, ok := digits.Around(x, e); ok && e < math.Abs(x) {
 		return k.Value(digits.Exponent), k.Bound(digits.Exponent)
