@@ -90,12 +90,17 @@ func planned(t *testing.T, o plan.Option, rows dataset.Block, cfg ridge.SummaryC
 		testkit.Check(t, sum.AppendBlock(rows))
 		testkit.Must(sum.Fit(1))(t)
 	}
-	fit() // the backend keeps what it packs panels in
-	var before, after runtime.MemStats
-	runtime.ReadMemStats(&before)
+	// The backend keeps the memory of packed panels. A fit that runs beside the collector, or on another processor than
+	// the fit before, may allocate this memory again. So the smallest of several fits counts.
 	fit()
-	runtime.ReadMemStats(&after)
-	taken := float64(after.TotalAlloc - before.TotalAlloc)
+	taken := math.Inf(1)
+	for range 3 {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		fit()
+		runtime.ReadMemStats(&after)
+		taken = min(taken, float64(after.TotalAlloc-before.TotalAlloc))
+	}
 	if r := float64(o.Bytes) / taken; !(r > 0.5 && r < 2) {
 		t.Errorf("m = %d, %d lanes: %d bytes planned, a summary takes %g", o.Size, cfg.Lanes, o.Bytes, taken)
 	}
