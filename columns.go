@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"github.com/fdridge/fdridge/dataset"
-	"github.com/fdridge/fdridge/internal/printable"
+	"github.com/fdridge/fdridge/internal/errtext"
 	"github.com/fdridge/fdridge/ridge"
 	"github.com/fdridge/fdridge/ridge/choose"
 	"github.com/fdridge/fdridge/ridge/columns"
@@ -28,7 +28,7 @@ func (rows data) change(r *request) (data, error) {
 	}
 	m, err := columns.New(rows.d, o.Penalty, o.Unpenalized, o.Rounding)
 	if err != nil {
-		return data{}, &OptionError{[]string{"Unpenalized"}, printable.Error(err)}
+		return data{}, &OptionError{[]string{"Unpenalized"}, errtext.Error(err)}
 	}
 	if m.DependsOnRows() && r.once {
 		return data{}, &dataset.OnceError{What: "columns without penalty"}

@@ -17,7 +17,7 @@ import (
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/dist"
 	"github.com/fdridge/fdridge/engine"
-	"github.com/fdridge/fdridge/internal/badinput"
+	"github.com/fdridge/fdridge/internal/errtext"
 	"github.com/fdridge/fdridge/ridge"
 )
 
@@ -92,7 +92,7 @@ func Fit(
 // rank. Every rank then writes its checkpoint.
 func Run(ctx context.Context, o Options, do func(*Job) error) error {
 	if o.Every < 0 {
-		return badinput.Errorf("batch: Every is %v, must be positive", o.Every)
+		return errtext.BadInput("batch: Every is %v, must be positive", o.Every)
 	}
 	if o.Every == 0 {
 		o.Every = 30 * time.Second

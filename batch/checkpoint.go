@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/fdridge/fdridge"
-	"github.com/fdridge/fdridge/internal/badinput"
+	"github.com/fdridge/fdridge/internal/errtext"
 	"github.com/fdridge/fdridge/internal/safefile"
 	"github.com/fdridge/fdridge/ridge"
 )
@@ -45,7 +45,7 @@ func (j *Job) open() error {
 func (j *Job) load() error {
 	last, err := j.file.Load()
 	if err != nil {
-		return badinput.Errorf("%w; there is nothing to resume from, %s", err, beginAnew(j.name))
+		return errtext.BadInput("%w; there is nothing to resume from, %s", err, beginAnew(j.name))
 	}
 	if last != nil {
 		j.last = last
@@ -53,7 +53,7 @@ func (j *Job) load() error {
 			j.notify(Damaged, last.Damage)
 		}
 		if err := j.read(j.opts.Backend); err != nil {
-			return badinput.Errorf("%s: %w", last.Name(), err)
+			return errtext.BadInput("%s: %w", last.Name(), err)
 		}
 	}
 	now := j.opts.Settings
@@ -62,7 +62,7 @@ func (j *Job) load() error {
 		return j.save()
 	}
 	if d := differences(j.header.Run, now); len(d) > 0 {
-		return badinput.Errorf("%s is of another run: %s; %s", last.Name(), strings.Join(d, "; "), beginAnew(j.name))
+		return errtext.BadInput("%s is of another run: %s; %s", last.Name(), strings.Join(d, "; "), beginAnew(j.name))
 	}
 	j.saved, j.useful = j.header.At, true
 	j.postpone(0)
@@ -94,7 +94,7 @@ func refuseOthers(name string, ranks int) error {
 			continue
 		}
 		if ranks > 0 && (rest == "" || rest == ".previous") {
-			return badinput.Errorf(
+			return errtext.BadInput(
 				"%s belongs to a run of one process, this is a run of %d ranks; %s",
 				filepath.Join(dir, e.Name()),
 				ranks,
@@ -102,7 +102,7 @@ func refuseOthers(name string, ranks int) error {
 			)
 		}
 		if m := rankSuffix.FindStringSubmatch(rest); m != nil && m[1] != fmt.Sprint(ranks) {
-			return badinput.Errorf(
+			return errtext.BadInput(
 				"%s belongs to a run of %s ranks, this one has %d; use as many ranks, or remove %s.rank*-of-%s* to begin anew",
 				filepath.Join(dir, e.Name()),
 				m[1],

@@ -7,7 +7,7 @@ import (
 	"github.com/fdridge/fdridge"
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/dist"
-	"github.com/fdridge/fdridge/internal/badinput"
+	"github.com/fdridge/fdridge/internal/errtext"
 	"github.com/fdridge/fdridge/internal/safefile"
 	"github.com/fdridge/fdridge/ridge"
 	"github.com/fdridge/fdridge/ridge/choose"
@@ -46,7 +46,7 @@ func (j *Job) Fit(
 		opts.Summarize != nil ||
 		opts.Merge != nil ||
 		opts.Gather != nil {
-		return nil, badinput.Errorf(
+		return nil, errtext.BadInput(
 			"batch: Journal, Reducer, Summarize, Merge and Gather must be nil, because the job sets them",
 		)
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/fdridge/fdridge"
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/engine"
-	"github.com/fdridge/fdridge/internal/printable"
+	"github.com/fdridge/fdridge/internal/errtext"
 )
 
 // A Setting is a named value that must be equal on all ranks and in all runs that resume a job.
@@ -134,14 +134,14 @@ func differences(was, is []Setting) []string {
 		switch before := value(was, s.Name); {
 		case before == nil && s.Value == "":
 		case before == nil:
-			out = append(out, fmt.Sprintf("%s was not set, is %q", s.Name, printable.Excerpt(s.Value)))
+			out = append(out, fmt.Sprintf("%s was not set, is %q", s.Name, errtext.Excerpt(s.Value)))
 		case *before != s.Value:
-			out = append(out, fmt.Sprintf("%s was %q, is %q", s.Name, printable.Excerpt(*before), printable.Excerpt(s.Value)))
+			out = append(out, fmt.Sprintf("%s was %q, is %q", s.Name, errtext.Excerpt(*before), errtext.Excerpt(s.Value)))
 		}
 	}
 	for _, s := range was {
 		if value(is, s.Name) == nil && s.Value != "" {
-			out = append(out, fmt.Sprintf("%s was %q, is not set", s.Name, printable.Excerpt(s.Value)))
+			out = append(out, fmt.Sprintf("%s was %q, is not set", s.Name, errtext.Excerpt(s.Value)))
 		}
 	}
 	return out

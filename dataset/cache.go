@@ -11,7 +11,7 @@ import (
 	"path/filepath"
 	"sync"
 
-	"github.com/fdridge/fdridge/internal/badinput"
+	"github.com/fdridge/fdridge/internal/errtext"
 )
 
 // CacheOptions sets where [Cached] stores rows, and for how long.
@@ -56,11 +56,11 @@ func Cached(src Source, o CacheOptions) (*Cache, error) {
 	}
 	switch info, err := os.Stat(o.Dir); {
 	case err != nil:
-		return nil, badinput.Errorf("dataset: the directory for rows: %w", err)
+		return nil, errtext.BadInput("dataset: the directory for rows: %w", err)
 	case !info.IsDir():
-		return nil, badinput.Errorf("dataset: the directory for rows: %s is not a directory", o.Dir)
+		return nil, errtext.BadInput("dataset: the directory for rows: %s is not a directory", o.Dir)
 	case o.MaxBytes < 0:
-		return nil, badinput.Errorf("dataset: MaxBytes is %d; it must not be negative", o.MaxBytes)
+		return nil, errtext.BadInput("dataset: MaxBytes is %d; it must not be negative", o.MaxBytes)
 	}
 	c := &Cache{src: src, opts: o}
 	_, d, t := src.Dims()

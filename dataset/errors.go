@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/fdridge/fdridge/engine"
-	"github.com/fdridge/fdridge/internal/printable"
+	"github.com/fdridge/fdridge/internal/errtext"
 )
 
 // ErrInput is the error for invalid shapes, values or files. All error types of this package match ErrInput by
@@ -86,7 +86,7 @@ func (e *InputError) Error() string {
 	}
 	s += ": " + e.Msg
 	if e.Err != nil && e.Err != fs.ErrNotExist { // Msg covers fs.ErrNotExist
-		s += ": " + printable.Message(e.Err.Error())
+		s += ": " + errtext.Message(e.Err.Error())
 	}
 	if n := len(e.Texts) + len(e.Others); n > 1 {
 		s += fmt.Sprintf("; %d columns are not numeric: %s", n, joinNames(slices.Concat(e.Texts, e.Others)))
@@ -105,7 +105,7 @@ func joinNames(names []string) string {
 		names = names[:most]
 		more = ", …"
 	}
-	return strings.Join(printable.Excerpts(names), ", ") + more
+	return strings.Join(errtext.Excerpts(names), ", ") + more
 }
 
 func (e *InputError) Unwrap() error { return e.Err }

@@ -7,8 +7,7 @@ import (
 	"strings"
 
 	"github.com/fdridge/fdridge/engine"
-	"github.com/fdridge/fdridge/internal/badinput"
-	"github.com/fdridge/fdridge/internal/printable"
+	"github.com/fdridge/fdridge/internal/errtext"
 )
 
 // Features describes how new features of a row are computed from its features. [Fourier] and [Polynomial] implement
@@ -52,15 +51,15 @@ func ParseFeatures(text string) (Features, error) {
 	case "poly":
 		degree, err := strconv.Atoi(rest)
 		if err != nil || degree < 1 {
-			return nil, badinput.Errorf(
+			return nil, errtext.BadInput(
 				"dataset: features %q: the degree is %q; it must be a positive integer",
-				printable.Excerpt(text),
-				printable.Excerpt(rest),
+				errtext.Excerpt(text),
+				errtext.Excerpt(rest),
 			)
 		}
 		return Polynomial{Degree: degree}, nil
 	}
-	return nil, badinput.Errorf("dataset: features %q must be rff:D,gamma=G,seed=S or poly:K", printable.Excerpt(text))
+	return nil, errtext.BadInput("dataset: features %q must be rff:D,gamma=G,seed=S or poly:K", errtext.Excerpt(text))
 }
 
 // parseFourier parses D,gamma=G,seed=S.
@@ -68,9 +67,9 @@ func parseFourier(text string) (Features, error) {
 	components, rest, more := strings.Cut(text, ",")
 	d, err := strconv.Atoi(components)
 	if err != nil || d < 1 || d > 1<<24 {
-		return nil, badinput.Errorf(
+		return nil, errtext.BadInput(
 			"dataset: the number of Fourier features is %q; it must be 1 to %d",
-			printable.Excerpt(components),
+			errtext.Excerpt(components),
 			1<<24,
 		)
 	}
@@ -81,8 +80,8 @@ func parseFourier(text string) (Features, error) {
 		part, rest, more = strings.Cut(rest, ",")
 		key, value, _ := strings.Cut(part, "=")
 		if seen[key] {
-			return nil, badinput.Errorf(
-				"dataset: features rff:%s give %s twice", printable.Excerpt(text), printable.Excerpt(key),
+			return nil, errtext.BadInput(
+				"dataset: features rff:%s give %s twice", errtext.Excerpt(text), errtext.Excerpt(key),
 			)
 		}
 		seen[key] = true
@@ -90,26 +89,26 @@ func parseFourier(text string) (Features, error) {
 		case "gamma":
 			f.Gamma, err = strconv.ParseFloat(value, 64)
 			if err != nil || !(f.Gamma > 0) || math.IsInf(f.Gamma, 0) {
-				return nil, badinput.Errorf(
+				return nil, errtext.BadInput(
 					"dataset: features rff:%s: gamma is %q; it must be a positive number",
-					printable.Excerpt(text),
-					printable.Excerpt(value),
+					errtext.Excerpt(text),
+					errtext.Excerpt(value),
 				)
 			}
 		case "seed":
 			f.Seed, err = strconv.ParseUint(value, 10, 64)
 			if err != nil {
-				return nil, badinput.Errorf(
+				return nil, errtext.BadInput(
 					"dataset: features rff:%s: seed is %q; it must be an integer >= 0",
-					printable.Excerpt(text),
-					printable.Excerpt(value),
+					errtext.Excerpt(text),
+					errtext.Excerpt(value),
 				)
 			}
 		default:
-			return nil, badinput.Errorf(
+			return nil, errtext.BadInput(
 				"dataset: features rff:%s: unknown setting %q; the settings are gamma=G and seed=S",
-				printable.Excerpt(text),
-				printable.Excerpt(part),
+				errtext.Excerpt(text),
+				errtext.Excerpt(part),
 			)
 		}
 	}

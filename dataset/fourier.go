@@ -6,7 +6,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/fdridge/fdridge/engine"
-	"github.com/fdridge/fdridge/internal/badinput"
+	"github.com/fdridge/fdridge/internal/errtext"
 )
 
 // Fourier describes D random Fourier features of a row x (A. Rahimi, B. Recht, NIPS 2007),
@@ -70,13 +70,13 @@ func (f Fourier) Apply(src Source, be engine.Backend) (Source, error) {
 func (f Fourier) check(d int) error {
 	switch {
 	case f.Components < 1:
-		return badinput.Errorf("dataset: the number of Fourier features is %d; it must be positive", f.Components)
+		return errtext.BadInput("dataset: the number of Fourier features is %d; it must be positive", f.Components)
 	case !(f.Gamma > 0) || math.IsInf(2*f.Gamma, 0):
-		return badinput.Errorf("dataset: gamma of the Fourier features is %v; it must be positive and finite", f.Gamma)
+		return errtext.BadInput("dataset: gamma of the Fourier features is %v; it must be positive and finite", f.Gamma)
 	}
 	hi, lo := bits.Mul64(uint64(d), uint64(f.Components))
 	if hi != 0 || lo > maxWeights || d > math.MaxInt32 {
-		return badinput.Errorf("dataset: %d×%d weights of Fourier features are too many", d, f.Components)
+		return errtext.BadInput("dataset: %d×%d weights of Fourier features are too many", d, f.Components)
 	}
 	return nil
 }

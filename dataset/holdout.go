@@ -1,6 +1,6 @@
 package dataset
 
-import "github.com/fdridge/fdridge/internal/badinput"
+import "github.com/fdridge/fdridge/internal/errtext"
 
 // A Holdout divides rows into training rows and held-out rows, on which a fit can be tested. Row i, counted from 0,
 // is held out if h(i) < Share. The hash h(i) is computed from the row number in these steps:
@@ -19,7 +19,7 @@ type Holdout struct {
 // Check returns nil if 0 ≤ Share < 1, otherwise an error that matches [ErrInput].
 func (h Holdout) Check() error {
 	if !(h.Share >= 0 && h.Share < 1) {
-		return badinput.Errorf(
+		return errtext.BadInput(
 			"dataset: the held-out share of the rows is %v; it must be at least 0 and below 1",
 			h.Share,
 		)

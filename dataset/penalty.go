@@ -3,7 +3,7 @@ package dataset
 import (
 	"math"
 
-	"github.com/fdridge/fdridge/internal/badinput"
+	"github.com/fdridge/fdridge/internal/errtext"
 )
 
 // Penalty returns the scaling that divides each column j by √pⱼ, where pⱼ = p[j]. It gives each column its own
@@ -29,7 +29,7 @@ func (s *Scaling) Penalize(p []float64) (*Scaling, error) {
 	out := &Scaling{Mean: s.Mean, Scale: make([]float64, len(p))}
 	for j, v := range p {
 		if !(v > 0) || math.IsInf(v, 0) {
-			return nil, badinput.Errorf("dataset: penalty %d is %v; it must be positive and finite", j+1, v)
+			return nil, errtext.BadInput("dataset: penalty %d is %v; it must be positive and finite", j+1, v)
 		}
 		out.Scale[j] = s.Scale[j] * math.Sqrt(v)
 	}

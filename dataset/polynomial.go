@@ -4,7 +4,7 @@ import (
 	"strconv"
 
 	"github.com/fdridge/fdridge/engine"
-	"github.com/fdridge/fdridge/internal/badinput"
+	"github.com/fdridge/fdridge/internal/errtext"
 )
 
 // Polynomial makes new features: all products of at most Degree of the features x₁ … x_d, which may be equal. These
@@ -62,10 +62,10 @@ func (p Polynomial) Apply(src Source, _ engine.Backend) (Source, error) {
 // columns returns C(d+Degree, Degree) − 1.
 func (p Polynomial) columns(d int) (int, error) {
 	if p.Degree < 1 {
-		return 0, badinput.Errorf("dataset: the degree of the polynomial features is %d; it must be positive", p.Degree)
+		return 0, errtext.BadInput("dataset: the degree of the polynomial features is %d; it must be positive", p.Degree)
 	}
 	if d > maxMonomials { // products overflow below
-		return 0, badinput.Errorf(
+		return 0, errtext.BadInput(
 			"dataset: degree %d of %d columns makes more than %d polynomial features",
 			p.Degree,
 			d,
@@ -76,7 +76,7 @@ func (p Polynomial) columns(d int) (int, error) {
 	for k := range int64(p.Degree) {
 		n = n * (int64(d) + k + 1) / (k + 1)
 		if n > maxMonomials {
-			return 0, badinput.Errorf(
+			return 0, errtext.BadInput(
 				"dataset: degree %d of %d columns makes more than %d polynomial features",
 				p.Degree,
 				d,

@@ -5,7 +5,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/fdridge/fdridge/internal/badinput"
+	"github.com/fdridge/fdridge/internal/errtext"
 	"github.com/fdridge/fdridge/internal/vec"
 )
 
@@ -50,7 +50,7 @@ func NewRowMap(d int, steps ...func(Source) (Source, error)) (*RowMap, error) {
 	for src != Source(input) {
 		s, ok := src.(*transformed)
 		if !ok {
-			return nil, badinput.Errorf("dataset: %T does not work row by row, as scalings and features do", src)
+			return nil, errtext.BadInput("dataset: %T does not work row by row, as scalings and features do", src)
 		}
 		chain = append(chain, s)
 		src = s.src

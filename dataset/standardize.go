@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/fdridge/fdridge/internal/badinput"
+	"github.com/fdridge/fdridge/internal/errtext"
 	"github.com/fdridge/fdridge/internal/vec"
 )
 
@@ -163,7 +163,7 @@ func (s *Scaling) Apply(src Source) (Source, error) {
 	for j, mean := range s.Mean {
 		scale := s.Scale[j]
 		if !vec.IsFinite(mean) || !vec.IsFinite(scale) || !(scale > 0) {
-			return nil, badinput.Errorf(
+			return nil, errtext.BadInput(
 				"dataset: feature %d cannot be scaled by mean %v and scale %v",
 				j+1,
 				mean,

@@ -5,7 +5,7 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
-	"github.com/fdridge/fdridge/internal/badinput"
+	"github.com/fdridge/fdridge/internal/errtext"
 )
 
 // Decay multiplies AᵀA by beta, for all appended rows A and 0 < beta <= 1. It multiplies the rows of the sketch by
@@ -16,7 +16,7 @@ import (
 // sketch.
 func (s *Sketch) Decay(beta float64) error {
 	if !(beta > 0 && beta <= 1) {
-		return badinput.Errorf("fd: decay by %v, must be in (0, 1]", beta)
+		return errtext.BadInput("fd: decay by %v, must be in (0, 1]", beta)
 	}
 	if err := s.checkReady(); err != nil {
 		return err

@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/fdridge/fdridge/engine"
-	"github.com/fdridge/fdridge/internal/badinput"
+	"github.com/fdridge/fdridge/internal/errtext"
 	"github.com/fdridge/fdridge/internal/wire"
 )
 
@@ -20,7 +20,7 @@ var ErrShape = engine.ErrShape
 var errShape = fmt.Errorf("fd: %w", engine.ErrShape)
 
 // ErrSize reports a sketch that is too large for the address space.
-var ErrSize = badinput.Errorf("fd: sketch too large")
+var ErrSize = errtext.BadInput("fd: sketch too large")
 
 // ErrVersion reports a message whose format version is newer than this program can read.
 var ErrVersion = wire.ErrVersion

@@ -3,7 +3,7 @@ package fd
 import (
 	"fmt"
 
-	"github.com/fdridge/fdridge/internal/badinput"
+	"github.com/fdridge/fdridge/internal/errtext"
 )
 
 // Merge adds all rows of o to s. The sketches may have different backends, shrink drivers and ShrinkRows, and may
@@ -27,7 +27,7 @@ func (s *Sketch) Merge(o *Sketch) error {
 		return fmt.Errorf("%w: merging a sketch of dimension %d and size %d into one of dimension %d and size %d",
 			errShape, o.cfg.Dim, o.cfg.Size, s.cfg.Dim, s.cfg.Size)
 	case s.count > maxRows-o.count || s.shrinks > maxRows-o.shrinks:
-		return badinput.Errorf(
+		return errtext.BadInput(
 			"fd: merging sketches of %d and %d rows, more than %d in total",
 			s.count,
 			o.count,

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/fdridge/fdridge/engine"
-	"github.com/fdridge/fdridge/internal/badinput"
+	"github.com/fdridge/fdridge/internal/errtext"
 	"github.com/fdridge/fdridge/internal/twofold"
 )
 
@@ -31,7 +31,7 @@ func (p *Spectrum) Scaled(scale []float64, be engine.Backend) (*Spectrum, error)
 	}
 	for j, v := range scale {
 		if !(v > 0) || math.IsInf(v, 0) {
-			return nil, badinput.Errorf("fd: scale %d is %v, must be positive and finite", j+1, v)
+			return nil, errtext.BadInput("fd: scale %d is %v, must be positive and finite", j+1, v)
 		}
 	}
 	out := &Spectrum{Dim: d, Bound: p.Bound.scaled(scale)}

@@ -26,7 +26,7 @@ import (
 	"math"
 
 	"github.com/fdridge/fdridge/engine"
-	"github.com/fdridge/fdridge/internal/badinput"
+	"github.com/fdridge/fdridge/internal/errtext"
 	"github.com/fdridge/fdridge/internal/twofold"
 	"github.com/fdridge/fdridge/internal/vec"
 )
@@ -137,15 +137,15 @@ type account struct {
 func New(cfg Config) (*Sketch, error) {
 	switch {
 	case cfg.Dim <= 0:
-		return nil, badinput.Errorf("fd: Dim is %d, must be positive", cfg.Dim)
+		return nil, errtext.BadInput("fd: Dim is %d, must be positive", cfg.Dim)
 	case cfg.Size <= 0:
-		return nil, badinput.Errorf("fd: Size is %d, must be positive", cfg.Size)
+		return nil, errtext.BadInput("fd: Size is %d, must be positive", cfg.Size)
 	case cfg.ShrinkRows < 0:
-		return nil, badinput.Errorf("fd: ShrinkRows is %d, must not be negative", cfg.ShrinkRows)
+		return nil, errtext.BadInput("fd: ShrinkRows is %d, must not be negative", cfg.ShrinkRows)
 	case cfg.Shrink != Gram && cfg.Shrink != SVD:
-		return nil, badinput.Errorf("fd: unknown shrink driver %v", cfg.Shrink)
+		return nil, errtext.BadInput("fd: unknown shrink driver %v", cfg.Shrink)
 	case cfg.Store < StoreSmaller || cfg.Store > StoreScatter:
-		return nil, badinput.Errorf("fd: unknown storage %d", int(cfg.Store))
+		return nil, errtext.BadInput("fd: unknown storage %d", int(cfg.Store))
 	}
 	var err error
 	cfg.Backend, err = engine.OrDefault(cfg.Backend)

@@ -13,7 +13,7 @@ import (
 
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/engine"
-	"github.com/fdridge/fdridge/internal/badinput"
+	"github.com/fdridge/fdridge/internal/errtext"
 	"github.com/fdridge/fdridge/ridge/window"
 )
 
@@ -71,7 +71,7 @@ func (r Run) Do(ctx context.Context, src dataset.Source) error {
 		return errFading
 	}
 	if !(r.Every > 0) {
-		return badinput.Errorf("live: Every is %v, must be positive", r.Every)
+		return errtext.BadInput("live: Every is %v, must be positive", r.Every)
 	}
 	if r.Clock == nil {
 		r.Clock = time.Now
@@ -94,7 +94,7 @@ func (r Run) Do(ctx context.Context, src dataset.Source) error {
 }
 
 // errFading is the error of a Run that has Gamma 0 although the weights of its rows decrease with their age.
-var errFading = badinput.Errorf(
+var errFading = errtext.BadInput(
 	"live: gamma cannot be chosen for rows that fade, because GCV counts rows whatever they weigh: give a gamma",
 )
 
@@ -128,7 +128,7 @@ func (s *running) follow(src dataset.Source) error {
 	case s.skipped < s.Skip:
 		s.finish(
 			Failed,
-			badinput.Errorf(
+			errtext.BadInput(
 				"live: the source has %d rows, but the sketch has %d: these are other rows, or the source does not "+
 					"start again with the first row",
 				s.skipped,
@@ -298,6 +298,6 @@ func (s *running) finish(why string, err error) {
 	case s.ctx.Err() != nil:
 		s.result = s.ctx.Err()
 	default:
-		s.result = badinput.Errorf("live: the source has no rows")
+		s.result = errtext.BadInput("live: the source has no rows")
 	}
 }

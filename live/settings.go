@@ -1,7 +1,7 @@
 package live
 
 import (
-	"github.com/fdridge/fdridge/internal/badinput"
+	"github.com/fdridge/fdridge/internal/errtext"
 	"github.com/fdridge/fdridge/ridge/window"
 )
 
@@ -14,7 +14,7 @@ func CheckSettings(s window.Stream, c window.Settings) error {
 		a.Targets != max(b.Targets, 1) ||
 		a.Size != b.Size ||
 		a.Intercept != b.Intercept {
-		return badinput.Errorf(
+		return errtext.BadInput(
 			"live: it has %d features and %d target(s), size %d and intercept %v; requested are %d and %d, %d and %v",
 			a.Dim,
 			a.Targets,
@@ -27,7 +27,7 @@ func CheckSettings(s window.Stream, c window.Settings) error {
 		)
 	}
 	if is.Policy != c.Policy {
-		return badinput.Errorf("live: it is of %v; requested are %v", is.Policy, c.Policy)
+		return errtext.BadInput("live: it is of %v; requested are %v", is.Policy, c.Policy)
 	}
 	return nil
 }

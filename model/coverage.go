@@ -9,8 +9,8 @@ import (
 
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/dataset/prepare"
-	"github.com/fdridge/fdridge/internal/badinput"
 	"github.com/fdridge/fdridge/internal/conformal"
+	"github.com/fdridge/fdridge/internal/errtext"
 	"github.com/fdridge/fdridge/internal/vec"
 	"github.com/fdridge/fdridge/ridge"
 )
@@ -63,7 +63,7 @@ func (c *Coverage) check(t int) error {
 // checkLevel returns an error unless the level of prediction intervals is between 0 and 1, both excluded.
 func checkLevel(level float64) error {
 	if !(level > 0 && level < 1) {
-		return badinput.Errorf("model: a coverage of %v, must be between 0 and 1", level)
+		return errtext.BadInput("model: a coverage of %v, must be between 0 and 1", level)
 	}
 	return nil
 }
@@ -119,7 +119,7 @@ func (m *Model) Calibrate(
 	}
 	switch {
 	case m.Classes != nil:
-		return nil, badinput.Errorf("model: intervals of coverage are for numbers, the model predicts classes")
+		return nil, errtext.BadInput("model: intervals of coverage are for numbers, the model predicts classes")
 	case held == nil || len(m.Fits) == 0:
 		return nil, fmt.Errorf("%w: a calibration needs rows and a fit", errShape)
 	}

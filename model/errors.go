@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/fdridge/fdridge/engine"
-	"github.com/fdridge/fdridge/internal/badinput"
+	"github.com/fdridge/fdridge/internal/errtext"
 	"github.com/fdridge/fdridge/ridge"
 )
 
@@ -30,17 +30,17 @@ var errNoSource = fmt.Errorf("%w: no source of rows", errShape)
 var (
 	// ErrUnrecorded reports a model that an earlier version of this package wrote. Its certificate is about the
 	// coefficients of scaled columns. The model does not contain these coefficients.
-	ErrUnrecorded = badinput.Errorf(
+	ErrUnrecorded = errtext.BadInput(
 		"model: an earlier program wrote it without the coefficients that intervals need; fit again, or give a summary",
 	)
 	// ErrUncovered reports a model without intervals for new observations.
-	ErrUncovered = badinput.Errorf(
+	ErrUncovered = errtext.BadInput(
 		"model: it has no intervals for new observations; fit again and calibrate with held-out rows",
 	)
 	// ErrUnpenalized reports a model in which some columns have no penalty. A summary, which holds a sketch, gives
 	// no intervals for such a model. The model alone gives intervals if it has bounds on the errors of the
 	// coefficients of these columns.
-	ErrUnpenalized = badinput.Errorf(
+	ErrUnpenalized = errtext.BadInput(
 		"model: some columns have no penalty, of which a sketch proves nothing: " +
 			"intervals come from the model alone, if it has bounds for these columns",
 	)
@@ -143,7 +143,7 @@ func (e *SummaryError) Is(target error) bool { return target == ErrInput }
 
 // ErrPreparation reports a summary (a sketch with sums) whose rows were prepared in another way than the training
 // rows of the model.
-var ErrPreparation = badinput.Errorf("its rows were prepared in another way than the model's")
+var ErrPreparation = errtext.BadInput("its rows were prepared in another way than the model's")
 
 // An OverflowError reports that the prediction for a row is too large for float64. Row is the row number, from 0.
 type OverflowError struct{ Row int64 }

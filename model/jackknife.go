@@ -6,8 +6,8 @@ import (
 	"slices"
 
 	"github.com/fdridge/fdridge/dataset"
-	"github.com/fdridge/fdridge/internal/badinput"
 	"github.com/fdridge/fdridge/internal/conformal"
+	"github.com/fdridge/fdridge/internal/errtext"
 	"github.com/fdridge/fdridge/ridge"
 )
 
@@ -20,7 +20,7 @@ const ByJackknife Basis = "training rows"
 
 func (by JackknifeIntervals) of(m *Model, p *Predictor) error {
 	if by.Jackknife == nil {
-		return badinput.Errorf("model: jackknife+ intervals need a Jackknife")
+		return errtext.BadInput("model: jackknife+ intervals need a Jackknife")
 	}
 	p.useFitted(m)
 	p.bounds = jackknifeBounds{by.Jackknife}
@@ -52,7 +52,7 @@ func (m *Model) Jackknife(
 ) (*ridge.Jackknife, error) {
 	switch {
 	case m.Classes != nil:
-		return nil, badinput.Errorf("model: intervals of coverage are for numbers, the model predicts classes")
+		return nil, errtext.BadInput("model: intervals of coverage are for numbers, the model predicts classes")
 	case train == nil || len(m.Fits) != 1:
 		return nil, fmt.Errorf("%w: jackknife+ intervals need training rows and a model of one gamma", errShape)
 	}

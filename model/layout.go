@@ -9,8 +9,8 @@ import (
 	"slices"
 
 	"github.com/fdridge/fdridge/dataset"
+	"github.com/fdridge/fdridge/internal/errtext"
 	"github.com/fdridge/fdridge/internal/jsonfields"
-	"github.com/fdridge/fdridge/internal/printable"
 	"github.com/fdridge/fdridge/internal/vec"
 	"github.com/fdridge/fdridge/ridge/classes"
 )
@@ -149,7 +149,7 @@ func (m *Model) checkClasses(t int) error {
 	}
 	for k, label := range m.Classes {
 		if slices.Contains(m.Classes[:k], label) {
-			return fmt.Errorf("two classes with the label %q", printable.Excerpt(label))
+			return fmt.Errorf("two classes with the label %q", errtext.Excerpt(label))
 		}
 	}
 	return nil

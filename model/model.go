@@ -62,7 +62,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/fdridge/fdridge/dataset"
-	"github.com/fdridge/fdridge/internal/badinput"
+	"github.com/fdridge/fdridge/internal/errtext"
 	"github.com/fdridge/fdridge/internal/jsonfields"
 	"github.com/fdridge/fdridge/internal/vec"
 	"github.com/fdridge/fdridge/ridge"
@@ -218,13 +218,13 @@ func New(prep Preparation, solutions []*ridge.Solution, about Details) (*Model, 
 			return nil, fmt.Errorf("model: %w", err)
 		}
 		if !isGamma(f.Gamma) {
-			return nil, badinput.Errorf("model: a solution at gamma = %v", f.Gamma)
+			return nil, errtext.BadInput("model: a solution at gamma = %v", f.Gamma)
 		}
 		if !about.Intercept &&
 			slices.ContainsFunc(f.Targets, func(o ridge.Target) bool {
 				return o.Intercept != 0
 			}) {
-			return nil, badinput.Errorf("model: a solution has an intercept, but Details.Intercept is false")
+			return nil, errtext.BadInput("model: a solution has an intercept, but Details.Intercept is false")
 		}
 		m.Fits = append(m.Fits, fit)
 	}
@@ -312,7 +312,7 @@ func (m *Model) checkFits() error {
 			return fmt.Errorf("%w: %w", errShape, err)
 		}
 		if g := m.Fits[i].Gamma; !isGamma(g) {
-			return badinput.Errorf("model: a fit at gamma = %v", g)
+			return errtext.BadInput("model: a fit at gamma = %v", g)
 		}
 	}
 	return nil

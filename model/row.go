@@ -8,7 +8,7 @@ import (
 
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/dataset/prepare"
-	"github.com/fdridge/fdridge/internal/badinput"
+	"github.com/fdridge/fdridge/internal/errtext"
 	"github.com/fdridge/fdridge/internal/vec"
 	"github.com/fdridge/fdridge/ridge"
 )
@@ -18,7 +18,7 @@ import (
 func (p *Preparation) RowMap() (*dataset.RowMap, error) {
 	if p.Encoding != nil {
 		return nil, &PreparationError{
-			badinput.Errorf(
+			errtext.BadInput(
 				"model: missing values and categories are encoded by a prepare.RowEncoder, not by a map of rows",
 			),
 		}

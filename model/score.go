@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"math"
 
-	"github.com/fdridge/fdridge/internal/badinput"
+	"github.com/fdridge/fdridge/internal/errtext"
 	"github.com/fdridge/fdridge/internal/jsonfields"
 	"github.com/fdridge/fdridge/internal/twofold"
 	"github.com/fdridge/fdridge/ridge"
@@ -286,7 +286,7 @@ func (s Score) MarshalJSON() ([]byte, error) {
 func (s *Score) UnmarshalJSON(text []byte) error {
 	in := scoreJSON{Rows: -1, Weight: -1, RSS: -1, Mean: Number(math.NaN()), Squares: -1} // marks missing fields
 	if err := json.Unmarshal(text, &in); err != nil {
-		return badinput.Errorf("model: this is not a score: %w", err)
+		return errtext.BadInput("model: this is not a score: %w", err)
 	}
 	if in.Rows < 0 ||
 		in.Weight < 0 ||
@@ -294,10 +294,10 @@ func (s *Score) UnmarshalJSON(text []byte) error {
 		math.IsNaN(float64(in.Mean)) ||
 		in.Squares < 0 ||
 		in.Sums != nil && len(in.Sums) != sumsLength && len(in.Sums) != sumsLengthFirst {
-		return badinput.Errorf("model: a score without its rows, or with a sum missing or negative")
+		return errtext.BadInput("model: a score without its rows, or with a sum missing or negative")
 	}
 	if (in.Rows == 0) != (in.Weight == 0) {
-		return badinput.Errorf("model: a score of %d rows of weight %v", in.Rows, in.Weight)
+		return errtext.BadInput("model: a score of %d rows of weight %v", in.Rows, in.Weight)
 	}
 	known := func(v Number) float64 {
 		if math.IsInf(float64(v), 0) {
@@ -314,7 +314,7 @@ func (s *Score) UnmarshalJSON(text []byte) error {
 		out.sums = sumsOf(list)
 		if !(out.weight.Hi == known(in.Weight)) && !math.IsNaN(known(in.Weight)) ||
 			!(out.rss.Hi == known(in.RSS)) && !math.IsNaN(known(in.RSS)) {
-			return badinput.Errorf("model: a score with sums that differ from each other")
+			return errtext.BadInput("model: a score with sums that differ from each other")
 		}
 	} else if in.Rows > 0 {
 		unbounded := func(v float64) twofold.Number {

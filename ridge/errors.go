@@ -6,7 +6,7 @@ import (
 	"math"
 
 	"github.com/fdridge/fdridge/engine"
-	"github.com/fdridge/fdridge/internal/badinput"
+	"github.com/fdridge/fdridge/internal/errtext"
 	"github.com/fdridge/fdridge/ridge/internal/rows"
 )
 
@@ -29,7 +29,7 @@ var errZeroValue = fmt.Errorf("%w: the summary is nil or a zero Summary; use New
 var errNoSource = rows.ErrNoSource
 
 // ErrEmpty reports that a fit has no rows, or that all its rows have weight 0.
-var ErrEmpty = badinput.Errorf("ridge: no rows")
+var ErrEmpty = errtext.BadInput("ridge: no rows")
 
 // ErrNoConvergence reports that the computation of eigenvalues did not converge. No finite data are known to cause
 // this error. ErrNoConvergence is [engine.ErrNoConvergence].
@@ -90,7 +90,7 @@ var ErrUnproven = errors.New(
 
 // ErrOtherRows reports that a solution was not computed from the given rows. These are the rows of a summary, or
 // the rows that were given for the standard errors of the solution.
-var ErrOtherRows = badinput.Errorf("ridge: the fit is not of these rows")
+var ErrOtherRows = errtext.BadInput("ridge: the fit is not of these rows")
 
 // A NotConvergedError reports that the tolerance was not reached for at least one penalty γ and target. Solutions
 // holds the best solution for each γ. The certificates of these solutions are proved as usual. A γ without a

@@ -8,7 +8,7 @@ import (
 
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/engine"
-	"github.com/fdridge/fdridge/internal/badinput"
+	"github.com/fdridge/fdridge/internal/errtext"
 	"github.com/fdridge/fdridge/ridge/internal/certify"
 	"github.com/fdridge/fdridge/ridge/internal/direct"
 	"github.com/fdridge/fdridge/ridge/internal/interval"
@@ -36,7 +36,7 @@ type ExactOptions struct {
 // complete fills in the defaults.
 func (o *ExactOptions) complete() error {
 	if o.Method != Auto && !o.Method.IsDirect() {
-		return badinput.Errorf("ridge: %v is not a direct method", o.Method)
+		return errtext.BadInput("ridge: %v is not a direct method", o.Method)
 	}
 	if o.MaxBytes == 0 {
 		o.MaxBytes = DefaultMaxBytes
@@ -181,7 +181,7 @@ func newPrimal(src dataset.Source, opts ExactOptions) (*primal, error) {
 	case Tridiagonal:
 		factor = direct.NewTridiagonal
 	default:
-		return nil, badinput.Errorf("ridge: unknown %v", opts.Method)
+		return nil, errtext.BadInput("ridge: unknown %v", opts.Method)
 	}
 	return &primal{
 		d:      d,

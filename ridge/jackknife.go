@@ -7,8 +7,8 @@ import (
 
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/engine"
-	"github.com/fdridge/fdridge/internal/badinput"
 	"github.com/fdridge/fdridge/internal/conformal"
+	"github.com/fdridge/fdridge/internal/errtext"
 	"github.com/fdridge/fdridge/internal/parallel"
 	"github.com/fdridge/fdridge/internal/vec"
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
@@ -51,9 +51,9 @@ func NewJackknife(
 ) (*Jackknife, error) {
 	switch {
 	case !(level > 0 && level < 1):
-		return nil, badinput.Errorf("ridge: a coverage of %v, must be between 0 and 1", level)
+		return nil, errtext.BadInput("ridge: a coverage of %v, must be between 0 and 1", level)
 	case src != nil && dataset.Once(src):
-		return nil, badinput.Errorf("ridge: jackknife+ intervals need rows that can be read again")
+		return nil, errtext.BadInput("ridge: jackknife+ intervals need rows that can be read again")
 	}
 	if err := checkNormalGamma(gamma); err != nil {
 		return nil, err
@@ -83,7 +83,7 @@ func (j *Jackknife) Rows() int64 {
 	return j.normal.rows
 }
 
-var errNoJackknife = badinput.Errorf("ridge: the Jackknife was not made by NewJackknife")
+var errNoJackknife = errtext.BadInput("ridge: the Jackknife was not made by NewJackknife")
 
 // Predict writes the interval for row i and target j of b to dst[i·t + j], for t targets. It predicts the rows of b
 // in groups, and makes a pass over the n training rows for each group. A group is as large as an array of 256 MiB
@@ -214,7 +214,7 @@ func (j *Jackknife) predict(
 }
 
 // errMoreRows reports training rows that changed between two passes.
-var errMoreRows = badinput.Errorf("ridge: the training rows have changed since the first pass")
+var errMoreRows = errtext.BadInput("ridge: the training rows have changed since the first pass")
 
 // leaveOut computes the leftRow of each row of s and each target. from holds the rows of s, multiplied by the
 // matrix W of [inverse].

@@ -3,7 +3,7 @@ package ridge
 import (
 	"slices"
 
-	"github.com/fdridge/fdridge/internal/badinput"
+	"github.com/fdridge/fdridge/internal/errtext"
 	"github.com/fdridge/fdridge/internal/jsonfields"
 )
 
@@ -46,7 +46,7 @@ func (s *Solution) UnmarshalJSON(text []byte) error {
 		return err
 	}
 	if out.Gamma < 0 {
-		return badinput.Errorf("ridge: a solution at gamma = %v", out.Gamma)
+		return errtext.BadInput("ridge: a solution at gamma = %v", out.Gamma)
 	}
 	t, d := out.Dims()
 	if out.Gammas != nil &&

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/fdridge/fdridge/internal/badinput"
+	"github.com/fdridge/fdridge/internal/errtext"
 	"github.com/fdridge/fdridge/ridge/internal/krylov"
 )
 
@@ -166,15 +166,15 @@ func ParseMethod(name string) (Method, error) {
 		names = append(names, m.String())
 	}
 	if name == Chebyshev.String() {
-		return Auto, badinput.Errorf("ridge: method %s no longer exists; use %v", name, CG)
+		return Auto, errtext.BadInput("ridge: method %s no longer exists; use %v", name, CG)
 	}
-	return Auto, badinput.Errorf("ridge: unknown method %q; the methods are %s", name, strings.Join(names, ", "))
+	return Auto, errtext.BadInput("ridge: unknown method %q; the methods are %s", name, strings.Join(names, ", "))
 }
 
 // MarshalText returns the name.
 func (m Method) MarshalText() ([]byte, error) {
 	if !m.isKnown() {
-		return nil, badinput.Errorf("ridge: %v is not a method", m)
+		return nil, errtext.BadInput("ridge: %v is not a method", m)
 	}
 	return []byte(methods[m].name), nil
 }
@@ -192,5 +192,5 @@ func (m *Method) UnmarshalText(text []byte) error {
 			return nil
 		}
 	}
-	return badinput.Errorf("ridge: %q is not a method", text)
+	return errtext.BadInput("ridge: %q is not a method", text)
 }

@@ -7,7 +7,7 @@ import (
 
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/fd"
-	"github.com/fdridge/fdridge/internal/badinput"
+	"github.com/fdridge/fdridge/internal/errtext"
 	"github.com/fdridge/fdridge/internal/vec"
 	"github.com/fdridge/fdridge/ridge/internal/roundoff"
 )
@@ -92,7 +92,7 @@ func AddRounding(a, b []float64) []float64 {
 func (s *Summary) Penalty() []float64 { return slices.Clone(s.penalty) }
 
 // errView reports an attempt to change the result of Penalize.
-var errView = badinput.Errorf(
+var errView = errtext.BadInput(
 	"ridge: a penalised summary is a read-only view: append to, merge, decay or write the original summary",
 )
 

@@ -8,7 +8,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/fdridge/fdridge/dataset"
-	"github.com/fdridge/fdridge/internal/badinput"
+	"github.com/fdridge/fdridge/internal/errtext"
 	"github.com/fdridge/fdridge/internal/spectral"
 	"github.com/fdridge/fdridge/internal/vec"
 	"github.com/fdridge/fdridge/ridge/internal/certify"
@@ -155,22 +155,22 @@ func checkSolve(src dataset.Source, sum *Summary, gammas []float64, opts SolveOp
 	case !sum.isValid():
 		return errZeroValue
 	case !(opts.Tol > 0) || opts.MaxPasses < 0:
-		return badinput.Errorf("ridge: Tol is %v and MaxPasses is %d: both must be positive", opts.Tol, opts.MaxPasses)
+		return errtext.BadInput("ridge: Tol is %v and MaxPasses is %d: both must be positive", opts.Tol, opts.MaxPasses)
 	case !opts.Method.Iterates():
-		return badinput.Errorf("ridge: %v does not refine by passes", opts.Method)
+		return errtext.BadInput("ridge: %v does not refine by passes", opts.Method)
 	case opts.Hessian != nil && opts.PlainFD:
-		return badinput.Errorf("ridge: PlainFD cannot be combined with Hessian")
+		return errtext.BadInput("ridge: PlainFD cannot be combined with Hessian")
 	case sum.Rows() == 0:
 		return ErrEmpty
 	}
 	_, fresh := opts.Hessian.(Refresher)
 	switch {
 	case fresh && opts.Reducer != nil:
-		return badinput.Errorf(
+		return errtext.BadInput(
 			"ridge: a Refresher cannot be combined with a Reducer: each worker would see only its share of the rows",
 		)
 	case fresh && opts.Method != Newton:
-		return badinput.Errorf(
+		return errtext.BadInput(
 			"ridge: %v needs the same Hessian in every step, but a Refresher changes it; use Newton",
 			opts.Method,
 		)
@@ -191,7 +191,7 @@ func checkSolve(src dataset.Source, sum *Summary, gammas []float64, opts SolveOp
 		slices.ContainsFunc(vec.OfMatrix(opts.Start), func(v float64) bool {
 			return v-v != 0
 		}) {
-		return badinput.Errorf("ridge: Start has an entry that is not finite")
+		return errtext.BadInput("ridge: Start has an entry that is not finite")
 	}
 	for _, g := range gammas {
 		if err := checkGamma(g, opts.Method.String()); err != nil {

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/fdridge/fdridge/internal/badinput"
+	"github.com/fdridge/fdridge/internal/errtext"
 	"github.com/fdridge/fdridge/ridge/internal/krylov"
 )
 
@@ -101,7 +101,7 @@ func (s Status) Err() error {
 // change. The descriptions that String returns may change.
 func (s Status) MarshalText() ([]byte, error) {
 	if s < 0 || int(s) >= len(statuses) {
-		return nil, badinput.Errorf("ridge: %v is no status", s)
+		return nil, errtext.BadInput("ridge: %v is no status", s)
 	}
 	return []byte(statuses[s].name), nil
 }
@@ -114,7 +114,7 @@ func (s *Status) UnmarshalText(text []byte) error {
 			return nil
 		}
 	}
-	return badinput.Errorf("ridge: %q is no status", text)
+	return errtext.BadInput("ridge: %q is no status", text)
 }
 
 // Worse returns the status of a solve whose two parts ended with s and t:

@@ -6,7 +6,7 @@ import (
 	"reflect"
 	"strings"
 
-	"github.com/fdridge/fdridge/internal/badinput"
+	"github.com/fdridge/fdridge/internal/errtext"
 	"github.com/fdridge/fdridge/internal/rss"
 	"github.com/fdridge/fdridge/model"
 )
@@ -71,7 +71,7 @@ func (e *SpecError) Unwrap() error {
 }
 
 // Is reports whether target is [engine.ErrInput]. All errors about invalid input match this error.
-func (e *SpecError) Is(target error) bool { return target == badinput.Err }
+func (e *SpecError) Is(target error) bool { return target == errtext.ErrBadInput }
 
 // checkMemory returns an error about field if the available memory is less than bytes. rule and args are the
 // beginning of the message.
@@ -101,7 +101,7 @@ func checkPreparation(p *model.Preparation) error {
 // unchanged.
 func unwrapPreparation(err error) error {
 	if e, ok := errors.AsType[*model.PreparationError](err); ok {
-		return badinput.Errorf("%w", e.Err)
+		return errtext.BadInput("%w", e.Err)
 	}
 	return err
 }

@@ -9,7 +9,7 @@ import (
 
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/dataset/file"
-	"github.com/fdridge/fdridge/internal/printable"
+	"github.com/fdridge/fdridge/internal/errtext"
 	"github.com/fdridge/fdridge/model"
 	"github.com/fdridge/fdridge/ridge/choose"
 )
@@ -64,7 +64,7 @@ func parseBands(items []string) ([]namedBand, error) {
 				return nil, specError(
 					"Bands",
 					"the penalty of %q must be a number > 0; for none, see fit %v",
-					printable.Excerpt(item),
+					errtext.Excerpt(item),
 					Field("Unpenalized"),
 				)
 			}
@@ -72,7 +72,7 @@ func parseBands(items []string) ([]namedBand, error) {
 			b.penalty = p
 		}
 		if b.columns == "" {
-			return nil, specError("Bands", "%q names no columns", printable.Excerpt(item))
+			return nil, specError("Bands", "%q names no columns", errtext.Excerpt(item))
 		}
 		out = append(out, b)
 	}
@@ -187,7 +187,7 @@ func (r *resolved) penalise(
 		if slices.ContainsFunc(columns, func(j int) bool {
 			return slices.Contains(out.Free, j)
 		}) {
-			return out, specError("Unpenalized", "a column is also in %q of %v", printable.Excerpt(b.columns), Field("Bands"))
+			return out, specError("Unpenalized", "a column is also in %q of %v", errtext.Excerpt(b.columns), Field("Bands"))
 		}
 		out.Bands = append(out.Bands, choose.Band{Name: b.columns, Columns: columns, Penalty: b.penalty})
 	}
@@ -241,14 +241,14 @@ func rangeOf(field Field, text string, prep *model.Preparation) (lo, hi int, err
 			continue
 		}
 		if hi < lo {
-			return 0, 0, specError(field, "%q ends before it begins", printable.Excerpt(text))
+			return 0, 0, specError(field, "%q ends before it begins", errtext.Excerpt(text))
 		}
 		return lo, hi, nil
 	}
 	return 0, 0, specError(
 		field,
 		"%q is neither one of the %d columns nor a range: use numbers from 1 or header names",
-		printable.Excerpt(text),
+		errtext.Excerpt(text),
 		prep.Inputs,
 	)
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/fdridge/fdridge/dataset/csv"
 	"github.com/fdridge/fdridge/dataset/file"
 	"github.com/fdridge/fdridge/dataset/prepare"
-	"github.com/fdridge/fdridge/internal/printable"
+	"github.com/fdridge/fdridge/internal/errtext"
 	"github.com/fdridge/fdridge/model"
 )
 
@@ -108,7 +108,7 @@ func (r *reading) weightsFiles(opts file.Options) ([]string, error) {
 		case err != nil || where == "" && out == nil:
 			return nil, err
 		case where == "":
-			return nil, specError("Weights", "%s has no array %q, but %s has one", path, printable.Excerpt(s.Weights), out[0])
+			return nil, specError("Weights", "%s has no array %q, but %s has one", path, errtext.Excerpt(s.Weights), out[0])
 		}
 		out = append(out, where)
 		if where == s.Weights {
@@ -363,7 +363,7 @@ func OpenLike(ctx context.Context, s Spec, like Like, env Env) (*Rows, error) {
 		rows.Opened.Format == "csv" &&
 		!s.Transposed {
 		hint += "; the file has no header with the names of the %s: %s"
-		target = append(target, like.Owner, printable.List(names, 5))
+		target = append(target, like.Owner, errtext.List(names, 5))
 	}
 	args := append([]any{s.Name(), d, like.Owner, inputs}, target...)
 	return nil, specError("", "%s has %d features, the %s has %d"+hint, args...)

@@ -12,7 +12,7 @@ import (
 	"github.com/fdridge/fdridge/dataset/csv"
 	"github.com/fdridge/fdridge/dataset/file"
 	"github.com/fdridge/fdridge/dataset/prepare"
-	"github.com/fdridge/fdridge/internal/printable"
+	"github.com/fdridge/fdridge/internal/errtext"
 )
 
 // resolved holds the parsed values of a valid Spec.
@@ -144,7 +144,7 @@ func (r *resolved) parseText() error {
 	s := &r.spec
 	header, ok := headers[s.Header]
 	if !ok {
-		return specError("Header", "%q must be one of auto, yes, no", printable.Excerpt(s.Header))
+		return specError("Header", "%q must be one of auto, yes, no", errtext.Excerpt(s.Header))
 	}
 	delimiter, err := parseDelimiter(s.Delimiter)
 	if err != nil {
@@ -152,7 +152,7 @@ func (r *resolved) parseText() error {
 	}
 	r.text = csv.Options{Delimiter: delimiter, Header: header}
 	if s.Decimal != "" && s.Decimal != "." && s.Decimal != "," {
-		return specError("Decimal", "%q must be . or a comma", printable.Excerpt(s.Decimal))
+		return specError("Decimal", "%q must be . or a comma", errtext.Excerpt(s.Decimal))
 	}
 	if err := oneOf("FirstIndex", s.FirstIndex, "", "auto", "0", "1"); err != nil {
 		return err
@@ -162,13 +162,13 @@ func (r *resolved) parseText() error {
 		r.text.Text.FirstIndex = s.FirstIndex
 	}
 	if s.Escape != "" && s.Escape != `\` && s.Escape != `"` {
-		return specError("Escape", "%q must be a backslash or a quote", printable.Excerpt(s.Escape))
+		return specError("Escape", "%q must be a backslash or a quote", errtext.Excerpt(s.Escape))
 	}
 	if s.Escape != "" {
 		r.text.Text.Escape = s.Escape[0]
 	}
 	if len(s.Comment) > 1 || strings.ContainsAny(s.Comment, "\"\r\n.+-0123456789") {
-		return specError("Comment", "%q must be one character that begins no number", printable.Excerpt(s.Comment))
+		return specError("Comment", "%q must be one character that begins no number", errtext.Excerpt(s.Comment))
 	}
 	if s.Comment != "" {
 		r.text.Comment = s.Comment[0]
@@ -176,7 +176,7 @@ func (r *resolved) parseText() error {
 	for _, item := range s.SkipRows {
 		lines, ok := parseLines(item)
 		if !ok {
-			return specError("SkipRows", "%q must be a number of lines, or A:B with 1 <= A <= B", printable.Excerpt(item))
+			return specError("SkipRows", "%q must be a number of lines, or A:B with 1 <= A <= B", errtext.Excerpt(item))
 		}
 		r.text.Skip = append(r.text.Skip, lines)
 	}
@@ -198,7 +198,7 @@ func parseDelimiter(text string) (rune, error) {
 		return 0, specError(
 			"Delimiter",
 			"%q must be one character that is not part of a number, or tab",
-			printable.Excerpt(text),
+			errtext.Excerpt(text),
 		)
 	}
 	return c, nil
@@ -227,7 +227,7 @@ func parseRange(text string) (lo, hi int64, err error) {
 	lo, err1 := strconv.ParseInt(a, 10, 64)
 	hi, err2 := strconv.ParseInt(b, 10, 64)
 	if !ok || err1 != nil || err2 != nil || lo < 1 || hi < lo {
-		return 0, 0, specError("Rows", "%q must be A:B with 1 <= A <= B", printable.Excerpt(text))
+		return 0, 0, specError("Rows", "%q must be A:B with 1 <= A <= B", errtext.Excerpt(text))
 	}
 	return lo - 1, hi, nil
 }
@@ -257,7 +257,7 @@ func (r *resolved) parsePart() error {
 	n, err2 := strconv.ParseUint(count, 10, 64)
 	switch {
 	case !ok || err1 != nil || err2 != nil || n < 1 || n > math.MaxInt32:
-		return specError("Part", "%q must be I/N, part I of N, with 0 <= I < N < 2³¹", printable.Excerpt(text))
+		return specError("Part", "%q must be I/N, part I of N, with 0 <= I < N < 2³¹", errtext.Excerpt(text))
 	case i >= n:
 		return specError(
 			"Part",
@@ -398,7 +398,7 @@ func parseMissing(items []string) (all prepare.Filling, byColumn map[string]prep
 			return all, nil, specError(
 				"Missing",
 				"%q must be one of %s, or COLUMN=POLICY",
-				printable.Excerpt(item),
+				errtext.Excerpt(item),
 				strings.Join(Policies, ", "),
 			)
 		}
@@ -428,7 +428,7 @@ func (s *Spec) rulesReason() (field Field, value string) {
 	case len(s.Dates) > 0:
 		return "Dates", ""
 	case !isPlain(s.Missing):
-		return "Missing", " " + printable.Excerpt(strings.Join(s.Missing, ","))
+		return "Missing", " " + errtext.Excerpt(strings.Join(s.Missing, ","))
 	case s.MissingIndicator:
 		return "MissingIndicator", ""
 	case s.MissingTarget == "drop":
@@ -600,5 +600,5 @@ func oneOf(field Field, value string, allowed ...string) error {
 	named := slices.DeleteFunc(slices.Clone(allowed), func(s string) bool {
 		return s == ""
 	})
-	return specError(field, "%q must be one of %s", printable.Excerpt(value), strings.Join(named, ", "))
+	return specError(field, "%q must be one of %s", errtext.Excerpt(value), strings.Join(named, ", "))
 }

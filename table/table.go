@@ -11,7 +11,7 @@ import (
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/dataset/prepare"
 	"github.com/fdridge/fdridge/engine"
-	"github.com/fdridge/fdridge/internal/printable"
+	"github.com/fdridge/fdridge/internal/errtext"
 	"github.com/fdridge/fdridge/model"
 	"github.com/fdridge/fdridge/ridge/classes"
 )
@@ -475,7 +475,7 @@ func (t *Table) Doubts() []Doubt {
 			Rows:   learnt.Rows - learnt.Dropped,
 		}
 		if e.Names != nil {
-			d.Name = printable.Excerpt(e.Names[column])
+			d.Name = errtext.Excerpt(e.Names[column])
 			d.Column = "column " + d.Name
 		}
 		out = append(out, d)

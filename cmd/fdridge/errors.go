@@ -12,7 +12,7 @@ import (
 	"github.com/fdridge/fdridge/batch"
 	"github.com/fdridge/fdridge/cmd/fdridge/internal/cli"
 	"github.com/fdridge/fdridge/engine"
-	"github.com/fdridge/fdridge/internal/printable"
+	"github.com/fdridge/fdridge/internal/errtext"
 )
 
 // Exit codes.
@@ -37,18 +37,18 @@ Exit codes:
 
 // message returns the text of an error as one line, without names of Go packages. A very long text is cut.
 func message(err error) string {
-	text := printable.Error(err)
+	text := errtext.Error(err)
 	if e, ok := errors.AsType[*batch.CheckpointError](err); ok {
-		text = "--checkpoint: " + printable.Error(e.Err)
+		text = "--checkpoint: " + errtext.Error(e.Err)
 	} else if e, ok := errors.AsType[*batch.InterruptedError](err); ok {
 		text = fmt.Sprintf("interrupted; the same command resumes from checkpoint %s, %v", e.Checkpoint, e.At)
 		if e.Unsaved != nil {
-			text += fmt.Sprintf("; a later checkpoint could not be written: %s", printable.Error(e.Unsaved))
+			text += fmt.Sprintf("; a later checkpoint could not be written: %s", errtext.Error(e.Unsaved))
 		}
 	} else if errors.Is(err, context.Canceled) {
 		return "interrupted"
 	}
-	return printable.Text(printable.Message(strings.ReplaceAll(text, "\n", "; ")))
+	return errtext.Text(errtext.Message(strings.ReplaceAll(text, "\n", "; ")))
 }
 
 // noArguments returns an error if args, the words of the command line that do not belong to flags, is not empty.
@@ -58,12 +58,12 @@ func noArguments(cmd *cobra.Command, args []string) error {
 	case len(args) > 0 && hasData && isFile(args[0]): // a shell expands part-*.csv to several words
 		return cli.BadInput(
 			"unexpected argument %q; use --data for files of rows; several files are one list (A,B), or a folder of parts",
-			printable.Excerpt(args[0]),
+			errtext.Excerpt(args[0]),
 		)
 	case len(args) > 0 && hasData:
-		return cli.BadInput("unexpected argument %q; use --data for files of rows", printable.Excerpt(args[0]))
+		return cli.BadInput("unexpected argument %q; use --data for files of rows", errtext.Excerpt(args[0]))
 	case len(args) > 0:
-		return cli.BadInput("unexpected argument %q", printable.Excerpt(args[0]))
+		return cli.BadInput("unexpected argument %q", errtext.Excerpt(args[0]))
 	}
 	return nil
 }

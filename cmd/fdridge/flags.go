@@ -12,7 +12,7 @@ import (
 	"github.com/fdridge/fdridge/cmd/fdridge/internal/cli"
 	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/fd"
-	"github.com/fdridge/fdridge/internal/printable"
+	"github.com/fdridge/fdridge/internal/errtext"
 	"github.com/fdridge/fdridge/ridge"
 )
 
@@ -37,7 +37,7 @@ func (o *sketchFlags) check() error {
 	if err != nil {
 		return cli.BadInput(
 			"--size: %q is not a number of rows; plan --error E finds the size for a relative error E",
-			printable.Excerpt(o.sizeText),
+			errtext.Excerpt(o.sizeText),
 		)
 	} else if o.size < 1 {
 		return cli.BadInput("--size: %d, the sketch needs at least one row", o.size)

@@ -7,7 +7,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/fdridge/fdridge/cmd/fdridge/internal/cli"
-	"github.com/fdridge/fdridge/internal/printable"
+	"github.com/fdridge/fdridge/internal/errtext"
 	"github.com/fdridge/fdridge/ridge/choose"
 )
 
@@ -68,7 +68,7 @@ func (o *gammaFlags) check(zero bool) error {
 		return nil
 	}
 	if _, err := choose.ParseCriterion(o.selectBy); err != nil {
-		return cli.BadInput("--select: %q must be one of %s", printable.Excerpt(o.selectBy), choose.Names(", "))
+		return cli.BadInput("--select: %q must be one of %s", errtext.Excerpt(o.selectBy), choose.Names(", "))
 	}
 	return nil
 }

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/fdridge/fdridge/cmd/fdridge/internal/cli"
-	"github.com/fdridge/fdridge/internal/printable"
+	"github.com/fdridge/fdridge/internal/errtext"
 )
 
 // A keyReader reads the key of each row: the text in the column that --key names.
@@ -24,7 +24,7 @@ func (k *keyReader) read(row int64) error {
 		return err
 	}
 	if !ok {
-		return cli.BadInput("--key: the column %s ends before row %d", printable.Excerpt(k.name), row+1)
+		return cli.BadInput("--key: the column %s ends before row %d", errtext.Excerpt(k.name), row+1)
 	}
 	k.row, k.key = row, key
 	return nil
@@ -49,7 +49,7 @@ func (k *keyReader) number() (float64, error) {
 			"--key: row %d has the key %q, which is not exact as a number, and arrays hold only numbers: "+
 				"write csv (--out-format csv)",
 			k.row+1,
-			printable.Excerpt(k.key),
+			errtext.Excerpt(k.key),
 		)
 	}
 	return v, nil

@@ -18,8 +18,8 @@ import (
 	"github.com/fdridge/fdridge/cmd/fdridge/internal/cli"
 	"github.com/fdridge/fdridge/cmd/fdridge/internal/input"
 	"github.com/fdridge/fdridge/engine"
+	"github.com/fdridge/fdridge/internal/errtext"
 	"github.com/fdridge/fdridge/internal/jsonfields"
-	"github.com/fdridge/fdridge/internal/printable"
 	"github.com/fdridge/fdridge/live"
 	"github.com/fdridge/fdridge/ridge/window"
 	"github.com/fdridge/fdridge/table"
@@ -95,7 +95,7 @@ func (o *liveFlags) check() error {
 	}
 	o.at, err = cli.ParseNumber(o.gamma)
 	if err != nil || !(o.at > 0) {
-		return cli.BadInput("--gamma: %q is neither a positive number nor auto", printable.Excerpt(o.gamma))
+		return cli.BadInput("--gamma: %q is neither a positive number nor auto", errtext.Excerpt(o.gamma))
 	}
 	return nil
 }
@@ -124,7 +124,7 @@ func parseSpan(flag, text string) (rows int64, over time.Duration, err error) {
 	return 0, 0, cli.BadInput(
 		"--%s: %q is neither a number of rows nor a time; examples: 1000, 90m, 48h",
 		flag,
-		printable.Excerpt(text),
+		errtext.Excerpt(text),
 	)
 }
 
@@ -169,7 +169,7 @@ func (o *liveRun) run(ctx context.Context, be engine.Backend, bar *cli.Progress)
 	case err != nil:
 		return cli.BadInput("--out: the existing file cannot be continued as a live sketch: %w", err)
 	case damage != nil:
-		bar.Warn(o.stderr, fmt.Sprintf("%s; continuing from %s", printable.Error(damage), live.Names(o.out)[1]))
+		bar.Warn(o.stderr, fmt.Sprintf("%s; continuing from %s", errtext.Error(damage), live.Names(o.out)[1]))
 	}
 	d, err := o.in.Open(ctx, table.Env{}, be, bar)
 	if err != nil {

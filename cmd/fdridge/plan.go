@@ -14,7 +14,7 @@ import (
 	"github.com/fdridge/fdridge/cmd/fdridge/internal/report"
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/engine"
-	"github.com/fdridge/fdridge/internal/printable"
+	"github.com/fdridge/fdridge/internal/errtext"
 	"github.com/fdridge/fdridge/internal/rss"
 	"github.com/fdridge/fdridge/ridge"
 	"github.com/fdridge/fdridge/ridge/plan"
@@ -115,7 +115,7 @@ func (o *planOptions) check() (cfg plan.Config, err error) {
 	if text, _, _ := strings.Cut(o.gamma.Value, ":"); text == "auto" {
 		return cfg, cli.BadInput(
 			"--gamma: %s: plan needs numbers; without --gamma it uses the mean eigenvalue of AᵀA",
-			printable.Excerpt(o.gamma.Value),
+			errtext.Excerpt(o.gamma.Value),
 		)
 	}
 	if o.gamma.Given {
@@ -127,7 +127,7 @@ func (o *planOptions) check() (cfg plan.Config, err error) {
 	for _, s := range o.sizes.Items {
 		m, err := strconv.Atoi(s)
 		if err != nil || m < 1 {
-			return cfg, cli.BadInput("--sizes: %q must be an integer from 1", printable.Excerpt(s))
+			return cfg, cli.BadInput("--sizes: %q must be an integer from 1", errtext.Excerpt(s))
 		}
 		cfg.Sizes = append(cfg.Sizes, m)
 	}

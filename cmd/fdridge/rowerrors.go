@@ -9,7 +9,7 @@ import (
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/dataset/prepare"
 	"github.com/fdridge/fdridge/fd"
-	"github.com/fdridge/fdridge/internal/printable"
+	"github.com/fdridge/fdridge/internal/errtext"
 	"github.com/fdridge/fdridge/ridge"
 )
 
@@ -43,7 +43,7 @@ func hintAtTarget(err error, targets []string) error {
 		return err
 	}
 	for _, target := range targets {
-		if strings.Contains(e.Msg, fmt.Sprintf("there is no column %q", printable.Excerpt(target))) {
+		if strings.Contains(e.Msg, fmt.Sprintf("there is no column %q", errtext.Excerpt(target))) {
 			return withHint(e, "without --target, predict needs no target")
 		}
 	}

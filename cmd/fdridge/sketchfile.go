@@ -12,8 +12,8 @@ import (
 	"github.com/fdridge/fdridge/cmd/fdridge/internal/report"
 	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/fd"
+	"github.com/fdridge/fdridge/internal/errtext"
 	"github.com/fdridge/fdridge/internal/jsonfields"
-	"github.com/fdridge/fdridge/internal/printable"
 	"github.com/fdridge/fdridge/internal/safefile"
 	"github.com/fdridge/fdridge/live"
 	"github.com/fdridge/fdridge/model"
@@ -179,7 +179,7 @@ func listNames(p *model.Preparation) string {
 	if len(p.Names) == 0 {
 		return fmt.Sprintf("%d without names", p.Inputs)
 	}
-	return fmt.Sprintf("%d (%s)", p.Inputs, printable.List(p.Names, 6))
+	return fmt.Sprintf("%d (%s)", p.Inputs, errtext.List(p.Names, 6))
 }
 
 // checkSame returns an error if the rows of two sketches were prepared differently.
@@ -187,7 +187,7 @@ func (d *description) checkSame(o *description) error {
 	switch {
 	case d.Target != o.Target:
 		return fmt.Errorf(
-			"the target is %q in one and %q in the other", printable.Excerpt(d.Target), printable.Excerpt(o.Target),
+			"the target is %q in one and %q in the other", errtext.Excerpt(d.Target), errtext.Excerpt(o.Target),
 		)
 	case !reflect.DeepEqual(d.Preparation.Encoding, o.Preparation.Encoding):
 		return errors.New(

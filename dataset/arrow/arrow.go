@@ -28,7 +28,7 @@ import (
 	"github.com/fdridge/fdridge/dataset/internal/columns"
 	"github.com/fdridge/fdridge/dataset/internal/rawfile"
 	"github.com/fdridge/fdridge/dataset/prepare"
-	"github.com/fdridge/fdridge/internal/printable"
+	"github.com/fdridge/fdridge/internal/errtext"
 )
 
 // Options selects the columns.
@@ -236,7 +236,7 @@ func (t *layout) checkColumn(f *rawfile.File, j int, l *prepare.Lexicon) *datase
 			File: f.Name,
 			Msg: fmt.Sprintf(
 				"column %s is part of a list and cannot be categorical; store it as a column",
-				printable.Excerpt(t.names[j]),
+				errtext.Excerpt(t.names[j]),
 			),
 		}
 	}
@@ -246,7 +246,7 @@ func (t *layout) checkColumn(f *rawfile.File, j int, l *prepare.Lexicon) *datase
 	}
 	return &dataset.InputError{
 		File:      f.Name,
-		Msg:       fmt.Sprintf("column %s holds %s", printable.Excerpt(t.names[j]), holds),
+		Msg:       fmt.Sprintf("column %s holds %s", errtext.Excerpt(t.names[j]), holds),
 		Omittable: true,
 		Hint:      hint + ", or leave it out",
 	}

@@ -15,8 +15,8 @@ import (
 	"github.com/fdridge/fdridge/dataset/internal/columns"
 	"github.com/fdridge/fdridge/dataset/internal/rawfile"
 	"github.com/fdridge/fdridge/dataset/prepare"
+	"github.com/fdridge/fdridge/internal/errtext"
 	"github.com/fdridge/fdridge/internal/parallel"
-	"github.com/fdridge/fdridge/internal/printable"
 )
 
 // A reader reads the rows of a file in one pass, one record batch after the other.
@@ -312,7 +312,7 @@ func (r *reader) advance() (bool, error) {
 		if a != nil && a.of.index != nil {
 			a.dict = r.dicts[a.of.dictionary]
 			if a.dict == nil {
-				return false, r.from.fail("column %s has no dictionary", printable.Excerpt(r.schema[i].name))
+				return false, r.from.fail("column %s has no dictionary", errtext.Excerpt(r.schema[i].name))
 			}
 		}
 	}
@@ -422,7 +422,7 @@ func (r *reader) convert(x, y []float64, n int, lends bool) error {
 		return &dataset.InputError{
 			File:   r.file.Name,
 			Column: r.failed + 1,
-			Msg:    "column " + printable.Excerpt(r.names[r.failed]) + " " + r.why,
+			Msg:    "column " + errtext.Excerpt(r.names[r.failed]) + " " + r.why,
 		}
 	}
 	if !r.Cells.OnlyNumbers() {
@@ -547,7 +547,7 @@ func (r *reader) nullError(batchRow, j int) error {
 		File:   r.file.Name,
 		Line:   int(r.row) + batchRow - r.at + 1,
 		Column: j + 1,
-		Msg:    "column " + printable.Excerpt(r.names[j]) + " has a missing value (null)",
+		Msg:    "column " + errtext.Excerpt(r.names[j]) + " has a missing value (null)",
 	})
 }
 
@@ -557,20 +557,20 @@ func (r *reader) notFinite(row int64, j int, v float64) error {
 		File:      r.file.Name,
 		Line:      int(row) + 1,
 		Column:    j + 1,
-		Msg:       fmt.Sprintf("column %s: %v is not finite", printable.Excerpt(r.names[j]), v),
+		Msg:       fmt.Sprintf("column %s: %v is not finite", errtext.Excerpt(r.names[j]), v),
 		NonFinite: true,
 		Missing:   v != v,
 	}
 	dt := r.schema[r.fields[j].field].item()
 	if r.Lexicon(j) != nil && dt.isText() {
 		out.NonFinite = false
-		out.Msg = "column " + printable.Excerpt(r.names[j]) + " has an empty text, which is a missing value"
+		out.Msg = "column " + errtext.Excerpt(r.names[j]) + " has an empty text, which is a missing value"
 		return r.Gap(j, out)
 	}
 	if dt.id == typeInt {
 		out.NonFinite, out.Missing, out.Msg = false, false, fmt.Sprintf(
 			"column %s: an integer beyond 2⁵³, which float64 cannot represent",
-			printable.Excerpt(r.names[j]),
+			errtext.Excerpt(r.names[j]),
 		)
 	}
 	return out

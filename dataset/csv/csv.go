@@ -51,7 +51,7 @@ import (
 	"github.com/fdridge/fdridge/dataset/internal/columns"
 	"github.com/fdridge/fdridge/dataset/internal/rawfile"
 	"github.com/fdridge/fdridge/dataset/prepare"
-	"github.com/fdridge/fdridge/internal/printable"
+	"github.com/fdridge/fdridge/internal/errtext"
 )
 
 // Options sets how a file is read.
@@ -267,13 +267,13 @@ func (r *records) checkNames() error {
 			File:   r.Name(),
 			Line:   line,
 			Column: column,
-			Msg:    fmt.Sprintf("the name of column %d is not UTF-8: %q", i+1, printable.Excerpt(s)),
+			Msg:    fmt.Sprintf("the name of column %d is not UTF-8: %q", i+1, errtext.Excerpt(s)),
 		}
 		if bytes.IndexByte(s, 0) >= 0 {
 			err.Msg = fmt.Sprintf(
 				"the name of column %d has a zero byte, as in UTF-16 without a byte order mark: %q",
 				i+1,
-				printable.Excerpt(s),
+				errtext.Excerpt(s),
 			)
 		}
 		return rawfile.NotUTF8(err)

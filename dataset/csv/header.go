@@ -10,7 +10,7 @@ import (
 
 	"github.com/fdridge/fdridge/dataset/internal/cell"
 	"github.com/fdridge/fdridge/dataset/prepare"
-	"github.com/fdridge/fdridge/internal/printable"
+	"github.com/fdridge/fdridge/internal/errtext"
 )
 
 // A kind is the class of a cell, for the search for a header.
@@ -598,7 +598,7 @@ func (l *layout) isWideHeader(r *records, waits bool) (header bool, said string)
 	case !words &&
 		order.isRegular() &&
 		(waits || r.next() != nil || !l.areRegular(r.fields)):
-		return true, printable.List(l.Names, 5)
+		return true, errtext.List(l.Names, 5)
 	case !words || order.n == 0:
 		return words, ""
 	}
@@ -658,7 +658,7 @@ func (h *search) texts() []string {
 
 // excerpt returns the first cells of the first record.
 func (h *search) excerpt() string {
-	return printable.List(h.texts(), 5)
+	return errtext.List(h.texts(), 5)
 }
 
 // A Guess states whether the first record of a file is a header, and how strong the evidence is.

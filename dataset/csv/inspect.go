@@ -12,7 +12,7 @@ import (
 	"github.com/fdridge/fdridge/dataset/internal/columns"
 	"github.com/fdridge/fdridge/dataset/internal/rawfile"
 	"github.com/fdridge/fdridge/dataset/prepare"
-	"github.com/fdridge/fdridge/internal/printable"
+	"github.com/fdridge/fdridge/internal/errtext"
 )
 
 // Limits on the records that inspect examines.
@@ -77,7 +77,7 @@ func (h *head) conclude(name string, opts *Options) (*layout, error) {
 	case h.search == nil:
 		if opts.Header == Auto && !l.header && hasNames(l.Names, opts.Known) {
 			l.header = true
-			l.remarkHeader(name, h.line, printable.List(l.Names, 5))
+			l.remarkHeader(name, h.line, errtext.List(l.Names, 5))
 		}
 	case h.sample == nil:
 		if opts.Header == Auto {
@@ -397,7 +397,7 @@ func (h *head) examine(r *records, opts *Options) {
 		if opts.Header == Auto {
 			header, said := l.isWideHeader(r, piped && opts.Pipe.Prompt)
 			l.header = header
-			l.guess = Guess{Header: header, Evidence: Likely, First: printable.List(l.Names, 5)}
+			l.guess = Guess{Header: header, Evidence: Likely, First: errtext.List(l.Names, 5)}
 			if said != "" {
 				l.remarkHeader(r.Name(), h.line, said)
 			}
@@ -622,9 +622,9 @@ func (l *layout) decideNotation(name string, s *sample, asked prepare.Text) {
 	switch {
 	case s.commas > 0 && s.points == 0 && (s.eitherDot == "" || l.delimiter != ','):
 		l.Notation = cell.Notation{Comma: true, Grouped: true}
-		text := "numbers are read with a decimal comma, as in " + printable.Excerpt(s.comma)
+		text := "numbers are read with a decimal comma, as in " + errtext.Excerpt(s.comma)
 		if s.eitherDot != "" {
-			text += ", and the point in numbers such as " + printable.Excerpt(s.eitherDot) + " as a separator of thousands"
+			text += ", and the point in numbers such as " + errtext.Excerpt(s.eitherDot) + " as a separator of thousands"
 		}
 		isDoubt := s.eitherDot != "" && !s.both
 		l.remark(name, 0, isDoubt, "%s (--decimal , or --decimal . overrides this)", text)
@@ -637,7 +637,7 @@ func (l *layout) decideNotation(name string, s *sample, asked prepare.Text) {
 		(l.delimiter == ';' || l.delimiter == '\t'):
 		const text = "the point in numbers such as %s is read as a decimal point; if it separates thousands, use " +
 			"--decimal , and otherwise --decimal ."
-		l.remark(name, 0, true, text, printable.Excerpt(s.eitherDot))
+		l.remark(name, 0, true, text, errtext.Excerpt(s.eitherDot))
 		l.Notation = cell.Notation{}
 	case asked.Decimal == "":
 		l.Notation = cell.Notation{}
@@ -698,7 +698,7 @@ func (l *layout) decideMargin(name string, line int, s *sample) error {
 				"the line has %s, the lines below have %d: %q",
 				of,
 				s.others,
-				printable.Excerpt(strings.Join(l.Names, " ")),
+				errtext.Excerpt(strings.Join(l.Names, " ")),
 			),
 			Hint: fmt.Sprintf(
 				"if it is a title, leave it out (--skip-rows %d); if it is a comment, name its first character (--comment)",
@@ -719,7 +719,7 @@ func (l *layout) remarkNames(name string, line int, s *sample) {
 	twice := []string(nil)
 	for _, n := range l.Names {
 		if seen[n] && len(twice) < 5 {
-			twice = append(twice, printable.Excerpt(n))
+			twice = append(twice, errtext.Excerpt(n))
 		}
 		seen[n] = true
 	}
@@ -778,7 +778,7 @@ func (l *layout) findUnits(name string, s *sample) {
 			Line: s.secondLine,
 			Msg: fmt.Sprintf(
 				"the line has texts such as %q above columns of numbers, like units",
-				printable.Excerpt(example),
+				errtext.Excerpt(example),
 			),
 			Hint: fmt.Sprintf("leave it out (--skip-rows %d:%d)", s.secondLine, s.secondLine),
 		}

@@ -8,7 +8,7 @@ import (
 
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/dataset/internal/cell"
-	"github.com/fdridge/fdridge/internal/printable"
+	"github.com/fdridge/fdridge/internal/errtext"
 )
 
 // A reader parses every record and returns errors with their position. The method [format.plain] is faster, but
@@ -43,7 +43,7 @@ func (r *reader) read(b *dataset.Buffer) error {
 		return r.errorAt(
 			last,
 			"the column without a name, which is empty in the first rows, has a value: %q",
-			printable.Excerpt(r.fields[last]),
+			errtext.Excerpt(r.fields[last]),
 		)
 	}
 	for i, k := range r.To {
@@ -127,7 +127,7 @@ func (r *reader) number(i int) (float64, error) {
 	case string(s) == r.Names[i]:
 		err.Msg = fmt.Sprintf(
 			"column %s: %s",
-			printable.Excerpt(r.Names[i]),
+			errtext.Excerpt(r.Names[i]),
 			headerAgain,
 		)
 		return 0, err

@@ -8,7 +8,7 @@ import (
 
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/dataset/internal/rawfile"
-	"github.com/fdridge/fdridge/internal/printable"
+	"github.com/fdridge/fdridge/internal/errtext"
 )
 
 // noteCut adds a remark if a text file may have been cut inside its last number. It does nothing unless part p ends
@@ -92,7 +92,7 @@ func whyCut(tail []byte, size int64) string {
 	} else {
 		return ""
 	}
-	return fmt.Sprintf("the last line has no line end, and its last number (%s) %s", printable.Excerpt(number), reason)
+	return fmt.Sprintf("the last line has no line end, and its last number (%s) %s", errtext.Excerpt(number), reason)
 }
 
 // cutBlock is the size in bytes of the blocks in which many programs write a file. If such a program is stopped,

@@ -14,8 +14,8 @@ import (
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/dataset/internal/rawfile"
 	"github.com/fdridge/fdridge/dataset/npy"
+	"github.com/fdridge/fdridge/internal/errtext"
 	"github.com/fdridge/fdridge/internal/fileformat"
-	"github.com/fdridge/fdridge/internal/printable"
 )
 
 // targetIsFile reports whether opts.Target is the name of a separate file that holds the targets.
@@ -42,7 +42,7 @@ func targetIsFile(path string, opts Options) (bool, error) {
 	if opts.OnlyNamed {
 		return false, &dataset.InputError{
 			File: path,
-			Msg: "has no target column " + strconv.Quote(printable.Excerpt(target)) +
+			Msg: "has no target column " + strconv.Quote(errtext.Excerpt(target)) +
 				"; if it is a separate file, give its name as the target",
 		}
 	}
@@ -145,7 +145,7 @@ func Format(path string, opts Options) (string, error) {
 	if err == nil && array != "" && formatByName(format).arrays == nil {
 		return "", &dataset.InputError{
 			File: name,
-			Msg:  "is " + format + ", which has no arrays such as " + strconv.Quote(printable.Excerpt(array)),
+			Msg:  "is " + format + ", which has no arrays such as " + strconv.Quote(errtext.Excerpt(array)),
 		}
 	}
 	return format, err

@@ -10,7 +10,7 @@ import (
 	"github.com/fdridge/fdridge/dataset/jsonl"
 	"github.com/fdridge/fdridge/dataset/npy"
 	"github.com/fdridge/fdridge/dataset/svmlight"
-	"github.com/fdridge/fdridge/internal/printable"
+	"github.com/fdridge/fdridge/internal/errtext"
 )
 
 // A format describes the properties of a file format.
@@ -255,10 +255,10 @@ func (f format) check(path string, opts Options) error {
 		msg = fmt.Sprintf(
 			"the target of a %s file is its label; there is no column %q",
 			f.name,
-			printable.Excerpt(opts.Target[0]),
+			errtext.Excerpt(opts.Target[0]),
 		)
 	case f.labelled && len(opts.Columns) > 0:
-		msg = fmt.Sprintf("a %s file has no columns to select, such as %q", f.name, printable.Excerpt(opts.Columns[0]))
+		msg = fmt.Sprintf("a %s file has no columns to select, such as %q", f.name, errtext.Excerpt(opts.Columns[0]))
 	case f.labelled && !opts.Cells.WithoutLabels().OnlyNumbers():
 		msg = fmt.Sprintf(
 			"is %s, whose rows have no missing values (absent entries are zero) and no categories",
@@ -276,7 +276,7 @@ func (f format) check(path string, opts Options) error {
 		msg = fmt.Sprintf(
 			"is %s, where only null and NaN are missing; marks such as %q are for text files",
 			f.name,
-			printable.Excerpt(opts.Text.Marks[0]),
+			errtext.Excerpt(opts.Text.Marks[0]),
 		)
 	default:
 		return nil
@@ -316,7 +316,7 @@ func (f format) targetCandidates(path string, opts Options) ([]string, error) {
 func errUnknown(name string) error {
 	return fmt.Errorf(
 		"dataset: unknown format %q; it must be one of %s",
-		printable.Excerpt(name),
+		errtext.Excerpt(name),
 		strings.Join(formatNames(), ", "),
 	)
 }

@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/fdridge/fdridge/dataset"
-	"github.com/fdridge/fdridge/internal/printable"
+	"github.com/fdridge/fdridge/internal/errtext"
 )
 
 // A Layout describes the columns of a file. Two files can be read one after the other if their layouts agree.
@@ -59,7 +59,7 @@ func (l Layout) Agrees(other Layout) error {
 func difference(what string, names, others []string) string {
 	for i, name := range names {
 		if name != others[i] {
-			return fmt.Sprintf("%s %d is %q, not %q", what, i+1, printable.Excerpt(name), printable.Excerpt(others[i]))
+			return fmt.Sprintf("%s %d is %q, not %q", what, i+1, errtext.Excerpt(name), errtext.Excerpt(others[i]))
 		}
 	}
 	return ""

@@ -9,7 +9,7 @@ import (
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/dataset/csv"
 	"github.com/fdridge/fdridge/dataset/prepare"
-	"github.com/fdridge/fdridge/internal/printable"
+	"github.com/fdridge/fdridge/internal/errtext"
 )
 
 // separate describes files that are joined row by row. The files x have the features; other files have the targets
@@ -156,14 +156,14 @@ func (s *separate) open(path string, holds prepare.Separate) (dataset.Source, []
 // join returns the rows of x with the targets and weights from the separate files. Row i of a separate file belongs
 // to row i of x. A target or weight that is missing, and may be missing by opts.Cells, is NaN.
 func (s *separate) join(x dataset.Source) (dataset.Source, error) {
-	from := printable.List(s.x, 5)
+	from := errtext.List(s.x, 5)
 	if s.targets != "" {
 		y, names, err := s.open(s.targets, prepare.SeparateTargets)
 		if err != nil {
 			return nil, err
 		}
 		s.o.TargetNames = names
-		x, err = dataset.ZipNamed(x, y, from, printable.Excerpt(s.targets))
+		x, err = dataset.ZipNamed(x, y, from, errtext.Excerpt(s.targets))
 		if err != nil {
 			return nil, err
 		}
@@ -183,7 +183,7 @@ func (s *separate) join(x dataset.Source) (dataset.Source, error) {
 	if err != nil {
 		return nil, err
 	}
-	return dataset.WeighNamed(x, w, from, printable.List(s.weights, 5))
+	return dataset.WeighNamed(x, w, from, errtext.List(s.weights, 5))
 }
 
 // joinShare returns the rows of the share opts.Share, with the targets and weights from the separate files. If
@@ -307,8 +307,8 @@ func (s *separate) rowCountError(of []string, nx, n int64) *dataset.RowCountErro
 		What:        what,
 		Features:    nx,
 		Others:      n,
-		FeatureName: printable.List(s.x, 5),
-		OthersName:  printable.List(of, 5),
+		FeatureName: errtext.List(s.x, 5),
+		OthersName:  errtext.List(of, 5),
 	}
 }
 
@@ -461,7 +461,7 @@ func (s *separate) settleHeaders(pipe *dataset.Pipe, isPart bool) error {
 		if err != nil {
 			return err
 		}
-		x, other := printable.List(s.x, 5), printable.List(of, 5)
+		x, other := errtext.List(s.x, 5), errtext.List(of, 5)
 		switch {
 		case n == nx || len(of) == 1 && s.turn(of[0], guesses, nx-n, x):
 		case len(s.x) == 1 && s.turn(s.x[0], guesses, n-nx, other):
@@ -525,7 +525,7 @@ func (s *separate) turn(path string, guesses map[string]csv.Guess, change int64,
 // hintAtHeader returns "".
 func hintAtHeader(paths []string, guesses map[string]csv.Guess, change int64) string {
 	g, ok := guesses[paths[0]]
-	switch name := printable.Excerpt(paths[0]); {
+	switch name := errtext.Excerpt(paths[0]); {
 	case !ok || len(paths) > 1 || g.Evidence == csv.Certain:
 	case g.Header && change == 1:
 		return fmt.Sprintf("if the first line of %s (%s) is a row, use --header no", name, g.First)

@@ -10,7 +10,7 @@ import (
 	"github.com/fdridge/fdridge/dataset/internal/cell"
 	"github.com/fdridge/fdridge/dataset/internal/chunk"
 	"github.com/fdridge/fdridge/dataset/internal/columns"
-	"github.com/fdridge/fdridge/internal/printable"
+	"github.com/fdridge/fdridge/internal/errtext"
 )
 
 // A format parses the rows of a JSON Lines file. It implements [chunk.Format].
@@ -202,7 +202,7 @@ func (f *format) value(j int, s *scanner) (float64, *dataset.InputError) {
 		if f.Lexicon(j).LeaveOut("holds nested values") {
 			return math.NaN(), nil
 		}
-		bad := s.errorAt(s.valueAt, "column %s holds an array or an object", printable.Excerpt(f.Names[j]))
+		bad := s.errorAt(s.valueAt, "column %s holds an array or an object", errtext.Excerpt(f.Names[j]))
 		f.Choice.NoNumber(j, bad)
 		bad.Others = []string{f.Names[j]}
 		bad.IsLabel = false
@@ -226,7 +226,7 @@ func (f *format) value(j int, s *scanner) (float64, *dataset.InputError) {
 		f.NoNumber(j, text, bad)
 	}
 	if s.kind == aLiteral && len(text) == 0 {
-		bad.Msg = "column " + printable.Excerpt(f.Names[j]) + ": null is a missing value"
+		bad.Msg = "column " + errtext.Excerpt(f.Names[j]) + ": null is a missing value"
 	}
 	return 0, bad
 }
@@ -240,7 +240,7 @@ func (f *format) fillUnset(row []float64, s *scanner) *dataset.InputError {
 		}
 		v, ok := f.Value(j, nil)
 		if !ok {
-			bad := s.errorAt(s.endAt, "the line has no key %s", printable.Excerpt(f.Names[j]))
+			bad := s.errorAt(s.endAt, "the line has no key %s", errtext.Excerpt(f.Names[j]))
 			f.Gap(j, bad)
 			return bad
 		}

@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/fdridge/fdridge/dataset"
-	"github.com/fdridge/fdridge/internal/printable"
+	"github.com/fdridge/fdridge/internal/errtext"
 )
 
 // A kind is the kind of a JSON value.
@@ -374,7 +374,7 @@ func (s *scanner) excerpt(p int) string {
 	}
 	if len(rest) > 0 && rest[0] == '"' {
 		if end, _ := textEnd(s.text, p); end > 0 {
-			return printable.Excerpt(s.text[p:end])
+			return errtext.Excerpt(s.text[p:end])
 		}
 	}
 	for i, c := range rest {
@@ -383,5 +383,5 @@ func (s *scanner) excerpt(p int) string {
 			break
 		}
 	}
-	return strconv.Quote(printable.Excerpt(rest))
+	return strconv.Quote(errtext.Excerpt(rest))
 }

@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/fdridge/fdridge/internal/printable"
+	"github.com/fdridge/fdridge/internal/errtext"
 )
 
 // A field is a column of a structured array. NumPy describes the fields by a list such as
@@ -167,7 +167,7 @@ func (h *header) addField(item literal) error {
 		name = name.items[1]
 	}
 	if kinds.kind == '[' {
-		return fmt.Errorf("has the nested field %q; make fields of its parts", printable.Excerpt(name.text))
+		return fmt.Errorf("has the nested field %q; make fields of its parts", errtext.Excerpt(name.text))
 	}
 	if name.kind != '\'' || kinds.kind != '\'' {
 		return errFields
@@ -176,8 +176,8 @@ func (h *header) addField(item literal) error {
 	if err != nil {
 		return fmt.Errorf(
 			"has the field %q of type %q, which cannot be read",
-			printable.Excerpt(name.text),
-			printable.Excerpt(kinds.text),
+			errtext.Excerpt(name.text),
+			errtext.Excerpt(kinds.text),
 		)
 	}
 	count := 1
@@ -185,7 +185,7 @@ func (h *header) addField(item literal) error {
 	if isList {
 		for _, n := range shapeOf(item.items[2]) {
 			if n < 0 || n > maxFields || count*n > maxFields {
-				return fmt.Errorf("has more than %d columns in the field %q", maxFields, printable.Excerpt(name.text))
+				return fmt.Errorf("has more than %d columns in the field %q", maxFields, errtext.Excerpt(name.text))
 			}
 			count *= n
 		}
@@ -294,7 +294,7 @@ func (h *header) holds(j int) string {
 	case 'm', 'M':
 		return "times"
 	default:
-		return fmt.Sprintf("entries of type %q", printable.Excerpt(descr))
+		return fmt.Sprintf("entries of type %q", errtext.Excerpt(descr))
 	}
 }
 
@@ -303,7 +303,7 @@ func (h *header) label(j int) string {
 	if h.fields == nil {
 		return fmt.Sprintf("column %d", j+1)
 	}
-	return "column " + printable.Excerpt(h.fields[j].name)
+	return "column " + errtext.Excerpt(h.fields[j].name)
 }
 
 // isInteger reports whether column j holds integers.

@@ -13,7 +13,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/fdridge/fdridge/internal/printable"
+	"github.com/fdridge/fdridge/internal/errtext"
 )
 
 // A header is the header of a .npy file.
@@ -184,7 +184,7 @@ func parseShape(text string) (shape []int64, err error) {
 		}
 		n, err := strconv.ParseInt(strings.TrimSuffix(part, "L"), 10, 64)
 		if err != nil {
-			return nil, fmt.Errorf("has a malformed header: shape (%s)", printable.Excerpt(text))
+			return nil, fmt.Errorf("has a malformed header: shape (%s)", errtext.Excerpt(text))
 		}
 		shape = append(shape, n)
 	}
@@ -201,7 +201,7 @@ func describe(d description) (header, error) {
 	if !ok {
 		return out, fmt.Errorf(
 			"holds entries of type %q; readable types are floats of 16, 32 and 64 bits, integers and booleans",
-			printable.Excerpt(d.descr),
+			errtext.Excerpt(d.descr),
 		)
 	}
 	if len(d.shape) != 1 && len(d.shape) != 2 {

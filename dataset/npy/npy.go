@@ -25,7 +25,7 @@ import (
 	"github.com/fdridge/fdridge/dataset/internal/columns"
 	"github.com/fdridge/fdridge/dataset/internal/rawfile"
 	"github.com/fdridge/fdridge/dataset/prepare"
-	"github.com/fdridge/fdridge/internal/printable"
+	"github.com/fdridge/fdridge/internal/errtext"
 )
 
 // Options selects the columns.
@@ -149,7 +149,7 @@ func (in *input) checkFields(choice *columns.Choice) error {
 			refused,
 			err,
 			j,
-			printable.Excerpt(in.fields[j].name),
+			errtext.Excerpt(in.fields[j].name),
 			false,
 		)
 	}

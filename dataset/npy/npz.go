@@ -12,7 +12,7 @@ import (
 
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/dataset/internal/rawfile"
-	"github.com/fdridge/fdridge/internal/printable"
+	"github.com/fdridge/fdridge/internal/errtext"
 )
 
 // OpenMember returns a source of the rows of an array in a .npz archive. The argument member is the name of the
@@ -81,7 +81,7 @@ func memberOfFeatures(name string, names []string) (string, error) {
 	return "", &dataset.InputError{
 		File: name,
 		Msg: fmt.Sprintf(
-			"holds the arrays %s; select one, as in %s:%s", joinNames(names), name, printable.Excerpt(names[0]),
+			"holds the arrays %s; select one, as in %s:%s", joinNames(names), name, errtext.Excerpt(names[0]),
 		),
 	}
 }
@@ -90,9 +90,9 @@ func memberOfFeatures(name string, names []string) (string, error) {
 func joinNames(names []string) string {
 	const most = 12
 	if len(names) > most {
-		return strings.Join(printable.Excerpts(names[:most]), ", ") + ", …"
+		return strings.Join(errtext.Excerpts(names[:most]), ", ") + ", …"
 	}
-	return strings.Join(printable.Excerpts(names), ", ")
+	return strings.Join(errtext.Excerpts(names), ", ")
 }
 
 func openArchive(name string, was dataset.Stamp) (*rawfile.File, *zip.Reader, error) {
@@ -119,7 +119,7 @@ func openArchive(name string, was dataset.Stamp) (*rawfile.File, *zip.Reader, er
 			f.Close() // only the directory of the archive was read
 			return nil, nil, &dataset.InputError{
 				File: name,
-				Msg:  fmt.Sprintf("has two members called %q: the choice is ambiguous", printable.Excerpt(m.Name)),
+				Msg:  fmt.Sprintf("has two members called %q: the choice is ambiguous", errtext.Excerpt(m.Name)),
 			}
 		}
 		seen[m.Name] = true
@@ -149,7 +149,7 @@ func openMemberAs(
 		f.Close() // only the directory of the archive was read
 		return nil, &dataset.InputError{
 			File: name,
-			Msg:  fmt.Sprintf("has no array %q; it holds %s", printable.Excerpt(member), joinNames(members(z))),
+			Msg:  fmt.Sprintf("has no array %q; it holds %s", errtext.Excerpt(member), joinNames(members(z))),
 		}
 	}
 	in := &input{

@@ -10,7 +10,7 @@ import (
 
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/dataset/internal/columns"
-	"github.com/fdridge/fdridge/internal/printable"
+	"github.com/fdridge/fdridge/internal/errtext"
 )
 
 // The layout of scipy's sparse matrices is described in the manual of scipy.sparse. An archive has the arrays
@@ -108,7 +108,7 @@ func describeSparse(name string) (*sparse, error) {
 	if !slices.Contains([]string{"csr", "csc", "bsr", "coo"}, m.format) {
 		return nil, m.fail(
 			"holds a sparse matrix of scipy in the format %q; convert it to csr: scipy.sparse.save_npz(file, x.tocsr())",
-			printable.Excerpt(m.format),
+			errtext.Excerpt(m.format),
 		)
 	}
 	shape, err := m.shape()
@@ -216,7 +216,7 @@ func memberText(name, member string) (string, error) {
 			letter[0] != 'S' && letter[0] != 'U' ||
 			size > 100 ||
 			len(d.shape) > 0 {
-			return header{}, fmt.Errorf("is no text, but %q", printable.Excerpt(d.descr))
+			return header{}, fmt.Errorf("is no text, but %q", errtext.Excerpt(d.descr))
 		}
 		if letter[0] == 'U' {
 			size *= 4
@@ -290,7 +290,7 @@ func openVector(name, member string, was dataset.Stamp) (*vector, error) {
 		if !ok {
 			return header{}, fmt.Errorf(
 				"holds entries of type %q; readable types are floats of 16, 32 and 64 bits, integers and booleans",
-				printable.Excerpt(d.descr),
+				errtext.Excerpt(d.descr),
 			)
 		}
 		count := int64(1)
@@ -371,7 +371,7 @@ func (v *vector) ints(dst []int64) error {
 	if !v.integers || v.descr == "|b1" {
 		return &dataset.InputError{
 			File: v.name,
-			Msg:  fmt.Sprintf("is damaged: its entries have the type %q instead of integers", printable.Excerpt(v.descr)),
+			Msg:  fmt.Sprintf("is damaged: its entries have the type %q instead of integers", errtext.Excerpt(v.descr)),
 		}
 	}
 	for len(dst) > 0 {

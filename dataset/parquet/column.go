@@ -12,7 +12,7 @@ import (
 	"github.com/fdridge/fdridge/dataset/internal/cell"
 	"github.com/fdridge/fdridge/dataset/internal/columns"
 	"github.com/fdridge/fdridge/dataset/prepare"
-	"github.com/fdridge/fdridge/internal/printable"
+	"github.com/fdridge/fdridge/internal/errtext"
 )
 
 // A column is a column to read.
@@ -43,7 +43,7 @@ func (f *opened) column(j int, choice *columns.Choice) (column, *dataset.InputEr
 	means := f.columns[j].annotation()
 	c := column{
 		index:    j,
-		name:     printable.Excerpt(f.names[j]),
+		name:     errtext.Excerpt(f.names[j]),
 		leaf:     f.leaf[j],
 		optional: leaf.Repetition == 1,
 		missing:  choice.Allows(j),

@@ -9,8 +9,8 @@ import (
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/dataset/internal/columns"
 	"github.com/fdridge/fdridge/dataset/prepare"
+	"github.com/fdridge/fdridge/internal/errtext"
 	"github.com/fdridge/fdridge/internal/parallel"
-	"github.com/fdridge/fdridge/internal/printable"
 )
 
 // A reader reads the rows of a Parquet file, one row group after the other, for a pass over the rows.
@@ -248,7 +248,7 @@ func (r *reader) notFinite(row int64, j int, v float64) error {
 		File:      r.name,
 		Line:      int(row) + 1,
 		Column:    j + 1,
-		Msg:       fmt.Sprintf("column %s: %v is not finite", printable.Excerpt(r.names[j]), v),
+		Msg:       fmt.Sprintf("column %s: %v is not finite", errtext.Excerpt(r.names[j]), v),
 		NonFinite: true,
 		Missing:   v != v,
 	}

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"sync/atomic"
 
+	"github.com/fdridge/fdridge/internal/errtext"
 	"github.com/fdridge/fdridge/internal/parallel"
-	"github.com/fdridge/fdridge/internal/printable"
 )
 
 // EncodeOptions are the options of [Encoding.Apply].
@@ -346,11 +346,11 @@ func (c *encoder) unknownLevelError(j int, x float64, row int64) error {
 	case c.lexicons == nil:
 		what = "the level " + numberText(x)
 	default:
-		what = fmt.Sprintf("the level %q", printable.Excerpt(c.lexicons[j].textsFrom(int(x))[0]))
+		what = fmt.Sprintf("the level %q", errtext.Excerpt(c.lexicons[j].textsFrom(int(x))[0]))
 	}
 	msg := fmt.Sprintf(
 		"column %s has %s, which is not among the %d levels learnt from the training rows",
-		printable.Excerpt(c.name(j)),
+		errtext.Excerpt(c.name(j)),
 		what,
 		len(c.columns[j].Levels),
 	)

@@ -12,7 +12,7 @@ import (
 
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/dataset/internal/cell"
-	"github.com/fdridge/fdridge/internal/printable"
+	"github.com/fdridge/fdridge/internal/errtext"
 )
 
 // An Encoding turns the columns of a table into features. It fills in missing values, and replaces a categorical
@@ -165,7 +165,7 @@ func (e *Encoding) Valid() error {
 	width := 0
 	for j, c := range e.read() {
 		if err := c.check(); err != nil {
-			return fmt.Errorf("column %s: %w", printable.Excerpt(e.name(j)), err)
+			return fmt.Errorf("column %s: %w", errtext.Excerpt(e.name(j)), err)
 		}
 		if width > math.MaxInt32-c.Width() {
 			return errors.New("more columns than can be counted")

@@ -9,7 +9,7 @@ import (
 	"strconv"
 
 	"github.com/fdridge/fdridge/dataset"
-	"github.com/fdridge/fdridge/internal/printable"
+	"github.com/fdridge/fdridge/internal/errtext"
 	"github.com/fdridge/fdridge/internal/vec"
 )
 
@@ -78,7 +78,7 @@ func (e *Encoding) checkWidth(src dataset.Source) error {
 func (e *Encoding) columnError(j int, format string, args ...any) *dataset.InputError {
 	return &dataset.InputError{
 		File: UnnamedRows,
-		Msg:  "column " + printable.Excerpt(e.name(j)) + ": " + fmt.Sprintf(format, args...),
+		Msg:  "column " + errtext.Excerpt(e.name(j)) + ": " + fmt.Sprintf(format, args...),
 	}
 }
 
@@ -124,14 +124,14 @@ func (e *Encoding) complete(s *tableStats) (*Learnt, error) {
 				Hint:      "leave the column out",
 				Msg: fmt.Sprintf(
 					"column %s has no value in any training row, so its mean is undefined",
-					printable.Excerpt(e.name(j)),
+					errtext.Excerpt(e.name(j)),
 				),
 			}
 		case !vec.IsFinite(c.Numbers.Moments.Mean):
 			return nil, &dataset.InputError{
 				File:      UnnamedRows,
 				NonFinite: true,
-				Msg:       fmt.Sprintf("the mean of column %s exceeds the range of float64", printable.Excerpt(e.name(j))),
+				Msg:       fmt.Sprintf("the mean of column %s exceeds the range of float64", errtext.Excerpt(e.name(j))),
 			}
 		}
 	}

@@ -11,7 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/fdridge/fdridge/dataset/internal/cell"
-	"github.com/fdridge/fdridge/internal/printable"
+	"github.com/fdridge/fdridge/internal/errtext"
 )
 
 // A Lexicon assigns codes to the texts of one categorical column. The codes are 0, 1, 2, … in the order in which
@@ -239,28 +239,28 @@ const maxSeconds = 1 << 45
 func (l *Lexicon) Refusal(text string) string {
 	switch {
 	case !utf8.ValidString(text):
-		return fmt.Sprintf("has a text that is not UTF-8: %q", printable.Excerpt(text))
+		return fmt.Sprintf("has a text that is not UTF-8: %q", errtext.Excerpt(text))
 	case l.reads == readDates:
-		return fmt.Sprintf("has a text that is no date: %q", printable.Excerpt(text))
+		return fmt.Sprintf("has a text that is no date: %q", errtext.Excerpt(text))
 	case l.unit != cell.Unit{}:
-		return fmt.Sprintf("has numbers with the unit %q, but also %q", l.unit.Before+l.unit.After, printable.Excerpt(text))
+		return fmt.Sprintf("has numbers with the unit %q, but also %q", l.unit.Before+l.unit.After, errtext.Excerpt(text))
 	case !l.IsLevels() && cell.IsLikeNumber([]byte(text)):
 		return fmt.Sprintf(
 			"has numbers, but also %q, a number that is written differently: change it, name it as missing "+
 				"(--missing-marks), or leave the column out (--columns)",
-			printable.Excerpt(text),
+			errtext.Excerpt(text),
 		)
 	case !l.IsLevels():
-		return fmt.Sprintf("has a text that is no number: %q", printable.Excerpt(text))
+		return fmt.Sprintf("has a text that is no number: %q", errtext.Excerpt(text))
 	}
 	if _, ok := cell.Number([]byte(text)); ok && l.reads == readLabels {
 		return fmt.Sprintf(
 			"has the label %q: numbers from 2⁵³ on are not exact, so change the labels to text",
-			printable.Excerpt(text),
+			errtext.Excerpt(text),
 		)
 	}
 	if why := cell.Why([]byte(text)); why == cell.NotFinite || why == cell.TooLarge {
-		return fmt.Sprintf("has a number that is not finite: %q", printable.Excerpt(text))
+		return fmt.Sprintf("has a number that is not finite: %q", errtext.Excerpt(text))
 	}
 	return TooManyLevels
 }

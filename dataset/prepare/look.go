@@ -8,7 +8,7 @@ import (
 
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/dataset/internal/cell"
-	"github.com/fdridge/fdridge/internal/printable"
+	"github.com/fdridge/fdridge/internal/errtext"
 )
 
 // LookOptions are the options of [Look].
@@ -112,13 +112,13 @@ func (l *collector) findTexts(ctx context.Context, src dataset.Source, s *tableS
 		e, ok := errors.AsType[*dataset.InputError](err)
 		switch {
 		case c.isOdd() && err == nil: // another process has the text
-			name := printable.Excerpt(l.name(j))
+			name := errtext.Excerpt(l.name(j))
 			return &dataset.InputError{
 				File: UnnamedRows,
 				Msg: fmt.Sprintf(
 					"column %s has numbers, but also %q, a number that is written differently",
 					name,
-					printable.Excerpt(c.Texts.Odd.Text),
+					errtext.Excerpt(c.Texts.Odd.Text),
 				),
 			}
 		case err == nil:

@@ -8,7 +8,7 @@ import (
 	"math"
 
 	"github.com/fdridge/fdridge/dataset/internal/cell"
-	"github.com/fdridge/fdridge/internal/printable"
+	"github.com/fdridge/fdridge/internal/errtext"
 )
 
 // A RowEncoder encodes single dense rows, for example the requests of a service, with the same results as
@@ -157,7 +157,7 @@ func (r *RowEncoder) text(to *encodedRow, j int, s []byte) (known bool, err erro
 		if k.Use == UseDate {
 			what = "date"
 		}
-		msg := fmt.Sprintf("column %s: %q is not a %s", printable.Excerpt(r.by.name(j)), printable.Excerpt(string(s)), what)
+		msg := fmt.Sprintf("column %s: %q is not a %s", errtext.Excerpt(r.by.name(j)), errtext.Excerpt(string(s)), what)
 		return false, &dataset.InputError{
 			File:   "x",
 			Line:   1,
@@ -174,7 +174,7 @@ func (r *RowEncoder) unknownTextError(j int, s []byte) error {
 	err := r.by.columnError(
 		j,
 		"%q is not among the %d levels learnt from the training rows",
-		printable.Excerpt(string(s)),
+		errtext.Excerpt(string(s)),
 		len(r.by.columns[j].Levels),
 	)
 	err.UnknownLevel = true

@@ -10,7 +10,7 @@ import (
 
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/dataset/internal/cell"
-	"github.com/fdridge/fdridge/internal/printable"
+	"github.com/fdridge/fdridge/internal/errtext"
 	"github.com/fdridge/fdridge/internal/vec"
 )
 
@@ -58,7 +58,7 @@ func (r *Rules) checkNames(names []string) error {
 		if !slices.Contains(names, name) {
 			return &dataset.InputError{
 				File: UnnamedRows,
-				Msg:  fmt.Sprintf("there is no feature %q, or two columns have the same name", printable.Excerpt(name)),
+				Msg:  fmt.Sprintf("there is no feature %q, or two columns have the same name", errtext.Excerpt(name)),
 			}
 		}
 	}
@@ -273,7 +273,7 @@ func (r *Rules) autoLevels(
 		out.Why = join(out.Why, fmt.Sprintf("%d rare grouped", rare))
 	}
 	if limit := c.Texts.limit(); limit != "" {
-		out.Why = join(out.Why, fmt.Sprintf("%q is a limit, not a number", printable.Excerpt(limit)))
+		out.Why = join(out.Why, fmt.Sprintf("%q is a limit, not a number", errtext.Excerpt(limit)))
 	}
 	return out
 }
@@ -294,7 +294,7 @@ func (r *Rules) ruleColumn(c *columnStats, s *tableStats, name string) (Column, 
 	fail := func(format string, args ...any) (Column, *dataset.InputError) {
 		return Column{}, &dataset.InputError{
 			File: UnnamedRows,
-			Msg:  "column " + printable.Excerpt(name) + ": " + fmt.Sprintf(format, args...),
+			Msg:  "column " + errtext.Excerpt(name) + ": " + fmt.Sprintf(format, args...),
 		}
 	}
 	f := r.policy(name)
@@ -479,9 +479,9 @@ func (c *textStats) where() string {
 	case c.First.Row == 0:
 		return ""
 	case c.Line > 0:
-		return fmt.Sprintf(" (line %d: %q)", c.Line, printable.Excerpt(c.First.Text))
+		return fmt.Sprintf(" (line %d: %q)", c.Line, errtext.Excerpt(c.First.Text))
 	}
-	return fmt.Sprintf(" (row %d: %q)", c.First.Row, printable.Excerpt(c.First.Text))
+	return fmt.Sprintf(" (row %d: %q)", c.First.Row, errtext.Excerpt(c.First.Text))
 }
 
 // example returns a text of the column that is not a date, to be added to an error. The name of the column is no
@@ -489,7 +489,7 @@ func (c *textStats) where() string {
 func (c *columnStats) example(name string) string {
 	for _, text := range slices.Sorted(maps.Keys(c.Texts.Levels)) {
 		if _, is := parseDate([]byte(text)); !is && text != name {
-			return fmt.Sprintf(", for example %q", printable.Excerpt(text))
+			return fmt.Sprintf(", for example %q", errtext.Excerpt(text))
 		}
 	}
 	return ""

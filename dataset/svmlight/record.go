@@ -11,7 +11,7 @@ import (
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/dataset/internal/cell"
 	"github.com/fdridge/fdridge/dataset/internal/chunk"
-	"github.com/fdridge/fdridge/internal/printable"
+	"github.com/fdridge/fdridge/internal/errtext"
 )
 
 // A record parses any valid line, and finds the position of an error in an invalid line.
@@ -60,7 +60,7 @@ func (r *record) row(b *dataset.Buffer, text []byte) error {
 			return r.errorAt(
 				full,
 				f,
-				fmt.Sprintf("%q is not index:value", printable.Excerpt(f)),
+				fmt.Sprintf("%q is not index:value", errtext.Excerpt(f)),
 				false,
 			)
 		}
@@ -73,7 +73,7 @@ func (r *record) row(b *dataset.Buffer, text []byte) error {
 			return r.errorAt(
 				full,
 				f,
-				fmt.Sprintf("%q is not an index", printable.Excerpt(f[:colon])),
+				fmt.Sprintf("%q is not an index", errtext.Excerpt(f[:colon])),
 				false,
 			)
 		case index == 0 && first == 1:
@@ -144,13 +144,13 @@ func (r *record) number(line, f []byte, what string) (float64, error) {
 	v, err := cell.Parse(f)
 	switch {
 	case err != nil && errors.Is(err, strconv.ErrRange):
-		return 0, r.errorAt(line, f, fmt.Sprintf("%s %s exceeds the range of float64", what, printable.Excerpt(f)), true)
+		return 0, r.errorAt(line, f, fmt.Sprintf("%s %s exceeds the range of float64", what, errtext.Excerpt(f)), true)
 	case err != nil && what == "label" && bytes.IndexByte(f, ',') >= 0:
-		return 0, r.errorAt(line, f, fmt.Sprintf("label %q has several targets instead of one", printable.Excerpt(f)), false)
+		return 0, r.errorAt(line, f, fmt.Sprintf("label %q has several targets instead of one", errtext.Excerpt(f)), false)
 	case err != nil:
-		return 0, r.errorAt(line, f, fmt.Sprintf("%s %q is not a number", what, printable.Excerpt(f)), false)
+		return 0, r.errorAt(line, f, fmt.Sprintf("%s %q is not a number", what, errtext.Excerpt(f)), false)
 	case math.IsNaN(v) || math.IsInf(v, 0):
-		return 0, r.errorAt(line, f, fmt.Sprintf("%s %s is not finite", what, printable.Excerpt(f)), true)
+		return 0, r.errorAt(line, f, fmt.Sprintf("%s %s is not finite", what, errtext.Excerpt(f)), true)
 	}
 	return v, nil
 }

@@ -23,7 +23,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/fdridge/fdridge/internal/badinput"
+	"github.com/fdridge/fdridge/internal/errtext"
 )
 
 // A field is a field of a struct together with the name it has in JSON.
@@ -83,7 +83,7 @@ func (f field) unmarshal(text []byte) error {
 	if f.value.Type() == reflect.TypeFor[[]float64]() &&
 		!isNull &&
 		bytes.Contains(text, []byte("null")) {
-		return badinput.Errorf("a number of %s is null", f.name)
+		return errtext.BadInput("a number of %s is null", f.name)
 	}
 	if err := json.Unmarshal(text, f.value.Addr().Interface()); err != nil {
 		return fmt.Errorf("%s: %w", f.name, Explain(err))

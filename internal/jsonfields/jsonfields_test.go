@@ -7,7 +7,7 @@ import (
 	"reflect"
 	"testing"
 
-	"github.com/fdridge/fdridge/internal/badinput"
+	"github.com/fdridge/fdridge/internal/errtext"
 	"github.com/fdridge/fdridge/internal/jsonfields"
 )
 
@@ -72,7 +72,7 @@ func TestFields(t *testing.T) {
 			t.Errorf("%s: %+v, %v", text, back, err)
 		}
 	}
-	if err := jsonfields.Unmarshal([]byte(`{"list":[null]}`), &back); !errors.Is(err, badinput.Err) {
+	if err := jsonfields.Unmarshal([]byte(`{"list":[null]}`), &back); !errors.Is(err, errtext.ErrBadInput) {
 		t.Errorf("a null among numbers: %v", err)
 	}
 }

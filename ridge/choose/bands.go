@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/fdridge/fdridge/internal/badinput"
+	"github.com/fdridge/fdridge/internal/errtext"
 )
 
 // A Band is a group of columns with a common penalty.
@@ -28,7 +28,7 @@ type Band struct {
 //   - The length of factor is not d.
 func Penalties(d int, factor []float64, bands []Band) ([]float64, error) {
 	if factor != nil && len(factor) != d {
-		return nil, badinput.Errorf("ridge: %d penalties for %d columns", len(factor), d)
+		return nil, errtext.BadInput("ridge: %d penalties for %d columns", len(factor), d)
 	}
 	out, in := make([]float64, d), make([]int, d) // in[j] is the band of column j, counted from 1
 	for j := range out {
@@ -37,18 +37,18 @@ func Penalties(d int, factor []float64, bands []Band) ([]float64, error) {
 	for i, b := range bands {
 		switch {
 		case len(b.Columns) == 0:
-			return nil, badinput.Errorf("ridge: %s has no columns", b.name(i))
+			return nil, errtext.BadInput("ridge: %s has no columns", b.name(i))
 		case !(b.Penalty >= 0) || math.IsInf(b.Penalty, 0):
-			return nil, badinput.Errorf("ridge: the penalty of %s is %v, must be positive", b.name(i), b.Penalty)
+			return nil, errtext.BadInput("ridge: the penalty of %s is %v, must be positive", b.name(i), b.Penalty)
 		}
 		for _, j := range b.Columns {
 			switch {
 			case j < 0 || j >= d:
-				return nil, badinput.Errorf("ridge: %s has column %d, there are %d", b.name(i), j+1, d)
+				return nil, errtext.BadInput("ridge: %s has column %d, there are %d", b.name(i), j+1, d)
 			case in[j] == i+1:
-				return nil, badinput.Errorf("ridge: %s has column %d twice", b.name(i), j+1)
+				return nil, errtext.BadInput("ridge: %s has column %d twice", b.name(i), j+1)
 			case in[j] != 0:
-				return nil, badinput.Errorf(
+				return nil, errtext.BadInput(
 					"ridge: column %d is in %s and in %s",
 					j+1,
 					bands[in[j]-1].name(in[j]-1),
@@ -64,7 +64,7 @@ func Penalties(d int, factor []float64, bands []Band) ([]float64, error) {
 	for j, v := range factor {
 		out[j] *= v
 		if !(out[j] > 0 || v == 0) || math.IsInf(out[j], 0) {
-			return nil, badinput.Errorf("ridge: the penalty of column %d is %v, must be positive", j+1, out[j])
+			return nil, errtext.BadInput("ridge: the penalty of column %d is %v, must be positive", j+1, out[j])
 		}
 	}
 	return out, nil

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/fdridge/fdridge/internal/badinput"
+	"github.com/fdridge/fdridge/internal/errtext"
 	"github.com/fdridge/fdridge/ridge"
 )
 
@@ -222,7 +222,7 @@ func ParseCriterion(name string) (Criterion, error) {
 			return Criterion(i), nil
 		}
 	}
-	return 0, badinput.Errorf("ridge: %q is not a criterion; use %s", name, Names(" or "))
+	return 0, errtext.BadInput("ridge: %q is not a criterion; use %s", name, Names(" or "))
 }
 
 // Names returns the names of all criteria, separated by commas. Before the last name, the text last replaces the
@@ -239,7 +239,7 @@ func Names(last string) string {
 // MarshalText returns the name of c, like String. If c is unknown, the error is [ridge.ErrInput].
 func (c Criterion) MarshalText() ([]byte, error) {
 	if !c.IsValid() {
-		return nil, badinput.Errorf("ridge: %v is not a criterion", c)
+		return nil, errtext.BadInput("ridge: %v is not a criterion", c)
 	}
 	return []byte(c.of().name), nil
 }

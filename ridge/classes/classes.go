@@ -14,7 +14,7 @@ import (
 	"strconv"
 
 	"github.com/fdridge/fdridge/dataset"
-	"github.com/fdridge/fdridge/internal/printable"
+	"github.com/fdridge/fdridge/internal/errtext"
 	"github.com/fdridge/fdridge/ridge"
 )
 
@@ -98,7 +98,7 @@ func LearnShared(
 		return nil, unfit(
 			"all %d rows have the label %q; a classification needs two classes",
 			n,
-			printable.Excerpt(c.Labels[0]),
+			errtext.Excerpt(c.Labels[0]),
 		)
 	case k == n && n > 2:
 		return nil, unfit("each of the %d rows has a label of its own: is the target a number?", n)

@@ -9,7 +9,7 @@ import (
 	"slices"
 
 	"github.com/fdridge/fdridge/dataset"
-	"github.com/fdridge/fdridge/internal/badinput"
+	"github.com/fdridge/fdridge/internal/errtext"
 	"github.com/fdridge/fdridge/ridge"
 )
 
@@ -45,9 +45,9 @@ func New(
 ) (*Map, error) {
 	switch {
 	case penalty != nil && len(penalty) != d:
-		return nil, badinput.Errorf("columns: there must be one penalty for each feature")
+		return nil, errtext.BadInput("columns: there must be one penalty for each feature")
 	case rounding != nil && len(rounding) != d:
-		return nil, badinput.Errorf("columns: the rounding of %d features, the rows have %d", len(rounding), d)
+		return nil, errtext.BadInput("columns: the rounding of %d features, the rows have %d", len(rounding), d)
 	}
 	m := &Map{d: d, rounding: rounding, free: slices.Clone(unpenalized)}
 	for j, p := range penalty {
@@ -59,7 +59,7 @@ func New(
 	m.free = slices.Compact(m.free)
 	if len(m.free) > 0 &&
 		(m.free[0] < 0 || m.free[len(m.free)-1] >= d) {
-		return nil, badinput.Errorf("columns: a column must be from 0 to %d", d-1)
+		return nil, errtext.BadInput("columns: a column must be from 0 to %d", d-1)
 	}
 	for j, p := range penalty {
 		if m.Place(j) >= 0 {
@@ -67,7 +67,7 @@ func New(
 		}
 	}
 	if d > 0 && m.Dim() == 0 {
-		return nil, badinput.Errorf(
+		return nil, errtext.BadInput(
 			"columns: every column is without penalty: leave the penalty out and use gamma = 0",
 		)
 	}
@@ -112,7 +112,7 @@ func (m *Map) Place(j int) int {
 // applied before the columns are divided by the roots of their penalties.
 func (m *Map) Penalize(penalty []float64) (*Map, error) {
 	if penalty != nil && len(penalty) != m.Dim() {
-		return nil, badinput.Errorf("columns: %d penalties for %d columns", len(penalty), m.Dim())
+		return nil, errtext.BadInput("columns: %d penalties for %d columns", len(penalty), m.Dim())
 	}
 	out := *m
 	out.penalty = slices.Clone(penalty)

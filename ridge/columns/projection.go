@@ -9,7 +9,7 @@ import (
 
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/engine"
-	"github.com/fdridge/fdridge/internal/badinput"
+	"github.com/fdridge/fdridge/internal/errtext"
 	"github.com/fdridge/fdridge/internal/twofold"
 	"github.com/fdridge/fdridge/internal/vec"
 	"github.com/fdridge/fdridge/ridge"
@@ -225,15 +225,15 @@ func (p *Projection) check() error {
 	q := len(p.columns)
 	switch {
 	case q == 0:
-		return badinput.Errorf("columns: no column without penalty")
+		return errtext.BadInput("columns: no column without penalty")
 	case q > MaxColumns:
-		return badinput.Errorf("columns: %d columns without penalty, at most %d are possible", q, MaxColumns)
+		return errtext.BadInput("columns: %d columns without penalty, at most %d are possible", q, MaxColumns)
 	case p.columns[0] < 0 || p.columns[q-1] >= p.d:
-		return badinput.Errorf("columns: columns without penalty must be from 0 to %d", p.d-1)
+		return errtext.BadInput("columns: columns without penalty must be from 0 to %d", p.d-1)
 	case len(slices.Compact(slices.Clone(p.columns))) < q:
-		return badinput.Errorf("columns: a column without penalty is given twice")
+		return errtext.BadInput("columns: a column without penalty is given twice")
 	case q == p.d:
-		return badinput.Errorf("columns: every column is without penalty: use gamma = 0 for least squares")
+		return errtext.BadInput("columns: every column is without penalty: use gamma = 0 for least squares")
 	}
 	w := uint64(p.d - q + p.t)
 	need := 8 * (3*uint64(q) + 2*roundoff.StageRows) * (uint64(q) + w)

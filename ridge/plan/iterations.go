@@ -3,7 +3,7 @@ package plan
 import (
 	"math"
 
-	"github.com/fdridge/fdridge/internal/badinput"
+	"github.com/fdridge/fdridge/internal/errtext"
 	"github.com/fdridge/fdridge/internal/spectral"
 	"github.com/fdridge/fdridge/ridge"
 	"github.com/fdridge/fdridge/ridge/internal/krylov"
@@ -96,5 +96,5 @@ func PredictedPasses(sum *ridge.Summary, gamma, tol float64, m ridge.Method) (in
 			return passesWithin(lo, hi, tol, it.rate), nil
 		}
 	}
-	return 0, badinput.Errorf("plan: %v does not iterate", m)
+	return 0, errtext.BadInput("plan: %v does not iterate", m)
 }

@@ -5,7 +5,7 @@ import (
 
 	"github.com/fdridge/fdridge/ridge"
 
-	"github.com/fdridge/fdridge/internal/badinput"
+	"github.com/fdridge/fdridge/internal/errtext"
 	"github.com/fdridge/fdridge/ridge/internal/rows"
 )
 
@@ -142,7 +142,7 @@ func (c *Config) complete(o *forecast) error {
 		return rows.Unfit("%d rows", c.Rows)
 	}
 	if c.Lanes < 0 || c.Lanes > ridge.MaxLanes {
-		return badinput.Errorf("ridge: Lanes is %d, must be positive and at most %d", c.Lanes, ridge.MaxLanes)
+		return errtext.BadInput("ridge: Lanes is %d, must be positive and at most %d", c.Lanes, ridge.MaxLanes)
 	}
 	if c.Gammas == nil {
 		c.Gammas = []float64{o.mean * float64(c.Rows) / float64(o.rows)}
@@ -178,14 +178,14 @@ func (c *Config) complete(o *forecast) error {
 		c.FreshRate = 2e9
 	}
 	if !(c.Entries >= 0) {
-		return badinput.Errorf("ridge: Entries is %v, must not be negative", c.Entries)
+		return errtext.BadInput("ridge: Entries is %v, must not be negative", c.Entries)
 	}
 	if !(c.Tol > 0) ||
 		!(c.BaseSeconds >= 0) ||
 		!(c.FlopRate > 0) ||
 		!(c.ReadRate > 0) ||
 		!(c.FreshRate > 0) {
-		return badinput.Errorf(
+		return errtext.BadInput(
 			"ridge: a plan with Tol = %v, %v flops, %v bytes read and %v of memory a second, and %v s before; they "+
 				"must be positive",
 			c.Tol,

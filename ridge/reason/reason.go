@@ -7,7 +7,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/fdridge/fdridge/internal/badinput"
+	"github.com/fdridge/fdridge/internal/errtext"
 	"github.com/fdridge/fdridge/internal/jsonfields"
 	"github.com/fdridge/fdridge/ridge"
 )
@@ -166,7 +166,7 @@ func (r Rule) MarshalText() ([]byte, error) {
 func (r *Rule) UnmarshalText(text []byte) error {
 	i := slices.Index(ruleNames[:], string(text))
 	if i < 0 {
-		return badinput.Errorf("reason: %q is not a rule", text)
+		return errtext.BadInput("reason: %q is not a rule", text)
 	}
 	*r = Rule(i)
 	return nil

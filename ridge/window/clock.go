@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/fdridge/fdridge/dataset"
-	"github.com/fdridge/fdridge/internal/badinput"
+	"github.com/fdridge/fdridge/internal/errtext"
 	"github.com/fdridge/fdridge/ridge"
 	"github.com/fdridge/fdridge/ridge/internal/rows"
 )
@@ -107,7 +107,7 @@ func appendTimes(s timedStream, times []time.Time, b dataset.Block) error {
 func nanosAfter(last int64, t time.Time, row int) (int64, error) {
 	if t.Before(time.Unix(0, noTime+1)) ||
 		t.After(time.Unix(0, math.MaxInt64)) {
-		return 0, badinput.Errorf(
+		return 0, errtext.BadInput(
 			"ridge: the time %v cannot be counted in nanoseconds: it must be in the years 1678 to 2261",
 			t,
 		)

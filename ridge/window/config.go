@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/fdridge/fdridge/fd"
-	"github.com/fdridge/fdridge/internal/badinput"
+	"github.com/fdridge/fdridge/internal/errtext"
 	"github.com/fdridge/fdridge/internal/vec"
 	"github.com/fdridge/fdridge/ridge"
 	"github.com/fdridge/fdridge/ridge/internal/accum"
@@ -46,15 +46,15 @@ func (cfg Config) complete() (Config, error) {
 	case cfg.Rows < 0 ||
 		cfg.Duration < 0 ||
 		(cfg.Rows > 0) == (cfg.Duration > 0):
-		return cfg, badinput.Errorf(
+		return cfg, errtext.BadInput(
 			"ridge: a window has either Rows or Duration: of these, %d and %v, one must be positive and the other 0",
 			cfg.Rows,
 			cfg.Duration,
 		)
 	case !(cfg.Share >= 1.0/MaxParts && cfg.Share <= 1):
-		return cfg, badinput.Errorf("ridge: Share is %v, must be at least 1/%d and at most 1", cfg.Share, MaxParts)
+		return cfg, errtext.BadInput("ridge: Share is %v, must be at least 1/%d and at most 1", cfg.Share, MaxParts)
 	case cfg.BlockRows < 0 || cfg.BlockRows > math.MaxInt32:
-		return cfg, badinput.Errorf("ridge: BlockRows is %d, must not be negative, and below 2³¹", cfg.BlockRows)
+		return cfg, errtext.BadInput("ridge: BlockRows is %d, must not be negative, and below 2³¹", cfg.BlockRows)
 	}
 	template, err := oneLane(accum.Config(cfg.Summary))
 	if err != nil {
@@ -83,7 +83,7 @@ func (cfg Config) complete() (Config, error) {
 // oneLane returns an empty accumulator for one sketch.
 func oneLane(cfg accum.Config) (*accum.Accumulator, error) {
 	if cfg.Lanes > 1 {
-		return nil, badinput.Errorf("ridge: Lanes is %d; a summary that forgets has one lane", cfg.Lanes)
+		return nil, errtext.BadInput("ridge: Lanes is %d; a summary that forgets has one lane", cfg.Lanes)
 	}
 	cfg.LanesAfter = 0
 	return accum.New(cfg)

@@ -9,7 +9,7 @@ import (
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/fd"
-	"github.com/fdridge/fdridge/internal/badinput"
+	"github.com/fdridge/fdridge/internal/errtext"
 	"github.com/fdridge/fdridge/internal/vec"
 	"github.com/fdridge/fdridge/ridge"
 	"github.com/fdridge/fdridge/ridge/internal/accum"
@@ -70,7 +70,7 @@ func NewFading(cfg FadingConfig) (*Fading, error) {
 	if cfg.HalfLife < 0 ||
 		cfg.HalfLifeRows < 0 ||
 		(cfg.HalfLife > 0) == (cfg.HalfLifeRows > 0) {
-		return nil, badinput.Errorf(
+		return nil, errtext.BadInput(
 			"ridge: of HalfLife and HalfLifeRows, %v and %d, one must be positive and the other 0",
 			cfg.HalfLife,
 			cfg.HalfLifeRows,
@@ -92,7 +92,7 @@ func NewFading(cfg FadingConfig) (*Fading, error) {
 }
 
 // errUnmadeFading is the error of methods that are called on the zero value of Fading.
-var errUnmadeFading = badinput.Errorf("ridge: the fading summary was not made by NewFading or Read")
+var errUnmadeFading = errtext.BadInput("ridge: the fading summary was not made by NewFading or Read")
 
 // Config returns the configuration with all defaults filled in.
 func (f *Fading) Config() FadingConfig { return f.cfg }
@@ -205,7 +205,7 @@ func (f *Fading) check(b dataset.Block, times rowTimes) error {
 		return err
 	}
 	if b.N > 0 && times.at(0) == noTime {
-		return badinput.Errorf(
+		return errtext.BadInput(
 			"ridge: rows without a time for a half-life of %v: set the time by AppendAt or Advance",
 			f.cfg.HalfLife,
 		)

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/fdridge/fdridge/engine"
-	"github.com/fdridge/fdridge/internal/badinput"
+	"github.com/fdridge/fdridge/internal/errtext"
 	"github.com/fdridge/fdridge/internal/wire"
 	"github.com/fdridge/fdridge/ridge"
 	"github.com/fdridge/fdridge/ridge/internal/accum"
@@ -68,7 +68,7 @@ func NewStream(c Settings) (Stream, error) {
 		}
 	}
 	if set > 1 {
-		return nil, badinput.Errorf(
+		return nil, errtext.BadInput(
 			"ridge: a stream can have only one of a window and a half-life, by time or by rows; several are set",
 		)
 	}

@@ -6,7 +6,7 @@ import (
 
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/fd"
-	"github.com/fdridge/fdridge/internal/badinput"
+	"github.com/fdridge/fdridge/internal/errtext"
 	"github.com/fdridge/fdridge/ridge/internal/accum"
 	"github.com/fdridge/fdridge/ridge/internal/rows"
 )
@@ -47,7 +47,7 @@ func newRing(cfg Config) ring {
 }
 
 // errUnmadeWindow is the error of methods that are called on the zero value of Window.
-var errUnmadeWindow = badinput.Errorf("ridge: the window was not made by New or Read")
+var errUnmadeWindow = errtext.BadInput("ridge: the window was not made by New or Read")
 
 // checkUsable returns an error if w is the zero value, or if a merge of its sketches has failed.
 func (w *ring) checkUsable() error {
@@ -75,7 +75,7 @@ func (w *ring) append(b dataset.Block, times rowTimes) error {
 	}
 	for i := range b.N {
 		if w.cfg.Duration > 0 && times.at(i) == noTime {
-			return badinput.Errorf(
+			return errtext.BadInput(
 				"ridge: rows without a time for a window of %v: set the time by AppendAt or Advance",
 				w.cfg.Duration,
 			)

@@ -12,7 +12,7 @@ import (
 
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/dataset/prepare"
-	"github.com/fdridge/fdridge/internal/printable"
+	"github.com/fdridge/fdridge/internal/errtext"
 )
 
 // A Choice states which columns of a file are features and which are targets. A row of the result has the features,
@@ -43,7 +43,7 @@ func Choose(names []string, named bool, targets, features []string) (Choice, err
 	}
 	for i, name := range names {
 		if !utf8.ValidString(name) {
-			return c, fmt.Errorf("the name of column %d is not UTF-8: %q", i+1, printable.Excerpt(name))
+			return c, fmt.Errorf("the name of column %d is not UTF-8: %q", i+1, errtext.Excerpt(name))
 		}
 	}
 	t := &table{names: names, named: named}
@@ -57,7 +57,7 @@ func Choose(names []string, named bool, targets, features []string) (Choice, err
 	}
 	for _, i := range target {
 		if listed && slices.Contains(feature, i) {
-			return c, fmt.Errorf("column %q is named as a feature and as a target or weight", printable.Excerpt(names[i]))
+			return c, fmt.Errorf("column %q is named as a feature and as a target or weight", errtext.Excerpt(names[i]))
 		}
 	}
 	feature = without(feature, target, len(names))
@@ -101,7 +101,7 @@ func (c *Choice) Read(cells *prepare.Cells, names []string, named bool) error {
 		for i, j := range found {
 			places[i] = c.To[j]
 			if places[i] < 0 || places[i] >= c.Features {
-				return fmt.Errorf("column %q is not a feature and cannot be categorical", printable.Excerpt(cells.OneHot[i]))
+				return fmt.Errorf("column %q is not a feature and cannot be categorical", errtext.Excerpt(cells.OneHot[i]))
 			}
 		}
 		cells.Features = places
@@ -347,7 +347,7 @@ func (t *table) features(specs []string) (out []int, listed bool, err error) {
 	if len(left) < len(specs) {
 		return nil, false, fmt.Errorf(
 			"either all columns begin with \"-\" (left out) or none does, unlike in %q",
-			printable.Excerpt(strings.Join(specs, ",")),
+			errtext.Excerpt(strings.Join(specs, ",")),
 		)
 	}
 	out, err = t.list(left)
@@ -368,7 +368,7 @@ func (t *table) list(specs []string) ([]int, error) {
 			return nil, err
 		}
 		if taken[i] {
-			return nil, fmt.Errorf("column %q is named twice", printable.Excerpt(s))
+			return nil, fmt.Errorf("column %q is named twice", errtext.Excerpt(s))
 		}
 		out = append(out, i)
 		taken[i] = true
@@ -379,7 +379,7 @@ func (t *table) list(specs []string) ([]int, error) {
 func (t *table) find(spec string) (int, error) {
 	if i, ok := t.place(spec); ok {
 		if i < 0 {
-			return 0, fmt.Errorf("more than one column is called %q", printable.Excerpt(spec))
+			return 0, fmt.Errorf("more than one column is called %q", errtext.Excerpt(spec))
 		}
 		return i, nil
 	}
@@ -392,7 +392,7 @@ func (t *table) find(spec string) (int, error) {
 	case err != nil || n < 1 || n > len(t.names):
 		return 0, fmt.Errorf(
 			"there is no column %q; %sthe %d columns %s",
-			printable.Excerpt(spec),
+			errtext.Excerpt(spec),
 			t.suggest(spec),
 			len(t.names),
 			t,
@@ -411,7 +411,7 @@ func (t *table) suggest(spec string) string {
 	if name == "" {
 		return ""
 	}
-	return fmt.Sprintf("did you mean %q? ", printable.Excerpt(name))
+	return fmt.Sprintf("did you mean %q? ", errtext.Excerpt(name))
 }
 
 func (t *table) String() string {
@@ -420,7 +420,7 @@ func (t *table) String() string {
 	case !t.named:
 		return fmt.Sprintf("have no names: use first, last or a number from 1 to %d", len(t.names))
 	case len(t.names) <= most:
-		return "are " + strings.Join(printable.Excerpts(t.names), ", ")
+		return "are " + strings.Join(errtext.Excerpts(t.names), ", ")
 	}
-	return "are " + strings.Join(printable.Excerpts(t.names[:most]), ", ") + ", …"
+	return "are " + strings.Join(errtext.Excerpts(t.names[:most]), ", ") + ", …"
 }

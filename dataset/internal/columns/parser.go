@@ -9,7 +9,7 @@ import (
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/dataset/internal/cell"
 	"github.com/fdridge/fdridge/dataset/internal/rawfile"
-	"github.com/fdridge/fdridge/internal/printable"
+	"github.com/fdridge/fdridge/internal/errtext"
 )
 
 // A Parser converts the cells of a text file to numbers.
@@ -54,7 +54,7 @@ func (p *Parser) NoNumber(i int, s []byte, err *dataset.InputError) error {
 	p.Choice.NoNumber(i, err)
 	if u, _, ok := p.Notation.UnitOf(s); ok && !p.isFeature(i) {
 		const text = "leave out the unit %q in the file, because only features can have units"
-		err.Hint = fmt.Sprintf(text, printable.Excerpt(u.Before+u.After))
+		err.Hint = fmt.Sprintf(text, errtext.Excerpt(u.Before+u.After))
 		first, _ := utf8.DecodeRuneInString(u.After)
 		err.IsLabel = err.IsLabel && u.Before == "" && unicode.IsLetter(first)
 	}
@@ -65,16 +65,16 @@ func (p *Parser) NoNumber(i int, s []byte, err *dataset.InputError) error {
 // cell. It returns true if the column is numeric and s is an ordinary text. It returns false for texts with their
 // own description, such as an infinity. If the result is true, the caller adds advice, for example by NoNumber.
 func (p *Parser) Explain(i int, s []byte, err *dataset.InputError) (isText bool) {
-	name := printable.Excerpt(p.Names[i])
+	name := errtext.Excerpt(p.Names[i])
 	because := func(format string, args ...any) {
 		err.Msg = fmt.Sprintf("column %s", name) + fmt.Sprintf(format, args...)
 	}
 	if _, ok := cell.Number(s); ok && p.Notation.Comma {
-		because(": %q has a decimal point, but numbers of this file have decimal commas", printable.Excerpt(s))
+		because(": %q has a decimal point, but numbers of this file have decimal commas", errtext.Excerpt(s))
 		return false
 	}
 	if p.Marks.Missing(s) && !cell.Missing(s) {
-		because(": %s is a missing value", printable.Excerpt(s))
+		because(": %s is a missing value", errtext.Excerpt(s))
 		p.Gap(i, err)
 		return false
 	}
@@ -87,11 +87,11 @@ func (p *Parser) Explain(i int, s []byte, err *dataset.InputError) (isText bool)
 			rawfile.NotUTF8(err)
 		}
 	case why == cell.NotFinite:
-		because(": %s is not finite", printable.Excerpt(s))
+		because(": %s is not finite", errtext.Excerpt(s))
 		err.NonFinite = true
 		err.Missing = cell.Missing(s)
 	case why == cell.TooLarge:
-		because(": %s exceeds the range of float64", printable.Excerpt(s))
+		because(": %s exceeds the range of float64", errtext.Excerpt(s))
 		err.NonFinite = true
 		err.Missing = cell.Missing(s)
 	case len(s) == 0:
@@ -101,7 +101,7 @@ func (p *Parser) Explain(i int, s []byte, err *dataset.InputError) (isText bool)
 		because(": %s is a missing value", s)
 		p.Gap(i, err)
 	default:
-		because(": %q is not a number", printable.Excerpt(s))
+		because(": %q is not a number", errtext.Excerpt(s))
 		return true
 	}
 	return false

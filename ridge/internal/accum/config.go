@@ -15,7 +15,7 @@ import (
 
 	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/fd"
-	"github.com/fdridge/fdridge/internal/badinput"
+	"github.com/fdridge/fdridge/internal/errtext"
 	"github.com/fdridge/fdridge/internal/vec"
 )
 
@@ -48,16 +48,16 @@ func (c Config) complete() (Config, error) {
 		c.Targets = 1
 	}
 	if c.Targets < 0 {
-		return c, badinput.Errorf("ridge: Targets is %d, must be positive", c.Targets)
+		return c, errtext.BadInput("ridge: Targets is %d, must be positive", c.Targets)
 	}
 	if c.Lanes == 0 {
 		c.Lanes = 1
 	}
 	if c.Lanes < 0 || c.Lanes > MaxLanes {
-		return c, badinput.Errorf("ridge: Lanes is %d, must be at least 1 and at most %d", c.Lanes, MaxLanes)
+		return c, errtext.BadInput("ridge: Lanes is %d, must be at least 1 and at most %d", c.Lanes, MaxLanes)
 	}
 	if c.LaneRows < 0 || c.LaneRows > math.MaxInt32 || c.LanesAfter < 0 {
-		return c, badinput.Errorf(
+		return c, errtext.BadInput(
 			"ridge: LaneRows is %d and LanesAfter %d: both must be at least 0, and LaneRows below 2³¹",
 			c.LaneRows,
 			c.LanesAfter,

@@ -17,8 +17,8 @@ import (
 	"github.com/fdridge/fdridge/batch"
 	"github.com/fdridge/fdridge/cmd/fdridge/internal/report"
 	"github.com/fdridge/fdridge/dataset"
+	"github.com/fdridge/fdridge/internal/errtext"
 	"github.com/fdridge/fdridge/internal/jsonfields"
-	"github.com/fdridge/fdridge/internal/printable"
 	"github.com/fdridge/fdridge/internal/rss"
 	"github.com/fdridge/fdridge/ridge"
 )
@@ -271,7 +271,7 @@ func (p *Progress) Checkpoint(e batch.Event, isLeader bool, stderr io.Writer) {
 
 // Warn writes a warning to the log, or to stderr if p has no log.
 func (p *Progress) Warn(stderr io.Writer, message string) {
-	message = printable.Text(message)
+	message = errtext.Text(message)
 	if p.log != nil {
 		p.log.Warn(message)
 		return
@@ -287,7 +287,7 @@ func (p *Progress) Remark(stderr io.Writer, r dataset.Remark) {
 		p.Warn(stderr, r.String())
 		return
 	}
-	message := printable.Text(r.String())
+	message := errtext.Text(r.String())
 	if p.log != nil {
 		p.log.Info(message)
 		return

@@ -12,8 +12,7 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/fdridge/fdridge/internal/badinput"
-	"github.com/fdridge/fdridge/internal/printable"
+	"github.com/fdridge/fdridge/internal/errtext"
 )
 
 // A Single is the value of a text flag that may be given only once. The package pflag alone would silently use the
@@ -49,7 +48,7 @@ func CheckSingle(flags *pflag.FlagSet) (err error) {
 		}
 		if o := given.single(); o.twice {
 			err = BadInput(
-				"--%s: given twice (%s, %s)%s", f.Name, printable.Excerpt(o.Value), printable.Excerpt(o.again), o.Hint,
+				"--%s: given twice (%s, %s)%s", f.Name, errtext.Excerpt(o.Value), errtext.Excerpt(o.again), o.Hint,
 			)
 		}
 	})
@@ -83,14 +82,14 @@ func ParseGammas(text string, allowZero bool) ([]float64, error) {
 		g, err := ParseNumber(strings.TrimSpace(s))
 		switch {
 		case errors.Is(err, strconv.ErrRange):
-			return nil, BadInput("--gamma: %v is outside the range of float64", printable.Excerpt(s))
+			return nil, BadInput("--gamma: %v is outside the range of float64", errtext.Excerpt(s))
 		case err != nil:
-			return nil, BadInput("--gamma: %q is not a number", printable.Excerpt(s))
+			return nil, BadInput("--gamma: %q is not a number", errtext.Excerpt(s))
 		case g == 0 && allowZero:
 		case !(g > 0) || math.IsInf(g, 0):
 			return nil, BadInput(
 				"--gamma: %v must be positive and finite (0 only as fit --gamma 0, not as a candidate of auto)",
-				printable.Excerpt(s),
+				errtext.Excerpt(s),
 			)
 		}
 		out = append(out, g)
@@ -123,7 +122,7 @@ func OneOf(flag, value string, allowed ...string) error {
 	if slices.Contains(allowed, value) {
 		return nil
 	}
-	return BadInput("--%s: %q must be one of %s", flag, printable.Excerpt(value), strings.Join(allowed, ", "))
+	return BadInput("--%s: %q must be one of %s", flag, errtext.Excerpt(value), strings.Join(allowed, ", "))
 }
 
 // FirstError returns the first error that is not nil.
@@ -138,7 +137,7 @@ func FirstError(errs ...error) error {
 
 // BadInput returns an error that reports a wrong flag, file or number from the user.
 func BadInput(format string, args ...any) error {
-	return badinput.Errorf(format, args...)
+	return errtext.BadInput(format, args...)
 }
 
 // ValuesKey is the key of the flag annotation that [SetValues] writes. The annotation lists the allowed values of a

@@ -7,7 +7,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/fdridge/fdridge/cmd/fdridge/internal/cli"
-	"github.com/fdridge/fdridge/internal/printable"
+	"github.com/fdridge/fdridge/internal/errtext"
 	"github.com/fdridge/fdridge/table"
 )
 
@@ -44,6 +44,6 @@ func (o *CacheFlags) Cache() *table.Cache {
 // is given.
 func EndCache(c *table.Cache, bar *cli.Progress, stderr io.Writer) {
 	if err := c.Close(); err != nil {
-		bar.Warn(stderr, "--cache: "+strings.ReplaceAll(printable.Error(err), "\n", "; "))
+		bar.Warn(stderr, "--cache: "+strings.ReplaceAll(errtext.Error(err), "\n", "; "))
 	}
 }

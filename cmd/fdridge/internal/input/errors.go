@@ -8,7 +8,7 @@ import (
 
 	"github.com/fdridge/fdridge/batch"
 	"github.com/fdridge/fdridge/cmd/fdridge/internal/cli"
-	"github.com/fdridge/fdridge/internal/badinput"
+	"github.com/fdridge/fdridge/internal/errtext"
 	"github.com/fdridge/fdridge/table"
 )
 
@@ -46,7 +46,7 @@ type flagError struct {
 
 func (e *flagError) Error() string        { return e.text }
 func (e *flagError) Unwrap() error        { return e.err.Unwrap() }
-func (e *flagError) Is(target error) bool { return target == badinput.Err }
+func (e *flagError) Is(target error) bool { return target == errtext.ErrBadInput }
 
 // mostNumbers is the number of classes up to which labels that are numbers cause no warning.
 const mostNumbers = 100

@@ -8,7 +8,7 @@ import (
 	"unicode"
 
 	"github.com/fdridge/fdridge"
-	"github.com/fdridge/fdridge/internal/printable"
+	"github.com/fdridge/fdridge/internal/errtext"
 	"github.com/fdridge/fdridge/ridge"
 	"github.com/fdridge/fdridge/ridge/classes"
 )
@@ -154,9 +154,9 @@ func listLabels(labels []string, counts []int64) string {
 // labelName returns a label as one line of text. It quotes a label that contains control characters.
 func labelName(label string) string {
 	if strings.ContainsFunc(label, unicode.IsControl) {
-		return strconv.Quote(printable.Excerpt(label))
+		return strconv.Quote(errtext.Excerpt(label))
 	}
-	return printable.Excerpt(label)
+	return errtext.Excerpt(label)
 }
 
 // accuracy describes one score.
@@ -187,7 +187,7 @@ func accuracy(which string, s *classes.Score) string {
 
 // WriteAccuracy writes the accuracy and the confusion matrix of predicted classes to w.
 func WriteAccuracy(w io.Writer, labels []string, s *classes.Score) {
-	w = printable.Writer(w)
+	w = errtext.Writer(w)
 	fmt.Fprintln(w, wrapText(accuracy("these rows", s)))
 	if t := confusionTable(labels, "these", s); t != nil {
 		fmt.Fprintln(w)

@@ -8,8 +8,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/fdridge/fdridge/internal/badinput"
 	"github.com/fdridge/fdridge/internal/chart"
+	"github.com/fdridge/fdridge/internal/errtext"
 	"github.com/fdridge/fdridge/internal/jsonfields"
 	"github.com/fdridge/fdridge/model"
 	"github.com/fdridge/fdridge/ridge"
@@ -77,7 +77,7 @@ func OfModel(name string, m *model.Model) (*Drawable, error) {
 	for i := range m.Fits {
 		r, err := m.Fits[i].Certificate.Record()
 		if e, ok := errors.AsType[*model.CertificateError](err); ok {
-			return nil, badinput.Errorf("%s: the certificate cannot be read: %w", name, e.Err)
+			return nil, errtext.BadInput("%s: the certificate cannot be read: %w", name, e.Err)
 		}
 		if err != nil {
 			return nil, err
@@ -96,21 +96,21 @@ func OfReport(name string, text []byte) (*Drawable, error) {
 		Trace  []*Trace       `json:"trace"`
 	}
 	if err := json.Unmarshal(text, &file); err != nil {
-		return nil, badinput.Errorf(
+		return nil, errtext.BadInput(
 			"%s is not a report of fit --json or solve --json, nor a model: %w",
 			name,
 			jsonfields.Explain(err),
 		)
 	}
 	if file.Choice == nil && file.Fits == nil {
-		return nil, badinput.Errorf("%s is not a report of fit --json or solve --json, nor a model", name)
+		return nil, errtext.BadInput("%s is not a report of fit --json or solve --json, nor a model", name)
 	}
 	for _, t := range file.Trace {
 		if t == nil || len(t.Points) == 0 {
-			return nil, badinput.Errorf("%s: the trace has no points", name)
+			return nil, errtext.BadInput("%s: the trace has no points", name)
 		}
 		if t.Target < 1 {
-			return nil, badinput.Errorf("%s: the trace is about target %d; targets count from 1", name, t.Target)
+			return nil, errtext.BadInput("%s: the trace is about target %d; targets count from 1", name, t.Target)
 		}
 	}
 	d, err := newDrawable(name, file.Choice, file.Fits)
@@ -146,7 +146,7 @@ func pathOf(name string, choice *choice, fits []model.Record) (*gammaPath, error
 	for i := range points {
 		x := &points[i]
 		if !x.isLike(first, criterionOf(p.by)) {
-			return nil, badinput.Errorf("%s: the fields at gamma %v are incomplete", name, x.Gamma)
+			return nil, errtext.BadInput("%s: the fields at gamma %v are incomplete", name, x.Gamma)
 		}
 		var gcv, rss []ridge.Interval
 		for _, c := range x.Certificates {
@@ -197,10 +197,10 @@ func ChooseKind(requested string, all []*Drawable) (string, error) {
 	possible := slices.Clone(Kinds)
 	for _, d := range all {
 		if requested != "" && d.charts[requested] == nil {
-			return "", badinput.Errorf("--kind: %s has no %s%s", d.Name, requested, hints[requested])
+			return "", errtext.BadInput("--kind: %s has no %s%s", d.Name, requested, hints[requested])
 		}
 		if len(d.charts) == 0 {
-			return "", badinput.Errorf(
+			return "", errtext.BadInput(
 				"%s has nothing to draw: neither a path of several gammas, nor refining passes, nor a sketch",
 				d.Name,
 			)
@@ -213,9 +213,9 @@ func ChooseKind(requested string, all []*Drawable) (string, error) {
 	case requested != "":
 		return requested, nil
 	case len(possible) == 0:
-		return "", badinput.Errorf("the files have no kind of chart in common")
+		return "", errtext.BadInput("the files have no kind of chart in common")
 	case len(possible) > 1:
-		return "", badinput.Errorf("--kind: choose one, %s", strings.Join(possible, " or "))
+		return "", errtext.BadInput("--kind: choose one, %s", strings.Join(possible, " or "))
 	}
 	return possible[0], nil
 }

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/fdridge/fdridge/dataset/prepare"
-	"github.com/fdridge/fdridge/internal/printable"
+	"github.com/fdridge/fdridge/internal/errtext"
 )
 
 // Encoded describes how missing values and categorical columns became numbers.
@@ -107,7 +107,7 @@ func (r *encodingRecord) describeMissing() string {
 		const most = 6
 		var words []string
 		for _, name := range names[:min(len(names), most)] {
-			words = append(words, fmt.Sprintf("%s %d", printable.Text(printable.Excerpt(name)), r.Filled[name]))
+			words = append(words, fmt.Sprintf("%s %d", errtext.Text(errtext.Excerpt(name)), r.Filled[name]))
 		}
 		if len(names) > most {
 			words = append(words, fmt.Sprintf("%d more columns", len(names)-most))
@@ -172,7 +172,7 @@ func (r *encodingRecord) describeCategories() string {
 	const most = 6
 	var words []string
 	for _, c := range r.Categories[:min(len(r.Categories), most)] {
-		words = append(words, fmt.Sprintf("%s (%d levels)", printable.Text(printable.Excerpt(c.Column)), c.Levels))
+		words = append(words, fmt.Sprintf("%s (%d levels)", errtext.Text(errtext.Excerpt(c.Column)), c.Levels))
 	}
 	if n := len(r.Categories) - most; n > 0 {
 		words = append(words, fmt.Sprintf("%d more", n))

@@ -12,7 +12,7 @@ import (
 
 	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/internal/chart"
-	"github.com/fdridge/fdridge/internal/printable"
+	"github.com/fdridge/fdridge/internal/errtext"
 	"github.com/fdridge/fdridge/ridge"
 )
 
@@ -140,7 +140,7 @@ func (f *Fit) WritePage(w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	return pageTemplate().Execute(printable.Writer(w), p)
+	return pageTemplate().Execute(errtext.Writer(w), p)
 }
 
 // describeIntercept states whether the fit has an intercept, and how it was obtained: fitted, or from the means of
@@ -173,7 +173,7 @@ func (f *Fit) targetName(j int) string {
 func (f *Fit) nameOf(s *ridge.Solution, j int) string {
 	name := fmt.Sprintf("gamma = %.6g", s.GammaOf(j))
 	if len(s.Targets) > 1 {
-		name += ", " + printable.Excerpt(f.targetName(j))
+		name += ", " + errtext.Excerpt(f.targetName(j))
 	}
 	return name
 }

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/fdridge/fdridge/internal/chart"
-	"github.com/fdridge/fdridge/internal/printable"
+	"github.com/fdridge/fdridge/internal/errtext"
 	"github.com/fdridge/fdridge/ridge"
 	"github.com/fdridge/fdridge/ridge/plan"
 )
@@ -211,7 +211,7 @@ func (f *Fit) advice() []string {
 	}
 	largest, estimated, err := plan.SizeFor(f.Found.Summary, poor, at.Gamma)
 	if err != nil { // at this γ round-off alone exceeds the bound
-		return append(out, "No sketch size proves more in one pass: "+printable.Error(err)+".")
+		return append(out, "No sketch size proves more in one pass: "+errtext.Error(err)+".")
 	}
 	return append(
 		out,

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/fdridge/fdridge/dataset/prepare"
-	"github.com/fdridge/fdridge/internal/printable"
+	"github.com/fdridge/fdridge/internal/errtext"
 )
 
 // A columnRecord is the JSON record of how one column of the file was converted to features.
@@ -67,7 +67,7 @@ func preparedTable(columns []columnRecord, maxRows int) (t *table, more int) {
 	t = &table{keys: 1, rows: [][]string{{"column", "kind", "what was done", "why"}}}
 	shown := columns[:min(len(columns), maxRows)]
 	for _, c := range shown {
-		t.add(printable.Text(c.Column), string(c.Kind), c.Done, printable.Text(c.Why))
+		t.add(errtext.Text(c.Column), string(c.Kind), c.Done, errtext.Text(c.Why))
 	}
 	return t, len(columns) - len(shown)
 }

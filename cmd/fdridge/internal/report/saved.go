@@ -10,7 +10,7 @@ import (
 
 	"github.com/fdridge/fdridge/fd"
 	"github.com/fdridge/fdridge/internal/chart"
-	"github.com/fdridge/fdridge/internal/printable"
+	"github.com/fdridge/fdridge/internal/errtext"
 	"github.com/fdridge/fdridge/model"
 	"github.com/fdridge/fdridge/ridge"
 )
@@ -181,7 +181,7 @@ func (s *Saved) WriteJSON(w io.Writer) error { return WriteJSON(w, s.record()) }
 
 // WriteText writes the model as text, in lines of at most 100 characters.
 func (s *Saved) WriteText(w io.Writer) error {
-	w = printable.Writer(w)
+	w = errtext.Writer(w)
 	rec := s.record()
 	for _, line := range s.summary(rec) {
 		if _, err := fmt.Fprintln(w, wrapText(line)); err != nil {
@@ -312,7 +312,7 @@ func (s *Saved) summary(rec *savedRecord) []string {
 		enc := &Encoded{Encoding: e}
 		var words []string
 		for _, c := range e.Categories {
-			words = append(words, fmt.Sprintf("%s (%d levels)", printable.Excerpt(enc.name(c.Column)), len(c.Levels)))
+			words = append(words, fmt.Sprintf("%s (%d levels)", errtext.Excerpt(enc.name(c.Column)), len(c.Levels)))
 		}
 		if words != nil {
 			out = append(out, "preparation: one-hot encoding of "+strings.Join(words, ", "))

@@ -8,13 +8,13 @@ import (
 	"strings"
 	"time"
 
-	"github.com/fdridge/fdridge/internal/printable"
+	"github.com/fdridge/fdridge/internal/errtext"
 	"github.com/fdridge/fdridge/ridge"
 )
 
 // WriteText writes the report as text, in lines of at most 100 characters.
 func (f *Fit) WriteText(w io.Writer) error {
-	w = printable.Writer(w)
+	w = errtext.Writer(w)
 	rec := f.record()
 	facts := f.facts(rec)
 	write := func(belongs func(fact) bool) {
@@ -191,7 +191,7 @@ func (f *Fit) size(rec *fitRecord) string {
 		plural(rec.Targets, "target", "targets"),
 	)
 	if len(f.Data.Targets) > 0 {
-		size += ": " + printable.List(f.Data.Targets, mostNamed)
+		size += ": " + errtext.List(f.Data.Targets, mostNamed)
 	}
 	return size
 }

@@ -1,7 +1,8 @@
-// Package printable makes foreign texts ready for messages, such as names, fields of files and errors of other
-// packages. It shortens them, because they can be arbitrarily long. It escapes invisible characters, and characters
-// that a terminal interprets as commands. It also removes names of Go packages from errors.
-package printable
+// Package errtext makes the texts of errors and other messages. [BadInput] creates an error about wrong input. The
+// other functions make foreign texts ready for messages, such as names, fields of files and errors of other packages.
+// They shorten these texts, which can be arbitrarily long. They escape invisible characters, and characters that a
+// terminal interprets as commands. [Error] also removes names of Go packages.
+package errtext
 
 import (
 	"io"

@@ -1,4 +1,4 @@
-package printable_test
+package errtext_test
 
 import (
 	"errors"
@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/fdridge/fdridge/internal/printable"
+	"github.com/fdridge/fdridge/internal/errtext"
 )
 
 // TestError: names of packages disappear from every error in a tree, and nothing else does.
@@ -28,7 +28,7 @@ func TestError(t *testing.T) {
 		"fish: byte 7":                      fmt.Errorf("fish: %w", inner),
 		"a level \"model: fd: x\" is twice": errors.New("ridge: a level \"model: fd: x\" is twice"),
 	} {
-		if got := printable.Error(err); got != want {
+		if got := errtext.Error(err); got != want {
 			t.Errorf("%q becomes %q, want %q", err, got, want)
 		}
 	}
@@ -75,7 +75,7 @@ func TestErrorPackages(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, path := range prefixes {
-		if names[name] && printable.Error(errors.New(name+": x")) != "x" {
+		if names[name] && errtext.Error(errors.New(name+": x")) != "x" {
 			t.Errorf("%s: the name %q begins the text of an error and is not known", path, name)
 		}
 	}
