@@ -7,6 +7,7 @@ import (
 
 	"github.com/fdridge/fdridge/engine"
 	"github.com/fdridge/fdridge/internal/spectral"
+	"github.com/fdridge/fdridge/internal/vec"
 )
 
 // No useful bound on the round-off of the eigensolver is known in advance. Therefore each shrink measures the
@@ -134,33 +135,44 @@ func (e omegaError) mixed(largest, sum, r, shift float64) float64 {
 	return e.entry * (2*all + r*shift) * inflate
 }
 
-// plainShare limits when UUᵀ − I is computed by a plain product, for the eigenvectors U. The round-off of a plain
-// product may add at most plainShare·delta to the bounds of measure.
+// plainShare limits when UUᵀ − I is computed by plain products, for the eigenvectors U. The round-off of plain
+// products may add at most plainShare·delta to the bounds of measure.
 const plainShare = 0x1p-10
 
+// stripColumns is the number of columns of U in each plain product. Fewer columns per product mean less round-off, but
+// more passes over UUᵀ.
+const stripColumns = 64
+
 // measureOmega writes the lower triangle of UUᵀ − I to omega, for the eigenvectors U = x.u, and bounds its error.
-// The bounds of measure need an accurate UUᵀ − I only if x.delta is small. Otherwise measureOmega uses a plain
-// product, which takes a third of the time (docs/math.md §14).
+// The bounds of measure need an accurate UUᵀ − I only if x.delta is small. Otherwise measureOmega uses plain
+// products, which take a third of the time (docs/math.md §14).
 func (x *reduction) measureOmega(
 	be engine.Backend,
 	omega engine.Matrix,
 	work []float64,
 ) omegaError {
-	r, n := x.u.Rows, x.u.Cols
-	largest := 0.0
+	n := x.u.Cols
+	r := float64(x.u.Rows)
+	largest, sum := 0.0, 0.0
 	for _, s := range x.kept {
 		largest = math.Max(largest, s)
+		sum += s
 	}
-	entry := (be.Accuracy().Dot(n) + engine.Roundings + 4) * eps * inflate
-	if !(16*float64(r)*entry*(largest+x.delta) <= plainShare*x.delta) {
+
+	strips := (n + stripColumns - 1) / stripColumns
+	product := be.Accuracy().Dot(min(n, stripColumns)) + float64(strips)/2
+	entry := (product + engine.Roundings + 4) * eps * inflate
+	effect := 6 * entry * (sum + 2*math.Sqrt(r*largest*sum) + 2*r*x.delta)
+	if !(effect <= plainShare*x.delta) {
 		return omegaError{
 			skew: spectral.Loss(be, x.u, omega, work),
-			norm: spectral.RoundOff(be, r, n),
+			norm: spectral.RoundOff(be, x.u.Rows, n),
 		}
 	}
-	be.Syrk(false, 1, x.u, 0, omega)
+
+	multiplyStrips(be, x.u, omega, engine.View(x.u.Rows, x.u.Rows, work))
 	longest := 0.0
-	for i := range r {
+	for i := range x.u.Rows {
 		row := omega.Row(i)
 		row[i]--
 		longest = math.Max(longest, row[i])
@@ -168,7 +180,20 @@ func (x *reduction) measureOmega(
 	if !(longest <= 0x1p-10) { // the bound entry holds for rows of U of norm about 1
 		return omegaError{skew: math.Inf(1)}
 	}
-	return omegaError{skew: frobenius(omega) + float64(r)*entry, entry: entry}
+	return omegaError{skew: frobenius(omega) + r*entry, entry: entry}
+}
+
+// multiplyStrips writes the lower triangle of UUᵀ to product. It adds up products of stripColumns columns of U.
+// The workspace part must have the shape of product.
+func multiplyStrips(be engine.Backend, u, product, part engine.Matrix) {
+	strip := func(lo int) engine.Matrix { return u.Slice(0, u.Rows, lo, min(lo+stripColumns, u.Cols)) }
+	be.Syrk(false, 1, strip(0), 0, product)
+	for lo := stripColumns; lo < u.Cols; lo += stripColumns {
+		be.Syrk(false, 1, strip(lo), 0, part)
+		for i := range u.Rows {
+			floats.Add(product.Row(i)[:i+1], part.Row(i)[:i+1])
+		}
+	}
 }
 
 // boundAbove returns a number b with G̃ ⪯ UᵀSU + b·I, for G̃ = x.gram, U = x.u and S = diag(x.kept). It
@@ -184,11 +209,7 @@ func (x *reduction) boundAbove(
 	n, r := x.gram.Rows, x.u.Rows
 	scaled := engine.View(r, n, work[:r*n])
 	for i, s := range x.kept {
-		root := math.Sqrt(s)
-		row := scaled.Row(i)
-		for k, v := range x.u.Row(i) {
-			row[k] = root * v
-		}
+		floats.ScaleTo(scaled.Row(i), math.Sqrt(s), x.u.Row(i))
 	}
 	be.Syrk(true, -1, scaled, 1, x.gram)
 	// For each s in x.kept and its row u of U, scaled has the row √s·u. So UᵀSU = scaledᵀ·scaled. Rounding √s
@@ -200,9 +221,7 @@ func (x *reduction) boundAbove(
 		for i := range n {
 			row := factor.Row(i)
 			rest := x.gram.Row(i)
-			for j := range i {
-				row[j] = -rest[j]
-			}
+			floats.ScaleTo(row[:i], -1, rest[:i])
 			row[i] = x.delta + slack - rest[i]
 			trace += math.Abs(row[i])
 		}
@@ -281,11 +300,7 @@ type roundedProduct struct {
 func (x *reduction) rounding(above, mixed, size float64) roundedProduct {
 	var sum, norm float64
 	for i, s := range x.kept {
-		off := 0.0
-		for k, v := range x.u.Row(i) {
-			off += math.Abs(v) * x.lengths[k]
-		}
-		off *= (x.chain + 2) * eps * x.scale[i]
+		off := (x.chain + 2) * eps * x.scale[i] * vec.AbsDot(x.lengths, x.u.Row(i))
 		length := math.Sqrt(x.scale[i] * x.scale[i] * (s + above + mixed))
 		sum += off * length
 		norm = math.Hypot(norm, off)

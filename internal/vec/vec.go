@@ -66,11 +66,18 @@ func SparseDot(idx []int32, val, y []float64) float64 {
 // AbsDot returns Σ wⱼ|xⱼ|, where no wⱼ may be negative. For example, if wⱼ is the norm of column j of a matrix
 // A, the result bounds ‖Ax‖ from above, up to round-off.
 func AbsDot(w, x []float64) float64 {
-	var s float64
-	for j, v := range x {
-		s += w[j] * math.Abs(v)
+	w = w[:len(x)]
+	var s0, s1, s2, s3 float64
+	for ; len(x) >= 4; w, x = w[4:], x[4:] {
+		s0 += w[0] * math.Abs(x[0])
+		s1 += w[1] * math.Abs(x[1])
+		s2 += w[2] * math.Abs(x[2])
+		s3 += w[3] * math.Abs(x[3])
 	}
-	return s
+	for j, v := range x {
+		s0 += w[j] * math.Abs(v)
+	}
+	return (s0 + s1) + (s2 + s3)
 }
 
 // Norm returns the Euclidean norm of x with a relative error of at most 8·eps. Squares of large or small elements
