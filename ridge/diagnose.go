@@ -3,7 +3,6 @@ package ridge
 import (
 	"context"
 	"math"
-	"slices"
 
 	"github.com/fdridge/fdridge/dataset"
 	"github.com/fdridge/fdridge/ridge/internal/certify"
@@ -21,11 +20,25 @@ type RowDiagnostics struct {
 	// Weight is the sample weight. A row of weight 0 has leverage 0, and its other numbers are unknown (NaN).
 	Weight           float64
 	Leverage         Interval
-	LeverageEstimate float64    // estimate inside Leverage
+	LeverageEstimate float64 // estimate inside Leverage
+	// Leverages and LeverageEstimates have an element for each target if the targets have different γ. Otherwise
+	// they are nil. If they are not nil, Leverage and LeverageEstimate are for the smallest γ, where the leverage is
+	// largest.
+	Leverages         []Interval
+	LeverageEstimates []float64
+
 	Residual         []Interval // for each target, of the exact solution
 	ResidualEstimate []float64  // the residual of the fit's own coefficients
 	LeftOut          []Interval // for each target, of the exact solutions
 	LeftOutEstimate  []float64  // estimate inside LeftOut
+}
+
+// LeverageOf returns the bracket and the estimate of the leverage for the γ of target j.
+func (o *RowDiagnostics) LeverageOf(j int) (bracket Interval, estimate float64) {
+	if j < 0 || j >= len(o.Leverages) || j >= len(o.LeverageEstimates) {
+		return o.Leverage, o.LeverageEstimate
+	}
+	return o.Leverages[j], o.LeverageEstimates[j]
 }
 
 // DiagnoseOptions are the options of [Diagnose]. The zero value is the default.
@@ -35,15 +48,15 @@ type DiagnoseOptions struct {
 
 // Diagnose makes a pass over src, which has the rows of sum, and calls use with the diagnostics of each row, in
 // order. The argument fit is a solution for these rows by any method. All brackets hold for the exact solution x*
-// at the γ of fit. With m rows in the sketch, d features and t targets, a row takes O(md) time, and the pass O((m +
-// t)d) memory. If sum holds AᵀA itself, or a sketch that has lost nothing, the brackets are as narrow as round-off
-// allows.
+// at the γ of fit, which may be a γ for each target ([Outcome.Gammas]). With m rows in the sketch, d features, t
+// targets and k different γ, a row takes O((m + t)d + km) time, and the pass O((m + t)d + km) memory. If sum holds
+// AᵀA itself, or a sketch that has lost nothing, the brackets are as narrow as round-off allows.
 //
 // The argument of use is overwritten by the next call. If columns without penalty were projected out, src must be the
 // result of columns.Map.ApplyWithLeverages. The diagnostics are then for the rows before the projection.
 //
 // Diagnose returns the scores of [LeaveOneOut]. An error of use ends the pass and is returned. The other errors are
-// the errors of [LeaveOneOut], and [ErrShape] if the targets of fit have different γ.
+// the errors of [LeaveOneOut].
 func Diagnose(
 	ctx context.Context,
 	src dataset.Source,
@@ -54,12 +67,6 @@ func Diagnose(
 ) (*LeftOutScores, error) {
 	if use == nil {
 		return nil, unfit("no function that uses the diagnostics of rows")
-	}
-	if fit != nil &&
-		slices.ContainsFunc(fit.Gammas, func(g float64) bool {
-			return g != fit.Gamma
-		}) {
-		return nil, unfit("each target has a gamma of its own; diagnose one target at a time")
 	}
 	return LeaveOneOut(ctx, src, sum, []*Solution{fit}, LeaveOneOutOptions{Progress: opts.Progress, diagnosed: use})
 }
@@ -95,7 +102,11 @@ type diagnosis struct {
 	use func(*RowDiagnostics) error
 	t   int
 
-	leverages []leverageOf   // for each row
+	of       []int // for each target, the position of its γ among the different γ
+	k        int   // number of different γ
+	smallest int   // position of the smallest γ
+
+	leverages []leverageOf   // for each row and γ
 	residuals []certify.Left // for each row and target
 }
 
@@ -105,28 +116,46 @@ type leverageOf struct {
 	estimate float64
 }
 
+// newDiagnosis returns a diagnosis of the first fit of groups, whose targets have the penalties gammas.
+func newDiagnosis(use func(*RowDiagnostics) error, t int, gammas []float64, groups []leftGroup) *diagnosis {
+	d := &diagnosis{use: use, t: t, of: make([]int, t)}
+	for g, group := range groups {
+		if group.fit > 0 {
+			break
+		}
+		for _, j := range group.targets {
+			d.of[j] = g
+		}
+		if gammas[g] < gammas[d.smallest] {
+			d.smallest = g
+		}
+		d.k++
+	}
+	return d
+}
+
 // grow makes room for n rows.
 func (d *diagnosis) grow(n int) {
-	if cap(d.leverages) < n {
-		d.leverages = make([]leverageOf, n)
+	if cap(d.residuals) < n*d.t {
+		d.leverages = make([]leverageOf, n*d.k)
 		d.residuals = make([]certify.Left, n*d.t)
 	}
-	d.leverages = d.leverages[:n]
+	d.leverages = d.leverages[:n*d.k]
 	d.residuals = d.residuals[:n*d.t]
 }
 
-// add stores the diagnostics of the rows of b. The first of them is row number first of the current block.
+// add stores the diagnostics of the rows of b for group g. The first row is row number first of the current block.
 // product(j) returns the products of these rows with the fitted coefficients of target j.
 func (d *diagnosis) add(
 	l *leaveOneOut,
 	s *leftTask,
 	b dataset.Block,
-	first int,
+	first, g int,
 	product func(at int) []float64,
 ) {
 	for i := range b.N {
 		v := &s.levers[i]
-		d.leverages[first+i] = leverageOf{
+		d.leverages[(first+i)*d.k+g] = leverageOf{
 			Interval{
 				Lo: math.Max(0, 1-v.Free.Hi),
 				Hi: math.Min(1, 1-v.Free.Lo),
@@ -134,7 +163,7 @@ func (d *diagnosis) add(
 			1 - v.Estimate,
 		}
 	}
-	for j := range d.t {
+	for _, j := range l.groups[g].targets {
 		products := product(j)
 		for i := range b.N {
 			y := b.Y[i*l.width+j]
@@ -162,11 +191,20 @@ func (d *diagnosis) flush(b dataset.Block) error {
 		ResidualEstimate: make([]float64, d.t),
 		LeftOutEstimate:  make([]float64, d.t),
 	}
+	if d.k > 1 {
+		o.Leverages = make([]Interval, d.t)
+		o.LeverageEstimates = make([]float64, d.t)
+	}
 	for i := range b.N {
 		o.Row = b.First + int64(i)
 		o.Weight = b.Weight(i)
-		o.Leverage = d.leverages[i].bracket
-		o.LeverageEstimate = d.leverages[i].estimate
+		leverages := d.leverages[i*d.k : (i+1)*d.k]
+		o.Leverage = leverages[d.smallest].bracket
+		o.LeverageEstimate = leverages[d.smallest].estimate
+		for j := range o.Leverages {
+			of := leverages[d.of[j]]
+			o.Leverages[j], o.LeverageEstimates[j] = of.bracket, of.estimate
+		}
 		for j := range d.t {
 			v := &d.residuals[i*d.t+j]
 			o.Residual[j] = Interval(v.Residual)
@@ -177,6 +215,8 @@ func (d *diagnosis) flush(b dataset.Block) error {
 		if o.Weight == 0 {
 			o.Leverage = Interval{}
 			o.LeverageEstimate = 0
+			clear(o.Leverages)
+			clear(o.LeverageEstimates)
 			for j := range d.t {
 				unknown := Interval{Lo: math.Inf(-1), Hi: math.Inf(1)}
 				o.Residual[j], o.LeftOut[j] = unknown, unknown

@@ -2,12 +2,14 @@ package ridge_test
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"math/big"
 	"math/rand/v2"
 	"os"
 	"slices"
 	"strconv"
+	"sync"
 	"testing"
 
 	"github.com/fdridge/fdridge/dataset"
@@ -213,6 +215,7 @@ func collect(out *[]ridge.RowDiagnostics) func(*ridge.RowDiagnostics) error {
 		one := *o
 		one.Residual, one.LeftOut = slices.Clone(o.Residual), slices.Clone(o.LeftOut)
 		one.ResidualEstimate, one.LeftOutEstimate = slices.Clone(o.ResidualEstimate), slices.Clone(o.LeftOutEstimate)
+		one.Leverages, one.LeverageEstimates = slices.Clone(o.Leverages), slices.Clone(o.LeverageEstimates)
 		*out = append(*out, one)
 		return nil
 	}
@@ -281,6 +284,83 @@ func TestDiagnose(t *testing.T) {
 			}
 			if widest := p.check(t, method.String(), found); !(widest < 1e-5) {
 				t.Errorf("seed %d: a bracket of a leverage by %v is %g wide", seed, method, widest)
+			}
+		}
+	}
+}
+
+// TestDiagnoseEach: with a γ for each target, the brackets of each target contain the figures of n refits at its γ.
+// The refits have 512 bits. LeaveOneOut has the same scores as Diagnose, and its predictions fit the residuals.
+func TestDiagnoseEach(t *testing.T) {
+	t.Parallel()
+	for seed := range uint64(60) {
+		r := rand.New(rand.NewPCG(seed, 493))
+		p := drawDiagnosed(r)
+		for i := range p.y {
+			p.y[i] = []float64{p.y[i][0], math.Sin(float64(i)), r.NormFloat64()}
+		}
+		gammas := []float64{p.gamma, math.Pow(10, -3+5*r.Float64()), p.gamma}
+		src := p.source(t)
+		read, bounds := src, (*ridge.ProjectionBounds)(nil)
+		if p.free != nil {
+			of := testkit.Must(changes.NewProjection(t.Context(), src, p.free, changes.Options{Intercept: p.intercept}))(t)
+			src, read, bounds = of.Apply(src), of.ApplyWithLeverages(src), of.Rounding(nil)
+		}
+		for _, store := range []fd.Storage{fd.StoreRows, fd.StoreScatter} {
+			cfg := ridge.SummaryConfig{Size: 2, Store: store, Intercept: p.intercept, Lanes: 1}
+			sum := testkit.Must(ridge.Summarize(t.Context(), src, cfg, nil))(t)
+			sum.WithErrors(ridge.RowErrors{Projected: bounds})
+			fit := testkit.Must(sum.FitEach(gammas))(t)
+			var found []ridge.RowDiagnostics
+			scores := testkit.Must(ridge.Diagnose(t.Context(), read, sum, fit, ridge.DiagnoseOptions{}, collect(&found)))(t)
+			for j, gamma := range gammas {
+				own := *p
+				own.gamma, own.y = gamma, nil
+				var left []ridge.RowDiagnostics
+				mean := 0.0
+				for i, o := range found {
+					own.y = append(own.y, []float64{p.y[i][j]})
+					one := o
+					one.Leverage, one.LeverageEstimate = o.LeverageOf(j)
+					one.Residual, one.LeftOut = o.Residual[j:j+1], o.LeftOut[j:j+1]
+					one.ResidualEstimate, one.LeftOutEstimate = o.ResidualEstimate[j:j+1], o.LeftOutEstimate[j:j+1]
+					left = append(left, one)
+					if v := o.LeftOutEstimate[j]; o.Weight > 0 {
+						mean += o.Weight * v * v / float64(len(p.x))
+					}
+				}
+				widest := own.check(t, fmt.Sprintf("seed %d, target %d", seed, j+1), left)
+				if store == fd.StoreScatter && !(widest < 1e-5) {
+					t.Errorf("seed %d: a bracket of a leverage is %g wide", seed, widest)
+				}
+				at := scores.Bounds[0][j]
+				if !(at.Lo <= mean*(1+1e-12) && mean*(1-1e-12) <= at.Hi) && store == fd.StoreScatter && widest < 1e-9 {
+					t.Errorf("seed %d: target %d has the score %v, not in %v", seed, j+1, mean, at)
+				}
+			}
+			fits := []*ridge.Solution{testkit.Must(sum.Fit(p.gamma))(t), fit}
+			one, each := ridge.LeftOutScores{}, [][]ridge.Interval{}
+			var lock sync.Mutex
+			opts := ridge.LeaveOneOutOptions{
+				Left: func(at int, b dataset.Block, brackets []ridge.Interval, _ []float64) {
+					lock.Lock()
+					defer lock.Unlock()
+					if at == 1 {
+						each = append(each, slices.Clone(brackets))
+					}
+					for k, v := range brackets {
+						i := int(b.First) + k/3
+						y := b.Y[k]
+						if at == 1 && found[i].Weight > 0 && (y-v.Hi > found[i].LeftOut[k%3].Hi || y-v.Lo < found[i].LeftOut[k%3].Lo) {
+							t.Errorf("seed %d: row %d: the prediction %v of %v, the residual %v", seed, i, v, y, found[i].LeftOut[k%3])
+						}
+					}
+				},
+			}
+			one = *testkit.Must(ridge.LeaveOneOut(t.Context(), read, sum, fits, opts))(t)
+			if len(each) == 0 || len(one.Bounds) != 2 || !slices.Equal(one.Bounds[1], scores.Bounds[0]) ||
+				one.Bounds[0][0] != scores.Bounds[0][0] {
+				t.Errorf("seed %d: scores %v, of the diagnostics %v", seed, one.Bounds, scores.Bounds)
 			}
 		}
 	}

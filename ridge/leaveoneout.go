@@ -40,8 +40,9 @@ type LeftOutScores struct {
 
 // LeaveOneOut makes a pass over src, which has the n rows of sum. fits are solutions for these rows, from
 // [Summary.Path] or any other method. For each fit and target, LeaveOneOut brackets the leave-one-out error of the
-// exact solution x* at the γ of the fit. The leave-one-out error is the mean squared error if each row is predicted
-// by the exact solution of all other rows. With sample weights w and H = AᵀA + γI it is
+// exact solution x* at the γ of the fit. A fit may have a γ for each target ([Outcome.Gammas]). The leave-one-out
+// error is the mean squared error if each row is predicted by the exact solution of all other rows. With sample
+// weights w and H = AᵀA + γI it is
 //
 //	Σ w·(r/(1 − h))²/n,   h = w·aᵀH⁻¹a + w/Σw,   r = b − aᵀx*.
 //
@@ -53,7 +54,8 @@ type LeftOutScores struct {
 //
 //	|r − (b − aᵀx̂)| ≤ √(aᵀH⁻¹a)·‖H^{½}(x̂ − x*)‖.
 //
-// With m rows in the sketch and d features, a row takes O(md) time, and O(m + d) time for each fit.
+// With m rows in the sketch, d features and t targets, a row takes O(md) time, O(m) time for each γ of a fit, and
+// O(td) time for each fit.
 //
 // If the certificate is tight and the sketch has lost little, the brackets are narrow.
 //
@@ -75,7 +77,6 @@ func LeaveOneOut(
 	if !sum.isValid() {
 		return nil, errZeroValue
 	}
-	var gammas []float64
 	fits = slices.Clone(fits)
 	for i, f := range fits {
 		if f == nil || !f.hasShape(sum.cfg.Targets, sum.cfg.Dim) {
@@ -86,8 +87,8 @@ func LeaveOneOut(
 			return nil, err
 		}
 		fits[i] = f
-		gammas = append(gammas, f.Gamma)
 	}
+	gammas, _ := groupByGamma(fits)
 	k, err := sum.quantities("leave-one-out", 1, gammas...)
 	if err != nil {
 		return nil, err
@@ -137,7 +138,8 @@ type leaveOneOut struct {
 	// For a row a, it is multiplied by the squares of Va, where V holds the singular vectors. The products bracket
 	// aᵀH⁻¹a for H = AᵀA + γI.
 	functions []float64
-	fits      []certify.LeftFit // for each γ and target
+	groups    []leftGroup       // one for each γ
+	fits      []certify.LeftFit // for each fit and target
 	rss       []Interval        // certified RSS of each fit
 	rows      int64
 	tasks     [leftTasks]leftTask
@@ -145,6 +147,32 @@ type leaveOneOut struct {
 	whole     *Predictor    // projects all rows of a dense block at once, so that V is packed only once
 	loop      *parallel.Loop
 	diagnosis *diagnosis // nil: none
+}
+
+// A leftGroup lists the targets of a fit that have the same γ.
+type leftGroup struct {
+	fit     int
+	targets []int
+	isLast  bool // the next group belongs to another fit
+}
+
+// groupByGamma returns the different γ of each fit, one fit after the other, and the targets that have them.
+func groupByGamma(fits []*Solution) (gammas []float64, groups []leftGroup) {
+	for i, f := range fits {
+		start := len(gammas)
+		for j := range f.Targets {
+			g := f.GammaOf(j)
+			at := start + slices.Index(gammas[start:], g)
+			if at < start {
+				at = len(gammas)
+				gammas = append(gammas, g)
+				groups = append(groups, leftGroup{fit: i})
+			}
+			groups[at].targets = append(groups[at].targets, j)
+		}
+		groups[len(groups)-1].isLast = true
+	}
+	return gammas, groups
 }
 
 // A leftTask sums a fixed part of every block.
@@ -193,11 +221,9 @@ func newLeaveOneOut(
 		)
 	}
 	var gammas []float64
-	for _, f := range fits {
-		gammas = append(gammas, f.Gamma)
-	}
+	gammas, l.groups = groupByGamma(fits)
 	if opts.diagnosed != nil {
-		l.diagnosis = &diagnosis{use: opts.diagnosed, t: l.t}
+		l.diagnosis = newDiagnosis(opts.diagnosed, l.t, gammas, l.groups)
 	}
 	l.known = k.LeftOut(gammas)
 	l.functions = l.known.Functions()
@@ -206,15 +232,21 @@ func newLeaveOneOut(
 		return nil, err
 	}
 	l.whole = p
-	for i, f := range fits {
-		for j, o := range f.Targets {
+	l.fits = make([]certify.LeftFit, len(fits)*l.t)
+	for g, group := range l.groups {
+		for _, j := range group.targets {
+			o := &fits[group.fit].Targets[j]
+			l.fits[group.fit*l.t+j] = l.known.Fit(g, o.Coef, j, o.bounds())
+		}
+	}
+	for _, f := range fits {
+		for _, o := range f.Targets {
 			mean := 0.0
 			if p.basis.mean != nil {
 				mean = vec.Dot(p.basis.mean, o.Coef)
 			}
 			p.weights = append(p.weights, o.Coef...)
 			p.anchors = append(p.anchors, certify.Anchor{Mean: mean})
-			l.fits = append(l.fits, l.known.Fit(i, o.Coef, j, o.bounds()))
 			l.rss = append(l.rss, o.RSS)
 		}
 	}
@@ -285,7 +317,7 @@ func (l *leaveOneOut) add(s *leftTask, b dataset.Block, first int) {
 	all := l.now.N
 	w := &l.whole.work
 	start := first
-	k := len(l.fits) / l.t
+	k := len(l.groups)
 	if b.Sparse != nil {
 		w = &s.work
 		first = 0
@@ -333,7 +365,7 @@ func (l *leaveOneOut) add(s *leftTask, b dataset.Block, first int) {
 		s.rows = append(s.rows, row)
 		s.weight.Add(b.Weight(i))
 	}
-	for g := range k {
+	for g, group := range l.groups {
 		below := s.forms[g*n:]
 		above := s.forms[(k+g)*n:]
 		estimate := s.forms[:n]
@@ -343,8 +375,8 @@ func (l *leaveOneOut) add(s *leftTask, b dataset.Block, first int) {
 		for i := range s.rows {
 			s.levers[i] = l.known.Leverage(g, &s.rows[i], below[i], above[i], estimate[i])
 		}
-		for j := range l.t {
-			at := g*l.t + j
+		for _, j := range group.targets {
+			at := group.fit*l.t + j
 			v := l.known.Sum(s.rows, s.levers, &l.fits[at], b.Y, l.width, product(at))
 			e := &s.errors[at]
 			e.lo.Add(v.Lo)
@@ -354,20 +386,22 @@ func (l *leaveOneOut) add(s *leftTask, b dataset.Block, first int) {
 			e.off.Add(v.Off)
 		}
 		if l.opts.Left != nil {
-			l.predict(s, b, g, product)
+			l.predict(s, b, group, product)
 		}
-		if l.diagnosis != nil && g == 0 {
-			l.diagnosis.add(l, s, b, start, product)
+		if l.diagnosis != nil && group.fit == 0 {
+			l.diagnosis.add(l, s, b, start, g, product)
 		}
 	}
 }
 
-// predict calls LeaveOneOutOptions.Left for fit g.
-func (l *leaveOneOut) predict(s *leftTask, b dataset.Block, g int, product func(at int) []float64) {
+// predict computes the leave-one-out predictions of group g. After the last group of a fit, it calls
+// LeaveOneOutOptions.Left.
+func (l *leaveOneOut) predict(s *leftTask, b dataset.Block, g leftGroup, product func(at int) []float64) {
 	size := b.N * l.t
 	s.brackets = slices.Grow(s.brackets[:0], size)[:size]
 	s.estimates = vec.Grow(s.estimates, size)
-	for at := g * l.t; at < (g+1)*l.t; at++ {
+	for _, j := range g.targets {
+		at := g.fit*l.t + j
 		l.known.Predictions(
 			s.rows,
 			s.levers,
@@ -379,6 +413,9 @@ func (l *leaveOneOut) predict(s *leftTask, b dataset.Block, g int, product func(
 			s.brackets,
 			s.estimates,
 		)
+	}
+	if !g.isLast {
+		return
 	}
 	brackets := make([]Interval, size)
 	for i, v := range s.brackets {
@@ -392,7 +429,7 @@ func (l *leaveOneOut) predict(s *leftTask, b dataset.Block, g int, product func(
 		}
 		b.Y = before
 	}
-	l.opts.Left(g, b, brackets, s.estimates)
+	l.opts.Left(g.fit, b, brackets, s.estimates)
 }
 
 // leftNumbers is the number of sums for each fit.

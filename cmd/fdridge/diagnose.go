@@ -135,11 +135,6 @@ func (o *diagnoseOptions) run(ctx context.Context, stdout, stderr io.Writer) err
 	switch {
 	case m.Classes != nil:
 		return cli.BadInput("diagnose: residuals are numbers, and the model predicts classes")
-	case len(w.Gammas) > 0 &&
-		slices.ContainsFunc(w.Gammas, func(g float64) bool {
-			return g != w.Gamma
-		}):
-		return cli.BadInput("diagnose: each target of the model has a gamma of its own; fit one target")
 	case w.Gamma == 0:
 		return cli.BadInput("diagnose: gamma is 0, and the brackets need a positive gamma")
 	}
@@ -152,11 +147,15 @@ func (o *diagnoseOptions) run(ctx context.Context, stdout, stderr io.Writer) err
 	if err := d.summarize(ctx); err != nil {
 		return o.explain(m, err)
 	}
+	groups := d.leverageGroups()
 	run := &diagnosisRun{
-		targets: len(w.Coef),
-		rows:    int(d.sum.Rows()),
-		worst:   worstRows{most: o.worst},
-		number:  numbers,
+		targets:  len(w.Coef),
+		rows:     int(d.sum.Rows()),
+		groups:   groups,
+		worst:    worstRows{most: o.worst},
+		number:   numbers,
+		leverage: make([]float64, groups),
+		most:     make([]ridge.Interval, groups),
 	}
 	if o.plot != "" {
 		run.sample = newRowSample()
@@ -376,7 +375,12 @@ func (d *diagnosedRows) summarize(ctx context.Context) error {
 		d.fit, err = d.m.FittedSolution()
 		return err
 	}
-	d.fit, err = d.sum.Fit(d.m.Fits[0].Gamma)
+	w := &d.m.Fits[0]
+	if w.Gammas != nil {
+		d.fit, err = d.sum.FitEach(w.Gammas)
+	} else {
+		d.fit, err = d.sum.Fit(w.Gamma)
+	}
 	if err != nil {
 		return err
 	}
@@ -414,42 +418,61 @@ func (d *diagnosedRows) compare(free []int) error {
 	return nil
 }
 
+// leverageGroups returns the number of leverages of a row: the number of targets if their γ differ, otherwise 1.
+func (d *diagnosedRows) leverageGroups() int {
+	for j := range d.fit.Targets {
+		if d.fit.GammaOf(j) != d.fit.Gamma {
+			return len(d.fit.Targets)
+		}
+	}
+	return 1
+}
+
 // A rowWriter writes the figures of a row.
 type rowWriter func(figures []float64) error
 
 // diagnosisRun receives the diagnostics of rows.
 type diagnosisRun struct {
 	targets, rows int
+	groups        int          // number of leverages of a row: 1, or one for each target
 	to            rowWriter    // nil: none
 	number        func() int64 // returns the number of the next row in the files, from 1
 	figures       []float64
 	worst         worstRows
-	sample        *rowSample // rows to draw; nil: none
-	leverage      float64    // sum of the estimates of leverages
-	most          ridge.Interval
+	sample        *rowSample       // rows to draw; nil: none
+	leverage      []float64        // for each leverage of a row, the sum of its estimates
+	most          []ridge.Interval // for each leverage of a row, the largest over the rows
 }
 
 // columnNames returns the names of the numbers that are written for each row.
 func (r *diagnosisRun) columnNames() []string {
-	names := []string{"row", "weight", "leverage", "leverage_low", "leverage_high"}
-	for j := range r.targets {
+	names := []string{"row", "weight"}
+	names = appendNumbered(names, r.groups, "leverage")
+	return appendNumbered(names, r.targets, "residual", "leave_one_out")
+}
+
+// appendNumbered appends the names of the columns of count groups. A group has a column for each element of of, and
+// two more for the ends of its bracket. If there are several groups, their names end in the number of the group.
+func appendNumbered(names []string, count int, of ...string) []string {
+	for j := range count {
 		suffix := ""
-		if r.targets > 1 {
+		if count > 1 {
 			suffix = fmt.Sprintf("_%d", j+1)
 		}
-		for _, name := range []string{
-			"residual", "residual_low", "residual_high", "leave_one_out", "leave_one_out_low", "leave_one_out_high",
-		} {
-			names = append(names, name+suffix)
+		for _, name := range of {
+			names = append(names, name+suffix, name+"_low"+suffix, name+"_high"+suffix)
 		}
 	}
 	return names
 }
 
 func (r *diagnosisRun) use(o *ridge.RowDiagnostics) error {
-	r.leverage += o.LeverageEstimate
-	if o.Leverage.Hi > r.most.Hi {
-		r.most = o.Leverage
+	for j := range r.groups {
+		bracket, estimate := o.LeverageOf(j)
+		r.leverage[j] += estimate
+		if bracket.Hi > r.most[j].Hi {
+			r.most[j] = bracket
+		}
 	}
 	number := r.number()
 	r.worst.add(o, number)
@@ -459,14 +482,11 @@ func (r *diagnosisRun) use(o *ridge.RowDiagnostics) error {
 	if r.to == nil {
 		return nil
 	}
-	f := append(
-		r.figures[:0],
-		float64(number),
-		o.Weight,
-		o.LeverageEstimate,
-		o.Leverage.Lo,
-		o.Leverage.Hi,
-	)
+	f := append(r.figures[:0], float64(number), o.Weight)
+	for j := range r.groups {
+		bracket, estimate := o.LeverageOf(j)
+		f = append(f, estimate, bracket.Lo, bracket.Hi)
+	}
 	for j := range r.targets {
 		f = append(f, o.ResidualEstimate[j], o.Residual[j].Lo, o.Residual[j].Hi)
 		f = append(f, o.LeftOutEstimate[j], o.LeftOut[j].Lo, o.LeftOut[j].Hi)
@@ -567,15 +587,20 @@ func (w *worstRows) add(o *ridge.RowDiagnostics, number int64) {
 		w.leave(open)
 		return
 	}
+	leverage, _ := o.LeverageOf(worst)
 	one := sizedRow{
 		open: open,
 		WorstRow: report.WorstRow{
 			Row:      number,
 			Target:   worst + 1,
-			Leverage: o.Leverage,
+			Leverage: leverage,
 			Residual: o.Residual[worst],
 			LeftOut:  o.LeftOut[worst],
-			Estimate: report.DiagnosedRow{Row: number, Leverage: o.LeverageEstimate, LeftOut: slices.Clone(o.LeftOutEstimate)},
+			Estimate: report.DiagnosedRow{
+				Row:       number,
+				Leverages: appendLeverages(nil, o),
+				LeftOut:   slices.Clone(o.LeftOutEstimate),
+			},
 		},
 		size: math.Abs(o.LeftOutEstimate[worst]),
 	}
@@ -590,6 +615,15 @@ func (w *worstRows) add(o *ridge.RowDiagnostics, number int64) {
 	default:
 		w.leave(open)
 	}
+}
+
+// appendLeverages appends the estimated leverage of a row for each target to dst.
+func appendLeverages(dst []float64, o *ridge.RowDiagnostics) []float64 {
+	for j := range o.LeftOutEstimate {
+		_, estimate := o.LeverageOf(j)
+		dst = append(dst, estimate)
+	}
+	return dst
 }
 
 // sorted returns the worst rows, the largest absolute leave-one-out residual first. Rows with equal residuals are
@@ -637,7 +671,7 @@ func (s *rowSample) add(o *ridge.RowDiagnostics, number int64) {
 	}
 	r := &s.rows[at]
 	r.Row = number
-	r.Leverage = o.LeverageEstimate
+	r.Leverages = appendLeverages(r.Leverages[:0], o)
 	r.LeftOut = append(r.LeftOut[:0], o.LeftOutEstimate...)
 }
 
@@ -693,6 +727,34 @@ type diagnosisRecord struct {
 	Leverage model.Number      `json:"leverage_sum"`       // estimate
 	Most     ridge.Interval    `json:"largest_leverage"`
 	Worst    []report.WorstRow `json:"worst"`
+
+	// The other fields have an element for each target if the targets have different γ. Otherwise they are nil. Gamma,
+	// Leverage and Most are then for the smallest γ.
+	Gammas    []float64        `json:"gammas,omitempty"`
+	Leverages []model.Number   `json:"leverage_sums,omitempty"`
+	Mosts     []ridge.Interval `json:"largest_leverages,omitempty"`
+}
+
+// newDiagnosisRecord returns the record without the leave-one-out errors and the worst rows.
+func newDiagnosisRecord(d *diagnosedRows, run *diagnosisRun) *diagnosisRecord {
+	rec := &diagnosisRecord{
+		Version: report.ReportVersion,
+		N:       run.rows,
+		Gamma:   d.fit.Gamma,
+		From:    d.from,
+	}
+	smallest := 0
+	if run.groups > 1 {
+		smallest = slices.Index(d.fit.Gammas, d.fit.Gamma)
+		rec.Gammas = d.fit.Gammas
+		rec.Mosts = run.most
+		for _, v := range run.leverage {
+			rec.Leverages = append(rec.Leverages, model.Number(v))
+		}
+	}
+	rec.Leverage = model.Number(run.leverage[smallest])
+	rec.Most = run.most[smallest]
+	return rec
 }
 
 // print prints the summary and the worst rows.
@@ -703,15 +765,8 @@ func (o *diagnoseOptions) print(
 	worst []report.WorstRow,
 	scores *ridge.LeftOutScores,
 ) error {
-	rec := diagnosisRecord{
-		Version:  report.ReportVersion,
-		N:        run.rows,
-		Gamma:    d.fit.Gamma,
-		From:     d.from,
-		Leverage: model.Number(run.leverage),
-		Most:     run.most,
-		Worst:    worst,
-	}
+	rec := newDiagnosisRecord(d, run)
+	rec.Worst = worst
 	for _, v := range scores.Bounds[0] {
 		rec.RMSE = append(rec.RMSE, ridge.Interval{
 			Lo: outwardRoot(v.Lo, math.Inf(-1)),
@@ -721,10 +776,19 @@ func (o *diagnoseOptions) print(
 	if o.json {
 		return jsonfields.Encode(w, rec, "")
 	}
-	fmt.Fprintf(w, "%s, gamma = %g; brackets by %s\n", count(int64(run.rows), "row"), d.fit.Gamma, d.from)
-	fmt.Fprintf(
-		w, "sum of leverages ≈ %.4g, mean %.3g; largest leverage %s\n",
-		run.leverage, run.leverage/float64(max(1, run.rows)), report.Figure(run.most))
+	gamma := fmt.Sprintf("gamma = %g", d.fit.Gamma)
+	if run.groups > 1 {
+		gamma = "a gamma for each target"
+	}
+	fmt.Fprintf(w, "%s, %s; brackets by %s\n", count(int64(run.rows), "row"), gamma, d.from)
+	for j, sum := range run.leverage {
+		if run.groups > 1 {
+			fmt.Fprintf(w, "target %d, gamma = %g: ", j+1, d.fit.GammaOf(j))
+		}
+		fmt.Fprintf(
+			w, "sum of leverages ≈ %.4g, mean %.3g; largest leverage %s\n",
+			sum, sum/float64(max(1, run.rows)), report.Figure(run.most[j]))
+	}
 	for j, v := range rec.RMSE {
 		fmt.Fprintf(w, "leave-one-out RMSE%s: %s\n", ofTarget(j+1, len(rec.RMSE)), report.Figure(v))
 	}

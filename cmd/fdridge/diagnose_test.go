@@ -172,6 +172,90 @@ func TestDiagnoseCommand(t *testing.T) {
 	}
 }
 
+// TestDiagnosePerTarget: with a gamma for each target, the figures of each target are the figures of a fit of this
+// target alone at its gamma.
+func TestDiagnosePerTarget(t *testing.T) {
+	const n = 40
+	var text strings.Builder
+	text.WriteString("a,b,y,z,w\n")
+	for i := range n {
+		v := float64(i)
+		a, b := math.Sin(v), math.Mod(v*v, 7)
+		fmt.Fprintf(&text, "%v,%v,%v,%v,%v\n", a, b, 2*a-b+math.Sin(9*v*v), a+3*math.Cos(5*v), 1+math.Mod(v, 3))
+	}
+	data := write(t, "rows.csv", text.String())
+	dir := t.TempDir()
+	in := func(name string) string { return filepath.Join(dir, name) }
+	type record struct {
+		Gamma     float64
+		Gammas    []float64
+		RMSE      [][2]float64 `json:"leave_one_out_rmse"`
+		Leverage  float64      `json:"leverage_sum"`
+		Leverages []float64    `json:"leverage_sums"`
+		Most      [2]float64   `json:"largest_leverage"`
+		Mosts     [][2]float64 `json:"largest_leverages"`
+		Worst     []struct {
+			Row, Target int
+			Leverage    [2]float64
+		}
+	}
+	for _, flags := range []string{"", "--standardize", "--unpenalized b", "--bands 1-1=4,2-2=9"} {
+		of := func(target string, more ...string) (record, []string, [][]float64) {
+			shared := []string{"--data", data, "--target", target, "--weights", "w", "--holdout", "0.2"}
+			fit := slices.Concat([]string{"fit", "--columns", "a,b", "--out", in("m.json")}, shared, strings.Fields(flags), more)
+			must(t, fit...)
+			diagnose := append([]string{"diagnose", "--model", in("m.json"), "--out", in("r.csv"), "--json"}, shared...)
+			var rec record
+			if err := json.Unmarshal([]byte(must(t, append(diagnose, "--plot", in("p.svg"))...)), &rec); err != nil {
+				t.Fatal(err)
+			}
+			names, rows := figuresOf(t, in("r.csv"))
+			return rec, names, rows
+		}
+		both, names, rows := of("y,z", "--per-target", "--gamma", "0.01,30")
+		if len(both.Gammas) != 2 || both.Gammas[0] == both.Gammas[1] || len(both.Leverages) != 2 {
+			t.Fatalf("%s: %+v", flags, both)
+		}
+		for j, target := range []string{"y", "z"} {
+			one, own, alone := of(target, "--gamma", fmt.Sprint(both.Gammas[j]))
+			if len(alone) != len(rows) || one.Gammas != nil {
+				t.Fatalf("%s: %d rows, want %d", flags, len(alone), len(rows))
+			}
+			if !isNear(one.Leverage, both.Leverages[j]) || !isNear(one.Most[0], both.Mosts[j][0]) ||
+				!isNear(one.RMSE[0][0], both.RMSE[j][0]) {
+				t.Errorf("%s, target %d: %+v, alone %+v", flags, j+1, both, one)
+			}
+			if both.Gammas[j] == both.Gamma && (both.Leverage != both.Leverages[j] || both.Most != both.Mosts[j]) {
+				t.Errorf("%s: the leverages of gamma %v are %v", flags, both.Gamma, both.Leverage)
+			}
+			for k, name := range own {
+				at := slices.Index(names, fmt.Sprintf("%s_%d", name, j+1))
+				if k < 2 {
+					at = k
+				}
+				if at < 0 {
+					t.Fatalf("%s: no column for %s in %v", flags, name, names)
+				}
+				for i := range rows {
+					if !isNear(rows[i][at], alone[i][k]) {
+						t.Errorf("%s: row %d: %s of target %d is %v, alone %v", flags, i+1, name, j+1, rows[i][at], alone[i][k])
+					}
+				}
+			}
+		}
+		for _, o := range both.Worst {
+			at := slices.IndexFunc(rows, func(row []float64) bool { return row[0] == float64(o.Row) })
+			k := slices.Index(names, fmt.Sprintf("leverage_low_%d", o.Target))
+			if rows[at][k] != o.Leverage[0] {
+				t.Errorf("%s: row %d has the leverage %v, in the file %v", flags, o.Row, o.Leverage, rows[at][k])
+			}
+		}
+	}
+}
+
+// isNear reports whether two numbers agree within the round-off of different solutions.
+func isNear(a, b float64) bool { return math.Abs(a-b) <= 1e-8*(1+math.Abs(b)) }
+
 // TestDiagnoseRowNumbers: row numbers are positions in the file, although rows are held out or left out because of
 // missing values. The weights tell which row it is.
 func TestDiagnoseRowNumbers(t *testing.T) {
@@ -387,7 +471,7 @@ func TestRowSample(t *testing.T) {
 	seen := map[int64]bool{}
 	var tenths [10]int
 	for _, r := range s.rows {
-		if seen[r.Row] || r.Leverage != float64(r.Row) || r.LeftOut[0] != -float64(r.Row) {
+		if seen[r.Row] || r.Leverages[0] != float64(r.Row) || r.LeftOut[0] != -float64(r.Row) {
 			t.Errorf("row %d is %+v, or twice", r.Row, r)
 		}
 		seen[r.Row] = true

@@ -35,7 +35,8 @@ def diagnose(estimator, X, y, sample_weight=None, plot=None):
     Returns a `Diagnostics`, a dict of arrays with an entry for each row of the fit. ``row`` is the index of the row in
     the data, from 0: the fit of a table leaves out rows without a target. ``leverage`` includes the intercept.
     ``residual`` is the target minus the prediction, and ``leave_one_out`` is the target minus the prediction by the
-    exact fit to all other rows. Both have the shape of y, without the rows that are left out. For the last three,
+    exact fit to all other rows. Both have the shape of y, without the rows that are left out. ``leverage`` also has this
+    shape if the targets have different alphas; otherwise it has one number for each row. For the last three,
     ``name_low`` and ``name_high`` are proved bounds on the figure of the exact solution, at the alpha of the estimator.
     The attribute ``leave_one_out_rmse`` has a bracket [low, high] for each target.
     """
@@ -79,10 +80,15 @@ def diagnose(estimator, X, y, sample_weight=None, plot=None):
             raise ValueError(_in_python(str(e))) from None
         figures = np.load(io.BytesIO(contents(name)))
     row = figures[:, 0].astype(np.int64) - 1
-    out = Diagnostics(row=row, leverage=figures[:, 2], leverage_low=figures[:, 3], leverage_high=figures[:, 4])
+    out = Diagnostics(row=row)
+    leverages = targets if "gammas" in report else 1
+    ends = ["", "_low", "_high"]
+    for i, end in enumerate(ends):
+        values = figures[:, 2 + i : 2 + 3 * leverages : 3]
+        out["leverage" + end] = values if leverages > 1 else values[:, 0]
     for k, name in enumerate(["residual", "leave_one_out"]):
-        for i, end in enumerate(["", "_low", "_high"]):
-            values = figures[:, 5 + 3 * k + i :: 6]
+        for i, end in enumerate(ends):
+            values = figures[:, 2 + 3 * leverages + 3 * k + i :: 6]
             out[name + end] = values[:, 0] if one else values
     out.leave_one_out_rmse = np.array(report["leave_one_out_rmse"], dtype=np.float64)
     return out

@@ -38,6 +38,20 @@ def test_diagnose(weighted, targets, is_sparse):
         assert pd.DataFrame(found).shape == (25, 10)
 
 
+def test_per_target():
+    """With an alpha for each target, each target has the figures of a fit at its alpha."""
+    r = np.random.default_rng(55)
+    X, y = r.standard_normal((25, 3)), r.standard_normal((25, 2))
+    alphas = [0.1, 9.0]
+    found = fdridge.diagnose(fdridge.Ridge(alpha=alphas).fit(X, y), X, y)
+    assert found["leverage"].shape == y.shape
+    for j, alpha in enumerate(alphas):
+        one = fdridge.diagnose(fdridge.Ridge(alpha=alpha).fit(X, y[:, j]), X, y[:, j])
+        for name, values in one.items():
+            np.testing.assert_allclose(found[name] if name == "row" else found[name][:, j], values, atol=1e-9)
+        np.testing.assert_allclose(found.leave_one_out_rmse[j], one.leave_one_out_rmse[0])
+
+
 def test_row_numbers():
     """A fit of a table leaves out rows without a target; ``row`` tells which rows are left."""
     r = np.random.default_rng(54)

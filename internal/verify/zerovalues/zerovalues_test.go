@@ -117,7 +117,7 @@ func TestZeroValues(t *testing.T) {
 				new(ridge.SummaryConfig), new(ridge.Factorization), new(ridge.SpectrumCache), new(ridge.StandardErrors),
 				new(ridge.Method), new(ridge.Identity), new(fdridge.Stage), new(fdridge.Options), new(fdridge.OptionError),
 				new(plan.Remedy), new(ridge.Status), new(reason.Rule), new(reason.Reason), new(columns.Projection),
-				new(columns.Map), new(columns.DependentError),
+				new(columns.Map), new(columns.DependentError), new(ridge.RowDiagnostics),
 			},
 			Arguments: func() []any {
 				return []any{

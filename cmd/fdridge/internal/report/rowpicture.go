@@ -11,9 +11,9 @@ import (
 
 // A DiagnosedRow holds what a picture shows of a row of the data: estimates of its leverage and residuals.
 type DiagnosedRow struct {
-	Row      int64 // counted from 1
-	Leverage float64
-	LeftOut  []float64 // leave-one-out residual for each target
+	Row       int64     // counted from 1
+	Leverages []float64 // for each target
+	LeftOut   []float64 // leave-one-out residual for each target
 }
 
 // A RowPicture draws leave-one-out residuals against leverages.
@@ -37,10 +37,9 @@ func (p *RowPicture) Figure() *chart.Figure {
 		}
 	}
 	rows = slices.DeleteFunc(rows, func(r DiagnosedRow) bool {
-		return !vec.IsFinite(r.Leverage) ||
-			slices.ContainsFunc(r.LeftOut, func(v float64) bool {
-				return !vec.IsFinite(v)
-			})
+		return slices.ContainsFunc(slices.Concat(r.Leverages, r.LeftOut), func(v float64) bool {
+			return !vec.IsFinite(v)
+		})
 	})
 	f := &chart.Figure{
 		Columns: 1,
@@ -70,7 +69,7 @@ func (p *RowPicture) Figure() *chart.Figure {
 				named++
 				to.Names = append(to.Names, fmt.Sprint(r.Row))
 			}
-			to.X = append(to.X, r.Leverage)
+			to.X = append(to.X, r.Leverages[j])
 			to.Y = append(to.Y, r.LeftOut[j])
 		}
 		panel.Lines = []chart.Line{others}
@@ -104,7 +103,8 @@ func (p *RowPicture) caption(drawn, named int) string {
 func leverageBase(rows []DiagnosedRow) int {
 	low, high := math.Inf(1), 0.0
 	for _, r := range rows {
-		low, high = min(low, r.Leverage), max(high, r.Leverage)
+		low = min(low, slices.Min(r.Leverages))
+		high = max(high, slices.Max(r.Leverages))
 	}
 	if low > 0 && high/30 >= low {
 		return 10

@@ -11,7 +11,7 @@ import (
 // the caption counts the rows.
 func TestRowPicture(t *testing.T) {
 	row := func(number int64, leverage, first, second float64) DiagnosedRow {
-		return DiagnosedRow{Row: number, Leverage: leverage, LeftOut: []float64{first, second}}
+		return DiagnosedRow{Row: number, Leverages: []float64{leverage, leverage / 2}, LeftOut: []float64{first, second}}
 	}
 	worst := func(target int, estimate DiagnosedRow) WorstRow {
 		return WorstRow{Row: estimate.Row, Target: target, Estimate: estimate}
@@ -34,7 +34,7 @@ func TestRowPicture(t *testing.T) {
 		wx, wy float64
 	}{
 		{x: []float64{0.01, 0.5}, y: []float64{-3, 1}, name: "3", wx: 0.02, wy: 4},
-		{x: []float64{0.01, 0.02}, y: []float64{2, 0}, name: "2", wx: 0.5, wy: 9},
+		{x: []float64{0.005, 0.01}, y: []float64{2, 0}, name: "2", wx: 0.25, wy: 9},
 	} {
 		lines := f.Panels[j].Lines
 		if !slices.Equal(lines[0].X, want.x) || !slices.Equal(lines[0].Y, want.y) || lines[0].Names != nil {
@@ -56,7 +56,9 @@ func TestRowPicture(t *testing.T) {
 
 // TestRowPictureCaption: the caption tells a sample from all rows, and the axis one of estimates from exact ones.
 func TestRowPictureCaption(t *testing.T) {
-	rows := []DiagnosedRow{{1, 0, []float64{3}}, {2, 0.5, []float64{1}}, {3, 0.3, []float64{math.Inf(1)}}}
+	rows := []DiagnosedRow{
+		{1, []float64{0}, []float64{3}}, {2, []float64{0.5}, []float64{1}}, {3, []float64{0.3}, []float64{math.Inf(1)}},
+	}
 	worst := []WorstRow{{Row: 1, Target: 1, Estimate: rows[0]}}
 	const sampled = "2 of 9 rows: the 1 worst, and others chosen at random; numbers count from 1"
 	for _, c := range []struct {
